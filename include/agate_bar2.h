@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * BAR2: the memory that the guest's driver and the GPU's process share.
+ *
+ * Stock ivshmem memory cannot trap, so register accesses travel through a
+ * queue that keeps PCI's order: writes are posted, and a read is answered only
+ * after every earlier access has been carried out.
+ *
+ *   write  fill entries[tail % n], then tail++ with release order, then a full
+ *          barrier, then ring the doorbell if (and only if) asleep is non-zero
+ *   read   the same with op READ and a fresh seq; then wait until reply_seq is
+ *          that seq (acquire), and take reply_value
+ *
+ * Indices are free-running 32-bit counters; the queue's length is a power of
+ * two; a queue with tail - head == n is full and its writer waits.  All values
+ * are little-endian.  Everything here can be scribbled on by the guest: the GPU
+ * copies each index and entry once, checks it, and trusts nothing that it reads
+ * back.  Offsets and sizes are read from the header, never assumed.
+ */
+#ifndef AGATE_BAR2_H
+#define AGATE_BAR2_H
+
+#include <linux/types.h>
+
+#define AGATE_PCI_VENDOR	0x1af4
+#define AGATE_PCI_DEVICE	0x1110
+
+/* BAR0, ivshmem's own registers. */
+#define AGATE_IVSHMEM_IVPOSITION	0x08
+#define AGATE_IVSHMEM_DOORBELL		0x0c	/* peer << 16 | vector */
+
+#define AGATE_BAR2_MAGIC	0x45544741u	/* "AGTE" read as bytes */
+#define AGATE_BAR2_VERSION	1
+
+/* What the launcher lays out; the driver reads it from the header. */
+#define AGATE_BAR2_SIZE		(64u << 20)
+#define AGATE_BAR2_CTRL		0x1000u
+#define AGATE_BAR2_QUEUE	0x8000u
+#define AGATE_BAR2_QUEUE_LEN	2048u
+#define AGATE_BAR2_GSM		0x20000u
+#define AGATE_BAR2_GSM_SIZE	(512u << 10)
+#define AGATE_BAR2_VRAM		0x100000u
+#define AGATE_BAR2_VRAM_SIZE	(48u << 20)
+
+struct agate_bar2_header {
+	__u32 magic;
+	__u32 version;
+	__u64 bar_size;
+	__u32 features;		/* none defined: reads 0 */
+	__u32 sim_peer;		/* ivshmem peer id of the GPU's process */
+	__u32 ctrl_offset;	/* struct agate_bar2_ctrl */
+	__u32 queue_offset;	/* struct agate_bar2_entry[queue_len] */
+	__u32 queue_len;	/* entries, a power of two */
+	__u32 reserved;
+	__u64 gsm_offset;
+	__u64 gsm_size;
+	__u64 vram_offset;
+	__u64 vram_size;
+};
+
+/* One cache line for each writer, so that neither disturbs the other. */
+struct agate_bar2_ctrl {
+	__u32 tail;		/* guest: entries published */
+	__u32 pad0[15];
+	__u32 head;		/* GPU: entries consumed */
+	__u32 asleep;		/* GPU: non-zero: ring the doorbell */
+	__u32 pad1[14];
+	__u32 reply_seq;	/* GPU: seq of the newest READ answered */
+	__u32 reply_value;
+	__u32 pad2[14];
+	__u32 alive;		/* launcher: 1 while the GPU's process lives */
+	__u32 pad3[15];
+};
+
+enum agate_bar2_op {
+	AGATE_BAR2_WRITE = 1,
+	AGATE_BAR2_READ = 2,
+};
+
+struct agate_bar2_entry {
+	__u32 op;		/* enum agate_bar2_op */
+	__u32 offset;		/* register, bytes, a multiple of 4 */
+	__u32 value;		/* WRITE: the value; READ: 0 */
+	__u32 seq;		/* READ: answered in reply_seq; WRITE: 0 */
+};
+
+#endif /* AGATE_BAR2_H */

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The uAPI of the agate DRM driver.
+ *
+ * Rules that hold for every ioctl here:
+ *  - fields have fixed sizes and natural alignment, and are the same for 32-
+ *    and 64-bit callers;
+ *  - every pad field must be zero, and every flag must be one that is listed,
+ *    or the call fails with EINVAL and does nothing;
+ *  - pointers travel as __u64; a bad one gives EFAULT;
+ *  - a handle that this file does not have gives ENOENT;
+ *  - after the GPU is gone every call gives ENODEV;
+ *  - a call that fails changes nothing and leaves no handle, and one that
+ *    succeeds returns exactly 0.
+ */
+#ifndef AGATE_DRM_H
+#define AGATE_DRM_H
+
+#include "drm.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+#define DRM_AGATE_SUBMIT		0x00
+#define DRM_AGATE_WAIT_BO		0x01
+#define DRM_AGATE_CREATE_BO		0x02
+#define DRM_AGATE_MMAP_BO		0x03
+#define DRM_AGATE_GET_PARAM		0x04
+#define DRM_AGATE_GET_BO_OFFSET		0x05
+/* 0x06 and 0x07 are kept free for performance counters. */
+#define DRM_AGATE_MADVISE		0x08
+#define DRM_AGATE_SET_LABEL		0x09
+/* Reserved, not there yet: a call gives EINVAL, as any unknown number does. */
+#define DRM_AGATE_VM_CREATE		0x0a
+#define DRM_AGATE_VM_DESTROY		0x0b
+#define DRM_AGATE_VM_BIND		0x0c
+#define DRM_AGATE_QUERY_REGIONS		0x0d
+
+#define DRM_IOCTL_AGATE_SUBMIT		DRM_IOW(DRM_COMMAND_BASE + DRM_AGATE_SUBMIT, struct drm_agate_submit)
+#define DRM_IOCTL_AGATE_WAIT_BO		DRM_IOW(DRM_COMMAND_BASE + DRM_AGATE_WAIT_BO, struct drm_agate_wait_bo)
+#define DRM_IOCTL_AGATE_CREATE_BO	DRM_IOWR(DRM_COMMAND_BASE + DRM_AGATE_CREATE_BO, struct drm_agate_create_bo)
+#define DRM_IOCTL_AGATE_MMAP_BO		DRM_IOWR(DRM_COMMAND_BASE + DRM_AGATE_MMAP_BO, struct drm_agate_mmap_bo)
+#define DRM_IOCTL_AGATE_GET_PARAM	DRM_IOWR(DRM_COMMAND_BASE + DRM_AGATE_GET_PARAM, struct drm_agate_get_param)
+#define DRM_IOCTL_AGATE_GET_BO_OFFSET	DRM_IOWR(DRM_COMMAND_BASE + DRM_AGATE_GET_BO_OFFSET, struct drm_agate_get_bo_offset)
+#define DRM_IOCTL_AGATE_MADVISE		DRM_IOWR(DRM_COMMAND_BASE + DRM_AGATE_MADVISE, struct drm_agate_madvise)
+#define DRM_IOCTL_AGATE_SET_LABEL	DRM_IOW(DRM_COMMAND_BASE + DRM_AGATE_SET_LABEL, struct drm_agate_set_label)
+
+/* The chain runs on slot 0 (fragment); without it, on slot 1. */
+#define AGATE_JD_REQ_FS		(1 << 0)
+
+/**
+ * struct drm_agate_sync - one sync object to wait on or to signal
+ */
+struct drm_agate_sync {
+	/** @handle: a drm_syncobj handle; ENOENT when there is none. */
+	__u32 handle;
+	/** @pad: zero. */
+	__u32 pad;
+	/** @point: a timeline point, or 0 for a binary sync object. */
+	__u64 point;
+};
+
+/**
+ * struct drm_agate_submit - run one job chain
+ *
+ * Waits (on the GPU's time, not the caller's) for the in-syncs and for what
+ * other jobs do with the listed BOs; then the chain runs and its completion
+ * fence goes into the out-syncs and, as a writer, into every listed BO.  A
+ * chain that faults or hangs signals its fence with an error.
+ *
+ * Every BO the chain touches must be listed, once: EINVAL for a repeated handle.
+ */
+struct drm_agate_submit {
+	/** @jc: GPU address of the first job header, 64-aligned, not 0. */
+	__u64 jc;
+	/** @in_syncs: pointer to struct drm_agate_sync[in_sync_count]. */
+	__u64 in_syncs;
+	/** @out_syncs: pointer to struct drm_agate_sync[out_sync_count]. */
+	__u64 out_syncs;
+	/** @bo_handles: pointer to __u32[bo_handle_count]. */
+	__u64 bo_handles;
+	/** @in_sync_count: at most AGATE_SUBMIT_MAX_SYNCS. */
+	__u32 in_sync_count;
+	/** @out_sync_count: at most AGATE_SUBMIT_MAX_SYNCS. */
+	__u32 out_sync_count;
+	/** @bo_handle_count: at most AGATE_SUBMIT_MAX_BOS. */
+	__u32 bo_handle_count;
+	/** @requirements: AGATE_JD_REQ_* bits. */
+	__u32 requirements;
+};
+
+#define AGATE_SUBMIT_MAX_SYNCS	1024
+#define AGATE_SUBMIT_MAX_BOS	65536
+
+/**
+ * struct drm_agate_wait_bo - wait until no job uses a BO
+ *
+ * EBUSY when timeout_ns is 0 and the BO is busy, ETIMEDOUT when the time
+ * passed first.
+ */
+struct drm_agate_wait_bo {
+	/** @handle: the BO. */
+	__u32 handle;
+	/** @pad: zero. */
+	__u32 pad;
+	/** @timeout_ns: absolute CLOCK_MONOTONIC nanoseconds; 0 polls. */
+	__s64 timeout_ns;
+};
+
+/** The GPU may not execute from this BO. */
+#define AGATE_BO_NOEXEC		(1 << 0)
+/**
+ * Pages come when the GPU first touches them, 2 MiB at a time; never mapped by
+ * the CPU (MMAP_BO gives EINVAL).  Needs AGATE_BO_NOEXEC.
+ */
+#define AGATE_BO_HEAP		(1 << 1)
+/** CPU maps of this BO are read-only and stay so. */
+#define AGATE_BO_CPU_READONLY	(1 << 2)
+/** The GPU may not write to this BO. */
+#define AGATE_BO_GPU_READONLY	(1 << 3)
+
+/** The largest BO, in bytes. */
+#define AGATE_BO_MAX_SIZE	(1ULL << 30)
+
+/**
+ * struct drm_agate_create_bo - make a buffer object
+ *
+ * Reserves GPU addresses; takes no page until the BO is first used.  ENOMEM
+ * when memory ran out, ENOSPC when the address space did.
+ */
+struct drm_agate_create_bo {
+	/** @size: bytes, 1 .. AGATE_BO_MAX_SIZE; rounded up to whole pages. */
+	__u64 size;
+	/** @flags: AGATE_BO_* bits. */
+	__u32 flags;
+	/** @handle: out, the GEM handle, never 0. */
+	__u32 handle;
+	/**
+	 * @offset: out, the BO's address in this file's GPU address space,
+	 * never 0, valid while the handle lives.
+	 */
+	__u64 offset;
+};
+
+/**
+ * struct drm_agate_mmap_bo - get the offset to pass to mmap()
+ */
+struct drm_agate_mmap_bo {
+	/** @handle: the BO. */
+	__u32 handle;
+	/** @flags: none are defined; zero. */
+	__u32 flags;
+	/** @offset: out, the offset on the device's file. */
+	__u64 offset;
+};
+
+/** What GET_PARAM answers. */
+enum drm_agate_param {
+	DRM_AGATE_PARAM_GPU_ID = 0,		/* the register, whole */
+	DRM_AGATE_PARAM_L2_FEATURES,
+	DRM_AGATE_PARAM_CORE_FEATURES,
+	DRM_AGATE_PARAM_TILER_FEATURES,
+	DRM_AGATE_PARAM_MEM_FEATURES,
+	DRM_AGATE_PARAM_MMU_FEATURES,
+	DRM_AGATE_PARAM_THREAD_FEATURES,
+	DRM_AGATE_PARAM_MAX_THREADS,
+	DRM_AGATE_PARAM_THREAD_MAX_WORKGROUP_SZ,
+	DRM_AGATE_PARAM_THREAD_MAX_BARRIER_SZ,
+	DRM_AGATE_PARAM_COHERENCY_FEATURES,
+	DRM_AGATE_PARAM_SHADER_PRESENT,
+	DRM_AGATE_PARAM_TILER_PRESENT,
+	DRM_AGATE_PARAM_L2_PRESENT,
+	DRM_AGATE_PARAM_AS_PRESENT,
+	DRM_AGATE_PARAM_JS_PRESENT,
+	DRM_AGATE_PARAM_VA_START,		/* lowest GPU address of a BO */
+	DRM_AGATE_PARAM_VA_END,			/* one past the highest */
+	/** AGATE_FEATURE_* bits: which parts of the driver are there. */
+	DRM_AGATE_PARAM_FEATURES,
+};
+
+/** Topics of the driver that initialised; see kernel/agate_topics.c. */
+#define AGATE_FEATURE_GEM	(1ULL << 0)
+#define AGATE_FEATURE_SHMEM	(1ULL << 1)
+#define AGATE_FEATURE_MMAP	(1ULL << 2)
+#define AGATE_FEATURE_PURGE	(1ULL << 3)
+#define AGATE_FEATURE_POWER	(1ULL << 4)
+#define AGATE_FEATURE_PGTABLE	(1ULL << 5)
+#define AGATE_FEATURE_MMU	(1ULL << 6)
+#define AGATE_FEATURE_FAULT	(1ULL << 7)
+#define AGATE_FEATURE_SLOT	(1ULL << 8)
+#define AGATE_FEATURE_SUBMIT	(1ULL << 9)
+#define AGATE_FEATURE_RESET	(1ULL << 10)
+
+/**
+ * struct drm_agate_get_param - ask for one number; EINVAL for an unknown one
+ */
+struct drm_agate_get_param {
+	/** @param: enum drm_agate_param. */
+	__u32 param;
+	/** @pad: zero. */
+	__u32 pad;
+	/** @value: out. */
+	__u64 value;
+};
+
+/**
+ * struct drm_agate_get_bo_offset - a BO's address in this file's GPU space
+ */
+struct drm_agate_get_bo_offset {
+	/** @handle: the BO. */
+	__u32 handle;
+	/** @pad: zero. */
+	__u32 pad;
+	/** @offset: out, never 0. */
+	__u64 offset;
+};
+
+#define AGATE_MADV_WILLNEED	0	/* in use: keep the pages */
+#define AGATE_MADV_DONTNEED	1	/* the kernel may take the pages */
+
+/**
+ * struct drm_agate_madvise - say whether a BO's contents matter
+ *
+ * EINVAL for another advice, and for DONTNEED on a BO that is shared with
+ * another file or driver.
+ */
+struct drm_agate_madvise {
+	/** @handle: the BO. */
+	__u32 handle;
+	/** @madv: AGATE_MADV_*. */
+	__u32 madv;
+	/** @retained: out, 1 while the pages are there, 0 once they were taken. */
+	__u32 retained;
+	/** @pad: zero. */
+	__u32 pad;
+};
+
+/** Bytes of a label, without a terminating zero. */
+#define AGATE_LABEL_MAX		63
+
+/**
+ * struct drm_agate_set_label - name a BO for debugfs and fdinfo
+ *
+ * Length 0 removes the label.  EINVAL for a label that is longer than
+ * AGATE_LABEL_MAX or holds a control character.
+ */
+struct drm_agate_set_label {
+	/** @handle: the BO. */
+	__u32 handle;
+	/** @len: bytes at @label, no terminating zero needed. */
+	__u32 len;
+	/** @label: pointer to the bytes. */
+	__u64 label;
+};
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif /* AGATE_DRM_H */

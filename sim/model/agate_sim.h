@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The Agate GPU as a library: registers in, interrupts and memory accesses out.
+ *
+ * The model has no threads, no globals and no clock of its own: whoever holds
+ * a struct agate_sim drives it, from one thread, with register accesses and
+ * with agate_sim_step().  It never calls back into itself, takes nothing from
+ * the guest on trust, and allocates nothing after agate_sim_create().
+ */
+#ifndef AGATE_SIM_H
+#define AGATE_SIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agate_regs.h"
+
+struct agate_sim;
+
+enum agate_sim_gpu {
+	AGATE_SIM_MIDGARD,	/* LPAE page tables */
+};
+
+enum agate_sim_event_kind {
+	AGATE_EV_REG_WRITE,	/* a: offset, b: value */
+	AGATE_EV_REG_READ,	/* a: offset, b: value */
+	AGATE_EV_IRQ,		/* a: vector, b: RAWSTAT & MASK */
+	AGATE_EV_POWER,		/* a: domain, b: cores ready; text: on, off, ... */
+	AGATE_EV_RESET,		/* a: 1 soft, 2 hard */
+	AGATE_EV_AS,		/* a: address space, b: command, c: region */
+	AGATE_EV_WALK,		/* a: address space, b: va, c: pte */
+	AGATE_EV_FAULT,		/* a: address space, b: va, c: FAULTSTATUS */
+	AGATE_EV_FAULT_RESUMED,	/* a: address space, b: va */
+	AGATE_EV_CHAIN_START,	/* a: slot, b: head, c: CONFIG */
+	AGATE_EV_CHAIN_END,	/* a: slot, b: tail, c: exception */
+	AGATE_EV_JOB_START,	/* a: slot, b: job va, c: type */
+	AGATE_EV_JOB_END,	/* a: slot, b: job va, c: exception */
+	AGATE_EV_FLUSH,		/* a: GPU_CMD */
+	AGATE_EV_HINT,		/* a: section of hardware.md * 100, text: the rule */
+};
+
+struct agate_sim_event {
+	enum agate_sim_event_kind kind;
+	uint64_t time;		/* model time, bus cycles */
+	uint64_t a, b, c;
+	const char *text;	/* static string or NULL */
+};
+
+/* What the model needs from whoever runs it.  ctx is passed through. */
+struct agate_sim_host_ops {
+	/*
+	 * Guest RAM at guest-physical pa.  len is at most 4096 and the access
+	 * never crosses a 4 KiB page.  Return 0, or -1 when the range is not
+	 * RAM: the GPU takes a bus fault.
+	 */
+	int (*mem_read)(void *ctx, uint64_t pa, void *buf, size_t len);
+	int (*mem_write)(void *ctx, uint64_t pa, const void *buf, size_t len);
+	/* Send the message of one MSI-X vector.  Must not block. */
+	void (*raise)(void *ctx, unsigned int vector);
+	/* One event; NULL when nobody listens. */
+	void (*event)(void *ctx, const struct agate_sim_event *event);
+};
+
+struct agate_sim_config {
+	enum agate_sim_gpu gpu;
+	uint32_t gpu_id;	/* 0: Agate's own */
+	uint32_t seed;
+	void *vram;		/* vram_size bytes that outlive the model */
+	size_t vram_size;
+	uint32_t power_latency;	/* bus cycles for a power transition; 0: default */
+	uint32_t reset_latency;	/* bus cycles for a reset; 0: default */
+	uint32_t as_latency;	/* bus cycles an AS command is active; 0: default */
+	uint32_t tlb_entries;	/* per address space; 0: default */
+};
+
+/* Returns NULL when memory ran out or the configuration makes no sense. */
+struct agate_sim *agate_sim_create(const struct agate_sim_config *config,
+				   const struct agate_sim_host_ops *ops, void *ctx);
+void agate_sim_destroy(struct agate_sim *sim);
+
+/*
+ * One register access by the guest; offset in bytes.  Each costs one bus cycle
+ * of model time.  Unaligned and unknown offsets read 0 and ignore writes, and
+ * are reported as a hint.
+ */
+void agate_sim_write32(struct agate_sim *sim, uint32_t offset, uint32_t value);
+uint32_t agate_sim_read32(struct agate_sim *sim, uint32_t offset);
+
+/*
+ * Do at most budget units of work (a unit: one triangle in one tile, one row
+ * of a tile, one job header, ...).  With no job to run, jumps model time to
+ * the next pending transition.  Returns true while there is more to do without
+ * any further register access, false when the GPU is idle or only waits for
+ * the driver (every running job stalled on a fault).
+ */
+bool agate_sim_step(struct agate_sim *sim, unsigned int budget);
+
+/* Model time in bus cycles since creation; never goes back, not by a reset. */
+uint64_t agate_sim_time(const struct agate_sim *sim);
+
+/* A counter, also readable by the guest from AGATE_COUNTER_BASE. */
+uint64_t agate_sim_counter(const struct agate_sim *sim, enum agate_counter counter);
+
+#endif /* AGATE_SIM_H */

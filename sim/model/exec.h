@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How job types run: small restartable units over GPU virtual memory.
+ *
+ * A job never blocks.  Its run function does one unit of work a call, and any
+ * access can stop that unit: a page fault stalls it (AGATE_RUN_STALL) until
+ * the driver has mapped the page, then the same call is made again.  So a unit
+ * either repeats harmlessly or changes the job's state only after its last
+ * access succeeded.
+ */
+#ifndef AGATE_EXEC_H
+#define AGATE_EXEC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agate_job.h"
+#include "agate_regs.h"
+
+struct agate_sim;
+
+/* Where a job runs: its simulator, address space and slot. */
+struct agate_exec {
+	struct agate_sim *sim;
+	unsigned int as;
+	unsigned int slot;
+	uint64_t job;		/* VA of the job's header */
+};
+
+enum agate_run {
+	AGATE_RUN_AGAIN,	/* a unit done, more to do */
+	AGATE_RUN_DONE,		/* the job is complete */
+	AGATE_RUN_STALL,	/* an access waits for the MMU: call again later */
+	AGATE_RUN_FAULT,	/* the job ends; agate_exec_fail() said why */
+};
+
+/*
+ * Read or write len bytes at va through the address space's TLB and tables.
+ * May cross pages; a stall in the middle repeats the whole access later.
+ * Returns 0, or -1 with *why set to AGATE_RUN_STALL or AGATE_RUN_FAULT, which
+ * the caller returns as it is.
+ */
+int agate_exec_read(struct agate_exec *x, uint64_t va, void *buf, size_t len,
+		    enum agate_run *why);
+int agate_exec_write(struct agate_exec *x, uint64_t va, const void *buf, size_t len,
+		     enum agate_run *why);
+
+/* End the job with exception and fault_pointer; returns AGATE_RUN_FAULT. */
+enum agate_run agate_exec_fail(struct agate_exec *x, enum agate_exception exception,
+			       uint64_t fault_pointer);
+
+/* Account work: model time and the slot's busy cycles advance by cycles. */
+void agate_exec_cost(struct agate_exec *x, unsigned int cycles);
+void agate_exec_count(struct agate_exec *x, enum agate_counter counter, uint64_t n);
+
+/*
+ * A job type.  state is size bytes, zeroed before the first call of run() and
+ * kept until the job ends; nothing in it owns anything, so a reset or a hard
+ * stop just forgets it.
+ */
+struct agate_job_ops {
+	size_t state_size;
+	enum agate_run (*run)(struct agate_exec *x, void *state);
+};
+
+extern const struct agate_job_ops agate_tiler_ops;
+extern const struct agate_job_ops agate_fragment_ops;
+
+/* State of any job fits; checked where each ops is defined. */
+#define AGATE_JOB_STATE_MAX	(16 * 1024)
+
+#endif /* AGATE_EXEC_H */
