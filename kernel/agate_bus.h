@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The bus: register access through the queue in BAR2 (include/agate_bar2.h),
+ * hidden behind gpu_write() and gpu_read().
+ */
+#ifndef AGATE_BUS_H
+#define AGATE_BUS_H
+
+#include <linux/io.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+
+#include "agate_bar2.h"
+
+struct agate_device;
+
+/**
+ * struct agate_bus - the way to the GPU's registers
+ * @lock: serialises the CPUs' use of the queue; taken with interrupts off
+ *	because interrupt handlers read registers too
+ * @regs: BAR0, ivshmem's own registers (the doorbell)
+ * @bar2: BAR2, mapped cached: it is memory on both sides
+ * @ctrl: indices, sleep flag, reply slot and ALIVE in @bar2
+ * @queue: the access queue in @bar2
+ * @queue_len: entries in @queue, a power of two
+ * @tail: the driver's own copy of ctrl->tail; what is in BAR2 is never read back
+ * @seq: sequence number of the newest READ
+ * @doorbell: value that wakes the GPU
+ * @lost: the GPU is gone; writes are dropped and reads return all ones
+ */
+struct agate_bus {
+	spinlock_t lock;
+	void __iomem *regs;
+	void *bar2;
+	struct agate_bar2_ctrl *ctrl;
+	struct agate_bar2_entry *queue;
+	u32 queue_len;
+	u32 tail;
+	u32 seq;
+	u32 doorbell;
+	bool lost;
+};
+
+/**
+ * agate_bus_attach - map the BARs, check the header, open the queue
+ * @adev: the device; its PCI function is enabled and its regions are requested
+ *
+ * Context: may sleep.
+ * Return: 0; -ENODEV when the header is not Agate's or the GPU is not alive;
+ * -ENOMEM when a BAR could not be mapped.
+ */
+int agate_bus_attach(struct agate_device *adev);
+
+/**
+ * agate_bus_detach - undo agate_bus_attach(); nobody may use the bus any more
+ * @adev: the device
+ */
+void agate_bus_detach(struct agate_device *adev);
+
+/**
+ * gpu_write - post a write to a register
+ * @adev: the device
+ * @reg: offset in bytes, a multiple of 4
+ * @value: what to write
+ *
+ * The write is posted: it reaches the GPU before any later access does, and
+ * after this returns.  Read a register to know that it has arrived.
+ *
+ * Context: any, interrupts included.
+ */
+void gpu_write(struct agate_device *adev, u32 reg, u32 value);
+
+/**
+ * gpu_read - read a register
+ * @adev: the device
+ * @reg: offset in bytes, a multiple of 4
+ *
+ * Pushes every earlier write ahead of it.
+ *
+ * Context: any, interrupts included.  Spins for some microseconds.
+ * Return: the value, or all ones once the GPU is lost.
+ */
+u32 gpu_read(struct agate_device *adev, u32 reg);
+
+/** gpu_write64 - two writes, low word first */
+static inline void gpu_write64(struct agate_device *adev, u32 reg_lo, u64 value)
+{
+	gpu_write(adev, reg_lo, lower_32_bits(value));
+	gpu_write(adev, reg_lo + 4, upper_32_bits(value));
+}
+
+/** gpu_read64 - two reads, low word first; not atomic */
+static inline u64 gpu_read64(struct agate_device *adev, u32 reg_lo)
+{
+	u32 lo = gpu_read(adev, reg_lo);
+
+	return lo | (u64)gpu_read(adev, reg_lo + 4) << 32;
+}
+
+/**
+ * agate_bus_lost - has the GPU gone?
+ * @adev: the device
+ *
+ * Once true it stays true: the device is being unplugged.
+ */
+bool agate_bus_lost(struct agate_device *adev);
+
+#endif /* AGATE_BUS_H */

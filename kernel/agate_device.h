@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The device and the open file: what the frame and all topics share.
+ *
+ * Order of locks, outermost first:
+ *   reset.lock, a BO's dma_resv, mmap_lock, submit's queue lock, shmem.lock,
+ *   purge.lock, bo->mappings_lock, vm->lock, slots.lock, mmu.lock, irq.lock,
+ *   bus.lock
+ * The shrinker starts anywhere below mmap_lock, and therefore only tries.
+ */
+#ifndef AGATE_DEVICE_H
+#define AGATE_DEVICE_H
+
+#include <linux/pci.h>
+#include <drm/drm_device.h>
+#include <drm/drm_file.h>
+
+#include "agate_bus.h"
+#include "agate_drm.h"
+#include "agate_gem.h"
+#include "agate_mmu.h"
+#include "agate_pci.h"
+#include "agate_power.h"
+#include "agate_purge.h"
+#include "agate_regs.h"
+#include "agate_reset.h"
+#include "agate_slot.h"
+#include "agate_stats.h"
+#include "agate_submit.h"
+#include "agate_topics.h"
+#include "agate_vm.h"
+
+/**
+ * struct agate_device - one GPU
+ * @drm: the DRM device
+ * @pdev: the PCI function
+ * @bus: the way to the registers
+ * @id: what the GPU said about itself
+ * @irq: the four vectors
+ * @features: AGATE_FEATURE_* of the topics that initialised
+ * @stats: what is alive
+ * @lost_work: unplugs the device once the bus found the GPU gone
+ * @power: topic "power"
+ * @purge: topic "purge"
+ * @mmu: topic "mmu"
+ * @slots: topic "slot"
+ * @submit: topic "submit"
+ * @reset: topic "reset"
+ */
+struct agate_device {
+	struct drm_device drm;
+	struct pci_dev *pdev;
+	struct agate_bus bus;
+	struct agate_identity id;
+	struct agate_irq irq[AGATE_NUM_VECTORS];
+	u64 features;
+	struct agate_stats stats;
+	struct work_struct lost_work;
+	struct agate_power power;
+	struct agate_purge purge;
+	struct agate_mmu mmu;
+	struct agate_slots slots;
+	struct agate_submit submit;
+	struct agate_reset reset;
+};
+
+static inline struct agate_device *to_agate_device(struct drm_device *drm)
+{
+	return container_of(drm, struct agate_device, drm);
+}
+
+/**
+ * struct agate_file - one open file
+ * @adev: the device
+ * @vm: its GPU address space
+ * @entities: its queues (topic "submit")
+ * @busy_ns: time its jobs spent on each slot, for fdinfo
+ * @id: drm-client-id
+ */
+struct agate_file {
+	struct agate_device *adev;
+	struct agate_vm *vm;
+	struct agate_entities entities;
+	atomic64_t busy_ns[AGATE_MAX_SLOTS];
+	u64 id;
+};
+
+static inline struct agate_file *to_agate_file(struct drm_file *file)
+{
+	return file->driver_priv;
+}
+
+/**
+ * agate_device_lost - the GPU is gone: unplug the device, soon
+ * @adev: the device
+ *
+ * Every waiter is woken, every later ioctl gives -ENODEV.
+ *
+ * Context: any; the work is done by lost_work.
+ */
+void agate_device_lost(struct agate_device *adev);
+
+#endif /* AGATE_DEVICE_H */

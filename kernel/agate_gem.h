@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Topic "gem" (lab 02): the buffer object and its names.
+ *
+ * A BO embeds a drm_gem_object.  Two counters keep it: the reference count,
+ * for every user in the kernel, and the handle count, for the names that files
+ * have for it; all names together hold one reference.  Whoever publishes a
+ * handle must hold a reference of its own until it is done with the BO: another
+ * thread may guess the number and close it at once.
+ */
+#ifndef AGATE_GEM_H
+#define AGATE_GEM_H
+
+#include <drm/drm_gem.h>
+
+#include "agate_drm.h"
+#include "agate_shmem.h"
+
+struct agate_device;
+
+/**
+ * struct agate_bo - a buffer object
+ * @base: the GEM object
+ * @flags: AGATE_BO_* bits; never change
+ * @shmem: its pages
+ * @mappings_lock: protects @mappings and each mapping's active flag; taken
+ *	after shmem.lock, before the vm's lock
+ * @mappings: struct agate_mapping, one for each file that has a handle
+ * @gpu_users: jobs between submit and completion that list this BO
+ * @madv: AGATE_MADV_* or -1 once purged; under shmem.lock
+ * @purge_link: on the device's list of purgeable BOs, under its lock
+ * @label_lock: protects @label
+ * @label: what debugfs calls it; empty for none
+ */
+struct agate_bo {
+	struct drm_gem_object base;
+	u32 flags;
+	struct agate_shmem shmem;
+	struct mutex mappings_lock;
+	struct list_head mappings;
+	atomic_t gpu_users;
+	int madv;
+	struct list_head purge_link;
+	struct mutex label_lock;
+	char label[AGATE_LABEL_MAX + 1];
+};
+
+static inline struct agate_bo *to_agate_bo(struct drm_gem_object *obj)
+{
+	return container_of(obj, struct agate_bo, base);
+}
+
+/** agate_bo_size - bytes, a multiple of the page size */
+static inline size_t agate_bo_size(const struct agate_bo *bo)
+{
+	return bo->base.size;
+}
+
+int agate_gem_topic_init(struct agate_device *adev);
+void agate_gem_topic_fini(struct agate_device *adev);
+
+/**
+ * agate_gem_create - make a BO without a name
+ * @adev: the device
+ * @size: bytes, rounded up to pages
+ * @flags: AGATE_BO_* bits
+ *
+ * Context: may sleep.
+ * Return: a BO with one reference; -EINVAL for a size of 0 or above
+ * AGATE_BO_MAX_SIZE, for unknown flags and for HEAP without NOEXEC; -ENOMEM.
+ */
+struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags);
+
+/**
+ * agate_gem_create_ioctl - CREATE_BO
+ * @dev: the device
+ * @data: struct drm_agate_create_bo
+ * @file: whose handle it becomes
+ *
+ * Return: 0, or the error of the uAPI.  On failure no handle is left.
+ */
+int agate_gem_create_ioctl(struct drm_device *dev, void *data, struct drm_file *file);
+
+/**
+ * agate_gem_set_label_ioctl - SET_LABEL
+ * @dev: the device
+ * @data: struct drm_agate_set_label
+ * @file: whose handle it is
+ */
+int agate_gem_set_label_ioctl(struct drm_device *dev, void *data, struct drm_file *file);
+
+/**
+ * agate_gem_get_label - copy a BO's label
+ * @bo: the BO
+ * @label: AGATE_LABEL_MAX + 1 bytes
+ */
+void agate_gem_get_label(struct agate_bo *bo, char *label);
+
+/**
+ * agate_gem_lookup - a file's handle becomes a BO
+ * @file: the file
+ * @handle: its name there
+ *
+ * Return: the BO with a reference the caller puts, or NULL.
+ */
+struct agate_bo *agate_gem_lookup(struct drm_file *file, u32 handle);
+
+static inline void agate_bo_put(struct agate_bo *bo)
+{
+	drm_gem_object_put(&bo->base);
+}
+
+#endif /* AGATE_GEM_H */

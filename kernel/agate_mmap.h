@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Topic "mmap" (lab 05): BOs in a process's address space.
+ *
+ * A BO's fake offset names it on the device's file; it is not an address.  Only
+ * a file that has a handle to the BO may map it.  Pages are inserted one fault
+ * at a time, found by vmf->pgoff less the start of the BO's node: that stays
+ * right when munmap() or mprotect() split the VMA, and (address - vm_start)
+ * does not.
+ */
+#ifndef AGATE_MMAP_H
+#define AGATE_MMAP_H
+
+#include <drm/drm_gem.h>
+
+struct agate_device;
+
+int agate_mmap_topic_init(struct agate_device *adev);
+void agate_mmap_topic_fini(struct agate_device *adev);
+
+/**
+ * agate_mmap_ioctl - MMAP_BO
+ * @dev: the device
+ * @data: struct drm_agate_mmap_bo
+ * @file: whose handle it is
+ */
+int agate_mmap_ioctl(struct drm_device *dev, void *data, struct drm_file *file);
+
+/**
+ * agate_mmap_object - drm_gem_object_funcs.mmap
+ * @obj: the BO, with a reference that the VMA keeps
+ * @vma: the new mapping; starts at the BO's first page
+ *
+ * Return: 0; -EINVAL for a heap or a private (copy on write) mapping; -EPERM
+ * for an executable one; -EACCES for a writable map of a CPU_READONLY BO.
+ */
+int agate_mmap_object(struct drm_gem_object *obj, struct vm_area_struct *vma);
+
+extern const struct vm_operations_struct agate_vm_ops;
+
+#endif /* AGATE_MMAP_H */

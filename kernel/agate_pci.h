@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * First contact (lab 01): from a PCI function to a GPU that answers.
+ *
+ * Probe enables the function, sets the DMA mask, lets the frame map the bus,
+ * resets the GPU, reads who it is, and takes the four MSI-X vectors.  Each
+ * vector has a hard handler, which looks whether the line is really up and
+ * masks it, and a thread, which calls the topic that serves the block and then
+ * opens the mask again.
+ */
+#ifndef AGATE_PCI_H
+#define AGATE_PCI_H
+
+#include <linux/interrupt.h>
+#include <linux/types.h>
+
+struct agate_device;
+
+/**
+ * struct agate_identity - what the GPU said about itself
+ * @gpu_id: product, version and status, as the register has them
+ *
+ * The rest is named after the registers in agate_regs.h.
+ */
+struct agate_identity {
+	u32 gpu_id;
+	u32 l2_features;
+	u32 core_features;
+	u32 tiler_features;
+	u32 mem_features;
+	u32 mmu_features;
+	u32 thread_features;
+	u32 max_threads;
+	u32 max_workgroup_size;
+	u32 max_barrier_size;
+	u32 coherency_features;
+	u32 as_present;
+	u32 js_present;
+	u32 js_features[16];
+	u64 shader_present;
+	u64 tiler_present;
+	u64 l2_present;
+};
+
+/**
+ * struct agate_irq - one MSI-X vector
+ * @serve: set by the topic that owns the block, NULL while it is absent (the
+ *	line is then left masked); runs in the vector's thread with the line
+ *	masked, and clears what it has served
+ * @base: the block's RAWSTAT register; CLEAR, MASK and STAT follow it
+ * @mask: bits to unmask when the thread is done; changed under @lock
+ * @irq: Linux interrupt number, 0 while not requested
+ * @lock: orders changes of MASK against each other and against suspend
+ * @suspended: MASK stays 0 (reset or removal in progress)
+ */
+struct agate_irq {
+	void (*serve)(struct agate_device *adev);
+	u32 base;
+	u32 mask;
+	int irq;
+	spinlock_t lock;
+	bool suspended;
+};
+
+/**
+ * agate_pci_init - bring the GPU up
+ * @adev: the device; adev->pdev is the function
+ *
+ * Return: 0, or an error with everything undone.
+ */
+int agate_pci_init(struct agate_device *adev);
+
+/**
+ * agate_pci_fini - undo agate_pci_init(); works on a GPU that is gone, too
+ * @adev: the device
+ */
+void agate_pci_fini(struct agate_device *adev);
+
+/**
+ * agate_gpu_soft_reset - reset the GPU and wait for it
+ * @adev: the device
+ *
+ * The GPU forgets everything but its identity: power, address spaces, masks.
+ *
+ * Context: may sleep; no job may be running that matters.
+ * Return: 0; -ETIMEDOUT when neither a soft nor a hard reset completed;
+ * -ENODEV when the GPU is gone.
+ */
+int agate_gpu_soft_reset(struct agate_device *adev);
+
+/**
+ * agate_irq_enable - a topic is ready: set what serves a vector, open its mask
+ * @adev: the device
+ * @vector: AGATE_VECTOR_*
+ * @mask: interrupt bits it wants
+ * @serve: see &struct agate_irq; NULL closes the mask and waits for the thread
+ */
+void agate_irq_enable(struct agate_device *adev, unsigned int vector, u32 mask,
+		      void (*serve)(struct agate_device *adev));
+
+/**
+ * agate_irq_set_mask - change the bits that are open, now or when resumed
+ * @adev: the device
+ * @vector: AGATE_VECTOR_*
+ * @mask: interrupt bits
+ *
+ * Context: any.
+ */
+void agate_irq_set_mask(struct agate_device *adev, unsigned int vector, u32 mask);
+
+/**
+ * agate_irq_suspend - close one vector's mask and wait until its thread is done
+ * @adev: the device
+ * @vector: AGATE_VECTOR_*
+ */
+void agate_irq_suspend(struct agate_device *adev, unsigned int vector);
+
+/**
+ * agate_irq_resume - open it again; messages lost meanwhile are sent anew,
+ * because writing MASK makes the GPU look at the line
+ * @adev: the device
+ * @vector: AGATE_VECTOR_*
+ */
+void agate_irq_resume(struct agate_device *adev, unsigned int vector);
+
+#endif /* AGATE_PCI_H */

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Topic "pgtable" (lab 10): the GPU's page tables, as plain data.
+ *
+ * Four levels of 512 eight-byte entries over a 4 KiB granule.  What an entry
+ * looks like is behind struct agate_pgtable_format, so the walk is written
+ * once.  The file needs no kernel service: table pages come from the caller's
+ * struct agate_pgtable_mem, and the same source compiles for host tests.
+ *
+ * Nothing here talks to the GPU.  A change becomes visible to it when the
+ * caller flushes; pages that the table gave up may be freed only after that,
+ * so unmap collects them instead of freeing them.
+ */
+#ifndef AGATE_PGTABLE_H
+#define AGATE_PGTABLE_H
+
+#include <linux/list.h>
+#include <linux/types.h>
+
+struct agate_device;
+
+/* What a mapping allows. */
+#define AGATE_PROT_READ		(1u << 0)
+#define AGATE_PROT_WRITE	(1u << 1)
+#define AGATE_PROT_NOEXEC	(1u << 2)
+
+/**
+ * struct agate_pgtable_page - one 4 KiB page of a table
+ * @entries: its 512 entries, CPU view
+ * @phys: the address the GPU walks
+ * @used: entries that are valid
+ * @child: for each entry that points to a table, that table
+ * @link: on the caller's list once the table gave it up
+ */
+struct agate_pgtable_page {
+	__le64 *entries;
+	u64 phys;
+	unsigned int used;
+	struct agate_pgtable_page **child;
+	struct list_head link;
+};
+
+/**
+ * struct agate_pgtable_mem - where table pages come from
+ * @alloc: a zeroed page, or NULL
+ * @free: give one back; the GPU cannot reach it any more
+ * @sync: entries [first, first + count) of a page were written: make them
+ *	visible to the walker; called before the parent that leads to them is
+ *	written
+ */
+struct agate_pgtable_mem {
+	struct agate_pgtable_page *(*alloc)(void *ctx);
+	void (*free)(void *ctx, struct agate_pgtable_page *page);
+	void (*sync)(void *ctx, struct agate_pgtable_page *page,
+		     unsigned int first, unsigned int count);
+};
+
+/**
+ * struct agate_pgtable_format - what entries look like (kbase's operation names)
+ * @pte_to_phy_addr: address in a valid entry
+ * @ate_is_valid: is it a leaf at this level?
+ * @pte_is_valid: does it point to a table at this level?
+ * @ate_prot: permissions of a leaf, AGATE_PROT_*
+ * @entry_set_ate: make a leaf
+ * @entry_set_pte: make a pointer to a table
+ * @entry_invalidate: make an entry that maps nothing
+ */
+struct agate_pgtable_format {
+	u64 (*pte_to_phy_addr)(u64 entry);
+	bool (*ate_is_valid)(u64 entry, unsigned int level);
+	bool (*pte_is_valid)(u64 entry, unsigned int level);
+	u32 (*ate_prot)(u64 entry);
+	void (*entry_set_ate)(__le64 *entry, u64 phys, u32 prot, unsigned int level);
+	void (*entry_set_pte)(__le64 *entry, u64 phys);
+	void (*entry_invalidate)(__le64 *entry);
+};
+
+extern const struct agate_pgtable_format agate_pgtable_lpae;
+
+/**
+ * struct agate_pgtable - one address space's table
+ * @format: entries
+ * @mem: table pages
+ * @ctx: passed to @mem
+ * @root: level 0
+ * @pages: table pages in use, the root included
+ */
+struct agate_pgtable {
+	const struct agate_pgtable_format *format;
+	const struct agate_pgtable_mem *mem;
+	void *ctx;
+	struct agate_pgtable_page *root;
+	unsigned int pages;
+};
+
+int agate_pgtable_topic_init(struct agate_device *adev);
+void agate_pgtable_topic_fini(struct agate_device *adev);
+
+/**
+ * agate_pgtable_init - an empty table
+ * @pgt: to be filled in
+ * @format: entries
+ * @mem: table pages
+ * @ctx: passed to @mem
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int agate_pgtable_init(struct agate_pgtable *pgt, const struct agate_pgtable_format *format,
+		       const struct agate_pgtable_mem *mem, void *ctx);
+
+/**
+ * agate_pgtable_fini - free every table page; the GPU does not walk it any more
+ * @pgt: the table
+ */
+void agate_pgtable_fini(struct agate_pgtable *pgt);
+
+/**
+ * agate_pgtable_map - map a range
+ * @pgt: the table
+ * @va: first GPU address, a multiple of 4 KiB
+ * @pa: first physical address, likewise
+ * @size: bytes, likewise, not 0
+ * @prot: AGATE_PROT_*, at least one of READ and WRITE
+ *
+ * Uses 1 GiB and 2 MiB leaves where va, pa and size allow.  All or nothing.
+ *
+ * Return: 0; -EINVAL for a misaligned, empty or too high range; -EEXIST when
+ * any of it is mapped already; -ENOMEM.
+ */
+int agate_pgtable_map(struct agate_pgtable *pgt, u64 va, u64 pa, u64 size, u32 prot);
+
+/**
+ * agate_pgtable_unmap - unmap whatever a range maps; holes are skipped
+ * @pgt: the table
+ * @va: first GPU address, a multiple of 4 KiB
+ * @size: bytes, likewise, not 0
+ * @gone: table pages that became empty are added here; the caller frees them
+ *	with agate_pgtable_free_list() after it has flushed the GPU's TLB
+ *
+ * A block that is only partly in the range is split first.
+ *
+ * Return: 0; -EINVAL; -ENOMEM when a split failed, and then nothing changed.
+ */
+int agate_pgtable_unmap(struct agate_pgtable *pgt, u64 va, u64 size, struct list_head *gone);
+
+/**
+ * agate_pgtable_free_list - free what unmap collected, once no walker sees it
+ * @pgt: the table
+ * @gone: emptied
+ */
+void agate_pgtable_free_list(struct agate_pgtable *pgt, struct list_head *gone);
+
+/**
+ * agate_pgtable_translate - walk the table as the GPU would
+ * @pgt: the table
+ * @va: any GPU address
+ * @pa: out, may be NULL
+ * @prot: out, may be NULL
+ *
+ * Return: 0 or -ENOENT.
+ */
+int agate_pgtable_translate(const struct agate_pgtable *pgt, u64 va, u64 *pa, u32 *prot);
+
+#endif /* AGATE_PGTABLE_H */

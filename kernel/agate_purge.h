@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Topic "purge" (lab 07): memory that its owner can do without.
+ *
+ * A BO that was advised DONTNEED waits on a list; the shrinker takes its pages
+ * when memory runs short, unless it is busy, shared or mapped by the kernel.
+ * The shrinker runs in reclaim, under any lock, so it only ever tries locks.
+ */
+#ifndef AGATE_PURGE_H
+#define AGATE_PURGE_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/shrinker.h>
+
+struct agate_bo;
+struct agate_device;
+struct drm_device;
+struct drm_file;
+
+/**
+ * struct agate_purge - what can be taken
+ * @lock: protects @list
+ * @list: struct agate_bo, oldest advice first
+ * @shrinker: registered while the topic is there
+ */
+struct agate_purge {
+	struct mutex lock;
+	struct list_head list;
+	struct shrinker shrinker;
+};
+
+int agate_purge_topic_init(struct agate_device *adev);
+void agate_purge_topic_fini(struct agate_device *adev);
+
+/**
+ * agate_purge_madvise_ioctl - MADVISE
+ * @dev: the device
+ * @data: struct drm_agate_madvise
+ * @file: whose handle it is
+ */
+int agate_purge_madvise_ioctl(struct drm_device *dev, void *data, struct drm_file *file);
+
+/**
+ * agate_purge_forget - a BO is about to die: off the list, before anything else
+ * @bo: its last reference is gone
+ */
+void agate_purge_forget(struct agate_bo *bo);
+
+#endif /* AGATE_PURGE_H */
