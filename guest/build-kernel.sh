@@ -1,0 +1,224 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Build a course kernel and print the directory that holds it.
+#
+#   guest/build-kernel.sh fast|debug
+#
+# The source is the distribution's linux-source tarball; KERNEL_SRC= names
+# another tarball, or a clean source tree.  The result lives in the cache,
+# outside the tree, keyed by source, options and compiler:
+#
+#   bzImage, vmlinux   to boot, and to decode addresses or attach gdb with
+#   modules/*.ko       vgem and vkms, without debug information
+#   flavour, ram       "fast" or "debug"; the MiB of RAM it wants
+#   (the rest)         a prepared tree for out-of-tree modules: make -C DIR M=...
+#
+# Any number of these may run at once.  A directory without its `complete` file
+# was left by a build that was killed, and is built again from nothing.
+
+set -euo pipefail
+export LC_ALL=C
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/agate
+jobs=${JOBS:-$(nproc)}
+
+say()
+{
+	printf '  %-8s %s\n' "$1" "$2" >&2
+}
+
+die()
+{
+	printf 'build-kernel: %s\n' "$*" >&2
+	exit 1
+}
+
+# Run a step with its output in the log; on failure show what it ended with.
+logged()
+{
+	local log=$1
+
+	shift
+	if ! "$@" >>"$log" 2>&1; then
+		tail -n 25 "$log" >&2
+		die "failed: $* (whole log: $log)"
+	fi
+}
+
+hash16()
+{
+	sha256sum | cut -c1-16
+}
+
+# What the fragments ask for: one line an option, the last one wins.
+wanted()
+{
+	awk '/^CONFIG_[A-Za-z0-9_]+=/ { split($0, f, "="); want[f[1]] = $0 }
+	     /^# CONFIG_[A-Za-z0-9_]+ is not set$/ { want[$2] = $0 }
+	     END { for (o in want) print want[o] }' "$@" | sort
+}
+
+# An option can vanish without a word when something it depends on is missing.
+check_config()
+{
+	local final=$1 line name missing=0
+
+	shift
+	while IFS= read -r line; do
+		case $line in
+		'# '*)
+			name=${line#\# }
+			name=${name%% *}
+			if grep -q "^$name=" "$final"; then
+				printf 'not wanted, but set: %s\n' "$name" >&2
+				missing=1
+			fi
+			;;
+		*)
+			if ! grep -qxF -- "$line" "$final"; then
+				printf 'wanted, but missing: %s\n' "$line" >&2
+				missing=1
+			fi
+			;;
+		esac
+	done < <(wanted "$@")
+	return $missing
+}
+
+find_source()
+{
+	local found
+
+	if [ -n "${KERNEL_SRC:-}" ]; then
+		[ -e "$KERNEL_SRC" ] || die "KERNEL_SRC=$KERNEL_SRC does not exist"
+		realpath "$KERNEL_SRC"
+		return
+	fi
+	found=$(find /usr/src -maxdepth 1 -name 'linux-source-6.1.tar.*' | sort | head -n 1)
+	[ -n "$found" ] || die "no /usr/src/linux-source-6.1.tar.xz:" \
+		"apt-get install linux-source-6.1, or set KERNEL_SRC="
+	echo "$found"
+}
+
+# Names the source without reading all of it: a package never changes a tarball
+# and keeps its size and time.
+source_id()
+{
+	if [ -d "$1" ]; then
+		printf 'tree %s %s\n' "$1" "$(make -s -C "$1" kernelversion)"
+	else
+		printf 'tarball %s %s\n' "$(basename "$1")" "$(stat -c '%s %Y' "$1")"
+	fi
+}
+
+# Both flavours share one unpacked tree, without what x86 never compiles.
+unpack()
+{
+	local tarball=$1 dir=$2
+
+	exec 8>"$dir.lock"
+	flock 8
+	if [ ! -e "$dir/.complete" ]; then
+		say UNPACK "$(basename "$tarball")"
+		rm -rf "$dir"
+		mkdir -p "$dir"
+		tar -C "$dir" --strip-components=1 -xf "$tarball" \
+			--exclude='*/Documentation/*.rst' \
+			--exclude='*/Documentation/devicetree/bindings/*/*' \
+			--exclude='*/arch/*/boot/dts/*' \
+			--exclude='*/drivers/gpu/drm/amd/include/asic_reg/*' \
+			--exclude='*/tools/testing/*' \
+			|| { rm -rf "$dir"; die "cannot unpack $tarball"; }
+		touch "$dir/.complete"
+	fi
+	exec 8>&-
+}
+
+configure()
+{
+	local src=$1 out=$2 log=$3
+
+	shift 3
+	say CONFIG "$flavour"
+	logged "$log" make -C "$src" O="$out" ARCH=x86_64 tinyconfig
+	cat "$@" >>"$out/.config"
+	logged "$log" make -C "$src" O="$out" ARCH=x86_64 olddefconfig
+	check_config "$out/.config" "$@" || die "the $flavour configuration lost options"
+}
+
+# What is only needed to link the kernel again is most of its size.
+trim()
+{
+	local out=$1 module
+
+	mkdir -p "$out/modules"
+	for module in vgem/vgem vkms/vkms; do
+		strip --strip-debug -o "$out/modules/$(basename "$module").ko" \
+			"$out/drivers/gpu/drm/$module.ko"
+	done
+	cp "$out/arch/x86/boot/bzImage" "$out/bzImage"
+	find "$out" \( -path "$out/scripts" -o -path "$out/tools" -o -path "$out/modules" \) \
+		-prune -o -type f \( -name '*.o' -o -name '*.a' -o -name '*.ko' \
+		-o -name '.*.cmd' -o -name 'vmlinux.bin*' -o -name '.tmp_vmlinux*' \) \
+		-exec rm -f {} +
+}
+
+build()
+{
+	local src=$1 out=$2 log=$3 start=$SECONDS
+
+	shift 3
+	rm -rf "$out"
+	mkdir -p "$out"
+	: >"$log"
+	configure "$src" "$out" "$log" "$@"
+	say KERNEL "$flavour: compiling, some minutes (log: $log)"
+	logged "$log" nice make -C "$out" ARCH=x86_64 -j"$jobs" \
+		KBUILD_BUILD_USER=agate KBUILD_BUILD_HOST=agate \
+		KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970' bzImage modules
+	trim "$out"
+	echo "$flavour" >"$out/flavour"
+	echo "$ram" >"$out/ram"
+	touch "$out/complete"
+	say KERNEL "$flavour: done in $((SECONDS - start)) s"
+}
+
+case ${1:-} in
+fast)
+	flavour=fast ram=256
+	fragments=("$here/config/base.config")
+	;;
+debug)
+	flavour=debug ram=512
+	fragments=("$here/config/base.config" "$here/config/debug.config")
+	;;
+*)
+	die "usage: $0 fast|debug"
+	;;
+esac
+
+mkdir -p "$cache"
+source=$(find_source)
+id=$(source_id "$source")
+key=$({ echo "$id"; wanted "${fragments[@]}"; gcc --version; ld --version; } | hash16)
+out=$cache/kernel-$flavour-$key
+log=$out.log
+
+if [ ! -e "$out/complete" ]; then
+	exec 9>"$out.lock"
+	flock -n 9 || { say WAIT "another build of the $flavour kernel"; flock 9; }
+	if [ ! -e "$out/complete" ]; then
+		if [ ! -d "$source" ]; then
+			tree=$cache/linux-$(echo "$id" | hash16)
+			unpack "$source" "$tree"
+			source=$tree
+		fi
+		trap 'rm -rf "$out"' EXIT
+		trap 'exit 1' INT TERM HUP
+		build "$source" "$out" "$log" "${fragments[@]}"
+		trap - EXIT INT TERM HUP
+	fi
+fi
+echo "$out"
