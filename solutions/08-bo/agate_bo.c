@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Buffer objects: create, count, map, share, wait, free.
+ *
+ * Three parties can meet at one slot of the BO map: who creates (the kernel
+ * just gave out the handle), who drops the last reference (and is about to give
+ * the handle back) and who imports a dma-buf that the kernel knows under that
+ * handle.  Two rules keep them apart:
+ *  - a slot is wiped before its handle is closed, because the kernel may hand
+ *    the number to another thread's create the moment it is closed;
+ *  - the count goes from 1 to 0, and a dma-buf is turned into a handle and a
+ *    reference, under the map lock, so that an import finds a BO either alive
+ *    or gone, never dying.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "agate_bo.h"
+
+#define ALLOC_FLAGS	(AGATE_ALLOC_EXECUTE | AGATE_ALLOC_GROWABLE |		\
+			 AGATE_ALLOC_INVISIBLE | AGATE_ALLOC_DELAY_MMAP |	\
+			 AGATE_ALLOC_SHARED | AGATE_ALLOC_CPU_READONLY |	\
+			 AGATE_ALLOC_GPU_READONLY)
+
+static bool flags_valid(uint32_t flags)
+{
+	if (flags & ~ALLOC_FLAGS)
+		return false;
+	if (!(flags & AGATE_ALLOC_GROWABLE))
+		return true;
+	/* The kernel has no pages of a heap to map, and executes none. */
+	return flags & AGATE_ALLOC_INVISIBLE && !(flags & AGATE_ALLOC_EXECUTE);
+}
+
+static bool label_valid(const char *label)
+{
+	size_t len = label ? strnlen(label, AGATE_LABEL_MAX + 1) : 0;
+	size_t i;
+
+	if (len > AGATE_LABEL_MAX)
+		return false;
+	for (i = 0; i < len; i++) {
+		if ((unsigned char)label[i] < 0x20 || label[i] == 0x7f)
+			return false;
+	}
+	return true;
+}
+
+static uint32_t kernel_flags(uint32_t flags)
+{
+	uint32_t kflags = 0;
+
+	if (!(flags & AGATE_ALLOC_EXECUTE))
+		kflags |= AGATE_BO_NOEXEC;
+	if (flags & AGATE_ALLOC_GROWABLE)
+		kflags |= AGATE_BO_HEAP;
+	if (flags & AGATE_ALLOC_CPU_READONLY)
+		kflags |= AGATE_BO_CPU_READONLY;
+	if (flags & AGATE_ALLOC_GPU_READONLY)
+		kflags |= AGATE_BO_GPU_READONLY;
+	return kflags;
+}
+
+/* A failing close leaves nothing to do: the handle goes with the file. */
+static void close_handle(struct agate_device *dev, uint32_t handle)
+{
+	struct drm_gem_close arg = { .handle = handle };
+
+	agate_ioctl(dev, DRM_IOCTL_GEM_CLOSE, &arg);
+}
+
+/* Give the BO back to the kernel.  Nobody else can reach it any more. */
+static void bo_free(struct agate_bo *bo)
+{
+	struct agate_device *dev = bo->dev;
+	uint32_t handle = bo->handle;
+
+	if (bo->cpu)
+		munmap(bo->cpu, bo->size);
+	memset(bo, 0, sizeof(*bo));
+	close_handle(dev, handle);
+}
+
+/*
+ * A BO fresh from the kernel, without a reference yet.  Its slot needs no lock:
+ * no other thread can know the handle before this one publishes it.
+ */
+static int bo_alloc(struct agate_device *dev, uint64_t size, uint32_t flags,
+		    struct agate_bo **out)
+{
+	struct drm_agate_create_bo arg = {
+		.size = size,
+		.flags = kernel_flags(flags),
+	};
+	struct agate_bo *bo;
+	int err;
+
+	err = agate_ioctl(dev, DRM_IOCTL_AGATE_CREATE_BO, &arg);
+	if (err)
+		return err;
+	bo = agate_sparse_array_get(&dev->bo_map, arg.handle);
+	if (!bo) {
+		close_handle(dev, arg.handle);
+		return -ENOMEM;
+	}
+	assert(!bo->dev);
+	bo->dev = dev;
+	bo->size = size;
+	bo->va = arg.offset;
+	bo->handle = arg.handle;
+	bo->flags = flags;
+	*out = bo;
+	return 0;
+}
+
+int agate_bo_create(struct agate_device *dev, uint64_t size, uint32_t flags,
+		    const char *label, struct agate_bo **out)
+{
+	struct agate_bo *bo;
+	void *cpu;
+	int err;
+
+	if (!size || size > AGATE_BO_MAX_SIZE || !flags_valid(flags) || !label_valid(label))
+		return -EINVAL;
+	size = (size + AGATE_PAGE_SIZE - 1) & ~(uint64_t)(AGATE_PAGE_SIZE - 1);
+
+	err = bo_alloc(dev, size, flags, &bo);
+	if (err)
+		return err;
+	/* From here on a BO is treated alike wherever it was obtained. */
+	if (!(flags & (AGATE_ALLOC_INVISIBLE | AGATE_ALLOC_DELAY_MMAP))) {
+		err = agate_bo_mmap(bo, &cpu);
+		if (err)
+			goto err_free;
+	}
+	if (label) {
+		err = agate_bo_set_label(bo, label);
+		if (err)
+			goto err_free;
+	}
+	/* Last: a BO with a reference is whole. */
+	bo->refcnt = 1;
+	*out = bo;
+	return 0;
+
+err_free:
+	bo_free(bo);
+	return err;
+}
+
+struct agate_bo *agate_bo_reference(struct agate_bo *bo)
+{
+	uint32_t old = atomic_fetch_add_explicit(&bo->refcnt, 1, memory_order_relaxed);
+
+	assert(old);
+	(void)old;
+	return bo;
+}
+
+/* Drop a reference that is not the last; false when it is. */
+static bool unreference_shared(struct agate_bo *bo)
+{
+	uint32_t old = atomic_load_explicit(&bo->refcnt, memory_order_relaxed);
+
+	assert(old);
+	while (old > 1) {
+		/* Release: what this thread did with the BO comes before its end. */
+		if (atomic_compare_exchange_weak_explicit(&bo->refcnt, &old, old - 1,
+							  memory_order_release,
+							  memory_order_relaxed))
+			return true;
+	}
+	return false;
+}
+
+void agate_bo_unreference(struct agate_bo *bo)
+{
+	struct agate_device *dev;
+
+	if (!bo || unreference_shared(bo))
+		return;
+	/*
+	 * Ours looked like the last.  The count must not reach 0 before we
+	 * hold the lock: an import could take it back to 1 and its owner down
+	 * to 0 again, and two threads would both free the BO.
+	 */
+	dev = bo->dev;
+	pthread_mutex_lock(&dev->bo_map_lock);
+	if (atomic_fetch_sub_explicit(&bo->refcnt, 1, memory_order_acq_rel) == 1)
+		bo_free(bo);
+	pthread_mutex_unlock(&dev->bo_map_lock);
+}
+
+int agate_bo_mmap(struct agate_bo *bo, void **cpu)
+{
+	struct drm_agate_mmap_bo arg = { .handle = bo->handle };
+	void *map = atomic_load_explicit(&bo->cpu, memory_order_acquire);
+	void *other = NULL;
+	int prot = PROT_READ;
+	int err;
+
+	if (bo->flags & AGATE_ALLOC_INVISIBLE)
+		return -EINVAL;
+	if (map) {
+		*cpu = map;
+		return 0;
+	}
+	err = agate_ioctl(bo->dev, DRM_IOCTL_AGATE_MMAP_BO, &arg);
+	if (err)
+		return err;
+	if (!(bo->flags & AGATE_ALLOC_CPU_READONLY))
+		prot |= PROT_WRITE;
+	map = mmap(NULL, bo->size, prot, MAP_SHARED, bo->dev->fd, (off_t)arg.offset);
+	if (map == MAP_FAILED)
+		return -errno;
+	/* Two threads may both get here; all must see one and the same map. */
+	if (!atomic_compare_exchange_strong_explicit(&bo->cpu, &other, map,
+						     memory_order_acq_rel,
+						     memory_order_acquire)) {
+		munmap(map, bo->size);
+		map = other;
+	}
+	*cpu = map;
+	return 0;
+}
+
+int agate_bo_set_label(struct agate_bo *bo, const char *label)
+{
+	struct drm_agate_set_label arg = { .handle = bo->handle };
+
+	if (!label_valid(label))
+		return -EINVAL;
+	if (label) {
+		arg.len = strlen(label);
+		arg.label = (uintptr_t)label;
+	}
+	return agate_ioctl(bo->dev, DRM_IOCTL_AGATE_SET_LABEL, &arg);
+}
+
+int agate_bo_export(struct agate_bo *bo, int *fd)
+{
+	struct drm_prime_handle arg = {
+		.handle = bo->handle,
+		.flags = DRM_CLOEXEC,
+	};
+	int err;
+
+	/* Whoever gets the file may map it writable if we may. */
+	if (!(bo->flags & AGATE_ALLOC_CPU_READONLY))
+		arg.flags |= DRM_RDWR;
+	err = agate_ioctl(bo->dev, DRM_IOCTL_PRIME_HANDLE_TO_FD, &arg);
+	if (err)
+		return err;
+	atomic_fetch_or(&bo->flags, AGATE_ALLOC_SHARED);
+	*fd = arg.fd;
+	return 0;
+}
+
+/* Fill a free slot with the BO that the kernel imported under this handle. */
+static int bo_import_new(struct agate_device *dev, struct agate_bo *bo, uint32_t handle, int fd)
+{
+	struct drm_agate_get_bo_offset arg = { .handle = handle };
+	off_t size = lseek(fd, 0, SEEK_END);
+	int err;
+
+	if (size < 0)
+		return -errno;
+	if (size == 0)
+		return -EINVAL;
+	err = agate_ioctl(dev, DRM_IOCTL_AGATE_GET_BO_OFFSET, &arg);
+	if (err)
+		return err;
+	bo->dev = dev;
+	bo->size = (uint64_t)size;
+	bo->va = arg.offset;
+	bo->handle = handle;
+	bo->flags = AGATE_ALLOC_SHARED;
+	bo->refcnt = 1;
+	return 0;
+}
+
+int agate_bo_import(struct agate_device *dev, int fd, struct agate_bo **out)
+{
+	struct drm_prime_handle arg = { .fd = fd };
+	struct agate_bo *bo;
+	int err;
+
+	pthread_mutex_lock(&dev->bo_map_lock);
+	err = agate_ioctl(dev, DRM_IOCTL_PRIME_FD_TO_HANDLE, &arg);
+	if (err)
+		goto out_unlock;
+	bo = agate_sparse_array_get(&dev->bo_map, arg.handle);
+	if (bo && bo->dev) {
+		/* The kernel gave an old handle, and no second count of it. */
+		agate_bo_reference(bo);
+	} else {
+		err = bo ? bo_import_new(dev, bo, arg.handle, fd) : -ENOMEM;
+		if (err)
+			close_handle(dev, arg.handle);
+	}
+	if (!err)
+		*out = bo;
+out_unlock:
+	pthread_mutex_unlock(&dev->bo_map_lock);
+	return err;
+}
+
+int agate_bo_wait(struct agate_bo *bo, int64_t timeout_ns, bool wait_readers)
+{
+	struct drm_agate_wait_bo arg = {
+		.handle = bo->handle,
+		.timeout_ns = timeout_ns,
+	};
+	uint64_t pending = atomic_load(&bo->pending);
+	uint64_t relevant = wait_readers ? AGATE_PENDING_ACCESS : AGATE_ACCESS_WRITE;
+	int err;
+
+	/* Of a shared BO only the kernel knows whether it is in use. */
+	if (!(bo->flags & AGATE_ALLOC_SHARED) && !(pending & relevant))
+		return 0;
+	err = agate_ioctl(bo->dev, DRM_IOCTL_AGATE_WAIT_BO, &arg);
+	/* The kernel waits for readers and writers alike. */
+	if (!err)
+		agate_bo_mark_idle(bo, pending);
+	return err;
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What the rest of the library and its users may ask of a BO, and the record
+ * of the work that was submitted with it.
+ */
+#include "agate_bo.h"
+
+uint64_t agate_bo_size(const struct agate_bo *bo)
+{
+	return bo->size;
+}
+
+uint64_t agate_bo_address(const struct agate_bo *bo)
+{
+	return bo->va;
+}
+
+uint32_t agate_bo_handle(const struct agate_bo *bo)
+{
+	return bo->handle;
+}
+
+void agate_bo_mark_submitted(struct agate_bo *bo, uint32_t access)
+{
+	uint64_t old = atomic_load(&bo->pending);
+
+	while (!atomic_compare_exchange_weak(&bo->pending, &old,
+					     (old + AGATE_PENDING_SUBMIT) | access))
+		;
+}
+
+void agate_bo_mark_idle(struct agate_bo *bo, uint64_t seen)
+{
+	atomic_compare_exchange_strong(&bo->pending, &seen, seen & ~AGATE_PENDING_ACCESS);
+}

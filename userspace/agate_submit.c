@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Handing a job chain to the kernel, with the BOs it touches.
+ *
+ * The kernel takes a plain list of handles and orders the chain, as a writer,
+ * behind whatever else uses them.  What each BO is used for is only noted on
+ * this side, where it saves wait calls later.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "agate_bo.h"
+
+static int check(const struct agate_submit *submit)
+{
+	uint32_t i;
+
+	if (!submit->jc || submit->jc % AGATE_JOB_ALIGN)
+		return -EINVAL;
+	if (submit->requirements & ~(uint32_t)AGATE_JD_REQ_FS)
+		return -EINVAL;
+	if (submit->bo_count > AGATE_SUBMIT_MAX_BOS ||
+	    submit->in_sync_count > AGATE_SUBMIT_MAX_SYNCS ||
+	    submit->out_sync_count > AGATE_SUBMIT_MAX_SYNCS)
+		return -EINVAL;
+	for (i = 0; i < submit->bo_count; i++) {
+		uint32_t access = submit->bos[i].access;
+
+		if (!access || access & ~AGATE_ACCESS_RW)
+			return -EINVAL;
+	}
+	return 0;
+}
+
+int agate_submit(struct agate_device *dev, const struct agate_submit *submit)
+{
+	struct drm_agate_submit arg = {
+		.jc = submit->jc,
+		.in_syncs = (uintptr_t)submit->in_syncs,
+		.out_syncs = (uintptr_t)submit->out_syncs,
+		.in_sync_count = submit->in_sync_count,
+		.out_sync_count = submit->out_sync_count,
+		.bo_handle_count = submit->bo_count,
+		.requirements = submit->requirements,
+	};
+	uint32_t *handles;
+	uint32_t i;
+	int err;
+
+	err = check(submit);
+	if (err)
+		return err;
+	handles = calloc(submit->bo_count ? submit->bo_count : 1, sizeof(*handles));
+	if (!handles)
+		return -ENOMEM;
+	for (i = 0; i < submit->bo_count; i++)
+		handles[i] = submit->bos[i].bo->handle;
+	arg.bo_handles = (uintptr_t)handles;
+	err = agate_ioctl(dev, DRM_IOCTL_AGATE_SUBMIT, &arg);
+	free(handles);
+	if (err)
+		return err;
+	/*
+	 * Only now: marked before the call, a wait on another thread could
+	 * find the BO idle and take the mark back before the job is there.
+	 */
+	for (i = 0; i < submit->bo_count; i++)
+		agate_bo_mark_submitted(submit->bos[i].bo, submit->bos[i].access);
+	return 0;
+}

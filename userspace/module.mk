@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+#
+# libagate.so, its tools, and their installation.
+#
+# The library is its frame plus one file per lab; AGATE_LAB_08 takes another
+# version of lab 08's files, a student's.  In build/ the tools find the library
+# beside them (../lib), wherever build/ is copied to.
+
+AGATE_VERSION	:= 0.1.0
+AGATE_LAB_08	?= solutions/08-bo
+
+US_BUILD	:= $(BUILD)/userspace
+US_PKG_CFLAGS	= $(shell pkg-config --cflags $(1))
+US_PKG_LIBS	= $(shell pkg-config --libs $(1))
+US_CFLAGS	= $(CFLAGS_HOST) -Iuserspace $(call US_PKG_CFLAGS,libdrm)
+
+LIBAGATE_FRAME	:= agate_bo_info agate_descriptor agate_device agate_job agate_submit
+LIBAGATE_LAB_08	:= agate_bo agate_sparse_array
+LIBAGATE_OBJS	:= $(LIBAGATE_FRAME:%=$(US_BUILD)/lib/%.o) \
+		   $(LIBAGATE_LAB_08:%=$(US_BUILD)/lib/%.o)
+LIBAGATE	:= $(BUILD)/lib/libagate.so
+
+$(US_BUILD)/lib/%.o: userspace/%.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(US_CFLAGS) -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
+
+$(LIBAGATE_LAB_08:%=$(US_BUILD)/lib/%.o): $(US_BUILD)/lib/%.o: $(AGATE_LAB_08)/%.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(US_CFLAGS) -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
+
+# --no-undefined: a symbol that is missing is found here, not in the guest.
+$(LIBAGATE): $(LIBAGATE_OBJS) userspace/libagate.map
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -shared -Wl,-soname,libagate.so -Wl,--no-undefined \
+		-Wl,--version-script=userspace/libagate.map -o $@ $(LIBAGATE_OBJS) \
+		$(call US_PKG_LIBS,libdrm) -pthread
+
+AGATE_TOOLS	:= $(BUILD)/bin/agate-info
+
+$(BUILD)/bin/agate-info: userspace/tools/agate-info.c $(LIBAGATE)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) $(US_BUILD)/tools
+	$(Q)$(CC) $(US_CFLAGS) $(call US_PKG_CFLAGS,jansson) -MMD -MP -MF $(US_BUILD)/tools/agate-info.d \
+		-o $@ $< -Wl,-rpath,'$$ORIGIN/../lib' -L$(BUILD)/lib -lagate \
+		$(call US_PKG_LIBS,libdrm jansson)
+
+-include $(wildcard $(US_BUILD)/*/*.d)
+
+.PHONY: userspace
+userspace: $(LIBAGATE) $(AGATE_TOOLS)
+
+# For users of the library; DESTDIR for packagers.
+PREFIX		?= /usr/local
+
+.PHONY: install-userspace
+install-userspace: userspace
+	$(call say,INSTALL,$(DESTDIR)$(PREFIX))
+	$(Q)install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/agate \
+		$(DESTDIR)$(PREFIX)/bin
+	$(Q)install -m 755 $(LIBAGATE) $(DESTDIR)$(PREFIX)/lib
+	$(Q)install -m 755 $(AGATE_TOOLS) $(DESTDIR)$(PREFIX)/bin
+	$(Q)install -m 644 userspace/agate.h include/agate_drm.h include/agate_job.h \
+		$(DESTDIR)$(PREFIX)/include/agate
+	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(AGATE_VERSION)|' \
+		userspace/agate.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/agate.pc
