@@ -11,7 +11,12 @@
  *  - a handle that this file does not have gives ENOENT;
  *  - after the GPU is gone every call gives ENODEV;
  *  - a call that fails changes nothing and leaves no handle, and one that
- *    succeeds returns exactly 0.
+ *    succeeds returns exactly 0.  (One exception, DRM's own: when the answer of
+ *    CREATE_BO cannot be written back the call gives EFAULT, and the handle
+ *    lives until the file is closed);
+ *  - DRM's rule for sizes holds: the end of a shorter struct counts as zero and
+ *    is not written back, the end of a longer one is ignored;
+ *  - a call for a part of the driver that is absent gives EOPNOTSUPP.
  */
 #ifndef AGATE_DRM_H
 #define AGATE_DRM_H

@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# install-deps.sh: see that the Debian packages Agate is built with are there.
+#
+# usage: scripts/install-deps.sh [--list]
+#
+# Installs what is missing, asking for root with sudo when it has to.  On
+# another distribution, or without root, says exactly what to install and fails.
+set -eu
+
+# One line a reason: host build, guest kernel, guest, checks.
+PACKAGES="
+gcc make libc6-dev pkg-config libdrm-dev libcmocka-dev libjansson-dev libpng-dev
+linux-source-6.1 xz-utils flex bison bc libelf-dev kmod
+qemu-system-x86 busybox-static cpio
+unifdef sparse cppcheck git perl
+"
+
+missing()
+{
+	for p in $PACKAGES; do
+		dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null | grep -qx installed ||
+			printf '%s ' "$p"
+	done
+}
+
+if [ "${1-}" = --list ]; then
+	echo $PACKAGES
+	exit 0
+fi
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+	echo "This is not a Debian system.  Agate needs what these Debian 12 packages hold:" >&2
+	echo "  $(echo $PACKAGES)" >&2
+	echo "Install them your way, then run make with DEPS=skip." >&2
+	exit 1
+fi
+
+want=$(missing)
+[ -n "$want" ] || exit 0
+
+as_root=
+if [ "$(id -u)" != 0 ]; then
+	if ! command -v sudo >/dev/null; then
+		echo "These packages are missing, and there is no sudo to install them with:" >&2
+		echo "  $want" >&2
+		echo "As root: apt-get install --no-install-recommends $want" >&2
+		exit 1
+	fi
+	as_root=sudo
+fi
+
+log=${BUILD:-build}/logs/install-deps.log
+mkdir -p "$(dirname "$log")"
+printf '  %-8s %s\n' INSTALL "$want"
+if ! {
+	$as_root apt-get update &&
+	$as_root env DEBIAN_FRONTEND=noninteractive \
+		apt-get install -y --no-install-recommends $want
+} >"$log" 2>&1; then
+	tail -n 5 "$log" >&2
+	echo "apt-get failed; the whole log is in $log" >&2
+	exit 1
+fi

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The GPU vanishes in mid-job; run by run-gone.sh, which kills the simulator
+ * once the file named by argv[1] exists.
+ *
+ * One waiter sleeps in WAIT_BO, one in a sync object's wait, when it happens:
+ * both wake with an error or with a fence that says ENODEV, every later call
+ * gives ENODEV, and memory that was mapped stays readable.
+ */
+#include "guest.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *busy_file;
+
+struct waiter {
+	int fd;
+	uint32_t syncobj;
+	int result;
+};
+
+static void *wait_for_sync(void *arg)
+{
+	struct waiter *w = arg;
+	struct drm_syncobj_wait wait = {
+		.handles = (uintptr_t)&w->syncobj, .count_handles = 1, .timeout_nsec = FOREVER,
+	};
+
+	w->result = guest_ioctl(w->fd, DRM_IOCTL_SYNCOBJ_WAIT, &wait);
+	return NULL;
+}
+
+static void *announce(void *arg)
+{
+	int fd = open(busy_file, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+
+	close(fd);
+	return arg;
+}
+
+static void every_call_says_nodev(int fd, uint32_t handle)
+{
+	struct drm_agate_get_param param = { .param = DRM_AGATE_PARAM_GPU_ID };
+	struct drm_agate_mmap_bo map = { .handle = handle };
+	struct drm_agate_set_label label = { .handle = handle };
+	struct drm_agate_madvise madvise = { .handle = handle };
+	struct drm_agate_get_bo_offset offset = { .handle = handle };
+	struct bo bo;
+
+	assert_int_equal(guest_ioctl(fd, DRM_IOCTL_AGATE_GET_PARAM, &param), ENODEV);
+	assert_int_equal(guest_ioctl(fd, DRM_IOCTL_AGATE_MMAP_BO, &map), ENODEV);
+	assert_int_equal(guest_ioctl(fd, DRM_IOCTL_AGATE_SET_LABEL, &label), ENODEV);
+	assert_int_equal(guest_ioctl(fd, DRM_IOCTL_AGATE_MADVISE, &madvise), ENODEV);
+	assert_int_equal(guest_ioctl(fd, DRM_IOCTL_AGATE_GET_BO_OFFSET, &offset), ENODEV);
+	assert_int_equal(guest_create(fd, PAGE, 0, &bo), ENODEV);
+	assert_int_equal(guest_wait(fd, handle, 0), ENODEV);
+	assert_int_equal(guest_submit(fd, PAGE, 0, &handle, 1, 0), ENODEV);
+}
+
+static void gpu_vanishes(void **state)
+{
+	struct drm_syncobj_create create = { 0 };
+	struct waiter waiter = { .fd = guest_open() };
+	int fd = waiter.fd, err;
+	struct bo bo = guest_bo(fd, PAGE, 0);
+	pthread_t thread, announcer;
+
+	(void)state;
+	assert_int_equal(guest_ioctl(fd, DRM_IOCTL_SYNCOBJ_CREATE, &create), 0);
+	waiter.syncobj = create.handle;
+	guest_job_write64(&bo, 0, bo.va, bo.va + 2048, 0x99);
+	assert_int_equal(guest_submit(fd, bo.va, 0, &bo.handle, 1, create.handle), 0);
+	assert_int_equal(pthread_create(&thread, NULL, wait_for_sync, &waiter), 0);
+	assert_int_equal(pthread_create(&announcer, NULL, announce, NULL), 0);
+
+	/* The wait ends because the job does, or because the device is gone. */
+	err = guest_wait(fd, bo.handle, FOREVER);
+	assert_true(err == 0 || err == ENODEV);
+	pthread_join(announcer, NULL);
+	pthread_join(thread, NULL);
+	assert_true(waiter.result == 0 || waiter.result == ENODEV);
+
+	/* The fence may come a moment before the unplug: the calls do not wait. */
+	for (int64_t end = guest_deadline(10000); guest_deadline(0) < end;)
+		if (guest_wait(fd, bo.handle, 0) == ENODEV)
+			break;
+	every_call_says_nodev(fd, bo.handle);
+	assert_int_equal(*(volatile uint64_t *)((char *)bo.cpu + 2048), 0x99);
+	munmap(bo.cpu, bo.size);
+	close(fd);
+	assert_int_equal(guest_try_open(), -1);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(gpu_vanishes),
+	};
+
+	if (argc != 2)
+		return 2;
+	busy_file = argv[1];
+	return cmocka_run_group_tests_name("gone", tests, NULL, NULL);
+}

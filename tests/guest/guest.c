@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+/* Helpers of the guest tests; see guest.h. */
+#include "guest.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FIRST_RENDER_MINOR	128
+#define LAST_RENDER_MINOR	191
+
+static int render_minor = -1;
+
+int guest_ioctl(int fd, unsigned long request, void *arg)
+{
+	int ret;
+
+	do
+		ret = ioctl(fd, request, arg);
+	while (ret < 0 && (errno == EINTR || errno == EAGAIN));
+	if (ret > 0)
+		fail_msg("ioctl %#lx returned %d: success is exactly 0", request, ret);
+	return ret ? errno : 0;
+}
+
+static bool is_agate(int fd)
+{
+	char name[16] = "";
+	struct drm_version version = { .name = name, .name_len = sizeof(name) - 1 };
+
+	return !guest_ioctl(fd, DRM_IOCTL_VERSION, &version) && !strcmp(name, "agate");
+}
+
+int guest_try_open(void)
+{
+	int err = ENOENT;
+
+	for (int minor = FIRST_RENDER_MINOR; minor <= LAST_RENDER_MINOR; minor++) {
+		char path[32];
+		int fd;
+
+		snprintf(path, sizeof(path), "/dev/dri/renderD%d", minor);
+		fd = open(path, O_RDWR | O_CLOEXEC);
+		if (fd < 0) {
+			if (errno != ENOENT)
+				err = errno;
+			continue;
+		}
+		if (is_agate(fd)) {
+			render_minor = minor;
+			return fd;
+		}
+		close(fd);
+	}
+	errno = err;
+	return -1;
+}
+
+int guest_open(void)
+{
+	int fd = guest_try_open();
+
+	if (fd < 0)
+		fail_msg("no render node of the agate driver: %s", strerror(errno));
+	return fd;
+}
+
+int guest_create(int fd, uint64_t size, uint32_t flags, struct bo *bo)
+{
+	struct drm_agate_create_bo arg = { .size = size, .flags = flags };
+	int err = guest_ioctl(fd, DRM_IOCTL_AGATE_CREATE_BO, &arg);
+
+	*bo = (struct bo){ .fd = fd };
+	if (err)
+		return err;
+	bo->handle = arg.handle;
+	bo->size = (size + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+	bo->va = arg.offset;
+	return 0;
+}
+
+int guest_close_handle(int fd, uint32_t handle)
+{
+	struct drm_gem_close arg = { .handle = handle };
+
+	return guest_ioctl(fd, DRM_IOCTL_GEM_CLOSE, &arg);
+}
+
+int guest_wait(int fd, uint32_t handle, int64_t timeout_ns)
+{
+	struct drm_agate_wait_bo arg = { .handle = handle, .timeout_ns = timeout_ns };
+
+	return guest_ioctl(fd, DRM_IOCTL_AGATE_WAIT_BO, &arg);
+}
+
+void guest_map(struct bo *bo)
+{
+	struct drm_agate_mmap_bo arg = { .handle = bo->handle };
+
+	assert_int_equal(guest_ioctl(bo->fd, DRM_IOCTL_AGATE_MMAP_BO, &arg), 0);
+	bo->cpu = mmap(NULL, bo->size, PROT_READ | PROT_WRITE, MAP_SHARED, bo->fd,
+		       (off_t)arg.offset);
+	if (bo->cpu == MAP_FAILED)
+		fail_msg("mmap of a BO: %s", strerror(errno));
+}
+
+void guest_destroy(struct bo *bo)
+{
+	if (bo->cpu)
+		munmap(bo->cpu, bo->size);
+	if (bo->handle)
+		assert_int_equal(guest_close_handle(bo->fd, bo->handle), 0);
+	*bo = (struct bo){ 0 };
+}
+
+struct bo guest_bo(int fd, uint64_t size, uint32_t flags)
+{
+	struct bo bo;
+
+	assert_int_equal(guest_create(fd, size, flags, &bo), 0);
+	guest_map(&bo);
+	return bo;
+}
+
+struct agate_job_header *guest_job(struct bo *bo, uint32_t offset, enum agate_job_type type,
+				   uint64_t next, const void *payload, size_t size)
+{
+	struct agate_job_header *job = (void *)((char *)bo->cpu + offset);
+
+	*job = (struct agate_job_header){
+		.control = AGATE_JOB_64BIT | AGATE_JOB_TYPE(type) | AGATE_JOB_INDEX(1),
+		.next = next,
+	};
+	if (size)
+		memcpy(job + 1, payload, size);
+	return job;
+}
+
+struct agate_job_header *guest_job_write64(struct bo *bo, uint32_t offset, uint64_t next,
+					   uint64_t va, uint64_t value)
+{
+	struct agate_write_value_payload payload = {
+		.address = va,
+		.type = AGATE_WRITE_IMMEDIATE_64,
+		.immediate = value,
+	};
+
+	return guest_job(bo, offset, AGATE_JOB_WRITE_VALUE, next, &payload, sizeof(payload));
+}
+
+int guest_submit(int fd, uint64_t jc, uint32_t requirements, const uint32_t *handles,
+		 uint32_t n, uint32_t out_sync)
+{
+	struct drm_agate_sync sync = { .handle = out_sync };
+	struct drm_agate_submit arg = {
+		.jc = jc,
+		.requirements = requirements,
+		.bo_handles = (uintptr_t)handles,
+		.bo_handle_count = n,
+		.out_syncs = (uintptr_t)&sync,
+		.out_sync_count = out_sync ? 1 : 0,
+	};
+
+	return guest_ioctl(fd, DRM_IOCTL_AGATE_SUBMIT, &arg);
+}
+
+int64_t guest_deadline(int64_t ms)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ll + now.tv_nsec + ms * 1000000ll;
+}
+
+static FILE *open_counters(void)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%d/counters", render_minor);
+	return fopen(path, "re");
+}
+
+long guest_counter(const char *name)
+{
+	FILE *file = open_counters();
+	char key[64];
+	long value, found = -1;
+
+	if (!file)
+		return -1;
+	while (fscanf(file, "%63s %ld", key, &value) == 2)
+		if (!strcmp(key, name))
+			found = value;
+	fclose(file);
+	return found;
+}
+
+/* Print what is not zero into text; returns how many that are, or -1. */
+static int live_things(char *text, size_t size)
+{
+	FILE *file = open_counters();
+	size_t used = 0;
+	int live = 0, lines = 0;
+	char key[64];
+	long value;
+
+	if (!file)
+		return -1;
+	text[0] = '\0';
+	while (fscanf(file, "%63s %ld", key, &value) == 2) {
+		lines++;
+		if (!value)
+			continue;
+		live++;
+		if (used < size)
+			used += (size_t)snprintf(text + used, size - used, " %s=%ld", key, value);
+	}
+	fclose(file);
+	return lines ? live : -1;
+}
+
+void guest_assert_nothing_left(void)
+{
+	const struct timespec pause = { .tv_nsec = 10000000 };
+	int64_t end = guest_deadline(10000);
+	char text[512];
+	int live;
+
+	do {
+		live = live_things(text, sizeof(text));
+		if (live == 0)
+			return;
+		nanosleep(&pause, NULL);
+	} while (guest_deadline(0) < end);
+	if (live < 0)
+		fail_msg("the driver's counters cannot be read");
+	fail_msg("left after the last close:%s", text);
+}
+
+int guest_teardown(void **state)
+{
+	(void)state;
+	guest_assert_nothing_left();
+	return 0;
+}

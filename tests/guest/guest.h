@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What every guest test needs: the device, raw ioctls, jobs, counters.
+ *
+ * The tests speak raw ioctls, not libagate: a library bug must not cost a
+ * kernel test.  Calls return 0 or the errno, so that a test states the contract
+ * as assert_int_equal(create(&bo), EINVAL).
+ */
+#ifndef AGATE_TESTS_GUEST_H
+#define AGATE_TESTS_GUEST_H
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agate_drm.h"
+#include "agate_job.h"
+#include "agate_regs.h"
+
+#define PAGE		4096u
+#define FOREVER		INT64_MAX
+
+/* A BO and all that a test wants to know of it. */
+struct bo {
+	int fd;
+	uint32_t handle;
+	uint64_t size;
+	uint64_t va;
+	void *cpu;		/* NULL while not mapped */
+};
+
+/* A file on the driver's render node; fails the test when there is none. */
+int guest_open(void);
+/* The same, or -1 with errno set. */
+int guest_try_open(void);
+
+/* Any ioctl: 0 or the errno. */
+int guest_ioctl(int fd, unsigned long request, void *arg);
+
+int guest_create(int fd, uint64_t size, uint32_t flags, struct bo *bo);
+int guest_close_handle(int fd, uint32_t handle);
+int guest_wait(int fd, uint32_t handle, int64_t timeout_ns);
+/* Map the whole BO read-write; fails the test when that does not work. */
+void guest_map(struct bo *bo);
+/* Unmap and close. */
+void guest_destroy(struct bo *bo);
+/* A BO that is created and mapped, or the test fails. */
+struct bo guest_bo(int fd, uint64_t size, uint32_t flags);
+
+/* Write a job header and its payload at offset bytes into a mapped BO. */
+struct agate_job_header *guest_job(struct bo *bo, uint32_t offset, enum agate_job_type type,
+				   uint64_t next, const void *payload, size_t size);
+/* A WRITE_VALUE job that stores 64 bits at va. */
+struct agate_job_header *guest_job_write64(struct bo *bo, uint32_t offset, uint64_t next,
+					   uint64_t va, uint64_t value);
+
+/* Submit one chain that touches n BOs; optionally signal a sync object (0: none). */
+int guest_submit(int fd, uint64_t jc, uint32_t requirements, const uint32_t *handles,
+		 uint32_t n, uint32_t out_sync);
+
+/*
+ * Wait until the driver's counters of live things are all zero (the last steps
+ * of freeing a job are asynchronous), or fail the test with those that are not.
+ */
+void guest_assert_nothing_left(void);
+/* One counter of debugfs, or -1. */
+long guest_counter(const char *name);
+
+/* CLOCK_MONOTONIC now, plus ms. */
+int64_t guest_deadline(int64_t ms);
+
+/* cmocka teardown for tests that close all they open. */
+int guest_teardown(void **state);
+
+#endif /* AGATE_TESTS_GUEST_H */

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The uAPI's error contract, second half: GET_PARAM and SUBMIT.
+ *
+ * A submit that fails changes nothing: the BO is idle at once, no sync object
+ * is signalled, and nothing is left.
+ */
+#include "guest.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define NO_HANDLE	0x7fffffffu
+#define MAGIC		0x1122334455667788ull
+
+static int get_param(int fd, uint32_t param, uint32_t pad, uint64_t *value)
+{
+	struct drm_agate_get_param arg = { .param = param, .pad = pad };
+	int err = guest_ioctl(fd, DRM_IOCTL_AGATE_GET_PARAM, &arg);
+
+	*value = arg.value;
+	return err;
+}
+
+static void get_params(void **state)
+{
+	int fd = guest_open();
+	uint64_t value;
+
+	(void)state;
+	assert_int_equal(get_param(fd, DRM_AGATE_PARAM_GPU_ID, 0, &value), 0);
+	assert_int_equal(value >> 16, AGATE_PRODUCT_MIDGARD);
+	assert_int_equal(get_param(fd, DRM_AGATE_PARAM_SHADER_PRESENT, 0, &value), 0);
+	assert_int_equal(value, 0xf);
+	assert_int_equal(get_param(fd, DRM_AGATE_PARAM_AS_PRESENT, 0, &value), 0);
+	assert_int_equal(value, 0xff);
+	assert_int_equal(get_param(fd, DRM_AGATE_PARAM_JS_PRESENT, 0, &value), 0);
+	assert_int_equal(value, 0x7);
+	assert_int_equal(get_param(fd, DRM_AGATE_PARAM_MMU_FEATURES, 0, &value), 0);
+	assert_int_equal(value & 0xffff, 0x2830);
+	assert_int_equal(get_param(fd, DRM_AGATE_PARAM_GPU_ID, 1, &value), EINVAL);
+	assert_int_equal(get_param(fd, DRM_AGATE_PARAM_FEATURES + 1, 0, &value), EINVAL);
+	assert_int_equal(get_param(fd, UINT32_MAX, 0, &value), EINVAL);
+	close(fd);
+}
+
+/* A BO with one valid WRITE_VALUE job, and a submit of it to be spoilt. */
+struct rig {
+	int fd;
+	struct bo bo;
+	uint32_t handles[2];
+	struct drm_agate_sync sync;
+	struct drm_agate_submit arg;
+};
+
+static uint32_t new_syncobj(int fd)
+{
+	struct drm_syncobj_create arg = { 0 };
+
+	assert_int_equal(guest_ioctl(fd, DRM_IOCTL_SYNCOBJ_CREATE, &arg), 0);
+	return arg.handle;
+}
+
+static struct rig rig_open(void)
+{
+	struct rig rig = { .fd = guest_open() };
+
+	rig.bo = guest_bo(rig.fd, PAGE, 0);
+	guest_job_write64(&rig.bo, 0, 0, rig.bo.va + 2048, MAGIC);
+	rig.handles[0] = rig.bo.handle;
+	rig.sync.handle = new_syncobj(rig.fd);
+	rig.arg = (struct drm_agate_submit){
+		.jc = rig.bo.va,
+		.bo_handle_count = 1,
+	};
+	return rig;
+}
+
+static int rig_submit(struct rig *rig)
+{
+	struct drm_agate_submit arg = rig->arg;
+
+	if (!arg.bo_handles)
+		arg.bo_handles = (uintptr_t)rig->handles;
+	return guest_ioctl(rig->fd, DRM_IOCTL_AGATE_SUBMIT, &arg);
+}
+
+static void rig_close(struct rig *rig)
+{
+	assert_int_equal(guest_wait(rig->fd, rig->bo.handle, 0), 0);
+	assert_int_equal(*(uint64_t *)((char *)rig->bo.cpu + 2048), 0);
+	rig->arg = (struct drm_agate_submit){ .jc = rig->bo.va, .bo_handle_count = 1 };
+	assert_int_equal(rig_submit(rig), 0);
+	assert_int_equal(guest_wait(rig->fd, rig->bo.handle, FOREVER), 0);
+	assert_int_equal(*(uint64_t *)((char *)rig->bo.cpu + 2048), MAGIC);
+	guest_destroy(&rig->bo);
+	close(rig->fd);
+}
+
+static void bad_chain_addresses(void **state)
+{
+	struct rig rig = rig_open();
+
+	(void)state;
+	rig.arg.jc = 0;
+	assert_int_equal(rig_submit(&rig), EINVAL);
+	rig.arg.jc = rig.bo.va + 32;
+	assert_int_equal(rig_submit(&rig), EINVAL);
+	rig.arg.jc = rig.bo.va + 1;
+	assert_int_equal(rig_submit(&rig), EINVAL);
+	rig_close(&rig);
+}
+
+static void bad_requirements(void **state)
+{
+	struct rig rig = rig_open();
+
+	(void)state;
+	for (unsigned int bit = 1; bit < 32; bit++) {
+		rig.arg.requirements = 1u << bit;
+		assert_int_equal(rig_submit(&rig), EINVAL);
+	}
+	rig_close(&rig);
+}
+
+static void bad_bo_lists(void **state)
+{
+	struct rig rig = rig_open();
+
+	(void)state;
+	rig.handles[1] = rig.bo.handle;
+	rig.arg.bo_handle_count = 2;
+	assert_int_equal(rig_submit(&rig), EINVAL);
+	rig.handles[1] = NO_HANDLE;
+	assert_int_equal(rig_submit(&rig), ENOENT);
+	rig.handles[1] = 0;
+	assert_int_equal(rig_submit(&rig), ENOENT);
+	rig.arg.bo_handle_count = AGATE_SUBMIT_MAX_BOS + 1;
+	assert_int_equal(rig_submit(&rig), EINVAL);
+	rig.arg.bo_handle_count = UINT32_MAX;
+	assert_int_equal(rig_submit(&rig), EINVAL);
+	rig.arg.bo_handle_count = 1;
+	rig.arg.bo_handles = 8;
+	assert_int_equal(rig_submit(&rig), EFAULT);
+	rig.arg.bo_handles = UINT64_MAX - 3;
+	assert_int_equal(rig_submit(&rig), EFAULT);
+	rig.arg.bo_handles = 0;
+	rig_close(&rig);
+}
+
+static void bad_syncs(void **state)
+{
+	struct rig rig = rig_open();
+	uint64_t good = (uintptr_t)&rig.sync;
+	uint32_t handle = rig.sync.handle;
+
+	(void)state;
+	for (int out = 0; out < 2; out++) {
+		__u64 *array = out ? &rig.arg.out_syncs : &rig.arg.in_syncs;
+		__u32 *count = out ? &rig.arg.out_sync_count : &rig.arg.in_sync_count;
+
+		*array = good;
+		*count = AGATE_SUBMIT_MAX_SYNCS + 1;
+		assert_int_equal(rig_submit(&rig), EINVAL);
+		*count = UINT32_MAX;
+		assert_int_equal(rig_submit(&rig), EINVAL);
+		*count = 1;
+		*array = 8;
+		assert_int_equal(rig_submit(&rig), EFAULT);
+		*array = good;
+		rig.sync.pad = 1;
+		assert_int_equal(rig_submit(&rig), EINVAL);
+		rig.sync.pad = 0;
+		rig.sync.handle = NO_HANDLE;
+		assert_int_equal(rig_submit(&rig), ENOENT);
+		rig.sync.handle = handle;
+		*count = 0;
+	}
+	/* Waiting for a sync object that nothing will ever signal is refused. */
+	rig.arg.in_syncs = good;
+	rig.arg.in_sync_count = 1;
+	assert_int_equal(rig_submit(&rig), EINVAL);
+	rig_close(&rig);
+}
+
+/* The BO of another file is not ours to list. */
+static void foreign_handle(void **state)
+{
+	struct rig rig = rig_open();
+	int other = guest_open();
+	struct bo bo[8];
+
+	(void)state;
+	for (int i = 0; i < 8; i++)
+		assert_int_equal(guest_create(other, PAGE, 0, &bo[i]), 0);
+	rig.handles[0] = bo[7].handle;
+	assert_int_equal(rig_submit(&rig), ENOENT);
+	rig.handles[0] = rig.bo.handle;
+	close(other);
+	rig_close(&rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(get_params, guest_teardown),
+		cmocka_unit_test_teardown(bad_chain_addresses, guest_teardown),
+		cmocka_unit_test_teardown(bad_requirements, guest_teardown),
+		cmocka_unit_test_teardown(bad_bo_lists, guest_teardown),
+		cmocka_unit_test_teardown(bad_syncs, guest_teardown),
+		cmocka_unit_test_teardown(foreign_handle, guest_teardown),
+	};
+
+	return cmocka_run_group_tests_name("uapi-submit", tests, NULL, NULL);
+}

@@ -1,0 +1,86 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# style.sh: what a machine can see of the house's rules, as TAP.
+#
+# usage: tests/style.sh
+#
+# Looks at the files git knows.  Findings stand before the line of their test.
+set -u
+
+BUILD=${BUILD:-build}
+kernel=$BUILD/guest/kernel-fast
+n=0
+
+# result NAME FINDINGS: one test; any finding is a failure.
+result()
+{
+	n=$((n + 1))
+	if [ -z "$2" ]; then
+		echo "ok $n - $1"
+	else
+		printf '%s\n' "$2" | head -n 50
+		echo "not ok $n - $1"
+	fi
+}
+
+kernel_sources()
+{
+	git ls-files 'kernel/*.[ch]' 'solutions/*.[ch]' | grep -v '^solutions/0[89]-'
+}
+
+spdx()
+{
+	git ls-files | grep -Ev '\.(md|png|txt)$|^\.gitignore$|^LICENSES/' | while read -r f; do
+		[ -f "$f" ] || continue
+		want=MIT
+		case $f in
+		kernel/*.[ch] | kernel/Kbuild*) want=GPL-2.0-only ;;
+		solutions/08-* | solutions/09-*) ;;
+		solutions/*.[ch]) want=GPL-2.0-only ;;
+		esac
+		head -n 3 "$f" | grep -q "SPDX-License-Identifier: $want" || echo "$f: no $want"
+	done
+}
+
+# A path of one machine, a registry's host name: neither belongs in the tree.
+paths()
+{
+	git grep -nIE '(^|[^A-Za-z0-9_./-])/(work|root|home|farm)/|deb\.debian\.org' -- \
+		. ':!tests/style.sh'
+}
+
+checkpatch()
+{
+	kernel_sources | xargs -r perl "$kernel/scripts/checkpatch.pl" --no-tree --strict --terse \
+		--quiet --show-types --max-line-length=100 --ignore FILE_PATH_CHANGES -f 2>&1 |
+		grep -v '^total:'
+}
+
+sparse()
+{
+	make -s "$BUILD/driver/sparse.log" >/dev/null 2>&1 || echo "the sparse build failed"
+	grep -E '(warning|error):' "$BUILD/driver/sparse.log" 2>/dev/null
+	[ -s "$BUILD/driver/sparse.log" ] || echo "no log of the sparse build"
+}
+
+cppcheck_host()
+{
+	git ls-files 'sim/*.c' 'userspace/*.c' 'solutions/08-*/*.c' 'guest/*.c' 'tests/*.c' |
+		xargs -r cppcheck --quiet --std=c11 --enable=warning,portability --inline-suppr \
+			--suppress=missingInclude --error-exitcode=0 -Iinclude \
+			--template='{file}:{line}: {id}: {message}' 2>&1
+}
+
+# One room, one subject.
+large()
+{
+	git ls-files '*.c' '*.h' '*.sh' | xargs -r wc -l |
+		awk '$2 != "total" && $1 > 600 { print $2 ": " $1 " lines" }'
+}
+
+checks="spdx paths checkpatch sparse cppcheck_host large"
+echo "1..$(echo "$checks" | wc -w)"
+for check in $checks; do
+	result "$check" "$($check)"
+done
