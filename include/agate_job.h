@@ -117,6 +117,11 @@ struct agate_tiler_chunk {
 	__u8 unused[48];
 };
 
+/*
+ * Where clip space goes: x = -w is the left edge and y = -w the top one.  What
+ * lies outside is cut off.  x and y are within +-AGATE_MAX_FB_SIZE, width and
+ * height above 0 and at most that, the depths within 0..1 in either order.
+ */
 struct agate_viewport {
 	float x, y, width, height;	/* pixels; y grows downward */
 	float near_depth, far_depth;	/* z/w 0..1 is mapped to these */
