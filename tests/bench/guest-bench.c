@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What the driver costs, measured inside the guest; run by bench.sh.
+ *
+ * Prints one JSON object a line: {"name", "unit", "samples"}.  Where vgem does
+ * the same thing (make a BO and close it, touch fresh pages) it is measured in
+ * turns with agate, so that a noisy machine spoils both alike.
+ */
+#include <drm.h>
+#include <drm_mode.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agate_drm.h"
+#include "agate_job.h"
+#include "agate_regs.h"
+
+#define ROUNDS		9
+#define PAGE		4096u
+#define BO_SIZE		(64u * 1024)
+#define BOS		400
+#define TOUCH_SIZE	(4u << 20)
+#define JOBS		200
+
+static void die(const char *what)
+{
+	fprintf(stderr, "guest-bench: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
+}
+
+static void call(int fd, unsigned long request, void *arg, const char *what)
+{
+	int ret;
+
+	do
+		ret = ioctl(fd, request, arg);
+	while (ret < 0 && (errno == EINTR || errno == EAGAIN));
+	if (ret)
+		die(what);
+}
+
+static int open_driver(const char *name, const char *node, int first)
+{
+	for (int minor = first; minor < first + 64; minor++) {
+		char path[32], found[16] = "";
+		struct drm_version version = { .name = found, .name_len = sizeof(found) - 1 };
+		int fd;
+
+		snprintf(path, sizeof(path), "/dev/dri/%s%d", node, minor);
+		fd = open(path, O_RDWR | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		if (!ioctl(fd, DRM_IOCTL_VERSION, &version) && !strcmp(found, name))
+			return fd;
+		close(fd);
+	}
+	errno = ENODEV;
+	die(name);
+	return -1;
+}
+
+static void report(const char *name, const char *unit, const double *samples)
+{
+	printf("{\"name\": \"%s\", \"unit\": \"%s\", \"samples\": [", name, unit);
+	for (int i = 0; i < ROUNDS; i++)
+		printf("%s%.1f", i ? ", " : "", samples[i]);
+	puts("]}");
+}
+
+static void close_handle(int fd, uint32_t handle)
+{
+	struct drm_gem_close arg = { .handle = handle };
+
+	call(fd, DRM_IOCTL_GEM_CLOSE, &arg, "GEM_CLOSE");
+}
+
+static uint32_t agate_create(int fd, uint64_t size, uint64_t *va)
+{
+	struct drm_agate_create_bo arg = { .size = size };
+
+	call(fd, DRM_IOCTL_AGATE_CREATE_BO, &arg, "CREATE_BO");
+	if (va)
+		*va = arg.offset;
+	return arg.handle;
+}
+
+static uint32_t vgem_create(int fd, uint64_t size, uint64_t *va)
+{
+	struct drm_mode_create_dumb arg = {
+		.width = PAGE / 4, .height = (uint32_t)(size / PAGE), .bpp = 32,
+	};
+
+	(void)va;
+	call(fd, DRM_IOCTL_MODE_CREATE_DUMB, &arg, "CREATE_DUMB");
+	return arg.handle;
+}
+
+static uint64_t agate_offset(int fd, uint32_t handle)
+{
+	struct drm_agate_mmap_bo arg = { .handle = handle };
+
+	call(fd, DRM_IOCTL_AGATE_MMAP_BO, &arg, "MMAP_BO");
+	return arg.offset;
+}
+
+static uint64_t vgem_offset(int fd, uint32_t handle)
+{
+	struct drm_mode_map_dumb arg = { .handle = handle };
+
+	call(fd, DRM_IOCTL_MODE_MAP_DUMB, &arg, "MAP_DUMB");
+	return arg.offset;
+}
+
+/* A driver that makes BOs: agate, or vgem to compare it with. */
+struct maker {
+	int fd;
+	uint32_t (*create)(int fd, uint64_t size, uint64_t *va);
+	uint64_t (*offset)(int fd, uint32_t handle);
+};
+
+static double create_close(const struct maker *m)
+{
+	double start = now();
+
+	for (int i = 0; i < BOS; i++)
+		close_handle(m->fd, m->create(m->fd, BO_SIZE, NULL));
+	return (now() - start) / BOS;
+}
+
+static double first_touch(const struct maker *m)
+{
+	uint32_t handle = m->create(m->fd, TOUCH_SIZE, NULL);
+	volatile char *cpu = mmap(NULL, TOUCH_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, m->fd,
+				  (off_t)m->offset(m->fd, handle));
+	double start, end;
+
+	if (cpu == MAP_FAILED)
+		die("mmap");
+	start = now();
+	for (uint32_t i = 0; i < TOUCH_SIZE; i += PAGE)
+		cpu[i] = 1;
+	end = now();
+	munmap((void *)cpu, TOUCH_SIZE);
+	close_handle(m->fd, handle);
+	return (end - start) / (TOUCH_SIZE / PAGE);
+}
+
+static void bench_bos(int agate, int vgem)
+{
+	const struct maker ours = { agate, agate_create, agate_offset };
+	const struct maker theirs = { vgem, vgem_create, vgem_offset };
+	double create[2][ROUNDS], touch[2][ROUNDS];
+
+	for (int i = 0; i < ROUNDS; i++) {
+		create[0][i] = create_close(&ours);
+		create[1][i] = create_close(&theirs);
+		touch[0][i] = first_touch(&ours);
+		touch[1][i] = first_touch(&theirs);
+	}
+	report("bo_create_close", "ns", create[0]);
+	report("bo_create_close_vgem", "ns", create[1]);
+	report("first_touch_page", "ns", touch[0]);
+	report("first_touch_page_vgem", "ns", touch[1]);
+}
+
+/* debugfs shows the GPU's counters by reading two registers for each. */
+static void bench_register_reads(int agate)
+{
+	double samples[ROUNDS];
+	char path[64], text[4096];
+	struct stat st;
+
+	if (fstat(agate, &st))
+		die("fstat");
+	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%u/gpu_counters", minor(st.st_rdev));
+	for (int i = 0; i < ROUNDS; i++) {
+		const int repeat = 20;
+		double start = now();
+
+		for (int j = 0; j < repeat; j++) {
+			int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+			if (fd < 0 || read(fd, text, sizeof(text)) <= 0)
+				die(path);
+			close(fd);
+		}
+		samples[i] = (now() - start) / (repeat * 2 * AGATE_CNT_COUNT);
+	}
+	report("register_read", "ns", samples);
+}
+
+static void submit(int fd, uint64_t jc, uint32_t handle)
+{
+	struct drm_agate_submit arg = {
+		.jc = jc, .bo_handles = (uintptr_t)&handle, .bo_handle_count = 1,
+	};
+
+	call(fd, DRM_IOCTL_AGATE_SUBMIT, &arg, "SUBMIT");
+}
+
+static void wait_bo(int fd, uint32_t handle)
+{
+	struct drm_agate_wait_bo arg = { .handle = handle, .timeout_ns = INT64_MAX };
+
+	call(fd, DRM_IOCTL_AGATE_WAIT_BO, &arg, "WAIT_BO");
+}
+
+static void bench_jobs(int fd)
+{
+	double trip[ROUNDS], queued[ROUNDS];
+	struct agate_write_value_payload *payload;
+	struct agate_job_header *job;
+	uint64_t va;
+	uint32_t handle = agate_create(fd, PAGE, &va);
+
+	job = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		   (off_t)agate_offset(fd, handle));
+	if (job == MAP_FAILED)
+		die("mmap");
+	job->control = AGATE_JOB_64BIT | AGATE_JOB_TYPE(AGATE_JOB_WRITE_VALUE) | AGATE_JOB_INDEX(1);
+	payload = (void *)(job + 1);
+	payload->address = va + 2048;
+	payload->type = AGATE_WRITE_IMMEDIATE_64;
+	payload->immediate = 1;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		double start = now();
+
+		for (int j = 0; j < JOBS; j++) {
+			submit(fd, va, handle);
+			wait_bo(fd, handle);
+		}
+		trip[i] = JOBS * 1e9 / (now() - start);
+		start = now();
+		for (int j = 0; j < JOBS; j++)
+			submit(fd, va, handle);
+		wait_bo(fd, handle);
+		queued[i] = JOBS * 1e9 / (now() - start);
+	}
+	report("jobs_one_by_one", "jobs/s", trip);
+	report("jobs_queued", "jobs/s", queued);
+	munmap(job, PAGE);
+	close_handle(fd, handle);
+}
+
+int main(void)
+{
+	int agate = open_driver("agate", "renderD", 128);
+	int vgem = open_driver("vgem", "card", 0);
+
+	bench_register_reads(agate);
+	bench_bos(agate, vgem);
+	bench_jobs(agate);
+	return 0;
+}
