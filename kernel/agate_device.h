@@ -73,15 +73,13 @@ static inline struct agate_device *to_agate_device(struct drm_device *drm)
  * struct agate_file - one open file
  * @adev: the device
  * @vm: its GPU address space
- * @entities: its queues (topic "submit")
- * @busy_ns: time its jobs spent on each slot, for fdinfo
+ * @entities: its queues and their busy time (topic "submit"), NULL without it
  * @id: drm-client-id
  */
 struct agate_file {
 	struct agate_device *adev;
 	struct agate_vm *vm;
-	struct agate_entities entities;
-	atomic64_t busy_ns[AGATE_MAX_SLOTS];
+	struct agate_entities *entities;
 	u64 id;
 };
 

@@ -44,6 +44,8 @@ struct agate_as {
  * @faulty: of these, disabled after a fault that nobody could serve: their
  *	interrupt stays masked until they are lent out again
  * @lru: struct agate_vm (as.link), most recently used first
+ * @tables: table pages that are mapped for DMA: an open file may outlive the
+ *	device, its page table's mappings must not
  */
 struct agate_mmu {
 	spinlock_t lock;
@@ -51,6 +53,7 @@ struct agate_mmu {
 	u32 taken;
 	u32 faulty;
 	struct list_head lru;
+	struct list_head tables;
 };
 
 int agate_mmu_topic_init(struct agate_device *adev);
@@ -77,7 +80,7 @@ void agate_mmu_vm_fini(struct agate_vm *vm);
  * Context: atomic; takes mmu.lock.
  * Return: the address space's number; -EBUSY when all are in use by others
  * (cannot happen while there are at least as many as jobs in flight); -EIO
- * when the hardware did not answer.
+ * when the hardware did not answer: a reset is scheduled.
  */
 int agate_mmu_as_get(struct agate_vm *vm);
 
@@ -107,9 +110,13 @@ int agate_mmu_map_sgt(struct agate_vm *vm, u64 va, struct sg_table *sgt, u32 pro
  * @va: first GPU address
  * @size: bytes
  *
- * When it returns the GPU cannot reach the pages: they may be freed.
+ * When it returns 0 the GPU cannot reach the pages: they may be freed.
+ *
+ * Return: 0; -EIO when the GPU did not answer: a reset is scheduled, and the
+ * pages must stay until agate_reset_flush() returned; -ENOMEM when a block that
+ * is only partly in the range could not be split, and then nothing changed.
  */
-void agate_mmu_unmap(struct agate_vm *vm, u64 va, u64 size);
+int agate_mmu_unmap(struct agate_vm *vm, u64 va, u64 size);
 
 /**
  * agate_mmu_disable_faulty - an unserved fault: stop an address space

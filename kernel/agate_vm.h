@@ -44,7 +44,7 @@ struct agate_vm {
  * struct agate_mapping - one BO's range in one address space
  * @ref: the file's handle and each job that lists the BO hold one
  * @vm: the address space, with a reference
- * @bo: the BO; valid as long as the file has a handle or a job lists it
+ * @bo: the BO, with a reference
  * @node: the range, in vm->mm
  * @link: in bo->mappings
  * @handles: how many handles of the file stand behind it

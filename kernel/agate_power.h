@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Topic "power": the GPU's power domains.
+ *
+ * Shader cores and tiler stand on the L2 cache, so it goes up first and down
+ * last.  A domain is up when READY says so and not when PWRON was written: the
+ * transition takes its time, and a job that starts too early ends in
+ * JOB_POWER_FAULT.
+ */
+#ifndef AGATE_POWER_H
+#define AGATE_POWER_H
+
+#include <linux/types.h>
+
+struct agate_device;
+
+/**
+ * struct agate_power - what is switched on
+ * @on: all domains are up; changed by probe, removal and reset only, which
+ *	exclude each other
+ */
+struct agate_power {
+	bool on;
+};
+
+int agate_power_topic_init(struct agate_device *adev);
+void agate_power_topic_fini(struct agate_device *adev);
+
+/**
+ * agate_power_on - choose the coherency protocol, then L2, shaders, tiler
+ * @adev: the device; just reset, so that everything is off
+ *
+ * Return: 0; -ETIMEDOUT when a domain did not come up, and then those that did
+ * are off again; -ENODEV when the GPU is gone.
+ */
+int agate_power_on(struct agate_device *adev);
+
+/**
+ * agate_power_off - tiler and shaders, then L2
+ * @adev: the device; no job is running
+ */
+void agate_power_off(struct agate_device *adev);
+
+#endif /* AGATE_POWER_H */
