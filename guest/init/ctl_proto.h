@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The control channel: what the launcher and PID 1 of a guest say to each other
+ * over the virtio-serial port named CTL_PORT.
+ *
+ * Both directions carry frames: a header, then `len` bytes.  All integers are
+ * little-endian.  The launcher picks the ids; an answer carries the id of what
+ * it answers.  Only PID 1 ever holds the port, so nothing that a test or a
+ * driver prints can be taken for a frame.
+ */
+#ifndef AGATE_CTL_PROTO_H
+#define AGATE_CTL_PROTO_H
+
+#include <stdint.h>
+
+#define CTL_PORT	"agate.ctl"
+#define CTL_VERSION	1
+#define CTL_PAYLOAD_MAX	(64u << 10)
+
+struct ctl_header {
+	uint32_t len;		/* bytes that follow, at most CTL_PAYLOAD_MAX */
+	uint32_t type;		/* enum ctl_type */
+	uint32_t id;
+};
+
+enum ctl_type {
+	/* guest to host, once, when PID 1 serves; payload: uint32_t CTL_VERSION */
+	CTL_READY = 1,
+	/* guest to host: a request ended; payload: int32_t, 0 or an errno */
+	CTL_ACK,
+	/* guest to host: bytes of the file that CTL_GET named */
+	CTL_DATA,
+	/* guest to host: output of the process that CTL_EXEC started */
+	CTL_STDOUT,
+	CTL_STDERR,
+	/* guest to host: the process is gone; payload: struct ctl_exit */
+	CTL_EXIT,
+
+	/* host to guest: struct ctl_setup; answered by ACK */
+	CTL_SETUP = 64,
+	/* host to guest: look for new PCI devices and wait until they are bound; ACK */
+	CTL_RESCAN,
+	/* host to guest: uint32_t mode, then the path; no answer by itself */
+	CTL_PUT,
+	/* host to guest: bytes of the file; no answer by itself */
+	CTL_PUT_DATA,
+	/* host to guest: the file is whole; ACK with the first error since CTL_PUT */
+	CTL_PUT_END,
+	/* host to guest: the path; answered by DATA frames, then ACK */
+	CTL_GET,
+	/* host to guest: struct ctl_exec, then argv, each ended by NUL; then EXIT */
+	CTL_EXEC,
+	/* host to guest: input for the terminal of the process of this id */
+	CTL_STDIN,
+	/* host to guest: struct ctl_winsize for the terminal of the process of this id */
+	CTL_RESIZE,
+	/* host to guest: int32_t signal for the process group of this id */
+	CTL_KILL,
+	/* host to guest: sync and power off; no answer */
+	CTL_POWEROFF,
+};
+
+/*
+ * A restored guest repeats its random numbers and believes it is still the day
+ * of the snapshot, until it is told otherwise.
+ */
+struct ctl_setup {
+	uint64_t seconds;	/* CLOCK_REALTIME */
+	uint32_t nanoseconds;
+	uint8_t seed[32];
+	uint32_t reserved;
+};
+
+struct ctl_winsize {
+	uint16_t rows;
+	uint16_t cols;
+};
+
+#define CTL_EXEC_TTY	1u	/* on a terminal of its own; all output is CTL_STDOUT */
+
+struct ctl_exec {
+	uint32_t flags;
+	struct ctl_winsize size;	/* of the terminal, with CTL_EXEC_TTY */
+};
+
+enum ctl_exit_how {
+	CTL_EXITED,		/* value: exit status */
+	CTL_SIGNALED,		/* value: signal */
+	CTL_NOT_STARTED,	/* value: errno */
+};
+
+struct ctl_exit {
+	uint32_t how;		/* enum ctl_exit_how */
+	uint32_t value;
+};
+
+#endif /* AGATE_CTL_PROTO_H */

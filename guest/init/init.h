@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The parts of PID 1: the port (framing), the files (PUT and GET), and the
+ * children (EXEC).  main.c owns the loop and calls the rest.
+ */
+#ifndef AGATE_INIT_H
+#define AGATE_INIT_H
+
+#include <poll.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "ctl_proto.h"
+
+#define CHILDREN_MAX	16
+
+/* port.c: the control port; one frame at a time, whole or not at all. */
+int port_open(void);
+int port_fd(void);
+/* True while the launcher has the other end open. */
+int port_connected(void);
+/* Blocks until the frame is written; the launcher always reads. */
+void port_send(uint32_t type, uint32_t id, const void *data, size_t len);
+void port_ack(uint32_t id, int error);
+/* Reads what is there and calls @frame for every frame that is complete. */
+void port_receive(void (*frame)(const struct ctl_header *hdr, const uint8_t *data));
+
+/* files.c */
+void files_put(const struct ctl_header *hdr, const uint8_t *data);
+void files_put_data(const struct ctl_header *hdr, const uint8_t *data);
+void files_put_end(const struct ctl_header *hdr);
+void files_get(const struct ctl_header *hdr, const uint8_t *data);
+/* Writes a short string to a file that exists; 0 or an errno. */
+int files_poke(const char *path, const char *text);
+
+/* children.c */
+void children_exec(const struct ctl_header *hdr, const uint8_t *data);
+void children_input(const struct ctl_header *hdr, const uint8_t *data);
+void children_resize(const struct ctl_header *hdr, const uint8_t *data);
+void children_kill(const struct ctl_header *hdr, const uint8_t *data);
+/* Reaps everything that has ended, ours or an orphan. */
+void children_reap(void);
+/* Adds the pipes that want to be read to @fds; returns how many. */
+size_t children_poll(struct pollfd *fds);
+/* Forwards output from the pipes that children_poll() added. */
+void children_output(const struct pollfd *fds, size_t n);
+
+#endif /* AGATE_INIT_H */

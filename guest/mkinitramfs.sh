@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Pack the guest's first file system.
+#
+#   guest/mkinitramfs.sh INIT OUT.cpio.gz
+#
+# In it: PID 1, busybox, and the shared libraries that guest programs link with.
+# Everything else a run needs is put there by the launcher.  The same input
+# gives the same bytes, so a rebuild does not cost a new snapshot.
+
+set -euo pipefail
+export LC_ALL=C
+
+init=$1
+out=$2
+libs="libc.so.6 libm.so.6 libgcc_s.so.1 libdrm.so.2 libcmocka.so.0 libpng16.so.16 libz.so.1"
+libdir=/lib/x86_64-linux-gnu
+
+die()
+{
+	printf 'mkinitramfs: %s\n' "$*" >&2
+	exit 1
+}
+
+busybox=$(command -v busybox) || die "busybox-static is not installed"
+! readelf -l "$busybox" | grep -q INTERP || die "$busybox is not static: install busybox-static"
+
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+
+mkdir -p "$root"/{bin,sbin,usr/bin,usr/sbin,etc,root,proc,sys,dev,tmp,run,lib64} "$root$libdir"
+install -m 755 "$init" "$root/init"
+install -m 755 "$busybox" "$root/bin/busybox"
+busybox --list-full | while IFS= read -r applet; do
+	mkdir -p "$root/$(dirname "$applet")"
+	[ -e "$root/$applet" ] || ln -s /bin/busybox "$root/$applet"
+done
+
+for lib in $libs; do
+	path=$(/sbin/ldconfig -p | awk -v l="$lib" '$1 == l && /x86-64/ { print $NF; exit }')
+	[ -n "$path" ] || die "$lib is not installed"
+	install -m 755 "$(realpath "$path")" "$root$libdir/$lib"
+	strip --strip-debug "$root$libdir/$lib"
+done
+install -m 755 "$(realpath /lib64/ld-linux-x86-64.so.2)" "$root/lib64/ld-linux-x86-64.so.2"
+
+printf 'root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000:user:/tmp:/bin/sh\n' >"$root/etc/passwd"
+printf 'root:x:0:\nuser:x:1000:\n' >"$root/etc/group"
+printf "PS1='guest:\\\\w# '\nexport PS1\n" >"$root/etc/profile"
+
+find "$root" -exec touch -h -d @0 {} +
+(cd "$root" && find . -mindepth 1 -print0 | sort -z |
+	cpio --null --quiet --reproducible -o -H newc -R 0:0) | gzip -n -6 >"$out.part"
+mv "$out.part" "$out"
