@@ -126,6 +126,24 @@ static unsigned int clip_polygon(enum clip_plane plane, const struct agate_verte
 	return n;
 }
 
+/* How often the polygon crosses the plane; *outside: vertices beyond it. */
+static unsigned int clip_crossings(enum clip_plane plane, const struct agate_vertex *v,
+				   unsigned int count, unsigned int *outside)
+{
+	bool before = clip_distance(plane, &v[count - 1]) < 0.0f;
+	unsigned int crossings = 0;
+
+	*outside = 0;
+	for (unsigned int i = 0; i < count; i++) {
+		const bool now = clip_distance(plane, &v[i]) < 0.0f;
+
+		crossings += now != before;
+		*outside += now;
+		before = now;
+	}
+	return crossings;
+}
+
 unsigned int clip_triangle(const struct agate_vertex in[3],
 			   struct agate_vertex out[CLIP_MAX_VERTICES])
 {
@@ -134,14 +152,20 @@ unsigned int clip_triangle(const struct agate_vertex in[3],
 
 	memcpy(out, in, 3 * sizeof(*in));
 	for (enum clip_plane plane = 0; plane < CLIP_PLANES; plane++) {
-		unsigned int outside = 0;
+		unsigned int outside;
+		const unsigned int crossings = clip_crossings(plane, out, count, &outside);
 
-		for (unsigned int i = 0; i < count; i++)
-			outside += clip_distance(plane, &out[i]) < 0.0f;
 		if (outside == count)
 			return 0;
 		if (!outside)
 			continue;
+		/*
+		 * A convex polygon crosses a plane twice, and grows by one vertex
+		 * at most.  One that rounding has folded is a sliver: dropped,
+		 * because it could grow by more than there is room for.
+		 */
+		if (crossings > 2)
+			return 0;
 		count = clip_polygon(plane, out, count, cut);
 		memcpy(out, cut, count * sizeof(*cut));
 	}

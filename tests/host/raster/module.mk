@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+# Host tests of the tiler and the rasteriser, under ASan and UBSan.
+
+RASTER_TEST_BUILD := $(BUILD)/tests/host/raster
+RASTER_MODEL	:= clip raster shade tiler tiler_bin tiler_context fragment
+RASTER_TESTS	:= $(patsubst tests/host/raster/test_%.c,%,$(wildcard tests/host/raster/test_*.c))
+RASTER_COMMON	:= $(RASTER_MODEL:%=$(RASTER_TEST_BUILD)/model/%.o) \
+		   $(RASTER_TEST_BUILD)/fake_exec.o $(RASTER_TEST_BUILD)/frame.o
+RASTER_CFLAGS	= $(CFLAGS_HOST) $(CFLAGS_SAN) -ffp-contract=off -Isim/model -Itests/host/raster
+
+$(RASTER_TEST_BUILD)/model/%.o: sim/model/%.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(RASTER_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(RASTER_TEST_BUILD)/%.o: tests/host/raster/%.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(RASTER_CFLAGS) -MMD -MP -c -o $@ $<
+
+RASTER_PROGRAMS := $(RASTER_TESTS:%=$(RASTER_TEST_BUILD)/raster-%)
+$(RASTER_PROGRAMS): $(RASTER_TEST_BUILD)/raster-%: $(RASTER_TEST_BUILD)/test_%.o $(RASTER_COMMON)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(RASTER_CFLAGS) -o $@ $^ -lcmocka -lm
+
+.SECONDARY: $(RASTER_TESTS:%=$(RASTER_TEST_BUILD)/test_%.o)
+-include $(wildcard $(RASTER_TEST_BUILD)/*.d $(RASTER_TEST_BUILD)/model/*.d)
+
+HOST_TESTS	+= $(RASTER_PROGRAMS)
