@@ -75,6 +75,8 @@ struct drm_agate_sync {
  * chain that faults or hangs signals its fence with an error.
  *
  * Every BO the chain touches must be listed, once: EINVAL for a repeated handle.
+ * EINVAL also for an in-sync that has no fence yet; EFAULT for a BO whose pages
+ * were taken (see MADVISE): there is nothing left for the chain to work on.
  */
 struct drm_agate_submit {
 	/** @jc: GPU address of the first job header, 64-aligned, not 0. */

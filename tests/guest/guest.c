@@ -63,6 +63,11 @@ int guest_try_open(void)
 	return -1;
 }
 
+int guest_minor(void)
+{
+	return render_minor;
+}
+
 int guest_open(void)
 {
 	int fd = guest_try_open();

@@ -39,6 +39,8 @@ struct bo {
 int guest_open(void);
 /* The same, or -1 with errno set. */
 int guest_try_open(void);
+/* Minor number of the node opened last: names its folder in debugfs. */
+int guest_minor(void);
 
 /* Any ioctl: 0 or the errno. */
 int guest_ioctl(int fd, unsigned long request, void *arg);
