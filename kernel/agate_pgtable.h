@@ -24,12 +24,19 @@ struct agate_device;
 #define AGATE_PROT_WRITE	(1u << 1)
 #define AGATE_PROT_NOEXEC	(1u << 2)
 
+/*
+ * The memory attribute that leaves select, of the eight in AS_MEMATTR: memory
+ * that the CPU shares.  It is what kbase uses under ACE.
+ */
+#define AGATE_PT_ATTR_SHARED	3
+
 /**
  * struct agate_pgtable_page - one 4 KiB page of a table
  * @entries: its 512 entries, CPU view
  * @phys: the address the GPU walks
  * @used: entries that are valid
- * @child: for each entry that points to a table, that table
+ * @child: for each entry that points to a table, that table; unused at the last
+ *	level
  * @link: on the caller's list once the table gave it up
  */
 struct agate_pgtable_page {
@@ -42,7 +49,7 @@ struct agate_pgtable_page {
 
 /**
  * struct agate_pgtable_mem - where table pages come from
- * @alloc: a zeroed page, or NULL
+ * @alloc: a page whose entries are 0, visible to the walker, or NULL
  * @free: give one back; the GPU cannot reach it any more
  * @sync: entries [first, first + count) of a page were written: make them
  *	visible to the walker; called before the parent that leads to them is
@@ -63,7 +70,7 @@ struct agate_pgtable_mem {
  * @ate_prot: permissions of a leaf, AGATE_PROT_*
  * @entry_set_ate: make a leaf
  * @entry_set_pte: make a pointer to a table
- * @entry_invalidate: make an entry that maps nothing
+ * @entry_invalidate: make an entry that maps nothing; 0 is another such
  */
 struct agate_pgtable_format {
 	u64 (*pte_to_phy_addr)(u64 entry);

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Page-table entries as Mali's LPAE mode has them: a leaf is type 1 at every
+ * level, a table type 3; read and write are permissions of their own, so memory
+ * can be write-only; nothing but bit 54 forbids execution.
+ */
+#include <asm/byteorder.h>
+#include <linux/compiler.h>
+
+#include "agate_pgtable.h"
+#include "agate_regs.h"
+
+static u64 lpae_pte_to_phy_addr(u64 entry)
+{
+	return entry & LPAE_ADDR;
+}
+
+static bool lpae_ate_is_valid(u64 entry, unsigned int level)
+{
+	return LPAE_TYPE(entry) == LPAE_TYPE_LEAF;
+}
+
+static bool lpae_pte_is_valid(u64 entry, unsigned int level)
+{
+	return level < AGATE_PT_LEVELS - 1 && LPAE_TYPE(entry) == LPAE_TYPE_TABLE;
+}
+
+static u32 lpae_ate_prot(u64 entry)
+{
+	u32 prot = 0;
+
+	if (entry & LPAE_RD)
+		prot |= AGATE_PROT_READ;
+	if (entry & LPAE_WR)
+		prot |= AGATE_PROT_WRITE;
+	if (entry & LPAE_XN)
+		prot |= AGATE_PROT_NOEXEC;
+	return prot;
+}
+
+/* One store: the GPU may walk this entry at any time. */
+static void set_entry(__le64 *entry, u64 value)
+{
+	WRITE_ONCE(*entry, cpu_to_le64(value));
+}
+
+static void lpae_entry_set_ate(__le64 *entry, u64 phys, u32 prot, unsigned int level)
+{
+	u64 value = (phys & LPAE_ADDR) | LPAE_SH_OUTER | LPAE_ATTR(AGATE_PT_ATTR_SHARED) |
+		    LPAE_TYPE_LEAF;
+
+	if (prot & AGATE_PROT_READ)
+		value |= LPAE_RD;
+	if (prot & AGATE_PROT_WRITE)
+		value |= LPAE_WR;
+	if (prot & AGATE_PROT_NOEXEC)
+		value |= LPAE_XN;
+	set_entry(entry, value);
+}
+
+static void lpae_entry_set_pte(__le64 *entry, u64 phys)
+{
+	set_entry(entry, (phys & LPAE_ADDR) | LPAE_TYPE_TABLE);
+}
+
+static void lpae_entry_invalidate(__le64 *entry)
+{
+	set_entry(entry, 0);
+}
+
+const struct agate_pgtable_format agate_pgtable_lpae = {
+	.pte_to_phy_addr = lpae_pte_to_phy_addr,
+	.ate_is_valid = lpae_ate_is_valid,
+	.pte_is_valid = lpae_pte_is_valid,
+	.ate_prot = lpae_ate_prot,
+	.entry_set_ate = lpae_entry_set_ate,
+	.entry_set_pte = lpae_entry_set_pte,
+	.entry_invalidate = lpae_entry_invalidate,
+};

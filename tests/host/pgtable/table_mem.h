@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Table pages for the tests: counted, made to fail on demand, and watched for
+ * the order in which the walker gets to see changes.
+ */
+#ifndef TABLE_MEM_H
+#define TABLE_MEM_H
+
+#include <linux/types.h>
+
+#include "agate_pgtable.h"
+
+#define TABLE_MEM_PAGES		4096
+/* Table pages have addresses that no test maps as data. */
+#define TABLE_MEM_PHYS		0xf000000000ull
+
+/**
+ * struct table_mem - every page handed out, findable by its address
+ * @page: page n has the address TABLE_MEM_PHYS + n * 4096
+ * @live: how many
+ * @fail_after: allocations that still succeed, or -1 for all
+ */
+struct table_mem {
+	struct agate_pgtable_page *page[TABLE_MEM_PAGES];
+	unsigned int live;
+	int fail_after;
+};
+
+extern const struct agate_pgtable_mem table_mem_ops;
+
+void table_mem_init(struct table_mem *mem);
+
+/**
+ * table_mem_walk - translate as the GPU does: from entries alone
+ * @mem: the pages
+ * @root: address of level 0
+ * @va: address to translate
+ * @leaf: out: the leaf entry
+ *
+ * Reads only what sync() has shown to the walker.
+ *
+ * Return: the leaf's level, or -1 when there is none.
+ */
+int table_mem_walk(const struct table_mem *mem, u64 root, u64 va, u64 *leaf);
+
+/**
+ * table_mem_assert_cut_off - no page shows the walker a way to this one
+ * @mem: the pages
+ * @page: given up by unmap, not freed yet
+ */
+void table_mem_assert_cut_off(const struct table_mem *mem, const struct agate_pgtable_page *page);
+
+#endif /* TABLE_MEM_H */
