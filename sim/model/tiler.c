@@ -114,7 +114,7 @@ static struct agate_tiler_vertex transform(const struct agate_viewport *vp,
 	return (struct agate_tiler_vertex) {
 		.x = (float)raster_snap(px) / RASTER_SUBPIXELS,
 		.y = (float)raster_snap(py) / RASTER_SUBPIXELS,
-		.z = clamp(depth, 0.0f, 1.0f),
+		.z = depth,		/* rounding cannot leave 0..1 */
 		.rw = rw,
 		.r = v->r * rw,
 		.g = v->g * rw,

@@ -171,6 +171,48 @@ static void shared_edges_are_cut_alike(void **state)
 	}
 }
 
+/*
+ * What is cut by the right plane lies on it exactly, so that it is drawn to
+ * the viewport's last pixel and not beyond.
+ */
+static void cuts_lie_on_the_plane(void **state)
+{
+	struct agate_vertex out[CLIP_MAX_VERTICES];
+	uint32_t seed = 11;
+
+	(void)state;
+	for (unsigned int i = 0; i < 1000; i++) {
+		const float w = 2.0f + next_random(&seed, 1);
+		const struct agate_vertex in[3] = {
+			at(next_random(&seed, 1), 0, 0.5f, w), at(w * 3.3f, -0.3f, 0.5f, w),
+			at(w * 2.2f, 0.7f, 0.5f, w + 0.1f),
+		};
+		unsigned int cut = 0;
+
+		assert_int_equal(clip_triangle(in, out), 3);
+		for (unsigned int k = 0; k < 3; k++)
+			cut += out[k].x == out[k].w;
+		assert_int_equal(cut, 2);
+	}
+}
+
+/*
+ * Magnitudes so far apart that rounding folds the polygon: it crosses the far
+ * plane four times, and is dropped.
+ */
+static void folded_slivers_are_dropped(void **state)
+{
+	const struct agate_vertex in[3] = {
+		at(-0x1.0fcp-28f, 0x1.e2cp+26f, 0x1.a28p-22f, -0x1.708p-32f),
+		at(-0x1.b9cp-32f, 0x1p+7f, 0x1.db4p+13f, 0x1.54cp-6f),
+		at(0x1.3ecp+34f, -0x1p-14f, 0x1.6b4p-31f, 0x1.3ecp+34f),
+	};
+	struct agate_vertex out[CLIP_MAX_VERTICES];
+
+	(void)state;
+	assert_int_equal(clip_triangle(in, out), 0);
+}
+
 /* Whatever comes in, what goes out can be divided by w. */
 static void hostile_magnitudes(void **state)
 {
@@ -224,6 +266,8 @@ int main(void)
 		cmocka_unit_test(behind_the_eye_is_cut_at_near),
 		cmocka_unit_test(viewport_is_cut_out),
 		cmocka_unit_test(shared_edges_are_cut_alike),
+		cmocka_unit_test(cuts_lie_on_the_plane),
+		cmocka_unit_test(folded_slivers_are_dropped),
 		cmocka_unit_test(hostile_magnitudes),
 		cmocka_unit_test(valid_vertices),
 	};

@@ -220,6 +220,10 @@ static void tile_test_is_tight(void **state)
 {
 	const struct raster_point p[3] = { at(2, 2), at(30, 2), at(2, 18) };
 	const struct raster_point steep[3] = { at(0, 0), at(160, 159), at(159, 160) };
+	const struct raster_point touching[3] = {
+		at(15.5f, 2), at(30, 7), at(15.5f, 14),
+	};
+	const struct raster_point leaving[3] = { at(4, 7), at(16.5f, 2), at(16.5f, 14) };
 	struct raster_triangle t;
 
 	(void)state;
@@ -229,6 +233,15 @@ static void tile_test_is_tight(void **state)
 	assert_true(raster_meets_tile(&t, 0, 1));
 	assert_false(raster_meets_tile(&t, 1, 1));
 	assert_false(raster_meets_tile(&t, 2, 0));
+
+	/* The left side runs through the centres of tile 0's last column. */
+	assert_true(raster_triangle_init(&t, touching));
+	assert_true(raster_meets_tile(&t, 0, 0));
+	assert_false(raster_meets_tile(&t, 0, 1));
+	/* As a right side it leaves them out, and tile (1, 0) is not reached. */
+	assert_true(raster_triangle_init(&t, leaving));
+	assert_true(raster_meets_tile(&t, 0, 0));
+	assert_false(raster_meets_tile(&t, 1, 0));
 
 	/*
 	 * A needle along the diagonal, whose box has 100 tiles: its lower side,

@@ -203,9 +203,10 @@ static void perspective_is_correct(void **state)
 	};
 	struct frame *f = *state;
 
+	/* One triangle of each winding: colours stay with their vertices. */
 	f->tiler->viewport.width = 16;
 	frame_triangle(f, v[0], v[1], v[2]);
-	frame_triangle(f, v[1], v[3], v[2]);
+	frame_triangle(f, v[3], v[1], v[2]);
 	frame_render(f);
 	for (unsigned int y = 0; y < 16; y++) {
 		for (unsigned int i = 0; i < 5; i++) {
