@@ -38,7 +38,24 @@ $(LIBAGATE): $(LIBAGATE_OBJS) userspace/libagate.map
 		-Wl,--version-script=userspace/libagate.map -o $@ $(LIBAGATE_OBJS) \
 		$(call US_PKG_LIBS,libdrm) -pthread
 
-AGATE_TOOLS	:= $(BUILD)/bin/agate-info
+AGATE_TOOLS	:= $(BUILD)/bin/agate-info $(BUILD)/bin/agate-gem
+
+# The picture is the same to the byte everywhere: no fused multiply-add.
+GEM_PARTS	:= gem_backdrop gem_camera gem_gpu gem_image gem_light gem_math gem_mesh \
+		   gem_optics gem_scene
+GEM_OBJS	:= $(GEM_PARTS:%=$(US_BUILD)/tools/%.o) $(US_BUILD)/tools/agate-gem.o
+
+$(US_BUILD)/tools/%.o: userspace/tools/%.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(US_CFLAGS) -ffp-contract=off $(call US_PKG_CFLAGS,libpng) -MMD -MP \
+		-c -o $@ $<
+
+$(BUILD)/bin/agate-gem: $(GEM_OBJS) $(LIBAGATE)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -o $@ $(GEM_OBJS) -Wl,-rpath,'$$ORIGIN/../lib' -L$(BUILD)/lib \
+		-lagate $(call US_PKG_LIBS,libdrm libpng) -lm
 
 $(BUILD)/bin/agate-info: userspace/tools/agate-info.c $(LIBAGATE)
 	$(call say,LD,$@)

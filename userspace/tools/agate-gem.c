@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+/*
+ * agate-gem: a cut stone, turning, drawn by the Agate GPU and written as PNG.
+ *
+ * The same options give the same bytes: no time, no random numbers, and only
+ * arithmetic that is the same on every machine.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gem_gpu.h"
+#include "gem_image.h"
+
+#define MIN_SIZE	64
+#define MAX_SIZE	2048
+#define MAX_FRAMES	9999
+
+/* The first frame's angle: a good side of the stone. */
+#define FIRST_TURN	0.03
+
+/*
+ * Where the passes of a frame lie within a pixel, in sixteenths: no two in one
+ * row or column, so edges of every slope get as many steps as there are passes.
+ */
+static const int8_t pass_offset[][2] = {
+	{ 1, -3 }, { -1, 3 }, { 5, 1 }, { -3, -5 },
+	{ -5, 5 }, { -7, -1 }, { 3, 7 }, { 7, -7 },
+};
+
+#define PASSES	(sizeof(pass_offset) / sizeof(pass_offset[0]))
+
+struct options {
+	const char *output;
+	unsigned int frames, size;
+	bool stats;
+};
+
+/* "gem.png" becomes "gem-0007.png" when there are several frames. */
+static int frame_path(const struct options *options, unsigned int frame, char *path, size_t size)
+{
+	const char *dot = strrchr(options->output, '.');
+	const char *slash = strrchr(options->output, '/');
+	int stem = (int)strlen(options->output);
+	int len;
+
+	if (options->frames == 1) {
+		len = snprintf(path, size, "%s", options->output);
+	} else {
+		if (dot && (!slash || dot > slash))
+			stem = (int)(dot - options->output);
+		len = snprintf(path, size, "%.*s-%04u%s", stem, options->output, frame,
+			       options->output + stem);
+	}
+	return len < (int)size ? 0 : -ENAMETOOLONG;
+}
+
+static int draw_frame(struct gem_gpu *gpu, struct gem_scene *scene, struct gem_image *image,
+		      double turns)
+{
+	unsigned int pass;
+
+	if (gem_scene_build(scene, turns)) {
+		fprintf(stderr, "agate-gem: the scene has too many triangles\n");
+		return -E2BIG;
+	}
+	gem_gpu_load(gpu, scene);
+	gem_image_clear(image);
+	for (pass = 0; pass < PASSES; pass++) {
+		const uint8_t *pixels;
+		int err = gem_gpu_draw(gpu, pass_offset[pass][0] / 16.0f,
+				       pass_offset[pass][1] / 16.0f, &pixels);
+
+		if (err)
+			return err;
+		gem_image_add(image, pixels);
+	}
+	gem_image_finish(image);
+	return 0;
+}
+
+static int draw_all(const struct options *options, struct gem_gpu *gpu, struct gem_scene *scene,
+		    struct gem_image *image)
+{
+	unsigned int frame;
+
+	for (frame = 0; frame < options->frames; frame++) {
+		char path[PATH_MAX] = "";
+		int err;
+
+		err = draw_frame(gpu, scene, image,
+				 FIRST_TURN + (double)frame / options->frames);
+		if (err)
+			return err;
+		err = frame_path(options, frame, path, sizeof(path));
+		if (!err)
+			err = gem_image_write(image, path);
+		if (err) {
+			fprintf(stderr, "agate-gem: cannot write %s: %s\n", path, strerror(-err));
+			return err;
+		}
+	}
+	return 0;
+}
+
+static void print_stats(const struct options *options, const struct gem_gpu *gpu)
+{
+	const struct gem_gpu_stats *stats = gem_gpu_stats(gpu);
+	const double passes = (double)stats->passes;
+
+	printf("%u frame%s of %u x %u pixels, %zu passes each\n", options->frames,
+	       options->frames == 1 ? "" : "s", options->size, options->size, PASSES);
+	printf("a pass: %.0f triangles, %.1f MiB of tiler heap, TILER %.1f ms, FRAGMENT %.1f ms\n",
+	       (double)stats->triangles / passes, (double)stats->heap_bytes / (1 << 20),
+	       (double)stats->tiler_ns / passes / 1e6, (double)stats->fragment_ns / passes / 1e6);
+}
+
+static void usage(FILE *out)
+{
+	fprintf(out, "usage: agate-gem [-o FILE] [--frames N] [--size N] [--stats]\n"
+		"Draws a turning gemstone with the Agate GPU and writes PNG.\n"
+		"  -o FILE      the picture (gem.png); with several frames, FILE's name gets\n"
+		"               the frame's number: gem-0000.png ...\n"
+		"  --frames N   a full turn in N frames, 1 .. %d (1)\n"
+		"  --size N     width and height in pixels, %d .. %d (768)\n"
+		"  --stats      say what was drawn and how long the GPU took\n",
+		MAX_FRAMES, MIN_SIZE, MAX_SIZE);
+}
+
+static bool parse_number(const char *text, unsigned int min, unsigned int max,
+			 unsigned int *number)
+{
+	char *end;
+	unsigned long value;
+
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (errno || end == text || *end || *text == '-' || value < min || value > max)
+		return false;
+	*number = (unsigned int)value;
+	return true;
+}
+
+/* Returns the exit status, or -1 to go on. */
+static int parse_options(int argc, char **argv, struct options *options)
+{
+	static const struct option known[] = {
+		{ "output", required_argument, NULL, 'o' },
+		{ "frames", required_argument, NULL, 'f' },
+		{ "size", required_argument, NULL, 's' },
+		{ "stats", no_argument, NULL, 'S' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 }
+	};
+	bool ok = true;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "o:h", known, NULL)) != -1) {
+		switch (c) {
+		case 'o':
+			options->output = optarg;
+			break;
+		case 'f':
+			ok &= parse_number(optarg, 1, MAX_FRAMES, &options->frames);
+			break;
+		case 's':
+			ok &= parse_number(optarg, MIN_SIZE, MAX_SIZE, &options->size);
+			break;
+		case 'S':
+			options->stats = true;
+			break;
+		case 'h':
+			usage(stdout);
+			return 0;
+		default:
+			ok = false;
+			break;
+		}
+	}
+	if (ok && optind == argc)
+		return -1;
+	usage(stderr);
+	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = { .output = "gem.png", .frames = 1, .size = 768 };
+	struct gem_image image = { 0 };
+	struct gem_scene *scene;
+	struct gem_gpu *gpu;
+	int status = parse_options(argc, argv, &options);
+
+	if (status >= 0)
+		return status;
+	if (gem_gpu_create(options.size, &gpu))
+		return 1;
+	scene = malloc(sizeof(*scene));
+	status = 1;
+	if (!scene || gem_image_create(&image, options.size))
+		fprintf(stderr, "agate-gem: out of memory\n");
+	else if (!draw_all(&options, gpu, scene, &image))
+		status = 0;
+	if (!status && options.stats)
+		print_stats(&options, gpu);
+	gem_image_destroy(&image);
+	free(scene);
+	gem_gpu_destroy(gpu);
+	return status;
+}

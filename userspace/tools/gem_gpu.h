@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Drawing a scene with the GPU: the BOs of a frame and the two jobs.
+ */
+#ifndef GEM_GPU_H
+#define GEM_GPU_H
+
+#include "agate.h"
+#include "gem_scene.h"
+
+struct gem_gpu;
+
+/* What was drawn since the GPU was opened. */
+struct gem_gpu_stats {
+	uint64_t passes, triangles;
+	uint64_t heap_bytes;		/* used by the last pass */
+	uint64_t tiler_ns, fragment_ns;	/* from submit to done, as seen from here */
+};
+
+/*
+ * Open the GPU and make the BOs for square pictures of size pixels.  On failure
+ * says on standard error what went wrong, and returns a negative errno.
+ */
+int gem_gpu_create(uint32_t size, struct gem_gpu **gpu);
+void gem_gpu_destroy(struct gem_gpu *gpu);
+
+/* Hand over the triangles for the passes to come; waits for none. */
+void gem_gpu_load(struct gem_gpu *gpu, const struct gem_scene *scene);
+
+/*
+ * Draw the scene moved by (dx, dy) pixels, less than one, and wait for it.
+ * *pixels is then size * size times R G B A, until the next pass.  On failure
+ * as gem_gpu_create().
+ */
+int gem_gpu_draw(struct gem_gpu *gpu, float dx, float dy, const uint8_t **pixels);
+
+const struct gem_gpu_stats *gem_gpu_stats(const struct gem_gpu *gpu);
+
+#endif /* GEM_GPU_H */

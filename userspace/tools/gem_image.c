@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The mean of the passes, by tables: from 8 encoded bits to 16 linear ones, and
+ * back by looking for the nearest of 256.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <png.h>
+
+#include "gem_image.h"
+#include "gem_math.h"
+
+#define LINEAR_MAX	65535
+
+int gem_image_create(struct gem_image *image, uint32_t size)
+{
+	image->size = size;
+	image->passes = 0;
+	image->sum = calloc((size_t)size * size * 3, sizeof(*image->sum));
+	image->rgb = malloc((size_t)size * size * 3);
+	if (image->sum && image->rgb)
+		return 0;
+	gem_image_destroy(image);
+	return -ENOMEM;
+}
+
+void gem_image_destroy(struct gem_image *image)
+{
+	free(image->sum);
+	free(image->rgb);
+	image->sum = NULL;
+	image->rgb = NULL;
+}
+
+void gem_image_clear(struct gem_image *image)
+{
+	image->passes = 0;
+	memset(image->sum, 0, (size_t)image->size * image->size * 3 * sizeof(*image->sum));
+}
+
+static void decode_table(uint32_t linear[256])
+{
+	unsigned int i;
+
+	for (i = 0; i < 256; i++)
+		linear[i] = (uint32_t)(gem_srgb_decode(i / 255.0) * LINEAR_MAX + 0.5);
+}
+
+void gem_image_add(struct gem_image *image, const uint8_t *rgba)
+{
+	const size_t pixels = (size_t)image->size * image->size;
+	uint32_t *sum = image->sum;
+	uint32_t linear[256];
+	size_t i;
+
+	decode_table(linear);
+	for (i = 0; i < pixels; i++, sum += 3, rgba += 4) {
+		sum[0] += linear[rgba[0]];
+		sum[1] += linear[rgba[1]];
+		sum[2] += linear[rgba[2]];
+	}
+	image->passes++;
+}
+
+/* For each linear value, the encoded one whose own linear value is nearest. */
+static void encode_table(uint8_t *encoded)
+{
+	uint32_t linear[256];
+	unsigned int value, i = 0;
+
+	decode_table(linear);
+	for (value = 0; value <= LINEAR_MAX; value++) {
+		while (i < 255 && 2 * value > linear[i] + linear[i + 1])
+			i++;
+		encoded[value] = (uint8_t)i;
+	}
+}
+
+void gem_image_finish(struct gem_image *image)
+{
+	const size_t values = (size_t)image->size * image->size * 3;
+	uint8_t encoded[LINEAR_MAX + 1];
+	size_t i;
+
+	encode_table(encoded);
+	for (i = 0; i < values; i++)
+		image->rgb[i] = encoded[(image->sum[i] + image->passes / 2) / image->passes];
+}
+
+/* libpng leaves by longjmp(), so nothing changes here once it is armed. */
+static int write_rows(const struct gem_image *image, FILE *file)
+{
+	png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
+	png_infop info = png ? png_create_info_struct(png) : NULL;
+	uint32_t y;
+
+	if (!info) {
+		png_destroy_write_struct(&png, NULL);
+		return -ENOMEM;
+	}
+	if (setjmp(png_jmpbuf(png))) {
+		png_destroy_write_struct(&png, &info);
+		return -EIO;
+	}
+	png_init_io(png, file);
+	png_set_IHDR(png, info, image->size, image->size, 8, PNG_COLOR_TYPE_RGB,
+		     PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+	png_set_sRGB_gAMA_and_cHRM(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
+	png_write_info(png, info);
+	for (y = 0; y < image->size; y++)
+		png_write_row(png, image->rgb + (size_t)y * image->size * 3);
+	png_write_end(png, info);
+	png_destroy_write_struct(&png, &info);
+	return 0;
+}
+
+int gem_image_write(const struct gem_image *image, const char *path)
+{
+	char temporary[PATH_MAX];
+	FILE *file;
+	int err;
+
+	if (snprintf(temporary, sizeof(temporary), "%s.part", path) >= (int)sizeof(temporary))
+		return -ENAMETOOLONG;
+	file = fopen(temporary, "wbe");
+	if (!file)
+		return -errno;
+	err = write_rows(image, file);
+	if (fclose(file) && !err)
+		err = -errno;
+	if (!err && rename(temporary, path))
+		err = -errno;
+	if (err)
+		remove(temporary);
+	return err;
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Lamps, Fresnel's equations, colour by absorption, and the way to the screen.
+ *
+ * A stone looks alive when small bright lamps stand before a dark room: then
+ * neighbouring patches, whose rays leave in quite different directions, differ
+ * in brightness.  Hence few broad lamps and a ring of small ones.
+ */
+#include "gem_light.h"
+
+struct lamp {
+	struct vec3 dir;		/* towards the lamp; need not be of length 1 */
+	double inner, outer;		/* cosines: full inside, nothing outside */
+	struct vec3 light;
+};
+
+static const struct lamp lamps[] = {
+	/* Key: a large warm window, upper left, on the viewer's side. */
+	{ { -0.75, -0.62, 0.80 }, 0.955, 0.860, { 5.2, 4.3, 3.2 } },
+	/* Fill: wide, cool and weak, from the right. */
+	{ { 0.95, -0.45, 0.35 }, 0.93, 0.60, { 0.35, 0.62, 0.80 } },
+	/* Rims: behind the stone, on both sides. */
+	{ { -0.80, 0.80, 0.25 }, 0.97, 0.88, { 1.1, 2.6, 3.4 } },
+	{ { 0.85, 0.75, 0.40 }, 0.97, 0.89, { 4.2, 2.2, 0.9 } },
+	/* Overhead ring: what makes facets flash. */
+	{ { 0.10, 0.05, 1.00 }, 0.992, 0.975, { 6.5, 6.2, 5.8 } },
+	{ { 0.62, -0.30, 0.80 }, 0.994, 0.980, { 7.0, 5.6, 3.6 } },
+	{ { 0.25, 0.62, 0.80 }, 0.994, 0.978, { 3.0, 5.5, 6.0 } },
+	{ { -0.45, 0.45, 0.80 }, 0.994, 0.978, { 6.5, 4.2, 2.0 } },
+	{ { -0.15, -0.65, 0.85 }, 0.994, 0.982, { 5.5, 5.6, 5.8 } },
+	/* Low lamps, for the pavilion. */
+	{ { 0.95, 0.15, -0.10 }, 0.985, 0.950, { 3.6, 2.0, 0.8 } },
+	{ { -0.95, -0.10, -0.15 }, 0.985, 0.950, { 0.7, 2.2, 2.8 } },
+	/* The table's glow from below. */
+	{ { 0.0, -0.2, -1.0 }, 0.90, 0.55, { 0.75, 0.42, 0.16 } },
+};
+
+#define LAMPS	(sizeof(lamps) / sizeof(lamps[0]))
+
+/* Glare that the camera's filter lets through: it would hide what is inside. */
+#define POLARISER	0.5
+
+/* Absorption per radius of path, below and above: deep teal under honey. */
+static const struct vec3 absorb_low = { 2.1, 0.52, 0.42 };
+static const struct vec3 absorb_high = { 0.20, 0.85, 1.9 };
+
+struct vec3 gem_pose_direction(const struct gem_pose *pose, struct vec3 dir)
+{
+	return vec3_add(vec3_scale(pose->axis[0], dir.x),
+			vec3_add(vec3_scale(pose->axis[1], dir.y),
+				 vec3_scale(pose->axis[2], dir.z)));
+}
+
+struct vec3 gem_pose_point(const struct gem_pose *pose, struct vec3 p)
+{
+	return vec3_add(pose->center, gem_pose_direction(pose, p));
+}
+
+struct vec3 gem_pose_inverse(const struct gem_pose *pose, struct vec3 p)
+{
+	const struct vec3 d = vec3_sub(p, pose->center);
+
+	return vec3(vec3_dot(d, pose->axis[0]), vec3_dot(d, pose->axis[1]),
+		    vec3_dot(d, pose->axis[2]));
+}
+
+struct vec3 gem_light_arriving(struct vec3 dir)
+{
+	/* The room: dim, a little brighter and bluer towards the ceiling. */
+	struct vec3 sum = vec3_mix(vec3(0.020, 0.024, 0.030), vec3(0.10, 0.17, 0.21),
+				   gem_smoothstep(-0.6, 1.0, dir.z));
+	unsigned int i;
+
+	for (i = 0; i < LAMPS; i++) {
+		const double cosine = vec3_dot(dir, vec3_normalize(lamps[i].dir));
+
+		sum = vec3_add(sum, vec3_scale(lamps[i].light,
+				gem_smoothstep(lamps[i].outer, lamps[i].inner, cosine)));
+	}
+	return sum;
+}
+
+/* Part of the light that is mirrored; 1 when all of it is. */
+static double fresnel(double cosine, double eta)
+{
+	const double k = 1.0 - eta * eta * (1.0 - cosine * cosine);
+	double t, rs, rp;
+
+	if (k <= 0.0)
+		return 1.0;
+	t = sqrt(k);
+	rs = (eta * cosine - t) / (eta * cosine + t);
+	rp = (cosine - eta * t) / (cosine + eta * t);
+	return 0.5 * (rs * rs + rp * rp);
+}
+
+/* What is left of white light after going from a to b. */
+static struct vec3 transmitted(struct vec3 a, struct vec3 b)
+{
+	const double length = vec3_length(vec3_sub(b, a));
+	const double height = 0.5 * (a.z + b.z);
+	const struct vec3 k = vec3_mix(absorb_low, absorb_high,
+				       gem_smoothstep(-0.42, 0.22, height));
+
+	return vec3(gem_pow(0.367879441, k.x * length), gem_pow(0.367879441, k.y * length),
+		    gem_pow(0.367879441, k.z * length));
+}
+
+/* One colour's ray, through the facets that the patch's middle ray meets. */
+static double inside(const struct gem_mesh *mesh, const struct gem_pose *pose,
+		     const struct gem_patch *patch, struct vec3 dir, double index, int channel,
+		     const struct vec3 *left)
+{
+	double power = 1.0, sum = 0.0;
+	unsigned int i;
+
+	for (i = 0; i < GEM_BOUNCES; i++) {
+		const struct vec3 n = mesh->facet[patch->hit[i]].normal;
+		const double mirrored = fresnel(fabs(vec3_dot(dir, n)), index);
+		const double colour = channel == 0 ? left[i].x : channel == 1 ? left[i].y :
+				      left[i].z;
+		struct vec3 out;
+
+		if (mirrored < 1.0 && gem_refract(dir, vec3_scale(n, -1.0), index, &out)) {
+			const struct vec3 l = gem_light_arriving(gem_pose_direction(pose, out));
+
+			sum += power * (1.0 - mirrored) * colour *
+			       (channel == 0 ? l.x : channel == 1 ? l.y : l.z);
+		}
+		power *= mirrored;
+		dir = vec3_reflect(dir, n);
+	}
+	return sum;
+}
+
+struct vec3 gem_light_patch(const struct gem_mesh *mesh, const struct gem_pose *pose,
+			    const struct gem_patch *patch, struct vec3 p, struct vec3 eye)
+{
+	const struct vec3 dir = vec3_normalize(vec3_sub(p, eye));
+	const struct vec3 n = mesh->facet[patch->facet].normal;
+	const double mirrored = fresnel(-vec3_dot(dir, n), 1.0 / GEM_INDEX);
+	struct vec3 left[GEM_BOUNCES], so_far = vec3(1.0, 1.0, 1.0), from = p;
+	double channel[3];
+	struct vec3 sum;
+	unsigned int i;
+
+	for (i = 0; i < GEM_BOUNCES; i++) {
+		so_far = vec3_mul(so_far, transmitted(from, patch->at[i]));
+		left[i] = so_far;
+		from = patch->at[i];
+	}
+	for (i = 0; i < 3; i++) {
+		const double index = GEM_INDEX + ((int)i - 1) * GEM_DISPERSION;
+		struct vec3 entered = dir;
+
+		gem_refract(dir, n, 1.0 / index, &entered);
+		channel[i] = inside(mesh, pose, patch, entered, index, (int)i, left);
+	}
+	sum = vec3_scale(vec3(channel[0], channel[1], channel[2]), 1.0 - mirrored);
+	return vec3_add(sum, vec3_scale(gem_light_arriving(
+			gem_pose_direction(pose, vec3_reflect(dir, n))), POLARISER * mirrored));
+}
+
+/* A filmic curve: keeps darks dark and lets bright light run into white. */
+static double film(double x)
+{
+	return x * (2.51 * x + 0.03) / (x * (2.43 * x + 0.59) + 0.14);
+}
+
+struct vec3 gem_light_display(struct vec3 light)
+{
+	return vec3(gem_srgb_encode(film(light.x)), gem_srgb_encode(film(light.y)),
+		    gem_srgb_encode(film(light.z)));
+}

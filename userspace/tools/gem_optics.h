@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is seen through a facet: the beam that enters it, split where the
+ * facets behind it end.
+ *
+ * Looking into a cut stone one sees its far facets mirrored in one another.  The
+ * GPU knows no refraction and no blending, so these mirror images are worked
+ * out as geometry: each visible facet is cut into patches, such that all rays
+ * through one patch meet the same facets inside, in the same order.
+ */
+#ifndef GEM_OPTICS_H
+#define GEM_OPTICS_H
+
+#include "gem_mesh.h"
+
+#define GEM_PATCH_CORNERS	16	/* the most a patch may have */
+#define GEM_BOUNCES		7	/* facets a ray is followed to */
+
+/* Mean refractive index; red is bent less and blue more by GEM_DISPERSION. */
+#define GEM_INDEX		2.05
+#define GEM_DISPERSION		0.05
+
+struct gem_patch {
+	unsigned int facet;			/* that it is a part of */
+	unsigned int count;
+	struct vec3 corner[GEM_PATCH_CORNERS];	/* in that facet's plane */
+	unsigned int hit[GEM_BOUNCES];		/* facets met inside, in order */
+	struct vec3 at[GEM_BOUNCES];		/* where the middle ray meets them */
+};
+
+/*
+ * Cut a facet that faces eye into patches and call emit for each.  levels says
+ * how many mirrorings split the beam (0: the facet stays whole); further hits
+ * are those of the patch's middle ray.  Patches too small to be seen are left
+ * out, so the facet itself must be drawn behind them.
+ */
+void gem_optics_split(const struct gem_mesh *mesh, unsigned int facet, struct vec3 eye,
+		      unsigned int levels,
+		      void (*emit)(void *ctx, const struct gem_patch *patch), void *ctx);
+
+#endif /* GEM_OPTICS_H */
