@@ -74,6 +74,16 @@ struct agate_sim_config {
 	uint32_t tlb_entries;	/* per address space; 0: default */
 };
 
+enum agate_sim_latency {
+	AGATE_SIM_LATENCY_POWER,
+	AGATE_SIM_LATENCY_RESET,
+	AGATE_SIM_LATENCY_AS,
+	AGATE_SIM_LATENCIES
+};
+
+/* A latency that never ends: the transition sticks. */
+#define AGATE_SIM_LATENCY_STUCK	UINT32_MAX
+
 /* Returns NULL when memory ran out or the configuration makes no sense. */
 struct agate_sim *agate_sim_create(const struct agate_sim_config *config,
 				   const struct agate_sim_host_ops *ops, void *ctx);
@@ -90,16 +100,26 @@ uint32_t agate_sim_read32(struct agate_sim *sim, uint32_t offset);
 /*
  * Do at most budget units of work (a unit: one triangle in one tile, one row
  * of a tile, one job header, ...).  With no job to run, jumps model time to
- * the next pending transition.  Returns true while there is more to do without
- * any further register access, false when the GPU is idle or only waits for
- * the driver (every running job stalled on a fault).
+ * the next pending transition that somebody waits for: the driver has read a
+ * register that reports it since it began (READY, PWRTRANS, AS_STATUS,
+ * GPU_INT_RAWSTAT, ...) or has its interrupt unmasked, or a job needs it.
+ * Returns true while there is more to do without any further register access,
+ * false when the GPU is idle or only waits for the driver (every running job
+ * stalled on a fault).
  */
 bool agate_sim_step(struct agate_sim *sim, unsigned int budget);
+
+/* Bus cycles that transitions begun from now on take; 0: default. */
+void agate_sim_set_latency(struct agate_sim *sim, enum agate_sim_latency which,
+			   uint32_t cycles);
 
 /* Model time in bus cycles since creation; never goes back, not by a reset. */
 uint64_t agate_sim_time(const struct agate_sim *sim);
 
 /* A counter, also readable by the guest from AGATE_COUNTER_BASE. */
 uint64_t agate_sim_counter(const struct agate_sim *sim, enum agate_counter counter);
+
+/* Cycles of work that a slot has ever done. */
+uint64_t agate_sim_slot_busy(const struct agate_sim *sim, unsigned int slot);
 
 #endif /* AGATE_SIM_H */

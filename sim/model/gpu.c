@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The GPU control block (hardware.md, section 2), without its power domains.
+ *
+ * A reset loses all state when the command is written and takes model time to
+ * complete; until then only the interrupt registers can be written, so a
+ * driver that does not wait for RESET_COMPLETED loses what it writes.
+ */
+#include "model.h"
+
+static uint32_t gpu_identity(const struct agate_sim *sim, uint32_t offset)
+{
+	switch (offset) {
+	case GPU_ID:
+		return sim->gpu.id;
+	case GPU_L2_FEATURES:
+		/* 128-bit bus, 512 KiB, 4 ways, 64-byte lines */
+		return 7u << 24 | 19u << 16 | 2u << 8 | 6u;
+	case GPU_TILER_FEATURES:
+		/* smallest bin 2^9 bytes, 8 hierarchy levels at once */
+		return 8u << 8 | 9u;
+	case GPU_MEM_FEATURES:
+		return 1;	/* one coherent core group */
+	case GPU_MMU_FEATURES:
+		return AGATE_PHYS_BITS << 8 | AGATE_VA_BITS;
+	case GPU_AS_PRESENT:
+		return (1u << MMU_NUM_AS) - 1;
+	case GPU_JS_PRESENT:
+		return (1u << AGATE_MAX_SLOTS) - 1;
+	case GPU_THREAD_MAX_THREADS:
+	case GPU_THREAD_MAX_WORKGROUP_SIZE:
+	case GPU_THREAD_MAX_BARRIER_SIZE:
+		return 256;
+	case GPU_THREAD_FEATURES:
+		/* 10-entry task queue, 4 thread-group split, 1,024 registers */
+		return 10u << 24 | 4u << 16 | 1024u;
+	case GPU_COHERENCY_FEATURES:
+		return GPU_COHERENCY_FEATURE_ACE;
+	}
+	/* The rest describes what this GPU does not have: textures, AFBC, a stack. */
+	return 0;
+}
+
+/* Read-only registers whose value never changes. */
+static bool gpu_is_identity(uint32_t offset)
+{
+	if (offset <= GPU_JS_PRESENT)
+		return true;
+	if (offset >= GPU_THREAD_MAX_THREADS && offset < GPU_JS_FEATURES(0))
+		return true;
+	switch (offset) {
+	case GPU_AFBC_FEATURES:
+	case GPU_COHERENCY_FEATURES:
+	case GPU_THREAD_TLS_ALLOC:
+	case GPU_STACK_PRESENT_LO:
+	case GPU_STACK_PRESENT_HI:
+	case GPU_STACK_READY_LO:
+	case GPU_STACK_READY_HI:
+		return true;
+	}
+	return false;
+}
+
+uint64_t gpu_cycle_count(const struct agate_sim *sim)
+{
+	if (!sim->gpu.counting)
+		return sim->gpu.cycle_stopped;
+	return sim->time - sim->gpu.cycle_base;
+}
+
+/* What a reset leaves of the block: its identity. */
+static void gpu_lose_state(struct agate_sim *sim)
+{
+	sim->gpu = (struct gpu){ .id = sim->gpu.id };
+	irq_reset(&sim->irq[AGATE_VECTOR_GPU]);
+	irq_reset(&sim->irq[AGATE_VECTOR_JOB]);
+	irq_reset(&sim->irq[AGATE_VECTOR_MMU]);
+	slot_reset(sim);
+	mmu_reset(sim);
+	power_reset(sim);
+}
+
+void gpu_init(struct agate_sim *sim, uint32_t id)
+{
+	irq_init(&sim->irq[AGATE_VECTOR_GPU], AGATE_VECTOR_GPU,
+		 GPU_IRQ_FAULT | GPU_IRQ_MULTIPLE_FAULT | GPU_IRQ_RESET_COMPLETED |
+		 GPU_IRQ_POWER_CHANGED_SINGLE | GPU_IRQ_POWER_CHANGED_ALL |
+		 GPU_IRQ_PERFCNT_SAMPLE_COMPLETED | GPU_IRQ_CLEAN_CACHES_COMPLETED,
+		 GPU_IRQ_RESET_COMPLETED | GPU_IRQ_POWER_CHANGED_SINGLE |
+		 GPU_IRQ_POWER_CHANGED_ALL | GPU_IRQ_CLEAN_CACHES_COMPLETED);
+	sim->gpu.id = id;
+}
+
+static void gpu_start_reset(struct agate_sim *sim, uint32_t command)
+{
+	gpu_lose_state(sim);
+	sim->gpu.reset_due = sim_due(sim, sim->latency[AGATE_SIM_LATENCY_RESET]);
+	sim_event(sim, AGATE_EV_RESET, command, 0, 0, NULL);
+}
+
+static void gpu_start_clean(struct agate_sim *sim, uint32_t command)
+{
+	if (sim->gpu.clean_due) {
+		sim_hint(sim, 2, "a cache command while another is in progress is ignored");
+		return;
+	}
+	sim->gpu.clean_due = sim_due(sim, sim->latency[AGATE_SIM_LATENCY_AS]);
+	sim->gpu.clean_watched = false;
+	sim_event(sim, AGATE_EV_FLUSH, command, 0, 0, NULL);
+}
+
+static void gpu_count_cycles(struct agate_sim *sim, bool run)
+{
+	uint64_t count = gpu_cycle_count(sim);
+
+	sim->gpu.counting = run;
+	sim->gpu.cycle_base = sim->time - count;
+	sim->gpu.cycle_stopped = count;
+}
+
+static void gpu_command(struct agate_sim *sim, uint32_t command)
+{
+	switch (command) {
+	case GPU_CMD_NOP:
+		break;
+	case GPU_CMD_SOFT_RESET:
+	case GPU_CMD_HARD_RESET:
+		gpu_start_reset(sim, command);
+		break;
+	case GPU_CMD_CYCLE_COUNT_START:
+	case GPU_CMD_CYCLE_COUNT_STOP:
+		gpu_count_cycles(sim, command == GPU_CMD_CYCLE_COUNT_START);
+		break;
+	case GPU_CMD_CLEAN_CACHES:
+	case GPU_CMD_CLEAN_INV_CACHES:
+		gpu_start_clean(sim, command);
+		break;
+	default:
+		sim_hint(sim, 2, "unknown GPU_CMD");
+		break;
+	}
+}
+
+void gpu_run_due(struct agate_sim *sim)
+{
+	struct gpu *gpu = &sim->gpu;
+
+	if (gpu->reset_due && gpu->reset_due <= sim->time) {
+		gpu->reset_due = 0;
+		irq_raise(sim, &sim->irq[AGATE_VECTOR_GPU], GPU_IRQ_RESET_COMPLETED);
+	}
+	if (gpu->clean_due && gpu->clean_due <= sim->time) {
+		gpu->clean_due = 0;
+		gpu->flush_id++;
+		irq_raise(sim, &sim->irq[AGATE_VECTOR_GPU], GPU_IRQ_CLEAN_CACHES_COMPLETED);
+	}
+}
+
+uint64_t gpu_jump(const struct agate_sim *sim)
+{
+	const struct gpu *gpu = &sim->gpu;
+	uint32_t mask = sim->irq[AGATE_VECTOR_GPU].mask;
+	uint64_t due = TIME_NEVER;
+
+	if (gpu->reset_due && (gpu->reset_watched || (mask & GPU_IRQ_RESET_COMPLETED)))
+		due = gpu->reset_due;
+	if (gpu->clean_due < due && gpu->clean_due &&
+	    (gpu->clean_watched || (mask & GPU_IRQ_CLEAN_CACHES_COMPLETED)))
+		due = gpu->clean_due;
+	return due;
+}
+
+/* The driver looks: whatever it waits for may now come. */
+static void gpu_watch(struct agate_sim *sim)
+{
+	sim->gpu.reset_watched = true;
+	sim->gpu.clean_watched = true;
+	sim->power.watched = true;
+}
+
+static bool gpu_read_state(struct agate_sim *sim, uint32_t offset, uint32_t *value)
+{
+	const struct gpu *gpu = &sim->gpu;
+
+	switch (offset) {
+	case GPU_INT_RAWSTAT:
+	case GPU_INT_CLEAR:
+	case GPU_INT_MASK:
+	case GPU_INT_STAT:
+		gpu_watch(sim);
+		*value = irq_read(&sim->irq[AGATE_VECTOR_GPU], (offset - GPU_INT_RAWSTAT) / 4);
+		return true;
+	case GPU_STATUS:
+		gpu_watch(sim);
+		*value = gpu->counting ? GPU_STATUS_CYCLE_COUNT_ACTIVE : 0;
+		return true;
+	case GPU_LATEST_FLUSH_ID:
+		*value = gpu->flush_id;
+		return true;
+	case GPU_CYCLE_COUNT_LO:
+	case GPU_CYCLE_COUNT_HI:
+		*value = gpu_cycle_count(sim) >> (offset == GPU_CYCLE_COUNT_HI ? 32 : 0);
+		return true;
+	case GPU_TIMESTAMP_LO:
+	case GPU_TIMESTAMP_HI:
+		*value = sim->time >> (offset == GPU_TIMESTAMP_HI ? 32 : 0);
+		return true;
+	case GPU_COHERENCY_ENABLE:
+		*value = GPU_COHERENCY_ACE;
+		return true;
+	case GPU_CMD:
+	case GPU_PWR_KEY:
+	case GPU_FAULT_STATUS:
+	case GPU_FAULT_ADDRESS_LO:
+	case GPU_FAULT_ADDRESS_HI:
+		*value = 0;
+		return true;
+	case GPU_PWR_OVERRIDE0:
+	case GPU_PWR_OVERRIDE1:
+		*value = gpu->override[(offset - GPU_PWR_OVERRIDE0) / 4];
+		return true;
+	case GPU_JM_CONFIG:
+	case GPU_SHADER_CONFIG:
+	case GPU_TILER_CONFIG:
+	case GPU_L2_MMU_CONFIG:
+		*value = gpu->config[(offset - GPU_JM_CONFIG) / 4];
+		return true;
+	}
+	return false;
+}
+
+bool gpu_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
+{
+	if (gpu_is_identity(offset)) {
+		*value = gpu_identity(sim, offset);
+		return true;
+	}
+	if (offset >= GPU_JS_FEATURES(0) && offset <= GPU_JS_FEATURES(15)) {
+		*value = slot_features((offset - GPU_JS_FEATURES(0)) / 4);
+		return true;
+	}
+	return power_read(sim, offset, value) || gpu_read_state(sim, offset, value);
+}
+
+static void gpu_write_override(struct agate_sim *sim, unsigned int n, uint32_t value)
+{
+	if (!sim->gpu.override_unlocked) {
+		sim_hint(sim, 2, "PWR_OVERRIDE is ignored without the key");
+		return;
+	}
+	sim->gpu.override[n] = value;
+	sim->gpu.override_unlocked = false;
+}
+
+static bool gpu_write_state(struct agate_sim *sim, uint32_t offset, uint32_t value)
+{
+	switch (offset) {
+	case GPU_CMD:
+		gpu_command(sim, value);
+		return true;
+	case GPU_PWR_KEY:
+		sim->gpu.override_unlocked = value == GPU_PWR_KEY_UNLOCK;
+		return true;
+	case GPU_PWR_OVERRIDE0:
+	case GPU_PWR_OVERRIDE1:
+		gpu_write_override(sim, (offset - GPU_PWR_OVERRIDE0) / 4, value);
+		return true;
+	case GPU_COHERENCY_ENABLE:
+		if (value != GPU_COHERENCY_ACE)
+			sim_hint(sim, 2, "COHERENCY_ENABLE: COHERENCY_FEATURES lists only ACE");
+		return true;
+	case GPU_JM_CONFIG:
+	case GPU_SHADER_CONFIG:
+	case GPU_TILER_CONFIG:
+	case GPU_L2_MMU_CONFIG:
+		sim->gpu.config[(offset - GPU_JM_CONFIG) / 4] = value;
+		return true;
+	}
+	return power_write(sim, offset, value);
+}
+
+bool gpu_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
+{
+	uint32_t ignored;
+
+	if (offset >= GPU_INT_RAWSTAT && offset <= GPU_INT_STAT) {
+		irq_write(sim, &sim->irq[AGATE_VECTOR_GPU], (offset - GPU_INT_RAWSTAT) / 4,
+			  value);
+		return true;
+	}
+	if (gpu_write_state(sim, offset, value))
+		return true;
+	if (!gpu_is_identity(offset) && !(offset >= GPU_JS_FEATURES(0) &&
+					  offset <= GPU_JS_FEATURES(15)) &&
+	    !gpu_read_state(sim, offset, &ignored))
+		return false;
+	sim_hint(sim, 2, "a write to a read-only register is ignored");
+	return true;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The GPU control block: identity, GPU_CMD, reset, cycle counter.
+ */
+#ifndef AGATE_MODEL_GPU_H
+#define AGATE_MODEL_GPU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct agate_sim;
+
+struct gpu {
+	uint32_t id;
+	uint64_t reset_due;		/* 0: no reset in progress */
+	bool reset_watched;
+	uint64_t clean_due;		/* 0: no cache operation in progress */
+	bool clean_watched;
+	uint32_t flush_id;		/* counts L2 flushes */
+	bool counting;			/* the cycle counter runs */
+	uint64_t cycle_base;		/* counting: time when it would have read 0 */
+	uint64_t cycle_stopped;		/* not counting: what it reads */
+	bool override_unlocked;
+	uint32_t override[2];		/* PWR_OVERRIDE0, 1 */
+	uint32_t config[4];		/* JM, SHADER, TILER, L2_MMU */
+};
+
+void gpu_init(struct agate_sim *sim, uint32_t id);
+
+/* Registers 0x000 to 0xfff; false: no such register. */
+bool gpu_read(struct agate_sim *sim, uint32_t offset, uint32_t *value);
+bool gpu_write(struct agate_sim *sim, uint32_t offset, uint32_t value);
+
+void gpu_run_due(struct agate_sim *sim);
+uint64_t gpu_jump(const struct agate_sim *sim);
+
+static inline bool gpu_in_reset(const struct gpu *gpu)
+{
+	return gpu->reset_due != 0;
+}
+
+uint64_t gpu_cycle_count(const struct agate_sim *sim);
+
+#endif /* AGATE_MODEL_GPU_H */

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Level interrupts over message-signalled vectors (hardware.md, section 1).
+ * The GPU, job and MMU blocks each own one struct irq_block.
+ */
+#include "model.h"
+
+/*
+ * Accesses a driver may make, having read the status, before it masks or
+ * clears.  Far more than any handler needs, even with other CPUs polling.
+ */
+#define IRQ_NEGLECT_LIMIT	1024
+
+void irq_init(struct irq_block *irq, unsigned int vector, uint32_t bits, uint32_t polled)
+{
+	*irq = (struct irq_block){ .vector = vector, .bits = bits, .polled = polled };
+}
+
+void irq_reset(struct irq_block *irq)
+{
+	irq_init(irq, irq->vector, irq->bits, irq->polled);
+}
+
+static void irq_send(struct agate_sim *sim, struct irq_block *irq)
+{
+	irq->neglect = 0;
+	sim_count(sim, AGATE_CNT_IRQS, 1);
+	sim_event(sim, AGATE_EV_IRQ, irq->vector, irq->rawstat & irq->mask, 0, NULL);
+	sim->ops.raise(sim->ctx, irq->vector);
+}
+
+static void irq_update(struct agate_sim *sim, struct irq_block *irq, bool rewritten)
+{
+	bool up = irq->rawstat & irq->mask;
+	bool send = up && (!irq->up || rewritten);
+
+	irq->up = up;
+	if (send)
+		irq_send(sim, irq);
+}
+
+void irq_raise(struct agate_sim *sim, struct irq_block *irq, uint32_t bits)
+{
+	/*
+	 * A bit that is already set and read may merge with a new event: that
+	 * is what JS_STATE exists for, and no fault of the driver's.
+	 */
+	irq->unread |= bits & ~irq->rawstat;
+	irq->rawstat |= bits;
+	irq_update(sim, irq, false);
+}
+
+uint32_t irq_read(struct irq_block *irq, enum irq_reg reg)
+{
+	uint32_t value;
+
+	switch (reg) {
+	case IRQ_RAWSTAT:
+		value = irq->rawstat;
+		break;
+	case IRQ_STAT:
+		value = irq->rawstat & irq->mask;
+		break;
+	case IRQ_MASK:
+		return irq->mask;
+	default:
+		return 0;
+	}
+	irq->unread &= ~value;
+	return value;
+}
+
+static void irq_clear(struct agate_sim *sim, struct irq_block *irq, uint32_t value)
+{
+	uint32_t blind = value & irq->unread;
+
+	/* What a driver polls for and keeps masked it may drop unseen. */
+	if (blind & ~(irq->polled & ~irq->mask))
+		sim_hint(sim, 1, "an interrupt was cleared before it was read");
+	irq->rawstat &= ~value;
+	irq->unread &= ~value;
+	irq->neglect = 0;
+	irq_update(sim, irq, true);
+}
+
+void irq_write(struct agate_sim *sim, struct irq_block *irq, enum irq_reg reg, uint32_t value)
+{
+	switch (reg) {
+	case IRQ_CLEAR:
+		irq_clear(sim, irq, value);
+		break;
+	case IRQ_MASK:
+		irq->mask = value & irq->bits;
+		irq->neglect = 0;
+		irq_update(sim, irq, true);
+		break;
+	default:
+		sim_hint(sim, 1, "RAWSTAT and STAT are read-only: use CLEAR");
+		break;
+	}
+}
+
+void irq_watch(struct agate_sim *sim, struct irq_block *irq)
+{
+	if (!irq->up || (irq->unread & irq->mask & irq->rawstat)) {
+		irq->neglect = 0;
+		return;
+	}
+	if (irq->neglect > IRQ_NEGLECT_LIMIT)
+		return;
+	if (++irq->neglect > IRQ_NEGLECT_LIMIT)
+		sim_hint(sim, 1, "an interrupt line was left up: it is silent until CLEAR or MASK");
+}

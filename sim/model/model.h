@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The simulator's state, and the few services that every block uses: events,
+ * hints, counters, model time and physical memory.
+ *
+ * A transition ends at a due time.  A GPU with nothing to run skips idle time
+ * to it, but only when somebody waits: the driver polls for it, or has an
+ * interrupt unmasked that would tell, or a job needs it.  A driver that does
+ * none of these finds the transition still pending at its next access, however
+ * slow the host is: that it did not wait always shows.
+ */
+#ifndef AGATE_MODEL_H
+#define AGATE_MODEL_H
+
+#include "agate_sim.h"
+#include "gpu.h"
+#include "irq.h"
+#include "mmu.h"
+#include "power.h"
+#include "slot.h"
+
+#define TIME_NEVER	UINT64_MAX
+#define GPU_PAGE_SIZE	4096u
+
+struct agate_sim {
+	struct agate_sim_host_ops ops;
+	void *ctx;
+
+	uint64_t time;			/* bus cycles */
+	uint64_t unit;			/* units of work begun, to date what is cached */
+	uint32_t latency[AGATE_SIM_LATENCIES];
+	uint64_t counter[AGATE_CNT_COUNT];
+
+	uint8_t *vram;
+	size_t vram_size;
+
+	struct gpu gpu;
+	struct power power;
+	struct irq_block irq[AGATE_VECTOR_MMU + 1];	/* by vector */
+	struct mmu mmu;
+	struct slot slot[AGATE_MAX_SLOTS];
+	unsigned int turn;		/* slot whose unit of work is next */
+};
+
+static inline void sim_count(struct agate_sim *sim, enum agate_counter counter, uint64_t n)
+{
+	sim->counter[counter] += n;
+}
+
+void sim_event(struct agate_sim *sim, enum agate_sim_event_kind kind, uint64_t a,
+	       uint64_t b, uint64_t c, const char *text);
+
+/* A rule of that section of hardware.md was seen broken. */
+void sim_hint(struct agate_sim *sim, unsigned int section, const char *text);
+
+/* Complete every transition whose time has come. */
+void sim_run_due(struct agate_sim *sim);
+
+/* When a transition that starts now and takes latency cycles is over. */
+uint64_t sim_due(const struct agate_sim *sim, uint32_t latency);
+
+/* The halves of a 64-bit register. */
+static inline uint32_t reg_half(uint64_t reg, bool high)
+{
+	return high ? reg >> 32 : (uint32_t)reg;
+}
+
+static inline void reg_set_half(uint64_t *reg, bool high, uint32_t value)
+{
+	if (high)
+		*reg = (*reg & 0xffffffffull) | (uint64_t)value << 32;
+	else
+		*reg = (*reg & ~0xffffffffull) | value;
+}
+
+/*
+ * Physical memory as the GPU sees it: guest RAM or VRAM.  The access stays in
+ * one 4 KiB page.  Returns 0, or -1: nothing answers there, a bus fault.
+ */
+int phys_read(struct agate_sim *sim, uint64_t pa, void *buf, size_t len);
+int phys_write(struct agate_sim *sim, uint64_t pa, const void *buf, size_t len);
+
+#endif /* AGATE_MODEL_H */

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Physical memory as the GPU sees it (hardware.md, section 1): VRAM is the
+ * model's own, guest RAM the host's, and anything else a bus fault.
+ */
+#include <string.h>
+
+#include "model.h"
+
+/* Where pa's byte of VRAM is, when all len bytes are VRAM; else NULL. */
+static uint8_t *phys_vram(struct agate_sim *sim, uint64_t pa, size_t len)
+{
+	uint64_t offset = pa - AGATE_PHYS_VRAM;
+
+	if (pa < AGATE_PHYS_VRAM || len > sim->vram_size || offset > sim->vram_size - len)
+		return NULL;
+	return sim->vram + offset;
+}
+
+int phys_read(struct agate_sim *sim, uint64_t pa, void *buf, size_t len)
+{
+	const uint8_t *vram = phys_vram(sim, pa, len);
+
+	if (!vram)
+		return sim->ops.mem_read(sim->ctx, pa, buf, len);
+	memcpy(buf, vram, len);
+	return 0;
+}
+
+int phys_write(struct agate_sim *sim, uint64_t pa, const void *buf, size_t len)
+{
+	uint8_t *vram = phys_vram(sim, pa, len);
+
+	if (!vram)
+		return sim->ops.mem_write(sim->ctx, pa, buf, len);
+	memcpy(vram, buf, len);
+	return 0;
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Power domains (hardware.md, section 2): PRESENT, READY, PWRON, PWROFF,
+ * PWRTRANS and PWRACTIVE for each, with the order that the hardware wants.
+ * A driver that does not wait for READY finds its next request refused.
+ */
+#include "model.h"
+
+enum power_reg {
+	POWER_PRESENT	= 0x100,
+	POWER_READY	= 0x140,
+	POWER_PWRON	= 0x180,
+	POWER_PWROFF	= 0x1c0,
+	POWER_PWRTRANS	= 0x200,
+	POWER_PWRACTIVE	= 0x240,
+};
+
+static const uint32_t power_present[POWER_DOMAINS] = {
+	[POWER_SHADER] = 0xf,
+	[POWER_TILER] = 0x1,
+	[POWER_L2] = 0x1,
+};
+
+void power_init(struct agate_sim *sim)
+{
+	unsigned int id;
+
+	for (id = 0; id < POWER_DOMAINS; id++)
+		sim->power.domain[id].present = power_present[id];
+	power_reset(sim);
+}
+
+void power_reset(struct agate_sim *sim)
+{
+	unsigned int id;
+
+	for (id = 0; id < POWER_DOMAINS; id++) {
+		struct power_domain *d = &sim->power.domain[id];
+
+		d->ready = 0;
+		d->trans = 0;
+	}
+	sim->power.watched = false;
+}
+
+static bool power_pending(const struct power *power)
+{
+	return power->domain[POWER_L2].trans | power->domain[POWER_SHADER].trans |
+	       power->domain[POWER_TILER].trans;
+}
+
+/* Start to change cores; whether on or off follows from their READY bit. */
+static void power_start(struct agate_sim *sim, struct power_domain *d, uint32_t cores)
+{
+	uint64_t due = sim_due(sim, sim->latency[AGATE_SIM_LATENCY_POWER]);
+	unsigned int i;
+
+	if (!cores)
+		return;
+	for (i = 0; i < POWER_MAX_CORES; i++)
+		if (cores & (1u << i))
+			d->due[i] = due;
+	d->trans |= cores;
+	sim->power.watched = false;
+}
+
+static void power_on(struct agate_sim *sim, enum power_domain_id id, uint32_t value)
+{
+	struct power_domain *d = &sim->power.domain[id];
+	const struct power_domain *l2 = &sim->power.domain[POWER_L2];
+	uint32_t cores = value & d->present;
+
+	if (cores & d->trans)
+		sim_hint(sim, 2, "PWRON for cores that are in transition is ignored");
+	cores &= ~(d->trans | d->ready);
+	if (cores && id != POWER_L2 && (l2->ready & ~l2->trans) != l2->present) {
+		sim_hint(sim, 2, "PWRON of shader or tiler before the L2 is ready is ignored");
+		return;
+	}
+	power_start(sim, d, cores);
+}
+
+static void power_off(struct agate_sim *sim, enum power_domain_id id, uint32_t value)
+{
+	struct power_domain *d = &sim->power.domain[id];
+	const struct power_domain *shader = &sim->power.domain[POWER_SHADER];
+	const struct power_domain *tiler = &sim->power.domain[POWER_TILER];
+	uint32_t cores = value & d->present;
+
+	if (cores & d->trans)
+		sim_hint(sim, 2, "PWROFF for cores that are in transition is ignored");
+	cores &= d->ready & ~d->trans;
+	if (!cores)
+		return;
+	if (id == POWER_L2 && (shader->ready | shader->trans | tiler->ready | tiler->trans))
+		sim_hint(sim, 2, "the L2 is powered off with shader cores or the tiler on");
+	if (slot_any_active(sim))
+		sim_hint(sim, 2, "power is taken away while a job runs");
+	power_start(sim, d, cores);
+}
+
+/* Without an L2 nothing else can hold its state. */
+static void power_drop_dependants(struct agate_sim *sim)
+{
+	unsigned int id;
+
+	for (id = POWER_SHADER; id <= POWER_TILER; id++) {
+		struct power_domain *d = &sim->power.domain[id];
+
+		if (!(d->ready | d->trans))
+			continue;
+		d->ready = 0;
+		d->trans = 0;
+		sim_event(sim, AGATE_EV_POWER, id, 0, 0, "lost");
+	}
+}
+
+static void power_finish(struct agate_sim *sim, enum power_domain_id id, uint32_t cores)
+{
+	struct power_domain *d = &sim->power.domain[id];
+	bool off = d->ready & cores;
+
+	d->trans &= ~cores;
+	d->ready ^= cores;
+	sim_event(sim, AGATE_EV_POWER, id, d->ready, 0, off ? "off" : "on");
+	if (id == POWER_L2 && off)
+		power_drop_dependants(sim);
+	irq_raise(sim, &sim->irq[AGATE_VECTOR_GPU], GPU_IRQ_POWER_CHANGED_SINGLE);
+}
+
+void power_run_due(struct agate_sim *sim)
+{
+	unsigned int id, i;
+	bool changed = false;
+
+	for (id = 0; id < POWER_DOMAINS; id++) {
+		struct power_domain *d = &sim->power.domain[id];
+		uint32_t on = 0, off = 0;
+
+		for (i = 0; i < POWER_MAX_CORES; i++)
+			if ((d->trans & (1u << i)) && d->due[i] <= sim->time)
+				*(d->ready & (1u << i) ? &off : &on) |= 1u << i;
+		if (off)
+			power_finish(sim, id, off);
+		if (on)
+			power_finish(sim, id, on);
+		changed |= on | off;
+	}
+	if (changed && !power_pending(&sim->power))
+		irq_raise(sim, &sim->irq[AGATE_VECTOR_GPU], GPU_IRQ_POWER_CHANGED_ALL);
+}
+
+uint64_t power_jump(const struct agate_sim *sim)
+{
+	uint32_t awaited = GPU_IRQ_POWER_CHANGED_SINGLE | GPU_IRQ_POWER_CHANGED_ALL;
+	uint64_t due = TIME_NEVER;
+	unsigned int id, i;
+
+	if (!sim->power.watched && !(sim->irq[AGATE_VECTOR_GPU].mask & awaited))
+		return TIME_NEVER;
+	for (id = 0; id < POWER_DOMAINS; id++) {
+		const struct power_domain *d = &sim->power.domain[id];
+
+		for (i = 0; i < POWER_MAX_CORES; i++)
+			if ((d->trans & (1u << i)) && d->due[i] < due)
+				due = d->due[i];
+	}
+	return due;
+}
+
+bool power_ready(const struct agate_sim *sim, uint64_t shaders, bool tiler)
+{
+	const struct power_domain *d = sim->power.domain;
+
+	if ((d[POWER_L2].ready & ~d[POWER_L2].trans) != d[POWER_L2].present)
+		return false;
+	if (shaders & ~(uint64_t)(d[POWER_SHADER].ready & ~d[POWER_SHADER].trans))
+		return false;
+	return !tiler || (d[POWER_TILER].ready & ~d[POWER_TILER].trans);
+}
+
+/* Splits an offset into bank, domain and half; false: there is a hole there. */
+static bool power_decode(uint32_t offset, enum power_reg *bank, enum power_domain_id *id,
+			 bool *high)
+{
+	uint32_t within = (offset - POWER_PRESENT) & 0x3f;
+
+	if (offset < POWER_PRESENT || offset >= POWER_PWRACTIVE + 0x40)
+		return false;
+	if (within >= 0x30 || (within & 0xf) > 4)
+		return false;
+	*bank = offset - within;
+	*id = within >> 4;
+	*high = within & 4;
+	return true;
+}
+
+bool power_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
+{
+	const struct power_domain *d;
+	enum power_domain_id id;
+	enum power_reg bank;
+	bool high;
+
+	if (!power_decode(offset, &bank, &id, &high))
+		return false;
+	d = &sim->power.domain[id];
+	*value = 0;
+	if (bank == POWER_READY || bank == POWER_PWRTRANS)
+		sim->power.watched = true;
+	if (high)
+		return true;
+	if (bank == POWER_PRESENT)
+		*value = d->present;
+	else if (bank == POWER_READY)
+		*value = d->ready & ~d->trans;
+	else if (bank == POWER_PWRTRANS)
+		*value = d->trans;
+	else if (bank == POWER_PWRACTIVE && slot_any_active(sim))
+		*value = d->ready & ~d->trans;
+	return true;
+}
+
+bool power_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
+{
+	enum power_domain_id id;
+	enum power_reg bank;
+	bool high;
+
+	if (!power_decode(offset, &bank, &id, &high))
+		return false;
+	if (bank != POWER_PWRON && bank != POWER_PWROFF)
+		sim_hint(sim, 2, "this power register is read-only");
+	else if (!high && bank == POWER_PWRON)
+		power_on(sim, id, value);
+	else if (!high)
+		power_off(sim, id, value);
+	return true;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Power domains: L2, shader cores, tiler.  A change takes model time, and the
+ * shader cores and the tiler need the L2.
+ */
+#ifndef AGATE_MODEL_POWER_H
+#define AGATE_MODEL_POWER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct agate_sim;
+
+#define POWER_MAX_CORES		8
+
+enum power_domain_id {
+	POWER_SHADER,
+	POWER_TILER,
+	POWER_L2,
+	POWER_DOMAINS,
+};
+
+struct power_domain {
+	uint32_t present;
+	uint32_t ready;
+	uint32_t trans;			/* cores on their way on or off */
+	uint64_t due[POWER_MAX_CORES];	/* when those arrive */
+};
+
+struct power {
+	struct power_domain domain[POWER_DOMAINS];
+	bool watched;			/* the driver polls for the change */
+};
+
+void power_init(struct agate_sim *sim);
+void power_reset(struct agate_sim *sim);
+
+/* Registers 0x100 to 0x267 of the control block; false: no such register. */
+bool power_read(struct agate_sim *sim, uint32_t offset, uint32_t *value);
+bool power_write(struct agate_sim *sim, uint32_t offset, uint32_t value);
+
+void power_run_due(struct agate_sim *sim);
+/* Earliest change that idle time may be skipped to, or TIME_NEVER. */
+uint64_t power_jump(const struct agate_sim *sim);
+
+/* True when the L2 and all of these shader cores (and the tiler) are ready. */
+bool power_ready(const struct agate_sim *sim, uint64_t shaders, bool tiler);
+
+#endif /* AGATE_MODEL_POWER_H */

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The library's face: create and destroy, model time, and the step that gives
+ * each slot its turn.
+ */
+#include <stdlib.h>
+
+#include "model.h"
+
+#define DEFAULT_POWER_LATENCY	64
+#define DEFAULT_RESET_LATENCY	64
+#define DEFAULT_AS_LATENCY	16
+
+#define DEFAULT_REVISION	(0u << 12 | 1u << 4)	/* r0p1 */
+
+struct agate_sim *agate_sim_create(const struct agate_sim_config *config,
+				   const struct agate_sim_host_ops *ops, void *ctx)
+{
+	uint32_t id = (uint32_t)AGATE_PRODUCT_MIDGARD << 16 | DEFAULT_REVISION;
+	struct agate_sim *sim;
+
+	if (config->gpu != AGATE_SIM_MIDGARD || (config->vram_size && !config->vram))
+		return NULL;
+	if (!ops->mem_read || !ops->mem_write || !ops->raise)
+		return NULL;
+	sim = calloc(1, sizeof(*sim));
+	if (!sim)
+		return NULL;
+	sim->ops = *ops;
+	sim->ctx = ctx;
+	sim->vram = config->vram;
+	sim->vram_size = config->vram_size;
+	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_POWER, config->power_latency);
+	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_RESET, config->reset_latency);
+	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_AS, config->as_latency);
+	gpu_init(sim, config->gpu_id ? config->gpu_id : id);
+	power_init(sim);
+	slot_init(sim);
+	if (mmu_init(sim, config->tlb_entries, config->seed)) {
+		agate_sim_destroy(sim);
+		return NULL;
+	}
+	return sim;
+}
+
+void agate_sim_destroy(struct agate_sim *sim)
+{
+	if (!sim)
+		return;
+	mmu_fini(sim);
+	free(sim);
+}
+
+void agate_sim_set_latency(struct agate_sim *sim, enum agate_sim_latency which,
+			   uint32_t cycles)
+{
+	static const uint32_t defaults[AGATE_SIM_LATENCIES] = {
+		[AGATE_SIM_LATENCY_POWER] = DEFAULT_POWER_LATENCY,
+		[AGATE_SIM_LATENCY_RESET] = DEFAULT_RESET_LATENCY,
+		[AGATE_SIM_LATENCY_AS] = DEFAULT_AS_LATENCY,
+	};
+
+	sim->latency[which] = cycles ? cycles : defaults[which];
+}
+
+uint64_t agate_sim_time(const struct agate_sim *sim)
+{
+	return sim->time;
+}
+
+uint64_t agate_sim_counter(const struct agate_sim *sim, enum agate_counter counter)
+{
+	return sim->counter[counter];
+}
+
+uint64_t agate_sim_slot_busy(const struct agate_sim *sim, unsigned int slot)
+{
+	return sim->slot[slot].busy;
+}
+
+void sim_event(struct agate_sim *sim, enum agate_sim_event_kind kind, uint64_t a,
+	       uint64_t b, uint64_t c, const char *text)
+{
+	struct agate_sim_event event = {
+		.kind = kind,
+		.time = sim->time,
+		.a = a,
+		.b = b,
+		.c = c,
+		.text = text,
+	};
+
+	if (sim->ops.event)
+		sim->ops.event(sim->ctx, &event);
+}
+
+void sim_hint(struct agate_sim *sim, unsigned int section, const char *text)
+{
+	sim_count(sim, AGATE_CNT_HINTS, 1);
+	sim_event(sim, AGATE_EV_HINT, section * 100, 0, 0, text);
+}
+
+uint64_t sim_due(const struct agate_sim *sim, uint32_t latency)
+{
+	return latency == AGATE_SIM_LATENCY_STUCK ? TIME_NEVER : sim->time + latency;
+}
+
+void sim_run_due(struct agate_sim *sim)
+{
+	gpu_run_due(sim);
+	power_run_due(sim);
+	mmu_run_due(sim);
+}
+
+/* The earliest transition that somebody waits for, or TIME_NEVER. */
+static uint64_t sim_next_due(const struct agate_sim *sim)
+{
+	uint64_t due = gpu_jump(sim);
+	uint64_t other = power_jump(sim);
+
+	if (other < due)
+		due = other;
+	other = mmu_jump(sim);
+	return other < due ? other : due;
+}
+
+/* Whose turn it is, or NULL when no slot has anything to do. */
+static struct slot *sim_next_slot(struct agate_sim *sim)
+{
+	unsigned int i;
+
+	for (i = 0; i < AGATE_MAX_SLOTS; i++) {
+		struct slot *slot = &sim->slot[(sim->turn + i) % AGATE_MAX_SLOTS];
+
+		if (slot_runnable(slot))
+			return slot;
+	}
+	return NULL;
+}
+
+bool agate_sim_step(struct agate_sim *sim, unsigned int budget)
+{
+	for (; budget; budget--) {
+		struct slot *slot = sim_next_slot(sim);
+		uint64_t due;
+
+		if (slot) {
+			sim->turn = (slot->index + 1) % AGATE_MAX_SLOTS;
+			sim->unit++;
+			chain_run(sim, slot);
+		} else {
+			due = sim_next_due(sim);
+			if (due == TIME_NEVER)
+				return false;
+			if (sim->time < due)
+				sim->time = due;
+		}
+		sim_run_due(sim);
+	}
+	return sim_next_slot(sim) || sim_next_due(sim) != TIME_NEVER;
+}
