@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Address spaces: registers, commands, translation, faults.
+ *
+ * walk.c reads page tables, tlb.c remembers what it found, translate.c decides
+ * what an access gets (an address, a wait, or its end), mmu.c has the registers.
+ */
+#ifndef AGATE_MODEL_MMU_H
+#define AGATE_MODEL_MMU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agate_regs.h"
+
+struct agate_sim;
+struct slot;
+
+#define MMU_NUM_AS	8
+
+/* Access types, numbered as AS_FAULTSTATUS reports them. */
+enum mmu_access {
+	MMU_ATOMIC = AS_FAULTSTATUS_ACCESS_ATOMIC,
+	MMU_EXECUTE = AS_FAULTSTATUS_ACCESS_EX,
+	MMU_READ = AS_FAULTSTATUS_ACCESS_READ,
+	MMU_WRITE = AS_FAULTSTATUS_ACCESS_WRITE,
+};
+
+/* What an address space does with an address, latched by UPDATE. */
+enum mmu_mode {
+	MMU_UNMAPPED,
+	MMU_IDENTITY,
+	MMU_TABLE_LPAE,
+};
+
+/* ---- walk.c ------------------------------------------------------------ */
+
+struct walk {
+	enum agate_exception exception;	/* AGATE_EXC_NOT_STARTED: translated */
+	unsigned int level;		/* where the walk ended */
+	unsigned int access;		/* bit n: access type n is permitted */
+	uint64_t pa;			/* of the page or block's first byte */
+	uint64_t pte;			/* last entry read */
+};
+
+/* Walk the tables at root for va.  Reads memory, changes nothing else. */
+void walk_lpae(struct agate_sim *sim, uint64_t root, uint64_t va, struct walk *walk);
+
+static inline bool walk_failed(const struct walk *walk)
+{
+	return walk->exception != AGATE_EXC_NOT_STARTED;
+}
+
+/* ---- tlb.c ------------------------------------------------------------- */
+
+#define TLB_WAYS		4
+#define TLB_DEFAULT_ENTRIES	256
+#define TLB_MAX_ENTRIES		4096
+
+struct tlb_entry {
+	uint64_t tag;		/* va >> AGATE_PT_SHIFT(level) */
+	uint64_t pa;
+	uint64_t checked;	/* unit of work in which it was last compared */
+	uint8_t level;		/* 1 .. 3; 0: the entry is free */
+	uint8_t access;		/* as in struct walk */
+	bool reported;		/* a hint said that it is stale */
+};
+
+struct tlb {
+	struct tlb_entry *entry;	/* sets * TLB_WAYS */
+	unsigned int sets;		/* a power of two */
+	unsigned int used[AGATE_PT_LEVELS];	/* entries, by level */
+	uint32_t random;
+};
+
+int tlb_init(struct tlb *tlb, unsigned int entries, uint32_t seed);
+void tlb_fini(struct tlb *tlb);
+struct tlb_entry *tlb_find(struct tlb *tlb, uint64_t va);
+struct tlb_entry *tlb_insert(struct tlb *tlb, uint64_t va, const struct walk *walk);
+/* Drop what translates any address of first .. last. */
+void tlb_drop(struct tlb *tlb, uint64_t first, uint64_t last);
+
+/* ---- mmu.c: registers and commands ------------------------------------- */
+
+struct address_space {
+	/* Registers as written; nothing looks at them until a command does. */
+	uint64_t transtab;
+	uint64_t memattr;
+	uint64_t lockaddr;
+	uint64_t transcfg;
+
+	/* What UPDATE latched. */
+	enum mmu_mode mode;
+	uint64_t root;
+	struct tlb tlb;
+
+	/* The command in progress, with the registers it took. */
+	uint32_t command;	/* AS_COMMAND_NOP: none */
+	uint64_t command_due;
+	bool command_watched;
+	uint64_t command_transtab;
+	uint64_t command_transcfg;
+	uint64_t command_lockaddr;
+
+	bool locked;
+	uint64_t lock_first;
+	uint64_t lock_last;
+
+	uint32_t fault_status;
+	uint64_t fault_address;
+	bool fault_latched;	/* nobody has dealt with it yet */
+	unsigned int fault_slot;	/* whose access it was */
+};
+
+struct mmu {
+	struct address_space as[MMU_NUM_AS];
+};
+
+/* A slot's access that waits for a command on its address space. */
+struct mmu_stall {
+	bool waiting;
+	bool faulted;		/* a fault, not a lock or an UPDATE in progress */
+	enum mmu_access access;
+	uint64_t va;
+	enum agate_exception exception;
+};
+
+enum mmu_result {
+	MMU_OK,
+	MMU_STALL,	/* slot->stall says why */
+	MMU_KILL,	/* unmapped: *exception is what the job ends with */
+};
+
+int mmu_init(struct agate_sim *sim, unsigned int tlb_entries, uint32_t seed);
+void mmu_fini(struct agate_sim *sim);
+void mmu_reset(struct agate_sim *sim);
+
+/* Registers 0x2000 to 0x2fff; false: no such register. */
+bool mmu_read(struct agate_sim *sim, uint32_t offset, uint32_t *value);
+bool mmu_write(struct agate_sim *sim, uint32_t offset, uint32_t value);
+
+void mmu_run_due(struct agate_sim *sim);
+uint64_t mmu_jump(const struct agate_sim *sim);
+
+/* True when jobs of that address space have, or are about to have, a mapping. */
+bool mmu_is_set_up(const struct agate_sim *sim, unsigned int as);
+
+/* ---- translate.c: what an access gets ---------------------------------- */
+
+/* Translate one access of a slot's job; *pa is va's own byte. */
+enum mmu_result mmu_translate(struct agate_sim *sim, struct slot *slot, uint64_t va,
+			      enum mmu_access access, uint64_t *pa,
+			      enum agate_exception *exception);
+
+/* A command of that address space is complete: stalled accesses try again. */
+void mmu_retry(struct agate_sim *sim, unsigned int as);
+
+/* The slot's job ended: its access waits no more, and another fault may show. */
+void mmu_forget(struct agate_sim *sim, struct slot *slot);
+
+#endif /* AGATE_MODEL_MMU_H */

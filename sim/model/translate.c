@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What an access gets (hardware.md, section 4): a physical address; a wait, for
+ * a locked region, an UPDATE in progress or a fault that the driver must see
+ * to; or the end of its job, when the address space is unmapped.
+ *
+ * One fault an address space is latched in its registers.  Later ones wait in
+ * their slot's struct mmu_stall, and are latched when the first is dealt with.
+ */
+#include "model.h"
+
+static uint64_t mmu_offset(uint64_t va, unsigned int level)
+{
+	return va & ((1ull << AGATE_PT_SHIFT(level)) - 1);
+}
+
+static void mmu_latch(struct agate_sim *sim, struct slot *slot)
+{
+	unsigned int n = slot_as(slot);
+	struct address_space *as = &sim->mmu.as[n];
+	const struct mmu_stall *stall = &slot->stall;
+	bool bus = stall->exception >= AGATE_EXC_TRANSTAB_BUS_FAULT_0 &&
+		   stall->exception < AGATE_EXC_ACCESS_FLAG_0;
+
+	as->fault_latched = true;
+	as->fault_slot = slot->index;
+	as->fault_address = stall->va;
+	as->fault_status = stall->exception | (uint32_t)stall->access << 8 | slot->index << 16;
+	sim_count(sim, AGATE_CNT_FAULTS, 1);
+	sim_event(sim, AGATE_EV_FAULT, n, stall->va, as->fault_status, NULL);
+	irq_raise(sim, &sim->irq[AGATE_VECTOR_MMU],
+		  bus ? MMU_INT_BUS_ERROR(n) : MMU_INT_PAGE_FAULT(n));
+}
+
+static enum mmu_result mmu_fault(struct agate_sim *sim, struct slot *slot, uint64_t va,
+				 enum mmu_access access, enum agate_exception exception)
+{
+	slot->stall = (struct mmu_stall){
+		.waiting = true,
+		.faulted = true,
+		.access = access,
+		.va = va,
+		.exception = exception,
+	};
+	if (!sim->mmu.as[slot_as(slot)].fault_latched)
+		mmu_latch(sim, slot);
+	return MMU_STALL;
+}
+
+/* Wait for a command; a fault that the access took before is remembered. */
+static enum mmu_result mmu_wait(struct slot *slot, uint64_t va, enum mmu_access access)
+{
+	slot->stall.waiting = true;
+	slot->stall.va = va;
+	slot->stall.access = access;
+	return MMU_STALL;
+}
+
+/*
+ * Compare a cached translation with the tables, once a unit of work.  The GPU
+ * uses the cached one all the same: this only tells that the driver forgot.
+ */
+static void mmu_check_stale(struct agate_sim *sim, const struct address_space *as,
+			    uint64_t va, struct tlb_entry *entry)
+{
+	struct walk now;
+
+	if (entry->checked == sim->unit)
+		return;
+	entry->checked = sim->unit;
+	walk_lpae(sim, as->root, va, &now);
+	if (!walk_failed(&now) && now.access == entry->access &&
+	    (now.pa | mmu_offset(va, now.level)) == (entry->pa | mmu_offset(va, entry->level)))
+		return;
+	sim_count(sim, AGATE_CNT_STALE_USED, 1);
+	if (!entry->reported)
+		sim_hint(sim, 4, "a stale translation was used: its entry changed without a flush");
+	entry->reported = true;
+}
+
+/* Find va in the TLB or the tables; NULL: *walk says which fault it is. */
+static struct tlb_entry *mmu_lookup(struct agate_sim *sim, unsigned int n, uint64_t va,
+				    struct walk *walk)
+{
+	struct address_space *as = &sim->mmu.as[n];
+	struct tlb_entry *entry = tlb_find(&as->tlb, va);
+
+	if (entry) {
+		sim_count(sim, AGATE_CNT_TLB_HITS, 1);
+		mmu_check_stale(sim, as, va, entry);
+		return entry;
+	}
+	sim_count(sim, AGATE_CNT_TLB_MISSES, 1);
+	sim_count(sim, AGATE_CNT_WALKS, 1);
+	walk_lpae(sim, as->root, va, walk);
+	sim->time += walk->level + 1;	/* a memory access a level */
+	sim_event(sim, AGATE_EV_WALK, n, va, walk->pte, NULL);
+	if (walk_failed(walk))
+		return NULL;
+	entry = tlb_insert(&as->tlb, va, walk);
+	entry->checked = sim->unit;
+	return entry;
+}
+
+static enum mmu_result mmu_translate_table(struct agate_sim *sim, struct slot *slot,
+					   uint64_t va, enum mmu_access access, uint64_t *pa)
+{
+	struct walk walk;
+	struct tlb_entry *entry = mmu_lookup(sim, slot_as(slot), va, &walk);
+
+	if (!entry)
+		return mmu_fault(sim, slot, va, access, walk.exception);
+	if (!(entry->access & (1u << access)))
+		return mmu_fault(sim, slot, va, access,
+				 AGATE_EXC_PERMISSION_FAULT_0 + entry->level);
+	*pa = entry->pa | mmu_offset(va, entry->level);
+	return MMU_OK;
+}
+
+enum mmu_result mmu_translate(struct agate_sim *sim, struct slot *slot, uint64_t va,
+			      enum mmu_access access, uint64_t *pa,
+			      enum agate_exception *exception)
+{
+	const struct address_space *as = &sim->mmu.as[slot_as(slot)];
+
+	if (as->command == AS_COMMAND_UPDATE)
+		return mmu_wait(slot, va, access);
+	if (as->locked && va >= as->lock_first && va <= as->lock_last)
+		return mmu_wait(slot, va, access);
+
+	switch (as->mode) {
+	case MMU_UNMAPPED:
+		*exception = slot->stall.faulted ? slot->stall.exception :
+						   AGATE_EXC_TRANSLATION_FAULT_0;
+		return MMU_KILL;
+	case MMU_IDENTITY:
+		if (va >> AGATE_PHYS_BITS)
+			return mmu_fault(sim, slot, va, access, AGATE_EXC_ADDR_SIZE_FAULT_OUT_0);
+		*pa = va;
+		return MMU_OK;
+	case MMU_TABLE_LPAE:
+		break;
+	}
+	return mmu_translate_table(sim, slot, va, access, pa);
+}
+
+/* Try a waiting access again; its slot runs on unless it has to wait again. */
+static void mmu_retry_slot(struct agate_sim *sim, struct slot *slot)
+{
+	struct mmu_stall was = slot->stall;
+	enum agate_exception exception;
+	uint64_t pa;
+
+	slot->stall.waiting = false;
+	if (mmu_translate(sim, slot, was.va, was.access, &pa, &exception) != MMU_OK)
+		return;
+	slot->stall = (struct mmu_stall){ 0 };
+	if (was.faulted)
+		sim_event(sim, AGATE_EV_FAULT_RESUMED, slot_as(slot), was.va, 0, NULL);
+}
+
+void mmu_retry(struct agate_sim *sim, unsigned int n)
+{
+	unsigned int i;
+
+	sim->mmu.as[n].fault_latched = false;
+	for (i = 0; i < AGATE_MAX_SLOTS; i++) {
+		struct slot *slot = &sim->slot[i];
+
+		if (slot->active && slot->stall.waiting && slot_as(slot) == n)
+			mmu_retry_slot(sim, slot);
+	}
+}
+
+void mmu_forget(struct agate_sim *sim, struct slot *gone)
+{
+	unsigned int n = slot_as(gone);
+	struct address_space *as;
+	unsigned int i;
+
+	gone->stall = (struct mmu_stall){ 0 };
+	if (n >= MMU_NUM_AS)
+		return;
+	as = &sim->mmu.as[n];
+	if (!as->fault_latched || as->fault_slot != gone->index)
+		return;
+	as->fault_latched = false;
+	for (i = 0; i < AGATE_MAX_SLOTS; i++) {
+		struct slot *slot = &sim->slot[i];
+
+		if (slot->stall.waiting && slot->stall.faulted && slot_as(slot) == n) {
+			mmu_latch(sim, slot);
+			return;
+		}
+	}
+}
