@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Job chains (hardware.md, section 3): fetch a header, run its job in units,
+ * write its status back, follow the pointer.  Jobs run in the chain's order, so
+ * a dependency is met when it names an earlier job; one that names its own or
+ * a higher index never can be.  Nothing counts jobs: a cyclic chain runs until
+ * it is stopped.
+ */
+#include <string.h>
+
+#include "model.h"
+
+#define CHAIN_CYCLES_FETCH	8
+#define CHAIN_CYCLES_WRITE_BACK	4
+
+_Static_assert(sizeof(struct agate_job_header) == AGATE_JOB_HEADER_SIZE, "header layout");
+
+void chain_start(struct slot *slot, uint64_t head)
+{
+	slot->chain.phase = CHAIN_FETCH;
+	slot->chain.job = head;
+	slot->chain.killed = false;
+}
+
+/* The affinity names present cores, and they and the L2 (and tiler) are on. */
+static enum agate_exception chain_power(struct agate_sim *sim, const struct slot *slot,
+					bool tiler)
+{
+	uint64_t cores = slot->affinity & sim->power.domain[POWER_SHADER].present;
+
+	if (!cores)
+		return AGATE_EXC_JOB_AFFINITY_FAULT;
+	if (!power_ready(sim, cores, tiler))
+		return AGATE_EXC_JOB_POWER_FAULT;
+	return AGATE_EXC_NOT_STARTED;
+}
+
+static bool chain_needs_tiler(const struct chain *chain)
+{
+	return chain->phase == CHAIN_RUN &&
+	       AGATE_JOB_TYPE_OF(chain->header.control) == AGATE_JOB_TILER;
+}
+
+/* What is wrong with the header at hand, if anything. */
+static enum agate_exception chain_judge(struct slot *slot)
+{
+	struct chain *chain = &slot->chain;
+	unsigned int type = AGATE_JOB_TYPE_OF(chain->header.control);
+	unsigned int index = AGATE_JOB_INDEX_OF(chain->header.control);
+	unsigned int dep1 = chain->header.dependency1;
+	unsigned int dep2 = chain->header.dependency2;
+
+	chain->ops = jobtype_find(slot->index, type);
+	if (!chain->ops)
+		return AGATE_EXC_JOB_CONFIG_FAULT;
+	if ((dep1 && dep1 >= index) || (dep2 && dep2 >= index))
+		return AGATE_EXC_JOB_CONFIG_FAULT;
+	return AGATE_EXC_NOT_STARTED;
+}
+
+static void chain_fetch(struct agate_sim *sim, struct slot *slot, struct agate_exec *x)
+{
+	struct chain *chain = &slot->chain;
+	enum agate_run why;
+
+	slot->tail = chain->job;
+	if (chain->job % AGATE_JOB_ALIGN) {
+		slot_end(sim, slot, chain->job, AGATE_EXC_JOB_CONFIG_FAULT);
+		return;
+	}
+	if (agate_exec_read(x, chain->job, &chain->header, sizeof(chain->header), &why)) {
+		if (why == AGATE_RUN_FAULT)
+			slot_end(sim, slot, chain->job, chain->exception);
+		return;
+	}
+	agate_exec_cost(x, CHAIN_CYCLES_FETCH);
+	sim_event(sim, AGATE_EV_JOB_START, slot->index, chain->job,
+		  AGATE_JOB_TYPE_OF(chain->header.control), NULL);
+	chain->exception = chain_judge(slot);
+	chain->fault_pointer = chain->job;
+	if (chain->exception != AGATE_EXC_NOT_STARTED) {
+		chain->phase = CHAIN_WRITE_BACK;
+		return;
+	}
+	memset(chain->state, 0, chain->ops->state_size);
+	chain->phase = CHAIN_RUN;
+}
+
+/* The job at hand is over, and its header says so where it can. */
+static void chain_job_end(struct agate_sim *sim, struct slot *slot)
+{
+	struct chain *chain = &slot->chain;
+	const struct agate_job_header *header = &chain->header;
+	uint64_t next = header->next;
+
+	if (AGATE_EXC_IS_FAULT(chain->exception)) {
+		slot_end(sim, slot, chain->job, chain->exception);
+		return;
+	}
+	sim_count(sim, AGATE_CNT_JOBS, 1);
+	sim_event(sim, AGATE_EV_JOB_END, slot->index, chain->job, chain->exception, NULL);
+	chain->phase = CHAIN_FETCH;
+	if (!(header->control & AGATE_JOB_64BIT))
+		next = (uint32_t)next;
+	if (!next) {
+		slot_end(sim, slot, chain->job, AGATE_EXC_DONE);
+		return;
+	}
+	chain->job = next;
+	if (slot->soft_stop)
+		slot_end(sim, slot, next, AGATE_EXC_STOPPED);
+}
+
+static void chain_job_run(struct agate_sim *sim, struct slot *slot, struct agate_exec *x)
+{
+	struct chain *chain = &slot->chain;
+
+	switch (chain->ops->run(x, chain->state)) {
+	case AGATE_RUN_AGAIN:
+	case AGATE_RUN_STALL:
+		return;
+	case AGATE_RUN_DONE:
+		chain->exception = AGATE_EXC_DONE;
+		chain->fault_pointer = 0;
+		break;
+	case AGATE_RUN_FAULT:
+		break;
+	}
+	if (chain->killed)	/* there is no mapping to write back through */
+		chain_job_end(sim, slot);
+	else
+		chain->phase = CHAIN_WRITE_BACK;
+}
+
+static void chain_write_back(struct agate_sim *sim, struct slot *slot, struct agate_exec *x)
+{
+	struct chain *chain = &slot->chain;
+	enum agate_run why;
+
+	if (!(slot->config & JS_CONFIG_DISABLE_DESCRIPTOR_WR_BK)) {
+		chain->header.exception_status = chain->exception;
+		chain->header.first_incomplete_task = 0;
+		chain->header.fault_pointer = chain->fault_pointer;
+		/* Status, task and fault pointer: what precedes control. */
+		if (agate_exec_write(x, chain->job, &chain->header,
+				     offsetof(struct agate_job_header, control), &why) &&
+		    why == AGATE_RUN_STALL)
+			return;
+		agate_exec_cost(x, CHAIN_CYCLES_WRITE_BACK);
+	}
+	chain_job_end(sim, slot);
+}
+
+void chain_run(struct agate_sim *sim, struct slot *slot)
+{
+	struct agate_exec x = {
+		.sim = sim,
+		.as = slot_as(slot),
+		.slot = slot->index,
+		.job = slot->chain.job,
+	};
+	enum agate_exception power = chain_power(sim, slot, chain_needs_tiler(&slot->chain));
+
+	if (power != AGATE_EXC_NOT_STARTED) {
+		slot_end(sim, slot, slot->chain.job, power);
+		return;
+	}
+	switch (slot->chain.phase) {
+	case CHAIN_FETCH:
+		chain_fetch(sim, slot, &x);
+		break;
+	case CHAIN_RUN:
+		chain_job_run(sim, slot, &x);
+		break;
+	case CHAIN_WRITE_BACK:
+		chain_write_back(sim, slot, &x);
+		break;
+	}
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Job slots (hardware.md, section 3): registers, the queue of two, stops.
+ *
+ * A chain that ends well makes room at once for the one in NEXT.  After a
+ * failure or a stop NEXT waits until software has cleared the failure's
+ * interrupt, so that it can still take the queued chain back.
+ */
+#include "model.h"
+
+void slot_init(struct agate_sim *sim)
+{
+	uint32_t slots = (1u << AGATE_MAX_SLOTS) - 1;
+	unsigned int i;
+
+	irq_init(&sim->irq[AGATE_VECTOR_JOB], AGATE_VECTOR_JOB, slots * 0x10001u, 0);
+	for (i = 0; i < AGATE_MAX_SLOTS; i++)
+		sim->slot[i].index = i;
+}
+
+void slot_reset(struct agate_sim *sim)
+{
+	unsigned int i;
+
+	for (i = 0; i < AGATE_MAX_SLOTS; i++) {
+		struct slot *slot = &sim->slot[i];
+
+		*slot = (struct slot){ .index = i, .busy = slot->busy };
+	}
+}
+
+bool slot_any_active(const struct agate_sim *sim)
+{
+	unsigned int i;
+
+	for (i = 0; i < AGATE_MAX_SLOTS; i++)
+		if (sim->slot[i].active)
+			return true;
+	return false;
+}
+
+/* ---- Start and end ------------------------------------------------------ */
+
+/* L2 flushes under full coherency move no data, but they are counted. */
+static void slot_start_flush(struct agate_sim *sim, const struct slot *slot)
+{
+	bool reduce = (slot->config & JS_CONFIG_ENABLE_FLUSH_REDUCTION) &&
+		      slot->next_flush_id != sim->gpu.flush_id;
+
+	/* With reduction, a flush since the ID was read makes this one needless. */
+	if ((slot->config & JS_CONFIG_START_FLUSH_CLEAN_INVALIDATE) && !reduce)
+		sim->gpu.flush_id++;
+}
+
+static void slot_judge_start(struct agate_sim *sim, const struct slot *slot)
+{
+	uint64_t cores = slot->affinity & sim->power.domain[POWER_SHADER].present;
+
+	if (!power_ready(sim, cores, false))
+		sim_hint(sim, 2, "a job was started before power was ready");
+	if (!mmu_is_set_up(sim, slot_as(slot)))
+		sim_hint(sim, 4, "a job was started in an address space that UPDATE never set up");
+}
+
+/* Take the chain in NEXT when there is one and the slot is free for it. */
+static void slot_promote(struct agate_sim *sim, struct slot *slot)
+{
+	const struct irq_block *irq = &sim->irq[AGATE_VECTOR_JOB];
+
+	if (slot->active || !slot->queued || (irq->rawstat & JOB_INT_FAIL(slot->index)))
+		return;
+	slot->head = slot->next_head;
+	slot->tail = slot->next_head;
+	slot->affinity = slot->next_affinity;
+	slot->config = slot->next_config;
+	slot->queued = false;
+	slot->active = true;
+	slot->soft_stop = false;
+	slot->stall = (struct mmu_stall){ 0 };
+	slot->status = AGATE_EXC_ACTIVE;
+	chain_start(slot, slot->head);
+	sim_event(sim, AGATE_EV_CHAIN_START, slot->index, slot->head, slot->config, NULL);
+	if (slot_as(slot) >= MMU_NUM_AS) {
+		sim_hint(sim, 3, "JS_CONFIG names an address space that does not exist");
+		slot_end(sim, slot, slot->head, AGATE_EXC_JOB_CONFIG_FAULT);
+		return;
+	}
+	slot_judge_start(sim, slot);
+	slot_start_flush(sim, slot);
+}
+
+void slot_end(struct agate_sim *sim, struct slot *slot, uint64_t tail,
+	      enum agate_exception exception)
+{
+	bool done = exception == AGATE_EXC_DONE;
+
+	if (AGATE_EXC_IS_FAULT(exception))
+		sim_count(sim, AGATE_CNT_JOBS_FAILED, 1);
+	if (slot->chain.phase != CHAIN_FETCH)	/* in the middle of a job */
+		sim_event(sim, AGATE_EV_JOB_END, slot->index, slot->chain.job, exception, NULL);
+	mmu_forget(sim, slot);
+	slot->active = false;
+	slot->soft_stop = false;
+	slot->tail = tail;
+	slot->status = exception;
+	if (slot->config & JS_CONFIG_END_FLUSH_CLEAN_INVALIDATE)
+		sim->gpu.flush_id++;
+	sim_event(sim, AGATE_EV_CHAIN_END, slot->index, tail, exception, NULL);
+	irq_raise(sim, &sim->irq[AGATE_VECTOR_JOB],
+		  done ? JOB_INT_DONE(slot->index) : JOB_INT_FAIL(slot->index));
+	if (done)
+		slot_promote(sim, slot);
+}
+
+/* ---- Commands ----------------------------------------------------------- */
+
+static void slot_stop(struct agate_sim *sim, struct slot *slot, bool hard)
+{
+	if (!slot->active)
+		return;	/* it ended while the command was on its way */
+	if (hard)
+		slot_end(sim, slot, slot->chain.job, AGATE_EXC_TERMINATED);
+	else if (slot->chain.phase == CHAIN_FETCH)	/* between jobs already */
+		slot_end(sim, slot, slot->chain.job, AGATE_EXC_STOPPED);
+	else
+		slot->soft_stop = true;
+}
+
+static void slot_command(struct agate_sim *sim, struct slot *slot, uint32_t command)
+{
+	bool flag = slot->config & JS_CONFIG_JOB_CHAIN_FLAG;
+
+	switch (command) {
+	case JS_COMMAND_NOP:
+		break;
+	case JS_COMMAND_SOFT_STOP:
+	case JS_COMMAND_HARD_STOP:
+		slot_stop(sim, slot, command == JS_COMMAND_HARD_STOP);
+		break;
+	case JS_COMMAND_SOFT_STOP_0:
+	case JS_COMMAND_HARD_STOP_0:
+		if (!flag)
+			slot_stop(sim, slot, command == JS_COMMAND_HARD_STOP_0);
+		break;
+	case JS_COMMAND_SOFT_STOP_1:
+	case JS_COMMAND_HARD_STOP_1:
+		if (flag)
+			slot_stop(sim, slot, command == JS_COMMAND_HARD_STOP_1);
+		break;
+	default:
+		sim_hint(sim, 3, "JS_COMMAND takes stops; a chain is started by JS_COMMAND_NEXT");
+		break;
+	}
+}
+
+static void slot_command_next(struct agate_sim *sim, struct slot *slot, uint32_t command)
+{
+	switch (command) {
+	case JS_COMMAND_NOP:
+		slot->queued = false;
+		break;
+	case JS_COMMAND_START:
+		if (slot->queued)
+			sim_hint(sim, 3, "START was written while a chain was already queued");
+		slot->queued = true;
+		slot_promote(sim, slot);
+		break;
+	default:
+		sim_hint(sim, 3, "JS_COMMAND_NEXT takes only NOP and START");
+		break;
+	}
+}
+
+/* ---- Registers ---------------------------------------------------------- */
+
+#define SLOT_REG(reg)	((reg) - JS_BASE)
+
+static bool slot_read_one(const struct slot *slot, uint32_t reg, uint32_t *value)
+{
+	bool high = reg & 4;
+
+	switch (reg) {
+	case SLOT_REG(JS_HEAD_LO(0)):
+	case SLOT_REG(JS_HEAD_HI(0)):
+		*value = reg_half(slot->head, high);
+		return true;
+	case SLOT_REG(JS_TAIL_LO(0)):
+	case SLOT_REG(JS_TAIL_HI(0)):
+		*value = reg_half(slot->tail, high);
+		return true;
+	case SLOT_REG(JS_AFFINITY_LO(0)):
+	case SLOT_REG(JS_AFFINITY_HI(0)):
+		*value = reg_half(slot->affinity, high);
+		return true;
+	case SLOT_REG(JS_CONFIG(0)):
+		*value = slot->config;
+		return true;
+	case SLOT_REG(JS_XAFFINITY(0)):
+		*value = slot->xaffinity;
+		return true;
+	case SLOT_REG(JS_COMMAND(0)):
+		*value = 0;
+		return true;
+	case SLOT_REG(JS_STATUS(0)):
+		*value = slot->status;
+		return true;
+	case SLOT_REG(JS_HEAD_NEXT_LO(0)):
+	case SLOT_REG(JS_HEAD_NEXT_HI(0)):
+		*value = reg_half(slot->next_head, high);
+		return true;
+	case SLOT_REG(JS_AFFINITY_NEXT_LO(0)):
+	case SLOT_REG(JS_AFFINITY_NEXT_HI(0)):
+		*value = reg_half(slot->next_affinity, high);
+		return true;
+	case SLOT_REG(JS_CONFIG_NEXT(0)):
+		*value = slot->next_config;
+		return true;
+	case SLOT_REG(JS_COMMAND_NEXT(0)):
+		*value = slot->queued ? JS_COMMAND_START : JS_COMMAND_NOP;
+		return true;
+	case SLOT_REG(JS_FLUSH_ID_NEXT(0)):
+		*value = slot->next_flush_id;
+		return true;
+	}
+	return false;
+}
+
+/* The NEXT registers, all but COMMAND_NEXT. */
+static bool slot_write_next(struct slot *slot, uint32_t reg, uint32_t value)
+{
+	switch (reg) {
+	case SLOT_REG(JS_HEAD_NEXT_LO(0)):
+	case SLOT_REG(JS_HEAD_NEXT_HI(0)):
+		reg_set_half(&slot->next_head, reg & 4, value);
+		return true;
+	case SLOT_REG(JS_AFFINITY_NEXT_LO(0)):
+	case SLOT_REG(JS_AFFINITY_NEXT_HI(0)):
+		reg_set_half(&slot->next_affinity, reg & 4, value);
+		return true;
+	case SLOT_REG(JS_CONFIG_NEXT(0)):
+		slot->next_config = value;
+		return true;
+	case SLOT_REG(JS_FLUSH_ID_NEXT(0)):
+		slot->next_flush_id = value;
+		return true;
+	}
+	return false;
+}
+
+static bool slot_write_one(struct agate_sim *sim, struct slot *slot, uint32_t reg,
+			   uint32_t value)
+{
+	bool was_queued = slot->queued;
+	uint32_t ignored;
+
+	switch (reg) {
+	case SLOT_REG(JS_COMMAND(0)):
+		slot_command(sim, slot, value);
+		return true;
+	case SLOT_REG(JS_COMMAND_NEXT(0)):
+		slot_command_next(sim, slot, value);
+		return true;
+	case SLOT_REG(JS_XAFFINITY(0)):
+		slot->xaffinity = value;
+		return true;
+	}
+	if (slot_write_next(slot, reg, value)) {
+		if (was_queued)
+			sim_hint(sim, 3, "a NEXT register was changed while its chain was queued");
+		return true;
+	}
+	if (!slot_read_one(slot, reg, &ignored))
+		return false;
+	sim_hint(sim, 3, "a write to a read-only register is ignored");
+	return true;
+}
+
+static uint32_t slot_js_state(const struct agate_sim *sim)
+{
+	uint32_t state = 0;
+	unsigned int i;
+
+	for (i = 0; i < AGATE_MAX_SLOTS; i++) {
+		if (sim->slot[i].js_current)
+			state |= JOB_JS_STATE_CURRENT(i);
+		if (sim->slot[i].js_next)
+			state |= JOB_JS_STATE_NEXT(i);
+	}
+	return state;
+}
+
+/* CLEAR samples JS_STATE for the slots it names, then lets held chains go. */
+static void slot_clear(struct agate_sim *sim, uint32_t value)
+{
+	unsigned int i;
+
+	for (i = 0; i < AGATE_MAX_SLOTS; i++) {
+		struct slot *slot = &sim->slot[i];
+
+		if (!(value & (JOB_INT_DONE(i) | JOB_INT_FAIL(i))))
+			continue;
+		slot->js_current = slot->active;
+		slot->js_next = slot->queued;
+	}
+	irq_write(sim, &sim->irq[AGATE_VECTOR_JOB], IRQ_CLEAR, value);
+	for (i = 0; i < AGATE_MAX_SLOTS; i++)
+		slot_promote(sim, &sim->slot[i]);
+}
+
+bool slot_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
+{
+	unsigned int i = (offset - JS_BASE) / JS_STRIDE;
+
+	if (offset <= JOB_INT_STAT) {
+		*value = irq_read(&sim->irq[AGATE_VECTOR_JOB], (offset - JOB_INT_RAWSTAT) / 4);
+		return true;
+	}
+	if (offset == JOB_INT_JS_STATE) {
+		*value = slot_js_state(sim);
+		return true;
+	}
+	if (offset < JS_BASE || i >= AGATE_MAX_SLOTS)
+		return false;
+	return slot_read_one(&sim->slot[i], (offset - JS_BASE) % JS_STRIDE, value);
+}
+
+bool slot_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
+{
+	unsigned int i = (offset - JS_BASE) / JS_STRIDE;
+
+	if (offset == JOB_INT_CLEAR) {
+		slot_clear(sim, value);
+		return true;
+	}
+	if (offset <= JOB_INT_STAT) {
+		irq_write(sim, &sim->irq[AGATE_VECTOR_JOB], (offset - JOB_INT_RAWSTAT) / 4, value);
+		return true;
+	}
+	if (offset == JOB_INT_JS_STATE) {
+		sim_hint(sim, 3, "JS_STATE is sampled by JOB_INT_CLEAR, not written");
+		return true;
+	}
+	if (offset < JS_BASE || i >= AGATE_MAX_SLOTS)
+		return false;
+	return slot_write_one(sim, &sim->slot[i], (offset - JS_BASE) % JS_STRIDE, value);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Job slots: slot.c has the registers, chain.c runs what they start.
+ *
+ * A slot has one current chain and one queued behind it in the NEXT registers.
+ */
+#ifndef AGATE_MODEL_SLOT_H
+#define AGATE_MODEL_SLOT_H
+
+#include <stdalign.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "exec.h"
+#include "mmu.h"
+
+struct agate_sim;
+
+/* ---- chain.c: one chain, job by job ------------------------------------ */
+
+enum chain_phase {
+	CHAIN_FETCH,		/* read the next header */
+	CHAIN_RUN,		/* the job's own units */
+	CHAIN_WRITE_BACK,	/* its header's status */
+};
+
+struct chain {
+	enum chain_phase phase;
+	uint64_t job;			/* VA of the header at hand */
+	struct agate_job_header header;	/* copied once: memory may change */
+	const struct agate_job_ops *ops;
+	enum agate_exception exception;	/* of the job at hand */
+	uint64_t fault_pointer;
+	bool killed;			/* its address space was taken away */
+	alignas(16) uint8_t state[AGATE_JOB_STATE_MAX];
+};
+
+struct slot;
+
+void chain_start(struct slot *slot, uint64_t head);
+
+/* Do one unit of work; may end the chain through slot_end(). */
+void chain_run(struct agate_sim *sim, struct slot *slot);
+
+/* ---- jobtypes.c: what each slot can run --------------------------------- */
+
+/* The type's code, or NULL when that slot does not run it. */
+const struct agate_job_ops *jobtype_find(unsigned int slot, unsigned int type);
+
+/* GPU_JS_FEATURES: bit n: the slot runs type n. */
+uint32_t slot_features(unsigned int slot);
+
+/* ---- slot.c: registers, stops, the queue of two ------------------------- */
+
+struct slot {
+	unsigned int index;
+
+	/* The current chain's registers. */
+	uint64_t head;
+	uint64_t tail;
+	uint64_t affinity;
+	uint32_t config;
+	uint32_t xaffinity;
+	uint32_t status;
+
+	/* The NEXT registers; queued is COMMAND_NEXT == START. */
+	uint64_t next_head;
+	uint64_t next_affinity;
+	uint32_t next_config;
+	uint32_t next_flush_id;
+	bool queued;
+
+	bool js_current;	/* JS_STATE, as the last CLEAR sampled it */
+	bool js_next;
+
+	bool active;		/* a chain is running or waiting */
+	bool soft_stop;		/* end it at the next job boundary */
+	struct mmu_stall stall;
+	struct chain chain;
+	uint64_t busy;		/* cycles of work ever done; no reset clears it */
+};
+
+static inline unsigned int slot_as(const struct slot *slot)
+{
+	return JS_CONFIG_AS(slot->config);
+}
+
+void slot_init(struct agate_sim *sim);
+void slot_reset(struct agate_sim *sim);
+
+/* Registers 0x1000 to 0x1fff; false: no such register. */
+bool slot_read(struct agate_sim *sim, uint32_t offset, uint32_t *value);
+bool slot_write(struct agate_sim *sim, uint32_t offset, uint32_t value);
+
+/* The current chain ends; tail is where software would resume or look. */
+void slot_end(struct agate_sim *sim, struct slot *slot, uint64_t tail,
+	      enum agate_exception exception);
+
+bool slot_any_active(const struct agate_sim *sim);
+
+/* True when the slot has a unit of work that can be tried now. */
+static inline bool slot_runnable(const struct slot *slot)
+{
+	return slot->active && !slot->stall.waiting;
+}
+
+#endif /* AGATE_MODEL_SLOT_H */
