@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The control socket's requests (control.h).
+ */
+#include "control.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "names.h"
+
+static json_t *control_error(const char *text)
+{
+	return json_pack("{s:b, s:s}", "ok", 0, "error", text);
+}
+
+static json_t *control_counters(const struct control *control)
+{
+	json_t *counters = json_object();
+	json_t *busy = json_array();
+	unsigned int i;
+
+	for (i = 0; i < AGATE_CNT_COUNT; i++)
+		json_object_set_new(counters, name_counter(i),
+				    json_integer((json_int_t)agate_sim_counter(control->sim, i)));
+	for (i = 0; i < AGATE_MAX_SLOTS; i++)
+		json_array_append_new(busy,
+				      json_integer((json_int_t)agate_sim_slot_busy(control->sim,
+										   i)));
+	return json_pack("{s:b, s:I, s:o, s:o}", "ok", 1,
+			 "time", (json_int_t)agate_sim_time(control->sim),
+			 "counters", counters, "busy", busy);
+}
+
+static json_t *control_mark(const struct control *control, const json_t *request)
+{
+	const json_t *text = json_object_get(request, "text");
+	char *dump;
+
+	if (!json_is_string(text))
+		return control_error("mark wants a text");
+	dump = json_dumps(text, JSON_ENCODE_ANY);
+	if (!dump)
+		return control_error("out of memory");
+	log_mark(control->log, agate_sim_time(control->sim), dump);
+	log_flush(control->log);
+	free(dump);
+	return json_pack("{s:b}", "ok", 1);
+}
+
+static json_t *control_latency(const struct control *control, const json_t *request)
+{
+	static const char *const names[AGATE_SIM_LATENCIES] = {
+		[AGATE_SIM_LATENCY_POWER] = "power",
+		[AGATE_SIM_LATENCY_RESET] = "reset",
+		[AGATE_SIM_LATENCY_AS] = "as",
+	};
+	unsigned int i;
+
+	for (i = 0; i < AGATE_SIM_LATENCIES; i++) {
+		const json_t *value = json_object_get(request, names[i]);
+		json_int_t cycles = json_integer_value(value);
+
+		if (!value)
+			continue;
+		if (!json_is_integer(value) || cycles < -1 || cycles >= UINT32_MAX)
+			return control_error("a latency is a number of bus cycles, or -1");
+		agate_sim_set_latency(control->sim, i, cycles < 0 ? AGATE_SIM_LATENCY_STUCK :
+								    (uint32_t)cycles);
+	}
+	return json_pack("{s:b}", "ok", 1);
+}
+
+static json_t *control_answer(struct control *control, const json_t *request, bool *quit)
+{
+	const char *cmd = json_string_value(json_object_get(request, "cmd"));
+
+	if (!cmd)
+		return control_error("no cmd");
+	if (!strcmp(cmd, "counters"))
+		return control_counters(control);
+	if (!strcmp(cmd, "mark"))
+		return control_mark(control, request);
+	if (!strcmp(cmd, "latency"))
+		return control_latency(control, request);
+	*quit = !strcmp(cmd, "quit");
+	if (*quit || !strcmp(cmd, "ping"))
+		return json_pack("{s:b, s:I}", "ok", 1,
+				 "time", (json_int_t)agate_sim_time(control->sim));
+	return control_error("unknown cmd");
+}
+
+static void control_send(const struct control *control, const json_t *answer)
+{
+	char *text = answer ? json_dumps(answer, JSON_COMPACT) : NULL;
+	size_t len;
+
+	if (!text)
+		return;
+	len = strlen(text);
+	text[len++] = '\n';	/* in place of the terminator */
+	send(control->fd, text, len, MSG_NOSIGNAL);
+	free(text);
+}
+
+/* One request; returns false when the process is to end. */
+static bool control_request(struct control *control, const char *line, size_t len)
+{
+	json_t *request = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
+	bool quit = false;
+	json_t *answer;
+
+	answer = request ? control_answer(control, request, &quit) : control_error("not JSON");
+	control_send(control, answer);
+	json_decref(answer);
+	json_decref(request);
+	return !quit;
+}
+
+/* Carry out every complete line in the buffer. */
+static bool control_lines(struct control *control)
+{
+	char *end;
+
+	while ((end = memchr(control->line, '\n', control->used))) {
+		size_t len = end - control->line;
+
+		if (!control_request(control, control->line, len))
+			return false;
+		control->used -= len + 1;
+		memmove(control->line, end + 1, control->used);
+	}
+	return true;
+}
+
+static bool control_is_stream(int fd)
+{
+	int type = 0;
+	socklen_t len = sizeof(type);
+
+	return !getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) && type == SOCK_STREAM;
+}
+
+bool control_run(struct control *control)
+{
+	/* One byte is kept for the newline that a packet may lack. */
+	ssize_t n = recv(control->fd, control->line + control->used,
+			 sizeof(control->line) - control->used - 1, MSG_DONTWAIT);
+
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR;
+	if (n == 0)
+		return false;
+	control->used += n;
+	if (!control_is_stream(control->fd) && control->line[control->used - 1] != '\n')
+		control->line[control->used++] = '\n';
+	if (!control_lines(control))
+		return false;
+	if (control->used == sizeof(control->line) - 1) {
+		/* A line that long is none of ours. */
+		control_request(control, "", 0);
+		control->used = 0;
+	}
+	return true;
+}

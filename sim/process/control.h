@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The control socket, out of the guest's reach: one JSON object a line in, one
+ * out.
+ *
+ *   {"cmd": "ping"}
+ *   {"cmd": "counters"}
+ *   {"cmd": "mark", "text": "..."}		a line in the event log
+ *   {"cmd": "latency", "power": n, "reset": n, "as": n}	bus cycles; each is
+ *				optional, 0: default, -1: never ends
+ *   {"cmd": "quit"}
+ *
+ * Answers carry "ok": true, or "ok": false and "error".
+ */
+#ifndef AGATE_PROCESS_CONTROL_H
+#define AGATE_PROCESS_CONTROL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "agate_sim.h"
+#include "log.h"
+
+#define CONTROL_LINE	4096
+
+struct control {
+	int fd;
+	struct agate_sim *sim;
+	struct log *log;
+	char line[CONTROL_LINE];
+	size_t used;
+};
+
+/*
+ * Take what the socket has and answer it.  Returns false when the process is
+ * to end: it was told so, or nobody holds the other end any more.
+ */
+bool control_run(struct control *control);
+
+#endif /* AGATE_PROCESS_CONTROL_H */

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The event log.  Every string printed here is a constant of ours without
+ * anything to escape, except a mark's, which arrives as JSON already.
+ */
+#include "log.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
+
+#include "names.h"
+
+#define X64	"0x%" PRIx64
+
+__attribute__((format(printf, 4, 5)))
+static void log_line(struct log *log, uint64_t time, const char *event, const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	if (!log->file || log->bytes > log->limit)
+		return;
+	n = fprintf(log->file, "{\"time\": %" PRIu64 ", \"event\": \"%s\"", time, event);
+	if (n > 0)
+		log->bytes += n;
+	va_start(args, format);
+	n = vfprintf(log->file, format, args);
+	va_end(args);
+	if (n > 0)
+		log->bytes += n;
+	fputs("}\n", log->file);
+	if (log->bytes > log->limit)
+		fprintf(log->file, "{\"time\": %" PRIu64 ", \"event\": \"truncated\"}\n", time);
+}
+
+static void log_register(struct log *log, const struct agate_sim_event *e, const char *event)
+{
+	char name[NAME_SIZE];
+
+	log_line(log, e->time, event, ", \"register\": \"%s\", \"value\": \"" X64 "\"",
+		 name_register((uint32_t)e->a, name), e->b);
+}
+
+static void log_fault(struct log *log, const struct agate_sim_event *e)
+{
+	uint32_t status = (uint32_t)e->c;
+
+	log_line(log, e->time, "fault",
+		 ", \"as\": %" PRIu64 ", \"va\": \"" X64 "\", \"exception\": \"%s\", "
+		 "\"access\": \"%s\", \"slot\": %u",
+		 e->a, e->b, name_exception(AS_FAULTSTATUS_EXCEPTION(status)),
+		 name_access(AS_FAULTSTATUS_ACCESS(status)), AS_FAULTSTATUS_SOURCE_ID(status));
+}
+
+static void log_chain(struct log *log, const struct agate_sim_event *e)
+{
+	if (e->kind == AGATE_EV_CHAIN_START)
+		log_line(log, e->time, "chain_start",
+			 ", \"slot\": %" PRIu64 ", \"head\": \"" X64 "\", \"as\": %u, "
+			 "\"config\": \"" X64 "\"",
+			 e->a, e->b, (unsigned int)JS_CONFIG_AS(e->c), e->c);
+	else
+		log_line(log, e->time, "chain_end",
+			 ", \"slot\": %" PRIu64 ", \"tail\": \"" X64 "\", \"exception\": \"%s\"",
+			 e->a, e->b, name_exception((unsigned int)e->c));
+}
+
+static void log_job(struct log *log, const struct agate_sim_event *e)
+{
+	if (e->kind == AGATE_EV_JOB_START)
+		log_line(log, e->time, "job_start",
+			 ", \"slot\": %" PRIu64 ", \"job\": \"" X64 "\", \"type\": \"%s\"",
+			 e->a, e->b, name_job_type((unsigned int)e->c));
+	else
+		log_line(log, e->time, "job_end",
+			 ", \"slot\": %" PRIu64 ", \"job\": \"" X64 "\", \"exception\": \"%s\"",
+			 e->a, e->b, name_exception((unsigned int)e->c));
+}
+
+static bool log_wants(const struct log *log, enum agate_sim_event_kind kind)
+{
+	switch (kind) {
+	case AGATE_EV_REG_READ:
+	case AGATE_EV_REG_WRITE:
+		return log->level >= LOG_ALL;
+	case AGATE_EV_WALK:
+		return log->level >= LOG_WALKS;
+	default:
+		return true;
+	}
+}
+
+void log_event(struct log *log, const struct agate_sim_event *e)
+{
+	if (!log->file || !log_wants(log, e->kind))
+		return;
+	switch (e->kind) {
+	case AGATE_EV_REG_WRITE:
+		log_register(log, e, "register_write");
+		break;
+	case AGATE_EV_REG_READ:
+		log_register(log, e, "register_read");
+		break;
+	case AGATE_EV_IRQ:
+		log_line(log, e->time, "irq", ", \"vector\": \"%s\", \"status\": \"" X64 "\"",
+			 name_vector((unsigned int)e->a), e->b);
+		break;
+	case AGATE_EV_POWER:
+		log_line(log, e->time, "power",
+			 ", \"domain\": \"%s\", \"ready\": \"" X64 "\", \"change\": \"%s\"",
+			 name_power_domain((unsigned int)e->a), e->b, e->text);
+		break;
+	case AGATE_EV_RESET:
+	case AGATE_EV_FLUSH:
+		log_line(log, e->time, e->kind == AGATE_EV_RESET ? "reset" : "flush",
+			 ", \"command\": \"%s\"", name_gpu_command((unsigned int)e->a));
+		break;
+	case AGATE_EV_AS:
+		log_line(log, e->time, "as_command",
+			 ", \"as\": %" PRIu64 ", \"command\": \"%s\", \"lockaddr\": \"" X64 "\"",
+			 e->a, name_as_command((unsigned int)e->b), e->c);
+		break;
+	case AGATE_EV_WALK:
+		log_line(log, e->time, "walk",
+			 ", \"as\": %" PRIu64 ", \"va\": \"" X64 "\", \"entry\": \"" X64 "\"",
+			 e->a, e->b, e->c);
+		break;
+	case AGATE_EV_FAULT:
+		log_fault(log, e);
+		break;
+	case AGATE_EV_FAULT_RESUMED:
+		log_line(log, e->time, "fault_resumed",
+			 ", \"as\": %" PRIu64 ", \"va\": \"" X64 "\"", e->a, e->b);
+		break;
+	case AGATE_EV_CHAIN_START:
+	case AGATE_EV_CHAIN_END:
+		log_chain(log, e);
+		break;
+	case AGATE_EV_JOB_START:
+	case AGATE_EV_JOB_END:
+		log_job(log, e);
+		break;
+	case AGATE_EV_HINT:
+		log_hint(log, e->time, (unsigned int)e->a / 100, e->text);
+		break;
+	}
+}
+
+void log_hint(struct log *log, uint64_t time, unsigned int section, const char *text)
+{
+	log_line(log, time, "hint", ", \"section\": %u, \"text\": \"%s\"", section, text);
+}
+
+void log_mark(struct log *log, uint64_t time, const char *json_text)
+{
+	log_line(log, time, "mark", ", \"text\": %s", json_text);
+}
+
+void log_flush(struct log *log)
+{
+	if (log->file)
+		fflush(log->file);
+}

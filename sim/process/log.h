@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The event log: one JSON object a line, in model time and in words.
+ */
+#ifndef AGATE_PROCESS_LOG_H
+#define AGATE_PROCESS_LOG_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "agate_sim.h"
+
+enum log_level {
+	LOG_EVENTS,	/* everything but the two below */
+	LOG_WALKS,	/* page-table walks too */
+	LOG_ALL,	/* register accesses too */
+};
+
+struct log {
+	FILE *file;		/* NULL: nobody wants a log */
+	enum log_level level;
+	uint64_t bytes;
+	uint64_t limit;		/* bytes; a guest must not fill the host's disk */
+};
+
+void log_event(struct log *log, const struct agate_sim_event *event);
+
+/* Lines that do not come from the model. */
+void log_hint(struct log *log, uint64_t time, unsigned int section, const char *text);
+void log_mark(struct log *log, uint64_t time, const char *json_text);
+
+void log_flush(struct log *log);
+
+#endif /* AGATE_PROCESS_LOG_H */

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+/*
+ * agate-sim: the GPU as a process beside the virtual machine.
+ *
+ * One thread, one loop: carry out what the access queue holds, let the model
+ * work for a bounded while, look at the control socket now and then, and sleep
+ * when there is nothing left to do.  Guest RAM and BAR2 are shared memory, the
+ * doorbell and the interrupt vectors are event descriptors; the launcher made
+ * all of them.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agate_sim.h"
+#include "bus.h"
+#include "control.h"
+#include "log.h"
+#include "options.h"
+#include "ram.h"
+
+#define ACCESSES_A_TURN		64	/* from the queue, before the model works */
+#define UNITS_A_TURN		16	/* of work, before the queue is looked at */
+#define TURNS_A_GLANCE		512	/* between looks at the other descriptors */
+
+/* How long to watch the queue before sleeping: long enough is cheap, see below. */
+#define SPIN_MIN_NS		2000u
+#define SPIN_MAX_NS		100000u
+
+struct process {
+	struct options options;
+	struct agate_sim *sim;
+	struct bus bus;
+	struct log log;
+	struct control control;
+	int signal_fd;
+	unsigned int spin_ns;
+	unsigned int turns;
+};
+
+/* ---- What the model asks of its host ------------------------------------ */
+
+static int host_read(void *ctx, uint64_t pa, void *buf, size_t len)
+{
+	const struct process *p = ctx;
+
+	return ram_read(&p->options.ram, pa, buf, len);
+}
+
+static int host_write(void *ctx, uint64_t pa, const void *buf, size_t len)
+{
+	const struct process *p = ctx;
+
+	return ram_write(&p->options.ram, pa, buf, len);
+}
+
+static void host_raise(void *ctx, unsigned int vector)
+{
+	const struct process *p = ctx;
+	uint64_t one = 1;
+
+	/* A full counter means that messages merge, as they may. */
+	if (write(p->options.vector_fd[vector], &one, sizeof(one)) != sizeof(one) &&
+	    errno != EAGAIN)
+		fprintf(stderr, "agate-sim: vector %u: %s\n", vector, strerror(errno));
+}
+
+static void host_event(void *ctx, const struct agate_sim_event *event)
+{
+	struct process *p = ctx;
+
+	log_event(&p->log, event);
+}
+
+static void bus_complaint(void *ctx, const char *text)
+{
+	struct process *p = ctx;
+
+	log_hint(&p->log, agate_sim_time(p->sim), 1, text);
+}
+
+/* ---- The loop ------------------------------------------------------------ */
+
+/*
+ * Wait for anything, or only look.  Returns false when the process is to end.
+ */
+static bool process_poll(struct process *p, bool wait)
+{
+	struct pollfd fds[] = {
+		{ .fd = p->options.doorbell_fd, .events = POLLIN },
+		{ .fd = p->signal_fd, .events = POLLIN },
+		{ .fd = p->control.fd, .events = POLLIN },	/* ignored when -1 */
+	};
+	uint64_t rings;
+
+	if (poll(fds, 3, wait ? -1 : 0) < 0)
+		return errno == EINTR;
+	if (fds[0].revents && read(fds[0].fd, &rings, sizeof(rings)) < 0 && errno != EAGAIN)
+		return false;
+	if (fds[1].revents)
+		return false;
+	return !fds[2].revents || control_run(&p->control);
+}
+
+static void cpu_relax(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + ts.tv_nsec;
+}
+
+/*
+ * Watch the queue for a moment: a driver that has just read a register is
+ * likely to touch another.  The moment grows while that pays and shrinks while
+ * it does not, so an idle GPU leaves the processor to the guest.
+ */
+static bool process_spin(struct process *p)
+{
+	uint64_t end = now_ns() + p->spin_ns;
+
+	do {
+		if (bus_pending(&p->bus)) {
+			p->spin_ns = p->spin_ns * 2 < SPIN_MAX_NS ? p->spin_ns * 2 : SPIN_MAX_NS;
+			return true;
+		}
+		cpu_relax();
+	} while (now_ns() < end);
+	p->spin_ns = p->spin_ns / 2 > SPIN_MIN_NS ? p->spin_ns / 2 : SPIN_MIN_NS;
+	return false;
+}
+
+static bool process_idle(struct process *p)
+{
+	bool go_on = true;
+
+	if (process_spin(p))
+		return true;
+	log_flush(&p->log);
+	if (bus_sleep(&p->bus)) {
+		go_on = process_poll(p, true);
+		bus_wake(&p->bus);
+	}
+	return go_on;
+}
+
+static void process_loop(struct process *p)
+{
+	bool go_on = true;
+
+	while (go_on) {
+		unsigned int accesses = bus_run(&p->bus, p->sim, ACCESSES_A_TURN);
+		bool busy = agate_sim_step(p->sim, UNITS_A_TURN);
+
+		if (++p->turns % TURNS_A_GLANCE == 0) {
+			log_flush(&p->log);
+			go_on = process_poll(p, false);
+		} else if (!accesses && !busy) {
+			go_on = process_idle(p);
+		}
+	}
+}
+
+/* ---- Set-up --------------------------------------------------------------- */
+
+static const char *process_map(struct process *p)
+{
+	struct stat st;
+	const char *why;
+	void *bar2;
+
+	if (fstat(p->options.bar2_fd, &st) || st.st_size <= 0)
+		return "BAR2 has no size";
+	bar2 = mmap(NULL, st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, p->options.bar2_fd, 0);
+	if (bar2 == MAP_FAILED)
+		return "BAR2 cannot be mapped";
+	why = bus_open(&p->bus, bar2, st.st_size);
+	if (why)
+		return why;
+	p->bus.complain = bus_complaint;
+	p->bus.ctx = p;
+	return ram_map(&p->options.ram, p->options.ram_fd);
+}
+
+static const char *process_signals(struct process *p)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	if (sigprocmask(SIG_BLOCK, &set, NULL))
+		return "signals cannot be blocked";
+	p->signal_fd = signalfd(-1, &set, SFD_CLOEXEC);
+	return p->signal_fd < 0 ? "no descriptor for signals" : NULL;
+}
+
+static const char *process_start(struct process *p)
+{
+	static const struct agate_sim_host_ops ops = {
+		.mem_read = host_read,
+		.mem_write = host_write,
+		.raise = host_raise,
+		.event = host_event,
+	};
+	struct agate_sim_config *config = &p->options.config;
+	const char *why = process_map(p);
+
+	if (why)
+		return why;
+	why = process_signals(p);
+	if (why)
+		return why;
+	p->log = (struct log){ .level = p->options.log_level, .limit = p->options.log_limit };
+	if (p->options.log_path) {
+		p->log.file = fopen(p->options.log_path, "we");
+		if (!p->log.file)
+			return "the log cannot be opened";
+	}
+	config->vram = p->bus.vram;
+	config->vram_size = p->bus.vram_size;
+	p->sim = agate_sim_create(config, &ops, p);
+	if (!p->sim)
+		return "the GPU cannot be created: wrong --tlb-entries, or no memory";
+	p->control = (struct control){
+		.fd = p->options.control_fd,
+		.sim = p->sim,
+		.log = &p->log,
+	};
+	p->spin_ns = SPIN_MAX_NS / 2;
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	static struct process process;
+	const char *why;
+
+	if (!options_parse(&process.options, argc, argv))
+		return 2;
+	why = process_start(&process);
+	if (!why && write(process.options.ready_fd, "R", 1) != 1)
+		why = "nobody waits for the ready byte";
+	if (why) {
+		fprintf(stderr, "agate-sim: %s\n", why);
+		return 1;
+	}
+	process_loop(&process);
+	agate_sim_destroy(process.sim);
+	if (process.log.file && fclose(process.log.file)) {
+		fprintf(stderr, "agate-sim: the log: %s\n", strerror(errno));
+		return 1;
+	}
+	return 0;
+}

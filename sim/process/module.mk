@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: MIT
+# The process that attaches the GPU model to a virtual machine.
+
+AGATE_SIM := $(BUILD)/bin/agate-sim
+SIM_PROCESS_SRCS := $(sort $(wildcard sim/process/*.c))
+SIM_PROCESS_OBJS := $(SIM_PROCESS_SRCS:%.c=$(BUILD)/%.o)
+
+$(SIM_PROCESS_OBJS): $(BUILD)/%.o: %.c
+	@echo "  CC      $<"
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_HOST) -Isim/model -Isim/process -MMD -MP -c $< -o $@
+
+$(AGATE_SIM): $(SIM_PROCESS_OBJS) $(LIBAGATE_SIM)
+	@echo "  LD      $@"
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_HOST) -o $@ $(SIM_PROCESS_OBJS) $(LIBAGATE_SIM) -ljansson -lm
+
+-include $(SIM_PROCESS_OBJS:.o=.d)

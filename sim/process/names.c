@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What numbers are called: registers, exceptions, job types, commands.
+ */
+#include "names.h"
+
+#include <stdio.h>
+
+#include "agate_job.h"
+#include "agate_regs.h"
+
+struct name {
+	uint32_t value;
+	const char *name;
+};
+
+#define LENGTH(a)	(sizeof(a) / sizeof((a)[0]))
+#define REG(r)		{ r, #r }
+#define REG64(r)	{ r##_LO, #r "_LO" }, { r##_HI, #r "_HI" }
+
+static const struct name registers[] = {
+	REG(GPU_ID), REG(GPU_L2_FEATURES), REG(GPU_CORE_FEATURES), REG(GPU_TILER_FEATURES),
+	REG(GPU_MEM_FEATURES), REG(GPU_MMU_FEATURES), REG(GPU_AS_PRESENT), REG(GPU_JS_PRESENT),
+	REG(GPU_INT_RAWSTAT), REG(GPU_INT_CLEAR), REG(GPU_INT_MASK), REG(GPU_INT_STAT),
+	REG(GPU_CMD), REG(GPU_STATUS), REG(GPU_LATEST_FLUSH_ID), REG(GPU_FAULT_STATUS),
+	REG64(GPU_FAULT_ADDRESS), REG(GPU_AFBC_FEATURES), REG(GPU_PWR_KEY),
+	REG(GPU_PWR_OVERRIDE0), REG(GPU_PWR_OVERRIDE1), REG64(GPU_CYCLE_COUNT),
+	REG64(GPU_TIMESTAMP), REG(GPU_THREAD_MAX_THREADS), REG(GPU_THREAD_MAX_WORKGROUP_SIZE),
+	REG(GPU_THREAD_MAX_BARRIER_SIZE), REG(GPU_THREAD_FEATURES),
+	REG64(GPU_SHADER_PRESENT), REG64(GPU_TILER_PRESENT), REG64(GPU_L2_PRESENT),
+	REG64(GPU_STACK_PRESENT), REG64(GPU_SHADER_READY), REG64(GPU_TILER_READY),
+	REG64(GPU_L2_READY), REG64(GPU_STACK_READY), REG64(GPU_SHADER_PWRON),
+	REG64(GPU_TILER_PWRON), REG64(GPU_L2_PWRON), REG64(GPU_SHADER_PWROFF),
+	REG64(GPU_TILER_PWROFF), REG64(GPU_L2_PWROFF), REG64(GPU_SHADER_PWRTRANS),
+	REG64(GPU_TILER_PWRTRANS), REG64(GPU_L2_PWRTRANS), REG64(GPU_SHADER_PWRACTIVE),
+	REG64(GPU_TILER_PWRACTIVE), REG64(GPU_L2_PWRACTIVE), REG(GPU_COHERENCY_FEATURES),
+	REG(GPU_COHERENCY_ENABLE), REG(GPU_THREAD_TLS_ALLOC), REG(GPU_JM_CONFIG),
+	REG(GPU_SHADER_CONFIG), REG(GPU_TILER_CONFIG), REG(GPU_L2_MMU_CONFIG),
+	REG(JOB_INT_RAWSTAT), REG(JOB_INT_CLEAR), REG(JOB_INT_MASK), REG(JOB_INT_STAT),
+	REG(JOB_INT_JS_STATE), REG(JOB_INT_THROTTLE),
+	REG(MMU_INT_RAWSTAT), REG(MMU_INT_CLEAR), REG(MMU_INT_MASK), REG(MMU_INT_STAT),
+};
+
+#define JS(reg)		{ JS_##reg(0) - JS_BASE, #reg }
+#define JS64(reg)	{ JS_##reg##_LO(0) - JS_BASE, #reg "_LO" }, \
+			{ JS_##reg##_HI(0) - JS_BASE, #reg "_HI" }
+
+static const struct name slot_registers[] = {
+	JS64(HEAD), JS64(TAIL), JS64(AFFINITY), JS(CONFIG), JS(XAFFINITY), JS(COMMAND),
+	JS(STATUS), JS64(HEAD_NEXT), JS64(AFFINITY_NEXT), JS(CONFIG_NEXT), JS(COMMAND_NEXT),
+	JS(FLUSH_ID_NEXT),
+};
+
+#define AS(reg)		{ AS_##reg(0) - MMU_AS_BASE, #reg }
+#define AS64(reg)	{ AS_##reg##_LO(0) - MMU_AS_BASE, #reg "_LO" }, \
+			{ AS_##reg##_HI(0) - MMU_AS_BASE, #reg "_HI" }
+
+static const struct name as_registers[] = {
+	AS64(TRANSTAB), AS64(MEMATTR), AS64(LOCKADDR), AS(COMMAND), AS(FAULTSTATUS),
+	AS64(FAULTADDRESS), AS(STATUS), AS64(TRANSCFG), AS64(FAULTEXTRA),
+};
+
+#define EXC(e)		{ AGATE_EXC_##e, #e }
+#define EXC_LEVELS(e)	{ AGATE_EXC_##e##_0, #e "_0" }, { AGATE_EXC_##e##_0 + 1, #e "_1" }, \
+			{ AGATE_EXC_##e##_0 + 2, #e "_2" }, { AGATE_EXC_##e##_0 + 3, #e "_3" }
+
+static const struct name exceptions[] = {
+	EXC(NOT_STARTED), EXC(DONE), EXC(INTERRUPTED), EXC(STOPPED), EXC(TERMINATED),
+	EXC(KABOOM), EXC(EUREKA), EXC(ACTIVE), EXC(JOB_CONFIG_FAULT), EXC(JOB_POWER_FAULT),
+	EXC(JOB_READ_FAULT), EXC(JOB_WRITE_FAULT), EXC(JOB_AFFINITY_FAULT), EXC(JOB_BUS_FAULT),
+	EXC(INSTR_INVALID_PC), EXC(INSTR_INVALID_ENC), EXC(INSTR_TYPE_MISMATCH),
+	EXC(INSTR_OPERAND_FAULT), EXC(INSTR_TLS_FAULT), EXC(INSTR_BARRIER_FAULT),
+	EXC(INSTR_ALIGN_FAULT), EXC(DATA_INVALID_FAULT), EXC(TILE_RANGE_FAULT),
+	EXC(ADDR_RANGE_FAULT), EXC(IMPRECISE_FAULT), EXC(OUT_OF_MEMORY), EXC(UNKNOWN),
+	EXC(DELAYED_BUS_FAULT), EXC(GPU_SHAREABILITY_FAULT), EXC(SYS_SHAREABILITY_FAULT),
+	EXC(GPU_CACHEABILITY_FAULT), EXC_LEVELS(TRANSLATION_FAULT),
+	EXC_LEVELS(PERMISSION_FAULT), EXC_LEVELS(TRANSTAB_BUS_FAULT), EXC_LEVELS(ACCESS_FLAG),
+	EXC_LEVELS(ADDR_SIZE_FAULT_IN), EXC_LEVELS(ADDR_SIZE_FAULT_OUT),
+	EXC_LEVELS(MEM_ATTR_FAULT),
+};
+
+static const struct name job_types[] = {
+	{ AGATE_JOB_NOT_STARTED, "NOT_STARTED" }, { AGATE_JOB_NULL, "NULL" },
+	{ AGATE_JOB_WRITE_VALUE, "WRITE_VALUE" }, { AGATE_JOB_CACHE_FLUSH, "CACHE_FLUSH" },
+	{ AGATE_JOB_COMPUTE, "COMPUTE" }, { AGATE_JOB_TILER, "TILER" },
+	{ AGATE_JOB_FRAGMENT, "FRAGMENT" },
+};
+
+static const struct name counters[] = {
+	{ AGATE_CNT_WALKS, "walks" }, { AGATE_CNT_TLB_HITS, "tlb_hits" },
+	{ AGATE_CNT_TLB_MISSES, "tlb_misses" }, { AGATE_CNT_STALE_USED, "stale_used" },
+	{ AGATE_CNT_DIRTY_LOST, "dirty_lost" }, { AGATE_CNT_FAULTS, "faults" },
+	{ AGATE_CNT_JOBS, "jobs" }, { AGATE_CNT_JOBS_FAILED, "jobs_failed" },
+	{ AGATE_CNT_BYTES_COPIED, "bytes_copied" }, { AGATE_CNT_IRQS, "irqs" },
+	{ AGATE_CNT_AS_CMD_DROPPED, "as_commands_dropped" }, { AGATE_CNT_HINTS, "hints" },
+	{ AGATE_CNT_TRIANGLES, "triangles" }, { AGATE_CNT_PIXELS, "pixels" },
+};
+
+_Static_assert(LENGTH(counters) == AGATE_CNT_COUNT, "every counter has a name");
+
+static const char *name_find(const struct name *names, size_t count, uint32_t value)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (names[i].value == value)
+			return names[i].name;
+	return NULL;
+}
+
+static const char *name_or_unknown(const struct name *names, size_t count, uint32_t value)
+{
+	const char *name = name_find(names, count, value);
+
+	return name ? name : "unknown";
+}
+
+static const char *name_at(const char *const *names, size_t count, size_t i)
+{
+	return i < count ? names[i] : "unknown";
+}
+
+const char *name_register(uint32_t offset, char buf[NAME_SIZE])
+{
+	const char *name = name_find(registers, LENGTH(registers), offset);
+	uint32_t slot = (offset - JS_BASE) / JS_STRIDE;
+	uint32_t as = (offset - MMU_AS_BASE) / MMU_AS_STRIDE;
+	uint32_t counter = (offset - AGATE_COUNTER_BASE) / 8;
+
+	if (name)
+		return name;
+	snprintf(buf, NAME_SIZE, "0x%x", offset);
+	if (offset % 4)
+		return buf;
+	if (offset >= GPU_TEXTURE_FEATURES(0) && offset <= GPU_TEXTURE_FEATURES(3)) {
+		snprintf(buf, NAME_SIZE, "GPU_TEXTURE_FEATURES_%u",
+			 (offset - GPU_TEXTURE_FEATURES(0)) / 4);
+	} else if (offset >= GPU_JS_FEATURES(0) && offset <= GPU_JS_FEATURES(15)) {
+		snprintf(buf, NAME_SIZE, "GPU_JS_FEATURES_%u", (offset - GPU_JS_FEATURES(0)) / 4);
+	} else if (offset >= JS_BASE && slot < AGATE_MAX_SLOTS) {
+		name = name_find(slot_registers, LENGTH(slot_registers),
+				 (offset - JS_BASE) % JS_STRIDE);
+		if (name)
+			snprintf(buf, NAME_SIZE, "JS%u_%s", slot, name);
+	} else if (offset >= MMU_AS_BASE && as < AGATE_MAX_AS) {
+		name = name_find(as_registers, LENGTH(as_registers),
+				 (offset - MMU_AS_BASE) % MMU_AS_STRIDE);
+		if (name)
+			snprintf(buf, NAME_SIZE, "AS%u_%s", as, name);
+	} else if (offset >= AGATE_COUNTER_BASE && counter < AGATE_CNT_COUNT) {
+		snprintf(buf, NAME_SIZE, "COUNTER_%s_%s", name_counter(counter),
+			 offset & 4 ? "HI" : "LO");
+	}
+	return buf;
+}
+
+const char *name_exception(unsigned int exception)
+{
+	return name_or_unknown(exceptions, LENGTH(exceptions), exception);
+}
+
+const char *name_job_type(unsigned int type)
+{
+	return name_or_unknown(job_types, LENGTH(job_types), type);
+}
+
+const char *name_counter(unsigned int counter)
+{
+	return name_or_unknown(counters, LENGTH(counters), counter);
+}
+
+const char *name_access(unsigned int access)
+{
+	static const char *const names[] = { "ATOMIC", "EXECUTE", "READ", "WRITE" };
+
+	return name_at(names, LENGTH(names), access);
+}
+
+const char *name_vector(unsigned int vector)
+{
+	static const char *const names[] = { "GPU", "JOB", "MMU", "DISPLAY" };
+
+	return name_at(names, LENGTH(names), vector);
+}
+
+const char *name_power_domain(unsigned int domain)
+{
+	static const char *const names[] = { "SHADER", "TILER", "L2" };
+
+	return name_at(names, LENGTH(names), domain);
+}
+
+const char *name_as_command(unsigned int command)
+{
+	static const char *const names[] = {
+		"NOP", "UPDATE", "LOCK", "UNLOCK", "FLUSH_PT", "FLUSH_MEM",
+	};
+
+	return name_at(names, LENGTH(names), command);
+}
+
+const char *name_gpu_command(unsigned int command)
+{
+	static const char *const names[] = {
+		"NOP", "SOFT_RESET", "HARD_RESET", "PERFCNT_CLEAR", "PERFCNT_SAMPLE",
+		"CYCLE_COUNT_START", "CYCLE_COUNT_STOP", "CLEAN_CACHES", "CLEAN_INV_CACHES",
+	};
+
+	return name_at(names, LENGTH(names), command);
+}

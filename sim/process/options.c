@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The process's command line.  The launcher writes it, so there are no short
+ * options and every needed one must be there.
+ */
+#include "options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_LOG_LIMIT_MIB	1024
+
+enum option_id {
+	OPT_BAR2_FD,
+	OPT_DOORBELL_FD,
+	OPT_VECTOR_FDS,
+	OPT_RAM_FD,
+	OPT_RAM,
+	OPT_READY_FD,
+	OPT_CONTROL_FD,
+	OPT_GPU,
+	OPT_GPU_ID,
+	OPT_LOG,
+	OPT_LOG_LEVEL,
+	OPT_LOG_LIMIT,
+	OPT_SEED,
+	OPT_POWER_LATENCY,
+	OPT_RESET_LATENCY,
+	OPT_AS_LATENCY,
+	OPT_TLB_ENTRIES,
+};
+
+static const struct option option_table[] = {
+	{ "bar2-fd", required_argument, NULL, OPT_BAR2_FD },
+	{ "doorbell-fd", required_argument, NULL, OPT_DOORBELL_FD },
+	{ "vector-fds", required_argument, NULL, OPT_VECTOR_FDS },
+	{ "ram-fd", required_argument, NULL, OPT_RAM_FD },
+	{ "ram", required_argument, NULL, OPT_RAM },
+	{ "ready-fd", required_argument, NULL, OPT_READY_FD },
+	{ "control-fd", required_argument, NULL, OPT_CONTROL_FD },
+	{ "gpu", required_argument, NULL, OPT_GPU },
+	{ "gpu-id", required_argument, NULL, OPT_GPU_ID },
+	{ "log", required_argument, NULL, OPT_LOG },
+	{ "log-level", required_argument, NULL, OPT_LOG_LEVEL },
+	{ "log-limit", required_argument, NULL, OPT_LOG_LIMIT },
+	{ "seed", required_argument, NULL, OPT_SEED },
+	{ "power-latency", required_argument, NULL, OPT_POWER_LATENCY },
+	{ "reset-latency", required_argument, NULL, OPT_RESET_LATENCY },
+	{ "as-latency", required_argument, NULL, OPT_AS_LATENCY },
+	{ "tlb-entries", required_argument, NULL, OPT_TLB_ENTRIES },
+	{ 0 }
+};
+
+static const char usage[] =
+	"usage: agate-sim --bar2-fd N --doorbell-fd N --vector-fds A,B,C,D\n"
+	"                 --ram-fd N --ram GPA:SIZE:OFFSET[,...] --ready-fd N\n"
+	"                 [--gpu midgard] [--gpu-id HEX] [--seed N] [--tlb-entries N]\n"
+	"                 [--log FILE] [--log-level events|walks|all] [--log-limit MIB]\n"
+	"                 [--control-fd N] [--power-latency CYCLES]\n"
+	"                 [--reset-latency CYCLES] [--as-latency CYCLES]\n";
+
+static bool parse_u32(const char *text, int base, uint32_t *value)
+{
+	unsigned long long number;
+	char *end;
+
+	errno = 0;
+	number = strtoull(text, &end, base);
+	if (errno || end == text || *end || *text == '-' || number > UINT32_MAX)
+		return false;
+	*value = (uint32_t)number;
+	return true;
+}
+
+static bool parse_fd(const char *text, int *fd)
+{
+	uint32_t value;
+
+	if (!parse_u32(text, 10, &value) || value > INT32_MAX)
+		return false;
+	*fd = (int)value;
+	return true;
+}
+
+static bool parse_vectors(const char *text, int fds[AGATE_NUM_VECTORS])
+{
+	char after;
+
+	/* %c matches only when there is something left over. */
+	return sscanf(text, "%d,%d,%d,%d%c", &fds[0], &fds[1], &fds[2], &fds[3], &after) ==
+	       AGATE_NUM_VECTORS;
+}
+
+static bool parse_level(const char *text, enum log_level *level)
+{
+	static const char *const names[] = {
+		[LOG_EVENTS] = "events", [LOG_WALKS] = "walks", [LOG_ALL] = "all",
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(text, names[i])) {
+			*level = i;
+			return true;
+		}
+	return false;
+}
+
+static bool parse_limit(const char *text, uint64_t *bytes)
+{
+	uint32_t mib;
+
+	if (!parse_u32(text, 10, &mib))
+		return false;
+	*bytes = (uint64_t)mib << 20;
+	return true;
+}
+
+static bool parse_ram(const char *text, struct ram *ram)
+{
+	const char *why = ram_parse(ram, text);
+
+	if (why)
+		fprintf(stderr, "agate-sim: %s\n", why);
+	return !why;
+}
+
+static bool option_set(struct options *o, int id, const char *text)
+{
+	switch (id) {
+	case OPT_BAR2_FD:
+		return parse_fd(text, &o->bar2_fd);
+	case OPT_DOORBELL_FD:
+		return parse_fd(text, &o->doorbell_fd);
+	case OPT_VECTOR_FDS:
+		return parse_vectors(text, o->vector_fd);
+	case OPT_RAM_FD:
+		return parse_fd(text, &o->ram_fd);
+	case OPT_RAM:
+		return parse_ram(text, &o->ram);
+	case OPT_READY_FD:
+		return parse_fd(text, &o->ready_fd);
+	case OPT_CONTROL_FD:
+		return parse_fd(text, &o->control_fd);
+	case OPT_GPU:
+		o->config.gpu = AGATE_SIM_MIDGARD;
+		return !strcmp(text, "midgard");
+	case OPT_GPU_ID:
+		return parse_u32(text, 16, &o->config.gpu_id);
+	case OPT_LOG:
+		o->log_path = text;
+		return true;
+	case OPT_LOG_LEVEL:
+		return parse_level(text, &o->log_level);
+	case OPT_LOG_LIMIT:
+		return parse_limit(text, &o->log_limit);
+	case OPT_SEED:
+		return parse_u32(text, 0, &o->config.seed);
+	case OPT_POWER_LATENCY:
+		return parse_u32(text, 0, &o->config.power_latency);
+	case OPT_RESET_LATENCY:
+		return parse_u32(text, 0, &o->config.reset_latency);
+	case OPT_AS_LATENCY:
+		return parse_u32(text, 0, &o->config.as_latency);
+	case OPT_TLB_ENTRIES:
+		return parse_u32(text, 0, &o->config.tlb_entries);
+	}
+	return false;
+}
+
+static bool options_complete(const struct options *o)
+{
+	return o->bar2_fd >= 0 && o->doorbell_fd >= 0 && o->vector_fd[0] >= 0 &&
+	       o->ram_fd >= 0 && o->ram.count && o->ready_fd >= 0;
+}
+
+bool options_parse(struct options *o, int argc, char **argv)
+{
+	int id, index = 0;
+
+	*o = (struct options){
+		.bar2_fd = -1, .doorbell_fd = -1, .vector_fd = { -1, -1, -1, -1 },
+		.ram_fd = -1, .ready_fd = -1, .control_fd = -1,
+		.log_limit = (uint64_t)DEFAULT_LOG_LIMIT_MIB << 20,
+	};
+	while ((id = getopt_long(argc, argv, "", option_table, &index)) != -1) {
+		if (id != '?' && option_set(o, id, optarg))
+			continue;
+		if (id != '?')
+			fprintf(stderr, "agate-sim: wrong value for --%s: %s\n",
+				option_table[index].name, optarg);
+		fputs(usage, stderr);
+		return false;
+	}
+	if (optind != argc || !options_complete(o)) {
+		fputs(usage, stderr);
+		return false;
+	}
+	return true;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The process's command line.
+ */
+#ifndef AGATE_PROCESS_OPTIONS_H
+#define AGATE_PROCESS_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "agate_sim.h"
+#include "log.h"
+#include "ram.h"
+
+struct options {
+	int bar2_fd;
+	int doorbell_fd;
+	int vector_fd[AGATE_NUM_VECTORS];
+	int ram_fd;
+	int ready_fd;
+	int control_fd;			/* -1: none */
+	const char *log_path;		/* NULL: none */
+	enum log_level log_level;
+	uint64_t log_limit;
+	struct ram ram;			/* ranges only */
+	struct agate_sim_config config;	/* all but the VRAM */
+};
+
+/* Returns false, having said why on stderr, when the command line is wrong. */
+bool options_parse(struct options *options, int argc, char **argv);
+
+#endif /* AGATE_PROCESS_OPTIONS_H */
