@@ -29,7 +29,7 @@ struct agate_device;
  * @lost: the GPU is gone; writes are dropped and reads return all ones
  */
 struct agate_bus {
-	spinlock_t lock;
+	spinlock_t lock;	/* one CPU at a time in the queue */
 	void __iomem *regs;
 	void *bar2;
 	struct agate_bar2_ctrl *ctrl;
@@ -52,8 +52,10 @@ struct agate_bus {
 int agate_bus_attach(struct agate_device *adev);
 
 /**
- * agate_bus_detach - undo agate_bus_attach(); nobody may use the bus any more
+ * agate_bus_detach - undo agate_bus_attach()
  * @adev: the device
+ *
+ * A late access is harmless: the GPU counts as lost from here on.
  */
 void agate_bus_detach(struct agate_device *adev);
 
@@ -97,11 +99,33 @@ static inline u64 gpu_read64(struct agate_device *adev, u32 reg_lo)
 	return lo | (u64)gpu_read(adev, reg_lo + 4) << 32;
 }
 
+/* Reads that gpu_poll() makes before it gives up. */
+#define AGATE_POLL_READS	10000
+
+/**
+ * gpu_poll - read a register until some of its bits have a value
+ * @adev: the device
+ * @reg: offset in bytes, a multiple of 4
+ * @mask: the bits that matter
+ * @want: what they should be
+ *
+ * The limit is a number of reads, not a time: each read lets the GPU's own time
+ * advance, so a busy host cannot make a healthy GPU look dead.
+ *
+ * Context: any; a transition takes a few reads, one that never ends
+ * AGATE_POLL_READS of them.
+ * Return: 0; -ETIMEDOUT; -ENODEV once the GPU is lost.
+ */
+int gpu_poll(struct agate_device *adev, u32 reg, u32 mask, u32 want);
+
 /**
  * agate_bus_lost - has the GPU gone?
  * @adev: the device
  *
- * Once true it stays true: the device is being unplugged.
+ * Looks at the ALIVE word, so the first to ask after the GPU's end also starts
+ * the unplugging.  Once true it stays true.
+ *
+ * Context: any.
  */
 bool agate_bus_lost(struct agate_device *adev);
 

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The bus: register access through the queue in BAR2.
+ *
+ * A write is one entry appended; a read is one entry and a wait for its answer.
+ * The other side is another process, so the barriers are the virt_ ones, which
+ * stay whatever CONFIG_SMP says.  Every wait ends: with the answer, with the
+ * ALIVE word cleared, or with the back-stop for a GPU that lives but is stuck.
+ */
+#include <linux/io.h>
+#include <linux/ktime.h>
+#include <linux/log2.h>
+#include <linux/module.h>
+#include <linux/pci.h>
+#include <asm/barrier.h>
+
+#include "agate_bus.h"
+#include "agate_device.h"
+
+#define BAR_REGS	0
+#define BAR_SHARED	2
+
+/* How often a waiter looks at the clock, which may itself be slow to read. */
+#define SPINS_PER_LOOK	1024
+
+static unsigned int bus_timeout_ms = 10000;
+module_param(bus_timeout_ms, uint, 0644);
+MODULE_PARM_DESC(bus_timeout_ms, "Milliseconds until a GPU that does not answer counts as lost");
+
+static void bus_mark_lost(struct agate_device *adev)
+{
+	lockdep_assert_held(&adev->bus.lock);
+
+	if (adev->bus.lost)
+		return;
+	adev->bus.lost = true;
+	agate_device_lost(adev);
+}
+
+static bool bus_has_room(const struct agate_bus *bus)
+{
+	/* Acquire: the GPU has read the entries before it counted them consumed. */
+	return bus->tail - virt_load_acquire(&bus->ctrl->head) < bus->queue_len;
+}
+
+static bool bus_is_drained(const struct agate_bus *bus)
+{
+	/* Acquire: what the GPU answered is visible before the index. */
+	return virt_load_acquire(&bus->ctrl->head) == bus->tail;
+}
+
+static bool bus_has_answer(const struct agate_bus *bus)
+{
+	/* Acquire: reply_value was written before reply_seq. */
+	return virt_load_acquire(&bus->ctrl->reply_seq) == bus->seq;
+}
+
+/* Spin until a condition holds.  False: the GPU is lost. */
+static bool bus_wait(struct agate_device *adev, bool (*done)(const struct agate_bus *bus))
+{
+	struct agate_bus *bus = &adev->bus;
+	unsigned int spins = 0;
+	ktime_t deadline = 0;
+
+	while (!done(bus)) {
+		if (!READ_ONCE(bus->ctrl->alive)) {
+			bus_mark_lost(adev);
+			return false;
+		}
+		cpu_relax();
+		if (++spins % SPINS_PER_LOOK)
+			continue;
+		if (!deadline) {
+			deadline = ktime_add_ms(ktime_get(), READ_ONCE(bus_timeout_ms));
+		} else if (ktime_after(ktime_get(), deadline)) {
+			dev_err(&adev->pdev->dev, "the GPU does not answer\n");
+			bus_mark_lost(adev);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Publish, then look whether anybody is awake: the order that loses no wake-up. */
+static bool bus_append(struct agate_device *adev, u32 op, u32 reg, u32 value, u32 seq)
+{
+	struct agate_bus *bus = &adev->bus;
+	struct agate_bar2_entry *entry;
+
+	lockdep_assert_held(&bus->lock);
+
+	if (bus->lost || !bus_wait(adev, bus_has_room))
+		return false;
+
+	entry = &bus->queue[bus->tail & (bus->queue_len - 1)];
+	WRITE_ONCE(entry->op, op);
+	WRITE_ONCE(entry->offset, reg);
+	WRITE_ONCE(entry->value, value);
+	WRITE_ONCE(entry->seq, seq);
+	bus->tail++;
+	/* Release: the entry is complete before the index says so. */
+	virt_store_release(&bus->ctrl->tail, bus->tail);
+	/* Full: pairs with the GPU's, between setting asleep and looking at tail. */
+	virt_mb();
+	if (READ_ONCE(bus->ctrl->asleep))
+		writel(bus->doorbell, bus->regs + AGATE_IVSHMEM_DOORBELL);
+	return true;
+}
+
+void gpu_write(struct agate_device *adev, u32 reg, u32 value)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&adev->bus.lock, flags);
+	bus_append(adev, AGATE_BAR2_WRITE, reg, value, 0);
+	spin_unlock_irqrestore(&adev->bus.lock, flags);
+}
+
+u32 gpu_read(struct agate_device *adev, u32 reg)
+{
+	struct agate_bus *bus = &adev->bus;
+	unsigned long flags;
+	u32 value = ~0u;
+
+	spin_lock_irqsave(&bus->lock, flags);
+	bus->seq++;
+	if (bus_append(adev, AGATE_BAR2_READ, reg, 0, bus->seq) &&
+	    bus_wait(adev, bus_has_answer))
+		value = READ_ONCE(bus->ctrl->reply_value);
+	spin_unlock_irqrestore(&bus->lock, flags);
+	return value;
+}
+
+int gpu_poll(struct agate_device *adev, u32 reg, u32 mask, u32 want)
+{
+	unsigned int reads;
+
+	for (reads = 0; reads < AGATE_POLL_READS; reads++) {
+		u32 value = gpu_read(adev, reg);
+
+		if (agate_bus_lost(adev))
+			return -ENODEV;
+		if ((value & mask) == want)
+			return 0;
+	}
+	return -ETIMEDOUT;
+}
+
+bool agate_bus_lost(struct agate_device *adev)
+{
+	struct agate_bus *bus = &adev->bus;
+	unsigned long flags;
+	bool lost;
+
+	spin_lock_irqsave(&bus->lock, flags);
+	if (!bus->lost && !READ_ONCE(bus->ctrl->alive))
+		bus_mark_lost(adev);
+	lost = bus->lost;
+	spin_unlock_irqrestore(&bus->lock, flags);
+	return lost;
+}
+
+/* One region of BAR2, as the header claims it. */
+struct bar2_region {
+	u64 offset;
+	u64 size;
+};
+
+/* Regions must lie in the BAR, on cache lines of their own, and apart. */
+static bool bar2_regions_valid(const struct bar2_region *region, unsigned int count, u64 bar_size)
+{
+	unsigned int i, j;
+
+	for (i = 0; i < count; i++) {
+		if (!region[i].size || region[i].size > bar_size ||
+		    region[i].offset > bar_size - region[i].size ||
+		    !IS_ALIGNED(region[i].offset, SMP_CACHE_BYTES))
+			return false;
+		for (j = 0; j < i; j++)
+			if (region[i].offset < region[j].offset + region[j].size &&
+			    region[j].offset < region[i].offset + region[i].size)
+				return false;
+	}
+	return true;
+}
+
+/* Any ivshmem device has our PCI id: nothing in the header is taken on trust. */
+static bool bar2_header_valid(const struct agate_bar2_header *header, u64 bar_size)
+{
+	const struct bar2_region region[] = {
+		{ 0, sizeof(*header) },
+		{ header->ctrl_offset, sizeof(struct agate_bar2_ctrl) },
+		{ header->queue_offset, (u64)header->queue_len * sizeof(struct agate_bar2_entry) },
+		{ header->gsm_offset, header->gsm_size },
+		{ header->vram_offset, header->vram_size },
+	};
+
+	return header->magic == AGATE_BAR2_MAGIC &&
+	       header->version == AGATE_BAR2_VERSION &&
+	       header->bar_size == bar_size &&
+	       header->sim_peer <= U16_MAX &&
+	       is_power_of_2(header->queue_len) &&
+	       bar2_regions_valid(region, ARRAY_SIZE(region), bar_size);
+}
+
+/*
+ * Indices and the reply slot survive the driver: go on from where they are, but
+ * only once nothing of an earlier life can still be answered.
+ */
+static int bus_open_queue(struct agate_device *adev)
+{
+	struct agate_bus *bus = &adev->bus;
+	unsigned long flags;
+	bool drained;
+
+	spin_lock_irqsave(&bus->lock, flags);
+	bus->lost = false;
+	bus->tail = READ_ONCE(bus->ctrl->tail);
+	drained = READ_ONCE(bus->ctrl->alive) && bus_wait(adev, bus_is_drained);
+	bus->seq = READ_ONCE(bus->ctrl->reply_seq);
+	bus->lost = !drained;
+	spin_unlock_irqrestore(&bus->lock, flags);
+	return drained ? 0 : -ENODEV;
+}
+
+int agate_bus_attach(struct agate_device *adev)
+{
+	struct pci_dev *pdev = adev->pdev;
+	struct agate_bus *bus = &adev->bus;
+	u64 bar_size = pci_resource_len(pdev, BAR_SHARED);
+	struct agate_bar2_header header;
+	int ret = -ENOMEM;
+
+	if (bar_size < sizeof(header) ||
+	    pci_resource_len(pdev, BAR_REGS) < AGATE_IVSHMEM_DOORBELL + sizeof(u32))
+		return -ENODEV;
+
+	spin_lock_init(&bus->lock);
+	bus->regs = pci_iomap(pdev, BAR_REGS, 0);
+	if (!bus->regs)
+		return -ENOMEM;
+	bus->bar2 = memremap(pci_resource_start(pdev, BAR_SHARED), bar_size, MEMREMAP_WB);
+	if (!bus->bar2)
+		goto err_regs;
+
+	memcpy(&header, bus->bar2, sizeof(header));
+	ret = -ENODEV;
+	if (!bar2_header_valid(&header, bar_size))
+		goto err_bar2;
+	bus->ctrl = bus->bar2 + header.ctrl_offset;
+	bus->queue = bus->bar2 + header.queue_offset;
+	bus->queue_len = header.queue_len;
+	bus->doorbell = header.sim_peer << 16;
+	ret = bus_open_queue(adev);
+	if (ret)
+		goto err_bar2;
+	return 0;
+
+err_bar2:
+	memunmap(bus->bar2);
+err_regs:
+	pci_iounmap(pdev, bus->regs);
+	return ret;
+}
+
+void agate_bus_detach(struct agate_device *adev)
+{
+	struct agate_bus *bus = &adev->bus;
+	unsigned long flags;
+
+	spin_lock_irqsave(&bus->lock, flags);
+	bus->lost = true;
+	spin_unlock_irqrestore(&bus->lock, flags);
+	memunmap(bus->bar2);
+	pci_iounmap(adev->pdev, bus->regs);
+}
