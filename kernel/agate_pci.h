@@ -44,22 +44,27 @@ struct agate_identity {
 
 /**
  * struct agate_irq - one MSI-X vector
+ * @adev: the device, for the handlers
  * @serve: set by the topic that owns the block, NULL while it is absent (the
  *	line is then left masked); runs in the vector's thread with the line
  *	masked, and clears what it has served
- * @base: the block's RAWSTAT register; CLEAR, MASK and STAT follow it
+ * @base: the block's RAWSTAT register; CLEAR, MASK and STAT follow it; unused
+ *	while nobody serves the vector
  * @mask: bits to unmask when the thread is done; changed under @lock
  * @irq: Linux interrupt number, 0 while not requested
  * @lock: orders changes of MASK against each other and against suspend
  * @suspended: MASK stays 0 (reset or removal in progress)
+ * @serving: MASK stays 0 until the thread is done
  */
 struct agate_irq {
+	struct agate_device *adev;
 	void (*serve)(struct agate_device *adev);
 	u32 base;
 	u32 mask;
 	int irq;
-	spinlock_t lock;
+	spinlock_t lock;	/* MASK and the reasons for it */
 	bool suspended;
+	bool serving;
 };
 
 /**
@@ -81,6 +86,7 @@ void agate_pci_fini(struct agate_device *adev);
  * @adev: the device
  *
  * The GPU forgets everything but its identity: power, address spaces, masks.
+ * The masks of vectors that are not suspended are opened again.
  *
  * Context: may sleep; no job may be running that matters.
  * Return: 0; -ETIMEDOUT when neither a soft nor a hard reset completed;
@@ -94,6 +100,8 @@ int agate_gpu_soft_reset(struct agate_device *adev);
  * @vector: AGATE_VECTOR_*
  * @mask: interrupt bits it wants
  * @serve: see &struct agate_irq; NULL closes the mask and waits for the thread
+ *
+ * Context: may sleep; not from a vector's thread.
  */
 void agate_irq_enable(struct agate_device *adev, unsigned int vector, u32 mask,
 		      void (*serve)(struct agate_device *adev));
@@ -112,6 +120,8 @@ void agate_irq_set_mask(struct agate_device *adev, unsigned int vector, u32 mask
  * agate_irq_suspend - close one vector's mask and wait until its thread is done
  * @adev: the device
  * @vector: AGATE_VECTOR_*
+ *
+ * Context: may sleep; not from the vector's own thread.
  */
 void agate_irq_suspend(struct agate_device *adev, unsigned int vector);
 
