@@ -19,8 +19,20 @@
 struct agate_device;
 
 /**
+ * struct agate_gem - all buffer objects of a device
+ * @lock: protects @bos; a BO on the list is not freed while it is held, but its
+ *	reference count may be zero already
+ * @bos: struct agate_bo, oldest first
+ */
+struct agate_gem {
+	struct mutex lock;	/* @bos */
+	struct list_head bos;
+};
+
+/**
  * struct agate_bo - a buffer object
  * @base: the GEM object
+ * @link: in the device's gem.bos
  * @flags: AGATE_BO_* bits; never change
  * @shmem: its pages
  * @mappings_lock: protects @mappings and each mapping's active flag; taken
@@ -34,14 +46,15 @@ struct agate_device;
  */
 struct agate_bo {
 	struct drm_gem_object base;
+	struct list_head link;
 	u32 flags;
 	struct agate_shmem shmem;
-	struct mutex mappings_lock;
+	struct mutex mappings_lock;	/* @mappings */
 	struct list_head mappings;
 	atomic_t gpu_users;
 	int madv;
 	struct list_head purge_link;
-	struct mutex label_lock;
+	struct mutex label_lock;	/* @label */
 	char label[AGATE_LABEL_MAX + 1];
 };
 
