@@ -2,10 +2,12 @@
 /*
  * Topic "shmem" (lab 04): a BO's pages, taken from shmem when first needed.
  *
- * Three kinds of user hold the pages, each counted: CPU mappings take and drop
- * a reference with every VMA, GPU use takes the sg table once for the BO's
- * life, kernel mappings count for themselves.  A heap BO has no pages of its
- * own at first: they come 2 MiB at a time, when the GPU faults.
+ * Three kinds of user hold the pages, each counted: CPU mappings count every
+ * VMA, GPU use takes the sg table once for the BO's life, kernel mappings count
+ * for themselves.  A VMA brings pages in one at a time, as they are touched; the
+ * GPU and the kernel need them all.  A heap BO's pages come 2 MiB at a time, when
+ * the GPU faults.  With the last user the pages go back to the shmem file, which
+ * keeps what is in them.
  */
 #ifndef AGATE_SHMEM_H
 #define AGATE_SHMEM_H
@@ -24,17 +26,19 @@ struct agate_device;
  * struct agate_shmem - backing state of one BO
  * @lock: protects all of this; taken after dma_resv, before the vm's lock.
  *	Reclaim never waits for it: the shrinker only tries
- * @pages: one pointer a page, NULL array while nothing is there; in a heap BO
- *	NULL entries are pages not yet grown
- * @pages_use: users of @pages: VMAs, the sg table, the kernel map
+ * @pages: one pointer a page, NULL where the page is not there; a NULL array
+ *	while none is
+ * @nr_pages: pages that are there; may be read without the lock
+ * @pages_use: users of @pages: VMAs, the sg table, chunks, the kernel map
  * @sgt: the whole BO mapped for DMA, or NULL (always NULL in a heap BO)
  * @chunks: heap BO: one sg table for each 2 MiB, NULL where not grown
  * @vaddr: kernel mapping, or NULL
  * @vmap_use: users of @vaddr
  */
 struct agate_shmem {
-	struct mutex lock;
+	struct mutex lock;	/* all of this */
 	struct page **pages;
+	unsigned long nr_pages;
 	unsigned int pages_use;
 	struct sg_table *sgt;
 	struct sg_table **chunks;
@@ -60,7 +64,15 @@ void agate_shmem_init(struct agate_bo *bo);
 void agate_shmem_release(struct agate_bo *bo);
 
 /**
- * agate_shmem_get_pages - make the pages present and hold them
+ * agate_shmem_hold - count a VMA as user of the pages; takes no page
+ * @bo: not a heap BO
+ *
+ * Context: may sleep; takes shmem.lock.
+ */
+void agate_shmem_hold(struct agate_bo *bo);
+
+/**
+ * agate_shmem_get_pages - make all pages present and hold them
  * @bo: not a heap BO
  *
  * Context: may sleep; takes shmem.lock.
@@ -69,10 +81,21 @@ void agate_shmem_release(struct agate_bo *bo);
 int agate_shmem_get_pages(struct agate_bo *bo);
 
 /**
- * agate_shmem_put_pages - undo one agate_shmem_get_pages()
+ * agate_shmem_put_pages - undo one agate_shmem_hold() or agate_shmem_get_pages()
  * @bo: the BO
  */
 void agate_shmem_put_pages(struct agate_bo *bo);
+
+/**
+ * agate_shmem_page_locked - one page, made present if it is not
+ * @bo: shmem.lock is held, and the caller counts as a user of the pages
+ * @index: number of the page in the BO
+ *
+ * Context: may sleep.
+ * Return: the page; -EFAULT when the BO was purged or ends before the page;
+ * -ENOMEM.
+ */
+struct page *agate_shmem_page_locked(struct agate_bo *bo, unsigned long index);
 
 /**
  * agate_shmem_get_sgt - the BO's pages as the GPU addresses them
@@ -81,7 +104,9 @@ void agate_shmem_put_pages(struct agate_bo *bo);
  * Made once, kept until the BO dies or is purged.
  *
  * Context: may sleep; takes shmem.lock.
- * Return: the table, owned by the BO; -ENOMEM; -EFAULT when purged.
+ * Return: the table, owned by the BO; it stays while the BO counts a job in
+ * gpu_users and the caller is between drm_dev_enter() and drm_dev_exit().
+ * -ENOMEM; -EFAULT when purged; -ENODEV when the device is unplugged.
  */
 struct sg_table *agate_shmem_get_sgt(struct agate_bo *bo);
 
@@ -95,7 +120,8 @@ struct sg_table *agate_shmem_get_sgt(struct agate_bo *bo);
  * chunk of a BO may be shorter than AGATE_HEAP_CHUNK.
  *
  * Context: may sleep; takes shmem.lock.
- * Return: the chunk's table, owned by the BO; -EINVAL beyond the BO; -ENOMEM.
+ * Return: the chunk's table, owned by the BO; -EINVAL beyond the BO; -ENOMEM;
+ * -EFAULT when purged; -ENODEV when the device is unplugged.
  */
 struct sg_table *agate_shmem_grow(struct agate_bo *bo, unsigned int chunk);
 
@@ -117,7 +143,10 @@ void agate_shmem_vunmap(struct agate_bo *bo);
 
 /**
  * agate_shmem_purge_locked - give the pages of an unused BO back to the system
- * @bo: shmem.lock is held; no VMA has faulted pages in and no GPU mapping is live
+ * @bo: shmem.lock is held; no page-table entry of a CPU or the GPU leads to the
+ *	pages, and the kernel has not mapped them
+ *
+ * From here on bo->madv is -1: what was in the BO is gone for good.
  *
  * Return: the number of pages given back.
  */

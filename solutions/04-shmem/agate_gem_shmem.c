@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A BO's pages, taken from its shmem file when they are first needed.
+ *
+ * Shmem gives zeroed pages and keeps what is in them while nobody holds them.
+ * Who holds them is counted; whoever needs them for the GPU also needs them
+ * mapped for DMA, which only a device that is still plugged in can do.  The
+ * contract is agate_shmem.h.
+ */
+#include <linux/dma-mapping.h>
+#include <linux/pagemap.h>
+#include <linux/shmem_fs.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+#include <drm/drm_drv.h>
+#include <drm/drm_prime.h>
+
+#include "agate_device.h"
+#include "agate_gem.h"
+#include "agate_shmem.h"
+
+#define CHUNK_PAGES	(AGATE_HEAP_CHUNK >> PAGE_SHIFT)
+
+static unsigned long bo_pages(const struct agate_bo *bo)
+{
+	return agate_bo_size(bo) >> PAGE_SHIFT;
+}
+
+static unsigned long bo_chunks(const struct agate_bo *bo)
+{
+	return DIV_ROUND_UP(bo_pages(bo), CHUNK_PAGES);
+}
+
+static void account_pages(struct agate_bo *bo, long n)
+{
+	struct agate_device *adev = to_agate_device(bo->base.dev);
+
+	WRITE_ONCE(bo->shmem.nr_pages, bo->shmem.nr_pages + n);
+	agate_stat_add(&adev->stats, AGATE_STAT_PAGES, n);
+}
+
+/*
+ * Take those pages of a range that are not there yet.  Pages taken before a
+ * failure stay; what they are dropped with is the caller's to say.
+ */
+static int pages_fill(struct agate_bo *bo, unsigned long first, unsigned long count)
+{
+	struct agate_shmem *shmem = &bo->shmem;
+	struct address_space *mapping = bo->base.filp->f_mapping;
+	unsigned long i;
+
+	lockdep_assert_held(&shmem->lock);
+
+	if (!shmem->pages) {
+		shmem->pages = kvcalloc(bo_pages(bo), sizeof(*shmem->pages), GFP_KERNEL);
+		if (!shmem->pages)
+			return -ENOMEM;
+		mapping_set_unevictable(mapping);
+	}
+	for (i = first; i < first + count; i++) {
+		struct page *page;
+
+		if (shmem->pages[i])
+			continue;
+		page = shmem_read_mapping_page(mapping, i);
+		if (IS_ERR(page))
+			return PTR_ERR(page);
+		shmem->pages[i] = page;
+		account_pages(bo, 1);
+	}
+	return 0;
+}
+
+/* Give all pages back to the shmem file, which keeps their contents. */
+static void pages_drop(struct agate_bo *bo)
+{
+	struct agate_shmem *shmem = &bo->shmem;
+
+	if (!shmem->pages)
+		return;
+	drm_gem_put_pages(&bo->base, shmem->pages, true, true);
+	shmem->pages = NULL;
+	account_pages(bo, -(long)shmem->nr_pages);
+}
+
+/* Forget a chunk that could not be completed; the GPU never saw it. */
+static void pages_forget_chunk(struct agate_bo *bo, unsigned long first, unsigned long count)
+{
+	struct agate_shmem *shmem = &bo->shmem;
+	unsigned long i;
+
+	if (!shmem->pages)
+		return;
+	for (i = first; i < first + count; i++) {
+		if (!shmem->pages[i])
+			continue;
+		put_page(shmem->pages[i]);
+		shmem->pages[i] = NULL;
+		account_pages(bo, -1);
+	}
+	shmem_truncate_range(file_inode(bo->base.filp), (loff_t)first << PAGE_SHIFT,
+			     ((loff_t)(first + count) << PAGE_SHIFT) - 1);
+}
+
+static void pages_unuse(struct agate_bo *bo)
+{
+	if (!WARN_ON(!bo->shmem.pages_use) && !--bo->shmem.pages_use)
+		pages_drop(bo);
+}
+
+static int pages_use_all(struct agate_bo *bo)
+{
+	int ret;
+
+	if (WARN_ON(bo->flags & AGATE_BO_HEAP))
+		return -EINVAL;
+	if (bo->madv < 0)
+		return -EFAULT;
+	bo->shmem.pages_use++;
+	ret = pages_fill(bo, 0, bo_pages(bo));
+	if (ret)
+		pages_unuse(bo);
+	return ret;
+}
+
+/* An sg table of some of the BO's pages, mapped for the GPU. */
+static struct sg_table *sgt_make(struct agate_bo *bo, unsigned long first, unsigned long count)
+{
+	struct drm_device *drm = bo->base.dev;
+	struct sg_table *sgt;
+	int idx, ret;
+
+	sgt = drm_prime_pages_to_sg(drm, bo->shmem.pages + first, count);
+	if (IS_ERR(sgt))
+		return sgt;
+
+	ret = -ENODEV;
+	if (drm_dev_enter(drm, &idx)) {
+		ret = dma_map_sgtable(drm->dev, sgt, DMA_BIDIRECTIONAL, 0);
+		drm_dev_exit(idx);
+	}
+	if (ret) {
+		sg_free_table(sgt);
+		kfree(sgt);
+		return ERR_PTR(ret);
+	}
+	agate_stat_inc(&to_agate_device(drm)->stats, AGATE_STAT_SG_TABLES);
+	return sgt;
+}
+
+static void sgt_free(struct agate_bo *bo, struct sg_table *sgt)
+{
+	struct drm_device *drm = bo->base.dev;
+
+	dma_unmap_sgtable(drm->dev, sgt, DMA_BIDIRECTIONAL, 0);
+	sg_free_table(sgt);
+	kfree(sgt);
+	agate_stat_dec(&to_agate_device(drm)->stats, AGATE_STAT_SG_TABLES);
+}
+
+/* Take everything from the GPU; pages that nobody else uses go back. */
+static void sgt_free_all(struct agate_bo *bo)
+{
+	struct agate_shmem *shmem = &bo->shmem;
+	unsigned long i;
+
+	if (shmem->sgt) {
+		sgt_free(bo, shmem->sgt);
+		shmem->sgt = NULL;
+		pages_unuse(bo);
+	}
+	for (i = 0; shmem->chunks && i < bo_chunks(bo); i++) {
+		if (!shmem->chunks[i])
+			continue;
+		sgt_free(bo, shmem->chunks[i]);
+		pages_unuse(bo);
+	}
+	kvfree(shmem->chunks);
+	shmem->chunks = NULL;
+}
+
+int agate_shmem_topic_init(struct agate_device *adev)
+{
+	return 0;
+}
+
+/*
+ * BOs of files that are still open live on, but the device's DMA is over.  No new
+ * mapping can appear: the device is unplugged.
+ */
+void agate_shmem_topic_fini(struct agate_device *adev)
+{
+	struct agate_bo *bo;
+
+	mutex_lock(&adev->gem.lock);
+	list_for_each_entry(bo, &adev->gem.bos, link) {
+		mutex_lock(&bo->shmem.lock);
+		sgt_free_all(bo);
+		mutex_unlock(&bo->shmem.lock);
+	}
+	mutex_unlock(&adev->gem.lock);
+}
+
+void agate_shmem_init(struct agate_bo *bo)
+{
+	mutex_init(&bo->shmem.lock);
+}
+
+void agate_shmem_release(struct agate_bo *bo)
+{
+	mutex_lock(&bo->shmem.lock);
+	sgt_free_all(bo);
+	WARN_ON(bo->shmem.pages_use || bo->shmem.vmap_use);
+	pages_drop(bo);
+	mutex_unlock(&bo->shmem.lock);
+	mutex_destroy(&bo->shmem.lock);
+}
+
+void agate_shmem_hold(struct agate_bo *bo)
+{
+	mutex_lock(&bo->shmem.lock);
+	bo->shmem.pages_use++;
+	mutex_unlock(&bo->shmem.lock);
+}
+
+int agate_shmem_get_pages(struct agate_bo *bo)
+{
+	int ret;
+
+	mutex_lock(&bo->shmem.lock);
+	ret = pages_use_all(bo);
+	mutex_unlock(&bo->shmem.lock);
+	return ret;
+}
+
+void agate_shmem_put_pages(struct agate_bo *bo)
+{
+	mutex_lock(&bo->shmem.lock);
+	pages_unuse(bo);
+	mutex_unlock(&bo->shmem.lock);
+}
+
+struct page *agate_shmem_page_locked(struct agate_bo *bo, unsigned long index)
+{
+	int ret;
+
+	if (bo->madv < 0 || index >= bo_pages(bo))
+		return ERR_PTR(-EFAULT);
+	ret = pages_fill(bo, index, 1);
+	return ret ? ERR_PTR(ret) : bo->shmem.pages[index];
+}
+
+struct sg_table *agate_shmem_get_sgt(struct agate_bo *bo)
+{
+	struct agate_shmem *shmem = &bo->shmem;
+	struct sg_table *sgt;
+	int ret;
+
+	mutex_lock(&shmem->lock);
+	sgt = shmem->sgt;
+	if (sgt)
+		goto out;
+	ret = pages_use_all(bo);
+	if (ret) {
+		sgt = ERR_PTR(ret);
+		goto out;
+	}
+	sgt = sgt_make(bo, 0, bo_pages(bo));
+	if (IS_ERR(sgt))
+		pages_unuse(bo);
+	else
+		shmem->sgt = sgt;
+out:
+	mutex_unlock(&shmem->lock);
+	return sgt;
+}
+
+/* The chunk counts as there when its table is, never because of its pages alone. */
+static struct sg_table *chunk_grow(struct agate_bo *bo, unsigned int chunk)
+{
+	struct agate_shmem *shmem = &bo->shmem;
+	unsigned long first = (unsigned long)chunk * CHUNK_PAGES;
+	unsigned long count = min_t(unsigned long, CHUNK_PAGES, bo_pages(bo) - first);
+	struct sg_table *sgt;
+	int ret;
+
+	if (!shmem->chunks) {
+		shmem->chunks = kvcalloc(bo_chunks(bo), sizeof(*shmem->chunks), GFP_KERNEL);
+		if (!shmem->chunks)
+			return ERR_PTR(-ENOMEM);
+	}
+	if (shmem->chunks[chunk])
+		return shmem->chunks[chunk];
+
+	shmem->pages_use++;
+	ret = pages_fill(bo, first, count);
+	sgt = ret ? ERR_PTR(ret) : sgt_make(bo, first, count);
+	if (IS_ERR(sgt)) {
+		pages_forget_chunk(bo, first, count);
+		pages_unuse(bo);
+	} else {
+		shmem->chunks[chunk] = sgt;
+	}
+	return sgt;
+}
+
+struct sg_table *agate_shmem_grow(struct agate_bo *bo, unsigned int chunk)
+{
+	struct sg_table *sgt;
+
+	if (!(bo->flags & AGATE_BO_HEAP) || chunk >= bo_chunks(bo))
+		return ERR_PTR(-EINVAL);
+
+	mutex_lock(&bo->shmem.lock);
+	sgt = bo->madv < 0 ? ERR_PTR(-EFAULT) : chunk_grow(bo, chunk);
+	mutex_unlock(&bo->shmem.lock);
+	return sgt;
+}
+
+int agate_shmem_vmap(struct agate_bo *bo, struct iosys_map *map)
+{
+	struct agate_shmem *shmem = &bo->shmem;
+	int ret = 0;
+
+	mutex_lock(&shmem->lock);
+	if (!shmem->vaddr) {
+		ret = pages_use_all(bo);
+		if (ret)
+			goto out;
+		shmem->vaddr = vmap(shmem->pages, bo_pages(bo), VM_MAP, PAGE_KERNEL);
+		if (!shmem->vaddr) {
+			pages_unuse(bo);
+			ret = -ENOMEM;
+			goto out;
+		}
+	}
+	shmem->vmap_use++;
+	iosys_map_set_vaddr(map, shmem->vaddr);
+out:
+	mutex_unlock(&shmem->lock);
+	return ret;
+}
+
+void agate_shmem_vunmap(struct agate_bo *bo)
+{
+	struct agate_shmem *shmem = &bo->shmem;
+
+	mutex_lock(&shmem->lock);
+	if (!WARN_ON(!shmem->vmap_use) && !--shmem->vmap_use) {
+		vunmap(shmem->vaddr);
+		shmem->vaddr = NULL;
+		pages_unuse(bo);
+	}
+	mutex_unlock(&shmem->lock);
+}
+
+unsigned long agate_shmem_purge_locked(struct agate_bo *bo)
+{
+	unsigned long nr_pages = bo->shmem.nr_pages;
+
+	lockdep_assert_held(&bo->shmem.lock);
+
+	sgt_free_all(bo);
+	pages_drop(bo);
+	shmem_truncate_range(file_inode(bo->base.filp), 0, (loff_t)-1);
+	bo->madv = -1;
+	return nr_pages;
+}
