@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * BOs in a process's address space.
+ *
+ * The core has found the BO by its fake offset, checked that the file has a
+ * handle to it and that the mapping starts at its first page and fits; here it
+ * is decided what kind of mapping it may be, and pages are inserted as they are
+ * touched.  Memory is the system's, so a mapping outlives even the GPU.  The
+ * contract is agate_mmap.h.
+ */
+#include <linux/mm.h>
+#include <drm/drm_gem.h>
+#include <drm/drm_vma_manager.h>
+
+#include "agate_compat.h"
+#include "agate_device.h"
+#include "agate_gem.h"
+#include "agate_mmap.h"
+
+int agate_mmap_topic_init(struct agate_device *adev)
+{
+	return 0;
+}
+
+void agate_mmap_topic_fini(struct agate_device *adev)
+{
+}
+
+int agate_mmap_ioctl(struct drm_device *dev, void *data, struct drm_file *file)
+{
+	struct drm_agate_mmap_bo *args = data;
+	struct agate_bo *bo;
+	int ret = -EINVAL;
+
+	if (args->flags)
+		return -EINVAL;
+	bo = agate_gem_lookup(file, args->handle);
+	if (!bo)
+		return -ENOENT;
+	if (bo->flags & AGATE_BO_HEAP)
+		goto out;
+	ret = drm_gem_create_mmap_offset(&bo->base);
+	if (!ret)
+		args->offset = drm_vma_node_offset_addr(&bo->base.vma_node);
+out:
+	agate_bo_put(bo);
+	return ret;
+}
+
+/*
+ * Which page?  The VMA may be a piece of the one that was made, moved or cut at
+ * the front, so its start says nothing; the offset on the device's file always
+ * does.  The lock keeps the page from being purged before it is inserted.
+ *
+ * Out of memory is SIGBUS: the pages' allocation does not call the OOM killer,
+ * so trying again, as VM_FAULT_OOM would, need not ever end.
+ */
+static vm_fault_t mmap_fault(struct vm_fault *vmf)
+{
+	struct drm_gem_object *obj = vmf->vma->vm_private_data;
+	struct agate_bo *bo = to_agate_bo(obj);
+	vm_fault_t ret = VM_FAULT_SIGBUS;
+	struct page *page;
+
+	mutex_lock(&bo->shmem.lock);
+	page = agate_shmem_page_locked(bo, vmf->pgoff - drm_vma_node_start(&obj->vma_node));
+	if (!IS_ERR(page))
+		ret = vmf_insert_pfn(vmf->vma, vmf->address, page_to_pfn(page));
+	mutex_unlock(&bo->shmem.lock);
+	return ret;
+}
+
+static void mmap_count_open(struct agate_bo *bo)
+{
+	agate_shmem_hold(bo);
+	agate_stat_inc(&to_agate_device(bo->base.dev)->stats, AGATE_STAT_CPU_MAPS);
+}
+
+/* A fork, or a piece cut off: one more VMA. */
+static void mmap_open(struct vm_area_struct *vma)
+{
+	drm_gem_vm_open(vma);
+	mmap_count_open(to_agate_bo(vma->vm_private_data));
+}
+
+static void mmap_close(struct vm_area_struct *vma)
+{
+	struct agate_bo *bo = to_agate_bo(vma->vm_private_data);
+
+	agate_stat_dec(&to_agate_device(bo->base.dev)->stats, AGATE_STAT_CPU_MAPS);
+	agate_shmem_put_pages(bo);
+	drm_gem_vm_close(vma);
+}
+
+const struct vm_operations_struct agate_vm_ops = {
+	.open = mmap_open,
+	.close = mmap_close,
+	.fault = mmap_fault,
+};
+
+int agate_mmap_object(struct drm_gem_object *obj, struct vm_area_struct *vma)
+{
+	struct agate_bo *bo = to_agate_bo(obj);
+
+	if ((bo->flags & AGATE_BO_HEAP) || is_cow_mapping(vma->vm_flags))
+		return -EINVAL;
+	if (vma->vm_flags & VM_EXEC)
+		return -EPERM;
+	if (bo->flags & AGATE_BO_CPU_READONLY) {
+		if (vma->vm_flags & VM_WRITE)
+			return -EACCES;
+		/* mprotect() must not give later what mmap() refused. */
+		vm_flags_clear(vma, VM_MAYWRITE);
+	}
+	vm_flags_clear(vma, VM_MAYEXEC);
+	vm_flags_set(vma, VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP);
+	vma->vm_page_prot = vm_get_page_prot(vma->vm_flags);
+	mmap_count_open(bo);
+	return 0;
+}
