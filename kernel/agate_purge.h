@@ -11,7 +11,8 @@
 
 #include <linux/list.h>
 #include <linux/mutex.h>
-#include <linux/shrinker.h>
+
+#include "agate_compat.h"
 
 struct agate_bo;
 struct agate_device;
@@ -25,9 +26,9 @@ struct drm_file;
  * @shrinker: registered while the topic is there
  */
 struct agate_purge {
-	struct mutex lock;
+	struct mutex lock;	/* @list */
 	struct list_head list;
-	struct shrinker shrinker;
+	struct agate_shrinker shrinker;
 };
 
 int agate_purge_topic_init(struct agate_device *adev);

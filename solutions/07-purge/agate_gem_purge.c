@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Memory that its owner can do without.
+ *
+ * The shrinker is called where memory runs short, perhaps by a thread that is
+ * itself inside this driver: it tries every lock, and leaves a BO alone when one
+ * is taken.  A BO is only purged when no job, no other file or driver, and no
+ * kernel mapping could notice; processes that have it mapped get SIGBUS.  The
+ * contract is agate_purge.h.
+ */
+#include <linux/dma-resv.h>
+#include <linux/shrinker.h>
+#include <drm/drm_vma_manager.h>
+
+#include "agate_compat.h"
+#include "agate_device.h"
+#include "agate_gem.h"
+#include "agate_purge.h"
+
+/* Known to more than one file, or outside the driver?  mappings_lock is held. */
+static bool bo_is_shared(struct agate_bo *bo)
+{
+	struct agate_mapping *mapping;
+	unsigned int files = 0;
+
+	lockdep_assert_held(&bo->mappings_lock);
+	list_for_each_entry(mapping, &bo->mappings, link)
+		files += mapping->handles > 0;
+	return files > 1 || bo->base.dma_buf || bo->base.import_attach;
+}
+
+/* shmem.lock is held. */
+static bool bo_is_unwanted(const struct agate_bo *bo)
+{
+	return bo->madv == AGATE_MADV_DONTNEED && bo->shmem.nr_pages && !bo->shmem.vmap_use;
+}
+
+/* Both locks are held.  A job raises gpu_users before it asks for pages. */
+static bool bo_is_idle(struct agate_bo *bo)
+{
+	return !atomic_read(&bo->gpu_users) &&
+	       dma_resv_test_signaled(bo->base.resv, DMA_RESV_USAGE_BOOKKEEP);
+}
+
+/* First the GPU's entries, then the CPUs', then the pages behind them. */
+static unsigned long purge_locked(struct agate_bo *bo)
+{
+	if (!bo_is_idle(bo) || bo_is_shared(bo) || !agate_vm_try_teardown_bo(bo))
+		return 0;
+	drm_vma_node_unmap(&bo->base.vma_node, bo->base.dev->anon_inode->i_mapping);
+	return agate_shmem_purge_locked(bo);
+}
+
+static unsigned long try_purge(struct agate_bo *bo)
+{
+	unsigned long freed = 0;
+
+	if (!mutex_trylock(&bo->shmem.lock))
+		return 0;
+	if (bo_is_unwanted(bo) && mutex_trylock(&bo->mappings_lock)) {
+		freed = purge_locked(bo);
+		mutex_unlock(&bo->mappings_lock);
+	}
+	mutex_unlock(&bo->shmem.lock);
+	return freed;
+}
+
+static unsigned long purge_count(struct shrinker *shrinker, struct shrink_control *sc)
+{
+	struct agate_purge *purge = agate_shrinker_data(shrinker, struct agate_purge, shrinker);
+	unsigned long pages = 0;
+	struct agate_bo *bo;
+
+	if (!mutex_trylock(&purge->lock))
+		return 0;
+	list_for_each_entry(bo, &purge->list, purge_link)
+		pages += READ_ONCE(bo->shmem.nr_pages);
+	mutex_unlock(&purge->lock);
+	return pages;
+}
+
+static unsigned long purge_scan(struct shrinker *shrinker, struct shrink_control *sc)
+{
+	struct agate_purge *purge = agate_shrinker_data(shrinker, struct agate_purge, shrinker);
+	struct agate_bo *bo, *next;
+	unsigned long freed = 0;
+
+	if (!mutex_trylock(&purge->lock))
+		return SHRINK_STOP;
+	list_for_each_entry_safe(bo, next, &purge->list, purge_link) {
+		unsigned long pages;
+
+		if (freed >= sc->nr_to_scan)
+			break;
+		pages = try_purge(bo);
+		if (pages)
+			list_del_init(&bo->purge_link);
+		freed += pages;
+	}
+	mutex_unlock(&purge->lock);
+	return freed ? freed : SHRINK_STOP;
+}
+
+int agate_purge_topic_init(struct agate_device *adev)
+{
+	struct agate_purge *purge = &adev->purge;
+
+	mutex_init(&purge->lock);
+	INIT_LIST_HEAD(&purge->list);
+	return agate_shrinker_register(&purge->shrinker, purge, purge_count, purge_scan,
+				       "drm-agate");
+}
+
+void agate_purge_topic_fini(struct agate_device *adev)
+{
+	agate_shrinker_unregister(&adev->purge.shrinker);
+}
+
+/* shmem.lock is held.  A purged BO stays purged, whatever is advised. */
+static int advise(struct agate_device *adev, struct agate_bo *bo, u32 madv)
+{
+	bool shared;
+
+	if (madv == AGATE_MADV_DONTNEED) {
+		mutex_lock(&bo->mappings_lock);
+		shared = bo_is_shared(bo);
+		mutex_unlock(&bo->mappings_lock);
+		if (shared)
+			return -EINVAL;
+	}
+	if (bo->madv < 0)
+		return 0;
+
+	bo->madv = madv;
+	mutex_lock(&adev->purge.lock);
+	if (madv == AGATE_MADV_DONTNEED)
+		list_move_tail(&bo->purge_link, &adev->purge.list);
+	else
+		list_del_init(&bo->purge_link);
+	mutex_unlock(&adev->purge.lock);
+	return 0;
+}
+
+int agate_purge_madvise_ioctl(struct drm_device *dev, void *data, struct drm_file *file)
+{
+	struct drm_agate_madvise *args = data;
+	struct agate_bo *bo;
+	int ret;
+
+	if (args->pad ||
+	    (args->madv != AGATE_MADV_WILLNEED && args->madv != AGATE_MADV_DONTNEED))
+		return -EINVAL;
+	bo = agate_gem_lookup(file, args->handle);
+	if (!bo)
+		return -ENOENT;
+
+	mutex_lock(&bo->shmem.lock);
+	ret = advise(to_agate_device(dev), bo, args->madv);
+	args->retained = bo->madv >= 0;
+	mutex_unlock(&bo->shmem.lock);
+	agate_bo_put(bo);
+	return ret;
+}
+
+void agate_purge_forget(struct agate_bo *bo)
+{
+	struct agate_device *adev = to_agate_device(bo->base.dev);
+
+	/* Always with the lock: the shrinker may be looking at this very BO. */
+	mutex_lock(&adev->purge.lock);
+	list_del(&bo->purge_link);
+	mutex_unlock(&adev->purge.lock);
+}
