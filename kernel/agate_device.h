@@ -3,8 +3,8 @@
  * The device and the open file: what the frame and all topics share.
  *
  * Order of locks, outermost first:
- *   reset.lock, a BO's dma_resv, mmap_lock, submit's queue lock, shmem.lock,
- *   purge.lock, bo->mappings_lock, vm->lock, slots.lock, mmu.lock, irq.lock,
+ *   reset.lock, a BO's dma_resv, mmap_lock, submit's queue lock, gem.lock,
+ *   shmem.lock, purge.lock, bo->mappings_lock, vm->lock, slots.lock, mmu.lock, irq.lock,
  *   bus.lock
  * The shrinker starts anywhere below mmap_lock, and therefore only tries.
  */
@@ -14,6 +14,7 @@
 #include <linux/pci.h>
 #include <drm/drm_device.h>
 #include <drm/drm_file.h>
+#include <drm/drm_ioctl.h>
 
 #include "agate_bus.h"
 #include "agate_drm.h"
@@ -39,7 +40,10 @@
  * @irq: the four vectors
  * @features: AGATE_FEATURE_* of the topics that initialised
  * @stats: what is alive
+ * @unplug_lock: orders the end of probe, removal and @lost_work against each other
+ * @running: between the end of probe and removal; under @unplug_lock
  * @lost_work: unplugs the device once the bus found the GPU gone
+ * @gem: topic "gem"
  * @power: topic "power"
  * @purge: topic "purge"
  * @mmu: topic "mmu"
@@ -55,7 +59,10 @@ struct agate_device {
 	struct agate_irq irq[AGATE_NUM_VECTORS];
 	u64 features;
 	struct agate_stats stats;
+	struct mutex unplug_lock;	/* probe, removal, loss */
+	bool running;
 	struct work_struct lost_work;
+	struct agate_gem gem;
 	struct agate_power power;
 	struct agate_purge purge;
 	struct agate_mmu mmu;
@@ -87,6 +94,29 @@ static inline struct agate_file *to_agate_file(struct drm_file *file)
 {
 	return file->driver_priv;
 }
+
+/**
+ * agate_show_fdinfo - write what a client uses, in the DRM usage-stats keys
+ * @m: where to
+ * @f: the open file
+ */
+void agate_show_fdinfo(struct seq_file *m, struct file *f);
+
+/**
+ * agate_debugfs_init - drm_driver.debugfs_init: the files of one minor
+ * @minor: the minor
+ */
+void agate_debugfs_init(struct drm_minor *minor);
+
+/**
+ * agate_stat_name - what debugfs and the log call a counter
+ * @which: the counter
+ */
+const char *agate_stat_name(enum agate_stat which);
+
+/* The table of ioctls, for struct drm_driver. */
+#define AGATE_NUM_IOCTLS	(DRM_AGATE_SET_LABEL + 1)
+extern const struct drm_ioctl_desc agate_ioctls[AGATE_NUM_IOCTLS];
 
 /**
  * agate_device_lost - the GPU is gone: unplug the device, soon

@@ -27,6 +27,7 @@ struct agate_device;
  * struct agate_vm - one GPU address space
  * @ref: the file and each job hold one
  * @adev: the device
+ * @id: drm-client-id of its file, for debugfs
  * @lock: protects @mm and the page table; innermost of the driver's mutexes.
  *	The GPU's fault thread takes it, so nothing under it may wait for a job
  * @mm: ranges taken
@@ -35,6 +36,7 @@ struct agate_device;
 struct agate_vm {
 	struct kref ref;
 	struct agate_device *adev;
+	u64 id;
 	struct mutex lock;
 	struct drm_mm mm;
 	struct agate_as as;
@@ -65,6 +67,9 @@ static inline u64 agate_mapping_va(const struct agate_mapping *mapping)
 {
 	return mapping->node.start << PAGE_SHIFT;
 }
+
+/** agate_mapping_prot - what the GPU may do with the BO, AGATE_PROT_* */
+u32 agate_mapping_prot(const struct agate_mapping *mapping);
 
 /**
  * agate_vm_create - a new, empty address space

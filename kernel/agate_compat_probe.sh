@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What does this kernel offer?  Each probe is a few lines that compile only where
+# the answer is yes; the answers become HAVE_* in the header that is written.
+#
+# usage: agate_compat_probe.sh OUTPUT COMPILER FLAGS...
+set -eu
+
+output=$1
+shift
+object=$output.o
+trap 'rm -f "$object" "$object".d "$output.new"' EXIT
+
+# probe NAME: the lines to compile are read from standard input.
+probe() {
+	name=$1
+	shift
+	if "$@" -Werror -c -x c -o "$object" - 2>/dev/null; then
+		echo "#define $name 1" >> "$output.new"
+	fi
+}
+
+echo "/* Made by agate_compat_probe.sh. */" > "$output.new"
+
+# A probe that must succeed: without it every other answer would be a silent no.
+probe HAVE_KERNEL "$@" << 'END'
+#include <linux/module.h>
+END
+grep -q HAVE_KERNEL "$output.new" || {
+	echo "$0: the compiler cannot use this kernel's headers" >&2
+	exit 1
+}
+
+probe HAVE_VM_FLAGS_SET "$@" << 'END'
+#include <linux/mm.h>
+void probe(struct vm_area_struct *vma);
+void probe(struct vm_area_struct *vma) { vm_flags_set(vma, VM_PFNMAP); }
+END
+
+probe HAVE_SHRINKER_ALLOC "$@" << 'END'
+#include <linux/shrinker.h>
+struct shrinker *probe(void);
+struct shrinker *probe(void) { return shrinker_alloc(0, "probe"); }
+END
+
+mv "$output.new" "$output"

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What is alive, for people: counters, buffer objects, address spaces.
+ *
+ * Each file shows a moment.  BOs are walked under the lock that a dying BO has
+ * to take before it goes, files under the one of the core's list.
+ */
+#include <linux/seq_file.h>
+#include <drm/drm_debugfs.h>
+#include <drm/drm_file.h>
+
+#include "agate_device.h"
+
+static const char * const stat_names[AGATE_STAT_COUNT] = {
+	[AGATE_STAT_BOS] = "bos",
+	[AGATE_STAT_HANDLES] = "handles",
+	[AGATE_STAT_CPU_MAPS] = "cpu_maps",
+	[AGATE_STAT_PAGES] = "pages",
+	[AGATE_STAT_SG_TABLES] = "sg_tables",
+	[AGATE_STAT_VMS] = "vms",
+	[AGATE_STAT_VA_NODES] = "va_nodes",
+	[AGATE_STAT_PT_PAGES] = "pt_pages",
+	[AGATE_STAT_AS_REFS] = "as_refs",
+	[AGATE_STAT_JOBS] = "jobs",
+	[AGATE_STAT_FENCES] = "fences",
+	[AGATE_STAT_SLOT_BUSY] = "slot_busy",
+	[AGATE_STAT_FILES] = "files",
+};
+
+const char *agate_stat_name(enum agate_stat which)
+{
+	return stat_names[which];
+}
+
+static struct agate_device *adev_of(struct seq_file *m)
+{
+	struct drm_info_node *node = m->private;
+
+	return to_agate_device(node->minor->dev);
+}
+
+static int show_counters(struct seq_file *m, void *unused)
+{
+	struct agate_device *adev = adev_of(m);
+	unsigned int i;
+
+	for (i = 0; i < AGATE_STAT_COUNT; i++)
+		seq_printf(m, "%s %lld\n", stat_names[i],
+			   (s64)atomic64_read(&adev->stats.v[i]));
+	return 0;
+}
+
+static void show_flags(struct seq_file *m, u32 flags)
+{
+	static const struct {
+		u32 flag;
+		const char *name;
+	} names[] = {
+		{ AGATE_BO_NOEXEC, "noexec" },
+		{ AGATE_BO_HEAP, "heap" },
+		{ AGATE_BO_CPU_READONLY, "cpu_readonly" },
+		{ AGATE_BO_GPU_READONLY, "gpu_readonly" },
+	};
+	const char *separator = " flags=";
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		if (!(flags & names[i].flag))
+			continue;
+		seq_printf(m, "%s%s", separator, names[i].name);
+		separator = ",";
+	}
+}
+
+static const char *madv_name(int madv)
+{
+	if (madv < 0)
+		return "purged";
+	return madv == AGATE_MADV_DONTNEED ? "dontneed" : "willneed";
+}
+
+static void show_bo(struct seq_file *m, struct agate_bo *bo)
+{
+	char label[AGATE_LABEL_MAX + 1];
+	struct agate_mapping *mapping;
+
+	agate_gem_get_label(bo, label);
+	seq_printf(m, "size=%zu resident=%lu handles=%u refs=%u madv=%s", agate_bo_size(bo),
+		   READ_ONCE(bo->shmem.nr_pages) << PAGE_SHIFT, READ_ONCE(bo->base.handle_count),
+		   kref_read(&bo->base.refcount), madv_name(READ_ONCE(bo->madv)));
+	show_flags(m, bo->flags);
+	seq_printf(m, " label=\"%s\"\n", label);
+
+	mutex_lock(&bo->mappings_lock);
+	list_for_each_entry(mapping, &bo->mappings, link)
+		seq_printf(m, "  client=%llu va=%#llx handles=%u %s\n", mapping->vm->id,
+			   agate_mapping_va(mapping), mapping->handles,
+			   mapping->active ? "mapped" : "reserved");
+	mutex_unlock(&bo->mappings_lock);
+}
+
+static int show_bos(struct seq_file *m, void *unused)
+{
+	struct agate_device *adev = adev_of(m);
+	struct agate_bo *bo;
+
+	if (!agate_topic_present(adev, AGATE_FEATURE_GEM))
+		return 0;
+	mutex_lock(&adev->gem.lock);
+	list_for_each_entry(bo, &adev->gem.bos, link)
+		show_bo(m, bo);
+	mutex_unlock(&adev->gem.lock);
+	return 0;
+}
+
+static void show_place(struct seq_file *m, struct agate_vm *vm)
+{
+	struct agate_mmu *mmu = &vm->adev->mmu;
+	unsigned int users;
+	int number;
+
+	if (!agate_topic_present(vm->adev, AGATE_FEATURE_MMU))
+		return;
+	spin_lock(&mmu->lock);
+	number = vm->as.number;
+	users = vm->as.users;
+	spin_unlock(&mmu->lock);
+	seq_printf(m, " as=%d users=%u", number, users);
+}
+
+static void show_vm(struct seq_file *m, struct agate_vm *vm)
+{
+	struct drm_mm_node *node;
+
+	seq_printf(m, "client=%llu", vm->id);
+	show_place(m, vm);
+	seq_putc(m, '\n');
+
+	mutex_lock(&vm->lock);
+	drm_mm_for_each_node(node, &vm->mm)
+		seq_printf(m, "  %#llx-%#llx\n", node->start << PAGE_SHIFT,
+			   (node->start + node->size) << PAGE_SHIFT);
+	mutex_unlock(&vm->lock);
+}
+
+static int show_vms(struct seq_file *m, void *unused)
+{
+	struct agate_device *adev = adev_of(m);
+	struct drm_file *file;
+
+	mutex_lock(&adev->drm.filelist_mutex);
+	list_for_each_entry(file, &adev->drm.filelist, lhead)
+		show_vm(m, to_agate_file(file)->vm);
+	mutex_unlock(&adev->drm.filelist_mutex);
+	return 0;
+}
+
+static const struct drm_info_list agate_debugfs_files[] = {
+	{ "counters", show_counters, 0, NULL },
+	{ "bos", show_bos, 0, NULL },
+	{ "vms", show_vms, 0, NULL },
+};
+
+void agate_debugfs_init(struct drm_minor *minor)
+{
+	drm_debugfs_create_files(agate_debugfs_files, ARRAY_SIZE(agate_debugfs_files),
+				 minor->debugfs_root, minor);
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The driver's frame: probe and removal, open files, and the GPU's sudden end.
+ *
+ * struct agate_device lives until its last file is closed, which may be long
+ * after the GPU or the driver's binding to it has gone: what needs the device
+ * is stopped in remove(), what only needs memory is left to the files.
+ */
+#include <linux/module.h>
+#include <linux/pci.h>
+#include <linux/workqueue.h>
+#include <drm/drm_drv.h>
+#include <drm/drm_file.h>
+#include <drm/drm_gem.h>
+#include <drm/drm_managed.h>
+
+#include "agate_bar2.h"
+#include "agate_compat.h"
+#include "agate_device.h"
+
+static atomic64_t next_client_id = ATOMIC64_INIT(1);
+
+static int agate_file_open(struct agate_device *adev, struct agate_file *afile)
+{
+	afile->adev = adev;
+	afile->id = atomic64_fetch_inc(&next_client_id);
+	afile->vm = agate_vm_create(adev);
+	if (IS_ERR(afile->vm))
+		return PTR_ERR(afile->vm);
+	afile->vm->id = afile->id;
+	if (!agate_topic_present(adev, AGATE_FEATURE_SUBMIT))
+		return 0;
+
+	afile->entities = agate_submit_open(adev);
+	if (IS_ERR(afile->entities)) {
+		agate_vm_put(afile->vm);
+		return PTR_ERR(afile->entities);
+	}
+	return 0;
+}
+
+/* The section keeps removal from stopping a topic that is being asked for a queue. */
+static int agate_open(struct drm_device *drm, struct drm_file *file)
+{
+	struct agate_device *adev = to_agate_device(drm);
+	struct agate_file *afile;
+	int idx, ret;
+
+	afile = kzalloc(sizeof(*afile), GFP_KERNEL);
+	if (!afile)
+		return -ENOMEM;
+
+	ret = -ENODEV;
+	if (drm_dev_enter(drm, &idx)) {
+		ret = agate_file_open(adev, afile);
+		drm_dev_exit(idx);
+	}
+	if (ret) {
+		kfree(afile);
+		return ret;
+	}
+	file->driver_priv = afile;
+	agate_stat_inc(&adev->stats, AGATE_STAT_FILES);
+	return 0;
+}
+
+/* The core has closed the file's handles already. */
+static void agate_postclose(struct drm_device *drm, struct drm_file *file)
+{
+	struct agate_device *adev = to_agate_device(drm);
+	struct agate_file *afile = to_agate_file(file);
+
+	if (afile->entities)
+		agate_submit_close(adev, afile->entities);
+	agate_vm_put(afile->vm);
+	kfree(afile);
+	agate_stat_dec(&adev->stats, AGATE_STAT_FILES);
+}
+
+static const struct file_operations agate_fops = {
+	.owner = THIS_MODULE,
+	.open = drm_open,
+	.release = drm_release,
+	.unlocked_ioctl = drm_ioctl,
+	.compat_ioctl = drm_compat_ioctl,
+	.poll = drm_poll,
+	.read = drm_read,
+	.llseek = noop_llseek,
+	.mmap = drm_gem_mmap,
+	.show_fdinfo = agate_show_fdinfo,
+	AGATE_FOP_FLAGS
+};
+
+static const struct drm_driver agate_drm_driver = {
+	.driver_features = DRIVER_GEM | DRIVER_RENDER | DRIVER_SYNCOBJ | DRIVER_SYNCOBJ_TIMELINE,
+	.open = agate_open,
+	.postclose = agate_postclose,
+	.debugfs_init = agate_debugfs_init,
+	.ioctls = agate_ioctls,
+	.num_ioctls = AGATE_NUM_IOCTLS,
+	.fops = &agate_fops,
+	.name = "agate",
+	.desc = "Agate GPU",
+	.date = "20261121",
+	.major = 1,
+	.minor = 0,
+};
+
+/*
+ * The waiters first: unplugging waits for whoever is inside the driver.  Probe
+ * and removal find out for themselves.
+ */
+static void agate_lost_work(struct work_struct *work)
+{
+	struct agate_device *adev = container_of(work, struct agate_device, lost_work);
+
+	mutex_lock(&adev->unplug_lock);
+	if (adev->running) {
+		dev_err(&adev->pdev->dev, "the GPU is gone\n");
+		if (agate_topic_present(adev, AGATE_FEATURE_RESET))
+			agate_reset_device_lost(adev);
+		if (agate_topic_present(adev, AGATE_FEATURE_SLOT))
+			agate_slot_shutdown(adev);
+		drm_dev_unplug(&adev->drm);
+	}
+	mutex_unlock(&adev->unplug_lock);
+}
+
+void agate_device_lost(struct agate_device *adev)
+{
+	schedule_work(&adev->lost_work);
+}
+
+/* Runs when nothing can hold anything of the device any more. */
+static void agate_check_stats(struct drm_device *drm, void *unused)
+{
+	struct agate_device *adev = to_agate_device(drm);
+	unsigned int i;
+
+	for (i = 0; i < AGATE_STAT_COUNT; i++) {
+		s64 left = atomic64_read(&adev->stats.v[i]);
+
+		if (left)
+			drm_err(drm, "leaked: %s %lld\n", agate_stat_name(i), left);
+	}
+}
+
+/* Topics and DRM device; lost_work, if the GPU goes now, waits until this is done. */
+static int agate_start(struct agate_device *adev)
+{
+	int ret;
+
+	mutex_lock(&adev->unplug_lock);
+	ret = agate_topics_init(adev);
+	if (ret)
+		goto out;
+	ret = agate_bus_lost(adev) ? -ENODEV : drm_dev_register(&adev->drm, 0);
+	if (ret)
+		agate_topics_fini(adev);
+out:
+	adev->running = !ret;
+	mutex_unlock(&adev->unplug_lock);
+	return ret;
+}
+
+static int agate_probe(struct pci_dev *pdev, const struct pci_device_id *id)
+{
+	struct agate_device *adev;
+	int ret;
+
+	adev = devm_drm_dev_alloc(&pdev->dev, &agate_drm_driver, struct agate_device, drm);
+	if (IS_ERR(adev))
+		return PTR_ERR(adev);
+	adev->pdev = pdev;
+	mutex_init(&adev->unplug_lock);
+	INIT_WORK(&adev->lost_work, agate_lost_work);
+	pci_set_drvdata(pdev, adev);
+	ret = drmm_add_action(&adev->drm, agate_check_stats, NULL);
+	if (ret)
+		return ret;
+
+	ret = agate_pci_init(adev);
+	if (ret)
+		goto out;
+	ret = agate_start(adev);
+	if (ret) {
+		agate_pci_fini(adev);
+		goto out;
+	}
+	dev_info(&pdev->dev, "GPU %#x, features %#llx\n", adev->id.gpu_id, adev->features);
+	return 0;
+
+out:
+	cancel_work_sync(&adev->lost_work);
+	return ret;
+}
+
+static void agate_remove(struct pci_dev *pdev)
+{
+	struct agate_device *adev = pci_get_drvdata(pdev);
+
+	mutex_lock(&adev->unplug_lock);
+	adev->running = false;
+	drm_dev_unplug(&adev->drm);
+	mutex_unlock(&adev->unplug_lock);
+
+	agate_topics_fini(adev);
+	agate_pci_fini(adev);
+	cancel_work_sync(&adev->lost_work);
+}
+
+static const struct pci_device_id agate_pci_ids[] = {
+	{ PCI_DEVICE(AGATE_PCI_VENDOR, AGATE_PCI_DEVICE) },
+	{ }
+};
+MODULE_DEVICE_TABLE(pci, agate_pci_ids);
+
+static struct pci_driver agate_pci_driver = {
+	.name = "agate",
+	.id_table = agate_pci_ids,
+	.probe = agate_probe,
+	.remove = agate_remove,
+};
+module_pci_driver(agate_pci_driver);
+
+MODULE_DESCRIPTION("DRM driver for the Agate GPU");
+MODULE_LICENSE("GPL");

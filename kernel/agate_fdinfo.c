@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What one client uses, in /proc/PID/fdinfo: the keys of drm-usage-stats.rst.
+ *
+ * A BO counts for every file that has a handle to it; "shared" says how much of
+ * the total that concerns.
+ */
+#include <linux/idr.h>
+#include <linux/seq_file.h>
+#include <drm/drm_drv.h>
+#include <drm/drm_file.h>
+
+#include "agate_device.h"
+
+/* Bytes, by the names that the keys have. */
+struct memory_use {
+	u64 total;
+	u64 shared;
+	u64 resident;
+	u64 purgeable;
+	u64 active;
+};
+
+static void add_bo(struct memory_use *use, struct agate_bo *bo)
+{
+	u64 size = agate_bo_size(bo);
+	u64 resident = (u64)READ_ONCE(bo->shmem.nr_pages) << PAGE_SHIFT;
+	bool active = atomic_read(&bo->gpu_users);
+
+	use->total += size;
+	use->resident += resident;
+	if (READ_ONCE(bo->base.handle_count) > 1)
+		use->shared += size;
+	if (active)
+		use->active += resident;
+	else if (READ_ONCE(bo->madv) == AGATE_MADV_DONTNEED)
+		use->purgeable += resident;
+}
+
+/* The table's lock keeps every BO in it alive; it spins, so nothing may sleep here. */
+static void sum_bos(struct drm_file *file, struct memory_use *use)
+{
+	struct drm_gem_object *obj;
+	int handle;
+
+	spin_lock(&file->table_lock);
+	idr_for_each_entry(&file->object_idr, obj, handle)
+		add_bo(use, to_agate_bo(obj));
+	spin_unlock(&file->table_lock);
+}
+
+static void show_memory(struct seq_file *m, const struct memory_use *use)
+{
+	const struct {
+		const char *key;
+		u64 bytes;
+	} keys[] = {
+		{ "drm-memory-memory", use->resident },
+		{ "drm-total-memory", use->total },
+		{ "drm-shared-memory", use->shared },
+		{ "drm-resident-memory", use->resident },
+		{ "drm-purgeable-memory", use->purgeable },
+		{ "drm-active-memory", use->active },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(keys); i++)
+		seq_printf(m, "%s:\t%llu KiB\n", keys[i].key, keys[i].bytes / SZ_1K);
+}
+
+static void show_engines(struct seq_file *m, struct agate_file *afile)
+{
+	static const char * const names[AGATE_MAX_SLOTS] = {
+		"fragment", "vertex-tiler", "compute",
+	};
+	unsigned int i;
+
+	for (i = 0; i < AGATE_MAX_SLOTS; i++) {
+		u64 busy_ns = afile->entities ? atomic64_read(&afile->entities->busy_ns[i]) : 0;
+
+		seq_printf(m, "drm-engine-%s:\t%llu ns\n", names[i], busy_ns);
+	}
+}
+
+void agate_show_fdinfo(struct seq_file *m, struct file *f)
+{
+	struct drm_file *file = f->private_data;
+	struct agate_file *afile = to_agate_file(file);
+	struct agate_device *adev = afile->adev;
+	struct memory_use use = { };
+
+	seq_printf(m, "drm-driver:\t%s\n", adev->drm.driver->name);
+	seq_printf(m, "drm-pdev:\t%s\n", pci_name(adev->pdev));
+	seq_printf(m, "drm-client-id:\t%llu\n", afile->id);
+	show_engines(m, afile);
+	sum_bos(file, &use);
+	show_memory(m, &use);
+}

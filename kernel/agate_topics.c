@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The table of topics, in the order in which they start.
+ */
+#include <linux/kernel.h>
+
+#include "agate_device.h"
+#include "agate_fault.h"
+#include "agate_mmap.h"
+#include "agate_topics.h"
+
+/**
+ * struct agate_topic - one part of the driver
+ * @name: for the log
+ * @feature: its bit in what userspace is told
+ * @needs: bits of the topics it stands on; absent without them
+ * @init: starts it; -EOPNOTSUPP when it is not there
+ * @fini: stops it; what open files use stays
+ */
+struct agate_topic {
+	const char *name;
+	u64 feature;
+	u64 needs;
+	int (*init)(struct agate_device *adev);
+	void (*fini)(struct agate_device *adev);
+};
+
+static const struct agate_topic topics[] = {
+	{ "gem", AGATE_FEATURE_GEM, 0,
+	  agate_gem_topic_init, agate_gem_topic_fini },
+	{ "shmem", AGATE_FEATURE_SHMEM, AGATE_FEATURE_GEM,
+	  agate_shmem_topic_init, agate_shmem_topic_fini },
+	{ "mmap", AGATE_FEATURE_MMAP, AGATE_FEATURE_SHMEM,
+	  agate_mmap_topic_init, agate_mmap_topic_fini },
+	{ "purge", AGATE_FEATURE_PURGE, AGATE_FEATURE_SHMEM,
+	  agate_purge_topic_init, agate_purge_topic_fini },
+	{ "power", AGATE_FEATURE_POWER, 0,
+	  agate_power_topic_init, agate_power_topic_fini },
+	{ "pgtable", AGATE_FEATURE_PGTABLE, 0,
+	  agate_pgtable_topic_init, agate_pgtable_topic_fini },
+	{ "mmu", AGATE_FEATURE_MMU, AGATE_FEATURE_PGTABLE | AGATE_FEATURE_SHMEM,
+	  agate_mmu_topic_init, agate_mmu_topic_fini },
+	{ "fault", AGATE_FEATURE_FAULT, AGATE_FEATURE_MMU,
+	  agate_fault_topic_init, agate_fault_topic_fini },
+	{ "slot", AGATE_FEATURE_SLOT, AGATE_FEATURE_MMU | AGATE_FEATURE_POWER,
+	  agate_slot_topic_init, agate_slot_topic_fini },
+	{ "submit", AGATE_FEATURE_SUBMIT, AGATE_FEATURE_SLOT,
+	  agate_submit_topic_init, agate_submit_topic_fini },
+	{ "reset", AGATE_FEATURE_RESET, AGATE_FEATURE_SUBMIT,
+	  agate_reset_topic_init, agate_reset_topic_fini },
+};
+
+/* Stops the topics below @end that were started, last one first. */
+static void topics_fini(struct agate_device *adev, size_t end)
+{
+	while (end--) {
+		if (adev->features & topics[end].feature)
+			topics[end].fini(adev);
+		adev->features &= ~topics[end].feature;
+	}
+}
+
+static int topic_init(struct agate_device *adev, const struct agate_topic *topic)
+{
+	int ret = -EOPNOTSUPP;
+
+	if ((adev->features & topic->needs) == topic->needs)
+		ret = topic->init(adev);
+	if (ret == -EOPNOTSUPP) {
+		dev_info(&adev->pdev->dev, "topic %s is absent\n", topic->name);
+		return 0;
+	}
+	if (ret) {
+		dev_err(&adev->pdev->dev, "topic %s failed: %d\n", topic->name, ret);
+		return ret;
+	}
+	adev->features |= topic->feature;
+	return 0;
+}
+
+int agate_topics_init(struct agate_device *adev)
+{
+	size_t i;
+	int ret;
+
+	for (i = 0; i < ARRAY_SIZE(topics); i++) {
+		ret = topic_init(adev, &topics[i]);
+		if (ret) {
+			topics_fini(adev, i);
+			return ret;
+		}
+	}
+	return 0;
+}
+
+void agate_topics_fini(struct agate_device *adev)
+{
+	topics_fini(adev, ARRAY_SIZE(topics));
+}
+
+bool agate_topic_present(const struct agate_device *adev, u64 feature)
+{
+	return adev->features & feature;
+}
