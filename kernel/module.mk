@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+#
+# The driver: the frame in kernel/, and one file for each part from solutions/,
+# linked together into build/driver/FLAVOUR and built there against that
+# flavour's kernel.  FLAVOUR is fast or debug.
+
+DRIVER_FLAVOURS	:= fast debug
+DRIVER_PARTS	:= \
+	solutions/01-first-contact/agate_pci.c \
+	solutions/02-gem-object/agate_gem.c \
+	solutions/04-shmem/agate_gem_shmem.c \
+	solutions/05-mmap/agate_gem_mmap.c \
+	solutions/07-purge/agate_gem_purge.c \
+	$(sort $(wildcard $(addprefix solutions/,$(addsuffix /agate_*.c, \
+		10-page-tables 11-address-spaces 12-gpu-faults 13-job-slots \
+		14-submit 15-reset))))
+DRIVER_SOURCES	:= $(sort $(wildcard kernel/agate_*.[ch])) kernel/agate_compat_probe.sh \
+		   kernel/Kbuild $(sort $(wildcard include/agate_*.h)) $(DRIVER_PARTS)
+DRIVER_MODULES	:= $(DRIVER_FLAVOURS:%=$(BUILD)/driver/%/agate.ko)
+
+.PHONY: driver
+driver: $(DRIVER_MODULES)
+
+# The kernel is an order-only prerequisite: its directory changes for reasons of
+# its own.  What counts is which kernel it is, and compose.sh looks at that.
+$(DRIVER_MODULES): $(BUILD)/driver/%/agate.ko: $(DRIVER_SOURCES) kernel/compose.sh kernel/module.mk \
+		| $(BUILD)/guest/kernel-%
+	$(call say,MODULE,$@)
+	$(Q)kernel/compose.sh $(@D) $(BUILD)/guest/kernel-$* $(DRIVER_SOURCES)
+	$(Q)$(MAKE) -C $(BUILD)/guest/kernel-$* M=$(abspath $(@D)) modules >$(@D)/build.log 2>&1 || \
+		{ cat $(@D)/build.log >&2; exit 1; }
