@@ -24,7 +24,7 @@ die()
 }
 
 busybox=$(command -v busybox) || die "busybox-static is not installed"
-! readelf -l "$busybox" | grep -q INTERP || die "$busybox is not static: install busybox-static"
+! readelf -l "$busybox" | grep INTERP >/dev/null || die "$busybox is not static: install busybox-static"
 
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
@@ -38,7 +38,7 @@ busybox --list-full | while IFS= read -r applet; do
 done
 
 for lib in $libs; do
-	path=$(/sbin/ldconfig -p | awk -v l="$lib" '$1 == l && /x86-64/ { print $NF; exit }')
+	path=$(/sbin/ldconfig -p | awk -v l="$lib" '$1 == l && /x86-64/ && !n++ { print $NF }')
 	[ -n "$path" ] || die "$lib is not installed"
 	install -m 755 "$(realpath "$path")" "$root$libdir/$lib"
 	strip --strip-debug "$root$libdir/$lib"

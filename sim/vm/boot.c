@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Guests that the launcher boots for itself: one to make a snapshot of, and one
+ * to find out whether KVM works here.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "vm_priv.h"
+
+/* Ten times what the slowest boot takes on a slow machine. */
+#define BOOT_TIMEOUT_NS		120000000000ull
+/* A working KVM boots in about a second; a broken one never does. */
+#define PROBE_TIMEOUT_NS	20000000000ull
+
+/* A guest like @vm's, without GPU. */
+static struct vm *like(const struct vm *vm, bool kvm, uint64_t timeout)
+{
+	struct vm_config cfg = vm->cfg;
+	struct vm *guest;
+
+	cfg.sim = NULL;
+	cfg.console = NULL;
+	cfg.timeout_ms = 0;
+	guest = vm_new(&cfg);
+	if (guest) {
+		guest->ram_mib = vm->ram_mib;
+		guest->kvm = kvm;
+		guest->deadline = vm_now() + timeout;
+	}
+	return guest;
+}
+
+static enum vm_status boot(struct vm *guest)
+{
+	enum vm_status st;
+
+	st = vm_memory_init(guest);
+	if (st == VM_OK)
+		st = vm_qemu_start(guest, false, false);
+	if (st == VM_OK)
+		st = vm_ctl_ready(guest);
+	return st;
+}
+
+static enum vm_status save(struct vm *guest, int file, int dir_fd, const char *name)
+{
+	enum vm_status st;
+
+	st = vm_qmp_greet(guest);
+	if (st == VM_OK)
+		st = vm_qmp_command(guest, "stop", NULL);
+	if (st == VM_OK)
+		st = vm_qmp_migrate(guest, "migrate", file);
+	return st == VM_OK ? vm_snapshot_finish(guest, file, dir_fd, name) : st;
+}
+
+enum vm_status vm_boot_for_snapshot(struct vm *vm, int dir_fd, const char *name)
+{
+	struct vm *guest;
+	enum vm_status st;
+	int file;
+
+	guest = like(vm, vm->kvm, BOOT_TIMEOUT_NS);
+	if (!guest)
+		return vm_fail(vm, VM_HOST, "out of memory");
+	file = vm_snapshot_create(guest, dir_fd);
+	if (file < 0)
+		st = vm_fail(guest, VM_HOST, "snapshot: %s", strerror(errno));
+	else
+		st = boot(guest);
+	if (st == VM_OK)
+		st = save(guest, file, dir_fd, name);
+	if (st != VM_OK) {
+		vm_fail(vm, st, "booting for the snapshot: %s", guest->error);
+		memcpy(vm->console, guest->console, sizeof(vm->console));
+		vm->console_len = guest->console_len;
+	}
+	vm_close(&file);
+	vm_stop(guest);
+	vm_cache_prune(dir_fd);
+	return st;
+}
+
+/* Boots under KVM; the answer is kept unless the probe was interrupted. */
+static enum vm_status probe(struct vm *vm, int dir_fd, const char *name)
+{
+	struct vm *guest;
+	enum vm_status st;
+	int file;
+
+	guest = like(vm, true, PROBE_TIMEOUT_NS);
+	if (!guest)
+		return vm_fail(vm, VM_HOST, "out of memory");
+	st = boot(guest);
+	vm_stop(guest);
+	if (st == VM_INTERRUPTED)
+		return vm_fail(vm, st, "interrupted");
+	vm->kvm = st == VM_OK;
+	file = openat(dir_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (file < 0 || !vm_write_all(file, vm->kvm ? "kvm\n" : "tcg\n", 4) ||
+	    !vm_cache_publish(file, dir_fd, name))
+		st = vm_fail(vm, VM_HOST, "cache: %s", strerror(errno));
+	else
+		st = VM_OK;
+	vm_close(&file);
+	return st;
+}
+
+/* KVM's device can be there and a guest still hang: only a boot tells. */
+enum vm_status vm_accel_choose(struct vm *vm, int dir_fd)
+{
+	char name[64], answer[4] = "";
+	int fd;
+
+	vm->kvm = vm->cfg.accel == VM_ACCEL_KVM;
+	if (vm->cfg.accel != VM_ACCEL_AUTO || access("/dev/kvm", R_OK | W_OK))
+		return VM_OK;
+	vm_cache_accel_name(name, sizeof(name));
+	fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return probe(vm, dir_fd, name);
+	if (read(fd, answer, 3) == 3)
+		vm->kvm = !strcmp(answer, "kvm");
+	futimens(fd, NULL);
+	close(fd);
+	return VM_OK;
+}

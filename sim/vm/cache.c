@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The launcher's part of the cache, ${XDG_CACHE_HOME:-~/.cache}/agate/vm/:
+ * snapshots, and whether KVM works on this machine.
+ *
+ * A name is a hash of everything the content depends on, so nothing ever has to
+ * be invalidated; what no run has used for two weeks is removed when a new
+ * snapshot is made.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "vm_priv.h"
+
+#define UNUSED_SECONDS	(14 * 24 * 3600)
+
+/* FNV-1a over 64-bit words: not for adversaries, the cache is the user's own. */
+static uint64_t hash(uint64_t h, const void *data, size_t len)
+{
+	const unsigned char *p = data;
+	uint64_t word;
+
+	h = (h ^ len) * 0x100000001b3u;
+	for (; len; len -= len < 8 ? len : 8, p += 8) {
+		word = 0;
+		memcpy(&word, p, len < 8 ? len : 8);
+		h = (h ^ word) * 0x100000001b3u;
+		h ^= h >> 32;
+	}
+	return h;
+}
+
+static uint64_t hash_text(uint64_t h, const char *text)
+{
+	return hash(h, text, strlen(text));
+}
+
+static bool hash_file(uint64_t *h, const char *path)
+{
+	struct stat sb;
+	void *map;
+	int fd;
+
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	map = MAP_FAILED;
+	if (!fstat(fd, &sb) && sb.st_size > 0)
+		map = mmap(NULL, (size_t)sb.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	if (map == MAP_FAILED)
+		return false;
+	*h = hash(*h, map, (size_t)sb.st_size);
+	munmap(map, (size_t)sb.st_size);
+	return true;
+}
+
+/* Stands for QEMU's version without running it. */
+static uint64_t hash_qemu(uint64_t h)
+{
+	const char *path = getenv("PATH");
+	char file[4096];
+	struct stat sb;
+	size_t len;
+
+	for (; path && *path; path += len + (path[len] == ':')) {
+		len = strcspn(path, ":");
+		snprintf(file, sizeof(file), "%.*s/%s", (int)len, path, VM_QEMU);
+		if (stat(file, &sb))
+			continue;
+		h = hash(h, &sb.st_size, sizeof(sb.st_size));
+		return hash(h, &sb.st_mtim, sizeof(sb.st_mtim));
+	}
+	return h;
+}
+
+/* The guest calibrates its clock by this processor. */
+static uint64_t hash_host(uint64_t h)
+{
+	char line[256];
+	FILE *f = fopen("/proc/cpuinfo", "re");
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (!strncmp(line, "model name", 10)) {
+			h = hash_text(h, line);
+			break;
+		}
+	}
+	if (f)
+		fclose(f);
+	return h;
+}
+
+/* Opens the directory, making it first; -1 with errno. */
+int vm_cache_open(void)
+{
+	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	char path[4096];
+	int n;
+
+	if (base && base[0] == '/')
+		n = snprintf(path, sizeof(path), "%s/agate/vm", base);
+	else
+		n = snprintf(path, sizeof(path), "%s/.cache/agate/vm", home ? home : "/root");
+	if (n < 0 || (size_t)n >= sizeof(path)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	for (char *p = path + 1; *p; p++) {
+		if (*p != '/')
+			continue;
+		*p = '\0';
+		mkdir(path, 0777);
+		*p = '/';
+	}
+	mkdir(path, 0700);
+	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+enum vm_status vm_cache_snapshot_name(struct vm *vm, char *name, size_t size)
+{
+	char kernel[4096];
+	uint64_t h = 0xcbf29ce484222325u;
+
+	snprintf(kernel, sizeof(kernel), "%s/bzImage", vm->cfg.kernel_dir);
+	h = hash_text(h, VM_MACHINE " " VM_CPU " " VM_CMDLINE);
+	h = hash_text(h, vm->kvm ? "kvm" : "tcg");
+	h = hash_text(h, vm->cfg.append ? vm->cfg.append : "");
+	h = hash(h, &vm->ram_mib, sizeof(vm->ram_mib));
+	h = hash_host(hash_qemu(h));
+	if (!hash_file(&h, kernel))
+		return vm_fail(vm, VM_HOST, "%s: %s", kernel, strerror(errno));
+	if (!hash_file(&h, vm->cfg.initramfs))
+		return vm_fail(vm, VM_HOST, "%s: %s", vm->cfg.initramfs, strerror(errno));
+	snprintf(name, size, "snapshot-%016llx", (unsigned long long)h);
+	return VM_OK;
+}
+
+/* Whether KVM works depends on the host's kernel, its processor, and QEMU. */
+void vm_cache_accel_name(char *name, size_t size)
+{
+	struct utsname u;
+	uint64_t h = 0xcbf29ce484222325u;
+
+	if (!uname(&u))
+		h = hash_text(hash_text(h, u.release), u.version);
+	h = hash_host(hash_qemu(h));
+	snprintf(name, size, "accel-%016llx", (unsigned long long)h);
+}
+
+/* Names a nameless file; that another run was faster is as good. */
+bool vm_cache_publish(int file, int dir_fd, const char *name)
+{
+	char self[64];
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", file);
+	return !linkat(AT_FDCWD, self, dir_fd, name, AT_SYMLINK_FOLLOW) || errno == EEXIST;
+}
+
+void vm_cache_prune(int dir_fd)
+{
+	time_t oldest = time(NULL) - UNUSED_SECONDS;
+	struct dirent *de;
+	struct stat sb;
+	DIR *dir;
+	int fd;
+
+	fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		vm_close(&fd);
+		return;
+	}
+	while ((de = readdir(dir))) {
+		if (strncmp(de->d_name, "snapshot-", 9) && strncmp(de->d_name, "accel-", 6))
+			continue;
+		if (!fstatat(dir_fd, de->d_name, &sb, AT_SYMLINK_NOFOLLOW) &&
+		    sb.st_mtime < oldest)
+			unlinkat(dir_fd, de->d_name, 0);
+	}
+	closedir(dir);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * agate-vm: the launcher as a program.  main.c owns the options and the exit
+ * status, steps.c what happens between start and stop.
+ */
+#ifndef AGATE_VM_CLI_H
+#define AGATE_VM_CLI_H
+
+#include "vm.h"
+
+/*
+ * Exit status.  What a guest program ended with comes through as it is: its own
+ * status up to GUEST_MAX, or 128 + signal.
+ */
+enum cli_exit {
+	EXIT_GUEST_MAX = 239,
+	EXIT_CRASHED = 240,	/* the guest's kernel panicked */
+	EXIT_TIMED_OUT = 241,	/* --timeout, or a step's own limit */
+	EXIT_LOST = 242,	/* QEMU ended by itself, or the guest switched off */
+	EXIT_HOST = 243,	/* a file, QEMU or the GPU's process: on our side */
+	EXIT_REFUSED = 244,	/* PID 1 could not do a step */
+	EXIT_USAGE = 245,
+	EXIT_INTERRUPTED = 246,	/* SIGINT, SIGTERM, SIGHUP */
+};
+
+#define STEPS_MAX	128
+
+struct cli_step {
+	const char *text;
+	uint64_t ns;		/* how long it took */
+};
+
+struct cli {
+	struct vm_config cfg;
+	const char *timings;
+	bool shell;
+	struct cli_step steps[STEPS_MAX];
+	size_t nsteps;
+	size_t done;		/* steps that were begun */
+	const char *kill_on;	/* kill the GPU when this is in the output */
+	size_t matched;
+	struct vm *vm;
+};
+
+/* True when @text is a step that run_step() knows. */
+bool step_valid(const char *text);
+
+/* Runs one step; *exit_code is not 0 when its program did not succeed. */
+enum vm_status step_run(struct cli *cli, const char *text, int *exit_code);
+
+#endif /* AGATE_VM_CLI_H */

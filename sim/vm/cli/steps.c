@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The steps of a run, in the words of the command line.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+#define GET_MAX	(1ull << 30)
+
+/* Splits "a:b:c" in place into at most @max parts; returns how many there are. */
+static size_t split(char *text, char **part, size_t max)
+{
+	size_t n = 0;
+
+	for (char *p = text; p && n < max; n++) {
+		part[n] = p;
+		p = n + 1 < max ? strchr(p, ':') : NULL;
+		if (p)
+			*p++ = '\0';
+	}
+	return n;
+}
+
+/* The text may come in pieces, so the match goes on from where it was. */
+static void watch(struct cli *cli, const char *data, size_t len)
+{
+	size_t want = cli->kill_on ? strlen(cli->kill_on) : 0;
+
+	for (size_t i = 0; i < len && want; i++) {
+		if (data[i] == cli->kill_on[cli->matched])
+			cli->matched++;
+		else
+			cli->matched = data[i] == cli->kill_on[0];
+		if (cli->matched == want) {
+			cli->kill_on = NULL;
+			vm_kill_sim(cli->vm);
+			return;
+		}
+	}
+}
+
+static void output(void *arg, enum vm_stream stream, const char *data, size_t len)
+{
+	FILE *f = stream == VM_STDOUT ? stdout : stderr;
+
+	fwrite(data, 1, len, f);
+	fflush(f);
+	watch(arg, data, len);
+}
+
+static enum vm_status run_exec(struct cli *cli, const char *command, unsigned int timeout_ms,
+			       int *exit_code)
+{
+	const char *const argv[] = { "/bin/sh", "-c", command, NULL };
+	struct vm_exec exec = {
+		.argv = argv, .output = output, .output_arg = cli, .timeout_ms = timeout_ms,
+	};
+	enum vm_status st = vm_exec(cli->vm, &exec);
+
+	if (st != VM_OK)
+		return st;
+	if (exec.timed_out) {
+		fprintf(stderr, "agate-vm: killed after %u ms: %s\n", timeout_ms, command);
+		*exit_code = EXIT_TIMED_OUT;
+	} else if (exec.signaled) {
+		fprintf(stderr, "agate-vm: ended by signal %d: %s\n", exec.value, command);
+		*exit_code = 128 + exec.value;
+	} else {
+		*exit_code = exec.value > EXIT_GUEST_MAX ? EXIT_GUEST_MAX : exec.value;
+	}
+	return VM_OK;
+}
+
+static enum vm_status run_put(struct cli *cli, char *args)
+{
+	char *part[3], *end;
+	unsigned long mode = 0755;
+	size_t n = split(args, part, 3);
+
+	if (n < 2)
+		return VM_HOST;
+	if (n == 3) {
+		mode = strtoul(part[2], &end, 8);
+		if (*end || mode > 07777)
+			return VM_HOST;
+	}
+	return vm_put(cli->vm, part[0], part[1], (unsigned int)mode);
+}
+
+static enum vm_status run_get(struct cli *cli, char *args)
+{
+	enum vm_status st;
+	char *part[2];
+	int fd;
+
+	if (split(args, part, 2) != 2)
+		return VM_HOST;
+	fd = open(part[1], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0) {
+		fprintf(stderr, "agate-vm: %s: %s\n", part[1], strerror(errno));
+		return VM_HOST;
+	}
+	st = vm_get(cli->vm, part[0], fd, GET_MAX);
+	if (close(fd) && st == VM_OK) {
+		fprintf(stderr, "agate-vm: %s: %s\n", part[1], strerror(errno));
+		st = VM_HOST;
+	}
+	return st;
+}
+
+/* exec-within:MS:COMMAND */
+static enum vm_status run_exec_within(struct cli *cli, char *args, int *exit_code)
+{
+	char *part[2], *end;
+	unsigned long ms;
+
+	if (split(args, part, 2) != 2)
+		return VM_HOST;
+	ms = strtoul(part[0], &end, 10);
+	if (*end || !ms || ms > 3600000)
+		return VM_HOST;
+	return run_exec(cli, part[1], (unsigned int)ms, exit_code);
+}
+
+static const char *argument(const char *text, const char *name)
+{
+	size_t len = strlen(name);
+
+	return !strncmp(text, name, len) && text[len] == ':' && text[len + 1] ?
+		text + len + 1 : NULL;
+}
+
+bool step_valid(const char *text)
+{
+	static const char *const with[] = { "put", "get", "exec", "exec-within", "kill-sim-on" };
+	const char *colon;
+
+	if (!strcmp(text, "kill-sim") || !strcmp(text, "poweroff"))
+		return true;
+	for (size_t i = 0; i < sizeof(with) / sizeof(with[0]); i++) {
+		const char *arg = argument(text, with[i]);
+
+		if (!arg)
+			continue;
+		colon = strchr(arg, ':');
+		return i == 2 || i == 4 || (colon && colon != arg && colon[1]);
+	}
+	return false;
+}
+
+enum vm_status step_run(struct cli *cli, const char *text, int *exit_code)
+{
+	const char *arg;
+	enum vm_status st = VM_HOST;
+	char *copy;
+
+	if (!strcmp(text, "kill-sim"))
+		return vm_kill_sim(cli->vm);
+	if (!strcmp(text, "poweroff"))
+		return vm_poweroff(cli->vm);
+	arg = argument(text, "exec");
+	if (arg)
+		return run_exec(cli, arg, 0, exit_code);
+	arg = argument(text, "kill-sim-on");
+	if (arg) {
+		cli->kill_on = arg;
+		cli->matched = 0;
+		return VM_OK;
+	}
+	copy = strdup(strchr(text, ':') + 1);
+	if (!copy)
+		return VM_HOST;
+	if (argument(text, "put"))
+		st = run_put(cli, copy);
+	else if (argument(text, "get"))
+		st = run_get(cli, copy);
+	else
+		st = run_exec_within(cli, copy, exit_code);
+	free(copy);
+	return st;
+}

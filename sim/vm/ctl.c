@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The launcher's end of the control channel to PID 1: frames out, frames in, one
+ * request in flight.  What comes in was written by a guest whose kernel runs
+ * code under test, so every length is checked.
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "vm_priv.h"
+
+static void take_frame(struct vm *vm, const struct ctl_header *hdr, const char *data)
+{
+	struct vm_ctl *ctl = &vm->ctl;
+	uint32_t version;
+	int32_t error;
+
+	if (hdr->type == CTL_READY) {
+		if (hdr->len == sizeof(version)) {
+			memcpy(&version, data, sizeof(version));
+			ctl->ready = version == CTL_VERSION;
+		}
+		return;
+	}
+	if (hdr->id != ctl->id || ctl->done)
+		return;		/* late words of a request that was given up */
+	if (hdr->type == CTL_ACK && hdr->len == sizeof(error)) {
+		memcpy(&error, data, sizeof(error));
+		ctl->error = error;
+		ctl->done = true;
+	} else if (hdr->type == CTL_EXIT && hdr->len == sizeof(ctl->exit)) {
+		memcpy(&ctl->exit, data, sizeof(ctl->exit));
+		ctl->error = ctl->exit.how == CTL_NOT_STARTED ? (int)ctl->exit.value : 0;
+		ctl->done = true;
+	} else if (ctl->data) {
+		ctl->data(vm, hdr->type, data, hdr->len);
+	}
+}
+
+/* Reads what is there; false at the end of the stream or when it is not frames. */
+bool vm_ctl_input(struct vm *vm)
+{
+	static char chunk[256u << 10];
+	struct vm_buf *in = &vm->ctl.in;
+	struct ctl_header hdr;
+	size_t used = 0;
+	ssize_t n;
+
+	n = read(vm->ctl.fd, chunk, sizeof(chunk));
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR;
+	if (n == 0 || !vm_buf_append(in, chunk, (size_t)n))
+		return false;
+	while (in->len - used >= sizeof(hdr)) {
+		memcpy(&hdr, in->data + used, sizeof(hdr));
+		if (hdr.len > CTL_PAYLOAD_MAX)
+			return false;
+		if (in->len - used < sizeof(hdr) + hdr.len)
+			break;
+		take_frame(vm, &hdr, in->data + used + sizeof(hdr));
+		used += sizeof(hdr) + hdr.len;
+	}
+	vm_buf_consume(in, used);
+	return true;
+}
+
+/* Writes what fits; false when the other end is gone. */
+bool vm_ctl_output(struct vm *vm)
+{
+	struct vm_buf *out = &vm->ctl.out;
+	ssize_t n;
+
+	n = write(vm->ctl.fd, out->data, out->len);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR;
+	vm_buf_consume(out, (size_t)n);
+	return true;
+}
+
+/* Queues one frame made of two pieces, for the request in flight. */
+enum vm_status vm_ctl_send(struct vm *vm, uint32_t type, const void *a, size_t alen,
+			   const void *b, size_t blen)
+{
+	struct ctl_header hdr = {
+		.len = (uint32_t)(alen + blen), .type = type, .id = vm->ctl.id,
+	};
+
+	if (vm->ctl.fd < 0)
+		return vm_fail(vm, VM_HOST, "the control channel is closed");
+	if (alen + blen > CTL_PAYLOAD_MAX)
+		return vm_fail(vm, VM_HOST, "request too long");
+	if (!vm_buf_append(&vm->ctl.out, &hdr, sizeof(hdr)) ||
+	    !vm_buf_append(&vm->ctl.out, a, alen) || !vm_buf_append(&vm->ctl.out, b, blen))
+		return vm_fail(vm, VM_HOST, "out of memory");
+	return VM_OK;
+}
+
+/* Begins a request: the frames that follow, in both directions, carry its id. */
+void vm_ctl_begin(struct vm *vm, void (*data)(struct vm *, uint32_t, const void *, size_t))
+{
+	vm->ctl.id++;
+	vm->ctl.done = false;
+	vm->ctl.error = 0;
+	vm->ctl.data = data;
+}
+
+/*
+ * Waits for the end of the request; PID 1's refusal becomes VM_REFUSED.  VM_TIMEOUT
+ * when @until passes first.
+ */
+enum vm_status vm_ctl_wait(struct vm *vm, uint64_t until)
+{
+	enum vm_status st = VM_OK;
+
+	while (st == VM_OK && !vm->ctl.done) {
+		if (vm->ctl.fd < 0 && !vm->qemu.ended && vm->qmp.fd >= 0)
+			return vm_fail(vm, VM_HOST, "the guest broke the control protocol");
+		st = vm_pump(vm, until);
+	}
+	/* The answer may have come together with the guest's end. */
+	if (vm->ctl.done && st != VM_INTERRUPTED)
+		st = VM_OK;
+	if (st == VM_OK && vm->ctl.error)
+		return vm_fail(vm, VM_REFUSED, "%s", strerror(vm->ctl.error));
+	return st;
+}
+
+/* A request of one frame that ends in an ACK. */
+enum vm_status vm_ctl_request(struct vm *vm, uint32_t type, const void *data, size_t len)
+{
+	enum vm_status st;
+
+	vm_ctl_begin(vm, NULL);
+	st = vm_ctl_send(vm, type, data, len, NULL, 0);
+	return st == VM_OK ? vm_ctl_wait(vm, 0) : st;
+}
+
+enum vm_status vm_ctl_ready(struct vm *vm)
+{
+	enum vm_status st = VM_OK;
+
+	while (st == VM_OK && !vm->ctl.ready)
+		st = vm_pump(vm, 0);
+	return st;
+}

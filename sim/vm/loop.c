@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The one place where the launcher waits: for QEMU, the GPU's process, the
+ * guest, the caller's interrupt, and the clock.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "vm_priv.h"
+
+enum slot {
+	SLOT_QEMU, SLOT_SIM, SLOT_SIM_READY, SLOT_QMP, SLOT_CTL, SLOT_CONSOLE, SLOT_INTERRUPT,
+	SLOT_INPUT, SLOTS,
+};
+
+/* Keeps the tail of what the guest's kernel says, and passes it on. */
+static bool console_input(struct vm *vm)
+{
+	char chunk[4096];
+	size_t len, over;
+	ssize_t n;
+
+	n = read(vm->console_fd, chunk, sizeof(chunk));
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR;
+	if (n == 0)
+		return false;
+	len = (size_t)n;
+	if (vm->cfg.console)
+		vm->cfg.console(vm->cfg.console_arg, chunk, len);
+	if (vm->console_len + len > VM_CONSOLE_KEEP) {
+		over = vm->console_len + len - VM_CONSOLE_KEEP;
+		vm->console_len -= over;
+		memmove(vm->console, vm->console + over, vm->console_len);
+	}
+	memcpy(vm->console + vm->console_len, chunk, len);
+	vm->console_len += len;
+	vm->console[vm->console_len] = '\0';
+	return true;
+}
+
+/* Reads on until a stream has nothing more to say; its other end is closed. */
+static void drain(struct vm *vm, int *fd, bool (*input)(struct vm *))
+{
+	struct pollfd p = { .fd = *fd, .events = POLLIN };
+
+	while (*fd >= 0 && poll(&p, 1, 0) > 0 && input(vm))
+		;
+	vm_close(fd);
+}
+
+static enum vm_status qemu_ended(struct vm *vm)
+{
+	vm_proc_reap(&vm->qemu);
+	drain(vm, &vm->console_fd, console_input);
+	drain(vm, &vm->qmp.fd, vm_qmp_input);
+	drain(vm, &vm->ctl.fd, vm_ctl_input);
+	return vm_qemu_gone(vm);
+}
+
+/* The next time to wake up, in poll()'s terms; 0 when @until is past. */
+static int timeout_ms(uint64_t until)
+{
+	uint64_t now = vm_now();
+
+	if (!until)
+		return -1;
+	if (now >= until)
+		return 0;
+	return (int)((until - now) / 1000000u) + 1;
+}
+
+static void fill(struct vm *vm, struct pollfd *p)
+{
+	const int fds[SLOTS] = {
+		[SLOT_QEMU] = vm->qemu.pidfd,
+		[SLOT_SIM] = vm->sim.pidfd,
+		[SLOT_SIM_READY] = vm->sim_ready,
+		[SLOT_QMP] = vm->qmp.fd,
+		[SLOT_CTL] = vm->ctl.fd,
+		[SLOT_CONSOLE] = vm->console_fd,
+		[SLOT_INTERRUPT] = vm->cfg.interrupt_fd,
+		[SLOT_INPUT] = vm->input_ready ? -1 : vm->input_fd,
+	};
+
+	for (int i = 0; i < SLOTS; i++)
+		p[i] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
+	if (vm->ctl.out.len)
+		p[SLOT_CTL].events |= POLLOUT;
+}
+
+static void dispatch(struct vm *vm, const struct pollfd *p)
+{
+	if (p[SLOT_CONSOLE].revents && !console_input(vm))
+		vm_close(&vm->console_fd);
+	if (p[SLOT_QMP].revents && !vm_qmp_input(vm))
+		vm_close(&vm->qmp.fd);
+	if ((p[SLOT_CTL].revents & POLLOUT) && !vm_ctl_output(vm))
+		vm_close(&vm->ctl.fd);
+	if ((p[SLOT_CTL].revents & (POLLIN | POLLHUP)) && vm->ctl.fd >= 0 && !vm_ctl_input(vm))
+		vm_close(&vm->ctl.fd);
+	if (p[SLOT_INPUT].revents)
+		vm->input_ready = true;
+	if (p[SLOT_SIM_READY].revents)
+		vm_sim_ready_input(vm);
+	if (p[SLOT_SIM].revents)
+		vm_sim_lost(vm);
+}
+
+/*
+ * Waits for one round of events and handles it; VM_TIMEOUT when @until (0: never)
+ * or the run's deadline has passed.  Callers loop on it until what they wait
+ * for has happened.
+ */
+enum vm_status vm_pump(struct vm *vm, uint64_t until)
+{
+	struct pollfd p[SLOTS];
+	int n;
+
+	if (vm->deadline && (!until || vm->deadline < until))
+		until = vm->deadline;
+	if (vm->qemu.ended)
+		return vm_qemu_gone(vm);
+	fill(vm, p);
+	n = poll(p, SLOTS, timeout_ms(until));
+	if (n < 0 && errno != EINTR)
+		return vm_fail(vm, VM_HOST, "poll: %s", strerror(errno));
+	if (n <= 0)
+		return until && vm_now() >= until ?
+			vm_fail(vm, VM_TIMEOUT, "the time is up") : VM_OK;
+	if (p[SLOT_INTERRUPT].revents)
+		return vm_fail(vm, VM_INTERRUPTED, "interrupted");
+	dispatch(vm, p);
+	if (p[SLOT_QEMU].revents)
+		return qemu_ended(vm);
+	return VM_OK;
+}

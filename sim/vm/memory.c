@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The memory that the guest, the GPU's process and the launcher share: the
+ * guest's RAM and BAR2, both sealed memfds, and the eventfds that carry
+ * doorbells and interrupts.  The launcher keeps all of them, so that it can tell
+ * the guest when the GPU is gone.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "agate_bar2.h"
+#include "vm_priv.h"
+
+/* Sealed: nobody who maps it can be killed by somebody else's truncation. */
+static int sealed_memfd(const char *name, size_t size)
+{
+	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0)
+		return -1;
+	if (ftruncate(fd, (off_t)size) ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static void write_header(void *bar2)
+{
+	const struct agate_bar2_header hdr = {
+		.magic = AGATE_BAR2_MAGIC,
+		.version = AGATE_BAR2_VERSION,
+		.bar_size = AGATE_BAR2_SIZE,
+		.sim_peer = VM_PEER_SIM,
+		.ctrl_offset = AGATE_BAR2_CTRL,
+		.queue_offset = AGATE_BAR2_QUEUE,
+		.queue_len = AGATE_BAR2_QUEUE_LEN,
+		.gsm_offset = AGATE_BAR2_GSM,
+		.gsm_size = AGATE_BAR2_GSM_SIZE,
+		.vram_offset = AGATE_BAR2_VRAM,
+		.vram_size = AGATE_BAR2_VRAM_SIZE,
+	};
+
+	memcpy(bar2, &hdr, sizeof(hdr));
+}
+
+/* The GPU's process and QEMU share these; non-blocking, as QEMU makes them anyway. */
+static bool make_eventfds(struct vm *vm)
+{
+	vm->doorbell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (vm->doorbell < 0)
+		return false;
+	for (int i = 0; i < VM_VECTORS; i++) {
+		vm->vectors[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		if (vm->vectors[i] < 0)
+			return false;
+	}
+	return true;
+}
+
+enum vm_status vm_memory_init(struct vm *vm)
+{
+	vm->ram_fd = sealed_memfd("agate-ram", (size_t)vm->ram_mib << 20);
+	if (vm->ram_fd < 0)
+		return vm_fail(vm, VM_HOST, "%u MiB of guest RAM: %s", vm->ram_mib,
+			       strerror(errno));
+	vm->bar2_fd = sealed_memfd("agate-bar2", AGATE_BAR2_SIZE);
+	if (vm->bar2_fd < 0)
+		return vm_fail(vm, VM_HOST, "BAR2: %s", strerror(errno));
+	vm->bar2 = mmap(NULL, AGATE_BAR2_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
+			vm->bar2_fd, 0);
+	if (vm->bar2 == MAP_FAILED) {
+		vm->bar2 = NULL;
+		return vm_fail(vm, VM_HOST, "BAR2: %s", strerror(errno));
+	}
+	write_header(vm->bar2);
+	if (!make_eventfds(vm))
+		return vm_fail(vm, VM_HOST, "eventfd: %s", strerror(errno));
+	return VM_OK;
+}
+
+/*
+ * Tells the guest whether there is a GPU behind BAR2.  When it is gone every
+ * vector is kicked, so that whoever waits for an interrupt looks at the word.
+ */
+void vm_memory_set_alive(struct vm *vm, bool alive)
+{
+	struct agate_bar2_ctrl *ctrl = (void *)((char *)vm->bar2 + AGATE_BAR2_CTRL);
+
+	__atomic_store_n(&ctrl->alive, alive ? 1u : 0u, __ATOMIC_SEQ_CST);
+	for (int i = 0; i < VM_VECTORS && !alive; i++)
+		eventfd_write(vm->vectors[i], 1);
+}
+
+void vm_memory_fini(struct vm *vm)
+{
+	if (vm->bar2)
+		munmap(vm->bar2, AGATE_BAR2_SIZE);
+	vm->bar2 = NULL;
+	vm_close(&vm->bar2_fd);
+	vm_close(&vm->ram_fd);
+	vm_close(&vm->doorbell);
+	for (int i = 0; i < VM_VECTORS; i++)
+		vm_close(&vm->vectors[i]);
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Child processes that cannot outlive us.
+ *
+ * PR_SET_PDEATHSIG makes the kernel kill the child when the thread that forked
+ * it ends, even by SIGKILL; the look at getppid() closes the gap between fork()
+ * and prctl().  A group of its own keeps a Ctrl-C on our terminal away from it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "vm_priv.h"
+
+static void child(const char *const *argv, const int *fds, size_t nfds, int err_fd,
+		  pid_t parent, int report)
+{
+	int null, error;
+	sigset_t none;
+
+	setpgid(0, 0);
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
+		_exit(127);
+	null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	dup2(null, 0);
+	if (err_fd >= 0)
+		dup2(err_fd, 2);
+	dup2(2, 1);
+	for (size_t i = 0; i < nfds; i++)
+		fcntl(fds[i], F_SETFD, 0);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	execvp(argv[0], (char *const *)argv);
+	error = errno;
+	if (write(report, &error, sizeof(error)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+/*
+ * Starts @argv with just @fds inherited, under their numbers; its output goes to
+ * @err_fd, or to our standard error when that is -1.  False with errno set.
+ */
+bool vm_proc_start(struct vm_proc *proc, const char *const *argv, const int *fds, size_t nfds,
+		   int err_fd)
+{
+	int report[2], error = 0;
+	pid_t parent = getpid();
+
+	*proc = (struct vm_proc){ .pidfd = -1 };
+	if (pipe2(report, O_CLOEXEC))
+		return false;
+	proc->pid = fork();
+	if (proc->pid == 0)
+		child(argv, fds, nfds, err_fd, parent, report[1]);
+	if (proc->pid < 0) {
+		error = errno;
+		proc->pid = 0;
+	}
+	close(report[1]);
+	if (proc->pid && read(report[0], &error, sizeof(error)) != sizeof(error)) {
+		proc->pidfd = pidfd_open(proc->pid, 0);
+		if (proc->pidfd < 0)
+			error = errno;
+	}
+	close(report[0]);
+	if (!error)
+		return true;
+	vm_proc_kill(proc);
+	errno = error;
+	return false;
+}
+
+/* Takes the status of a process that has ended, or waits until it does. */
+void vm_proc_reap(struct vm_proc *proc)
+{
+	if (proc->pid <= 0)
+		return;
+	while (waitpid(proc->pid, &proc->status, 0) < 0 && errno == EINTR)
+		;
+	proc->pid = 0;
+	proc->ended = true;
+	vm_close(&proc->pidfd);
+}
+
+void vm_proc_kill(struct vm_proc *proc)
+{
+	if (proc->pid <= 0)
+		return;
+	kill(proc->pid, SIGKILL);
+	vm_proc_reap(proc);
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A client of QEMU's machine protocol: one command in flight, events noted as
+ * they pass.  QMP sends one JSON object a line.
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "vm_priv.h"
+
+/* Far above any reply to what we ask; beyond it QEMU is not to be trusted. */
+#define QMP_LINE_MAX	(1u << 20)
+
+static void take_event(struct vm *vm, const char *name, json_t *data)
+{
+	struct vm_qmp *qmp = &vm->qmp;
+	const char *reason, *status;
+
+	if (!strcmp(name, "SHUTDOWN")) {
+		reason = json_string_value(json_object_get(data, "reason"));
+		qmp->panicked_reset = reason && !strcmp(reason, "guest-reset");
+		qmp->guest_shutdown = reason && !strcmp(reason, "guest-shutdown");
+	} else if (!strcmp(name, "MIGRATION")) {
+		status = json_string_value(json_object_get(data, "status"));
+		snprintf(qmp->migration, sizeof(qmp->migration), "%s", status ? status : "");
+	}
+}
+
+static void take_line(struct vm *vm, const char *line, size_t len)
+{
+	json_t *msg = json_loadb(line, len, 0, NULL);
+	const char *event;
+
+	event = json_string_value(json_object_get(msg, "event"));
+	if (event) {
+		take_event(vm, event, json_object_get(msg, "data"));
+	} else if (json_object_get(msg, "QMP")) {
+		vm->qmp.greeted = true;
+	} else if (json_object_get(msg, "return") || json_object_get(msg, "error")) {
+		json_decref(vm->qmp.reply);
+		vm->qmp.reply = json_incref(msg);
+	}
+	json_decref(msg);
+}
+
+/* Reads what is there; false at the end of the stream. */
+bool vm_qmp_input(struct vm *vm)
+{
+	struct vm_buf *in = &vm->qmp.in;
+	char chunk[16384], *nl;
+	ssize_t n;
+
+	n = read(vm->qmp.fd, chunk, sizeof(chunk));
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR;
+	if (n == 0 || in->len > QMP_LINE_MAX || !vm_buf_append(in, chunk, (size_t)n))
+		return false;
+	while (in->len && (nl = memchr(in->data, '\n', in->len))) {
+		take_line(vm, in->data, (size_t)(nl - in->data));
+		vm_buf_consume(in, (size_t)(nl - in->data) + 1);
+	}
+	return true;
+}
+
+/* Takes @args over; @fd goes along unless it is -1. */
+static enum vm_status command(struct vm *vm, const char *name, json_t *args, int fd)
+{
+	struct vm_qmp *qmp = &vm->qmp;
+	const char *desc;
+	enum vm_status st = VM_OK;
+	json_t *cmd;
+	char *text;
+
+	cmd = args ? json_pack("{s:s, s:o}", "execute", name, "arguments", args)
+		   : json_pack("{s:s}", "execute", name);
+	text = cmd ? json_dumps(cmd, JSON_COMPACT) : NULL;
+	json_decref(cmd);
+	if (!text)
+		return vm_fail(vm, VM_HOST, "QMP %s: out of memory", name);
+	json_decref(qmp->reply);
+	qmp->reply = NULL;
+	/* A command is far smaller than the socket's buffer, which QEMU empties. */
+	if (!vm_send_fd(qmp->fd, text, strlen(text), fd))
+		st = vm_fail(vm, VM_HOST, "QMP %s: %s", name, strerror(errno));
+	free(text);
+	while (st == VM_OK && !qmp->reply)
+		st = vm_pump(vm, 0);
+	if (st != VM_OK)
+		return st;
+	desc = json_string_value(json_object_get(json_object_get(qmp->reply, "error"), "desc"));
+	return desc ? vm_fail(vm, VM_HOST, "QMP %s: %s", name, desc) : VM_OK;
+}
+
+/* Takes @args over.  The reply to a command is of no interest, only its success. */
+enum vm_status vm_qmp_command(struct vm *vm, const char *name, json_t *args)
+{
+	return command(vm, name, args, -1);
+}
+
+/* Saves device state to a file, or loads it from there: "migrate", "migrate-incoming". */
+enum vm_status vm_qmp_migrate(struct vm *vm, const char *name, int file)
+{
+	enum vm_status st;
+
+	/* QEMU only takes a descriptor to write to by a name given through QMP. */
+	st = command(vm, "getfd", json_pack("{s:s}", "fdname", "state"), file);
+	if (st == VM_OK)
+		st = vm_qmp_command(vm, name, json_pack("{s:s}", "uri", "fd:state"));
+	while (st == VM_OK && strcmp(vm->qmp.migration, "completed")) {
+		if (!strcmp(vm->qmp.migration, "failed"))
+			return vm_fail(vm, VM_HOST, "QEMU could not save or load the snapshot");
+		st = vm_pump(vm, 0);
+	}
+	return st;
+}
+
+/* Gets QEMU to take commands, with migration as snapshots need it. */
+enum vm_status vm_qmp_greet(struct vm *vm)
+{
+	enum vm_status st = VM_OK;
+	json_t *caps;
+
+	while (st == VM_OK && !vm->qmp.greeted)
+		st = vm_pump(vm, 0);
+	if (st == VM_OK)
+		st = vm_qmp_command(vm, "qmp_capabilities", NULL);
+	if (st != VM_OK)
+		return st;
+	/* RAM is in a file of ours: QEMU need not copy it into the state. */
+	caps = json_pack("{s:[{s:s, s:b}, {s:s, s:b}]}", "capabilities",
+			 "capability", "x-ignore-shared", "state", 1,
+			 "capability", "events", "state", 1);
+	return vm_qmp_command(vm, "migrate-set-capabilities", caps);
+}

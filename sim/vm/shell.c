@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Our terminal joined to one in the guest.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "vm_priv.h"
+
+static void shell_data(struct vm *vm, uint32_t type, const void *data, size_t len)
+{
+	/* When our reader has gone, what the shell still says is lost, no more. */
+	if (type == CTL_STDOUT && !vm_write_all(STDOUT_FILENO, data, len))
+		vm_fail(vm, VM_HOST, "standard output: %s", strerror(errno));
+}
+
+static struct ctl_winsize window(void)
+{
+	struct ctl_winsize size = { .rows = 24, .cols = 80 };
+	struct winsize ws;
+
+	if (!ioctl(STDIN_FILENO, TIOCGWINSZ, &ws) && ws.ws_row && ws.ws_col) {
+		size.rows = ws.ws_row;
+		size.cols = ws.ws_col;
+	}
+	return size;
+}
+
+/* Passes on what was typed; the end of a file ends the shell as ^D would. */
+static enum vm_status forward_input(struct vm *vm)
+{
+	char chunk[4096];
+	ssize_t n;
+
+	vm->input_ready = false;
+	n = read(vm->input_fd, chunk, sizeof(chunk));
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return VM_OK;
+	if (n <= 0) {
+		vm->input_fd = -1;
+		return vm_ctl_send(vm, CTL_STDIN, "\x04", 1, NULL, 0);
+	}
+	return vm_ctl_send(vm, CTL_STDIN, chunk, (size_t)n, NULL, 0);
+}
+
+static enum vm_status converse(struct vm *vm)
+{
+	struct ctl_winsize size = window(), now;
+	enum vm_status st = VM_OK;
+
+	while (st == VM_OK && !vm->ctl.done) {
+		st = vm_pump(vm, 0);
+		if (st == VM_OK && vm->input_ready)
+			st = forward_input(vm);
+		/* SIGWINCH interrupts the wait; a look is cheap at any other time. */
+		now = window();
+		if (st == VM_OK && memcmp(&now, &size, sizeof(now))) {
+			size = now;
+			st = vm_ctl_send(vm, CTL_RESIZE, &size, sizeof(size), NULL, 0);
+		}
+	}
+	return st;
+}
+
+static void on_winch(int sig)
+{
+	(void)sig;
+}
+
+enum vm_status vm_shell(struct vm *vm, const char *const *argv, int *value)
+{
+	struct ctl_exec req = { .flags = CTL_EXEC_TTY, .size = window() };
+	struct sigaction winch = { .sa_handler = on_winch }, old_winch;
+	struct termios saved, raw;
+	bool tty = !tcgetattr(STDIN_FILENO, &saved);
+	enum vm_status st;
+
+	vm_ctl_begin(vm, shell_data);
+	st = vm_send_exec(vm, &req, argv);
+	if (st != VM_OK)
+		return st;
+	sigaction(SIGWINCH, &winch, &old_winch);
+	if (tty) {
+		raw = saved;
+		cfmakeraw(&raw);
+		tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
+	}
+	vm->input_fd = STDIN_FILENO;
+	vm->input_ready = false;
+	st = converse(vm);
+	vm->input_fd = -1;
+	vm->ctl.data = NULL;
+	if (tty)
+		tcsetattr(STDIN_FILENO, TCSADRAIN, &saved);
+	sigaction(SIGWINCH, &old_winch, NULL);
+	if (st == VM_OK && vm->ctl.error)
+		return vm_fail(vm, VM_REFUSED, "%s: %s", argv[0], strerror(vm->ctl.error));
+	*value = (int)vm->ctl.exit.value + (vm->ctl.exit.how == CTL_SIGNALED ? 128 : 0);
+	return st;
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The GPU's process: starting it, and what follows when it ends.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "vm_priv.h"
+
+#define ARGS_MAX	64
+#define STOP_TIMEOUT_MS	2000
+
+static enum vm_status run(struct vm *vm, const int *fds, size_t nfds, int ready, int control)
+{
+	char bar2[16], doorbell[16], vectors[64], ram_fd[16], ram[64], ready_fd[16];
+	char control_fd[16], seed[32];
+	const char *argv[ARGS_MAX] = {
+		vm->cfg.sim, "--bar2-fd", bar2, "--doorbell-fd", doorbell, "--vector-fds", vectors,
+		"--ram-fd", ram_fd, "--ram", ram, "--ready-fd", ready_fd,
+		"--control-fd", control_fd, "--seed", seed,
+	};
+	size_t n = 17;
+
+	snprintf(bar2, sizeof(bar2), "%d", vm->bar2_fd);
+	snprintf(doorbell, sizeof(doorbell), "%d", vm->doorbell);
+	snprintf(vectors, sizeof(vectors), "%d,%d,%d,%d", vm->vectors[0], vm->vectors[1],
+		 vm->vectors[2], vm->vectors[3]);
+	snprintf(ram_fd, sizeof(ram_fd), "%d", vm->ram_fd);
+	/* Below 2 GiB, `pc` has all of its RAM in one piece from address 0. */
+	snprintf(ram, sizeof(ram), "0:%llu:0", (unsigned long long)vm->ram_mib << 20);
+	snprintf(ready_fd, sizeof(ready_fd), "%d", ready);
+	snprintf(control_fd, sizeof(control_fd), "%d", control);
+	snprintf(seed, sizeof(seed), "%llu", (unsigned long long)vm->cfg.seed);
+	if (vm->cfg.sim_log) {
+		argv[n++] = "--log";
+		argv[n++] = vm->cfg.sim_log;
+	}
+	for (size_t i = 0; vm->cfg.sim_args && vm->cfg.sim_args[i]; i++) {
+		if (n == ARGS_MAX - 1)
+			return vm_fail(vm, VM_HOST, "too many arguments for the GPU's process");
+		argv[n++] = vm->cfg.sim_args[i];
+	}
+	argv[n] = NULL;
+	if (!vm_proc_start(&vm->sim, argv, fds, nfds, -1))
+		return vm_fail(vm, VM_HOST, "%s: %s", vm->cfg.sim, strerror(errno));
+	return VM_OK;
+}
+
+enum vm_status vm_sim_start(struct vm *vm)
+{
+	int ready[2], control;
+	enum vm_status st;
+
+	if (pipe2(ready, O_CLOEXEC))
+		return vm_fail(vm, VM_HOST, "pipe: %s", strerror(errno));
+	vm->sim_ready = ready[0];
+	if (!vm_socketpair(&vm->sim_control, &control)) {
+		close(ready[1]);
+		return vm_fail(vm, VM_HOST, "socketpair: %s", strerror(errno));
+	}
+	st = run(vm, (const int[]){ vm->bar2_fd, vm->ram_fd, vm->doorbell, vm->vectors[0],
+				    vm->vectors[1], vm->vectors[2], vm->vectors[3],
+				    ready[1], control }, 9, ready[1], control);
+	close(ready[1]);
+	close(control);
+	return st;
+}
+
+/* Takes the byte that says the GPU serves. */
+void vm_sim_ready_input(struct vm *vm)
+{
+	char c = 0;
+
+	if (read(vm->sim_ready, &c, 1) == 1 && c == 'R') {
+		vm_memory_set_alive(vm, true);
+		vm->times.sim_ready = vm_now() - vm->started;
+	}
+	vm_close(&vm->sim_ready);
+}
+
+/* The GPU is alive for the guest from here on. */
+enum vm_status vm_sim_wait_ready(struct vm *vm)
+{
+	enum vm_status st = VM_OK;
+
+	while (st == VM_OK && vm->sim_ready >= 0 && !vm->sim.ended)
+		st = vm_pump(vm, 0);
+	if (st == VM_OK && !vm->times.sim_ready)
+		return vm_fail(vm, VM_HOST, "the GPU's process %s did not get ready", vm->cfg.sim);
+	return st;
+}
+
+/* It has ended, however: the guest is told, and goes on without a GPU. */
+void vm_sim_lost(struct vm *vm)
+{
+	vm_proc_reap(&vm->sim);
+	vm_memory_set_alive(vm, false);
+}
+
+/* A GPU that is asked to end writes out its log; one that does not is killed. */
+void vm_sim_stop(struct vm *vm)
+{
+	struct pollfd p = { .fd = vm->sim.pidfd, .events = POLLIN };
+
+	if (vm->sim.pid <= 0)
+		return;
+	kill(vm->sim.pid, SIGTERM);
+	if (poll(&p, 1, STOP_TIMEOUT_MS) != 1)
+		kill(vm->sim.pid, SIGKILL);
+	vm_proc_reap(&vm->sim);
+}
+
+enum vm_status vm_kill_sim(struct vm *vm)
+{
+	if (vm->sim.pid <= 0)
+		return vm_fail(vm, VM_HOST, "there is no GPU process to kill");
+	kill(vm->sim.pid, SIGKILL);
+	vm_sim_lost(vm);
+	return VM_OK;
+}
+
+int vm_sim_control(const struct vm *vm)
+{
+	return vm->sim_control;
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The snapshot file: a header page, the guest's RAM with holes where it is zero,
+ * and then QEMU's device state, which QEMU writes and reads itself at the
+ * file's position.  The file has no name until it is complete.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "vm_priv.h"
+
+#define PAGE		4096u
+#define MAGIC		"agatesnp"
+#define RUN_MAX		(1u << 20)
+
+struct header {
+	char magic[8];
+	uint64_t ram_size;
+	uint64_t file_size;
+};
+
+/* A nameless file, positioned where QEMU is to write the state; -1 with errno. */
+int vm_snapshot_create(struct vm *vm, int dir_fd)
+{
+	off_t state = PAGE + ((off_t)vm->ram_mib << 20);
+	int file;
+
+	file = openat(dir_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (file < 0)
+		return -1;
+	if (ftruncate(file, state) || lseek(file, state, SEEK_SET) != state) {
+		close(file);
+		return -1;
+	}
+	return file;
+}
+
+static bool pwrite_all(int fd, const char *p, size_t len, off_t at)
+{
+	while (len) {
+		ssize_t n = pwrite(fd, p, len, at);
+
+		if (n <= 0)
+			return false;
+		p += n;
+		at += n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
+static bool is_zero(const char *page)
+{
+	return !page[0] && !memcmp(page, page + 1, PAGE - 1);
+}
+
+/* Writes the pages that are not zero, a run at a time. */
+static bool save_ram(int file, const char *ram, size_t size)
+{
+	size_t run = 0;
+
+	for (size_t at = 0; at <= size; at += PAGE) {
+		bool data = at < size && !is_zero(ram + at);
+
+		if (run && (!data || run >= RUN_MAX)) {
+			if (!pwrite_all(file, ram + at - run, run, (off_t)(PAGE + at - run)))
+				return false;
+			run = 0;
+		}
+		if (data)
+			run += PAGE;
+	}
+	return true;
+}
+
+/* After QEMU has stopped the guest and written the state: add RAM, give it a name. */
+enum vm_status vm_snapshot_finish(struct vm *vm, int file, int dir_fd, const char *name)
+{
+	struct header hdr = { .magic = MAGIC, .ram_size = (uint64_t)vm->ram_mib << 20 };
+	struct stat sb;
+	char *ram;
+	bool ok;
+
+	if (fstat(file, &sb))
+		return vm_fail(vm, VM_HOST, "snapshot: %s", strerror(errno));
+	hdr.file_size = (uint64_t)sb.st_size;
+	ram = mmap(NULL, hdr.ram_size, PROT_READ, MAP_SHARED, vm->ram_fd, 0);
+	if (ram == MAP_FAILED)
+		return vm_fail(vm, VM_HOST, "snapshot: %s", strerror(errno));
+	ok = save_ram(file, ram, hdr.ram_size) && pwrite_all(file, (char *)&hdr, sizeof(hdr), 0) &&
+	     vm_cache_publish(file, dir_fd, name);
+	munmap(ram, hdr.ram_size);
+	if (!ok)
+		return vm_fail(vm, VM_HOST, "snapshot: %s", strerror(errno));
+	return VM_OK;
+}
+
+/* Copies the parts of the file that are not holes; the memfd starts out zero. */
+static bool load_ram(int file, int ram_fd, size_t size)
+{
+	off_t at = PAGE, end = (off_t)(PAGE + size), hole;
+	char *map;
+	bool ok = true;
+
+	map = mmap(NULL, PAGE + size, PROT_READ, MAP_PRIVATE, file, 0);
+	if (map == MAP_FAILED)
+		return false;
+	while (ok && at < end) {
+		at = lseek(file, at, SEEK_DATA);
+		if (at < 0 || at >= end)
+			break;
+		hole = lseek(file, at, SEEK_HOLE);
+		if (hole < 0 || hole > end)
+			hole = end;
+		ok = pwrite_all(ram_fd, map + at, (size_t)(hole - at), at - PAGE);
+		at = hole;
+	}
+	munmap(map, PAGE + size);
+	return ok;
+}
+
+/* Fills RAM and leaves @file where QEMU is to read the state. */
+enum vm_status vm_snapshot_load(struct vm *vm, int file)
+{
+	size_t size = (size_t)vm->ram_mib << 20;
+	struct header hdr;
+	struct stat sb;
+
+	if (pread(file, &hdr, sizeof(hdr), 0) != sizeof(hdr) || fstat(file, &sb) ||
+	    memcmp(hdr.magic, MAGIC, sizeof(hdr.magic)) || hdr.ram_size != size ||
+	    hdr.file_size != (uint64_t)sb.st_size)
+		return vm_fail(vm, VM_HOST, "the snapshot in the cache is damaged: remove it");
+	if (!load_ram(file, vm->ram_fd, size))
+		return vm_fail(vm, VM_HOST, "loading the snapshot: %s", strerror(errno));
+	if (lseek(file, (off_t)(PAGE + size), SEEK_SET) < 0)
+		return vm_fail(vm, VM_HOST, "loading the snapshot: %s", strerror(errno));
+	return VM_OK;
+}

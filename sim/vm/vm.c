@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The life of a guest: from its configuration to the point where it takes
+ * requests, by restore or by cold boot, and its end.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "vm_priv.h"
+
+#ifndef __x86_64__
+#error "The guest is x86-64, and QEMU gives it the host's memory order: build on x86-64."
+#endif
+
+#define RAM_DEFAULT_MIB	256
+#define RAM_MAX_MIB	2047
+
+struct vm *vm_new(const struct vm_config *config)
+{
+	struct vm *vm = calloc(1, sizeof(*vm));
+
+	if (!vm)
+		return NULL;
+	vm->cfg = *config;
+	vm->started = vm_now();
+	vm->ram_fd = vm->bar2_fd = vm->doorbell = -1;
+	for (int i = 0; i < VM_VECTORS; i++)
+		vm->vectors[i] = -1;
+	vm->ivshmem_fd = vm->ivshmem_qemu_fd = -1;
+	vm->qemu.pidfd = vm->sim.pidfd = -1;
+	vm->qemu_stderr = -1;
+	vm->sim_ready = vm->sim_control = -1;
+	vm->qmp.fd = vm->qmp.qemu_fd = -1;
+	vm->ctl.fd = vm->ctl.qemu_fd = -1;
+	vm->console_fd = vm->console_qemu_fd = -1;
+	vm->get_fd = vm->input_fd = -1;
+	return vm;
+}
+
+void vm_stop(struct vm *vm)
+{
+	if (!vm)
+		return;
+	vm_proc_kill(&vm->qemu);
+	vm_sim_stop(vm);
+	vm_memory_fini(vm);
+	vm_close(&vm->ivshmem_fd);
+	vm_close(&vm->ivshmem_qemu_fd);
+	vm_close(&vm->qemu_stderr);
+	vm_close(&vm->sim_ready);
+	vm_close(&vm->sim_control);
+	vm_close(&vm->qmp.fd);
+	vm_close(&vm->qmp.qemu_fd);
+	vm_close(&vm->ctl.fd);
+	vm_close(&vm->ctl.qemu_fd);
+	vm_close(&vm->console_fd);
+	vm_close(&vm->console_qemu_fd);
+	json_decref(vm->qmp.reply);
+	free(vm->qmp.in.data);
+	free(vm->ctl.in.data);
+	free(vm->ctl.out.data);
+	free(vm);
+}
+
+/* The kernel's build says how much RAM it wants. */
+static enum vm_status choose_ram(struct vm *vm)
+{
+	char path[4096];
+	FILE *f;
+
+	vm->ram_mib = vm->cfg.ram_mib;
+	if (!vm->ram_mib) {
+		vm->ram_mib = RAM_DEFAULT_MIB;
+		snprintf(path, sizeof(path), "%s/ram", vm->cfg.kernel_dir);
+		f = fopen(path, "re");
+		if (f && fscanf(f, "%u", &vm->ram_mib) != 1)
+			vm->ram_mib = 0;
+		if (f)
+			fclose(f);
+	}
+	if (!vm->ram_mib || vm->ram_mib > RAM_MAX_MIB)
+		return vm_fail(vm, VM_HOST, "RAM has to be 1 to %d MiB", RAM_MAX_MIB);
+	return VM_OK;
+}
+
+/*
+ * The snapshot for this configuration, made now if there is none yet; one run
+ * makes it while others that want one wait.
+ */
+static enum vm_status open_snapshot(struct vm *vm, int dir_fd, int *file)
+{
+	enum vm_status st;
+	char name[64];
+
+	st = vm_cache_snapshot_name(vm, name, sizeof(name));
+	if (st != VM_OK)
+		return st;
+	*file = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
+	if (*file < 0) {
+		if (flock(dir_fd, LOCK_EX))
+			return vm_fail(vm, VM_HOST, "cache: %s", strerror(errno));
+		*file = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
+		if (*file < 0) {
+			st = vm_boot_for_snapshot(vm, dir_fd, name);
+			*file = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
+			vm->times.snapshot_made = vm_now() - vm->started;
+		}
+		flock(dir_fd, LOCK_UN);
+	}
+	if (st == VM_OK && *file < 0)
+		return vm_fail(vm, VM_HOST, "%s: %s", name, strerror(errno));
+	if (*file >= 0)
+		futimens(*file, NULL);
+	return st;
+}
+
+static enum vm_status plug_gpu(struct vm *vm)
+{
+	return vm_qmp_command(vm, "device_add",
+			      json_pack("{s:s, s:s, s:s, s:i}", "driver", "ivshmem-doorbell",
+					"id", "gpu", "chardev", "gpu", "vectors", VM_VECTORS));
+}
+
+/*
+ * The GPU goes in while the guest is still stopped, because QEMU migrates no
+ * ivshmem device; RAM is copied while QEMU starts.
+ */
+static enum vm_status restore(struct vm *vm, int file)
+{
+	enum vm_status st;
+
+	st = vm_qemu_start(vm, true, false);
+	if (st == VM_OK)
+		st = vm_snapshot_load(vm, file);
+	if (st == VM_OK)
+		st = vm_qmp_greet(vm);
+	if (st == VM_OK)
+		st = vm_qmp_migrate(vm, "migrate-incoming", file);
+	if (st == VM_OK && vm->cfg.sim)
+		st = vm_sim_wait_ready(vm);
+	if (st == VM_OK && vm->cfg.sim)
+		st = plug_gpu(vm);
+	if (st == VM_OK)
+		st = vm_qmp_command(vm, "cont", NULL);
+	vm->times.restored = vm_now() - vm->started;
+	return st;
+}
+
+static enum vm_status cold_boot(struct vm *vm)
+{
+	enum vm_status st = VM_OK;
+
+	if (vm->cfg.sim)
+		st = vm_sim_wait_ready(vm);
+	if (st == VM_OK)
+		st = vm_qemu_start(vm, false, vm->cfg.sim);
+	if (st == VM_OK)
+		st = vm_qmp_greet(vm);
+	if (st == VM_OK)
+		st = vm_ctl_ready(vm);
+	vm->times.restored = vm_now() - vm->started;
+	return st;
+}
+
+/* What has to be known before anything can start; may boot other guests. */
+static enum vm_status prepare(struct vm *vm, int *file)
+{
+	enum vm_status st;
+	int dir_fd;
+
+	dir_fd = vm_cache_open();
+	if (dir_fd < 0)
+		return vm_fail(vm, VM_HOST, "cache: %s", strerror(errno));
+	st = choose_ram(vm);
+	if (st == VM_OK)
+		st = vm_accel_choose(vm, dir_fd);
+	if (st == VM_OK && !vm->cfg.cold)
+		st = open_snapshot(vm, dir_fd, file);
+	close(dir_fd);
+	vm->times.kvm = vm->kvm;
+	/* Making a snapshot is not part of the run that has a deadline. */
+	if (vm->cfg.timeout_ms)
+		vm->deadline = vm_now() + vm->cfg.timeout_ms * 1000000ull;
+	return st;
+}
+
+static enum vm_status start(struct vm *vm, int *file)
+{
+	enum vm_status st;
+
+	st = prepare(vm, file);
+	if (st == VM_OK)
+		st = vm_memory_init(vm);
+	if (st == VM_OK && vm->cfg.sim)
+		st = vm_sim_start(vm);
+	if (st == VM_OK)
+		st = vm->cfg.cold ? cold_boot(vm) : restore(vm, *file);
+	if (st == VM_OK && vm->cfg.sim)
+		st = vm_ctl_request(vm, CTL_RESCAN, NULL, 0);
+	vm->times.plugged = vm_now() - vm->started;
+	if (st == VM_OK)
+		st = vm_setup(vm);
+	vm->times.ready = vm_now() - vm->started;
+	return st;
+}
+
+enum vm_status vm_start(const struct vm_config *config, struct vm **out)
+{
+	enum vm_status st;
+	int file = -1;
+
+	*out = vm_new(config);
+	if (!*out)
+		return VM_HOST;
+	st = start(*out, &file);
+	vm_close(&file);
+	return st;
+}
+
+const char *vm_error(const struct vm *vm)
+{
+	return vm->error;
+}
+
+const char *vm_console(const struct vm *vm)
+{
+	return vm->console;
+}
+
+const struct vm_times *vm_start_times(const struct vm *vm)
+{
+	return &vm->times;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The launcher: a guest on stock QEMU with the GPU's process attached to it.
+ *
+ * A struct vm owns one QEMU, one GPU process, the memory they share and every
+ * socket between them.  Nothing of it has a name in a file system, and both
+ * processes die with the thread that started them, however it ends: so whatever
+ * is killed, nothing stays behind.
+ *
+ * All calls for one struct vm come from the thread that called vm_start(), and
+ * that thread has to outlive it.  None of them blocks without a deadline.
+ */
+#ifndef AGATE_VM_H
+#define AGATE_VM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct vm;
+
+/**
+ * enum vm_status - how a call ended
+ * @VM_OK:		as it should
+ * @VM_HOST:		something is wrong on this side: a file, QEMU, memory
+ * @VM_REFUSED:		PID 1 could not do it (no such program, file, ...)
+ * @VM_CRASHED:		the guest's kernel panicked; the console has the reason
+ * @VM_TIMEOUT:		the deadline passed; the guest is still running
+ * @VM_LOST:		QEMU ended without the guest asking for it
+ * @VM_POWEROFF:	the guest powered off or rebooted in good order
+ * @VM_INTERRUPTED:	vm_config.interrupt_fd became readable
+ *
+ * After VM_CRASHED, VM_LOST and VM_POWEROFF only vm_stop() and the calls that
+ * report are of use.
+ */
+enum vm_status {
+	VM_OK,
+	VM_HOST,
+	VM_REFUSED,
+	VM_CRASHED,
+	VM_TIMEOUT,
+	VM_LOST,
+	VM_POWEROFF,
+	VM_INTERRUPTED,
+};
+
+enum vm_accel {
+	VM_ACCEL_AUTO,		/* KVM when a probe guest came up with it */
+	VM_ACCEL_TCG,
+	VM_ACCEL_KVM,
+};
+
+/**
+ * struct vm_config - what to start
+ * @kernel_dir:		directory that guest/build-kernel.sh printed
+ * @initramfs:		from guest/mkinitramfs.sh
+ * @sim:		program of the GPU's process, or NULL for a guest without GPU
+ * @sim_args:		further arguments for it, NULL-terminated, or NULL
+ * @sim_log:		its event log, or NULL
+ * @append:		added to the kernel's command line, or NULL
+ * @ram_mib:		0: what the kernel's flavour wants; below 2048
+ * @seed:		seeds the GPU's process
+ * @accel:		see enum vm_accel
+ * @cold:		boot with the GPU plugged in from the start, use no snapshot
+ * @timeout_ms:		deadline of the whole run from vm_start(), 0: none
+ * @interrupt_fd:	readable when the run has to end, or -1
+ * @console:		gets what the guest's kernel prints, or NULL
+ * @console_arg:	its first argument
+ */
+struct vm_config {
+	const char *kernel_dir;
+	const char *initramfs;
+	const char *sim;
+	const char *const *sim_args;
+	const char *sim_log;
+	const char *append;
+	unsigned int ram_mib;
+	uint64_t seed;
+	enum vm_accel accel;
+	bool cold;
+	unsigned int timeout_ms;
+	int interrupt_fd;
+	void (*console)(void *arg, const char *text, size_t len);
+	void *console_arg;
+};
+
+/**
+ * struct vm_times - when the parts of vm_start() were done, in ns since its call
+ * @sim_ready:		the GPU's process said so (0: there is none)
+ * @restored:		the guest runs, from the snapshot or after a cold boot
+ * @plugged:		the guest's PCI core has the GPU
+ * @ready:		clock and random numbers are set; vm_start() returned
+ * @snapshot_made:	this run had to make the snapshot first, and it took until here
+ * @kvm:		the guest runs on KVM
+ */
+struct vm_times {
+	uint64_t sim_ready;
+	uint64_t restored;
+	uint64_t plugged;
+	uint64_t ready;
+	uint64_t snapshot_made;
+	bool kvm;
+};
+
+/**
+ * vm_start() - bring a guest to the point where it takes requests
+ * @config:	copied as far as it is needed later
+ * @out:	the guest, also after a failure (for the reports), unless memory
+ *		for it could not be had: then NULL.  Pass it to vm_stop().
+ */
+enum vm_status vm_start(const struct vm_config *config, struct vm **out);
+
+/** vm_stop() - end both processes at once and free everything; NULL is fine */
+void vm_stop(struct vm *vm);
+
+/** vm_error() - what went wrong last, one line for a person */
+const char *vm_error(const struct vm *vm);
+
+/** vm_console() - the last part of the kernel's output, NUL-terminated */
+const char *vm_console(const struct vm *vm);
+
+/** vm_start_times() - see struct vm_times */
+const struct vm_times *vm_start_times(const struct vm *vm);
+
+/** vm_put() - copy a file of the host into the guest, making directories as needed */
+enum vm_status vm_put(struct vm *vm, const char *host_path, const char *guest_path,
+		      unsigned int mode);
+
+/** vm_put_bytes() - create a file in the guest */
+enum vm_status vm_put_bytes(struct vm *vm, const void *data, size_t len,
+			    const char *guest_path, unsigned int mode);
+
+/** vm_get() - write a file of the guest to @fd, at most @max bytes (more: VM_REFUSED) */
+enum vm_status vm_get(struct vm *vm, const char *guest_path, int fd, uint64_t max);
+
+enum vm_stream { VM_STDOUT, VM_STDERR };
+
+/**
+ * struct vm_exec - a program to run in the guest
+ * @argv:	program and arguments, NULL-terminated
+ * @output:	called with what it writes, or NULL
+ * @output_arg:	first argument of @output
+ * @timeout_ms:	kill its process group after this long, 0: never
+ * @signaled:	out: ended by a signal
+ * @value:	out: that signal, or the exit status
+ * @timed_out:	out: it was killed because of @timeout_ms
+ *
+ * @output may call vm_kill_sim().
+ */
+struct vm_exec {
+	const char *const *argv;
+	void (*output)(void *arg, enum vm_stream stream, const char *data, size_t len);
+	void *output_arg;
+	unsigned int timeout_ms;
+	bool signaled;
+	int value;
+	bool timed_out;
+};
+
+/** vm_exec() - run a program and wait for its end; VM_OK whatever its exit status */
+enum vm_status vm_exec(struct vm *vm, struct vm_exec *exec);
+
+/**
+ * vm_shell() - run a program on a terminal of its own, joined to ours
+ * @argv:	program and arguments, NULL-terminated
+ * @value:	out: exit status, or 128 + signal
+ *
+ * Standard input is put into raw mode when it is a terminal.
+ */
+enum vm_status vm_shell(struct vm *vm, const char *const *argv, int *value);
+
+/** vm_kill_sim() - SIGKILL the GPU's process: the guest loses its GPU */
+enum vm_status vm_kill_sim(struct vm *vm);
+
+/** vm_sim_control() - our end of the GPU's control socket, or -1 */
+int vm_sim_control(const struct vm *vm);
+
+/** vm_poweroff() - power the guest off in good order and wait for it */
+enum vm_status vm_poweroff(struct vm *vm);
+
+#endif /* AGATE_VM_H */

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the launcher's files share.  Each function is documented where it is
+ * defined; each group below is one file.
+ */
+#ifndef AGATE_VM_PRIV_H
+#define AGATE_VM_PRIV_H
+
+#include <jansson.h>
+#include <sys/types.h>
+
+#include "ctl_proto.h"
+#include "vm.h"
+
+/* Everything a snapshot depends on besides the files and the RAM size. */
+#define VM_QEMU		"qemu-system-x86_64"
+#define VM_MACHINE	"pc,memory-backend=ram,usb=off,vmport=off"
+#define VM_CPU		"qemu64,+smep,+smap,+rdrand"
+#define VM_CMDLINE	"console=ttyS0 loglevel=7 tsc=reliable"
+
+#define VM_VECTORS	4	/* MSI-X vectors of the GPU: GPU, JOB, MMU, DISPLAY */
+#define VM_PEER_SIM	0
+#define VM_PEER_QEMU	1
+#define VM_CONSOLE_KEEP	(64u << 10)
+
+/* A child process; it dies with the thread that started it. */
+struct vm_proc {
+	pid_t pid;		/* 0: never started, or reaped */
+	int pidfd;
+	int status;		/* of waitpid(), once reaped */
+	bool ended;
+};
+
+/* Bytes that arrived and are not yet a whole message, or still have to go out. */
+struct vm_buf {
+	char *data;
+	size_t len;
+	size_t cap;
+};
+
+struct vm_qmp {
+	int fd;			/* our end; QEMU's is qemu_fd */
+	int qemu_fd;
+	struct vm_buf in;
+	json_t *reply;		/* to the command in flight */
+	bool greeted;
+	bool panicked_reset;	/* SHUTDOWN because the guest reset itself */
+	bool guest_shutdown;	/* SHUTDOWN because the guest powered off */
+	char migration[32];	/* last MIGRATION event's status */
+};
+
+/* One request on the control channel is in flight at a time. */
+struct vm_ctl {
+	int fd;
+	int qemu_fd;
+	struct vm_buf in;
+	struct vm_buf out;
+	uint32_t id;		/* of the request in flight */
+	bool ready;
+	bool done;		/* ACK or EXIT has come */
+	int error;		/* ACK's errno, or EXIT's when it did not start */
+	struct ctl_exit exit;
+	void (*data)(struct vm *vm, uint32_t type, const void *data, size_t len);
+};
+
+struct vm {
+	struct vm_config cfg;
+	unsigned int ram_mib;
+	bool kvm;
+	uint64_t started;	/* CLOCK_MONOTONIC, ns */
+	uint64_t deadline;	/* 0: none */
+	struct vm_times times;
+	char error[512];
+
+	int ram_fd;
+	int bar2_fd;
+	void *bar2;
+	int doorbell;		/* eventfd: guest to GPU */
+	int vectors[VM_VECTORS];	/* eventfds: GPU to guest */
+	int ivshmem_fd;		/* the server's end; QEMU's is ivshmem_qemu_fd */
+	int ivshmem_qemu_fd;
+
+	struct vm_proc qemu;
+	int qemu_stderr;	/* memfd */
+	struct vm_proc sim;
+	int sim_ready;		/* read end, until it has answered */
+	int sim_control;
+
+	struct vm_qmp qmp;
+	struct vm_ctl ctl;
+
+	int console_fd;
+	int console_qemu_fd;
+	char console[VM_CONSOLE_KEEP + 1];
+	size_t console_len;
+
+	/* vm_exec(), vm_get() and vm_shell(), while they run */
+	struct vm_exec *exec;
+	int get_fd;
+	uint64_t get_left;
+	int get_error;
+	int input_fd;		/* polled as well when >= 0 */
+	bool input_ready;
+};
+
+/* util.c */
+enum vm_status vm_fail(struct vm *vm, enum vm_status status, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+uint64_t vm_now(void);
+void vm_close(int *fd);
+bool vm_socketpair(int *ours, int *theirs);
+bool vm_buf_append(struct vm_buf *buf, const void *data, size_t len);
+void vm_buf_consume(struct vm_buf *buf, size_t len);
+bool vm_send_fd(int sock, const void *data, size_t len, int fd);
+bool vm_write_all(int fd, const void *data, size_t len);
+
+/* proc.c */
+bool vm_proc_start(struct vm_proc *proc, const char *const *argv, const int *fds, size_t nfds,
+		   int err_fd);
+void vm_proc_reap(struct vm_proc *proc);
+void vm_proc_kill(struct vm_proc *proc);
+
+/* memory.c */
+enum vm_status vm_memory_init(struct vm *vm);
+void vm_memory_set_alive(struct vm *vm, bool alive);
+void vm_memory_fini(struct vm *vm);
+
+/* ivshmem.c */
+enum vm_status vm_ivshmem_serve(struct vm *vm);
+
+/* qemu.c */
+enum vm_status vm_qemu_start(struct vm *vm, bool incoming, bool gpu);
+enum vm_status vm_qemu_gone(struct vm *vm);
+
+/* qmp.c */
+enum vm_status vm_qmp_greet(struct vm *vm);
+enum vm_status vm_qmp_command(struct vm *vm, const char *name, json_t *args);
+enum vm_status vm_qmp_migrate(struct vm *vm, const char *name, int file);
+bool vm_qmp_input(struct vm *vm);
+
+/* ctl.c */
+enum vm_status vm_ctl_ready(struct vm *vm);
+enum vm_status vm_ctl_send(struct vm *vm, uint32_t type, const void *a, size_t alen,
+			   const void *b, size_t blen);
+void vm_ctl_begin(struct vm *vm, void (*data)(struct vm *, uint32_t, const void *, size_t));
+enum vm_status vm_ctl_wait(struct vm *vm, uint64_t until);
+enum vm_status vm_ctl_request(struct vm *vm, uint32_t type, const void *data, size_t len);
+bool vm_ctl_input(struct vm *vm);
+bool vm_ctl_output(struct vm *vm);
+
+/* loop.c */
+enum vm_status vm_pump(struct vm *vm, uint64_t until);
+
+/* sim.c */
+enum vm_status vm_sim_start(struct vm *vm);
+enum vm_status vm_sim_wait_ready(struct vm *vm);
+void vm_sim_ready_input(struct vm *vm);
+void vm_sim_lost(struct vm *vm);
+void vm_sim_stop(struct vm *vm);
+
+/* request.c */
+enum vm_status vm_setup(struct vm *vm);
+enum vm_status vm_send_exec(struct vm *vm, const struct ctl_exec *req, const char *const *argv);
+
+/* snapshot.c */
+int vm_snapshot_create(struct vm *vm, int dir_fd);
+enum vm_status vm_snapshot_finish(struct vm *vm, int file, int dir_fd, const char *name);
+enum vm_status vm_snapshot_load(struct vm *vm, int file);
+
+/* cache.c */
+int vm_cache_open(void);
+enum vm_status vm_cache_snapshot_name(struct vm *vm, char *name, size_t size);
+void vm_cache_accel_name(char *name, size_t size);
+bool vm_cache_publish(int file, int dir_fd, const char *name);
+void vm_cache_prune(int dir_fd);
+
+/* boot.c */
+enum vm_status vm_boot_for_snapshot(struct vm *vm, int dir_fd, const char *name);
+enum vm_status vm_accel_choose(struct vm *vm, int dir_fd);
+
+/* vm.c */
+struct vm *vm_new(const struct vm_config *config);
+
+#endif /* AGATE_VM_PRIV_H */
