@@ -30,12 +30,77 @@ CFLAGS_TSAN	:= -fsanitize=thread -fno-omit-frame-pointer
 Q		:= $(if $(V),,@)
 say		= $(if $(V),,@printf '  %-8s %s\n' '$(1)' '$(2)')
 
-MODULES		:= guest sim/model sim/process sim/vm userspace kernel tests
-include $(wildcard $(addsuffix /module.mk,$(MODULES)) tests/*/module.mk tests/host/*/module.mk)
+MODULES		:= guest sim/model sim/process sim/vm userspace kernel tests/guest tests/bench
+include $(wildcard $(addsuffix /module.mk,$(MODULES)) tests/host/*/module.mk)
+
+FLAVOURS	:= fast debug
+JOBS		?= $(shell nproc)
+
+# Programs and files that the commands below need.
+HOST_PROGRAMS	 = $(AGATE_SIM) $(AGATE_VM) $(LIBAGATE) $(AGATE_TOOLS)
+GUEST_FAST	 = $(HOST_PROGRAMS) $(INITRAMFS) $(BUILD)/guest/kernel-fast $(BUILD)/driver/fast/agate.ko
+GUEST_DEBUG	 = $(HOST_PROGRAMS) $(INITRAMFS) $(BUILD)/guest/kernel-debug $(BUILD)/driver/debug/agate.ko
 
 .PHONY: help
 help:
-	@sed -n 's/^## //p' $(MAKEFILE_LIST)
+	@echo "Agate: a GPU memory-management stack to learn from"
+	@echo
+	@sed -n 's/^## /  /p' Makefile
+
+# Packages first, then a second make that can ask pkg-config and the kernel.
+.PHONY: deps
+deps:
+ifneq ($(DEPS),skip)
+	$(Q)BUILD=$(BUILD) scripts/install-deps.sh
+endif
+
+## make demo        render build/demo/gem.png
+.PHONY: demo demo-run
+demo: deps
+	$(Q)$(MAKE) -j$(JOBS) demo-run
+
+demo-run: $(GUEST_FAST)
+	$(Q)scripts/demo.sh $(BUILD)/demo
+
+## make test        run every check; the last line is "N passed, N failed"
+.PHONY: test test-build test-run
+test: deps
+	$(Q)$(MAKE) -j$(JOBS) test-build
+	$(Q)$(MAKE) test-run
+
+HOST_SUITES	= $(foreach p,$(HOST_TESTS),host/$(notdir $(p)))
+GUEST_SUITES	= $(foreach f,$(FLAVOURS),$(GUEST_TESTS:%=guest-$(f)/%))
+SUITES		= style $(HOST_SUITES) vm/kill demo $(GUEST_SUITES)
+
+test-build: $(GUEST_FAST) $(GUEST_DEBUG) $(HOST_TESTS) $(GUEST_PROGRAMS)
+
+test-run: test-build
+	$(Q)mkdir -p $(BUILD)/tests && rm -f $(BUILD)/tests/score
+	$(Q)tests/suite.sh style 900 tests/style.sh
+	$(Q)for p in $(HOST_TESTS); do tests/suite.sh host/$${p##*/} 300 $$p; done
+	$(Q)tests/suite.sh vm/kill 300 tests/vm/kill.sh
+	$(Q)tests/suite.sh demo 300 tests/demo.sh
+	$(Q)for f in $(FLAVOURS); do for t in $(GUEST_TESTS); do \
+		case $$t in \
+		gone|reload) tests/suite.sh guest-$$f/$$t 600 tests/guest/run-$$t.sh $$f;; \
+		*) tests/suite.sh guest-$$f/$$t 600 tests/guest/run.sh $$f $$t;; \
+		esac; done; done
+	$(Q)tests/score.sh $(SUITES)
+
+## make shell       a guest with the driver loaded and a shell; ^D ends it
+.PHONY: shell shell-run
+shell: deps
+	$(Q)$(MAKE) -j$(JOBS) $(GUEST_FAST)
+	$(Q)$(MAKE) shell-run
+
+shell-run:
+	$(Q)scripts/shell.sh
+
+## make bench       measure; the table, and build/bench/bench.json
+.PHONY: bench bench-run
+bench: deps
+	$(Q)$(MAKE) -j$(JOBS) $(GUEST_FAST) $(GUEST_DEBUG) $(BENCH_PROGRAMS)
+	$(Q)tests/bench/bench.sh
 
 ## make clean       remove build/ (the kernels stay in the cache)
 .PHONY: clean

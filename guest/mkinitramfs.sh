@@ -14,7 +14,7 @@ export LC_ALL=C
 
 init=$1
 out=$2
-libs="libc.so.6 libm.so.6 libgcc_s.so.1 libdrm.so.2 libcmocka.so.0 libpng16.so.16 libz.so.1"
+libs="libc.so.6 libm.so.6 libgcc_s.so.1 libdrm.so.2 libcmocka.so.0 libpng16.so.16 libz.so.1 libjansson.so.4"
 libdir=/lib/x86_64-linux-gnu
 
 die()

@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# demo.sh: have the simulated GPU draw the gem.
+#
+# usage: scripts/demo.sh DIR
+#
+# Leaves DIR/gem.png, DIR/events.jsonl (what the GPU did) and DIR/console.log
+# (what the guest's kernel said).
+set -eu
+
+out=$1
+BUILD=${BUILD:-build}
+mkdir -p "$out"
+rm -f "$out/gem.png" "$out/events.jsonl" "$out/console.log"
+
+say() { printf '  %-8s %s\n' "$1" "$2"; }
+
+say GUEST "restore, plug the GPU in, load agate.ko, run agate-gem"
+"$BUILD/bin/agate-vm" run --kernel "$BUILD/guest/kernel-fast" \
+	--initramfs "$BUILD/guest/initramfs.cpio.gz" \
+	--sim "$BUILD/bin/agate-sim" --sim-log "$out/events.jsonl" \
+	--timeout "${LIMIT:-300}" --console "$out/console.log" --timings "$out/timings.json" \
+	"put:$BUILD/driver/fast/agate.ko:/run/agate/agate.ko" \
+	"put:$BUILD/lib/libagate.so:/run/agate/lib/libagate.so" \
+	"put:$BUILD/bin/agate-info:/run/agate/bin/agate-info" \
+	"put:$BUILD/bin/agate-gem:/run/agate/bin/agate-gem" \
+	"exec:insmod /run/agate/agate.ko" \
+	"exec:/run/agate/bin/agate-info" \
+	"exec:/run/agate/bin/agate-gem --stats -o /run/agate/gem.png" \
+	"exec:rmmod agate" \
+	"get:/run/agate/gem.png:$out/gem.png"
+
+say PICTURE "$out/gem.png"
+say EVENTS "$out/events.jsonl: $(grep -c '"kind":"job_end"' "$out/events.jsonl") jobs," \
+	"$(grep -c '"kind":"fault"' "$out/events.jsonl") page faults served"

@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# bench.sh: measure, and print the table; `make bench`.
+#
+# usage: tests/bench/bench.sh
+#
+# Restore to verdict: a whole run of the launcher, from its start to its exit,
+# with restore, GPU, insmod, one job and what it reported; several times, on
+# both kernels.  Then what guest-bench measures inside one guest.
+set -eu
+
+BUILD=${BUILD:-build}
+out=$BUILD/bench
+runs=${RUNS:-7}
+samples=$out/samples.jsonl
+mkdir -p "$out" "$BUILD/logs"
+: >"$samples"
+
+# vm FLAVOUR STEP...: one run of the launcher.
+vm()
+{
+	flavour=$1
+	shift
+	"$BUILD/bin/agate-vm" run --kernel "$BUILD/guest/kernel-$flavour" \
+		--initramfs "$BUILD/guest/initramfs.cpio.gz" --sim "$BUILD/bin/agate-sim" \
+		--timeout 600 --console "$BUILD/logs/console-bench.log" \
+		--timings "$out/timings.json" "$@"
+}
+
+# part NAME EXPRESSION: one sample, in milliseconds, out of the launcher's timings.
+part()
+{
+	value=$(tr -d '\n' <"$out/timings.json" | sed -n "s/.*\"$2_ns\": *\([0-9]*\).*/\1/p")
+	echo "{\"name\": \"$1\", \"unit\": \"ms\", \"samples\": [$(echo "$value" |
+		awk '{ printf "%.1f", $1 / 1e6 }')]}" >>"$samples"
+}
+
+for flavour in fast debug; do
+	printf '  %-8s %s\n' BENCH "restore to verdict, $flavour kernel, $runs runs" >&2
+	i=0
+	vm "$flavour" "exec:true"		# makes the snapshot if there is none
+	while [ "$i" -lt "$runs" ]; do
+		vm "$flavour" "put:$BUILD/driver/$flavour/agate.ko:/run/agate.ko" \
+			"put:$BUILD/tests/guest/one-job:/run/one-job:0755" \
+			"exec:insmod /run/agate.ko" "exec:/run/one-job" >/dev/null
+		part "restore_to_verdict_$flavour" total
+		part "  restored_$flavour" restored
+		part "  gpu_plugged_$flavour" plugged
+		i=$((i + 1))
+	done
+done
+
+printf '  %-8s %s\n' BENCH "driver and GPU, fast kernel" >&2
+vm fast "put:$BUILD/driver/fast/agate.ko:/run/agate.ko" \
+	"put:$BUILD/guest/kernel-fast/modules/vgem.ko:/run/vgem.ko" \
+	"put:$BUILD/tests/bench/guest-bench:/run/guest-bench:0755" \
+	"put:$BUILD/lib/libagate.so:/run/lib/libagate.so" \
+	"put:$BUILD/bin/agate-gem:/run/bin/agate-gem:0755" \
+	"exec:insmod /run/agate.ko && insmod /run/vgem.ko" \
+	"exec:/run/guest-bench" >>"$samples"
+
+"$BUILD/tests/bench/report" "$out/bench.json" <"$samples"
+printf '  %-8s %s\n' JSON "$out/bench.json" >&2
