@@ -2,11 +2,17 @@
 # Host tests of the tiler and the rasteriser, under ASan and UBSan.
 
 RASTER_TEST_BUILD := $(BUILD)/tests/host/raster
+RASTER_CFLAGS	= $(CFLAGS_HOST) $(CFLAGS_SAN) -ffp-contract=off -Isim/model -Itests/host/raster
+
+# The job types alone, over a stand-in for the core ...
+RASTER_TESTS	:= coverage clip tiler fragment stalls hostile
 RASTER_MODEL	:= clip raster shade tiler tiler_bin tiler_context fragment
-RASTER_TESTS	:= $(patsubst tests/host/raster/test_%.c,%,$(wildcard tests/host/raster/test_*.c))
 RASTER_COMMON	:= $(RASTER_MODEL:%=$(RASTER_TEST_BUILD)/model/%.o) \
 		   $(RASTER_TEST_BUILD)/fake_exec.o $(RASTER_TEST_BUILD)/frame.o
-RASTER_CFLAGS	= $(CFLAGS_HOST) $(CFLAGS_SAN) -ffp-contract=off -Isim/model -Itests/host/raster
+
+# ... and the whole model.
+RASTER_GPU	:= $(patsubst sim/model/%.c,$(RASTER_TEST_BUILD)/model/%.o,$(wildcard sim/model/*.c)) \
+		   $(RASTER_TEST_BUILD)/driver.o $(RASTER_TEST_BUILD)/reference.o
 
 $(RASTER_TEST_BUILD)/model/%.o: sim/model/%.c
 	$(call say,CC,$@)
@@ -23,7 +29,11 @@ $(RASTER_PROGRAMS): $(RASTER_TEST_BUILD)/raster-%: $(RASTER_TEST_BUILD)/test_%.o
 	$(call say,LD,$@)
 	$(Q)$(CC) $(RASTER_CFLAGS) -o $@ $^ -lcmocka -lm
 
+$(RASTER_TEST_BUILD)/raster-gpu: $(RASTER_TEST_BUILD)/test_gpu.o $(RASTER_GPU)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(RASTER_CFLAGS) -o $@ $^ -lcmocka -lm
+
 .SECONDARY: $(RASTER_TESTS:%=$(RASTER_TEST_BUILD)/test_%.o)
 -include $(wildcard $(RASTER_TEST_BUILD)/*.d $(RASTER_TEST_BUILD)/model/*.d)
 
-HOST_TESTS	+= $(RASTER_PROGRAMS)
+HOST_TESTS	+= $(RASTER_PROGRAMS) $(RASTER_TEST_BUILD)/raster-gpu

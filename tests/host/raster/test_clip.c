@@ -126,10 +126,11 @@ static float next_random(uint32_t *seed, float range)
 static struct agate_vertex random_vertex(uint32_t *seed, float range)
 {
 	struct agate_vertex v;
-	float *f = &v.x;
+	float f[8];
 
 	for (unsigned int i = 0; i < 8; i++)
 		f[i] = next_random(seed, range);
+	memcpy(&v, f, sizeof(v));
 	return v;
 }
 
@@ -241,18 +242,16 @@ static void hostile_magnitudes(void **state)
 static void valid_vertices(void **state)
 {
 	static const float bad[] = { NAN, -NAN, INFINITY, -INFINITY, FLT_MAX, -0x1.1p40f };
-	struct agate_vertex v = at(0x1p40f, -0x1p40f, FLT_MIN, 0);
-	float *f = &v.x;
+	const struct agate_vertex good = at(0x1p40f, -0x1p40f, FLT_MIN, 0);
 
 	(void)state;
-	assert_true(clip_vertex_valid(&v));
+	assert_true(clip_vertex_valid(&good));
 	for (unsigned int i = 0; i < 8; i++) {
 		for (unsigned int k = 0; k < sizeof(bad) / sizeof(bad[0]); k++) {
-			const float good = f[i];
+			struct agate_vertex v = good;
 
-			f[i] = bad[k];
+			memcpy((char *)&v + i * sizeof(float), &bad[k], sizeof(float));
 			assert_false(clip_vertex_valid(&v));
-			f[i] = good;
 		}
 	}
 }

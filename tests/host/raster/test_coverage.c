@@ -137,6 +137,7 @@ static void extreme_coordinates(void **state)
 {
 	const float m = RASTER_MAX_COORDINATE;
 	const struct raster_point p[3] = { at(-m, -m), at(m, -m), at(-m, m) };
+	static const uint16_t none[1];
 	struct raster_triangle t;
 	uint16_t rows[16];
 
@@ -146,7 +147,7 @@ static void extreme_coordinates(void **state)
 	/* x + y = 0 passes tile (0, 0)'s corner only, which is no centre. */
 	assert_false(raster_meets_tile(&t, 0, 0));
 	assert_int_equal(raster_cover_tile(&t, 0, 0, rows), 16);
-	assert_rows(rows, NULL, 0);
+	assert_rows(rows, none, 0);
 }
 
 static uint32_t next_random(uint32_t *seed)
