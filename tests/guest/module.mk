@@ -3,7 +3,7 @@
 
 GUEST_TESTS	:= uapi-bo uapi-submit mmap jobs races gone reload
 GUEST_TEST_DIR	:= $(BUILD)/tests/guest
-GUEST_PROGRAMS	:= $(GUEST_TESTS:%=$(GUEST_TEST_DIR)/%)
+GUEST_PROGRAMS	:= $(GUEST_TESTS:%=$(GUEST_TEST_DIR)/%) $(GUEST_TEST_DIR)/one-job
 
 $(GUEST_TEST_DIR)/%.o: tests/guest/%.c
 	$(call say,CC,$@)
