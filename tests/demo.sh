@@ -1,0 +1,80 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# demo.sh: the demo's picture and event log, as TAP.
+#
+# usage: tests/demo.sh
+#
+# Runs the demo twice.  The picture must be big enough, the same bytes both
+# times and the same as the model draws without any driver; the event log must
+# be readable, show every page fault of the heap and every job, and have them in
+# the same order both times.
+set -u
+
+BUILD=${BUILD:-build}
+n=0
+
+# check NAME COMMAND...: one test.
+check()
+{
+	name=$1
+	shift
+	n=$((n + 1))
+	if "$@"; then
+		echo "ok $n - $name"
+	else
+		echo "not ok $n - $name"
+	fi
+}
+
+run_demo()
+{
+	scripts/demo.sh "$BUILD/tests/demo-$1"
+}
+
+big_enough()
+{
+	# Width and height are the first two words of the IHDR chunk, big-endian.
+	set -- $(od -An -j16 -N8 -t u1 "$BUILD/tests/demo-1/gem.png")
+	[ "$#" = 8 ] && [ $(($3 * 256 + $4)) -ge 512 ] && [ $(($7 * 256 + $8)) -ge 512 ]
+}
+
+# Jobs and faults, in order, without their times.
+what_happened()
+{
+	grep -E '"event": "(fault|fault_resumed|job_start|job_end|chain_start|chain_end)"' \
+		"$BUILD/tests/demo-$1/events.jsonl" | sed -E 's/"time": [0-9]+, //'
+}
+
+same_order()
+{
+	what_happened 1 >"$BUILD/tests/demo-1/order"
+	what_happened 2 >"$BUILD/tests/demo-2/order"
+	[ -s "$BUILD/tests/demo-1/order" ] &&
+		diff "$BUILD/tests/demo-1/order" "$BUILD/tests/demo-2/order" | head -n 20 &&
+		cmp -s "$BUILD/tests/demo-1/order" "$BUILD/tests/demo-2/order"
+}
+
+# Every fault is resumed, and at least one is the heap's.
+faults_served()
+{
+	faults=$(grep -c '"event": "fault"' "$BUILD/tests/demo-1/events.jsonl")
+	resumed=$(grep -c '"event": "fault_resumed"' "$BUILD/tests/demo-1/events.jsonl")
+	echo "# $faults faults, $resumed resumed"
+	[ "$faults" -ge 1 ] && [ "$faults" = "$resumed" ]
+}
+
+no_hint()
+{
+	! grep '"event": "hint"' "$BUILD/tests/demo-1/events.jsonl"
+}
+
+echo "1..8"
+check "demo runs" run_demo 1
+check "demo runs again" run_demo 2
+check "picture is 512 x 512 or more" big_enough
+check "same bytes both times" cmp "$BUILD/tests/demo-1/gem.png" "$BUILD/tests/demo-2/gem.png"
+check "same bytes as in the documentation" cmp "$BUILD/tests/demo-1/gem.png" docs/gem.png
+check "same jobs and faults in the same order" same_order
+check "every page fault was served" faults_served
+check "no rule of the hardware was broken" no_hint
