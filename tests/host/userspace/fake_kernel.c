@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The fake's ioctls.  One lock around all of its state; it is also what tells
+ * ThreadSanitizer of the order that the real kernel's locks give.
+ */
+#include "fake_kernel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <xf86drm.h>
+
+#include "fake_calls.h"
+
+#define MAX_HANDLES	4096
+#define FIRST_VA	0x2000000ull
+
+struct object {
+	struct fake_bo info;
+	int memfd;
+	void *memory;		/* for the GPU */
+	ino_t inode;		/* who the memory is, also behind a dma-buf */
+	bool busy;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	struct object *handle[MAX_HANDLES];	/* 0 is never given out */
+	uint64_t next_va;
+	int (*run)(const struct drm_agate_submit *args, const uint32_t *handles);
+} kernel = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static struct object *object_new(int memfd, uint64_t size)
+{
+	struct object *object = calloc(1, sizeof(*object));
+	struct stat st;
+
+	if (!object || fstat(memfd, &st))
+		abort();
+	object->memfd = memfd;
+	object->inode = st.st_ino;
+	object->memory = __real_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, memfd, 0);
+	if (object->memory == MAP_FAILED)
+		abort();
+	object->info.size = size;
+	object->info.va = kernel.next_va;
+	kernel.next_va += (size + 0x1fffff) & ~0x1fffffull;
+	return object;
+}
+
+static void object_free(struct object *object)
+{
+	__real_munmap(object->memory, object->info.size);
+	close(object->memfd);
+	free(object);
+}
+
+static struct object *object_of(uint32_t handle)
+{
+	return handle < MAX_HANDLES ? kernel.handle[handle] : NULL;
+}
+
+static uint32_t handle_new(struct object *object)
+{
+	uint32_t handle = 1;
+
+	while (handle < MAX_HANDLES && kernel.handle[handle])
+		handle++;
+	if (handle == MAX_HANDLES)
+		abort();
+	kernel.handle[handle] = object;
+	return handle;
+}
+
+static int create_bo(struct drm_agate_create_bo *args)
+{
+	const uint32_t known = AGATE_BO_NOEXEC | AGATE_BO_HEAP | AGATE_BO_CPU_READONLY |
+			       AGATE_BO_GPU_READONLY;
+	struct object *object;
+	uint64_t size = (args->size + 4095) & ~4095ull;
+	int memfd;
+
+	if (!args->size || args->size > AGATE_BO_MAX_SIZE || args->flags & ~known)
+		return EINVAL;
+	if (args->flags & AGATE_BO_HEAP && !(args->flags & AGATE_BO_NOEXEC))
+		return EINVAL;
+	memfd = memfd_create("bo", MFD_CLOEXEC);
+	if (memfd < 0 || ftruncate(memfd, (off_t)size))
+		abort();
+	object = object_new(memfd, size);
+	object->info.flags = args->flags;
+	args->handle = handle_new(object);
+	args->offset = object->info.va;
+	return 0;
+}
+
+static int gem_close(const struct drm_gem_close *args)
+{
+	struct object *object = object_of(args->handle);
+
+	if (!object)
+		return EINVAL;
+	kernel.handle[args->handle] = NULL;
+	object_free(object);
+	return 0;
+}
+
+static int mmap_bo(struct drm_agate_mmap_bo *args)
+{
+	const struct object *object = object_of(args->handle);
+
+	if (args->flags)
+		return EINVAL;
+	if (!object)
+		return ENOENT;
+	if (object->info.flags & AGATE_BO_HEAP)
+		return EINVAL;
+	args->offset = (uint64_t)args->handle << 32;
+	return 0;
+}
+
+static int get_bo_offset(struct drm_agate_get_bo_offset *args)
+{
+	const struct object *object = object_of(args->handle);
+
+	if (!object)
+		return ENOENT;
+	args->offset = object->info.va;
+	return 0;
+}
+
+static int wait_bo(const struct drm_agate_wait_bo *args)
+{
+	struct object *object = object_of(args->handle);
+
+	if (!object)
+		return ENOENT;
+	if (object->busy && args->timeout_ns != INT64_MAX)
+		return args->timeout_ns ? ETIMEDOUT : EBUSY;
+	object->busy = false;
+	return 0;
+}
+
+static int set_label(const struct drm_agate_set_label *args)
+{
+	struct object *object = object_of(args->handle);
+
+	if (!object)
+		return ENOENT;
+	if (args->len > AGATE_LABEL_MAX)
+		return EINVAL;
+	memset(object->info.label, 0, sizeof(object->info.label));
+	if (args->len)
+		memcpy(object->info.label, (const void *)(uintptr_t)args->label, args->len);
+	return 0;
+}
+
+static int handle_to_fd(struct drm_prime_handle *args)
+{
+	const struct object *object = object_of(args->handle);
+
+	if (!object)
+		return ENOENT;
+	args->fd = fcntl(object->memfd, args->flags & DRM_CLOEXEC ? F_DUPFD_CLOEXEC : F_DUPFD, 0);
+	return args->fd < 0 ? errno : 0;
+}
+
+static int fd_to_handle(struct drm_prime_handle *args)
+{
+	struct object *object;
+	struct stat st;
+	uint32_t handle;
+
+	if (fstat(args->fd, &st))
+		return EBADF;
+	if (!S_ISREG(st.st_mode))
+		return EINVAL;
+	for (handle = 1; handle < MAX_HANDLES; handle++) {
+		if (kernel.handle[handle] && kernel.handle[handle]->inode == st.st_ino) {
+			args->handle = handle;
+			return 0;
+		}
+	}
+	/* A page at least, so that one of size 0 reaches the library. */
+	object = object_new(fcntl(args->fd, F_DUPFD_CLOEXEC, 0), st.st_size ? st.st_size : 4096);
+	object->info.imported = true;
+	args->handle = handle_new(object);
+	return 0;
+}
+
+static int submit(const struct drm_agate_submit *args)
+{
+	const uint32_t *handles = (const void *)(uintptr_t)args->bo_handles;
+	uint32_t i, k;
+
+	if (!args->jc || args->jc % AGATE_JOB_ALIGN || args->requirements & ~AGATE_JD_REQ_FS)
+		return EINVAL;
+	for (i = 0; i < args->bo_handle_count; i++) {
+		if (!object_of(handles[i]))
+			return ENOENT;
+		for (k = 0; k < i; k++) {
+			if (handles[k] == handles[i])
+				return EINVAL;
+		}
+	}
+	return kernel.run ? kernel.run(args, handles) : 0;
+}
+
+int fake_ioctl(unsigned long request, void *arg)
+{
+	int err;
+
+	pthread_mutex_lock(&kernel.lock);
+	switch (request) {
+	case DRM_IOCTL_AGATE_CREATE_BO:
+		err = create_bo(arg);
+		break;
+	case DRM_IOCTL_GEM_CLOSE:
+		err = gem_close(arg);
+		break;
+	case DRM_IOCTL_AGATE_MMAP_BO:
+		err = mmap_bo(arg);
+		break;
+	case DRM_IOCTL_AGATE_GET_BO_OFFSET:
+		err = get_bo_offset(arg);
+		break;
+	case DRM_IOCTL_AGATE_WAIT_BO:
+		err = wait_bo(arg);
+		break;
+	case DRM_IOCTL_AGATE_SET_LABEL:
+		err = set_label(arg);
+		break;
+	case DRM_IOCTL_PRIME_HANDLE_TO_FD:
+		err = handle_to_fd(arg);
+		break;
+	case DRM_IOCTL_PRIME_FD_TO_HANDLE:
+		err = fd_to_handle(arg);
+		break;
+	case DRM_IOCTL_AGATE_SUBMIT:
+		err = submit(arg);
+		break;
+	case DRM_IOCTL_SYNCOBJ_CREATE:
+		((struct drm_syncobj_create *)arg)->handle = 1;
+		err = 0;
+		break;
+	case DRM_IOCTL_SYNCOBJ_DESTROY:
+		err = 0;
+		break;
+	default:
+		err = EINVAL;
+		break;
+	}
+	pthread_mutex_unlock(&kernel.lock);
+	return err;
+}
+
+void *fake_map(size_t length, int prot, int flags, off_t offset)
+{
+	const uint32_t handle = (uint32_t)((uint64_t)offset >> 32);
+	void *map = MAP_FAILED;
+	struct object *object;
+
+	pthread_mutex_lock(&kernel.lock);
+	object = object_of(handle);
+	if (!object || length > object->info.size || !(flags & MAP_SHARED))
+		errno = EINVAL;
+	else if (object->info.flags & AGATE_BO_CPU_READONLY && prot & PROT_WRITE)
+		errno = EACCES;
+	else
+		map = __real_mmap(NULL, length, prot, flags, object->memfd, 0);
+	pthread_mutex_unlock(&kernel.lock);
+	return map;
+}
+
+void fake_state_reset(void)
+{
+	uint32_t handle;
+
+	for (handle = 1; handle < MAX_HANDLES; handle++) {
+		if (kernel.handle[handle])
+			object_free(kernel.handle[handle]);
+		kernel.handle[handle] = NULL;
+	}
+	kernel.next_va = FIRST_VA;
+	kernel.run = NULL;
+}
+
+unsigned int fake_live_handles(void)
+{
+	unsigned int live = 0;
+	uint32_t handle;
+
+	pthread_mutex_lock(&kernel.lock);
+	for (handle = 1; handle < MAX_HANDLES; handle++)
+		live += kernel.handle[handle] != NULL;
+	pthread_mutex_unlock(&kernel.lock);
+	return live;
+}
+
+bool fake_bo(uint32_t handle, struct fake_bo *bo)
+{
+	struct object *object;
+
+	pthread_mutex_lock(&kernel.lock);
+	object = object_of(handle);
+	if (object)
+		*bo = object->info;
+	pthread_mutex_unlock(&kernel.lock);
+	return object != NULL;
+}
+
+void fake_set_busy(uint32_t handle, bool busy)
+{
+	pthread_mutex_lock(&kernel.lock);
+	object_of(handle)->busy = busy;
+	pthread_mutex_unlock(&kernel.lock);
+}
+
+int fake_dma_buf(size_t size)
+{
+	int fd = memfd_create("dma-buf", MFD_CLOEXEC);
+
+	if (fd < 0 || ftruncate(fd, (off_t)size))
+		abort();
+	return fd;
+}
+
+void fake_submit(int (*run)(const struct drm_agate_submit *args, const uint32_t *handles))
+{
+	kernel.run = run;
+}
+
+/* Called by run(), so with the lock held. */
+void *fake_gpu_memory(const uint32_t *handles, uint32_t count, uint64_t va, size_t len,
+		      bool write)
+{
+	uint32_t i;
+
+	for (i = 0; i < count; i++) {
+		const struct object *object = object_of(handles[i]);
+		const struct fake_bo *bo = &object->info;
+
+		if (va < bo->va || va - bo->va > bo->size || len > bo->size - (va - bo->va))
+			continue;
+		if (write && bo->flags & AGATE_BO_GPU_READONLY)
+			return NULL;
+		return (char *)object->memory + (va - bo->va);
+	}
+	return NULL;
+}

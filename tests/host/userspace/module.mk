@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+#
+# Host tests of libagate and of agate-gem, on a fake kernel: all under ASan and
+# UBSan, those with threads under TSan too.  gem-preview is agate-gem itself on
+# that fake kernel and the GPU model's job types: the picture without a guest.
+
+US_TEST		:= $(BUILD)/tests/host/userspace
+US_WRAPPED	:= drmIoctl drmPrimeFDToHandle drmPrimeHandleToFD drmCloseBufferHandle \
+		   drmSyncobjCreate drmSyncobjDestroy drmGetVersion drmFreeVersion mmap munmap
+US_WRAP		:= $(US_WRAPPED:%=-Wl,--wrap=%)
+US_TEST_CFLAGS	= $(US_CFLAGS) -ffp-contract=off -Isim/model -Iuserspace/tools \
+		  -Itests/host/userspace $(call US_PKG_CFLAGS,libpng)
+
+US_TEST_MODEL	:= clip fragment raster shade tiler tiler_bin tiler_context
+US_TEST_COMMON	:= fake_calls fake_gpu fake_kernel
+US_TEST_OBJS	:= $(LIBAGATE_FRAME) $(LIBAGATE_LAB_08) $(US_TEST_MODEL) $(US_TEST_COMMON)
+US_TESTS	:= $(patsubst tests/host/userspace/test_%.c,%,$(wildcard tests/host/userspace/test_*.c))
+US_TESTS_TSAN	:= bo_races sparse_array
+
+# $(1): asan, tsan or plain; $(2): its flags.  One object rule a source folder.
+define us_test_rules
+$(foreach dir,userspace userspace/tools sim/model tests/host/userspace $(AGATE_LAB_08),
+$(US_TEST)/$(1)/%.o: $(dir)/%.c
+	$$(call say,CC,$$@)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(CC) $$(US_TEST_CFLAGS) $(2) -MMD -MP -c -o $$@ $$<
+)
+$(US_TEST)/$(1)/common.a: $(US_TEST_OBJS:%=$(US_TEST)/$(1)/%.o) $(GEM_PARTS:%=$(US_TEST)/$(1)/%.o)
+	$$(call say,AR,$$@)
+	$$(Q)rm -f $$@
+	$$(Q)$$(AR) rcs $$@ $$^
+endef
+
+$(eval $(call us_test_rules,asan,$(CFLAGS_SAN)))
+$(eval $(call us_test_rules,tsan,$(CFLAGS_TSAN)))
+$(eval $(call us_test_rules,plain,))
+
+US_LINK_LIBS	= $(call US_PKG_LIBS,libpng) -lcmocka -lm -pthread
+
+US_ASAN_PROGRAMS := $(US_TESTS:%=$(US_TEST)/userspace-%)
+$(US_ASAN_PROGRAMS): $(US_TEST)/userspace-%: $(US_TEST)/asan/test_%.o $(US_TEST)/asan/harness.o \
+		$(US_TEST)/asan/common.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS_SAN) $(US_WRAP) -o $@ $^ $(US_LINK_LIBS)
+
+US_TSAN_PROGRAMS := $(US_TESTS_TSAN:%=$(US_TEST)/userspace-%-tsan)
+$(US_TSAN_PROGRAMS): $(US_TEST)/userspace-%-tsan: $(US_TEST)/tsan/test_%.o \
+		$(US_TEST)/tsan/harness.o $(US_TEST)/tsan/common.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS_TSAN) $(US_WRAP) -o $@ $^ $(US_LINK_LIBS)
+
+# Same arguments as agate-gem.
+$(US_TEST)/gem-preview: $(US_TEST)/plain/gem_preview.o $(US_TEST)/plain/agate-gem.o \
+		$(US_TEST)/plain/common.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(US_WRAP) -Wl,--wrap=agate_device_open -o $@ $^ $(US_LINK_LIBS)
+
+-include $(wildcard $(US_TEST)/*/*.d)
+
+HOST_TESTS	+= $(US_ASAN_PROGRAMS) $(US_TSAN_PROGRAMS)

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Creation, import and the last unreference on several threads.
+ *
+ * Some races are held open: a hook inside a call of one thread lets another run
+ * and waits for it, but not for ever, since a library may just as well make that
+ * other thread wait.  The rest are run until the scheduler finds them, also
+ * under ThreadSanitizer.
+ */
+#include "harness.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agate_bo.h"
+
+#define THREADS		8
+
+/* The second party of a race, and whether it got through. */
+static struct {
+	struct agate_device *dev;
+	struct agate_bo *bo;		/* to release, or that was made */
+	int fd;
+	int err;
+	pthread_t thread;
+	sem_t done;
+	unsigned int started;
+	void *(*run)(void *arg);
+	unsigned long request;
+	enum fake_when when;
+} other;
+
+/* Start the other party inside the call it is to race with, once. */
+static void interfere(unsigned long request, enum fake_when when)
+{
+	struct timespec limit;
+
+	if (request != other.request || when != other.when || other.started++)
+		return;
+	if (pthread_create(&other.thread, NULL, other.run, NULL))
+		abort();
+	clock_gettime(CLOCK_REALTIME, &limit);
+	limit.tv_nsec += 200 * 1000 * 1000;
+	if (limit.tv_nsec >= 1000000000) {
+		limit.tv_nsec -= 1000000000;
+		limit.tv_sec++;
+	}
+	while (sem_timedwait(&other.done, &limit) && errno == EINTR)
+		;
+}
+
+static void race(unsigned long request, enum fake_when when, void *(*run)(void *arg))
+{
+	other.request = request;
+	other.when = when;
+	other.run = run;
+	other.started = 0;
+	sem_init(&other.done, 0, 0);
+	fake_hook(interfere);
+}
+
+static void race_over(void)
+{
+	fake_hook(NULL);
+	assert_true(other.started > 0);
+	pthread_join(other.thread, NULL);
+	sem_destroy(&other.done);
+}
+
+static void *run_create(void *arg)
+{
+	other.err = agate_bo_create(other.dev, 8192, 0, NULL, &other.bo);
+	sem_post(&other.done);
+	return arg;
+}
+
+static void *run_unreference(void *arg)
+{
+	agate_bo_unreference(other.bo);
+	sem_post(&other.done);
+	return arg;
+}
+
+static void *run_import(void *arg)
+{
+	other.err = agate_bo_import(other.dev, other.fd, &other.bo);
+	sem_post(&other.done);
+	return arg;
+}
+
+/* The BO is whole: known to the kernel, mapped where it says, and usable. */
+static void assert_whole(struct agate_bo *bo, uint64_t size)
+{
+	struct fake_bo seen;
+	void *cpu;
+
+	assert_true(fake_bo(agate_bo_handle(bo), &seen));
+	assert_int_equal(agate_bo_size(bo), size);
+	assert_int_equal(agate_bo_address(bo), seen.va);
+	assert_int_equal(agate_bo_mmap(bo, &cpu), 0);
+	memset(cpu, 0xa5, size);
+}
+
+/*
+ * The handle is closed, the kernel gives its number out again at once, and the
+ * BO that got it must not lose its slot to the end of the old one.
+ */
+static void test_create_takes_a_closing_handle(void **state)
+{
+	struct agate_bo *old = bo_new(*state, 4096, 0);
+	const uint32_t handle = agate_bo_handle(old);
+
+	other.dev = *state;
+	race(DRM_IOCTL_GEM_CLOSE, FAKE_AFTER, run_create);
+	agate_bo_unreference(old);
+	race_over();
+	assert_int_equal(other.err, 0);
+	assert_int_equal(agate_bo_handle(other.bo), handle);
+	assert_whole(other.bo, 8192);
+	agate_bo_unreference(other.bo);
+	assert_int_equal(fake_refused(DRM_IOCTL_GEM_CLOSE), 0);
+}
+
+/* The import got the old handle; then the BO's owner lets go of it. */
+static void test_unreference_during_import(void **state)
+{
+	struct agate_bo *bo = bo_new(*state, 4096, 0);
+	struct agate_bo *imported = NULL;
+	int fd = -1;
+
+	assert_int_equal(agate_bo_export(bo, &fd), 0);
+	other.bo = bo;
+	race(DRM_IOCTL_PRIME_FD_TO_HANDLE, FAKE_AFTER, run_unreference);
+	assert_int_equal(agate_bo_import(*state, fd, &imported), 0);
+	race_over();
+	assert_whole(imported, 4096);
+	agate_bo_unreference(imported);
+	assert_int_equal(fake_live_handles(), 0);
+	assert_int_equal(fake_refused(DRM_IOCTL_GEM_CLOSE), 0);
+	close(fd);
+}
+
+/* The BO is on its way out, not yet closed, when somebody imports it. */
+static void test_import_during_unreference(void **state)
+{
+	static const struct {
+		unsigned long request;
+		enum fake_when when;
+	} moments[] = {
+		{ FAKE_MUNMAP, FAKE_BEFORE },
+		{ FAKE_MUNMAP, FAKE_AFTER },
+		{ DRM_IOCTL_GEM_CLOSE, FAKE_BEFORE },
+		{ DRM_IOCTL_GEM_CLOSE, FAKE_AFTER },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(moments) / sizeof(moments[0]); i++) {
+		struct agate_bo *bo = bo_new(*state, 4096, 0);
+
+		assert_int_equal(agate_bo_export(bo, &other.fd), 0);
+		other.dev = *state;
+		race(moments[i].request, moments[i].when, run_import);
+		agate_bo_unreference(bo);
+		race_over();
+		assert_int_equal(other.err, 0);
+		assert_whole(other.bo, 4096);
+		agate_bo_unreference(other.bo);
+		assert_int_equal(fake_live_handles(), 0);
+		close(other.fd);
+	}
+	assert_int_equal(fake_refused(DRM_IOCTL_GEM_CLOSE), 0);
+}
+
+struct crowd {
+	struct agate_device *dev;
+	struct agate_bo *bo;
+	int fd;
+	unsigned int rounds;
+	pthread_barrier_t start;
+	_Atomic unsigned int failures;
+};
+
+static void run_crowd(struct crowd *crowd, void *(*run)(void *arg))
+{
+	pthread_t thread[THREADS];
+	unsigned int t;
+
+	pthread_barrier_init(&crowd->start, NULL, THREADS);
+	crowd->failures = 0;
+	for (t = 0; t < THREADS; t++)
+		assert_int_equal(pthread_create(&thread[t], NULL, run, crowd), 0);
+	for (t = 0; t < THREADS; t++)
+		pthread_join(thread[t], NULL);
+	pthread_barrier_destroy(&crowd->start);
+	assert_int_equal(crowd->failures, 0);
+}
+
+/* Import and drop at once, so that the last reference is everybody's in turn. */
+static void *import_and_drop(void *arg)
+{
+	struct crowd *crowd = arg;
+	unsigned int i;
+
+	pthread_barrier_wait(&crowd->start);
+	for (i = 0; i < crowd->rounds; i++) {
+		struct agate_bo *bo;
+		struct fake_bo seen;
+
+		if (agate_bo_import(crowd->dev, crowd->fd, &bo)) {
+			crowd->failures++;
+			continue;
+		}
+		if (agate_bo_size(bo) != 4096 || !fake_bo(agate_bo_handle(bo), &seen) ||
+		    agate_bo_address(bo) != seen.va)
+			crowd->failures++;
+		if (i % 3 == 0)
+			agate_bo_unreference(agate_bo_reference(bo));
+		agate_bo_unreference(bo);
+	}
+	return NULL;
+}
+
+static void test_imports_of_one_dma_buf(void **state)
+{
+	struct crowd crowd = { .dev = *state, .fd = fake_dma_buf(4096), .rounds = 2000 };
+
+	run_crowd(&crowd, import_and_drop);
+	assert_int_equal(fake_live_handles(), 0);
+	assert_int_equal(fake_refused(DRM_IOCTL_GEM_CLOSE), 0);
+	close(crowd.fd);
+}
+
+/* Some import, some create: handles change owner all the time. */
+static void *create_and_import(void *arg)
+{
+	static _Atomic unsigned int turn;
+	struct crowd *crowd = arg;
+	const unsigned int id = turn++;
+	unsigned int i;
+
+	if (id % 2)
+		return import_and_drop(arg);
+	pthread_barrier_wait(&crowd->start);
+	for (i = 0; i < crowd->rounds; i++) {
+		struct agate_bo *bo;
+		unsigned int *cpu;
+
+		if (agate_bo_create(crowd->dev, 8192, 0, NULL, &bo)) {
+			crowd->failures++;
+			continue;
+		}
+		if (agate_bo_size(bo) != 8192 || agate_bo_mmap(bo, (void **)&cpu))
+			crowd->failures++;
+		else
+			cpu[2047] = i;
+		agate_bo_unreference(bo);
+	}
+	return NULL;
+}
+
+static void test_creation_beside_import(void **state)
+{
+	struct crowd crowd = { .dev = *state, .fd = fake_dma_buf(4096), .rounds = 1000 };
+
+	run_crowd(&crowd, create_and_import);
+	assert_int_equal(fake_live_handles(), 0);
+	assert_int_equal(fake_refused(DRM_IOCTL_GEM_CLOSE), 0);
+	close(crowd.fd);
+}
+
+static _Atomic(void *) first_map;
+
+static void *map_it(void *arg)
+{
+	struct crowd *crowd = arg;
+	void *cpu, *expected = NULL;
+
+	pthread_barrier_wait(&crowd->start);
+	if (agate_bo_mmap(crowd->bo, &cpu)) {
+		crowd->failures++;
+		return NULL;
+	}
+	if (!atomic_compare_exchange_strong(&first_map, &expected, cpu) && expected != cpu)
+		crowd->failures++;
+	return NULL;
+}
+
+static void test_maps_on_demand(void **state)
+{
+	struct crowd crowd = { .dev = *state };
+	unsigned int round;
+
+	for (round = 0; round < 200; round++) {
+		crowd.bo = bo_new(*state, 4096, AGATE_ALLOC_DELAY_MMAP);
+		first_map = NULL;
+		run_crowd(&crowd, map_it);
+		assert_int_equal(fake_live_maps(), 1);
+		agate_bo_unreference(crowd.bo);
+	}
+}
+
+static void *count_references(void *arg)
+{
+	struct crowd *crowd = arg;
+	unsigned int i;
+
+	pthread_barrier_wait(&crowd->start);
+	for (i = 0; i < crowd->rounds; i++)
+		agate_bo_unreference(agate_bo_reference(crowd->bo));
+	agate_bo_unreference(crowd->bo);
+	return NULL;
+}
+
+/* One reference a thread: the last of them, whoever it is, frees the BO. */
+static void test_references(void **state)
+{
+	struct crowd crowd = { .dev = *state, .rounds = 200 };
+	unsigned int round, t;
+
+	for (round = 0; round < 50; round++) {
+		crowd.bo = bo_new(*state, 4096, 0);
+		for (t = 1; t < THREADS; t++)
+			agate_bo_reference(crowd.bo);
+		run_crowd(&crowd, count_references);
+		assert_int_equal(fake_live_handles(), 0);
+	}
+	assert_int_equal(fake_calls(DRM_IOCTL_GEM_CLOSE), 50);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		with_device(test_create_takes_a_closing_handle),
+		with_device(test_unreference_during_import),
+		with_device(test_import_during_unreference),
+		with_device(test_imports_of_one_dma_buf),
+		with_device(test_creation_beside_import),
+		with_device(test_maps_on_demand),
+		with_device(test_references),
+	};
+
+	return cmocka_run_group_tests_name("bo-races", tests, NULL, NULL);
+}
