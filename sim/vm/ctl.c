@@ -54,8 +54,10 @@ bool vm_ctl_input(struct vm *vm)
 		return false;
 	while (in->len - used >= sizeof(hdr)) {
 		memcpy(&hdr, in->data + used, sizeof(hdr));
-		if (hdr.len > CTL_PAYLOAD_MAX)
+		if (hdr.len > CTL_PAYLOAD_MAX) {
+			vm->ctl.broken = true;
 			return false;
+		}
 		if (in->len - used < sizeof(hdr) + hdr.len)
 			break;
 		take_frame(vm, &hdr, in->data + used + sizeof(hdr));
@@ -114,7 +116,7 @@ enum vm_status vm_ctl_wait(struct vm *vm, uint64_t until)
 	enum vm_status st = VM_OK;
 
 	while (st == VM_OK && !vm->ctl.done) {
-		if (vm->ctl.fd < 0 && !vm->qemu.ended && vm->qmp.fd >= 0)
+		if (vm->ctl.broken)
 			return vm_fail(vm, VM_HOST, "the guest broke the control protocol");
 		st = vm_pump(vm, until);
 	}
