@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * GPU address spaces and which range of them belongs to which BO.
+ *
+ * A mapping ties a BO to an address space.  All handles that one file has for
+ * the BO hold one reference to it, and so does each job that lists the BO; with
+ * the last one the entries go, then the range, then the BO may die.
+ */
+#include <linux/slab.h>
+#include <drm/drm_drv.h>
+
+#include "agate_device.h"
+#include "agate_gem.h"
+#include "agate_mmu.h"
+#include "agate_reset.h"
+#include "agate_shmem.h"
+#include "agate_vm.h"
+
+struct agate_vm *agate_vm_create(struct agate_device *adev)
+{
+	struct agate_vm *vm;
+	int ret;
+
+	vm = kzalloc(sizeof(*vm), GFP_KERNEL);
+	if (!vm)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&vm->ref);
+	vm->adev = adev;
+	if (agate_topic_present(adev, AGATE_FEATURE_MMU)) {
+		ret = agate_mmu_vm_init(vm);
+		if (ret) {
+			kfree(vm);
+			return ERR_PTR(ret);
+		}
+	}
+	mutex_init(&vm->lock);
+	drm_mm_init(&vm->mm, AGATE_VA_START >> PAGE_SHIFT,
+		    (AGATE_VA_END - AGATE_VA_START) >> PAGE_SHIFT);
+	agate_stat_inc(&adev->stats, AGATE_STAT_VMS);
+	return vm;
+}
+
+struct agate_vm *agate_vm_get(struct agate_vm *vm)
+{
+	kref_get(&vm->ref);
+	return vm;
+}
+
+static void vm_release(struct kref *ref)
+{
+	struct agate_vm *vm = container_of(ref, struct agate_vm, ref);
+
+	/* Topics may have ended since; a table that was made is there all the same. */
+	if (vm->as.pgt.root)
+		agate_mmu_vm_fini(vm);
+	drm_mm_takedown(&vm->mm);
+	mutex_destroy(&vm->lock);
+	agate_stat_dec(&vm->adev->stats, AGATE_STAT_VMS);
+	kfree(vm);
+}
+
+void agate_vm_put(struct agate_vm *vm)
+{
+	kref_put(&vm->ref, vm_release);
+}
+
+/* ---- Mappings --------------------------------------------------------- */
+
+u32 agate_mapping_prot(const struct agate_mapping *mapping)
+{
+	u32 prot = AGATE_PROT_READ;
+
+	if (!(mapping->bo->flags & AGATE_BO_GPU_READONLY))
+		prot |= AGATE_PROT_WRITE;
+	if (mapping->bo->flags & AGATE_BO_NOEXEC)
+		prot |= AGATE_PROT_NOEXEC;
+	return prot;
+}
+
+/* Where 2 MiB leaves are possible, make them so. */
+static u64 alignment_in_pages(const struct agate_bo *bo)
+{
+	return (agate_bo_size(bo) >= SZ_2M ? SZ_2M : PAGE_SIZE) >> PAGE_SHIFT;
+}
+
+static struct agate_mapping *mapping_create(struct agate_vm *vm, struct agate_bo *bo)
+{
+	struct agate_mapping *mapping;
+	int ret;
+
+	mapping = kzalloc(sizeof(*mapping), GFP_KERNEL);
+	if (!mapping)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&mapping->ref);
+
+	mutex_lock(&vm->lock);
+	ret = drm_mm_insert_node_generic(&vm->mm, &mapping->node,
+					 agate_bo_size(bo) >> PAGE_SHIFT,
+					 alignment_in_pages(bo), 0, DRM_MM_INSERT_BEST);
+	if (!ret) {
+		mapping->vm = agate_vm_get(vm);
+		mapping->bo = bo;
+		drm_gem_object_get(&bo->base);
+	}
+	mutex_unlock(&vm->lock);
+	if (ret) {
+		kfree(mapping);
+		return ERR_PTR(ret);
+	}
+	agate_stat_inc(&vm->adev->stats, AGATE_STAT_VA_NODES);
+	return mapping;
+}
+
+static void mapping_release(struct kref *ref)
+{
+	struct agate_mapping *mapping = container_of(ref, struct agate_mapping, ref);
+	struct agate_bo *bo = mapping->bo;
+	struct agate_vm *vm = mapping->vm;
+	int ret = 0;
+
+	mutex_lock(&bo->mappings_lock);
+	list_del(&mapping->link);
+	if (mapping->active) {
+		mutex_lock(&vm->lock);
+		ret = agate_mmu_unmap(vm, agate_mapping_va(mapping), agate_bo_size(bo));
+		mutex_unlock(&vm->lock);
+	}
+	mutex_unlock(&bo->mappings_lock);
+
+	/* The pages may only go once the GPU cannot reach them. */
+	if (ret)
+		agate_reset_flush(vm->adev);
+
+	mutex_lock(&vm->lock);
+	drm_mm_remove_node(&mapping->node);
+	mutex_unlock(&vm->lock);
+
+	agate_stat_dec(&vm->adev->stats, AGATE_STAT_VA_NODES);
+	kfree(mapping);
+	agate_vm_put(vm);
+	agate_bo_put(bo);
+}
+
+void agate_mapping_put(struct agate_mapping *mapping)
+{
+	kref_put(&mapping->ref, mapping_release);
+}
+
+/* A mapping that still lives, with a reference; bo->mappings_lock is held. */
+static struct agate_mapping *mapping_find(struct agate_vm *vm, struct agate_bo *bo)
+{
+	struct agate_mapping *mapping;
+
+	lockdep_assert_held(&bo->mappings_lock);
+	list_for_each_entry(mapping, &bo->mappings, link) {
+		if (mapping->vm == vm && kref_get_unless_zero(&mapping->ref))
+			return mapping;
+	}
+	return NULL;
+}
+
+int agate_vm_open_bo(struct agate_vm *vm, struct agate_bo *bo)
+{
+	struct agate_mapping *mapping;
+	struct agate_mapping *extra = NULL;
+
+	mutex_lock(&bo->mappings_lock);
+	mapping = mapping_find(vm, bo);
+	if (!mapping) {
+		mapping = mapping_create(vm, bo);
+		if (IS_ERR(mapping)) {
+			mutex_unlock(&bo->mappings_lock);
+			return PTR_ERR(mapping);
+		}
+		list_add(&mapping->link, &bo->mappings);
+	} else if (mapping->handles) {
+		/* The first handle's reference stands for all. */
+		extra = mapping;
+	}
+	mapping->handles++;
+	mutex_unlock(&bo->mappings_lock);
+	if (extra)
+		agate_mapping_put(extra);
+	return 0;
+}
+
+void agate_vm_close_bo(struct agate_vm *vm, struct agate_bo *bo)
+{
+	struct agate_mapping *mapping;
+	bool last = false;
+
+	mutex_lock(&bo->mappings_lock);
+	mapping = mapping_find(vm, bo);
+	if (mapping)
+		last = --mapping->handles == 0;
+	mutex_unlock(&bo->mappings_lock);
+	if (WARN_ON(!mapping))
+		return;
+	if (last)
+		agate_mapping_put(mapping);
+	agate_mapping_put(mapping);
+}
+
+struct agate_mapping *agate_vm_find(struct agate_vm *vm, struct agate_bo *bo)
+{
+	struct agate_mapping *mapping;
+	bool closed = false;
+
+	mutex_lock(&bo->mappings_lock);
+	mapping = mapping_find(vm, bo);
+	if (mapping)
+		closed = !mapping->handles;
+	mutex_unlock(&bo->mappings_lock);
+	if (closed) {
+		/* Only jobs hold it: for the file it is gone. */
+		agate_mapping_put(mapping);
+		mapping = NULL;
+	}
+	return mapping;
+}
+
+struct agate_mapping *agate_vm_find_addr(struct agate_vm *vm, u64 va)
+{
+	struct agate_mapping *found = NULL;
+	struct drm_mm_node *node;
+	u64 page = va >> PAGE_SHIFT;
+
+	mutex_lock(&vm->lock);
+	drm_mm_for_each_node_in_range(node, &vm->mm, page, page + 1) {
+		struct agate_mapping *mapping = container_of(node, struct agate_mapping, node);
+
+		if (kref_get_unless_zero(&mapping->ref))
+			found = mapping;
+		break;
+	}
+	mutex_unlock(&vm->lock);
+	return found;
+}
+
+/* ---- Entries ---------------------------------------------------------- */
+
+static int mapping_activate(struct agate_mapping *mapping)
+{
+	struct agate_bo *bo = mapping->bo;
+	struct agate_vm *vm = mapping->vm;
+	struct sg_table *sgt;
+	int ret = 0;
+
+	sgt = agate_shmem_get_sgt(bo);
+	if (IS_ERR(sgt))
+		return PTR_ERR(sgt);
+
+	mutex_lock(&bo->mappings_lock);
+	if (!mapping->active) {
+		mutex_lock(&vm->lock);
+		ret = agate_mmu_map_sgt(vm, agate_mapping_va(mapping), sgt,
+					agate_mapping_prot(mapping));
+		mutex_unlock(&vm->lock);
+		mapping->active = !ret;
+	}
+	mutex_unlock(&bo->mappings_lock);
+	return ret;
+}
+
+int agate_mapping_populate(struct agate_mapping *mapping)
+{
+	int ret;
+	int idx;
+
+	if (mapping->bo->flags & AGATE_BO_HEAP)
+		return 0;
+	if (!drm_dev_enter(&mapping->vm->adev->drm, &idx))
+		return -ENODEV;
+	ret = mapping_activate(mapping);
+	drm_dev_exit(idx);
+	return ret;
+}
+
+bool agate_vm_try_teardown_bo(struct agate_bo *bo)
+{
+	struct agate_device *adev = to_agate_device(bo->base.dev);
+	struct agate_mapping *mapping;
+	int ret;
+
+	lockdep_assert_held(&bo->mappings_lock);
+	if (atomic_read(&adev->reset.pending))
+		return false;
+	list_for_each_entry(mapping, &bo->mappings, link) {
+		if (!mapping->active)
+			continue;
+		if (!mutex_trylock(&mapping->vm->lock))
+			return false;
+		ret = agate_mmu_unmap(mapping->vm, agate_mapping_va(mapping), agate_bo_size(bo));
+		mutex_unlock(&mapping->vm->lock);
+		if (ret == -ENOMEM)
+			return false;
+		mapping->active = false;
+		if (ret)
+			return false;
+	}
+	return true;
+}
