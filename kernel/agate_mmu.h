@@ -27,12 +27,14 @@ struct agate_vm;
  * @number: hardware address space, or -1; under mmu.lock
  * @users: jobs that run in it; under mmu.lock
  * @link: in mmu.lru while @number is not -1
+ * @limbo: table pages given up while the GPU did not answer; under vm->lock
  */
 struct agate_as {
 	struct agate_pgtable pgt;
 	int number;
 	unsigned int users;
 	struct list_head link;
+	struct list_head limbo;
 };
 
 /**
@@ -119,18 +121,22 @@ int agate_mmu_map_sgt(struct agate_vm *vm, u64 va, struct sg_table *sgt, u32 pro
 int agate_mmu_unmap(struct agate_vm *vm, u64 va, u64 size);
 
 /**
- * agate_mmu_disable_faulty - an unserved fault: stop an address space
- * @adev: the device
- * @number: hardware address space
+ * agate_mmu_flush - drop what the GPU cached of a range, retry what stalled in it
+ * @vm: the address space
+ * @va: first GPU address
+ * @size: bytes, not 0
+ * @command: AS_COMMAND_FLUSH_PT after entries appeared, AS_COMMAND_FLUSH_MEM
+ *	before memory is given up
  *
- * Its jobs end with the fault that is latched; its interrupt stays masked
- * until agate_mmu_as_get() lends it out again.
+ * Return: 0, also where the table is not in the hardware; -EIO when the GPU did
+ * not answer: a reset is scheduled.
  */
-void agate_mmu_disable_faulty(struct agate_device *adev, unsigned int number);
+int agate_mmu_flush(struct agate_vm *vm, u64 va, u64 size, u32 command);
 
 /**
  * agate_mmu_vm_of - which address space is in a hardware one?
- * @adev: the device
+ * @adev: the device; mmu.lock is held, so that a fault's registers can be read
+ *	in one go with this: in the next moment the place may be lent to another
  * @number: hardware address space
  *
  * Return: the address space with a reference, or NULL.
@@ -138,9 +144,32 @@ void agate_mmu_disable_faulty(struct agate_device *adev, unsigned int number);
 struct agate_vm *agate_mmu_vm_of(struct agate_device *adev, unsigned int number);
 
 /**
+ * agate_mmu_disable_faulty - an unserved fault: stop an address space
+ * @adev: the device
+ * @number: hardware address space
+ * @vm: what agate_mmu_vm_of() said; if it lost the place since, nothing is done
+ *
+ * Its jobs end with the fault that is latched; its interrupt stays masked
+ * until agate_mmu_as_get() lends it out again.
+ */
+void agate_mmu_disable_faulty(struct agate_device *adev, unsigned int number,
+			      struct agate_vm *vm);
+
+/**
  * agate_mmu_reset - the GPU was reset: every place in it is empty
  * @adev: the device
  */
 void agate_mmu_reset(struct agate_device *adev);
+
+/* Table pages from the kernel's allocator, mapped for DMA; @ctx is the device. */
+extern const struct agate_pgtable_mem agate_table_mem;
+
+/**
+ * agate_table_unmap_all - undo the DMA mapping of all table pages
+ * @adev: the device, which no GPU walks for any more
+ *
+ * The pages stay, for the files that are still open.
+ */
+void agate_table_unmap_all(struct agate_device *adev);
 
 #endif /* AGATE_MMU_H */

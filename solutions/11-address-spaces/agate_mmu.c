@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Hardware address spaces: lend them out, recycle them, keep them in step with
+ * the page tables.
+ *
+ * An address space takes one command at a time, so AS_ACTIVE is polled before
+ * each.  The registers take effect at UPDATE; a changed table takes effect when
+ * its range is locked and flushed.  A GPU that stays active for too long hangs:
+ * it gets a reset, and nothing it might still reach is freed before that.
+ */
+#include <linux/bitops.h>
+#include <linux/minmax.h>
+
+#include "agate_device.h"
+#include "agate_mmu.h"
+#include "agate_pgtable.h"
+#include "agate_regs.h"
+#include "agate_reset.h"
+#include "agate_vm.h"
+
+/*
+ * AS_MEMATTR: eight kinds of memory, one byte each, chosen by a leaf's attribute
+ * index; these are kbase's for LPAE.  AGATE_PT_ATTR_SHARED is 0x88, outer
+ * implementation-defined policy.
+ */
+#define LPAE_MEMATTR	0x0000008d884d4f48ull
+
+#define WHOLE_SPACE	U64_MAX
+
+/* ---- Commands; mmu.lock is held --------------------------------------- */
+
+static int as_wait(struct agate_device *adev, unsigned int n)
+{
+	int ret = gpu_poll(adev, AS_STATUS(n), AS_STATUS_AS_ACTIVE, 0);
+
+	if (ret == -ETIMEDOUT) {
+		dev_err_ratelimited(&adev->pdev->dev, "AS%u does not finish its command\n", n);
+		agate_reset_schedule(adev);
+	}
+	return ret ? -EIO : 0;
+}
+
+static int as_command(struct agate_device *adev, unsigned int n, u32 command)
+{
+	int ret = as_wait(adev, n);
+
+	if (!ret)
+		gpu_write(adev, AS_COMMAND(n), command);
+	return ret;
+}
+
+/*
+ * The smallest naturally aligned block of 2^(width + 1) bytes over [first, last]:
+ * the highest bit in which the two differ is inside it.
+ */
+static u64 lock_region(u64 first, u64 last)
+{
+	unsigned int width = max(fls64(first ^ last), AS_LOCK_MIN_ORDER) - 1;
+
+	return (first & GENMASK_ULL(63, width)) | width;
+}
+
+static int as_flush(struct agate_device *adev, unsigned int n, u64 first, u64 last, u32 command)
+{
+	int ret;
+
+	gpu_write64(adev, AS_LOCKADDR_LO(n), lock_region(first, last));
+	ret = as_command(adev, n, AS_COMMAND_LOCK);
+	if (!ret)
+		ret = as_command(adev, n, command);
+	if (!ret)
+		ret = as_wait(adev, n);
+	return ret;
+}
+
+static int as_update(struct agate_device *adev, unsigned int n, u64 transtab, u64 memattr)
+{
+	int ret = as_flush(adev, n, 0, WHOLE_SPACE, AS_COMMAND_FLUSH_MEM);
+
+	if (ret)
+		return ret;
+	gpu_write64(adev, AS_TRANSTAB_LO(n), transtab);
+	gpu_write64(adev, AS_MEMATTR_LO(n), memattr);
+	gpu_write64(adev, AS_TRANSCFG_LO(n), AS_TRANSCFG_MODE_LEGACY);
+	ret = as_command(adev, n, AS_COMMAND_UPDATE);
+	if (!ret)
+		ret = as_wait(adev, n);
+	return ret;
+}
+
+static int as_enable(struct agate_device *adev, unsigned int n, const struct agate_as *as)
+{
+	u64 transtab = as->pgt.root->phys | AS_TRANSTAB_LPAE_ADRMODE_TABLE |
+		       AS_TRANSTAB_LPAE_READ_INNER | AS_TRANSTAB_LPAE_SHARE_OUTER;
+
+	return as_update(adev, n, transtab, LPAE_MEMATTR);
+}
+
+static int as_disable(struct agate_device *adev, unsigned int n)
+{
+	return as_update(adev, n, AS_TRANSTAB_LPAE_ADRMODE_UNMAPPED, 0);
+}
+
+static u32 as_irq_bits(u32 spaces)
+{
+	return spaces | spaces << 16;
+}
+
+static void mmu_set_irq_mask(struct agate_device *adev)
+{
+	agate_irq_set_mask(adev, AGATE_VECTOR_MMU,
+			   as_irq_bits(adev->mmu.present & ~adev->mmu.faulty));
+}
+
+/* ---- Lending ---------------------------------------------------------- */
+
+/* A free address space, or the one that has been idle longest. */
+static int as_choose(struct agate_mmu *mmu)
+{
+	u32 idle = mmu->present & ~mmu->taken;
+	struct agate_as *as;
+
+	if (idle)
+		return __ffs(idle);
+	list_for_each_entry_reverse(as, &mmu->lru, link) {
+		int number = as->number;
+
+		if (as->users)
+			continue;
+		as->number = -1;
+		list_del_init(&as->link);
+		return number;
+	}
+	return -EBUSY;
+}
+
+/*
+ * Put a table into a place.  A fault that the last user left there is not the
+ * new one's, so it is cleared before the new one can have any.
+ */
+static int as_install(struct agate_device *adev, struct agate_as *as, unsigned int n)
+{
+	struct agate_mmu *mmu = &adev->mmu;
+	int ret;
+
+	gpu_write(adev, MMU_INT_CLEAR, as_irq_bits(BIT(n)));
+	ret = as_enable(adev, n, as);
+	if (ret) {
+		mmu->taken &= ~BIT(n);
+		as->number = -1;
+		list_del_init(&as->link);
+		return ret;
+	}
+	mmu->taken |= BIT(n);
+	as->number = n;
+	if (mmu->faulty & BIT(n)) {
+		mmu->faulty &= ~BIT(n);
+		mmu_set_irq_mask(adev);
+	}
+	return 0;
+}
+
+int agate_mmu_as_get(struct agate_vm *vm)
+{
+	struct agate_device *adev = vm->adev;
+	struct agate_mmu *mmu = &adev->mmu;
+	struct agate_as *as = &vm->as;
+	int ret = 0;
+
+	spin_lock(&mmu->lock);
+	if (as->number < 0) {
+		ret = as_choose(mmu);
+		if (ret >= 0)
+			ret = as_install(adev, as, ret);
+	} else if (mmu->faulty & BIT(as->number)) {
+		ret = as_install(adev, as, as->number);
+	}
+	if (!ret) {
+		list_move(&as->link, &mmu->lru);
+		as->users++;
+		agate_stat_inc(&adev->stats, AGATE_STAT_AS_REFS);
+		ret = as->number;
+	}
+	spin_unlock(&mmu->lock);
+	return ret;
+}
+
+void agate_mmu_as_put(struct agate_vm *vm)
+{
+	struct agate_device *adev = vm->adev;
+
+	spin_lock(&adev->mmu.lock);
+	vm->as.users--;
+	agate_stat_dec(&adev->stats, AGATE_STAT_AS_REFS);
+	spin_unlock(&adev->mmu.lock);
+}
+
+static struct agate_vm *vm_at(struct agate_device *adev, unsigned int number)
+{
+	struct agate_vm *vm;
+
+	list_for_each_entry(vm, &adev->mmu.lru, as.link) {
+		if (vm->as.number == number)
+			return vm;
+	}
+	return NULL;
+}
+
+struct agate_vm *agate_mmu_vm_of(struct agate_device *adev, unsigned int number)
+{
+	struct agate_vm *vm = vm_at(adev, number);
+
+	lockdep_assert_held(&adev->mmu.lock);
+	return vm && kref_get_unless_zero(&vm->ref) ? vm : NULL;
+}
+
+void agate_mmu_disable_faulty(struct agate_device *adev, unsigned int number,
+			      struct agate_vm *vm)
+{
+	spin_lock(&adev->mmu.lock);
+	if (vm_at(adev, number) == vm) {
+		adev->mmu.faulty |= BIT(number);
+		mmu_set_irq_mask(adev);
+		as_disable(adev, number);
+	}
+	spin_unlock(&adev->mmu.lock);
+}
+
+void agate_mmu_reset(struct agate_device *adev)
+{
+	struct agate_mmu *mmu = &adev->mmu;
+	struct agate_as *as;
+	struct agate_as *next;
+
+	spin_lock(&mmu->lock);
+	list_for_each_entry_safe(as, next, &mmu->lru, link) {
+		as->number = -1;
+		list_del_init(&as->link);
+	}
+	mmu->taken = 0;
+	mmu->faulty = 0;
+	mmu_set_irq_mask(adev);
+	spin_unlock(&mmu->lock);
+}
+
+/* ---- Tables ----------------------------------------------------------- */
+
+int agate_mmu_vm_init(struct agate_vm *vm)
+{
+	vm->as.number = -1;
+	INIT_LIST_HEAD(&vm->as.link);
+	INIT_LIST_HEAD(&vm->as.limbo);
+	return agate_pgtable_init(&vm->as.pgt, &agate_pgtable_lpae, &agate_table_mem, vm->adev);
+}
+
+void agate_mmu_vm_fini(struct agate_vm *vm)
+{
+	struct agate_device *adev = vm->adev;
+	struct agate_as *as = &vm->as;
+	int ret = 0;
+
+	spin_lock(&adev->mmu.lock);
+	if (as->number >= 0) {
+		ret = as_disable(adev, as->number);
+		adev->mmu.taken &= ~BIT(as->number);
+		list_del_init(&as->link);
+		as->number = -1;
+	}
+	spin_unlock(&adev->mmu.lock);
+	if (ret)
+		agate_reset_flush(adev);
+
+	agate_pgtable_free_list(&as->pgt, &as->limbo);
+	agate_pgtable_fini(&as->pgt);
+}
+
+int agate_mmu_flush(struct agate_vm *vm, u64 va, u64 size, u32 command)
+{
+	struct agate_device *adev = vm->adev;
+	int ret = 0;
+
+	spin_lock(&adev->mmu.lock);
+	if (vm->as.number >= 0)
+		ret = as_flush(adev, vm->as.number, va, va + size - 1, command);
+	spin_unlock(&adev->mmu.lock);
+	return ret;
+}
+
+int agate_mmu_unmap(struct agate_vm *vm, u64 va, u64 size)
+{
+	LIST_HEAD(gone);
+	int ret;
+
+	ret = agate_pgtable_unmap(&vm->as.pgt, va, size, &gone);
+	if (ret)
+		return ret;
+	ret = agate_mmu_flush(vm, va, size, AS_COMMAND_FLUSH_MEM);
+	if (ret)
+		list_splice(&gone, &vm->as.limbo);
+	else
+		agate_pgtable_free_list(&vm->as.pgt, &gone);
+	return ret;
+}
+
+int agate_mmu_map_sgt(struct agate_vm *vm, u64 va, struct sg_table *sgt, u32 prot)
+{
+	struct scatterlist *sg;
+	u64 next = va;
+	unsigned int i;
+	int ret;
+
+	for_each_sgtable_dma_sg(sgt, sg, i) {
+		ret = agate_pgtable_map(&vm->as.pgt, next, sg_dma_address(sg), sg_dma_len(sg), prot);
+		if (ret) {
+			if (next > va)
+				agate_mmu_unmap(vm, va, next - va);
+			return ret;
+		}
+		next += sg_dma_len(sg);
+	}
+	/* A GPU that does not answer gets a reset, and then sees the new entries. */
+	agate_mmu_flush(vm, va, next - va, AS_COMMAND_FLUSH_PT);
+	return 0;
+}
+
+/* ---- Topic ------------------------------------------------------------ */
+
+int agate_mmu_topic_init(struct agate_device *adev)
+{
+	struct agate_mmu *mmu = &adev->mmu;
+
+	spin_lock_init(&mmu->lock);
+	mmu->present = adev->id.as_present & GENMASK(AGATE_MAX_AS - 1, 0);
+	mmu->taken = 0;
+	mmu->faulty = 0;
+	INIT_LIST_HEAD(&mmu->lru);
+	INIT_LIST_HEAD(&mmu->tables);
+	return mmu->present ? 0 : -ENODEV;
+}
+
+void agate_mmu_topic_fini(struct agate_device *adev)
+{
+	struct agate_mmu *mmu = &adev->mmu;
+	struct agate_as *as;
+
+	spin_lock(&mmu->lock);
+	list_for_each_entry(as, &mmu->lru, link)
+		as_disable(adev, as->number);
+	spin_unlock(&mmu->lock);
+	agate_mmu_reset(adev);
+	agate_table_unmap_all(adev);
+}
