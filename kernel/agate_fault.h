@@ -25,6 +25,15 @@ void agate_fault_topic_fini(struct agate_device *adev);
 const char *agate_exception_name(u32 code);
 
 /**
+ * agate_exception_errno - what a job ends with when its chain failed
+ * @code: JS_STATUS, not DONE and not STOPPED
+ *
+ * Return: -ECANCELED for a chain that was hard-stopped, -EIO where power or the
+ * bus failed, -EINVAL for everything that the chain itself brought about.
+ */
+int agate_exception_errno(u32 code);
+
+/**
  * agate_fault_serve - the MMU vector's thread: serve every fault that is up
  * @adev: the device
  *

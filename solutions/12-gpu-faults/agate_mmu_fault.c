@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * GPU page faults: grow the heap, or stop whoever asked for what is not there.
+ *
+ * The hardware latches one fault for each address space and stalls the access.
+ * An access that was stalled runs again when the address space is flushed, so a
+ * served fault ends in a flush, which agate_mmu_map_sgt() does.  A fault that
+ * nobody can serve ends in the address space being disabled: its jobs fail with
+ * the latched code, and no other address space notices.
+ */
+#include <drm/drm_drv.h>
+
+#include "agate_device.h"
+#include "agate_fault.h"
+#include "agate_gem.h"
+#include "agate_mmu.h"
+#include "agate_regs.h"
+#include "agate_shmem.h"
+#include "agate_vm.h"
+
+/*
+ * Rounds over MMU_INT before the thread returns.  If the line is still up the
+ * GPU sends a new message when the mask is opened, so nothing is lost, and a
+ * client that faults without end cannot keep the thread for itself.
+ */
+#define MAX_ROUNDS	16
+
+/**
+ * struct agate_fault - one latched fault
+ * @as: hardware address space
+ * @vm: what was in it, with a reference, or NULL
+ * @bits: of MMU_INT, page fault and bus error of this address space
+ * @status: FAULTSTATUS
+ * @va: FAULTADDRESS
+ */
+struct agate_fault {
+	unsigned int as;
+	struct agate_vm *vm;
+	u32 bits;
+	u32 status;
+	u64 va;
+};
+
+static const char *access_name(u32 status)
+{
+	switch (AS_FAULTSTATUS_ACCESS(status)) {
+	case AS_FAULTSTATUS_ACCESS_EX:
+		return "execute";
+	case AS_FAULTSTATUS_ACCESS_READ:
+		return "read";
+	case AS_FAULTSTATUS_ACCESS_WRITE:
+		return "write";
+	default:
+		return "unknown access";
+	}
+}
+
+static bool is_translation_fault(const struct agate_fault *fault)
+{
+	u32 exception = AS_FAULTSTATUS_EXCEPTION(fault->status);
+
+	return fault->bits == MMU_INT_PAGE_FAULT(fault->as) &&
+	       (exception & ~7u) == AGATE_EXC_TRANSLATION_FAULT_0;
+}
+
+/*
+ * Read the fault and drop its bit before it is served: the served access may
+ * fault again at once, and that bit must stay.  All in one go with finding out
+ * whose it is.
+ */
+static void fault_take(struct agate_device *adev, struct agate_fault *fault)
+{
+	spin_lock(&adev->mmu.lock);
+	fault->vm = agate_mmu_vm_of(adev, fault->as);
+	fault->status = gpu_read(adev, AS_FAULTSTATUS(fault->as));
+	fault->va = gpu_read64(adev, AS_FAULTADDRESS_LO(fault->as));
+	gpu_write(adev, MMU_INT_CLEAR, fault->bits);
+	spin_unlock(&adev->mmu.lock);
+}
+
+/* Make one chunk's entries; two faults in one chunk find them there already. */
+static int map_chunk(struct agate_mapping *mapping, unsigned int chunk, struct sg_table *sgt)
+{
+	struct agate_bo *bo = mapping->bo;
+	struct agate_vm *vm = mapping->vm;
+	u64 offset = (u64)chunk * AGATE_HEAP_CHUNK;
+	u64 size = min_t(u64, AGATE_HEAP_CHUNK, agate_bo_size(bo) - offset);
+	u64 va = agate_mapping_va(mapping) + offset;
+	int ret;
+
+	mutex_lock(&bo->mappings_lock);
+	mutex_lock(&vm->lock);
+	if (!agate_pgtable_translate(&vm->as.pgt, va, NULL, NULL))
+		ret = agate_mmu_flush(vm, va, size, AS_COMMAND_FLUSH_PT);
+	else
+		ret = agate_mmu_map_sgt(vm, va, sgt, agate_mapping_prot(mapping));
+	mutex_unlock(&vm->lock);
+	if (!ret)
+		mapping->active = true;
+	mutex_unlock(&bo->mappings_lock);
+	return ret;
+}
+
+/* Only memory that a job listed may grow: it is held until that job is done. */
+static bool can_grow(const struct agate_bo *bo)
+{
+	return (bo->flags & AGATE_BO_HEAP) && atomic_read(&bo->gpu_users);
+}
+
+static int grow_heap(struct agate_device *adev, struct agate_mapping *mapping, u64 va)
+{
+	unsigned int chunk = div_u64(va - agate_mapping_va(mapping), AGATE_HEAP_CHUNK);
+	struct sg_table *sgt;
+	int ret;
+	int idx;
+
+	if (!drm_dev_enter(&adev->drm, &idx))
+		return -ENODEV;
+	sgt = agate_shmem_grow(mapping->bo, chunk);
+	ret = IS_ERR(sgt) ? PTR_ERR(sgt) : map_chunk(mapping, chunk, sgt);
+	drm_dev_exit(idx);
+	return ret;
+}
+
+static int fault_serve(struct agate_device *adev, const struct agate_fault *fault)
+{
+	struct agate_mapping *mapping;
+	int ret;
+
+	if (!fault->vm || !is_translation_fault(fault))
+		return -EFAULT;
+	mapping = agate_vm_find_addr(fault->vm, fault->va);
+	if (!mapping)
+		return -EFAULT;
+	ret = can_grow(mapping->bo) ? grow_heap(adev, mapping, fault->va) : -EFAULT;
+	agate_mapping_put(mapping);
+	return ret;
+}
+
+static void fault_kill(struct agate_device *adev, const struct agate_fault *fault, int error)
+{
+	u32 exception = AS_FAULTSTATUS_EXCEPTION(fault->status);
+
+	dev_err_ratelimited(&adev->pdev->dev,
+			    "AS%u: %s at 0x%012llx: %s by %s, source 0x%x, code 0x%02x (%d)\n",
+			    fault->as, agate_exception_name(exception), fault->va,
+			    access_name(fault->status),
+			    fault->status & AS_FAULTSTATUS_DECODER ? "decoder" : "slave",
+			    AS_FAULTSTATUS_SOURCE_ID(fault->status), exception, error);
+	agate_mmu_disable_faulty(adev, fault->as, fault->vm);
+}
+
+static void fault_handle(struct agate_device *adev, unsigned int as, u32 status)
+{
+	struct agate_fault fault = {
+		.as = as,
+		.bits = status & (MMU_INT_PAGE_FAULT(as) | MMU_INT_BUS_ERROR(as)),
+	};
+	int ret;
+
+	fault_take(adev, &fault);
+	ret = fault_serve(adev, &fault);
+	if (ret)
+		fault_kill(adev, &fault, ret);
+	if (fault.vm)
+		agate_vm_put(fault.vm);
+}
+
+/* What is up in address spaces that are not known to be faulty. */
+static u32 faults_pending(struct agate_device *adev)
+{
+	u32 spaces;
+
+	spin_lock(&adev->mmu.lock);
+	spaces = adev->mmu.present & ~adev->mmu.faulty;
+	spin_unlock(&adev->mmu.lock);
+	return gpu_read(adev, MMU_INT_RAWSTAT) & (spaces | spaces << 16);
+}
+
+void agate_fault_serve(struct agate_device *adev)
+{
+	unsigned int round;
+
+	for (round = 0; round < MAX_ROUNDS; round++) {
+		u32 status = faults_pending(adev);
+		unsigned long spaces = (status | status >> 16) & GENMASK(AGATE_MAX_AS - 1, 0);
+		unsigned int as;
+
+		if (!spaces || agate_bus_lost(adev))
+			return;
+		for_each_set_bit(as, &spaces, AGATE_MAX_AS)
+			fault_handle(adev, as, status);
+	}
+}
+
+int agate_fault_topic_init(struct agate_device *adev)
+{
+	u32 spaces = adev->mmu.present;
+
+	agate_irq_enable(adev, AGATE_VECTOR_MMU, spaces | spaces << 16, agate_fault_serve);
+	return 0;
+}
+
+void agate_fault_topic_fini(struct agate_device *adev)
+{
+	agate_irq_enable(adev, AGATE_VECTOR_MMU, 0, NULL);
+}
