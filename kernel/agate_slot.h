@@ -35,6 +35,8 @@ struct agate_vm;
 
 #define AGATE_SLOT_FRAGMENT	0
 #define AGATE_SLOT_VERTEX	1
+/* The hardware has a third slot, which no job is sent to yet. */
+#define AGATE_SLOTS_USED	2
 
 /* Chains that one slot holds: the current one and NEXT. */
 #define AGATE_SLOT_DEPTH	2
@@ -42,24 +44,28 @@ struct agate_vm;
 /**
  * struct agate_job - one submitted chain
  * @base: the scheduler's part
+ * @ref: the scheduler holds one from push to free, and the ioctl one
  * @adev: the device
  * @vm: the address space it runs in, with a reference
  * @entities: the queues of the file it came from, with a reference
  * @jc: first job header; moved on by a soft stop; 0 never
  * @slot: AGATE_SLOT_*
- * @done: the slot's fence; made by agate_slot_prepare()
+ * @done: the slot's fence; see agate_fence_create()
  * @started: when it went to the slot; under slots.lock, as all below
  * @on_slot: the hardware has it
  * @ended: @done is signalled or about to be; it never runs again
  * @chain_flag: JS_CONFIG_JOB_CHAIN_FLAG or 0
  * @stop_error: why it was stopped, 0 if it was not
  * @bo_count: BOs listed
- * @bos: listed BOs, with references, each counted in gpu_users
+ * @bos: listed BOs, with references
  * @mappings: of these BOs in @vm, with references
+ * @busy: how many of @bos count this job in gpu_users
+ * @done_cb: on @done: takes it out of these counts
  * @free_work: lets go of everything where sleeping is allowed
  */
 struct agate_job {
 	struct drm_sched_job base;
+	struct kref ref;
 	struct agate_device *adev;
 	struct agate_vm *vm;
 	struct agate_entities *entities;
@@ -74,18 +80,18 @@ struct agate_job {
 	unsigned int bo_count;
 	struct drm_gem_object **bos;
 	struct agate_mapping **mappings;
+	atomic_t busy;
+	struct dma_fence_cb done_cb;
 	struct work_struct free_work;
 };
 
 /**
  * struct agate_slot - one hardware slot
  * @job: [0] runs, or is about to; [1] is in NEXT, or has just been taken from it
- * @last_flag: chain flag of the newest chain
  * @free_since: when the last chain ended: the next one was not running before
  */
 struct agate_slot {
 	struct agate_job *job[AGATE_SLOT_DEPTH];
-	u32 last_flag;
 	ktime_t free_since;
 };
 
@@ -108,22 +114,20 @@ int agate_slot_topic_init(struct agate_device *adev);
 void agate_slot_topic_fini(struct agate_device *adev);
 
 /**
- * agate_slot_prepare - make a job's slot fence, while memory can be waited for
- * @job: new; agate_slot_release() undoes this
+ * agate_fence_create - a slot fence, made while memory can be waited for
+ * @adev: the device
+ * @slot: AGATE_SLOT_*
  *
- * Return: 0 or -ENOMEM.
+ * Each is a timeline of its own: after a stop or a reset, jobs of different
+ * clients need not end in the order in which they came.
+ *
+ * Return: an unsignalled fence, or NULL.
  */
-int agate_slot_prepare(struct agate_job *job);
-
-/**
- * agate_slot_release - let go of a job's slot fence
- * @job: never run, or ended
- */
-void agate_slot_release(struct agate_job *job);
+struct dma_fence *agate_fence_create(struct agate_device *adev, unsigned int slot);
 
 /**
  * agate_slot_run - give a job to its slot
- * @job: prepared; not on a slot when this is its first run
+ * @job: with a slot fence
  *
  * After a reset the scheduler runs every job again that has not finished; one
  * that is still on its slot, or has ended meanwhile, just keeps its fence.

@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Job chains on the slots: start them, notice their end, stop them.
+ *
+ * Everything about a slot happens under slots.lock.  Fences are signalled after
+ * it is dropped: what their callbacks do is not ours to know, and the job may be
+ * freed by one.
+ */
+#include <linux/bitops.h>
+#include <linux/delay.h>
+
+#include "agate_device.h"
+#include "agate_fault.h"
+#include "agate_mmu.h"
+#include "agate_regs.h"
+#include "agate_reset.h"
+#include "agate_slot.h"
+#include "agate_submit.h"
+
+/* Looks at the slots, each after a short sleep, before a stop is given up. */
+#define STOP_LOOKS	100
+
+/**
+ * struct slot_ends - fences to be signalled once slots.lock is dropped
+ * @count: how many
+ * @fence: with a reference
+ */
+struct slot_ends {
+	unsigned int count;
+	struct dma_fence *fence[AGATE_MAX_SLOTS * AGATE_SLOT_DEPTH];
+};
+
+static void ends_signal(struct slot_ends *ends)
+{
+	unsigned int i;
+
+	for (i = 0; i < ends->count; i++) {
+		dma_fence_signal(ends->fence[i]);
+		dma_fence_put(ends->fence[i]);
+	}
+}
+
+/* ---- One job; slots.lock is held -------------------------------------- */
+
+/* The hardware has let go of a job: undo what starting it took, once. */
+static void job_off(struct agate_job *job)
+{
+	job->on_slot = false;
+	agate_mmu_as_put(job->vm);
+	agate_stat_dec(&job->adev->stats, AGATE_STAT_SLOT_BUSY);
+}
+
+/* A chain that waited in NEXT did not run before the one ahead of it ended. */
+static void job_account(struct agate_job *job, struct agate_slot *slot)
+{
+	ktime_t now = ktime_get();
+	ktime_t since = job->started;
+
+	if (ktime_after(slot->free_since, since))
+		since = slot->free_since;
+	atomic64_add(ktime_to_ns(ktime_sub(now, since)), &job->entities->busy_ns[job->slot]);
+	slot->free_since = now;
+}
+
+/* The error is set first: whoever the fence wakes looks at it. */
+static void job_end(struct agate_job *job, int error, struct slot_ends *ends)
+{
+	job->ended = true;
+	if (error) {
+		dma_fence_set_error(job->done, error);
+		agate_sched_job_set_error(&job->base, error);
+	}
+	ends->fence[ends->count++] = dma_fence_get(job->done);
+}
+
+static u32 stop_command(const struct agate_job *job, bool hard)
+{
+	if (hard)
+		return job->chain_flag ? JS_COMMAND_HARD_STOP_1 : JS_COMMAND_HARD_STOP_0;
+	return job->chain_flag ? JS_COMMAND_SOFT_STOP_1 : JS_COMMAND_SOFT_STOP_0;
+}
+
+static int job_write_next(struct agate_job *job, int as)
+{
+	struct agate_device *adev = job->adev;
+	unsigned int n = job->slot;
+	int ret;
+
+	ret = gpu_poll(adev, JS_COMMAND_NEXT(n), U32_MAX, JS_COMMAND_NOP);
+	if (ret == -ETIMEDOUT) {
+		dev_err(&adev->pdev->dev, "slot%u does not take its next chain\n", n);
+		agate_reset_schedule(adev);
+	}
+	if (ret)
+		return ret == -ENODEV ? ret : -EIO;
+
+	gpu_write64(adev, JS_HEAD_NEXT_LO(n), job->jc);
+	gpu_write64(adev, JS_AFFINITY_NEXT_LO(n), adev->id.shader_present);
+	gpu_write(adev, JS_CONFIG_NEXT(n), JS_CONFIG_AS(as) | JS_CONFIG_THREAD_PRI(8) |
+		  JS_CONFIG_START_FLUSH_CLEAN_INVALIDATE | JS_CONFIG_END_FLUSH_CLEAN_INVALIDATE |
+		  job->chain_flag);
+	gpu_write(adev, JS_COMMAND_NEXT(n), JS_COMMAND_START);
+	return 0;
+}
+
+static int job_start(struct agate_job *job)
+{
+	struct agate_device *adev = job->adev;
+	struct agate_slot *slot = &adev->slots.slot[job->slot];
+	unsigned int place = slot->job[0] ? 1 : 0;
+	int ret;
+
+	if (adev->slots.dead)
+		return -ENODEV;
+	if (job->entities->closing)
+		return -ECANCELED;
+	if (WARN_ON_ONCE(slot->job[place]))
+		return -EBUSY;
+	ret = agate_mmu_as_get(job->vm);
+	if (ret < 0)
+		return agate_bus_lost(adev) ? -ENODEV : ret;
+
+	job->chain_flag = 0;
+	if (place == 1)
+		job->chain_flag = slot->job[0]->chain_flag ^ JS_CONFIG_JOB_CHAIN_FLAG;
+	ret = job_write_next(job, ret);
+	if (ret) {
+		agate_mmu_as_put(job->vm);
+		return ret;
+	}
+	slot->job[place] = job;
+	job->started = ktime_get();
+	job->on_slot = true;
+	agate_stat_inc(&adev->stats, AGATE_STAT_SLOT_BUSY);
+	return 0;
+}
+
+/* ---- One slot; slots.lock is held ------------------------------------- */
+
+/* The chain at the front has ended. */
+static struct agate_job *slot_take(struct agate_slot *slot)
+{
+	struct agate_job *job = slot->job[0];
+
+	slot->job[0] = slot->job[1];
+	slot->job[1] = NULL;
+	if (job) {
+		job_account(job, slot);
+		job_off(job);
+	}
+	return job;
+}
+
+/*
+ * Take the chain in NEXT back, unless the slot was faster: then the current
+ * chain has its flag.  The one before it has the other, and was current when
+ * this one was written to NEXT.
+ */
+static struct agate_job *slot_withdraw(struct agate_device *adev, unsigned int n)
+{
+	struct agate_slot *slot = &adev->slots.slot[n];
+	struct agate_job *job = slot->job[1];
+
+	if (!job)
+		return NULL;
+	gpu_write(adev, JS_COMMAND_NEXT(n), JS_COMMAND_NOP);
+	if ((gpu_read(adev, JS_CONFIG(n)) & JS_CONFIG_JOB_CHAIN_FLAG) == job->chain_flag)
+		return NULL;
+	slot->job[1] = NULL;
+	job_off(job);
+	return job;
+}
+
+/*
+ * The current chain did not end well.  The slot waits for CLEAR, so its
+ * registers still tell how, and the chain in NEXT can be taken back safely.
+ */
+static void slot_failed(struct agate_device *adev, unsigned int n, struct agate_job **again,
+			struct slot_ends *ends)
+{
+	u32 status = gpu_read(adev, JS_STATUS(n));
+	u64 tail = gpu_read64(adev, JS_TAIL_LO(n));
+	struct agate_job *job;
+
+	if (agate_bus_lost(adev))
+		return;
+	*again = slot_withdraw(adev, n);
+	job = slot_take(&adev->slots.slot[n]);
+	if (!job)
+		return;
+	if (AGATE_EXC_IS_FAULT(status))
+		dev_err_ratelimited(&adev->pdev->dev, "slot%u: %s, chain 0x%llx, job 0x%llx\n", n,
+				    agate_exception_name(status), job->jc, tail);
+
+	if (status == AGATE_EXC_STOPPED && !job->stop_error)
+		job->jc = tail;
+	else if (AGATE_EXC_IS_FAULT(status) || !job->stop_error)
+		job_end(job, agate_exception_errno(status), ends);
+	else
+		job_end(job, job->stop_error, ends);
+}
+
+static void slot_done(struct agate_slot *slot, struct slot_ends *ends)
+{
+	struct agate_job *job = slot_take(slot);
+
+	if (job)
+		job_end(job, 0, ends);
+}
+
+/* What was withdrawn because its neighbour failed goes on, or ends if it must. */
+static void slot_again(struct agate_job *job, bool restart, struct slot_ends *ends)
+{
+	int ret = job->stop_error;
+
+	if (!ret && restart)
+		ret = job_start(job);
+	if (ret)
+		job_end(job, ret, ends);
+}
+
+/* ---- All slots -------------------------------------------------------- */
+
+/*
+ * One DONE bit can stand for two chains.  JS_STATE, sampled by CLEAR, says
+ * whether the slot is empty; but a failure between reading RAWSTAT and CLEAR
+ * empties it too, so this repeats until no bit is up, and a slot with a failure
+ * is not judged by its state.
+ */
+static void slots_collect(struct agate_device *adev, bool restart, struct slot_ends *ends)
+{
+	struct agate_slots *slots = &adev->slots;
+	struct agate_job *again[AGATE_MAX_SLOTS] = {};
+	u32 seen = 0, state = 0;
+	unsigned int n;
+	u32 status;
+
+	while ((status = gpu_read(adev, JOB_INT_RAWSTAT)) && !agate_bus_lost(adev)) {
+		u32 sampled = 0;
+
+		for (n = 0; n < AGATE_MAX_SLOTS; n++) {
+			if (status & JOB_INT_DONE(n))
+				slot_done(&slots->slot[n], ends);
+			if (status & JOB_INT_FAIL(n))
+				slot_failed(adev, n, &again[n], ends);
+			if (status & (JOB_INT_DONE(n) | JOB_INT_FAIL(n)))
+				sampled |= JOB_JS_STATE_CURRENT(n) | JOB_JS_STATE_NEXT(n);
+		}
+		gpu_write(adev, JOB_INT_CLEAR, status);
+		state &= ~sampled;
+		state |= gpu_read(adev, JOB_INT_JS_STATE) & sampled;
+		seen |= status;
+	}
+
+	for (n = 0; n < AGATE_MAX_SLOTS; n++) {
+		u32 busy = state & (JOB_JS_STATE_CURRENT(n) | JOB_JS_STATE_NEXT(n));
+
+		if ((seen & JOB_INT_DONE(n)) && !(seen & JOB_INT_FAIL(n)) && !busy)
+			slot_done(&slots->slot[n], ends);
+		if (again[n])
+			slot_again(again[n], restart, ends);
+	}
+}
+
+void agate_slot_serve(struct agate_device *adev)
+{
+	struct slot_ends ends = {};
+
+	spin_lock(&adev->slots.lock);
+	slots_collect(adev, true, &ends);
+	spin_unlock(&adev->slots.lock);
+	ends_signal(&ends);
+}
+
+struct dma_fence *agate_slot_run(struct agate_job *job)
+{
+	struct agate_slots *slots = &job->adev->slots;
+	struct dma_fence *fence;
+	int ret = 0;
+
+	spin_lock(&slots->lock);
+	if (!job->on_slot && !job->ended)
+		ret = job_start(job);
+	if (ret)
+		job->ended = true;
+	fence = ret ? ERR_PTR(ret) : dma_fence_get(job->done);
+	spin_unlock(&slots->lock);
+	return fence;
+}
+
+/* Stop the chain in one place of a slot; slots.lock is held. */
+static void slot_stop(struct agate_device *adev, unsigned int n, unsigned int place, bool hard,
+		      int error, struct slot_ends *ends)
+{
+	struct agate_job *job = adev->slots.slot[n].job[place];
+
+	job->stop_error = error;
+	if (place == 1 && slot_withdraw(adev, n)) {
+		job_end(job, error, ends);
+		return;
+	}
+	gpu_write(adev, JS_COMMAND(n), stop_command(job, hard));
+}
+
+bool agate_slot_stop(struct agate_job *job, bool hard, int error)
+{
+	struct agate_device *adev = job->adev;
+	struct agate_slots *slots = &adev->slots;
+	struct slot_ends ends = {};
+	unsigned int look;
+
+	spin_lock(&slots->lock);
+	if (job->on_slot)
+		slot_stop(adev, job->slot, slots->slot[job->slot].job[1] == job, hard, error,
+			  &ends);
+	spin_unlock(&slots->lock);
+	ends_signal(&ends);
+
+	for (look = 0; look < STOP_LOOKS && !READ_ONCE(job->ended); look++) {
+		usleep_range(100, 200);
+		agate_slot_serve(adev);
+	}
+	return READ_ONCE(job->ended);
+}
+
+void agate_slot_cancel(struct agate_device *adev, struct agate_entities *entities)
+{
+	struct agate_slots *slots = &adev->slots;
+	struct slot_ends ends = {};
+	unsigned int n, place;
+
+	spin_lock(&slots->lock);
+	entities->closing = true;
+	for (n = 0; n < AGATE_MAX_SLOTS; n++) {
+		for (place = AGATE_SLOT_DEPTH; place--;) {
+			struct agate_job *job = slots->slot[n].job[place];
+
+			if (job && job->entities == entities)
+				slot_stop(adev, n, place, true, -ECANCELED, &ends);
+		}
+	}
+	spin_unlock(&slots->lock);
+	ends_signal(&ends);
+}
+
+/* ---- Before a reset, and at the end ----------------------------------- */
+
+static bool slots_are_empty(struct agate_slots *slots)
+{
+	unsigned int n;
+
+	for (n = 0; n < AGATE_MAX_SLOTS; n++) {
+		if (slots->slot[n].job[0])
+			return false;
+	}
+	return true;
+}
+
+/* Stop everything; @error ends what was stopped, 0 leaves it as it is. */
+static void slots_stop(struct agate_device *adev, u32 command, int error)
+{
+	struct agate_slots *slots = &adev->slots;
+	struct slot_ends ends = {};
+	unsigned int n, place;
+
+	spin_lock(&slots->lock);
+	for (n = 0; n < AGATE_MAX_SLOTS; n++) {
+		struct agate_job *job = slot_withdraw(adev, n);
+
+		if (job && error)
+			job_end(job, error, &ends);
+		for (place = 0; place < AGATE_SLOT_DEPTH; place++) {
+			if (slots->slot[n].job[place] && error)
+				slots->slot[n].job[place]->stop_error = error;
+		}
+		gpu_write(adev, JS_COMMAND(n), command);
+	}
+	spin_unlock(&slots->lock);
+	ends_signal(&ends);
+}
+
+/* Collect what stops, for a while; nothing is started again. */
+static bool slots_drain(struct agate_device *adev)
+{
+	struct agate_slots *slots = &adev->slots;
+	unsigned int look;
+
+	for (look = 0; look < STOP_LOOKS && !agate_bus_lost(adev); look++) {
+		struct slot_ends ends = {};
+		bool empty;
+
+		spin_lock(&slots->lock);
+		slots_collect(adev, false, &ends);
+		empty = slots_are_empty(slots);
+		spin_unlock(&slots->lock);
+		ends_signal(&ends);
+		if (empty)
+			return true;
+		usleep_range(100, 200);
+	}
+	return false;
+}
+
+/* What the hardware still has is not coming back; @error as above. */
+static void slots_give_up(struct agate_device *adev, int error)
+{
+	struct agate_slots *slots = &adev->slots;
+	struct slot_ends ends = {};
+	struct agate_job *job;
+	unsigned int n;
+
+	spin_lock(&slots->lock);
+	for (n = 0; n < AGATE_MAX_SLOTS; n++) {
+		while ((job = slot_take(&slots->slot[n]))) {
+			if (error || job->stop_error)
+				job_end(job, error ? error : job->stop_error, &ends);
+		}
+	}
+	spin_unlock(&slots->lock);
+	ends_signal(&ends);
+}
+
+void agate_slot_halt(struct agate_device *adev)
+{
+	slots_stop(adev, JS_COMMAND_SOFT_STOP, 0);
+	slots_drain(adev);
+	slots_give_up(adev, 0);
+}
+
+void agate_slot_shutdown(struct agate_device *adev)
+{
+	struct agate_slots *slots = &adev->slots;
+
+	spin_lock(&slots->lock);
+	slots->dead = true;
+	spin_unlock(&slots->lock);
+
+	slots_stop(adev, JS_COMMAND_HARD_STOP, -ENODEV);
+	if (!slots_drain(adev) && !agate_bus_lost(adev))
+		agate_gpu_soft_reset(adev);
+	slots_give_up(adev, -ENODEV);
+}
+
+/* ---- Topic ------------------------------------------------------------ */
+
+int agate_slot_topic_init(struct agate_device *adev)
+{
+	struct agate_slots *slots = &adev->slots;
+	u32 mask = 0;
+	unsigned int n;
+
+	spin_lock_init(&slots->lock);
+	memset(slots->slot, 0, sizeof(slots->slot));
+	slots->dead = false;
+	slots->depth = AGATE_SLOT_DEPTH;
+	if (hweight32(adev->mmu.present) < AGATE_MAX_SLOTS * AGATE_SLOT_DEPTH)
+		slots->depth = 1;
+
+	for (n = 0; n < AGATE_MAX_SLOTS; n++)
+		mask |= JOB_INT_DONE(n) | JOB_INT_FAIL(n);
+	agate_irq_enable(adev, AGATE_VECTOR_JOB, mask, agate_slot_serve);
+	return 0;
+}
+
+void agate_slot_topic_fini(struct agate_device *adev)
+{
+	agate_irq_enable(adev, AGATE_VECTOR_JOB, 0, NULL);
+}
