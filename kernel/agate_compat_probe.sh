@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-License-Identifier: MIT
 #
 # What does this kernel offer?  Each probe is a few lines that compile only where
 # the answer is yes; the answers become HAVE_* in the header that is written.
@@ -42,6 +42,56 @@ probe HAVE_SHRINKER_ALLOC "$@" << 'END'
 #include <linux/shrinker.h>
 struct shrinker *probe(void);
 struct shrinker *probe(void) { return shrinker_alloc(0, "probe"); }
+END
+
+probe HAVE_SCHED_INIT_ARGS "$@" << 'END'
+#include <drm/gpu_scheduler.h>
+int probe(struct drm_gpu_scheduler *sched, const struct drm_sched_init_args *args);
+int probe(struct drm_gpu_scheduler *sched, const struct drm_sched_init_args *args)
+{
+	return drm_sched_init(sched, args);
+}
+END
+
+# Schedulers that run on a workqueue have run queues of their own.
+probe HAVE_SCHED_SUBMIT_WQ "$@" << 'END'
+#include <drm/gpu_scheduler.h>
+void *probe(struct drm_gpu_scheduler *sched);
+void *probe(struct drm_gpu_scheduler *sched) { return sched->submit_wq; }
+END
+
+probe HAVE_SCHED_JOB_INIT_CREDITS "$@" << 'END'
+#include <drm/gpu_scheduler.h>
+int probe(struct drm_sched_job *job, struct drm_sched_entity *entity);
+int probe(struct drm_sched_job *job, struct drm_sched_entity *entity)
+{
+	return drm_sched_job_init(job, entity, 1, NULL);
+}
+END
+
+probe HAVE_SCHED_JOB_INIT_CLIENT "$@" << 'END'
+#include <drm/gpu_scheduler.h>
+int probe(struct drm_sched_job *job, struct drm_sched_entity *entity);
+int probe(struct drm_sched_job *job, struct drm_sched_entity *entity)
+{
+	return drm_sched_job_init(job, entity, 1, NULL, (u64)0);
+}
+END
+
+probe HAVE_SCHED_START_RECOVERY "$@" << 'END'
+#include <drm/gpu_scheduler.h>
+void probe(struct drm_gpu_scheduler *sched);
+void probe(struct drm_gpu_scheduler *sched) { drm_sched_start(sched, true); }
+END
+
+probe HAVE_SCHED_START_ERRNO "$@" << 'END'
+#include <drm/gpu_scheduler.h>
+void probe(struct drm_gpu_scheduler *sched);
+void probe(struct drm_gpu_scheduler *sched)
+{
+	_Static_assert(__builtin_types_compatible_p(__typeof__(drm_sched_start),
+						    void(struct drm_gpu_scheduler *, int)), "");
+}
 END
 
 mv "$output.new" "$output"

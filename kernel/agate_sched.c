@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * drm_sched on every kernel: see agate_sched.h.
+ */
+#include "agate_compat.h"
+#include "agate_sched.h"
+
+#ifdef HAVE_SCHED_INIT_ARGS
+
+int agate_sched_init(struct drm_gpu_scheduler *sched, const struct drm_sched_backend_ops *ops,
+		     unsigned int depth, long timeout, struct workqueue_struct *timeout_wq,
+		     const char *name, struct device *dev)
+{
+	const struct drm_sched_init_args args = {
+		.ops = ops,
+#ifdef HAVE_SCHED_SUBMIT_WQ
+		.num_rqs = DRM_SCHED_PRIORITY_COUNT,
+#endif
+		.credit_limit = depth,
+		.timeout = timeout,
+		.timeout_wq = timeout_wq,
+		.name = name,
+		.dev = dev,
+	};
+
+	return drm_sched_init(sched, &args);
+}
+
+#else
+
+int agate_sched_init(struct drm_gpu_scheduler *sched, const struct drm_sched_backend_ops *ops,
+		     unsigned int depth, long timeout, struct workqueue_struct *timeout_wq,
+		     const char *name, struct device *dev)
+{
+#ifdef HAVE_SCHED_SUBMIT_WQ
+	return drm_sched_init(sched, ops, NULL, DRM_SCHED_PRIORITY_COUNT, depth, 0, timeout,
+			      timeout_wq, NULL, name, dev);
+#else
+	return drm_sched_init(sched, ops, depth, 0, timeout, timeout_wq, NULL, name, dev);
+#endif
+}
+
+#endif
+
+void agate_sched_fini(struct drm_gpu_scheduler *sched)
+{
+	drm_sched_fini(sched);
+}
+
+int agate_sched_entity_init(struct drm_sched_entity *entity, struct drm_gpu_scheduler *sched)
+{
+	return drm_sched_entity_init(entity, DRM_SCHED_PRIORITY_NORMAL, &sched, 1, NULL);
+}
+
+int agate_sched_job_init(struct drm_sched_job *job, struct drm_sched_entity *entity,
+			 struct drm_file *file)
+{
+#if defined(HAVE_SCHED_JOB_INIT_CLIENT)
+	return drm_sched_job_init(job, entity, 1, file, file->client_id);
+#elif defined(HAVE_SCHED_JOB_INIT_CREDITS)
+	return drm_sched_job_init(job, entity, 1, file);
+#else
+	return drm_sched_job_init(job, entity, file);
+#endif
+}
+
+void agate_sched_job_cleanup(struct drm_sched_job *job)
+{
+	struct dma_fence *parent = job->s_fence->parent;
+
+	/* The job is off the scheduler's lists: nobody else looks at this any more. */
+	job->s_fence->parent = NULL;
+	dma_fence_put(parent);
+	drm_sched_job_cleanup(job);
+}
+
+void agate_sched_job_set_error(struct drm_sched_job *job, int error)
+{
+	dma_fence_set_error(&job->s_fence->finished, error);
+}
+
+void agate_sched_stop(struct drm_gpu_scheduler *sched, struct drm_sched_job *bad)
+{
+	drm_sched_stop(sched, bad);
+}
+
+void agate_sched_restart(struct drm_gpu_scheduler *sched)
+{
+	drm_sched_resubmit_jobs(sched);
+#if defined(HAVE_SCHED_START_RECOVERY)
+	drm_sched_start(sched, true);
+#elif defined(HAVE_SCHED_START_ERRNO)
+	drm_sched_start(sched, 0);
+#else
+	drm_sched_start(sched);
+#endif
+}
