@@ -35,7 +35,7 @@ struct drm_file;
  * @idle: woken when @jobs or an entities' jobs becomes 0
  */
 struct agate_submit {
-	struct drm_gpu_scheduler sched[AGATE_MAX_SLOTS];
+	struct drm_gpu_scheduler sched[AGATE_SLOTS_USED];
 	struct workqueue_struct *timeout_wq;
 	struct workqueue_struct *free_wq;
 	atomic_t jobs;
@@ -60,7 +60,7 @@ struct agate_entities {
 	bool closing;
 	atomic_t jobs;
 	atomic64_t busy_ns[AGATE_MAX_SLOTS];
-	struct drm_sched_entity entity[AGATE_MAX_SLOTS];
+	struct drm_sched_entity entity[AGATE_SLOTS_USED];
 };
 
 int agate_submit_topic_init(struct agate_device *adev);

@@ -1,0 +1,533 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * SUBMIT and WAIT_BO.
+ *
+ * A submit gathers everything that a job needs, and may fail at any step: then
+ * the half-made job is put and nothing has changed.  Once the job is armed its
+ * finished fence exists and must signal, so from there on nothing may fail: the
+ * fence is published in BOs and sync objects and the job is pushed, all under
+ * the BOs' reservations, so that two jobs that share BOs agree on who is first.
+ */
+#include <linux/dma-fence-chain.h>
+#include <linux/dma-resv.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <drm/drm_drv.h>
+#include <drm/drm_gem.h>
+#include <drm/drm_syncobj.h>
+#include <drm/drm_utils.h>
+
+#include "agate_device.h"
+#include "agate_gem.h"
+#include "agate_reset.h"
+#include "agate_sched.h"
+#include "agate_slot.h"
+#include "agate_submit.h"
+#include "agate_vm.h"
+
+/**
+ * struct submit_out - one sync object to be signalled
+ * @syncobj: with a reference
+ * @chain: for a timeline point, else NULL
+ * @point: that point
+ */
+struct submit_out {
+	struct drm_syncobj *syncobj;
+	struct dma_fence_chain *chain;
+	u64 point;
+};
+
+/* ---- A job's life ----------------------------------------------------- */
+
+static struct agate_job *to_agate_job(struct drm_sched_job *base)
+{
+	return container_of(base, struct agate_job, base);
+}
+
+static void entities_release(struct kref *ref)
+{
+	struct agate_entities *entities = container_of(ref, struct agate_entities, ref);
+
+	mutex_destroy(&entities->lock);
+	kfree_rcu(entities, rcu);
+}
+
+/* The hardware is done with the BOs, or will never begin. */
+static void job_idle(struct agate_job *job)
+{
+	int busy = atomic_xchg(&job->busy, 0);
+
+	while (busy--)
+		atomic_dec(&to_agate_bo(job->bos[busy])->gpu_users);
+}
+
+/* Called before the scheduler's own callback, which tells the world. */
+static void job_done(struct dma_fence *fence, struct dma_fence_cb *cb)
+{
+	job_idle(container_of(cb, struct agate_job, done_cb));
+}
+
+static void job_release(struct agate_job *job)
+{
+	struct agate_submit *submit = &job->adev->submit;
+	struct agate_entities *entities = job->entities;
+	unsigned int i;
+
+	job_idle(job);
+	for (i = 0; job->mappings && i < job->bo_count; i++) {
+		if (job->mappings[i])
+			agate_mapping_put(job->mappings[i]);
+	}
+	for (i = 0; job->bos && i < job->bo_count; i++)
+		drm_gem_object_put(job->bos[i]);
+	kvfree(job->mappings);
+	kvfree(job->bos);
+	if (job->done) {
+		/* Still there when the job never ran. */
+		dma_fence_remove_callback(job->done, &job->done_cb);
+		dma_fence_put(job->done);
+	}
+	agate_vm_put(job->vm);
+
+	agate_stat_dec(&job->adev->stats, AGATE_STAT_JOBS);
+	kfree(job);
+	atomic_dec(&entities->jobs);
+	kref_put(&entities->ref, entities_release);
+	atomic_dec(&submit->jobs);
+	wake_up_all(&submit->idle);
+}
+
+static void job_free_work(struct work_struct *work)
+{
+	job_release(container_of(work, struct agate_job, free_work));
+}
+
+static void job_release_now(struct kref *ref)
+{
+	job_release(container_of(ref, struct agate_job, ref));
+}
+
+static void job_release_later(struct kref *ref)
+{
+	struct agate_job *job = container_of(ref, struct agate_job, ref);
+
+	queue_work(job->adev->submit.free_wq, &job->free_work);
+}
+
+static struct agate_job *job_create(struct agate_device *adev, struct agate_file *afile,
+				    const struct drm_agate_submit *args)
+{
+	struct agate_job *job;
+
+	job = kzalloc(sizeof(*job), GFP_KERNEL);
+	if (!job)
+		return NULL;
+	kref_init(&job->ref);
+	job->adev = adev;
+	job->vm = agate_vm_get(afile->vm);
+	job->entities = afile->entities;
+	kref_get(&job->entities->ref);
+	job->jc = args->jc;
+	job->slot = args->requirements & AGATE_JD_REQ_FS ? AGATE_SLOT_FRAGMENT : AGATE_SLOT_VERTEX;
+	INIT_WORK(&job->free_work, job_free_work);
+
+	atomic_inc(&job->entities->jobs);
+	atomic_inc(&adev->submit.jobs);
+	agate_stat_inc(&adev->stats, AGATE_STAT_JOBS);
+	return job;
+}
+
+/* ---- What the scheduler calls ----------------------------------------- */
+
+static struct dma_fence *submit_run(struct drm_sched_job *base)
+{
+	return agate_slot_run(to_agate_job(base));
+}
+
+static enum drm_gpu_sched_stat submit_timedout(struct drm_sched_job *base)
+{
+	agate_reset_timedout(to_agate_job(base));
+	return DRM_GPU_SCHED_STAT_NOMINAL;
+}
+
+static void submit_free(struct drm_sched_job *base)
+{
+	struct agate_job *job = to_agate_job(base);
+
+	agate_sched_job_cleanup(base);
+	kref_put(&job->ref, job_release_later);
+}
+
+static const struct drm_sched_backend_ops submit_sched_ops = {
+	.run_job = submit_run,
+	.timedout_job = submit_timedout,
+	.free_job = submit_free,
+};
+
+/* ---- Gathering -------------------------------------------------------- */
+
+static int gather_bos(struct agate_job *job, struct drm_file *file,
+		      const struct drm_agate_submit *args)
+{
+	unsigned int i;
+	int ret;
+
+	job->bo_count = args->bo_handle_count;
+	ret = drm_gem_objects_lookup(file, u64_to_user_ptr(args->bo_handles), job->bo_count,
+				     &job->bos);
+	if (ret || !job->bo_count)
+		return ret;
+	job->mappings = kvcalloc(job->bo_count, sizeof(*job->mappings), GFP_KERNEL);
+	if (!job->mappings)
+		return -ENOMEM;
+
+	for (i = 0; i < job->bo_count; i++) {
+		struct agate_bo *bo = to_agate_bo(job->bos[i]);
+
+		job->mappings[i] = agate_vm_find(job->vm, bo);
+		if (!job->mappings[i])
+			return -ENOENT;
+		/* From here on the shrinker leaves the pages alone. */
+		atomic_inc(&bo->gpu_users);
+		atomic_inc(&job->busy);
+		ret = agate_mapping_populate(job->mappings[i]);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static struct drm_agate_sync *copy_syncs(u64 pointer, u32 count)
+{
+	struct drm_agate_sync *syncs;
+	u32 i;
+
+	syncs = vmemdup_user(u64_to_user_ptr(pointer), count * sizeof(*syncs));
+	if (IS_ERR(syncs))
+		return syncs;
+	for (i = 0; i < count; i++) {
+		if (syncs[i].pad) {
+			kvfree(syncs);
+			return ERR_PTR(-EINVAL);
+		}
+	}
+	return syncs;
+}
+
+static int gather_in_syncs(struct agate_job *job, struct drm_file *file,
+			   const struct drm_agate_submit *args)
+{
+	struct drm_agate_sync *syncs;
+	int ret = 0;
+	u32 i;
+
+	if (!args->in_sync_count)
+		return 0;
+	syncs = copy_syncs(args->in_syncs, args->in_sync_count);
+	if (IS_ERR(syncs))
+		return PTR_ERR(syncs);
+
+	for (i = 0; !ret && i < args->in_sync_count; i++) {
+		struct dma_fence *fence;
+
+		ret = drm_syncobj_find_fence(file, syncs[i].handle, syncs[i].point, 0, &fence);
+		/* Takes over the reference, also when it fails. */
+		if (!ret)
+			ret = drm_sched_job_add_dependency(&job->base, fence);
+	}
+	kvfree(syncs);
+	return ret;
+}
+
+static void free_outs(struct submit_out *outs, u32 count)
+{
+	u32 i;
+
+	for (i = 0; outs && i < count; i++) {
+		if (outs[i].syncobj)
+			drm_syncobj_put(outs[i].syncobj);
+		dma_fence_chain_free(outs[i].chain);
+	}
+	kvfree(outs);
+}
+
+static int fill_outs(struct submit_out *outs, struct drm_file *file,
+		     const struct drm_agate_sync *syncs, u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		outs[i].syncobj = drm_syncobj_find(file, syncs[i].handle);
+		if (!outs[i].syncobj)
+			return -ENOENT;
+		outs[i].point = syncs[i].point;
+		if (!outs[i].point)
+			continue;
+		outs[i].chain = dma_fence_chain_alloc();
+		if (!outs[i].chain)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* NULL for none. */
+static struct submit_out *gather_outs(struct drm_file *file, const struct drm_agate_submit *args)
+{
+	struct drm_agate_sync *syncs;
+	struct submit_out *outs;
+	int ret;
+
+	if (!args->out_sync_count)
+		return NULL;
+	syncs = copy_syncs(args->out_syncs, args->out_sync_count);
+	if (IS_ERR(syncs))
+		return ERR_CAST(syncs);
+
+	ret = -ENOMEM;
+	outs = kvcalloc(args->out_sync_count, sizeof(*outs), GFP_KERNEL);
+	if (outs)
+		ret = fill_outs(outs, file, syncs, args->out_sync_count);
+	kvfree(syncs);
+	if (ret) {
+		free_outs(outs, args->out_sync_count);
+		return ERR_PTR(ret);
+	}
+	return outs;
+}
+
+/* ---- Pushing ---------------------------------------------------------- */
+
+/* Every job counts as a writer; the reservations are held. */
+static int add_bo_dependencies(struct agate_job *job)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < job->bo_count; i++) {
+		ret = dma_resv_reserve_fences(job->bos[i]->resv, 1);
+		if (!ret)
+			ret = drm_sched_job_add_implicit_dependencies(&job->base, job->bos[i],
+								      true);
+	}
+	return ret;
+}
+
+static void publish(struct agate_job *job, struct dma_fence *finished, struct submit_out *outs,
+		    u32 out_count)
+{
+	u32 i;
+
+	for (i = 0; i < job->bo_count; i++)
+		dma_resv_add_fence(job->bos[i]->resv, finished, DMA_RESV_USAGE_WRITE);
+	for (i = 0; i < out_count; i++) {
+		if (outs[i].chain) {
+			drm_syncobj_add_point(outs[i].syncobj, outs[i].chain, finished,
+					      outs[i].point);
+			outs[i].chain = NULL;
+		} else {
+			drm_syncobj_replace_fence(outs[i].syncobj, finished);
+		}
+	}
+}
+
+static int push(struct agate_job *job, struct submit_out *outs, u32 out_count)
+{
+	struct ww_acquire_ctx ctx;
+	struct dma_fence *finished;
+	int ret;
+
+	ret = drm_gem_lock_reservations(job->bos, job->bo_count, &ctx);
+	if (ret)
+		return ret == -EALREADY ? -EINVAL : ret;
+	ret = add_bo_dependencies(job);
+	if (ret)
+		goto unlock;
+
+	mutex_lock(&job->entities->lock);
+	drm_sched_job_arm(&job->base);
+	finished = dma_fence_get(&job->base.s_fence->finished);
+	publish(job, finished, outs, out_count);
+	kref_get(&job->ref);
+	drm_sched_entity_push_job(&job->base);
+	mutex_unlock(&job->entities->lock);
+	dma_fence_put(finished);
+unlock:
+	drm_gem_unlock_reservations(job->bos, job->bo_count, &ctx);
+	return ret;
+}
+
+/* The job is initialised for the scheduler; after a failure its part is undone. */
+static int gather_and_push(struct agate_job *job, struct drm_file *file,
+			   const struct drm_agate_submit *args)
+{
+	struct submit_out *outs;
+	int ret;
+
+	outs = gather_outs(file, args);
+	if (IS_ERR(outs)) {
+		ret = PTR_ERR(outs);
+		outs = NULL;
+		goto cleanup;
+	}
+	ret = gather_in_syncs(job, file, args);
+	if (!ret)
+		ret = gather_bos(job, file, args);
+	if (ret)
+		goto cleanup;
+
+	ret = -ENOMEM;
+	job->done = agate_fence_create(job->adev, job->slot);
+	if (!job->done)
+		goto cleanup;
+	dma_fence_add_callback(job->done, &job->done_cb, job_done);
+	ret = push(job, outs, args->out_sync_count);
+cleanup:
+	if (ret)
+		agate_sched_job_cleanup(&job->base);
+	free_outs(outs, args->out_sync_count);
+	return ret;
+}
+
+/* ---- ioctls ----------------------------------------------------------- */
+
+static bool submit_args_are_valid(const struct drm_agate_submit *args)
+{
+	return args->jc && IS_ALIGNED(args->jc, 64) &&
+	       !(args->requirements & ~AGATE_JD_REQ_FS) &&
+	       args->in_sync_count <= AGATE_SUBMIT_MAX_SYNCS &&
+	       args->out_sync_count <= AGATE_SUBMIT_MAX_SYNCS &&
+	       args->bo_handle_count <= AGATE_SUBMIT_MAX_BOS;
+}
+
+int agate_submit_ioctl(struct drm_device *dev, void *data, struct drm_file *file)
+{
+	struct agate_device *adev = to_agate_device(dev);
+	struct agate_file *afile = to_agate_file(file);
+	const struct drm_agate_submit *args = data;
+	struct agate_job *job;
+	int ret = -ENOMEM;
+	int idx;
+
+	if (!submit_args_are_valid(args))
+		return -EINVAL;
+	/* Until the end: whoever unplugs the device waits for the push. */
+	if (!drm_dev_enter(dev, &idx))
+		return -ENODEV;
+
+	job = job_create(adev, afile, args);
+	if (job) {
+		ret = agate_sched_job_init(&job->base, &job->entities->entity[job->slot], file);
+		if (!ret)
+			ret = gather_and_push(job, file, args);
+		kref_put(&job->ref, job_release_now);
+	}
+	drm_dev_exit(idx);
+	return ret;
+}
+
+int agate_submit_wait_bo_ioctl(struct drm_device *dev, void *data, struct drm_file *file)
+{
+	const struct drm_agate_wait_bo *args = data;
+	struct drm_gem_object *obj;
+	unsigned long timeout;
+	long left;
+
+	if (args->pad)
+		return -EINVAL;
+	obj = drm_gem_object_lookup(file, args->handle);
+	if (!obj)
+		return -ENOENT;
+
+	timeout = drm_timeout_abs_to_jiffies(args->timeout_ns);
+	left = dma_resv_wait_timeout(obj->resv, DMA_RESV_USAGE_READ, true, timeout);
+	drm_gem_object_put(obj);
+	if (agate_bus_lost(to_agate_device(dev)))
+		return -ENODEV;
+	if (!left)
+		return args->timeout_ns ? -ETIMEDOUT : -EBUSY;
+	return left < 0 ? left : 0;
+}
+
+/* ---- Files and topic -------------------------------------------------- */
+
+struct agate_entities *agate_submit_open(struct agate_device *adev)
+{
+	struct agate_entities *entities;
+	unsigned int n;
+	int ret;
+
+	entities = kzalloc(sizeof(*entities), GFP_KERNEL);
+	if (!entities)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&entities->ref);
+	mutex_init(&entities->lock);
+	for (n = 0; n < AGATE_SLOTS_USED; n++) {
+		ret = agate_sched_entity_init(&entities->entity[n], &adev->submit.sched[n]);
+		if (ret) {
+			while (n--)
+				drm_sched_entity_destroy(&entities->entity[n]);
+			kref_put(&entities->ref, entities_release);
+			return ERR_PTR(ret);
+		}
+	}
+	return entities;
+}
+
+void agate_submit_close(struct agate_device *adev, struct agate_entities *entities)
+{
+	unsigned int n;
+
+	agate_slot_cancel(adev, entities);
+	for (n = 0; n < AGATE_SLOTS_USED; n++)
+		drm_sched_entity_destroy(&entities->entity[n]);
+	wait_event(adev->submit.idle, !atomic_read(&entities->jobs));
+	kref_put(&entities->ref, entities_release);
+}
+
+int agate_submit_topic_init(struct agate_device *adev)
+{
+	static const char * const names[AGATE_SLOTS_USED] = { "agate-slot0", "agate-slot1" };
+	struct agate_submit *submit = &adev->submit;
+	unsigned int n;
+	int ret = -ENOMEM;
+
+	atomic_set(&submit->jobs, 0);
+	init_waitqueue_head(&submit->idle);
+	submit->timeout_wq = alloc_ordered_workqueue("agate-timeout", 0);
+	if (!submit->timeout_wq)
+		return -ENOMEM;
+	submit->free_wq = alloc_workqueue("agate-free", WQ_UNBOUND, 0);
+	if (!submit->free_wq)
+		goto no_free_wq;
+
+	for (n = 0; n < AGATE_SLOTS_USED; n++) {
+		ret = agate_sched_init(&submit->sched[n], &submit_sched_ops, adev->slots.depth,
+				       agate_reset_timeout(), submit->timeout_wq, names[n],
+				       &adev->pdev->dev);
+		if (ret)
+			goto no_sched;
+	}
+	return 0;
+
+no_sched:
+	while (n--)
+		agate_sched_fini(&submit->sched[n]);
+	destroy_workqueue(submit->free_wq);
+no_free_wq:
+	destroy_workqueue(submit->timeout_wq);
+	return ret;
+}
+
+void agate_submit_topic_fini(struct agate_device *adev)
+{
+	struct agate_submit *submit = &adev->submit;
+	unsigned int n;
+
+	/* Queued jobs are run in order to be refused. */
+	agate_slot_shutdown(adev);
+	wait_event(submit->idle, !atomic_read(&submit->jobs));
+	for (n = 0; n < AGATE_SLOTS_USED; n++)
+		agate_sched_fini(&submit->sched[n]);
+	destroy_workqueue(submit->free_wq);
+	destroy_workqueue(submit->timeout_wq);
+}
