@@ -19,12 +19,15 @@ struct agate_job;
  * struct agate_reset - recovery
  * @lock: one recovery at a time; outermost of the driver's locks
  * @work: resets the GPU for those who cannot wait for it, on submit.timeout_wq
- * @ready: the topic is there: @work may be queued
+ * @ready: the topic is there: @work may be queued; under @lock
+ * @pending: a reset was scheduled and is not over: the GPU may still reach
+ *	memory that was just unmapped
  */
 struct agate_reset {
 	struct mutex lock;
 	struct work_struct work;
 	bool ready;
+	atomic_t pending;
 };
 
 int agate_reset_topic_init(struct agate_device *adev);

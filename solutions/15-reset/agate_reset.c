@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Recovery: from a job that runs for too long, and from a GPU that hangs.
+ *
+ * First the guilty chain alone is stopped: softly, which a chain that only goes
+ * round in circles obeys, then hard.  The GPU as a whole is reset when that does
+ * not help, or when it left a command unfinished.  Then all schedulers stand
+ * still, innocent chains are taken off the slots, and afterwards run again.
+ *
+ * Timeouts of all slots and the work below share one ordered workqueue, so that
+ * two slots that hang at once are recovered one after the other; what the first
+ * recovery has cured, the second finds well.
+ */
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+
+#include "agate_device.h"
+#include "agate_mmu.h"
+#include "agate_power.h"
+#include "agate_reset.h"
+#include "agate_sched.h"
+#include "agate_slot.h"
+#include "agate_submit.h"
+
+static unsigned int timeout_ms = 500;
+module_param(timeout_ms, uint, 0444);
+MODULE_PARM_DESC(timeout_ms, "How long a job may run, in milliseconds (default 500)");
+
+long agate_reset_timeout(void)
+{
+	return max(msecs_to_jiffies(timeout_ms), 1ul);
+}
+
+static void stop_schedulers(struct agate_device *adev, const struct drm_gpu_scheduler *but)
+{
+	unsigned int n;
+
+	for (n = 0; n < AGATE_SLOTS_USED; n++) {
+		if (&adev->submit.sched[n] != but)
+			agate_sched_stop(&adev->submit.sched[n], NULL);
+	}
+}
+
+static void restart_schedulers(struct agate_device *adev, const struct drm_gpu_scheduler *but)
+{
+	unsigned int n;
+
+	for (n = 0; n < AGATE_SLOTS_USED; n++) {
+		if (&adev->submit.sched[n] != but)
+			agate_sched_restart(&adev->submit.sched[n]);
+	}
+}
+
+/* No scheduler runs.  A GPU that does not come back is lost, and its jobs end. */
+static void reset_gpu(struct agate_device *adev)
+{
+	int ret;
+
+	dev_warn(&adev->pdev->dev, "resetting the GPU\n");
+	agate_irq_suspend(adev, AGATE_VECTOR_JOB);
+	agate_irq_suspend(adev, AGATE_VECTOR_MMU);
+	agate_slot_halt(adev);
+
+	ret = agate_gpu_soft_reset(adev);
+	if (!ret)
+		ret = agate_power_on(adev);
+	agate_mmu_reset(adev);
+	if (ret) {
+		dev_err(&adev->pdev->dev, "the GPU does not come back: %d\n", ret);
+		agate_device_lost(adev);
+		agate_slot_shutdown(adev);
+	}
+	atomic_set(&adev->reset.pending, 0);
+	agate_irq_resume(adev, AGATE_VECTOR_MMU);
+	agate_irq_resume(adev, AGATE_VECTOR_JOB);
+}
+
+/* The job's own scheduler is stopped. */
+static void recover(struct agate_device *adev, struct agate_job *job)
+{
+	struct drm_gpu_scheduler *own = &adev->submit.sched[job->slot];
+
+	dev_err(&adev->pdev->dev, "slot%u: chain 0x%llx runs for too long\n", job->slot, job->jc);
+	if (agate_slot_stop(job, false, -ETIME) || agate_slot_stop(job, true, -ETIME))
+		return;
+
+	stop_schedulers(adev, own);
+	reset_gpu(adev);
+	restart_schedulers(adev, own);
+}
+
+void agate_reset_timedout(struct agate_job *job)
+{
+	struct agate_device *adev = job->adev;
+	struct drm_gpu_scheduler *own = &adev->submit.sched[job->slot];
+
+	mutex_lock(&adev->reset.lock);
+	agate_sched_stop(own, &job->base);
+	/* Perhaps it has ended, and only the interrupt was lost. */
+	agate_slot_serve(adev);
+	if (READ_ONCE(job->on_slot))
+		recover(adev, job);
+	agate_sched_restart(own);
+	mutex_unlock(&adev->reset.lock);
+}
+
+static void reset_work(struct work_struct *work)
+{
+	struct agate_device *adev = container_of(work, struct agate_device, reset.work);
+
+	mutex_lock(&adev->reset.lock);
+	if (atomic_read(&adev->reset.pending)) {
+		stop_schedulers(adev, NULL);
+		reset_gpu(adev);
+		restart_schedulers(adev, NULL);
+	}
+	mutex_unlock(&adev->reset.lock);
+}
+
+void agate_reset_schedule(struct agate_device *adev)
+{
+	if (READ_ONCE(adev->reset.ready) && !atomic_xchg(&adev->reset.pending, 1))
+		queue_work(adev->submit.timeout_wq, &adev->reset.work);
+}
+
+void agate_reset_flush(struct agate_device *adev)
+{
+	if (READ_ONCE(adev->reset.ready))
+		flush_work(&adev->reset.work);
+}
+
+void agate_reset_device_lost(struct agate_device *adev)
+{
+	mutex_lock(&adev->reset.lock);
+	WRITE_ONCE(adev->reset.ready, false);
+	mutex_unlock(&adev->reset.lock);
+	cancel_work_sync(&adev->reset.work);
+	atomic_set(&adev->reset.pending, 0);
+}
+
+int agate_reset_topic_init(struct agate_device *adev)
+{
+	mutex_init(&adev->reset.lock);
+	INIT_WORK(&adev->reset.work, reset_work);
+	atomic_set(&adev->reset.pending, 0);
+	WRITE_ONCE(adev->reset.ready, true);
+	return 0;
+}
+
+void agate_reset_topic_fini(struct agate_device *adev)
+{
+	agate_reset_device_lost(adev);
+}
