@@ -1,0 +1,228 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# kill.sh: whatever of a run is killed, nothing of it stays behind, as TAP.
+#
+# A run is the launcher, QEMU and the GPU's process.  Each is killed in mid-run;
+# then no process may be left, no file where the run could write, and no socket
+# with a name.  Needs the fast kernel, the initramfs and build/bin/.
+set -u
+
+build=$(realpath "${BUILD:-build}")
+work=$(mktemp -d)
+sockets=$work/sockets
+dir=$work/run
+number=0
+launcher='' qemu='' sim=''
+
+cleanup()
+{
+	for pid in $launcher $qemu $sim; do
+		kill -9 "$pid" 2>/dev/null
+	done
+	rm -rf "$work"
+}
+trap cleanup EXIT
+trap 'exit 1' INT TERM HUP
+
+# ok STATUS NAME: one line of TAP for a check that ended with STATUS.
+ok()
+{
+	number=$((number + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $number - $2"
+	else
+		echo "not ok $number - $2"
+	fi
+}
+
+# A zombie holds nothing: it only waits for its parent to look.
+alive()
+{
+	[ -r "/proc/$1/stat" ] && ! grep -q '^[0-9]* (.*) Z' "/proc/$1/stat" 2>/dev/null
+}
+
+# until_true COMMAND...: true once it succeeds, false when it has not for 30 seconds.
+until_true()
+{
+	tries=300
+	while ! "$@"; do
+		tries=$((tries - 1))
+		[ $tries -gt 0 ] || return 1
+		sleep 0.1
+	done
+}
+
+gone()
+{
+	for pid in "$@"; do
+		! alive "$pid" || return 1
+	done
+}
+
+# child NAME: the launcher's child of that name.
+child()
+{
+	cat /proc/[0-9]*/stat 2>/dev/null |
+		awk -v parent="$launcher" -v name="($1)" '$2 == name && $4 == parent { print $1 }'
+}
+
+named_sockets()
+{
+	awk '$8 ~ /^\/.*(agate|qemu|ivshmem)/ { print $8 }' /proc/net/unix | sort
+}
+
+up()
+{
+	for pid in $launcher $qemu $sim; do
+		kill -9 "$pid" 2>/dev/null
+	done
+	rm -rf "$work"
+}
+trap cleanup EXIT
+trap 'exit 1' INT TERM HUP
+
+# ok STATUS NAME: one line of TAP for a check that ended with STATUS.
+ok()
+{
+	number=$((number + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $number - $2"
+	else
+		echo "not ok $number - $2"
+	fi
+}
+
+# A zombie holds nothing: it only waits for its parent to look.
+alive()
+{
+	[ -r "/proc/$1/stat" ] && ! grep -q '^[0-9]* (.*) Z' "/proc/$1/stat" 2>/dev/null
+}
+
+# until_true COMMAND...: true once it succeeds, false when it has not for 30 seconds.
+until_true()
+{
+	tries=300
+	while ! "$@"; do
+		tries=$((tries - 1))
+		[ $tries -gt 0 ] || return 1
+		sleep 0.1
+	done
+}
+
+gone()
+{
+	for pid in "$@"; do
+		! alive "$pid" || return 1
+	done
+}
+
+# child NAME: the launcher's child of that name.
+child()
+{
+	cat /proc/[0-9]*/stat 2>/dev/null |
+		awk -v parent="$launcher" -v name="($1)" '$2 == name && $4 == parent { print $1 }'
+}
+
+named_sockets()
+{
+	awk '$8 ~ /agate|qemu|ivshmem|^.*\/run\// && $8 ~ /^\// { print $8 }' /proc/net/unix |
+		grep "agate\|qemu\|ivshmem" | sort
+}
+
+up()
+{
+	grep -q '^up$' "$work/out" 2>/dev/null
+}
+
+# Starts a run whose program says "up" and then stays.
+start()
+{
+	rm -rf "$dir" "$work/out"
+	mkdir "$dir"
+	ls -A /dev/shm >"$work/shm"
+	named_sockets >"$sockets"
+	cd "$dir" || exit 1
+	TMPDIR=$dir "$build/bin/agate-vm" run --kernel "$build/guest/kernel-fast" \
+		--initramfs "$build/guest/initramfs.cpio.gz" --sim "$build/bin/agate-sim" \
+		--timeout 120 "$@" >"$work/out" 2>"$work/err" &
+	launcher=$!
+	cd "$work" || exit 1
+}
+
+# Knows all three processes once the guest's program runs.
+running()
+{
+	until_true up || return 1
+	qemu=$(child qemu-system-x86)
+	sim=$(child agate-sim)
+	[ -n "$qemu" ] && [ -n "$sim" ]
+}
+
+nothing_left()
+{
+	until_true gone "$launcher" "$qemu" "$sim" &&
+		[ -z "$(ls -A "$dir")" ] &&
+		ls -A /dev/shm | cmp -s - "$work/shm" &&
+		named_sockets | cmp -s - "$sockets"
+}
+
+# kill_one WHAT SIGNAL STATUS: kill that one in mid-run, expect the launcher's status.
+kill_one()
+{
+	what=$1 signal=$2 expect=$3
+	start 'exec:echo up; exec sleep 600'
+	running
+	ok $? "$what, $signal: a guest program runs"
+	eval "kill -$signal \$$what"
+	wait "$launcher" 2>/dev/null
+	status=$?
+	[ $status = "$expect" ]
+	ok $? "$what, $signal: the launcher ends with $expect (was $status)"
+	nothing_left
+	ok $? "$what, $signal: no process, no file, no socket is left"
+}
+
+echo 1..19
+kill_one qemu KILL 242
+kill_one launcher KILL 137
+kill_one launcher INT 246
+kill_one launcher TERM 246
+
+# Without its GPU the guest goes on: ALIVE in BAR2 turns to 0.
+bar2=/sys/bus/pci/devices/0000:00:03.0
+alive_word=0x10c0
+start "exec:echo 1 >$bar2/enable; word=\$((\$(sed -n '3s/ .*//p' $bar2/resource) + $alive_word));
+	echo up; while [ \$(busybox devmem \$word) = 0x00000001 ]; do usleep 10000; done;
+	echo the GPU is gone"
+running
+ok $? "sim, KILL: a guest program runs"
+kill -KILL "$sim"
+wait "$launcher"
+[ $? = 0 ] && grep -q '^the GPU is gone$' "$work/out"
+ok $? "sim, KILL: the guest is told and goes on"
+nothing_left
+ok $? "sim, KILL: no process, no file, no socket is left"
+
+# In the middle of making a snapshot: the cache must not keep a half one.
+booting()
+{
+	qemu=$(child qemu-system-x86)
+	[ -n "$qemu" ]
+}
+
+export XDG_CACHE_HOME="$work/cache"
+start --accel tcg exec:true
+until_true booting
+ok $? "launcher, KILL: boots for a snapshot"
+kill -KILL "$launcher"
+wait "$launcher" 2>/dev/null
+sim=''
+until_true gone "$launcher" "$qemu"
+ok $? "launcher, KILL: the guest that boots goes too"
+[ -z "$(find "$work/cache" -type f)" ]
+ok $? "launcher, KILL: no half snapshot is left"
+start --accel tcg 'exec:echo up'
+wait "$launcher"
+[ $? = 0 ] && up
+ok $? "launcher, KILL: the next run makes the snapshot"

@@ -1,0 +1,107 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# launcher.sh: what agate-vm promises about steps and exit statuses, as TAP.
+#
+# Needs the fast kernel, the initramfs and build/bin/.
+set -u
+
+build=$(realpath "${BUILD:-build}")
+work=$(mktemp -d)
+number=0
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM HUP
+
+# vm STEP...: a run with those steps; its output is in $work/out and $work/err.
+vm()
+{
+	"$build/bin/agate-vm" run --kernel "$build/guest/kernel-fast" \
+		--initramfs "$build/guest/initramfs.cpio.gz" --sim "$build/bin/agate-sim" \
+		--timeout 60 --console "$work/console" "$@" >"$work/out" 2>"$work/err" </dev/null
+}
+
+# check NAME EXPECTED_STATUS STATUS: and the command after that has to succeed.
+check()
+{
+	name=$1 expect=$2 status=$3
+	shift 3
+	number=$((number + 1))
+	if [ "$status" = "$expect" ] && "$@"; then
+		echo "ok $number - $name"
+	else
+		echo "not ok $number - $name (status $status)"
+		sed 's/^/# /' "$work/out" "$work/err"
+	fi
+}
+
+said()
+{
+	grep -qx "$1" "$work/out"
+}
+
+complained()
+{
+	grep -q "$1" "$work/err"
+}
+
+echo 1..20
+
+vm 'exec:echo one; echo two >&2' 'exec:echo three'
+check "steps run in order, output comes through" 0 $? said three
+check "standard error stays apart" 0 0 complained '^two$'
+
+vm 'exec:exit 7' 'exec:echo not reached'
+check "a failing step ends the run with its status" 7 $? [ ! -s "$work/out" ]
+
+vm 'exec:kill -SEGV $$'
+check "a signal is 128 + its number" 139 $? complained 'signal 11'
+
+vm 'exec:exit 255'
+check "a guest cannot forge the launcher's statuses" 239 $? true
+
+vm 'exec:echo c >/proc/sysrq-trigger; sleep 600'
+check "a panic ends the run, and its reason is shown" 240 $? complained 'sysrq triggered crash'
+
+vm --timeout 2 'exec:sleep 600'
+check "--timeout ends a run that hangs" 241 $? complained 'the time is up'
+
+vm 'exec-within:200:sleep 600 & sleep 600'
+check "a step's own limit ends the step" 241 $? complained 'killed after 200 ms'
+
+vm 'exec:poweroff -f; sleep 600'
+check "a guest that switches itself off is noticed" 242 $? complained 'powered off'
+
+vm poweroff
+check "poweroff is a good end" 0 $? true
+
+head -c 5000000 /dev/urandom >"$work/sent"
+vm "put:$work/sent:/tmp/deep/down/file:0640" 'exec:stat -c %a:%s /tmp/deep/down/file' \
+	"get:/tmp/deep/down/file:$work/received"
+check "a file survives the way in and out" 0 $? cmp -s "$work/sent" "$work/received"
+check "with the mode that was asked for" 0 0 said 640:5000000
+
+vm 'exec:yes | head -c 2000000'
+check "output is not lost, however much" 0 $? [ "$(wc -c <"$work/out")" = 2000000 ]
+
+vm "get:/no/such/file:$work/received"
+check "what the guest refuses says why" 244 $? complained '/no/such/file: No such file'
+
+vm "put:$work/nothing:/tmp/x"
+check "so does what the host lacks" 243 $? complained 'nothing: No such file'
+
+vm --sim /bin/false exec:true
+check "a GPU that does not start is a failure of the host" 243 $? complained '/bin/false'
+
+vm bogus:step
+check "an unknown step is a usage error" 245 $? complained 'usage: '
+
+vm 'exec:cat /proc/sys/kernel/random/uuid; date +%s'
+first=$(head -n 1 "$work/out")
+said_now=$(sed -n 2p "$work/out")
+vm 'exec:cat /proc/sys/kernel/random/uuid'
+check "restored guests have random numbers of their own" 0 $? \
+	[ "$first" != "$(cat "$work/out")" ]
+check "and the host's time" 0 0 [ $(($(date +%s) - said_now)) -lt 60 ]
+
+vm --cold 'exec:cat /sys/bus/pci/devices/*/device | grep -c 0x1110'
+check "a cold boot has the GPU as well" 0 $? said 1
