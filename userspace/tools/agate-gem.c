@@ -21,7 +21,7 @@
 #define MAX_FRAMES	9999
 
 /* The first frame's angle: a good side of the stone. */
-#define FIRST_TURN	0.03
+#define FIRST_TURN	0.02
 
 /*
  * Where the passes of a frame lie within a pixel, in sixteenths: no two in one
@@ -62,18 +62,22 @@ static int frame_path(const struct options *options, unsigned int frame, char *p
 static int draw_frame(struct gem_gpu *gpu, struct gem_scene *scene, struct gem_image *image,
 		      double turns)
 {
-	unsigned int pass;
+	unsigned int i;
 
 	if (gem_scene_build(scene, turns)) {
 		fprintf(stderr, "agate-gem: the scene has too many triangles\n");
 		return -E2BIG;
 	}
-	gem_gpu_load(gpu, scene);
 	gem_image_clear(image);
-	for (pass = 0; pass < PASSES; pass++) {
+	for (i = 0; i < PASSES; i++) {
+		/* Rounded differently each time, colours have more than 8 bits in the mean. */
+		const struct gem_pass pass = {
+			.dx = pass_offset[i][0] / 16.0f,
+			.dy = pass_offset[i][1] / 16.0f,
+			.brighter = ((i + 0.5f) / PASSES - 0.5f) / 255.0f,
+		};
 		const uint8_t *pixels;
-		int err = gem_gpu_draw(gpu, pass_offset[pass][0] / 16.0f,
-				       pass_offset[pass][1] / 16.0f, &pixels);
+		int err = gem_gpu_draw(gpu, scene, &pass, &pixels);
 
 		if (err)
 			return err;

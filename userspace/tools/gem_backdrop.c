@@ -33,7 +33,7 @@ static struct vec3 floor_light(struct vec3 p)
 	const double caustic = spot(p.x, p.y, 0.34, 0.18, 0.42, 0.36);
 	const double core = spot(p.x, p.y, 0.30, 0.10, 0.16, 0.14);
 	const double cool = spot(p.x, p.y, -0.55, 0.25, 0.50, 0.42);
-	struct vec3 light = vec3_scale(vec3(0.020, 0.032, 0.040),
+	struct vec3 light = vec3_scale(vec3(0.014, 0.023, 0.029),
 				       spot(p.x, p.y, 0.0, 0.0, 3.2, 3.6));
 
 	light = vec3_scale(light, 1.0 - 0.85 * shadow);
@@ -44,12 +44,12 @@ static struct vec3 floor_light(struct vec3 p)
 
 static struct vec3 wall_light(double x, double y)
 {
-	const struct vec3 glow = vec3_scale(vec3(0.010, 0.036, 0.046),
+	const struct vec3 glow = vec3_scale(vec3(0.007, 0.026, 0.034),
 					    spot(x, y, 0.0, -0.12, 0.85, 0.75));
-	const struct vec3 warm = vec3_scale(vec3(0.020, 0.010, 0.005),
+	const struct vec3 warm = vec3_scale(vec3(0.012, 0.006, 0.003),
 					    spot(x, y, -0.75, -0.65, 0.65, 0.55));
 
-	return vec3_add(vec3(0.0030, 0.0045, 0.0065), vec3_add(glow, warm));
+	return vec3_add(vec3(0.0018, 0.0028, 0.0042), vec3_add(glow, warm));
 }
 
 struct vec3 gem_backdrop_light(const struct gem_camera *camera, double x, double y)

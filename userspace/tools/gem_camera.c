@@ -15,7 +15,7 @@ void gem_camera_init(struct gem_camera *camera)
 	camera->ahead = vec3_normalize(vec3_sub(target, camera->eye));
 	camera->right = vec3_normalize(vec3_cross(camera->ahead, vec3(0.0, 0.0, 1.0)));
 	camera->up = vec3_cross(camera->right, camera->ahead);
-	camera->zoom = 5.0;
+	camera->zoom = 5.15;
 }
 
 void gem_camera_project(const struct gem_camera *camera, struct vec3 p,

@@ -142,7 +142,13 @@ void gem_gpu_destroy(struct gem_gpu *gpu)
 	free(gpu);
 }
 
-void gem_gpu_load(struct gem_gpu *gpu, const struct gem_scene *scene)
+static float brightened(float colour, const struct gem_pass *pass)
+{
+	return (float)gem_clamp(colour + pass->brighter, 0.0, 1.0);
+}
+
+static void write_geometry(struct gem_gpu *gpu, const struct gem_scene *scene,
+			   const struct gem_pass *pass)
 {
 	/* The viewport is wider than the picture: shrink what it shows as much. */
 	const float scale = (float)gpu->size / (float)(gpu->size + 2 * BORDER);
@@ -154,6 +160,9 @@ void gem_gpu_load(struct gem_gpu *gpu, const struct gem_scene *scene)
 
 		v.x *= scale;
 		v.y *= scale;
+		v.r = brightened(v.r, pass);
+		v.g = brightened(v.g, pass);
+		v.b = brightened(v.b, pass);
 		vertex[i] = v;
 	}
 	memcpy((char *)gpu->cpu[GEOMETRY] + sizeof(scene->vertex), scene->index,
@@ -202,8 +211,8 @@ static int write_descriptors(struct gem_gpu *gpu)
 }
 
 /* The TILER job, and behind it in the same BO the FRAGMENT job. */
-static int write_jobs(struct gem_gpu *gpu, float dx, float dy, struct agate_chain *tiler,
-		      struct agate_chain *fragment)
+static int write_jobs(struct gem_gpu *gpu, const struct gem_pass *pass,
+		      struct agate_chain *tiler, struct agate_chain *fragment)
 {
 	const uint64_t frame = agate_bo_address(gpu->bo[FRAME]);
 	const uint64_t geometry = agate_bo_address(gpu->bo[GEOMETRY]);
@@ -214,8 +223,8 @@ static int write_jobs(struct gem_gpu *gpu, float dx, float dy, struct agate_chai
 		.index_count = gpu->indices,
 		.tiler = frame + CONTEXT_OFFSET,
 		.viewport = {
-			.x = dx - BORDER,
-			.y = dy - BORDER,
+			.x = pass->dx - BORDER,
+			.y = pass->dy - BORDER,
 			.width = (float)(gpu->size + 2 * BORDER),
 			.height = (float)(gpu->size + 2 * BORDER),
 			.near_depth = 0.0f,
@@ -301,15 +310,17 @@ static void count(struct gem_gpu *gpu, uint64_t start, uint64_t tiled, uint64_t 
 	gpu->stats.fragment_ns += drawn - tiled;
 }
 
-int gem_gpu_draw(struct gem_gpu *gpu, float dx, float dy, const uint8_t **pixels)
+int gem_gpu_draw(struct gem_gpu *gpu, const struct gem_scene *scene,
+		 const struct gem_pass *pass, const uint8_t **pixels)
 {
 	struct agate_chain tiler, fragment;
 	uint64_t start, tiled;
 	int err;
 
+	write_geometry(gpu, scene, pass);
 	err = write_descriptors(gpu);
 	if (!err)
-		err = write_jobs(gpu, dx, dy, &tiler, &fragment);
+		err = write_jobs(gpu, pass, &tiler, &fragment);
 	if (err)
 		return err;
 	start = now_ns();

@@ -24,15 +24,18 @@ struct gem_gpu_stats {
 int gem_gpu_create(uint32_t size, struct gem_gpu **gpu);
 void gem_gpu_destroy(struct gem_gpu *gpu);
 
-/* Hand over the triangles for the passes to come; waits for none. */
-void gem_gpu_load(struct gem_gpu *gpu, const struct gem_scene *scene);
+/* How a pass differs from the scene as it is. */
+struct gem_pass {
+	float dx, dy;		/* pixels to the right and down, less than one */
+	float brighter;		/* added to each colour */
+};
 
 /*
- * Draw the scene moved by (dx, dy) pixels, less than one, and wait for it.
- * *pixels is then size * size times R G B A, until the next pass.  On failure
+ * Draw the scene and wait for it.  *pixels is then size * size times R G B A, until the next pass.  On failure
  * as gem_gpu_create().
  */
-int gem_gpu_draw(struct gem_gpu *gpu, float dx, float dy, const uint8_t **pixels);
+int gem_gpu_draw(struct gem_gpu *gpu, const struct gem_scene *scene,
+		 const struct gem_pass *pass, const uint8_t **pixels);
 
 const struct gem_gpu_stats *gem_gpu_stats(const struct gem_gpu *gpu);
 

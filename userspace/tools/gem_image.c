@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The mean of the passes, by tables: from 8 encoded bits to 16 linear ones, and
- * back by looking for the nearest of 256.
+ * back.  What lies between two of the 256 values is dithered, in a fixed pattern, or
+ * the dark backdrop would show bands.
  */
 #include <errno.h>
 #include <limits.h>
@@ -67,29 +68,55 @@ void gem_image_add(struct gem_image *image, const uint8_t *rgba)
 	image->passes++;
 }
 
-/* For each linear value, the encoded one whose own linear value is nearest. */
-static void encode_table(uint8_t *encoded)
+/* For each linear value, the largest encoded one that is not brighter. */
+static void encode_table(const uint32_t linear[256], uint8_t *encoded)
 {
-	uint32_t linear[256];
 	unsigned int value, i = 0;
 
-	decode_table(linear);
 	for (value = 0; value <= LINEAR_MAX; value++) {
-		while (i < 255 && 2 * value > linear[i] + linear[i + 1])
+		while (i < 255 && value >= linear[i + 1])
 			i++;
 		encoded[value] = (uint8_t)i;
 	}
 }
 
+/*
+ * The order in which the 64 pixels of a square step up to the next value: bits of
+ * x and x ^ y interleaved, so that pixels close in rank are far apart in place.
+ */
+static unsigned int dither_rank(uint32_t x, uint32_t y)
+{
+	const uint32_t a = x ^ y;
+
+	return (a & 1) << 5 | (x & 1) << 4 | (a & 2) << 2 | (x & 2) << 1 | (a & 4) >> 1 |
+	       (x & 4) >> 2;
+}
+
 void gem_image_finish(struct gem_image *image)
 {
-	const size_t values = (size_t)image->size * image->size * 3;
 	uint8_t encoded[LINEAR_MAX + 1];
-	size_t i;
+	const uint32_t *sum = image->sum;
+	uint8_t *rgb = image->rgb;
+	uint32_t linear[256], x, y;
+	unsigned int channel;
 
-	encode_table(encoded);
-	for (i = 0; i < values; i++)
-		image->rgb[i] = encoded[(image->sum[i] + image->passes / 2) / image->passes];
+	decode_table(linear);
+	encode_table(linear, encoded);
+	for (y = 0; y < image->size; y++) {
+		for (x = 0; x < image->size; x++) {
+			const unsigned int rank = dither_rank(x, y);
+
+			for (channel = 0; channel < 3; channel++, sum++, rgb++) {
+				const unsigned int low = encoded[*sum / image->passes];
+				const uint32_t step = low < 255 ? linear[low + 1] - linear[low] : 0;
+				const uint64_t over = *sum - (uint64_t)linear[low] * image->passes;
+
+				*rgb = (uint8_t)(low + (128 * over >
+							(2 * rank + 1) * (uint64_t)step *
+							image->passes));
+			}
+		}
+	}
 }
 
 /* libpng leaves by longjmp(), so nothing changes here once it is armed. */

@@ -16,12 +16,12 @@ struct lamp {
 
 static const struct lamp lamps[] = {
 	/* Key: a large warm window, upper left, on the viewer's side. */
-	{ { -0.75, -0.62, 0.80 }, 0.955, 0.860, { 5.2, 4.3, 3.2 } },
+	{ { -0.85, -0.50, 0.70 }, 0.985, 0.880, { 5.6, 4.6, 3.4 } },
 	/* Fill: wide, cool and weak, from the right. */
 	{ { 0.95, -0.45, 0.35 }, 0.93, 0.60, { 0.35, 0.62, 0.80 } },
 	/* Rims: behind the stone, on both sides. */
-	{ { -0.80, 0.80, 0.25 }, 0.97, 0.88, { 1.1, 2.6, 3.4 } },
-	{ { 0.85, 0.75, 0.40 }, 0.97, 0.89, { 4.2, 2.2, 0.9 } },
+	{ { -0.80, 0.80, 0.25 }, 0.985, 0.90, { 1.0, 2.6, 3.6 } },
+	{ { 0.85, 0.75, 0.40 }, 0.985, 0.91, { 4.4, 2.2, 0.8 } },
 	/* Overhead ring: what makes facets flash. */
 	{ { 0.10, 0.05, 1.00 }, 0.992, 0.975, { 6.5, 6.2, 5.8 } },
 	{ { 0.62, -0.30, 0.80 }, 0.994, 0.980, { 7.0, 5.6, 3.6 } },
@@ -38,11 +38,11 @@ static const struct lamp lamps[] = {
 #define LAMPS	(sizeof(lamps) / sizeof(lamps[0]))
 
 /* Glare that the camera's filter lets through: it would hide what is inside. */
-#define POLARISER	0.5
+#define POLARISER	0.17
 
 /* Absorption per radius of path, below and above: deep teal under honey. */
-static const struct vec3 absorb_low = { 2.1, 0.52, 0.42 };
-static const struct vec3 absorb_high = { 0.20, 0.85, 1.9 };
+static const struct vec3 absorb_low = { 1.90, 0.50, 0.34 };
+static const struct vec3 absorb_high = { 0.22, 0.58, 1.10 };
 
 struct vec3 gem_pose_direction(const struct gem_pose *pose, struct vec3 dir)
 {
@@ -100,7 +100,7 @@ static struct vec3 transmitted(struct vec3 a, struct vec3 b)
 	const double length = vec3_length(vec3_sub(b, a));
 	const double height = 0.5 * (a.z + b.z);
 	const struct vec3 k = vec3_mix(absorb_low, absorb_high,
-				       gem_smoothstep(-0.42, 0.22, height));
+				       gem_smoothstep(-0.45, 0.20, height));
 
 	return vec3(gem_pow(0.367879441, k.x * length), gem_pow(0.367879441, k.y * length),
 		    gem_pow(0.367879441, k.z * length));
@@ -161,6 +161,8 @@ struct vec3 gem_light_patch(const struct gem_mesh *mesh, const struct gem_pose *
 			gem_pose_direction(pose, vec3_reflect(dir, n))), POLARISER * mirrored));
 }
 
+#define EXPOSURE	1.25
+
 /* A filmic curve: keeps darks dark and lets bright light run into white. */
 static double film(double x)
 {
@@ -169,6 +171,7 @@ static double film(double x)
 
 struct vec3 gem_light_display(struct vec3 light)
 {
+	light = vec3_scale(light, EXPOSURE);
 	return vec3(gem_srgb_encode(film(light.x)), gem_srgb_encode(film(light.y)),
 		    gem_srgb_encode(film(light.z)));
 }

@@ -18,7 +18,7 @@
 
 /* Mean refractive index; red is bent less and blue more by GEM_DISPERSION. */
 #define GEM_INDEX		2.05
-#define GEM_DISPERSION		0.05
+#define GEM_DISPERSION		0.065
 
 struct gem_patch {
 	unsigned int facet;			/* that it is a part of */

@@ -174,7 +174,7 @@ int gem_scene_build(struct gem_scene *scene, double turns)
 	scene->full = false;
 	gem_camera_init(&b.camera);
 	gem_mesh_build(&b.mesh);
-	add_stone(&b, false, 2);
+	add_stone(&b, false, 3);
 	add_stone(&b, true, 1);
 	gem_backdrop_add(scene, &b.camera);
 	return scene->full ? -1 : 0;
