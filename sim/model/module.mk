@@ -5,13 +5,16 @@ LIBAGATE_SIM := $(BUILD)/lib/libagate-sim.a
 SIM_MODEL_SRCS := $(sort $(wildcard sim/model/*.c))
 SIM_MODEL_OBJS := $(SIM_MODEL_SRCS:%.c=$(BUILD)/%.o)
 
+# A picture must be the same bytes on every host: no fused multiply-adds.
+SIM_MODEL_CFLAGS = $(CFLAGS_HOST) -ffp-contract=off -Isim/model
+
 $(SIM_MODEL_OBJS): $(BUILD)/%.o: %.c
-	@echo "  CC      $<"
+	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS_HOST) -Isim/model -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(SIM_MODEL_CFLAGS) -MMD -MP -c $< -o $@
 
 $(LIBAGATE_SIM): $(SIM_MODEL_OBJS)
-	@echo "  AR      $@"
+	$(call say,AR,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)rm -f $@
 	$(Q)$(AR) rcs $@ $(SIM_MODEL_OBJS)

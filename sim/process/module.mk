@@ -6,12 +6,12 @@ SIM_PROCESS_SRCS := $(sort $(wildcard sim/process/*.c))
 SIM_PROCESS_OBJS := $(SIM_PROCESS_SRCS:%.c=$(BUILD)/%.o)
 
 $(SIM_PROCESS_OBJS): $(BUILD)/%.o: %.c
-	@echo "  CC      $<"
+	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) -Isim/model -Isim/process -MMD -MP -c $< -o $@
 
 $(AGATE_SIM): $(SIM_PROCESS_OBJS) $(LIBAGATE_SIM)
-	@echo "  LD      $@"
+	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) -o $@ $(SIM_PROCESS_OBJS) $(LIBAGATE_SIM) -ljansson -lm
 

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+# Host tests of the GPU model and of its process, under ASan and UBSan.
+
+SIM_TEST_BUILD	:= $(BUILD)/tests/host/sim
+SIM_TESTS	:= $(patsubst tests/host/sim/test_%.c,%,$(sort $(wildcard tests/host/sim/test_*.c)))
+SIM_TEST_CFLAGS	= $(CFLAGS_HOST) $(CFLAGS_SAN) -ffp-contract=off -Isim/model -Isim/process \
+		  -Itests/host/sim
+
+# The model and the process once more, from the same sources, with sanitizers.
+LIBAGATE_SIM_SAN := $(SIM_TEST_BUILD)/libagate-sim-san.a
+AGATE_SIM_SAN	:= $(SIM_TEST_BUILD)/agate-sim
+SIM_SAN_MODEL	:= $(SIM_MODEL_SRCS:sim/%.c=$(SIM_TEST_BUILD)/obj/%.o)
+SIM_SAN_PROCESS	:= $(SIM_PROCESS_SRCS:sim/%.c=$(SIM_TEST_BUILD)/obj/%.o)
+SIM_TEST_COMMON	:= $(SIM_TEST_BUILD)/harness.o $(SIM_TEST_BUILD)/guest_bus.o
+
+$(SIM_SAN_MODEL) $(SIM_SAN_PROCESS): $(SIM_TEST_BUILD)/obj/%.o: sim/%.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(SIM_TEST_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(LIBAGATE_SIM_SAN): $(SIM_SAN_MODEL)
+	$(call say,AR,$@)
+	$(Q)rm -f $@
+	$(Q)$(AR) rcs $@ $^
+
+$(AGATE_SIM_SAN): $(SIM_SAN_PROCESS) $(LIBAGATE_SIM_SAN)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SIM_TEST_CFLAGS) -o $@ $^ -ljansson -lm
+
+$(SIM_TEST_BUILD)/%.o: tests/host/sim/%.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(SIM_TEST_CFLAGS) -DAGATE_SIM_SAN='"$(AGATE_SIM_SAN)"' -MMD -MP -c -o $@ $<
+
+SIM_PROGRAMS	:= $(SIM_TESTS:%=$(SIM_TEST_BUILD)/sim-%)
+SIM_TEST_PARTS	:= $(addprefix $(SIM_TEST_BUILD)/obj/process/,bus.o ram.o names.o)
+$(SIM_PROGRAMS): $(SIM_TEST_BUILD)/sim-%: $(SIM_TEST_BUILD)/test_%.o $(SIM_TEST_COMMON) \
+		 $(SIM_TEST_PARTS) $(LIBAGATE_SIM_SAN)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SIM_TEST_CFLAGS) -o $@ $^ -lcmocka -ljansson -lm
+
+# That one runs the process itself.
+$(SIM_TEST_BUILD)/sim-process: | $(AGATE_SIM_SAN)
+
+.SECONDARY: $(SIM_TESTS:%=$(SIM_TEST_BUILD)/test_%.o)
+-include $(wildcard $(SIM_TEST_BUILD)/*.d $(SIM_TEST_BUILD)/obj/*/*.d)
+
+HOST_TESTS	+= $(SIM_PROGRAMS)
