@@ -6,6 +6,7 @@
 # A run is the launcher, QEMU and the GPU's process.  Each is killed in mid-run;
 # then no process may be left, no file where the run could write, and no socket
 # with a name.  Needs the fast kernel, the initramfs and build/bin/.
+# shellcheck disable=SC2086,SC2012,SC2181,SC2317
 set -u
 
 build=$(realpath "${BUILD:-build}")
@@ -48,7 +49,7 @@ until_true()
 	tries=300
 	while ! "$@"; do
 		tries=$((tries - 1))
-		[ $tries -gt 0 ] || return 1
+		[ "$tries" -gt 0 ] || return 1
 		sleep 0.1
 	done
 }
@@ -70,64 +71,6 @@ child()
 named_sockets()
 {
 	awk '$8 ~ /^\/.*(agate|qemu|ivshmem)/ { print $8 }' /proc/net/unix | sort
-}
-
-up()
-{
-	for pid in $launcher $qemu $sim; do
-		kill -9 "$pid" 2>/dev/null
-	done
-	rm -rf "$work"
-}
-trap cleanup EXIT
-trap 'exit 1' INT TERM HUP
-
-# ok STATUS NAME: one line of TAP for a check that ended with STATUS.
-ok()
-{
-	number=$((number + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $number - $2"
-	else
-		echo "not ok $number - $2"
-	fi
-}
-
-# A zombie holds nothing: it only waits for its parent to look.
-alive()
-{
-	[ -r "/proc/$1/stat" ] && ! grep -q '^[0-9]* (.*) Z' "/proc/$1/stat" 2>/dev/null
-}
-
-# until_true COMMAND...: true once it succeeds, false when it has not for 30 seconds.
-until_true()
-{
-	tries=300
-	while ! "$@"; do
-		tries=$((tries - 1))
-		[ $tries -gt 0 ] || return 1
-		sleep 0.1
-	done
-}
-
-gone()
-{
-	for pid in "$@"; do
-		! alive "$pid" || return 1
-	done
-}
-
-# child NAME: the launcher's child of that name.
-child()
-{
-	cat /proc/[0-9]*/stat 2>/dev/null |
-		awk -v parent="$launcher" -v name="($1)" '$2 == name && $4 == parent { print $1 }'
-}
-
-named_sockets()
-{
-	awk '$8 ~ /agate|qemu|ivshmem|^.*\/run\// && $8 ~ /^\// { print $8 }' /proc/net/unix |
-		grep "agate\|qemu\|ivshmem" | sort
 }
 
 up()
@@ -161,8 +104,11 @@ running()
 
 nothing_left()
 {
-	until_true gone "$launcher" "$qemu" "$sim" &&
-		[ -z "$(ls -A "$dir")" ] &&
+	until_true gone $launcher $qemu $sim || {
+		kill -9 $launcher $qemu $sim 2>/dev/null
+		return 1
+	}
+	[ -z "$(ls -A "$dir")" ] &&
 		ls -A /dev/shm | cmp -s - "$work/shm" &&
 		named_sockets | cmp -s - "$sockets"
 }
@@ -218,7 +164,7 @@ ok $? "launcher, KILL: boots for a snapshot"
 kill -KILL "$launcher"
 wait "$launcher" 2>/dev/null
 sim=''
-until_true gone "$launcher" "$qemu"
+nothing_left
 ok $? "launcher, KILL: the guest that boots goes too"
 [ -z "$(find "$work/cache" -type f)" ]
 ok $? "launcher, KILL: no half snapshot is left"
