@@ -8,6 +8,8 @@ US_TEST		:= $(BUILD)/tests/host/userspace
 US_WRAPPED	:= drmIoctl drmPrimeFDToHandle drmPrimeHandleToFD drmCloseBufferHandle \
 		   drmSyncobjCreate drmSyncobjDestroy drmGetVersion drmFreeVersion mmap munmap
 US_WRAP		:= $(US_WRAPPED:%=-Wl,--wrap=%)
+# Where a test opens the device through a tool, the fake is what it finds.
+US_WRAP_gem_picture := -Wl,--wrap=agate_device_open
 US_TEST_CFLAGS	= $(US_CFLAGS) -ffp-contract=off -Isim/model -Iuserspace/tools \
 		  -Itests/host/userspace $(call US_PKG_CFLAGS,libpng)
 
@@ -41,7 +43,7 @@ US_ASAN_PROGRAMS := $(US_TESTS:%=$(US_TEST)/userspace-%)
 $(US_ASAN_PROGRAMS): $(US_TEST)/userspace-%: $(US_TEST)/asan/test_%.o $(US_TEST)/asan/harness.o \
 		$(US_TEST)/asan/common.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS_SAN) $(US_WRAP) -o $@ $^ $(US_LINK_LIBS)
+	$(Q)$(CC) $(CFLAGS_SAN) $(US_WRAP) $(US_WRAP_$*) -o $@ $^ $(US_LINK_LIBS)
 
 US_TSAN_PROGRAMS := $(US_TESTS_TSAN:%=$(US_TEST)/userspace-%-tsan)
 $(US_TSAN_PROGRAMS): $(US_TEST)/userspace-%-tsan: $(US_TEST)/tsan/test_%.o \

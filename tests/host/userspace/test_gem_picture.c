@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+/*
+ * agate-gem's drawing on the GPU model: the frames fit, the picture is there,
+ * depth decides, and the BO lists are complete (the model sees no other BO).
+ */
+#include "harness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake_gpu.h"
+#include "gem_gpu.h"
+
+#define SIZE	128
+
+int __wrap_agate_device_open(struct agate_device **dev);
+int __wrap_agate_device_open(struct agate_device **dev)
+{
+	*dev = fake_open();
+	return 0;
+}
+
+static const struct gem_pass still;
+static struct gem_scene scene;
+
+static struct gem_gpu *gpu_new(uint32_t size)
+{
+	struct gem_gpu *gpu = NULL;
+
+	fake_reset();
+	fake_submit(fake_gpu_run);
+	assert_int_equal(gem_gpu_create(size, &gpu), 0);
+	return gpu;
+}
+
+static void gpu_free(struct gem_gpu *gpu)
+{
+	gem_gpu_destroy(gpu);
+	assert_int_equal(fake_live_handles(), 0);
+	assert_int_equal(fake_live_maps(), 0);
+}
+
+static const uint8_t *draw(struct gem_gpu *gpu)
+{
+	const uint8_t *pixels = NULL;
+
+	assert_int_equal(gem_gpu_draw(gpu, &scene, &still, &pixels), 0);
+	assert_non_null(pixels);
+	return pixels;
+}
+
+static void test_every_angle_fits(void **state)
+{
+	unsigned int i, most = 0;
+
+	(void)state;
+	for (i = 0; i < 64; i++) {
+		assert_int_equal(gem_scene_build(&scene, i / 64.0), 0);
+		most = scene.indices > most ? scene.indices : most;
+	}
+	/* Room to spare: no angle in between comes near the end. */
+	assert_true(most < GEM_SCENE_INDICES / 2);
+}
+
+static void test_vertices_are_sound(void **state)
+{
+	uint32_t i;
+
+	(void)state;
+	assert_int_equal(gem_scene_build(&scene, 0.4), 0);
+	for (i = 0; i < scene.vertices; i++) {
+		const struct agate_vertex *v = &scene.vertex[i];
+
+		assert_true(v->w > 0.0f && v->z >= 0.0f && v->z <= v->w);
+		assert_true(v->r >= 0.0f && v->r <= 1.0f && v->g >= 0.0f && v->g <= 1.0f &&
+			    v->b >= 0.0f && v->b <= 1.0f && v->a == 1.0f);
+	}
+	assert_int_equal(scene.indices % 3, 0);
+	for (i = 0; i < scene.indices; i++)
+		assert_true(scene.index[i] < scene.vertices);
+}
+
+/* Every pixel is drawn on, and the stone stands out from what is around it. */
+static void test_picture(void **state)
+{
+	struct gem_gpu *gpu = gpu_new(SIZE);
+	unsigned int x, y, bright = 0;
+	const uint8_t *pixels;
+
+	(void)state;
+	assert_int_equal(gem_scene_build(&scene, 0.02), 0);
+	pixels = draw(gpu);
+	for (y = 0; y < SIZE; y++) {
+		for (x = 0; x < SIZE; x++) {
+			const uint8_t *p = pixels + 4 * (y * SIZE + x);
+
+			/* The clear colour is black, the backdrop nowhere quite so. */
+			assert_true(p[0] | p[1] | p[2]);
+			assert_int_equal(p[3], 255);
+			bright += p[1] > 128;
+		}
+	}
+	assert_in_range(bright, SIZE * SIZE / 50, SIZE * SIZE / 4);
+	gpu_free(gpu);
+}
+
+static void test_same_bytes(void **state)
+{
+	static uint8_t first[SIZE * SIZE * 4];
+	struct gem_gpu *gpu = gpu_new(SIZE);
+
+	(void)state;
+	assert_int_equal(gem_scene_build(&scene, 0.3), 0);
+	memcpy(first, draw(gpu), sizeof(first));
+	assert_int_equal(gem_scene_build(&scene, 0.7), 0);
+	assert_memory_not_equal(draw(gpu), first, sizeof(first));
+	assert_int_equal(gem_scene_build(&scene, 0.3), 0);
+	assert_memory_equal(draw(gpu), first, sizeof(first));
+	gpu_free(gpu);
+}
+
+/* Triangles in the opposite order are the same picture: depth decides. */
+static void test_order_does_not_matter(void **state)
+{
+	static uint8_t first[SIZE * SIZE * 4];
+	struct gem_gpu *gpu = gpu_new(SIZE);
+	unsigned int differ = 0;
+	const uint8_t *pixels;
+	uint32_t i, k;
+
+	(void)state;
+	assert_int_equal(gem_scene_build(&scene, 0.02), 0);
+	memcpy(first, draw(gpu), sizeof(first));
+	for (i = 0; i < scene.indices / 6; i++) {
+		for (k = 0; k < 3; k++) {
+			uint32_t *a = &scene.index[3 * i + k];
+			uint32_t *b = &scene.index[scene.indices - 3 * (i + 1) + k];
+			uint32_t t = *a;
+
+			*a = *b;
+			*b = t;
+		}
+	}
+	pixels = draw(gpu);
+	for (i = 0; i < SIZE * SIZE; i++)
+		differ += memcmp(first + 4 * i, pixels + 4 * i, 4) != 0;
+	/* Only where facets touch can two depths be the same. */
+	assert_true(differ < SIZE * SIZE / 200);
+	gpu_free(gpu);
+}
+
+static void test_odd_sizes(void **state)
+{
+	static const uint32_t sizes[] = { 64, 65, 79, 100, 257 };
+	size_t i;
+
+	(void)state;
+	assert_int_equal(gem_scene_build(&scene, 0.02), 0);
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct gem_gpu *gpu = gpu_new(sizes[i]);
+		const uint32_t last = sizes[i] * sizes[i] - 1;
+		const uint8_t *pixels = draw(gpu);
+
+		assert_int_equal(pixels[3], 255);
+		assert_int_equal(pixels[4 * last + 3], 255);
+		assert_true(pixels[4 * last] | pixels[4 * last + 1] | pixels[4 * last + 2]);
+		assert_int_equal(gem_gpu_stats(gpu)->passes, 1);
+		assert_int_equal(gem_gpu_stats(gpu)->triangles, scene.indices / 3);
+		assert_true(gem_gpu_stats(gpu)->heap_bytes >= 16 * 4096);
+		gpu_free(gpu);
+	}
+}
+
+static void test_faulting_jobs_are_reported(void **state)
+{
+	struct gem_gpu *gpu = gpu_new(SIZE);
+	const uint8_t *pixels = NULL;
+
+	(void)state;
+	assert_int_equal(gem_scene_build(&scene, 0.02), 0);
+	scene.index[5] = scene.vertices;	/* the TILER's data is invalid */
+	assert_int_equal(gem_gpu_draw(gpu, &scene, &still, &pixels), -EIO);
+	assert_null(pixels);
+	gpu_free(gpu);
+}
+
+/* Each kernel call of creation fails in turn; nothing stays. */
+static void test_failing_creation(void **state)
+{
+	static const unsigned long requests[] = {
+		DRM_IOCTL_AGATE_CREATE_BO, DRM_IOCTL_AGATE_SET_LABEL, FAKE_MMAP,
+		DRM_IOCTL_SYNCOBJ_CREATE,
+	};
+	unsigned int i, nth, failures = 0;
+
+	(void)state;
+	for (i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+		for (nth = 1; nth <= 4; nth++) {
+			struct gem_gpu *gpu = NULL;
+
+			fake_reset();
+			fake_fail(requests[i], nth, ENOMEM);
+			if (!gem_gpu_create(SIZE, &gpu)) {
+				gpu_free(gpu);
+				continue;
+			}
+			failures++;
+			assert_null(gpu);
+			assert_int_equal(fake_live_handles(), 0);
+			assert_int_equal(fake_live_maps(), 0);
+		}
+	}
+	/* Four BOs, four labels, three maps, one sync object. */
+	assert_int_equal(failures, 12);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_angle_fits),
+		cmocka_unit_test(test_vertices_are_sound),
+		cmocka_unit_test(test_picture),
+		cmocka_unit_test(test_same_bytes),
+		cmocka_unit_test(test_order_does_not_matter),
+		cmocka_unit_test(test_odd_sizes),
+		cmocka_unit_test(test_faulting_jobs_are_reported),
+		cmocka_unit_test(test_failing_creation),
+	};
+
+	return cmocka_run_group_tests_name("gem-picture", tests, NULL, NULL);
+}
