@@ -19,6 +19,11 @@
 
 typedef _Atomic uintptr_t node_ref;
 
+static uintptr_t ref_make(void *node, unsigned int level)
+{
+	return (uintptr_t)node | level;
+}
+
 static unsigned int ref_level(uintptr_t ref)
 {
 	return ref & LEVEL_MASK;
@@ -41,7 +46,7 @@ static uintptr_t node_create(const struct agate_sparse_array *arr, unsigned int 
 	if (!node)
 		return 0;
 	memset(node, 0, bytes);
-	return (uintptr_t)node | level;
+	return ref_make(node, level);
 }
 
 static void node_destroy(const struct agate_sparse_array *arr, uintptr_t ref)

@@ -31,8 +31,8 @@ struct gem_pass {
 };
 
 /*
- * Draw the scene and wait for it.  *pixels is then size * size times R G B A, until the next pass.  On failure
- * as gem_gpu_create().
+ * Draw the scene and wait for it.  *pixels is then size * size times R G B A, until
+ * the next pass.  On failure as gem_gpu_create().
  */
 int gem_gpu_draw(struct gem_gpu *gpu, const struct gem_scene *scene,
 		 const struct gem_pass *pass, const uint8_t **pixels);

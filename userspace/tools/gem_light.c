@@ -73,9 +73,9 @@ struct vec3 gem_light_arriving(struct vec3 dir)
 
 	for (i = 0; i < LAMPS; i++) {
 		const double cosine = vec3_dot(dir, vec3_normalize(lamps[i].dir));
+		const double part = gem_smoothstep(lamps[i].outer, lamps[i].inner, cosine);
 
-		sum = vec3_add(sum, vec3_scale(lamps[i].light,
-				gem_smoothstep(lamps[i].outer, lamps[i].inner, cosine)));
+		sum = vec3_add(sum, vec3_scale(lamps[i].light, part));
 	}
 	return sum;
 }
@@ -94,6 +94,8 @@ static double fresnel(double cosine, double eta)
 	return 0.5 * (rs * rs + rp * rp);
 }
 
+#define INVERSE_E	0.36787944117144233
+
 /* What is left of white light after going from a to b. */
 static struct vec3 transmitted(struct vec3 a, struct vec3 b)
 {
@@ -102,14 +104,20 @@ static struct vec3 transmitted(struct vec3 a, struct vec3 b)
 	const struct vec3 k = vec3_mix(absorb_low, absorb_high,
 				       gem_smoothstep(-0.45, 0.20, height));
 
-	return vec3(gem_pow(0.367879441, k.x * length), gem_pow(0.367879441, k.y * length),
-		    gem_pow(0.367879441, k.z * length));
+	return vec3(gem_pow(INVERSE_E, k.x * length), gem_pow(INVERSE_E, k.y * length),
+		    gem_pow(INVERSE_E, k.z * length));
+}
+
+/* Red, green or blue. */
+static double channel_of(struct vec3 light, unsigned int channel)
+{
+	return channel == 0 ? light.x : channel == 1 ? light.y : light.z;
 }
 
 /* One colour's ray, through the facets that the patch's middle ray meets. */
 static double inside(const struct gem_mesh *mesh, const struct gem_pose *pose,
-		     const struct gem_patch *patch, struct vec3 dir, double index, int channel,
-		     const struct vec3 *left)
+		     const struct gem_patch *patch, struct vec3 dir, double index,
+		     unsigned int channel, const struct vec3 *left)
 {
 	double power = 1.0, sum = 0.0;
 	unsigned int i;
@@ -117,15 +125,13 @@ static double inside(const struct gem_mesh *mesh, const struct gem_pose *pose,
 	for (i = 0; i < GEM_BOUNCES; i++) {
 		const struct vec3 n = mesh->facet[patch->hit[i]].normal;
 		const double mirrored = fresnel(fabs(vec3_dot(dir, n)), index);
-		const double colour = channel == 0 ? left[i].x : channel == 1 ? left[i].y :
-				      left[i].z;
 		struct vec3 out;
 
 		if (mirrored < 1.0 && gem_refract(dir, vec3_scale(n, -1.0), index, &out)) {
 			const struct vec3 l = gem_light_arriving(gem_pose_direction(pose, out));
 
-			sum += power * (1.0 - mirrored) * colour *
-			       (channel == 0 ? l.x : channel == 1 ? l.y : l.z);
+			sum += power * (1.0 - mirrored) * channel_of(left[i], channel) *
+			       channel_of(l, channel);
 		}
 		power *= mirrored;
 		dir = vec3_reflect(dir, n);
@@ -141,7 +147,7 @@ struct vec3 gem_light_patch(const struct gem_mesh *mesh, const struct gem_pose *
 	const double mirrored = fresnel(-vec3_dot(dir, n), 1.0 / GEM_INDEX);
 	struct vec3 left[GEM_BOUNCES], so_far = vec3(1.0, 1.0, 1.0), from = p;
 	double channel[3];
-	struct vec3 sum;
+	struct vec3 sum, glare;
 	unsigned int i;
 
 	for (i = 0; i < GEM_BOUNCES; i++) {
@@ -154,11 +160,11 @@ struct vec3 gem_light_patch(const struct gem_mesh *mesh, const struct gem_pose *
 		struct vec3 entered = dir;
 
 		gem_refract(dir, n, 1.0 / index, &entered);
-		channel[i] = inside(mesh, pose, patch, entered, index, (int)i, left);
+		channel[i] = inside(mesh, pose, patch, entered, index, i, left);
 	}
 	sum = vec3_scale(vec3(channel[0], channel[1], channel[2]), 1.0 - mirrored);
-	return vec3_add(sum, vec3_scale(gem_light_arriving(
-			gem_pose_direction(pose, vec3_reflect(dir, n))), POLARISER * mirrored));
+	glare = gem_light_arriving(gem_pose_direction(pose, vec3_reflect(dir, n)));
+	return vec3_add(sum, vec3_scale(glare, POLARISER * mirrored));
 }
 
 #define EXPOSURE	1.25
