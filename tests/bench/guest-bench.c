@@ -2,9 +2,10 @@
 /*
  * What the driver costs, measured inside the guest; run by bench.sh.
  *
- * Prints one JSON object a line: {"name", "unit", "samples"}.  Where vgem does
- * the same thing (make a BO and close it, touch fresh pages) it is measured in
- * turns with agate, so that a noisy machine spoils both alike.
+ * Prints one JSON object a line: {"name", "unit", "samples"}, and "against" where
+ * it is to be compared with another.  Where vgem does the same thing (make a BO
+ * and close it, touch fresh pages) it is measured in turns with agate, so that a
+ * noisy machine spoils both alike.
  */
 #include <drm.h>
 #include <drm_mode.h>
@@ -77,9 +78,13 @@ static int open_driver(const char *name, const char *node, int first)
 	return -1;
 }
 
-static void report(const char *name, const char *unit, const double *samples)
+static void report(const char *name, const char *unit, const double *samples,
+		   const char *against)
 {
-	printf("{\"name\": \"%s\", \"unit\": \"%s\", \"samples\": [", name, unit);
+	printf("{\"name\": \"%s\", \"unit\": \"%s\", ", name, unit);
+	if (against)
+		printf("\"against\": \"%s\", ", against);
+	printf("\"samples\": [");
 	for (int i = 0; i < ROUNDS; i++)
 		printf("%s%.1f", i ? ", " : "", samples[i]);
 	puts("]}");
@@ -175,10 +180,10 @@ static void bench_bos(int agate, int vgem)
 		touch[0][i] = first_touch(&ours);
 		touch[1][i] = first_touch(&theirs);
 	}
-	report("bo_create_close", "ns", create[0]);
-	report("bo_create_close_vgem", "ns", create[1]);
-	report("first_touch_page", "ns", touch[0]);
-	report("first_touch_page_vgem", "ns", touch[1]);
+	report("bo_create_close", "ns", create[0], "bo_create_close_vgem");
+	report("bo_create_close_vgem", "ns", create[1], NULL);
+	report("first_touch_page", "ns", touch[0], "first_touch_page_vgem");
+	report("first_touch_page_vgem", "ns", touch[1], NULL);
 }
 
 /* debugfs shows the GPU's counters by reading two registers for each. */
@@ -204,7 +209,7 @@ static void bench_register_reads(int agate)
 		}
 		samples[i] = (now() - start) / (repeat * 2 * AGATE_CNT_COUNT);
 	}
-	report("register_read", "ns", samples);
+	report("register_read", "ns", samples, NULL);
 }
 
 static void submit(int fd, uint64_t jc, uint32_t handle)
@@ -255,8 +260,8 @@ static void bench_jobs(int fd)
 		wait_bo(fd, handle);
 		queued[i] = JOBS * 1e9 / (now() - start);
 	}
-	report("jobs_one_by_one", "jobs/s", trip);
-	report("jobs_queued", "jobs/s", queued);
+	report("jobs_one_by_one", "jobs/s", trip, NULL);
+	report("jobs_queued", "jobs/s", queued, NULL);
 	munmap(job, PAGE);
 	close_handle(fd, handle);
 }

@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: MIT
-# What `make bench` runs: a program in the guest, and the report on the host.
+# What `make bench` runs: a program in the guest, one that drives the model on
+# the host, and the report.
 
 BENCH_DIR	:= $(BUILD)/tests/bench
-BENCH_PROGRAMS	:= $(BENCH_DIR)/guest-bench $(BENCH_DIR)/report
+BENCH_PROGRAMS	:= $(BENCH_DIR)/guest-bench $(BENCH_DIR)/raster-bench $(BENCH_DIR)/report
 
 $(BENCH_DIR)/guest-bench: tests/bench/guest-bench.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) $$(pkg-config --cflags libdrm) -MMD -MP -MF $@.d -o $@ $<
+
+$(BENCH_DIR)/raster-bench: tests/bench/raster-bench.c $(LIBAGATE_SIM)
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_HOST) -Isim/model -MMD -MP -MF $@.d -o $@ $< $(LIBAGATE_SIM) -lm
 
 $(BENCH_DIR)/report: tests/bench/report.c
 	$(call say,CC,$@)

@@ -5,8 +5,8 @@
  *   report OUT.json < samples
  *
  * Reads one JSON object a line, {"name", "unit", "samples": [...]}; lines of the
- * same name are joined.  Prints minimum, median and maximum, and beside every
- * "X" whose counterpart "X_vgem" was measured, the ratio of the medians.
+ * same name are joined.  A line may say "against": NAME; beside its minimum,
+ * median and maximum stands then the ratio of its median to that of NAME.
  */
 #include <jansson.h>
 #include <stdbool.h>
@@ -67,21 +67,21 @@ static void print_table(json_t *all)
 	const char *name;
 	json_t *entry;
 
-	printf("%-26s %12s %12s %12s  %-12s %s\n", "what", "minimum", "median", "maximum", "unit",
-	       "against vgem");
+	printf("%-26s %14s %14s %14s  %-12s %s\n", "what", "minimum", "median", "maximum", "unit",
+	       "against");
 	json_object_foreach(all, name, entry) {
-		char other[128];
+		const char *other = json_string_value(json_object_get(entry, "against"));
 		double v[3], w[3];
 
 		if (!summarise(json_object_get(entry, "samples"), v))
 			continue;
 		json_object_set_new(entry, "median", json_real(v[1]));
-		printf("%-26s %12.1f %12.1f %12.1f  %-12s", name, v[0], v[1], v[2],
+		printf("%-26s %14.1f %14.1f %14.1f  %-12s", name, v[0], v[1], v[2],
 		       json_string_value(json_object_get(entry, "unit")));
-		snprintf(other, sizeof(other), "%s_vgem", name);
-		if (summarise(json_object_get(json_object_get(all, other), "samples"), w)) {
-			json_object_set_new(entry, "ratio_vgem", json_real(v[1] / w[1]));
-			printf(" %.2f x", v[1] / w[1]);
+		if (other &&
+		    summarise(json_object_get(json_object_get(all, other), "samples"), w)) {
+			json_object_set_new(entry, "ratio", json_real(v[1] / w[1]));
+			printf(" %.3g x %s", v[1] / w[1], other);
 		}
 		putchar('\n');
 	}
