@@ -84,9 +84,11 @@ static int job_write_next(struct agate_job *job, int as)
 {
 	struct agate_device *adev = job->adev;
 	unsigned int n = job->slot;
-	int ret;
+	int ret = 0;
 
-	ret = gpu_poll(adev, JS_COMMAND_NEXT(n), U32_MAX, JS_COMMAND_NOP);
+	/* The slot may not have taken the chain ahead of this one yet. */
+	if (adev->slots.slot[n].job[0])
+		ret = gpu_poll(adev, JS_COMMAND_NEXT(n), U32_MAX, JS_COMMAND_NOP);
 	if (ret == -ETIMEDOUT) {
 		dev_err(&adev->pdev->dev, "slot%u does not take its next chain\n", n);
 		agate_reset_schedule(adev);
@@ -222,35 +224,37 @@ static void slot_again(struct agate_job *job, bool restart, struct slot_ends *en
 /* ---- All slots -------------------------------------------------------- */
 
 /*
- * One DONE bit can stand for two chains.  JS_STATE, sampled by CLEAR, says
- * whether the slot is empty; but a failure between reading RAWSTAT and CLEAR
- * empties it too, so this repeats until no bit is up, and a slot with a failure
- * is not judged by its state.
+ * One DONE bit can stand for two chains.  Where one is left, JS_STATE, sampled
+ * by CLEAR, says whether the slot is empty; but a failure between reading
+ * RAWSTAT and CLEAR empties it too, so RAWSTAT is read again, and a slot with a
+ * failure is not judged by its state.
  */
 static void slots_collect(struct agate_device *adev, bool restart, struct slot_ends *ends)
 {
 	struct agate_slots *slots = &adev->slots;
 	struct agate_job *again[AGATE_MAX_SLOTS] = {};
-	u32 seen = 0, state = 0;
+	u32 seen = 0, state = 0, sampled;
 	unsigned int n;
-	u32 status;
 
-	while ((status = gpu_read(adev, JOB_INT_RAWSTAT)) && !agate_bus_lost(adev)) {
-		u32 sampled = 0;
+	do {
+		u32 status = gpu_read(adev, JOB_INT_RAWSTAT);
 
+		if (!status || agate_bus_lost(adev))
+			break;
+		sampled = 0;
 		for (n = 0; n < AGATE_MAX_SLOTS; n++) {
 			if (status & JOB_INT_DONE(n))
 				slot_done(&slots->slot[n], ends);
 			if (status & JOB_INT_FAIL(n))
 				slot_failed(adev, n, &again[n], ends);
-			if (status & (JOB_INT_DONE(n) | JOB_INT_FAIL(n)))
+			if ((status & (JOB_INT_DONE(n) | JOB_INT_FAIL(n))) && slots->slot[n].job[0])
 				sampled |= JOB_JS_STATE_CURRENT(n) | JOB_JS_STATE_NEXT(n);
 		}
 		gpu_write(adev, JOB_INT_CLEAR, status);
-		state &= ~sampled;
-		state |= gpu_read(adev, JOB_INT_JS_STATE) & sampled;
+		if (sampled)
+			state = (state & ~sampled) | (gpu_read(adev, JOB_INT_JS_STATE) & sampled);
 		seen |= status;
-	}
+	} while (sampled);
 
 	for (n = 0; n < AGATE_MAX_SLOTS; n++) {
 		u32 busy = state & (JOB_JS_STATE_CURRENT(n) | JOB_JS_STATE_NEXT(n));
