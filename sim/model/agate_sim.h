@@ -31,6 +31,7 @@ enum agate_sim_event_kind {
 	AGATE_EV_AS,		/* a: address space, b: command, c: region */
 	AGATE_EV_WALK,		/* a: address space, b: va, c: pte */
 	AGATE_EV_FAULT,		/* a: address space, b: va, c: FAULTSTATUS */
+	AGATE_EV_FAULT_AGAIN,	/* a: address space, b: va: retried, and failed as before */
 	AGATE_EV_FAULT_RESUMED,	/* a: address space, b: va */
 	AGATE_EV_CHAIN_START,	/* a: slot, b: head, c: CONFIG */
 	AGATE_EV_CHAIN_END,	/* a: slot, b: tail, c: exception */

@@ -120,6 +120,7 @@ struct mmu {
 struct mmu_stall {
 	bool waiting;
 	bool faulted;		/* a fault, not a lock or an UPDATE in progress */
+	bool announced;		/* that fault has been latched before */
 	enum mmu_access access;
 	uint64_t va;
 	enum agate_exception exception;

@@ -14,6 +14,24 @@ static uint64_t mmu_offset(uint64_t va, unsigned int level)
 	return va & ((1ull << AGATE_PT_SHIFT(level)) - 1);
 }
 
+/*
+ * A retry that fails as before raises the bit again, but it is still the same
+ * fault: how often one is retried depends on what else the driver flushes, and
+ * neither the log nor the counter shall.
+ */
+static void mmu_announce(struct agate_sim *sim, struct slot *slot, uint32_t status)
+{
+	struct mmu_stall *stall = &slot->stall;
+
+	if (stall->announced) {
+		sim_event(sim, AGATE_EV_FAULT_AGAIN, slot_as(slot), stall->va, 0, NULL);
+		return;
+	}
+	stall->announced = true;
+	sim_count(sim, AGATE_CNT_FAULTS, 1);
+	sim_event(sim, AGATE_EV_FAULT, slot_as(slot), stall->va, status, NULL);
+}
+
 static void mmu_latch(struct agate_sim *sim, struct slot *slot)
 {
 	unsigned int n = slot_as(slot);
@@ -26,8 +44,7 @@ static void mmu_latch(struct agate_sim *sim, struct slot *slot)
 	as->fault_slot = slot->index;
 	as->fault_address = stall->va;
 	as->fault_status = stall->exception | (uint32_t)stall->access << 8 | slot->index << 16;
-	sim_count(sim, AGATE_CNT_FAULTS, 1);
-	sim_event(sim, AGATE_EV_FAULT, n, stall->va, as->fault_status, NULL);
+	mmu_announce(sim, slot, as->fault_status);
 	irq_raise(sim, &sim->irq[AGATE_VECTOR_MMU],
 		  bus ? MMU_INT_BUS_ERROR(n) : MMU_INT_PAGE_FAULT(n));
 }
@@ -35,9 +52,14 @@ static void mmu_latch(struct agate_sim *sim, struct slot *slot)
 static enum mmu_result mmu_fault(struct agate_sim *sim, struct slot *slot, uint64_t va,
 				 enum mmu_access access, enum agate_exception exception)
 {
+	const struct mmu_stall *was = &slot->stall;
+	bool same = was->faulted && was->va == va && was->access == access &&
+		    was->exception == exception;
+
 	slot->stall = (struct mmu_stall){
 		.waiting = true,
 		.faulted = true,
+		.announced = same && was->announced,
 		.access = access,
 		.va = va,
 		.exception = exception,

@@ -129,8 +129,10 @@ void log_event(struct log *log, const struct agate_sim_event *e)
 	case AGATE_EV_FAULT:
 		log_fault(log, e);
 		break;
+	case AGATE_EV_FAULT_AGAIN:
 	case AGATE_EV_FAULT_RESUMED:
-		log_line(log, e->time, "fault_resumed",
+		log_line(log, e->time,
+			 e->kind == AGATE_EV_FAULT_AGAIN ? "fault_again" : "fault_resumed",
 			 ", \"as\": %" PRIu64 ", \"va\": \"" X64 "\"", e->a, e->b);
 		break;
 	case AGATE_EV_CHAIN_START:

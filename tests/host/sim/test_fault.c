@@ -115,8 +115,20 @@ static void test_failing_again_raises_again(void **state)
 	settle(b);
 	assert_int_equal(rd(b, MMU_INT_STAT), 1);
 	assert_int_equal(b->messages[AGATE_VECTOR_MMU], 2);
-	assert_int_equal(counter(b, AGATE_CNT_FAULTS), 2);
+	assert_int_equal(rd(b, AS_FAULTSTATUS(0)), 0x3c3);
+	assert_int_equal(rd64(b, AS_FAULTADDRESS_LO(0)), HOLE);
+	/* the same fault still */
+	assert_int_equal(counter(b, AGATE_CNT_FAULTS), 1);
+	assert_int_equal(count_events(b, AGATE_EV_FAULT), 1);
+	assert_int_equal(count_events(b, AGATE_EV_FAULT_AGAIN), 1);
 	assert_int_equal(rd(b, JS_STATUS(0)), AGATE_EXC_ACTIVE);
+	/* a page without permission: another one */
+	wr(b, MMU_INT_CLEAR, 1);
+	put64(b, HOLE_PTE, 0x40058041);
+	as_flush(b, 0, HOLE_LOCK, AS_COMMAND_FLUSH_PT);
+	assert_int_equal(rd(b, AS_FAULTSTATUS(0)), 0x3cb);
+	assert_int_equal(counter(b, AGATE_CNT_FAULTS), 2);
+	assert_int_equal(count_events(b, AGATE_EV_FAULT), 2);
 	bench_free(b);
 }
 
