@@ -9,30 +9,30 @@
 #include "gem_light.h"
 
 struct lamp {
-	struct vec3 dir;		/* towards the lamp; need not be of length 1 */
+	struct vec3 dir;		/* towards the lamp, of length 1 */
 	double inner, outer;		/* cosines: full inside, nothing outside */
 	struct vec3 light;
 };
 
 static const struct lamp lamps[] = {
 	/* Key: a large warm window, upper left, on the viewer's side. */
-	{ { -0.85, -0.50, 0.70 }, 0.985, 0.880, { 5.6, 4.6, 3.4 } },
+	{ { -0.7029, -0.4134, 0.5788 }, 0.985, 0.880, { 5.6, 4.6, 3.4 } },
 	/* Fill: wide, cool and weak, from the right. */
-	{ { 0.95, -0.45, 0.35 }, 0.93, 0.60, { 0.35, 0.62, 0.80 } },
+	{ { 0.8575, -0.4062, 0.3159 }, 0.93, 0.60, { 0.35, 0.62, 0.80 } },
 	/* Rims: behind the stone, on both sides. */
-	{ { -0.80, 0.80, 0.25 }, 0.985, 0.90, { 1.0, 2.6, 3.6 } },
-	{ { 0.85, 0.75, 0.40 }, 0.985, 0.91, { 4.4, 2.2, 0.8 } },
+	{ { -0.6905, 0.6905, 0.2158 }, 0.985, 0.90, { 1.0, 2.6, 3.6 } },
+	{ { 0.7071, 0.6239, 0.3328 }, 0.985, 0.91, { 4.4, 2.2, 0.8 } },
 	/* Overhead ring: what makes facets flash. */
-	{ { 0.10, 0.05, 1.00 }, 0.992, 0.975, { 6.5, 6.2, 5.8 } },
-	{ { 0.62, -0.30, 0.80 }, 0.994, 0.980, { 7.0, 5.6, 3.6 } },
-	{ { 0.25, 0.62, 0.80 }, 0.994, 0.978, { 3.0, 5.5, 6.0 } },
-	{ { -0.45, 0.45, 0.80 }, 0.994, 0.978, { 6.5, 4.2, 2.0 } },
-	{ { -0.15, -0.65, 0.85 }, 0.994, 0.982, { 5.5, 5.6, 5.8 } },
+	{ { 0.0994, 0.0497, 0.9938 }, 0.992, 0.975, { 6.5, 6.2, 5.8 } },
+	{ { 0.5873, -0.2842, 0.7578 }, 0.994, 0.980, { 7.0, 5.6, 3.6 } },
+	{ { 0.2398, 0.5947, 0.7674 }, 0.994, 0.978, { 3.0, 5.5, 6.0 } },
+	{ { -0.4402, 0.4402, 0.7826 }, 0.994, 0.978, { 6.5, 4.2, 2.0 } },
+	{ { -0.1388, -0.6016, 0.7867 }, 0.994, 0.982, { 5.5, 5.6, 5.8 } },
 	/* Low lamps, for the pavilion. */
-	{ { 0.95, 0.15, -0.10 }, 0.985, 0.950, { 3.6, 2.0, 0.8 } },
-	{ { -0.95, -0.10, -0.15 }, 0.985, 0.950, { 0.7, 2.2, 2.8 } },
+	{ { 0.9825, 0.1551, -0.1034 }, 0.985, 0.950, { 3.6, 2.0, 0.8 } },
+	{ { -0.9825, -0.1034, -0.1551 }, 0.985, 0.950, { 0.7, 2.2, 2.8 } },
 	/* The table's glow from below. */
-	{ { 0.0, -0.2, -1.0 }, 0.90, 0.55, { 0.75, 0.42, 0.16 } },
+	{ { 0.0000, -0.1961, -0.9806 }, 0.90, 0.55, { 0.75, 0.42, 0.16 } },
 };
 
 #define LAMPS	(sizeof(lamps) / sizeof(lamps[0]))
@@ -72,10 +72,12 @@ struct vec3 gem_light_arriving(struct vec3 dir)
 	unsigned int i;
 
 	for (i = 0; i < LAMPS; i++) {
-		const double cosine = vec3_dot(dir, vec3_normalize(lamps[i].dir));
-		const double part = gem_smoothstep(lamps[i].outer, lamps[i].inner, cosine);
+		const double cosine = vec3_dot(dir, lamps[i].dir);
 
-		sum = vec3_add(sum, vec3_scale(lamps[i].light, part));
+		if (cosine > lamps[i].outer)
+			sum = vec3_add(sum, vec3_scale(lamps[i].light,
+						       gem_smoothstep(lamps[i].outer,
+								      lamps[i].inner, cosine)));
 	}
 	return sum;
 }
@@ -94,8 +96,6 @@ static double fresnel(double cosine, double eta)
 	return 0.5 * (rs * rs + rp * rp);
 }
 
-#define INVERSE_E	0.36787944117144233
-
 /* What is left of white light after going from a to b. */
 static struct vec3 transmitted(struct vec3 a, struct vec3 b)
 {
@@ -104,9 +104,23 @@ static struct vec3 transmitted(struct vec3 a, struct vec3 b)
 	const struct vec3 k = vec3_mix(absorb_low, absorb_high,
 				       gem_smoothstep(-0.45, 0.20, height));
 
-	return vec3(gem_pow(INVERSE_E, k.x * length), gem_pow(INVERSE_E, k.y * length),
-		    gem_pow(INVERSE_E, k.z * length));
+	return vec3(gem_exp(-k.x * length), gem_exp(-k.y * length), gem_exp(-k.z * length));
 }
+
+void gem_light_tint(const struct gem_patch *patch, struct gem_tint *tint)
+{
+	struct vec3 left = vec3(1.0, 1.0, 1.0), from = patch->middle;
+	unsigned int i;
+
+	for (i = 0; i < GEM_BOUNCES; i++) {
+		left = vec3_mul(left, transmitted(from, patch->at[i]));
+		tint->left[i] = left;
+		from = patch->at[i];
+	}
+}
+
+/* Less of a ray's power than this makes no difference to be seen. */
+#define FAINT	0.002
 
 /* Red, green or blue. */
 static double channel_of(struct vec3 light, unsigned int channel)
@@ -117,12 +131,12 @@ static double channel_of(struct vec3 light, unsigned int channel)
 /* One colour's ray, through the facets that the patch's middle ray meets. */
 static double inside(const struct gem_mesh *mesh, const struct gem_pose *pose,
 		     const struct gem_patch *patch, struct vec3 dir, double index,
-		     unsigned int channel, const struct vec3 *left)
+		     unsigned int channel, const struct gem_tint *tint)
 {
 	double power = 1.0, sum = 0.0;
 	unsigned int i;
 
-	for (i = 0; i < GEM_BOUNCES; i++) {
+	for (i = 0; i < GEM_BOUNCES && power > FAINT; i++) {
 		const struct vec3 n = mesh->facet[patch->hit[i]].normal;
 		const double mirrored = fresnel(fabs(vec3_dot(dir, n)), index);
 		struct vec3 out;
@@ -130,7 +144,7 @@ static double inside(const struct gem_mesh *mesh, const struct gem_pose *pose,
 		if (mirrored < 1.0 && gem_refract(dir, vec3_scale(n, -1.0), index, &out)) {
 			const struct vec3 l = gem_light_arriving(gem_pose_direction(pose, out));
 
-			sum += power * (1.0 - mirrored) * channel_of(left[i], channel) *
+			sum += power * (1.0 - mirrored) * channel_of(tint->left[i], channel) *
 			       channel_of(l, channel);
 		}
 		power *= mirrored;
@@ -140,27 +154,22 @@ static double inside(const struct gem_mesh *mesh, const struct gem_pose *pose,
 }
 
 struct vec3 gem_light_patch(const struct gem_mesh *mesh, const struct gem_pose *pose,
-			    const struct gem_patch *patch, struct vec3 p, struct vec3 eye)
+			    const struct gem_patch *patch, const struct gem_tint *tint,
+			    struct vec3 p, struct vec3 eye)
 {
 	const struct vec3 dir = vec3_normalize(vec3_sub(p, eye));
 	const struct vec3 n = mesh->facet[patch->facet].normal;
 	const double mirrored = fresnel(-vec3_dot(dir, n), 1.0 / GEM_INDEX);
-	struct vec3 left[GEM_BOUNCES], so_far = vec3(1.0, 1.0, 1.0), from = p;
 	double channel[3];
 	struct vec3 sum, glare;
 	unsigned int i;
 
-	for (i = 0; i < GEM_BOUNCES; i++) {
-		so_far = vec3_mul(so_far, transmitted(from, patch->at[i]));
-		left[i] = so_far;
-		from = patch->at[i];
-	}
 	for (i = 0; i < 3; i++) {
 		const double index = GEM_INDEX + ((int)i - 1) * GEM_DISPERSION;
 		struct vec3 entered = dir;
 
 		gem_refract(dir, n, 1.0 / index, &entered);
-		channel[i] = inside(mesh, pose, patch, entered, index, i, left);
+		channel[i] = inside(mesh, pose, patch, entered, index, i, tint);
 	}
 	sum = vec3_scale(vec3(channel[0], channel[1], channel[2]), 1.0 - mirrored);
 	glare = gem_light_arriving(gem_pose_direction(pose, vec3_reflect(dir, n)));

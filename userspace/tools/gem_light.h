@@ -22,11 +22,22 @@ struct vec3 gem_pose_inverse(const struct gem_pose *pose, struct vec3 p);
 struct vec3 gem_light_arriving(struct vec3 dir);
 
 /*
+ * What the stone's colour leaves of white light that comes out where a patch's
+ * middle ray meets a facet; for gem_light_patch().
+ */
+struct gem_tint {
+	struct vec3 left[GEM_BOUNCES];
+};
+
+void gem_light_tint(const struct gem_patch *patch, struct gem_tint *tint);
+
+/*
  * Light seen at point p of a patch from eye, both in the stone's space: what the
  * facet mirrors, and what left the lamps, entered and was mirrored inside.
  */
 struct vec3 gem_light_patch(const struct gem_mesh *mesh, const struct gem_pose *pose,
-			    const struct gem_patch *patch, struct vec3 p, struct vec3 eye);
+			    const struct gem_patch *patch, const struct gem_tint *tint,
+			    struct vec3 p, struct vec3 eye);
 
 /* From linear light of any strength to a displayed colour, sRGB encoded. */
 struct vec3 gem_light_display(struct vec3 light);

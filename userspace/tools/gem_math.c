@@ -53,26 +53,26 @@ static double log_of(double x)
 
 	t = (m - 1.0) / (m + 1.0);
 	t2 = t * t;
-	for (i = 12; i >= 0; i--)
+	for (i = 9; i >= 0; i--)
 		sum = sum * t2 + 1.0 / (2.0 * i + 1.0);
 	return 2.0 * t * sum + (exponent - 0.5) * LN2;
 }
 
-static double exp_of(double x)
+double gem_exp(double x)
 {
 	const double n = floor(x / LN2 + 0.5);
 	const double f = x - n * LN2;
 	double sum = 1.0;
 	int i;
 
-	for (i = 14; i >= 1; i--)
+	for (i = 12; i >= 1; i--)
 		sum = 1.0 + sum * f / i;
 	return ldexp(sum, (int)gem_clamp(n, -1000.0, 1000.0));
 }
 
 double gem_pow(double x, double y)
 {
-	return x > 0.0 ? exp_of(y * log_of(x)) : 0.0;
+	return x > 0.0 ? gem_exp(y * log_of(x)) : 0.0;
 }
 
 double gem_srgb_encode(double linear)

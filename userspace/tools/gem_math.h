@@ -19,6 +19,8 @@ struct vec3 {
 /* Sine and cosine of an angle counted in turns: 0.25 is a right angle. */
 void gem_sin_cos(double turns, double *sine, double *cosine);
 
+double gem_exp(double x);
+
 /* x to the power of y, for x >= 0. */
 double gem_pow(double x, double y);
 

@@ -6,7 +6,8 @@
  * facet's middle.  From a point p, facet G is then t(p) = (offset - n.p) / (n.d)
  * away, and a ray leaves the body through the nearest G with n.d > 0.  All t are
  * linear in p, so the part of a beam that meets G is cut out by one half-plane
- * for every other facet: no tracing, no sampling, and exact.
+ * for every other facet: no tracing, no sampling, and exact.  For a beam, each
+ * facet's t is kept as the two halves of that linear function.
  */
 #include <stdbool.h>
 
@@ -19,6 +20,13 @@
 /* A corner of a beam: where it is now, and where it came through the facet. */
 struct corner {
 	struct vec3 now, entry;
+};
+
+/* How far a facet is along a beam's direction: constant - slope . p. */
+struct depth {
+	double constant;
+	struct vec3 slope;
+	bool ahead;			/* false: never met, the rest is not set */
 };
 
 struct beam {
@@ -36,41 +44,62 @@ struct split {
 	struct vec3 entry_dir;		/* of the beam inside the facet */
 };
 
-static double distance(const struct gem_facet *facet, struct vec3 p, struct vec3 dir)
+/* For rays of this direction that start on facet on. */
+static struct depth depth_of(const struct gem_mesh *mesh, unsigned int facet, unsigned int on,
+			     struct vec3 dir)
 {
-	return (facet->offset - vec3_dot(facet->normal, p)) / vec3_dot(facet->normal, dir);
+	const struct gem_facet *f = &mesh->facet[facet];
+	const double along = vec3_dot(f->normal, dir);
+
+	if (facet == on || along <= EPSILON)
+		return (struct depth) { .ahead = false };
+	return (struct depth) {
+		.constant = f->offset / along,
+		.slope = vec3_scale(f->normal, 1.0 / along),
+		.ahead = true,
+	};
 }
 
-static bool ahead(const struct gem_mesh *mesh, unsigned int facet, unsigned int on,
-		  struct vec3 dir)
+static double depth_at(const struct depth *depth, struct vec3 p)
 {
-	return facet != on && vec3_dot(mesh->facet[facet].normal, dir) > EPSILON;
+	return depth->constant - vec3_dot(depth->slope, p);
+}
+
+static struct corner corner_between(struct corner a, struct corner b, double t)
+{
+	return (struct corner) {
+		.now = vec3_mix(a.now, b.now, t),
+		.entry = vec3_mix(a.entry, b.entry, t),
+	};
 }
 
 /* Keep the part of the beam that meets facet g no later than facet h. */
-static void clip(struct beam *beam, const struct gem_facet *g, const struct gem_facet *h)
+static void clip(struct beam *beam, const struct depth *g, const struct depth *h)
 {
+	const struct vec3 slope = vec3_sub(h->slope, g->slope);
+	const double constant = h->constant - g->constant;
 	struct corner out[GEM_PATCH_CORNERS];
-	unsigned int i, n = 0;
+	double later[GEM_PATCH_CORNERS];
+	unsigned int i, n = 0, outside = 0;
 
 	for (i = 0; i < beam->count; i++) {
-		const struct corner a = beam->corner[i];
-		const struct corner b = beam->corner[(i + 1) % beam->count];
-		const double da = distance(h, a.now, beam->dir) - distance(g, a.now, beam->dir);
-		const double db = distance(h, b.now, beam->dir) - distance(g, b.now, beam->dir);
-
-		if (da >= 0.0 && n < GEM_PATCH_CORNERS)
-			out[n++] = a;
-		if ((da >= 0.0) != (db >= 0.0) && n < GEM_PATCH_CORNERS) {
-			const double t = da / (da - db);
-
-			out[n].now = vec3_mix(a.now, b.now, t);
-			out[n++].entry = vec3_mix(a.entry, b.entry, t);
-		}
+		later[i] = constant - vec3_dot(slope, beam->corner[i].now);
+		outside += later[i] < 0.0;
 	}
-	for (i = 0; i < n; i++)
-		beam->corner[i] = out[i];
+	if (!outside)
+		return;
+	for (i = 0; i < beam->count && outside < beam->count; i++) {
+		const unsigned int next = i + 1 == beam->count ? 0 : i + 1;
+
+		if (later[i] >= 0.0 && n < GEM_PATCH_CORNERS)
+			out[n++] = beam->corner[i];
+		if ((later[i] < 0.0) != (later[next] < 0.0) && n < GEM_PATCH_CORNERS)
+			out[n++] = corner_between(beam->corner[i], beam->corner[next],
+						  later[i] / (later[i] - later[next]));
+	}
 	beam->count = n < 3 ? 0 : n;
+	for (i = 0; i < beam->count; i++)
+		beam->corner[i] = out[i];
 }
 
 static double area(const struct beam *beam)
@@ -97,13 +126,10 @@ static void follow(const struct gem_mesh *mesh, struct gem_patch *patch, struct 
 		double best = 1e30;
 
 		for (i = 0; i < mesh->facets; i++) {
-			double t;
+			const struct depth depth = depth_of(mesh, i, on, dir);
 
-			if (!ahead(mesh, i, on, dir))
-				continue;
-			t = distance(&mesh->facet[i], p, dir);
-			if (t < best) {
-				best = t;
+			if (depth.ahead && depth_at(&depth, p) < best) {
+				best = depth_at(&depth, p);
 				nearest = i;
 			}
 		}
@@ -125,46 +151,95 @@ static void finish(const struct split *split, unsigned int facet, const struct b
 		patch.corner[i] = beam->corner[i].entry;
 		middle = vec3_add(middle, beam->corner[i].entry);
 	}
-	follow(split->mesh, &patch, vec3_scale(middle, 1.0 / beam->count), split->entry_dir);
+	patch.middle = vec3_scale(middle, 1.0 / beam->count);
+	follow(split->mesh, &patch, patch.middle, split->entry_dir);
 	split->emit(split->ctx, &patch);
 }
 
 /* The part of a beam that meets facet g first, moved there and mirrored. */
-static struct beam part(const struct gem_mesh *mesh, const struct beam *beam, unsigned int g)
+static struct beam part(const struct gem_mesh *mesh, const struct beam *beam,
+			const struct depth depth[GEM_FACETS], unsigned int g)
 {
 	struct beam out = *beam;
 	unsigned int i;
 
 	for (i = 0; i < mesh->facets && out.count; i++) {
-		if (i != g && ahead(mesh, i, beam->on, beam->dir))
-			clip(&out, &mesh->facet[g], &mesh->facet[i]);
+		if (i != g && depth[i].ahead)
+			clip(&out, &depth[g], &depth[i]);
 	}
 	for (i = 0; i < out.count; i++) {
 		struct vec3 *p = &out.corner[i].now;
 
-		*p = vec3_add(*p, vec3_scale(beam->dir,
-					     distance(&mesh->facet[g], *p, beam->dir)));
+		*p = vec3_add(*p, vec3_scale(beam->dir, depth_at(&depth[g], *p)));
 	}
 	out.dir = vec3_reflect(beam->dir, mesh->facet[g].normal);
 	out.on = g;
 	return out;
 }
 
+/* The facet that a ray from p meets. */
+static unsigned int nearest_facet(const struct gem_mesh *mesh,
+				  const struct depth depth[GEM_FACETS], struct vec3 p)
+{
+	double best = 1e30;
+	unsigned int i, nearest = 0;
+
+	for (i = 0; i < mesh->facets; i++) {
+		const double t = depth[i].ahead ? depth_at(&depth[i], p) : best;
+
+		if (t < best) {
+			best = t;
+			nearest = i;
+		}
+	}
+	return nearest;
+}
+
+/*
+ * Does one of the facets that the corners' rays meet lie before facet g all over
+ * the beam?  Spares most facets the clipping.
+ */
+static bool hidden(const struct beam *beam, const struct depth depth[GEM_FACETS],
+		   const unsigned int *nearest, unsigned int g)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < beam->count; i++) {
+		const struct depth *front = &depth[nearest[i]];
+
+		for (k = 0; k < beam->count; k++) {
+			const struct vec3 p = beam->corner[k].now;
+
+			if (depth_at(front, p) >= depth_at(&depth[g], p))
+				break;
+		}
+		if (k == beam->count)
+			return true;
+	}
+	return false;
+}
+
 static void split_beam(const struct split *split, unsigned int facet, const struct beam *beam,
 		       unsigned int level)
 {
+	unsigned int nearest[GEM_PATCH_CORNERS];
+	struct depth depth[GEM_FACETS];
 	unsigned int i;
 
 	if (level == split->levels) {
 		finish(split, facet, beam);
 		return;
 	}
+	for (i = 0; i < split->mesh->facets; i++)
+		depth[i] = depth_of(split->mesh, i, beam->on, beam->dir);
+	for (i = 0; i < beam->count; i++)
+		nearest[i] = nearest_facet(split->mesh, depth, beam->corner[i].now);
 	for (i = 0; i < split->mesh->facets; i++) {
 		struct beam next;
 
-		if (!ahead(split->mesh, i, beam->on, beam->dir))
+		if (!depth[i].ahead || hidden(beam, depth, nearest, i))
 			continue;
-		next = part(split->mesh, beam, i);
+		next = part(split->mesh, beam, depth, i);
 		if (next.count && area(&next) > MIN_AREA)
 			split_beam(split, facet, &next, level + 1);
 	}

@@ -24,6 +24,7 @@ struct gem_patch {
 	unsigned int facet;			/* that it is a part of */
 	unsigned int count;
 	struct vec3 corner[GEM_PATCH_CORNERS];	/* in that facet's plane */
+	struct vec3 middle;			/* of its corners */
 	unsigned int hit[GEM_BOUNCES];		/* facets met inside, in order */
 	struct vec3 at[GEM_BOUNCES];		/* where the middle ray meets them */
 };

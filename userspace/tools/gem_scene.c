@@ -101,11 +101,14 @@ static void add_patch(void *ctx, const struct gem_patch *patch)
 	struct builder *b = ctx;
 	struct gem_corner corner[GEM_PATCH_CORNERS];
 	const double share = patch_area(patch) / patch->count;
+	struct gem_tint tint;
 	unsigned int i;
 
+	gem_light_tint(patch, &tint);
 	for (i = 0; i < patch->count; i++) {
 		const struct vec3 p = patch->corner[i];
-		const struct vec3 light = gem_light_patch(&b->mesh, &b->pose, patch, p, b->eye);
+		const struct vec3 light = gem_light_patch(&b->mesh, &b->pose, patch, &tint,
+							  p, b->eye);
 
 		corner[i] = stone_corner(b, vec3_mix(p, b->eye, PATCH_LIFT), light);
 		b->light = vec3_add(b->light, vec3_scale(light, share));
