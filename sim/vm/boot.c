@@ -14,7 +14,7 @@
 /* Ten times what the slowest boot takes on a slow machine. */
 #define BOOT_TIMEOUT_NS		120000000000ull
 /* A working KVM boots in about a second; a broken one never does. */
-#define PROBE_TIMEOUT_NS	20000000000ull
+#define PROBE_TIMEOUT_NS	10000000000ull
 
 /* A guest like @vm's, without GPU. */
 static struct vm *like(const struct vm *vm, bool kvm, uint64_t timeout)
@@ -24,6 +24,7 @@ static struct vm *like(const struct vm *vm, bool kvm, uint64_t timeout)
 
 	cfg.sim = NULL;
 	cfg.console = NULL;
+	cfg.progress = NULL;
 	cfg.timeout_ms = 0;
 	guest = vm_new(&cfg);
 	if (guest) {
@@ -64,6 +65,7 @@ enum vm_status vm_boot_for_snapshot(struct vm *vm, int dir_fd, const char *name)
 	enum vm_status st;
 	int file;
 
+	vm_progress(vm, "booting the kernel once, to keep a snapshot of it");
 	guest = like(vm, vm->kvm, BOOT_TIMEOUT_NS);
 	if (!guest)
 		return vm_fail(vm, VM_HOST, "out of memory");
@@ -92,6 +94,7 @@ static enum vm_status probe(struct vm *vm, int dir_fd, const char *name)
 	enum vm_status st;
 	int file;
 
+	vm_progress(vm, "trying whether KVM works here, for ten seconds at most");
 	guest = like(vm, true, PROBE_TIMEOUT_NS);
 	if (!guest)
 		return vm_fail(vm, VM_HOST, "out of memory");
@@ -100,7 +103,7 @@ static enum vm_status probe(struct vm *vm, int dir_fd, const char *name)
 	if (st == VM_INTERRUPTED)
 		return vm_fail(vm, st, "interrupted");
 	vm->kvm = st == VM_OK;
-	file = openat(dir_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	file = vm_cache_create(dir_fd);
 	if (file < 0 || !vm_write_all(file, vm->kvm ? "kvm\n" : "tcg\n", 4) ||
 	    !vm_cache_publish(file, dir_fd, name))
 		st = vm_fail(vm, VM_HOST, "cache: %s", strerror(errno));
@@ -114,6 +117,7 @@ static enum vm_status probe(struct vm *vm, int dir_fd, const char *name)
 enum vm_status vm_accel_choose(struct vm *vm, int dir_fd)
 {
 	char name[64], answer[4] = "";
+	enum vm_status st = VM_OK;
 	int fd;
 
 	vm->kvm = vm->cfg.accel == VM_ACCEL_KVM;
@@ -121,11 +125,21 @@ enum vm_status vm_accel_choose(struct vm *vm, int dir_fd)
 		return VM_OK;
 	vm_cache_accel_name(name, sizeof(name));
 	fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return probe(vm, dir_fd, name);
-	if (read(fd, answer, 3) == 3)
-		vm->kvm = !strcmp(answer, "kvm");
-	futimens(fd, NULL);
-	close(fd);
-	return VM_OK;
+	if (fd < 0) {
+		st = vm_cache_lock(vm, dir_fd);
+		if (st != VM_OK)
+			return st;
+		/* Another run may have found out while we waited. */
+		fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			st = probe(vm, dir_fd, name);
+		vm_cache_unlock(dir_fd);
+	}
+	if (fd >= 0) {
+		if (read(fd, answer, 3) == 3)
+			vm->kvm = !strcmp(answer, "kvm");
+		futimens(fd, NULL);
+		close(fd);
+	}
+	return st;
 }

@@ -10,8 +10,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -21,6 +23,8 @@
 #include "vm_priv.h"
 
 #define UNUSED_SECONDS	(14 * 24 * 3600)
+#define LOCK_POLL_MS	50
+#define PART		"unfinished"
 
 /* FNV-1a over 64-bit words: not for adversaries, the cache is the user's own. */
 static uint64_t hash(uint64_t h, const void *data, size_t len)
@@ -156,13 +160,48 @@ void vm_cache_accel_name(char *name, size_t size)
 	snprintf(name, size, "accel-%016llx", (unsigned long long)h);
 }
 
-/* Names a nameless file; that another run was faster is as good. */
+/* One run at a time adds to the cache; the lock goes when its holder does. */
+enum vm_status vm_cache_lock(struct vm *vm, int dir_fd)
+{
+	struct pollfd interrupt = { .fd = vm->cfg.interrupt_fd, .events = POLLIN };
+
+	while (flock(dir_fd, LOCK_EX | LOCK_NB)) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return vm_fail(vm, VM_HOST, "cache: %s", strerror(errno));
+		if (poll(&interrupt, 1, LOCK_POLL_MS) > 0)
+			return vm_fail(vm, VM_INTERRUPTED, "interrupted");
+	}
+	return VM_OK;
+}
+
+void vm_cache_unlock(int dir_fd)
+{
+	flock(dir_fd, LOCK_UN);
+}
+
+/*
+ * A file to be named by vm_cache_publish(); the caller holds the lock.  It has no
+ * name, so that nothing stays behind when we are killed.  Where the file system
+ * cannot do that (overlayfs under older kernels) one name is used over and over.
+ */
+int vm_cache_create(int dir_fd)
+{
+	int file = openat(dir_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (file < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL))
+		file = openat(dir_fd, PART, O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0600);
+	return file;
+}
+
 bool vm_cache_publish(int file, int dir_fd, const char *name)
 {
+	struct stat sb;
 	char self[64];
 
+	if (!fstat(file, &sb) && sb.st_nlink)
+		return !renameat(dir_fd, PART, dir_fd, name);
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", file);
-	return !linkat(AT_FDCWD, self, dir_fd, name, AT_SYMLINK_FOLLOW) || errno == EEXIST;
+	return !linkat(AT_FDCWD, self, dir_fd, name, AT_SYMLINK_FOLLOW);
 }
 
 void vm_cache_prune(int dir_fd)

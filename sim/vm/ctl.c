@@ -41,7 +41,7 @@ static void take_frame(struct vm *vm, const struct ctl_header *hdr, const char *
 /* Reads what is there; false at the end of the stream or when it is not frames. */
 bool vm_ctl_input(struct vm *vm)
 {
-	static char chunk[256u << 10];
+	char chunk[CTL_PAYLOAD_MAX];
 	struct vm_buf *in = &vm->ctl.in;
 	struct ctl_header hdr;
 	size_t used = 0;

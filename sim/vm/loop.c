@@ -29,7 +29,7 @@ static bool console_input(struct vm *vm)
 		return false;
 	len = (size_t)n;
 	if (vm->cfg.console)
-		vm->cfg.console(vm->cfg.console_arg, chunk, len);
+		vm->cfg.console(vm->cfg.arg, chunk, len);
 	if (vm->console_len + len > VM_CONSOLE_KEEP) {
 		over = vm->console_len + len - VM_CONSOLE_KEEP;
 		vm->console_len -= over;

@@ -169,7 +169,7 @@ enum vm_status vm_qemu_gone(struct vm *vm)
 	int status = vm->qemu.status;
 
 	if (vm->qmp.panicked_reset)
-		return vm_fail(vm, VM_CRASHED, "the guest's kernel panicked");
+		return vm_fail(vm, VM_CRASHED, "the guest's kernel panicked or reset");
 	if (vm->qmp.guest_shutdown)
 		return vm_fail(vm, VM_POWEROFF, "the guest powered off");
 	if (WIFSIGNALED(status))

@@ -120,9 +120,15 @@ enum vm_status vm_kill_sim(struct vm *vm)
 {
 	if (vm->sim.pid <= 0)
 		return vm_fail(vm, VM_HOST, "there is no GPU process to kill");
+	vm->sim_killed = true;
 	kill(vm->sim.pid, SIGKILL);
 	vm_sim_lost(vm);
 	return VM_OK;
+}
+
+bool vm_sim_failed(const struct vm *vm)
+{
+	return vm->sim.ended && !vm->sim_killed;
 }
 
 int vm_sim_control(const struct vm *vm)

@@ -2,7 +2,7 @@
 /*
  * The snapshot file: a header page, the guest's RAM with holes where it is zero,
  * and then QEMU's device state, which QEMU writes and reads itself at the
- * file's position.  The file has no name until it is complete.
+ * file's position.  The file gets its name when it is complete.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,13 +23,13 @@ struct header {
 	uint64_t file_size;
 };
 
-/* A nameless file, positioned where QEMU is to write the state; -1 with errno. */
+/* A file still without its name, positioned where QEMU is to write the state; -1 with errno. */
 int vm_snapshot_create(struct vm *vm, int dir_fd)
 {
 	off_t state = PAGE + ((off_t)vm->ram_mib << 20);
 	int file;
 
-	file = openat(dir_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	file = vm_cache_create(dir_fd);
 	if (file < 0)
 		return -1;
 	if (ftruncate(file, state) || lseek(file, state, SEEK_SET) != state) {

@@ -32,6 +32,12 @@ uint64_t vm_now(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
+void vm_progress(const struct vm *vm, const char *what)
+{
+	if (vm->cfg.progress)
+		vm->cfg.progress(vm->cfg.arg, what);
+}
+
 void vm_close(int *fd)
 {
 	if (*fd >= 0)

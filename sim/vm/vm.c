@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -102,15 +101,16 @@ static enum vm_status open_snapshot(struct vm *vm, int dir_fd, int *file)
 		return st;
 	*file = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
 	if (*file < 0) {
-		if (flock(dir_fd, LOCK_EX))
-			return vm_fail(vm, VM_HOST, "cache: %s", strerror(errno));
+		st = vm_cache_lock(vm, dir_fd);
+		if (st != VM_OK)
+			return st;
 		*file = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
 		if (*file < 0) {
 			st = vm_boot_for_snapshot(vm, dir_fd, name);
 			*file = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
 			vm->times.snapshot_made = vm_now() - vm->started;
 		}
-		flock(dir_fd, LOCK_UN);
+		vm_cache_unlock(dir_fd);
 	}
 	if (st == VM_OK && *file < 0)
 		return vm_fail(vm, VM_HOST, "%s: %s", name, strerror(errno));

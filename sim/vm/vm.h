@@ -25,10 +25,10 @@ struct vm;
  * @VM_OK:		as it should
  * @VM_HOST:		something is wrong on this side: a file, QEMU, memory
  * @VM_REFUSED:		PID 1 could not do it (no such program, file, ...)
- * @VM_CRASHED:		the guest's kernel panicked; the console has the reason
+ * @VM_CRASHED:		the guest's kernel panicked or reset; the console has the reason
  * @VM_TIMEOUT:		the deadline passed; the guest is still running
  * @VM_LOST:		QEMU ended without the guest asking for it
- * @VM_POWEROFF:	the guest powered off or rebooted in good order
+ * @VM_POWEROFF:	the guest powered off in good order
  * @VM_INTERRUPTED:	vm_config.interrupt_fd became readable
  *
  * After VM_CRASHED, VM_LOST and VM_POWEROFF only vm_stop() and the calls that
@@ -66,7 +66,8 @@ enum vm_accel {
  * @timeout_ms:		deadline of the whole run from vm_start(), 0: none
  * @interrupt_fd:	readable when the run has to end, or -1
  * @console:		gets what the guest's kernel prints, or NULL
- * @console_arg:	its first argument
+ * @progress:		told about what takes long (a boot for a snapshot), or NULL
+ * @arg:		first argument of @console and @progress
  */
 struct vm_config {
 	const char *kernel_dir;
@@ -82,7 +83,8 @@ struct vm_config {
 	unsigned int timeout_ms;
 	int interrupt_fd;
 	void (*console)(void *arg, const char *text, size_t len);
-	void *console_arg;
+	void (*progress)(void *arg, const char *what);
+	void *arg;
 };
 
 /**
@@ -172,6 +174,9 @@ enum vm_status vm_shell(struct vm *vm, const char *const *argv, int *value);
 
 /** vm_kill_sim() - SIGKILL the GPU's process: the guest loses its GPU */
 enum vm_status vm_kill_sim(struct vm *vm);
+
+/** vm_sim_failed() - whether the GPU's process ended without vm_kill_sim() */
+bool vm_sim_failed(const struct vm *vm);
 
 /** vm_sim_control() - our end of the GPU's control socket, or -1 */
 int vm_sim_control(const struct vm *vm);

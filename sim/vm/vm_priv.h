@@ -88,6 +88,7 @@ struct vm {
 	struct vm_proc qemu;
 	int qemu_stderr;	/* memfd */
 	struct vm_proc sim;
+	bool sim_killed;	/* because we were asked to */
 	int sim_ready;		/* read end, until it has answered */
 	int sim_control;
 
@@ -112,6 +113,7 @@ struct vm {
 enum vm_status vm_fail(struct vm *vm, enum vm_status status, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 uint64_t vm_now(void);
+void vm_progress(const struct vm *vm, const char *what);
 void vm_close(int *fd);
 bool vm_socketpair(int *ours, int *theirs);
 bool vm_buf_append(struct vm_buf *buf, const void *data, size_t len);
@@ -174,6 +176,9 @@ enum vm_status vm_snapshot_load(struct vm *vm, int file);
 
 /* cache.c */
 int vm_cache_open(void);
+enum vm_status vm_cache_lock(struct vm *vm, int dir_fd);
+void vm_cache_unlock(int dir_fd);
+int vm_cache_create(int dir_fd);
 enum vm_status vm_cache_snapshot_name(struct vm *vm, char *name, size_t size);
 void vm_cache_accel_name(char *name, size_t size);
 bool vm_cache_publish(int file, int dir_fd, const char *name);

@@ -16,6 +16,7 @@
 
 #define SIM_ARGS_MAX	32
 #define TAIL_LINES	60
+#define CONSOLE_MAX	(64u << 20)
 
 static const char usage[] =
 "usage: agate-vm run|shell --kernel DIR --initramfs FILE [OPTION]... [STEP]...\n"
@@ -45,16 +46,31 @@ static const char usage[] =
 "`shell` ends with an interactive shell after the steps.\n"
 "\n"
 "Exit status: that of the exec that failed (signals: 128 + n), or 240 guest kernel\n"
-"panicked, 241 out of time, 242 QEMU ended, 243 host-side failure, 244 refused by\n"
+"panicked or reset, 241 out of time, 242 QEMU ended or the guest switched off, 243\n"
+"failure on the host's side (a file, QEMU, a GPU process that ended), 244 refused by\n"
 "the guest, 245 usage, 246 interrupted.\n";
 
 static FILE *console_file;
+static size_t console_left = CONSOLE_MAX;
 
+/* A driver in a loop can print for ever: keep the beginning, which has the cause. */
 static void console(void *arg, const char *text, size_t len)
 {
 	(void)arg;
+	if (len >= console_left) {
+		if (console_left)
+			fputs("\n[agate-vm: too much output, the rest is dropped]\n", console_file);
+		len = console_left = 0;
+	}
+	console_left -= len;
 	fwrite(text, 1, len, console_file);
 	fflush(console_file);
+}
+
+static void progress(void *arg, const char *what)
+{
+	(void)arg;
+	fprintf(stderr, "  %-8s %s\n", "VM", what);
 }
 
 static int bad_usage(const char *what, const char *arg)
@@ -293,6 +309,10 @@ static int run(struct cli *cli)
 	if (st == VM_OK && !exit_code && cli->shell)
 		st = run_shell(cli, &exit_code);
 	status = exit_status(cli, st);
+	if (cli->vm && vm_sim_failed(cli->vm)) {
+		fprintf(stderr, "agate-vm: the GPU's process ended before the run did\n");
+		status = status ? status : EXIT_HOST;
+	}
 	if (cli->vm && cli->timings && !write_timings(cli, now() - start) && !status)
 		status = EXIT_HOST;
 	vm_stop(cli->vm);
@@ -302,7 +322,7 @@ static int run(struct cli *cli)
 int main(int argc, char **argv)
 {
 	static const char *sim_args[SIM_ARGS_MAX + 1];
-	static struct cli cli = { .cfg = { .seed = 1, .sim_args = sim_args } };
+	static struct cli cli = { .cfg = { .seed = 1, .sim_args = sim_args, .progress = progress } };
 	sigset_t set;
 	int status;
 
