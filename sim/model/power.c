@@ -133,6 +133,8 @@ void power_run_due(struct agate_sim *sim)
 	unsigned int id, i;
 	bool changed = false;
 
+	if (!power_pending(&sim->power))
+		return;
 	for (id = 0; id < POWER_DOMAINS; id++) {
 		struct power_domain *d = &sim->power.domain[id];
 		uint32_t on = 0, off = 0;
