@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "gem_gpu.h"
 #include "gem_image.h"
@@ -40,6 +41,24 @@ struct options {
 	bool stats;
 };
 
+/* Nanoseconds that this program took for its own part of all frames. */
+struct own_time {
+	uint64_t scene, mean, file;
+};
+
+/* Add to *sum the time since *since, and begin anew. */
+static void lap(uint64_t *since, uint64_t *sum)
+{
+	struct timespec ts;
+	uint64_t now;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	now = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	if (sum)
+		*sum += now - *since;
+	*since = now;
+}
+
 /* "gem.png" becomes "gem-0007.png" when there are several frames. */
 static int frame_path(const struct options *options, unsigned int frame, char *path, size_t size)
 {
@@ -60,14 +79,17 @@ static int frame_path(const struct options *options, unsigned int frame, char *p
 }
 
 static int draw_frame(struct gem_gpu *gpu, struct gem_scene *scene, struct gem_image *image,
-		      double turns)
+		      double turns, struct own_time *own)
 {
+	uint64_t since;
 	unsigned int i;
 
+	lap(&since, NULL);
 	if (gem_scene_build(scene, turns)) {
 		fprintf(stderr, "agate-gem: the scene has too many triangles\n");
 		return -E2BIG;
 	}
+	lap(&since, &own->scene);
 	gem_image_clear(image);
 	for (i = 0; i < PASSES; i++) {
 		/* Rounded differently each time, colours have more than 8 bits in the mean. */
@@ -81,46 +103,68 @@ static int draw_frame(struct gem_gpu *gpu, struct gem_scene *scene, struct gem_i
 
 		if (err)
 			return err;
+		lap(&since, NULL);
 		gem_image_add(image, pixels);
+		lap(&since, &own->mean);
 	}
 	gem_image_finish(image);
+	lap(&since, &own->mean);
 	return 0;
 }
 
-static int draw_all(const struct options *options, struct gem_gpu *gpu, struct gem_scene *scene,
-		    struct gem_image *image)
+static int write_frame(const struct options *options, const struct gem_image *image,
+		       unsigned int frame, struct own_time *own)
 {
-	unsigned int frame;
+	char path[PATH_MAX] = "";
+	uint64_t since;
+	int err;
 
-	for (frame = 0; frame < options->frames; frame++) {
-		char path[PATH_MAX] = "";
-		int err;
-
-		err = draw_frame(gpu, scene, image,
-				 FIRST_TURN + (double)frame / options->frames);
-		if (err)
-			return err;
-		err = frame_path(options, frame, path, sizeof(path));
-		if (!err)
-			err = gem_image_write(image, path);
-		if (err) {
-			fprintf(stderr, "agate-gem: cannot write %s: %s\n", path, strerror(-err));
-			return err;
-		}
-	}
-	return 0;
+	lap(&since, NULL);
+	err = frame_path(options, frame, path, sizeof(path));
+	if (!err)
+		err = gem_image_write(image, path);
+	lap(&since, &own->file);
+	if (err)
+		fprintf(stderr, "agate-gem: cannot write %s: %s\n", path, strerror(-err));
+	return err;
 }
 
-static void print_stats(const struct options *options, const struct gem_gpu *gpu)
+static void print_stats(const struct options *options, const struct gem_gpu *gpu,
+			const struct own_time *own)
 {
 	const struct gem_gpu_stats *stats = gem_gpu_stats(gpu);
 	const double passes = (double)stats->passes;
+	const double frame_ms = options->frames * 1e6;
 
 	printf("%u frame%s of %u x %u pixels, %zu passes each\n", options->frames,
 	       options->frames == 1 ? "" : "s", options->size, options->size, PASSES);
 	printf("a pass: %.0f triangles, %.1f MiB of tiler heap, TILER %.1f ms, FRAGMENT %.1f ms\n",
 	       (double)stats->triangles / passes, (double)stats->heap_bytes / (1 << 20),
 	       (double)stats->tiler_ns / passes / 1e6, (double)stats->fragment_ns / passes / 1e6);
+	printf("a frame besides: scene %.1f ms, mean of the passes %.1f ms, PNG %.1f ms\n",
+	       (double)own->scene / frame_ms, (double)own->mean / frame_ms,
+	       (double)own->file / frame_ms);
+}
+
+static int draw_all(const struct options *options, struct gem_gpu *gpu, struct gem_scene *scene,
+		    struct gem_image *image)
+{
+	struct own_time own = { 0 };
+	unsigned int frame;
+
+	for (frame = 0; frame < options->frames; frame++) {
+		const double turns = FIRST_TURN + (double)frame / options->frames;
+		int err;
+
+		err = draw_frame(gpu, scene, image, turns, &own);
+		if (!err)
+			err = write_frame(options, image, frame, &own);
+		if (err)
+			return err;
+	}
+	if (options->stats)
+		print_stats(options, gpu, &own);
+	return 0;
 }
 
 static void usage(FILE *out)
@@ -209,8 +253,6 @@ int main(int argc, char **argv)
 		fprintf(stderr, "agate-gem: out of memory\n");
 	else if (!draw_all(&options, gpu, scene, &image))
 		status = 0;
-	if (!status && options.stats)
-		print_stats(&options, gpu);
 	gem_image_destroy(&image);
 	free(scene);
 	gem_gpu_destroy(gpu);
