@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_LOG_LIMIT_MIB	1024
+#define DEFAULT_LOG_LIMIT_MIB	256
 
 enum option_id {
 	OPT_BAR2_FD,
