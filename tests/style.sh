@@ -79,7 +79,24 @@ large()
 		awk '$2 != "total" && $1 > 600 { print $2 ": " $1 " lines" }'
 }
 
-checks="spdx paths checkpatch sparse cppcheck_host large"
+# The specification names every register of the Mali blocks, with its fields and
+# commands (a pair of halves once), and every hint that the model gives.
+hardware_page()
+{
+	page=book/hardware.md
+	[ -f "$page" ] || echo "$page: not there"
+	sed -nE 's/^#define +((GPU|JOB|JS|MMU|AS)_[A-Z0-9_]+).*/\1/p' include/agate_regs.h |
+		grep -vE '_(BASE|STRIDE|REG)$' | sed -E 's/_(LO|HI)$//' | sort -u |
+		while read -r name; do
+			grep -qE "\`$name(_LO)?(\(n\))?\`" "$page" || echo "$page: no $name"
+		done
+	sed -nE 's/.*sim_hint\(sim, [0-9], "(.*)"\);.*/\1/p' sim/model/*.c | sort -u |
+		while read -r text; do
+			grep -qF "\`$text\`" "$page" || echo "$page: no hint \"$text\""
+		done
+}
+
+checks="spdx paths checkpatch sparse cppcheck_host large hardware_page"
 echo "1..$(echo "$checks" | wc -w)"
 for check in $checks; do
 	result "$check" "$($check)"
