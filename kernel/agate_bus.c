@@ -20,8 +20,12 @@
 #define BAR_REGS	0
 #define BAR_SHARED	2
 
-/* How often a waiter looks at the clock, which may itself be slow to read. */
-#define SPINS_PER_LOOK	1024
+/*
+ * A waiter looks in bursts: the answer is some microseconds away, and pausing is
+ * dear in a virtual machine.  The clock may be slow to read, so more rarely still.
+ */
+#define LOOKS_PER_BURST		64
+#define BURSTS_PER_CLOCK	64
 
 static unsigned int bus_timeout_ms = 10000;
 module_param(bus_timeout_ms, uint, 0644);
@@ -55,20 +59,30 @@ static bool bus_has_answer(const struct agate_bus *bus)
 	return virt_load_acquire(&bus->ctrl->reply_seq) == bus->seq;
 }
 
+static bool bus_look(const struct agate_bus *bus, bool (*done)(const struct agate_bus *bus))
+{
+	unsigned int i;
+
+	for (i = 0; i < LOOKS_PER_BURST; i++)
+		if (done(bus))
+			return true;
+	return false;
+}
+
 /* Spin until a condition holds.  False: the GPU is lost. */
 static bool bus_wait(struct agate_device *adev, bool (*done)(const struct agate_bus *bus))
 {
 	struct agate_bus *bus = &adev->bus;
-	unsigned int spins = 0;
+	unsigned int bursts = 0;
 	ktime_t deadline = 0;
 
-	while (!done(bus)) {
+	while (!bus_look(bus, done)) {
 		if (!READ_ONCE(bus->ctrl->alive)) {
 			bus_mark_lost(adev);
 			return false;
 		}
 		cpu_relax();
-		if (++spins % SPINS_PER_LOOK)
+		if (++bursts % BURSTS_PER_CLOCK)
 			continue;
 		if (!deadline) {
 			deadline = ktime_add_ms(ktime_get(), READ_ONCE(bus_timeout_ms));
