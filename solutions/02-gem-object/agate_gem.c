@@ -113,7 +113,8 @@ struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags
 	if (ret) {
 		drm_gem_object_release(&bo->base);
 		kfree(bo);
-		return ERR_PTR(ret);
+		/* Shmem's word for an inode it has no memory for; ours is for addresses. */
+		return ERR_PTR(ret == -ENOSPC ? -ENOMEM : ret);
 	}
 	/* A client that asks for too much gets an error, not the OOM killer. */
 	mapping_set_gfp_mask(bo->base.filp->f_mapping,
