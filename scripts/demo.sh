@@ -32,5 +32,6 @@ say GUEST "restore, plug the GPU in, load agate.ko, run agate-gem"
 	"get:/run/agate/gem.png:$out/gem.png"
 
 say PICTURE "$out/gem.png"
-say EVENTS "$out/events.jsonl: $(grep -c '"event": "job_end"' "$out/events.jsonl") jobs," \
-	"$(grep -c '"event": "fault"' "$out/events.jsonl") page faults served"
+jobs=$(grep -c '"event": "job_end"' "$out/events.jsonl")
+faults=$(grep -c '"event": "fault"' "$out/events.jsonl")
+say EVENTS "$out/events.jsonl: $jobs jobs, $faults page faults of the heap served"

@@ -42,7 +42,7 @@ big_enough()
 # Jobs and faults, in order, without their times.
 what_happened()
 {
-	grep -E '"event": "(fault|fault_resumed|job_start|job_end|chain_start|chain_end)"' \
+	grep -E '"event": "(fault|fault_again|fault_resumed|job_start|job_end|chain_start|chain_end)"' \
 		"$BUILD/tests/demo-$1/events.jsonl" | sed -E 's/"time": [0-9]+, //'
 }
 
