@@ -55,6 +55,7 @@ struct agate_vm;
  * @on_slot: the hardware has it
  * @ended: @done is signalled or about to be; it never runs again
  * @chain_flag: JS_CONFIG_JOB_CHAIN_FLAG or 0
+ * @tries: starts that came to nothing because the GPU did not answer
  * @stop_error: why it was stopped, 0 if it was not
  * @bo_count: BOs listed
  * @bos: listed BOs, with references
@@ -76,6 +77,7 @@ struct agate_job {
 	bool on_slot;
 	bool ended;
 	u32 chain_flag;
+	unsigned int tries;
 	int stop_error;
 	unsigned int bo_count;
 	struct drm_gem_object **bos;
@@ -171,12 +173,13 @@ void agate_slot_cancel(struct agate_device *adev, struct agate_entities *entitie
 /**
  * agate_slot_halt - before a reset: every chain off the hardware
  * @adev: the device; schedulers are stopped, the JOB vector is suspended
+ * @limit_ns: a chain that has run for so long is guilty, too: -ETIME
  *
  * Soft-stops what runs, so that innocent chains go on where they were; what
- * does not stop is taken off all the same and starts over from its head.  None
- * ends by this.  Must be followed by a reset of the GPU.
+ * does not stop is taken off all the same and starts over from its head.  Must
+ * be followed by a reset of the GPU.
  */
-void agate_slot_halt(struct agate_device *adev);
+void agate_slot_halt(struct agate_device *adev, s64 limit_ns);
 
 /**
  * agate_slot_shutdown - the device goes away: every chain ends with -ENODEV

@@ -17,6 +17,9 @@
 #include "agate_slot.h"
 #include "agate_submit.h"
 
+/* Starts of one job that may come to nothing because the GPU needs a reset. */
+#define START_TRIES	3
+
 /* Looks at the slots, each after a short sleep, before a stop is given up. */
 #define STOP_LOOKS	100
 
@@ -51,14 +54,20 @@ static void job_off(struct agate_job *job)
 }
 
 /* A chain that waited in NEXT did not run before the one ahead of it ended. */
-static void job_account(struct agate_job *job, struct agate_slot *slot)
+static s64 job_ran_ns(const struct agate_job *job, const struct agate_slot *slot, ktime_t now)
 {
-	ktime_t now = ktime_get();
 	ktime_t since = job->started;
 
 	if (ktime_after(slot->free_since, since))
 		since = slot->free_since;
-	atomic64_add(ktime_to_ns(ktime_sub(now, since)), &job->entities->busy_ns[job->slot]);
+	return ktime_to_ns(ktime_sub(now, since));
+}
+
+static void job_account(struct agate_job *job, struct agate_slot *slot)
+{
+	ktime_t now = ktime_get();
+
+	atomic64_add(job_ran_ns(job, slot, now), &job->entities->busy_ns[job->slot]);
 	slot->free_since = now;
 }
 
@@ -135,6 +144,16 @@ static int job_start(struct agate_job *job)
 	job->on_slot = true;
 	agate_stat_inc(&adev->stats, AGATE_STAT_SLOT_BUSY);
 	return 0;
+}
+
+/* A GPU that does not answer is about to be reset, and then the job runs again. */
+static int job_start_or_wait(struct agate_job *job)
+{
+	int ret = job_start(job);
+
+	if (ret == -EIO && atomic_read(&job->adev->reset.pending) && ++job->tries < START_TRIES)
+		ret = 0;
+	return ret;
 }
 
 /* ---- One slot; slots.lock is held ------------------------------------- */
@@ -216,7 +235,7 @@ static void slot_again(struct agate_job *job, bool restart, struct slot_ends *en
 	int ret = job->stop_error;
 
 	if (!ret && restart)
-		ret = job_start(job);
+		ret = job_start_or_wait(job);
 	if (ret)
 		job_end(job, ret, ends);
 }
@@ -284,7 +303,7 @@ struct dma_fence *agate_slot_run(struct agate_job *job)
 
 	spin_lock(&slots->lock);
 	if (!job->on_slot && !job->ended)
-		ret = job_start(job);
+		ret = job_start_or_wait(job);
 	if (ret)
 		job->ended = true;
 	fence = ret ? ERR_PTR(ret) : dma_fence_get(job->done);
@@ -424,8 +443,26 @@ static void slots_give_up(struct agate_device *adev, int error)
 	ends_signal(&ends);
 }
 
-void agate_slot_halt(struct agate_device *adev)
+/* One reset is enough for several that hang. */
+static void slots_judge(struct agate_device *adev, s64 limit_ns)
 {
+	struct agate_slots *slots = &adev->slots;
+	ktime_t now = ktime_get();
+	unsigned int n;
+
+	spin_lock(&slots->lock);
+	for (n = 0; n < AGATE_MAX_SLOTS; n++) {
+		struct agate_slot *slot = &slots->slot[n];
+
+		if (slot->job[0] && job_ran_ns(slot->job[0], slot, now) >= limit_ns)
+			slot->job[0]->stop_error = -ETIME;
+	}
+	spin_unlock(&slots->lock);
+}
+
+void agate_slot_halt(struct agate_device *adev, s64 limit_ns)
+{
+	slots_judge(adev, limit_ns);
 	slots_stop(adev, JS_COMMAND_SOFT_STOP, 0);
 	slots_drain(adev);
 	slots_give_up(adev, 0);

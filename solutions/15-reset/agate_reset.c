@@ -59,7 +59,7 @@ static void reset_gpu(struct agate_device *adev)
 	dev_warn(&adev->pdev->dev, "resetting the GPU\n");
 	agate_irq_suspend(adev, AGATE_VECTOR_JOB);
 	agate_irq_suspend(adev, AGATE_VECTOR_MMU);
-	agate_slot_halt(adev);
+	agate_slot_halt(adev, (s64)timeout_ms * NSEC_PER_MSEC);
 
 	ret = agate_gpu_soft_reset(adev);
 	if (!ret)
