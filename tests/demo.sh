@@ -39,10 +39,12 @@ big_enough()
 	[ "$#" = 8 ] && [ $(($3 * 256 + $4)) -ge 512 ] && [ $(($7 * 256 + $8)) -ge 512 ]
 }
 
-# Jobs and faults, in order, without their times.
+# Jobs and faults, in order, without their times.  A fault that a flush made the
+# GPU try again too early (fault_again) is the same fault: how often that happens
+# depends on when the driver flushes for something else.
 what_happened()
 {
-	grep -E '"event": "(fault|fault_again|fault_resumed|job_start|job_end|chain_start|chain_end)"' \
+	grep -E '"event": "(fault|fault_resumed|job_start|job_end|chain_start|chain_end)"' \
 		"$BUILD/tests/demo-$1/events.jsonl" | sed -E 's/"time": [0-9]+, //'
 }
 
