@@ -69,8 +69,8 @@ test: deps
 	$(Q)$(MAKE) test-run
 
 HOST_SUITES	= $(foreach p,$(HOST_TESTS),host/$(notdir $(p)))
-GUEST_SUITES	= $(foreach f,$(FLAVOURS),$(GUEST_TESTS:%=guest-$(f)/%))
-SUITES		= style $(HOST_SUITES) vm/kill demo $(GUEST_SUITES)
+GUEST_SUITES	= $(foreach f,$(FLAVOURS),$(addprefix guest-$(f)/,calls jobs gone reload))
+SUITES		= style $(HOST_SUITES) vm/kill vm/launcher demo $(GUEST_SUITES)
 
 test-build: $(GUEST_FAST) $(GUEST_DEBUG) $(HOST_TESTS) $(GUEST_PROGRAMS)
 
@@ -79,12 +79,10 @@ test-run: test-build
 	$(Q)tests/suite.sh style 900 tests/style.sh
 	$(Q)for p in $(HOST_TESTS); do tests/suite.sh host/$${p##*/} 300 $$p; done
 	$(Q)tests/suite.sh vm/kill 300 tests/vm/kill.sh
+	$(Q)tests/suite.sh vm/launcher 300 tests/vm/launcher.sh
 	$(Q)tests/suite.sh demo 300 tests/demo.sh
-	$(Q)for f in $(FLAVOURS); do for t in $(GUEST_TESTS); do \
-		case $$t in \
-		gone|reload) tests/suite.sh guest-$$f/$$t 600 tests/guest/run-$$t.sh $$f;; \
-		*) tests/suite.sh guest-$$f/$$t 600 tests/guest/run.sh $$f $$t;; \
-		esac; done; done
+	$(Q)for s in $(GUEST_SUITES); do f=$${s%/*}; \
+		tests/suite.sh $$s 900 tests/guest/run.sh $${f#guest-} $${s#*/}; done
 	$(Q)tests/score.sh $(SUITES)
 
 ## make shell       a guest with the driver loaded and a shell; ^D ends it

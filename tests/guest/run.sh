@@ -1,19 +1,98 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# run.sh: run one guest test program in a fresh guest, as TAP.
+# run.sh: run one suite of guest tests in a fresh guest, as TAP.
 #
-# usage: tests/guest/run.sh fast|debug PROGRAM [MODULE_PARAMETER...]
+# usage: tests/guest/run.sh fast|debug calls|jobs|gone|reload
 #
-# Afterwards the module must unload and the kernel's log must be silent; both
-# count as tests of their own.
+#   calls    what single calls promise, and threads in each other's way
+#   jobs     jobs that run, fault, hang, and whose owner is killed
+#   gone     the GPU's process is killed while a job runs
+#   reload   the module is loaded and unloaded fifty times
+#
+# Afterwards the module must unload, the guest be alive, and the kernel's log be
+# silent; on the debug kernel that includes kmemleak, which is why programs
+# share a guest: it leaves alone what is younger than five seconds.
 set -u
 
-flavour=$1 program=$2
-shift 2
-. "$(dirname "$0")/guest.sh"
+flavour=$1 suite=$2
+BUILD=${BUILD:-build}
+GUEST=/run/agate
+console=$BUILD/logs/console-$flavour-$suite.log
+KMEMLEAK=/sys/kernel/debug/kmemleak
 
-guest_run "put:$BUILD/tests/guest/$program:$GUEST/$program:0755" \
-	"exec:insmod $GUEST/agate.ko $*" \
-	"exec:CMOCKA_MESSAGE_OUTPUT=TAP $GUEST/$program; true"
-guest_verdict
+# test PROGRAM ARGUMENT...: the step that runs a test program, to its end.
+test_step()
+{
+	echo "exec:CMOCKA_MESSAGE_OUTPUT=TAP $GUEST/$*; true"
+}
+
+# guest STEP...: a guest with the driver and all programs delivered.
+guest()
+{
+	mkdir -p "$BUILD/logs"
+	set -- "$@" "exec:rmmod agate && echo '# module unloaded'"
+	if [ "$flavour" = debug ]; then
+		set -- "$@" "exec:sleep 6; echo scan >$KMEMLEAK; sleep 1; echo scan >$KMEMLEAK; \
+			cat $KMEMLEAK && echo '# kmemleak looked'"
+	fi
+	for p in uapi-bo uapi-submit mmap races jobs gone reload; do
+		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
+	done
+	"$BUILD/bin/agate-vm" run --kernel "$BUILD/guest/kernel-$flavour" \
+		--initramfs "$BUILD/guest/initramfs.cpio.gz" --sim "$BUILD/bin/agate-sim" \
+		--timeout "${LIMIT:-600}" --console "$console" \
+		"put:$BUILD/driver/$flavour/agate.ko:$GUEST/agate.ko" "$@" \
+		"exec:echo '# guest alive'" 2>&1 | tee "$console.out"
+}
+
+# What a kernel says when a rule was broken.
+SPLAT='WARNING:|BUG:|Oops|KASAN|UBSAN|DMA-API: |possible (recursive|circular) locking|'\
+'inconsistent lock state|suspicious RCU|sleeping function called|unreferenced object|'\
+'blocked for more than|soft lockup|rcu.*(stall|self-detected)|Call Trace:|refcount_t|'\
+'list_(add|del) corruption|Memory manager not clean|Kernel panic'
+
+said()
+{
+	grep -qx "# $1" "$console.out"
+}
+
+# Two more points of TAP, about the end of the run and the log.
+verdict()
+{
+	echo "1..2"
+	if said 'module unloaded' && said 'guest alive'; then
+		echo "ok 1 - module unloads and the guest lives"
+	else
+		echo "not ok 1 - module unloads and the guest lives"
+	fi
+	if grep -Eq "$SPLAT" "$console" "$console.out"; then
+		grep -Ehm 20 -A 12 "$SPLAT" "$console" "$console.out" | sed 's/^/# /'
+		echo "not ok 2 - kernel log silent"
+	elif [ ! -s "$console" ]; then
+		echo "not ok 2 - kernel log silent # no log at all"
+	elif [ "$flavour" = debug ] && ! said 'kmemleak looked'; then
+		echo "not ok 2 - kernel log silent # kmemleak could not look"
+	else
+		echo "ok 2 - kernel log silent"
+	fi
+}
+
+load="exec:insmod $GUEST/agate.ko"
+case $suite in
+calls)
+	guest "$load" "$(test_step uapi-bo)" "$(test_step uapi-submit)" "$(test_step mmap)" \
+		"$(test_step races)" ;;
+jobs)
+	guest "$load" "$(test_step jobs)" ;;
+gone)
+	# With the job timeout out of reach it is the loss of the GPU that ends the
+	# waits, and not a reset.
+	guest "$load timeout_ms=600000" "kill-sim-on:BUSY" "$(test_step gone)" ;;
+reload)
+	guest "$(test_step reload $GUEST/agate.ko 50)" "$load" ;;
+*)
+	echo "run.sh: no suite $suite" >&2
+	exit 2 ;;
+esac
+verdict
