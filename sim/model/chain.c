@@ -20,6 +20,40 @@ void chain_start(struct slot *slot, uint64_t head)
 	slot->chain.phase = CHAIN_FETCH;
 	slot->chain.job = head;
 	slot->chain.killed = false;
+	slot->chain.cyclic = false;
+	slot->chain.landmark = head;
+	slot->chain.steps = 0;
+	slot->chain.patience = 1;
+}
+
+void chain_job_event(struct agate_sim *sim, const struct slot *slot,
+		     enum agate_sim_event_kind kind, uint64_t c)
+{
+	if (!slot->chain.cyclic)
+		sim_event(sim, kind, slot->index, slot->chain.job, c, NULL);
+}
+
+/*
+ * Go on to another job.  Going in circles is noticed by looking out for one
+ * job, and choosing another after 1, 2, 4, 8, ... steps: sooner or later it
+ * lies on the circle, and the circle is shorter than the wait.
+ */
+static void chain_next(struct agate_sim *sim, struct slot *slot, uint64_t next)
+{
+	struct chain *chain = &slot->chain;
+
+	chain->job = next;
+	chain->phase = CHAIN_FETCH;
+	if (chain->cyclic)
+		return;
+	if (next == chain->landmark) {
+		chain->cyclic = true;
+		sim_event(sim, AGATE_EV_CHAIN_CYCLIC, slot->index, next, 0, NULL);
+	} else if (++chain->steps == chain->patience) {
+		chain->landmark = next;
+		chain->patience *= 2;
+		chain->steps = 0;
+	}
 }
 
 /* The affinity names present cores, and they and the L2 (and tiler) are on. */
@@ -74,8 +108,7 @@ static void chain_fetch(struct agate_sim *sim, struct slot *slot, struct agate_e
 		return;
 	}
 	agate_exec_cost(x, CHAIN_CYCLES_FETCH);
-	sim_event(sim, AGATE_EV_JOB_START, slot->index, chain->job,
-		  AGATE_JOB_TYPE_OF(chain->header.control), NULL);
+	chain_job_event(sim, slot, AGATE_EV_JOB_START, AGATE_JOB_TYPE_OF(chain->header.control));
 	chain->exception = chain_judge(slot);
 	chain->fault_pointer = chain->job;
 	if (chain->exception != AGATE_EXC_NOT_STARTED) {
@@ -98,7 +131,7 @@ static void chain_job_end(struct agate_sim *sim, struct slot *slot)
 		return;
 	}
 	sim_count(sim, AGATE_CNT_JOBS, 1);
-	sim_event(sim, AGATE_EV_JOB_END, slot->index, chain->job, chain->exception, NULL);
+	chain_job_event(sim, slot, AGATE_EV_JOB_END, chain->exception);
 	chain->phase = CHAIN_FETCH;
 	if (!(header->control & AGATE_JOB_64BIT))
 		next = (uint32_t)next;
@@ -106,7 +139,7 @@ static void chain_job_end(struct agate_sim *sim, struct slot *slot)
 		slot_end(sim, slot, chain->job, AGATE_EXC_DONE);
 		return;
 	}
-	chain->job = next;
+	chain_next(sim, slot, next);
 	if (slot->soft_stop)
 		slot_end(sim, slot, next, AGATE_EXC_STOPPED);
 }

@@ -97,7 +97,7 @@ void slot_end(struct agate_sim *sim, struct slot *slot, uint64_t tail,
 	if (AGATE_EXC_IS_FAULT(exception))
 		sim_count(sim, AGATE_CNT_JOBS_FAILED, 1);
 	if (slot->chain.phase != CHAIN_FETCH)	/* in the middle of a job */
-		sim_event(sim, AGATE_EV_JOB_END, slot->index, slot->chain.job, exception, NULL);
+		chain_job_event(sim, slot, AGATE_EV_JOB_END, exception);
 	mmu_forget(sim, slot);
 	slot->active = false;
 	slot->soft_stop = false;

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agate_sim.h"
 #include "exec.h"
 #include "mmu.h"
 
@@ -32,12 +33,20 @@ struct chain {
 	enum agate_exception exception;	/* of the job at hand */
 	uint64_t fault_pointer;
 	bool killed;			/* its address space was taken away */
+	bool cyclic;			/* the chain came back to a job it had run */
+	uint64_t landmark;		/* a job to look out for, see chain_next() */
+	unsigned int steps;		/* jobs since it was chosen ... */
+	unsigned int patience;		/* ... and how many until the next is */
 	alignas(16) uint8_t state[AGATE_JOB_STATE_MAX];
 };
 
 struct slot;
 
 void chain_start(struct slot *slot, uint64_t head);
+
+/* An event of the job at hand; a chain that goes in circles has told it all. */
+void chain_job_event(struct agate_sim *sim, const struct slot *slot,
+		     enum agate_sim_event_kind kind, uint64_t c);
 
 /* Do one unit of work; may end the chain through slot_end(). */
 void chain_run(struct agate_sim *sim, struct slot *slot);

@@ -139,6 +139,10 @@ void log_event(struct log *log, const struct agate_sim_event *e)
 	case AGATE_EV_CHAIN_END:
 		log_chain(log, e);
 		break;
+	case AGATE_EV_CHAIN_CYCLIC:
+		log_line(log, e->time, "chain_cyclic",
+			 ", \"slot\": %" PRIu64 ", \"job\": \"" X64 "\"", e->a, e->b);
+		break;
 	case AGATE_EV_JOB_START:
 	case AGATE_EV_JOB_END:
 		log_job(log, e);
