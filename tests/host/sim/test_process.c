@@ -7,6 +7,7 @@
 #include "harness.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <sched.h>
 #include <signal.h>
@@ -15,6 +16,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,18 +35,17 @@ struct gpu {
 	char log[64];
 };
 
-/* What the child sees each descriptor as. */
-enum { FD_BAR2 = 20, FD_RAM, FD_DOORBELL, FD_READY, FD_CONTROL, FD_VECTOR };
+/* What the child sees each descriptor as: far from what the test opens. */
+enum { FD_BAR2 = 100, FD_RAM, FD_DOORBELL, FD_READY, FD_CONTROL, FD_VECTOR };
 
 static void child(const struct gpu *g, int ready, int control, const char *extra)
 {
 	char log[80], *args[MAX_ARGS] = {
-		"agate-sim", "--bar2-fd", "20", "--ram-fd", "21", "--doorbell-fd", "22",
-		"--ready-fd", "23", "--control-fd", "24", "--vector-fds", "25,26,27,28",
+		"agate-sim", "--bar2-fd", "100", "--ram-fd", "101", "--doorbell-fd", "102",
+		"--ready-fd", "103", "--control-fd", "104", "--vector-fds", "105,106,107,108",
 		"--ram", "0x40000000:0x400000:0", "--seed", "1", "--gpu", "midgard", log,
 	};
 	unsigned int i, n = 20;
-	int fd;
 
 	snprintf(log, sizeof(log), "--log=%s", g->log);
 	if (extra)
@@ -57,8 +58,8 @@ static void child(const struct gpu *g, int ready, int control, const char *extra
 	dup2(control, FD_CONTROL);
 	for (i = 0; i < 4; i++)
 		dup2(g->vector[i], FD_VECTOR + i);
-	for (fd = 3; fd < FD_BAR2; fd++)
-		close(fd);
+	/* A failing test leaves it running: it must not outlive the program. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	execv(AGATE_SIM_SAN, args);
 	_exit(127);
 }
@@ -76,15 +77,15 @@ static struct gpu *gpu_start(const char *extra)
 	assert_int_equal(ftruncate(g->ram_fd, RAM_SIZE), 0);
 	g->ram = mmap(NULL, RAM_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, g->ram_fd, 0);
 	assert_ptr_not_equal(g->ram, MAP_FAILED);
-	g->doorbell = eventfd(0, EFD_NONBLOCK);
+	g->doorbell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	for (i = 0; i < 4; i++)
-		g->vector[i] = eventfd(0, EFD_NONBLOCK);
+		g->vector[i] = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	snprintf(g->log, sizeof(g->log), "/tmp/agate-test-XXXXXX");
 	log = mkstemp(g->log);
 	assert_true(log >= 0);
 	close(log);
-	assert_int_equal(pipe(ready), 0);
-	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, control), 0);
+	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control), 0);
 	g->pid = fork();
 	assert_true(g->pid >= 0);
 	if (!g->pid)
