@@ -23,11 +23,11 @@
 #include "agate_pci.h"
 #include "agate_power.h"
 #include "agate_purge.h"
+#include "agate_queue.h"
 #include "agate_regs.h"
 #include "agate_reset.h"
 #include "agate_slot.h"
 #include "agate_stats.h"
-#include "agate_submit.h"
 #include "agate_topics.h"
 #include "agate_vm.h"
 
@@ -48,7 +48,7 @@
  * @purge: topic "purge"
  * @mmu: topic "mmu"
  * @slots: topic "slot"
- * @submit: topic "submit"
+ * @queues: topic "submit"
  * @reset: topic "reset"
  */
 struct agate_device {
@@ -67,7 +67,7 @@ struct agate_device {
 	struct agate_purge purge;
 	struct agate_mmu mmu;
 	struct agate_slots slots;
-	struct agate_submit submit;
+	struct agate_queues queues;
 	struct agate_reset reset;
 };
 

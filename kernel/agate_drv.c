@@ -31,7 +31,7 @@ static int agate_file_open(struct agate_device *adev, struct agate_file *afile)
 	if (!agate_topic_present(adev, AGATE_FEATURE_SUBMIT))
 		return 0;
 
-	afile->entities = agate_submit_open(adev);
+	afile->entities = agate_queues_open(adev);
 	if (IS_ERR(afile->entities)) {
 		agate_vm_put(afile->vm);
 		return PTR_ERR(afile->entities);
@@ -71,7 +71,7 @@ static void agate_postclose(struct drm_device *drm, struct drm_file *file)
 	struct agate_file *afile = to_agate_file(file);
 
 	if (afile->entities)
-		agate_submit_close(adev, afile->entities);
+		agate_queues_close(adev, afile->entities);
 	agate_vm_put(afile->vm);
 	kfree(afile);
 	agate_stat_dec(&adev->stats, AGATE_STAT_FILES);

@@ -10,6 +10,7 @@
 
 #include "agate_device.h"
 #include "agate_mmap.h"
+#include "agate_submit.h"
 
 typedef int (*agate_ioctl_fn)(struct drm_device *dev, void *data, struct drm_file *file);
 

@@ -50,6 +50,7 @@ struct agate_as {
  *	device, its page table's mappings must not
  */
 struct agate_mmu {
+	/* Protects places, registers and table pages. */
 	spinlock_t lock;
 	u32 present;
 	u32 taken;

@@ -18,12 +18,13 @@ struct agate_job;
 /**
  * struct agate_reset - recovery
  * @lock: one recovery at a time; outermost of the driver's locks
- * @work: resets the GPU for those who cannot wait for it, on submit.timeout_wq
+ * @work: resets the GPU for those who cannot wait for it, on queues.timeout_wq
  * @ready: the topic is there: @work may be queued; under @lock
  * @pending: a reset was scheduled and is not over: the GPU may still reach
  *	memory that was just unmapped
  */
 struct agate_reset {
+	/* One recovery at a time. */
 	struct mutex lock;
 	struct work_struct work;
 	bool ready;
@@ -40,7 +41,7 @@ long agate_reset_timeout(void);
  * agate_reset_timedout - the scheduler's timeout handler
  * @job: has been running for too long, or seems to
  *
- * Context: submit.timeout_wq; stops and restarts the job's scheduler.
+ * Context: queues.timeout_wq; stops and restarts the job's scheduler.
  */
 void agate_reset_timedout(struct agate_job *job);
 

@@ -106,6 +106,7 @@ struct agate_slot {
  * @dead: the device goes away: nothing is started any more
  */
 struct agate_slots {
+	/* Protects the slots and their registers. */
 	spinlock_t lock;
 	struct agate_slot slot[AGATE_MAX_SLOTS];
 	unsigned int depth;

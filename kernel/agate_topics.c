@@ -7,6 +7,7 @@
 #include "agate_device.h"
 #include "agate_fault.h"
 #include "agate_mmap.h"
+#include "agate_submit.h"
 #include "agate_topics.h"
 
 /**

@@ -37,6 +37,7 @@ struct agate_vm {
 	struct kref ref;
 	struct agate_device *adev;
 	u64 id;
+	/* Protects ranges and page table. */
 	struct mutex lock;
 	struct drm_mm mm;
 	struct agate_as as;

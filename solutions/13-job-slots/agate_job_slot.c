@@ -12,28 +12,16 @@
 #include "agate_device.h"
 #include "agate_fault.h"
 #include "agate_mmu.h"
+#include "agate_queue.h"
 #include "agate_regs.h"
 #include "agate_reset.h"
 #include "agate_slot.h"
-#include "agate_submit.h"
+#include "agate_slot_ops.h"
 
 /* Starts of one job that may come to nothing because the GPU needs a reset. */
 #define START_TRIES	3
 
-/* Looks at the slots, each after a short sleep, before a stop is given up. */
-#define STOP_LOOKS	100
-
-/**
- * struct slot_ends - fences to be signalled once slots.lock is dropped
- * @count: how many
- * @fence: with a reference
- */
-struct slot_ends {
-	unsigned int count;
-	struct dma_fence *fence[AGATE_MAX_SLOTS * AGATE_SLOT_DEPTH];
-};
-
-static void ends_signal(struct slot_ends *ends)
+void agate_slot_signal(struct agate_slot_ends *ends)
 {
 	unsigned int i;
 
@@ -41,6 +29,7 @@ static void ends_signal(struct slot_ends *ends)
 		dma_fence_signal(ends->fence[i]);
 		dma_fence_put(ends->fence[i]);
 	}
+	ends->count = 0;
 }
 
 /* ---- One job; slots.lock is held -------------------------------------- */
@@ -54,7 +43,7 @@ static void job_off(struct agate_job *job)
 }
 
 /* A chain that waited in NEXT did not run before the one ahead of it ended. */
-static s64 job_ran_ns(const struct agate_job *job, const struct agate_slot *slot, ktime_t now)
+s64 agate_slot_ran_ns(const struct agate_job *job, const struct agate_slot *slot, ktime_t now)
 {
 	ktime_t since = job->started;
 
@@ -67,12 +56,12 @@ static void job_account(struct agate_job *job, struct agate_slot *slot)
 {
 	ktime_t now = ktime_get();
 
-	atomic64_add(job_ran_ns(job, slot, now), &job->entities->busy_ns[job->slot]);
+	atomic64_add(agate_slot_ran_ns(job, slot, now), &job->entities->busy_ns[job->slot]);
 	slot->free_since = now;
 }
 
 /* The error is set first: whoever the fence wakes looks at it. */
-static void job_end(struct agate_job *job, int error, struct slot_ends *ends)
+void agate_slot_end_job(struct agate_job *job, int error, struct agate_slot_ends *ends)
 {
 	job->ended = true;
 	if (error) {
@@ -159,7 +148,7 @@ static int job_start_or_wait(struct agate_job *job)
 /* ---- One slot; slots.lock is held ------------------------------------- */
 
 /* The chain at the front has ended. */
-static struct agate_job *slot_take(struct agate_slot *slot)
+struct agate_job *agate_slot_take(struct agate_slot *slot)
 {
 	struct agate_job *job = slot->job[0];
 
@@ -177,7 +166,7 @@ static struct agate_job *slot_take(struct agate_slot *slot)
  * chain has its flag.  The one before it has the other, and was current when
  * this one was written to NEXT.
  */
-static struct agate_job *slot_withdraw(struct agate_device *adev, unsigned int n)
+struct agate_job *agate_slot_withdraw(struct agate_device *adev, unsigned int n)
 {
 	struct agate_slot *slot = &adev->slots.slot[n];
 	struct agate_job *job = slot->job[1];
@@ -197,7 +186,7 @@ static struct agate_job *slot_withdraw(struct agate_device *adev, unsigned int n
  * registers still tell how, and the chain in NEXT can be taken back safely.
  */
 static void slot_failed(struct agate_device *adev, unsigned int n, struct agate_job **again,
-			struct slot_ends *ends)
+			struct agate_slot_ends *ends)
 {
 	u32 status = gpu_read(adev, JS_STATUS(n));
 	u64 tail = gpu_read64(adev, JS_TAIL_LO(n));
@@ -205,8 +194,8 @@ static void slot_failed(struct agate_device *adev, unsigned int n, struct agate_
 
 	if (agate_bus_lost(adev))
 		return;
-	*again = slot_withdraw(adev, n);
-	job = slot_take(&adev->slots.slot[n]);
+	*again = agate_slot_withdraw(adev, n);
+	job = agate_slot_take(&adev->slots.slot[n]);
 	if (!job)
 		return;
 	if (AGATE_EXC_IS_FAULT(status))
@@ -216,28 +205,28 @@ static void slot_failed(struct agate_device *adev, unsigned int n, struct agate_
 	if (status == AGATE_EXC_STOPPED && !job->stop_error)
 		job->jc = tail;
 	else if (AGATE_EXC_IS_FAULT(status) || !job->stop_error)
-		job_end(job, agate_exception_errno(status), ends);
+		agate_slot_end_job(job, agate_exception_errno(status), ends);
 	else
-		job_end(job, job->stop_error, ends);
+		agate_slot_end_job(job, job->stop_error, ends);
 }
 
-static void slot_done(struct agate_slot *slot, struct slot_ends *ends)
+static void slot_done(struct agate_slot *slot, struct agate_slot_ends *ends)
 {
-	struct agate_job *job = slot_take(slot);
+	struct agate_job *job = agate_slot_take(slot);
 
 	if (job)
-		job_end(job, 0, ends);
+		agate_slot_end_job(job, 0, ends);
 }
 
 /* What was withdrawn because its neighbour failed goes on, or ends if it must. */
-static void slot_again(struct agate_job *job, bool restart, struct slot_ends *ends)
+static void slot_again(struct agate_job *job, bool restart, struct agate_slot_ends *ends)
 {
 	int ret = job->stop_error;
 
 	if (!ret && restart)
 		ret = job_start_or_wait(job);
 	if (ret)
-		job_end(job, ret, ends);
+		agate_slot_end_job(job, ret, ends);
 }
 
 /* ---- All slots -------------------------------------------------------- */
@@ -248,7 +237,7 @@ static void slot_again(struct agate_job *job, bool restart, struct slot_ends *en
  * RAWSTAT and CLEAR empties it too, so RAWSTAT is read again, and a slot with a
  * failure is not judged by its state.
  */
-static void slots_collect(struct agate_device *adev, bool restart, struct slot_ends *ends)
+void agate_slot_collect(struct agate_device *adev, bool restart, struct agate_slot_ends *ends)
 {
 	struct agate_slots *slots = &adev->slots;
 	struct agate_job *again[AGATE_MAX_SLOTS] = {};
@@ -287,12 +276,12 @@ static void slots_collect(struct agate_device *adev, bool restart, struct slot_e
 
 void agate_slot_serve(struct agate_device *adev)
 {
-	struct slot_ends ends = {};
+	struct agate_slot_ends ends = {};
 
 	spin_lock(&adev->slots.lock);
-	slots_collect(adev, true, &ends);
+	agate_slot_collect(adev, true, &ends);
 	spin_unlock(&adev->slots.lock);
-	ends_signal(&ends);
+	agate_slot_signal(&ends);
 }
 
 struct dma_fence *agate_slot_run(struct agate_job *job)
@@ -313,13 +302,13 @@ struct dma_fence *agate_slot_run(struct agate_job *job)
 
 /* Stop the chain in one place of a slot; slots.lock is held. */
 static void slot_stop(struct agate_device *adev, unsigned int n, unsigned int place, bool hard,
-		      int error, struct slot_ends *ends)
+		      int error, struct agate_slot_ends *ends)
 {
 	struct agate_job *job = adev->slots.slot[n].job[place];
 
 	job->stop_error = error;
-	if (place == 1 && slot_withdraw(adev, n)) {
-		job_end(job, error, ends);
+	if (place == 1 && agate_slot_withdraw(adev, n)) {
+		agate_slot_end_job(job, error, ends);
 		return;
 	}
 	gpu_write(adev, JS_COMMAND(n), stop_command(job, hard));
@@ -329,7 +318,7 @@ bool agate_slot_stop(struct agate_job *job, bool hard, int error)
 {
 	struct agate_device *adev = job->adev;
 	struct agate_slots *slots = &adev->slots;
-	struct slot_ends ends = {};
+	struct agate_slot_ends ends = {};
 	unsigned int look;
 
 	spin_lock(&slots->lock);
@@ -337,9 +326,9 @@ bool agate_slot_stop(struct agate_job *job, bool hard, int error)
 		slot_stop(adev, job->slot, slots->slot[job->slot].job[1] == job, hard, error,
 			  &ends);
 	spin_unlock(&slots->lock);
-	ends_signal(&ends);
+	agate_slot_signal(&ends);
 
-	for (look = 0; look < STOP_LOOKS && !READ_ONCE(job->ended); look++) {
+	for (look = 0; look < AGATE_STOP_LOOKS && !READ_ONCE(job->ended); look++) {
 		usleep_range(100, 200);
 		agate_slot_serve(adev);
 	}
@@ -349,7 +338,7 @@ bool agate_slot_stop(struct agate_job *job, bool hard, int error)
 void agate_slot_cancel(struct agate_device *adev, struct agate_entities *entities)
 {
 	struct agate_slots *slots = &adev->slots;
-	struct slot_ends ends = {};
+	struct agate_slot_ends ends = {};
 	unsigned int n, place;
 
 	spin_lock(&slots->lock);
@@ -363,123 +352,7 @@ void agate_slot_cancel(struct agate_device *adev, struct agate_entities *entitie
 		}
 	}
 	spin_unlock(&slots->lock);
-	ends_signal(&ends);
-}
-
-/* ---- Before a reset, and at the end ----------------------------------- */
-
-static bool slots_are_empty(struct agate_slots *slots)
-{
-	unsigned int n;
-
-	for (n = 0; n < AGATE_MAX_SLOTS; n++) {
-		if (slots->slot[n].job[0])
-			return false;
-	}
-	return true;
-}
-
-/* Stop everything; @error ends what was stopped, 0 leaves it as it is. */
-static void slots_stop(struct agate_device *adev, u32 command, int error)
-{
-	struct agate_slots *slots = &adev->slots;
-	struct slot_ends ends = {};
-	unsigned int n, place;
-
-	spin_lock(&slots->lock);
-	for (n = 0; n < AGATE_MAX_SLOTS; n++) {
-		struct agate_job *job = slot_withdraw(adev, n);
-
-		if (job && error)
-			job_end(job, error, &ends);
-		for (place = 0; place < AGATE_SLOT_DEPTH; place++) {
-			if (slots->slot[n].job[place] && error)
-				slots->slot[n].job[place]->stop_error = error;
-		}
-		gpu_write(adev, JS_COMMAND(n), command);
-	}
-	spin_unlock(&slots->lock);
-	ends_signal(&ends);
-}
-
-/* Collect what stops, for a while; nothing is started again. */
-static bool slots_drain(struct agate_device *adev)
-{
-	struct agate_slots *slots = &adev->slots;
-	unsigned int look;
-
-	for (look = 0; look < STOP_LOOKS && !agate_bus_lost(adev); look++) {
-		struct slot_ends ends = {};
-		bool empty;
-
-		spin_lock(&slots->lock);
-		slots_collect(adev, false, &ends);
-		empty = slots_are_empty(slots);
-		spin_unlock(&slots->lock);
-		ends_signal(&ends);
-		if (empty)
-			return true;
-		usleep_range(100, 200);
-	}
-	return false;
-}
-
-/* What the hardware still has is not coming back; @error as above. */
-static void slots_give_up(struct agate_device *adev, int error)
-{
-	struct agate_slots *slots = &adev->slots;
-	struct slot_ends ends = {};
-	struct agate_job *job;
-	unsigned int n;
-
-	spin_lock(&slots->lock);
-	for (n = 0; n < AGATE_MAX_SLOTS; n++) {
-		while ((job = slot_take(&slots->slot[n]))) {
-			if (error || job->stop_error)
-				job_end(job, error ? error : job->stop_error, &ends);
-		}
-	}
-	spin_unlock(&slots->lock);
-	ends_signal(&ends);
-}
-
-/* One reset is enough for several that hang. */
-static void slots_judge(struct agate_device *adev, s64 limit_ns)
-{
-	struct agate_slots *slots = &adev->slots;
-	ktime_t now = ktime_get();
-	unsigned int n;
-
-	spin_lock(&slots->lock);
-	for (n = 0; n < AGATE_MAX_SLOTS; n++) {
-		struct agate_slot *slot = &slots->slot[n];
-
-		if (slot->job[0] && job_ran_ns(slot->job[0], slot, now) >= limit_ns)
-			slot->job[0]->stop_error = -ETIME;
-	}
-	spin_unlock(&slots->lock);
-}
-
-void agate_slot_halt(struct agate_device *adev, s64 limit_ns)
-{
-	slots_judge(adev, limit_ns);
-	slots_stop(adev, JS_COMMAND_SOFT_STOP, 0);
-	slots_drain(adev);
-	slots_give_up(adev, 0);
-}
-
-void agate_slot_shutdown(struct agate_device *adev)
-{
-	struct agate_slots *slots = &adev->slots;
-
-	spin_lock(&slots->lock);
-	slots->dead = true;
-	spin_unlock(&slots->lock);
-
-	slots_stop(adev, JS_COMMAND_HARD_STOP, -ENODEV);
-	if (!slots_drain(adev) && !agate_bus_lost(adev))
-		agate_gpu_soft_reset(adev);
-	slots_give_up(adev, -ENODEV);
+	agate_slot_signal(&ends);
 }
 
 /* ---- Topic ------------------------------------------------------------ */

@@ -19,7 +19,7 @@
 
 #include "agate_device.h"
 #include "agate_gem.h"
-#include "agate_reset.h"
+#include "agate_queue.h"
 #include "agate_sched.h"
 #include "agate_slot.h"
 #include "agate_submit.h"
@@ -35,133 +35,6 @@ struct submit_out {
 	struct drm_syncobj *syncobj;
 	struct dma_fence_chain *chain;
 	u64 point;
-};
-
-/* ---- A job's life ----------------------------------------------------- */
-
-static struct agate_job *to_agate_job(struct drm_sched_job *base)
-{
-	return container_of(base, struct agate_job, base);
-}
-
-static void entities_release(struct kref *ref)
-{
-	struct agate_entities *entities = container_of(ref, struct agate_entities, ref);
-
-	mutex_destroy(&entities->lock);
-	kfree_rcu(entities, rcu);
-}
-
-/* The hardware is done with the BOs, or will never begin. */
-static void job_idle(struct agate_job *job)
-{
-	int busy = atomic_xchg(&job->busy, 0);
-
-	while (busy--)
-		atomic_dec(&to_agate_bo(job->bos[busy])->gpu_users);
-}
-
-/* Called before the scheduler's own callback, which tells the world. */
-static void job_done(struct dma_fence *fence, struct dma_fence_cb *cb)
-{
-	job_idle(container_of(cb, struct agate_job, done_cb));
-}
-
-static void job_release(struct agate_job *job)
-{
-	struct agate_submit *submit = &job->adev->submit;
-	struct agate_entities *entities = job->entities;
-	unsigned int i;
-
-	job_idle(job);
-	for (i = 0; job->mappings && i < job->bo_count; i++) {
-		if (job->mappings[i])
-			agate_mapping_put(job->mappings[i]);
-	}
-	for (i = 0; job->bos && i < job->bo_count; i++)
-		drm_gem_object_put(job->bos[i]);
-	kvfree(job->mappings);
-	kvfree(job->bos);
-	if (job->done) {
-		/* Still there when the job never ran. */
-		dma_fence_remove_callback(job->done, &job->done_cb);
-		dma_fence_put(job->done);
-	}
-	agate_vm_put(job->vm);
-
-	agate_stat_dec(&job->adev->stats, AGATE_STAT_JOBS);
-	kfree(job);
-	atomic_dec(&entities->jobs);
-	kref_put(&entities->ref, entities_release);
-	atomic_dec(&submit->jobs);
-	wake_up_all(&submit->idle);
-}
-
-static void job_free_work(struct work_struct *work)
-{
-	job_release(container_of(work, struct agate_job, free_work));
-}
-
-static void job_release_now(struct kref *ref)
-{
-	job_release(container_of(ref, struct agate_job, ref));
-}
-
-static void job_release_later(struct kref *ref)
-{
-	struct agate_job *job = container_of(ref, struct agate_job, ref);
-
-	queue_work(job->adev->submit.free_wq, &job->free_work);
-}
-
-static struct agate_job *job_create(struct agate_device *adev, struct agate_file *afile,
-				    const struct drm_agate_submit *args)
-{
-	struct agate_job *job;
-
-	job = kzalloc(sizeof(*job), GFP_KERNEL);
-	if (!job)
-		return NULL;
-	kref_init(&job->ref);
-	job->adev = adev;
-	job->vm = agate_vm_get(afile->vm);
-	job->entities = afile->entities;
-	kref_get(&job->entities->ref);
-	job->jc = args->jc;
-	job->slot = args->requirements & AGATE_JD_REQ_FS ? AGATE_SLOT_FRAGMENT : AGATE_SLOT_VERTEX;
-	INIT_WORK(&job->free_work, job_free_work);
-
-	atomic_inc(&job->entities->jobs);
-	atomic_inc(&adev->submit.jobs);
-	agate_stat_inc(&adev->stats, AGATE_STAT_JOBS);
-	return job;
-}
-
-/* ---- What the scheduler calls ----------------------------------------- */
-
-static struct dma_fence *submit_run(struct drm_sched_job *base)
-{
-	return agate_slot_run(to_agate_job(base));
-}
-
-static enum drm_gpu_sched_stat submit_timedout(struct drm_sched_job *base)
-{
-	agate_reset_timedout(to_agate_job(base));
-	return DRM_GPU_SCHED_STAT_NOMINAL;
-}
-
-static void submit_free(struct drm_sched_job *base)
-{
-	struct agate_job *job = to_agate_job(base);
-
-	agate_sched_job_cleanup(base);
-	kref_put(&job->ref, job_release_later);
-}
-
-static const struct drm_sched_backend_ops submit_sched_ops = {
-	.run_job = submit_run,
-	.timedout_job = submit_timedout,
-	.free_job = submit_free,
 };
 
 /* ---- Gathering -------------------------------------------------------- */
@@ -375,12 +248,9 @@ static int gather_and_push(struct agate_job *job, struct drm_file *file,
 	if (ret)
 		goto cleanup;
 
-	ret = -ENOMEM;
-	job->done = agate_fence_create(job->adev, job->slot);
-	if (!job->done)
-		goto cleanup;
-	dma_fence_add_callback(job->done, &job->done_cb, job_done);
-	ret = push(job, outs, args->out_sync_count);
+	ret = agate_job_add_done(job);
+	if (!ret)
+		ret = push(job, outs, args->out_sync_count);
 cleanup:
 	if (ret)
 		agate_sched_job_cleanup(&job->base);
@@ -401,9 +271,8 @@ static bool submit_args_are_valid(const struct drm_agate_submit *args)
 
 int agate_submit_ioctl(struct drm_device *dev, void *data, struct drm_file *file)
 {
-	struct agate_device *adev = to_agate_device(dev);
-	struct agate_file *afile = to_agate_file(file);
 	const struct drm_agate_submit *args = data;
+	unsigned int slot = AGATE_SLOT_VERTEX;
 	struct agate_job *job;
 	int ret = -ENOMEM;
 	int idx;
@@ -414,12 +283,14 @@ int agate_submit_ioctl(struct drm_device *dev, void *data, struct drm_file *file
 	if (!drm_dev_enter(dev, &idx))
 		return -ENODEV;
 
-	job = job_create(adev, afile, args);
+	if (args->requirements & AGATE_JD_REQ_FS)
+		slot = AGATE_SLOT_FRAGMENT;
+	job = agate_job_create(to_agate_file(file), args->jc, slot);
 	if (job) {
-		ret = agate_sched_job_init(&job->base, &job->entities->entity[job->slot], file);
+		ret = agate_sched_job_init(&job->base, &job->entities->entity[slot], file);
 		if (!ret)
 			ret = gather_and_push(job, file, args);
-		kref_put(&job->ref, job_release_now);
+		agate_job_put(job);
 	}
 	drm_dev_exit(idx);
 	return ret;
@@ -441,93 +312,22 @@ int agate_submit_wait_bo_ioctl(struct drm_device *dev, void *data, struct drm_fi
 	timeout = drm_timeout_abs_to_jiffies(args->timeout_ns);
 	left = dma_resv_wait_timeout(obj->resv, DMA_RESV_USAGE_READ, true, timeout);
 	drm_gem_object_put(obj);
-	if (agate_bus_lost(to_agate_device(dev)))
+	/* The fences of a device that went away signal, too. */
+	if (drm_dev_is_unplugged(dev) || agate_bus_lost(to_agate_device(dev)))
 		return -ENODEV;
 	if (!left)
 		return args->timeout_ns ? -ETIMEDOUT : -EBUSY;
 	return left < 0 ? left : 0;
 }
 
-/* ---- Files and topic -------------------------------------------------- */
-
-struct agate_entities *agate_submit_open(struct agate_device *adev)
-{
-	struct agate_entities *entities;
-	unsigned int n;
-	int ret;
-
-	entities = kzalloc(sizeof(*entities), GFP_KERNEL);
-	if (!entities)
-		return ERR_PTR(-ENOMEM);
-	kref_init(&entities->ref);
-	mutex_init(&entities->lock);
-	for (n = 0; n < AGATE_SLOTS_USED; n++) {
-		ret = agate_sched_entity_init(&entities->entity[n], &adev->submit.sched[n]);
-		if (ret) {
-			while (n--)
-				drm_sched_entity_destroy(&entities->entity[n]);
-			kref_put(&entities->ref, entities_release);
-			return ERR_PTR(ret);
-		}
-	}
-	return entities;
-}
-
-void agate_submit_close(struct agate_device *adev, struct agate_entities *entities)
-{
-	unsigned int n;
-
-	agate_slot_cancel(adev, entities);
-	for (n = 0; n < AGATE_SLOTS_USED; n++)
-		drm_sched_entity_destroy(&entities->entity[n]);
-	wait_event(adev->submit.idle, !atomic_read(&entities->jobs));
-	kref_put(&entities->ref, entities_release);
-}
+/* ---- Topic ------------------------------------------------------------ */
 
 int agate_submit_topic_init(struct agate_device *adev)
 {
-	static const char * const names[AGATE_SLOTS_USED] = { "agate-slot0", "agate-slot1" };
-	struct agate_submit *submit = &adev->submit;
-	unsigned int n;
-	int ret = -ENOMEM;
-
-	atomic_set(&submit->jobs, 0);
-	init_waitqueue_head(&submit->idle);
-	submit->timeout_wq = alloc_ordered_workqueue("agate-timeout", 0);
-	if (!submit->timeout_wq)
-		return -ENOMEM;
-	submit->free_wq = alloc_workqueue("agate-free", WQ_UNBOUND, 0);
-	if (!submit->free_wq)
-		goto no_free_wq;
-
-	for (n = 0; n < AGATE_SLOTS_USED; n++) {
-		ret = agate_sched_init(&submit->sched[n], &submit_sched_ops, adev->slots.depth,
-				       agate_reset_timeout(), submit->timeout_wq, names[n],
-				       &adev->pdev->dev);
-		if (ret)
-			goto no_sched;
-	}
-	return 0;
-
-no_sched:
-	while (n--)
-		agate_sched_fini(&submit->sched[n]);
-	destroy_workqueue(submit->free_wq);
-no_free_wq:
-	destroy_workqueue(submit->timeout_wq);
-	return ret;
+	return agate_queues_init(adev);
 }
 
 void agate_submit_topic_fini(struct agate_device *adev)
 {
-	struct agate_submit *submit = &adev->submit;
-	unsigned int n;
-
-	/* Queued jobs are run in order to be refused. */
-	agate_slot_shutdown(adev);
-	wait_event(submit->idle, !atomic_read(&submit->jobs));
-	for (n = 0; n < AGATE_SLOTS_USED; n++)
-		agate_sched_fini(&submit->sched[n]);
-	destroy_workqueue(submit->free_wq);
-	destroy_workqueue(submit->timeout_wq);
+	agate_queues_fini(adev);
 }

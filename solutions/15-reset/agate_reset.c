@@ -17,10 +17,10 @@
 #include "agate_device.h"
 #include "agate_mmu.h"
 #include "agate_power.h"
+#include "agate_queue.h"
 #include "agate_reset.h"
 #include "agate_sched.h"
 #include "agate_slot.h"
-#include "agate_submit.h"
 
 static unsigned int timeout_ms = 500;
 module_param(timeout_ms, uint, 0444);
@@ -36,8 +36,8 @@ static void stop_schedulers(struct agate_device *adev, const struct drm_gpu_sche
 	unsigned int n;
 
 	for (n = 0; n < AGATE_SLOTS_USED; n++) {
-		if (&adev->submit.sched[n] != but)
-			agate_sched_stop(&adev->submit.sched[n], NULL);
+		if (&adev->queues.sched[n] != but)
+			agate_sched_stop(&adev->queues.sched[n], NULL);
 	}
 }
 
@@ -46,8 +46,8 @@ static void restart_schedulers(struct agate_device *adev, const struct drm_gpu_s
 	unsigned int n;
 
 	for (n = 0; n < AGATE_SLOTS_USED; n++) {
-		if (&adev->submit.sched[n] != but)
-			agate_sched_restart(&adev->submit.sched[n]);
+		if (&adev->queues.sched[n] != but)
+			agate_sched_restart(&adev->queues.sched[n]);
 	}
 }
 
@@ -78,7 +78,7 @@ static void reset_gpu(struct agate_device *adev)
 /* The job's own scheduler is stopped. */
 static void recover(struct agate_device *adev, struct agate_job *job)
 {
-	struct drm_gpu_scheduler *own = &adev->submit.sched[job->slot];
+	struct drm_gpu_scheduler *own = &adev->queues.sched[job->slot];
 
 	dev_err(&adev->pdev->dev, "slot%u: chain 0x%llx runs for too long\n", job->slot, job->jc);
 	if (agate_slot_stop(job, false, -ETIME) || agate_slot_stop(job, true, -ETIME))
@@ -92,7 +92,7 @@ static void recover(struct agate_device *adev, struct agate_job *job)
 void agate_reset_timedout(struct agate_job *job)
 {
 	struct agate_device *adev = job->adev;
-	struct drm_gpu_scheduler *own = &adev->submit.sched[job->slot];
+	struct drm_gpu_scheduler *own = &adev->queues.sched[job->slot];
 
 	mutex_lock(&adev->reset.lock);
 	agate_sched_stop(own, &job->base);
@@ -120,7 +120,7 @@ static void reset_work(struct work_struct *work)
 void agate_reset_schedule(struct agate_device *adev)
 {
 	if (READ_ONCE(adev->reset.ready) && !atomic_xchg(&adev->reset.pending, 1))
-		queue_work(adev->submit.timeout_wq, &adev->reset.work);
+		queue_work(adev->queues.timeout_wq, &adev->reset.work);
 }
 
 void agate_reset_flush(struct agate_device *adev)

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Schedulers, files' queues, and jobs from creation to end.
+ */
+#include <linux/slab.h>
+
+#include "agate_device.h"
+#include "agate_gem.h"
+#include "agate_queue.h"
+#include "agate_reset.h"
+#include "agate_sched.h"
+#include "agate_slot.h"
+#include "agate_vm.h"
+
+/* ---- A job's life ----------------------------------------------------- */
+
+static struct agate_job *to_agate_job(struct drm_sched_job *base)
+{
+	return container_of(base, struct agate_job, base);
+}
+
+static void entities_release(struct kref *ref)
+{
+	struct agate_entities *entities = container_of(ref, struct agate_entities, ref);
+
+	mutex_destroy(&entities->lock);
+	kfree_rcu(entities, rcu);
+}
+
+/* The hardware is done with the BOs, or will never begin. */
+static void job_idle(struct agate_job *job)
+{
+	int busy = atomic_xchg(&job->busy, 0);
+
+	while (busy--)
+		atomic_dec(&to_agate_bo(job->bos[busy])->gpu_users);
+}
+
+static void job_done(struct dma_fence *fence, struct dma_fence_cb *cb)
+{
+	job_idle(container_of(cb, struct agate_job, done_cb));
+}
+
+static void job_release(struct agate_job *job)
+{
+	struct agate_queues *queues = &job->adev->queues;
+	struct agate_entities *entities = job->entities;
+	unsigned int i;
+
+	job_idle(job);
+	for (i = 0; job->mappings && i < job->bo_count; i++) {
+		if (job->mappings[i])
+			agate_mapping_put(job->mappings[i]);
+	}
+	for (i = 0; job->bos && i < job->bo_count; i++)
+		drm_gem_object_put(job->bos[i]);
+	kvfree(job->mappings);
+	kvfree(job->bos);
+	if (job->done) {
+		/* Still there when the job never ran. */
+		dma_fence_remove_callback(job->done, &job->done_cb);
+		dma_fence_put(job->done);
+	}
+	agate_vm_put(job->vm);
+
+	agate_stat_dec(&job->adev->stats, AGATE_STAT_JOBS);
+	kfree(job);
+	atomic_dec(&entities->jobs);
+	kref_put(&entities->ref, entities_release);
+	atomic_dec(&queues->jobs);
+	wake_up_all(&queues->idle);
+}
+
+static void job_free_work(struct work_struct *work)
+{
+	job_release(container_of(work, struct agate_job, free_work));
+}
+
+static void job_release_now(struct kref *ref)
+{
+	job_release(container_of(ref, struct agate_job, ref));
+}
+
+static void job_release_later(struct kref *ref)
+{
+	struct agate_job *job = container_of(ref, struct agate_job, ref);
+
+	queue_work(job->adev->queues.free_wq, &job->free_work);
+}
+
+void agate_job_put(struct agate_job *job)
+{
+	kref_put(&job->ref, job_release_now);
+}
+
+struct agate_job *agate_job_create(struct agate_file *afile, u64 jc, unsigned int slot)
+{
+	struct agate_job *job;
+
+	job = kzalloc(sizeof(*job), GFP_KERNEL);
+	if (!job)
+		return NULL;
+	kref_init(&job->ref);
+	job->adev = afile->adev;
+	job->vm = agate_vm_get(afile->vm);
+	job->entities = afile->entities;
+	kref_get(&job->entities->ref);
+	job->jc = jc;
+	job->slot = slot;
+	INIT_WORK(&job->free_work, job_free_work);
+
+	atomic_inc(&job->entities->jobs);
+	atomic_inc(&job->adev->queues.jobs);
+	agate_stat_inc(&job->adev->stats, AGATE_STAT_JOBS);
+	return job;
+}
+
+int agate_job_add_done(struct agate_job *job)
+{
+	job->done = agate_fence_create(job->adev, job->slot);
+	if (!job->done)
+		return -ENOMEM;
+	/* Ahead of the scheduler's callback, which comes when the job is run. */
+	dma_fence_add_callback(job->done, &job->done_cb, job_done);
+	return 0;
+}
+
+/* ---- What the scheduler calls ----------------------------------------- */
+
+static struct dma_fence *queue_run(struct drm_sched_job *base)
+{
+	return agate_slot_run(to_agate_job(base));
+}
+
+static enum drm_gpu_sched_stat queue_timedout(struct drm_sched_job *base)
+{
+	agate_reset_timedout(to_agate_job(base));
+	return DRM_GPU_SCHED_STAT_NOMINAL;
+}
+
+static void queue_free(struct drm_sched_job *base)
+{
+	struct agate_job *job = to_agate_job(base);
+
+	agate_sched_job_cleanup(base);
+	kref_put(&job->ref, job_release_later);
+}
+
+static const struct drm_sched_backend_ops queue_sched_ops = {
+	.run_job = queue_run,
+	.timedout_job = queue_timedout,
+	.free_job = queue_free,
+};
+
+/* ---- Files' queues ---------------------------------------------------- */
+
+struct agate_entities *agate_queues_open(struct agate_device *adev)
+{
+	struct agate_entities *entities;
+	unsigned int n;
+	int ret;
+
+	entities = kzalloc(sizeof(*entities), GFP_KERNEL);
+	if (!entities)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&entities->ref);
+	mutex_init(&entities->lock);
+	for (n = 0; n < AGATE_SLOTS_USED; n++) {
+		ret = agate_sched_entity_init(&entities->entity[n], &adev->queues.sched[n]);
+		if (ret) {
+			while (n--)
+				drm_sched_entity_destroy(&entities->entity[n]);
+			kref_put(&entities->ref, entities_release);
+			return ERR_PTR(ret);
+		}
+	}
+	return entities;
+}
+
+void agate_queues_close(struct agate_device *adev, struct agate_entities *entities)
+{
+	unsigned int n;
+
+	agate_slot_cancel(adev, entities);
+	for (n = 0; n < AGATE_SLOTS_USED; n++)
+		drm_sched_entity_destroy(&entities->entity[n]);
+	wait_event(adev->queues.idle, !atomic_read(&entities->jobs));
+	kref_put(&entities->ref, entities_release);
+}
+
+/* ---- Schedulers ------------------------------------------------------- */
+
+int agate_queues_init(struct agate_device *adev)
+{
+	static const char * const names[AGATE_SLOTS_USED] = { "agate-slot0", "agate-slot1" };
+	struct agate_queues *queues = &adev->queues;
+	unsigned int n;
+	int ret = -ENOMEM;
+
+	atomic_set(&queues->jobs, 0);
+	init_waitqueue_head(&queues->idle);
+	queues->timeout_wq = alloc_ordered_workqueue("agate-timeout", 0);
+	if (!queues->timeout_wq)
+		return -ENOMEM;
+	queues->free_wq = alloc_workqueue("agate-free", WQ_UNBOUND, 0);
+	if (!queues->free_wq)
+		goto no_free_wq;
+
+	for (n = 0; n < AGATE_SLOTS_USED; n++) {
+		ret = agate_sched_init(&queues->sched[n], &queue_sched_ops, adev->slots.depth,
+				       agate_reset_timeout(), queues->timeout_wq, names[n],
+				       &adev->pdev->dev);
+		if (ret)
+			goto no_sched;
+	}
+	return 0;
+
+no_sched:
+	while (n--)
+		agate_sched_fini(&queues->sched[n]);
+	destroy_workqueue(queues->free_wq);
+no_free_wq:
+	destroy_workqueue(queues->timeout_wq);
+	return ret;
+}
+
+void agate_queues_fini(struct agate_device *adev)
+{
+	struct agate_queues *queues = &adev->queues;
+	unsigned int n;
+
+	/* Queued jobs are run in order to be refused. */
+	agate_slot_shutdown(adev);
+	wait_event(queues->idle, !atomic_read(&queues->jobs));
+	for (n = 0; n < AGATE_SLOTS_USED; n++)
+		agate_sched_fini(&queues->sched[n]);
+	destroy_workqueue(queues->free_wq);
+	destroy_workqueue(queues->timeout_wq);
+}
