@@ -8,11 +8,6 @@
 #include "agate_fault.h"
 #include "agate_regs.h"
 
-/* Faults of the MMU come four in a row, one for each level. */
-#define LEVELS(code, name)	\
-	[code] = name " at level 0", [(code) + 1] = name " at level 1",	\
-	[(code) + 2] = name " at level 2", [(code) + 3] = name " at level 3"
-
 static const char * const exception_names[] = {
 	[AGATE_EXC_NOT_STARTED] = "not started",
 	[AGATE_EXC_DONE] = "done",
@@ -45,13 +40,34 @@ static const char * const exception_names[] = {
 	[AGATE_EXC_GPU_SHAREABILITY_FAULT] = "GPU shareability fault",
 	[AGATE_EXC_SYS_SHAREABILITY_FAULT] = "system shareability fault",
 	[AGATE_EXC_GPU_CACHEABILITY_FAULT] = "GPU cacheability fault",
-	LEVELS(AGATE_EXC_TRANSLATION_FAULT_0, "translation fault"),
-	LEVELS(AGATE_EXC_PERMISSION_FAULT_0, "permission fault"),
-	LEVELS(AGATE_EXC_TRANSTAB_BUS_FAULT_0, "table bus fault"),
-	LEVELS(AGATE_EXC_ACCESS_FLAG_0, "access flag fault"),
-	LEVELS(AGATE_EXC_ADDR_SIZE_FAULT_IN_0, "input address size fault"),
-	LEVELS(AGATE_EXC_ADDR_SIZE_FAULT_OUT_0, "output address size fault"),
-	LEVELS(AGATE_EXC_MEM_ATTR_FAULT_0, "memory attribute fault"),
+	[AGATE_EXC_TRANSLATION_FAULT_0] = "translation fault at level 0",
+	[AGATE_EXC_TRANSLATION_FAULT_0 + 1] = "translation fault at level 1",
+	[AGATE_EXC_TRANSLATION_FAULT_0 + 2] = "translation fault at level 2",
+	[AGATE_EXC_TRANSLATION_FAULT_0 + 3] = "translation fault at level 3",
+	[AGATE_EXC_PERMISSION_FAULT_0] = "permission fault at level 0",
+	[AGATE_EXC_PERMISSION_FAULT_0 + 1] = "permission fault at level 1",
+	[AGATE_EXC_PERMISSION_FAULT_0 + 2] = "permission fault at level 2",
+	[AGATE_EXC_PERMISSION_FAULT_0 + 3] = "permission fault at level 3",
+	[AGATE_EXC_TRANSTAB_BUS_FAULT_0] = "table bus fault at level 0",
+	[AGATE_EXC_TRANSTAB_BUS_FAULT_0 + 1] = "table bus fault at level 1",
+	[AGATE_EXC_TRANSTAB_BUS_FAULT_0 + 2] = "table bus fault at level 2",
+	[AGATE_EXC_TRANSTAB_BUS_FAULT_0 + 3] = "table bus fault at level 3",
+	[AGATE_EXC_ACCESS_FLAG_0] = "access flag fault at level 0",
+	[AGATE_EXC_ACCESS_FLAG_0 + 1] = "access flag fault at level 1",
+	[AGATE_EXC_ACCESS_FLAG_0 + 2] = "access flag fault at level 2",
+	[AGATE_EXC_ACCESS_FLAG_0 + 3] = "access flag fault at level 3",
+	[AGATE_EXC_ADDR_SIZE_FAULT_IN_0] = "input address size fault at level 0",
+	[AGATE_EXC_ADDR_SIZE_FAULT_IN_0 + 1] = "input address size fault at level 1",
+	[AGATE_EXC_ADDR_SIZE_FAULT_IN_0 + 2] = "input address size fault at level 2",
+	[AGATE_EXC_ADDR_SIZE_FAULT_IN_0 + 3] = "input address size fault at level 3",
+	[AGATE_EXC_ADDR_SIZE_FAULT_OUT_0] = "output address size fault at level 0",
+	[AGATE_EXC_ADDR_SIZE_FAULT_OUT_0 + 1] = "output address size fault at level 1",
+	[AGATE_EXC_ADDR_SIZE_FAULT_OUT_0 + 2] = "output address size fault at level 2",
+	[AGATE_EXC_ADDR_SIZE_FAULT_OUT_0 + 3] = "output address size fault at level 3",
+	[AGATE_EXC_MEM_ATTR_FAULT_0] = "memory attribute fault at level 0",
+	[AGATE_EXC_MEM_ATTR_FAULT_0 + 1] = "memory attribute fault at level 1",
+	[AGATE_EXC_MEM_ATTR_FAULT_0 + 2] = "memory attribute fault at level 2",
+	[AGATE_EXC_MEM_ATTR_FAULT_0 + 3] = "memory attribute fault at level 3",
 };
 
 const char *agate_exception_name(u32 code)

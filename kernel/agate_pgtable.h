@@ -14,15 +14,16 @@
 #ifndef AGATE_PGTABLE_H
 #define AGATE_PGTABLE_H
 
+#include <linux/bits.h>
 #include <linux/list.h>
 #include <linux/types.h>
 
 struct agate_device;
 
 /* What a mapping allows. */
-#define AGATE_PROT_READ		(1u << 0)
-#define AGATE_PROT_WRITE	(1u << 1)
-#define AGATE_PROT_NOEXEC	(1u << 2)
+#define AGATE_PROT_READ		BIT(0)
+#define AGATE_PROT_WRITE	BIT(1)
+#define AGATE_PROT_NOEXEC	BIT(2)
 
 /*
  * The memory attribute that leaves select, of the eight in AS_MEMATTR: memory

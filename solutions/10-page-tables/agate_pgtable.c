@@ -10,15 +10,16 @@
  */
 #include <asm/byteorder.h>
 #include <linux/align.h>
+#include <linux/bits.h>
 #include <linux/errno.h>
 #include <linux/minmax.h>
 
 #include "agate_pgtable.h"
 #include "agate_regs.h"
 
-#define PAGE_BYTES	(1ull << AGATE_PT_SHIFT(AGATE_PT_LEVELS - 1))
-#define VA_LIMIT	(1ull << AGATE_VA_BITS)
-#define PA_LIMIT	(1ull << AGATE_PHYS_BITS)
+#define PAGE_BYTES	BIT_ULL(AGATE_PT_SHIFT(AGATE_PT_LEVELS - 1))
+#define VA_LIMIT	BIT_ULL(AGATE_VA_BITS)
+#define PA_LIMIT	BIT_ULL(AGATE_PHYS_BITS)
 
 /* No leaf is larger than 1 GiB. */
 #define FIRST_LEAF_LEVEL	1
@@ -27,7 +28,7 @@
 
 static u64 level_bytes(unsigned int level)
 {
-	return 1ull << AGATE_PT_SHIFT(level);
+	return BIT_ULL(AGATE_PT_SHIFT(level));
 }
 
 static unsigned int level_index(u64 va, unsigned int level)

@@ -310,7 +310,8 @@ int agate_mmu_map_sgt(struct agate_vm *vm, u64 va, struct sg_table *sgt, u32 pro
 	int ret;
 
 	for_each_sgtable_dma_sg(sgt, sg, i) {
-		ret = agate_pgtable_map(&vm->as.pgt, next, sg_dma_address(sg), sg_dma_len(sg), prot);
+		ret = agate_pgtable_map(&vm->as.pgt, next, sg_dma_address(sg), sg_dma_len(sg),
+					prot);
 		if (ret) {
 			if (next > va)
 				agate_mmu_unmap(vm, va, next - va);
