@@ -127,7 +127,7 @@ static int fault_serve(struct agate_device *adev, const struct agate_fault *faul
 	struct agate_mapping *mapping;
 	int ret;
 
-	if (!fault->vm || !is_translation_fault(fault))
+	if (!is_translation_fault(fault))
 		return -EFAULT;
 	mapping = agate_vm_find_addr(fault->vm, fault->va);
 	if (!mapping)
@@ -159,11 +159,13 @@ static void fault_handle(struct agate_device *adev, unsigned int as, u32 status)
 	int ret;
 
 	fault_take(adev, &fault);
+	/* Left behind by an address space that is gone: nobody waits for it. */
+	if (!fault.vm)
+		return;
 	ret = fault_serve(adev, &fault);
 	if (ret)
 		fault_kill(adev, &fault, ret);
-	if (fault.vm)
-		agate_vm_put(fault.vm);
+	agate_vm_put(fault.vm);
 }
 
 /* What is up in address spaces that are not known to be faulty. */
