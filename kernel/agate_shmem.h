@@ -72,19 +72,10 @@ void agate_shmem_release(struct agate_bo *bo);
 void agate_shmem_hold(struct agate_bo *bo);
 
 /**
- * agate_shmem_get_pages - make all pages present and hold them
- * @bo: not a heap BO
- *
- * Context: may sleep; takes shmem.lock.
- * Return: 0; -ENOMEM; -EFAULT when the BO was purged.
- */
-int agate_shmem_get_pages(struct agate_bo *bo);
-
-/**
- * agate_shmem_put_pages - undo one agate_shmem_hold() or agate_shmem_get_pages()
+ * agate_shmem_unhold - undo one agate_shmem_hold()
  * @bo: the BO
  */
-void agate_shmem_put_pages(struct agate_bo *bo);
+void agate_shmem_unhold(struct agate_bo *bo);
 
 /**
  * agate_shmem_page_locked - one page, made present if it is not

@@ -223,17 +223,7 @@ void agate_shmem_hold(struct agate_bo *bo)
 	mutex_unlock(&bo->shmem.lock);
 }
 
-int agate_shmem_get_pages(struct agate_bo *bo)
-{
-	int ret;
-
-	mutex_lock(&bo->shmem.lock);
-	ret = pages_use_all(bo);
-	mutex_unlock(&bo->shmem.lock);
-	return ret;
-}
-
-void agate_shmem_put_pages(struct agate_bo *bo)
+void agate_shmem_unhold(struct agate_bo *bo)
 {
 	mutex_lock(&bo->shmem.lock);
 	pages_unuse(bo);

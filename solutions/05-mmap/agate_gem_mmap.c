@@ -88,7 +88,7 @@ static void mmap_close(struct vm_area_struct *vma)
 	struct agate_bo *bo = to_agate_bo(vma->vm_private_data);
 
 	agate_stat_dec(&to_agate_device(bo->base.dev)->stats, AGATE_STAT_CPU_MAPS);
-	agate_shmem_put_pages(bo);
+	agate_shmem_unhold(bo);
 	drm_gem_vm_close(vma);
 }
 
