@@ -75,8 +75,6 @@ static void slot_promote(struct agate_sim *sim, struct slot *slot)
 	slot->config = slot->next_config;
 	slot->queued = false;
 	slot->active = true;
-	slot->soft_stop = false;
-	slot->stall = (struct mmu_stall){ 0 };
 	slot->status = AGATE_EXC_ACTIVE;
 	chain_start(slot, slot->head);
 	sim_event(sim, AGATE_EV_CHAIN_START, slot->index, slot->head, slot->config, NULL);
@@ -108,8 +106,7 @@ void slot_end(struct agate_sim *sim, struct slot *slot, uint64_t tail,
 	sim_event(sim, AGATE_EV_CHAIN_END, slot->index, tail, exception, NULL);
 	irq_raise(sim, &sim->irq[AGATE_VECTOR_JOB],
 		  done ? JOB_INT_DONE(slot->index) : JOB_INT_FAIL(slot->index));
-	if (done)
-		slot_promote(sim, slot);
+	slot_promote(sim, slot);
 }
 
 /* ---- Commands ----------------------------------------------------------- */

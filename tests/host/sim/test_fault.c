@@ -279,6 +279,29 @@ static void test_update_to_unmapped_kills_with_the_latched_code(void **state)
 	bench_free(b);
 }
 
+/* UPDATE and wait for it by reading alone: no job gets a turn. */
+static void update_without_work(struct bench *b, unsigned int as, uint64_t transtab)
+{
+	wr64(b, AS_TRANSTAB_LO(as), transtab);
+	wr(b, AS_COMMAND(as), AS_COMMAND_UPDATE);
+	while (rd(b, AS_STATUS(as)))
+		;
+}
+
+static void test_a_killed_job_writes_nothing_through_a_new_mapping(void **state)
+{
+	struct bench *b = bench_faulted();
+
+	(void)state;
+	update_without_work(b, 0, 0);
+	agate_sim_step(b->sim, 1);		/* it dies here */
+	update_without_work(b, 0, TABLE_L0 | 3);
+	settle(b);
+	assert_int_equal(rd(b, JS_STATUS(0)), 0xc3);
+	assert_int_equal(job_status(b, 0), 0);
+	bench_free(b);
+}
+
 static void test_it_kills_every_waiting_job_with_its_own_code(void **state)
 {
 	struct bench *b = bench_ready();
@@ -518,6 +541,7 @@ int main(void)
 		cmocka_unit_test(test_the_first_is_stopped_and_the_second_shows),
 		cmocka_unit_test(test_a_stopped_job_leaves_nothing_waiting),
 		cmocka_unit_test(test_update_to_unmapped_kills_with_the_latched_code),
+		cmocka_unit_test(test_a_killed_job_writes_nothing_through_a_new_mapping),
 		cmocka_unit_test(test_it_kills_every_waiting_job_with_its_own_code),
 		cmocka_unit_test(test_flush_then_update_as_a_driver_disables),
 		cmocka_unit_test(test_a_job_in_a_space_never_set_up),

@@ -358,6 +358,8 @@ static void test_the_header_is_read_once(void **state)
 	run(b, VA, 0);
 	expect_chain(b, AGATE_EXC_DONE);
 	assert_int_equal(get64(b, PA + OUT), 6);
+	/* and writes back only what is its own */
+	assert_int_equal(get64(b, PA + 24), 0x123456789ab);
 	bench_free(b);
 }
 

@@ -105,6 +105,24 @@ static void test_a_failure_holds_next_until_it_is_cleared(void **state)
 	bench_free(b);
 }
 
+static void test_a_chain_started_after_a_failure_is_held_too(void **state)
+{
+	struct bench *b = bench_cyclic(0);
+
+	(void)state;
+	wr(b, JS_COMMAND(0), JS_COMMAND_HARD_STOP);
+	start_job(b, 0, N, 0);
+	settle(b);
+	assert_int_equal(rd(b, JS_STATUS(0)), AGATE_EXC_TERMINATED);
+	rd(b, JOB_INT_RAWSTAT);
+	wr(b, JOB_INT_CLEAR, 0x20002);		/* another slot's */
+	assert_int_equal(rd(b, JS_COMMAND_NEXT(0)), JS_COMMAND_START);
+	wr(b, JOB_INT_CLEAR, 0x10000);
+	settle(b);
+	assert_int_equal(rd(b, JS_STATUS(0)), AGATE_EXC_DONE);
+	bench_free(b);
+}
+
 static void test_writing_next_while_it_is_queued_is_reported(void **state)
 {
 	struct bench *b = bench_cyclic(0);
@@ -565,6 +583,7 @@ int main(void)
 		cmocka_unit_test(test_a_chain_waits_in_next),
 		cmocka_unit_test(test_a_queued_chain_can_be_taken_back),
 		cmocka_unit_test(test_a_failure_holds_next_until_it_is_cleared),
+		cmocka_unit_test(test_a_chain_started_after_a_failure_is_held_too),
 		cmocka_unit_test(test_writing_next_while_it_is_queued_is_reported),
 		cmocka_unit_test(test_commands_of_the_wrong_register),
 		cmocka_unit_test(test_js_state_is_sampled_by_clear),
