@@ -3,12 +3,13 @@
 #
 # run.sh: run one suite of guest tests in a fresh guest, as TAP.
 #
-# usage: tests/guest/run.sh fast|debug calls|jobs|gone|reload
+# usage: tests/guest/run.sh fast|debug calls|jobs|gone|reload|failures
 #
 #   calls    what single calls promise, and threads in each other's way
 #   jobs     jobs that run, fault, hang, and whose owner is killed
 #   gone     the GPU's process is killed while a job runs
 #   reload   the module is loaded and unloaded fifty times
+#   failures every allocation of every call fails once (debug kernel only)
 #
 # Afterwards the module must unload, the guest be alive, and the kernel's log be
 # silent; on the debug kernel that includes kmemleak, which is why programs
@@ -36,7 +37,7 @@ guest()
 		set -- "$@" "exec:sleep 6; echo scan >$KMEMLEAK; sleep 1; echo scan >$KMEMLEAK; \
 			cat $KMEMLEAK && echo '# kmemleak looked'"
 	fi
-	for p in uapi-bo uapi-submit mmap races jobs gone reload; do
+	for p in uapi-bo uapi-submit mmap races jobs gone reload failnth; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	"$BUILD/bin/agate-vm" run --kernel "$BUILD/guest/kernel-$flavour" \
@@ -91,6 +92,8 @@ gone)
 	guest "$load timeout_ms=600000" "kill-sim-on:BUSY" "$(test_step gone)" ;;
 reload)
 	guest "$(test_step reload $GUEST/agate.ko 50)" "$load" ;;
+failures)
+	guest "$load" "$(test_step failnth)" ;;
 *)
 	echo "run.sh: no suite $suite" >&2
 	exit 2 ;;

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Every allocation fails once: the debug kernel's fault injection, call by call.
+ *
+ * For each thing a client does, its first allocation is made to fail, then its
+ * second, and so on until it succeeds.  Each failure must be an errno that says
+ * so, leave nothing behind, and leave a device that works.
+ */
+#include "guest.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define DEBUGFS		"/sys/kernel/debug/"
+#define MOST_ALLOCATIONS 2000
+
+static void set(const char *path, const char *value)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, value, strlen(value)) != (ssize_t)strlen(value))
+		fail_msg("%s: %s", path, strerror(errno));
+	close(fd);
+}
+
+/* By default injection spares the allocations that drivers make most. */
+static int setup(void **state)
+{
+	(void)state;
+	set(DEBUGFS "failslab/ignore-gfp-wait", "N");
+	set(DEBUGFS "fail_page_alloc/ignore-gfp-wait", "N");
+	set(DEBUGFS "fail_page_alloc/ignore-gfp-highmem", "N");
+	set(DEBUGFS "fail_page_alloc/min-order", "0");
+	set(DEBUGFS "failslab/verbose", "0");
+	set(DEBUGFS "fail_page_alloc/verbose", "0");
+	set(DEBUGFS "fail_usercopy/verbose", "0");
+	return 0;
+}
+
+static int fail_nth_fd = -1;
+
+static void arm(int n)
+{
+	char text[16];
+	int len = snprintf(text, sizeof(text), "%d", n);
+
+	assert_int_equal(pwrite(fail_nth_fd, text, (size_t)len, 0), len);
+}
+
+/*
+ * Disarm; true when the failure that was armed has happened.  Injection counts
+ * copies to and from user space, too: when this very read or write is the one
+ * that fails, the call under test had come through.
+ */
+static bool fired(void)
+{
+	char text[16] = "";
+	bool hit = pread(fail_nth_fd, text, sizeof(text) - 1, 0) > 0 && text[0] == '0';
+
+	if (pwrite(fail_nth_fd, "0", 1, 0) != 1)
+		assert_int_equal(pwrite(fail_nth_fd, "0", 1, 0), 1);
+	return hit;
+}
+
+/* One call under test: 0 or an errno, and what it leaves in *world to be undone. */
+struct world {
+	int fd;
+	struct bo bo;		/* holds a job; its page was touched */
+	struct bo fresh;
+	void *map;		/* of bo, another one */
+	bool ran;		/* the job was submitted and waited for */
+};
+
+typedef int (*call_fn)(struct world *world);
+
+static bool honest(int err)
+{
+	return err == ENOMEM || err == EFAULT || err == ENOSPC;
+}
+
+static void world_open(struct world *world)
+{
+	*world = (struct world){ .fd = guest_open() };
+	world->bo = guest_bo(world->fd, 4 * PAGE, 0);
+	guest_job_write64(&world->bo, 0, 0, world->bo.va + 2048, 1);
+}
+
+static void world_close(struct world *world)
+{
+	if (world->map)
+		munmap(world->map, world->bo.size);
+	munmap(world->bo.cpu, world->bo.size);
+	close(world->fd);
+}
+
+static void still_works(void)
+{
+	int fd = guest_open();
+	struct bo bo = guest_bo(fd, PAGE, 0);
+
+	guest_job_write64(&bo, 0, 0, bo.va + 2048, 77);
+	assert_int_equal(guest_submit(fd, bo.va, 0, &bo.handle, 1, 0), 0);
+	assert_int_equal(guest_wait(fd, bo.handle, FOREVER), 0);
+	assert_int_equal(*(volatile uint64_t *)((char *)bo.cpu + 2048), 77);
+	guest_destroy(&bo);
+	close(fd);
+}
+
+static void every_allocation(const char *name, call_fn call)
+{
+	int failures = 0, n;
+
+	fail_nth_fd = open("/proc/self/fail-nth", O_RDWR | O_CLOEXEC);
+	assert_true(fail_nth_fd >= 0);
+	for (n = 1; n < MOST_ALLOCATIONS; n++) {
+		struct world world;
+		bool hit;
+		int err;
+
+		world_open(&world);
+		arm(n);
+		err = call(&world);
+		hit = fired();
+		if (world.ran)
+			assert_int_equal(*(volatile uint64_t *)((char *)world.bo.cpu + 2048), 1);
+		world_close(&world);
+		if (err && !honest(err))
+			fail_msg("%s, allocation %d: errno %d does not say that memory ran out",
+				 name, n, err);
+		failures += err != 0;
+		guest_assert_nothing_left();
+		if (!hit) {
+			assert_int_equal(err, 0);
+			break;
+		}
+	}
+	close(fail_nth_fd);
+	still_works();
+	print_message("# %s: %d allocations, %d of them made it fail\n", name, n - 1, failures);
+	assert_in_range(n, 2, MOST_ALLOCATIONS - 1);
+	assert_true(failures > 0);
+}
+
+static int call_open(struct world *world)
+{
+	int fd = guest_try_open();
+
+	(void)world;
+	/* A render node that cannot be opened is not found: see guest_try_open(). */
+	if (fd < 0)
+		return errno == ENOENT ? ENOMEM : errno;
+	close(fd);
+	return 0;
+}
+
+static int call_create(struct world *world)
+{
+	return guest_create(world->fd, 8 * PAGE, 0, &world->fresh);
+}
+
+static int call_create_heap(struct world *world)
+{
+	return guest_create(world->fd, 4u << 20, AGATE_BO_HEAP | AGATE_BO_NOEXEC, &world->fresh);
+}
+
+static int call_label(struct world *world)
+{
+	struct drm_agate_set_label arg = {
+		.handle = world->bo.handle, .len = 5, .label = (uintptr_t)"label",
+	};
+
+	return guest_ioctl(world->fd, DRM_IOCTL_AGATE_SET_LABEL, &arg);
+}
+
+static int call_mmap(struct world *world)
+{
+	struct drm_agate_mmap_bo arg = { .handle = world->bo.handle };
+	int err = guest_ioctl(world->fd, DRM_IOCTL_AGATE_MMAP_BO, &arg);
+	void *cpu;
+
+	if (err)
+		return err;
+	cpu = mmap(NULL, world->bo.size, PROT_READ | PROT_WRITE, MAP_SHARED, world->fd,
+		   (off_t)arg.offset);
+	if (cpu == MAP_FAILED)
+		return errno;
+	world->map = cpu;	/* unmapped later: munmap() may fail as well */
+	return 0;
+}
+
+/* One BO has its pages already, the other gets them by the submit. */
+static int call_submit(struct world *world)
+{
+	uint32_t handles[2];
+	int err;
+
+	err = guest_create(world->fd, 4 * PAGE, AGATE_BO_NOEXEC, &world->fresh);
+	if (err)
+		return err;
+	handles[0] = world->bo.handle;
+	handles[1] = world->fresh.handle;
+	err = guest_submit(world->fd, world->bo.va, 0, handles, 2, 0);
+	if (err)
+		return err;
+	err = guest_wait(world->fd, world->bo.handle, FOREVER);
+	world->ran = !err;
+	return err;
+}
+
+static int call_submit_syncs(struct world *world)
+{
+	struct drm_syncobj_create create = { 0 };
+	struct drm_syncobj_destroy destroy = { 0 };
+	struct drm_agate_sync out = { .point = 3 };
+	struct drm_agate_submit arg = {
+		.jc = world->bo.va, .bo_handles = (uintptr_t)&world->bo.handle,
+		.bo_handle_count = 1, .out_syncs = (uintptr_t)&out, .out_sync_count = 1,
+	};
+	int err = guest_ioctl(world->fd, DRM_IOCTL_SYNCOBJ_CREATE, &create);
+
+	if (err)
+		return err;
+	out.handle = create.handle;
+	err = guest_ioctl(world->fd, DRM_IOCTL_AGATE_SUBMIT, &arg);
+	if (!err) {
+		err = guest_wait(world->fd, world->bo.handle, FOREVER);
+		world->ran = !err;
+	}
+	destroy.handle = create.handle;
+	guest_ioctl(world->fd, DRM_IOCTL_SYNCOBJ_DESTROY, &destroy);
+	return err;
+}
+
+#define TEST(name)							\
+	static void fail_##name(void **state)				\
+	{								\
+		(void)state;						\
+		every_allocation(#name, call_##name);			\
+	}
+
+TEST(open)
+TEST(create)
+TEST(create_heap)
+TEST(label)
+TEST(mmap)
+TEST(submit)
+TEST(submit_syncs)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(fail_open, guest_teardown),
+		cmocka_unit_test_teardown(fail_create, guest_teardown),
+		cmocka_unit_test_teardown(fail_create_heap, guest_teardown),
+		cmocka_unit_test_teardown(fail_label, guest_teardown),
+		cmocka_unit_test_teardown(fail_mmap, guest_teardown),
+		cmocka_unit_test_teardown(fail_submit, guest_teardown),
+		cmocka_unit_test_teardown(fail_submit_syncs, guest_teardown),
+	};
+
+	return cmocka_run_group_tests_name("failnth", tests, setup, NULL);
+}
