@@ -86,19 +86,20 @@ test-run: test-build
 	$(Q)tests/score.sh $(SUITES)
 
 ## make shell       a guest with the driver loaded and a shell; ^D ends it
-.PHONY: shell shell-run
+.PHONY: shell shell-build
 shell: deps
-	$(Q)$(MAKE) -j$(JOBS) $(GUEST_FAST)
-	$(Q)$(MAKE) shell-run
-
-shell-run:
+	$(Q)$(MAKE) -j$(JOBS) shell-build
 	$(Q)scripts/shell.sh
 
+shell-build: $(GUEST_FAST)
+
 ## make bench       measure; the table, and build/bench/bench.json
-.PHONY: bench bench-run
+.PHONY: bench bench-build
 bench: deps
-	$(Q)$(MAKE) -j$(JOBS) $(GUEST_FAST) $(GUEST_DEBUG) $(BENCH_PROGRAMS)
+	$(Q)$(MAKE) -j$(JOBS) bench-build
 	$(Q)tests/bench/bench.sh
+
+bench-build: $(GUEST_FAST) $(GUEST_DEBUG) $(BENCH_PROGRAMS) $(GUEST_TEST_DIR)/one-job
 
 ## make clean       remove build/ (the kernels stay in the cache)
 .PHONY: clean

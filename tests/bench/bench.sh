@@ -29,7 +29,8 @@ vm()
 		--timings "$out/timings.json" "$@"
 }
 
-# part NAME EXPRESSION: one sample, in milliseconds, out of the launcher's timings.
+# part NAME KEY: one sample, in milliseconds since the start of the run, out of the
+# launcher's timings.
 part()
 {
 	value=$(tr -d '\n' <"$out/timings.json" | sed -n "s/.*\"$2_ns\": *\([0-9]*\).*/\1/p")
@@ -44,10 +45,11 @@ for flavour in fast debug; do
 	while [ "$i" -lt "$runs" ]; do
 		vm "$flavour" "put:$BUILD/driver/$flavour/agate.ko:/run/agate.ko" \
 			"put:$BUILD/tests/guest/one-job:/run/one-job:0755" \
-			"exec:insmod /run/agate.ko" "exec:/run/one-job" >/dev/null
+			"exec:insmod /run/agate.ko" "exec:/run/one-job" >"$out/one-job.log" 2>&1
 		part "restore_to_verdict_$flavour" total
-		part "  restored_$flavour" restored
-		part "  gpu_plugged_$flavour" plugged
+		part "restored_$flavour" restored
+		part "gpu_plugged_$flavour" plugged
+		part "guest_ready_$flavour" ready
 		i=$((i + 1))
 	done
 done
