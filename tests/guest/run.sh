@@ -42,7 +42,7 @@ guest()
 	done
 	"$BUILD/bin/agate-vm" run --kernel "$BUILD/guest/kernel-$flavour" \
 		--initramfs "$BUILD/guest/initramfs.cpio.gz" --sim "$BUILD/bin/agate-sim" \
-		--timeout "${LIMIT:-600}" --console "$console" \
+		--sim-log "$console.events" --timeout "${LIMIT:-600}" --console "$console" \
 		"put:$BUILD/driver/$flavour/agate.ko:$GUEST/agate.ko" "$@" \
 		"exec:echo '# guest alive'" 2>&1 | tee "$console.out"
 }
@@ -58,10 +58,11 @@ said()
 	grep -qx "# $1" "$console.out"
 }
 
-# Two more points of TAP, about the end of the run and the log.
+# Three more points of TAP: about the end of the run, the kernel's log, and what
+# the GPU saw.
 verdict()
 {
-	echo "1..2"
+	echo "1..3"
 	if said 'module unloaded' && said 'guest alive'; then
 		echo "ok 1 - module unloads and the guest lives"
 	else
@@ -76,6 +77,14 @@ verdict()
 		echo "not ok 2 - kernel log silent # kmemleak could not look"
 	else
 		echo "ok 2 - kernel log silent"
+	fi
+	if [ ! -s "$console.events" ]; then
+		echo "not ok 3 - no rule of the hardware broken # no event log"
+	elif grep -q '"event": "hint"' "$console.events"; then
+		grep -m 5 '"event": "hint"' "$console.events" | sed 's/^/# /'
+		echo "not ok 3 - no rule of the hardware broken"
+	else
+		echo "ok 3 - no rule of the hardware broken"
 	fi
 }
 
