@@ -10,6 +10,7 @@
 #define DEFAULT_POWER_LATENCY	64
 #define DEFAULT_RESET_LATENCY	64
 #define DEFAULT_AS_LATENCY	16
+#define DEFAULT_STOP_LATENCY	0	/* at once */
 
 #define DEFAULT_REVISION	(0u << 12 | 1u << 4)	/* r0p1 */
 
@@ -33,6 +34,7 @@ struct agate_sim *agate_sim_create(const struct agate_sim_config *config,
 	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_POWER, config->power_latency);
 	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_RESET, config->reset_latency);
 	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_AS, config->as_latency);
+	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_STOP, config->stop_latency);
 	gpu_init(sim, config->gpu_id ? config->gpu_id : id);
 	power_init(sim);
 	slot_init(sim);
@@ -58,6 +60,7 @@ void agate_sim_set_latency(struct agate_sim *sim, enum agate_sim_latency which,
 		[AGATE_SIM_LATENCY_POWER] = DEFAULT_POWER_LATENCY,
 		[AGATE_SIM_LATENCY_RESET] = DEFAULT_RESET_LATENCY,
 		[AGATE_SIM_LATENCY_AS] = DEFAULT_AS_LATENCY,
+		[AGATE_SIM_LATENCY_STOP] = DEFAULT_STOP_LATENCY,
 	};
 
 	sim->latency[which] = cycles ? cycles : defaults[which];
@@ -110,6 +113,7 @@ void sim_run_due(struct agate_sim *sim)
 	gpu_run_due(sim);
 	power_run_due(sim);
 	mmu_run_due(sim);
+	slot_run_due(sim);
 }
 
 /* The earliest transition that somebody waits for, or TIME_NEVER. */
@@ -121,6 +125,9 @@ static uint64_t sim_next_due(const struct agate_sim *sim)
 	if (other < due)
 		due = other;
 	other = mmu_jump(sim);
+	if (other < due)
+		due = other;
+	other = slot_jump(sim);
 	return other < due ? other : due;
 }
 

@@ -99,6 +99,8 @@ void slot_end(struct agate_sim *sim, struct slot *slot, uint64_t tail,
 	mmu_forget(sim, slot);
 	slot->active = false;
 	slot->soft_stop = false;
+	slot->soft_stop_due = 0;	/* a stop on its way finds no chain */
+	slot->hard_stop_due = 0;
 	slot->tail = tail;
 	slot->status = exception;
 	if (slot->config & JS_CONFIG_END_FLUSH_CLEAN_INVALIDATE)
@@ -111,16 +113,58 @@ void slot_end(struct agate_sim *sim, struct slot *slot, uint64_t tail,
 
 /* ---- Commands ----------------------------------------------------------- */
 
+/* Stops whose time has come; the chain's end drops those that have not. */
+static void slot_stop_due(struct agate_sim *sim, struct slot *slot)
+{
+	if (slot->hard_stop_due && slot->hard_stop_due <= sim->time) {
+		slot_end(sim, slot, slot->chain.job, AGATE_EXC_TERMINATED);
+	} else if (slot->soft_stop_due && slot->soft_stop_due <= sim->time) {
+		slot->soft_stop_due = 0;
+		if (slot->chain.phase == CHAIN_FETCH)	/* between jobs already */
+			slot_end(sim, slot, slot->chain.job, AGATE_EXC_STOPPED);
+		else
+			slot->soft_stop = true;
+	}
+}
+
 static void slot_stop(struct agate_sim *sim, struct slot *slot, bool hard)
 {
+	uint64_t due = sim_due(sim, sim->latency[AGATE_SIM_LATENCY_STOP]);
+	uint64_t *when = hard ? &slot->hard_stop_due : &slot->soft_stop_due;
+
 	if (!slot->active)
 		return;	/* it ended while the command was on its way */
-	if (hard)
-		slot_end(sim, slot, slot->chain.job, AGATE_EXC_TERMINATED);
-	else if (slot->chain.phase == CHAIN_FETCH)	/* between jobs already */
-		slot_end(sim, slot, slot->chain.job, AGATE_EXC_STOPPED);
-	else
-		slot->soft_stop = true;
+	slot->stop_watched = false;
+	if (!*when || due < *when)	/* to repeat a stop does not put it off */
+		*when = due;
+	slot_stop_due(sim, slot);
+}
+
+void slot_run_due(struct agate_sim *sim)
+{
+	unsigned int i;
+
+	for (i = 0; i < AGATE_MAX_SLOTS; i++)
+		slot_stop_due(sim, &sim->slot[i]);
+}
+
+uint64_t slot_jump(const struct agate_sim *sim)
+{
+	uint32_t mask = sim->irq[AGATE_VECTOR_JOB].mask;
+	uint64_t due = TIME_NEVER;
+	unsigned int i;
+
+	for (i = 0; i < AGATE_MAX_SLOTS; i++) {
+		const struct slot *slot = &sim->slot[i];
+
+		if (!slot->stop_watched && !(mask & JOB_INT_FAIL(i)))
+			continue;
+		if (slot->soft_stop_due && slot->soft_stop_due < due)
+			due = slot->soft_stop_due;
+		if (slot->hard_stop_due && slot->hard_stop_due < due)
+			due = slot->hard_stop_due;
+	}
+	return due;
 }
 
 static void slot_command(struct agate_sim *sim, struct slot *slot, uint32_t command)
@@ -172,7 +216,7 @@ static void slot_command_next(struct agate_sim *sim, struct slot *slot, uint32_t
 
 #define SLOT_REG(reg)	((reg) - JS_BASE)
 
-static bool slot_read_one(const struct slot *slot, uint32_t reg, uint32_t *value)
+static bool slot_read_one(struct slot *slot, uint32_t reg, uint32_t *value)
 {
 	bool high = reg & 4;
 
@@ -199,6 +243,7 @@ static bool slot_read_one(const struct slot *slot, uint32_t reg, uint32_t *value
 		*value = 0;
 		return true;
 	case SLOT_REG(JS_STATUS(0)):
+		slot->stop_watched = true;
 		*value = slot->status;
 		return true;
 	case SLOT_REG(JS_HEAD_NEXT_LO(0)):
@@ -304,11 +349,21 @@ static void slot_clear(struct agate_sim *sim, uint32_t value)
 		slot_promote(sim, &sim->slot[i]);
 }
 
+/* The driver looks for an interrupt: whatever stops it waits for may now come. */
+static void slot_watch(struct agate_sim *sim)
+{
+	unsigned int i;
+
+	for (i = 0; i < AGATE_MAX_SLOTS; i++)
+		sim->slot[i].stop_watched = true;
+}
+
 bool slot_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 {
 	unsigned int i = (offset - JS_BASE) / JS_STRIDE;
 
 	if (offset <= JOB_INT_STAT) {
+		slot_watch(sim);
 		*value = irq_read(&sim->irq[AGATE_VECTOR_JOB], (offset - JOB_INT_RAWSTAT) / 4);
 		return true;
 	}

@@ -84,6 +84,9 @@ struct slot {
 
 	bool active;		/* a chain is running or waiting */
 	bool soft_stop;		/* end it at the next job boundary */
+	uint64_t soft_stop_due;	/* a stop on its way takes effect then; 0: none */
+	uint64_t hard_stop_due;
+	bool stop_watched;	/* the driver polls for it */
 	struct mmu_stall stall;
 	struct chain chain;
 	uint64_t busy;		/* cycles of work ever done; no reset clears it */
@@ -104,6 +107,10 @@ bool slot_write(struct agate_sim *sim, uint32_t offset, uint32_t value);
 /* The current chain ends; tail is where software would resume or look. */
 void slot_end(struct agate_sim *sim, struct slot *slot, uint64_t tail,
 	      enum agate_exception exception);
+
+void slot_run_due(struct agate_sim *sim);
+/* Earliest stop that idle time may be skipped to, or TIME_NEVER. */
+uint64_t slot_jump(const struct agate_sim *sim);
 
 bool slot_any_active(const struct agate_sim *sim);
 

@@ -57,6 +57,7 @@ static json_t *control_latency(const struct control *control, const json_t *requ
 		[AGATE_SIM_LATENCY_POWER] = "power",
 		[AGATE_SIM_LATENCY_RESET] = "reset",
 		[AGATE_SIM_LATENCY_AS] = "as",
+		[AGATE_SIM_LATENCY_STOP] = "stop",
 	};
 	unsigned int i;
 

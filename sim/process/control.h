@@ -6,8 +6,8 @@
  *   {"cmd": "ping"}
  *   {"cmd": "counters"}
  *   {"cmd": "mark", "text": "..."}		a line in the event log
- *   {"cmd": "latency", "power": n, "reset": n, "as": n}	bus cycles; each is
- *				optional, 0: default, -1: never ends
+ *   {"cmd": "latency", "power": n, "reset": n, "as": n, "stop": n}
+ *				bus cycles; each is optional, 0: default, -1: never ends
  *   {"cmd": "quit"}
  *
  * Answers carry "ok": true, or "ok": false and "error".

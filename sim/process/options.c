@@ -30,6 +30,7 @@ enum option_id {
 	OPT_POWER_LATENCY,
 	OPT_RESET_LATENCY,
 	OPT_AS_LATENCY,
+	OPT_STOP_LATENCY,
 	OPT_TLB_ENTRIES,
 };
 
@@ -50,6 +51,7 @@ static const struct option option_table[] = {
 	{ "power-latency", required_argument, NULL, OPT_POWER_LATENCY },
 	{ "reset-latency", required_argument, NULL, OPT_RESET_LATENCY },
 	{ "as-latency", required_argument, NULL, OPT_AS_LATENCY },
+	{ "stop-latency", required_argument, NULL, OPT_STOP_LATENCY },
 	{ "tlb-entries", required_argument, NULL, OPT_TLB_ENTRIES },
 	{ 0 }
 };
@@ -60,7 +62,9 @@ static const char usage[] =
 	"                 [--gpu midgard] [--gpu-id HEX] [--seed N] [--tlb-entries N]\n"
 	"                 [--log FILE] [--log-level events|walks|all] [--log-limit MIB]\n"
 	"                 [--control-fd N] [--power-latency CYCLES]\n"
-	"                 [--reset-latency CYCLES] [--as-latency CYCLES]\n";
+	"                 [--reset-latency CYCLES] [--as-latency CYCLES]\n"
+	"                 [--stop-latency CYCLES]\n"
+	"CYCLES is a number, 0 for the default, or \"stuck\".\n";
 
 static bool parse_u32(const char *text, int base, uint32_t *value)
 {
@@ -73,6 +77,15 @@ static bool parse_u32(const char *text, int base, uint32_t *value)
 		return false;
 	*value = (uint32_t)number;
 	return true;
+}
+
+static bool parse_latency(const char *text, uint32_t *cycles)
+{
+	if (!strcmp(text, "stuck")) {
+		*cycles = AGATE_SIM_LATENCY_STUCK;
+		return true;
+	}
+	return parse_u32(text, 0, cycles) && *cycles != AGATE_SIM_LATENCY_STUCK;
 }
 
 static bool parse_fd(const char *text, int *fd)
@@ -160,11 +173,13 @@ static bool option_set(struct options *o, int id, const char *text)
 	case OPT_SEED:
 		return parse_u32(text, 0, &o->config.seed);
 	case OPT_POWER_LATENCY:
-		return parse_u32(text, 0, &o->config.power_latency);
+		return parse_latency(text, &o->config.power_latency);
 	case OPT_RESET_LATENCY:
-		return parse_u32(text, 0, &o->config.reset_latency);
+		return parse_latency(text, &o->config.reset_latency);
 	case OPT_AS_LATENCY:
-		return parse_u32(text, 0, &o->config.as_latency);
+		return parse_latency(text, &o->config.as_latency);
+	case OPT_STOP_LATENCY:
+		return parse_latency(text, &o->config.stop_latency);
 	case OPT_TLB_ENTRIES:
 		return parse_u32(text, 0, &o->config.tlb_entries);
 	}

@@ -428,6 +428,25 @@ static void test_control_requests(void **state)
 	gpu_free(g);
 }
 
+static void test_stops_that_stick(void **state)
+{
+	struct gpu *g = gpu_start("--stop-latency=stuck");
+	unsigned int i;
+
+	(void)state;
+	g_bring_up(g);
+	g_start(g, VA);
+	for (i = 0; i < 100; i++) {
+		g_write(g, JS_COMMAND(0), JS_COMMAND_HARD_STOP);
+		assert_int_equal(g_read(g, JS_STATUS(0)), AGATE_EXC_ACTIVE);
+	}
+	assert_true(g_control_ok(g, "{\"cmd\": \"latency\", \"stop\": 0}"));
+	g_write(g, JS_COMMAND(0), JS_COMMAND_HARD_STOP);
+	assert_int_equal(g_read(g, JS_STATUS(0)), AGATE_EXC_TERMINATED);
+	g_quit(g);
+	gpu_free(g);
+}
+
 static void test_a_signal_ends_it_with_its_log(void **state)
 {
 	struct gpu *g = gpu_start(NULL);
@@ -484,7 +503,8 @@ static void test_the_log_has_an_end(void **state)
 	gpu_free(g);
 }
 
-static void refused(const char *arguments)
+/* status: 2 for the command line, 1 for what it names. */
+static void refused(int want, const char *arguments)
 {
 	char command[512];
 	int status;
@@ -492,7 +512,7 @@ static void refused(const char *arguments)
 	snprintf(command, sizeof(command), "%s %s >/dev/null 2>&1", AGATE_SIM_SAN, arguments);
 	status = system(command);
 	assert_true(WIFEXITED(status));
-	assert_true(WEXITSTATUS(status) == 1 || WEXITSTATUS(status) == 2);
+	assert_int_equal(WEXITSTATUS(status), want);
 }
 
 static void test_command_lines_that_make_no_sense(void **state)
@@ -500,18 +520,21 @@ static void test_command_lines_that_make_no_sense(void **state)
 #define GOOD	"--bar2-fd 0 --ram-fd 0 --doorbell-fd 0 --ready-fd 1 --vector-fds 1,1,1,1 " \
 		"--ram 0:4096:0 "
 	(void)state;
-	refused("");
-	refused("--help");
-	refused(GOOD);			/* stdin is no BAR2 */
-	refused(GOOD "--gpu adreno");
-	refused(GOOD "--bar2-fd -1");
-	refused(GOOD "--bar2-fd 1x");
-	refused(GOOD "--vector-fds 1,2,3");
-	refused(GOOD "--vector-fds 1,2,3,4,5");
-	refused(GOOD "--ram 0:0:0");
-	refused(GOOD "--seed 0x1ffffffff");
-	refused(GOOD "--log-level loud");
-	refused(GOOD "and more");
+	refused(2, "");
+	refused(2, "--help");
+	refused(1, GOOD);			/* stdin is no BAR2 */
+	refused(2, GOOD "--gpu adreno");
+	refused(2, GOOD "--bar2-fd -1");
+	refused(2, GOOD "--bar2-fd 1x");
+	refused(2, GOOD "--vector-fds 1,2,3");
+	refused(2, GOOD "--vector-fds 1,2,3,4,5");
+	refused(2, GOOD "--ram 0:0:0");
+	refused(2, GOOD "--seed 0x1ffffffff");
+	refused(2, GOOD "--stop-latency stick");
+	refused(2, GOOD "--power-latency 0xffffffff");	/* has a name */
+	refused(2, GOOD "--log-level loud");
+	refused(1, GOOD "--power-latency stuck --reset-latency stuck --as-latency stuck");
+	refused(2, GOOD "and more");
 #undef GOOD
 }
 
@@ -525,6 +548,7 @@ int main(void)
 		cmocka_unit_test(test_many_posted_writes),
 		cmocka_unit_test(test_it_sleeps_and_the_doorbell_wakes_it),
 		cmocka_unit_test(test_control_requests),
+		cmocka_unit_test(test_stops_that_stick),
 		cmocka_unit_test(test_a_signal_ends_it_with_its_log),
 		cmocka_unit_test(test_nobody_holds_the_control_socket),
 		cmocka_unit_test(test_a_killed_run_still_has_its_log),
