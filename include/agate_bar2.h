@@ -12,7 +12,8 @@
  *          that seq (acquire), and take reply_value
  *
  * Indices are free-running 32-bit counters; the queue's length is a power of
- * two; a queue with tail - head == n is full and its writer waits.  All values
+ * two; a queue with tail - head == n is full and its writer waits, and one with
+ * tail == head is drained: all of it was carried out and answered.  All values
  * are little-endian.  Everything here can be scribbled on by the guest: the GPU
  * copies each index and entry once, checks it, and trusts nothing that it reads
  * back.  Offsets and sizes are read from the header, never assumed.
@@ -62,7 +63,7 @@ struct agate_bar2_header {
 struct agate_bar2_ctrl {
 	__u32 tail;		/* guest: entries published */
 	__u32 pad0[15];
-	__u32 head;		/* GPU: entries consumed */
+	__u32 head;		/* GPU: entries carried out, READs answered */
 	__u32 asleep;		/* GPU: non-zero: ring the doorbell */
 	__u32 pad1[14];
 	__u32 reply_seq;	/* GPU: seq of the newest READ answered */

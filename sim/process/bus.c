@@ -99,14 +99,14 @@ unsigned int bus_run(struct bus *bus, struct agate_sim *sim, unsigned int max)
 	for (n = 0; n < max && bus->head != tail; n++) {
 		struct agate_bar2_entry entry = bus_copy(bus);
 
-		bus->head++;
-		bus_publish_head(bus);	/* the copy is ours, the place is free */
 		if (entry.op == AGATE_BAR2_WRITE)
 			agate_sim_write32(sim, entry.offset, entry.value);
 		else if (entry.op == AGATE_BAR2_READ)
 			bus_reply(bus, entry.seq, agate_sim_read32(sim, entry.offset));
 		else
 			bus_complain(bus, "a queue entry is neither a read nor a write");
+		bus->head++;
+		bus_publish_head(bus);	/* last: a drained queue has nothing to come */
 	}
 	return n;
 }

@@ -81,6 +81,65 @@ static void test_accesses_in_order(void **state)
 	rig_free(rig);
 }
 
+/* What the guest sees of the queue while an access is carried out. */
+struct witness {
+	struct agate_bar2_ctrl *ctrl;
+	uint32_t head[3];
+	unsigned int accesses;
+};
+
+static int no_ram(void *ctx, uint64_t pa, void *buf, size_t len)
+{
+	(void)ctx, (void)pa, (void)buf, (void)len;
+	return -1;
+}
+
+static int no_ram_write(void *ctx, uint64_t pa, const void *buf, size_t len)
+{
+	(void)ctx, (void)pa, (void)buf, (void)len;
+	return -1;
+}
+
+static void no_message(void *ctx, unsigned int vector)
+{
+	(void)ctx, (void)vector;
+}
+
+static void see_head(void *ctx, const struct agate_sim_event *event)
+{
+	struct witness *w = ctx;
+
+	assert_true(event->kind == AGATE_EV_REG_WRITE || event->kind == AGATE_EV_REG_READ);
+	assert_true(w->accesses < 3);
+	w->head[w->accesses++] = w->ctrl->head;
+}
+
+static void test_head_counts_what_is_done(void **state)
+{
+	static const struct agate_sim_host_ops ops = {
+		.mem_read = no_ram, .mem_write = no_ram_write, .raise = no_message,
+		.event = see_head,
+	};
+	struct agate_sim_config config = { .gpu = AGATE_SIM_MIDGARD };
+	struct rig *rig = rig_new();
+	struct witness w = { .ctrl = guest_bus_ctrl(rig->bar2) };
+	struct agate_sim *sim = agate_sim_create(&config, &ops, &w);
+	unsigned int i;
+
+	(void)state;
+	assert_non_null(sim);
+	push(rig, AGATE_BAR2_WRITE, GPU_TILER_CONFIG, 1, 0);
+	push(rig, AGATE_BAR2_READ, GPU_TILER_CONFIG, 0, 1);
+	push(rig, AGATE_BAR2_WRITE, GPU_TILER_CONFIG, 2, 0);
+	assert_int_equal(bus_run(&rig->bus, sim, 3), 3);
+	assert_int_equal(w.accesses, 3);
+	for (i = 0; i < 3; i++)
+		assert_int_equal(w.head[i], i);		/* not this one yet */
+	assert_int_equal(w.ctrl->head, 3);
+	agate_sim_destroy(sim);
+	rig_free(rig);
+}
+
 static void test_a_bounded_number_at_a_time(void **state)
 {
 	struct rig *rig = rig_new();
@@ -346,6 +405,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_accesses_in_order),
+		cmocka_unit_test(test_head_counts_what_is_done),
 		cmocka_unit_test(test_a_bounded_number_at_a_time),
 		cmocka_unit_test(test_a_full_queue_and_wrap_around),
 		cmocka_unit_test(test_a_tail_too_far_ahead),
