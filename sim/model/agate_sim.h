@@ -71,7 +71,8 @@ struct agate_sim_config {
 	void *vram;		/* vram_size bytes that outlive the model */
 	size_t vram_size;
 	uint32_t power_latency;	/* bus cycles for a power transition; 0: default */
-	uint32_t reset_latency;	/* bus cycles for a reset; 0: default */
+	uint32_t reset_latency;	/* bus cycles for a soft reset; 0: default */
+	uint32_t hard_reset_latency;	/* ... for a hard one; 0: default */
 	uint32_t as_latency;	/* bus cycles an AS command is active; 0: default */
 	uint32_t stop_latency;	/* bus cycles until a stop takes effect; 0: default */
 	uint32_t tlb_entries;	/* per address space; 0: default */
@@ -79,7 +80,8 @@ struct agate_sim_config {
 
 enum agate_sim_latency {
 	AGATE_SIM_LATENCY_POWER,
-	AGATE_SIM_LATENCY_RESET,
+	AGATE_SIM_LATENCY_RESET,	/* a soft one */
+	AGATE_SIM_LATENCY_HARD_RESET,
 	AGATE_SIM_LATENCY_AS,
 	AGATE_SIM_LATENCY_STOP,
 	AGATE_SIM_LATENCIES

@@ -4,7 +4,8 @@
  *
  * A reset loses all state when the command is written and takes model time to
  * complete; until then only the interrupt registers can be written, so a
- * driver that does not wait for RESET_COMPLETED loses what it writes.
+ * driver that does not wait for RESET_COMPLETED loses what it writes.  A hard
+ * reset is what helps against a soft one that does not end: it gets through.
  */
 #include "model.h"
 
@@ -93,9 +94,20 @@ void gpu_init(struct agate_sim *sim, uint32_t id)
 
 static void gpu_start_reset(struct agate_sim *sim, uint32_t command)
 {
+	bool hard = command == GPU_CMD_HARD_RESET;
+
 	gpu_lose_state(sim);
-	sim->gpu.reset_due = sim_due(sim, sim->latency[AGATE_SIM_LATENCY_RESET]);
+	sim->gpu.reset_hard = hard;
+	sim->gpu.reset_due = sim_due(sim, sim->latency[hard ? AGATE_SIM_LATENCY_HARD_RESET :
+							      AGATE_SIM_LATENCY_RESET]);
 	sim_event(sim, AGATE_EV_RESET, command, 0, 0, NULL);
+}
+
+bool gpu_is_deaf(const struct gpu *gpu, uint32_t offset, uint32_t value)
+{
+	if (!gpu->reset_due || offset == GPU_INT_CLEAR || offset == GPU_INT_MASK)
+		return false;
+	return gpu->reset_hard || offset != GPU_CMD || value != GPU_CMD_HARD_RESET;
 }
 
 static void gpu_start_clean(struct agate_sim *sim, uint32_t command)

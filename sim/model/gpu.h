@@ -13,6 +13,7 @@ struct agate_sim;
 struct gpu {
 	uint32_t id;
 	uint64_t reset_due;		/* 0: no reset in progress */
+	bool reset_hard;		/* and it is a hard one */
 	bool reset_watched;
 	uint64_t clean_due;		/* 0: no cache operation in progress */
 	bool clean_watched;
@@ -34,10 +35,8 @@ bool gpu_write(struct agate_sim *sim, uint32_t offset, uint32_t value);
 void gpu_run_due(struct agate_sim *sim);
 uint64_t gpu_jump(const struct agate_sim *sim);
 
-static inline bool gpu_in_reset(const struct gpu *gpu)
-{
-	return gpu->reset_due != 0;
-}
+/* True while a reset makes the GPU lose this write. */
+bool gpu_is_deaf(const struct gpu *gpu, uint32_t offset, uint32_t value);
 
 uint64_t gpu_cycle_count(const struct agate_sim *sim);
 

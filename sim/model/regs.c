@@ -60,17 +60,11 @@ static bool block_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
 	return true;
 }
 
-/* While a reset is in progress only the GPU's interrupt registers listen. */
-static bool regs_deaf(const struct agate_sim *sim, uint32_t offset)
-{
-	return gpu_in_reset(&sim->gpu) && offset != GPU_INT_CLEAR && offset != GPU_INT_MASK;
-}
-
 void agate_sim_write32(struct agate_sim *sim, uint32_t offset, uint32_t value)
 {
 	regs_begin(sim);
 	sim_event(sim, AGATE_EV_REG_WRITE, offset, value, 0, NULL);
-	if (regs_deaf(sim, offset))
+	if (gpu_is_deaf(&sim->gpu, offset, value))
 		sim_hint(sim, 2, "a write before RESET_COMPLETED is lost");
 	else if (!block_write(sim, offset, value))
 		sim_hint(sim, 1, "a write to an unaligned or unknown register is ignored");

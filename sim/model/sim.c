@@ -33,6 +33,7 @@ struct agate_sim *agate_sim_create(const struct agate_sim_config *config,
 	sim->vram_size = config->vram_size;
 	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_POWER, config->power_latency);
 	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_RESET, config->reset_latency);
+	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_HARD_RESET, config->hard_reset_latency);
 	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_AS, config->as_latency);
 	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_STOP, config->stop_latency);
 	gpu_init(sim, config->gpu_id ? config->gpu_id : id);
@@ -59,6 +60,7 @@ void agate_sim_set_latency(struct agate_sim *sim, enum agate_sim_latency which,
 	static const uint32_t defaults[AGATE_SIM_LATENCIES] = {
 		[AGATE_SIM_LATENCY_POWER] = DEFAULT_POWER_LATENCY,
 		[AGATE_SIM_LATENCY_RESET] = DEFAULT_RESET_LATENCY,
+		[AGATE_SIM_LATENCY_HARD_RESET] = DEFAULT_RESET_LATENCY,
 		[AGATE_SIM_LATENCY_AS] = DEFAULT_AS_LATENCY,
 		[AGATE_SIM_LATENCY_STOP] = DEFAULT_STOP_LATENCY,
 	};

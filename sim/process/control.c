@@ -56,6 +56,7 @@ static json_t *control_latency(const struct control *control, const json_t *requ
 	static const char *const names[AGATE_SIM_LATENCIES] = {
 		[AGATE_SIM_LATENCY_POWER] = "power",
 		[AGATE_SIM_LATENCY_RESET] = "reset",
+		[AGATE_SIM_LATENCY_HARD_RESET] = "hard_reset",
 		[AGATE_SIM_LATENCY_AS] = "as",
 		[AGATE_SIM_LATENCY_STOP] = "stop",
 	};

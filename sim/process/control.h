@@ -6,7 +6,7 @@
  *   {"cmd": "ping"}
  *   {"cmd": "counters"}
  *   {"cmd": "mark", "text": "..."}		a line in the event log
- *   {"cmd": "latency", "power": n, "reset": n, "as": n, "stop": n}
+ *   {"cmd": "latency", "power": n, "reset": n, "hard_reset": n, "as": n, "stop": n}
  *				bus cycles; each is optional, 0: default, -1: never ends
  *   {"cmd": "quit"}
  *

@@ -29,6 +29,7 @@ enum option_id {
 	OPT_SEED,
 	OPT_POWER_LATENCY,
 	OPT_RESET_LATENCY,
+	OPT_HARD_RESET_LATENCY,
 	OPT_AS_LATENCY,
 	OPT_STOP_LATENCY,
 	OPT_TLB_ENTRIES,
@@ -50,6 +51,7 @@ static const struct option option_table[] = {
 	{ "seed", required_argument, NULL, OPT_SEED },
 	{ "power-latency", required_argument, NULL, OPT_POWER_LATENCY },
 	{ "reset-latency", required_argument, NULL, OPT_RESET_LATENCY },
+	{ "hard-reset-latency", required_argument, NULL, OPT_HARD_RESET_LATENCY },
 	{ "as-latency", required_argument, NULL, OPT_AS_LATENCY },
 	{ "stop-latency", required_argument, NULL, OPT_STOP_LATENCY },
 	{ "tlb-entries", required_argument, NULL, OPT_TLB_ENTRIES },
@@ -62,8 +64,8 @@ static const char usage[] =
 	"                 [--gpu midgard] [--gpu-id HEX] [--seed N] [--tlb-entries N]\n"
 	"                 [--log FILE] [--log-level events|walks|all] [--log-limit MIB]\n"
 	"                 [--control-fd N] [--power-latency CYCLES]\n"
-	"                 [--reset-latency CYCLES] [--as-latency CYCLES]\n"
-	"                 [--stop-latency CYCLES]\n"
+	"                 [--reset-latency CYCLES] [--hard-reset-latency CYCLES]\n"
+	"                 [--as-latency CYCLES] [--stop-latency CYCLES]\n"
 	"CYCLES is a number, 0 for the default, or \"stuck\".\n";
 
 static bool parse_u32(const char *text, int base, uint32_t *value)
@@ -176,6 +178,8 @@ static bool option_set(struct options *o, int id, const char *text)
 		return parse_latency(text, &o->config.power_latency);
 	case OPT_RESET_LATENCY:
 		return parse_latency(text, &o->config.reset_latency);
+	case OPT_HARD_RESET_LATENCY:
+		return parse_latency(text, &o->config.hard_reset_latency);
 	case OPT_AS_LATENCY:
 		return parse_latency(text, &o->config.as_latency);
 	case OPT_STOP_LATENCY:

@@ -51,6 +51,53 @@ static void test_writes_before_reset_completed_are_lost(void **state)
 	bench_free(b);
 }
 
+static void test_a_hard_reset_helps_against_a_soft_one(void **state)
+{
+	struct agate_sim_config config = {
+		.gpu = AGATE_SIM_MIDGARD, .reset_latency = AGATE_SIM_LATENCY_STUCK,
+		.hard_reset_latency = 500,
+	};
+	struct bench *b = bench_new_with(&config);
+	uint64_t start;
+
+	(void)state;
+	wr(b, GPU_CMD, GPU_CMD_SOFT_RESET);
+	wr(b, GPU_INT_MASK, GPU_IRQ_RESET_COMPLETED);
+	assert_false(agate_sim_step(b->sim, 1000));
+	assert_int_equal(rd(b, GPU_INT_RAWSTAT), 0);
+	wr(b, GPU_CMD, GPU_CMD_SOFT_RESET);		/* that does not */
+	assert_true(hinted(b, "is lost"));
+	forget_events(b);
+	wr(b, GPU_CMD, GPU_CMD_HARD_RESET);
+	start = agate_sim_time(b->sim);
+	assert_int_equal(count_events(b, AGATE_EV_HINT), 0);
+	assert_int_equal(last_event(b, AGATE_EV_RESET)->a, GPU_CMD_HARD_RESET);
+	assert_int_equal(rd(b, GPU_INT_MASK), 0);	/* begun anew */
+	wr(b, GPU_INT_MASK, GPU_IRQ_RESET_COMPLETED);
+	settle(b);
+	assert_int_equal(last_event(b, AGATE_EV_IRQ)->time, start + 500);
+	bench_power_on(b);
+	bench_free(b);
+}
+
+static void test_a_hard_reset_that_sticks_is_final(void **state)
+{
+	struct bench *b = bench_new();
+
+	(void)state;
+	agate_sim_set_latency(b->sim, AGATE_SIM_LATENCY_HARD_RESET, AGATE_SIM_LATENCY_STUCK);
+	bench_reset(b);			/* a soft one is not meant */
+	wr(b, GPU_CMD, GPU_CMD_HARD_RESET);
+	agate_sim_set_latency(b->sim, AGATE_SIM_LATENCY_HARD_RESET, 0);
+	wr(b, GPU_INT_MASK, GPU_IRQ_RESET_COMPLETED);
+	wr(b, GPU_CMD, GPU_CMD_HARD_RESET);
+	assert_true(hinted(b, "is lost"));
+	wr(b, GPU_CMD, GPU_CMD_SOFT_RESET);
+	settle(b);
+	assert_int_equal(b->messages[AGATE_VECTOR_GPU], 0);
+	bench_free(b);
+}
+
 static void test_reset_kills_jobs_and_power(void **state)
 {
 	struct bench *b = bench_ready();
@@ -270,6 +317,8 @@ int main(void)
 		cmocka_unit_test(test_reset_takes_time_and_says_when_done),
 		cmocka_unit_test(test_reset_by_interrupt),
 		cmocka_unit_test(test_writes_before_reset_completed_are_lost),
+		cmocka_unit_test(test_a_hard_reset_helps_against_a_soft_one),
+		cmocka_unit_test(test_a_hard_reset_that_sticks_is_final),
 		cmocka_unit_test(test_reset_kills_jobs_and_power),
 		cmocka_unit_test(test_power_on_in_order),
 		cmocka_unit_test(test_changed_all_waits_for_the_last),

@@ -412,7 +412,7 @@ static void test_control_requests(void **state)
 	assert_int_equal(json_array_size(json_object_get(answer, "busy")), 3);
 	json_decref(answer);
 	assert_true(g_control_ok(g, "{\"cmd\": \"mark\", \"text\": \"a \\\"test\\\"\\n\"}"));
-	assert_true(g_control_ok(g, "{\"cmd\": \"latency\", \"as\": -1, \"power\": 7}"));
+	assert_true(g_control_ok(g, "{\"cmd\": \"latency\", \"as\": -1, \"hard_reset\": 7}"));
 	g_write(g, AS_COMMAND(0), AS_COMMAND_UPDATE);
 	assert_int_equal(g_read(g, AS_STATUS(0)), 1);
 	assert_int_equal(g_read(g, AS_STATUS(0)), 1);
@@ -533,7 +533,8 @@ static void test_command_lines_that_make_no_sense(void **state)
 	refused(2, GOOD "--stop-latency stick");
 	refused(2, GOOD "--power-latency 0xffffffff");	/* has a name */
 	refused(2, GOOD "--log-level loud");
-	refused(1, GOOD "--power-latency stuck --reset-latency stuck --as-latency stuck");
+	refused(1, GOOD "--power-latency stuck --reset-latency stuck --as-latency stuck "
+		     "--hard-reset-latency stuck");
 	refused(2, GOOD "and more");
 #undef GOOD
 }
