@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@
 static enum vm_status run(struct vm *vm, const int *fds, size_t nfds, int ready, int control)
 {
 	char bar2[16], doorbell[16], vectors[64], ram_fd[16], ram[64], ready_fd[16];
-	char control_fd[16], seed[32];
+	char control_fd[16], seed[16];
 	const char *argv[ARGS_MAX] = {
 		vm->cfg.sim, "--bar2-fd", bar2, "--doorbell-fd", doorbell, "--vector-fds", vectors,
 		"--ram-fd", ram_fd, "--ram", ram, "--ready-fd", ready_fd,
@@ -36,7 +37,7 @@ static enum vm_status run(struct vm *vm, const int *fds, size_t nfds, int ready,
 	snprintf(ram, sizeof(ram), "0:%llu:0", (unsigned long long)vm->ram_mib << 20);
 	snprintf(ready_fd, sizeof(ready_fd), "%d", ready);
 	snprintf(control_fd, sizeof(control_fd), "%d", control);
-	snprintf(seed, sizeof(seed), "%llu", (unsigned long long)vm->cfg.seed);
+	snprintf(seed, sizeof(seed), "%" PRIu32, vm->cfg.seed);
 	if (vm->cfg.sim_log) {
 		argv[n++] = "--log";
 		argv[n++] = vm->cfg.sim_log;

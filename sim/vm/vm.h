@@ -77,7 +77,7 @@ struct vm_config {
 	const char *sim_log;
 	const char *append;
 	unsigned int ram_mib;
-	uint64_t seed;
+	uint32_t seed;
 	enum vm_accel accel;
 	bool cold;
 	unsigned int timeout_ms;

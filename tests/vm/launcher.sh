@@ -44,7 +44,7 @@ complained()
 	grep -q "$1" "$work/err"
 }
 
-echo 1..20
+echo 1..21
 
 vm 'exec:echo one; echo two >&2' 'exec:echo three'
 check "steps run in order, output comes through" 0 $? said three
@@ -94,6 +94,9 @@ check "a GPU that does not start is a failure of the host" 243 $? complained '/b
 
 vm bogus:step
 check "an unknown step is a usage error" 245 $? complained 'usage: '
+
+vm --seed 4294967296 exec:true
+check "and so is a seed that the GPU would not take" 245 $? complained 'seed is not a number'
 
 vm 'exec:cat /proc/sys/kernel/random/uuid; date +%s'
 first=$(head -n 1 "$work/out")

@@ -26,7 +26,7 @@ static const char usage[] =
 "  --sim PROGRAM      the GPU's process; without it the guest has no GPU\n"
 "  --sim-arg ARG      one further argument for it (may be repeated)\n"
 "  --sim-log FILE     its event log\n"
-"  --seed N           its seed (default 1)\n"
+"  --seed N           its seed, 32 bits (default 1)\n"
 "  --cold             boot, instead of restoring the snapshot\n"
 "  --ram MIB          instead of what the kernel's build wants\n"
 "  --append TEXT      more for the kernel's command line\n"
@@ -153,9 +153,9 @@ static const char *option(struct cli *cli, int opt, const char **sim_args, size_
 		cfg->sim_log = optarg;
 		return NULL;
 	case OPT_SEED:
-		if (!number(optarg, (unsigned long)-1, &n))
-			return "--seed is not a number";
-		cfg->seed = n;
+		if (!number(optarg, UINT32_MAX, &n))
+			return "--seed is not a number below 2^32";
+		cfg->seed = (uint32_t)n;
 		return NULL;
 	case OPT_COLD:
 		cfg->cold = true;
