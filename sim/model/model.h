@@ -39,6 +39,7 @@ struct agate_sim {
 	struct irq_block irq[AGATE_VECTOR_MMU + 1];	/* by vector */
 	struct mmu mmu;
 	struct slot slot[AGATE_MAX_SLOTS];
+	uint32_t job_throttle;		/* kept, without effect */
 	unsigned int turn;		/* slot whose unit of work is next */
 };
 

@@ -22,6 +22,7 @@ void slot_reset(struct agate_sim *sim)
 {
 	unsigned int i;
 
+	sim->job_throttle = 0;
 	for (i = 0; i < AGATE_MAX_SLOTS; i++) {
 		struct slot *slot = &sim->slot[i];
 
@@ -371,6 +372,10 @@ bool slot_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 		*value = slot_js_state(sim);
 		return true;
 	}
+	if (offset == JOB_INT_THROTTLE) {
+		*value = sim->job_throttle;
+		return true;
+	}
 	if (offset < JS_BASE || i >= AGATE_MAX_SLOTS)
 		return false;
 	return slot_read_one(&sim->slot[i], (offset - JS_BASE) % JS_STRIDE, value);
@@ -390,6 +395,10 @@ bool slot_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
 	}
 	if (offset == JOB_INT_JS_STATE) {
 		sim_hint(sim, 3, "JS_STATE is sampled by JOB_INT_CLEAR, not written");
+		return true;
+	}
+	if (offset == JOB_INT_THROTTLE) {
+		sim->job_throttle = value;
 		return true;
 	}
 	if (offset < JS_BASE || i >= AGATE_MAX_SLOTS)
