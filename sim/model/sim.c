@@ -105,6 +105,11 @@ void sim_hint(struct agate_sim *sim, unsigned int section, const char *text)
 	sim_event(sim, AGATE_EV_HINT, section * 100, 0, 0, text);
 }
 
+void agate_sim_hint(struct agate_sim *sim, unsigned int section, const char *text)
+{
+	sim_hint(sim, section, text);
+}
+
 uint64_t sim_due(const struct agate_sim *sim, uint32_t latency)
 {
 	return latency == AGATE_SIM_LATENCY_STUCK ? TIME_NEVER : sim->time + latency;

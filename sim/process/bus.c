@@ -60,12 +60,6 @@ static void bus_publish_head(struct bus *bus)
 	__atomic_store_n(&bus->ctrl->head, bus->head, __ATOMIC_RELEASE);
 }
 
-static void bus_complain(struct bus *bus, const char *text)
-{
-	if (bus->complain)
-		bus->complain(bus->ctx, text);
-}
-
 /* One copy, whatever the guest does to the original meanwhile. */
 static struct agate_bar2_entry bus_copy(const struct bus *bus)
 {
@@ -91,7 +85,7 @@ unsigned int bus_run(struct bus *bus, struct agate_sim *sim, unsigned int max)
 	unsigned int n;
 
 	if (tail - bus->head > bus->len) {
-		bus_complain(bus, "the queue's tail is further ahead than the queue is long");
+		agate_sim_hint(sim, 1, "the queue's tail is further ahead than the queue is long");
 		bus->head = tail;
 		bus_publish_head(bus);
 		return 0;
@@ -104,7 +98,7 @@ unsigned int bus_run(struct bus *bus, struct agate_sim *sim, unsigned int max)
 		else if (entry.op == AGATE_BAR2_READ)
 			bus_reply(bus, entry.seq, agate_sim_read32(sim, entry.offset));
 		else
-			bus_complain(bus, "a queue entry is neither a read nor a write");
+			agate_sim_hint(sim, 1, "a queue entry is neither a read nor a write");
 		bus->head++;
 		bus_publish_head(bus);	/* last: a drained queue has nothing to come */
 	}

@@ -19,9 +19,6 @@ struct bus {
 	uint32_t head;			/* ours: the copy in ctrl is only told */
 	void *vram;
 	size_t vram_size;
-	/* Told of what no sane driver does; may be NULL. */
-	void (*complain)(void *ctx, const char *text);
-	void *ctx;
 };
 
 /*
@@ -30,7 +27,10 @@ struct bus {
  */
 const char *bus_open(struct bus *bus, void *bar2, size_t size);
 
-/* Carry out at most max accesses; returns how many entries were consumed. */
+/*
+ * Carry out at most max accesses; returns how many entries were consumed.  What
+ * no sane driver does to the queue gives a hint.
+ */
 unsigned int bus_run(struct bus *bus, struct agate_sim *sim, unsigned int max);
 
 bool bus_pending(const struct bus *bus);

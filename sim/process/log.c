@@ -148,14 +148,10 @@ void log_event(struct log *log, const struct agate_sim_event *e)
 		log_job(log, e);
 		break;
 	case AGATE_EV_HINT:
-		log_hint(log, e->time, (unsigned int)e->a / 100, e->text);
+		log_line(log, e->time, "hint", ", \"section\": %u, \"text\": \"%s\"",
+			 (unsigned int)e->a / 100, e->text);
 		break;
 	}
-}
-
-void log_hint(struct log *log, uint64_t time, unsigned int section, const char *text)
-{
-	log_line(log, time, "hint", ", \"section\": %u, \"text\": \"%s\"", section, text);
 }
 
 void log_mark(struct log *log, uint64_t time, const char *json_text)

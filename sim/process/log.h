@@ -25,8 +25,7 @@ struct log {
 
 void log_event(struct log *log, const struct agate_sim_event *event);
 
-/* Lines that do not come from the model. */
-void log_hint(struct log *log, uint64_t time, unsigned int section, const char *text);
+/* A line that does not come from the model. */
 void log_mark(struct log *log, uint64_t time, const char *json_text);
 
 void log_flush(struct log *log);

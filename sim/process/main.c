@@ -80,13 +80,6 @@ static void host_event(void *ctx, const struct agate_sim_event *event)
 	log_event(&p->log, event);
 }
 
-static void bus_complaint(void *ctx, const char *text)
-{
-	struct process *p = ctx;
-
-	log_hint(&p->log, agate_sim_time(p->sim), 1, text);
-}
-
 /* ---- The loop ------------------------------------------------------------ */
 
 /*
@@ -194,8 +187,6 @@ static const char *process_map(struct process *p)
 	why = bus_open(&p->bus, bar2, st.st_size);
 	if (why)
 		return why;
-	p->bus.complain = bus_complaint;
-	p->bus.ctx = p;
 	return ram_map(&p->options.ram, p->options.ram_fd);
 }
 

@@ -447,6 +447,19 @@ static void test_stops_that_stick(void **state)
 	gpu_free(g);
 }
 
+static void test_a_bad_queue_is_a_hint_like_any_other(void **state)
+{
+	struct gpu *g = gpu_start(NULL);
+
+	(void)state;
+	guest_bus_push(g->bar2, (struct agate_bar2_entry){ 77, GPU_CMD, 0, 0 });
+	assert_int_equal(g_read(g, AGATE_COUNTER_LO(AGATE_CNT_HINTS)), 1);
+	g_quit(g);
+	assert_int_equal(log_count(g, "hint", "text",
+				   "a queue entry is neither a read nor a write"), 1);
+	gpu_free(g);
+}
+
 static void test_a_signal_ends_it_with_its_log(void **state)
 {
 	struct gpu *g = gpu_start(NULL);
@@ -550,6 +563,7 @@ int main(void)
 		cmocka_unit_test(test_it_sleeps_and_the_doorbell_wakes_it),
 		cmocka_unit_test(test_control_requests),
 		cmocka_unit_test(test_stops_that_stick),
+		cmocka_unit_test(test_a_bad_queue_is_a_hint_like_any_other),
 		cmocka_unit_test(test_a_signal_ends_it_with_its_log),
 		cmocka_unit_test(test_nobody_holds_the_control_socket),
 		cmocka_unit_test(test_a_killed_run_still_has_its_log),
