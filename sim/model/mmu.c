@@ -4,7 +4,7 @@
  *
  * A command takes the registers as they are when it is written, keeps the
  * address space active for a while, and takes effect when it completes.
- * Another command written before that is dropped.
+ * Another command written before that is dropped; NOP is none.
  */
 #include "model.h"
 
@@ -129,13 +129,13 @@ static void as_command(struct agate_sim *sim, unsigned int n, uint32_t command)
 {
 	struct address_space *as = &sim->mmu.as[n];
 
+	if (command == AS_COMMAND_NOP)
+		return;
 	if (as->command != AS_COMMAND_NOP) {
 		sim_count(sim, AGATE_CNT_AS_CMD_DROPPED, 1);
 		sim_hint(sim, 4, "a command written while AS_ACTIVE was set is dropped");
 		return;
 	}
-	if (command == AS_COMMAND_NOP)
-		return;
 	if (command > AS_COMMAND_FLUSH_MEM) {
 		sim_hint(sim, 4, "unknown AS_COMMAND");
 		return;

@@ -442,6 +442,23 @@ static void test_a_command_while_active_is_dropped(void **state)
 	bench_free(b);
 }
 
+static void test_nop_while_active_is_harmless(void **state)
+{
+	struct bench *b = bench_ready();
+
+	(void)state;
+	wr64(b, AS_LOCKADDR_LO(0), LOCK_ALL);
+	wr(b, AS_COMMAND(0), AS_COMMAND_LOCK);
+	wr(b, AS_COMMAND(0), AS_COMMAND_NOP);
+	assert_int_equal(counter(b, AGATE_CNT_AS_CMD_DROPPED), 0);
+	assert_int_equal(count_events(b, AGATE_EV_HINT), 0);
+	assert_int_equal(rd(b, AS_STATUS(0)), 1);	/* the LOCK goes on */
+	poll_reg(b, AS_STATUS(0), 1, 0);
+	store_at(b, 0, 0, VA + 0x2000);
+	assert_int_equal(rd(b, JS_STATUS(0)), AGATE_EXC_ACTIVE);
+	bench_free(b);
+}
+
 static void test_a_driver_that_never_polls_is_caught_however_slow(void **state)
 {
 	struct bench *b = bench_faulted();
@@ -550,6 +567,7 @@ int main(void)
 		cmocka_unit_test(test_flushes_unlock),
 		cmocka_unit_test(test_even_cached_translations_stall),
 		cmocka_unit_test(test_a_command_while_active_is_dropped),
+		cmocka_unit_test(test_nop_while_active_is_harmless),
 		cmocka_unit_test(test_a_driver_that_never_polls_is_caught_however_slow),
 		cmocka_unit_test(test_address_spaces_are_active_on_their_own),
 		cmocka_unit_test(test_as_latency_can_be_set_and_stick),
