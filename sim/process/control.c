@@ -51,6 +51,18 @@ static json_t *control_mark(const struct control *control, const json_t *request
 	return json_pack("{s:b}", "ok", 1);
 }
 
+/* A number of bus cycles, or -1: stuck. */
+static bool control_cycles(const json_t *value, uint32_t *cycles)
+{
+	json_int_t n = json_integer_value(value);
+
+	if (!json_is_integer(value) || n < -1 || n >= UINT32_MAX)
+		return false;
+	*cycles = n < 0 ? AGATE_SIM_LATENCY_STUCK : (uint32_t)n;
+	return true;
+}
+
+/* All of them or, when one makes no sense, none. */
 static json_t *control_latency(const struct control *control, const json_t *request)
 {
 	static const char *const names[AGATE_SIM_LATENCIES] = {
@@ -60,19 +72,18 @@ static json_t *control_latency(const struct control *control, const json_t *requ
 		[AGATE_SIM_LATENCY_AS] = "as",
 		[AGATE_SIM_LATENCY_STOP] = "stop",
 	};
+	uint32_t cycles[AGATE_SIM_LATENCIES];
 	unsigned int i;
 
 	for (i = 0; i < AGATE_SIM_LATENCIES; i++) {
 		const json_t *value = json_object_get(request, names[i]);
-		json_int_t cycles = json_integer_value(value);
 
-		if (!value)
-			continue;
-		if (!json_is_integer(value) || cycles < -1 || cycles >= UINT32_MAX)
+		if (value && !control_cycles(value, &cycles[i]))
 			return control_error("a latency is a number of bus cycles, or -1");
-		agate_sim_set_latency(control->sim, i, cycles < 0 ? AGATE_SIM_LATENCY_STUCK :
-								    (uint32_t)cycles);
 	}
+	for (i = 0; i < AGATE_SIM_LATENCIES; i++)
+		if (json_object_get(request, names[i]))
+			agate_sim_set_latency(control->sim, i, cycles[i]);
 	return json_pack("{s:b}", "ok", 1);
 }
 

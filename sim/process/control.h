@@ -7,7 +7,8 @@
  *   {"cmd": "counters"}
  *   {"cmd": "mark", "text": "..."}		a line in the event log
  *   {"cmd": "latency", "power": n, "reset": n, "hard_reset": n, "as": n, "stop": n}
- *				bus cycles; each is optional, 0: default, -1: never ends
+ *				bus cycles; each is optional, 0: default, -1: never ends;
+ *				none is set when one makes no sense
  *   {"cmd": "quit"}
  *
  * Answers carry "ok": true, or "ok": false and "error".

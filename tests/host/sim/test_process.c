@@ -428,6 +428,22 @@ static void test_control_requests(void **state)
 	gpu_free(g);
 }
 
+static void test_latencies_are_set_together_or_not_at_all(void **state)
+{
+	struct gpu *g = gpu_start(NULL);
+
+	(void)state;
+	assert_false(g_control_ok(g, "{\"cmd\": \"latency\", \"power\": -1, \"stop\": -2}"));
+	assert_false(g_control_ok(g, "{\"cmd\": \"latency\", \"power\": -1, \"as\": 4294967295}"));
+	g_bring_up(g);		/* hangs when power does not come */
+	assert_true(g_control_ok(g, "{\"cmd\": \"latency\", \"power\": -1, \"as\": 4294967294}"));
+	g_write(g, GPU_TILER_PWRON_LO, 1);
+	assert_int_equal(g_read(g, GPU_TILER_READY_LO), 0);
+	assert_int_equal(g_read(g, GPU_TILER_READY_LO), 0);
+	g_quit(g);
+	gpu_free(g);
+}
+
 static void test_stops_that_stick(void **state)
 {
 	struct gpu *g = gpu_start("--stop-latency=stuck");
@@ -562,6 +578,7 @@ int main(void)
 		cmocka_unit_test(test_many_posted_writes),
 		cmocka_unit_test(test_it_sleeps_and_the_doorbell_wakes_it),
 		cmocka_unit_test(test_control_requests),
+		cmocka_unit_test(test_latencies_are_set_together_or_not_at_all),
 		cmocka_unit_test(test_stops_that_stick),
 		cmocka_unit_test(test_a_bad_queue_is_a_hint_like_any_other),
 		cmocka_unit_test(test_a_signal_ends_it_with_its_log),
