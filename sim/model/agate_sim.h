@@ -34,10 +34,10 @@ enum agate_sim_event_kind {
 	AGATE_EV_FAULT_AGAIN,	/* a: address space, b: va: retried, and failed as before */
 	AGATE_EV_FAULT_RESUMED,	/* a: address space, b: va */
 	AGATE_EV_CHAIN_START,	/* a: slot, b: head, c: CONFIG */
-	AGATE_EV_CHAIN_END,	/* a: slot, b: tail, c: exception */
+	AGATE_EV_CHAIN_END,	/* a: slot, b: tail, c: exception; text: reset, or NULL */
 	AGATE_EV_CHAIN_CYCLIC,	/* a: slot, b: a job run before; no more job events follow */
 	AGATE_EV_JOB_START,	/* a: slot, b: job va, c: type */
-	AGATE_EV_JOB_END,	/* a: slot, b: job va, c: exception */
+	AGATE_EV_JOB_END,	/* a: slot, b: job va, c: exception; text: the same */
 	AGATE_EV_FLUSH,		/* a: GPU_CMD */
 	AGATE_EV_HINT,		/* a: section of hardware.md * 100, text: the rule */
 };

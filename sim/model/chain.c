@@ -27,10 +27,10 @@ void chain_start(struct slot *slot, uint64_t head)
 }
 
 void chain_job_event(struct agate_sim *sim, const struct slot *slot,
-		     enum agate_sim_event_kind kind, uint64_t c)
+		     enum agate_sim_event_kind kind, uint64_t c, const char *text)
 {
 	if (!slot->chain.cyclic)
-		sim_event(sim, kind, slot->index, slot->chain.job, c, NULL);
+		sim_event(sim, kind, slot->index, slot->chain.job, c, text);
 }
 
 /*
@@ -108,7 +108,8 @@ static void chain_fetch(struct agate_sim *sim, struct slot *slot, struct agate_e
 		return;
 	}
 	agate_exec_cost(x, CHAIN_CYCLES_FETCH);
-	chain_job_event(sim, slot, AGATE_EV_JOB_START, AGATE_JOB_TYPE_OF(chain->header.control));
+	chain_job_event(sim, slot, AGATE_EV_JOB_START, AGATE_JOB_TYPE_OF(chain->header.control),
+			NULL);
 	chain->exception = chain_judge(slot);
 	chain->fault_pointer = chain->job;
 	if (chain->exception != AGATE_EXC_NOT_STARTED) {
@@ -131,7 +132,7 @@ static void chain_job_end(struct agate_sim *sim, struct slot *slot)
 		return;
 	}
 	sim_count(sim, AGATE_CNT_JOBS, 1);
-	chain_job_event(sim, slot, AGATE_EV_JOB_END, chain->exception);
+	chain_job_event(sim, slot, AGATE_EV_JOB_END, chain->exception, NULL);
 	chain->phase = CHAIN_FETCH;
 	if (!(header->control & AGATE_JOB_64BIT))
 		next = (uint32_t)next;

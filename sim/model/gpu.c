@@ -96,11 +96,11 @@ static void gpu_start_reset(struct agate_sim *sim, uint32_t command)
 {
 	bool hard = command == GPU_CMD_HARD_RESET;
 
+	sim_event(sim, AGATE_EV_RESET, command, 0, 0, NULL);
 	gpu_lose_state(sim);
 	sim->gpu.reset_hard = hard;
 	sim->gpu.reset_due = sim_due(sim, sim->latency[hard ? AGATE_SIM_LATENCY_HARD_RESET :
 							      AGATE_SIM_LATENCY_RESET]);
-	sim_event(sim, AGATE_EV_RESET, command, 0, 0, NULL);
 }
 
 bool gpu_is_deaf(const struct gpu *gpu, uint32_t offset, uint32_t value)

@@ -18,6 +18,17 @@ void slot_init(struct agate_sim *sim)
 		sim->slot[i].index = i;
 }
 
+/* A reset ends a chain without a trace in memory or registers; it is only told. */
+static void slot_lose(struct agate_sim *sim, const struct slot *slot)
+{
+	if (!slot->active)
+		return;
+	if (slot->chain.phase != CHAIN_FETCH)	/* in the middle of a job */
+		chain_job_event(sim, slot, AGATE_EV_JOB_END, AGATE_EXC_ACTIVE, "reset");
+	sim_event(sim, AGATE_EV_CHAIN_END, slot->index, slot->chain.job, AGATE_EXC_ACTIVE,
+		  "reset");
+}
+
 void slot_reset(struct agate_sim *sim)
 {
 	unsigned int i;
@@ -26,6 +37,7 @@ void slot_reset(struct agate_sim *sim)
 	for (i = 0; i < AGATE_MAX_SLOTS; i++) {
 		struct slot *slot = &sim->slot[i];
 
+		slot_lose(sim, slot);
 		*slot = (struct slot){ .index = i, .busy = slot->busy };
 	}
 }
@@ -96,7 +108,7 @@ void slot_end(struct agate_sim *sim, struct slot *slot, uint64_t tail,
 	if (AGATE_EXC_IS_FAULT(exception))
 		sim_count(sim, AGATE_CNT_JOBS_FAILED, 1);
 	if (slot->chain.phase != CHAIN_FETCH)	/* in the middle of a job */
-		chain_job_event(sim, slot, AGATE_EV_JOB_END, exception);
+		chain_job_event(sim, slot, AGATE_EV_JOB_END, exception, NULL);
 	mmu_forget(sim, slot);
 	slot->active = false;
 	slot->soft_stop = false;

@@ -46,7 +46,7 @@ void chain_start(struct slot *slot, uint64_t head);
 
 /* An event of the job at hand; a chain that goes in circles has told it all. */
 void chain_job_event(struct agate_sim *sim, const struct slot *slot,
-		     enum agate_sim_event_kind kind, uint64_t c);
+		     enum agate_sim_event_kind kind, uint64_t c, const char *text);
 
 /* Do one unit of work; may end the chain through slot_end(). */
 void chain_run(struct agate_sim *sim, struct slot *slot);

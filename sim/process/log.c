@@ -53,6 +53,12 @@ static void log_fault(struct log *log, const struct agate_sim_event *e)
 		 name_access(AS_FAULTSTATUS_ACCESS(status)), AS_FAULTSTATUS_SOURCE_ID(status));
 }
 
+/* How a chain or a job ended: an exception's name, or what else ended it. */
+static const char *log_end(const struct agate_sim_event *e)
+{
+	return e->text ? e->text : name_exception((unsigned int)e->c);
+}
+
 static void log_chain(struct log *log, const struct agate_sim_event *e)
 {
 	if (e->kind == AGATE_EV_CHAIN_START)
@@ -63,7 +69,7 @@ static void log_chain(struct log *log, const struct agate_sim_event *e)
 	else
 		log_line(log, e->time, "chain_end",
 			 ", \"slot\": %" PRIu64 ", \"tail\": \"" X64 "\", \"exception\": \"%s\"",
-			 e->a, e->b, name_exception((unsigned int)e->c));
+			 e->a, e->b, log_end(e));
 }
 
 static void log_job(struct log *log, const struct agate_sim_event *e)
@@ -75,7 +81,7 @@ static void log_job(struct log *log, const struct agate_sim_event *e)
 	else
 		log_line(log, e->time, "job_end",
 			 ", \"slot\": %" PRIu64 ", \"job\": \"" X64 "\", \"exception\": \"%s\"",
-			 e->a, e->b, name_exception((unsigned int)e->c));
+			 e->a, e->b, log_end(e));
 }
 
 static bool log_wants(const struct log *log, enum agate_sim_event_kind kind)

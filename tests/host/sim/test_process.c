@@ -459,7 +459,13 @@ static void test_stops_that_stick(void **state)
 	assert_true(g_control_ok(g, "{\"cmd\": \"latency\", \"stop\": 0}"));
 	g_write(g, JS_COMMAND(0), JS_COMMAND_HARD_STOP);
 	assert_int_equal(g_read(g, JS_STATUS(0)), AGATE_EXC_TERMINATED);
+	g_write(g, JOB_INT_CLEAR, 0x10000);
+	g_start(g, VA);
+	g_write(g, GPU_CMD, GPU_CMD_HARD_RESET);
+	g_poll(g, GPU_INT_RAWSTAT, GPU_IRQ_RESET_COMPLETED);
 	g_quit(g);
+	assert_int_equal(log_count(g, "chain_end", "exception", "TERMINATED"), 1);
+	assert_int_equal(log_count(g, "chain_end", "exception", "reset"), 1);
 	gpu_free(g);
 }
 

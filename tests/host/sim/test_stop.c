@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Stops that take time, and stops that never come: the latency that a test of
- * a driver's reset path asks for.
+ * a driver's reset path asks for; and what that reset tells of the chain.
  */
 #include "harness.h"
 
@@ -162,6 +162,43 @@ static void test_only_a_reset_ends_a_chain_whose_stops_stick(void **state)
 	bench_free(b);
 }
 
+static void test_a_reset_tells_what_it_ends(void **state)
+{
+	struct bench *b = bench_stalled(0);
+	unsigned int i, reset = 0, job = 0, chain = 0;
+
+	(void)state;
+	forget_events(b);
+	wr(b, GPU_CMD, GPU_CMD_SOFT_RESET);
+	for (i = 0; i < b->events; i++) {
+		if (b->event[i].kind == AGATE_EV_RESET)
+			reset = i + 1;
+		if (b->event[i].kind == AGATE_EV_JOB_END)
+			job = i + 1;
+		if (b->event[i].kind == AGATE_EV_CHAIN_END)
+			chain = i + 1;
+	}
+	/* the reset, then the job, then its chain; nothing of the idle slots */
+	assert_true(reset && reset < job && job < chain);
+	assert_int_equal(count_events(b, AGATE_EV_CHAIN_END), 1);
+	assert_string_equal(b->event[job - 1].text, "reset");
+	assert_int_equal(b->event[job - 1].b, STALL);
+	assert_string_equal(b->event[chain - 1].text, "reset");
+	assert_int_equal(b->event[chain - 1].a, 0);
+	assert_int_equal(b->event[chain - 1].b, STALL);
+	assert_int_equal(counter(b, AGATE_CNT_JOBS_FAILED), 0);
+	bench_free(b);
+
+	/* between two jobs there is no job to end */
+	b = bench_stop(0);
+	start_job(b, 1, RING, 0);
+	forget_events(b);
+	wr(b, GPU_CMD, GPU_CMD_HARD_RESET);
+	assert_int_equal(count_events(b, AGATE_EV_JOB_END), 0);
+	assert_int_equal(last_event(b, AGATE_EV_CHAIN_END)->a, 1);
+	bench_free(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -172,6 +209,7 @@ int main(void)
 		cmocka_unit_test(test_a_hard_stop_overtakes_a_soft_one),
 		cmocka_unit_test(test_a_stop_means_the_chain_it_was_written_for),
 		cmocka_unit_test(test_only_a_reset_ends_a_chain_whose_stops_stick),
+		cmocka_unit_test(test_a_reset_tells_what_it_ends),
 	};
 
 	return cmocka_run_group_tests_name("sim-stop", tests, NULL, NULL);
