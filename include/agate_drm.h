@@ -71,8 +71,22 @@ struct drm_agate_sync {
  *
  * Waits (on the GPU's time, not the caller's) for the in-syncs and for what
  * other jobs do with the listed BOs; then the chain runs and its completion
- * fence goes into the out-syncs and, as a writer, into every listed BO.  A
- * chain that faults or hangs signals its fence with an error.
+ * fence goes into the out-syncs and, as a writer, into every listed BO.
+ *
+ * Waiting for a fence succeeds however the chain ended; how it ended is the
+ * fence's status, which a sync_file made from an out-sync tells
+ * (SYNC_IOC_FILE_INFO): 1 for success, else
+ *
+ *   -EINVAL     what the chain asked for cannot be done: a bad job, an address
+ *               that is in no BO or may not be accessed so
+ *   -EIO        power or the bus failed, or the GPU does not take the chain
+ *   -ETIME      it ran for too long and was stopped
+ *   -ECANCELED  its file was closed while it ran; also -ESRCH if it had not
+ *               begun
+ *   -ENODEV     the GPU is gone
+ *
+ * Only the chain itself is ended by its fault or hang: others of the same file
+ * run, also those that waited for it.
  *
  * Every BO the chain touches must be listed, once: EINVAL for a repeated handle.
  * EINVAL also for an in-sync that has no fence yet; EFAULT for a BO whose pages

@@ -52,17 +52,16 @@ static void every_call_says_nodev(int fd, uint32_t handle)
 
 static void gpu_vanishes(void **state)
 {
-	struct drm_syncobj_create create = { 0 };
 	struct waiter waiter = { .fd = guest_open() };
-	int fd = waiter.fd, err;
+	int fd = waiter.fd, err, sync_file;
 	struct bo bo = guest_bo(fd, PAGE, 0);
 	pthread_t thread;
 
 	(void)state;
-	assert_int_equal(guest_ioctl(fd, DRM_IOCTL_SYNCOBJ_CREATE, &create), 0);
-	waiter.syncobj = create.handle;
+	waiter.syncobj = guest_syncobj(fd);
 	guest_job_write64(&bo, 0, bo.va, bo.va + 2048, 0x99);
-	assert_int_equal(guest_submit(fd, bo.va, 0, &bo.handle, 1, create.handle), 0);
+	assert_int_equal(guest_submit(fd, bo.va, 0, &bo.handle, 1, waiter.syncobj), 0);
+	sync_file = guest_sync_file(fd, waiter.syncobj);
 	assert_int_equal(pthread_create(&thread, NULL, wait_for_sync, &waiter), 0);
 	/* The chain never ends; its first round shows that it runs. */
 	for (int64_t end = guest_deadline(10000); guest_deadline(0) < end;)
@@ -76,6 +75,8 @@ static void gpu_vanishes(void **state)
 	assert_true(err == 0 || err == ENODEV);
 	pthread_join(thread, NULL);
 	assert_true(waiter.result == 0 || waiter.result == ENODEV);
+	assert_int_equal(guest_fence_status(sync_file), -ENODEV);
+	close(sync_file);
 
 	/* The fence may come a moment before the unplug: the calls do not wait. */
 	for (int64_t end = guest_deadline(10000); guest_deadline(0) < end;)

@@ -4,6 +4,8 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/sync_file.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -174,6 +176,40 @@ int guest_submit(int fd, uint64_t jc, uint32_t requirements, const uint32_t *han
 	};
 
 	return guest_ioctl(fd, DRM_IOCTL_AGATE_SUBMIT, &arg);
+}
+
+uint32_t guest_syncobj(int fd)
+{
+	struct drm_syncobj_create create = { 0 };
+
+	assert_int_equal(guest_ioctl(fd, DRM_IOCTL_SYNCOBJ_CREATE, &create), 0);
+	return create.handle;
+}
+
+int guest_sync_file(int fd, uint32_t syncobj)
+{
+	struct drm_syncobj_handle arg = {
+		.handle = syncobj,
+		.flags = DRM_SYNCOBJ_HANDLE_TO_FD_FLAGS_EXPORT_SYNC_FILE,
+		.fd = -1,
+	};
+
+	assert_int_equal(guest_ioctl(fd, DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD, &arg), 0);
+	return arg.fd;
+}
+
+int guest_fence_status(int sync_file)
+{
+	struct sync_fence_info fence = { 0 };
+	struct sync_file_info info = { .num_fences = 1, .sync_fence_info = (uintptr_t)&fence };
+	struct pollfd pollfd = { .fd = sync_file, .events = POLLIN };
+
+	assert_int_equal(poll(&pollfd, 1, -1), 1);
+	assert_int_equal(guest_ioctl(sync_file, SYNC_IOC_FILE_INFO, &info), 0);
+	assert_int_equal(info.num_fences, 1);
+	assert_int_equal(info.status, fence.status);
+	assert_true(fence.driver_name[0] && fence.obj_name[0]);
+	return fence.status;
 }
 
 int64_t guest_deadline(int64_t ms)

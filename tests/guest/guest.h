@@ -66,6 +66,13 @@ struct agate_job_header *guest_job_write64(struct bo *bo, uint32_t offset, uint6
 int guest_submit(int fd, uint64_t jc, uint32_t requirements, const uint32_t *handles,
 		 uint32_t n, uint32_t out_sync);
 
+/* A new binary sync object. */
+uint32_t guest_syncobj(int fd);
+/* A sync_file with the fence that a sync object has now; fails the test without one. */
+int guest_sync_file(int fd, uint32_t syncobj);
+/* Wait for a sync_file's fence: 1 for success, or its negative errno. */
+int guest_fence_status(int sync_file);
+
 /*
  * Wait until the driver's counters of live things are all zero (the last steps
  * of freeing a job are asynchronous), or fail the test with those that are not.

@@ -37,7 +37,7 @@ guest()
 		set -- "$@" "exec:sleep 6; echo scan >$KMEMLEAK; sleep 1; echo scan >$KMEMLEAK; \
 			cat $KMEMLEAK && echo '# kmemleak looked'"
 	fi
-	for p in uapi-bo uapi-submit mmap races jobs gone reload failnth stale; do
+	for p in uapi-bo uapi-submit mmap races jobs gone reload failnth stale fences; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	"$BUILD/bin/agate-vm" run --kernel "$BUILD/guest/kernel-$flavour" \
@@ -94,7 +94,7 @@ calls)
 	guest "$load" "$(test_step uapi-bo)" "$(test_step uapi-submit)" "$(test_step mmap)" \
 		"$(test_step races)" ;;
 jobs)
-	guest "$load" "$(test_step jobs)" "$(test_step stale)" ;;
+	guest "$load" "$(test_step jobs)" "$(test_step fences)" "$(test_step stale)" ;;
 gone)
 	# With the job timeout out of reach it is the loss of the GPU that ends the
 	# waits, and not a reset.

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What a job's fence says about how the chain ended (struct drm_agate_submit).
+ *
+ * Waits succeed for every end, so the status is read from a sync_file.  That
+ * the GPU is gone is said in gone.c, which has a GPU to kill.
+ */
+#include "guest.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define DATA		2048u		/* where jobs of a one-page BO write */
+#define UNMAPPED	0xf0000000ull	/* inside the address space, in no BO */
+
+/* Submit the chain at the start of a BO; returns a sync_file with its fence. */
+static int submit(const struct bo *bo, uint32_t requirements)
+{
+	uint32_t sync = guest_syncobj(bo->fd);
+	struct drm_syncobj_destroy destroy = { .handle = sync };
+	int sync_file;
+
+	assert_int_equal(guest_submit(bo->fd, bo->va, requirements, &bo->handle, 1, sync), 0);
+	sync_file = guest_sync_file(bo->fd, sync);
+	assert_int_equal(guest_ioctl(bo->fd, DRM_IOCTL_SYNCOBJ_DESTROY, &destroy), 0);
+	return sync_file;
+}
+
+static int status_of(int sync_file)
+{
+	int status = guest_fence_status(sync_file);
+
+	close(sync_file);
+	return status;
+}
+
+static void make_good(struct bo *bo)
+{
+	guest_job_write64(bo, 0, 0, bo->va + DATA, 1);
+}
+
+/* A job whose next is itself: it runs until somebody stops it. */
+static void make_cyclic(struct bo *bo)
+{
+	guest_job_write64(bo, 0, bo->va, bo->va + DATA, 1);
+}
+
+static void success(void **state)
+{
+	int fd = guest_open();
+	struct bo bo = guest_bo(fd, PAGE, 0);
+
+	(void)state;
+	make_good(&bo);
+	assert_int_equal(status_of(submit(&bo, 0)), 1);
+	assert_int_equal(status_of(submit(&bo, AGATE_JD_REQ_FS)), 1);
+	guest_destroy(&bo);
+	close(fd);
+}
+
+static void fault(void **state)
+{
+	int fd = guest_open();
+	struct bo bo = guest_bo(fd, PAGE, 0), ro = guest_bo(fd, PAGE, AGATE_BO_GPU_READONLY);
+
+	(void)state;
+	/* An address in no BO, */
+	guest_job_write64(&bo, 0, 0, UNMAPPED, 1);
+	assert_int_equal(status_of(submit(&bo, 0)), -EINVAL);
+	/* one that may not be written, */
+	guest_job_write64(&bo, 0, 0, ro.va, 1);
+	assert_int_equal(status_of(submit(&bo, 0)), -EINVAL);
+	/* a header that is none, */
+	memset(bo.cpu, 0xff, sizeof(struct agate_job_header));
+	assert_int_equal(status_of(submit(&bo, 0)), -EINVAL);
+	/* and after all that the file goes on. */
+	make_good(&bo);
+	assert_int_equal(status_of(submit(&bo, 0)), 1);
+	guest_destroy(&bo);
+	guest_destroy(&ro);
+	close(fd);
+}
+
+/* A hang ends with -ETIME, and the job that waited behind it well. */
+static void hang(void **state)
+{
+	int fd = guest_open(), hung, behind;
+	struct bo bo = guest_bo(fd, PAGE, 0), next = guest_bo(fd, PAGE, 0);
+
+	(void)state;
+	make_cyclic(&bo);
+	make_good(&next);
+	hung = submit(&bo, 0);
+	behind = submit(&next, 0);
+	assert_int_equal(status_of(hung), -ETIME);
+	assert_int_equal(status_of(behind), 1);
+	guest_destroy(&bo);
+	guest_destroy(&next);
+	close(fd);
+}
+
+/* A fault is its own chain's: what depends on it runs, and ends well. */
+static void dependent_of_a_fault(void **state)
+{
+	int fd = guest_open(), faulting, dependent;
+	struct bo bo = guest_bo(fd, PAGE, 0);
+
+	(void)state;
+	guest_job_write64(&bo, 0, 0, UNMAPPED, 1);
+	guest_job_write64(&bo, 128, 0, bo.va + DATA, 7);
+	faulting = submit(&bo, 0);
+	bo.va += 128;
+	dependent = submit(&bo, AGATE_JD_REQ_FS);
+	bo.va -= 128;
+	assert_int_equal(status_of(faulting), -EINVAL);
+	assert_int_equal(status_of(dependent), 1);
+	assert_int_equal(*(volatile uint64_t *)((char *)bo.cpu + DATA), 7);
+	guest_destroy(&bo);
+	close(fd);
+}
+
+/* One job on the slot, one in its NEXT, more in the queue, when the file is closed. */
+static void closed_file(void **state)
+{
+	enum { JOBS = 5 };
+	int fd = guest_open(), sync_file[JOBS];
+	struct bo bo[JOBS];
+
+	(void)state;
+	for (int i = 0; i < JOBS; i++) {
+		bo[i] = guest_bo(fd, PAGE, 0);
+		make_cyclic(&bo[i]);
+		sync_file[i] = submit(&bo[i], 0);
+	}
+	/* Wait until the first one runs: its cyclic write is seen. */
+	while (*(volatile uint64_t *)((char *)bo[0].cpu + DATA) != 1)
+		usleep(100);
+	/* Mappings keep the file open, too. */
+	for (int i = 0; i < JOBS; i++)
+		munmap(bo[i].cpu, bo[i].size);
+	close(fd);
+	assert_int_equal(status_of(sync_file[0]), -ECANCELED);
+	for (int i = 1; i < JOBS; i++) {
+		int status = status_of(sync_file[i]);
+
+		assert_true(status == -ECANCELED || status == -ESRCH);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(success, guest_teardown),
+		cmocka_unit_test_teardown(fault, guest_teardown),
+		cmocka_unit_test_teardown(hang, guest_teardown),
+		cmocka_unit_test_teardown(dependent_of_a_fault, guest_teardown),
+		cmocka_unit_test_teardown(closed_file, guest_teardown),
+	};
+
+	return cmocka_run_group_tests_name("fences", tests, NULL, NULL);
+}
