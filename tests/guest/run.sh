@@ -37,7 +37,7 @@ guest()
 		set -- "$@" "exec:sleep 6; echo scan >$KMEMLEAK; sleep 1; echo scan >$KMEMLEAK; \
 			cat $KMEMLEAK && echo '# kmemleak looked'"
 	fi
-	for p in uapi-bo uapi-submit mmap races jobs gone reload failnth stale fences; do
+	for p in uapi-bo uapi-submit mmap races jobs gone reload failnth stale fences stats; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	"$BUILD/bin/agate-vm" run --kernel "$BUILD/guest/kernel-$flavour" \
@@ -92,7 +92,7 @@ load="exec:insmod $GUEST/agate.ko"
 case $suite in
 calls)
 	guest "$load" "$(test_step uapi-bo)" "$(test_step uapi-submit)" "$(test_step mmap)" \
-		"$(test_step races)" ;;
+		"$(test_step stats)" "$(test_step races)" ;;
 jobs)
 	guest "$load" "$(test_step jobs)" "$(test_step fences)" "$(test_step stale)" ;;
 gone)
