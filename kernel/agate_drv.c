@@ -221,7 +221,19 @@ static struct pci_driver agate_pci_driver = {
 	.probe = agate_probe,
 	.remove = agate_remove,
 };
-module_pci_driver(agate_pci_driver);
+
+static int __init agate_init(void)
+{
+	return pci_register_driver(&agate_pci_driver);
+}
+module_init(agate_init);
+
+static void __exit agate_exit(void)
+{
+	pci_unregister_driver(&agate_pci_driver);
+	agate_fence_flush();
+}
+module_exit(agate_exit);
 
 MODULE_DESCRIPTION("DRM driver for the Agate GPU");
 MODULE_LICENSE("GPL");

@@ -142,7 +142,7 @@ static void queue_free(struct drm_sched_job *base)
 {
 	struct agate_job *job = to_agate_job(base);
 
-	agate_sched_job_cleanup(base);
+	agate_sched_job_free(base, job->done);
 	kref_put(&job->ref, job_release_later);
 }
 
@@ -166,7 +166,7 @@ struct agate_entities *agate_queues_open(struct agate_device *adev)
 	kref_init(&entities->ref);
 	mutex_init(&entities->lock);
 	for (n = 0; n < AGATE_SLOTS_USED; n++) {
-		ret = agate_sched_entity_init(&entities->entity[n], &adev->queues.sched[n]);
+		ret = agate_sched_entity_init(&entities->entity[n], &adev->queues.scheds->slot[n]);
 		if (ret) {
 			while (n--)
 				drm_sched_entity_destroy(&entities->entity[n]);
@@ -199,17 +199,20 @@ int agate_queues_init(struct agate_device *adev)
 
 	atomic_set(&queues->jobs, 0);
 	init_waitqueue_head(&queues->idle);
+	queues->scheds = agate_scheds_alloc(&adev->stats);
+	if (!queues->scheds)
+		return -ENOMEM;
 	queues->timeout_wq = alloc_ordered_workqueue("agate-timeout", 0);
 	if (!queues->timeout_wq)
-		return -ENOMEM;
+		goto no_timeout_wq;
 	queues->free_wq = alloc_workqueue("agate-free", WQ_UNBOUND, 0);
 	if (!queues->free_wq)
 		goto no_free_wq;
 
 	for (n = 0; n < AGATE_SLOTS_USED; n++) {
-		ret = agate_sched_init(&queues->sched[n], &queue_sched_ops, adev->slots.depth,
-				       agate_reset_timeout(), queues->timeout_wq, names[n],
-				       &adev->pdev->dev);
+		ret = agate_sched_init(&queues->scheds->slot[n], &queue_sched_ops,
+				       adev->slots.depth, agate_reset_timeout(),
+				       queues->timeout_wq, names[n], &adev->pdev->dev);
 		if (ret)
 			goto no_sched;
 	}
@@ -217,10 +220,12 @@ int agate_queues_init(struct agate_device *adev)
 
 no_sched:
 	while (n--)
-		agate_sched_fini(&queues->sched[n]);
+		agate_sched_fini(&queues->scheds->slot[n]);
 	destroy_workqueue(queues->free_wq);
 no_free_wq:
 	destroy_workqueue(queues->timeout_wq);
+no_timeout_wq:
+	agate_scheds_put(queues->scheds);
 	return ret;
 }
 
@@ -233,7 +238,8 @@ void agate_queues_fini(struct agate_device *adev)
 	agate_slot_shutdown(adev);
 	wait_event(queues->idle, !atomic_read(&queues->jobs));
 	for (n = 0; n < AGATE_SLOTS_USED; n++)
-		agate_sched_fini(&queues->sched[n]);
+		agate_sched_fini(&queues->scheds->slot[n]);
 	destroy_workqueue(queues->free_wq);
 	destroy_workqueue(queues->timeout_wq);
+	agate_scheds_put(queues->scheds);
 }

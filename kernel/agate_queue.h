@@ -23,7 +23,7 @@ struct agate_file;
 
 /**
  * struct agate_queues - the schedulers
- * @sched: one for each slot
+ * @scheds: one for each slot
  * @timeout_wq: ordered: job timeouts and resets come one at a time
  * @free_wq: lets go of finished jobs; not the scheduler's thread, which must
  *	never wait for a lock that memory is allocated under
@@ -31,7 +31,7 @@ struct agate_file;
  * @idle: woken when a job was freed
  */
 struct agate_queues {
-	struct drm_gpu_scheduler sched[AGATE_SLOTS_USED];
+	struct agate_scheds *scheds;
 	struct workqueue_struct *timeout_wq;
 	struct workqueue_struct *free_wq;
 	atomic_t jobs;

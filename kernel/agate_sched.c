@@ -2,6 +2,8 @@
 /*
  * drm_sched on every kernel: see agate_sched.h.
  */
+#include <linux/slab.h>
+
 #include "agate_compat.h"
 #include "agate_sched.h"
 
@@ -42,6 +44,54 @@ int agate_sched_init(struct drm_gpu_scheduler *sched, const struct drm_sched_bac
 
 #endif
 
+struct agate_scheds *agate_scheds_alloc(struct agate_stats *stats)
+{
+	struct agate_scheds *scheds;
+
+	scheds = kzalloc(sizeof(*scheds), GFP_KERNEL);
+	if (!scheds)
+		return NULL;
+	kref_init(&scheds->ref);
+	spin_lock_init(&scheds->lock);
+	scheds->stats = stats;
+	return scheds;
+}
+
+static void scheds_release(struct kref *ref)
+{
+	/* As for the fences: somebody may be reading a name under RCU. */
+	kfree_rcu(container_of(ref, struct agate_scheds, ref), rcu);
+}
+
+void agate_scheds_put(struct agate_scheds *scheds)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&scheds->lock, flags);
+	atomic64_set(&scheds->stats->v[AGATE_STAT_FENCES], 0);
+	scheds->stats = NULL;
+	spin_unlock_irqrestore(&scheds->lock, flags);
+	kref_put(&scheds->ref, scheds_release);
+}
+
+struct agate_scheds *agate_scheds_get_fence(struct agate_scheds *scheds)
+{
+	kref_get(&scheds->ref);
+	agate_stat_inc(scheds->stats, AGATE_STAT_FENCES);
+	return scheds;
+}
+
+void agate_scheds_put_fence(struct agate_scheds *scheds)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&scheds->lock, flags);
+	if (scheds->stats)
+		agate_stat_dec(scheds->stats, AGATE_STAT_FENCES);
+	spin_unlock_irqrestore(&scheds->lock, flags);
+	kref_put(&scheds->ref, scheds_release);
+}
+
 void agate_sched_fini(struct drm_gpu_scheduler *sched)
 {
 	drm_sched_fini(sched);
@@ -64,13 +114,16 @@ int agate_sched_job_init(struct drm_sched_job *job, struct drm_sched_entity *ent
 #endif
 }
 
-void agate_sched_job_cleanup(struct drm_sched_job *job)
+void agate_sched_job_cancel(struct drm_sched_job *job)
 {
-	struct dma_fence *parent = job->s_fence->parent;
+	drm_sched_job_cleanup(job);
+}
 
+void agate_sched_job_free(struct drm_sched_job *job, struct dma_fence *done)
+{
 	/* The job is off the scheduler's lists: nobody else looks at this any more. */
-	job->s_fence->parent = NULL;
-	dma_fence_put(parent);
+	if (!job->s_fence->parent)
+		job->s_fence->parent = dma_fence_get(done);
 	drm_sched_job_cleanup(job);
 }
 

@@ -11,11 +11,66 @@
 #ifndef AGATE_SCHED_H
 #define AGATE_SCHED_H
 
+#include <linux/kref.h>
+#include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <drm/gpu_scheduler.h>
 
+#include "agate_stats.h"
+
 struct agate_device;
 struct drm_file;
+
+/* The hardware has a third slot, which no job is sent to yet. */
+#define AGATE_SLOTS_USED	2
+
+/**
+ * struct agate_scheds - all schedulers of a device
+ * @ref: the device and every slot fence hold one: a fence may outlive the device
+ * @rcu: names may be read under it
+ * @lock: protects @stats
+ * @stats: where living fences are counted; NULL once the device has gone
+ * @slot: one for each slot
+ */
+struct agate_scheds {
+	struct kref ref;
+	struct rcu_head rcu;
+	spinlock_t lock;	/* @stats */
+	struct agate_stats *stats;
+	struct drm_gpu_scheduler slot[AGATE_SLOTS_USED];
+};
+
+/**
+ * agate_scheds_alloc - memory for a device's schedulers, which are not started
+ * @stats: the device's counters
+ *
+ * Return: the schedulers with one reference, or NULL.
+ */
+struct agate_scheds *agate_scheds_alloc(struct agate_stats *stats);
+
+/**
+ * agate_scheds_put - the device goes; its schedulers have ended
+ * @scheds: the schedulers
+ *
+ * Fences that are left no longer count: whoever has them keeps them.
+ */
+void agate_scheds_put(struct agate_scheds *scheds);
+
+/**
+ * agate_scheds_get_fence - a fence is born
+ * @scheds: its schedulers
+ *
+ * Return: @scheds.
+ */
+struct agate_scheds *agate_scheds_get_fence(struct agate_scheds *scheds);
+
+/**
+ * agate_scheds_put_fence - a fence has died
+ * @scheds: its schedulers
+ *
+ * Context: any.
+ */
+void agate_scheds_put_fence(struct agate_scheds *scheds);
 
 /**
  * agate_sched_init - a scheduler for one slot
@@ -48,7 +103,7 @@ int agate_sched_entity_init(struct drm_sched_entity *entity, struct drm_gpu_sche
 
 /**
  * agate_sched_job_init - a job of a client
- * @job: zeroed; agate_sched_job_cleanup() undoes this
+ * @job: zeroed; agate_sched_job_cancel() undoes this
  * @entity: the client's queue
  * @file: the client
  */
@@ -56,13 +111,21 @@ int agate_sched_job_init(struct drm_sched_job *job, struct drm_sched_entity *ent
 			 struct drm_file *file);
 
 /**
- * agate_sched_job_cleanup - let go of a job's fences
- * @job: never pushed, or freed by the scheduler
- *
- * The slot's fence is let go here and not when the last user of "finished" lets
- * go of that: such a user may be another driver and live longer than this one.
+ * agate_sched_job_cancel - let go of a job that was never armed
+ * @job: the job
  */
-void agate_sched_job_cleanup(struct drm_sched_job *job);
+void agate_sched_job_cancel(struct drm_sched_job *job);
+
+/**
+ * agate_sched_job_free - let go of a job that the scheduler is done with
+ * @job: the job
+ * @done: its slot fence
+ *
+ * From here on the finished fence, of which others may have references, keeps
+ * the slot fence, and thereby what it needs of this driver.  The scheduler has
+ * seen to that for a job that ran, but not for one that was refused.
+ */
+void agate_sched_job_free(struct drm_sched_job *job, struct dma_fence *done);
 
 /**
  * agate_sched_job_set_error - what the finished fence will say

@@ -35,9 +35,6 @@ struct agate_vm;
 
 #define AGATE_SLOT_FRAGMENT	0
 #define AGATE_SLOT_VERTEX	1
-/* The hardware has a third slot, which no job is sent to yet. */
-#define AGATE_SLOTS_USED	2
-
 /* Chains that one slot holds: the current one and NEXT. */
 #define AGATE_SLOT_DEPTH	2
 
@@ -127,6 +124,13 @@ void agate_slot_topic_fini(struct agate_device *adev);
  * Return: an unsignalled fence, or NULL.
  */
 struct dma_fence *agate_fence_create(struct agate_device *adev, unsigned int slot);
+
+/**
+ * agate_fence_flush - wait until no CPU runs the code that frees a fence
+ *
+ * The module's last act: there are no fences any more.
+ */
+void agate_fence_flush(void);
 
 /**
  * agate_slot_run - give a job to its slot

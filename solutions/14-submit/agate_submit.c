@@ -253,7 +253,7 @@ static int gather_and_push(struct agate_job *job, struct drm_file *file,
 		ret = push(job, outs, args->out_sync_count);
 cleanup:
 	if (ret)
-		agate_sched_job_cleanup(&job->base);
+		agate_sched_job_cancel(&job->base);
 	free_outs(outs, args->out_sync_count);
 	return ret;
 }

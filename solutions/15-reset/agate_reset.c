@@ -36,8 +36,8 @@ static void stop_schedulers(struct agate_device *adev, const struct drm_gpu_sche
 	unsigned int n;
 
 	for (n = 0; n < AGATE_SLOTS_USED; n++) {
-		if (&adev->queues.sched[n] != but)
-			agate_sched_stop(&adev->queues.sched[n], NULL);
+		if (&adev->queues.scheds->slot[n] != but)
+			agate_sched_stop(&adev->queues.scheds->slot[n], NULL);
 	}
 }
 
@@ -46,8 +46,8 @@ static void restart_schedulers(struct agate_device *adev, const struct drm_gpu_s
 	unsigned int n;
 
 	for (n = 0; n < AGATE_SLOTS_USED; n++) {
-		if (&adev->queues.sched[n] != but)
-			agate_sched_restart(&adev->queues.sched[n]);
+		if (&adev->queues.scheds->slot[n] != but)
+			agate_sched_restart(&adev->queues.scheds->slot[n]);
 	}
 }
 
@@ -78,7 +78,7 @@ static void reset_gpu(struct agate_device *adev)
 /* The job's own scheduler is stopped. */
 static void recover(struct agate_device *adev, struct agate_job *job)
 {
-	struct drm_gpu_scheduler *own = &adev->queues.sched[job->slot];
+	struct drm_gpu_scheduler *own = &adev->queues.scheds->slot[job->slot];
 
 	dev_err(&adev->pdev->dev, "slot%u: chain 0x%llx runs for too long\n", job->slot, job->jc);
 	if (agate_slot_stop(job, false, -ETIME) || agate_slot_stop(job, true, -ETIME))
@@ -92,7 +92,7 @@ static void recover(struct agate_device *adev, struct agate_job *job)
 void agate_reset_timedout(struct agate_job *job)
 {
 	struct agate_device *adev = job->adev;
-	struct drm_gpu_scheduler *own = &adev->queues.sched[job->slot];
+	struct drm_gpu_scheduler *own = &adev->queues.scheds->slot[job->slot];
 
 	mutex_lock(&adev->reset.lock);
 	agate_sched_stop(own, &job->base);
