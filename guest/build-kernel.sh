@@ -22,7 +22,6 @@ export LC_ALL=C
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/agate
-jobs=${JOBS:-$(nproc)}
 
 say()
 {
@@ -107,7 +106,7 @@ find_source()
 source_id()
 {
 	if [ -d "$1" ]; then
-		printf 'tree %s %s\n' "$1" "$(make -s -C "$1" kernelversion)"
+		printf 'tree %s %s\n' "$1" "$("$here/kernel-make.sh" "$1" -s kernelversion)"
 	else
 		printf 'tarball %s %s\n' "$(basename "$1")" "$(stat -c '%s %Y' "$1")"
 	fi
@@ -142,9 +141,9 @@ configure()
 
 	shift 3
 	say CONFIG "$flavour"
-	logged "$log" make -C "$src" O="$out" ARCH=x86_64 tinyconfig
+	logged "$log" "$here/kernel-make.sh" "$src" O="$out" ARCH=x86_64 tinyconfig
 	cat "$@" >>"$out/.config"
-	logged "$log" make -C "$src" O="$out" ARCH=x86_64 olddefconfig
+	logged "$log" "$here/kernel-make.sh" "$src" O="$out" ARCH=x86_64 olddefconfig
 	check_config "$out/.config" "$@" || die "the $flavour configuration lost options"
 }
 
@@ -175,7 +174,7 @@ build()
 	: >"$log"
 	configure "$src" "$out" "$log" "$@"
 	say KERNEL "$flavour: compiling, some minutes (log: $log)"
-	logged "$log" nice make -C "$out" ARCH=x86_64 -j"$jobs" \
+	logged "$log" nice "$here/kernel-make.sh" "$out" ARCH=x86_64 \
 		KBUILD_BUILD_USER=agate KBUILD_BUILD_HOST=agate \
 		KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970' bzImage modules
 	trim "$out"

@@ -27,11 +27,11 @@ $(DRIVER_MODULES): $(BUILD)/driver/%/agate.ko: $(DRIVER_SOURCES) kernel/compose.
 		| $(BUILD)/guest/kernel-%
 	$(call say,MODULE,$@)
 	$(Q)kernel/compose.sh $(@D) $(BUILD)/guest/kernel-$* $(DRIVER_SOURCES)
-	$(Q)$(MAKE) -C $(BUILD)/guest/kernel-$* M=$(abspath $(@D)) modules >$(@D)/build.log 2>&1 || \
-		{ cat $(@D)/build.log >&2; exit 1; }
+	$(Q)guest/kernel-make.sh $(BUILD)/guest/kernel-$* M=$(abspath $(@D)) modules \
+		>$(@D)/build.log 2>&1 || { cat $(@D)/build.log >&2; exit 1; }
 
 # What sparse says about every source; made, and left in the log, even if it complains.
 $(BUILD)/driver/sparse.log: $(BUILD)/driver/fast/agate.ko
 	$(call say,SPARSE,$@)
-	$(Q)$(MAKE) -C $(BUILD)/guest/kernel-fast M=$(abspath $(BUILD))/driver/fast C=2 modules \
-		>$@ 2>&1
+	$(Q)guest/kernel-make.sh $(BUILD)/guest/kernel-fast M=$(abspath $(BUILD))/driver/fast \
+		C=2 modules >$@ 2>&1
