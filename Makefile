@@ -30,6 +30,13 @@ CFLAGS_TSAN	:= -fsanitize=thread -fno-omit-frame-pointer
 Q		:= $(if $(V),,@)
 say		= $(if $(V),,@printf '  %-8s %s\n' '$(1)' '$(2)')
 
+# A stamp tells what something was made from that has no useful time of its own.
+# Its recipe runs every time and writes $@.new, which takes the stamp's place
+# only when it says something else.
+stamp		= if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+.PHONY: FORCE
+FORCE:
+
 MODULES		:= guest sim/model sim/process sim/vm userspace kernel tests/guest tests/bench
 include $(wildcard $(addsuffix /module.mk,$(MODULES)) tests/host/*/module.mk)
 

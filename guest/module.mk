@@ -5,6 +5,7 @@ GUEST_INIT := $(BUILD)/guest/init/init
 INITRAMFS := $(BUILD)/guest/initramfs.cpio.gz
 KERNEL_FAST := $(BUILD)/guest/kernel-fast
 KERNEL_DEBUG := $(BUILD)/guest/kernel-debug
+KERNEL_IDS := $(KERNEL_FAST).id $(KERNEL_DEBUG).id
 GUEST_INIT_SRCS := $(sort $(wildcard guest/init/*.c))
 GUEST_INIT_OBJS := $(GUEST_INIT_SRCS:%.c=$(BUILD)/%.o)
 
@@ -21,11 +22,14 @@ $(INITRAMFS): $(GUEST_INIT) guest/mkinitramfs.sh
 	$(call say,CPIO,$@)
 	$(Q)guest/mkinitramfs.sh $< $@
 
-# The cache decides whether anything has to be compiled; the link is made anew
-# when the configuration or the script changed.
-$(KERNEL_FAST) $(KERNEL_DEBUG): $(BUILD)/guest/kernel-%: guest/build-kernel.sh \
-		$(wildcard guest/config/*.config)
+# The cache decides whether anything has to be compiled: it knows the source, the
+# configuration and the compiler.  The id says which kernel it is, for all that is
+# built against one; the link itself has the time of a directory.
+$(KERNEL_IDS): $(BUILD)/guest/kernel-%.id: FORCE
 	$(Q)mkdir -p $(@D)
-	$(Q)dir=$$(guest/build-kernel.sh $*) && ln -sfn "$$dir" $@ && touch $@
+	$(Q)dir=$$(guest/build-kernel.sh $*) && stat -c '%n %Y' "$$dir/complete" >$@.new && \
+		{ [ "$$(readlink $(@:.id=))" = "$$dir" ] || ln -sfn "$$dir" $(@:.id=); } && $(stamp)
+
+$(KERNEL_FAST) $(KERNEL_DEBUG): %: %.id ;
 
 -include $(GUEST_INIT_OBJS:.o=.d)

@@ -21,14 +21,14 @@ DRIVER_MODULES	:= $(DRIVER_FLAVOURS:%=$(BUILD)/driver/%/agate.ko)
 .PHONY: driver
 driver: $(DRIVER_MODULES)
 
-# The kernel is an order-only prerequisite: its directory changes for reasons of
-# its own.  What counts is which kernel it is, and compose.sh looks at that.
+# Kbuild may find that nothing in the module changes, and leave its time alone.
 $(DRIVER_MODULES): $(BUILD)/driver/%/agate.ko: $(DRIVER_SOURCES) kernel/compose.sh kernel/module.mk \
-		| $(BUILD)/guest/kernel-%
+		guest/kernel-make.sh $(BUILD)/guest/kernel-%.id
 	$(call say,MODULE,$@)
-	$(Q)kernel/compose.sh $(@D) $(BUILD)/guest/kernel-$* $(DRIVER_SOURCES)
+	$(Q)kernel/compose.sh $(@D) $(BUILD)/guest/kernel-$*.id $(DRIVER_SOURCES)
 	$(Q)guest/kernel-make.sh $(BUILD)/guest/kernel-$* M=$(abspath $(@D)) modules \
 		>$(@D)/build.log 2>&1 || { cat $(@D)/build.log >&2; exit 1; }
+	$(Q)touch $@
 
 # What sparse says about every source; made, and left in the log, even if it complains.
 $(BUILD)/driver/sparse.log: $(BUILD)/driver/fast/agate.ko
