@@ -15,7 +15,8 @@
 #   (the rest)         a prepared tree for out-of-tree modules: make -C DIR M=...
 #
 # Any number of these may run at once.  A directory without its `complete` file
-# was left by a build that was killed, and is built again from nothing.
+# was left by a build that was killed, and is built again from nothing; a source
+# that was removed is unpacked again, for modules need it.
 
 set -euo pipefail
 export LC_ALL=C
@@ -184,6 +185,13 @@ build()
 	say KERNEL "$flavour: done in $((SECONDS - start)) s"
 }
 
+# A prepared tree is nothing without the source it was prepared from.
+usable()
+{
+	[ -e "$out/complete" ] && [ "$out/source" -ef "$tree" ] && [ -e "$tree/Makefile" ] &&
+		{ [ "$tree" = "$source" ] || [ -e "$tree/.complete" ]; }
+}
+
 case ${1:-} in
 fast)
 	flavour=fast ram=256
@@ -204,19 +212,17 @@ id=$(source_id "$source")
 key=$({ echo "$id"; wanted "${fragments[@]}"; gcc --version; ld --version; } | hash16)
 out=$cache/kernel-$flavour-$key
 log=$out.log
+tree=$source
+[ -d "$source" ] || tree=$cache/linux-$(echo "$id" | hash16)
 
-if [ ! -e "$out/complete" ]; then
+if ! usable; then
 	exec 9>"$out.lock"
 	flock -n 9 || { say WAIT "another build of the $flavour kernel"; flock 9; }
-	if [ ! -e "$out/complete" ]; then
-		if [ ! -d "$source" ]; then
-			tree=$cache/linux-$(echo "$id" | hash16)
-			unpack "$source" "$tree"
-			source=$tree
-		fi
+	[ "$tree" = "$source" ] || unpack "$source" "$tree"
+	if ! usable; then
 		trap 'rm -rf "$out"' EXIT
 		trap 'exit 1' INT TERM HUP
-		build "$source" "$out" "$log" "${fragments[@]}"
+		build "$tree" "$out" "$log" "${fragments[@]}"
 		trap - EXIT INT TERM HUP
 	fi
 fi
