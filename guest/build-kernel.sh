@@ -22,7 +22,6 @@ set -euo pipefail
 export LC_ALL=C
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-cache=${XDG_CACHE_HOME:-$HOME/.cache}/agate
 
 say()
 {
@@ -33,6 +32,18 @@ die()
 {
 	printf 'build-kernel: %s\n' "$*" >&2
 	exit 1
+}
+
+# The base directory specification says to ignore a path that is not absolute.
+cache_dir()
+{
+	case ${XDG_CACHE_HOME:-} in
+	/*) echo "$XDG_CACHE_HOME/agate" ;;
+	*)
+		[ -n "${HOME:-}" ] || die "HOME is not set: no place for the cache"
+		echo "$HOME/.cache/agate"
+		;;
+	esac
 }
 
 # Run a step with its output in the log; on failure show what it ended with.
@@ -206,6 +217,7 @@ debug)
 	;;
 esac
 
+cache=$(cache_dir)
 mkdir -p "$cache"
 source=$(find_source)
 id=$(source_id "$source")

@@ -110,10 +110,14 @@ int vm_cache_open(void)
 	char path[4096];
 	int n;
 
-	if (base && base[0] == '/')
+	if (base && base[0] == '/') {
 		n = snprintf(path, sizeof(path), "%s/agate/vm", base);
-	else
-		n = snprintf(path, sizeof(path), "%s/.cache/agate/vm", home ? home : "/root");
+	} else if (home && home[0]) {
+		n = snprintf(path, sizeof(path), "%s/.cache/agate/vm", home);
+	} else {
+		errno = ENOENT;
+		return -1;
+	}
 	if (n < 0 || (size_t)n >= sizeof(path)) {
 		errno = ENAMETOOLONG;
 		return -1;
