@@ -20,7 +20,7 @@ unifdef sparse cppcheck git perl
 missing()
 {
 	for p in $PACKAGES; do
-		dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null | grep -qx installed ||
+		dpkg-query -W -f '${db:Status-Status}\n' "$p" 2>/dev/null | grep -qx installed ||
 			printf '%s ' "$p"
 	done
 }
