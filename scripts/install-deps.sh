@@ -7,15 +7,17 @@
 #
 # Installs what is missing, asking for root with sudo when it has to.  On
 # another distribution, or without root, says exactly what to install and fails.
+# With KERNEL_SRC set nobody needs the distribution's kernel source.
 set -eu
 
 # One line a reason: host build, guest kernel, guest, checks.
 PACKAGES="
 gcc make libc6-dev pkg-config libdrm-dev libcmocka-dev libjansson-dev libpng-dev
-linux-source-6.1 xz-utils flex bison bc libelf-dev kmod
+xz-utils flex bison bc libelf-dev kmod
 qemu-system-x86 busybox-static cpio
-unifdef sparse cppcheck git perl
+sparse cppcheck git perl
 "
+[ -n "${KERNEL_SRC-}" ] || PACKAGES="$PACKAGES linux-source-6.1"
 
 missing()
 {
@@ -23,6 +25,13 @@ missing()
 		dpkg-query -W -f '${db:Status-Status}\n' "$p" 2>/dev/null | grep -qx installed ||
 			printf '%s ' "$p"
 	done
+}
+
+# What to do where this script can do nothing.
+ways_out()
+{
+	echo "With the same things from elsewhere, run make with DEPS=skip; KERNEL_SRC= names a"
+	echo "Linux 6.1 tarball or tree to take instead of the package linux-source-6.1."
 }
 
 if [ "${1-}" = --list ]; then
@@ -33,7 +42,7 @@ fi
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
 	echo "This is not a Debian system.  Agate needs what these Debian 12 packages hold:" >&2
 	echo "  $(echo $PACKAGES)" >&2
-	echo "Install them your way, then run make with DEPS=skip." >&2
+	ways_out >&2
 	exit 1
 fi
 
@@ -46,6 +55,7 @@ if [ "$(id -u)" != 0 ]; then
 		echo "These packages are missing, and there is no sudo to install them with:" >&2
 		echo "  $want" >&2
 		echo "As root: apt-get install --no-install-recommends $want" >&2
+		ways_out >&2
 		exit 1
 	fi
 	as_root=sudo
@@ -55,11 +65,12 @@ log=${BUILD:-build}/logs/install-deps.log
 mkdir -p "$(dirname "$log")"
 printf '  %-8s %s\n' INSTALL "$want"
 if ! {
-	$as_root apt-get update &&
+	$as_root apt-get -o DPkg::Lock::Timeout=120 update &&
 	$as_root env DEBIAN_FRONTEND=noninteractive \
-		apt-get install -y --no-install-recommends $want
+		apt-get -o DPkg::Lock::Timeout=120 install -y --no-install-recommends $want
 } >"$log" 2>&1; then
 	tail -n 5 "$log" >&2
 	echo "apt-get failed; the whole log is in $log" >&2
+	ways_out >&2
 	exit 1
 fi
