@@ -66,17 +66,30 @@ faults_served()
 	[ "$faults" -ge 1 ] && [ "$faults" = "$resumed" ]
 }
 
-no_hint()
+# As many jobs end as begin, and each line is an object with a time and an event.
+readable()
 {
-	! grep '"event": "hint"' "$BUILD/tests/demo-1/events.jsonl"
+	log=$BUILD/tests/demo-1/events.jsonl
+	begun=$(grep -c '"event": "job_start"' "$log")
+	ended=$(grep -c '"event": "job_end"' "$log")
+	odd=$(grep -cvE '^\{"time": [0-9]+, "event": "[a-z_]+"(, "[a-z]+": ("[^"]*"|[0-9]+))*\}$' "$log")
+	echo "# $begun jobs begun, $ended ended, $odd lines not understood"
+	[ "$begun" -ge 2 ] && [ "$begun" = "$ended" ] && [ "$odd" = 0 ]
 }
 
-echo "1..8"
+no_hint()
+{
+	[ -s "$BUILD/tests/demo-1/events.jsonl" ] &&
+		! grep '"event": "hint"' "$BUILD/tests/demo-1/events.jsonl"
+}
+
+echo "1..9"
 check "demo runs" run_demo 1
 check "demo runs again" run_demo 2
 check "picture is 512 x 512 or more" big_enough
 check "same bytes both times" cmp "$BUILD/tests/demo-1/gem.png" "$BUILD/tests/demo-2/gem.png"
 check "same bytes as in the documentation" cmp "$BUILD/tests/demo-1/gem.png" docs/gem.png
 check "same jobs and faults in the same order" same_order
+check "every job and every line of the log is whole" readable
 check "every page fault was served" faults_served
 check "no rule of the hardware was broken" no_hint

@@ -12,6 +12,12 @@ BUILD=${BUILD:-build}
 kernel=$BUILD/guest/kernel-fast
 n=0
 
+# Without git's list of files every check would look at nothing and be content.
+git ls-files --error-unmatch Makefile sim/model/gpu.c kernel/agate_drv.c >/dev/null || {
+	echo "Bail out! git does not list this tree's files"
+	exit 1
+}
+
 # result NAME FINDINGS: one test; any finding is a failure.
 result()
 {

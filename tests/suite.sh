@@ -18,8 +18,14 @@ build=${BUILD:-build}
 log=$build/logs/$(echo "$name" | tr / -).log
 mkdir -p "$build/logs" "$build/tests"
 
-CMOCKA_MESSAGE_OUTPUT=TAP timeout -k 10 "$limit" "$@" </dev/null >"$log" 2>&1
+# timeout(1) gives the suite a process group of its own, so that its end takes
+# everything along; a Ctrl-C reaches only this shell, which passes it on.
+CMOCKA_MESSAGE_OUTPUT=TAP timeout -k 10 "$limit" "$@" </dev/null >"$log" 2>&1 &
+pid=$!
+trap 'kill "$pid"; wait "$pid"; exit 130' INT TERM HUP
+wait "$pid"
 status=$?
+trap - INT TERM HUP
 
 passed=$(grep -c '^ok [0-9]' "$log")
 failed=$(grep -c '^not ok [0-9]' "$log")

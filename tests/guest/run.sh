@@ -22,10 +22,11 @@ GUEST=/run/agate
 console=$BUILD/logs/console-$flavour-$suite.log
 KMEMLEAK=/sys/kernel/debug/kmemleak
 
-# test PROGRAM ARGUMENT...: the step that runs a test program, to its end.
+# test_step PROGRAM ARGUMENT...: the step that runs a test program, to its end,
+# and says how it ended: one that never started has no plan to be missed.
 test_step()
 {
-	echo "exec:CMOCKA_MESSAGE_OUTPUT=TAP $GUEST/$*; true"
+	echo "exec:CMOCKA_MESSAGE_OUTPUT=TAP $GUEST/$*; echo \"# $1 ended \$?\""
 }
 
 # guest STEP...: a guest with the driver and all programs delivered.
@@ -34,28 +35,52 @@ guest()
 	mkdir -p "$BUILD/logs"
 	set -- "$@" "exec:rmmod agate && echo '# module unloaded'"
 	if [ "$flavour" = debug ]; then
-		set -- "$@" "exec:sleep 6; echo scan >$KMEMLEAK; sleep 1; echo scan >$KMEMLEAK; \
-			cat $KMEMLEAK && echo '# kmemleak looked'"
+		# Each checker switches itself off when it is in trouble: ask them.
+		set -- "$@" "exec:sleep 6 && echo scan >$KMEMLEAK && sleep 1 && \
+			echo scan >$KMEMLEAK && cat $KMEMLEAK && echo '# kmemleak looked'" \
+			"exec:grep -q 'debug_locks: *1' /proc/lockdep_stats && echo '# lockdep looked'" \
+			"exec:grep -q N /sys/kernel/debug/dma-api/disabled && echo '# dma-api looked'"
 	fi
 	for p in uapi-bo uapi-submit mmap races jobs gone reload failnth stale fences stats; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
-	"$BUILD/bin/agate-vm" run --kernel "$BUILD/guest/kernel-$flavour" \
+	programs=$(printf '%s\n' "$@" | sed -n "s|^exec:CMOCKA[^/]*$GUEST/\([a-z-]*\).*|\1|p")
+	{ "$BUILD/bin/agate-vm" run --kernel "$BUILD/guest/kernel-$flavour" \
 		--initramfs "$BUILD/guest/initramfs.cpio.gz" --sim "$BUILD/bin/agate-sim" \
 		--sim-log "$console.events" --timeout "${LIMIT:-600}" --console "$console" \
 		"put:$BUILD/driver/$flavour/agate.ko:$GUEST/agate.ko" "$@" \
-		"exec:echo '# guest alive'" 2>&1 | tee "$console.out"
+		"exec:echo '# guest alive'" poweroff
+	echo "# launcher ended $?"; } 2>&1 | tee "$console.out"
 }
 
 # What a kernel says when a rule was broken.
 SPLAT='WARNING:|BUG:|Oops|KASAN|UBSAN|DMA-API: |possible (recursive|circular) locking|'\
 'inconsistent lock state|suspicious RCU|sleeping function called|unreferenced object|'\
 'blocked for more than|soft lockup|rcu.*(stall|self-detected)|Call Trace:|refcount_t|'\
-'list_(add|del) corruption|Memory manager not clean|Kernel panic'
+'list_(add|del) corruption|Memory manager not clean|Kernel panic|general protection fault|'\
+'kmemleak: .*disabled|trying to register non-static key|lockdep is turned off|leaked: '
 
 said()
 {
 	grep -qx "# $1" "$console.out"
+}
+
+# Programs that did not end by themselves, or never began.
+unfinished()
+{
+	for p in $programs; do
+		said "$p ended [0-9][0-9]*" && ! said "$p ended \(12[6-9]\|1[3-9].\|2..\)" ||
+			echo "$p"
+	done
+}
+
+# Checkers of the debug kernel that were off when the run ended.
+idle_checkers()
+{
+	[ "$flavour" = debug ] || return
+	for c in kmemleak lockdep dma-api; do
+		said "$c looked" || echo "$c"
+	done
 }
 
 # Three more points of TAP: about the end of the run, the kernel's log, and what
@@ -63,25 +88,27 @@ said()
 verdict()
 {
 	echo "1..3"
-	if said 'module unloaded' && said 'guest alive'; then
-		echo "ok 1 - module unloads and the guest lives"
+	if said 'module unloaded' && said 'guest alive' && said 'launcher ended 0' &&
+		[ -n "$programs" ] && [ -z "$(unfinished)" ]; then
+		echo "ok 1 - programs end, module unloads, guest lives"
 	else
-		echo "not ok 1 - module unloads and the guest lives"
+		echo "# did not end well:" $(unfinished)
+		echo "not ok 1 - programs end, module unloads, guest lives"
 	fi
 	if grep -Eq "$SPLAT" "$console" "$console.out"; then
 		grep -Ehm 20 -A 12 "$SPLAT" "$console" "$console.out" | sed 's/^/# /'
 		echo "not ok 2 - kernel log silent"
 	elif [ ! -s "$console" ]; then
 		echo "not ok 2 - kernel log silent # no log at all"
-	elif [ "$flavour" = debug ] && ! said 'kmemleak looked'; then
-		echo "not ok 2 - kernel log silent # kmemleak could not look"
+	elif [ -n "$(idle_checkers)" ]; then
+		echo "not ok 2 - kernel log silent # did not look:" $(idle_checkers)
 	else
 		echo "ok 2 - kernel log silent"
 	fi
 	if [ ! -s "$console.events" ]; then
 		echo "not ok 3 - no rule of the hardware broken # no event log"
-	elif grep -q '"event": "hint"' "$console.events"; then
-		grep -m 5 '"event": "hint"' "$console.events" | sed 's/^/# /'
+	elif grep -qE '"event": "(hint|truncated)"' "$console.events"; then
+		grep -Em 5 '"event": "(hint|truncated)"' "$console.events" | sed 's/^/# /'
 		echo "not ok 3 - no rule of the hardware broken"
 	else
 		echo "ok 3 - no rule of the hardware broken"
