@@ -39,6 +39,8 @@ FORCE:
 
 MODULES		:= guest sim/model sim/process sim/vm userspace kernel tests/guest tests/bench
 include $(wildcard $(addsuffix /module.mk,$(MODULES)) tests/host/*/module.mk)
+# The last one, for it runs what the others added to HOST_TESTS.
+include tests/host/module.mk
 
 FLAVOURS	:= fast debug
 JOBS		?= $(shell nproc)
@@ -52,7 +54,7 @@ GUEST_DEBUG	 = $(HOST_PROGRAMS) $(INITRAMFS) $(BUILD)/guest/kernel-debug $(BUILD
 help:
 	@echo "Agate: a GPU memory-management stack to learn from"
 	@echo
-	@sed -n 's/^## /  /p' Makefile
+	@sed -n 's/^## /  /p' $(filter Makefile %.mk,$(MAKEFILE_LIST))
 
 # Packages first, then a second make that can ask pkg-config and the kernel.
 .PHONY: deps
