@@ -45,6 +45,13 @@ include tests/host/module.mk
 FLAVOURS	:= fast debug
 JOBS		?= $(shell nproc)
 
+# Each of these is a whole make of its own, over the same files: one at a time.
+ifneq ($(filter clean demo test shell bench,$(MAKECMDGOALS)),)
+.NOTPARALLEL:
+endif
+# Those makes share the jobs of one that was given -j, else they have their own.
+parallel	= $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS))
+
 # Programs and files that the commands below need.
 HOST_PROGRAMS	 = $(AGATE_SIM) $(AGATE_VM) $(LIBAGATE) $(AGATE_TOOLS)
 GUEST_FAST	 = $(HOST_PROGRAMS) $(INITRAMFS) $(BUILD)/guest/kernel-fast $(BUILD)/driver/fast/agate.ko
@@ -66,7 +73,7 @@ endif
 ## make demo        render build/demo/gem.png
 .PHONY: demo demo-run
 demo: deps
-	$(Q)$(MAKE) -j$(JOBS) demo-run
+	$(Q)$(MAKE) $(parallel) demo-run
 
 demo-run: $(GUEST_FAST)
 	$(Q)scripts/demo.sh $(BUILD)/demo
@@ -74,7 +81,7 @@ demo-run: $(GUEST_FAST)
 ## make test        run every check; the last line is "N passed, N failed"
 .PHONY: test test-build test-run
 test: deps
-	$(Q)$(MAKE) -j$(JOBS) test-build
+	$(Q)$(MAKE) $(parallel) test-build
 	$(Q)$(MAKE) test-run
 
 HOST_SUITES	= $(foreach p,$(HOST_TESTS),host/$(notdir $(p)))
@@ -97,7 +104,7 @@ test-run: test-build
 ## make shell       a guest with the driver loaded and a shell; ^D ends it
 .PHONY: shell shell-build
 shell: deps
-	$(Q)$(MAKE) -j$(JOBS) shell-build
+	$(Q)$(MAKE) $(parallel) shell-build
 	$(Q)scripts/shell.sh
 
 shell-build: $(GUEST_FAST)
@@ -105,7 +112,7 @@ shell-build: $(GUEST_FAST)
 ## make bench       measure; the table, and build/bench/bench.json
 .PHONY: bench bench-build
 bench: deps
-	$(Q)$(MAKE) -j$(JOBS) bench-build
+	$(Q)$(MAKE) $(parallel) bench-build
 	$(Q)tests/bench/bench.sh
 
 bench-build: $(GUEST_FAST) $(GUEST_DEBUG) $(BENCH_PROGRAMS) $(GUEST_TEST_DIR)/one-job
