@@ -85,7 +85,7 @@ test: deps
 	$(Q)$(MAKE) test-run
 
 HOST_SUITES	= $(foreach p,$(HOST_TESTS),host/$(notdir $(p)))
-GUEST_SUITES	= $(foreach f,$(FLAVOURS),$(addprefix guest-$(f)/,calls jobs gone reload)) guest-debug/failures
+GUEST_SUITES	= $(foreach f,$(FLAVOURS),$(addprefix guest-$(f)/,calls jobs gone reset reload)) guest-debug/failures
 SUITES		= style $(HOST_SUITES) vm/kill vm/launcher demo $(GUEST_SUITES)
 
 test-build: $(GUEST_FAST) $(GUEST_DEBUG) $(HOST_TESTS) $(GUEST_PROGRAMS)

@@ -306,9 +306,11 @@ static void slot_stop(struct agate_device *adev, unsigned int n, unsigned int pl
 {
 	struct agate_job *job = adev->slots.slot[n].job[place];
 
-	job->stop_error = error;
+	/* A chain that does not stop is asked again: the first reason stands. */
+	if (!job->stop_error)
+		job->stop_error = error;
 	if (place == 1 && agate_slot_withdraw(adev, n)) {
-		agate_slot_end_job(job, error, ends);
+		agate_slot_end_job(job, job->stop_error, ends);
 		return;
 	}
 	gpu_write(adev, JS_COMMAND(n), stop_command(job, hard));

@@ -3,11 +3,12 @@
 #
 # run.sh: run one suite of guest tests in a fresh guest, as TAP.
 #
-# usage: tests/guest/run.sh fast|debug calls|jobs|gone|reload|failures
+# usage: tests/guest/run.sh fast|debug calls|jobs|gone|reset|reload|failures
 #
 #   calls    what single calls promise, and threads in each other's way
 #   jobs     jobs that run, fault, hang, and whose owner is killed
 #   gone     the GPU's process is killed while a job runs
+#   reset    as jobs, on a GPU that does not stop a chain, only to be reset
 #   reload   the module is loaded and unloaded fifty times
 #   failures every allocation of every call fails once (debug kernel only)
 #
@@ -29,6 +30,8 @@ test_step()
 	echo "exec:CMOCKA_MESSAGE_OUTPUT=TAP $GUEST/$*; echo \"# $1 ended \$?\""
 }
 
+sim_args=
+
 # guest STEP...: a guest with the driver and all programs delivered.
 guest()
 {
@@ -47,7 +50,8 @@ guest()
 	programs=$(printf '%s\n' "$@" | sed -n "s|^exec:CMOCKA[^/]*$GUEST/\([a-z-]*\).*|\1|p")
 	{ "$BUILD/bin/agate-vm" run --kernel "$BUILD/guest/kernel-$flavour" \
 		--initramfs "$BUILD/guest/initramfs.cpio.gz" --sim "$BUILD/bin/agate-sim" \
-		--sim-log "$console.events" --timeout "${LIMIT:-600}" --console "$console" \
+		$sim_args --sim-log "$console.events" \
+		--timeout "${LIMIT:-600}" --console "$console" \
 		"put:$BUILD/driver/$flavour/agate.ko:$GUEST/agate.ko" "$@" \
 		"exec:echo '# guest alive'" poweroff
 	echo "# launcher ended $?"; } 2>&1 | tee "$console.out"
@@ -126,6 +130,9 @@ gone)
 	# With the job timeout out of reach it is the loss of the GPU that ends the
 	# waits, and not a reset.
 	guest "$load timeout_ms=600000" "kill-sim-on:BUSY" "$(test_step gone)" ;;
+reset)
+	sim_args="--sim-arg --stop-latency --sim-arg stuck"
+	guest "$load" "$(test_step jobs)" "$(test_step fences)" ;;
 reload)
 	guest "$(test_step reload $GUEST/agate.ko 50)" "$load" ;;
 failures)
@@ -135,3 +142,12 @@ failures)
 	exit 2 ;;
 esac
 verdict
+if [ "$suite" = reset ]; then
+	# Probe and removal make one each.
+	echo "1..1"
+	if [ "$(grep -c '"event": "reset"' "$console.events")" -gt 2 ]; then
+		echo "ok 1 - the GPU was reset while the driver ran"
+	else
+		echo "not ok 1 - the GPU was reset while the driver ran"
+	fi
+fi
