@@ -184,6 +184,26 @@ int agate_vm_open_bo(struct agate_vm *vm, struct agate_bo *bo)
 	return 0;
 }
 
+/*
+ * The last handle is closed.  Jobs that have ended may not have let go of the
+ * mapping yet; no job reaches the BO from here on all the same.  What cannot be
+ * removed now is when the mapping is released; a submit that has found it before
+ * the close, and not counted itself yet, maps the BO anew.
+ */
+static void mapping_deactivate(struct agate_mapping *mapping)
+{
+	struct agate_bo *bo = mapping->bo;
+	struct agate_vm *vm = mapping->vm;
+
+	lockdep_assert_held(&bo->mappings_lock);
+	if (!mapping->active || atomic_read(&bo->gpu_users))
+		return;
+	mutex_lock(&vm->lock);
+	if (!agate_mmu_unmap(vm, agate_mapping_va(mapping), agate_bo_size(bo)))
+		mapping->active = false;
+	mutex_unlock(&vm->lock);
+}
+
 void agate_vm_close_bo(struct agate_vm *vm, struct agate_bo *bo)
 {
 	struct agate_mapping *mapping;
@@ -193,6 +213,8 @@ void agate_vm_close_bo(struct agate_vm *vm, struct agate_bo *bo)
 	mapping = mapping_find(vm, bo);
 	if (mapping)
 		last = --mapping->handles == 0;
+	if (last)
+		mapping_deactivate(mapping);
 	mutex_unlock(&bo->mappings_lock);
 	if (WARN_ON(!mapping))
 		return;
