@@ -37,6 +37,14 @@ stamp		= if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 .PHONY: FORCE
 FORCE:
 
+# $(eval $(call listed,STAMP,FILES)): a stamp that changes with the list.  Where a
+# file is gone, nothing is newer than what was made from it.
+define listed
+$(1): FORCE
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)echo '$(2)' >$$@.new && $$(stamp)
+endef
+
 MODULES		:= guest sim/model sim/process sim/vm userspace kernel tests/guest tests/bench
 include $(wildcard $(addsuffix /module.mk,$(MODULES)) tests/host/*/module.mk)
 # The last one, for it runs what the others added to HOST_TESTS.

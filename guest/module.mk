@@ -14,9 +14,11 @@ $(GUEST_INIT_OBJS): $(BUILD)/%.o: %.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) -Iguest/init -MMD -MP -c $< -o $@
 
-$(GUEST_INIT): $(GUEST_INIT_OBJS)
+$(eval $(call listed,$(BUILD)/guest/init.list,$(GUEST_INIT_SRCS)))
+
+$(GUEST_INIT): $(GUEST_INIT_OBJS) $(BUILD)/guest/init.list
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS_HOST) -static -o $@ $^
+	$(Q)$(CC) $(CFLAGS_HOST) -static -o $@ $(GUEST_INIT_OBJS)
 
 $(INITRAMFS): $(GUEST_INIT) guest/mkinitramfs.sh
 	$(call say,CPIO,$@)

@@ -21,9 +21,11 @@ DRIVER_MODULES	:= $(DRIVER_FLAVOURS:%=$(BUILD)/driver/%/agate.ko)
 .PHONY: driver
 driver: $(DRIVER_MODULES)
 
+$(eval $(call listed,$(BUILD)/driver/sources.list,$(DRIVER_SOURCES)))
+
 # Kbuild may find that nothing in the module changes, and leave its time alone.
 $(DRIVER_MODULES): $(BUILD)/driver/%/agate.ko: $(DRIVER_SOURCES) kernel/compose.sh kernel/module.mk \
-		guest/kernel-make.sh $(BUILD)/guest/kernel-%.id
+		guest/kernel-make.sh $(BUILD)/guest/kernel-%.id $(BUILD)/driver/sources.list
 	$(call say,MODULE,$@)
 	$(Q)kernel/compose.sh $(@D) $(BUILD)/guest/kernel-$*.id $(DRIVER_SOURCES)
 	$(Q)guest/kernel-make.sh $(BUILD)/guest/kernel-$* M=$(abspath $(@D)) modules \

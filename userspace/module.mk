@@ -3,11 +3,13 @@
 # libagate.so, its tools, and their installation.
 #
 # The library is its frame plus one file per lab; AGATE_LAB_08 takes another
-# version of lab 08's files, a student's.  In build/ the tools find the library
-# beside them (../lib), wherever build/ is copied to.
+# version of lab 08's files, a student's; each version has objects of its own.
+# In build/ the tools find the library beside them (../lib), wherever build/ is
+# copied to.
 
 AGATE_VERSION	:= 0.1.0
 AGATE_LAB_08	?= solutions/08-bo
+AGATE_LAB_08_NAME := $(subst /,_,$(AGATE_LAB_08))
 
 US_BUILD	:= $(BUILD)/userspace
 US_PKG_CFLAGS	= $(shell pkg-config --cflags $(1))
@@ -17,7 +19,7 @@ US_CFLAGS	= $(CFLAGS_HOST) -Iuserspace $(call US_PKG_CFLAGS,libdrm)
 LIBAGATE_FRAME	:= agate_bo_info agate_descriptor agate_device agate_job agate_submit
 LIBAGATE_LAB_08	:= agate_bo agate_sparse_array
 LIBAGATE_OBJS	:= $(LIBAGATE_FRAME:%=$(US_BUILD)/lib/%.o) \
-		   $(LIBAGATE_LAB_08:%=$(US_BUILD)/lib/%.o)
+		   $(LIBAGATE_LAB_08:%=$(US_BUILD)/$(AGATE_LAB_08_NAME)/%.o)
 LIBAGATE	:= $(BUILD)/lib/libagate.so
 
 $(US_BUILD)/lib/%.o: userspace/%.c
@@ -25,13 +27,15 @@ $(US_BUILD)/lib/%.o: userspace/%.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(US_CFLAGS) -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
 
-$(LIBAGATE_LAB_08:%=$(US_BUILD)/lib/%.o): $(US_BUILD)/lib/%.o: $(AGATE_LAB_08)/%.c
+$(US_BUILD)/$(AGATE_LAB_08_NAME)/%.o: $(AGATE_LAB_08)/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(US_CFLAGS) -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
 
+$(eval $(call listed,$(US_BUILD)/libagate.list,$(LIBAGATE_OBJS)))
+
 # --no-undefined: a symbol that is missing is found here, not in the guest.
-$(LIBAGATE): $(LIBAGATE_OBJS) userspace/libagate.map
+$(LIBAGATE): $(LIBAGATE_OBJS) $(US_BUILD)/libagate.list userspace/libagate.map
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -shared -Wl,-soname,libagate.so -Wl,--no-undefined \

@@ -13,7 +13,10 @@ $(SIM_MODEL_OBJS): $(BUILD)/%.o: %.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(SIM_MODEL_CFLAGS) -MMD -MP -c $< -o $@
 
-$(LIBAGATE_SIM): $(SIM_MODEL_OBJS)
+SIM_MODEL_LIST := $(BUILD)/sim/model.list
+$(eval $(call listed,$(SIM_MODEL_LIST),$(SIM_MODEL_SRCS)))
+
+$(LIBAGATE_SIM): $(SIM_MODEL_OBJS) $(SIM_MODEL_LIST)
 	$(call say,AR,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)rm -f $@

@@ -10,7 +10,10 @@ $(SIM_PROCESS_OBJS): $(BUILD)/%.o: %.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) -Isim/model -Isim/process -MMD -MP -c $< -o $@
 
-$(AGATE_SIM): $(SIM_PROCESS_OBJS) $(LIBAGATE_SIM)
+SIM_PROCESS_LIST := $(BUILD)/sim/process.list
+$(eval $(call listed,$(SIM_PROCESS_LIST),$(SIM_PROCESS_SRCS)))
+
+$(AGATE_SIM): $(SIM_PROCESS_OBJS) $(LIBAGATE_SIM) $(SIM_PROCESS_LIST)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) -o $@ $(SIM_PROCESS_OBJS) $(LIBAGATE_SIM) -ljansson -lm

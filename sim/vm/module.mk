@@ -13,14 +13,17 @@ $(SIM_VM_OBJS) $(SIM_VM_CLI_OBJS): $(BUILD)/%.o: %.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) -Isim/vm -Iguest/init -MMD -MP -c $< -o $@
 
-$(LIBAGATE_VM): $(SIM_VM_OBJS)
+SIM_VM_LIST := $(BUILD)/sim/vm.list
+$(eval $(call listed,$(SIM_VM_LIST),$(SIM_VM_SRCS) $(SIM_VM_CLI_SRCS)))
+
+$(LIBAGATE_VM): $(SIM_VM_OBJS) $(SIM_VM_LIST)
 	$(call say,AR,$@)
 	$(Q)rm -f $@
-	$(Q)$(AR) rcs $@ $^
+	$(Q)$(AR) rcs $@ $(SIM_VM_OBJS)
 
-$(AGATE_VM): $(SIM_VM_CLI_OBJS) $(LIBAGATE_VM)
+$(AGATE_VM): $(SIM_VM_CLI_OBJS) $(LIBAGATE_VM) $(SIM_VM_LIST)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS_HOST) -o $@ $^ -ljansson
+	$(Q)$(CC) $(CFLAGS_HOST) -o $@ $(SIM_VM_CLI_OBJS) $(LIBAGATE_VM) -ljansson
 
 -include $(SIM_VM_OBJS:.o=.d) $(SIM_VM_CLI_OBJS:.o=.d)

@@ -29,9 +29,10 @@ $(RASTER_PROGRAMS): $(RASTER_TEST_BUILD)/raster-%: $(RASTER_TEST_BUILD)/test_%.o
 	$(call say,LD,$@)
 	$(Q)$(CC) $(RASTER_CFLAGS) -o $@ $^ -lcmocka -lm
 
-$(RASTER_TEST_BUILD)/raster-gpu: $(RASTER_TEST_BUILD)/test_gpu.o $(RASTER_GPU)
+$(RASTER_TEST_BUILD)/raster-gpu: $(RASTER_TEST_BUILD)/test_gpu.o $(RASTER_GPU) \
+		$(SIM_MODEL_LIST)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(RASTER_CFLAGS) -o $@ $^ -lcmocka -lm
+	$(Q)$(CC) $(RASTER_CFLAGS) -o $@ $(filter %.o,$^) -lcmocka -lm
 
 .SECONDARY: $(RASTER_TESTS:%=$(RASTER_TEST_BUILD)/test_%.o)
 -include $(wildcard $(RASTER_TEST_BUILD)/*.d $(RASTER_TEST_BUILD)/model/*.d)

@@ -18,14 +18,14 @@ $(SIM_SAN_MODEL) $(SIM_SAN_PROCESS): $(SIM_TEST_BUILD)/obj/%.o: sim/%.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(SIM_TEST_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(LIBAGATE_SIM_SAN): $(SIM_SAN_MODEL)
+$(LIBAGATE_SIM_SAN): $(SIM_SAN_MODEL) $(SIM_MODEL_LIST)
 	$(call say,AR,$@)
 	$(Q)rm -f $@
-	$(Q)$(AR) rcs $@ $^
+	$(Q)$(AR) rcs $@ $(SIM_SAN_MODEL)
 
-$(AGATE_SIM_SAN): $(SIM_SAN_PROCESS) $(LIBAGATE_SIM_SAN)
+$(AGATE_SIM_SAN): $(SIM_SAN_PROCESS) $(LIBAGATE_SIM_SAN) $(SIM_PROCESS_LIST)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SIM_TEST_CFLAGS) -o $@ $^ -ljansson -lm
+	$(Q)$(CC) $(SIM_TEST_CFLAGS) -o $@ $(SIM_SAN_PROCESS) $(LIBAGATE_SIM_SAN) -ljansson -lm
 
 $(SIM_TEST_BUILD)/%.o: tests/host/sim/%.c
 	$(call say,CC,$@)

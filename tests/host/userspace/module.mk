@@ -15,22 +15,31 @@ US_TEST_CFLAGS	= $(US_CFLAGS) -ffp-contract=off -Isim/model -Iuserspace/tools \
 
 US_TEST_MODEL	:= clip fragment raster shade tiler tiler_bin tiler_context
 US_TEST_COMMON	:= fake_calls fake_gpu fake_kernel
-US_TEST_OBJS	:= $(LIBAGATE_FRAME) $(LIBAGATE_LAB_08) $(US_TEST_MODEL) $(US_TEST_COMMON)
+US_TEST_OBJS	:= $(LIBAGATE_FRAME) $(LIBAGATE_LAB_08:%=$(AGATE_LAB_08_NAME)/%) $(US_TEST_MODEL) \
+		   $(US_TEST_COMMON) $(GEM_PARTS)
 US_TESTS	:= $(patsubst tests/host/userspace/test_%.c,%,$(wildcard tests/host/userspace/test_*.c))
 US_TESTS_TSAN	:= bo_races sparse_array
 
-# $(1): asan, tsan or plain; $(2): its flags.  One object rule a source folder.
-define us_test_rules
-$(foreach dir,userspace userspace/tools sim/model tests/host/userspace $(AGATE_LAB_08),
-$(US_TEST)/$(1)/%.o: $(dir)/%.c
+# $(1): the folder for objects; $(2): its flags; $(3): the folder of sources.
+define us_test_rule
+$(US_TEST)/$(1)/%.o: $(3)/%.c
 	$$(call say,CC,$$@)
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$$(CC) $$(US_TEST_CFLAGS) $(2) -MMD -MP -c -o $$@ $$<
-)
-$(US_TEST)/$(1)/common.a: $(US_TEST_OBJS:%=$(US_TEST)/$(1)/%.o) $(GEM_PARTS:%=$(US_TEST)/$(1)/%.o)
+
+endef
+
+# $(1): asan, tsan or plain; $(2): its flags.
+define us_test_rules
+$(foreach dir,userspace userspace/tools sim/model tests/host/userspace,
+$(call us_test_rule,$(1),$(2),$(dir)))
+$(call us_test_rule,$(1)/$(AGATE_LAB_08_NAME),$(2),$(AGATE_LAB_08))
+
+$(call listed,$(US_TEST)/$(1)/common.list,$(US_TEST_OBJS))
+$(US_TEST)/$(1)/common.a: $(US_TEST_OBJS:%=$(US_TEST)/$(1)/%.o) $(US_TEST)/$(1)/common.list
 	$$(call say,AR,$$@)
 	$$(Q)rm -f $$@
-	$$(Q)$$(AR) rcs $$@ $$^
+	$$(Q)$$(AR) rcs $$@ $$(filter %.o,$$^)
 endef
 
 $(eval $(call us_test_rules,asan,$(CFLAGS_SAN)))
@@ -57,6 +66,6 @@ $(US_TEST)/gem-preview: $(US_TEST)/plain/gem_preview.o $(US_TEST)/plain/agate-ge
 	$(call say,LD,$@)
 	$(Q)$(CC) $(US_WRAP) -Wl,--wrap=agate_device_open -o $@ $^ $(US_LINK_LIBS)
 
--include $(wildcard $(US_TEST)/*/*.d)
+-include $(wildcard $(US_TEST)/*/*.d $(US_TEST)/*/*/*.d)
 
 HOST_TESTS	+= $(US_ASAN_PROGRAMS) $(US_TSAN_PROGRAMS)
