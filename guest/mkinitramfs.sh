@@ -4,6 +4,10 @@
 # Pack the guest's first file system.
 #
 #   guest/mkinitramfs.sh INIT OUT.cpio.gz
+#   guest/mkinitramfs.sh --inputs
+#
+# The second prints which files of this machine go into it, with size and time: a
+# package's upgrade can bring a file that is older than the last initramfs.
 #
 # In it: PID 1, busybox, and the shared libraries that guest programs link with.
 # Everything else a run needs is put there by the launcher.  The same input
@@ -12,8 +16,6 @@
 set -euo pipefail
 export LC_ALL=C
 
-init=$1
-out=$2
 libs="libc.so.6 libm.so.6 libgcc_s.so.1 libdrm.so.2 libcmocka.so.0 libpng16.so.16 libz.so.1 libjansson.so.4"
 libdir=/lib/x86_64-linux-gnu
 
@@ -23,8 +25,31 @@ die()
 	exit 1
 }
 
+# library NAME: its path; the file may have another name.
+library()
+{
+	local path
+
+	path=$(/sbin/ldconfig -p | awk -v l="$1" '$1 == l && /x86-64/ && !n++ { print $NF }')
+	[ -n "$path" ] || die "$1 is not installed"
+	realpath "$path"
+}
+
 busybox=$(command -v busybox) || die "busybox-static is not installed"
 ! readelf -l "$busybox" | grep INTERP >/dev/null || die "$busybox is not static: install busybox-static"
+loader=$(realpath /lib64/ld-linux-x86-64.so.2)
+
+declare -A path
+for lib in $libs; do
+	path[$lib]=$(library "$lib")
+done
+
+if [ "${1:-}" = --inputs ]; then
+	stat -c '%n %s %Y' "$busybox" "$loader" "${path[@]}" | sort
+	exit
+fi
+init=$1
+out=$2
 
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
@@ -38,12 +63,10 @@ busybox --list-full | while IFS= read -r applet; do
 done
 
 for lib in $libs; do
-	path=$(/sbin/ldconfig -p | awk -v l="$lib" '$1 == l && /x86-64/ && !n++ { print $NF }')
-	[ -n "$path" ] || die "$lib is not installed"
-	install -m 755 "$(realpath "$path")" "$root$libdir/$lib"
+	install -m 755 "${path[$lib]}" "$root$libdir/$lib"
 	strip --strip-debug "$root$libdir/$lib"
 done
-install -m 755 "$(realpath /lib64/ld-linux-x86-64.so.2)" "$root/lib64/ld-linux-x86-64.so.2"
+install -m 755 "$loader" "$root/lib64/ld-linux-x86-64.so.2"
 
 printf 'root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000:user:/tmp:/bin/sh\n' >"$root/etc/passwd"
 printf 'root:x:0:\nuser:x:1000:\n' >"$root/etc/group"

@@ -20,7 +20,11 @@ $(GUEST_INIT): $(GUEST_INIT_OBJS) $(BUILD)/guest/init.list
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS_HOST) -static -o $@ $(GUEST_INIT_OBJS)
 
-$(INITRAMFS): $(GUEST_INIT) guest/mkinitramfs.sh
+$(BUILD)/guest/initramfs.inputs: FORCE
+	$(Q)mkdir -p $(@D)
+	$(Q)guest/mkinitramfs.sh --inputs >$@.new && $(stamp)
+
+$(INITRAMFS): $(GUEST_INIT) guest/mkinitramfs.sh $(BUILD)/guest/initramfs.inputs
 	$(call say,CPIO,$@)
 	$(Q)guest/mkinitramfs.sh $< $@
 
