@@ -44,7 +44,7 @@ complained()
 	grep -q "$1" "$work/err"
 }
 
-echo 1..21
+echo 1..22
 
 vm 'exec:echo one; echo two >&2' 'exec:echo three'
 check "steps run in order, output comes through" 0 $? said three
@@ -64,6 +64,9 @@ check "a panic ends the run, and its reason is shown" 240 $? complained 'sysrq t
 
 vm --timeout 2 'exec:sleep 600'
 check "--timeout ends a run that hangs" 241 $? complained 'the time is up'
+
+vm --timeout 2 'exec:yes'
+check "and one that is never silent" 241 $? complained 'the time is up'
 
 vm 'exec-within:200:sleep 600 & sleep 600'
 check "a step's own limit ends the step" 241 $? complained 'killed after 200 ms'
