@@ -111,8 +111,10 @@ struct sg_table *agate_shmem_get_sgt(struct agate_bo *bo);
  * chunk of a BO may be shorter than AGATE_HEAP_CHUNK.
  *
  * Context: may sleep; takes shmem.lock.
- * Return: the chunk's table, owned by the BO; -EINVAL beyond the BO; -ENOMEM;
- * -EFAULT when purged; -ENODEV when the device is unplugged.
+ * Return: the chunk's table, owned by the BO; it stays while the caller counts
+ * in gpu_users and is between drm_dev_enter() and drm_dev_exit().  -EINVAL
+ * beyond the BO; -ENOMEM; -EFAULT when purged; -ENODEV when the device is
+ * unplugged.
  */
 struct sg_table *agate_shmem_grow(struct agate_bo *bo, unsigned int chunk);
 

@@ -101,13 +101,7 @@ static int map_chunk(struct agate_mapping *mapping, unsigned int chunk, struct s
 	return ret;
 }
 
-/* Only memory that a job listed may grow: it is held until that job is done. */
-static bool can_grow(const struct agate_bo *bo)
-{
-	return (bo->flags & AGATE_BO_HEAP) && atomic_read(&bo->gpu_users);
-}
-
-static int grow_heap(struct agate_device *adev, struct agate_mapping *mapping, u64 va)
+static int grow_chunk(struct agate_device *adev, struct agate_mapping *mapping, u64 va)
 {
 	unsigned int chunk = div_u64(va - agate_mapping_va(mapping), AGATE_HEAP_CHUNK);
 	struct sg_table *sgt;
@@ -122,6 +116,23 @@ static int grow_heap(struct agate_device *adev, struct agate_mapping *mapping, u
 	return ret;
 }
 
+/*
+ * Only memory that a job listed may grow, and that job may end at any moment: so
+ * this counts as one more user, and the shrinker leaves the chunk alone until its
+ * entries are there.
+ */
+static int grow_heap(struct agate_device *adev, struct agate_mapping *mapping, u64 va)
+{
+	struct agate_bo *bo = mapping->bo;
+	int ret;
+
+	if (!(bo->flags & AGATE_BO_HEAP) || !atomic_inc_not_zero(&bo->gpu_users))
+		return -EFAULT;
+	ret = grow_chunk(adev, mapping, va);
+	atomic_dec(&bo->gpu_users);
+	return ret;
+}
+
 static int fault_serve(struct agate_device *adev, const struct agate_fault *fault)
 {
 	struct agate_mapping *mapping;
@@ -132,7 +143,7 @@ static int fault_serve(struct agate_device *adev, const struct agate_fault *faul
 	mapping = agate_vm_find_addr(fault->vm, fault->va);
 	if (!mapping)
 		return -EFAULT;
-	ret = can_grow(mapping->bo) ? grow_heap(adev, mapping, fault->va) : -EFAULT;
+	ret = grow_heap(adev, mapping, fault->va);
 	agate_mapping_put(mapping);
 	return ret;
 }
