@@ -57,7 +57,9 @@ void agate_shmem_init(struct agate_bo *bo);
 
 /**
  * agate_shmem_release - give everything back when the BO dies
- * @bo: no user of its pages but the sg table is left
+ * @bo: no user of its pages but the sg table is left; still in gem.bos, so
+ *	agate_shmem_topic_fini() may look at it before and after, and shmem.lock
+ *	stays usable
  *
  * Context: may sleep.
  */

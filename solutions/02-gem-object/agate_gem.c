@@ -18,20 +18,25 @@
 #define BO_FLAGS	(AGATE_BO_NOEXEC | AGATE_BO_HEAP | AGATE_BO_CPU_READONLY | \
 			 AGATE_BO_GPU_READONLY)
 
-/* The last reference is gone: nobody else can find the BO but by the lists. */
+/*
+ * The last reference is gone: nobody else can find the BO but by the lists.  It
+ * leaves gem.bos only when its pages are unmapped: until then removal, which
+ * unmaps what is listed, must find it, as the mapping must not outlast the device.
+ */
 static void gem_free(struct drm_gem_object *obj)
 {
 	struct agate_device *adev = to_agate_device(obj->dev);
 	struct agate_bo *bo = to_agate_bo(obj);
 
+	WARN_ON(!list_empty(&bo->mappings));
+	agate_purge_forget(bo);
+	agate_shmem_release(bo);
 	mutex_lock(&adev->gem.lock);
 	list_del(&bo->link);
 	mutex_unlock(&adev->gem.lock);
-	agate_purge_forget(bo);
 
-	WARN_ON(!list_empty(&bo->mappings));
-	agate_shmem_release(bo);
 	drm_gem_object_release(obj);
+	mutex_destroy(&bo->shmem.lock);
 	mutex_destroy(&bo->label_lock);
 	mutex_destroy(&bo->mappings_lock);
 	kfree(bo);

@@ -213,7 +213,6 @@ void agate_shmem_release(struct agate_bo *bo)
 	WARN_ON(bo->shmem.pages_use || bo->shmem.vmap_use);
 	pages_drop(bo);
 	mutex_unlock(&bo->shmem.lock);
-	mutex_destroy(&bo->shmem.lock);
 }
 
 void agate_shmem_hold(struct agate_bo *bo)
