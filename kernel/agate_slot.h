@@ -137,7 +137,9 @@ void agate_fence_flush(void);
  * @job: with a slot fence
  *
  * After a reset the scheduler runs every job again that has not finished; one
- * that is still on its slot, or has ended meanwhile, just keeps its fence.
+ * that is still on its slot, or has ended meanwhile, just keeps its fence.  While
+ * a reset is pending nothing is started: the job gets its fence, and its turn
+ * after the reset.
  *
  * Context: a thread in the fence-signalling path: allocates nothing.
  * Return: the fence with a reference; -ECANCELED when the job's file is being

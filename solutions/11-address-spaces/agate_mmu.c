@@ -146,9 +146,9 @@ static int as_install(struct agate_device *adev, struct agate_as *as, unsigned i
 	gpu_write(adev, MMU_INT_CLEAR, as_irq_bits(BIT(n)));
 	ret = as_enable(adev, n, as);
 	if (ret) {
-		mmu->taken &= ~BIT(n);
-		as->number = -1;
-		list_del_init(&as->link);
+		/* A place that it had before it keeps: a chain may not have left it. */
+		if (as->number < 0)
+			mmu->taken &= ~BIT(n);
 		return ret;
 	}
 	mmu->taken |= BIT(n);

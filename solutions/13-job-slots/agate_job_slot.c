@@ -114,6 +114,8 @@ static int job_start(struct agate_job *job)
 		return -ENODEV;
 	if (job->entities->closing)
 		return -ECANCELED;
+	if (atomic_read(&adev->reset.pending))
+		return -EAGAIN;
 	if (WARN_ON_ONCE(slot->job[place]))
 		return -EBUSY;
 	ret = agate_mmu_as_get(job->vm);
@@ -135,11 +137,17 @@ static int job_start(struct agate_job *job)
 	return 0;
 }
 
-/* A GPU that does not answer is about to be reset, and then the job runs again. */
+/*
+ * A GPU that does not answer is about to be reset, and then the job runs again.
+ * Later jobs wait for that, too: started now, they would overtake it, or get an
+ * address space that another client's chain has not left.
+ */
 static int job_start_or_wait(struct agate_job *job)
 {
 	int ret = job_start(job);
 
+	if (ret == -EAGAIN)
+		return 0;
 	if (ret == -EIO && atomic_read(&job->adev->reset.pending) && ++job->tries < START_TRIES)
 		ret = 0;
 	return ret;
