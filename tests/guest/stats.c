@@ -259,6 +259,39 @@ static void gpu_counters(void **state)
 	close(fd);
 }
 
+/*
+ * A fault that is served without its bit being cleared leaves the line up: each
+ * time the mask opens the GPU sends its message again, for ever.
+ */
+static void few_interrupts_a_fault(void **state)
+{
+	int fd = guest_open();
+	struct bo bo = guest_bo(fd, PAGE, 0), heap;
+	unsigned long long irqs, faults;
+	uint32_t both[2] = { bo.handle };
+
+	(void)state;
+	assert_int_equal(guest_create(fd, 8u << 20, AGATE_BO_HEAP | AGATE_BO_NOEXEC, &heap), 0);
+	both[1] = heap.handle;
+	for (uint32_t i = 0; i < 4; i++)
+		guest_job_write64(&bo, i * 128, i < 3 ? bo.va + (i + 1) * 128 : 0,
+				  heap.va + (uint64_t)i * (2u << 20), 1);
+	irqs = gpu_counter("irqs");
+	faults = gpu_counter("faults");
+	assert_int_equal(guest_submit(fd, bo.va, 0, both, 2, 0), 0);
+	assert_int_equal(guest_wait(fd, bo.handle, FOREVER), 0);
+	assert_int_equal(gpu_counter("faults"), faults + 4);
+	irqs = gpu_counter("irqs") - irqs;
+	assert_in_range(irqs, 2, 40);
+	/* And then there is silence. */
+	irqs = gpu_counter("irqs");
+	for (int i = 0; i < 200; i++)
+		assert_in_range(gpu_counter("irqs") - irqs, 0, 2);
+	guest_destroy(&bo);
+	guest_destroy(&heap);
+	close(fd);
+}
+
 /* ---- fdinfo ----------------------------------------------------------- */
 
 static void client(void **state)
@@ -357,6 +390,7 @@ int main(void)
 		cmocka_unit_test_teardown(counters_of_memory, guest_teardown),
 		cmocka_unit_test_teardown(counters_of_jobs, guest_teardown),
 		cmocka_unit_test_teardown(gpu_counters, guest_teardown),
+		cmocka_unit_test_teardown(few_interrupts_a_fault, guest_teardown),
 		cmocka_unit_test_teardown(client, guest_teardown),
 		cmocka_unit_test_teardown(engines, guest_teardown),
 		cmocka_unit_test_teardown(memory, guest_teardown),
