@@ -43,6 +43,8 @@
  * @unplug_lock: orders the end of probe, removal and @lost_work against each other
  * @running: between the end of probe and removal; under @unplug_lock
  * @lost_work: unplugs the device once the bus found the GPU gone
+ * @put_wq: drops last references for those who must not wait for a reset; lives
+ *	as long as this, so that nothing dropped late is left behind
  * @gem: topic "gem"
  * @power: topic "power"
  * @purge: topic "purge"
@@ -62,6 +64,7 @@ struct agate_device {
 	struct mutex unplug_lock;	/* probe, removal, loss */
 	bool running;
 	struct work_struct lost_work;
+	struct workqueue_struct *put_wq;
 	struct agate_gem gem;
 	struct agate_power power;
 	struct agate_purge purge;

@@ -145,6 +145,20 @@ static void agate_check_stats(struct drm_device *drm, void *unused)
 	}
 }
 
+static void agate_put_wq_destroy(struct drm_device *drm, void *wq)
+{
+	destroy_workqueue(wq);
+}
+
+/* Whatever is still queued at the end is done before agate_check_stats() counts. */
+static int agate_put_wq_create(struct agate_device *adev)
+{
+	adev->put_wq = alloc_workqueue("agate-put", WQ_UNBOUND, 0);
+	if (!adev->put_wq)
+		return -ENOMEM;
+	return drmm_add_action_or_reset(&adev->drm, agate_put_wq_destroy, adev->put_wq);
+}
+
 /* Topics and DRM device; lost_work, if the GPU goes now, waits until this is done. */
 static int agate_start(struct agate_device *adev)
 {
@@ -176,6 +190,8 @@ static int agate_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	INIT_WORK(&adev->lost_work, agate_lost_work);
 	pci_set_drvdata(pdev, adev);
 	ret = drmm_add_action(&adev->drm, agate_check_stats, NULL);
+	if (!ret)
+		ret = agate_put_wq_create(adev);
 	if (ret)
 		return ret;
 

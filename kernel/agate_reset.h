@@ -59,7 +59,8 @@ void agate_reset_schedule(struct agate_device *adev);
  *
  * For whoever has memory that the GPU may still reach.
  *
- * Context: may sleep; no lock of the driver is held.
+ * Context: may sleep; no lock of the driver is held.  Not from the JOB or the MMU
+ * vector's thread, which a reset waits for, nor from queues.timeout_wq.
  */
 void agate_reset_flush(struct agate_device *adev);
 

@@ -16,6 +16,44 @@
 #include "agate_shmem.h"
 #include "agate_vm.h"
 
+static void vm_free(struct agate_vm *vm)
+{
+	/* Topics may have ended since; a table that was made is there all the same. */
+	if (vm->as.pgt.root)
+		agate_mmu_vm_fini(vm);
+	drm_mm_takedown(&vm->mm);
+	mutex_destroy(&vm->lock);
+	agate_stat_dec(&vm->adev->stats, AGATE_STAT_VMS);
+	kfree(vm);
+}
+
+static void vm_put_work(struct work_struct *work)
+{
+	vm_free(container_of(work, struct agate_vm, put_work));
+}
+
+static void vm_release(struct kref *ref)
+{
+	vm_free(container_of(ref, struct agate_vm, ref));
+}
+
+static void vm_release_later(struct kref *ref)
+{
+	struct agate_vm *vm = container_of(ref, struct agate_vm, ref);
+
+	queue_work(vm->adev->put_wq, &vm->put_work);
+}
+
+void agate_vm_put(struct agate_vm *vm)
+{
+	kref_put(&vm->ref, vm_release);
+}
+
+void agate_vm_put_later(struct agate_vm *vm)
+{
+	kref_put(&vm->ref, vm_release_later);
+}
+
 struct agate_vm *agate_vm_create(struct agate_device *adev)
 {
 	struct agate_vm *vm;
@@ -26,6 +64,7 @@ struct agate_vm *agate_vm_create(struct agate_device *adev)
 		return ERR_PTR(-ENOMEM);
 	kref_init(&vm->ref);
 	vm->adev = adev;
+	INIT_WORK(&vm->put_work, vm_put_work);
 	if (agate_topic_present(adev, AGATE_FEATURE_MMU)) {
 		ret = agate_mmu_vm_init(vm);
 		if (ret) {
@@ -44,24 +83,6 @@ struct agate_vm *agate_vm_get(struct agate_vm *vm)
 {
 	kref_get(&vm->ref);
 	return vm;
-}
-
-static void vm_release(struct kref *ref)
-{
-	struct agate_vm *vm = container_of(ref, struct agate_vm, ref);
-
-	/* Topics may have ended since; a table that was made is there all the same. */
-	if (vm->as.pgt.root)
-		agate_mmu_vm_fini(vm);
-	drm_mm_takedown(&vm->mm);
-	mutex_destroy(&vm->lock);
-	agate_stat_dec(&vm->adev->stats, AGATE_STAT_VMS);
-	kfree(vm);
-}
-
-void agate_vm_put(struct agate_vm *vm)
-{
-	kref_put(&vm->ref, vm_release);
 }
 
 /* ---- Mappings --------------------------------------------------------- */
@@ -83,37 +104,8 @@ static u64 alignment_in_pages(const struct agate_bo *bo)
 	return (agate_bo_size(bo) >= SZ_2M ? SZ_2M : PAGE_SIZE) >> PAGE_SHIFT;
 }
 
-static struct agate_mapping *mapping_create(struct agate_vm *vm, struct agate_bo *bo)
+static void mapping_free(struct agate_mapping *mapping)
 {
-	struct agate_mapping *mapping;
-	int ret;
-
-	mapping = kzalloc(sizeof(*mapping), GFP_KERNEL);
-	if (!mapping)
-		return ERR_PTR(-ENOMEM);
-	kref_init(&mapping->ref);
-
-	mutex_lock(&vm->lock);
-	ret = drm_mm_insert_node_generic(&vm->mm, &mapping->node,
-					 agate_bo_size(bo) >> PAGE_SHIFT,
-					 alignment_in_pages(bo), 0, DRM_MM_INSERT_BEST);
-	if (!ret) {
-		mapping->vm = agate_vm_get(vm);
-		mapping->bo = bo;
-		drm_gem_object_get(&bo->base);
-	}
-	mutex_unlock(&vm->lock);
-	if (ret) {
-		kfree(mapping);
-		return ERR_PTR(ret);
-	}
-	agate_stat_inc(&vm->adev->stats, AGATE_STAT_VA_NODES);
-	return mapping;
-}
-
-static void mapping_release(struct kref *ref)
-{
-	struct agate_mapping *mapping = container_of(ref, struct agate_mapping, ref);
 	struct agate_bo *bo = mapping->bo;
 	struct agate_vm *vm = mapping->vm;
 	int ret = 0;
@@ -141,9 +133,60 @@ static void mapping_release(struct kref *ref)
 	agate_bo_put(bo);
 }
 
+static void mapping_put_work(struct work_struct *work)
+{
+	mapping_free(container_of(work, struct agate_mapping, put_work));
+}
+
+static void mapping_release(struct kref *ref)
+{
+	mapping_free(container_of(ref, struct agate_mapping, ref));
+}
+
+static void mapping_release_later(struct kref *ref)
+{
+	struct agate_mapping *mapping = container_of(ref, struct agate_mapping, ref);
+
+	queue_work(mapping->vm->adev->put_wq, &mapping->put_work);
+}
+
+static struct agate_mapping *mapping_create(struct agate_vm *vm, struct agate_bo *bo)
+{
+	struct agate_mapping *mapping;
+	int ret;
+
+	mapping = kzalloc(sizeof(*mapping), GFP_KERNEL);
+	if (!mapping)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&mapping->ref);
+	INIT_WORK(&mapping->put_work, mapping_put_work);
+
+	mutex_lock(&vm->lock);
+	ret = drm_mm_insert_node_generic(&vm->mm, &mapping->node,
+					 agate_bo_size(bo) >> PAGE_SHIFT,
+					 alignment_in_pages(bo), 0, DRM_MM_INSERT_BEST);
+	if (!ret) {
+		mapping->vm = agate_vm_get(vm);
+		mapping->bo = bo;
+		drm_gem_object_get(&bo->base);
+	}
+	mutex_unlock(&vm->lock);
+	if (ret) {
+		kfree(mapping);
+		return ERR_PTR(ret);
+	}
+	agate_stat_inc(&vm->adev->stats, AGATE_STAT_VA_NODES);
+	return mapping;
+}
+
 void agate_mapping_put(struct agate_mapping *mapping)
 {
 	kref_put(&mapping->ref, mapping_release);
+}
+
+void agate_mapping_put_later(struct agate_mapping *mapping)
+{
+	kref_put(&mapping->ref, mapping_release_later);
 }
 
 /* A mapping that still lives, with a reference; bo->mappings_lock is held. */

@@ -12,6 +12,7 @@
 
 #include <linux/kref.h>
 #include <linux/mutex.h>
+#include <linux/workqueue.h>
 #include <drm/drm_mm.h>
 
 #include "agate_mmu.h"
@@ -32,6 +33,7 @@ struct agate_device;
  *	The GPU's fault thread takes it, so nothing under it may wait for a job
  * @mm: ranges taken
  * @as: page table and place in the hardware (topics "pgtable" and "mmu")
+ * @put_work: frees it for agate_vm_put_later()
  */
 struct agate_vm {
 	struct kref ref;
@@ -41,6 +43,7 @@ struct agate_vm {
 	struct mutex lock;
 	struct drm_mm mm;
 	struct agate_as as;
+	struct work_struct put_work;
 };
 
 /**
@@ -52,6 +55,7 @@ struct agate_vm {
  * @link: in bo->mappings
  * @handles: how many handles of the file stand behind it
  * @active: page-table entries are there; under bo->mappings_lock
+ * @put_work: releases it for agate_mapping_put_later()
  */
 struct agate_mapping {
 	struct kref ref;
@@ -61,6 +65,7 @@ struct agate_mapping {
 	struct list_head link;
 	unsigned int handles;
 	bool active;
+	struct work_struct put_work;
 };
 
 /** agate_mapping_va - GPU address of the BO's first byte */
@@ -80,7 +85,22 @@ u32 agate_mapping_prot(const struct agate_mapping *mapping);
  */
 struct agate_vm *agate_vm_create(struct agate_device *adev);
 struct agate_vm *agate_vm_get(struct agate_vm *vm);
+
+/**
+ * agate_vm_put - let go of an address space
+ * @vm: the address space
+ *
+ * Context: may wait for a reset of the GPU, see agate_reset_flush().
+ */
 void agate_vm_put(struct agate_vm *vm);
+
+/**
+ * agate_vm_put_later - let go of an address space where a reset must not be waited for
+ * @vm: the address space
+ *
+ * For the MMU vector's thread, which every reset waits for.
+ */
+void agate_vm_put_later(struct agate_vm *vm);
 
 /**
  * agate_vm_open_bo - a file got a handle: reserve a range, or count one more
@@ -118,7 +138,22 @@ struct agate_mapping *agate_vm_find(struct agate_vm *vm, struct agate_bo *bo);
  * Return: the mapping with a reference, which keeps its BO, or NULL.
  */
 struct agate_mapping *agate_vm_find_addr(struct agate_vm *vm, u64 va);
+
+/**
+ * agate_mapping_put - let go of a mapping
+ * @mapping: the mapping
+ *
+ * Context: as agate_vm_put(); no lock of the driver is held.
+ */
 void agate_mapping_put(struct agate_mapping *mapping);
+
+/**
+ * agate_mapping_put_later - let go of a mapping where a reset must not be waited for
+ * @mapping: the mapping
+ *
+ * As agate_vm_put_later().
+ */
+void agate_mapping_put_later(struct agate_mapping *mapping);
 
 /**
  * agate_mapping_populate - pages and page-table entries for a whole BO

@@ -7,6 +7,9 @@
  * served fault ends in a flush, which agate_mmu_map_sgt() does.  A fault that
  * nobody can serve ends in the address space being disabled: its jobs fail with
  * the latched code, and no other address space notices.
+ *
+ * A reset waits for this thread, so the thread waits for no reset: what it lets
+ * go of last is freed by somebody else.
  */
 #include <drm/drm_drv.h>
 
@@ -144,7 +147,7 @@ static int fault_serve(struct agate_device *adev, const struct agate_fault *faul
 	if (!mapping)
 		return -EFAULT;
 	ret = grow_heap(adev, mapping, fault->va);
-	agate_mapping_put(mapping);
+	agate_mapping_put_later(mapping);
 	return ret;
 }
 
@@ -176,7 +179,7 @@ static void fault_handle(struct agate_device *adev, unsigned int as, u32 status)
 	ret = fault_serve(adev, &fault);
 	if (ret)
 		fault_kill(adev, &fault, ret);
-	agate_vm_put(fault.vm);
+	agate_vm_put_later(fault.vm);
 }
 
 /* What is up in address spaces that are not known to be faulty. */
