@@ -10,6 +10,7 @@
 #define AGATE_RESET_H
 
 #include <linux/mutex.h>
+#include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
 struct agate_device;
@@ -19,7 +20,9 @@ struct agate_job;
  * struct agate_reset - recovery
  * @lock: one recovery at a time; outermost of the driver's locks
  * @work: resets the GPU for those who cannot wait for it, on queues.timeout_wq
- * @ready: the topic is there: @work may be queued; under @lock
+ * @ready: the topic is there: @work may be queued; changes under @lock and
+ *	@queue_lock
+ * @queue_lock: after @ready became false nobody queues @work; innermost
  * @pending: a reset was scheduled and is not over: the GPU may still reach
  *	memory that was just unmapped
  */
@@ -27,6 +30,8 @@ struct agate_reset {
 	/* One recovery at a time. */
 	struct mutex lock;
 	struct work_struct work;
+	/* Orders queueing against the end of queueing. */
+	spinlock_t queue_lock;
 	bool ready;
 	atomic_t pending;
 };

@@ -119,8 +119,22 @@ static void reset_work(struct work_struct *work)
 
 void agate_reset_schedule(struct agate_device *adev)
 {
-	if (READ_ONCE(adev->reset.ready) && !atomic_xchg(&adev->reset.pending, 1))
-		queue_work(adev->queues.timeout_wq, &adev->reset.work);
+	struct agate_reset *reset = &adev->reset;
+	unsigned long flags;
+
+	/* The lock is there only when the topic has been. */
+	if (!READ_ONCE(reset->ready))
+		return;
+	/*
+	 * Queued by everyone: who finds it pending may flush the work before the
+	 * first one has queued it.
+	 */
+	spin_lock_irqsave(&reset->queue_lock, flags);
+	if (reset->ready) {
+		atomic_set(&reset->pending, 1);
+		queue_work(adev->queues.timeout_wq, &reset->work);
+	}
+	spin_unlock_irqrestore(&reset->queue_lock, flags);
 }
 
 void agate_reset_flush(struct agate_device *adev)
@@ -132,7 +146,9 @@ void agate_reset_flush(struct agate_device *adev)
 void agate_reset_device_lost(struct agate_device *adev)
 {
 	mutex_lock(&adev->reset.lock);
+	spin_lock_irq(&adev->reset.queue_lock);
 	WRITE_ONCE(adev->reset.ready, false);
+	spin_unlock_irq(&adev->reset.queue_lock);
 	mutex_unlock(&adev->reset.lock);
 	cancel_work_sync(&adev->reset.work);
 	atomic_set(&adev->reset.pending, 0);
@@ -141,6 +157,7 @@ void agate_reset_device_lost(struct agate_device *adev)
 int agate_reset_topic_init(struct agate_device *adev)
 {
 	mutex_init(&adev->reset.lock);
+	spin_lock_init(&adev->reset.queue_lock);
 	INIT_WORK(&adev->reset.work, reset_work);
 	atomic_set(&adev->reset.pending, 0);
 	WRITE_ONCE(adev->reset.ready, true);
