@@ -98,7 +98,8 @@ void agate_reset_timedout(struct agate_job *job)
 	agate_sched_stop(own, &job->base);
 	/* Perhaps it has ended, and only the interrupt was lost. */
 	agate_slot_serve(adev);
-	if (READ_ONCE(job->on_slot))
+	/* A device that goes away ends all jobs itself, and resets the GPU itself. */
+	if (READ_ONCE(job->on_slot) && adev->reset.ready)
 		recover(adev, job);
 	agate_sched_restart(own);
 	mutex_unlock(&adev->reset.lock);
