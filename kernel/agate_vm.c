@@ -327,13 +327,24 @@ static int mapping_activate(struct agate_mapping *mapping)
 	return ret;
 }
 
+/* Its pages come later, but not once they were taken.  The caller's job keeps them. */
+static int heap_check(struct agate_bo *bo)
+{
+	int ret;
+
+	mutex_lock(&bo->shmem.lock);
+	ret = bo->madv < 0 ? -EFAULT : 0;
+	mutex_unlock(&bo->shmem.lock);
+	return ret;
+}
+
 int agate_mapping_populate(struct agate_mapping *mapping)
 {
 	int ret;
 	int idx;
 
 	if (mapping->bo->flags & AGATE_BO_HEAP)
-		return 0;
+		return heap_check(mapping->bo);
 	if (!drm_dev_enter(&mapping->vm->adev->drm, &idx))
 		return -ENODEV;
 	ret = mapping_activate(mapping);

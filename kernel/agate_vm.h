@@ -157,10 +157,11 @@ void agate_mapping_put_later(struct agate_mapping *mapping);
 
 /**
  * agate_mapping_populate - pages and page-table entries for a whole BO
- * @mapping: its BO is not a heap (a heap grows by faults: nothing to do)
+ * @mapping: its BO counts a job in gpu_users; a heap, which grows by faults, is
+ *	only checked
  *
  * Context: may sleep; takes shmem.lock, bo->mappings_lock, vm->lock.
- * Return: 0, or an error with nothing left mapped.
+ * Return: 0, or an error with nothing left mapped; -EFAULT when purged.
  */
 int agate_mapping_populate(struct agate_mapping *mapping);
 
