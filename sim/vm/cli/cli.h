@@ -39,6 +39,8 @@ struct cli {
 	size_t done;		/* steps that were begun */
 	const char *kill_on;	/* kill the GPU when this is in the output */
 	size_t matched;
+	size_t written;		/* bytes of the programs' output, all steps together */
+	bool dropped;		/* and what came after them */
 	struct vm *vm;
 };
 

@@ -10,7 +10,8 @@
 
 #include "cli.h"
 
-#define GET_MAX	(1ull << 30)
+#define GET_MAX		(1ull << 30)
+#define OUTPUT_MAX	(64u << 20)
 
 /* Splits "a:b:c" in place into at most @max parts; returns how many there are. */
 static size_t split(char *text, char **part, size_t max)
@@ -44,13 +45,23 @@ static void watch(struct cli *cli, const char *data, size_t len)
 	}
 }
 
+/* A program in a loop can print for ever, and logs are kept: there is a limit to a run. */
 static void output(void *arg, enum vm_stream stream, const char *data, size_t len)
 {
 	FILE *f = stream == VM_STDOUT ? stdout : stderr;
+	struct cli *cli = arg;
+	size_t part = OUTPUT_MAX - cli->written;
 
-	fwrite(data, 1, len, f);
+	if (part > len)
+		part = len;
+	cli->written += part;
+	fwrite(data, 1, part, f);
 	fflush(f);
-	watch(arg, data, len);
+	if (part < len && !cli->dropped) {
+		cli->dropped = true;
+		fputs("agate-vm: too much output, the rest is dropped\n", stderr);
+	}
+	watch(cli, data, len);
 }
 
 static enum vm_status run_exec(struct cli *cli, const char *command, unsigned int timeout_ms,
