@@ -10,6 +10,19 @@
 
 #include "vm_priv.h"
 
+/* Only what a process can end with is believed. */
+static void take_exit(struct vm_ctl *ctl)
+{
+	ctl->error = 0;
+	if (ctl->exit.how == CTL_EXITED)
+		ctl->exit.value &= 0xff;
+	else if (ctl->exit.how == CTL_SIGNALED)
+		ctl->exit.value &= 0x7f;
+	else
+		ctl->error = ctl->exit.value ? (int)ctl->exit.value : EPROTO;
+	ctl->done = true;
+}
+
 static void take_frame(struct vm *vm, const struct ctl_header *hdr, const char *data)
 {
 	struct vm_ctl *ctl = &vm->ctl;
@@ -31,8 +44,7 @@ static void take_frame(struct vm *vm, const struct ctl_header *hdr, const char *
 		ctl->done = true;
 	} else if (hdr->type == CTL_EXIT && hdr->len == sizeof(ctl->exit)) {
 		memcpy(&ctl->exit, data, sizeof(ctl->exit));
-		ctl->error = ctl->exit.how == CTL_NOT_STARTED ? (int)ctl->exit.value : 0;
-		ctl->done = true;
+		take_exit(ctl);
 	} else if (ctl->data) {
 		ctl->data(vm, hdr->type, data, hdr->len);
 	}
