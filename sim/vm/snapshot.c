@@ -111,10 +111,16 @@ static bool load_ram(int file, int ram_fd, size_t size)
 		return false;
 	while (ok && at < end) {
 		at = lseek(file, at, SEEK_DATA);
+		if (at < 0)	/* ENXIO: nothing but a hole from here on */
+			ok = errno == ENXIO;
 		if (at < 0 || at >= end)
 			break;
 		hole = lseek(file, at, SEEK_HOLE);
-		if (hole < 0 || hole > end)
+		if (hole < 0) {
+			ok = false;
+			break;
+		}
+		if (hole > end)
 			hole = end;
 		ok = pwrite_all(ram_fd, map + at, (size_t)(hole - at), at - PAGE);
 		at = hole;
