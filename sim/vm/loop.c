@@ -51,6 +51,12 @@ static void drain(struct vm *vm, int *fd, bool (*input)(struct vm *))
 	vm_close(fd);
 }
 
+/* What the kernel said last is still in the socket when QEMU is killed. */
+void vm_drain_console(struct vm *vm)
+{
+	drain(vm, &vm->console_fd, console_input);
+}
+
 static enum vm_status qemu_ended(struct vm *vm)
 {
 	vm_proc_reap(&vm->qemu);

@@ -46,6 +46,7 @@ void vm_stop(struct vm *vm)
 	if (!vm)
 		return;
 	vm_proc_kill(&vm->qemu);
+	vm_drain_console(vm);
 	vm_sim_stop(vm);
 	vm_memory_fini(vm);
 	vm_close(&vm->ivshmem_fd);

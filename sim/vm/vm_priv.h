@@ -157,6 +157,7 @@ bool vm_ctl_output(struct vm *vm);
 
 /* loop.c */
 enum vm_status vm_pump(struct vm *vm, uint64_t until);
+void vm_drain_console(struct vm *vm);
 
 /* sim.c */
 enum vm_status vm_sim_start(struct vm *vm);
