@@ -197,11 +197,14 @@ int vm_cache_create(int dir_fd)
 	return file;
 }
 
+/* The name comes after the content, also on a host that loses power in between. */
 bool vm_cache_publish(int file, int dir_fd, const char *name)
 {
 	struct stat sb;
 	char self[64];
 
+	if (fsync(file))
+		return false;
 	if (!fstat(file, &sb) && sb.st_nlink)
 		return !renameat(dir_fd, PART, dir_fd, name);
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", file);
