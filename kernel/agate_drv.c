@@ -107,8 +107,9 @@ static const struct drm_driver agate_drm_driver = {
 };
 
 /*
- * The waiters first: unplugging waits for whoever is inside the driver.  Probe
- * and removal find out for themselves.
+ * Memory first: its owners get it back as soon as their jobs end, and a GPU that
+ * was only slow may still come round.  Then the waiters: unplugging waits for
+ * whoever is inside the driver.  Probe and removal find out for themselves.
  */
 static void agate_lost_work(struct work_struct *work)
 {
@@ -117,6 +118,7 @@ static void agate_lost_work(struct work_struct *work)
 	mutex_lock(&adev->unplug_lock);
 	if (adev->running) {
 		dev_err(&adev->pdev->dev, "the GPU is gone\n");
+		pci_clear_master(adev->pdev);
 		if (agate_topic_present(adev, AGATE_FEATURE_RESET))
 			agate_reset_device_lost(adev);
 		if (agate_topic_present(adev, AGATE_FEATURE_SLOT))

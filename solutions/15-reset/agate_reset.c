@@ -67,6 +67,8 @@ static void reset_gpu(struct agate_device *adev)
 	agate_mmu_reset(adev);
 	if (ret) {
 		dev_err(&adev->pdev->dev, "the GPU does not come back: %d\n", ret);
+		/* It must not reach the memory of the jobs that end now. */
+		pci_clear_master(adev->pdev);
 		agate_device_lost(adev);
 		agate_slot_shutdown(adev);
 	}
