@@ -99,6 +99,8 @@ static void table_sync(void *ctx, struct agate_pgtable_page *page, unsigned int 
 						 first * sizeof(*page->entries),
 						 count * sizeof(*page->entries), DMA_TO_DEVICE);
 	spin_unlock(&adev->mmu.lock);
+	/* Where DMA is coherent that was nothing: before the parent is written, see @sync. */
+	dma_wmb();
 }
 
 const struct agate_pgtable_mem agate_table_mem = {
