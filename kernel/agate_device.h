@@ -3,9 +3,11 @@
  * The device and the open file: what the frame and all topics share.
  *
  * Order of locks, outermost first:
- *   reset.lock, a BO's dma_resv, mmap_lock, submit's queue lock, gem.lock,
- *   shmem.lock, purge.lock, bo->mappings_lock, vm->lock, slots.lock, mmu.lock, irq.lock,
- *   bus.lock
+ *   unplug_lock, reset.lock, a BO's dma_resv, mmap_lock, submit's queue lock,
+ *   gem.lock, shmem.lock, purge.lock, bo->mappings_lock, vm->lock, slots.lock,
+ *   mmu.lock, irq.lock, bus.lock
+ * A BO's label_lock is taken under gem.lock or none, and reset.queue_lock under
+ * any; nothing of the driver is taken under either.
  * The shrinker starts anywhere below mmap_lock, and therefore only tries.
  */
 #ifndef AGATE_DEVICE_H

@@ -42,8 +42,11 @@ int agate_exception_errno(u32 code);
  *
  * Context: may sleep, takes shmem.lock, bo->mappings_lock, vm->lock.  Jobs wait
  * for it, and yet it allocates memory with GFP_KERNEL: growing a heap on demand
- * cannot be done otherwise.  Nothing it waits for waits for a job in turn, as
- * the shrinker only tries locks and skips BOs that jobs use.
+ * cannot be done otherwise.  Our own shrinker waits for no job: it only tries
+ * locks and skips BOs that jobs use.  What else is called in reclaim may wait for
+ * one that this fault has stalled.  That is the known weak point of growing on
+ * demand: the job's timeout ends it if the chain can be stopped, but a reset of
+ * the whole GPU waits for this thread.
  */
 void agate_fault_serve(struct agate_device *adev);
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Schedulers, files' queues, and jobs from creation to end.
+ *
+ * A job is freed in two steps: the scheduler lets go of it in its own thread,
+ * which must wait for nothing, and what the job held is let go of by free_wq.
  */
 #include <linux/slab.h>
 

@@ -18,7 +18,8 @@ struct agate_job;
 
 /**
  * struct agate_reset - recovery
- * @lock: one recovery at a time; outermost of the driver's locks
+ * @lock: one recovery at a time; of the driver's locks only unplug_lock is
+ *	outside it
  * @work: resets the GPU for those who cannot wait for it, on queues.timeout_wq
  * @ready: the topic is there: @work may be queued; changes under @lock and
  *	@queue_lock

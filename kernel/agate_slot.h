@@ -27,7 +27,6 @@
 #include "agate_regs.h"
 #include "agate_sched.h"
 
-struct agate_bo;
 struct agate_device;
 struct agate_entities;
 struct agate_mapping;

@@ -28,7 +28,10 @@ static const struct {
 	[AGATE_VECTOR_DISPLAY] = { "agate-display", 0 },
 };
 
-/* MASK is only ever written here, so that the reasons to keep it closed add up. */
+/*
+ * MASK is opened only here, so that the reasons to keep it closed add up.  A reset
+ * closes it, too, and afterwards it is written anew.
+ */
 static void irq_write_mask(struct agate_irq *irq)
 {
 	bool open = irq->serve && !irq->suspended && !irq->serving;
