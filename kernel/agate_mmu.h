@@ -59,6 +59,12 @@ struct agate_mmu {
 	struct list_head tables;
 };
 
+/** agate_as_irq_bits - page fault and bus error in MMU_INT, of a set of address spaces */
+static inline u32 agate_as_irq_bits(u32 spaces)
+{
+	return spaces | spaces << 16;
+}
+
 int agate_mmu_topic_init(struct agate_device *adev);
 void agate_mmu_topic_fini(struct agate_device *adev);
 

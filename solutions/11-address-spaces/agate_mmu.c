@@ -101,15 +101,10 @@ static int as_disable(struct agate_device *adev, unsigned int n)
 	return as_update(adev, n, AS_TRANSTAB_LPAE_ADRMODE_UNMAPPED, 0);
 }
 
-static u32 as_irq_bits(u32 spaces)
-{
-	return spaces | spaces << 16;
-}
-
 static void mmu_set_irq_mask(struct agate_device *adev)
 {
 	agate_irq_set_mask(adev, AGATE_VECTOR_MMU,
-			   as_irq_bits(adev->mmu.present & ~adev->mmu.faulty));
+			   agate_as_irq_bits(adev->mmu.present & ~adev->mmu.faulty));
 }
 
 /* ---- Lending ---------------------------------------------------------- */
@@ -143,7 +138,7 @@ static int as_install(struct agate_device *adev, struct agate_as *as, unsigned i
 	struct agate_mmu *mmu = &adev->mmu;
 	int ret;
 
-	gpu_write(adev, MMU_INT_CLEAR, as_irq_bits(BIT(n)));
+	gpu_write(adev, MMU_INT_CLEAR, agate_as_irq_bits(BIT(n)));
 	ret = as_enable(adev, n, as);
 	if (ret) {
 		/* A place that it had before it keeps: a chain may not have left it. */

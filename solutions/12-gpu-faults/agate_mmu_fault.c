@@ -190,7 +190,7 @@ static u32 faults_pending(struct agate_device *adev)
 	spin_lock(&adev->mmu.lock);
 	spaces = adev->mmu.present & ~adev->mmu.faulty;
 	spin_unlock(&adev->mmu.lock);
-	return gpu_read(adev, MMU_INT_RAWSTAT) & (spaces | spaces << 16);
+	return gpu_read(adev, MMU_INT_RAWSTAT) & agate_as_irq_bits(spaces);
 }
 
 void agate_fault_serve(struct agate_device *adev)
@@ -211,9 +211,8 @@ void agate_fault_serve(struct agate_device *adev)
 
 int agate_fault_topic_init(struct agate_device *adev)
 {
-	u32 spaces = adev->mmu.present;
-
-	agate_irq_enable(adev, AGATE_VECTOR_MMU, spaces | spaces << 16, agate_fault_serve);
+	agate_irq_enable(adev, AGATE_VECTOR_MMU, agate_as_irq_bits(adev->mmu.present),
+			 agate_fault_serve);
 	return 0;
 }
 
