@@ -87,7 +87,10 @@ enum vm_status vm_boot_for_snapshot(struct vm *vm, int dir_fd, const char *name)
 	return st;
 }
 
-/* Boots under KVM; the answer is kept unless the probe was interrupted. */
+/*
+ * Boots under KVM.  The answer is kept if it is one about KVM: a file that is
+ * missing, or a Ctrl-C, says nothing of it.
+ */
 static enum vm_status probe(struct vm *vm, int dir_fd, const char *name)
 {
 	struct vm *guest;
@@ -103,6 +106,8 @@ static enum vm_status probe(struct vm *vm, int dir_fd, const char *name)
 	if (st == VM_INTERRUPTED)
 		return vm_fail(vm, st, "interrupted");
 	vm->kvm = st == VM_OK;
+	if (st == VM_HOST)
+		return VM_OK;
 	file = vm_cache_create(dir_fd);
 	if (file < 0 || !vm_write_all(file, vm->kvm ? "kvm\n" : "tcg\n", 4) ||
 	    !vm_cache_publish(file, dir_fd, name))

@@ -129,17 +129,22 @@ static bool load_ram(int file, int ram_fd, size_t size)
 	return ok;
 }
 
+bool vm_snapshot_whole(const struct vm *vm, int file)
+{
+	struct header hdr;
+	struct stat sb;
+
+	return pread(file, &hdr, sizeof(hdr), 0) == sizeof(hdr) && !fstat(file, &sb) &&
+	       !memcmp(hdr.magic, MAGIC, sizeof(hdr.magic)) &&
+	       hdr.ram_size == (uint64_t)vm->ram_mib << 20 &&
+	       hdr.file_size == (uint64_t)sb.st_size;
+}
+
 /* Fills RAM and leaves @file where QEMU is to read the state. */
 enum vm_status vm_snapshot_load(struct vm *vm, int file)
 {
 	size_t size = (size_t)vm->ram_mib << 20;
-	struct header hdr;
-	struct stat sb;
 
-	if (pread(file, &hdr, sizeof(hdr), 0) != sizeof(hdr) || fstat(file, &sb) ||
-	    memcmp(hdr.magic, MAGIC, sizeof(hdr.magic)) || hdr.ram_size != size ||
-	    hdr.file_size != (uint64_t)sb.st_size)
-		return vm_fail(vm, VM_HOST, "the snapshot in the cache is damaged: remove it");
 	if (!load_ram(file, vm->ram_fd, size))
 		return vm_fail(vm, VM_HOST, "loading the snapshot: %s", strerror(errno));
 	if (lseek(file, (off_t)(PAGE + size), SEEK_SET) < 0)

@@ -88,6 +88,19 @@ static enum vm_status choose_ram(struct vm *vm)
 	return VM_OK;
 }
 
+/* A snapshot that is not whole is none: it is removed, and made anew. */
+static int open_whole(const struct vm *vm, int dir_fd, const char *name)
+{
+	int file = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
+
+	if (file >= 0 && !vm_snapshot_whole(vm, file)) {
+		vm_progress(vm, "the snapshot in the cache is damaged: making a new one");
+		unlinkat(dir_fd, name, 0);
+		vm_close(&file);
+	}
+	return file;
+}
+
 /*
  * The snapshot for this configuration, made now if there is none yet; one run
  * makes it while others that want one wait.
@@ -100,12 +113,12 @@ static enum vm_status open_snapshot(struct vm *vm, int dir_fd, int *file)
 	st = vm_cache_snapshot_name(vm, name, sizeof(name));
 	if (st != VM_OK)
 		return st;
-	*file = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
+	*file = open_whole(vm, dir_fd, name);
 	if (*file < 0) {
 		st = vm_cache_lock(vm, dir_fd);
 		if (st != VM_OK)
 			return st;
-		*file = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
+		*file = open_whole(vm, dir_fd, name);
 		if (*file < 0) {
 			st = vm_boot_for_snapshot(vm, dir_fd, name);
 			*file = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);

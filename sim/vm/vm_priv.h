@@ -173,6 +173,8 @@ enum vm_status vm_send_exec(struct vm *vm, const struct ctl_exec *req, const cha
 /* snapshot.c */
 int vm_snapshot_create(struct vm *vm, int dir_fd);
 enum vm_status vm_snapshot_finish(struct vm *vm, int file, int dir_fd, const char *name);
+/* Is this file what vm_snapshot_save() left?  Tells nothing of the bytes inside. */
+bool vm_snapshot_whole(const struct vm *vm, int file);
 enum vm_status vm_snapshot_load(struct vm *vm, int file);
 
 /* cache.c */

@@ -45,7 +45,7 @@ complained()
 	grep -q "$1" "$work/err"
 }
 
-echo 1..24
+echo 1..27
 
 vm 'exec:echo one; echo two >&2' 'exec:echo three'
 check "steps run in order, output comes through" 0 $? said three
@@ -128,3 +128,19 @@ check "and the host's time" 0 0 [ $(($(date +%s) - said_now)) -lt 60 ]
 
 vm --cold 'exec:cat /sys/bus/pci/devices/*/device | grep -c 0x1110'
 check "a cold boot has the GPU as well" 0 $? said 1
+
+# In a cache of its own, because it gets broken.
+damaged()
+{
+	XDG_CACHE_HOME=$work/cache ACCEL=tcg vm "$@"
+}
+damaged exec:true
+status=$?
+snapshot=$(find "$work/cache" -type f -size +1M)
+check "a snapshot is made when there is none" 0 $status [ -s "$snapshot" ]
+truncate -s 1M "$snapshot"
+damaged 'exec:echo fine'
+check "one that was cut short is made anew" 0 $? complained 'damaged: making a new one'
+head -c 4096 /dev/zero | dd of="$snapshot" conv=notrunc status=none
+damaged 'exec:echo fine'
+check "and so is one that lost its header" 0 $? said fine
