@@ -19,13 +19,14 @@ static char text[TEXT];
 static void read_file(const char *path)
 {
 	FILE *file = fopen(path, "re");
-	size_t length;
 
-	if (!file)
+	text[0] = '\0';
+	if (file) {
+		text[fread(text, 1, TEXT - 1, file)] = '\0';
+		fclose(file);
+	} else {
 		fail_msg("%s: %s", path, strerror(errno));
-	length = fread(text, 1, TEXT - 1, file);
-	text[length] = '\0';
-	fclose(file);
+	}
 }
 
 static void read_debugfs(const char *name)
