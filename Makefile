@@ -50,7 +50,6 @@ include $(wildcard $(addsuffix /module.mk,$(MODULES)) tests/host/*/module.mk)
 # The last one, for it runs what the others added to HOST_TESTS.
 include tests/host/module.mk
 
-FLAVOURS	:= fast debug
 JOBS		?= $(shell nproc)
 
 # Each of these is a whole make of its own, over the same files: one at a time.
@@ -93,21 +92,33 @@ test: deps
 	$(Q)$(MAKE) test-run
 
 HOST_SUITES	= $(foreach p,$(HOST_TESTS),host/$(notdir $(p)))
-GUEST_SUITES	= $(foreach f,$(FLAVOURS),$(addprefix guest-$(f)/,calls jobs gone reset reload)) guest-debug/failures
-SUITES		= style $(HOST_SUITES) vm/kill vm/launcher demo $(GUEST_SUITES)
+GUEST_SUITES	= reload calls reset jobs gone
+FAST_SUITES	= $(GUEST_SUITES:%=guest-fast/%)
+DEBUG_SUITES	= $(GUEST_SUITES:%=guest-debug/%) guest-debug/failures
+# The longest first: suites run side by side, one a core.
+SUITES		= $(DEBUG_SUITES) style vm/launcher vm/kill demo $(FAST_SUITES) $(HOST_SUITES)
 
-test-build: $(GUEST_FAST) $(GUEST_DEBUG) $(HOST_TESTS) $(GUEST_PROGRAMS)
+# sparse.log rebuilds what it looks at, so it comes before anybody uses that.
+test-build: $(GUEST_FAST) $(GUEST_DEBUG) $(HOST_TESTS) $(GUEST_PROGRAMS) $(BUILD)/driver/sparse.log
 
 test-run: test-build
 	$(Q)mkdir -p $(BUILD)/tests && rm -f $(BUILD)/tests/score
-	$(Q)tests/suite.sh style 900 tests/style.sh
-	$(Q)for p in $(HOST_TESTS); do tests/suite.sh host/$${p##*/} 300 $$p; done
-	$(Q)tests/suite.sh vm/kill 300 tests/vm/kill.sh
-	$(Q)tests/suite.sh vm/launcher 300 tests/vm/launcher.sh
-	$(Q)tests/suite.sh demo 300 tests/demo.sh
-	$(Q)for s in $(GUEST_SUITES); do f=$${s%/*}; \
-		tests/suite.sh $$s 900 tests/guest/run.sh $${f#guest-} $${s#*/}; done
+	$(Q)$(MAKE) $(parallel) $(SUITES:%=suite/%)
 	$(Q)tests/score.sh $(SUITES)
+
+.PHONY: $(SUITES:%=suite/%)
+suite/style:
+	$(Q)tests/suite.sh style 900 tests/style.sh
+suite/vm/kill suite/vm/launcher: suite/vm/%:
+	$(Q)tests/suite.sh vm/$* 600 tests/vm/$*.sh
+suite/demo:
+	$(Q)tests/suite.sh demo 600 tests/demo.sh
+$(HOST_SUITES:%=suite/%): suite/host/%:
+	$(Q)tests/suite.sh host/$* 600 $(filter %/$*,$(HOST_TESTS))
+$(FAST_SUITES:%=suite/%): suite/guest-fast/%:
+	$(Q)tests/suite.sh guest-fast/$* 900 tests/guest/run.sh fast $*
+$(DEBUG_SUITES:%=suite/%): suite/guest-debug/%:
+	$(Q)tests/suite.sh guest-debug/$* 900 tests/guest/run.sh debug $*
 
 ## make shell       a guest with the driver loaded and a shell; ^D ends it
 .PHONY: shell shell-build
