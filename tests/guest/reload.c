@@ -22,7 +22,7 @@ static int load(void)
 	int err;
 
 	assert_true(fd >= 0);
-	err = syscall(SYS_finit_module, fd, "", 0) ? errno : 0;
+	err = syscall(SYS_finit_module, fd, "timeout_ms=10000", 0) ? errno : 0;
 	close(fd);
 	return err;
 }
