@@ -3,32 +3,7 @@
  * Job slots: chains that are refused at the start, or end, for want of power,
  * of a core or of an address space.
  */
-#include "harness.h"
-
-#define A	(VA + 0x000)	/* a cyclic chain of two: A, B */
-#define B	(VA + 0x040)
-#define N	(VA + 0x080)	/* one NULL job */
-
-static struct bench *bench_slots(void)
-{
-	struct bench *b = bench_ready();
-
-	put_job(b, 0x000, AGATE_JOB_NULL, B);
-	put_job(b, 0x040, AGATE_JOB_NULL, A);
-	put_job(b, 0x080, AGATE_JOB_NULL, 0);
-	return b;
-}
-
-/* Slot 0 goes round and round. */
-static struct bench *bench_cyclic(uint32_t config)
-{
-	struct bench *b = bench_slots();
-
-	start_job(b, 0, A, config);
-	assert_true(agate_sim_step(b->sim, 100));
-	assert_int_equal(rd(b, JS_STATUS(0)), AGATE_EXC_ACTIVE);
-	return b;
-}
+#include "slot_bench.h"
 
 static void start_without(uint32_t off_reg, uint32_t trans_reg, uint32_t cores)
 {
