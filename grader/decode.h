@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From a frame of a trace to a line of source, by the module's debug information.
+ */
+#ifndef AGATE_GRADER_DECODE_H
+#define AGATE_GRADER_DECODE_H
+
+#include "splat.h"
+
+struct decode_place {
+	char file[256];		/* as the debug information has it: relative to the tree */
+	unsigned int line;
+	char function[80];
+	char source[3][160];	/* the line, with one before and one after; may be empty */
+};
+
+/*
+ * The innermost frame of @splat in one of @files, inlined functions included; when
+ * there is none, the innermost in the module.
+ *
+ * @module: agate.ko with debug information
+ * @tree: where the files' names are relative to
+ * @files: "labs/02-gem-object/agate_gem.c", NULL-terminated
+ *
+ * Returns false when no frame could be decoded.
+ */
+bool decode_splat(const struct splat *splat, const char *module, const char *tree,
+		  const char *const *files, struct decode_place *place);
+
+#endif /* AGATE_GRADER_DECODE_H */

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a kernel says when something is wrong, found in its console's text and
+ * put into words.
+ */
+#ifndef AGATE_GRADER_SPLAT_H
+#define AGATE_GRADER_SPLAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum splat_kind {
+	SPLAT_NONE,
+	SPLAT_OOPS,		/* bad pointer, general protection, BUG() */
+	SPLAT_PANIC,		/* with nothing more telling before it */
+	SPLAT_KASAN,
+	SPLAT_UBSAN,
+	SPLAT_WARNING,		/* WARN() */
+	SPLAT_REFCOUNT,
+	SPLAT_LIST,		/* list corruption */
+	SPLAT_LOCKDEP,
+	SPLAT_SLEEP,		/* sleeping in atomic context, scheduling while atomic */
+	SPLAT_DMA_API,
+	SPLAT_OBJECTS,		/* DEBUG_OBJECTS, freed lock still held, and so on */
+	SPLAT_LEAK,		/* objects left in a slab cache, drm_mm not clean, kmemleak */
+	SPLAT_HUNG_TASK,	/* also: a task that sysrq found waiting */
+	SPLAT_LOCKUP,		/* a CPU that does not come back */
+	SPLAT_OTHER,
+};
+
+#define SPLAT_FRAMES	48
+
+/* One line of a trace: SYMBOL+0xOFFSET/0xSIZE, with [agate] when it is the module's. */
+struct splat_frame {
+	char symbol[80];
+	unsigned long offset;
+	unsigned long size;
+	bool module;
+};
+
+struct splat {
+	enum splat_kind kind;
+	size_t begin;		/* of the report in the text, bytes */
+	size_t end;
+	char headline[256];	/* its first line, without time stamp */
+	struct splat_frame frames[SPLAT_FRAMES];
+	size_t frame_count;
+};
+
+/*
+ * The first report in @text that tells most: of several that belong together
+ * (KASAN, then the oops it led to) the first.  False when the log is silent.
+ */
+bool splat_find(const char *text, size_t len, struct splat *splat);
+
+/* The kind as one word of a result, and the rule that was broken, as a sentence. */
+const char *splat_name(enum splat_kind kind);
+const char *splat_rule(const struct splat *splat);
+
+#endif /* AGATE_GRADER_SPLAT_H */

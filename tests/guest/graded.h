@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Graded tests: one process a test, its parameters from outside, and a report of
+ * what it saw.  grader/README.md has the protocol that this file speaks.
+ *
+ * A test states a rule, then checks it:
+ *
+ *	rule("a size of 0 is refused");
+ *	check_errno(create(fd, 0), EINVAL, "CREATE_BO of 0 bytes");
+ *
+ * so that a failure reads as rule, expected, seen.  For a run by hand, without a
+ * grader: PROGRAM --alone TEST [NAME=NUMBER]...
+ */
+#ifndef AGATE_TESTS_GRADED_H
+#define AGATE_TESTS_GRADED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "guest.h"
+
+struct graded_test {
+	const char *name;		/* as in lab.json */
+	void (*run)(void **state);
+	int (*teardown)(void **state);	/* or NULL */
+};
+
+/* The whole of a test program's main(): runs the one test that is asked for. */
+int graded_main(int argc, char **argv, const struct graded_test *tests, size_t count);
+#define GRADED_MAIN(tests)							\
+	int main(int argc, char **argv)						\
+	{									\
+		return graded_main(argc, argv, tests, sizeof(tests) / sizeof((tests)[0])); \
+	}
+
+/* A parameter that the grader chose; fails the test when there is none of the name. */
+int64_t param(const char *name);
+
+/* Tell the grader what was seen: it compares, not the test.  Each name once. */
+void see(const char *name, int64_t value);
+
+/* A remark that costs no points. */
+void note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* The rule that the checks from here on stand for: a sentence a student reads. */
+void rule(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* The rule is broken: what had to be, and what was. */
+_Noreturn void broken(const char *expected, const char *seen_fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* @err is 0 or an errno, as the calls of guest.h return it; @what names the call. */
+void check_errno(int err, int expected, const char *what);
+void check_equal(int64_t seen, int64_t expected, const char *what);
+void check_at_least(int64_t seen, int64_t lowest, const char *what);
+void check_true(bool ok, const char *expected, const char *seen);
+/* The driver's counters are all zero, soon, or the rule is broken by what is left. */
+void check_nothing_left(void);
+
+/*
+ * The module: load it with these parameters ("" for none), unload it; 0 or the
+ * errno.  Its file is what the grader delivered.
+ */
+int module_load(const char *args);
+int module_unload(void);
+
+/*
+ * Make kernel functions fail or dawdle (tests/guest/kmod/agate_inject.c): calls
+ * made on behalf of this process, and those alone.  @nth counts from 1, and 0
+ * stands for every call.  The symbol is a kernel function, or one of the module.
+ */
+void inject_fail(const char *symbol, unsigned int nth, int err);
+void inject_delay_entry(const char *symbol, unsigned int nth, unsigned int us);
+void inject_delay_return(const char *symbol, unsigned int nth, unsigned int us);
+/* How often the symbol was entered since it was set. */
+unsigned int inject_hits(const char *symbol);
+/* Takes all of them back; also done when the process ends. */
+void inject_clear(void);
+
+#endif /* AGATE_TESTS_GRADED_H */
