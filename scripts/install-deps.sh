@@ -19,11 +19,16 @@ sparse cppcheck git perl
 "
 [ -n "${KERNEL_SRC-}" ] || PACKAGES="$PACKAGES linux-source-6.1"
 
+# One query for all of them: this runs before every command.
 missing()
 {
+	have=" $(dpkg-query -W -f '${db:Status-Status} ${Package}\n' $PACKAGES 2>/dev/null |
+		sed -n 's/^installed //p' | tr '\n' ' ')"
 	for p in $PACKAGES; do
-		dpkg-query -W -f '${db:Status-Status}\n' "$p" 2>/dev/null | grep -qx installed ||
-			printf '%s ' "$p"
+		case $have in
+		*" $p "*) ;;
+		*) printf '%s ' "$p" ;;
+		esac
 	done
 }
 

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+#
+# grade.sh: what the scripts here share.  Source it from the tree's top.
+#
+# grade DIR FROM OPTION...: grades lab $lab into DIR; sets $score, $max, $first (the first test
+# that failed, or -) and $not_run.  Returns 1, having said why, when there is no verdict.
+BUILD=${BUILD:-build}
+
+grade()
+{
+	dir=$1 from=$2
+	shift 2
+	mkdir -p "$dir"
+	if ! NO_COLOR=1 "$BUILD/bin/agate-grade" --lab "$lab" --from "$from" --out "$dir" "$@" \
+		>"$dir/grade.log" 2>&1; then
+		echo "# the grader failed:"
+		tail -n 20 "$dir/grade.log" | sed 's/^/# /'
+		return 1
+	fi
+	"$BUILD/tests/labs/verdict" "$dir/result.json" >"$dir/verdict" || return 1
+	score=$(sed -n 's/^score \([0-9]*\) of .*/\1/p' "$dir/verdict")
+	max=$(sed -n 's/^score [0-9]* of //p' "$dir/verdict")
+	first=$(sed -n 's/^first-failed //p' "$dir/verdict")
+	not_run=$(sed -n 's/^not-run //p' "$dir/verdict")
+}
+
+# The part of the terminal's report about one test, as comments.
+told()
+{
+	sed -n "/ $2\$/,/^  *\(PASS\|FAIL\|CRASH\|TIMEOUT\|NOT RUN\) /p" "$1/grade.log" |
+		head -n 16 | sed 's/^/# /'
+}
+
+# lab_folder NN: the lab's name
+lab_folder()
+{
+	set -- labs/"$1"-*
+	[ $# = 1 ] && [ -d "$1" ] || {
+		echo "Bail out! no single folder $1"
+		exit 1
+	}
+	echo "${1#labs/}"
+}

@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# mutants.sh: is each bug that a lab's tests exist for caught, and first by the test
+# it is filed under?  As TAP.
+#
+# usage: tests/labs/mutants.sh NN [SHARD SHARDS]
+#
+# tests/mutants/NN/TEST[--WHAT].patch is a bug put into the solution.  Grading stops
+# at the first failure, which has to be TEST, with an explanation that names the rule.
+# A test of the debug kernel is first only when those of the fast one pass.
+set -u
+. tests/labs/grade.sh
+
+lab=$1 shard=${2:-1} shards=${3:-1}
+folder=$(lab_folder "$lab")
+work=$BUILD/tests/mutants/$lab
+
+# The patches of this shard, one a line.
+patches()
+{
+	git ls-files "tests/mutants/$lab/*.patch" |
+		awk -v s="$shard" -v n="$shards" 'NR % n == s % n'
+}
+
+# mutate NAME PATCH: the mutant's folder of sources, as FROM= wants it
+mutate()
+{
+	rm -rf "$work/$1"
+	mkdir -p "$work/$1/tree/solutions"
+	cp -r "solutions/$folder" "$work/$1/tree/solutions/"
+	patch -s -p1 -F0 -d "$work/$1/tree" <"$2" >"$work/$1/patch.log" 2>&1
+}
+
+# Says why a mutant was not caught as it should have been; nothing when it was.
+judge()
+{
+	name=$1 test=$2 dir=$work/$1
+	if ! mutate "$name" "$3"; then
+		sed 's/^/# /' "$dir/patch.log"
+		echo "# the patch does not apply"
+		return
+	fi
+	grade "$dir/fast" "$dir/tree/solutions" --stop-on-fail || return
+	if [ "$first" = - ] && [ "$not_run" -gt 0 ]; then
+		grade "$dir/debug" "$dir/tree/solutions" --debug --stop-on-fail || return
+		dir=$dir/debug
+	else
+		dir=$dir/fast
+	fi
+	if [ "$first" = - ]; then
+		echo "# survived: $score of $max"
+	elif [ "$first" != "$test" ]; then
+		echo "# caught by $first"
+		told "$dir" "$first"
+	elif ! grep -q "^ *rule  *[^ ]" "$dir/grade.log"; then
+		echo "# caught, but no rule was named"
+		told "$dir" "$first"
+	fi
+}
+
+echo "1..$(patches | wc -l)"
+n=0
+for patch in $(patches); do
+	n=$((n + 1))
+	name=$(basename "$patch" .patch)
+	why=$(judge "$name" "${name%%--*}" "$patch")
+	if [ -z "$why" ]; then
+		echo "ok $n - $lab/$name"
+	else
+		printf '%s\nnot ok %d - %s\n' "$why" "$n" "$lab/$name"
+	fi
+done

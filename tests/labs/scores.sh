@@ -1,0 +1,92 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# scores.sh: the solution and every other correct file get full marks on both kernels,
+# the starter gets next to nothing and every failure is explained, and no graded test
+# is without a mutant.  As TAP.
+#
+# usage: tests/labs/scores.sh NN
+set -u
+. tests/labs/grade.sh
+
+lab=$1
+folder=$(lab_folder "$lab")
+work=$BUILD/tests/scores/$lab
+n=0
+
+# result NAME WHY: one point; anything in WHY makes it a failure
+result()
+{
+	n=$((n + 1))
+	if [ -z "$2" ]; then
+		echo "ok $n - $lab: $1"
+	else
+		printf '%s\nnot ok %d - %s\n' "$2" "$n" "$lab: $1"
+	fi
+}
+
+full_marks()
+{
+	grade "$work/$1" "$2" --debug || return
+	[ "$score/$max" = 100/100 ] || {
+		echo "# $score of $max, first failed: $first"
+		told "$work/$1" "$first"
+	}
+}
+
+# FROM= wants folders named as labs are; an alternative's is named after itself.
+alternative()
+{
+	rm -rf "${work:?}/alternative-$1"
+	mkdir -p "$work/alternative-$1"
+	cp -r "tests/alternatives/$folder/$1" "$work/alternative-$1/$folder"
+	full_marks "alternative-$1" "$work/alternative-$1"
+}
+
+# What is committed as the starter, whatever is being edited in labs/.
+starter()
+{
+	rm -rf "$work/starter"
+	mkdir -p "$work/starter"
+	git archive HEAD "labs/$folder" | tar -x -C "$work/starter"
+	grade "$work/starter" "$work/starter/labs" --debug || return
+	[ "$max" = 100 ] || echo "# max is $max"
+	[ "$score" -le 10 ] || echo "# the starter gets $score points"
+	failed=$(grep -cE '^ *(FAIL|CRASH|TIMEOUT) ' "$work/starter/grade.log")
+	rules=$(grep -cE '^ *rule  *[^ ]' "$work/starter/grade.log")
+	hints=$(grep -cE '^ *hint  *[^ ]' "$work/starter/grade.log")
+	[ "$failed" -gt 0 ] && [ "$rules" -ge "$failed" ] && [ "$hints" -ge "$failed" ] ||
+		echo "# $failed failures, $rules rules, $hints hints"
+	if grep -qE '^ *CRASH ' "$work/starter/grade.log"; then
+		grep -E -A 8 '^ *CRASH ' "$work/starter/grade.log" | sed 's/^/# /'
+		echo "# the starter crashes"
+	fi
+}
+
+# Every test has a bug that it is the first to catch (mutants.sh proves that it is).
+proven()
+{
+	sed -n 's/.*"id": *"[^"]*\/\([^"]*\)".*/\1/p' "$work/solution/result.json" |
+		while read -r test; do
+			set -- "tests/mutants/$lab/$test"*.patch
+			[ -f "$1" ] || echo "# no mutant for $test"
+		done
+	[ "$(git ls-files "tests/mutants/$lab/*.patch" | wc -l)" -ge 12 ] ||
+		echo "# fewer than 12 mutants"
+	for patch in tests/mutants/"$lab"/*.patch; do
+		name=$(basename "$patch" .patch)
+		grep -q "/${name%%--*}\"" "$work/solution/result.json" ||
+			echo "# no test for $patch"
+	done
+}
+
+alternatives=$(git ls-files "tests/alternatives/$folder/*" | cut -d/ -f4 | sort -u)
+echo "1..$((4 + $(echo "$alternatives" | wc -w)))"
+result "solution" "$(full_marks solution solutions)"
+for a in $alternatives; do
+	result "alternative $a" "$(alternative "$a")"
+done
+result "at least two alternatives" \
+	"$([ "$(echo "$alternatives" | wc -w)" -ge 2 ] || echo "# too few")"
+result "starter" "$(starter)"
+result "every test has a mutant" "$(proven)"

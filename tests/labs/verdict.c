@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+/*
+ * verdict: what a shell script wants to know of a result file.
+ *
+ * usage: verdict RESULT.JSON
+ *
+ * Prints three lines: "score S of M", "first-failed NAME" (or "first-failed -"),
+ * and "not-run N".  Exits 1 when there is no result to be read.
+ */
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *text(const json_t *object, const char *key)
+{
+	const char *value = json_string_value(json_object_get(object, key));
+
+	return value ? value : "";
+}
+
+int main(int argc, char **argv)
+{
+	const char *first = NULL;
+	json_t *root, *labs, *tests, *test;
+	json_error_t error;
+	size_t i;
+	int not_run = 0;
+
+	if (argc != 2) {
+		fprintf(stderr, "usage: verdict RESULT.JSON\n");
+		return 2;
+	}
+	root = json_load_file(argv[1], 0, &error);
+	labs = json_object_get(root, "labs");
+	if (!root || strcmp(text(root, "schema"), "agate/result/v1") ||
+	    json_array_size(labs) != 1) {
+		fprintf(stderr, "verdict: %s: no result of one lab: %s\n", argv[1], error.text);
+		json_decref(root);
+		return 1;
+	}
+	tests = json_object_get(json_array_get(labs, 0), "tests");
+	json_array_foreach(tests, i, test) {
+		const char *name = strchr(text(test, "id"), '/');
+
+		if (!strcmp(text(test, "status"), "not-run"))
+			not_run++;
+		else if (!first && strcmp(text(test, "status"), "pass"))
+			first = name ? name + 1 : "?";
+	}
+	printf("score %lld of %lld\n", json_integer_value(json_object_get(root, "score")),
+	       json_integer_value(json_object_get(root, "max")));
+	printf("first-failed %s\nnot-run %d\n", first ? first : "-", not_run);
+	json_decref(root);
+	return 0;
+}
