@@ -3,7 +3,7 @@
  * Job descriptors: what userspace writes into GPU memory and the GPU reads.
  *
  * The header is Mali's job-manager header (32 bytes, at a 64-byte boundary);
- * the payloads of TILER and FRAGMENT are Agate's own.  Everything is
+ * the payloads of COMPUTE, TILER and FRAGMENT are Agate's own.  Everything is
  * little-endian, every address is a GPU virtual address, and reserved fields
  * are zero or the job ends in DATA_INVALID_FAULT.
  */
@@ -60,6 +60,41 @@ struct agate_write_value_payload {
 	__u32 type;			/* enum agate_write_value_type */
 	__u32 reserved;
 	__u64 immediate;
+};
+
+/* ---- COMPUTE: memory filled, moved, summed up ------------------------- */
+
+enum agate_compute_op {
+	AGATE_COMPUTE_FILL	= 1,
+	AGATE_COMPUTE_COPY	= 2,
+	AGATE_COMPUTE_COPY_2D	= 3,
+	AGATE_COMPUTE_CHECKSUM	= 4,
+};
+
+/*
+ * Addresses need no alignment but that of CHECKSUM's dst; every range ends by
+ * 2^48; a field that an operation does not use is 0; a size of 0 is allowed.
+ *
+ * FILL writes size bytes at dst: byte i is byte i % 8 of value.
+ * COPY copies size bytes from src to dst, as memmove() does: where the ranges
+ * overlap, dst gets what src was before.
+ * COPY_2D copies rows of size bytes each, dst_stride and src_stride apart, both
+ * at least size.  When dst and src overlap, taken from the first byte of the
+ * first row to the last of the last, the strides must be equal; then dst gets
+ * what src was before.
+ * CHECKSUM writes the CRC-32 of size bytes at src (that of Ethernet and zlib) to
+ * dst, 32 bits wide and aligned to 4.
+ */
+struct agate_compute_payload {
+	__u32 op;			/* enum agate_compute_op */
+	__u32 rows;			/* COPY_2D */
+	__u64 dst;
+	__u64 src;			/* COPY, COPY_2D, CHECKSUM */
+	__u64 size;			/* bytes; COPY_2D: of a row */
+	__u64 value;			/* FILL */
+	__u64 dst_stride;		/* COPY_2D: bytes */
+	__u64 src_stride;		/* COPY_2D: bytes */
+	__u64 reserved;
 };
 
 /* ---- TILER: from triangles to bins ------------------------------------ */

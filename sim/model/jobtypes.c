@@ -4,11 +4,13 @@
  * and the job manager read the same table, so neither can promise what the
  * other does not have.
  */
+#include "compute.h"
 #include "jobs_simple.h"
 #include "model.h"
 
 #define ON_FRAGMENT	(1u << 0)
 #define ON_TILER	(1u << 1)
+#define ON_COMPUTE	(1u << 1 | 1u << 2)
 #define ON_ALL		((1u << AGATE_MAX_SLOTS) - 1)
 
 static const struct jobtype {
@@ -18,6 +20,7 @@ static const struct jobtype {
 } jobtypes[] = {
 	{ AGATE_JOB_NULL, ON_ALL, &null_ops },
 	{ AGATE_JOB_WRITE_VALUE, ON_ALL, &write_value_ops },
+	{ AGATE_JOB_COMPUTE, ON_COMPUTE, &compute_ops },
 	{ AGATE_JOB_TILER, ON_TILER, &agate_tiler_ops },
 	{ AGATE_JOB_FRAGMENT, ON_FRAGMENT, &agate_fragment_ops },
 };

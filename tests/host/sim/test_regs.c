@@ -31,8 +31,8 @@ static const struct reg regs[] = {
 	{ 0x050, WO, 0 },
 	{ 0x0a0, RO, 256 }, { 0x0a4, RO, 256 }, { 0x0a8, RO, 256 }, { 0x0ac, RO, 0x0a040400 },
 	{ 0x0b0, RO, 0 }, { 0x0b4, RO, 0 }, { 0x0b8, RO, 0 }, { 0x0bc, RO, 0 },
-	/* JS_FEATURES: NULL is bit 1, WRITE_VALUE 2, TILER 7, FRAGMENT 9 */
-	{ 0x0c0, RO, 0x206 }, { 0x0c4, RO, 0x086 }, { 0x0c8, RO, 0x006 },
+	/* JS_FEATURES: NULL is bit 1, WRITE_VALUE 2, COMPUTE 4, TILER 7, FRAGMENT 9 */
+	{ 0x0c0, RO, 0x206 }, { 0x0c4, RO, 0x096 }, { 0x0c8, RO, 0x016 },
 	{ 0x0cc, RO, 0 }, { 0x0fc, RO, 0 },
 	{ 0x100, RO, 0xf }, { 0x104, RO, 0 }, { 0x110, RO, 1 }, { 0x114, RO, 0 },
 	{ 0x120, RO, 1 }, { 0x124, RO, 0 }, { 0xe00, RO, 0 }, { 0xe04, RO, 0 },

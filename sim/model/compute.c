@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: MIT
+/*
+ * COMPUTE (hardware.md, section 3): fill, copy, copy of a rectangle, checksum.
+ *
+ * Memory is moved in pieces that lie in one page of what is written: a piece is
+ * read whole before any of it is written, and its page is translated before its
+ * first byte is.  So a piece that has to wait has changed nothing, and the job
+ * resumes at the very byte, in whichever direction it goes.  A unit of work
+ * moves a page at most, in as many pieces as that takes.
+ */
+#include <string.h>
+
+#include "compute.h"
+#include "exec.h"
+#include "model.h"
+
+#define COMPUTE_CYCLES_SETUP	16
+#define COMPUTE_CYCLES_PIECE	2
+#define COMPUTE_BEAT		16	/* bytes read or written in a cycle */
+#define COMPUTE_UNIT_PIECES	64
+
+#define CRC32_POLYNOMIAL	0xedb88320u	/* IEEE 802.3's, bits reversed */
+
+#define VA_END			(1ull << AGATE_VA_BITS)
+
+struct compute_job {
+	bool ready;			/* the payload is here and makes sense */
+	bool backward;			/* last byte first: the ranges overlap so */
+	struct agate_compute_payload p;
+	uint32_t row;			/* COPY_2D: rows done */
+	uint64_t done;			/* bytes, of this row */
+	uint32_t crc;
+	uint32_t crc_table[256];
+	uint8_t value[GPU_PAGE_SIZE + 8];	/* FILL: what is written, repeated */
+};
+
+_Static_assert(sizeof(struct compute_job) <= AGATE_JOB_STATE_MAX, "job state");
+_Static_assert(sizeof(struct agate_compute_payload) == 64, "payload layout");
+
+static bool range_ok(uint64_t va, uint64_t size)
+{
+	return size <= VA_END && va <= VA_END - size;
+}
+
+/* How far rows of size bytes reach; false: too far to count. */
+static bool extent(const struct agate_compute_payload *p, uint64_t stride, uint64_t *bytes)
+{
+	if (stride < p->size)
+		return false;
+	if (!p->rows || !p->size) {
+		*bytes = 0;
+		return true;
+	}
+	return !__builtin_mul_overflow(stride, p->rows - 1, bytes) &&
+	       !__builtin_add_overflow(*bytes, p->size, bytes);
+}
+
+static bool overlap(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
+{
+	return a < b + b_size && b < a + a_size;
+}
+
+static bool copy_2d_ok(const struct agate_compute_payload *p)
+{
+	uint64_t dst_size, src_size;
+
+	if (!extent(p, p->dst_stride, &dst_size) || !extent(p, p->src_stride, &src_size) ||
+	    !range_ok(p->dst, dst_size) || !range_ok(p->src, src_size))
+		return false;
+	/* With rows in step there is an order in which nothing is lost. */
+	return p->dst_stride == p->src_stride || !overlap(p->dst, dst_size, p->src, src_size);
+}
+
+static bool payload_ok(const struct agate_compute_payload *p)
+{
+	const bool one_row = !p->rows && !p->dst_stride && !p->src_stride;
+
+	if (p->reserved || (p->value && p->op != AGATE_COMPUTE_FILL))
+		return false;
+	switch (p->op) {
+	case AGATE_COMPUTE_FILL:
+		return one_row && !p->src && range_ok(p->dst, p->size);
+	case AGATE_COMPUTE_COPY:
+		return one_row && range_ok(p->dst, p->size) && range_ok(p->src, p->size);
+	case AGATE_COMPUTE_COPY_2D:
+		return copy_2d_ok(p);
+	case AGATE_COMPUTE_CHECKSUM:
+		return one_row && p->dst % 4 == 0 && range_ok(p->dst, 4) &&
+		       range_ok(p->src, p->size);
+	}
+	return false;
+}
+
+/* Where dst overlaps src from above, what is written first must be read first. */
+static bool copies_backward(const struct agate_compute_payload *p)
+{
+	uint64_t reach = p->dst_stride * (p->rows - 1) + p->size;	/* fits: payload_ok() */
+
+	return p->dst > p->src && p->rows && p->size && p->dst < p->src + reach;
+}
+
+static void crc_prepare(struct compute_job *job)
+{
+	uint32_t i, bit;
+
+	job->crc = UINT32_MAX;
+	for (i = 0; i < 256; i++) {
+		uint32_t crc = i;
+
+		for (bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? CRC32_POLYNOMIAL : 0);
+		job->crc_table[i] = crc;
+	}
+}
+
+static void fill_prepare(struct compute_job *job)
+{
+	size_t i;
+
+	/* Little-endian, as the GPU and every host we run on are. */
+	for (i = 0; i < sizeof(job->value); i += sizeof(job->p.value))
+		memcpy(job->value + i, &job->p.value, sizeof(job->p.value));
+}
+
+static enum agate_run compute_setup(struct agate_exec *x, struct compute_job *job)
+{
+	const uint64_t va = x->job + AGATE_JOB_HEADER_SIZE;
+	struct agate_compute_payload *p = &job->p;
+	enum agate_run why;
+
+	if (agate_exec_read(x, va, p, sizeof(*p), &why))
+		return why;
+	if (!payload_ok(p))
+		return agate_exec_fail(x, AGATE_EXC_DATA_INVALID_FAULT, va);
+	if (p->op != AGATE_COMPUTE_COPY_2D)
+		p->rows = 1;
+	if (p->op == AGATE_COMPUTE_CHECKSUM)
+		crc_prepare(job);
+	else if (p->op == AGATE_COMPUTE_FILL)
+		fill_prepare(job);
+	else
+		job->backward = copies_backward(p);
+	job->ready = true;
+	agate_exec_cost(x, COMPUTE_CYCLES_SETUP);
+	return AGATE_RUN_AGAIN;
+}
+
+/* ---- Pieces -------------------------------------------------------------- */
+
+static unsigned int beats(uint64_t bytes)
+{
+	return (unsigned int)((bytes + COMPUTE_BEAT - 1) / COMPUTE_BEAT);
+}
+
+static size_t at_most(uint64_t left, uint64_t room)
+{
+	return left < room ? left : room;
+}
+
+/* Of left bytes that end at va, how many lie in its last page. */
+static size_t room_below(uint64_t va, uint64_t left)
+{
+	return at_most(left, (va - 1) % GPU_PAGE_SIZE + 1);
+}
+
+static size_t room_above(uint64_t va, uint64_t left)
+{
+	return at_most(left, GPU_PAGE_SIZE - va % GPU_PAGE_SIZE);
+}
+
+static enum agate_run fill_piece(struct agate_exec *x, struct compute_job *job, size_t *moved)
+{
+	const uint64_t va = job->p.dst + job->done;
+	const size_t len = room_above(va, job->p.size - job->done);
+	enum agate_run why;
+
+	if (agate_exec_write(x, va, job->value + job->done % 8, len, &why))
+		return why;
+	agate_exec_cost(x, COMPUTE_CYCLES_PIECE + beats(len));
+	job->done += len;
+	*moved = len;
+	return AGATE_RUN_AGAIN;
+}
+
+static enum agate_run copy_piece(struct agate_exec *x, struct compute_job *job, size_t *moved)
+{
+	const struct agate_compute_payload *p = &job->p;
+	const uint64_t row = job->backward ? p->rows - 1 - job->row : job->row;
+	const uint64_t left = p->size - job->done;
+	uint64_t dst = p->dst + row * p->dst_stride;
+	uint64_t src = p->src + row * p->src_stride;
+	uint8_t piece[GPU_PAGE_SIZE];
+	enum agate_run why;
+	size_t len;
+
+	if (job->backward) {
+		len = room_below(dst + left, left);
+		dst += left - len;
+		src += left - len;
+	} else {
+		dst += job->done;
+		src += job->done;
+		len = room_above(dst, left);
+	}
+	if (agate_exec_read(x, src, piece, len, &why) ||
+	    agate_exec_write(x, dst, piece, len, &why))
+		return why;
+	agate_exec_cost(x, COMPUTE_CYCLES_PIECE + 2 * beats(len));
+	agate_exec_count(x, AGATE_CNT_BYTES_COPIED, len);
+	job->done += len;
+	*moved = len;
+	return AGATE_RUN_AGAIN;
+}
+
+static enum agate_run checksum_piece(struct agate_exec *x, struct compute_job *job,
+				     size_t *moved)
+{
+	const uint64_t va = job->p.src + job->done;
+	const size_t len = room_above(va, job->p.size - job->done);
+	uint8_t piece[GPU_PAGE_SIZE];
+	uint32_t crc = job->crc;
+	enum agate_run why;
+	size_t i;
+
+	if (agate_exec_read(x, va, piece, len, &why))
+		return why;
+	for (i = 0; i < len; i++)
+		crc = crc >> 8 ^ job->crc_table[(crc ^ piece[i]) & 0xff];
+	agate_exec_cost(x, COMPUTE_CYCLES_PIECE + beats(len));
+	job->crc = crc;
+	job->done += len;
+	*moved = len;
+	return AGATE_RUN_AGAIN;
+}
+
+static enum agate_run compute_piece(struct agate_exec *x, struct compute_job *job,
+				    size_t *moved)
+{
+	switch (job->p.op) {
+	case AGATE_COMPUTE_FILL:
+		return fill_piece(x, job, moved);
+	case AGATE_COMPUTE_CHECKSUM:
+		return checksum_piece(x, job, moved);
+	default:
+		return copy_piece(x, job, moved);
+	}
+}
+
+/* ---- The job -------------------------------------------------------------- */
+
+static enum agate_run compute_finish(struct agate_exec *x, const struct compute_job *job)
+{
+	const uint32_t crc = ~job->crc;
+	enum agate_run why;
+
+	if (job->p.op == AGATE_COMPUTE_CHECKSUM &&
+	    agate_exec_write(x, job->p.dst, &crc, sizeof(crc), &why))
+		return why;
+	return AGATE_RUN_DONE;
+}
+
+static enum agate_run compute_run(struct agate_exec *x, void *state)
+{
+	struct compute_job *job = state;
+	size_t budget = GPU_PAGE_SIZE;
+	unsigned int i;
+
+	if (!job->ready)
+		return compute_setup(x, job);
+	for (i = 0; i < COMPUTE_UNIT_PIECES; i++) {
+		enum agate_run r;
+		size_t moved;
+
+		/* Nothing in a row is nothing at all, however many there are. */
+		if (job->row == job->p.rows || !job->p.size)
+			return compute_finish(x, job);
+		r = compute_piece(x, job, &moved);
+		if (r != AGATE_RUN_AGAIN)
+			return r;
+		if (job->done == job->p.size) {
+			job->row++;
+			job->done = 0;
+		}
+		if (moved >= budget)
+			break;
+		budget -= moved;
+	}
+	return AGATE_RUN_AGAIN;
+}
+
+const struct agate_job_ops compute_ops = {
+	.state_size = sizeof(struct compute_job),
+	.run = compute_run,
+};
