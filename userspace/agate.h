@@ -194,6 +194,8 @@ int agate_chain_begin(struct agate_chain *chain, struct agate_bo *bo, uint64_t o
 int agate_chain_null(struct agate_chain *chain, uint16_t after);
 int agate_chain_write_value(struct agate_chain *chain, uint16_t after,
 			    const struct agate_write_value_payload *payload);
+int agate_chain_compute(struct agate_chain *chain, uint16_t after,
+			const struct agate_compute_payload *payload);
 int agate_chain_tiler(struct agate_chain *chain, uint16_t after,
 		      const struct agate_tiler_payload *payload);
 int agate_chain_fragment(struct agate_chain *chain, uint16_t after,
@@ -217,9 +219,10 @@ struct agate_chain_result {
 int agate_chain_check(const struct agate_chain *chain, struct agate_chain_result *result);
 
 /*
- * Check a framebuffer, or a tiler context, against the rules of agate_job.h
- * before the GPU does: -EINVAL when one is broken.
+ * Check COMPUTE's payload, a framebuffer, or a tiler context against the rules
+ * of agate_job.h before the GPU does: -EINVAL when one is broken.
  */
+int agate_compute_check(const struct agate_compute_payload *payload);
 int agate_framebuffer_check(const struct agate_framebuffer *fb);
 int agate_tiler_context_check(const struct agate_tiler_context *context);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Checks of the descriptors that TILER and FRAGMENT jobs point at, and names
- * for what the GPU says when it is not content.
+ * Checks of COMPUTE's payload and of the descriptors that TILER and FRAGMENT
+ * jobs point at, and names for what the GPU says when it is not content.
  */
 #include <errno.h>
 
@@ -76,6 +76,66 @@ int agate_tiler_context_check(const struct agate_tiler_context *context)
 	if (context->reserved[0] || context->reserved[1] || context->reserved[2])
 		return -EINVAL;
 	return 0;
+}
+
+/* size bytes at va, which is an address: 0 never is one. */
+static bool range_valid(uint64_t va, uint64_t size)
+{
+	const uint64_t end = 1ull << AGATE_VA_BITS;
+
+	return va && size <= end && va <= end - size;
+}
+
+/* What rows of size bytes reach over; false: nothing that an address space has. */
+static bool rows_valid(const struct agate_compute_payload *p, uint64_t va, uint64_t stride,
+		       uint64_t *reach)
+{
+	*reach = 0;
+	if (stride < p->size)
+		return false;
+	if (p->rows && p->size &&
+	    (__builtin_mul_overflow(stride, p->rows - 1, reach) ||
+	     __builtin_add_overflow(*reach, p->size, reach)))
+		return false;
+	return range_valid(va, *reach);
+}
+
+static bool copy_2d_valid(const struct agate_compute_payload *p)
+{
+	uint64_t dst, src;
+
+	if (!rows_valid(p, p->dst, p->dst_stride, &dst) ||
+	    !rows_valid(p, p->src, p->src_stride, &src))
+		return false;
+	return p->dst_stride == p->src_stride || p->dst >= p->src + src ||
+	       p->src >= p->dst + dst;
+}
+
+int agate_compute_check(const struct agate_compute_payload *p)
+{
+	const bool flat = !p->rows && !p->dst_stride && !p->src_stride;
+	bool valid = !p->reserved && (!p->value || p->op == AGATE_COMPUTE_FILL);
+
+	switch (p->op) {
+	case AGATE_COMPUTE_FILL:
+		valid = valid && flat && !p->src && range_valid(p->dst, p->size);
+		break;
+	case AGATE_COMPUTE_COPY:
+		valid = valid && flat && range_valid(p->dst, p->size) &&
+			range_valid(p->src, p->size);
+		break;
+	case AGATE_COMPUTE_COPY_2D:
+		valid = valid && copy_2d_valid(p);
+		break;
+	case AGATE_COMPUTE_CHECKSUM:
+		valid = valid && flat && p->dst % 4 == 0 && range_valid(p->dst, 4) &&
+			range_valid(p->src, p->size);
+		break;
+	default:
+		valid = false;
+		break;
+	}
+	return valid ? 0 : -EINVAL;
 }
 
 static const struct {

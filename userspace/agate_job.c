@@ -117,6 +117,14 @@ int agate_chain_write_value(struct agate_chain *chain, uint16_t after,
 	return append(chain, AGATE_JOB_WRITE_VALUE, after, payload, sizeof(*payload));
 }
 
+int agate_chain_compute(struct agate_chain *chain, uint16_t after,
+			const struct agate_compute_payload *payload)
+{
+	int err = agate_compute_check(payload);
+
+	return err ? err : append(chain, AGATE_JOB_COMPUTE, after, payload, sizeof(*payload));
+}
+
 int agate_chain_tiler(struct agate_chain *chain, uint16_t after,
 		      const struct agate_tiler_payload *payload)
 {

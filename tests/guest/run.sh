@@ -44,7 +44,7 @@ guest()
 			"exec:grep -q 'debug_locks: *1' /proc/lockdep_stats && echo '# lockdep looked'" \
 			"exec:grep -q N /sys/kernel/debug/dma-api/disabled && echo '# dma-api looked'"
 	fi
-	for p in uapi-bo uapi-submit mmap races jobs gone reload failnth stale fences stats; do
+	for p in uapi-bo uapi-submit mmap races jobs gone reload failnth stale fences stats compute; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	programs=$(printf '%s\n' "$@" | sed -n "s|^exec:CMOCKA[^/]*$GUEST/\([a-z-]*\).*|\1|p")
@@ -130,7 +130,8 @@ calls)
 	guest "$load=$patient" "$(test_step uapi-bo)" "$(test_step uapi-submit)" "$(test_step mmap)" \
 		"$(test_step stats)" "$(test_step races)" ;;
 jobs)
-	guest "$load=$brisk" "$(test_step jobs)" "$(test_step fences)" "$(test_step stale)" ;;
+	guest "$load=$brisk" "$(test_step jobs)" "$(test_step compute)" "$(test_step fences)" \
+		"$(test_step stale)" ;;
 gone)
 	# With the job timeout out of reach it is the loss of the GPU that ends the
 	# waits, and not a reset.

@@ -130,6 +130,63 @@ static void test_write_value_rules(void **state)
 	agate_bo_unreference(bo);
 }
 
+static void test_compute_rules(void **state)
+{
+	static const struct {
+		struct agate_compute_payload p;
+		int err;
+	} cases[] = {
+		{ { .op = AGATE_COMPUTE_FILL, .dst = 0x1001, .size = 3, .value = ~0ull }, 0 },
+		{ { .op = AGATE_COMPUTE_FILL, .dst = 0xfffffffffffd, .size = 3 }, 0 },
+		{ { .op = AGATE_COMPUTE_FILL, .dst = 0xfffffffffffd, .size = 4 }, -EINVAL },
+		{ { .op = AGATE_COMPUTE_FILL, .dst = 0, .size = 3 }, -EINVAL },
+		{ { .op = AGATE_COMPUTE_FILL, .dst = 0x1000, .size = 3, .src = 1 }, -EINVAL },
+		{ { .op = AGATE_COMPUTE_FILL, .dst = 0x1000, .size = ~0ull }, -EINVAL },
+		{ { .op = AGATE_COMPUTE_COPY, .dst = 0x1000, .src = 0x1001, .size = 100 }, 0 },
+		{ { .op = AGATE_COMPUTE_COPY, .dst = 0x1000, .src = 0, .size = 100 }, -EINVAL },
+		{ { .op = AGATE_COMPUTE_COPY, .dst = 0x1000, .src = 1, .size = 1, .rows = 1 },
+		  -EINVAL },
+		{ { .op = AGATE_COMPUTE_COPY, .dst = 0x1000, .src = 1, .size = 1, .value = 1 },
+		  -EINVAL },
+		{ { .op = AGATE_COMPUTE_CHECKSUM, .dst = 0x1004, .src = 1, .size = 100 }, 0 },
+		{ { .op = AGATE_COMPUTE_CHECKSUM, .dst = 0x1002, .src = 1, .size = 100 }, -EINVAL },
+		{ { .op = AGATE_COMPUTE_CHECKSUM, .dst = 0x1004, .src = 1, .size = 100,
+		    .reserved = 1 }, -EINVAL },
+		{ { .op = AGATE_COMPUTE_COPY_2D, .dst = 0x1000, .src = 0x1010, .size = 100,
+		    .rows = 9, .dst_stride = 100, .src_stride = 100 }, 0 },
+		{ { .op = AGATE_COMPUTE_COPY_2D, .dst = 0x1000, .src = 0x1010, .size = 100,
+		    .rows = 9, .dst_stride = 100, .src_stride = 104 }, -EINVAL },
+		/* nine rows reach over 900 bytes: 0x1384 is the first free one */
+		{ { .op = AGATE_COMPUTE_COPY_2D, .dst = 0x1000, .src = 0x1384, .size = 100,
+		    .rows = 9, .dst_stride = 100, .src_stride = 104 }, 0 },
+		{ { .op = AGATE_COMPUTE_COPY_2D, .dst = 0x1000, .src = 0x1383, .size = 100,
+		    .rows = 9, .dst_stride = 100, .src_stride = 104 }, -EINVAL },
+		{ { .op = AGATE_COMPUTE_COPY_2D, .dst = 0x1000, .src = 0x9000, .size = 100,
+		    .rows = 9, .dst_stride = 99, .src_stride = 100 }, -EINVAL },
+		{ { .op = AGATE_COMPUTE_COPY_2D, .dst = 0x1000, .src = 0x9000, .size = 100,
+		    .rows = 2, .dst_stride = 1ull << 63, .src_stride = 100 }, -EINVAL },
+		{ { .op = AGATE_COMPUTE_COPY_2D, .dst = 0x1000, .src = 0x9000, .size = 100,
+		    .rows = 3, .dst_stride = 1ull << 63, .src_stride = 100 }, -EINVAL },
+		{ { .op = 0, .dst = 0x1000 }, -EINVAL },
+		{ { .op = 5, .dst = 0x1000 }, -EINVAL },
+	};
+	struct agate_bo *bo = bo_new(*state, 8192, 0);
+	struct agate_chain chain;
+	uint32_t jobs = 0;
+	size_t i;
+
+	assert_int_equal(agate_chain_begin(&chain, bo, 0), 0);
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(agate_compute_check(&cases[i].p), cases[i].err);
+		assert_int_equal(agate_chain_compute(&chain, 0, &cases[i].p), cases[i].err);
+		jobs += !cases[i].err;
+		assert_int_equal(chain.jobs, jobs);
+	}
+	/* Header and payload are 96 bytes, so a job takes 128. */
+	assert_int_equal(chain.end, 128 * jobs);
+	agate_bo_unreference(bo);
+}
+
 static void test_tiler_rules(void **state)
 {
 	const struct agate_tiler_payload good = {
@@ -318,6 +375,7 @@ int main(void)
 		with_device(test_where_a_chain_may_begin),
 		with_device(test_numbers_of_jobs),
 		with_device(test_write_value_rules),
+		with_device(test_compute_rules),
 		with_device(test_tiler_rules),
 		with_device(test_fragment_rules),
 		with_device(test_reading_the_end),
