@@ -226,7 +226,16 @@
 #define AS_TRANSCFG_HI(as)		MMU_AS_REG(as, 0x34)
 #define   AS_TRANSCFG_MODE(x)		((x) & 0xf)
 #define   AS_TRANSCFG_MODE_LEGACY	0
+#define   AS_TRANSCFG_MODE_UNMAPPED	1
+#define   AS_TRANSCFG_MODE_IDENTITY	2
 #define   AS_TRANSCFG_MODE_AARCH64_4K	6
+#define   AS_TRANSCFG_MODE_AARCH64_64K	8
+#define   AS_TRANSCFG_INA_BITS(x)	(((x) >> 6) & 0x1f)
+#define   AS_TRANSCFG_PTW_MEMATTR(x)	(((x) >> 24) & 0x3)
+#define   AS_TRANSCFG_PTW_MEMATTR_NC	(1u << 24)
+#define   AS_TRANSCFG_PTW_MEMATTR_WB	(2u << 24)
+#define   AS_TRANSCFG_PTW_SH_OS		(2u << 28)
+#define   AS_TRANSCFG_R_ALLOCATE	(1u << 30)
 #define AS_FAULTEXTRA_LO(as)		MMU_AS_REG(as, 0x38)
 #define AS_FAULTEXTRA_HI(as)		MMU_AS_REG(as, 0x3c)
 
@@ -237,6 +246,14 @@
 #define   AS_TRANSTAB_LPAE_ADRMODE_TABLE 3
 #define AS_TRANSTAB_LPAE_READ_INNER	(1u << 2)
 #define AS_TRANSTAB_LPAE_SHARE_OUTER	(1u << 4)
+
+/* MEMATTR in AArch64 mode: one byte for each attribute index. */
+#define AS_MEMATTR_AARCH64(memattr, idx) (((memattr) >> (8 * (idx))) & 0xff)
+#define AS_MEMATTR_AARCH64_TYPE(byte)	((byte) >> 6)
+#define   AS_MEMATTR_AARCH64_TYPE_SHARED 0
+#define   AS_MEMATTR_AARCH64_TYPE_NC	1
+#define   AS_MEMATTR_AARCH64_TYPE_WB	2
+#define   AS_MEMATTR_AARCH64_TYPE_FAULT	3
 
 /* Smallest region AS_LOCKADDR can name: 32 KiB (width 14: 2^(14+1) bytes). */
 #define AS_LOCK_MIN_ORDER		15
@@ -257,6 +274,24 @@
 #define LPAE_SH_OUTER			(2ull << 8)
 #define LPAE_XN				(1ull << 54)
 #define LPAE_ADDR			0x0000fffffffff000ull
+
+/*
+ * AArch64 stage 1, 4 KiB granule: a block is 1 at levels 1 and 2, a page 3 at
+ * level 3, a table 3 above it; permissions as the least privileged have them.
+ */
+#define AARCH64_TYPE(pte)		((pte) & 3)
+#define   AARCH64_TYPE_BLOCK		1
+#define   AARCH64_TYPE_TABLE		3
+#define   AARCH64_TYPE_PAGE		3
+#define AARCH64_ATTR(idx)		((unsigned long long)(idx) << 2)
+#define AARCH64_ATTR_OF(pte)		(((pte) >> 2) & 7)
+#define AARCH64_AP_MASK			(3ull << 6)
+#define AARCH64_AP_RW			(1ull << 6)
+#define AARCH64_AP_RO			(3ull << 6)
+#define AARCH64_SH_OUTER		(2ull << 8)
+#define AARCH64_AF			(1ull << 10)
+#define AARCH64_XN			(1ull << 54)
+#define AARCH64_ADDR			0x0000fffffffff000ull
 
 /* ---- Agate's own: counters, 0x8000 (64-bit, lo then hi, read-only) ---- */
 

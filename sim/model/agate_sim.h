@@ -20,6 +20,7 @@ struct agate_sim;
 
 enum agate_sim_gpu {
 	AGATE_SIM_MIDGARD,	/* LPAE page tables */
+	AGATE_SIM_BIFROST,	/* AArch64 ones as well, through TRANSCFG */
 };
 
 enum agate_sim_event_kind {

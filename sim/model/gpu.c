@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The GPU control block (hardware.md, section 2), without its power domains.
+ * The GPU control block (hardware.md, section 2), without identity and power.
  *
  * A reset loses all state when the command is written and takes model time to
  * complete; until then only the interrupt registers can be written, so a
@@ -9,59 +9,6 @@
  */
 #include "model.h"
 
-static uint32_t gpu_identity(const struct agate_sim *sim, uint32_t offset)
-{
-	switch (offset) {
-	case GPU_ID:
-		return sim->gpu.id;
-	case GPU_L2_FEATURES:
-		/* 128-bit bus, 512 KiB, 4 ways, 64-byte lines */
-		return 7u << 24 | 19u << 16 | 2u << 8 | 6u;
-	case GPU_TILER_FEATURES:
-		/* smallest bin 2^9 bytes, 8 hierarchy levels at once */
-		return 8u << 8 | 9u;
-	case GPU_MEM_FEATURES:
-		return 1;	/* one coherent core group */
-	case GPU_MMU_FEATURES:
-		return AGATE_PHYS_BITS << 8 | AGATE_VA_BITS;
-	case GPU_AS_PRESENT:
-		return (1u << MMU_NUM_AS) - 1;
-	case GPU_JS_PRESENT:
-		return (1u << AGATE_MAX_SLOTS) - 1;
-	case GPU_THREAD_MAX_THREADS:
-	case GPU_THREAD_MAX_WORKGROUP_SIZE:
-	case GPU_THREAD_MAX_BARRIER_SIZE:
-		return 256;
-	case GPU_THREAD_FEATURES:
-		/* 10-entry task queue, 4 thread-group split, 1,024 registers */
-		return 10u << 24 | 4u << 16 | 1024u;
-	case GPU_COHERENCY_FEATURES:
-		return GPU_COHERENCY_FEATURE_ACE;
-	}
-	/* The rest describes what this GPU does not have: textures, AFBC, a stack. */
-	return 0;
-}
-
-/* Read-only registers whose value never changes. */
-static bool gpu_is_identity(uint32_t offset)
-{
-	if (offset <= GPU_JS_PRESENT)
-		return true;
-	if (offset >= GPU_THREAD_MAX_THREADS && offset < GPU_JS_FEATURES(0))
-		return true;
-	switch (offset) {
-	case GPU_AFBC_FEATURES:
-	case GPU_COHERENCY_FEATURES:
-	case GPU_THREAD_TLS_ALLOC:
-	case GPU_STACK_PRESENT_LO:
-	case GPU_STACK_PRESENT_HI:
-	case GPU_STACK_READY_LO:
-	case GPU_STACK_READY_HI:
-		return true;
-	}
-	return false;
-}
-
 uint64_t gpu_cycle_count(const struct agate_sim *sim)
 {
 	if (!sim->gpu.counting)
@@ -69,10 +16,10 @@ uint64_t gpu_cycle_count(const struct agate_sim *sim)
 	return sim->time - sim->gpu.cycle_base;
 }
 
-/* What a reset leaves of the block: its identity. */
+/* A reset leaves nothing of what can be written. */
 static void gpu_lose_state(struct agate_sim *sim)
 {
-	sim->gpu = (struct gpu){ .id = sim->gpu.id };
+	sim->gpu = (struct gpu){ 0 };
 	irq_reset(&sim->irq[AGATE_VECTOR_GPU]);
 	irq_reset(&sim->irq[AGATE_VECTOR_JOB]);
 	irq_reset(&sim->irq[AGATE_VECTOR_MMU]);
@@ -81,7 +28,7 @@ static void gpu_lose_state(struct agate_sim *sim)
 	power_reset(sim);
 }
 
-void gpu_init(struct agate_sim *sim, uint32_t id)
+void gpu_init(struct agate_sim *sim)
 {
 	irq_init(&sim->irq[AGATE_VECTOR_GPU], AGATE_VECTOR_GPU,
 		 GPU_IRQ_FAULT | GPU_IRQ_MULTIPLE_FAULT | GPU_IRQ_RESET_COMPLETED |
@@ -89,7 +36,6 @@ void gpu_init(struct agate_sim *sim, uint32_t id)
 		 GPU_IRQ_PERFCNT_SAMPLE_COMPLETED | GPU_IRQ_CLEAN_CACHES_COMPLETED,
 		 GPU_IRQ_RESET_COMPLETED | GPU_IRQ_POWER_CHANGED_SINGLE |
 		 GPU_IRQ_POWER_CHANGED_ALL | GPU_IRQ_CLEAN_CACHES_COMPLETED);
-	sim->gpu.id = id;
 }
 
 static void gpu_start_reset(struct agate_sim *sim, uint32_t command)
@@ -243,15 +189,7 @@ static bool gpu_read_state(struct agate_sim *sim, uint32_t offset, uint32_t *val
 
 bool gpu_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 {
-	if (gpu_is_identity(offset)) {
-		*value = gpu_identity(sim, offset);
-		return true;
-	}
-	if (offset >= GPU_JS_FEATURES(0) && offset <= GPU_JS_FEATURES(15)) {
-		*value = slot_features((offset - GPU_JS_FEATURES(0)) / 4);
-		return true;
-	}
-	return power_read(sim, offset, value) || gpu_read_state(sim, offset, value);
+	return identity_read(sim, offset, value) || power_read(sim, offset, value) || gpu_read_state(sim, offset, value);
 }
 
 static void gpu_write_override(struct agate_sim *sim, unsigned int n, uint32_t value)
@@ -302,9 +240,7 @@ bool gpu_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
 	}
 	if (gpu_write_state(sim, offset, value))
 		return true;
-	if (!gpu_is_identity(offset) && !(offset >= GPU_JS_FEATURES(0) &&
-					  offset <= GPU_JS_FEATURES(15)) &&
-	    !gpu_read_state(sim, offset, &ignored))
+	if (!identity_read(sim, offset, &ignored) && !gpu_read_state(sim, offset, &ignored))
 		return false;
 	sim_hint(sim, 2, "a write to a read-only register is ignored");
 	return true;

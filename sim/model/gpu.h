@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The GPU control block: identity, GPU_CMD, reset, cycle counter.
+ * The GPU control block: GPU_CMD, reset, cycle counter.
  */
 #ifndef AGATE_MODEL_GPU_H
 #define AGATE_MODEL_GPU_H
@@ -11,7 +11,6 @@
 struct agate_sim;
 
 struct gpu {
-	uint32_t id;
 	uint64_t reset_due;		/* 0: no reset in progress */
 	bool reset_hard;		/* and it is a hard one */
 	bool reset_watched;
@@ -26,7 +25,7 @@ struct gpu {
 	uint32_t config[4];		/* JM, SHADER, TILER, L2_MMU */
 };
 
-void gpu_init(struct agate_sim *sim, uint32_t id);
+void gpu_init(struct agate_sim *sim);
 
 /* Registers 0x000 to 0xfff; false: no such register. */
 bool gpu_read(struct agate_sim *sim, uint32_t offset, uint32_t *value);

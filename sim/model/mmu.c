@@ -14,6 +14,9 @@
 #define LOCK_WIDTH(lockaddr)	((unsigned int)((lockaddr) & 0x3f))
 #define LOCK_MIN_WIDTH		(AS_LOCK_MIN_ORDER - 1)
 
+/* TRANSCFG's INA_BITS: this many bits of a virtual address, less the field. */
+#define INA_NONE		55u
+
 int mmu_init(struct agate_sim *sim, unsigned int tlb_entries, uint32_t seed)
 {
 	unsigned int n;
@@ -55,18 +58,57 @@ bool mmu_is_set_up(const struct agate_sim *sim, unsigned int n)
 
 /* ---- Commands ---------------------------------------------------------- */
 
-static void as_update(struct address_space *as)
+/* LPAE is every GPU's format; only some have others to choose from. */
+static bool as_has_format(const struct agate_sim *sim, uint64_t transcfg)
 {
-	uint64_t transtab = as->command_transtab;
-
-	as->root = transtab & LPAE_ADDR;
-	as->mode = MMU_UNMAPPED;
-	if (AS_TRANSCFG_MODE(as->command_transcfg) == AS_TRANSCFG_MODE_LEGACY) {
-		if (AS_TRANSTAB_LPAE_ADRMODE(transtab) == AS_TRANSTAB_LPAE_ADRMODE_TABLE)
-			as->mode = MMU_TABLE_LPAE;
-		if (AS_TRANSTAB_LPAE_ADRMODE(transtab) == AS_TRANSTAB_LPAE_ADRMODE_IDENTITY)
-			as->mode = MMU_IDENTITY;
+	switch (AS_TRANSCFG_MODE(transcfg)) {
+	case AS_TRANSCFG_MODE_LEGACY:
+		return true;
+	case AS_TRANSCFG_MODE_UNMAPPED:
+	case AS_TRANSCFG_MODE_IDENTITY:
+	case AS_TRANSCFG_MODE_AARCH64_4K:
+		return sim->identity->table_formats;
 	}
+	return false;
+}
+
+/* In LPAE the mode is in TRANSTAB's low bits. */
+static enum mmu_mode lpae_mode(uint64_t transtab)
+{
+	switch (AS_TRANSTAB_LPAE_ADRMODE(transtab)) {
+	case AS_TRANSTAB_LPAE_ADRMODE_TABLE:
+		return MMU_TABLE_LPAE;
+	case AS_TRANSTAB_LPAE_ADRMODE_IDENTITY:
+		return MMU_IDENTITY;
+	}
+	return MMU_UNMAPPED;
+}
+
+static enum mmu_mode as_mode(const struct agate_sim *sim, const struct address_space *as)
+{
+	if (!as_has_format(sim, as->command_transcfg))
+		return MMU_UNMAPPED;
+	switch (AS_TRANSCFG_MODE(as->command_transcfg)) {
+	case AS_TRANSCFG_MODE_LEGACY:
+		return lpae_mode(as->command_transtab);
+	case AS_TRANSCFG_MODE_IDENTITY:
+		return MMU_IDENTITY;
+	case AS_TRANSCFG_MODE_AARCH64_4K:
+		return MMU_TABLE_AARCH64;
+	}
+	return MMU_UNMAPPED;
+}
+
+static void as_update(const struct agate_sim *sim, struct address_space *as)
+{
+	unsigned int ina = AS_TRANSCFG_INA_BITS(as->command_transcfg);
+
+	as->mode = as_mode(sim, as);
+	as->root = as->command_transtab & LPAE_ADDR;
+	as->attributes = as->command_memattr;
+	as->va_bits = AGATE_VA_BITS;
+	if (as->mode == MMU_TABLE_AARCH64 && INA_NONE - ina < AGATE_VA_BITS)
+		as->va_bits = INA_NONE - ina;
 	tlb_drop(&as->tlb, 0, UINT64_MAX);
 }
 
@@ -102,7 +144,7 @@ static void as_complete(struct agate_sim *sim, unsigned int n)
 		as_lock(as);
 		return;
 	case AS_COMMAND_UPDATE:
-		as_update(as);
+		as_update(sim, as);
 		break;
 	case AS_COMMAND_UNLOCK:
 		as->locked = false;
@@ -120,8 +162,7 @@ static void as_judge(struct agate_sim *sim, const struct address_space *as, uint
 		sim_hint(sim, 4, "LOCKADDR names less than 32 KiB: 32 KiB are locked");
 	if (command >= AS_COMMAND_FLUSH_PT && !as->locked)
 		sim_hint(sim, 4, "a flush without a locked region drops nothing");
-	if (command == AS_COMMAND_UPDATE &&
-	    AS_TRANSCFG_MODE(as->transcfg) != AS_TRANSCFG_MODE_LEGACY)
+	if (command == AS_COMMAND_UPDATE && !as_has_format(sim, as->transcfg))
 		sim_hint(sim, 4, "TRANSCFG asks for a table format that this GPU does not have");
 }
 
@@ -145,6 +186,7 @@ static void as_command(struct agate_sim *sim, unsigned int n, uint32_t command)
 	as->command_due = sim_due(sim, sim->latency[AGATE_SIM_LATENCY_AS]);
 	as->command_watched = false;
 	as->command_transtab = as->transtab;
+	as->command_memattr = as->memattr;
 	as->command_transcfg = as->transcfg;
 	as->command_lockaddr = as->lockaddr;
 	sim_event(sim, AGATE_EV_AS, n, command, as->lockaddr, NULL);

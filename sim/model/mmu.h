@@ -31,9 +31,12 @@ enum mmu_mode {
 	MMU_UNMAPPED,
 	MMU_IDENTITY,
 	MMU_TABLE_LPAE,
+	MMU_TABLE_AARCH64,
 };
 
 /* ---- walk.c ------------------------------------------------------------ */
+
+struct address_space;
 
 struct walk {
 	enum agate_exception exception;	/* AGATE_EXC_NOT_STARTED: translated */
@@ -43,8 +46,9 @@ struct walk {
 	uint64_t pte;			/* last entry read */
 };
 
-/* Walk the tables at root for va.  Reads memory, changes nothing else. */
-void walk_lpae(struct agate_sim *sim, uint64_t root, uint64_t va, struct walk *walk);
+/* Walk an address space's tables for va.  Reads memory, changes nothing else. */
+void walk_tables(struct agate_sim *sim, const struct address_space *as, uint64_t va,
+		 struct walk *walk);
 
 static inline bool walk_failed(const struct walk *walk)
 {
@@ -92,6 +96,8 @@ struct address_space {
 	/* What UPDATE latched. */
 	enum mmu_mode mode;
 	uint64_t root;
+	uint64_t attributes;	/* MEMATTR; AArch64 only */
+	unsigned int va_bits;
 	struct tlb tlb;
 
 	/* The command in progress, with the registers it took. */
@@ -99,6 +105,7 @@ struct address_space {
 	uint64_t command_due;
 	bool command_watched;
 	uint64_t command_transtab;
+	uint64_t command_memattr;
 	uint64_t command_transcfg;
 	uint64_t command_lockaddr;
 

@@ -14,6 +14,7 @@
 
 #include "agate_sim.h"
 #include "gpu.h"
+#include "identity.h"
 #include "irq.h"
 #include "mmu.h"
 #include "power.h"
@@ -33,6 +34,9 @@ struct agate_sim {
 
 	uint8_t *vram;
 	size_t vram_size;
+
+	const struct identity *identity;
+	uint32_t id;			/* GPU_ID */
 
 	struct gpu gpu;
 	struct power power;

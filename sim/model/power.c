@@ -15,18 +15,11 @@ enum power_reg {
 	POWER_PWRACTIVE	= 0x240,
 };
 
-static const uint32_t power_present[POWER_DOMAINS] = {
-	[POWER_SHADER] = 0xf,
-	[POWER_TILER] = 0x1,
-	[POWER_L2] = 0x1,
-};
-
 void power_init(struct agate_sim *sim)
 {
-	unsigned int id;
-
-	for (id = 0; id < POWER_DOMAINS; id++)
-		sim->power.domain[id].present = power_present[id];
+	sim->power.domain[POWER_SHADER].present = sim->identity->shaders;
+	sim->power.domain[POWER_TILER].present = 0x1;
+	sim->power.domain[POWER_L2].present = 0x1;
 	power_reset(sim);
 }
 

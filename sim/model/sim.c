@@ -12,15 +12,13 @@
 #define DEFAULT_AS_LATENCY	16
 #define DEFAULT_STOP_LATENCY	0	/* at once */
 
-#define DEFAULT_REVISION	(0u << 12 | 1u << 4)	/* r0p1 */
-
 struct agate_sim *agate_sim_create(const struct agate_sim_config *config,
 				   const struct agate_sim_host_ops *ops, void *ctx)
 {
-	uint32_t id = (uint32_t)AGATE_PRODUCT_MIDGARD << 16 | DEFAULT_REVISION;
+	const struct identity *identity = identity_of(config->gpu);
 	struct agate_sim *sim;
 
-	if (config->gpu != AGATE_SIM_MIDGARD || (config->vram_size && !config->vram))
+	if (!identity || (config->vram_size && !config->vram))
 		return NULL;
 	if (!ops->mem_read || !ops->mem_write || !ops->raise)
 		return NULL;
@@ -29,6 +27,8 @@ struct agate_sim *agate_sim_create(const struct agate_sim_config *config,
 		return NULL;
 	sim->ops = *ops;
 	sim->ctx = ctx;
+	sim->identity = identity;
+	sim->id = config->gpu_id ? config->gpu_id : identity->id;
 	sim->vram = config->vram;
 	sim->vram_size = config->vram_size;
 	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_POWER, config->power_latency);
@@ -36,7 +36,7 @@ struct agate_sim *agate_sim_create(const struct agate_sim_config *config,
 	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_HARD_RESET, config->hard_reset_latency);
 	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_AS, config->as_latency);
 	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_STOP, config->stop_latency);
-	gpu_init(sim, config->gpu_id ? config->gpu_id : id);
+	gpu_init(sim);
 	power_init(sim);
 	slot_init(sim);
 	if (mmu_init(sim, config->tlb_entries, config->seed)) {

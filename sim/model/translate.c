@@ -90,7 +90,7 @@ static void mmu_check_stale(struct agate_sim *sim, const struct address_space *a
 	if (entry->checked == sim->unit)
 		return;
 	entry->checked = sim->unit;
-	walk_lpae(sim, as->root, va, &now);
+	walk_tables(sim, as, va, &now);
 	if (!walk_failed(&now) && now.access == entry->access &&
 	    (now.pa | mmu_offset(va, now.level)) == (entry->pa | mmu_offset(va, entry->level)))
 		return;
@@ -114,7 +114,7 @@ static struct tlb_entry *mmu_lookup(struct agate_sim *sim, unsigned int n, uint6
 	}
 	sim_count(sim, AGATE_CNT_TLB_MISSES, 1);
 	sim_count(sim, AGATE_CNT_WALKS, 1);
-	walk_lpae(sim, as->root, va, walk);
+	walk_tables(sim, as, va, walk);
 	sim->time += walk->level + 1;	/* a memory access a level */
 	sim_event(sim, AGATE_EV_WALK, n, va, walk->pte, NULL);
 	if (walk_failed(walk))
@@ -161,6 +161,7 @@ enum mmu_result mmu_translate(struct agate_sim *sim, struct slot *slot, uint64_t
 		*pa = va;
 		return MMU_OK;
 	case MMU_TABLE_LPAE:
+	case MMU_TABLE_AARCH64:
 		break;
 	}
 	return mmu_translate_table(sim, slot, va, access, pa);

@@ -61,7 +61,7 @@ static const struct option option_table[] = {
 static const char usage[] =
 	"usage: agate-sim --bar2-fd N --doorbell-fd N --vector-fds A,B,C,D\n"
 	"                 --ram-fd N --ram GPA:SIZE:OFFSET[,...] --ready-fd N\n"
-	"                 [--gpu midgard] [--gpu-id HEX] [--seed N] [--tlb-entries N]\n"
+	"                 [--gpu midgard|bifrost] [--gpu-id HEX] [--seed N] [--tlb-entries N]\n"
 	"                 [--log FILE] [--log-level events|walks|all] [--log-limit MIB]\n"
 	"                 [--control-fd N] [--power-latency CYCLES]\n"
 	"                 [--reset-latency CYCLES] [--hard-reset-latency CYCLES]\n"
@@ -107,6 +107,12 @@ static bool parse_vectors(const char *text, int fds[AGATE_NUM_VECTORS])
 	/* %c matches only when there is something left over. */
 	return sscanf(text, "%d,%d,%d,%d%c", &fds[0], &fds[1], &fds[2], &fds[3], &after) ==
 	       AGATE_NUM_VECTORS;
+}
+
+static bool parse_gpu(const char *text, enum agate_sim_gpu *gpu)
+{
+	*gpu = strcmp(text, "bifrost") ? AGATE_SIM_MIDGARD : AGATE_SIM_BIFROST;
+	return !strcmp(text, "bifrost") || !strcmp(text, "midgard");
 }
 
 static bool parse_level(const char *text, enum log_level *level)
@@ -161,8 +167,7 @@ static bool option_set(struct options *o, int id, const char *text)
 	case OPT_CONTROL_FD:
 		return parse_fd(text, &o->control_fd);
 	case OPT_GPU:
-		o->config.gpu = AGATE_SIM_MIDGARD;
-		return !strcmp(text, "midgard");
+		return parse_gpu(text, &o->config.gpu);
 	case OPT_GPU_ID:
 		return parse_u32(text, 16, &o->config.gpu_id);
 	case OPT_LOG:

@@ -141,10 +141,12 @@ void bench_reset(struct bench *b)
 
 void bench_power_on(struct bench *b)
 {
+	uint32_t shaders = rd(b, GPU_SHADER_PRESENT_LO);
+
 	wr(b, GPU_L2_PWRON_LO, 0x1);
 	poll_reg(b, GPU_L2_READY_LO, 0x1, 0x1);
-	wr(b, GPU_SHADER_PWRON_LO, 0xf);
-	poll_reg(b, GPU_SHADER_READY_LO, 0xf, 0xf);
+	wr(b, GPU_SHADER_PWRON_LO, shaders);
+	poll_reg(b, GPU_SHADER_READY_LO, shaders, shaders);
 	wr(b, GPU_TILER_PWRON_LO, 0x1);
 	poll_reg(b, GPU_TILER_READY_LO, 0x1, 0x1);
 }
@@ -159,6 +161,14 @@ void as_set_table(struct bench *b, unsigned int as, uint64_t root)
 {
 	wr64(b, AS_TRANSTAB_LO(as), root | 0x3);
 	wr64(b, AS_MEMATTR_LO(as), 0x888d88);
+	as_command(b, as, AS_COMMAND_UPDATE);
+}
+
+void as_set_aarch64(struct bench *b, unsigned int as, uint64_t root, uint64_t transcfg)
+{
+	wr64(b, AS_TRANSTAB_LO(as), root);
+	wr64(b, AS_MEMATTR_LO(as), 0xc04c8d888d8f88);
+	wr64(b, AS_TRANSCFG_LO(as), transcfg);
 	as_command(b, as, AS_COMMAND_UPDATE);
 }
 
@@ -208,9 +218,9 @@ void put_tables(struct bench *b)
 		put64(b, 0x40003000 + 8 * n, 0x400100c1 + 0x1000 * n);
 }
 
-struct bench *bench_ready(void)
+struct bench *bench_ready_with(const struct agate_sim_config *config)
 {
-	struct bench *b = bench_new();
+	struct bench *b = bench_new_with(config);
 
 	bench_reset(b);
 	bench_power_on(b);
@@ -219,6 +229,26 @@ struct bench *bench_ready(void)
 	as_set_table(b, 0, TABLE_L0);
 	wr(b, JOB_INT_MASK, 0x70007);
 	wr(b, MMU_INT_MASK, 0xff00ff);
+	forget_events(b);
+	return b;
+}
+
+struct bench *bench_ready(void)
+{
+	struct agate_sim_config config = { .gpu = AGATE_SIM_MIDGARD, .seed = 1 };
+
+	return bench_ready_with(&config);
+}
+
+struct bench *bench_ready_aarch64(void)
+{
+	struct agate_sim_config config = { .gpu = AGATE_SIM_BIFROST, .seed = 1 };
+	struct bench *b = bench_ready_with(&config);
+	unsigned int n;
+
+	for (n = 0; n < MAPPED_PAGES; n++)
+		put64(b, 0x40003000 + 8 * n, 0x40010443 + 0x1000 * n);
+	as_set_aarch64(b, 0, TABLE_L0, AS_TRANSCFG_MODE_AARCH64_4K);
 	forget_events(b);
 	return b;
 }

@@ -91,6 +91,15 @@ void put_tables(struct bench *b);
 
 /* Reset, power, tables, address space 0 set up, interrupts unmasked. */
 struct bench *bench_ready(void);
+struct bench *bench_ready_with(const struct agate_sim_config *config);
+
+/*
+ * The same in AArch64 tables, for a GPU that has them: [n] of level 3 is
+ * 0x40010443 + n * 0x1000, a page with the access flag, read and write, and
+ * attribute 0, which is 0x88.
+ */
+struct bench *bench_ready_aarch64(void);
+void as_set_aarch64(struct bench *b, unsigned int as, uint64_t root, uint64_t transcfg);
 
 /* A job header at VA + offset, 64-bit next, and WRITE_VALUE with its payload. */
 void put_job(struct bench *b, uint32_t offset, unsigned int type, uint64_t next);

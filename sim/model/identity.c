@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Identity (hardware.md, section 2.1): two GPUs, one with the features of a
+ * Mali-T860, one with those of a G31, and the read-only registers that tell.
+ */
+#include "model.h"
+
+#define GPU_ID_OF(product)	((uint32_t)(product) << 16 | 0u << 12 | 1u << 4)	/* r0p1 */
+
+/* log2 of the bus width in bits, the size, the ways and the line in bytes. */
+#define L2_FEATURES(bus, size, ways, line) \
+	((uint32_t)(bus) << 24 | (uint32_t)(size) << 16 | (ways) << 8 | (line))
+
+static const struct identity identities[] = {
+	[AGATE_SIM_MIDGARD] = {
+		.id = GPU_ID_OF(AGATE_PRODUCT_MIDGARD),
+		.l2_features = L2_FEATURES(7, 19, 2, 6),
+		/* smallest bin 2^9 bytes, 8 hierarchy levels at once */
+		.tiler_features = 8u << 8 | 9u,
+		.threads = 256,
+		/* 10-entry task queue, 4 thread-group split, 1,024 registers */
+		.thread_features = 10u << 24 | 4u << 16 | 1024u,
+		.shaders = 0xf,
+	},
+	[AGATE_SIM_BIFROST] = {
+		.id = GPU_ID_OF(AGATE_PRODUCT_BIFROST),
+		.l2_features = L2_FEATURES(7, 17, 2, 6),
+		.core_features = 2,
+		/* smallest bin 2^9 bytes, 2 hierarchy levels at once */
+		.tiler_features = 2u << 8 | 9u,
+		.threads = 384,
+		/* 4-entry task queue, 8,192 registers */
+		.thread_features = 4u << 24 | 8192u,
+		.shaders = 0x3,
+		.table_formats = true,
+	},
+};
+
+const struct identity *identity_of(enum agate_sim_gpu gpu)
+{
+	if ((unsigned int)gpu >= sizeof(identities) / sizeof(identities[0]))
+		return NULL;
+	return &identities[gpu];
+}
+
+bool identity_read(const struct agate_sim *sim, uint32_t offset, uint32_t *value)
+{
+	const struct identity *identity = sim->identity;
+
+	if (offset >= GPU_JS_FEATURES(0) && offset <= GPU_JS_FEATURES(15)) {
+		*value = slot_features((offset - GPU_JS_FEATURES(0)) / 4);
+		return true;
+	}
+	switch (offset) {
+	case GPU_ID:
+		*value = sim->id;
+		return true;
+	case GPU_L2_FEATURES:
+		*value = identity->l2_features;
+		return true;
+	case GPU_CORE_FEATURES:
+		*value = identity->core_features;
+		return true;
+	case GPU_TILER_FEATURES:
+		*value = identity->tiler_features;
+		return true;
+	case GPU_MEM_FEATURES:
+		*value = 1;	/* one coherent core group */
+		return true;
+	case GPU_MMU_FEATURES:
+		*value = AGATE_PHYS_BITS << 8 | AGATE_VA_BITS;
+		return true;
+	case GPU_AS_PRESENT:
+		*value = (1u << MMU_NUM_AS) - 1;
+		return true;
+	case GPU_JS_PRESENT:
+		*value = (1u << AGATE_MAX_SLOTS) - 1;
+		return true;
+	case GPU_THREAD_MAX_THREADS:
+	case GPU_THREAD_MAX_WORKGROUP_SIZE:
+	case GPU_THREAD_MAX_BARRIER_SIZE:
+		*value = identity->threads;
+		return true;
+	case GPU_THREAD_FEATURES:
+		*value = identity->thread_features;
+		return true;
+	case GPU_COHERENCY_FEATURES:
+		*value = GPU_COHERENCY_FEATURE_ACE;
+		return true;
+	case GPU_TEXTURE_FEATURES(0):
+	case GPU_TEXTURE_FEATURES(1):
+	case GPU_TEXTURE_FEATURES(2):
+	case GPU_TEXTURE_FEATURES(3):
+	case GPU_AFBC_FEATURES:
+	case GPU_THREAD_TLS_ALLOC:
+	case GPU_STACK_PRESENT_LO:
+	case GPU_STACK_PRESENT_HI:
+	case GPU_STACK_READY_LO:
+	case GPU_STACK_READY_HI:
+		*value = 0;	/* textures, AFBC, a stack: it has none */
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a GPU says about itself, and what follows from it.
+ */
+#ifndef AGATE_MODEL_IDENTITY_H
+#define AGATE_MODEL_IDENTITY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agate_sim.h"
+
+struct agate_sim;
+
+struct identity {
+	uint32_t id;			/* GPU_ID, unless the configuration names one */
+	uint32_t l2_features;
+	uint32_t core_features;
+	uint32_t tiler_features;
+	uint32_t threads;		/* at once, in a core */
+	uint32_t thread_features;
+	uint32_t shaders;		/* cores that are present */
+	bool table_formats;		/* TRANSCFG has a choice of them */
+};
+
+/* NULL: there is no such GPU. */
+const struct identity *identity_of(enum agate_sim_gpu gpu);
+
+/* Registers whose value never changes; false: it is none of them. */
+bool identity_read(const struct agate_sim *sim, uint32_t offset, uint32_t *value);
+
+#endif /* AGATE_MODEL_IDENTITY_H */
