@@ -59,6 +59,12 @@ struct agate_sim_host_ops {
 	 */
 	int (*mem_read)(void *ctx, uint64_t pa, void *buf, size_t len);
 	int (*mem_write)(void *ctx, uint64_t pa, const void *buf, size_t len);
+	/*
+	 * Optional: where those bytes of RAM are in the host's memory, or NULL, so
+	 * that much is moved without a copy between.  The same rules; valid until
+	 * the next call into the model.
+	 */
+	void *(*mem_at)(void *ctx, uint64_t pa, size_t len);
 	/* Send the message of one MSI-X vector.  Must not block. */
 	void (*raise)(void *ctx, unsigned int vector);
 	/* One event; NULL when nobody listens. */

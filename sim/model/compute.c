@@ -2,11 +2,11 @@
 /*
  * COMPUTE (hardware.md, section 3): fill, copy, copy of a rectangle, checksum.
  *
- * Memory is moved in pieces that lie in one page of what is written: a piece is
- * read whole before any of it is written, and its page is translated before its
- * first byte is.  So a piece that has to wait has changed nothing, and the job
- * resumes at the very byte, in whichever direction it goes.  A unit of work
- * moves a page at most, in as many pieces as that takes.
+ * Memory is moved in pieces that lie in one page of what is read and in one of
+ * what is written, and both are translated before the first byte is moved.  So a
+ * piece that has to wait has changed nothing, and the job resumes at the very
+ * byte, in whichever direction it goes.  A unit of work moves two pages or many
+ * small rows, so that stops and other slots need not wait.
  */
 #include <string.h>
 
@@ -17,7 +17,8 @@
 #define COMPUTE_CYCLES_SETUP	16
 #define COMPUTE_CYCLES_PIECE	2
 #define COMPUTE_BEAT		16	/* bytes read or written in a cycle */
-#define COMPUTE_UNIT_PIECES	64
+#define COMPUTE_UNIT_PIECES	64	/* a unit ends at either */
+#define COMPUTE_UNIT_BYTES	(2 * GPU_PAGE_SIZE)
 
 #define CRC32_POLYNOMIAL	0xedb88320u	/* IEEE 802.3's, bits reversed */
 
@@ -189,21 +190,19 @@ static enum agate_run copy_piece(struct agate_exec *x, struct compute_job *job, 
 	const uint64_t left = p->size - job->done;
 	uint64_t dst = p->dst + row * p->dst_stride;
 	uint64_t src = p->src + row * p->src_stride;
-	uint8_t piece[GPU_PAGE_SIZE];
 	enum agate_run why;
 	size_t len;
 
 	if (job->backward) {
-		len = room_below(dst + left, left);
+		len = room_below(src + left, room_below(dst + left, left));
 		dst += left - len;
 		src += left - len;
 	} else {
 		dst += job->done;
 		src += job->done;
-		len = room_above(dst, left);
+		len = room_above(src, room_above(dst, left));
 	}
-	if (agate_exec_read(x, src, piece, len, &why) ||
-	    agate_exec_write(x, dst, piece, len, &why))
+	if (agate_exec_move(x, dst, src, len, &why))
 		return why;
 	agate_exec_cost(x, COMPUTE_CYCLES_PIECE + 2 * beats(len));
 	agate_exec_count(x, AGATE_CNT_BYTES_COPIED, len);
@@ -262,7 +261,7 @@ static enum agate_run compute_finish(struct agate_exec *x, const struct compute_
 static enum agate_run compute_run(struct agate_exec *x, void *state)
 {
 	struct compute_job *job = state;
-	size_t budget = GPU_PAGE_SIZE;
+	size_t budget = COMPUTE_UNIT_BYTES;
 	unsigned int i;
 
 	if (!job->ready)

@@ -94,6 +94,29 @@ int agate_exec_write(struct agate_exec *x, uint64_t va, const void *buf, size_t 
 	return 0;
 }
 
+int agate_exec_move(struct agate_exec *x, uint64_t dst, uint64_t src, size_t len,
+		    enum agate_run *why)
+{
+	uint64_t dst_pa, src_pa;
+
+	*why = exec_translate(x, src, MMU_READ, &src_pa);
+	if (*why == AGATE_RUN_DONE)
+		*why = exec_translate(x, dst, MMU_WRITE, &dst_pa);
+	if (*why != AGATE_RUN_DONE)
+		return -1;
+	switch (phys_copy(x->sim, dst_pa, src_pa, len)) {
+	case PHYS_COPIED:
+		return 0;
+	case PHYS_NO_SRC:
+		*why = agate_exec_fail(x, AGATE_EXC_JOB_BUS_FAULT, src);
+		break;
+	case PHYS_NO_DST:
+		*why = agate_exec_fail(x, AGATE_EXC_JOB_BUS_FAULT, dst);
+		break;
+	}
+	return -1;
+}
+
 void agate_exec_cost(struct agate_exec *x, unsigned int cycles)
 {
 	x->sim->time += cycles;

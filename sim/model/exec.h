@@ -45,6 +45,13 @@ int agate_exec_read(struct agate_exec *x, uint64_t va, void *buf, size_t len,
 int agate_exec_write(struct agate_exec *x, uint64_t va, const void *buf, size_t len,
 		     enum agate_run *why);
 
+/*
+ * Move len bytes from src to dst, each within one page, as memmove() does and as
+ * a whole: while it waits nothing has been moved.
+ */
+int agate_exec_move(struct agate_exec *x, uint64_t dst, uint64_t src, size_t len,
+		    enum agate_run *why);
+
 /* End the job with exception and fault_pointer; returns AGATE_RUN_FAULT. */
 enum agate_run agate_exec_fail(struct agate_exec *x, enum agate_exception exception,
 			       uint64_t fault_pointer);

@@ -85,4 +85,13 @@ static inline void reg_set_half(uint64_t *reg, bool high, uint32_t value)
 int phys_read(struct agate_sim *sim, uint64_t pa, void *buf, size_t len);
 int phys_write(struct agate_sim *sim, uint64_t pa, const void *buf, size_t len);
 
+/* From one place to another, each in one page, as memmove() does. */
+enum phys_copied {
+	PHYS_COPIED,
+	PHYS_NO_SRC,	/* nothing answers there */
+	PHYS_NO_DST,
+};
+
+enum phys_copied phys_copy(struct agate_sim *sim, uint64_t dst, uint64_t src, size_t len);
+
 #endif /* AGATE_MODEL_H */

@@ -36,3 +36,27 @@ int phys_write(struct agate_sim *sim, uint64_t pa, const void *buf, size_t len)
 	memcpy(vram, buf, len);
 	return 0;
 }
+
+static uint8_t *phys_at(struct agate_sim *sim, uint64_t pa, size_t len)
+{
+	uint8_t *vram = phys_vram(sim, pa, len);
+
+	if (vram || !sim->ops.mem_at)
+		return vram;
+	return sim->ops.mem_at(sim->ctx, pa, len);
+}
+
+enum phys_copied phys_copy(struct agate_sim *sim, uint64_t dst, uint64_t src, size_t len)
+{
+	const uint8_t *from = phys_at(sim, src, len);
+	uint8_t *to = phys_at(sim, dst, len);
+	uint8_t page[GPU_PAGE_SIZE];
+
+	if (from && to) {
+		memmove(to, from, len);
+		return PHYS_COPIED;
+	}
+	if (phys_read(sim, src, page, len))
+		return PHYS_NO_SRC;
+	return phys_write(sim, dst, page, len) ? PHYS_NO_DST : PHYS_COPIED;
+}

@@ -62,6 +62,13 @@ static int host_write(void *ctx, uint64_t pa, const void *buf, size_t len)
 	return ram_write(&p->options.ram, pa, buf, len);
 }
 
+static void *host_at(void *ctx, uint64_t pa, size_t len)
+{
+	const struct process *p = ctx;
+
+	return ram_at(&p->options.ram, pa, len);
+}
+
 static void host_raise(void *ctx, unsigned int vector)
 {
 	const struct process *p = ctx;
@@ -209,6 +216,7 @@ static const char *process_start(struct process *p)
 	static const struct agate_sim_host_ops ops = {
 		.mem_read = host_read,
 		.mem_write = host_write,
+		.mem_at = host_at,
 		.raise = host_raise,
 		.event = host_event,
 	};

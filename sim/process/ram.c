@@ -62,7 +62,7 @@ const char *ram_map(struct ram *ram, int fd)
 	return ram->map == MAP_FAILED ? "guest RAM cannot be mapped" : NULL;
 }
 
-static uint8_t *ram_find(const struct ram *ram, uint64_t pa, size_t len)
+void *ram_at(const struct ram *ram, uint64_t pa, size_t len)
 {
 	unsigned int i;
 
@@ -78,7 +78,7 @@ static uint8_t *ram_find(const struct ram *ram, uint64_t pa, size_t len)
 
 int ram_read(const struct ram *ram, uint64_t pa, void *buf, size_t len)
 {
-	const uint8_t *from = ram_find(ram, pa, len);
+	const uint8_t *from = ram_at(ram, pa, len);
 
 	if (!from)
 		return -1;
@@ -95,7 +95,7 @@ int ram_read(const struct ram *ram, uint64_t pa, void *buf, size_t len)
 
 int ram_write(const struct ram *ram, uint64_t pa, const void *buf, size_t len)
 {
-	uint8_t *to = ram_find(ram, pa, len);
+	uint8_t *to = ram_at(ram, pa, len);
 
 	if (!to)
 		return -1;

@@ -29,6 +29,9 @@ const char *ram_parse(struct ram *ram, const char *text);
 /* Map the file behind fd, check every range against it; the same result. */
 const char *ram_map(struct ram *ram, int fd);
 
+/* Where guest-physical pa is, or NULL unless every byte lies in one range. */
+void *ram_at(const struct ram *ram, uint64_t pa, size_t len);
+
 /*
  * Copy from or to guest-physical pa.  Return 0, or -1 unless every byte lies
  * in one range.

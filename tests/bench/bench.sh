@@ -7,8 +7,8 @@
 #
 # Restore to verdict: a whole run of the launcher, from its start to its exit,
 # with restore, GPU, insmod, one job and what it reported; several times, on
-# both kernels.  Then what raster-bench measures on the model alone, and what
-# guest-bench measures inside one guest.
+# both kernels.  Then what raster-bench and copy-bench measure on the model alone,
+# and what guest-bench measures inside one guest.
 set -eu
 
 BUILD=${BUILD:-build}
@@ -56,6 +56,9 @@ done
 
 printf '  %-8s %s\n' BENCH "the model's tiler and rasteriser" >&2
 "$BUILD/tests/bench/raster-bench" >>"$samples"
+
+printf '  %-8s %s\n' BENCH "memory moved by the model" >&2
+"$BUILD/tests/bench/copy-bench" >>"$samples"
 
 printf '  %-8s %s\n' BENCH "driver and GPU, fast kernel" >&2
 vm fast "put:$BUILD/driver/fast/agate.ko:/run/agate.ko" \

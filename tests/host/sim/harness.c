@@ -40,6 +40,13 @@ static int host_write(void *ctx, uint64_t pa, const void *buf, size_t len)
 	return 0;
 }
 
+static void *host_at(void *ctx, uint64_t pa, size_t len)
+{
+	const struct bench *b = ctx;
+
+	return b->direct ? ram_at(b, pa, len) : NULL;
+}
+
 static void host_raise(void *ctx, unsigned int vector)
 {
 	struct bench *b = ctx;
@@ -63,6 +70,7 @@ static void host_event(void *ctx, const struct agate_sim_event *event)
 static const struct agate_sim_host_ops host_ops = {
 	.mem_read = host_read,
 	.mem_write = host_write,
+	.mem_at = host_at,
 	.raise = host_raise,
 	.event = host_event,
 };

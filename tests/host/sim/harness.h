@@ -27,6 +27,7 @@ struct bench {
 	struct agate_sim *sim;
 	uint8_t *ram;
 	uint8_t *vram;
+	bool direct;		/* the model may look into RAM by itself */
 	unsigned int messages[AGATE_NUM_VECTORS];
 	struct agate_sim_event event[MAX_EVENTS];
 	unsigned int events;

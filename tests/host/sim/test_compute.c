@@ -63,11 +63,12 @@ static void test_fill_over_pages(void **state)
 
 /* ---- COPY ---------------------------------------------------------------- */
 
-static void copy(uint32_t to, uint32_t from, uint32_t size)
+static void copy_in(bool direct, uint32_t to, uint32_t from, uint32_t size)
 {
 	struct bench *b = bench_ready();
 	uint8_t *want;
 
+	b->direct = direct;
 	put_pattern(b);
 	want = snapshot(b);
 	memmove(want + to, want + from, size);
@@ -77,6 +78,13 @@ static void copy(uint32_t to, uint32_t from, uint32_t size)
 	expect_data(b, want);
 	assert_int_equal(counter(b, AGATE_CNT_BYTES_COPIED), size);
 	bench_free(b);
+}
+
+/* Whether or not the host shows where its memory is. */
+static void copy(uint32_t to, uint32_t from, uint32_t size)
+{
+	copy_in(false, to, from, size);
+	copy_in(true, to, from, size);
 }
 
 static void test_copy(void **state)
@@ -101,6 +109,32 @@ static void test_copy_that_overlaps_is_memmove(void **state)
 		copy(DATA + 50 + shift[i], DATA + 50, 20000);	/* upward */
 	}
 	copy(DATA + 123, DATA + 123, 20000);			/* onto itself */
+}
+
+/* RAM to VRAM and back: one of the two is always the model's own. */
+static void test_copy_by_way_of_vram(void **state)
+{
+	struct bench *b;
+	unsigned int direct;
+
+	(void)state;
+	for (direct = 0; direct < 2; direct++) {
+		b = bench_ready();
+		b->direct = direct;
+		put_pattern(b);
+		put64(b, TABLE_L3 + 8 * 9, 0x80000030c1);	/* page 9 is VRAM's page 3 */
+		run_well(b, &(struct agate_compute_payload){
+			.op = AGATE_COMPUTE_COPY, .dst = VA + 0x9000, .src = VA + 0x2000,
+			.size = 4096,
+		});
+		assert_memory_equal(b->vram + 0x3000, at(b, 0x2000), 4096);
+		run_well(b, &(struct agate_compute_payload){
+			.op = AGATE_COMPUTE_COPY, .dst = VA + 0x4000, .src = VA + 0x9000,
+			.size = 4096,
+		});
+		assert_memory_equal(at(b, 0x4000), at(b, 0x2000), 4096);
+		bench_free(b);
+	}
 }
 
 /* ---- COPY_2D -------------------------------------------------------------- */
@@ -256,6 +290,7 @@ int main(void)
 		cmocka_unit_test(test_fill_over_pages),
 		cmocka_unit_test(test_copy),
 		cmocka_unit_test(test_copy_that_overlaps_is_memmove),
+		cmocka_unit_test(test_copy_by_way_of_vram),
 		cmocka_unit_test(test_copy_2d),
 		cmocka_unit_test(test_rectangles_that_just_do_not_touch),
 		cmocka_unit_test(test_checksum_is_the_known_crc32),

@@ -86,8 +86,8 @@ static void test_a_copy_resumes_in_the_middle(void **state)
 {
 	/* Bit 0 marks a write.  Apart: 0x1100 to 0x3fdf from 0x8800 to 0xb6df. */
 	static const uint64_t apart[] = {
-		VA + 0x8800, VA + 0x9000, VA + 0x1101, VA + 0xa000, VA + 0x2001, VA + 0xb000,
-		VA + 0x3001,
+		VA + 0x8800, VA + 0x1101, VA + 0x9000, VA + 0x2001, VA + 0xa000, VA + 0x3001,
+		VA + 0xb000,
 	};
 	/* Downward: 0x1100 to 0x3fdf from 0x1800 to 0x46df, forward. */
 	static const uint64_t down[] = { VA + 0x1800, VA + 0x2000, VA + 0x3000, VA + 0x4000 };

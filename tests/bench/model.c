@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The model alone on flat memory (model.h).
+ */
+#include "model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MAX_POLLS	10000u
+#define ALL_CORES	0xfu
+
+static void die(const char *what)
+{
+	fprintf(stderr, "bench: %s\n", what);
+	exit(1);
+}
+
+double model_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+void model_report(const char *name, const char *unit, const double *samples, int count,
+		  const char *against)
+{
+	printf("{\"name\": \"%s\", \"unit\": \"%s\", ", name, unit);
+	if (against)
+		printf("\"against\": \"%s\", ", against);
+	printf("\"samples\": [");
+	for (int i = 0; i < count; i++)
+		printf("%s%.1f", i ? ", " : "", samples[i]);
+	puts("]}");
+}
+
+/* ---- What the model asks of its host ------------------------------------ */
+
+static int memory_read(void *ctx, uint64_t pa, void *buf, size_t len)
+{
+	const struct model *m = ctx;
+
+	if (pa > m->size || len > m->size - pa)
+		return -1;
+	memcpy(buf, m->memory + pa, len);
+	return 0;
+}
+
+static int memory_write(void *ctx, uint64_t pa, const void *buf, size_t len)
+{
+	const struct model *m = ctx;
+
+	if (pa > m->size || len > m->size - pa)
+		return -1;
+	memcpy(m->memory + pa, buf, len);
+	return 0;
+}
+
+static void *memory_at(void *ctx, uint64_t pa, size_t len)
+{
+	const struct model *m = ctx;
+
+	return pa > m->size || len > m->size - pa ? NULL : m->memory + pa;
+}
+
+static void message(void *ctx, unsigned int vector)
+{
+	struct model *m = ctx;
+
+	m->messages += vector == AGATE_VECTOR_JOB;
+}
+
+/* ---- Bring-up ------------------------------------------------------------ */
+
+void model_put(struct model *m, uint32_t offset, const void *from, size_t len)
+{
+	memcpy(m->memory + offset, from, len);
+}
+
+static void set_entry(struct model *m, unsigned int table, unsigned int index, uint64_t pte)
+{
+	model_put(m, table * PAGE + index * 8, &pte, sizeof(pte));
+}
+
+/* VA is 1 GiB: entry 0 of level 0, entry 1 of level 1, and level 2 from 0 on. */
+static void build_tables(struct model *m)
+{
+	const unsigned int pages = m->size / PAGE;
+
+	set_entry(m, 0, 0, 1 * PAGE | LPAE_TYPE_TABLE);
+	set_entry(m, 1, 1, 2 * PAGE | LPAE_TYPE_TABLE);
+	for (unsigned int i = 0; i <= (pages - 1) / AGATE_PT_ENTRIES; i++)
+		set_entry(m, 2, i, (3 + i) * PAGE | LPAE_TYPE_TABLE);
+	for (unsigned int page = 0; page < pages; page++)
+		set_entry(m, 3 + page / AGATE_PT_ENTRIES, page % AGATE_PT_ENTRIES,
+			  (uint64_t)page * PAGE | LPAE_TYPE_LEAF | LPAE_RD | LPAE_WR);
+}
+
+static void poll_for(struct model *m, uint32_t reg, uint32_t want)
+{
+	for (unsigned int i = 0; i < MAX_POLLS; i++) {
+		if (agate_sim_read32(m->sim, reg) == want)
+			return;
+		agate_sim_step(m->sim, UNITS_A_STEP);
+	}
+	die("the GPU does not come up");
+}
+
+void model_bring_up(struct model *m, size_t size)
+{
+	static const struct agate_sim_host_ops ops = {
+		.mem_read = memory_read,
+		.mem_write = memory_write,
+		.mem_at = memory_at,
+		.raise = message,
+	};
+	const struct agate_sim_config config = { .gpu = AGATE_SIM_MIDGARD, .seed = 1 };
+
+	*m = (struct model){ .size = size, .memory = aligned_alloc(PAGE, size) };
+	m->sim = agate_sim_create(&config, &ops, m);
+	if (!m->memory || !m->sim)
+		die("out of memory");
+	memset(m->memory, 0, size);
+	build_tables(m);
+	agate_sim_write32(m->sim, GPU_L2_PWRON_LO, 1);
+	poll_for(m, GPU_L2_READY_LO, 1);
+	agate_sim_write32(m->sim, GPU_SHADER_PWRON_LO, ALL_CORES);
+	poll_for(m, GPU_SHADER_READY_LO, ALL_CORES);
+	agate_sim_write32(m->sim, GPU_TILER_PWRON_LO, 1);
+	poll_for(m, GPU_TILER_READY_LO, 1);
+	agate_sim_write32(m->sim, AS_TRANSTAB_LO(0), AS_TRANSTAB_LPAE_ADRMODE_TABLE |
+			  AS_TRANSTAB_LPAE_READ_INNER);
+	agate_sim_write32(m->sim, AS_COMMAND(0), AS_COMMAND_UPDATE);
+	poll_for(m, AS_STATUS(0), 0);
+	agate_sim_write32(m->sim, JOB_INT_MASK, JOB_INT_DONE(0) | JOB_INT_FAIL(0) |
+			  JOB_INT_DONE(1) | JOB_INT_FAIL(1));
+}
+
+void model_free(struct model *m)
+{
+	agate_sim_destroy(m->sim);
+	free(m->memory);
+}
+
+/* ---- Jobs ------------------------------------------------------------------ */
+
+void model_put_header(struct model *m, uint32_t offset, enum agate_job_type type)
+{
+	const struct agate_job_header header = {
+		.control = AGATE_JOB_64BIT | AGATE_JOB_TYPE(type) | AGATE_JOB_INDEX(1),
+	};
+
+	model_put(m, offset, &header, sizeof(header));
+}
+
+double model_run(struct model *m, unsigned int slot, uint32_t job)
+{
+	const unsigned int messages = m->messages;
+	const double start = model_now();
+	double end;
+
+	agate_sim_write32(m->sim, JS_HEAD_NEXT_LO(slot), (uint32_t)(VA + job));
+	agate_sim_write32(m->sim, JS_HEAD_NEXT_HI(slot), (uint32_t)((VA + job) >> 32));
+	agate_sim_write32(m->sim, JS_AFFINITY_NEXT_LO(slot), ALL_CORES);
+	agate_sim_write32(m->sim, JS_CONFIG_NEXT(slot), JS_CONFIG_AS(0));
+	agate_sim_write32(m->sim, JS_COMMAND_NEXT(slot), JS_COMMAND_START);
+	while (agate_sim_step(m->sim, UNITS_A_STEP))
+		continue;
+	end = model_now();
+	if (m->messages == messages || agate_sim_read32(m->sim, JS_STATUS(slot)) != AGATE_EXC_DONE)
+		die("a job did not end well");
+	if (agate_sim_read32(m->sim, JOB_INT_STAT) != JOB_INT_DONE(slot))
+		die("another slot's interrupt");
+	agate_sim_write32(m->sim, JOB_INT_CLEAR, JOB_INT_DONE(slot));
+	return end - start;
+}
