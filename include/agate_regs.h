@@ -317,6 +317,20 @@ enum agate_counter {
 	AGATE_CNT_COUNT
 };
 
+/* ---- Agate's own: the system around the GPU, 0x9000 ------------------- */
+
+#define AGATE_SOC_BASE			0x9000
+#define AGATE_POWER_IN			0x9000	/* bit 0: on */
+#define AGATE_CLK_SELECT		0x9004	/* an operating point: which */
+#define AGATE_VOLT_SELECT		0x9008	/* the supply, mV */
+#define AGATE_CLK_POINTS		0x900c	/* how many there are, slowest first */
+#define AGATE_CLK_TABLE_FREQ(n)		(0x9010 + 8 * (n))	/* MHz */
+#define AGATE_CLK_TABLE_VOLT(n)		(0x9014 + 8 * (n))	/* the least it needs, mV */
+#define AGATE_CLK_MAX_POINTS		4
+
+/* The bus, and with it TIMESTAMP, has a clock of its own. */
+#define AGATE_BUS_MHZ			800
+
 /* ---- Exception codes; a value above 0x3f is a fault ------------------- */
 
 enum agate_exception {

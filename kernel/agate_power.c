@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The GPU's power domains: up in order, down in the opposite one, and never a
- * step before the last one is done.  All that is present is on from probe to
+ * The GPU's power input and its domains: up in order, down in the opposite one,
+ * and never a step before the last one is done.  All that is present is on from probe to
  * removal; a reset switches everything off, so it ends in agate_power_on() too.
  */
 #include "agate_device.h"
@@ -79,6 +79,9 @@ int agate_power_on(struct agate_device *adev)
 {
 	int ret;
 
+	/* The firmware may have left it on; nothing powers up without. */
+	gpu_write(adev, AGATE_POWER_IN, 1);
+
 	/* Before the L2 is up: afterwards it may hold lines of another protocol. */
 	gpu_write(adev, GPU_COHERENCY_ENABLE, GPU_COHERENCY_ACE);
 
@@ -89,6 +92,7 @@ int agate_power_on(struct agate_device *adev)
 		ret = domain_on(adev, &domain_tiler, adev->id.tiler_present);
 	if (ret) {
 		all_off(adev);
+		gpu_write(adev, AGATE_POWER_IN, 0);
 		return ret;
 	}
 	adev->power.on = true;
@@ -100,6 +104,7 @@ void agate_power_off(struct agate_device *adev)
 	if (!adev->power.on)
 		return;
 	all_off(adev);
+	gpu_write(adev, AGATE_POWER_IN, 0);
 	adev->power.on = false;
 }
 

@@ -40,6 +40,7 @@ enum agate_sim_event_kind {
 	AGATE_EV_JOB_START,	/* a: slot, b: job va, c: type */
 	AGATE_EV_JOB_END,	/* a: slot, b: job va, c: exception; text: the same */
 	AGATE_EV_FLUSH,		/* a: GPU_CMD */
+	AGATE_EV_CLOCK,		/* a: MHz, b: mV, c: POWER_IN */
 	AGATE_EV_HINT,		/* a: section of hardware.md * 100, text: the rule */
 };
 
@@ -77,6 +78,7 @@ struct agate_sim_config {
 	uint32_t seed;
 	void *vram;		/* vram_size bytes that outlive the model */
 	size_t vram_size;
+	bool power_in_off;	/* POWER_IN as the firmware leaves it */
 	uint32_t power_latency;	/* bus cycles for a power transition; 0: default */
 	uint32_t reset_latency;	/* bus cycles for a soft reset; 0: default */
 	uint32_t hard_reset_latency;	/* ... for a hard one; 0: default */
@@ -139,7 +141,7 @@ uint64_t agate_sim_time(const struct agate_sim *sim);
 /* A counter, also readable by the guest from AGATE_COUNTER_BASE. */
 uint64_t agate_sim_counter(const struct agate_sim *sim, enum agate_counter counter);
 
-/* Cycles of work that a slot has ever done. */
+/* Bus cycles that a slot has ever worked: the same work takes more at a slow clock. */
 uint64_t agate_sim_slot_busy(const struct agate_sim *sim, unsigned int slot);
 
 #endif /* AGATE_SIM_H */

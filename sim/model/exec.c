@@ -119,8 +119,10 @@ int agate_exec_move(struct agate_exec *x, uint64_t dst, uint64_t src, size_t len
 
 void agate_exec_cost(struct agate_exec *x, unsigned int cycles)
 {
-	x->sim->time += cycles;
-	exec_slot(x)->busy += cycles;
+	uint64_t bus_cycles = soc_bus_cycles(x->sim, cycles);
+
+	x->sim->time += bus_cycles;
+	exec_slot(x)->busy += bus_cycles;
 }
 
 void agate_exec_count(struct agate_exec *x, enum agate_counter counter, uint64_t n)

@@ -56,7 +56,7 @@ int agate_exec_move(struct agate_exec *x, uint64_t dst, uint64_t src, size_t len
 enum agate_run agate_exec_fail(struct agate_exec *x, enum agate_exception exception,
 			       uint64_t fault_pointer);
 
-/* Account work: model time and the slot's busy cycles advance by cycles. */
+/* Account work: model time and the slot's busy time advance by cycles of its clock. */
 void agate_exec_cost(struct agate_exec *x, unsigned int cycles);
 void agate_exec_count(struct agate_exec *x, enum agate_counter counter, uint64_t n);
 

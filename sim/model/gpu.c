@@ -13,7 +13,7 @@ uint64_t gpu_cycle_count(const struct agate_sim *sim)
 {
 	if (!sim->gpu.counting)
 		return sim->gpu.cycle_stopped;
-	return sim->time - sim->gpu.cycle_base;
+	return soc_cycles(sim) - sim->gpu.cycle_base;
 }
 
 /* A reset leaves nothing of what can be written. */
@@ -53,6 +53,8 @@ bool gpu_is_deaf(const struct gpu *gpu, uint32_t offset, uint32_t value)
 {
 	if (!gpu->reset_due || offset == GPU_INT_CLEAR || offset == GPU_INT_MASK)
 		return false;
+	if (offset >= AGATE_SOC_BASE)
+		return false;	/* is no part of the GPU */
 	return gpu->reset_hard || offset != GPU_CMD || value != GPU_CMD_HARD_RESET;
 }
 
@@ -72,7 +74,7 @@ static void gpu_count_cycles(struct agate_sim *sim, bool run)
 	uint64_t count = gpu_cycle_count(sim);
 
 	sim->gpu.counting = run;
-	sim->gpu.cycle_base = sim->time - count;
+	sim->gpu.cycle_base = soc_cycles(sim) - count;
 	sim->gpu.cycle_stopped = count;
 }
 

@@ -18,7 +18,7 @@ struct gpu {
 	bool clean_watched;
 	uint32_t flush_id;		/* counts L2 flushes */
 	bool counting;			/* the cycle counter runs */
-	uint64_t cycle_base;		/* counting: time when it would have read 0 */
+	uint64_t cycle_base;		/* counting: what soc_cycles() was when it read 0 */
 	uint64_t cycle_stopped;		/* not counting: what it reads */
 	bool override_unlocked;
 	uint32_t override[2];		/* PWR_OVERRIDE0, 1 */

@@ -18,6 +18,7 @@
 #include "irq.h"
 #include "mmu.h"
 #include "power.h"
+#include "soc.h"
 #include "slot.h"
 
 #define TIME_NEVER	UINT64_MAX
@@ -40,6 +41,7 @@ struct agate_sim {
 
 	struct gpu gpu;
 	struct power power;
+	struct soc soc;
 	struct irq_block irq[AGATE_VECTOR_MMU + 1];	/* by vector */
 	struct mmu mmu;
 	struct slot slot[AGATE_MAX_SLOTS];

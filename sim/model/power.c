@@ -63,6 +63,10 @@ static void power_on(struct agate_sim *sim, enum power_domain_id id, uint32_t va
 	const struct power_domain *l2 = &sim->power.domain[POWER_L2];
 	uint32_t cores = value & d->present;
 
+	if (cores && !sim->soc.power_in) {
+		sim_hint(sim, 7, "PWRON without POWER_IN is ignored");
+		return;
+	}
 	if (cores & d->trans)
 		sim_hint(sim, 2, "PWRON for cores that are in transition is ignored");
 	cores &= ~(d->trans | d->ready);
@@ -92,20 +96,38 @@ static void power_off(struct agate_sim *sim, enum power_domain_id id, uint32_t v
 	power_start(sim, d, cores);
 }
 
+static void power_drop(struct agate_sim *sim, enum power_domain_id id)
+{
+	struct power_domain *d = &sim->power.domain[id];
+
+	if (!(d->ready | d->trans))
+		return;
+	d->ready = 0;
+	d->trans = 0;
+	sim_event(sim, AGATE_EV_POWER, id, 0, 0, "lost");
+}
+
 /* Without an L2 nothing else can hold its state. */
 static void power_drop_dependants(struct agate_sim *sim)
 {
+	power_drop(sim, POWER_SHADER);
+	power_drop(sim, POWER_TILER);
+}
+
+bool power_any(const struct agate_sim *sim)
+{
 	unsigned int id;
 
-	for (id = POWER_SHADER; id <= POWER_TILER; id++) {
-		struct power_domain *d = &sim->power.domain[id];
+	for (id = 0; id < POWER_DOMAINS; id++)
+		if (sim->power.domain[id].ready | sim->power.domain[id].trans)
+			return true;
+	return false;
+}
 
-		if (!(d->ready | d->trans))
-			continue;
-		d->ready = 0;
-		d->trans = 0;
-		sim_event(sim, AGATE_EV_POWER, id, 0, 0, "lost");
-	}
+void power_lose(struct agate_sim *sim)
+{
+	power_drop_dependants(sim);
+	power_drop(sim, POWER_L2);
 }
 
 static void power_finish(struct agate_sim *sim, enum power_domain_id id, uint32_t cores)

@@ -43,6 +43,11 @@ void power_run_due(struct agate_sim *sim);
 /* Earliest change that idle time may be skipped to, or TIME_NEVER. */
 uint64_t power_jump(const struct agate_sim *sim);
 
+/* Some core of some domain is on, or on its way. */
+bool power_any(const struct agate_sim *sim);
+/* The power input went away: everything is off at once. */
+void power_lose(struct agate_sim *sim);
+
 /* True when the L2 and all of these shader cores (and the tiler) are ready. */
 bool power_ready(const struct agate_sim *sim, uint64_t shaders, bool tiler);
 

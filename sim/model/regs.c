@@ -39,6 +39,8 @@ static bool block_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 		return slot_read(sim, offset, value);
 	if (offset < MMU_INT_RAWSTAT + 0x1000)
 		return mmu_read(sim, offset, value);
+	if (offset >= AGATE_SOC_BASE)
+		return soc_read(sim, offset, value);
 	return offset >= AGATE_COUNTER_BASE && counter_read(sim, offset, value);
 }
 
@@ -54,6 +56,8 @@ static bool block_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
 		return slot_write(sim, offset, value);
 	if (offset < MMU_INT_RAWSTAT + 0x1000)
 		return mmu_write(sim, offset, value);
+	if (offset >= AGATE_SOC_BASE)
+		return soc_write(sim, offset, value);
 	if (offset < AGATE_COUNTER_BASE || !counter_read(sim, offset, &ignored))
 		return false;
 	sim_hint(sim, 8, "counters are read-only");

@@ -37,6 +37,7 @@ struct agate_sim *agate_sim_create(const struct agate_sim_config *config,
 	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_AS, config->as_latency);
 	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_STOP, config->stop_latency);
 	gpu_init(sim);
+	soc_init(sim, !config->power_in_off);
 	power_init(sim);
 	slot_init(sim);
 	if (mmu_init(sim, config->tlb_entries, config->seed)) {

@@ -89,7 +89,7 @@ struct slot {
 	bool stop_watched;	/* the driver polls for it */
 	struct mmu_stall stall;
 	struct chain chain;
-	uint64_t busy;		/* cycles of work ever done; no reset clears it */
+	uint64_t busy;		/* bus cycles it ever worked; no reset clears it */
 };
 
 static inline unsigned int slot_as(const struct slot *slot)

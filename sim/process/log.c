@@ -153,6 +153,11 @@ void log_event(struct log *log, const struct agate_sim_event *e)
 	case AGATE_EV_JOB_END:
 		log_job(log, e);
 		break;
+	case AGATE_EV_CLOCK:
+		log_line(log, e->time, "clock",
+			 ", \"mhz\": %" PRIu64 ", \"millivolts\": %" PRIu64 ", "
+			 "\"power_in\": %" PRIu64, e->a, e->b, e->c);
+		break;
 	case AGATE_EV_HINT:
 		log_line(log, e->time, "hint", ", \"section\": %u, \"text\": \"%s\"",
 			 (unsigned int)e->a / 100, e->text);

@@ -39,6 +39,8 @@ static const struct name registers[] = {
 	REG(JOB_INT_RAWSTAT), REG(JOB_INT_CLEAR), REG(JOB_INT_MASK), REG(JOB_INT_STAT),
 	REG(JOB_INT_JS_STATE), REG(JOB_INT_THROTTLE),
 	REG(MMU_INT_RAWSTAT), REG(MMU_INT_CLEAR), REG(MMU_INT_MASK), REG(MMU_INT_STAT),
+	{ AGATE_POWER_IN, "POWER_IN" }, { AGATE_CLK_SELECT, "CLK_SELECT" },
+	{ AGATE_VOLT_SELECT, "VOLT_SELECT" }, { AGATE_CLK_POINTS, "CLK_POINTS" },
 };
 
 #define JS(reg)		{ JS_##reg(0) - JS_BASE, #reg }
@@ -126,6 +128,7 @@ const char *name_register(uint32_t offset, char buf[NAME_SIZE])
 	uint32_t slot = (offset - JS_BASE) / JS_STRIDE;
 	uint32_t as = (offset - MMU_AS_BASE) / MMU_AS_STRIDE;
 	uint32_t counter = (offset - AGATE_COUNTER_BASE) / 8;
+	uint32_t point = (offset - AGATE_CLK_TABLE_FREQ(0)) / 8;
 
 	if (name)
 		return name;
@@ -147,6 +150,9 @@ const char *name_register(uint32_t offset, char buf[NAME_SIZE])
 				 (offset - MMU_AS_BASE) % MMU_AS_STRIDE);
 		if (name)
 			snprintf(buf, NAME_SIZE, "AS%u_%s", as, name);
+	} else if (offset >= AGATE_CLK_TABLE_FREQ(0) && point < AGATE_CLK_MAX_POINTS) {
+		snprintf(buf, NAME_SIZE, "CLK_TABLE_%s_%u",
+			 offset == AGATE_CLK_TABLE_FREQ(point) ? "FREQ" : "VOLT", point);
 	} else if (offset >= AGATE_COUNTER_BASE && counter < AGATE_CNT_COUNT) {
 		snprintf(buf, NAME_SIZE, "COUNTER_%s_%s", name_counter(counter),
 			 offset & 4 ? "HI" : "LO");

@@ -27,6 +27,7 @@ enum option_id {
 	OPT_LOG_LEVEL,
 	OPT_LOG_LIMIT,
 	OPT_SEED,
+	OPT_POWER_IN,
 	OPT_POWER_LATENCY,
 	OPT_RESET_LATENCY,
 	OPT_HARD_RESET_LATENCY,
@@ -49,6 +50,7 @@ static const struct option option_table[] = {
 	{ "log-level", required_argument, NULL, OPT_LOG_LEVEL },
 	{ "log-limit", required_argument, NULL, OPT_LOG_LIMIT },
 	{ "seed", required_argument, NULL, OPT_SEED },
+	{ "power-in", required_argument, NULL, OPT_POWER_IN },
 	{ "power-latency", required_argument, NULL, OPT_POWER_LATENCY },
 	{ "reset-latency", required_argument, NULL, OPT_RESET_LATENCY },
 	{ "hard-reset-latency", required_argument, NULL, OPT_HARD_RESET_LATENCY },
@@ -63,7 +65,7 @@ static const char usage[] =
 	"                 --ram-fd N --ram GPA:SIZE:OFFSET[,...] --ready-fd N\n"
 	"                 [--gpu midgard|bifrost] [--gpu-id HEX] [--seed N] [--tlb-entries N]\n"
 	"                 [--log FILE] [--log-level events|walks|all] [--log-limit MIB]\n"
-	"                 [--control-fd N] [--power-latency CYCLES]\n"
+	"                 [--control-fd N] [--power-in on|off] [--power-latency CYCLES]\n"
 	"                 [--reset-latency CYCLES] [--hard-reset-latency CYCLES]\n"
 	"                 [--as-latency CYCLES] [--stop-latency CYCLES]\n"
 	"CYCLES is a number, 0 for the default, or \"stuck\".\n";
@@ -179,6 +181,9 @@ static bool option_set(struct options *o, int id, const char *text)
 		return parse_limit(text, &o->log_limit);
 	case OPT_SEED:
 		return parse_u32(text, 0, &o->config.seed);
+	case OPT_POWER_IN:
+		o->config.power_in_off = !strcmp(text, "off");
+		return o->config.power_in_off || !strcmp(text, "on");
 	case OPT_POWER_LATENCY:
 		return parse_latency(text, &o->config.power_latency);
 	case OPT_RESET_LATENCY:

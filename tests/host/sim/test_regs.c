@@ -47,6 +47,9 @@ static const struct reg regs[] = {
 	{ 0xf00, RW, 0 }, { 0xf04, RW, 0 }, { 0xf08, RW, 0 }, { 0xf0c, RW, 0 },
 	{ 0x1000, RO, 0 }, { 0x100c, RO, 0 }, { 0x1010, RO, 0 }, { 0x1014, RW, 0 },
 	{ 0x2000, RO, 0 }, { 0x200c, RO, 0 },
+	{ 0x900c, RO, 4 },		/* operating points: how many, MHz and mV of each */
+	{ 0x9010, RO, 200 }, { 0x9014, RO, 650 }, { 0x9018, RO, 400 }, { 0x901c, RO, 750 },
+	{ 0x9020, RO, 600 }, { 0x9024, RO, 850 }, { 0x9028, RO, 800 }, { 0x902c, RO, 1000 },
 	{ 0x8000, RO, 0 }, { 0x8004, RO, 0 }, { 0x8068, RO, 0 },
 };
 

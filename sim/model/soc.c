@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Power input, supply and clock (hardware.md, section 7).  A wrong order is told,
+ * and otherwise survived: silicon of this kind has no margin that could be
+ * modelled, and a driver that needs one is wrong all the same.
+ */
+#include "model.h"
+
+#define VOLT_MIN	500u	/* what the supply can give, mV */
+#define VOLT_MAX	1200u
+
+/* The slowest first; what the firmware leaves is the last. */
+static const struct operating_point {
+	uint32_t mhz;
+	uint32_t volt;		/* the least that is enough, mV */
+} points[AGATE_CLK_MAX_POINTS] = {
+	{ 200, 650 }, { 400, 750 }, { 600, 850 }, { AGATE_BUS_MHZ, 1000 },
+};
+
+static uint32_t soc_mhz(const struct soc *soc)
+{
+	return points[soc->point].mhz;
+}
+
+void soc_init(struct agate_sim *sim, bool power_in)
+{
+	const unsigned int fastest = AGATE_CLK_MAX_POINTS - 1;
+
+	sim->soc = (struct soc){
+		.power_in = power_in,
+		.point = fastest,
+		.volt = points[fastest].volt,
+	};
+}
+
+static uint64_t soc_ticks(const struct agate_sim *sim)
+{
+	return sim->soc.ticks + (sim->time - sim->soc.since) * soc_mhz(&sim->soc);
+}
+
+uint64_t soc_cycles(const struct agate_sim *sim)
+{
+	return soc_ticks(sim) / AGATE_BUS_MHZ;
+}
+
+uint64_t soc_bus_cycles(struct agate_sim *sim, unsigned int cycles)
+{
+	uint32_t mhz = soc_mhz(&sim->soc);
+
+	sim->soc.owed += (uint64_t)cycles * AGATE_BUS_MHZ;
+	cycles = sim->soc.owed / mhz;
+	sim->soc.owed %= mhz;
+	return cycles;
+}
+
+static void soc_event(struct agate_sim *sim)
+{
+	const struct soc *soc = &sim->soc;
+
+	sim_event(sim, AGATE_EV_CLOCK, soc_mhz(soc), soc->volt, soc->power_in, NULL);
+}
+
+static void soc_select(struct agate_sim *sim, uint32_t value)
+{
+	struct soc *soc = &sim->soc;
+
+	if (value >= AGATE_CLK_MAX_POINTS) {
+		sim_hint(sim, 7, "CLK_SELECT names no operating point");
+		return;
+	}
+	if (value > soc->point && points[value].volt > soc->volt)
+		sim_hint(sim, 7, "the frequency is raised before the voltage");
+	soc->ticks = soc_ticks(sim);
+	soc->since = sim->time;
+	soc->point = value;
+	soc_event(sim);
+}
+
+static void soc_supply(struct agate_sim *sim, uint32_t value)
+{
+	struct soc *soc = &sim->soc;
+
+	if (value < VOLT_MIN || value > VOLT_MAX) {
+		sim_hint(sim, 7, "VOLT_SELECT asks for what the supply cannot give");
+		return;
+	}
+	if (value < points[soc->point].volt && value < soc->volt)
+		sim_hint(sim, 7, "the voltage is lowered before the frequency");
+	soc->volt = value;
+	soc_event(sim);
+}
+
+static void soc_power_in(struct agate_sim *sim, uint32_t value)
+{
+	bool on = value & 1;
+
+	if (on == sim->soc.power_in)
+		return;
+	if (!on && power_any(sim))
+		sim_hint(sim, 7, "POWER_IN is switched off with power domains on");
+	sim->soc.power_in = on;
+	if (!on)
+		power_lose(sim);
+	soc_event(sim);
+}
+
+bool soc_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
+{
+	unsigned int n = (offset - AGATE_CLK_TABLE_FREQ(0)) / 8;
+
+	switch (offset) {
+	case AGATE_POWER_IN:
+		*value = sim->soc.power_in;
+		return true;
+	case AGATE_CLK_SELECT:
+		*value = sim->soc.point;
+		return true;
+	case AGATE_VOLT_SELECT:
+		*value = sim->soc.volt;
+		return true;
+	case AGATE_CLK_POINTS:
+		*value = AGATE_CLK_MAX_POINTS;
+		return true;
+	}
+	if (offset < AGATE_CLK_TABLE_FREQ(0) || n >= AGATE_CLK_MAX_POINTS)
+		return false;
+	*value = offset == AGATE_CLK_TABLE_FREQ(n) ? points[n].mhz : points[n].volt;
+	return true;
+}
+
+bool soc_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
+{
+	uint32_t ignored;
+
+	switch (offset) {
+	case AGATE_POWER_IN:
+		soc_power_in(sim, value);
+		return true;
+	case AGATE_CLK_SELECT:
+		soc_select(sim, value);
+		return true;
+	case AGATE_VOLT_SELECT:
+		soc_supply(sim, value);
+		return true;
+	}
+	if (!soc_read(sim, offset, &ignored))
+		return false;
+	sim_hint(sim, 7, "a write to a read-only register is ignored");
+	return true;
+}
