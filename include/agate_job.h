@@ -62,6 +62,26 @@ struct agate_write_value_payload {
 	__u64 immediate;
 };
 
+/* ---- CACHE_FLUSH: Mali's ---------------------------------------------- */
+
+/* caches: those before the L2, which hold nothing in this GPU. */
+#define AGATE_FLUSH_LS_CLEAN		(1u << 0)	/* the shader cores' load and store */
+#define AGATE_FLUSH_LS_INVALIDATE	(1u << 1)
+#define AGATE_FLUSH_OTHER_INVALIDATE	(1u << 2)	/* their others */
+#define AGATE_FLUSH_JM_CLEAN		(1u << 16)	/* the job manager's */
+#define AGATE_FLUSH_JM_INVALIDATE	(1u << 17)
+#define AGATE_FLUSH_TILER_CLEAN		(1u << 24)
+#define AGATE_FLUSH_TILER_INVALIDATE	(1u << 25)
+
+/* l2: the cleaning comes first. */
+#define AGATE_FLUSH_L2_CLEAN		(1u << 0)
+#define AGATE_FLUSH_L2_INVALIDATE	(1u << 1)
+
+struct agate_cache_flush_payload {
+	__u32 caches;
+	__u32 l2;
+};
+
 /* ---- COMPUTE: memory filled, moved, summed up ------------------------- */
 
 enum agate_compute_op {

@@ -43,6 +43,7 @@
 #define   GPU_CMD_CYCLE_COUNT_STOP	6
 #define   GPU_CMD_CLEAN_CACHES		7
 #define   GPU_CMD_CLEAN_INV_CACHES	8
+#define   GPU_CMD_SET_PROTECTED_MODE	9
 #define GPU_STATUS			0x034
 #define   GPU_STATUS_PRFCNT_ACTIVE	(1u << 2)
 #define   GPU_STATUS_CYCLE_COUNT_ACTIVE	(1u << 6)
@@ -314,6 +315,7 @@ enum agate_counter {
 	AGATE_CNT_HINTS,		/* rules seen broken */
 	AGATE_CNT_TRIANGLES,
 	AGATE_CNT_PIXELS,		/* fragments that passed the depth test */
+	AGATE_CNT_STALE_LINES,		/* stale lines of the L2 used */
 	AGATE_CNT_COUNT
 };
 

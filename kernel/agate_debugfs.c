@@ -173,6 +173,7 @@ static const char * const gpu_counter_names[AGATE_CNT_COUNT] = {
 	[AGATE_CNT_HINTS] = "hints",
 	[AGATE_CNT_TRIANGLES] = "triangles",
 	[AGATE_CNT_PIXELS] = "pixels",
+	[AGATE_CNT_STALE_LINES] = "stale_lines",
 };
 
 /* Two reads a counter, no more: the benchmark times this file to learn what one costs. */

@@ -23,6 +23,13 @@ enum agate_sim_gpu {
 	AGATE_SIM_BIFROST,	/* AArch64 ones as well, through TRANSCFG */
 };
 
+/* What GPU_COHERENCY_FEATURES offers besides no coherency at all. */
+enum agate_sim_coherency {
+	AGATE_SIM_COHERENCY_ACE,	/* ACE and ACE-Lite */
+	AGATE_SIM_COHERENCY_ACE_LITE,	/* only that */
+	AGATE_SIM_COHERENCY_NONE,
+};
+
 enum agate_sim_event_kind {
 	AGATE_EV_REG_WRITE,	/* a: offset, b: value */
 	AGATE_EV_REG_READ,	/* a: offset, b: value */
@@ -85,6 +92,8 @@ struct agate_sim_config {
 	uint32_t as_latency;	/* bus cycles an AS command is active; 0: default */
 	uint32_t stop_latency;	/* bus cycles until a stop takes effect; 0: default */
 	uint32_t tlb_entries;	/* per address space; 0: default */
+	enum agate_sim_coherency coherency;
+	uint32_t l2_size;	/* bytes, a power of two from 4 KiB to 4 MiB; 0: the GPU's own */
 };
 
 enum agate_sim_latency {

@@ -22,14 +22,20 @@ enum agate_run agate_exec_fail(struct agate_exec *x, enum agate_exception except
 	return AGATE_RUN_FAULT;
 }
 
-/* Translate one access that stays in its page; AGATE_RUN_DONE: *pa is valid. */
+static bool stall_is_translation(const struct mmu_stall *stall)
+{
+	return stall->exception >= AGATE_EXC_TRANSLATION_FAULT_0 &&
+	       stall->exception < AGATE_EXC_PERMISSION_FAULT_0;
+}
+
+/* Translate one access that stays in its page; AGATE_RUN_DONE: *place is valid. */
 static enum agate_run exec_translate(struct agate_exec *x, uint64_t va,
-				     enum mmu_access access, uint64_t *pa)
+				     enum mmu_access access, struct mmu_place *place)
 {
 	struct slot *slot = exec_slot(x);
 	enum agate_exception exception;
 
-	switch (mmu_translate(x->sim, slot, va, access, pa, &exception)) {
+	switch (mmu_translate(x->sim, slot, va, access, place, &exception)) {
 	case MMU_OK:
 		return AGATE_RUN_DONE;
 	case MMU_STALL:
@@ -37,6 +43,8 @@ static enum agate_run exec_translate(struct agate_exec *x, uint64_t va,
 	case MMU_KILL:
 		break;
 	}
+	if (slot->stall.faulted && stall_is_translation(&slot->stall))
+		sim_hint(x->sim, 4, "a job touched an address that nobody mapped");
 	slot->chain.killed = true;
 	return agate_exec_fail(x, exception, va);
 }
@@ -48,6 +56,33 @@ static size_t exec_in_page(uint64_t va, size_t len)
 	return len < left ? len : left;
 }
 
+static int place_read(struct agate_sim *sim, struct mmu_place place, void *buf, size_t len)
+{
+	if (place.uncached)
+		return phys_read(sim, place.pa, buf, len);
+	return l2_read(sim, place.pa, buf, len, L2_DATA);
+}
+
+static int place_write(struct agate_sim *sim, struct mmu_place place, const void *buf,
+		       size_t len)
+{
+	if (place.uncached)
+		return phys_write(sim, place.pa, buf, len);
+	return l2_write(sim, place.pa, buf, len);
+}
+
+static enum phys_copied place_copy(struct agate_sim *sim, struct mmu_place to,
+				   struct mmu_place from, size_t len)
+{
+	uint8_t page[GPU_PAGE_SIZE];
+
+	if (sim->l2.protocol == GPU_COHERENCY_ACE || (to.uncached && from.uncached))
+		return phys_copy(sim, to.pa, from.pa, len);
+	if (place_read(sim, from, page, len))
+		return PHYS_NO_SRC;
+	return place_write(sim, to, page, len) ? PHYS_NO_DST : PHYS_COPIED;
+}
+
 int agate_exec_read(struct agate_exec *x, uint64_t va, void *buf, size_t len,
 		    enum agate_run *why)
 {
@@ -55,12 +90,12 @@ int agate_exec_read(struct agate_exec *x, uint64_t va, void *buf, size_t len,
 
 	while (len) {
 		size_t part = exec_in_page(va, len);
-		uint64_t pa;
+		struct mmu_place place;
 
-		*why = exec_translate(x, va, MMU_READ, &pa);
+		*why = exec_translate(x, va, MMU_READ, &place);
 		if (*why != AGATE_RUN_DONE)
 			return -1;
-		if (phys_read(x->sim, pa, to, part)) {
+		if (place_read(x->sim, place, to, part)) {
 			*why = agate_exec_fail(x, AGATE_EXC_JOB_BUS_FAULT, va);
 			return -1;
 		}
@@ -78,12 +113,12 @@ int agate_exec_write(struct agate_exec *x, uint64_t va, const void *buf, size_t 
 
 	while (len) {
 		size_t part = exec_in_page(va, len);
-		uint64_t pa;
+		struct mmu_place place;
 
-		*why = exec_translate(x, va, MMU_WRITE, &pa);
+		*why = exec_translate(x, va, MMU_WRITE, &place);
 		if (*why != AGATE_RUN_DONE)
 			return -1;
-		if (phys_write(x->sim, pa, from, part)) {
+		if (place_write(x->sim, place, from, part)) {
 			*why = agate_exec_fail(x, AGATE_EXC_JOB_BUS_FAULT, va);
 			return -1;
 		}
@@ -97,14 +132,14 @@ int agate_exec_write(struct agate_exec *x, uint64_t va, const void *buf, size_t 
 int agate_exec_move(struct agate_exec *x, uint64_t dst, uint64_t src, size_t len,
 		    enum agate_run *why)
 {
-	uint64_t dst_pa, src_pa;
+	struct mmu_place to, from;
 
-	*why = exec_translate(x, src, MMU_READ, &src_pa);
+	*why = exec_translate(x, src, MMU_READ, &from);
 	if (*why == AGATE_RUN_DONE)
-		*why = exec_translate(x, dst, MMU_WRITE, &dst_pa);
+		*why = exec_translate(x, dst, MMU_WRITE, &to);
 	if (*why != AGATE_RUN_DONE)
 		return -1;
-	switch (phys_copy(x->sim, dst_pa, src_pa, len)) {
+	switch (place_copy(x->sim, to, from, len)) {
 	case PHYS_COPIED:
 		return 0;
 	case PHYS_NO_SRC:

@@ -19,13 +19,15 @@ uint64_t gpu_cycle_count(const struct agate_sim *sim)
 /* A reset leaves nothing of what can be written. */
 static void gpu_lose_state(struct agate_sim *sim)
 {
-	sim->gpu = (struct gpu){ 0 };
+	sim->gpu = (struct gpu){ .coherency = GPU_COHERENCY_NONE };
 	irq_reset(&sim->irq[AGATE_VECTOR_GPU]);
 	irq_reset(&sim->irq[AGATE_VECTOR_JOB]);
 	irq_reset(&sim->irq[AGATE_VECTOR_MMU]);
 	slot_reset(sim);
 	mmu_reset(sim);
 	power_reset(sim);
+	if (l2_drop(sim))
+		sim_hint(sim, 5, "a reset lost dirty lines of the L2");
 }
 
 void gpu_init(struct agate_sim *sim)
@@ -36,6 +38,7 @@ void gpu_init(struct agate_sim *sim)
 		 GPU_IRQ_PERFCNT_SAMPLE_COMPLETED | GPU_IRQ_CLEAN_CACHES_COMPLETED,
 		 GPU_IRQ_RESET_COMPLETED | GPU_IRQ_POWER_CHANGED_SINGLE |
 		 GPU_IRQ_POWER_CHANGED_ALL | GPU_IRQ_CLEAN_CACHES_COMPLETED);
+	sim->gpu.coherency = GPU_COHERENCY_NONE;
 }
 
 static void gpu_start_reset(struct agate_sim *sim, uint32_t command)
@@ -58,6 +61,26 @@ bool gpu_is_deaf(const struct gpu *gpu, uint32_t offset, uint32_t value)
 	return gpu->reset_hard || offset != GPU_CMD || value != GPU_CMD_HARD_RESET;
 }
 
+void gpu_flush_caches(struct agate_sim *sim, bool invalidate)
+{
+	l2_clean(sim, invalidate);
+	if (invalidate)
+		sim->gpu.flush_id++;
+}
+
+void gpu_judge_protected(struct agate_sim *sim)
+{
+	if (sim->gpu.protected_mode && power_l2_in_use(sim) &&
+	    sim->l2.protocol == GPU_COHERENCY_ACE)
+		sim_hint(sim, 2, "protected mode with ACE: the CPUs can snoop what it protects");
+}
+
+static void gpu_protect(struct agate_sim *sim)
+{
+	sim->gpu.protected_mode = true;
+	gpu_judge_protected(sim);
+}
+
 static void gpu_start_clean(struct agate_sim *sim, uint32_t command)
 {
 	if (sim->gpu.clean_due) {
@@ -66,6 +89,7 @@ static void gpu_start_clean(struct agate_sim *sim, uint32_t command)
 	}
 	sim->gpu.clean_due = sim_due(sim, sim->latency[AGATE_SIM_LATENCY_AS]);
 	sim->gpu.clean_watched = false;
+	sim->gpu.clean_invalidate = command == GPU_CMD_CLEAN_INV_CACHES;
 	sim_event(sim, AGATE_EV_FLUSH, command, 0, 0, NULL);
 }
 
@@ -95,6 +119,9 @@ static void gpu_command(struct agate_sim *sim, uint32_t command)
 	case GPU_CMD_CLEAN_INV_CACHES:
 		gpu_start_clean(sim, command);
 		break;
+	case GPU_CMD_SET_PROTECTED_MODE:
+		gpu_protect(sim);
+		break;
 	default:
 		sim_hint(sim, 2, "unknown GPU_CMD");
 		break;
@@ -111,7 +138,7 @@ void gpu_run_due(struct agate_sim *sim)
 	}
 	if (gpu->clean_due && gpu->clean_due <= sim->time) {
 		gpu->clean_due = 0;
-		gpu->flush_id++;
+		gpu_flush_caches(sim, gpu->clean_invalidate);
 		irq_raise(sim, &sim->irq[AGATE_VECTOR_GPU], GPU_IRQ_CLEAN_CACHES_COMPLETED);
 	}
 }
@@ -138,6 +165,17 @@ static void gpu_watch(struct agate_sim *sim)
 	sim->power.watched = true;
 }
 
+static uint32_t gpu_status(const struct gpu *gpu)
+{
+	uint32_t status = 0;
+
+	if (gpu->counting)
+		status |= GPU_STATUS_CYCLE_COUNT_ACTIVE;
+	if (gpu->protected_mode)
+		status |= GPU_STATUS_PROTECTED_MODE;
+	return status;
+}
+
 static bool gpu_read_state(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 {
 	const struct gpu *gpu = &sim->gpu;
@@ -152,7 +190,7 @@ static bool gpu_read_state(struct agate_sim *sim, uint32_t offset, uint32_t *val
 		return true;
 	case GPU_STATUS:
 		gpu_watch(sim);
-		*value = gpu->counting ? GPU_STATUS_CYCLE_COUNT_ACTIVE : 0;
+		*value = gpu_status(gpu);
 		return true;
 	case GPU_LATEST_FLUSH_ID:
 		*value = gpu->flush_id;
@@ -166,7 +204,7 @@ static bool gpu_read_state(struct agate_sim *sim, uint32_t offset, uint32_t *val
 		*value = sim->time >> (offset == GPU_TIMESTAMP_HI ? 32 : 0);
 		return true;
 	case GPU_COHERENCY_ENABLE:
-		*value = GPU_COHERENCY_ACE;
+		*value = gpu->coherency;
 		return true;
 	case GPU_CMD:
 	case GPU_PWR_KEY:
@@ -204,6 +242,31 @@ static void gpu_write_override(struct agate_sim *sim, unsigned int n, uint32_t v
 	sim->gpu.override_unlocked = false;
 }
 
+/* Which feature each protocol needs; false: there is no such protocol here. */
+static bool gpu_has_protocol(const struct agate_sim *sim, uint32_t protocol)
+{
+	switch (protocol) {
+	case GPU_COHERENCY_NONE:
+		return true;
+	case GPU_COHERENCY_ACE:
+		return identity_coherency(sim) & GPU_COHERENCY_FEATURE_ACE;
+	case GPU_COHERENCY_ACE_LITE:
+		return identity_coherency(sim) & GPU_COHERENCY_FEATURE_ACE_LITE;
+	}
+	return false;
+}
+
+static void gpu_write_coherency(struct agate_sim *sim, uint32_t value)
+{
+	if (!gpu_has_protocol(sim, value)) {
+		sim_hint(sim, 2, "COHERENCY_ENABLE names what COHERENCY_FEATURES does not list");
+		return;
+	}
+	if (value != sim->gpu.coherency && power_l2_in_use(sim))
+		sim_hint(sim, 2, "COHERENCY_ENABLE was changed while the L2 is on");
+	sim->gpu.coherency = value;
+}
+
 static bool gpu_write_state(struct agate_sim *sim, uint32_t offset, uint32_t value)
 {
 	switch (offset) {
@@ -218,8 +281,7 @@ static bool gpu_write_state(struct agate_sim *sim, uint32_t offset, uint32_t val
 		gpu_write_override(sim, (offset - GPU_PWR_OVERRIDE0) / 4, value);
 		return true;
 	case GPU_COHERENCY_ENABLE:
-		if (value != GPU_COHERENCY_ACE)
-			sim_hint(sim, 2, "COHERENCY_ENABLE: COHERENCY_FEATURES lists only ACE");
+		gpu_write_coherency(sim, value);
 		return true;
 	case GPU_JM_CONFIG:
 	case GPU_SHADER_CONFIG:

@@ -16,7 +16,10 @@ struct gpu {
 	bool reset_watched;
 	uint64_t clean_due;		/* 0: no cache operation in progress */
 	bool clean_watched;
-	uint32_t flush_id;		/* counts L2 flushes */
+	bool clean_invalidate;		/* and it forgets the lines, too */
+	uint32_t coherency;		/* COHERENCY_ENABLE: the L2's next protocol */
+	bool protected_mode;
+	uint32_t flush_id;		/* counts flushes that invalidated the L2 */
 	bool counting;			/* the cycle counter runs */
 	uint64_t cycle_base;		/* counting: what soc_cycles() was when it read 0 */
 	uint64_t cycle_stopped;		/* not counting: what it reads */
@@ -36,6 +39,12 @@ uint64_t gpu_jump(const struct agate_sim *sim);
 
 /* True while a reset makes the GPU lose this write. */
 bool gpu_is_deaf(const struct gpu *gpu, uint32_t offset, uint32_t value);
+
+/* Clean the L2, or clean and invalidate it, which LATEST_FLUSH_ID counts. */
+void gpu_flush_caches(struct agate_sim *sim, bool invalidate);
+
+/* Protected mode begins, or the L2's protocol does. */
+void gpu_judge_protected(struct agate_sim *sim);
 
 uint64_t gpu_cycle_count(const struct agate_sim *sim);
 

@@ -7,14 +7,10 @@
 
 #define GPU_ID_OF(product)	((uint32_t)(product) << 16 | 0u << 12 | 1u << 4)	/* r0p1 */
 
-/* log2 of the bus width in bits, the size, the ways and the line in bytes. */
-#define L2_FEATURES(bus, size, ways, line) \
-	((uint32_t)(bus) << 24 | (uint32_t)(size) << 16 | (ways) << 8 | (line))
-
 static const struct identity identities[] = {
 	[AGATE_SIM_MIDGARD] = {
 		.id = GPU_ID_OF(AGATE_PRODUCT_MIDGARD),
-		.l2_features = L2_FEATURES(7, 19, 2, 6),
+		.l2_size = 512u << 10,
 		/* smallest bin 2^9 bytes, 8 hierarchy levels at once */
 		.tiler_features = 8u << 8 | 9u,
 		.threads = 256,
@@ -24,7 +20,7 @@ static const struct identity identities[] = {
 	},
 	[AGATE_SIM_BIFROST] = {
 		.id = GPU_ID_OF(AGATE_PRODUCT_BIFROST),
-		.l2_features = L2_FEATURES(7, 17, 2, 6),
+		.l2_size = 128u << 10,
 		.core_features = 2,
 		/* smallest bin 2^9 bytes, 2 hierarchy levels at once */
 		.tiler_features = 2u << 8 | 9u,
@@ -43,6 +39,27 @@ const struct identity *identity_of(enum agate_sim_gpu gpu)
 	return &identities[gpu];
 }
 
+/* log2 of the bus width in bits, the size, the ways and the line in bytes. */
+static uint32_t l2_features(const struct l2 *l2)
+{
+	uint32_t size = __builtin_ctz(l2_size(l2));
+
+	return 7u << 24 | size << 16 | 2u << 8 | 6u;
+}
+
+uint32_t identity_coherency(const struct agate_sim *sim)
+{
+	switch (sim->coherency) {
+	case AGATE_SIM_COHERENCY_ACE:
+		return GPU_COHERENCY_FEATURE_ACE | GPU_COHERENCY_FEATURE_ACE_LITE;
+	case AGATE_SIM_COHERENCY_ACE_LITE:
+		return GPU_COHERENCY_FEATURE_ACE_LITE;
+	case AGATE_SIM_COHERENCY_NONE:
+		break;
+	}
+	return 0;
+}
+
 bool identity_read(const struct agate_sim *sim, uint32_t offset, uint32_t *value)
 {
 	const struct identity *identity = sim->identity;
@@ -56,7 +73,7 @@ bool identity_read(const struct agate_sim *sim, uint32_t offset, uint32_t *value
 		*value = sim->id;
 		return true;
 	case GPU_L2_FEATURES:
-		*value = identity->l2_features;
+		*value = l2_features(&sim->l2);
 		return true;
 	case GPU_CORE_FEATURES:
 		*value = identity->core_features;
@@ -85,7 +102,7 @@ bool identity_read(const struct agate_sim *sim, uint32_t offset, uint32_t *value
 		*value = identity->thread_features;
 		return true;
 	case GPU_COHERENCY_FEATURES:
-		*value = GPU_COHERENCY_FEATURE_ACE;
+		*value = identity_coherency(sim);
 		return true;
 	case GPU_TEXTURE_FEATURES(0):
 	case GPU_TEXTURE_FEATURES(1):

@@ -14,7 +14,7 @@ struct agate_sim;
 
 struct identity {
 	uint32_t id;			/* GPU_ID, unless the configuration names one */
-	uint32_t l2_features;
+	uint32_t l2_size;		/* bytes, unless the configuration says otherwise */
 	uint32_t core_features;
 	uint32_t tiler_features;
 	uint32_t threads;		/* at once, in a core */
@@ -25,6 +25,9 @@ struct identity {
 
 /* NULL: there is no such GPU. */
 const struct identity *identity_of(enum agate_sim_gpu gpu);
+
+/* COHERENCY_FEATURES. */
+uint32_t identity_coherency(const struct agate_sim *sim);
 
 /* Registers whose value never changes; false: it is none of them. */
 bool identity_read(const struct agate_sim *sim, uint32_t offset, uint32_t *value);

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: MIT
 /*
- * NULL completes; WRITE_VALUE writes one value (hardware.md, section 3).
+ * NULL completes; WRITE_VALUE writes one value; CACHE_FLUSH cleans and
+ * invalidates caches (hardware.md, section 3).
  */
 #include "jobs_simple.h"
 
 #include "model.h"
 
 #define WRITE_VALUE_CYCLES	8
+#define CACHE_FLUSH_CYCLES	16
+
+#define CACHES_THERE_ARE \
+	(AGATE_FLUSH_LS_CLEAN | AGATE_FLUSH_LS_INVALIDATE | AGATE_FLUSH_OTHER_INVALIDATE | \
+	 AGATE_FLUSH_JM_CLEAN | AGATE_FLUSH_JM_INVALIDATE | \
+	 AGATE_FLUSH_TILER_CLEAN | AGATE_FLUSH_TILER_INVALIDATE)
 
 _Static_assert(sizeof(struct agate_write_value_payload) == 24, "payload layout");
 
@@ -71,4 +78,33 @@ static enum agate_run write_value_run(struct agate_exec *x, void *state)
 
 const struct agate_job_ops write_value_ops = {
 	.run = write_value_run,
+};
+
+static void cache_flush_l2(struct agate_sim *sim, uint32_t what)
+{
+	if (what & AGATE_FLUSH_L2_CLEAN)
+		gpu_flush_caches(sim, what & AGATE_FLUSH_L2_INVALIDATE);
+	else if (what & AGATE_FLUSH_L2_INVALIDATE && l2_drop(sim))
+		sim_hint(sim, 5, "dirty lines of the L2 were invalidated without a clean");
+}
+
+static enum agate_run cache_flush_run(struct agate_exec *x, void *state)
+{
+	uint64_t payload_va = x->job + AGATE_JOB_HEADER_SIZE;
+	struct agate_cache_flush_payload payload;
+	enum agate_run why;
+
+	(void)state;
+	if (agate_exec_read(x, payload_va, &payload, sizeof(payload), &why))
+		return why;
+	if ((payload.caches & ~CACHES_THERE_ARE) ||
+	    (payload.l2 & ~(AGATE_FLUSH_L2_CLEAN | AGATE_FLUSH_L2_INVALIDATE)))
+		return agate_exec_fail(x, AGATE_EXC_DATA_INVALID_FAULT, payload_va);
+	cache_flush_l2(x->sim, payload.l2);
+	agate_exec_cost(x, CACHE_FLUSH_CYCLES);
+	return AGATE_RUN_DONE;
+}
+
+const struct agate_job_ops cache_flush_ops = {
+	.run = cache_flush_run,
 };

@@ -9,5 +9,6 @@
 
 extern const struct agate_job_ops null_ops;
 extern const struct agate_job_ops write_value_ops;
+extern const struct agate_job_ops cache_flush_ops;
 
 #endif /* AGATE_MODEL_JOBS_SIMPLE_H */

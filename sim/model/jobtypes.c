@@ -20,6 +20,7 @@ static const struct jobtype {
 } jobtypes[] = {
 	{ AGATE_JOB_NULL, ON_ALL, &null_ops },
 	{ AGATE_JOB_WRITE_VALUE, ON_ALL, &write_value_ops },
+	{ AGATE_JOB_CACHE_FLUSH, ON_ALL, &cache_flush_ops },
 	{ AGATE_JOB_COMPUTE, ON_COMPUTE, &compute_ops },
 	{ AGATE_JOB_TILER, ON_TILER, &agate_tiler_ops },
 	{ AGATE_JOB_FRAGMENT, ON_FRAGMENT, &agate_fragment_ops },

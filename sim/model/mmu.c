@@ -17,6 +17,8 @@
 /* TRANSCFG's INA_BITS: this many bits of a virtual address, less the field. */
 #define INA_NONE		55u
 
+#define PTW_NC			AS_TRANSCFG_PTW_MEMATTR(AS_TRANSCFG_PTW_MEMATTR_NC)
+
 int mmu_init(struct agate_sim *sim, unsigned int tlb_entries, uint32_t seed)
 {
 	unsigned int n;
@@ -109,6 +111,8 @@ static void as_update(const struct agate_sim *sim, struct address_space *as)
 	as->va_bits = AGATE_VA_BITS;
 	if (as->mode == MMU_TABLE_AARCH64 && INA_NONE - ina < AGATE_VA_BITS)
 		as->va_bits = INA_NONE - ina;
+	as->walks_uncached = as->mode == MMU_TABLE_AARCH64 &&
+			     AS_TRANSCFG_PTW_MEMATTR(as->command_transcfg) == PTW_NC;
 	tlb_drop(&as->tlb, 0, UINT64_MAX);
 }
 
@@ -127,7 +131,7 @@ static void as_lock(struct address_space *as)
 
 static void as_flush(struct agate_sim *sim, struct address_space *as)
 {
-	sim->gpu.flush_id++;
+	gpu_flush_caches(sim, true);
 	if (as->locked)
 		tlb_drop(&as->tlb, as->lock_first, as->lock_last);
 	as->locked = false;

@@ -34,6 +34,12 @@ enum mmu_mode {
 	MMU_TABLE_AARCH64,
 };
 
+/* Where an access goes. */
+struct mmu_place {
+	uint64_t pa;
+	bool uncached;		/* past the L2 */
+};
+
 /* ---- walk.c ------------------------------------------------------------ */
 
 struct address_space;
@@ -44,11 +50,17 @@ struct walk {
 	unsigned int access;		/* bit n: access type n is permitted */
 	uint64_t pa;			/* of the page or block's first byte */
 	uint64_t pte;			/* last entry read */
+	bool uncached;			/* accesses go past the L2 */
 };
 
-/* Walk an address space's tables for va.  Reads memory, changes nothing else. */
+enum walk_how {
+	WALK_USE,	/* through the L2, as the GPU does */
+	WALK_LOOK,	/* to see what the tables say by now */
+};
+
+/* Walk an address space's tables for va. */
 void walk_tables(struct agate_sim *sim, const struct address_space *as, uint64_t va,
-		 struct walk *walk);
+		 enum walk_how how, struct walk *walk);
 
 static inline bool walk_failed(const struct walk *walk)
 {
@@ -67,6 +79,7 @@ struct tlb_entry {
 	uint64_t checked;	/* unit of work in which it was last compared */
 	uint8_t level;		/* 1 .. 3; 0: the entry is free */
 	uint8_t access;		/* as in struct walk */
+	bool uncached;
 	bool reported;		/* a hint said that it is stale */
 };
 
@@ -98,6 +111,7 @@ struct address_space {
 	uint64_t root;
 	uint64_t attributes;	/* MEMATTR; AArch64 only */
 	unsigned int va_bits;
+	bool walks_uncached;
 	struct tlb tlb;
 
 	/* The command in progress, with the registers it took. */
@@ -155,9 +169,9 @@ bool mmu_is_set_up(const struct agate_sim *sim, unsigned int as);
 
 /* ---- translate.c: what an access gets ---------------------------------- */
 
-/* Translate one access of a slot's job; *pa is va's own byte. */
+/* Translate one access of a slot's job; *place is va's own byte. */
 enum mmu_result mmu_translate(struct agate_sim *sim, struct slot *slot, uint64_t va,
-			      enum mmu_access access, uint64_t *pa,
+			      enum mmu_access access, struct mmu_place *place,
 			      enum agate_exception *exception);
 
 /* A command of that address space is complete: stalled accesses try again. */

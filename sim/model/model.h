@@ -16,6 +16,7 @@
 #include "gpu.h"
 #include "identity.h"
 #include "irq.h"
+#include "l2.h"
 #include "mmu.h"
 #include "power.h"
 #include "soc.h"
@@ -37,12 +38,14 @@ struct agate_sim {
 	size_t vram_size;
 
 	const struct identity *identity;
+	enum agate_sim_coherency coherency;	/* that it offers */
 	uint32_t id;			/* GPU_ID */
 
 	struct gpu gpu;
 	struct power power;
 	struct soc soc;
 	struct irq_block irq[AGATE_VECTOR_MMU + 1];	/* by vector */
+	struct l2 l2;
 	struct mmu mmu;
 	struct slot slot[AGATE_MAX_SLOTS];
 	uint32_t job_throttle;		/* kept, without effect */

@@ -124,10 +124,25 @@ bool power_any(const struct agate_sim *sim)
 	return false;
 }
 
-void power_lose(struct agate_sim *sim)
+/* The L2 went off, and with it all that needs it and the lines it had. */
+static void power_l2_gone(struct agate_sim *sim)
 {
 	power_drop_dependants(sim);
+	if (l2_drop(sim))
+		sim_hint(sim, 5, "the L2 was powered off with dirty lines: they are lost");
+}
+
+void power_lose(struct agate_sim *sim)
+{
+	power_l2_gone(sim);
 	power_drop(sim, POWER_L2);
+}
+
+/* It is on, with no lines, and maybe with a new protocol. */
+static void power_l2_here(struct agate_sim *sim)
+{
+	sim->l2.protocol = sim->gpu.coherency;
+	gpu_judge_protected(sim);
 }
 
 static void power_finish(struct agate_sim *sim, enum power_domain_id id, uint32_t cores)
@@ -139,7 +154,9 @@ static void power_finish(struct agate_sim *sim, enum power_domain_id id, uint32_
 	d->ready ^= cores;
 	sim_event(sim, AGATE_EV_POWER, id, d->ready, 0, off ? "off" : "on");
 	if (id == POWER_L2 && off)
-		power_drop_dependants(sim);
+		power_l2_gone(sim);
+	else if (id == POWER_L2)
+		power_l2_here(sim);
 	irq_raise(sim, &sim->irq[AGATE_VECTOR_GPU], GPU_IRQ_POWER_CHANGED_SINGLE);
 }
 
@@ -183,6 +200,13 @@ uint64_t power_jump(const struct agate_sim *sim)
 				due = d->due[i];
 	}
 	return due;
+}
+
+bool power_l2_in_use(const struct agate_sim *sim)
+{
+	const struct power_domain *d = &sim->power.domain[POWER_L2];
+
+	return d->ready | d->trans;
 }
 
 bool power_ready(const struct agate_sim *sim, uint64_t shaders, bool tiler)

@@ -48,6 +48,9 @@ bool power_any(const struct agate_sim *sim);
 /* The power input went away: everything is off at once. */
 void power_lose(struct agate_sim *sim);
 
+/* True while the L2 is on, or on its way on or off. */
+bool power_l2_in_use(const struct agate_sim *sim);
+
 /* True when the L2 and all of these shader cores (and the tiler) are ready. */
 bool power_ready(const struct agate_sim *sim, uint64_t shaders, bool tiler);
 

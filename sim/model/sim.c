@@ -18,7 +18,8 @@ struct agate_sim *agate_sim_create(const struct agate_sim_config *config,
 	const struct identity *identity = identity_of(config->gpu);
 	struct agate_sim *sim;
 
-	if (!identity || (config->vram_size && !config->vram))
+	if (!identity || config->coherency > AGATE_SIM_COHERENCY_NONE ||
+	    (config->vram_size && !config->vram))
 		return NULL;
 	if (!ops->mem_read || !ops->mem_write || !ops->raise)
 		return NULL;
@@ -29,6 +30,7 @@ struct agate_sim *agate_sim_create(const struct agate_sim_config *config,
 	sim->ctx = ctx;
 	sim->identity = identity;
 	sim->id = config->gpu_id ? config->gpu_id : identity->id;
+	sim->coherency = config->coherency;
 	sim->vram = config->vram;
 	sim->vram_size = config->vram_size;
 	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_POWER, config->power_latency);
@@ -40,7 +42,9 @@ struct agate_sim *agate_sim_create(const struct agate_sim_config *config,
 	soc_init(sim, !config->power_in_off);
 	power_init(sim);
 	slot_init(sim);
-	if (mmu_init(sim, config->tlb_entries, config->seed)) {
+	if (l2_init(&sim->l2, config->l2_size ? config->l2_size : identity->l2_size,
+		    config->seed) ||
+	    mmu_init(sim, config->tlb_entries, config->seed)) {
 		agate_sim_destroy(sim);
 		return NULL;
 	}
@@ -52,6 +56,7 @@ void agate_sim_destroy(struct agate_sim *sim)
 	if (!sim)
 		return;
 	mmu_fini(sim);
+	l2_fini(&sim->l2);
 	free(sim);
 }
 

@@ -54,15 +54,23 @@ bool slot_any_active(const struct agate_sim *sim)
 
 /* ---- Start and end ------------------------------------------------------ */
 
-/* L2 flushes under full coherency move no data, but they are counted. */
+/* Bits 9:8 and 13:12 of CONFIG say alike what to do with the L2. */
+static void slot_flush(struct agate_sim *sim, uint32_t what)
+{
+	if (what == JS_CONFIG_START_FLUSH_CLEAN)
+		gpu_flush_caches(sim, false);
+	else if (what == JS_CONFIG_START_FLUSH_CLEAN_INVALIDATE)
+		gpu_flush_caches(sim, true);
+}
+
 static void slot_start_flush(struct agate_sim *sim, const struct slot *slot)
 {
 	bool reduce = (slot->config & JS_CONFIG_ENABLE_FLUSH_REDUCTION) &&
 		      slot->next_flush_id != sim->gpu.flush_id;
 
 	/* With reduction, a flush since the ID was read makes this one needless. */
-	if ((slot->config & JS_CONFIG_START_FLUSH_CLEAN_INVALIDATE) && !reduce)
-		sim->gpu.flush_id++;
+	if (!reduce)
+		slot_flush(sim, slot->config & JS_CONFIG_START_FLUSH_CLEAN_INVALIDATE);
 }
 
 static void slot_judge_start(struct agate_sim *sim, const struct slot *slot)
@@ -116,8 +124,7 @@ void slot_end(struct agate_sim *sim, struct slot *slot, uint64_t tail,
 	slot->hard_stop_due = 0;
 	slot->tail = tail;
 	slot->status = exception;
-	if (slot->config & JS_CONFIG_END_FLUSH_CLEAN_INVALIDATE)
-		sim->gpu.flush_id++;
+	slot_flush(sim, (slot->config & JS_CONFIG_END_FLUSH_CLEAN_INVALIDATE) >> 4);
 	sim_event(sim, AGATE_EV_CHAIN_END, slot->index, tail, exception, NULL);
 	irq_raise(sim, &sim->irq[AGATE_VECTOR_JOB],
 		  done ? JOB_INT_DONE(slot->index) : JOB_INT_FAIL(slot->index));

@@ -85,6 +85,7 @@ struct tlb_entry *tlb_insert(struct tlb *tlb, uint64_t va, const struct walk *wa
 		.pa = walk->pa,
 		.level = walk->level,
 		.access = walk->access,
+		.uncached = walk->uncached,
 	};
 	tlb->used[walk->level]++;
 	return victim;

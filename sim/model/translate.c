@@ -90,8 +90,9 @@ static void mmu_check_stale(struct agate_sim *sim, const struct address_space *a
 	if (entry->checked == sim->unit)
 		return;
 	entry->checked = sim->unit;
-	walk_tables(sim, as, va, &now);
+	walk_tables(sim, as, va, WALK_LOOK, &now);
 	if (!walk_failed(&now) && now.access == entry->access &&
+	    now.uncached == entry->uncached &&
 	    (now.pa | mmu_offset(va, now.level)) == (entry->pa | mmu_offset(va, entry->level)))
 		return;
 	sim_count(sim, AGATE_CNT_STALE_USED, 1);
@@ -114,7 +115,7 @@ static struct tlb_entry *mmu_lookup(struct agate_sim *sim, unsigned int n, uint6
 	}
 	sim_count(sim, AGATE_CNT_TLB_MISSES, 1);
 	sim_count(sim, AGATE_CNT_WALKS, 1);
-	walk_tables(sim, as, va, walk);
+	walk_tables(sim, as, va, WALK_USE, walk);
 	sim->time += walk->level + 1;	/* a memory access a level */
 	sim_event(sim, AGATE_EV_WALK, n, va, walk->pte, NULL);
 	if (walk_failed(walk))
@@ -125,7 +126,8 @@ static struct tlb_entry *mmu_lookup(struct agate_sim *sim, unsigned int n, uint6
 }
 
 static enum mmu_result mmu_translate_table(struct agate_sim *sim, struct slot *slot,
-					   uint64_t va, enum mmu_access access, uint64_t *pa)
+					   uint64_t va, enum mmu_access access,
+					   struct mmu_place *place)
 {
 	struct walk walk;
 	struct tlb_entry *entry = mmu_lookup(sim, slot_as(slot), va, &walk);
@@ -135,12 +137,13 @@ static enum mmu_result mmu_translate_table(struct agate_sim *sim, struct slot *s
 	if (!(entry->access & (1u << access)))
 		return mmu_fault(sim, slot, va, access,
 				 AGATE_EXC_PERMISSION_FAULT_0 + entry->level);
-	*pa = entry->pa | mmu_offset(va, entry->level);
+	place->pa = entry->pa | mmu_offset(va, entry->level);
+	place->uncached = entry->uncached;
 	return MMU_OK;
 }
 
 enum mmu_result mmu_translate(struct agate_sim *sim, struct slot *slot, uint64_t va,
-			      enum mmu_access access, uint64_t *pa,
+			      enum mmu_access access, struct mmu_place *place,
 			      enum agate_exception *exception)
 {
 	const struct address_space *as = &sim->mmu.as[slot_as(slot)];
@@ -158,13 +161,13 @@ enum mmu_result mmu_translate(struct agate_sim *sim, struct slot *slot, uint64_t
 	case MMU_IDENTITY:
 		if (va >> AGATE_PHYS_BITS)
 			return mmu_fault(sim, slot, va, access, AGATE_EXC_ADDR_SIZE_FAULT_OUT_0);
-		*pa = va;
+		*place = (struct mmu_place){ .pa = va };
 		return MMU_OK;
 	case MMU_TABLE_LPAE:
 	case MMU_TABLE_AARCH64:
 		break;
 	}
-	return mmu_translate_table(sim, slot, va, access, pa);
+	return mmu_translate_table(sim, slot, va, access, place);
 }
 
 /* Try a waiting access again; its slot runs on unless it has to wait again. */
@@ -172,10 +175,10 @@ static void mmu_retry_slot(struct agate_sim *sim, struct slot *slot)
 {
 	struct mmu_stall was = slot->stall;
 	enum agate_exception exception;
-	uint64_t pa;
+	struct mmu_place place;
 
 	slot->stall.waiting = false;
-	if (mmu_translate(sim, slot, was.va, was.access, &pa, &exception) != MMU_OK)
+	if (mmu_translate(sim, slot, was.va, was.access, &place, &exception) != MMU_OK)
 		return;
 	slot->stall = (struct mmu_stall){ 0 };
 	if (was.faulted)

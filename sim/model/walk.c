@@ -80,6 +80,7 @@ static void aarch64_judge(const struct address_space *as, struct walk *walk)
 {
 	unsigned int byte = AS_MEMATTR_AARCH64(as->attributes, AARCH64_ATTR_OF(walk->pte));
 
+	walk->uncached = AS_MEMATTR_AARCH64_TYPE(byte) == AS_MEMATTR_AARCH64_TYPE_NC;
 	if (!(walk->pte & AARCH64_AF))
 		walk_fail(walk, AGATE_EXC_ACCESS_FLAG_0, walk->level);
 	else if (AS_MEMATTR_AARCH64_TYPE(byte) == AS_MEMATTR_AARCH64_TYPE_FAULT)
@@ -103,8 +104,18 @@ static void walk_leaf(const struct address_space *as, struct walk *walk, unsigne
 		aarch64_judge(as, walk);
 }
 
+static int walk_read(struct agate_sim *sim, const struct address_space *as, uint64_t pa,
+		     enum walk_how how, uint64_t *pte)
+{
+	if (as->walks_uncached)
+		return phys_read(sim, pa, pte, sizeof(*pte));
+	if (how == WALK_LOOK)
+		return l2_peek(sim, pa, pte, sizeof(*pte));
+	return l2_read(sim, pa, pte, sizeof(*pte), L2_TABLE);
+}
+
 void walk_tables(struct agate_sim *sim, const struct address_space *as, uint64_t va,
-		 struct walk *walk)
+		 enum walk_how how, struct walk *walk)
 {
 	uint64_t table = as->root;
 	unsigned int level;
@@ -123,7 +134,7 @@ void walk_tables(struct agate_sim *sim, const struct address_space *as, uint64_t
 			walk_fail(walk, AGATE_EXC_ADDR_SIZE_FAULT_OUT_0, level ? level - 1 : 0);
 			return;
 		}
-		if (phys_read(sim, table + 8 * index, &walk->pte, 8)) {
+		if (walk_read(sim, as, table + 8 * index, how, &walk->pte)) {
 			walk_fail(walk, AGATE_EXC_TRANSTAB_BUS_FAULT_0, level);
 			return;
 		}

@@ -238,7 +238,7 @@ static const char *process_start(struct process *p)
 	config->vram_size = p->bus.vram_size;
 	p->sim = agate_sim_create(config, &ops, p);
 	if (!p->sim)
-		return "the GPU cannot be created: wrong --tlb-entries, or no memory";
+		return "the GPU cannot be created: wrong --tlb-entries or --l2-size, or no memory";
 	p->control = (struct control){
 		.fd = p->options.control_fd,
 		.sim = p->sim,

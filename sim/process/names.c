@@ -96,6 +96,7 @@ static const struct name counters[] = {
 	{ AGATE_CNT_BYTES_COPIED, "bytes_copied" }, { AGATE_CNT_IRQS, "irqs" },
 	{ AGATE_CNT_AS_CMD_DROPPED, "as_commands_dropped" }, { AGATE_CNT_HINTS, "hints" },
 	{ AGATE_CNT_TRIANGLES, "triangles" }, { AGATE_CNT_PIXELS, "pixels" },
+	{ AGATE_CNT_STALE_LINES, "stale_lines" },
 };
 
 _Static_assert(LENGTH(counters) == AGATE_CNT_COUNT, "every counter has a name");

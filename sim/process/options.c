@@ -34,6 +34,8 @@ enum option_id {
 	OPT_AS_LATENCY,
 	OPT_STOP_LATENCY,
 	OPT_TLB_ENTRIES,
+	OPT_COHERENCY,
+	OPT_L2_SIZE,
 };
 
 static const struct option option_table[] = {
@@ -57,6 +59,8 @@ static const struct option option_table[] = {
 	{ "as-latency", required_argument, NULL, OPT_AS_LATENCY },
 	{ "stop-latency", required_argument, NULL, OPT_STOP_LATENCY },
 	{ "tlb-entries", required_argument, NULL, OPT_TLB_ENTRIES },
+	{ "coherency", required_argument, NULL, OPT_COHERENCY },
+	{ "l2-size", required_argument, NULL, OPT_L2_SIZE },
 	{ 0 }
 };
 
@@ -64,6 +68,7 @@ static const char usage[] =
 	"usage: agate-sim --bar2-fd N --doorbell-fd N --vector-fds A,B,C,D\n"
 	"                 --ram-fd N --ram GPA:SIZE:OFFSET[,...] --ready-fd N\n"
 	"                 [--gpu midgard|bifrost] [--gpu-id HEX] [--seed N] [--tlb-entries N]\n"
+	"                 [--coherency ace|ace-lite|none] [--l2-size BYTES]\n"
 	"                 [--log FILE] [--log-level events|walks|all] [--log-limit MIB]\n"
 	"                 [--control-fd N] [--power-in on|off] [--power-latency CYCLES]\n"
 	"                 [--reset-latency CYCLES] [--hard-reset-latency CYCLES]\n"
@@ -115,6 +120,22 @@ static bool parse_gpu(const char *text, enum agate_sim_gpu *gpu)
 {
 	*gpu = strcmp(text, "bifrost") ? AGATE_SIM_MIDGARD : AGATE_SIM_BIFROST;
 	return !strcmp(text, "bifrost") || !strcmp(text, "midgard");
+}
+
+static bool parse_coherency(const char *text, enum agate_sim_coherency *coherency)
+{
+	static const char *const names[] = {
+		[AGATE_SIM_COHERENCY_ACE] = "ace", [AGATE_SIM_COHERENCY_ACE_LITE] = "ace-lite",
+		[AGATE_SIM_COHERENCY_NONE] = "none",
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(text, names[i])) {
+			*coherency = i;
+			return true;
+		}
+	return false;
 }
 
 static bool parse_level(const char *text, enum log_level *level)
@@ -196,6 +217,10 @@ static bool option_set(struct options *o, int id, const char *text)
 		return parse_latency(text, &o->config.stop_latency);
 	case OPT_TLB_ENTRIES:
 		return parse_u32(text, 0, &o->config.tlb_entries);
+	case OPT_COHERENCY:
+		return parse_coherency(text, &o->config.coherency);
+	case OPT_L2_SIZE:
+		return parse_u32(text, 0, &o->config.l2_size);
 	}
 	return false;
 }

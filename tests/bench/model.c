@@ -126,6 +126,7 @@ void model_bring_up(struct model *m, size_t size)
 		die("out of memory");
 	memset(m->memory, 0, size);
 	build_tables(m);
+	agate_sim_write32(m->sim, GPU_COHERENCY_ENABLE, GPU_COHERENCY_ACE);
 	agate_sim_write32(m->sim, GPU_L2_PWRON_LO, 1);
 	poll_for(m, GPU_L2_READY_LO, 1);
 	agate_sim_write32(m->sim, GPU_SHADER_PWRON_LO, ALL_CORES);

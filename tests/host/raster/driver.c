@@ -112,6 +112,7 @@ struct driver *driver_new(void)
 	drv->sim = agate_sim_create(&config, &ops, drv);
 	assert(drv->sim);
 
+	agate_sim_write32(drv->sim, GPU_COHERENCY_ENABLE, GPU_COHERENCY_ACE);
 	power_up(drv, GPU_L2_PWRON_LO, GPU_L2_READY_LO, 1);
 	power_up(drv, GPU_SHADER_PWRON_LO, GPU_SHADER_READY_LO, ALL_CORES);
 	power_up(drv, GPU_TILER_PWRON_LO, GPU_TILER_READY_LO, 1);

@@ -92,6 +92,14 @@ struct bench *bench_new_with(const struct agate_sim_config *config)
 	return b;
 }
 
+bool bench_can_be(const struct agate_sim_config *config)
+{
+	struct agate_sim *sim = agate_sim_create(config, &host_ops, NULL);
+
+	agate_sim_destroy(sim);
+	return sim;
+}
+
 struct bench *bench_new(void)
 {
 	struct agate_sim_config config = { .gpu = AGATE_SIM_MIDGARD, .seed = 1 };
@@ -150,7 +158,13 @@ void bench_reset(struct bench *b)
 void bench_power_on(struct bench *b)
 {
 	uint32_t shaders = rd(b, GPU_SHADER_PRESENT_LO);
+	uint32_t offered = rd(b, GPU_COHERENCY_FEATURES);
 
+	/* The best there is; NONE is what a reset leaves. */
+	if (offered & GPU_COHERENCY_FEATURE_ACE)
+		wr(b, GPU_COHERENCY_ENABLE, GPU_COHERENCY_ACE);
+	else if (offered & GPU_COHERENCY_FEATURE_ACE_LITE)
+		wr(b, GPU_COHERENCY_ENABLE, GPU_COHERENCY_ACE_LITE);
 	wr(b, GPU_L2_PWRON_LO, 0x1);
 	poll_reg(b, GPU_L2_READY_LO, 0x1, 0x1);
 	wr(b, GPU_SHADER_PWRON_LO, shaders);

@@ -36,6 +36,7 @@ struct bench {
 /* One test's GPU, after creation and nothing else. */
 struct bench *bench_new(void);
 struct bench *bench_new_with(const struct agate_sim_config *config);
+bool bench_can_be(const struct agate_sim_config *config);	/* the GPU can be created */
 void bench_free(struct bench *b);
 
 static inline void wr(struct bench *b, uint32_t reg, uint32_t value)

@@ -193,6 +193,7 @@ static void g_bring_up(struct gpu *g)
 {
 	g_write(g, GPU_CMD, GPU_CMD_SOFT_RESET);
 	g_poll(g, GPU_INT_RAWSTAT, GPU_IRQ_RESET_COMPLETED);
+	g_write(g, GPU_COHERENCY_ENABLE, GPU_COHERENCY_ACE);
 	g_write(g, GPU_L2_PWRON_LO, 1);
 	g_poll(g, GPU_L2_READY_LO, 1);
 	g_write(g, GPU_SHADER_PWRON_LO, 0xf);

@@ -1,0 +1,785 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The L2 under each protocol: who sees what, and when.  A WRITE_VALUE is the
+ * GPU's store, put64() and get64() are a CPU's; its header and payload share one
+ * line with nothing else.
+ */
+#include "harness.h"
+
+#include <string.h>
+
+#include "exec.h"
+
+#define OUT		0x800u		/* where jobs write, from VA and PA */
+#define MARKER		0x1122334455667788ull
+#define OTHER		0x99aabbccddeeff00ull
+
+#define CLEAN		JS_CONFIG_END_FLUSH_CLEAN
+#define EDGES		(JS_CONFIG_START_FLUSH_CLEAN_INVALIDATE | \
+			 JS_CONFIG_END_FLUSH_CLEAN_INVALIDATE)
+
+static struct bench *ready(enum agate_sim_coherency coherency)
+{
+	struct agate_sim_config config = { .seed = 1, .coherency = coherency };
+
+	return bench_ready_with(&config);
+}
+
+/* Let slot 0 run what is at VA, to its end. */
+static void run(struct bench *b, uint32_t config)
+{
+	start_job(b, 0, VA, config);
+	settle(b);
+	assert_int_equal(rd(b, JS_STATUS(0)), AGATE_EXC_DONE);
+	rd(b, JOB_INT_RAWSTAT);
+	wr(b, JOB_INT_CLEAR, 1);
+}
+
+static void store(struct bench *b, uint64_t offset, uint64_t value, uint32_t config)
+{
+	put_write_value(b, 0, 0, AGATE_WRITE_IMMEDIATE_64, VA + offset, value);
+	run(b, config);
+}
+
+static void gpu_command(struct bench *b, uint32_t command)
+{
+	wr(b, GPU_CMD, command);
+	poll_reg(b, GPU_INT_RAWSTAT, GPU_IRQ_CLEAN_CACHES_COMPLETED,
+		 GPU_IRQ_CLEAN_CACHES_COMPLETED);
+	wr(b, GPU_INT_CLEAR, GPU_IRQ_CLEAN_CACHES_COMPLETED);
+}
+
+/* What the GPU reads there now, through its tables and its L2. */
+static uint64_t load(struct bench *b, uint64_t va)
+{
+	struct agate_exec x = { .sim = b->sim };
+	enum agate_run why;
+	uint64_t value = 0;
+
+	assert_int_equal(agate_exec_read(&x, va, &value, sizeof(value), &why), 0);
+	return value;
+}
+
+/* ---- COHERENCY_ENABLE ------------------------------------------------------ */
+
+static void test_none_is_what_a_reset_leaves(void **state)
+{
+	struct bench *b = bench_new();
+
+	(void)state;
+	assert_int_equal(rd(b, GPU_COHERENCY_ENABLE), 31);
+	wr(b, GPU_COHERENCY_ENABLE, GPU_COHERENCY_ACE_LITE);
+	assert_int_equal(rd(b, GPU_COHERENCY_ENABLE), 0);
+	wr(b, GPU_COHERENCY_ENABLE, GPU_COHERENCY_ACE);
+	assert_int_equal(rd(b, GPU_COHERENCY_ENABLE), 1);
+	bench_reset(b);
+	assert_int_equal(rd(b, GPU_COHERENCY_ENABLE), 31);
+	assert_int_equal(count_events(b, AGATE_EV_HINT), 0);
+	bench_free(b);
+}
+
+static void offers(enum agate_sim_coherency coherency, uint32_t features, uint32_t refused)
+{
+	struct agate_sim_config config = { .coherency = coherency };
+	struct bench *b = bench_new_with(&config);
+
+	assert_int_equal(rd(b, GPU_COHERENCY_FEATURES), features);
+	wr(b, GPU_COHERENCY_ENABLE, GPU_COHERENCY_NONE);
+	assert_false(hinted(b, "COHERENCY_FEATURES"));
+	wr(b, GPU_COHERENCY_ENABLE, refused);
+	assert_true(hinted(b, "what COHERENCY_FEATURES does not list"));
+	assert_int_equal(rd(b, GPU_COHERENCY_ENABLE), 31);
+	bench_free(b);
+}
+
+static void test_only_what_is_offered(void **state)
+{
+	(void)state;
+	offers(AGATE_SIM_COHERENCY_ACE, 3, 2);
+	offers(AGATE_SIM_COHERENCY_ACE_LITE, 1, GPU_COHERENCY_ACE);
+	offers(AGATE_SIM_COHERENCY_NONE, 0, GPU_COHERENCY_ACE_LITE);
+}
+
+static void test_a_protocol_begins_with_the_power(void **state)
+{
+	struct bench *b = bench_ready();
+
+	(void)state;
+	wr(b, GPU_COHERENCY_ENABLE, GPU_COHERENCY_ACE);	/* as it is */
+	assert_int_equal(count_events(b, AGATE_EV_HINT), 0);
+	wr(b, GPU_COHERENCY_ENABLE, GPU_COHERENCY_NONE);
+	assert_true(hinted(b, "COHERENCY_ENABLE was changed while the L2 is on"));
+	/* still ACE */
+	store(b, OUT, MARKER, 0);
+	assert_int_equal(get64(b, PA + OUT), MARKER);
+	wr(b, GPU_SHADER_PWROFF_LO, 0xf);
+	wr(b, GPU_TILER_PWROFF_LO, 1);
+	poll_reg(b, GPU_SHADER_PWRTRANS_LO, 0xf, 0);
+	poll_reg(b, GPU_TILER_PWRTRANS_LO, 1, 0);
+	wr(b, GPU_L2_PWROFF_LO, 1);
+	poll_reg(b, GPU_L2_PWRTRANS_LO, 1, 0);
+	wr(b, GPU_L2_PWRON_LO, 1);
+	poll_reg(b, GPU_L2_READY_LO, 1, 1);
+	wr(b, GPU_SHADER_PWRON_LO, 0xf);
+	poll_reg(b, GPU_SHADER_READY_LO, 0xf, 0xf);
+	/* now it is none */
+	store(b, OUT, OTHER, 0);
+	assert_int_equal(get64(b, PA + OUT), MARKER);
+	bench_free(b);
+}
+
+static void test_sizes(void **state)
+{
+	static const uint32_t wrong[] = { 64, 2048, 5000, 12288, 8u << 20 };
+	struct agate_sim_config config = { .l2_size = 4096 };
+	struct bench *b = bench_new_with(&config);
+	unsigned int i;
+
+	(void)state;
+	assert_int_equal(rd(b, GPU_L2_FEATURES), 0x070c0206);
+	bench_free(b);
+	config.l2_size = 4u << 20;
+	b = bench_new_with(&config);
+	assert_int_equal(rd(b, GPU_L2_FEATURES), 0x07160206);
+	bench_free(b);
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		config.l2_size = wrong[i];
+		assert_false(bench_can_be(&config));
+	}
+	config.l2_size = 4096;
+	config.coherency = AGATE_SIM_COHERENCY_NONE + 1;
+	assert_false(bench_can_be(&config));
+}
+
+/* ---- ACE --------------------------------------------------------------------- */
+
+static void test_ace_hides_nothing(void **state)
+{
+	struct bench *b = ready(AGATE_SIM_COHERENCY_ACE);
+
+	(void)state;
+	store(b, OUT, MARKER, 0);
+	assert_int_equal(get64(b, PA + OUT), MARKER);
+	assert_int_equal(job_status(b, 0), AGATE_EXC_DONE);
+	put64(b, PA + OUT, OTHER);
+	assert_int_equal(load(b, VA + OUT), OTHER);
+	bench_reset(b);
+	assert_int_equal(counter(b, AGATE_CNT_DIRTY_LOST), 0);
+	assert_int_equal(count_events(b, AGATE_EV_HINT), 0);
+	bench_free(b);
+}
+
+/* ---- ACE-Lite ------------------------------------------------------------------ */
+
+static void test_ace_lite_keeps_what_the_gpu_writes(void **state)
+{
+	struct bench *b = ready(AGATE_SIM_COHERENCY_ACE_LITE);
+
+	(void)state;
+	store(b, OUT, MARKER, 0);
+	assert_int_equal(get64(b, PA + OUT), 0);
+	assert_int_equal(job_status(b, 0), 0);
+	assert_int_equal(load(b, VA + OUT), MARKER);
+	gpu_command(b, GPU_CMD_CLEAN_CACHES);
+	assert_int_equal(get64(b, PA + OUT), MARKER);
+	assert_int_equal(job_status(b, 0), AGATE_EXC_DONE);
+	/* a clean line is not in the way of what CPUs write */
+	put64(b, PA + OUT, OTHER);
+	assert_int_equal(load(b, VA + OUT), OTHER);
+	assert_int_equal(count_events(b, AGATE_EV_HINT), 0);
+	bench_free(b);
+}
+
+static void test_ace_lite_snoops_the_cpus(void **state)
+{
+	struct bench *b = ready(AGATE_SIM_COHERENCY_ACE_LITE);
+
+	(void)state;
+	store(b, OUT, MARKER, CLEAN);
+	/* another payload, without any flush at the start */
+	store(b, OUT + 8, OTHER, CLEAN);
+	assert_int_equal(get64(b, PA + OUT), MARKER);
+	assert_int_equal(get64(b, PA + OUT + 8), OTHER);
+	assert_int_equal(counter(b, AGATE_CNT_STALE_LINES), 0);
+	bench_free(b);
+}
+
+static void test_ace_lite_walks_see_the_tables(void **state)
+{
+	struct bench *b = ready(AGATE_SIM_COHERENCY_ACE_LITE);
+
+	(void)state;
+	store(b, OUT, MARKER, CLEAN);
+	/* the seventeenth page, in a line of the table that walks have read */
+	put64(b, TABLE_L3 + 8 * 16, 0x400580c1);
+	store(b, 0x10000, MARKER, CLEAN);
+	assert_int_equal(get64(b, 0x40058000), MARKER);
+	assert_int_equal(count_events(b, AGATE_EV_HINT), 0);
+	bench_free(b);
+}
+
+/* ---- None ------------------------------------------------------------------------ */
+
+static void test_none_reads_stale_lines(void **state)
+{
+	struct bench *b = ready(AGATE_SIM_COHERENCY_NONE);
+
+	(void)state;
+	store(b, OUT, MARKER, CLEAN);
+	assert_int_equal(get64(b, PA + OUT), MARKER);
+	assert_int_equal(counter(b, AGATE_CNT_STALE_LINES), 0);
+	/* a new payload, and the GPU has the old one */
+	store(b, OUT + 8, OTHER, CLEAN);
+	assert_int_equal(get64(b, PA + OUT + 8), 0);
+	assert_true(hinted(b, "a stale line of the L2 was read"));
+	assert_true(counter(b, AGATE_CNT_STALE_LINES) > 0);
+	/* to clean is not to forget */
+	gpu_command(b, GPU_CMD_CLEAN_CACHES);
+	store(b, OUT + 8, OTHER, CLEAN);
+	assert_int_equal(get64(b, PA + OUT + 8), 0);
+	gpu_command(b, GPU_CMD_CLEAN_INV_CACHES);
+	store(b, OUT + 8, OTHER, CLEAN);
+	assert_int_equal(get64(b, PA + OUT + 8), OTHER);
+	bench_free(b);
+}
+
+static void test_a_stale_line_is_told_once(void **state)
+{
+	struct bench *b = ready(AGATE_SIM_COHERENCY_NONE);
+
+	(void)state;
+	store(b, OUT, MARKER, CLEAN);
+	store(b, OUT + 8, OTHER, CLEAN);
+	assert_true(counter(b, AGATE_CNT_STALE_LINES) > 0);
+	forget_events(b);
+	store(b, OUT + 16, OTHER, CLEAN);
+	assert_false(hinted(b, "stale line"));
+	/* bytes that are the same are not stale, whoever wrote them */
+	gpu_command(b, GPU_CMD_CLEAN_INV_CACHES);
+	store(b, OUT, MARKER, CLEAN | JS_CONFIG_DISABLE_DESCRIPTOR_WR_BK);
+	forget_events(b);
+	store(b, OUT, MARKER, CLEAN | JS_CONFIG_DISABLE_DESCRIPTOR_WR_BK);
+	assert_int_equal(count_events(b, AGATE_EV_HINT), 0);
+	bench_free(b);
+}
+
+static void test_job_edges_are_enough(void **state)
+{
+	struct bench *b = ready(AGATE_SIM_COHERENCY_NONE);
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		store(b, OUT + 8 * i, MARKER + i, EDGES);
+		assert_int_equal(get64(b, PA + OUT + 8 * i), MARKER + i);
+		assert_int_equal(job_status(b, 0), AGATE_EXC_DONE);
+	}
+	assert_int_equal(counter(b, AGATE_CNT_STALE_LINES), 0);
+	assert_int_equal(count_events(b, AGATE_EV_HINT), 0);
+	bench_free(b);
+}
+
+static void test_an_edge_that_is_missing(void **state)
+{
+	struct bench *b = ready(AGATE_SIM_COHERENCY_NONE);
+
+	(void)state;
+	/* no clean at the end: nothing arrives */
+	store(b, OUT, MARKER, JS_CONFIG_START_FLUSH_CLEAN_INVALIDATE);
+	assert_int_equal(get64(b, PA + OUT), 0);
+	/* a clean at the start brings what was left, but not the new payload */
+	store(b, OUT + 8, OTHER, JS_CONFIG_START_FLUSH_CLEAN | CLEAN);
+	assert_int_equal(get64(b, PA + OUT), MARKER);
+	assert_int_equal(get64(b, PA + OUT + 8), 0);
+	bench_free(b);
+}
+
+static void test_flush_reduction_believes_its_number(void **state)
+{
+	struct bench *b = ready(AGATE_SIM_COHERENCY_NONE);
+	uint32_t id;
+
+	(void)state;
+	store(b, OUT, MARKER, CLEAN);
+	id = rd(b, GPU_LATEST_FLUSH_ID);
+	/* nothing was flushed since: this start is */
+	wr(b, JS_FLUSH_ID_NEXT(0), id);
+	store(b, OUT + 8, OTHER, EDGES | JS_CONFIG_ENABLE_FLUSH_REDUCTION);
+	assert_int_equal(get64(b, PA + OUT + 8), OTHER);
+	assert_int_equal(rd(b, GPU_LATEST_FLUSH_ID), id + 2);
+	/* a number from before the last flush says that it may be left out ... */
+	store(b, OUT + 16, OTHER, CLEAN);
+	store(b, OUT + 24, OTHER,
+	      JS_CONFIG_START_FLUSH_CLEAN_INVALIDATE | CLEAN | JS_CONFIG_ENABLE_FLUSH_REDUCTION);
+	/* ... and that was wrong, for the payload is newer than the flush */
+	assert_int_equal(get64(b, PA + OUT + 24), 0);
+	assert_true(hinted(b, "a stale line of the L2 was read"));
+	bench_free(b);
+}
+
+static void test_a_page_table_in_a_stale_line(void **state)
+{
+	struct bench *b = ready(AGATE_SIM_COHERENCY_NONE);
+
+	(void)state;
+	store(b, OUT, MARKER, EDGES);
+	/* entry 15 brings entries 8 to 15 into the L2, 16 shall come after */
+	put64(b, TABLE_L3 + 8 * 15, 0);
+	as_flush(b, 0, LOCK_ALL, AS_COMMAND_FLUSH_PT);
+	store(b, 0xe000, MARKER, CLEAN);
+	put64(b, TABLE_L3 + 8 * 15, 0x400580c1);
+	gpu_command(b, GPU_CMD_CLEAN_CACHES);
+	put_write_value(b, 0x40, 0, AGATE_WRITE_IMMEDIATE_64, VA + 0xf000, MARKER);
+	start_job(b, 0, VA + 0x40, CLEAN);
+	settle(b);
+	assert_int_equal(rd(b, AS_FAULTSTATUS(0)), 0xc3 | 3u << 8);
+	assert_true(hinted(b, "a page table was read from a stale line of the L2"));
+	assert_false(hinted(b, "a stale line of the L2 was read"));
+	/* with a flush, the access finds what was written */
+	wr(b, MMU_INT_CLEAR, 1);
+	as_flush(b, 0, LOCK_ALL, AS_COMMAND_FLUSH_PT);
+	settle(b);
+	assert_int_equal(rd(b, JS_STATUS(0)), AGATE_EXC_DONE);
+	assert_int_equal(get64(b, 0x40058000), MARKER);
+	bench_free(b);
+}
+
+static void test_as_flushes_clean_and_invalidate(void **state)
+{
+	static const uint32_t commands[] = { AS_COMMAND_FLUSH_PT, AS_COMMAND_FLUSH_MEM };
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		struct bench *b = ready(AGATE_SIM_COHERENCY_NONE);
+
+		store(b, OUT, MARKER, 0);
+		wr64(b, AS_LOCKADDR_LO(0), LOCK_ALL);
+		as_command(b, 0, AS_COMMAND_LOCK);
+		assert_int_equal(get64(b, PA + OUT), 0);
+		as_command(b, 0, commands[i]);
+		assert_int_equal(get64(b, PA + OUT), MARKER);
+		store(b, OUT + 8, OTHER, CLEAN);
+		assert_int_equal(get64(b, PA + OUT + 8), OTHER);
+		bench_free(b);
+	}
+}
+
+static void test_update_does_not_flush(void **state)
+{
+	struct bench *b = ready(AGATE_SIM_COHERENCY_NONE);
+
+	(void)state;
+	store(b, OUT, MARKER, CLEAN);
+	/* page 0 moves: the TLB is dropped by UPDATE, the line of the table not */
+	put64(b, TABLE_L3, 0x400580c1);
+	memcpy(b->ram + 0x58000, b->ram + 0x10000, 0x1000);
+	as_set_table(b, 0, TABLE_L0);
+	run(b, CLEAN);
+	assert_true(hinted(b, "a page table was read from a stale line of the L2"));
+	assert_int_equal(get64(b, 0x40058000 + OUT), MARKER);
+	assert_int_equal(count_events(b, AGATE_EV_WALK) > 0, 1);
+	assert_int_equal(last_event(b, AGATE_EV_WALK)->c, 0x400100c1);
+	bench_free(b);
+}
+
+/* ---- Lines ------------------------------------------------------------------------ */
+
+static void test_a_clean_leaves_neighbours_alone(void **state)
+{
+	struct bench *b = ready(AGATE_SIM_COHERENCY_NONE);
+
+	(void)state;
+	put64(b, PA + OUT, 0x0101010101010101);
+	put64(b, PA + OUT + 8, 0x0202020202020202);
+	put_write_value(b, 0, 0, AGATE_WRITE_IMMEDIATE_8, VA + OUT + 3, 0xee);
+	run(b, 0);
+	put_write_value(b, 0x40, 0, AGATE_WRITE_IMMEDIATE_16, VA + OUT + 10, 0xdddd);
+	start_job(b, 0, VA + 0x40, 0);
+	settle(b);
+	/* a CPU writes beside them meanwhile */
+	put64(b, PA + OUT, 0x0303030303030303);
+	put64(b, PA + OUT + 8, 0x0404040404040404);
+	put64(b, PA + OUT + 16, 0x0505050505050505);
+	gpu_command(b, GPU_CMD_CLEAN_CACHES);
+	assert_int_equal(get64(b, PA + OUT), 0x03030303ee030303);
+	assert_int_equal(get64(b, PA + OUT + 8), 0x04040404dddd0404);
+	assert_int_equal(get64(b, PA + OUT + 16), 0x0505050505050505);
+	bench_free(b);
+}
+
+static void test_long_accesses_cross_lines(void **state)
+{
+	struct bench *b = ready(AGATE_SIM_COHERENCY_NONE);
+	struct agate_exec x = { .sim = b->sim };
+	uint8_t out[300], in[300];
+	enum agate_run why;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < sizeof(out); i++)
+		out[i] = i * 7 + 1;
+	assert_int_equal(agate_exec_write(&x, VA + 0xf95, out, sizeof(out), &why), 0);
+	assert_int_equal(agate_exec_read(&x, VA + 0xf95, in, sizeof(in), &why), 0);
+	assert_memory_equal(in, out, sizeof(out));
+	for (i = 0; i < sizeof(out); i++)
+		assert_int_equal(b->ram[0x10f95 + i], 0);
+	gpu_command(b, GPU_CMD_CLEAN_CACHES);
+	assert_memory_equal(b->ram + 0x10f95, out, sizeof(out));
+	assert_int_equal(b->ram[0x10f94], 0);
+	assert_int_equal(b->ram[0x10f95 + 300], 0);
+	bench_free(b);
+}
+
+static void test_copies_go_through_it(void **state)
+{
+	struct bench *b = ready(AGATE_SIM_COHERENCY_NONE);
+	struct agate_exec x = { .sim = b->sim };
+	enum agate_run why;
+
+	(void)state;
+	put64(b, TABLE_L3 + 8 * 2, 0x100000c1);
+	store(b, OUT, MARKER, 0);
+	assert_int_equal(agate_exec_move(&x, VA + 0x1038, VA + OUT, 8, &why), 0);
+	assert_int_equal(load(b, VA + 0x1038), MARKER);
+	assert_int_equal(get64(b, PA + 0x1038), 0);
+	gpu_command(b, GPU_CMD_CLEAN_CACHES);
+	assert_int_equal(get64(b, PA + 0x1038), MARKER);
+	/* nothing answers at the one end, or at the other */
+	assert_int_equal(agate_exec_move(&x, VA, VA + 0x2000, 8, &why), -1);
+	assert_int_equal(why, AGATE_RUN_FAULT);
+	assert_int_equal(agate_exec_move(&x, VA + 0x2000, VA, 8, &why), -1);
+	assert_int_equal(why, AGATE_RUN_FAULT);
+	bench_free(b);
+}
+
+static void test_vram_goes_through_it(void **state)
+{
+	struct bench *b = ready(AGATE_SIM_COHERENCY_NONE);
+
+	(void)state;
+	put64(b, TABLE_L3 + 8 * 1, 0x80000010c1);
+	store(b, 0x1008, MARKER, JS_CONFIG_START_FLUSH_CLEAN_INVALIDATE);
+	assert_int_equal(get64(b, 0x8000001008), 0);
+	gpu_command(b, GPU_CMD_CLEAN_CACHES);
+	assert_int_equal(get64(b, 0x8000001008), MARKER);
+	bench_free(b);
+}
+
+static void test_where_nothing_answers(void **state)
+{
+	struct bench *b = ready(AGATE_SIM_COHERENCY_NONE);
+
+	(void)state;
+	put64(b, TABLE_L3 + 8 * 1, 0x100000c1);
+	put_write_value(b, 0, 0, AGATE_WRITE_IMMEDIATE_64, VA + 0x1008, MARKER);
+	start_job(b, 0, VA, EDGES);
+	settle(b);
+	assert_int_equal(rd(b, JS_STATUS(0)), AGATE_EXC_JOB_BUS_FAULT);
+	assert_int_equal(job_status(b, 0), AGATE_EXC_JOB_BUS_FAULT);
+	assert_int_equal(counter(b, AGATE_CNT_DIRTY_LOST), 0);
+	bench_free(b);
+}
+
+/* Lines of one set of a 4 KiB L2 lie 1 KiB apart: 16 sets.  Walks use others. */
+static unsigned int evicted(uint32_t seed)
+{
+	struct agate_sim_config config = {
+		.seed = seed, .coherency = AGATE_SIM_COHERENCY_NONE, .l2_size = 4096,
+	};
+	struct bench *b = bench_ready_with(&config);
+	struct agate_exec x = { .sim = b->sim };
+	unsigned int i, gone = 0, count = 0;
+	uint64_t value = MARKER;
+	enum agate_run why;
+
+	for (i = 0; i < 8; i++)
+		assert_int_equal(agate_exec_write(&x, VA + 0x2100 + i * 1024, &value, 8, &why), 0);
+	for (i = 0; i < 8; i++) {
+		bool there = get64(b, PA + 0x2100 + i * 1024) == MARKER;
+
+		gone |= there << i;
+		count += there;
+	}
+	/* four ways hold four; the others had to make room, and were written back */
+	assert_int_equal(count, 4);
+	assert_int_equal(load(b, VA + 0x2100), MARKER);
+	assert_int_equal(counter(b, AGATE_CNT_DIRTY_LOST), 0);
+	bench_free(b);
+	return gone;
+}
+
+static void test_the_seed_decides_who_goes(void **state)
+{
+	unsigned int seed, different = 0;
+
+	(void)state;
+	for (seed = 1; seed < 9; seed++) {
+		assert_int_equal(evicted(seed), evicted(seed));
+		different += evicted(seed) != evicted(1);
+	}
+	assert_true(different > 0);
+}
+
+/* ---- What is lost ------------------------------------------------------------------ */
+
+static void power_off(struct bench *b)
+{
+	wr(b, GPU_SHADER_PWROFF_LO, 0xf);
+	wr(b, GPU_TILER_PWROFF_LO, 1);
+	poll_reg(b, GPU_SHADER_PWRTRANS_LO, 0xf, 0);
+	poll_reg(b, GPU_TILER_PWRTRANS_LO, 1, 0);
+	wr(b, GPU_L2_PWROFF_LO, 1);
+	poll_reg(b, GPU_L2_PWRTRANS_LO, 1, 0);
+}
+
+static void test_power_off_loses_dirty_lines(void **state)
+{
+	struct bench *b = ready(AGATE_SIM_COHERENCY_ACE_LITE);
+
+	(void)state;
+	store(b, OUT, MARKER, 0);
+	power_off(b);
+	assert_true(hinted(b, "the L2 was powered off with dirty lines"));
+	/* the one that was written, and the header's */
+	assert_int_equal(counter(b, AGATE_CNT_DIRTY_LOST), 2);
+	bench_power_on(b);
+	gpu_command(b, GPU_CMD_CLEAN_CACHES);
+	assert_int_equal(get64(b, PA + OUT), 0);
+	assert_int_equal(load(b, VA + OUT), 0);
+	bench_free(b);
+}
+
+static void test_power_off_after_a_clean(void **state)
+{
+	struct bench *b = ready(AGATE_SIM_COHERENCY_NONE);
+
+	(void)state;
+	store(b, OUT, MARKER, 0);
+	gpu_command(b, GPU_CMD_CLEAN_CACHES);
+	power_off(b);
+	assert_int_equal(counter(b, AGATE_CNT_DIRTY_LOST), 0);
+	assert_int_equal(count_events(b, AGATE_EV_HINT), 0);
+	/* and it comes back empty */
+	put64(b, PA + OUT, OTHER);
+	bench_power_on(b);
+	assert_int_equal(load(b, VA + OUT), OTHER);
+	bench_free(b);
+}
+
+static void test_a_reset_loses_dirty_lines(void **state)
+{
+	struct bench *b = ready(AGATE_SIM_COHERENCY_NONE);
+
+	(void)state;
+	store(b, OUT, MARKER, CLEAN);
+	bench_reset(b);
+	assert_int_equal(count_events(b, AGATE_EV_HINT), 0);
+	bench_free(b);
+
+	b = ready(AGATE_SIM_COHERENCY_NONE);
+	store(b, OUT, MARKER, 0);
+	bench_reset(b);
+	assert_true(hinted(b, "a reset lost dirty lines of the L2"));
+	assert_int_equal(counter(b, AGATE_CNT_DIRTY_LOST), 2);
+	assert_int_equal(get64(b, PA + OUT), 0);
+	bench_free(b);
+}
+
+/* ---- CACHE_FLUSH --------------------------------------------------------------------- */
+
+static void put_cache_flush(struct bench *b, uint32_t caches, uint32_t l2)
+{
+	put_job(b, 0x40, AGATE_JOB_CACHE_FLUSH, 0);
+	put64(b, PA + 0x60, caches | (uint64_t)l2 << 32);
+}
+
+static uint32_t cache_flush(struct bench *b, unsigned int slot, uint32_t caches, uint32_t l2)
+{
+	put_cache_flush(b, caches, l2);
+	start_job(b, slot, VA + 0x40, 0);
+	settle(b);
+	rd(b, JOB_INT_RAWSTAT);
+	wr(b, JOB_INT_CLEAR, 0x10001u << slot);
+	return rd(b, JS_STATUS(slot));
+}
+
+static void test_cache_flush_cleans(void **state)
+{
+	struct bench *b = ready(AGATE_SIM_COHERENCY_NONE);
+	uint32_t id = rd(b, GPU_LATEST_FLUSH_ID);
+
+	(void)state;
+	store(b, OUT, MARKER, 0);
+	assert_int_equal(cache_flush(b, 2, 0x03030007, 1), AGATE_EXC_DONE);
+	assert_int_equal(get64(b, PA + OUT), MARKER);
+	assert_int_equal(rd(b, GPU_LATEST_FLUSH_ID), id);
+	/* its own end is not in memory: the flush was before */
+	assert_int_equal(job_status(b, 0x40), 0);
+	bench_free(b);
+}
+
+static void test_cache_flush_invalidates(void **state)
+{
+	struct bench *b = ready(AGATE_SIM_COHERENCY_NONE);
+	uint32_t id = rd(b, GPU_LATEST_FLUSH_ID);
+
+	(void)state;
+	store(b, OUT, MARKER, 0);
+	assert_int_equal(cache_flush(b, 1, 0, 3), AGATE_EXC_DONE);
+	assert_int_equal(get64(b, PA + OUT), MARKER);
+	assert_int_equal(rd(b, GPU_LATEST_FLUSH_ID), id + 1);
+	put64(b, PA + OUT, OTHER);
+	assert_int_equal(load(b, VA + OUT), OTHER);
+	assert_int_equal(count_events(b, AGATE_EV_HINT), 0);
+	bench_free(b);
+}
+
+static void test_cache_flush_can_lose(void **state)
+{
+	struct bench *b = ready(AGATE_SIM_COHERENCY_NONE);
+
+	(void)state;
+	store(b, OUT, MARKER, 0);
+	assert_int_equal(cache_flush(b, 0, 0, 2), AGATE_EXC_DONE);
+	assert_true(hinted(b, "dirty lines of the L2 were invalidated without a clean"));
+	assert_int_equal(counter(b, AGATE_CNT_DIRTY_LOST), 2);
+	gpu_command(b, GPU_CMD_CLEAN_CACHES);
+	assert_int_equal(get64(b, PA + OUT), 0);
+	bench_free(b);
+}
+
+static void test_cache_flush_of_what_there_is_not(void **state)
+{
+	struct bench *b = ready(AGATE_SIM_COHERENCY_ACE);
+
+	(void)state;
+	assert_int_equal(cache_flush(b, 0, 0, 0), AGATE_EXC_DONE);
+	assert_int_equal(cache_flush(b, 0, 8, 0), AGATE_EXC_DATA_INVALID_FAULT);
+	assert_int_equal(get64(b, PA + 0x48), VA + 0x60);
+	assert_int_equal(cache_flush(b, 0, 0, 4), AGATE_EXC_DATA_INVALID_FAULT);
+	assert_int_equal(cache_flush(b, 0, 0x04000000, 0), AGATE_EXC_DATA_INVALID_FAULT);
+	bench_free(b);
+}
+
+/* ---- Memory that is not cached --------------------------------------------------------- */
+
+static void test_attribute_nc_goes_past_it(void **state)
+{
+	struct agate_sim_config config = {
+		.gpu = AGATE_SIM_BIFROST, .seed = 1, .coherency = AGATE_SIM_COHERENCY_NONE,
+	};
+	struct bench *b = bench_ready_with(&config);
+
+	(void)state;
+	/* 0x80806[01]0000: pages of attribute 0, and page 1 of attribute 5 */
+	put64(b, TABLE_L3, 0x40010443);
+	put64(b, TABLE_L3 + 8, 0x40011457);
+	as_set_aarch64(b, 0, TABLE_L0, AS_TRANSCFG_MODE_AARCH64_4K);
+	put_write_value(b, 0, VA + 0x40, AGATE_WRITE_IMMEDIATE_64, VA + OUT, MARKER);
+	put_write_value(b, 0x40, 0, AGATE_WRITE_IMMEDIATE_64, VA + 0x1000 + OUT, MARKER);
+	run(b, 0);
+	assert_int_equal(get64(b, PA + OUT), 0);
+	assert_int_equal(get64(b, PA + 0x1000 + OUT), MARKER);
+	put64(b, PA + 0x1000 + OUT, OTHER);
+	assert_int_equal(load(b, VA + 0x1000 + OUT), OTHER);
+	bench_free(b);
+}
+
+static void test_walks_can_go_past_it(void **state)
+{
+	struct agate_sim_config config = {
+		.gpu = AGATE_SIM_BIFROST, .seed = 1, .coherency = AGATE_SIM_COHERENCY_NONE,
+	};
+	struct bench *b = bench_ready_with(&config);
+
+	(void)state;
+	put64(b, TABLE_L3, 0x40010443);
+	as_set_aarch64(b, 0, TABLE_L0,
+		       AS_TRANSCFG_MODE_AARCH64_4K | AS_TRANSCFG_PTW_MEMATTR_NC);
+	store(b, OUT, MARKER, EDGES);
+	put64(b, TABLE_L3 + 8, 0x40011443);
+	assert_int_equal(load(b, VA + 0x1000), 0);
+	assert_int_equal(count_events(b, AGATE_EV_HINT), 0);
+	bench_free(b);
+}
+
+/* ---- Protected mode ------------------------------------------------------------------------ */
+
+static void test_protected_mode(void **state)
+{
+	struct bench *b = ready(AGATE_SIM_COHERENCY_ACE_LITE);
+
+	(void)state;
+	assert_int_equal(rd(b, GPU_STATUS), 0);
+	wr(b, GPU_CMD, GPU_CMD_SET_PROTECTED_MODE);
+	assert_int_equal(rd(b, GPU_STATUS), 0x80);
+	store(b, OUT, MARKER, CLEAN);
+	assert_int_equal(get64(b, PA + OUT), MARKER);
+	assert_int_equal(count_events(b, AGATE_EV_HINT), 0);
+	bench_reset(b);
+	assert_int_equal(rd(b, GPU_STATUS), 0);
+	bench_free(b);
+}
+
+static void test_protected_mode_with_ace(void **state)
+{
+	struct bench *b = ready(AGATE_SIM_COHERENCY_ACE);
+
+	(void)state;
+	wr(b, GPU_CMD, GPU_CMD_SET_PROTECTED_MODE);
+	assert_true(hinted(b, "protected mode with ACE"));
+	assert_int_equal(rd(b, GPU_STATUS), 0x80);
+	bench_free(b);
+
+	/* the other way round: the L2 comes up with ACE in protected mode */
+	b = bench_new();
+	wr(b, GPU_CMD, GPU_CMD_SET_PROTECTED_MODE);
+	wr(b, GPU_COHERENCY_ENABLE, GPU_COHERENCY_ACE);
+	assert_int_equal(count_events(b, AGATE_EV_HINT), 0);
+	wr(b, GPU_L2_PWRON_LO, 1);
+	poll_reg(b, GPU_L2_READY_LO, 1, 1);
+	assert_true(hinted(b, "protected mode with ACE"));
+	bench_free(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_none_is_what_a_reset_leaves),
+		cmocka_unit_test(test_only_what_is_offered),
+		cmocka_unit_test(test_a_protocol_begins_with_the_power),
+		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_ace_hides_nothing),
+		cmocka_unit_test(test_ace_lite_keeps_what_the_gpu_writes),
+		cmocka_unit_test(test_ace_lite_snoops_the_cpus),
+		cmocka_unit_test(test_ace_lite_walks_see_the_tables),
+		cmocka_unit_test(test_none_reads_stale_lines),
+		cmocka_unit_test(test_a_stale_line_is_told_once),
+		cmocka_unit_test(test_job_edges_are_enough),
+		cmocka_unit_test(test_an_edge_that_is_missing),
+		cmocka_unit_test(test_flush_reduction_believes_its_number),
+		cmocka_unit_test(test_a_page_table_in_a_stale_line),
+		cmocka_unit_test(test_as_flushes_clean_and_invalidate),
+		cmocka_unit_test(test_update_does_not_flush),
+		cmocka_unit_test(test_a_clean_leaves_neighbours_alone),
+		cmocka_unit_test(test_long_accesses_cross_lines),
+		cmocka_unit_test(test_copies_go_through_it),
+		cmocka_unit_test(test_vram_goes_through_it),
+		cmocka_unit_test(test_where_nothing_answers),
+		cmocka_unit_test(test_the_seed_decides_who_goes),
+		cmocka_unit_test(test_power_off_loses_dirty_lines),
+		cmocka_unit_test(test_power_off_after_a_clean),
+		cmocka_unit_test(test_a_reset_loses_dirty_lines),
+		cmocka_unit_test(test_cache_flush_cleans),
+		cmocka_unit_test(test_cache_flush_invalidates),
+		cmocka_unit_test(test_cache_flush_can_lose),
+		cmocka_unit_test(test_cache_flush_of_what_there_is_not),
+		cmocka_unit_test(test_attribute_nc_goes_past_it),
+		cmocka_unit_test(test_walks_can_go_past_it),
+		cmocka_unit_test(test_protected_mode),
+		cmocka_unit_test(test_protected_mode_with_ace),
+	};
+
+	return cmocka_run_group_tests_name("sim-l2", tests, NULL, NULL);
+}
