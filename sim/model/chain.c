@@ -132,6 +132,7 @@ static void chain_job_end(struct agate_sim *sim, struct slot *slot)
 		return;
 	}
 	sim_count(sim, AGATE_CNT_JOBS, 1);
+	perf_count_job(sim, slot);
 	chain_job_event(sim, slot, AGATE_EV_JOB_END, chain->exception, NULL);
 	chain->phase = CHAIN_FETCH;
 	if (!(header->control & AGATE_JOB_64BIT))

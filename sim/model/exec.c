@@ -99,6 +99,7 @@ int agate_exec_read(struct agate_exec *x, uint64_t va, void *buf, size_t len,
 			*why = agate_exec_fail(x, AGATE_EXC_JOB_BUS_FAULT, va);
 			return -1;
 		}
+		x->sim->perf.work.read[x->slot] += part;
 		va += part;
 		to += part;
 		len -= part;
@@ -122,6 +123,7 @@ int agate_exec_write(struct agate_exec *x, uint64_t va, const void *buf, size_t 
 			*why = agate_exec_fail(x, AGATE_EXC_JOB_BUS_FAULT, va);
 			return -1;
 		}
+		x->sim->perf.work.written[x->slot] += part;
 		va += part;
 		from += part;
 		len -= part;
@@ -141,6 +143,8 @@ int agate_exec_move(struct agate_exec *x, uint64_t dst, uint64_t src, size_t len
 		return -1;
 	switch (place_copy(x->sim, to, from, len)) {
 	case PHYS_COPIED:
+		x->sim->perf.work.read[x->slot] += len;
+		x->sim->perf.work.written[x->slot] += len;
 		return 0;
 	case PHYS_NO_SRC:
 		*why = agate_exec_fail(x, AGATE_EXC_JOB_BUS_FAULT, src);
@@ -158,6 +162,7 @@ void agate_exec_cost(struct agate_exec *x, unsigned int cycles)
 
 	x->sim->time += bus_cycles;
 	exec_slot(x)->busy += bus_cycles;
+	perf_count_work(x->sim, exec_slot(x), cycles);
 }
 
 void agate_exec_count(struct agate_exec *x, enum agate_counter counter, uint64_t n)

@@ -26,6 +26,7 @@ static void gpu_lose_state(struct agate_sim *sim)
 	slot_reset(sim);
 	mmu_reset(sim);
 	power_reset(sim);
+	perf_reset(sim);
 	if (l2_drop(sim))
 		sim_hint(sim, 5, "a reset lost dirty lines of the L2");
 }
@@ -37,7 +38,8 @@ void gpu_init(struct agate_sim *sim)
 		 GPU_IRQ_POWER_CHANGED_SINGLE | GPU_IRQ_POWER_CHANGED_ALL |
 		 GPU_IRQ_PERFCNT_SAMPLE_COMPLETED | GPU_IRQ_CLEAN_CACHES_COMPLETED,
 		 GPU_IRQ_RESET_COMPLETED | GPU_IRQ_POWER_CHANGED_SINGLE |
-		 GPU_IRQ_POWER_CHANGED_ALL | GPU_IRQ_CLEAN_CACHES_COMPLETED);
+		 GPU_IRQ_POWER_CHANGED_ALL | GPU_IRQ_PERFCNT_SAMPLE_COMPLETED |
+		 GPU_IRQ_CLEAN_CACHES_COMPLETED);
 	sim->gpu.coherency = GPU_COHERENCY_NONE;
 }
 
@@ -111,6 +113,12 @@ static void gpu_command(struct agate_sim *sim, uint32_t command)
 	case GPU_CMD_HARD_RESET:
 		gpu_start_reset(sim, command);
 		break;
+	case GPU_CMD_PERFCNT_CLEAR:
+		perf_clear(sim);
+		break;
+	case GPU_CMD_PERFCNT_SAMPLE:
+		perf_sample(sim);
+		break;
 	case GPU_CMD_CYCLE_COUNT_START:
 	case GPU_CMD_CYCLE_COUNT_STOP:
 		gpu_count_cycles(sim, command == GPU_CMD_CYCLE_COUNT_START);
@@ -163,15 +171,18 @@ static void gpu_watch(struct agate_sim *sim)
 	sim->gpu.reset_watched = true;
 	sim->gpu.clean_watched = true;
 	sim->power.watched = true;
+	sim->perf.watched = true;
 }
 
-static uint32_t gpu_status(const struct gpu *gpu)
+static uint32_t gpu_status(const struct agate_sim *sim)
 {
 	uint32_t status = 0;
 
-	if (gpu->counting)
+	if (sim->perf.active)
+		status |= GPU_STATUS_PRFCNT_ACTIVE;
+	if (sim->gpu.counting)
 		status |= GPU_STATUS_CYCLE_COUNT_ACTIVE;
-	if (gpu->protected_mode)
+	if (sim->gpu.protected_mode)
 		status |= GPU_STATUS_PROTECTED_MODE;
 	return status;
 }
@@ -190,7 +201,7 @@ static bool gpu_read_state(struct agate_sim *sim, uint32_t offset, uint32_t *val
 		return true;
 	case GPU_STATUS:
 		gpu_watch(sim);
-		*value = gpu_status(gpu);
+		*value = gpu_status(sim);
 		return true;
 	case GPU_LATEST_FLUSH_ID:
 		*value = gpu->flush_id;
@@ -229,7 +240,8 @@ static bool gpu_read_state(struct agate_sim *sim, uint32_t offset, uint32_t *val
 
 bool gpu_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 {
-	return identity_read(sim, offset, value) || power_read(sim, offset, value) || gpu_read_state(sim, offset, value);
+	return identity_read(sim, offset, value) || power_read(sim, offset, value) ||
+	       perf_read(sim, offset, value) || gpu_read_state(sim, offset, value);
 }
 
 static void gpu_write_override(struct agate_sim *sim, unsigned int n, uint32_t value)
@@ -290,7 +302,7 @@ static bool gpu_write_state(struct agate_sim *sim, uint32_t offset, uint32_t val
 		sim->gpu.config[(offset - GPU_JM_CONFIG) / 4] = value;
 		return true;
 	}
-	return power_write(sim, offset, value);
+	return power_write(sim, offset, value) || perf_write(sim, offset, value);
 }
 
 bool gpu_write(struct agate_sim *sim, uint32_t offset, uint32_t value)

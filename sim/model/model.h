@@ -18,6 +18,7 @@
 #include "irq.h"
 #include "l2.h"
 #include "mmu.h"
+#include "perfcnt.h"
 #include "power.h"
 #include "soc.h"
 #include "slot.h"
@@ -44,6 +45,7 @@ struct agate_sim {
 	struct gpu gpu;
 	struct power power;
 	struct soc soc;
+	struct perfcnt perf;
 	struct irq_block irq[AGATE_VECTOR_MMU + 1];	/* by vector */
 	struct l2 l2;
 	struct mmu mmu;

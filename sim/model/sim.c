@@ -41,6 +41,7 @@ struct agate_sim *agate_sim_create(const struct agate_sim_config *config,
 	gpu_init(sim);
 	soc_init(sim, !config->power_in_off);
 	power_init(sim);
+	perf_init(sim);
 	slot_init(sim);
 	if (l2_init(&sim->l2, config->l2_size ? config->l2_size : identity->l2_size,
 		    config->seed) ||
@@ -125,6 +126,7 @@ void sim_run_due(struct agate_sim *sim)
 {
 	gpu_run_due(sim);
 	power_run_due(sim);
+	perf_run_due(sim);
 	mmu_run_due(sim);
 	slot_run_due(sim);
 }
@@ -135,6 +137,9 @@ static uint64_t sim_next_due(const struct agate_sim *sim)
 	uint64_t due = gpu_jump(sim);
 	uint64_t other = power_jump(sim);
 
+	if (other < due)
+		due = other;
+	other = perf_jump(sim);
 	if (other < due)
 		due = other;
 	other = mmu_jump(sim);

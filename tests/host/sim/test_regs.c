@@ -29,6 +29,8 @@ static const struct reg regs[] = {
 	{ 0x030, WO, 0 }, { 0x034, RO, 0 }, { 0x038, RO, 0 }, { 0x03c, RO, 0 },
 	{ 0x040, RO, 0 }, { 0x044, RO, 0 }, { 0x04c, RO, 0 },
 	{ 0x050, WO, 0 },
+	{ 0x064, RW, 0 }, { 0x068, RW, 0 }, { 0x06c, RW, 0 }, { 0x070, RW, 0 },
+	{ 0x074, RW, 0 }, { 0x07c, RW, 0 },
 	{ 0x0a0, RO, 256 }, { 0x0a4, RO, 256 }, { 0x0a8, RO, 256 }, { 0x0ac, RO, 0x0a040400 },
 	{ 0x0b0, RO, 0 }, { 0x0b4, RO, 0 }, { 0x0b8, RO, 0 }, { 0x0bc, RO, 0 },
 	/* JS_FEATURES: NULL is bit 1, WRITE_VALUE 2, CACHE_FLUSH 3, COMPUTE 4, TILER 7, FRAGMENT 9 */
