@@ -77,7 +77,7 @@ ifneq ($(DEPS),skip)
 	$(Q)BUILD=$(BUILD) scripts/install-deps.sh
 endif
 
-## make demo        render build/demo/gem.png
+## make demo        render build/demo/gem.png; GPU=bifrost, COHERENCY=ace-lite|none
 .PHONY: demo demo-run
 demo: deps
 	$(Q)$(MAKE) $(parallel) demo-run
@@ -93,7 +93,7 @@ test: deps
 
 HOST_SUITES	= $(foreach p,$(HOST_TESTS),host/$(notdir $(p)))
 GUEST_SUITES	= reload calls reset jobs gone
-FAST_SUITES	= $(GUEST_SUITES:%=guest-fast/%)
+FAST_SUITES	= $(GUEST_SUITES:%=guest-fast/%) guest-fast/bifrost guest-fast/lite
 DEBUG_SUITES	= $(GUEST_SUITES:%=guest-debug/%) guest-debug/failures
 # The longest first: suites run side by side, one a core.
 SUITES		= $(DEBUG_SUITES) style vm/launcher vm/kill demo $(FAST_SUITES) $(HOST_SUITES)

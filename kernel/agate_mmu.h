@@ -18,6 +18,7 @@
 #include "agate_pgtable.h"
 #include "agate_regs.h"
 
+struct agate_as_layout;
 struct agate_device;
 struct agate_vm;
 
@@ -46,6 +47,7 @@ struct agate_as {
  * @faulty: of these, disabled after a fault that nobody could serve: their
  *	interrupt stays masked until they are lent out again
  * @lru: struct agate_vm (as.link), most recently used first
+ * @layout: format of the tables and what the registers say about it
  * @tables: table pages that are mapped for DMA: an open file may outlive the
  *	device, its page table's mappings must not
  */
@@ -56,6 +58,7 @@ struct agate_mmu {
 	u32 taken;
 	u32 faulty;
 	struct list_head lru;
+	const struct agate_as_layout *layout;
 	struct list_head tables;
 };
 

@@ -26,8 +26,8 @@ struct agate_device;
 #define AGATE_PROT_NOEXEC	BIT(2)
 
 /*
- * The memory attribute that leaves select, of the eight in AS_MEMATTR: memory
- * that the CPU shares.  It is what kbase uses under ACE.
+ * The memory attribute that leaves of either format select, of the eight in
+ * AS_MEMATTR: memory that the CPU shares.  It is what kbase uses under ACE.
  */
 #define AGATE_PT_ATTR_SHARED	3
 
@@ -84,6 +84,7 @@ struct agate_pgtable_format {
 };
 
 extern const struct agate_pgtable_format agate_pgtable_lpae;
+extern const struct agate_pgtable_format agate_pgtable_aarch64;
 
 /**
  * struct agate_pgtable - one address space's table
@@ -128,7 +129,8 @@ void agate_pgtable_fini(struct agate_pgtable *pgt);
  * @va: first GPU address, a multiple of 4 KiB
  * @pa: first physical address, likewise
  * @size: bytes, likewise, not 0
- * @prot: AGATE_PROT_*, at least one of READ and WRITE
+ * @prot: AGATE_PROT_*, at least one of READ and WRITE; where the format has no
+ *	memory that can only be written, WRITE means both
  *
  * Uses 1 GiB and 2 MiB leaves where va, pa and size allow.  All or nothing.
  *

@@ -75,6 +75,19 @@ static void all_off(struct agate_device *adev)
 	domain_off(adev, &domain_l2, adev->id.l2_present);
 }
 
+/*
+ * Every chain cleans and invalidates the L2 at both edges, and every change of a
+ * page table is flushed: that is enough even without any protocol.
+ */
+static u32 best_protocol(const struct agate_identity *id)
+{
+	if (id->coherency_features & GPU_COHERENCY_FEATURE_ACE)
+		return GPU_COHERENCY_ACE;
+	if (id->coherency_features & GPU_COHERENCY_FEATURE_ACE_LITE)
+		return GPU_COHERENCY_ACE_LITE;
+	return GPU_COHERENCY_NONE;
+}
+
 int agate_power_on(struct agate_device *adev)
 {
 	int ret;
@@ -83,7 +96,7 @@ int agate_power_on(struct agate_device *adev)
 	gpu_write(adev, AGATE_POWER_IN, 1);
 
 	/* Before the L2 is up: afterwards it may hold lines of another protocol. */
-	gpu_write(adev, GPU_COHERENCY_ENABLE, GPU_COHERENCY_ACE);
+	gpu_write(adev, GPU_COHERENCY_ENABLE, best_protocol(&adev->id));
 
 	ret = domain_on(adev, &domain_l2, adev->id.l2_present);
 	if (!ret)
@@ -110,11 +123,6 @@ void agate_power_off(struct agate_device *adev)
 
 int agate_power_topic_init(struct agate_device *adev)
 {
-	/* Without full coherency every job's edges would need cache maintenance. */
-	if (!(adev->id.coherency_features & GPU_COHERENCY_FEATURE_ACE)) {
-		dev_err(&adev->pdev->dev, "the GPU offers no full coherency: no jobs\n");
-		return -EOPNOTSUPP;
-	}
 	return agate_power_on(adev);
 }
 

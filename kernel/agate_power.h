@@ -27,7 +27,7 @@ int agate_power_topic_init(struct agate_device *adev);
 void agate_power_topic_fini(struct agate_device *adev);
 
 /**
- * agate_power_on - choose the coherency protocol, then L2, shaders, tiler
+ * agate_power_on - the best coherency protocol there is, then L2, shaders, tiler
  * @adev: the device; just reset, so that everything is off
  *
  * Return: 0; -ETIMEDOUT when a domain did not come up, and then those that did

@@ -6,11 +6,14 @@
 # usage: scripts/demo.sh DIR
 #
 # Leaves DIR/gem.png, DIR/events.jsonl (what the GPU did) and DIR/console.log
-# (what the guest's kernel said).
+# (what the guest's kernel said).  GPU is midgard or bifrost, COHERENCY what it
+# offers: ace, ace-lite or none.  The picture is the same.
 set -eu
 
 out=$1
 BUILD=${BUILD:-build}
+GPU=${GPU:-midgard}
+COHERENCY=${COHERENCY:-ace}
 mkdir -p "$out"
 rm -f "$out/gem.png" "$out/events.jsonl" "$out/console.log"
 
@@ -20,6 +23,7 @@ say GUEST "restore, plug the GPU in, load agate.ko, run agate-gem"
 "$BUILD/bin/agate-vm" run --kernel "$BUILD/guest/kernel-fast" \
 	--initramfs "$BUILD/guest/initramfs.cpio.gz" \
 	--sim "$BUILD/bin/agate-sim" --sim-log "$out/events.jsonl" \
+	--sim-arg --gpu --sim-arg "$GPU" --sim-arg --coherency --sim-arg "$COHERENCY" \
 	--timeout "${LIMIT:-300}" --console "$out/console.log" --timings "$out/timings.json" \
 	"put:$BUILD/driver/fast/agate.ko:/run/agate/agate.ko" \
 	"put:$BUILD/lib/libagate.so:/run/agate/lib/libagate.so" \

@@ -18,14 +18,58 @@
 #include "agate_reset.h"
 #include "agate_vm.h"
 
-/*
- * AS_MEMATTR: eight kinds of memory, one byte each, chosen by a leaf's attribute
- * index; these are kbase's for LPAE.  AGATE_PT_ATTR_SHARED is 0x88, outer
- * implementation-defined policy.
- */
-#define LPAE_MEMATTR	0x0000008d884d4f48ull
-
 #define WHOLE_SPACE	U64_MAX
+
+/* ---- The two formats --------------------------------------------------- */
+
+/**
+ * struct agate_as_layout - a table format, and what the registers say about it
+ * @format: entries
+ * @transtab: TRANSTAB, but for the table's address
+ * @memattr: MEMATTR: eight kinds of memory, one byte each, chosen by a leaf's
+ *	attribute index; AGATE_PT_ATTR_SHARED is 0x88 in both, outer
+ *	implementation-defined policy
+ * @transcfg: TRANSCFG
+ * @transcfg_unmapped: TRANSCFG of an address space that maps nothing; TRANSTAB
+ *	and MEMATTR are 0 then
+ */
+struct agate_as_layout {
+	const struct agate_pgtable_format *format;
+	u64 transtab;
+	u64 memattr;
+	u64 transcfg;
+	u64 transcfg_unmapped;
+};
+
+/* The attributes of both are kbase's. */
+static const struct agate_as_layout layout_lpae = {
+	.format = &agate_pgtable_lpae,
+	.transtab = AS_TRANSTAB_LPAE_ADRMODE_TABLE | AS_TRANSTAB_LPAE_READ_INNER |
+		    AS_TRANSTAB_LPAE_SHARE_OUTER,
+	.memattr = 0x0000008d884d4f48ull,
+	.transcfg = AS_TRANSCFG_MODE_LEGACY,
+	/* TRANSTAB's own mode 0 is unmapped. */
+	.transcfg_unmapped = AS_TRANSCFG_MODE_LEGACY,
+};
+
+static const struct agate_as_layout layout_aarch64 = {
+	.format = &agate_pgtable_aarch64,
+	.memattr = 0x00004c8d888d8f88ull,
+	.transcfg = AS_TRANSCFG_MODE_AARCH64_4K | AS_TRANSCFG_PTW_MEMATTR_WB |
+		    AS_TRANSCFG_PTW_SH_OS | AS_TRANSCFG_R_ALLOCATE,
+	.transcfg_unmapped = AS_TRANSCFG_MODE_UNMAPPED,
+};
+
+/*
+ * Bifrost numbers its products from 0x6000 on, and every Midgard is below, but
+ * for the first one, which was numbered otherwise.
+ */
+static const struct agate_as_layout *layout_of(u32 gpu_id)
+{
+	u32 product = gpu_id >> 16;
+
+	return product >= 0x6000 && product != 0x6956 ? &layout_aarch64 : &layout_lpae;
+}
 
 /* ---- Commands; mmu.lock is held --------------------------------------- */
 
@@ -73,7 +117,8 @@ static int as_flush(struct agate_device *adev, unsigned int n, u64 first, u64 la
 	return ret;
 }
 
-static int as_update(struct agate_device *adev, unsigned int n, u64 transtab, u64 memattr)
+static int as_update(struct agate_device *adev, unsigned int n, u64 transtab, u64 memattr,
+		     u64 transcfg)
 {
 	int ret = as_flush(adev, n, 0, WHOLE_SPACE, AS_COMMAND_FLUSH_MEM);
 
@@ -81,7 +126,7 @@ static int as_update(struct agate_device *adev, unsigned int n, u64 transtab, u6
 		return ret;
 	gpu_write64(adev, AS_TRANSTAB_LO(n), transtab);
 	gpu_write64(adev, AS_MEMATTR_LO(n), memattr);
-	gpu_write64(adev, AS_TRANSCFG_LO(n), AS_TRANSCFG_MODE_LEGACY);
+	gpu_write64(adev, AS_TRANSCFG_LO(n), transcfg);
 	ret = as_command(adev, n, AS_COMMAND_UPDATE);
 	if (!ret)
 		ret = as_wait(adev, n);
@@ -90,15 +135,15 @@ static int as_update(struct agate_device *adev, unsigned int n, u64 transtab, u6
 
 static int as_enable(struct agate_device *adev, unsigned int n, const struct agate_as *as)
 {
-	u64 transtab = as->pgt.root->phys | AS_TRANSTAB_LPAE_ADRMODE_TABLE |
-		       AS_TRANSTAB_LPAE_READ_INNER | AS_TRANSTAB_LPAE_SHARE_OUTER;
+	const struct agate_as_layout *layout = adev->mmu.layout;
 
-	return as_update(adev, n, transtab, LPAE_MEMATTR);
+	return as_update(adev, n, as->pgt.root->phys | layout->transtab, layout->memattr,
+			 layout->transcfg);
 }
 
 static int as_disable(struct agate_device *adev, unsigned int n)
 {
-	return as_update(adev, n, AS_TRANSTAB_LPAE_ADRMODE_UNMAPPED, 0);
+	return as_update(adev, n, 0, 0, adev->mmu.layout->transcfg_unmapped);
 }
 
 static void mmu_set_irq_mask(struct agate_device *adev)
@@ -245,7 +290,8 @@ int agate_mmu_vm_init(struct agate_vm *vm)
 	vm->as.number = -1;
 	INIT_LIST_HEAD(&vm->as.link);
 	INIT_LIST_HEAD(&vm->as.limbo);
-	return agate_pgtable_init(&vm->as.pgt, &agate_pgtable_lpae, &agate_table_mem, vm->adev);
+	return agate_pgtable_init(&vm->as.pgt, vm->adev->mmu.layout->format, &agate_table_mem,
+				  vm->adev);
 }
 
 void agate_mmu_vm_fini(struct agate_vm *vm)
@@ -326,6 +372,7 @@ int agate_mmu_topic_init(struct agate_device *adev)
 	struct agate_mmu *mmu = &adev->mmu;
 
 	spin_lock_init(&mmu->lock);
+	mmu->layout = layout_of(adev->id.gpu_id);
 	mmu->present = adev->id.as_present & GENMASK(AGATE_MAX_AS - 1, 0);
 	mmu->taken = 0;
 	mmu->faulty = 0;

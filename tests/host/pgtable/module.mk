@@ -4,6 +4,7 @@
 PGTABLE_TEST_BUILD := $(BUILD)/tests/host/pgtable
 PGTABLE_TESTS	:= $(patsubst tests/host/pgtable/test_%.c,%,$(wildcard tests/host/pgtable/test_*.c))
 PGTABLE_COMMON	:= $(PGTABLE_TEST_BUILD)/agate_pgtable.o $(PGTABLE_TEST_BUILD)/agate_pgtable_lpae.o \
+		   $(PGTABLE_TEST_BUILD)/agate_pgtable_aarch64.o \
 		   $(PGTABLE_TEST_BUILD)/table_mem.o
 # Callbacks of kernel code often leave an argument unused; the kernel's build allows it.
 PGTABLE_CFLAGS	= $(CFLAGS_HOST) $(CFLAGS_SAN) -Itests/host/shim -Ikernel -Itests/host/pgtable

@@ -76,6 +76,27 @@ static void mem_free(void *ctx, struct agate_pgtable_page *base)
 	free(page);
 }
 
+/*
+ * An entry that leads to a table.  The AArch64 format has the same type for a
+ * page, so there it is the address that tells: tests map no table pages.
+ */
+static bool leads_on(const struct table_mem *mem, u64 entry)
+{
+	u64 phys = entry & LPAE_ADDR;
+
+	if (LPAE_TYPE(entry) != LPAE_TYPE_TABLE)
+		return false;
+	return !mem->aarch64 || (phys >= TABLE_MEM_PHYS &&
+				 phys < TABLE_MEM_PHYS + ((u64)TABLE_MEM_PAGES << 12));
+}
+
+static bool is_leaf(const struct table_mem *mem, u64 entry, int level)
+{
+	if (mem->aarch64 && level == AGATE_PT_LEVELS - 1)
+		return AARCH64_TYPE(entry) == AARCH64_TYPE_PAGE;
+	return LPAE_TYPE(entry) == LPAE_TYPE_LEAF;
+}
+
 static void mem_sync(void *ctx, struct agate_pgtable_page *base, unsigned int first,
 		     unsigned int count)
 {
@@ -87,7 +108,7 @@ static void mem_sync(void *ctx, struct agate_pgtable_page *base, unsigned int fi
 	for (i = first; i < first + count; i++) {
 		u64 entry = le64_to_cpu(base->entries[i]);
 
-		if (LPAE_TYPE(entry) == LPAE_TYPE_TABLE && base->entries[i] != page->shown[i]) {
+		if (leads_on(mem, entry) && base->entries[i] != page->shown[i]) {
 			struct shown_page *child = page_at(mem, entry & LPAE_ADDR);
 
 			assert_memory_equal(child->base.entries, child->shown, ENTRY_BYTES);
@@ -117,11 +138,11 @@ int table_mem_walk(const struct table_mem *mem, u64 root, u64 va, u64 *leaf)
 		unsigned int index = (va >> AGATE_PT_SHIFT(level)) & 511;
 		u64 entry = le64_to_cpu(page_at(mem, table)->shown[index]);
 
-		if (LPAE_TYPE(entry) == LPAE_TYPE_LEAF) {
+		if (is_leaf(mem, entry, level)) {
 			*leaf = entry;
 			return level;
 		}
-		if (LPAE_TYPE(entry) != LPAE_TYPE_TABLE)
+		if (LPAE_TYPE(entry) != LPAE_TYPE_TABLE || level == AGATE_PT_LEVELS - 1)
 			return -1;
 		table = entry & LPAE_ADDR;
 	}

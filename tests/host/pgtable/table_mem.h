@@ -19,11 +19,13 @@
  * @page: page n has the address TABLE_MEM_PHYS + n * 4096
  * @live: how many
  * @fail_after: allocations that still succeed, or -1 for all
+ * @aarch64: the entries' format; LPAE when not set
  */
 struct table_mem {
 	struct agate_pgtable_page *page[TABLE_MEM_PAGES];
 	unsigned int live;
 	int fail_after;
+	bool aarch64;
 };
 
 extern const struct agate_pgtable_mem table_mem_ops;

@@ -4,6 +4,7 @@
  * few windows what it maps.  Thousands of random maps and unmaps, some of them
  * with memory running out in the middle; after each one the table must translate
  * what the model says, by its own function and by a walk over what was synced.
+ * All of it with entries of either format.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -76,6 +77,20 @@ static struct range random_range(struct world *w)
 	return r;
 }
 
+static u32 leaf_prot(const struct world *w, u64 leaf)
+{
+	u32 prot = 0;
+
+	if (!w->mem.aarch64) {
+		prot |= leaf & LPAE_RD ? AGATE_PROT_READ : 0;
+		prot |= leaf & LPAE_WR ? AGATE_PROT_WRITE : 0;
+	} else {
+		prot |= leaf & (1 << 6) ? AGATE_PROT_READ : 0;
+		prot |= leaf & (1 << 7) ? 0 : AGATE_PROT_WRITE;
+	}
+	return prot | (leaf & (1ull << 54) ? AGATE_PROT_NOEXEC : 0);
+}
+
 static void check_page(struct world *w, unsigned int window, unsigned int n)
 {
 	const struct model_page *page = &w->model[window][n];
@@ -97,9 +112,9 @@ static void check_page(struct world *w, unsigned int window, unsigned int n)
 	assert_true(level > 0);
 	shift = AGATE_PT_SHIFT(level);
 	assert_int_equal((leaf & LPAE_ADDR) + (va & ((1ull << shift) - 1)), pa);
-	assert_int_equal(!!(leaf & LPAE_RD), !!(prot & AGATE_PROT_READ));
-	assert_int_equal(!!(leaf & LPAE_WR), !!(prot & AGATE_PROT_WRITE));
-	assert_int_equal(!!(leaf & LPAE_XN), !!(prot & AGATE_PROT_NOEXEC));
+	assert_int_equal(leaf_prot(w, leaf), prot);
+	if (w->mem.aarch64)
+		assert_true(leaf & (1 << 10));
 }
 
 static void check_around(struct world *w, const struct range *r)
@@ -142,6 +157,8 @@ static void step_map(struct world *w, const struct range *r)
 	if (w->mem.fail_after == 0 && ret == -ENOMEM)
 		return;
 	assert_int_equal(ret, 0);
+	if (w->mem.aarch64)
+		prot |= AGATE_PROT_READ;	/* there is no write-only memory */
 	for (i = 0; i < r->count; i++) {
 		w->model[r->window][r->first + i].pa = pa + i * PAGE;
 		w->model[r->window][r->first + i].prot = prot;
@@ -162,7 +179,7 @@ static void step_unmap(struct world *w, const struct range *r)
 	memset(&w->model[r->window][r->first], 0, r->count * sizeof(struct model_page));
 }
 
-static void run(u64 seed)
+static void run(u64 seed, bool aarch64)
 {
 	struct world *w = calloc(1, sizeof(*w));
 	LIST_HEAD(gone);
@@ -171,8 +188,10 @@ static void run(u64 seed)
 	assert_non_null(w);
 	w->random = seed;
 	table_mem_init(&w->mem);
-	assert_int_equal(agate_pgtable_init(&w->pgt, &agate_pgtable_lpae, &table_mem_ops, &w->mem),
-			 0);
+	w->mem.aarch64 = aarch64;
+	assert_int_equal(agate_pgtable_init(&w->pgt, aarch64 ? &agate_pgtable_aarch64 :
+							       &agate_pgtable_lpae,
+					    &table_mem_ops, &w->mem), 0);
 
 	for (step = 0; step < STEPS; step++) {
 		struct range r = random_range(w);
@@ -197,20 +216,31 @@ static void run(u64 seed)
 	free(w);
 }
 
-static void random_steps(void **state)
+static const u64 seeds[] = { 1, 0x9e3779b97f4a7c15, 20240229 };
+
+static void random_steps_lpae(void **state)
 {
-	static const u64 seeds[] = { 1, 0x9e3779b97f4a7c15, 20240229 };
 	size_t i;
 
 	(void)state;
 	for (i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++)
-		run(seeds[i]);
+		run(seeds[i], false);
+}
+
+static void random_steps_aarch64(void **state)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++)
+		run(seeds[i], true);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_steps),
+		cmocka_unit_test(random_steps_lpae),
+		cmocka_unit_test(random_steps_aarch64),
 	};
 
 	return cmocka_run_group_tests_name("pgtable_property", tests, NULL, NULL);

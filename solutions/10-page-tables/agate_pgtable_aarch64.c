@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Page-table entries as the Arm architecture's stage 1 has them, which Bifrost
+ * GPUs take: a block is type 1 and a page type 3, an access flag must be set, and
+ * what can be written can be read.  The GPU counts as unprivileged.
+ */
+#include <asm/byteorder.h>
+#include <linux/compiler.h>
+
+#include "agate_pgtable.h"
+#include "agate_regs.h"
+
+#define LAST_LEVEL	(AGATE_PT_LEVELS - 1)
+
+static u64 aarch64_pte_to_phy_addr(u64 entry)
+{
+	return entry & AARCH64_ADDR;
+}
+
+/* At the last level type 3 is a page, and above it the way to a table. */
+static bool aarch64_ate_is_valid(u64 entry, unsigned int level)
+{
+	if (level == LAST_LEVEL)
+		return AARCH64_TYPE(entry) == AARCH64_TYPE_PAGE;
+	return level > 0 && AARCH64_TYPE(entry) == AARCH64_TYPE_BLOCK;
+}
+
+static bool aarch64_pte_is_valid(u64 entry, unsigned int level)
+{
+	return level < LAST_LEVEL && AARCH64_TYPE(entry) == AARCH64_TYPE_TABLE;
+}
+
+static u32 aarch64_ate_prot(u64 entry)
+{
+	u32 prot = AGATE_PROT_READ;
+
+	if ((entry & AARCH64_AP_MASK) == AARCH64_AP_RW)
+		prot |= AGATE_PROT_WRITE;
+	if (entry & AARCH64_XN)
+		prot |= AGATE_PROT_NOEXEC;
+	return prot;
+}
+
+/* One store: the GPU may walk this entry at any time. */
+static void set_entry(__le64 *entry, u64 value)
+{
+	WRITE_ONCE(*entry, cpu_to_le64(value));
+}
+
+static void aarch64_entry_set_ate(__le64 *entry, u64 phys, u32 prot, unsigned int level)
+{
+	u64 value = (phys & AARCH64_ADDR) | AARCH64_AF | AARCH64_SH_OUTER |
+		    AARCH64_ATTR(AGATE_PT_ATTR_SHARED);
+
+	value |= level == LAST_LEVEL ? AARCH64_TYPE_PAGE : AARCH64_TYPE_BLOCK;
+	value |= prot & AGATE_PROT_WRITE ? AARCH64_AP_RW : AARCH64_AP_RO;
+	if (prot & AGATE_PROT_NOEXEC)
+		value |= AARCH64_XN;
+	set_entry(entry, value);
+}
+
+static void aarch64_entry_set_pte(__le64 *entry, u64 phys)
+{
+	set_entry(entry, (phys & AARCH64_ADDR) | AARCH64_AF | AARCH64_TYPE_TABLE);
+}
+
+static void aarch64_entry_invalidate(__le64 *entry)
+{
+	set_entry(entry, 0);
+}
+
+const struct agate_pgtable_format agate_pgtable_aarch64 = {
+	.pte_to_phy_addr = aarch64_pte_to_phy_addr,
+	.ate_is_valid = aarch64_ate_is_valid,
+	.pte_is_valid = aarch64_pte_is_valid,
+	.ate_prot = aarch64_ate_prot,
+	.entry_set_ate = aarch64_entry_set_ate,
+	.entry_set_pte = aarch64_entry_set_pte,
+	.entry_invalidate = aarch64_entry_invalidate,
+};
