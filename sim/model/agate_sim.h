@@ -48,6 +48,7 @@ enum agate_sim_event_kind {
 	AGATE_EV_JOB_END,	/* a: slot, b: job va, c: exception; text: the same */
 	AGATE_EV_FLUSH,		/* a: GPU_CMD */
 	AGATE_EV_CLOCK,		/* a: MHz, b: mV, c: POWER_IN */
+	AGATE_EV_INJECTED,	/* a: enum agate_sim_injection_kind, b: arg */
 	AGATE_EV_HINT,		/* a: section of hardware.md * 100, text: the rule */
 };
 
@@ -136,6 +137,32 @@ bool agate_sim_step(struct agate_sim *sim, unsigned int budget);
 /* Bus cycles that transitions begun from now on take; 0: default. */
 void agate_sim_set_latency(struct agate_sim *sim, enum agate_sim_latency which,
 			   uint32_t cycles);
+
+/* Failures that can be made on purpose. */
+enum agate_sim_injection_kind {
+	AGATE_SIM_INJECT_DROP_IRQ,	/* a message is not sent */
+	AGATE_SIM_INJECT_DELAY_IRQ,	/* it is sent arg bus cycles later */
+	AGATE_SIM_INJECT_STICK_AS,	/* an AS command never completes */
+	AGATE_SIM_INJECT_FAIL_POWER,	/* a power-up ends with the cores off */
+	AGATE_SIM_INJECT_CORRUPT_HEADER,	/* a header's status is written xor arg */
+	AGATE_SIM_INJECTION_KINDS
+};
+
+struct agate_sim_injection {
+	enum agate_sim_injection_kind kind;
+	uint32_t n;		/* strikes the n-th from now, once; from 1 */
+	uint32_t arg;
+	uint32_t vectors;	/* messages: bit v: those of vector v count; 0: all do */
+};
+
+#define AGATE_SIM_MAX_INJECTIONS	16
+
+/* Returns -1 when it makes no sense, or when that many are pending already. */
+int agate_sim_inject(struct agate_sim *sim, const struct agate_sim_injection *injection);
+unsigned int agate_sim_inject_room(const struct agate_sim *sim);
+
+/* Take back all that is pending. */
+void agate_sim_inject_none(struct agate_sim *sim);
 
 /*
  * A rule of that section of hardware.md was seen broken on the way to the GPU,

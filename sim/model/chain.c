@@ -167,10 +167,23 @@ static void chain_job_run(struct agate_sim *sim, struct slot *slot, struct agate
 		chain->phase = CHAIN_WRITE_BACK;
 }
 
+/* What was written well is written again, wrong: an injection. */
+static void chain_corrupt(struct agate_exec *x, struct chain *chain, uint32_t mask)
+{
+	enum agate_run why;
+
+	chain->header.exception_status ^= mask;
+	chain->header.fault_pointer = UINT64_MAX;
+	/* The page is at hand, it has just been written. */
+	agate_exec_write(x, chain->job, &chain->header,
+			 offsetof(struct agate_job_header, control), &why);
+}
+
 static void chain_write_back(struct agate_sim *sim, struct slot *slot, struct agate_exec *x)
 {
 	struct chain *chain = &slot->chain;
 	enum agate_run why;
+	uint32_t mask;
 
 	if (!(slot->config & JS_CONFIG_DISABLE_DESCRIPTOR_WR_BK)) {
 		chain->header.exception_status = chain->exception;
@@ -181,6 +194,8 @@ static void chain_write_back(struct agate_sim *sim, struct slot *slot, struct ag
 				     offsetof(struct agate_job_header, control), &why) &&
 		    why == AGATE_RUN_STALL)
 			return;
+		if (inject_strikes(sim, AGATE_SIM_INJECT_CORRUPT_HEADER, 0, &mask))
+			chain_corrupt(x, chain, mask);
 		agate_exec_cost(x, CHAIN_CYCLES_WRITE_BACK);
 	}
 	chain_job_end(sim, slot);

@@ -21,12 +21,49 @@ void irq_reset(struct irq_block *irq)
 	irq_init(irq, irq->vector, irq->bits, irq->polled);
 }
 
-static void irq_send(struct agate_sim *sim, struct irq_block *irq)
+static void irq_message(struct agate_sim *sim, struct irq_block *irq)
 {
-	irq->neglect = 0;
 	sim_count(sim, AGATE_CNT_IRQS, 1);
 	sim_event(sim, AGATE_EV_IRQ, irq->vector, irq->rawstat & irq->mask, 0, NULL);
 	sim->ops.raise(sim->ctx, irq->vector);
+}
+
+static void irq_send(struct agate_sim *sim, struct irq_block *irq)
+{
+	uint32_t cycles;
+
+	irq->neglect = 0;
+	if (inject_strikes(sim, AGATE_SIM_INJECT_DROP_IRQ, irq->vector, &cycles))
+		return;
+	if (inject_strikes(sim, AGATE_SIM_INJECT_DELAY_IRQ, irq->vector, &cycles))
+		irq->delayed = sim_due(sim, cycles);
+	else
+		irq_message(sim, irq);
+}
+
+void irq_run_due(struct agate_sim *sim)
+{
+	unsigned int i;
+
+	for (i = 0; i <= AGATE_VECTOR_MMU; i++) {
+		struct irq_block *irq = &sim->irq[i];
+
+		if (!irq->delayed || irq->delayed > sim->time)
+			continue;
+		irq->delayed = 0;
+		irq_message(sim, irq);
+	}
+}
+
+uint64_t irq_jump(const struct agate_sim *sim)
+{
+	uint64_t due = TIME_NEVER;
+	unsigned int i;
+
+	for (i = 0; i <= AGATE_VECTOR_MMU; i++)
+		if (sim->irq[i].delayed && sim->irq[i].delayed < due)
+			due = sim->irq[i].delayed;
+	return due;
 }
 
 static void irq_update(struct agate_sim *sim, struct irq_block *irq, bool rewritten)

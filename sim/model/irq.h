@@ -22,6 +22,7 @@ struct irq_block {
 	uint32_t mask;
 	uint32_t unread;	/* set in RAWSTAT and never read since */
 	bool up;
+	uint64_t delayed;	/* when a message that is held back is sent; 0: none */
 	unsigned int neglect;	/* accesses since the line was last looked after */
 };
 
@@ -34,6 +35,10 @@ enum irq_reg {
 
 void irq_init(struct irq_block *irq, unsigned int vector, uint32_t bits, uint32_t polled);
 void irq_reset(struct irq_block *irq);
+
+void irq_run_due(struct agate_sim *sim);
+/* When the next message that is held back is due, or TIME_NEVER. */
+uint64_t irq_jump(const struct agate_sim *sim);
 
 /* Set bits of RAWSTAT. */
 void irq_raise(struct agate_sim *sim, struct irq_block *irq, uint32_t bits);

@@ -170,6 +170,15 @@ static void as_judge(struct agate_sim *sim, const struct address_space *as, uint
 		sim_hint(sim, 4, "TRANSCFG asks for a table format that this GPU does not have");
 }
 
+static uint32_t as_latency(struct agate_sim *sim)
+{
+	uint32_t unused;
+
+	if (inject_strikes(sim, AGATE_SIM_INJECT_STICK_AS, 0, &unused))
+		return AGATE_SIM_LATENCY_STUCK;
+	return sim->latency[AGATE_SIM_LATENCY_AS];
+}
+
 static void as_command(struct agate_sim *sim, unsigned int n, uint32_t command)
 {
 	struct address_space *as = &sim->mmu.as[n];
@@ -187,7 +196,7 @@ static void as_command(struct agate_sim *sim, unsigned int n, uint32_t command)
 	}
 	as_judge(sim, as, command);
 	as->command = command;
-	as->command_due = sim_due(sim, sim->latency[AGATE_SIM_LATENCY_AS]);
+	as->command_due = sim_due(sim, as_latency(sim));
 	as->command_watched = false;
 	as->command_transtab = as->transtab;
 	as->command_memattr = as->memattr;

@@ -15,6 +15,7 @@
 #include "agate_sim.h"
 #include "gpu.h"
 #include "identity.h"
+#include "inject.h"
 #include "irq.h"
 #include "l2.h"
 #include "mmu.h"
@@ -45,6 +46,7 @@ struct agate_sim {
 	struct gpu gpu;
 	struct power power;
 	struct soc soc;
+	struct inject inject;
 	struct perfcnt perf;
 	struct irq_block irq[AGATE_VECTOR_MMU + 1];	/* by vector */
 	struct l2 l2;

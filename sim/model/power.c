@@ -32,6 +32,7 @@ void power_reset(struct agate_sim *sim)
 
 		d->ready = 0;
 		d->trans = 0;
+		d->failing = 0;
 	}
 	sim->power.watched = false;
 }
@@ -62,6 +63,7 @@ static void power_on(struct agate_sim *sim, enum power_domain_id id, uint32_t va
 	struct power_domain *d = &sim->power.domain[id];
 	const struct power_domain *l2 = &sim->power.domain[POWER_L2];
 	uint32_t cores = value & d->present;
+	uint32_t unused;
 
 	if (cores && !sim->soc.power_in) {
 		sim_hint(sim, 7, "PWRON without POWER_IN is ignored");
@@ -75,6 +77,8 @@ static void power_on(struct agate_sim *sim, enum power_domain_id id, uint32_t va
 		return;
 	}
 	power_start(sim, d, cores);
+	if (cores && inject_strikes(sim, AGATE_SIM_INJECT_FAIL_POWER, 0, &unused))
+		d->failing |= cores;
 }
 
 static void power_off(struct agate_sim *sim, enum power_domain_id id, uint32_t value)
@@ -104,6 +108,7 @@ static void power_drop(struct agate_sim *sim, enum power_domain_id id)
 		return;
 	d->ready = 0;
 	d->trans = 0;
+	d->failing = 0;
 	sim_event(sim, AGATE_EV_POWER, id, 0, 0, "lost");
 }
 
@@ -149,13 +154,15 @@ static void power_finish(struct agate_sim *sim, enum power_domain_id id, uint32_
 {
 	struct power_domain *d = &sim->power.domain[id];
 	bool off = d->ready & cores;
+	uint32_t failed = d->failing & cores;
 
 	d->trans &= ~cores;
-	d->ready ^= cores;
-	sim_event(sim, AGATE_EV_POWER, id, d->ready, 0, off ? "off" : "on");
+	d->failing &= ~cores;
+	d->ready ^= cores & ~failed;
+	sim_event(sim, AGATE_EV_POWER, id, d->ready, 0, failed ? "failed" : off ? "off" : "on");
 	if (id == POWER_L2 && off)
 		power_l2_gone(sim);
-	else if (id == POWER_L2)
+	else if (id == POWER_L2 && !failed)
 		power_l2_here(sim);
 	irq_raise(sim, &sim->irq[AGATE_VECTOR_GPU], GPU_IRQ_POWER_CHANGED_SINGLE);
 }

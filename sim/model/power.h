@@ -24,6 +24,7 @@ struct power_domain {
 	uint32_t present;
 	uint32_t ready;
 	uint32_t trans;			/* cores on their way on or off */
+	uint32_t failing;		/* those of them that will not be on */
 	uint64_t due[POWER_MAX_CORES];	/* when those arrive */
 };
 

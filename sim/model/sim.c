@@ -124,6 +124,7 @@ uint64_t sim_due(const struct agate_sim *sim, uint32_t latency)
 
 void sim_run_due(struct agate_sim *sim)
 {
+	irq_run_due(sim);
 	gpu_run_due(sim);
 	power_run_due(sim);
 	perf_run_due(sim);
@@ -140,6 +141,9 @@ static uint64_t sim_next_due(const struct agate_sim *sim)
 	if (other < due)
 		due = other;
 	other = perf_jump(sim);
+	if (other < due)
+		due = other;
+	other = irq_jump(sim);
 	if (other < due)
 		due = other;
 	other = mmu_jump(sim);

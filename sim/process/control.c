@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "inject_spec.h"
 #include "names.h"
 
 static json_t *control_error(const char *text)
@@ -87,6 +88,24 @@ static json_t *control_latency(const struct control *control, const json_t *requ
 	return json_pack("{s:b}", "ok", 1);
 }
 
+static json_t *control_inject(struct control *control, const json_t *request)
+{
+	const char *spec = json_string_value(json_object_get(request, "spec"));
+	struct injections injections;
+	const char *why;
+
+	if (!spec)
+		return control_error("inject wants a spec");
+	why = inject_parse(spec, &injections);
+	if (!why && !inject_set(control->sim, &injections))
+		why = "too many injections are pending";
+	if (why)
+		return control_error(why);
+	if (injections.die || injections.none)
+		control->die = injections.die;
+	return json_pack("{s:b}", "ok", 1);
+}
+
 static json_t *control_answer(struct control *control, const json_t *request, bool *quit)
 {
 	const char *cmd = json_string_value(json_object_get(request, "cmd"));
@@ -99,6 +118,8 @@ static json_t *control_answer(struct control *control, const json_t *request, bo
 		return control_mark(control, request);
 	if (!strcmp(cmd, "latency"))
 		return control_latency(control, request);
+	if (!strcmp(cmd, "inject"))
+		return control_inject(control, request);
 	*quit = !strcmp(cmd, "quit");
 	if (*quit || !strcmp(cmd, "ping"))
 		return json_pack("{s:b, s:I}", "ok", 1,

@@ -9,6 +9,9 @@
  *   {"cmd": "latency", "power": n, "reset": n, "hard_reset": n, "as": n, "stop": n}
  *				bus cycles; each is optional, 0: default, -1: never ends;
  *				none is set when one makes no sense
+ *   {"cmd": "inject", "spec": "drop-irq:3,stick-as:1"}
+ *				failures to come, see inject_spec.h; none is set when one makes
+ *				no sense
  *   {"cmd": "quit"}
  *
  * Answers carry "ok": true, or "ok": false and "error".
@@ -28,6 +31,7 @@ struct control {
 	int fd;
 	struct agate_sim *sim;
 	struct log *log;
+	uint32_t die;		/* events until the process is killed; 0: not */
 	char line[CONTROL_LINE];
 	size_t used;
 };

@@ -84,22 +84,28 @@ static void log_job(struct log *log, const struct agate_sim_event *e)
 			 e->a, e->b, log_end(e));
 }
 
-static bool log_wants(const struct log *log, enum agate_sim_event_kind kind)
+/* The lowest level that has events of this kind. */
+static enum log_level log_level_of(enum agate_sim_event_kind kind)
 {
 	switch (kind) {
 	case AGATE_EV_REG_READ:
 	case AGATE_EV_REG_WRITE:
-		return log->level >= LOG_ALL;
+		return LOG_ALL;
 	case AGATE_EV_WALK:
-		return log->level >= LOG_WALKS;
+		return LOG_WALKS;
 	default:
-		return true;
+		return LOG_EVENTS;
 	}
+}
+
+bool log_counts(enum agate_sim_event_kind kind)
+{
+	return log_level_of(kind) == LOG_EVENTS;
 }
 
 void log_event(struct log *log, const struct agate_sim_event *e)
 {
-	if (!log->file || !log_wants(log, e->kind))
+	if (!log->file || log->level < log_level_of(e->kind))
 		return;
 	switch (e->kind) {
 	case AGATE_EV_REG_WRITE:
@@ -157,6 +163,10 @@ void log_event(struct log *log, const struct agate_sim_event *e)
 		log_line(log, e->time, "clock",
 			 ", \"mhz\": %" PRIu64 ", \"millivolts\": %" PRIu64 ", "
 			 "\"power_in\": %" PRIu64, e->a, e->b, e->c);
+		break;
+	case AGATE_EV_INJECTED:
+		log_line(log, e->time, "injected", ", \"what\": \"%s\"",
+			 name_injection((unsigned int)e->a));
 		break;
 	case AGATE_EV_HINT:
 		log_line(log, e->time, "hint", ", \"section\": %u, \"text\": \"%s\"",

@@ -5,6 +5,7 @@
 #ifndef AGATE_PROCESS_LOG_H
 #define AGATE_PROCESS_LOG_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -24,6 +25,9 @@ struct log {
 };
 
 void log_event(struct log *log, const struct agate_sim_event *event);
+
+/* Whether a log of level LOG_EVENTS has this kind: the rest depends on polling. */
+bool log_counts(enum agate_sim_event_kind kind);
 
 /* A line that does not come from the model. */
 void log_mark(struct log *log, uint64_t time, const char *json_text);

@@ -23,6 +23,7 @@
 #include "agate_sim.h"
 #include "bus.h"
 #include "control.h"
+#include "inject_spec.h"
 #include "log.h"
 #include "options.h"
 #include "ram.h"
@@ -80,11 +81,20 @@ static void host_raise(void *ctx, unsigned int vector)
 		fprintf(stderr, "agate-sim: vector %u: %s\n", vector, strerror(errno));
 }
 
+/* An injection: as if it had crashed, but for a log that is whole. */
+static void process_die(struct process *p)
+{
+	log_flush(&p->log);
+	raise(SIGKILL);
+}
+
 static void host_event(void *ctx, const struct agate_sim_event *event)
 {
 	struct process *p = ctx;
 
 	log_event(&p->log, event);
+	if (p->control.die && log_counts(event->kind) && !--p->control.die)
+		process_die(p);
 }
 
 /* ---- The loop ------------------------------------------------------------ */
@@ -243,7 +253,9 @@ static const char *process_start(struct process *p)
 		.fd = p->options.control_fd,
 		.sim = p->sim,
 		.log = &p->log,
+		.die = p->options.injections.die,
 	};
+	inject_set(p->sim, &p->options.injections);
 	p->spin_ns = SPIN_MAX_NS / 2;
 	return NULL;
 }

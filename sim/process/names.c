@@ -8,6 +8,7 @@
 
 #include "agate_job.h"
 #include "agate_regs.h"
+#include "agate_sim.h"
 
 struct name {
 	uint32_t value;
@@ -216,4 +217,17 @@ const char *name_gpu_command(unsigned int command)
 	};
 
 	return name_at(names, LENGTH(names), command);
+}
+
+const char *name_injection(unsigned int kind)
+{
+	static const char *const names[] = {
+		[AGATE_SIM_INJECT_DROP_IRQ] = "drop-irq",
+		[AGATE_SIM_INJECT_DELAY_IRQ] = "delay-irq",
+		[AGATE_SIM_INJECT_STICK_AS] = "stick-as",
+		[AGATE_SIM_INJECT_FAIL_POWER] = "fail-power",
+		[AGATE_SIM_INJECT_CORRUPT_HEADER] = "corrupt-header",
+	};
+
+	return name_at(names, LENGTH(names), kind);
 }

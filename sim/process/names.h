@@ -22,6 +22,7 @@ const char *name_vector(unsigned int vector);
 const char *name_power_domain(unsigned int domain);
 const char *name_as_command(unsigned int command);
 const char *name_gpu_command(unsigned int command);
+const char *name_injection(unsigned int kind);
 const char *name_counter(unsigned int counter);
 
 #endif /* AGATE_PROCESS_NAMES_H */

@@ -33,6 +33,7 @@ enum option_id {
 	OPT_HARD_RESET_LATENCY,
 	OPT_AS_LATENCY,
 	OPT_STOP_LATENCY,
+	OPT_INJECT,
 	OPT_TLB_ENTRIES,
 	OPT_COHERENCY,
 	OPT_L2_SIZE,
@@ -58,6 +59,7 @@ static const struct option option_table[] = {
 	{ "hard-reset-latency", required_argument, NULL, OPT_HARD_RESET_LATENCY },
 	{ "as-latency", required_argument, NULL, OPT_AS_LATENCY },
 	{ "stop-latency", required_argument, NULL, OPT_STOP_LATENCY },
+	{ "inject", required_argument, NULL, OPT_INJECT },
 	{ "tlb-entries", required_argument, NULL, OPT_TLB_ENTRIES },
 	{ "coherency", required_argument, NULL, OPT_COHERENCY },
 	{ "l2-size", required_argument, NULL, OPT_L2_SIZE },
@@ -73,7 +75,16 @@ static const char usage[] =
 	"                 [--control-fd N] [--power-in on|off] [--power-latency CYCLES]\n"
 	"                 [--reset-latency CYCLES] [--hard-reset-latency CYCLES]\n"
 	"                 [--as-latency CYCLES] [--stop-latency CYCLES]\n"
-	"CYCLES is a number, 0 for the default, or \"stuck\".\n";
+	"                 [--inject KIND:N[:ARG][,...]]\n"
+	"CYCLES is a number, 0 for the default, or \"stuck\".\n"
+	"An injection strikes the N-th time, once:\n"
+	"  drop-irq:N[:VECTOR]           a message is not sent\n"
+	"  delay-irq:N:CYCLES[:VECTOR]   it is sent so much later\n"
+	"  stick-as:N                    an AS command never completes\n"
+	"  fail-power:N                  a power-up ends with the cores off\n"
+	"  corrupt-header:N[:MASK]       a job header is written back wrong\n"
+	"  die:N                         the process is killed at the N-th event\n"
+	"VECTOR is gpu, job or mmu: only its messages count.\n";
 
 static bool parse_u32(const char *text, int base, uint32_t *value)
 {
@@ -172,6 +183,15 @@ static bool parse_ram(const char *text, struct ram *ram)
 	return !why;
 }
 
+static bool parse_injections(const char *text, struct injections *injections)
+{
+	const char *why = inject_parse(text, injections);
+
+	if (why)
+		fprintf(stderr, "agate-sim: %s\n", why);
+	return !why;
+}
+
 static bool option_set(struct options *o, int id, const char *text)
 {
 	switch (id) {
@@ -215,6 +235,8 @@ static bool option_set(struct options *o, int id, const char *text)
 		return parse_latency(text, &o->config.as_latency);
 	case OPT_STOP_LATENCY:
 		return parse_latency(text, &o->config.stop_latency);
+	case OPT_INJECT:
+		return parse_injections(text, &o->injections);
 	case OPT_TLB_ENTRIES:
 		return parse_u32(text, 0, &o->config.tlb_entries);
 	case OPT_COHERENCY:

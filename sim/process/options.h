@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "agate_sim.h"
+#include "inject_spec.h"
 #include "log.h"
 #include "ram.h"
 
@@ -21,6 +22,7 @@ struct options {
 	const char *log_path;		/* NULL: none */
 	enum log_level log_level;
 	uint64_t log_limit;
+	struct injections injections;
 	struct ram ram;			/* ranges only */
 	struct agate_sim_config config;	/* all but the VRAM */
 };

@@ -445,6 +445,47 @@ static void test_latencies_are_set_together_or_not_at_all(void **state)
 	gpu_free(g);
 }
 
+static void test_injections_from_outside(void **state)
+{
+	struct gpu *g = gpu_start("--inject=corrupt-header:1");
+
+	(void)state;
+	assert_true(g_control_ok(g, "{\"cmd\": \"inject\", \"spec\": \"stick-as:2\"}"));
+	assert_false(g_control_ok(g, "{\"cmd\": \"inject\"}"));
+	assert_false(g_control_ok(g, "{\"cmd\": \"inject\", \"spec\": \"stick-as:0\"}"));
+	assert_false(g_control_ok(g, "{\"cmd\": \"inject\", \"spec\": 3}"));
+	g_bring_up(g);
+	g_start(g, 0);
+	g_interrupt(g, AGATE_VECTOR_JOB);
+	assert_int_equal(g->ram[0x10000], 0xfe);
+	g_write(g, AS_COMMAND(0), AS_COMMAND_UPDATE);
+	assert_int_equal(g_read(g, AS_STATUS(0)), 1);
+	assert_int_equal(g_read(g, AS_STATUS(0)), 1);
+	g_quit(g);
+	assert_int_equal(log_count(g, "injected", "what", "corrupt-header"), 1);
+	assert_int_equal(log_count(g, "injected", "what", "stick-as"), 1);
+	gpu_free(g);
+}
+
+/* The third event after it was set: its log ends there, and so does the GPU. */
+static void test_it_dies_when_told(void **state)
+{
+	struct gpu *g = gpu_start(NULL);
+
+	(void)state;
+	g_bring_up(g);
+	g_read(g, GPU_ID);
+	assert_true(g_control_ok(g, "{\"cmd\": \"inject\", \"spec\": \"die:5\"}"));
+	assert_true(g_control_ok(g, "{\"cmd\": \"inject\", \"spec\": \"none,die:3\"}"));
+	g_start(g, VA);
+	gpu_wait(g);
+	/* chain_start, job_start, and job_end; the walk between them is no event of it */
+	assert_int_equal(log_count(g, "job_start", NULL, NULL), 1);
+	assert_int_equal(log_count(g, "job_end", NULL, NULL), 1);
+	assert_int_equal(log_count(g, "chain_cyclic", NULL, NULL), 0);
+	gpu_free(g);
+}
+
 static void test_stops_that_stick(void **state)
 {
 	struct gpu *g = gpu_start("--stop-latency=stuck");
@@ -569,6 +610,9 @@ static void test_command_lines_that_make_no_sense(void **state)
 	refused(2, GOOD "--stop-latency stick");
 	refused(2, GOOD "--power-latency 0xffffffff");	/* has a name */
 	refused(2, GOOD "--log-level loud");
+	refused(2, GOOD "--power-in maybe");
+	refused(2, GOOD "--inject drop-irq");
+	refused(1, GOOD "--inject drop-irq:1:gpu,die:1000 --power-in off");
 	refused(1, GOOD "--power-latency stuck --reset-latency stuck --as-latency stuck "
 		     "--hard-reset-latency stuck");
 	refused(2, GOOD "and more");
@@ -586,6 +630,8 @@ int main(void)
 		cmocka_unit_test(test_it_sleeps_and_the_doorbell_wakes_it),
 		cmocka_unit_test(test_control_requests),
 		cmocka_unit_test(test_latencies_are_set_together_or_not_at_all),
+		cmocka_unit_test(test_injections_from_outside),
+		cmocka_unit_test(test_it_dies_when_told),
 		cmocka_unit_test(test_stops_that_stick),
 		cmocka_unit_test(test_a_bad_queue_is_a_hint_like_any_other),
 		cmocka_unit_test(test_a_signal_ends_it_with_its_log),
