@@ -11,7 +11,7 @@ LIBAGATE_SIM_SAN := $(SIM_TEST_BUILD)/libagate-sim-san.a
 AGATE_SIM_SAN	:= $(SIM_TEST_BUILD)/agate-sim
 SIM_SAN_MODEL	:= $(SIM_MODEL_SRCS:sim/%.c=$(SIM_TEST_BUILD)/obj/%.o)
 SIM_SAN_PROCESS	:= $(SIM_PROCESS_SRCS:sim/%.c=$(SIM_TEST_BUILD)/obj/%.o)
-SIM_TEST_COMMON	:= $(SIM_TEST_BUILD)/harness.o $(SIM_TEST_BUILD)/guest_bus.o
+SIM_TEST_COMMON	:= $(addprefix $(SIM_TEST_BUILD)/,harness.o guest_bus.o process_bench.o)
 
 $(SIM_SAN_MODEL) $(SIM_SAN_PROCESS): $(SIM_TEST_BUILD)/obj/%.o: sim/%.c
 	$(call say,CC,$@)
@@ -39,8 +39,8 @@ $(SIM_PROGRAMS): $(SIM_TEST_BUILD)/sim-%: $(SIM_TEST_BUILD)/test_%.o $(SIM_TEST_
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SIM_TEST_CFLAGS) -o $@ $^ -lcmocka -ljansson -lm
 
-# That one runs the process itself.
-$(SIM_TEST_BUILD)/sim-process: | $(AGATE_SIM_SAN)
+# Those run the process itself.
+$(addprefix $(SIM_TEST_BUILD)/sim-,process control): | $(AGATE_SIM_SAN)
 
 .SECONDARY: $(SIM_TESTS:%=$(SIM_TEST_BUILD)/test_%.o)
 -include $(wildcard $(SIM_TEST_BUILD)/*.d $(SIM_TEST_BUILD)/obj/*/*.d)

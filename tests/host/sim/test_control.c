@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+/*
+ * agate-sim as the launcher sees it: the control socket and the command line.
+ */
+#include "process_bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+static void test_control_requests(void **state)
+{
+	struct gpu *g = gpu_start(NULL);
+	json_t *answer, *counters;
+
+	(void)state;
+	g_bring_up(g);
+	g_start(g, 0);
+	g_interrupt(g, AGATE_VECTOR_JOB);
+	answer = g_control(g, "{\"cmd\": \"counters\"}\n");
+	counters = json_object_get(answer, "counters");
+	assert_int_equal(json_object_size(counters), AGATE_CNT_COUNT);
+	assert_int_equal(json_integer_value(json_object_get(counters, "jobs")), 1);
+	assert_int_equal(json_integer_value(json_object_get(counters, "hints")), 0);
+	assert_int_equal(json_array_size(json_object_get(answer, "busy")), 3);
+	json_decref(answer);
+	assert_true(g_control_ok(g, "{\"cmd\": \"mark\", \"text\": \"a \\\"test\\\"\\n\"}"));
+	assert_true(g_control_ok(g, "{\"cmd\": \"latency\", \"as\": -1, \"hard_reset\": 7}"));
+	g_write(g, AS_COMMAND(0), AS_COMMAND_UPDATE);
+	assert_int_equal(g_read(g, AS_STATUS(0)), 1);
+	assert_int_equal(g_read(g, AS_STATUS(0)), 1);
+	assert_false(g_control_ok(g, "{\"cmd\": \"latency\", \"as\": -2}"));
+	assert_false(g_control_ok(g, "{\"cmd\": \"latency\", \"as\": \"1\"}"));
+	assert_false(g_control_ok(g, "{\"cmd\": \"mark\"}"));
+	assert_false(g_control_ok(g, "{\"cmd\": \"sing\"}"));
+	assert_false(g_control_ok(g, "{}"));
+	assert_false(g_control_ok(g, "]["));
+	assert_true(g_control_ok(g, "{\"cmd\": \"ping\"}"));
+	g_quit(g);
+	assert_int_equal(log_count(g, "mark", "text", "a \"test\"\n"), 1);
+	gpu_free(g);
+}
+
+static void test_latencies_are_set_together_or_not_at_all(void **state)
+{
+	struct gpu *g = gpu_start(NULL);
+
+	(void)state;
+	assert_false(g_control_ok(g, "{\"cmd\": \"latency\", \"power\": -1, \"stop\": -2}"));
+	assert_false(g_control_ok(g, "{\"cmd\": \"latency\", \"power\": -1, \"as\": 4294967295}"));
+	g_bring_up(g);		/* hangs when power does not come */
+	assert_true(g_control_ok(g, "{\"cmd\": \"latency\", \"power\": -1, \"as\": 4294967294}"));
+	g_write(g, GPU_TILER_PWRON_LO, 1);
+	assert_int_equal(g_read(g, GPU_TILER_READY_LO), 0);
+	assert_int_equal(g_read(g, GPU_TILER_READY_LO), 0);
+	g_quit(g);
+	gpu_free(g);
+}
+
+static void test_injections_from_outside(void **state)
+{
+	struct gpu *g = gpu_start("--inject=corrupt-header:1");
+
+	(void)state;
+	assert_true(g_control_ok(g, "{\"cmd\": \"inject\", \"spec\": \"stick-as:2\"}"));
+	assert_false(g_control_ok(g, "{\"cmd\": \"inject\"}"));
+	assert_false(g_control_ok(g, "{\"cmd\": \"inject\", \"spec\": \"stick-as:0\"}"));
+	assert_false(g_control_ok(g, "{\"cmd\": \"inject\", \"spec\": 3}"));
+	g_bring_up(g);
+	g_start(g, 0);
+	g_interrupt(g, AGATE_VECTOR_JOB);
+	assert_int_equal(g->ram[0x10000], 0xfe);
+	g_write(g, AS_COMMAND(0), AS_COMMAND_UPDATE);
+	assert_int_equal(g_read(g, AS_STATUS(0)), 1);
+	assert_int_equal(g_read(g, AS_STATUS(0)), 1);
+	g_quit(g);
+	assert_int_equal(log_count(g, "injected", "what", "corrupt-header"), 1);
+	assert_int_equal(log_count(g, "injected", "what", "stick-as"), 1);
+	gpu_free(g);
+}
+
+/* The third event after it was set: its log ends there, and so does the GPU. */
+static void test_it_dies_when_told(void **state)
+{
+	struct gpu *g = gpu_start(NULL);
+
+	(void)state;
+	g_bring_up(g);
+	g_read(g, GPU_ID);
+	assert_true(g_control_ok(g, "{\"cmd\": \"inject\", \"spec\": \"die:5\"}"));
+	assert_true(g_control_ok(g, "{\"cmd\": \"inject\", \"spec\": \"none,die:3\"}"));
+	g_start(g, VA);
+	gpu_wait(g);
+	/* chain_start, job_start, and job_end; the walk between them is no event of it */
+	assert_int_equal(log_count(g, "job_start", NULL, NULL), 1);
+	assert_int_equal(log_count(g, "job_end", NULL, NULL), 1);
+	assert_int_equal(log_count(g, "chain_cyclic", NULL, NULL), 0);
+	gpu_free(g);
+}
+
+static void test_stops_that_stick(void **state)
+{
+	struct gpu *g = gpu_start("--stop-latency=stuck");
+	unsigned int i;
+
+	(void)state;
+	g_bring_up(g);
+	g_start(g, VA);
+	for (i = 0; i < 100; i++) {
+		g_write(g, JS_COMMAND(0), JS_COMMAND_HARD_STOP);
+		assert_int_equal(g_read(g, JS_STATUS(0)), AGATE_EXC_ACTIVE);
+	}
+	assert_true(g_control_ok(g, "{\"cmd\": \"latency\", \"stop\": 0}"));
+	g_write(g, JS_COMMAND(0), JS_COMMAND_HARD_STOP);
+	assert_int_equal(g_read(g, JS_STATUS(0)), AGATE_EXC_TERMINATED);
+	g_write(g, JOB_INT_CLEAR, 0x10000);
+	g_start(g, VA);
+	g_write(g, GPU_CMD, GPU_CMD_HARD_RESET);
+	g_poll(g, GPU_INT_RAWSTAT, GPU_IRQ_RESET_COMPLETED);
+	g_quit(g);
+	assert_int_equal(log_count(g, "chain_end", "exception", "TERMINATED"), 1);
+	assert_int_equal(log_count(g, "chain_end", "exception", "reset"), 1);
+	gpu_free(g);
+}
+
+static void test_nobody_holds_the_control_socket(void **state)
+{
+	struct gpu *g = gpu_start(NULL);
+
+	(void)state;
+	assert_int_equal(shutdown(g->control, SHUT_RDWR), 0);
+	assert_int_equal(gpu_wait(g), 0);
+	gpu_free(g);
+}
+
+/* status: 2 for the command line, 1 for what it names. */
+static void refused(int want, const char *arguments)
+{
+	char command[512];
+	int status;
+
+	snprintf(command, sizeof(command), "%s %s >/dev/null 2>&1", AGATE_SIM_SAN, arguments);
+	status = system(command);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), want);
+}
+
+static void test_command_lines_that_make_no_sense(void **state)
+{
+#define GOOD	"--bar2-fd 0 --ram-fd 0 --doorbell-fd 0 --ready-fd 1 --vector-fds 1,1,1,1 " \
+		"--ram 0:4096:0 "
+	(void)state;
+	refused(2, "");
+	refused(2, "--help");
+	refused(1, GOOD);			/* stdin is no BAR2 */
+	refused(2, GOOD "--gpu adreno");
+	refused(2, GOOD "--bar2-fd -1");
+	refused(2, GOOD "--bar2-fd 1x");
+	refused(2, GOOD "--vector-fds 1,2,3");
+	refused(2, GOOD "--vector-fds 1,2,3,4,5");
+	refused(2, GOOD "--ram 0:0:0");
+	refused(2, GOOD "--seed 0x1ffffffff");
+	refused(2, GOOD "--stop-latency stick");
+	refused(2, GOOD "--power-latency 0xffffffff");	/* has a name */
+	refused(2, GOOD "--log-level loud");
+	refused(2, GOOD "--power-in maybe");
+	refused(2, GOOD "--inject drop-irq");
+	refused(1, GOOD "--inject drop-irq:1:gpu,die:1000 --power-in off");
+	refused(1, GOOD "--power-latency stuck --reset-latency stuck --as-latency stuck "
+		     "--hard-reset-latency stuck");
+	refused(2, GOOD "and more");
+#undef GOOD
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_control_requests),
+		cmocka_unit_test(test_latencies_are_set_together_or_not_at_all),
+		cmocka_unit_test(test_injections_from_outside),
+		cmocka_unit_test(test_it_dies_when_told),
+		cmocka_unit_test(test_stops_that_stick),
+		cmocka_unit_test(test_nobody_holds_the_control_socket),
+		cmocka_unit_test(test_command_lines_that_make_no_sense),
+	};
+
+	return cmocka_run_group_tests_name("sim-control", tests, NULL, NULL);
+}
