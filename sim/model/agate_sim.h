@@ -37,7 +37,8 @@ enum agate_sim_event_kind {
 	AGATE_EV_POWER,		/* a: domain, b: cores ready; text: on, off, ... */
 	AGATE_EV_RESET,		/* a: 1 soft, 2 hard */
 	AGATE_EV_AS,		/* a: address space, b: command, c: region */
-	AGATE_EV_WALK,		/* a: address space, b: va, c: pte */
+	AGATE_EV_AS_DONE,	/* a: address space, b: command; UPDATE: c: table, text: format */
+	AGATE_EV_WALK,		/* a: address space, b: va, c: pte; and what walk says */
 	AGATE_EV_FAULT,		/* a: address space, b: va, c: FAULTSTATUS */
 	AGATE_EV_FAULT_AGAIN,	/* a: address space, b: va: retried, and failed as before */
 	AGATE_EV_FAULT_RESUMED,	/* a: address space, b: va */
@@ -47,9 +48,20 @@ enum agate_sim_event_kind {
 	AGATE_EV_JOB_START,	/* a: slot, b: job va, c: type */
 	AGATE_EV_JOB_END,	/* a: slot, b: job va, c: exception; text: the same */
 	AGATE_EV_FLUSH,		/* a: GPU_CMD */
+	AGATE_EV_FLUSH_DONE,	/* a: GPU_CMD */
+	AGATE_EV_TRAFFIC,	/* a: slot, b: bytes read and c: written by it, ever */
 	AGATE_EV_CLOCK,		/* a: MHz, b: mV, c: POWER_IN */
 	AGATE_EV_INJECTED,	/* a: enum agate_sim_injection_kind, b: arg */
 	AGATE_EV_HINT,		/* a: section of hardware.md * 100, text: the rule */
+};
+
+/* How a page-table walk went. */
+struct agate_sim_walk {
+	unsigned int level;	/* where it ended */
+	enum agate_exception exception;	/* NOT_STARTED: it found a translation */
+	unsigned int access;	/* ... which permits reads (bit 0), writes (1), execution (2) */
+	uint64_t pa;		/* ... to this page or block */
+	uint64_t table[AGATE_PT_LEVELS];	/* where the tables were, as far as level */
 };
 
 struct agate_sim_event {
@@ -57,6 +69,7 @@ struct agate_sim_event {
 	uint64_t time;		/* model time, bus cycles */
 	uint64_t a, b, c;
 	const char *text;	/* static string or NULL */
+	const struct agate_sim_walk *walk;	/* AGATE_EV_WALK only; gone after the call */
 };
 
 /* What the model needs from whoever runs it.  ctx is passed through. */

@@ -133,6 +133,7 @@ static void chain_job_end(struct agate_sim *sim, struct slot *slot)
 	}
 	sim_count(sim, AGATE_CNT_JOBS, 1);
 	perf_count_job(sim, slot);
+	perf_tell_traffic(sim, slot, true);
 	chain_job_event(sim, slot, AGATE_EV_JOB_END, chain->exception, NULL);
 	chain->phase = CHAIN_FETCH;
 	if (!(header->control & AGATE_JOB_64BIT))
@@ -153,6 +154,7 @@ static void chain_job_run(struct agate_sim *sim, struct slot *slot, struct agate
 	switch (chain->ops->run(x, chain->state)) {
 	case AGATE_RUN_AGAIN:
 	case AGATE_RUN_STALL:
+		perf_tell_traffic(sim, slot, false);
 		return;
 	case AGATE_RUN_DONE:
 		chain->exception = AGATE_EXC_DONE;

@@ -147,6 +147,8 @@ void gpu_run_due(struct agate_sim *sim)
 	if (gpu->clean_due && gpu->clean_due <= sim->time) {
 		gpu->clean_due = 0;
 		gpu_flush_caches(sim, gpu->clean_invalidate);
+		sim_event(sim, AGATE_EV_FLUSH_DONE, gpu->clean_invalidate ?
+			  GPU_CMD_CLEAN_INV_CACHES : GPU_CMD_CLEAN_CACHES, 0, 0, NULL);
 		irq_raise(sim, &sim->irq[AGATE_VECTOR_GPU], GPU_IRQ_CLEAN_CACHES_COMPLETED);
 	}
 }

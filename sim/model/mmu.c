@@ -137,6 +137,23 @@ static void as_flush(struct agate_sim *sim, struct address_space *as)
 	as->locked = false;
 }
 
+/* What is now in force; only UPDATE has more to say than its name. */
+static void as_tell(struct agate_sim *sim, unsigned int n, uint32_t command)
+{
+	static const char *const formats[] = {
+		[MMU_UNMAPPED] = "unmapped", [MMU_IDENTITY] = "identity",
+		[MMU_TABLE_LPAE] = "lpae", [MMU_TABLE_AARCH64] = "aarch64",
+	};
+	const struct address_space *as = &sim->mmu.as[n];
+	bool table = as->mode == MMU_TABLE_LPAE || as->mode == MMU_TABLE_AARCH64;
+
+	if (command == AS_COMMAND_UPDATE)
+		sim_event(sim, AGATE_EV_AS_DONE, n, command, table ? as->root : 0,
+			  formats[as->mode]);
+	else
+		sim_event(sim, AGATE_EV_AS_DONE, n, command, 0, NULL);
+}
+
 static void as_complete(struct agate_sim *sim, unsigned int n)
 {
 	struct address_space *as = &sim->mmu.as[n];
@@ -146,7 +163,7 @@ static void as_complete(struct agate_sim *sim, unsigned int n)
 	switch (command) {
 	case AS_COMMAND_LOCK:
 		as_lock(as);
-		return;
+		break;
 	case AS_COMMAND_UPDATE:
 		as_update(sim, as);
 		break;
@@ -157,7 +174,9 @@ static void as_complete(struct agate_sim *sim, unsigned int n)
 		as_flush(sim, as);
 		break;
 	}
-	mmu_retry(sim, n);
+	as_tell(sim, n, command);
+	if (command != AS_COMMAND_LOCK)
+		mmu_retry(sim, n);
 }
 
 static void as_judge(struct agate_sim *sim, const struct address_space *as, uint32_t command)

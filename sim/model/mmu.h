@@ -50,6 +50,7 @@ struct walk {
 	unsigned int access;		/* bit n: access type n is permitted */
 	uint64_t pa;			/* of the page or block's first byte */
 	uint64_t pte;			/* last entry read */
+	uint64_t table[AGATE_PT_LEVELS];	/* where each level's table was */
 	bool uncached;			/* accesses go past the L2 */
 };
 

@@ -64,6 +64,10 @@ static inline void sim_count(struct agate_sim *sim, enum agate_counter counter, 
 void sim_event(struct agate_sim *sim, enum agate_sim_event_kind kind, uint64_t a,
 	       uint64_t b, uint64_t c, const char *text);
 
+/* AGATE_EV_WALK of an address space, with the last entry read. */
+void sim_walk_event(struct agate_sim *sim, unsigned int as, uint64_t va, uint64_t pte,
+		    const struct agate_sim_walk *walk);
+
 /* A rule of that section of hardware.md was seen broken. */
 void sim_hint(struct agate_sim *sim, unsigned int section, const char *text);
 

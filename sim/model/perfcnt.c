@@ -15,6 +15,7 @@
 #define DUMP_ALIGN		2048u
 #define BEAT			16u	/* bytes; the bus is 128 bits wide */
 #define HEADER_WORDS		4
+#define MUCH_TRAFFIC		65536u	/* bytes, to be worth an event */
 
 #define CONFIG_MODE(config)	((config) & 0xf)
 #define CONFIG_AS(config)	((config) >> 4 & 0xf)
@@ -105,6 +106,18 @@ void perf_count_work(struct agate_sim *sim, const struct slot *slot, unsigned in
 void perf_count_job(struct agate_sim *sim, const struct slot *slot)
 {
 	sim->perf.work.slot_jobs[slot->index]++;
+}
+
+void perf_tell_traffic(struct agate_sim *sim, const struct slot *slot, bool over)
+{
+	const struct perf_work *work = &sim->perf.work;
+	unsigned int n = slot->index;
+	uint64_t bytes = work->read[n] + work->written[n];
+
+	if (bytes - sim->perf.told[n] < (over ? 1 : MUCH_TRAFFIC))
+		return;
+	sim->perf.told[n] = bytes;
+	sim_event(sim, AGATE_EV_TRAFFIC, n, work->read[n], work->written[n], NULL);
 }
 
 /* ---- The dump ---------------------------------------------------------------- */

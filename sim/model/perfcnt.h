@@ -49,6 +49,7 @@ struct perfcnt {
 	uint32_t enable[PERF_SHADER + 1];	/* one for all shader cores */
 
 	struct perf_work work;		/* since creation */
+	uint64_t told[AGATE_MAX_SLOTS];	/* bytes, in the last AGATE_EV_TRAFFIC */
 	struct perf_snapshot start;	/* when the counters last were 0 */
 
 	/* The dump in progress: what it writes, where, and as whom. */
@@ -72,6 +73,9 @@ void perf_sample(struct agate_sim *sim);
 
 void perf_run_due(struct agate_sim *sim);
 uint64_t perf_jump(const struct agate_sim *sim);
+
+/* Tell what a slot moved, when it is much or its job is over. */
+void perf_tell_traffic(struct agate_sim *sim, const struct slot *slot, bool over);
 
 /* A slot has done cycles of work, or finished a job. */
 void perf_count_work(struct agate_sim *sim, const struct slot *slot, unsigned int cycles);

@@ -106,6 +106,22 @@ void sim_event(struct agate_sim *sim, enum agate_sim_event_kind kind, uint64_t a
 		sim->ops.event(sim->ctx, &event);
 }
 
+void sim_walk_event(struct agate_sim *sim, unsigned int as, uint64_t va, uint64_t pte,
+		    const struct agate_sim_walk *walk)
+{
+	struct agate_sim_event event = {
+		.kind = AGATE_EV_WALK,
+		.time = sim->time,
+		.a = as,
+		.b = va,
+		.c = pte,
+		.walk = walk,
+	};
+
+	if (sim->ops.event)
+		sim->ops.event(sim->ctx, &event);
+}
+
 void sim_hint(struct agate_sim *sim, unsigned int section, const char *text)
 {
 	sim_count(sim, AGATE_CNT_HINTS, 1);

@@ -7,6 +7,8 @@
  * One fault an address space is latched in its registers.  Later ones wait in
  * their slot's struct mmu_stall, and are latched when the first is dealt with.
  */
+#include <string.h>
+
 #include "model.h"
 
 static uint64_t mmu_offset(uint64_t va, unsigned int level)
@@ -101,6 +103,25 @@ static void mmu_check_stale(struct agate_sim *sim, const struct address_space *a
 	entry->reported = true;
 }
 
+static void mmu_tell_walk(struct agate_sim *sim, unsigned int n, uint64_t va,
+			  const struct walk *walk)
+{
+	struct agate_sim_walk told = {
+		.level = walk->level,
+		.exception = walk->exception,
+		.pa = walk->pa,
+	};
+
+	if (walk->access & 1u << MMU_READ)
+		told.access |= 1;
+	if (walk->access & 1u << MMU_WRITE)
+		told.access |= 2;
+	if (walk->access & 1u << MMU_EXECUTE)
+		told.access |= 4;
+	memcpy(told.table, walk->table, sizeof(told.table));
+	sim_walk_event(sim, n, va, walk->pte, &told);
+}
+
 /* Find va in the TLB or the tables; NULL: *walk says which fault it is. */
 static struct tlb_entry *mmu_lookup(struct agate_sim *sim, unsigned int n, uint64_t va,
 				    struct walk *walk)
@@ -117,7 +138,7 @@ static struct tlb_entry *mmu_lookup(struct agate_sim *sim, unsigned int n, uint6
 	sim_count(sim, AGATE_CNT_WALKS, 1);
 	walk_tables(sim, as, va, WALK_USE, walk);
 	sim->time += walk->level + 1;	/* a memory access a level */
-	sim_event(sim, AGATE_EV_WALK, n, va, walk->pte, NULL);
+	mmu_tell_walk(sim, n, va, walk);
 	if (walk_failed(walk))
 		return NULL;
 	entry = tlb_insert(&as->tlb, va, walk);

@@ -134,6 +134,7 @@ void walk_tables(struct agate_sim *sim, const struct address_space *as, uint64_t
 			walk_fail(walk, AGATE_EXC_ADDR_SIZE_FAULT_OUT_0, level ? level - 1 : 0);
 			return;
 		}
+		walk->table[level] = table;
 		if (walk_read(sim, as, table + 8 * index, how, &walk->pte)) {
 			walk_fail(walk, AGATE_EXC_TRANSTAB_BUS_FAULT_0, level);
 			return;

@@ -84,12 +84,55 @@ static void log_job(struct log *log, const struct agate_sim_event *e)
 			 e->a, e->b, log_end(e));
 }
 
+static void log_command(struct log *log, const struct agate_sim_event *e, const char *event)
+{
+	log_line(log, e->time, event, ", \"command\": \"%s\"",
+		 name_gpu_command((unsigned int)e->a));
+}
+
+static void log_as_done(struct log *log, const struct agate_sim_event *e)
+{
+	const char *command = name_as_command((unsigned int)e->b);
+
+	if (e->text)
+		log_line(log, e->time, "as_done",
+			 ", \"as\": %" PRIu64 ", \"command\": \"%s\", \"format\": \"%s\", "
+			 "\"table\": \"" X64 "\"", e->a, command, e->text, e->c);
+	else
+		log_line(log, e->time, "as_done", ", \"as\": %" PRIu64 ", \"command\": \"%s\"",
+			 e->a, command);
+}
+
+/* The tables from the root on; "maps" and "access", or "exception". */
+static void log_walk(struct log *log, const struct agate_sim_event *e)
+{
+	static const char *const access[] = { "-", "r", "w", "rw", "x", "rx", "wx", "rwx" };
+	const struct agate_sim_walk *walk = e->walk;
+	char tables[AGATE_PT_LEVELS * 20 + 1] = "", ended[80];
+	unsigned int i, n = 0;
+
+	for (i = 0; i <= walk->level; i++)
+		n += snprintf(tables + n, sizeof(tables) - n, "%s" X64, i ? " " : "",
+			      walk->table[i]);
+	if (walk->exception == AGATE_EXC_NOT_STARTED)
+		snprintf(ended, sizeof(ended), "\"maps\": \"" X64 "\", \"access\": \"%s\"",
+			 walk->pa, access[walk->access & 7]);
+	else
+		snprintf(ended, sizeof(ended), "\"exception\": \"%s\"",
+			 name_exception(walk->exception));
+	log_line(log, e->time, "walk",
+		 ", \"as\": %" PRIu64 ", \"va\": \"" X64 "\", \"entry\": \"" X64 "\", "
+		 "\"level\": %u, %s, \"tables\": \"%s\"",
+		 e->a, e->b, e->c, walk->level, ended, tables);
+}
+
 /* The lowest level that has events of this kind. */
 static enum log_level log_level_of(enum agate_sim_event_kind kind)
 {
 	switch (kind) {
 	case AGATE_EV_REG_READ:
 	case AGATE_EV_REG_WRITE:
+	case AGATE_EV_TRAFFIC:
 		return LOG_ALL;
 	case AGATE_EV_WALK:
 		return LOG_WALKS;
@@ -124,18 +167,28 @@ void log_event(struct log *log, const struct agate_sim_event *e)
 			 name_power_domain((unsigned int)e->a), e->b, e->text);
 		break;
 	case AGATE_EV_RESET:
+		log_command(log, e, "reset");
+		break;
 	case AGATE_EV_FLUSH:
-		log_line(log, e->time, e->kind == AGATE_EV_RESET ? "reset" : "flush",
-			 ", \"command\": \"%s\"", name_gpu_command((unsigned int)e->a));
+		log_command(log, e, "flush");
+		break;
+	case AGATE_EV_FLUSH_DONE:
+		log_command(log, e, "flush_done");
 		break;
 	case AGATE_EV_AS:
 		log_line(log, e->time, "as_command",
 			 ", \"as\": %" PRIu64 ", \"command\": \"%s\", \"lockaddr\": \"" X64 "\"",
 			 e->a, name_as_command((unsigned int)e->b), e->c);
 		break;
+	case AGATE_EV_AS_DONE:
+		log_as_done(log, e);
+		break;
 	case AGATE_EV_WALK:
-		log_line(log, e->time, "walk",
-			 ", \"as\": %" PRIu64 ", \"va\": \"" X64 "\", \"entry\": \"" X64 "\"",
+		log_walk(log, e);
+		break;
+	case AGATE_EV_TRAFFIC:
+		log_line(log, e->time, "traffic",
+			 ", \"slot\": %" PRIu64 ", \"read\": %" PRIu64 ", \"written\": %" PRIu64,
 			 e->a, e->b, e->c);
 		break;
 	case AGATE_EV_FAULT:

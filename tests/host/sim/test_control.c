@@ -87,7 +87,8 @@ static void test_it_dies_when_told(void **state)
 
 	(void)state;
 	g_bring_up(g);
-	g_read(g, GPU_ID);
+	while (g_read(g, AS_STATUS(0)))
+		;
 	assert_true(g_control_ok(g, "{\"cmd\": \"inject\", \"spec\": \"die:5\"}"));
 	assert_true(g_control_ok(g, "{\"cmd\": \"inject\", \"spec\": \"none,die:3\"}"));
 	g_start(g, VA);

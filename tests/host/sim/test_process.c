@@ -52,6 +52,13 @@ static void test_log_of_everything(void **state)
 	assert_int_equal(log_count(g, "register_write", "register", "AS0_TRANSTAB_LO"), 1);
 	assert_true(log_count(g, "register_read", "register", "GPU_L2_READY_LO") >= 2);
 	assert_int_equal(log_count(g, "walk", "entry", "0x400100c1"), 1);
+	assert_int_equal(log_count(g, "walk", "maps", "0x40010000"), 1);
+	assert_int_equal(log_count(g, "walk", "access", "rwx"), 1);
+	assert_int_equal(log_count(g, "walk", "tables",
+				   "0x40000000 0x40001000 0x40002000 0x40003000"), 1);
+	assert_int_equal(log_count(g, "as_done", "table", "0x40000000"), 1);
+	assert_int_equal(log_count(g, "as_done", "format", "lpae"), 1);
+	assert_true(log_count(g, "traffic", NULL, NULL) >= 1);
 	gpu_free(g);
 }
 
