@@ -73,7 +73,7 @@ readable()
 	log=$BUILD/tests/demo-1/events.jsonl
 	begun=$(grep -c '"event": "job_start"' "$log")
 	ended=$(grep -c '"event": "job_end"' "$log")
-	odd=$(grep -cvE '^\{"time": [0-9]+, "event": "[a-z_]+"(, "[a-z]+": ("[^"]*"|[0-9]+))*\}$' "$log")
+	odd=$(grep -cvE '^\{"time": [0-9]+, "event": "[a-z_]+"(, "[a-z_]+": ("[^"]*"|[0-9]+))*\}$' "$log")
 	echo "# $begun jobs begun, $ended ended, $odd lines not understood"
 	[ "$begun" -ge 2 ] && [ "$begun" = "$ended" ] && [ "$odd" = 0 ]
 }

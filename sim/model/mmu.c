@@ -51,11 +51,21 @@ void mmu_reset(struct agate_sim *sim)
 	}
 }
 
-bool mmu_is_set_up(const struct agate_sim *sim, unsigned int n)
+static bool setup_equal(const struct as_setup *a, const struct as_setup *b)
+{
+	return a->transtab == b->transtab && a->memattr == b->memattr &&
+	       a->transcfg == b->transcfg;
+}
+
+void mmu_judge_start(struct agate_sim *sim, unsigned int n)
 {
 	const struct address_space *as = &sim->mmu.as[n];
+	bool updating = as->command == AS_COMMAND_UPDATE;
 
-	return as->mode != MMU_UNMAPPED || as->command == AS_COMMAND_UPDATE;
+	if (as->mode == MMU_UNMAPPED && !updating)
+		sim_hint(sim, 4, "a job was started in an address space that UPDATE never set up");
+	else if (!setup_equal(&as->written, updating ? &as->command_setup : &as->latched))
+		sim_hint(sim, 4, "a job was started after TRANSTAB, MEMATTR or TRANSCFG, but no UPDATE");
 }
 
 /* ---- Commands ---------------------------------------------------------- */
@@ -86,13 +96,13 @@ static enum mmu_mode lpae_mode(uint64_t transtab)
 	return MMU_UNMAPPED;
 }
 
-static enum mmu_mode as_mode(const struct agate_sim *sim, const struct address_space *as)
+static enum mmu_mode as_mode(const struct agate_sim *sim, const struct as_setup *setup)
 {
-	if (!as_has_format(sim, as->command_transcfg))
+	if (!as_has_format(sim, setup->transcfg))
 		return MMU_UNMAPPED;
-	switch (AS_TRANSCFG_MODE(as->command_transcfg)) {
+	switch (AS_TRANSCFG_MODE(setup->transcfg)) {
 	case AS_TRANSCFG_MODE_LEGACY:
-		return lpae_mode(as->command_transtab);
+		return lpae_mode(setup->transtab);
 	case AS_TRANSCFG_MODE_IDENTITY:
 		return MMU_IDENTITY;
 	case AS_TRANSCFG_MODE_AARCH64_4K:
@@ -101,18 +111,20 @@ static enum mmu_mode as_mode(const struct agate_sim *sim, const struct address_s
 	return MMU_UNMAPPED;
 }
 
-static void as_update(const struct agate_sim *sim, struct address_space *as)
+static void as_update(struct agate_sim *sim, unsigned int n)
 {
-	unsigned int ina = AS_TRANSCFG_INA_BITS(as->command_transcfg);
+	struct address_space *as = &sim->mmu.as[n];
+	const struct as_setup *setup = &as->command_setup;
+	unsigned int ina = AS_TRANSCFG_INA_BITS(setup->transcfg);
 
-	as->mode = as_mode(sim, as);
-	as->root = as->command_transtab & LPAE_ADDR;
-	as->attributes = as->command_memattr;
+	as->latched = *setup;
+	as->mode = as_mode(sim, setup);
+	as->root = setup->transtab & LPAE_ADDR;
 	as->va_bits = AGATE_VA_BITS;
 	if (as->mode == MMU_TABLE_AARCH64 && INA_NONE - ina < AGATE_VA_BITS)
 		as->va_bits = INA_NONE - ina;
 	as->walks_uncached = as->mode == MMU_TABLE_AARCH64 &&
-			     AS_TRANSCFG_PTW_MEMATTR(as->command_transcfg) == PTW_NC;
+			     AS_TRANSCFG_PTW_MEMATTR(setup->transcfg) == PTW_NC;
 	tlb_drop(&as->tlb, 0, UINT64_MAX);
 }
 
@@ -165,7 +177,7 @@ static void as_complete(struct agate_sim *sim, unsigned int n)
 		as_lock(as);
 		break;
 	case AS_COMMAND_UPDATE:
-		as_update(sim, as);
+		as_update(sim, n);
 		break;
 	case AS_COMMAND_UNLOCK:
 		as->locked = false;
@@ -179,14 +191,43 @@ static void as_complete(struct agate_sim *sim, unsigned int n)
 		mmu_retry(sim, n);
 }
 
-static void as_judge(struct agate_sim *sim, const struct address_space *as, uint32_t command)
+static bool mode_has_table(enum mmu_mode mode)
 {
+	return mode == MMU_TABLE_LPAE || mode == MMU_TABLE_AARCH64;
+}
+
+static bool as_has_job(const struct agate_sim *sim, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < AGATE_MAX_SLOTS; i++)
+		if (sim->slot[i].active && slot_as(&sim->slot[i]) == n)
+			return true;
+	return false;
+}
+
+/* A chain that starts later, even before UPDATE is complete, is not meant. */
+static void as_judge_update(struct agate_sim *sim, unsigned int n)
+{
+	const struct address_space *as = &sim->mmu.as[n];
+
+	if (!as_has_format(sim, as->written.transcfg))
+		sim_hint(sim, 4, "TRANSCFG asks for a table format that this GPU does not have");
+	else if (mode_has_table(as->mode) && mode_has_table(as_mode(sim, &as->written)) &&
+		 as->root != (as->written.transtab & LPAE_ADDR) && as_has_job(sim, n))
+		sim_hint(sim, 4, "UPDATE put another table under a running job");
+}
+
+static void as_judge(struct agate_sim *sim, unsigned int n, uint32_t command)
+{
+	const struct address_space *as = &sim->mmu.as[n];
+
 	if (command == AS_COMMAND_LOCK && LOCK_WIDTH(as->lockaddr) < LOCK_MIN_WIDTH)
 		sim_hint(sim, 4, "LOCKADDR names less than 32 KiB: 32 KiB are locked");
 	if (command >= AS_COMMAND_FLUSH_PT && !as->locked)
 		sim_hint(sim, 4, "a flush without a locked region drops nothing");
-	if (command == AS_COMMAND_UPDATE && !as_has_format(sim, as->transcfg))
-		sim_hint(sim, 4, "TRANSCFG asks for a table format that this GPU does not have");
+	if (command == AS_COMMAND_UPDATE)
+		as_judge_update(sim, n);
 }
 
 static uint32_t as_latency(struct agate_sim *sim)
@@ -213,13 +254,11 @@ static void as_command(struct agate_sim *sim, unsigned int n, uint32_t command)
 		sim_hint(sim, 4, "unknown AS_COMMAND");
 		return;
 	}
-	as_judge(sim, as, command);
+	as_judge(sim, n, command);
 	as->command = command;
 	as->command_due = sim_due(sim, as_latency(sim));
 	as->command_watched = false;
-	as->command_transtab = as->transtab;
-	as->command_memattr = as->memattr;
-	as->command_transcfg = as->transcfg;
+	as->command_setup = as->written;
 	as->command_lockaddr = as->lockaddr;
 	sim_event(sim, AGATE_EV_AS, n, command, as->lockaddr, NULL);
 }
@@ -274,13 +313,13 @@ static uint64_t *as_writable(struct address_space *as, uint32_t reg)
 {
 	switch (reg & ~4u) {
 	case AS_REG(AS_TRANSTAB_LO(0)):
-		return &as->transtab;
+		return &as->written.transtab;
 	case AS_REG(AS_MEMATTR_LO(0)):
-		return &as->memattr;
+		return &as->written.memattr;
 	case AS_REG(AS_LOCKADDR_LO(0)):
 		return &as->lockaddr;
 	case AS_REG(AS_TRANSCFG_LO(0)):
-		return &as->transcfg;
+		return &as->written.transcfg;
 	}
 	return NULL;
 }

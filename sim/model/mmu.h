@@ -100,17 +100,22 @@ void tlb_drop(struct tlb *tlb, uint64_t first, uint64_t last);
 
 /* ---- mmu.c: registers and commands ------------------------------------- */
 
-struct address_space {
-	/* Registers as written; nothing looks at them until a command does. */
+/* What UPDATE takes. */
+struct as_setup {
 	uint64_t transtab;
 	uint64_t memattr;
-	uint64_t lockaddr;
 	uint64_t transcfg;
+};
 
-	/* What UPDATE latched. */
+struct address_space {
+	/* Registers as written; nothing looks at them until a command does. */
+	struct as_setup written;
+	uint64_t lockaddr;
+
+	/* What UPDATE latched, and what that means. */
+	struct as_setup latched;
 	enum mmu_mode mode;
 	uint64_t root;
-	uint64_t attributes;	/* MEMATTR; AArch64 only */
 	unsigned int va_bits;
 	bool walks_uncached;
 	struct tlb tlb;
@@ -119,9 +124,7 @@ struct address_space {
 	uint32_t command;	/* AS_COMMAND_NOP: none */
 	uint64_t command_due;
 	bool command_watched;
-	uint64_t command_transtab;
-	uint64_t command_memattr;
-	uint64_t command_transcfg;
+	struct as_setup command_setup;
 	uint64_t command_lockaddr;
 
 	bool locked;
@@ -165,8 +168,8 @@ bool mmu_write(struct agate_sim *sim, uint32_t offset, uint32_t value);
 void mmu_run_due(struct agate_sim *sim);
 uint64_t mmu_jump(const struct agate_sim *sim);
 
-/* True when jobs of that address space have, or are about to have, a mapping. */
-bool mmu_is_set_up(const struct agate_sim *sim, unsigned int as);
+/* A job starts in that address space: has the driver done all it owes? */
+void mmu_judge_start(struct agate_sim *sim, unsigned int as);
 
 /* ---- translate.c: what an access gets ---------------------------------- */
 

@@ -79,8 +79,7 @@ static void slot_judge_start(struct agate_sim *sim, const struct slot *slot)
 
 	if (!power_ready(sim, cores, false))
 		sim_hint(sim, 2, "a job was started before power was ready");
-	if (!mmu_is_set_up(sim, slot_as(slot)))
-		sim_hint(sim, 4, "a job was started in an address space that UPDATE never set up");
+	mmu_judge_start(sim, slot_as(slot));
 }
 
 /* Take the chain in NEXT when there is one and the slot is free for it. */

@@ -78,7 +78,7 @@ static unsigned int aarch64_access(uint64_t pte)
 
 static void aarch64_judge(const struct address_space *as, struct walk *walk)
 {
-	unsigned int byte = AS_MEMATTR_AARCH64(as->attributes, AARCH64_ATTR_OF(walk->pte));
+	unsigned int byte = AS_MEMATTR_AARCH64(as->latched.memattr, AARCH64_ATTR_OF(walk->pte));
 
 	walk->uncached = AS_MEMATTR_AARCH64_TYPE(byte) == AS_MEMATTR_AARCH64_TYPE_NC;
 	if (!(walk->pte & AARCH64_AF))

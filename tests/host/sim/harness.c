@@ -183,6 +183,7 @@ void as_set_table(struct bench *b, unsigned int as, uint64_t root)
 {
 	wr64(b, AS_TRANSTAB_LO(as), root | 0x3);
 	wr64(b, AS_MEMATTR_LO(as), 0x888d88);
+	wr64(b, AS_TRANSCFG_LO(as), AS_TRANSCFG_MODE_LEGACY);
 	as_command(b, as, AS_COMMAND_UPDATE);
 }
 

@@ -302,7 +302,7 @@ static void test_transcfg_waits_for_update(void **state)
 	wr64(b, AS_TRANSCFG_LO(0), 1);
 	expect_written(b, VA + 0x800, PA + 0x800);
 	as_command(b, 0, AS_COMMAND_UPDATE);
-	assert_false(hinted(b, "TRANSCFG"));
+	assert_false(hinted(b, "TRANSCFG asks"));
 	start_job(b, 0, VA, 0);
 	settle(b);
 	assert_int_equal(rd(b, JS_STATUS(0)), AGATE_EXC_TRANSLATION_FAULT_0);

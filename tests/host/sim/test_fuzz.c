@@ -72,7 +72,8 @@ static void scribble(struct bench *b)
 	switch (random32() % 8) {
 	case 0:		/* where the standard tables lie: one of their entries in use */
 		put64(b, TABLE_L3 + 8 * (random32() % 32),
-		      (RAM_BASE + (random32() % RAM_SIZE & ~0xfffu)) | 0xc0 | (random32() & 3));
+		      (RAM_BASE + (random32() % RAM_SIZE & ~0xfffu)) |
+		      (random32() % 2 ? 0xc0 : 0x440) | (random32() & 0x1f));
 		break;
 	case 1:		/* anything, anywhere, the tables included */
 		put64(b, RAM_BASE + (random32() % 0x20000 & ~7u),
@@ -146,12 +147,18 @@ static void revive(struct bench *b)
 	put_tables(b);
 	for (as = 0; as < 8; as++)
 		as_set_table(b, as, TABLE_L0);
+	if (rd(b, GPU_ID) >> 16 == AGATE_PRODUCT_BIFROST)
+		for (as = 1; as < 8; as += 2)
+			as_set_aarch64(b, as, TABLE_L0, AS_TRANSCFG_MODE_AARCH64_4K);
 }
 
-static void hostile_run(uint32_t seed, unsigned int iterations)
+/* A small TLB and a small L2, so that much is replaced. */
+static void hostile_run(uint32_t seed, unsigned int iterations, enum agate_sim_gpu gpu,
+			enum agate_sim_coherency coherency)
 {
 	struct agate_sim_config config = {
-		.gpu = AGATE_SIM_MIDGARD, .seed = seed, .tlb_entries = 16,
+		.gpu = gpu, .seed = seed, .tlb_entries = 16,
+		.coherency = coherency, .l2_size = 4096,
 	};
 	struct bench *b = bench_new_with(&config);
 	unsigned int i;
@@ -174,7 +181,7 @@ static void hostile_run(uint32_t seed, unsigned int iterations)
 	memset(b->ram, 0, RAM_SIZE);
 	revive(b);
 	put_write_value(b, 0, 0, AGATE_WRITE_IMMEDIATE_64, VA + 0x800, 0x600d);
-	start_job(b, 0, VA, 0);
+	start_job(b, 0, VA, JS_CONFIG_END_FLUSH_CLEAN);
 	settle(b);
 	assert_int_equal(rd(b, JS_STATUS(0)), AGATE_EXC_DONE);
 	assert_int_equal(get64(b, PA + 0x800), 0x600d);
@@ -184,9 +191,10 @@ static void hostile_run(uint32_t seed, unsigned int iterations)
 static void test_hostile_guests(void **state)
 {
 	(void)state;
-	hostile_run(1, ITERATIONS);
-	hostile_run(0xdecafbad, ITERATIONS / 4);
-	hostile_run(0x12345678, ITERATIONS / 4);
+	hostile_run(1, ITERATIONS, AGATE_SIM_MIDGARD, AGATE_SIM_COHERENCY_ACE);
+	hostile_run(0xdecafbad, ITERATIONS / 4, AGATE_SIM_BIFROST, AGATE_SIM_COHERENCY_ACE);
+	hostile_run(0x12345678, ITERATIONS / 4, AGATE_SIM_MIDGARD, AGATE_SIM_COHERENCY_ACE_LITE);
+	hostile_run(0x87654321, ITERATIONS / 4, AGATE_SIM_BIFROST, AGATE_SIM_COHERENCY_NONE);
 }
 
 static void test_every_register_with_extreme_values(void **state)
