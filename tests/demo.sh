@@ -84,6 +84,14 @@ no_hint()
 		! grep '"event": "hint"' "$BUILD/tests/demo-$1/events.jsonl"
 }
 
+# It opens in Perfetto, and the tracks are there that a person looks for.
+trace_opens()
+{
+	"$BUILD/tests/host/sim/check-trace" "$BUILD/tests/demo-1/trace.json" "slot 0" "slot 1" \
+		"address space 0" faults flushes "power and resets" interrupts "cores on" \
+		"memory traffic (bytes)"
+}
+
 # same_picture GPU COHERENCY: the demo on that one.
 same_picture()
 {
@@ -91,7 +99,7 @@ same_picture()
 		cmp "$BUILD/tests/demo-$1-$2/gem.png" docs/gem.png && no_hint "$1-$2"
 }
 
-echo "1..14"
+echo "1..15"
 check "demo runs" run_demo 1
 check "demo runs again" run_demo 2
 check "picture is 512 x 512 or more" big_enough
@@ -101,6 +109,7 @@ check "same jobs and faults in the same order" same_order
 check "every job and every line of the log is whole" readable
 check "every page fault was served" faults_served
 check "no rule of the hardware was broken" no_hint 1
+check "the trace opens in Perfetto" trace_opens
 for other in midgard/ace-lite midgard/none bifrost/ace bifrost/ace-lite bifrost/none; do
 	check "the same picture: $other" same_picture "${other%/*}" "${other#*/}"
 done

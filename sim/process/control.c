@@ -48,6 +48,8 @@ static json_t *control_mark(const struct control *control, const json_t *request
 		return control_error("out of memory");
 	log_mark(control->log, agate_sim_time(control->sim), dump);
 	log_flush(control->log);
+	trace_mark(control->trace, agate_sim_time(control->sim), dump);
+	trace_flush(control->trace);
 	free(dump);
 	return json_pack("{s:b}", "ok", 1);
 }

@@ -24,6 +24,7 @@
 
 #include "agate_sim.h"
 #include "log.h"
+#include "trace.h"
 
 #define CONTROL_LINE	4096
 
@@ -31,6 +32,7 @@ struct control {
 	int fd;
 	struct agate_sim *sim;
 	struct log *log;
+	struct trace *trace;
 	uint32_t die;		/* events until the process is killed; 0: not */
 	char line[CONTROL_LINE];
 	size_t used;

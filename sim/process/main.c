@@ -27,6 +27,7 @@
 #include "log.h"
 #include "options.h"
 #include "ram.h"
+#include "trace.h"
 
 #define ACCESSES_A_TURN		64	/* from the queue, before the model works */
 #define UNITS_A_TURN		16	/* of work, before the queue is looked at */
@@ -41,6 +42,7 @@ struct process {
 	struct agate_sim *sim;
 	struct bus bus;
 	struct log log;
+	struct trace trace;
 	struct control control;
 	int signal_fd;
 	unsigned int spin_ns;
@@ -81,10 +83,16 @@ static void host_raise(void *ctx, unsigned int vector)
 		fprintf(stderr, "agate-sim: vector %u: %s\n", vector, strerror(errno));
 }
 
+static void process_flush(struct process *p)
+{
+	log_flush(&p->log);
+	trace_flush(&p->trace);
+}
+
 /* An injection: as if it had crashed, but for a log that is whole. */
 static void process_die(struct process *p)
 {
-	log_flush(&p->log);
+	process_flush(p);
 	raise(SIGKILL);
 }
 
@@ -93,6 +101,7 @@ static void host_event(void *ctx, const struct agate_sim_event *event)
 	struct process *p = ctx;
 
 	log_event(&p->log, event);
+	trace_event(&p->trace, event);
 	if (p->control.die && log_counts(event->kind) && !--p->control.die)
 		process_die(p);
 }
@@ -163,7 +172,7 @@ static bool process_idle(struct process *p)
 
 	if (process_spin(p))
 		return true;
-	log_flush(&p->log);
+	process_flush(p);
 	if (bus_sleep(&p->bus)) {
 		go_on = process_poll(p, true);
 		bus_wake(&p->bus);
@@ -180,7 +189,7 @@ static void process_loop(struct process *p)
 		bool busy = agate_sim_step(p->sim, UNITS_A_TURN);
 
 		if (++p->turns % TURNS_A_GLANCE == 0) {
-			log_flush(&p->log);
+			process_flush(p);
 			go_on = process_poll(p, false);
 		} else if (!accesses && !busy) {
 			go_on = process_idle(p);
@@ -244,6 +253,11 @@ static const char *process_start(struct process *p)
 		if (!p->log.file)
 			return "the log cannot be opened";
 	}
+	if (p->options.trace_path) {
+		why = trace_open(&p->trace, p->options.trace_path, p->options.log_limit);
+		if (why)
+			return why;
+	}
 	config->vram = p->bus.vram;
 	config->vram_size = p->bus.vram_size;
 	p->sim = agate_sim_create(config, &ops, p);
@@ -253,6 +267,7 @@ static const char *process_start(struct process *p)
 		.fd = p->options.control_fd,
 		.sim = p->sim,
 		.log = &p->log,
+		.trace = &p->trace,
 		.die = p->options.injections.die,
 	};
 	inject_set(p->sim, &p->options.injections);
@@ -278,6 +293,10 @@ int main(int argc, char **argv)
 	agate_sim_destroy(process.sim);
 	if (process.log.file && fclose(process.log.file)) {
 		fprintf(stderr, "agate-sim: the log: %s\n", strerror(errno));
+		return 1;
+	}
+	if (!trace_close(&process.trace)) {
+		fprintf(stderr, "agate-sim: the trace: %s\n", strerror(errno));
 		return 1;
 	}
 	return 0;

@@ -26,6 +26,7 @@ enum option_id {
 	OPT_LOG,
 	OPT_LOG_LEVEL,
 	OPT_LOG_LIMIT,
+	OPT_TRACE,
 	OPT_SEED,
 	OPT_POWER_IN,
 	OPT_POWER_LATENCY,
@@ -52,6 +53,7 @@ static const struct option option_table[] = {
 	{ "log", required_argument, NULL, OPT_LOG },
 	{ "log-level", required_argument, NULL, OPT_LOG_LEVEL },
 	{ "log-limit", required_argument, NULL, OPT_LOG_LIMIT },
+	{ "trace", required_argument, NULL, OPT_TRACE },
 	{ "seed", required_argument, NULL, OPT_SEED },
 	{ "power-in", required_argument, NULL, OPT_POWER_IN },
 	{ "power-latency", required_argument, NULL, OPT_POWER_LATENCY },
@@ -72,6 +74,7 @@ static const char usage[] =
 	"                 [--gpu midgard|bifrost] [--gpu-id HEX] [--seed N] [--tlb-entries N]\n"
 	"                 [--coherency ace|ace-lite|none] [--l2-size BYTES]\n"
 	"                 [--log FILE] [--log-level events|walks|all] [--log-limit MIB]\n"
+	"                 [--trace FILE]\n"
 	"                 [--control-fd N] [--power-in on|off] [--power-latency CYCLES]\n"
 	"                 [--reset-latency CYCLES] [--hard-reset-latency CYCLES]\n"
 	"                 [--as-latency CYCLES] [--stop-latency CYCLES]\n"
@@ -220,6 +223,9 @@ static bool option_set(struct options *o, int id, const char *text)
 		return parse_level(text, &o->log_level);
 	case OPT_LOG_LIMIT:
 		return parse_limit(text, &o->log_limit);
+	case OPT_TRACE:
+		o->trace_path = text;
+		return true;
 	case OPT_SEED:
 		return parse_u32(text, 0, &o->config.seed);
 	case OPT_POWER_IN:

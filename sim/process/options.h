@@ -20,6 +20,7 @@ struct options {
 	int ready_fd;
 	int control_fd;			/* -1: none */
 	const char *log_path;		/* NULL: none */
+	const char *trace_path;		/* NULL: none */
 	enum log_level log_level;
 	uint64_t log_limit;
 	struct injections injections;

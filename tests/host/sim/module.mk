@@ -11,7 +11,8 @@ LIBAGATE_SIM_SAN := $(SIM_TEST_BUILD)/libagate-sim-san.a
 AGATE_SIM_SAN	:= $(SIM_TEST_BUILD)/agate-sim
 SIM_SAN_MODEL	:= $(SIM_MODEL_SRCS:sim/%.c=$(SIM_TEST_BUILD)/obj/%.o)
 SIM_SAN_PROCESS	:= $(SIM_PROCESS_SRCS:sim/%.c=$(SIM_TEST_BUILD)/obj/%.o)
-SIM_TEST_COMMON	:= $(addprefix $(SIM_TEST_BUILD)/,harness.o guest_bus.o process_bench.o)
+SIM_TEST_COMMON	:= $(addprefix $(SIM_TEST_BUILD)/,harness.o guest_bus.o process_bench.o \
+		   trace_check.o)
 
 $(SIM_SAN_MODEL) $(SIM_SAN_PROCESS): $(SIM_TEST_BUILD)/obj/%.o: sim/%.c
 	$(call say,CC,$@)
@@ -40,7 +41,15 @@ $(SIM_PROGRAMS): $(SIM_TEST_BUILD)/sim-%: $(SIM_TEST_BUILD)/test_%.o $(SIM_TEST_
 	$(Q)$(CC) $(SIM_TEST_CFLAGS) -o $@ $^ -lcmocka -ljansson -lm
 
 # Those run the process itself.
-$(addprefix $(SIM_TEST_BUILD)/sim-,process control): | $(AGATE_SIM_SAN)
+$(addprefix $(SIM_TEST_BUILD)/sim-,process control trace): | $(AGATE_SIM_SAN)
+
+# For the demo's trace.
+CHECK_TRACE	:= $(SIM_TEST_BUILD)/check-trace
+$(CHECK_TRACE): $(SIM_TEST_BUILD)/check_trace_main.o $(SIM_TEST_BUILD)/trace_check.o
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SIM_TEST_CFLAGS) -o $@ $^ -ljansson
+
+test-build: $(CHECK_TRACE)
 
 .SECONDARY: $(SIM_TESTS:%=$(SIM_TEST_BUILD)/test_%.o)
 -include $(wildcard $(SIM_TEST_BUILD)/*.d $(SIM_TEST_BUILD)/obj/*/*.d)

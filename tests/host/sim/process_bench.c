@@ -37,7 +37,9 @@ static void child(const struct gpu *g, int ready, int control, const char *extra
 
 	snprintf(log, sizeof(log), "--log=%s", g->log);
 	if (extra)
-		args[n++] = (char *)extra;
+		args[n++] = strtok(strdup(extra), " ");
+	while (extra && n < MAX_ARGS - 1 && (args[n] = strtok(NULL, " ")))
+		n++;
 	args[n] = NULL;
 	dup2(g->bar2_fd, FD_BAR2);
 	dup2(g->ram_fd, FD_RAM);

@@ -21,7 +21,7 @@ struct gpu {
 	char log[64];
 };
 
-/* Start one, with one more argument or NULL; its descriptors are all here. */
+/* Start one, with more arguments (a space between two) or NULL; its descriptors are all here. */
 struct gpu *gpu_start(const char *extra);
 /* The process ends by itself; its exit status. */
 int gpu_wait(struct gpu *g);
