@@ -36,7 +36,7 @@ struct vm *vm_new(const struct vm_config *config)
 	vm->sim_ready = vm->sim_control = -1;
 	vm->qmp.fd = vm->qmp.qemu_fd = -1;
 	vm->ctl.fd = vm->ctl.qemu_fd = -1;
-	vm->console_fd = vm->console_qemu_fd = -1;
+	vm->console_fd = vm->console_qemu_fd = vm->gdb_fd = -1;
 	vm->get_fd = vm->input_fd = -1;
 	return vm;
 }
@@ -214,11 +214,11 @@ static enum vm_status start(struct vm *vm, int *file)
 		st = vm_sim_start(vm);
 	if (st == VM_OK)
 		st = vm->cfg.cold ? cold_boot(vm) : restore(vm, *file);
+	if (st == VM_OK)
+		st = vm_setup(vm);
 	if (st == VM_OK && vm->cfg.sim)
 		st = vm_ctl_request(vm, CTL_RESCAN, NULL, 0);
 	vm->times.plugged = vm_now() - vm->started;
-	if (st == VM_OK)
-		st = vm_setup(vm);
 	vm->times.ready = vm_now() - vm->started;
 	return st;
 }

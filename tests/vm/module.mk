@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+# Tests of the launcher's library: with a guest, and of what a guest may send.
+
+VM_TEST_DIR	:= $(BUILD)/tests/vm
+VM_TESTS	:= $(VM_TEST_DIR)/exec
+FRAMES_TEST	:= $(VM_TEST_DIR)/frames
+
+$(VM_TEST_DIR)/%.o: tests/vm/%.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_HOST) -Isim/vm -Iguest/init -MMD -MP -c -o $@ $<
+
+$(VM_TESTS): $(VM_TEST_DIR)/%: $(VM_TEST_DIR)/%.o $(LIBAGATE_VM)
+	$(call say,LD,$@)
+	$(Q)$(CC) -o $@ $^ -lcmocka -ljansson
+
+# The launcher's own files once more, with sanitizers: a guest is not to be trusted.
+$(FRAMES_TEST): tests/vm/frames.c $(SIM_VM_SRCS) $(wildcard sim/vm/*.h guest/init/*.h)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_HOST) $(CFLAGS_SAN) -Isim/vm -Iguest/init -o $@ $(filter %.c,$^) \
+		-lcmocka -ljansson
+
+HOST_TESTS	+= $(FRAMES_TEST)
+.SECONDARY: $(VM_TESTS:%=%.o)
+-include $(wildcard $(VM_TEST_DIR)/*.d)
