@@ -62,6 +62,29 @@ static bool gpu_is_identity(uint32_t offset)
 	return false;
 }
 
+/* What it reads: its own value, or what the launcher made up. */
+static uint32_t gpu_said(const struct agate_sim *sim, uint32_t offset)
+{
+	static const uint32_t offsets[AGATE_SIM_IDENTITIES] = {
+		[AGATE_SIM_GPU_ID] = GPU_ID,
+		[AGATE_SIM_L2_FEATURES] = GPU_L2_FEATURES,
+		[AGATE_SIM_CORE_FEATURES] = GPU_CORE_FEATURES,
+		[AGATE_SIM_TILER_FEATURES] = GPU_TILER_FEATURES,
+		[AGATE_SIM_MEM_FEATURES] = GPU_MEM_FEATURES,
+		[AGATE_SIM_MMU_FEATURES] = GPU_MMU_FEATURES,
+		[AGATE_SIM_THREAD_FEATURES] = GPU_THREAD_FEATURES,
+		[AGATE_SIM_THREAD_MAX_THREADS] = GPU_THREAD_MAX_THREADS,
+		[AGATE_SIM_THREAD_MAX_WORKGROUP_SIZE] = GPU_THREAD_MAX_WORKGROUP_SIZE,
+		[AGATE_SIM_THREAD_MAX_BARRIER_SIZE] = GPU_THREAD_MAX_BARRIER_SIZE,
+	};
+	unsigned int i;
+
+	for (i = 0; i < AGATE_SIM_IDENTITIES; i++)
+		if (offsets[i] == offset && (sim->made_up.said & (1u << i)))
+			return sim->made_up.identity[i];
+	return gpu_identity(sim, offset);
+}
+
 uint64_t gpu_cycle_count(const struct agate_sim *sim)
 {
 	if (!sim->gpu.counting)
@@ -101,6 +124,15 @@ static void gpu_start_reset(struct agate_sim *sim, uint32_t command)
 	sim->gpu.reset_hard = hard;
 	sim->gpu.reset_due = sim_due(sim, sim->latency[hard ? AGATE_SIM_LATENCY_HARD_RESET :
 							      AGATE_SIM_LATENCY_RESET]);
+}
+
+void gpu_unstick(struct agate_sim *sim)
+{
+	enum agate_sim_latency which = sim->gpu.reset_hard ? AGATE_SIM_LATENCY_HARD_RESET :
+							     AGATE_SIM_LATENCY_RESET;
+
+	if (sim->gpu.reset_due == TIME_NEVER)
+		sim->gpu.reset_due = sim_due(sim, sim->latency[which]);
 }
 
 bool gpu_is_deaf(const struct gpu *gpu, uint32_t offset, uint32_t value)
@@ -220,11 +252,15 @@ static bool gpu_read_state(struct agate_sim *sim, uint32_t offset, uint32_t *val
 	case GPU_COHERENCY_ENABLE:
 		*value = GPU_COHERENCY_ACE;
 		return true;
-	case GPU_CMD:
-	case GPU_PWR_KEY:
 	case GPU_FAULT_STATUS:
+		*value = gpu->fault_status;
+		return true;
 	case GPU_FAULT_ADDRESS_LO:
 	case GPU_FAULT_ADDRESS_HI:
+		*value = reg_half(gpu->fault_address, offset == GPU_FAULT_ADDRESS_HI);
+		return true;
+	case GPU_CMD:
+	case GPU_PWR_KEY:
 		*value = 0;
 		return true;
 	case GPU_PWR_OVERRIDE0:
@@ -244,7 +280,7 @@ static bool gpu_read_state(struct agate_sim *sim, uint32_t offset, uint32_t *val
 bool gpu_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 {
 	if (gpu_is_identity(offset)) {
-		*value = gpu_identity(sim, offset);
+		*value = gpu_said(sim, offset);
 		return true;
 	}
 	if (offset >= GPU_JS_FEATURES(0) && offset <= GPU_JS_FEATURES(15)) {
@@ -291,6 +327,18 @@ static bool gpu_write_state(struct agate_sim *sim, uint32_t offset, uint32_t val
 	return power_write(sim, offset, value);
 }
 
+/* The fault that the launcher asked for comes once a reset, to a driver that listens. */
+static void gpu_fault(struct agate_sim *sim)
+{
+	struct irq_block *irq = &sim->irq[AGATE_VECTOR_GPU];
+
+	if (!sim->made_up.fault_status || sim->gpu.fault_status || !(irq->mask & GPU_IRQ_FAULT))
+		return;
+	sim->gpu.fault_status = sim->made_up.fault_status;
+	sim->gpu.fault_address = sim->made_up.fault_address;
+	irq_raise(sim, irq, GPU_IRQ_FAULT);
+}
+
 bool gpu_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
 {
 	uint32_t ignored;
@@ -298,6 +346,7 @@ bool gpu_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
 	if (offset >= GPU_INT_RAWSTAT && offset <= GPU_INT_STAT) {
 		irq_write(sim, &sim->irq[AGATE_VECTOR_GPU], (offset - GPU_INT_RAWSTAT) / 4,
 			  value);
+		gpu_fault(sim);
 		return true;
 	}
 	if (gpu_write_state(sim, offset, value))

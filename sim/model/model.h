@@ -29,6 +29,8 @@ struct agate_sim {
 	uint64_t time;			/* bus cycles */
 	uint64_t unit;			/* units of work begun, to date what is cached */
 	uint32_t latency[AGATE_SIM_LATENCIES];
+	uint32_t initial_latency[AGATE_SIM_LATENCIES];
+	struct gpu_made_up made_up;
 	uint64_t counter[AGATE_CNT_COUNT];
 
 	uint8_t *vram;

@@ -4,6 +4,7 @@
  * each slot its turn.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "model.h"
 
@@ -36,6 +37,7 @@ struct agate_sim *agate_sim_create(const struct agate_sim_config *config,
 	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_HARD_RESET, config->hard_reset_latency);
 	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_AS, config->as_latency);
 	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_STOP, config->stop_latency);
+	memcpy(sim->initial_latency, sim->latency, sizeof(sim->latency));
 	gpu_init(sim, config->gpu_id ? config->gpu_id : id);
 	power_init(sim);
 	slot_init(sim);
@@ -66,6 +68,26 @@ void agate_sim_set_latency(struct agate_sim *sim, enum agate_sim_latency which,
 	};
 
 	sim->latency[which] = cycles ? cycles : defaults[which];
+}
+
+void agate_sim_set_identity(struct agate_sim *sim, enum agate_sim_identity which,
+			    uint32_t value)
+{
+	sim->made_up.said |= 1u << which;
+	sim->made_up.identity[which] = value;
+}
+
+void agate_sim_set_fault(struct agate_sim *sim, uint32_t status, uint64_t address)
+{
+	sim->made_up.fault_status = status;
+	sim->made_up.fault_address = address;
+}
+
+void agate_sim_restore(struct agate_sim *sim)
+{
+	memcpy(sim->latency, sim->initial_latency, sizeof(sim->latency));
+	sim->made_up = (struct gpu_made_up){ 0 };
+	gpu_unstick(sim);
 }
 
 uint64_t agate_sim_time(const struct agate_sim *sim)
