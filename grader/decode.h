@@ -27,4 +27,7 @@ struct decode_place {
 bool decode_splat(const struct splat *splat, const char *module, const char *tree,
 		  const char *const *files, struct decode_place *place);
 
+/* The three lines around @place->line, read from the tree. */
+void decode_source(const char *tree, struct decode_place *place);
+
 #endif /* AGATE_GRADER_DECODE_H */

@@ -198,7 +198,7 @@ static bool over_before(const struct report *report, const struct splat_line *li
 {
 	const struct splat_pattern *next;
 
-	if (!report->traced && !report->pattern->no_trace)
+	if (!report->traced && !report->pattern->no_trace && !many_sections(report))
 		return false;
 	if (splat_line_starts(line, CUT_HERE))
 		return true;
@@ -308,6 +308,8 @@ static void read_report(const char *text, size_t len, size_t begin, const struct
 	splat->frame_count = trace->count;
 	if (pattern->nowhere && !trace->module)
 		splat->rule = pattern->nowhere;
+	else if (many_sections(&report) && trace->module)
+		splat->rule = splat_wait_rule(splat);
 }
 
 /* How much a report tells that is not a cause by itself. */
@@ -370,12 +372,11 @@ bool splat_find(const char *text, size_t len, struct splat *splat)
 			if (row != SIZE_MAX)
 				begin = row;
 			read_report(text, len, begin, &first, pattern, &found);
-			if (!pattern->weak) {
+			if (!splat->rule || !pattern->weak || weight(&found) > weight(splat))
 				*splat = found;
+			/* What follows a panic is the panic's own doing. */
+			if (!pattern->weak || pattern->kind == SPLAT_PANIC)
 				return true;
-			}
-			if (!splat->rule || weight(&found) > weight(splat))
-				*splat = found;
 			line.next = found.end;
 		}
 		row = row_of_equals(&line) ? line.begin : SIZE_MAX;

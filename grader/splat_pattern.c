@@ -260,7 +260,7 @@ static const struct splat_pattern patterns[] = {
 	  .rule = RULE_LOOP, .nowhere = RULE_NOWHERE },
 	{ "NMI backtrace for cpu ", NULL, SPLAT_LOCKUP, .weak = true, .rule = RULE_LOOP,
 	  .nowhere = RULE_NOWHERE },
-	{ "Uhhuh. NMI received for unknown reason", NULL, SPLAT_LOCKUP, .weak = true,
+	{ "Kernel panic - not syncing: NMI: ", NULL, SPLAT_LOCKUP, .weak = true,
 	  .rule = RULE_LOOP, .nowhere = RULE_NOWHERE },
 	{ "irq ", ": nobody cared", SPLAT_OTHER, .rule =
 	  "an interrupt came again and again, and no handler said that it was its own" },
@@ -310,4 +310,34 @@ const char *splat_body_rule(const struct splat *splat, const struct splat_line *
 	     splat_line_has(line, ": dead000000000122")))
 		return RULE_LIST_POISON;
 	return NULL;
+}
+
+const char *splat_wait_rule(const struct splat *splat)
+{
+	static const struct {
+		const char *part;
+		const char *rule;
+	} waits[] = {
+		{ "spin_lock", "a spinlock is waited for that is never unlocked: this thread holds it "
+		  "itself, or the one that does never comes back" },
+		{ "mutex_lock", "a mutex is waited for that is never unlocked: this thread holds it "
+		  "itself, or some way out does not unlock it" },
+		{ "rwsem_down", "a lock is waited for that is never unlocked" },
+		{ "dma_fence", "a fence is waited for that is never signalled" },
+		{ "dma_resv", "a fence is waited for that is never signalled" },
+		{ "flush_work", "a work function is waited for that does not come to an end" },
+		{ "cancel_work", "a work function is waited for that does not come to an end" },
+		{ "synchronize_irq", "an interrupt handler is waited for that does not come to an end" },
+		{ "free_irq", "an interrupt handler is waited for that does not come to an end" },
+		{ "wait_for_", "a completion is waited for that nobody signals" },
+	};
+	size_t i, j;
+
+	for (i = 0; i < splat->frame_count && !splat->frames[i].module; i++) {
+		for (j = 0; j < sizeof(waits) / sizeof(waits[0]); j++) {
+			if (strstr(splat->frames[i].symbol, waits[j].part))
+				return waits[j].rule;
+		}
+	}
+	return splat->kind == SPLAT_LOCKUP ? "a loop does not come to an end" : splat->rule;
 }

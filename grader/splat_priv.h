@@ -49,4 +49,7 @@ const struct splat_pattern *splat_pattern_of(const struct splat_line *line);
 /* A closer rule, when a line of the report's body tells more than its first; or NULL. */
 const char *splat_body_rule(const struct splat *splat, const struct splat_line *line);
 
+/* What a CPU that spins, or a thread that waits, in the module waits for. */
+const char *splat_wait_rule(const struct splat *splat);
+
 #endif /* AGATE_GRADER_SPLAT_PRIV_H */

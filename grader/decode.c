@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+/*
+ * From a trace to the student's line.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode.h"
+#include "decode_priv.h"
+
+#define OUTPUT_MAX	(128u << 10)
+
+/* What is known of the place that is wanted, while the frames are looked through. */
+struct search {
+	const char *tree;
+	char real_tree[PATH_MAX];
+	const char *const *files;
+	struct decode_place *place;	/* the best so far */
+	bool any;
+	bool chosen;			/* it is in one of @files */
+};
+
+/*
+ * The file's name relative to the tree: as it stands, without the tree's own path,
+ * or where a link leads.  False for what is not in the tree.
+ */
+static bool relative(const struct search *search, const char *name, char *out, size_t size)
+{
+	size_t n = strlen(search->real_tree);
+	char path[PATH_MAX], real[PATH_MAX];
+
+	if ((size_t)snprintf(path, sizeof(path), name[0] == '/' ? "%s%s" : "%s/%s",
+			     name[0] == '/' ? "" : search->real_tree, name) >= sizeof(path))
+		return false;
+	if (!realpath(path, real) || strncmp(real, search->real_tree, n) != 0 || real[n] != '/')
+		return false;
+	return (size_t)snprintf(out, size, "%s", real + n + 1) < size;
+}
+
+static bool wanted(const struct search *search, const char *file)
+{
+	const char *const *f;
+
+	for (f = search->files; f && *f; f++) {
+		const char *name = *f;
+
+		while (strncmp(name, "./", 2) == 0)
+			name += 2;
+		if (strcmp(name, file) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* One line of source, printable; empty when there is none. */
+static void copy_source(char *out, size_t size, const char *line)
+{
+	size_t n = strcspn(line, "\r\n"), i;
+
+	if (n >= size)
+		n = size - 1;
+	/* Not the middle of a character that takes several bytes. */
+	while (n && ((unsigned char)line[n] & 0xc0) == 0x80)
+		n--;
+	for (i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)line[i];
+
+		out[i] = (c < ' ' && c != '\t') || c == 0x7f ? '?' : line[i];
+	}
+	out[n] = '\0';
+}
+
+void decode_source(const char *tree, struct decode_place *place)
+{
+	char path[PATH_MAX], *line = NULL;
+	unsigned int number = 0;
+	size_t room = 0;
+	FILE *f;
+
+	memset(place->source, 0, sizeof(place->source));
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", tree, place->file) >= sizeof(path))
+		return;
+	f = fopen(path, "re");
+	if (!f)
+		return;
+	while (number <= place->line && getline(&line, &room, f) >= 0) {
+		number++;
+		if (number + 1 >= place->line && number <= place->line + 1)
+			copy_source(place->source[number + 1 - place->line],
+				    sizeof(place->source[0]), line);
+	}
+	free(line);
+	fclose(f);
+}
+
+/* "FILE:LINE" or "FILE:LINE (discriminator 2)". */
+static bool parse_place(char *text, unsigned int *line)
+{
+	char *colon = strrchr(text, ':'), *end;
+	unsigned long n;
+
+	if (!colon)
+		return false;
+	n = strtoul(colon + 1, &end, 10);
+	if (end == colon + 1 || (*end && *end != ' ') || !n || n > INT_MAX)
+		return false;
+	*colon = '\0';
+	*line = (unsigned int)n;
+	return true;
+}
+
+/* A function and its place, innermost first: keep it when it is better than what is there. */
+static void consider(struct search *search, const char *function, char *where)
+{
+	struct decode_place place = { 0 };
+
+	if (search->chosen || !parse_place(where, &place.line) ||
+	    !relative(search, where, place.file, sizeof(place.file)))
+		return;
+	search->chosen = wanted(search, place.file);
+	if (search->any && !search->chosen)
+		return;
+	snprintf(place.function, sizeof(place.function), "%s", function);
+	*search->place = place;
+	search->any = true;
+}
+
+/* Output of addr2line -a -f -i: "0x123", then pairs of lines. */
+static void parse_output(struct search *search, char *text)
+{
+	char *line, *function = NULL, *save = NULL;
+
+	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		if (strncmp(line, "0x", 2) == 0) {
+			function = NULL;
+		} else if (!function) {
+			function = line;
+		} else {
+			consider(search, function, line);
+			function = NULL;
+		}
+	}
+}
+
+/* All frames from @first on that lie in the section of @first, in one run. */
+static void decode_section(struct search *search, const char *module, size_t first, size_t count,
+			   const struct decode_address *addresses, bool *todo)
+{
+	uint64_t offsets[SPLAT_FRAMES];
+	size_t i, n = 0;
+	char *out;
+
+	out = malloc(OUTPUT_MAX);
+	for (i = first; i < count; i++) {
+		if (todo[i] && strcmp(addresses[i].section, addresses[first].section) == 0) {
+			offsets[n++] = addresses[i].offset;
+			todo[i] = false;
+		}
+	}
+	if (out && decode_run(module, addresses[first].section, offsets, n, out, OUTPUT_MAX))
+		parse_output(search, out);
+	free(out);
+}
+
+bool decode_splat(const struct splat *splat, const char *module, const char *tree,
+		  const char *const *files, struct decode_place *place)
+{
+	struct decode_address addresses[SPLAT_FRAMES];
+	struct search search = { .tree = tree, .files = files, .place = place };
+	bool todo[SPLAT_FRAMES];
+	size_t i;
+
+	memset(place, 0, sizeof(*place));
+	if (!realpath(tree, search.real_tree) ||
+	    !decode_addresses(module, splat->frames, splat->frame_count, addresses, todo))
+		return false;
+	/* Nearly always all frames are in .text, and this is one run. */
+	for (i = 0; i < splat->frame_count && !search.chosen; i++) {
+		if (todo[i])
+			decode_section(&search, module, i, splat->frame_count, addresses, todo);
+	}
+	if (search.any)
+		decode_source(tree, place);
+	return search.any;
+}
