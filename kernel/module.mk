@@ -37,3 +37,12 @@ $(BUILD)/driver/sparse.log: $(BUILD)/driver/fast/agate.ko
 	$(call say,SPARSE,$@)
 	$(Q)guest/kernel-make.sh $(BUILD)/guest/kernel-fast M=$(abspath $(BUILD))/driver/fast \
 		C=2 modules >$@ 2>&1
+
+# The reference in parts, to put other drivers together from: see parts.sh.  Made
+# last of all that it makes, symvers stands for the folder.
+DRIVER_SYMVERS	:= $(DRIVER_FLAVOURS:%=$(BUILD)/parts/%/symvers)
+
+$(DRIVER_SYMVERS): $(BUILD)/parts/%/symvers: $(BUILD)/driver/%/agate.ko kernel/parts.sh \
+		scripts/compose-lib.sh $(wildcard labs/*/lab.json) | $(AGATE_LAB_INFO)
+	$(call say,PARTS,$(@D))
+	$(Q)BUILD=$(BUILD) kernel/parts.sh $*
