@@ -45,7 +45,8 @@ $(1): FORCE
 	$$(Q)echo '$(2)' >$$@.new && $$(stamp)
 endef
 
-MODULES		:= guest sim/model sim/process sim/vm userspace kernel tests/guest tests/vm tests/bench
+MODULES		:= scripts guest sim/model sim/process sim/vm userspace kernel tests/guest tests/vm tests/bench \
+		   tests/labs
 include $(wildcard $(addsuffix /module.mk,$(MODULES)) tests/host/*/module.mk)
 # The last one, for it runs what the others added to HOST_TESTS.
 include tests/host/module.mk
@@ -95,11 +96,14 @@ HOST_SUITES	= $(foreach p,$(HOST_TESTS),host/$(notdir $(p)))
 GUEST_SUITES	= reload calls reset jobs gone
 FAST_SUITES	= $(GUEST_SUITES:%=guest-fast/%)
 DEBUG_SUITES	= $(GUEST_SUITES:%=guest-debug/%) guest-debug/failures
+LAB_SUITES	= labs/compose
 # The longest first: suites run side by side, one a core.
-SUITES		= $(DEBUG_SUITES) style vm/launcher vm/kill vm/exec demo $(FAST_SUITES) $(HOST_SUITES)
+SUITES		= $(DEBUG_SUITES) style vm/launcher vm/kill vm/exec demo $(LAB_SUITES) \
+		  $(FAST_SUITES) $(HOST_SUITES)
 
 # sparse.log rebuilds what it looks at, so it comes before anybody uses that.
-test-build: $(GUEST_FAST) $(GUEST_DEBUG) $(HOST_TESTS) $(GUEST_PROGRAMS) $(VM_TESTS) $(BUILD)/driver/sparse.log
+test-build: $(GUEST_FAST) $(GUEST_DEBUG) $(HOST_TESTS) $(GUEST_PROGRAMS) $(VM_TESTS) $(BUILD)/driver/sparse.log \
+		$(DRIVER_SYMVERS)
 
 test-run: test-build
 	$(Q)mkdir -p $(BUILD)/tests && rm -f $(BUILD)/tests/score
@@ -113,6 +117,8 @@ suite/vm/kill suite/vm/launcher: suite/vm/%:
 	$(Q)tests/suite.sh vm/$* 600 tests/vm/$*.sh
 $(VM_TESTS:$(BUILD)/tests/%=suite/%): suite/vm/%:
 	$(Q)tests/suite.sh vm/$* 600 $(BUILD)/tests/vm/$*
+$(LAB_SUITES:%=suite/%): suite/labs/%:
+	$(Q)tests/suite.sh labs/$* 600 tests/labs/$*.sh
 suite/demo:
 	$(Q)tests/suite.sh demo 600 tests/demo.sh
 $(HOST_SUITES:%=suite/%): suite/host/%:
