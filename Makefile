@@ -97,8 +97,9 @@ GUEST_SUITES	= reload calls reset jobs gone
 FAST_SUITES	= $(GUEST_SUITES:%=guest-fast/%)
 DEBUG_SUITES	= $(GUEST_SUITES:%=guest-debug/%) guest-debug/failures
 LAB_SUITES	= labs/compose
+VM_SUITES	= vm/launcher vm/kill vm/exec vm/hung vm/debugger
 # The longest first: suites run side by side, one a core.
-SUITES		= $(DEBUG_SUITES) style vm/launcher vm/kill vm/exec demo $(LAB_SUITES) \
+SUITES		= $(DEBUG_SUITES) style $(VM_SUITES) demo $(LAB_SUITES) \
 		  $(FAST_SUITES) $(HOST_SUITES)
 
 # sparse.log rebuilds what it looks at, so it comes before anybody uses that.

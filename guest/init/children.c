@@ -21,6 +21,7 @@
 #include "init.h"
 
 #define ARGS_MAX	256
+#define PANIC_PRINT_ALL_CPUS	"64"
 
 /* What it writes to; each with the type of frame that carries it. */
 enum { OUT, ERR, REPORT, OUTPUTS };
@@ -296,6 +297,8 @@ void children_exec(const struct ctl_header *hdr, const uint8_t *data)
 	len = hdr->len - sizeof(req);
 	memcpy(text, data + sizeof(req), len);
 	error = split(argv, text, len);
+	if (!error && req.flags & CTL_EXEC_TRACED)
+		error = files_poke("/proc/sys/kernel/panic_print", PANIC_PRINT_ALL_CPUS);
 	*c = (struct child){ .id = hdr->id, .in = -1, .outputs = { -1, -1, -1 } };
 	if (!error && req.flags & CTL_EXEC_TTY)
 		error = start_tty(c, argv, &req.size);

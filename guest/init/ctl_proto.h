@@ -94,6 +94,7 @@ struct ctl_winsize {
 
 #define CTL_EXEC_TTY	1u	/* on a terminal of its own; all output is CTL_STDOUT */
 #define CTL_EXEC_REPORT	2u	/* input from CTL_STDIN, and descriptor 3 is CTL_REPORT */
+#define CTL_EXEC_TRACED	4u	/* a panic from now on shows what every CPU was doing */
 
 struct ctl_exec {
 	uint32_t flags;

@@ -80,6 +80,16 @@ static enum vm_status kill_group(struct vm *vm)
 	return st == VM_OK ? vm_ctl_wait(vm) : st;
 }
 
+/* VM_OK when the program is gone. */
+static enum vm_status put_an_end(struct vm *vm)
+{
+	enum vm_status st = VM_OK;
+
+	if (vm->exec->ask_where && vm->exec->timed_out)
+		st = vm_where_hung(vm);
+	return st == VM_OK ? kill_group(vm) : st;
+}
+
 /* The wait ended early: because of a limit of the program's, or the run's deadline? */
 static bool over_limit(struct vm *vm)
 {
@@ -94,7 +104,10 @@ static bool over_limit(struct vm *vm)
 
 enum vm_status vm_exec(struct vm *vm, struct vm_exec *exec)
 {
-	const struct ctl_exec req = { .flags = exec->report ? CTL_EXEC_REPORT : 0 };
+	const struct ctl_exec req = {
+		.flags = (exec->report ? CTL_EXEC_REPORT : 0) |
+			 (exec->ask_where ? CTL_EXEC_TRACED : 0),
+	};
 	enum vm_status st;
 
 	exec->signaled = false;
@@ -110,7 +123,7 @@ enum vm_status vm_exec(struct vm *vm, struct vm_exec *exec)
 	if (st == VM_OK)
 		st = vm_ctl_wait(vm);
 	if (st == VM_TIMEOUT && over_limit(vm))
-		st = kill_group(vm);
+		st = put_an_end(vm);
 	vm->exec = NULL;
 	vm->ctl.req.data = NULL;
 	if (st == VM_REFUSED)

@@ -20,6 +20,7 @@ void vm_console_append(struct vm *vm, const char *text, size_t len)
 {
 	size_t over;
 
+	vm->console_total += len;
 	if (vm->cfg.console)
 		vm->cfg.console(vm->cfg.arg, text, len);
 	if (vm->console_len + len > VM_CONSOLE_KEEP) {

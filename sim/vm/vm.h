@@ -153,7 +153,8 @@ enum vm_stream { VM_STDOUT, VM_STDERR, VM_REPORT };
  * @output_max:	kill its process group when it wrote more bytes than this, 0: never
  * @timeout_ms:	kill its process group after this long, 0: never
  * @grace_ms:	how long it may take to die then, 0: 10 s
- * @ask_where:	vm_where_hung() before it is killed because of @timeout_ms
+ * @ask_where:	vm_where_hung() before it is killed because of @timeout_ms, and
+ *		a panic of the kernel shows what every CPU was doing
  * @signaled:	out: ended by a signal
  * @value:	out: that signal, or the exit status
  * @timed_out:	out: it was killed because of @timeout_ms
@@ -210,7 +211,7 @@ enum vm_status vm_mark(struct vm *vm, const char *text, unsigned int timeout_ms)
  *
  * Asks PID 1, which makes the kernel print what every CPU does and which tasks
  * are blocked (VM_OK; the guest goes on).  When it does not answer, an NMI
- * makes the kernel panic with a backtrace of every CPU (VM_CRASHED).  When the
+ * makes the kernel panic with a backtrace (VM_CRASHED).  When the
  * kernel does not either, the CPUs' registers are printed (VM_TIMEOUT).
  */
 enum vm_status vm_where_hung(struct vm *vm);

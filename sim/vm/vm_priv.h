@@ -16,13 +16,12 @@
  * Everything a snapshot depends on besides the files and the RAM size.  Interrupt
  * routing by ACPI is left out because nothing here has a wired interrupt, and
  * the debug kernel takes half a minute to interpret it.  An NMI, which only we
- * send, makes the kernel panic and show what every CPU was doing (0x40).
+ * send, makes the kernel panic.
  */
 #define VM_QEMU		"qemu-system-x86_64"
 #define VM_MACHINE	"pc,memory-backend=ram,usb=off,vmport=off"
 #define VM_CPU		"qemu64,+smep,+smap,+rdrand"
-#define VM_CMDLINE	"console=ttyS0 loglevel=7 tsc=reliable acpi=noirq " \
-			"unknown_nmi_panic panic_print=0x40"
+#define VM_CMDLINE	"console=ttyS0 loglevel=7 tsc=reliable acpi=noirq unknown_nmi_panic"
 
 #define VM_VECTORS	4	/* MSI-X vectors of the GPU: GPU, JOB, MMU, DISPLAY */
 #define VM_PEER_SIM	0
@@ -111,6 +110,7 @@ struct vm {
 	int console_qemu_fd;
 	char console[VM_CONSOLE_KEEP + 1];
 	size_t console_len;
+	uint64_t console_total;	/* all that was ever printed */
 	size_t mark_from;	/* vm_mark() looks for it in @console from here on */
 
 	/* vm_exec(), vm_get() and vm_shell(), while they run */
@@ -151,6 +151,7 @@ enum vm_status vm_ivshmem_serve(struct vm *vm);
 
 /* qemu.c */
 enum vm_status vm_qemu_start(struct vm *vm, bool incoming, bool gpu);
+void vm_gdb_close(struct vm *vm);
 enum vm_status vm_qemu_gone(struct vm *vm);
 
 /* qmp.c */

@@ -2,7 +2,8 @@
 # Tests of the launcher's library: with a guest, and of what a guest may send.
 
 VM_TEST_DIR	:= $(BUILD)/tests/vm
-VM_TESTS	:= $(VM_TEST_DIR)/exec
+VM_TESTS	:= $(addprefix $(VM_TEST_DIR)/,exec hung debugger)
+HANG_MODULE	:= $(VM_TEST_DIR)/kmod/agate_hang.ko
 FRAMES_TEST	:= $(VM_TEST_DIR)/frames
 
 $(VM_TEST_DIR)/%.o: tests/vm/%.c
@@ -13,6 +14,14 @@ $(VM_TEST_DIR)/%.o: tests/vm/%.c
 $(VM_TESTS): $(VM_TEST_DIR)/%: $(VM_TEST_DIR)/%.o $(LIBAGATE_VM)
 	$(call say,LD,$@)
 	$(Q)$(CC) -o $@ $^ -lcmocka -ljansson
+
+$(VM_TEST_DIR)/hung: | $(HANG_MODULE)
+
+$(HANG_MODULE): tests/vm/kmod/agate_hang.c tests/vm/kmod/Kbuild $(BUILD)/guest/kernel-fast.id
+	$(call say,MODULE,$@)
+	$(Q)rm -rf $(@D) && mkdir -p $(@D) && cp $(filter-out %.id,$^) $(@D)
+	$(Q)guest/kernel-make.sh $(BUILD)/guest/kernel-fast M=$(abspath $(@D)) modules \
+		>$(@D)/build.log 2>&1 || { cat $(@D)/build.log >&2; exit 1; }
 
 # The launcher's own files once more, with sanitizers: a guest is not to be trusted.
 $(FRAMES_TEST): tests/vm/frames.c $(SIM_VM_SRCS) $(wildcard sim/vm/*.h guest/init/*.h)
