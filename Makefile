@@ -96,8 +96,8 @@ HOST_SUITES	= $(foreach p,$(HOST_TESTS),host/$(notdir $(p)))
 GUEST_SUITES	= reload calls reset jobs gone
 FAST_SUITES	= $(GUEST_SUITES:%=guest-fast/%)
 DEBUG_SUITES	= $(GUEST_SUITES:%=guest-debug/%) guest-debug/failures
-LAB_SUITES	= labs/compose
 VM_SUITES	= vm/launcher vm/kill vm/exec vm/hung vm/debugger
+LAB_SUITES	= labs/compose labs/start
 # The longest first: suites run side by side, one a core.
 SUITES		= $(DEBUG_SUITES) style $(VM_SUITES) demo $(LAB_SUITES) \
 		  $(FAST_SUITES) $(HOST_SUITES)
