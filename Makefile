@@ -45,8 +45,8 @@ $(1): FORCE
 	$$(Q)echo '$(2)' >$$@.new && $$(stamp)
 endef
 
-MODULES		:= scripts guest sim/model sim/process sim/vm userspace kernel tests/guest tests/vm tests/bench \
-		   tests/labs
+MODULES		:= scripts guest sim/model sim/process sim/vm grader userspace kernel tests/guest tests/vm \
+		   tests/bench tests/labs
 include $(wildcard $(addsuffix /module.mk,$(MODULES)) tests/host/*/module.mk)
 # The last one, for it runs what the others added to HOST_TESTS.
 include tests/host/module.mk
