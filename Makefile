@@ -97,14 +97,14 @@ GUEST_SUITES	= reload calls reset jobs gone
 FAST_SUITES	= $(GUEST_SUITES:%=guest-fast/%)
 DEBUG_SUITES	= $(GUEST_SUITES:%=guest-debug/%) guest-debug/failures
 VM_SUITES	= vm/launcher vm/kill vm/exec vm/hung vm/debugger
-LAB_SUITES	= labs/compose labs/start
+LAB_SUITES	= labs/compose labs/compose-library labs/start
 # The longest first: suites run side by side, one a core.
 SUITES		= $(DEBUG_SUITES) style $(VM_SUITES) demo $(LAB_SUITES) \
 		  $(FAST_SUITES) $(HOST_SUITES)
 
 # sparse.log rebuilds what it looks at, so it comes before anybody uses that.
 test-build: $(GUEST_FAST) $(GUEST_DEBUG) $(HOST_TESTS) $(GUEST_PROGRAMS) $(VM_TESTS) $(BUILD)/driver/sparse.log \
-		$(DRIVER_SYMVERS)
+		$(DRIVER_SYMVERS) $(LIBAGATE_LINK)
 
 test-run: test-build
 	$(Q)mkdir -p $(BUILD)/tests && rm -f $(BUILD)/tests/score

@@ -26,38 +26,13 @@ kernel=$(readlink -f "$BUILD/guest/kernel-$flavour")
 parts=$BUILD/parts/$flavour
 [ -e "$parts/symvers" ] || die "there is no $parts: run make $parts/symvers"
 
-# What the module is linked from, besides the students' objects.
-reference()
-{
-	echo "$parts/frame.o"
-	for part in "$parts"/[0-9]*.o; do
-		lab=${part##*/}
-		lab=${lab%.o}
-		case " $labs " in
-		*" $lab "*) ;;
-		*) echo "$part" ;;
-		esac
-	done
-	echo "$parts/agate.mod.o"
-}
-
-# Linked before, from these very objects?
-link_key()
-{
-	while read -r object; do
-		cat "$object.key"
-	done <"$out/objects"
-	echo "$abi"
-	reference | xargs stat -L -c '%n %i %s %y'
-}
-
 link()
 {
-	set -- $(for lab in $labs; do echo "--defsym=$(abi_symbol "$lab" "$abi")=0"; done)
-	{ reference; cat "$out/objects"; } | tr '\n' '\0' | xargs -0 \
+	# shellcheck disable=SC2046 -- a list of options
+	{ reference; echo "$parts/agate.mod.o"; cat "$out/objects"; } | xargs -d '\n' \
 		ld -r -m elf_x86_64 -z noexecstack --no-warn-rwx-segments --build-id=sha1 \
-		-T "$kernel/scripts/module.lds" "$@" -o "$out/agate.ko" >"$out/link.log" 2>&1 ||
-		die "the linker failed: $(cat "$out/link.log")"
+		-T "$kernel/scripts/module.lds" $(abi_defined) -o "$out/agate.ko" \
+		>"$out/link.log" 2>&1 || die "the linker failed: $(cat "$out/link.log")"
 	nm -P -u "$out/agate.ko" | sed 's/ .*//' | sort -u | comm -23 - "$parts/symvers" >"$out/missing"
 }
 
@@ -66,9 +41,7 @@ link()
 check_missing()
 {
 	[ -s "$out/missing" ] || return 0
-	grep -q '^agate_abi_' "$out/missing" &&
-		die "made for another kernel, or from other headers:$(abi_parts "$out/missing");" \
-			"run make $parts/symvers"
+	abi_check "$out/missing" "$parts/symvers"
 	sed 's/.*/agate.ko: uses &, which neither the driver nor the kernel has/' \
 		"$out/missing" >"$out/symbols.log"
 	return 11
@@ -76,14 +49,14 @@ check_missing()
 
 # What cannot be made again must not be there to be taken for new.
 trap '[ $? = 0 ] || rm -f "$1/agate.ko" "$1/agate.stripped.ko"' EXIT
-compose_begin "$parts" "$@"
+compose_begin "$parts" "$parts/symvers" "$@"
 abi=$(abi_hash kernel/*.h include/*.h "$parts"/include/*.h "$kernel/.config")
 trusted="$kernel/|$(readlink -f "$kernel/source")/|(kernel|include|$parts/include)/[a-z0-9_]+\\.h\$"
 
-compose_compile "$trusted" "$abi $kernel" || exit
+compose_compile "$trusted" "$kernel" || exit
 compose_symbols kernel/allow-common.txt || exit
 
-link_key >"$out/link.key.new"
+link_key "$parts/agate.mod.o" >"$out/link.key.new"
 if ! cmp -s "$out/link.key" "$out/link.key.new" || [ ! -e "$out/agate.ko" ] ||
 	[ ! -e "$out/agate.stripped.ko" ]; then
 	rm -f "$out/link.key"

@@ -65,27 +65,6 @@ compile_command()
 	END
 }
 
-# The part's global symbols: by its lab's description, or else what the headers declare.
-part_exports()
-{
-	if [ -e "$LABS/$1/lab.json" ]; then
-		lab_info "$1" | sed -n 's/^exports //p'
-	else
-		nm -P -g --defined-only "$driver/solutions/$1"/*.o | sed -n 's/ .*//p' |
-			grep -vE ':$' | grep -xF -f "$parts/declared"
-	fi
-}
-
-part()
-{
-	part_exports "$1" >"$parts/$1.exports"
-	echo "$(abi_symbol "$1" "$abi")" >>"$parts/$1.exports"
-	ld -r --defsym="$(abi_symbol "$1" "$abi")=0" -o "$parts/$1.o" "$driver/solutions/$1"/*.o
-	objcopy --keep-global-symbols="$parts/$1.exports" "$parts/$1.o"
-	rm "$parts/$1.exports"
-	sha256sum "solutions/$1"/agate_*.c >"$parts/$1.sum"
-}
-
 rm -rf "$parts"
 mkdir -p "$parts/include"
 cp "$driver/agate_compat_gen.h" "$parts/include"
@@ -97,7 +76,7 @@ abi=$(abi_hash kernel/*.h include/*.h "$parts"/include/*.h "$kernel/.config")
 grep -ohE '\<agate_[a-z0-9_]+\>' kernel/agate_*.h | sort -u >"$parts/declared"
 wanted=
 for dir in "$driver"/solutions/*; do
-	part "${dir##*/}"
+	make_part "${dir##*/}" "$parts/declared" "$dir"/*.o
 	wanted="$wanted -u $(abi_symbol "${dir##*/}" "$abi")"
 done
 rm "$parts/declared"

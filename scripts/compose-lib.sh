@@ -37,22 +37,62 @@ abi_symbol()
 	echo "agate_abi_$1_$2" | tr - _
 }
 
-# abi_parts FILE: the parts whose such symbols are listed in FILE
-abi_parts()
+# abi_defined: linker options that define it for the labs' objects
+abi_defined()
 {
-	for abi_part in "$parts"/[0-9]*.o; do
-		abi_part=${abi_part##*/}
-		abi_part=${abi_part%.o}
-		! grep -q "^$(abi_symbol "$abi_part" '')" "$1" || printf ' %s' "$abi_part"
+	for abi_lab in $labs; do
+		echo "--defsym=$(abi_symbol "$abi_lab" "$abi")=0"
 	done
 }
 
-# compose_begin PARTS OUT [LAB=DIR...]: look at the arguments, before anything is
-# made.  Sets parts, out and labs, and keeps "LAB DIR" for each lab in OUT/labs.
+# abi_check FILE TARGET: FILE may not speak of any part's; TARGET is made anew
+abi_check()
+{
+	abi_wrong=
+	for abi_part in "$parts"/[0-9]*.o; do
+		abi_part=${abi_part##*/}
+		abi_part=${abi_part%.o}
+		! grep -q "$(abi_symbol "$abi_part" '')" "$1" || abi_wrong="$abi_wrong $abi_part"
+	done
+	[ -z "$abi_wrong" ] ||
+		die "made for another kernel, or from other headers:$abi_wrong; run make $2"
+}
+
+# part_exports LAB DECLARED OBJECT...: the symbols of a part that others may use: as
+# its lab.json says, or else all that the contract's headers, in DECLARED, name
+part_exports()
+{
+	part_lab=$1 part_declared=$2
+	shift 2
+	if [ -e "$LABS/$part_lab/lab.json" ]; then
+		lab_info "$part_lab" | sed -n 's/^exports //p'
+	else
+		nm -P -g --defined-only "$@" | sed -n 's/^\([^ :]*\) .*/\1/p' |
+			grep -xF -f "$part_declared"
+	fi
+}
+
+# make_part LAB DECLARED OBJECT...: parts/LAB.o, and the checksums of its sources
+make_part()
+{
+	part_name=$1
+	part_exports "$@" >"$parts/exports"
+	abi_symbol "$part_name" "$abi" >>"$parts/exports"
+	shift 2
+	ld -r --defsym="$(abi_symbol "$part_name" "$abi")=0" -o "$parts/$part_name.o" "$@"
+	objcopy --keep-global-symbols="$parts/exports" "$parts/$part_name.o"
+	rm "$parts/exports"
+	sha256sum "solutions/$part_name"/agate_*.c >"$parts/$part_name.sum"
+}
+
+# compose_begin PARTS TARGET OUT [LAB=DIR...]: look at the arguments, before anything
+# is made.  TARGET is what make makes last in PARTS.  Sets parts, out and labs, and
+# keeps "LAB DIR" for each lab in OUT/labs.
 compose_begin()
 {
-	parts=$1 out=$2
-	shift 2
+	parts=$1 parts_target=$2 out=$3
+	shift 3
+	[ -e "$parts_target" ] || die "there is no $parts_target: run make $parts_target"
 	mkdir -p "$out"
 	: >"$out/labs"
 	labs=
@@ -86,16 +126,17 @@ check_parts()
 		esac
 	done >"$out/sums"
 	[ ! -s "$out/sums" ] || sha256sum --check --status "$out/sums" ||
-		die "$parts is older than its sources: run make $parts/symvers"
+		die "$parts is older than its sources: run make $parts_target"
 }
 
-# compose_compile TRUSTED ABI: compile what has changed.  TRUSTED is an extended
-# regular expression: what a file may include besides the lab's own files.
+# compose_compile TRUSTED KEY: compile what has changed.  TRUSTED is an extended
+# regular expression: what a file may include besides the lab's own files.  KEY and
+# abi stand for the content of all that.
 # Diagnostics go to OUT/compile.log.  Exit status 10: something does not compile.
 compose_compile()
 {
 	export COMPOSE_TRUSTED="$1" COMPOSE_PARTS="$parts" COMPOSE_CFLAGS="${COMPOSE_CFLAGS:-}"
-	COMPOSE_KEY=$({ echo "$2 $COMPOSE_CFLAGS"; cat "$parts/compile"; } | sha256sum)
+	COMPOSE_KEY=$({ echo "$2 $abi $COMPOSE_CFLAGS"; cat "$parts/compile"; } | sha256sum)
 	export COMPOSE_KEY
 	: >"$out/compile.log"
 	: >"$out/objects"
@@ -125,4 +166,27 @@ compose_symbols()
 			>>"$out/symbols.log"
 	done
 	[ ! -s "$out/symbols.log" ] || return 11
+}
+
+# What is linked, besides the labs' objects.
+reference()
+{
+	echo "$parts/frame.o"
+	for part in "$parts"/[0-9]*.o; do
+		lab=${part##*/}
+		case " $labs " in
+		*" ${lab%.o} "*) ;;
+		*) echo "$part" ;;
+		esac
+	done
+}
+
+# link_key FILE...: says from which objects and other files something was linked
+link_key()
+{
+	while read -r object; do
+		cat "$object.key"
+	done <"$out/objects"
+	echo "$abi"
+	{ reference; printf '%s\n' "$@"; } | xargs -d '\n' stat -L -c '%n %i %s %y'
 }
