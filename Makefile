@@ -47,7 +47,8 @@ endef
 
 MODULES		:= scripts guest sim/model sim/process sim/vm grader userspace kernel tests/guest tests/vm \
 		   tests/bench tests/labs
-include $(wildcard $(addsuffix /module.mk,$(MODULES)) tests/host/*/module.mk)
+include $(wildcard $(addsuffix /module.mk,$(MODULES)) \
+	tests/host/*/module.mk tests/grader/*/module.mk)
 # The last one, for it runs what the others added to HOST_TESTS.
 include tests/host/module.mk
 

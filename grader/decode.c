@@ -14,10 +14,10 @@
 
 /* What is known of the place that is wanted, while the frames are looked through. */
 struct search {
-	const char *tree;
 	char real_tree[PATH_MAX];
 	const char *const *files;
 	struct decode_place *place;	/* the best so far */
+	size_t frame;			/* of which frame; only of use when @any */
 	bool any;
 	bool chosen;			/* it is in one of @files */
 };
@@ -111,35 +111,44 @@ static bool parse_place(char *text, unsigned int *line)
 	return true;
 }
 
-/* A function and its place, innermost first: keep it when it is better than what is there. */
-static void consider(struct search *search, const char *function, char *where)
+/*
+ * A function and its place in a frame: keep it when it is better than what is there.
+ * Those of one frame come innermost first.
+ */
+static void consider(struct search *search, size_t frame, const char *function, char *where)
 {
 	struct decode_place place = { 0 };
+	bool chosen;
 
-	if (search->chosen || !parse_place(where, &place.line) ||
+	if (!parse_place(where, &place.line) ||
 	    !relative(search, where, place.file, sizeof(place.file)))
 		return;
-	search->chosen = wanted(search, place.file);
-	if (search->any && !search->chosen)
+	chosen = wanted(search, place.file);
+	if (search->any && (chosen < search->chosen ||
+			    (chosen == search->chosen && frame >= search->frame)))
 		return;
 	snprintf(place.function, sizeof(place.function), "%s", function);
 	*search->place = place;
+	search->frame = frame;
 	search->any = true;
+	search->chosen = chosen;
 }
 
-/* Output of addr2line -a -f -i: "0x123", then pairs of lines. */
-static void parse_output(struct search *search, char *text)
+/* Output of addr2line -a -f -i: for each frame "0x123", then pairs of lines. */
+static void parse_output(struct search *search, char *text, const size_t *frames, size_t count)
 {
 	char *line, *function = NULL, *save = NULL;
+	size_t n = 0;
 
 	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		if (strncmp(line, "0x", 2) == 0) {
+		if (function) {
+			consider(search, frames[n - 1], function, line);
 			function = NULL;
-		} else if (!function) {
+		} else if (strncmp(line, "0x", 2) == 0) {
+			if (n++ == count)
+				return;
+		} else if (n) {
 			function = line;
-		} else {
-			consider(search, function, line);
-			function = NULL;
 		}
 	}
 }
@@ -148,19 +157,20 @@ static void parse_output(struct search *search, char *text)
 static void decode_section(struct search *search, const char *module, size_t first, size_t count,
 			   const struct decode_address *addresses, bool *todo)
 {
+	size_t frames[SPLAT_FRAMES], i, n = 0;
 	uint64_t offsets[SPLAT_FRAMES];
-	size_t i, n = 0;
 	char *out;
 
 	out = malloc(OUTPUT_MAX);
 	for (i = first; i < count; i++) {
 		if (todo[i] && strcmp(addresses[i].section, addresses[first].section) == 0) {
+			frames[n] = i;
 			offsets[n++] = addresses[i].offset;
 			todo[i] = false;
 		}
 	}
 	if (out && decode_run(module, addresses[first].section, offsets, n, out, OUTPUT_MAX))
-		parse_output(search, out);
+		parse_output(search, out, frames, n);
 	free(out);
 }
 
@@ -168,7 +178,7 @@ bool decode_splat(const struct splat *splat, const char *module, const char *tre
 		  const char *const *files, struct decode_place *place)
 {
 	struct decode_address addresses[SPLAT_FRAMES];
-	struct search search = { .tree = tree, .files = files, .place = place };
+	struct search search = { .files = files, .place = place };
 	bool todo[SPLAT_FRAMES];
 	size_t i;
 
@@ -177,7 +187,7 @@ bool decode_splat(const struct splat *splat, const char *module, const char *tre
 	    !decode_addresses(module, splat->frames, splat->frame_count, addresses, todo))
 		return false;
 	/* Nearly always all frames are in .text, and this is one run. */
-	for (i = 0; i < splat->frame_count && !search.chosen; i++) {
+	for (i = 0; i < splat->frame_count; i++) {
 		if (todo[i])
 			decode_section(&search, module, i, splat->frame_count, addresses, todo);
 	}

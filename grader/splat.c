@@ -37,7 +37,7 @@ struct report {
 	const struct splat_pattern *pattern;
 	struct trace traces[TRACES];
 	enum trace_id open;	/* the one that lines belong to, or TRACE_NONE */
-	bool traced;		/* the main trace has been there */
+	bool traced;		/* its first trace has begun */
 	bool ruled;		/* between two rows of "=" */
 	bool ends;		/* with "end trace" */
 };
@@ -116,7 +116,7 @@ static enum trace_id heading(const struct splat_line *line)
 	if (splat_line_starts(line, "Freed by task "))
 		return TRACE_FREED;
 	if (splat_line_starts(line, "Allocated by task ") || splat_line_has(line, "Mapped at:") ||
-	    splat_line_has(line, ": inserted at") || splat_line_has(line, "  backtrace:"))
+	    splat_line_has(line, ": inserted at") || splat_line_starts(line, "  backtrace:"))
 		return TRACE_ORIGIN;
 	return TRACE_NONE;
 }
@@ -161,8 +161,7 @@ static bool take_line(struct report *report, const struct splat_line *line)
 		id = TRACE_NONE;
 	if (id != TRACE_NONE) {
 		report->open = id;
-		if (id == TRACE_MAIN)
-			report->traced = true;
+		report->traced = true;
 		return true;
 	}
 	/* Where the CPU was stands before its trace, and inside it where an interrupt came. */
@@ -232,7 +231,7 @@ static const struct trace *choose(const struct report *report)
 	const struct trace *traces = report->traces;
 	size_t i;
 
-	if (report->pattern->kind == SPLAT_LEAK && traces[TRACE_ORIGIN].module)
+	if (report->pattern->origin && traces[TRACE_ORIGIN].module)
 		return &traces[TRACE_ORIGIN];
 	for (i = 0; i < sizeof(usual) / sizeof(usual[0]); i++) {
 		if (traces[usual[i]].module)

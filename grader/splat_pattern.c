@@ -186,7 +186,7 @@ static const struct splat_pattern patterns[] = {
 	  "DMA memory was unmapped that is not mapped: twice, or never mapped" },
 	{ "DMA-API: ", "failed to check map error", SPLAT_DMA_API, .rule =
 	  "the result of a DMA mapping was not tested: dma_mapping_error() tells if it failed" },
-	{ "DMA-API: ", "pending DMA allocations", SPLAT_DMA_API, .rule =
+	{ "DMA-API: ", "pending DMA allocations", SPLAT_DMA_API, .origin = true, .rule =
 	  "DMA mappings were left behind when the device was released" },
 	{ "DMA-API: ", "maps memory from ", SPLAT_DMA_API, .rule =
 	  "memory was mapped for DMA that a device cannot reach that way: on the stack, from "
@@ -222,9 +222,9 @@ static const struct splat_pattern patterns[] = {
 	  "a slab cache was destroyed with objects in it: some were never freed" },
 	{ "kmem_cache_destroy ", "still has objects", SPLAT_LEAK, .rule =
 	  "a slab cache was destroyed with objects in it: some were never freed" },
-	{ "Memory manager not clean during takedown", NULL, SPLAT_LEAK, .rule =
+	{ "Memory manager not clean during takedown", NULL, SPLAT_LEAK, .origin = true, .rule =
 	  "a range manager was torn down with ranges in it: some were never removed" },
-	{ "unreferenced object 0x", NULL, SPLAT_LEAK, .rule =
+	{ "unreferenced object 0x", NULL, SPLAT_LEAK, .weak = true, .origin = true, .rule =
 	  "memory was allocated that nothing points to any more: it was never freed" },
 	{ "kmemleak: ", "new suspected memory leaks", SPLAT_LEAK, .weak = true, .no_trace = true,
 	  .rule = "memory was allocated that nothing points to any more: it was never freed" },
@@ -274,7 +274,7 @@ static const struct splat_pattern patterns[] = {
 	  "a page was freed while it was still in use, or mapped after it was freed" },
 	{ "BUG: ", NULL, SPLAT_OTHER, .rule = "the kernel found that something is wrong" },
 	{ "Kernel panic - not syncing: ", NULL, SPLAT_PANIC, .weak = true, .rule =
-	  "the kernel gave up" },
+	  "the kernel gave up, with panic()" },
 };
 
 const struct splat_pattern *splat_pattern_of(const struct splat_line *line)
@@ -284,6 +284,9 @@ const struct splat_pattern *splat_pattern_of(const struct splat_line *line)
 
 	for (i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
 		pattern = &patterns[i];
+		/* Nearly all lines of a log fit none: see that at the first letter. */
+		if (pattern->prefix[0] && (!line->len || line->text[0] != pattern->prefix[0]))
+			continue;
 		if (!splat_line_starts(line, pattern->prefix))
 			continue;
 		if (!pattern->part || splat_line_has(line, pattern->part))

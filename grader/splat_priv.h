@@ -30,6 +30,7 @@ bool splat_frame_parse(const char *text, size_t len, struct splat_frame *frame);
  * @kind:	see there
  * @weak:	says little: any other report in the same log tells more
  * @no_trace:	no trace follows
+ * @origin:	where the thing was made tells more than where it was missed
  * @rule:	what was broken, as a sentence; NULL: not a report after all
  * @nowhere:	the sentence when no trace has a frame of the module, or NULL: the same
  */
@@ -39,6 +40,7 @@ struct splat_pattern {
 	enum splat_kind kind;
 	bool weak;
 	bool no_trace;
+	bool origin;
 	const char *rule;
 	const char *nowhere;
 };
