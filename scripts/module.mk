@@ -7,11 +7,3 @@ $(AGATE_LAB_INFO): scripts/lab-info.c
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) -o $@ $< $(shell pkg-config --cflags --libs jansson)
-
-## make start LAB=NN [STEP=k] [FORCE=1]   (re)create a lab's starter
-.PHONY: start start-build
-start: deps
-	$(Q)$(MAKE) start-build
-	$(Q)FORCE='$(FORCE)' LAB='$(LAB)' BUILD=$(BUILD) scripts/start.sh "$$LAB" '$(STEP)'
-
-start-build: $(AGATE_LAB_INFO)
