@@ -10,12 +10,14 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "explain.h"
 #include "text.h"
 
 #define TIME_LIMIT_MS	120000
@@ -100,61 +102,50 @@ enum compose_end compose_wait(struct compose *compose, int interrupt_fd)
 	return COMPOSE_HOST;
 }
 
-/* "FILE:LINE:COLUMN: error: TEXT": the first such line, taken apart. */
-static bool first_error(FILE *log, char *where, size_t size, char *text, size_t text_size)
+/* The beginning of a log: the first error counts, and it is there. */
+static size_t read_log(const char *path, char *text, size_t size)
 {
-	char line[1024];
+	FILE *log = fopen(path, "re");
+	size_t n;
 
-	while (fgets(line, sizeof(line), log)) {
-		char *mark = strstr(line, "error: "), *colon = strchr(line, ':');
-
-		if (!mark)
-			continue;
-		mark += strlen("error: ");
-		text_clean(text, text_size, mark, strcspn(mark, "\n"));
-		where[0] = '\0';
-		if (colon && colon < mark && strspn(colon + 1, "0123456789"))
-			text_clean(where, size, line, (size_t)(colon - line) + 1 +
-				   strspn(colon + 1, "0123456789"));
-		return true;
-	}
-	return false;
-}
-
-static bool first_line(FILE *log, char *text, size_t size)
-{
-	char line[1024];
-
-	if (!fgets(line, sizeof(line), log))
-		return false;
-	text_clean(text, size, line, strcspn(line, "\n"));
-	return true;
+	if (!log)
+		return 0;
+	n = fread(text, 1, size, log);
+	fclose(log);
+	return n;
 }
 
 void compose_explain(const struct compose *compose, enum compose_end end,
-		     struct verdict *why, char *where, size_t size)
+		     const char *const *files, struct verdict *why, struct decode_place *place)
 {
-	char path[COMPOSE_PATH + 32], text[400] = "";
-	FILE *log;
+	char path[COMPOSE_PATH + 32], said[sizeof(((struct explanation *)0)->said)];
+	bool source = end == COMPOSE_SOURCE, found;
+	struct explanation explanation;
+	static const size_t room = 1 << 20;
+	char *log = malloc(room);
+	size_t len = 0;
 
 	memset(why, 0, sizeof(*why));
-	where[0] = '\0';
 	snprintf(path, sizeof(path), "%s/%s", compose->out,
-		 end == COMPOSE_SOURCE ? "compile.log" : "symbols.log");
-	log = fopen(path, "re");
-	if (end == COMPOSE_SOURCE) {
-		if (!log || !first_error(log, where, size, text, sizeof(text)))
-			snprintf(text, sizeof(text), "the compiler's words are in %.300s",
-				 path);
-		verdict_set(why, VERDICT_FAIL, "The file compiles without a warning.",
-			    "an object file", "%s", text);
-	} else {
-		if (!log || !first_line(log, text, sizeof(text)))
-			snprintf(text, sizeof(text), "the list is in %.300s", path);
-		verdict_set(why, VERDICT_FAIL,
-			    "The file defines what the lab asks for, and uses what it allows.",
-			    "no other symbols", "%s", text);
-	}
+		 source ? "compile.log" : "symbols.log");
 	if (log)
-		fclose(log);
+		len = read_log(path, log, room);
+	found = len && (source ? explain_compile(log, len, ".", files, &explanation) :
+				 explain_symbols(log, len, ".", files, &explanation));
+	free(log);
+	if (!found) {
+		memset(place, 0, sizeof(*place));
+		verdict_set(why, VERDICT_FAIL, "the file compiles, and uses what the lab allows",
+			    "an object file", "what is written in %.300s", path);
+		return;
+	}
+	*place = explanation.place;
+	text_clean(said, sizeof(said), explanation.said, strlen(explanation.said));
+	if (explanation.more)
+		verdict_set(why, VERDICT_FAIL, explanation.rule, source ?
+			    "no error and no warning" : "the lab's symbols",
+			    "%s (and %u more, in %.300s)", said, explanation.more, path);
+	else
+		verdict_set(why, VERDICT_FAIL, explanation.rule, source ?
+			    "no error and no warning" : "the lab's symbols", "%s", said);
 }

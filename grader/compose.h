@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "decode.h"
 #include "judge.h"
 
 #define COMPOSE_PATH	1024
@@ -40,10 +41,10 @@ bool compose_start(struct compose *compose, const char *const *argv, const char 
 enum compose_end compose_wait(struct compose *compose, int interrupt_fd);
 
 /*
- * Why it failed, as the verdict on every test of the lab, and the place that the
- * compiler names ("FILE:LINE", or empty).
+ * Why it failed, as the verdict on every test of the lab, and the place (explain.h)
+ * in @files, the lab's.
  */
 void compose_explain(const struct compose *compose, enum compose_end end,
-		     struct verdict *why, char *where, size_t size);
+		     const char *const *files, struct verdict *why, struct decode_place *place);
 
 #endif /* AGATE_GRADER_COMPOSE_H */

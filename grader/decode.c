@@ -12,46 +12,66 @@
 
 #define OUTPUT_MAX	(128u << 10)
 
+#define FILES_MAX	16
+
 /* What is known of the place that is wanted, while the frames are looked through. */
 struct search {
 	char real_tree[PATH_MAX];
 	const char *const *files;
+	char *real_files[FILES_MAX];	/* NULL for one that is not there */
 	struct decode_place *place;	/* the best so far */
 	size_t frame;			/* of which frame; only of use when @any */
 	bool any;
 	bool chosen;			/* it is in one of @files */
 };
 
-/*
- * The file's name relative to the tree: as it stands, without the tree's own path,
- * or where a link leads.  False for what is not in the tree.
- */
-static bool relative(const struct search *search, const char *name, char *out, size_t size)
+static bool search_begin(struct search *search, const char *tree, const char *const *files)
 {
-	size_t n = strlen(search->real_tree);
-	char path[PATH_MAX], real[PATH_MAX];
+	char path[PATH_MAX];
+	size_t i;
 
-	if ((size_t)snprintf(path, sizeof(path), name[0] == '/' ? "%s%s" : "%s/%s",
-			     name[0] == '/' ? "" : search->real_tree, name) >= sizeof(path))
+	if (!realpath(tree, search->real_tree))
 		return false;
-	if (!realpath(path, real) || strncmp(real, search->real_tree, n) != 0 || real[n] != '/')
-		return false;
-	return (size_t)snprintf(out, size, "%s", real + n + 1) < size;
+	search->files = files;
+	for (i = 0; files && files[i] && i < FILES_MAX; i++) {
+		if ((size_t)snprintf(path, sizeof(path), "%s%s%s", files[i][0] == '/' ? "" : tree,
+				     files[i][0] == '/' ? "" : "/", files[i]) < sizeof(path))
+			search->real_files[i] = realpath(path, NULL);
+	}
+	return true;
 }
 
-static bool wanted(const struct search *search, const char *file)
+static void search_end(struct search *search)
 {
-	const char *const *f;
+	size_t i;
 
-	for (f = search->files; f && *f; f++) {
-		const char *name = *f;
+	for (i = 0; i < FILES_MAX; i++)
+		free(search->real_files[i]);
+}
 
-		while (strncmp(name, "./", 2) == 0)
-			name += 2;
-		if (strcmp(name, file) == 0)
-			return true;
+/*
+ * The file as it shall be called: one of @files as it is called there (@chosen), any
+ * other relative to the tree.  Links are followed.  False for what is neither.
+ */
+static bool call_file(const struct search *search, const char *name, char *out, size_t size,
+		      bool *chosen)
+{
+	size_t n = strlen(search->real_tree), i;
+	char path[PATH_MAX], real[PATH_MAX];
+
+	if ((size_t)snprintf(path, sizeof(path), "%s%s%s", name[0] == '/' ? "" : search->real_tree,
+			     name[0] == '/' ? "" : "/", name) >= sizeof(path) ||
+	    !realpath(path, real))
+		return false;
+	for (i = 0; i < FILES_MAX; i++) {
+		if (search->real_files[i] && strcmp(search->real_files[i], real) == 0) {
+			*chosen = true;
+			return (size_t)snprintf(out, size, "%s", search->files[i]) < size;
+		}
 	}
-	return false;
+	*chosen = false;
+	return strncmp(real, search->real_tree, n) == 0 && real[n] == '/' &&
+	       (size_t)snprintf(out, size, "%s", real + n + 1) < size;
 }
 
 /* One line of source, printable; empty when there is none. */
@@ -80,7 +100,8 @@ void decode_source(const char *tree, struct decode_place *place)
 	FILE *f;
 
 	memset(place->source, 0, sizeof(place->source));
-	if ((size_t)snprintf(path, sizeof(path), "%s/%s", tree, place->file) >= sizeof(path))
+	if ((size_t)snprintf(path, sizeof(path), "%s%s%s", place->file[0] == '/' ? "" : tree,
+			     place->file[0] == '/' ? "" : "/", place->file) >= sizeof(path))
 		return;
 	f = fopen(path, "re");
 	if (!f)
@@ -121,9 +142,8 @@ static void consider(struct search *search, size_t frame, const char *function, 
 	bool chosen;
 
 	if (!parse_place(where, &place.line) ||
-	    !relative(search, where, place.file, sizeof(place.file)))
+	    !call_file(search, where, place.file, sizeof(place.file), &chosen))
 		return;
-	chosen = wanted(search, place.file);
 	if (search->any && (chosen < search->chosen ||
 			    (chosen == search->chosen && frame >= search->frame)))
 		return;
@@ -178,20 +198,22 @@ bool decode_splat(const struct splat *splat, const char *module, const char *tre
 		  const char *const *files, struct decode_place *place)
 {
 	struct decode_address addresses[SPLAT_FRAMES];
-	struct search search = { .files = files, .place = place };
+	struct search search = { .place = place };
 	bool todo[SPLAT_FRAMES];
 	size_t i;
 
 	memset(place, 0, sizeof(*place));
-	if (!realpath(tree, search.real_tree) ||
-	    !decode_addresses(module, splat->frames, splat->frame_count, addresses, todo))
+	if (!decode_addresses(module, splat->frames, splat->frame_count, addresses, todo) ||
+	    !search_begin(&search, tree, files))
 		return false;
 	/* Nearly always all frames are in .text, and this is one run. */
 	for (i = 0; i < splat->frame_count; i++) {
 		if (todo[i])
 			decode_section(&search, module, i, splat->frame_count, addresses, todo);
 	}
-	if (search.any)
+	search_end(&search);
+	/* A module can say that it was made of any file; only what it was made of is shown. */
+	if (search.chosen)
 		decode_source(tree, place);
 	return search.any;
 }

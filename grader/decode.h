@@ -8,10 +8,10 @@
 #include "splat.h"
 
 struct decode_place {
-	char file[256];		/* as the debug information has it: relative to the tree */
+	char file[256];		/* as it is called in @files, any other relative to the tree */
 	unsigned int line;
 	char function[80];
-	char source[3][160];	/* the line, with one before and one after; may be empty */
+	char source[3][160];	/* the line between its neighbours, if it is in @files */
 };
 
 /*

@@ -116,7 +116,8 @@ bool explain_compile(const char *log, size_t len, const char *tree, const char *
 	}
 	if (found && !is_listed(files, why->place.file) && is_listed(files, way.file))
 		why->place = way;
-	if (found && why->place.line)
+	/* The file can make the compiler name any other: only itself is shown. */
+	if (found && why->place.line && is_listed(files, why->place.file))
 		decode_source(tree, &why->place);
 	return found;
 }

@@ -47,7 +47,7 @@ struct flavour_run {
 	bool composed;			/* both have ended */
 	bool broken;			/* and one did not do its work: */
 	struct verdict why;
-	char where[300];
+	struct decode_place place;
 	char module[RUN_PATH], stripped[RUN_PATH], library_path[RUN_PATH];
 	enum lab_profile profile;	/* of the session that runs */
 	enum session_end end;
@@ -122,7 +122,7 @@ static void await_parts(struct flavour_run *fr)
 			continue;
 		fr->broken = true;
 		if (end == COMPOSE_SOURCE || end == COMPOSE_SYMBOLS)
-			compose_explain(parts[i], end, &fr->why, fr->where, sizeof(fr->where));
+			compose_explain(parts[i], end, fr->run->parts.files, &fr->why, &fr->place);
 		else if (end == COMPOSE_INTERRUPTED)
 			run_fail(fr->run, "interrupted");
 		else
@@ -143,24 +143,32 @@ static bool session_module(void *arg, struct verdict *why)
 	return !fr->broken;
 }
 
-/* The line of the student's that a report of the kernel's leads to. */
+static void put_where(struct outcome *outcome)
+{
+	const struct decode_place *place = &outcome->place;
+	char where[sizeof(outcome->where)];
+
+	snprintf(where, sizeof(where), place->line ? "%s:%u" : "%s", place->file, place->line);
+	text_clean(outcome->where, sizeof(outcome->where), where, strlen(where));
+}
+
+/* The student's line that the compiler, or a report of the kernel's, leads to. */
 static void locate(struct flavour_run *fr, struct outcome *outcome)
 {
 	struct run *run = fr->run;
 	uint64_t begun = timing_now();
-	char where[sizeof(outcome->where)];
 
-	snprintf(outcome->where, sizeof(outcome->where), "%s", fr->where);
+	outcome->place = fr->place;
+	outcome->placed = fr->place.line;
+	put_where(outcome);
 	if (outcome->verdict.splat.kind == SPLAT_NONE)
 		return;
 	pthread_mutex_lock(&run->decode_lock);
 	outcome->placed = decode_splat(&outcome->verdict.splat, fr->module, ".",
 				       run->parts.files, &outcome->place);
 	pthread_mutex_unlock(&run->decode_lock);
-	if (outcome->placed) {
-		snprintf(where, sizeof(where), "%s:%u", outcome->place.file, outcome->place.line);
-		text_clean(outcome->where, sizeof(outcome->where), where, strlen(where));
-	}
+	if (outcome->placed)
+		put_where(outcome);
 	timing_add(fr->timing, begun, "trace decoded");
 }
 

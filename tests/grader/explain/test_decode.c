@@ -134,7 +134,7 @@ static void test_same_name(void **state)
 	assert_int_equal(place.line, body_of(CODE, "same_name, the first"));
 
 	splat = with_frame("same_name", 0, (size_of("same_name", 1) + 15) & ~15ul, true);
-	assert_true(decode_splat(&splat, object, ".", code_only, &place));
+	assert_true(decode_splat(&splat, object, ".", neither, &place));
 	assert_string_equal(place.file, MORE);
 	assert_int_equal(place.line, body_of(MORE, "same_name, the second"));
 }
@@ -159,9 +159,10 @@ static void test_inline(void **state)
 	assert_true(decode_splat(&splat, object, ".", code_only, &place));
 	assert_string_equal(place.file, CODE);
 	assert_int_equal(place.line, line_of(CODE, "call of the inline function"));
-	/* In none of the files: the innermost there is. */
+	/* In none of the files: the innermost there is, and nothing of it is shown. */
 	assert_true(decode_splat(&splat, object, ".", neither, &place));
 	assert_string_equal(place.file, header_only[0]);
+	assert_string_equal(place.source[1], "");
 }
 
 static void test_other_section(void **state)
@@ -245,6 +246,27 @@ static void test_damaged_module(void **state)
 	unlink(path);
 }
 
+/* A file is known whatever way it is called, and called as the caller calls it. */
+static void test_names(void **state)
+{
+	struct splat splat = with_frame("after_last_call", 0, size_of("after_last_call", 0), true);
+	const char *names[] = { "./tests/../" CODE, NULL };
+	struct decode_place place;
+	char *real = realpath(CODE, NULL);
+
+	(void)state;
+	assert_true(decode_splat(&splat, object, ".", names, &place));
+	assert_string_equal(place.file, names[0]);
+	assert_string_equal(place.source[1], "{");
+	assert_non_null(real);
+	names[0] = real;
+	/* Outside the tree, too. */
+	assert_true(decode_splat(&splat, object, ".", names, &place));
+	assert_string_equal(place.file, real);
+	assert_string_equal(place.source[1], "{");
+	free(real);
+}
+
 static void test_source(void **state)
 {
 	struct decode_place place = { .file = CODE, .line = 1 };
@@ -273,6 +295,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_choice),
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_damaged_module),
+		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_source),
 	};
 	char path[512];
