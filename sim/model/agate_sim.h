@@ -118,6 +118,9 @@ bool agate_sim_step(struct agate_sim *sim, unsigned int budget);
 /* Bus cycles that transitions begun from now on take; 0: default. */
 void agate_sim_set_latency(struct agate_sim *sim, enum agate_sim_latency which,
 			   uint32_t cycles);
+/* The same for the next transition of that kind alone; then as at the start. */
+void agate_sim_set_latency_once(struct agate_sim *sim, enum agate_sim_latency which,
+				uint32_t cycles);
 
 /* Registers that can be made to say something else: nothing depends on them. */
 enum agate_sim_identity {
@@ -145,7 +148,7 @@ void agate_sim_set_identity(struct agate_sim *sim, enum agate_sim_identity which
 void agate_sim_set_fault(struct agate_sim *sim, uint32_t status, uint64_t address);
 
 /*
- * Take back what the three calls above have set since the GPU was created.  A
+ * Take back what the calls above have set since the GPU was created.  A
  * reset that would never have ended does, in the time that one takes.
  */
 void agate_sim_restore(struct agate_sim *sim);

@@ -122,8 +122,8 @@ static void gpu_start_reset(struct agate_sim *sim, uint32_t command)
 	sim_event(sim, AGATE_EV_RESET, command, 0, 0, NULL);
 	gpu_lose_state(sim);
 	sim->gpu.reset_hard = hard;
-	sim->gpu.reset_due = sim_due(sim, sim->latency[hard ? AGATE_SIM_LATENCY_HARD_RESET :
-							      AGATE_SIM_LATENCY_RESET]);
+	sim->gpu.reset_due = sim_due(sim, hard ? AGATE_SIM_LATENCY_HARD_RESET :
+					       AGATE_SIM_LATENCY_RESET);
 }
 
 void gpu_unstick(struct agate_sim *sim)
@@ -132,7 +132,7 @@ void gpu_unstick(struct agate_sim *sim)
 							     AGATE_SIM_LATENCY_RESET;
 
 	if (sim->gpu.reset_due == TIME_NEVER)
-		sim->gpu.reset_due = sim_due(sim, sim->latency[which]);
+		sim->gpu.reset_due = sim_due(sim, which);
 }
 
 bool gpu_is_deaf(const struct gpu *gpu, uint32_t offset, uint32_t value)
@@ -148,7 +148,7 @@ static void gpu_start_clean(struct agate_sim *sim, uint32_t command)
 		sim_hint(sim, 2, "a cache command while another is in progress is ignored");
 		return;
 	}
-	sim->gpu.clean_due = sim_due(sim, sim->latency[AGATE_SIM_LATENCY_AS]);
+	sim->gpu.clean_due = sim_due(sim, AGATE_SIM_LATENCY_AS);
 	sim->gpu.clean_watched = false;
 	sim_event(sim, AGATE_EV_FLUSH, command, 0, 0, NULL);
 }

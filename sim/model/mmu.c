@@ -142,7 +142,7 @@ static void as_command(struct agate_sim *sim, unsigned int n, uint32_t command)
 	}
 	as_judge(sim, as, command);
 	as->command = command;
-	as->command_due = sim_due(sim, sim->latency[AGATE_SIM_LATENCY_AS]);
+	as->command_due = sim_due(sim, AGATE_SIM_LATENCY_AS);
 	as->command_watched = false;
 	as->command_transtab = as->transtab;
 	as->command_transcfg = as->transcfg;

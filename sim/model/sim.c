@@ -68,6 +68,14 @@ void agate_sim_set_latency(struct agate_sim *sim, enum agate_sim_latency which,
 	};
 
 	sim->latency[which] = cycles ? cycles : defaults[which];
+	sim->latency_once &= ~(1u << which);
+}
+
+void agate_sim_set_latency_once(struct agate_sim *sim, enum agate_sim_latency which,
+				uint32_t cycles)
+{
+	agate_sim_set_latency(sim, which, cycles);
+	sim->latency_once |= 1u << which;
 }
 
 void agate_sim_set_identity(struct agate_sim *sim, enum agate_sim_identity which,
@@ -86,6 +94,7 @@ void agate_sim_set_fault(struct agate_sim *sim, uint32_t status, uint64_t addres
 void agate_sim_restore(struct agate_sim *sim)
 {
 	memcpy(sim->latency, sim->initial_latency, sizeof(sim->latency));
+	sim->latency_once = 0;
 	sim->made_up = (struct gpu_made_up){ 0 };
 	gpu_unstick(sim);
 }
@@ -132,8 +141,14 @@ void agate_sim_hint(struct agate_sim *sim, unsigned int section, const char *tex
 	sim_hint(sim, section, text);
 }
 
-uint64_t sim_due(const struct agate_sim *sim, uint32_t latency)
+uint64_t sim_due(struct agate_sim *sim, enum agate_sim_latency which)
 {
+	uint32_t latency = sim->latency[which];
+
+	if (sim->latency_once & (1u << which)) {
+		sim->latency_once &= ~(1u << which);
+		sim->latency[which] = sim->initial_latency[which];
+	}
 	return latency == AGATE_SIM_LATENCY_STUCK ? TIME_NEVER : sim->time + latency;
 }
 

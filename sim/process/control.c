@@ -72,8 +72,12 @@ static json_t *control_latency(const struct control *control, const json_t *requ
 		[AGATE_SIM_LATENCY_AS] = "as",
 		[AGATE_SIM_LATENCY_STOP] = "stop",
 	};
+	const json_t *once = json_object_get(request, "once");
 	uint32_t cycles[AGATE_SIM_LATENCIES];
 	unsigned int i;
+
+	if (once && (!json_is_integer(once) || json_integer_value(once) >> 1))
+		return control_error("once is 0 or 1");
 
 	for (i = 0; i < AGATE_SIM_LATENCIES; i++) {
 		const json_t *value = json_object_get(request, names[i]);
@@ -81,9 +85,14 @@ static json_t *control_latency(const struct control *control, const json_t *requ
 		if (value && !control_cycles(value, &cycles[i]))
 			return control_error("a latency is a number of bus cycles, or -1");
 	}
-	for (i = 0; i < AGATE_SIM_LATENCIES; i++)
-		if (json_object_get(request, names[i]))
+	for (i = 0; i < AGATE_SIM_LATENCIES; i++) {
+		if (!json_object_get(request, names[i]))
+			continue;
+		if (json_integer_value(once))
+			agate_sim_set_latency_once(control->sim, i, cycles[i]);
+		else
 			agate_sim_set_latency(control->sim, i, cycles[i]);
+	}
 	return json_pack("{s:b}", "ok", 1);
 }
 

@@ -6,8 +6,9 @@
  *   {"cmd": "ping"}
  *   {"cmd": "counters"}
  *   {"cmd": "mark", "text": "..."}		a line in the event log
- *   {"cmd": "latency", "power": n, "reset": n, "hard_reset": n, "as": n, "stop": n}
- *				bus cycles; each is optional, 0: default, -1: never ends;
+ *   {"cmd": "latency", "power": n, "reset": n, "hard_reset": n, "as": n, "stop": n,
+ *    "once": 1}		bus cycles; each is optional, 0: default, -1: never ends;
+ *				once 1: for the next transition of the kind alone;
  *				none is set when one makes no sense
  *   {"cmd": "identity", "gpu_id": n, "l2_features": n, "core_features": n,
  *    "tiler_features": n, "mem_features": n, "mmu_features": n, "thread_features": n,

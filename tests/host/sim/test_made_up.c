@@ -64,6 +64,28 @@ static void test_one_fault_a_reset(void **state)
 	bench_free(b);
 }
 
+static void test_one_transition_that_sticks(void **state)
+{
+	struct bench *b = bench_new();
+
+	(void)state;
+	agate_sim_set_latency_once(b->sim, AGATE_SIM_LATENCY_AS, AGATE_SIM_LATENCY_STUCK);
+	bench_reset(b);
+	wr(b, AS_COMMAND(0), AS_COMMAND_UPDATE);
+	wr(b, AS_COMMAND(1), AS_COMMAND_UPDATE);
+	poll_reg(b, AS_STATUS(1), AS_STATUS_AS_ACTIVE, 0);
+	assert_int_equal(rd(b, AS_STATUS(0)), AS_STATUS_AS_ACTIVE);
+	agate_sim_set_latency_once(b->sim, AGATE_SIM_LATENCY_AS, AGATE_SIM_LATENCY_STUCK);
+	agate_sim_set_latency(b->sim, AGATE_SIM_LATENCY_AS, 0);
+	wr(b, AS_COMMAND(2), AS_COMMAND_UPDATE);
+	poll_reg(b, AS_STATUS(2), AS_STATUS_AS_ACTIVE, 0);
+	agate_sim_set_latency_once(b->sim, AGATE_SIM_LATENCY_AS, AGATE_SIM_LATENCY_STUCK);
+	agate_sim_restore(b->sim);
+	wr(b, AS_COMMAND(3), AS_COMMAND_UPDATE);
+	poll_reg(b, AS_STATUS(3), AS_STATUS_AS_ACTIVE, 0);
+	bench_free(b);
+}
+
 static void test_restore_ends_what_sticks(void **state)
 {
 	const struct agate_sim_config config = { .hard_reset_latency = 500 };
@@ -92,6 +114,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_an_identity_of_its_own),
 		cmocka_unit_test(test_one_fault_a_reset),
+		cmocka_unit_test(test_one_transition_that_sticks),
 		cmocka_unit_test(test_restore_ends_what_sticks),
 	};
 

@@ -418,6 +418,8 @@ static void test_control_requests(void **state)
 	assert_int_equal(g_read(g, AS_STATUS(0)), 1);
 	assert_false(g_control_ok(g, "{\"cmd\": \"latency\", \"as\": -2}"));
 	assert_false(g_control_ok(g, "{\"cmd\": \"latency\", \"as\": \"1\"}"));
+	assert_false(g_control_ok(g, "{\"cmd\": \"latency\", \"as\": 1, \"once\": 2}"));
+	assert_true(g_control_ok(g, "{\"cmd\": \"latency\", \"power\": 1, \"once\": 1}"));
 	assert_false(g_control_ok(g, "{\"cmd\": \"mark\"}"));
 	assert_false(g_control_ok(g, "{\"cmd\": \"sing\"}"));
 	assert_false(g_control_ok(g, "{}"));
