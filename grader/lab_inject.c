@@ -8,22 +8,32 @@
 
 #include "lab_json.h"
 
-struct request {
-	const char *cmd;
+/* A number that a request takes, and its bounds. */
+struct field {
+	const char *name;
 	int64_t lowest;
 	int64_t highest;
-	bool all;		/* every field has to be there */
-	const char *fields[12];
 };
 
+struct request {
+	const char *cmd;
+	bool all;		/* every field has to be there */
+	struct field fields[12];
+};
+
+#define LATENCY(name)	{ name, -1, UINT32_MAX - 1 }
+#define REGISTER(name)	{ name, 0, UINT32_MAX }
+
 static const struct request requests[] = {
-	{ "latency", -1, UINT32_MAX - 1, false,
-	  { "power", "reset", "hard_reset", "as", "stop" } },
-	{ "identity", 0, UINT32_MAX, false,
-	  { "gpu_id", "l2_features", "core_features", "tiler_features", "mem_features",
-	    "mmu_features", "thread_features", "thread_max_threads",
-	    "thread_max_workgroup_size", "thread_max_barrier_size" } },
-	{ "fault", 0, UINT32_MAX, true, { "status", "address" } },
+	{ "latency", false,
+	  { LATENCY("power"), LATENCY("reset"), LATENCY("hard_reset"), LATENCY("as"),
+	    LATENCY("stop"), { "once", 0, 1 } } },
+	{ "identity", false,
+	  { REGISTER("gpu_id"), REGISTER("l2_features"), REGISTER("core_features"),
+	    REGISTER("tiler_features"), REGISTER("mem_features"), REGISTER("mmu_features"),
+	    REGISTER("thread_features"), REGISTER("thread_max_threads"),
+	    REGISTER("thread_max_workgroup_size"), REGISTER("thread_max_barrier_size") } },
+	{ "fault", true, { REGISTER("status"), { "address", 0, (1ll << 40) - 1 } } },
 };
 
 static const struct request *request_named(const char *cmd)
@@ -36,14 +46,29 @@ static const struct request *request_named(const char *cmd)
 	return NULL;
 }
 
-/* A number within the request's bounds, or a parameter that always is. */
+static const struct field *field_named(const struct request *request, const char *name)
+{
+	const struct field *field;
+
+	for (field = request->fields; field->name; field++)
+		if (!strcmp(field->name, name))
+			return field;
+	return NULL;
+}
+
+/* A number within the field's bounds, or a parameter that always is. */
 static void check_value(const struct reader *r, const struct request *request, const char *key,
 			const json_t *value, const struct lab_test *test)
 {
+	const struct field *field = field_named(request, key);
 	const char *param = json_string_value(value);
 	int64_t lowest = json_integer_value(value), highest = lowest;
 	int i;
 
+	if (!field) {
+		reader_fail(r, "inject", "%s: there is no \"%.60s\"", request->cmd, key);
+		return;
+	}
 	if (param) {
 		i = *param == '$' ? lab_param_index(test, param + 1) : -1;
 		if (i < 0) {
@@ -57,7 +82,7 @@ static void check_value(const struct reader *r, const struct request *request, c
 			    request->cmd, key);
 		return;
 	}
-	if (lowest < request->lowest || highest > request->highest)
+	if (lowest < field->lowest || highest > field->highest)
 		reader_fail(r, "inject", "%s: %s may be out of the simulator's bounds",
 			    request->cmd, key);
 }
@@ -75,12 +100,12 @@ static void read_request(const struct reader *r, const char *cmd, json_t *fields
 			    cmd);
 		return;
 	}
-	reader_keys(r, fields, request->fields);
 	json_object_foreach(fields, key, value)
 		check_value(r, request, key, value, test);
-	for (i = 0; request->all && request->fields[i]; i++)
-		if (!json_object_get(fields, request->fields[i]))
-			reader_fail(r, "inject", "%s wants %s", cmd, request->fields[i]);
+	for (i = 0; request->all && request->fields[i].name; i++)
+		if (!json_object_get(fields, request->fields[i].name))
+			reader_fail(r, "inject", "%s wants %s", cmd,
+				    request->fields[i].name);
 	test->injections[test->injection_count++] =
 		(struct lab_injection){ .cmd = request->cmd, .fields = fields };
 }
