@@ -159,7 +159,7 @@ HOST_SUITES	= $(foreach p,$(HOST_TESTS),host/$(notdir $(p)))
 GUEST_SUITES	= reload calls reset jobs gone
 FAST_SUITES	= $(GUEST_SUITES:%=guest-fast/%)
 DEBUG_SUITES	= $(GUEST_SUITES:%=guest-debug/%) guest-debug/failures
-VM_SUITES	= vm/launcher vm/kill vm/exec vm/hung vm/debugger
+VM_SUITES	= vm/launcher vm/kill vm/exec vm/hung vm/debugger vm/graded
 LAB_SUITES	= labs/compose labs/compose-library labs/start
 # Every lab that can be graded: its scores, and its mutants in shards of equal size.
 GRADED_LABS	= $(patsubst labs/%/lab.json,%,$(wildcard labs/*/lab.json))

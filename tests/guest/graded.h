@@ -69,10 +69,17 @@ int module_load(const char *args);
 int module_unload(void);
 
 /*
+ * Take the GPU from the driver that is loaded, and give it back: 0 or the errno.
+ * Loading a module says nothing of its probe; this is how a probe's errno is seen.
+ */
+int device_unbind(void);
+int device_bind(void);
+
+/*
  * Make kernel functions fail or dawdle (tests/guest/kmod/agate_inject.c): calls
  * made by this process and its children, and those alone.  @nth counts from 1, and
- * 0 stands for every call.  The symbol is a kernel function, or one of a module
- * that is loaded.  A function that fails is not entered; it returns -@err, or NULL.
+ * 0 stands for every call.  The symbol is a kernel function, or one of a module,
+ * now or when it is loaded.  A function that fails is not entered; it returns -@err, or NULL.
  * Where a call has been optimised away into its caller, there is nothing to hit.
  */
 void inject_fail(const char *symbol, unsigned int nth, int err);

@@ -33,19 +33,16 @@ $(BUILD)/tests/labs/$(1): $(patsubst tests/%.c,$(BUILD)/tests/%.o,$(wildcard tes
 endef
 $(foreach lab,$(LAB_TEST_NAMES),$(eval $(call lab_test,$(lab))))
 
-# The module that makes kernel functions fail: what is delivered has no debug information.
+# The module that makes kernel functions fail; what is delivered has no debug information.
 INJECT_MODULES	:= $(BUILD)/tests/kmod/fast/agate_inject.ko $(BUILD)/tests/kmod/debug/agate_inject.ko
-INJECT_STRIPPED	:= $(INJECT_MODULES:.ko=.stripped.ko)
 
 $(INJECT_MODULES): $(BUILD)/tests/kmod/%/agate_inject.ko: tests/guest/kmod/agate_inject.c \
 		tests/guest/kmod/Kbuild $(BUILD)/guest/kernel-%.id
 	$(call say,MODULE,$@)
-	$(Q)rm -rf $(@D) && mkdir -p $(@D) && cp $(filter-out %.id,$^) $(@D)
-	$(Q)guest/kernel-make.sh $(BUILD)/guest/kernel-$* M=$(abspath $(@D)) modules \
+	$(Q)rm -rf $(@D)/kbuild && mkdir -p $(@D)/kbuild && cp $(filter-out %.id,$^) $(@D)/kbuild
+	$(Q)guest/kernel-make.sh $(BUILD)/guest/kernel-$* M=$(abspath $(@D))/kbuild modules \
 		>$(@D)/build.log 2>&1 || { cat $(@D)/build.log >&2; exit 1; }
-
-$(INJECT_STRIPPED): %.stripped.ko: %.ko
-	$(Q)objcopy --strip-debug $< $@
+	$(Q)objcopy --strip-debug $(@D)/kbuild/agate_inject.ko $@
 
 .PHONY: lab-tests
-lab-tests: $(LAB_TESTS) $(INJECT_STRIPPED)
+lab-tests: $(LAB_TESTS) $(INJECT_MODULES)

@@ -2,7 +2,7 @@
 # Tests of the launcher's library: with a guest, and of what a guest may send.
 
 VM_TEST_DIR	:= $(BUILD)/tests/vm
-VM_TESTS	:= $(addprefix $(VM_TEST_DIR)/,exec hung debugger)
+VM_TESTS	:= $(addprefix $(VM_TEST_DIR)/,exec hung debugger graded)
 HANG_MODULE	:= $(VM_TEST_DIR)/kmod/agate_hang.ko
 FRAMES_TEST	:= $(VM_TEST_DIR)/frames
 
@@ -16,6 +16,13 @@ $(VM_TESTS): $(VM_TEST_DIR)/%: $(VM_TEST_DIR)/%.o $(LIBAGATE_VM)
 	$(Q)$(CC) -o $@ $^ -lcmocka -ljansson
 
 $(VM_TEST_DIR)/hung: | $(HANG_MODULE)
+$(VM_TEST_DIR)/graded: | $(VM_TEST_DIR)/sample $(INJECT_MODULES)
+
+$(VM_TEST_DIR)/sample: tests/vm/graded/sample.c $(GRADED_OBJS)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_HOST) -Itests/guest $$(pkg-config --cflags libdrm) -MMD -MP -o $@ \
+		$(filter %.c %.o,$^) -lcmocka -pthread
 
 $(HANG_MODULE): tests/vm/kmod/agate_hang.c tests/vm/kmod/Kbuild $(BUILD)/guest/kernel-fast.id
 	$(call say,MODULE,$@)
