@@ -113,7 +113,7 @@ grade-build: $(LAB_FAST) $(if $(DEBUG),$(LAB_DEBUG))
 ##                  compile, symbols, host tests, and what a reviewer would say; no guest
 .PHONY: check
 check: which-lab deps
-	$(Q)$(MAKE) $(parallel) $(BUILD)/parts/fast/symvers
+	$(Q)$(MAKE) $(parallel) $(BUILD)/parts/fast/symvers $(LIBAGATE_LINK)
 	$(Q)scripts/check.sh '$(LAB)' $(if $(FROM),'$(FROM)')
 
 ## make hint LAB=02 TEST=sizes
@@ -160,7 +160,7 @@ GUEST_SUITES	= reload calls reset jobs gone
 FAST_SUITES	= $(GUEST_SUITES:%=guest-fast/%)
 DEBUG_SUITES	= $(GUEST_SUITES:%=guest-debug/%) guest-debug/failures
 VM_SUITES	= vm/launcher vm/kill vm/exec vm/hung vm/debugger vm/graded
-LAB_SUITES	= labs/compose labs/compose-library labs/start
+LAB_SUITES	= labs/starters labs/check labs/compose labs/compose-library labs/start
 # Every lab that can be graded: its scores, and its mutants in shards of equal size.
 GRADED_LABS	= $(patsubst labs/%/lab.json,%,$(wildcard labs/*/lab.json))
 LAB_NUMBERS	= $(foreach lab,$(GRADED_LABS),$(firstword $(subst -, ,$(lab))))

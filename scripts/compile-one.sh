@@ -42,7 +42,7 @@ strangers()
 }
 
 if [ ! -f "$source" ]; then
-	echo "$source: not there; lab ${lab%%-*} is about this file" >"$log"
+	echo "$source: error: not there; lab ${lab%%-*} is about this file" >"$log"
 	rm -f "$object" "$object.key"
 	exit 1
 fi

@@ -183,7 +183,7 @@ check "what kbuild never lets pass is an error" 10 $? \
 
 rm $student
 compose
-check "a file that is not there is missed" 10 $? compiled "^$student: not there"
+check "a file that is not there is missed" 10 $? compiled "^$student: error: not there"
 start
 compose
 check "and found again" 0 $? test -s out-fast/agate.stripped.ko
