@@ -96,6 +96,9 @@ GRADE_OPTIONS	 = --lab '$(LAB)' $(if $(FROM),--from '$(FROM)') $(if $(TEST),--te
 		   $(if $(DEBUG),--debug) $(if $(CHAIN),--chain) $(if $(SEED),--seed '$(SEED)') \
 		   $(if $(OUT),--out '$(OUT)')
 
+# The lab's files take the place of the reference's: that one may be old.
+without		 = $(if $(filter-out all,$(LAB)),WITHOUT="$$(scripts/lab.sh '$(LAB)')")
+
 .PHONY: which-lab
 which-lab:
 	@[ '$(LAB)' = all ] || scripts/lab.sh '$(LAB)' >/dev/null
@@ -104,7 +107,7 @@ which-lab:
 ##                  grade a lab, or LAB=all; DEBUG=1 grades on the debug kernel as well
 .PHONY: grade grade-build
 grade: which-lab deps
-	$(Q)$(MAKE) $(parallel) grade-build
+	$(Q)$(MAKE) $(parallel) $(without) grade-build
 	$(Q)$(AGATE_GRADE) $(GRADE_OPTIONS)
 
 grade-build: $(LAB_FAST) $(if $(DEBUG),$(LAB_DEBUG))
@@ -113,7 +116,7 @@ grade-build: $(LAB_FAST) $(if $(DEBUG),$(LAB_DEBUG))
 ##                  compile, symbols, host tests, and what a reviewer would say; no guest
 .PHONY: check
 check: which-lab deps
-	$(Q)$(MAKE) $(parallel) $(BUILD)/parts/fast/symvers $(LIBAGATE_LINK)
+	$(Q)$(MAKE) $(parallel) $(without) $(BUILD)/parts/fast/symvers $(LIBAGATE_LINK)
 	$(Q)scripts/check.sh '$(LAB)' $(if $(FROM),'$(FROM)')
 
 ## make hint LAB=02 TEST=sizes
@@ -141,7 +144,7 @@ watch: which-lab deps
 ##                  gdb on a guest, with symbols of kernel, module and the lab's file
 .PHONY: gdb
 gdb: which-lab deps
-	$(Q)$(MAKE) $(parallel) grade-build
+	$(Q)$(MAKE) $(parallel) $(without) grade-build
 	$(Q)scripts/gdb.sh
 
 ## make doctor      what this machine has, and how fast it is
