@@ -16,12 +16,14 @@
  * Everything a snapshot depends on besides the files and the RAM size.  Interrupt
  * routing by ACPI is left out because nothing here has a wired interrupt, and
  * the debug kernel takes half a minute to interpret it.  An NMI, which only we
- * send, makes the kernel panic.
+ * send, makes the kernel panic.  Programs are always mapped at the same addresses:
+ * QEMU translates code for the address it runs at, and so does that only once.
  */
 #define VM_QEMU		"qemu-system-x86_64"
 #define VM_MACHINE	"pc,memory-backend=ram,usb=off,vmport=off"
 #define VM_CPU		"qemu64,+smep,+smap,+rdrand"
-#define VM_CMDLINE	"console=ttyS0 loglevel=7 tsc=reliable acpi=noirq unknown_nmi_panic"
+#define VM_CMDLINE	"console=ttyS0 loglevel=7 tsc=reliable acpi=noirq unknown_nmi_panic " \
+			"norandmaps"
 
 #define VM_VECTORS	4	/* MSI-X vectors of the GPU: GPU, JOB, MMU, DISPLAY */
 #define VM_PEER_SIM	0
