@@ -88,6 +88,11 @@ void inject_delay_entry(const char *symbol, unsigned int nth, unsigned int us);
 void inject_delay_return(const char *symbol, unsigned int nth, unsigned int us);
 /* Whether the injections set from now on hit calls by anybody, also interrupts. */
 void inject_anybody(bool anybody);
+/*
+ * Injections set from now on hit, and count, only calls made while a call of this
+ * function runs: until inject_clear().
+ */
+void inject_within(const char *symbol);
 /* How often the symbol was entered since it was set. */
 unsigned int inject_hits(const char *symbol);
 /* Takes all of them back; also done when the process ends. */

@@ -155,6 +155,11 @@ void inject_anybody(bool anybody)
 	command(anybody ? "anybody" : "own");
 }
 
+void inject_within(const char *symbol)
+{
+	command("within %s", symbol);
+}
+
 /* The file has a line for each injection: what it is, the symbol, how often it was entered. */
 unsigned int inject_hits(const char *symbol)
 {

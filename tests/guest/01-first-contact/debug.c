@@ -2,6 +2,7 @@
 /* What only the debug kernel sees: contexts, lifetimes, allocations that fail. */
 #include <fcntl.h>
 #include <sched.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "function.h"
@@ -85,7 +86,38 @@ void test_in_flight(void **state)
 	check_left_clean("a probe that failed with an interrupt in flight");
 }
 
+/*
+ * The first allocation of each step of the probe fails: the kernel passes that on,
+ * as it does not with every later one (it does without a file in /proc, for one).
+ * What agate_pci_init() then undoes, it undoes under every checker there is.
+ */
 void test_allocations(void **state)
 {
+	static const struct {
+		const char *within;
+		const char *what;
+		int err;
+	} steps[] = {
+		{ "__request_region", "request a region", EBUSY },
+		{ "agate_bus_attach", "map the bus", ENOMEM },
+		{ "__pci_enable_msix_range", "get its vectors", ENOMEM },
+		{ "request_threaded_irq", "request a vector", ENOMEM },
+	};
+
 	(void)state;
+	driver_load();
+	for (unsigned int i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		char after[64];
+		int err;
+
+		inject_within(steps[i].within);
+		inject_fail("should_failslab", 1, ENOMEM);
+		err = driver_bind();
+		inject_clear();
+		snprintf(after, sizeof(after), "a probe without the memory to %s", steps[i].what);
+		rule("%s fails with the error that it got", after);
+		check_errno(err, steps[i].err, "the probe");
+		check_left_clean(after);
+	}
+	driver_take();
 }

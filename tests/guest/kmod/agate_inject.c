@@ -8,6 +8,7 @@
  *	fail-null SYMBOL NTH		the call returns NULL (or 0) and is not made
  *	delay-entry SYMBOL NTH US	the call begins that much later
  *	delay-return SYMBOL NTH US	its caller goes on that much later
+ *	within SYMBOL			the next commands mean calls while this runs
  *	own | anybody			whose calls the next commands mean
  *	clear				none of this any more
  *
@@ -42,19 +43,32 @@
 #define DELAY_MAX_US	200000
 #define DELAY_PIECE_US	1000u
 
-enum kind { FAIL, FAIL_NULL, DELAY_ENTRY, DELAY_RETURN, KINDS };
+enum kind { FAIL, FAIL_NULL, DELAY_ENTRY, DELAY_RETURN, WITHIN, KINDS };
 
-static const char *const kinds[KINDS] = { "fail", "fail-null", "delay-entry", "delay-return" };
+static const struct {
+	const char *name;
+	int words;
+} kinds[KINDS] = {
+	[FAIL] = { "fail", 4 },
+	[FAIL_NULL] = { "fail-null", 3 },
+	[DELAY_ENTRY] = { "delay-entry", 4 },
+	[DELAY_RETURN] = { "delay-return", 4 },
+	[WITHIN] = { "within", 2 },
+};
 
 /* What one open file was told; @points is changed under points_lock. */
 struct session {
 	struct pid *owner;
 	bool anybody;
+	struct point *within;
 	unsigned int count;
 	struct list_head points;
 };
 
-/* One injection; the kretprobe's kprobe is the only probe unless it is DELAY_RETURN. */
+/*
+ * One injection; the kretprobe's kprobe is the only probe unless the return is of
+ * interest, too.  @within, of kind WITHIN, goes when this does.
+ */
 struct point {
 	struct list_head link;		/* session.points */
 	struct list_head all;		/* all_points */
@@ -64,6 +78,8 @@ struct point {
 	enum kind kind;
 	unsigned int nth;
 	unsigned int number;		/* errno, or microseconds */
+	struct point *within;
+	atomic_t running;		/* WITHIN: calls that have not returned */
 	atomic_t hits;
 	char symbol[SYMBOL_LEN];
 	struct kretprobe probe;
@@ -107,7 +123,7 @@ static bool __kprobes strikes(struct point *p)
 {
 	unsigned int hit;
 
-	if (!is_ours(p))
+	if (!is_ours(p) || (p->within && !atomic_read(&p->within->running)))
 		return false;
 	hit = atomic_inc_return(&p->hits);
 	return !p->nth || hit == p->nth;
@@ -159,16 +175,26 @@ static int __kprobes on_call(struct kretprobe_instance *ri, struct pt_regs *regs
 {
 	struct point *p = of_instance(ri);
 
-	return !p || !strikes(p);
+	if (!p || !strikes(p))
+		return 1;
+	atomic_inc(&p->running);
+	return 0;
 }
 
 static int __kprobes on_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct point *p = of_instance(ri);
 
-	if (p)
+	if (p) {
+		atomic_dec(&p->running);
 		dawdle(p->number);
+	}
 	return 0;
+}
+
+static bool wants_return(const struct point *p)
+{
+	return p->kind == DELAY_RETURN || p->kind == WITHIN;
 }
 
 static int arm(struct point *p)
@@ -178,7 +204,7 @@ static int arm(struct point *p)
 	lockdep_assert_held(&points_lock);
 	memset(&p->probe, 0, sizeof(p->probe));
 	p->probe.kp.symbol_name = p->symbol;
-	if (p->kind == DELAY_RETURN) {
+	if (wants_return(p)) {
 		p->probe.entry_handler = on_call;
 		p->probe.handler = on_return;
 		ret = register_kretprobe(&p->probe);
@@ -196,7 +222,7 @@ static void disarm(struct point *p)
 	lockdep_assert_held(&points_lock);
 	if (!p->armed)
 		return;
-	if (p->kind == DELAY_RETURN)
+	if (wants_return(p))
 		unregister_kretprobe(&p->probe);
 	else
 		unregister_kprobe(&p->probe.kp);
@@ -208,12 +234,15 @@ static void clear(struct session *s)
 	struct point *p, *next;
 
 	lockdep_assert_held(&points_lock);
-	list_for_each_entry_safe(p, next, &s->points, link) {
+	/* All handlers have ended before the first point goes: they look at each other's. */
+	list_for_each_entry(p, &s->points, link)
 		disarm(p);
+	list_for_each_entry_safe(p, next, &s->points, link) {
 		list_del(&p->link);
 		list_del(&p->all);
 		kfree(p);
 	}
+	s->within = NULL;
 	s->count = 0;
 }
 
@@ -233,10 +262,9 @@ static int parse(struct point *p, const char *text)
 
 	/* The widths are those of the arrays. */
 	n = sscanf(text, "%15s %127s %u %u", word, p->symbol, &p->nth, &p->number);
-	if (n < 3)
-		return -EINVAL;
-	i = match_string(kinds, KINDS, word);
-	if (i < 0 || !symbol_valid(p->symbol) || n != (i == FAIL_NULL ? 3 : 4))
+	for (i = 0; n >= 2 && i < KINDS && strcmp(word, kinds[i].name); i++)
+		;
+	if (n < 2 || i == KINDS || n != kinds[i].words || !symbol_valid(p->symbol))
 		return -EINVAL;
 	p->kind = i;
 	if (p->kind == FAIL && (!p->number || p->number > MAX_ERRNO))
@@ -263,6 +291,7 @@ static int add(struct session *s, const char *text)
 	}
 	p->owner = s->owner;
 	p->anybody = s->anybody;
+	p->within = s->within;
 	ret = arm(p);
 	/* Not there: of a module that may come. */
 	if (ret && ret != -ENOENT) {
@@ -272,6 +301,8 @@ static int add(struct session *s, const char *text)
 	list_add_tail(&p->link, &s->points);
 	list_add_tail(&p->all, &all_points);
 	s->count++;
+	if (p->kind == WITHIN)
+		s->within = p;
 	return 0;
 }
 
@@ -310,7 +341,7 @@ static int inject_show(struct seq_file *seq, void *unused)
 
 	mutex_lock(&points_lock);
 	list_for_each_entry(p, &s->points, link)
-		seq_printf(seq, "%s %s %d%s\n", kinds[p->kind], p->symbol,
+		seq_printf(seq, "%s %s %d%s\n", kinds[p->kind].name, p->symbol,
 			   atomic_read(&p->hits), p->armed ? "" : " waiting");
 	mutex_unlock(&points_lock);
 	return 0;
