@@ -131,7 +131,7 @@ hint: which-lab
 ##                  the starter, or with the first k steps solved
 .PHONY: start
 start: which-lab deps
-	$(Q)$(MAKE) $(AGATE_LAB_INFO)
+	$(Q)$(MAKE) -s $(AGATE_LAB_INFO)
 	$(Q)FORCE='$(FORCE)' scripts/start.sh '$(LAB)' $(if $(STEP),'$(STEP)')
 
 ## make watch LAB=02 [TEST=glob] [DEBUG=1]

@@ -52,7 +52,7 @@ key=$(key)
 
 rm -f "$object" "$object.key"
 # shellcheck disable=SC2086 -- a list of options
-"$COMPOSE_PARTS/compile" "$source" "$object" $COMPOSE_CFLAGS >"$log" 2>&1 || {
+"$COMPOSE_PARTS/compile" "$source" "$object" -pipe $COMPOSE_CFLAGS >"$log" 2>&1 || {
 	rm -f "$object"
 	exit 1
 }
