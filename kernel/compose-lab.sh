@@ -28,7 +28,7 @@ parts=$BUILD/parts/$flavour
 
 link()
 {
-	# shellcheck disable=SC2046 -- a list of options
+	# shellcheck disable=SC2046 # a list of options
 	{ reference; echo "$parts/agate.mod.o"; cat "$out/objects"; } | xargs -d '\n' \
 		ld -r -m elf_x86_64 -z noexecstack --no-warn-rwx-segments --build-id=sha1 \
 		-T "$kernel/scripts/module.lds" $(abi_defined) -o "$out/agate.ko" \

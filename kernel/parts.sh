@@ -80,7 +80,7 @@ for dir in "$driver"/solutions/*; do
 	wanted="$wanted -u $(abi_symbol "${dir##*/}" "$abi")"
 done
 rm "$parts/declared"
-# shellcheck disable=SC2086 -- a list of options
+# shellcheck disable=SC2086 # a list of options
 ld -r $wanted -o "$parts/frame.o" "$driver"/kernel/*.o
 sha256sum kernel/agate_*.[ch] include/agate_*.h >"$parts/frame.sum"
 awk '$3 == "vmlinux" { print $2 }' "$kernel/Module.symvers" | sort >"$parts/symvers.new"

@@ -51,7 +51,7 @@ key=$(key)
 [ ! -e "$object" ] || [ "$key" != "$(cat "$object.key" 2>/dev/null)" ] || exit 0
 
 rm -f "$object" "$object.key"
-# shellcheck disable=SC2086 -- a list of options
+# shellcheck disable=SC2086 # a list of options
 "$COMPOSE_PARTS/compile" "$source" "$object" -pipe $COMPOSE_CFLAGS >"$log" 2>&1 || {
 	rm -f "$object"
 	exit 1

@@ -17,7 +17,7 @@ parts=$BUILD/parts/library
 # --no-undefined makes the linker name what nobody has.
 link()
 {
-	# shellcheck disable=SC2046 -- a list of options
+	# shellcheck disable=SC2046 # a list of options
 	{ reference; cat "$out/objects"; } | xargs -d '\n' \
 		"$parts/link" "$out/libagate.so" $(abi_defined | sed 's/^/-Wl,/') \
 		>"$out/link.log" 2>&1 && return

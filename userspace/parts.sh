@@ -47,7 +47,7 @@ while [ $# -gt 0 ]; do
 		objects="$objects $1"
 		shift
 	done
-	# shellcheck disable=SC2086 -- a list of files
+	# shellcheck disable=SC2086 # a list of files
 	make_part "$lab" "$parts/declared" $objects
 	wanted="$wanted $(abi_symbol "$lab" "$abi")"
 done
@@ -60,7 +60,7 @@ rm "$parts/declared"
 	echo '.section .agate.abi, "", @progbits'
 	printf '.quad %s\n' $wanted
 } | gcc -c -x assembler -o "$parts/abi.o" -
-# shellcheck disable=SC2086 -- a list of files
+# shellcheck disable=SC2086 # a list of files
 ld -r -o "$parts/frame.o" $frame "$parts/abi.o"
 rm "$parts/abi.o"
 sha256sum userspace/*.[ch] userspace/libagate.map include/agate_*.h >"$parts/frame.sum"
