@@ -5,7 +5,7 @@
 
 GRADE_TEST	:= $(BUILD)/tests/grader/grade
 GRADE_TESTS	:= $(patsubst tests/grader/grade/test_%.c,%,$(sort $(wildcard tests/grader/grade/test_*.c)))
-GRADE_TESTS_TSAN :=
+GRADE_TESTS_TSAN := run
 # All of the grader but its main() and what needs a launcher.
 GRADE_PARTS	:= $(filter-out main guest_vm,$(GRADER_SRCS:grader/%.c=%)) names
 GRADE_COMMON	:= canned lab_text

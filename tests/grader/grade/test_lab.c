@@ -215,7 +215,7 @@ static void test_injections(void **state)
 	with_test_key("inject", "[{\"kill\": false}]", "test one: inject");
 	with_test_key("inject", "[{\"latency\": {}}]", "test one: inject");
 	with_test_key("inject", "[{\"latency\": {\"reset\": -2}}]", "out of the simulator's bounds");
-	with_test_key("inject", "[{\"latency\": {\"rest\": 1}}]", "rest: no such key");
+	with_test_key("inject", "[{\"latency\": {\"rest\": 1}}]", "there is no \"rest\"");
 	with_test_key("inject", "[{\"latency\": {\"reset\": \"$N\"}}]", "no parameter");
 	with_test_key("inject", "[{\"latency\": {\"reset\": \"N\"}}]", "no parameter");
 	with_test_key("inject", "[{\"latency\": {\"reset\": 1.5}}]", "neither a number");
