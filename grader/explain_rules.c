@@ -74,7 +74,7 @@ static const struct meaning symbols[] = {
 	{ "does not define", "a file defines all that its lab's contract lists" },
 	{ "does not allow", "a lab's file uses what the lab allows: this function does what the lab "
 	  "is about, or does not belong into this part of the driver" },
-	{ "neither the driver nor the kernel has", "what is called exists: the name is misspelt, or "
+	{ "which neither", "what is called exists: the name is misspelt, or "
 	  "the function is missing" },
 	{ NULL, "a file exports and uses what its lab allows" },
 };

@@ -42,7 +42,7 @@ strangers()
 }
 
 if [ ! -f "$source" ]; then
-	echo "$source: error: not there; lab ${lab%%-*} is about this file" >"$log"
+	echo "$source: error: $file: not there; lab ${lab%%-*} is about this file" >"$log"
 	rm -f "$object" "$object.key"
 	exit 1
 fi
@@ -59,7 +59,10 @@ rm -f "$object" "$object.key"
 included=$(strangers)
 if [ -n "$included" ]; then
 	printf '%s\n' "$included" | while read -r name; do
-		echo "$source: error: includes $name, which is not among lab ${lab%%-*}'s files"
+		line=$(grep -nE "^[[:space:]]*#[[:space:]]*include.*${name##*/}" "$source" | head -n 1)
+		line=${line%%:*}
+		echo "$source:${line:-1}:1: error: includes $name, which is not among lab" \
+			"${lab%%-*}'s files"
 	done >>"$log"
 	rm -f "$object"
 	exit 1
