@@ -13,7 +13,7 @@ void test_function(void **state)
 {
 	(void)state;
 	driver_load();
-	driver_take();
+	driver_take("function");
 
 	rule("a driver that uses a function enables it, once");
 	check_equal(function_number("enable"), 1, "how often the function is enabled");
@@ -81,7 +81,7 @@ void test_identity(void **state)
 	hardware_close();
 
 	driver_load();
-	driver_take();
+	driver_take("identity");
 	fd = guest_open();
 	for (unsigned int i = 0; i < IDENTITIES; i++) {
 		rule("GET_PARAM tells what GPU_%s says", identities[i].name);
@@ -108,7 +108,7 @@ void test_quiet_leave(void **state)
 	hardware_close();
 
 	driver_load();
-	driver_take();
+	driver_take("way down");
 	rule("the driver lets the GPU go");
 	check_errno(driver_unbind(), 0, "unbinding");
 	check_left_clean("unbound from the GPU");

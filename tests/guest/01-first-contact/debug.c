@@ -19,7 +19,7 @@ void test_contexts(void **state)
 
 	(void)state;
 	driver_load();
-	driver_take();
+	driver_take("context");
 	check_true(handler_runs("agate-gpu", 0), "an interrupt of the GPU", "none");
 	for (unsigned int v = 0; v < 4; v++)
 		hardware_kick(v);
@@ -103,12 +103,12 @@ void test_allocations(void **state)
 		{ "__pci_enable_msix_range", "get its vectors", ENOMEM },
 		{ "request_threaded_irq", "request a vector", ENOMEM },
 	};
+	int err;
 
 	(void)state;
 	driver_load();
 	for (unsigned int i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		char after[64];
-		int err;
 
 		inject_within(steps[i].within);
 		inject_fail("should_failslab", 1, ENOMEM);
@@ -119,5 +119,10 @@ void test_allocations(void **state)
 		check_errno(err, steps[i].err, "the probe");
 		check_left_clean(after);
 	}
-	driver_take();
+	inject_fail("request_threaded_irq", 4, ENOMEM);
+	err = driver_bind();
+	inject_clear();
+	rule("a probe without the memory for its last handler fails with that error");
+	check_errno(err, ENOMEM, "the probe");
+	check_left_clean("three handlers requested, and freed");
 }

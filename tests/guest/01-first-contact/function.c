@@ -124,9 +124,9 @@ int driver_bind(void)
 	return write_text(DRIVER "bind", function_name());
 }
 
-void driver_take(void)
+void driver_take(const char *subject)
 {
-	rule("the driver takes the GPU");
+	rule("the driver takes the GPU: without that there is no %s to look at", subject);
 	check_errno(driver_bind(), 0, "the probe");
 }
 

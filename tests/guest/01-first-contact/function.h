@@ -22,8 +22,8 @@ void driver_load(void);
 /* Have the driver probe the GPU: 0 or the errno of its probe. */
 int driver_bind(void);
 int driver_unbind(void);
-/* ... and that has to succeed. */
-void driver_take(void);
+/* ... and that has to succeed, or there is nothing of that name to look at. */
+void driver_take(const char *subject);
 bool driver_bound(void);
 /* Disable (0) or enable (1) the function while no driver has it: 0 or the errno. */
 int function_enable(const char *text);

@@ -29,7 +29,7 @@ void test_gone(void **state)
 
 	(void)state;
 	driver_load();
-	driver_take();
+	driver_take("GPU to lose");
 	fd = guest_open();
 	check_jobs(fd, 1, "before the GPU goes");
 	work_endless(fd);

@@ -50,7 +50,7 @@ void test_reset_opens_masks(void **state)
 
 	(void)state;
 	driver_load();
-	driver_take();
+	driver_take("reset in mid-life");
 	rule("the mask of agate-gpu is open after the probe");
 	check_true(handler_runs("agate-gpu", 0), "an interrupt of the GPU", "none");
 	fd = guest_open();

@@ -74,5 +74,5 @@ void test_unwind_vectors(void **state)
 
 	(void)state;
 	FAIL_EACH(steps);
-	driver_take();
+	driver_take("success after failures");
 }

@@ -34,7 +34,7 @@ void test_vectors(void **state)
 
 	(void)state;
 	driver_load();
-	driver_take();
+	driver_take("vector");
 
 	rule("the function has exactly four vectors, by MSI-X");
 	count = function_vectors(irqs, MOST_VECTORS);
@@ -63,7 +63,7 @@ void test_spurious(void **state)
 {
 	(void)state;
 	driver_load();
-	driver_take();
+	driver_take("handler");
 	for (unsigned int v = 0; v < 4; v++) {
 		unsigned int irq = handler_of(vector_names[v]).irq;
 
@@ -130,7 +130,7 @@ void test_served(void **state)
 
 	(void)state;
 	driver_load();
-	driver_take();
+	driver_take("job");
 	fd = guest_open();
 	jobs = handler_of("agate-job").count;
 	faults = handler_of("agate-mmu").count;
@@ -185,7 +185,7 @@ void test_gpu_fault(void **state)
 
 	(void)state;
 	driver_load();
-	driver_take();
+	driver_take("fault");
 	rule("a GPU fault is let through by the mask of agate-gpu");
 	check_true(handler_runs("agate-gpu", 0), "an interrupt of the GPU", "none");
 	rule("a GPU fault that nobody can see helps nobody: GPU_FAULT_ADDRESS is in the log");
