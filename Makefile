@@ -89,8 +89,8 @@ demo-run: $(GUEST_FAST)
 
 # What grading a lab needs, besides the lab: the reference in parts, and the tests.
 LAB_FAST	 = $(HOST_PROGRAMS) $(AGATE_GRADE) $(INITRAMFS) $(LAB_TESTS) \
-		   $(BUILD)/parts/fast/symvers $(BUILD)/tests/kmod/fast/agate_inject.stripped.ko
-LAB_DEBUG	 = $(BUILD)/parts/debug/symvers $(BUILD)/tests/kmod/debug/agate_inject.stripped.ko
+		   $(BUILD)/parts/fast/symvers $(BUILD)/tests/kmod/fast/agate_inject.ko
+LAB_DEBUG	 = $(BUILD)/parts/debug/symvers $(BUILD)/tests/kmod/debug/agate_inject.ko
 # Passed on only when they were given: the grader knows the defaults.
 GRADE_OPTIONS	 = --lab '$(LAB)' $(if $(FROM),--from '$(FROM)') $(if $(TEST),--test '$(TEST)') \
 		   $(if $(DEBUG),--debug) $(if $(CHAIN),--chain) $(if $(SEED),--seed '$(SEED)') \

@@ -276,7 +276,7 @@ static enum session_end run_session(struct flavour_run *fr, const struct guest *
 	};
 
 	if (!run_path(program, "%s/tests/labs/%s", run->config->build, run->lab->lab->program) ||
-	    !run_path(inject, "%s/tests/kmod/%s/agate_inject.stripped.ko", run->config->build,
+	    !run_path(inject, "%s/tests/kmod/%s/agate_inject.ko", run->config->build,
 		      flavour_names[fr->flavour]))
 		return SESSION_HOST;
 	if (access(inject, R_OK))
