@@ -141,10 +141,10 @@ watch: which-lab deps
 	$(Q)$(MAKE) $(AGATE_WATCH) $(AGATE_LAB_INFO)
 	$(Q)scripts/watch.sh '$(LAB)'
 
-## make gdb LAB=02 [FROM=..] [TEST=name]
+## make gdb [LAB=02] [FROM=..] [TEST=name] [DEBUG=1]
 ##                  gdb on a guest, with symbols of kernel, module and the lab's file
 .PHONY: gdb
-gdb: which-lab deps
+gdb: $(if $(LAB),which-lab) deps
 	$(Q)$(MAKE) $(parallel) $(without) grade-build
 	$(Q)scripts/gdb.sh
 
