@@ -45,15 +45,17 @@ $(1): FORCE
 	$$(Q)echo '$(2)' >$$@.new && $$(stamp)
 endef
 
-MODULES		:= guest sim/model sim/process sim/vm userspace kernel tests/guest tests/bench
-include $(wildcard $(addsuffix /module.mk,$(MODULES)) tests/host/*/module.mk)
+MODULES		:= scripts guest sim/model sim/process sim/vm grader userspace kernel tests/guest tests/vm \
+		   tests/bench tests/labs
+include $(wildcard $(addsuffix /module.mk,$(MODULES)) \
+	tests/host/*/module.mk tests/grader/*/module.mk)
 # The last one, for it runs what the others added to HOST_TESTS.
 include tests/host/module.mk
 
 JOBS		?= $(shell nproc)
 
 # Each of these is a whole make of its own, over the same files: one at a time.
-ifneq ($(filter clean demo test shell bench,$(MAKECMDGOALS)),)
+ifneq ($(filter clean demo test shell bench grade check gdb watch doctor,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 # Those makes share the jobs of one that was given -j, else they have their own.
@@ -85,6 +87,72 @@ demo: deps
 demo-run: $(GUEST_FAST)
 	$(Q)scripts/demo.sh $(BUILD)/demo
 
+# What grading a lab needs, besides the lab: the reference in parts, and the tests.
+LAB_FAST	 = $(HOST_PROGRAMS) $(AGATE_GRADE) $(INITRAMFS) $(LAB_TESTS) \
+		   $(BUILD)/parts/fast/symvers $(BUILD)/tests/kmod/fast/agate_inject.ko
+LAB_DEBUG	 = $(BUILD)/parts/debug/symvers $(BUILD)/tests/kmod/debug/agate_inject.ko
+# Passed on only when they were given: the grader knows the defaults.
+GRADE_OPTIONS	 = --lab '$(LAB)' $(if $(FROM),--from '$(FROM)') $(if $(TEST),--test '$(TEST)') \
+		   $(if $(DEBUG),--debug) $(if $(CHAIN),--chain) $(if $(SEED),--seed '$(SEED)') \
+		   $(if $(OUT),--out '$(OUT)')
+
+# The lab's files take the place of the reference's: that one may be old.
+without		 = $(if $(filter-out all,$(LAB)),WITHOUT="$$(scripts/lab.sh '$(LAB)')")
+
+.PHONY: which-lab
+which-lab:
+	@[ '$(LAB)' = all ] || scripts/lab.sh '$(LAB)' >/dev/null
+
+## make grade LAB=02 [TEST=glob] [DEBUG=1] [FROM=labs|solutions|DIR] [CHAIN=1] [SEED=n] [OUT=dir]
+##                  grade a lab, or LAB=all; DEBUG=1 grades on the debug kernel as well
+.PHONY: grade grade-build
+grade: which-lab deps
+	$(Q)$(MAKE) $(parallel) $(without) grade-build
+	$(Q)$(AGATE_GRADE) $(GRADE_OPTIONS)
+
+grade-build: $(LAB_FAST) $(if $(DEBUG),$(LAB_DEBUG))
+
+## make check LAB=02 [FROM=..]
+##                  compile, symbols, host tests, and what a reviewer would say; no guest
+.PHONY: check
+check: which-lab deps
+	$(Q)$(MAKE) $(parallel) $(without) $(BUILD)/parts/fast/symvers $(LIBAGATE_LINK)
+	$(Q)scripts/check.sh '$(LAB)' $(if $(FROM),'$(FROM)')
+
+## make hint LAB=02 TEST=sizes
+##                  the next hint of a test
+.PHONY: hint
+hint: which-lab
+	@test -n '$(TEST)' || { echo "Which test?  Say TEST=name." >&2; exit 1; }
+	$(Q)$(MAKE) $(parallel) $(AGATE_GRADE)
+	$(Q)$(AGATE_GRADE) hint --lab '$(LAB)' --test '$(TEST)' $(if $(OUT),--out '$(OUT)')
+
+## make start LAB=02 [STEP=k] [FORCE=1]
+##                  the starter, or with the first k steps solved
+.PHONY: start
+start: which-lab deps
+	$(Q)$(MAKE) -s $(AGATE_LAB_INFO)
+	$(Q)FORCE='$(FORCE)' scripts/start.sh '$(LAB)' $(if $(STEP),'$(STEP)')
+
+## make watch LAB=02 [TEST=glob] [DEBUG=1]
+##                  grade whenever a file of the lab is saved; ^C ends it
+.PHONY: watch
+watch: which-lab deps
+	$(Q)$(MAKE) $(AGATE_WATCH) $(AGATE_LAB_INFO)
+	$(Q)scripts/watch.sh '$(LAB)'
+
+## make gdb [LAB=02] [FROM=..] [TEST=name] [DEBUG=1]
+##                  gdb on a guest, with symbols of kernel, module and the lab's file
+.PHONY: gdb
+gdb: $(if $(LAB),which-lab) deps
+	$(Q)$(MAKE) $(parallel) $(without) grade-build
+	$(Q)scripts/gdb.sh
+
+## make doctor      what this machine has, and how fast it is
+.PHONY: doctor
+doctor:
+	$(Q)scripts/doctor.sh
+
 ## make test        run every check; the last line is "N passed, N failed"
 .PHONY: test test-build test-run
 test: deps
@@ -95,11 +163,21 @@ HOST_SUITES	= $(foreach p,$(HOST_TESTS),host/$(notdir $(p)))
 GUEST_SUITES	= reload calls reset jobs gone
 FAST_SUITES	= $(GUEST_SUITES:%=guest-fast/%) guest-fast/bifrost guest-fast/lite
 DEBUG_SUITES	= $(GUEST_SUITES:%=guest-debug/%) guest-debug/failures
+VM_SUITES	= vm/launcher vm/kill vm/exec vm/hung vm/debugger vm/graded
+LAB_SUITES	= labs/starters labs/check labs/compose labs/compose-library labs/start
+# Every lab that can be graded: its scores, and its mutants in shards of equal size.
+GRADED_LABS	= $(patsubst labs/%/lab.json,%,$(wildcard labs/*/lab.json))
+LAB_NUMBERS	= $(foreach lab,$(GRADED_LABS),$(firstword $(subst -, ,$(lab))))
+SHARDS		= 1 2 3
+SCORE_SUITES	= $(LAB_NUMBERS:%=scores/%)
+MUTANT_SUITES	= $(foreach lab,$(LAB_NUMBERS),$(SHARDS:%=mutants/$(lab)/%))
 # The longest first: suites run side by side, one a core.
-SUITES		= $(DEBUG_SUITES) style vm/launcher vm/kill demo $(FAST_SUITES) $(HOST_SUITES)
+SUITES		= $(DEBUG_SUITES) $(MUTANT_SUITES) $(SCORE_SUITES) style $(VM_SUITES) demo $(LAB_SUITES) \
+		  $(FAST_SUITES) $(HOST_SUITES)
 
 # sparse.log rebuilds what it looks at, so it comes before anybody uses that.
-test-build: $(GUEST_FAST) $(GUEST_DEBUG) $(HOST_TESTS) $(GUEST_PROGRAMS) $(BUILD)/driver/sparse.log
+test-build: $(GUEST_FAST) $(GUEST_DEBUG) $(LAB_FAST) $(LAB_DEBUG) $(LAB_VERDICT) $(HOST_TESTS) $(GUEST_PROGRAMS) $(VM_TESTS) $(BUILD)/driver/sparse.log \
+		$(DRIVER_SYMVERS) $(LIBAGATE_LINK)
 
 test-run: test-build
 	$(Q)mkdir -p $(BUILD)/tests && rm -f $(BUILD)/tests/score
@@ -111,6 +189,15 @@ suite/style:
 	$(Q)tests/suite.sh style 900 tests/style.sh
 suite/vm/kill suite/vm/launcher: suite/vm/%:
 	$(Q)tests/suite.sh vm/$* 600 tests/vm/$*.sh
+$(VM_TESTS:$(BUILD)/tests/%=suite/%): suite/vm/%:
+	$(Q)tests/suite.sh vm/$* 600 $(BUILD)/tests/vm/$*
+$(LAB_SUITES:%=suite/%): suite/labs/%:
+	$(Q)tests/suite.sh labs/$* 600 tests/labs/$*.sh
+$(SCORE_SUITES:%=suite/%): suite/scores/%:
+	$(Q)tests/suite.sh scores/$* 900 tests/labs/scores.sh $*
+$(MUTANT_SUITES:%=suite/%): suite/mutants/%:
+	$(Q)tests/suite.sh mutants/$* 900 tests/labs/mutants.sh $(@D:suite/mutants/%=%) $(@F) \
+		$(words $(SHARDS))
 suite/demo:
 	$(Q)tests/suite.sh demo 600 tests/demo.sh
 $(HOST_SUITES:%=suite/%): suite/host/%:

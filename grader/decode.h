@@ -8,10 +8,10 @@
 #include "splat.h"
 
 struct decode_place {
-	char file[256];		/* as the debug information has it: relative to the tree */
+	char file[256];		/* as it is called in @files, any other relative to the tree */
 	unsigned int line;
 	char function[80];
-	char source[3][160];	/* the line, with one before and one after; may be empty */
+	char source[3][160];	/* the line between its neighbours, if it is in @files */
 };
 
 /*
@@ -26,5 +26,8 @@ struct decode_place {
  */
 bool decode_splat(const struct splat *splat, const char *module, const char *tree,
 		  const char *const *files, struct decode_place *place);
+
+/* The three lines around @place->line, read from the tree. */
+void decode_source(const char *tree, struct decode_place *place);
 
 #endif /* AGATE_GRADER_DECODE_H */

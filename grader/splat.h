@@ -36,6 +36,7 @@ struct splat_frame {
 	unsigned long offset;
 	unsigned long size;
 	bool module;
+	bool exact;		/* the place itself, not the address behind a call */
 };
 
 struct splat {
@@ -43,6 +44,7 @@ struct splat {
 	size_t begin;		/* of the report in the text, bytes */
 	size_t end;
 	char headline[256];	/* its first line, without time stamp */
+	const char *rule;	/* see splat_rule() */
 	struct splat_frame frames[SPLAT_FRAMES];
 	size_t frame_count;
 };
@@ -50,6 +52,11 @@ struct splat {
 /*
  * The first report in @text that tells most: of several that belong together
  * (KASAN, then the oops it led to) the first.  False when the log is silent.
+ *
+ * The frames are those of the trace that leads to the module: where memory was
+ * touched, or else where it was freed; where a lock was taken last; where what is
+ * left behind was made; the CPU that spins in the module, or else the task that
+ * waits there.
  */
 bool splat_find(const char *text, size_t len, struct splat *splat);
 

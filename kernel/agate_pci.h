@@ -71,13 +71,15 @@ struct agate_irq {
  * agate_pci_init - bring the GPU up
  * @adev: the device; adev->pdev is the function
  *
- * Return: 0, or an error with everything undone.
+ * Return: 0, or the error of the step that failed, with everything undone.
  */
 int agate_pci_init(struct agate_device *adev);
 
 /**
  * agate_pci_fini - undo agate_pci_init(); works on a GPU that is gone, too
  * @adev: the device
+ *
+ * A GPU that is still there is left reset.
  */
 void agate_pci_fini(struct agate_device *adev);
 

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Compose a driver: DIR gets a symbolic link to each source, and loses those of an
-# earlier composition.  When KERNEL-ID, a file, says another kernel than last time,
-# all that was built there goes, too: it must not be linked into a module for this
-# one.
+# Compose a driver: DIR gets a symbolic link to each source, at the place it has in
+# the project, and loses those of an earlier composition.  When KERNEL-ID, a file,
+# says another kernel than last time, all that was built there goes, too: it must
+# not be linked into a module for this one.
 #
 # usage: compose.sh DIR KERNEL-ID SOURCE...
 set -eu
@@ -15,8 +15,11 @@ shift 2
 
 cmp -s "$id" "$dir/.kernel" || rm -rf "$dir"
 mkdir -p "$dir"
-find "$dir" -maxdepth 1 -type l -delete
+find "$dir" -type l -delete
 cp "$id" "$dir/.kernel"
 for source; do
-	ln -s "$(readlink -f "$source")" "$dir/${source##*/}"
+	mkdir -p "$dir/${source%/*}"
+	ln -s "$(readlink -f "$source")" "$dir/$source"
 done
+# Kbuild looks for it here.
+ln -s kernel/Kbuild "$dir/Kbuild"

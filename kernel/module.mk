@@ -23,9 +23,13 @@ driver: $(DRIVER_MODULES)
 
 $(eval $(call listed,$(BUILD)/driver/sources.list,$(DRIVER_SOURCES)))
 
+# Who puts a lab's files in the place of a part says WITHOUT=NN-topic: that this part
+# of the reference is old is then no reason to run kbuild, which takes seconds.
+DRIVER_REASONS	:= $(filter-out solutions/$(WITHOUT)/%,$(DRIVER_SOURCES)) kernel/compose.sh \
+		   kernel/module.mk guest/kernel-make.sh $(BUILD)/driver/sources.list
+
 # Kbuild may find that nothing in the module changes, and leave its time alone.
-$(DRIVER_MODULES): $(BUILD)/driver/%/agate.ko: $(DRIVER_SOURCES) kernel/compose.sh kernel/module.mk \
-		guest/kernel-make.sh $(BUILD)/guest/kernel-%.id $(BUILD)/driver/sources.list
+$(DRIVER_MODULES): $(BUILD)/driver/%/agate.ko: $(DRIVER_REASONS) $(BUILD)/guest/kernel-%.id
 	$(call say,MODULE,$@)
 	$(Q)kernel/compose.sh $(@D) $(BUILD)/guest/kernel-$*.id $(DRIVER_SOURCES)
 	$(Q)guest/kernel-make.sh $(BUILD)/guest/kernel-$* M=$(abspath $(@D)) modules \
@@ -37,3 +41,12 @@ $(BUILD)/driver/sparse.log: $(BUILD)/driver/fast/agate.ko
 	$(call say,SPARSE,$@)
 	$(Q)guest/kernel-make.sh $(BUILD)/guest/kernel-fast M=$(abspath $(BUILD))/driver/fast \
 		C=2 modules >$@ 2>&1
+
+# The reference in parts, to put other drivers together from: see parts.sh.  Made
+# last of all that it makes, symvers stands for the folder.
+DRIVER_SYMVERS	:= $(DRIVER_FLAVOURS:%=$(BUILD)/parts/%/symvers)
+
+$(DRIVER_SYMVERS): $(BUILD)/parts/%/symvers: $(BUILD)/driver/%/agate.ko kernel/parts.sh \
+		scripts/compose-lib.sh $(wildcard labs/*/lab.json) | $(AGATE_LAB_INFO)
+	$(call say,PARTS,$(@D))
+	$(Q)BUILD=$(BUILD) kernel/parts.sh $*

@@ -30,23 +30,29 @@ result()
 	fi
 }
 
+# Code of the driver, of whatever completeness, and modules that test it; labs 08
+# and 09 are libagate's.
 kernel_sources()
 {
-	git ls-files 'kernel/*.[ch]' 'solutions/*.[ch]' | grep -v '^solutions/0[89]-'
+	git ls-files 'kernel/*.[ch]' 'solutions/*.[ch]' 'labs/*.[ch]' 'tests/alternatives/*.[ch]' \
+		'tests/guest/kmod/*.[ch]' | grep -Ev '^(solutions|labs|tests/alternatives)/0[89]-'
 }
 
+# JSON has no comments; a patch is part of what it patches.
 spdx()
 {
-	git ls-files | grep -Ev '\.(md|png|txt)$|^\.gitignore$|^LICENSES/' | while read -r f; do
-		[ -f "$f" ] || continue
-		want=MIT
-		case $f in
-		kernel/*.[ch] | kernel/Kbuild*) want=GPL-2.0-only ;;
-		solutions/08-* | solutions/09-*) ;;
-		solutions/*.[ch]) want=GPL-2.0-only ;;
-		esac
-		head -n 3 "$f" | grep -q "SPDX-License-Identifier: $want" || echo "$f: no $want"
-	done
+	kernel=$(kernel_sources)
+	git ls-files | grep -Ev '\.(md|png|txt|json|patch)$|^\.gitignore$|^LICENSES/' |
+		while read -r f; do
+			[ -f "$f" ] || continue
+			want=MIT
+			case $f in
+			kernel/Kbuild* | tests/guest/kmod/Kbuild*) want=GPL-2.0-only ;;
+			*.[ch])
+				printf '%s\n' "$kernel" | grep -qxF "$f" && want=GPL-2.0-only ;;
+			esac
+			head -n 3 "$f" | grep -q "SPDX-License-Identifier: $want" || echo "$f: no $want"
+		done
 }
 
 # A path of one machine, a registry's host name: neither belongs in the tree.
@@ -73,7 +79,7 @@ sparse()
 
 cppcheck_host()
 {
-	git ls-files 'sim/*.c' 'userspace/*.c' 'solutions/08-*/*.c' 'guest/*.c' 'tests/*.c' |
+	git ls-files 'sim/*.c' 'grader/*.c' 'userspace/*.c' 'solutions/08-*/*.c' 'guest/*.c' 'tests/*.c' |
 		xargs -r cppcheck --quiet --std=c11 --enable=warning,portability --inline-suppr \
 			--suppress=missingInclude --suppress=unknownMacro --error-exitcode=0 -Iinclude \
 			--template='{file}:{line}: {id}: {message}' 2>&1

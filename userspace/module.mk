@@ -2,7 +2,7 @@
 #
 # libagate.so, its tools, and their installation.
 #
-# The library is its frame plus one file per lab; AGATE_LAB_08 takes another
+# The library is its frame plus the files of each lab; AGATE_LAB_08 takes another
 # version of lab 08's files, a student's; each version has objects of its own.
 # In build/ the tools find the library beside them (../lib), wherever build/ is
 # copied to.
@@ -14,7 +14,9 @@ AGATE_LAB_08_NAME := $(subst /,_,$(AGATE_LAB_08))
 US_BUILD	:= $(BUILD)/userspace
 US_PKG_CFLAGS	= $(shell pkg-config --cflags $(1))
 US_PKG_LIBS	= $(shell pkg-config --libs $(1))
-US_CFLAGS	= $(CFLAGS_HOST) -Iuserspace $(call US_PKG_CFLAGS,libdrm)
+# The reference has every step of every lab.
+US_CFLAGS	= $(CFLAGS_HOST) -Iuserspace $(call US_PKG_CFLAGS,libdrm) -DLAB08=99
+US_LIB_CFLAGS	= $(US_CFLAGS) -fPIC -fvisibility=hidden
 
 LIBAGATE_FRAME	:= agate_bo_info agate_descriptor agate_device agate_job agate_submit
 LIBAGATE_LAB_08	:= agate_bo agate_sparse_array
@@ -25,22 +27,39 @@ LIBAGATE	:= $(BUILD)/lib/libagate.so
 $(US_BUILD)/lib/%.o: userspace/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(US_CFLAGS) -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(US_LIB_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(US_BUILD)/$(AGATE_LAB_08_NAME)/%.o: $(AGATE_LAB_08)/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(US_CFLAGS) -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(US_LIB_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(eval $(call listed,$(US_BUILD)/libagate.list,$(LIBAGATE_OBJS)))
 
 # --no-undefined: a symbol that is missing is found here, not in the guest.
+US_LINK		= $(CC) -shared -Wl,-soname,libagate.so -Wl,--no-undefined \
+		  -Wl,--version-script=userspace/libagate.map -o $(1) $(call US_PKG_LIBS,libdrm) -pthread
+
 $(LIBAGATE): $(LIBAGATE_OBJS) $(US_BUILD)/libagate.list userspace/libagate.map
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -shared -Wl,-soname,libagate.so -Wl,--no-undefined \
-		-Wl,--version-script=userspace/libagate.map -o $@ $(LIBAGATE_OBJS) \
-		$(call US_PKG_LIBS,libdrm) -pthread
+	$(Q)$(call US_LINK,$@ $(LIBAGATE_OBJS))
+
+# The reference in parts, for userspace/compose-lab.sh.  A student's warnings are no
+# errors, but for those that hide one.
+LIBAGATE_LINK	:= $(BUILD)/parts/library/link
+LIBAGATE_PART	:= $(LIBAGATE_LAB_08:%=$(US_BUILD)/solutions_08-bo/%.o)
+US_STUDENT_CFLAGS = $(filter-out -Werror,$(US_LIB_CFLAGS)) \
+		  $(addprefix -Werror=,implicit-function-declaration int-conversion \
+		  incompatible-pointer-types return-type)
+
+$(LIBAGATE_LINK): $(LIBAGATE_OBJS) $(LIBAGATE_PART) $(US_BUILD)/libagate.list userspace/parts.sh \
+		userspace/module.mk userspace/libagate.map scripts/compose-lib.sh \
+		$(wildcard labs/*/lab.json) | $(AGATE_LAB_INFO)
+	$(call say,PARTS,$(@D))
+	$(Q)BUILD=$(BUILD) userspace/parts.sh '$(CC) $(US_STUDENT_CFLAGS)' \
+		'$(call US_LINK,"$$library" "$$@")' $(LIBAGATE_FRAME:%=$(US_BUILD)/lib/%.o) -- \
+		08-bo $(LIBAGATE_PART)
 
 AGATE_TOOLS	:= $(BUILD)/bin/agate-info $(BUILD)/bin/agate-gem
 

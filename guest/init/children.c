@@ -2,8 +2,8 @@
 /*
  * The processes that the launcher asked for.
  *
- * Each leads a session and process group of its own, with /dev/null or a
- * terminal as input and its output forwarded as frames.  It has ended when the
+ * Each leads a session and process group of its own, with /dev/null, a pipe or a
+ * terminal as input, and what it writes is forwarded as frames.  It has ended when the
  * process itself has: what is left of its group is killed, what it wrote is
  * forwarded, and then CTL_EXIT is sent, the last frame of that id.
  */
@@ -21,17 +21,37 @@
 #include "init.h"
 
 #define ARGS_MAX	256
+#define PANIC_PRINT_ALL_CPUS	"64"
+
+/* What it writes to; each with the type of frame that carries it. */
+enum { OUT, ERR, REPORT, OUTPUTS };
+static const uint32_t types[OUTPUTS] = { CTL_STDOUT, CTL_STDERR, CTL_REPORT };
 
 struct child {
 	pid_t pid;		/* 0: slot is free */
 	uint32_t id;
-	int out;		/* pipe, or the terminal's master */
-	int err;		/* pipe, or -1 */
+	int in;			/* write end of a pipe, the terminal's master, or -1 */
+	int outputs[OUTPUTS];	/* read ends of pipes, the terminal's master, or -1 */
 	int tty;
 };
 
 static struct child children[CHILDREN_MAX];
 static uint8_t chunk[CTL_PAYLOAD_MAX];
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+/* The terminal's master is both input and output: it is closed as the latter. */
+static void close_input(struct child *c)
+{
+	if (!c->tty)
+		close_fd(&c->in);
+	c->in = -1;
+}
 
 static struct child *find(uint32_t id)
 {
@@ -62,10 +82,8 @@ static size_t forward(int *fd, uint32_t type, uint32_t id)
 		return (size_t)n;
 	}
 	/* A terminal whose last user has gone reads EIO. */
-	if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
-		close(*fd);
-		*fd = -1;
-	}
+	if (n == 0 || (errno != EAGAIN && errno != EINTR))
+		close_fd(fd);
 	return 0;
 }
 
@@ -79,16 +97,15 @@ static void drain(int *fd, uint32_t type, uint32_t id)
 
 	while (total < CTL_PAYLOAD_MAX && (n = forward(fd, type, id)) > 0)
 		total += n;
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
+	close_fd(fd);
 }
 
 static void finish(struct child *c, int status)
 {
 	kill(-c->pid, SIGKILL);
-	drain(&c->out, CTL_STDOUT, c->id);
-	drain(&c->err, CTL_STDERR, c->id);
+	close_input(c);
+	for (int i = 0; i < OUTPUTS; i++)
+		drain(&c->outputs[i], types[i], c->id);
 	if (WIFSIGNALED(status))
 		send_exit(c->id, CTL_SIGNALED, (uint32_t)WTERMSIG(status));
 	else
@@ -114,41 +131,48 @@ size_t children_poll(struct pollfd *fds)
 	size_t n = 0;
 
 	for (size_t i = 0; i < CHILDREN_MAX; i++) {
-		if (!children[i].pid)
-			continue;
-		if (children[i].out >= 0)
-			fds[n++] = (struct pollfd){ .fd = children[i].out, .events = POLLIN };
-		if (children[i].err >= 0)
-			fds[n++] = (struct pollfd){ .fd = children[i].err, .events = POLLIN };
+		for (int k = 0; children[i].pid && k < OUTPUTS; k++) {
+			if (children[i].outputs[k] >= 0)
+				fds[n++] = (struct pollfd){ .fd = children[i].outputs[k],
+							    .events = POLLIN };
+		}
 	}
 	return n;
+}
+
+static void forward_fd(int fd)
+{
+	for (size_t i = 0; i < CHILDREN_MAX; i++) {
+		struct child *c = &children[i];
+
+		for (int k = 0; c->pid && k < OUTPUTS; k++) {
+			if (c->outputs[k] == fd) {
+				forward(&c->outputs[k], types[k], c->id);
+				return;
+			}
+		}
+	}
 }
 
 void children_output(const struct pollfd *fds, size_t n)
 {
 	for (size_t k = 0; k < n; k++) {
-		if (!fds[k].revents)
-			continue;
-		for (size_t i = 0; i < CHILDREN_MAX; i++) {
-			struct child *c = &children[i];
-
-			if (c->pid && c->out == fds[k].fd)
-				forward(&c->out, CTL_STDOUT, c->id);
-			else if (c->pid && c->err == fds[k].fd)
-				forward(&c->err, CTL_STDERR, c->id);
-		}
+		if (fds[k].revents)
+			forward_fd(fds[k].fd);
 	}
 }
 
-/* In the child: @fds are its input, output and error. */
-static void run(char **argv, const int fds[3], int tty, int report)
+/* In the child: @fds are its input, its outputs, and -1 for what it does not get. */
+static void run(char **argv, const int *fds, int tty, int error_fd)
 {
 	sigset_t none;
 	int error;
 
 	setsid();
-	for (int i = 0; i < 3; i++)
-		dup2(fds[i], i);
+	for (int i = 0; i < 1 + OUTPUTS; i++) {
+		if (fds[i] >= 0)
+			dup2(fds[i], i);
+	}
 	if (tty) {
 		ioctl(0, TIOCSCTTY, 0);
 		setenv("TERM", "xterm-256color", 1);
@@ -157,13 +181,13 @@ static void run(char **argv, const int fds[3], int tty, int report)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	execvp(argv[0], argv);
 	error = errno;
-	if (write(report, &error, sizeof(error)) < 0)
+	if (write(error_fd, &error, sizeof(error)) < 0)
 		_exit(126);
 	_exit(127);
 }
 
 /* Forks and waits until the program runs; 0 or an errno. */
-static int start(struct child *c, char **argv, const int fds[3])
+static int start(struct child *c, char **argv, const int *fds)
 {
 	int report[2], error = 0;
 
@@ -188,39 +212,51 @@ static int start(struct child *c, char **argv, const int fds[3])
 static int start_tty(struct child *c, char **argv, const struct ctl_winsize *size)
 {
 	struct winsize ws = { .ws_row = size->rows, .ws_col = size->cols };
-	int slave, error;
+	int master, slave, error;
 
-	if (openpty(&c->out, &slave, NULL, NULL, &ws))
+	if (openpty(&master, &slave, NULL, NULL, &ws))
 		return errno;
-	fcntl(c->out, F_SETFD, FD_CLOEXEC);
-	fcntl(c->out, F_SETFL, O_NONBLOCK);
+	fcntl(master, F_SETFD, FD_CLOEXEC);
+	fcntl(master, F_SETFL, O_NONBLOCK);
 	fcntl(slave, F_SETFD, FD_CLOEXEC);
-	error = start(c, argv, (int[3]){ slave, slave, slave });
+	c->tty = 1;
+	c->in = c->outputs[OUT] = master;
+	error = start(c, argv, (int[]){ slave, slave, slave, -1 });
 	close(slave);
 	return error;
 }
 
-static int start_piped(struct child *c, char **argv)
+/* A pipe of which we keep *@ours, which must not block us; 0 or an errno. */
+static int make_pipe(int *ours, int *theirs, int we_write)
 {
-	int out[2], err[2], null, error;
+	int fds[2];
 
-	if (pipe2(out, O_CLOEXEC))
+	if (pipe2(fds, O_CLOEXEC))
 		return errno;
-	if (pipe2(err, O_CLOEXEC)) {
-		error = errno;
-		close(out[0]);
-		close(out[1]);
-		return error;
+	*ours = fds[we_write];
+	*theirs = fds[!we_write];
+	fcntl(*ours, F_SETFL, O_NONBLOCK);
+	return 0;
+}
+
+static int start_piped(struct child *c, char **argv, int report)
+{
+	int theirs[1 + OUTPUTS] = { -1, -1, -1, -1 };
+	int error = 0;
+
+	if (report) {
+		error = make_pipe(&c->in, &theirs[0], 1);
+	} else {
+		theirs[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		if (theirs[0] < 0)
+			error = errno;
 	}
-	c->out = out[0];
-	c->err = err[0];
-	fcntl(c->out, F_SETFL, O_NONBLOCK);
-	fcntl(c->err, F_SETFL, O_NONBLOCK);
-	null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	error = null < 0 ? errno : start(c, argv, (int[3]){ null, out[1], err[1] });
-	close(null);
-	close(out[1]);
-	close(err[1]);
+	for (int i = 0; !error && i < OUTPUTS - !report; i++)
+		error = make_pipe(&c->outputs[i], &theirs[1 + i], 0);
+	if (!error)
+		error = start(c, argv, theirs);
+	for (int i = 0; i < 1 + OUTPUTS; i++)
+		close_fd(&theirs[i]);
 	return error;
 }
 
@@ -261,26 +297,36 @@ void children_exec(const struct ctl_header *hdr, const uint8_t *data)
 	len = hdr->len - sizeof(req);
 	memcpy(text, data + sizeof(req), len);
 	error = split(argv, text, len);
-	*c = (struct child){ .id = hdr->id, .out = -1, .err = -1,
-			     .tty = !!(req.flags & CTL_EXEC_TTY) };
-	if (!error)
-		error = c->tty ? start_tty(c, argv, &req.size) : start_piped(c, argv);
+	if (!error && req.flags & CTL_EXEC_TRACED)
+		error = files_poke("/proc/sys/kernel/panic_print", PANIC_PRINT_ALL_CPUS);
+	*c = (struct child){ .id = hdr->id, .in = -1, .outputs = { -1, -1, -1 } };
+	if (!error && req.flags & CTL_EXEC_TTY)
+		error = start_tty(c, argv, &req.size);
+	else if (!error)
+		error = start_piped(c, argv, !!(req.flags & CTL_EXEC_REPORT));
 	if (!error)
 		return;
-	if (c->out >= 0)
-		close(c->out);
-	if (c->err >= 0)
-		close(c->err);
+	close_input(c);
+	for (int i = 0; i < OUTPUTS; i++)
+		close_fd(&c->outputs[i]);
 	send_exit(hdr->id, CTL_NOT_STARTED, (uint32_t)error);
 }
 
+/*
+ * Nothing that a child does not read may hold PID 1 up.  A terminal drops what
+ * does not fit, as terminals do.  A pipe ends: better an input that is too short
+ * than one with a hole in it.
+ */
 void children_input(const struct ctl_header *hdr, const uint8_t *data)
 {
 	struct child *c = find(hdr->id);
+	ssize_t n;
 
-	/* A terminal that nobody reads drops what does not fit, as terminals do. */
-	if (c && c->tty && c->out >= 0 && write(c->out, data, hdr->len) < 0 && errno != EAGAIN)
-		fprintf(stderr, "init: terminal input: %s\n", strerror(errno));
+	if (!c || c->in < 0)
+		return;
+	n = hdr->len ? write(c->in, data, hdr->len) : 0;
+	if (!c->tty && (!hdr->len || n != (ssize_t)hdr->len))
+		close_input(c);
 }
 
 void children_resize(const struct ctl_header *hdr, const uint8_t *data)
@@ -289,12 +335,12 @@ void children_resize(const struct ctl_header *hdr, const uint8_t *data)
 	struct ctl_winsize size;
 	struct winsize ws = { 0 };
 
-	if (!c || !c->tty || c->out < 0 || hdr->len != sizeof(size))
+	if (!c || !c->tty || c->in < 0 || hdr->len != sizeof(size))
 		return;
 	memcpy(&size, data, sizeof(size));
 	ws.ws_row = size.rows;
 	ws.ws_col = size.cols;
-	ioctl(c->out, TIOCSWINSZ, &ws);
+	ioctl(c->in, TIOCSWINSZ, &ws);
 }
 
 void children_kill(const struct ctl_header *hdr, const uint8_t *data)
@@ -306,4 +352,12 @@ void children_kill(const struct ctl_header *hdr, const uint8_t *data)
 		return;
 	memcpy(&sig, data, sizeof(sig));
 	kill(-c->pid, sig);
+}
+
+void children_each(void (*each)(pid_t group))
+{
+	for (size_t i = 0; i < CHILDREN_MAX; i++) {
+		if (children[i].pid)
+			each(children[i].pid);
+	}
 }

@@ -7,6 +7,10 @@
  * little-endian.  The launcher picks the ids; an answer carries the id of what
  * it answers.  Only PID 1 ever holds the port, so nothing that a test or a
  * driver prints can be taken for a frame.
+ *
+ * Every frame carries the nonce of the run, which the launcher makes and PID 1
+ * takes from the header of CTL_SETUP: a frame from before the snapshot, or from a
+ * driver that found the port, has another one and is believed by nobody.
  */
 #ifndef AGATE_CTL_PROTO_H
 #define AGATE_CTL_PROTO_H
@@ -14,13 +18,16 @@
 #include <stdint.h>
 
 #define CTL_PORT	"agate.ctl"
-#define CTL_VERSION	1
+#define CTL_VERSION	2
 #define CTL_PAYLOAD_MAX	(64u << 10)
+#define CTL_MARK_MAX	200u
 
 struct ctl_header {
 	uint32_t len;		/* bytes that follow, at most CTL_PAYLOAD_MAX */
 	uint32_t type;		/* enum ctl_type */
 	uint32_t id;
+	uint32_t reserved;	/* 0 */
+	uint64_t nonce;		/* 0 before CTL_SETUP */
 };
 
 enum ctl_type {
@@ -33,6 +40,8 @@ enum ctl_type {
 	/* guest to host: output of the process that CTL_EXEC started */
 	CTL_STDOUT,
 	CTL_STDERR,
+	/* guest to host: what it wrote to descriptor 3, with CTL_EXEC_REPORT */
+	CTL_REPORT,
 	/* guest to host: the process is gone; payload: struct ctl_exit */
 	CTL_EXIT,
 
@@ -50,7 +59,10 @@ enum ctl_type {
 	CTL_GET,
 	/* host to guest: struct ctl_exec, then argv, each ended by NUL; then EXIT */
 	CTL_EXEC,
-	/* host to guest: input for the terminal of the process of this id */
+	/*
+	 * host to guest: input for the terminal of the process of this id, or for
+	 * its pipe with CTL_EXEC_REPORT, where no bytes at all mean the end
+	 */
 	CTL_STDIN,
 	/* host to guest: struct ctl_winsize for the terminal of the process of this id */
 	CTL_RESIZE,
@@ -58,6 +70,10 @@ enum ctl_type {
 	CTL_KILL,
 	/* host to guest: sync and power off; no answer */
 	CTL_POWEROFF,
+	/* host to guest: a line for the kernel's log; ACK when it is there */
+	CTL_MARK,
+	/* host to guest: have the kernel log where all hangs, then as CTL_MARK */
+	CTL_WHERE,
 };
 
 /*
@@ -77,6 +93,8 @@ struct ctl_winsize {
 };
 
 #define CTL_EXEC_TTY	1u	/* on a terminal of its own; all output is CTL_STDOUT */
+#define CTL_EXEC_REPORT	2u	/* input from CTL_STDIN, and descriptor 3 is CTL_REPORT */
+#define CTL_EXEC_TRACED	4u	/* a panic from now on shows what every CPU was doing */
 
 struct ctl_exec {
 	uint32_t flags;

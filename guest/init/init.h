@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parts of PID 1: the port (framing), the files (PUT and GET), and the
- * children (EXEC).  main.c owns the loop and calls the rest.
+ * The parts of PID 1: the port (framing), the files (PUT and GET), the children
+ * (EXEC), and what it has the kernel say (MARK, WHERE).  main.c owns the loop and
+ * calls the rest.
  */
 #ifndef AGATE_INIT_H
 #define AGATE_INIT_H
@@ -14,17 +15,24 @@
 #include "ctl_proto.h"
 
 #define CHILDREN_MAX	16
+#define OUTPUTS_MAX	(3 * CHILDREN_MAX)
 
 /* port.c: the control port; one frame at a time, whole or not at all. */
 int port_open(void);
 int port_fd(void);
 /* True while the launcher has the other end open. */
 int port_connected(void);
+/* From now on every frame carries this. */
+void port_set_nonce(uint64_t nonce);
 /* Blocks until the frame is written; the launcher always reads. */
 void port_send(uint32_t type, uint32_t id, const void *data, size_t len);
 void port_ack(uint32_t id, int error);
 /* Reads what is there and calls @frame for every frame that is complete. */
 void port_receive(void (*frame)(const struct ctl_header *hdr, const uint8_t *data));
+
+/* where.c */
+void where_mark(const struct ctl_header *hdr, const uint8_t *data);
+void where_hung(const struct ctl_header *hdr, const uint8_t *data);
 
 /* files.c */
 void files_put(const struct ctl_header *hdr, const uint8_t *data);
@@ -41,7 +49,9 @@ void children_resize(const struct ctl_header *hdr, const uint8_t *data);
 void children_kill(const struct ctl_header *hdr, const uint8_t *data);
 /* Reaps everything that has ended, ours or an orphan. */
 void children_reap(void);
-/* Adds the pipes that want to be read to @fds; returns how many. */
+/* Calls @each with the process group of every child. */
+void children_each(void (*each)(pid_t group));
+/* Adds the pipes that want to be read to @fds, at most OUTPUTS_MAX; returns how many. */
 size_t children_poll(struct pollfd *fds);
 /* Forwards output from the pipes that children_poll() added. */
 void children_output(const struct pollfd *fds, size_t n);

@@ -84,6 +84,7 @@ static void setup(const struct ctl_header *hdr, const uint8_t *data)
 	struct ctl_setup req;
 	struct timespec now;
 
+	port_set_nonce(hdr->nonce);
 	if (hdr->len != sizeof(req)) {
 		port_ack(hdr->id, EINVAL);
 		return;
@@ -144,6 +145,12 @@ static void frame(const struct ctl_header *hdr, const uint8_t *data)
 	case CTL_POWEROFF:
 		power_off();
 		break;
+	case CTL_MARK:
+		where_mark(hdr, data);
+		break;
+	case CTL_WHERE:
+		where_hung(hdr, data);
+		break;
 	default:
 		fprintf(stderr, "init: unknown request %u\n", hdr->type);
 	}
@@ -181,7 +188,7 @@ static void wait_connected(int signals)
 
 static void serve(int signals)
 {
-	struct pollfd fds[2 + 2 * CHILDREN_MAX];
+	struct pollfd fds[2 + OUTPUTS_MAX];
 	size_t n;
 
 	for (;;) {

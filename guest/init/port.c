@@ -20,6 +20,7 @@
 #include "init.h"
 
 static int port = -1;
+static uint64_t nonce;
 static uint8_t inbox[sizeof(struct ctl_header) + CTL_PAYLOAD_MAX];
 static size_t inbox_len;
 
@@ -122,10 +123,17 @@ static void write_all(const void *data, size_t len)
 	}
 }
 
+void port_set_nonce(uint64_t value)
+{
+	nonce = value;
+}
+
 void port_send(uint32_t type, uint32_t id, const void *data, size_t len)
 {
 	static uint8_t frame[sizeof(struct ctl_header) + CTL_PAYLOAD_MAX];
-	struct ctl_header hdr = { .len = (uint32_t)len, .type = type, .id = id };
+	struct ctl_header hdr = {
+		.len = (uint32_t)len, .type = type, .id = id, .nonce = nonce,
+	};
 
 	/* One write for one frame: each costs an exit from the guest. */
 	memcpy(frame, &hdr, sizeof(hdr));

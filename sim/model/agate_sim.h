@@ -150,6 +150,40 @@ bool agate_sim_step(struct agate_sim *sim, unsigned int budget);
 /* Bus cycles that transitions begun from now on take; 0: default. */
 void agate_sim_set_latency(struct agate_sim *sim, enum agate_sim_latency which,
 			   uint32_t cycles);
+/* The same for the next transition of that kind alone; then as at the start. */
+void agate_sim_set_latency_once(struct agate_sim *sim, enum agate_sim_latency which,
+				uint32_t cycles);
+
+/* Registers that can be made to say something else: nothing depends on them. */
+enum agate_sim_identity {
+	AGATE_SIM_GPU_ID,
+	AGATE_SIM_L2_FEATURES,
+	AGATE_SIM_CORE_FEATURES,
+	AGATE_SIM_TILER_FEATURES,
+	AGATE_SIM_MEM_FEATURES,
+	AGATE_SIM_MMU_FEATURES,
+	AGATE_SIM_THREAD_FEATURES,
+	AGATE_SIM_THREAD_MAX_THREADS,
+	AGATE_SIM_THREAD_MAX_WORKGROUP_SIZE,
+	AGATE_SIM_THREAD_MAX_BARRIER_SIZE,
+	AGATE_SIM_IDENTITIES
+};
+
+/* What such a register reads from now on. */
+void agate_sim_set_identity(struct agate_sim *sim, enum agate_sim_identity which,
+			    uint32_t value);
+
+/*
+ * After each reset from now on, as soon as FAULT is unmasked, the GPU cannot
+ * reach memory on its own account, and says so with these; status 0: never.
+ */
+void agate_sim_set_fault(struct agate_sim *sim, uint32_t status, uint64_t address);
+
+/*
+ * Take back what the calls above have set since the GPU was created.  A
+ * reset that would never have ended does, in the time that one takes.
+ */
+void agate_sim_restore(struct agate_sim *sim);
 
 /* Failures that can be made on purpose. */
 enum agate_sim_injection_kind {

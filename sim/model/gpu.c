@@ -9,6 +9,31 @@
  */
 #include "model.h"
 
+/* An identity that the launcher made up stands before the GPU's own. */
+static bool gpu_made_up_read(const struct agate_sim *sim, uint32_t offset, uint32_t *value)
+{
+	static const uint32_t offsets[AGATE_SIM_IDENTITIES] = {
+		[AGATE_SIM_GPU_ID] = GPU_ID,
+		[AGATE_SIM_L2_FEATURES] = GPU_L2_FEATURES,
+		[AGATE_SIM_CORE_FEATURES] = GPU_CORE_FEATURES,
+		[AGATE_SIM_TILER_FEATURES] = GPU_TILER_FEATURES,
+		[AGATE_SIM_MEM_FEATURES] = GPU_MEM_FEATURES,
+		[AGATE_SIM_MMU_FEATURES] = GPU_MMU_FEATURES,
+		[AGATE_SIM_THREAD_FEATURES] = GPU_THREAD_FEATURES,
+		[AGATE_SIM_THREAD_MAX_THREADS] = GPU_THREAD_MAX_THREADS,
+		[AGATE_SIM_THREAD_MAX_WORKGROUP_SIZE] = GPU_THREAD_MAX_WORKGROUP_SIZE,
+		[AGATE_SIM_THREAD_MAX_BARRIER_SIZE] = GPU_THREAD_MAX_BARRIER_SIZE,
+	};
+	unsigned int i;
+
+	for (i = 0; i < AGATE_SIM_IDENTITIES; i++)
+		if (offsets[i] == offset && (sim->made_up.said & (1u << i))) {
+			*value = sim->made_up.identity[i];
+			return true;
+		}
+	return false;
+}
+
 uint64_t gpu_cycle_count(const struct agate_sim *sim)
 {
 	if (!sim->gpu.counting)
@@ -50,8 +75,17 @@ static void gpu_start_reset(struct agate_sim *sim, uint32_t command)
 	sim_event(sim, AGATE_EV_RESET, command, 0, 0, NULL);
 	gpu_lose_state(sim);
 	sim->gpu.reset_hard = hard;
-	sim->gpu.reset_due = sim_due(sim, sim->latency[hard ? AGATE_SIM_LATENCY_HARD_RESET :
-							      AGATE_SIM_LATENCY_RESET]);
+	sim->gpu.reset_due = sim_due(sim, hard ? AGATE_SIM_LATENCY_HARD_RESET :
+					       AGATE_SIM_LATENCY_RESET);
+}
+
+void gpu_unstick(struct agate_sim *sim)
+{
+	enum agate_sim_latency which = sim->gpu.reset_hard ? AGATE_SIM_LATENCY_HARD_RESET :
+							     AGATE_SIM_LATENCY_RESET;
+
+	if (sim->gpu.reset_due == TIME_NEVER)
+		sim->gpu.reset_due = sim_due(sim, which);
 }
 
 bool gpu_is_deaf(const struct gpu *gpu, uint32_t offset, uint32_t value)
@@ -89,7 +123,7 @@ static void gpu_start_clean(struct agate_sim *sim, uint32_t command)
 		sim_hint(sim, 2, "a cache command while another is in progress is ignored");
 		return;
 	}
-	sim->gpu.clean_due = sim_due(sim, sim->latency[AGATE_SIM_LATENCY_AS]);
+	sim->gpu.clean_due = sim_due(sim, AGATE_SIM_LATENCY_AS);
 	sim->gpu.clean_watched = false;
 	sim->gpu.clean_invalidate = command == GPU_CMD_CLEAN_INV_CACHES;
 	sim_event(sim, AGATE_EV_FLUSH, command, 0, 0, NULL);
@@ -219,11 +253,15 @@ static bool gpu_read_state(struct agate_sim *sim, uint32_t offset, uint32_t *val
 	case GPU_COHERENCY_ENABLE:
 		*value = gpu->coherency;
 		return true;
-	case GPU_CMD:
-	case GPU_PWR_KEY:
 	case GPU_FAULT_STATUS:
+		*value = gpu->fault_status;
+		return true;
 	case GPU_FAULT_ADDRESS_LO:
 	case GPU_FAULT_ADDRESS_HI:
+		*value = reg_half(gpu->fault_address, offset == GPU_FAULT_ADDRESS_HI);
+		return true;
+	case GPU_CMD:
+	case GPU_PWR_KEY:
 		*value = 0;
 		return true;
 	case GPU_PWR_OVERRIDE0:
@@ -242,8 +280,9 @@ static bool gpu_read_state(struct agate_sim *sim, uint32_t offset, uint32_t *val
 
 bool gpu_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 {
-	return identity_read(sim, offset, value) || power_read(sim, offset, value) ||
-	       perf_read(sim, offset, value) || gpu_read_state(sim, offset, value);
+	return gpu_made_up_read(sim, offset, value) || identity_read(sim, offset, value) ||
+	       power_read(sim, offset, value) || perf_read(sim, offset, value) ||
+	       gpu_read_state(sim, offset, value);
 }
 
 static void gpu_write_override(struct agate_sim *sim, unsigned int n, uint32_t value)
@@ -307,6 +346,18 @@ static bool gpu_write_state(struct agate_sim *sim, uint32_t offset, uint32_t val
 	return power_write(sim, offset, value) || perf_write(sim, offset, value);
 }
 
+/* The fault that the launcher asked for comes once a reset, to a driver that listens. */
+static void gpu_fault(struct agate_sim *sim)
+{
+	struct irq_block *irq = &sim->irq[AGATE_VECTOR_GPU];
+
+	if (!sim->made_up.fault_status || sim->gpu.fault_status || !(irq->mask & GPU_IRQ_FAULT))
+		return;
+	sim->gpu.fault_status = sim->made_up.fault_status;
+	sim->gpu.fault_address = sim->made_up.fault_address;
+	irq_raise(sim, irq, GPU_IRQ_FAULT);
+}
+
 bool gpu_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
 {
 	uint32_t ignored;
@@ -314,6 +365,7 @@ bool gpu_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
 	if (offset >= GPU_INT_RAWSTAT && offset <= GPU_INT_STAT) {
 		irq_write(sim, &sim->irq[AGATE_VECTOR_GPU], (offset - GPU_INT_RAWSTAT) / 4,
 			  value);
+		gpu_fault(sim);
 		return true;
 	}
 	if (gpu_write_state(sim, offset, value))

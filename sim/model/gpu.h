@@ -8,7 +8,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct agate_sim;
+#include "agate_sim.h"
+
+/* What the launcher makes the GPU say: no reset changes it. */
+struct gpu_made_up {
+	uint32_t said;			/* bit enum agate_sim_identity: not the GPU's own */
+	uint32_t identity[AGATE_SIM_IDENTITIES];
+	uint32_t fault_status;		/* 0: no fault */
+	uint64_t fault_address;
+};
 
 struct gpu {
 	uint64_t reset_due;		/* 0: no reset in progress */
@@ -26,6 +34,8 @@ struct gpu {
 	bool override_unlocked;
 	uint32_t override[2];		/* PWR_OVERRIDE0, 1 */
 	uint32_t config[4];		/* JM, SHADER, TILER, L2_MMU */
+	uint32_t fault_status;		/* of the fault since the reset, or 0 */
+	uint64_t fault_address;
 };
 
 void gpu_init(struct agate_sim *sim);
@@ -33,6 +43,9 @@ void gpu_init(struct agate_sim *sim);
 /* Registers 0x000 to 0xfff; false: no such register. */
 bool gpu_read(struct agate_sim *sim, uint32_t offset, uint32_t *value);
 bool gpu_write(struct agate_sim *sim, uint32_t offset, uint32_t value);
+
+/* End a reset that sticks as if it had begun now. */
+void gpu_unstick(struct agate_sim *sim);
 
 void gpu_run_due(struct agate_sim *sim);
 uint64_t gpu_jump(const struct agate_sim *sim);

@@ -36,7 +36,7 @@ static void irq_send(struct agate_sim *sim, struct irq_block *irq)
 	if (inject_strikes(sim, AGATE_SIM_INJECT_DROP_IRQ, irq->vector, &cycles))
 		return;
 	if (inject_strikes(sim, AGATE_SIM_INJECT_DELAY_IRQ, irq->vector, &cycles))
-		irq->delayed = sim_due(sim, cycles);
+		irq->delayed = sim->time + cycles;
 	else
 		irq_message(sim, irq);
 }

@@ -230,13 +230,13 @@ static void as_judge(struct agate_sim *sim, unsigned int n, uint32_t command)
 		as_judge_update(sim, n);
 }
 
-static uint32_t as_latency(struct agate_sim *sim)
+static uint64_t as_due(struct agate_sim *sim)
 {
 	uint32_t unused;
 
 	if (inject_strikes(sim, AGATE_SIM_INJECT_STICK_AS, 0, &unused))
-		return AGATE_SIM_LATENCY_STUCK;
-	return sim->latency[AGATE_SIM_LATENCY_AS];
+		return TIME_NEVER;
+	return sim_due(sim, AGATE_SIM_LATENCY_AS);
 }
 
 static void as_command(struct agate_sim *sim, unsigned int n, uint32_t command)
@@ -256,7 +256,7 @@ static void as_command(struct agate_sim *sim, unsigned int n, uint32_t command)
 	}
 	as_judge(sim, n, command);
 	as->command = command;
-	as->command_due = sim_due(sim, as_latency(sim));
+	as->command_due = as_due(sim);
 	as->command_watched = false;
 	as->command_setup = as->written;
 	as->command_lockaddr = as->lockaddr;

@@ -34,6 +34,9 @@ struct agate_sim {
 	uint64_t time;			/* bus cycles */
 	uint64_t unit;			/* units of work begun, to date what is cached */
 	uint32_t latency[AGATE_SIM_LATENCIES];
+	uint32_t initial_latency[AGATE_SIM_LATENCIES];
+	uint32_t latency_once;		/* bit enum agate_sim_latency: only the next one */
+	struct gpu_made_up made_up;
 	uint64_t counter[AGATE_CNT_COUNT];
 
 	uint8_t *vram;
@@ -74,8 +77,8 @@ void sim_hint(struct agate_sim *sim, unsigned int section, const char *text);
 /* Complete every transition whose time has come. */
 void sim_run_due(struct agate_sim *sim);
 
-/* When a transition that starts now and takes latency cycles is over. */
-uint64_t sim_due(const struct agate_sim *sim, uint32_t latency);
+/* When a transition of that kind that starts now is over. */
+uint64_t sim_due(struct agate_sim *sim, enum agate_sim_latency which);
 
 /* The halves of a 64-bit register. */
 static inline uint32_t reg_half(uint64_t reg, bool high)

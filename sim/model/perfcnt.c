@@ -252,7 +252,7 @@ void perf_sample(struct agate_sim *sim)
 	perf->requester.stall = (struct mmu_stall){ 0 };
 	perf->active = true;
 	perf->watched = false;
-	perf->due = sim_due(sim, sim->latency[AGATE_SIM_LATENCY_AS]);
+	perf->due = sim_due(sim, AGATE_SIM_LATENCY_AS);
 }
 
 /* Both of its pages, before anything is written; a dump is shorter than a page. */

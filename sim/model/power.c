@@ -46,7 +46,7 @@ static bool power_pending(const struct power *power)
 /* Start to change cores; whether on or off follows from their READY bit. */
 static void power_start(struct agate_sim *sim, struct power_domain *d, uint32_t cores)
 {
-	uint64_t due = sim_due(sim, sim->latency[AGATE_SIM_LATENCY_POWER]);
+	uint64_t due = sim_due(sim, AGATE_SIM_LATENCY_POWER);
 	unsigned int i;
 
 	if (!cores)

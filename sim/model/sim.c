@@ -4,6 +4,7 @@
  * each slot its turn.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "model.h"
 
@@ -38,6 +39,7 @@ struct agate_sim *agate_sim_create(const struct agate_sim_config *config,
 	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_HARD_RESET, config->hard_reset_latency);
 	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_AS, config->as_latency);
 	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_STOP, config->stop_latency);
+	memcpy(sim->initial_latency, sim->latency, sizeof(sim->latency));
 	gpu_init(sim);
 	soc_init(sim, !config->power_in_off);
 	power_init(sim);
@@ -73,6 +75,36 @@ void agate_sim_set_latency(struct agate_sim *sim, enum agate_sim_latency which,
 	};
 
 	sim->latency[which] = cycles ? cycles : defaults[which];
+	sim->latency_once &= ~(1u << which);
+}
+
+void agate_sim_set_latency_once(struct agate_sim *sim, enum agate_sim_latency which,
+				uint32_t cycles)
+{
+	agate_sim_set_latency(sim, which, cycles);
+	sim->latency_once |= 1u << which;
+}
+
+void agate_sim_set_identity(struct agate_sim *sim, enum agate_sim_identity which,
+			    uint32_t value)
+{
+	sim->made_up.said |= 1u << which;
+	sim->made_up.identity[which] = value;
+}
+
+void agate_sim_set_fault(struct agate_sim *sim, uint32_t status, uint64_t address)
+{
+	sim->made_up.fault_status = status;
+	sim->made_up.fault_address = address;
+}
+
+void agate_sim_restore(struct agate_sim *sim)
+{
+	memcpy(sim->latency, sim->initial_latency, sizeof(sim->latency));
+	sim->latency_once = 0;
+	sim->made_up = (struct gpu_made_up){ 0 };
+	agate_sim_inject_none(sim);
+	gpu_unstick(sim);
 }
 
 uint64_t agate_sim_time(const struct agate_sim *sim)
@@ -133,8 +165,14 @@ void agate_sim_hint(struct agate_sim *sim, unsigned int section, const char *tex
 	sim_hint(sim, section, text);
 }
 
-uint64_t sim_due(const struct agate_sim *sim, uint32_t latency)
+uint64_t sim_due(struct agate_sim *sim, enum agate_sim_latency which)
 {
+	uint32_t latency = sim->latency[which];
+
+	if (sim->latency_once & (1u << which)) {
+		sim->latency_once &= ~(1u << which);
+		sim->latency[which] = sim->initial_latency[which];
+	}
 	return latency == AGATE_SIM_LATENCY_STUCK ? TIME_NEVER : sim->time + latency;
 }
 

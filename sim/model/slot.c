@@ -148,7 +148,7 @@ static void slot_stop_due(struct agate_sim *sim, struct slot *slot)
 
 static void slot_stop(struct agate_sim *sim, struct slot *slot, bool hard)
 {
-	uint64_t due = sim_due(sim, sim->latency[AGATE_SIM_LATENCY_STOP]);
+	uint64_t due = sim_due(sim, AGATE_SIM_LATENCY_STOP);
 	uint64_t *when = hard ? &slot->hard_stop_due : &slot->soft_stop_due;
 
 	if (!slot->active)

@@ -75,8 +75,12 @@ static json_t *control_latency(const struct control *control, const json_t *requ
 		[AGATE_SIM_LATENCY_AS] = "as",
 		[AGATE_SIM_LATENCY_STOP] = "stop",
 	};
+	const json_t *once = json_object_get(request, "once");
 	uint32_t cycles[AGATE_SIM_LATENCIES];
 	unsigned int i;
+
+	if (once && (!json_is_integer(once) || json_integer_value(once) >> 1))
+		return control_error("once is 0 or 1");
 
 	for (i = 0; i < AGATE_SIM_LATENCIES; i++) {
 		const json_t *value = json_object_get(request, names[i]);
@@ -84,9 +88,66 @@ static json_t *control_latency(const struct control *control, const json_t *requ
 		if (value && !control_cycles(value, &cycles[i]))
 			return control_error("a latency is a number of bus cycles, or -1");
 	}
-	for (i = 0; i < AGATE_SIM_LATENCIES; i++)
-		if (json_object_get(request, names[i]))
+	for (i = 0; i < AGATE_SIM_LATENCIES; i++) {
+		if (!json_object_get(request, names[i]))
+			continue;
+		if (json_integer_value(once))
+			agate_sim_set_latency_once(control->sim, i, cycles[i]);
+		else
 			agate_sim_set_latency(control->sim, i, cycles[i]);
+	}
+	return json_pack("{s:b}", "ok", 1);
+}
+
+static bool control_u32(const json_t *value, uint32_t *number)
+{
+	json_int_t n = json_integer_value(value);
+
+	if (!json_is_integer(value) || n < 0 || n > UINT32_MAX)
+		return false;
+	*number = (uint32_t)n;
+	return true;
+}
+
+static json_t *control_identity(const struct control *control, const json_t *request)
+{
+	static const char *const names[AGATE_SIM_IDENTITIES] = {
+		[AGATE_SIM_GPU_ID] = "gpu_id",
+		[AGATE_SIM_L2_FEATURES] = "l2_features",
+		[AGATE_SIM_CORE_FEATURES] = "core_features",
+		[AGATE_SIM_TILER_FEATURES] = "tiler_features",
+		[AGATE_SIM_MEM_FEATURES] = "mem_features",
+		[AGATE_SIM_MMU_FEATURES] = "mmu_features",
+		[AGATE_SIM_THREAD_FEATURES] = "thread_features",
+		[AGATE_SIM_THREAD_MAX_THREADS] = "thread_max_threads",
+		[AGATE_SIM_THREAD_MAX_WORKGROUP_SIZE] = "thread_max_workgroup_size",
+		[AGATE_SIM_THREAD_MAX_BARRIER_SIZE] = "thread_max_barrier_size",
+	};
+	uint32_t said[AGATE_SIM_IDENTITIES];
+	unsigned int i;
+
+	for (i = 0; i < AGATE_SIM_IDENTITIES; i++) {
+		const json_t *value = json_object_get(request, names[i]);
+
+		if (value && !control_u32(value, &said[i]))
+			return control_error("a register is a number of 32 bits");
+	}
+	for (i = 0; i < AGATE_SIM_IDENTITIES; i++)
+		if (json_object_get(request, names[i]))
+			agate_sim_set_identity(control->sim, i, said[i]);
+	return json_pack("{s:b}", "ok", 1);
+}
+
+static json_t *control_fault(const struct control *control, const json_t *request)
+{
+	const json_t *address = json_object_get(request, "address");
+	uint32_t status;
+
+	if (!control_u32(json_object_get(request, "status"), &status))
+		return control_error("fault wants a status of 32 bits");
+	if (!json_is_integer(address) || json_integer_value(address) < 0)
+		return control_error("fault wants an address");
+	agate_sim_set_fault(control->sim, status, (uint64_t)json_integer_value(address));
 	return json_pack("{s:b}", "ok", 1);
 }
 
@@ -122,6 +183,14 @@ static json_t *control_answer(struct control *control, const json_t *request, bo
 		return control_latency(control, request);
 	if (!strcmp(cmd, "inject"))
 		return control_inject(control, request);
+	if (!strcmp(cmd, "identity"))
+		return control_identity(control, request);
+	if (!strcmp(cmd, "fault"))
+		return control_fault(control, request);
+	if (!strcmp(cmd, "restore")) {
+		agate_sim_restore(control->sim);
+		return json_pack("{s:b}", "ok", 1);
+	}
 	*quit = !strcmp(cmd, "quit");
 	if (*quit || !strcmp(cmd, "ping"))
 		return json_pack("{s:b, s:I}", "ok", 1,

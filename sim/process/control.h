@@ -6,12 +6,20 @@
  *   {"cmd": "ping"}
  *   {"cmd": "counters"}
  *   {"cmd": "mark", "text": "..."}		a line in the event log
- *   {"cmd": "latency", "power": n, "reset": n, "hard_reset": n, "as": n, "stop": n}
- *				bus cycles; each is optional, 0: default, -1: never ends;
+ *   {"cmd": "latency", "power": n, "reset": n, "hard_reset": n, "as": n, "stop": n,
+ *    "once": 1}		bus cycles; each is optional, 0: default, -1: never ends;
+ *				once 1: for the next transition of the kind alone;
  *				none is set when one makes no sense
  *   {"cmd": "inject", "spec": "drop-irq:3,stick-as:1"}
  *				failures to come, see inject_spec.h; none is set when one makes
  *				no sense
+ *   {"cmd": "identity", "gpu_id": n, "l2_features": n, "core_features": n,
+ *    "tiler_features": n, "mem_features": n, "mmu_features": n, "thread_features": n,
+ *    "thread_max_threads": n, "thread_max_workgroup_size": n, "thread_max_barrier_size": n}
+ *				what those registers read; likewise optional, 32 bits each
+ *   {"cmd": "fault", "status": n, "address": n}
+ *				a GPU fault after each reset, once it is unmasked; 0: none
+ *   {"cmd": "restore"}		takes back latencies, identity, fault and injections
  *   {"cmd": "quit"}
  *
  * Answers carry "ok": true, or "ok": false and "error".

@@ -23,6 +23,8 @@ static struct vm *like(const struct vm *vm, bool kvm, uint64_t timeout)
 	struct vm *guest;
 
 	cfg.sim = NULL;
+	cfg.gdb = NULL;
+	cfg.gdb_wait = false;
 	cfg.console = NULL;
 	cfg.progress = NULL;
 	cfg.timeout_ms = 0;

@@ -11,21 +11,22 @@
 #include "vm_priv.h"
 
 /* Only what a process can end with is believed. */
-static void take_exit(struct vm_ctl *ctl)
+static void take_exit(struct vm_request *req)
 {
-	ctl->error = 0;
-	if (ctl->exit.how == CTL_EXITED)
-		ctl->exit.value &= 0xff;
-	else if (ctl->exit.how == CTL_SIGNALED)
-		ctl->exit.value &= 0x7f;
+	req->error = 0;
+	if (req->exit.how == CTL_EXITED)
+		req->exit.value &= 0xff;
+	else if (req->exit.how == CTL_SIGNALED)
+		req->exit.value &= 0x7f;
 	else
-		ctl->error = ctl->exit.value ? (int)ctl->exit.value : EPROTO;
-	ctl->done = true;
+		req->error = req->exit.value ? (int)req->exit.value : EPROTO;
+	req->done = true;
 }
 
 static void take_frame(struct vm *vm, const struct ctl_header *hdr, const char *data)
 {
 	struct vm_ctl *ctl = &vm->ctl;
+	struct vm_request *req = &ctl->req;
 	uint32_t version;
 	int32_t error;
 
@@ -36,17 +37,19 @@ static void take_frame(struct vm *vm, const struct ctl_header *hdr, const char *
 		}
 		return;
 	}
-	if (hdr->id != ctl->id || ctl->done)
+	if (hdr->id != req->id)
+		req = &ctl->outer;
+	if (hdr->id != req->id || !req->id || req->done)
 		return;		/* late words of a request that was given up */
 	if (hdr->type == CTL_ACK && hdr->len == sizeof(error)) {
 		memcpy(&error, data, sizeof(error));
-		ctl->error = error;
-		ctl->done = true;
-	} else if (hdr->type == CTL_EXIT && hdr->len == sizeof(ctl->exit)) {
-		memcpy(&ctl->exit, data, sizeof(ctl->exit));
-		take_exit(ctl);
-	} else if (ctl->data) {
-		ctl->data(vm, hdr->type, data, hdr->len);
+		req->error = error;
+		req->done = true;
+	} else if (hdr->type == CTL_EXIT && hdr->len == sizeof(req->exit)) {
+		memcpy(&req->exit, data, sizeof(req->exit));
+		take_exit(req);
+	} else if (req->data) {
+		req->data(vm, hdr->type, data, hdr->len);
 	}
 }
 
@@ -66,10 +69,12 @@ bool vm_ctl_input(struct vm *vm)
 		return false;
 	while (in->len - used >= sizeof(hdr)) {
 		memcpy(&hdr, in->data + used, sizeof(hdr));
-		if (hdr.len > CTL_PAYLOAD_MAX) {
-			vm->ctl.broken = true;
+		if (hdr.nonce != vm->ctl.nonce)
+			vm->ctl.broken = "wrong nonce on the control channel: not PID 1's words";
+		else if (hdr.len > CTL_PAYLOAD_MAX)
+			vm->ctl.broken = "the guest broke the control protocol";
+		if (vm->ctl.broken)
 			return false;
-		}
 		if (in->len - used < sizeof(hdr) + hdr.len)
 			break;
 		take_frame(vm, &hdr, in->data + used + sizeof(hdr));
@@ -92,16 +97,18 @@ bool vm_ctl_output(struct vm *vm)
 	return true;
 }
 
-/* Queues one frame made of two pieces, for the request in flight. */
-enum vm_status vm_ctl_send(struct vm *vm, uint32_t type, const void *a, size_t alen,
-			   const void *b, size_t blen)
+/* Queues one frame made of two pieces, for that request. */
+enum vm_status vm_ctl_send_for(struct vm *vm, const struct vm_request *req, uint32_t type,
+			       const void *a, size_t alen, const void *b, size_t blen)
 {
 	struct ctl_header hdr = {
-		.len = (uint32_t)(alen + blen), .type = type, .id = vm->ctl.id,
+		.len = (uint32_t)(alen + blen), .type = type, .id = req->id,
+		.nonce = vm->ctl.nonce,
 	};
 
 	if (vm->ctl.fd < 0)
-		return vm_fail(vm, VM_HOST, "the control channel is closed");
+		return vm_fail(vm, VM_HOST, "%s", vm->ctl.broken ? vm->ctl.broken :
+			       "the control channel is closed");
 	if (alen + blen > CTL_PAYLOAD_MAX)
 		return vm_fail(vm, VM_HOST, "request too long");
 	if (!vm_buf_append(&vm->ctl.out, &hdr, sizeof(hdr)) ||
@@ -110,33 +117,48 @@ enum vm_status vm_ctl_send(struct vm *vm, uint32_t type, const void *a, size_t a
 	return VM_OK;
 }
 
+enum vm_status vm_ctl_send(struct vm *vm, uint32_t type, const void *a, size_t alen,
+			   const void *b, size_t blen)
+{
+	return vm_ctl_send_for(vm, &vm->ctl.req, type, a, alen, b, blen);
+}
+
 /* Begins a request: the frames that follow, in both directions, carry its id. */
 void vm_ctl_begin(struct vm *vm, void (*data)(struct vm *, uint32_t, const void *, size_t))
 {
-	vm->ctl.id++;
-	vm->ctl.done = false;
-	vm->ctl.error = 0;
-	vm->ctl.data = data;
+	vm->ctl.req = (struct vm_request){ .id = ++vm->ctl.last_id, .data = data };
+}
+
+/* Another request may begin while the one in flight goes on, and ends before it does. */
+void vm_ctl_aside(struct vm *vm)
+{
+	vm->ctl.outer = vm->ctl.req;
+}
+
+void vm_ctl_resume(struct vm *vm)
+{
+	vm->ctl.req = vm->ctl.outer;
+	vm->ctl.outer = (struct vm_request){ .id = 0 };
 }
 
 /*
  * Waits for the end of the request; PID 1's refusal becomes VM_REFUSED.  VM_TIMEOUT
- * when @until passes first.
+ * when ctl.req.until passes first.
  */
-enum vm_status vm_ctl_wait(struct vm *vm, uint64_t until)
+enum vm_status vm_ctl_wait(struct vm *vm)
 {
 	enum vm_status st = VM_OK;
 
-	while (st == VM_OK && !vm->ctl.done) {
+	while (st == VM_OK && !vm->ctl.req.done) {
 		if (vm->ctl.broken)
-			return vm_fail(vm, VM_HOST, "the guest broke the control protocol");
-		st = vm_pump(vm, until);
+			return vm_fail(vm, VM_HOST, "%s", vm->ctl.broken);
+		st = vm_pump(vm, vm->ctl.req.until);
 	}
 	/* The answer may have come together with the guest's end. */
-	if (vm->ctl.done && st != VM_INTERRUPTED)
+	if (vm->ctl.req.done && st != VM_INTERRUPTED)
 		st = VM_OK;
-	if (st == VM_OK && vm->ctl.error)
-		return vm_fail(vm, VM_REFUSED, "%s", strerror(vm->ctl.error));
+	if (st == VM_OK && vm->ctl.req.error)
+		return vm_fail(vm, VM_REFUSED, "%s", strerror(vm->ctl.req.error));
 	return st;
 }
 
@@ -147,7 +169,7 @@ enum vm_status vm_ctl_request(struct vm *vm, uint32_t type, const void *data, si
 
 	vm_ctl_begin(vm, NULL);
 	st = vm_ctl_send(vm, type, data, len, NULL, 0);
-	return st == VM_OK ? vm_ctl_wait(vm, 0) : st;
+	return st == VM_OK ? vm_ctl_wait(vm) : st;
 }
 
 enum vm_status vm_ctl_ready(struct vm *vm)

@@ -16,10 +16,27 @@ enum slot {
 };
 
 /* Keeps the tail of what the guest's kernel says, and passes it on. */
+void vm_console_append(struct vm *vm, const char *text, size_t len)
+{
+	size_t over;
+
+	vm->console_total += len;
+	if (vm->cfg.console)
+		vm->cfg.console(vm->cfg.arg, text, len);
+	if (vm->console_len + len > VM_CONSOLE_KEEP) {
+		over = vm->console_len + len - VM_CONSOLE_KEEP;
+		vm->console_len -= over;
+		vm->mark_from -= vm->mark_from < over ? vm->mark_from : over;
+		memmove(vm->console, vm->console + over, vm->console_len);
+	}
+	memcpy(vm->console + vm->console_len, text, len);
+	vm->console_len += len;
+	vm->console[vm->console_len] = '\0';
+}
+
 static bool console_input(struct vm *vm)
 {
 	char chunk[4096];
-	size_t len, over;
 	ssize_t n;
 
 	n = read(vm->console_fd, chunk, sizeof(chunk));
@@ -27,17 +44,7 @@ static bool console_input(struct vm *vm)
 		return errno == EAGAIN || errno == EINTR;
 	if (n == 0)
 		return false;
-	len = (size_t)n;
-	if (vm->cfg.console)
-		vm->cfg.console(vm->cfg.arg, chunk, len);
-	if (vm->console_len + len > VM_CONSOLE_KEEP) {
-		over = vm->console_len + len - VM_CONSOLE_KEEP;
-		vm->console_len -= over;
-		memmove(vm->console, vm->console + over, vm->console_len);
-	}
-	memcpy(vm->console + vm->console_len, chunk, len);
-	vm->console_len += len;
-	vm->console[vm->console_len] = '\0';
+	vm_console_append(vm, chunk, (size_t)n);
 	return true;
 }
 

@@ -52,8 +52,8 @@ static enum vm_status converse(struct vm *vm)
 	struct ctl_winsize size = window(), now;
 	enum vm_status st = VM_OK;
 
-	while (st == VM_OK && !vm->ctl.done) {
-		st = vm_pump(vm, 0);
+	while (st == VM_OK && !vm->ctl.req.done) {
+		st = vm->ctl.broken ? vm_fail(vm, VM_HOST, "%s", vm->ctl.broken) : vm_pump(vm, 0);
 		if (st == VM_OK && vm->input_ready)
 			st = forward_input(vm);
 		/* SIGWINCH interrupts the wait; a look is cheap at any other time. */
@@ -93,12 +93,12 @@ enum vm_status vm_shell(struct vm *vm, const char *const *argv, int *value)
 	vm->input_ready = false;
 	st = converse(vm);
 	vm->input_fd = -1;
-	vm->ctl.data = NULL;
+	vm->ctl.req.data = NULL;
 	if (tty)
 		tcsetattr(STDIN_FILENO, TCSADRAIN, &saved);
 	sigaction(SIGWINCH, &old_winch, NULL);
-	if (st == VM_OK && vm->ctl.error)
-		return vm_fail(vm, VM_REFUSED, "%s: %s", argv[0], strerror(vm->ctl.error));
-	*value = (int)vm->ctl.exit.value + (vm->ctl.exit.how == CTL_SIGNALED ? 128 : 0);
+	if (st == VM_OK && vm->ctl.req.error)
+		return vm_fail(vm, VM_REFUSED, "%s: %s", argv[0], strerror(vm->ctl.req.error));
+	*value = (int)vm->ctl.req.exit.value + (vm->ctl.req.exit.how == CTL_SIGNALED ? 128 : 0);
 	return st;
 }

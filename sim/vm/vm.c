@@ -36,7 +36,7 @@ struct vm *vm_new(const struct vm_config *config)
 	vm->sim_ready = vm->sim_control = -1;
 	vm->qmp.fd = vm->qmp.qemu_fd = -1;
 	vm->ctl.fd = vm->ctl.qemu_fd = -1;
-	vm->console_fd = vm->console_qemu_fd = -1;
+	vm->console_fd = vm->console_qemu_fd = vm->gdb_fd = -1;
 	vm->get_fd = vm->input_fd = -1;
 	return vm;
 }
@@ -51,6 +51,7 @@ void vm_stop(struct vm *vm)
 	vm_memory_fini(vm);
 	vm_close(&vm->ivshmem_fd);
 	vm_close(&vm->ivshmem_qemu_fd);
+	vm_gdb_close(vm);
 	vm_close(&vm->qemu_stderr);
 	vm_close(&vm->sim_ready);
 	vm_close(&vm->sim_control);
@@ -159,8 +160,10 @@ static enum vm_status restore(struct vm *vm, int file)
 		st = vm_sim_wait_ready(vm);
 	if (st == VM_OK && vm->cfg.sim)
 		st = plug_gpu(vm);
-	if (st == VM_OK)
+	if (st == VM_OK && !vm->cfg.gdb_wait)
 		st = vm_qmp_command(vm, "cont", NULL);
+	else if (st == VM_OK)
+		vm_progress(vm, "waiting for a debugger to let the guest go");
 	vm->times.restored = vm_now() - vm->started;
 	return st;
 }
@@ -175,6 +178,8 @@ static enum vm_status cold_boot(struct vm *vm)
 		st = vm_qemu_start(vm, false, vm->cfg.sim);
 	if (st == VM_OK)
 		st = vm_qmp_greet(vm);
+	if (st == VM_OK && vm->cfg.gdb_wait)
+		vm_progress(vm, "waiting for a debugger to let the guest go");
 	if (st == VM_OK)
 		st = vm_ctl_ready(vm);
 	vm->times.restored = vm_now() - vm->started;
@@ -214,11 +219,11 @@ static enum vm_status start(struct vm *vm, int *file)
 		st = vm_sim_start(vm);
 	if (st == VM_OK)
 		st = vm->cfg.cold ? cold_boot(vm) : restore(vm, *file);
+	if (st == VM_OK)
+		st = vm_setup(vm);
 	if (st == VM_OK && vm->cfg.sim)
 		st = vm_ctl_request(vm, CTL_RESCAN, NULL, 0);
 	vm->times.plugged = vm_now() - vm->started;
-	if (st == VM_OK)
-		st = vm_setup(vm);
 	vm->times.ready = vm_now() - vm->started;
 	return st;
 }

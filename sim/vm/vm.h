@@ -23,7 +23,8 @@ struct vm;
 /**
  * enum vm_status - how a call ended
  * @VM_OK:		as it should
- * @VM_HOST:		something is wrong on this side: a file, QEMU, memory
+ * @VM_HOST:		something is wrong on this side: a file, QEMU, memory; or what came
+ *			over the control channel is not PID 1's
  * @VM_REFUSED:		PID 1 could not do it (no such program, file, ...)
  * @VM_CRASHED:		the guest's kernel panicked or reset; the console has the reason
  * @VM_TIMEOUT:		the deadline passed; the guest is still running
@@ -65,6 +66,8 @@ enum vm_accel {
  * @cold:		boot with the GPU plugged in from the start, use no snapshot
  * @timeout_ms:		deadline of the whole run from vm_start(), 0: none
  * @interrupt_fd:	readable when the run has to end, or -1
+ * @gdb:		path of a unix socket on which QEMU serves a debugger, or NULL
+ * @gdb_wait:		the guest stands still until a debugger lets it go
  * @console:		gets what the guest's kernel prints, or NULL
  * @progress:		told about what takes long (a boot for a snapshot), or NULL
  * @arg:		first argument of @console and @progress
@@ -82,6 +85,8 @@ struct vm_config {
 	bool cold;
 	unsigned int timeout_ms;
 	int interrupt_fd;
+	const char *gdb;
+	bool gdb_wait;
 	void (*console)(void *arg, const char *text, size_t len);
 	void (*progress)(void *arg, const char *what);
 	void *arg;
@@ -136,32 +141,80 @@ enum vm_status vm_put_bytes(struct vm *vm, const void *data, size_t len,
 /** vm_get() - write a file of the guest to @fd, at most @max bytes (more: VM_REFUSED) */
 enum vm_status vm_get(struct vm *vm, const char *guest_path, int fd, uint64_t max);
 
-enum vm_stream { VM_STDOUT, VM_STDERR };
+enum vm_stream { VM_STDOUT, VM_STDERR, VM_REPORT };
 
 /**
  * struct vm_exec - a program to run in the guest
  * @argv:	program and arguments, NULL-terminated
+ * @report:	its standard input takes what vm_input() sends, and its descriptor
+ *		3 is VM_REPORT; without this, input is empty and 3 is closed
  * @output:	called with what it writes, or NULL
  * @output_arg:	first argument of @output
+ * @output_max:	kill its process group when it wrote more bytes than this, 0: never
  * @timeout_ms:	kill its process group after this long, 0: never
+ * @grace_ms:	how long it may take to die then, 0: 10 s
+ * @ask_where:	vm_where_hung() before it is killed because of @timeout_ms, and
+ *		a panic of the kernel shows what every CPU was doing
  * @signaled:	out: ended by a signal
  * @value:	out: that signal, or the exit status
  * @timed_out:	out: it was killed because of @timeout_ms
+ * @flooded:	out: it was killed because of @output_max; @output got that much
  *
- * @output may call vm_kill_sim().
+ * @output may call vm_input(), vm_close_input() and vm_kill_sim().
  */
 struct vm_exec {
 	const char *const *argv;
+	bool report;
 	void (*output)(void *arg, enum vm_stream stream, const char *data, size_t len);
 	void *output_arg;
+	uint64_t output_max;
 	unsigned int timeout_ms;
+	unsigned int grace_ms;
+	bool ask_where;
 	bool signaled;
 	int value;
 	bool timed_out;
+	bool flooded;
 };
 
-/** vm_exec() - run a program and wait for its end; VM_OK whatever its exit status */
+/**
+ * vm_exec() - run a program and wait for its end
+ *
+ * VM_OK whatever its exit status.  VM_TIMEOUT with @timed_out or @flooded set when
+ * it was killed and did not die (it hangs in the kernel): the guest is of no
+ * more use.  VM_CRASHED with @timed_out set when @ask_where had to end the guest
+ * to get its answer.
+ */
 enum vm_status vm_exec(struct vm *vm, struct vm_exec *exec);
+
+/**
+ * vm_input() - send bytes to the standard input of the program that vm_exec() runs
+ *
+ * Not more than 60 KiB that it has not read yet: beyond that its input ends.
+ */
+enum vm_status vm_input(struct vm *vm, const void *data, size_t len);
+
+/** vm_close_input() - end that input */
+enum vm_status vm_close_input(struct vm *vm);
+
+/**
+ * vm_mark() - have @text written to the kernel's log, and wait until the console has it
+ * @text:	one line of at most 200 bytes
+ *
+ * All that the kernel said before has then been passed to vm_config.console.
+ * Only a @text that nobody in the guest can know before proves that.
+ */
+enum vm_status vm_mark(struct vm *vm, const char *text, unsigned int timeout_ms);
+
+/**
+ * vm_where_hung() - make a guest that hangs say on its console where
+ *
+ * Asks PID 1, which makes the kernel print what every CPU does and which tasks
+ * are blocked (VM_OK; the guest goes on).  When it does not answer, an NMI
+ * makes the kernel panic with a backtrace (VM_CRASHED).  When the
+ * kernel does not either, the CPUs' registers are printed (VM_TIMEOUT).
+ */
+enum vm_status vm_where_hung(struct vm *vm);
 
 /**
  * vm_shell() - run a program on a terminal of its own, joined to ours

@@ -15,12 +15,15 @@
 /*
  * Everything a snapshot depends on besides the files and the RAM size.  Interrupt
  * routing by ACPI is left out because nothing here has a wired interrupt, and
- * the debug kernel takes half a minute to interpret it.
+ * the debug kernel takes half a minute to interpret it.  An NMI, which only we
+ * send, makes the kernel panic.  Programs are always mapped at the same addresses:
+ * QEMU translates code for the address it runs at, and so does that only once.
  */
 #define VM_QEMU		"qemu-system-x86_64"
 #define VM_MACHINE	"pc,memory-backend=ram,usb=off,vmport=off"
 #define VM_CPU		"qemu64,+smep,+smap,+rdrand"
-#define VM_CMDLINE	"console=ttyS0 loglevel=7 tsc=reliable acpi=noirq"
+#define VM_CMDLINE	"console=ttyS0 loglevel=7 tsc=reliable acpi=noirq unknown_nmi_panic " \
+			"norandmaps"
 
 #define VM_VECTORS	4	/* MSI-X vectors of the GPU: GPU, JOB, MMU, DISPLAY */
 #define VM_PEER_SIM	0
@@ -53,19 +56,28 @@ struct vm_qmp {
 	char migration[32];	/* last MIGRATION event's status */
 };
 
-/* One request on the control channel is in flight at a time. */
+/* Something asked of PID 1, and what has come of it. */
+struct vm_request {
+	uint32_t id;		/* 0: none */
+	uint64_t until;		/* deadline, 0: none */
+	bool done;		/* ACK or EXIT has come */
+	int error;		/* ACK's errno, or EXIT's when it did not start */
+	struct ctl_exit exit;
+	void (*data)(struct vm *vm, uint32_t type, const void *data, size_t len);
+};
+
+/* One request is in flight at a time, and one more that is asked while it runs. */
 struct vm_ctl {
 	int fd;
 	int qemu_fd;
 	struct vm_buf in;
 	struct vm_buf out;
-	uint32_t id;		/* of the request in flight */
+	uint64_t nonce;		/* what every frame has to carry; 0 before SETUP */
+	uint32_t last_id;
+	struct vm_request req;
+	struct vm_request outer;	/* what goes on while @req is an aside */
 	bool ready;
-	bool broken;		/* what came was not frames */
-	bool done;		/* ACK or EXIT has come */
-	int error;		/* ACK's errno, or EXIT's when it did not start */
-	struct ctl_exit exit;
-	void (*data)(struct vm *vm, uint32_t type, const void *data, size_t len);
+	const char *broken;	/* why nothing more is believed, or NULL */
 };
 
 struct vm {
@@ -95,13 +107,17 @@ struct vm {
 	struct vm_qmp qmp;
 	struct vm_ctl ctl;
 
+	int gdb_fd;		/* listens; QEMU has it too */
 	int console_fd;
 	int console_qemu_fd;
 	char console[VM_CONSOLE_KEEP + 1];
 	size_t console_len;
+	uint64_t console_total;	/* all that was ever printed */
+	size_t mark_from;	/* vm_mark() looks for it in @console from here on */
 
 	/* vm_exec(), vm_get() and vm_shell(), while they run */
 	struct vm_exec *exec;
+	uint64_t exec_bytes;	/* that it has written */
 	int get_fd;
 	uint64_t get_left;
 	int get_error;
@@ -137,6 +153,7 @@ enum vm_status vm_ivshmem_serve(struct vm *vm);
 
 /* qemu.c */
 enum vm_status vm_qemu_start(struct vm *vm, bool incoming, bool gpu);
+void vm_gdb_close(struct vm *vm);
 enum vm_status vm_qemu_gone(struct vm *vm);
 
 /* qmp.c */
@@ -149,14 +166,19 @@ bool vm_qmp_input(struct vm *vm);
 enum vm_status vm_ctl_ready(struct vm *vm);
 enum vm_status vm_ctl_send(struct vm *vm, uint32_t type, const void *a, size_t alen,
 			   const void *b, size_t blen);
+enum vm_status vm_ctl_send_for(struct vm *vm, const struct vm_request *req, uint32_t type,
+			       const void *a, size_t alen, const void *b, size_t blen);
 void vm_ctl_begin(struct vm *vm, void (*data)(struct vm *, uint32_t, const void *, size_t));
-enum vm_status vm_ctl_wait(struct vm *vm, uint64_t until);
+void vm_ctl_aside(struct vm *vm);
+void vm_ctl_resume(struct vm *vm);
+enum vm_status vm_ctl_wait(struct vm *vm);
 enum vm_status vm_ctl_request(struct vm *vm, uint32_t type, const void *data, size_t len);
 bool vm_ctl_input(struct vm *vm);
 bool vm_ctl_output(struct vm *vm);
 
 /* loop.c */
 enum vm_status vm_pump(struct vm *vm, uint64_t until);
+void vm_console_append(struct vm *vm, const char *text, size_t len);
 void vm_drain_console(struct vm *vm);
 
 /* sim.c */
@@ -168,6 +190,8 @@ void vm_sim_stop(struct vm *vm);
 
 /* request.c */
 enum vm_status vm_setup(struct vm *vm);
+
+/* exec.c */
 enum vm_status vm_send_exec(struct vm *vm, const struct ctl_exec *req, const char *const *argv);
 
 /* snapshot.c */

@@ -18,6 +18,9 @@
 #define INT_MASK	0x8
 #define INT_STAT	0xc
 
+/* What of GPU_INT we listen to: all else is polled for. */
+#define GPU_FAULTS	(GPU_IRQ_FAULT | GPU_IRQ_MULTIPLE_FAULT)
+
 static const struct {
 	const char *name;
 	u32 base;
@@ -34,13 +37,22 @@ static const struct {
  */
 static void irq_write_mask(struct agate_irq *irq)
 {
-	bool open = irq->serve && !irq->suspended && !irq->serving;
-
 	lockdep_assert_held(&irq->lock);
-	if (irq->base)
-		gpu_write(irq->adev, irq->base + INT_MASK, open ? irq->mask : 0);
+#if LAB01 >= 5
+	if (irq->serve && !irq->suspended && !irq->serving)
+		gpu_write(irq->adev, irq->base + INT_MASK, irq->mask);
+	else if (irq->base)
+		gpu_write(irq->adev, irq->base + INT_MASK, 0);
+#else
+	/*
+	 * STEP 5: open irq->mask in the block's MASK register if somebody serves the
+	 * vector, and neither a suspend nor a running thread keeps it closed; else 0.
+	 * The display's vector has no registers yet: its base is 0.
+	 */
+#endif
 }
 
+#if LAB01 >= 5
 /*
  * The message says "look", no more: messages merge, arrive late or for nothing,
  * and the GPU's end kicks every vector to make us notice it.
@@ -77,6 +89,22 @@ static irqreturn_t agate_irq_thread(int number, void *data)
 	spin_unlock_irq(&irq->lock);
 	return IRQ_HANDLED;
 }
+#else
+/*
+ * STEP 5: the hard handler looks whether the line is up (STAT), and if so closes the
+ * mask until the thread, which it wakes, has called serve().  A message for nothing
+ * is IRQ_NONE.  Nobody may serve yet, or any more, and the GPU may be gone.
+ */
+static irqreturn_t __maybe_unused agate_irq_hard(int number, void *data)
+{
+	return IRQ_NONE;
+}
+
+static irqreturn_t __maybe_unused agate_irq_thread(int number, void *data)
+{
+	return IRQ_NONE;
+}
+#endif
 
 void agate_irq_set_mask(struct agate_device *adev, unsigned int vector, u32 mask)
 {
@@ -89,6 +117,7 @@ void agate_irq_set_mask(struct agate_device *adev, unsigned int vector, u32 mask
 	spin_unlock_irqrestore(&irq->lock, flags);
 }
 
+#if LAB01 >= 5
 void agate_irq_enable(struct agate_device *adev, unsigned int vector, u32 mask,
 		      void (*serve)(struct agate_device *adev))
 {
@@ -127,6 +156,25 @@ void agate_irq_resume(struct agate_device *adev, unsigned int vector)
 	irq_write_mask(irq);
 	spin_unlock_irq(&irq->lock);
 }
+#else
+/*
+ * STEP 5: each changes what irq_write_mask() looks at, with irq->lock held, and calls
+ * it.  agate_irq_suspend() then waits for a handler that runs on another CPU, and so
+ * does agate_irq_enable() when serve is NULL, before it forgets the old one.
+ */
+void agate_irq_enable(struct agate_device *adev, unsigned int vector, u32 mask,
+		      void (*serve)(struct agate_device *adev))
+{
+}
+
+void agate_irq_suspend(struct agate_device *adev, unsigned int vector)
+{
+}
+
+void agate_irq_resume(struct agate_device *adev, unsigned int vector)
+{
+}
+#endif
 
 static void irqs_init(struct agate_device *adev)
 {
@@ -139,22 +187,15 @@ static void irqs_init(struct agate_device *adev)
 	}
 }
 
-/* A reset closes every mask: open again those that should be. */
-static void irqs_rewrite_masks(struct agate_device *adev)
-{
-	unsigned int i;
-
-	for (i = 0; i < AGATE_NUM_VECTORS; i++) {
-		spin_lock_irq(&adev->irq[i].lock);
-		irq_write_mask(&adev->irq[i]);
-		spin_unlock_irq(&adev->irq[i].lock);
-	}
-}
-
-/* The GPU could not reach memory on its own account: it says where, we say so. */
+/*
+ * The GPU could not reach memory on its own account: it says where, we say so.  The
+ * mask is closed meanwhile, so STAT is 0; and the other bits of RAWSTAT belong to
+ * those who poll for them.
+ */
 static void serve_gpu(struct agate_device *adev)
 {
-	u32 stat = gpu_read(adev, GPU_INT_STAT);
+#if LAB01 >= 5
+	u32 faults = gpu_read(adev, GPU_INT_RAWSTAT) & GPU_FAULTS;
 	u32 status = gpu_read(adev, GPU_FAULT_STATUS);
 	u64 address = gpu_read64(adev, GPU_FAULT_ADDRESS_LO);
 
@@ -162,9 +203,16 @@ static void serve_gpu(struct agate_device *adev)
 		return;
 	dev_warn_ratelimited(&adev->pdev->dev, "GPU fault, status %#x, address %#llx\n",
 			     status, address);
-	gpu_write(adev, GPU_INT_CLEAR, stat);
+	gpu_write(adev, GPU_INT_CLEAR, faults);
+#else
+	/*
+	 * STEP 5: tell status and address in the log, at a bounded rate, and clear those
+	 * of GPU_FAULTS that were seen.  Meanwhile the mask is closed: what is STAT?
+	 */
+#endif
 }
 
+#if LAB01 >= 4
 static void irqs_free(struct agate_device *adev, unsigned int count)
 {
 	while (count--) {
@@ -200,6 +248,34 @@ static int irqs_request(struct agate_device *adev)
 	}
 	return 0;
 }
+#else
+/*
+ * STEP 4: take exactly four MSI-X vectors, and request each with agate_irq_hard(),
+ * agate_irq_thread(), its name, and its struct agate_irq.  A failure frees what was
+ * taken before it.  irqs_free() frees the first @count handlers, then the vectors.
+ */
+static void __maybe_unused irqs_free(struct agate_device *adev, unsigned int count)
+{
+}
+
+static int irqs_request(struct agate_device *adev)
+{
+	return 0;
+}
+#endif
+
+#if LAB01 >= 2
+/* A reset closes every mask: open again those that should be. */
+static void irqs_rewrite_masks(struct agate_device *adev)
+{
+	unsigned int i;
+
+	for (i = 0; i < AGATE_NUM_VECTORS; i++) {
+		spin_lock_irq(&adev->irq[i].lock);
+		irq_write_mask(&adev->irq[i]);
+		spin_unlock_irq(&adev->irq[i].lock);
+	}
+}
 
 static int gpu_reset(struct agate_device *adev, u32 command)
 {
@@ -223,9 +299,21 @@ int agate_gpu_soft_reset(struct agate_device *adev)
 	irqs_rewrite_masks(adev);
 	return 0;
 }
+#else
+/*
+ * STEP 2: forget an old RESET_COMPLETED, command a soft reset, and wait for the new
+ * one with gpu_poll().  If that times out, a hard one.  The reset has closed every
+ * mask, so irq_write_mask() each of them again, with its lock held.
+ */
+int agate_gpu_soft_reset(struct agate_device *adev)
+{
+	return -EOPNOTSUPP;
+}
+#endif
 
 static int read_identity(struct agate_device *adev)
 {
+#if LAB01 >= 3
 	struct agate_identity *id = &adev->id;
 	unsigned int i;
 
@@ -249,11 +337,19 @@ static int read_identity(struct agate_device *adev)
 	id->l2_present = gpu_read64(adev, GPU_L2_PRESENT_LO);
 
 	return agate_bus_lost(adev) ? -ENODEV : 0;
+#else
+	/*
+	 * STEP 3: fill in adev->id from the registers of the same names.  A GPU that went
+	 * meanwhile has read as all ones: -ENODEV.
+	 */
+	return -EOPNOTSUPP;
+#endif
 }
 
 /* The GPU masters the bus: it may reach all the memory it can address. */
 static int enable_function(struct agate_device *adev)
 {
+#if LAB01 >= 1
 	struct pci_dev *pdev = adev->pdev;
 	int ret;
 
@@ -275,13 +371,25 @@ err_release:
 err_disable:
 	pci_disable_device(pdev);
 	return ret;
+#else
+	/*
+	 * STEP 1: enable the function, take its regions, set both DMA masks to what the
+	 * GPU can address and the longest segment to UINT_MAX, then let it master the
+	 * bus.  A failure undoes what was done before it and is returned as it is.
+	 */
+	return -EOPNOTSUPP;
+#endif
 }
 
 static void disable_function(struct agate_device *adev)
 {
+#if LAB01 >= 1
 	pci_clear_master(adev->pdev);
 	pci_release_regions(adev->pdev);
 	pci_disable_device(adev->pdev);
+#else
+	/* STEP 1: the way back, in the reverse order. */
+#endif
 }
 
 int agate_pci_init(struct agate_device *adev)
@@ -304,8 +412,7 @@ int agate_pci_init(struct agate_device *adev)
 	ret = irqs_request(adev);
 	if (ret)
 		goto err_detach;
-	agate_irq_enable(adev, AGATE_VECTOR_GPU, GPU_IRQ_FAULT | GPU_IRQ_MULTIPLE_FAULT,
-			 serve_gpu);
+	agate_irq_enable(adev, AGATE_VECTOR_GPU, GPU_FAULTS, serve_gpu);
 	return 0;
 
 err_detach:
@@ -318,10 +425,17 @@ err_disable:
 /* The reset stops the GPU's accesses to memory before mastering is taken away. */
 void agate_pci_fini(struct agate_device *adev)
 {
+#if LAB01 >= 3
 	agate_irq_enable(adev, AGATE_VECTOR_GPU, 0, NULL);
 	irqs_free(adev, AGATE_NUM_VECTORS);
 	if (!agate_bus_lost(adev) && agate_gpu_soft_reset(adev))
 		dev_warn(&adev->pdev->dev, "the GPU could not be reset on leaving\n");
 	agate_bus_detach(adev);
 	disable_function(adev);
+#else
+	/*
+	 * STEP 3: undo agate_pci_init(), last thing first.  The GPU is reset on the way,
+	 * while it can still be reached; if it is gone, all the rest is done the same.
+	 */
+#endif
 }

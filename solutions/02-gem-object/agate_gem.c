@@ -25,6 +25,7 @@
  */
 static void gem_free(struct drm_gem_object *obj)
 {
+#if LAB02 >= 4
 	struct agate_device *adev = to_agate_device(obj->dev);
 	struct agate_bo *bo = to_agate_bo(obj);
 
@@ -41,10 +42,17 @@ static void gem_free(struct drm_gem_object *obj)
 	mutex_destroy(&bo->mappings_lock);
 	kfree(bo);
 	agate_stat_dec(&adev->stats, AGATE_STAT_BOS);
+#else
+	/*
+	 * STEP 4: undo all that agate_gem_create() did, in the reverse order.  The purge
+	 * list forgets the BO first; its pages go while it is still listed in gem.bos.
+	 */
+#endif
 }
 
 static int gem_open(struct drm_gem_object *obj, struct drm_file *file)
 {
+#if LAB02 >= 2
 	struct agate_file *afile = to_agate_file(file);
 	int ret;
 
@@ -52,14 +60,25 @@ static int gem_open(struct drm_gem_object *obj, struct drm_file *file)
 	if (!ret)
 		agate_stat_inc(&afile->adev->stats, AGATE_STAT_HANDLES);
 	return ret;
+#else
+	/*
+	 * STEP 2: a file is about to get a handle: reserve GPU addresses for the BO in
+	 * the file's address space.  Only a handle that comes to be is counted.
+	 */
+	return -EOPNOTSUPP;
+#endif
 }
 
 static void gem_close(struct drm_gem_object *obj, struct drm_file *file)
 {
+#if LAB02 >= 2
 	struct agate_file *afile = to_agate_file(file);
 
 	agate_vm_close_bo(afile->vm, to_agate_bo(obj));
 	agate_stat_dec(&afile->adev->stats, AGATE_STAT_HANDLES);
+#else
+	/* STEP 2: the file gives a handle back: undo gem_open().  The BO may live on. */
+#endif
 }
 
 static int gem_vmap(struct drm_gem_object *obj, struct iosys_map *map)
@@ -84,9 +103,14 @@ static const struct drm_gem_object_funcs agate_gem_funcs = {
 
 int agate_gem_topic_init(struct agate_device *adev)
 {
+#if LAB02 >= 1
 	mutex_init(&adev->gem.lock);
 	INIT_LIST_HEAD(&adev->gem.bos);
 	return 0;
+#else
+	/* STEP 1: a device begins with an empty list of BOs, and the lock for it. */
+	return -EOPNOTSUPP;
+#endif
 }
 
 /* Open files may still have BOs; those go when they do. */
@@ -94,6 +118,7 @@ void agate_gem_topic_fini(struct agate_device *adev)
 {
 }
 
+#if LAB02 >= 1
 static bool create_args_valid(u64 size, u32 flags)
 {
 	if (!size || size > AGATE_BO_MAX_SIZE || (flags & ~BO_FLAGS))
@@ -139,6 +164,17 @@ struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags
 	agate_stat_inc(&adev->stats, AGATE_STAT_BOS);
 	return bo;
 }
+#else
+/*
+ * STEP 1: refuse what the contract refuses, round the size up to pages, make the
+ * GEM object, and set up every field of struct agate_bo before others can find it
+ * in gem.bos.  A failure frees all that was made so far, and is -ENOMEM.
+ */
+struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags)
+{
+	return ERR_PTR(-EOPNOTSUPP);
+}
+#endif
 
 /*
  * Our own reference is kept to the end: once the handle is published another
@@ -148,14 +184,17 @@ struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags
 int agate_gem_create_ioctl(struct drm_device *dev, void *data, struct drm_file *file)
 {
 	struct drm_agate_create_bo *args = data;
-	struct agate_mapping *mapping;
 	struct agate_bo *bo;
+#if LAB02 >= 2
+	struct agate_mapping *mapping;
 	int ret;
+#endif
 
 	bo = agate_gem_create(to_agate_device(dev), args->size, args->flags);
 	if (IS_ERR(bo))
 		return PTR_ERR(bo);
 
+#if LAB02 >= 2
 	ret = drm_gem_handle_create(file, &bo->base, &args->handle);
 	if (ret)
 		goto out;
@@ -170,15 +209,30 @@ int agate_gem_create_ioctl(struct drm_device *dev, void *data, struct drm_file *
 out:
 	agate_bo_put(bo);
 	return ret;
+#else
+	/*
+	 * STEP 2: publish a handle, answer with the BO's address in this file's space,
+	 * and drop our own reference when nothing of the BO is needed any more, on
+	 * every path.  Another thread may close the handle before you have the address.
+	 */
+	agate_bo_put(bo);
+	return -EOPNOTSUPP;
+#endif
 }
 
 struct agate_bo *agate_gem_lookup(struct drm_file *file, u32 handle)
 {
+#if LAB02 >= 3
 	struct drm_gem_object *obj = drm_gem_object_lookup(file, handle);
 
 	return obj ? to_agate_bo(obj) : NULL;
+#else
+	/* STEP 3: the BO behind a handle of this file, with a reference for the caller. */
+	return NULL;
+#endif
 }
 
+#if LAB02 >= 5
 /* A label ends up in debugfs: nothing in it may break the line. */
 static bool label_valid(const char *label, u32 len)
 {
@@ -219,3 +273,20 @@ void agate_gem_get_label(struct agate_bo *bo, char *label)
 	memcpy(label, bo->label, sizeof(bo->label));
 	mutex_unlock(&bo->label_lock);
 }
+#else
+/*
+ * STEP 5: fetch the text once, check what was fetched, then replace the old label
+ * under label_lock.  No lock is held while user memory is touched, and a call that
+ * fails leaves the label, and the BO's references, as they were.
+ */
+int agate_gem_set_label_ioctl(struct drm_device *dev, void *data, struct drm_file *file)
+{
+	return -EOPNOTSUPP;
+}
+
+void agate_gem_get_label(struct agate_bo *bo, char *label)
+{
+	/* STEP 5: all of it and its terminating zero, of one label and not of two. */
+	label[0] = '\0';
+}
+#endif

@@ -46,7 +46,10 @@ void note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The rule that the checks from here on stand for: a sentence a student reads. */
 void rule(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* The rule is broken: what had to be, and what was. */
+/*
+ * The rule is broken: what had to be, and what was.  In a child process, or
+ * another thread than the test's, the process ends: without DONE, that is no pass.
+ */
 _Noreturn void broken(const char *expected, const char *seen_fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -66,13 +69,30 @@ int module_load(const char *args);
 int module_unload(void);
 
 /*
+ * Take the GPU from the driver that is loaded, and give it back: 0 or the errno.
+ * Loading a module says nothing of its probe; this is how a probe's errno is seen.
+ */
+int device_unbind(void);
+int device_bind(void);
+
+/*
  * Make kernel functions fail or dawdle (tests/guest/kmod/agate_inject.c): calls
- * made on behalf of this process, and those alone.  @nth counts from 1, and 0
- * stands for every call.  The symbol is a kernel function, or one of the module.
+ * made by this process and its children, and those alone.  @nth counts from 1, and
+ * 0 stands for every call.  The symbol is a kernel function, or one of a module,
+ * now or when it is loaded.  A function that fails is not entered; it returns -@err, or NULL.
+ * Where a call has been optimised away into its caller, there is nothing to hit.
  */
 void inject_fail(const char *symbol, unsigned int nth, int err);
+void inject_fail_null(const char *symbol, unsigned int nth);
 void inject_delay_entry(const char *symbol, unsigned int nth, unsigned int us);
 void inject_delay_return(const char *symbol, unsigned int nth, unsigned int us);
+/* Whether the injections set from now on hit calls by anybody, also interrupts. */
+void inject_anybody(bool anybody);
+/*
+ * Injections set from now on hit, and count, only calls made while a call of this
+ * function runs: until inject_clear().
+ */
+void inject_within(const char *symbol);
 /* How often the symbol was entered since it was set. */
 unsigned int inject_hits(const char *symbol);
 /* Takes all of them back; also done when the process ends. */

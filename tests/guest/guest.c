@@ -20,6 +20,29 @@
 
 static int render_minor = -1;
 
+void (*guest_explain)(const char *expected, const char *seen);
+
+void guest_broken(const char *expected, const char *seen_fmt, ...)
+{
+	char seen[512];
+	va_list ap;
+
+	va_start(ap, seen_fmt);
+	vsnprintf(seen, sizeof(seen), seen_fmt, ap);
+	va_end(ap);
+	if (guest_explain)
+		guest_explain(expected, seen);
+	fail_msg("expected: %s; seen: %s", expected, seen);
+	abort();
+}
+
+/* A call of a test's preparation, which has to succeed. */
+static void must(int err, const char *call)
+{
+	if (err)
+		guest_broken("success", "%s: %s", call, strerror(err));
+}
+
 int guest_ioctl(int fd, unsigned long request, void *arg)
 {
 	int ret;
@@ -28,7 +51,8 @@ int guest_ioctl(int fd, unsigned long request, void *arg)
 		ret = ioctl(fd, request, arg);
 	while (ret < 0 && (errno == EINTR || errno == EAGAIN));
 	if (ret > 0)
-		fail_msg("ioctl %#lx returned %d: success is exactly 0", request, ret);
+		guest_broken("0 for success, -1 with errno for failure",
+			     "ioctl %#lx returned %d", request, ret);
 	return ret ? errno : 0;
 }
 
@@ -75,7 +99,7 @@ int guest_open(void)
 	int fd = guest_try_open();
 
 	if (fd < 0)
-		fail_msg("no render node of the agate driver: %s", strerror(errno));
+		guest_broken("a render node of the agate driver", "none: %s", strerror(errno));
 	return fd;
 }
 
@@ -111,11 +135,13 @@ void guest_map(struct bo *bo)
 {
 	struct drm_agate_mmap_bo arg = { .handle = bo->handle };
 
-	assert_int_equal(guest_ioctl(bo->fd, DRM_IOCTL_AGATE_MMAP_BO, &arg), 0);
+	must(guest_ioctl(bo->fd, DRM_IOCTL_AGATE_MMAP_BO, &arg), "MMAP_BO");
 	bo->cpu = mmap(NULL, bo->size, PROT_READ | PROT_WRITE, MAP_SHARED, bo->fd,
 		       (off_t)arg.offset);
-	if (bo->cpu == MAP_FAILED)
-		fail_msg("mmap of a BO: %s", strerror(errno));
+	if (bo->cpu == MAP_FAILED) {
+		bo->cpu = NULL;
+		must(errno, "mmap of a BO");
+	}
 }
 
 void guest_destroy(struct bo *bo)
@@ -123,7 +149,7 @@ void guest_destroy(struct bo *bo)
 	if (bo->cpu)
 		munmap(bo->cpu, bo->size);
 	if (bo->handle)
-		assert_int_equal(guest_close_handle(bo->fd, bo->handle), 0);
+		must(guest_close_handle(bo->fd, bo->handle), "GEM_CLOSE");
 	*bo = (struct bo){ 0 };
 }
 
@@ -131,7 +157,7 @@ struct bo guest_bo(int fd, uint64_t size, uint32_t flags)
 {
 	struct bo bo;
 
-	assert_int_equal(guest_create(fd, size, flags, &bo), 0);
+	must(guest_create(fd, size, flags, &bo), "CREATE_BO");
 	guest_map(&bo);
 	return bo;
 }
@@ -182,7 +208,7 @@ uint32_t guest_syncobj(int fd)
 {
 	struct drm_syncobj_create create = { 0 };
 
-	assert_int_equal(guest_ioctl(fd, DRM_IOCTL_SYNCOBJ_CREATE, &create), 0);
+	must(guest_ioctl(fd, DRM_IOCTL_SYNCOBJ_CREATE, &create), "SYNCOBJ_CREATE");
 	return create.handle;
 }
 
@@ -194,7 +220,7 @@ int guest_sync_file(int fd, uint32_t syncobj)
 		.fd = -1,
 	};
 
-	assert_int_equal(guest_ioctl(fd, DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD, &arg), 0);
+	must(guest_ioctl(fd, DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD, &arg), "SYNCOBJ_HANDLE_TO_FD");
 	return arg.fd;
 }
 
@@ -267,22 +293,29 @@ static int live_things(char *text, size_t size)
 	return lines ? live : -1;
 }
 
-void guest_assert_nothing_left(void)
+bool guest_nothing_left(int64_t ms, char *left, size_t size)
 {
 	const struct timespec pause = { .tv_nsec = 10000000 };
-	int64_t end = guest_deadline(10000);
-	char text[512];
-	int live;
+	int64_t end = guest_deadline(ms);
+	int live, fd;
 
-	do {
-		live = live_things(text, sizeof(text));
-		if (live == 0)
-			return;
+	if (render_minor < 0) {
+		fd = guest_open();	/* says which folder of debugfs it is */
+		close(fd);
+	}
+	while ((live = live_things(left, size)) != 0 && guest_deadline(0) < end)
 		nanosleep(&pause, NULL);
-	} while (guest_deadline(0) < end);
 	if (live < 0)
-		fail_msg("the driver's counters cannot be read");
-	fail_msg("left after the last close:%s", text);
+		guest_broken("the driver's counters in debugfs", "they cannot be read");
+	return !live;
+}
+
+void guest_assert_nothing_left(void)
+{
+	char left[512];
+
+	if (!guest_nothing_left(10000, left, sizeof(left)))
+		fail_msg("left after the last close:%s", left);
 }
 
 int guest_teardown(void **state)

@@ -35,6 +35,11 @@ struct bo {
 	void *cpu;		/* NULL while not mapped */
 };
 
+/* Fail the test for what its preparation met; graded tests have it explained as well. */
+_Noreturn void guest_broken(const char *expected, const char *seen_fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+extern void (*guest_explain)(const char *expected, const char *seen);
+
 /* A file on the driver's render node; fails the test when there is none. */
 int guest_open(void);
 /* The same, or -1 with errno set. */
@@ -75,8 +80,10 @@ int guest_fence_status(int sync_file);
 
 /*
  * Wait until the driver's counters of live things are all zero (the last steps
- * of freeing a job are asynchronous), or fail the test with those that are not.
+ * of freeing a job are asynchronous), or for so long; @left says what is not.
  */
+bool guest_nothing_left(int64_t ms, char *left, size_t size);
+/* The same, and it fails the test when something is left. */
 void guest_assert_nothing_left(void);
 /* One counter of debugfs, or -1. */
 long guest_counter(const char *name);

@@ -9,11 +9,41 @@ GUEST_PROGRAMS	:= $(GUEST_TESTS:%=$(GUEST_TEST_DIR)/%) $(GUEST_TEST_DIR)/one-job
 $(GUEST_TEST_DIR)/%.o: tests/guest/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS_HOST) $$(pkg-config --cflags libdrm) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(CFLAGS_HOST) -Itests/guest $$(pkg-config --cflags libdrm) -MMD -MP -c -o $@ $<
 
 $(GUEST_PROGRAMS): $(GUEST_TEST_DIR)/%: $(GUEST_TEST_DIR)/%.o $(GUEST_TEST_DIR)/guest.o
 	$(call say,LD,$@)
 	$(Q)$(CC) -o $@ $^ -lcmocka -pthread
 
 .SECONDARY: $(GUEST_TESTS:%=$(GUEST_TEST_DIR)/%.o) $(GUEST_TEST_DIR)/guest.o
--include $(wildcard $(GUEST_TEST_DIR)/*.d)
+-include $(wildcard $(GUEST_TEST_DIR)/*.d $(GUEST_TEST_DIR)/*/*.d)
+
+# Graded tests: one program a lab, from that lab's folder.
+LAB_TEST_NAMES	:= $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard tests/guest/[0-9][0-9]-*/*.c)))))
+LAB_TESTS	:= $(LAB_TEST_NAMES:%=$(BUILD)/tests/labs/%)
+GRADED_OBJS	:= $(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kernel.o guest.o)
+
+# $(eval $(call lab_test,NAME)): the program of one lab, made anew when a file goes.
+define lab_test
+$(call listed,$(GUEST_TEST_DIR)/$(1).list,$(sort $(wildcard tests/guest/$(1)/*.c)))
+$(BUILD)/tests/labs/$(1): $(patsubst tests/%.c,$(BUILD)/tests/%.o,$(wildcard tests/guest/$(1)/*.c)) \
+		$(GRADED_OBJS) $(GUEST_TEST_DIR)/$(1).list
+	$$(call say,LD,$$@)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(CC) -o $$@ $$(filter %.o,$$^) -lcmocka -pthread
+endef
+$(foreach lab,$(LAB_TEST_NAMES),$(eval $(call lab_test,$(lab))))
+
+# The module that makes kernel functions fail; what is delivered has no debug information.
+INJECT_MODULES	:= $(BUILD)/tests/kmod/fast/agate_inject.ko $(BUILD)/tests/kmod/debug/agate_inject.ko
+
+$(INJECT_MODULES): $(BUILD)/tests/kmod/%/agate_inject.ko: tests/guest/kmod/agate_inject.c \
+		tests/guest/kmod/Kbuild $(BUILD)/guest/kernel-%.id
+	$(call say,MODULE,$@)
+	$(Q)rm -rf $(@D)/kbuild && mkdir -p $(@D)/kbuild && cp $(filter-out %.id,$^) $(@D)/kbuild
+	$(Q)guest/kernel-make.sh $(BUILD)/guest/kernel-$* M=$(abspath $(@D))/kbuild modules \
+		>$(@D)/build.log 2>&1 || { cat $(@D)/build.log >&2; exit 1; }
+	$(Q)objcopy --strip-debug $(@D)/kbuild/agate_inject.ko $@
+
+.PHONY: lab-tests
+lab-tests: $(LAB_TESTS) $(INJECT_MODULES)

@@ -33,6 +33,8 @@ static const char usage[] =
 "  --accel auto|tcg|kvm   default: $ACCEL, else auto\n"
 "  --timeout S        end the run after S seconds (making a snapshot not counted)\n"
 "  --console FILE     what the guest's kernel prints; - for standard error\n"
+"  --gdb SOCKET       serve a debugger there: gdb -ex 'target remote SOCKET' vmlinux\n"
+"  --gdb-wait         and the guest stands still until it is told to go on\n"
 "  --timings FILE     write how long each part took, as JSON\n"
 "\n"
 "Steps, done in order; the first that fails ends the run:\n"
@@ -102,7 +104,8 @@ static bool parse_accel(const char *text, enum vm_accel *accel)
 }
 
 enum { OPT_KERNEL = 256, OPT_INITRAMFS, OPT_SIM, OPT_SIM_ARG, OPT_SIM_LOG, OPT_SEED, OPT_COLD,
-       OPT_RAM, OPT_APPEND, OPT_ACCEL, OPT_TIMEOUT, OPT_CONSOLE, OPT_TIMINGS };
+       OPT_RAM, OPT_APPEND, OPT_ACCEL, OPT_TIMEOUT, OPT_CONSOLE, OPT_GDB, OPT_GDB_WAIT,
+       OPT_TIMINGS };
 
 static const struct option options[] = {
 	{ "kernel", required_argument, NULL, OPT_KERNEL },
@@ -117,6 +120,8 @@ static const struct option options[] = {
 	{ "accel", required_argument, NULL, OPT_ACCEL },
 	{ "timeout", required_argument, NULL, OPT_TIMEOUT },
 	{ "console", required_argument, NULL, OPT_CONSOLE },
+	{ "gdb", required_argument, NULL, OPT_GDB },
+	{ "gdb-wait", no_argument, NULL, OPT_GDB_WAIT },
 	{ "timings", required_argument, NULL, OPT_TIMINGS },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 }
@@ -177,6 +182,12 @@ static const char *option(struct cli *cli, int opt, const char **sim_args, size_
 		return NULL;
 	case OPT_CONSOLE:
 		return open_console(optarg) ? NULL : "cannot write --console";
+	case OPT_GDB:
+		cfg->gdb = optarg;
+		return NULL;
+	case OPT_GDB_WAIT:
+		cfg->gdb_wait = true;
+		return NULL;
 	case OPT_TIMINGS:
 		cli->timings = optarg;
 		return NULL;
@@ -218,6 +229,8 @@ static int parse(struct cli *cli, int argc, char **argv, const char **sim_args)
 	}
 	if (!cli->cfg.kernel_dir || !cli->cfg.initramfs)
 		return bad_usage("--kernel and --initramfs are needed", NULL);
+	if (cli->cfg.gdb_wait && !cli->cfg.gdb)
+		return bad_usage("--gdb-wait needs --gdb", NULL);
 	return 0;
 }
 

@@ -32,6 +32,8 @@ static void test_control_requests(void **state)
 	assert_int_equal(g_read(g, AS_STATUS(0)), 1);
 	assert_false(g_control_ok(g, "{\"cmd\": \"latency\", \"as\": -2}"));
 	assert_false(g_control_ok(g, "{\"cmd\": \"latency\", \"as\": \"1\"}"));
+	assert_false(g_control_ok(g, "{\"cmd\": \"latency\", \"as\": 1, \"once\": 2}"));
+	assert_true(g_control_ok(g, "{\"cmd\": \"latency\", \"power\": 1, \"once\": 1}"));
 	assert_false(g_control_ok(g, "{\"cmd\": \"mark\"}"));
 	assert_false(g_control_ok(g, "{\"cmd\": \"sing\"}"));
 	assert_false(g_control_ok(g, "{}"));
@@ -97,6 +99,32 @@ static void test_it_dies_when_told(void **state)
 	assert_int_equal(log_count(g, "job_start", NULL, NULL), 1);
 	assert_int_equal(log_count(g, "job_end", NULL, NULL), 1);
 	assert_int_equal(log_count(g, "chain_cyclic", NULL, NULL), 0);
+	gpu_free(g);
+}
+
+static void test_what_a_launcher_makes_up(void **state)
+{
+	struct gpu *g = gpu_start(NULL);
+	uint32_t id = g_read(g, GPU_ID);
+
+	(void)state;
+	assert_false(g_control_ok(g, "{\"cmd\": \"identity\", \"gpu_id\": 1, \"mem_features\": -1}"));
+	assert_false(g_control_ok(g, "{\"cmd\": \"identity\", \"gpu_id\": 4294967296}"));
+	assert_int_equal(g_read(g, GPU_ID), id);
+	assert_true(g_control_ok(g, "{\"cmd\": \"identity\", \"gpu_id\": 4294967295, "
+				    "\"thread_max_barrier_size\": 7}"));
+	assert_int_equal(g_read(g, GPU_ID), 0xffffffff);
+	assert_int_equal(g_read(g, GPU_THREAD_MAX_BARRIER_SIZE), 7);
+	assert_false(g_control_ok(g, "{\"cmd\": \"fault\"}"));
+	assert_false(g_control_ok(g, "{\"cmd\": \"fault\", \"status\": 1, \"address\": -1}"));
+	assert_true(g_control_ok(g, "{\"cmd\": \"fault\", \"status\": 128, \"address\": 81920}"));
+	g_write(g, GPU_INT_MASK, GPU_IRQ_FAULT);
+	g_interrupt(g, AGATE_VECTOR_GPU);
+	assert_int_equal(g_read(g, GPU_FAULT_STATUS), 128);
+	assert_int_equal(g_read(g, GPU_FAULT_ADDRESS_LO), 81920);
+	assert_true(g_control_ok(g, "{\"cmd\": \"restore\"}"));
+	assert_int_equal(g_read(g, GPU_ID), id);
+	g_quit(g);
 	gpu_free(g);
 }
 
@@ -178,6 +206,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_control_requests),
+		cmocka_unit_test(test_what_a_launcher_makes_up),
 		cmocka_unit_test(test_latencies_are_set_together_or_not_at_all),
 		cmocka_unit_test(test_injections_from_outside),
 		cmocka_unit_test(test_it_dies_when_told),

@@ -33,7 +33,7 @@ endef
 define us_test_rules
 $(foreach dir,userspace userspace/tools sim/model tests/host/userspace,
 $(call us_test_rule,$(1),$(2),$(dir)))
-$(call us_test_rule,$(1)/$(AGATE_LAB_08_NAME),$(2),$(AGATE_LAB_08))
+$(call us_test_rule,$(1)/$(AGATE_LAB_08_NAME),$(2) -Wno-error,$(AGATE_LAB_08))
 
 $(call listed,$(US_TEST)/$(1)/common.list,$(US_TEST_OBJS))
 $(US_TEST)/$(1)/common.a: $(US_TEST_OBJS:%=$(US_TEST)/$(1)/%.o) $(US_TEST)/$(1)/common.list

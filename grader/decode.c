@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+/*
+ * From a trace to the student's line.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode.h"
+#include "decode_priv.h"
+
+#define OUTPUT_MAX	(128u << 10)
+
+#define FILES_MAX	16
+
+/* What is known of the place that is wanted, while the frames are looked through. */
+struct search {
+	char real_tree[PATH_MAX];
+	const char *const *files;
+	char *real_files[FILES_MAX];	/* NULL for one that is not there */
+	struct decode_place *place;	/* the best so far */
+	size_t frame;			/* of which frame; only of use when @any */
+	bool any;
+	bool chosen;			/* it is in one of @files */
+};
+
+static bool search_begin(struct search *search, const char *tree, const char *const *files)
+{
+	char path[PATH_MAX];
+	size_t i;
+
+	if (!realpath(tree, search->real_tree))
+		return false;
+	search->files = files;
+	for (i = 0; files && files[i] && i < FILES_MAX; i++) {
+		if ((size_t)snprintf(path, sizeof(path), "%s%s%s", files[i][0] == '/' ? "" : tree,
+				     files[i][0] == '/' ? "" : "/", files[i]) < sizeof(path))
+			search->real_files[i] = realpath(path, NULL);
+	}
+	return true;
+}
+
+static void search_end(struct search *search)
+{
+	size_t i;
+
+	for (i = 0; i < FILES_MAX; i++)
+		free(search->real_files[i]);
+}
+
+/*
+ * The file as it shall be called: one of @files as it is called there (@chosen), any
+ * other relative to the tree.  Links are followed.  False for what is neither.
+ */
+static bool call_file(const struct search *search, const char *name, char *out, size_t size,
+		      bool *chosen)
+{
+	size_t n = strlen(search->real_tree), i;
+	char path[PATH_MAX], real[PATH_MAX];
+
+	if ((size_t)snprintf(path, sizeof(path), "%s%s%s", name[0] == '/' ? "" : search->real_tree,
+			     name[0] == '/' ? "" : "/", name) >= sizeof(path) ||
+	    !realpath(path, real))
+		return false;
+	for (i = 0; i < FILES_MAX; i++) {
+		if (search->real_files[i] && strcmp(search->real_files[i], real) == 0) {
+			*chosen = true;
+			return (size_t)snprintf(out, size, "%s", search->files[i]) < size;
+		}
+	}
+	*chosen = false;
+	return strncmp(real, search->real_tree, n) == 0 && real[n] == '/' &&
+	       (size_t)snprintf(out, size, "%s", real + n + 1) < size;
+}
+
+/* One line of source, printable; empty when there is none. */
+static void copy_source(char *out, size_t size, const char *line)
+{
+	size_t n = strcspn(line, "\r\n"), i;
+
+	if (n >= size)
+		n = size - 1;
+	/* Not the middle of a character that takes several bytes. */
+	while (n && ((unsigned char)line[n] & 0xc0) == 0x80)
+		n--;
+	for (i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)line[i];
+
+		out[i] = (c < ' ' && c != '\t') || c == 0x7f ? '?' : line[i];
+	}
+	out[n] = '\0';
+}
+
+void decode_source(const char *tree, struct decode_place *place)
+{
+	char path[PATH_MAX], *line = NULL;
+	unsigned int number = 0;
+	size_t room = 0;
+	FILE *f;
+
+	memset(place->source, 0, sizeof(place->source));
+	if ((size_t)snprintf(path, sizeof(path), "%s%s%s", place->file[0] == '/' ? "" : tree,
+			     place->file[0] == '/' ? "" : "/", place->file) >= sizeof(path))
+		return;
+	f = fopen(path, "re");
+	if (!f)
+		return;
+	while (number <= place->line && getline(&line, &room, f) >= 0) {
+		number++;
+		if (number + 1 >= place->line && number <= place->line + 1)
+			copy_source(place->source[number + 1 - place->line],
+				    sizeof(place->source[0]), line);
+	}
+	free(line);
+	fclose(f);
+}
+
+/* "FILE:LINE" or "FILE:LINE (discriminator 2)". */
+static bool parse_place(char *text, unsigned int *line)
+{
+	char *colon = strrchr(text, ':'), *end;
+	unsigned long n;
+
+	if (!colon)
+		return false;
+	n = strtoul(colon + 1, &end, 10);
+	if (end == colon + 1 || (*end && *end != ' ') || !n || n > INT_MAX)
+		return false;
+	*colon = '\0';
+	*line = (unsigned int)n;
+	return true;
+}
+
+/*
+ * A function and its place in a frame: keep it when it is better than what is there.
+ * Those of one frame come innermost first.
+ */
+static void consider(struct search *search, size_t frame, const char *function, char *where)
+{
+	struct decode_place place = { 0 };
+	bool chosen;
+
+	if (!parse_place(where, &place.line) ||
+	    !call_file(search, where, place.file, sizeof(place.file), &chosen))
+		return;
+	if (search->any && (chosen < search->chosen ||
+			    (chosen == search->chosen && frame >= search->frame)))
+		return;
+	snprintf(place.function, sizeof(place.function), "%s", function);
+	*search->place = place;
+	search->frame = frame;
+	search->any = true;
+	search->chosen = chosen;
+}
+
+/* Output of addr2line -a -f -i: for each frame "0x123", then pairs of lines. */
+static void parse_output(struct search *search, char *text, const size_t *frames, size_t count)
+{
+	char *line, *function = NULL, *save = NULL;
+	size_t n = 0;
+
+	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		if (function) {
+			consider(search, frames[n - 1], function, line);
+			function = NULL;
+		} else if (strncmp(line, "0x", 2) == 0) {
+			if (n++ == count)
+				return;
+		} else if (n) {
+			function = line;
+		}
+	}
+}
+
+/* All frames from @first on that lie in the section of @first, in one run. */
+static void decode_section(struct search *search, const char *module, size_t first, size_t count,
+			   const struct decode_address *addresses, bool *todo)
+{
+	size_t frames[SPLAT_FRAMES], i, n = 0;
+	uint64_t offsets[SPLAT_FRAMES];
+	char *out;
+
+	out = malloc(OUTPUT_MAX);
+	for (i = first; i < count; i++) {
+		if (todo[i] && strcmp(addresses[i].section, addresses[first].section) == 0) {
+			frames[n] = i;
+			offsets[n++] = addresses[i].offset;
+			todo[i] = false;
+		}
+	}
+	if (out && decode_run(module, addresses[first].section, offsets, n, out, OUTPUT_MAX))
+		parse_output(search, out, frames, n);
+	free(out);
+}
+
+bool decode_splat(const struct splat *splat, const char *module, const char *tree,
+		  const char *const *files, struct decode_place *place)
+{
+	struct decode_address addresses[SPLAT_FRAMES];
+	struct search search = { .place = place };
+	bool todo[SPLAT_FRAMES];
+	size_t i;
+
+	memset(place, 0, sizeof(*place));
+	if (!decode_addresses(module, splat->frames, splat->frame_count, addresses, todo) ||
+	    !search_begin(&search, tree, files))
+		return false;
+	/* Nearly always all frames are in .text, and this is one run. */
+	for (i = 0; i < splat->frame_count; i++) {
+		if (todo[i])
+			decode_section(&search, module, i, splat->frame_count, addresses, todo);
+	}
+	search_end(&search);
+	/* A module can say that it was made of any file; only what it was made of is shown. */
+	if (search.chosen)
+		decode_source(tree, place);
+	return search.any;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef AGATE_GRADER_EXPLAIN_PRIV_H
+#define AGATE_GRADER_EXPLAIN_PRIV_H
+
+#include "explain.h"
+
+/* What does not hold when the compiler, or the check of symbols, says this. */
+const char *explain_compiler_rule(const char *said);
+const char *explain_symbol_rule(const char *said);
+
+#endif /* AGATE_GRADER_EXPLAIN_PRIV_H */

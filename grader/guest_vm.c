@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: MIT
+/*
+ * struct guest_ops on the launcher's library.
+ */
+#include "guest_vm.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "timing.h"
+#include "vm.h"
+
+#define CONTROL_TIMEOUT_MS	5000
+#define ANSWER_MAX		8192
+/* What a killed process may take to go; after that the guest is given up anyway. */
+#define GRACE_MS		500
+
+struct guest_vm {
+	struct guest_vm_config config;
+	struct guest_events events;
+	struct vm *vm;
+	char error[512];	/* what the guest that was stopped had to say last */
+};
+
+/* Once a guest runs, trouble on the channel to it is the guest's own. */
+static enum guest_status status_of(enum vm_status status)
+{
+	switch (status) {
+	case VM_OK:
+		return GUEST_OK;
+	case VM_REFUSED:
+		return GUEST_REFUSED;
+	case VM_TIMEOUT:
+		return GUEST_TIMEOUT;
+	case VM_CRASHED:
+		return GUEST_CRASHED;
+	case VM_INTERRUPTED:
+		return GUEST_INTERRUPTED;
+	case VM_HOST:
+	case VM_LOST:
+	case VM_POWEROFF:
+		return GUEST_LOST;
+	}
+	return GUEST_LOST;
+}
+
+static void console(void *arg, const char *text, size_t len)
+{
+	struct guest_vm *g = arg;
+
+	g->events.console(g->events.arg, text, len);
+}
+
+static void progress(void *arg, const char *what)
+{
+	struct guest_vm *g = arg;
+
+	if (g->config.progress)
+		g->config.progress(g->config.arg, what);
+}
+
+/* Half of what this kernel is given; 0 when it is not known. */
+static unsigned int tight_mib(const char *kernel_dir)
+{
+	char path[4096];
+	unsigned int mib = 0;
+	FILE *f;
+
+	if (snprintf(path, sizeof(path), "%s/ram", kernel_dir) >= (int)sizeof(path))
+		return 0;
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	if (fscanf(f, "%u", &mib) != 1)
+		mib = 0;
+	fclose(f);
+	return mib / 2;
+}
+
+static enum vm_accel accel(void)
+{
+	const char *word = getenv("ACCEL");
+
+	if (word && !strcmp(word, "tcg"))
+		return VM_ACCEL_TCG;
+	if (word && !strcmp(word, "kvm"))
+		return VM_ACCEL_KVM;
+	return VM_ACCEL_AUTO;
+}
+
+static void vm_ops_stop(void *ctx)
+{
+	struct guest_vm *g = ctx;
+
+	if (g->vm)
+		snprintf(g->error, sizeof(g->error), "%s", vm_error(g->vm));
+	vm_stop(g->vm);
+	g->vm = NULL;
+}
+
+static enum guest_status vm_ops_start(void *ctx, enum lab_profile profile,
+				      const struct guest_events *events)
+{
+	struct guest_vm *g = ctx;
+	const struct vm_config config = {
+		.kernel_dir = g->config.kernel_dir,
+		.initramfs = g->config.initramfs,
+		.sim = g->config.sim,
+		.sim_log = g->config.sim_log,
+		.append = profile == LAB_SWIOTLB ? "swiotlb=force" : NULL,
+		.ram_mib = profile == LAB_TIGHT ? tight_mib(g->config.kernel_dir) : 0,
+		.seed = (uint32_t)g->config.seed,
+		.accel = accel(),
+		.timeout_ms = g->config.timeout_ms,
+		.interrupt_fd = g->config.interrupt_fd,
+		.console = console,
+		.progress = progress,
+		.arg = g,
+	};
+	enum vm_status status;
+
+	vm_ops_stop(g);
+	g->events = *events;
+	snprintf(g->error, sizeof(g->error), "out of memory");
+	status = vm_start(&config, &g->vm);
+	if (status == VM_OK || status == VM_INTERRUPTED)
+		return status_of(status);
+	return GUEST_HOST;
+}
+
+static enum guest_status vm_ops_put(void *ctx, const char *host_path, const char *guest_path,
+				    unsigned int mode)
+{
+	struct guest_vm *g = ctx;
+
+	return status_of(vm_put(g->vm, host_path, guest_path, mode));
+}
+
+static enum guest_status vm_ops_get(void *ctx, const char *guest_path, void *data, size_t size,
+				    size_t *len)
+{
+	struct guest_vm *g = ctx;
+	FILE *file = tmpfile();
+	enum guest_status end;
+
+	*len = 0;
+	if (!file)
+		return GUEST_HOST;
+	end = status_of(vm_get(g->vm, guest_path, fileno(file), size));
+	if (end == GUEST_OK) {
+		rewind(file);
+		*len = fread(data, 1, size, file);
+	}
+	fclose(file);
+	return end;
+}
+
+static void output(void *arg, enum vm_stream stream, const char *data, size_t len)
+{
+	const struct guest_run *run = arg;
+
+	run->output(run->arg, stream == VM_REPORT ? GUEST_REPORT : stream == VM_STDERR ?
+		    GUEST_ERRORS : GUEST_OUTPUT, data, len);
+}
+
+static enum guest_status vm_ops_run(void *ctx, struct guest_run *run)
+{
+	struct guest_vm *g = ctx;
+	struct vm_exec exec = {
+		.argv = run->argv,
+		.report = true,
+		.output = output,
+		.output_arg = run,
+		.output_max = run->output_max,
+		.timeout_ms = run->limit_ms,
+		.grace_ms = GRACE_MS,
+		.ask_where = true,
+	};
+	enum vm_status status = vm_exec(g->vm, &exec);
+
+	run->signaled = exec.signaled;
+	run->value = exec.value;
+	run->timed_out = exec.timed_out;
+	run->flooded = exec.flooded;
+	return status_of(status);
+}
+
+static enum guest_status vm_ops_input(void *ctx, const char *data, size_t len)
+{
+	struct guest_vm *g = ctx;
+
+	return status_of(vm_input(g->vm, data, len));
+}
+
+static enum guest_status vm_ops_mark(void *ctx, const char *text, unsigned int limit_ms)
+{
+	struct guest_vm *g = ctx;
+
+	return status_of(vm_mark(g->vm, text, limit_ms));
+}
+
+/* Waits until the socket is ready; false when the time is up. */
+static bool wait_for(int fd, short events, uint64_t until)
+{
+	uint64_t now = timing_now();
+	struct pollfd p = { .fd = fd, .events = events };
+
+	return now < until && poll(&p, 1, (int)((until - now) / 1000000) + 1) > 0;
+}
+
+static bool ask(int fd, const char *line, size_t len, char answer[ANSWER_MAX])
+{
+	uint64_t until = timing_now() + CONTROL_TIMEOUT_MS * 1000000ull;
+	size_t used = 0;
+	ssize_t n;
+
+	while (len) {
+		n = send(fd, line, len, MSG_NOSIGNAL);
+		if (n < 0 && errno != EAGAIN && errno != EINTR)
+			return false;
+		line += n > 0 ? n : 0;
+		len -= n > 0 ? (size_t)n : 0;
+		if (len && !wait_for(fd, POLLOUT, until))
+			return false;
+	}
+	while (!used || answer[used - 1] != '\n') {
+		if (used == ANSWER_MAX - 1 || !wait_for(fd, POLLIN, until))
+			return false;
+		n = recv(fd, answer + used, ANSWER_MAX - 1 - used, 0);
+		if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+			return false;
+		used += n > 0 ? (size_t)n : 0;
+	}
+	answer[used] = '\0';
+	return true;
+}
+
+static json_t *vm_ops_control(void *ctx, const json_t *request)
+{
+	struct guest_vm *g = ctx;
+	char *text = json_dumps(request, JSON_COMPACT), answer[ANSWER_MAX];
+	int fd = vm_sim_control(g->vm);
+	json_t *json = NULL;
+	size_t len;
+
+	if (!text)
+		return NULL;
+	len = strlen(text);
+	text[len++] = '\n';	/* in place of the terminator */
+	if (fd >= 0 && ask(fd, text, len, answer))
+		json = json_loads(answer, JSON_REJECT_DUPLICATES, NULL);
+	free(text);
+	return json;
+}
+
+static void vm_ops_kill_gpu(void *ctx)
+{
+	struct guest_vm *g = ctx;
+
+	vm_kill_sim(g->vm);
+}
+
+static bool vm_ops_gpu_failed(void *ctx)
+{
+	struct guest_vm *g = ctx;
+
+	return vm_sim_failed(g->vm);
+}
+
+static const char *vm_ops_error(void *ctx)
+{
+	struct guest_vm *g = ctx;
+
+	return g->vm ? vm_error(g->vm) : g->error;
+}
+
+static uint64_t vm_ops_now(void *ctx)
+{
+	(void)ctx;
+	return timing_now();
+}
+
+static const struct guest_ops vm_ops = {
+	.start = vm_ops_start,
+	.stop = vm_ops_stop,
+	.put = vm_ops_put,
+	.get = vm_ops_get,
+	.run = vm_ops_run,
+	.input = vm_ops_input,
+	.mark = vm_ops_mark,
+	.control = vm_ops_control,
+	.kill_gpu = vm_ops_kill_gpu,
+	.gpu_failed = vm_ops_gpu_failed,
+	.error = vm_ops_error,
+	.now = vm_ops_now,
+};
+
+bool guest_vm_init(struct guest *guest, const struct guest_vm_config *config)
+{
+	struct guest_vm *g = calloc(1, sizeof(*g));
+
+	if (!g)
+		return false;
+	g->config = *config;
+	guest->ops = &vm_ops;
+	guest->ctx = g;
+	return true;
+}
+
+void guest_vm_fini(struct guest *guest)
+{
+	if (guest->ctx)
+		vm_ops_stop(guest->ctx);
+	free(guest->ctx);
+	guest->ctx = NULL;
+}

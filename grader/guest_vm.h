@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A guest on the launcher's library (guest.h).
+ */
+#ifndef AGATE_GRADER_GUEST_VM_H
+#define AGATE_GRADER_GUEST_VM_H
+
+#include "guest.h"
+
+struct guest_vm_config {
+	const char *kernel_dir;
+	const char *initramfs;
+	const char *sim;
+	const char *sim_log;
+	uint64_t seed;
+	unsigned int timeout_ms;	/* of one guest, whatever happens in it */
+	int interrupt_fd;		/* or -1 */
+	void (*progress)(void *arg, const char *what);
+	void *arg;
+};
+
+/*
+ * One guest at a time, for the thread that uses it.  The strings of @config have
+ * to live on.  Returns false when memory ran out.
+ */
+bool guest_vm_init(struct guest *guest, const struct guest_vm_config *config);
+void guest_vm_fini(struct guest *guest);
+
+#endif /* AGATE_GRADER_GUEST_VM_H */

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The verdict on one test (judge.h).
+ *
+ * The order is the order of trust: what was seen from outside comes before what
+ * the kernel said, and that before what the test said of itself.
+ */
+#include "judge.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "stream.h"
+#include "text.h"
+
+const char *verdict_word(enum verdict_status status)
+{
+	static const char *const words[] = {
+		[VERDICT_NOT_RUN] = "not-run",
+		[VERDICT_PASS] = "pass",
+		[VERDICT_FAIL] = "fail",
+		[VERDICT_TIMEOUT] = "timeout",
+		[VERDICT_CRASH] = "crash",
+	};
+
+	return words[status];
+}
+
+void verdict_set(struct verdict *verdict, enum verdict_status status, const char *rule,
+		 const char *expected, const char *seen_fmt, ...)
+{
+	char seen[sizeof(verdict->seen)];
+	va_list ap;
+
+	va_start(ap, seen_fmt);
+	vsnprintf(seen, sizeof(seen), seen_fmt, ap);
+	va_end(ap);
+	verdict->status = status;
+	text_clean(verdict->rule, sizeof(verdict->rule), rule, strlen(rule));
+	text_clean(verdict->expected, sizeof(verdict->expected), expected, strlen(expected));
+	text_clean(verdict->seen, sizeof(verdict->seen), seen, strlen(seen));
+}
+
+static void set_span(char *out, size_t size, const struct span *span, const char *otherwise)
+{
+	if (span->text && span->len)
+		text_clean(out, size, span->text, span->len);
+	else
+		text_clean(out, size, otherwise, strlen(otherwise));
+}
+
+/* Without its GPU, whatever the guest said was about something else. */
+static bool judge_gpu(const struct evidence *e, struct verdict *v)
+{
+	if (e->gpu_failed)
+		verdict_set(v, VERDICT_FAIL, "The GPU's process outlives the test.",
+			    "a GPU that answers", "it ended, or did not answer the grader");
+	return e->gpu_failed;
+}
+
+/* A report of the kernel's: before the time was up it is a crash, whatever followed. */
+static bool judge_kernel(const struct evidence *e, struct verdict *v)
+{
+	size_t len = e->timed_out ? e->console_at_limit : e->console_len;
+
+	if (splat_find(e->console, len, &v->splat)) {
+		verdict_set(v, VERDICT_CRASH, splat_rule(&v->splat), "a silent kernel", "%s",
+			    v->splat.headline);
+		return true;
+	}
+	if (e->end == GUEST_CRASHED && !e->timed_out) {
+		verdict_set(v, VERDICT_CRASH, "The kernel stays up.", "a silent kernel",
+			    "it went down without a word");
+		return true;
+	}
+	return false;
+}
+
+static bool judge_time(const struct evidence *e, struct verdict *v)
+{
+	if (!e->timed_out && e->end != GUEST_TIMEOUT)
+		return false;
+	/* What it said when it was asked where it is. */
+	if (!splat_find(e->console, e->console_len, &v->splat))
+		v->splat.kind = SPLAT_NONE;
+	verdict_set(v, VERDICT_TIMEOUT, "Every call comes back, and every wait ends.",
+		    "an end within the test's time limit", "none after %u ms%s%s", e->limit_ms,
+		    v->splat.kind != SPLAT_NONE ? "; " : "",
+		    v->splat.kind != SPLAT_NONE ? v->splat.headline : "");
+	return true;
+}
+
+/* Ends that the test did not choose. */
+static bool judge_end(const struct evidence *e, struct verdict *v)
+{
+	if (e->end == GUEST_REFUSED)
+		verdict_set(v, VERDICT_FAIL, "The test program runs.", "a running test",
+			    "the guest could not start it");
+	else if (e->end != GUEST_OK)
+		verdict_set(v, VERDICT_FAIL, "The guest lives on.", "the test's end",
+			    "the guest's stream just ended");
+	else if (e->flooded)
+		verdict_set(v, VERDICT_FAIL, "A test says what it has to, and no more.",
+			    "a report and a result", "more output than a test may write");
+	else if (!e->marked)
+		verdict_set(v, VERDICT_FAIL, "The guest lives on.",
+			    "the mark after the test in the kernel's log", "no mark");
+	else if (e->console_flooded)
+		verdict_set(v, VERDICT_FAIL, "The driver does not fill the kernel's log.",
+			    "a few lines", "more than %zu bytes", e->console_len);
+	else
+		return false;
+	return true;
+}
+
+/* The test failed, and said so in good order. */
+static void judge_failure(const struct report *report, const struct tap *tap,
+			  struct verdict *v)
+{
+	v->status = VERDICT_FAIL;
+	set_span(v->rule, sizeof(v->rule), &report->rule, "");
+	set_span(v->expected, sizeof(v->expected), &report->expected, "");
+	if (report->seen.text)
+		set_span(v->seen, sizeof(v->seen), &report->seen, "");
+	else
+		set_span(v->seen, sizeof(v->seen), &tap->first_words, "the test failed");
+}
+
+static bool judge_streams(const struct evidence *e, const struct report *report,
+			  const struct tap *tap, struct verdict *v)
+{
+	static const char rule[] = "A test tells how it ended: once, and to the end.";
+
+	if (e->signaled) {
+		verdict_set(v, VERDICT_FAIL, "The test program is not killed.", "exit status 0",
+			    "signal %d (%s)", e->value, strsignal(e->value));
+		if (report->rule.text)
+			set_span(v->rule, sizeof(v->rule), &report->rule, "");
+	} else if (tap->failed && report->done) {
+		judge_failure(report, tap, v);
+	} else if (!e->went) {
+		verdict_set(v, VERDICT_FAIL, rule, "READY", "the test never said READY");
+	} else if (report->fault[0]) {
+		verdict_set(v, VERDICT_FAIL, rule, "a report that ends with DONE and its nonce",
+			    "%s", report->fault);
+	} else if (!tap->passed) {
+		verdict_set(v, VERDICT_FAIL, rule, "one plan and one result", "%s", tap->fault);
+	} else if (e->value) {
+		verdict_set(v, VERDICT_FAIL, rule, "exit status 0", "exit status %d", e->value);
+	} else if (report->expected.text || report->seen.text) {
+		judge_failure(report, tap, v);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static bool holds(enum lab_compare compare, int64_t seen, int64_t wanted)
+{
+	switch (compare) {
+	case LAB_EQUALS:
+		return seen == wanted;
+	case LAB_AT_LEAST:
+		return seen >= wanted;
+	case LAB_AT_MOST:
+		return seen <= wanted;
+	}
+	return false;
+}
+
+/* What the test or the simulator says of what is to be judged; false: nothing. */
+static bool observed(const struct evidence *e, const struct report *report,
+		     const struct lab_judgement *j, int64_t *value)
+{
+	const struct report_see *see;
+
+	if (j->counter) {
+		*value = (int64_t)(e->after[j->index] - e->before[j->index]);
+		return e->counted && e->after[j->index] >= e->before[j->index];
+	}
+	see = report_see_named(report, j->name);
+	if (see)
+		*value = see->value;
+	return see;
+}
+
+static bool judge_observations(const struct evidence *e, const struct report *report,
+			       struct verdict *v)
+{
+	static const char *const words[] = {
+		[LAB_EQUALS] = "", [LAB_AT_LEAST] = "at least ", [LAB_AT_MOST] = "at most ",
+	};
+	size_t i;
+
+	for (i = 0; i < e->test->judgement_count; i++) {
+		const struct lab_judgement *j = &e->test->judgements[i];
+		int64_t wanted = j->param < 0 ? j->number : e->params[j->param], value = 0;
+		bool known = observed(e, report, j, &value);
+		char expected[128];
+
+		if (known && holds(j->compare, value, wanted))
+			continue;
+		snprintf(expected, sizeof(expected), "%s%s%s %s%" PRId64,
+			 j->counter ? "the GPU's counter " : "", j->name,
+			 j->counter ? " to grow by" : " =", words[j->compare], wanted);
+		if (known)
+			verdict_set(v, VERDICT_FAIL, j->rule, expected, "%" PRId64, value);
+		else
+			verdict_set(v, VERDICT_FAIL, j->rule, expected, "%s",
+				    j->counter ? "the GPU's counters could not be read" :
+				    "the test did not tell");
+		return true;
+	}
+	return false;
+}
+
+void judge(const struct evidence *evidence, struct verdict *verdict)
+{
+	struct report report;
+	struct tap tap;
+	size_t i;
+
+	memset(verdict, 0, sizeof(*verdict));
+	report_parse(evidence->report, evidence->report_len, evidence->report_at_go,
+		     evidence->nonce, &report);
+	tap_parse(evidence->output, evidence->output_len, evidence->test->name, &tap);
+	for (i = 0; i < report.note_count && verdict->note_count < JUDGE_NOTES; i++)
+		text_clean(verdict->notes[verdict->note_count++], sizeof(verdict->notes[0]),
+			   report.notes[i].text, report.notes[i].len);
+	if (judge_gpu(evidence, verdict) || judge_kernel(evidence, verdict) ||
+	    judge_time(evidence, verdict) || judge_end(evidence, verdict) ||
+	    judge_streams(evidence, &report, &tap, verdict) ||
+	    judge_observations(evidence, &report, verdict))
+		return;
+	verdict->status = VERDICT_PASS;
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+/*
+ * This machine and this build (machine.h).
+ */
+#include "machine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PATH_LEN	1024
+#define SCALE_MAX	50.0
+
+double machine_scale(void)
+{
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	char path[PATH_LEN];
+	double scale;
+	json_t *json;
+	int n;
+
+	if (cache && *cache)
+		n = snprintf(path, sizeof(path), "%s/agate/doctor.json", cache);
+	else
+		n = snprintf(path, sizeof(path), "%s/.cache/agate/doctor.json", home ? home : "");
+	if (n >= (int)sizeof(path))
+		return 1;
+	json = json_load_file(path, 0, NULL);
+	scale = json_number_value(json_object_get(json, "scale"));
+	json_decref(json);
+	return scale > 1 ? (scale < SCALE_MAX ? scale : SCALE_MAX) : 1;
+}
+
+bool machine_kernel(const char *build, bool debug, char *name, size_t size, char *error,
+		    size_t error_size)
+{
+	char path[PATH_LEN], release[64] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/guest/kernel-fast/include/config/kernel.release", build);
+	file = fopen(path, "re");
+	if (!file || !fgets(release, sizeof(release), file)) {
+		snprintf(error, error_size, "%.300s: %s", path,
+			 file ? "is empty" : strerror(errno));
+		if (file)
+			fclose(file);
+		return false;
+	}
+	fclose(file);
+	/* "6.1.192-agate" is version and name. */
+	release[strcspn(release, "-\n")] = '\0';
+	snprintf(name, size, "%s fast%s", release, debug ? "+debug" : "");
+	return true;
+}
+
+int machine_interrupts(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	signal(SIGPIPE, SIG_IGN);
+	if (sigprocmask(SIG_BLOCK, &set, NULL))
+		return -1;
+	return signalfd(-1, &set, SFD_CLOEXEC);
+}
+
+static bool make_dirs(const char *dir)
+{
+	char path[PATH_LEN];
+	char *p;
+
+	if (snprintf(path, sizeof(path), "%s", dir) >= (int)sizeof(path)) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	for (p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
+		*p = '\0';
+		if (mkdir(path, 0777) && errno != EEXIST)
+			return false;
+		*p = '/';
+	}
+	return !mkdir(path, 0777) || errno == EEXIST;
+}
+
+bool machine_claim(const char *dir, char *error, size_t error_size)
+{
+	char path[PATH_LEN];
+	int fd = -1;
+
+	if (make_dirs(dir)) {
+		snprintf(path, sizeof(path), "%.1000s/.lock", dir);
+		fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	}
+	if (fd < 0) {
+		snprintf(error, error_size, "%.400s: %s", dir, strerror(errno));
+		return false;
+	}
+	/* Left open: the lock goes with the process. */
+	if (flock(fd, LOCK_EX | LOCK_NB)) {
+		snprintf(error, error_size,
+			 "%.300s: another run writes there; wait for it, or use OUT=DIR", dir);
+		close(fd);
+		return false;
+	}
+	return true;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a run needs to know of this machine and this build.
+ */
+#ifndef AGATE_GRADER_MACHINE_H
+#define AGATE_GRADER_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * How much slower than the machine that scale 1 stands for, as `make doctor`
+ * measured it; 1 when it did not.
+ */
+double machine_scale(void);
+
+/* "6.1.192 fast" or "6.1.192 fast+debug"; false with @error. */
+bool machine_kernel(const char *build, bool debug, char *name, size_t size, char *error,
+		    size_t error_size);
+
+/* A file that becomes readable when the run has to end (^C, a kill); -1 with errno. */
+int machine_interrupts(void);
+
+/*
+ * Makes @dir with its parents and keeps other runs out of it as long as this
+ * process lives; false with @error.
+ */
+bool machine_claim(const char *dir, char *error, size_t error_size);
+
+#endif /* AGATE_GRADER_MACHINE_H */

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: MIT
+/*
+ * agate-grade: grades labs, shows hints, lists what there is.
+ */
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "guest_vm.h"
+#include "hint.h"
+#include "machine.h"
+#include "options.h"
+#include "params.h"
+#include "report.h"
+#include "run.h"
+
+#define LABS_DIR	"labs"
+#define GUEST_LIMIT_MS	600000
+
+enum { EXIT_GRADED, EXIT_GRADER, EXIT_USAGE };
+
+static int fail(int status, const char *what)
+{
+	fprintf(stderr, "agate-grade: %s\n", what);
+	return status;
+}
+
+/* Paths that the guests of this process are started with. */
+static char kernel_dirs[FLAVOURS][RUN_PATH], gpu_logs[FLAVOURS][RUN_PATH];
+static char initramfs[RUN_PATH], sim[RUN_PATH];
+
+static void vm_progress(void *arg, const char *what)
+{
+	(void)arg;
+	fprintf(stderr, "  %-8s %s\n", "VM", what);
+}
+
+static bool real_guest(const struct run_config *config, enum flavour flavour, uint64_t seed,
+		       const char *gpu_log, struct guest *guest)
+{
+	struct guest_vm_config vm = {
+		.kernel_dir = kernel_dirs[flavour],
+		.initramfs = initramfs,
+		.sim = sim,
+		.sim_log = gpu_logs[flavour],
+		.seed = seed,
+		.timeout_ms = (unsigned int)(GUEST_LIMIT_MS * config->scale),
+		.interrupt_fd = config->interrupt_fd,
+		.progress = vm_progress,
+	};
+
+	snprintf(gpu_logs[flavour], sizeof(gpu_logs[flavour]), "%s", gpu_log);
+	return guest_vm_init(guest, &vm);
+}
+
+/* Everything that make builds before a run has to be there. */
+static bool find_build(const struct options *o, char error[RUN_ERROR])
+{
+	const char *const needed[] = { kernel_dirs[FLAVOUR_FAST], initramfs, sim,
+				       o->debug ? kernel_dirs[FLAVOUR_DEBUG] : NULL };
+	size_t i;
+	int f;
+
+	for (f = 0; f < FLAVOURS; f++)
+		if (!run_path(kernel_dirs[f], "%s/guest/kernel-%s", o->build, flavour_names[f]))
+			return false;
+	if (!run_path(initramfs, "%s/guest/initramfs.cpio.gz", o->build) ||
+	    !run_path(sim, "%s/bin/agate-sim", o->build))
+		return false;
+	for (i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+		if (!needed[i] || !access(needed[i], R_OK))
+			continue;
+		snprintf(error, RUN_ERROR, "%.400s: %s; `make grade` builds what is missing",
+			 needed[i], strerror(errno));
+		return false;
+	}
+	return true;
+}
+
+static void show_progress(const struct result_lab *lab, unsigned int done, unsigned int all)
+{
+	if (!isatty(STDERR_FILENO))
+		return;
+	fprintf(stderr, "\r  %s %u/%u%s", lab->lab->name, done, all, done == all ? "\r\033[K" : "");
+}
+
+/* The labs that are meant, checked; NULL with @error. */
+static struct lab **load_labs(const char *word, size_t *count, char error[RUN_ERROR])
+{
+	char (*names)[LAB_NAME] = NULL, one[LAB_NAME], path[RUN_PATH];
+	struct lab **labs = NULL;
+	int n = 1, i;
+
+	*count = 0;
+	if (!strcmp(word, "all")) {
+		n = lab_names(LABS_DIR, &names);
+		if (n <= 0)
+			snprintf(error, RUN_ERROR, "there are no labs in %s/", LABS_DIR);
+	} else if (!lab_find(LABS_DIR, word, one, error)) {
+		return NULL;
+	}
+	if (n > 0)
+		labs = calloc((size_t)n, sizeof(*labs));
+	for (i = 0; labs && i < n; i++) {
+		const char *name = names ? names[i] : one;
+
+		snprintf(path, sizeof(path), "%s/%s/lab.json", LABS_DIR, name);
+		labs[i] = lab_load(path, name, error);
+		if (!labs[i])
+			break;
+		(*count)++;
+	}
+	free(names);
+	if (labs && *count == (size_t)n)
+		return labs;
+	while (labs && *count)
+		lab_free(labs[--*count]);
+	free(labs);
+	return NULL;
+}
+
+static int list(const struct options *o)
+{
+	char (*names)[LAB_NAME], name[LAB_NAME], error[RUN_ERROR];
+	int n, i;
+
+	if (o->lab) {
+		if (!lab_find(LABS_DIR, o->lab, name, error))
+			return fail(EXIT_USAGE, error);
+		puts(name);
+		return EXIT_GRADED;
+	}
+	n = lab_names(LABS_DIR, &names);
+	if (n < 0)
+		return fail(EXIT_GRADER, "there is no folder labs/ here: run from the top of the tree");
+	for (i = 0; i < n; i++)
+		puts(names[i]);
+	free(names);
+	return EXIT_GRADED;
+}
+
+static const char *hints_dir(const struct options *o, char path[RUN_PATH])
+{
+	bool fits = o->out ? run_path(path, "%s/hints", o->out) :
+		    run_path(path, "%s/hints", o->build);
+
+	return fits ? path : NULL;
+}
+
+static int hint(const struct options *o)
+{
+	char error[RUN_ERROR], dir[RUN_PATH];
+	const char *slash = strchr(o->test, '/');
+	const struct lab_test *test;
+	struct lab **labs;
+	size_t count;
+	int status = EXIT_GRADED;
+
+	labs = load_labs(o->lab, &count, error);
+	if (!labs)
+		return fail(EXIT_USAGE, error);
+	test = lab_test_named(labs[0], slash ? slash + 1 : o->test);
+	if (!test || test->hidden)
+		status = fail(EXIT_USAGE, "the lab has no test of that name");
+	else if (!hints_dir(o, dir) || !hint_show(dir, labs[0], test, stdout))
+		status = fail(EXIT_GRADER, strerror(errno));
+	while (count)
+		lab_free(labs[--count]);
+	free(labs);
+	return status;
+}
+
+/* Which tests are to run; false when the pattern fits none. */
+static bool select_tests(struct result *result, const char *glob)
+{
+	bool any = false;
+	size_t i, k;
+
+	for (i = 0; i < result->lab_count; i++) {
+		struct result_lab *lab = &result->labs[i];
+
+		for (k = 0; k < lab->lab->test_count; k++) {
+			lab->selected[k] = !glob || !fnmatch(glob, lab->lab->tests[k].name, 0);
+			any = any || lab->selected[k];
+		}
+	}
+	return any;
+}
+
+/* Whoever saw a failure has seen its first hint. */
+static void remember_hints(const char *dir, const struct result_lab *lab)
+{
+	struct standing standing;
+	size_t i;
+
+	for (i = 0; dir && i < lab->lab->test_count; i++) {
+		result_standing(lab, i, &standing);
+		if (standing.status > VERDICT_PASS && !lab->lab->tests[i].hidden)
+			hint_first_shown(dir, lab->lab, &lab->lab->tests[i]);
+	}
+}
+
+/* One lab and its report; RUN_DONE unless the grader could not go on. */
+static enum run_end grade_lab(const struct options *o, const struct run_config *config,
+			      struct result *result, size_t index)
+{
+	static struct timing timing[FLAVOURS];
+	char error[RUN_ERROR] = "", dir[RUN_PATH], hints[RUN_PATH], number[LAB_NAME];
+	const struct result_lab *lab = &result->labs[index];
+	struct report_style style = { .out = stdout, .dir = dir, .number = number };
+	uint64_t begun = timing_now();
+	enum run_end end;
+	int f;
+
+	memset(timing, 0, sizeof(timing));
+	style.colour = report_colour(stdout);
+	end = run_lab(config, result, index, timing, error);
+	if (end == RUN_HOST)
+		fail(EXIT_GRADER, error);
+	if (!run_path(dir, "%s/%s", config->out, lab->lab->name))
+		return RUN_HOST;
+	snprintf(number, sizeof(number), "%.*s", (int)(strspn(lab->lab->name, "0123456789") ?:
+		 strlen(lab->lab->name)), lab->lab->name);
+	report_lab(&style, lab);
+	remember_hints(hints_dir(o, hints), lab);
+	for (f = 0; o->timings && f < FLAVOURS; f++)
+		if (timing[f].count)
+			timing_print(&timing[f], flavour_names[f], begun, stderr);
+	return end;
+}
+
+/* How the same run is asked for again. */
+static void command_again(const struct options *o, char *text, size_t size)
+{
+	snprintf(text, size, "make grade LAB=%s%s%s%s%s%s", o->lab,
+		 strcmp(o->from, "labs") ? " FROM=" : "", strcmp(o->from, "labs") ? o->from : "",
+		 o->test ? " TEST=" : "", o->test ? o->test : "", o->chain ? " CHAIN=1" : "");
+}
+
+static int grade_all(const struct options *o, const struct run_config *config,
+		     struct result *result)
+{
+	const struct report_style style = { .out = stdout };
+	char command[RUN_PATH], path[RUN_PATH];
+	enum run_end end = RUN_DONE;
+	size_t i;
+
+	for (i = 0; i < result->lab_count && end == RUN_DONE; i++)
+		end = grade_lab(o, config, result, i);
+	result->complete = end == RUN_DONE;
+	if (!run_path(path, "%s/result.json", config->out) || !result_write(result, path))
+		return fail(EXIT_GRADER, strerror(errno));
+	if (end == RUN_INTERRUPTED)
+		return fail(EXIT_GRADER, "interrupted");
+	if (end != RUN_DONE)
+		return EXIT_GRADER;
+	command_again(o, command, sizeof(command));
+	report_end(&style, result, o->debug, command);
+	return EXIT_GRADED;
+}
+
+static int grade(const struct options *o)
+{
+	char error[RUN_ERROR] = "a path is too long", out[RUN_PATH];
+	struct result result = { .seed = o->seed };
+	struct run_config config = {
+		.build = o->build, .labs = LABS_DIR, .from = o->from, .out = out,
+		.glob = o->test, .debug = o->debug, .chain = o->chain,
+		.stop_on_fail = o->stop_on_fail, .scale = machine_scale(),
+		.compose_driver = "kernel/compose-lab.sh",
+		.compose_library = "userspace/compose-lab.sh",
+		.guest = real_guest, .guest_done = guest_vm_fini, .progress = show_progress,
+	};
+	int status = EXIT_GRADER;
+	struct lab **labs;
+	size_t count, i;
+
+	labs = load_labs(o->lab, &count, error);
+	if (!labs)
+		return fail(EXIT_USAGE, error);
+	config.interrupt_fd = machine_interrupts();
+	result.labs = calloc(count, sizeof(*result.labs));
+	for (i = 0; result.labs && i < count && result_init(&result.labs[i], labs[i]); i++)
+		result.lab_count++;
+	if (!run_path(out, "%s", o->out ? o->out : "") ||
+	    (!o->out && !run_path(out, "%s/results", o->build)))
+		fail(status, error);
+	else if (result.lab_count < count)
+		fail(status, "out of memory");
+	else if (!select_tests(&result, o->test))
+		status = fail(EXIT_USAGE, "no test has a name like that");
+	else if (config.interrupt_fd < 0 || (!o->seeded && !params_seed(&result.seed)))
+		fail(status, strerror(errno));
+	else if (!find_build(o, error) ||
+		 !machine_kernel(o->build, o->debug, result.kernel, sizeof(result.kernel), error,
+				 sizeof(error)) || !machine_claim(out, error, sizeof(error)))
+		fail(status, error);
+	else
+		status = grade_all(o, &config, &result);
+	for (i = 0; i < result.lab_count; i++)
+		result_free(&result.labs[i]);
+	free(result.labs);
+	while (count)
+		lab_free(labs[--count]);
+	free(labs);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+
+	if (!options_parse(&options, argc, argv))
+		return EXIT_USAGE;
+	switch (options.command) {
+	case COMMAND_HELP:
+		options_help();
+		return EXIT_GRADED;
+	case COMMAND_LIST:
+		return list(&options);
+	case COMMAND_HINT:
+		return hint(&options);
+	case COMMAND_GRADE:
+		break;
+	}
+	return grade(&options);
+}

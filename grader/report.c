@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The run as text (report.h).
+ */
+#include "report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "text.h"
+
+#define WIDTH	92
+#define INDENT	17
+
+enum colour { PLAIN, GREEN, RED, YELLOW, DIM };
+
+bool report_colour(FILE *out)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return isatty(fileno(out)) && !(no && *no) && !(term && !strcmp(term, "dumb"));
+}
+
+static const char *paint(const struct report_style *style, enum colour colour)
+{
+	static const char *const codes[] = {
+		[PLAIN] = "\033[0m", [GREEN] = "\033[32m", [RED] = "\033[1;31m",
+		[YELLOW] = "\033[33m", [DIM] = "\033[2m",
+	};
+
+	return style->colour ? codes[colour] : "";
+}
+
+/* A line beginning with a word, then text that goes on below itself. */
+static void field(const struct report_style *style, const char *name, const char *text)
+{
+	size_t column = INDENT;
+	const char *p = text;
+
+	fprintf(style->out, "       %s%-8s%s  ", paint(style, DIM), name, paint(style, PLAIN));
+	while (*p) {
+		size_t n = strcspn(p, " ");
+
+		if (column > INDENT && column + 1 + n > WIDTH) {
+			fprintf(style->out, "\n%*s", INDENT, "");
+			column = INDENT;
+		} else if (column > INDENT) {
+			fputc(' ', style->out);
+			column++;
+		}
+		fwrite(p, 1, n, style->out);
+		column += n;
+		p += n;
+		p += strspn(p, " ");
+	}
+	fputc('\n', style->out);
+}
+
+static void headline(const struct report_style *style, const struct standing *standing,
+		     const struct lab_test *test)
+{
+	static const char *const words[] = {
+		[VERDICT_NOT_RUN] = "NOT-RUN", [VERDICT_PASS] = "PASS", [VERDICT_FAIL] = "FAIL",
+		[VERDICT_TIMEOUT] = "TIMEOUT", [VERDICT_CRASH] = "CRASH",
+	};
+	enum colour colour = standing->status == VERDICT_PASS ? GREEN :
+			     standing->status == VERDICT_NOT_RUN ? YELLOW : RED;
+
+	fprintf(style->out, "%s%-7s%s %3u/%-3u  %s", paint(style, colour),
+		words[standing->status], paint(style, PLAIN), standing->points, test->points,
+		test->name);
+	if (standing->outcome && standing->status != VERDICT_PASS &&
+	    standing->flavour == FLAVOUR_DEBUG)
+		fputs("  (debug kernel)", style->out);
+	fputc('\n', style->out);
+}
+
+static void source_lines(const struct report_style *style, const struct outcome *outcome)
+{
+	const struct decode_place *place = &outcome->place;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		char line[sizeof(place->source[0])], tabs[2 * sizeof(line)];
+		size_t n = 0;
+		const char *p;
+
+		/* Before cleaning: a tab is no stranger in source. */
+		for (p = place->source[i]; *p && n + 4 < sizeof(tabs); p++)
+			n += (size_t)sprintf(tabs + n, "%.*s", *p == '\t' ? 4 : 1,
+					     *p == '\t' ? "    " : p);
+		tabs[n] = '\0';
+		text_clean(line, sizeof(line), tabs, n);
+		if (*line)
+			fprintf(style->out, "%*s%s %5u | %s\n", INDENT, "", i == 1 ? ">" : " ",
+				place->line + (unsigned int)i - 1, line);
+	}
+}
+
+static void where(const struct report_style *style, const struct outcome *outcome)
+{
+	char text[512], function[96];
+
+	if (!outcome->where[0])
+		return;
+	text_clean(function, sizeof(function), outcome->place.function,
+		   strlen(outcome->place.function));
+	snprintf(text, sizeof(text), "%s%s%s%s", outcome->where,
+		 outcome->placed && *function ? ", in " : "",
+		 outcome->placed ? function : "", outcome->placed && *function ? "()" : "");
+	field(style, "where", text);
+	if (outcome->placed)
+		source_lines(style, outcome);
+}
+
+static void log_path(const struct report_style *style, const struct standing *standing)
+{
+	static const char *const kernels[FLAVOURS] = { "fast", "debug" };
+	char text[2048];
+
+	snprintf(text, sizeof(text), "%s/%s-%s.log", style->dir, kernels[standing->flavour],
+		 standing->status == VERDICT_CRASH || standing->status == VERDICT_TIMEOUT ?
+		 "console" : "tests");
+	field(style, "log", text);
+}
+
+static void failure(const struct report_style *style, const struct lab_test *test,
+		    const struct standing *standing)
+{
+	const struct verdict *v = &standing->outcome->verdict;
+	char text[256];
+
+	if (test->hidden)
+		return;
+	if (v->rule[0])
+		field(style, "rule", v->rule);
+	if (v->expected[0])
+		field(style, "expected", v->expected);
+	field(style, "seen", v->seen);
+	where(style, standing->outcome);
+	field(style, "hint", test->hints[0]);
+	snprintf(text, sizeof(text), "make hint LAB=%s TEST=%s   for the next one", style->number,
+		 test->name);
+	field(style, "", text);
+	log_path(style, standing);
+}
+
+/* The same reason for every test (it does not compile, does not load) is told once. */
+static bool same_reason(const struct standing *a, const struct standing *b)
+{
+	return a->outcome && b->outcome && a->status == b->status &&
+	       a->flavour == b->flavour && a->status != VERDICT_PASS && b->outcome->verdict.rule[0] &&
+	       !strcmp(a->outcome->verdict.rule, b->outcome->verdict.rule) &&
+	       !strcmp(a->outcome->verdict.seen, b->outcome->verdict.seen);
+}
+
+static void notes(const struct report_style *style, const struct result_lab *lab, size_t test)
+{
+	size_t i;
+	int f;
+
+	for (f = 0; f < FLAVOURS; f++) {
+		const struct verdict *v = &lab->outcomes[f][test].verdict;
+
+		for (i = 0; lab->outcomes[f][test].there && i < v->note_count; i++)
+			field(style, "remark", v->notes[i]);
+		if (v->note_count)
+			return;
+	}
+}
+
+static unsigned int debug_points(const struct result_lab *lab)
+{
+	struct standing standing;
+	unsigned int points = 0;
+	size_t i;
+
+	for (i = 0; i < lab->lab->test_count; i++) {
+		result_standing(lab, i, &standing);
+		if (standing.status == VERDICT_NOT_RUN && lab->selected[i] &&
+		    lab->lab->tests[i].kernels == LAB_DEBUG)
+			points += lab->lab->tests[i].points;
+	}
+	return points;
+}
+
+void report_lab(const struct report_style *style, const struct result_lab *lab)
+{
+	struct standing last = { .outcome = NULL }, standing;
+	unsigned int score, max;
+	size_t i;
+
+	fprintf(style->out, "%s: %s\n", lab->lab->name, lab->lab->title);
+	for (i = 0; i < lab->lab->test_count; i++) {
+		result_standing(lab, i, &standing);
+		if (!lab->selected[i] || standing.status == VERDICT_NOT_RUN)
+			continue;
+		headline(style, &standing, &lab->lab->tests[i]);
+		notes(style, lab, i);
+		if (standing.status != VERDICT_PASS && !same_reason(&last, &standing))
+			failure(style, &lab->lab->tests[i], &standing);
+		last = standing;
+	}
+	for (i = 0; i < lab->remark_count; i++)
+		fprintf(style->out, "remark: %s\n", lab->remarks[i]);
+	result_score(lab, &score, &max);
+	fprintf(style->out, "%s: %u of %u points in %.1f s", lab->lab->name, score, max,
+		lab->seconds);
+	if (!lab->ran[FLAVOUR_DEBUG] && debug_points(lab))
+		fprintf(style->out, "; DEBUG=1 runs the tests for %u more", debug_points(lab));
+	fputc('\n', style->out);
+}
+
+void report_end(const struct report_style *style, const struct result *result, bool debug,
+		const char *command)
+{
+	unsigned int score = 0, max = 0, s, m;
+	size_t i;
+
+	for (i = 0; i < result->lab_count; i++) {
+		result_score(&result->labs[i], &s, &m);
+		score += s;
+		max += m;
+	}
+	if (result->lab_count > 1)
+		fprintf(style->out, "all: %u of %u points\n", score, max);
+	fprintf(style->out, "seed %" PRIu64 "; again: %s SEED=%" PRIu64 "%s\n", result->seed, command,
+		result->seed, debug ? " DEBUG=1" : "");
+}

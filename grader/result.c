@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What is known of a run (result.h).
+ */
+#include "result.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const not_ended[] = {
+	"A pass counts once its guest has an end record.", "the end record",
+};
+
+bool result_init(struct result_lab *result, const struct lab *lab)
+{
+	int f;
+
+	memset(result, 0, sizeof(*result));
+	result->lab = lab;
+	result->selected = calloc(lab->test_count, sizeof(*result->selected));
+	for (f = 0; f < FLAVOURS; f++)
+		result->outcomes[f] = calloc(lab->test_count, sizeof(*result->outcomes[f]));
+	if (result->selected && result->outcomes[FLAVOUR_FAST] && result->outcomes[FLAVOUR_DEBUG])
+		return true;
+	result_free(result);
+	return false;
+}
+
+void result_free(struct result_lab *result)
+{
+	int f;
+
+	for (f = 0; f < FLAVOURS; f++)
+		free(result->outcomes[f]);
+	free(result->selected);
+	memset(result, 0, sizeof(*result));
+}
+
+void result_take(struct result_lab *result, enum flavour flavour, size_t test,
+		 const struct verdict *verdict)
+{
+	struct outcome *outcome = &result->outcomes[flavour][test];
+
+	outcome->there = true;
+	outcome->verdict = *verdict;
+	outcome->held = verdict->status == VERDICT_PASS;
+	/* Until then it is the failure that it would be if nothing more came. */
+	if (outcome->held)
+		verdict_set(&outcome->verdict, VERDICT_FAIL, not_ended[0], not_ended[1],
+			    "none so far");
+}
+
+void result_seal(struct result_lab *result, enum flavour flavour, bool counts)
+{
+	struct outcome *outcomes = result->outcomes[flavour];
+	size_t i;
+
+	for (i = 0; i < result->lab->test_count; i++) {
+		if (!outcomes[i].held)
+			continue;
+		outcomes[i].held = false;
+		if (counts)
+			verdict_set(&outcomes[i].verdict, VERDICT_PASS, "", "", "%s", "");
+		else
+			verdict_set(&outcomes[i].verdict, VERDICT_FAIL, not_ended[0],
+				    not_ended[1], "the guest's stream just ended");
+	}
+}
+
+void result_standing(const struct result_lab *result, size_t test, struct standing *standing)
+{
+	static const unsigned int kernels[FLAVOURS] = { LAB_FAST, LAB_DEBUG };
+	const struct lab_test *t = &result->lab->tests[test];
+	bool waits = false;
+	int f;
+
+	*standing = (struct standing){ .status = VERDICT_NOT_RUN };
+	if (!result->selected[test])
+		return;
+	for (f = 0; f < FLAVOURS; f++) {
+		const struct outcome *outcome = &result->outcomes[f][test];
+
+		if (!(t->kernels & kernels[f]) || !result->ran[f])
+			continue;
+		if (!outcome->there) {
+			waits = true;
+		} else if (outcome->verdict.status > standing->status) {
+			standing->status = outcome->verdict.status;
+			standing->outcome = outcome;
+			standing->flavour = f;
+		}
+	}
+	if (waits && standing->status == VERDICT_PASS)
+		*standing = (struct standing){ .status = VERDICT_NOT_RUN };
+	if (standing->status == VERDICT_PASS)
+		standing->points = t->points;
+}
+
+void result_score(const struct result_lab *result, unsigned int *score, unsigned int *max)
+{
+	struct standing standing;
+	size_t i;
+
+	*score = 0;
+	*max = 0;
+	for (i = 0; i < result->lab->test_count; i++) {
+		result_standing(result, i, &standing);
+		*score += standing.points;
+		if (standing.status != VERDICT_NOT_RUN)
+			*max += result->lab->tests[i].points;
+	}
+}
+
+void result_message(const struct standing *standing, bool hidden, char *text, size_t size)
+{
+	const struct verdict *v;
+
+	text[0] = '\0';
+	if (!standing->outcome || standing->status == VERDICT_PASS)
+		return;
+	v = &standing->outcome->verdict;
+	if (hidden)
+		snprintf(text, size, "A test that is not shown did not pass.");
+	else if (!v->rule[0])
+		snprintf(text, size, "%s", v->seen);
+	else
+		snprintf(text, size, "%s%s %s, seen: %s", v->rule,
+			 v->rule[strlen(v->rule) - 1] == '.' ? " Expected" : ": expected",
+			 v->expected[0] ? v->expected : "it to hold",
+			 v->seen[0] ? v->seen : "it does not");
+}

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: MIT
+/*
+ * One lab on one or two kernels (run.h).  Each kernel has a thread of its own, in
+ * which its guest lives; what they find goes into one result, under one lock.
+ */
+#include "run.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "compose.h"
+#include "run_parts.h"
+#include "text.h"
+
+#define ARGS_MAX	(PARTS_MAX + 4)
+
+const char *const flavour_names[FLAVOURS] = { "fast", "debug" };
+
+struct run {
+	const struct run_config *config;
+	struct result *result;
+	struct result_lab *lab;
+	struct run_parts parts;
+	char dir[RUN_PATH];		/* of this lab, in config->out */
+	char result_path[RUN_PATH];
+	pthread_mutex_t lock;		/* of result and all below */
+	pthread_mutex_t decode_lock;	/* one decoder at a time */
+	size_t first_failed;		/* test, or SIZE_MAX */
+	unsigned int done, all;		/* verdicts */
+	bool failed;			/* the grader itself: error has why */
+	char *error;
+	uint64_t begun;
+};
+
+/* What one kernel's thread works on. */
+struct flavour_run {
+	struct run *run;
+	enum flavour flavour;
+	pthread_t thread;
+	bool started;
+	struct timing *timing;
+	struct compose driver, library;
+	bool composed;			/* both have ended */
+	bool broken;			/* and one did not do its work: */
+	struct verdict why;
+	struct decode_place place;
+	char module[RUN_PATH], stripped[RUN_PATH], library_path[RUN_PATH];
+	enum lab_profile profile;	/* of the session that runs */
+	enum session_end end;
+};
+
+static void run_fail(struct run *run, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static void run_fail(struct run *run, const char *fmt, ...)
+{
+	va_list ap;
+
+	pthread_mutex_lock(&run->lock);
+	if (!run->failed) {
+		run->failed = true;
+		va_start(ap, fmt);
+		vsnprintf(run->error, RUN_ERROR, fmt, ap);
+		va_end(ap);
+	}
+	pthread_mutex_unlock(&run->lock);
+}
+
+static bool has_failed(struct run *run)
+{
+	bool failed;
+
+	pthread_mutex_lock(&run->lock);
+	failed = run->failed;
+	pthread_mutex_unlock(&run->lock);
+	return failed;
+}
+
+/* With the lock held. */
+static void publish(struct run *run)
+{
+	run->lab->seconds = (double)(timing_now() - run->begun) / 1e9;
+	if (!result_write(run->result, run->result_path) && !run->failed) {
+		run->failed = true;
+		snprintf(run->error, RUN_ERROR, "%.400s: %s", run->result_path, strerror(errno));
+	}
+	if (run->config->progress)
+		run->config->progress(run->lab, run->done, run->all);
+}
+
+static bool session_wanted(void *arg, size_t test)
+{
+	const struct flavour_run *fr = arg;
+	const struct lab_test *t = &fr->run->lab->lab->tests[test];
+	struct run *run = fr->run;
+	bool wanted;
+
+	pthread_mutex_lock(&run->lock);
+	wanted = run->lab->selected[test] && t->profile == fr->profile &&
+		 t->kernels & (fr->flavour == FLAVOUR_FAST ? LAB_FAST : LAB_DEBUG) &&
+		 !(run->config->stop_on_fail && test > run->first_failed) && !run->failed;
+	pthread_mutex_unlock(&run->lock);
+	return wanted;
+}
+
+/* Both may run at once, and both have to succeed. */
+static void await_parts(struct flavour_run *fr)
+{
+	struct compose *const parts[] = { &fr->driver, &fr->library };
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		enum compose_end end;
+
+		if (!parts[i]->pid)
+			continue;
+		end = compose_wait(parts[i], fr->run->config->interrupt_fd);
+		if (end == COMPOSE_OK || fr->broken)
+			continue;
+		fr->broken = true;
+		if (end == COMPOSE_SOURCE || end == COMPOSE_SYMBOLS)
+			compose_explain(parts[i], end, fr->run->parts.files, &fr->why, &fr->place);
+		else if (end == COMPOSE_INTERRUPTED)
+			run_fail(fr->run, "interrupted");
+		else
+			run_fail(fr->run, "the driver could not be put together: see %s/compose.log",
+				 parts[i]->out);
+	}
+	fr->composed = true;
+}
+
+static bool session_module(void *arg, struct verdict *why)
+{
+	struct flavour_run *fr = arg;
+
+	if (!fr->composed)
+		await_parts(fr);
+	if (fr->broken)
+		*why = fr->why;
+	return !fr->broken;
+}
+
+static void put_where(struct outcome *outcome)
+{
+	const struct decode_place *place = &outcome->place;
+	char where[sizeof(outcome->where)];
+
+	snprintf(where, sizeof(where), place->line ? "%s:%u" : "%s", place->file, place->line);
+	text_clean(outcome->where, sizeof(outcome->where), where, strlen(where));
+}
+
+/* The student's line that the compiler, or a report of the kernel's, leads to. */
+static void locate(struct flavour_run *fr, struct outcome *outcome)
+{
+	struct run *run = fr->run;
+	uint64_t begun = timing_now();
+
+	outcome->place = fr->place;
+	outcome->placed = fr->place.line;
+	put_where(outcome);
+	if (outcome->verdict.splat.kind == SPLAT_NONE)
+		return;
+	pthread_mutex_lock(&run->decode_lock);
+	outcome->placed = decode_splat(&outcome->verdict.splat, fr->module, ".",
+				       run->parts.files, &outcome->place);
+	pthread_mutex_unlock(&run->decode_lock);
+	if (outcome->placed)
+		put_where(outcome);
+	timing_add(fr->timing, begun, "trace decoded");
+}
+
+static void session_verdict(void *arg, size_t test, const struct verdict *verdict)
+{
+	struct flavour_run *fr = arg;
+	struct run *run = fr->run;
+	struct outcome *placed = malloc(sizeof(*placed)), *outcome;
+
+	if (!placed) {
+		run_fail(run, "out of memory");
+		return;
+	}
+	memset(placed, 0, sizeof(*placed));
+	placed->verdict = *verdict;
+	locate(fr, placed);
+	pthread_mutex_lock(&run->lock);
+	result_take(run->lab, fr->flavour, test, verdict);
+	outcome = &run->lab->outcomes[fr->flavour][test];
+	outcome->placed = placed->placed;
+	outcome->place = placed->place;
+	memcpy(outcome->where, placed->where, sizeof(outcome->where));
+	if (verdict->status != VERDICT_PASS && test < run->first_failed)
+		run->first_failed = test;
+	run->done++;
+	publish(run);
+	pthread_mutex_unlock(&run->lock);
+	free(placed);
+}
+
+static void session_sealed(void *arg, bool counts)
+{
+	struct flavour_run *fr = arg;
+	struct run *run = fr->run;
+
+	pthread_mutex_lock(&run->lock);
+	result_seal(run->lab, fr->flavour, counts);
+	publish(run);
+	pthread_mutex_unlock(&run->lock);
+}
+
+static void session_remark(void *arg, const char *text)
+{
+	struct flavour_run *fr = arg;
+	struct run *run = fr->run;
+
+	pthread_mutex_lock(&run->lock);
+	if (run->lab->remark_count < RESULT_REMARKS)
+		snprintf(run->lab->remarks[run->lab->remark_count++],
+			 sizeof(run->lab->remarks[0]), "%s kernel: %s",
+			 flavour_names[fr->flavour], text);
+	pthread_mutex_unlock(&run->lock);
+}
+
+static bool start_composing(struct flavour_run *fr)
+{
+	const struct run *run = fr->run;
+	const struct run_config *config = run->config;
+	bool library = run->lab->lab->library;
+	const char *argv[ARGS_MAX] = { config->compose_driver, flavour_names[fr->flavour] };
+	const char *lib_argv[ARGS_MAX] = { config->compose_library };
+	char out[RUN_PATH], lib_out[RUN_PATH];
+	size_t i;
+
+	if (!run_path(out, "%s/%s", run->dir, flavour_names[fr->flavour]) ||
+	    !run_path(lib_out, "%s/%s-lib", run->dir, flavour_names[fr->flavour]) ||
+	    !run_path(fr->module, "%s/agate.ko", out) ||
+	    !run_path(fr->stripped, "%s/agate.stripped.ko", out) ||
+	    !run_path(fr->library_path, "%s/libagate.so", lib_out)) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	argv[2] = out;
+	lib_argv[1] = lib_out;
+	for (i = 0; i < run->parts.arg_count; i++)
+		*(library ? &lib_argv[2 + i] : &argv[3 + i]) = run->parts.args[i];
+	return compose_start(&fr->driver, argv, out) &&
+	       (!library || compose_start(&fr->library, lib_argv, lib_out));
+}
+
+/* The tests of one profile. */
+static enum session_end run_session(struct flavour_run *fr, const struct guest *guest,
+				    FILE *console_log, FILE *test_log)
+{
+	const struct run *run = fr->run;
+	char program[RUN_PATH], inject[RUN_PATH];
+	struct session session = {
+		.lab = run->lab->lab,
+		.kernel = fr->flavour == FLAVOUR_FAST ? LAB_FAST : LAB_DEBUG,
+		.profile = fr->profile,
+		.seed = run->result->seed,
+		.scale = run->config->scale,
+		.guest = guest,
+		.files = { .program = program, .module = fr->stripped, .inject = inject,
+			   .library = run->lab->lab->library ? fr->library_path : NULL },
+		.console_log = console_log,
+		.test_log = test_log,
+		.timing = fr->timing,
+		.wanted = session_wanted,
+		.module = session_module,
+		.verdict = session_verdict,
+		.sealed = session_sealed,
+		.remark = session_remark,
+		.arg = fr,
+	};
+
+	if (!run_path(program, "%s/tests/labs/%s", run->config->build, run->lab->lab->program) ||
+	    !run_path(inject, "%s/tests/kmod/%s/agate_inject.ko", run->config->build,
+		      flavour_names[fr->flavour]))
+		return SESSION_HOST;
+	if (access(inject, R_OK))
+		session.files.inject = NULL;
+	return session_run(&session);
+}
+
+static FILE *open_log(const struct flavour_run *fr, const char *name)
+{
+	char path[RUN_PATH];
+
+	if (!run_path(path, "%s/%s-%s", fr->run->dir, flavour_names[fr->flavour], name))
+		return NULL;
+	return fopen(path, "we");
+}
+
+static void run_sessions(struct flavour_run *fr, const struct guest *guest)
+{
+	FILE *console_log = open_log(fr, "console.log"), *test_log = open_log(fr, "tests.log");
+
+	if (!console_log || !test_log)
+		run_fail(fr->run, "%s: %s", fr->run->dir, strerror(errno));
+	for (; !has_failed(fr->run) && fr->profile < LAB_PROFILES && fr->end == SESSION_DONE;
+	     fr->profile++)
+		fr->end = run_session(fr, guest, console_log, test_log);
+	if (fr->end == SESSION_HOST)
+		run_fail(fr->run, "the guest with the %s kernel: %s", flavour_names[fr->flavour],
+			 guest->ops->error(guest->ctx));
+	if (console_log)
+		fclose(console_log);
+	if (test_log)
+		fclose(test_log);
+}
+
+static void *flavour_main(void *arg)
+{
+	struct flavour_run *fr = arg;
+	struct run *run = fr->run;
+	char gpu_log[RUN_PATH];
+	struct guest guest;
+
+	if (!run_path(gpu_log, "%s/%s-gpu.jsonl", run->dir, flavour_names[fr->flavour]) ||
+	    !start_composing(fr)) {
+		run_fail(run, "%s: %s", run->config->compose_driver, strerror(errno));
+	} else if (!run->config->guest(run->config, fr->flavour, run->result->seed, gpu_log,
+				       &guest)) {
+		run_fail(run, "out of memory");
+	} else {
+		run_sessions(fr, &guest);
+		run->config->guest_done(&guest);
+	}
+	/* A composition nobody waited for, because the run failed before. */
+	if (!fr->composed)
+		await_parts(fr);
+	return NULL;
+}
+
+/* A file that is not there at all. */
+static void fail_all(struct run *run)
+{
+	struct verdict why;
+	size_t i;
+	int f;
+
+	memset(&why, 0, sizeof(why));
+	verdict_set(&why, VERDICT_FAIL, "The lab's files are there.", "a file", "no %s",
+		    run->parts.missing);
+	for (f = 0; f < FLAVOURS; f++)
+		for (i = 0; i < run->lab->lab->test_count; i++)
+			if (run->lab->selected[i])
+				result_take(run->lab, f, i, &why);
+	publish(run);
+}
+
+/* How many of the selected tests run on this kernel. */
+static unsigned int verdicts_due(const struct run *run, enum flavour flavour)
+{
+	unsigned int kernel = flavour == FLAVOUR_FAST ? LAB_FAST : LAB_DEBUG, n = 0;
+	size_t i;
+
+	for (i = 0; i < run->lab->lab->test_count; i++)
+		n += run->lab->selected[i] && run->lab->lab->tests[i].kernels & kernel;
+	return n;
+}
+
+static void run_flavours(struct run *run, struct flavour_run *frs, struct timing *timing)
+{
+	unsigned int due[FLAVOURS];
+	int f;
+
+	for (f = 0; f < FLAVOURS; f++) {
+		frs[f].run = run;
+		frs[f].flavour = f;
+		frs[f].timing = &timing[f];
+		due[f] = run->lab->ran[f] ? verdicts_due(run, f) : 0;
+		run->all += due[f];
+	}
+	for (f = 0; f < FLAVOURS; f++) {
+		if (!due[f])
+			continue;
+		frs[f].started = !pthread_create(&frs[f].thread, NULL, flavour_main, &frs[f]);
+		if (!frs[f].started)
+			run_fail(run, "no thread could be started");
+	}
+	for (f = 0; f < FLAVOURS; f++)
+		if (frs[f].started)
+			pthread_join(frs[f].thread, NULL);
+}
+
+static bool make_dirs(struct run *run)
+{
+	return run_path(run->dir, "%s/%s", run->config->out, run->lab->lab->name) &&
+	       run_path(run->result_path, "%s/result.json", run->config->out) &&
+	       (!mkdir(run->dir, 0777) || errno == EEXIST);
+}
+
+enum run_end run_lab(const struct run_config *config, struct result *result, size_t index,
+		     struct timing timing[FLAVOURS], char error[RUN_ERROR])
+{
+	struct flavour_run *frs = calloc(FLAVOURS, sizeof(*frs));
+	struct run *run = calloc(1, sizeof(*run));
+	enum run_end end = RUN_HOST;
+	int f;
+
+	if (!frs || !run) {
+		snprintf(error, RUN_ERROR, "out of memory");
+		goto out;
+	}
+	run->config = config;
+	run->result = result;
+	run->lab = &result->labs[index];
+	run->error = error;
+	run->first_failed = SIZE_MAX;
+	run->begun = timing_now();
+	run->lab->ran[FLAVOUR_FAST] = true;
+	run->lab->ran[FLAVOUR_DEBUG] = config->debug;
+	if (!make_dirs(run)) {
+		snprintf(error, RUN_ERROR, "%.400s: %s", config->out, strerror(errno));
+		goto out;
+	}
+	if (!run_parts_find(config, run->lab, &run->parts, error))
+		goto out;
+	pthread_mutex_init(&run->lock, NULL);
+	pthread_mutex_init(&run->decode_lock, NULL);
+	if (run->parts.missing[0])
+		fail_all(run);
+	else
+		run_flavours(run, frs, timing);
+	end = run->failed ? RUN_HOST : RUN_DONE;
+	for (f = 0; f < FLAVOURS; f++)
+		if (frs[f].end == SESSION_INTERRUPTED)
+			end = RUN_INTERRUPTED;
+	run->lab->seconds = (double)(timing_now() - run->begun) / 1e9;
+	pthread_mutex_destroy(&run->decode_lock);
+	pthread_mutex_destroy(&run->lock);
+out:
+	free(run);
+	free(frs);
+	return end;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A run: labs, one after the other, each on one kernel or on two at the same time.
+ */
+#ifndef AGATE_GRADER_RUN_H
+#define AGATE_GRADER_RUN_H
+
+#include "result.h"
+#include "session.h"
+
+#define RUN_ERROR	1024
+#define RUN_PATH	1024
+
+struct run_config {
+	const char *build;		/* where programs and kernels are built */
+	const char *labs;		/* the folder of labs */
+	const char *from;		/* whose files: this folder holds NN-topic/FILE */
+	const char *out;		/* for the result, logs and modules */
+	const char *glob;		/* which tests, or NULL: all */
+	bool debug;
+	bool chain;			/* the earlier labs' files from there, too */
+	bool stop_on_fail;
+	double scale;			/* of time limits on this machine */
+	int interrupt_fd;		/* readable when the run has to end, or -1 */
+
+	const char *compose_driver;	/* the scripts */
+	const char *compose_library;
+	/* Makes the guest of one kernel, for the thread that calls it, and unmakes it. */
+	bool (*guest)(const struct run_config *config, enum flavour flavour, uint64_t seed,
+		      const char *gpu_log, struct guest *guest);
+	void (*guest_done)(struct guest *guest);
+	/* Told after each verdict, from any thread, but never two at a time. */
+	void (*progress)(const struct result_lab *lab, unsigned int done, unsigned int all);
+};
+
+enum run_end {
+	RUN_DONE,
+	RUN_HOST,
+	RUN_INTERRUPTED,
+};
+
+extern const char *const flavour_names[FLAVOURS];
+
+/* Puts the path's pieces together; false when it gets too long. */
+bool run_path(char path[RUN_PATH], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/*
+ * Grades @result->labs[@index], whose tests are selected, and writes the result
+ * file after each verdict.  @timing has one for each flavour.
+ */
+enum run_end run_lab(const struct run_config *config, struct result *result, size_t index,
+		     struct timing timing[FLAVOURS], char error[RUN_ERROR]);
+
+#endif /* AGATE_GRADER_RUN_H */

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which files a driver is composed of.
+ */
+#ifndef AGATE_GRADER_RUN_PARTS_H
+#define AGATE_GRADER_RUN_PARTS_H
+
+#include "run.h"
+
+#define PARTS_MAX	32
+
+struct run_parts {
+	char dir[RUN_PATH];			/* of the lab's files */
+	char paths[LAB_FILES][RUN_PATH];	/* the lab's files */
+	const char *files[LAB_FILES + 1];	/* the same, NULL-terminated */
+	char missing[RUN_PATH];			/* one that is not there, or empty */
+	char args[PARTS_MAX][RUN_PATH];		/* NN-topic=DIR, for compose-lab.sh */
+	size_t arg_count;
+};
+
+/*
+ * The lab's own part and, for a chain, those before it that have their files;
+ * what a chain leaves out becomes a remark.  False with @error.
+ */
+bool run_parts_find(const struct run_config *config, struct result_lab *result,
+		    struct run_parts *parts, char error[RUN_ERROR]);
+
+#endif /* AGATE_GRADER_RUN_PARTS_H */

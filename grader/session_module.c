@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The module under test: loaded, known to be the one delivered, unloaded.
+ */
+#include <string.h>
+
+#include "module_id.h"
+#include "session_priv.h"
+#include "text.h"
+
+#define LOAD_LIMIT_MS	5000
+#define ARGS_MAX	32
+
+static const char load_rule[] = "The module loads, and its driver takes the GPU.";
+static const char load_wish[] = "insmod succeeds and the GPU has a render node";
+
+static void load_output(void *arg, enum guest_stream which, const char *data, size_t len)
+{
+	struct stream *words = arg;
+	size_t n = STREAM_MAX - words->len;
+
+	(void)which;
+	n = len < n ? len : n;
+	memcpy(words->text + words->len, data, n);
+	words->len += n;
+}
+
+/* A program that is not a test; its words are in st->errors. */
+static enum guest_status run(struct state *st, const char *const *argv, struct guest_run *run)
+{
+	*run = (struct guest_run){
+		.argv = argv,
+		.limit_ms = state_limit(st, LOAD_LIMIT_MS),
+		.output_max = STREAM_MAX,
+		.output = load_output,
+		.arg = &st->errors,
+	};
+	st->errors.len = 0;
+	state_console_begin(st);
+	st->limit = st->ops->now(st->guest) + run->limit_ms * 1000000ull;
+	return st->ops->run(st->guest, run);
+}
+
+/* The last line that the kernel said of the module: why it did not like it. */
+static void last_words(const struct state *st, char *out, size_t size)
+{
+	const char *line = st->console, *end = st->console + st->console_len, *best = NULL;
+	size_t best_len = 0;
+
+	while (line < end) {
+		const char *stop = memchr(line, '\n', (size_t)(end - line));
+		size_t len = stop ? (size_t)(stop - line) : (size_t)(end - line);
+
+		if (memmem(line, len, "agate", 5) && !memmem(line, len, "agate-grade:", 12) &&
+		    !memmem(line, len, "taint", 5)) {
+			best = line;
+			best_len = len;
+		}
+		line += len + 1;
+	}
+	if (best && best_len && best[best_len - 1] == '\r')
+		best_len--;
+	text_clean(out, size, best ? best : "", best ? best_len : 0);
+}
+
+static void explain(struct state *st, enum guest_status end, const struct guest_run *run,
+		    const char *what, struct verdict *why)
+{
+	char kernel[200], words[160];
+
+	memset(why, 0, sizeof(*why));
+	if (splat_find(st->console, run->timed_out ? st->console_at_limit : st->console_len,
+		       &why->splat) || (end == GUEST_CRASHED && !run->timed_out)) {
+		verdict_set(why, VERDICT_CRASH, why->splat.kind == SPLAT_NONE ? load_rule :
+			    splat_rule(&why->splat), load_wish, "while the module is loaded: %s",
+			    why->splat.kind == SPLAT_NONE ? "the kernel went down" :
+			    why->splat.headline);
+		return;
+	}
+	if (run->timed_out || end == GUEST_TIMEOUT) {
+		splat_find(st->console, st->console_len, &why->splat);
+		verdict_set(why, VERDICT_TIMEOUT, load_rule, load_wish,
+			    "insmod does not come back");
+		return;
+	}
+	last_words(st, kernel, sizeof(kernel));
+	text_clean(words, sizeof(words), st->errors.text,
+		   st->errors.len ? strcspn(st->errors.text, "\n") : 0);
+	verdict_set(why, VERDICT_FAIL, load_rule, load_wish, "%s%s%s%s%s", what,
+		    *words ? ": " : "", words, *kernel ? "; the kernel said: " : "", kernel);
+}
+
+/* Is what is loaded what was delivered? */
+static bool is_ours(struct state *st)
+{
+	unsigned char delivered[MODULE_ID_MAX], loaded[MODULE_ID_MAX];
+	size_t n = module_id_read(st->s->files.module, delivered), got = 0;
+
+	return n && st->ops->get(st->guest, "/sys/module/agate/notes/.note.gnu.build-id", loaded,
+				 sizeof(loaded), &got) == GUEST_OK &&
+	       got == n && !memcmp(delivered, loaded, n);
+}
+
+static bool has_node(struct state *st)
+{
+	char dev[32];
+	size_t got;
+
+	return st->ops->get(st->guest, "/sys/class/drm/renderD128/dev", dev, sizeof(dev),
+			    &got) == GUEST_OK;
+}
+
+/* "insmod FILE" and the lab's parameters, in place in @args. */
+static void load_argv(const char *argv[ARGS_MAX], char *args)
+{
+	char *save, *word;
+	size_t n = 0;
+
+	argv[n++] = "/sbin/insmod";
+	argv[n++] = GUEST_MODULE;
+	for (word = strtok_r(args, " ", &save); word && n < ARGS_MAX - 1;
+	     word = strtok_r(NULL, " ", &save))
+		argv[n++] = word;
+	argv[n] = NULL;
+}
+
+enum guest_status state_load(struct state *st, bool *loaded, struct verdict *why)
+{
+	const char *argv[ARGS_MAX];
+	struct guest_run insmod;
+	enum guest_status end;
+	char args[256];
+	const char *what = NULL;
+
+	snprintf(args, sizeof(args), "%s", st->s->lab->module_args);
+	load_argv(argv, args);
+	*loaded = false;
+	end = run(st, argv, &insmod);
+	if (end == GUEST_OK && !insmod.timed_out) {
+		if (insmod.signaled || insmod.value)
+			what = "insmod failed";
+		else if (!is_ours(st))
+			what = "another module than the one delivered is loaded";
+		else if (!has_node(st))
+			what = "the driver's probe failed: there is no render node";
+		end = state_mark(st, "module loaded");
+	}
+	if (end == GUEST_HOST || end == GUEST_INTERRUPTED)
+		return end;
+	if (end == GUEST_LOST || end == GUEST_REFUSED)
+		what = "the guest's stream just ended";
+	*loaded = end == GUEST_OK && !insmod.timed_out && !what &&
+		!splat_find(st->console, st->console_len, &why->splat);
+	if (!*loaded)
+		explain(st, end, &insmod, what ? what : "", why);
+	return end;
+}
+
+bool state_unload(struct state *st)
+{
+	const char *const argv[] = { "/sbin/rmmod", "agate", NULL };
+	struct guest_run rmmod;
+	struct splat splat;
+	char text[32];
+	size_t got;
+
+	if (st->ops->get(st->guest, "/sys/module/agate/initstate", text, sizeof(text), &got) !=
+	    GUEST_OK)
+		return true;
+	return run(st, argv, &rmmod) == GUEST_OK && !rmmod.timed_out && !rmmod.signaled &&
+	       !rmmod.value && state_mark(st, "module unloaded") == GUEST_OK &&
+	       !splat_find(st->console, st->console_len, &splat);
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Cleaning text (text.h).
+ */
+#include "text.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* The character at @s and how many bytes it takes; 0 when it is not well-formed. */
+static size_t decode(const unsigned char *s, size_t len, uint32_t *c)
+{
+	static const uint32_t lowest[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t n = s[0] < 0x80 ? 1 : s[0] >> 5 == 0x6 ? 2 : s[0] >> 4 == 0xe ? 3 :
+		   s[0] >> 3 == 0x1e ? 4 : 0;
+	size_t i;
+
+	if (!n || n > len)
+		return 0;
+	*c = n == 1 ? s[0] : s[0] & (0x7fu >> n);
+	for (i = 1; i < n; i++) {
+		if (s[i] >> 6 != 2)
+			return 0;
+		*c = *c << 6 | (s[i] & 0x3f);
+	}
+	if (*c < lowest[n] || *c > 0x10ffff || (*c >= 0xd800 && *c <= 0xdfff))
+		return 0;
+	return n;
+}
+
+static bool is_harmless(uint32_t c)
+{
+	if (c < ' ' || (c >= 0x7f && c < 0xa0))
+		return false;
+	return !(c >= 0x200b && c <= 0x200f) && !(c >= 0x2028 && c <= 0x202e) &&
+	       !(c >= 0x2060 && c <= 0x2069) && c != 0xfeff;
+}
+
+void text_clean(char *out, size_t size, const char *text, size_t len)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	size_t used = 0;
+
+	while (len && used + 1 < size) {
+		uint32_t c = 0;
+		size_t n = decode(s, len, &c);
+
+		if (n && is_harmless(c)) {
+			if (used + n + 1 > size)
+				break;
+			memcpy(out + used, s, n);
+			used += n;
+		} else {
+			out[used++] = c == '\t' ? ' ' : '?';
+		}
+		s += n ? n : 1;
+		len -= n ? n : 1;
+	}
+	out[used] = '\0';
+}

@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Put a driver together from a student's files and, for the rest, the reference.
+#
+# usage: kernel/compose-lab.sh FLAVOUR OUT [NN-topic=DIR ...], in the project's folder
+#
+# Each lab that is named comes from the files in DIR.  Makes OUT/agate.ko, with debug
+# information, and OUT/agate.stripped.ko, without; what is up to date stays.  Needs
+# build/parts/FLAVOUR (see parts.sh), and writes nowhere but in OUT, so any number
+# of these may run at once, each with an OUT of its own.
+#
+# COMPOSE_CFLAGS are options to compile with besides the reference's.
+#
+# Exit status: 0; 10 when a file does not compile (OUT/compile.log, where warnings
+# are, too); 11 when a symbol breaks a rule (OUT/symbols.log); 1 for all else.
+set -u
+
+. scripts/compose-lib.sh
+
+[ $# -ge 2 ] || die "usage: $0 FLAVOUR OUT [NN-topic=DIR ...]"
+flavour=$1
+shift
+
+kernel=$(readlink -f "$BUILD/guest/kernel-$flavour")
+parts=$BUILD/parts/$flavour
+[ -e "$parts/symvers" ] || die "there is no $parts: run make $parts/symvers"
+
+link()
+{
+	# shellcheck disable=SC2046 # a list of options
+	{ reference; echo "$parts/agate.mod.o"; cat "$out/objects"; } | xargs -d '\n' \
+		ld -r -m elf_x86_64 -z noexecstack --no-warn-rwx-segments --build-id=sha1 \
+		-T "$kernel/scripts/module.lds" $(abi_defined) -o "$out/agate.ko" \
+		>"$out/link.log" 2>&1 || die "the linker failed: $(cat "$out/link.log")"
+	nm -P -u "$out/agate.ko" | sed 's/ .*//' | sort -u | comm -23 - "$parts/symvers" >"$out/missing"
+}
+
+# A symbol that nobody has: a part for another kernel, or a function that a lab may
+# use by name and that this kernel does not have.
+check_missing()
+{
+	[ -s "$out/missing" ] || return 0
+	abi_check "$out/missing" "$parts/symvers"
+	sed 's/.*/agate.ko: uses &, which neither the driver nor the kernel has/' \
+		"$out/missing" >"$out/symbols.log"
+	return 11
+}
+
+# What cannot be made again must not be there to be taken for new.
+trap '[ $? = 0 ] || rm -f "$1/agate.ko" "$1/agate.stripped.ko"' EXIT
+compose_begin "$parts" "$parts/symvers" "$@"
+abi=$(abi_hash kernel/*.h include/*.h "$parts"/include/*.h "$kernel/.config")
+trusted="$kernel/|$(readlink -f "$kernel/source")/|(kernel|include|$parts/include)/[a-z0-9_]+\\.h\$"
+
+compose_compile "$trusted" "$kernel" || exit
+compose_symbols kernel/allow-common.txt || exit
+
+link_key "$parts/agate.mod.o" >"$out/link.key.new"
+if ! cmp -s "$out/link.key" "$out/link.key.new" || [ ! -e "$out/agate.ko" ] ||
+	[ ! -e "$out/agate.stripped.ko" ]; then
+	rm -f "$out/link.key"
+	link
+	check_missing || exit
+	strip -g -o "$out/agate.stripped.ko" "$out/agate.ko" || die "strip failed"
+	mv "$out/link.key.new" "$out/link.key"
+fi

@@ -1,0 +1,87 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Take a reference driver apart, so that another can be put together from most of
+# its parts in less than a second.
+#
+# usage: kernel/parts.sh FLAVOUR, in the project's folder
+#
+# Writes to build/parts/FLAVOUR:
+#
+#   compile       compiles a file exactly as kbuild compiled the reference
+#   include/      the headers that kbuild made
+#   frame.o       everything from kernel/
+#   NN-topic.o    one part; all but its contract's symbols are local
+#   agate.mod.o   what modpost added
+#   symvers       what the kernel exports to modules
+#   *.sum         checksums of the sources of frame.o and of each part
+#
+# Every part defines agate_abi_TOPIC_HASH, and the frame refers to that of each
+# part: what was made for another kernel or from other headers does not link.
+set -eu
+
+. scripts/compose-lib.sh
+
+flavour=$1
+driver=$BUILD/driver/$flavour
+parts=$BUILD/parts/$flavour
+kernel=$(readlink -f "$BUILD/guest/kernel-$flavour")
+
+# What kbuild recorded for one file, with the places and the file as parameters.
+# Warnings are no errors here: they are advice to who wrote the file.
+compile_command()
+{
+	record=$driver/kernel/.agate_drv.o.cmd
+	top=$(realpath "$driver")
+	command=$(sed -n '1s/^cmd_[^ ]* := //p' "$record" | sed \
+		-e "s|$top/kernel/agate_drv\\.o|\"\$object\"|g" \
+		-e "s|$top/kernel/agate_drv\\.c|\"\$file\"|g" \
+		-e "s|-Wp,-MMD,[^ ]*|-Wp,-MMD,\"\$object\".d|" \
+		-e "s|-I$top/kernel |-Ikernel |; s|-I$top/include |-Iinclude |" \
+		-e "s|-I$top |-I\"\$parts\"/include |" \
+		-e "s|-ffile-prefix-map=$top/= ||; s|-fdebug-prefix-map=[^ ]*|-fdebug-prefix-map=\"\$PWD\"=.|" \
+		-e "s|$(readlink -f "$kernel/source")|\"\$source\"|g" \
+		-e 's| -I\./| -I"$kernel"/|g; s| \./| "$kernel"/|g' \
+		-e "s|KBUILD_BASENAME='\"agate_drv\"'|KBUILD_BASENAME=\\\\\"\"\$name\"\\\\\"|" \
+		-e 's| -Werror | |' -e 's| -c -o | "$@" -c -o |' -e 's| *; | \&\& |')
+	# A place that was not recognised would be compiled for without a word.
+	case $command in
+	'' | *"$PWD"* | *"$kernel"* | *' ./'* | *agate_drv*)
+		die "$record: not a command that can be used again"
+		;;
+	esac
+	cat <<-END
+	#!/bin/sh
+	# Made by kernel/parts.sh.
+	# usage: compile FILE OBJECT [FLAG...], in the project's folder
+	set -eu
+	file=\$1 object=\$2
+	shift 2
+	name=\${file##*/} name=\${name%.c}
+	parts=\${0%/*}
+	kernel=\$(readlink -f "\${BUILD:-build}/guest/kernel-$flavour")
+	source=\$(readlink -f "\$kernel/source")
+	$command
+	END
+}
+
+rm -rf "$parts"
+mkdir -p "$parts/include"
+cp "$driver/agate_compat_gen.h" "$parts/include"
+compile_command >"$parts/compile"
+chmod +x "$parts/compile"
+strip -g -o "$parts/agate.mod.o" "$driver/agate.mod.o"
+
+abi=$(abi_hash kernel/*.h include/*.h "$parts"/include/*.h "$kernel/.config")
+grep -ohE '\<agate_[a-z0-9_]+\>' kernel/agate_*.h | sort -u >"$parts/declared"
+wanted=
+for dir in "$driver"/solutions/*; do
+	make_part "${dir##*/}" "$parts/declared" "$dir"/*.o
+	wanted="$wanted -u $(abi_symbol "${dir##*/}" "$abi")"
+done
+rm "$parts/declared"
+# shellcheck disable=SC2086 # a list of options
+ld -r $wanted -o "$parts/frame.o" "$driver"/kernel/*.o
+sha256sum kernel/agate_*.[ch] include/agate_*.h >"$parts/frame.sum"
+awk '$3 == "vmlinux" { print $2 }' "$kernel/Module.symvers" | sort >"$parts/symvers.new"
+mv "$parts/symvers.new" "$parts/symvers"

@@ -1,0 +1,129 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# check.sh: what can be said of a lab's files without a guest.
+#
+# usage: scripts/check.sh LAB [FROM], in the project's folder
+#
+# FROM is the folder that NN-topic is in, by default labs.  Compiles the files for the
+# fast kernel (or for libagate), looks at their symbols, and runs the lab's host tests
+# with them under sanitizers.  Warnings and style are advice.  Exit status 0 when all
+# but the advice is in order.  Works in build/check/NN-topic.
+set -u
+
+. scripts/compose-lib.sh
+
+lab=$(scripts/lab.sh "${1-}") || exit
+dir=${2:-labs}/$lab
+work=$BUILD/check/$lab
+host=$work/host
+failed=0
+
+# What the kernel has in W=1, less what its own headers break.
+advice="-Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
+	-Wno-type-limits -Wmaybe-uninitialized -Wunused-but-set-variable -Wmissing-prototypes"
+
+say() { printf '  %-8s %s\n' "$1" "$2"; }
+
+indented()
+{
+	head -n "$1" | sed 's/^/           /' | grep .
+}
+
+# The compiler's words of one kind, each with the lines of source below it.
+remarks()
+{
+	awk -v kind=" $1: " '
+		index($0, kind) && !seen[$0]++ { print; more = 2; next }
+		/^ / && more > 0 { print; more--; next }
+		{ more = 0 }' "$work/compile.log"
+}
+
+compile()
+{
+	if [ "$kind" = library ]; then
+		userspace/compose-lab.sh "$work" "$lab=$dir"
+	else
+		COMPOSE_CFLAGS=$(echo $advice) kernel/compose-lab.sh fast "$work" "$lab=$dir"
+	fi
+	status=$?
+	case $status in
+	0) say OK "$dir compiles, with the symbols that the lab allows" ;;
+	10) say FAIL "$dir does not compile:"; remarks error | indented 24 ;;
+	11) say FAIL "$dir compiles, but:"; indented 24 <"$work/symbols.log" ;;
+	*) exit 1 ;;
+	esac
+	[ $status = 0 ] || failed=1
+	if [ -n "$(remarks warning)" ]; then
+		say ADVICE "the compiler warns:"
+		remarks warning | indented 24
+	fi
+}
+
+# In a build of their own: nothing of the reference's is made from these files.
+host_tests()
+{
+	tests=$(sed -n 's/^host_tests //p' "$work/info" | xargs)
+	[ -n "$tests" ] || return 0
+	mkdir -p "$work/logs"
+	if ! make -s BUILD="$host" "AGATE_LAB_${lab%%-*}=$dir" NAMES="$tests" -j"$(nproc)" \
+		check-host-build >"$work/logs/host-build.log" 2>&1; then
+		say FAIL "the host tests do not build with $dir:"
+		grep -E 'error:|undefined reference' "$work/logs/host-build.log" | indented 12 ||
+			tail -n 12 "$work/logs/host-build.log"
+		failed=1
+		return
+	fi
+	make -s BUILD="$host" "AGATE_LAB_${lab%%-*}=$dir" NAMES="$tests" check-host-run \
+		>"$work/logs/host-run.log" || failed=1
+	sed '$d' "$work/logs/host-run.log"
+	for name in $tests; do
+		log=$host/logs/host-$name.log
+		grep -E "^# |runtime error|ERROR: |    #[0-9]+ .*$dir" "$log" |
+			grep -v '^# ok' | indented 12
+	done
+}
+
+# Says the same of the same files.
+checkpatch()
+{
+	script=$BUILD/guest/kernel-fast/source/scripts/checkpatch.pl
+	ignore=FILE_PATH_CHANGES
+	# Of the kernel's style, what is not about the kernel's types.
+	[ "$kind" != library ] || ignore=$ignore,PREFER_KERNEL_TYPES,NEW_TYPEDEFS,CAMELCASE
+	sed -n "s|^files |$dir/|p" "$work/info" >"$work/style.files"
+	xargs -d '\n' sha256sum "$script" <"$work/style.files" >"$work/style.key.new" 2>&1
+	! cmp -s "$work/style.key" "$work/style.key.new" || return 0
+	rm -f "$work/style.key"
+	xargs -d '\n' perl "$script" --no-tree --strict --terse --quiet --show-types \
+		--max-line-length=100 --ignore "$ignore" -f <"$work/style.files" >"$work/style.log" 2>&1
+	mv "$work/style.key.new" "$work/style.key"
+}
+
+unlisted()
+{
+	for file in "$dir"/*.[ch]; do
+		[ -e "$file" ] && ! grep -qxF "files ${file##*/}" "$work/info" && echo "$file"
+	done
+}
+
+[ -d "$dir" ] || die "there is no $dir: run make start LAB=${lab%%-*}, or set FROM="
+mkdir -p "$work"
+lab_info "$lab" >"$work/info" || exit 1
+kind=$(sed -n 's/^kind //p' "$work/info")
+
+checkpatch &
+style=$!
+compile
+[ $status = 10 ] || host_tests
+wait $style
+
+grep -E ': (ERROR|WARNING|CHECK)' "$work/style.log" >"$work/style"
+if [ -s "$work/style" ]; then
+	say ADVICE "style, by the kernel's checkpatch (remarks: $(wc -l <"$work/style")):"
+	indented 10 <"$work/style"
+fi
+for file in $(unlisted); do
+	say ADVICE "$file is not among lab ${lab%%-*}'s files, and is left out"
+done
+exit $failed

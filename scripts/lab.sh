@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# lab.sh: which lab is meant?
+#
+# usage: scripts/lab.sh NAME, in the project's folder
+#        scripts/lab.sh --list
+#
+# NAME is 05, 5, mmap or 05-mmap; prints 05-mmap.  A lab is a folder NN-topic in
+# labs/ with a lab.json.
+set -eu
+
+LABS=${LABS:-labs}
+
+list()
+{
+	for file in "$LABS"/[0-9][0-9]-*/lab.json; do
+		[ ! -e "$file" ] || basename "${file%/lab.json}"
+	done
+}
+
+if [ "${1-}" = --list ]; then
+	list
+	exit 0
+fi
+if [ -z "${1-}" ]; then
+	echo "Which lab?  LAB=NN, one of: $(list | xargs)" >&2
+	exit 1
+fi
+
+for lab in $(list); do
+	number=${lab%%-*}
+	case $1 in
+	"$lab" | "$number" | "${number#0}" | "${lab#*-}")
+		echo "$lab"
+		exit 0
+		;;
+	esac
+done
+echo "There is no lab $1.  There are: $(list | xargs)" >&2
+exit 1

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What real kernels said of what kmod/ did wrong (see collect.sh), and what has to
+ * be found in it; then the same texts cut short, mixed and damaged.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "splat.h"
+
+#define DATA	"tests/grader/explain/"
+#define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
+
+struct sample {
+	const char *name;
+	enum splat_kind kind;
+	const char *headline;	/* how it begins */
+	const char *symbol;	/* of the first frame that is the module's */
+	const char *rule;	/* a part of it */
+};
+
+static const struct sample samples[] = {
+#include "samples.inc"
+};
+
+/* Two texts in a block of just their size: the sanitizer then sees a read beyond its end. */
+static char *joined(const char *first, size_t len, const char *second, size_t more)
+{
+	char *text = malloc(len + more ? len + more : 1);
+
+	assert_non_null(text);
+	memcpy(text, first, len);
+	memcpy(text + len, second, more);
+	return text;
+}
+
+static char *read_sample(const char *name, size_t *len)
+{
+	static char buf[1u << 20];
+	char path[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), DATA "%s.txt", name);
+	f = fopen(path, "re");
+	if (!f)
+		fail_msg("%s is not there", path);
+	*len = fread(buf, 1, sizeof(buf), f);
+	fclose(f);
+	assert_true(*len > 0 && *len < sizeof(buf));
+	return joined(buf, *len, "", 0);
+}
+
+static const char *first_of_module(const struct splat *splat)
+{
+	size_t i;
+
+	for (i = 0; i < splat->frame_count; i++) {
+		if (splat->frames[i].module)
+			return splat->frames[i].symbol;
+	}
+	return "(none)";
+}
+
+static bool all_as_said(const struct sample *sample, const struct splat *splat)
+{
+	bool ok = true;
+
+	if (splat->kind != sample->kind) {
+		print_error("%s: kind %s\n", sample->name, splat_name(splat->kind));
+		ok = false;
+	}
+	if (strncmp(splat->headline, sample->headline, strlen(sample->headline)) != 0) {
+		print_error("%s: headline \"%s\"\n", sample->name, splat->headline);
+		ok = false;
+	}
+	if (strcmp(first_of_module(splat), sample->symbol) != 0) {
+		print_error("%s: first frame of the module: %s\n", sample->name,
+			    first_of_module(splat));
+		ok = false;
+	}
+	if (!strstr(splat_rule(splat), sample->rule)) {
+		print_error("%s: rule \"%s\"\n", sample->name, splat_rule(splat));
+		ok = false;
+	}
+	return ok;
+}
+
+/* Limits that hold for any text at all. */
+static void check_sane(const struct splat *splat, size_t len)
+{
+	size_t i;
+
+	assert_true(splat->begin <= splat->end && splat->end <= len);
+	assert_true(splat->frame_count <= SPLAT_FRAMES);
+	assert_true(splat->kind > SPLAT_NONE && splat->kind <= SPLAT_OTHER);
+	assert_true(strlen(splat->headline) < sizeof(splat->headline));
+	for (i = 0; i < splat->frame_count; i++) {
+		assert_true(splat->frames[i].symbol[0]);
+		assert_true(splat->frames[i].offset <= splat->frames[i].size);
+	}
+	assert_true(strlen(splat_rule(splat)) > 0 && strlen(splat_name(splat->kind)) > 0);
+}
+
+static void test_samples(void **state)
+{
+	struct splat splat;
+	size_t i, len, wrong = 0;
+	char *text;
+
+	(void)state;
+	for (i = 0; i < COUNT(samples); i++) {
+		text = read_sample(samples[i].name, &len);
+		if (!splat_find(text, len, &splat)) {
+			print_error("%s: nothing found\n", samples[i].name);
+			wrong++;
+		} else {
+			check_sane(&splat, len);
+			wrong += !all_as_said(&samples[i], &splat);
+		}
+		free(text);
+	}
+	assert_int_equal(wrong, 0);
+}
+
+/* The report ends where it ends: what comes behind it does not change it. */
+static void test_followed(void **state)
+{
+	static const char more[] =
+		"[   99.000000] agate 0000:00:03.0: 4 vectors\n"
+		"[   99.000000] agate-mark: end of the test\n";
+	struct splat alone, splat;
+	char *text, *both;
+	size_t i, len;
+
+	(void)state;
+	for (i = 0; i < COUNT(samples); i++) {
+		text = read_sample(samples[i].name, &len);
+		assert_true(splat_find(text, len, &alone));
+		both = joined(text, len, more, sizeof(more) - 1);
+		assert_true(splat_find(both, len + sizeof(more) - 1, &splat));
+		assert_int_equal(splat.kind, alone.kind);
+		assert_int_equal(splat.frame_count, alone.frame_count);
+		assert_memory_equal(splat.frames, alone.frames, sizeof(splat.frames));
+		free(both);
+		free(text);
+	}
+}
+
+/* Ordinary lines before it change nothing but where it begins. */
+static void test_preceded(void **state)
+{
+	static const char noise[] =
+		"[    1.341955] agate: loading out-of-tree module taints kernel.\n"
+		"[    1.400000] [drm] Initialized agate 1.0.0 20260101 for 0000:00:03.0 on minor 0\n"
+		"[    1.400001] traps: agate-test[45] general protection fault ip:401136 sp:7ffd error:0\n"
+		"[    1.400002] test[46]: segfault at 0 ip 0000000000401136 sp 00007ffd error 4 in test\n"
+		"[    1.400003] FAULT_INJECTION: forcing a failure.\n"
+		"[    1.400003] name failslab, interval 1, probability 0, space 0, times 0\n"
+		"[    1.400003] CPU: 0 PID: 45 Comm: test Not tainted 6.1.192 #1\n"
+		"[    1.400003] Call Trace:\n"
+		"[    1.400003]  <TASK>\n"
+		"[    1.400003]  dump_stack_lvl+0x51/0x66\n"
+		"[    1.400003]  agate_gem_create+0x51/0x66 [agate]\n"
+		"[    1.400003]  </TASK>\n"
+		"[    1.400004] BUG: MAX_LOCKDEP_KEYS too low!\n"
+		"[    1.400005] INFO: lockdep is turned off.\n"
+		"[    1.400006] INFO: NMI handler (nmi_cpu_backtrace_handler) took too long to run: 6 msecs\n"
+		"[    1.400007] WARNING: kernel stack regs at 000000009a2ae9b8 in sh:45 has bad 'bp' value\n";
+	size_t n = sizeof(noise) - 1, i, len;
+	struct splat alone, splat;
+	char *text, *both;
+
+	(void)state;
+	assert_false(splat_find(noise, n, &splat));
+	for (i = 0; i < COUNT(samples); i++) {
+		text = read_sample(samples[i].name, &len);
+		assert_true(splat_find(text, len, &alone));
+		both = joined(noise, n, text, len);
+		assert_true(splat_find(both, n + len, &splat));
+		assert_true(all_as_said(&samples[i], &splat));
+		assert_int_equal(splat.begin, alone.begin + n);
+		assert_int_equal(splat.end, alone.end + n);
+		free(both);
+		free(text);
+	}
+}
+
+/* The console may end anywhere: nothing is read beyond, and nothing is made up. */
+static void test_truncated(void **state)
+{
+	struct splat splat;
+	size_t i, len, cut;
+	char *text, *part;
+
+	(void)state;
+	for (i = 0; i < COUNT(samples); i++) {
+		text = read_sample(samples[i].name, &len);
+		for (cut = 0; cut < len; cut += cut < 600 ? 1 : 37) {
+			part = joined(text, cut, "", 0);
+			if (splat_find(part, cut, &splat))
+				check_sane(&splat, cut);
+			free(part);
+		}
+		free(text);
+	}
+}
+
+/* Cut at each byte of one sample of each sort of report. */
+static void test_truncated_everywhere(void **state)
+{
+	static const char *const names[] = { "debug-use-after-free", "debug-dma-wrong-size" };
+	struct splat splat;
+	size_t i, len, cut;
+	char *text, *part;
+
+	(void)state;
+	for (i = 0; i < COUNT(names); i++) {
+		text = read_sample(names[i], &len);
+		for (cut = 1; cut < len; cut++) {
+			part = joined(text, cut, "", 0);
+			if (splat_find(part, cut, &splat))
+				check_sane(&splat, cut);
+			free(part);
+		}
+		free(text);
+	}
+}
+
+static uint64_t next_random(uint64_t *seed)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	return *seed;
+}
+
+/* Samples with bytes changed, lines doubled and swapped: what is found is sane. */
+static void test_damaged(void **state)
+{
+	uint64_t seed = 0x9e3779b97f4a7c15;
+	struct splat splat;
+	size_t i, j, n, len, at;
+	char *text;
+
+	(void)state;
+	for (i = 0; i < COUNT(samples); i++) {
+		text = read_sample(samples[i].name, &len);
+		for (n = 0; n < 20; n++) {
+			for (j = 0; j < 10; j++) {
+				at = next_random(&seed) % len;
+				text[at] = (char)next_random(&seed);
+			}
+			at = next_random(&seed) % len;
+			j = next_random(&seed) % len;
+			if (at + 200 < len && j + 200 < len)
+				memmove(text + at, text + j, 200);
+			if (splat_find(text, len, &splat))
+				check_sane(&splat, len);
+		}
+		free(text);
+	}
+}
+
+static void test_random_bytes(void **state)
+{
+	static const char *const words[] = {
+		"BUG: ", "KASAN: ", "\n", "[    1.2] ", "Call Trace:\n", " f+0x1/0x2 [agate]\n",
+		"RIP: 0010:", "====================", "------------[ cut here ]------------\n",
+		"WARNING: CPU: ", "NMI backtrace for cpu 0\n", "task:a state:D\n", "</TASK>\n",
+		"+0x", "/0x", "[<", ">] ", "}, at: ", " #0: ", "INFO: task ", " blocked for more than ",
+		"Freed by task 1:\n", "DMA-API: Mapped at:\n", "sysrq: Show Blocked State\n", "\r\n",
+	};
+	uint64_t seed = 88172645463325252;
+	struct splat splat;
+	size_t n, len, i;
+	char buf[2200], *text;
+
+	(void)state;
+	for (n = 0; n < 3000; n++) {
+		for (len = 0; len < 2000;) {
+			if (next_random(&seed) % 4) {
+				const char *word = words[next_random(&seed) % COUNT(words)];
+
+				memcpy(buf + len, word, strlen(word));
+				len += strlen(word);
+			} else {
+				for (i = next_random(&seed) % 8; i; i--)
+					buf[len++] = (char)next_random(&seed);
+			}
+		}
+		text = joined(buf, len, "", 0);
+		if (splat_find(text, len, &splat))
+			check_sane(&splat, len);
+		free(text);
+	}
+}
+
+/* A million lines that say nothing, and one report behind them. */
+static void test_flood(void **state)
+{
+	static const char line[] = "[   12.345678] agate 0000:00:03.0: BUG or no bug, a line\n";
+	size_t n = 1000000, len = n * (sizeof(line) - 1), sample_len, i;
+	char *sample = read_sample("fast-null-read", &sample_len);
+	char *text = malloc(len + sample_len);
+	struct splat splat;
+
+	(void)state;
+	assert_non_null(text);
+	for (i = 0; i < n; i++)
+		memcpy(text + i * (sizeof(line) - 1), line, sizeof(line) - 1);
+	memcpy(text + len, sample, sample_len);
+	assert_false(splat_find(text, len, &splat));
+	assert_true(splat_find(text, len + sample_len, &splat));
+	assert_int_equal(splat.kind, SPLAT_OOPS);
+	assert_true(splat.begin >= len);
+	free(sample);
+	free(text);
+}
+
+static void test_silent(void **state)
+{
+	struct splat splat;
+
+	(void)state;
+	assert_false(splat_find("", 0, &splat));
+	assert_int_equal(splat.kind, SPLAT_NONE);
+	assert_false(splat_find("\n\n\n", 3, &splat));
+	assert_false(splat_find("[", 1, &splat));
+	assert_false(splat_find("[    0.0", 8, &splat));
+	assert_string_equal(splat_name(splat.kind), "nothing");
+}
+
+/* Frames of other modules are not the driver's, and neither are guesses. */
+static void test_frames(void **state)
+{
+	static const char text[] =
+		"[    2.0] BUG: kernel NULL pointer dereference, address: 0000000000000000\n"
+		"[    2.0] RIP: 0010:probe_hit+0x10/0x20 [agate_inject]\n"
+		"[    2.0] Call Trace:\n"
+		"[    2.0]  <TASK>\n"
+		"[    2.0]  ? agate_never+0x1/0x2 [agate]\n"
+		"[    2.0]  agate_gem_create.part.0+0xaf/0x1b0 [agate 0123456789abcdef]\n"
+		"[    2.0]  bad+0x30/0x20 [agate]\n"
+		"[    2.0]  none+0x/0x20 [agate]\n"
+		"[    2.0]  </TASK>\n"
+		"[    2.0] ---[ end trace 0000000000000000 ]---\n"
+		"[    2.0] RIP: 0010:later+0x10/0x20 [agate]\n";
+	struct splat splat;
+
+	(void)state;
+	assert_true(splat_find(text, sizeof(text) - 1, &splat));
+	assert_int_equal(splat.frame_count, 2);
+	assert_string_equal(splat.frames[0].symbol, "probe_hit");
+	assert_false(splat.frames[0].module);
+	assert_true(splat.frames[0].exact);
+	assert_string_equal(splat.frames[1].symbol, "agate_gem_create.part.0");
+	assert_int_equal(splat.frames[1].offset, 0xaf);
+	assert_int_equal(splat.frames[1].size, 0x1b0);
+	assert_true(splat.frames[1].module);
+	assert_false(splat.frames[1].exact);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_followed),
+		cmocka_unit_test(test_preceded),
+		cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_truncated_everywhere),
+		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_random_bytes),
+		cmocka_unit_test(test_flood),
+		cmocka_unit_test(test_silent),
+		cmocka_unit_test(test_frames),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

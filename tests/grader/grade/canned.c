@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The guest on paper (canned.h).
+ */
+#include "canned.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "module_id.h"
+#include "names.h"
+
+static void note(char *list, size_t size, const char *text)
+{
+	size_t n = strlen(list);
+
+	snprintf(list + n, size - n, "%s", text);
+}
+
+/* The word behind "SET NAME " or "GO " in what the grader sent. */
+static const char *input_word(const struct canned *c, const char *before, char *word, size_t size)
+{
+	const char *p = strstr(c->input, before);
+
+	if (!p)
+		return "";
+	p += strlen(before);
+	snprintf(word, size, "%.*s", (int)strcspn(p, "\n"), p);
+	return word;
+}
+
+/* The text with its {WORDS} replaced; the caller frees it. */
+static char *expand(const struct canned *c, const char *text)
+{
+	char *out = calloc(1, strlen(text) + 4096), name[64], before[80], word[64];
+	size_t n = 0;
+
+	if (!out)
+		abort();
+	while (*text) {
+		const char *end = *text == '{' ? strchr(text, '}') : NULL;
+
+		if (!end || end - text > 40) {
+			out[n++] = *text++;
+			continue;
+		}
+		snprintf(name, sizeof(name), "%.*s", (int)(end - text - 1), text + 1);
+		snprintf(before, sizeof(before), strcmp(name, "NONCE") ? "SET %s " : "GO ", name);
+		n += (size_t)sprintf(out + n, "%s", input_word(c, before, word, sizeof(word)));
+		text = end + 1;
+	}
+	return out;
+}
+
+static void console(struct canned *c, const char *text)
+{
+	if (text)
+		c->events.console(c->events.arg, text, strlen(text));
+}
+
+static enum guest_status canned_start(void *ctx, enum lab_profile profile,
+				      const struct guest_events *events)
+{
+	struct canned *c = ctx;
+
+	(void)profile;
+	c->starts++;
+	note(c->ran, sizeof(c->ran), "|");
+	c->events = *events;
+	c->loaded = false;
+	c->gpu_dead = false;
+	c->next_mark = GUEST_OK;
+	return c->start_end;
+}
+
+static void canned_stop(void *ctx)
+{
+	struct canned *c = ctx;
+
+	c->stops++;
+}
+
+static enum guest_status canned_put(void *ctx, const char *host_path, const char *guest_path,
+				    unsigned int mode)
+{
+	struct canned *c = ctx;
+
+	(void)host_path;
+	(void)guest_path;
+	(void)mode;
+	c->puts++;
+	return GUEST_OK;
+}
+
+static enum guest_status canned_get(void *ctx, const char *guest_path, void *data, size_t size,
+				    size_t *len)
+{
+	struct canned *c = ctx;
+	unsigned char id[MODULE_ID_MAX] = "another";
+
+	*len = 0;
+	if (strstr(guest_path, "build-id")) {
+		*len = c->module ? module_id_read(c->module, id) : sizeof("another");
+		memcpy(data, id, *len < size ? *len : size);
+		return c->loaded ? GUEST_OK : GUEST_REFUSED;
+	}
+	if (strstr(guest_path, "renderD128"))
+		return c->loaded && !c->no_node ? GUEST_OK : GUEST_REFUSED;
+	return c->loaded ? GUEST_OK : GUEST_REFUSED;
+}
+
+static void say(struct guest_run *run, enum guest_stream stream, const char *text)
+{
+	/* In two pieces: nobody promises whole lines. */
+	size_t n = strlen(text), half = n / 2;
+
+	if (half)
+		run->output(run->arg, stream, text, half);
+	if (n - half)
+		run->output(run->arg, stream, text + half, n - half);
+}
+
+static enum guest_status run_module(struct canned *c, struct guest_run *run)
+{
+	bool load = strstr(run->argv[0], "insmod");
+
+	if (!load) {
+		c->rmmods++;
+		run->value = c->rmmod;
+		c->loaded = c->rmmod;
+		return GUEST_OK;
+	}
+	c->insmods++;
+	run->value = c->insmod;
+	c->loaded = !c->insmod;
+	console(c, c->insmod_console);
+	if (c->insmod_words)
+		run->output(run->arg, GUEST_ERRORS, c->insmod_words, strlen(c->insmod_words));
+	return c->insmod_end;
+}
+
+static const struct act *act_of(const struct canned *c, const char *test)
+{
+	static const struct act good;
+	const struct act *act;
+
+	for (act = c->acts; act && act->test; act++)
+		if (!strcmp(act->test, test))
+			return act;
+	return &good;
+}
+
+static void speak(struct canned *c, const struct act *act, const char *test,
+		  struct guest_run *run)
+{
+	char ok[128], *text;
+	unsigned long i;
+
+	snprintf(ok, sizeof(ok), "1..1\nok 1 - %s\n", test);
+	if (!act->silent)
+		say(run, GUEST_REPORT, "READY\n");
+	if (act->early)
+		say(run, GUEST_REPORT, act->early);
+	for (i = 0; i <= act->repeat; i++)
+		console(c, act->console);
+	if (!c->go)
+		return;
+	text = expand(c, act->report ? act->report : "DONE {NONCE}\n");
+	say(run, GUEST_REPORT, text);
+	free(text);
+	text = expand(c, act->output ? act->output : ok);
+	for (i = 0; i <= act->output_repeat; i++)
+		say(run, GUEST_OUTPUT, text);
+	free(text);
+}
+
+static enum guest_status canned_run(void *ctx, struct guest_run *run)
+{
+	struct canned *c = ctx;
+	const struct act *act;
+	size_t i;
+
+	if (strstr(run->argv[0], "mod"))
+		return run_module(c, run);
+	note(c->ran, sizeof(c->ran), run->argv[1]);
+	note(c->ran, sizeof(c->ran), " ");
+	if (c->before_run)
+		c->before_run(c, run->argv[1]);
+	c->input[0] = '\0';
+	c->go = NULL;
+	act = act_of(c, run->argv[1]);
+	speak(c, act, run->argv[1], run);
+	for (i = 0; i < AGATE_CNT_COUNT; i++)
+		c->counters[i] += act->grows;
+	if (act->timed_out) {
+		c->clock += run->limit_ms * 1000000ull;
+		console(c, act->where);
+	}
+	run->signaled = act->signaled;
+	run->value = act->value;
+	run->timed_out = act->timed_out;
+	run->flooded = act->output_repeat > 1000;
+	c->gpu_dead = act->gpu_dies;
+	c->next_mark = act->mark;
+	return act->end;
+}
+
+static enum guest_status canned_input(void *ctx, const char *data, size_t len)
+{
+	struct canned *c = ctx;
+	size_t n = strlen(c->input);
+
+	snprintf(c->input + n, sizeof(c->input) - n, "%.*s", (int)len, data);
+	c->go = strstr(c->input, "GO ");
+	return GUEST_OK;
+}
+
+static enum guest_status canned_mark(void *ctx, const char *text, unsigned int limit_ms)
+{
+	struct canned *c = ctx;
+	enum guest_status end = c->next_mark;
+
+	(void)limit_ms;
+	c->next_mark = GUEST_OK;
+	if (end == GUEST_OK) {
+		console(c, text);
+		console(c, "\n");
+	}
+	return end;
+}
+
+static json_t *canned_control(void *ctx, const json_t *request)
+{
+	struct canned *c = ctx;
+	json_t *answer, *counters = json_object();
+	char *text;
+	unsigned int i;
+
+	if (c->gpu_dead || c->refuses_control) {
+		json_decref(counters);
+		return c->gpu_dead ? NULL : json_pack("{s:b}", "ok", 0);
+	}
+	text = json_dumps(request, JSON_COMPACT | JSON_SORT_KEYS);
+	if (!strstr(text, "counters"))
+		note(c->requests, sizeof(c->requests), text);
+	free(text);
+	for (i = 0; i < AGATE_CNT_COUNT; i++)
+		json_object_set_new(counters, name_counter(i),
+				    json_integer((json_int_t)c->counters[i]));
+	answer = json_pack("{s:b, s:o}", "ok", 1, "counters", counters);
+	return answer;
+}
+
+static void canned_kill_gpu(void *ctx)
+{
+	struct canned *c = ctx;
+
+	c->kills++;
+}
+
+static bool canned_gpu_failed(void *ctx)
+{
+	struct canned *c = ctx;
+
+	return c->gpu_dead;
+}
+
+static const char *canned_error(void *ctx)
+{
+	(void)ctx;
+	return "written down so";
+}
+
+static uint64_t canned_now(void *ctx)
+{
+	struct canned *c = ctx;
+
+	return c->clock;
+}
+
+const struct guest_ops canned_ops = {
+	.start = canned_start,
+	.stop = canned_stop,
+	.put = canned_put,
+	.get = canned_get,
+	.run = canned_run,
+	.input = canned_input,
+	.mark = canned_mark,
+	.control = canned_control,
+	.kill_gpu = canned_kill_gpu,
+	.gpu_failed = canned_gpu_failed,
+	.error = canned_error,
+	.now = canned_now,
+};

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A guest that only exists on paper: what each test does in it is written down.
+ */
+#ifndef AGATE_TESTS_CANNED_H
+#define AGATE_TESTS_CANNED_H
+
+#include "agate_regs.h"
+#include "guest.h"
+
+/*
+ * What a program does.  In texts {NONCE} stands for the nonce that GO brought, and
+ * {NAME} for the parameter that SET brought.
+ */
+struct act {
+	const char *test;		/* argv[1]; NULL ends a list */
+	bool silent;			/* does not say READY */
+	const char *early;		/* said with READY, before GO */
+	const char *report;		/* NULL: "DONE {NONCE}\n" */
+	const char *output;		/* NULL: one plan and "ok 1 - TEST" */
+	const char *console;
+	const char *where;		/* what the kernel says when it is asked, after the limit */
+	unsigned long repeat;		/* the console's text, so often; 0: once */
+	unsigned long output_repeat;
+	enum guest_status end;
+	enum guest_status mark;		/* of the mark after it */
+	bool signaled;
+	int value;
+	bool timed_out;
+	bool gpu_dies;
+	uint64_t grows;			/* by so much every counter does */
+};
+
+struct canned {
+	const struct act *acts;
+	const char *module;		/* whose build id the guest shows; NULL: shows another */
+	int insmod;			/* its exit status */
+	const char *insmod_words;
+	const char *insmod_console;
+	enum guest_status insmod_end;
+	bool no_node;			/* the driver's probe fails */
+	int rmmod;
+	enum guest_status start_end;
+	bool refuses_control;
+	void (*before_run)(struct canned *canned, const char *test);	/* or NULL */
+
+	/* what happened */
+	unsigned int starts, stops, insmods, rmmods, puts, kills;
+	char ran[512];			/* names, each with a space behind it; | is a start */
+	char requests[1024];		/* to the control socket, the counters' left out */
+	char input[512];		/* of the program that runs */
+	uint64_t counters[AGATE_CNT_COUNT];
+	uint64_t clock;
+	bool loaded, gpu_dead;
+	enum guest_status next_mark;
+	struct guest_events events;
+	const char *go;			/* in @input, or NULL */
+};
+
+extern const struct guest_ops canned_ops;
+
+#endif /* AGATE_TESTS_CANNED_H */

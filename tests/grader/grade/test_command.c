@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The command line, hints, parameters: what a person types and gets.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "hint.h"
+#include "lab_text.h"
+#include "machine.h"
+#include "options.h"
+#include "params.h"
+
+/* Parses "agate-grade ARGS"; what it complains of goes to nobody. */
+static bool parse(struct options *o, const char *args)
+{
+	static char text[256];
+	char *argv[16] = { "agate-grade" }, *save;
+	int argc = 1;
+	FILE *old = stderr;
+	bool ok;
+
+	snprintf(text, sizeof(text), "%s", args);
+	for (argv[argc] = strtok_r(text, " ", &save); argv[argc];
+	     argv[++argc] = strtok_r(NULL, " ", &save))
+		;
+	stderr = fopen("/dev/null", "w");
+	optind = 0;
+	ok = options_parse(o, argc, argv);
+	fclose(stderr);
+	stderr = old;
+	return ok;
+}
+
+static void test_options(void **state)
+{
+	static const char *const wrong[] = {
+		"", "--lab", "02", "--lab 02 --speed 3", "--lab 02 03", "--lab 02 --seed x",
+		"--lab 02 --seed -1", "--lab 02 --seed 99999999999999999999", "hint --lab 02",
+		"hint --test x", "list 02", "grade --lab 02",
+	};
+	struct options o;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		if (parse(&o, wrong[i]))
+			fail_msg("\"%s\" was taken", wrong[i]);
+	assert_true(parse(&o, "--lab 02"));
+	assert_string_equal(o.from, "labs");
+	assert_null(o.out);
+	assert_false(o.debug || o.chain || o.stop_on_fail || o.seeded || o.timings);
+	assert_true(parse(&o, "--lab all --from solutions --debug --chain --stop-on-fail "
+			  "--timings --test a* --out x --seed 7"));
+	assert_true(o.debug && o.chain && o.stop_on_fail && o.seeded && o.timings);
+	assert_int_equal(o.seed, 7);
+	assert_string_equal(o.test, "a*");
+	assert_true(parse(&o, "hint --lab 2 --test x"));
+	assert_int_equal(o.command, COMMAND_HINT);
+	assert_true(parse(&o, "list"));
+	assert_int_equal(o.command, COMMAND_LIST);
+	assert_true(parse(&o, "--help"));
+	assert_int_equal(o.command, COMMAND_HELP);
+}
+
+/* The next hint of test a has this in it. */
+static void next_hint(const char *dir, const struct lab *lab, const char *wanted)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_true(hint_show(dir, lab, &lab->tests[0], out));
+	fclose(out);
+	if (!strstr(text, wanted))
+		fail_msg("\"%s\" is not in \"%s\"", wanted, text);
+	free(text);
+}
+
+static void test_hints(void **state)
+{
+	static const char *const names[] = { "a", "b", NULL };
+	struct lab *lab = lab_of(names);
+	char dir[4096];
+
+	(void)state;
+	strcpy(dir, scratch_path("hints"));
+	next_hint(dir, lab, "hint 1 of 3:\n  one\n");
+	next_hint(dir, lab, "hint 2 of 3:\n  two\n  Read: book/page.md#anchor\n");
+	next_hint(dir, lab, "hint 3 of 3:\n  three\n");
+	next_hint(dir, lab, "There are no more hints; the last one again.\n07-x/a, hint 3");
+	/* A failure showed the first; it does not take back what was shown. */
+	assert_true(hint_first_shown(dir, lab, &lab->tests[0]));
+	next_hint(dir, lab, "hint 3 of 3");
+	strcpy(dir, scratch_path("hints2"));
+	assert_true(hint_first_shown(dir, lab, &lab->tests[0]));
+	next_hint(dir, lab, "hint 2 of 3");
+	/* Rubbish in the file is nothing shown. */
+	scratch_file("hints2/07-x/a", "77\n");
+	next_hint(dir, lab, "hint 1 of 3");
+	assert_false(hint_show("/nonexistent/x", lab, &lab->tests[0], stdout));
+	lab_free(lab);
+}
+
+static void test_params(void **state)
+{
+	struct lab_param p = { .name = "n", .lowest = -3, .highest = 3 };
+	unsigned int seen[7] = { 0 };
+	int64_t n;
+	uint64_t seed;
+	int i;
+
+	(void)state;
+	for (seed = 0; seed < 1000; seed++) {
+		n = params_draw(seed, "lab", "test", &p);
+		assert_in_range(n + 3, 0, 6);
+		seen[n + 3]++;
+		assert_int_equal(n, params_draw(seed, "lab", "test", &p));
+	}
+	for (i = 0; i < 7; i++)
+		assert_in_range(seen[i], 90, 200);
+	p = (struct lab_param){ .name = "n", .lowest = INT64_MIN, .highest = INT64_MAX };
+	n = params_draw(7, "lab", "test", &p);
+	assert_int_not_equal(n, params_draw(8, "lab", "test", &p));
+	assert_int_not_equal(n, params_draw(7, "lab", "test2", &p));
+	assert_int_not_equal(n, params_draw(7, "lab2", "test", &p));
+	p.name = "m";
+	assert_int_not_equal(n, params_draw(7, "lab", "test", &p));
+	p.highest = p.lowest;
+	assert_int_equal(params_draw(7, "lab", "test", &p), INT64_MIN);
+}
+
+static void test_nonce(void **state)
+{
+	char a[NONCE_DIGITS + 1], b[NONCE_DIGITS + 1];
+
+	(void)state;
+	assert_true(params_nonce(a) && params_nonce(b));
+	assert_int_equal(strspn(a, "0123456789abcdef"), NONCE_DIGITS);
+	assert_string_not_equal(a, b);
+}
+
+static double scale_of(const char *json)
+{
+	scratch_file("agate/doctor.json", json);
+	setenv("XDG_CACHE_HOME", scratch_dir(), 1);
+	return machine_scale();
+}
+
+static void test_scale(void **state)
+{
+	(void)state;
+	assert_true(scale_of("{\"scale\": 2.5}") == 2.5);
+	assert_true(scale_of("{\"scale\": 3}") == 3);
+	assert_true(scale_of("{\"scale\": 0.01}") == 1);
+	assert_true(scale_of("{\"scale\": 1e9}") == 50);
+	assert_true(scale_of("{\"scale\": \"x\"}") == 1);
+	assert_true(scale_of("{") == 1);
+	setenv("XDG_CACHE_HOME", "/nonexistent", 1);
+	assert_true(machine_scale() == 1);
+}
+
+static void test_claim(void **state)
+{
+	char dir[4096], error[512];
+
+	(void)state;
+	strcpy(dir, scratch_path("claim/it"));
+	assert_true(machine_claim(dir, error, sizeof(error)));
+	assert_false(machine_claim(dir, error, sizeof(error)));
+	assert_non_null(strstr(error, "another run"));
+	assert_false(machine_claim("/proc/nothing", error, sizeof(error)));
+}
+
+static void test_kernel_name(void **state)
+{
+	char build[4096], name[64], error[512];
+
+	(void)state;
+	strcpy(build, scratch_dir());
+	assert_false(machine_kernel(build, false, name, sizeof(name), error, sizeof(error)));
+	scratch_file("guest/kernel-fast/include/config/kernel.release", "6.1.192-agate\n");
+	assert_true(machine_kernel(build, false, name, sizeof(name), error, sizeof(error)));
+	assert_string_equal(name, "6.1.192 fast");
+	assert_true(machine_kernel(build, true, name, sizeof(name), error, sizeof(error)));
+	assert_string_equal(name, "6.1.192 fast+debug");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_options),
+		cmocka_unit_test(test_hints),
+		cmocka_unit_test(test_params),
+		cmocka_unit_test(test_nonce),
+		cmocka_unit_test(test_scale),
+		cmocka_unit_test(test_claim),
+		cmocka_unit_test(test_kernel_name),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The result: what counts, what the file says, and that it is whole at any time.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "lab_text.h"
+#include "report.h"
+#include "result.h"
+
+static const char *const abc[] = { "a", "b", "c", NULL };
+
+/* A run on both kernels, of a lab whose tests need these. */
+struct fixture {
+	struct lab *lab;
+	struct result_lab labs[2];
+	struct result result;
+};
+
+static void begin(struct fixture *f, const char *more)
+{
+	size_t i;
+
+	memset(f, 0, sizeof(*f));
+	f->lab = lab_with(abc, more);
+	assert_true(result_init(&f->labs[0], f->lab));
+	for (i = 0; i < f->lab->test_count; i++)
+		f->labs[0].selected[i] = true;
+	f->labs[0].ran[FLAVOUR_FAST] = true;
+	f->result.labs = f->labs;
+	f->result.lab_count = 1;
+	f->result.seed = 7;
+	strcpy(f->result.kernel, "6.1.192 fast");
+}
+
+static void end(struct fixture *f)
+{
+	result_free(&f->labs[0]);
+	lab_free(f->lab);
+}
+
+static void take(struct fixture *f, enum flavour flavour, size_t test, enum verdict_status status)
+{
+	struct verdict v;
+
+	memset(&v, 0, sizeof(v));
+	if (status == VERDICT_PASS)
+		v.status = status;
+	else
+		verdict_set(&v, status, "The rule.", "this", "that \xe2\x89\xa5 %d", 3);
+	result_take(&f->labs[0], flavour, test, &v);
+}
+
+static void stands(const struct fixture *f, size_t test, enum verdict_status status,
+		   unsigned int points)
+{
+	struct standing s;
+
+	result_standing(&f->labs[0], test, &s);
+	assert_string_equal(verdict_word(s.status), verdict_word(status));
+	assert_int_equal(s.points, points);
+}
+
+static void scores(const struct fixture *f, unsigned int score, unsigned int max)
+{
+	unsigned int s, m;
+
+	result_score(&f->labs[0], &s, &m);
+	assert_int_equal(s, score);
+	assert_int_equal(m, max);
+}
+
+/* A pass is one when its guest has its end record, and not a moment earlier. */
+static void test_end_record(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, "{}");
+	scores(&f, 0, 0);
+	take(&f, FLAVOUR_FAST, 0, VERDICT_PASS);
+	stands(&f, 0, VERDICT_FAIL, 0);
+	scores(&f, 0, 34);
+	result_seal(&f.labs[0], FLAVOUR_FAST, true);
+	stands(&f, 0, VERDICT_PASS, 34);
+	take(&f, FLAVOUR_FAST, 1, VERDICT_PASS);
+	take(&f, FLAVOUR_FAST, 2, VERDICT_FAIL);
+	result_seal(&f.labs[0], FLAVOUR_FAST, false);
+	stands(&f, 0, VERDICT_PASS, 34);
+	stands(&f, 1, VERDICT_FAIL, 0);
+	result_seal(&f.labs[0], FLAVOUR_FAST, true);
+	stands(&f, 1, VERDICT_FAIL, 0);
+	stands(&f, 2, VERDICT_FAIL, 0);
+	scores(&f, 34, 100);
+	end(&f);
+}
+
+static void test_two_kernels(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, "{\"kernels\": [\"fast\", \"debug\"]}");
+	take(&f, FLAVOUR_FAST, 0, VERDICT_PASS);
+	result_seal(&f.labs[0], FLAVOUR_FAST, true);
+	/* Without the debug kernel the fast one has the word. */
+	stands(&f, 0, VERDICT_PASS, 34);
+	f.labs[0].ran[FLAVOUR_DEBUG] = true;
+	stands(&f, 0, VERDICT_NOT_RUN, 0);
+	take(&f, FLAVOUR_DEBUG, 0, VERDICT_CRASH);
+	stands(&f, 0, VERDICT_CRASH, 0);
+	take(&f, FLAVOUR_FAST, 1, VERDICT_FAIL);
+	take(&f, FLAVOUR_DEBUG, 1, VERDICT_PASS);
+	result_seal(&f.labs[0], FLAVOUR_DEBUG, true);
+	stands(&f, 1, VERDICT_FAIL, 0);
+	end(&f);
+
+	begin(&f, "{\"kernels\": [\"debug\"]}");
+	stands(&f, 0, VERDICT_NOT_RUN, 0);
+	scores(&f, 0, 0);
+	end(&f);
+}
+
+static void test_file(void **state)
+{
+	struct fixture f;
+	json_t *json, *test;
+	char path[4096];
+
+	(void)state;
+	begin(&f, "{}");
+	f.labs[0].selected[2] = false;
+	take(&f, FLAVOUR_FAST, 0, VERDICT_PASS);
+	result_seal(&f.labs[0], FLAVOUR_FAST, true);
+	take(&f, FLAVOUR_FAST, 1, VERDICT_CRASH);
+	strcpy(f.labs[0].outcomes[FLAVOUR_FAST][1].where, "labs/07-x/agate_x.c:88");
+	strcpy(path, scratch_path("result.json"));
+	assert_true(result_write(&f.result, path));
+	json = json_load_file(path, 0, NULL);
+	assert_non_null(json);
+	assert_string_equal(json_string_value(json_object_get(json, "schema")), "agate/result/v1");
+	assert_int_equal(json_integer_value(json_object_get(json, "score")), 34);
+	assert_int_equal(json_integer_value(json_object_get(json, "max")), 67);
+	assert_int_equal(json_integer_value(json_object_get(json, "seed")), 7);
+	assert_true(json_is_false(json_object_get(json, "complete")));
+	test = json_array_get(json_object_get(json_array_get(json_object_get(json, "labs"), 0),
+					      "tests"), 1);
+	assert_string_equal(json_string_value(json_object_get(test, "id")), "07-x/b");
+	assert_string_equal(json_string_value(json_object_get(test, "status")), "crash");
+	assert_string_equal(json_string_value(json_object_get(test, "message")),
+			    "The rule. Expected this, seen: that \xe2\x89\xa5 3");
+	assert_string_equal(json_string_value(json_object_get(test, "where")),
+			    "labs/07-x/agate_x.c:88");
+	assert_int_equal(json_integer_value(json_object_get(test, "max")), 33);
+	test = json_array_get(json_object_get(json_array_get(json_object_get(json, "labs"), 0),
+					      "tests"), 2);
+	assert_string_equal(json_string_value(json_object_get(test, "status")), "not-run");
+	json_decref(json);
+	end(&f);
+}
+
+static void test_hidden(void **state)
+{
+	struct fixture f;
+	char path[4096], text[8192];
+	FILE *file;
+	size_t n;
+
+	(void)state;
+	begin(&f, "{\"visibility\": \"hidden\"}");
+	take(&f, FLAVOUR_FAST, 0, VERDICT_FAIL);
+	strcpy(f.labs[0].outcomes[FLAVOUR_FAST][0].where, "labs/07-x/agate_x.c:88");
+	strcpy(path, scratch_path("result.json"));
+	assert_true(result_write(&f.result, path));
+	file = fopen(path, "r");
+	assert_non_null(file);
+	n = fread(text, 1, sizeof(text) - 1, file);
+	text[n] = '\0';
+	fclose(file);
+	assert_null(strstr(text, "The rule."));
+	assert_null(strstr(text, "agate_x.c"));
+	assert_non_null(strstr(text, "\"visibility\": \"hidden\""));
+	end(&f);
+}
+
+/* The same lab twice has every id twice: no file says that. */
+static void test_ids(void **state)
+{
+	struct fixture f;
+	char path[4096];
+
+	(void)state;
+	begin(&f, "{}");
+	strcpy(path, scratch_path("twice.json"));
+	f.labs[1] = f.labs[0];
+	f.result.lab_count = 2;
+	assert_false(result_write(&f.result, path));
+	assert_int_equal(errno, EEXIST);
+	assert_int_equal(access(path, F_OK), -1);
+	end(&f);
+}
+
+static void test_no_room(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, "{}");
+	assert_false(result_write(&f.result, "/nonexistent/result.json"));
+	assert_int_equal(errno, ENOENT);
+	/* A disk that is full: the file that was there stays. */
+	if (!access("/dev/full", W_OK)) {
+		char path[4096], part[4200];
+		json_t *json;
+
+		strcpy(path, scratch_path("full.json"));
+		assert_true(result_write(&f.result, path));
+		snprintf(part, sizeof(part), "%s.part", path);
+		assert_int_equal(symlink("/dev/full", part), 0);
+		assert_false(result_write(&f.result, path));
+		json = json_load_file(path, 0, NULL);
+		assert_non_null(json);
+		json_decref(json);
+	}
+	end(&f);
+}
+
+/* Killed at any moment, a writer leaves a file that is whole. */
+static void test_killed_writer(void **state)
+{
+	struct fixture f;
+	char path[4096];
+	int round;
+
+	(void)state;
+	begin(&f, "{}");
+	strcpy(path, scratch_path("killed.json"));
+	assert_true(result_write(&f.result, path));
+	for (round = 0; round < 30; round++) {
+		pid_t pid = fork();
+		json_t *json;
+		int i;
+
+		assert_true(pid >= 0);
+		if (!pid) {
+			for (;;)
+				result_write(&f.result, path);
+		}
+		/* Whole while it is written, too. */
+		for (i = 0; i < 20 + round; i++) {
+			json = json_load_file(path, 0, NULL);
+			if (!json) {
+				kill(pid, SIGKILL);
+				fail_msg("half a file");
+			}
+			json_decref(json);
+		}
+		kill(pid, SIGKILL);
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+		json = json_load_file(path, 0, NULL);
+		assert_non_null(json);
+		json_decref(json);
+	}
+	end(&f);
+}
+
+/* What is printed for the lab. */
+static char *printed(const struct result_lab *lab, bool colour)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	const struct report_style style = { .out = out, .colour = colour, .dir = "build/results/07-x",
+					    .number = "07" };
+
+	report_lab(&style, lab);
+	fclose(out);
+	return text;
+}
+
+static void prints(const char *text, const char *wanted)
+{
+	if (!strstr(text, wanted))
+		fail_msg("\"%s\" is not in:\n%s", wanted, text);
+}
+
+static void test_report(void **state)
+{
+	struct fixture f;
+	struct outcome *crash;
+	char *text;
+
+	(void)state;
+	begin(&f, "{\"kernels\": [\"fast\"]}");
+	take(&f, FLAVOUR_FAST, 0, VERDICT_PASS);
+	result_seal(&f.labs[0], FLAVOUR_FAST, true);
+	take(&f, FLAVOUR_FAST, 1, VERDICT_CRASH);
+	crash = &f.labs[0].outcomes[FLAVOUR_FAST][1];
+	strcpy(crash->where, "labs/07-x/agate_x.c:88");
+	crash->placed = true;
+	crash->place.line = 88;
+	strcpy(crash->place.function, "agate_x\033[2J");
+	strcpy(crash->place.source[1], "\tbo->size = 0;");
+	take(&f, FLAVOUR_FAST, 2, VERDICT_FAIL);
+	strcpy(f.labs[0].outcomes[FLAVOUR_FAST][2].verdict.notes[0], "a flush too many");
+	f.labs[0].outcomes[FLAVOUR_FAST][2].verdict.note_count = 1;
+	text = printed(&f.labs[0], false);
+	prints(text, "PASS     34/34   a\n");
+	prints(text, "CRASH     0/33   b\n");
+	prints(text, "rule      The rule.");
+	prints(text, "where     labs/07-x/agate_x.c:88, in agate_x?[2J()");
+	prints(text, ">    88 |     bo->size = 0;");
+	prints(text, "hint      one");
+	prints(text, "make hint LAB=07 TEST=b");
+	prints(text, "build/results/07-x/fast-console.log");
+	prints(text, "remark    a flush too many");
+	prints(text, "34 of 100 points");
+	assert_null(strchr(text, '\033'));
+	free(text);
+	text = printed(&f.labs[0], true);
+	prints(text, "\033[32mPASS");
+	assert_null(strstr(text, "agate_x\033"));
+	free(text);
+	end(&f);
+}
+
+/* One reason for all tests is told once; what DEBUG=1 would add is told. */
+static void test_report_short(void **state)
+{
+	struct fixture f;
+	char *text;
+
+	(void)state;
+	begin(&f, "{}");
+	take(&f, FLAVOUR_FAST, 0, VERDICT_FAIL);
+	take(&f, FLAVOUR_FAST, 1, VERDICT_FAIL);
+	text = printed(&f.labs[0], false);
+	prints(text, "FAIL      0/33   b\n");
+	prints(text, "seen      that");
+	assert_null(strstr(strstr(text, "seen      that") + 1, "seen      that"));
+	free(text);
+	end(&f);
+	begin(&f, "{\"kernels\": [\"debug\"]}");
+	text = printed(&f.labs[0], false);
+	prints(text, "DEBUG=1 runs the tests for 100 more");
+	free(text);
+	end(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_end_record),
+		cmocka_unit_test(test_two_kernels),
+		cmocka_unit_test(test_file),
+		cmocka_unit_test(test_hidden),
+		cmocka_unit_test(test_ids),
+		cmocka_unit_test(test_no_room),
+		cmocka_unit_test(test_killed_writer),
+		cmocka_unit_test(test_report),
+		cmocka_unit_test(test_report_short),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A lab on two kernels at the same time, with scripts that stand in for the compiler.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "canned.h"
+#include "lab_text.h"
+#include "run.h"
+
+static const char *const abc[] = { "a", "b", "c", NULL };
+static const char both[] = "{\"kernels\": [\"fast\", \"debug\"]}";
+
+static struct canned guests[FLAVOURS];
+static const struct act *acts[FLAVOURS];
+static unsigned int told;
+
+static bool make_guest(const struct run_config *config, enum flavour flavour, uint64_t seed,
+		       const char *gpu_log, struct guest *guest)
+{
+	struct canned *c = &guests[flavour];
+
+	(void)config;
+	(void)seed;
+	(void)gpu_log;
+	memset(c, 0, sizeof(*c));
+	c->acts = acts[flavour];
+	c->module = "/proc/self/exe";
+	*guest = (struct guest){ .ops = &canned_ops, .ctx = c };
+	return true;
+}
+
+static void unmake_guest(struct guest *guest)
+{
+	(void)guest;
+}
+
+static void progress(const struct result_lab *lab, unsigned int done, unsigned int all)
+{
+	(void)lab;
+	assert_true(done <= all);
+	told++;
+}
+
+/* Everything of one run; the module that the stand-in makes is this program. */
+struct fixture {
+	char out[4096], from[4096], labs[4096], script[4096], error[RUN_ERROR];
+	struct lab *lab;
+	struct result_lab labs_found[1];
+	struct result result;
+	struct run_config config;
+	struct timing timing[FLAVOURS];
+};
+
+static void begin(struct fixture *f, const char *more, const char *script)
+{
+	size_t i;
+
+	memset(f, 0, sizeof(*f));
+	memset(acts, 0, sizeof(acts));
+	told = 0;
+	f->lab = lab_with(abc, more);
+	assert_true(result_init(&f->labs_found[0], f->lab));
+	for (i = 0; i < 3; i++)
+		f->labs_found[0].selected[i] = true;
+	f->result = (struct result){ .seed = 7, .kernel = "6.1 fast", .labs = f->labs_found,
+				     .lab_count = 1 };
+	strcpy(f->script, scratch_file("compose.sh", script));
+	assert_int_equal(chmod(f->script, 0755), 0);
+	strcpy(f->labs, scratch_path("labs"));
+	scratch_file("student/07-x/agate_x.c", "int x;\n");
+	strcpy(f->from, scratch_path("student"));
+	scratch_file("out/keep", "");
+	strcpy(f->out, scratch_path("out"));
+	f->config = (struct run_config){
+		.build = scratch_dir(), .labs = f->labs, .from = f->from, .out = f->out,
+		.debug = true, .scale = 1, .interrupt_fd = -1, .compose_driver = f->script,
+		.compose_library = f->script, .guest = make_guest, .guest_done = unmake_guest,
+		.progress = progress,
+	};
+}
+
+static void end(struct fixture *f)
+{
+	result_free(&f->labs_found[0]);
+	lab_free(f->lab);
+}
+
+static enum run_end run(struct fixture *f)
+{
+	return run_lab(&f->config, &f->result, 0, f->timing, f->error);
+}
+
+#define COMPOSES "#!/bin/sh\necho \"$@\" >\"$2/args\"\n" \
+	"cp /proc/$PPID/exe \"$2/agate.ko\" && cp \"$2/agate.ko\" \"$2/agate.stripped.ko\"\n"
+
+/* The status of a test, in the file, where everybody else looks for it. */
+static const char *status(const struct fixture *f, size_t test, json_t **json)
+{
+	char path[5000];
+
+	snprintf(path, sizeof(path), "%s/result.json", f->out);
+	*json = json_load_file(path, 0, NULL);
+	assert_non_null(*json);
+	return json_string_value(json_object_get(json_array_get(json_object_get(
+		json_array_get(json_object_get(*json, "labs"), 0), "tests"), test), "status"));
+}
+
+static void has_status(const struct fixture *f, size_t test, const char *wanted)
+{
+	json_t *json;
+	const char *word = status(f, test, &json);
+
+	assert_string_equal(word, wanted);
+	json_decref(json);
+}
+
+static unsigned int points(const struct fixture *f)
+{
+	unsigned int score, max;
+
+	result_score(&f->labs_found[0], &score, &max);
+	return score;
+}
+
+static void test_both(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, both, COMPOSES);
+	assert_int_equal(run(&f), RUN_DONE);
+	assert_int_equal(points(&f), 100);
+	assert_string_equal(guests[FLAVOUR_FAST].ran, "|a b c ");
+	assert_string_equal(guests[FLAVOUR_DEBUG].ran, "|a b c ");
+	assert_true(told >= 6);
+	has_status(&f, 2, "pass");
+	end(&f);
+}
+
+static void test_one_crashes(void **state)
+{
+	static const struct act crash[] = {
+		{ .test = "b", .end = GUEST_CRASHED,
+		  .console = "[    1.0] BUG: KASAN: use-after-free in agate_x+0x1/0x2\n" },
+		{ .test = NULL }
+	};
+	struct fixture f;
+	struct standing s;
+
+	(void)state;
+	begin(&f, both, COMPOSES);
+	acts[FLAVOUR_DEBUG] = crash;
+	assert_int_equal(run(&f), RUN_DONE);
+	result_standing(&f.labs_found[0], 1, &s);
+	assert_int_equal(s.status, VERDICT_CRASH);
+	assert_int_equal(s.flavour, FLAVOUR_DEBUG);
+	assert_int_equal(points(&f), 67);
+	assert_string_equal(guests[FLAVOUR_FAST].ran, "|a b c ");
+	assert_string_equal(guests[FLAVOUR_DEBUG].ran, "|a b |c ");
+	has_status(&f, 1, "crash");
+	end(&f);
+}
+
+static void test_fast_only(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, "{\"kernels\": [\"debug\"]}", COMPOSES);
+	f.config.debug = false;
+	assert_int_equal(run(&f), RUN_DONE);
+	assert_int_equal(points(&f), 0);
+	end(&f);
+	begin(&f, both, COMPOSES);
+	f.config.debug = false;
+	f.labs_found[0].selected[1] = false;
+	assert_int_equal(run(&f), RUN_DONE);
+	assert_string_equal(guests[FLAVOUR_FAST].ran, "|a c ");
+	assert_int_equal(points(&f), 67);
+	end(&f);
+}
+
+static void test_stop_on_fail(void **state)
+{
+	static const struct act fails[] = {
+		{ .test = "a", .report = "", .output = "" }, { .test = NULL }
+	};
+	struct fixture f;
+
+	(void)state;
+	begin(&f, "{}", COMPOSES);
+	f.config.stop_on_fail = true;
+	acts[FLAVOUR_FAST] = fails;
+	assert_int_equal(run(&f), RUN_DONE);
+	assert_string_equal(guests[FLAVOUR_FAST].ran, "|a ");
+	end(&f);
+}
+
+static void all_fail(struct fixture *f, const char *seen)
+{
+	struct standing s;
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		result_standing(&f->labs_found[0], i, &s);
+		assert_int_equal(s.status, VERDICT_FAIL);
+		if (!strstr(s.outcome->verdict.seen, seen))
+			fail_msg("\"%s\" does not say \"%s\"", s.outcome->verdict.seen, seen);
+	}
+	assert_int_equal(points(f), 0);
+}
+
+static void test_does_not_compile(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, both, "#!/bin/sh\n"
+	      "echo \"labs/07-x/agate_x.c:3:5: error: expected ';' before 'return'\" >$2/compile.log\n"
+	      "exit 10\n");
+	assert_int_equal(run(&f), RUN_DONE);
+	all_fail(&f, "expected ';' before 'return'");
+	assert_int_equal(guests[FLAVOUR_FAST].insmods, 0);
+	end(&f);
+	begin(&f, both, "#!/bin/sh\n"
+	      "echo 'agate_x.c: uses filp_open, which lab 07 does not allow' >$2/symbols.log\n"
+	      "exit 11\n");
+	assert_int_equal(run(&f), RUN_DONE);
+	all_fail(&f, "filp_open");
+	end(&f);
+}
+
+/* The grader's own trouble is nobody's failure. */
+static void test_grader_fails(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, both, "#!/bin/sh\nexit 1\n");
+	assert_int_equal(run(&f), RUN_HOST);
+	assert_non_null(strstr(f.error, "compose.log"));
+	end(&f);
+	begin(&f, both, "#!/bin/sh\nkill -9 $$\n");
+	assert_int_equal(run(&f), RUN_HOST);
+	end(&f);
+	begin(&f, both, COMPOSES);
+	f.config.compose_driver = "/nonexistent";
+	assert_int_equal(run(&f), RUN_HOST);
+	end(&f);
+	begin(&f, both, COMPOSES);
+	f.config.out = "/nonexistent";
+	assert_int_equal(run(&f), RUN_HOST);
+	end(&f);
+}
+
+static void test_no_file(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, both, COMPOSES);
+	scratch_file("empty/x", "");
+	f.config.from = scratch_path("empty");
+	assert_int_equal(run(&f), RUN_DONE);
+	all_fail(&f, "agate_x.c");
+	has_status(&f, 0, "fail");
+	end(&f);
+}
+
+/* What the script was asked for. */
+static void composed_of(const struct fixture *f, const char *wanted)
+{
+	char path[5000], text[4096];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/07-x/fast/args", f->out);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	assert_non_null(fgets(text, sizeof(text), file));
+	fclose(file);
+	if (!strstr(text, wanted))
+		fail_msg("\"%s\" has no \"%s\"", text, wanted);
+}
+
+static void earlier(const char *name)
+{
+	char path[256], error[LAB_ERROR], old[4096], new[4096];
+	json_t *json;
+
+	/* Lab 07-x's description, under this name. */
+	strcpy(old, scratch_path("labs/07-x/lab.json"));
+	json = json_load_file(old, 0, NULL);
+	assert_non_null(json);
+	json_object_set_new(json, "lab", json_string(name));
+	snprintf(path, sizeof(path), "labs/%s/lab.json", name);
+	strcpy(new, scratch_file(path, ""));
+	assert_int_equal(json_dump_file(json, new, 0), 0);
+	json_decref(json);
+	lab_free(lab_load(new, name, error));
+	assert_string_equal(error, "");
+}
+
+static void test_chain(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, both, COMPOSES);
+	earlier("03-there");
+	earlier("04-not-there");
+	earlier("08-later");
+	scratch_file("student/03-there/agate_x.c", "");
+	scratch_file("student/08-later/agate_x.c", "");
+	f.config.chain = true;
+	assert_int_equal(run(&f), RUN_DONE);
+	composed_of(&f, "student/07-x 03-there=");
+	assert_int_equal(f.labs_found[0].remark_count, 1);
+	assert_non_null(strstr(f.labs_found[0].remarks[0], "04-not-there"));
+	end(&f);
+}
+
+static void test_logs(void **state)
+{
+	char path[5000];
+	struct fixture f;
+	struct stat sb;
+
+	(void)state;
+	begin(&f, both, COMPOSES);
+	assert_int_equal(run(&f), RUN_DONE);
+	snprintf(path, sizeof(path), "%s/07-x/debug-tests.log", f.out);
+	assert_int_equal(stat(path, &sb), 0);
+	assert_true(sb.st_size > 100);
+	snprintf(path, sizeof(path), "%s/07-x/fast-console.log", f.out);
+	assert_int_equal(stat(path, &sb), 0);
+	assert_true(sb.st_size > 100);
+	end(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_both),
+		cmocka_unit_test(test_one_crashes),
+		cmocka_unit_test(test_fast_only),
+		cmocka_unit_test(test_stop_on_fail),
+		cmocka_unit_test(test_does_not_compile),
+		cmocka_unit_test(test_grader_fails),
+		cmocka_unit_test(test_no_file),
+		cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_logs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A session from its first guest to its last, on guests that do as they are told.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "canned.h"
+#include "lab_text.h"
+#include "session.h"
+
+#define OOPS "[    1.0] BUG: kernel NULL pointer dereference, address: 0000000000000008\n"
+#define FAILS .report = "RULE r\nEXPECTED e\nSEEN s\nDONE {NONCE}\n", \
+	.output = "1..1\nnot ok 1 - x\n", .value = 1
+
+static const char *const abc[] = { "a", "b", "c", NULL };
+
+/* What came of it, test by test: a letter for each, P once a pass counts. */
+struct outcome {
+	char letters[16];
+	struct verdict verdicts[16];
+	unsigned int seals;
+	char remarks[256];
+	bool no_module;
+	size_t stop_at;
+	FILE *log;
+};
+
+static bool wanted(void *arg, size_t test)
+{
+	const struct outcome *o = arg;
+
+	return !o->stop_at || test < o->stop_at;
+}
+
+static bool module(void *arg, struct verdict *why)
+{
+	const struct outcome *o = arg;
+
+	if (o->no_module)
+		verdict_set(why, VERDICT_FAIL, "It compiles.", "an object", "x.c:1: error");
+	return !o->no_module;
+}
+
+static void verdict(void *arg, size_t test, const struct verdict *v)
+{
+	static const char letters[] = "?pFTC";
+	struct outcome *o = arg;
+
+	/* Nobody gets two. */
+	assert_int_equal(o->letters[test], '-');
+	o->letters[test] = letters[v->status];
+	o->verdicts[test] = *v;
+}
+
+static void sealed(void *arg, bool counts)
+{
+	struct outcome *o = arg;
+	char *p;
+
+	o->seals++;
+	while ((p = strchr(o->letters, 'p')))
+		*p = counts ? 'P' : 'V';
+}
+
+static void remark(void *arg, const char *text)
+{
+	struct outcome *o = arg;
+
+	snprintf(o->remarks, sizeof(o->remarks), "%s", text);
+}
+
+static enum session_end run_in(struct canned *c, const struct lab *lab, struct outcome *o)
+{
+	const struct guest guest = { .ops = &canned_ops, .ctx = c };
+	const struct session session = {
+		.lab = lab, .kernel = LAB_FAST, .seed = 7, .scale = 1, .guest = &guest,
+		.files = { .program = "program", .module = "/proc/self/exe" },
+		.test_log = o->log, .wanted = wanted, .module = module, .verdict = verdict,
+		.sealed = sealed, .remark = remark, .arg = o,
+	};
+	enum session_end end;
+
+	memset(o->letters, 0, sizeof(o->letters));
+	memset(o->letters, '-', lab->test_count);
+	if (!c->module)
+		c->module = "/proc/self/exe";
+	end = session_run(&session);
+	assert_true(c->stops > 0);
+	return end;
+}
+
+/* Tests a, b and c, of which some misbehave. */
+static void play(struct canned *c, const struct act *acts, struct outcome *o, const char *letters)
+{
+	struct lab *lab = lab_of(abc);
+
+	c->acts = acts;
+	assert_int_equal(run_in(c, lab, o), SESSION_DONE);
+	assert_string_equal(o->letters, letters);
+	lab_free(lab);
+}
+
+/* One test misbehaves, between two good ones. */
+static void play_one(struct act act, const char *letters, const char *ran, const char *seen)
+{
+	struct act acts[2] = { act };
+	struct canned c = { .acts = acts };
+	struct outcome o = { .seals = 0 };
+
+	if (!acts[0].test)
+		acts[0].test = "b";
+	play(&c, acts, &o, letters);
+	assert_string_equal(c.ran, ran);
+	if (!strstr(o.verdicts[1].seen, seen))
+		fail_msg("seen \"%s\", not \"%s\"", o.verdicts[1].seen, seen);
+}
+
+static void test_all_pass(void **state)
+{
+	struct canned c = { .acts = NULL };
+	struct outcome o = { .seals = 0 };
+
+	(void)state;
+	play(&c, NULL, &o, "PPP");
+	assert_string_equal(c.ran, "|a b c ");
+	assert_int_equal(c.insmods, 1);
+	assert_int_equal(c.rmmods, 1);
+	assert_int_equal(o.seals, 1);
+	assert_string_equal(o.remarks, "");
+}
+
+static void test_failure_reloads(void **state)
+{
+	struct canned c = { .acts = NULL };
+	struct outcome o = { .seals = 0 };
+	struct act acts[] = { { .test = "a", FAILS }, { .test = "c", FAILS }, { .test = NULL } };
+
+	(void)state;
+	play(&c, acts, &o, "FPF");
+	assert_string_equal(c.ran, "|a b c ");
+	assert_int_equal(c.insmods, 2);
+	assert_string_equal(o.verdicts[0].rule, "r");
+	/* A module that does not go away costs the guest. */
+	memset(&c, 0, sizeof(c));
+	c.rmmod = 1;
+	play(&c, acts, &o, "FPF");
+	assert_string_equal(c.ran, "|a |b c ");
+	assert_string_not_equal(o.remarks, "");
+}
+
+static void test_crashes(void **state)
+{
+	(void)state;
+	play_one((struct act){ .console = OOPS, .end = GUEST_CRASHED }, "PCP", "|a b |c ",
+		 "NULL pointer");
+	play_one((struct act){ .end = GUEST_CRASHED }, "PCP", "|a b |c ", "without a word");
+	play_one((struct act){ .console = OOPS }, "PCP", "|a b |c ", "NULL pointer");
+	play_one((struct act){ .mark = GUEST_CRASHED }, "PCP", "|a b |c ", "");
+	play_one((struct act){ .test = "c", .console = OOPS, .end = GUEST_CRASHED }, "PPC",
+		 "|a b c ", "");
+	play_one((struct act){ .test = "a", .console = OOPS, .end = GUEST_CRASHED }, "CPP",
+		 "|a |b c ", "");
+}
+
+static void test_hangs(void **state)
+{
+	(void)state;
+	play_one((struct act){ .timed_out = true, .signaled = true, .value = 9,
+			       .report = "", .output = "" }, "PTP", "|a b |c ", "none after 5000 ms");
+	play_one((struct act){ .timed_out = true, .end = GUEST_TIMEOUT }, "PTP", "|a b |c ", "");
+	play_one((struct act){ .timed_out = true, .end = GUEST_CRASHED,
+			       .where = "Kernel panic - not syncing: NMI\n" }, "PTP", "|a b |c ", "");
+	play_one((struct act){ .timed_out = true, .console = OOPS }, "PCP", "|a b |c ", "NULL");
+	play_one((struct act){ .mark = GUEST_TIMEOUT }, "PTP", "|a b |c ", "");
+	play_one((struct act){ .test = "c", .timed_out = true }, "PPT", "|a b c ", "");
+}
+
+/* Whatever came out of a guest whose stream just ends is void; what came before is not. */
+static void test_streams_that_end(void **state)
+{
+	struct act acts[] = { { .test = "b", .console = OOPS }, { .test = "d", .end = GUEST_LOST },
+			      { .test = NULL } };
+	static const char *const names[] = { "a", "b", "c", "d", "e", NULL };
+	struct canned c = { .acts = acts };
+	struct outcome o = { .seals = 0 };
+	struct lab *lab = lab_of(names);
+
+	(void)state;
+	assert_int_equal(run_in(&c, lab, &o), SESSION_DONE);
+	assert_string_equal(o.letters, "PCVFP");
+	assert_string_equal(c.ran, "|a b |c d |e ");
+	lab_free(lab);
+	play_one((struct act){ .mark = GUEST_LOST }, "VFP", "|a b |c ", "");
+	play_one((struct act){ .test = "c", .end = GUEST_LOST }, "VVF", "|a b c ", "");
+}
+
+static void test_words(void **state)
+{
+	(void)state;
+	play_one((struct act){ .silent = true }, "PFP", "|a b c ", "READY");
+	play_one((struct act){ .early = "DONE 0\n" }, "PFP", "|a b c ", "");
+	play_one((struct act){ .report = "" }, "PFP", "|a b c ", "no DONE");
+	play_one((struct act){ .report = "", .output = "" }, "PFP", "|a b c ", "no DONE");
+	play_one((struct act){ .report = "DONE 0123456789abcdef0123456789abcdef\n" }, "PFP",
+		 "|a b c ", "wrong nonce");
+	play_one((struct act){ .report = "DONE {NONCE}\nDONE {NONCE}\n" }, "PFP", "|a b c ",
+		 "after DONE");
+	play_one((struct act){ .output = "1..1\nok 1 - b\nok 1 - c\n" }, "PFP", "|a b c ", "another test");
+	play_one((struct act){ .report = "", .output = "",
+			       .console = "1..1\nok 1 - b\nagate-grade: end of b\n" }, "PFP",
+		 "|a b c ", "no DONE");
+}
+
+static void test_floods(void **state)
+{
+	(void)state;
+	play_one((struct act){ .console = "[    1.0] agate: here again, and again, and again\n",
+			       .repeat = 1000000 }, "PFP", "|a b c ", "bytes");
+	play_one((struct act){ .output = "1..1\nok 1 - b\n", .output_repeat = 100000,
+			       .signaled = true, .value = 9 }, "PFP", "|a b c ", "more output");
+	/* The cause stands first, and is not lost. */
+	play_one((struct act){ .console = OOPS, .repeat = 200000 }, "PCP", "|a b |c ",
+		 "NULL pointer");
+}
+
+/* ... and when the cause stands last. */
+static void shout(struct canned *c, const char *test)
+{
+	int i;
+
+	for (i = 0; *test == 'b' && i < 30000; i++)
+		c->events.console(c->events.arg, "[    1.0] agate: and again and again and again\n", 47);
+}
+
+static void test_flood_before_crash(void **state)
+{
+	struct act acts[] = { { .test = "b", .console = OOPS, .end = GUEST_CRASHED },
+			      { .test = NULL } };
+	struct canned c = { .before_run = shout };
+	struct outcome o = { .seals = 0 };
+
+	(void)state;
+	play(&c, acts, &o, "PCP");
+	assert_non_null(strstr(o.verdicts[1].seen, "NULL pointer"));
+}
+
+static void test_gpu_dies(void **state)
+{
+	(void)state;
+	play_one((struct act){ .gpu_dies = true }, "PFP", "|a b |c ", "it ended");
+}
+
+static void test_load(void **state)
+{
+	struct canned c = { .insmod = 1, .insmod_words = "insmod: can't insert: invalid format\nx",
+			    .insmod_console = "[    1.0] agate: Unknown symbol foo (err -2)\n" };
+	struct outcome o = { .seals = 0 };
+
+	(void)state;
+	play(&c, NULL, &o, "FFF");
+	assert_non_null(strstr(o.verdicts[2].seen, "invalid format; the kernel said: "
+			       "[    1.0] agate: Unknown symbol foo"));
+	assert_string_equal(c.ran, "|");
+
+	c = (struct canned){ .no_node = true };
+	play(&c, NULL, &o, "FFF");
+	assert_non_null(strstr(o.verdicts[0].seen, "probe failed"));
+
+	c = (struct canned){ .module = "/bin/sh" };
+	play(&c, NULL, &o, "FFF");
+	assert_non_null(strstr(o.verdicts[0].seen, "another module"));
+
+	c = (struct canned){ .insmod_console = OOPS, .insmod_end = GUEST_CRASHED };
+	play(&c, NULL, &o, "CCC");
+	assert_int_equal(o.verdicts[0].splat.kind, SPLAT_OOPS);
+
+	c = (struct canned){ .insmod_console = OOPS };
+	play(&c, NULL, &o, "CCC");
+
+	c = (struct canned){ .insmod_end = GUEST_TIMEOUT };
+	play(&c, NULL, &o, "TTT");
+
+	c = (struct canned){ .insmod_end = GUEST_LOST };
+	play(&c, NULL, &o, "FFF");
+	assert_int_equal(c.starts, 1);
+}
+
+static void test_no_module(void **state)
+{
+	struct canned c = { .acts = NULL };
+	struct outcome o = { .no_module = true };
+
+	(void)state;
+	play(&c, NULL, &o, "FFF");
+	assert_string_equal(o.verdicts[1].rule, "It compiles.");
+	assert_int_equal(c.insmods, 0);
+}
+
+static void test_by_test(void **state)
+{
+	struct act acts[] = { { .test = "b", FAILS }, { .test = NULL } };
+	struct canned c = { .acts = acts };
+	struct outcome o = { .seals = 0 };
+	json_t *json = lab_text("[{\"name\": \"a\", \"points\": 50, \"shows\": \"it\","
+				"\"hints\": [\"a\", \"b\", \"c\"], \"book\": \"p#a\"},"
+				"{\"name\": \"b\", \"points\": 50, \"shows\": \"it\","
+				"\"hints\": [\"a\", \"b\", \"c\"], \"book\": \"p#a\"}]");
+	struct lab *lab;
+
+	(void)state;
+	json_object_set_new(json, "module", json_string("by-test"));
+	lab = lab_from(json);
+	assert_int_equal(run_in(&c, lab, &o), SESSION_DONE);
+	assert_string_equal(o.letters, "PF");
+	assert_int_equal(c.insmods + c.rmmods, 0);
+	lab_free(lab);
+}
+
+/* A host that cannot go on, and a person who does not want to. */
+static void test_no_guest(void **state)
+{
+	struct lab *lab = lab_of(abc);
+	struct act acts[] = { { .test = "b", .end = GUEST_INTERRUPTED }, { .test = NULL } };
+	struct canned c = { .start_end = GUEST_HOST };
+	struct outcome o = { .seals = 0 };
+
+	(void)state;
+	assert_int_equal(run_in(&c, lab, &o), SESSION_HOST);
+	assert_string_equal(o.letters, "---");
+	c = (struct canned){ .start_end = GUEST_REFUSED };
+	assert_int_equal(run_in(&c, lab, &o), SESSION_HOST);
+	assert_int_equal(c.starts, 3);
+	c = (struct canned){ .acts = acts };
+	assert_int_equal(run_in(&c, lab, &o), SESSION_INTERRUPTED);
+	assert_string_equal(o.letters, "V--");
+	lab_free(lab);
+}
+
+static void test_not_wanted(void **state)
+{
+	struct lab *lab = lab_of(abc);
+	struct canned c = { .acts = NULL };
+	struct outcome o = { .stop_at = 2 };
+
+	(void)state;
+	assert_int_equal(run_in(&c, lab, &o), SESSION_DONE);
+	assert_string_equal(o.letters, "PP-");
+	lab_free(lab);
+}
+
+static void test_params_and_injections(void **state)
+{
+	static const char *const names[] = { "a", NULL };
+	static const char more[] =
+		"{\"params\": {\"SIZE\": [5, 5], \"N\": [-3, -3]},"
+		"\"inject\": [{\"latency\": {\"reset\": -1}}, {\"identity\": {\"gpu_id\": \"$SIZE\"}}],"
+		"\"judge\": [{\"see\": \"size\", \"equals\": \"$SIZE\", \"rule\": \"r\"},"
+		"{\"see\": \"n\", \"equals\": \"$N\", \"rule\": \"r\"},"
+		"{\"counter\": \"irqs\", \"equals\": 4, \"rule\": \"r\"}]}";
+	struct act acts[] = { { .test = "a", .grows = 4,
+				.report = "SEE size {SIZE}\nSEE n {N}\nDONE {NONCE}\n" },
+			      { .test = NULL } };
+	struct lab *lab = lab_with(names, more);
+	struct canned c = { .acts = acts };
+	struct outcome o = { .seals = 0 };
+
+	(void)state;
+	assert_int_equal(run_in(&c, lab, &o), SESSION_DONE);
+	assert_string_equal(o.letters, "P");
+	assert_string_equal(c.requests, "{\"cmd\":\"latency\",\"reset\":-1}"
+			    "{\"cmd\":\"identity\",\"gpu_id\":5}{\"cmd\":\"restore\"}");
+	acts[0].grows = 5;
+	assert_int_equal(run_in(&c, lab, &o), SESSION_DONE);
+	assert_string_equal(o.letters, "F");
+	acts[0].grows = 4;
+	acts[0].report = "SEE size {SIZE}\nSEE size {SIZE}\nSEE n {N}\nDONE {NONCE}\n";
+	assert_int_equal(run_in(&c, lab, &o), SESSION_DONE);
+	assert_string_equal(o.letters, "F");
+	assert_non_null(strstr(o.verdicts[0].seen, "twice"));
+	c = (struct canned){ .acts = acts, .refuses_control = true };
+	assert_int_equal(run_in(&c, lab, &o), SESSION_DONE);
+	assert_string_equal(o.letters, "F");
+	lab_free(lab);
+}
+
+static void test_kill(void **state)
+{
+	static const char *const names[] = { "a", "b", NULL };
+	struct act acts[] = { { .test = "a", .report = "SEE ready-to-lose 1\nDONE {NONCE}\n" },
+			      { .test = NULL } };
+	struct lab *lab = lab_with(names, "{\"inject\": [{\"kill\": true}]}");
+	struct canned c = { .acts = acts };
+	struct outcome o = { .seals = 0 };
+
+	(void)state;
+	assert_int_equal(run_in(&c, lab, &o), SESSION_DONE);
+	assert_string_equal(o.letters, "PP");
+	assert_int_equal(c.kills, 1);
+	assert_string_equal(c.ran, "|a |b ");
+	lab_free(lab);
+}
+
+/* Every failure's words are kept, and those of the others, too. */
+static void test_log(void **state)
+{
+	struct act acts[] = { { .test = "b", FAILS }, { .test = NULL } };
+	struct canned c = { .acts = acts };
+	struct outcome o = { .log = tmpfile() };
+	char text[2000];
+	size_t n;
+
+	(void)state;
+	play(&c, acts, &o, "PFP");
+	rewind(o.log);
+	n = fread(text, 1, sizeof(text) - 1, o.log);
+	text[n] = '\0';
+	assert_non_null(strstr(text, "=== a: pass\n--- report\nREADY\nDONE "));
+	assert_non_null(strstr(text, "=== b: fail\n--- report\nREADY\nRULE r\n"));
+	assert_non_null(strstr(text, "--- output\n1..1\nnot ok 1 - x\n"));
+	fclose(o.log);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all_pass),
+		cmocka_unit_test(test_failure_reloads),
+		cmocka_unit_test(test_crashes),
+		cmocka_unit_test(test_hangs),
+		cmocka_unit_test(test_streams_that_end),
+		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_floods),
+		cmocka_unit_test(test_flood_before_crash),
+		cmocka_unit_test(test_gpu_dies),
+		cmocka_unit_test(test_load),
+		cmocka_unit_test(test_no_module),
+		cmocka_unit_test(test_by_test),
+		cmocka_unit_test(test_no_guest),
+		cmocka_unit_test(test_not_wanted),
+		cmocka_unit_test(test_params_and_injections),
+		cmocka_unit_test(test_kill),
+		cmocka_unit_test(test_log),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: MIT
+/* The PCI function in sysfs and procfs; see function.h. */
+#include "function.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agate_bar2.h"
+#include "graded.h"
+
+#define DEVICES		"/sys/bus/pci/devices/"
+#define DRIVER		"/sys/bus/pci/drivers/agate/"
+#define PATIENCE_MS	2000
+
+#define PCI_COMMAND		0x04
+#define PCI_COMMAND_MEMORY	0x02
+#define PCI_COMMAND_MASTER	0x04
+#define PCI_CAPABILITIES	0x34
+#define PCI_CAP_MSIX		0x11
+#define PCI_MSIX_ENABLE		0x8000
+
+const char *const vector_names[4] = { "agate-gpu", "agate-job", "agate-mmu", "agate-display" };
+
+/* ---- Files ---------------------------------------------------------------- */
+
+static long read_number(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	char text[32] = "";
+
+	if (!file || !fgets(text, sizeof(text), file))
+		fail_msg("%s: %s", path, strerror(errno));
+	fclose(file);
+	return strtol(text, NULL, 0);
+}
+
+static int write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	ssize_t n;
+	int err;
+
+	if (fd < 0)
+		return errno;
+	n = write(fd, text, strlen(text));
+	err = n < 0 ? errno : 0;
+	close(fd);
+	return err;
+}
+
+/* The function's name on the bus, like 0000:00:05.0. */
+static const char *function_name(void)
+{
+	static char name[16];
+	glob_t found;
+
+	if (name[0])
+		return name;
+	if (glob(DEVICES "*", 0, NULL, &found))
+		fail_msg("no PCI device at all");
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		const char *last = strrchr(found.gl_pathv[i], '/') + 1;
+		char path[64];
+
+		snprintf(path, sizeof(path), DEVICES "%.15s/vendor", last);
+		if (read_number(path) != AGATE_PCI_VENDOR)
+			continue;
+		snprintf(path, sizeof(path), DEVICES "%.15s/device", last);
+		if (read_number(path) == AGATE_PCI_DEVICE)
+			snprintf(name, sizeof(name), "%.15s", last);
+	}
+	globfree(&found);
+	if (!name[0])
+		fail_msg("there is no GPU on the bus");
+	return name;
+}
+
+const char *function_path(const char *file)
+{
+	static char path[96];
+
+	snprintf(path, sizeof(path), DEVICES "%s/%s", function_name(), file);
+	return path;
+}
+
+long function_number(const char *file)
+{
+	return read_number(function_path(file));
+}
+
+int function_enable(const char *text)
+{
+	return write_text(function_path("enable"), text);
+}
+
+/* ---- The driver ------------------------------------------------------------ */
+
+void bus_autoprobe(bool on)
+{
+	int err = write_text("/sys/bus/pci/drivers_autoprobe", on ? "1" : "0");
+
+	if (err)
+		fail_msg("drivers_autoprobe: %s", strerror(err));
+}
+
+void driver_load(void)
+{
+	int err;
+
+	bus_autoprobe(false);
+	err = module_load("timeout_ms=600000");
+	rule("the module loads");
+	/* The test before this one may have left it, loaded in the same way. */
+	check_errno(err == EEXIST ? 0 : err, 0, "insmod agate.ko");
+}
+
+int driver_bind(void)
+{
+	return write_text(DRIVER "bind", function_name());
+}
+
+void driver_take(const char *subject)
+{
+	rule("the driver takes the GPU: without that there is no %s to look at", subject);
+	check_errno(driver_bind(), 0, "the probe");
+}
+
+int driver_unbind(void)
+{
+	return write_text(DRIVER "unbind", function_name());
+}
+
+bool driver_bound(void)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), DRIVER "%s", function_name());
+	return !access(path, F_OK);
+}
+
+int driver_leave(void **state)
+{
+	(void)state;
+	inject_clear();
+	if (driver_bound())
+		driver_unbind();
+	return 0;
+}
+
+/* ---- Configuration space and regions ---------------------------------------- */
+
+static uint16_t config16(const uint8_t *config, unsigned int offset)
+{
+	return (uint16_t)(config[offset] | config[offset + 1] << 8);
+}
+
+static void read_config(uint8_t config[256])
+{
+	int fd = open(function_path("config"), O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || read(fd, config, 256) != 256)
+		fail_msg("%s: %s", function_path("config"), strerror(errno));
+	close(fd);
+}
+
+static bool command_has(uint16_t bit)
+{
+	uint8_t config[256];
+
+	read_config(config);
+	return config16(config, PCI_COMMAND) & bit;
+}
+
+bool function_masters(void)
+{
+	return command_has(PCI_COMMAND_MASTER);
+}
+
+bool function_decodes(void)
+{
+	return command_has(PCI_COMMAND_MEMORY);
+}
+
+bool function_msix(void)
+{
+	uint8_t config[256];
+	unsigned int at, hops = 0;
+
+	read_config(config);
+	for (at = config[PCI_CAPABILITIES]; at && at < 252 && hops < 48; at = config[at + 1], hops++)
+		if (config[at] == PCI_CAP_MSIX)
+			return config16(config, at + 2) & PCI_MSIX_ENABLE;
+	fail_msg("the function has no MSI-X capability");
+	return false;
+}
+
+/* In /proc/iomem a BAR is a line, and who requested it the line below, further in. */
+bool function_claimed(unsigned int bar)
+{
+	unsigned long long start = 0, first, last;
+	FILE *file = fopen(function_path("resource"), "re");
+	bool found = false, claimed = false;
+	char line[160];
+	int depth = 0;
+
+	for (unsigned int i = 0; file && i <= bar; i++)
+		if (fscanf(file, "%llx %*x %*x", &start) != 1)
+			start = 0;
+	if (file)
+		fclose(file);
+	file = fopen("/proc/iomem", "re");
+	while (file && start && !claimed && fgets(line, sizeof(line), file)) {
+		int in = (int)strspn(line, " ");
+
+		if (sscanf(line, " %llx-%llx", &first, &last) != 2)
+			continue;
+		if (found && in <= depth)
+			break;
+		claimed = found;
+		if (first == start && strstr(line, function_name())) {
+			found = true;
+			depth = in;
+		}
+	}
+	if (file)
+		fclose(file);
+	if (!found)
+		fail_msg("BAR%u is not in /proc/iomem", bar);
+	return claimed;
+}
+
+/* ---- Interrupts --------------------------------------------------------------- */
+
+unsigned int function_vectors(unsigned int *irq, unsigned int max)
+{
+	DIR *dir = opendir(function_path("msi_irqs"));
+	struct dirent *entry;
+	unsigned int n = 0;
+
+	while (dir && (entry = readdir(dir))) {
+		unsigned int number = (unsigned int)strtoul(entry->d_name, NULL, 10);
+
+		if (number && n < max)
+			irq[n] = number;
+		n += number != 0;
+	}
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+/* One line of /proc/interrupts: number, a count for each CPU, chip, names. */
+static bool parse_line(char *line, unsigned int *irq, unsigned long *count, const char **names)
+{
+	char *at, *end;
+
+	*irq = (unsigned int)strtoul(line, &at, 10);
+	if (*at++ != ':')
+		return false;
+	for (*count = 0; ; at = end) {
+		unsigned long n = strtoul(at, &end, 10);
+
+		if (end == at)
+			break;
+		*count += n;
+	}
+	*names = at;
+	return true;
+}
+
+/* Handlers of one interrupt are listed as "a, b". */
+static bool names_have(const char *names, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = strstr(names, name); at; at = strstr(at + 1, name))
+		if (at > names && at[-1] == ' ' && strchr(",\n", at[len]))
+			return true;
+	return false;
+}
+
+struct handler handler_of(const char *name)
+{
+	FILE *file = fopen("/proc/interrupts", "re");
+	struct handler handler = { 0 };
+	const char *names;
+	unsigned long count;
+	unsigned int irq;
+	char line[512];
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (!parse_line(line, &irq, &count, &names) || !names_have(names, name))
+			continue;
+		handler.lines++;
+		handler.irq = irq;
+		handler.count = count;
+	}
+	if (file)
+		fclose(file);
+	return handler;
+}
+
+unsigned int handlers_left(void)
+{
+	FILE *file = fopen("/proc/interrupts", "re");
+	unsigned int n = 0;
+	char line[512];
+
+	while (file && fgets(line, sizeof(line), file))
+		n += strstr(line, "agate") != NULL;
+	if (file)
+		fclose(file);
+	return n;
+}
+
+unsigned long handler_unhandled(unsigned int irq)
+{
+	unsigned long count = 0, unhandled = 0;
+	char path[48];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/irq/%u/spurious", irq);
+	file = fopen(path, "re");
+	if (!file || fscanf(file, "count %lu unhandled %lu", &count, &unhandled) != 2)
+		fail_msg("%s cannot be read", path);
+	fclose(file);
+	return unhandled;
+}
+
+bool handler_runs(const char *name, unsigned long more_than)
+{
+	const struct timespec pause = { .tv_nsec = 100000 };
+	int64_t end = guest_deadline(PATIENCE_MS);
+
+	while (handler_of(name).count <= more_than) {
+		if (guest_deadline(0) > end)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
+/* ---- What a driver leaves --------------------------------------------------- */
+
+void check_left_clean(const char *after)
+{
+	int fd = guest_try_open();
+
+	if (fd >= 0)
+		close(fd);
+	rule("%s: nothing of the driver is left", after);
+	check_true(fd < 0, "no render node of the driver", "one that can be opened");
+	check_equal(handlers_left(), 0, "handlers of agate in /proc/interrupts");
+	check_equal(function_vectors(NULL, 0), 0, "interrupt vectors of the function");
+	check_true(!function_msix(), "MSI-X is disabled", "it is enabled");
+	check_true(!function_claimed(0), "BAR0 is released", "its region is still requested");
+	check_true(!function_claimed(2), "BAR2 is released", "its region is still requested");
+	check_true(!function_masters(), "the function does not master the bus", "it does");
+	check_equal(function_number("enable"), 0, "how often the function is enabled");
+}

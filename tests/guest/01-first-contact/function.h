@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The PCI function under test, as sysfs, procfs and its own BARs show it.
+ *
+ * Nothing here asks the driver: what it says about itself is what is judged.
+ */
+#ifndef AGATE_TESTS_FUNCTION_H
+#define AGATE_TESTS_FUNCTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Names of the four vectors, by number. */
+extern const char *const vector_names[4];
+
+/*
+ * Load the module without giving it the GPU: each probe is then a call of its
+ * own, with an errno of its own.  Jobs get a time to run in that none exceeds,
+ * and the module stays for the test after this one.
+ */
+void driver_load(void);
+/* Have the driver probe the GPU: 0 or the errno of its probe. */
+int driver_bind(void);
+int driver_unbind(void);
+/* ... and that has to succeed, or there is nothing of that name to look at. */
+void driver_take(const char *subject);
+bool driver_bound(void);
+/* Disable (0) or enable (1) the function while no driver has it: 0 or the errno. */
+int function_enable(const char *text);
+/* Whether a module that is loaded from now on gets the GPU at once. */
+void bus_autoprobe(bool on);
+/* cmocka teardown: the GPU has no driver afterwards, whatever state the test left. */
+int driver_leave(void **state);
+
+/* A file of the function's folder in sysfs, in a buffer of its own; and its number. */
+const char *function_path(const char *file);
+long function_number(const char *file);
+bool function_masters(void);		/* command register, bus master */
+bool function_decodes(void);		/* ... memory space */
+bool function_msix(void);		/* MSI-X enable */
+/* Somebody has requested the region of that BAR. */
+bool function_claimed(unsigned int bar);
+
+/* Linux interrupts that the function has; how many, the first max of them. */
+unsigned int function_vectors(unsigned int *irq, unsigned int max);
+
+struct handler {
+	unsigned int irq;
+	unsigned int lines;		/* of /proc/interrupts with this name */
+	unsigned long count;
+};
+
+/* What /proc/interrupts says of a name; all of it 0 when it is not there. */
+struct handler handler_of(const char *name);
+/* Lines of /proc/interrupts that name anything of agate. */
+unsigned int handlers_left(void);
+/* Messages of an interrupt that nobody took for his: /proc/irq/N/spurious. */
+unsigned long handler_unhandled(unsigned int irq);
+/* Wait until a handler has run more than so often; false when it never does. */
+bool handler_runs(const char *name, unsigned long more_than);
+
+/*
+ * Nothing of the driver is left on the function: regions, vectors, handlers,
+ * bus mastering, MSI-X, device node.  The rule names what came before.
+ */
+void check_left_clean(const char *after);
+
+#endif /* AGATE_TESTS_FUNCTION_H */

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+/* The GPU's process dies while a job runs. */
+#include <time.h>
+#include <unistd.h>
+
+#include "function.h"
+#include "graded.h"
+#include "tests.h"
+#include "work.h"
+
+#define PATIENCE_MS	2000
+
+/* GET_PARAM looks at the GPU, and then has nothing to say. */
+static int until_gone(int fd)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	int64_t end = guest_deadline(PATIENCE_MS);
+	uint64_t value;
+	int err;
+
+	while (!(err = work_param(fd, DRM_AGATE_PARAM_GPU_ID, &value)) && guest_deadline(0) < end)
+		nanosleep(&pause, NULL);
+	return err;
+}
+
+void test_gone(void **state)
+{
+	int fd;
+
+	(void)state;
+	driver_load();
+	driver_take("GPU to lose");
+	fd = guest_open();
+	check_jobs(fd, 1, "before the GPU goes");
+	work_endless(fd);
+	see("ready-to-lose", 1);
+
+	rule("a GPU that is gone: every call says ENODEV, and none hangs");
+	check_errno(until_gone(fd), ENODEV, "GET_PARAM");
+	close(fd);
+	rule("a GPU that is gone: the driver lets go of the function all the same");
+	check_errno(driver_unbind(), 0, "unbinding");
+	check_left_clean("unbound from a GPU that is gone");
+	rule("a GPU that is gone: a probe finds none, ENODEV");
+	check_errno(driver_bind(), ENODEV, "the probe");
+	check_left_clean("a probe that found no GPU");
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+/* The GPU without its driver; see hardware.h. */
+#include "hardware.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "agate_bar2.h"
+#include "function.h"
+#include "graded.h"
+
+#define PATIENCE_MS	3000
+#define BAR2_USED	(AGATE_BAR2_QUEUE + AGATE_BAR2_QUEUE_LEN * sizeof(struct agate_bar2_entry))
+
+static volatile uint32_t *doorbells;		/* BAR0 */
+static char *bar2;
+
+/* A BAR may begin in the middle of the page that holds it. */
+static void *map_bar(unsigned int bar, size_t size)
+{
+	unsigned long long start = 0;
+	FILE *file = fopen(function_path("resource"), "re");
+	char name[16];
+	void *map;
+	int fd;
+
+	for (unsigned int i = 0; file && i <= bar; i++)
+		if (fscanf(file, "%llx %*x %*x", &start) != 1)
+			fail_msg("BAR%u has no address", bar);
+	if (file)
+		fclose(file);
+	snprintf(name, sizeof(name), "resource%u", bar);
+	fd = open(function_path(name), O_RDWR | O_CLOEXEC);
+	map = mmap(NULL, size + start % PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED)
+		fail_msg("BAR%u cannot be mapped: %s", bar, strerror(errno));
+	close(fd);
+	return (char *)map + start % PAGE;
+}
+
+static void map_bars(void)
+{
+	if (doorbells)
+		return;
+	bar2 = map_bar(2, BAR2_USED);
+	doorbells = map_bar(0, AGATE_IVSHMEM_DOORBELL + sizeof(uint32_t));
+}
+
+void hardware_kick(unsigned int vector)
+{
+	map_bars();
+	doorbells[AGATE_IVSHMEM_DOORBELL / 4] =
+		doorbells[AGATE_IVSHMEM_IVPOSITION / 4] << 16 | vector;
+}
+
+void hardware_open(void)
+{
+	int err = function_enable("1");
+
+	if (err)
+		fail_msg("the function cannot be enabled: %s", strerror(err));
+	map_bars();
+}
+
+void hardware_close(void)
+{
+	function_enable("0");
+}
+
+static struct agate_bar2_ctrl *control(void)
+{
+	return (void *)(bar2 + AGATE_BAR2_CTRL);
+}
+
+static void append(uint32_t op, uint32_t reg, uint32_t value, uint32_t seq)
+{
+	const struct agate_bar2_header *header = (const void *)bar2;
+	struct agate_bar2_entry *queue = (void *)(bar2 + AGATE_BAR2_QUEUE);
+	uint32_t tail = control()->tail;
+
+	queue[tail % AGATE_BAR2_QUEUE_LEN] = (struct agate_bar2_entry){ op, reg, value, seq };
+	__atomic_store_n(&control()->tail, tail + 1, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&control()->asleep, __ATOMIC_RELAXED))
+		doorbells[AGATE_IVSHMEM_DOORBELL / 4] = header->sim_peer << 16;
+}
+
+/* Each access is waited for, so there is always room. */
+static void carried_out(void)
+{
+	int64_t end = guest_deadline(PATIENCE_MS);
+
+	while (__atomic_load_n(&control()->head, __ATOMIC_ACQUIRE) != control()->tail)
+		if (guest_deadline(0) > end)
+			fail_msg("the GPU does not answer");
+}
+
+uint32_t hardware_read(uint32_t reg)
+{
+	append(AGATE_BAR2_READ, reg, 0, control()->reply_seq + 1);
+	carried_out();
+	return control()->reply_value;
+}
+
+void hardware_write(uint32_t reg, uint32_t value)
+{
+	append(AGATE_BAR2_WRITE, reg, value, 0);
+	carried_out();
+}

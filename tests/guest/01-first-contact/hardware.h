@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The GPU without its driver: the doorbell and the access queue of its BARs,
+ * mapped by the test (hardware.md, section 1).
+ *
+ * A queue has one producer, so registers are for a GPU that no driver has.
+ */
+#ifndef AGATE_TESTS_HARDWARE_H
+#define AGATE_TESTS_HARDWARE_H
+
+#include <stdint.h>
+
+/*
+ * Send the message of a vector, as anything on the bus can: ivshmem lets a
+ * function ring its own bell.  The function has to be enabled.
+ */
+void hardware_kick(unsigned int vector);
+
+/* Enable the function, for registers, and disable it again. */
+void hardware_open(void);
+void hardware_close(void);
+uint32_t hardware_read(uint32_t reg);
+void hardware_write(uint32_t reg, uint32_t value);
+
+#endif /* AGATE_TESTS_HARDWARE_H */

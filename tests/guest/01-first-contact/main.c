@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+/* Lab 01's test program. */
+#include "function.h"
+#include "graded.h"
+#include "tests.h"
+
+#define TEST(name, function)	{ name, function, driver_leave }
+
+static const struct graded_test tests[] = {
+	TEST("unwind-function", test_unwind_function),
+	TEST("unwind-bus", test_unwind_bus),
+	TEST("reset-never-ends", test_reset_never_ends),
+	TEST("quiet-leave", test_quiet_leave),
+	TEST("function", test_function),
+	TEST("identity", test_identity),
+	TEST("reset-waits", test_reset_waits),
+	TEST("reset-falls-back", test_reset_falls_back),
+	TEST("vectors", test_vectors),
+	TEST("unwind-vectors", test_unwind_vectors),
+	TEST("spurious", test_spurious),
+	TEST("early", test_early),
+	TEST("served", test_served),
+	TEST("gpu-fault", test_gpu_fault),
+	TEST("reset-opens-masks", test_reset_opens_masks),
+	TEST("reload", test_reload),
+	TEST("gone", test_gone),
+	TEST("allocations", test_allocations),
+	TEST("contexts", test_contexts),
+	TEST("in-flight", test_in_flight),
+};
+
+GRADED_MAIN(tests)

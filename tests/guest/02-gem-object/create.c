@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+/* Lab 02, step 1 and 2: what CREATE_BO takes, what it refuses, what comes of it. */
+#include "gem.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#define SIZES		10
+#define MOST_BOS	96
+#define ALL_FLAGS	(AGATE_BO_NOEXEC | AGATE_BO_HEAP | AGATE_BO_CPU_READONLY | \
+			 AGATE_BO_GPU_READONLY)
+
+void test_topic(void **state)
+{
+	struct live before;
+	int fd;
+
+	(void)state;
+	fd = gem_open();
+	before = live_now();
+	rule("a device begins with an empty list of BOs, and debugfs can walk it");
+	check_equal(list_bos(fd, NULL, 0), 0, "BOs listed for a file that has just been opened");
+	close(fd);
+	before.vms--;
+	check_live(&before);
+}
+
+static void refused(int fd, uint64_t size, uint32_t flags, const char *why)
+{
+	struct live before = live_now();
+	struct bo bo;
+	char what[96];
+
+	snprintf(what, sizeof(what), "CREATE_BO, size %#llx, flags %#x (%s)",
+		 (unsigned long long)size, flags, why);
+	check_errno(guest_create(fd, size, flags, &bo), EINVAL, what);
+	check_live(&before);
+}
+
+void test_bad_sizes(void **state)
+{
+	int fd = gem_open();
+
+	(void)state;
+	rule("a size of 0, or above AGATE_BO_MAX_SIZE, is refused, and nothing is left of it");
+	refused(fd, 0, AGATE_BO_NOEXEC, "no bytes");
+	refused(fd, AGATE_BO_MAX_SIZE + 1, AGATE_BO_NOEXEC, "one byte over the limit");
+	refused(fd, (uint64_t)param("OVER"), AGATE_BO_NOEXEC, "over the limit");
+	refused(fd, 1ull << 32, AGATE_BO_NOEXEC, "2^32: 0 in 32 bits");
+	refused(fd, (1ull << 32) + PAGE, AGATE_BO_NOEXEC, "a page in 32 bits");
+	refused(fd, (1ull << 63) + PAGE, AGATE_BO_NOEXEC, "negative when signed");
+	refused(fd, UINT64_MAX - PAGE + 2, AGATE_BO_NOEXEC, "0 once it is rounded up");
+	refused(fd, UINT64_MAX, AGATE_BO_NOEXEC, "all ones");
+	close(fd);
+}
+
+void test_bad_flags(void **state)
+{
+	int fd = gem_open();
+	uint32_t extra = (uint32_t)param("EXTRA");
+
+	(void)state;
+	rule("a flag that the uAPI does not list is refused, so that it can mean something later");
+	for (unsigned int bit = 4; bit < 32; bit++)
+		refused(fd, PAGE, 1u << bit, "an unknown flag");
+	refused(fd, PAGE, AGATE_BO_NOEXEC | extra << 4, "known and unknown flags");
+
+	rule("HEAP is refused without NOEXEC: what the GPU fills must not be run as code");
+	refused(fd, PAGE, AGATE_BO_HEAP, "HEAP alone");
+	refused(fd, PAGE, AGATE_BO_HEAP | AGATE_BO_CPU_READONLY, "HEAP without NOEXEC");
+	close(fd);
+}
+
+static uint64_t ask(int fd, uint32_t which)
+{
+	struct drm_agate_get_param arg = { .param = which };
+
+	check_errno(guest_ioctl(fd, DRM_IOCTL_AGATE_GET_PARAM, &arg), 0, "GET_PARAM");
+	return arg.value;
+}
+
+static bool apart(const struct bo *a, const struct bo *b)
+{
+	return a->va + a->size <= b->va || b->va + b->size <= a->va;
+}
+
+void test_address(void **state)
+{
+	static const uint64_t sizes[] = {
+		PAGE, PAGE, 2 * PAGE, 3 * PAGE, 2u << 20, PAGE, (2u << 20) + PAGE, 7 * PAGE,
+	};
+	enum { N = sizeof(sizes) / sizeof(sizes[0]) };
+	int fd = gem_open();
+	uint64_t start = ask(fd, DRM_AGATE_PARAM_VA_START), end = ask(fd, DRM_AGATE_PARAM_VA_END);
+	struct bo bo[N];
+
+	(void)state;
+	for (size_t i = 0; i < N; i++) {
+		rule("CREATE_BO makes a BO and returns 0");
+		bo[i] = make_bo(fd, sizes[i], AGATE_BO_NOEXEC);
+		rule("the offset is the BO's address, in bytes, in the file's GPU address space");
+		check_at_least((int64_t)bo[i].va, (int64_t)start, "the offset");
+		check_at_least((int64_t)end, (int64_t)(bo[i].va + bo[i].size),
+			       "the end of the address space, seen from the end of the BO");
+		check_equal((int64_t)(bo[i].va % PAGE), 0, "the offset modulo the page size");
+		rule("no two BOs of a file share a GPU address");
+		for (size_t j = 0; j < i; j++)
+			check_true(apart(&bo[i], &bo[j]), "ranges apart", "ranges that overlap");
+	}
+	close(fd);
+}
+
+void test_handle(void **state)
+{
+	unsigned int n = (unsigned int)param("BOS");
+	struct listed found[MOST_BOS];
+	struct bo bo[MOST_BOS];
+	int fd = gem_open();
+
+	(void)state;
+	assert_in_range(n, 1, MOST_BOS);
+	for (unsigned int i = 0; i < n; i++) {
+		rule("CREATE_BO makes a BO and returns 0");
+		bo[i] = make_bo(fd, (1 + i % 5) * PAGE, AGATE_BO_NOEXEC);
+		rule("a handle is never 0, and no other BO of the file has the same");
+		check_true(bo[i].handle, "a handle that is not 0", "handle 0");
+		for (unsigned int j = 0; j < i; j++)
+			check_true(bo[i].handle != bo[j].handle, "a new number", "a number in use");
+	}
+	rule("the device lists every BO, and counts one handle for it");
+	see("listed", list_bos(fd, found, MOST_BOS));
+	check_equal(list_bos(fd, found, MOST_BOS), n, "BOs that debugfs lists for this file");
+	for (unsigned int i = 0; i < n; i++)
+		check_equal(found[i].handles, 1, "handles of a BO that was just made");
+	close(fd);
+}
+
+/* The size that debugfs shows for a BO made with @size. */
+static uint64_t rounded(int fd, uint64_t size)
+{
+	struct bo bo = make_bo(fd, size, AGATE_BO_NOEXEC);
+	struct listed found = listed(&bo);
+
+	rule("a BO takes no page until it is used");
+	check_equal((int64_t)found.resident, 0, "resident bytes of a BO that was just made");
+	return found.size;
+}
+
+void test_sizes(void **state)
+{
+	static const struct {
+		uint64_t asked;
+		uint64_t given;
+	} cases[] = {
+		{ PAGE, PAGE }, { 1, PAGE }, { PAGE - 1, PAGE }, { PAGE + 1, 2 * PAGE },
+		{ 2 * PAGE, 2 * PAGE }, { AGATE_BO_MAX_SIZE, AGATE_BO_MAX_SIZE },
+	};
+	uint64_t asked = (uint64_t)param("PAGES") * PAGE - (uint64_t)param("SHORT");
+	int fd = gem_open();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t given;
+		char what[64];
+
+		rule("sizes from 1 to AGATE_BO_MAX_SIZE are rounded up to whole pages");
+		given = rounded(fd, cases[i].asked);
+		rule("sizes from 1 to AGATE_BO_MAX_SIZE are rounded up to whole pages");
+		snprintf(what, sizeof(what), "size of a BO made with %#llx bytes",
+			 (unsigned long long)cases[i].asked);
+		check_equal((int64_t)given, (int64_t)cases[i].given, what);
+	}
+	see("pages", (int64_t)(rounded(fd, asked) / PAGE));
+	close(fd);
+}
+
+static void flag_names(uint32_t flags, char *text, size_t size)
+{
+	static const char *const names[] = { "noexec", "heap", "cpu_readonly", "gpu_readonly" };
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (unsigned int bit = 0; bit < 4; bit++)
+		if (flags & 1u << bit)
+			used += (size_t)snprintf(text + used, size - used, "%s%s",
+						 used ? "," : "", names[bit]);
+}
+
+void test_flags(void **state)
+{
+	int fd = gem_open();
+
+	(void)state;
+	for (uint32_t flags = 0; flags <= ALL_FLAGS; flags++) {
+		struct listed found;
+		char names[64], expected[96];
+		struct bo bo;
+
+		if ((flags & AGATE_BO_HEAP) && !(flags & AGATE_BO_NOEXEC))
+			continue;
+		rule("every set of known flags is taken, HEAP with NOEXEC only");
+		bo = make_bo(fd, PAGE, flags);
+		rule("a BO keeps all flags it was made with");
+		found = listed(&bo);
+		flag_names(flags, names, sizeof(names));
+		snprintf(expected, sizeof(expected), "flags %#x: \"%s\" in debugfs", flags, names);
+		if (strcmp(found.flags, names))
+			broken(expected, "\"%s\"", found.flags);
+	}
+	close(fd);
+}

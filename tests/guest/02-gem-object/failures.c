@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+/* Lab 02: what has to be undone when a step of CREATE_BO fails. */
+#include "gem.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define MOST_ALLOCATIONS	400
+#define FAILSLAB		"/sys/kernel/debug/failslab/"
+#define FAIL_PAGES		"/sys/kernel/debug/fail_page_alloc/"
+
+/* 4 GiB less 32 MiB of addresses, and a BO may have one: three fit. */
+void test_no_addresses(void **state)
+{
+	struct bo bo[8];
+	struct live before, full;
+	int fd = gem_open(), n = 0, err = 0;
+
+	(void)state;
+	before = live_now();
+	rule("CREATE_BO takes addresses until there are none, and then gives ENOSPC");
+	while (n < 8 && !(err = guest_create(fd, AGATE_BO_MAX_SIZE, AGATE_BO_NOEXEC, &bo[n])))
+		n++;
+	check_errno(err, ENOSPC, "CREATE_BO of 1 GiB without room for it");
+	check_at_least(n, 1, "BOs of 1 GiB that were made before");
+
+	rule("a BO that gets no handle is not left behind");
+	full = before;
+	full.bos += n;
+	full.handles += n;
+	full.va_nodes += n;
+	for (int i = 0; i < 4; i++) {
+		check_live(&full);
+		check_errno(guest_create(fd, AGATE_BO_MAX_SIZE, 0, &bo[7]), ENOSPC,
+			    "CREATE_BO of 1 GiB without room for it");
+	}
+	check_live(&full);
+	rule("addresses of a BO that is closed can be used again");
+	check_errno(guest_close_handle(fd, bo[0].handle), 0, "GEM_CLOSE");
+	bo[0] = make_bo(fd, AGATE_BO_MAX_SIZE, AGATE_BO_NOEXEC);
+	check_live(&full);
+	close(fd);
+}
+
+/* One call of a function that CREATE_BO needs fails. */
+static void create_without(int fd, const char *symbol, int err)
+{
+	struct live before = live_now();
+	char what[96];
+	struct bo bo;
+	int seen;
+
+	inject_fail(symbol, 1, err);
+	seen = guest_create(fd, PAGE, 0, &bo);
+	inject_clear();
+	rule("when memory runs out CREATE_BO gives ENOMEM: ENOSPC is for GPU addresses");
+	snprintf(what, sizeof(what), "CREATE_BO when %s() fails with errno %d", symbol, err);
+	check_errno(seen, ENOMEM, what);
+	rule("a CREATE_BO that fails leaves nothing behind, and the next one works");
+	check_live(&before);
+	bo = make_bo(fd, PAGE, 0);
+	check_equal(bo.handle, 1, "the first handle that is made");
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	check_live(&before);
+}
+
+void test_no_memory(void **state)
+{
+	int fd = gem_open();
+
+	(void)state;
+	create_without(fd, "shmem_file_setup", ENOMEM);
+	create_without(fd, "shmem_file_setup", ENOSPC);
+	create_without(fd, "drm_gem_handle_create", ENOMEM);
+	create_without(fd, "drm_vma_node_allow", ENOMEM);
+	close(fd);
+}
+
+/* ---- For the debug kernel: every allocation, one after the other --------- */
+
+static void set(const char *path, const char *value)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, value, strlen(value)) != (ssize_t)strlen(value))
+		fail_msg("%s: %s", path, strerror(errno));
+	close(fd);
+}
+
+/* By default injection spares the allocations that drivers make most. */
+static int arm_allocations(void)
+{
+	int fd = open("/proc/self/fail-nth", O_RDWR | O_CLOEXEC);
+
+	if (fd < 0)
+		fail_msg("/proc/self/fail-nth: %s", strerror(errno));
+	set(FAILSLAB "ignore-gfp-wait", "N");
+	set(FAILSLAB "verbose", "0");
+	set(FAIL_PAGES "ignore-gfp-wait", "N");
+	set(FAIL_PAGES "ignore-gfp-highmem", "N");
+	set(FAIL_PAGES "min-order", "0");
+	set(FAIL_PAGES "verbose", "0");
+	set("/sys/kernel/debug/fail_usercopy/verbose", "0");
+	return fd;
+}
+
+static void arm(int fail_nth, int n)
+{
+	char text[16];
+	int len = snprintf(text, sizeof(text), "%d", n);
+
+	if (pwrite(fail_nth, text, (size_t)len, 0) != len)
+		fail_msg("fail-nth: %s", strerror(errno));
+}
+
+/* Disarm; true when the failure has happened.  The read and the write may be it. */
+static bool fired(int fail_nth)
+{
+	char text[16] = "";
+	bool hit = pread(fail_nth, text, sizeof(text) - 1, 0) > 0 && text[0] == '0';
+
+	if (pwrite(fail_nth, "0", 1, 0) != 1 && pwrite(fail_nth, "0", 1, 0) != 1)
+		fail_msg("fail-nth: %s", strerror(errno));
+	return hit;
+}
+
+enum step { CREATE, LABEL, STEPS };
+
+static int one_step(enum step step, int fd, const struct bo *bo)
+{
+	struct bo fresh;
+
+	if (step == LABEL)
+		return set_label(fd, bo->handle, "label", 5);
+	return guest_create(fd, 8 * PAGE, 0, &fresh);
+}
+
+/* The numbers count copies from and to user memory, too: those fail with EFAULT. */
+static void every_allocation(int fail_nth, enum step step)
+{
+	static const char *const names[STEPS] = { "CREATE_BO", "SET_LABEL" };
+	int idle = gem_open(), n, failures = 0;
+	struct live before = live_now();
+	bool hit = true;
+
+	for (n = 1; hit && n < MOST_ALLOCATIONS; n++) {
+		int fd = guest_open(), err;
+		struct bo bo = make_bo(fd, PAGE, 0);
+		char what[64];
+
+		arm(fail_nth, n);
+		err = one_step(step, fd, &bo);
+		hit = fired(fail_nth);
+		snprintf(what, sizeof(what), "%s, failure number %d", names[step], n);
+		rule("whichever allocation fails, the call says ENOMEM");
+		if (err && err != ENOMEM && err != EFAULT)
+			broken("success, ENOMEM or EFAULT", "%s: errno %d", what, err);
+		failures += err != 0;
+		rule("whichever allocation fails, nothing is left");
+		close(fd);
+		check_live(&before);
+	}
+	rule("a call comes to its end once nothing fails any more");
+	check_true(!hit, "success in the end", "failures without end");
+	check_at_least(failures, 1, "failures that the call told of");
+	close(idle);
+}
+
+void test_allocations(void **state)
+{
+	int fail_nth, fd = gem_open();
+
+	(void)state;
+	close(fd);
+	fail_nth = arm_allocations();
+	every_allocation(fail_nth, CREATE);
+	every_allocation(fail_nth, LABEL);
+	close(fail_nth);
+}

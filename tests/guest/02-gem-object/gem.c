@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+/* Helpers of lab 02's tests; see gem.h. */
+#include "gem.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#define SOON_MS		1000
+
+int gem_open(void)
+{
+	struct drm_agate_get_param arg = { .param = DRM_AGATE_PARAM_FEATURES };
+	int fd = guest_open();
+
+	rule("the driver has the topic gem: agate_gem_topic_init() returns 0");
+	check_errno(guest_ioctl(fd, DRM_IOCTL_AGATE_GET_PARAM, &arg), 0, "GET_PARAM of FEATURES");
+	check_true(arg.value & AGATE_FEATURE_GEM, "the bit AGATE_FEATURE_GEM",
+		   "the topic is absent");
+	return fd;
+}
+
+static FILE *open_debugfs(const char *name)
+{
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%d/%s", guest_minor(), name);
+	file = fopen(path, "re");
+	if (!file)
+		fail_msg("%s: %s", path, strerror(errno));
+	return file;
+}
+
+struct live live_now(void)
+{
+	struct live live = { .bos = -1, .handles = -1, .va_nodes = -1, .vms = -1 };
+	const struct {
+		const char *name;
+		long *value;
+	} wanted[] = {
+		{ "bos", &live.bos }, { "handles", &live.handles },
+		{ "va_nodes", &live.va_nodes }, { "vms", &live.vms },
+	};
+	FILE *file = open_debugfs("counters");
+	char key[64];
+	long value;
+
+	while (fscanf(file, "%63s %ld", key, &value) == 2)
+		for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+			if (!strcmp(key, wanted[i].name))
+				*wanted[i].value = value;
+	fclose(file);
+	return live;
+}
+
+static bool same(const struct live *a, const struct live *b)
+{
+	return a->bos == b->bos && a->handles == b->handles && a->va_nodes == b->va_nodes &&
+	       a->vms == b->vms;
+}
+
+void check_live(const struct live *before)
+{
+	const struct timespec pause = { .tv_nsec = 2000000 };
+	int64_t end = guest_deadline(SOON_MS);
+	struct live now = live_now();
+	char expected[128];
+
+	while (!same(&now, before) && guest_deadline(0) < end) {
+		nanosleep(&pause, NULL);
+		now = live_now();
+	}
+	if (same(&now, before))
+		return;
+	snprintf(expected, sizeof(expected), "bos %ld, handles %ld, va_nodes %ld, vms %ld",
+		 before->bos, before->handles, before->va_nodes, before->vms);
+	broken(expected, "bos %ld, handles %ld, va_nodes %ld, vms %ld", now.bos, now.handles,
+	       now.va_nodes, now.vms);
+}
+
+/* ---- debugfs ---------------------------------------------------------- */
+
+/* drm-client-id of a file: what debugfs calls its address space. */
+static unsigned long long client_of(int fd)
+{
+	unsigned long long id = 0;
+	char path[64], line[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	file = fopen(path, "re");
+	if (!file)
+		fail_msg("%s: %s", path, strerror(errno));
+	while (fgets(line, sizeof(line), file) && sscanf(line, "drm-client-id: %llu", &id) != 1)
+		;
+	fclose(file);
+	return id;
+}
+
+/* The text behind KEY on a line, up to @end; "" when there is none. */
+static void text_after(const char *line, const char *key, char end, char *text, size_t size)
+{
+	const char *begin = strstr(line, key);
+	const char *stop;
+
+	text[0] = '\0';
+	if (!begin)
+		return;
+	begin += strlen(key);
+	stop = end == '"' ? strrchr(begin, end) : strchr(begin, end);
+	if (stop && (size_t)(stop - begin) < size) {
+		memcpy(text, begin, (size_t)(stop - begin));
+		text[stop - begin] = '\0';
+	}
+}
+
+static bool parse_bo(const char *line, struct listed *bo)
+{
+	unsigned long long size, resident;
+
+	if (sscanf(line, "size=%llu resident=%llu handles=%u refs=%u", &size, &resident,
+		   &bo->handles, &bo->refs) != 4)
+		return false;
+	bo->size = size;
+	bo->resident = resident;
+	text_after(line, " flags=", ' ', bo->flags, sizeof(bo->flags));
+	text_after(line, " label=\"", '"', bo->label, sizeof(bo->label));
+	return true;
+}
+
+bool find_listed(int fd, uint64_t va, struct listed *bo)
+{
+	unsigned long long client, id = client_of(fd), address;
+	FILE *file = open_debugfs("bos");
+	bool found = false;
+	char line[1024];
+
+	while (!found && fgets(line, sizeof(line), file)) {
+		if (!parse_bo(line, bo) &&
+		    sscanf(line, " client=%llu va=%llx", &client, &address) == 2)
+			found = client == id && address == va;
+	}
+	fclose(file);
+	return found;
+}
+
+struct listed listed(const struct bo *bo)
+{
+	struct listed found;
+
+	if (!find_listed(bo->fd, bo->va, &found))
+		broken("the BO in debugfs' list", "no BO at GPU address %#llx of this file",
+		       (unsigned long long)bo->va);
+	return found;
+}
+
+unsigned int list_bos(int fd, struct listed *bos, unsigned int max)
+{
+	unsigned long long client, id = client_of(fd);
+	FILE *file = open_debugfs("bos");
+	struct listed bo = { 0 };
+	unsigned int n = 0;
+	char line[1024];
+
+	while (fgets(line, sizeof(line), file)) {
+		if (parse_bo(line, &bo) || sscanf(line, " client=%llu va=", &client) != 1 ||
+		    client != id)
+			continue;
+		if (n < max)
+			bos[n] = bo;
+		n++;
+	}
+	fclose(file);
+	return n;
+}
+
+/* ---- Calls ------------------------------------------------------------ */
+
+struct bo make_bo(int fd, uint64_t size, uint32_t flags)
+{
+	struct bo bo;
+	char what[64];
+
+	snprintf(what, sizeof(what), "CREATE_BO of %llu bytes", (unsigned long long)size);
+	check_errno(guest_create(fd, size, flags, &bo), 0, what);
+	return bo;
+}
+
+int get_offset(int fd, uint32_t handle, uint64_t *offset)
+{
+	struct drm_agate_get_bo_offset arg = { .handle = handle };
+	int err = guest_ioctl(fd, DRM_IOCTL_AGATE_GET_BO_OFFSET, &arg);
+
+	*offset = arg.offset;
+	return err;
+}
+
+int set_label(int fd, uint32_t handle, const void *text, uint32_t len)
+{
+	struct drm_agate_set_label arg = {
+		.handle = handle, .len = len, .label = (uintptr_t)text,
+	};
+
+	return guest_ioctl(fd, DRM_IOCTL_AGATE_SET_LABEL, &arg);
+}
+
+bool handle_exists(int fd, uint32_t handle)
+{
+	struct drm_agate_mmap_bo arg = { .handle = handle };
+
+	return guest_ioctl(fd, DRM_IOCTL_AGATE_MMAP_BO, &arg) != ENOENT;
+}
+
+/* ---- Threads ----------------------------------------------------------- */
+
+static void pin(pthread_t thread, int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (pthread_setaffinity_np(thread, sizeof(set), &set))
+		fail_msg("the guest has no CPU %d", cpu);
+}
+
+static void start_on(int cpu, pthread_t *thread, void *(*run)(void *), void *arg)
+{
+	int err;
+
+	/* A thread begins where its creator may run. */
+	pin(pthread_self(), cpu);
+	err = pthread_create(thread, NULL, run, arg);
+	pin(pthread_self(), 0);
+	if (err)
+		fail_msg("pthread_create: %s", strerror(err));
+}
+
+void start_aside(pthread_t *thread, void *(*run)(void *), void *arg)
+{
+	start_on(1, thread, run, arg);
+}
+
+void start_here(pthread_t *thread, void *(*run)(void *), void *arg)
+{
+	start_on(0, thread, run, arg);
+}

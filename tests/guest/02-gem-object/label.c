@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: MIT
+/* Lab 02, step 5: labels. */
+#include "gem.h"
+
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define OLD		"the old label"
+/* Longer than any call that waits for nothing takes, on any machine. */
+#define STUCK_MS	4000
+
+static void label_is(const struct bo *bo, const char *text)
+{
+	struct listed found = listed(bo);
+	char expected[LABEL_ROOM + 16];
+
+	snprintf(expected, sizeof(expected), "label \"%s\"", text);
+	if (strcmp(found.label, text))
+		broken(expected, "label \"%s\"", found.label);
+}
+
+static void label_works(const struct bo *bo, const char *text, uint32_t len)
+{
+	char what[64];
+
+	snprintf(what, sizeof(what), "SET_LABEL of %u bytes", len);
+	check_errno(set_label(bo->fd, bo->handle, text, len), 0, what);
+}
+
+/* A BO that is called OLD. */
+static struct bo make_labelled(int fd)
+{
+	struct bo bo;
+
+	rule("CREATE_BO makes a BO and returns 0");
+	bo = make_bo(fd, PAGE, 0);
+	rule("a label is what debugfs calls the BO");
+	label_works(&bo, OLD, strlen(OLD));
+	label_is(&bo, OLD);
+	return bo;
+}
+
+void test_label(void **state)
+{
+	char longest[AGATE_LABEL_MAX + 1] = "", text[AGATE_LABEL_MAX + 1] = "";
+	uint32_t len = (uint32_t)param("LEN");
+	int fd = gem_open();
+	struct bo bo, other;
+
+	(void)state;
+	bo = make_labelled(fd);
+	other = make_bo(fd, PAGE, 0);
+	rule("a BO has no label until it gets one");
+	label_is(&other, "");
+
+	rule("a label is as long as the call says: no terminating zero is read");
+	memset(longest, 'x', AGATE_LABEL_MAX);
+	label_works(&bo, longest, AGATE_LABEL_MAX);
+	label_is(&bo, longest);
+	label_works(&bo, "half of it", 4);
+	label_is(&bo, "half");
+	memset(text, 'm', len);
+	label_works(&bo, longest, AGATE_LABEL_MAX);
+	label_works(&bo, text, len);
+	see("label_length", (int64_t)strlen(listed(&bo).label));
+
+	rule("any text may be a label: bytes above 0x7f are no control characters");
+	label_works(&bo, "Gr\xc3\xbc\xc3\x9f" "e \xe2\x98\x85", 11);
+	label_is(&bo, "Gr\xc3\xbc\xc3\x9f" "e \xe2\x98\x85");
+
+	rule("length 0 removes the label, whatever the pointer");
+	label_works(&bo, NULL, 0);
+	label_is(&bo, "");
+
+	rule("each BO has a label of its own");
+	label_works(&other, "other", 5);
+	label_is(&bo, "");
+	label_is(&other, "other");
+	close(fd);
+}
+
+static void label_refused(const struct bo *bo, const char *text, uint32_t len, int err,
+			  const char *why)
+{
+	char what[96];
+
+	snprintf(what, sizeof(what), "SET_LABEL of %u bytes (%s)", len, why);
+	check_errno(set_label(bo->fd, bo->handle, text, len), err, what);
+	label_is(bo, OLD);
+}
+
+/* Every byte that is no text, somewhere in the label. */
+static void control_characters_refused(const struct bo *bo)
+{
+	unsigned int place = (unsigned int)param("PLACE");
+	char text[AGATE_LABEL_MAX], why[48];
+
+	for (int c = 0; c < 0x80; c = c == 0x1f ? 0x7f : c + 1) {
+		memset(text, 'a', sizeof(text));
+		text[place] = (char)c;
+		snprintf(why, sizeof(why), "byte %u is %#x", place, (unsigned int)c);
+		label_refused(bo, text, sizeof(text), EINVAL, why);
+	}
+}
+
+void test_label_refused(void **state)
+{
+	char text[2 * PAGE];
+	char *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			   -1, 0);
+	int fd = gem_open();
+	unsigned int refs;
+	struct bo bo;
+
+	(void)state;
+	bo = make_labelled(fd);
+	refs = listed(&bo).refs;
+	memset(text, 'y', sizeof(text));
+	rule("a label over AGATE_LABEL_MAX bytes is refused, and the old one stays");
+	label_refused(&bo, text, AGATE_LABEL_MAX + 1, EINVAL, "one too long");
+	label_refused(&bo, text, PAGE, EINVAL, "too long");
+	label_refused(&bo, text, UINT32_MAX, EINVAL, "too long");
+
+	rule("a control character in a label is refused: it would break debugfs' lines");
+	control_characters_refused(&bo);
+
+	rule("a pointer that cannot be read gives EFAULT, and the old label stays");
+	label_refused(&bo, (char *)8, 3, EFAULT, "no memory there");
+	memset(pages, 'z', 2 * PAGE);
+	munmap(pages + PAGE, PAGE);
+	label_refused(&bo, pages + PAGE - 5, 10, EFAULT, "its end is not there");
+
+	rule("a handle that the file does not have gives ENOENT");
+	check_errno(set_label(fd, NO_HANDLE, "x", 1), ENOENT, "SET_LABEL of no handle");
+	check_errno(set_label(fd, 0, "x", 1), ENOENT, "SET_LABEL of handle 0");
+
+	rule("a call that fails keeps no reference to the BO");
+	check_equal(listed(&bo).refs, refs, "references after calls that failed");
+	munmap(pages, PAGE);
+	close(fd);
+}
+
+/* ---- User memory that changes, or does not come ------------------------ */
+
+struct call {
+	const struct bo *bo;
+	char *text;
+	uint32_t len;
+	int err;
+};
+
+/* A call that waits for the second page of its text. */
+struct stalled {
+	struct call call;
+	pthread_t thread;
+	char *pages;
+	int uffd;
+};
+
+static void *label_thread(void *arg)
+{
+	struct call *call = arg;
+
+	call->err = set_label(call->bo->fd, call->bo->handle, call->text, call->len);
+	return NULL;
+}
+
+/* Page faults on these pages wait until they are served. */
+static int stall_pages(void *pages, size_t size)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register range = {
+		.range = { .start = (uintptr_t)pages, .len = size },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+	int uffd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
+
+	if (uffd < 0 || ioctl(uffd, UFFDIO_API, &api) || ioctl(uffd, UFFDIO_REGISTER, &range))
+		fail_msg("userfaultfd: %s", strerror(errno));
+	return uffd;
+}
+
+static void serve(int uffd, void *page, const void *content)
+{
+	struct uffdio_copy copy = {
+		.dst = (uintptr_t)page, .src = (uintptr_t)content, .len = PAGE,
+	};
+
+	if (ioctl(uffd, UFFDIO_COPY, &copy))
+		fail_msg("UFFDIO_COPY: %s", strerror(errno));
+}
+
+/* Begin SET_LABEL of @len bytes of which @begin is there; returns when the rest is missed. */
+static void set_label_stalled(struct stalled *text, const struct bo *bo, const char *begin,
+			      uint32_t len)
+{
+	struct pollfd pollfd = { .events = POLLIN };
+	size_t there = strlen(begin);
+
+	text->pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			   -1, 0);
+	if (text->pages == MAP_FAILED)
+		fail_msg("mmap: %s", strerror(errno));
+	text->call = (struct call){ .bo = bo, .text = text->pages + PAGE - there, .len = len };
+	memcpy(text->call.text, begin, there);
+	text->uffd = stall_pages(text->pages + PAGE, PAGE);
+	start_aside(&text->thread, label_thread, &text->call);
+	pollfd.fd = text->uffd;
+	if (poll(&pollfd, 1, STUCK_MS) != 1) {
+		rule("SET_LABEL reads the text that it is given");
+		broken("a read of all its bytes", "errno %d without it", text->call.err);
+	}
+}
+
+/* Give the call the page that it waits for, and let it come to its end. */
+static void resume(struct stalled *text, const void *content)
+{
+	serve(text->uffd, text->pages + PAGE, content);
+	pthread_join(text->thread, NULL);
+	close(text->uffd);
+	munmap(text->pages, 2 * PAGE);
+}
+
+/*
+ * The text begins at the end of a page and goes on in one that is not there yet: when
+ * the driver stops at the second, it has read the first byte, which is overwritten
+ * then.  Whoever looks at the text again sees what nobody has checked.
+ */
+void test_label_fetched_once(void **state)
+{
+	static const char content[PAGE] = "of it";
+	int fd = gem_open();
+	struct listed found;
+	struct stalled text;
+	struct bo bo;
+
+	(void)state;
+	bo = make_labelled(fd);
+	set_label_stalled(&text, &bo, "a text, and the rest ", 26);
+	text.call.text[0] = '\n';
+	resume(&text, content);
+
+	rule("user memory is read once: what was checked is what is used");
+	check_errno(text.call.err, 0, "SET_LABEL of a text that changes after it was read");
+	found = listed(&bo);
+	check_true(!strcmp(found.label, "a text, and the rest of it"),
+		   "the label that was there when it was checked", "text that was put there later");
+	close(fd);
+}
+
+/* What others do while a call waits for its caller's memory. */
+struct others {
+	const struct bo *bo;
+	struct listed found;
+	int label_err;
+	int create_err;
+	atomic_bool done;
+};
+
+static void *others_thread(void *arg)
+{
+	struct others *others = arg;
+	struct bo more;
+
+	find_listed(others->bo->fd, others->bo->va, &others->found);
+	others->label_err = set_label(others->bo->fd, others->bo->handle, "new", 3);
+	others->create_err = guest_create(others->bo->fd, PAGE, 0, &more);
+	atomic_store(&others->done, true);
+	return NULL;
+}
+
+static bool wait_for(const atomic_bool *flag, int64_t ms)
+{
+	const struct timespec pause = { .tv_nsec = 200000 };
+	int64_t end = guest_deadline(ms);
+
+	while (!atomic_load(flag) && guest_deadline(0) < end)
+		nanosleep(&pause, NULL);
+	return atomic_load(flag);
+}
+
+void test_label_stalled(void **state)
+{
+	static const char content[PAGE] = "is late";
+	struct others others = { 0 };
+	int fd = gem_open();
+	struct stalled text;
+	bool free_to_go;
+	pthread_t other;
+	struct bo bo;
+
+	(void)state;
+	bo = make_labelled(fd);
+	others.bo = &bo;
+	set_label_stalled(&text, &bo, "half of this text ", 25);
+	start_here(&other, others_thread, &others);
+	free_to_go = wait_for(&others.done, STUCK_MS);
+	resume(&text, content);
+	pthread_join(other, NULL);
+
+	rule("no lock is held while user memory is read: a client that stalls stops only itself");
+	check_true(free_to_go, "other calls and debugfs go on", "they wait for the stalled call");
+	rule("a label is never seen half changed");
+	if (strcmp(others.found.label, OLD))
+		broken("label \"" OLD "\" until the call is through", "label \"%s\"",
+		       others.found.label);
+	check_errno(others.label_err, 0, "SET_LABEL of another thread");
+	check_errno(others.create_err, 0, "CREATE_BO of another thread");
+	rule("the call that was stalled succeeds in the end");
+	check_errno(text.call.err, 0, "SET_LABEL");
+	label_is(&bo, "half of this text is late");
+	close(fd);
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+/* Lab 02, steps 2 to 4: handles, who may use them, and what ends with them. */
+#include "gem.h"
+
+#include <stdio.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOOKUPS		5
+#define MOST_OPEN	64
+
+/* Sizes and flags in turn, a heap among them. */
+static struct bo make_some(int fd, unsigned int i)
+{
+	static const uint32_t flags[] = {
+		0, AGATE_BO_NOEXEC, AGATE_BO_HEAP | AGATE_BO_NOEXEC, AGATE_BO_GPU_READONLY,
+	};
+
+	return make_bo(fd, (1 + i % 3) * PAGE, flags[i % 4]);
+}
+
+static void no_such_handle(int fd, uint32_t handle, const char *which)
+{
+	uint64_t offset;
+	char what[64];
+
+	snprintf(what, sizeof(what), "GET_BO_OFFSET of %s", which);
+	check_errno(get_offset(fd, handle, &offset), ENOENT, what);
+}
+
+void test_lookup(void **state)
+{
+	struct drm_agate_get_bo_offset padded;
+	int fd = gem_open();
+	unsigned int refs;
+	uint64_t offset;
+	struct bo bo;
+
+	(void)state;
+	rule("CREATE_BO makes a BO and returns 0");
+	bo = make_bo(fd, 2 * PAGE, 0);
+	refs = listed(&bo).refs;
+
+	rule("agate_gem_lookup() finds the BO behind a handle of the file");
+	for (int i = 0; i < LOOKUPS; i++) {
+		check_errno(get_offset(fd, bo.handle, &offset), 0, "GET_BO_OFFSET");
+		check_equal((int64_t)offset, (int64_t)bo.va, "the offset it gives");
+	}
+	rule("a lookup takes one reference, which its caller puts: together they change nothing");
+	check_equal(listed(&bo).refs, refs, "references after five lookups");
+
+	rule("a number that is no handle of the file finds nothing");
+	no_such_handle(fd, 0, "handle 0");
+	no_such_handle(fd, bo.handle + 1, "the next number");
+	no_such_handle(fd, NO_HANDLE, "the largest number");
+	no_such_handle(fd, UINT32_MAX, "handle 0xffffffff");
+	check_equal(listed(&bo).refs, refs, "references after lookups that found nothing");
+
+	rule("a pad field that is not 0 is refused");
+	padded = (struct drm_agate_get_bo_offset){ .handle = bo.handle, .pad = 1 };
+	check_errno(guest_ioctl(fd, DRM_IOCTL_AGATE_GET_BO_OFFSET, &padded), EINVAL,
+		    "GET_BO_OFFSET with a pad of 1");
+	close(fd);
+}
+
+void test_close(void **state)
+{
+	int fd = gem_open();
+	struct live before = live_now();
+	struct bo bo;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		rule("CREATE_BO makes a BO and returns 0");
+		bo = make_bo(fd, (1 + (uint64_t)i) * PAGE, i ? AGATE_BO_NOEXEC : 0);
+		rule("with the last handle of an unused BO go its addresses, then the BO");
+		check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+		check_live(&before);
+		rule("a handle that was closed is no handle any more");
+		check_errno(guest_close_handle(fd, bo.handle), EINVAL, "GEM_CLOSE once more");
+		no_such_handle(fd, bo.handle, "the closed handle");
+	}
+	check_errno(guest_close_handle(fd, 0), EINVAL, "GEM_CLOSE of handle 0");
+	check_errno(guest_close_handle(fd, NO_HANDLE), EINVAL, "GEM_CLOSE of no handle");
+	check_live(&before);
+	close(fd);
+}
+
+void test_other_file(void **state)
+{
+	int fd = gem_open(), other = guest_open();
+	struct drm_agate_mmap_bo map;
+	uint64_t offset;
+	struct bo bo, own;
+
+	(void)state;
+	rule("CREATE_BO makes a BO and returns 0");
+	bo = make_bo(fd, PAGE, 0);
+
+	rule("a handle means something to the file that made it, and to no other");
+	no_such_handle(other, bo.handle, "a handle of another file");
+	map = (struct drm_agate_mmap_bo){ .handle = bo.handle };
+	check_errno(guest_ioctl(other, DRM_IOCTL_AGATE_MMAP_BO, &map), ENOENT,
+		    "MMAP_BO of a handle of another file");
+	check_errno(guest_close_handle(other, bo.handle), EINVAL,
+		    "GEM_CLOSE of a handle of another file");
+
+	rule("two files number their BOs each for itself");
+	own = make_bo(other, 3 * PAGE, 0);
+	check_equal(own.handle, bo.handle, "the first handle of the other file");
+	check_equal((int64_t)listed(&bo).size, PAGE, "size of the first file's BO");
+	check_equal((int64_t)listed(&own).size, 3 * PAGE, "size of the other file's BO");
+	check_errno(guest_close_handle(other, own.handle), 0, "GEM_CLOSE in the other file");
+	check_errno(get_offset(fd, bo.handle, &offset), 0, "GET_BO_OFFSET in the first file");
+	check_equal((int64_t)offset, (int64_t)bo.va, "the offset it gives");
+	close(other);
+	check_errno(get_offset(fd, bo.handle, &offset), 0, "GET_BO_OFFSET after the other's end");
+	close(fd);
+}
+
+void test_mapped(void **state)
+{
+	uint64_t pattern = (uint64_t)param("PATTERN");
+	int fd = gem_open();
+	struct live before = live_now(), named, unnamed;
+	volatile uint64_t *words;
+	struct bo bo, next;
+
+	(void)state;
+	rule("CREATE_BO makes a BO and returns 0");
+	bo = make_bo(fd, 2 * PAGE, 0);
+	guest_map(&bo);
+	named = live_now();
+	words = bo.cpu;
+	words[0] = pattern;
+	words[PAGE / sizeof(*words)] = ~pattern;
+
+	rule("the last handle is closed: a BO that is still mapped lives on, without a name");
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	unnamed = named;
+	unnamed.handles--;
+	unnamed.va_nodes--;
+	check_live(&unnamed);
+	next = guest_bo(fd, 2 * PAGE, 0);
+	memset(next.cpu, 0xee, 2 * PAGE);
+	check_true(words[0] == pattern && words[PAGE / sizeof(*words)] == ~pattern,
+		   "what was written through the mapping", "something else");
+	guest_destroy(&next);
+
+	rule("the BO goes with its last reference, here the mapping");
+	munmap(bo.cpu, bo.size);
+	check_live(&before);
+	close(fd);
+}
+
+/* Open a file, make BOs, and die of a signal with all of it open. */
+static void die_with_handles(unsigned int n)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child < 0)
+		fail_msg("fork: %s", strerror(errno));
+	if (!child) {
+		int fd = guest_try_open();
+		struct bo bo;
+
+		for (unsigned int i = 0; i < n; i++)
+			guest_create(fd, (1 + i % 3) * PAGE, 0, &bo);
+		kill(getpid(), SIGKILL);
+		_exit(1);
+	}
+	if (waitpid(child, &status, 0) != child || !WIFSIGNALED(status))
+		fail_msg("the child did not die of its signal");
+}
+
+void test_file_close(void **state)
+{
+	unsigned int n = (unsigned int)param("OPEN");
+	struct live before;
+	int idle = gem_open(), fd;
+
+	(void)state;
+	before = live_now();
+	fd = guest_open();
+	rule("CREATE_BO makes a BO and returns 0");
+	for (unsigned int i = 0; i < n && i < MOST_OPEN; i++)
+		make_some(fd, i);
+	rule("a file that is closed takes its handles with it: nothing is left of its BOs");
+	close(fd);
+	check_live(&before);
+
+	rule("a process that is killed leaves nothing, either");
+	die_with_handles(n);
+	check_live(&before);
+	close(idle);
+}
+
+/* Kernel memory that is not a cache: what leaks of objects shows here. */
+static long slab_kb(void)
+{
+	FILE *file = fopen("/proc/meminfo", "re");
+	char line[128];
+	long kb = -1;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "SUnreclaim: %ld", &kb) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return kb;
+}
+
+/* Its highest handle. */
+static uint32_t make_and_close(int fd, unsigned int count)
+{
+	uint32_t highest = 0;
+
+	for (unsigned int i = 0; i < count; i++) {
+		struct bo bo;
+		int err = guest_create(fd, (1 + i % 3) * PAGE, 0, &bo);
+
+		if (!err)
+			err = guest_close_handle(fd, bo.handle);
+		if (err)
+			broken("success", "errno %d in round %u", err, i);
+		if (bo.handle > highest)
+			highest = bo.handle;
+	}
+	return highest;
+}
+
+/* Objects go a little later than the call that ends them: files and inodes by RCU. */
+static void check_growth(long before, long limit)
+{
+	const struct timespec pause = { .tv_nsec = 5000000 };
+	int64_t end = guest_deadline(3000);
+	long growth = slab_kb() - before;
+
+	while (growth > limit && guest_deadline(0) < end) {
+		nanosleep(&pause, NULL);
+		growth = slab_kb() - before;
+	}
+	if (growth > limit)
+		broken("no growth of the kernel's memory (SUnreclaim)", "%ld KiB more", growth);
+}
+
+void test_many(void **state)
+{
+	unsigned int count = (unsigned int)param("COUNT");
+	int fd = gem_open();
+	struct live before = live_now();
+	long slab;
+
+	(void)state;
+	rule("BOs that come and go leave no memory behind");
+	make_and_close(fd, 200);
+	slab = slab_kb();
+	check_equal(make_and_close(fd, count), 1, "the highest handle, one BO at a time");
+	check_live(&before);
+	/* Half a kilobyte each: less than a struct agate_bo, more than counting's noise. */
+	check_growth(slab, (long)count / 2);
+	close(fd);
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The module, and faults in the kernel, for graded tests; see graded.h.
+ *
+ * What is injected belongs to the open file of agate_inject.ko: it goes when this
+ * process does, however that ends.
+ */
+#include "graded.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define MODULE		"/run/agate/agate.ko"
+#define INJECT_MODULE	"/run/agate/agate_inject.ko"
+#define INJECT_FILE	"/sys/kernel/debug/agate_inject"
+#define PCI_DEVICES	"/sys/bus/pci/devices"
+#define PCI_DRIVER	"/sys/bus/pci/drivers/agate"
+#define GPU_DEVICE	"0x1110"	/* ivshmem */
+
+static int inject_fd = -1;
+
+static int load(const char *path, const char *args)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int err = 0;
+
+	if (fd < 0)
+		broken("the file of the module in the guest", "%s: %s", path, strerror(errno));
+	if (syscall(SYS_finit_module, fd, args, 0))
+		err = errno;
+	close(fd);
+	return err;
+}
+
+int module_load(const char *args)
+{
+	return load(MODULE, args);
+}
+
+int module_unload(void)
+{
+	return syscall(SYS_delete_module, "agate", O_NONBLOCK) ? errno : 0;
+}
+
+/* The GPU's name on the PCI bus. */
+static void find_gpu(char *name, size_t size)
+{
+	char path[300], text[16];
+	struct dirent *de;
+	FILE *file;
+	DIR *dir;
+
+	dir = opendir(PCI_DEVICES);
+	name[0] = '\0';
+	while (dir && !name[0] && (de = readdir(dir))) {
+		snprintf(path, sizeof(path), PCI_DEVICES "/%s/device", de->d_name);
+		file = fopen(path, "re");
+		if (!file)
+			continue;
+		if (fgets(text, sizeof(text), file) && !strncmp(text, GPU_DEVICE, strlen(GPU_DEVICE)))
+			snprintf(name, size, "%s", de->d_name);
+		fclose(file);
+	}
+	if (dir)
+		closedir(dir);
+	if (!name[0])
+		broken("a GPU on the PCI bus", "there is none");
+}
+
+/* Writing there makes the PCI core call the driver, in this process. */
+static int poke_driver(const char *file)
+{
+	char path[64], name[NAME_MAX + 1];
+	int fd, err = 0;
+
+	find_gpu(name, sizeof(name));
+	snprintf(path, sizeof(path), PCI_DRIVER "/%s", file);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno;
+	if (write(fd, name, strlen(name)) < 0)
+		err = errno;
+	close(fd);
+	return err;
+}
+
+int device_bind(void)
+{
+	return poke_driver("bind");
+}
+
+int device_unbind(void)
+{
+	return poke_driver("unbind");
+}
+
+static int open_inject(void)
+{
+	int err;
+
+	if (inject_fd >= 0)
+		return inject_fd;
+	inject_fd = open(INJECT_FILE, O_RDWR | O_CLOEXEC);
+	if (inject_fd < 0) {
+		err = load(INJECT_MODULE, "");
+		if (err && err != EEXIST)
+			broken("agate_inject.ko loads", "it does not: %s", strerror(err));
+		inject_fd = open(INJECT_FILE, O_RDWR | O_CLOEXEC);
+	}
+	if (inject_fd < 0)
+		broken(INJECT_FILE " opens", "it does not: %s", strerror(errno));
+	return inject_fd;
+}
+
+static void command(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static void command(const char *fmt, ...)
+{
+	char text[200];
+	va_list ap;
+	int len;
+
+	va_start(ap, fmt);
+	len = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (write(open_inject(), text, (size_t)len) != len)
+		broken("the kernel takes this injection", "%s: %s", text, strerror(errno));
+}
+
+void inject_fail(const char *symbol, unsigned int nth, int err)
+{
+	command("fail %s %u %d", symbol, nth, err);
+}
+
+void inject_fail_null(const char *symbol, unsigned int nth)
+{
+	command("fail-null %s %u", symbol, nth);
+}
+
+void inject_delay_entry(const char *symbol, unsigned int nth, unsigned int us)
+{
+	command("delay-entry %s %u %u", symbol, nth, us);
+}
+
+void inject_delay_return(const char *symbol, unsigned int nth, unsigned int us)
+{
+	command("delay-return %s %u %u", symbol, nth, us);
+}
+
+void inject_anybody(bool anybody)
+{
+	command(anybody ? "anybody" : "own");
+}
+
+void inject_within(const char *symbol)
+{
+	command("within %s", symbol);
+}
+
+/* The file has a line for each injection: what it is, the symbol, how often it was entered. */
+unsigned int inject_hits(const char *symbol)
+{
+	char text[4096], key[128], kind[32];
+	unsigned int hits;
+	ssize_t n = pread(open_inject(), text, sizeof(text) - 1, 0);
+
+	if (n < 0)
+		broken(INJECT_FILE " can be read", "it cannot: %s", strerror(errno));
+	text[n] = '\0';
+	for (char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (sscanf(line, "%31s %127s %u", kind, key, &hits) == 3 && !strcmp(key, symbol))
+			return hits;
+	}
+	broken("an injection for the symbol", "none was set for %s", symbol);
+}
+
+void inject_clear(void)
+{
+	if (inject_fd >= 0)
+		command("clear");
+}

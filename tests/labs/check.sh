@@ -1,0 +1,154 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# check.sh: what `make check` says of files that are right, and of others, as TAP.
+#
+# usage: tests/labs/check.sh
+#
+# Labs 10 and 08 stand for those with host tests, of the driver and of libagate.
+# Needs what make check needs; leaves what it builds in build/check, for next time.
+set -u
+
+export BUILD="${BUILD:-build}"
+work=$BUILD/tests/labs/check
+number=0
+rm -rf "$work"
+mkdir -p "$work/labs"
+export LABS="$work/labs"
+
+# describe LAB HOST_TESTS ALLOW FILE...: a lab that may use what ALLOW says
+describe()
+{
+	lab=$1 host=$2 allow=$3 kind=kernel
+	shift 3
+	[ "$lab" != 08-bo ] || kind=library
+	part=$BUILD/parts/fast/$lab.o
+	[ $kind = kernel ] || part=$BUILD/parts/library/$lab.o
+	mkdir -p "$LABS/$lab"
+	{
+		echo "{\"lab\": \"$lab\", \"kind\": \"$kind\", \"steps\": 0, \"host_tests\": [$host],"
+		echo "\"allow\": [$allow], \"files\": ["
+		printf '"%s",\n' "$@" | sed '$s/,$//'
+		echo '], "exports": ['
+		nm -P -g --defined-only "$part" | sed -n '/^agate_abi_/d; s/^\([^ :]*\) .*/"\1",/p' |
+			sed '$s/,$//'
+		echo ']}'
+	} >"$LABS/$lab/lab.json"
+}
+
+describe 02-gem-object '' '"agate_*", "drm_*"' agate_gem.c
+describe 10-page-tables '"pgtable"' '"dma_*", "free_pages", "get_zeroed_page", "agate_*"' \
+	agate_pgtable.c agate_pgtable_lpae.c
+describe 08-bo '"userspace-sparse_array"' '"agate_*", "mmap", "munmap", "lseek"' \
+	agate_bo.c agate_sparse_array.c
+
+# start LAB: a student who has the solution.
+start()
+{
+	rm -rf "${work:?}/$1"
+	cp -r "solutions/$1" "$work"
+}
+
+check_lab()
+{
+	scripts/check.sh "$1" "$work" >"$work/said" 2>&1
+}
+
+# check NAME EXPECTED_STATUS STATUS COMMAND...: and the command has to succeed.
+check()
+{
+	name=$1 expect=$2 status=$3
+	shift 3
+	number=$((number + 1))
+	if [ "$status" = "$expect" ] && "$@"; then
+		echo "ok $number - $name"
+	else
+		echo "not ok $number - $name (status $status)"
+		sed 's/^/# /' "$work/said"
+	fi
+}
+
+# said TEXT...: all of them
+said()
+{
+	for text; do
+		grep -qF "$text" "$work/said" || return
+	done
+}
+
+unsaid()
+{
+	! grep -qF "$1" "$work/said"
+}
+
+echo 1..17
+
+gem=$work/02-gem-object/agate_gem.c
+start 02-gem-object
+check_lab gem-object
+check "a solution is in order" 0 $? said "OK       $work/02-gem-object compiles"
+check "and nothing is to be advised" 0 0 unsaid ADVICE
+
+sed -i 's/^static bool label_valid(/static int spare(void) { return 1; }\n&/' "$gem"
+check_lab 02
+check "a warning is advice" 0 $? said ADVICE "$gem:" "'spare' defined but not used"
+start 02-gem-object
+sed -i 's/^static bool label_valid(/static inline int spare(int a) { if (a); return a; }\n&/' "$gem"
+check_lab 02
+check "also one that the kernel's build leaves out" 0 $? said ADVICE 'empty body'
+
+start 02-gem-object
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	echo "/* style */static  int __maybe_unused  style$i( void ){ return  $i ; }"
+done >>"$gem"
+touch "$work/02-gem-object/notes.c"
+check_lab 02
+check "style is advice, not too much at once" 0 $? \
+	[ "$(grep -cE ": (ERROR|WARNING|CHECK):" "$work/said")" = 10 ]
+check "a file that is not the lab's is named" 0 0 said 'notes.c is not among lab 02'
+
+start 02-gem-object
+sed -i '10i int broken(void) { return nothing; }' "$gem"
+check_lab 02
+check "what does not compile fails" 1 $? said FAIL "$gem:10:"
+rm "$gem"
+check_lab 02
+check "so does what is not there" 1 $? said FAIL 'agate_gem.c: not there'
+
+start 02-gem-object
+printf '#include <linux/fs.h>\nstatic void *volatile peek __used = filp_open;\n' >>"$gem"
+check_lab 02
+check "so does a symbol that is not allowed" 1 $? said FAIL 'agate_gem.c: uses filp_open'
+
+tables=$work/10-page-tables/agate_pgtable.c
+start 10-page-tables
+check_lab 10
+check "host tests run with the student's files" 0 $? said 'OK       host/pgtable '
+sed -i 's/^	return 0;/	return -ENOMEM;/' "$tables"
+check_lab 10
+check "and fail with them" 1 $? said 'FAIL     host/pgtable ' 'not ok'
+start 10-page-tables
+sed -i '/^void agate_pgtable_fini(/,/^{/s/^{/&\n\tstatic int over[4];\n\tvolatile int i = 4;\n\tint at __attribute__((unused)) = over[i];\n/' "$tables"
+check_lab 10
+check "what a sanitizer sees is shown" 1 $? said "runtime error: index 4 out of bounds" "$tables:"
+start 10-page-tables
+sed -i '0,/^#include/s//#include <linux\/xarray.h>\n&/' "$tables"
+check_lab 10
+check "host tests that cannot be built fail, too" 1 $? \
+	said 'the host tests do not build' 'linux/xarray.h'
+
+start 08-bo
+check_lab bo
+check "the library's as well: a solution" 0 $? \
+	said "OK       $work/08-bo compiles" 'OK       host/userspace-sparse_array '
+sed -i 's/(index & mask) \* arr->elem_size/(index \& mask >> 1) * arr->elem_size/' \
+	"$work/08-bo/agate_sparse_array.c"
+check_lab bo
+check "and what is wrong" 1 $? said 'FAIL     host/userspace-sparse_array '
+
+start 02-gem-object
+make check LAB=2 FROM="$work" DEPS=skip >"$work/said" 2>&1
+check "make check does all that" 0 $? said "OK       $work/02-gem-object compiles"
+rm -r "$work/02-gem-object"
+make check LAB=2 FROM="$work" DEPS=skip >"$work/said" 2>&1
+check "and fails as it does" 2 $? said 'there is no'

@@ -1,0 +1,252 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# compose.sh: what kernel/compose-lab.sh promises, as TAP.
+#
+# usage: tests/labs/compose.sh
+#
+# Works on a copy of what it changes: the headers, and the reference parts.  Needs
+# build/parts for both flavours.
+set -u
+
+build=$(realpath "${BUILD:-build}")
+work=$(mktemp -d)
+number=0
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM HUP
+
+lab=02-gem-object
+mkdir -p "$work/build" "$work/labs/$lab" "$work/student"
+cp -r kernel include scripts solutions "$work"
+cp -r "$build/parts" "$work/build"
+ln -s "$build/guest" "$build/bin" "$work/build"
+cd "$work" || exit 1
+export BUILD=build LABS=labs
+student=student/agate_gem.c
+
+cat >labs/$lab/lab.json <<END
+{
+	"schema": "agate/lab/v1", "lab": "$lab", "files": ["agate_gem.c"],
+	"exports": ["agate_gem_create", "agate_gem_create_ioctl", "agate_gem_get_label",
+		"agate_gem_lookup", "agate_gem_set_label_ioctl", "agate_gem_topic_fini",
+		"agate_gem_topic_init"],
+	"allow": ["drm_gem_*", "agate_mmap_*", "agate_vm_*", "agate_shmem_*",
+		"agate_purge_forget", "agate_mapping_*", "kallsyms_not_there"],
+	"tests": [{"name": "ignored"}]
+}
+END
+
+# start: a student who has the solution.
+start()
+{
+	cp solutions/$lab/agate_gem.c student
+}
+
+# compose: the student's file; everything it says in $work/said
+compose()
+{
+	kernel/compose-lab.sh fast out-fast $lab=student >said 2>&1
+}
+
+# check NAME EXPECTED_STATUS STATUS COMMAND...: and the command has to succeed.
+check()
+{
+	name=$1 expect=$2 status=$3
+	shift 3
+	number=$((number + 1))
+	if [ "$status" = "$expect" ] && "$@"; then
+		echo "ok $number - $name"
+	else
+		echo "not ok $number - $name (status $status)"
+		tail -n 20 said out-*/*.log | sed 's/^/# /'
+	fi
+}
+
+compiled()
+{
+	grep -q "$1" out-fast/compile.log
+}
+
+ruled()
+{
+	grep -qxF "$1" out-fast/symbols.log
+}
+
+said()
+{
+	grep -qF "$1" said
+}
+
+# code OBJECT: its instructions.  The debug kernel's objects also hold the path by
+# which the compiler was called.
+code()
+{
+	objcopy -O binary -j .text "$1" "$1.text" && cat "$1.text"
+}
+
+no_module()
+{
+	[ ! -e out-fast/agate.ko ] && [ ! -e out-fast/agate.stripped.ko ]
+}
+
+echo 1..31
+
+start
+compose
+check "a solution takes the reference's place" 0 $? test -s out-fast/agate.stripped.ko
+
+kernel/compose-lab.sh fast out-same $lab=solutions/$lab >said 2>&1
+check "compiled as kbuild compiles it, to the byte" 0 $? \
+	cmp "out-same/$lab/agate_gem.o" "$build/driver/fast/solutions/$lab/agate_gem.o"
+
+kernel/compose-lab.sh debug out-debug $lab=solutions/$lab >said 2>&1
+status=$?
+code "out-debug/$lab/agate_gem.o" >ours
+cp "$build/driver/debug/solutions/$lab/agate_gem.o" theirs.o
+code theirs.o >theirs
+check "and for the debug kernel to the instruction" 0 $status cmp ours theirs
+
+needs()
+{
+	nm -P -u "$1" | sort
+}
+needs out-fast/agate.ko >ours
+needs "$build/driver/fast/agate.ko" >theirs
+check "the module needs of the kernel what kbuild's module needs" 0 0 cmp ours theirs
+
+where=$(addr2line -e out-fast/agate.ko -j .text \
+	"0x$(nm out-fast/agate.ko | sed -n 's/ T agate_gem_lookup//p')")
+check "its debug information names the student's file" 0 0 \
+	test "${where%:*}" = "$PWD/$student" -o "${where%:*}" = "./$student"
+
+inode=$(stat -c %i out-fast/agate.ko out-fast/$lab/agate_gem.o)
+compose
+check "what is up to date stays" 0 $? \
+	test "$inode" = "$(stat -c %i out-fast/agate.ko out-fast/$lab/agate_gem.o)"
+
+sed -i 's/return obj ? to_agate_bo(obj) : NULL;/return NULL;/' $student
+touch -d '2001-01-01' $student
+old=$(cksum out-fast/agate.stripped.ko)
+compose
+check "what has another content does not, whatever its time" 0 $? \
+	test "$old" != "$(cksum out-fast/agate.stripped.ko)"
+
+start
+sed -i 's/^void agate_gem_get_label(/static __maybe_unused void get_label(/' $student
+compose
+check "a symbol that is missing is named" 11 $? \
+	ruled "$lab: does not define agate_gem_get_label, which other files of the driver need"
+check "and no module is left" 0 0 no_module
+
+start
+echo 'int agate_gem_spare; int agate_gem_spare = 1;' >>$student
+compose
+check "one too many, too" 11 $? \
+	ruled "agate_gem.c: defines agate_gem_spare, which is not what lab 02 exports: make it static"
+
+start
+cat >>$student <<'END'
+#include <linux/fs.h>
+static struct file *(*volatile peek)(const char *, int, umode_t) __used = filp_open;
+END
+compose
+check "one that is not allowed, too" 11 $? \
+	ruled "agate_gem.c: uses filp_open, which lab 02 does not allow"
+
+start
+cat >>$student <<'END'
+extern int kallsyms_not_there(void);
+static int (*volatile spare)(void) __used = kallsyms_not_there;
+END
+compose
+check "so is one that is allowed and that nobody has" 11 $? ruled \
+	"agate.ko: uses kallsyms_not_there, which neither the driver nor the kernel has"
+
+start
+sed -i '10i int broken(void) { return nothing; }' $student
+compose
+check "an error of the compiler is an error" 10 $? compiled "^$student:10:.*error: .nothing."
+check "and no module is left either" 0 0 no_module
+
+start
+sed -i 's/^static bool label_valid(/static int spare(void) { return 1; }\n&/' $student
+compose
+check "a warning is only shown" 0 $? compiled "^$student:.*warning: .spare. defined but not used"
+compose
+check "and shown again" 0 $? compiled "^$student:.*warning: .spare. defined but not used"
+
+start
+sed -i 's/^static bool label_valid(/static int *spare(char *c) { return c; }\n&/' $student
+compose
+check "what kbuild never lets pass is an error" 10 $? \
+	compiled 'error: .*Werror=incompatible-pointer-types'
+
+rm $student
+compose
+check "a file that is not there is missed" 10 $? compiled "^$student: error: agate_gem.c: not there"
+start
+compose
+check "and found again" 0 $? test -s out-fast/agate.stripped.ko
+
+mv $student elsewhere.c
+ln -s ../elsewhere.c $student
+compose
+check "a link is followed" 0 $? test -s out-fast/agate.stripped.ko
+rm $student
+
+start
+echo '#define OWN 1' >student/own.h
+sed -i 's/^#include "agate_gem.h"/&\n#include "own.h"/' $student
+compose
+check "a header that is not handed in cannot be used" 10 $? \
+	compiled "^$student:[0-9]*:1: error: includes student/own.h, which is not among lab 02"
+
+start
+cp kernel/agate_gem.h student
+compose
+check "nor one in a contract's place" 10 $? compiled 'includes student/agate_gem.h'
+rm student/*.h
+
+start
+sed -i 's|^#include "agate_gem.h"|&\n#include "agate_vm.c"|' $student
+compose
+check "nor a file of the frame" 10 $? compiled 'includes kernel/agate_vm.c'
+start
+
+kernel/compose-lab.sh fast out-fast 99-nothing=student >said 2>&1
+check "a lab that does not exist is refused" 1 $? said '99-nothing: not a part'
+
+cp -r student other
+sed -i 's/return obj ? to_agate_bo(obj) : NULL;/return NULL;/' other/agate_gem.c
+compose &
+kernel/compose-lab.sh fast out-other $lab=other >other/said 2>&1
+status=$?
+wait $!
+check "two at once do not disturb each other" 00 $?$status \
+	test "$(cksum <out-fast/agate.stripped.ko)" != "$(cksum <out-other/agate.stripped.ko)"
+
+# From here on the tree is not what the parts were made of.
+cp build/parts/debug/05-mmap.o build/parts/fast
+compose
+check "a part for another kernel is refused by name" 1 $? said 'other headers: 05-mmap;'
+check "and no module comes of it" 0 0 no_module
+cp "$build/parts/fast/05-mmap.o" build/parts/fast
+compose
+check "the right one is taken again" 0 $? test -s out-fast/agate.stripped.ko
+
+sed -i 's/^	u32 flags;/	u32 more;\n&/' kernel/agate_gem.h
+compose
+check "a changed header makes the parts too old" 1 $? said 'older than its sources'
+rm build/parts/fast/*.sum
+compose
+check "also where their sources are not at hand" 1 $? said "other headers: $lab;"
+
+words()
+{
+	sed 's/#.*//' kernel/allow-common.txt | tr -s ' ' '\n' | sed -e '/^$/d' -e '/\*$/d'
+}
+words | sort | uniq -d >twice
+sort -u build/parts/*/symvers >exported
+words | sort | comm -23 - exported >unknown
+check "what every file may use exists in a course kernel, and is named once" 0 0 \
+	test ! -s twice -a ! -s unknown

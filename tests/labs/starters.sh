@@ -1,0 +1,91 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# starters.sh: the starters that are committed, and every step on the way, as TAP.
+#
+# usage: tests/labs/starters.sh
+#
+# Looks at what is committed, not at the files here: a student's edits are no
+# failure.  Needs the reference parts of both flavours, and libagate's.
+set -u
+
+work=$(mktemp -d)
+number=0
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM HUP
+
+git archive HEAD labs solutions | tar -x -C "$work" || exit 1
+export LABS="$work/labs"
+
+# result NAME STATUS: what was said stands before the line of its test.
+result()
+{
+	number=$((number + 1))
+	[ "$2" = 0 ] || sed 's/^/# /' "$work/said"
+	if [ "$2" = 0 ]; then
+		echo "ok $number - $1"
+	else
+		echo "not ok $number - $1"
+	fi
+}
+
+info()
+{
+	"${BUILD:-build}/bin/agate-lab-info" "$LABS/$lab/lab.json" | sed -n "s/^$1 //p"
+}
+
+committed()
+{
+	for file in $(info files); do
+		diff -u "$LABS/$lab/$file" "$work/$lab-0/$file" || return
+	done
+}
+
+# The steps to come have a stub each, those that are solved have none.
+stubs()
+{
+	for other in $(seq "$steps"); do
+		if cat "$work/$lab-$1"/*.c | grep -q "STEP $other:"; then
+			[ "$other" -gt "$1" ] || { echo "step $other is solved, but its stub is there"; return 1; }
+		else
+			[ "$other" -le "$1" ] || { echo "nothing says STEP $other:"; return 1; }
+		fi
+	done
+}
+
+# Put together in silence, with all symbol rules.
+composed()
+{
+	out=$work/out-$lab-$1
+	if [ "$(info kind)" = library ]; then
+		userspace/compose-lab.sh "$out" "$lab=$work/$lab-$2"
+	else
+		kernel/compose-lab.sh "$1" "$out" "$lab=$work/$lab-$2"
+	fi
+	status=$?
+	cat "$out/compile.log" "$out/symbols.log"
+	[ "$status" = 0 ] && [ ! -s "$out/compile.log" ]
+}
+
+flavours()
+{
+	[ "$(info kind)" = library ] && echo host || echo fast debug
+}
+
+for lab in $(scripts/lab.sh --list); do
+	steps=$(info steps)
+	for k in $(seq 0 "$steps"); do
+		scripts/starter.sh "$lab" "$k" "$work/$lab-$k" "$work/solutions" >"$work/said" 2>&1 &&
+			stubs "$k" >"$work/said" 2>&1
+		result "$lab, step $k: made from the solution" $?
+		for flavour in $(flavours); do
+			composed "$flavour" "$k" >"$work/said" 2>&1
+			result "$lab, step $k: compiles without a word, $flavour" $?
+		done
+	done
+	[ "$steps" -gt 0 ] >"$work/said" 2>&1
+	result "$lab: there is something to do" $?
+	committed >"$work/said" 2>&1
+	result "$lab: the starter is the one that is committed" $?
+done
+echo "1..$number"

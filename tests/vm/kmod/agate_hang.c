@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Ways for a driver to hang a kernel, for the launcher to find out where.  Each
+ * has a function of its own, whose name has to be seen in what it finds.
+ */
+#include <linux/delay.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/smp.h>
+#include <linux/wait.h>
+#include <asm/nmi.h>
+
+static char *how = "";
+module_param(how, charp, 0);
+
+static noinline void agate_hang_spin(void)
+{
+	local_irq_disable();
+	for (;;)
+		cpu_relax();
+}
+
+static noinline int agate_hang_other(void *unused)
+{
+	agate_hang_spin();
+	return 0;
+}
+
+/* One CPU is left, and PID 1 can run there. */
+static noinline void agate_hang_one_cpu(void)
+{
+	agate_hang_spin();
+}
+
+static noinline void agate_hang_both_cpus(void)
+{
+	struct task_struct *other;
+	unsigned int cpu;
+
+	migrate_disable();
+	cpu = cpumask_any_but(cpu_online_mask, smp_processor_id());
+	other = kthread_create(agate_hang_other, NULL, "agate_hang");
+	if (!IS_ERR(other)) {
+		kthread_bind(other, cpu);
+		wake_up_process(other);
+		msleep(100);
+	}
+	agate_hang_spin();
+}
+
+static noinline void agate_hang_mutex(void)
+{
+	static DEFINE_MUTEX(lock);
+
+	mutex_lock(&lock);
+	mutex_lock_nested(&lock, SINGLE_DEPTH_NESTING);
+}
+
+/* What a signal ends is not in the kernel's report of blocked tasks. */
+static noinline void agate_hang_asleep(void)
+{
+	static DECLARE_WAIT_QUEUE_HEAD(never);
+
+	wait_event_interruptible(never, false);
+}
+
+static noinline int agate_hang_nmi(unsigned int type, struct pt_regs *regs)
+{
+	for (;;)
+		cpu_relax();
+	return NMI_HANDLED;
+}
+
+/* Not even an NMI gets through. */
+static noinline void agate_hang_for_good(void)
+{
+	register_nmi_handler(NMI_LOCAL, agate_hang_nmi, 0, "agate_hang");
+	agate_hang_both_cpus();
+}
+
+static int __init agate_hang_init(void)
+{
+	if (!strcmp(how, "one-cpu"))
+		agate_hang_one_cpu();
+	else if (!strcmp(how, "both-cpus"))
+		agate_hang_both_cpus();
+	else if (!strcmp(how, "mutex"))
+		agate_hang_mutex();
+	else if (!strcmp(how, "asleep"))
+		agate_hang_asleep();
+	else if (!strcmp(how, "for-good"))
+		agate_hang_for_good();
+	return -EINVAL;
+}
+module_init(agate_hang_init);
+
+MODULE_DESCRIPTION("Hangs, to be found");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+# Tests of the launcher's library: with a guest, and of what a guest may send.
+
+VM_TEST_DIR	:= $(BUILD)/tests/vm
+VM_TESTS	:= $(addprefix $(VM_TEST_DIR)/,exec hung debugger graded)
+HANG_MODULE	:= $(VM_TEST_DIR)/kmod/agate_hang.ko
+FRAMES_TEST	:= $(VM_TEST_DIR)/frames
+
+$(VM_TEST_DIR)/%.o: tests/vm/%.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_HOST) -Isim/vm -Iguest/init -MMD -MP -c -o $@ $<
+
+$(VM_TESTS): $(VM_TEST_DIR)/%: $(VM_TEST_DIR)/%.o $(LIBAGATE_VM)
+	$(call say,LD,$@)
+	$(Q)$(CC) -o $@ $^ -lcmocka -ljansson
+
+$(VM_TEST_DIR)/hung: | $(HANG_MODULE)
+$(VM_TEST_DIR)/graded: | $(VM_TEST_DIR)/sample $(INJECT_MODULES)
+
+$(VM_TEST_DIR)/sample: tests/vm/graded/sample.c $(GRADED_OBJS)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_HOST) -Itests/guest $$(pkg-config --cflags libdrm) -MMD -MP -o $@ \
+		$(filter %.c %.o,$^) -lcmocka -pthread
+
+$(HANG_MODULE): tests/vm/kmod/agate_hang.c tests/vm/kmod/Kbuild $(BUILD)/guest/kernel-fast.id
+	$(call say,MODULE,$@)
+	$(Q)rm -rf $(@D) && mkdir -p $(@D) && cp $(filter-out %.id,$^) $(@D)
+	$(Q)guest/kernel-make.sh $(BUILD)/guest/kernel-fast M=$(abspath $(@D)) modules \
+		>$(@D)/build.log 2>&1 || { cat $(@D)/build.log >&2; exit 1; }
+
+# The launcher's own files once more, with sanitizers: a guest is not to be trusted.
+$(FRAMES_TEST): tests/vm/frames.c $(SIM_VM_SRCS) $(wildcard sim/vm/*.h guest/init/*.h)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_HOST) $(CFLAGS_SAN) -Isim/vm -Iguest/init -o $@ $(filter %.c,$^) \
+		-lcmocka -ljansson
+
+HOST_TESTS	+= $(FRAMES_TEST)
+.SECONDARY: $(VM_TESTS:%=%.o)
+-include $(wildcard $(VM_TEST_DIR)/*.d)

@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Put libagate together from a student's files and, for the rest, the reference.
+#
+# usage: userspace/compose-lab.sh OUT [NN-topic=DIR ...], in the project's folder
+#
+# What kernel/compose-lab.sh is for the driver, with the same logs and exit statuses.
+# Makes OUT/libagate.so; needs build/parts/library (see parts.sh).
+set -u
+
+. scripts/compose-lib.sh
+
+[ $# -ge 1 ] || die "usage: $0 OUT [NN-topic=DIR ...]"
+parts=$BUILD/parts/library
+
+# --no-undefined makes the linker name what nobody has.
+link()
+{
+	# shellcheck disable=SC2046 # a list of options
+	{ reference; cat "$out/objects"; } | xargs -d '\n' \
+		"$parts/link" "$out/libagate.so" $(abi_defined | sed 's/^/-Wl,/') \
+		>"$out/link.log" 2>&1 && return
+	abi_check "$out/link.log" "$parts/link"
+	sed -n "s/.*undefined reference to .\([A-Za-z0-9_]*\).*/\1/p" "$out/link.log" | sort -u |
+		sed 's/.*/libagate.so: uses &, which neither it nor a library has/' >"$out/symbols.log"
+	[ ! -s "$out/symbols.log" ] || return 11
+	die "the linker failed: $(cat "$out/link.log")"
+}
+
+# What cannot be made again must not be there to be taken for new.
+trap '[ $? = 0 ] || rm -f "$1/libagate.so"' EXIT
+compose_begin "$parts" "$parts/link" "$@"
+abi=$(abi_hash userspace/*.h include/*.h)
+compose_compile '/usr/|(userspace|include)/[a-z0-9_]+\.h$' library || exit
+compose_symbols userspace/allow-common.txt || exit
+
+link_key "$parts/link" userspace/libagate.map >"$out/link.key.new"
+if ! cmp -s "$out/link.key" "$out/link.key.new" || [ ! -e "$out/libagate.so" ]; then
+	rm -f "$out/link.key"
+	link || exit
+	mv "$out/link.key.new" "$out/link.key"
+fi
