@@ -45,7 +45,7 @@ $(1): FORCE
 	$$(Q)echo '$(2)' >$$@.new && $$(stamp)
 endef
 
-MODULES		:= guest sim/model sim/process sim/vm userspace kernel tests/guest tests/bench
+MODULES		:= guest sim/model sim/process sim/map sim/vm userspace kernel tests/guest tests/bench
 include $(wildcard $(addsuffix /module.mk,$(MODULES)) tests/host/*/module.mk)
 # The last one, for it runs what the others added to HOST_TESTS.
 include tests/host/module.mk
