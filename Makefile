@@ -45,7 +45,7 @@ $(1): FORCE
 	$$(Q)echo '$(2)' >$$@.new && $$(stamp)
 endef
 
-MODULES		:= scripts guest sim/model sim/process sim/vm grader userspace kernel tests/guest tests/vm \
+MODULES		:= scripts guest sim/model sim/process sim/map sim/vm grader userspace kernel tests/guest tests/vm \
 		   tests/bench tests/labs
 include $(wildcard $(addsuffix /module.mk,$(MODULES)) \
 	tests/host/*/module.mk tests/grader/*/module.mk)

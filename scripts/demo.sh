@@ -6,8 +6,8 @@
 # usage: scripts/demo.sh DIR
 #
 # Leaves DIR/gem.png, DIR/events.jsonl (what the GPU did), DIR/trace.json (the same
-# as a picture, for ui.perfetto.dev) and DIR/console.log (what the guest's kernel
-# said).  GPU is midgard or bifrost, COHERENCY what it
+# as a picture, for ui.perfetto.dev), DIR/map.svg and DIR/map.txt (its address spaces)
+# and DIR/console.log (what the guest's kernel said).  GPU is midgard or bifrost, COHERENCY what it
 # offers: ace, ace-lite or none.  The picture is the same.
 set -eu
 
@@ -16,22 +16,24 @@ BUILD=${BUILD:-build}
 GPU=${GPU:-midgard}
 COHERENCY=${COHERENCY:-ace}
 mkdir -p "$out"
-rm -f "$out/gem.png" "$out/events.jsonl" "$out/trace.json" "$out/console.log"
+rm -f "$out/gem.png" "$out/events.jsonl" "$out/trace.json" "$out/map.svg" \
+	"$out/map.txt" "$out/console.log"
 
 say() { printf '  %-8s %s\n' "$1" "$2"; }
 
+# Jobs may take their time: on a busy host the GPU's process may not get a core.
 say GUEST "restore, plug the GPU in, load agate.ko, run agate-gem"
 "$BUILD/bin/agate-vm" run --kernel "$BUILD/guest/kernel-fast" \
 	--initramfs "$BUILD/guest/initramfs.cpio.gz" \
 	--sim "$BUILD/bin/agate-sim" --sim-log "$out/events.jsonl" \
-	--sim-arg --trace --sim-arg "$out/trace.json" \
+	--sim-arg --log-level --sim-arg walks --sim-arg --trace --sim-arg "$out/trace.json" \
 	--sim-arg --gpu --sim-arg "$GPU" --sim-arg --coherency --sim-arg "$COHERENCY" \
 	--timeout "${LIMIT:-300}" --console "$out/console.log" --timings "$out/timings.json" \
 	"put:$BUILD/driver/fast/agate.ko:/run/agate/agate.ko" \
 	"put:$BUILD/lib/libagate.so:/run/agate/lib/libagate.so" \
 	"put:$BUILD/bin/agate-info:/run/agate/bin/agate-info" \
 	"put:$BUILD/bin/agate-gem:/run/agate/bin/agate-gem" \
-	"exec:insmod /run/agate/agate.ko" \
+	"exec:insmod /run/agate/agate.ko timeout_ms=10000" \
 	"exec:/run/agate/bin/agate-info" \
 	"exec:/run/agate/bin/agate-gem --stats -o /run/agate/gem.png" \
 	"exec:rmmod agate" \
@@ -41,4 +43,6 @@ say PICTURE "$out/gem.png"
 jobs=$(grep -c '"event": "job_end"' "$out/events.jsonl")
 faults=$(grep -c '"event": "fault"' "$out/events.jsonl")
 say EVENTS "$out/events.jsonl: $jobs jobs, $faults page faults of the heap served"
+"$BUILD/bin/agate-map" --svg "$out/map.svg" --text "$out/map.txt" "$out/events.jsonl"
+say MAP "$out/map.svg, $out/map.txt"
 say TRACE "$out/trace.json: open it at ui.perfetto.dev"

@@ -92,6 +92,17 @@ trace_opens()
 		"memory traffic (bytes)"
 }
 
+# Both maps tell of what is known of the demo: a heap that grew by 2 MiB a fault.
+map_readable()
+{
+	txt=$BUILD/tests/demo-1/map.txt svg=$BUILD/tests/demo-1/map.svg
+	grep -q 'lines were not understood' "$txt" && return 1
+	[ "$(grep -c 'TRANSLATION_FAULT.*served after' "$txt")" = "$faults" ] &&
+		[ "$(grep -c 'circle class="fault".*served after' "$svg")" = "$faults" ] &&
+		grep -q 'pages of 4 KiB' "$txt" && grep -q 'level 3 at 0x' "$txt" &&
+		grep -q 'Residency' "$txt" && grep -q '^<svg ' "$svg" && tail -n 1 "$svg" | grep -qx '</svg>'
+}
+
 # same_picture GPU COHERENCY: the demo on that one.
 same_picture()
 {
@@ -99,7 +110,7 @@ same_picture()
 		cmp "$BUILD/tests/demo-$1-$2/gem.png" docs/gem.png && no_hint "$1-$2"
 }
 
-echo "1..15"
+echo "1..16"
 check "demo runs" run_demo 1
 check "demo runs again" run_demo 2
 check "picture is 512 x 512 or more" big_enough
@@ -110,6 +121,7 @@ check "every job and every line of the log is whole" readable
 check "every page fault was served" faults_served
 check "no rule of the hardware was broken" no_hint 1
 check "the trace opens in Perfetto" trace_opens
+check "the maps can be read" map_readable
 for other in midgard/ace-lite midgard/none bifrost/ace bifrost/ace-lite bifrost/none; do
 	check "the same picture: $other" same_picture "${other%/*}" "${other#*/}"
 done
