@@ -186,10 +186,20 @@ uint64_t slot_jump(const struct agate_sim *sim)
 	return due;
 }
 
-static void slot_command(struct agate_sim *sim, struct slot *slot, uint32_t command)
+/* A stop for one of the two values of the chain flag. */
+static void slot_stop_flagged(struct agate_sim *sim, struct slot *slot, bool wanted, bool hard)
 {
 	bool flag = slot->config & JS_CONFIG_JOB_CHAIN_FLAG;
+	bool next_flag = slot->next_config & JS_CONFIG_JOB_CHAIN_FLAG;
 
+	if (slot->active && slot->queued && flag == next_flag)
+		sim_hint(sim, 3, "a stop by chain flag, and both chains of the slot carry the same");
+	if (flag == wanted)
+		slot_stop(sim, slot, hard);
+}
+
+static void slot_command(struct agate_sim *sim, struct slot *slot, uint32_t command)
+{
 	switch (command) {
 	case JS_COMMAND_NOP:
 		break;
@@ -199,13 +209,11 @@ static void slot_command(struct agate_sim *sim, struct slot *slot, uint32_t comm
 		break;
 	case JS_COMMAND_SOFT_STOP_0:
 	case JS_COMMAND_HARD_STOP_0:
-		if (!flag)
-			slot_stop(sim, slot, command == JS_COMMAND_HARD_STOP_0);
+		slot_stop_flagged(sim, slot, false, command == JS_COMMAND_HARD_STOP_0);
 		break;
 	case JS_COMMAND_SOFT_STOP_1:
 	case JS_COMMAND_HARD_STOP_1:
-		if (flag)
-			slot_stop(sim, slot, command == JS_COMMAND_HARD_STOP_1);
+		slot_stop_flagged(sim, slot, true, command == JS_COMMAND_HARD_STOP_1);
 		break;
 	default:
 		sim_hint(sim, 3, "JS_COMMAND takes stops; a chain is started by JS_COMMAND_NEXT");

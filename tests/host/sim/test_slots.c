@@ -436,6 +436,23 @@ static void test_the_same_accesses_give_the_same_history(void **state)
 	bench_free(c);
 }
 
+/* With the same flag on both the stop may hit the chain that was not meant. */
+static void test_a_stop_by_flag_needs_different_flags(void **state)
+{
+	struct bench *b = bench_cyclic(JS_CONFIG_JOB_CHAIN_FLAG);
+
+	(void)state;
+	start_job(b, 0, N, 0);
+	wr(b, JS_COMMAND(0), JS_COMMAND_SOFT_STOP_0);	/* means the one in NEXT: nothing */
+	assert_int_equal(count_events(b, AGATE_EV_HINT), 0);
+	wr(b, JS_COMMAND_NEXT(0), JS_COMMAND_NOP);
+	start_job(b, 0, N, JS_CONFIG_JOB_CHAIN_FLAG);
+	wr(b, JS_COMMAND(0), JS_COMMAND_HARD_STOP_1);
+	assert_true(hinted(b, "a stop by chain flag, and both chains of the slot carry the same"));
+	assert_int_equal(rd(b, JS_STATUS(0)), AGATE_EXC_TERMINATED);
+	bench_free(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -462,6 +479,7 @@ int main(void)
 		cmocka_unit_test(test_slots_take_turns),
 		cmocka_unit_test(test_transitions_go_on_beside_a_cyclic_chain),
 		cmocka_unit_test(test_the_same_accesses_give_the_same_history),
+		cmocka_unit_test(test_a_stop_by_flag_needs_different_flags),
 	};
 
 	return cmocka_run_group_tests_name("sim-slots", tests, NULL, NULL);
