@@ -79,13 +79,14 @@ ifneq ($(DEPS),skip)
 	$(Q)BUILD=$(BUILD) scripts/install-deps.sh
 endif
 
-## make demo        render build/demo/gem.png
+## make demo        render build/demo/gem.png, then grade a solution and one with a bug
 .PHONY: demo demo-run
 demo: deps
 	$(Q)$(MAKE) $(parallel) demo-run
 
-demo-run: $(GUEST_FAST)
+demo-run: $(GUEST_FAST) $(LAB_FAST)
 	$(Q)scripts/demo.sh $(BUILD)/demo
+	$(Q)scripts/demo-grade.sh $(BUILD)/demo/grading
 
 # What grading a lab needs, besides the lab: the reference in parts, and the tests.
 LAB_FAST	 = $(HOST_PROGRAMS) $(AGATE_GRADE) $(INITRAMFS) $(LAB_TESTS) \
