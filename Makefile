@@ -79,13 +79,15 @@ ifneq ($(DEPS),skip)
 	$(Q)BUILD=$(BUILD) scripts/install-deps.sh
 endif
 
-## make demo        render build/demo/gem.png; GPU=bifrost, COHERENCY=ace-lite|none
+## make demo [GPU=bifrost] [COHERENCY=ace-lite|none]
+##                  render build/demo/gem.png, then grade a solution and one with a bug
 .PHONY: demo demo-run
 demo: deps
 	$(Q)$(MAKE) $(parallel) demo-run
 
-demo-run: $(GUEST_FAST)
+demo-run: $(GUEST_FAST) $(LAB_FAST)
 	$(Q)scripts/demo.sh $(BUILD)/demo
+	$(Q)scripts/demo-grade.sh $(BUILD)/demo/grading
 
 # What grading a lab needs, besides the lab: the reference in parts, and the tests.
 LAB_FAST	 = $(HOST_PROGRAMS) $(AGATE_GRADE) $(INITRAMFS) $(LAB_TESTS) \
@@ -164,7 +166,8 @@ GUEST_SUITES	= reload calls reset jobs gone
 FAST_SUITES	= $(GUEST_SUITES:%=guest-fast/%) guest-fast/bifrost guest-fast/lite
 DEBUG_SUITES	= $(GUEST_SUITES:%=guest-debug/%) guest-debug/failures
 VM_SUITES	= vm/launcher vm/kill vm/exec vm/hung vm/debugger vm/graded
-LAB_SUITES	= labs/starters labs/check labs/compose labs/compose-library labs/start
+LAB_SUITES	= labs/starters labs/check labs/compose labs/compose-library labs/start labs/watch labs/gdb \
+		  labs/crashes
 # Every lab that can be graded: its scores, and its mutants in shards of equal size.
 GRADED_LABS	= $(patsubst labs/%/lab.json,%,$(wildcard labs/*/lab.json))
 LAB_NUMBERS	= $(foreach lab,$(GRADED_LABS),$(firstword $(subst -, ,$(lab))))
@@ -177,7 +180,7 @@ SUITES		= $(DEBUG_SUITES) $(MUTANT_SUITES) $(SCORE_SUITES) style $(VM_SUITES) de
 
 # sparse.log rebuilds what it looks at, so it comes before anybody uses that.
 test-build: $(GUEST_FAST) $(GUEST_DEBUG) $(LAB_FAST) $(LAB_DEBUG) $(LAB_VERDICT) $(HOST_TESTS) $(GUEST_PROGRAMS) $(VM_TESTS) $(BUILD)/driver/sparse.log \
-		$(DRIVER_SYMVERS) $(LIBAGATE_LINK)
+		$(DRIVER_SYMVERS) $(LIBAGATE_LINK) $(AGATE_WATCH) $(EXPLAIN_LOG)
 
 test-run: test-build
 	$(Q)mkdir -p $(BUILD)/tests && rm -f $(BUILD)/tests/score

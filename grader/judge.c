@@ -86,10 +86,9 @@ static bool judge_time(const struct evidence *e, struct verdict *v)
 	/* What it said when it was asked where it is. */
 	if (!splat_find(e->console, e->console_len, &v->splat))
 		v->splat.kind = SPLAT_NONE;
-	verdict_set(v, VERDICT_TIMEOUT, "Every call comes back, and every wait ends.",
-		    "an end within the test's time limit", "none after %u ms%s%s", e->limit_ms,
-		    v->splat.kind != SPLAT_NONE ? "; " : "",
-		    v->splat.kind != SPLAT_NONE ? v->splat.headline : "");
+	verdict_set(v, VERDICT_TIMEOUT, v->splat.kind == SPLAT_NONE ?
+		    "Every call comes back, and every wait ends." : splat_rule(&v->splat),
+		    "an end within the test's time limit", "none after %u ms", e->limit_ms);
 	return true;
 }
 

@@ -80,11 +80,18 @@ static bool find_build(const struct options *o, char error[RUN_ERROR])
 	return true;
 }
 
+/* The lab that is graded right now; told of as it goes on. */
+static struct report report;
+
 static void show_progress(const struct result_lab *lab, unsigned int done, unsigned int all)
 {
-	if (!isatty(STDERR_FILENO))
-		return;
-	fprintf(stderr, "\r  %s %u/%u%s", lab->lab->name, done, all, done == all ? "\r\033[K" : "");
+	bool terminal = isatty(STDERR_FILENO);
+
+	if (terminal)
+		fputs("\r\033[K", stderr);
+	report_tests(&report, lab);
+	if (terminal && done < all)
+		fprintf(stderr, "  %s %u/%u", lab->lab->name, done, all);
 }
 
 /* The labs that are meant, checked; NULL with @error. */
@@ -210,21 +217,21 @@ static enum run_end grade_lab(const struct options *o, const struct run_config *
 	static struct timing timing[FLAVOURS];
 	char error[RUN_ERROR] = "", dir[RUN_PATH], hints[RUN_PATH], number[LAB_NAME];
 	const struct result_lab *lab = &result->labs[index];
-	struct report_style style = { .out = stdout, .dir = dir, .number = number };
 	uint64_t begun = timing_now();
 	enum run_end end;
 	int f;
 
 	memset(timing, 0, sizeof(timing));
-	style.colour = report_colour(stdout);
-	end = run_lab(config, result, index, timing, error);
-	if (end == RUN_HOST)
-		fail(EXIT_GRADER, error);
 	if (!run_path(dir, "%s/%s", config->out, lab->lab->name))
 		return RUN_HOST;
 	snprintf(number, sizeof(number), "%.*s", (int)(strspn(lab->lab->name, "0123456789") ?:
 		 strlen(lab->lab->name)), lab->lab->name);
-	report_lab(&style, lab);
+	report = (struct report){ .out = stdout, .colour = report_colour(stdout), .dir = dir,
+				  .number = number };
+	end = run_lab(config, result, index, timing, error);
+	if (end == RUN_HOST)
+		fail(EXIT_GRADER, error);
+	report_lab(&report, lab);
 	remember_hints(hints_dir(o, hints), lab);
 	for (f = 0; o->timings && f < FLAVOURS; f++)
 		if (timing[f].count)
@@ -243,7 +250,6 @@ static void command_again(const struct options *o, char *text, size_t size)
 static int grade_all(const struct options *o, const struct run_config *config,
 		     struct result *result)
 {
-	const struct report_style style = { .out = stdout };
 	char command[RUN_PATH], path[RUN_PATH];
 	enum run_end end = RUN_DONE;
 	size_t i;
@@ -258,7 +264,7 @@ static int grade_all(const struct options *o, const struct run_config *config,
 	if (end != RUN_DONE)
 		return EXIT_GRADER;
 	command_again(o, command, sizeof(command));
-	report_end(&style, result, o->debug, command);
+	report_end(stdout, result, o->debug, command);
 	return EXIT_GRADED;
 }
 
@@ -269,7 +275,7 @@ static int grade(const struct options *o)
 	struct run_config config = {
 		.build = o->build, .labs = LABS_DIR, .from = o->from, .out = out,
 		.glob = o->test, .debug = o->debug, .chain = o->chain,
-		.stop_on_fail = o->stop_on_fail, .scale = machine_scale(),
+		.stop_on_fail = o->stop_on_fail, .scale = machine_scale() * machine_crowd(),
 		.compose_driver = "kernel/compose-lab.sh",
 		.compose_library = "userspace/compose-lab.sh",
 		.guest = real_guest, .guest_done = guest_vm_fini, .progress = show_progress,

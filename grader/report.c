@@ -23,42 +23,42 @@ bool report_colour(FILE *out)
 	return isatty(fileno(out)) && !(no && *no) && !(term && !strcmp(term, "dumb"));
 }
 
-static const char *paint(const struct report_style *style, enum colour colour)
+static const char *paint(const struct report *report, enum colour colour)
 {
 	static const char *const codes[] = {
 		[PLAIN] = "\033[0m", [GREEN] = "\033[32m", [RED] = "\033[1;31m",
 		[YELLOW] = "\033[33m", [DIM] = "\033[2m",
 	};
 
-	return style->colour ? codes[colour] : "";
+	return report->colour ? codes[colour] : "";
 }
 
 /* A line beginning with a word, then text that goes on below itself. */
-static void field(const struct report_style *style, const char *name, const char *text)
+static void field(const struct report *report, const char *name, const char *text)
 {
 	size_t column = INDENT;
 	const char *p = text;
 
-	fprintf(style->out, "       %s%-8s%s  ", paint(style, DIM), name, paint(style, PLAIN));
+	fprintf(report->out, "       %s%-8s%s  ", paint(report, DIM), name, paint(report, PLAIN));
 	while (*p) {
 		size_t n = strcspn(p, " ");
 
 		if (column > INDENT && column + 1 + n > WIDTH) {
-			fprintf(style->out, "\n%*s", INDENT, "");
+			fprintf(report->out, "\n%*s", INDENT, "");
 			column = INDENT;
 		} else if (column > INDENT) {
-			fputc(' ', style->out);
+			fputc(' ', report->out);
 			column++;
 		}
-		fwrite(p, 1, n, style->out);
+		fwrite(p, 1, n, report->out);
 		column += n;
 		p += n;
 		p += strspn(p, " ");
 	}
-	fputc('\n', style->out);
+	fputc('\n', report->out);
 }
 
-static void headline(const struct report_style *style, const struct standing *standing,
+static void headline(const struct report *report, const struct standing *standing,
 		     const struct lab_test *test)
 {
 	static const char *const words[] = {
@@ -68,16 +68,16 @@ static void headline(const struct report_style *style, const struct standing *st
 	enum colour colour = standing->status == VERDICT_PASS ? GREEN :
 			     standing->status == VERDICT_NOT_RUN ? YELLOW : RED;
 
-	fprintf(style->out, "%s%-7s%s %3u/%-3u  %s", paint(style, colour),
-		words[standing->status], paint(style, PLAIN), standing->points, test->points,
+	fprintf(report->out, "%s%-7s%s %3u/%-3u  %s", paint(report, colour),
+		words[standing->status], paint(report, PLAIN), standing->points, test->points,
 		test->name);
 	if (standing->outcome && standing->status != VERDICT_PASS &&
 	    standing->flavour == FLAVOUR_DEBUG)
-		fputs("  (debug kernel)", style->out);
-	fputc('\n', style->out);
+		fputs("  (debug kernel)", report->out);
+	fputc('\n', report->out);
 }
 
-static void source_lines(const struct report_style *style, const struct outcome *outcome)
+static void source_lines(const struct report *report, const struct outcome *outcome)
 {
 	const struct decode_place *place = &outcome->place;
 	int i;
@@ -94,12 +94,12 @@ static void source_lines(const struct report_style *style, const struct outcome 
 		tabs[n] = '\0';
 		text_clean(line, sizeof(line), tabs, n);
 		if (*line)
-			fprintf(style->out, "%*s%s %5u | %s\n", INDENT, "", i == 1 ? ">" : " ",
+			fprintf(report->out, "%*s%s %5u | %s\n", INDENT, "", i == 1 ? ">" : " ",
 				place->line + (unsigned int)i - 1, line);
 	}
 }
 
-static void where(const struct report_style *style, const struct outcome *outcome)
+static void where(const struct report *report, const struct outcome *outcome)
 {
 	char text[512], function[96];
 
@@ -110,23 +110,23 @@ static void where(const struct report_style *style, const struct outcome *outcom
 	snprintf(text, sizeof(text), "%s%s%s%s", outcome->where,
 		 outcome->placed && *function ? ", in " : "",
 		 outcome->placed ? function : "", outcome->placed && *function ? "()" : "");
-	field(style, "where", text);
+	field(report, "where", text);
 	if (outcome->placed)
-		source_lines(style, outcome);
+		source_lines(report, outcome);
 }
 
-static void log_path(const struct report_style *style, const struct standing *standing)
+static void log_path(const struct report *report, const struct standing *standing)
 {
 	static const char *const kernels[FLAVOURS] = { "fast", "debug" };
 	char text[2048];
 
-	snprintf(text, sizeof(text), "%s/%s-%s.log", style->dir, kernels[standing->flavour],
+	snprintf(text, sizeof(text), "%s/%s-%s.log", report->dir, kernels[standing->flavour],
 		 standing->status == VERDICT_CRASH || standing->status == VERDICT_TIMEOUT ?
 		 "console" : "tests");
-	field(style, "log", text);
+	field(report, "log", text);
 }
 
-static void failure(const struct report_style *style, const struct lab_test *test,
+static void failure(const struct report *report, const struct lab_test *test,
 		    const struct standing *standing)
 {
 	const struct verdict *v = &standing->outcome->verdict;
@@ -135,16 +135,16 @@ static void failure(const struct report_style *style, const struct lab_test *tes
 	if (test->hidden)
 		return;
 	if (v->rule[0])
-		field(style, "rule", v->rule);
+		field(report, "rule", v->rule);
 	if (v->expected[0])
-		field(style, "expected", v->expected);
-	field(style, "seen", v->seen);
-	where(style, standing->outcome);
-	field(style, "hint", test->hints[0]);
-	snprintf(text, sizeof(text), "make hint LAB=%s TEST=%s   for the next one", style->number,
+		field(report, "expected", v->expected);
+	field(report, "seen", v->seen);
+	where(report, standing->outcome);
+	field(report, "hint", test->hints[0]);
+	snprintf(text, sizeof(text), "make hint LAB=%s TEST=%s   for the next one", report->number,
 		 test->name);
-	field(style, "", text);
-	log_path(style, standing);
+	field(report, "", text);
+	log_path(report, standing);
 }
 
 /* The same reason for every test (it does not compile, does not load) is told once. */
@@ -156,7 +156,7 @@ static bool same_reason(const struct standing *a, const struct standing *b)
 	       !strcmp(a->outcome->verdict.seen, b->outcome->verdict.seen);
 }
 
-static void notes(const struct report_style *style, const struct result_lab *lab, size_t test)
+static void notes(const struct report *report, const struct result_lab *lab, size_t test)
 {
 	size_t i;
 	int f;
@@ -165,7 +165,7 @@ static void notes(const struct report_style *style, const struct result_lab *lab
 		const struct verdict *v = &lab->outcomes[f][test].verdict;
 
 		for (i = 0; lab->outcomes[f][test].there && i < v->note_count; i++)
-			field(style, "remark", v->notes[i]);
+			field(report, "remark", v->notes[i]);
 		if (v->note_count)
 			return;
 	}
@@ -186,35 +186,49 @@ static unsigned int debug_points(const struct result_lab *lab)
 	return points;
 }
 
-void report_lab(const struct report_style *style, const struct result_lab *lab)
+static void tell(struct report *report, const struct result_lab *lab)
 {
-	struct standing last = { .outcome = NULL }, standing;
+	const struct lab_test *test = &lab->lab->tests[report->next];
+	struct standing standing;
+
+	if (!report->next)
+		fprintf(report->out, "%s: %s\n", lab->lab->name, lab->lab->title);
+	result_standing(lab, report->next, &standing);
+	if (lab->selected[report->next] && standing.status != VERDICT_NOT_RUN) {
+		headline(report, &standing, test);
+		notes(report, lab, report->next);
+		if (standing.status != VERDICT_PASS && !same_reason(&report->last, &standing))
+			failure(report, test, &standing);
+		report->last = standing;
+	}
+	report->next++;
+}
+
+void report_tests(struct report *report, const struct result_lab *lab)
+{
+	while (report->next < lab->lab->test_count && result_settled(lab, report->next))
+		tell(report, lab);
+	fflush(report->out);
+}
+
+void report_lab(struct report *report, const struct result_lab *lab)
+{
 	unsigned int score, max;
 	size_t i;
 
-	fprintf(style->out, "%s: %s\n", lab->lab->name, lab->lab->title);
-	for (i = 0; i < lab->lab->test_count; i++) {
-		result_standing(lab, i, &standing);
-		if (!lab->selected[i] || standing.status == VERDICT_NOT_RUN)
-			continue;
-		headline(style, &standing, &lab->lab->tests[i]);
-		notes(style, lab, i);
-		if (standing.status != VERDICT_PASS && !same_reason(&last, &standing))
-			failure(style, &lab->lab->tests[i], &standing);
-		last = standing;
-	}
+	while (report->next < lab->lab->test_count)
+		tell(report, lab);
 	for (i = 0; i < lab->remark_count; i++)
-		fprintf(style->out, "remark: %s\n", lab->remarks[i]);
+		fprintf(report->out, "remark: %s\n", lab->remarks[i]);
 	result_score(lab, &score, &max);
-	fprintf(style->out, "%s: %u of %u points in %.1f s", lab->lab->name, score, max,
+	fprintf(report->out, "%s: %u of %u points in %.1f s", lab->lab->name, score, max,
 		lab->seconds);
 	if (!lab->ran[FLAVOUR_DEBUG] && debug_points(lab))
-		fprintf(style->out, "; DEBUG=1 runs the tests for %u more", debug_points(lab));
-	fputc('\n', style->out);
+		fprintf(report->out, "; DEBUG=1 runs the tests for %u more", debug_points(lab));
+	fputc('\n', report->out);
 }
 
-void report_end(const struct report_style *style, const struct result *result, bool debug,
-		const char *command)
+void report_end(FILE *out, const struct result *result, bool debug, const char *command)
 {
 	unsigned int score = 0, max = 0, s, m;
 	size_t i;
@@ -225,7 +239,7 @@ void report_end(const struct report_style *style, const struct result *result, b
 		max += m;
 	}
 	if (result->lab_count > 1)
-		fprintf(style->out, "all: %u of %u points\n", score, max);
-	fprintf(style->out, "seed %" PRIu64 "; again: %s SEED=%" PRIu64 "%s\n", result->seed, command,
+		fprintf(out, "all: %u of %u points\n", score, max);
+	fprintf(out, "seed %" PRIu64 "; again: %s SEED=%" PRIu64 "%s\n", result->seed, command,
 		result->seed, debug ? " DEBUG=1" : "");
 }

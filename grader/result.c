@@ -68,9 +68,24 @@ void result_seal(struct result_lab *result, enum flavour flavour, bool counts)
 	}
 }
 
+static const unsigned int kernels[FLAVOURS] = { LAB_FAST, LAB_DEBUG };
+
+bool result_settled(const struct result_lab *result, size_t test)
+{
+	const struct lab_test *t = &result->lab->tests[test];
+	int f;
+
+	for (f = 0; result->selected[test] && f < FLAVOURS; f++) {
+		const struct outcome *outcome = &result->outcomes[f][test];
+
+		if (t->kernels & kernels[f] && result->ran[f] && (!outcome->there || outcome->held))
+			return false;
+	}
+	return true;
+}
+
 void result_standing(const struct result_lab *result, size_t test, struct standing *standing)
 {
-	static const unsigned int kernels[FLAVOURS] = { LAB_FAST, LAB_DEBUG };
 	const struct lab_test *t = &result->lab->tests[test];
 	bool waits = false;
 	int f;

@@ -62,6 +62,8 @@ void result_take(struct result_lab *result, enum flavour flavour, size_t test,
 		 const struct verdict *verdict);
 void result_seal(struct result_lab *result, enum flavour flavour, bool counts);
 
+/* Nothing more will change the test's standing. */
+bool result_settled(const struct result_lab *result, size_t test);
 void result_standing(const struct result_lab *result, size_t test, struct standing *standing);
 /* @max counts only what ran. */
 void result_score(const struct result_lab *result, unsigned int *score, unsigned int *max);

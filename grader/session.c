@@ -9,7 +9,7 @@
 
 #include "session_priv.h"
 
-/* How many guests in a row may end before a test had its turn. */
+/* How many guests in a row may end without a verdict. */
 #define STARTS_IN_VAIN	3
 
 /* Everything but the module, whose file may still be in the making. */
@@ -77,7 +77,7 @@ static bool refresh(struct state *st)
 {
 	uint64_t begun = timing_now();
 	struct verdict why;
-	bool ok = state_unload(st);
+	bool ok = state_unload(st, &why);
 
 	if (ok && !st->s->lab->by_test && state_load(st, &ok, &why) != GUEST_OK)
 		ok = false;
@@ -100,6 +100,39 @@ static void skip_unwanted(const struct state *st, size_t *next)
 		(*next)++;
 }
 
+/* The innermost function of the module where the kernel hangs, or NULL. */
+static const char *place_of(const struct splat *splat)
+{
+	size_t i;
+
+	for (i = 0; splat->kind != SPLAT_NONE && i < splat->frame_count; i++)
+		if (splat->frames[i].module)
+			return splat->frames[i].symbol;
+	return NULL;
+}
+
+/*
+ * A student whose module hangs in one place hangs in it in every test.  Who has
+ * waited there once in full knows the place; a short wait that ends elsewhere
+ * proves nothing, and the test is to be run again.  False: run it again.
+ */
+static bool believe_hang(struct state *st, const struct verdict *verdict)
+{
+	const char *place = place_of(&verdict->splat);
+	bool known = false;
+	size_t i;
+
+	for (i = 0; place && i < st->hung_count; i++)
+		known = known || !strcmp(place, st->hung_in[i]);
+	if (st->impatient && !known) {
+		st->impatient = false;
+		return false;
+	}
+	if (place && !known && st->hung_count < HUNG_PLACES)
+		snprintf(st->hung_in[st->hung_count++], sizeof(st->hung_in[0]), "%s", place);
+	return true;
+}
+
 /* The tests from *@next on, until the guest is of no more use or all are done. */
 static enum guest_status run_tests(struct state *st, size_t *next)
 {
@@ -114,6 +147,9 @@ static enum guest_status run_tests(struct state *st, size_t *next)
 		end = state_test(st, &s->lab->tests[*next], verdict);
 		if (end == GUEST_HOST || end == GUEST_INTERRUPTED)
 			break;
+		if (st->evidence.timed_out && !believe_hang(st, verdict))
+			break;
+		st->impatient = st->hung_count;
 		s->verdict(s->arg, *next, verdict);
 		(*next)++;
 		skip_unwanted(st, next);
@@ -127,12 +163,15 @@ static enum guest_status run_tests(struct state *st, size_t *next)
 }
 
 /* The last words: a module that leaves something behind when it goes is told of. */
-static void close_down(struct state *st)
+static void close_down(struct state *st, struct verdict *why)
 {
 	uint64_t begun = timing_now();
+	char text[256];
 
-	if (!state_unload(st))
-		st->s->remark(st->s->arg, "after the last test the module did not unload in silence");
+	if (!state_unload(st, why)) {
+		snprintf(text, sizeof(text), "the module did not unload in silence: %.160s", why->seen);
+		st->s->remark(st->s->arg, text);
+	}
 	timing_add(st->s->timing, begun, "module unloaded");
 }
 
@@ -156,7 +195,7 @@ static enum session_end run_guests(struct state *st)
 			end = run_tests(st, &next);
 		s->sealed(s->arg, has_end_record(end));
 		if (end == GUEST_OK && ready && next == s->lab->test_count)
-			close_down(st);
+			close_down(st, &why);
 		if (end == GUEST_INTERRUPTED)
 			return SESSION_INTERRUPTED;
 		in_vain = next == first ? in_vain + 1 : 0;

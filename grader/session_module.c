@@ -156,18 +156,26 @@ enum guest_status state_load(struct state *st, bool *loaded, struct verdict *why
 	return end;
 }
 
-bool state_unload(struct state *st)
+bool state_unload(struct state *st, struct verdict *why)
 {
 	const char *const argv[] = { "/sbin/rmmod", "agate", NULL };
-	struct guest_run rmmod;
-	struct splat splat;
+	struct guest_run rmmod = { .argv = argv };
+	enum guest_status end;
 	char text[32];
 	size_t got;
+	bool silent;
 
-	if (st->ops->get(st->guest, "/sys/module/agate/initstate", text, sizeof(text), &got) !=
-	    GUEST_OK)
+	end = st->ops->get(st->guest, "/sys/module/agate/initstate", text, sizeof(text), &got);
+	if (end == GUEST_REFUSED)
 		return true;
-	return run(st, argv, &rmmod) == GUEST_OK && !rmmod.timed_out && !rmmod.signaled &&
-	       !rmmod.value && state_mark(st, "module unloaded") == GUEST_OK &&
-	       !splat_find(st->console, st->console_len, &splat);
+	if (end == GUEST_OK)
+		end = run(st, argv, &rmmod);
+	if (end == GUEST_OK && !rmmod.timed_out)
+		end = state_mark(st, "module unloaded");
+	silent = !splat_find(st->console, st->console_len, &why->splat);
+	if (end == GUEST_OK && !rmmod.timed_out && !rmmod.signaled && !rmmod.value && silent)
+		return true;
+	verdict_set(why, silent ? VERDICT_FAIL : VERDICT_CRASH, "The module unloads in silence.",
+		    "nothing", "%s", silent ? "rmmod does not succeed" : why->splat.headline);
+	return false;
 }

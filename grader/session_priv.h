@@ -20,6 +20,8 @@
 #define CONSOLE_TAIL	(CONSOLE_KEEP / 4)
 #define CONSOLE_LOG_MAX	(16u << 20)
 
+#define HUNG_PLACES	8
+
 struct stream {
 	char text[STREAM_MAX];
 	size_t len;
@@ -36,6 +38,14 @@ struct state {
 	bool console_flooded;
 	uint64_t limit;			/* until when it is a test's own; 0: always */
 	size_t console_at_limit;
+
+	/*
+	 * Where tests hung that were waited for in full: functions of the module.  The
+	 * next one that hangs there need not be waited for as long.
+	 */
+	char hung_in[HUNG_PLACES][sizeof(((struct splat_frame *)0)->symbol)];
+	size_t hung_count;
+	bool impatient;			/* the test that runs has the short limit */
 
 	struct stream report, output, errors;
 	bool killed;			/* the GPU's process, because the test wanted it */
@@ -65,7 +75,7 @@ enum guest_status state_test(struct state *st, const struct lab_test *test,
  * When it is not, @why says so and the guest is to be replaced.
  */
 enum guest_status state_load(struct state *st, bool *loaded, struct verdict *why);
-/* Unloads it, if it is there.  False when that did not work. */
-bool state_unload(struct state *st);
+/* Unloads it, if it is there.  False when that did not work, or not in silence. */
+bool state_unload(struct state *st, struct verdict *why);
 
 #endif /* AGATE_GRADER_SESSION_PRIV_H */

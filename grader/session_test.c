@@ -12,6 +12,7 @@
 
 #define MARK_LIMIT_MS	2000
 #define DEBUG_FACTOR	3
+#define IMPATIENCE	4
 
 unsigned int state_limit(const struct state *st, unsigned int ms)
 {
@@ -279,7 +280,7 @@ enum guest_status state_test(struct state *st, const struct lab_test *test,
 	const char *argv[] = { GUEST_PROGRAM, test->name, NULL };
 	struct guest_run run = {
 		.argv = argv,
-		.limit_ms = state_limit(st, test->limit_ms),
+		.limit_ms = state_limit(st, test->limit_ms) / (st->impatient ? IMPATIENCE : 1),
 		.output_max = STREAM_MAX,
 		.output = test_output,
 		.arg = st,

@@ -307,6 +307,8 @@ static void read_report(const char *text, size_t len, size_t begin, const struct
 	splat->frame_count = trace->count;
 	if (pattern->nowhere && !trace->module)
 		splat->rule = pattern->nowhere;
+	else if (pattern->elsewhere && trace != &report.traces[TRACE_MAIN])
+		splat->rule = pattern->elsewhere;
 	else if (many_sections(&report) && trace->module)
 		splat->rule = splat_wait_rule(splat);
 }

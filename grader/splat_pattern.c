@@ -25,11 +25,14 @@
 #define RULE_SLEEP \
 	"a function that may sleep was called with a spinlock held or in an interrupt handler"
 #define RULE_LOCK_LEFT \
-	"a lock was still held when the call was over: some way out does not unlock"
+	"a lock was still held when the call was over: some way out does not unlock what is locked " \
+	"at the line"
 #define RULE_LOOP \
 	"a CPU does not come back: a loop without end, or a spinlock that nobody unlocks"
 #define RULE_WAIT	"a thread waits for something that never comes"
-#define RULE_NOWHERE	"it does not come to an end, and no CPU and no blocked thread is in the driver"
+#define RULE_NOWHERE \
+	"every wait ends: here neither a CPU nor a blocked thread is in the driver, so it may be an " \
+	"event that the driver forgot to send"
 #define RULE_NOTHING_THERE "memory was touched at an address where there is none"
 
 static const struct splat_pattern patterns[] = {
@@ -39,7 +42,9 @@ static const struct splat_pattern patterns[] = {
 	/* KASAN */
 	{ "BUG: KASAN: ", "use-after-free", SPLAT_KASAN, .rule =
 	  "memory was used after it was freed: somebody still had a pointer when the last "
-	  "reference went" },
+	  "reference went", .elsewhere =
+	  "memory was used after it was freed, by code outside the driver: the line is where the "
+	  "driver freed it, too early" },
 	{ "BUG: KASAN: ", "double-free", SPLAT_KASAN, .rule =
 	  "memory was freed twice" },
 	{ "BUG: KASAN: ", "invalid-free", SPLAT_KASAN, .rule =
@@ -187,7 +192,9 @@ static const struct splat_pattern patterns[] = {
 	{ "DMA-API: ", "failed to check map error", SPLAT_DMA_API, .rule =
 	  "the result of a DMA mapping was not tested: dma_mapping_error() tells if it failed" },
 	{ "DMA-API: ", "pending DMA allocations", SPLAT_DMA_API, .origin = true, .rule =
-	  "DMA mappings were left behind when the device was released" },
+	  "DMA mappings were left behind when the device was released", .elsewhere =
+	  "DMA mappings were left behind when the device was released: the line is where one was "
+	  "made" },
 	{ "DMA-API: ", "maps memory from ", SPLAT_DMA_API, .rule =
 	  "memory was mapped for DMA that a device cannot reach that way: on the stack, from "
 	  "vmalloc(), or the kernel's own" },
@@ -223,9 +230,11 @@ static const struct splat_pattern patterns[] = {
 	{ "kmem_cache_destroy ", "still has objects", SPLAT_LEAK, .rule =
 	  "a slab cache was destroyed with objects in it: some were never freed" },
 	{ "Memory manager not clean during takedown", NULL, SPLAT_LEAK, .origin = true, .rule =
-	  "a range manager was torn down with ranges in it: some were never removed" },
+	  "a range manager was torn down with ranges in it: some were never removed", .elsewhere =
+	  "a range manager was torn down with ranges in it: the line is where one was inserted that "
+	  "was never removed" },
 	{ "unreferenced object 0x", NULL, SPLAT_LEAK, .weak = true, .origin = true, .rule =
-	  "memory was allocated that nothing points to any more: it was never freed" },
+	  "memory was allocated, at the line, that nothing points to any more: it was never freed" },
 	{ "kmemleak: ", "new suspected memory leaks", SPLAT_LEAK, .weak = true, .no_trace = true,
 	  .rule = "memory was allocated that nothing points to any more: it was never freed" },
 	{ "remove_proc_entry: removing non-empty directory 'irq/", NULL, SPLAT_WARNING, .rule =

@@ -33,6 +33,7 @@ bool splat_frame_parse(const char *text, size_t len, struct splat_frame *frame);
  * @origin:	where the thing was made tells more than where it was missed
  * @rule:	what was broken, as a sentence; NULL: not a report after all
  * @nowhere:	the sentence when no trace has a frame of the module, or NULL: the same
+ * @elsewhere:	the sentence when the trace that counts is not what the CPU was doing, or NULL
  */
 struct splat_pattern {
 	const char *prefix;
@@ -43,6 +44,7 @@ struct splat_pattern {
 	bool origin;
 	const char *rule;
 	const char *nowhere;
+	const char *elsewhere;
 };
 
 /* The pattern that a line fits; NULL for a line that begins no report. */

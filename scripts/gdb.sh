@@ -78,7 +78,7 @@ setsid "$BUILD/bin/agate-vm" shell --accel tcg --gdb "$work/gdb" --kernel "$kern
 	--initramfs "$BUILD/guest/initramfs.cpio.gz" --sim "$BUILD/bin/agate-sim" \
 	--sim-log "$BUILD/logs/gdb-events.jsonl" --console "$BUILD/logs/console-gdb.log" \
 	"${steps[@]}" <"$work/commands" 3>&- \
-	> >(sed -u '1,/^READY-/d') 2> >(sed -u '/^agate-vm: interrupted$/d' >&2) &
+	> >(setsid sed -u '1,/^READY-/d') 2> >(setsid sed -u '/^agate-vm: interrupted$/d' >&2) &
 vm=$!
 until [ -e "$work/runs" ]; do
 	kill -0 "$vm" 2>/dev/null || exit 1

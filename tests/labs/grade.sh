@@ -8,20 +8,20 @@ BUILD=${BUILD:-build}
 
 grade()
 {
-	dir=$1 from=$2
+	into=$1 from=$2
 	shift 2
-	mkdir -p "$dir"
-	if ! NO_COLOR=1 "$BUILD/bin/agate-grade" --lab "$lab" --from "$from" --out "$dir" "$@" \
-		>"$dir/grade.log" 2>&1; then
+	mkdir -p "$into"
+	if ! NO_COLOR=1 "$BUILD/bin/agate-grade" --lab "$lab" --from "$from" --out "$into" "$@" \
+		>"$into/grade.log" 2>&1; then
 		echo "# the grader failed:"
-		tail -n 20 "$dir/grade.log" | sed 's/^/# /'
+		tail -n 20 "$into/grade.log" | sed 's/^/# /'
 		return 1
 	fi
-	"$BUILD/tests/labs/verdict" "$dir/result.json" >"$dir/verdict" || return 1
-	score=$(sed -n 's/^score \([0-9]*\) of .*/\1/p' "$dir/verdict")
-	max=$(sed -n 's/^score [0-9]* of //p' "$dir/verdict")
-	first=$(sed -n 's/^first-failed //p' "$dir/verdict")
-	not_run=$(sed -n 's/^not-run //p' "$dir/verdict")
+	"$BUILD/tests/labs/verdict" "$into/result.json" >"$into/verdict" || return 1
+	score=$(sed -n 's/^score \([0-9]*\) of .*/\1/p' "$into/verdict")
+	max=$(sed -n 's/^score [0-9]* of //p' "$into/verdict")
+	first=$(sed -n 's/^first-failed //p' "$into/verdict")
+	not_run=$(sed -n 's/^not-run //p' "$into/verdict")
 }
 
 # The part of the terminal's report about one test, as comments.

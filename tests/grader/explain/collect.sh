@@ -71,13 +71,17 @@ one()
 
 out=$1
 shift
+[ $# -gt 0 ] || set -- $(cd "$here" && ls ./*.txt | sed 's|^\./||; s|\.txt$||')
 for flavour in fast debug; do
+	case " $*" in
+	*" $flavour-"*) ;;
+	*) continue ;;
+	esac
 	mkdir -p "$out/$flavour"
 	cp "$here"/kmod/* "$out/$flavour"
 	guest/kernel-make.sh "$BUILD/guest/kernel-$flavour" M="$(realpath "$out/$flavour")" modules \
 		>"$out/$flavour/build.log" 2>&1
 done
-[ $# -gt 0 ] || set -- $(cd "$here" && ls ./*.txt | sed 's|^\./||; s|\.txt$||')
 for sample; do
 	one "${sample%%-*}" "${sample#*-}"
 done

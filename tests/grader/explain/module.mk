@@ -19,7 +19,8 @@ $(EXPLAIN_BUILD)/%.o: tests/grader/explain/%.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(EXPLAIN_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(EXPLAIN_TESTS): %: %.o $(EXPLAIN_PARTS)
+EXPLAIN_LOG	:= $(EXPLAIN_BUILD)/explain_log
+$(EXPLAIN_TESTS) $(EXPLAIN_LOG): %: %.o $(EXPLAIN_PARTS)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(EXPLAIN_CFLAGS) -o $@ $(filter %.o,$^) -lcmocka -lelf
 

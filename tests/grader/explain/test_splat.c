@@ -367,6 +367,42 @@ static void test_frames(void **state)
 	assert_false(splat.frames[1].exact);
 }
 
+/* Memory of ours that other code used after we freed it: our line is that of the free. */
+static void test_freed_by(void **state)
+{
+	static const char text[] =
+		"==================================================================\n"
+		"BUG: KASAN: use-after-free in __lock_acquire+0x4846/0x6d50\n"
+		"Read of size 8 at addr ffff888004b622d0 by task test/60\n"
+		"\n"
+		"Call Trace:\n"
+		" <TASK>\n"
+		" kasan_report+0xb5/0xf0\n"
+		" __lock_acquire+0x4846/0x6d50\n"
+		" drm_gem_handle_delete+0x5d/0xa0\n"
+		" </TASK>\n"
+		"\n"
+		"Allocated by task 60:\n"
+		" __kasan_kmalloc+0x93/0xa0\n"
+		" agate_gem_create+0x6c/0x2a0 [agate]\n"
+		"\n"
+		"Freed by task 60:\n"
+		" kfree+0xd5/0x160\n"
+		" gem_free+0x13c/0x150 [agate]\n"
+		"\n"
+		"The buggy address belongs to the object at ffff888004b62200\n"
+		"==================================================================\n"
+		"BUG: kernel NULL pointer dereference, address: 0000000000000000\n";
+	struct splat splat;
+
+	(void)state;
+	assert_true(splat_find(text, sizeof(text) - 1, &splat));
+	assert_int_equal(splat.kind, SPLAT_KASAN);
+	assert_string_equal(first_of_module(&splat), "gem_free");
+	assert_non_null(strstr(splat_rule(&splat), "the line is where the driver freed it"));
+	assert_memory_equal(text + splat.end, "BUG: kernel NULL", 16);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -380,6 +416,7 @@ int main(void)
 		cmocka_unit_test(test_flood),
 		cmocka_unit_test(test_silent),
 		cmocka_unit_test(test_frames),
+		cmocka_unit_test(test_freed_by),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -280,10 +280,10 @@ static char *printed(const struct result_lab *lab, bool colour)
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
-	const struct report_style style = { .out = out, .colour = colour, .dir = "build/results/07-x",
-					    .number = "07" };
+	struct report report = { .out = out, .colour = colour, .dir = "build/results/07-x",
+				 .number = "07" };
 
-	report_lab(&style, lab);
+	report_lab(&report, lab);
 	fclose(out);
 	return text;
 }
@@ -334,6 +334,35 @@ static void test_report(void **state)
 	end(&f);
 }
 
+/* Told as it goes on: in order, and nothing that may still change. */
+static void test_report_live(void **state)
+{
+	struct fixture f;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	struct report report = { .out = out, .dir = "x", .number = "07" };
+
+	(void)state;
+	begin(&f, "{}");
+	report_tests(&report, &f.labs[0]);
+	assert_int_equal(report.next, 0);
+	take(&f, FLAVOUR_FAST, 0, VERDICT_PASS);
+	take(&f, FLAVOUR_FAST, 1, VERDICT_FAIL);
+	report_tests(&report, &f.labs[0]);
+	assert_int_equal(report.next, 0);
+	result_seal(&f.labs[0], FLAVOUR_FAST, true);
+	report_tests(&report, &f.labs[0]);
+	assert_int_equal(report.next, 2);
+	prints(text, "PASS     34/34   a\nFAIL");
+	take(&f, FLAVOUR_FAST, 2, VERDICT_FAIL);
+	report_lab(&report, &f.labs[0]);
+	fclose(out);
+	assert_null(strstr(strstr(text, "07-x: A lab") + 1, "07-x: A lab"));
+	free(text);
+	end(&f);
+}
+
 /* One reason for all tests is told once; what DEBUG=1 would add is told. */
 static void test_report_short(void **state)
 {
@@ -368,6 +397,7 @@ int main(void)
 		cmocka_unit_test(test_no_room),
 		cmocka_unit_test(test_killed_writer),
 		cmocka_unit_test(test_report),
+		cmocka_unit_test(test_report_live),
 		cmocka_unit_test(test_report_short),
 	};
 

@@ -19,16 +19,21 @@ int gem_open(void)
 	return fd;
 }
 
-static FILE *open_debugfs(const char *name)
+static FILE *open_file(const char *path)
 {
-	char path[64];
-	FILE *file;
+	FILE *file = fopen(path, "re");
 
-	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%d/%s", guest_minor(), name);
-	file = fopen(path, "re");
 	if (!file)
 		fail_msg("%s: %s", path, strerror(errno));
 	return file;
+}
+
+static FILE *open_debugfs(const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%d/%s", guest_minor(), name);
+	return open_file(path);
 }
 
 struct live live_now(void)
@@ -88,9 +93,7 @@ static unsigned long long client_of(int fd)
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	file = fopen(path, "re");
-	if (!file)
-		fail_msg("%s: %s", path, strerror(errno));
+	file = open_file(path);
 	while (fgets(line, sizeof(line), file) && sscanf(line, "drm-client-id: %llu", &id) != 1)
 		;
 	fclose(file);

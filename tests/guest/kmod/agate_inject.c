@@ -291,7 +291,7 @@ static int add(struct session *s, const char *text)
 	}
 	p->owner = s->owner;
 	p->anybody = s->anybody;
-	p->within = s->within;
+	p->within = p->kind == WITHIN ? NULL : s->within;
 	ret = arm(p);
 	/* Not there: of a module that may come. */
 	if (ret && ret != -ENOENT) {
