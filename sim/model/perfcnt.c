@@ -12,7 +12,6 @@
 
 #include "model.h"
 
-#define DUMP_ALIGN		2048u
 #define BEAT			16u	/* bytes; the bus is 128 bits wide */
 #define HEADER_WORDS		4
 #define MUCH_TRAFFIC		65536u	/* bytes, to be worth an event */
@@ -80,7 +79,7 @@ static unsigned int perf_core(const struct agate_sim *sim, const struct slot *sl
 	for (skip = sim->unit % __builtin_popcountll(cores); skip; skip--)
 		cores &= cores - 1;
 	core = __builtin_ctzll(cores);
-	return core < POWER_MAX_CORES ? core : 0;
+	return core < PERF_MAX_CORES ? core : 0;
 }
 
 void perf_count_work(struct agate_sim *sim, const struct slot *slot, unsigned int cycles)
@@ -255,40 +254,23 @@ void perf_sample(struct agate_sim *sim)
 	perf->due = sim_due(sim, AGATE_SIM_LATENCY_AS);
 }
 
-/* Both of its pages, before anything is written; a dump is shorter than a page. */
-static enum mmu_result perf_translate(struct agate_sim *sim, size_t size, struct mmu_place place[2])
+/* Where nothing answers there is nobody to be told. */
+static void perf_put(struct agate_sim *sim, struct mmu_place place, size_t size)
+{
+	if (place.uncached)
+		phys_write(sim, place.pa, sim->perf.dump, size);
+	else
+		l2_write(sim, place.pa, sim->perf.dump, size);
+}
+
+static enum mmu_result perf_translate(struct agate_sim *sim, struct mmu_place *place)
 {
 	struct slot *slot = &sim->perf.requester;
 	enum agate_exception exception;
-	enum mmu_result r;
 
-	r = mmu_translate(sim, slot, sim->perf.to, MMU_WRITE, &place[0], &exception);
-	if (r != MMU_OK)
-		return r;
-	return mmu_translate(sim, slot, sim->perf.to + size - 1, MMU_WRITE, &place[1], &exception);
-}
-
-/* Where nothing answers there is nobody to be told. */
-static void perf_put(struct agate_sim *sim, struct mmu_place place, const void *from, size_t size)
-{
-	if (place.uncached)
-		phys_write(sim, place.pa, from, size);
-	else
-		l2_write(sim, place.pa, from, size);
-}
-
-static void perf_write_out(struct agate_sim *sim, size_t size, struct mmu_place place[2])
-{
-	const uint8_t *from = (const uint8_t *)sim->perf.dump;
-	size_t room = GPU_PAGE_SIZE - sim->perf.to % GPU_PAGE_SIZE;
-
-	if (size <= room) {
-		perf_put(sim, place[0], from, size);
-		return;
-	}
-	perf_put(sim, place[0], from, room);
-	place[1].pa &= ~(uint64_t)(GPU_PAGE_SIZE - 1);	/* it is that of the last byte */
-	perf_put(sim, place[1], from + room, size - room);
+	if (slot_as(slot) >= MMU_NUM_AS)
+		return MMU_KILL;
+	return mmu_translate(sim, slot, sim->perf.to, MMU_WRITE, place, &exception);
 }
 
 static void perf_dump(struct agate_sim *sim)
@@ -296,18 +278,18 @@ static void perf_dump(struct agate_sim *sim)
 	const size_t size = perf_blocks(sim) * PERF_BLOCK_WORDS * sizeof(uint32_t);
 	struct perfcnt *perf = &sim->perf;
 	unsigned int as = slot_as(&perf->requester);
-	struct mmu_place place[2];
+	struct mmu_place place;
 
 	if (perf->requester.stall.faulted && sim->mmu.as[as].fault_latched)
 		return;		/* the driver has not been there yet */
-	switch (as < MMU_NUM_AS ? perf_translate(sim, size, place) : MMU_KILL) {
+	switch (perf_translate(sim, &place)) {
 	case MMU_STALL:
 		return;
 	case MMU_OK:
 		if (perf->requester.stall.faulted)
 			sim_event(sim, AGATE_EV_FAULT_RESUMED, as, perf->requester.stall.va, 0,
 				  NULL);
-		perf_write_out(sim, size, place);
+		perf_put(sim, place, size);
 		break;
 	case MMU_KILL:
 		sim_hint(sim, 2, "PERFCNT_CFG names an address space without a mapping");
@@ -378,7 +360,7 @@ bool perf_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
 	case GPU_PERFCNT_BASE_LO:
 	case GPU_PERFCNT_BASE_HI:
 		reg_set_half(&sim->perf.base, offset == GPU_PERFCNT_BASE_HI, value);
-		sim->perf.base &= ~(uint64_t)(DUMP_ALIGN - 1);
+		sim->perf.base &= ~(uint64_t)(PERF_ALIGN - 1);
 		return true;
 	case GPU_PERFCNT_CFG:
 		sim->perf.config = value;

@@ -15,13 +15,26 @@
 
 struct agate_sim;
 
+enum perf_block {
+	PERF_JM,
+	PERF_TILER,
+	PERF_MMU_L2,
+	PERF_SHADER,		/* and on: one a core */
+};
+
+/* A dump fits between two places where it may begin, so it lies in one page. */
+#define PERF_ALIGN		2048u
+#define PERF_BLOCK_WORDS	64
+#define PERF_BLOCKS		(PERF_ALIGN / (PERF_BLOCK_WORDS * 4))
+#define PERF_MAX_CORES		(PERF_BLOCKS - PERF_SHADER)
+
 /* What is counted here and nowhere else. */
 struct perf_work {
 	uint64_t slot_jobs[AGATE_MAX_SLOTS];
 	uint64_t slot_cycles[AGATE_MAX_SLOTS];
 	uint64_t tiler_cycles;
-	uint64_t fragment_cycles[POWER_MAX_CORES];
-	uint64_t compute_cycles[POWER_MAX_CORES];
+	uint64_t fragment_cycles[PERF_MAX_CORES];
+	uint64_t compute_cycles[PERF_MAX_CORES];
 	uint64_t read[AGATE_MAX_SLOTS];		/* bytes, by jobs and their manager */
 	uint64_t written[AGATE_MAX_SLOTS];
 };
@@ -32,16 +45,6 @@ struct perf_snapshot {
 	uint64_t counter[AGATE_CNT_COUNT];
 	uint64_t cycles;
 };
-
-enum perf_block {
-	PERF_JM,
-	PERF_TILER,
-	PERF_MMU_L2,
-	PERF_SHADER,		/* and on: one a core */
-	PERF_BLOCKS = PERF_SHADER + POWER_MAX_CORES,
-};
-
-#define PERF_BLOCK_WORDS	64
 
 struct perfcnt {
 	uint64_t base;			/* registers */

@@ -232,6 +232,34 @@ static void test_text(void **state)
 	free(text);
 }
 
+/* What is too much to read is counted instead. */
+static void test_much(void **state)
+{
+	static char log[64 * 1024];
+	size_t n = (size_t)snprintf(log, sizeof(log), UPDATE(1, 0, "0x1000") "no JSON\n");
+	unsigned int i;
+	char *text;
+
+	(void)state;
+	for (i = 0; i < 60; i++) {
+		n += (size_t)snprintf(log + n, sizeof(log) - n, "{\"time\": 2, \"event\": \"fault\", "
+				      "\"as\": 0, \"va\": \"0x%x\", \"slot\": 0}\n", i << 21);
+		n += (size_t)snprintf(log + n, sizeof(log) - n, "{\"time\": 2, \"event\": \"walk\", "
+				      "\"as\": 0, \"va\": \"0x%x\", \"level\": 3, \"maps\": \"0x0\", "
+				      "\"access\": \"rw\", \"tables\": \"0x1000 0x2000 0x3000 0x%x\"}\n",
+				      i << 21, 0x100000 + i * 4096);
+	}
+	snprintf(log + n, sizeof(log) - n, END(100));
+	text = shown(log, map_text);
+	assert_non_null(strstr(text, "1 lines were not understood"));
+	assert_non_null(strstr(text, "... and 36 more tables of level 3"));
+	assert_non_null(strstr(text, "... and 36 more\n"));
+	free(text);
+	text = shown(log, map_svg);
+	assert_non_null(strstr(text, "... and 23 more tables"));
+	free(text);
+}
+
 /* Tags nest, attributes are quoted, and nothing else is a bracket. */
 static void check_xml(const char *text)
 {
@@ -358,6 +386,7 @@ int main(void)
 		cmocka_unit_test(test_blocks_and_far_regions),
 		cmocka_unit_test(test_stays),
 		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_much),
 		cmocka_unit_test(test_svg),
 		cmocka_unit_test(test_nothing_to_show),
 		cmocka_unit_test(test_lines_that_make_no_sense_are_counted),

@@ -96,6 +96,50 @@ static void test_what_work_counts(void **state)
 	bench_free(b);
 }
 
+/* One tile cleared, no triangle binned: by the costs of each. */
+static void test_what_drawing_counts(void **state)
+{
+	struct bench *b = bench_counting();
+	const struct agate_framebuffer fb = {
+		.color = VA + 0x4000, .width = 16, .height = 16, .stride = 64,
+		.format = AGATE_FORMAT_R8G8B8A8, .flags = AGATE_FB_CLEAR_COLOR,
+	};
+	const struct agate_fragment_payload fragment = { .framebuffer = VA + 0x3000 };
+	const struct agate_tiler_context context = {
+		.heap_start = VA + 0x5000, .heap_end = VA + 0x6000, .heap_top = VA + 0x5000,
+		.bins = VA + 0x3200, .width = 16, .height = 16,
+	};
+	const struct agate_tiler_payload tiler = {
+		.vertices = VA + 0x3300, .indices = VA + 0x3400, .tiler = VA + 0x3100,
+		.viewport = { .width = 16, .height = 16, .far_depth = 1 },
+	};
+	uint8_t *ram = b->ram + (PA - RAM_BASE);
+	uint32_t cores;
+
+	(void)state;
+	memcpy(ram + 0x3000, &fb, sizeof(fb));
+	memcpy(ram + 0x3100, &context, sizeof(context));
+	put_job(b, 0x000, AGATE_JOB_FRAGMENT, 0);
+	memcpy(ram + 0x020, &fragment, sizeof(fragment));
+	put_job(b, 0x100, AGATE_JOB_TILER, 0);
+	memcpy(ram + 0x120, &tiler, sizeof(tiler));
+	start_job(b, 0, VA, 0);
+	settle(b);
+	start_job(b, 1, VA + 0x100, 0);
+	settle(b);
+	assert_int_equal(rd(b, JS_STATUS(0)), AGATE_EXC_DONE);
+	assert_int_equal(rd(b, JS_STATUS(1)), AGATE_EXC_DONE);
+	sample(b);
+	/* FRAGMENT: 32 to start, 8 for the tile, 4 for each of its 16 rows. */
+	cores = word(b, 3, 4) + word(b, 4, 4) + word(b, 5, 4) + word(b, 6, 4);
+	assert_int_equal(cores, 32 + 8 + 64);
+	assert_int_equal(word(b, 0, 10), 12 + cores);
+	assert_int_equal(word(b, 1, 5), 32);
+	assert_int_equal(word(b, 0, 18), 12 + 32);
+	assert_int_equal(word(b, 1, 4), 0);
+	bench_free(b);
+}
+
 static void test_a_sample_starts_again_from_zero(void **state)
 {
 	struct bench *b = bench_counting();
@@ -183,7 +227,7 @@ static void test_its_interrupt(void **state)
 	bench_free(b);
 }
 
-/* Bits 10:0 of the base are not there; a dump can cross a page. */
+/* Bits 10:0 of the base are not there. */
 static void test_base(void **state)
 {
 	struct bench *b = bench_counting();
@@ -296,6 +340,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_work_counts),
+		cmocka_unit_test(test_what_drawing_counts),
 		cmocka_unit_test(test_a_sample_starts_again_from_zero),
 		cmocka_unit_test(test_header_and_enable_bits),
 		cmocka_unit_test(test_a_dump_is_as_long_as_its_blocks),
