@@ -40,7 +40,7 @@ $(SIM_PROGRAMS): $(SIM_TEST_BUILD)/sim-%: $(SIM_TEST_BUILD)/test_%.o $(SIM_TEST_
 	$(Q)$(CC) $(SIM_TEST_CFLAGS) -o $@ $^ -lcmocka -ljansson -lm
 
 # That one runs the process itself.
-$(SIM_TEST_BUILD)/sim-process: | $(AGATE_SIM_SAN)
+$(SIM_TEST_BUILD)/sim-process: $(SIM_TEST_BUILD)/gpu_process.o | $(AGATE_SIM_SAN)
 
 .SECONDARY: $(SIM_TESTS:%=$(SIM_TEST_BUILD)/test_%.o)
 -include $(wildcard $(SIM_TEST_BUILD)/*.d $(SIM_TEST_BUILD)/obj/*/*.d)
