@@ -271,6 +271,10 @@ static const struct splat_pattern patterns[] = {
 	  .nowhere = RULE_NOWHERE },
 	{ "Kernel panic - not syncing: NMI: ", NULL, SPLAT_LOCKUP, .weak = true,
 	  .rule = RULE_LOOP, .nowhere = RULE_NOWHERE },
+	/* The launcher's own words, see vm_where_hung(). */
+	{ "where: the kernel does not answer", NULL, SPLAT_LOCKUP, .weak = true, .no_trace = true,
+	  .rule = "no CPU answers any more: each is in a loop without end, or waits for a spinlock "
+	  "that nobody unlocks, with interrupts off" },
 	{ "irq ", ": nobody cared", SPLAT_OTHER, .rule =
 	  "an interrupt came again and again, and no handler said that it was its own" },
 

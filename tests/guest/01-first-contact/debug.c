@@ -32,7 +32,7 @@ void test_contexts(void **state)
 	big = guest_bo(fd, 2u << 20, 0);
 	guest_job_write64(&big, 0, 0, big.va + PAGE, 1);
 	check_errno(guest_submit(fd, big.va, 0, &big.handle, 1, 0), 0, "SUBMIT");
-	check_errno(guest_wait(fd, big.handle, guest_deadline(JOB_PATIENCE_MS)), 0, "WAIT_BO");
+	check_errno(work_wait(fd, big.handle), 0, "WAIT_BO");
 	guest_destroy(&big);
 	close(fd);
 	rule("the driver lets the GPU go");

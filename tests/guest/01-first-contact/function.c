@@ -15,7 +15,6 @@
 
 #define DEVICES		"/sys/bus/pci/devices/"
 #define DRIVER		"/sys/bus/pci/drivers/agate/"
-#define PATIENCE_MS	2000
 
 #define PCI_COMMAND		0x04
 #define PCI_COMMAND_MEMORY	0x02
@@ -26,16 +25,25 @@
 
 const char *const vector_names[4] = { "agate-gpu", "agate-job", "agate-mmu", "agate-display" };
 
+void patience_pause(void)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+
+	nanosleep(&pause, NULL);
+}
+
 /* ---- Files ---------------------------------------------------------------- */
 
 static long read_number(const char *path)
 {
 	FILE *file = fopen(path, "re");
 	char text[32] = "";
+	bool read = file && fgets(text, sizeof(text), file);
 
-	if (!file || !fgets(text, sizeof(text), file))
-		fail_msg("%s: %s", path, strerror(errno));
-	fclose(file);
+	if (file)
+		fclose(file);
+	if (!read)
+		fail_msg("%s cannot be read", path);
 	return strtol(text, NULL, 0);
 }
 
@@ -334,15 +342,12 @@ unsigned long handler_unhandled(unsigned int irq)
 
 bool handler_runs(const char *name, unsigned long more_than)
 {
-	const struct timespec pause = { .tv_nsec = 100000 };
-	int64_t end = guest_deadline(PATIENCE_MS);
-
-	while (handler_of(name).count <= more_than) {
-		if (guest_deadline(0) > end)
-			return false;
-		nanosleep(&pause, NULL);
+	for (unsigned int look = 0; look < PATIENCE_LOOKS; look++) {
+		if (handler_of(name).count > more_than)
+			return true;
+		patience_pause();
 	}
-	return true;
+	return false;
 }
 
 /* ---- What a driver leaves --------------------------------------------------- */

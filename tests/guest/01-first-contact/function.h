@@ -10,6 +10,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/*
+ * Patience is a number of looks and not a time: on a busy host each look takes
+ * longer, too.  Without one, looking for something that never comes takes 2 seconds.
+ */
+#define PATIENCE_LOOKS	2000
+/* Between two looks: a millisecond. */
+void patience_pause(void);
+
 /* Names of the four vectors, by number. */
 extern const char *const vector_names[4];
 

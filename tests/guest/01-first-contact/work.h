@@ -7,10 +7,9 @@
 
 #include <stdint.h>
 
-/* Wait for a job no longer than that, in milliseconds. */
-#define JOB_PATIENCE_MS	2000
-
-/* A job that stores a number: 0, or the errno of what went wrong; ETIME when no interrupt came. */
+/* Wait for the jobs on a BO: 0, or the errno of what went wrong; ETIME when no interrupt came. */
+int work_wait(int fd, uint32_t handle);
+/* A job that stores a number; the same. */
 int work_job(int fd);
 /* A job that touches what is mapped nowhere: 0 when it ended, as it must, in an error. */
 int work_fault(int fd);

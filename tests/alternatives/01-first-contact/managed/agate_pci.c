@@ -182,7 +182,7 @@ static int read_identity(struct agate_device *adev)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(identity); i++) {
-		void *field = (void *)&adev->id + identity[i].offset;
+		void *field = (u8 *)&adev->id + identity[i].offset;
 
 		if (identity[i].wide)
 			*(u64 *)field = gpu_read64(adev, identity[i].reg);
