@@ -4,8 +4,9 @@
  *
  * usage: verdict RESULT.JSON
  *
- * Prints three lines: "score S of M", "first-failed NAME" (or "first-failed -"),
- * and "not-run N".  Exits 1 when there is no result to be read.
+ * Prints four lines: "score S of M", "first-failed NAME" (or "first-failed -"),
+ * "not-run N", and "unexplained N": failures without a message or without hints.
+ * Exits 1 when there is no result to be read.
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -24,7 +25,7 @@ int main(int argc, char **argv)
 	json_t *root, *labs, *tests, *test;
 	json_error_t error;
 	size_t i;
-	int not_run = 0;
+	int not_run = 0, unexplained = 0;
 
 	if (argc != 2) {
 		fprintf(stderr, "usage: verdict RESULT.JSON\n");
@@ -44,12 +45,18 @@ int main(int argc, char **argv)
 
 		if (!strcmp(text(test, "status"), "not-run"))
 			not_run++;
-		else if (!first && strcmp(text(test, "status"), "pass"))
+		if (!strcmp(text(test, "status"), "not-run") || !strcmp(text(test, "status"), "pass"))
+			continue;
+		if (!first)
 			first = name ? name + 1 : "?";
+		if (!*text(test, "message") ||
+		    json_integer_value(json_object_get(test, "hints")) < 1)
+			unexplained++;
 	}
 	printf("score %lld of %lld\n", json_integer_value(json_object_get(root, "score")),
 	       json_integer_value(json_object_get(root, "max")));
-	printf("first-failed %s\nnot-run %d\n", first ? first : "-", not_run);
+	printf("first-failed %s\nnot-run %d\nunexplained %d\n", first ? first : "-", not_run,
+	       unexplained);
 	json_decref(root);
 	return 0;
 }
