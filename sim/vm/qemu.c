@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -95,50 +93,6 @@ static void add_channels(struct args *a, const struct vm *vm)
 		add(a, "-chardev");
 		add(a, "socket,id=gpu,fd=%d", vm->ivshmem_qemu_fd);
 	}
-	if (vm->gdb_fd >= 0) {
-		add(a, "-chardev");
-		add(a, "socket,id=gdb,server=on,wait=off,fd=%d", vm->gdb_fd);
-		add(a, "-gdb");
-		add(a, "chardev:gdb");
-	}
-}
-
-/*
- * A name in the file system, for a debugger knows no other way; it goes with
- * vm_stop().  One that was left there is replaced if nobody listens any more:
- * asked with a datagram socket, which a listener refuses as the wrong type, for a
- * real connection would stop that guest.
- */
-static bool listen_for_gdb(struct vm *vm)
-{
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	int fd;
-
-	if (strlen(vm->cfg.gdb) >= sizeof(addr.sun_path)) {
-		errno = ENAMETOOLONG;
-		return false;
-	}
-	strcpy(addr.sun_path, vm->cfg.gdb);
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return false;
-	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)) && errno == ECONNREFUSED)
-		unlink(vm->cfg.gdb);
-	vm_close(&fd);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0 || bind(fd, (struct sockaddr *)&addr, sizeof(addr)) || listen(fd, 1)) {
-		vm_close(&fd);
-		return false;
-	}
-	vm->gdb_fd = fd;
-	return true;
-}
-
-void vm_gdb_close(struct vm *vm)
-{
-	if (vm->gdb_fd >= 0)
-		unlink(vm->cfg.gdb);
-	vm_close(&vm->gdb_fd);
 }
 
 static bool open_channels(struct vm *vm)
@@ -160,13 +114,11 @@ enum vm_status vm_qemu_start(struct vm *vm, bool incoming, bool gpu)
 {
 	struct args a = { .n = 0 };
 	enum vm_status st = VM_OK;
-	int fds[6];
+	int fds[5];
 	size_t n = 0;
 
 	if (!open_channels(vm))
 		return vm_fail(vm, VM_HOST, "sockets: %s", strerror(errno));
-	if (vm->cfg.gdb && !listen_for_gdb(vm))
-		return vm_fail(vm, VM_HOST, "%s: %s", vm->cfg.gdb, strerror(errno));
 	if (vm->cfg.sim)
 		st = vm_ivshmem_serve(vm);
 	if (st != VM_OK)
@@ -189,8 +141,6 @@ enum vm_status vm_qemu_start(struct vm *vm, bool incoming, bool gpu)
 	fds[n++] = vm->ctl.qemu_fd;
 	if (vm->ivshmem_qemu_fd >= 0)
 		fds[n++] = vm->ivshmem_qemu_fd;
-	if (vm->gdb_fd >= 0)
-		fds[n++] = vm->gdb_fd;
 	if (a.failed)
 		st = vm_fail(vm, VM_HOST, "out of memory");
 	else if (!vm_proc_start(&vm->qemu, (const char *const *)a.v, fds, n, vm->qemu_stderr))

@@ -98,13 +98,19 @@ enum vm_status vm_qmp_command(struct vm *vm, const char *name, json_t *args)
 	return command(vm, name, args, -1);
 }
 
+/* Gives QEMU a descriptor, to be named in a later command. */
+enum vm_status vm_qmp_getfd(struct vm *vm, const char *name, int fd)
+{
+	return command(vm, "getfd", json_pack("{s:s}", "fdname", name), fd);
+}
+
 /* Saves device state to a file, or loads it from there: "migrate", "migrate-incoming". */
 enum vm_status vm_qmp_migrate(struct vm *vm, const char *name, int file)
 {
 	enum vm_status st;
 
 	/* QEMU only takes a descriptor to write to by a name given through QMP. */
-	st = command(vm, "getfd", json_pack("{s:s}", "fdname", "state"), file);
+	st = vm_qmp_getfd(vm, "state", file);
 	if (st == VM_OK)
 		st = vm_qmp_command(vm, name, json_pack("{s:s}", "uri", "fd:state"));
 	while (st == VM_OK && strcmp(vm->qmp.migration, "completed")) {

@@ -134,22 +134,16 @@ static enum vm_status open_snapshot(struct vm *vm, int dir_fd, int *file)
 	return st;
 }
 
-static enum vm_status plug_gpu(struct vm *vm)
-{
-	return vm_qmp_command(vm, "device_add",
-			      json_pack("{s:s, s:s, s:s, s:i}", "driver", "ivshmem-doorbell",
-					"id", "gpu", "chardev", "gpu", "vectors", VM_VECTORS));
-}
-
 /*
- * The GPU goes in while the guest is still stopped, because QEMU migrates no
- * ivshmem device; RAM is copied while QEMU starts.
+ * The snapshot has no GPU, because QEMU migrates no ivshmem device; but one that
+ * is there when the state is loaded is left as it came out of reset, and the guest
+ * finds it by a look at the bus.  RAM is copied while QEMU starts.
  */
 static enum vm_status restore(struct vm *vm, int file)
 {
 	enum vm_status st;
 
-	st = vm_qemu_start(vm, true, false);
+	st = vm_qemu_start(vm, true, vm->cfg.sim);
 	if (st == VM_OK)
 		st = vm_snapshot_load(vm, file);
 	if (st == VM_OK)
@@ -158,12 +152,10 @@ static enum vm_status restore(struct vm *vm, int file)
 		st = vm_qmp_migrate(vm, "migrate-incoming", file);
 	if (st == VM_OK && vm->cfg.sim)
 		st = vm_sim_wait_ready(vm);
-	if (st == VM_OK && vm->cfg.sim)
-		st = plug_gpu(vm);
+	if (st == VM_OK)
+		st = vm_gdb_serve(vm);
 	if (st == VM_OK && !vm->cfg.gdb_wait)
 		st = vm_qmp_command(vm, "cont", NULL);
-	else if (st == VM_OK)
-		vm_progress(vm, "waiting for a debugger to let the guest go");
 	vm->times.restored = vm_now() - vm->started;
 	return st;
 }
@@ -178,8 +170,8 @@ static enum vm_status cold_boot(struct vm *vm)
 		st = vm_qemu_start(vm, false, vm->cfg.sim);
 	if (st == VM_OK)
 		st = vm_qmp_greet(vm);
-	if (st == VM_OK && vm->cfg.gdb_wait)
-		vm_progress(vm, "waiting for a debugger to let the guest go");
+	if (st == VM_OK)
+		st = vm_gdb_serve(vm);
 	if (st == VM_OK)
 		st = vm_ctl_ready(vm);
 	vm->times.restored = vm_now() - vm->started;

@@ -18,12 +18,13 @@
  * the debug kernel takes half a minute to interpret it.  An NMI, which only we
  * send, makes the kernel panic.  Programs are always mapped at the same addresses:
  * QEMU translates code for the address it runs at, and so does that only once.
+ * Unloading a module waits for RCU, whose grace periods need not be lazy.
  */
 #define VM_QEMU		"qemu-system-x86_64"
 #define VM_MACHINE	"pc,memory-backend=ram,usb=off,vmport=off"
 #define VM_CPU		"qemu64,+smep,+smap,+rdrand"
 #define VM_CMDLINE	"console=ttyS0 loglevel=7 tsc=reliable acpi=noirq unknown_nmi_panic " \
-			"norandmaps"
+			"norandmaps rcupdate.rcu_expedited=1"
 
 #define VM_VECTORS	4	/* MSI-X vectors of the GPU: GPU, JOB, MMU, DISPLAY */
 #define VM_PEER_SIM	0
@@ -153,12 +154,16 @@ enum vm_status vm_ivshmem_serve(struct vm *vm);
 
 /* qemu.c */
 enum vm_status vm_qemu_start(struct vm *vm, bool incoming, bool gpu);
-void vm_gdb_close(struct vm *vm);
 enum vm_status vm_qemu_gone(struct vm *vm);
+
+/* gdb.c */
+enum vm_status vm_gdb_serve(struct vm *vm);
+void vm_gdb_close(struct vm *vm);
 
 /* qmp.c */
 enum vm_status vm_qmp_greet(struct vm *vm);
 enum vm_status vm_qmp_command(struct vm *vm, const char *name, json_t *args);
+enum vm_status vm_qmp_getfd(struct vm *vm, const char *name, int fd);
 enum vm_status vm_qmp_migrate(struct vm *vm, const char *name, int file);
 bool vm_qmp_input(struct vm *vm);
 

@@ -264,7 +264,9 @@ static void inject(const char *test)
 {
 	run(test, "");
 	if (grader.exec.value || !strstr(grader.text[VM_REPORT], "DONE"))
-		fail_msg("%s\n%s", grader.text[VM_REPORT], grader.text[VM_STDOUT]);
+		fail_msg("%s ended %d (signal %d, timeout %d):\n%s%s%s", test, grader.exec.value,
+			 grader.exec.signaled, grader.exec.timed_out, grader.text[VM_REPORT],
+			 grader.text[VM_STDOUT], grader.text[VM_STDERR]);
 }
 
 static void unload(void)

@@ -45,7 +45,7 @@ complained()
 	grep -q "$1" "$work/err"
 }
 
-echo 1..27
+echo 1..30
 
 vm 'exec:echo one; echo two >&2' 'exec:echo three'
 check "steps run in order, output comes through" 0 $? said three
@@ -81,6 +81,14 @@ said_slowly=$({ out=/proc/self/fd/3 vm --timeout 2 'exec:yes'; echo $? >"$work/s
 	3>&1 | slow_reader)
 check "and one that is never silent" 241 "$(cat "$work/status")" [ "$said_slowly" = ended ]
 
+# A reader that never reads, for longer than the run may take.
+mkfifo "$work/fifo"
+sleep 600 <"$work/fifo" &
+reader=$!
+out=$work/fifo vm --timeout 2 'exec:yes'
+check "and one whose output nobody takes" 241 $? kill -0 $reader
+kill $reader
+
 vm 'exec-within:200:sleep 600 & sleep 600'
 check "a step's own limit ends the step" 241 $? complained 'killed after 200 ms'
 
@@ -105,6 +113,12 @@ check "and what came before it is kept" 0 0 [ "$(wc -c <"$work/out")" = $((64 <<
 
 vm "get:/no/such/file:$work/received"
 check "what the guest refuses says why" 244 $? complained '/no/such/file: No such file'
+
+check "and leaves alone what it would have replaced" 0 0 cmp -s "$work/sent" "$work/received"
+
+echo short >"$work/short"
+vm "put:$work/short:/tmp/short" "get:/tmp/short:$work/received"
+check "what it does replace is as long as what came" 0 $? cmp -s "$work/short" "$work/received"
 
 vm "put:$work/nothing:/tmp/x"
 check "so does what the host lacks" 243 $? complained 'nothing: No such file'

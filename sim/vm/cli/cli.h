@@ -41,8 +41,14 @@ struct cli {
 	size_t matched;
 	size_t written;		/* bytes of the programs' output, all steps together */
 	bool dropped;		/* and what came after them */
+	uint64_t deadline;	/* as --timeout has it, in CLOCK_MONOTONIC ns; 0: none */
 	struct vm *vm;
 };
+
+uint64_t cli_now(void);
+
+/* Writes it all, or as much as somebody wants before the deadline. */
+void cli_write(struct cli *cli, int fd, const char *data, size_t len);
 
 /* True when @text is a step that run_step() knows. */
 bool step_valid(const char *text);

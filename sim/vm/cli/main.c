@@ -3,6 +3,7 @@
  * agate-vm: start a guest, do some steps in it, report, stop.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <jansson.h>
 #include <signal.h>
@@ -52,21 +53,21 @@ static const char usage[] =
 "failure on the host's side (a file, QEMU, a GPU process that ended), 244 refused by\n"
 "the guest, 245 usage, 246 interrupted.\n";
 
-static FILE *console_file;
+static int console_fd = -1;
 static size_t console_left = CONSOLE_MAX;
 
 /* A driver in a loop can print for ever: keep the beginning, which has the cause. */
 static void console(void *arg, const char *text, size_t len)
 {
-	(void)arg;
+	static const char dropped[] = "\n[agate-vm: too much output, the rest is dropped]\n";
+
 	if (len >= console_left) {
 		if (console_left)
-			fputs("\n[agate-vm: too much output, the rest is dropped]\n", console_file);
+			cli_write(arg, console_fd, dropped, sizeof(dropped) - 1);
 		len = console_left = 0;
 	}
 	console_left -= len;
-	fwrite(text, 1, len, console_file);
-	fflush(console_file);
+	cli_write(arg, console_fd, text, len);
 }
 
 static void progress(void *arg, const char *what)
@@ -129,8 +130,10 @@ static const struct option options[] = {
 
 static bool open_console(const char *path)
 {
-	console_file = strcmp(path, "-") ? fopen(path, "we") : stderr;
-	return console_file;
+	console_fd = STDERR_FILENO;
+	if (strcmp(path, "-"))
+		console_fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	return console_fd >= 0;
 }
 
 /* One option; NULL, or what is wrong with it. */
@@ -234,7 +237,7 @@ static int parse(struct cli *cli, int argc, char **argv, const char **sim_args)
 	return 0;
 }
 
-static uint64_t now(void)
+uint64_t cli_now(void)
 {
 	struct timespec ts;
 
@@ -289,7 +292,7 @@ static int exit_status(const struct cli *cli, enum vm_status st)
 	if (st == VM_OK)
 		return 0;
 	fprintf(stderr, "agate-vm: %s\n", cli->vm ? vm_error(cli->vm) : "out of memory");
-	if (cli->vm && (st == VM_CRASHED || st == VM_TIMEOUT) && console_file != stderr)
+	if (cli->vm && (st == VM_CRASHED || st == VM_TIMEOUT) && console_fd != STDERR_FILENO)
 		print_tail(vm_console(cli->vm));
 	return status[st];
 }
@@ -308,16 +311,19 @@ static enum vm_status run_shell(struct cli *cli, int *exit_code)
 
 static int run(struct cli *cli)
 {
-	uint64_t start = now(), step;
+	uint64_t start = cli_now(), step;
 	int exit_code = 0, status;
 	enum vm_status st;
 
 	st = vm_start(&cli->cfg, &cli->vm);
+	if (cli->vm && cli->cfg.timeout_ms)
+		cli->deadline = start + vm_start_times(cli->vm)->snapshot_made +
+				cli->cfg.timeout_ms * 1000000ull;
 	for (size_t i = 0; st == VM_OK && !exit_code && i < cli->nsteps; i++) {
 		cli->done = i + 1;
-		step = now();
+		step = cli_now();
 		st = step_run(cli, cli->steps[i].text, &exit_code);
-		cli->steps[i].ns = now() - step;
+		cli->steps[i].ns = cli_now() - step;
 	}
 	if (st == VM_OK && !exit_code && cli->shell)
 		st = run_shell(cli, &exit_code);
@@ -326,7 +332,7 @@ static int run(struct cli *cli)
 		fprintf(stderr, "agate-vm: the GPU's process ended before the run did\n");
 		status = status ? status : EXIT_HOST;
 	}
-	if (cli->vm && cli->timings && !write_timings(cli, now() - start) && !status)
+	if (cli->vm && cli->timings && !write_timings(cli, cli_now() - start) && !status)
 		status = EXIT_HOST;
 	vm_stop(cli->vm);
 	return status ? status : exit_code;
@@ -350,7 +356,8 @@ int main(int argc, char **argv)
 	sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	cli.cfg.interrupt_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (console_file)
+	cli.cfg.arg = &cli;
+	if (console_fd >= 0)
 		cli.cfg.console = console;
 	return run(&cli);
 }

@@ -4,6 +4,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -45,18 +47,45 @@ static void watch(struct cli *cli, const char *data, size_t len)
 	}
 }
 
+/*
+ * Whoever reads our output may have stopped: that must not keep us from meeting the
+ * deadline, or from being interrupted.  A pipe that poll() calls writable takes
+ * PIPE_BUF bytes; what nobody wants in time is dropped.
+ */
+void cli_write(struct cli *cli, int fd, const char *data, size_t len)
+{
+	struct pollfd p[2] = {
+		{ .fd = fd, .events = POLLOUT },
+		{ .fd = cli->cfg.interrupt_fd, .events = POLLIN },
+	};
+	const uint64_t now = cli_now();
+	int left = -1;
+	ssize_t n;
+
+	if (cli->deadline)
+		left = cli->deadline > now ? (int)((cli->deadline - now) / 1000000) : 0;
+	while (len) {
+		if (poll(p, 2, left) <= 0 || p[1].revents)
+			return;
+		n = write(fd, data, len < PIPE_BUF ? len : PIPE_BUF);
+		if (n < 0 && errno != EINTR && errno != EAGAIN)
+			return;		/* it is gone: no reason to leave a guest */
+		data += n > 0 ? n : 0;
+		len -= n > 0 ? (size_t)n : 0;
+	}
+}
+
 /* A program in a loop can print for ever, and logs are kept: there is a limit to a run. */
 static void output(void *arg, enum vm_stream stream, const char *data, size_t len)
 {
-	FILE *f = stream == VM_STDOUT ? stdout : stderr;
+	int fd = stream == VM_STDOUT ? STDOUT_FILENO : STDERR_FILENO;
 	struct cli *cli = arg;
 	size_t part = OUTPUT_MAX - cli->written;
 
 	if (part > len)
 		part = len;
 	cli->written += part;
-	fwrite(data, 1, part, f);
-	fflush(f);
+	cli_write(cli, fd, data, part);
 	if (part < len && !cli->dropped) {
 		cli->dropped = true;
 		fputs("agate-vm: too much output, the rest is dropped\n", stderr);
@@ -103,6 +132,17 @@ static enum vm_status run_put(struct cli *cli, char *args)
 	return vm_put(cli->vm, part[0], part[1], (unsigned int)mode);
 }
 
+/* Ends the file where we are in it; a pipe or a device has no end to move. */
+static bool cut_here(int fd)
+{
+	off_t at = lseek(fd, 0, SEEK_CUR);
+
+	if (at < 0 || !ftruncate(fd, at) || errno == EINVAL)
+		return true;
+	perror("agate-vm: get");
+	return false;
+}
+
 static enum vm_status run_get(struct cli *cli, char *args)
 {
 	enum vm_status st;
@@ -111,12 +151,15 @@ static enum vm_status run_get(struct cli *cli, char *args)
 
 	if (split(args, part, 2) != 2)
 		return VM_HOST;
-	fd = open(part[1], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	/* What is there stays until the guest has something to put in its place. */
+	fd = open(part[1], O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 	if (fd < 0) {
 		fprintf(stderr, "agate-vm: %s: %s\n", part[1], strerror(errno));
 		return VM_HOST;
 	}
 	st = vm_get(cli->vm, part[0], fd, GET_MAX);
+	if (st == VM_OK && !cut_here(fd))
+		st = VM_HOST;
 	if (close(fd) && st == VM_OK) {
 		fprintf(stderr, "agate-vm: %s: %s\n", part[1], strerror(errno));
 		st = VM_HOST;
