@@ -142,6 +142,11 @@ static void failure(const struct report *report, const struct lab_test *test,
 		field(report, "expected", v->expected);
 	field(report, "seen", v->seen);
 	where(report, standing->outcome);
+	if (v->before) {
+		if (v->splat.kind != SPLAT_NONE)
+			log_path(report, standing);
+		return;
+	}
 	field(report, "hint", test->hints[0]);
 	snprintf(text, sizeof(text), "make hint LAB=%s TEST=%s   for the next one", report->number,
 		 test->name);

@@ -345,6 +345,7 @@ static void fail_all(struct run *run)
 	memset(&why, 0, sizeof(why));
 	verdict_set(&why, VERDICT_FAIL, "The lab's files are there.", "a file", "no %s",
 		    run->parts.missing);
+	why.before = true;
 	for (f = 0; f < FLAVOURS; f++)
 		for (i = 0; i < run->lab->lab->test_count; i++)
 			if (run->lab->selected[i])

@@ -330,6 +330,7 @@ static void test_no_module(void **state)
 	(void)state;
 	play(&c, NULL, &o, "FFF");
 	assert_string_equal(o.verdicts[1].rule, "It compiles.");
+	assert_true(o.verdicts[1].before);
 	assert_int_equal(c.insmods, 0);
 }
 
