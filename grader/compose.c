@@ -149,3 +149,18 @@ void compose_explain(const struct compose *compose, enum compose_end end,
 		verdict_set(why, VERDICT_FAIL, explanation.rule, source ?
 			    "no error and no warning" : "the lab's symbols", "%s", said);
 }
+
+void compose_last_words(const struct compose *compose, char *text, size_t size)
+{
+	char path[COMPOSE_PATH + 32], line[512];
+	FILE *log;
+
+	text_clean(text, size, "it said nothing", 15);
+	snprintf(path, sizeof(path), "%s/compose.log", compose->out);
+	log = fopen(path, "re");
+	if (!log)
+		return;
+	while (fgets(line, sizeof(line), log))
+		text_clean(text, size, line, strcspn(line, "\n"));
+	fclose(log);
+}

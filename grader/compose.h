@@ -47,4 +47,7 @@ enum compose_end compose_wait(struct compose *compose, int interrupt_fd);
 void compose_explain(const struct compose *compose, enum compose_end end,
 		     const char *const *files, struct verdict *why, struct decode_place *place);
 
+/* The last thing that the script said, for a person. */
+void compose_last_words(const struct compose *compose, char *text, size_t size);
+
 #endif /* AGATE_GRADER_COMPOSE_H */

@@ -65,6 +65,7 @@ struct verdict {
 	char notes[JUDGE_NOTES][256];	/* remarks that cost nothing */
 	size_t note_count;
 	struct splat splat;		/* what the kernel said; kind SPLAT_NONE: nothing */
+	bool before;			/* the reason is older than the test: no hint of it helps */
 };
 
 void judge(const struct evidence *evidence, struct verdict *verdict);

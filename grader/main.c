@@ -205,7 +205,8 @@ static void remember_hints(const char *dir, const struct result_lab *lab)
 
 	for (i = 0; dir && i < lab->lab->test_count; i++) {
 		result_standing(lab, i, &standing);
-		if (standing.status > VERDICT_PASS && !lab->lab->tests[i].hidden)
+		if (standing.status > VERDICT_PASS && !standing.outcome->verdict.before &&
+		    !lab->lab->tests[i].hidden)
 			hint_first_shown(dir, lab->lab, &lab->lab->tests[i]);
 	}
 }

@@ -59,7 +59,7 @@ static void field(const struct report *report, const char *name, const char *tex
 }
 
 static void headline(const struct report *report, const struct standing *standing,
-		     const struct lab_test *test)
+		     const struct lab_test *test, bool as_above)
 {
 	static const char *const words[] = {
 		[VERDICT_NOT_RUN] = "NOT-RUN", [VERDICT_PASS] = "PASS", [VERDICT_FAIL] = "FAIL",
@@ -74,6 +74,8 @@ static void headline(const struct report *report, const struct standing *standin
 	if (standing->outcome && standing->status != VERDICT_PASS &&
 	    standing->flavour == FLAVOUR_DEBUG)
 		fputs("  (debug kernel)", report->out);
+	if (as_above)
+		fputs("  for the same reason", report->out);
 	fputc('\n', report->out);
 }
 
@@ -140,6 +142,11 @@ static void failure(const struct report *report, const struct lab_test *test,
 		field(report, "expected", v->expected);
 	field(report, "seen", v->seen);
 	where(report, standing->outcome);
+	if (v->before) {
+		if (v->splat.kind != SPLAT_NONE)
+			log_path(report, standing);
+		return;
+	}
 	field(report, "hint", test->hints[0]);
 	snprintf(text, sizeof(text), "make hint LAB=%s TEST=%s   for the next one", report->number,
 		 test->name);
@@ -190,14 +197,16 @@ static void tell(struct report *report, const struct result_lab *lab)
 {
 	const struct lab_test *test = &lab->lab->tests[report->next];
 	struct standing standing;
+	bool as_above;
 
 	if (!report->next)
 		fprintf(report->out, "%s: %s\n", lab->lab->name, lab->lab->title);
 	result_standing(lab, report->next, &standing);
 	if (lab->selected[report->next] && standing.status != VERDICT_NOT_RUN) {
-		headline(report, &standing, test);
+		as_above = same_reason(&report->last, &standing);
+		headline(report, &standing, test, as_above);
 		notes(report, lab, report->next);
-		if (standing.status != VERDICT_PASS && !same_reason(&report->last, &standing))
+		if (standing.status != VERDICT_PASS && !as_above)
 			failure(report, test, &standing);
 		report->last = standing;
 	}

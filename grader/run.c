@@ -110,6 +110,7 @@ static bool session_wanted(void *arg, size_t test)
 static void await_parts(struct flavour_run *fr)
 {
 	struct compose *const parts[] = { &fr->driver, &fr->library };
+	char words[300];
 	size_t i;
 
 	for (i = 0; i < 2; i++) {
@@ -121,13 +122,13 @@ static void await_parts(struct flavour_run *fr)
 		if (end == COMPOSE_OK || fr->broken)
 			continue;
 		fr->broken = true;
-		if (end == COMPOSE_SOURCE || end == COMPOSE_SYMBOLS)
+		if (end == COMPOSE_SOURCE || end == COMPOSE_SYMBOLS) {
 			compose_explain(parts[i], end, fr->run->parts.files, &fr->why, &fr->place);
-		else if (end == COMPOSE_INTERRUPTED)
-			run_fail(fr->run, "interrupted");
-		else
-			run_fail(fr->run, "the driver could not be put together: see %s/compose.log",
-				 parts[i]->out);
+			continue;
+		}
+		compose_last_words(parts[i], words, sizeof(words));
+		run_fail(fr->run, "the driver could not be put together: %s",
+			 end == COMPOSE_INTERRUPTED ? "interrupted" : words);
 	}
 	fr->composed = true;
 }
@@ -344,6 +345,7 @@ static void fail_all(struct run *run)
 	memset(&why, 0, sizeof(why));
 	verdict_set(&why, VERDICT_FAIL, "The lab's files are there.", "a file", "no %s",
 		    run->parts.missing);
+	why.before = true;
 	for (f = 0; f < FLAVOURS; f++)
 		for (i = 0; i < run->lab->lab->test_count; i++)
 			if (run->lab->selected[i])

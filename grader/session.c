@@ -27,10 +27,11 @@ static enum guest_status deliver(struct state *st)
 }
 
 /* What was never there cannot be: one reason is the verdict on all that is left. */
-static void fail_rest(const struct state *st, size_t *next, const struct verdict *why)
+static void fail_rest(const struct state *st, size_t *next, struct verdict *why)
 {
 	const struct session *s = st->s;
 
+	why->before = true;
 	for (; *next < s->lab->test_count; (*next)++)
 		if (s->wanted(s->arg, *next))
 			s->verdict(s->arg, *next, why);

@@ -238,7 +238,8 @@ static json_t *canned_control(void *ctx, const json_t *request)
 	char *text;
 	unsigned int i;
 
-	if (c->gpu_dead || c->refuses_control) {
+	if (c->gpu_dead || c->refuses) {
+		c->refuses -= !c->gpu_dead;
 		json_decref(counters);
 		return c->gpu_dead ? NULL : json_pack("{s:b}", "ok", 0);
 	}

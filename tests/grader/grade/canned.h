@@ -41,7 +41,7 @@ struct canned {
 	bool no_node;			/* the driver's probe fails */
 	int rmmod;
 	enum guest_status start_end;
-	bool refuses_control;
+	unsigned int refuses;		/* so many requests to the control socket */
 	void (*before_run)(struct canned *canned, const char *test);	/* or NULL */
 
 	/* what happened */

@@ -374,9 +374,16 @@ static void test_report_short(void **state)
 	take(&f, FLAVOUR_FAST, 0, VERDICT_FAIL);
 	take(&f, FLAVOUR_FAST, 1, VERDICT_FAIL);
 	text = printed(&f.labs[0], false);
-	prints(text, "FAIL      0/33   b\n");
+	prints(text, "FAIL      0/33   b  for the same reason\n");
 	prints(text, "seen      that");
+	prints(text, "hint      one");
 	assert_null(strstr(strstr(text, "seen      that") + 1, "seen      that"));
+	free(text);
+	/* A hint of the test's has nothing to do with a file that does not compile. */
+	f.labs[0].outcomes[FLAVOUR_FAST][0].verdict.before = true;
+	text = printed(&f.labs[0], false);
+	prints(text, "seen      that");
+	assert_null(strstr(text, "hint"));
 	free(text);
 	end(&f);
 	begin(&f, "{\"kernels\": [\"debug\"]}");

@@ -245,9 +245,9 @@ static void test_grader_fails(void **state)
 	struct fixture f;
 
 	(void)state;
-	begin(&f, both, "#!/bin/sh\nexit 1\n");
+	begin(&f, both, "#!/bin/sh\necho one\necho run make parts >&2\nexit 1\n");
 	assert_int_equal(run(&f), RUN_HOST);
-	assert_non_null(strstr(f.error, "compose.log"));
+	assert_non_null(strstr(f.error, "put together: run make parts"));
 	end(&f);
 	begin(&f, both, "#!/bin/sh\nkill -9 $$\n");
 	assert_int_equal(run(&f), RUN_HOST);
@@ -276,8 +276,8 @@ static void test_no_file(void **state)
 	end(&f);
 }
 
-/* What the script was asked for. */
-static void composed_of(const struct fixture *f, const char *wanted)
+/* What the script was asked for: this in it, and that not. */
+static void composed_of(const struct fixture *f, const char *wanted, const char *unwanted)
 {
 	char path[5000], text[4096];
 	FILE *file;
@@ -289,6 +289,7 @@ static void composed_of(const struct fixture *f, const char *wanted)
 	fclose(file);
 	if (!strstr(text, wanted))
 		fail_msg("\"%s\" has no \"%s\"", text, wanted);
+	assert_null(strstr(text, unwanted));
 }
 
 static void earlier(const char *name)
@@ -322,7 +323,7 @@ static void test_chain(void **state)
 	scratch_file("student/08-later/agate_x.c", "");
 	f.config.chain = true;
 	assert_int_equal(run(&f), RUN_DONE);
-	composed_of(&f, "student/07-x 03-there=");
+	composed_of(&f, "student/07-x 03-there=", "08-later");
 	assert_int_equal(f.labs_found[0].remark_count, 1);
 	assert_non_null(strstr(f.labs_found[0].remarks[0], "04-not-there"));
 	end(&f);

@@ -330,6 +330,7 @@ static void test_no_module(void **state)
 	(void)state;
 	play(&c, NULL, &o, "FFF");
 	assert_string_equal(o.verdicts[1].rule, "It compiles.");
+	assert_true(o.verdicts[1].before);
 	assert_int_equal(c.insmods, 0);
 }
 
@@ -414,9 +415,23 @@ static void test_params_and_injections(void **state)
 	assert_int_equal(run_in(&c, lab, &o), SESSION_DONE);
 	assert_string_equal(o.letters, "F");
 	assert_non_null(strstr(o.verdicts[0].seen, "twice"));
-	c = (struct canned){ .acts = acts, .refuses_control = true };
+	lab_free(lab);
+}
+
+/* What could not be injected was not tested; nor is what could not be taken back. */
+static void test_refused_injection(void **state)
+{
+	static const char *const names[] = { "a", "b", NULL };
+	struct lab *lab = lab_with(names, "{\"inject\": [{\"latency\": {\"reset\": -1}}]}");
+	struct canned c = { .refuses = 1 };
+	struct outcome o = { .seals = 0 };
+
+	(void)state;
 	assert_int_equal(run_in(&c, lab, &o), SESSION_DONE);
-	assert_string_equal(o.letters, "F");
+	assert_string_equal(o.letters, "FP");
+	assert_string_equal(c.ran, "|a |b ");
+	assert_string_equal(c.requests, "{\"cmd\":\"restore\"}{\"cmd\":\"latency\",\"reset\":-1}"
+			    "{\"cmd\":\"restore\"}");
 	lab_free(lab);
 }
 
@@ -476,6 +491,7 @@ int main(void)
 		cmocka_unit_test(test_no_guest),
 		cmocka_unit_test(test_not_wanted),
 		cmocka_unit_test(test_params_and_injections),
+		cmocka_unit_test(test_refused_injection),
 		cmocka_unit_test(test_kill),
 		cmocka_unit_test(test_log),
 	};

@@ -15,6 +15,7 @@ struct step {
 	bool null;		/* it returns a pointer: NULL, and the caller has the errno */
 };
 
+/* Each injection is for one call: it has struck when the next one is set. */
 static void fail_each(const struct step *steps, unsigned int count)
 {
 	driver_load();
@@ -28,7 +29,6 @@ static void fail_each(const struct step *steps, unsigned int count)
 		else
 			inject_fail(step->symbol, step->nth, step->err);
 		err = driver_bind();
-		inject_clear();
 		rule("a probe that cannot %s fails with the error that it got", step->what);
 		check_errno(err, step->err, "the probe");
 		snprintf(after, sizeof(after), "a probe that cannot %s", step->what);
