@@ -35,7 +35,8 @@ result()
 kernel_sources()
 {
 	git ls-files 'kernel/*.[ch]' 'solutions/*.[ch]' 'labs/*.[ch]' 'tests/alternatives/*.[ch]' \
-		'tests/guest/kmod/*.[ch]' | grep -Ev '^(solutions|labs|tests/alternatives)/0[89]-'
+		'tests/guest/kmod/*.[ch]' 'tests/vm/kmod/*.[ch]' |
+		grep -Ev '^(solutions|labs|tests/alternatives)/0[89]-'
 }
 
 # JSON has no comments; a patch is part of what it patches.
@@ -47,7 +48,7 @@ spdx()
 			[ -f "$f" ] || continue
 			want=MIT
 			case $f in
-			kernel/Kbuild* | tests/guest/kmod/Kbuild*) want=GPL-2.0-only ;;
+			kernel/Kbuild* | tests/*/kmod/Kbuild) want=GPL-2.0-only ;;
 			*.[ch])
 				printf '%s\n' "$kernel" | grep -qxF "$f" && want=GPL-2.0-only ;;
 			esac

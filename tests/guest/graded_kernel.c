@@ -169,7 +169,7 @@ unsigned int inject_hits(const char *symbol)
 
 	if (n < 0)
 		broken(INJECT_FILE " can be read", "it cannot: %s", strerror(errno));
-	text[n] = '\0';
+	text[n > 0 ? n : 0] = '\0';
 	for (char *line = text; line; line = strchr(line, '\n')) {
 		line += *line == '\n';
 		if (sscanf(line, "%31s %127s %u", kind, key, &hits) == 3 && !strcmp(key, symbol))

@@ -62,33 +62,34 @@ static void output(void *arg, enum vm_stream stream, const char *data, size_t le
 	assert_int_equal(vm_input(g->vm, go, strlen(go)), VM_OK);
 }
 
-static const char *path(const char *format, const char *flavour)
+/* BEFORE, the flavour and AFTER, in the build's folder. */
+static const char *path(const char *before, const char *flavour, const char *after)
 {
 	static char paths[8][4096];
 	static unsigned int next;
 	const char *build = getenv("BUILD") ? getenv("BUILD") : "build";
 	char *p = paths[next++ % 8];
 
-	snprintf(p, 4096, format, build, flavour);
+	snprintf(p, 4096, "%s/%s%s%s", build, before, flavour, after);
 	return p;
 }
 
 static int start(const char *flavour)
 {
 	struct vm_config cfg = {
-		.kernel_dir = path("%s/guest/kernel-%s", flavour),
-		.initramfs = path("%s/guest/initramfs.cpio.gz", ""),
-		.sim = path("%s/bin/agate-sim", ""),
+		.kernel_dir = path("guest/kernel-", flavour, ""),
+		.initramfs = path("guest/initramfs.cpio.gz", "", ""),
+		.sim = path("bin/agate-sim", "", ""),
 		.seed = 1, .interrupt_fd = -1, .console = console, .arg = &grader,
 	};
 
 	memset(&grader, 0, sizeof(grader));
 	if (vm_start(&cfg, &grader.vm) == VM_OK &&
-	    vm_put(grader.vm, path("%s/driver/%s/agate.ko", flavour), "/run/agate/agate.ko",
+	    vm_put(grader.vm, path("driver/", flavour, "/agate.ko"), "/run/agate/agate.ko",
 		   0600) == VM_OK &&
-	    vm_put(grader.vm, path("%s/tests/kmod/%s/agate_inject.ko", flavour),
+	    vm_put(grader.vm, path("tests/kmod/", flavour, "/agate_inject.ko"),
 		   "/run/agate/agate_inject.ko", 0600) == VM_OK &&
-	    vm_put(grader.vm, path("%s/tests/vm/sample", ""), PROGRAM, 0700) == VM_OK)
+	    vm_put(grader.vm, path("tests/vm/sample", "", ""), PROGRAM, 0700) == VM_OK)
 		return 0;
 	print_error("%s\n", grader.vm ? vm_error(grader.vm) : "out of memory");
 	return -1;
