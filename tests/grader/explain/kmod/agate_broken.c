@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * echo NAME >/sys/module/agate/parameters/what
  */
@@ -73,4 +73,4 @@ static struct pci_driver broken_driver = {
 module_pci_driver(broken_driver);
 
 MODULE_DESCRIPTION("Does one thing wrong");
-MODULE_LICENSE("Dual MIT/GPL");
+MODULE_LICENSE("GPL");

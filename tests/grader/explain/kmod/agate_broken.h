@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A module that does one thing wrong when it is told to, for the genuine console
  * texts beside it: see ../collect.sh.
