@@ -48,7 +48,7 @@ spdx()
 			[ -f "$f" ] || continue
 			want=MIT
 			case $f in
-			kernel/Kbuild* | tests/*/kmod/Kbuild) want=GPL-2.0-only ;;
+			kernel/Kbuild* | */kmod/*) want=GPL-2.0-only ;;
 			*.[ch])
 				printf '%s\n' "$kernel" | grep -qxF "$f" && want=GPL-2.0-only ;;
 			esac
