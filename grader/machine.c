@@ -48,9 +48,9 @@ double machine_crowd(void)
 
 	if (!sched_getaffinity(0, sizeof(set), &set))
 		cpus = CPU_COUNT(&set);
-	if (getloadavg(&load, 1) != 1)
+	if (getloadavg(&load, 1) != 1 || load < cpus)
 		return 1;
-	return 1 + load / cpus < CROWD_MAX ? 1 + load / cpus : CROWD_MAX;
+	return load / cpus < CROWD_MAX ? load / cpus : CROWD_MAX;
 }
 
 bool machine_kernel(const char *build, bool debug, char *name, size_t size, char *error,

@@ -15,8 +15,8 @@
 double machine_scale(void);
 
 /*
- * How many programs share a processor here, this one among them: a guest that gets
- * half of one needs twice the time.
+ * How many programs share a processor here, at least 1: a guest that gets half of
+ * one needs twice the time.
  */
 double machine_crowd(void);
 
