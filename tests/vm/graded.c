@@ -292,6 +292,8 @@ static void test_inject_calls(void **state)
 	(void)state;
 	inject("inject-nth");
 	unload();
+	inject("inject-within");
+	unload();
 	inject("inject-delays");
 	unload();
 	inject("inject-for-others");

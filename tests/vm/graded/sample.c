@@ -206,6 +206,29 @@ static void inject_nth(void **state)
 	check_errno(create_bo(fd), 0, "cleared");
 }
 
+static void inject_within_call(void **state)
+{
+	int fd;
+
+	(void)state;
+	rule("only calls that are made while the named function runs fail, and count");
+	load_driver();
+	fd = guest_open();
+	inject_within("agate_gem_create_ioctl");
+	inject_fail("drm_gem_object_lookup", 0, ENFILE);
+	inject_fail("should_failslab", 0, ENOMEM);
+	check_errno(create_bo(fd), ENOMEM, "allocations inside");
+	check_errno(guest_wait(fd, 1, 0), ENOENT, "a lookup outside");
+	check_equal(inject_hits("drm_gem_object_lookup"), 0, "lookups inside");
+	inject_clear();
+	inject_within("drm_gem_handle_create");
+	inject_fail("agate_gem_create_ioctl", 0, EIO);
+	check_errno(create_bo(fd), 0, "another function's inside");
+	inject_clear();
+	inject_fail("drm_gem_handle_create", 1, ENFILE);
+	check_errno(create_bo(fd), ENFILE, "cleared: everywhere again");
+}
+
 static int64_t elapsed_us(int fd)
 {
 	int64_t start = guest_deadline(0);
@@ -311,6 +334,7 @@ static void inject_nonsense(void **state)
 	static const char *const commands[] = {
 		"", "fail", "fail x", "fail x 1", "fail x 1 0", "fail x 1 5000", "explode x 1 1",
 		"fail-null x 1 1", "delay-entry x 1 1000000", "fail a;b 1 1", "fail ../x 1 1",
+		"within", "within x 1",
 	};
 	int fd;
 
@@ -345,6 +369,7 @@ static const struct graded_test tests[] = {
 	{ .name = "inject-into-probe", .run = inject_into_probe },
 	{ .name = "inject-before-load", .run = inject_before_load },
 	{ .name = "inject-nth", .run = inject_nth },
+	{ .name = "inject-within", .run = inject_within_call },
 	{ .name = "inject-delays", .run = inject_delays },
 	{ .name = "inject-for-others", .run = inject_for_others },
 	{ .name = "inject-interrupts", .run = inject_interrupts },
