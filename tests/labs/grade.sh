@@ -29,7 +29,7 @@ grade()
 # The part of the terminal's report about one test, as comments.
 told()
 {
-	sed -n "/ $2\$/,/^  *\(PASS\|FAIL\|CRASH\|TIMEOUT\|NOT RUN\) /p" "$1/grade.log" |
+	sed -nE "/^[A-Z]+ .* $2( .*)?\$/,/^[A-Z]+ +[0-9]+\/|^$/p" "$1/grade.log" |
 		head -n 16 | sed 's/^/# /'
 }
 
