@@ -21,7 +21,8 @@ struct agate_device;
 /**
  * struct agate_gem - all buffer objects of a device
  * @lock: protects @bos; a BO on the list is not freed while it is held, but its
- *	reference count may be zero already
+ *	reference count may be zero already.  Initialised by agate_gem_topic_init(),
+ *	and never destroyed: BOs may outlive the topic
  * @bos: struct agate_bo, oldest first
  */
 struct agate_gem {
@@ -43,6 +44,10 @@ struct agate_gem {
  * @purge_link: on the device's list of purgeable BOs, under its lock
  * @label_lock: protects @label
  * @label: what debugfs calls it; empty for none
+ *
+ * A BO has three mutexes.  agate_gem_create() initialises @mappings_lock and
+ * @label_lock, and calls agate_shmem_init(), which initialises shmem.lock.  The
+ * GEM object's free destroys all three, when no list leads to the BO any more.
  */
 struct agate_bo {
 	struct drm_gem_object base;

@@ -25,7 +25,8 @@ struct agate_device;
 /**
  * struct agate_shmem - backing state of one BO
  * @lock: protects all of this; taken after dma_resv, before the vm's lock.
- *	Reclaim never waits for it: the shrinker only tries
+ *	Reclaim never waits for it: the shrinker only tries.  Initialised by
+ *	agate_shmem_init(), destroyed by topic "gem" when it frees the BO
  * @pages: one pointer a page, NULL where the page is not there; a NULL array
  *	while none is
  * @nr_pages: pages that are there; may be read without the lock
@@ -52,6 +53,8 @@ void agate_shmem_topic_fini(struct agate_device *adev);
 /**
  * agate_shmem_init - prepare the backing of a new BO; takes no page
  * @bo: its GEM object is initialised with a shmem file
+ *
+ * Initialises shmem.lock.  The rest relies on the BO's memory being zero.
  */
 void agate_shmem_init(struct agate_bo *bo);
 
@@ -59,7 +62,7 @@ void agate_shmem_init(struct agate_bo *bo);
  * agate_shmem_release - give everything back when the BO dies
  * @bo: no user of its pages but the sg table is left; still in gem.bos, so
  *	agate_shmem_topic_fini() may look at it before and after, and shmem.lock
- *	stays usable
+ *	stays usable: to destroy it is left to the caller
  *
  * Context: may sleep.
  */
