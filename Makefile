@@ -140,7 +140,7 @@ start: which-lab deps
 ##                  grade whenever a file of the lab is saved; ^C ends it
 .PHONY: watch
 watch: which-lab deps
-	$(Q)$(MAKE) $(AGATE_WATCH) $(AGATE_LAB_INFO)
+	$(Q)$(MAKE) -s $(AGATE_WATCH) $(AGATE_LAB_INFO)
 	$(Q)scripts/watch.sh '$(LAB)'
 
 ## make gdb [LAB=02] [FROM=..] [TEST=name] [DEBUG=1]
