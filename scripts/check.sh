@@ -39,6 +39,13 @@ remarks()
 		{ more = 0 }' "$work/compile.log"
 }
 
+missing()
+{
+	sed -n 's/^files //p' "$work/info" | while read -r file; do
+		[ -f "$dir/$file" ] || echo "$dir/$file: not there; make start makes a lab's files"
+	done
+}
+
 compile()
 {
 	if [ "$kind" = library ]; then
@@ -49,7 +56,14 @@ compile()
 	status=$?
 	case $status in
 	0) say OK "$dir compiles, with the symbols that the lab allows" ;;
-	10) say FAIL "$dir does not compile:"; remarks error | indented 24 ;;
+	10)
+		if [ -n "$(missing)" ]; then
+			say FAIL "$dir is not complete:"
+			missing | indented 24
+		else
+			say FAIL "$dir does not compile:"
+			remarks error | indented 24
+		fi ;;
 	11) say FAIL "$dir compiles, but:"; indented 24 <"$work/symbols.log" ;;
 	*) exit 1 ;;
 	esac
