@@ -83,8 +83,14 @@ void irq_raise(struct agate_sim *sim, struct irq_block *irq, uint32_t bits)
 	 * is what JS_STATE exists for, and no fault of the driver's.
 	 */
 	irq->unread |= bits & ~irq->rawstat;
+	irq->moot &= ~bits;
 	irq->rawstat |= bits;
 	irq_update(sim, irq, false);
+}
+
+void irq_settle(struct irq_block *irq, uint32_t bits)
+{
+	irq->moot |= irq->rawstat & bits;
 }
 
 uint32_t irq_read(struct irq_block *irq, enum irq_reg reg)
@@ -109,7 +115,7 @@ uint32_t irq_read(struct irq_block *irq, enum irq_reg reg)
 
 static void irq_clear(struct agate_sim *sim, struct irq_block *irq, uint32_t value)
 {
-	uint32_t blind = value & irq->unread;
+	uint32_t blind = value & irq->unread & ~irq->moot;
 
 	/* What a driver polls for and keeps masked it may drop unseen. */
 	if (blind & ~(irq->polled & ~irq->mask))

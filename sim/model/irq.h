@@ -21,6 +21,7 @@ struct irq_block {
 	uint32_t rawstat;
 	uint32_t mask;
 	uint32_t unread;	/* set in RAWSTAT and never read since */
+	uint32_t moot;		/* whose reason is gone: may be dropped unread */
 	bool up;
 	uint64_t delayed;	/* when a message that is held back is sent; 0: none */
 	unsigned int neglect;	/* accesses since the line was last looked after */
@@ -42,6 +43,9 @@ uint64_t irq_jump(const struct agate_sim *sim);
 
 /* Set bits of RAWSTAT. */
 void irq_raise(struct agate_sim *sim, struct irq_block *irq, uint32_t bits);
+
+/* What these bits told of is over: the driver may drop them without a look. */
+void irq_settle(struct irq_block *irq, uint32_t bits);
 
 uint32_t irq_read(struct irq_block *irq, enum irq_reg reg);
 void irq_write(struct agate_sim *sim, struct irq_block *irq, enum irq_reg reg, uint32_t value);

@@ -126,6 +126,8 @@ static void as_update(struct agate_sim *sim, unsigned int n)
 	as->walks_uncached = as->mode == MMU_TABLE_AARCH64 &&
 			     AS_TRANSCFG_PTW_MEMATTR(setup->transcfg) == PTW_NC;
 	tlb_drop(&as->tlb, 0, UINT64_MAX);
+	/* A fault of the old table: what retries and fails again raises it anew. */
+	irq_settle(&sim->irq[AGATE_VECTOR_MMU], MMU_INT_PAGE_FAULT(n) | MMU_INT_BUS_ERROR(n));
 }
 
 static void as_lock(struct address_space *as)

@@ -180,6 +180,42 @@ static void test_a_write_that_is_forbidden_is_another_matter(void **state)
 	bench_free(b);
 }
 
+/* A bit that nobody has read, of a fault that comes again once it was cleared. */
+static struct bench *bench_with_unread_fault(void)
+{
+	struct bench *b = bench_ready();
+
+	start_job(b, 0, VA + MAPPED_PAGES * 0x1000, 0);
+	settle(b);
+	assert_int_equal(rd(b, MMU_INT_RAWSTAT), 1);
+	wr(b, MMU_INT_CLEAR, 1);
+	wr(b, AS_COMMAND(0), AS_COMMAND_FLUSH_MEM);
+	settle(b);
+	assert_int_equal(rd(b, AS_STATUS(0)), 0);
+	settle(b);
+	return b;
+}
+
+static void test_what_update_ended_may_be_cleared_unread(void **state)
+{
+	struct bench *b = bench_with_unread_fault();
+
+	(void)state;
+	wr64(b, AS_TRANSTAB_LO(0), 0);
+	wr(b, AS_COMMAND(0), AS_COMMAND_UPDATE);
+	assert_int_equal(rd(b, AS_STATUS(0)), 1);
+	settle(b);
+	assert_int_equal(rd(b, AS_STATUS(0)), 0);
+	wr(b, MMU_INT_CLEAR, 1);
+	assert_false(hinted(b, "cleared before it was read"));
+	bench_free(b);
+
+	b = bench_with_unread_fault();
+	wr(b, MMU_INT_CLEAR, 1);
+	assert_true(hinted(b, "cleared before it was read"));
+	bench_free(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -192,6 +228,7 @@ int main(void)
 		cmocka_unit_test(test_a_fault_that_nobody_serves),
 		cmocka_unit_test(test_a_fault_that_is_served),
 		cmocka_unit_test(test_a_write_that_is_forbidden_is_another_matter),
+		cmocka_unit_test(test_what_update_ended_may_be_cleared_unread),
 	};
 
 	return cmocka_run_group_tests_name("sim-hints", tests, NULL, NULL);
