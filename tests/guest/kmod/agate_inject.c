@@ -22,7 +22,6 @@
  */
 #include <linux/ctype.h>
 #include <linux/debugfs.h>
-#include <linux/delay.h>
 #include <linux/kprobes.h>
 #include <linux/list.h>
 #include <linux/module.h>
@@ -31,6 +30,7 @@
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/timekeeping.h>
 #include <linux/uaccess.h>
 
 #ifndef CONFIG_X86_64
@@ -41,7 +41,6 @@
 #define SYMBOL_LEN	128
 #define POINTS_MAX	32
 #define DELAY_MAX_US	200000
-#define DELAY_PIECE_US	1000u
 
 enum kind { FAIL, FAIL_NULL, DELAY_ENTRY, DELAY_RETURN, WITHIN, KINDS };
 
@@ -129,13 +128,13 @@ static bool __kprobes strikes(struct point *p)
 	return !p->nth || hit == p->nth;
 }
 
+/* By the clock: udelay() counts loops, and a busy host miscounted them at boot. */
 static void __kprobes dawdle(unsigned int us)
 {
-	while (us) {
-		unsigned int piece = min(us, DELAY_PIECE_US);
+	u64 end = ktime_get_mono_fast_ns() + (u64)us * NSEC_PER_USEC;
 
-		udelay(piece);
-		us -= piece;
+	while ((s64)(end - ktime_get_mono_fast_ns()) > 0) {
+		cpu_relax();
 		touch_nmi_watchdog();
 	}
 }
