@@ -335,9 +335,11 @@ const char *splat_wait_rule(const struct splat *splat)
 		const char *rule;
 	} waits[] = {
 		{ "spin_lock", "a spinlock is waited for that is never unlocked: this thread holds it "
-		  "itself, or the one that does never comes back" },
+		  "itself, or the one that does never comes back; is there a return that leaves it "
+		  "taken?" },
 		{ "mutex_lock", "a mutex is waited for that is never unlocked: this thread holds it "
-		  "itself, or some way out does not unlock it" },
+		  "itself, or some way out does not unlock it; is there a return that leaves it "
+		  "taken?" },
 		{ "rwsem_down", "a lock is waited for that is never unlocked" },
 		{ "dma_fence", "a fence is waited for that is never signalled" },
 		{ "dma_resv", "a fence is waited for that is never signalled" },
