@@ -3,12 +3,12 @@
  * agate-grade: grades labs, shows hints, lists what there is.
  */
 #include <errno.h>
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "choice.h"
 #include "guest_vm.h"
 #include "hint.h"
 #include "machine.h"
@@ -169,32 +169,15 @@ static int hint(const struct options *o)
 	labs = load_labs(o->lab, &count, error);
 	if (!labs)
 		return fail(EXIT_USAGE, error);
-	test = lab_test_named(labs[0], slash ? slash + 1 : o->test);
-	if (!test || test->hidden)
-		status = fail(EXIT_USAGE, "the lab has no test of that name");
+	test = choice_test(labs[0], slash ? slash + 1 : o->test, error, sizeof(error));
+	if (!test)
+		status = fail(EXIT_USAGE, error);
 	else if (!hints_dir(o, dir) || !hint_show(dir, labs[0], test, stdout))
 		status = fail(EXIT_GRADER, strerror(errno));
 	while (count)
 		lab_free(labs[--count]);
 	free(labs);
 	return status;
-}
-
-/* Which tests are to run; false when the pattern fits none. */
-static bool select_tests(struct result *result, const char *glob)
-{
-	bool any = false;
-	size_t i, k;
-
-	for (i = 0; i < result->lab_count; i++) {
-		struct result_lab *lab = &result->labs[i];
-
-		for (k = 0; k < lab->lab->test_count; k++) {
-			lab->selected[k] = !glob || !fnmatch(glob, lab->lab->tests[k].name, 0);
-			any = any || lab->selected[k];
-		}
-	}
-	return any;
 }
 
 /* Whoever saw a failure has seen its first hint. */
@@ -243,9 +226,14 @@ static enum run_end grade_lab(const struct options *o, const struct run_config *
 /* How the same run is asked for again. */
 static void command_again(const struct options *o, char *text, size_t size)
 {
-	snprintf(text, size, "make grade LAB=%s%s%s%s%s%s", o->lab,
-		 strcmp(o->from, "labs") ? " FROM=" : "", strcmp(o->from, "labs") ? o->from : "",
-		 o->test ? " TEST=" : "", o->test ? o->test : "", o->chain ? " CHAIN=1" : "");
+	snprintf(text, size, "make grade");
+	choice_append(text, size, "LAB", o->lab);
+	if (strcmp(o->from, "labs"))
+		choice_append(text, size, "FROM", o->from);
+	if (o->test)
+		choice_append(text, size, "TEST", o->test);
+	if (o->chain)
+		choice_append(text, size, "CHAIN", "1");
 }
 
 static int grade_all(const struct options *o, const struct run_config *config,
@@ -297,8 +285,9 @@ static int grade(const struct options *o)
 		fail(status, error);
 	else if (result.lab_count < count)
 		fail(status, "out of memory");
-	else if (!select_tests(&result, o->test))
-		status = fail(EXIT_USAGE, "no test has a name like that");
+	else if (!choice_from(o->from, error, sizeof(error)) ||
+		 !choice_tests(&result, o->test, error, sizeof(error)))
+		status = fail(EXIT_USAGE, error);
 	else if (config.interrupt_fd < 0 || (!o->seeded && !params_seed(&result.seed)))
 		fail(status, strerror(errno));
 	else if (!find_build(o, error) ||

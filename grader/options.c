@@ -57,6 +57,13 @@ static bool wrong(const char *what, const char *arg)
 	return false;
 }
 
+/* A value is wrong, not how it was asked: who came by make has not typed the rest. */
+static bool wrong_value(const char *what, const char *arg)
+{
+	fprintf(stderr, "agate-grade: %s%s%s\n", what, *arg ? ", not " : "", arg);
+	return false;
+}
+
 static bool parse_seed(struct options *o, const char *text)
 {
 	char *end;
@@ -88,7 +95,7 @@ static bool set(struct options *o, int id, const char *text)
 		break;
 	case OPT_SEED:
 		if (!parse_seed(o, text))
-			return wrong("a seed is a whole number", text);
+			return wrong_value("a seed is a whole number", text);
 		break;
 	case OPT_OUT:
 		o->out = text;
@@ -106,7 +113,7 @@ static bool set(struct options *o, int id, const char *text)
 		return wrong("wrong usage", NULL);
 	}
 	if (text && !*text)
-		return wrong("an option's value is empty", NULL);
+		return wrong_value("an option's value is empty", "");
 	return true;
 }
 

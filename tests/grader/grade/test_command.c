@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "choice.h"
 #include "hint.h"
 #include "lab_text.h"
 #include "machine.h"
@@ -193,10 +194,68 @@ static void test_kernel_name(void **state)
 	assert_string_equal(name, "6.1.192 fast+debug");
 }
 
+static void appends(const char *value, const char *wanted)
+{
+	char text[64] = "make";
+
+	choice_append(text, sizeof(text), "TEST", value);
+	assert_string_equal(text, wanted);
+}
+
+/* What is told to be typed again is what was typed. */
+static void test_quoting(void **state)
+{
+	char text[16] = "make";
+	char *many = calloc(1, 201);
+
+	(void)state;
+	appends("no-addresses", "make TEST=no-addresses");
+	appends("[tb]*", "make TEST='[tb]*'");
+	appends("a b", "make TEST='a b'");
+	appends("it's", "make TEST='it'\\''s'");
+	memset(many, '\'', 200);
+	choice_append(text, sizeof(text), "TEST", many);
+	assert_true(strlen(text) < sizeof(text));
+	free(many);
+}
+
+static void test_choice(void **state)
+{
+	static const char *const names[] = { "sizes", "labels", NULL };
+	struct result_lab labs[1];
+	struct result result = { .labs = labs, .lab_count = 1 };
+	struct lab *lab = lab_of(names);
+	char error[512] = "";
+
+	(void)state;
+	assert_true(result_init(&labs[0], lab));
+	assert_true(choice_tests(&result, NULL, error, sizeof(error)));
+	assert_true(labs[0].selected[0] && labs[0].selected[1]);
+	assert_true(choice_tests(&result, "l*", error, sizeof(error)));
+	assert_true(!labs[0].selected[0] && labs[0].selected[1]);
+	assert_false(choice_tests(&result, "nonsense", error, sizeof(error)));
+	assert_string_equal(error, "no test has a name like \"nonsense\"; there are: sizes labels");
+	assert_ptr_equal(choice_test(lab, "labels", error, sizeof(error)), &lab->tests[1]);
+	assert_null(choice_test(lab, "label*", error, sizeof(error)));
+	assert_string_equal(error, "07-x has no test \"label*\"; there are: sizes labels");
+	/* What is hidden is not named. */
+	lab->tests[0].hidden = true;
+	assert_null(choice_test(lab, "sizes", error, sizeof(error)));
+	assert_string_equal(error, "07-x has no test \"sizes\"; there are: labels");
+	result_free(&labs[0]);
+	lab_free(lab);
+	assert_true(choice_from(scratch_dir(), error, sizeof(error)));
+	assert_false(choice_from("nowhere", error, sizeof(error)));
+	assert_non_null(strstr(error, "nowhere: No such file or directory; FROM is"));
+	assert_false(choice_from("/dev/null", error, sizeof(error)));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_options),
+		cmocka_unit_test(test_quoting),
+		cmocka_unit_test(test_choice),
 		cmocka_unit_test(test_hints),
 		cmocka_unit_test(test_params),
 		cmocka_unit_test(test_nonce),

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Choosing by what was typed (choice.h).
+ */
+#include "choice.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+bool choice_from(const char *from, char *error, size_t size)
+{
+	struct stat sb;
+	int missing = stat(from, &sb);
+
+	if (!missing && S_ISDIR(sb.st_mode))
+		return true;
+	snprintf(error, size, "%.400s: %s; FROM is labs, solutions, or a folder with NN-topic/ in it",
+		 from, missing ? strerror(errno) : strerror(ENOTDIR));
+	return false;
+}
+
+/* The names of those that may be named. */
+static void add_names(const struct lab *lab, char *text, size_t size)
+{
+	size_t i, n;
+
+	for (i = 0; i < lab->test_count; i++) {
+		n = strlen(text);
+		if (!lab->tests[i].hidden)
+			snprintf(text + n, size - n, " %s", lab->tests[i].name);
+	}
+}
+
+bool choice_tests(struct result *result, const char *glob, char *error, size_t size)
+{
+	bool any = false;
+	size_t i, k;
+
+	for (i = 0; i < result->lab_count; i++) {
+		struct result_lab *lab = &result->labs[i];
+
+		for (k = 0; k < lab->lab->test_count; k++) {
+			lab->selected[k] = !glob || !fnmatch(glob, lab->lab->tests[k].name, 0);
+			any = any || lab->selected[k];
+		}
+	}
+	if (any)
+		return true;
+	snprintf(error, size, "no test has a name like \"%.100s\"; there are:", glob ? glob : "");
+	for (i = 0; i < result->lab_count; i++)
+		add_names(result->labs[i].lab, error, size);
+	return false;
+}
+
+const struct lab_test *choice_test(const struct lab *lab, const char *name, char *error,
+				   size_t size)
+{
+	const struct lab_test *test = lab_test_named(lab, name);
+
+	if (test && !test->hidden)
+		return test;
+	snprintf(error, size, "%s has no test \"%.100s\"; there are:", lab->name, name);
+	add_names(lab, error, size);
+	return NULL;
+}
+
+static bool is_plain(const char *word)
+{
+	while (isalnum((unsigned char)*word) || (*word && strchr("_-.,:/@%+=", *word)))
+		word++;
+	return !*word;
+}
+
+void choice_append(char *command, size_t size, const char *name, const char *value)
+{
+	size_t n = strlen(command);
+	bool plain = is_plain(value);
+
+	/* A command that is too long is told without what does not fit. */
+	if (n + strlen(name) + 8 >= size)
+		return;
+	n += (size_t)sprintf(command + n, " %s=%s", name, plain ? "" : "'");
+	for (; *value && n + 8 < size; value++) {
+		if (*value == '\'')
+			n += (size_t)sprintf(command + n, "'\\''");
+		else
+			command[n++] = *value;
+		command[n] = '\0';
+	}
+	if (!plain)
+		strcpy(command + n, "'");
+}

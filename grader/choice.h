@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the command line chooses: whose files, which tests; and that choice as text.
+ */
+#ifndef AGATE_GRADER_CHOICE_H
+#define AGATE_GRADER_CHOICE_H
+
+#include "result.h"
+
+/* These say why in @error when they find nothing. */
+
+/* A folder to grade the files of. */
+bool choice_from(const char *from, char *error, size_t size);
+/* Selects the tests whose names fit @glob, or all when that is NULL. */
+bool choice_tests(struct result *result, const char *glob, char *error, size_t size);
+/* The one test of that name; a lab's hidden ones have nothing to show. */
+const struct lab_test *choice_test(const struct lab *lab, const char *name, char *error,
+				   size_t size);
+
+/* Appends " NAME=VALUE" to a command, @value as a shell takes it for one word. */
+void choice_append(char *command, size_t size, const char *name, const char *value);
+
+#endif /* AGATE_GRADER_CHOICE_H */
