@@ -140,6 +140,7 @@ void compose_explain(const struct compose *compose, enum compose_end end,
 		return;
 	}
 	*place = explanation.place;
+	snprintf(why->log, sizeof(why->log), "%s", path);
 	text_clean(said, sizeof(said), explanation.said, strlen(explanation.said));
 	if (explanation.more)
 		verdict_set(why, VERDICT_FAIL, explanation.rule, source ?

@@ -64,6 +64,7 @@ struct verdict {
 	char seen[512];
 	char notes[JUDGE_NOTES][256];	/* remarks that cost nothing */
 	size_t note_count;
+	char log[1100];			/* which log has more; empty: the test's */
 	struct splat splat;		/* what the kernel said; kind SPLAT_NONE: nothing */
 	bool before;			/* the reason is older than the test: no hint of it helps */
 };

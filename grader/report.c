@@ -122,6 +122,10 @@ static void log_path(const struct report *report, const struct standing *standin
 	static const char *const kernels[FLAVOURS] = { "fast", "debug" };
 	char text[2048];
 
+	if (standing->outcome->verdict.log[0]) {
+		field(report, "log", standing->outcome->verdict.log);
+		return;
+	}
 	snprintf(text, sizeof(text), "%s/%s-%s.log", report->dir, kernels[standing->flavour],
 		 standing->status == VERDICT_CRASH || standing->status == VERDICT_TIMEOUT ?
 		 "console" : "tests");
@@ -143,7 +147,7 @@ static void failure(const struct report *report, const struct lab_test *test,
 	field(report, "seen", v->seen);
 	where(report, standing->outcome);
 	if (v->before) {
-		if (v->splat.kind != SPLAT_NONE)
+		if (v->splat.kind != SPLAT_NONE || v->log[0])
 			log_path(report, standing);
 		return;
 	}
@@ -178,18 +182,33 @@ static void notes(const struct report *report, const struct result_lab *lab, siz
 	}
 }
 
-static unsigned int debug_points(const struct result_lab *lab)
+/* Chosen, but it needs the debug kernel, and this run has none. */
+static bool wants_debug(const struct result_lab *lab, size_t test)
 {
-	struct standing standing;
-	unsigned int points = 0;
+	return !lab->ran[FLAVOUR_DEBUG] && lab->selected[test] &&
+	       lab->lab->tests[test].kernels == LAB_DEBUG;
+}
+
+/* What was left out, in one line; the points that it would give. */
+static unsigned int not_run(const struct report *report, const struct result_lab *lab)
+{
+	unsigned int points = 0, count = 0;
 	size_t i;
 
 	for (i = 0; i < lab->lab->test_count; i++) {
-		result_standing(lab, i, &standing);
-		if (standing.status == VERDICT_NOT_RUN && lab->selected[i] &&
-		    lab->lab->tests[i].kernels == LAB_DEBUG)
-			points += lab->lab->tests[i].points;
+		if (!wants_debug(lab, i))
+			continue;
+		if (count++)
+			fputs(", ", report->out);
+		else
+			fprintf(report->out, "%sNOT RUN%s  ", paint(report, YELLOW),
+				paint(report, PLAIN));
+		fputs(lab->lab->tests[i].name, report->out);
+		points += lab->lab->tests[i].points;
 	}
+	if (count)
+		fprintf(report->out, ": DEBUG=1 runs %s, for %u more points\n",
+			count > 1 ? "them" : "it", points);
 	return points;
 }
 
@@ -222,19 +241,21 @@ void report_tests(struct report *report, const struct result_lab *lab)
 
 void report_lab(struct report *report, const struct result_lab *lab)
 {
-	unsigned int score, max;
+	unsigned int score, max, left_out;
 	size_t i;
 
 	while (report->next < lab->lab->test_count)
 		tell(report, lab);
 	for (i = 0; i < lab->remark_count; i++)
 		fprintf(report->out, "remark: %s\n", lab->remarks[i]);
+	left_out = not_run(report, lab);
 	result_score(lab, &score, &max);
-	fprintf(report->out, "%s: %u of %u points in %.1f s", lab->lab->name, score, max,
-		lab->seconds);
-	if (!lab->ran[FLAVOUR_DEBUG] && debug_points(lab))
-		fprintf(report->out, "; DEBUG=1 runs the tests for %u more", debug_points(lab));
-	fputc('\n', report->out);
+	if (!max && left_out)
+		fprintf(report->out, "%s: no test ran, for what was chosen runs on the debug kernel "
+			"only: add DEBUG=1\n", lab->lab->name);
+	else
+		fprintf(report->out, "%s: %u of %u points in %.1f s\n", lab->lab->name, score, max,
+			lab->seconds);
 }
 
 void report_end(FILE *out, const struct result *result, bool debug, const char *command)

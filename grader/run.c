@@ -388,6 +388,26 @@ static void run_flavours(struct run *run, struct flavour_run *frs, struct timing
 			pthread_join(frs[f].thread, NULL);
 }
 
+/* What an earlier run left must not look like this one's, which may lack one kernel. */
+static void remove_logs(const struct run *run)
+{
+	static const char *const names[] = {
+		"console.log", "tests.log", "gpu.jsonl",
+		/* In the folder of what was composed. */
+		"/compose.log", "/compile.log", "/symbols.log",
+		"-lib/compose.log", "-lib/compile.log", "-lib/symbols.log",
+	};
+	char path[RUN_PATH];
+	size_t i;
+	int f;
+
+	for (f = 0; f < FLAVOURS; f++)
+		for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+			if (run_path(path, "%s/%s%s%s", run->dir, flavour_names[f],
+				     strchr("/-", names[i][0]) ? "" : "-", names[i]))
+				unlink(path);
+}
+
 static bool make_dirs(struct run *run)
 {
 	return run_path(run->dir, "%s/%s", run->config->out, run->lab->lab->name) &&
@@ -419,6 +439,7 @@ enum run_end run_lab(const struct run_config *config, struct result *result, siz
 		snprintf(error, RUN_ERROR, "%.400s: %s", config->out, strerror(errno));
 		goto out;
 	}
+	remove_logs(run);
 	if (!run_parts_find(config, run->lab, &run->parts, error))
 		goto out;
 	pthread_mutex_init(&run->lock, NULL);

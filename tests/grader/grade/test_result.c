@@ -384,11 +384,25 @@ static void test_report_short(void **state)
 	text = printed(&f.labs[0], false);
 	prints(text, "seen      that");
 	assert_null(strstr(text, "hint"));
+	assert_null(strstr(text, ".log"));
+	free(text);
+	strcpy(f.labs[0].outcomes[FLAVOUR_FAST][0].verdict.log, "x/fast/compile.log");
+	text = printed(&f.labs[0], false);
+	prints(text, "log       x/fast/compile.log\n");
+	assert_null(strstr(text, "tests.log"));
 	free(text);
 	end(&f);
 	begin(&f, "{\"kernels\": [\"debug\"]}");
 	text = printed(&f.labs[0], false);
-	prints(text, "DEBUG=1 runs the tests for 100 more");
+	prints(text, "NOT RUN  a, b, c: DEBUG=1 runs them, for 100 more points\n");
+	prints(text, "07-x: no test ran, for what was chosen runs on the debug kernel only: add DEBUG=1");
+	assert_null(strstr(text, "0 of 0"));
+	free(text);
+	/* Only those that were asked for. */
+	f.labs[0].selected[1] = false;
+	f.labs[0].selected[2] = false;
+	text = printed(&f.labs[0], false);
+	prints(text, "NOT RUN  a: DEBUG=1 runs it, for 34 more points\n");
 	free(text);
 	end(&f);
 }

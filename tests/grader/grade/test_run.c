@@ -219,6 +219,18 @@ static void all_fail(struct fixture *f, const char *seen)
 	assert_int_equal(points(f), 0);
 }
 
+/* The log that has the text, not one that nothing was ever written to. */
+static void names_log(const struct fixture *f, const char *name)
+{
+	char path[5000];
+	struct standing s;
+
+	result_standing(&f->labs_found[0], 0, &s);
+	snprintf(path, sizeof(path), "%s/%s", f->out, name);
+	assert_string_equal(s.outcome->verdict.log, path);
+	assert_int_equal(access(path, R_OK), 0);
+}
+
 static void test_does_not_compile(void **state)
 {
 	struct fixture f;
@@ -230,12 +242,14 @@ static void test_does_not_compile(void **state)
 	assert_int_equal(run(&f), RUN_DONE);
 	all_fail(&f, "expected ';' before 'return'");
 	assert_int_equal(guests[FLAVOUR_FAST].insmods, 0);
+	names_log(&f, "07-x/fast/compile.log");
 	end(&f);
 	begin(&f, both, "#!/bin/sh\n"
 	      "echo 'agate_x.c: uses filp_open, which lab 07 does not allow' >$2/symbols.log\n"
 	      "exit 11\n");
 	assert_int_equal(run(&f), RUN_DONE);
 	all_fail(&f, "filp_open");
+	names_log(&f, "07-x/fast/symbols.log");
 	end(&f);
 }
 
@@ -344,6 +358,20 @@ static void test_logs(void **state)
 	snprintf(path, sizeof(path), "%s/07-x/fast-console.log", f.out);
 	assert_int_equal(stat(path, &sb), 0);
 	assert_true(sb.st_size > 100);
+	end(&f);
+	/* What a run before this one said on the other kernel is gone. */
+	begin(&f, both, COMPOSES);
+	scratch_file("out/07-x/debug/compile.log", "old");
+	f.config.debug = false;
+	assert_int_equal(run(&f), RUN_DONE);
+	snprintf(path, sizeof(path), "%s/07-x/fast-tests.log", f.out);
+	assert_int_equal(access(path, F_OK), 0);
+	snprintf(path, sizeof(path), "%s/07-x/debug-tests.log", f.out);
+	assert_int_equal(access(path, F_OK), -1);
+	snprintf(path, sizeof(path), "%s/07-x/debug-console.log", f.out);
+	assert_int_equal(access(path, F_OK), -1);
+	snprintf(path, sizeof(path), "%s/07-x/debug/compile.log", f.out);
+	assert_int_equal(access(path, F_OK), -1);
 	end(&f);
 }
 
