@@ -22,6 +22,7 @@ enum guest_status {
 	GUEST_CRASHED,		/* its kernel went down, seen from outside */
 	GUEST_LOST,		/* its stream just ended, or was not PID 1's any more */
 	GUEST_HOST,		/* something on this side: no verdict can come of it */
+	GUEST_STOPPED,		/* abandon() was called; the guest is of no more use */
 	GUEST_INTERRUPTED,	/* somebody wants the grader to end */
 };
 
@@ -71,6 +72,8 @@ struct guest_ops {
 	 * NULL when there is none.
 	 */
 	json_t *(*control)(void *ctx, const json_t *request);
+	/* From a callback: no call for this guest waits any longer, until it is started anew. */
+	void (*abandon)(void *ctx);
 	/* Ends the GPU's process at once; the guest lives on without. */
 	void (*kill_gpu)(void *ctx);
 	/* The GPU's process has ended, and nobody asked for it. */

@@ -9,7 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "timing.h"
 #include "vm.h"
@@ -23,11 +26,15 @@ struct guest_vm {
 	struct guest_vm_config config;
 	struct guest_events events;
 	struct vm *vm;
+	/* What ends a call early: whoever runs the grader, or the grader itself. */
+	int abandon_fd;
+	int interrupt_fd;	/* readable when either is */
+	bool abandoned;
 	char error[512];	/* what the guest that was stopped had to say last */
 };
 
 /* Once a guest runs, trouble on the channel to it is the guest's own. */
-static enum guest_status status_of(enum vm_status status)
+static enum guest_status status_of(const struct guest_vm *g, enum vm_status status)
 {
 	switch (status) {
 	case VM_OK:
@@ -39,7 +46,7 @@ static enum guest_status status_of(enum vm_status status)
 	case VM_CRASHED:
 		return GUEST_CRASHED;
 	case VM_INTERRUPTED:
-		return GUEST_INTERRUPTED;
+		return g->abandoned ? GUEST_STOPPED : GUEST_INTERRUPTED;
 	case VM_HOST:
 	case VM_LOST:
 	case VM_POWEROFF:
@@ -116,19 +123,22 @@ static enum guest_status vm_ops_start(void *ctx, enum lab_profile profile,
 		.seed = (uint32_t)g->config.seed,
 		.accel = accel(),
 		.timeout_ms = g->config.timeout_ms,
-		.interrupt_fd = g->config.interrupt_fd,
+		.interrupt_fd = g->interrupt_fd,
 		.console = console,
 		.progress = progress,
 		.arg = g,
 	};
 	enum vm_status status;
+	uint64_t wanted;
 
 	vm_ops_stop(g);
+	if (g->abandoned && read(g->abandon_fd, &wanted, sizeof(wanted)) == sizeof(wanted))
+		g->abandoned = false;
 	g->events = *events;
 	snprintf(g->error, sizeof(g->error), "out of memory");
 	status = vm_start(&config, &g->vm);
 	if (status == VM_OK || status == VM_INTERRUPTED)
-		return status_of(status);
+		return status_of(g, status);
 	return GUEST_HOST;
 }
 
@@ -137,7 +147,7 @@ static enum guest_status vm_ops_put(void *ctx, const char *host_path, const char
 {
 	struct guest_vm *g = ctx;
 
-	return status_of(vm_put(g->vm, host_path, guest_path, mode));
+	return status_of(g, vm_put(g->vm, host_path, guest_path, mode));
 }
 
 static enum guest_status vm_ops_get(void *ctx, const char *guest_path, void *data, size_t size,
@@ -150,7 +160,7 @@ static enum guest_status vm_ops_get(void *ctx, const char *guest_path, void *dat
 	*len = 0;
 	if (!file)
 		return GUEST_HOST;
-	end = status_of(vm_get(g->vm, guest_path, fileno(file), size));
+	end = status_of(g, vm_get(g->vm, guest_path, fileno(file), size));
 	if (end == GUEST_OK) {
 		rewind(file);
 		*len = fread(data, 1, size, file);
@@ -186,21 +196,21 @@ static enum guest_status vm_ops_run(void *ctx, struct guest_run *run)
 	run->value = exec.value;
 	run->timed_out = exec.timed_out;
 	run->flooded = exec.flooded;
-	return status_of(status);
+	return status_of(g, status);
 }
 
 static enum guest_status vm_ops_input(void *ctx, const char *data, size_t len)
 {
 	struct guest_vm *g = ctx;
 
-	return status_of(vm_input(g->vm, data, len));
+	return status_of(g, vm_input(g->vm, data, len));
 }
 
 static enum guest_status vm_ops_mark(void *ctx, const char *text, unsigned int limit_ms)
 {
 	struct guest_vm *g = ctx;
 
-	return status_of(vm_mark(g->vm, text, limit_ms));
+	return status_of(g, vm_mark(g->vm, text, limit_ms));
 }
 
 /* Waits until the socket is ready; false when the time is up. */
@@ -257,6 +267,13 @@ static json_t *vm_ops_control(void *ctx, const json_t *request)
 	return json;
 }
 
+static void vm_ops_abandon(void *ctx)
+{
+	struct guest_vm *g = ctx;
+
+	g->abandoned = !eventfd_write(g->abandon_fd, 1);
+}
+
 static void vm_ops_kill_gpu(void *ctx)
 {
 	struct guest_vm *g = ctx;
@@ -293,11 +310,28 @@ static const struct guest_ops vm_ops = {
 	.input = vm_ops_input,
 	.mark = vm_ops_mark,
 	.control = vm_ops_control,
+	.abandon = vm_ops_abandon,
 	.kill_gpu = vm_ops_kill_gpu,
 	.gpu_failed = vm_ops_gpu_failed,
 	.error = vm_ops_error,
 	.now = vm_ops_now,
 };
+
+static void free_guest(struct guest_vm *g)
+{
+	if (g->abandon_fd >= 0)
+		close(g->abandon_fd);
+	if (g->interrupt_fd >= 0)
+		close(g->interrupt_fd);
+	free(g);
+}
+
+static bool watch(int epoll, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	return fd < 0 || !epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
+}
 
 bool guest_vm_init(struct guest *guest, const struct guest_vm_config *config)
 {
@@ -306,6 +340,13 @@ bool guest_vm_init(struct guest *guest, const struct guest_vm_config *config)
 	if (!g)
 		return false;
 	g->config = *config;
+	g->abandon_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	g->interrupt_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (g->abandon_fd < 0 || g->interrupt_fd < 0 || !watch(g->interrupt_fd, g->abandon_fd) ||
+	    !watch(g->interrupt_fd, config->interrupt_fd)) {
+		free_guest(g);
+		return false;
+	}
 	guest->ops = &vm_ops;
 	guest->ctx = g;
 	return true;
@@ -313,8 +354,9 @@ bool guest_vm_init(struct guest *guest, const struct guest_vm_config *config)
 
 void guest_vm_fini(struct guest *guest)
 {
-	if (guest->ctx)
+	if (guest->ctx) {
 		vm_ops_stop(guest->ctx);
-	free(guest->ctx);
+		free_guest(guest->ctx);
+	}
 	guest->ctx = NULL;
 }

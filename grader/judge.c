@@ -92,9 +92,35 @@ static bool judge_time(const struct evidence *e, struct verdict *v)
 	return true;
 }
 
+const char judge_flood_rule[] = "The driver does not fill the kernel's log.";
+const char judge_flood_wish[] = "a few lines";
+
+/* The last whole line, for whoever has to find where it is printed. */
+static bool judge_flood(const struct evidence *e, struct verdict *v)
+{
+	const char *end = NULL, *begin;
+	size_t len;
+
+	if (!e->console_flooded)
+		return false;
+	if (e->console_len)
+		end = memrchr(e->console, '\n', e->console_len);
+	begin = end ? memrchr(e->console, '\n', (size_t)(end - e->console)) : NULL;
+	len = begin ? (size_t)(end - begin - 1) : 0;
+	if (len && begin[len] == '\r')
+		len--;
+	verdict_set(v, VERDICT_FAIL, judge_flood_rule, judge_flood_wish,
+		    "more than %zu bytes%s%.*s", e->console_len, len ? ", such as: " : "",
+		    (int)(len < 160 ? len : 160), begin ? begin + 1 : "");
+	v->flooded = true;
+	return true;
+}
+
 /* Ends that the test did not choose. */
 static bool judge_end(const struct evidence *e, struct verdict *v)
 {
+	if (judge_flood(e, v))
+		return true;
 	if (e->end == GUEST_REFUSED)
 		verdict_set(v, VERDICT_FAIL, "The test program runs.", "a running test",
 			    "the guest could not start it");
@@ -107,9 +133,6 @@ static bool judge_end(const struct evidence *e, struct verdict *v)
 	else if (!e->marked)
 		verdict_set(v, VERDICT_FAIL, "The guest lives on.",
 			    "the mark after the test in the kernel's log", "no mark");
-	else if (e->console_flooded)
-		verdict_set(v, VERDICT_FAIL, "The driver does not fill the kernel's log.",
-			    "a few lines", "more than %zu bytes", e->console_len);
 	else
 		return false;
 	return true;

@@ -50,7 +50,7 @@ struct evidence {
 	const char *console;		/* what the kernel said from the test's start to its mark */
 	size_t console_len;
 	size_t console_at_limit;	/* how much of it before the time was up */
-	bool console_flooded;		/* there was more than is kept */
+	bool console_flooded;		/* that was more than it may be, and not waited for */
 
 	bool counted;			/* the simulator answered, before and after */
 	uint64_t before[AGATE_CNT_COUNT];
@@ -66,8 +66,12 @@ struct verdict {
 	size_t note_count;
 	char log[1100];			/* which log has more; empty: the test's */
 	struct splat splat;		/* what the kernel said; kind SPLAT_NONE: nothing */
+	bool flooded;			/* the driver filled the kernel's log */
 	bool before;			/* the reason is older than the test: no hint of it helps */
 };
+
+/* For a driver that prints without end, wherever it does. */
+extern const char judge_flood_rule[], judge_flood_wish[];
 
 void judge(const struct evidence *evidence, struct verdict *verdict);
 

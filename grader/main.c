@@ -189,6 +189,7 @@ static void remember_hints(const char *dir, const struct result_lab *lab)
 	for (i = 0; dir && i < lab->lab->test_count; i++) {
 		result_standing(lab, i, &standing);
 		if (standing.status > VERDICT_PASS && !standing.outcome->verdict.before &&
+		    !standing.outcome->verdict.flooded &&
 		    !lab->lab->tests[i].hidden)
 			hint_first_shown(dir, lab->lab, &lab->lab->tests[i]);
 	}

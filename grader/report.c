@@ -127,7 +127,8 @@ static void log_path(const struct report *report, const struct standing *standin
 		return;
 	}
 	snprintf(text, sizeof(text), "%s/%s-%s.log", report->dir, kernels[standing->flavour],
-		 standing->status == VERDICT_CRASH || standing->status == VERDICT_TIMEOUT ?
+		 standing->status == VERDICT_CRASH || standing->status == VERDICT_TIMEOUT ||
+		 standing->outcome->verdict.flooded ?
 		 "console" : "tests");
 	field(report, "log", text);
 }
@@ -151,6 +152,10 @@ static void failure(const struct report *report, const struct lab_test *test,
 			log_path(report, standing);
 		return;
 	}
+	if (v->flooded) {
+		log_path(report, standing);
+		return;
+	}
 	field(report, "hint", test->hints[0]);
 	snprintf(text, sizeof(text), "make hint LAB=%s TEST=%s   for the next one", report->number,
 		 test->name);
@@ -161,6 +166,10 @@ static void failure(const struct report *report, const struct lab_test *test,
 /* The same reason for every test (it does not compile, does not load) is told once. */
 static bool same_reason(const struct standing *a, const struct standing *b)
 {
+	/* The line that was last there differs from test to test. */
+	if (a->outcome && b->outcome && a->flavour == b->flavour &&
+	    a->outcome->verdict.flooded && b->outcome->verdict.flooded)
+		return true;
 	return a->outcome && b->outcome && a->status == b->status &&
 	       a->flavour == b->flavour && a->status != VERDICT_PASS && b->outcome->verdict.rule[0] &&
 	       !strcmp(a->outcome->verdict.rule, b->outcome->verdict.rule) &&

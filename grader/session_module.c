@@ -77,6 +77,11 @@ static void explain(struct state *st, enum guest_status end, const struct guest_
 			    why->splat.headline);
 		return;
 	}
+	if (st->console_flooded) {
+		verdict_set(why, VERDICT_FAIL, judge_flood_rule, judge_flood_wish,
+			    "while the module is loaded: more than %zu bytes", st->console_len);
+		return;
+	}
 	if (run->timed_out || end == GUEST_TIMEOUT) {
 		splat_find(st->console, st->console_len, &why->splat);
 		verdict_set(why, VERDICT_TIMEOUT, load_rule, load_wish,
@@ -149,7 +154,7 @@ enum guest_status state_load(struct state *st, bool *loaded, struct verdict *why
 		return end;
 	if (end == GUEST_LOST || end == GUEST_REFUSED)
 		what = "the guest's stream just ended";
-	*loaded = end == GUEST_OK && !insmod.timed_out && !what &&
+	*loaded = end == GUEST_OK && !insmod.timed_out && !what && !st->console_flooded &&
 		!splat_find(st->console, st->console_len, &why->splat);
 	if (!*loaded)
 		explain(st, end, &insmod, what ? what : "", why);
@@ -176,6 +181,7 @@ bool state_unload(struct state *st, struct verdict *why)
 	if (end == GUEST_OK && !rmmod.timed_out && !rmmod.signaled && !rmmod.value && silent)
 		return true;
 	verdict_set(why, silent ? VERDICT_FAIL : VERDICT_CRASH, "The module unloads in silence.",
-		    "nothing", "%s", silent ? "rmmod does not succeed" : why->splat.headline);
+		    "nothing", "%s", st->console_flooded ? "it fills the kernel's log" :
+		    silent ? "rmmod does not succeed" : why->splat.headline);
 	return false;
 }

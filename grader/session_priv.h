@@ -18,6 +18,11 @@
 /* What is kept of the kernel's words of one test: the beginning and the end. */
 #define CONSOLE_KEEP	(1u << 20)
 #define CONSOLE_TAIL	(CONSOLE_KEEP / 4)
+/*
+ * With so much it has not said what it has to in a few lines, and it is not waited for
+ * until it is done: a whole debug run of a driver that works has less.
+ */
+#define CONSOLE_FLOOD	(128u << 10)
 #define CONSOLE_LOG_MAX	(16u << 20)
 
 #define HUNG_PLACES	8

@@ -62,8 +62,14 @@ void state_console(void *arg, const char *text, size_t len)
 			fputs("\n[too much output, the rest is dropped]\n", st->s->console_log);
 	}
 	keep(st, text, len);
-	if (!st->limit || st->ops->now(st->guest) < st->limit)
-		st->console_at_limit = st->console_len;
+	if (st->limit && st->ops->now(st->guest) >= st->limit)
+		return;
+	st->console_at_limit = st->console_len;
+	/* What a guest says while it starts is its own. */
+	if (st->limit && !st->console_flooded && st->console_len > CONSOLE_FLOOD) {
+		st->console_flooded = true;
+		st->ops->abandon(st->guest);
+	}
 }
 
 enum guest_status state_mark(struct state *st, const char *what)
@@ -303,8 +309,9 @@ enum guest_status state_test(struct state *st, const struct lab_test *test,
 		return st->evidence.end;
 	judge(&st->evidence, verdict);
 	log_test(st, verdict);
-	/* A guest without a GPU is sound, but of no more use. */
-	if (st->evidence.end == GUEST_OK && (st->evidence.gpu_failed || st->killed))
+	/* A guest without a GPU is sound, but of no more use; so is one that was abandoned. */
+	if (st->evidence.end == GUEST_OK && (st->evidence.gpu_failed || st->killed ||
+					     st->console_flooded))
 		return GUEST_REFUSED;
 	return st->evidence.end;
 }

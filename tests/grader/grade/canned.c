@@ -71,6 +71,7 @@ static enum guest_status canned_start(void *ctx, enum lab_profile profile,
 	c->events = *events;
 	c->loaded = false;
 	c->gpu_dead = false;
+	c->abandoned = false;
 	c->next_mark = GUEST_OK;
 	return c->start_end;
 }
@@ -125,6 +126,7 @@ static void say(struct guest_run *run, enum guest_stream stream, const char *tex
 static enum guest_status run_module(struct canned *c, struct guest_run *run)
 {
 	bool load = strstr(run->argv[0], "insmod");
+	unsigned long i;
 
 	if (!load) {
 		c->rmmods++;
@@ -135,7 +137,10 @@ static enum guest_status run_module(struct canned *c, struct guest_run *run)
 	c->insmods++;
 	run->value = c->insmod;
 	c->loaded = !c->insmod;
-	console(c, c->insmod_console);
+	for (i = 0; i <= c->insmod_repeat && !c->abandoned; i++)
+		console(c, c->insmod_console);
+	if (c->abandoned)
+		return GUEST_STOPPED;
 	if (c->insmod_words)
 		run->output(run->arg, GUEST_ERRORS, c->insmod_words, strlen(c->insmod_words));
 	return c->insmod_end;
@@ -163,7 +168,7 @@ static void speak(struct canned *c, const struct act *act, const char *test,
 		say(run, GUEST_REPORT, "READY\n");
 	if (act->early)
 		say(run, GUEST_REPORT, act->early);
-	for (i = 0; i <= act->repeat; i++)
+	for (i = 0; i <= act->repeat && !c->abandoned; i++)
 		console(c, act->console);
 	if (!c->go)
 		return;
@@ -194,6 +199,8 @@ static enum guest_status canned_run(void *ctx, struct guest_run *run)
 	speak(c, act, run->argv[1], run);
 	for (i = 0; i < AGATE_CNT_COUNT; i++)
 		c->counters[i] += act->grows;
+	if (c->abandoned)
+		return GUEST_STOPPED;
 	if (act->timed_out) {
 		c->clock += run->limit_ms * 1000000ull;
 		console(c, act->where);
@@ -220,7 +227,7 @@ static enum guest_status canned_input(void *ctx, const char *data, size_t len)
 static enum guest_status canned_mark(void *ctx, const char *text, unsigned int limit_ms)
 {
 	struct canned *c = ctx;
-	enum guest_status end = c->next_mark;
+	enum guest_status end = c->abandoned ? GUEST_STOPPED : c->next_mark;
 
 	(void)limit_ms;
 	c->next_mark = GUEST_OK;
@@ -252,6 +259,14 @@ static json_t *canned_control(void *ctx, const json_t *request)
 				    json_integer((json_int_t)c->counters[i]));
 	answer = json_pack("{s:b, s:o}", "ok", 1, "counters", counters);
 	return answer;
+}
+
+static void canned_abandon(void *ctx)
+{
+	struct canned *c = ctx;
+
+	c->abandoned = true;
+	c->abandons++;
 }
 
 static void canned_kill_gpu(void *ctx)
@@ -290,6 +305,7 @@ const struct guest_ops canned_ops = {
 	.input = canned_input,
 	.mark = canned_mark,
 	.control = canned_control,
+	.abandon = canned_abandon,
 	.kill_gpu = canned_kill_gpu,
 	.gpu_failed = canned_gpu_failed,
 	.error = canned_error,

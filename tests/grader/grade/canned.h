@@ -37,6 +37,7 @@ struct canned {
 	int insmod;			/* its exit status */
 	const char *insmod_words;
 	const char *insmod_console;
+	unsigned long insmod_repeat;	/* that text, so often; 0: once */
 	enum guest_status insmod_end;
 	bool no_node;			/* the driver's probe fails */
 	int rmmod;
@@ -45,13 +46,13 @@ struct canned {
 	void (*before_run)(struct canned *canned, const char *test);	/* or NULL */
 
 	/* what happened */
-	unsigned int starts, stops, insmods, rmmods, puts, kills;
+	unsigned int starts, stops, insmods, rmmods, puts, kills, abandons;
 	char ran[512];			/* names, each with a space behind it; | is a start */
 	char requests[1024];		/* to the control socket, the counters' left out */
 	char input[512];		/* of the program that runs */
 	uint64_t counters[AGATE_CNT_COUNT];
 	uint64_t clock;
-	bool loaded, gpu_dead;
+	bool loaded, gpu_dead, abandoned;
 	enum guest_status next_mark;
 	struct guest_events events;
 	const char *go;			/* in @input, or NULL */

@@ -264,6 +264,12 @@ static void test_ends(void **state)
 	e = evidence();
 	e.console_flooded = true;
 	verdict(&e, VERDICT_FAIL, "bytes");
+	/* It was ended for that: no other reason is of interest. */
+	e.end = GUEST_STOPPED;
+	e.marked = false;
+	e.console = "[    1.0] one\r\n[    1.1] two\r\n[    1.2] thr";
+	e.console_len = strlen(e.console);
+	verdict(&e, VERDICT_FAIL, "bytes, such as: [    1.1] two");
 	e = evidence();
 	e.gpu_failed = true;
 	e.console = OOPS;

@@ -392,6 +392,19 @@ static void test_report_short(void **state)
 	assert_null(strstr(text, "tests.log"));
 	free(text);
 	end(&f);
+	/* Nor with a driver that prints without end, whatever its last line was. */
+	begin(&f, "{}");
+	take(&f, FLAVOUR_FAST, 0, VERDICT_FAIL);
+	take(&f, FLAVOUR_FAST, 1, VERDICT_FAIL);
+	strcpy(f.labs[0].outcomes[FLAVOUR_FAST][1].verdict.seen, "another line");
+	f.labs[0].outcomes[FLAVOUR_FAST][0].verdict.flooded = true;
+	f.labs[0].outcomes[FLAVOUR_FAST][1].verdict.flooded = true;
+	text = printed(&f.labs[0], false);
+	prints(text, "FAIL      0/33   b  for the same reason\n");
+	prints(text, "fast-console.log");
+	assert_null(strstr(text, "hint"));
+	free(text);
+	end(&f);
 	begin(&f, "{\"kernels\": [\"debug\"]}");
 	text = printed(&f.labs[0], false);
 	prints(text, "NOT RUN  a, b, c: DEBUG=1 runs them, for 100 more points\n");

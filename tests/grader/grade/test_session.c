@@ -248,23 +248,43 @@ static void test_words(void **state)
 		 "|a b c ", "no DONE");
 }
 
+/* Nobody would wait for so many lines: the guest has to be abandoned. */
+#define ENDLESS	(1ul << 60)
+
 static void test_floods(void **state)
 {
 	(void)state;
 	play_one((struct act){ .console = "[    1.0] agate: here again, and again, and again\n",
-			       .repeat = 1000000 }, "PFP", "|a b c ", "bytes");
+			       .repeat = ENDLESS }, "PFP", "|a b |c ",
+		 "bytes, such as: [    1.0] agate: here again, and again, and again");
 	play_one((struct act){ .output = "1..1\nok 1 - b\n", .output_repeat = 100000,
 			       .signaled = true, .value = 9 }, "PFP", "|a b c ", "more output");
 	/* The cause stands first, and is not lost. */
-	play_one((struct act){ .console = OOPS, .repeat = 200000 }, "PCP", "|a b |c ",
+	play_one((struct act){ .console = OOPS, .repeat = ENDLESS }, "PCP", "|a b |c ",
 		 "NULL pointer");
 }
 
-/* ... and when the cause stands last. */
+/* The driver's init function can, too, and no test runs then. */
+static void test_floods_at_load(void **state)
+{
+	struct canned c = { .insmod_console = "[    1.0] agate: here\n", .insmod_repeat = ENDLESS };
+	struct outcome o = { .seals = 0 };
+
+	(void)state;
+	play(&c, NULL, &o, "FFF");
+	assert_string_equal(o.verdicts[2].rule, "The driver does not fill the kernel's log.");
+	assert_non_null(strstr(o.verdicts[2].seen, "while the module is loaded: more than"));
+	assert_int_equal(c.abandons, 1);
+	assert_int_equal(c.starts, 1);
+}
+
+/* ... and when the cause stands last, after so long that nobody is waited for any more. */
 static void shout(struct canned *c, const char *test)
 {
 	int i;
 
+	if (*test == 'b')
+		c->clock += 60000 * 1000000ull;
 	for (i = 0; *test == 'b' && i < 30000; i++)
 		c->events.console(c->events.arg, "[    1.0] agate: and again and again and again\n", 47);
 }
@@ -483,6 +503,7 @@ int main(void)
 		cmocka_unit_test(test_streams_that_end),
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_floods),
+		cmocka_unit_test(test_floods_at_load),
 		cmocka_unit_test(test_flood_before_crash),
 		cmocka_unit_test(test_gpu_dies),
 		cmocka_unit_test(test_load),
