@@ -194,8 +194,10 @@ static void decode_section(struct search *search, const char *module, size_t fir
 	free(out);
 }
 
-bool decode_splat(const struct splat *splat, const char *module, const char *tree,
-		  const char *const *files, struct decode_place *place)
+/* The best place that the frames lead to; @chosen says if it is in one of @files. */
+static bool decode_frames(const struct splat_frame *frames, size_t count, const char *module,
+			  const char *tree, const char *const *files, struct decode_place *place,
+			  bool *chosen)
 {
 	struct decode_address addresses[SPLAT_FRAMES];
 	struct search search = { .place = place };
@@ -203,17 +205,41 @@ bool decode_splat(const struct splat *splat, const char *module, const char *tre
 	size_t i;
 
 	memset(place, 0, sizeof(*place));
-	if (!decode_addresses(module, splat->frames, splat->frame_count, addresses, todo) ||
+	*chosen = false;
+	if (!decode_addresses(module, frames, count, addresses, todo) ||
 	    !search_begin(&search, tree, files))
 		return false;
 	/* Nearly always all frames are in .text, and this is one run. */
-	for (i = 0; i < splat->frame_count; i++) {
+	for (i = 0; i < count; i++) {
 		if (todo[i])
-			decode_section(&search, module, i, splat->frame_count, addresses, todo);
+			decode_section(&search, module, i, count, addresses, todo);
 	}
 	search_end(&search);
-	/* A module can say that it was made of any file; only what it was made of is shown. */
-	if (search.chosen)
-		decode_source(tree, place);
+	*chosen = search.chosen;
 	return search.any;
+}
+
+bool decode_splat(const struct splat *splat, const char *module, const char *tree,
+		  const char *const *files, struct decode_place *place)
+{
+	bool chosen, any = decode_frames(splat->frames, splat->frame_count, module, tree, files,
+					 place, &chosen);
+
+	/* A module can say that it was made of any file; only what it was made of is shown. */
+	if (chosen)
+		decode_source(tree, place);
+	return any;
+}
+
+size_t decode_freed(const struct splat *splat, const char *module, const char *tree,
+		    const char *const *files, struct decode_place places[DECODE_FREED])
+{
+	size_t i, n = 0;
+	bool chosen;
+
+	for (i = 0; i < splat->freed_count && n < DECODE_FREED; i++) {
+		decode_frames(&splat->freed[i], 1, module, tree, files, &places[n], &chosen);
+		n += chosen;
+	}
+	return n;
 }

@@ -7,6 +7,8 @@
 
 #include "splat.h"
 
+#define DECODE_FREED	3
+
 struct decode_place {
 	char file[256];		/* as it is called in @files, any other relative to the tree */
 	unsigned int line;
@@ -26,6 +28,13 @@ struct decode_place {
  */
 bool decode_splat(const struct splat *splat, const char *module, const char *tree,
 		  const char *const *files, struct decode_place *place);
+
+/*
+ * Who freed the memory that @splat is about: of its frames those in @files, from the
+ * innermost on, each as a place of its own.  Returns how many.
+ */
+size_t decode_freed(const struct splat *splat, const char *module, const char *tree,
+		    const char *const *files, struct decode_place places[DECODE_FREED]);
 
 /* The three lines around @place->line, read from the tree. */
 void decode_source(const char *tree, struct decode_place *place);

@@ -117,6 +117,18 @@ static void where(const struct report *report, const struct outcome *outcome)
 		source_lines(report, outcome);
 }
 
+/* Who freed what is used: the call that did, and below it who called that. */
+static void freed(const struct report *report, const struct outcome *outcome)
+{
+	char text[sizeof(outcome->freed[0]) + 16];
+	size_t i;
+
+	for (i = 0; i < outcome->freed_count; i++) {
+		snprintf(text, sizeof(text), "%s%s", i ? "called from " : "", outcome->freed[i]);
+		field(report, i ? "" : "freed", text);
+	}
+}
+
 static void log_path(const struct report *report, const struct standing *standing)
 {
 	static const char *const kernels[FLAVOURS] = { "fast", "debug" };
@@ -147,6 +159,7 @@ static void failure(const struct report *report, const struct lab_test *test,
 		field(report, "expected", v->expected);
 	field(report, "seen", v->seen);
 	where(report, standing->outcome);
+	freed(report, standing->outcome);
 	if (v->before) {
 		if (v->splat.kind != SPLAT_NONE || v->log[0])
 			log_path(report, standing);

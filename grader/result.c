@@ -130,6 +130,7 @@ void result_score(const struct result_lab *result, unsigned int *score, unsigned
 void result_message(const struct standing *standing, bool hidden, char *text, size_t size)
 {
 	const struct verdict *v;
+	size_t n;
 
 	text[0] = '\0';
 	if (!standing->outcome || standing->status == VERDICT_PASS)
@@ -144,4 +145,7 @@ void result_message(const struct standing *standing, bool hidden, char *text, si
 			 v->rule[strlen(v->rule) - 1] == '.' ? " Expected" : ": expected",
 			 v->expected[0] ? v->expected : "it to hold",
 			 v->seen[0] ? v->seen : "it does not");
+	n = strlen(text);
+	if (!hidden && standing->outcome->freed_count)
+		snprintf(text + n, size - n, "; freed at %s", standing->outcome->freed[0]);
 }

@@ -26,6 +26,8 @@ struct outcome {
 	bool placed;
 	struct decode_place place;
 	char where[300];	/* "FILE:LINE", or empty */
+	char freed[DECODE_FREED][400];	/* "FILE:LINE, in f()": who freed what is used */
+	size_t freed_count;
 };
 
 struct result_lab {

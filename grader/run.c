@@ -153,6 +153,22 @@ static void put_where(struct outcome *outcome)
 	text_clean(outcome->where, sizeof(outcome->where), where, strlen(where));
 }
 
+/* The lines that freed it, innermost first, each with its function. */
+static void put_freed(const struct run *run, const char *module, struct outcome *outcome)
+{
+	struct decode_place places[DECODE_FREED];
+	char text[sizeof(outcome->freed[0])];
+	size_t i;
+
+	outcome->freed_count = decode_freed(&outcome->verdict.splat, module, ".",
+					    run->parts.files, places);
+	for (i = 0; i < outcome->freed_count; i++) {
+		snprintf(text, sizeof(text), "%.255s:%u, in %.79s()", places[i].file, places[i].line,
+			 places[i].function);
+		text_clean(outcome->freed[i], sizeof(outcome->freed[i]), text, strlen(text));
+	}
+}
+
 /* The student's line that the compiler, or a report of the kernel's, leads to. */
 static void locate(struct flavour_run *fr, struct outcome *outcome)
 {
@@ -167,6 +183,7 @@ static void locate(struct flavour_run *fr, struct outcome *outcome)
 	pthread_mutex_lock(&run->decode_lock);
 	outcome->placed = decode_splat(&outcome->verdict.splat, fr->module, ".",
 				       run->parts.files, &outcome->place);
+	put_freed(run, fr->module, outcome);
 	pthread_mutex_unlock(&run->decode_lock);
 	if (outcome->placed)
 		put_where(outcome);
@@ -192,6 +209,8 @@ static void session_verdict(void *arg, size_t test, const struct verdict *verdic
 	outcome->placed = placed->placed;
 	outcome->place = placed->place;
 	memcpy(outcome->where, placed->where, sizeof(outcome->where));
+	memcpy(outcome->freed, placed->freed, sizeof(outcome->freed));
+	outcome->freed_count = placed->freed_count;
 	if (verdict->status != VERDICT_PASS && test < run->first_failed)
 		run->first_failed = test;
 	run->done++;

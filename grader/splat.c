@@ -268,6 +268,17 @@ static void read_origin(const char *text, size_t len, struct report *report)
 	}
 }
 
+/* Who uses what was freed is one half of the story; who freed it is the other. */
+static void copy_freed(struct splat *splat, const struct trace *freed)
+{
+	size_t i;
+
+	for (i = 0; i < freed->count && splat->freed_count < SPLAT_FREED; i++) {
+		if (freed->frames[i].module)
+			splat->freed[splat->freed_count++] = freed->frames[i];
+	}
+}
+
 /*
  * A report whose first line is @first, and which began at @begin with a line that
  * only announced it.
@@ -305,6 +316,8 @@ static void read_report(const char *text, size_t len, size_t begin, const struct
 	trace = choose(&report);
 	memcpy(splat->frames, trace->frames, sizeof(trace->frames));
 	splat->frame_count = trace->count;
+	if (trace != &report.traces[TRACE_FREED])
+		copy_freed(splat, &report.traces[TRACE_FREED]);
 	if (pattern->nowhere && !trace->module)
 		splat->rule = pattern->nowhere;
 	else if (pattern->elsewhere && trace != &report.traces[TRACE_MAIN])

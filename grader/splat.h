@@ -29,6 +29,7 @@ enum splat_kind {
 };
 
 #define SPLAT_FRAMES	48
+#define SPLAT_FREED	6
 
 /* One line of a trace: SYMBOL+0xOFFSET/0xSIZE, with [agate] when it is the module's. */
 struct splat_frame {
@@ -47,6 +48,9 @@ struct splat {
 	const char *rule;	/* see splat_rule() */
 	struct splat_frame frames[SPLAT_FRAMES];
 	size_t frame_count;
+	/* The module's own of the trace that freed the memory, when that is not the above. */
+	struct splat_frame freed[SPLAT_FREED];
+	size_t freed_count;
 };
 
 /*

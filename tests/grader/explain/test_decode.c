@@ -193,6 +193,29 @@ static void test_choice(void **state)
 	assert_string_equal(place.file, MORE);
 }
 
+/* Each frame that is in the student's files, in its order, and no other. */
+static void test_freed(void **state)
+{
+	struct splat splat = with_frame("not_there", 0, 0x20, true);
+	struct decode_place places[DECODE_FREED];
+	struct splat other;
+
+	(void)state;
+	splat.freed[0] = with_frame("caller_two", 0, size_of("caller_two", 0), true).frames[0];
+	other = with_frame("in_init", 0, size_of("in_init", 0), true);
+	splat.freed[1] = other.frames[0];
+	other = with_frame("after_last_call", 0, size_of("after_last_call", 0), true);
+	splat.freed[2] = other.frames[0];
+	splat.freed_count = 3;
+	assert_int_equal(decode_freed(&splat, object, ".", code_only, places), 2);
+	assert_string_equal(places[0].function, "in_init");
+	assert_int_equal(places[0].line, body_of(CODE, "in another section"));
+	assert_int_equal(places[1].line, body_of(CODE, "after the last call"));
+	assert_int_equal(decode_freed(&splat, object, ".", neither, places), 0);
+	splat.freed_count = 0;
+	assert_int_equal(decode_freed(&splat, object, ".", code_only, places), 0);
+}
+
 static void test_nothing(void **state)
 {
 	struct splat splat = with_frame("not_there", 0, 0x20, true);
@@ -293,6 +316,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_inline),
 		cmocka_unit_test(test_other_section),
 		cmocka_unit_test(test_choice),
+		cmocka_unit_test(test_freed),
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_damaged_module),
 		cmocka_unit_test(test_names),

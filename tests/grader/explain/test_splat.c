@@ -99,6 +99,7 @@ static void check_sane(const struct splat *splat, size_t len)
 
 	assert_true(splat->begin <= splat->end && splat->end <= len);
 	assert_true(splat->frame_count <= SPLAT_FRAMES);
+	assert_true(splat->freed_count <= SPLAT_FREED);
 	assert_true(splat->kind > SPLAT_NONE && splat->kind <= SPLAT_OTHER);
 	assert_true(strlen(splat->headline) < sizeof(splat->headline));
 	for (i = 0; i < splat->frame_count; i++) {
@@ -400,7 +401,38 @@ static void test_freed_by(void **state)
 	assert_int_equal(splat.kind, SPLAT_KASAN);
 	assert_string_equal(first_of_module(&splat), "gem_free");
 	assert_non_null(strstr(splat_rule(&splat), "the line is where the driver freed it"));
+	assert_int_equal(splat.freed_count, 0);
 	assert_memory_equal(text + splat.end, "BUG: kernel NULL", 16);
+}
+
+/* Of the one that freed it: the module's frames, from the innermost on. */
+static void test_freed(void **state)
+{
+	static const struct {
+		const char *name;
+		const char *freed[4];
+	} known[] = {
+		{ "debug-use-after-free", { "thing_free", "use_after_free", "what_set" } },
+		{ "debug-double-free", { "thing_free", "double_free", "what_set" } },
+		/* There the place itself is where it was freed, or nothing was. */
+		{ "debug-slab-oob", { NULL } },
+		{ "fast-null-read", { NULL } },
+	};
+	struct splat splat;
+	size_t i, j, len;
+	char *text;
+
+	(void)state;
+	for (i = 0; i < COUNT(known); i++) {
+		text = read_sample(known[i].name, &len);
+		assert_true(splat_find(text, len, &splat));
+		for (j = 0; known[i].freed[j]; j++) {
+			assert_true(j < splat.freed_count && splat.freed[j].module);
+			assert_string_equal(splat.freed[j].symbol, known[i].freed[j]);
+		}
+		assert_int_equal(splat.freed_count, j);
+		free(text);
+	}
 }
 
 int main(void)
@@ -417,6 +449,7 @@ int main(void)
 		cmocka_unit_test(test_silent),
 		cmocka_unit_test(test_frames),
 		cmocka_unit_test(test_freed_by),
+		cmocka_unit_test(test_freed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

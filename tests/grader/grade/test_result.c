@@ -144,6 +144,8 @@ static void test_file(void **state)
 	result_seal(&f.labs[0], FLAVOUR_FAST, true);
 	take(&f, FLAVOUR_FAST, 1, VERDICT_CRASH);
 	strcpy(f.labs[0].outcomes[FLAVOUR_FAST][1].where, "labs/07-x/agate_x.c:88");
+	strcpy(f.labs[0].outcomes[FLAVOUR_FAST][1].freed[0], "labs/07-x/agate_x.c:33, in y()");
+	f.labs[0].outcomes[FLAVOUR_FAST][1].freed_count = 1;
 	strcpy(path, scratch_path("result.json"));
 	assert_true(result_write(&f.result, path));
 	json = json_load_file(path, 0, NULL);
@@ -158,7 +160,8 @@ static void test_file(void **state)
 	assert_string_equal(json_string_value(json_object_get(test, "id")), "07-x/b");
 	assert_string_equal(json_string_value(json_object_get(test, "status")), "crash");
 	assert_string_equal(json_string_value(json_object_get(test, "message")),
-			    "The rule. Expected this, seen: that \xe2\x89\xa5 3");
+			    "The rule. Expected this, seen: that \xe2\x89\xa5 3; "
+			    "freed at labs/07-x/agate_x.c:33, in y()");
 	assert_string_equal(json_string_value(json_object_get(test, "where")),
 			    "labs/07-x/agate_x.c:88");
 	assert_int_equal(json_integer_value(json_object_get(test, "max")), 33);
@@ -311,6 +314,9 @@ static void test_report(void **state)
 	crash->place.line = 88;
 	strcpy(crash->place.function, "agate_x\033[2J");
 	strcpy(crash->place.source[1], "\tbo->size = 0;");
+	strcpy(crash->freed[0], "labs/07-x/agate_x.c:33, in agate_free()");
+	strcpy(crash->freed[1], "labs/07-x/agate_x.c:60, in agate_put()");
+	crash->freed_count = 2;
 	take(&f, FLAVOUR_FAST, 2, VERDICT_FAIL);
 	strcpy(f.labs[0].outcomes[FLAVOUR_FAST][2].verdict.notes[0], "a flush too many");
 	f.labs[0].outcomes[FLAVOUR_FAST][2].verdict.note_count = 1;
@@ -320,6 +326,8 @@ static void test_report(void **state)
 	prints(text, "rule      The rule.");
 	prints(text, "where     labs/07-x/agate_x.c:88, in agate_x?[2J()");
 	prints(text, ">    88 |     bo->size = 0;");
+	prints(text, "freed     labs/07-x/agate_x.c:33, in agate_free()\n");
+	prints(text, "called from labs/07-x/agate_x.c:60, in agate_put()\n");
 	prints(text, "hint      one");
 	prints(text, "make hint LAB=07 TEST=b");
 	prints(text, "build/results/07-x/fast-console.log");
