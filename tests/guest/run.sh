@@ -46,7 +46,8 @@ guest()
 			"exec:grep -q 'debug_locks: *1' /proc/lockdep_stats && echo '# lockdep looked'" \
 			"exec:grep -q N /sys/kernel/debug/dma-api/disabled && echo '# dma-api looked'"
 	fi
-	for p in uapi-bo uapi-submit mmap races jobs gone reload failnth stale fences stats compute; do
+	for p in uapi-bo uapi-submit mmap races jobs gone reload failnth stale fences closed stats \
+		compute; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	programs=$(printf '%s\n' "$@" | sed -n "s|^exec:CMOCKA[^/]*$GUEST/\([a-z-]*\).*|\1|p")
@@ -135,6 +136,7 @@ verdict()
 load="exec:insmod $GUEST/agate.ko timeout_ms"
 patient=10000
 brisk=1500
+again="exec:rmmod agate && insmod $GUEST/agate.ko timeout_ms=$patient"
 case $suite in
 calls)
 	guest "$load=$patient" "$(test_step uapi-bo)" "$(test_step uapi-submit)" "$(test_step mmap)" \
@@ -145,14 +147,15 @@ jobs | bifrost | lite)
 	lite) sim_args="--sim-arg --coherency --sim-arg ace-lite" ;;
 	esac
 	guest "$load=$brisk" "$(test_step jobs)" "$(test_step compute)" "$(test_step fences)" \
-		"$(test_step stale)" ;;
+		"$(test_step stale)" "$again" "$(test_step closed)" ;;
 gone)
 	# With the job timeout out of reach it is the loss of the GPU that ends the
 	# waits, and not a reset.
 	guest "$load=600000" "kill-sim-on:BUSY" "$(test_step gone)" ;;
 reset)
 	sim_args="--sim-arg --stop-latency --sim-arg stuck"
-	guest "$load=$brisk" "$(test_step jobs)" "$(test_step fences)" ;;
+	guest "$load=$brisk" "$(test_step jobs)" "$(test_step fences)" "$again" \
+		"$(test_step closed)" ;;
 reload)
 	guest "$(test_step reload $GUEST/agate.ko 50)" "$load=$patient" ;;
 failures)
