@@ -67,7 +67,10 @@ static int join(void)
 	return fd;
 }
 
-/* Sends a packet; true when the answer begins with @expect. */
+/*
+ * Sends a packet; true when an answer comes that has @expect.  What QEMU says of its
+ * own accord, when the guest has stopped, may come before it.
+ */
 static bool ask(int fd, const char *packet, const char *expect)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -77,7 +80,8 @@ static bool ask(int fd, const char *packet, const char *expect)
 
 	if (write(fd, packet, strlen(packet)) != (ssize_t)strlen(packet))
 		return false;
-	while (len < sizeof(answer) - 1 && !strchr(answer, '#') && poll(&p, 1, 30000) == 1) {
+	while (len < sizeof(answer) - 1 && !strstr(answer, expect) &&
+	       poll(&p, 1, 30000) == 1) {
 		n = read(fd, answer + len, sizeof(answer) - 1 - len);
 		if (n <= 0)
 			return false;
