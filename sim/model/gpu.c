@@ -9,31 +9,6 @@
  */
 #include "model.h"
 
-/* An identity that the launcher made up stands before the GPU's own. */
-static bool gpu_made_up_read(const struct agate_sim *sim, uint32_t offset, uint32_t *value)
-{
-	static const uint32_t offsets[AGATE_SIM_IDENTITIES] = {
-		[AGATE_SIM_GPU_ID] = GPU_ID,
-		[AGATE_SIM_L2_FEATURES] = GPU_L2_FEATURES,
-		[AGATE_SIM_CORE_FEATURES] = GPU_CORE_FEATURES,
-		[AGATE_SIM_TILER_FEATURES] = GPU_TILER_FEATURES,
-		[AGATE_SIM_MEM_FEATURES] = GPU_MEM_FEATURES,
-		[AGATE_SIM_MMU_FEATURES] = GPU_MMU_FEATURES,
-		[AGATE_SIM_THREAD_FEATURES] = GPU_THREAD_FEATURES,
-		[AGATE_SIM_THREAD_MAX_THREADS] = GPU_THREAD_MAX_THREADS,
-		[AGATE_SIM_THREAD_MAX_WORKGROUP_SIZE] = GPU_THREAD_MAX_WORKGROUP_SIZE,
-		[AGATE_SIM_THREAD_MAX_BARRIER_SIZE] = GPU_THREAD_MAX_BARRIER_SIZE,
-	};
-	unsigned int i;
-
-	for (i = 0; i < AGATE_SIM_IDENTITIES; i++)
-		if (offsets[i] == offset && (sim->made_up.said & (1u << i))) {
-			*value = sim->made_up.identity[i];
-			return true;
-		}
-	return false;
-}
-
 uint64_t gpu_cycle_count(const struct agate_sim *sim)
 {
 	if (!sim->gpu.counting)
@@ -280,9 +255,8 @@ static bool gpu_read_state(struct agate_sim *sim, uint32_t offset, uint32_t *val
 
 bool gpu_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 {
-	return gpu_made_up_read(sim, offset, value) || identity_read(sim, offset, value) ||
-	       power_read(sim, offset, value) || perf_read(sim, offset, value) ||
-	       gpu_read_state(sim, offset, value);
+	return identity_read(sim, offset, value) || power_read(sim, offset, value) ||
+	       perf_read(sim, offset, value) || gpu_read_state(sim, offset, value);
 }
 
 static void gpu_write_override(struct agate_sim *sim, unsigned int n, uint32_t value)

@@ -60,10 +60,37 @@ uint32_t identity_coherency(const struct agate_sim *sim)
 	return 0;
 }
 
+/* An identity that the launcher made up stands before the GPU's own. */
+static bool made_up_read(const struct agate_sim *sim, uint32_t offset, uint32_t *value)
+{
+	static const uint32_t offsets[AGATE_SIM_IDENTITIES] = {
+		[AGATE_SIM_GPU_ID] = GPU_ID,
+		[AGATE_SIM_L2_FEATURES] = GPU_L2_FEATURES,
+		[AGATE_SIM_CORE_FEATURES] = GPU_CORE_FEATURES,
+		[AGATE_SIM_TILER_FEATURES] = GPU_TILER_FEATURES,
+		[AGATE_SIM_MEM_FEATURES] = GPU_MEM_FEATURES,
+		[AGATE_SIM_MMU_FEATURES] = GPU_MMU_FEATURES,
+		[AGATE_SIM_THREAD_FEATURES] = GPU_THREAD_FEATURES,
+		[AGATE_SIM_THREAD_MAX_THREADS] = GPU_THREAD_MAX_THREADS,
+		[AGATE_SIM_THREAD_MAX_WORKGROUP_SIZE] = GPU_THREAD_MAX_WORKGROUP_SIZE,
+		[AGATE_SIM_THREAD_MAX_BARRIER_SIZE] = GPU_THREAD_MAX_BARRIER_SIZE,
+	};
+	unsigned int i;
+
+	for (i = 0; i < AGATE_SIM_IDENTITIES; i++)
+		if (offsets[i] == offset && (sim->made_up.said & (1u << i))) {
+			*value = sim->made_up.identity[i];
+			return true;
+		}
+	return false;
+}
+
 bool identity_read(const struct agate_sim *sim, uint32_t offset, uint32_t *value)
 {
 	const struct identity *identity = sim->identity;
 
+	if (made_up_read(sim, offset, value))
+		return true;
 	if (offset >= GPU_JS_FEATURES(0) && offset <= GPU_JS_FEATURES(15)) {
 		*value = slot_features((offset - GPU_JS_FEATURES(0)) / 4);
 		return true;
