@@ -32,14 +32,3 @@ told()
 	sed -nE "/^[A-Z]+ .* $2( .*)?\$/,/^[A-Z]+ +[0-9]+\/|^$/p" "$1/grade.log" |
 		head -n 16 | sed 's/^/# /'
 }
-
-# lab_folder NN: the lab's name
-lab_folder()
-{
-	set -- labs/"$1"-*
-	[ $# = 1 ] && [ -d "$1" ] || {
-		echo "Bail out! no single folder $1"
-		exit 1
-	}
-	echo "${1#labs/}"
-}

@@ -13,7 +13,7 @@ set -u
 . tests/labs/grade.sh
 
 lab=$1 shard=${2:-1} shards=${3:-1}
-folder=$(lab_folder "$lab")
+folder=$(scripts/lab.sh "$lab") || exit 1
 work=$BUILD/tests/mutants/$lab
 
 # The patches of this shard, one a line.

@@ -10,7 +10,7 @@ set -u
 . tests/labs/grade.sh
 
 lab=$1
-folder=$(lab_folder "$lab")
+folder=$(scripts/lab.sh "$lab") || exit 1
 work=$BUILD/tests/scores/$lab
 n=0
 
