@@ -12,27 +12,6 @@
 
 #define DATA		2048u		/* where jobs of a one-page BO write */
 
-/* Submit the chain at the start of a BO; returns a sync_file with its fence. */
-static int submit(const struct bo *bo)
-{
-	uint32_t sync = guest_syncobj(bo->fd);
-	struct drm_syncobj_destroy destroy = { .handle = sync };
-	int sync_file;
-
-	assert_int_equal(guest_submit(bo->fd, bo->va, 0, &bo->handle, 1, sync), 0);
-	sync_file = guest_sync_file(bo->fd, sync);
-	assert_int_equal(guest_ioctl(bo->fd, DRM_IOCTL_SYNCOBJ_DESTROY, &destroy), 0);
-	return sync_file;
-}
-
-static int status_of(int sync_file)
-{
-	int status = guest_fence_status(sync_file);
-
-	close(sync_file);
-	return status;
-}
-
 /* A job whose next is itself: it runs until somebody stops it. */
 static void make_cyclic(struct bo *bo)
 {
@@ -50,7 +29,7 @@ static void closed_file(void **state)
 	for (int i = 0; i < JOBS; i++) {
 		bo[i] = guest_bo(fd, PAGE, 0);
 		make_cyclic(&bo[i]);
-		sync_file[i] = submit(&bo[i]);
+		sync_file[i] = guest_submit_fence(&bo[i], 0);
 	}
 	/* Wait until the first one runs: its cyclic write is seen. */
 	while (*(volatile uint64_t *)((char *)bo[0].cpu + DATA) != 1)
@@ -59,9 +38,9 @@ static void closed_file(void **state)
 	for (int i = 0; i < JOBS; i++)
 		munmap(bo[i].cpu, bo[i].size);
 	close(fd);
-	assert_int_equal(status_of(sync_file[0]), -ECANCELED);
+	assert_int_equal(guest_fence_end(sync_file[0]), -ECANCELED);
 	for (int i = 1; i < JOBS; i++) {
-		int status = status_of(sync_file[i]);
+		int status = guest_fence_end(sync_file[i]);
 
 		assert_true(status == -ECANCELED || status == -ESRCH);
 	}

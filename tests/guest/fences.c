@@ -13,27 +13,6 @@
 #define DATA		2048u		/* where jobs of a one-page BO write */
 #define UNMAPPED	0xf0000000ull	/* inside the address space, in no BO */
 
-/* Submit the chain at the start of a BO; returns a sync_file with its fence. */
-static int submit(const struct bo *bo, uint32_t requirements)
-{
-	uint32_t sync = guest_syncobj(bo->fd);
-	struct drm_syncobj_destroy destroy = { .handle = sync };
-	int sync_file;
-
-	assert_int_equal(guest_submit(bo->fd, bo->va, requirements, &bo->handle, 1, sync), 0);
-	sync_file = guest_sync_file(bo->fd, sync);
-	assert_int_equal(guest_ioctl(bo->fd, DRM_IOCTL_SYNCOBJ_DESTROY, &destroy), 0);
-	return sync_file;
-}
-
-static int status_of(int sync_file)
-{
-	int status = guest_fence_status(sync_file);
-
-	close(sync_file);
-	return status;
-}
-
 static void make_good(struct bo *bo)
 {
 	guest_job_write64(bo, 0, 0, bo->va + DATA, 1);
@@ -52,8 +31,8 @@ static void success(void **state)
 
 	(void)state;
 	make_good(&bo);
-	assert_int_equal(status_of(submit(&bo, 0)), 1);
-	assert_int_equal(status_of(submit(&bo, AGATE_JD_REQ_FS)), 1);
+	assert_int_equal(guest_fence_end(guest_submit_fence(&bo, 0)), 1);
+	assert_int_equal(guest_fence_end(guest_submit_fence(&bo, AGATE_JD_REQ_FS)), 1);
 	guest_destroy(&bo);
 	close(fd);
 }
@@ -66,16 +45,16 @@ static void fault(void **state)
 	(void)state;
 	/* An address in no BO, */
 	guest_job_write64(&bo, 0, 0, UNMAPPED, 1);
-	assert_int_equal(status_of(submit(&bo, 0)), -EINVAL);
+	assert_int_equal(guest_fence_end(guest_submit_fence(&bo, 0)), -EINVAL);
 	/* one that may not be written, */
 	guest_job_write64(&bo, 0, 0, ro.va, 1);
-	assert_int_equal(status_of(submit(&bo, 0)), -EINVAL);
+	assert_int_equal(guest_fence_end(guest_submit_fence(&bo, 0)), -EINVAL);
 	/* a header that is none, */
 	memset(bo.cpu, 0xff, sizeof(struct agate_job_header));
-	assert_int_equal(status_of(submit(&bo, 0)), -EINVAL);
+	assert_int_equal(guest_fence_end(guest_submit_fence(&bo, 0)), -EINVAL);
 	/* and after all that the file goes on. */
 	make_good(&bo);
-	assert_int_equal(status_of(submit(&bo, 0)), 1);
+	assert_int_equal(guest_fence_end(guest_submit_fence(&bo, 0)), 1);
 	guest_destroy(&bo);
 	guest_destroy(&ro);
 	close(fd);
@@ -90,10 +69,10 @@ static void hang(void **state)
 	(void)state;
 	make_cyclic(&bo);
 	make_good(&next);
-	hung = submit(&bo, 0);
-	behind = submit(&next, 0);
-	assert_int_equal(status_of(hung), -ETIME);
-	assert_int_equal(status_of(behind), 1);
+	hung = guest_submit_fence(&bo, 0);
+	behind = guest_submit_fence(&next, 0);
+	assert_int_equal(guest_fence_end(hung), -ETIME);
+	assert_int_equal(guest_fence_end(behind), 1);
 	guest_destroy(&bo);
 	guest_destroy(&next);
 	close(fd);
@@ -108,12 +87,12 @@ static void dependent_of_a_fault(void **state)
 	(void)state;
 	guest_job_write64(&bo, 0, 0, UNMAPPED, 1);
 	guest_job_write64(&bo, 128, 0, bo.va + DATA, 7);
-	faulting = submit(&bo, 0);
+	faulting = guest_submit_fence(&bo, 0);
 	bo.va += 128;
-	dependent = submit(&bo, AGATE_JD_REQ_FS);
+	dependent = guest_submit_fence(&bo, AGATE_JD_REQ_FS);
 	bo.va -= 128;
-	assert_int_equal(status_of(faulting), -EINVAL);
-	assert_int_equal(status_of(dependent), 1);
+	assert_int_equal(guest_fence_end(faulting), -EINVAL);
+	assert_int_equal(guest_fence_end(dependent), 1);
 	assert_int_equal(*(volatile uint64_t *)((char *)bo.cpu + DATA), 7);
 	guest_destroy(&bo);
 	close(fd);

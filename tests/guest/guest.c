@@ -238,6 +238,26 @@ int guest_fence_status(int sync_file)
 	return fence.status;
 }
 
+int guest_submit_fence(const struct bo *bo, uint32_t requirements)
+{
+	uint32_t sync = guest_syncobj(bo->fd);
+	struct drm_syncobj_destroy destroy = { .handle = sync };
+	int sync_file;
+
+	assert_int_equal(guest_submit(bo->fd, bo->va, requirements, &bo->handle, 1, sync), 0);
+	sync_file = guest_sync_file(bo->fd, sync);
+	assert_int_equal(guest_ioctl(bo->fd, DRM_IOCTL_SYNCOBJ_DESTROY, &destroy), 0);
+	return sync_file;
+}
+
+int guest_fence_end(int sync_file)
+{
+	int status = guest_fence_status(sync_file);
+
+	close(sync_file);
+	return status;
+}
+
 int64_t guest_deadline(int64_t ms)
 {
 	struct timespec now;

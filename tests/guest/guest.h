@@ -88,6 +88,11 @@ void guest_assert_nothing_left(void);
 /* One counter of debugfs, or -1. */
 long guest_counter(const char *name);
 
+/* Submit the chain at the start of a BO; returns a sync_file with its fence. */
+int guest_submit_fence(const struct bo *bo, uint32_t requirements);
+/* guest_fence_status() of a sync_file that is then closed. */
+int guest_fence_end(int sync_file);
+
 /* CLOCK_MONOTONIC now, plus ms. */
 int64_t guest_deadline(int64_t ms);
 
