@@ -11,21 +11,17 @@
 # the same order both times.  Then it runs once for every other kind of GPU and
 # of coherency: the same picture, and no rule broken.
 set -u
+. tests/tap.sh
 
 BUILD=${BUILD:-build}
-n=0
 
-# check NAME COMMAND...: one test.
-check()
+# holds NAME COMMAND...: one test.
+holds()
 {
 	name=$1
 	shift
-	n=$((n + 1))
-	if "$@"; then
-		echo "ok $n - $name"
-	else
-		echo "not ok $n - $name"
-	fi
+	"$@"
+	result $? "$name"
 }
 
 run_demo()
@@ -111,17 +107,17 @@ same_picture()
 }
 
 echo "1..16"
-check "demo runs" run_demo 1
-check "demo runs again" run_demo 2
-check "picture is 512 x 512 or more" big_enough
-check "same bytes both times" cmp "$BUILD/tests/demo-1/gem.png" "$BUILD/tests/demo-2/gem.png"
-check "same bytes as in the documentation" cmp "$BUILD/tests/demo-1/gem.png" docs/gem.png
-check "same jobs and faults in the same order" same_order
-check "every job and every line of the log is whole" readable
-check "every page fault was served" faults_served
-check "no rule of the hardware was broken" no_hint 1
-check "the trace opens in Perfetto" trace_opens
-check "the maps can be read" map_readable
+holds "demo runs" run_demo 1
+holds "demo runs again" run_demo 2
+holds "picture is 512 x 512 or more" big_enough
+holds "same bytes both times" cmp "$BUILD/tests/demo-1/gem.png" "$BUILD/tests/demo-2/gem.png"
+holds "same bytes as in the documentation" cmp "$BUILD/tests/demo-1/gem.png" docs/gem.png
+holds "same jobs and faults in the same order" same_order
+holds "every job and every line of the log is whole" readable
+holds "every page fault was served" faults_served
+holds "no rule of the hardware was broken" no_hint 1
+holds "the trace opens in Perfetto" trace_opens
+holds "the maps can be read" map_readable
 for other in midgard/ace-lite midgard/none bifrost/ace bifrost/ace-lite bifrost/none; do
-	check "the same picture: $other" same_picture "${other%/*}" "${other#*/}"
+	holds "the same picture: $other" same_picture "${other%/*}" "${other#*/}"
 done

@@ -7,27 +7,15 @@
 #
 # Looks at the files git knows.  Findings stand before the line of their test.
 set -u
+. tests/tap.sh
 
 BUILD=${BUILD:-build}
 kernel=$BUILD/guest/kernel-fast
-n=0
 
 # Without git's list of files every check would look at nothing and be content.
 git ls-files --error-unmatch Makefile sim/model/gpu.c kernel/agate_drv.c >/dev/null || {
 	echo "Bail out! git does not list this tree's files"
 	exit 1
-}
-
-# result NAME FINDINGS: one test; any finding is a failure.
-result()
-{
-	n=$((n + 1))
-	if [ -z "$2" ]; then
-		echo "ok $n - $1"
-	else
-		printf '%s\n' "$2" | head -n 50
-		echo "not ok $n - $1"
-	fi
 }
 
 # Code of the driver, of whatever completeness, and modules that test it; labs 08
@@ -128,5 +116,5 @@ hints_tested()
 checks="spdx paths checkpatch sparse cppcheck_host large hardware_page hints_tested"
 echo "1..$(echo "$checks" | wc -w)"
 for check in $checks; do
-	result "$check" "$($check)"
+	no_findings "$check" "$($check)"
 done

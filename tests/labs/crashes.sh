@@ -8,13 +8,13 @@
 # tests/grader/explain/kmod is built for both kernels and does wrong what it can in
 # guests; the grader's eyes have to find the kind of mistake and its line.
 set -u
+. tests/tap.sh
 
 BUILD=${BUILD:-build}
 here=tests/grader/explain
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM HUP
-n=0
 
 # What was done; the kind of report; the line that did it, as the compiler sees it: it
 # moves a small function's load to where the function is called.
@@ -33,6 +33,11 @@ crashes=(
 	debug-dma-wrong-size DMA-API 'dma_unmap_single(&broken_pdev->dev, dma, 2048, DMA_TO_DEVICE);'
 )
 
+complain()
+{
+	tail -qn 20 "$work/said" "$work/$name.txt"
+}
+
 names=()
 for ((i = 0; i < ${#crashes[@]}; i += 3)); do
 	names+=("${crashes[i]}")
@@ -48,13 +53,11 @@ for ((i = 0; i < ${#crashes[@]}; i += 3)); do
 	flavour=${name%%-*}
 	"$BUILD/$here/explain_log" "$work/$name.txt" "$work/$flavour/agate.ko" "$work/$flavour" \
 		broken_memory.c broken_locks.c broken_device.c >"$work/said"
-	n=$((n + 1))
 	source=$(sed -n 's/^source:[[:space:]]*//p' "$work/said")
-	ok=not\ ok
+	wrong=1
 	while read -r line; do
-		[[ -n $source && $source == *"$line"* ]] && ok=ok
+		[[ -n $source && $source == *"$line"* ]] && wrong=0
 	done < <(tr '|' '\n' <<<"$lines")
-	grep -qx "kind: $kind" "$work/said" || ok=not\ ok
-	[ "$ok" = ok ] || tail -qn 20 "$work/said" "$work/$name.txt" | sed 's/^/# /'
-	echo "$ok $n - $name: $kind, and its line"
+	grep -qx "kind: $kind" "$work/said" || wrong=1
+	result $wrong "$name: $kind, and its line"
 done

@@ -7,23 +7,12 @@
 #
 # usage: tests/labs/scores.sh NN
 set -u
+. tests/tap.sh
 . tests/labs/grade.sh
 
 lab=$1
 folder=$(scripts/lab.sh "$lab") || exit 1
 work=$BUILD/tests/scores/$lab
-n=0
-
-# result NAME WHY: one point; anything in WHY makes it a failure
-result()
-{
-	n=$((n + 1))
-	if [ -z "$2" ]; then
-		echo "ok $n - $lab: $1"
-	else
-		printf '%s\nnot ok %d - %s\n' "$2" "$n" "$lab: $1"
-	fi
-}
 
 full_marks()
 {
@@ -78,11 +67,11 @@ proven()
 
 alternatives=$(git ls-files "tests/alternatives/$folder/*" | cut -d/ -f4 | sort -u)
 echo "1..$((4 + $(echo "$alternatives" | wc -w)))"
-result "solution" "$(full_marks solution solutions)"
+no_findings "$lab: solution" "$(full_marks solution solutions)"
 for a in $alternatives; do
-	result "alternative $a" "$(alternative "$a")"
+	no_findings "$lab: alternative $a" "$(alternative "$a")"
 done
-result "at least two alternatives" \
+no_findings "$lab: at least two alternatives" \
 	"$([ "$(echo "$alternatives" | wc -w)" -ge 2 ] || echo "# too few")"
-result "starter" "$(starter)"
-result "every test has a mutant" "$(proven)"
+no_findings "$lab: starter" "$(starter)"
+no_findings "$lab: every test has a mutant" "$(proven)"

@@ -8,25 +8,18 @@
 # Looks at what is committed, not at the files here: a student's edits are no
 # failure.  Needs the reference parts of both flavours, and libagate's.
 set -u
+. tests/tap.sh
 
 work=$(mktemp -d)
-number=0
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM HUP
 
 git archive HEAD labs solutions | tar -x -C "$work" || exit 1
 export LABS="$work/labs"
 
-# result NAME STATUS: what was said stands before the line of its test.
-result()
+complain()
 {
-	number=$((number + 1))
-	[ "$2" = 0 ] || sed 's/^/# /' "$work/said"
-	if [ "$2" = 0 ]; then
-		echo "ok $number - $1"
-	else
-		echo "not ok $number - $1"
-	fi
+	cat "$work/said"
 }
 
 info()
@@ -77,15 +70,15 @@ for lab in $(scripts/lab.sh --list); do
 	for k in $(seq 0 "$steps"); do
 		scripts/starter.sh "$lab" "$k" "$work/$lab-$k" "$work/solutions" >"$work/said" 2>&1 &&
 			stubs "$k" >"$work/said" 2>&1
-		result "$lab, step $k: made from the solution" $?
+		result $? "$lab, step $k: made from the solution"
 		for flavour in $(flavours); do
 			composed "$flavour" "$k" >"$work/said" 2>&1
-			result "$lab, step $k: compiles without a word, $flavour" $?
+			result $? "$lab, step $k: compiles without a word, $flavour"
 		done
 	done
 	[ "$steps" -gt 0 ] >"$work/said" 2>&1
-	result "$lab: there is something to do" $?
+	result $? "$lab: there is something to do"
 	committed >"$work/said" 2>&1
-	result "$lab: the starter is the one that is committed" $?
+	result $? "$lab: the starter is the one that is committed"
 done
 echo "1..$number"

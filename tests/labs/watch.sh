@@ -8,6 +8,7 @@
 # The command writes down what it saw in the file, and then waits to be let go: so
 # what happens while it runs is certain, and nothing here depends on time.
 set -u
+. tests/tap.sh
 
 BUILD=${BUILD:-build}
 watch=$(realpath "$BUILD/bin/agate-watch")
@@ -16,17 +17,10 @@ pid=
 trap '[ -z "$pid" ] || kill -s KILL -- "-$pid" 2>/dev/null; rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM HUP
 cd "$work" || exit 1
-n=0
 
-result()
+complain()
 {
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-	else
-		sed 's/^/# /' log
-		echo "not ok $n - $2"
-	fi
+	cat log
 }
 
 # seen TEXT: the log becomes TEXT, within a minute

@@ -8,12 +8,12 @@
 # with a name.  Needs the fast kernel, the initramfs and build/bin/.
 # shellcheck disable=SC2086,SC2012,SC2181,SC2317
 set -u
+. tests/tap.sh
 
 build=$(realpath "${BUILD:-build}")
 work=$(mktemp -d)
 sockets=$work/sockets
 dir=$work/run
-number=0
 launcher='' qemu='' sim=''
 
 cleanup()
@@ -25,17 +25,6 @@ cleanup()
 }
 trap cleanup EXIT
 trap 'exit 1' INT TERM HUP
-
-# ok STATUS NAME: one line of TAP for a check that ended with STATUS.
-ok()
-{
-	number=$((number + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $number - $2"
-	else
-		echo "not ok $number - $2"
-	fi
-}
 
 # A zombie holds nothing: it only waits for its parent to look.
 alive()
@@ -119,14 +108,14 @@ kill_one()
 	what=$1 signal=$2 expect=$3
 	start 'exec:echo up; exec sleep 600'
 	running
-	ok $? "$what, $signal: a guest program runs"
+	result $? "$what, $signal: a guest program runs"
 	eval "kill -$signal \$$what"
 	wait "$launcher" 2>/dev/null
 	status=$?
 	[ $status = "$expect" ]
-	ok $? "$what, $signal: the launcher ends with $expect (was $status)"
+	result $? "$what, $signal: the launcher ends with $expect (was $status)"
 	nothing_left
-	ok $? "$what, $signal: no process, no file, no socket is left"
+	result $? "$what, $signal: no process, no file, no socket is left"
 }
 
 echo 1..19
@@ -142,14 +131,14 @@ start "exec:echo 1 >$bar2/enable; word=\$((\$(sed -n '3s/ .*//p' $bar2/resource)
 	echo up; while [ \$(busybox devmem \$word) = 0x00000001 ]; do usleep 10000; done;
 	echo the GPU is gone"
 running
-ok $? "sim, KILL: a guest program runs"
+result $? "sim, KILL: a guest program runs"
 kill -KILL "$sim"
 wait "$launcher"
 [ $? = 243 ] && grep -q '^the GPU is gone$' "$work/out" &&
 	grep -q 'GPU.s process ended' "$work/err"
-ok $? "sim, KILL: the guest is told and goes on"
+result $? "sim, KILL: the guest is told and goes on"
 nothing_left
-ok $? "sim, KILL: no process, no file, no socket is left"
+result $? "sim, KILL: no process, no file, no socket is left"
 
 # In the middle of making a snapshot: the cache must not keep a half one.
 booting()
@@ -161,15 +150,15 @@ booting()
 export XDG_CACHE_HOME="$work/cache"
 start --accel tcg exec:true
 until_true booting
-ok $? "launcher, KILL: boots for a snapshot"
+result $? "launcher, KILL: boots for a snapshot"
 kill -KILL "$launcher"
 wait "$launcher" 2>/dev/null
 sim=''
 nothing_left
-ok $? "launcher, KILL: the guest that boots goes too"
+result $? "launcher, KILL: the guest that boots goes too"
 [ -z "$(find "$work/cache" -type f)" ]
-ok $? "launcher, KILL: no half snapshot is left"
+result $? "launcher, KILL: no half snapshot is left"
 start --accel tcg 'exec:echo up'
 wait "$launcher"
 [ $? = 0 ] && up
-ok $? "launcher, KILL: the next run makes the snapshot"
+result $? "launcher, KILL: the next run makes the snapshot"
