@@ -25,6 +25,8 @@ endif
 CFLAGS_HOST	:= -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Wshadow -Werror -Iinclude
 CFLAGS_SAN	:= -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 CFLAGS_TSAN	:= -fsanitize=thread -fno-omit-frame-pointer
+# Takes the place of CFLAGS_SAN where lines are counted: one statement must stay one.
+CFLAGS_COVERAGE	:= --coverage -O0 -g0
 
 # One line a step; V=1 shows the commands.
 Q		:= $(if $(V),,@)
@@ -55,7 +57,7 @@ include tests/host/module.mk
 JOBS		?= $(shell nproc)
 
 # Each of these is a whole make of its own, over the same files: one at a time.
-ifneq ($(filter clean demo test shell bench grade check gdb watch doctor,$(MAKECMDGOALS)),)
+ifneq ($(filter clean demo test coverage shell bench grade check gdb watch doctor,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 # Those makes share the jobs of one that was given -j, else they have their own.
@@ -176,11 +178,12 @@ SCORE_SUITES	= $(LAB_NUMBERS:%=scores/%)
 MUTANT_SUITES	= $(foreach lab,$(LAB_NUMBERS),$(SHARDS:%=mutants/$(lab)/%))
 # The longest first: suites run side by side, one a core.
 SUITES		= $(DEBUG_SUITES) $(MUTANT_SUITES) $(SCORE_SUITES) style $(VM_SUITES) demo $(LAB_SUITES) \
-		  $(FAST_SUITES) $(HOST_SUITES)
+		  coverage $(FAST_SUITES) $(HOST_SUITES)
 
 # sparse.log rebuilds what it looks at, so it comes before anybody uses that.
 test-build: $(GUEST_FAST) $(GUEST_DEBUG) $(LAB_FAST) $(LAB_DEBUG) $(LAB_VERDICT) $(HOST_TESTS) $(GUEST_PROGRAMS) $(VM_TESTS) $(BUILD)/driver/sparse.log \
-		$(DRIVER_SYMVERS) $(LIBAGATE_LINK) $(AGATE_WATCH) $(EXPLAIN_LOG)
+		$(DRIVER_SYMVERS) $(LIBAGATE_LINK) $(AGATE_WATCH) $(EXPLAIN_LOG) \
+		coverage-build
 
 test-run: test-build
 	$(Q)mkdir -p $(BUILD)/tests && rm -f $(BUILD)/tests/score
@@ -190,6 +193,8 @@ test-run: test-build
 .PHONY: $(SUITES:%=suite/%)
 suite/style:
 	$(Q)tests/suite.sh style 900 tests/style.sh
+suite/coverage:
+	$(Q)tests/suite.sh coverage 600 tests/coverage.sh $(COVERAGE_BUILD) $(COVERAGE_TESTS)
 suite/vm/kill suite/vm/launcher: suite/vm/%:
 	$(Q)tests/suite.sh vm/$* 600 tests/vm/$*.sh
 $(VM_TESTS:$(BUILD)/tests/%=suite/%): suite/vm/%:

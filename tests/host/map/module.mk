@@ -3,22 +3,36 @@
 
 MAP_TEST_BUILD	:= $(BUILD)/tests/host/map
 MAP_TEST_CFLAGS	= $(CFLAGS_HOST) $(CFLAGS_SAN) -Isim/map
-MAP_TEST_OBJS	:= $(patsubst sim/map/%.c,$(MAP_TEST_BUILD)/%.o,$(filter-out %/main.c,$(SIM_MAP_SRCS)))
+MAP_TESTS	:= $(patsubst tests/host/map/test_%.c,%,$(sort $(wildcard tests/host/map/test_*.c)))
 
-$(MAP_TEST_OBJS): $(MAP_TEST_BUILD)/%.o: sim/map/%.c
+# The program once more, from the same sources, with sanitizers.
+AGATE_MAP_SAN	:= $(MAP_TEST_BUILD)/agate-map
+MAP_TEST_MAIN	:= $(MAP_TEST_BUILD)/obj/main.o
+MAP_TEST_OBJS	:= $(filter-out $(MAP_TEST_MAIN),$(SIM_MAP_SRCS:sim/map/%.c=$(MAP_TEST_BUILD)/obj/%.o))
+
+$(MAP_TEST_MAIN) $(MAP_TEST_OBJS): $(MAP_TEST_BUILD)/obj/%.o: sim/map/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(MAP_TEST_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(MAP_TEST_BUILD)/test_map.o: tests/host/map/test_map.c
+$(AGATE_MAP_SAN): $(MAP_TEST_MAIN) $(MAP_TEST_OBJS) $(SIM_MAP_LIST)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(MAP_TEST_CFLAGS) -o $@ $(filter %.o,$^) -ljansson -lm
+
+$(MAP_TEST_BUILD)/%.o: tests/host/map/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(MAP_TEST_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(MAP_TEST_CFLAGS) -DAGATE_MAP_SAN='"$(AGATE_MAP_SAN)"' -MMD -MP -c -o $@ $<
 
-$(MAP_TEST_BUILD)/sim-map: $(MAP_TEST_BUILD)/test_map.o $(MAP_TEST_OBJS)
+MAP_PROGRAMS	:= $(MAP_TESTS:%=$(MAP_TEST_BUILD)/sim-%)
+$(MAP_PROGRAMS): $(MAP_TEST_BUILD)/sim-%: $(MAP_TEST_BUILD)/test_%.o $(MAP_TEST_OBJS)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(MAP_TEST_CFLAGS) -o $@ $^ -lcmocka -ljansson -lm
 
--include $(wildcard $(MAP_TEST_BUILD)/*.d)
+# That one runs the program itself.
+$(MAP_TEST_BUILD)/sim-map_program: | $(AGATE_MAP_SAN)
 
-HOST_TESTS	+= $(MAP_TEST_BUILD)/sim-map
+.SECONDARY: $(MAP_TESTS:%=$(MAP_TEST_BUILD)/test_%.o)
+-include $(wildcard $(MAP_TEST_BUILD)/*.d $(MAP_TEST_BUILD)/obj/*.d)
+
+HOST_TESTS	+= $(MAP_PROGRAMS)
