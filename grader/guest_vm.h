@@ -9,6 +9,7 @@
 
 struct guest_vm_config {
 	const char *kernel_dir;
+	bool debug;			/* what it is of: the debug kernel */
 	const char *initramfs;
 	const char *sim;
 	const char *sim_log;

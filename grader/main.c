@@ -43,6 +43,7 @@ static bool real_guest(const struct run_config *config, enum flavour flavour, ui
 {
 	struct guest_vm_config vm = {
 		.kernel_dir = kernel_dirs[flavour],
+		.debug = flavour == FLAVOUR_DEBUG,
 		.initramfs = initramfs,
 		.sim = sim,
 		.sim_log = gpu_logs[flavour],
