@@ -277,7 +277,7 @@ void mmu_run_due(struct agate_sim *sim)
 	}
 }
 
-/* A job waits for the command's end: everything but LOCK lets accesses on. */
+/* A job or a dump waits for the command's end: everything but LOCK lets accesses on. */
 static bool as_awaited(const struct agate_sim *sim, unsigned int n)
 {
 	unsigned int i;
@@ -290,7 +290,7 @@ static bool as_awaited(const struct agate_sim *sim, unsigned int n)
 		if (slot->active && slot->stall.waiting && slot_as(slot) == n)
 			return true;
 	}
-	return false;
+	return perf_waits(sim, n);
 }
 
 uint64_t mmu_jump(const struct agate_sim *sim)

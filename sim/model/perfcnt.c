@@ -305,6 +305,13 @@ void perf_run_due(struct agate_sim *sim)
 		perf_dump(sim);
 }
 
+bool perf_waits(const struct agate_sim *sim, unsigned int as)
+{
+	const struct slot *requester = &sim->perf.requester;
+
+	return sim->perf.active && requester->stall.waiting && slot_as(requester) == as;
+}
+
 uint64_t perf_jump(const struct agate_sim *sim)
 {
 	const struct perfcnt *perf = &sim->perf;

@@ -77,6 +77,9 @@ void perf_sample(struct agate_sim *sim);
 void perf_run_due(struct agate_sim *sim);
 uint64_t perf_jump(const struct agate_sim *sim);
 
+/* A dump waits for something of that address space. */
+bool perf_waits(const struct agate_sim *sim, unsigned int as);
+
 /* Tell what a slot moved, when it is much or its job is over. */
 void perf_tell_traffic(struct agate_sim *sim, const struct slot *slot, bool over);
 

@@ -181,8 +181,8 @@ void sim_run_due(struct agate_sim *sim)
 	irq_run_due(sim);
 	gpu_run_due(sim);
 	power_run_due(sim);
-	perf_run_due(sim);
 	mmu_run_due(sim);
+	perf_run_due(sim);	/* after what it may have waited for */
 	slot_run_due(sim);
 }
 

@@ -291,6 +291,23 @@ static void test_a_locked_region_holds_it_back(void **state)
 	bench_free(b);
 }
 
+/* Panfrost gives a context its address space and waits for the dump's interrupt alone. */
+static void test_a_command_that_nobody_polls_is_waited_for(void **state)
+{
+	struct bench *b = bench_counting();
+
+	(void)state;
+	wr(b, GPU_INT_MASK, GPU_IRQ_PERFCNT_SAMPLE_COMPLETED);
+	wr(b, AS_COMMAND(0), AS_COMMAND_UPDATE);
+	wr(b, GPU_CMD, GPU_CMD_PERFCNT_SAMPLE);
+	settle(b);
+	assert_int_equal(b->messages[AGATE_VECTOR_GPU], 1);
+	assert_int_equal(rd(b, GPU_INT_STAT), GPU_IRQ_PERFCNT_SAMPLE_COMPLETED);
+	assert_int_equal(word(b, 0, 2), 0xffffffff);
+	assert_int_equal(count_events(b, AGATE_EV_FAULT), 0);
+	bench_free(b);
+}
+
 static void test_hints(void **state)
 {
 	struct bench *b = bench_ready();
@@ -349,6 +366,7 @@ int main(void)
 		cmocka_unit_test(test_base),
 		cmocka_unit_test(test_a_fault_waits_for_the_driver),
 		cmocka_unit_test(test_a_locked_region_holds_it_back),
+		cmocka_unit_test(test_a_command_that_nobody_polls_is_waited_for),
 		cmocka_unit_test(test_hints),
 		cmocka_unit_test(test_a_reset_takes_all_of_it),
 	};
