@@ -238,3 +238,16 @@ void log_flush(struct log *log)
 	if (log->file)
 		fflush(log->file);
 }
+
+bool log_close(struct log *log)
+{
+	bool good;
+
+	if (!log->file)
+		return true;
+	/* What an earlier flush lost is gone: the last one may still succeed. */
+	good = !ferror(log->file);
+	good = !fclose(log->file) && good;
+	log->file = NULL;
+	return good;
+}

@@ -34,4 +34,7 @@ void log_mark(struct log *log, uint64_t time, const char *json_text);
 
 void log_flush(struct log *log);
 
+/* False when not all of it could be written. */
+bool log_close(struct log *log);
+
 #endif /* AGATE_PROCESS_LOG_H */

@@ -224,8 +224,9 @@ static const char *process_signals(struct process *p)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGHUP);
-	if (sigprocmask(SIG_BLOCK, &set, NULL))
-		return "signals cannot be blocked";
+	/* A pipe that nobody reads is an error like any other. */
+	if (signal(SIGPIPE, SIG_IGN) == SIG_ERR || sigprocmask(SIG_BLOCK, &set, NULL))
+		return "signals cannot be set up";
 	p->signal_fd = signalfd(-1, &set, SFD_CLOEXEC);
 	return p->signal_fd < 0 ? "no descriptor for signals" : NULL;
 }
@@ -278,6 +279,7 @@ static const char *process_start(struct process *p)
 int main(int argc, char **argv)
 {
 	static struct process process;
+	bool log_whole, trace_whole;
 	const char *why;
 
 	if (!options_parse(&process.options, argc, argv))
@@ -291,13 +293,11 @@ int main(int argc, char **argv)
 	}
 	process_loop(&process);
 	agate_sim_destroy(process.sim);
-	if (process.log.file && fclose(process.log.file)) {
-		fprintf(stderr, "agate-sim: the log: %s\n", strerror(errno));
-		return 1;
-	}
-	if (!trace_close(&process.trace)) {
-		fprintf(stderr, "agate-sim: the trace: %s\n", strerror(errno));
-		return 1;
-	}
-	return 0;
+	log_whole = log_close(&process.log);
+	trace_whole = trace_close(&process.trace);
+	if (!log_whole)
+		fputs("agate-sim: the log could not be written\n", stderr);
+	if (!trace_whole)
+		fputs("agate-sim: the trace could not be written\n", stderr);
+	return log_whole && trace_whole ? 0 : 1;
 }

@@ -407,12 +407,14 @@ void trace_flush(struct trace *trace)
 
 bool trace_close(struct trace *trace)
 {
-	bool good = true;
+	bool good;
 
 	if (!trace->file)
 		return true;
 	trace_end_spans(trace);
-	good = fputs("\n]\n", trace->file) >= 0;
+	fputs("\n]\n", trace->file);
+	/* What an earlier flush lost is gone: the last one may still succeed. */
+	good = !ferror(trace->file);
 	good = !fclose(trace->file) && good;
 	trace->file = NULL;
 	return good;

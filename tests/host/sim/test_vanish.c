@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+/*
+ * agate-sim whose launcher, or whose disk, goes away while it runs: it serves the
+ * guest as long as it can, ends when nobody can tell it to, and says what was lost.
+ */
+#include "process_bench.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The process inherits them under these numbers; nothing else here comes near. */
+enum { FD_NONE = 190, FD_CONTROL };
+
+static int heard = -1;		/* what the process of this test says on stderr */
+
+/* As gpu_start(), with its stderr kept for said(). */
+static struct gpu *gpu_heard(const char *extra)
+{
+	int err = dup(STDERR_FILENO);
+	struct gpu *g;
+
+	assert_int_equal(fcntl(FD_NONE, F_GETFD), -1);
+	heard = memfd_create("stderr", MFD_CLOEXEC);
+	assert_true(err >= 0 && heard >= 0);
+	fflush(stderr);
+	dup2(heard, STDERR_FILENO);
+	g = gpu_start(extra);
+	dup2(err, STDERR_FILENO);
+	close(err);
+	return g;
+}
+
+static void said(const char *want)
+{
+	char text[1024];
+	ssize_t n = pread(heard, text, sizeof(text) - 1, 0);
+
+	assert_true(n >= 0);
+	text[n] = '\0';
+	close(heard);
+	assert_string_equal(text, want);
+}
+
+static void quits(struct gpu *g, int want)
+{
+	int status;
+
+	assert_true(g_control_ok(g, "{\"cmd\": \"quit\"}"));
+	status = gpu_wait(g);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), want);
+}
+
+/* The job is done and shows in RAWSTAT; only its message is lost. */
+static void test_a_vector_that_is_gone(void **state)
+{
+	struct gpu *g = gpu_heard("--vector-fds=190,190,190,190");
+
+	(void)state;
+	g_bring_up(g);
+	g_start(g, 0);
+	g_poll(g, JOB_INT_RAWSTAT, 1);
+	quits(g, 0);
+	said("agate-sim: vector 1: Bad file descriptor\n");
+	assert_int_equal(log_count(g, "irq", "vector", "JOB"), 1);
+	gpu_free(g);
+}
+
+/* Nobody could wake it any more. */
+static void test_a_doorbell_that_is_gone(void **state)
+{
+	struct gpu *g = gpu_heard("--doorbell-fd=190");
+	int status = gpu_wait(g);
+
+	(void)state;
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	said("");
+	gpu_free(g);
+}
+
+static void lost(const char *option, const char *want)
+{
+	struct gpu *g = gpu_heard(option);
+	unsigned int i;
+
+	g_bring_up(g);
+	for (i = 0; i < 20; i++) {
+		g_start(g, 0);
+		g_interrupt(g, AGATE_VECTOR_JOB);
+		g_write(g, JOB_INT_CLEAR, 1);
+	}
+	assert_int_equal(g_read(g, JS_STATUS(0)), AGATE_EXC_DONE);
+	quits(g, 1);
+	said(want);
+	gpu_free(g);
+}
+
+static void test_a_disk_that_is_full(void **state)
+{
+	(void)state;
+	lost("--log=/dev/full", "agate-sim: the log could not be written\n");
+	lost("--trace=/dev/full", "agate-sim: the trace could not be written\n");
+}
+
+/* The other end closes with answers unread, which is an error and no end of file. */
+static void test_a_launcher_that_does_not_listen(void **state)
+{
+	struct gpu *g = gpu_start(NULL);
+	struct pollfd answer = { .fd = g->control, .events = POLLIN };
+	int status;
+
+	(void)state;
+	assert_int_equal(send(g->control, "{\"cmd\": \"ping\"}", 15, 0), 15);
+	assert_int_equal(poll(&answer, 1, -1), 1);
+	close(g->control);
+	g->control = -1;
+	status = gpu_wait(g);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	gpu_free(g);
+}
+
+/* ---- A stream instead of packets ------------------------------------------------- */
+
+static void tell(int fd, const char *text)
+{
+	assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
+}
+
+/* The next answer's line: NULL when it says ok, else its error. */
+static const char *answered(FILE *from)
+{
+	static char error[256], line[4096];
+	const char *text;
+	json_t *answer;
+	bool ok;
+
+	assert_non_null(fgets(line, sizeof(line), from));
+	answer = json_loads(line, 0, NULL);
+	ok = json_is_true(json_object_get(answer, "ok"));
+	text = json_string_value(json_object_get(answer, "error"));
+	assert_true(ok == !text);
+	snprintf(error, sizeof(error), "%s", text ? text : "");
+	json_decref(answer);
+	return ok ? NULL : error;
+}
+
+static void test_requests_in_a_stream(void **state)
+{
+	char much[5000];
+	struct gpu *g;
+	int end[2], status;
+	FILE *from;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, end), 0);
+	assert_int_equal(dup2(end[1], FD_CONTROL), FD_CONTROL);
+	close(end[1]);
+	g = gpu_start("--control-fd=191");
+	close(FD_CONTROL);
+	from = fdopen(end[0], "r");
+	assert_non_null(from);
+
+	/* One that is not yet whole waits for its rest; two at once are two. */
+	tell(end[0], "{\"cmd\": \"pi");
+	g_read(g, GPU_ID);
+	tell(end[0], "ng\"}\n{\"cmd\": \"sing\"}\n");
+	assert_null(answered(from));
+	assert_string_equal(answered(from), "unknown cmd");
+
+	/* Longer than any of ours: what does not fit is no request, nor is its rest. */
+	memset(much, 'x', sizeof(much) - 1);
+	much[sizeof(much) - 1] = '\0';
+	tell(end[0], much);
+	tell(end[0], "\n{\"cmd\": \"ping\"}\n");
+	assert_string_equal(answered(from), "not JSON");
+	assert_string_equal(answered(from), "not JSON");
+	assert_null(answered(from));
+
+	fclose(from);
+	status = gpu_wait(g);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	gpu_free(g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_vector_that_is_gone),
+		cmocka_unit_test(test_a_doorbell_that_is_gone),
+		cmocka_unit_test(test_a_disk_that_is_full),
+		cmocka_unit_test(test_a_launcher_that_does_not_listen),
+		cmocka_unit_test(test_requests_in_a_stream),
+	};
+
+	return cmocka_run_group_tests_name("sim-vanish", tests, NULL, NULL);
+}
