@@ -41,7 +41,7 @@ $(SIM_PROGRAMS): $(SIM_TEST_BUILD)/sim-%: $(SIM_TEST_BUILD)/test_%.o $(SIM_TEST_
 	$(Q)$(CC) $(SIM_TEST_CFLAGS) -o $@ $^ -lcmocka -ljansson -lm
 
 # Those run the process itself.
-$(addprefix $(SIM_TEST_BUILD)/sim-,process control trace start vanish): | $(AGATE_SIM_SAN)
+$(addprefix $(SIM_TEST_BUILD)/sim-,process control trace start vanish told): | $(AGATE_SIM_SAN)
 
 # For the demo's trace.
 CHECK_TRACE	:= $(SIM_TEST_BUILD)/check-trace
