@@ -48,7 +48,7 @@ $(1): FORCE
 endef
 
 MODULES		:= scripts guest sim/model sim/process sim/map sim/vm grader userspace kernel tests/guest tests/vm \
-		   tests/bench tests/labs
+		   tests/bench tests/labs tests/fuzz
 include $(wildcard $(addsuffix /module.mk,$(MODULES)) \
 	tests/host/*/module.mk tests/grader/*/module.mk)
 # The last one, for it runs what the others added to HOST_TESTS.
@@ -57,7 +57,7 @@ include tests/host/module.mk
 JOBS		?= $(shell nproc)
 
 # Each of these is a whole make of its own, over the same files: one at a time.
-ifneq ($(filter clean demo test coverage shell bench grade check gdb watch doctor,$(MAKECMDGOALS)),)
+ifneq ($(filter clean demo test coverage shell bench grade check gdb watch doctor fuzz,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 # Those makes share the jobs of one that was given -j, else they have their own.
@@ -165,6 +165,7 @@ test: deps
 
 HOST_SUITES	= $(foreach p,$(HOST_TESTS),host/$(notdir $(p)))
 GUEST_SUITES	= reload calls reset jobs gone
+FUZZ_SUITES	= $(FUZZ_TARGETS:%=fuzz/%)
 FAST_SUITES	= $(GUEST_SUITES:%=guest-fast/%) guest-fast/bifrost guest-fast/lite
 DEBUG_SUITES	= $(GUEST_SUITES:%=guest-debug/%) guest-debug/failures
 VM_SUITES	= vm/launcher vm/kill vm/exec vm/hung vm/debugger vm/graded
@@ -178,11 +179,11 @@ SCORE_SUITES	= $(LAB_NUMBERS:%=scores/%)
 MUTANT_SUITES	= $(foreach lab,$(LAB_NUMBERS),$(SHARDS:%=mutants/$(lab)/%))
 # The longest first: suites run side by side, one a core.
 SUITES		= $(DEBUG_SUITES) $(MUTANT_SUITES) $(SCORE_SUITES) style $(VM_SUITES) demo $(LAB_SUITES) \
-		  coverage $(FAST_SUITES) $(HOST_SUITES)
+		  coverage $(FAST_SUITES) $(FUZZ_SUITES) $(HOST_SUITES)
 
 # sparse.log rebuilds what it looks at, so it comes before anybody uses that.
 test-build: $(GUEST_FAST) $(GUEST_DEBUG) $(LAB_FAST) $(LAB_DEBUG) $(LAB_VERDICT) $(HOST_TESTS) $(GUEST_PROGRAMS) $(VM_TESTS) $(BUILD)/driver/sparse.log \
-		$(DRIVER_SYMVERS) $(LIBAGATE_LINK) $(AGATE_WATCH) $(EXPLAIN_LOG) \
+		$(FUZZ_PROGRAMS) $(DRIVER_SYMVERS) $(LIBAGATE_LINK) $(AGATE_WATCH) $(EXPLAIN_LOG) \
 		coverage-build
 
 test-run: test-build
@@ -210,6 +211,8 @@ suite/demo:
 	$(Q)tests/suite.sh demo 600 tests/demo.sh
 $(HOST_SUITES:%=suite/%): suite/host/%:
 	$(Q)tests/suite.sh host/$* 600 $(filter %/$*,$(HOST_TESTS))
+$(FUZZ_SUITES:%=suite/%): suite/fuzz/%:
+	$(Q)tests/suite.sh fuzz/$* 600 tests/fuzz/run.sh $* 10
 $(FAST_SUITES:%=suite/%): suite/guest-fast/%:
 	$(Q)tests/suite.sh guest-fast/$* 900 tests/guest/run.sh fast $*
 $(DEBUG_SUITES:%=suite/%): suite/guest-debug/%:

@@ -27,11 +27,11 @@ kernel_sources()
 		grep -Ev '^(solutions|labs|tests/alternatives)/0[89]-'
 }
 
-# JSON has no comments; a patch is part of what it patches.
+# JSON has no comments; a patch is part of what it patches; the fuzzers' inputs are bytes.
 spdx()
 {
 	kernel=$(kernel_sources)
-	git ls-files | grep -Ev '\.(md|png|txt|json|patch)$|^\.gitignore$|^LICENSES/' |
+	git ls-files | grep -Ev '\.(md|png|txt|json|patch)$|^\.gitignore$|^LICENSES/|^tests/fuzz/corpus/' |
 		while read -r f; do
 			[ -f "$f" ] || continue
 			want=MIT

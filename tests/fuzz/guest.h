@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A GPU in the hands of a hostile guest: the model, memory that ASan watches page
+ * by page, and what must hold whatever the guest does.
+ *
+ *  - the model reaches nothing but RAM and VRAM, and keeps to the rules of
+ *    agate_sim_host_ops;
+ *  - it allocates nothing and frees nothing;
+ *  - its time never goes back;
+ *  - STAT is RAWSTAT & MASK, and a line that is up was told of;
+ *  - a reset makes a GPU of it again that runs a job.
+ *
+ * What breaks one of them aborts, which the fuzzer reports as a crash.
+ */
+#ifndef AGATE_FUZZ_GUEST_H
+#define AGATE_FUZZ_GUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agate_job.h"
+#include "agate_regs.h"
+#include "agate_sim.h"
+#include "input.h"
+
+#define GUEST_PAGE	4096u
+#define GUEST_RAM	0x40000000ull	/* physical */
+#define GUEST_PAGES	64u
+#define GUEST_VRAM	0x4000u		/* bytes */
+
+/*
+ * RAM, by page: tables first (those in use are of levels 0 to 3), then what
+ * GUEST_VA shows, then pages that are mapped nowhere.  VA page n is RAM page
+ * GUEST_DATA + n, readable and writable.
+ */
+#define GUEST_TABLES	8u
+#define GUEST_DATA	8u
+#define GUEST_MAPPED	40u
+#define GUEST_VA	0x8080600000ull
+#define GUEST_VA_END	(GUEST_VA + GUEST_MAPPED * GUEST_PAGE)
+
+/* A job for the end, which no target uses for anything else. */
+#define GUEST_LAST_JOB	(GUEST_VA_END - GUEST_PAGE)
+
+struct guest {
+	struct agate_sim *sim;
+	struct input in;
+	bool bifrost;
+	bool aarch64;		/* the tables' format */
+	bool direct;		/* the model may look into RAM by itself */
+	bool told[AGATE_VECTOR_MMU + 1];	/* a message came since the line was last down */
+	uint64_t time;
+	unsigned int units;	/* of work that are left */
+	void (*event)(const struct agate_sim_event *event);
+	uint8_t vram[GUEST_VRAM];
+};
+
+#define REQUIRE(what)	((what) ? (void)0 : guest_broken(__FILE__, __LINE__, #what))
+_Noreturn void guest_broken(const char *file, int line, const char *what);
+
+struct guest_options {
+	void *vram;		/* NULL: of its own */
+	size_t vram_size;
+	void (*event)(const struct agate_sim_event *event);	/* or NULL */
+};
+
+/*
+ * The first byte of the input says which GPU it is.  Power is on, address space 0
+ * set up, interrupts unmasked.  One at a time; options may be NULL.
+ */
+struct guest *guest_new(const uint8_t *data, size_t size, const struct guest_options *options);
+/* Let what was started run, faults served, while there are units left. */
+void guest_finish(struct guest *g);
+/* What is mapped nowhere was never written; for targets that leave the tables alone. */
+void guest_check_unmapped(void);
+/* Look at what must hold, the reset among it, and forget all. */
+void guest_end(struct guest *g);
+
+void wr(struct guest *g, uint32_t reg, uint32_t value);
+uint32_t rd(struct guest *g, uint32_t reg);
+void wr64(struct guest *g, uint32_t reg_lo, uint64_t value);
+/* False when the GPU has nothing to do, or when the input has had its share of work. */
+bool step(struct guest *g, unsigned int units);
+
+/* For a target that calls the model by another way. */
+void guest_enter(void);
+void guest_leave(struct guest *g);
+
+void guest_check_lines(struct guest *g);
+
+/* len bytes of RAM by physical address, in one page; NULL: not RAM. */
+uint8_t *guest_ram(uint64_t pa, size_t len);
+/* Bytes at a VA of GUEST_VA .. GUEST_VA_END, whatever the tables say by now. */
+void guest_put(uint64_t va, const void *from, size_t len);
+void guest_get(uint64_t va, void *to, size_t len);
+
+void guest_put_tables(struct guest *g);
+/* Entry of VA page n, mapped or not. */
+void guest_map(struct guest *g, unsigned int n, bool mapped);
+void guest_set_entry(unsigned int table, unsigned int index, uint64_t entry);
+
+void as_command(struct guest *g, unsigned int as, uint32_t command);
+void as_update(struct guest *g, unsigned int as);
+void start_job(struct guest *g, unsigned int slot, uint64_t head, uint32_t config);
+void put_header(uint64_t va, unsigned int type, uint64_t next);
+
+/*
+ * Serve a page fault of address space 0 as a driver does: map, clear, flush.  False
+ * when there is none, or none that mapping ends.
+ */
+bool guest_serve(struct guest *g);
+
+/* ---- What the input says ---- */
+
+uint64_t take_va(struct input *in);
+uint64_t take_size(struct input *in);
+
+#endif /* AGATE_FUZZ_GUEST_H */
