@@ -2,66 +2,11 @@
 /*
  * Walks over AArch64 tables worked out by hand, and what TRANSCFG chooses.  The
  * standard tables map VA 0x8080600000 (indices 1, 2, 3, 0); each test adds the
- * entry it is about.  A job's header at an address probes reading, a WRITE_VALUE
- * to it writing.
+ * entry it is about.
  */
-#include "harness.h"
-
-#define MARKER	0x1122334455667788ull
-
-#define AT_WRITE	(3u << 8)
-#define AT_READ		(2u << 8)
+#include "walk_bench.h"
 
 #define MODE_4K		6u
-
-static void probe_write(struct bench *b, uint64_t va)
-{
-	put_write_value(b, 0, 0, AGATE_WRITE_IMMEDIATE_64, va, MARKER);
-	start_job(b, 0, VA, 0);
-	settle(b);
-}
-
-static void expect_written(struct bench *b, uint64_t va, uint64_t pa)
-{
-	put64(b, pa, 0);
-	probe_write(b, va);
-	assert_int_equal(rd(b, JS_STATUS(0)), AGATE_EXC_DONE);
-	assert_int_equal(get64(b, pa), MARKER);
-	rd(b, JOB_INT_RAWSTAT);
-	wr(b, JOB_INT_CLEAR, 1);
-}
-
-static void expect_fault(struct bench *b, uint64_t va, uint32_t status)
-{
-	unsigned int code = status & 0xff;
-	uint32_t bit = code >= 0xd0 && code <= 0xd3 ? 0x10000 : 0x1;
-
-	assert_int_equal(rd(b, AS_FAULTSTATUS(0)), status);
-	assert_int_equal(rd64(b, AS_FAULTADDRESS_LO(0)), va);
-	assert_int_equal(rd(b, MMU_INT_RAWSTAT), bit);
-	assert_int_equal(rd(b, JS_STATUS(0)), AGATE_EXC_ACTIVE);
-}
-
-static void write_faults(uint64_t table, uint64_t entry, uint64_t va, uint32_t exception)
-{
-	struct bench *b = bench_ready_aarch64();
-
-	put64(b, table, entry);
-	probe_write(b, va);
-	expect_fault(b, va, exception | AT_WRITE);
-	bench_free(b);
-}
-
-static void read_faults(uint64_t table, uint64_t entry, uint64_t va, uint32_t exception)
-{
-	struct bench *b = bench_ready_aarch64();
-
-	put64(b, table, entry);
-	start_job(b, 0, va, 0);
-	settle(b);
-	expect_fault(b, va, exception | AT_READ);
-	bench_free(b);
-}
 
 /* ---- What translates ----------------------------------------------------- */
 
@@ -128,30 +73,30 @@ static void test_tables_in_vram(void **state)
 static void test_translation_faults_by_level(void **state)
 {
 	(void)state;
-	write_faults(0x40000018, 0, 0x18000000000, 0xc0);
-	write_faults(0x40001020, 0, 0x8100000000, 0xc1);
-	write_faults(0x40002028, 0, 0x8080a00000, 0xc2);
-	write_faults(0x40003080, 0, 0x8080610000, 0xc3);
+	write_faults(bench_ready_aarch64(), 0x40000018, 0, 0x18000000000, 0xc0);
+	write_faults(bench_ready_aarch64(), 0x40001020, 0, 0x8100000000, 0xc1);
+	write_faults(bench_ready_aarch64(), 0x40002028, 0, 0x8080a00000, 0xc2);
+	write_faults(bench_ready_aarch64(), 0x40003080, 0, 0x8080610000, 0xc3);
 	/* bit 0 clear is nothing, whatever else is set */
-	write_faults(0x40000018, 0x40001002, 0x18000000000, 0xc0);
-	write_faults(0x40003080, 0x40058442, 0x8080610000, 0xc3);
+	write_faults(bench_ready_aarch64(), 0x40000018, 0x40001002, 0x18000000000, 0xc0);
+	write_faults(bench_ready_aarch64(), 0x40003080, 0x40058442, 0x8080610000, 0xc3);
 	/* no block of 512 GiB; type 1 at level 3 is LPAE's page, not this one */
-	write_faults(0x40000018, 0x40000441, 0x18000000000, 0xc0);
-	write_faults(0x40003080, 0x400584c1, 0x8080610000, 0xc3);
+	write_faults(bench_ready_aarch64(), 0x40000018, 0x40000441, 0x18000000000, 0xc0);
+	write_faults(bench_ready_aarch64(), 0x40003080, 0x400584c1, 0x8080610000, 0xc3);
 }
 
 static void test_permission_faults_by_level(void **state)
 {
 	(void)state;
 	/* AP 3: read-only */
-	write_faults(0x40003020, 0x400584c3, 0x8080604000, 0xcb);
-	write_faults(0x40002020, 0x402004c1, 0x8080800000, 0xca);
-	write_faults(0x40001018, 0x400004c1, 0x80c0060000, 0xc9);
+	write_faults(bench_ready_aarch64(), 0x40003020, 0x400584c3, 0x8080604000, 0xcb);
+	write_faults(bench_ready_aarch64(), 0x40002020, 0x402004c1, 0x8080800000, 0xca);
+	write_faults(bench_ready_aarch64(), 0x40001018, 0x400004c1, 0x80c0060000, 0xc9);
 	/* AP 0 and 2 are for the privileged: the GPU may not even read */
-	read_faults(0x40003020, 0x40058403, 0x8080604000, 0xcb);
-	read_faults(0x40003020, 0x40058483, 0x8080604000, 0xcb);
-	read_faults(0x40002020, 0x40200401, 0x8080800000, 0xca);
-	write_faults(0x40003020, 0x40058403, 0x8080604000, 0xcb);
+	read_faults(bench_ready_aarch64(), 0x40003020, 0x40058403, 0x8080604000, 0xcb);
+	read_faults(bench_ready_aarch64(), 0x40003020, 0x40058483, 0x8080604000, 0xcb);
+	read_faults(bench_ready_aarch64(), 0x40002020, 0x40200401, 0x8080800000, 0xca);
+	write_faults(bench_ready_aarch64(), 0x40003020, 0x40058403, 0x8080604000, 0xcb);
 }
 
 static void test_read_only_can_be_read(void **state)
@@ -170,12 +115,12 @@ static void test_read_only_can_be_read(void **state)
 static void test_access_flag_faults_by_level(void **state)
 {
 	(void)state;
-	write_faults(0x40003020, 0x40058043, 0x8080604000, 0xdb);
-	write_faults(0x40002020, 0x40200041, 0x8080800000, 0xda);
-	write_faults(0x40001018, 0x40000041, 0x80c0060000, 0xd9);
+	write_faults(bench_ready_aarch64(), 0x40003020, 0x40058043, 0x8080604000, 0xdb);
+	write_faults(bench_ready_aarch64(), 0x40002020, 0x40200041, 0x8080800000, 0xda);
+	write_faults(bench_ready_aarch64(), 0x40001018, 0x40000041, 0x80c0060000, 0xd9);
 	/* it comes before the permission, and after the address's size */
-	write_faults(0x40003020, 0x400580c3, 0x8080604000, 0xdb);
-	write_faults(0x40003020, 0x10040058043, 0x8080604000, 0xe7);
+	write_faults(bench_ready_aarch64(), 0x40003020, 0x400580c3, 0x8080604000, 0xdb);
+	write_faults(bench_ready_aarch64(), 0x40003020, 0x10040058043, 0x8080604000, 0xe7);
 }
 
 static void test_an_access_flag_that_is_set_needs_no_flush(void **state)
@@ -202,12 +147,12 @@ static void test_attributes_by_level(void **state)
 
 	(void)state;
 	/* MEMATTR is 0x00c04c8d888d8f88: index 6 has type 3, which faults */
-	write_faults(0x40003020, 0x4005845b, 0x8080604000, 0xeb);
-	write_faults(0x40002020, 0x40200459, 0x8080800000, 0xea);
-	write_faults(0x40001018, 0x40000459, 0x80c0060000, 0xe9);
+	write_faults(bench_ready_aarch64(), 0x40003020, 0x4005845b, 0x8080604000, 0xeb);
+	write_faults(bench_ready_aarch64(), 0x40002020, 0x40200459, 0x8080800000, 0xea);
+	write_faults(bench_ready_aarch64(), 0x40001018, 0x40000459, 0x80c0060000, 0xe9);
 	/* the access flag comes before it, the permission after it */
-	write_faults(0x40003020, 0x4005805b, 0x8080604000, 0xdb);
-	write_faults(0x40003020, 0x400584db, 0x8080604000, 0xeb);
+	write_faults(bench_ready_aarch64(), 0x40003020, 0x4005805b, 0x8080604000, 0xdb);
+	write_faults(bench_ready_aarch64(), 0x40003020, 0x400584db, 0x8080604000, 0xeb);
 	/* index 7 is 0, shared memory; 5 is not cached */
 	put64(b, 0x40003020, 0x4005845f);
 	expect_written(b, 0x8080604000, 0x40058000);
@@ -225,9 +170,9 @@ static void test_bus_faults_of_the_walk(void **state)
 	struct bench *b = bench_ready_aarch64();
 
 	(void)state;
-	write_faults(0x40000018, 0x10000003, 0x18000000000, 0xd1);
-	write_faults(0x40001020, 0x10000003, 0x8100000000, 0xd2);
-	write_faults(0x40002028, 0x10000003, 0x8080a00000, 0xd3);
+	write_faults(bench_ready_aarch64(), 0x40000018, 0x10000003, 0x18000000000, 0xd1);
+	write_faults(bench_ready_aarch64(), 0x40001020, 0x10000003, 0x8100000000, 0xd2);
+	write_faults(bench_ready_aarch64(), 0x40002028, 0x10000003, 0x8080a00000, 0xd3);
 	as_set_aarch64(b, 0, 0x10000000, MODE_4K);
 	start_job(b, 0, VA, 0);
 	settle(b);
@@ -238,12 +183,12 @@ static void test_bus_faults_of_the_walk(void **state)
 static void test_address_sizes(void **state)
 {
 	(void)state;
-	write_faults(0x40003020, 0x10040058443, 0x8080604000, 0xe7);
-	write_faults(0x40002020, 0x10040200441, 0x8080800000, 0xe6);
-	write_faults(0x40001018, 0x10040000441, 0x80c0060000, 0xe5);
-	write_faults(0x40000018, 0x10040001003, 0x18000000000, 0xe4);
-	write_faults(0x40002028, 0x10040001003, 0x8080a00000, 0xe6);
-	write_faults(0x40003020, 0, 0x1000000000000, 0xe0);
+	write_faults(bench_ready_aarch64(), 0x40003020, 0x10040058443, 0x8080604000, 0xe7);
+	write_faults(bench_ready_aarch64(), 0x40002020, 0x10040200441, 0x8080800000, 0xe6);
+	write_faults(bench_ready_aarch64(), 0x40001018, 0x10040000441, 0x80c0060000, 0xe5);
+	write_faults(bench_ready_aarch64(), 0x40000018, 0x10040001003, 0x18000000000, 0xe4);
+	write_faults(bench_ready_aarch64(), 0x40002028, 0x10040001003, 0x8080a00000, 0xe6);
+	write_faults(bench_ready_aarch64(), 0x40003020, 0, 0x1000000000000, 0xe0);
 }
 
 static void test_ina_bits_narrow_the_space(void **state)

@@ -2,74 +2,12 @@
 /*
  * Page-table walks over tables worked out by hand.  The standard tables map
  * VA 0x8080600000 (indices 1, 2, 3, 0); each test adds the entry it is about.
- * A job's header at an address probes reading, a WRITE_VALUE to it writing.
  */
-#include "harness.h"
+#include "walk_bench.h"
 
 #include <string.h>
 
 #include "exec.h"
-
-#define MARKER	0x1122334455667788ull
-
-#define AT_WRITE	(3u << 8)
-#define AT_READ		(2u << 8)
-
-/* Write MARKER to va from a job; the GPU is left as that leaves it. */
-static void probe_write(struct bench *b, uint64_t va)
-{
-	put_write_value(b, 0, 0, AGATE_WRITE_IMMEDIATE_64, va, MARKER);
-	start_job(b, 0, VA, 0);
-	settle(b);
-}
-
-static void expect_written(struct bench *b, uint64_t va, uint64_t pa)
-{
-	put64(b, pa, 0);
-	probe_write(b, va);
-	assert_int_equal(rd(b, JS_STATUS(0)), AGATE_EXC_DONE);
-	assert_int_equal(get64(b, pa), MARKER);
-	rd(b, JOB_INT_RAWSTAT);
-	wr(b, JOB_INT_CLEAR, 1);
-}
-
-/* The access at va faulted, is stalled, and the MMU says exactly this. */
-static void expect_fault(struct bench *b, uint64_t va, uint32_t status)
-{
-	unsigned int code = status & 0xff;
-	uint32_t bit = code >= 0xd0 && code <= 0xd3 ? 0x10000 : 0x1;
-
-	assert_int_equal(rd(b, AS_FAULTSTATUS(0)), status);
-	assert_int_equal(rd64(b, AS_FAULTADDRESS_LO(0)), va);
-	assert_int_equal(rd(b, MMU_INT_RAWSTAT), bit);
-	assert_int_equal(b->messages[AGATE_VECTOR_MMU], 1);
-	assert_int_equal(rd(b, JS_STATUS(0)), AGATE_EXC_ACTIVE);
-	assert_int_equal(rd(b, JOB_INT_RAWSTAT), 0);
-	assert_int_equal(counter(b, AGATE_CNT_FAULTS), 1);
-	assert_int_equal(last_event(b, AGATE_EV_FAULT)->b, va);
-	assert_int_equal(last_event(b, AGATE_EV_FAULT)->c, status);
-}
-
-static void write_faults(uint64_t table, uint64_t entry, uint64_t va, uint32_t exception)
-{
-	struct bench *b = bench_ready();
-
-	put64(b, table, entry);
-	probe_write(b, va);
-	expect_fault(b, va, exception | AT_WRITE);
-	bench_free(b);
-}
-
-static void read_faults(uint64_t table, uint64_t entry, uint64_t va, uint32_t exception)
-{
-	struct bench *b = bench_ready();
-
-	put64(b, table, entry);
-	start_job(b, 0, va, 0);
-	settle(b);
-	expect_fault(b, va, exception | AT_READ);
-	bench_free(b);
-}
 
 /* ---- What translates ----------------------------------------------------- */
 
@@ -207,29 +145,29 @@ static void test_translation_faults_by_level(void **state)
 {
 	(void)state;
 	/* nothing there, at each level */
-	write_faults(0x40000018, 0, 0x18000000000, 0xc0);
-	write_faults(0x40001020, 0, 0x8100000000, 0xc1);
-	write_faults(0x40002028, 0, 0x8080a00000, 0xc2);
-	write_faults(0x40003080, 0, 0x8080610000, 0xc3);
+	write_faults(bench_ready(), 0x40000018, 0, 0x18000000000, 0xc0);
+	write_faults(bench_ready(), 0x40001020, 0, 0x8100000000, 0xc1);
+	write_faults(bench_ready(), 0x40002028, 0, 0x8080a00000, 0xc2);
+	write_faults(bench_ready(), 0x40003080, 0, 0x8080610000, 0xc3);
 	/* type 2 is nothing either */
-	write_faults(0x40000018, 0x40001002, 0x18000000000, 0xc0);
-	write_faults(0x40003080, 0x400580c2, 0x8080610000, 0xc3);
+	write_faults(bench_ready(), 0x40000018, 0x40001002, 0x18000000000, 0xc0);
+	write_faults(bench_ready(), 0x40003080, 0x400580c2, 0x8080610000, 0xc3);
 	/* a leaf cannot be 512 GiB, a table cannot be at level 3 */
-	write_faults(0x40000018, 0x400000c1, 0x18000000000, 0xc0);
-	write_faults(0x40003080, 0x400580c3, 0x8080610000, 0xc3);
+	write_faults(bench_ready(), 0x40000018, 0x400000c1, 0x18000000000, 0xc0);
+	write_faults(bench_ready(), 0x40003080, 0x400580c3, 0x8080610000, 0xc3);
 }
 
 static void test_permission_faults_by_level(void **state)
 {
 	(void)state;
 	/* RD is bit 6, WR bit 7; neither implies the other */
-	write_faults(0x40003020, 0x40058041, 0x8080604000, 0xcb);
-	write_faults(0x40002020, 0x40200041, 0x8080800000, 0xca);
-	write_faults(0x40001018, 0x40000041, 0x80c0060000, 0xc9);
-	write_faults(0x40003020, 0x40058001, 0x8080604000, 0xcb);
-	read_faults(0x40003020, 0x40058081, 0x8080604000, 0xcb);
-	read_faults(0x40002020, 0x40200081, 0x8080800000, 0xca);
-	read_faults(0x40001018, 0x40000081, 0x80c0060000, 0xc9);
+	write_faults(bench_ready(), 0x40003020, 0x40058041, 0x8080604000, 0xcb);
+	write_faults(bench_ready(), 0x40002020, 0x40200041, 0x8080800000, 0xca);
+	write_faults(bench_ready(), 0x40001018, 0x40000041, 0x80c0060000, 0xc9);
+	write_faults(bench_ready(), 0x40003020, 0x40058001, 0x8080604000, 0xcb);
+	read_faults(bench_ready(), 0x40003020, 0x40058081, 0x8080604000, 0xcb);
+	read_faults(bench_ready(), 0x40002020, 0x40200081, 0x8080800000, 0xca);
+	read_faults(bench_ready(), 0x40001018, 0x40000081, 0x80c0060000, 0xc9);
 }
 
 static void test_write_only_pages_can_be_written(void **state)
@@ -248,9 +186,9 @@ static void test_bus_faults_of_the_walk(void **state)
 
 	(void)state;
 	/* a table where no RAM is (0x10000000), at levels 1, 2 and 3 */
-	write_faults(0x40000018, 0x10000003, 0x18000000000, 0xd1);
-	write_faults(0x40001020, 0x10000003, 0x8100000000, 0xd2);
-	write_faults(0x40002028, 0x10000003, 0x8080a00000, 0xd3);
+	write_faults(bench_ready(), 0x40000018, 0x10000003, 0x18000000000, 0xd1);
+	write_faults(bench_ready(), 0x40001020, 0x10000003, 0x8100000000, 0xd2);
+	write_faults(bench_ready(), 0x40002028, 0x10000003, 0x8080a00000, 0xd3);
 	/* and the root */
 	as_set_table(b, 0, 0x10000000);
 	start_job(b, 0, VA, 0);
@@ -265,15 +203,15 @@ static void test_address_sizes(void **state)
 
 	(void)state;
 	/* output beyond 40 bits: from a page, a block, a table at each level */
-	write_faults(0x40003020, 0x100400580c1, 0x8080604000, 0xe7);
-	write_faults(0x40002020, 0x100402000c1, 0x8080800000, 0xe6);
-	write_faults(0x40001018, 0x100400000c1, 0x80c0060000, 0xe5);
-	write_faults(0x40000018, 0x10040001003, 0x18000000000, 0xe4);
-	write_faults(0x40001020, 0x10040001003, 0x8100000000, 0xe5);
-	write_faults(0x40002028, 0x10040001003, 0x8080a00000, 0xe6);
+	write_faults(bench_ready(), 0x40003020, 0x100400580c1, 0x8080604000, 0xe7);
+	write_faults(bench_ready(), 0x40002020, 0x100402000c1, 0x8080800000, 0xe6);
+	write_faults(bench_ready(), 0x40001018, 0x100400000c1, 0x80c0060000, 0xe5);
+	write_faults(bench_ready(), 0x40000018, 0x10040001003, 0x18000000000, 0xe4);
+	write_faults(bench_ready(), 0x40001020, 0x10040001003, 0x8100000000, 0xe5);
+	write_faults(bench_ready(), 0x40002028, 0x10040001003, 0x8080a00000, 0xe6);
 	/* input beyond 48 bits */
-	write_faults(0x40003020, 0, 0x1000000000000, 0xe0);
-	write_faults(0x40003020, 0, 0xfffffffffffffff8, 0xe0);
+	write_faults(bench_ready(), 0x40003020, 0, 0x1000000000000, 0xe0);
+	write_faults(bench_ready(), 0x40003020, 0, 0xfffffffffffffff8, 0xe0);
 	/* the root */
 	as_set_table(b, 0, 0x10040000000);
 	start_job(b, 0, VA, 0);
