@@ -10,7 +10,7 @@ PGTABLE_LAB	:= $(PGTABLE_TEST_BUILD)/$(subst /,_,$(AGATE_LAB_10))
 PGTABLE_TESTS	:= $(patsubst tests/host/pgtable/test_%.c,%,$(wildcard tests/host/pgtable/test_*.c))
 PGTABLE_COMMON	:= $(PGTABLE_LAB)/agate_pgtable.o $(PGTABLE_LAB)/agate_pgtable_lpae.o \
 		   $(PGTABLE_LAB)/agate_pgtable_aarch64.o \
-		   $(PGTABLE_TEST_BUILD)/table_mem.o
+		   $(PGTABLE_TEST_BUILD)/table_mem.o $(PGTABLE_TEST_BUILD)/fixture.o
 # Callbacks of kernel code often leave an argument unused; the kernel's build allows it.
 PGTABLE_CFLAGS	= $(CFLAGS_HOST) $(CFLAGS_SAN) -Itests/host/shim -Ikernel -Itests/host/pgtable
 # Its warnings are no errors here, where a student's may be.

@@ -3,92 +3,9 @@
  * agate_pgtable.c against tables worked out by hand from hardware.md section 4:
  * which entry is where, bit for bit, and what every error leaves behind.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
-#include <asm/byteorder.h>
 #include <linux/errno.h>
 
-#include "agate_regs.h"
-#include "table_mem.h"
-
-#define RW	(AGATE_PROT_READ | AGATE_PROT_WRITE)
-#define RWNX	(RW | AGATE_PROT_NOEXEC)
-#define KIB(n)	((u64)(n) << 10)
-#define MIB(n)	((u64)(n) << 20)
-#define GIB(n)	((u64)(n) << 30)
-#define TOP	(1ull << 48)
-
-struct fixture {
-	struct table_mem mem;
-	struct agate_pgtable pgt;
-};
-
-static int setup(void **state)
-{
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	*state = f;
-	table_mem_init(&f->mem);
-	return agate_pgtable_init(&f->pgt, &agate_pgtable_lpae, &table_mem_ops, &f->mem);
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-	unsigned int live;
-
-	agate_pgtable_fini(&f->pgt);
-	live = f->mem.live;
-	free(f);
-	return live ? -1 : 0;
-}
-
-static int map(struct fixture *f, u64 va, u64 pa, u64 size, u32 prot)
-{
-	return agate_pgtable_map(&f->pgt, va, pa, size, prot);
-}
-
-/* Unmap as the driver does; what was given up must be out of the walker's reach. */
-static int unmap(struct fixture *f, u64 va, u64 size)
-{
-	LIST_HEAD(gone);
-	struct agate_pgtable_page *page, *next;
-	int ret = agate_pgtable_unmap(&f->pgt, va, size, &gone);
-
-	if (ret)
-		assert_true(list_empty(&gone));
-	list_for_each_entry_safe(page, next, &gone, link)
-		table_mem_assert_cut_off(&f->mem, page);
-	agate_pgtable_free_list(&f->pgt, &gone);
-	assert_int_equal(f->mem.live, f->pgt.pages);
-	return ret;
-}
-
-static u64 entry(const struct agate_pgtable_page *table, unsigned int index)
-{
-	return le64_to_cpu(table->entries[index]);
-}
-
-static void assert_leaf(struct fixture *f, u64 va, int level, u64 value)
-{
-	u64 leaf = 0;
-
-	assert_int_equal(table_mem_walk(&f->mem, f->pgt.root->phys, va, &leaf), level);
-	assert_int_equal(leaf, value);
-}
-
-static void assert_unmapped(struct fixture *f, u64 va)
-{
-	u64 leaf;
-
-	assert_int_equal(table_mem_walk(&f->mem, f->pgt.root->phys, va, &leaf), -1);
-	assert_int_equal(agate_pgtable_translate(&f->pgt, va, NULL, NULL), -ENOENT);
-}
+#include "fixture.h"
 
 /* 0x8080604000 is entry 1 of level 0, 2 of level 1, 3 of level 2, 4 of level 3. */
 static void one_page_bit_for_bit(void **state)
@@ -338,7 +255,7 @@ static void no_memory_for_the_root(void **state)
 	assert_int_equal(mem.live, 0);
 }
 
-#define TEST(name)	cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name)	cmocka_unit_test_setup_teardown(name, setup_lpae, teardown)
 
 int main(void)
 {
