@@ -8,61 +8,12 @@
  */
 #include "guest.h"
 
-#include <fcntl.h>
-#include <stdio.h>
+#include "fail_nth.h"
+
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define DEBUGFS		"/sys/kernel/debug/"
 #define MOST_ALLOCATIONS 2000
-
-static void set(const char *path, const char *value)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0 || write(fd, value, strlen(value)) != (ssize_t)strlen(value))
-		fail_msg("%s: %s", path, strerror(errno));
-	close(fd);
-}
-
-/* By default injection spares the allocations that drivers make most. */
-static int setup(void **state)
-{
-	(void)state;
-	set(DEBUGFS "failslab/ignore-gfp-wait", "N");
-	set(DEBUGFS "fail_page_alloc/ignore-gfp-wait", "N");
-	set(DEBUGFS "fail_page_alloc/ignore-gfp-highmem", "N");
-	set(DEBUGFS "fail_page_alloc/min-order", "0");
-	set(DEBUGFS "failslab/verbose", "0");
-	set(DEBUGFS "fail_page_alloc/verbose", "0");
-	set(DEBUGFS "fail_usercopy/verbose", "0");
-	return 0;
-}
-
-static int fail_nth_fd = -1;
-
-static void arm(int n)
-{
-	char text[16];
-	int len = snprintf(text, sizeof(text), "%d", n);
-
-	assert_int_equal(pwrite(fail_nth_fd, text, (size_t)len, 0), len);
-}
-
-/*
- * Disarm; true when the failure that was armed has happened.  Injection counts
- * copies to and from user space, too: when this very read or write is the one
- * that fails, the call under test had come through.
- */
-static bool fired(void)
-{
-	char text[16] = "";
-	bool hit = pread(fail_nth_fd, text, sizeof(text) - 1, 0) > 0 && text[0] == '0';
-
-	if (pwrite(fail_nth_fd, "0", 1, 0) != 1)
-		assert_int_equal(pwrite(fail_nth_fd, "0", 1, 0), 1);
-	return hit;
-}
 
 /* One call under test: 0 or an errno, and what it leaves in *world to be undone. */
 struct world {
@@ -110,19 +61,17 @@ static void still_works(void)
 
 static void every_allocation(const char *name, call_fn call)
 {
-	int failures = 0, n;
+	int fail_nth = fail_nth_open(), failures = 0, n;
 
-	fail_nth_fd = open("/proc/self/fail-nth", O_RDWR | O_CLOEXEC);
-	assert_true(fail_nth_fd >= 0);
 	for (n = 1; n < MOST_ALLOCATIONS; n++) {
 		struct world world;
 		bool hit;
 		int err;
 
 		world_open(&world);
-		arm(n);
+		fail_nth_arm(fail_nth, n);
 		err = call(&world);
-		hit = fired();
+		hit = fail_nth_fired(fail_nth);
 		if (world.ran)
 			assert_int_equal(*(volatile uint64_t *)((char *)world.bo.cpu + 2048), 1);
 		world_close(&world);
@@ -136,7 +85,7 @@ static void every_allocation(const char *name, call_fn call)
 			break;
 		}
 	}
-	close(fail_nth_fd);
+	close(fail_nth);
 	still_works();
 	print_message("# %s: %d allocations, %d of them made it fail\n", name, n - 1, failures);
 	assert_in_range(n, 2, MOST_ALLOCATIONS - 1);
@@ -260,5 +209,5 @@ int main(void)
 		cmocka_unit_test_teardown(fail_submit_syncs, guest_teardown),
 	};
 
-	return cmocka_run_group_tests_name("failnth", tests, setup, NULL);
+	return cmocka_run_group_tests_name("failnth", tests, NULL, NULL);
 }

@@ -15,13 +15,15 @@ $(GUEST_PROGRAMS): $(GUEST_TEST_DIR)/%: $(GUEST_TEST_DIR)/%.o $(GUEST_TEST_DIR)/
 	$(call say,LD,$@)
 	$(Q)$(CC) -o $@ $^ -lcmocka -pthread
 
+$(GUEST_TEST_DIR)/failnth: $(GUEST_TEST_DIR)/fail_nth.o
+
 .SECONDARY: $(GUEST_TESTS:%=$(GUEST_TEST_DIR)/%.o) $(GUEST_TEST_DIR)/guest.o
 -include $(wildcard $(GUEST_TEST_DIR)/*.d $(GUEST_TEST_DIR)/*/*.d)
 
 # Graded tests: one program a lab, from that lab's folder.
 LAB_TEST_NAMES	:= $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard tests/guest/[0-9][0-9]-*/*.c)))))
 LAB_TESTS	:= $(LAB_TEST_NAMES:%=$(BUILD)/tests/labs/%)
-GRADED_OBJS	:= $(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kernel.o guest.o)
+GRADED_OBJS	:= $(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kernel.o guest.o fail_nth.o)
 
 # $(eval $(call lab_test,NAME)): the program of one lab, made anew when a file goes.
 define lab_test

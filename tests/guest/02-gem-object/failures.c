@@ -2,13 +2,12 @@
 /* Lab 02: what has to be undone when a step of CREATE_BO fails. */
 #include "gem.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#include "fail_nth.h"
+
 #define MOST_ALLOCATIONS	400
-#define FAILSLAB		"/sys/kernel/debug/failslab/"
-#define FAIL_PAGES		"/sys/kernel/debug/fail_page_alloc/"
 
 /* 4 GiB less 32 MiB of addresses, and a BO may have one: three fit. */
 void test_no_addresses(void **state)
@@ -79,52 +78,6 @@ void test_no_memory(void **state)
 
 /* ---- For the debug kernel: every allocation, one after the other --------- */
 
-static void set(const char *path, const char *value)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0 || write(fd, value, strlen(value)) != (ssize_t)strlen(value))
-		fail_msg("%s: %s", path, strerror(errno));
-	close(fd);
-}
-
-/* By default injection spares the allocations that drivers make most. */
-static int arm_allocations(void)
-{
-	int fd = open("/proc/self/fail-nth", O_RDWR | O_CLOEXEC);
-
-	if (fd < 0)
-		fail_msg("/proc/self/fail-nth: %s", strerror(errno));
-	set(FAILSLAB "ignore-gfp-wait", "N");
-	set(FAILSLAB "verbose", "0");
-	set(FAIL_PAGES "ignore-gfp-wait", "N");
-	set(FAIL_PAGES "ignore-gfp-highmem", "N");
-	set(FAIL_PAGES "min-order", "0");
-	set(FAIL_PAGES "verbose", "0");
-	set("/sys/kernel/debug/fail_usercopy/verbose", "0");
-	return fd;
-}
-
-static void arm(int fail_nth, int n)
-{
-	char text[16];
-	int len = snprintf(text, sizeof(text), "%d", n);
-
-	if (pwrite(fail_nth, text, (size_t)len, 0) != len)
-		fail_msg("fail-nth: %s", strerror(errno));
-}
-
-/* Disarm; true when the failure has happened.  The read and the write may be it. */
-static bool fired(int fail_nth)
-{
-	char text[16] = "";
-	bool hit = pread(fail_nth, text, sizeof(text) - 1, 0) > 0 && text[0] == '0';
-
-	if (pwrite(fail_nth, "0", 1, 0) != 1 && pwrite(fail_nth, "0", 1, 0) != 1)
-		fail_msg("fail-nth: %s", strerror(errno));
-	return hit;
-}
-
 enum step { CREATE, LABEL, STEPS };
 
 static int one_step(enum step step, int fd, const struct bo *bo)
@@ -149,9 +102,9 @@ static void every_allocation(int fail_nth, enum step step)
 		struct bo bo = make_bo(fd, PAGE, 0);
 		char what[64];
 
-		arm(fail_nth, n);
+		fail_nth_arm(fail_nth, n);
 		err = one_step(step, fd, &bo);
-		hit = fired(fail_nth);
+		hit = fail_nth_fired(fail_nth);
 		snprintf(what, sizeof(what), "%s, failure number %d", names[step], n);
 		rule("whichever allocation fails, the call says ENOMEM");
 		if (err && err != ENOMEM && err != EFAULT)
@@ -173,7 +126,7 @@ void test_allocations(void **state)
 
 	(void)state;
 	close(fd);
-	fail_nth = arm_allocations();
+	fail_nth = fail_nth_open();
 	every_allocation(fail_nth, CREATE);
 	every_allocation(fail_nth, LABEL);
 	close(fail_nth);
