@@ -55,7 +55,7 @@ static int by_va_then_time(const void *a, const void *b)
 	return (x->time > y->time) - (x->time < y->time);
 }
 
-/* When what a walk found was dropped: by a flush, or with its table. */
+/* When what a walk found was dropped: by a flush, or with its table, which every walk has. */
 static uint64_t page_end(const struct map_space *space, const struct map_walk *walk)
 {
 	uint64_t last = walk->va + map_page_size(walk->level) - 1, end = MAP_NEVER;
@@ -78,7 +78,7 @@ static uint64_t page_end(const struct map_space *space, const struct map_walk *w
 	return end;
 }
 
-static void find_pages(struct map_space *space, uint64_t end_of_log)
+static void find_pages(struct map_space *space)
 {
 	struct map_page *open = NULL;
 	size_t i;
@@ -100,8 +100,6 @@ static void find_pages(struct map_space *space, uint64_t end_of_log)
 			.to = page_end(space, walk),
 		};
 		memcpy(open->access, walk->access, sizeof(open->access));
-		if (open->to > end_of_log)
-			open->to = end_of_log;
 	}
 }
 
@@ -226,7 +224,7 @@ void map_finish(struct map *map)
 		for (k = 0; k < space->stay.count; k++)
 			if (space->stay.item[k].to > map->end)
 				space->stay.item[k].to = map->end;
-		find_pages(space, map->end);
+		find_pages(space);
 		find_tables(space);
 		find_regions(space);
 	}

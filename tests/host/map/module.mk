@@ -27,7 +27,9 @@ $(MAP_TEST_BUILD)/%.o: tests/host/map/%.c
 MAP_PROGRAMS	:= $(MAP_TESTS:%=$(MAP_TEST_BUILD)/sim-%)
 $(MAP_PROGRAMS): $(MAP_TEST_BUILD)/sim-%: $(MAP_TEST_BUILD)/test_%.o $(MAP_TEST_OBJS)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(MAP_TEST_CFLAGS) -o $@ $^ -lcmocka -ljansson -lm
+	$(Q)$(CC) $(MAP_TEST_CFLAGS) $(LINK_OPTIONS) -o $@ $^ -lcmocka -ljansson -lm
+
+$(MAP_TEST_BUILD)/sim-map_edges: LINK_OPTIONS := -Wl,--wrap=realloc
 
 # That one runs the program itself.
 $(MAP_TEST_BUILD)/sim-map_program: | $(AGATE_MAP_SAN)
