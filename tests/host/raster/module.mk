@@ -5,7 +5,7 @@ RASTER_TEST_BUILD := $(BUILD)/tests/host/raster
 RASTER_CFLAGS	= $(CFLAGS_HOST) $(CFLAGS_SAN) -ffp-contract=off -Isim/model -Itests/host/raster
 
 # The job types alone, over a stand-in for the core ...
-RASTER_TESTS	:= coverage clip tiler fragment stalls hostile
+RASTER_TESTS	:= coverage clip tiler fragment stalls hostile outside
 RASTER_MODEL	:= clip raster shade tiler tiler_bin tiler_context fragment
 RASTER_COMMON	:= $(RASTER_MODEL:%=$(RASTER_TEST_BUILD)/model/%.o) \
 		   $(RASTER_TEST_BUILD)/fake_exec.o $(RASTER_TEST_BUILD)/frame.o
