@@ -38,7 +38,9 @@ SIM_TEST_PARTS	:= $(addprefix $(SIM_TEST_BUILD)/obj/process/,bus.o inject_spec.o
 $(SIM_PROGRAMS): $(SIM_TEST_BUILD)/sim-%: $(SIM_TEST_BUILD)/test_%.o $(SIM_TEST_COMMON) \
 		 $(SIM_TEST_PARTS) $(LIBAGATE_SIM_SAN)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SIM_TEST_CFLAGS) -o $@ $^ -lcmocka -ljansson -lm
+	$(Q)$(CC) $(SIM_TEST_CFLAGS) $(LINK_OPTIONS) -o $@ $^ -lcmocka -ljansson -lm
+
+$(SIM_TEST_BUILD)/sim-no_memory: LINK_OPTIONS := -Wl,--wrap=calloc
 
 # Those run the process itself.
 $(addprefix $(SIM_TEST_BUILD)/sim-,process control trace start vanish told): | $(AGATE_SIM_SAN)

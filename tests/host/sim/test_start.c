@@ -195,6 +195,14 @@ static void test_nobody_waits_for_it(void **state)
 	fails(GOOD "--ready-fd 104", "nobody waits for the ready byte");
 }
 
+/* Without a log, a trace or a control socket; that its doorbell is no file ends it. */
+static void test_the_least_that_it_needs(void **state)
+{
+	(void)state;
+	assert_int_equal(start(GOOD "--doorbell-fd 105"), 0);
+	assert_string_equal(said, "");
+}
+
 static int descriptors(void **state)
 {
 	int ram = memfd_create("ram", 0), fd = guest_bus_create(&bar2);
@@ -220,6 +228,7 @@ int main(void)
 		cmocka_unit_test(test_files_that_cannot_be_opened),
 		cmocka_unit_test(test_a_gpu_that_cannot_be),
 		cmocka_unit_test(test_nobody_waits_for_it),
+		cmocka_unit_test(test_the_least_that_it_needs),
 	};
 
 	return cmocka_run_group_tests_name("sim-start", tests, descriptors, NULL);
