@@ -2,12 +2,18 @@
 #
 # coverage.awk: what of the simulator ran, file by file, and whether it is enough.
 #
-# usage: awk -f coverage.awk -v least=95 -v failed=TESTS -v uncovered=FILE SOURCES GCOV
+# usage: awk -f coverage.awk -v least=95 -v failed=TESTS -v uncovered=FILE -v reasons=PAGE
+#        SOURCES GCOV
 #
 # SOURCES names the files that count, one a line; GCOV is what gcov -t printed; TESTS
 # are the programs that failed.  Prints a table, then TAP: whether they passed, whether
-# every source was compiled, and for each folder whether enough of its lines ran.  FILE
-# gets the lines that did not, as FILE:LINE:TEXT.
+# every source was compiled, whether enough of each folder's lines ran, and whether PAGE
+# names each file of which not all did.  FILE gets those lines, as FILE:LINE:TEXT.
+
+BEGIN {
+	while ((getline text <reasons) > 0)
+		page = page text
+}
 
 FNR == NR {
 	source[$0] = 1
@@ -57,6 +63,8 @@ function count_file(name, folder,	line, all, covered)
 		row(name, all, covered)
 	else if (name ~ /\.c$/)
 		missing = missing " " name
+	if (covered < all && !index(page, "`" name "`"))
+		unexplained = unexplained " " name
 	folder_all[folder] += all
 	folder_covered[folder] += covered
 	total_all += all
@@ -96,6 +104,9 @@ END {
 		result(folder_all[folders[i]] &&
 		       100 * folder_covered[folders[i]] >= least * folder_all[folders[i]],
 		       folders[i] "/: " least " % of the lines ran")
+	if (unexplained)
+		print "# without a reason:" unexplained
+	result(!unexplained, reasons " has a reason for every file of which not all ran")
 	print "1.." tests
 	exit bad != 0
 }

@@ -7,7 +7,7 @@
 # usage: tests/coverage.sh FOLDER PROGRAM...
 #
 # FOLDER is the build of the programs.  Prints a table of all files, then TAP; leaves in
-# FOLDER/uncovered.txt the lines that did not run.  tests/README.md says why they may.
+# FOLDER/uncovered.txt the lines that did not run.
 set -eu
 
 folder=$1
@@ -31,4 +31,4 @@ git ls-files 'sim/model/*.[ch]' 'sim/process/*.[ch]' 'sim/map/*.[ch]' >"$folder/
 find "$folder" -name '*.gcno' -exec gcov -t -r {} + >"$folder/gcov.txt" 2>"$folder/gcov.log"
 
 exec awk -f tests/coverage.awk -v least=$least -v failed="$failed" \
-	-v uncovered="$folder/uncovered.txt" "$folder/sources.txt" "$folder/gcov.txt"
+	-v uncovered="$folder/uncovered.txt" -v reasons=tests/README.md "$folder/sources.txt" "$folder/gcov.txt"
