@@ -328,8 +328,25 @@ enum agate_counter {
 	AGATE_CNT_TRIANGLES,
 	AGATE_CNT_PIXELS,		/* fragments that passed the depth test */
 	AGATE_CNT_STALE_LINES,		/* stale lines of the L2 used */
+	AGATE_CNT_UNLISTED,		/* pages that chains touched outside their lists */
+	AGATE_CNT_LISTS_DROPPED,	/* lists too long to be kept */
 	AGATE_CNT_COUNT
 };
+
+/* ---- Agate's own: what each chain may touch, 0x8800 ------------------- */
+
+#define AGATE_LISTED_BASE		0x8800
+#define AGATE_LISTED_STRIDE		0x10
+#define AGATE_LISTED_REG(n, r)		(AGATE_LISTED_BASE + AGATE_LISTED_STRIDE * (n) + (r))
+#define AGATE_LISTED_START_LO(n)	AGATE_LISTED_REG(n, 0x0)	/* a range's first byte */
+#define AGATE_LISTED_START_HI(n)	AGATE_LISTED_REG(n, 0x4)
+#define AGATE_LISTED_PAGES(n)		AGATE_LISTED_REG(n, 0x8)	/* and its length: adds it */
+#define AGATE_LISTED_COMMAND(n)		AGATE_LISTED_REG(n, 0xc)
+#define   AGATE_LISTED_COMMAND_NONE	0	/* the next chain has no list */
+#define   AGATE_LISTED_COMMAND_BEGIN	1	/* it has one, empty so far */
+
+/* Ranges that a list can keep; those that meet count as one. */
+#define AGATE_LISTED_RANGES		64
 
 /* ---- Agate's own: the system around the GPU, 0x9000 ------------------- */
 

@@ -174,6 +174,8 @@ static const char * const gpu_counter_names[AGATE_CNT_COUNT] = {
 	[AGATE_CNT_TRIANGLES] = "triangles",
 	[AGATE_CNT_PIXELS] = "pixels",
 	[AGATE_CNT_STALE_LINES] = "stale_lines",
+	[AGATE_CNT_UNLISTED] = "unlisted",
+	[AGATE_CNT_LISTS_DROPPED] = "lists_dropped",
 };
 
 /* Two reads a counter, no more: the benchmark times this file to learn what one costs. */

@@ -49,6 +49,7 @@ enum agate_sim_event_kind {
 	AGATE_EV_JOB_END,	/* a: slot, b: job va, c: exception; text: the same */
 	AGATE_EV_FLUSH,		/* a: GPU_CMD */
 	AGATE_EV_FLUSH_DONE,	/* a: GPU_CMD */
+	AGATE_EV_UNLISTED,	/* a: slot, b: va, c: job va; text: READ or WRITE; a hint follows */
 	AGATE_EV_TRAFFIC,	/* a: slot, b: bytes read and c: written by it, ever */
 	AGATE_EV_CLOCK,		/* a: MHz, b: mV, c: POWER_IN */
 	AGATE_EV_INJECTED,	/* a: enum agate_sim_injection_kind, b: arg */

@@ -37,6 +37,8 @@ static enum agate_run exec_translate(struct agate_exec *x, uint64_t va,
 
 	switch (mmu_translate(x->sim, slot, va, access, place, &exception)) {
 	case MMU_OK:
+		if (slot->listed.current.told)
+			listed_judge(x->sim, slot, va, access == MMU_WRITE);
 		return AGATE_RUN_DONE;
 	case MMU_STALL:
 		return AGATE_RUN_STALL;

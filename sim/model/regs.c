@@ -41,6 +41,8 @@ static bool block_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 		return mmu_read(sim, offset, value);
 	if (offset >= AGATE_SOC_BASE)
 		return soc_read(sim, offset, value);
+	if (offset >= AGATE_LISTED_BASE)
+		return listed_read(sim, offset, value);
 	return offset >= AGATE_COUNTER_BASE && counter_read(sim, offset, value);
 }
 
@@ -58,6 +60,8 @@ static bool block_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
 		return mmu_write(sim, offset, value);
 	if (offset >= AGATE_SOC_BASE)
 		return soc_write(sim, offset, value);
+	if (offset >= AGATE_LISTED_BASE)
+		return listed_write(sim, offset, value);
 	if (offset < AGATE_COUNTER_BASE || !counter_read(sim, offset, &ignored))
 		return false;
 	sim_hint(sim, 8, "counters are read-only");

@@ -97,6 +97,7 @@ static void slot_promote(struct agate_sim *sim, struct slot *slot)
 	slot->active = true;
 	slot->status = AGATE_EXC_ACTIVE;
 	chain_start(slot, slot->head);
+	listed_start(&slot->listed);
 	sim_event(sim, AGATE_EV_CHAIN_START, slot->index, slot->head, slot->config, NULL);
 	if (slot_as(slot) >= MMU_NUM_AS) {
 		sim_hint(sim, 3, "JS_CONFIG names an address space that does not exist");
@@ -225,12 +226,15 @@ static void slot_command_next(struct agate_sim *sim, struct slot *slot, uint32_t
 {
 	switch (command) {
 	case JS_COMMAND_NOP:
+		if (slot->queued)
+			listed_take_back(&slot->listed);
 		slot->queued = false;
 		break;
 	case JS_COMMAND_START:
 		if (slot->queued)
 			sim_hint(sim, 3, "START was written while a chain was already queued");
 		slot->queued = true;
+		listed_queue(&slot->listed);
 		slot_promote(sim, slot);
 		break;
 	default:

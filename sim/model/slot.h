@@ -13,6 +13,7 @@
 
 #include "agate_sim.h"
 #include "exec.h"
+#include "listed.h"
 #include "mmu.h"
 
 struct agate_sim;
@@ -89,6 +90,7 @@ struct slot {
 	bool stop_watched;	/* the driver polls for it */
 	struct mmu_stall stall;
 	struct chain chain;
+	struct listed listed;	/* what its chains may touch */
 	uint64_t busy;		/* bus cycles it ever worked; no reset clears it */
 };
 

@@ -212,6 +212,11 @@ void log_event(struct log *log, const struct agate_sim_event *e)
 	case AGATE_EV_JOB_END:
 		log_job(log, e);
 		break;
+	case AGATE_EV_UNLISTED:
+		log_line(log, e->time, "unlisted",
+			 ", \"slot\": %" PRIu64 ", \"job\": \"" X64 "\", \"va\": \"" X64 "\", "
+			 "\"access\": \"%s\"", e->a, e->c, e->b, e->text);
+		break;
 	case AGATE_EV_CLOCK:
 		log_line(log, e->time, "clock",
 			 ", \"mhz\": %" PRIu64 ", \"millivolts\": %" PRIu64 ", "

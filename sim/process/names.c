@@ -65,6 +65,12 @@ static const struct name as_registers[] = {
 	AS64(FAULTADDRESS), AS(STATUS), AS64(TRANSCFG), AS64(FAULTEXTRA),
 };
 
+#define LISTED(reg)	{ AGATE_LISTED_##reg(0) - AGATE_LISTED_BASE, #reg }
+
+static const struct name listed_registers[] = {
+	LISTED(START_LO), LISTED(START_HI), LISTED(PAGES), LISTED(COMMAND),
+};
+
 #define EXC(e)		{ AGATE_EXC_##e, #e }
 #define EXC_LEVELS(e)	{ AGATE_EXC_##e##_0, #e "_0" }, { AGATE_EXC_##e##_0 + 1, #e "_1" }, \
 			{ AGATE_EXC_##e##_0 + 2, #e "_2" }, { AGATE_EXC_##e##_0 + 3, #e "_3" }
@@ -99,7 +105,8 @@ static const struct name counters[] = {
 	{ AGATE_CNT_BYTES_COPIED, "bytes_copied" }, { AGATE_CNT_IRQS, "irqs" },
 	{ AGATE_CNT_AS_CMD_DROPPED, "as_commands_dropped" }, { AGATE_CNT_HINTS, "hints" },
 	{ AGATE_CNT_TRIANGLES, "triangles" }, { AGATE_CNT_PIXELS, "pixels" },
-	{ AGATE_CNT_STALE_LINES, "stale_lines" },
+	{ AGATE_CNT_STALE_LINES, "stale_lines" }, { AGATE_CNT_UNLISTED, "unlisted" },
+	{ AGATE_CNT_LISTS_DROPPED, "lists_dropped" },
 };
 
 _Static_assert(LENGTH(counters) == AGATE_CNT_COUNT, "every counter has a name");
@@ -132,6 +139,7 @@ const char *name_register(uint32_t offset, char buf[NAME_SIZE])
 	uint32_t slot = (offset - JS_BASE) / JS_STRIDE;
 	uint32_t as = (offset - MMU_AS_BASE) / MMU_AS_STRIDE;
 	uint32_t counter = (offset - AGATE_COUNTER_BASE) / 8;
+	uint32_t list = (offset - AGATE_LISTED_BASE) / AGATE_LISTED_STRIDE;
 	uint32_t point = (offset - AGATE_CLK_TABLE_FREQ(0)) / 8;
 
 	if (name)
@@ -157,6 +165,10 @@ const char *name_register(uint32_t offset, char buf[NAME_SIZE])
 	} else if (offset >= AGATE_CLK_TABLE_FREQ(0) && point < AGATE_CLK_MAX_POINTS) {
 		snprintf(buf, NAME_SIZE, "CLK_TABLE_%s_%u",
 			 offset == AGATE_CLK_TABLE_FREQ(point) ? "FREQ" : "VOLT", point);
+	} else if (offset >= AGATE_LISTED_BASE && list < AGATE_MAX_SLOTS) {
+		name = name_find(listed_registers, LENGTH(listed_registers),
+				 (offset - AGATE_LISTED_BASE) % AGATE_LISTED_STRIDE);
+		snprintf(buf, NAME_SIZE, "LISTED%u_%s", list, name);
 	} else if (offset >= AGATE_COUNTER_BASE && counter < AGATE_CNT_COUNT) {
 		snprintf(buf, NAME_SIZE, "COUNTER_%s_%s", name_counter(counter),
 			 offset & 4 ? "HI" : "LO");

@@ -332,6 +332,10 @@ static void trace_one(struct trace *trace, const struct agate_sim_event *e)
 	case AGATE_EV_INJECTED:
 		instant(trace, TRACE_HINTS, "injected: %s", name_injection((unsigned int)e->a));
 		break;
+	case AGATE_EV_UNLISTED:
+		instant(trace, TRACE_HINTS, "not listed: slot %" PRIu64 ", job 0x%" PRIx64
+			", %s 0x%" PRIx64, e->a, e->c, e->text, e->b);
+		break;
 	case AGATE_EV_HINT:
 		instant(trace, TRACE_HINTS, "hint: %s", e->text);
 		break;

@@ -254,6 +254,63 @@ static void errors_reach_the_header(void **state)
 	assert_int_equal(header->fault_pointer, CONTEXT);
 }
 
+/* One range of pages, and which of the two jobs touches it. */
+struct part {
+	unsigned int first, last;
+	bool tiler, fragment;
+};
+
+static const struct part parts[] = {
+	{ 0, 1, true, false },				/* its header */
+	{ 1, 2, false, true },
+	{ 2, 3, true, true },				/* context */
+	{ 3, 4, false, true },				/* framebuffer */
+	{ 4, 5, true, true },				/* bins */
+	{ 5, 7, true, false },				/* vertices and indices */
+	{ HEAP_FIRST, HEAP_LAST, true, true },
+	{ COLOR_FIRST, DEPTH_FIRST, false, true },
+	{ DEPTH_FIRST, DEPTH_LAST, false, true },
+};
+
+#define PARTS		(sizeof(parts) / sizeof(parts[0]))
+
+static void list_all_but(struct driver *drv, unsigned int slot, size_t left_out)
+{
+	agate_sim_write32(drv->sim, AGATE_LISTED_COMMAND(slot), AGATE_LISTED_COMMAND_BEGIN);
+	for (size_t i = 0; i < PARTS; i++) {
+		if (i == left_out)
+			continue;
+		agate_sim_write32(drv->sim, AGATE_LISTED_START_LO(slot),
+				  (uint32_t)PAGE(parts[i].first));
+		agate_sim_write32(drv->sim, AGATE_LISTED_PAGES(slot),
+				  parts[i].last - parts[i].first);
+	}
+}
+
+/* Whether that job touched what was left out of its list. */
+static bool touched_unlisted(struct driver *drv, unsigned int slot, uint64_t job, size_t left_out)
+{
+	const uint64_t before = agate_sim_counter(drv->sim, AGATE_CNT_UNLISTED);
+
+	list_all_but(drv, slot, left_out);
+	assert_int_equal(driver_run(drv, slot, job), AGATE_EXC_DONE);
+	return agate_sim_counter(drv->sim, AGATE_CNT_UNLISTED) > before;
+}
+
+static void jobs_touch_what_they_are_said_to(void **state)
+{
+	struct driver *drv = *state;
+
+	for (size_t i = 0; i <= PARTS; i++) {	/* the last time nothing is left out */
+		put_frame(drv);
+		memset(driver_at(drv, BINS), 0, 4096);
+		assert_int_equal(touched_unlisted(drv, 1, TILER_JOB, i),
+				 i < PARTS && parts[i].tiler);
+		assert_int_equal(touched_unlisted(drv, 0, FRAGMENT_JOB, i),
+				 i < PARTS && parts[i].fragment);
+	}
+}
+
 #define TEST(name)	cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -264,6 +321,7 @@ int main(void)
 		TEST(picture_faults_in_too),
 		TEST(picture_never_changes),
 		TEST(errors_reach_the_header),
+		TEST(jobs_touch_what_they_are_said_to),
 	};
 
 	return cmocka_run_group_tests_name("raster: whole GPU", tests, NULL, NULL);

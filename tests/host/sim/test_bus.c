@@ -399,6 +399,8 @@ static void test_names(void **state)
 	assert_string_equal(name_register(0x2458, buf), "AS1_COMMAND");
 	assert_string_equal(name_register(0x0c8, buf), "GPU_JS_FEATURES_2");
 	assert_string_equal(name_register(0x801c, buf), "COUNTER_stale_used_HI");
+	assert_string_equal(name_register(0x881c, buf), "LISTED1_COMMAND");
+	assert_string_equal(name_register(0x8830, buf), "0x8830");
 	assert_string_equal(name_register(0x31, buf), "0x31");
 	assert_string_equal(name_register(0xfffffffc, buf), "0xfffffffc");
 	assert_string_equal(name_exception(0xc3), "TRANSLATION_FAULT_3");

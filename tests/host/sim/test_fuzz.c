@@ -25,11 +25,13 @@ static uint32_t random32(void)
 /* Mostly registers that do something, sometimes anything at all. */
 static uint32_t random_register(void)
 {
-	switch (random32() % 8) {
+	switch (random32() % 9) {
 	case 0:
 		return random32();
 	case 1:
 		return random32() % 0x1000 & ~3u;
+	case 6:
+		return AGATE_LISTED_BASE + (random32() % 0x30 & ~3u);
 	case 2:
 	case 3:
 		return MMU_AS_BASE + (random32() % 0x240 & ~3u);
@@ -177,6 +179,7 @@ static void hostile_run(uint32_t seed, unsigned int iterations, enum agate_sim_g
 	assert_true(counter(b, AGATE_CNT_JOBS_FAILED) > iterations / 1000);
 	assert_true(counter(b, AGATE_CNT_FAULTS) > iterations / 1000);
 	assert_true(counter(b, AGATE_CNT_STALE_USED) > 0);
+	assert_true(counter(b, AGATE_CNT_UNLISTED) > 0);
 	/* and a reset still makes a GPU of it */
 	memset(b->ram, 0, RAM_SIZE);
 	revive(b);

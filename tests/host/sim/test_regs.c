@@ -53,6 +53,7 @@ static const struct reg regs[] = {
 	{ 0x9010, RO, 200 }, { 0x9014, RO, 650 }, { 0x9018, RO, 400 }, { 0x901c, RO, 750 },
 	{ 0x9020, RO, 600 }, { 0x9024, RO, 850 }, { 0x9028, RO, 800 }, { 0x902c, RO, 1000 },
 	{ 0x8000, RO, 0 }, { 0x8004, RO, 0 }, { 0x8068, RO, 0 },
+	{ 0x8800, RW, 0 }, { 0x8804, RW, 0 }, { 0x8810, RW, 0 }, { 0x8824, RW, 0 },
 };
 
 static const struct reg slot_regs[] = {

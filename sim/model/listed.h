@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Listed memory: a driver may tell which ranges each chain was given, and is
+ * told when a chain touches anything else.  Nothing depends on it.
+ */
+#ifndef AGATE_MODEL_LISTED_H
+#define AGATE_MODEL_LISTED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agate_regs.h"
+
+struct agate_sim;
+struct slot;
+
+/* Stretches of other memory that are remembered, and told of, for each chain. */
+#define LISTED_RUNS	4u
+
+/* Pages of virtual memory, both ends included. */
+struct listed_range {
+	uint64_t first;
+	uint64_t last;
+};
+
+struct listed_list {
+	bool told;		/* there is a list, perhaps of nothing */
+	unsigned int count;
+	struct listed_range range[AGATE_LISTED_RANGES];	/* sorted, with gaps between */
+};
+
+/* One slot's lists.  They go the way of its chains, from one to the next. */
+struct listed {
+	uint64_t start;			/* the register */
+	struct listed_list made;	/* for the chain that START will queue */
+	struct listed_list next;	/* of the queued chain */
+	struct listed_list current;	/* of the current one: */
+	unsigned int hit;		/* perhaps the range that it touched last */
+	struct listed_range run[LISTED_RUNS];	/* what it touched besides */
+	unsigned int runs;
+	unsigned int oldest;		/* which goes when another is found */
+};
+
+/* Registers 0x8800 to 0x8fff; false: no such register. */
+bool listed_read(const struct agate_sim *sim, uint32_t offset, uint32_t *value);
+bool listed_write(struct agate_sim *sim, uint32_t offset, uint32_t value);
+
+/* A chain is queued, is taken back, becomes current. */
+void listed_queue(struct listed *listed);
+void listed_take_back(struct listed *listed);
+void listed_start(struct listed *listed);
+
+/* The slot's chain, which has a list, has touched va. */
+void listed_judge(struct agate_sim *sim, struct slot *slot, uint64_t va, bool write);
+
+#endif /* AGATE_MODEL_LISTED_H */
