@@ -9,6 +9,7 @@
 
 #include "agate_device.h"
 #include "agate_gem.h"
+#include "agate_listed.h"
 #include "agate_queue.h"
 #include "agate_reset.h"
 #include "agate_sched.h"
@@ -132,7 +133,10 @@ int agate_job_add_done(struct agate_job *job)
 
 static struct dma_fence *queue_run(struct drm_sched_job *base)
 {
-	return agate_slot_run(to_agate_job(base));
+	struct agate_job *job = to_agate_job(base);
+
+	agate_listed_tell(job);
+	return agate_slot_run(job);
 }
 
 static enum drm_gpu_sched_stat queue_timedout(struct drm_sched_job *base)
