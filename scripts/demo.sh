@@ -33,7 +33,7 @@ say GUEST "restore, plug the GPU in, load agate.ko, run agate-gem"
 	"put:$BUILD/lib/libagate.so:/run/agate/lib/libagate.so" \
 	"put:$BUILD/bin/agate-info:/run/agate/bin/agate-info" \
 	"put:$BUILD/bin/agate-gem:/run/agate/bin/agate-gem" \
-	"exec:insmod /run/agate/agate.ko timeout_ms=10000" \
+	"exec:insmod /run/agate/agate.ko timeout_ms=10000 tell_listed=1" \
 	"exec:/run/agate/bin/agate-info" \
 	"exec:/run/agate/bin/agate-gem --stats -o /run/agate/gem.png" \
 	"exec:rmmod agate" \

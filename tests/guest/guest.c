@@ -266,17 +266,17 @@ int64_t guest_deadline(int64_t ms)
 	return now.tv_sec * 1000000000ll + now.tv_nsec + ms * 1000000ll;
 }
 
-static FILE *open_counters(void)
+static FILE *open_debugfs(const char *name)
 {
 	char path[64];
 
-	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%d/counters", render_minor);
+	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%d/%s", render_minor, name);
 	return fopen(path, "re");
 }
 
-long guest_counter(const char *name)
+static long counter_in(const char *debugfs_file, const char *name)
 {
-	FILE *file = open_counters();
+	FILE *file = open_debugfs(debugfs_file);
 	char key[64];
 	long value, found = -1;
 
@@ -289,10 +289,20 @@ long guest_counter(const char *name)
 	return found;
 }
 
+long guest_counter(const char *name)
+{
+	return counter_in("counters", name);
+}
+
+long guest_gpu_counter(const char *name)
+{
+	return counter_in("gpu_counters", name);
+}
+
 /* Print what is not zero into text; returns how many that are, or -1. */
 static int live_things(char *text, size_t size)
 {
-	FILE *file = open_counters();
+	FILE *file = open_debugfs("counters");
 	size_t used = 0;
 	int live = 0, lines = 0;
 	char key[64];

@@ -85,8 +85,9 @@ int guest_fence_status(int sync_file);
 bool guest_nothing_left(int64_t ms, char *left, size_t size);
 /* The same, and it fails the test when something is left. */
 void guest_assert_nothing_left(void);
-/* One counter of debugfs, or -1. */
+/* One of the driver's counters in debugfs, and one of the GPU's; or -1. */
 long guest_counter(const char *name);
+long guest_gpu_counter(const char *name);
 
 /* Submit the chain at the start of a BO; returns a sync_file with its fence. */
 int guest_submit_fence(const struct bo *bo, uint32_t requirements);

@@ -47,7 +47,7 @@ guest()
 			"exec:grep -q N /sys/kernel/debug/dma-api/disabled && echo '# dma-api looked'"
 	fi
 	for p in uapi-bo uapi-submit mmap races jobs gone reload failnth stale fences closed stats \
-		compute; do
+		compute listed; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	programs=$(printf '%s\n' "$@" | sed -n "s|^exec:CMOCKA[^/]*$GUEST/\([a-z-]*\).*|\1|p")
@@ -91,11 +91,18 @@ idle_checkers()
 }
 
 # Jobs that touch what is not mapped are a program's fault, and these programs'
-# purpose: the driver must live with them.
+# purpose: the driver must live with them.  So are those that touch what they did
+# not list, as often as a program says that its jobs did.
 rules_broken()
 {
 	grep -E '"event": "(hint|truncated)"' "$console.events" |
-		grep -v 'a job touched an address that nobody mapped'
+		grep -Ev 'a job touched (an address that nobody mapped|memory that it did not list)'
+	unlisted=$(grep -c 'a job touched memory that it did not list' "$console.events")
+	meant=$(sed -n 's/^# jobs that touch what they did not list: //p' "$console.out")
+	[ "$unlisted" = "${meant:-0}" ] || {
+		echo "jobs that touched what they did not list: $unlisted, not ${meant:-0}"
+		grep '"event": "unlisted"' "$console.events"
+	}
 }
 
 # Three more points of TAP: about the end of the run, the kernel's log, and what
@@ -133,10 +140,10 @@ verdict()
 # How long a job may run: on a busy host the GPU's process may not get a core for
 # a while, and a job that was not at fault must not be taken for one that hangs.
 # Where the tests wait for hangs the limit is a compromise.
-load="exec:insmod $GUEST/agate.ko timeout_ms"
+load="exec:insmod $GUEST/agate.ko tell_listed=1 timeout_ms"
 patient=10000
 brisk=1500
-again="exec:rmmod agate && insmod $GUEST/agate.ko timeout_ms=$patient"
+again="exec:rmmod agate && insmod $GUEST/agate.ko tell_listed=1 timeout_ms=$patient"
 case $suite in
 calls)
 	guest "$load=$patient" "$(test_step uapi-bo)" "$(test_step uapi-submit)" "$(test_step mmap)" \
@@ -151,7 +158,7 @@ jobs | bifrost | lite)
 	closed=
 	[ "$suite" != jobs ] || closed=$(test_step closed)
 	guest "$load=$brisk" "$(test_step jobs)" "$(test_step compute)" "$(test_step fences)" \
-		"$(test_step stale)" "$again" ${closed:+"$closed"} ;;
+		"$(test_step stale)" "$(test_step listed)" "$again" ${closed:+"$closed"} ;;
 gone)
 	# With the job timeout out of reach it is the loss of the GPU that ends the
 	# waits, and not a reset.
