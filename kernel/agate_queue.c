@@ -51,6 +51,13 @@ static void job_release(struct agate_job *job)
 	struct agate_entities *entities = job->entities;
 	unsigned int i;
 
+	/*
+	 * The callback is still there when the job never ran.  Else it has been called,
+	 * or is just running: who sees the fence signalled, as the scheduler does, need
+	 * not wait for that, but taking the callback away does.
+	 */
+	if (job->done)
+		dma_fence_remove_callback(job->done, &job->done_cb);
 	job_idle(job);
 	for (i = 0; job->mappings && i < job->bo_count; i++) {
 		if (job->mappings[i])
@@ -60,11 +67,7 @@ static void job_release(struct agate_job *job)
 		drm_gem_object_put(job->bos[i]);
 	kvfree(job->mappings);
 	kvfree(job->bos);
-	if (job->done) {
-		/* Still there when the job never ran. */
-		dma_fence_remove_callback(job->done, &job->done_cb);
-		dma_fence_put(job->done);
-	}
+	dma_fence_put(job->done);
 	agate_vm_put(job->vm);
 
 	agate_stat_dec(&job->adev->stats, AGATE_STAT_JOBS);
