@@ -40,7 +40,9 @@ uint32_t take_register(struct input *in)
 	case 6:
 		return MMU_AS_BASE + n % 0x90 * 4;
 	default:
-		return n & 0x80 ? AGATE_SOC_BASE + n % 16 * 4 : AGATE_COUNTER_BASE + n % 32 * 4;
+		if (n & 0x80)
+			return AGATE_SOC_BASE + n % 16 * 4;
+		return (n & 0x40 ? AGATE_LISTED_BASE : AGATE_COUNTER_BASE) + n % 32 * 4;
 	}
 }
 
