@@ -128,6 +128,31 @@ static void test_an_injection_in_the_trace(void **state)
 	gpu_free(g);
 }
 
+/* The job's header, which is what it touches first, is not in an empty list. */
+static void test_what_a_job_did_not_list(void **state)
+{
+	char path[64];
+	struct gpu *g = traced(path, "");
+	struct trace_report report;
+
+	(void)state;
+	g_bring_up(g);
+	g_write(g, AGATE_LISTED_COMMAND(0), AGATE_LISTED_COMMAND_BEGIN);
+	g_start(g, 0);
+	g_poll(g, JOB_INT_RAWSTAT, 1);
+	g_quit(g);
+	trace_read(path, &report);
+	assert_int_equal(trace_count(&report, "not listed: slot 0, job 0x8080600000, "
+				     "READ 0x8080600000"), 1);
+	assert_int_equal(log_count(g, "unlisted", "job", "0x8080600000"), 1);
+	assert_int_equal(log_count(g, "unlisted", "va", "0x8080600000"), 1);
+	assert_int_equal(log_count(g, "unlisted", "access", "READ"), 1);
+	assert_int_equal(log_count(g, "hint", "text", "a job touched memory that it did not list"),
+			 1);
+	trace_report_free(&report);
+	gpu_free(g);
+}
+
 static void test_a_mark_that_is_too_long_for_the_trace(void **state)
 {
 	char path[64], request[1024];
@@ -191,6 +216,7 @@ int main(void)
 		cmocka_unit_test(test_a_copy_in_shared_memory),
 		cmocka_unit_test(test_a_fault_of_no_slot),
 		cmocka_unit_test(test_an_injection_in_the_trace),
+		cmocka_unit_test(test_what_a_job_did_not_list),
 		cmocka_unit_test(test_a_mark_that_is_too_long_for_the_trace),
 		cmocka_unit_test(test_only_so_many_injections_pend),
 		cmocka_unit_test(test_a_death_that_does_not_come),
