@@ -17,6 +17,7 @@ shift 2
 build=${BUILD:-build}
 log=$build/logs/$(echo "$name" | tr / -).log
 mkdir -p "$build/logs" "$build/tests"
+begun=$(date +%s)
 
 # timeout(1) gives the suite a process group of its own, so that its end takes
 # everything along; a Ctrl-C reaches only this shell, which passes it on.
@@ -44,7 +45,7 @@ fi
 [ -z "$why" ] || failed=$((failed + 1))
 
 if [ "$failed" = 0 ]; then
-	printf '  %-8s %-36s %4d tests\n' OK "$name" "$passed"
+	printf '  %-8s %-36s %4d tests %5d s\n' OK "$name" "$passed" $(($(date +%s) - begun))
 else
 	printf '  %-8s %-36s %4d of %d failed, see %s\n' FAIL "$name" "$failed" \
 		$((passed + failed)) "$log"
