@@ -77,7 +77,7 @@ void check_live(const struct live *before)
 	}
 	if (same(&now, before))
 		return;
-	snprintf(expected, sizeof(expected), "bos %ld, handles %ld, va_nodes %ld, vms %ld",
+	snprintf(expected, sizeof(expected), "as before: bos %ld, handles %ld, va_nodes %ld, vms %ld",
 		 before->bos, before->handles, before->va_nodes, before->vms);
 	broken(expected, "bos %ld, handles %ld, va_nodes %ld, vms %ld", now.bos, now.handles,
 	       now.va_nodes, now.vms);

@@ -63,6 +63,10 @@ void start_aside(pthread_t *thread, void *(*run)(void *), void *arg);
 /* A thread beside the caller. */
 void start_here(pthread_t *thread, void *(*run)(void *), void *arg);
 
+/* How long a call is held; on a machine that is busy, longer at each attempt. */
+#define WINDOW_US	10000
+#define ATTEMPTS	5u
+
 /* create.c */
 void test_topic(void **state);
 void test_bad_sizes(void **state);
@@ -87,8 +91,10 @@ void test_label_stalled(void **state);
 void test_complete(void **state);
 void test_closed_early(void **state);
 void test_list_lock(void **state);
-void test_race(void **state);
 void test_locks(void **state);
+/* races_debug.c */
+void test_label_closed(void **state);
+void test_race(void **state);
 /* failures.c */
 void test_no_addresses(void **state);
 void test_no_memory(void **state);

@@ -26,6 +26,7 @@ static const struct graded_test tests[] = {
 	{ "no-addresses", test_no_addresses, NULL },
 	{ "no-memory", test_no_memory, NULL },
 	{ "allocations", test_allocations, NULL },
+	{ "label-closed", test_label_closed, NULL },
 	{ "race", test_race, NULL },
 	{ "locks", test_locks, NULL },
 };

@@ -15,11 +15,6 @@
 #include <unistd.h>
 
 #define FIRST		1u
-/* How long a call is held; on a machine that is busy, longer at each attempt. */
-#define WINDOW_US	10000
-#define ATTEMPTS	5u
-#define ROUNDS		40
-#define GUESSES		4u
 
 struct creator {
 	int fd;
@@ -259,61 +254,6 @@ void test_list_lock(void **state)
 }
 
 /* ---- For the debug kernel ----------------------------------------------- */
-
-struct guesser {
-	int fd;
-	atomic_bool stop;
-	atomic_int surprise;	/* an errno that no call may give here */
-};
-
-static void allow(struct guesser *guesser, int err, int allowed)
-{
-	if (err && err != allowed)
-		atomic_store(&guesser->surprise, err);
-}
-
-/* Use and close the numbers that are about to be handed out. */
-static void *guess_thread(void *arg)
-{
-	struct guesser *guesser = arg;
-	uint64_t offset;
-
-	for (uint32_t i = 0; !atomic_load(&guesser->stop); i++) {
-		uint32_t handle = 1 + i % GUESSES;
-
-		allow(guesser, get_offset(guesser->fd, handle, &offset), ENOENT);
-		allow(guesser, set_label(guesser->fd, handle, "guess", 5), ENOENT);
-		allow(guesser, guest_close_handle(guesser->fd, handle), EINVAL);
-	}
-	return NULL;
-}
-
-void test_race(void **state)
-{
-	struct guesser guesser = { .fd = gem_open() };
-	struct live before = live_now();
-	pthread_t thread;
-
-	(void)state;
-	rule("CREATE_BO survives every use and every close of its handle before it returns");
-	inject_delay_return("drm_gem_handle_create", 0, 300);
-	start_aside(&thread, guess_thread, &guesser);
-	for (int i = 0; i < ROUNDS; i++) {
-		struct bo bo;
-		int err = guest_create(guesser.fd, PAGE, 0, &bo);
-
-		if (err && err != EINVAL && err != ENOENT)
-			atomic_store(&guesser.surprise, err);
-		if (!err)
-			allow(&guesser, guest_close_handle(guesser.fd, bo.handle), EINVAL);
-	}
-	atomic_store(&guesser.stop, true);
-	pthread_join(thread, NULL);
-	inject_clear();
-	check_equal(atomic_load(&guesser.surprise), 0, "an errno that no call may give here");
-	check_live(&before);
-	close(guesser.fd);
-}
 
 /*
  * Nothing goes wrong here; lockdep sees in which order locks are taken, and knows

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Lab 02: handles that go while they are used.  KASAN is the judge of who touches a BO
+ * after the last reference was put, so these are for the debug kernel.
+ */
+#include "gem.h"
+
+#include <stdatomic.h>
+#include <unistd.h>
+
+#define ROUNDS		40
+#define GUESSES		4u
+
+struct labeller {
+	struct bo bo;
+	int err;
+	atomic_bool done;
+};
+
+static void *label_thread(void *arg)
+{
+	struct labeller *labeller = arg;
+
+	labeller->err = set_label(labeller->bo.fd, labeller->bo.handle, "late", 4);
+	atomic_store(&labeller->done, true);
+	return NULL;
+}
+
+/*
+ * The handle is closed while SET_LABEL is held behind its lookup: from then on the
+ * reference of the lookup is the only one, and KASAN sees who uses the BO after
+ * putting it.  False when the call was over first, or came too late to find the BO.
+ */
+static bool label_closed(struct labeller *labeller, unsigned int us)
+{
+	pthread_t thread;
+	bool inside;
+
+	inject_delay_return("drm_gem_object_lookup", 1, us);
+	start_aside(&thread, label_thread, labeller);
+	while (!inject_hits("drm_gem_object_lookup") && !atomic_load(&labeller->done))
+		;
+	check_errno(guest_close_handle(labeller->bo.fd, labeller->bo.handle), 0, "GEM_CLOSE");
+	inside = !atomic_load(&labeller->done);
+	pthread_join(thread, NULL);
+	inject_clear();
+	return inside && !labeller->err;
+}
+
+void test_label_closed(void **state)
+{
+	int fd = gem_open();
+	struct live before = live_now();
+	bool inside = false;
+
+	(void)state;
+	for (unsigned int i = 0; i < ATTEMPTS && !inside; i++) {
+		struct labeller labeller = { .bo = make_bo(fd, PAGE, 0) };
+
+		rule("SET_LABEL puts its reference when it is done with the BO, and not before");
+		inside = label_closed(&labeller, WINDOW_US << i);
+		if (labeller.err != ENOENT)
+			check_errno(labeller.err, 0, "SET_LABEL of a BO that is being closed");
+		check_live(&before);
+	}
+	check_true(inside, "the handle closed while SET_LABEL works on its BO",
+		   "SET_LABEL was always over, or had not begun: the test could not look");
+	close(fd);
+}
+
+struct guesser {
+	int fd;
+	atomic_bool stop;
+	/* What went wrong first; read when the thread has ended. */
+	const char *call;
+	int err;
+};
+
+static void allow(struct guesser *guesser, const char *call, int err, int allowed)
+{
+	if (err && err != allowed && !guesser->call) {
+		guesser->call = call;
+		guesser->err = err;
+	}
+}
+
+/* Use and close the numbers that are about to be handed out. */
+static void *guess_thread(void *arg)
+{
+	struct guesser *guesser = arg;
+	uint64_t offset;
+
+	for (uint32_t i = 0; !atomic_load(&guesser->stop); i++) {
+		uint32_t handle = 1 + i % GUESSES;
+		int fd = guesser->fd;
+
+		allow(guesser, "GET_BO_OFFSET", get_offset(fd, handle, &offset), ENOENT);
+		allow(guesser, "SET_LABEL", set_label(fd, handle, "guess", 5), ENOENT);
+		allow(guesser, "GEM_CLOSE", guest_close_handle(fd, handle), EINVAL);
+	}
+	return NULL;
+}
+
+void test_race(void **state)
+{
+	struct guesser guesser = { .fd = gem_open() }, creator = { .fd = guesser.fd };
+	struct live before = live_now();
+	pthread_t thread;
+
+	(void)state;
+	inject_delay_return("drm_gem_handle_create", 0, 300);
+	start_aside(&thread, guess_thread, &guesser);
+	for (int i = 0; i < ROUNDS; i++) {
+		struct bo bo;
+		int err = guest_create(creator.fd, PAGE, 0, &bo);
+
+		if (!err)
+			allow(&creator, "GEM_CLOSE", guest_close_handle(bo.fd, bo.handle), EINVAL);
+		else if (err != ENOENT)
+			allow(&creator, "CREATE_BO", err, EINVAL);
+	}
+	atomic_store(&guesser.stop, true);
+	pthread_join(thread, NULL);
+	inject_clear();
+	rule("a call whose BO another thread closes succeeds, or says that there is none");
+	if (guesser.call)
+		check_errno(guesser.err, 0, guesser.call);
+	if (creator.call)
+		check_errno(creator.err, 0, creator.call);
+	rule("CREATE_BO survives every use and every close of its handle before it returns");
+	check_live(&before);
+	close(creator.fd);
+}
