@@ -67,6 +67,10 @@ parallel	= $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS))
 HOST_PROGRAMS	 = $(AGATE_SIM) $(AGATE_VM) $(LIBAGATE) $(AGATE_TOOLS)
 GUEST_FAST	 = $(HOST_PROGRAMS) $(INITRAMFS) $(BUILD)/guest/kernel-fast $(BUILD)/driver/fast/agate.ko
 GUEST_DEBUG	 = $(HOST_PROGRAMS) $(INITRAMFS) $(BUILD)/guest/kernel-debug $(BUILD)/driver/debug/agate.ko
+# What grading a lab needs, besides the lab: the reference in parts, and the tests.
+LAB_FAST	 = $(HOST_PROGRAMS) $(AGATE_GRADE) $(INITRAMFS) $(LAB_TESTS) \
+		   $(BUILD)/parts/fast/symvers $(BUILD)/tests/kmod/fast/agate_inject.ko
+LAB_DEBUG	 = $(BUILD)/parts/debug/symvers $(BUILD)/tests/kmod/debug/agate_inject.ko
 
 .PHONY: help
 help:
@@ -91,10 +95,6 @@ demo-run: $(GUEST_FAST) $(LAB_FAST)
 	$(Q)scripts/demo.sh $(BUILD)/demo
 	$(Q)scripts/demo-grade.sh $(BUILD)/demo/grading
 
-# What grading a lab needs, besides the lab: the reference in parts, and the tests.
-LAB_FAST	 = $(HOST_PROGRAMS) $(AGATE_GRADE) $(INITRAMFS) $(LAB_TESTS) \
-		   $(BUILD)/parts/fast/symvers $(BUILD)/tests/kmod/fast/agate_inject.ko
-LAB_DEBUG	 = $(BUILD)/parts/debug/symvers $(BUILD)/tests/kmod/debug/agate_inject.ko
 # Passed on only when they were given: the grader knows the defaults.
 GRADE_OPTIONS	 = --lab '$(LAB)' $(if $(FROM),--from '$(FROM)') $(if $(TEST),--test '$(TEST)') \
 		   $(if $(DEBUG),--debug) $(if $(CHAIN),--chain) $(if $(SEED),--seed '$(SEED)') \
