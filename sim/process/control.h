@@ -46,6 +46,9 @@ struct control {
 	size_t used;
 };
 
+/* Once, while files can still be opened. */
+void control_prepare(void);
+
 /*
  * Take what the socket has and answer it.  Returns false when the process is
  * to end: it was told so, or nobody holds the other end any more.

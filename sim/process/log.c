@@ -238,6 +238,18 @@ void log_mark(struct log *log, uint64_t time, const char *json_text)
 	log_line(log, time, "mark", ", \"text\": %s", json_text);
 }
 
+const char *log_open(struct log *log, const char *path, uint64_t limit)
+{
+	log->limit = limit;
+	log->file = fopen(path, "we");
+	if (!log->file)
+		return "the log cannot be opened";
+	/* One of our own, for stdio would ask the host for the best size. */
+	if (setvbuf(log->file, log->buffer, _IOFBF, sizeof(log->buffer)))
+		return "the log has no buffer";
+	return NULL;
+}
+
 void log_flush(struct log *log)
 {
 	if (log->file)

@@ -17,12 +17,19 @@ enum log_level {
 	LOG_ALL,	/* register accesses too */
 };
 
+/* What the file keeps before it goes out. */
+#define LOG_BUFFER	4096u
+
 struct log {
 	FILE *file;		/* NULL: nobody wants a log */
 	enum log_level level;
 	uint64_t bytes;
 	uint64_t limit;		/* bytes; a guest must not fill the host's disk */
+	char buffer[LOG_BUFFER];	/* the file's */
 };
+
+/* Of a log that is all zeroes but for its level; returns NULL, or what is wrong. */
+const char *log_open(struct log *log, const char *path, uint64_t limit);
 
 void log_event(struct log *log, const struct agate_sim_event *event);
 

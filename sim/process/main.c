@@ -27,6 +27,7 @@
 #include "log.h"
 #include "options.h"
 #include "ram.h"
+#include "sandbox.h"
 #include "trace.h"
 
 #define ACCESSES_A_TURN		64	/* from the queue, before the model works */
@@ -93,7 +94,7 @@ static void process_flush(struct process *p)
 static void process_die(struct process *p)
 {
 	process_flush(p);
-	raise(SIGKILL);
+	kill(getpid(), SIGKILL);
 }
 
 static void host_event(void *ctx, const struct agate_sim_event *event)
@@ -248,11 +249,11 @@ static const char *process_start(struct process *p)
 	why = process_signals(p);
 	if (why)
 		return why;
-	p->log = (struct log){ .level = p->options.log_level, .limit = p->options.log_limit };
+	p->log.level = p->options.log_level;
 	if (p->options.log_path) {
-		p->log.file = fopen(p->options.log_path, "we");
-		if (!p->log.file)
-			return "the log cannot be opened";
+		why = log_open(&p->log, p->options.log_path, p->options.log_limit);
+		if (why)
+			return why;
 	}
 	if (p->options.trace_path) {
 		why = trace_open(&p->trace, p->options.trace_path, p->options.log_limit);
@@ -271,9 +272,43 @@ static const char *process_start(struct process *p)
 		.trace = &p->trace,
 		.die = p->options.injections.die,
 	};
+	control_prepare();
 	inject_set(p->sim, &p->options.injections);
 	p->spin_ns = SPIN_MAX_NS / 2;
 	return NULL;
+}
+
+/*
+ * Everything is open and mapped: nothing more is needed.  Without a sandbox the
+ * process serves all the same, for not every host has one.  What a sanitizer says and
+ * what counts coverage needs files at the end, so such builds do without.
+ */
+static void process_confine(const struct process *p)
+{
+#ifndef AGATE_INSTRUMENTED
+	const struct options *o = &p->options;
+	struct sandbox sandbox = {
+		.read = { o->doorbell_fd, p->signal_fd },
+		.reads = 2,
+		.write = { STDERR_FILENO, o->ready_fd },
+		.writes = 2,
+		.socket = o->control_fd,
+	};
+	unsigned int i;
+	int error;
+
+	for (i = 0; i < AGATE_NUM_VECTORS; i++)
+		sandbox.write[sandbox.writes++] = o->vector_fd[i];
+	if (p->log.file)
+		sandbox.write[sandbox.writes++] = fileno(p->log.file);
+	if (p->trace.file)
+		sandbox.write[sandbox.writes++] = fileno(p->trace.file);
+	error = sandbox_enter(&sandbox);
+	if (error)
+		fprintf(stderr, "agate-sim: no sandbox: %s\n", strerror(error));
+#else
+	(void)p;
+#endif
 }
 
 int main(int argc, char **argv)
@@ -285,6 +320,8 @@ int main(int argc, char **argv)
 	if (!options_parse(&process.options, argc, argv))
 		return 2;
 	why = process_start(&process);
+	if (!why)
+		process_confine(&process);
 	if (!why && write(process.options.ready_fd, "R", 1) != 1)
 		why = "nobody waits for the ready byte";
 	if (why) {

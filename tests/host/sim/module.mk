@@ -2,7 +2,8 @@
 # Host tests of the GPU model and of its process, under ASan and UBSan.
 
 SIM_TEST_BUILD	:= $(BUILD)/tests/host/sim
-SIM_TESTS	:= $(patsubst tests/host/sim/test_%.c,%,$(sort $(wildcard tests/host/sim/test_*.c)))
+# confined is about the process in its sandbox, below.
+SIM_TESTS	:= $(filter-out confined,$(patsubst tests/host/sim/test_%.c,%,$(sort $(wildcard tests/host/sim/test_*.c))))
 SIM_TEST_CFLAGS	= $(CFLAGS_HOST) $(CFLAGS_SAN) -ffp-contract=off -Isim/model -Isim/process \
 		  -Itests/host/sim
 
@@ -13,6 +14,9 @@ SIM_SAN_MODEL	:= $(SIM_MODEL_SRCS:sim/%.c=$(SIM_TEST_BUILD)/obj/%.o)
 SIM_SAN_PROCESS	:= $(SIM_PROCESS_SRCS:sim/%.c=$(SIM_TEST_BUILD)/obj/%.o)
 SIM_TEST_COMMON	:= $(addprefix $(SIM_TEST_BUILD)/,harness.o guest_bus.o process_bench.o \
 		   trace_check.o walk_bench.o)
+
+# Its report needs what the sandbox does not give; the process itself is tested in it below.
+$(SIM_SAN_PROCESS): SIM_TEST_CFLAGS += -DAGATE_INSTRUMENTED
 
 $(SIM_SAN_MODEL) $(SIM_SAN_PROCESS): $(SIM_TEST_BUILD)/obj/%.o: sim/%.c
 	$(call say,CC,$@)
@@ -34,7 +38,8 @@ $(SIM_TEST_BUILD)/%.o: tests/host/sim/%.c
 	$(Q)$(CC) $(SIM_TEST_CFLAGS) -DAGATE_SIM_SAN='"$(AGATE_SIM_SAN)"' -MMD -MP -c -o $@ $<
 
 SIM_PROGRAMS	:= $(SIM_TESTS:%=$(SIM_TEST_BUILD)/sim-%)
-SIM_TEST_PARTS	:= $(addprefix $(SIM_TEST_BUILD)/obj/process/,bus.o inject_spec.o options.o ram.o names.o)
+SIM_TEST_PARTS	:= $(addprefix $(SIM_TEST_BUILD)/obj/process/,bus.o inject_spec.o options.o ram.o names.o \
+		   sandbox.o)
 $(SIM_PROGRAMS): $(SIM_TEST_BUILD)/sim-%: $(SIM_TEST_BUILD)/test_%.o $(SIM_TEST_COMMON) \
 		 $(SIM_TEST_PARTS) $(LIBAGATE_SIM_SAN)
 	$(call say,LD,$@)
@@ -43,7 +48,23 @@ $(SIM_PROGRAMS): $(SIM_TEST_BUILD)/sim-%: $(SIM_TEST_BUILD)/test_%.o $(SIM_TEST_
 $(SIM_TEST_BUILD)/sim-no_memory: LINK_OPTIONS := -Wl,--wrap=calloc
 
 # Those run the process itself.
-$(addprefix $(SIM_TEST_BUILD)/sim-,process control trace start vanish told): | $(AGATE_SIM_SAN)
+SIM_PROCESS_TESTS := process control trace start vanish told
+$(addprefix $(SIM_TEST_BUILD)/sim-,$(SIM_PROCESS_TESTS)): | $(AGATE_SIM_SAN)
+
+# The same tests of the process that people run, which is in its sandbox.
+SANDBOX_BUILD	:= $(BUILD)/tests/host/sandbox
+SANDBOX_TESTS	:= $(SIM_PROCESS_TESTS:%=$(SANDBOX_BUILD)/sandbox-%) $(SANDBOX_BUILD)/sandbox-confined
+
+$(SANDBOX_BUILD)/%.o: tests/host/sim/%.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(SIM_TEST_CFLAGS) -DAGATE_SIM_SAN='"$(AGATE_SIM)"' -MMD -MP -c -o $@ $<
+
+$(SANDBOX_BUILD)/sandbox-%: $(SANDBOX_BUILD)/test_%.o $(SANDBOX_BUILD)/process_bench.o \
+		$(SIM_TEST_COMMON) $(SIM_TEST_PARTS) $(LIBAGATE_SIM_SAN) | $(AGATE_SIM)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SIM_TEST_CFLAGS) -o $@ $(filter-out $(SIM_TEST_BUILD)/process_bench.o,$^) \
+		-lcmocka -ljansson -lm
 
 # For the demo's trace.
 CHECK_TRACE	:= $(SIM_TEST_BUILD)/check-trace
@@ -53,7 +74,8 @@ $(CHECK_TRACE): $(SIM_TEST_BUILD)/check_trace_main.o $(SIM_TEST_BUILD)/trace_che
 
 test-build: $(CHECK_TRACE)
 
-.SECONDARY: $(SIM_TESTS:%=$(SIM_TEST_BUILD)/test_%.o)
--include $(wildcard $(SIM_TEST_BUILD)/*.d $(SIM_TEST_BUILD)/obj/*/*.d)
+.SECONDARY: $(SIM_TESTS:%=$(SIM_TEST_BUILD)/test_%.o) $(SANDBOX_BUILD)/process_bench.o \
+	$(SANDBOX_TESTS:$(SANDBOX_BUILD)/sandbox-%=$(SANDBOX_BUILD)/test_%.o)
+-include $(wildcard $(SIM_TEST_BUILD)/*.d $(SANDBOX_BUILD)/*.d $(SIM_TEST_BUILD)/obj/*/*.d)
 
-HOST_TESTS	+= $(SIM_PROGRAMS)
+HOST_TESTS	+= $(SIM_PROGRAMS) $(SANDBOX_TESTS)
