@@ -21,6 +21,12 @@ ifeq ($(origin AR),default)
 AR		:= ar
 endif
 
+# What a person types is data: make expands none of it, and recipes have it from the
+# environment, as "$$LAB", where it is no part of what the shell reads as commands.
+TYPED		:= LAB TEST FROM DEBUG CHAIN SEED OUT STEP FORCE GPU COHERENCY
+$(foreach name,$(TYPED),$(if $(filter-out undefined,$(origin $(name))), \
+	$(eval override export $(name) := $$(value $(name)))))
+
 # One C dialect and one set of warnings for everything that runs on the host.
 CFLAGS_HOST	:= -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Wshadow -Werror -Iinclude
 CFLAGS_SAN	:= -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -96,16 +102,16 @@ demo-run: $(GUEST_FAST) $(LAB_FAST)
 	$(Q)scripts/demo-grade.sh $(BUILD)/demo/grading
 
 # Passed on only when they were given: the grader knows the defaults.
-GRADE_OPTIONS	 = --lab '$(LAB)' $(if $(FROM),--from '$(FROM)') $(if $(TEST),--test '$(TEST)') \
-		   $(if $(DEBUG),--debug) $(if $(CHAIN),--chain) $(if $(SEED),--seed '$(SEED)') \
-		   $(if $(OUT),--out '$(OUT)')
+GRADE_OPTIONS	 = --lab "$$LAB" $(if $(FROM),--from "$$FROM") $(if $(TEST),--test "$$TEST") \
+		   $(if $(DEBUG),--debug) $(if $(CHAIN),--chain) $(if $(SEED),--seed "$$SEED") \
+		   $(if $(OUT),--out "$$OUT")
 
 # The lab's files take the place of the reference's: that one may be old.
-without		 = $(if $(filter-out all,$(LAB)),WITHOUT="$$(scripts/lab.sh '$(LAB)')")
+without		 = $(if $(filter-out all,$(LAB)),WITHOUT="$$(scripts/lab.sh "$$LAB")")
 
 .PHONY: which-lab
 which-lab:
-	@[ '$(LAB)' = all ] || scripts/lab.sh '$(LAB)' >/dev/null
+	@[ "$$LAB" = all ] || scripts/lab.sh "$$LAB" >/dev/null
 
 ## make grade LAB=02 [TEST=glob] [DEBUG=1] [FROM=labs|solutions|DIR] [CHAIN=1] [SEED=n] [OUT=dir]
 ##                  grade a lab, or LAB=all; DEBUG=1 grades on the debug kernel as well
@@ -121,29 +127,29 @@ grade-build: $(LAB_FAST) $(if $(DEBUG),$(LAB_DEBUG))
 .PHONY: check
 check: which-lab deps
 	$(Q)$(MAKE) $(parallel) $(without) $(BUILD)/parts/fast/symvers $(LIBAGATE_LINK)
-	$(Q)scripts/check.sh '$(LAB)' $(if $(FROM),'$(FROM)')
+	$(Q)scripts/check.sh "$$LAB" $(if $(FROM),"$$FROM")
 
 ## make hint LAB=02 TEST=sizes
 ##                  the next hint of a test
 .PHONY: hint
 hint: which-lab
-	@test -n '$(TEST)' || { echo "Which test?  Say TEST=name." >&2; exit 1; }
+	@test -n "$$TEST" || { echo "Which test?  Say TEST=name." >&2; exit 1; }
 	$(Q)$(MAKE) $(parallel) $(AGATE_GRADE)
-	$(Q)$(AGATE_GRADE) hint --lab '$(LAB)' --test '$(TEST)' $(if $(OUT),--out '$(OUT)')
+	$(Q)$(AGATE_GRADE) hint --lab "$$LAB" --test "$$TEST" $(if $(OUT),--out "$$OUT")
 
 ## make start LAB=02 [STEP=k] [FORCE=1]
 ##                  the starter, or with the first k steps solved
 .PHONY: start
 start: which-lab deps
 	$(Q)$(MAKE) -s $(AGATE_LAB_INFO)
-	$(Q)FORCE='$(FORCE)' scripts/start.sh '$(LAB)' $(if $(STEP),'$(STEP)')
+	$(Q)scripts/start.sh "$$LAB" $(if $(STEP),"$$STEP")
 
 ## make watch LAB=02 [TEST=glob] [DEBUG=1]
 ##                  grade whenever a file of the lab is saved; ^C ends it
 .PHONY: watch
 watch: which-lab deps
 	$(Q)$(MAKE) -s $(AGATE_WATCH) $(AGATE_LAB_INFO)
-	$(Q)scripts/watch.sh '$(LAB)'
+	$(Q)scripts/watch.sh "$$LAB"
 
 ## make gdb [LAB=02] [FROM=..] [TEST=name] [DEBUG=1]
 ##                  gdb on a guest, with symbols of kernel, module and the lab's file
@@ -170,7 +176,7 @@ FAST_SUITES	= $(GUEST_SUITES:%=guest-fast/%) guest-fast/bifrost guest-fast/lite
 DEBUG_SUITES	= $(GUEST_SUITES:%=guest-debug/%) guest-debug/failures
 VM_SUITES	= vm/launcher vm/kill vm/exec vm/hung vm/debugger vm/graded
 LAB_SUITES	= labs/starters labs/check labs/compose labs/compose-library labs/start labs/watch labs/gdb \
-		  labs/crashes
+		  labs/crashes labs/typed
 # Every lab that can be graded: its scores, and its mutants in shards of equal size.
 GRADED_LABS	= $(patsubst labs/%/lab.json,%,$(wildcard labs/*/lab.json))
 LAB_NUMBERS	= $(foreach lab,$(GRADED_LABS),$(firstword $(subst -, ,$(lab))))

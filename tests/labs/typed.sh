@@ -1,0 +1,157 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# typed.sh: what a person types after `make` arrives as it was typed, and nothing of
+# it is run, by make or by a shell; as TAP.
+#
+# usage: tests/labs/typed.sh
+#
+# In a project of its own, with this Makefile, where nothing is to be built and the
+# programs write down what they were given.
+set -u
+. tests/tap.sh
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM HUP
+
+lab=02-gem-object
+mkdir -p "$work/scripts" "$work/labs/$lab" "$work/tests/host"
+cp Makefile "$work"
+cp scripts/lab.sh "$work/scripts"
+cd "$work" || exit 1
+echo '{}' >labs/$lab/lab.json
+for file in bin/agate-vm guest/kernel-fast driver/fast/agate.ko parts/fast/symvers \
+	tests/kmod/fast/agate_inject.ko; do
+	mkdir -p "build/${file%/*}"
+	: >"build/$file"
+done
+cat >tests/host/module.mk <<'END'
+AGATE_GRADE	:= build/bin/agate-grade
+AGATE_LAB_INFO	:= scripts/lab.sh
+AGATE_WATCH	:= scripts/lab.sh
+END
+
+# recorder PROGRAM NAME...: writes down its arguments, and variables of those names
+recorder()
+{
+	program=$1
+	shift
+	{
+		echo '#!/bin/sh'
+		echo '{ [ $# = 0 ] || printf "<%s>\n" "$@"'
+		for name; do
+			echo "printf '$name=<%s>\\n' \"\${$name-}\""
+		done
+		echo '} >given'
+	} >"$program"
+	chmod +x "$program"
+}
+
+recorder build/bin/agate-grade
+recorder scripts/check.sh
+recorder scripts/start.sh FORCE
+recorder scripts/watch.sh TEST FROM
+recorder scripts/gdb.sh LAB TEST FROM
+recorder scripts/demo.sh GPU COHERENCY
+recorder scripts/demo-grade.sh GPU COHERENCY
+
+# Not those of the make that runs this.
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+unset LAB TEST FROM DEBUG CHAIN SEED OUT STEP FORCE GPU COHERENCY BUILD LABS
+
+complain()
+{
+	tail -n 20 said expected given 2>&1
+}
+
+# goal GOAL VARIABLE=VALUE...: make it, with what was typed where $how says
+goal()
+{
+	goal=$1
+	shift
+	rm -f given ran
+	case $how in
+	typed) make DEPS=skip "$goal" "$@" ;;
+	exported) env "$@" make DEPS=skip "$goal" ;;
+	esac >said 2>&1
+}
+
+# expect LINE...: what was written down, and nobody made the file that the values name
+expect()
+{
+	printf '%s\n' "$@" >expected
+	cmp -s expected given && [ ! -e ran ]
+}
+
+# refused TEXT: not made, for this reason, and nothing was run
+refused()
+{
+	printf '%s\n' "$@" >expected
+	grep -qxF "$1" said && [ ! -e given ] && [ ! -e ran ]
+}
+
+# arrives VALUE: at each command, for each variable that is not a yes or no
+arrives()
+{
+	goal grade LAB=02 FROM="$1" TEST="$1" SEED="$1" OUT="$1" &&
+		expect '<--lab>' '<02>' '<--from>' "<$1>" '<--test>' "<$1>" '<--seed>' "<$1>" \
+			'<--out>' "<$1>" &&
+	goal check LAB=02 FROM="$1" && expect '<02>' "<$1>" &&
+	goal hint LAB=02 TEST="$1" OUT="$1" &&
+		expect '<hint>' '<--lab>' '<02>' '<--test>' "<$1>" '<--out>' "<$1>" &&
+	goal start LAB=02 STEP="$1" FORCE="$1" && expect '<02>' "<$1>" "FORCE=<$1>" &&
+	goal watch LAB=02 TEST="$1" FROM="$1" && expect '<02>' "TEST=<$1>" "FROM=<$1>" &&
+	goal gdb LAB=02 TEST="$1" FROM="$1" && expect 'LAB=<02>' "TEST=<$1>" "FROM=<$1>" &&
+	goal demo GPU="$1" COHERENCY="$1" &&
+		expect '<build/demo/grading>' "GPU=<$1>" "COHERENCY=<$1>"
+}
+
+# The values of which any word means yes, and the lab, which has to be one.
+is_no_command()
+{
+	goal grade LAB=02 DEBUG="$1" CHAIN="$1" &&
+		expect '<--lab>' '<02>' '<--debug>' '<--chain>' || return
+	for command in grade check hint start watch gdb; do
+		! goal $command LAB="$1" &&
+			refused "There is no lab $1.  There are: $lab" || return
+	done
+}
+
+# value NAME VALUE
+value()
+{
+	for how in typed exported; do
+		arrives "$2"
+		result $? "$1, $how: arrives"
+		is_no_command "$2"
+		result $? "$1, $how: is no command, and no lab"
+	done
+}
+
+mkdir -p build/tests/kmod/debug build/parts/debug
+: >build/tests/kmod/debug/agate_inject.ko
+: >build/parts/debug/symvers
+
+value "a quote" "it's"
+value "a quote that ends ours" "'; touch ran; '"
+value "a double quote" '"; touch ran; "'
+value "a command to insert" '$(touch ran)`touch ran`${ran:=1}$$'
+value "a function of make's" '$(shell touch ran)$(ran)$(error no)$@'
+value "what has a meaning to both" '* ? [a-z] \ ~ # ! ; & | < > % = : ( ) a  b'
+value "options" '--help -j9 -- -n'
+
+for how in typed exported; do
+	arrives 'two
+lines'
+	result $? "two lines, $how: arrive"
+done
+
+how=typed
+! goal grade && grep -q '^Which lab?' said
+result $? "grade without a lab asks for one"
+! goal hint LAB=02 && grep -q '^Which test?' said
+result $? "hint without a test asks for one"
+goal grade LAB=all && expect '<--lab>' '<all>'
+result $? "all labs can be graded"
+echo "1..$number"
