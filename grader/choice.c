@@ -11,11 +11,19 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* What shells, make and the compiler's lists of files take names apart at. */
+#define NO_NAME		" \t\r\n\v\f'\"`$\\;&|<>()*?[]!#:%"
+
 bool choice_from(const char *from, char *error, size_t size)
 {
 	struct stat sb;
 	int missing = stat(from, &sb);
 
+	if (strpbrk(from, NO_NAME)) {
+		snprintf(error, size, "%.400s: FROM is a path without spaces, quotes and what else "
+			 "a shell or make takes apart", from);
+		return false;
+	}
 	if (!missing && S_ISDIR(sb.st_mode))
 		return true;
 	snprintf(error, size, "%.400s: %s; FROM is labs, solutions, or a folder with NN-topic/ in it",

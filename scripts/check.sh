@@ -121,6 +121,12 @@ unlisted()
 	done
 }
 
+# make and checkpatch would have a shell run a part of such a name.
+case $dir in
+*[[:space:]\'\"\`\$\\\;\&\|\<\>\(\)\*\?\[\]\!\#:%]*)
+	die "$dir: FROM is a path without spaces, quotes and what else a shell or make takes apart"
+	;;
+esac
 [ -d "$dir" ] || die "there is no $dir: run make start LAB=${lab%%-*}, or set FROM="
 mkdir -p "$work"
 lab_info "$lab" >"$work/info" || exit 1

@@ -72,7 +72,7 @@ unsaid()
 	! grep -qF "$1" "$work/said"
 }
 
-echo 1..17
+echo 1..19
 
 gem=$work/02-gem-object/agate_gem.c
 start 02-gem-object
@@ -127,6 +127,18 @@ sed -i '0,/^#include/s//#include <linux\/xarray.h>\n&/' "$tables"
 check_lab 10
 check "host tests that cannot be built fail, too" 1 $? \
 	said 'the host tests do not build' 'linux/xarray.h'
+
+# Of such a name checkpatch, and make for the host tests, would have a shell run a part.
+odd="$work/&echo>ran&"
+mkdir "$odd"
+start 10-page-tables
+mv "$work/10-page-tables" "$odd"
+scripts/check.sh 10 "$odd" >"$work/said" 2>&1
+check "a folder with a name that a shell would run is refused" 1 $? \
+	said "$odd/10-page-tables: FROM is a path without spaces"
+[ ! -e ran ] && [ ! -e ranfiles ]
+result $? "and the name is run by nobody"
+rm -f ran ranfiles
 
 start 08-bo
 check_lab bo

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -244,10 +245,31 @@ static void test_choice(void **state)
 	assert_string_equal(error, "07-x has no test \"sizes\"; there are: labels");
 	result_free(&labs[0]);
 	lab_free(lab);
-	assert_true(choice_from(scratch_dir(), error, sizeof(error)));
+}
+
+static void test_whose_files(void **state)
+{
+	static const char *const odd[] = { "a b", "it's", "a\"b", "a$b", "a`b", "a;b", "a&b",
+					   "a(b", "a*b", "a#b", "a:b", "a%b", "a\\b", "a\nb" };
+	static const char *const fine[] = { "ab", "a-b.c_d,e", "caf\u00e9" };
+	char error[512];
+	size_t i;
+
+	(void)state;
 	assert_false(choice_from("nowhere", error, sizeof(error)));
 	assert_non_null(strstr(error, "nowhere: No such file or directory; FROM is"));
 	assert_false(choice_from("/dev/null", error, sizeof(error)));
+	assert_non_null(strstr(error, "/dev/null: Not a directory"));
+	for (i = 0; i < sizeof(fine) / sizeof(fine[0]); i++) {
+		assert_int_equal(mkdir(scratch_path(fine[i]), 0700), 0);
+		assert_true(choice_from(scratch_path(fine[i]), error, sizeof(error)));
+	}
+	/* Not even where there is such a folder. */
+	for (i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+		assert_int_equal(mkdir(scratch_path(odd[i]), 0700), 0);
+		assert_false(choice_from(scratch_path(odd[i]), error, sizeof(error)));
+		assert_non_null(strstr(error, ": FROM is a path without spaces"));
+	}
 }
 
 int main(void)
@@ -256,6 +278,7 @@ int main(void)
 		cmocka_unit_test(test_options),
 		cmocka_unit_test(test_quoting),
 		cmocka_unit_test(test_choice),
+		cmocka_unit_test(test_whose_files),
 		cmocka_unit_test(test_hints),
 		cmocka_unit_test(test_params),
 		cmocka_unit_test(test_nonce),
