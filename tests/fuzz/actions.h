@@ -33,6 +33,7 @@ enum chain_action {
 	CHAIN_ENTRY,
 	CHAIN_AS_COMMAND,
 	CHAIN_REVIVE,
+	CHAIN_LIST,
 	CHAIN_ACTIONS
 };
 

@@ -5,7 +5,6 @@
 #include "guest.h"
 
 #include <sanitizer/allocator_interface.h>
-#include <sanitizer/asan_interface.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,13 +15,9 @@
 /* A transition is over after far fewer looks. */
 #define MAX_POLLS	1000u
 
-/* Between pages of RAM lie bytes that nobody may touch. */
-#define GAP		64u
-
 static struct guest guest;
 /* A call into the model is under way: in this thread, for libFuzzer has others. */
 static _Thread_local bool inside;
-static uint8_t ram[GUEST_PAGES * (GUEST_PAGE + GAP)];
 
 /* What all inputs together came to, told at the end. */
 static struct {
@@ -38,17 +33,6 @@ _Noreturn void guest_broken(const char *file, int line, const char *what)
 }
 
 /* ---- What the model asks of its host ---- */
-
-uint8_t *guest_ram(uint64_t pa, size_t len)
-{
-	uint64_t page = (pa - GUEST_RAM) / GUEST_PAGE;
-
-	REQUIRE(len > 0 && len <= GUEST_PAGE);
-	REQUIRE(pa / GUEST_PAGE == (pa + len - 1) / GUEST_PAGE);
-	if (pa < GUEST_RAM || page >= GUEST_PAGES)
-		return NULL;
-	return ram + page * (GUEST_PAGE + GAP) + pa % GUEST_PAGE;
-}
 
 static int host_read(void *ctx, uint64_t pa, void *buf, size_t len)
 {
@@ -207,84 +191,6 @@ void guest_check_lines(struct guest *g)
 	}
 }
 
-/* ---- Memory ---- */
-
-static uint64_t va_to_pa(uint64_t va)
-{
-	REQUIRE(va >= GUEST_VA && va < GUEST_VA_END);
-	return GUEST_RAM + GUEST_DATA * GUEST_PAGE + (va - GUEST_VA);
-}
-
-void guest_put(uint64_t va, const void *from, size_t len)
-{
-	const uint8_t *bytes = from;
-
-	while (len) {
-		size_t n = GUEST_PAGE - va % GUEST_PAGE;
-
-		n = n < len ? n : len;
-		memcpy(guest_ram(va_to_pa(va), n), bytes, n);
-		va += n;
-		bytes += n;
-		len -= n;
-	}
-}
-
-void guest_get(uint64_t va, void *to, size_t len)
-{
-	uint8_t *bytes = to;
-
-	while (len) {
-		size_t n = GUEST_PAGE - va % GUEST_PAGE;
-
-		n = n < len ? n : len;
-		memcpy(bytes, guest_ram(va_to_pa(va), n), n);
-		va += n;
-		bytes += n;
-		len -= n;
-	}
-}
-
-void guest_set_entry(unsigned int table, unsigned int index, uint64_t entry)
-{
-	uint64_t pa = GUEST_RAM + (uint64_t)table * GUEST_PAGE + index * sizeof(entry);
-
-	memcpy(guest_ram(pa, sizeof(entry)), &entry, sizeof(entry));
-}
-
-void guest_map(struct guest *g, unsigned int n, bool mapped)
-{
-	uint64_t pa = GUEST_RAM + (GUEST_DATA + n) * GUEST_PAGE;
-
-	if (g->aarch64)
-		pa |= AARCH64_TYPE_PAGE | AARCH64_AP_RW | AARCH64_AF;
-	else
-		pa |= LPAE_TYPE_LEAF | LPAE_RD | LPAE_WR;
-	guest_set_entry(3, n, mapped ? pa : 0);
-}
-
-/* GUEST_VA is entry 1 of level 0, 2 of level 1, 3 of level 2. */
-void guest_put_tables(struct guest *g)
-{
-	unsigned int level, n;
-
-	for (level = 0; level < 3; level++)
-		guest_set_entry(level, level + 1, (GUEST_RAM + (level + 1) * GUEST_PAGE) |
-				LPAE_TYPE_TABLE);
-	for (n = 0; n < GUEST_MAPPED; n++)
-		guest_map(g, n, true);
-}
-
-void put_header(uint64_t va, unsigned int type, uint64_t next)
-{
-	struct agate_job_header header = {
-		.control = AGATE_JOB_64BIT | AGATE_JOB_TYPE(type),
-		.next = next,
-	};
-
-	guest_put(va, &header, sizeof(header));
-}
-
 /* ---- What a driver does ---- */
 
 void as_command(struct guest *g, unsigned int as, uint32_t command)
@@ -366,10 +272,6 @@ static void tell_reached(void)
 
 static void first_time(void)
 {
-	unsigned int page;
-
-	for (page = 0; page < GUEST_PAGES; page++)
-		ASAN_POISON_MEMORY_REGION(ram + page * (GUEST_PAGE + GAP) + GUEST_PAGE, GAP);
 	REQUIRE(__sanitizer_install_malloc_and_free_hooks(no_malloc, no_free));
 	REQUIRE(!atexit(tell_reached));
 }
@@ -391,13 +293,12 @@ struct guest *guest_new(const uint8_t *data, size_t size, const struct guest_opt
 		.vram = guest.vram, .vram_size = sizeof(guest.vram),
 	};
 	struct guest *g = &guest;
-	unsigned int page, kind;
+	unsigned int kind;
 
 	if (!reached.inputs++)
 		first_time();
 	*g = (struct guest){ .in = input_of(data, size), .units = MAX_UNITS };
-	for (page = 0; page < GUEST_PAGES; page++)
-		memset(ram + page * (GUEST_PAGE + GAP), 0, GUEST_PAGE);
+	guest_clear_ram();
 	kind = take8(&g->in);
 	g->bifrost = kind & KIND_BIFROST;
 	g->aarch64 = (kind & KIND_AARCH64) == KIND_AARCH64;
@@ -421,16 +322,6 @@ void guest_finish(struct guest *g)
 	do
 		more = step(g, 64);
 	while ((more || guest_serve(g)) && g->units);
-}
-
-void guest_check_unmapped(void)
-{
-	static const uint8_t zeroes[GUEST_PAGE];
-	unsigned int page;
-
-	for (page = 4; page < GUEST_PAGES; page++)
-		if (page < GUEST_DATA || page >= GUEST_DATA + GUEST_MAPPED)
-			REQUIRE(!memcmp(ram + page * (GUEST_PAGE + GAP), zeroes, GUEST_PAGE));
 }
 
 /* Whatever it was made to do, a reset makes a GPU of it. */
@@ -464,35 +355,4 @@ void guest_end(struct guest *g)
 		reached.counter[i] += agate_sim_counter(g->sim, i);
 	guest_must_work(g);
 	agate_sim_destroy(g->sim);
-}
-
-/* ---- What the input says ---- */
-
-/* Mostly where something is mapped; then beside it, at the edges, and anywhere. */
-uint64_t take_va(struct input *in)
-{
-	static const uint64_t edge[] = {
-		0, GUEST_VA - GUEST_PAGE, 1ull << 32, 1ull << 39, 1ull << 47,
-		(1ull << 48) - GUEST_PAGE, 1ull << 48, ~0ull - GUEST_PAGE + 1,
-	};
-	unsigned int kind = take8(in);
-
-	if (kind < 0xe0)
-		return GUEST_VA + kind % (GUEST_MAPPED + 4) * GUEST_PAGE +
-		       take16(in) % GUEST_PAGE;
-	if (kind < 0xf0)
-		return edge[kind % 8] + take16(in) % GUEST_PAGE;
-	return take64(in);
-}
-
-/* Mostly some pages, often some bytes, sometimes anything. */
-uint64_t take_size(struct input *in)
-{
-	unsigned int kind = take8(in);
-
-	if (kind < 0x60)
-		return kind;
-	if (kind < 0xf0)
-		return take16(in) % (8 * GUEST_PAGE);
-	return take64(in);
 }

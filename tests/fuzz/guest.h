@@ -89,6 +89,7 @@ void guest_leave(struct guest *g);
 
 void guest_check_lines(struct guest *g);
 
+void guest_clear_ram(void);
 /* len bytes of RAM by physical address, in one page; NULL: not RAM. */
 uint8_t *guest_ram(uint64_t pa, size_t len);
 /* Bytes at a VA of GUEST_VA .. GUEST_VA_END, whatever the tables say by now. */

@@ -158,6 +158,23 @@ void script_start(struct guest *g)
 	start_job(g, slot, head, kind & 0x10 ? take32(&g->in) : take8(&g->in) << 8);
 }
 
+/* Some ranges as they come, or as many as one byte says, with gaps or without. */
+void script_list(struct guest *g)
+{
+	unsigned int kind = take8(&g->in), n = take8(&g->in), slot = kind & 3, i;
+
+	wr(g, AGATE_LISTED_COMMAND(slot), kind & 4 ? take8(&g->in) : AGATE_LISTED_COMMAND_BEGIN);
+	if (kind & 0x80)
+		n %= 8;
+	for (i = 0; i < n; i++) {
+		uint64_t va = kind & 0x80 ? take_va(&g->in) :
+			      GUEST_VA + (uint64_t)i * (1 + (kind >> 3 & 3)) * GUEST_PAGE;
+
+		wr64(g, AGATE_LISTED_START_LO(slot), va);
+		wr(g, AGATE_LISTED_PAGES(slot), kind & 0x80 ? (uint32_t)take_size(&g->in) : 1);
+	}
+}
+
 void script_stop(struct guest *g)
 {
 	unsigned int kind = take8(&g->in);

@@ -17,6 +17,7 @@ void script_header(struct guest *g);		/* a job header */
 void script_compute(struct guest *g);		/* the same with a payload */
 void script_write_value(struct guest *g);
 void script_start(struct guest *g);		/* a chain */
+void script_list(struct guest *g);		/* memory that the next chain may touch */
 void script_stop(struct guest *g);
 void script_entry(struct guest *g);		/* of a page table */
 void script_update(struct guest *g);		/* TRANSTAB, MEMATTR, TRANSCFG, UPDATE */

@@ -130,6 +130,28 @@ void chain_seeds(void)
 	p8(CHAIN_INTERRUPTS);
 	save("chain", "registers");
 
+	/* A list that ends before what a copy touches, then one that is too long. */
+	p8(KIND_MIDGARD | KIND_DIRECT);
+	copy_job(0, 0x8000, 0x1000, 0x4000);
+	two(CHAIN_LIST, 1);
+	p8(3);
+	start(CHAIN_START, 1, 0);
+	two(CHAIN_STEP, 40);
+	two(CHAIN_LIST, 0x18 | 1);
+	p8(AGATE_LISTED_RANGES + 1);
+	start(CHAIN_START, 1, 0);
+	two(CHAIN_STEP, 40);
+	two(CHAIN_LIST, 0x80 | 1);
+	p8(2);
+	va(0x1000);
+	size(4);
+	va(0x3000);
+	size(0x8000 - 0x100);
+	start(CHAIN_START, 1, 0);
+	two(CHAIN_STEP, 40);
+	p8(CHAIN_INTERRUPTS);
+	save("chain", "lists");
+
 	/* Jobs that wait for a fault, and one for a table that is gone. */
 	p8(KIND_MIDGARD);
 	p8(CHAIN_ENTRY);
