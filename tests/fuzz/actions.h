@@ -34,6 +34,7 @@ enum chain_action {
 	CHAIN_AS_COMMAND,
 	CHAIN_REVIVE,
 	CHAIN_LIST,
+	CHAIN_DUMP,
 	CHAIN_ACTIONS
 };
 

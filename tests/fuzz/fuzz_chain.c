@@ -27,6 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		[CHAIN_AS_COMMAND] = script_as_command,
 		[CHAIN_REVIVE] = script_revive,
 		[CHAIN_LIST] = script_list,
+		[CHAIN_DUMP] = script_dump,
 	};
 	struct guest *g = guest_new(data, size, NULL);
 

@@ -273,6 +273,20 @@ void script_gpu_command(struct guest *g)
 	wr(g, GPU_CMD, take8(&g->in) % 12);
 }
 
+/* As a driver asks for it, but for where and for which address space. */
+void script_dump(struct guest *g)
+{
+	unsigned int kind = take8(&g->in);
+
+	wr64(g, GPU_PERFCNT_BASE_LO, take_va(&g->in));
+	wr(g, GPU_PRFCNT_JM_EN, kind & 8 ? take32(&g->in) : ~0u);
+	wr(g, GPU_PRFCNT_SHADER_EN, ~0u);
+	wr(g, GPU_PRFCNT_TILER_EN, kind & 8 ? 0 : ~0u);
+	wr(g, GPU_PRFCNT_MMU_L2_EN, ~0u);
+	wr(g, GPU_PERFCNT_CFG, GPU_PERFCNT_CFG_MODE_MANUAL | GPU_PERFCNT_CFG_AS(kind >> 4));
+	wr(g, GPU_CMD, kind & 1 ? GPU_CMD_PERFCNT_CLEAR : GPU_CMD_PERFCNT_SAMPLE);
+}
+
 void script_revive(struct guest *g)
 {
 	guest_put_tables(g);

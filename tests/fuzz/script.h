@@ -25,6 +25,7 @@ void script_as_command(struct guest *g);
 void script_lock(struct guest *g);
 void script_serve(struct guest *g);		/* a page fault, as a driver would */
 void script_interrupts(struct guest *g);	/* read and cleared */
+void script_dump(struct guest *g);		/* performance counters */
 void script_gpu_command(struct guest *g);
 void script_revive(struct guest *g);		/* good tables again */
 

@@ -130,6 +130,33 @@ void chain_seeds(void)
 	p8(CHAIN_INTERRUPTS);
 	save("chain", "registers");
 
+	/* Counters dumped beside a job, over a page that is gone, and where nothing is. */
+	p8(KIND_MIDGARD | KIND_NONE);
+	copy_job(0, 0x8000, 0x1000, 0x4000);
+	start(CHAIN_START, 1, 0);
+	two(CHAIN_DUMP, 0);
+	va(0x10000);
+	two(CHAIN_STEP, 40);
+	p8(CHAIN_ENTRY);
+	p8(3);
+	p16(0x11);
+	p8(0xc0);
+	p16(0);
+	p64(0);
+	two(CHAIN_AS_COMMAND, 0);
+	p8(0x80 | AS_COMMAND_UPDATE);
+	two(CHAIN_DUMP, 0);
+	va(0x11800);
+	two(CHAIN_STEP, 40);
+	p8(CHAIN_SERVE);
+	two(CHAIN_STEP, 40);
+	two(CHAIN_DUMP, 0x10);
+	p8(0xe0);
+	p16(0x40);
+	two(CHAIN_STEP, 40);
+	p8(CHAIN_INTERRUPTS);
+	save("chain", "counters");
+
 	/* A list that ends before what a copy touches, then one that is too long. */
 	p8(KIND_MIDGARD | KIND_DIRECT);
 	copy_job(0, 0x8000, 0x1000, 0x4000);
