@@ -113,6 +113,7 @@ static void test_wrong_ranges_and_injections(void **state)
 	refused(GOOD "--ram 0:4096", "a range of RAM is GPA:SIZE:OFFSET\n"
 		"agate-sim: wrong value for --ram: 0:4096");
 	refused(GOOD "--ram 1:0:0", "a range of RAM is empty or wraps");
+	refused(GOOD "--ram 0xfffffffffffff000:0x1000:0", "a range of RAM is empty or wraps");
 	refused(GOOD "--ram 0:1:0,0:1:0,0:1:0,0:1:0,0:1:0,0:1:0,0:1:0,0:1:0,0:1:0",
 		"too many ranges of RAM");
 	refused(GOOD "--ram ''", "no range of RAM");

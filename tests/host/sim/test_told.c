@@ -5,8 +5,10 @@
  */
 #include "process_bench.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "trace_check.h"
@@ -202,10 +204,25 @@ static void test_a_death_that_does_not_come(void **state)
 	assert_true(g_control_ok(g, "{\"cmd\": \"inject\", \"spec\": \"die:100\"}"));
 	g_start(g, 0);
 	g_interrupt(g, AGATE_VECTOR_JOB);
-	/* Injections of another kind leave it as it is. */
-	assert_true(g_control_ok(g, "{\"cmd\": \"inject\", \"spec\": \"drop-irq:9\"}"));
 	g_quit(g);
 	assert_int_equal(log_count(g, "job_end", "exception", "DONE"), 1);
+	gpu_free(g);
+}
+
+/* Injections of another kind leave it as it is. */
+static void test_a_death_that_comes_all_the_same(void **state)
+{
+	struct gpu *g = gpu_start(NULL);
+	int status;
+
+	(void)state;
+	g_bring_up(g);
+	assert_true(g_control_ok(g, "{\"cmd\": \"inject\", \"spec\": \"die:3\"}"));
+	assert_true(g_control_ok(g, "{\"cmd\": \"inject\", \"spec\": \"drop-irq:9\"}"));
+	g_start(g, 0);
+	status = gpu_wait(g);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGKILL);
 	gpu_free(g);
 }
 
@@ -220,6 +237,7 @@ int main(void)
 		cmocka_unit_test(test_a_mark_that_is_too_long_for_the_trace),
 		cmocka_unit_test(test_only_so_many_injections_pend),
 		cmocka_unit_test(test_a_death_that_does_not_come),
+		cmocka_unit_test(test_a_death_that_comes_all_the_same),
 	};
 
 	return cmocka_run_group_tests_name("sim-told", tests, NULL, NULL);

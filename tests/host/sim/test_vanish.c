@@ -7,13 +7,17 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "guest_bus.h"
 
 /* The process inherits them under these numbers; nothing else here comes near. */
 enum { FD_NONE = 190, FD_CONTROL };
@@ -110,6 +114,49 @@ static void test_a_disk_that_is_full(void **state)
 	lost("--trace=/dev/full", "agate-sim: the trace could not be written\n");
 }
 
+static int reader(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	return fd;
+}
+
+/* Who reads it was away for a while: the end is written, and the whole is not whole. */
+static void lost_in_the_middle(const char *option, const char *want)
+{
+	char path[] = "/tmp/agate-vanish-XXXXXX", options[64];
+	struct agate_bar2_ctrl *ctrl;
+	struct gpu *g;
+	int fifo;
+
+	assert_non_null(mkdtemp(path));
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	fifo = reader(path);
+	snprintf(options, sizeof(options), "%s=%s", option, path);
+	g = gpu_heard(options);
+	ctrl = guest_bus_ctrl(g->bar2);
+	close(fifo);
+	g_bring_up(g);
+	g_read(g, GPU_ID);
+	while (!__atomic_load_n(&ctrl->asleep, __ATOMIC_RELAXED))
+		sched_yield();		/* before it sleeps it writes what it has */
+	fifo = reader(path);
+	quits(g, 1);
+	said(want);
+	close(fifo);
+	unlink(path);
+	gpu_free(g);
+}
+
+static void test_a_reader_that_was_away(void **state)
+{
+	(void)state;
+	lost_in_the_middle("--log", "agate-sim: the log could not be written\n");
+	lost_in_the_middle("--trace", "agate-sim: the trace could not be written\n");
+}
+
 /* The other end closes with answers unread, which is an error and no end of file. */
 static void test_a_launcher_that_does_not_listen(void **state)
 {
@@ -125,6 +172,26 @@ static void test_a_launcher_that_does_not_listen(void **state)
 	status = gpu_wait(g);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 0);
+	gpu_free(g);
+}
+
+/* What is no socket says nothing but errors. */
+static void test_a_control_socket_that_is_none(void **state)
+{
+	int ends[2], status;
+	struct gpu *g;
+
+	(void)state;
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	assert_int_equal(dup2(ends[0], FD_CONTROL), FD_CONTROL);
+	assert_int_equal(write(ends[1], "\n", 1), 1);
+	g = gpu_start("--control-fd=191");
+	status = gpu_wait(g);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	close(FD_CONTROL);
+	close(ends[0]);
+	close(ends[1]);
 	gpu_free(g);
 }
 
@@ -198,7 +265,9 @@ int main(void)
 		cmocka_unit_test(test_a_vector_that_is_gone),
 		cmocka_unit_test(test_a_doorbell_that_is_gone),
 		cmocka_unit_test(test_a_disk_that_is_full),
+		cmocka_unit_test(test_a_reader_that_was_away),
 		cmocka_unit_test(test_a_launcher_that_does_not_listen),
+		cmocka_unit_test(test_a_control_socket_that_is_none),
 		cmocka_unit_test(test_requests_in_a_stream),
 	};
 
