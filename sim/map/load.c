@@ -62,12 +62,18 @@ static struct map_space *load_current(struct map *map, unsigned int as)
 
 /* ---- Address spaces --------------------------------------------------------- */
 
+/* One table may be in force in several address spaces: only the stay in @as ends. */
 static void load_detach(struct map *map, unsigned int as, uint64_t time)
 {
 	struct map_space *space = load_current(map, as);
+	size_t i;
 
-	if (space)
-		space->stay.item[space->stay.count - 1].to = time;
+	for (i = 0; space && i < space->stay.count; i++) {
+		struct map_stay *stay = &space->stay.item[i];
+
+		if (stay->as == as && stay->to == MAP_NEVER)
+			stay->to = time;
+	}
 	map->current[as] = 0;
 }
 

@@ -196,6 +196,27 @@ static void test_stays(void **state)
 	map_free(&map);
 }
 
+/* Two hardware address spaces may use one table, and leave it one after the other. */
+static void test_a_table_twice_in_force(void **state)
+{
+	const struct map_space *space;
+	struct map map;
+
+	(void)state;
+	read_log(&map, UPDATE(10, 0, "0x1000")
+		 UPDATE(20, 1, "0x1000")
+		 UPDATE(30, 0, "0x9000")
+		 UPDATE(40, 1, "0x9000")
+		 END(100));
+	space = map.space.item;
+	assert_int_equal(space->stay.count, 2);
+	assert_int_equal(space->stay.item[0].as, 0);
+	assert_int_equal(space->stay.item[0].to, 30);
+	assert_int_equal(space->stay.item[1].as, 1);
+	assert_int_equal(space->stay.item[1].to, 40);
+	map_free(&map);
+}
+
 /* ---- The pictures ----------------------------------------------------------------- */
 
 static char *shown(const char *log, void (*show)(const struct map *, FILE *))
@@ -385,6 +406,7 @@ int main(void)
 		cmocka_unit_test(test_regions_tables_faults_jobs_by_hand),
 		cmocka_unit_test(test_blocks_and_far_regions),
 		cmocka_unit_test(test_stays),
+		cmocka_unit_test(test_a_table_twice_in_force),
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_much),
 		cmocka_unit_test(test_svg),
