@@ -101,6 +101,9 @@ static inline void reg_set_half(uint64_t *reg, bool high, uint32_t value)
 int phys_read(struct agate_sim *sim, uint64_t pa, void *buf, size_t len);
 int phys_write(struct agate_sim *sim, uint64_t pa, const void *buf, size_t len);
 
+/* A page table's entry, in one load: the CPU may be writing it just now. */
+int phys_read_entry(struct agate_sim *sim, uint64_t pa, uint64_t *entry);
+
 /* From one place to another, each in one page, as memmove() does. */
 enum phys_copied {
 	PHYS_COPIED,

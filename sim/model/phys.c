@@ -46,6 +46,16 @@ static uint8_t *phys_at(struct agate_sim *sim, uint64_t pa, size_t len)
 	return sim->ops.mem_at(sim->ctx, pa, len);
 }
 
+int phys_read_entry(struct agate_sim *sim, uint64_t pa, uint64_t *entry)
+{
+	const uint64_t *at = (const uint64_t *)phys_at(sim, pa, sizeof(*entry));
+
+	if (!at)
+		return phys_read(sim, pa, entry, sizeof(*entry));
+	*entry = __atomic_load_n(at, __ATOMIC_RELAXED);
+	return 0;
+}
+
 enum phys_copied phys_copy(struct agate_sim *sim, uint64_t dst, uint64_t src, size_t len)
 {
 	const uint8_t *from = phys_at(sim, src, len);

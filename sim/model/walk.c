@@ -107,8 +107,9 @@ static void walk_leaf(const struct address_space *as, struct walk *walk, unsigne
 static int walk_read(struct agate_sim *sim, const struct address_space *as, uint64_t pa,
 		     enum walk_how how, uint64_t *pte)
 {
-	if (as->walks_uncached)
-		return phys_read(sim, pa, pte, sizeof(*pte));
+	/* Under ACE the L2 has nothing to add. */
+	if (as->walks_uncached || sim->l2.protocol == GPU_COHERENCY_ACE)
+		return phys_read_entry(sim, pa, pte);
 	if (how == WALK_LOOK)
 		return l2_peek(sim, pa, pte, sizeof(*pte));
 	return l2_read(sim, pa, pte, sizeof(*pte), L2_TABLE);
