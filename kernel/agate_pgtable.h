@@ -69,18 +69,23 @@ struct agate_pgtable_mem {
  * @ate_is_valid: is it a leaf at this level?
  * @pte_is_valid: does it point to a table at this level?
  * @ate_prot: permissions of a leaf, AGATE_PROT_*
- * @entry_set_ate: make a leaf
+ * @entries_set_ate: make @count leaves of memory that is contiguous from @phys on
  * @entry_set_pte: make a pointer to a table
  * @entry_invalidate: make an entry that maps nothing; 0 is another such
+ * @ates_invalidate: the same for the leaves among @count entries; returns how many
+ *	there were
  */
 struct agate_pgtable_format {
 	u64 (*pte_to_phy_addr)(u64 entry);
 	bool (*ate_is_valid)(u64 entry, unsigned int level);
 	bool (*pte_is_valid)(u64 entry, unsigned int level);
 	u32 (*ate_prot)(u64 entry);
-	void (*entry_set_ate)(__le64 *entry, u64 phys, u32 prot, unsigned int level);
+	void (*entries_set_ate)(__le64 *entries, unsigned int count, u64 phys, u32 prot,
+				unsigned int level);
 	void (*entry_set_pte)(__le64 *entry, u64 phys);
 	void (*entry_invalidate)(__le64 *entry);
+	unsigned int (*ates_invalidate)(__le64 *entries, unsigned int count,
+					unsigned int level);
 };
 
 extern const struct agate_pgtable_format agate_pgtable_lpae;

@@ -17,7 +17,8 @@
 #include "agate_pgtable.h"
 #include "agate_regs.h"
 
-#define PAGE_BYTES	BIT_ULL(AGATE_PT_SHIFT(AGATE_PT_LEVELS - 1))
+#define LAST_LEVEL	(AGATE_PT_LEVELS - 1)
+#define PAGE_BYTES	BIT_ULL(AGATE_PT_SHIFT(LAST_LEVEL))
 #define VA_LIMIT	BIT_ULL(AGATE_VA_BITS)
 #define PA_LIMIT	BIT_ULL(AGATE_PHYS_BITS)
 
@@ -42,10 +43,12 @@ static u64 entry_end(u64 va, u64 end, unsigned int level)
 	return min(end, (va | (level_bytes(level) - 1)) + 1);
 }
 
-static bool leaf_fits(u64 va, u64 next, u64 pa, unsigned int level)
+/* How many leaves of this level map [va, end) from its beginning; 0: smaller ones do. */
+static unsigned int leaves_in(u64 va, u64 end, u64 pa, unsigned int level)
 {
-	return level >= FIRST_LEAF_LEVEL && next - va == level_bytes(level) &&
-	       IS_ALIGNED(pa, level_bytes(level));
+	if (level < FIRST_LEAF_LEVEL || !IS_ALIGNED(va | pa, level_bytes(level)))
+		return 0;
+	return (end - va) >> AGATE_PT_SHIFT(level);
 }
 
 static struct agate_pgtable_page *child_of(const struct agate_pgtable_page *table,
@@ -57,6 +60,32 @@ static struct agate_pgtable_page *child_of(const struct agate_pgtable_page *tabl
 static u64 entry_of(const struct agate_pgtable_page *table, unsigned int index)
 {
 	return table ? le64_to_cpu(table->entries[index]) : 0;
+}
+
+static bool is_leaf(const struct agate_pgtable *pgt, const struct agate_pgtable_page *table,
+		    unsigned int index, unsigned int level)
+{
+	u64 entry = entry_of(table, index);
+
+	/* Most entries that are no leaf are 0, and 0 is none in any format. */
+	return entry && pgt->format->ate_is_valid(entry, level);
+}
+
+/* The smallest table that has all of [va, end): what is above it does not change. */
+static struct agate_pgtable_page *table_over(const struct agate_pgtable *pgt, u64 va, u64 end,
+					     unsigned int *level)
+{
+	const u64 differ = va ^ (end - 1);
+	struct agate_pgtable_page *table = pgt->root;
+
+	for (*level = 0; differ < level_bytes(*level); (*level)++) {
+		struct agate_pgtable_page *child = table->child[level_index(va, *level)];
+
+		if (!child)
+			break;
+		table = child;
+	}
+	return table;
 }
 
 static bool range_is_valid(u64 start, u64 size, u64 limit)
@@ -98,26 +127,52 @@ static struct agate_pgtable_page *spare_take(struct agate_pgtable *pgt, struct s
 	return page;
 }
 
+/* Show a table, which is filled, to the walker. */
+static void link_child(struct agate_pgtable *pgt, struct agate_pgtable_page *table,
+		       unsigned int index, struct agate_pgtable_page *child)
+{
+	table->child[index] = child;
+	pgt->format->entry_set_pte(&table->entries[index], child->phys);
+	pgt->mem->sync(pgt->ctx, table, index, 1);
+}
+
 /* ---- Map -------------------------------------------------------------- */
+
+static bool entries_are_free(const struct agate_pgtable *pgt,
+			     const struct agate_pgtable_page *table, unsigned int level,
+			     unsigned int first, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = first; i < first + count; i++) {
+		u64 entry = entry_of(table, i);
+
+		/* A table that is there maps something. */
+		if (entry && (table->child[i] || pgt->format->ate_is_valid(entry, level)))
+			return false;
+	}
+	return true;
+}
 
 /* Is [va, end) free, and which tables are missing?  @table may be one of those. */
 static int plan_map(struct agate_pgtable *pgt, const struct agate_pgtable_page *table,
 		    unsigned int level, u64 va, u64 end, u64 pa, struct spare *spare)
 {
 	while (va < end) {
-		u64 next = entry_end(va, end, level);
 		unsigned int index = level_index(va, level);
-		const struct agate_pgtable_page *child = child_of(table, index);
+		unsigned int leaves = leaves_in(va, end, pa, level);
+		u64 next = leaves ? va + leaves * level_bytes(level) :
+				    entry_end(va, end, level);
 
-		if (pgt->format->ate_is_valid(entry_of(table, index), level))
-			return -EEXIST;
-		if (leaf_fits(va, next, pa, level)) {
-			/* A table that is there maps something. */
-			if (child)
+		if (leaves) {
+			if (table && !entries_are_free(pgt, table, level, index, leaves))
 				return -EEXIST;
 		} else {
+			const struct agate_pgtable_page *child = child_of(table, index);
 			int ret;
 
+			if (is_leaf(pgt, table, index, level))
+				return -EEXIST;
 			if (!child)
 				spare->need++;
 			ret = plan_map(pgt, child, level + 1, va, next, pa, spare);
@@ -134,35 +189,36 @@ static void commit_map(struct agate_pgtable *pgt, struct agate_pgtable_page *tab
 		       unsigned int level, u64 va, u64 end, u64 pa, u32 prot,
 		       struct spare *spare)
 {
-	unsigned int first = level_index(va, level);
-	unsigned int last = level_index(end - 1, level);
-
 	while (va < end) {
-		u64 next = entry_end(va, end, level);
 		unsigned int index = level_index(va, level);
-		struct agate_pgtable_page *child = child_of(table, index);
+		unsigned int leaves = leaves_in(va, end, pa, level);
+		u64 next = leaves ? va + leaves * level_bytes(level) :
+				    entry_end(va, end, level);
 
-		if (leaf_fits(va, next, pa, level)) {
-			pgt->format->entry_set_ate(&table->entries[index], pa, prot, level);
-			table->used++;
-		} else if (child) {
-			commit_map(pgt, child, level + 1, va, next, pa, prot, spare);
+		if (leaves) {
+			pgt->format->entries_set_ate(&table->entries[index], leaves, pa, prot,
+						     level);
+			table->used += leaves;
+			pgt->mem->sync(pgt->ctx, table, index, leaves);
+		} else if (table->child[index]) {
+			commit_map(pgt, table->child[index], level + 1, va, next, pa, prot, spare);
 		} else {
-			child = spare_take(pgt, spare);
+			struct agate_pgtable_page *child = spare_take(pgt, spare);
+
 			commit_map(pgt, child, level + 1, va, next, pa, prot, spare);
-			table->child[index] = child;
-			pgt->format->entry_set_pte(&table->entries[index], child->phys);
+			link_child(pgt, table, index, child);
 			table->used++;
 		}
 		pa += next - va;
 		va = next;
 	}
-	pgt->mem->sync(pgt->ctx, table, first, last - first + 1);
 }
 
 int agate_pgtable_map(struct agate_pgtable *pgt, u64 va, u64 pa, u64 size, u32 prot)
 {
 	struct spare spare = { .pages = LIST_HEAD_INIT(spare.pages) };
+	struct agate_pgtable_page *table;
+	unsigned int level;
 	int ret;
 
 	if (!range_is_valid(va, size, VA_LIMIT) || !range_is_valid(pa, size, PA_LIMIT))
@@ -170,17 +226,163 @@ int agate_pgtable_map(struct agate_pgtable *pgt, u64 va, u64 pa, u64 size, u32 p
 	if (!(prot & (AGATE_PROT_READ | AGATE_PROT_WRITE)))
 		return -EINVAL;
 
-	ret = plan_map(pgt, pgt->root, 0, va, va + size, pa, &spare);
+	table = table_over(pgt, va, va + size, &level);
+	ret = plan_map(pgt, table, level, va, va + size, pa, &spare);
 	if (ret)
 		return ret;
 	ret = spare_fill(pgt, &spare);
 	if (ret)
 		return ret;
-	commit_map(pgt, pgt->root, 0, va, va + size, pa, prot, &spare);
+	commit_map(pgt, table, level, va, va + size, pa, prot, &spare);
 	return 0;
 }
 
 /* ---- Unmap ------------------------------------------------------------ */
+
+/* The table and level of a leaf that an address is in the midst of, or NULL. */
+static struct agate_pgtable_page *find_straddled(const struct agate_pgtable *pgt, u64 va,
+						 unsigned int *level)
+{
+	struct agate_pgtable_page *table;
+
+	if (va == VA_LIMIT)
+		return NULL;
+	table = table_over(pgt, va, va + 1, level);
+	if (IS_ALIGNED(va, level_bytes(*level)) ||
+	    !is_leaf(pgt, table, level_index(va, *level), *level))
+		return NULL;
+	return table;
+}
+
+/* Which tables does it take for a leaf to begin at this address? */
+static void plan_split(struct agate_pgtable *pgt, u64 va, struct spare *spare)
+{
+	unsigned int level;
+
+	if (!find_straddled(pgt, va, &level))
+		return;
+	for (; !IS_ALIGNED(va, level_bytes(level)); level++)
+		spare->need++;
+}
+
+/* Replace leaves over an address by tables of smaller ones until one begins there. */
+static void commit_split(struct agate_pgtable *pgt, u64 va, struct spare *spare)
+{
+	unsigned int level;
+	struct agate_pgtable_page *table = find_straddled(pgt, va, &level);
+
+	while (table && !IS_ALIGNED(va, level_bytes(level))) {
+		unsigned int index = level_index(va, level);
+		u64 entry = entry_of(table, index);
+		u64 pa = pgt->format->pte_to_phy_addr(entry);
+		struct agate_pgtable_page *child = spare_take(pgt, spare);
+
+		pgt->format->entries_set_ate(child->entries, AGATE_PT_ENTRIES, pa,
+					     pgt->format->ate_prot(entry), level + 1);
+		child->used = AGATE_PT_ENTRIES;
+		pgt->mem->sync(pgt->ctx, child, 0, AGATE_PT_ENTRIES);
+		link_child(pgt, table, index, child);
+		table = child;
+		level++;
+	}
+}
+
+static void cut_off(struct agate_pgtable *pgt, struct agate_pgtable_page *table,
+		    unsigned int index, struct list_head *gone)
+{
+	list_add_tail(&table->child[index]->link, gone);
+	table->child[index] = NULL;
+	pgt->format->entry_invalidate(&table->entries[index]);
+	table->used--;
+	pgt->pages--;
+	pgt->mem->sync(pgt->ctx, table, index, 1);
+}
+
+/* No leaf straddles the ends of [va, end) any more. */
+static void commit_unmap(struct agate_pgtable *pgt, struct agate_pgtable_page *table,
+			 unsigned int level, u64 va, u64 end, struct list_head *gone)
+{
+	unsigned int first = level_index(va, level);
+	unsigned int count = level_index(end - 1, level) - first + 1;
+	unsigned int leaves;
+	unsigned int i;
+
+	for (i = first; level < LAST_LEVEL && i < first + count; i++) {
+		u64 next = entry_end(va, end, level);
+
+		if (table->child[i]) {
+			commit_unmap(pgt, table->child[i], level + 1, va, next, gone);
+			if (!table->child[i]->used)
+				cut_off(pgt, table, i, gone);
+		}
+		va = next;
+	}
+	leaves = pgt->format->ates_invalidate(&table->entries[first], count, level);
+	if (leaves) {
+		table->used -= leaves;
+		pgt->mem->sync(pgt->ctx, table, first, count);
+	}
+}
+
+/* Make leaves begin at both ends of [va, end), where there are any. */
+static int split_ends(struct agate_pgtable *pgt, u64 va, u64 end)
+{
+	struct spare spare = { .pages = LIST_HEAD_INIT(spare.pages) };
+	int ret;
+
+	plan_split(pgt, va, &spare);
+	plan_split(pgt, end, &spare);
+	if (!spare.need)
+		return 0;
+	ret = spare_fill(pgt, &spare);
+	if (ret)
+		return ret;
+	commit_split(pgt, va, &spare);
+	commit_split(pgt, end, &spare);
+
+	/* Two splits of one block share a table that was counted twice. */
+	agate_pgtable_free_list(pgt, &spare.pages);
+	return 0;
+}
+
+int agate_pgtable_unmap(struct agate_pgtable *pgt, u64 va, u64 size, struct list_head *gone)
+{
+	const u64 end = va + size;
+	struct agate_pgtable_page *table;
+	unsigned int level;
+
+	if (!range_is_valid(va, size, VA_LIMIT))
+		return -EINVAL;
+
+	table = table_over(pgt, va, end, &level);
+	/* No leaf below is larger than one entry of this table. */
+	if (!IS_ALIGNED(va | end, level_bytes(level))) {
+		int ret = split_ends(pgt, va, end);
+
+		if (ret)
+			return ret;
+	}
+	/* Only a table that keeps an entry is sure to stay in the one above. */
+	if (table->used <= level_index(end - 1, level) - level_index(va, level) + 1) {
+		table = pgt->root;
+		level = 0;
+	}
+	commit_unmap(pgt, table, level, va, end, gone);
+	return 0;
+}
+
+void agate_pgtable_free_list(struct agate_pgtable *pgt, struct list_head *gone)
+{
+	struct agate_pgtable_page *page;
+	struct agate_pgtable_page *next;
+
+	list_for_each_entry_safe(page, next, gone, link) {
+		list_del(&page->link);
+		pgt->mem->free(pgt->ctx, page);
+	}
+}
+
+/* ---- Translate, create, destroy --------------------------------------- */
 
 /* The table and level that hold the leaf over an address, or NULL. */
 static struct agate_pgtable_page *find_leaf(const struct agate_pgtable *pgt, u64 va,
@@ -198,114 +400,6 @@ static struct agate_pgtable_page *find_leaf(const struct agate_pgtable *pgt, u64
 	}
 	return NULL;
 }
-
-/* Which tables does it take for a leaf to begin at this address? */
-static void plan_split(struct agate_pgtable *pgt, u64 va, struct spare *spare)
-{
-	unsigned int level;
-
-	if (va == VA_LIMIT || !find_leaf(pgt, va, &level))
-		return;
-	for (; !IS_ALIGNED(va, level_bytes(level)); level++)
-		spare->need++;
-}
-
-/* Replace leaves over an address by tables of smaller ones until one begins there. */
-static void commit_split(struct agate_pgtable *pgt, u64 va, struct spare *spare)
-{
-	struct agate_pgtable_page *table;
-	unsigned int level;
-
-	if (va == VA_LIMIT)
-		return;
-	table = find_leaf(pgt, va, &level);
-	while (table && !IS_ALIGNED(va, level_bytes(level))) {
-		unsigned int index = level_index(va, level);
-		u64 entry = entry_of(table, index);
-		u64 pa = pgt->format->pte_to_phy_addr(entry);
-		struct agate_pgtable_page *child = spare_take(pgt, spare);
-		unsigned int i;
-
-		for (i = 0; i < AGATE_PT_ENTRIES; i++)
-			pgt->format->entry_set_ate(&child->entries[i],
-						   pa + i * level_bytes(level + 1),
-						   pgt->format->ate_prot(entry), level + 1);
-		child->used = AGATE_PT_ENTRIES;
-		pgt->mem->sync(pgt->ctx, child, 0, AGATE_PT_ENTRIES);
-
-		table->child[index] = child;
-		pgt->format->entry_set_pte(&table->entries[index], child->phys);
-		pgt->mem->sync(pgt->ctx, table, index, 1);
-
-		table = child;
-		level++;
-	}
-}
-
-/* No leaf straddles the ends of [va, end) any more. */
-static void commit_unmap(struct agate_pgtable *pgt, struct agate_pgtable_page *table,
-			 unsigned int level, u64 va, u64 end, struct list_head *gone)
-{
-	unsigned int first = level_index(va, level);
-	unsigned int last = level_index(end - 1, level);
-
-	while (va < end) {
-		u64 next = entry_end(va, end, level);
-		unsigned int index = level_index(va, level);
-		struct agate_pgtable_page *child = child_of(table, index);
-
-		if (child) {
-			commit_unmap(pgt, child, level + 1, va, next, gone);
-			if (!child->used) {
-				pgt->format->entry_invalidate(&table->entries[index]);
-				table->child[index] = NULL;
-				table->used--;
-				list_add_tail(&child->link, gone);
-				pgt->pages--;
-			}
-		} else if (pgt->format->ate_is_valid(entry_of(table, index), level)) {
-			pgt->format->entry_invalidate(&table->entries[index]);
-			table->used--;
-		}
-		va = next;
-	}
-	pgt->mem->sync(pgt->ctx, table, first, last - first + 1);
-}
-
-int agate_pgtable_unmap(struct agate_pgtable *pgt, u64 va, u64 size, struct list_head *gone)
-{
-	struct spare spare = { .pages = LIST_HEAD_INIT(spare.pages) };
-	int ret;
-
-	if (!range_is_valid(va, size, VA_LIMIT))
-		return -EINVAL;
-
-	plan_split(pgt, va, &spare);
-	plan_split(pgt, va + size, &spare);
-	ret = spare_fill(pgt, &spare);
-	if (ret)
-		return ret;
-	commit_split(pgt, va, &spare);
-	commit_split(pgt, va + size, &spare);
-	commit_unmap(pgt, pgt->root, 0, va, va + size, gone);
-
-	/* Two splits of one block share a table that was counted twice. */
-	agate_pgtable_free_list(pgt, &spare.pages);
-	return 0;
-}
-
-void agate_pgtable_free_list(struct agate_pgtable *pgt, struct list_head *gone)
-{
-	struct agate_pgtable_page *page;
-	struct agate_pgtable_page *next;
-
-	list_for_each_entry_safe(page, next, gone, link) {
-		list_del(&page->link);
-		pgt->mem->free(pgt->ctx, page);
-	}
-}
-
-/* ---- Translate, create, destroy --------------------------------------- */
 
 int agate_pgtable_translate(const struct agate_pgtable *pgt, u64 va, u64 *pa, u32 *prot)
 {

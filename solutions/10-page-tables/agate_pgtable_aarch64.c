@@ -41,22 +41,31 @@ static u32 aarch64_ate_prot(u64 entry)
 	return prot;
 }
 
+static u64 leaf_bytes(unsigned int level)
+{
+	return 1ull << AGATE_PT_SHIFT(level);
+}
+
 /* One store: the GPU may walk this entry at any time. */
 static void set_entry(__le64 *entry, u64 value)
 {
 	WRITE_ONCE(*entry, cpu_to_le64(value));
 }
 
-static void aarch64_entry_set_ate(__le64 *entry, u64 phys, u32 prot, unsigned int level)
+static void aarch64_entries_set_ate(__le64 *entries, unsigned int count, u64 phys, u32 prot,
+				    unsigned int level)
 {
-	u64 value = (phys & AARCH64_ADDR) | AARCH64_AF | AARCH64_SH_OUTER |
-		    AARCH64_ATTR(AGATE_PT_ATTR_SHARED);
+	u64 value = AARCH64_AF | AARCH64_SH_OUTER | AARCH64_ATTR(AGATE_PT_ATTR_SHARED);
+	unsigned int i;
 
 	value |= level == LAST_LEVEL ? AARCH64_TYPE_PAGE : AARCH64_TYPE_BLOCK;
 	value |= prot & AGATE_PROT_WRITE ? AARCH64_AP_RW : AARCH64_AP_RO;
 	if (prot & AGATE_PROT_NOEXEC)
 		value |= AARCH64_XN;
-	set_entry(entry, value);
+	for (i = 0; i < count; i++) {
+		set_entry(&entries[i], value | (phys & AARCH64_ADDR));
+		phys += leaf_bytes(level);
+	}
 }
 
 static void aarch64_entry_set_pte(__le64 *entry, u64 phys)
@@ -69,12 +78,28 @@ static void aarch64_entry_invalidate(__le64 *entry)
 	set_entry(entry, 0);
 }
 
+static unsigned int aarch64_ates_invalidate(__le64 *entries, unsigned int count,
+					    unsigned int level)
+{
+	unsigned int leaves = 0;
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		if (!aarch64_ate_is_valid(le64_to_cpu(entries[i]), level))
+			continue;
+		aarch64_entry_invalidate(&entries[i]);
+		leaves++;
+	}
+	return leaves;
+}
+
 const struct agate_pgtable_format agate_pgtable_aarch64 = {
 	.pte_to_phy_addr = aarch64_pte_to_phy_addr,
 	.ate_is_valid = aarch64_ate_is_valid,
 	.pte_is_valid = aarch64_pte_is_valid,
 	.ate_prot = aarch64_ate_prot,
-	.entry_set_ate = aarch64_entry_set_ate,
+	.entries_set_ate = aarch64_entries_set_ate,
 	.entry_set_pte = aarch64_entry_set_pte,
 	.entry_invalidate = aarch64_entry_invalidate,
+	.ates_invalidate = aarch64_ates_invalidate,
 };

@@ -38,16 +38,22 @@ static u32 lpae_ate_prot(u64 entry)
 	return prot;
 }
 
+static u64 leaf_bytes(unsigned int level)
+{
+	return 1ull << AGATE_PT_SHIFT(level);
+}
+
 /* One store: the GPU may walk this entry at any time. */
 static void set_entry(__le64 *entry, u64 value)
 {
 	WRITE_ONCE(*entry, cpu_to_le64(value));
 }
 
-static void lpae_entry_set_ate(__le64 *entry, u64 phys, u32 prot, unsigned int level)
+static void lpae_entries_set_ate(__le64 *entries, unsigned int count, u64 phys, u32 prot,
+				 unsigned int level)
 {
-	u64 value = (phys & LPAE_ADDR) | LPAE_SH_OUTER | LPAE_ATTR(AGATE_PT_ATTR_SHARED) |
-		    LPAE_TYPE_LEAF;
+	u64 value = LPAE_SH_OUTER | LPAE_ATTR(AGATE_PT_ATTR_SHARED) | LPAE_TYPE_LEAF;
+	unsigned int i;
 
 	if (prot & AGATE_PROT_READ)
 		value |= LPAE_RD;
@@ -55,7 +61,10 @@ static void lpae_entry_set_ate(__le64 *entry, u64 phys, u32 prot, unsigned int l
 		value |= LPAE_WR;
 	if (prot & AGATE_PROT_NOEXEC)
 		value |= LPAE_XN;
-	set_entry(entry, value);
+	for (i = 0; i < count; i++) {
+		set_entry(&entries[i], value | (phys & LPAE_ADDR));
+		phys += leaf_bytes(level);
+	}
 }
 
 static void lpae_entry_set_pte(__le64 *entry, u64 phys)
@@ -68,12 +77,28 @@ static void lpae_entry_invalidate(__le64 *entry)
 	set_entry(entry, 0);
 }
 
+static unsigned int lpae_ates_invalidate(__le64 *entries, unsigned int count,
+					 unsigned int level)
+{
+	unsigned int leaves = 0;
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		if (!lpae_ate_is_valid(le64_to_cpu(entries[i]), level))
+			continue;
+		lpae_entry_invalidate(&entries[i]);
+		leaves++;
+	}
+	return leaves;
+}
+
 const struct agate_pgtable_format agate_pgtable_lpae = {
 	.pte_to_phy_addr = lpae_pte_to_phy_addr,
 	.ate_is_valid = lpae_ate_is_valid,
 	.pte_is_valid = lpae_pte_is_valid,
 	.ate_prot = lpae_ate_prot,
-	.entry_set_ate = lpae_entry_set_ate,
+	.entries_set_ate = lpae_entries_set_ate,
 	.entry_set_pte = lpae_entry_set_pte,
 	.entry_invalidate = lpae_entry_invalidate,
+	.ates_invalidate = lpae_ates_invalidate,
 };

@@ -167,6 +167,22 @@ static void page_out_of_a_gib_block(void **state)
 	assert_leaf(f, GIB(2) - 1, 2, 0x00400000bfe002cd);
 }
 
+/* One end of the range is the block's own: the other still splits it. */
+static void either_end_of_a_block(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(map(f, MIB(2), GIB(1), MIB(4), RWNX), 0);
+	assert_int_equal(unmap(f, MIB(2), KIB(4)), 0);
+	assert_unmapped(f, MIB(2));
+	assert_leaf(f, MIB(2) + KIB(4), 3, 0x00400000400012cd);
+	assert_leaf(f, MIB(4), 2, 0x00400000402002cd);
+	assert_int_equal(unmap(f, MIB(6) - KIB(4), KIB(4)), 0);
+	assert_unmapped(f, MIB(6) - 1);
+	assert_leaf(f, MIB(6) - KIB(8), 3, 0x00400000403fe2cd);
+	assert_leaf(f, MIB(4), 3, 0x00400000402002cd);
+}
+
 static void no_memory_for_a_split_changes_nothing(void **state)
 {
 	struct fixture *f = *state;
@@ -268,6 +284,7 @@ int main(void)
 		TEST(bad_ranges_refused),
 		TEST(overlap_refused_and_nothing_changed),
 		TEST(page_out_of_a_gib_block),
+		TEST(either_end_of_a_block),
 		TEST(no_memory_for_a_split_changes_nothing),
 		TEST(no_memory_for_a_map_changes_nothing),
 		TEST(empty_tables_are_given_up),

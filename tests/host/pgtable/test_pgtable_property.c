@@ -60,18 +60,19 @@ struct range {
 	unsigned int count;
 };
 
-/* Often whole 2 MiB, so that blocks are made and split. */
+/* An end is often a multiple of 2 MiB, so that blocks are made and split. */
 static struct range random_range(struct world *w)
 {
 	struct range r = { .window = random_below(w, WINDOWS) };
 
-	if (random_below(w, 2)) {
+	if (random_below(w, 2))
 		r.first = random_below(w, WINDOW_PAGES / 512) * 512;
-		r.count = 512 * (1 + random_below(w, 3));
-	} else {
+	else
 		r.first = random_below(w, WINDOW_PAGES);
+	if (random_below(w, 2))
+		r.count = 512 * (1 + random_below(w, 3));
+	else
 		r.count = 1 + random_below(w, random_below(w, 8) ? 40 : 1500);
-	}
 	if (r.count > WINDOW_PAGES - r.first)
 		r.count = WINDOW_PAGES - r.first;
 	return r;
