@@ -238,7 +238,8 @@ bench: deps
 	$(Q)$(MAKE) $(parallel) bench-build
 	$(Q)tests/bench/bench.sh
 
-bench-build: $(GUEST_FAST) $(GUEST_DEBUG) $(BENCH_PROGRAMS) $(GUEST_TEST_DIR)/one-job
+bench-build: $(GUEST_FAST) $(GUEST_DEBUG) $(BENCH_PROGRAMS) $(PGTABLE_BENCH) \
+		$(GUEST_TEST_DIR)/one-job
 
 ## make clean       remove build/ (the kernels stay in the cache)
 .PHONY: clean

@@ -7,8 +7,8 @@
 #
 # Restore to verdict: a whole run of the launcher, from its start to its exit,
 # with restore, GPU, insmod, one job and what it reported; several times, on
-# both kernels.  Then what raster-bench and copy-bench measure on the model alone,
-# and what guest-bench measures inside one guest.
+# both kernels.  Then what is measured on the model alone, and what guest-bench
+# measures inside one guest.
 set -eu
 
 BUILD=${BUILD:-build}
@@ -54,11 +54,10 @@ for flavour in fast debug; do
 	done
 done
 
-printf '  %-8s %s\n' BENCH "the model's tiler and rasteriser" >&2
-"$BUILD/tests/bench/raster-bench" >>"$samples"
-
-printf '  %-8s %s\n' BENCH "memory moved by the model" >&2
-"$BUILD/tests/bench/copy-bench" >>"$samples"
+printf '  %-8s %s\n' BENCH "the model: tiler and rasteriser, copies, translations, jobs" >&2
+for bench in raster copy translate null; do
+	"$BUILD/tests/bench/$bench-bench" >>"$samples"
+done
 
 printf '  %-8s %s\n' BENCH "driver and GPU, fast kernel" >&2
 vm fast "put:$BUILD/driver/fast/agate.ko:/run/agate.ko" \
@@ -68,6 +67,11 @@ vm fast "put:$BUILD/driver/fast/agate.ko:/run/agate.ko" \
 	"put:$BUILD/bin/agate-gem:/run/bin/agate-gem:0755" \
 	"exec:insmod /run/agate.ko && insmod /run/vgem.ko" \
 	"exec:/run/guest-bench" >>"$samples"
+
+printf '  %-8s %s\n' BENCH "page tables beside io-pgtable, fast kernel" >&2
+vm fast "put:$BUILD/tests/bench/agate_pgtable_bench.ko:/run/bench.ko" \
+	"exec:insmod /run/bench.ko" \
+	"exec:cat /sys/kernel/debug/agate_pgtable_bench" >>"$samples"
 
 "$BUILD/tests/bench/report" "$out/bench.json" <"$samples"
 printf '  %-8s %s\n' JSON "$out/bench.json" >&2

@@ -2,88 +2,129 @@
 /*
  * How fast the model moves memory, without a guest; run by bench.sh.
  *
- * One COMPUTE job a round over pages of 4 KiB, through the MMU, and the host's own
- * memcpy() or memset() over the same bytes beside it, in turns, so that a noisy
- * machine spoils both alike.  The ranges are larger than the host's caches.
+ * COMPUTE jobs over pages of 4 KiB through the MMU, contiguous and scattered, and
+ * the host's own memcpy() or memset() of the same size beside them, in turns, so
+ * that a noisy machine spoils all alike.  One size fits a core's cache, and the
+ * other does not.  From some tens of MiB on memcpy() writes past the caches, which
+ * pays off for no copy in pieces of a page.
  */
-#include "model.h"
+#include "bench_model.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#define ROUNDS		9
-#define JOB		0x080000u
-#define SRC		0x0100000u
-#define LENGTH		0x3000000u	/* 48 MiB */
-#define DST		(SRC + LENGTH)
-#define MEMORY_SIZE	(DST + LENGTH)
+#define ROUNDS		15
+#define JOB		TABLES_SIZE
+#define SRC		DATA
+#define LARGE		0x1000000u	/* 16 MiB */
+#define SMALL		0x0100000u
+#define DST		(SRC + LARGE)
+#define MEMORY_SIZE	(DST + LARGE)
 
-_Static_assert(JOB >= TABLES_SIZE, "the tables come first");
+/* A sample moves as much whatever the size: the small ones again and again. */
+#define SAMPLE		LARGE
 
-/* Bytes a second that one job works through. */
-static double job_rate(struct model *m, const struct agate_compute_payload *p)
+/* MB a second that a job of that size works through. */
+static double job_rate(struct model *m, enum model_as as, const struct agate_compute_payload *p)
 {
-	model_put_header(m, JOB, AGATE_JOB_COMPUTE);
+	double seconds = 0;
+
+	model_put_header(m, JOB, AGATE_JOB_COMPUTE, 0);
 	model_put(m, JOB + AGATE_JOB_HEADER_SIZE, p, sizeof(*p));
-	return (double)p->size / model_run(m, 1, JOB);
+	for (uint32_t done = 0; done < SAMPLE; done += p->size)
+		seconds += model_run(m, 1, as, JOB);
+	return SAMPLE / seconds / 1e6;
 }
 
-static double copy(struct model *m)
+static double copy(struct model *m, enum model_as as, uint32_t size)
 {
-	return job_rate(m, &(struct agate_compute_payload) {
-		.op = AGATE_COMPUTE_COPY, .dst = VA + DST, .src = VA + SRC, .size = LENGTH,
+	return job_rate(m, as, &(struct agate_compute_payload) {
+		.op = AGATE_COMPUTE_COPY, .dst = VA + DST, .src = VA + SRC, .size = size,
 	});
 }
 
-static double fill(struct model *m)
+static double fill(struct model *m, enum model_as as, uint32_t size)
 {
-	return job_rate(m, &(struct agate_compute_payload) {
-		.op = AGATE_COMPUTE_FILL, .dst = VA + DST, .size = LENGTH, .value = 0x5a5a5a5a,
+	return job_rate(m, as, &(struct agate_compute_payload) {
+		.op = AGATE_COMPUTE_FILL, .dst = VA + DST, .size = size, .value = 0x5a5a5a5a,
 	});
+}
+
+static double host_copy(struct model *m, uint32_t size)
+{
+	const double start = model_now();
+
+	for (uint32_t done = 0; done < SAMPLE; done += size) {
+		memcpy(m->memory + DST, m->memory + SRC, size);
+		/* Without this the compiler sees that only the last one counts. */
+		__asm__ volatile("" : : "r"(m->memory) : "memory");
+	}
+	return SAMPLE / (model_now() - start) / 1e6;
+}
+
+static double host_fill(struct model *m, uint32_t size, int value)
+{
+	const double start = model_now();
+
+	for (uint32_t done = 0; done < SAMPLE; done += size) {
+		memset(m->memory + DST, value, size);
+		__asm__ volatile("" : : "r"(m->memory) : "memory");
+	}
+	return SAMPLE / (model_now() - start) / 1e6;
 }
 
 static double checksum(struct model *m)
 {
-	return job_rate(m, &(struct agate_compute_payload) {
-		.op = AGATE_COMPUTE_CHECKSUM, .dst = VA + SRC, .src = VA + DST, .size = LENGTH,
-	});
+	const struct agate_compute_payload p = {
+		.op = AGATE_COMPUTE_CHECKSUM, .dst = VA + SRC, .src = VA + DST, .size = SAMPLE,
+	};
+
+	return job_rate(m, AS_LINEAR, &p);
 }
 
-static double host_copy(struct model *m)
-{
-	const double start = model_now();
+enum { HOST, CONTIGUOUS, SCATTERED, LAYOUTS };
 
-	memcpy(m->memory + DST, m->memory + SRC, LENGTH);
-	__asm__ volatile("" : : "r"(m->memory) : "memory");
-	return LENGTH / (model_now() - start);
+static void report(const char *op, const char *size, const char *host,
+		   double rates[LAYOUTS][ROUNDS])
+{
+	static const char *const layout[] = { [CONTIGUOUS] = "", [SCATTERED] = "_scattered" };
+	char name[64], against[64];
+
+	snprintf(against, sizeof(against), "%s_%s", host, size);
+	for (int i = CONTIGUOUS; i < LAYOUTS; i++) {
+		snprintf(name, sizeof(name), "gpu_%s_%s%s", op, size, layout[i]);
+		model_report(name, "MB/s", rates[i], ROUNDS, against);
+	}
+	model_report(against, "MB/s", rates[HOST], ROUNDS, NULL);
 }
 
-static double host_fill(struct model *m, int value)
+static void bench(struct model *m, const char *name, uint32_t size)
 {
-	const double start = model_now();
+	double copies[LAYOUTS][ROUNDS], fills[LAYOUTS][ROUNDS];
 
-	memset(m->memory + DST, value, LENGTH);
-	__asm__ volatile("" : : "r"(m->memory) : "memory");
-	return LENGTH / (model_now() - start);
+	for (int i = 0; i < ROUNDS; i++) {
+		copies[CONTIGUOUS][i] = copy(m, AS_LINEAR, size);
+		copies[HOST][i] = host_copy(m, size);
+		copies[SCATTERED][i] = copy(m, AS_SCATTERED, size);
+		fills[CONTIGUOUS][i] = fill(m, AS_LINEAR, size);
+		fills[HOST][i] = host_fill(m, size, i);
+		fills[SCATTERED][i] = fill(m, AS_SCATTERED, size);
+	}
+	report("copy", name, "memcpy", copies);
+	report("fill", name, "memset", fills);
 }
 
 int main(void)
 {
-	double copied[ROUNDS], filled[ROUNDS], summed[ROUNDS], memcpys[ROUNDS], memsets[ROUNDS];
+	double sums[ROUNDS];
 	struct model m;
 
 	model_bring_up(&m, MEMORY_SIZE);
-	for (int i = 0; i < ROUNDS; i++) {
-		copied[i] = copy(&m) / 1e6;
-		memcpys[i] = host_copy(&m) / 1e6;
-		filled[i] = fill(&m) / 1e6;
-		memsets[i] = host_fill(&m, i) / 1e6;
-		summed[i] = checksum(&m) / 1e6;
-	}
-	model_report("gpu_copy", "MB/s", copied, ROUNDS, "memcpy");
-	model_report("gpu_fill", "MB/s", filled, ROUNDS, "memset");
-	model_report("gpu_checksum", "MB/s", summed, ROUNDS, NULL);
-	model_report("memcpy", "MB/s", memcpys, ROUNDS, NULL);
-	model_report("memset", "MB/s", memsets, ROUNDS, NULL);
+	bench(&m, "1M", SMALL);
+	bench(&m, "16M", LARGE);
+	for (int i = 0; i < ROUNDS; i++)
+		sums[i] = checksum(&m);
+	model_report("gpu_checksum", "MB/s", sums, ROUNDS, NULL);
 	model_free(&m);
 	return 0;
 }

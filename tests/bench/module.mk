@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# What `make bench` runs: a program in the guest, those that drive the model on
-# the host, and the report.
+# What `make bench` runs: a program and a module in the guest, programs that drive
+# the model on the host, and the report.
 
 BENCH_DIR	:= $(BUILD)/tests/bench
-MODEL_BENCHES	:= $(BENCH_DIR)/raster-bench $(BENCH_DIR)/copy-bench
+MODEL_BENCHES	:= $(addprefix $(BENCH_DIR)/,raster-bench copy-bench translate-bench null-bench)
 BENCH_PROGRAMS	:= $(BENCH_DIR)/guest-bench $(MODEL_BENCHES) $(BENCH_DIR)/report
 
 $(BENCH_DIR)/guest-bench: tests/bench/guest-bench.c
@@ -11,20 +11,33 @@ $(BENCH_DIR)/guest-bench: tests/bench/guest-bench.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) $$(pkg-config --cflags libdrm) -MMD -MP -MF $@.d -o $@ $<
 
-$(BENCH_DIR)/model.o: tests/bench/model.c
+$(BENCH_DIR)/bench_model.o: tests/bench/bench_model.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) -Isim/model -MMD -MP -MF $@.d -c -o $@ $<
 
-$(MODEL_BENCHES): $(BENCH_DIR)/%: tests/bench/%.c $(BENCH_DIR)/model.o $(LIBAGATE_SIM)
+$(MODEL_BENCHES): $(BENCH_DIR)/%: tests/bench/%.c $(BENCH_DIR)/bench_model.o $(LIBAGATE_SIM)
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS_HOST) -Isim/model -MMD -MP -MF $@.d -o $@ $< $(BENCH_DIR)/model.o \
+	$(Q)$(CC) $(CFLAGS_HOST) -Isim/model -MMD -MP -MF $@.d -o $@ $< $(BENCH_DIR)/bench_model.o \
 		$(LIBAGATE_SIM) -lm
 
 $(BENCH_DIR)/report: tests/bench/report.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) -MMD -MP -MF $@.d -o $@ $< -ljansson
+
+# The driver's page tables beside io-pgtable; what is delivered has no debug information.
+PGTABLE_BENCH	:= $(BENCH_DIR)/agate_pgtable_bench.ko
+PGTABLE_BENCH_SOURCES := $(wildcard tests/bench/kmod/*) kernel/agate_pgtable.h include/agate_regs.h \
+		   $(wildcard solutions/10-page-tables/agate_*.c)
+
+$(eval $(call listed,$(BENCH_DIR)/kmod.list,$(PGTABLE_BENCH_SOURCES)))
+$(PGTABLE_BENCH): $(PGTABLE_BENCH_SOURCES) $(BUILD)/guest/kernel-fast.id $(BENCH_DIR)/kmod.list
+	$(call say,MODULE,$@)
+	$(Q)rm -rf $(@D)/kmod && mkdir -p $(@D)/kmod && cp $(PGTABLE_BENCH_SOURCES) $(@D)/kmod
+	$(Q)guest/kernel-make.sh $(BUILD)/guest/kernel-fast M=$(abspath $(@D))/kmod modules \
+		>$(@D)/kmod.log 2>&1 || { cat $(@D)/kmod.log >&2; exit 1; }
+	$(Q)objcopy --strip-debug $(@D)/kmod/agate_pgtable_bench.ko $@
 
 -include $(wildcard $(BENCH_DIR)/*.d)

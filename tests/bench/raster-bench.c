@@ -5,34 +5,32 @@
  * Draws one frame after the other: TILER on slot 1, FRAGMENT on slot 0.  Prints
  * one JSON object a line, as guest-bench does.  What is counted is what the
  * GPU's own counters say; what is timed is one job, from START to its message.
- * A plain memset of the same framebuffer is measured in turns with the frames,
- * so that a noisy machine spoils both alike.
+ * The same job in an address space that translates nothing is measured in turns
+ * with it, so that a noisy machine spoils both alike.
  */
-#include "model.h"
+#include "bench_model.h"
 
 #include <string.h>
 
-#define ROUNDS		9
+#define ROUNDS		15
 #define FRAME_SIZE	512u		/* pixels, both ways */
 
 /* A triangle grid starts beside the tiles' corners, as in any real picture. */
 #define GRID_ORIGIN	5u
 
 /* Memory, by offset. */
-#define JOBS		0x080000u
-#define CONTEXT		0x081000u
-#define FRAMEBUFFER	0x082000u
-#define BINS		0x084000u	/* 16 KiB for 32 x 32 tiles */
-#define INDICES		0x0c0000u
-#define VERTICES	0x140000u
-#define COLOR		0x240000u
-#define HEAP		0x400000u
-#define MEMORY_SIZE	0x2000000u
+#define JOBS		TABLES_SIZE
+#define CONTEXT		(DATA + 0x001000u)
+#define FRAMEBUFFER	(DATA + 0x002000u)
+#define BINS		(DATA + 0x004000u)	/* 16 KiB for 32 x 32 tiles */
+#define INDICES		(DATA + 0x040000u)
+#define VERTICES	(DATA + 0x0c0000u)
+#define COLOR		(DATA + 0x1c0000u)
+#define HEAP		(DATA + 0x400000u)
+#define MEMORY_SIZE	(DATA + 0x2000000u)
 
 #define TILER_JOB	JOBS
 #define FRAGMENT_JOB	(JOBS + 128)
-
-_Static_assert(JOBS >= TABLES_SIZE, "the tables come first");
 
 /* ---- A frame -------------------------------------------------------------- */
 
@@ -98,9 +96,9 @@ static void put_frame(struct model *m, unsigned int side)
 		.framebuffer = VA + FRAMEBUFFER,
 	};
 
-	model_put_header(m, TILER_JOB, AGATE_JOB_TILER);
+	model_put_header(m, TILER_JOB, AGATE_JOB_TILER, 0);
 	model_put(m, TILER_JOB + AGATE_JOB_HEADER_SIZE, &tiler, sizeof(tiler));
-	model_put_header(m, FRAGMENT_JOB, AGATE_JOB_FRAGMENT);
+	model_put_header(m, FRAGMENT_JOB, AGATE_JOB_FRAGMENT, 0);
 	model_put(m, FRAGMENT_JOB + AGATE_JOB_HEADER_SIZE, &fragment, sizeof(fragment));
 	model_put(m, CONTEXT, &ctx, sizeof(ctx));
 	model_put(m, FRAMEBUFFER, &fb, sizeof(fb));
@@ -109,10 +107,11 @@ static void put_frame(struct model *m, unsigned int side)
 }
 
 /* Run one job; returns what it added to the counter, a second. */
-static double rate(struct model *m, unsigned int slot, uint32_t job, enum agate_counter counter)
+static double rate(struct model *m, unsigned int slot, enum model_as as, uint32_t job,
+		   enum agate_counter counter)
 {
 	const uint64_t before = agate_sim_counter(m->sim, counter);
-	const double seconds = model_run(m, slot, job);
+	const double seconds = model_run(m, slot, as, job);
 
 	return (double)(agate_sim_counter(m->sim, counter) - before) / seconds;
 }
@@ -122,47 +121,39 @@ struct rates {
 	double pixels;
 };
 
-static struct rates draw(struct model *m, unsigned int side)
+static struct rates draw(struct model *m, enum model_as as, unsigned int side)
 {
 	struct rates r;
 
 	put_frame(m, side);
-	r.triangles = rate(m, 1, TILER_JOB, AGATE_CNT_TRIANGLES);
-	r.pixels = rate(m, 0, FRAGMENT_JOB, AGATE_CNT_PIXELS);
+	r.triangles = rate(m, 1, as, TILER_JOB, AGATE_CNT_TRIANGLES);
+	r.pixels = rate(m, 0, as, FRAGMENT_JOB, AGATE_CNT_PIXELS);
 	return r;
 }
 
-/* The framebuffer's bytes set by the CPU, in pixels a second. */
-static double set_memory(struct model *m, int value)
-{
-	const int repeat = 64;
-	const double start = model_now();
-
-	for (int i = 0; i < repeat; i++) {
-		memset(m->memory + COLOR, value + i, FRAME_SIZE * FRAME_SIZE * 4);
-		/* Without this the compiler sees that only the last one counts. */
-		__asm__ volatile("" : : "r"(m->memory) : "memory");
-	}
-	return (double)repeat * FRAME_SIZE * FRAME_SIZE / (model_now() - start);
-}
-
+/* The same frames through page tables and without, of large and of small triangles. */
 int main(void)
 {
-	double pixels[ROUNDS], small[ROUNDS], triangles[ROUNDS], set[ROUNDS];
+	double pixels[2][ROUNDS], small[2][ROUNDS], triangles[2][ROUNDS];
+	static const enum model_as as[2] = { AS_LINEAR, AS_IDENTITY };
 	struct model m;
 
 	model_bring_up(&m, MEMORY_SIZE);
-	draw(&m, 16);		/* touches every page first */
+	draw(&m, AS_LINEAR, 16);		/* touches every page first */
 	for (int i = 0; i < ROUNDS; i++) {
-		set[i] = set_memory(&m, i);
-		pixels[i] = draw(&m, 32).pixels;
-		small[i] = draw(&m, 4).pixels;
-		triangles[i] = draw(&m, 16).triangles;
+		for (int j = 0; j < 2; j++)
+			pixels[j][i] = draw(&m, as[j], 32).pixels;
+		for (int j = 0; j < 2; j++)
+			small[j][i] = draw(&m, as[j], 4).pixels;
+		for (int j = 0; j < 2; j++)
+			triangles[j][i] = draw(&m, as[j], 16).triangles;
 	}
-	model_report("pixels", "pixels/s", pixels, ROUNDS, "memset_pixels");
-	model_report("pixels_small", "pixels/s", small, ROUNDS, "memset_pixels");
-	model_report("triangles", "triangles/s", triangles, ROUNDS, NULL);
-	model_report("memset_pixels", "pixels/s", set, ROUNDS, NULL);
+	model_report("pixels", "pixels/s", pixels[0], ROUNDS, "pixels_no_mmu");
+	model_report("pixels_no_mmu", "pixels/s", pixels[1], ROUNDS, NULL);
+	model_report("pixels_small", "pixels/s", small[0], ROUNDS, "pixels_small_no_mmu");
+	model_report("pixels_small_no_mmu", "pixels/s", small[1], ROUNDS, NULL);
+	model_report("triangles", "triangles/s", triangles[0], ROUNDS, "triangles_no_mmu");
+	model_report("triangles_no_mmu", "triangles/s", triangles[1], ROUNDS, NULL);
 	model_free(&m);
 	return 0;
 }

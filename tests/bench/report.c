@@ -5,8 +5,9 @@
  *   report OUT.json < samples
  *
  * Reads one JSON object a line, {"name", "unit", "samples": [...]}; lines of the
- * same name are joined.  A line may say "against": NAME; beside its minimum,
- * median and maximum stands then the ratio of its median to that of NAME.
+ * same name are joined.  A line may say "against": NAME, which has as many samples;
+ * beside its minimum, median and maximum stands then how many times as fast it is,
+ * as the median of the ratios of sample to sample.
  */
 #include <jansson.h>
 #include <stdbool.h>
@@ -21,24 +22,54 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Minimum, median and maximum of an array of numbers; false when it is empty. */
-static bool summarise(const json_t *samples, double out[3])
+/* Minimum, median and maximum of n numbers, which are sorted; n is not 0. */
+static void summarise(double *v, size_t n, double out[3])
 {
-	size_t n = json_array_size(samples);
-	double *v = calloc(n ? n : 1, sizeof(*v));
-
-	if (!v)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		v[i] = json_number_value(json_array_get(samples, i));
 	qsort(v, n, sizeof(*v), by_value);
-	if (n) {
-		out[0] = v[0];
-		out[1] = n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
-		out[2] = v[n - 1];
-	}
+	out[0] = v[0];
+	out[1] = n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+	out[2] = v[n - 1];
+}
+
+/* The samples of a measurement, *n of them; NULL when there are none. */
+static double *samples_of(const json_t *entry, size_t *n)
+{
+	const json_t *samples = json_object_get(entry, "samples");
+	double *v;
+
+	*n = json_array_size(samples);
+	v = *n ? calloc(*n, sizeof(*v)) : NULL;
+	for (size_t i = 0; v && i < *n; i++)
+		v[i] = json_number_value(json_array_get(samples, i));
+	return v;
+}
+
+/* How many times as fast a measurement is as the other: what takes time is less. */
+static double speed(const json_t *entry, double own, double other)
+{
+	const char *unit = json_string_value(json_object_get(entry, "unit"));
+	bool time = unit && (!strcmp(unit, "ns") || !strcmp(unit, "ms"));
+
+	return time ? other / own : own / other;
+}
+
+/*
+ * Minimum, median and maximum of the ratios, sample by sample: two of the same
+ * number were taken one after the other, while the machine was busy alike.
+ */
+static bool compare(const json_t *entry, const json_t *other, double out[3])
+{
+	size_t n = 0, m = 0;
+	double *v = samples_of(entry, &n), *w = samples_of(other, &m);
+	bool comparable = v && w && n == m;
+
+	for (size_t i = 0; comparable && i < n; i++)
+		v[i] = speed(entry, v[i], w[i]);
+	if (comparable)
+		summarise(v, n, out);
 	free(v);
-	return n != 0;
+	free(w);
+	return comparable;
 }
 
 static int read_line(json_t *all, const char *line)
@@ -62,27 +93,37 @@ static int read_line(json_t *all, const char *line)
 	return 0;
 }
 
+static void print_ratio(json_t *all, json_t *entry)
+{
+	const char *against = json_string_value(json_object_get(entry, "against"));
+	double r[3];
+
+	if (!against || !compare(entry, json_object_get(all, against), r))
+		return;
+	json_object_set_new(entry, "ratio", json_real(r[1]));
+	printf(" %.2f x as fast as %s (%.2f .. %.2f)", r[1], against, r[0], r[2]);
+}
+
 static void print_table(json_t *all)
 {
 	const char *name;
 	json_t *entry;
 
 	printf("%-26s %14s %14s %14s  %-12s %s\n", "what", "minimum", "median", "maximum", "unit",
-	       "against");
+	       "pair by pair");
 	json_object_foreach(all, name, entry) {
-		const char *other = json_string_value(json_object_get(entry, "against"));
-		double v[3], w[3];
+		double s[3], *v;
+		size_t n;
 
-		if (!summarise(json_object_get(entry, "samples"), v))
+		v = samples_of(entry, &n);
+		if (!v)
 			continue;
-		json_object_set_new(entry, "median", json_real(v[1]));
-		printf("%-26s %14.1f %14.1f %14.1f  %-12s", name, v[0], v[1], v[2],
+		summarise(v, n, s);
+		free(v);
+		json_object_set_new(entry, "median", json_real(s[1]));
+		printf("%-26s %14.1f %14.1f %14.1f  %-12s", name, s[0], s[1], s[2],
 		       json_string_value(json_object_get(entry, "unit")));
-		if (other &&
-		    summarise(json_object_get(json_object_get(all, other), "samples"), w)) {
-			json_object_set_new(entry, "ratio", json_real(v[1] / w[1]));
-			printf(" %.3g x %s", v[1] / w[1], other);
-		}
+		print_ratio(all, entry);
 		putchar('\n');
 	}
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The model alone on flat memory (model.h).
+ * The model alone on flat memory (bench_model.h).
  */
-#include "model.h"
+#include "bench_model.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ double model_now(void)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
@@ -40,31 +40,32 @@ void model_report(const char *name, const char *unit, const double *samples, int
 
 /* ---- What the model asks of its host ------------------------------------ */
 
-static int memory_read(void *ctx, uint64_t pa, void *buf, size_t len)
+static void *memory_at(void *ctx, uint64_t pa, size_t len)
 {
 	const struct model *m = ctx;
+	const uint64_t offset = pa - VA;
 
-	if (pa > m->size || len > m->size - pa)
+	return pa < VA || len > m->size || offset > m->size - len ? NULL : m->memory + offset;
+}
+
+static int memory_read(void *ctx, uint64_t pa, void *buf, size_t len)
+{
+	const void *from = memory_at(ctx, pa, len);
+
+	if (!from)
 		return -1;
-	memcpy(buf, m->memory + pa, len);
+	memcpy(buf, from, len);
 	return 0;
 }
 
 static int memory_write(void *ctx, uint64_t pa, const void *buf, size_t len)
 {
-	const struct model *m = ctx;
+	void *to = memory_at(ctx, pa, len);
 
-	if (pa > m->size || len > m->size - pa)
+	if (!to)
 		return -1;
-	memcpy(m->memory + pa, buf, len);
+	memcpy(to, buf, len);
 	return 0;
-}
-
-static void *memory_at(void *ctx, uint64_t pa, size_t len)
-{
-	const struct model *m = ctx;
-
-	return pa > m->size || len > m->size - pa ? NULL : m->memory + pa;
 }
 
 static void message(void *ctx, unsigned int vector)
@@ -81,23 +82,45 @@ void model_put(struct model *m, uint32_t offset, const void *from, size_t len)
 	memcpy(m->memory + offset, from, len);
 }
 
+#define TABLE_PA(n)	(VA + (uint64_t)(n) * PAGE)
+
+/* Any odd number goes through a power of two of pages in an order of its own. */
+#define SCATTER		40503u
+
 static void set_entry(struct model *m, unsigned int table, unsigned int index, uint64_t pte)
 {
 	model_put(m, table * PAGE + index * 8, &pte, sizeof(pte));
 }
 
-/* VA is 1 GiB: entry 0 of level 0, entry 1 of level 1, and level 2 from 0 on. */
-static void build_tables(struct model *m)
+static unsigned int page_of(const struct model *m, enum model_as as, unsigned int page)
 {
-	const unsigned int pages = m->size / PAGE;
+	const unsigned int first = DATA / PAGE;
 
-	set_entry(m, 0, 0, 1 * PAGE | LPAE_TYPE_TABLE);
-	set_entry(m, 1, 1, 2 * PAGE | LPAE_TYPE_TABLE);
-	for (unsigned int i = 0; i <= (pages - 1) / AGATE_PT_ENTRIES; i++)
-		set_entry(m, 2, i, (3 + i) * PAGE | LPAE_TYPE_TABLE);
+	if (as == AS_LINEAR || page < first)
+		return page;
+	return first + (page - first) * SCATTER % ((unsigned int)(m->size / PAGE) - first);
+}
+
+/*
+ * Tables from number first on: levels 0 to 2, then those of level 3.  VA is 1 GiB:
+ * entry 0 of level 0, entry 1 of level 1, and level 2 from 0 on.  Returns the
+ * number of the next table.
+ */
+static unsigned int build_tables(struct model *m, enum model_as as, unsigned int first)
+{
+	const unsigned int pages = m->size / PAGE, last = (pages - 1) / AGATE_PT_ENTRIES;
+
+	if ((first + 3 + last + 1) * PAGE > TABLES_SIZE)
+		die("the page tables have no room");
+	set_entry(m, first, 0, TABLE_PA(first + 1) | LPAE_TYPE_TABLE);
+	set_entry(m, first + 1, 1, TABLE_PA(first + 2) | LPAE_TYPE_TABLE);
+	for (unsigned int i = 0; i <= last; i++)
+		set_entry(m, first + 2, i, TABLE_PA(first + 3 + i) | LPAE_TYPE_TABLE);
 	for (unsigned int page = 0; page < pages; page++)
-		set_entry(m, 3 + page / AGATE_PT_ENTRIES, page % AGATE_PT_ENTRIES,
-			  (uint64_t)page * PAGE | LPAE_TYPE_LEAF | LPAE_RD | LPAE_WR);
+		set_entry(m, first + 3 + page / AGATE_PT_ENTRIES, page % AGATE_PT_ENTRIES,
+			  TABLE_PA(page_of(m, as, page)) |
+			  LPAE_TYPE_LEAF | LPAE_RD | LPAE_WR);
+	return first + 3 + last + 1;
 }
 
 static void poll_for(struct model *m, uint32_t reg, uint32_t want)
@@ -108,6 +131,25 @@ static void poll_for(struct model *m, uint32_t reg, uint32_t want)
 		agate_sim_step(m->sim, UNITS_A_STEP);
 	}
 	die("the GPU does not come up");
+}
+
+static void update(struct model *m, enum model_as as, uint64_t transtab)
+{
+	agate_sim_write32(m->sim, AS_TRANSTAB_LO(as), (uint32_t)transtab);
+	agate_sim_write32(m->sim, AS_TRANSTAB_HI(as), (uint32_t)(transtab >> 32));
+	agate_sim_write32(m->sim, AS_COMMAND(as), AS_COMMAND_UPDATE);
+	poll_for(m, AS_STATUS(as), 0);
+}
+
+static void build_spaces(struct model *m)
+{
+	const uint64_t how = AS_TRANSTAB_LPAE_ADRMODE_TABLE | AS_TRANSTAB_LPAE_READ_INNER;
+	const unsigned int second = build_tables(m, AS_LINEAR, 0);
+
+	build_tables(m, AS_SCATTERED, second);
+	update(m, AS_LINEAR, TABLE_PA(0) | how);
+	update(m, AS_SCATTERED, TABLE_PA(second) | how);
+	update(m, AS_IDENTITY, AS_TRANSTAB_LPAE_ADRMODE_IDENTITY);
 }
 
 void model_bring_up(struct model *m, size_t size)
@@ -125,7 +167,6 @@ void model_bring_up(struct model *m, size_t size)
 	if (!m->memory || !m->sim)
 		die("out of memory");
 	memset(m->memory, 0, size);
-	build_tables(m);
 	agate_sim_write32(m->sim, GPU_COHERENCY_ENABLE, GPU_COHERENCY_ACE);
 	agate_sim_write32(m->sim, GPU_L2_PWRON_LO, 1);
 	poll_for(m, GPU_L2_READY_LO, 1);
@@ -133,10 +174,7 @@ void model_bring_up(struct model *m, size_t size)
 	poll_for(m, GPU_SHADER_READY_LO, ALL_CORES);
 	agate_sim_write32(m->sim, GPU_TILER_PWRON_LO, 1);
 	poll_for(m, GPU_TILER_READY_LO, 1);
-	agate_sim_write32(m->sim, AS_TRANSTAB_LO(0), AS_TRANSTAB_LPAE_ADRMODE_TABLE |
-			  AS_TRANSTAB_LPAE_READ_INNER);
-	agate_sim_write32(m->sim, AS_COMMAND(0), AS_COMMAND_UPDATE);
-	poll_for(m, AS_STATUS(0), 0);
+	build_spaces(m);
 	agate_sim_write32(m->sim, JOB_INT_MASK, JOB_INT_DONE(0) | JOB_INT_FAIL(0) |
 			  JOB_INT_DONE(1) | JOB_INT_FAIL(1));
 }
@@ -149,16 +187,18 @@ void model_free(struct model *m)
 
 /* ---- Jobs ------------------------------------------------------------------ */
 
-void model_put_header(struct model *m, uint32_t offset, enum agate_job_type type)
+void model_put_header(struct model *m, uint32_t offset, enum agate_job_type type,
+		      uint64_t next)
 {
 	const struct agate_job_header header = {
 		.control = AGATE_JOB_64BIT | AGATE_JOB_TYPE(type) | AGATE_JOB_INDEX(1),
+		.next = next,
 	};
 
 	model_put(m, offset, &header, sizeof(header));
 }
 
-double model_run(struct model *m, unsigned int slot, uint32_t job)
+double model_run(struct model *m, unsigned int slot, enum model_as as, uint32_t job)
 {
 	const unsigned int messages = m->messages;
 	const double start = model_now();
@@ -167,7 +207,7 @@ double model_run(struct model *m, unsigned int slot, uint32_t job)
 	agate_sim_write32(m->sim, JS_HEAD_NEXT_LO(slot), (uint32_t)(VA + job));
 	agate_sim_write32(m->sim, JS_HEAD_NEXT_HI(slot), (uint32_t)((VA + job) >> 32));
 	agate_sim_write32(m->sim, JS_AFFINITY_NEXT_LO(slot), ALL_CORES);
-	agate_sim_write32(m->sim, JS_CONFIG_NEXT(slot), JS_CONFIG_AS(0));
+	agate_sim_write32(m->sim, JS_CONFIG_NEXT(slot), JS_CONFIG_AS(as));
 	agate_sim_write32(m->sim, JS_COMMAND_NEXT(slot), JS_COMMAND_START);
 	while (agate_sim_step(m->sim, UNITS_A_STEP))
 		continue;

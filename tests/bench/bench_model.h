@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The model alone on flat memory, for benchmarks: brought up through its
+ * registers, with three address spaces over all of the memory.
+ */
+#ifndef AGATE_BENCH_MODEL_H
+#define AGATE_BENCH_MODEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agate_job.h"
+#include "agate_regs.h"
+#include "agate_sim.h"
+
+#define UNITS_A_STEP	16u		/* as the GPU's process does it */
+#define PAGE		4096u
+
+/* Where the memory is, for the GPU and for its jobs: a linear mapping changes nothing. */
+#define VA		0x40000000ull
+
+/* The memory's beginning: page tables, then what address spaces see alike. */
+#define TABLES_SIZE	0x100000u
+#define DATA		0x180000u
+
+enum model_as {
+	AS_LINEAR,		/* pages of 4 KiB, one after the other */
+	AS_SCATTERED,		/* pages of 4 KiB, from DATA on anywhere */
+	AS_IDENTITY,		/* no translation: the same job without page tables */
+	MODEL_SPACES,
+};
+
+struct model {
+	struct agate_sim *sim;
+	uint8_t *memory;
+	size_t size;
+	unsigned int messages;		/* from the job block */
+};
+
+/*
+ * Bring the model up; the memory's size less DATA is a power of two.  Ends the
+ * program when it cannot.
+ */
+void model_bring_up(struct model *m, size_t size);
+void model_free(struct model *m);
+
+void model_put(struct model *m, uint32_t offset, const void *from, size_t len);
+
+/* A job's header at offset; its payload is the caller's.  next is a VA, or 0. */
+void model_put_header(struct model *m, uint32_t offset, enum agate_job_type type,
+		      uint64_t next);
+
+/* Run a chain of jobs to its good end; returns how many seconds it took. */
+double model_run(struct model *m, unsigned int slot, enum model_as as, uint32_t job);
+
+/* Seconds of this thread's own: what others run meanwhile is not in them. */
+double model_now(void);
+
+/* One JSON object a line, for the report; against may be NULL. */
+void model_report(const char *name, const char *unit, const double *samples, int count,
+		  const char *against);
+
+#endif /* AGATE_BENCH_MODEL_H */
