@@ -348,6 +348,20 @@ void guest_assert_nothing_left(void)
 		fail_msg("left after the last close:%s", left);
 }
 
+long guest_slab_kb(void)
+{
+	FILE *file = fopen("/proc/meminfo", "re");
+	char line[128];
+	long kb = -1;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "SUnreclaim: %ld", &kb) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return kb;
+}
+
 int guest_teardown(void **state)
 {
 	(void)state;

@@ -88,6 +88,8 @@ void guest_assert_nothing_left(void);
 /* One of the driver's counters in debugfs, and one of the GPU's; or -1. */
 long guest_counter(const char *name);
 long guest_gpu_counter(const char *name);
+/* KiB of kernel memory that is not a cache, SUnreclaim: leaks of objects show here; or -1. */
+long guest_slab_kb(void);
 
 /* Submit the chain at the start of a BO; returns a sync_file with its fence. */
 int guest_submit_fence(const struct bo *bo, uint32_t requirements);

@@ -200,21 +200,6 @@ void test_file_close(void **state)
 	close(idle);
 }
 
-/* Kernel memory that is not a cache: what leaks of objects shows here. */
-static long slab_kb(void)
-{
-	FILE *file = fopen("/proc/meminfo", "re");
-	char line[128];
-	long kb = -1;
-
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "SUnreclaim: %ld", &kb) == 1)
-			break;
-	if (file)
-		fclose(file);
-	return kb;
-}
-
 /* Its highest handle. */
 static uint32_t make_and_close(int fd, unsigned int count)
 {
@@ -239,11 +224,11 @@ static void check_growth(long before, long limit)
 {
 	const struct timespec pause = { .tv_nsec = 5000000 };
 	int64_t end = guest_deadline(3000);
-	long growth = slab_kb() - before;
+	long growth = guest_slab_kb() - before;
 
 	while (growth > limit && guest_deadline(0) < end) {
 		nanosleep(&pause, NULL);
-		growth = slab_kb() - before;
+		growth = guest_slab_kb() - before;
 	}
 	if (growth > limit)
 		broken("no growth of the kernel's memory (SUnreclaim)", "%ld KiB more", growth);
@@ -259,7 +244,7 @@ void test_many(void **state)
 	(void)state;
 	rule("BOs that come and go leave no memory behind");
 	make_and_close(fd, 200);
-	slab = slab_kb();
+	slab = guest_slab_kb();
 	check_equal(make_and_close(fd, count), 1, "the highest handle, one BO at a time");
 	check_live(&before);
 	/* Half a kilobyte each: less than a struct agate_bo, more than counting's noise. */
