@@ -56,7 +56,7 @@ static void set_span(char *out, size_t size, const struct span *span, const char
 static bool judge_gpu(const struct evidence *e, struct verdict *v)
 {
 	if (e->gpu_failed)
-		verdict_set(v, VERDICT_FAIL, "The GPU's process outlives the test.",
+		verdict_set(v, VERDICT_FAIL, "the GPU's process outlives the test",
 			    "a GPU that answers", "it ended, or did not answer the grader");
 	return e->gpu_failed;
 }
@@ -72,7 +72,7 @@ static bool judge_kernel(const struct evidence *e, struct verdict *v)
 		return true;
 	}
 	if (e->end == GUEST_CRASHED && !e->timed_out) {
-		verdict_set(v, VERDICT_CRASH, "The kernel stays up.", "a silent kernel",
+		verdict_set(v, VERDICT_CRASH, "the kernel stays up", "a silent kernel",
 			    "it went down without a word");
 		return true;
 	}
@@ -87,12 +87,12 @@ static bool judge_time(const struct evidence *e, struct verdict *v)
 	if (!splat_find(e->console, e->console_len, &v->splat))
 		v->splat.kind = SPLAT_NONE;
 	verdict_set(v, VERDICT_TIMEOUT, v->splat.kind == SPLAT_NONE ?
-		    "Every call comes back, and every wait ends." : splat_rule(&v->splat),
+		    "every call comes back, and every wait ends" : splat_rule(&v->splat),
 		    "an end within the test's time limit", "none after %u ms", e->limit_ms);
 	return true;
 }
 
-const char judge_flood_rule[] = "The driver does not fill the kernel's log.";
+const char judge_flood_rule[] = "the driver does not fill the kernel's log";
 const char judge_flood_wish[] = "a few lines";
 
 /* The last whole line, for whoever has to find where it is printed. */
@@ -122,16 +122,16 @@ static bool judge_end(const struct evidence *e, struct verdict *v)
 	if (judge_flood(e, v))
 		return true;
 	if (e->end == GUEST_REFUSED)
-		verdict_set(v, VERDICT_FAIL, "The test program runs.", "a running test",
+		verdict_set(v, VERDICT_FAIL, "the test program runs", "a running test",
 			    "the guest could not start it");
 	else if (e->end != GUEST_OK)
-		verdict_set(v, VERDICT_FAIL, "The guest lives on.", "the test's end",
+		verdict_set(v, VERDICT_FAIL, "the guest lives on", "the test's end",
 			    "the guest's stream just ended");
 	else if (e->flooded)
-		verdict_set(v, VERDICT_FAIL, "A test says what it has to, and no more.",
+		verdict_set(v, VERDICT_FAIL, "a test says what it has to, and no more",
 			    "a report and a result", "more output than a test may write");
 	else if (!e->marked)
-		verdict_set(v, VERDICT_FAIL, "The guest lives on.",
+		verdict_set(v, VERDICT_FAIL, "the guest lives on",
 			    "the mark after the test in the kernel's log", "no mark");
 	else
 		return false;
@@ -154,10 +154,10 @@ static void judge_failure(const struct report *report, const struct tap *tap,
 static bool judge_streams(const struct evidence *e, const struct report *report,
 			  const struct tap *tap, struct verdict *v)
 {
-	static const char rule[] = "A test tells how it ended: once, and to the end.";
+	static const char rule[] = "a test tells how it ended: once, and to the end";
 
 	if (e->signaled) {
-		verdict_set(v, VERDICT_FAIL, "The test program is not killed.", "exit status 0",
+		verdict_set(v, VERDICT_FAIL, "the test program is not killed", "exit status 0",
 			    "signal %d (%s)", e->value, strsignal(e->value));
 		if (report->rule.text)
 			set_span(v->rule, sizeof(v->rule), &report->rule, "");

@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const char *const not_ended[] = {
-	"A pass counts once its guest has an end record.", "the end record",
+	"a pass counts once its guest has an end record", "the end record",
 };
 
 bool result_init(struct result_lab *result, const struct lab *lab)

@@ -377,7 +377,7 @@ static void fail_all(struct run *run)
 	int f;
 
 	memset(&why, 0, sizeof(why));
-	verdict_set(&why, VERDICT_FAIL, "The lab's files are there.", "a file", "no %s",
+	verdict_set(&why, VERDICT_FAIL, "the lab's files are there", "a file", "no %s",
 		    run->parts.missing);
 	why.before = true;
 	for (f = 0; f < FLAVOURS; f++)

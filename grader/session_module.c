@@ -11,7 +11,7 @@
 #define LOAD_LIMIT_MS	5000
 #define ARGS_MAX	32
 
-static const char load_rule[] = "The module loads, and its driver takes the GPU.";
+static const char load_rule[] = "the module loads, and its driver takes the GPU";
 static const char load_wish[] = "insmod succeeds and the GPU has a render node";
 
 static void load_output(void *arg, enum guest_stream which, const char *data, size_t len)
@@ -180,7 +180,7 @@ bool state_unload(struct state *st, struct verdict *why)
 	silent = !splat_find(st->console, st->console_len, &why->splat);
 	if (end == GUEST_OK && !rmmod.timed_out && !rmmod.signaled && !rmmod.value && silent)
 		return true;
-	verdict_set(why, silent ? VERDICT_FAIL : VERDICT_CRASH, "The module unloads in silence.",
+	verdict_set(why, silent ? VERDICT_FAIL : VERDICT_CRASH, "the module unloads in silence",
 		    "nothing", "%s", st->console_flooded ? "it fills the kernel's log" :
 		    silent ? "rmmod does not succeed" : why->splat.headline);
 	return false;

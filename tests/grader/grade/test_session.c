@@ -272,7 +272,7 @@ static void test_floods_at_load(void **state)
 
 	(void)state;
 	play(&c, NULL, &o, "FFF");
-	assert_string_equal(o.verdicts[2].rule, "The driver does not fill the kernel's log.");
+	assert_string_equal(o.verdicts[2].rule, "the driver does not fill the kernel's log");
 	assert_non_null(strstr(o.verdicts[2].seen, "while the module is loaded: more than"));
 	assert_int_equal(c.abandons, 1);
 	assert_int_equal(c.starts, 1);
