@@ -27,18 +27,35 @@ static void *label_thread(void *arg)
 }
 
 /*
- * The handle is closed while SET_LABEL is held behind its lookup: from then on the
- * reference of the lookup is the only one, and KASAN sees who uses the BO after
- * putting it.  False when the call was over first, or came too late to find the BO.
+ * Where SET_LABEL can be held when it has found the BO: a driver may look handles up
+ * in a way of its own, or keep the label without a lock.  The debug kernel's
+ * mutex_lock() is the nested one.
  */
-static bool label_closed(struct labeller *labeller, unsigned int us)
+static const char *const places[] = { "mutex_lock_nested", "drm_gem_object_lookup" };
+enum { BEFORE_LOCK, BEHIND_LOOKUP, PLACES };
+
+static void hold(int place, unsigned int us)
+{
+	inject_within("agate_gem_set_label_ioctl");
+	if (place == BEFORE_LOCK)
+		inject_delay_entry(places[place], 1, us);
+	else
+		inject_delay_return(places[place], 1, us);
+}
+
+/*
+ * The handle is closed while SET_LABEL is held: from then on the reference of the
+ * lookup is the only one, and KASAN sees who uses the BO after putting it.  False
+ * when the call was over first, or came too late to find the BO.
+ */
+static bool label_closed(struct labeller *labeller, int place, unsigned int us)
 {
 	pthread_t thread;
 	bool inside;
 
-	inject_delay_return("drm_gem_object_lookup", 1, us);
+	hold(place, us);
 	start_aside(&thread, label_thread, labeller);
-	while (!inject_hits("drm_gem_object_lookup") && !atomic_load(&labeller->done))
+	while (!inject_hits(places[place]) && !atomic_load(&labeller->done))
 		;
 	check_errno(guest_close_handle(labeller->bo.fd, labeller->bo.handle), 0, "GEM_CLOSE");
 	inside = !atomic_load(&labeller->done);
@@ -54,11 +71,11 @@ void test_label_closed(void **state)
 	bool inside = false;
 
 	(void)state;
-	for (unsigned int i = 0; i < ATTEMPTS && !inside; i++) {
+	for (unsigned int i = 0; i < PLACES * ATTEMPTS && !inside; i++) {
 		struct labeller labeller = { .bo = make_bo(fd, PAGE, 0) };
 
 		rule("SET_LABEL puts its reference when it is done with the BO, and not before");
-		inside = label_closed(&labeller, WINDOW_US << i);
+		inside = label_closed(&labeller, i % PLACES, WINDOW_US << i / PLACES);
 		if (labeller.err != ENOENT)
 			check_errno(labeller.err, 0, "SET_LABEL of a BO that is being closed");
 		check_live(&before);
