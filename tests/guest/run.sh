@@ -160,8 +160,9 @@ jobs | bifrost | lite)
 	# that it runs.
 	closed=
 	[ "$suite" != jobs ] || closed=$(test_step closed)
-	guest "$load=$brisk" "$(test_step jobs)" "$(test_step compute)" "$(test_step fences)" \
-		"$(test_step stale)" "$(test_step listed)" "$again" ${closed:+"$closed"} ;;
+	guest "$load=$brisk" "$(test_step jobs)" "$(test_step fences)" "$again" \
+		"$(test_step compute)" "$(test_step stale)" "$(test_step listed)" \
+		${closed:+"$closed"} ;;
 gone)
 	# With the job timeout out of reach it is the loss of the GPU that ends the
 	# waits, and not a reset.
