@@ -121,7 +121,7 @@ static void prepare(struct guest *g, const struct agate_compute_payload *p)
 	guest_get(GUEST_VA, image, WINDOW);
 	memcpy(expected, image, WINDOW);
 	for (n = 1; n < GUEST_MAPPED; n++)
-		guest_map(g, n, !(unmapped >> n & 1));
+		guest_map(g, n, unmapped >> n & 1 ? GUEST_NONE : GUEST_WRITE);
 	/* The tables changed behind the TLB's back. */
 	wr64(g, AS_LOCKADDR_LO(0), 0x3f);
 	as_command(g, 0, AS_COMMAND_LOCK);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * TILER and FRAGMENT: a frame as an application would make it, drawn with faults
- * served, and damage to any of its structures before and between the two jobs.
+ * served, and damage to any of its structures before, between and while the two jobs run.
  */
 #include "guest.h"
 
@@ -69,7 +69,8 @@ static void put_geometry(struct guest *g, unsigned int vertices, unsigned int tr
 		}
 }
 
-static void put_tiler_job(struct guest *g, uint32_t width, uint32_t height)
+/* Both return whether the job is to be disturbed. */
+static bool put_tiler_job(struct guest *g, uint32_t width, uint32_t height)
 {
 	unsigned int kind = take8(&g->in);
 	struct agate_tiler_payload p = {
@@ -95,9 +96,10 @@ static void put_tiler_job(struct guest *g, uint32_t width, uint32_t height)
 	guest_put(TILER_JOB + AGATE_JOB_HEADER_SIZE, &p, sizeof(p));
 	guest_put(CONTEXT, &ctx, sizeof(ctx));
 	put_geometry(g, p.vertex_count, triangles);
+	return kind & 0x80;
 }
 
-static void put_fragment_job(struct guest *g, uint32_t width, uint32_t height)
+static bool put_fragment_job(struct guest *g, uint32_t width, uint32_t height)
 {
 	unsigned int kind = take8(&g->in);
 	struct agate_framebuffer fb = {
@@ -115,6 +117,7 @@ static void put_fragment_job(struct guest *g, uint32_t width, uint32_t height)
 	put_header(FRAGMENT_JOB, AGATE_JOB_FRAGMENT, 0);
 	guest_put(FRAGMENT_JOB + AGATE_JOB_HEADER_SIZE, &p, sizeof(p));
 	guest_put(FRAMEBUFFER, &fb, sizeof(fb));
+	return kind & 0x80;
 }
 
 /* A few words of what a job reads become something else. */
@@ -149,33 +152,55 @@ static bool ended(struct guest *g, unsigned int slot, uint32_t *status)
 	return end;
 }
 
+/* Take pages away, or what may be done to them; it comes back when it is asked for. */
+static void take_away(struct guest *g, uint64_t pages, enum guest_access left)
+{
+	unsigned int n;
+
+	for (n = 1; n < GUEST_MAPPED; n++)
+		guest_map(g, n, pages >> n & 1 ? left : GUEST_WRITE);
+	wr64(g, AS_LOCKADDR_LO(0), 0x3f);
+	as_command(g, 0, AS_COMMAND_LOCK);
+	as_command(g, 0, AS_COMMAND_FLUSH_PT);
+}
+
+static void run_job(struct guest *g, unsigned int slot, uint64_t job, bool disturbed)
+{
+	start_job(g, slot, job, JS_CONFIG_START_FLUSH_CLEAN_INVALIDATE |
+		  JS_CONFIG_END_FLUSH_CLEAN_INVALIDATE);
+	while (disturbed && input_left(&g->in)) {
+		unsigned int kind = take8(&g->in);
+
+		step(g, 1 + kind % 32);
+		guest_serve(g);
+		if (kind & 0x40)
+			take_away(g, take64(&g->in), kind & 0x20 ? GUEST_READ : GUEST_NONE);
+		else
+			damage(g);
+		disturbed = kind & 0x80;
+	}
+	guest_finish(g);
+}
+
 static void draw_frame(struct guest *g)
 {
 	uint32_t width = take8(&g->in) % MAX_SIZE + 1, height = take8(&g->in) % MAX_SIZE + 1;
 	uint64_t unmapped = take64(&g->in);
 	static const uint8_t zeroes[GUEST_PAGE];
+	bool tiler_disturbed, fragment_disturbed;
 	uint32_t status;
-	unsigned int n;
 
 	guest_put(BINS, zeroes, sizeof(zeroes));
-	put_tiler_job(g, width, height);
-	put_fragment_job(g, width, height);
+	tiler_disturbed = put_tiler_job(g, width, height);
+	fragment_disturbed = put_fragment_job(g, width, height);
 	damage(g);
-	for (n = 1; n < GUEST_MAPPED; n++)
-		guest_map(g, n, !(unmapped >> n & 1));
-	wr64(g, AS_LOCKADDR_LO(0), 0x3f);
-	as_command(g, 0, AS_COMMAND_LOCK);
-	as_command(g, 0, AS_COMMAND_FLUSH_PT);
-	start_job(g, 1, TILER_JOB, JS_CONFIG_START_FLUSH_CLEAN_INVALIDATE |
-		  JS_CONFIG_END_FLUSH_CLEAN_INVALIDATE);
-	guest_finish(g);
+	take_away(g, unmapped, GUEST_NONE);
+	run_job(g, 1, TILER_JOB, tiler_disturbed);
 	if (ended(g, 1, &status))
 		REQUIRE(status == AGATE_EXC_DONE || status == AGATE_EXC_DATA_INVALID_FAULT ||
 			status == AGATE_EXC_OUT_OF_MEMORY);
 	damage(g);
-	start_job(g, 0, FRAGMENT_JOB, JS_CONFIG_START_FLUSH_CLEAN_INVALIDATE |
-		  JS_CONFIG_END_FLUSH_CLEAN_INVALIDATE);
-	guest_finish(g);
+	run_job(g, 0, FRAGMENT_JOB, fragment_disturbed);
 	if (ended(g, 0, &status))
 		REQUIRE(status == AGATE_EXC_DONE || status == AGATE_EXC_DATA_INVALID_FAULT ||
 			status == AGATE_EXC_TILE_RANGE_FAULT);

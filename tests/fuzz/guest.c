@@ -225,7 +225,7 @@ bool guest_serve(struct guest *g)
 	va = rd(g, AS_FAULTADDRESS_LO(0)) | (uint64_t)rd(g, AS_FAULTADDRESS_HI(0)) << 32;
 	if (va < GUEST_VA || va >= GUEST_VA_END)
 		return false;
-	guest_map(g, (unsigned int)((va - GUEST_VA) / GUEST_PAGE), true);
+	guest_map(g, (unsigned int)((va - GUEST_VA) / GUEST_PAGE), GUEST_WRITE);
 	wr(g, MMU_INT_CLEAR, MMU_INT_PAGE_FAULT(0));
 	wr64(g, AS_LOCKADDR_LO(0), (va & ~0x7fffull) | (AS_LOCK_MIN_ORDER - 1));
 	as_command(g, 0, AS_COMMAND_LOCK);

@@ -97,8 +97,14 @@ void guest_put(uint64_t va, const void *from, size_t len);
 void guest_get(uint64_t va, void *to, size_t len);
 
 void guest_put_tables(struct guest *g);
-/* Entry of VA page n, mapped or not. */
-void guest_map(struct guest *g, unsigned int n, bool mapped);
+enum guest_access {
+	GUEST_NONE,
+	GUEST_READ,
+	GUEST_WRITE,		/* and read */
+};
+
+/* The entry of VA page n. */
+void guest_map(struct guest *g, unsigned int n, enum guest_access access);
 void guest_set_entry(unsigned int table, unsigned int index, uint64_t entry);
 
 void as_command(struct guest *g, unsigned int as, uint32_t command);

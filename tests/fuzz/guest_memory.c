@@ -78,15 +78,16 @@ void guest_set_entry(unsigned int table, unsigned int index, uint64_t entry)
 	memcpy(guest_ram(pa, sizeof(entry)), &entry, sizeof(entry));
 }
 
-void guest_map(struct guest *g, unsigned int n, bool mapped)
+void guest_map(struct guest *g, unsigned int n, enum guest_access access)
 {
-	uint64_t pa = GUEST_RAM + (GUEST_DATA + n) * GUEST_PAGE;
+	uint64_t entry = GUEST_RAM + (GUEST_DATA + n) * GUEST_PAGE;
 
 	if (g->aarch64)
-		pa |= AARCH64_TYPE_PAGE | AARCH64_AP_RW | AARCH64_AF;
+		entry |= AARCH64_TYPE_PAGE | AARCH64_AF |
+			 (access == GUEST_WRITE ? AARCH64_AP_RW : AARCH64_AP_RO);
 	else
-		pa |= LPAE_TYPE_LEAF | LPAE_RD | LPAE_WR;
-	guest_set_entry(3, n, mapped ? pa : 0);
+		entry |= LPAE_TYPE_LEAF | LPAE_RD | (access == GUEST_WRITE ? LPAE_WR : 0);
+	guest_set_entry(3, n, access == GUEST_NONE ? 0 : entry);
 }
 
 /* GUEST_VA is entry 1 of level 0, 2 of level 1, 3 of level 2. */
@@ -98,7 +99,7 @@ void guest_put_tables(struct guest *g)
 		guest_set_entry(level, level + 1, (GUEST_RAM + (level + 1) * GUEST_PAGE) |
 				LPAE_TYPE_TABLE);
 	for (n = 0; n < GUEST_MAPPED; n++)
-		guest_map(g, n, true);
+		guest_map(g, n, GUEST_WRITE);
 }
 
 void put_header(uint64_t va, unsigned int type, uint64_t next)

@@ -2,6 +2,8 @@
 /*
  * Inputs that are jobs: COMPUTE, and TILER with FRAGMENT.
  */
+#include <stdbool.h>
+
 #include "actions.h"
 #include "agate_job.h"
 #include "agate_regs.h"
@@ -102,15 +104,15 @@ static void vertex(float x, float y, float z)
 }
 
 /* Width, height, pages that fault, and the frame's two jobs without damage. */
-static void frame(unsigned int width, unsigned int height, uint64_t unmapped, unsigned int flags,
-		  unsigned int triangles)
+static void frame_of(unsigned int kind, unsigned int width, unsigned int height,
+		     uint64_t unmapped, unsigned int flags, unsigned int triangles)
 {
 	unsigned int vertices = triangles < 12 ? triangles + 2 : 12, i;
 
 	p8(width - 1);
 	p8(height - 1);
 	p64(unmapped);
-	p8(0);
+	p8(kind);
 	p8(vertices);
 	p8(triangles);
 	for (i = 0; i < vertices; i++)
@@ -123,7 +125,20 @@ static void frame(unsigned int width, unsigned int height, uint64_t unmapped, un
 	p8(flags);
 }
 
-enum { FRAME_DEPTH = 8, FRAME_BGRA = 16 };
+static void frame(unsigned int width, unsigned int height, uint64_t unmapped, unsigned int flags,
+		  unsigned int triangles)
+{
+	frame_of(0, width, height, unmapped, flags, triangles);
+}
+
+enum { FRAME_DEPTH = 8, FRAME_BGRA = 16, FRAME_DISTURBED = 0x80 };
+
+/* While a job runs: units of work, then pages that are taken away; and so on. */
+static void taken_after(unsigned int units, uint64_t pages, bool readable, bool more)
+{
+	p8((units - 1) | (readable ? 0x20 : 0) | 0x40 | (more ? 0x80 : 0));
+	p64(pages);
+}
 
 void tiler_seeds(void)
 {
@@ -165,6 +180,17 @@ void tiler_seeds(void)
 		p32(i ? 0x7fffffff : AGATE_CHUNK_PRIMITIVES + 1);
 		save("tiler", i ? "count-huge" : "count-above");
 	}
+
+	/* The context, the heap or both are taken away again and again. */
+	p8(KIND_MIDGARD);
+	frame_of(FRAME_DISTURBED, 33, 33, 0, AGATE_FB_CLEAR_COLOR | FRAME_DISTURBED, 20);
+	p8(0);
+	for (i = 0; i < 40; i++)
+		taken_after(1 + i % 7, i % 3 ? 0xffffff0 : 0xffffff3, i % 2, i < 39);
+	p8(0);
+	for (i = 0; i < 10; i++)
+		taken_after(3 + i, 0x3ffffffffeull, i % 2, i < 9);
+	save("tiler", "pages-taken-away");
 
 	/* heap_top and a chunk's next changed between the jobs. */
 	p8(KIND_BIFROST | KIND_ACE_LITE);
