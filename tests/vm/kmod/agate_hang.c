@@ -21,8 +21,11 @@ static noinline void agate_hang_spin(void)
 		cpu_relax();
 }
 
+static bool other_spins;
+
 static noinline int agate_hang_other(void *unused)
 {
+	WRITE_ONCE(other_spins, true);
 	agate_hang_spin();
 	return 0;
 }
@@ -38,13 +41,18 @@ static noinline void agate_hang_both_cpus(void)
 	struct task_struct *other;
 	unsigned int cpu;
 
+	/*
+	 * Without sleep, for whatever stops all CPUs for a moment would find the other one
+	 * dead, and hang this one in a place of its own.
+	 */
 	migrate_disable();
 	cpu = cpumask_any_but(cpu_online_mask, smp_processor_id());
 	other = kthread_create(agate_hang_other, NULL, "agate_hang");
 	if (!IS_ERR(other)) {
 		kthread_bind(other, cpu);
 		wake_up_process(other);
-		msleep(100);
+		while (!READ_ONCE(other_spins))
+			cpu_relax();
 	}
 	agate_hang_spin();
 }
