@@ -61,6 +61,8 @@ include $(wildcard $(addsuffix /module.mk,$(MODULES)) \
 include tests/host/module.mk
 
 JOBS		?= $(shell nproc)
+# Of suites one more runs, for some wait more than they compute.
+SUITE_JOBS	?= $(shell expr $(JOBS) + 1)
 
 # Each of these is a whole make of its own, over the same files: one at a time.
 ifneq ($(filter clean demo test coverage shell bench grade check gdb watch doctor fuzz,$(MAKECMDGOALS)),)
@@ -170,10 +172,10 @@ test: deps
 	$(Q)$(MAKE) test-run
 
 HOST_SUITES	= $(foreach p,$(HOST_TESTS),host/$(notdir $(p)))
-GUEST_SUITES	= reload calls reset jobs gone
+GUEST_SUITES	= reset calls jobs reload gone
 FUZZ_SUITES	= $(FUZZ_TARGETS:%=fuzz/%)
 FAST_SUITES	= $(GUEST_SUITES:%=guest-fast/%) guest-fast/bifrost guest-fast/lite
-DEBUG_SUITES	= $(GUEST_SUITES:%=guest-debug/%) guest-debug/failures
+DEBUG_SUITES	= $(GUEST_SUITES:%=guest-debug/%)
 VM_SUITES	= vm/launcher vm/kill vm/exec vm/hung vm/debugger vm/graded
 LAB_SUITES	= labs/starters labs/check labs/compose labs/compose-library labs/start labs/watch labs/gdb \
 		  labs/crashes labs/typed
@@ -183,7 +185,7 @@ LAB_NUMBERS	= $(foreach lab,$(GRADED_LABS),$(firstword $(subst -, ,$(lab))))
 SHARDS		= 1 2 3
 SCORE_SUITES	= $(LAB_NUMBERS:%=scores/%)
 MUTANT_SUITES	= $(foreach lab,$(LAB_NUMBERS),$(SHARDS:%=mutants/$(lab)/%))
-# The longest first: suites run side by side, one a core.
+# The longest first: suites run side by side.
 SUITES		= $(DEBUG_SUITES) $(MUTANT_SUITES) $(SCORE_SUITES) style $(VM_SUITES) demo $(LAB_SUITES) \
 		  coverage $(FAST_SUITES) $(FUZZ_SUITES) $(HOST_SUITES)
 
@@ -194,7 +196,7 @@ test-build: $(GUEST_FAST) $(GUEST_DEBUG) $(LAB_FAST) $(LAB_DEBUG) $(LAB_VERDICT)
 
 test-run: test-build
 	$(Q)mkdir -p $(BUILD)/tests && rm -f $(BUILD)/tests/score
-	$(Q)$(MAKE) $(parallel) $(SUITES:%=suite/%)
+	$(Q)$(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(SUITE_JOBS)) $(SUITES:%=suite/%)
 	$(Q)tests/score.sh $(SUITES)
 
 .PHONY: $(SUITES:%=suite/%)
