@@ -25,7 +25,8 @@ $(MAP_TEST_BUILD)/%.o: tests/host/map/%.c
 	$(Q)$(CC) $(MAP_TEST_CFLAGS) -DAGATE_MAP_SAN='"$(AGATE_MAP_SAN)"' -MMD -MP -c -o $@ $<
 
 MAP_PROGRAMS	:= $(MAP_TESTS:%=$(MAP_TEST_BUILD)/sim-%)
-$(MAP_PROGRAMS): $(MAP_TEST_BUILD)/sim-%: $(MAP_TEST_BUILD)/test_%.o $(MAP_TEST_OBJS)
+$(MAP_PROGRAMS): $(MAP_TEST_BUILD)/sim-%: $(MAP_TEST_BUILD)/test_%.o \
+		$(MAP_TEST_BUILD)/map_log.o $(MAP_TEST_OBJS)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(MAP_TEST_CFLAGS) $(LINK_OPTIONS) -o $@ $^ -lcmocka -ljansson -lm
 

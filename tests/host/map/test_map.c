@@ -13,46 +13,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "map.h"
+#include "map_log.h"
 
-static void read_log(struct map *map, const char *text)
-{
-	FILE *log = fmemopen((void *)text, strlen(text), "r");
-
-	assert_non_null(log);
-	memset(map, 0, sizeof(*map));
-	map_load(map, log);
-	fclose(log);
-	map_finish(map);
-}
-
-#define UPDATE(time, as, table)							\
-	"{\"time\": " #time ", \"event\": \"as_done\", \"as\": " #as ", \"command\": \"UPDATE\", " \
-	"\"format\": \"lpae\", \"table\": \"" table "\"}\n"
-#define LOCK(time, as, lockaddr)						\
-	"{\"time\": " #time ", \"event\": \"as_command\", \"as\": " #as ", \"command\": \"LOCK\", " \
-	"\"lockaddr\": \"" lockaddr "\"}\n"
-#define FLUSHED(time, as)							\
-	"{\"time\": " #time ", \"event\": \"as_done\", \"as\": " #as ", \"command\": \"FLUSH_PT\"}\n"
-#define WALK(time, as, va, level, pa, access, tables)				\
-	"{\"time\": " #time ", \"event\": \"walk\", \"as\": " #as ", \"va\": \"" va "\", " \
-	"\"entry\": \"0x1\", \"level\": " #level ", \"maps\": \"" pa "\", \"access\": \"" access "\", " \
-	"\"tables\": \"" tables "\"}\n"
 #define FAILED(time, as, va)							\
 	"{\"time\": " #time ", \"event\": \"walk\", \"as\": " #as ", \"va\": \"" va "\", " \
 	"\"entry\": \"0x0\", \"level\": 3, \"exception\": \"TRANSLATION_FAULT_3\", "	\
 	"\"tables\": \"0x1000 0x2000 0x3000 0x4000\"}\n"
-#define FAULT(time, as, va)							\
-	"{\"time\": " #time ", \"event\": \"fault\", \"as\": " #as ", \"va\": \"" va "\", " \
-	"\"exception\": \"TRANSLATION_FAULT_3\", \"access\": \"WRITE\", \"slot\": 1}\n"
-#define RESUMED(time, as, va)							\
-	"{\"time\": " #time ", \"event\": \"fault_resumed\", \"as\": " #as ", \"va\": \"" va "\"}\n"
 #define JOB(time, what)								\
 	"{\"time\": " #time ", \"event\": \"" what "\", \"slot\": 1, \"job\": \"0x0\", "	\
 	"\"type\": \"TILER\", \"exception\": \"DONE\"}\n"
-#define END(time)	"{\"time\": " #time ", \"event\": \"mark\", \"text\": \"end\"}\n"
 
-#define TABLES	"0x1000 0x2000 0x3000 0x4000"
 
 /*
  * Pages 0x200000 and 0x201000 at 100 and 200; a fault at 0x202000, served from 300
@@ -218,21 +188,6 @@ static void test_a_table_twice_in_force(void **state)
 }
 
 /* ---- The pictures ----------------------------------------------------------------- */
-
-static char *shown(const char *log, void (*show)(const struct map *, FILE *))
-{
-	struct map map;
-	char *text;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	assert_non_null(out);
-	read_log(&map, log);
-	show(&map, out);
-	map_free(&map);
-	assert_int_equal(fclose(out), 0);
-	return text;
-}
 
 static void test_text(void **state)
 {

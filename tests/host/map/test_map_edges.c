@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "map.h"
+#include "map_log.h"
 
 void *__real_realloc(void *old, size_t size);
 void *__wrap_realloc(void *old, size_t size);
@@ -28,50 +28,6 @@ void *__wrap_realloc(void *old, size_t size)
 	return no_memory ? NULL : __real_realloc(old, size);
 }
 
-static void read_log(struct map *map, const char *text)
-{
-	FILE *log = fmemopen((void *)text, strlen(text), "r");
-
-	assert_non_null(log);
-	memset(map, 0, sizeof(*map));
-	map_load(map, log);
-	fclose(log);
-	map_finish(map);
-}
-
-static char *shown(const char *log, void (*show)(const struct map *, FILE *))
-{
-	struct map map;
-	char *text;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	assert_non_null(out);
-	read_log(&map, log);
-	show(&map, out);
-	map_free(&map);
-	assert_int_equal(fclose(out), 0);
-	return text;
-}
-
-#define UPDATE(time, table)							\
-	"{\"time\": " #time ", \"event\": \"as_done\", \"as\": 0, \"command\": \"UPDATE\", " \
-	"\"format\": \"lpae\", \"table\": \"" table "\"}\n"
-#define WALK(time, va, pa, access, tables)					\
-	"{\"time\": " #time ", \"event\": \"walk\", \"as\": 0, \"va\": \"" va "\", \"level\": 3, " \
-	"\"maps\": \"" pa "\", \"access\": \"" access "\", \"tables\": \"" tables "\"}\n"
-#define LOCK(time, lockaddr)							\
-	"{\"time\": " #time ", \"event\": \"as_command\", \"as\": 0, \"command\": \"LOCK\", " \
-	"\"lockaddr\": \"" lockaddr "\"}\n"
-#define FLUSHED(time)								\
-	"{\"time\": " #time ", \"event\": \"as_done\", \"as\": 0, \"command\": \"FLUSH_PT\"}\n"
-#define FAULT(time, va)								\
-	"{\"time\": " #time ", \"event\": \"fault\", \"as\": 0, \"va\": \"" va "\", " \
-	"\"exception\": \"TRANSLATION_FAULT_3\", \"access\": \"WRITE\", \"slot\": 1}\n"
-#define RESUMED(time, va)							\
-	"{\"time\": " #time ", \"event\": \"fault_resumed\", \"as\": 0, \"va\": \"" va "\"}\n"
-#define END(time)	"{\"time\": " #time ", \"event\": \"mark\", \"text\": \"end\"}\n"
-#define TABLES	"0x1000 0x2000 0x3000 0x4000"
 
 /* Whose table it is was said before the log began: none of it is odd, or shown. */
 static void test_a_log_that_begins_in_the_middle(void **state)
@@ -79,8 +35,8 @@ static void test_a_log_that_begins_in_the_middle(void **state)
 	struct map map;
 
 	(void)state;
-	read_log(&map, WALK(1, "0x5000", "0xa000", "rw", TABLES) FAULT(2, "0x6000")
-		 FLUSHED(3) RESUMED(4, "0x6000")
+	read_log(&map, WALK(1, 0, "0x5000", 3, "0xa000", "rw", TABLES) FAULT(2, 0, "0x6000")
+		 FLUSHED(3, 0) RESUMED(4, 0, "0x6000")
 		 "{\"time\": 5, \"event\": \"job_end\", \"slot\": 0}\n" END(9));
 	assert_int_equal(map.odd, 0);
 	assert_int_equal(map.space.count, 0);
@@ -88,7 +44,7 @@ static void test_a_log_that_begins_in_the_middle(void **state)
 	map_free(&map);
 	/* An UPDATE that says no table makes no space, and is no UPDATE. */
 	read_log(&map, "{\"time\": 1, \"event\": \"as_done\", \"as\": 0, \"command\": \"UPDATE\"}\n"
-		 WALK(2, "0x5000", "0xa000", "rw", TABLES));
+		 WALK(2, 0, "0x5000", 3, "0xa000", "rw", TABLES));
 	assert_int_equal(map.odd, 1);
 	assert_int_equal(map.space.count, 0);
 	map_free(&map);
@@ -109,8 +65,8 @@ static uint64_t dropped(const char *log)
 }
 
 #define FLUSH_OF(lockaddr)							\
-	UPDATE(1, "0x1000") WALK(2, "0x10000", "0xa000", "rw", TABLES)		\
-	LOCK(3, lockaddr) FLUSHED(4) END(99)
+	UPDATE(1, 0, "0x1000") WALK(2, 0, "0x10000", 3, "0xa000", "rw", TABLES)		\
+	LOCK(3, 0, lockaddr) FLUSHED(4, 0) END(99)
 
 static void test_flushes_of_any_width(void **state)
 {
@@ -131,10 +87,10 @@ static void test_a_table_that_was_replaced(void **state)
 	struct map map;
 
 	(void)state;
-	read_log(&map, UPDATE(1, "0x1000")
-		 WALK(2, "0x0", "0xa000", "rw", "0x1000 0x2000 0x3000 0x9000")
-		 WALK(3, "0x1000", "0xb000", "rw", "0x1000 0x2000 0x3000 0x9000")
-		 WALK(4, "0x2000", "0xc000", "rw", "0x1000 0x2000 0x3000 0x4000") END(9));
+	read_log(&map, UPDATE(1, 0, "0x1000")
+		 WALK(2, 0, "0x0", 3, "0xa000", "rw", "0x1000 0x2000 0x3000 0x9000")
+		 WALK(3, 0, "0x1000", 3, "0xb000", "rw", "0x1000 0x2000 0x3000 0x9000")
+		 WALK(4, 0, "0x2000", 3, "0xc000", "rw", "0x1000 0x2000 0x3000 0x4000") END(9));
 	assert_int_equal(map.space.item[0].table_used.count, 5);
 	table = map.space.item[0].table_used.item;
 	assert_int_equal(table[3].pa, 0x4000);
@@ -150,8 +106,8 @@ static void test_the_age_of_a_region(void **state)
 	struct map map;
 
 	(void)state;
-	read_log(&map, UPDATE(1, "0x1000") WALK(5, "0x3000", "0xa000", "rw", TABLES)
-		 WALK(7, "0x2000", "0xb000", "rw", TABLES) END(9));
+	read_log(&map, UPDATE(1, 0, "0x1000") WALK(5, 0, "0x3000", 3, "0xa000", "rw", TABLES)
+		 WALK(7, 0, "0x2000", 3, "0xb000", "rw", TABLES) END(9));
 	assert_int_equal(map.space.item[0].region.count, 1);
 	assert_int_equal(map.space.item[0].region.item[0].first, 0x2000);
 	assert_int_equal(map.space.item[0].region.item[0].from, 5);
@@ -172,10 +128,10 @@ static unsigned int count_of(const char *text, const char *part)
 /* Neighbours of the same time and access are one box; others are not. */
 static void test_pages_drawn_as_one(void **state)
 {
-	char *svg = shown(UPDATE(1, "0x1000") WALK(2, "0x0", "0xa000", "rw", TABLES)
-			  WALK(2, "0x1000", "0xb000", "rw", TABLES)
-			  WALK(2, "0x2000", "0xc000", "r", TABLES)
-			  WALK(8000, "0x3000", "0xd000", "r", TABLES) END(16000), map_svg);
+	char *svg = shown(UPDATE(1, 0, "0x1000") WALK(2, 0, "0x0", 3, "0xa000", "rw", TABLES)
+			  WALK(2, 0, "0x1000", 3, "0xb000", "rw", TABLES)
+			  WALK(2, 0, "0x2000", 3, "0xc000", "r", TABLES)
+			  WALK(8000, 0, "0x3000", 3, "0xd000", "r", TABLES) END(16000), map_svg);
 
 	(void)state;
 	assert_int_equal(count_of(svg, "known from"), 3);
@@ -188,7 +144,7 @@ static void test_pages_drawn_as_one(void **state)
 /* A page of the run's last moment was known for no time at all. */
 static void test_a_page_at_the_very_end(void **state)
 {
-	static const char log[] = UPDATE(1, "0x1000") WALK(2, "0x0", "0xa000", "rw", TABLES);
+	static const char log[] = UPDATE(1, 0, "0x1000") WALK(2, 0, "0x0", 3, "0xa000", "rw", TABLES);
 	char *svg = shown(log, map_svg), *text = shown(log, map_text);
 
 	(void)state;
@@ -202,7 +158,7 @@ static void test_a_page_at_the_very_end(void **state)
 
 static void test_a_long_run(void **state)
 {
-	char *text = shown(UPDATE(1, "0x1000") WALK(2, "0x0", "0xa000", "rw", TABLES)
+	char *text = shown(UPDATE(1, 0, "0x1000") WALK(2, 0, "0x0", 3, "0xa000", "rw", TABLES)
 			   END(80000000), map_text);
 
 	(void)state;
@@ -225,7 +181,7 @@ static void test_no_memory(void **state)
 
 		dup2(pipes[1], STDERR_FILENO);
 		no_memory = true;
-		read_log(&map, UPDATE(1, "0x1000") END(9));
+		read_log(&map, UPDATE(1, 0, "0x1000") END(9));
 		_exit(99);	/* it went on */
 	}
 	close(pipes[1]);
