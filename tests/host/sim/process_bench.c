@@ -237,6 +237,25 @@ bool g_control_ok(struct gpu *g, const char *request)
 	return ok;
 }
 
+void g_bring_up_to_fault(struct gpu *g)
+{
+	g_bring_up(g);
+	g_write(g, MMU_INT_MASK, 0xff00ff);
+	g_put64(g, 0x40003000, 0);
+	g_start(g, 0);
+	g_interrupt(g, AGATE_VECTOR_MMU);
+}
+
+struct gpu *gpu_start_traced(char path[64], const char *more)
+{
+	char options[128];
+
+	snprintf(path, 64, "/tmp/agate-trace-%d", getpid());
+	unlink(path);
+	snprintf(options, sizeof(options), "--trace=%s%s", path, more);
+	return gpu_start(options);
+}
+
 void g_quit(struct gpu *g)
 {
 	assert_true(g_control_ok(g, "{\"cmd\": \"quit\"}"));

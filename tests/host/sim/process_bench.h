@@ -23,6 +23,8 @@ struct gpu {
 
 /* Start one, with more arguments (a space between two) or NULL; its descriptors are all here. */
 struct gpu *gpu_start(const char *extra);
+/* The same with a trace, whose path is written to @path, and more options, or "". */
+struct gpu *gpu_start_traced(char path[64], const char *more);
 /* The process ends by itself; its exit status. */
 int gpu_wait(struct gpu *g);
 /* Kill it if it runs, and forget all of it. */
@@ -40,6 +42,8 @@ void g_put64(struct gpu *g, uint64_t pa, uint64_t value);
 void g_bring_up(struct gpu *g);
 /* A WRITE_VALUE of 0x600d to VA + 0x800; next makes it cyclic. */
 void g_start(struct gpu *g, uint64_t next);
+/* From a GPU that was just started to a job that has faulted: its page is not mapped. */
+void g_bring_up_to_fault(struct gpu *g);
 
 /* ---- The launcher's side ---- */
 

@@ -67,11 +67,7 @@ static void test_a_fault_is_logged_in_words(void **state)
 	struct gpu *g = gpu_start(NULL);
 
 	(void)state;
-	g_bring_up(g);
-	g_write(g, MMU_INT_MASK, 0xff00ff);
-	g_put64(g, 0x40003000, 0);
-	g_start(g, 0);
-	g_interrupt(g, AGATE_VECTOR_MMU);
+	g_bring_up_to_fault(g);
 	g_quit(g);
 	assert_int_equal(log_count(g, "fault", "exception", "TRANSLATION_FAULT_3"), 1);
 	assert_int_equal(log_count(g, "fault", "access", "READ"), 1);

@@ -18,11 +18,7 @@ static void test_a_walk_that_ends_in_a_fault(void **state)
 	struct gpu *g = gpu_start("--log-level=walks");
 
 	(void)state;
-	g_bring_up(g);
-	g_write(g, MMU_INT_MASK, 0xff00ff);
-	g_put64(g, 0x40003000, 0);
-	g_start(g, 0);
-	g_interrupt(g, AGATE_VECTOR_MMU);
+	g_bring_up_to_fault(g);
 	g_quit(g);
 	assert_int_equal(log_count(g, "walk", "exception", "TRANSLATION_FAULT_3"), 1);
 	assert_int_equal(log_count(g, "walk", "entry", "0x0"), 1);
@@ -64,16 +60,6 @@ static void test_a_copy_in_shared_memory(void **state)
 	gpu_free(g);
 }
 
-static struct gpu *traced(char path[64], const char *more)
-{
-	char options[128];
-
-	snprintf(path, 64, "/tmp/agate-told-%d", getpid());
-	unlink(path);
-	snprintf(options, sizeof(options), "--trace=%s%s", path, more);
-	return gpu_start(options);
-}
-
 static void trace_read(const char *path, struct trace_report *report)
 {
 	if (!trace_check(path, report))
@@ -87,7 +73,7 @@ static void trace_read(const char *path, struct trace_report *report)
 static void test_a_fault_of_no_slot(void **state)
 {
 	char path[64];
-	struct gpu *g = traced(path, "");
+	struct gpu *g = gpu_start_traced(path, "");
 	struct trace_report report;
 
 	(void)state;
@@ -114,7 +100,7 @@ static void test_a_fault_of_no_slot(void **state)
 static void test_an_injection_in_the_trace(void **state)
 {
 	char path[64];
-	struct gpu *g = traced(path, " --inject=drop-irq:1:job");
+	struct gpu *g = gpu_start_traced(path, " --inject=drop-irq:1:job");
 	struct trace_report report;
 
 	(void)state;
@@ -134,7 +120,7 @@ static void test_an_injection_in_the_trace(void **state)
 static void test_what_a_job_did_not_list(void **state)
 {
 	char path[64];
-	struct gpu *g = traced(path, "");
+	struct gpu *g = gpu_start_traced(path, "");
 	struct trace_report report;
 
 	(void)state;
@@ -158,7 +144,7 @@ static void test_what_a_job_did_not_list(void **state)
 static void test_a_mark_that_is_too_long_for_the_trace(void **state)
 {
 	char path[64], request[1024];
-	struct gpu *g = traced(path, "");
+	struct gpu *g = gpu_start_traced(path, "");
 	struct trace_report report;
 
 	(void)state;

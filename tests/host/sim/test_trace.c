@@ -12,21 +12,6 @@
 
 #include "trace_check.h"
 
-static struct gpu *traced_with(char path[64], const char *more)
-{
-	char arguments[128];
-
-	snprintf(path, 64, "/tmp/agate-trace-%d", getpid());
-	unlink(path);
-	snprintf(arguments, sizeof(arguments), "--trace=%s%s", path, more);
-	return gpu_start(arguments);
-}
-
-static struct gpu *traced(char path[64])
-{
-	return traced_with(path, "");
-}
-
 static void check(const char *path, struct trace_report *report)
 {
 	if (!trace_check(path, report))
@@ -36,7 +21,7 @@ static void check(const char *path, struct trace_report *report)
 static void test_a_job_with_a_fault(void **state)
 {
 	char path[64];
-	struct gpu *g = traced(path);
+	struct gpu *g = gpu_start_traced(path, "");
 	struct trace_report report;
 
 	(void)state;
@@ -100,7 +85,7 @@ static void test_a_job_with_a_fault(void **state)
 static void test_killed_in_the_middle(void **state)
 {
 	char path[64];
-	struct gpu *g = traced(path);
+	struct gpu *g = gpu_start_traced(path, "");
 	struct trace_report report;
 	unsigned int i;
 
@@ -123,7 +108,7 @@ static void test_killed_in_the_middle(void **state)
 static void test_a_reset_ends_what_was_open(void **state)
 {
 	char path[64];
-	struct gpu *g = traced(path);
+	struct gpu *g = gpu_start_traced(path, "");
 	struct trace_report report;
 
 	(void)state;
@@ -152,7 +137,7 @@ static void test_a_reset_ends_what_was_open(void **state)
 static void test_it_has_an_end(void **state)
 {
 	char path[64];
-	struct gpu *g = traced_with(path, " --log-limit=1");
+	struct gpu *g = gpu_start_traced(path, " --log-limit=1");
 	struct trace_report report;
 	unsigned int i;
 
@@ -176,7 +161,7 @@ static void test_it_has_an_end(void **state)
 static void test_a_run_without_anything(void **state)
 {
 	char path[64];
-	struct gpu *g = traced(path);
+	struct gpu *g = gpu_start_traced(path, "");
 	struct trace_report report;
 
 	(void)state;
