@@ -3,7 +3,7 @@
 # grade.sh: what the scripts here share.  Source it from the tree's top.
 #
 # grade DIR FROM OPTION...: grades lab $lab into DIR; sets $score, $max, $first (the first test
-# that failed, or -), $not_run and $unexplained.  Returns 1, having said why, when there
+# that failed, or -) and $unexplained.  Returns 1, having said why, when there
 # is no verdict.
 BUILD=${BUILD:-build}
 
@@ -22,7 +22,6 @@ grade()
 	score=$(sed -n 's/^score \([0-9]*\) of .*/\1/p' "$into/verdict")
 	max=$(sed -n 's/^score [0-9]* of //p' "$into/verdict")
 	first=$(sed -n 's/^first-failed //p' "$into/verdict")
-	not_run=$(sed -n 's/^not-run //p' "$into/verdict")
 	unexplained=$(sed -n 's/^unexplained //p' "$into/verdict")
 }
 

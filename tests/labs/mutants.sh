@@ -33,14 +33,9 @@ mutate()
 	patch -s -p1 -F0 -d "$work/$1/tree" <"$2" >"$work/$1/patch.log" 2>&1
 }
 
-# Does only the debug kernel run that test?
 debug_only()
 {
-	awk -v name="\"$1\"" '
-		/"name":/ { here = index($0, name) }
-		here && /"fast"/ { fast = 1 }
-		here && /"debug"/ { debug = 1 }
-		END { exit !(debug && !fast) }' "labs/$folder/lab.json"
+	"$BUILD/bin/agate-lab-info" "labs/$folder/lab.json" | grep -qx "debug-only $1"
 }
 
 # Says why a mutant was not caught as it should have been; nothing when it was.
