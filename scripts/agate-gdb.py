@@ -56,7 +56,8 @@ class Loaded(gdb.Breakpoint):
         self.shown = False
 
     def stop(self):
-        module = gdb.parse_and_eval("(struct module *)$rdi")
+        # Not by a cast: gdb would look for the type in all of the kernel first.
+        module = gdb.newest_frame().read_var("mod")
         if module["name"].string() != "agate":
             return False
         self.add_symbols(module)
