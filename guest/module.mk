@@ -9,10 +9,11 @@ KERNEL_IDS := $(KERNEL_FAST).id $(KERNEL_DEBUG).id
 GUEST_INIT_SRCS := $(sort $(wildcard guest/init/*.c))
 GUEST_INIT_OBJS := $(GUEST_INIT_SRCS:%.c=$(BUILD)/%.o)
 
+# Without this folder's name in it: every clone has the same guest, and shares its snapshots.
 $(GUEST_INIT_OBJS): $(BUILD)/%.o: %.c
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS_HOST) -Iguest/init -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(CFLAGS_HOST) -ffile-prefix-map=$(CURDIR)=. -Iguest/init -MMD -MP -c $< -o $@
 
 $(eval $(call listed,$(BUILD)/guest/init.list,$(GUEST_INIT_SRCS)))
 
