@@ -103,7 +103,7 @@ static enum vm_status send_nmi(struct vm *vm)
 	vm_ctl_aside(vm);
 	vm_ctl_begin(vm, NULL);		/* nothing is asked, and nothing answers */
 	if (st == VM_OK)
-		st = wait_while_printing(vm, PANIC_MS);
+		st = wait_while_printing(vm, vm->cfg.panic_ms ? vm->cfg.panic_ms : PANIC_MS);
 	vm_ctl_resume(vm);
 	return st;
 }

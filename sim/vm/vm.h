@@ -65,6 +65,7 @@ enum vm_accel {
  * @accel:		see enum vm_accel
  * @cold:		boot with the GPU plugged in from the start, use no snapshot
  * @timeout_ms:		deadline of the whole run from vm_start(), 0: none
+ * @panic_ms:		how long a kernel that hangs may take to begin a panic, 0: 20 s
  * @interrupt_fd:	readable when the run has to end, or -1
  * @gdb:		path of a unix socket on which QEMU serves a debugger, or NULL
  * @gdb_wait:		the guest stands still until a debugger lets it go
@@ -84,6 +85,7 @@ struct vm_config {
 	enum vm_accel accel;
 	bool cold;
 	unsigned int timeout_ms;
+	unsigned int panic_ms;
 	int interrupt_fd;
 	const char *gdb;
 	bool gdb_wait;

@@ -38,12 +38,13 @@ static void console(void *arg, const char *text, size_t len)
 	h->log[h->len] = '\0';
 }
 
-static int start(void **state)
+static int start_guest(void **state, unsigned int panic_ms)
 {
 	const char *build = getenv("BUILD") ? getenv("BUILD") : "build";
 	static char kernel[4096], initramfs[4096], module[4096];
 	struct vm_config cfg = {
 		.kernel_dir = kernel, .initramfs = initramfs, .timeout_ms = 300000,
+		.panic_ms = panic_ms,
 		.interrupt_fd = -1, .console = console, .arg = &hang,
 	};
 
@@ -58,6 +59,17 @@ static int start(void **state)
 		return -1;
 	}
 	return 0;
+}
+
+static int start(void **state)
+{
+	return start_guest(state, 0);
+}
+
+/* For a kernel that is known to begin none. */
+static int start_hopeless(void **state)
+{
+	return start_guest(state, 3000);
 }
 
 static int stop(void **state)
@@ -149,7 +161,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_both_cpus, start, stop),
 		cmocka_unit_test_setup_teardown(test_mutex, start, stop),
 		cmocka_unit_test_setup_teardown(test_asleep, start, stop),
-		cmocka_unit_test_setup_teardown(test_for_good, start, stop),
+		cmocka_unit_test_setup_teardown(test_for_good, start_hopeless, stop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
