@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The GPU vanishes in mid-job; run by run-gone.sh, which kills the simulator
+ * The GPU vanishes in mid-job; run by run.sh, which kills the simulator
  * when it reads BUSY.
  *
  * One waiter sleeps in WAIT_BO, one in a sync object's wait, when it happens:

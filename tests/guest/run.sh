@@ -3,14 +3,14 @@
 #
 # run.sh: run one suite of guest tests in a fresh guest, as TAP.
 #
-# usage: tests/guest/run.sh fast|debug calls|jobs|bifrost|lite|gone|reset|reload
+# usage: tests/guest/run.sh fast|debug calls|jobs|bifrost|lite|reset|reload
 #
 #   calls    what single calls promise, and threads in each other's way; on the
 #            debug kernel every allocation of every call fails once as well
-#   jobs     jobs that run, fault, hang, and whose owner is killed
+#   jobs     jobs that run, fault, hang, and whose owner is killed; at last the
+#            GPU's process is killed while one runs
 #   bifrost  as jobs, with AArch64 page tables and no coherency
 #   lite     as jobs, on a GPU that snoops the CPUs and is not snooped
-#   gone     the GPU's process is killed while a job runs
 #   reset    as jobs, on a GPU that does not stop a chain, only to be reset
 #   reload   the module is loaded and unloaded fifty times (debug kernel: ten)
 #
@@ -154,41 +154,49 @@ verdict()
 # How long a job may run: on a busy host the GPU's process may not get a core for
 # a while, and a job that was not at fault must not be taken for one that hangs.
 # Where the tests wait for hangs the limit is a compromise.
-load="exec:insmod $GUEST/agate.ko tell_listed=1 timeout_ms"
 patient=10000
 brisk=1500
+# Where only the loss of the GPU may end a wait, and no reset.
+endless=600000
 reloads=50
 # The debug kernel takes far longer, and sees a leak in every single one.
 [ "$flavour" = fast ] || reloads=10
-again="exec:rmmod agate && insmod $GUEST/agate.ko tell_listed=1 timeout_ms=$patient"
+
+# load LIMIT, again LIMIT: the steps that load the driver, and load it anew.
+load()
+{
+	echo "exec:insmod $GUEST/agate.ko tell_listed=1 timeout_ms=$1"
+}
+
+again()
+{
+	echo "exec:rmmod agate && insmod $GUEST/agate.ko tell_listed=1 timeout_ms=$1"
+}
+
 case $suite in
 calls)
 	more=$(test_step many 100000)
 	[ "$flavour" = fast ] || more=$(test_step failnth)
-	guest "$load=$patient" "$(test_step uapi-bo)" "$(test_step uapi-submit)" "$(test_step mmap)" \
+	guest "$(load $patient)" "$(test_step uapi-bo)" "$(test_step uapi-submit)" "$(test_step mmap)" \
 		"$(test_step stats)" "$(test_step races)" "$more" ;;
 jobs | bifrost | lite)
 	case $suite in
 	bifrost) sim_args="--sim-arg --gpu --sim-arg bifrost --sim-arg --coherency --sim-arg none" ;;
 	lite) sim_args="--sim-arg --coherency --sim-arg ace-lite" ;;
 	esac
+	set -- "$(load $brisk)" "$(test_step jobs)" "$(test_step fences)" "$(again $patient)" \
+		"$(test_step compute)" "$(test_step stale)" "$(test_step listed)"
 	# A chain without end never flushes: where the GPU is not coherent, nobody sees
-	# that it runs.
-	closed=
-	[ "$suite" != jobs ] || closed=$(test_step closed)
-	guest "$load=$brisk" "$(test_step jobs)" "$(test_step fences)" "$again" \
-		"$(test_step compute)" "$(test_step stale)" "$(test_step listed)" \
-		${closed:+"$closed"} ;;
-gone)
-	# With the job timeout out of reach it is the loss of the GPU that ends the
-	# waits, and not a reset.
-	guest "$load=600000" "kill-sim-on:BUSY" "$(test_step gone)" ;;
+	# that it runs.  Nothing that needs a GPU comes behind `gone`.
+	[ "$suite" != jobs ] || set -- "$@" "$(test_step closed)" "$(again $endless)" \
+		"kill-sim-on:BUSY" "$(test_step gone)"
+	guest "$@" ;;
 reset)
 	sim_args="--sim-arg --stop-latency --sim-arg stuck"
-	guest "$load=$brisk" "$(test_step jobs)" "$(test_step fences)" "$again" \
+	guest "$(load $brisk)" "$(test_step jobs)" "$(test_step fences)" "$(again $patient)" \
 		"$(test_step closed)" ;;
 reload)
-	guest "$(test_step reload $GUEST/agate.ko $reloads)" "$load=$patient" ;;
+	guest "$(test_step reload $GUEST/agate.ko $reloads)" "$(load $patient)" ;;
 *)
 	echo "run.sh: no suite $suite" >&2
 	exit 2 ;;
