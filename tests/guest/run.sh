@@ -156,6 +156,8 @@ verdict()
 # Where the tests wait for hangs the limit is a compromise.
 patient=10000
 brisk=1500
+# Long enough to close a file, and then waited for in full.
+resolute=4000
 # Where only the loss of the GPU may end a wait, and no reset.
 endless=600000
 reloads=50
@@ -193,7 +195,7 @@ jobs | bifrost | lite)
 	guest "$@" ;;
 reset)
 	sim_args="--sim-arg --stop-latency --sim-arg stuck"
-	guest "$(load $brisk)" "$(test_step jobs)" "$(test_step fences)" "$(again $patient)" \
+	guest "$(load $brisk)" "$(test_step jobs)" "$(test_step fences)" "$(again $resolute)" \
 		"$(test_step closed)" ;;
 reload)
 	guest "$(test_step reload $GUEST/agate.ko $reloads)" "$(load $patient)" ;;

@@ -98,9 +98,9 @@ check "with the mode that was asked for" 0 0 said 640:5000000
 vm 'exec:yes | head -c 2000000'
 check "output is not lost, however much" 0 $? [ "$(wc -c <"$work/out")" = 2000000 ]
 
-vm 'exec:yes | head -c 70000000'
+vm --output-max 1 'exec:yes | head -c 2000000'
 check "but there is an end to it" 0 $? complained 'too much output'
-check "and what came before it is kept" 0 0 [ "$(wc -c <"$work/out")" = $((64 << 20)) ]
+check "and what came before it is kept" 0 0 [ "$(wc -c <"$work/out")" = $((1 << 20)) ]
 
 vm "get:/no/such/file:$work/received"
 check "what the guest refuses says why" 244 $? complained '/no/such/file: No such file'

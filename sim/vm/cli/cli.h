@@ -39,6 +39,7 @@ struct cli {
 	size_t done;		/* steps that were begun */
 	const char *kill_on;	/* kill the GPU when this is in the output */
 	size_t matched;
+	size_t output_max;	/* what is more is dropped */
 	size_t written;		/* bytes of the programs' output, all steps together */
 	bool dropped;		/* and what came after them */
 	uint64_t deadline;	/* as --timeout has it, in CLOCK_MONOTONIC ns; 0: none */

@@ -18,6 +18,7 @@
 #define SIM_ARGS_MAX	32
 #define TAIL_LINES	60
 #define CONSOLE_MAX	(64u << 20)
+#define OUTPUT_MIB	64
 
 static const char usage[] =
 "usage: agate-vm run|shell --kernel DIR --initramfs FILE [OPTION]... [STEP]...\n"
@@ -33,6 +34,7 @@ static const char usage[] =
 "  --append TEXT      more for the kernel's command line\n"
 "  --accel auto|tcg|kvm   default: $ACCEL, else auto\n"
 "  --timeout S        end the run after S seconds (making a snapshot not counted)\n"
+"  --output-max MIB   drop what programs write beyond (default 64)\n"
 "  --console FILE     what the guest's kernel prints; - for standard error\n"
 "  --gdb SOCKET       serve a debugger there: gdb -ex 'target remote SOCKET' vmlinux\n"
 "  --gdb-wait         and the guest stands still until it is told to go on\n"
@@ -105,8 +107,8 @@ static bool parse_accel(const char *text, enum vm_accel *accel)
 }
 
 enum { OPT_KERNEL = 256, OPT_INITRAMFS, OPT_SIM, OPT_SIM_ARG, OPT_SIM_LOG, OPT_SEED, OPT_COLD,
-       OPT_RAM, OPT_APPEND, OPT_ACCEL, OPT_TIMEOUT, OPT_CONSOLE, OPT_GDB, OPT_GDB_WAIT,
-       OPT_TIMINGS };
+       OPT_RAM, OPT_APPEND, OPT_ACCEL, OPT_TIMEOUT, OPT_OUTPUT_MAX, OPT_CONSOLE, OPT_GDB,
+       OPT_GDB_WAIT, OPT_TIMINGS };
 
 static const struct option options[] = {
 	{ "kernel", required_argument, NULL, OPT_KERNEL },
@@ -120,6 +122,7 @@ static const struct option options[] = {
 	{ "append", required_argument, NULL, OPT_APPEND },
 	{ "accel", required_argument, NULL, OPT_ACCEL },
 	{ "timeout", required_argument, NULL, OPT_TIMEOUT },
+	{ "output-max", required_argument, NULL, OPT_OUTPUT_MAX },
 	{ "console", required_argument, NULL, OPT_CONSOLE },
 	{ "gdb", required_argument, NULL, OPT_GDB },
 	{ "gdb-wait", no_argument, NULL, OPT_GDB_WAIT },
@@ -182,6 +185,11 @@ static const char *option(struct cli *cli, int opt, const char **sim_args, size_
 		if (!number(optarg, 4000000, &n))
 			return "--timeout is not a number of seconds";
 		cfg->timeout_ms = (unsigned int)n * 1000;
+		return NULL;
+	case OPT_OUTPUT_MAX:
+		if (!number(optarg, 4095, &n))
+			return "--output-max is not a number of MiB";
+		cli->output_max = n << 20;
 		return NULL;
 	case OPT_CONSOLE:
 		return open_console(optarg) ? NULL : "cannot write --console";
@@ -341,7 +349,8 @@ static int run(struct cli *cli)
 int main(int argc, char **argv)
 {
 	static const char *sim_args[SIM_ARGS_MAX + 1];
-	static struct cli cli = { .cfg = { .seed = 1, .sim_args = sim_args, .progress = progress } };
+	static struct cli cli = { .cfg = { .seed = 1, .sim_args = sim_args, .progress = progress },
+				  .output_max = (size_t)OUTPUT_MIB << 20 };
 	sigset_t set;
 	int status;
 

@@ -13,7 +13,6 @@
 #include "cli.h"
 
 #define GET_MAX		(1ull << 30)
-#define OUTPUT_MAX	(64u << 20)
 
 /* Splits "a:b:c" in place into at most @max parts; returns how many there are. */
 static size_t split(char *text, char **part, size_t max)
@@ -80,7 +79,7 @@ static void output(void *arg, enum vm_stream stream, const char *data, size_t le
 {
 	int fd = stream == VM_STDOUT ? STDOUT_FILENO : STDERR_FILENO;
 	struct cli *cli = arg;
-	size_t part = OUTPUT_MAX - cli->written;
+	size_t part = cli->output_max - cli->written;
 
 	if (part > len)
 		part = len;

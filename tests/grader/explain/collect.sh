@@ -61,7 +61,7 @@ one()
 	{
 		"$BUILD/bin/agate-vm" run --kernel "$BUILD/guest/kernel-$1" \
 			--initramfs "$BUILD/guest/initramfs.cpio.gz" --sim "$BUILD/bin/agate-sim" \
-			--timeout 60 --console "$out/$1-$2.log" \
+			--timeout "${LIMIT:-60}" --console "$out/$1-$2.log" \
 			"put:$out/$1/agate.ko:/run/agate/agate.ko" \
 			'exec:insmod /run/agate/agate.ko && echo AGATE-MARK >/dev/kmsg' \
 			"exec:$(trigger "$2"); echo AGATE-END >/dev/kmsg; sleep 0.2" || true
