@@ -80,7 +80,10 @@ struct guest_ops {
 	bool (*gpu_failed)(void *ctx);
 	/* What went wrong last, one line for a person. */
 	const char *(*error)(void *ctx);
-	/* A clock that never goes back, in nanoseconds. */
+	/*
+	 * Of a guest that was started: a clock that never goes back, in nanoseconds, and
+	 * stands still while the guest waits for a processor.  Limits are told by it.
+	 */
 	uint64_t (*now)(void *ctx);
 };
 

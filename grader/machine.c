@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,6 @@
 
 #define PATH_LEN	1024
 #define SCALE_MAX	50.0
-#define CROWD_MAX	8.0
 
 double machine_scale(void)
 {
@@ -38,19 +36,6 @@ double machine_scale(void)
 	scale = json_number_value(json_object_get(json, "scale"));
 	json_decref(json);
 	return scale > 1 ? (scale < SCALE_MAX ? scale : SCALE_MAX) : 1;
-}
-
-double machine_crowd(void)
-{
-	double load;
-	cpu_set_t set;
-	int cpus = 1;
-
-	if (!sched_getaffinity(0, sizeof(set), &set))
-		cpus = CPU_COUNT(&set);
-	if (getloadavg(&load, 1) != 1 || load < cpus)
-		return 1;
-	return load / cpus < CROWD_MAX ? load / cpus : CROWD_MAX;
 }
 
 bool machine_kernel(const char *build, bool debug, char *name, size_t size, char *error,

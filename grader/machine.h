@@ -14,12 +14,6 @@
  */
 double machine_scale(void);
 
-/*
- * How many programs share a processor here, at least 1: a guest that gets half of
- * one needs twice the time.
- */
-double machine_crowd(void);
-
 /* "6.1.192 fast" or "6.1.192 fast+debug"; false with @error. */
 bool machine_kernel(const char *build, bool debug, char *name, size_t size, char *error,
 		    size_t error_size);

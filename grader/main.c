@@ -266,7 +266,7 @@ static int grade(const struct options *o)
 	struct run_config config = {
 		.build = o->build, .labs = LABS_DIR, .from = o->from, .out = out,
 		.glob = o->test, .debug = o->debug, .chain = o->chain,
-		.stop_on_fail = o->stop_on_fail, .scale = machine_scale() * machine_crowd(),
+		.stop_on_fail = o->stop_on_fail, .scale = machine_scale(),
 		.compose_driver = "kernel/compose-lab.sh",
 		.compose_library = "userspace/compose-lab.sh",
 		.guest = real_guest, .guest_done = guest_vm_fini, .progress = show_progress,

@@ -46,7 +46,7 @@ static size_t within_limit(struct vm *vm, size_t len)
 	vm->exec_bytes = exec->output_max;
 	if (!exec->flooded && !exec->timed_out) {
 		exec->flooded = true;
-		request(vm)->until = vm_now();
+		request(vm)->until = vm_time(vm);
 	}
 	return left;
 }
@@ -76,7 +76,7 @@ static enum vm_status kill_group(struct vm *vm)
 	enum vm_status st;
 
 	st = vm_ctl_send(vm, CTL_KILL, &sigkill, sizeof(sigkill), NULL, 0);
-	vm->ctl.req.until = vm_now() + grace_ms * 1000000u;
+	vm->ctl.req.until = vm_time(vm) + grace_ms * 1000000u;
 	return st == VM_OK ? vm_ctl_wait(vm) : st;
 }
 
@@ -119,7 +119,7 @@ enum vm_status vm_exec(struct vm *vm, struct vm_exec *exec)
 	vm_ctl_begin(vm, exec_data);
 	st = vm_send_exec(vm, &req, exec->argv);
 	if (exec->timeout_ms)
-		vm->ctl.req.until = vm_now() + exec->timeout_ms * 1000000ull;
+		vm->ctl.req.until = vm_time(vm) + exec->timeout_ms * 1000000ull;
 	if (st == VM_OK)
 		st = vm_ctl_wait(vm);
 	if (st == VM_TIMEOUT && over_limit(vm))

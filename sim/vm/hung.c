@@ -44,7 +44,7 @@ static enum vm_status request_text(struct vm *vm, uint32_t type, const char *tex
 
 enum vm_status vm_mark(struct vm *vm, const char *text, unsigned int timeout_ms)
 {
-	uint64_t until = vm_now() + timeout_ms * 1000000ull;
+	uint64_t until = vm_time(vm) + timeout_ms * 1000000ull;
 	enum vm_status st = request_text(vm, CTL_MARK, text);
 
 	vm->ctl.req.until = until;
@@ -58,15 +58,15 @@ enum vm_status vm_mark(struct vm *vm, const char *text, unsigned int timeout_ms)
 /* Waits until the request in flight is done, or the guest has been silent so long. */
 static enum vm_status wait_while_printing(struct vm *vm, unsigned int silent_ms)
 {
-	const uint64_t end = vm_now() + PRINTING_MS * 1000000ull;
-	uint64_t printed = vm->console_total, until = vm_now() + silent_ms * 1000000ull;
+	const uint64_t end = vm_time(vm) + PRINTING_MS * 1000000ull;
+	uint64_t printed = vm->console_total, until = vm_time(vm) + silent_ms * 1000000ull;
 	enum vm_status st = VM_OK;
 
 	while (st == VM_OK && !vm->ctl.req.done) {
 		st = vm_pump(vm, until < end ? until : end);
 		if (vm->console_total != printed) {
 			printed = vm->console_total;
-			until = vm_now() + silent_ms * 1000000ull;
+			until = vm_time(vm) + silent_ms * 1000000ull;
 		}
 	}
 	return st;
@@ -88,7 +88,7 @@ static enum vm_status ask_init(struct vm *vm)
 		st = wait_while_printing(vm, ANSWER_MS);
 	if (st == VM_OK && vm->ctl.req.error)
 		st = vm_fail(vm, VM_REFUSED, "where: %s", strerror(vm->ctl.req.error));
-	until = vm_now() + ANSWER_MS * 1000000ull;
+	until = vm_time(vm) + ANSWER_MS * 1000000ull;
 	while (st == VM_OK && !text_seen(vm, text))
 		st = vm_pump(vm, until);
 	vm_ctl_resume(vm);

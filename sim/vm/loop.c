@@ -73,16 +73,24 @@ static enum vm_status qemu_ended(struct vm *vm)
 	return vm_qemu_gone(vm);
 }
 
-/* The next time to wake up, in poll()'s terms; 0 when @until is past. */
-static int timeout_ms(uint64_t until)
+/* The run's deadline, or that of what is waited for (0: none). */
+static bool is_past(struct vm *vm, uint64_t until)
 {
-	uint64_t now = vm_now();
+	return (vm->deadline && vm_now() >= vm->deadline) || (until && vm_clock_past(vm, until));
+}
 
-	if (!until)
-		return -1;
-	if (now >= until)
+/* The next time to wake up, in poll()'s terms; 0 when one of them is past. */
+static int timeout_ms(struct vm *vm, uint64_t until)
+{
+	uint64_t now = vm_now(), left = UINT64_MAX;
+
+	if (is_past(vm, until))
 		return 0;
-	return (int)((until - now) / 1000000u) + 1;
+	if (until)
+		left = vm_clock_left(vm, until);
+	if (vm->deadline && vm->deadline - now < left)
+		left = vm->deadline - now;
+	return left == UINT64_MAX ? -1 : (int)(left / 1000000u) + 1;
 }
 
 static void fill(struct vm *vm, struct pollfd *p)
@@ -123,8 +131,8 @@ static void dispatch(struct vm *vm, const struct pollfd *p)
 }
 
 /*
- * Waits for one round of events and handles it; VM_TIMEOUT when @until (0: never)
- * or the run's deadline has passed.  Callers loop on it until what they wait
+ * Waits for one round of events and handles it; VM_TIMEOUT when @until (0: never;
+ * by vm_time()) or the run's deadline has passed.  Callers loop on it until what they wait
  * for has happened.
  */
 enum vm_status vm_pump(struct vm *vm, uint64_t until)
@@ -132,16 +140,14 @@ enum vm_status vm_pump(struct vm *vm, uint64_t until)
 	struct pollfd p[SLOTS];
 	int n;
 
-	if (vm->deadline && (!until || vm->deadline < until))
-		until = vm->deadline;
 	if (vm->qemu.ended)
 		return vm_qemu_gone(vm);
 	fill(vm, p);
-	n = poll(p, SLOTS, timeout_ms(until));
+	n = poll(p, SLOTS, timeout_ms(vm, until));
 	if (n < 0 && errno != EINTR)
 		return vm_fail(vm, VM_HOST, "poll: %s", strerror(errno));
 	if (n <= 0)
-		return until && vm_now() >= until ?
+		return is_past(vm, until) ?
 			vm_fail(vm, VM_TIMEOUT, "the time is up") : VM_OK;
 	if (p[SLOT_INTERRUPT].revents)
 		return vm_fail(vm, VM_INTERRUPTED, "interrupted");
@@ -149,7 +155,7 @@ enum vm_status vm_pump(struct vm *vm, uint64_t until)
 	if (p[SLOT_QEMU].revents)
 		return qemu_ended(vm);
 	/* A guest that never falls silent has to meet its deadline all the same. */
-	if (until && vm_now() >= until)
+	if (is_past(vm, until))
 		return vm_fail(vm, VM_TIMEOUT, "the time is up");
 	return VM_OK;
 }

@@ -132,6 +132,14 @@ const char *vm_console(const struct vm *vm);
 /** vm_start_times() - see struct vm_times */
 const struct vm_times *vm_start_times(const struct vm *vm);
 
+/**
+ * vm_time() - the guest's clock, in nanoseconds
+ *
+ * It never goes back, and stands still while the guest or its GPU waits for a
+ * processor: limits to what a guest may take are told by it.
+ */
+uint64_t vm_time(struct vm *vm);
+
 /** vm_put() - copy a file of the host into the guest, making directories as needed */
 enum vm_status vm_put(struct vm *vm, const char *host_path, const char *guest_path,
 		      unsigned int mode);
@@ -153,7 +161,7 @@ enum vm_stream { VM_STDOUT, VM_STDERR, VM_REPORT };
  * @output:	called with what it writes, or NULL
  * @output_arg:	first argument of @output
  * @output_max:	kill its process group when it wrote more bytes than this, 0: never
- * @timeout_ms:	kill its process group after this long, 0: never
+ * @timeout_ms:	kill its process group after this long by vm_time(), 0: never
  * @grace_ms:	how long it may take to die then, 0: 10 s
  * @ask_where:	vm_where_hung() before it is killed because of @timeout_ms, and
  *		a panic of the kernel shows what every CPU was doing
@@ -202,6 +210,7 @@ enum vm_status vm_close_input(struct vm *vm);
 /**
  * vm_mark() - have @text written to the kernel's log, and wait until the console has it
  * @text:	one line of at most 200 bytes
+ * @timeout_ms:	how long that may take by vm_time()
  *
  * All that the kernel said before has then been passed to vm_config.console.
  * Only a @text that nobody in the guest can know before proves that.

@@ -30,6 +30,7 @@
 #define VM_PEER_SIM	0
 #define VM_PEER_QEMU	1
 #define VM_CONSOLE_KEEP	(64u << 10)
+#define VM_CLOCK_THREADS	32
 
 /* A child process; it dies with the thread that started it. */
 struct vm_proc {
@@ -60,7 +61,7 @@ struct vm_qmp {
 /* Something asked of PID 1, and what has come of it. */
 struct vm_request {
 	uint32_t id;		/* 0: none */
-	uint64_t until;		/* deadline, 0: none */
+	uint64_t until;		/* deadline by vm_time(), 0: none */
 	bool done;		/* ACK or EXIT has come */
 	int error;		/* ACK's errno, or EXIT's when it did not start */
 	struct ctl_exit exit;
@@ -81,12 +82,26 @@ struct vm_ctl {
 	const char *broken;	/* why nothing more is believed, or NULL */
 };
 
+struct vm_clock_thread {
+	int tid;
+	uint64_t waited;	/* for a processor, ns */
+};
+
+/* clock.c */
+struct vm_clock {
+	struct vm_clock_thread threads[VM_CLOCK_THREADS];
+	size_t count;
+	uint64_t looked;	/* at it last, CLOCK_MONOTONIC, ns */
+	uint64_t stood;		/* how long it has stood still, ns */
+};
+
 struct vm {
 	struct vm_config cfg;
 	unsigned int ram_mib;
 	bool kvm;
 	uint64_t started;	/* CLOCK_MONOTONIC, ns */
-	uint64_t deadline;	/* 0: none */
+	uint64_t deadline;	/* the same, 0: none */
+	struct vm_clock clock;
 	struct vm_times times;
 	char error[512];
 
@@ -137,6 +152,11 @@ bool vm_buf_append(struct vm_buf *buf, const void *data, size_t len);
 void vm_buf_consume(struct vm_buf *buf, size_t len);
 bool vm_send_fd(int sock, const void *data, size_t len, int fd);
 bool vm_write_all(int fd, const void *data, size_t len);
+
+/* clock.c: nanoseconds by vm_time() */
+bool vm_clock_past(struct vm *vm, uint64_t until);
+/* At most so long until then, for it may stand still. */
+uint64_t vm_clock_left(const struct vm *vm, uint64_t until);
 
 /* proc.c */
 bool vm_proc_start(struct vm_proc *proc, const char *const *argv, const int *fds, size_t nfds,

@@ -7,8 +7,12 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -162,6 +166,54 @@ static void test_timeout(void **state)
 	assert_int_equal(exec.value, 9);
 }
 
+/* Keeps every processor busy until this process ends, or is told to stop. */
+static void crowd(pid_t *pids, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		pids[i] = fork();
+		assert_true(pids[i] >= 0);
+		if (pids[i])
+			continue;
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			;
+	}
+}
+
+static void disperse(const pid_t *pids, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		kill(pids[i], SIGKILL);
+		waitpid(pids[i], NULL, 0);
+	}
+}
+
+/*
+ * A program that gets a ninth of a processor is done within four times what it took
+ * when it was alone, because its clock stands still while it waits.
+ */
+static void test_crowd_costs_nothing(void **state)
+{
+	enum { EACH = 8, MOST = 256 };
+	static const char work[] = "i=0; while [ $i -lt 10000 ]; do i=$((i + 1)); done; echo done";
+	long count = EACH * sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t begun = vm_time(vm), alone;
+	pid_t pids[MOST];
+	struct vm_exec exec;
+
+	(void)state;
+	if (access("/proc/self/schedstat", R_OK) || count > MOST)
+		skip();
+	exec = run(work, NULL, false, 0, 0);
+	assert_int_equal(exec.value, 0);
+	alone = (vm_time(vm) - begun) / 1000000;
+	crowd(pids, (size_t)count);
+	exec = run(work, NULL, false, 0, (unsigned int)alone * 4);
+	disperse(pids, (size_t)count);
+	assert_false(exec.timed_out);
+	assert_string_equal(talk.text[VM_STDOUT], "done\n");
+}
+
 static void test_input_needs_a_program(void **state)
 {
 	(void)state;
@@ -202,6 +254,7 @@ int main(void)
 		cmocka_unit_test(test_flood),
 		cmocka_unit_test(test_exactly_the_limit),
 		cmocka_unit_test(test_timeout),
+		cmocka_unit_test(test_crowd_costs_nothing),
 		cmocka_unit_test(test_input_needs_a_program),
 		cmocka_unit_test(test_mark),
 		cmocka_unit_test(test_mark_after_a_flood),
