@@ -6,9 +6,16 @@
 #include "gem.h"
 
 #include <stdatomic.h>
+#include <time.h>
 #include <unistd.h>
 
-#define ROUNDS		40
+/* Enough of those that matter, or as many as there is time for. */
+#define HITS		8
+#define SECONDS		6
+/* How long CREATE_BO is held behind its handle's birth, at first and at most. */
+#define HELD_US		300
+#define HELD_US_MAX	10000
+#define PATIENCE	32	/* calls without a hit */
 #define GUESSES		4u
 
 struct labeller {
@@ -88,6 +95,8 @@ void test_label_closed(void **state)
 struct guesser {
 	int fd;
 	atomic_bool stop;
+	atomic_uint calls;	/* of CREATE_BO: odd while one runs */
+	atomic_uint hits;	/* handles that were closed before their CREATE_BO was over */
 	/* What went wrong first; read when the thread has ended. */
 	const char *call;
 	int err;
@@ -109,13 +118,50 @@ static void *guess_thread(void *arg)
 
 	for (uint32_t i = 0; !atomic_load(&guesser->stop); i++) {
 		uint32_t handle = 1 + i % GUESSES;
-		int fd = guesser->fd;
+		unsigned int call, again;
+		int fd = guesser->fd, err;
 
 		allow(guesser, "GET_BO_OFFSET", get_offset(fd, handle, &offset), ENOENT);
 		allow(guesser, "SET_LABEL", set_label(fd, handle, "guess", 5), ENOENT);
-		allow(guesser, "GEM_CLOSE", guest_close_handle(fd, handle), EINVAL);
+		call = atomic_load(&guesser->calls);
+		err = guest_close_handle(fd, handle);
+		again = atomic_load(&guesser->calls);
+		if (!err && call == again && call % 2)
+			atomic_fetch_add(&guesser->hits, 1);
+		allow(guesser, "GEM_CLOSE", err, EINVAL);
 	}
 	return NULL;
+}
+
+static void create_and_close(struct guesser *guesser, struct guesser *creator)
+{
+	struct bo bo;
+	int err;
+
+	atomic_fetch_add(&guesser->calls, 1);
+	err = guest_create(creator->fd, PAGE, 0, &bo);
+	atomic_fetch_add(&guesser->calls, 1);
+	if (!err)
+		allow(creator, "GEM_CLOSE", guest_close_handle(bo.fd, bo.handle), EINVAL);
+	else if (err != ENOENT)
+		allow(creator, "CREATE_BO", err, EINVAL);
+}
+
+/* Until there are hits enough; where the host has other work, longer holds help. */
+static void race(struct guesser *guesser, struct guesser *creator)
+{
+	const time_t end = time(NULL) + SECONDS;
+	unsigned int held = HELD_US, calls = 0;
+
+	inject_delay_return("drm_gem_handle_create", 0, held);
+	while (atomic_load(&guesser->hits) < HITS && time(NULL) < end) {
+		create_and_close(guesser, creator);
+		if (++calls % PATIENCE || atomic_load(&guesser->hits) || held >= HELD_US_MAX)
+			continue;
+		held *= 2;
+		inject_clear();
+		inject_delay_return("drm_gem_handle_create", 0, held);
+	}
 }
 
 void test_race(void **state)
@@ -125,17 +171,8 @@ void test_race(void **state)
 	pthread_t thread;
 
 	(void)state;
-	inject_delay_return("drm_gem_handle_create", 0, 300);
 	start_aside(&thread, guess_thread, &guesser);
-	for (int i = 0; i < ROUNDS; i++) {
-		struct bo bo;
-		int err = guest_create(creator.fd, PAGE, 0, &bo);
-
-		if (!err)
-			allow(&creator, "GEM_CLOSE", guest_close_handle(bo.fd, bo.handle), EINVAL);
-		else if (err != ENOENT)
-			allow(&creator, "CREATE_BO", err, EINVAL);
-	}
+	race(&guesser, &creator);
 	atomic_store(&guesser.stop, true);
 	pthread_join(thread, NULL);
 	inject_clear();
