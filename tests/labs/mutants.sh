@@ -24,10 +24,11 @@ patches()
 		awk -v s="$shard" -v n="$shards" 'NR % n == s % n'
 }
 
-# mutate NAME PATCH: the mutant's folder of sources, as FROM= wants it
+# mutate NAME PATCH: the mutant's folder of sources, as FROM= wants it.  What was compiled
+# of it stays, and is taken again where nothing has changed.
 mutate()
 {
-	rm -rf "$work/$1"
+	rm -rf "${work:?}/$1/tree"
 	mkdir -p "$work/$1/tree/solutions"
 	cp -r "solutions/$folder" "$work/$1/tree/solutions/"
 	patch -s -p1 -F0 -d "$work/$1/tree" <"$2" >"$work/$1/patch.log" 2>&1

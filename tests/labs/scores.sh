@@ -26,7 +26,7 @@ full_marks()
 # FROM= wants folders named as labs are; an alternative's is named after itself.
 alternative()
 {
-	rm -rf "${work:?}/alternative-$1"
+	rm -rf "${work:?}/alternative-$1/$folder"
 	mkdir -p "$work/alternative-$1"
 	cp -r "tests/alternatives/$folder/$1" "$work/alternative-$1/$folder"
 	full_marks "alternative-$1" "$work/alternative-$1"
@@ -35,7 +35,7 @@ alternative()
 # What is committed as the starter, whatever is being edited in labs/.
 starter()
 {
-	rm -rf "$work/starter"
+	rm -rf "$work/starter/labs"
 	mkdir -p "$work/starter"
 	git archive HEAD "labs/$folder" | tar -x -C "$work/starter"
 	grade "$work/starter" "$work/starter/labs" --debug || return

@@ -85,7 +85,7 @@ static void load(struct hang *h, const char *how)
 	const char *const argv[] = { "/bin/busybox", "insmod", "/tmp/agate_hang.ko", how, NULL };
 
 	h->exec = (struct vm_exec){
-		.argv = argv, .timeout_ms = 3000, .grace_ms = 1000, .ask_where = true,
+		.argv = argv, .timeout_ms = 2000, .grace_ms = 1000, .ask_where = true,
 	};
 	h->st = vm_exec(h->vm, &h->exec);
 	assert_true(h->exec.timed_out);
