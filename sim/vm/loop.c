@@ -4,6 +4,7 @@
  * guest, the caller's interrupt, and the clock.
  */
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <string.h>
 #include <unistd.h>
@@ -82,7 +83,7 @@ static bool is_past(struct vm *vm, uint64_t until)
 /* The next time to wake up, in poll()'s terms; 0 when one of them is past. */
 static int timeout_ms(struct vm *vm, uint64_t until)
 {
-	uint64_t now = vm_now(), left = UINT64_MAX;
+	uint64_t now = vm_now(), left = UINT64_MAX, ms;
 
 	if (is_past(vm, until))
 		return 0;
@@ -90,7 +91,8 @@ static int timeout_ms(struct vm *vm, uint64_t until)
 		left = vm_clock_left(vm, until);
 	if (vm->deadline && vm->deadline - now < left)
 		left = vm->deadline - now;
-	return left == UINT64_MAX ? -1 : (int)(left / 1000000u) + 1;
+	ms = left / 1000000u + 1;
+	return left == UINT64_MAX ? -1 : ms < INT_MAX ? (int)ms : INT_MAX;
 }
 
 static void fill(struct vm *vm, struct pollfd *p)
