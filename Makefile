@@ -172,10 +172,9 @@ test: deps
 	$(Q)$(MAKE) test-run
 
 HOST_SUITES	= $(foreach p,$(HOST_TESTS),host/$(notdir $(p)))
-GUEST_SUITES	= calls jobs reset reload
 FUZZ_SUITES	= $(FUZZ_TARGETS:%=fuzz/%)
-FAST_SUITES	= $(GUEST_SUITES:%=guest-fast/%) guest-fast/bifrost guest-fast/lite
-DEBUG_SUITES	= $(GUEST_SUITES:%=guest-debug/%)
+FAST_SUITES	= $(addprefix guest-fast/,calls jobs bifrost lite reset reload)
+DEBUG_SUITES	= $(addprefix guest-debug/,both reset reload)
 VM_SUITES	= vm/launcher vm/kill vm/exec vm/hung vm/debugger vm/graded
 LAB_SUITES	= labs/starters labs/check labs/compose labs/compose-library labs/start labs/watch labs/gdb \
 		  labs/crashes labs/typed

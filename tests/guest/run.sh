@@ -3,12 +3,13 @@
 #
 # run.sh: run one suite of guest tests in a fresh guest, as TAP.
 #
-# usage: tests/guest/run.sh fast|debug calls|jobs|bifrost|lite|reset|reload
+# usage: tests/guest/run.sh fast|debug calls|jobs|both|bifrost|lite|reset|reload
 #
 #   calls    what single calls promise, and threads in each other's way; on the
 #            debug kernel every allocation of every call fails once as well
 #   jobs     jobs that run, fault, hang, and whose owner is killed; at last the
 #            GPU's process is killed while one runs
+#   both     calls, and then jobs: with kmemleak a guest's end takes longest
 #   bifrost  as jobs, with AArch64 page tables and no coherency
 #   lite     as jobs, on a GPU that snoops the CPUs and is not snooped
 #   reset    as jobs, on a GPU that does not stop a chain, only to be reset
@@ -164,45 +165,48 @@ reloads=50
 # The debug kernel takes far longer, and sees a leak in every single one.
 [ "$flavour" = fast ] || reloads=10
 
-# load LIMIT, again LIMIT: the steps that load the driver, and load it anew.
+# load LIMIT: the step that loads the driver, anew when it is there.
 load()
 {
-	echo "exec:insmod $GUEST/agate.ko tell_listed=1 timeout_ms=$1"
+	echo "exec:! test -d /sys/module/agate || rmmod agate && \
+		insmod $GUEST/agate.ko tell_listed=1 timeout_ms=$1"
 }
 
-again()
-{
-	echo "exec:rmmod agate && insmod $GUEST/agate.ko tell_listed=1 timeout_ms=$1"
-}
-
+set --
 case $suite in
-calls)
+calls | both)
 	more=$(test_step many 100000)
 	[ "$flavour" = fast ] || more=$(test_step failnth)
-	guest "$(load $patient)" "$(test_step uapi-bo)" "$(test_step uapi-submit)" "$(test_step mmap)" \
-		"$(test_step stats)" "$(test_step races)" "$more" ;;
-jobs | bifrost | lite)
-	case $suite in
-	bifrost) sim_args="--sim-arg --gpu --sim-arg bifrost --sim-arg --coherency --sim-arg none" ;;
-	lite) sim_args="--sim-arg --coherency --sim-arg ace-lite" ;;
-	esac
-	set -- "$(load $brisk)" "$(test_step jobs)" "$(test_step fences)" "$(again $patient)" \
-		"$(test_step compute)" "$(test_step stale)" "$(test_step listed)"
+	set -- "$(load $patient)" "$(test_step uapi-bo)" "$(test_step uapi-submit)" \
+		"$(test_step mmap)" "$(test_step stats)" "$(test_step races)" "$more" ;;
+esac
+case $suite in
+bifrost) sim_args="--sim-arg --gpu --sim-arg bifrost --sim-arg --coherency --sim-arg none" ;;
+lite) sim_args="--sim-arg --coherency --sim-arg ace-lite" ;;
+esac
+case $suite in
+jobs | both | bifrost | lite)
+	set -- "$@" "$(load $brisk)" "$(test_step jobs)" "$(test_step fences)" \
+		"$(load $patient)" "$(test_step compute)" "$(test_step stale)" "$(test_step listed)" ;;
+esac
+case $suite in
+jobs | both)
 	# A chain without end never flushes: where the GPU is not coherent, nobody sees
 	# that it runs.  Nothing that needs a GPU comes behind `gone`.
-	[ "$suite" != jobs ] || set -- "$@" "$(test_step closed)" "$(again $endless)" \
-		"kill-sim-on:BUSY" "$(test_step gone)"
-	guest "$@" ;;
+	set -- "$@" "$(test_step closed)" "$(load $endless)" "kill-sim-on:BUSY" \
+		"$(test_step gone)" ;;
 reset)
 	sim_args="--sim-arg --stop-latency --sim-arg stuck"
-	guest "$(load $brisk)" "$(test_step jobs)" "$(test_step fences)" "$(again $resolute)" \
+	set -- "$(load $brisk)" "$(test_step jobs)" "$(test_step fences)" "$(load $resolute)" \
 		"$(test_step closed)" ;;
 reload)
-	guest "$(test_step reload $GUEST/agate.ko $reloads)" "$(load $patient)" ;;
-*)
-	echo "run.sh: no suite $suite" >&2
-	exit 2 ;;
+	set -- "$(test_step reload $GUEST/agate.ko $reloads)" "$(load $patient)" ;;
 esac
+[ $# -gt 0 ] || {
+	echo "run.sh: no suite $suite" >&2
+	exit 2
+}
+guest "$@"
 verdict
 if [ "$suite" = reset ]; then
 	# Probe and removal make one each.
