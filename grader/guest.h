@@ -85,6 +85,8 @@ struct guest_ops {
 	 * stands still while the guest waits for a processor.  Limits are told by it.
 	 */
 	uint64_t (*now)(void *ctx);
+	/* Is it @until by that clock?  For where it is asked often. */
+	bool (*past)(void *ctx, uint64_t until);
 };
 
 struct guest {

@@ -313,6 +313,13 @@ static uint64_t vm_ops_now(void *ctx)
 	return vm_time(g->vm);
 }
 
+static bool vm_ops_past(void *ctx, uint64_t until)
+{
+	struct guest_vm *g = ctx;
+
+	return vm_past(g->vm, until);
+}
+
 static const struct guest_ops vm_ops = {
 	.start = vm_ops_start,
 	.stop = vm_ops_stop,
@@ -327,6 +334,7 @@ static const struct guest_ops vm_ops = {
 	.gpu_failed = vm_ops_gpu_failed,
 	.error = vm_ops_error,
 	.now = vm_ops_now,
+	.past = vm_ops_past,
 };
 
 static void free_guest(struct guest_vm *g)

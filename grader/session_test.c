@@ -62,7 +62,7 @@ void state_console(void *arg, const char *text, size_t len)
 			fputs("\n[too much output, the rest is dropped]\n", st->s->console_log);
 	}
 	keep(st, text, len);
-	if (st->limit && st->ops->now(st->guest) >= st->limit)
+	if (st->limit && st->ops->past(st->guest, st->limit))
 		return;
 	st->console_at_limit = st->console_len;
 	/* What a guest says while it starts is its own. */

@@ -88,7 +88,7 @@ uint64_t vm_time(struct vm *vm)
 	return now - clock->stood;
 }
 
-bool vm_clock_past(struct vm *vm, uint64_t until)
+bool vm_past(struct vm *vm, uint64_t until)
 {
 	/* It only ever stands longer, so most of the time one need not look. */
 	return vm_now() - vm->clock.stood >= until && vm_time(vm) >= until;

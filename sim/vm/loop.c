@@ -77,7 +77,7 @@ static enum vm_status qemu_ended(struct vm *vm)
 /* The run's deadline, or that of what is waited for (0: none). */
 static bool is_past(struct vm *vm, uint64_t until)
 {
-	return (vm->deadline && vm_now() >= vm->deadline) || (until && vm_clock_past(vm, until));
+	return (vm->deadline && vm_now() >= vm->deadline) || (until && vm_past(vm, until));
 }
 
 /* The next time to wake up, in poll()'s terms; 0 when one of them is past. */

@@ -140,6 +140,9 @@ const struct vm_times *vm_start_times(const struct vm *vm);
  */
 uint64_t vm_time(struct vm *vm);
 
+/** vm_past() - is it @until by vm_time()?  Cheaper than to compare, as long as it is not */
+bool vm_past(struct vm *vm, uint64_t until);
+
 /** vm_put() - copy a file of the host into the guest, making directories as needed */
 enum vm_status vm_put(struct vm *vm, const char *host_path, const char *guest_path,
 		      unsigned int mode);

@@ -154,7 +154,6 @@ bool vm_send_fd(int sock, const void *data, size_t len, int fd);
 bool vm_write_all(int fd, const void *data, size_t len);
 
 /* clock.c: nanoseconds by vm_time() */
-bool vm_clock_past(struct vm *vm, uint64_t until);
 /* At most so long until then, for it may stand still. */
 uint64_t vm_clock_left(const struct vm *vm, uint64_t until);
 

@@ -296,6 +296,11 @@ static uint64_t canned_now(void *ctx)
 	return c->clock;
 }
 
+static bool canned_past(void *ctx, uint64_t until)
+{
+	return canned_now(ctx) >= until;
+}
+
 const struct guest_ops canned_ops = {
 	.start = canned_start,
 	.stop = canned_stop,
@@ -310,4 +315,5 @@ const struct guest_ops canned_ops = {
 	.gpu_failed = canned_gpu_failed,
 	.error = canned_error,
 	.now = canned_now,
+	.past = canned_past,
 };
