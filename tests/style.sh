@@ -60,8 +60,12 @@ checkpatch()
 	[ -e "$clean" ] || : >"$clean"
 	kernel_sources | xargs sha256sum | grep -vxFf "$clean" >"$clean.new"
 	sed 's/^[^ ]*  //' "$clean.new" | xargs -r perl "$perl" --no-tree --strict --terse \
-		--quiet --show-types --max-line-length=100 --ignore FILE_PATH_CHANGES -f 2>&1 |
-		grep -v '^total:' || cat "$clean.new" >>"$clean"
+		--quiet --show-types --max-line-length=100 --ignore FILE_PATH_CHANGES -f \
+		>"$clean.found" 2>&1 || {
+		grep -v '^total:' "$clean.found" || echo "checkpatch failed, and does not say why"
+		return
+	}
+	cat "$clean.new" >>"$clean"
 }
 
 sparse()
@@ -75,7 +79,8 @@ sparse()
 cppcheck_host()
 {
 	git ls-files 'sim/*.c' 'grader/*.c' 'userspace/*.c' 'solutions/08-*/*.c' 'guest/*.c' 'tests/*.c' |
-		xargs -r cppcheck --cppcheck-build-dir="$BUILD/style" --quiet --std=c11 --enable=warning,portability --inline-suppr \
+		xargs -r cppcheck --cppcheck-build-dir="$BUILD/style" --quiet --std=c11 \
+			--enable=warning,portability --inline-suppr \
 			--suppress=missingInclude --suppress=unknownMacro --error-exitcode=0 -Iinclude \
 			--template='{file}:{line}: {id}: {message}' 2>&1
 }
