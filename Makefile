@@ -69,7 +69,8 @@ ifneq ($(filter clean demo test coverage shell bench grade check gdb watch docto
 .NOTPARALLEL:
 endif
 # Those makes share the jobs of one that was given -j, else they have their own.
-parallel	= $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS))
+# $(call parallel,N): N of them instead.
+parallel	= $(if $(filter -j%,$(MAKEFLAGS)),,-j$(or $(1),$(JOBS)))
 
 # Programs and files that the commands below need.
 HOST_PROGRAMS	 = $(AGATE_SIM) $(AGATE_VM) $(LIBAGATE) $(AGATE_TOOLS)
@@ -195,7 +196,7 @@ test-build: $(GUEST_FAST) $(GUEST_DEBUG) $(LAB_FAST) $(LAB_DEBUG) $(LAB_VERDICT)
 
 test-run: test-build
 	$(Q)mkdir -p $(BUILD)/tests && rm -f $(BUILD)/tests/score
-	$(Q)$(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(SUITE_JOBS)) debug-suites $(SUITES:%=suite/%)
+	$(Q)$(MAKE) $(call parallel,$(SUITE_JOBS)) debug-suites $(SUITES:%=suite/%)
 	$(Q)tests/score.sh $(DEBUG_SUITES) $(SUITES)
 
 # One after the other: of guests that share processors each spends much of its time

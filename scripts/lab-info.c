@@ -3,9 +3,10 @@
  * agate-lab-info: what a lab.json says, for shell scripts.
  *
  * Prints a line "KEY VALUE" for each text, number and list entry at the top
- * level, and "debug-only NAME" for a test that the fast kernel does not run.  Scripts make file names and options of them, so a value has to be
- * harmless there: a name, or a line of text.  Whether the file describes a lab
- * is agate-grade's question; only what a script could trip over is refused here.
+ * level, and "debug-only NAME" for a test that the fast kernel does not run.
+ * Scripts make file names and options of them, so a value has to be harmless
+ * there: a name, or a line of text.  Whether the file describes a lab is
+ * agate-grade's question; only what a script could trip over is refused here.
  */
 #include <jansson.h>
 #include <stdbool.h>

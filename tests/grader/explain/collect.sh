@@ -9,6 +9,7 @@
 # its own, and keeps what the kernel said in OUT/FLAVOUR-NAME.txt.  Which ones are
 # worth keeping, and what has to be found in them, is in samples.inc.  Those that
 # begin with "hung" are what vm_where_hung() got out of tests/vm/kmod.
+# LIMIT is how many seconds a guest has.
 set -eu
 
 BUILD=${BUILD:-build}
