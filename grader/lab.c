@@ -105,6 +105,7 @@ static void read_lab(struct reader *r, struct lab *lab, const char *name)
 	read_files(r, lab);
 	lab->library = reader_word(r, lab->json, "kind", kinds);
 	lab->steps = (unsigned int)reader_number(r, lab->json, "steps", 1, STEPS_MAX, 0);
+	r->steps = lab->steps;
 	lab->program = reader_name(r, lab->json, "program", lab->name);
 	lab->by_test = reader_word(r, lab->json, "module", modules);
 	lab->module_args = reader_text(r, lab->json, "module_args", ARGS_MAX, "");
@@ -145,8 +146,12 @@ struct lab *lab_load(const char *path, const char *name, char error[LAB_ERROR])
 
 void lab_free(struct lab *lab)
 {
+	size_t i;
+
 	if (!lab)
 		return;
+	for (i = 0; i < lab->test_count; i++)
+		lab_free_hints(&lab->tests[i]);
 	free(lab->tests);
 	json_decref(lab->json);
 	free(lab);

@@ -9,6 +9,7 @@
 #define AGATE_GRADER_LAB_H
 
 #include <jansson.h>
+#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,6 +17,7 @@
 #define LAB_TESTS	128
 #define LAB_FILES	3
 #define LAB_HINTS	3
+#define LAB_CASES	8
 #define LAB_PARAMS	16
 #define LAB_INJECTIONS	8
 #define LAB_JUDGEMENTS	16
@@ -62,6 +64,14 @@ struct lab_injection {
 	json_t *fields;		/* numbers, or texts "$PARAM" */
 };
 
+/* Hints for failures of one kind. */
+struct lab_case {
+	const char *when;	/* an extended regular expression */
+	regex_t pattern;
+	bool compiled;
+	const char *hints[LAB_HINTS];
+};
+
 struct lab_test {
 	const char *name;
 	unsigned int points;
@@ -76,7 +86,10 @@ struct lab_test {
 	bool kill;		/* the GPU's process, when the test says LAB_KILL */
 	struct lab_judgement judgements[LAB_JUDGEMENTS];
 	size_t judgement_count;
-	const char *hints[LAB_HINTS];
+	unsigned int step;	/* of the solution, after which it passes; 0: not told */
+	const char *hints[LAB_HINTS];	/* where none of the cases fits */
+	struct lab_case cases[LAB_CASES];
+	size_t case_count;
 	const char *book;
 	bool hidden;
 };
@@ -112,6 +125,13 @@ void lab_free(struct lab *lab);
 
 /* The test of this name, or NULL. */
 const struct lab_test *lab_test_named(const struct lab *lab, const char *name);
+
+/*
+ * The hints for a failure: those of the first case whose pattern matches @failure,
+ * else the test's own.  @failure is rule, expected and seen, a line each, and then
+ * what the kernel said; or NULL, when nothing is known of it.
+ */
+const char *const *lab_hints(const struct lab_test *test, const char *failure);
 
 /* The index of a test's parameter, or -1. */
 int lab_param_index(const struct lab_test *test, const char *name);

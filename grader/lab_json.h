@@ -13,6 +13,7 @@
 struct reader {
 	const char *file;
 	const char *test;	/* NULL: the lab itself */
+	unsigned int steps;	/* of the lab, once they are read */
 	char *error;		/* LAB_ERROR bytes; empty while all is well */
 };
 
@@ -41,8 +42,10 @@ const json_t *reader_array(const struct reader *r, const json_t *object, const c
 unsigned int reader_word(const struct reader *r, const json_t *object, const char *key,
 			 const char *const *words);
 
-/* Fill one test (lab_test.c), and what is injected into it (lab_inject.c). */
+/* Fill one test (lab_test.c), its hints (lab_hints.c), and its injections (lab_inject.c). */
 void lab_read_test(struct reader *r, const json_t *json, struct lab_test *test);
+void lab_read_hints(const struct reader *r, const json_t *json, struct lab_test *test);
+void lab_free_hints(struct lab_test *test);
 void lab_read_injections(const struct reader *r, const json_t *json, struct lab_test *test);
 
 #endif /* AGATE_GRADER_LAB_JSON_H */

@@ -10,7 +10,6 @@
 #include "names.h"
 
 #define LINE_MAX_BYTES	400
-#define HINT_MAX_BYTES	1200
 #define POINTS_MAX	LAB_POINTS
 #define LIMIT_MS_LOWEST	100
 #define LIMIT_MS_HIGHEST 60000
@@ -157,22 +156,6 @@ static void read_judgements(const struct reader *r, const json_t *json, struct l
 	}
 }
 
-static void read_hints(const struct reader *r, const json_t *json, struct lab_test *test)
-{
-	const json_t *array = reader_array(r, json, "hints", LAB_HINTS, LAB_HINTS);
-	size_t i;
-
-	for (i = 0; array && i < LAB_HINTS; i++) {
-		const char *hint = json_string_value(json_array_get(array, i));
-
-		if (!hint || !*hint || strlen(hint) > HINT_MAX_BYTES)
-			reader_fail(r, "hints", "the %s is not a text of 1 to %d bytes",
-				    i == 0 ? "first" : i == 1 ? "second" : "third",
-				    HINT_MAX_BYTES);
-		test->hints[i] = hint ? hint : "";
-	}
-}
-
 /* "PAGE#ANCHOR", to be looked up by whoever shows it. */
 static void read_book(const struct reader *r, const json_t *json, struct lab_test *test)
 {
@@ -189,7 +172,7 @@ void lab_read_test(struct reader *r, const json_t *json, struct lab_test *test)
 {
 	static const char *const keys[] = {
 		"name", "points", "shows", "kernels", "profile", "limit_ms", "params", "inject",
-		"judge", "hints", "book", "visibility", NULL
+		"judge", "step", "hints", "cases", "book", "visibility", NULL
 	};
 	static const char *const visibilities[] = { "visible", "hidden", NULL };
 
@@ -208,10 +191,12 @@ void lab_read_test(struct reader *r, const json_t *json, struct lab_test *test)
 	test->profile = reader_word(r, json, "profile", profiles);
 	test->limit_ms = (unsigned int)reader_number(r, json, "limit_ms", LIMIT_MS_LOWEST,
 						     LIMIT_MS_HIGHEST, LIMIT_MS_DEFAULT);
+	if (json_object_get(json, "step"))
+		test->step = (unsigned int)reader_number(r, json, "step", 1, r->steps, 0);
 	read_params(r, json, test);
 	lab_read_injections(r, json, test);
 	read_judgements(r, json, test);
-	read_hints(r, json, test);
+	lab_read_hints(r, json, test);
 	read_book(r, json, test);
 	test->hidden = reader_word(r, json, "visibility", visibilities);
 	r->test = NULL;

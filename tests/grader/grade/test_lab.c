@@ -195,6 +195,53 @@ static void test_test_keys(void **state)
 	with_test_key("visibility", "\"secret\"", "test one: visibility");
 }
 
+static void test_step(void **state)
+{
+	struct lab *lab = lab_from(lab_text(TEST(", \"step\": 3")));
+
+	(void)state;
+	assert_int_equal(lab->tests[0].step, 3);
+	lab_free(lab);
+	lab = lab_from(lab_text(TEST("")));
+	assert_int_equal(lab->tests[0].step, 0);
+	lab_free(lab);
+	with_test_key("step", "0", "test one: step: is not within 1 and 3");
+	with_test_key("step", "4", "test one: step: is not within 1 and 3");
+	with_test_key("step", "\"2\"", "test one: step: is not a whole number");
+}
+
+#define CASE(when) "{\"when\": " when ", \"hints\": [\"d\", \"e\", \"f\"]}"
+
+/* The first case that fits what was seen gives the hints. */
+static void test_cases(void **state)
+{
+	struct lab *lab = lab_from(lab_text(TEST(
+		", \"cases\": [{\"when\": \"EBUSY|^rule two\", \"hints\": [\"d\", \"e\", \"f\"]},"
+		"{\"when\": \"seen: [0-9]+$\", \"hints\": [\"g\", \"h\", \"i\"]}]")));
+	const struct lab_test *t = &lab->tests[0];
+
+	(void)state;
+	assert_int_equal(t->case_count, 2);
+	assert_string_equal(lab_hints(t, NULL)[0], "a");
+	assert_string_equal(lab_hints(t, "rule one\nthis\nthat")[2], "c");
+	assert_string_equal(lab_hints(t, "rule one\nthis\nEBUSY, seen: 7")[1], "e");
+	assert_string_equal(lab_hints(t, "rule two\nthis\nthat")[0], "d");
+	assert_string_equal(lab_hints(t, "rule one\nthis\nseen: 7")[0], "g");
+	lab_free(lab);
+	with_test_key("cases", "{}", "test one: cases: is not an array");
+	with_test_key("cases", "[1]", "test one: cases: is not a list");
+	with_test_key("cases", "[{\"when\": \"x\"}]", "test one: hints: missing");
+	with_test_key("cases", "[{\"hints\": [\"d\", \"e\", \"f\"]}]", "test one: when: missing");
+	with_test_key("cases", "[" CASE("\"\"") "]", "test one: when: is empty");
+	with_test_key("cases", "[" CASE("\"a(\"") "]", "test one: when: \"a(\": ");
+	with_test_key("cases", "[" CASE("\".*\"") "]", "\".*\" matches every failure");
+	with_test_key("cases", "[" CASE("\"x\"") "," CASE("\"x\"") "]", "\"x\" is there twice");
+	with_test_key("cases", "[{\"when\": \"x\", \"if\": 1, \"hints\": [\"d\", \"e\", \"f\"]}]",
+		      "test one: if: no such key");
+	with_test_key("cases", "[{\"when\": \"x\", \"hints\": [\"d\", \"e\"]}]",
+		      "test one: hints: has to have 3");
+}
+
 static void test_params(void **state)
 {
 	(void)state;
@@ -306,6 +353,8 @@ int main(void)
 		cmocka_unit_test(test_lab_keys),
 		cmocka_unit_test(test_lab_names),
 		cmocka_unit_test(test_test_keys),
+		cmocka_unit_test(test_step),
+		cmocka_unit_test(test_cases),
 		cmocka_unit_test(test_params),
 		cmocka_unit_test(test_injections),
 		cmocka_unit_test(test_judgements),
