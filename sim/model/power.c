@@ -46,11 +46,12 @@ static bool power_pending(const struct power *power)
 /* Start to change cores; whether on or off follows from their READY bit. */
 static void power_start(struct agate_sim *sim, struct power_domain *d, uint32_t cores)
 {
-	uint64_t due = sim_due(sim, AGATE_SIM_LATENCY_POWER);
+	uint64_t due;
 	unsigned int i;
 
 	if (!cores)
 		return;
+	due = sim_due(sim, AGATE_SIM_LATENCY_POWER);
 	for (i = 0; i < POWER_MAX_CORES; i++)
 		if (cores & (1u << i))
 			d->due[i] = due;

@@ -149,11 +149,12 @@ static void slot_stop_due(struct agate_sim *sim, struct slot *slot)
 
 static void slot_stop(struct agate_sim *sim, struct slot *slot, bool hard)
 {
-	uint64_t due = sim_due(sim, AGATE_SIM_LATENCY_STOP);
 	uint64_t *when = hard ? &slot->hard_stop_due : &slot->soft_stop_due;
+	uint64_t due;
 
 	if (!slot->active)
 		return;	/* it ended while the command was on its way */
+	due = sim_due(sim, AGATE_SIM_LATENCY_STOP);
 	slot->stop_watched = false;
 	if (!*when || due < *when)	/* to repeat a stop does not put it off */
 		*when = due;

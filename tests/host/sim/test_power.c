@@ -296,6 +296,27 @@ static void test_a_transition_can_stick(void **state)
 	bench_free(b);
 }
 
+/* A latency for the next transition is for a transition, not for a write that starts none. */
+static void test_a_write_that_starts_nothing_takes_no_latency(void **state)
+{
+	struct bench *b = bench_new();
+
+	(void)state;
+	bench_power_on(b);
+	agate_sim_set_latency_once(b->sim, AGATE_SIM_LATENCY_POWER, AGATE_SIM_LATENCY_STUCK);
+	wr(b, GPU_L2_PWRON_LO, 1);		/* is on */
+	wr(b, GPU_L2_PWRON_LO, 0);
+	wr(b, GPU_SHADER_PWRON_LO, 0xf0);	/* are not there */
+	wr(b, GPU_TILER_PWROFF_LO, 0);
+	assert_int_equal(rd(b, GPU_L2_PWRTRANS_LO), 0);
+	wr(b, GPU_SHADER_PWROFF_LO, 0xf);
+	settle(b);
+	assert_int_equal(rd(b, GPU_SHADER_PWRTRANS_LO), 0xf);	/* this is the one that sticks */
+	settle(b);
+	assert_int_equal(rd(b, GPU_SHADER_PWRTRANS_LO), 0xf);
+	bench_free(b);
+}
+
 static void test_active_while_a_job_runs(void **state)
 {
 	struct bench *b = bench_ready();
@@ -331,6 +352,7 @@ int main(void)
 		cmocka_unit_test(test_power_off_in_order),
 		cmocka_unit_test(test_l2_off_takes_its_dependants_along),
 		cmocka_unit_test(test_a_transition_can_stick),
+		cmocka_unit_test(test_a_write_that_starts_nothing_takes_no_latency),
 		cmocka_unit_test(test_active_while_a_job_runs),
 	};
 

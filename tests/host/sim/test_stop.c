@@ -130,6 +130,30 @@ static void test_a_stop_means_the_chain_it_was_written_for(void **state)
 	bench_free(b);
 }
 
+/* A latency for the next stop waits for one that has a chain to stop. */
+static void test_a_stop_of_no_chain_takes_no_latency(void **state)
+{
+	static const uint32_t stops[] = {
+		JS_COMMAND_SOFT_STOP, JS_COMMAND_HARD_STOP, JS_COMMAND_SOFT_STOP_0,
+		JS_COMMAND_HARD_STOP_0, JS_COMMAND_SOFT_STOP_1, JS_COMMAND_HARD_STOP_1,
+	};
+	struct bench *b = bench_stop(0);
+	unsigned int i;
+
+	(void)state;
+	agate_sim_set_latency_once(b->sim, AGATE_SIM_LATENCY_STOP, AGATE_SIM_LATENCY_STUCK);
+	for (i = 0; i < sizeof(stops) / sizeof(stops[0]); i++)
+		wr(b, JS_COMMAND(0), stops[i]);
+	start_job(b, 0, STALL, 0);
+	settle(b);
+	wr(b, JS_COMMAND(0), JS_COMMAND_HARD_STOP);	/* this is the one that sticks */
+	settle(b);
+	assert_int_equal(rd(b, JS_STATUS(0)), AGATE_EXC_ACTIVE);
+	wr(b, JS_COMMAND(0), JS_COMMAND_HARD_STOP);
+	assert_int_equal(rd(b, JS_STATUS(0)), AGATE_EXC_TERMINATED);
+	bench_free(b);
+}
+
 static void test_only_a_reset_ends_a_chain_whose_stops_stick(void **state)
 {
 	static const uint32_t stops[] = {
@@ -208,6 +232,7 @@ int main(void)
 		cmocka_unit_test(test_repeating_a_stop_does_not_put_it_off),
 		cmocka_unit_test(test_a_hard_stop_overtakes_a_soft_one),
 		cmocka_unit_test(test_a_stop_means_the_chain_it_was_written_for),
+		cmocka_unit_test(test_a_stop_of_no_chain_takes_no_latency),
 		cmocka_unit_test(test_only_a_reset_ends_a_chain_whose_stops_stick),
 		cmocka_unit_test(test_a_reset_tells_what_it_ends),
 	};
