@@ -7,6 +7,9 @@
 
 #define GPU_ID_OF(product)	((uint32_t)(product) << 16 | 0u << 12 | 1u << 4)	/* r0p1 */
 
+/* How far a group of threads can be split, entries of the task queue, registers of a core. */
+#define THREAD_FEATURES(split, queue, registers)	((split) << 24 | (queue) << 16 | (registers))
+
 static const struct identity identities[] = {
 	[AGATE_SIM_MIDGARD] = {
 		.id = GPU_ID_OF(AGATE_PRODUCT_MIDGARD),
@@ -14,8 +17,7 @@ static const struct identity identities[] = {
 		/* smallest bin 2^9 bytes, 8 hierarchy levels at once */
 		.tiler_features = 8u << 8 | 9u,
 		.threads = 256,
-		/* 10-entry task queue, 4 thread-group split, 1,024 registers */
-		.thread_features = 10u << 24 | 4u << 16 | 1024u,
+		.thread_features = THREAD_FEATURES(10u, 4u, 1024u),
 		.shaders = 0xf,
 	},
 	[AGATE_SIM_BIFROST] = {
@@ -25,8 +27,7 @@ static const struct identity identities[] = {
 		/* smallest bin 2^9 bytes, 2 hierarchy levels at once */
 		.tiler_features = 2u << 8 | 9u,
 		.threads = 384,
-		/* 4-entry task queue, 8,192 registers */
-		.thread_features = 4u << 24 | 8192u,
+		.thread_features = THREAD_FEATURES(10u, 4u, 8192u),
 		.shaders = 0x3,
 		.table_formats = true,
 	},

@@ -320,7 +320,7 @@ static void test_identity_of_bifrost(void **state)
 	assert_int_equal(rd(b, GPU_AS_PRESENT), 0xff);
 	assert_int_equal(rd(b, GPU_JS_PRESENT), 0x7);
 	assert_int_equal(rd(b, GPU_THREAD_MAX_THREADS), 384);
-	assert_int_equal(rd(b, GPU_THREAD_FEATURES), 0x04002000);
+	assert_int_equal(rd(b, GPU_THREAD_FEATURES), 0x0a042000);
 	assert_int_equal(rd(b, GPU_SHADER_PRESENT_LO), 0x3);
 	assert_int_equal(rd(b, GPU_TILER_PRESENT_LO), 0x1);
 	assert_int_equal(rd(b, GPU_L2_PRESENT_LO), 0x1);
