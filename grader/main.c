@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agate_stdio.h"
 #include "choice.h"
 #include "guest_vm.h"
 #include "hint.h"
@@ -311,6 +312,8 @@ int main(int argc, char **argv)
 {
 	struct options options;
 
+	if (!stdio_fill())
+		return EXIT_GRADER;
 	if (!options_parse(&options, argc, argv))
 		return EXIT_USAGE;
 	switch (options.command) {

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agate_stdio.h"
+
 static const char *path;
 
 static int refuse(const char *key, const char *why)
@@ -111,6 +113,8 @@ int main(int argc, char **argv)
 	json_t *lab;
 	int ret;
 
+	if (!stdio_fill())
+		return 1;
 	if (argc != 2) {
 		fprintf(stderr, "usage: %s LAB.JSON\n", argv[0]);
 		return 2;

@@ -22,6 +22,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agate_stdio.h"
+
 #define FILES_MAX	64
 /* An editor's save is a handful of events: over once none came for so long. */
 #define QUIET_MS	50
@@ -189,7 +191,7 @@ int main(int argc, char **argv)
 	struct watch w = { 0 };
 	int i;
 
-	if (!begin(&w))
+	if (!stdio_fill() || !begin(&w))
 		return 1;
 	for (i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
 		if (!watch_file(&w, argv[i]))

@@ -92,6 +92,13 @@ large()
 		awk '$2 != "total" && $1 > 600 { print $2 ": " $1 " lines" }'
 }
 
+# A file must never get the number of a standard stream that the caller closed.
+standard_streams()
+{
+	git grep -lE '^int main\(' -- 'sim/*.c' 'grader/*.c' 'scripts/*.c' |
+		xargs -r grep -LE 'stdio_fill\(\)' | sed 's/$/: main() does not begin with stdio_fill()/'
+}
+
 # The specification names every register of the Mali blocks, with its fields and
 # commands (a pair of halves once), and every hint that the model gives.
 hardware_page()
@@ -125,7 +132,7 @@ hints_tested()
 }
 
 mkdir -p "$BUILD/style"
-checks="spdx paths checkpatch sparse cppcheck_host large hardware_page hints_tested"
+checks="spdx paths checkpatch sparse cppcheck_host large standard_streams hardware_page hints_tested"
 echo "1..$(echo "$checks" | wc -w)"
 for check in $checks; do
 	no_findings "$check" "$($check)"

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agate_stdio.h"
 #include "map.h"
 
 static const char usage[] =
@@ -63,6 +64,8 @@ int main(int argc, char **argv)
 	bool good;
 	int id;
 
+	if (!stdio_fill())
+		return 1;
 	while ((id = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (id == 's') {
 			svg = optarg;

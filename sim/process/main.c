@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "agate_sim.h"
+#include "agate_stdio.h"
 #include "bus.h"
 #include "control.h"
 #include "inject_spec.h"
@@ -317,6 +318,8 @@ int main(int argc, char **argv)
 	bool log_whole, trace_whole;
 	const char *why;
 
+	if (!stdio_fill())
+		return 1;
 	if (!options_parse(&process.options, argc, argv))
 		return 2;
 	why = process_start(&process);

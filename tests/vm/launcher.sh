@@ -36,7 +36,7 @@ complained()
 	grep -q "$1" "$work/err"
 }
 
-echo 1..30
+echo 1..31
 
 vm 'exec:echo one; echo two >&2' 'exec:echo three'
 check "steps run in order, output comes through" 0 $? said three
@@ -130,6 +130,11 @@ vm 'exec:cat /proc/sys/kernel/random/uuid'
 check "restored guests have random numbers of their own" 0 $? \
 	[ "$first" != "$(cat "$work/out")" ]
 check "and the host's time" 0 0 [ $(($(date +%s) - said_now)) -lt 60 ]
+
+"$build/bin/agate-vm" run --kernel "$build/guest/kernel-fast" \
+	--initramfs "$build/guest/initramfs.cpio.gz" --sim "$build/bin/agate-sim" --timeout 60 \
+	'exec:echo unheard; ls /sys/bus/pci/devices' <&- >&- 2>"$work/err"
+check "a caller may have closed the standard streams" 0 $? true
 
 vm --cold 'exec:cat /sys/bus/pci/devices/*/device | grep -c 0x1110'
 check "a cold boot has the GPU as well" 0 $? said 1

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agate_stdio.h"
 #include "cli.h"
 
 #define SIM_ARGS_MAX	32
@@ -355,6 +356,8 @@ int main(int argc, char **argv)
 	sigset_t set;
 	int status;
 
+	if (!stdio_fill())
+		return EXIT_HOST;
 	/* Whoever reads our output may go; that is not a reason to leave a guest. */
 	signal(SIGPIPE, SIG_IGN);
 	status = parse(&cli, argc, argv, sim_args);
