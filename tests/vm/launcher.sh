@@ -36,7 +36,7 @@ complained()
 	grep -q "$1" "$work/err"
 }
 
-echo 1..31
+echo 1..32
 
 vm 'exec:echo one; echo two >&2' 'exec:echo three'
 check "steps run in order, output comes through" 0 $? said three
@@ -104,6 +104,9 @@ check "and what came before it is kept" 0 0 [ "$(wc -c <"$work/out")" = $((1 << 
 
 vm "get:/no/such/file:$work/received"
 check "what the guest refuses says why" 244 $? complained '/no/such/file: No such file'
+
+vm "get:/no/such/file:$work/never"
+check "and leaves no empty file" 244 $? [ ! -e "$work/never" ]
 
 check "and leaves alone what it would have replaced" 0 0 cmp -s "$work/sent" "$work/received"
 

@@ -144,6 +144,7 @@ static bool cut_here(int fd)
 
 static enum vm_status run_get(struct cli *cli, char *args)
 {
+	bool made = false;
 	enum vm_status st;
 	char *part[2];
 	int fd;
@@ -151,7 +152,11 @@ static enum vm_status run_get(struct cli *cli, char *args)
 	if (split(args, part, 2) != 2)
 		return VM_HOST;
 	/* What is there stays until the guest has something to put in its place. */
-	fd = open(part[1], O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	fd = open(part[1], O_WRONLY | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT) {
+		fd = open(part[1], O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+		made = fd >= 0;
+	}
 	if (fd < 0) {
 		fprintf(stderr, "agate-vm: %s: %s\n", part[1], strerror(errno));
 		return VM_HOST;
@@ -163,6 +168,8 @@ static enum vm_status run_get(struct cli *cli, char *args)
 		fprintf(stderr, "agate-vm: %s: %s\n", part[1], strerror(errno));
 		st = VM_HOST;
 	}
+	if (st != VM_OK && made)
+		unlink(part[1]);
 	return st;
 }
 
