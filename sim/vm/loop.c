@@ -95,6 +95,12 @@ static int timeout_ms(struct vm *vm, uint64_t until)
 	return left == UINT64_MAX ? -1 : ms < INT_MAX ? (int)ms : INT_MAX;
 }
 
+/* What is typed is not read while the guest takes nothing. */
+static int wanted_input(const struct vm *vm)
+{
+	return vm->input_ready || vm->ctl.out.len > VM_QUEUE_MAX ? -1 : vm->input_fd;
+}
+
 static void fill(struct vm *vm, struct pollfd *p)
 {
 	const int fds[SLOTS] = {
@@ -105,7 +111,7 @@ static void fill(struct vm *vm, struct pollfd *p)
 		[SLOT_CTL] = vm->ctl.fd,
 		[SLOT_CONSOLE] = vm->console_fd,
 		[SLOT_INTERRUPT] = vm->cfg.interrupt_fd,
-		[SLOT_INPUT] = vm->input_ready ? -1 : vm->input_fd,
+		[SLOT_INPUT] = wanted_input(vm),
 	};
 
 	for (int i = 0; i < SLOTS; i++)

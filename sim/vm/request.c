@@ -14,9 +14,6 @@
 
 #include "vm_priv.h"
 
-/* Above this much unsent output, wait for the guest before queueing more. */
-#define QUEUE_MAX	(1u << 20)
-
 /*
  * A restored guest repeats its random numbers and its clock: give it new ones.
  * From here on the channel has its nonce, in both directions.
@@ -48,7 +45,7 @@ enum vm_status vm_put_bytes(struct vm *vm, const void *data, size_t len,
 
 		st = vm_ctl_send(vm, CTL_PUT_DATA, (const char *)data + done, n, NULL, 0);
 		done += n;
-		while (st == VM_OK && vm->ctl.out.len > QUEUE_MAX)
+		while (st == VM_OK && vm->ctl.out.len > VM_QUEUE_MAX)
 			st = vm_pump(vm, 0);
 	}
 	if (st == VM_OK)

@@ -31,6 +31,7 @@
 #define VM_PEER_QEMU	1
 #define VM_CONSOLE_KEEP	(64u << 10)
 #define VM_CLOCK_THREADS	32
+#define VM_QUEUE_MAX	(1u << 20)	/* unsent bytes for the guest, beyond which nothing is added */
 
 /* A child process; it dies with the thread that started it. */
 struct vm_proc {
