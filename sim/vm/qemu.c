@@ -8,6 +8,7 @@
  * hot-plug; a fixed CPU model, so that a snapshot means the same everywhere.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,27 +156,52 @@ enum vm_status vm_qemu_start(struct vm *vm, bool incoming, bool gpu)
 	return st;
 }
 
-/* QEMU's last words, on one line. */
-static void read_stderr(const struct vm *vm, char *text, size_t size)
+/*
+ * Why QEMU ended, in its own words: its first line that is no warning.  Those after it
+ * tell what followed from that ("load of migration failed").  False when there is none.
+ */
+static bool read_stderr(const struct vm *vm, char *text, size_t size)
 {
-	ssize_t n = pread(vm->qemu_stderr, text, size - 1, 0);
+	static const char self[] = VM_QEMU ": ", warning[] = "warning: ";
+	int fd = fcntl(vm->qemu_stderr, F_DUPFD_CLOEXEC, 3);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	char *line = NULL, *words = NULL;
+	size_t room = 0;
 
-	text[n > 0 ? n : 0] = '\0';
-	text[strcspn(text, "\n")] = '\0';
+	text[0] = '\0';
+	if (f)
+		rewind(f);
+	while (f && !words && getline(&line, &room, f) > 0) {
+		line[strcspn(line, "\n")] = '\0';
+		words = line + (strncmp(line, self, sizeof(self) - 1) ? 0 : sizeof(self) - 1);
+		if (!*words || !strncmp(words, warning, sizeof(warning) - 1))
+			words = NULL;
+	}
+	if (words)
+		snprintf(text, size, "%s", words);
+	free(line);
+	if (f)
+		fclose(f);
+	else if (fd >= 0)
+		close(fd);
+	return words;
 }
 
 /* After QEMU has ended and its channels were read to their end: why did it? */
 enum vm_status vm_qemu_gone(struct vm *vm)
 {
-	char text[256];
 	int status = vm->qemu.status;
+	char text[256];
+	bool said;
 
 	if (vm->qmp.panicked_reset)
 		return vm_fail(vm, VM_CRASHED, "the guest's kernel panicked or reset");
 	if (vm->qmp.guest_shutdown)
 		return vm_fail(vm, VM_POWEROFF, "the guest powered off");
+	said = read_stderr(vm, text, sizeof(text));
 	if (WIFSIGNALED(status))
-		return vm_fail(vm, VM_LOST, "QEMU was ended by signal %d", WTERMSIG(status));
-	read_stderr(vm, text, sizeof(text));
-	return vm_fail(vm, VM_LOST, "QEMU ended with status %d: %s", WEXITSTATUS(status), text);
+		return vm_fail(vm, VM_LOST, "QEMU was ended by signal %d%s%s", WTERMSIG(status),
+			       said ? ": " : "", text);
+	return vm_fail(vm, VM_LOST, "QEMU ended with status %d: %s", WEXITSTATUS(status),
+		       said ? text : "it did not say why");
 }

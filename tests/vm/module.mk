@@ -4,7 +4,7 @@
 VM_TEST_DIR	:= $(BUILD)/tests/vm
 VM_TESTS	:= $(addprefix $(VM_TEST_DIR)/,exec hung debugger graded)
 HANG_MODULE	:= $(VM_TEST_DIR)/kmod/agate_hang.ko
-FRAMES_TEST	:= $(VM_TEST_DIR)/frames
+VM_HOST_TESTS	:= $(addprefix $(VM_TEST_DIR)/,frames parts)
 
 $(VM_TEST_DIR)/%.o: tests/vm/%.c
 	$(call say,CC,$@)
@@ -31,12 +31,12 @@ $(HANG_MODULE): tests/vm/kmod/agate_hang.c tests/vm/kmod/Kbuild $(BUILD)/guest/k
 		>$(@D)/build.log 2>&1 || { cat $(@D)/build.log >&2; exit 1; }
 
 # The launcher's own files once more, with sanitizers: a guest is not to be trusted.
-$(FRAMES_TEST): tests/vm/frames.c $(SIM_VM_SRCS) $(wildcard sim/vm/*.h guest/init/*.h)
+$(VM_HOST_TESTS): $(VM_TEST_DIR)/%: tests/vm/%.c $(SIM_VM_SRCS) $(wildcard sim/vm/*.h guest/init/*.h)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) $(CFLAGS_SAN) -Isim/vm -Iguest/init -o $@ $(filter %.c,$^) \
 		-lcmocka -ljansson
 
-HOST_TESTS	+= $(FRAMES_TEST)
+HOST_TESTS	+= $(VM_HOST_TESTS)
 .SECONDARY: $(VM_TESTS:%=%.o)
 -include $(wildcard $(VM_TEST_DIR)/*.d)

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Parts of the launcher that need no guest.
+ */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "vm_priv.h"
+
+static int setup(void **state)
+{
+	struct vm_config cfg = { .interrupt_fd = -1 };
+
+	*state = vm_new(&cfg);
+	return *state ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	vm_stop(*state);
+	return 0;
+}
+
+/* What vm_error() says of a QEMU that ended with this wait status and had written that. */
+static const char *last_words(struct vm *vm, int status, const char *text)
+{
+	vm_close(&vm->qemu_stderr);
+	vm->qemu_stderr = memfd_create("stderr", MFD_CLOEXEC);
+	assert_int_equal(write(vm->qemu_stderr, text, strlen(text)), strlen(text));
+	vm->qemu.status = status;
+	assert_int_equal(vm_qemu_gone(vm), VM_LOST);
+	return vm_error(vm);
+}
+
+static void test_why_qemu_ended(void **state)
+{
+	enum { FAILED = 1 << 8, ABORTED = 6, KILLED = 9 };
+	struct vm *vm = *state;
+
+	assert_string_equal(last_words(vm, FAILED, VM_QEMU ": no such machine\n"),
+			    "QEMU ended with status 1: no such machine");
+	assert_string_equal(last_words(vm, FAILED, VM_QEMU ": warning: no feature\n\n"
+				       VM_QEMU ": warning: nor that\n"
+				       VM_QEMU ": Unknown section 7\n"
+				       VM_QEMU ": load of migration failed: Invalid argument\n"),
+			    "QEMU ended with status 1: Unknown section 7");
+	assert_string_equal(last_words(vm, FAILED, VM_QEMU ": warning: no feature\n"),
+			    "QEMU ended with status 1: it did not say why");
+	assert_string_equal(last_words(vm, KILLED, VM_QEMU ": warning: no feature\n"),
+			    "QEMU was ended by signal 9");
+	assert_string_equal(last_words(vm, ABORTED, VM_QEMU ": warning: no feature\n"
+				       "ERROR:cpus.c:7: assertion failed"),
+			    "QEMU was ended by signal 6: ERROR:cpus.c:7: assertion failed");
+}
+
+/* What is typed waits where it is while the guest takes nothing: the queue has a bound. */
+static void test_endless_input(void **state)
+{
+	static const char *const argv[] = { "/bin/sh", NULL };
+	int typed = dup(STDIN_FILENO), zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	struct vm *vm = *state;
+	int guest, value;
+
+	assert_true(typed >= 0 && dup2(zero, STDIN_FILENO) == STDIN_FILENO);
+	assert_true(vm_socketpair(&vm->ctl.fd, &guest));
+	vm->deadline = vm_now() + 300000000;
+	assert_int_equal(vm_shell(vm, argv, &value), VM_TIMEOUT);
+	assert_in_range(vm->ctl.out.len, 1, VM_QUEUE_MAX + CTL_PAYLOAD_MAX);
+	close(guest);
+	dup2(typed, STDIN_FILENO);
+	close(typed);
+	close(zero);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_why_qemu_ended, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_endless_input, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
