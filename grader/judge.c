@@ -151,6 +151,16 @@ static void judge_failure(const struct report *report, const struct tap *tap,
 		set_span(v->seen, sizeof(v->seen), &tap->first_words, "the test failed");
 }
 
+/* The test did not get to look: whatever else it says is about something else. */
+static bool judge_blind(const struct report *report, struct verdict *v)
+{
+	if (!report->blind.text)
+		return false;
+	v->status = VERDICT_NOT_RUN;
+	set_span(v->seen, sizeof(v->seen), &report->blind, "it does not say why");
+	return true;
+}
+
 static bool judge_streams(const struct evidence *e, const struct report *report,
 			  const struct tap *tap, struct verdict *v)
 {
@@ -254,6 +264,7 @@ void judge(const struct evidence *evidence, struct verdict *verdict)
 			   report.notes[i].text, report.notes[i].len);
 	if (judge_gpu(evidence, verdict) || judge_kernel(evidence, verdict) ||
 	    judge_time(evidence, verdict) || judge_end(evidence, verdict) ||
+	    judge_blind(&report, verdict) ||
 	    judge_streams(evidence, &report, &tap, verdict) ||
 	    judge_observations(evidence, &report, verdict))
 		return;

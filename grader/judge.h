@@ -19,7 +19,7 @@
 #define JUDGE_NOTES	8
 
 enum verdict_status {
-	VERDICT_NOT_RUN,
+	VERDICT_NOT_RUN,	/* from judge(): the test could not look, and @seen is why */
 	VERDICT_PASS,
 	VERDICT_FAIL,
 	VERDICT_TIMEOUT,

@@ -219,6 +219,8 @@ static enum run_end grade_lab(const struct options *o, const struct run_config *
 	if (end == RUN_HOST)
 		fail(EXIT_GRADER, error);
 	report_lab(&report, lab);
+	if (end == RUN_UNJUDGED)
+		fail(EXIT_GRADER, error);
 	remember_hints(hints_dir(o, hints), lab);
 	for (f = 0; o->timings && f < FLAVOURS; f++)
 		if (timing[f].count)
@@ -244,20 +246,23 @@ static int grade_all(const struct options *o, const struct run_config *config,
 {
 	char command[RUN_PATH], path[RUN_PATH];
 	enum run_end end = RUN_DONE;
+	bool judged = true;
 	size_t i;
 
-	for (i = 0; i < result->lab_count && end == RUN_DONE; i++)
+	for (i = 0; i < result->lab_count && end <= RUN_UNJUDGED; i++) {
 		end = grade_lab(o, config, result, i);
-	result->complete = end == RUN_DONE;
+		judged = judged && end != RUN_UNJUDGED;
+	}
+	result->complete = end <= RUN_UNJUDGED && judged;
 	if (!run_path(path, "%s/result.json", config->out) || !result_write(result, path))
 		return fail(EXIT_GRADER, strerror(errno));
 	if (end == RUN_INTERRUPTED)
 		return fail(EXIT_GRADER, "interrupted");
-	if (end != RUN_DONE)
+	if (end == RUN_HOST)
 		return EXIT_GRADER;
 	command_again(o, command, sizeof(command));
 	report_end(stdout, result, o->debug, command);
-	return EXIT_GRADED;
+	return judged ? EXIT_GRADED : EXIT_GRADER;
 }
 
 static int grade(const struct options *o)

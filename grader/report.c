@@ -158,6 +158,10 @@ static void failure(const struct report *report, const struct lab_test *test,
 	if (v->expected[0])
 		field(report, "expected", v->expected);
 	field(report, "seen", v->seen);
+	if (standing->status == VERDICT_NOT_RUN) {
+		log_path(report, standing);
+		return;
+	}
 	where(report, standing->outcome);
 	freed(report, standing->outcome);
 	if (v->before) {
@@ -243,7 +247,8 @@ static void tell(struct report *report, const struct result_lab *lab)
 	if (!report->next)
 		fprintf(report->out, "%s: %s\n", lab->lab->name, lab->lab->title);
 	result_standing(lab, report->next, &standing);
-	if (lab->selected[report->next] && standing.status != VERDICT_NOT_RUN) {
+	if (lab->selected[report->next] &&
+	    (standing.status != VERDICT_NOT_RUN || standing.outcome)) {
 		as_above = same_reason(&report->last, &standing);
 		headline(report, &standing, test, as_above);
 		notes(report, lab, report->next);

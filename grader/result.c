@@ -87,10 +87,11 @@ bool result_settled(const struct result_lab *result, size_t test)
 void result_standing(const struct result_lab *result, size_t test, struct standing *standing)
 {
 	const struct lab_test *t = &result->lab->tests[test];
+	struct standing unjudged = { .status = VERDICT_NOT_RUN };
 	bool waits = false;
 	int f;
 
-	*standing = (struct standing){ .status = VERDICT_NOT_RUN };
+	*standing = unjudged;
 	if (!result->selected[test])
 		return;
 	for (f = 0; f < FLAVOURS; f++) {
@@ -100,14 +101,18 @@ void result_standing(const struct result_lab *result, size_t test, struct standi
 			continue;
 		if (!outcome->there) {
 			waits = true;
+		} else if (outcome->verdict.status == VERDICT_NOT_RUN) {
+			waits = true;
+			unjudged.outcome = outcome;
+			unjudged.flavour = f;
 		} else if (outcome->verdict.status > standing->status) {
 			standing->status = outcome->verdict.status;
 			standing->outcome = outcome;
 			standing->flavour = f;
 		}
 	}
-	if (waits && standing->status == VERDICT_PASS)
-		*standing = (struct standing){ .status = VERDICT_NOT_RUN };
+	if (waits && standing->status <= VERDICT_PASS)
+		*standing = unjudged;
 	if (standing->status == VERDICT_PASS)
 		standing->points = t->points;
 }
@@ -137,7 +142,8 @@ void result_message(const struct standing *standing, bool hidden, char *text, si
 		return;
 	v = &standing->outcome->verdict;
 	if (hidden)
-		snprintf(text, size, "A test that is not shown did not pass.");
+		snprintf(text, size, "A test that is not shown %s.",
+			 standing->status == VERDICT_NOT_RUN ? "could not be judged" : "did not pass");
 	else if (!v->rule[0])
 		snprintf(text, size, "%s", v->seen);
 	else

@@ -52,7 +52,11 @@ struct result {
 struct standing {
 	enum verdict_status status;
 	unsigned int points;
-	const struct outcome *outcome;	/* NULL: it was not run, or waits for a kernel */
+	/*
+	 * NULL: it was not run, or waits for a kernel.  With VERDICT_NOT_RUN: the machine
+	 * or Agate failed in it.
+	 */
+	const struct outcome *outcome;
 	enum flavour flavour;		/* of @outcome */
 };
 

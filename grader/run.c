@@ -35,6 +35,7 @@ struct run {
 	size_t first_failed;		/* test, or SIZE_MAX */
 	unsigned int done, all;		/* verdicts */
 	bool failed;			/* the grader itself: error has why */
+	bool unjudged;			/* it has no verdict on a test that ran: the same */
 	char *error;
 	uint64_t begun;
 };
@@ -193,6 +194,16 @@ static void locate(struct flavour_run *fr, struct outcome *outcome)
 	timing_add(fr->timing, begun, "trace decoded");
 }
 
+/* With the lock held.  The other tests go on. */
+static void tell_unjudged(struct run *run, size_t test, const struct verdict *verdict)
+{
+	if (!run->failed && !run->unjudged)
+		snprintf(run->error, RUN_ERROR, "%s/%s has no verdict, and that is not your "
+			 "code's fault: %.500s", run->lab->lab->name,
+			 run->lab->lab->tests[test].name, verdict->seen);
+	run->unjudged = true;
+}
+
 static void session_verdict(void *arg, size_t test, const struct verdict *verdict)
 {
 	struct flavour_run *fr = arg;
@@ -214,7 +225,9 @@ static void session_verdict(void *arg, size_t test, const struct verdict *verdic
 	memcpy(outcome->where, placed->where, sizeof(outcome->where));
 	memcpy(outcome->freed, placed->freed, sizeof(outcome->freed));
 	outcome->freed_count = placed->freed_count;
-	if (verdict->status != VERDICT_PASS && test < run->first_failed)
+	if (verdict->status == VERDICT_NOT_RUN)
+		tell_unjudged(run, test, verdict);
+	else if (verdict->status != VERDICT_PASS && test < run->first_failed)
 		run->first_failed = test;
 	run->done++;
 	publish(run);
@@ -482,7 +495,7 @@ enum run_end run_lab(const struct run_config *config, struct result *result, siz
 		fail_all(run);
 	else
 		run_flavours(run, frs, timing);
-	end = run->failed ? RUN_HOST : RUN_DONE;
+	end = run->failed ? RUN_HOST : run->unjudged ? RUN_UNJUDGED : RUN_DONE;
 	for (f = 0; f < FLAVOURS; f++)
 		if (frs[f].end == SESSION_INTERRUPTED)
 			end = RUN_INTERRUPTED;

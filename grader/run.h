@@ -35,6 +35,7 @@ struct run_config {
 
 enum run_end {
 	RUN_DONE,
+	RUN_UNJUDGED,		/* it is done, but the machine left tests without a verdict */
 	RUN_HOST,
 	RUN_INTERRUPTED,
 };

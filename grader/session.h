@@ -49,7 +49,10 @@ struct session {
 	 * @why is the verdict on every test.
 	 */
 	bool (*module)(void *arg, struct verdict *why);
-	/* A verdict.  A pass does not count yet. */
+	/*
+	 * A verdict.  A pass does not count yet.  VERDICT_NOT_RUN: the machine, or Agate,
+	 * failed, and nothing is known of the student's work.
+	 */
 	void (*verdict)(void *arg, size_t test, const struct verdict *verdict);
 	/* The guest has its end record: passes since the last call count, or they are void. */
 	void (*sealed)(void *arg, bool counts);

@@ -27,6 +27,9 @@
 
 #define HUNG_PLACES	8
 
+/* How often a test is run that could not look at what it is about. */
+#define BLIND_RUNS	3
+
 struct stream {
 	char text[STREAM_MAX];
 	size_t len;
@@ -51,6 +54,8 @@ struct state {
 	char hung_in[HUNG_PLACES][sizeof(((struct splat_frame *)0)->symbol)];
 	size_t hung_count;
 	bool impatient;			/* the test that runs has the short limit */
+
+	unsigned int blind_runs;	/* of the test that runs: those that saw nothing */
 
 	struct stream report, output, errors;
 	bool killed;			/* the GPU's process, because the test wanted it */

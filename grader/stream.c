@@ -111,6 +111,8 @@ static void report_line(struct report *r, const struct span *line, const char *n
 		r->expected = rest;
 	} else if (after(line, "SEEN", &rest)) {
 		r->seen = rest;
+	} else if (after(line, "BLIND", &rest)) {
+		r->blind = rest;
 	} else if (after(line, "NOTE", &rest)) {
 		if (r->note_count < REPORT_NOTES)
 			r->notes[r->note_count++] = rest;

@@ -34,6 +34,7 @@ struct report {
 	struct report_see sees[REPORT_SEES];
 	size_t see_count;
 	struct span rule, expected, seen;	/* the last of each; text NULL: none */
+	struct span blind;		/* why the test could not look; text NULL: it could */
 	struct span notes[REPORT_NOTES];
 	size_t note_count;
 	bool done;			/* DONE with the right nonce, once, and last */

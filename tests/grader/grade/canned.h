@@ -14,6 +14,7 @@
  */
 struct act {
 	const char *test;		/* argv[1]; NULL ends a list */
+	unsigned int runs;		/* so often it does this, and then it is good; 0: always */
 	bool silent;			/* does not say READY */
 	const char *early;		/* said with READY, before GO */
 	const char *report;		/* NULL: "DONE {NONCE}\n" */

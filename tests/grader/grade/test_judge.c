@@ -454,10 +454,37 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* A test that could not look has nothing to say; what was seen from outside has. */
+static void test_blind(void **state)
+{
+	static const char skipped[] = "1..1\nnot ok 1 # SKIP one\n";
+	static const char blind[] = "READY\nBLIND the window closed too early\n" DONE;
+	struct evidence e = evidence();
+
+	(void)state;
+	with_report(blind, VERDICT_NOT_RUN, "the window closed too early");
+	with_report("READY\nBLIND \n" DONE, VERDICT_NOT_RUN, "does not say why");
+	with_report("READY\nRULE r\nSEEN s\nBLIND first\nBLIND last\n" DONE, VERDICT_NOT_RUN,
+		    "last");
+	with_report("READY\nBLIND\n" DONE, VERDICT_FAIL, "makes no sense");
+	e.report = blind;
+	e.report_len = strlen(blind);
+	e.output = skipped;
+	e.output_len = strlen(skipped);
+	verdict(&e, VERDICT_NOT_RUN, "the window closed too early");
+	e.console = OOPS;
+	e.console_len = strlen(OOPS);
+	verdict(&e, VERDICT_CRASH, "NULL pointer");
+	e.console_len = 0;
+	e.timed_out = true;
+	verdict(&e, VERDICT_TIMEOUT, "none after");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pass),
+		cmocka_unit_test(test_blind),
 		cmocka_unit_test(test_reports),
 		cmocka_unit_test(test_long_reports),
 		cmocka_unit_test(test_outputs),

@@ -131,6 +131,38 @@ static void test_two_kernels(void **state)
 	end(&f);
 }
 
+/* What nobody knows is no pass, and costs nothing; what one kernel knows counts. */
+static void test_unjudged(void **state)
+{
+	struct fixture f;
+	struct standing s;
+	char text[512];
+
+	(void)state;
+	begin(&f, "{\"kernels\": [\"fast\", \"debug\"]}");
+	f.labs[0].ran[FLAVOUR_DEBUG] = true;
+	take(&f, FLAVOUR_FAST, 0, VERDICT_PASS);
+	take(&f, FLAVOUR_FAST, 1, VERDICT_FAIL);
+	take(&f, FLAVOUR_FAST, 2, VERDICT_PASS);
+	result_seal(&f.labs[0], FLAVOUR_FAST, true);
+	take(&f, FLAVOUR_DEBUG, 0, VERDICT_NOT_RUN);
+	take(&f, FLAVOUR_DEBUG, 1, VERDICT_NOT_RUN);
+	take(&f, FLAVOUR_DEBUG, 2, VERDICT_PASS);
+	result_seal(&f.labs[0], FLAVOUR_DEBUG, true);
+	stands(&f, 0, VERDICT_NOT_RUN, 0);
+	stands(&f, 1, VERDICT_FAIL, 0);
+	stands(&f, 2, VERDICT_PASS, 33);
+	scores(&f, 33, 66);
+	assert_true(result_settled(&f.labs[0], 0));
+	result_standing(&f.labs[0], 0, &s);
+	assert_int_equal(s.flavour, FLAVOUR_DEBUG);
+	result_message(&s, false, text, sizeof(text));
+	assert_non_null(strstr(text, "seen: that"));
+	result_message(&s, true, text, sizeof(text));
+	assert_string_equal(text, "A test that is not shown could not be judged.");
+	end(&f);
+}
+
 static void test_file(void **state)
 {
 	struct fixture f;
@@ -433,6 +465,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_end_record),
 		cmocka_unit_test(test_two_kernels),
+		cmocka_unit_test(test_unjudged),
 		cmocka_unit_test(test_file),
 		cmocka_unit_test(test_hidden),
 		cmocka_unit_test(test_ids),

@@ -170,6 +170,27 @@ static void test_one_crashes(void **state)
 	end(&f);
 }
 
+/* No grade is made up for a test that could not look; the others have theirs. */
+static void test_unjudged(void **state)
+{
+	static const struct act blind[] = {
+		{ .test = "b", .report = "BLIND no window\nDONE {NONCE}\n" }, { .test = NULL }
+	};
+	struct fixture f;
+
+	(void)state;
+	begin(&f, both, COMPOSES);
+	acts[FLAVOUR_DEBUG] = blind;
+	assert_int_equal(run(&f), RUN_UNJUDGED);
+	assert_string_equal(guests[FLAVOUR_DEBUG].ran, "|a b |b |b c ");
+	assert_string_equal(f.error, "07-x/b has no verdict, and that is not your code's fault: in 3 "
+			    "runs the test could not look at what it is about: no window");
+	assert_int_equal(points(&f), 67);
+	has_status(&f, 1, "not-run");
+	has_status(&f, 2, "pass");
+	end(&f);
+}
+
 static void test_fast_only(void **state)
 {
 	struct fixture f;
@@ -380,6 +401,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_both),
 		cmocka_unit_test(test_one_crashes),
+		cmocka_unit_test(test_unjudged),
 		cmocka_unit_test(test_fast_only),
 		cmocka_unit_test(test_stop_on_fail),
 		cmocka_unit_test(test_does_not_compile),

@@ -49,7 +49,7 @@ static bool module(void *arg, struct verdict *why)
 
 static void verdict(void *arg, size_t test, const struct verdict *v)
 {
-	static const char letters[] = "?pFTC";
+	static const char letters[] = "NpFTC";
 	struct outcome *o = arg;
 
 	/* Nobody gets two. */
@@ -210,6 +210,25 @@ static void test_same_hang(void **state)
 	assert_string_equal(o.verdicts[2].seen, "none after 5000 ms");
 	assert_string_equal(o.verdicts[4].seen, "none after 5000 ms");
 	lab_free(lab);
+}
+
+#define BLIND	.report = "BLIND no window\nDONE {NONCE}\n", .output = "1..1\nnot ok 1 # SKIP b\n"
+
+/* It is run in guests of their own until it could look, three times at the most. */
+static void test_blind(void **state)
+{
+	struct act acts[] = { { .test = "b", BLIND, .runs = 2 }, { .test = NULL } };
+	struct canned c = { .acts = acts };
+	struct outcome o = { .seals = 0 };
+
+	(void)state;
+	play(&c, acts, &o, "PPP");
+	assert_string_equal(c.ran, "|a b |b |b c ");
+	play_one((struct act){ BLIND }, "PNP", "|a b |b |b c ",
+		 "in 3 runs the test could not look at what it is about: no window");
+	play_one((struct act){ .test = "a", BLIND }, "NPP", "|a |a |a b c ", "");
+	play_one((struct act){ .test = "c", BLIND }, "PPN", "|a b c |c |c ", "");
+	play_one((struct act){ BLIND, .console = OOPS }, "PCP", "|a b |c ", "NULL pointer");
 }
 
 /* Whatever came out of a guest whose stream just ends is void; what came before is not. */
@@ -500,6 +519,7 @@ int main(void)
 		cmocka_unit_test(test_crashes),
 		cmocka_unit_test(test_hangs),
 		cmocka_unit_test(test_same_hang),
+		cmocka_unit_test(test_blind),
 		cmocka_unit_test(test_streams_that_end),
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_floods),
