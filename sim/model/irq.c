@@ -7,9 +7,10 @@
 
 /*
  * Accesses a driver may make, having read the status, before it masks or
- * clears.  Far more than any handler needs, even with other CPUs polling.
+ * clears.  The host may stop the CPU that runs the handler at any instruction;
+ * meanwhile the guest's other CPU makes thousands of accesses.
  */
-#define IRQ_NEGLECT_LIMIT	1024
+#define IRQ_NEGLECT_LIMIT	65536
 
 void irq_init(struct irq_block *irq, unsigned int vector, uint32_t bits, uint32_t polled)
 {
