@@ -61,12 +61,15 @@ static bool judge_gpu(const struct evidence *e, struct verdict *v)
 	return e->gpu_failed;
 }
 
-/* A report of the kernel's: before the time was up it is a crash, whatever followed. */
+/*
+ * A report of the kernel's: before the time was up it is a crash, whatever followed.  Its
+ * watchdogs' reports are the business of judge_time().
+ */
 static bool judge_kernel(const struct evidence *e, struct verdict *v)
 {
 	size_t len = e->timed_out ? e->console_at_limit : e->console_len;
 
-	if (splat_find(e->console, len, &v->splat)) {
+	if (splat_find_untimed(e->console, len, &v->splat)) {
 		verdict_set(v, VERDICT_CRASH, splat_rule(&v->splat), "a silent kernel", "%s",
 			    v->splat.headline);
 		return true;

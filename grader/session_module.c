@@ -69,8 +69,8 @@ static void explain(struct state *st, enum guest_status end, const struct guest_
 	char kernel[200], words[160];
 
 	memset(why, 0, sizeof(*why));
-	if (splat_find(st->console, run->timed_out ? st->console_at_limit : st->console_len,
-		       &why->splat) || (end == GUEST_CRASHED && !run->timed_out)) {
+	if (splat_find_untimed(st->console, run->timed_out ? st->console_at_limit :
+			       st->console_len, &why->splat) || (end == GUEST_CRASHED && !run->timed_out)) {
 		verdict_set(why, VERDICT_CRASH, why->splat.kind == SPLAT_NONE ? load_rule :
 			    splat_rule(&why->splat), load_wish, "while the module is loaded: %s",
 			    why->splat.kind == SPLAT_NONE ? "the kernel went down" :
@@ -155,7 +155,7 @@ enum guest_status state_load(struct state *st, bool *loaded, struct verdict *why
 	if (end == GUEST_LOST || end == GUEST_REFUSED)
 		what = "the guest's stream just ended";
 	*loaded = end == GUEST_OK && !insmod.timed_out && !what && !st->console_flooded &&
-		!splat_find(st->console, st->console_len, &why->splat);
+		!splat_find_untimed(st->console, st->console_len, &why->splat);
 	if (!*loaded)
 		explain(st, end, &insmod, what ? what : "", why);
 	return end;
@@ -177,7 +177,7 @@ bool state_unload(struct state *st, struct verdict *why)
 		end = run(st, argv, &rmmod);
 	if (end == GUEST_OK && !rmmod.timed_out)
 		end = state_mark(st, "module unloaded");
-	silent = !splat_find(st->console, st->console_len, &why->splat);
+	silent = !splat_find_untimed(st->console, st->console_len, &why->splat);
 	if (end == GUEST_OK && !rmmod.timed_out && !rmmod.signaled && !rmmod.value && silent)
 		return true;
 	verdict_set(why, silent ? VERDICT_FAIL : VERDICT_CRASH, "the module unloads in silence",

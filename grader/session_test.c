@@ -216,6 +216,16 @@ static void log_stream(FILE *log, const char *name, const struct stream *stream)
 		fputc('\n', log);
 }
 
+/* What a watchdog said of a test that ended in time: worth a look, and no points. */
+static void log_watchdog(FILE *log, const struct evidence *e)
+{
+	struct splat splat;
+
+	if (!e->timed_out && splat_find(e->console, e->console_len, &splat) && splat.timed)
+		fprintf(log, "--- the kernel's watchdog said, and it does not count for a test that "
+			"ends in time\n%s\n", splat.headline);
+}
+
 static void log_test(const struct state *st, const struct verdict *verdict)
 {
 	FILE *log = st->s->test_log;
@@ -223,6 +233,7 @@ static void log_test(const struct state *st, const struct verdict *verdict)
 	if (!log)
 		return;
 	fprintf(log, "=== %s: %s\n", st->evidence.test->name, verdict_word(verdict->status));
+	log_watchdog(log, &st->evidence);
 	log_stream(log, "report", &st->report);
 	log_stream(log, "output", &st->output);
 	log_stream(log, "errors", &st->errors);

@@ -295,6 +295,7 @@ static void read_report(const char *text, size_t len, size_t begin, const struct
 	memset(splat, 0, sizeof(*splat));
 	splat->kind = pattern->kind;
 	splat->rule = pattern->rule;
+	splat->timed = pattern->timed;
 	splat->begin = begin;
 	splat->end = first->next;
 	copy_headline(splat, first);
@@ -367,7 +368,8 @@ static const struct splat_pattern *announced(const char *text, size_t len,
 	return NULL;
 }
 
-bool splat_find(const char *text, size_t len, struct splat *splat)
+/* @timed: the watchdogs' reports count as well. */
+static bool find(const char *text, size_t len, bool timed, struct splat *splat)
 {
 	const struct splat_pattern *pattern;
 	struct splat_line line, first;
@@ -386,7 +388,8 @@ bool splat_find(const char *text, size_t len, struct splat *splat)
 			if (row != SIZE_MAX)
 				begin = row;
 			read_report(text, len, begin, &first, pattern, &found);
-			if (!splat->rule || !pattern->weak || weight(&found) > weight(splat))
+			if ((timed || !pattern->timed) &&
+			    (!splat->rule || !pattern->weak || weight(&found) > weight(splat)))
 				*splat = found;
 			/* What follows a panic is the panic's own doing. */
 			if (!pattern->weak || pattern->kind == SPLAT_PANIC)
@@ -396,6 +399,16 @@ bool splat_find(const char *text, size_t len, struct splat *splat)
 		row = row_of_equals(&line) ? line.begin : SIZE_MAX;
 	}
 	return splat->rule != NULL;
+}
+
+bool splat_find(const char *text, size_t len, struct splat *splat)
+{
+	return find(text, len, true, splat);
+}
+
+bool splat_find_untimed(const char *text, size_t len, struct splat *splat)
+{
+	return find(text, len, false, splat);
 }
 
 const char *splat_name(enum splat_kind kind)

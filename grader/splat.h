@@ -44,6 +44,7 @@ struct splat {
 	enum splat_kind kind;
 	size_t begin;		/* of the report in the text, bytes */
 	size_t end;
+	bool timed;		/* a watchdog's: true, too, of a kernel whose host is busy */
 	char headline[256];	/* its first line, without time stamp */
 	const char *rule;	/* see splat_rule() */
 	struct splat_frame frames[SPLAT_FRAMES];
@@ -63,6 +64,13 @@ struct splat {
  * waits there.
  */
 bool splat_find(const char *text, size_t len, struct splat *splat);
+
+/*
+ * The same, but the reports of the kernel's watchdogs do not count: those of stalls,
+ * lockups and hung tasks.  They go by a clock that runs on while the host has no
+ * processor for the guest, so alone they prove nothing.
+ */
+bool splat_find_untimed(const char *text, size_t len, struct splat *splat);
 
 /* The kind as one word of a result, and the rule that was broken, as a sentence. */
 const char *splat_name(enum splat_kind kind);

@@ -254,27 +254,28 @@ static const struct splat_pattern patterns[] = {
 	  "the kernel noticed something that must not be, with WARN()" },
 
 	/* Nobody comes back */
-	{ "INFO: task ", " blocked for more than ", SPLAT_HUNG_TASK, .weak = true,
+	{ "INFO: task ", " blocked for more than ", SPLAT_HUNG_TASK, .weak = true, .timed = true,
 	  .rule = RULE_WAIT },
-	{ "watchdog: BUG: soft lockup", NULL, SPLAT_LOCKUP, .weak = true, .rule = RULE_LOOP },
-	{ "watchdog: Watchdog detected hard LOCKUP", NULL, SPLAT_LOCKUP, .weak = true,
+	{ "watchdog: BUG: soft lockup", NULL, SPLAT_LOCKUP, .weak = true, .timed = true,
 	  .rule = RULE_LOOP },
-	{ "rcu: INFO: ", " stall", SPLAT_LOCKUP, .weak = true, .rule = RULE_LOOP },
-	{ "BUG: workqueue lockup", NULL, SPLAT_LOCKUP, .weak = true, .no_trace = true, .rule =
-	  "a work function does not come to an end" },
+	{ "watchdog: Watchdog detected hard LOCKUP", NULL, SPLAT_LOCKUP, .weak = true, .timed = true,
+	  .rule = RULE_LOOP },
+	{ "rcu: INFO: ", " stall", SPLAT_LOCKUP, .weak = true, .timed = true, .rule = RULE_LOOP },
+	{ "BUG: workqueue lockup", NULL, SPLAT_LOCKUP, .weak = true, .timed = true,
+	  .no_trace = true, .rule = "a work function does not come to an end" },
 	/* What was asked for says something only by where it finds somebody. */
-	{ "sysrq: Show Blocked State", NULL, SPLAT_HUNG_TASK, .weak = true, .rule = RULE_WAIT,
-	  .nowhere = RULE_NOWHERE },
-	{ "sysrq: Show backtrace of all active CPUs", NULL, SPLAT_LOCKUP, .weak = true,
+	{ "sysrq: Show Blocked State", NULL, SPLAT_HUNG_TASK, .weak = true, .timed = true,
+	  .rule = RULE_WAIT, .nowhere = RULE_NOWHERE },
+	{ "sysrq: Show backtrace of all active CPUs", NULL, SPLAT_LOCKUP, .weak = true, .timed = true,
 	  .rule = RULE_LOOP, .nowhere = RULE_NOWHERE },
-	{ "NMI backtrace for cpu ", NULL, SPLAT_LOCKUP, .weak = true, .rule = RULE_LOOP,
+	{ "NMI backtrace for cpu ", NULL, SPLAT_LOCKUP, .weak = true, .timed = true, .rule = RULE_LOOP,
 	  .nowhere = RULE_NOWHERE },
-	{ "Kernel panic - not syncing: NMI: ", NULL, SPLAT_LOCKUP, .weak = true,
+	{ "Kernel panic - not syncing: NMI: ", NULL, SPLAT_LOCKUP, .weak = true, .timed = true,
 	  .rule = RULE_LOOP, .nowhere = RULE_NOWHERE },
 	/* The launcher's own words, see vm_where_hung(). */
-	{ "where: the kernel does not answer", NULL, SPLAT_LOCKUP, .weak = true, .no_trace = true,
-	  .rule = "no CPU answers any more: each is in a loop without end, or waits for a spinlock "
-	  "that nobody unlocks, with interrupts off" },
+	{ "where: the kernel does not answer", NULL, SPLAT_LOCKUP, .weak = true, .timed = true,
+	  .no_trace = true, .rule = "no CPU answers any more: each is in a loop without end, or waits "
+	  "for a spinlock that nobody unlocks, with interrupts off" },
 	{ "irq ", ": nobody cared", SPLAT_OTHER, .rule =
 	  "an interrupt came again and again, and no handler said that it was its own" },
 

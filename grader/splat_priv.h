@@ -29,6 +29,7 @@ bool splat_frame_parse(const char *text, size_t len, struct splat_frame *frame);
  * @part:	what that line has somewhere, or NULL
  * @kind:	see there
  * @weak:	says little: any other report in the same log tells more
+ * @timed:	a watchdog's: somebody did not come back for so long
  * @no_trace:	no trace follows
  * @origin:	where the thing was made tells more than where it was missed
  * @rule:	what was broken, as a sentence; NULL: not a report after all
@@ -40,6 +41,7 @@ struct splat_pattern {
 	const char *part;
 	enum splat_kind kind;
 	bool weak;
+	bool timed;
 	bool no_trace;
 	bool origin;
 	const char *rule;

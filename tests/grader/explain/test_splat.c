@@ -234,6 +234,28 @@ static void test_truncated_everywhere(void **state)
 	}
 }
 
+/* Of all that was collected only what a watchdog said, or was asked for, goes by a clock. */
+static void test_untimed(void **state)
+{
+	struct splat splat, untimed;
+	size_t i, len;
+	char *text;
+
+	(void)state;
+	for (i = 0; i < COUNT(samples); i++) {
+		bool clock = samples[i].kind == SPLAT_LOCKUP || samples[i].kind == SPLAT_HUNG_TASK;
+
+		text = read_sample(samples[i].name, &len);
+		assert_true(splat_find(text, len, &splat));
+		if (splat.timed != clock || splat_find_untimed(text, len, &untimed) == clock)
+			fail_msg("%s is taken for %s", samples[i].name,
+				 clock ? "a report" : "a watchdog's");
+		if (!clock)
+			assert_string_equal(untimed.headline, splat.headline);
+		free(text);
+	}
+}
+
 static uint64_t next_random(uint64_t *seed)
 {
 	*seed ^= *seed << 13;
@@ -443,6 +465,7 @@ int main(void)
 		cmocka_unit_test(test_preceded),
 		cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_truncated_everywhere),
+		cmocka_unit_test(test_untimed),
 		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_random_bytes),
 		cmocka_unit_test(test_flood),

@@ -224,7 +224,7 @@ static void test_hang(void **state)
 {
 	static const char later[] =
 		"[    6.0] sysrq: Show Blocked State\n"
-		"[    6.0] BUG: soft lockup - CPU#0 stuck for 22s! [test:77]\n";
+		"[    6.0] watchdog: BUG: soft lockup - CPU#0 stuck for 22s! [test:77]\n";
 	struct evidence e = evidence();
 
 	(void)state;
@@ -238,12 +238,46 @@ static void test_hang(void **state)
 	e.console = later;
 	e.console_len = strlen(later);
 	verdict(&e, VERDICT_TIMEOUT, "");
-	/* What was said before the time was up is the reason. */
+	/* A watchdog may be early, and the hang is what it is. */
 	e.console_at_limit = e.console_len;
-	verdict(&e, VERDICT_CRASH, "soft lockup");
+	verdict(&e, VERDICT_TIMEOUT, "none after 5000 ms");
+	/* What else was said before the time was up is the reason. */
+	e.console = OOPS;
+	e.console_len = strlen(OOPS);
+	e.console_at_limit = e.console_len;
+	verdict(&e, VERDICT_CRASH, "NULL pointer");
 	e = evidence();
 	e.end = GUEST_TIMEOUT;
 	verdict(&e, VERDICT_TIMEOUT, "none");
+}
+
+/* The guest's watchdogs do not know that the host had no processor for it. */
+static void test_watchdogs(void **state)
+{
+	static const char *const said[] = {
+		"[   24.1] rcu: INFO: rcu_sched self-detected stall on CPU\n"
+		"[   24.1] rcu: \t1-....: (5249 ticks this GP) idle=7d2c/1/0x4000000000000000\n"
+		"[   24.1] CPU: 1 PID: 77 Comm: test Tainted: G           O       6.1.192-agate #1\n"
+		"[   24.1] RIP: 0010:as_wait+0x1b/0x40 [agate]\n[   24.1] Call Trace:\n"
+		"[   24.1]  <TASK>\n[   24.1]  agate_mmu_map+0x10/0x20 [agate]\n[   24.1]  </TASK>\n",
+		"[   24.1] rcu: INFO: rcu_sched detected expedited stalls on CPUs/tasks: { 1-... } 21 "
+		"jiffies s: 301 root: 0x2/.\n",
+		"[   24.1] watchdog: BUG: soft lockup - CPU#0 stuck for 22s! [test:77]\n",
+		"[   24.1] watchdog: Watchdog detected hard LOCKUP on cpu 0\n",
+		"[   61.0] INFO: task test:77 blocked for more than 30 seconds.\n",
+		"[   61.0] BUG: workqueue lockup - pool cpus=0 node=0 flags=0x0 nice=0 stuck for 31s!\n",
+	};
+	char text[2048];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+		with_console(said[i], VERDICT_PASS, "");
+		snprintf(text, sizeof(text), "%s%s", said[i], OOPS);
+		with_console(text, VERDICT_CRASH, "NULL pointer");
+		snprintf(text, sizeof(text), "%s%s", OOPS, said[i]);
+		with_console(text, VERDICT_CRASH, "NULL pointer");
+	}
 }
 
 static void test_ends(void **state)
@@ -492,6 +526,7 @@ int main(void)
 		cmocka_unit_test(test_failure),
 		cmocka_unit_test(test_kernel),
 		cmocka_unit_test(test_hang),
+		cmocka_unit_test(test_watchdogs),
 		cmocka_unit_test(test_ends),
 		cmocka_unit_test(test_observations),
 		cmocka_unit_test(test_notes),

@@ -212,6 +212,31 @@ static void test_same_hang(void **state)
 	lab_free(lab);
 }
 
+#define STALL "[   24.1] rcu: INFO: rcu_sched self-detected stall on CPU\n"
+
+/* A busy host: the test ends in time by the grader's clock, and a watchdog is early. */
+static void test_watchdog(void **state)
+{
+	struct act acts[] = { { .test = "b", .console = STALL }, { .test = NULL } };
+	struct canned c = { .insmod_console = STALL };
+	struct outcome o = { .log = tmpfile() };
+	char text[2000];
+	size_t n;
+
+	(void)state;
+	play(&c, acts, &o, "PPP");
+	assert_string_equal(c.ran, "|a b c ");
+	assert_string_equal(o.remarks, "");
+	rewind(o.log);
+	n = fread(text, 1, sizeof(text) - 1, o.log);
+	text[n] = '\0';
+	assert_non_null(strstr(text, "=== b: pass\n--- the kernel's watchdog said, and it does not count "
+			       "for a test that ends in time\nrcu: INFO: rcu_sched self-detected"));
+	fclose(o.log);
+	play_one((struct act){ .console = STALL, .timed_out = true }, "PTP", "|a b |c ",
+		 "none after 5000 ms");
+}
+
 #define BLIND	.report = "BLIND no window\nDONE {NONCE}\n", .output = "1..1\nnot ok 1 # SKIP b\n"
 
 /* It is run in guests of their own until it could look, three times at the most. */
@@ -519,6 +544,7 @@ int main(void)
 		cmocka_unit_test(test_crashes),
 		cmocka_unit_test(test_hangs),
 		cmocka_unit_test(test_same_hang),
+		cmocka_unit_test(test_watchdog),
 		cmocka_unit_test(test_blind),
 		cmocka_unit_test(test_streams_that_end),
 		cmocka_unit_test(test_words),
