@@ -24,12 +24,13 @@ double machine_scale(void)
 	char path[PATH_LEN];
 	double scale;
 	json_t *json;
-	int n;
+	int n = sizeof(path);
 
-	if (cache && *cache)
+	/* The base directory specification says to ignore a path that is not absolute. */
+	if (cache && cache[0] == '/')
 		n = snprintf(path, sizeof(path), "%s/agate/doctor.json", cache);
-	else
-		n = snprintf(path, sizeof(path), "%s/.cache/agate/doctor.json", home ? home : "");
+	else if (home && *home)
+		n = snprintf(path, sizeof(path), "%s/.cache/agate/doctor.json", home);
 	if (n >= (int)sizeof(path))
 		return 1;
 	json = json_load_file(path, 0, NULL);

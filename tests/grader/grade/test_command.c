@@ -168,6 +168,28 @@ static void test_scale(void **state)
 	assert_true(machine_scale() == 1);
 }
 
+/* A cache directory that is not absolute is none: the home's is used. */
+static void test_relative_cache(void **state)
+{
+	char *home = getenv("HOME") ? strdup(getenv("HOME")) : NULL;
+	char cwd[4096];
+
+	(void)state;
+	scratch_file("agate/doctor.json", "{\"scale\": 3}");
+	scratch_file("home/.cache/agate/doctor.json", "{\"scale\": 2}");
+	assert_non_null(getcwd(cwd, sizeof(cwd)));
+	assert_int_equal(chdir(scratch_dir()), 0);
+	setenv("HOME", scratch_path("home"), 1);
+	setenv("XDG_CACHE_HOME", ".", 1);
+	assert_true(machine_scale() == 2);
+	unsetenv("HOME");
+	assert_true(machine_scale() == 1);
+	assert_int_equal(chdir(cwd), 0);
+	if (home)
+		setenv("HOME", home, 1);
+	free(home);
+}
+
 static void test_claim(void **state)
 {
 	char dir[4096], error[512];
@@ -282,6 +304,7 @@ int main(void)
 		cmocka_unit_test(test_params),
 		cmocka_unit_test(test_nonce),
 		cmocka_unit_test(test_scale),
+		cmocka_unit_test(test_relative_cache),
 		cmocka_unit_test(test_claim),
 		cmocka_unit_test(test_kernel_name),
 	};
