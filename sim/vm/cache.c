@@ -139,7 +139,7 @@ enum vm_status vm_cache_snapshot_name(struct vm *vm, char *name, size_t size)
 	uint64_t h = 0xcbf29ce484222325u;
 
 	snprintf(kernel, sizeof(kernel), "%s/bzImage", vm->cfg.kernel_dir);
-	h = hash_text(h, VM_MACHINE " " VM_CPU " " VM_CMDLINE);
+	h = hash_text(h, VM_SNAPSHOT_MAGIC " " VM_MACHINE " " VM_CPU " " VM_CMDLINE);
 	h = hash_text(h, vm->kvm ? "kvm" : "tcg");
 	h = hash_text(h, vm->cfg.append ? vm->cfg.append : "");
 	h = hash(h, &vm->ram_mib, sizeof(vm->ram_mib));

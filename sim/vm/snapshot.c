@@ -3,6 +3,9 @@
  * The snapshot file: a header page, the guest's RAM with holes where it is zero,
  * and then QEMU's device state, which QEMU writes and reads itself at the
  * file's position.  The file gets its name when it is complete.
+ *
+ * The header has sums of both parts.  A guest that was restored from damaged memory may
+ * run for a while before it fails, and what it runs would be blamed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,14 +17,40 @@
 #include "vm_priv.h"
 
 #define PAGE		4096u
-#define MAGIC		"agatesnp"
 #define RUN_MAX		(1u << 20)
+#define LANES		4
 
 struct header {
 	char magic[8];
 	uint64_t ram_size;
 	uint64_t file_size;
+	uint64_t ram_sum;
+	uint64_t state_sum;
 };
+
+/*
+ * Against damage, not adversaries.  Several sums side by side, so that the processor need
+ * not wait for one multiplication before it starts the next.
+ */
+static uint64_t sum(uint64_t seed, const char *data, size_t len)
+{
+	uint64_t lane[LANES] = { seed, ~seed, seed + len, ~seed - len }, word[LANES], all = seed;
+
+	for (; len; data += sizeof(word)) {
+		size_t n = len < sizeof(word) ? len : sizeof(word);
+
+		memset(word, 0, sizeof(word));
+		memcpy(word, data, n);
+		len -= n;
+		for (int i = 0; i < LANES; i++) {
+			lane[i] = (lane[i] ^ word[i]) * 0x9e3779b97f4a7c15u;
+			lane[i] ^= lane[i] >> 32;
+		}
+	}
+	for (int i = 0; i < LANES; i++)
+		all = (all ^ lane[i]) * 0x9e3779b97f4a7c15u;
+	return all ^ all >> 32;
+}
 
 /* A file still without its name, positioned where QEMU is to write the state; -1 with errno. */
 int vm_snapshot_create(struct vm *vm, int dir_fd)
@@ -58,11 +87,18 @@ static bool is_zero(const char *page)
 	return !page[0] && !memcmp(page, page + 1, PAGE - 1);
 }
 
+/* Of RAM it is the pages that are not zero: a file system may fill holes in. */
+static uint64_t sum_page(const char *page, size_t at)
+{
+	return is_zero(page) ? 0 : sum(at + 1, page, PAGE);
+}
+
 /* Writes the pages that are not zero, a run at a time. */
-static bool save_ram(int file, const char *ram, size_t size)
+static bool save_ram(int file, const char *ram, size_t size, uint64_t *total)
 {
 	size_t run = 0;
 
+	*total = 0;
 	for (size_t at = 0; at <= size; at += PAGE) {
 		bool data = at < size && !is_zero(ram + at);
 
@@ -71,16 +107,34 @@ static bool save_ram(int file, const char *ram, size_t size)
 				return false;
 			run = 0;
 		}
-		if (data)
+		if (data) {
 			run += PAGE;
+			*total += sum_page(ram + at, at);
+		}
 	}
+	return true;
+}
+
+/* What QEMU wrote, from @from to the file's end. */
+static bool sum_state(int file, size_t from, size_t file_size, uint64_t *total)
+{
+	char *map;
+
+	if (file_size <= from)
+		return false;
+	map = mmap(NULL, file_size - from, PROT_READ, MAP_PRIVATE, file, (off_t)from);
+	if (map == MAP_FAILED)
+		return false;
+	*total = sum(0, map, file_size - from);
+	munmap(map, file_size - from);
 	return true;
 }
 
 /* After QEMU has stopped the guest and written the state: add RAM, give it a name. */
 enum vm_status vm_snapshot_finish(struct vm *vm, int file, int dir_fd, const char *name)
 {
-	struct header hdr = { .magic = MAGIC, .ram_size = (uint64_t)vm->ram_mib << 20 };
+	struct header hdr = { .magic = VM_SNAPSHOT_MAGIC,
+			      .ram_size = (uint64_t)vm->ram_mib << 20 };
 	struct stat sb;
 	char *ram;
 	bool ok;
@@ -91,7 +145,9 @@ enum vm_status vm_snapshot_finish(struct vm *vm, int file, int dir_fd, const cha
 	ram = mmap(NULL, hdr.ram_size, PROT_READ, MAP_SHARED, vm->ram_fd, 0);
 	if (ram == MAP_FAILED)
 		return vm_fail(vm, VM_HOST, "snapshot: %s", strerror(errno));
-	ok = save_ram(file, ram, hdr.ram_size) && pwrite_all(file, (char *)&hdr, sizeof(hdr), 0) &&
+	ok = save_ram(file, ram, hdr.ram_size, &hdr.ram_sum) &&
+	     sum_state(file, PAGE + hdr.ram_size, hdr.file_size, &hdr.state_sum) &&
+	     pwrite_all(file, (char *)&hdr, sizeof(hdr), 0) &&
 	     vm_cache_publish(file, dir_fd, name);
 	munmap(ram, hdr.ram_size);
 	if (!ok)
@@ -99,13 +155,22 @@ enum vm_status vm_snapshot_finish(struct vm *vm, int file, int dir_fd, const cha
 	return VM_OK;
 }
 
+/* Copies a part of the file that is no hole, and adds it to the sum. */
+static bool load_run(int ram_fd, const char *from, size_t len, size_t at, uint64_t *total)
+{
+	for (size_t done = 0; done < len; done += PAGE)
+		*total += sum_page(from + done, at + done);
+	return pwrite_all(ram_fd, from, len, (off_t)at);
+}
+
 /* Copies the parts of the file that are not holes; the memfd starts out zero. */
-static bool load_ram(int file, int ram_fd, size_t size)
+static bool load_ram(int file, int ram_fd, size_t size, uint64_t *total)
 {
 	off_t at = PAGE, end = (off_t)(PAGE + size), hole;
 	char *map;
 	bool ok = true;
 
+	*total = 0;
 	map = mmap(NULL, PAGE + size, PROT_READ, MAP_PRIVATE, file, 0);
 	if (map == MAP_FAILED)
 		return false;
@@ -120,33 +185,50 @@ static bool load_ram(int file, int ram_fd, size_t size)
 			ok = false;
 			break;
 		}
+		/* The file system's blocks may be smaller than a page. */
+		at -= at % PAGE;
+		hole += (PAGE - hole % PAGE) % PAGE;
 		if (hole > end)
 			hole = end;
-		ok = pwrite_all(ram_fd, map + at, (size_t)(hole - at), at - PAGE);
+		ok = load_run(ram_fd, map + at, (size_t)(hole - at), (size_t)at - PAGE, total);
 		at = hole;
 	}
 	munmap(map, PAGE + size);
 	return ok;
 }
 
+static bool read_header(const struct vm *vm, int file, struct header *hdr)
+{
+	struct stat sb;
+
+	return pread(file, hdr, sizeof(*hdr), 0) == sizeof(*hdr) && !fstat(file, &sb) &&
+	       !memcmp(hdr->magic, VM_SNAPSHOT_MAGIC, sizeof(hdr->magic)) &&
+	       hdr->ram_size == (uint64_t)vm->ram_mib << 20 &&
+	       hdr->file_size == (uint64_t)sb.st_size;
+}
+
 bool vm_snapshot_whole(const struct vm *vm, int file)
 {
 	struct header hdr;
-	struct stat sb;
 
-	return pread(file, &hdr, sizeof(hdr), 0) == sizeof(hdr) && !fstat(file, &sb) &&
-	       !memcmp(hdr.magic, MAGIC, sizeof(hdr.magic)) &&
-	       hdr.ram_size == (uint64_t)vm->ram_mib << 20 &&
-	       hdr.file_size == (uint64_t)sb.st_size;
+	return read_header(vm, file, &hdr);
 }
 
 /* Fills RAM and leaves @file where QEMU is to read the state. */
 enum vm_status vm_snapshot_load(struct vm *vm, int file)
 {
 	size_t size = (size_t)vm->ram_mib << 20;
+	uint64_t ram_sum, state_sum;
+	struct header hdr;
 
-	if (!load_ram(file, vm->ram_fd, size))
+	if (!load_ram(file, vm->ram_fd, size, &ram_sum))
 		return vm_fail(vm, VM_HOST, "loading the snapshot: %s", strerror(errno));
+	if (!read_header(vm, file, &hdr) || ram_sum != hdr.ram_sum ||
+	    !sum_state(file, PAGE + size, hdr.file_size, &state_sum) ||
+	    state_sum != hdr.state_sum) {
+		vm->snapshot_bad = true;
+		return vm_fail(vm, VM_HOST, "the snapshot in the cache is damaged");
+	}
 	if (lseek(file, (off_t)(PAGE + size), SEEK_SET) < 0)
 		return vm_fail(vm, VM_HOST, "loading the snapshot: %s", strerror(errno));
 	return VM_OK;

@@ -148,8 +148,10 @@ static enum vm_status restore(struct vm *vm, int file)
 		st = vm_snapshot_load(vm, file);
 	if (st == VM_OK)
 		st = vm_qmp_greet(vm);
-	if (st == VM_OK)
+	if (st == VM_OK) {
 		st = vm_qmp_migrate(vm, "migrate-incoming", file);
+		vm->snapshot_bad = st == VM_HOST || st == VM_LOST;
+	}
 	if (st == VM_OK && vm->cfg.sim)
 		st = vm_sim_wait_ready(vm);
 	if (st == VM_OK)
@@ -220,17 +222,60 @@ static enum vm_status start(struct vm *vm, int *file)
 	return st;
 }
 
+/* Removes a snapshot that could not be restored, unless another run did so already. */
+static void discard(struct vm *vm, int file)
+{
+	int dir_fd = vm_cache_open();
+	struct stat bad, named;
+	char name[64];
+
+	if (dir_fd < 0)
+		return;
+	if (vm_cache_snapshot_name(vm, name, sizeof(name)) == VM_OK &&
+	    vm_cache_lock(vm, dir_fd) == VM_OK) {
+		if (!fstat(file, &bad) && !fstatat(dir_fd, name, &named, AT_SYMLINK_NOFOLLOW) &&
+		    bad.st_dev == named.st_dev && bad.st_ino == named.st_ino)
+			unlinkat(dir_fd, name, 0);
+		vm_cache_unlock(dir_fd);
+	}
+	close(dir_fd);
+}
+
+static enum vm_status attempt(struct vm *vm)
+{
+	char text[sizeof(vm->error) + 64];
+	enum vm_status st;
+	int file = -1;
+
+	st = start(vm, &file);
+	if (vm->snapshot_bad) {
+		snprintf(text, sizeof(text), "%s: removing the snapshot", vm->error);
+		vm_progress(vm, text);
+		discard(vm, file);
+	}
+	vm_close(&file);
+	return st;
+}
+
 enum vm_status vm_start(const struct vm_config *config, struct vm **out)
 {
 	enum vm_status st;
-	int file = -1;
+	struct vm *again;
 
 	*out = vm_new(config);
 	if (!*out)
 		return VM_HOST;
-	st = start(*out, &file);
-	vm_close(&file);
-	return st;
+	st = attempt(*out);
+	if (!(*out)->snapshot_bad)
+		return st;
+	/* Once more, with a snapshot made now: a second one that fails is no accident. */
+	again = vm_new(config);
+	if (!again)
+		return st;
+	again->started = (*out)->started;
+	vm_stop(*out);
+	*out = again;
+	return attempt(again);
 }
 
 const char *vm_error(const struct vm *vm)

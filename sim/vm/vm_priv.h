@@ -26,6 +26,7 @@
 #define VM_CMDLINE	"console=ttyS0 loglevel=7 tsc=reliable acpi=noirq unknown_nmi_panic " \
 			"norandmaps rcupdate.rcu_expedited=1"
 
+#define VM_SNAPSHOT_MAGIC	"agatesn2"	/* changes with the file's form */
 #define VM_VECTORS	4	/* MSI-X vectors of the GPU: GPU, JOB, MMU, DISPLAY */
 #define VM_PEER_SIM	0
 #define VM_PEER_QEMU	1
@@ -100,6 +101,7 @@ struct vm {
 	struct vm_config cfg;
 	unsigned int ram_mib;
 	bool kvm;
+	bool snapshot_bad;	/* QEMU or we could not restore what is in the cache */
 	uint64_t started;	/* CLOCK_MONOTONIC, ns */
 	uint64_t deadline;	/* the same, 0: none */
 	struct vm_clock clock;
@@ -222,7 +224,7 @@ enum vm_status vm_send_exec(struct vm *vm, const struct ctl_exec *req, const cha
 /* snapshot.c */
 int vm_snapshot_create(struct vm *vm, int dir_fd);
 enum vm_status vm_snapshot_finish(struct vm *vm, int file, int dir_fd, const char *name);
-/* Is this file what vm_snapshot_save() left?  Tells nothing of the bytes inside. */
+/* Is this file what vm_snapshot_finish() left?  Tells nothing of the bytes inside. */
 bool vm_snapshot_whole(const struct vm *vm, int file);
 enum vm_status vm_snapshot_load(struct vm *vm, int file);
 

@@ -36,7 +36,7 @@ complained()
 	grep -q "$1" "$work/err"
 }
 
-echo 1..32
+echo 1..38
 
 vm 'exec:echo one; echo two >&2' 'exec:echo three'
 check "steps run in order, output comes through" 0 $? said three
@@ -157,3 +157,35 @@ check "one that was cut short is made anew" 0 $? complained 'damaged: making a n
 head -c 4096 /dev/zero | dd of="$snapshot" conv=notrunc status=none
 damaged 'exec:echo fine'
 check "and so is one that lost its header" 0 $? said fine
+ram=$(($(cat "$build/guest/kernel-fast/ram") << 20))
+printf damage | dd of="$snapshot" bs=1 seek=$((4096 + ram)) conv=notrunc status=none
+damaged 'exec:echo fine'
+check "one whose state is damaged is made anew, and the run goes on" 0 $? said fine
+check "which it says" 0 0 complained 'damaged: removing the snapshot'
+damaged 'exec:echo fine'
+check "and the next run finds a good one" 0 $? [ ! -s "$work/err" ]
+printf damage | dd of="$snapshot" bs=1 seek=$((4096 + ram / 2)) conv=notrunc status=none
+damaged 'exec:echo fine'
+check "one whose memory is damaged is made anew" 0 $? complained 'damaged: removing the snapshot'
+
+# A QEMU that is given another machine at the first restore, and refuses the state.
+real=$(command -v qemu-system-x86_64)
+mkdir "$work/bin"
+cat >"$work/bin/qemu-system-x86_64" <<-EOF
+	#!/bin/sh
+	case " \$* " in
+	*" -incoming "*) [ -e "$work/restored" ] || port=2; : >"$work/restored" ;;
+	esac
+	for arg; do
+		case \$arg in
+		virtserialport,*) arg=\${arg%%nr=1*}nr=\${port:-1}\${arg#*nr=1} ;;
+		esac
+		set -- "\$@" "\$arg"
+		shift
+	done
+	exec "$real" "\$@"
+EOF
+chmod +x "$work/bin/qemu-system-x86_64"
+PATH=$work/bin:$PATH damaged 'exec:echo fine'
+check "one that QEMU does not take is made anew" 0 $? said fine
+check "and what QEMU has against it is said" 0 0 complained 'QEMU .*: removing the snapshot'
