@@ -11,13 +11,11 @@
 
 #include "vm_priv.h"
 
-/* Ten times what the slowest boot takes on a slow machine. */
-#define BOOT_TIMEOUT_NS		120000000000ull
 /* A working KVM boots in about a second; a broken one never does. */
-#define PROBE_TIMEOUT_NS	10000000000ull
+#define PROBE_MS	10000
 
-/* A guest like @vm's, without GPU. */
-static struct vm *like(const struct vm *vm, bool kvm, uint64_t timeout)
+/* A guest like @vm's, without GPU; @answer_ms as in vm_config. */
+static struct vm *like(const struct vm *vm, bool kvm, unsigned int answer_ms)
 {
 	struct vm_config cfg = vm->cfg;
 	struct vm *guest;
@@ -28,11 +26,11 @@ static struct vm *like(const struct vm *vm, bool kvm, uint64_t timeout)
 	cfg.console = NULL;
 	cfg.progress = NULL;
 	cfg.timeout_ms = 0;
+	cfg.answer_ms = answer_ms;
 	guest = vm_new(&cfg);
 	if (guest) {
 		guest->ram_mib = vm->ram_mib;
 		guest->kvm = kvm;
-		guest->deadline = vm_now() + timeout;
 	}
 	return guest;
 }
@@ -68,7 +66,7 @@ enum vm_status vm_boot_for_snapshot(struct vm *vm, int dir_fd, const char *name)
 	int file;
 
 	vm_progress(vm, "booting the kernel once, to keep a snapshot of it");
-	guest = like(vm, vm->kvm, BOOT_TIMEOUT_NS);
+	guest = like(vm, vm->kvm, 0);
 	if (!guest)
 		return vm_fail(vm, VM_HOST, "out of memory");
 	file = vm_snapshot_create(guest, dir_fd);
@@ -100,7 +98,7 @@ static enum vm_status probe(struct vm *vm, int dir_fd, const char *name)
 	int file;
 
 	vm_progress(vm, "trying whether KVM works here, for ten seconds at most");
-	guest = like(vm, true, PROBE_TIMEOUT_NS);
+	guest = like(vm, true, PROBE_MS);
 	if (!guest)
 		return vm_fail(vm, VM_HOST, "out of memory");
 	st = boot(guest);

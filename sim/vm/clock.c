@@ -100,3 +100,10 @@ uint64_t vm_clock_left(const struct vm *vm, uint64_t until)
 
 	return now < until ? until - now : 0;
 }
+
+uint64_t vm_answer_until(struct vm *vm, unsigned int usual_ms)
+{
+	uint64_t ms = vm->cfg.answer_ms ? vm->cfg.answer_ms : usual_ms;
+
+	return vm->cfg.gdb ? 0 : vm_time(vm) + ms * 1000000;
+}

@@ -168,15 +168,17 @@ enum vm_status vm_ctl_request(struct vm *vm, uint32_t type, const void *data, si
 	enum vm_status st;
 
 	vm_ctl_begin(vm, NULL);
+	vm->ctl.req.until = vm_answer_until(vm, VM_ANSWER_MS);
 	st = vm_ctl_send(vm, type, data, len, NULL, 0);
 	return st == VM_OK ? vm_ctl_wait(vm) : st;
 }
 
 enum vm_status vm_ctl_ready(struct vm *vm)
 {
+	uint64_t until = vm_answer_until(vm, VM_BOOT_MS);
 	enum vm_status st = VM_OK;
 
 	while (st == VM_OK && !vm->ctl.ready)
-		st = vm_pump(vm, 0);
+		st = vm_pump(vm, until);
 	return st;
 }

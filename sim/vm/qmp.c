@@ -66,6 +66,7 @@ bool vm_qmp_input(struct vm *vm)
 /* Takes @args over; @fd goes along unless it is -1. */
 static enum vm_status command(struct vm *vm, const char *name, json_t *args, int fd)
 {
+	uint64_t until = vm_answer_until(vm, VM_ANSWER_MS);
 	struct vm_qmp *qmp = &vm->qmp;
 	const char *desc;
 	enum vm_status st = VM_OK;
@@ -85,7 +86,7 @@ static enum vm_status command(struct vm *vm, const char *name, json_t *args, int
 		st = vm_fail(vm, VM_HOST, "QMP %s: %s", name, strerror(errno));
 	free(text);
 	while (st == VM_OK && !qmp->reply)
-		st = vm_pump(vm, 0);
+		st = vm_pump(vm, until);
 	if (st != VM_OK)
 		return st;
 	desc = json_string_value(json_object_get(json_object_get(qmp->reply, "error"), "desc"));
@@ -107,6 +108,7 @@ enum vm_status vm_qmp_getfd(struct vm *vm, const char *name, int fd)
 /* Saves device state to a file, or loads it from there: "migrate", "migrate-incoming". */
 enum vm_status vm_qmp_migrate(struct vm *vm, const char *name, int file)
 {
+	uint64_t until = vm_answer_until(vm, VM_ANSWER_MS);
 	enum vm_status st;
 
 	/* QEMU only takes a descriptor to write to by a name given through QMP. */
@@ -116,7 +118,7 @@ enum vm_status vm_qmp_migrate(struct vm *vm, const char *name, int file)
 	while (st == VM_OK && strcmp(vm->qmp.migration, "completed")) {
 		if (!strcmp(vm->qmp.migration, "failed"))
 			return vm_fail(vm, VM_HOST, "QEMU could not save or load the snapshot");
-		st = vm_pump(vm, 0);
+		st = vm_pump(vm, until);
 	}
 	return st;
 }
@@ -124,11 +126,12 @@ enum vm_status vm_qmp_migrate(struct vm *vm, const char *name, int file)
 /* Gets QEMU to take commands, with migration as snapshots need it. */
 enum vm_status vm_qmp_greet(struct vm *vm)
 {
+	uint64_t until = vm_answer_until(vm, VM_ANSWER_MS);
 	enum vm_status st = VM_OK;
 	json_t *caps;
 
 	while (st == VM_OK && !vm->qmp.greeted)
-		st = vm_pump(vm, 0);
+		st = vm_pump(vm, until);
 	if (st == VM_OK)
 		st = vm_qmp_command(vm, "qmp_capabilities", NULL);
 	if (st != VM_OK)

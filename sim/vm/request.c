@@ -32,13 +32,31 @@ enum vm_status vm_setup(struct vm *vm)
 	return vm_ctl_request(vm, CTL_SETUP, &req, sizeof(req));
 }
 
+/* Begins to move a file of that many bytes, or less, from or to PID 1. */
+static void begin_file(struct vm *vm, uint64_t bytes,
+		       void (*data)(struct vm *, uint32_t, const void *, size_t))
+{
+	vm_ctl_begin(vm, data);
+	vm->ctl.req.until = vm_answer_until(vm, VM_ANSWER_MS + (unsigned int)(bytes >> 20) * 1000);
+}
+
+/* How it ended: why PID 1 refused it, or that it did nothing for so long. */
+static enum vm_status end_file(struct vm *vm, enum vm_status st, const char *guest_path)
+{
+	if (st == VM_REFUSED)
+		return vm_fail(vm, st, "%s: %s", guest_path, strerror(vm->ctl.req.error));
+	if (st == VM_TIMEOUT)
+		return vm_fail(vm, st, "%s: the guest's PID 1 does not answer", guest_path);
+	return st;
+}
+
 enum vm_status vm_put_bytes(struct vm *vm, const void *data, size_t len,
 			    const char *guest_path, unsigned int mode)
 {
 	uint32_t m = mode;
 	enum vm_status st;
 
-	vm_ctl_begin(vm, NULL);
+	begin_file(vm, len, NULL);
 	st = vm_ctl_send(vm, CTL_PUT, &m, sizeof(m), guest_path, strlen(guest_path));
 	for (size_t done = 0; st == VM_OK && done < len;) {
 		size_t n = len - done < CTL_PAYLOAD_MAX ? len - done : CTL_PAYLOAD_MAX;
@@ -46,15 +64,13 @@ enum vm_status vm_put_bytes(struct vm *vm, const void *data, size_t len,
 		st = vm_ctl_send(vm, CTL_PUT_DATA, (const char *)data + done, n, NULL, 0);
 		done += n;
 		while (st == VM_OK && vm->ctl.out.len > VM_QUEUE_MAX)
-			st = vm_pump(vm, 0);
+			st = vm_pump(vm, vm->ctl.req.until);
 	}
 	if (st == VM_OK)
 		st = vm_ctl_send(vm, CTL_PUT_END, NULL, 0, NULL, 0);
 	if (st == VM_OK)
 		st = vm_ctl_wait(vm);
-	if (st == VM_REFUSED)
-		return vm_fail(vm, st, "%s: %s", guest_path, strerror(vm->ctl.req.error));
-	return st;
+	return end_file(vm, st, guest_path);
 }
 
 enum vm_status vm_put(struct vm *vm, const char *host_path, const char *guest_path,
@@ -101,16 +117,14 @@ enum vm_status vm_get(struct vm *vm, const char *guest_path, int fd, uint64_t ma
 	vm->get_fd = fd;
 	vm->get_left = max;
 	vm->get_error = 0;
-	vm_ctl_begin(vm, get_data);
+	begin_file(vm, max, get_data);
 	st = vm_ctl_send(vm, CTL_GET, guest_path, strlen(guest_path), NULL, 0);
 	if (st == VM_OK)
 		st = vm_ctl_wait(vm);
-	if (st == VM_REFUSED)
-		return vm_fail(vm, st, "%s: %s", guest_path, strerror(vm->ctl.req.error));
 	if (st == VM_OK && vm->get_error)
 		return vm_fail(vm, vm->get_error == EFBIG ? VM_REFUSED : VM_HOST, "%s: %s",
 			       guest_path, strerror(vm->get_error));
-	return st;
+	return end_file(vm, st, guest_path);
 }
 
 enum vm_status vm_poweroff(struct vm *vm)
@@ -118,6 +132,7 @@ enum vm_status vm_poweroff(struct vm *vm)
 	enum vm_status st;
 
 	vm_ctl_begin(vm, NULL);
+	vm->ctl.req.until = vm_answer_until(vm, VM_ANSWER_MS);
 	st = vm_ctl_send(vm, CTL_POWEROFF, NULL, 0, NULL, 0);
 	if (st == VM_OK)
 		st = vm_ctl_wait(vm);

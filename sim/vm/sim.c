@@ -88,10 +88,11 @@ void vm_sim_ready_input(struct vm *vm)
 /* The GPU is alive for the guest from here on. */
 enum vm_status vm_sim_wait_ready(struct vm *vm)
 {
+	uint64_t until = vm_answer_until(vm, VM_ANSWER_MS);
 	enum vm_status st = VM_OK;
 
 	while (st == VM_OK && vm->sim_ready >= 0 && !vm->sim.ended)
-		st = vm_pump(vm, 0);
+		st = vm_pump(vm, until);
 	if (st == VM_OK && !vm->times.sim_ready)
 		return vm_fail(vm, VM_HOST, "the GPU's process %s did not get ready", vm->cfg.sim);
 	return st;

@@ -8,7 +8,8 @@
  * is killed, nothing stays behind.
  *
  * All calls for one struct vm come from the thread that called vm_start(), and
- * that thread has to outlive it.  None of them blocks without a deadline.
+ * that thread has to outlive it.  None of them blocks without a limit, but vm_shell(),
+ * a vm_exec() that was given none, and all of them while a debugger may stop the guest.
  */
 #ifndef AGATE_VM_H
 #define AGATE_VM_H
@@ -64,7 +65,12 @@ enum vm_accel {
  * @seed:		seeds the GPU's process
  * @accel:		see enum vm_accel
  * @cold:		boot with the GPU plugged in from the start, use no snapshot
- * @timeout_ms:		deadline of the whole run from vm_start(), 0: none
+ * @timeout_ms:		deadline of the whole run from vm_start(), 0: none.  It is told by the
+ *			wall's clock, and a busy host makes a guest slow: a last resort for
+ *			whoever wants the same answer on every host.
+ * @answer_ms:		how long PID 1, QEMU and the GPU's process may take by vm_time() for
+ *			each thing that the launcher itself asks of them, 0: a minute, for
+ *			a boot two, for a file a second more for each MiB
  * @panic_ms:		how long a kernel that hangs may take to begin a panic, 0: 20 s
  * @interrupt_fd:	readable when the run has to end, or -1
  * @gdb:		path of a unix socket on which QEMU serves a debugger, or NULL
@@ -85,6 +91,7 @@ struct vm_config {
 	enum vm_accel accel;
 	bool cold;
 	unsigned int timeout_ms;
+	unsigned int answer_ms;
 	unsigned int panic_ms;
 	int interrupt_fd;
 	const char *gdb;
@@ -143,7 +150,12 @@ uint64_t vm_time(struct vm *vm);
 /** vm_past() - is it @until by vm_time()?  Cheaper than to compare, as long as it is not */
 bool vm_past(struct vm *vm, uint64_t until);
 
-/** vm_put() - copy a file of the host into the guest, making directories as needed */
+/**
+ * vm_put() - copy a file of the host into the guest, making directories as needed
+ *
+ * VM_TIMEOUT when PID 1 does not take it: the guest is of no more use.  The same holds for
+ * vm_put_bytes(), vm_get() and vm_poweroff().
+ */
 enum vm_status vm_put(struct vm *vm, const char *host_path, const char *guest_path,
 		      unsigned int mode);
 

@@ -157,6 +157,11 @@ bool vm_send_fd(int sock, const void *data, size_t len, int fd);
 bool vm_write_all(int fd, const void *data, size_t len);
 
 /* clock.c: nanoseconds by vm_time() */
+#define VM_ANSWER_MS	60000u
+/* Ten times what the slowest boot takes on a slow machine. */
+#define VM_BOOT_MS	120000u
+/* Until when an answer has to be there: 0, for ever, while a debugger may stop the guest. */
+uint64_t vm_answer_until(struct vm *vm, unsigned int usual_ms);
 /* At most so long until then, for it may stand still. */
 uint64_t vm_clock_left(const struct vm *vm, uint64_t until);
 

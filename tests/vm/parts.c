@@ -79,11 +79,59 @@ static void test_endless_input(void **state)
 	close(zero);
 }
 
+/* A PID 1 that hangs takes nothing and answers nothing: no call waits for it for ever. */
+static void test_silent_init(void **state)
+{
+	static char much[3u << 20];
+	struct vm *vm = *state;
+	int guest, fd = memfd_create("got", MFD_CLOEXEC);
+
+	vm->cfg.answer_ms = 100;
+	assert_true(fd >= 0 && vm_socketpair(&vm->ctl.fd, &guest));
+	assert_int_equal(vm_put_bytes(vm, "x", 1, "/tmp/short", 0600), VM_TIMEOUT);
+	assert_string_equal(vm_error(vm), "/tmp/short: the guest's PID 1 does not answer");
+	assert_int_equal(vm_put_bytes(vm, much, sizeof(much), "/tmp/long", 0600), VM_TIMEOUT);
+	assert_int_equal(vm_get(vm, "/tmp/short", fd, 100), VM_TIMEOUT);
+	assert_int_equal(vm_ctl_request(vm, CTL_RESCAN, NULL, 0), VM_TIMEOUT);
+	assert_int_equal(vm_poweroff(vm), VM_TIMEOUT);
+	close(guest);
+	close(fd);
+}
+
+/* Nor for a QEMU or a guest that does not come up. */
+static void test_silent_qemu(void **state)
+{
+	struct vm *vm = *state;
+	int qemu;
+
+	vm->cfg.answer_ms = 100;
+	assert_true(vm_socketpair(&vm->qmp.fd, &qemu));
+	assert_int_equal(vm_qmp_greet(vm), VM_TIMEOUT);
+	assert_int_equal(vm_qmp_command(vm, "stop", NULL), VM_TIMEOUT);
+	assert_int_equal(vm_qmp_migrate(vm, "migrate", qemu), VM_TIMEOUT);
+	assert_int_equal(vm_ctl_ready(vm), VM_TIMEOUT);
+	close(qemu);
+}
+
+/* A debugger may stop the guest for as long as a person thinks. */
+static void test_debugger_takes_its_time(void **state)
+{
+	struct vm *vm = *state;
+
+	vm->cfg.gdb = "socket";
+	assert_int_equal(vm_answer_until(vm, VM_ANSWER_MS), 0);
+	vm->cfg.gdb = NULL;
+	assert_in_range(vm_answer_until(vm, VM_ANSWER_MS), vm_time(vm), UINT64_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_why_qemu_ended, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_endless_input, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_silent_init, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_silent_qemu, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_debugger_takes_its_time, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
