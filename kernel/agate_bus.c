@@ -2,10 +2,10 @@
 /*
  * The bus: register access through the queue in BAR2.
  *
- * A write is one entry appended; a read is one entry and a wait for its answer.
- * The other side is another process, so the barriers are the virt_ ones, which
- * stay whatever CONFIG_SMP says.  Every wait ends: with the answer, with the
- * ALIVE word cleared, or with the back-stop for a GPU that lives but is stuck.
+ * A write appends one entry; a read appends one entry and waits for its answer. The
+ * other side is another process, so this file uses the virt_ barriers, which exist
+ * whatever CONFIG_SMP says.  Every wait ends: the answer arrives, the GPU clears
+ * the ALIVE word, or bus_timeout_ms runs out for a GPU that is alive but stuck.
  */
 #include <linux/io.h>
 #include <linux/ktime.h>
@@ -21,8 +21,9 @@
 #define BAR_SHARED	2
 
 /*
- * A waiter looks in bursts: the answer is some microseconds away, and pausing is
- * dear in a virtual machine.  The clock may be slow to read, so more rarely still.
+ * A waiter polls in bursts: the answer takes some microseconds, and cpu_relax() is
+ * expensive in a virtual machine.  Reading the clock may be slow, so it happens
+ * more rarely still.
  */
 #define LOOKS_PER_BURST		64
 #define BURSTS_PER_CLOCK	64
@@ -43,13 +44,13 @@ static void bus_mark_lost(struct agate_device *adev)
 
 static bool bus_has_room(const struct agate_bus *bus)
 {
-	/* Acquire: the GPU has read the entries before it counted them consumed. */
+	/* Acquire: the GPU read the entries before it counted them as consumed. */
 	return bus->tail - virt_load_acquire(&bus->ctrl->head) < bus->queue_len;
 }
 
 static bool bus_is_drained(const struct agate_bus *bus)
 {
-	/* Acquire: what the GPU answered is visible before the index. */
+	/* Acquire: the GPU's answers are visible before the index. */
 	return virt_load_acquire(&bus->ctrl->head) == bus->tail;
 }
 
@@ -69,7 +70,7 @@ static bool bus_look(const struct agate_bus *bus, bool (*done)(const struct agat
 	return false;
 }
 
-/* Spin until a condition holds.  False: the GPU is lost. */
+/* Spin until a condition holds.  Return false when the GPU is lost. */
 static bool bus_wait(struct agate_device *adev, bool (*done)(const struct agate_bus *bus))
 {
 	struct agate_bus *bus = &adev->bus;
@@ -95,7 +96,7 @@ static bool bus_wait(struct agate_device *adev, bool (*done)(const struct agate_
 	return true;
 }
 
-/* Publish, then look whether anybody is awake: the order that loses no wake-up. */
+/* Publish the entry first, then check whether the GPU sleeps: this order loses no wake-up. */
 static bool bus_append(struct agate_device *adev, u32 op, u32 reg, u32 value, u32 seq)
 {
 	struct agate_bus *bus = &adev->bus;
@@ -114,7 +115,10 @@ static bool bus_append(struct agate_device *adev, u32 op, u32 reg, u32 value, u3
 	bus->tail++;
 	/* Release: the entry is complete before the index says so. */
 	virt_store_release(&bus->ctrl->tail, bus->tail);
-	/* Full: pairs with the GPU's, between setting asleep and looking at tail. */
+	/*
+	 * Full: pairs with the GPU's barrier between its write of asleep and its
+	 * read of tail.
+	 */
 	virt_mb();
 	if (READ_ONCE(bus->ctrl->asleep))
 		writel(bus->doorbell, bus->regs + AGATE_IVSHMEM_DOORBELL);
@@ -198,7 +202,7 @@ static bool bar2_regions_valid(const struct bar2_region *region, unsigned int co
 	return true;
 }
 
-/* Any ivshmem device has our PCI id: nothing in the header is taken on trust. */
+/* Every ivshmem device has this PCI id, so check everything in the header. */
 static bool bar2_header_valid(const struct agate_bar2_header *header, u64 bar_size)
 {
 	const struct bar2_region region[] = {
@@ -218,8 +222,8 @@ static bool bar2_header_valid(const struct agate_bar2_header *header, u64 bar_si
 }
 
 /*
- * Indices and the reply slot survive the driver: go on from where they are, but
- * only once nothing of an earlier life can still be answered.
+ * The indices and the reply slot survive a reload of the driver: continue from
+ * them, but only when the GPU has answered every entry that an earlier driver left.
  */
 static int bus_open_queue(struct agate_device *adev)
 {

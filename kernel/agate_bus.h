@@ -23,7 +23,8 @@ struct agate_device;
  * @ctrl: indices, sleep flag, reply slot and ALIVE in @bar2
  * @queue: the access queue in @bar2
  * @queue_len: entries in @queue, a power of two
- * @tail: the driver's own copy of ctrl->tail; what is in BAR2 is never read back
+ * @tail: the driver's own copy of ctrl->tail; the driver never reads the one in
+ *	BAR2 back
  * @seq: sequence number of the newest READ
  * @doorbell: value that wakes the GPU
  * @lost: the GPU is gone; writes are dropped and reads return all ones
@@ -55,7 +56,7 @@ int agate_bus_attach(struct agate_device *adev);
  * agate_bus_detach - undo agate_bus_attach()
  * @adev: the device
  *
- * A late access is harmless: the GPU counts as lost from here on.
+ * From here on the GPU counts as lost, so a late access is harmless.
  */
 void agate_bus_detach(struct agate_device *adev);
 
@@ -65,8 +66,8 @@ void agate_bus_detach(struct agate_device *adev);
  * @reg: offset in bytes, a multiple of 4
  * @value: what to write
  *
- * The write is posted: it reaches the GPU before any later access does, and
- * after this returns.  Read a register to know that it has arrived.
+ * The write is posted: it may reach the GPU after this function returns, but before
+ * any later access does.  To know that it has arrived, read a register.
  *
  * Context: any, interrupts included.
  */
@@ -77,7 +78,7 @@ void gpu_write(struct agate_device *adev, u32 reg, u32 value);
  * @adev: the device
  * @reg: offset in bytes, a multiple of 4
  *
- * Pushes every earlier write ahead of it.
+ * Every earlier write reaches the GPU before the read does.
  *
  * Context: any, interrupts included.  Spins for some microseconds.
  * Return: the value, or all ones once the GPU is lost.
@@ -107,13 +108,13 @@ static inline u64 gpu_read64(struct agate_device *adev, u32 reg_lo)
  * @adev: the device
  * @reg: offset in bytes, a multiple of 4
  * @mask: the bits that matter
- * @want: what they should be
+ * @want: the value they should have
  *
- * The limit is a number of reads, not a time: each read lets the GPU's own time
- * advance, so a busy host cannot make a healthy GPU look dead.
+ * The limit is a number of reads, not a time: each read advances the GPU's own
+ * time, so a busy host cannot make a healthy GPU look dead.
  *
- * Context: any; a transition takes a few reads, one that never ends
- * AGATE_POLL_READS of them.
+ * Context: any.  A normal transition takes a few reads; one that never ends takes
+ * AGATE_POLL_READS.
  * Return: 0; -ETIMEDOUT; -ENODEV once the GPU is lost.
  */
 int gpu_poll(struct agate_device *adev, u32 reg, u32 mask, u32 want);
@@ -122,8 +123,8 @@ int gpu_poll(struct agate_device *adev, u32 reg, u32 mask, u32 want);
  * agate_bus_lost - has the GPU gone?
  * @adev: the device
  *
- * Looks at the ALIVE word, so the first to ask after the GPU's end also starts
- * the unplugging.  Once true it stays true.
+ * Reads the ALIVE word.  The first caller that finds it clear also starts to unplug
+ * the device.  Once the answer is true it stays true.
  *
  * Context: any.
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The kernel's own differences, so that no other file has to know them.
+ * Differences between kernels, so that no other file has to know them.
  *
- * What a kernel offers is found by compiling a few lines against it
- * (agate_compat_probe.sh), not by its version: stable kernels take over
- * signatures from later ones.
+ * agate_compat_probe.sh compiles a few lines against a kernel to find out what it
+ * offers.  The version would not tell: stable kernels take over signatures from
+ * later ones.
  */
 #ifndef AGATE_COMPAT_H
 #define AGATE_COMPAT_H
@@ -81,7 +81,7 @@ static inline void agate_shrinker_unregister(struct agate_shrinker *shrinker)
 
 #endif
 
-/* Offsets on the device's file are unsigned; some kernels want to be told. */
+/* Offsets on the device's file are unsigned; some kernels need a flag that says so. */
 #ifdef FOP_UNSIGNED_OFFSET
 #define AGATE_FOP_FLAGS	.fop_flags = FOP_UNSIGNED_OFFSET,
 #else

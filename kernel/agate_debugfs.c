@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is alive, for people: counters, buffer objects, address spaces; and what
- * the GPU has counted.
+ * debugfs: counters of living objects, buffer objects, address spaces, and the
+ * GPU's own counters.
  *
- * Each file shows a moment.  BOs are walked under the lock that a dying BO has
- * to take before it goes, files under the one of the core's list.
+ * Each file is a snapshot.  gem.lock keeps every BO in the list alive during a
+ * walk, because a dying BO takes it first; filelist_mutex does the same for open
+ * files.
  */
 #include <linux/seq_file.h>
 #include <drm/drm_debugfs.h>
@@ -178,7 +179,10 @@ static const char * const gpu_counter_names[AGATE_CNT_COUNT] = {
 	[AGATE_CNT_LISTS_DROPPED] = "lists_dropped",
 };
 
-/* Two reads a counter, no more: the benchmark times this file to learn what one costs. */
+/*
+ * Exactly two reads for each counter: the benchmark times this file to learn the
+ * cost of a read.
+ */
 static int show_gpu_counters(struct seq_file *m, void *unused)
 {
 	struct agate_device *adev = adev_of(m);

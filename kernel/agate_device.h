@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The device and the open file: what the frame and all topics share.
+ * The device and the open file, which the frame and all topics share.
  *
  * Order of locks, outermost first:
  *   unplug_lock, reset.lock, a BO's dma_resv, mmap_lock, submit's queue lock,
  *   gem.lock, shmem.lock, purge.lock, bo->mappings_lock, vm->lock, slots.lock,
  *   mmu.lock, irq.lock, bus.lock
- * A BO's label_lock is taken under gem.lock or none, and reset.queue_lock under
- * any; nothing of the driver is taken under either.
- * The shrinker starts anywhere below mmap_lock, and therefore only tries.
+ * A BO's label_lock is taken under gem.lock or under no lock, and reset.queue_lock
+ * under any of them; the driver takes no lock under either.  The shrinker may start
+ * under any lock below mmap_lock, so it only tries locks.
  */
 #ifndef AGATE_DEVICE_H
 #define AGATE_DEVICE_H
@@ -38,15 +38,15 @@
  * @drm: the DRM device
  * @pdev: the PCI function
  * @bus: the way to the registers
- * @id: what the GPU said about itself
+ * @id: contents of the GPU's identity registers
  * @irq: the four vectors
  * @features: AGATE_FEATURE_* of the topics that initialised
- * @stats: what is alive
+ * @stats: counters of living objects
  * @unplug_lock: orders the end of probe, removal and @lost_work against each other
  * @running: between the end of probe and removal; under @unplug_lock
- * @lost_work: unplugs the device once the bus found the GPU gone
- * @put_wq: drops last references for those who must not wait for a reset; lives
- *	as long as this, so that nothing dropped late is left behind
+ * @lost_work: unplugs the device after the bus found that the GPU is gone
+ * @put_wq: drops last references for callers that must not wait for a reset; lives
+ *	as long as the device, so that no late reference is left behind
  * @gem: topic "gem"
  * @power: topic "power"
  * @purge: topic "purge"
@@ -102,7 +102,7 @@ static inline struct agate_file *to_agate_file(struct drm_file *file)
 
 /**
  * agate_show_fdinfo - write what a client uses, in the DRM usage-stats keys
- * @m: where to
+ * @m: the file to write to
  * @f: the open file
  */
 void agate_show_fdinfo(struct seq_file *m, struct file *f);
@@ -114,7 +114,7 @@ void agate_show_fdinfo(struct seq_file *m, struct file *f);
 void agate_debugfs_init(struct drm_minor *minor);
 
 /**
- * agate_stat_name - what debugfs and the log call a counter
+ * agate_stat_name - a counter's name in debugfs and in the log
  * @which: the counter
  */
 const char *agate_stat_name(enum agate_stat which);
@@ -127,9 +127,9 @@ extern const struct drm_ioctl_desc agate_ioctls[AGATE_NUM_IOCTLS];
  * agate_device_lost - the GPU is gone: unplug the device, soon
  * @adev: the device
  *
- * Every waiter is woken, every later ioctl gives -ENODEV.
+ * Wakes every waiter; every later ioctl returns -ENODEV.
  *
- * Context: any; the work is done by lost_work.
+ * Context: any; lost_work does the work.
  */
 void agate_device_lost(struct agate_device *adev);
 

@@ -2,9 +2,9 @@
 /*
  * The driver's frame: probe and removal, open files, and the GPU's sudden end.
  *
- * struct agate_device lives until its last file is closed, which may be long
- * after the GPU or the driver's binding to it has gone: what needs the device
- * is stopped in remove(), what only needs memory is left to the files.
+ * struct agate_device lives until its last file is closed, possibly long after the
+ * GPU or the driver's binding to it has gone.  So remove() stops everything that
+ * needs the device, and leaves to the open files what needs only memory.
  */
 #include <linux/module.h>
 #include <linux/pci.h>
@@ -39,7 +39,7 @@ static int agate_file_open(struct agate_device *adev, struct agate_file *afile)
 	return 0;
 }
 
-/* The section keeps removal from stopping a topic that is being asked for a queue. */
+/* drm_dev_enter() keeps removal from stopping a topic while this asks it for a queue. */
 static int agate_open(struct drm_device *drm, struct drm_file *file)
 {
 	struct agate_device *adev = to_agate_device(drm);
@@ -107,9 +107,10 @@ static const struct drm_driver agate_drm_driver = {
 };
 
 /*
- * Memory first: its owners get it back as soon as their jobs end, and a GPU that
- * was only slow may still come round.  Then the waiters: unplugging waits for
- * whoever is inside the driver.  Probe and removal find out for themselves.
+ * Disable DMA first: the owners of memory get it back as soon as their jobs end,
+ * and a GPU that was only slow may still write to it.  Then end all jobs, which
+ * wakes their waiters, because drm_dev_unplug() waits for every thread inside the
+ * driver.  Probe and removal notice a lost GPU by themselves.
  */
 static void agate_lost_work(struct work_struct *work)
 {
@@ -133,7 +134,7 @@ void agate_device_lost(struct agate_device *adev)
 	schedule_work(&adev->lost_work);
 }
 
-/* Runs when nothing can hold anything of the device any more. */
+/* Runs after the last user of the device has gone. */
 static void agate_check_stats(struct drm_device *drm, void *unused)
 {
 	struct agate_device *adev = to_agate_device(drm);
@@ -152,7 +153,7 @@ static void agate_put_wq_destroy(struct drm_device *drm, void *wq)
 	destroy_workqueue(wq);
 }
 
-/* Whatever is still queued at the end is done before agate_check_stats() counts. */
+/* Destroying the queue finishes its work before agate_check_stats() counts. */
 static int agate_put_wq_create(struct agate_device *adev)
 {
 	adev->put_wq = alloc_workqueue("agate-put", WQ_UNBOUND, 0);
@@ -161,7 +162,7 @@ static int agate_put_wq_create(struct agate_device *adev)
 	return drmm_add_action_or_reset(&adev->drm, agate_put_wq_destroy, adev->put_wq);
 }
 
-/* Topics and DRM device; lost_work, if the GPU goes now, waits until this is done. */
+/* Start the topics and the DRM device.  If the GPU goes now, lost_work waits for this to end. */
 static int agate_start(struct agate_device *adev)
 {
 	int ret;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The GPU's exception codes in words, for the log, and as errors.
+ * The GPU's exception codes: as text for the log, and as error codes.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>

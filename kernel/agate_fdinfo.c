@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What one client uses, in /proc/PID/fdinfo: the keys of drm-usage-stats.rst.
+ * One client's use of the GPU and of memory, in /proc/PID/fdinfo, with the keys of
+ * drm-usage-stats.rst.
  *
- * A BO counts for every file that has a handle to it; "shared" says how much of
- * the total that concerns.
+ * A BO counts for every file that has a handle to it.  The key "shared" is the part
+ * of the total that other handles name, too.
  */
 #include <linux/idr.h>
 #include <linux/seq_file.h>
@@ -12,7 +13,7 @@
 
 #include "agate_device.h"
 
-/* Bytes, by the names that the keys have. */
+/* Bytes; each field has the name of its key. */
 struct memory_use {
 	u64 total;
 	u64 shared;
@@ -37,7 +38,7 @@ static void add_bo(struct memory_use *use, struct agate_bo *bo)
 		use->purgeable += resident;
 }
 
-/* The table's lock keeps every BO in it alive; it spins, so nothing may sleep here. */
+/* table_lock keeps every BO in the table alive.  It is a spinlock, so nothing may sleep here. */
 static void sum_bos(struct drm_file *file, struct memory_use *use)
 {
 	struct drm_gem_object *obj;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The fence that says that the hardware is done with a job.
+ * The slot fence: it signals when the hardware is done with a job.
  *
- * Only the scheduler sees it, but it lives as long as the finished fence that
- * the world sees (agate_sched_job_free()).  That one may be in a sync_file of a
- * process that has closed the device long ago, and when asked for its name it
- * looks into the scheduler.  So each of these fences keeps the schedulers and
- * this module; the device may go.
+ * Only the scheduler sees it, but it lives as long as the finished fence, which
+ * userspace sees (agate_sched_job_free()).  A process may keep the finished fence
+ * in a sync_file long after it has closed the device, and the finished fence's name
+ * comes from the scheduler.  So each slot fence keeps the schedulers and this
+ * module alive, but not the device.
  */
 #include <linux/dma-fence.h>
 #include <linux/module.h>
@@ -53,9 +53,9 @@ static void fence_free(struct rcu_head *rcu)
 }
 
 /*
- * Who looks at a fence under RCU may still see this one, and this function has to
- * return: agate_fence_flush() makes the module's end wait for both.  The counter
- * comes last: once it is zero the module can be unloaded.
+ * A reader under RCU may still see this fence, and this function has yet to return:
+ * agate_fence_flush() makes the module's exit wait for both.  Drop the module's
+ * reference last: once the count is zero the module can be unloaded.
  */
 static void fence_release(struct dma_fence *fence)
 {
@@ -79,7 +79,7 @@ struct dma_fence *agate_fence_create(struct agate_device *adev, unsigned int slo
 	fence = kzalloc(sizeof(*fence), GFP_KERNEL);
 	if (!fence)
 		return NULL;
-	/* The caller's open file has one, too. */
+	/* The caller's open file holds a reference to the module, too. */
 	__module_get(THIS_MODULE);
 	fence->scheds = agate_scheds_get_fence(adev->queues.scheds);
 	fence->slot = slot;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The table of ioctls, and those that belong to no topic.
+ * The table of ioctls, and the ioctls that belong to no topic.
  *
- * Each call of a topic passes one gate first: the GPU must not be lost, and the
- * topic must be there.  Sizes, directions and copying are the DRM core's work.
+ * Each ioctl of a topic passes the same check first: the GPU must not be lost, and
+ * the topic must be present.  The DRM core handles sizes, directions and copying.
  */
 #include <linux/nospec.h>
 #include <drm/drm_ioctl.h>
@@ -73,7 +73,7 @@ static int get_bo_offset(struct drm_device *dev, void *data, struct drm_file *fi
 		agate_mapping_put(mapping);
 	}
 	agate_bo_put(bo);
-	/* Without a mapping the handle was closed since we looked it up. */
+	/* No mapping: the handle was closed after the lookup. */
 	return mapping ? 0 : -ENOENT;
 }
 
@@ -125,7 +125,7 @@ static int ioctl_get_param(struct drm_device *dev, void *data, struct drm_file *
 	return get_param(adev, args->param, &args->value);
 }
 
-/* Every call is for clients that only render; none needs authentication. */
+/* Every ioctl serves clients that only render; none needs authentication. */
 const struct drm_ioctl_desc agate_ioctls[AGATE_NUM_IOCTLS] = {
 	DRM_IOCTL_DEF_DRV(AGATE_SUBMIT, ioctl_submit, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(AGATE_WAIT_BO, ioctl_wait_bo, DRM_RENDER_ALLOW),

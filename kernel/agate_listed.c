@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a job listed, told to the GPU: see agate_listed.h.
+ * Tell the GPU which BOs a job listed: see agate_listed.h.
  */
 #include <linux/module.h>
 #include <linux/moduleparam.h>
@@ -14,7 +14,7 @@
 
 static bool tell_listed;
 module_param(tell_listed, bool, 0444);
-MODULE_PARM_DESC(tell_listed, "Have the GPU say when a job touches what it did not list (default N)");
+MODULE_PARM_DESC(tell_listed, "Report when a job touches memory that it did not list (default N)");
 
 static void write_list(struct agate_job *job)
 {
@@ -22,7 +22,7 @@ static void write_list(struct agate_job *job)
 	unsigned int n = job->slot;
 	unsigned int i;
 
-	/* More than the GPU keeps, and than should be written under a spinlock. */
+	/* That is more than the GPU keeps, and too many writes under a spinlock. */
 	if (job->bo_count > AGATE_LISTED_RANGES) {
 		gpu_write(adev, AGATE_LISTED_COMMAND(n), AGATE_LISTED_COMMAND_NONE);
 		return;
@@ -36,7 +36,7 @@ static void write_list(struct agate_job *job)
 	}
 }
 
-/* What agate_slot_run() will not start needs no list; and a GPU in reset loses writes. */
+/* A job that agate_slot_run() will not start needs no list, and a GPU in reset loses writes. */
 void agate_listed_tell(struct agate_job *job)
 {
 	struct agate_device *adev = job->adev;

@@ -2,11 +2,10 @@
 /*
  * Topic "mmap" (lab 05): BOs in a process's address space.
  *
- * A BO's fake offset names it on the device's file; it is not an address.  Only
- * a file that has a handle to the BO may map it.  Pages are inserted one fault
- * at a time, found by vmf->pgoff less the start of the BO's node: that stays
- * right when munmap() or mprotect() split the VMA, and (address - vm_start)
- * does not.
+ * A BO's fake offset names it on the device's file; it is not an address.  Only a
+ * file that has a handle to the BO may map it.  Each fault inserts one page, whose
+ * index is vmf->pgoff minus the start of the BO's node.  That index stays correct
+ * when munmap() or mprotect() splits the VMA; (address - vm_start) does not.
  */
 #ifndef AGATE_MMAP_H
 #define AGATE_MMAP_H

@@ -2,10 +2,11 @@
 /*
  * Topic "mmu" (lab 11): hardware address spaces.
  *
- * The GPU has a few address spaces, files have many: one is lent to a file's
- * address space while its jobs run, and taken back from whoever has been idle
- * longest.  A page table's change reaches the GPU only by LOCK and FLUSH, and
- * only where the table is in the hardware.
+ * The GPU has a few address spaces, files have many.  The driver lends a hardware
+ * address space to a file's address space while its jobs run, and takes one back
+ * from the file that has been idle longest.  A change of a page table reaches the
+ * GPU only by LOCK and FLUSH, which are needed only while the table is in the
+ * hardware.
  */
 #ifndef AGATE_MMU_H
 #define AGATE_MMU_H
@@ -28,7 +29,8 @@ struct agate_vm;
  * @number: hardware address space, or -1; under mmu.lock
  * @users: jobs that run in it; under mmu.lock
  * @link: in mmu.lru while @number is not -1
- * @limbo: table pages given up while the GPU did not answer; under vm->lock
+ * @limbo: table pages that were removed while the GPU did not answer; under
+ *	vm->lock
  */
 struct agate_as {
 	struct agate_pgtable pgt;
@@ -43,13 +45,13 @@ struct agate_as {
  * @lock: protects all of this, the AS registers and every agate_as's place;
  *	a spinlock because job submission runs under the slots' lock
  * @present: address spaces the hardware has
- * @taken: of these, lent out
- * @faulty: of these, disabled after a fault that nobody could serve: their
- *	interrupt stays masked until they are lent out again
+ * @taken: those of @present that are lent out
+ * @faulty: those of @taken that were disabled after a fault that nobody could
+ *	serve: their interrupt stays masked until they are lent out again
  * @lru: struct agate_vm (as.link), most recently used first
- * @layout: format of the tables and what the registers say about it
+ * @layout: format of the tables, and the register values that select it
  * @tables: table pages that are mapped for DMA: an open file may outlive the
- *	device, its page table's mappings must not
+ *	device, but the DMA mappings of its page table must not
  */
 struct agate_mmu {
 	/* Protects places, registers and table pages. */
@@ -62,7 +64,10 @@ struct agate_mmu {
 	struct list_head tables;
 };
 
-/** agate_as_irq_bits - page fault and bus error in MMU_INT, of a set of address spaces */
+/**
+ * agate_as_irq_bits - the page fault and bus error bits of a set of address spaces
+ * in MMU_INT
+ */
 static inline u32 agate_as_irq_bits(u32 spaces)
 {
 	return spaces | spaces << 16;
@@ -72,7 +77,7 @@ int agate_mmu_topic_init(struct agate_device *adev);
 void agate_mmu_topic_fini(struct agate_device *adev);
 
 /**
- * agate_mmu_vm_init - an empty page table, not in the hardware
+ * agate_mmu_vm_init - create an empty page table, not yet in the hardware
  * @vm: a new address space
  *
  * Return: 0 or -ENOMEM.
@@ -80,25 +85,25 @@ void agate_mmu_topic_fini(struct agate_device *adev);
 int agate_mmu_vm_init(struct agate_vm *vm);
 
 /**
- * agate_mmu_vm_fini - out of the hardware, then free the table
+ * agate_mmu_vm_fini - take the table out of the hardware, then free it
  * @vm: no job uses it, nothing is mapped
  */
 void agate_mmu_vm_fini(struct agate_vm *vm);
 
 /**
- * agate_mmu_as_get - a job is about to run: put its table into the hardware
+ * agate_mmu_as_get - put a page table into the hardware before a job runs
  * @vm: the address space
  *
  * Context: atomic; takes mmu.lock.
- * Return: the address space's number; -EBUSY when all are in use by others
- * (cannot happen while there are at least as many as jobs in flight); -EIO
- * when the hardware did not answer: a reset is scheduled.
+ * Return: the address space's number; -EBUSY when others use all of them
+ * (impossible while there are at least as many as jobs in flight); -EIO when the
+ * hardware did not answer, and then a reset is scheduled.
  */
 int agate_mmu_as_get(struct agate_vm *vm);
 
 /**
- * agate_mmu_as_put - undo one agate_mmu_as_get(); the table stays until another
- * address space needs the place
+ * agate_mmu_as_put - undo one agate_mmu_as_get(); the table stays in the hardware
+ * until another address space needs the place
  * @vm: the address space
  */
 void agate_mmu_as_put(struct agate_vm *vm);
@@ -110,7 +115,7 @@ void agate_mmu_as_put(struct agate_vm *vm);
  * @sgt: mapped for DMA
  * @prot: AGATE_PROT_*
  *
- * Flushes the GPU where the table is in the hardware.  All or nothing.
+ * Flushes the GPU if the table is in the hardware.  Maps all or nothing.
  *
  * Return: 0 or the error of agate_pgtable_map().
  */
@@ -122,31 +127,32 @@ int agate_mmu_map_sgt(struct agate_vm *vm, u64 va, struct sg_table *sgt, u32 pro
  * @va: first GPU address
  * @size: bytes
  *
- * When it returns 0 the GPU cannot reach the pages: they may be freed.
+ * When this returns 0 the GPU cannot reach the pages, and the caller may free them.
  *
- * Return: 0; -EIO when the GPU did not answer: a reset is scheduled, and the
- * pages must stay until agate_reset_flush() returned; -ENOMEM when a block that
- * is only partly in the range could not be split, and then nothing changed.
+ * Return: 0; -EIO when the GPU did not answer: a reset is scheduled, and the pages
+ * must stay until agate_reset_flush() has returned; -ENOMEM when a block that is
+ * only partly in the range could not be split, and then nothing changed.
  */
 int agate_mmu_unmap(struct agate_vm *vm, u64 va, u64 size);
 
 /**
- * agate_mmu_flush - drop what the GPU cached of a range, retry what stalled in it
+ * agate_mmu_flush - drop the GPU's cached copies of a range, retry the accesses
+ * that stalled in it
  * @vm: the address space
  * @va: first GPU address
  * @size: bytes, not 0
  * @command: AS_COMMAND_FLUSH_PT after entries appeared, AS_COMMAND_FLUSH_MEM
  *	before memory is given up
  *
- * Return: 0, also where the table is not in the hardware; -EIO when the GPU did
- * not answer: a reset is scheduled.
+ * Return: 0, also when the table is not in the hardware; -EIO when the GPU did not
+ * answer, and then a reset is scheduled.
  */
 int agate_mmu_flush(struct agate_vm *vm, u64 va, u64 size, u32 command);
 
 /**
- * agate_mmu_vm_of - which address space is in a hardware one?
- * @adev: the device; mmu.lock is held, so that a fault's registers can be read
- *	in one go with this: in the next moment the place may be lent to another
+ * agate_mmu_vm_of - find the address space that occupies a hardware address space
+ * @adev: the device; the caller holds mmu.lock, so that it can read a fault's
+ *	registers before the driver lends the place to another address space
  * @number: hardware address space
  *
  * Return: the address space with a reference, or NULL.
@@ -154,13 +160,14 @@ int agate_mmu_flush(struct agate_vm *vm, u64 va, u64 size, u32 command);
 struct agate_vm *agate_mmu_vm_of(struct agate_device *adev, unsigned int number);
 
 /**
- * agate_mmu_disable_faulty - an unserved fault: stop an address space
+ * agate_mmu_disable_faulty - stop an address space whose fault cannot be served
  * @adev: the device
  * @number: hardware address space
- * @vm: what agate_mmu_vm_of() said; if it lost the place since, nothing is done
+ * @vm: what agate_mmu_vm_of() returned; if it has lost the place since, this does
+ *	nothing
  *
- * Its jobs end with the fault that is latched; its interrupt stays masked
- * until agate_mmu_as_get() lends it out again.
+ * Its jobs end with the latched fault; its interrupt stays masked until
+ * agate_mmu_as_get() lends it out again.
  */
 void agate_mmu_disable_faulty(struct agate_device *adev, unsigned int number,
 			      struct agate_vm *vm);
@@ -176,9 +183,9 @@ extern const struct agate_pgtable_mem agate_table_mem;
 
 /**
  * agate_table_unmap_all - undo the DMA mapping of all table pages
- * @adev: the device, which no GPU walks for any more
+ * @adev: the device, whose GPU walks no table any more
  *
- * The pages stay, for the files that are still open.
+ * The pages stay for the files that are still open.
  */
 void agate_table_unmap_all(struct agate_device *adev);
 

@@ -2,14 +2,14 @@
 /*
  * Topic "pgtable" (lab 10): the GPU's page tables, as plain data.
  *
- * Four levels of 512 eight-byte entries over a 4 KiB granule.  What an entry
- * looks like is behind struct agate_pgtable_format, so the walk is written
- * once.  The file needs no kernel service: table pages come from the caller's
+ * Four levels of 512 eight-byte entries over a 4 KiB granule.  struct
+ * agate_pgtable_format hides the layout of an entry, so one walk serves all
+ * formats.  The code needs no kernel service: table pages come from the caller's
  * struct agate_pgtable_mem, and the same source compiles for host tests.
  *
- * Nothing here talks to the GPU.  A change becomes visible to it when the
- * caller flushes; pages that the table gave up may be freed only after that,
- * so unmap collects them instead of freeing them.
+ * Nothing here talks to the GPU.  The GPU sees a change after the caller has
+ * flushed.  Only then may the caller free table pages that unmap removed, so unmap
+ * collects them instead of freeing them.
  */
 #ifndef AGATE_PGTABLE_H
 #define AGATE_PGTABLE_H
@@ -26,8 +26,8 @@ struct agate_device;
 #define AGATE_PROT_NOEXEC	BIT(2)
 
 /*
- * The memory attribute that leaves of either format select, of the eight in
- * AS_MEMATTR: memory that the CPU shares.  It is what kbase uses under ACE.
+ * Leaves of both formats select this one of the eight memory attributes in
+ * AS_MEMATTR: memory that the CPU shares.  kbase uses it under ACE.
  */
 #define AGATE_PT_ATTR_SHARED	3
 
@@ -38,7 +38,7 @@ struct agate_device;
  * @used: entries that are valid
  * @child: for each entry that points to a table, that table; unused at the last
  *	level
- * @link: on the caller's list once the table gave it up
+ * @link: on the caller's list after unmap removed the page
  */
 struct agate_pgtable_page {
 	__le64 *entries;
@@ -51,10 +51,9 @@ struct agate_pgtable_page {
 /**
  * struct agate_pgtable_mem - where table pages come from
  * @alloc: a page whose entries are 0, visible to the walker, or NULL
- * @free: give one back; the GPU cannot reach it any more
- * @sync: entries [first, first + count) of a page were written: make them
- *	visible to the walker; called before the parent that leads to them is
- *	written
+ * @free: free a page, which the GPU cannot reach any more
+ * @sync: make the written entries [first, first + count) of a page visible to the
+ *	walker; called before the parent entry that leads to them is written
  */
 struct agate_pgtable_mem {
 	struct agate_pgtable_page *(*alloc)(void *ctx);
@@ -64,7 +63,8 @@ struct agate_pgtable_mem {
 };
 
 /**
- * struct agate_pgtable_format - what entries look like (kbase's operation names)
+ * struct agate_pgtable_format - the layout of entries (with kbase's operation
+ * names)
  * @pte_to_phy_addr: address in a valid entry
  * @ate_is_valid: is it a leaf at this level?
  * @pte_is_valid: does it point to a table at this level?
@@ -72,8 +72,8 @@ struct agate_pgtable_mem {
  * @entries_set_ate: make @count leaves of memory that is contiguous from @phys on
  * @entry_set_pte: make a pointer to a table
  * @entry_invalidate: make an entry that maps nothing; 0 is another such
- * @ates_invalidate: the same for the leaves among @count entries; returns how many
- *	there were
+ * @ates_invalidate: the same for all leaves among @count entries; returns their
+ *	number
  */
 struct agate_pgtable_format {
 	u64 (*pte_to_phy_addr)(u64 entry);
@@ -111,7 +111,7 @@ int agate_pgtable_topic_init(struct agate_device *adev);
 void agate_pgtable_topic_fini(struct agate_device *adev);
 
 /**
- * agate_pgtable_init - an empty table
+ * agate_pgtable_init - create an empty table
  * @pgt: to be filled in
  * @format: entries
  * @mem: table pages
@@ -123,7 +123,8 @@ int agate_pgtable_init(struct agate_pgtable *pgt, const struct agate_pgtable_for
 		       const struct agate_pgtable_mem *mem, void *ctx);
 
 /**
- * agate_pgtable_fini - free every table page; the GPU does not walk it any more
+ * agate_pgtable_fini - free every table page of a table that the GPU does not walk
+ * any more
  * @pgt: the table
  */
 void agate_pgtable_fini(struct agate_pgtable *pgt);
@@ -134,13 +135,13 @@ void agate_pgtable_fini(struct agate_pgtable *pgt);
  * @va: first GPU address, a multiple of 4 KiB
  * @pa: first physical address, likewise
  * @size: bytes, likewise, not 0
- * @prot: AGATE_PROT_*, at least one of READ and WRITE; where the format has no
- *	memory that can only be written, WRITE means both
+ * @prot: AGATE_PROT_*, at least one of READ and WRITE; in a format without
+ *	write-only memory, WRITE means both
  *
- * Uses 1 GiB and 2 MiB leaves where va, pa and size allow.  All or nothing.
+ * Uses 1 GiB and 2 MiB leaves where va, pa and size allow.  Maps all or nothing.
  *
- * Return: 0; -EINVAL for a misaligned, empty or too high range; -EEXIST when
- * any of it is mapped already; -ENOMEM.
+ * Return: 0; -EINVAL for a misaligned, empty or too high range; -EEXIST when a part
+ * of it is mapped already; -ENOMEM.
  */
 int agate_pgtable_map(struct agate_pgtable *pgt, u64 va, u64 pa, u64 size, u32 prot);
 
@@ -149,8 +150,8 @@ int agate_pgtable_map(struct agate_pgtable *pgt, u64 va, u64 pa, u64 size, u32 p
  * @pgt: the table
  * @va: first GPU address, a multiple of 4 KiB
  * @size: bytes, likewise, not 0
- * @gone: table pages that became empty are added here; the caller frees them
- *	with agate_pgtable_free_list() after it has flushed the GPU's TLB
+ * @gone: list to which this adds the table pages that became empty; the caller
+ *	frees them with agate_pgtable_free_list() after it has flushed the GPU's TLB
  *
  * A block that is only partly in the range is split first.
  *
@@ -159,7 +160,8 @@ int agate_pgtable_map(struct agate_pgtable *pgt, u64 va, u64 pa, u64 size, u32 p
 int agate_pgtable_unmap(struct agate_pgtable *pgt, u64 va, u64 size, struct list_head *gone);
 
 /**
- * agate_pgtable_free_list - free what unmap collected, once no walker sees it
+ * agate_pgtable_free_list - free the pages that unmap collected, once no walker
+ * sees them
  * @pgt: the table
  * @gone: emptied
  */

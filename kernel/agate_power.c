@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The GPU's power input and its domains: up in order, down in the opposite one,
- * and never a step before the last one is done.  All that is present is on from probe to
- * removal; a reset switches everything off, so it ends in agate_power_on() too.
+ * The GPU's power input and its power domains.  The driver switches the domains on
+ * in order and off in reverse order, and finishes each step before it begins the
+ * next.  Everything that is present stays on from probe to removal.  A reset
+ * switches everything off, so it ends in agate_power_on(), too.
  */
 #include "agate_device.h"
 #include "agate_power.h"
@@ -56,7 +57,7 @@ static void domain_off(struct agate_device *adev, const struct agate_domain *dom
 {
 	int ret;
 
-	/* A core in transition takes no command. */
+	/* A core in transition ignores commands. */
 	ret = poll64(adev, domain->trans, cores, 0);
 	if (!ret) {
 		gpu_write64(adev, domain->off, cores);
@@ -76,8 +77,9 @@ static void all_off(struct agate_device *adev)
 }
 
 /*
- * Every chain cleans and invalidates the L2 at both edges, and every change of a
- * page table is flushed: that is enough even without any protocol.
+ * Every chain cleans and invalidates the L2 at its start and at its end, and the
+ * driver flushes every change of a page table: that is enough even without a
+ * protocol.
  */
 static u32 best_protocol(const struct agate_identity *id)
 {
@@ -92,10 +94,13 @@ int agate_power_on(struct agate_device *adev)
 {
 	int ret;
 
-	/* The firmware may have left it on; nothing powers up without. */
+	/* No domain powers up without this input; the firmware may have left it on. */
 	gpu_write(adev, AGATE_POWER_IN, 1);
 
-	/* Before the L2 is up: afterwards it may hold lines of another protocol. */
+	/*
+	 * Select the protocol before the L2 is up: later it may hold lines of
+	 * another protocol.
+	 */
 	gpu_write(adev, GPU_COHERENCY_ENABLE, best_protocol(&adev->id));
 
 	ret = domain_on(adev, &domain_l2, adev->id.l2_present);

@@ -2,10 +2,9 @@
 /*
  * Topic "power": the GPU's power domains.
  *
- * Shader cores and tiler stand on the L2 cache, so it goes up first and down
- * last.  A domain is up when READY says so and not when PWRON was written: the
- * transition takes its time, and a job that starts too early ends in
- * JOB_POWER_FAULT.
+ * Shader cores and tiler need the L2 cache, so the L2 goes up first and down last.
+ * A domain is up when READY says so, not when PWRON has been written: the
+ * transition takes time, and a job that starts too early ends in JOB_POWER_FAULT.
  */
 #ifndef AGATE_POWER_H
 #define AGATE_POWER_H
@@ -16,7 +15,7 @@ struct agate_device;
 
 /**
  * struct agate_power - what is switched on
- * @on: all domains are up; changed by probe, removal and reset only, which
+ * @on: all domains are up; only probe, removal and reset change it, and they
  *	exclude each other
  */
 struct agate_power {
@@ -27,16 +26,17 @@ int agate_power_topic_init(struct agate_device *adev);
 void agate_power_topic_fini(struct agate_device *adev);
 
 /**
- * agate_power_on - the best coherency protocol there is, then L2, shaders, tiler
+ * agate_power_on - select the best coherency protocol, then power up L2, shaders,
+ * tiler
  * @adev: the device; just reset, so that everything is off
  *
- * Return: 0; -ETIMEDOUT when a domain did not come up, and then those that did
- * are off again; -ENODEV when the GPU is gone.
+ * Return: 0; -ETIMEDOUT when a domain did not come up, and then the others are off
+ * again; -ENODEV when the GPU is gone.
  */
 int agate_power_on(struct agate_device *adev);
 
 /**
- * agate_power_off - tiler and shaders, then L2
+ * agate_power_off - power down tiler and shaders, then L2
  * @adev: the device; no job is running
  */
 void agate_power_off(struct agate_device *adev);

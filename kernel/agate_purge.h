@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Topic "purge" (lab 07): memory that its owner can do without.
+ * Topic "purge" (lab 07): memory that its owner does not need at the moment.
  *
- * A BO that was advised DONTNEED waits on a list; the shrinker takes its pages
- * when memory runs short, unless it is busy, shared or mapped by the kernel.
- * The shrinker runs in reclaim, under any lock, so it only ever tries locks.
+ * A BO that userspace advised DONTNEED waits on a list.  When memory runs short the
+ * shrinker takes its pages, unless the BO is busy, shared or mapped by the kernel.
+ * The shrinker runs in reclaim, possibly under any lock, so it only tries locks.
  */
 #ifndef AGATE_PURGE_H
 #define AGATE_PURGE_H
@@ -20,10 +20,10 @@ struct drm_device;
 struct drm_file;
 
 /**
- * struct agate_purge - what can be taken
+ * struct agate_purge - BOs whose pages can be taken
  * @lock: protects @list
  * @list: struct agate_bo, oldest advice first
- * @shrinker: registered while the topic is there
+ * @shrinker: registered while the topic is present
  */
 struct agate_purge {
 	struct mutex lock;	/* @list */
@@ -43,7 +43,7 @@ void agate_purge_topic_fini(struct agate_device *adev);
 int agate_purge_madvise_ioctl(struct drm_device *dev, void *data, struct drm_file *file);
 
 /**
- * agate_purge_forget - a BO is about to die: off the list, before anything else
+ * agate_purge_forget - take a dying BO off the list, before anything else
  * @bo: its last reference is gone
  */
 void agate_purge_forget(struct agate_bo *bo);

@@ -2,8 +2,8 @@
 /*
  * Schedulers, files' queues, and jobs from creation to end.
  *
- * A job is freed in two steps: the scheduler lets go of it in its own thread,
- * which must wait for nothing, and what the job held is let go of by free_wq.
+ * A job is freed in two steps: the scheduler's thread, which must wait for nothing,
+ * lets go of the job; then free_wq lets go of everything that the job held.
  */
 #include <linux/slab.h>
 
@@ -31,7 +31,7 @@ static void entities_release(struct kref *ref)
 	kfree_rcu(entities, rcu);
 }
 
-/* The hardware is done with the BOs, or will never begin. */
+/* The hardware is done with the BOs, or will never start to use them. */
 static void job_idle(struct agate_job *job)
 {
 	int busy = atomic_xchg(&job->busy, 0);
@@ -52,9 +52,10 @@ static void job_release(struct agate_job *job)
 	unsigned int i;
 
 	/*
-	 * The callback is still there when the job never ran.  Else it has been called,
-	 * or is just running: who sees the fence signalled, as the scheduler does, need
-	 * not wait for that, but taking the callback away does.
+	 * If the job never ran, the callback is still on the fence.  Otherwise it
+	 * has run, or runs just now: a thread that sees the fence signalled, such
+	 * as the scheduler's, has not waited for the callback.
+	 * dma_fence_remove_callback() waits for it.
 	 */
 	if (job->done)
 		dma_fence_remove_callback(job->done, &job->done_cb);
@@ -127,7 +128,7 @@ int agate_job_add_done(struct agate_job *job)
 	job->done = agate_fence_create(job->adev, job->slot);
 	if (!job->done)
 		return -ENOMEM;
-	/* Ahead of the scheduler's callback, which comes when the job is run. */
+	/* This callback runs before the scheduler's, which is added when the job runs. */
 	dma_fence_add_callback(job->done, &job->done_cb, job_done);
 	return 0;
 }
@@ -244,7 +245,7 @@ void agate_queues_fini(struct agate_device *adev)
 	struct agate_queues *queues = &adev->queues;
 	unsigned int n;
 
-	/* Queued jobs are run in order to be refused. */
+	/* The schedulers still run the queued jobs, and agate_slot_run() refuses each. */
 	agate_slot_shutdown(adev);
 	wait_event(queues->idle, !atomic_read(&queues->jobs));
 	for (n = 0; n < AGATE_SLOTS_USED; n++)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Queues: a scheduler for each slot, a queue in it for each file, and the life
- * of a job from its creation to its end.
+ * Queues: a scheduler for each slot, a queue for each file in each scheduler, and
+ * the life of a job from its creation to its end.
  *
- * When a file is closed its jobs are cancelled: chains on the hardware are
- * hard-stopped, queued ones end with -ECANCELED without having run.  Whoever
- * waits for them goes on.
+ * Closing a file cancels its jobs: the driver hard-stops chains on the hardware,
+ * and queued jobs end with -ECANCELED without having run.  This wakes everybody who
+ * waits for them.
  */
 #ifndef AGATE_QUEUE_H
 #define AGATE_QUEUE_H
@@ -25,10 +25,10 @@ struct agate_file;
  * struct agate_queues - the schedulers
  * @scheds: one for each slot
  * @timeout_wq: ordered: job timeouts and resets come one at a time
- * @free_wq: lets go of finished jobs; not the scheduler's thread, which must
- *	never wait for a lock that memory is allocated under
+ * @free_wq: frees finished jobs, because the scheduler's thread must never wait for
+ *	a lock under which somebody allocates memory
  * @jobs: jobs from submit to free
- * @idle: woken when a job was freed
+ * @idle: woken when a job is freed
  */
 struct agate_queues {
 	struct agate_scheds *scheds;
@@ -40,10 +40,10 @@ struct agate_queues {
 
 /**
  * struct agate_entities - one file's queues
- * @ref: the file and each of its jobs hold one: the scheduler's thread touches
- *	an entity for a moment after it has handed out the last job
- * @rcu: the last dependency's callback does too
- * @lock: arming and pushing in one go, so that fences are queued in order
+ * @ref: the file and each of its jobs hold one, because the scheduler's thread
+ *	accesses an entity for a moment after it has handed out the last job
+ * @rcu: the callback of the last dependency accesses the entity then, too
+ * @lock: held across arming and pushing, so that fences are queued in order
  * @closing: the file is being closed; under slots.lock
  * @jobs: of this file, from submit to free
  * @busy_ns: time its jobs spent on each slot, for fdinfo
@@ -69,7 +69,7 @@ struct agate_entities {
 int agate_queues_init(struct agate_device *adev);
 
 /**
- * agate_queues_fini - end all jobs with -ENODEV, then the schedulers
+ * agate_queues_fini - end all jobs with -ENODEV, then stop the schedulers
  * @adev: the device, which takes no more jobs
  *
  * Waits until every job is freed.
@@ -77,7 +77,7 @@ int agate_queues_init(struct agate_device *adev);
 void agate_queues_fini(struct agate_device *adev);
 
 /**
- * agate_queues_open - queues for a new file
+ * agate_queues_open - create the queues of a new file
  * @adev: the device
  *
  * Return: the queues or an ERR_PTR.
@@ -89,14 +89,14 @@ struct agate_entities *agate_queues_open(struct agate_device *adev);
  * @adev: the device
  * @entities: the file's queues; no ioctl of the file is running
  *
- * The wait is bounded: a chain that does not stop is reset, and a queued job
- * waits for foreign fences, which signal in finite time.
+ * The wait is bounded: a reset ends a chain that does not stop, and a queued job
+ * waits only for foreign fences, which signal in finite time.
  */
 void agate_queues_close(struct agate_device *adev, struct agate_entities *entities);
 
 /**
- * agate_job_create - a job of a file, with nothing in it yet
- * @afile: whose address space and queues it uses
+ * agate_job_create - create an empty job of a file
+ * @afile: the file whose address space and queues the job uses
  * @jc: first job header
  * @slot: AGATE_SLOT_*
  *
@@ -105,10 +105,11 @@ void agate_queues_close(struct agate_device *adev, struct agate_entities *entiti
 struct agate_job *agate_job_create(struct agate_file *afile, u64 jc, unsigned int slot);
 
 /**
- * agate_job_put - let go of a job; with the last reference, of all it holds
+ * agate_job_put - drop a reference to a job; the last one frees all that the job
+ * holds
  * @job: the job
  *
- * What was not filled in is NULL, and skipped.
+ * Members that were never filled in are NULL, and are skipped.
  *
  * Context: may sleep; no lock of the driver is held.
  */
@@ -118,8 +119,8 @@ void agate_job_put(struct agate_job *job);
  * agate_job_add_done - give a job its slot fence
  * @job: lists its BOs
  *
- * When the fence signals, and before the world is told, the job no longer counts
- * in its BOs' gpu_users.
+ * When the fence signals, the job stops counting in its BOs' gpu_users before the
+ * finished fence signals.
  *
  * Return: 0 or -ENOMEM.
  */

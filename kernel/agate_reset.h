@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Topic "reset" (lab 15): when a job or the GPU hangs.
+ * Topic "reset" (lab 15): recovery when a job or the GPU hangs.
  *
- * A chain that runs longer than the module parameter timeout_ms is soft-stopped,
- * then hard-stopped, and when neither helps the GPU is reset.  The guilty job
- * ends with -ETIME; every other job goes on, or starts again after a reset.
+ * When a chain runs longer than the module parameter timeout_ms, the driver
+ * soft-stops it, then hard-stops it, and when neither helps, resets the GPU.  The
+ * guilty job ends with -ETIME; every other job goes on, or starts again after the
+ * reset.
  */
 #ifndef AGATE_RESET_H
 #define AGATE_RESET_H
@@ -18,14 +19,14 @@ struct agate_job;
 
 /**
  * struct agate_reset - recovery
- * @lock: one recovery at a time; of the driver's locks only unplug_lock is
+ * @lock: allows one recovery at a time; of the driver's locks only unplug_lock is
  *	outside it
- * @work: resets the GPU for those who cannot wait for it, on queues.timeout_wq
- * @ready: the topic is there: @work may be queued; changes under @lock and
+ * @work: resets the GPU on queues.timeout_wq for callers that cannot wait for it
+ * @ready: the topic is present, and @work may be queued; changes under @lock and
  *	@queue_lock
- * @queue_lock: after @ready became false nobody queues @work; innermost
- * @pending: a reset was scheduled and is not over: the GPU may still reach
- *	memory that was just unmapped
+ * @queue_lock: nobody queues @work after @ready became false; innermost
+ * @pending: a reset is scheduled and not over: the GPU may still reach memory that
+ *	was just unmapped
  */
 struct agate_reset {
 	/* One recovery at a time. */
@@ -45,14 +46,14 @@ long agate_reset_timeout(void);
 
 /**
  * agate_reset_timedout - the scheduler's timeout handler
- * @job: has been running for too long, or seems to
+ * @job: the job that has run for too long, or seems to have
  *
  * Context: queues.timeout_wq; stops and restarts the job's scheduler.
  */
 void agate_reset_timedout(struct agate_job *job);
 
 /**
- * agate_reset_schedule - the GPU does not answer a command: reset it, soon
+ * agate_reset_schedule - schedule a reset of a GPU that does not answer a command
  * @adev: the device
  *
  * Context: any.  Does nothing while the topic is absent.
@@ -63,15 +64,16 @@ void agate_reset_schedule(struct agate_device *adev);
  * agate_reset_flush - wait until a scheduled reset is over
  * @adev: the device
  *
- * For whoever has memory that the GPU may still reach.
+ * For callers that own memory which the GPU may still reach.
  *
- * Context: may sleep; no lock of the driver is held.  Not from the JOB or the MMU
- * vector's thread, which a reset waits for, nor from queues.timeout_wq.
+ * Context: may sleep; the caller holds no lock of the driver.  Not from the JOB or
+ * the MMU vector's thread, because a reset waits for both, nor from
+ * queues.timeout_wq.
  */
 void agate_reset_flush(struct agate_device *adev);
 
 /**
- * agate_reset_device_lost - the GPU is gone: no recovery any more
+ * agate_reset_device_lost - stop all recovery, because the GPU is gone
  * @adev: the device
  *
  * Context: may sleep.

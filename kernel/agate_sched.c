@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * drm_sched on every kernel: see agate_sched.h.
+ * drm_sched behind the same calls on every kernel: see agate_sched.h.
  */
 #include <linux/slab.h>
 
@@ -59,7 +59,7 @@ struct agate_scheds *agate_scheds_alloc(struct agate_stats *stats)
 
 static void scheds_release(struct kref *ref)
 {
-	/* As for the fences: somebody may be reading a name under RCU. */
+	/* Like a fence: a reader may be reading a name under RCU. */
 	kfree_rcu(container_of(ref, struct agate_scheds, ref), rcu);
 }
 
@@ -121,7 +121,7 @@ void agate_sched_job_cancel(struct drm_sched_job *job)
 
 void agate_sched_job_free(struct drm_sched_job *job, struct dma_fence *done)
 {
-	/* The job is off the scheduler's lists: nobody else looks at this any more. */
+	/* The job is off the scheduler's lists: nobody else reads its parent any more. */
 	if (!job->s_fence->parent)
 		job->s_fence->parent = dma_fence_get(done);
 	drm_sched_job_cleanup(job);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * drm_sched, behind calls that are the same on every kernel.
+ * drm_sched behind calls that are the same on every kernel.
  *
  * The scheduler keeps a queue for each client (an entity), waits for a job's
- * dependencies, hands it to the slot, and gives every job two fences: the
- * slot's own, which says that the hardware is done, and "finished", which the
- * rest of the world sees.  Signatures differ between stable kernels, and so
- * does whether an error travels from the first fence to the second.
+ * dependencies, hands it to the slot, and gives every job two fences: the slot
+ * fence, which says that the hardware is done, and the finished fence, which
+ * everybody else sees.  Stable kernels differ in the signatures, and in whether an
+ * error travels from the first fence to the second.
  */
 #ifndef AGATE_SCHED_H
 #define AGATE_SCHED_H
@@ -21,15 +21,16 @@
 struct agate_device;
 struct drm_file;
 
-/* The hardware has a third slot, which no job is sent to yet. */
+/* The hardware has a third slot, to which the driver sends no job yet. */
 #define AGATE_SLOTS_USED	2
 
 /**
  * struct agate_scheds - all schedulers of a device
- * @ref: the device and every slot fence hold one: a fence may outlive the device
- * @rcu: names may be read under it
+ * @ref: the device and every slot fence hold one, because a fence may outlive the
+ *	device
+ * @rcu: readers may read names under it
  * @lock: protects @stats
- * @stats: where living fences are counted; NULL once the device has gone
+ * @stats: counts living fences; NULL once the device has gone
  * @slot: one for each slot
  */
 struct agate_scheds {
@@ -41,7 +42,7 @@ struct agate_scheds {
 };
 
 /**
- * agate_scheds_alloc - memory for a device's schedulers, which are not started
+ * agate_scheds_alloc - allocate a device's schedulers, without starting them
  * @stats: the device's counters
  *
  * Return: the schedulers with one reference, or NULL.
@@ -49,15 +50,15 @@ struct agate_scheds {
 struct agate_scheds *agate_scheds_alloc(struct agate_stats *stats);
 
 /**
- * agate_scheds_put - the device goes; its schedulers have ended
+ * agate_scheds_put - drop the device's reference, after its schedulers have ended
  * @scheds: the schedulers
  *
- * Fences that are left no longer count: whoever has them keeps them.
+ * Remaining fences no longer count; their owners keep them.
  */
 void agate_scheds_put(struct agate_scheds *scheds);
 
 /**
- * agate_scheds_get_fence - a fence is born
+ * agate_scheds_get_fence - count a new fence, and take a reference for it
  * @scheds: its schedulers
  *
  * Return: @scheds.
@@ -65,7 +66,7 @@ void agate_scheds_put(struct agate_scheds *scheds);
 struct agate_scheds *agate_scheds_get_fence(struct agate_scheds *scheds);
 
 /**
- * agate_scheds_put_fence - a fence has died
+ * agate_scheds_put_fence - undo agate_scheds_get_fence() when the fence dies
  * @scheds: its schedulers
  *
  * Context: any.
@@ -73,7 +74,7 @@ struct agate_scheds *agate_scheds_get_fence(struct agate_scheds *scheds);
 void agate_scheds_put_fence(struct agate_scheds *scheds);
 
 /**
- * agate_sched_init - a scheduler for one slot
+ * agate_sched_init - start a scheduler for one slot
  * @sched: to be filled in
  * @ops: run, timeout and free
  * @depth: jobs that the slot's hardware holds at once
@@ -95,14 +96,14 @@ int agate_sched_init(struct drm_gpu_scheduler *sched, const struct drm_sched_bac
 void agate_sched_fini(struct drm_gpu_scheduler *sched);
 
 /**
- * agate_sched_entity_init - a client's queue on one scheduler
+ * agate_sched_entity_init - create a client's queue on one scheduler
  * @entity: to be filled in
  * @sched: the scheduler
  */
 int agate_sched_entity_init(struct drm_sched_entity *entity, struct drm_gpu_scheduler *sched);
 
 /**
- * agate_sched_job_init - a job of a client
+ * agate_sched_job_init - initialise a job of a client
  * @job: zeroed; agate_sched_job_cancel() undoes this
  * @entity: the client's queue
  * @file: the client
@@ -121,26 +122,26 @@ void agate_sched_job_cancel(struct drm_sched_job *job);
  * @job: the job
  * @done: its slot fence
  *
- * From here on the finished fence, of which others may have references, keeps
- * the slot fence, and thereby what it needs of this driver.  The scheduler has
- * seen to that for a job that ran, but not for one that was refused.
+ * Others may hold references to the finished fence.  From here on it keeps the slot
+ * fence alive, and thereby everything that it needs of this driver.  The scheduler
+ * does this itself for a job that ran, but not for a job that was refused.
  */
 void agate_sched_job_free(struct drm_sched_job *job, struct dma_fence *done);
 
 /**
- * agate_sched_job_set_error - what the finished fence will say
+ * agate_sched_job_set_error - set the error that the finished fence will report
  * @job: the slot's fence is not signalled yet
  * @error: negative errno
  */
 void agate_sched_job_set_error(struct drm_sched_job *job, int error);
 
 /**
- * agate_sched_stop - no job starts, and none is freed, until it is restarted
+ * agate_sched_stop - keep the scheduler from starting and from freeing jobs
  * @sched: the scheduler
  * @bad: in its timeout handler, the job that timed out; else NULL
  *
- * A handler must call this even for a false alarm: the scheduler took @bad off
- * its list, and puts it back here.
+ * A handler must call this even for a false alarm: the scheduler took @bad off its
+ * list, and only this call puts it back.
  */
 void agate_sched_stop(struct drm_gpu_scheduler *sched, struct drm_sched_job *bad);
 
@@ -148,8 +149,9 @@ void agate_sched_stop(struct drm_gpu_scheduler *sched, struct drm_sched_job *bad
  * agate_sched_restart - undo agate_sched_stop()
  * @sched: the scheduler
  *
- * Calls run_job() once more for every job that it handed out and that has not
- * finished: run_job() starts it again, or returns the fence that it has.
+ * Calls run_job() again for every job that the scheduler handed out and that has
+ * not finished.  run_job() starts the job again, or returns the fence that the job
+ * has.
  */
 void agate_sched_restart(struct drm_gpu_scheduler *sched);
 

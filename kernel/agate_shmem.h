@@ -2,12 +2,12 @@
 /*
  * Topic "shmem" (lab 04): a BO's pages, taken from shmem when first needed.
  *
- * Three kinds of user hold the pages, each counted: CPU mappings count every
- * VMA, GPU use takes the sg table once for the BO's life, kernel mappings count
- * for themselves.  A VMA brings pages in one at a time, as they are touched; the
- * GPU and the kernel need them all.  A heap BO's pages come 2 MiB at a time, when
- * the GPU faults.  With the last user the pages go back to the shmem file, which
- * keeps what is in them.
+ * Three kinds of users hold the pages, and pages_use counts them all: every VMA
+ * counts once, the sg table counts once for the BO's life, and the kernel mapping
+ * counts once.  A VMA gets pages one at a time, when a CPU touches them; the GPU
+ * and the kernel need all pages at once.  A heap BO gets 2 MiB of pages at a time,
+ * when the GPU faults.  When the last user has gone, the pages return to the shmem
+ * file, which keeps their contents.
  */
 #ifndef AGATE_SHMEM_H
 #define AGATE_SHMEM_H
@@ -25,14 +25,14 @@ struct agate_device;
 /**
  * struct agate_shmem - backing state of one BO
  * @lock: protects all of this; taken after dma_resv, before the vm's lock.
- *	Reclaim never waits for it: the shrinker only tries.  Initialised by
- *	agate_shmem_init(), destroyed by topic "gem" when it frees the BO
- * @pages: one pointer a page, NULL where the page is not there; a NULL array
- *	while none is
- * @nr_pages: pages that are there; may be read without the lock
+ *	Reclaim never waits for it: the shrinker only tries it.  agate_shmem_init()
+ *	initialises it, and topic "gem" destroys it when it frees the BO
+ * @pages: one pointer for each page, NULL where the page is not present; the array
+ *	is NULL while no page is present
+ * @nr_pages: number of present pages; may be read without the lock
  * @pages_use: users of @pages: VMAs, the sg table, chunks, the kernel map
  * @sgt: the whole BO mapped for DMA, or NULL (always NULL in a heap BO)
- * @chunks: heap BO: one sg table for each 2 MiB, NULL where not grown
+ * @chunks: heap BO: one sg table for each 2 MiB, NULL where the heap has not grown
  * @vaddr: kernel mapping, or NULL
  * @vmap_use: users of @vaddr
  */
@@ -60,16 +60,16 @@ void agate_shmem_init(struct agate_bo *bo);
 
 /**
  * agate_shmem_release - give everything back when the BO dies
- * @bo: no user of its pages but the sg table is left; still in gem.bos, so
- *	agate_shmem_topic_fini() may look at it before and after, and shmem.lock
- *	stays usable: to destroy it is left to the caller
+ * @bo: only its sg table still uses the pages.  The BO is still in gem.bos, so
+ *	agate_shmem_topic_fini() may visit it before and after this call; therefore
+ *	shmem.lock stays usable, and the caller destroys it
  *
  * Context: may sleep.
  */
 void agate_shmem_release(struct agate_bo *bo);
 
 /**
- * agate_shmem_hold - count a VMA as user of the pages; takes no page
+ * agate_shmem_hold - count a VMA as a user of the pages; takes no page
  * @bo: not a heap BO
  *
  * Context: may sleep; takes shmem.lock.
@@ -83,7 +83,7 @@ void agate_shmem_hold(struct agate_bo *bo);
 void agate_shmem_unhold(struct agate_bo *bo);
 
 /**
- * agate_shmem_page_locked - one page, made present if it is not
+ * agate_shmem_page_locked - get one page, and make it present if necessary
  * @bo: shmem.lock is held, and the caller counts as a user of the pages
  * @index: number of the page in the BO
  *
@@ -94,15 +94,15 @@ void agate_shmem_unhold(struct agate_bo *bo);
 struct page *agate_shmem_page_locked(struct agate_bo *bo, unsigned long index);
 
 /**
- * agate_shmem_get_sgt - the BO's pages as the GPU addresses them
+ * agate_shmem_get_sgt - get the sg table of all of the BO's pages, mapped for DMA
  * @bo: not a heap BO
  *
- * Made once, kept until the BO dies or is purged.
+ * The first call makes the table; it stays until the BO dies or is purged.
  *
  * Context: may sleep; takes shmem.lock.
- * Return: the table, owned by the BO; it stays while the BO counts a job in
- * gpu_users and the caller is between drm_dev_enter() and drm_dev_exit().
- * -ENOMEM; -EFAULT when purged; -ENODEV when the device is unplugged.
+ * Return: the table, which the BO owns; it stays while the BO counts a job in
+ * gpu_users and the caller is between drm_dev_enter() and drm_dev_exit(). -ENOMEM;
+ * -EFAULT when purged; -ENODEV when the device is unplugged.
  */
 struct sg_table *agate_shmem_get_sgt(struct agate_bo *bo);
 
@@ -111,15 +111,14 @@ struct sg_table *agate_shmem_get_sgt(struct agate_bo *bo);
  * @bo: a heap BO
  * @chunk: index of the chunk, bytes / AGATE_HEAP_CHUNK
  *
- * A second call for the same chunk returns the same table, and a call that
- * failed leaves nothing behind, so that the next one starts afresh.  The last
- * chunk of a BO may be shorter than AGATE_HEAP_CHUNK.
+ * A second call for the same chunk returns the same table.  A call that fails
+ * leaves nothing behind, so the next call starts from scratch.  The last chunk of a
+ * BO may be shorter than AGATE_HEAP_CHUNK.
  *
  * Context: may sleep; takes shmem.lock.
- * Return: the chunk's table, owned by the BO; it stays while the caller counts
- * in gpu_users and is between drm_dev_enter() and drm_dev_exit().  -EINVAL
- * beyond the BO; -ENOMEM; -EFAULT when purged; -ENODEV when the device is
- * unplugged.
+ * Return: the chunk's table, which the BO owns; it stays while the caller counts in
+ * gpu_users and is between drm_dev_enter() and drm_dev_exit().  -EINVAL beyond the
+ * BO; -ENOMEM; -EFAULT when purged; -ENODEV when the device is unplugged.
  */
 struct sg_table *agate_shmem_grow(struct agate_bo *bo, unsigned int chunk);
 
@@ -141,10 +140,10 @@ void agate_shmem_vunmap(struct agate_bo *bo);
 
 /**
  * agate_shmem_purge_locked - give the pages of an unused BO back to the system
- * @bo: shmem.lock is held; no page-table entry of a CPU or the GPU leads to the
- *	pages, and the kernel has not mapped them
+ * @bo: the caller holds its shmem.lock; no page-table entry of a CPU or the GPU
+ *	leads to the pages, and the kernel has not mapped them
  *
- * From here on bo->madv is -1: what was in the BO is gone for good.
+ * From here on bo->madv is -1: the BO's contents are lost for good.
  *
  * Return: the number of pages given back.
  */

@@ -3,15 +3,15 @@
  * Topic "slot" (lab 13): job chains on the hardware's slots.
  *
  * A slot holds two chains: the one that runs and the one in its NEXT registers,
- * which it takes by itself when the first ends well.  When the first fails the
- * slot waits until the interrupt is cleared, so the driver can withdraw the
- * second and start it anew.  Two chains on one slot differ in their chain flag:
- * a stop that names the flag cannot hit the wrong one.
+ * which the slot takes by itself when the first ends well.  When the first fails,
+ * the slot waits until the driver clears the interrupt, so the driver can withdraw
+ * the second chain and start it again.  Two chains on one slot differ in their
+ * chain flag: a stop that names the flag cannot hit the wrong one.
  *
- * How a chain's end is told:
+ * How a chain ends, and the error of its fence:
  *   DONE                        0
- *   TERMINATED (hard-stopped)   what the stopper said; -ECANCELED if nobody did
- *   STOPPED (soft-stopped)      what the stopper said; if nothing, the chain has
+ *   TERMINATED (hard-stopped)  the stopper's error; -ECANCELED if there was none
+ *   STOPPED (soft-stopped)  what the stopper said; if nothing, the chain has
  *                               not ended and goes on from TAIL when it is run again
  *   JOB_POWER_FAULT, bus faults -EIO
  *   every other fault           -EINVAL
@@ -40,25 +40,25 @@ struct agate_vm;
 /**
  * struct agate_job - one submitted chain
  * @base: the scheduler's part
- * @ref: the scheduler holds one from push to free, and the ioctl one
+ * @ref: the scheduler holds one from push to free; the ioctl holds another
  * @adev: the device
  * @vm: the address space it runs in, with a reference
  * @entities: the queues of the file it came from, with a reference
- * @jc: first job header; moved on by a soft stop; 0 never
+ * @jc: first job header; a soft stop moves it forward; never 0
  * @slot: AGATE_SLOT_*
  * @done: the slot's fence; see agate_fence_create()
- * @started: when it went to the slot; under slots.lock, as all below
+ * @started: when it went to the slot; under slots.lock, as all members below
  * @on_slot: the hardware has it
- * @ended: @done is signalled or about to be; it never runs again
+ * @ended: @done is signalled or about to be; the job never runs again
  * @chain_flag: JS_CONFIG_JOB_CHAIN_FLAG or 0
- * @tries: starts that came to nothing because the GPU did not answer
+ * @tries: starts that failed because the GPU did not answer
  * @stop_error: why it was stopped, 0 if it was not
  * @bo_count: BOs listed
  * @bos: listed BOs, with references
- * @mappings: of these BOs in @vm, with references
+ * @mappings: the mappings of these BOs in @vm, with references
  * @busy: how many of @bos count this job in gpu_users
- * @done_cb: on @done: takes it out of these counts
- * @free_work: lets go of everything where sleeping is allowed
+ * @done_cb: on @done: takes the job out of these counts
+ * @free_work: frees everything in a context that may sleep
  */
 struct agate_job {
 	struct drm_sched_job base;
@@ -85,8 +85,9 @@ struct agate_job {
 
 /**
  * struct agate_slot - one hardware slot
- * @job: [0] runs, or is about to; [1] is in NEXT, or has just been taken from it
- * @free_since: when the last chain ended: the next one was not running before
+ * @job: [0] runs, or is about to; [1] is in NEXT, or the slot has just taken it
+ *	from there
+ * @free_since: when the last chain ended: the next one was not running before that
  */
 struct agate_slot {
 	struct agate_job *job[AGATE_SLOT_DEPTH];
@@ -95,11 +96,11 @@ struct agate_slot {
 
 /**
  * struct agate_slots - all slots
- * @lock: protects all of this and the slots' registers; taken in threads only
+ * @lock: protects all of this and the slots' registers; only threads take it
  * @slot: the slots
- * @depth: chains given to a slot at once: AGATE_SLOT_DEPTH, or 1 where there are
- *	not enough address spaces for all of them to differ
- * @dead: the device goes away: nothing is started any more
+ * @depth: chains given to a slot at once: AGATE_SLOT_DEPTH, or 1 when there are not
+ *	enough address spaces for each chain to have its own
+ * @dead: the device goes away, and the driver starts nothing any more
  */
 struct agate_slots {
 	/* Protects the slots and their registers. */
@@ -113,12 +114,13 @@ int agate_slot_topic_init(struct agate_device *adev);
 void agate_slot_topic_fini(struct agate_device *adev);
 
 /**
- * agate_fence_create - a slot fence, made while memory can be waited for
+ * agate_fence_create - create a slot fence while the caller may still wait for
+ * memory
  * @adev: the device
  * @slot: AGATE_SLOT_*
  *
- * Each is a timeline of its own: after a stop or a reset, jobs of different
- * clients need not end in the order in which they came.
+ * Each fence is a timeline of its own, because after a stop or a reset, jobs of
+ * different clients need not end in the order of their submission.
  *
  * Return: an unsignalled fence, or NULL.
  */
@@ -127,7 +129,7 @@ struct dma_fence *agate_fence_create(struct agate_device *adev, unsigned int slo
 /**
  * agate_fence_flush - wait until no CPU runs the code that frees a fence
  *
- * The module's last act: there are no fences any more.
+ * Called last when the module is unloaded, after the last fence has gone.
  */
 void agate_fence_flush(void);
 
@@ -135,15 +137,15 @@ void agate_fence_flush(void);
  * agate_slot_run - give a job to its slot
  * @job: with a slot fence
  *
- * After a reset the scheduler runs every job again that has not finished; one
- * that is still on its slot, or has ended meanwhile, just keeps its fence.  While
- * a reset is pending nothing is started: the job gets its fence, and its turn
- * after the reset.
+ * After a reset the scheduler runs again every job that has not finished.  A job
+ * that is still on its slot, or has ended meanwhile, just keeps its fence.  While a
+ * reset is pending this starts nothing: it returns the job's fence, and the job's
+ * turn comes after the reset.
  *
  * Context: a thread in the fence-signalling path: allocates nothing.
  * Return: the fence with a reference; -ECANCELED when the job's file is being
  * closed; -ENODEV when the device goes away; -EBUSY or -EIO from
- * agate_mmu_as_get(), -EIO when the slot does not take it.
+ * agate_mmu_as_get(), -EIO when the slot does not take the job.
  */
 struct dma_fence *agate_slot_run(struct agate_job *job);
 
@@ -151,48 +153,49 @@ struct dma_fence *agate_slot_run(struct agate_job *job);
  * agate_slot_serve - take finished chains off the slots and signal their fences
  * @adev: the device
  *
- * The JOB vector's thread; also called by whoever waits for a stop, since an
- * interrupt can be masked or lost.
+ * The JOB vector's thread calls this, and so does every thread that waits for a
+ * stop, because an interrupt can be masked or lost.
  */
 void agate_slot_serve(struct agate_device *adev);
 
 /**
- * agate_slot_stop - stop one chain and wait until the slot let go of it
- * @job: run before
- * @hard: at once, or at the next job of the chain
- * @error: what it ends with
+ * agate_slot_stop - stop one chain and wait until the slot has let go of it
+ * @job: a job that agate_slot_run() has started
+ * @hard: true stops the chain at once, false at the next job of the chain
+ * @error: the error with which it ends
  *
  * Return: true when the job has ended, for whatever reason.
  */
 bool agate_slot_stop(struct agate_job *job, bool hard, int error);
 
 /**
- * agate_slot_cancel - a file is closed: none of its chains may go on
+ * agate_slot_cancel - end the chains of a file that is being closed
  * @adev: the device
  * @entities: the file's queues
  *
- * Those on the slots are hard-stopped; agate_slot_run() refuses the others.
- * Does not wait.
+ * Hard-stops its chains on the slots; agate_slot_run() refuses the others.  Does
+ * not wait.
  */
 void agate_slot_cancel(struct agate_device *adev, struct agate_entities *entities);
 
 /**
- * agate_slot_halt - before a reset: every chain off the hardware
+ * agate_slot_halt - take every chain off the hardware before a reset
  * @adev: the device; schedulers are stopped, the JOB vector is suspended
- * @limit_ns: a chain that has run for so long is guilty, too: -ETIME
+ * @limit_ns: a chain that has run for at least this time is guilty, too: it ends
+ *	with -ETIME
  *
- * Soft-stops what runs, so that innocent chains go on where they were; what
- * does not stop is taken off all the same and starts over from its head.  Must
- * be followed by a reset of the GPU.
+ * Soft-stops running chains, so that innocent ones continue where they were.  A
+ * chain that does not stop is taken off all the same, and starts again from its
+ * head.  The caller must reset the GPU afterwards.
  */
 void agate_slot_halt(struct agate_device *adev, s64 limit_ns);
 
 /**
- * agate_slot_shutdown - the device goes away: every chain ends with -ENODEV
+ * agate_slot_shutdown - end every chain with -ENODEV, because the device goes away
  * @adev: the device
  *
- * If the GPU still answers, it is made to let go of the chains' memory first.
- * Nothing is started any more.  May be called more than once.
+ * If the GPU still answers, this first makes it let go of the chains' memory.  From
+ * here on the driver starts nothing.  May be called more than once.
  *
  * Context: may sleep.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * All slots at once: everything off the hardware, before a reset or for good.
+ * All slots at once: take everything off the hardware, before a reset or for good.
  */
 #include <linux/delay.h>
 
@@ -21,7 +21,7 @@ static bool slots_are_empty(struct agate_slots *slots)
 	return true;
 }
 
-/* Stop everything; @error ends what was stopped, 0 leaves it as it is. */
+/* Stop everything.  A job that stops ends with @error; if @error is 0 it does not end. */
 static void slots_stop(struct agate_device *adev, u32 command, int error)
 {
 	struct agate_slots *slots = &adev->slots;
@@ -44,7 +44,7 @@ static void slots_stop(struct agate_device *adev, u32 command, int error)
 	agate_slot_signal(&ends);
 }
 
-/* Collect what stops, for a while; nothing is started again. */
+/* Collect chains that stop, for a while; start none of them again. */
 static bool slots_drain(struct agate_device *adev)
 {
 	struct agate_slots *slots = &adev->slots;
@@ -66,7 +66,7 @@ static bool slots_drain(struct agate_device *adev)
 	return false;
 }
 
-/* What the hardware still has is not coming back; @error as above. */
+/* Take off the chains that did not stop; @error as above. */
 static void slots_give_up(struct agate_device *adev, int error)
 {
 	struct agate_slots *slots = &adev->slots;
@@ -85,7 +85,7 @@ static void slots_give_up(struct agate_device *adev, int error)
 	agate_slot_signal(&ends);
 }
 
-/* One reset is enough for several that hang. */
+/* Find every chain that hangs, so that one reset is enough for several. */
 static void slots_judge(struct agate_device *adev, s64 limit_ns)
 {
 	struct agate_slots *slots = &adev->slots;

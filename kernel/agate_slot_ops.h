@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Topic "slot", the inside: steps on slots and the chains in them, made by
- * agate_job_slot.c and put together for resets and removal by
- * agate_slot_halt.c.  slots.lock is held for all but agate_slot_signal().
+ * Internals of topic "slot": operations on slots and their chains.
+ * agate_job_slot.c implements them, and agate_slot_halt.c combines them for resets
+ * and removal.  Callers hold slots.lock for all of them except agate_slot_signal().
  */
 #ifndef AGATE_SLOT_OPS_H
 #define AGATE_SLOT_OPS_H
 
 #include "agate_slot.h"
 
-/* Looks at the slots, each after a short sleep, before a stop is given up. */
+/* How often a stop looks at the slots, with a short sleep in between, before it gives up. */
 #define AGATE_STOP_LOOKS	100
 
 /**
@@ -17,8 +17,7 @@
  * @count: how many
  * @fence: with a reference
  *
- * What a fence's callbacks do is not ours to know, and one of them may free the
- * job.
+ * A fence's callbacks may take any lock, and one of them may free the job.
  */
 struct agate_slot_ends {
 	unsigned int count;
@@ -26,16 +25,16 @@ struct agate_slot_ends {
 };
 
 /**
- * agate_slot_signal - signal the fences that were gathered
+ * agate_slot_signal - signal the gathered fences
  * @ends: emptied
  */
 void agate_slot_signal(struct agate_slot_ends *ends);
 
 /**
- * agate_slot_end_job - a job ends
+ * agate_slot_end_job - end a job
  * @job: off its slot
- * @error: 0 or what its fences will say
- * @ends: its fence is added here
+ * @error: 0, or the error that its fences will report
+ * @ends: this adds the job's fence here
  */
 void agate_slot_end_job(struct agate_job *job, int error, struct agate_slot_ends *ends);
 
@@ -48,7 +47,7 @@ void agate_slot_end_job(struct agate_job *job, int error, struct agate_slot_ends
 s64 agate_slot_ran_ns(const struct agate_job *job, const struct agate_slot *slot, ktime_t now);
 
 /**
- * agate_slot_take - take the chain at the front off: the hardware has ended it
+ * agate_slot_take - take off the chain at the front, which the hardware has ended
  * @slot: the slot
  *
  * Return: its job, or NULL.
@@ -60,15 +59,15 @@ struct agate_job *agate_slot_take(struct agate_slot *slot);
  * @adev: the device
  * @n: the slot
  *
- * Return: its job, or NULL when there is none or the slot was faster.
+ * Return: its job, or NULL when NEXT is empty or the slot took the chain first.
  */
 struct agate_job *agate_slot_withdraw(struct agate_device *adev, unsigned int n);
 
 /**
- * agate_slot_collect - take off what has ended
+ * agate_slot_collect - take off the chains that have ended
  * @adev: the device
- * @restart: chains that waited behind one that failed start anew; otherwise
- *	they are off their slots and have not ended
+ * @restart: start chains again that waited behind a failed one; otherwise they
+ *	leave their slots without having ended
  * @ends: fences to be signalled
  */
 void agate_slot_collect(struct agate_device *adev, bool restart, struct agate_slot_ends *ends);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Counters of what is alive.  After the last file is closed every one of them
- * is zero again; debugfs shows them, so a leak is seen without KASAN.
+ * Counters of living objects.  All of them return to zero when the last file is
+ * closed.  debugfs shows them, so a leak is visible without KASAN.
  */
 #ifndef AGATE_STATS_H
 #define AGATE_STATS_H

@@ -2,9 +2,10 @@
 /*
  * Topic "submit" (lab 14): from an ioctl to a job that the scheduler will run.
  *
- * Everything that can fail happens before the job is pushed: BOs found, their
- * pages present and mapped, fences reserved.  After that nothing does, and the
- * job's finished fence is in every listed BO and in every out-sync.
+ * Everything that can fail happens before the job is pushed: finding the BOs,
+ * making their pages present, mapping them, and reserving room for fences.  After
+ * that nothing can fail, and the job's finished fence is in every listed BO and in
+ * every out-sync.
  */
 #ifndef AGATE_SUBMIT_H
 #define AGATE_SUBMIT_H
@@ -24,7 +25,7 @@ void agate_submit_topic_fini(struct agate_device *adev);
  * agate_submit_ioctl - SUBMIT
  * @dev: the device
  * @data: struct drm_agate_submit
- * @file: whose handles, sync objects and address space they are
+ * @file: the file that owns the handles, the sync objects and the address space
  *
  * Return: 0, or the error of the uAPI with nothing changed.
  */
@@ -36,8 +37,8 @@ int agate_submit_ioctl(struct drm_device *dev, void *data, struct drm_file *file
  * @data: struct drm_agate_wait_bo
  * @file: whose handle it is
  *
- * Return: exactly 0, or the error of the uAPI; -ERESTARTSYS when interrupted,
- * and the restarted call has the same absolute timeout.
+ * Return: exactly 0, or the error of the uAPI; -ERESTARTSYS when interrupted.  The
+ * restarted call has the same absolute timeout.
  */
 int agate_submit_wait_bo_ioctl(struct drm_device *dev, void *data, struct drm_file *file);
 

@@ -2,9 +2,9 @@
 /*
  * Pages for page tables: from the kernel's allocator, mapped for DMA.
  *
- * A table page belongs to an open file's address space, and a file can stay
- * open when the device is unplugged.  So the device knows all pages, and takes
- * their mappings back before its driver is unbound.
+ * A table page belongs to an open file's address space, and a file can stay open
+ * after the device is unplugged.  So the device keeps a list of all pages, and
+ * undoes their DMA mappings before the driver is unbound.
  */
 #include <linux/dma-mapping.h>
 #include <linux/mm.h>
@@ -99,7 +99,10 @@ static void table_sync(void *ctx, struct agate_pgtable_page *page, unsigned int 
 						 first * sizeof(*page->entries),
 						 count * sizeof(*page->entries), DMA_TO_DEVICE);
 	spin_unlock(&adev->mmu.lock);
-	/* Where DMA is coherent that was nothing: before the parent is written, see @sync. */
+	/*
+	 * With coherent DMA the sync did nothing, so order the entries before the
+	 * parent's (see @sync).
+	 */
 	dma_wmb();
 }
 

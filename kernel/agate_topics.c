@@ -13,10 +13,10 @@
 /**
  * struct agate_topic - one part of the driver
  * @name: for the log
- * @feature: its bit in what userspace is told
- * @needs: bits of the topics it stands on; absent without them
- * @init: starts it; -EOPNOTSUPP when it is not there
- * @fini: stops it; what open files use stays
+ * @feature: its bit in the feature mask that userspace reads
+ * @needs: bits of the topics that it needs; without them it is absent
+ * @init: starts it; returns -EOPNOTSUPP when it is absent
+ * @fini: stops it; objects of open files stay
  */
 struct agate_topic {
 	const char *name;
@@ -51,7 +51,7 @@ static const struct agate_topic topics[] = {
 	  agate_reset_topic_init, agate_reset_topic_fini },
 };
 
-/* Stops the topics below @end that were started, last one first. */
+/* Stop the topics below @end that were started, the last one first. */
 static void topics_fini(struct agate_device *adev, size_t end)
 {
 	while (end--) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Topics: the parts of the driver that can be there or not.
+ * Topics: the parts of the driver that can be present or absent.
  *
- * After first contact the frame starts each topic in the table's order.  One
- * that returns -EOPNOTSUPP is absent: its feature bit stays clear, the log says
- * so once, its ioctls give EOPNOTSUPP, and the probe goes on; any other error
- * ends the probe.  So an unfinished part costs only itself.
+ * After first contact the frame starts the topics in the table's order.  A topic
+ * that returns -EOPNOTSUPP is absent: its feature bit stays clear, the log says so
+ * once, its ioctls return EOPNOTSUPP, and the probe goes on.  Any other error ends
+ * the probe.  So the rest of the driver works even when one part is unfinished.
  */
 #ifndef AGATE_TOPICS_H
 #define AGATE_TOPICS_H

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * GPU address spaces and which range of them belongs to which BO.
+ * GPU address spaces, and the BOs that own their ranges.
  *
  * A mapping ties a BO to an address space.  All handles that one file has for
- * the BO hold one reference to it, and so does each job that lists the BO; with
- * the last one the entries go, then the range, then the BO may die.
+ * the BO hold one reference to it, and so does each job that lists the BO; when the
+ * last reference goes, the driver removes the page-table entries, then the range,
+ * and then the BO may die.
  */
 #include <linux/slab.h>
 #include <drm/drm_drv.h>
@@ -18,7 +19,10 @@
 
 static void vm_free(struct agate_vm *vm)
 {
-	/* Topics may have ended since; a table that was made is there all the same. */
+	/*
+	 * Check the table, not the topic: the topic may have ended since, but the
+	 * table remains.
+	 */
 	if (vm->as.pgt.root)
 		agate_mmu_vm_fini(vm);
 	drm_mm_takedown(&vm->mm);
@@ -98,7 +102,7 @@ u32 agate_mapping_prot(const struct agate_mapping *mapping)
 	return prot;
 }
 
-/* Where 2 MiB leaves are possible, make them so. */
+/* Align large BOs so that the page table can use 2 MiB leaves. */
 static u64 alignment_in_pages(const struct agate_bo *bo)
 {
 	return (agate_bo_size(bo) >= SZ_2M ? SZ_2M : PAGE_SIZE) >> PAGE_SHIFT;
@@ -119,7 +123,7 @@ static void mapping_free(struct agate_mapping *mapping)
 	}
 	mutex_unlock(&bo->mappings_lock);
 
-	/* The pages may only go once the GPU cannot reach them. */
+	/* Free the pages only when the GPU cannot reach them. */
 	if (ret)
 		agate_reset_flush(vm->adev);
 
@@ -217,7 +221,7 @@ int agate_vm_open_bo(struct agate_vm *vm, struct agate_bo *bo)
 		}
 		list_add(&mapping->link, &bo->mappings);
 	} else if (mapping->handles) {
-		/* The first handle's reference stands for all. */
+		/* The first handle's reference counts for all handles. */
 		extra = mapping;
 	}
 	mapping->handles++;
@@ -228,10 +232,10 @@ int agate_vm_open_bo(struct agate_vm *vm, struct agate_bo *bo)
 }
 
 /*
- * The last handle is closed.  Jobs that have ended may not have let go of the
- * mapping yet; no job reaches the BO from here on all the same.  What cannot be
- * removed now is when the mapping is released; a submit that has found it before
- * the close, and not counted itself yet, maps the BO anew.
+ * The file has closed its last handle.  Jobs that have ended may still hold the
+ * mapping, but no job uses the BO any more, so remove the entries now.  If that
+ * fails, mapping_free() removes them later.  A submit that found the mapping before
+ * the close, and does not yet count in gpu_users, maps the BO again.
  */
 static void mapping_deactivate(struct agate_mapping *mapping)
 {
@@ -277,7 +281,7 @@ struct agate_mapping *agate_vm_find(struct agate_vm *vm, struct agate_bo *bo)
 		closed = !mapping->handles;
 	mutex_unlock(&bo->mappings_lock);
 	if (closed) {
-		/* Only jobs hold it: for the file it is gone. */
+		/* Only jobs hold the mapping: for the file it is gone. */
 		agate_mapping_put(mapping);
 		mapping = NULL;
 	}
@@ -327,7 +331,10 @@ static int mapping_activate(struct agate_mapping *mapping)
 	return ret;
 }
 
-/* Its pages come later, but not once they were taken.  The caller's job keeps them. */
+/*
+ * A heap gets its pages later, but not after a purge.  The caller's job keeps them
+ * from being purged.
+ */
 static int heap_check(struct agate_bo *bo)
 {
 	int ret;

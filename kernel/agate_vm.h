@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A file's GPU address space: which range belongs to which BO.
+ * A file's GPU address space, and the BOs that own its ranges.
  *
- * A range is reserved when a file gets its first handle to a BO and released
- * when it closes the last one; page-table entries appear at the first submit
- * that lists the BO, or, in a heap, when the GPU faults.  A job keeps the
- * mappings it lists, so closing a handle never pulls memory from under it.
+ * The driver reserves a range when a file gets its first handle to a BO, and
+ * releases it when the file closes the last one.  The first submit that lists the
+ * BO makes the page-table entries; in a heap, the GPU's faults do.  A job keeps the
+ * mappings of the BOs that it lists, so closing a handle never takes memory away
+ * from a job.
  */
 #ifndef AGATE_VM_H
 #define AGATE_VM_H
@@ -29,8 +30,8 @@ struct agate_device;
  * @ref: the file and each job hold one
  * @adev: the device
  * @id: drm-client-id of its file, for debugfs
- * @lock: protects @mm and the page table; innermost of the driver's mutexes.
- *	The GPU's fault thread takes it, so nothing under it may wait for a job
+ * @lock: protects @mm and the page table; innermost of the driver's mutexes.  The
+ *	GPU's fault thread takes it, so nobody may wait for a job while holding it
  * @mm: ranges taken
  * @as: page table and place in the hardware (topics "pgtable" and "mmu")
  * @put_work: frees it for agate_vm_put_later()
@@ -53,8 +54,8 @@ struct agate_vm {
  * @bo: the BO, with a reference
  * @node: the range, in vm->mm
  * @link: in bo->mappings
- * @handles: how many handles of the file stand behind it
- * @active: page-table entries are there; under bo->mappings_lock
+ * @handles: the number of the file's handles to the BO
+ * @active: the page-table entries exist; under bo->mappings_lock
  * @put_work: releases it for agate_mapping_put_later()
  */
 struct agate_mapping {
@@ -78,7 +79,7 @@ static inline u64 agate_mapping_va(const struct agate_mapping *mapping)
 u32 agate_mapping_prot(const struct agate_mapping *mapping);
 
 /**
- * agate_vm_create - a new, empty address space
+ * agate_vm_create - create an empty address space
  * @adev: the device
  *
  * Return: the address space with one reference, or an ERR_PTR.
@@ -87,7 +88,7 @@ struct agate_vm *agate_vm_create(struct agate_device *adev);
 struct agate_vm *agate_vm_get(struct agate_vm *vm);
 
 /**
- * agate_vm_put - let go of an address space
+ * agate_vm_put - drop a reference to an address space
  * @vm: the address space
  *
  * Context: may wait for a reset of the GPU, see agate_reset_flush().
@@ -95,15 +96,15 @@ struct agate_vm *agate_vm_get(struct agate_vm *vm);
 void agate_vm_put(struct agate_vm *vm);
 
 /**
- * agate_vm_put_later - let go of an address space where a reset must not be waited for
+ * agate_vm_put_later - agate_vm_put() for callers that must not wait for a reset
  * @vm: the address space
  *
- * For the MMU vector's thread, which every reset waits for.
+ * For the MMU vector's thread: every reset waits for that thread.
  */
 void agate_vm_put_later(struct agate_vm *vm);
 
 /**
- * agate_vm_open_bo - a file got a handle: reserve a range, or count one more
+ * agate_vm_open_bo - count a file's new handle; for the first one, reserve a range
  * @vm: the file's address space
  * @bo: the BO
  *
@@ -113,7 +114,7 @@ void agate_vm_put_later(struct agate_vm *vm);
 int agate_vm_open_bo(struct agate_vm *vm, struct agate_bo *bo);
 
 /**
- * agate_vm_close_bo - a file closed a handle; with the last one the range goes,
+ * agate_vm_close_bo - count a closed handle; after the last one, release the range
  * as soon as no job uses it
  * @vm: the file's address space
  * @bo: the BO
@@ -121,7 +122,7 @@ int agate_vm_open_bo(struct agate_vm *vm, struct agate_bo *bo);
 void agate_vm_close_bo(struct agate_vm *vm, struct agate_bo *bo);
 
 /**
- * agate_vm_find - the mapping of a BO in an address space
+ * agate_vm_find - find the mapping of a BO in an address space
  * @vm: the address space
  * @bo: the BO
  *
@@ -130,17 +131,17 @@ void agate_vm_close_bo(struct agate_vm *vm, struct agate_bo *bo);
 struct agate_mapping *agate_vm_find(struct agate_vm *vm, struct agate_bo *bo);
 
 /**
- * agate_vm_find_addr - which mapping covers an address?
+ * agate_vm_find_addr - find the mapping that covers an address
  * @vm: the address space
  * @va: a GPU address
  *
- * Context: takes vm->lock; the fault thread's way in.
+ * Context: takes vm->lock; called by the fault thread.
  * Return: the mapping with a reference, which keeps its BO, or NULL.
  */
 struct agate_mapping *agate_vm_find_addr(struct agate_vm *vm, u64 va);
 
 /**
- * agate_mapping_put - let go of a mapping
+ * agate_mapping_put - drop a reference to a mapping
  * @mapping: the mapping
  *
  * Context: as agate_vm_put(); no lock of the driver is held.
@@ -148,7 +149,8 @@ struct agate_mapping *agate_vm_find_addr(struct agate_vm *vm, u64 va);
 void agate_mapping_put(struct agate_mapping *mapping);
 
 /**
- * agate_mapping_put_later - let go of a mapping where a reset must not be waited for
+ * agate_mapping_put_later - agate_mapping_put() for callers that must not wait for
+ * a reset
  * @mapping: the mapping
  *
  * As agate_vm_put_later().
@@ -156,9 +158,10 @@ void agate_mapping_put(struct agate_mapping *mapping);
 void agate_mapping_put_later(struct agate_mapping *mapping);
 
 /**
- * agate_mapping_populate - pages and page-table entries for a whole BO
- * @mapping: its BO counts a job in gpu_users; a heap, which grows by faults, is
- *	only checked
+ * agate_mapping_populate - make the pages and page-table entries of a whole BO
+ * present
+ * @mapping: its BO counts a job in gpu_users; this only checks a heap, because a
+ *	heap grows by faults
  *
  * Context: may sleep; takes shmem.lock, bo->mappings_lock, vm->lock.
  * Return: 0, or an error with nothing left mapped; -EFAULT when purged.
@@ -169,12 +172,13 @@ int agate_mapping_populate(struct agate_mapping *mapping);
  * agate_vm_try_teardown_bo - remove the page-table entries of a BO everywhere
  * @bo: bo->mappings_lock is held; no job uses it
  *
- * Called in reclaim, which may run under any vm->lock (a page table is being
- * grown): so it only tries those locks.  When it returns true no GPU can reach
- * the pages any more.
+ * Called in reclaim, which may run under any vm->lock (while a page table grows),
+ * so it only tries these locks.  When it returns true the GPU cannot reach the
+ * pages any more.
  *
- * Return: false when a lock was taken; whatever was torn down stays so, and is
- * rebuilt by the next submit.
+ * Return: false when a lock was not free or the GPU may still reach the pages.
+ * Entries that are already removed stay removed, and the next submit makes them
+ * again.
  */
 bool agate_vm_try_teardown_bo(struct agate_bo *bo);
 
