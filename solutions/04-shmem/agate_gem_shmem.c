@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A BO's pages, taken from its shmem file when they are first needed.
+ * A BO's pages, which the driver takes from the BO's shmem file when they are first
+ * needed.
  *
- * Shmem gives zeroed pages and keeps what is in them while nobody holds them.
- * Who holds them is counted; whoever needs them for the GPU also needs them
- * mapped for DMA, which only a device that is still plugged in can do.  The
- * contract is agate_shmem.h.
+ * Shmem gives zeroed pages, and keeps their contents while nobody holds them.  This
+ * file counts the users that hold them.  A user that needs the pages for the GPU
+ * also needs them mapped for DMA, which is possible only while the device is
+ * plugged in.  The contract is agate_shmem.h.
  */
 #include <linux/dma-mapping.h>
 #include <linux/pagemap.h>
@@ -40,8 +41,8 @@ static void account_pages(struct agate_bo *bo, long n)
 }
 
 /*
- * Take those pages of a range that are not there yet.  Pages taken before a
- * failure stay; what they are dropped with is the caller's to say.
+ * Take those pages of a range that are not present yet.  Pages taken before a
+ * failure stay present; the caller decides when to drop them.
  */
 static int pages_fill(struct agate_bo *bo, unsigned long first, unsigned long count)
 {
@@ -83,7 +84,7 @@ static void pages_drop(struct agate_bo *bo)
 	account_pages(bo, -(long)shmem->nr_pages);
 }
 
-/* Forget a chunk that could not be completed; the GPU never saw it. */
+/* Drop the pages of an incomplete chunk; the GPU never saw them. */
 static void pages_forget_chunk(struct agate_bo *bo, unsigned long first, unsigned long count)
 {
 	struct agate_shmem *shmem = &bo->shmem;
@@ -123,7 +124,7 @@ static int pages_use_all(struct agate_bo *bo)
 	return ret;
 }
 
-/* An sg table of some of the BO's pages, mapped for the GPU. */
+/* Make an sg table of some of the BO's pages, mapped for DMA. */
 static struct sg_table *sgt_make(struct agate_bo *bo, unsigned long first, unsigned long count)
 {
 	struct drm_device *drm = bo->base.dev;
@@ -158,7 +159,7 @@ static void sgt_free(struct agate_bo *bo, struct sg_table *sgt)
 	agate_stat_dec(&to_agate_device(drm)->stats, AGATE_STAT_SG_TABLES);
 }
 
-/* Take everything from the GPU; pages that nobody else uses go back. */
+/* Undo all DMA mappings, and drop the pages that nobody else uses. */
 static void sgt_free_all(struct agate_bo *bo)
 {
 	struct agate_shmem *shmem = &bo->shmem;
@@ -185,8 +186,8 @@ int agate_shmem_topic_init(struct agate_device *adev)
 }
 
 /*
- * BOs of files that are still open live on, but the device's DMA is over.  No new
- * mapping can appear: the device is unplugged.
+ * BOs of files that are still open live on, but the device's DMA mappings must go.
+ * No new mapping can appear, because the device is unplugged.
  */
 void agate_shmem_topic_fini(struct agate_device *adev)
 {
@@ -264,7 +265,7 @@ out:
 	return sgt;
 }
 
-/* The chunk counts as there when its table is, never because of its pages alone. */
+/* A chunk is present when it has an sg table; pages without a table do not count. */
 static struct sg_table *chunk_grow(struct agate_bo *bo, unsigned int chunk)
 {
 	struct agate_shmem *shmem = &bo->shmem;

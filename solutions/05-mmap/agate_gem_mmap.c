@@ -2,11 +2,11 @@
 /*
  * BOs in a process's address space.
  *
- * The core has found the BO by its fake offset, checked that the file has a
- * handle to it and that the mapping starts at its first page and fits; here it
- * is decided what kind of mapping it may be, and pages are inserted as they are
- * touched.  Memory is the system's, so a mapping outlives even the GPU.  The
- * contract is agate_mmap.h.
+ * The core finds the BO by its fake offset.  It checks that the file has a handle
+ * to the BO, and that the mapping starts at the BO's first page and fits.  This
+ * file decides which kinds of mapping are allowed, and inserts pages when the CPU
+ * touches them.  The pages are system memory, so a mapping outlives even the GPU.
+ * The contract is agate_mmap.h.
  */
 #include <linux/mm.h>
 #include <drm/drm_gem.h>
@@ -48,12 +48,13 @@ out:
 }
 
 /*
- * Which page?  The VMA may be a piece of the one that was made, moved or cut at
- * the front, so its start says nothing; the offset on the device's file always
- * does.  The lock keeps the page from being purged before it is inserted.
+ * Find the page by the offset on the device's file, which is always correct.  The
+ * start of the VMA is not: the VMA may be a part of the original one, moved or cut
+ * at the front.  The lock keeps the shrinker from purging the page before it is
+ * inserted.
  *
- * Out of memory is SIGBUS: the pages' allocation does not call the OOM killer,
- * so trying again, as VM_FAULT_OOM would, need not ever end.
+ * Return SIGBUS when memory is short: allocating the pages does not call the OOM
+ * killer, so the retries that VM_FAULT_OOM causes might never end.
  */
 static vm_fault_t mmap_fault(struct vm_fault *vmf)
 {
@@ -76,7 +77,7 @@ static void mmap_count_open(struct agate_bo *bo)
 	agate_stat_inc(&to_agate_device(bo->base.dev)->stats, AGATE_STAT_CPU_MAPS);
 }
 
-/* A fork, or a piece cut off: one more VMA. */
+/* A fork or a split VMA adds one more VMA. */
 static void mmap_open(struct vm_area_struct *vma)
 {
 	drm_gem_vm_open(vma);
@@ -109,7 +110,7 @@ int agate_mmap_object(struct drm_gem_object *obj, struct vm_area_struct *vma)
 	if (bo->flags & AGATE_BO_CPU_READONLY) {
 		if (vma->vm_flags & VM_WRITE)
 			return -EACCES;
-		/* mprotect() must not give later what mmap() refused. */
+		/* mprotect() must not allow later what mmap() refused. */
 		vm_flags_clear(vma, VM_MAYWRITE);
 	}
 	vm_flags_clear(vma, VM_MAYEXEC);

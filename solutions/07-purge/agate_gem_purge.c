@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory that its owner can do without.
+ * Purging memory that its owner does not need at the moment.
  *
- * The shrinker is called where memory runs short, perhaps by a thread that is
- * itself inside this driver: it tries every lock, and leaves a BO alone when one
- * is taken.  A BO is only purged when no job, no other file or driver, and no
- * kernel mapping could notice; processes that have it mapped get SIGBUS.  The
+ * The kernel calls the shrinker when memory runs short, perhaps in a thread that is
+ * itself inside this driver.  So the shrinker only tries locks, and skips a BO when
+ * a lock is taken.  It purges only BOs that no job, no other file or driver, and no
+ * kernel mapping uses; processes that have mapped such a BO get SIGBUS.  The
  * contract is agate_purge.h.
  */
 #include <linux/dma-resv.h>
@@ -17,7 +17,7 @@
 #include "agate_gem.h"
 #include "agate_purge.h"
 
-/* Known to more than one file, or outside the driver?  mappings_lock is held. */
+/* Does more than one file, or another driver, use the BO?  The caller holds mappings_lock. */
 static bool bo_is_shared(struct agate_bo *bo)
 {
 	struct agate_mapping *mapping;
@@ -35,14 +35,14 @@ static bool bo_is_unwanted(const struct agate_bo *bo)
 	return bo->madv == AGATE_MADV_DONTNEED && bo->shmem.nr_pages && !bo->shmem.vmap_use;
 }
 
-/* Both locks are held.  A job raises gpu_users before it asks for pages. */
+/* The caller holds both locks.  A job raises gpu_users before it asks for pages. */
 static bool bo_is_idle(struct agate_bo *bo)
 {
 	return !atomic_read(&bo->gpu_users) &&
 	       dma_resv_test_signaled(bo->base.resv, DMA_RESV_USAGE_BOOKKEEP);
 }
 
-/* First the GPU's entries, then the CPUs', then the pages behind them. */
+/* Remove the GPU's page-table entries, then the CPUs', then the pages. */
 static unsigned long purge_locked(struct agate_bo *bo)
 {
 	if (!bo_is_idle(bo) || bo_is_shared(bo) || !agate_vm_try_teardown_bo(bo))
@@ -116,7 +116,7 @@ void agate_purge_topic_fini(struct agate_device *adev)
 	agate_shrinker_unregister(&adev->purge.shrinker);
 }
 
-/* shmem.lock is held.  A purged BO stays purged, whatever is advised. */
+/* The caller holds shmem.lock.  A purged BO stays purged, whatever userspace advises. */
 static int advise(struct agate_device *adev, struct agate_bo *bo, u32 madv)
 {
 	bool shared;
@@ -166,7 +166,7 @@ void agate_purge_forget(struct agate_bo *bo)
 {
 	struct agate_device *adev = to_agate_device(bo->base.dev);
 
-	/* Always with the lock: the shrinker may be looking at this very BO. */
+	/* Always take the lock: the shrinker may be looking at this BO just now. */
 	mutex_lock(&adev->purge.lock);
 	list_del(&bo->purge_link);
 	mutex_unlock(&adev->purge.lock);

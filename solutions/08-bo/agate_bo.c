@@ -2,15 +2,15 @@
 /*
  * Buffer objects: create, count, map, share, wait, free.
  *
- * Three parties can meet at one slot of the BO map: who creates (the kernel
- * just gave out the handle), who drops the last reference (and is about to give
- * the handle back) and who imports a dma-buf that the kernel knows under that
- * handle.  Two rules keep them apart:
- *  - a slot is wiped before its handle is closed, because the kernel may hand
- *    the number to another thread's create the moment it is closed;
- *  - the count goes from 1 to 0, and a dma-buf is turned into a handle and a
- *    reference, under the map lock, so that an import finds a BO either alive
- *    or gone, never dying.
+ * Three threads can meet at one slot of the BO map: one creates a BO (the kernel
+ * just gave it the handle), one drops the last reference (and is about to close the
+ * handle), and one imports a dma-buf that the kernel knows under that handle.  Two
+ * rules keep them apart:
+ *  - wipe a slot before closing its handle, because the kernel may give the number
+ *    to another thread's create as soon as the handle is closed;
+ *  - hold the map lock while the count goes from 1 to 0, and while a dma-buf
+ *    becomes a handle and a reference, so that an import finds a BO either alive or
+ *    gone, never dying.
  */
 #include <assert.h>
 #include <errno.h>
@@ -33,7 +33,7 @@ static bool flags_valid(uint32_t flags)
 		return false;
 	if (!(flags & AGATE_ALLOC_GROWABLE))
 		return true;
-	/* The kernel has no pages of a heap to map, and executes none. */
+	/* A heap has no pages that the kernel could map, and cannot be executable. */
 	return flags & AGATE_ALLOC_INVISIBLE && !(flags & AGATE_ALLOC_EXECUTE);
 }
 
@@ -66,7 +66,7 @@ static uint32_t kernel_flags(uint32_t flags)
 	return kflags;
 }
 
-/* A failing close leaves nothing to do: the handle goes with the file. */
+/* Ignore a failed close: the handle goes when the file is closed. */
 static void close_handle(struct agate_device *dev, uint32_t handle)
 {
 	struct drm_gem_close arg = { .handle = handle };
@@ -87,7 +87,7 @@ static void bo_free(struct agate_bo *bo)
 }
 
 /*
- * A BO fresh from the kernel, without a reference yet.  Its slot needs no lock:
+ * Get a new BO from the kernel, without a reference yet.  Its slot needs no lock:
  * no other thread can know the handle before this one publishes it.
  */
 static int bo_alloc(struct agate_device *dev, uint64_t size, uint32_t flags,
@@ -132,7 +132,7 @@ int agate_bo_create(struct agate_device *dev, uint64_t size, uint32_t flags,
 	err = bo_alloc(dev, size, flags, &bo);
 	if (err)
 		return err;
-	/* From here on a BO is treated alike wherever it was obtained. */
+	/* From here on all BOs are treated alike, whatever their origin. */
 	if (!(flags & (AGATE_ALLOC_INVISIBLE | AGATE_ALLOC_DELAY_MMAP))) {
 		err = agate_bo_mmap(bo, &cpu);
 		if (err)
@@ -143,7 +143,7 @@ int agate_bo_create(struct agate_device *dev, uint64_t size, uint32_t flags,
 		if (err)
 			goto err_free;
 	}
-	/* Last: a BO with a reference is whole. */
+	/* Set the count last: a BO with a reference is complete. */
 	bo->refcnt = 1;
 	*out = bo;
 	return 0;
@@ -162,14 +162,17 @@ struct agate_bo *agate_bo_reference(struct agate_bo *bo)
 	return bo;
 }
 
-/* Drop a reference that is not the last; false when it is. */
+/* Drop a reference that is not the last one; return false if it is the last one. */
 static bool unreference_shared(struct agate_bo *bo)
 {
 	uint32_t old = atomic_load_explicit(&bo->refcnt, memory_order_relaxed);
 
 	assert(old);
 	while (old > 1) {
-		/* Release: what this thread did with the BO comes before its end. */
+		/*
+		 * Release: everything this thread did with the BO happens before
+		 * the BO is freed.
+		 */
 		if (atomic_compare_exchange_weak_explicit(&bo->refcnt, &old, old - 1,
 							  memory_order_release,
 							  memory_order_relaxed))
@@ -185,9 +188,9 @@ void agate_bo_unreference(struct agate_bo *bo)
 	if (!bo || unreference_shared(bo))
 		return;
 	/*
-	 * Ours looked like the last.  The count must not reach 0 before we
-	 * hold the lock: an import could take it back to 1 and its owner down
-	 * to 0 again, and two threads would both free the BO.
+	 * This looks like the last reference.  The count must not reach 0 without
+	 * the lock: an import could raise it to 1 again, its owner could drop it to
+	 * 0 again, and then two threads would free the BO.
 	 */
 	dev = bo->dev;
 	pthread_mutex_lock(&dev->bo_map_lock);
@@ -218,7 +221,7 @@ int agate_bo_mmap(struct agate_bo *bo, void **cpu)
 	map = mmap(NULL, bo->size, prot, MAP_SHARED, bo->dev->fd, (off_t)arg.offset);
 	if (map == MAP_FAILED)
 		return -errno;
-	/* Two threads may both get here; all must see one and the same map. */
+	/* Two threads may get here; both must use the same mapping. */
 	if (!atomic_compare_exchange_strong_explicit(&bo->cpu, &other, map,
 						     memory_order_acq_rel,
 						     memory_order_acquire)) {
@@ -250,7 +253,7 @@ int agate_bo_export(struct agate_bo *bo, int *fd)
 	};
 	int err;
 
-	/* Whoever gets the file may map it writable if we may. */
+	/* The receiver of the file may map it writable if this process may. */
 	if (!(bo->flags & AGATE_ALLOC_CPU_READONLY))
 		arg.flags |= DRM_RDWR;
 	err = agate_ioctl(bo->dev, DRM_IOCTL_PRIME_HANDLE_TO_FD, &arg);
@@ -296,7 +299,10 @@ int agate_bo_import(struct agate_device *dev, int fd, struct agate_bo **out)
 		goto out_unlock;
 	bo = agate_sparse_array_get(&dev->bo_map, arg.handle);
 	if (bo && bo->dev) {
-		/* The kernel gave an old handle, and no second count of it. */
+		/*
+		 * The kernel returned the handle of a known BO, and did not count
+		 * it a second time.
+		 */
 		agate_bo_reference(bo);
 	} else {
 		err = bo ? bo_import_new(dev, bo, arg.handle, fd) : -ENOMEM;
@@ -320,11 +326,11 @@ int agate_bo_wait(struct agate_bo *bo, int64_t timeout_ns, bool wait_readers)
 	uint64_t relevant = wait_readers ? AGATE_PENDING_ACCESS : AGATE_ACCESS_WRITE;
 	int err;
 
-	/* Of a shared BO only the kernel knows whether it is in use. */
+	/* Only the kernel knows whether a shared BO is in use. */
 	if (!(bo->flags & AGATE_ALLOC_SHARED) && !(pending & relevant))
 		return 0;
 	err = agate_ioctl(bo->dev, DRM_IOCTL_AGATE_WAIT_BO, &arg);
-	/* The kernel waits for readers and writers alike. */
+	/* The kernel has waited for readers and writers alike. */
 	if (!err)
 		agate_bo_mark_idle(bo, pending);
 	return err;

@@ -2,12 +2,12 @@
 /*
  * A sparse array: a radix tree that grows at its root, without a lock.
  *
- * A node is 2^node_size_log2 entries: elements in a leaf (level 0), references
- * to nodes one level down in all others.  A reference is the node's address
- * with its level in the low bits, which the node's alignment leaves free, so
- * one compare-and-swap publishes both.  Nodes are only ever added, never moved
- * or freed before the end; that is why a lookup needs no lock and a pointer to
- * an element stays good.
+ * A node has 2^node_size_log2 entries: elements in a leaf (level 0), references to
+ * nodes one level down in all other nodes.  A reference is the node's address with
+ * the node's level in the low bits, which are free because nodes are aligned, so
+ * one compare-and-swap publishes both.  Nodes are only added, and never moved or
+ * freed before the end, so a lookup needs no lock and a pointer to an element stays
+ * valid.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void *ref_node(uintptr_t ref)
 	return (void *)(ref & ~LEVEL_MASK);
 }
 
-/* A new node of zero bytes, or 0 when memory ran out. */
+/* Make a zeroed node; return 0 when memory ran out. */
 static uintptr_t node_create(const struct agate_sparse_array *arr, unsigned int level)
 {
 	size_t entry = level ? sizeof(node_ref) : arr->elem_size;
@@ -64,12 +64,12 @@ static void node_destroy(const struct agate_sparse_array *arr, uintptr_t ref)
 }
 
 /*
- * Put a new node where *where still holds expected, and return what is there
- * now: ours, or that of a thread that was faster.
+ * Store a new node in *where if it still holds expected.  Return what *where holds
+ * then: this thread's node, or the node of a thread that was faster.
  */
 static uintptr_t node_publish(node_ref *where, uintptr_t expected, uintptr_t node)
 {
-	/* Release: who sees the node sees the zeroes, or the child, in it. */
+	/* Release: a thread that sees the node also sees the zeroes, or the child, in it. */
 	if (atomic_compare_exchange_strong_explicit(where, &expected, node,
 						    memory_order_acq_rel,
 						    memory_order_acquire))
@@ -78,7 +78,7 @@ static uintptr_t node_publish(node_ref *where, uintptr_t expected, uintptr_t nod
 	return expected;
 }
 
-/* Does a tree with this root reach the index? */
+/* Does a tree with this root cover the index? */
 static int ref_covers(const struct agate_sparse_array *arr, uintptr_t ref, uint64_t index)
 {
 	unsigned int bits = (ref_level(ref) + 1) * arr->node_size_log2;
@@ -86,7 +86,7 @@ static int ref_covers(const struct agate_sparse_array *arr, uintptr_t ref, uint6
 	return bits >= 64 || index >> bits == 0;
 }
 
-/* The root of a tree that is tall enough for the index; 0: out of memory. */
+/* Return the root of a tree that is tall enough for the index; 0 when memory ran out. */
 static uintptr_t grown_root(struct agate_sparse_array *arr, uint64_t index)
 {
 	uintptr_t root = atomic_load_explicit(&arr->root, memory_order_acquire);
@@ -96,7 +96,7 @@ static uintptr_t grown_root(struct agate_sparse_array *arr, uint64_t index)
 
 		if (!taller)
 			return 0;
-		/* All that the old root covers is below the new one's first entry. */
+		/* The new root's first entry covers everything that the old root covers. */
 		if (root)
 			*(node_ref *)ref_node(taller) = root;
 		root = node_publish(&arr->root, root, taller);

@@ -2,11 +2,10 @@
 /*
  * Page tables for the GPU's MMU: map, unmap, translate.
  *
- * Map and unmap first find out how many table pages they will need and get them
- * all; what follows cannot fail, so there is nothing to roll back and the GPU
- * never sees half a change.  A table is filled before its parent points to it,
- * and one that became empty is cut off, so a table in the tree always maps
- * something.
+ * Map and unmap first count the table pages that they will need, and allocate all
+ * of them.  The rest cannot fail, so they never have to roll back, and the GPU
+ * never sees half a change.  They fill a table before its parent points to it, and
+ * unlink a table that became empty, so every table in the tree maps something.
  */
 #include <asm/byteorder.h>
 #include <linux/align.h>
@@ -37,13 +36,16 @@ static unsigned int level_index(u64 va, unsigned int level)
 	return (va >> AGATE_PT_SHIFT(level)) % AGATE_PT_ENTRIES;
 }
 
-/* Where the part of [va, end) that one entry of this level covers ends. */
+/* The end of the part of [va, end) that one entry of this level covers. */
 static u64 entry_end(u64 va, u64 end, unsigned int level)
 {
 	return min(end, (va | (level_bytes(level) - 1)) + 1);
 }
 
-/* How many leaves of this level map [va, end) from its beginning; 0: smaller ones do. */
+/*
+ * How many leaves of this level can map the beginning of [va, end); 0 when it needs
+ * smaller ones.
+ */
 static unsigned int leaves_in(u64 va, u64 end, u64 pa, unsigned int level)
 {
 	if (level < FIRST_LEAF_LEVEL || !IS_ALIGNED(va | pa, level_bytes(level)))
@@ -67,11 +69,11 @@ static bool is_leaf(const struct agate_pgtable *pgt, const struct agate_pgtable_
 {
 	u64 entry = entry_of(table, index);
 
-	/* Most entries that are no leaf are 0, and 0 is none in any format. */
+	/* Most entries that are not leaves are 0, and 0 is not a leaf in any format. */
 	return entry && pgt->format->ate_is_valid(entry, level);
 }
 
-/* The smallest table that has all of [va, end): what is above it does not change. */
+/* Find the smallest table that covers all of [va, end): the tables above it do not change. */
 static struct agate_pgtable_page *table_over(const struct agate_pgtable *pgt, u64 va, u64 end,
 					     unsigned int *level)
 {
@@ -96,7 +98,7 @@ static bool range_is_valid(u64 start, u64 size, u64 limit)
 
 /* ---- Spare table pages ------------------------------------------------ */
 
-/* What a change will need, gathered before it begins. */
+/* The table pages that a change needs, allocated before it begins. */
 struct spare {
 	unsigned int need;
 	struct list_head pages;
@@ -127,7 +129,7 @@ static struct agate_pgtable_page *spare_take(struct agate_pgtable *pgt, struct s
 	return page;
 }
 
-/* Show a table, which is filled, to the walker. */
+/* Make a filled table visible to the walker. */
 static void link_child(struct agate_pgtable *pgt, struct agate_pgtable_page *table,
 		       unsigned int index, struct agate_pgtable_page *child)
 {
@@ -147,14 +149,14 @@ static bool entries_are_free(const struct agate_pgtable *pgt,
 	for (i = first; i < first + count; i++) {
 		u64 entry = entry_of(table, i);
 
-		/* A table that is there maps something. */
+		/* Every child table maps something. */
 		if (entry && (table->child[i] || pgt->format->ate_is_valid(entry, level)))
 			return false;
 	}
 	return true;
 }
 
-/* Is [va, end) free, and which tables are missing?  @table may be one of those. */
+/* Is [va, end) free, and which tables are missing?  @table is NULL if it is missing itself. */
 static int plan_map(struct agate_pgtable *pgt, const struct agate_pgtable_page *table,
 		    unsigned int level, u64 va, u64 end, u64 pa, struct spare *spare)
 {
@@ -239,7 +241,7 @@ int agate_pgtable_map(struct agate_pgtable *pgt, u64 va, u64 pa, u64 size, u32 p
 
 /* ---- Unmap ------------------------------------------------------------ */
 
-/* The table and level of a leaf that an address is in the midst of, or NULL. */
+/* Find the table and level of the leaf that straddles an address, or NULL. */
 static struct agate_pgtable_page *find_straddled(const struct agate_pgtable *pgt, u64 va,
 						 unsigned int *level)
 {
@@ -254,7 +256,7 @@ static struct agate_pgtable_page *find_straddled(const struct agate_pgtable *pgt
 	return table;
 }
 
-/* Which tables does it take for a leaf to begin at this address? */
+/* Count the tables that are necessary to make a leaf begin at this address. */
 static void plan_split(struct agate_pgtable *pgt, u64 va, struct spare *spare)
 {
 	unsigned int level;
@@ -265,7 +267,7 @@ static void plan_split(struct agate_pgtable *pgt, u64 va, struct spare *spare)
 		spare->need++;
 }
 
-/* Replace leaves over an address by tables of smaller ones until one begins there. */
+/* Split the leaf that straddles an address into smaller ones, until a leaf begins there. */
 static void commit_split(struct agate_pgtable *pgt, u64 va, struct spare *spare)
 {
 	unsigned int level;
@@ -298,7 +300,7 @@ static void cut_off(struct agate_pgtable *pgt, struct agate_pgtable_page *table,
 	pgt->mem->sync(pgt->ctx, table, index, 1);
 }
 
-/* No leaf straddles the ends of [va, end) any more. */
+/* The caller has split all leaves that straddled an end of [va, end). */
 static void commit_unmap(struct agate_pgtable *pgt, struct agate_pgtable_page *table,
 			 unsigned int level, u64 va, u64 end, struct list_head *gone)
 {
@@ -324,7 +326,7 @@ static void commit_unmap(struct agate_pgtable *pgt, struct agate_pgtable_page *t
 	}
 }
 
-/* Make leaves begin at both ends of [va, end), where there are any. */
+/* Split the leaves that straddle the ends of [va, end). */
 static int split_ends(struct agate_pgtable *pgt, u64 va, u64 end)
 {
 	struct spare spare = { .pages = LIST_HEAD_INIT(spare.pages) };
@@ -340,7 +342,7 @@ static int split_ends(struct agate_pgtable *pgt, u64 va, u64 end)
 	commit_split(pgt, va, &spare);
 	commit_split(pgt, end, &spare);
 
-	/* Two splits of one block share a table that was counted twice. */
+	/* Two splits of one block share a table, which plan_split() counted twice. */
 	agate_pgtable_free_list(pgt, &spare.pages);
 	return 0;
 }
@@ -362,7 +364,7 @@ int agate_pgtable_unmap(struct agate_pgtable *pgt, u64 va, u64 size, struct list
 		if (ret)
 			return ret;
 	}
-	/* Only a table that keeps an entry is sure to stay in the one above. */
+	/* If this table might become empty, start at the root, which can unlink it. */
 	if (table->used <= level_index(end - 1, level) - level_index(va, level) + 1) {
 		table = pgt->root;
 		level = 0;
@@ -384,7 +386,7 @@ void agate_pgtable_free_list(struct agate_pgtable *pgt, struct list_head *gone)
 
 /* ---- Translate, create, destroy --------------------------------------- */
 
-/* The table and level that hold the leaf over an address, or NULL. */
+/* Find the table and level of the leaf that covers an address, or NULL. */
 static struct agate_pgtable_page *find_leaf(const struct agate_pgtable *pgt, u64 va,
 					    unsigned int *level)
 {

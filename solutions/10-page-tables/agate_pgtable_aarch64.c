@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Page-table entries as the Arm architecture's stage 1 has them, which Bifrost
- * GPUs take: a block is type 1 and a page type 3, an access flag must be set, and
- * what can be written can be read.  The GPU counts as unprivileged.
+ * Page-table entries in the Arm architecture's stage 1 format, which Bifrost GPUs
+ * use: a block has type 1 and a page type 3, the access flag must be set, and
+ * writable memory is also readable.  The GPU counts as unprivileged.
  */
 #include <asm/byteorder.h>
 #include <linux/compiler.h>
@@ -17,7 +17,7 @@ static u64 aarch64_pte_to_phy_addr(u64 entry)
 	return entry & AARCH64_ADDR;
 }
 
-/* At the last level type 3 is a page, and above it the way to a table. */
+/* At the last level type 3 is a page; above it, type 3 points to a table. */
 static bool aarch64_ate_is_valid(u64 entry, unsigned int level)
 {
 	if (level == LAST_LEVEL)
@@ -46,7 +46,7 @@ static u64 leaf_bytes(unsigned int level)
 	return 1ull << AGATE_PT_SHIFT(level);
 }
 
-/* One store: the GPU may walk this entry at any time. */
+/* Use one store: the GPU may walk this entry at any time. */
 static void set_entry(__le64 *entry, u64 value)
 {
 	WRITE_ONCE(*entry, cpu_to_le64(value));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Page-table entries as Mali's LPAE mode has them: a leaf is type 1 at every
- * level, a table type 3; read and write are permissions of their own, so memory
- * can be write-only; nothing but bit 54 forbids execution.
+ * Page-table entries in Mali's LPAE format: a leaf has type 1 at every level, a
+ * table has type 3; read and write are separate permissions, so memory can be
+ * write-only; only bit 54 forbids execution.
  */
 #include <asm/byteorder.h>
 #include <linux/compiler.h>
@@ -43,7 +43,7 @@ static u64 leaf_bytes(unsigned int level)
 	return 1ull << AGATE_PT_SHIFT(level);
 }
 
-/* One store: the GPU may walk this entry at any time. */
+/* Use one store: the GPU may walk this entry at any time. */
 static void set_entry(__le64 *entry, u64 value)
 {
 	WRITE_ONCE(*entry, cpu_to_le64(value));

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Hardware address spaces: lend them out, recycle them, keep them in step with
+ * Hardware address spaces: lend them out, reuse them, and keep them up to date with
  * the page tables.
  *
- * An address space takes one command at a time, so AS_ACTIVE is polled before
- * each.  The registers take effect at UPDATE; a changed table takes effect when
- * its range is locked and flushed.  A GPU that stays active for too long hangs:
- * it gets a reset, and nothing it might still reach is freed before that.
+ * An address space takes one command at a time, so the driver polls AS_ACTIVE
+ * before each command.  The registers take effect at UPDATE; a changed table takes
+ * effect when its range is locked and flushed.  A GPU that stays active for too
+ * long hangs: the driver schedules a reset, and frees nothing that the GPU might
+ * still reach before the reset.
  */
 #include <linux/bitops.h>
 #include <linux/minmax.h>
@@ -23,11 +24,11 @@
 /* ---- The two formats --------------------------------------------------- */
 
 /**
- * struct agate_as_layout - a table format, and what the registers say about it
+ * struct agate_as_layout - a table format, and the register values that select it
  * @format: entries
- * @transtab: TRANSTAB, but for the table's address
- * @memattr: MEMATTR: eight kinds of memory, one byte each, chosen by a leaf's
- *	attribute index; AGATE_PT_ATTR_SHARED is 0x88 in both, outer
+ * @transtab: TRANSTAB without the table's address
+ * @memattr: MEMATTR: eight kinds of memory, one byte each; a leaf's attribute index
+ *	chooses one.  AGATE_PT_ATTR_SHARED is 0x88 in both layouts: outer
  *	implementation-defined policy
  * @transcfg: TRANSCFG
  * @transcfg_unmapped: TRANSCFG of an address space that maps nothing; TRANSTAB
@@ -41,14 +42,14 @@ struct agate_as_layout {
 	u64 transcfg_unmapped;
 };
 
-/* The attributes of both are kbase's. */
+/* Both layouts use kbase's memory attributes. */
 static const struct agate_as_layout layout_lpae = {
 	.format = &agate_pgtable_lpae,
 	.transtab = AS_TRANSTAB_LPAE_ADRMODE_TABLE | AS_TRANSTAB_LPAE_READ_INNER |
 		    AS_TRANSTAB_LPAE_SHARE_OUTER,
 	.memattr = 0x0000008d884d4f48ull,
 	.transcfg = AS_TRANSCFG_MODE_LEGACY,
-	/* TRANSTAB's own mode 0 is unmapped. */
+	/* Mode 0 in TRANSTAB means unmapped. */
 	.transcfg_unmapped = AS_TRANSCFG_MODE_LEGACY,
 };
 
@@ -61,8 +62,8 @@ static const struct agate_as_layout layout_aarch64 = {
 };
 
 /*
- * Bifrost numbers its products from 0x6000 on, and every Midgard is below, but
- * for the first one, which was numbered otherwise.
+ * Bifrost's product numbers start at 0x6000.  All Midgard products are below that,
+ * except the first one, 0x6956.
  */
 static const struct agate_as_layout *layout_of(u32 gpu_id)
 {
@@ -94,8 +95,9 @@ static int as_command(struct agate_device *adev, unsigned int n, u32 command)
 }
 
 /*
- * The smallest naturally aligned block of 2^(width + 1) bytes over [first, last]:
- * the highest bit in which the two differ is inside it.
+ * Encode the smallest naturally aligned block of 2^(width + 1) bytes that covers
+ * [first, last]: the highest bit in which first and last differ determines its
+ * size.
  */
 static u64 lock_region(u64 first, u64 last)
 {
@@ -154,7 +156,7 @@ static void mmu_set_irq_mask(struct agate_device *adev)
 
 /* ---- Lending ---------------------------------------------------------- */
 
-/* A free address space, or the one that has been idle longest. */
+/* Choose a free address space, or the one that has been idle longest. */
 static int as_choose(struct agate_mmu *mmu)
 {
 	u32 idle = mmu->present & ~mmu->taken;
@@ -175,8 +177,8 @@ static int as_choose(struct agate_mmu *mmu)
 }
 
 /*
- * Put a table into a place.  A fault that the last user left there is not the
- * new one's, so it is cleared before the new one can have any.
+ * Put a table into a hardware address space.  A latched fault belongs to the
+ * previous user, so clear it before the new user can cause one.
  */
 static int as_install(struct agate_device *adev, struct agate_as *as, unsigned int n)
 {
@@ -186,7 +188,7 @@ static int as_install(struct agate_device *adev, struct agate_as *as, unsigned i
 	gpu_write(adev, MMU_INT_CLEAR, agate_as_irq_bits(BIT(n)));
 	ret = as_enable(adev, n, as);
 	if (ret) {
-		/* A place that it had before it keeps: a chain may not have left it. */
+		/* Keep a place that it already had: a chain may still use it. */
 		if (as->number < 0)
 			mmu->taken &= ~BIT(n);
 		return ret;
@@ -360,7 +362,7 @@ int agate_mmu_map_sgt(struct agate_vm *vm, u64 va, struct sg_table *sgt, u32 pro
 		}
 		next += sg_dma_len(sg);
 	}
-	/* A GPU that does not answer gets a reset, and then sees the new entries. */
+	/* Ignore a GPU that does not answer: after its reset it sees the new entries. */
 	agate_mmu_flush(vm, va, next - va, AS_COMMAND_FLUSH_PT);
 	return 0;
 }

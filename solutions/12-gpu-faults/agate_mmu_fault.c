@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * GPU page faults: grow the heap, or stop whoever asked for what is not there.
+ * GPU page faults: grow the heap, or stop the address space that touched unmapped
+ * memory.
  *
- * The hardware latches one fault for each address space and stalls the access.
- * An access that was stalled runs again when the address space is flushed, so a
- * served fault ends in a flush, which agate_mmu_map_sgt() does.  A fault that
- * nobody can serve ends in the address space being disabled: its jobs fail with
- * the latched code, and no other address space notices.
+ * The hardware latches one fault for each address space and stalls the access.  A
+ * flush of the address space makes it retry the access, so serving a fault ends
+ * with a flush, which agate_mmu_map_sgt() does.  If nobody can serve a fault, the
+ * driver disables the address space: its jobs fail with the latched code, and other
+ * address spaces are not affected.
  *
- * A reset waits for this thread, so the thread waits for no reset: what it lets
- * go of last is freed by somebody else.
+ * A reset waits for this thread, so the thread must not wait for a reset: when it
+ * drops a last reference, put_wq frees the object.
  */
 #include <drm/drm_drv.h>
 
@@ -22,17 +23,18 @@
 #include "agate_vm.h"
 
 /*
- * Rounds over MMU_INT before the thread returns.  If the line is still up the
- * GPU sends a new message when the mask is opened, so nothing is lost, and a
- * client that faults without end cannot keep the thread for itself.
+ * Rounds over MMU_INT before the thread returns, so that a client which faults
+ * without end cannot occupy the thread forever.  Nothing is lost: if the line is
+ * still high, the GPU sends a new message when the driver unmasks the interrupt.
  */
 #define MAX_ROUNDS	16
 
 /**
  * struct agate_fault - one latched fault
  * @as: hardware address space
- * @vm: what was in it, with a reference, or NULL
- * @bits: of MMU_INT, page fault and bus error of this address space
+ * @vm: the address space in it, with a reference, or NULL
+ * @bits: the pending bits of this address space in MMU_INT: page fault and bus
+ *	error
  * @status: FAULTSTATUS
  * @va: FAULTADDRESS
  */
@@ -67,9 +69,9 @@ static bool is_translation_fault(const struct agate_fault *fault)
 }
 
 /*
- * Read the fault and drop its bit before it is served: the served access may
- * fault again at once, and that bit must stay.  All in one go with finding out
- * whose it is.
+ * Read the fault and clear its bit before serving it: the served access may fault
+ * again at once, and the new bit must stay.  mmu.lock keeps the address space in
+ * its place meanwhile.
  */
 static void fault_take(struct agate_device *adev, struct agate_fault *fault)
 {
@@ -81,7 +83,7 @@ static void fault_take(struct agate_device *adev, struct agate_fault *fault)
 	spin_unlock(&adev->mmu.lock);
 }
 
-/* Make one chunk's entries; two faults in one chunk find them there already. */
+/* Make one chunk's entries, unless an earlier fault in the same chunk has made them. */
 static int map_chunk(struct agate_mapping *mapping, unsigned int chunk, struct sg_table *sgt)
 {
 	struct agate_bo *bo = mapping->bo;
@@ -120,9 +122,9 @@ static int grow_chunk(struct agate_device *adev, struct agate_mapping *mapping, 
 }
 
 /*
- * Only memory that a job listed may grow, and that job may end at any moment: so
- * this counts as one more user, and the shrinker leaves the chunk alone until its
- * entries are there.
+ * Only memory that a job listed may grow, and that job may end at any moment.  So
+ * this function counts as one more user, which keeps the shrinker away from the
+ * chunk until its entries exist.
  */
 static int grow_heap(struct agate_device *adev, struct agate_mapping *mapping, u64 va)
 {
@@ -173,7 +175,7 @@ static void fault_handle(struct agate_device *adev, unsigned int as, u32 status)
 	int ret;
 
 	fault_take(adev, &fault);
-	/* Left behind by an address space that is gone: nobody waits for it. */
+	/* The fault's address space is gone: nobody waits for the fault. */
 	if (!fault.vm)
 		return;
 	ret = fault_serve(adev, &fault);
@@ -182,7 +184,7 @@ static void fault_handle(struct agate_device *adev, unsigned int as, u32 status)
 	agate_vm_put_later(fault.vm);
 }
 
-/* What is up in address spaces that are not known to be faulty. */
+/* Pending faults of the address spaces that are not known to be faulty. */
 static u32 faults_pending(struct agate_device *adev)
 {
 	u32 spaces;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Job chains on the slots: start them, notice their end, stop them.
+ * Job chains on the slots: start them, detect their end, stop them.
  *
- * Everything about a slot happens under slots.lock.  Fences are signalled after
- * it is dropped: what their callbacks do is not ours to know, and the job may be
- * freed by one.
+ * slots.lock protects everything about a slot.  Fences are signalled after it is
+ * dropped, because their callbacks may take any lock, and one of them may free the
+ * job.
  */
 #include <linux/bitops.h>
 #include <linux/delay.h>
@@ -18,7 +18,7 @@
 #include "agate_slot.h"
 #include "agate_slot_ops.h"
 
-/* Starts of one job that may come to nothing because the GPU needs a reset. */
+/* Starts of one job that may fail because the GPU needs a reset. */
 #define START_TRIES	3
 
 void agate_slot_signal(struct agate_slot_ends *ends)
@@ -34,7 +34,7 @@ void agate_slot_signal(struct agate_slot_ends *ends)
 
 /* ---- One job; slots.lock is held -------------------------------------- */
 
-/* The hardware has let go of a job: undo what starting it took, once. */
+/* The hardware has let go of a job: undo job_start(), once. */
 static void job_off(struct agate_job *job)
 {
 	job->on_slot = false;
@@ -42,7 +42,7 @@ static void job_off(struct agate_job *job)
 	agate_stat_dec(&job->adev->stats, AGATE_STAT_SLOT_BUSY);
 }
 
-/* A chain that waited in NEXT did not run before the one ahead of it ended. */
+/* A chain in NEXT runs only after the chain ahead of it has ended. */
 s64 agate_slot_ran_ns(const struct agate_job *job, const struct agate_slot *slot, ktime_t now)
 {
 	ktime_t since = job->started;
@@ -60,7 +60,7 @@ static void job_account(struct agate_job *job, struct agate_slot *slot)
 	slot->free_since = now;
 }
 
-/* The error is set first: whoever the fence wakes looks at it. */
+/* Set the error first: the threads that the fence wakes read it. */
 void agate_slot_end_job(struct agate_job *job, int error, struct agate_slot_ends *ends)
 {
 	job->ended = true;
@@ -84,7 +84,7 @@ static int job_write_next(struct agate_job *job, int as)
 	unsigned int n = job->slot;
 	int ret = 0;
 
-	/* The slot may not have taken the chain ahead of this one yet. */
+	/* The chain ahead of this one may still be in NEXT. */
 	if (adev->slots.slot[n].job[0])
 		ret = gpu_poll(adev, JS_COMMAND_NEXT(n), U32_MAX, JS_COMMAND_NOP);
 	if (ret == -ETIMEDOUT) {
@@ -138,9 +138,9 @@ static int job_start(struct agate_job *job)
 }
 
 /*
- * A GPU that does not answer is about to be reset, and then the job runs again.
- * Later jobs wait for that, too: started now, they would overtake it, or get an
- * address space that another client's chain has not left.
+ * A GPU that does not answer will be reset, and then the job runs again.  Later
+ * jobs wait for the reset, too: if they started now, they would overtake this job,
+ * or get an address space that another client's chain still uses.
  */
 static int job_start_or_wait(struct agate_job *job)
 {
@@ -170,9 +170,9 @@ struct agate_job *agate_slot_take(struct agate_slot *slot)
 }
 
 /*
- * Take the chain in NEXT back, unless the slot was faster: then the current
- * chain has its flag.  The one before it has the other, and was current when
- * this one was written to NEXT.
+ * Withdraw the chain in NEXT, unless the slot has taken it already.  The flag
+ * tells: the chain ahead of it, which was current when this chain was written to
+ * NEXT, has the other flag.
  */
 struct agate_job *agate_slot_withdraw(struct agate_device *adev, unsigned int n)
 {
@@ -190,8 +190,8 @@ struct agate_job *agate_slot_withdraw(struct agate_device *adev, unsigned int n)
 }
 
 /*
- * The current chain did not end well.  The slot waits for CLEAR, so its
- * registers still tell how, and the chain in NEXT can be taken back safely.
+ * The current chain has failed.  The slot waits for CLEAR, so its registers still
+ * hold the reason, and the driver can safely withdraw the chain in NEXT.
  */
 static void slot_failed(struct agate_device *adev, unsigned int n, struct agate_job **again,
 			struct agate_slot_ends *ends)
@@ -226,7 +226,7 @@ static void slot_done(struct agate_slot *slot, struct agate_slot_ends *ends)
 		agate_slot_end_job(job, 0, ends);
 }
 
-/* What was withdrawn because its neighbour failed goes on, or ends if it must. */
+/* Start a chain again that was withdrawn because the chain ahead failed, or end it. */
 static void slot_again(struct agate_job *job, bool restart, struct agate_slot_ends *ends)
 {
 	int ret = job->stop_error;
@@ -240,10 +240,10 @@ static void slot_again(struct agate_job *job, bool restart, struct agate_slot_en
 /* ---- All slots -------------------------------------------------------- */
 
 /*
- * One DONE bit can stand for two chains.  Where one is left, JS_STATE, sampled
- * by CLEAR, says whether the slot is empty; but a failure between reading
- * RAWSTAT and CLEAR empties it too, so RAWSTAT is read again, and a slot with a
- * failure is not judged by its state.
+ * One DONE bit can stand for two chains.  If the driver still counts a chain on the
+ * slot, JS_STATE, which CLEAR samples, says whether the slot is empty.  But a
+ * failure between the read of RAWSTAT and CLEAR empties the slot, too.  So read
+ * RAWSTAT again, and ignore the state of a slot that reports a failure.
  */
 void agate_slot_collect(struct agate_device *adev, bool restart, struct agate_slot_ends *ends)
 {
@@ -314,7 +314,7 @@ static void slot_stop(struct agate_device *adev, unsigned int n, unsigned int pl
 {
 	struct agate_job *job = adev->slots.slot[n].job[place];
 
-	/* A chain that does not stop is asked again: the first reason stands. */
+	/* A chain that does not stop may be stopped again: keep the first reason. */
 	if (!job->stop_error)
 		job->stop_error = error;
 	if (place == 1 && agate_slot_withdraw(adev, n)) {

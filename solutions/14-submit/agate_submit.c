@@ -2,11 +2,12 @@
 /*
  * SUBMIT and WAIT_BO.
  *
- * A submit gathers everything that a job needs, and may fail at any step: then
- * the half-made job is put and nothing has changed.  Once the job is armed its
- * finished fence exists and must signal, so from there on nothing may fail: the
- * fence is published in BOs and sync objects and the job is pushed, all under
- * the BOs' reservations, so that two jobs that share BOs agree on who is first.
+ * A submit first gathers everything that the job needs.  Each step may fail; then
+ * the submit drops the incomplete job, and nothing has changed.  Once the job is
+ * armed, its finished fence exists and must signal, so from there on nothing may
+ * fail.  The submit then publishes the fence in BOs and sync objects, and pushes
+ * the job.  It holds the BOs' reservations all the time, so that two jobs that
+ * share BOs agree on their order.
  */
 #include <linux/dma-fence-chain.h>
 #include <linux/dma-resv.h>
@@ -60,7 +61,7 @@ static int gather_bos(struct agate_job *job, struct drm_file *file,
 		job->mappings[i] = agate_vm_find(job->vm, bo);
 		if (!job->mappings[i])
 			return -ENOENT;
-		/* From here on the shrinker leaves the pages alone. */
+		/* From here on the shrinker skips the BO. */
 		atomic_inc(&bo->gpu_users);
 		atomic_inc(&job->busy);
 		ret = agate_mapping_populate(job->mappings[i]);
@@ -104,7 +105,7 @@ static int gather_in_syncs(struct agate_job *job, struct drm_file *file,
 		struct dma_fence *fence;
 
 		ret = drm_syncobj_find_fence(file, syncs[i].handle, syncs[i].point, 0, &fence);
-		/* Takes over the reference, also when it fails. */
+		/* It takes over the reference even when it fails. */
 		if (!ret)
 			ret = drm_sched_job_add_dependency(&job->base, fence);
 	}
@@ -170,7 +171,7 @@ static struct submit_out *gather_outs(struct drm_file *file, const struct drm_ag
 
 /* ---- Pushing ---------------------------------------------------------- */
 
-/* Every job counts as a writer; the reservations are held. */
+/* Every job counts as a writer.  The caller holds the reservations. */
 static int add_bo_dependencies(struct agate_job *job)
 {
 	unsigned int i;
@@ -229,7 +230,7 @@ unlock:
 	return ret;
 }
 
-/* The job is initialised for the scheduler; after a failure its part is undone. */
+/* The caller has called agate_sched_job_init(); this undoes it after a failure. */
 static int gather_and_push(struct agate_job *job, struct drm_file *file,
 			   const struct drm_agate_submit *args)
 {
@@ -279,7 +280,7 @@ int agate_submit_ioctl(struct drm_device *dev, void *data, struct drm_file *file
 
 	if (!submit_args_are_valid(args))
 		return -EINVAL;
-	/* Until the end: whoever unplugs the device waits for the push. */
+	/* Stay inside until the end, so that unplugging waits for the push. */
 	if (!drm_dev_enter(dev, &idx))
 		return -ENODEV;
 
@@ -312,7 +313,7 @@ int agate_submit_wait_bo_ioctl(struct drm_device *dev, void *data, struct drm_fi
 	timeout = drm_timeout_abs_to_jiffies(args->timeout_ns);
 	left = dma_resv_wait_timeout(obj->resv, DMA_RESV_USAGE_READ, true, timeout);
 	drm_gem_object_put(obj);
-	/* The fences of a device that went away signal, too. */
+	/* The fences of a lost device signal, too. */
 	if (drm_dev_is_unplugged(dev) || agate_bus_lost(to_agate_device(dev)))
 		return -ENODEV;
 	if (!left)

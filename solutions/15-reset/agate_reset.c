@@ -2,14 +2,15 @@
 /*
  * Recovery: from a job that runs for too long, and from a GPU that hangs.
  *
- * First the guilty chain alone is stopped: softly, which a chain that only goes
- * round in circles obeys, then hard.  The GPU as a whole is reset when that does
- * not help, or when it left a command unfinished.  Then all schedulers stand
- * still, innocent chains are taken off the slots, and afterwards run again.
+ * The driver first stops only the guilty chain: it tries a soft stop, which is
+ * enough for an endless chain of short jobs, then a hard stop.  If that does not
+ * help, or if the GPU left a command unfinished, the driver resets the whole GPU:
+ * it stops all schedulers, takes innocent chains off the slots, and runs them again
+ * afterwards.
  *
- * Timeouts of all slots and the work below share one ordered workqueue, so that
- * two slots that hang at once are recovered one after the other; what the first
- * recovery has cured, the second finds well.
+ * The timeouts of all slots and the work below share one ordered workqueue, so when
+ * two slots hang at once, the driver recovers one after the other, and the second
+ * recovery finds out if the first has already solved the problem.
  */
 #include <linux/module.h>
 #include <linux/moduleparam.h>
@@ -51,7 +52,7 @@ static void restart_schedulers(struct agate_device *adev, const struct drm_gpu_s
 	}
 }
 
-/* No scheduler runs.  A GPU that does not come back is lost, and its jobs end. */
+/* The schedulers are stopped.  A GPU that does not come back is lost, and its jobs end. */
 static void reset_gpu(struct agate_device *adev)
 {
 	int ret;
@@ -67,7 +68,7 @@ static void reset_gpu(struct agate_device *adev)
 	agate_mmu_reset(adev);
 	if (ret) {
 		dev_err(&adev->pdev->dev, "the GPU does not come back: %d\n", ret);
-		/* It must not reach the memory of the jobs that end now. */
+		/* The GPU must not reach the memory of the jobs that end now. */
 		pci_clear_master(adev->pdev);
 		agate_device_lost(adev);
 		agate_slot_shutdown(adev);
@@ -98,9 +99,9 @@ void agate_reset_timedout(struct agate_job *job)
 
 	mutex_lock(&adev->reset.lock);
 	agate_sched_stop(own, &job->base);
-	/* Perhaps it has ended, and only the interrupt was lost. */
+	/* Perhaps the job has ended, and only the interrupt was lost. */
 	agate_slot_serve(adev);
-	/* A device that goes away ends all jobs itself, and resets the GPU itself. */
+	/* Removal and loss of the device end all jobs and reset the GPU themselves. */
 	if (READ_ONCE(job->on_slot) && adev->reset.ready)
 		recover(adev, job);
 	agate_sched_restart(own);
@@ -125,12 +126,12 @@ void agate_reset_schedule(struct agate_device *adev)
 	struct agate_reset *reset = &adev->reset;
 	unsigned long flags;
 
-	/* The lock is there only when the topic has been. */
+	/* The lock is initialised only if the topic has been present. */
 	if (!READ_ONCE(reset->ready))
 		return;
 	/*
-	 * Queued by everyone: who finds it pending may flush the work before the
-	 * first one has queued it.
+	 * Every caller queues the work: a caller that finds the reset pending may
+	 * call agate_reset_flush() before the first caller has queued it.
 	 */
 	spin_lock_irqsave(&reset->queue_lock, flags);
 	if (reset->ready) {
