@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * BAR2: the memory that the guest's driver and the GPU's process share.
+ * BAR2: the memory that the driver in the guest and the GPU's process share.
  *
- * Stock ivshmem memory cannot trap, so register accesses travel through a
- * queue that keeps PCI's order: writes are posted, and a read is answered only
- * after every earlier access has been carried out.
+ * Accesses to ivshmem memory do not trap, so register accesses travel through a
+ * queue that keeps PCI's order: writes are posted, and the GPU answers a read only
+ * after it has carried out every earlier access.
  *
  *   write  fill entries[tail % n], then tail++ with release order, then a full
  *          barrier, then ring the doorbell if (and only if) asleep is non-zero
@@ -12,11 +12,12 @@
  *          that seq (acquire), and take reply_value
  *
  * Indices are free-running 32-bit counters; the queue's length is a power of
- * two; a queue with tail - head == n is full and its writer waits, and one with
- * tail == head is drained: all of it was carried out and answered.  All values
- * are little-endian.  Everything here can be scribbled on by the guest: the GPU
- * copies each index and entry once, checks it, and trusts nothing that it reads
- * back.  Offsets and sizes are read from the header, never assumed.
+ * two; a queue with tail - head == n is full, and its writer waits; a queue with
+ * tail == head is drained: the GPU has carried out and answered everything.  All
+ * values are little-endian.  The guest can overwrite everything here: the GPU
+ * copies each index and entry once, checks the copy, and trusts nothing that it
+ * reads back.  Both sides read offsets and sizes from the header, and never assume
+ * them.
  */
 #ifndef AGATE_BAR2_H
 #define AGATE_BAR2_H
@@ -33,7 +34,7 @@
 #define AGATE_BAR2_MAGIC	0x45544741u	/* "AGTE" read as bytes */
 #define AGATE_BAR2_VERSION	1
 
-/* What the launcher lays out; the driver reads it from the header. */
+/* The launcher's layout; the driver reads it from the header. */
 #define AGATE_BAR2_SIZE		(64u << 20)
 #define AGATE_BAR2_CTRL		0x1000u
 #define AGATE_BAR2_QUEUE	0x8000u
@@ -59,7 +60,7 @@ struct agate_bar2_header {
 	__u64 vram_size;
 };
 
-/* One cache line for each writer, so that neither disturbs the other. */
+/* One cache line for each writer, so that the writers do not slow each other down. */
 struct agate_bar2_ctrl {
 	__u32 tail;		/* guest: entries published */
 	__u32 pad0[15];

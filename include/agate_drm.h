@@ -5,17 +5,17 @@
  * Rules that hold for every ioctl here:
  *  - fields have fixed sizes and natural alignment, and are the same for 32-
  *    and 64-bit callers;
- *  - every pad field must be zero, and every flag must be one that is listed,
- *    or the call fails with EINVAL and does nothing;
- *  - pointers travel as __u64; a bad one gives EFAULT;
+ *  - every pad field must be zero and every flag must be a listed one; otherwise
+ *    the call fails with EINVAL and does nothing;
+ *  - pointers are passed as __u64; a bad one gives EFAULT;
  *  - a handle that this file does not have gives ENOENT;
  *  - after the GPU is gone every call gives ENODEV;
  *  - a call that fails changes nothing and leaves no handle, and one that
- *    succeeds returns exactly 0.  (One exception, DRM's own: when the answer of
- *    CREATE_BO cannot be written back the call gives EFAULT, and the handle
- *    lives until the file is closed);
- *  - DRM's rule for sizes holds: the end of a shorter struct counts as zero and
- *    is not written back, the end of a longer one is ignored;
+ *    succeeds returns exactly 0.  (DRM itself makes one exception: when the kernel
+ *    cannot write back the result of CREATE_BO, the call gives EFAULT, and the
+ *    handle lives until the file is closed);
+ *  - DRM's rule for sizes holds: the missing end of a shorter struct counts as zero
+ *    and is not written back, the end of a longer struct is ignored;
  *  - a call for a part of the driver that is absent gives EOPNOTSUPP.
  */
 #ifndef AGATE_DRM_H
@@ -33,10 +33,10 @@ extern "C" {
 #define DRM_AGATE_MMAP_BO		0x03
 #define DRM_AGATE_GET_PARAM		0x04
 #define DRM_AGATE_GET_BO_OFFSET		0x05
-/* 0x06 and 0x07 are kept free for performance counters. */
+/* 0x06 and 0x07 are reserved for performance counters. */
 #define DRM_AGATE_MADVISE		0x08
 #define DRM_AGATE_SET_LABEL		0x09
-/* Reserved, not there yet: a call gives EINVAL, as any unknown number does. */
+/* Reserved, not implemented yet: a call gives EINVAL, as for any unknown number. */
 #define DRM_AGATE_VM_CREATE		0x0a
 #define DRM_AGATE_VM_DESTROY		0x0b
 #define DRM_AGATE_VM_BIND		0x0c
@@ -51,7 +51,7 @@ extern "C" {
 #define DRM_IOCTL_AGATE_MADVISE		DRM_IOWR(DRM_COMMAND_BASE + DRM_AGATE_MADVISE, struct drm_agate_madvise)
 #define DRM_IOCTL_AGATE_SET_LABEL	DRM_IOW(DRM_COMMAND_BASE + DRM_AGATE_SET_LABEL, struct drm_agate_set_label)
 
-/* The chain runs on slot 0 (fragment); without it, on slot 1. */
+/* With this bit the chain runs on slot 0 (fragment), without it on slot 1. */
 #define AGATE_JD_REQ_FS		(1 << 0)
 
 /**
@@ -69,28 +69,28 @@ struct drm_agate_sync {
 /**
  * struct drm_agate_submit - run one job chain
  *
- * Waits (on the GPU's time, not the caller's) for the in-syncs and for what
- * other jobs do with the listed BOs; then the chain runs and its completion
- * fence goes into the out-syncs and, as a writer, into every listed BO.
+ * The call returns without waiting.  The chain runs after the in-syncs have
+ * signalled and other jobs are done with the listed BOs.  Its completion fence goes
+ * into the out-syncs and, as a writer, into every listed BO.
  *
- * Waiting for a fence succeeds however the chain ended; how it ended is the
- * fence's status, which a sync_file made from an out-sync tells
- * (SYNC_IOC_FILE_INFO): 1 for success, else
+ * Waiting for a fence succeeds however the chain ended.  The fence's status says
+ * how it ended; a sync_file made from an out-sync reports it (SYNC_IOC_FILE_INFO):
+ * 1 for success, else
  *
- *   -EINVAL     what the chain asked for cannot be done: a bad job, an address
- *               that is in no BO or may not be accessed so
+ *   -EINVAL     the chain asked for something impossible: a bad job, an address
+ *               outside all BOs, or an access that is not allowed
  *   -EIO        power or the bus failed, or the GPU does not take the chain
  *   -ETIME      it ran for too long and was stopped
  *   -ECANCELED  its file was closed while it ran; also -ESRCH if it had not
  *               begun
  *   -ENODEV     the GPU is gone
  *
- * Only the chain itself is ended by its fault or hang: others of the same file
- * run, also those that waited for it.
+ * A fault or hang ends only the chain itself: other chains of the same file run,
+ * also those that waited for it.
  *
  * Every BO the chain touches must be listed, once: EINVAL for a repeated handle.
  * EINVAL also for an in-sync that has no fence yet; EFAULT for a BO whose pages
- * were taken (see MADVISE): there is nothing left for the chain to work on.
+ * were taken (see MADVISE), because its contents are lost.
  */
 struct drm_agate_submit {
 	/** @jc: GPU address of the first job header, 64-aligned, not 0. */
@@ -117,8 +117,8 @@ struct drm_agate_submit {
 /**
  * struct drm_agate_wait_bo - wait until no job uses a BO
  *
- * EBUSY when timeout_ns is 0 and the BO is busy, ETIMEDOUT when the time
- * passed first.
+ * EBUSY when timeout_ns is 0 and the BO is busy, ETIMEDOUT when the time runs out
+ * first.
  */
 struct drm_agate_wait_bo {
 	/** @handle: the BO. */
@@ -132,8 +132,8 @@ struct drm_agate_wait_bo {
 /** The GPU may not execute from this BO. */
 #define AGATE_BO_NOEXEC		(1 << 0)
 /**
- * Pages come when the GPU first touches them, 2 MiB at a time; never mapped by
- * the CPU (MMAP_BO gives EINVAL).  Needs AGATE_BO_NOEXEC.
+ * The BO gets pages when the GPU first touches them, 2 MiB at a time; the CPU
+ * cannot map it (MMAP_BO gives EINVAL).  Needs AGATE_BO_NOEXEC.
  */
 #define AGATE_BO_HEAP		(1 << 1)
 /** CPU maps of this BO are read-only and stay so. */
@@ -147,8 +147,8 @@ struct drm_agate_wait_bo {
 /**
  * struct drm_agate_create_bo - make a buffer object
  *
- * Reserves GPU addresses; takes no page until the BO is first used.  ENOMEM
- * when memory ran out, ENOSPC when the address space did.
+ * Reserves GPU addresses; takes no page until the BO is first used.  ENOMEM when
+ * memory runs out, ENOSPC when the address space is full.
  */
 struct drm_agate_create_bo {
 	/** @size: bytes, 1 .. AGATE_BO_MAX_SIZE; rounded up to whole pages. */
@@ -176,7 +176,7 @@ struct drm_agate_mmap_bo {
 	__u64 offset;
 };
 
-/** What GET_PARAM answers. */
+/** The parameters of GET_PARAM. */
 enum drm_agate_param {
 	DRM_AGATE_PARAM_GPU_ID = 0,		/* the register, whole */
 	DRM_AGATE_PARAM_L2_FEATURES,
@@ -196,7 +196,7 @@ enum drm_agate_param {
 	DRM_AGATE_PARAM_JS_PRESENT,
 	DRM_AGATE_PARAM_VA_START,		/* lowest GPU address of a BO */
 	DRM_AGATE_PARAM_VA_END,			/* one past the highest */
-	/** AGATE_FEATURE_* bits: which parts of the driver are there. */
+	/** AGATE_FEATURE_* bits: which parts of the driver are present. */
 	DRM_AGATE_PARAM_FEATURES,
 };
 
@@ -243,15 +243,15 @@ struct drm_agate_get_bo_offset {
 /**
  * struct drm_agate_madvise - say whether a BO's contents matter
  *
- * EINVAL for another advice, and for DONTNEED on a BO that is shared with
- * another file or driver.
+ * EINVAL for any other advice, and for DONTNEED on a BO that is shared with another
+ * file or driver.
  */
 struct drm_agate_madvise {
 	/** @handle: the BO. */
 	__u32 handle;
 	/** @madv: AGATE_MADV_*. */
 	__u32 madv;
-	/** @retained: out, 1 while the pages are there, 0 once they were taken. */
+	/** @retained: out, 1 while the BO keeps its pages, 0 once they were taken. */
 	__u32 retained;
 	/** @pad: zero. */
 	__u32 pad;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Job descriptors: what userspace writes into GPU memory and the GPU reads.
+ * Job descriptors, which userspace writes into GPU memory and the GPU reads.
  *
  * The header is Mali's job-manager header (32 bytes, at a 64-byte boundary);
  * the payloads of COMPUTE, TILER and FRAGMENT are Agate's own.  Everything is
- * little-endian, every address is a GPU virtual address, and reserved fields
- * are zero or the job ends in DATA_INVALID_FAULT.
+ * little-endian, every address is a GPU virtual address, and a job whose reserved
+ * fields are not zero ends in DATA_INVALID_FAULT.
  */
 #ifndef AGATE_JOB_H
 #define AGATE_JOB_H
@@ -64,7 +64,7 @@ struct agate_write_value_payload {
 
 /* ---- CACHE_FLUSH: Mali's ---------------------------------------------- */
 
-/* caches: those before the L2, which hold nothing in this GPU. */
+/* caches: the caches before the L2, which are always empty in this GPU. */
 #define AGATE_FLUSH_LS_CLEAN		(1u << 0)	/* the shader cores' load and store */
 #define AGATE_FLUSH_LS_INVALIDATE	(1u << 1)
 #define AGATE_FLUSH_OTHER_INVALIDATE	(1u << 2)	/* their others */
@@ -73,7 +73,7 @@ struct agate_write_value_payload {
 #define AGATE_FLUSH_TILER_CLEAN		(1u << 24)
 #define AGATE_FLUSH_TILER_INVALIDATE	(1u << 25)
 
-/* l2: the cleaning comes first. */
+/* l2: the GPU cleans before it invalidates. */
 #define AGATE_FLUSH_L2_CLEAN		(1u << 0)
 #define AGATE_FLUSH_L2_INVALIDATE	(1u << 1)
 
@@ -92,18 +92,17 @@ enum agate_compute_op {
 };
 
 /*
- * Addresses need no alignment but that of CHECKSUM's dst; every range ends by
- * 2^48; a field that an operation does not use is 0; a size of 0 is allowed.
+ * Only CHECKSUM's dst must be aligned; every range ends at or below 2^48; a field
+ * that an operation does not use is 0; a size of 0 is allowed.
  *
  * FILL writes size bytes at dst: byte i is byte i % 8 of value.
  * COPY copies size bytes from src to dst, as memmove() does: where the ranges
- * overlap, dst gets what src was before.
- * COPY_2D copies rows of size bytes each, dst_stride and src_stride apart, both
- * at least size.  When dst and src overlap, taken from the first byte of the
- * first row to the last of the last, the strides must be equal; then dst gets
- * what src was before.
- * CHECKSUM writes the CRC-32 of size bytes at src (that of Ethernet and zlib) to
- * dst, 32 bits wide and aligned to 4.
+ * overlap, dst gets the earlier contents of src.  COPY_2D copies rows of size bytes
+ * each, dst_stride and src_stride apart, both at least size.  When dst and src
+ * overlap (from the first byte of the first row to the last byte of the last row),
+ * the strides must be equal; then dst gets the earlier contents of src.  CHECKSUM
+ * computes the CRC-32 (of Ethernet and zlib) of size bytes at src, and writes it to
+ * dst as 32 bits, aligned to 4.
  */
 struct agate_compute_payload {
 	__u32 op;			/* enum agate_compute_op */
@@ -130,10 +129,10 @@ struct agate_vertex {
 };
 
 /*
- * One a frame, shared by its TILER jobs and its FRAGMENT job.  The heap is
- * taken upward from heap_top in chunks of 4 KiB, and is usually a growing BO:
- * a chunk never touched before raises a page fault.  A heap that is used up
- * ends the job in OUT_OF_MEMORY.  Software sets heap_top to heap_start and
+ * The TILER jobs and the FRAGMENT job of a frame share one.  The GPU takes chunks
+ * of 4 KiB from the heap, upward from heap_top.  The heap is usually a growing BO:
+ * a chunk that nobody has touched before raises a page fault.  When the heap is
+ * used up the job ends in OUT_OF_MEMORY.  Software sets heap_top to heap_start and
  * zeroes the bins before a frame; the GPU advances both.
  */
 struct agate_tiler_context {
@@ -146,7 +145,7 @@ struct agate_tiler_context {
 	__u64 reserved[3];
 };
 
-/* One a tile: a list of chunks.  Row stride is DIV_ROUND_UP(width, 16). */
+/* One for each tile: a list of chunks.  The row stride is DIV_ROUND_UP(width, 16). */
 struct agate_tiler_bin {
 	__u64 first;			/* first chunk, or 0 */
 	__u64 last;			/* chunk now being filled, or 0 */
@@ -173,9 +172,10 @@ struct agate_tiler_chunk {
 };
 
 /*
- * Where clip space goes: x = -w is the left edge and y = -w the top one.  What
- * lies outside is cut off.  x and y are within +-AGATE_MAX_FB_SIZE, width and
- * height above 0 and at most that, the depths within 0..1 in either order.
+ * Maps clip space to pixels: x = -w is the left edge and y = -w the top edge.  The
+ * GPU clips everything outside.  x and y are within +-AGATE_MAX_FB_SIZE, width and
+ * height are above 0 and at most AGATE_MAX_FB_SIZE, and the depths are within 0..1
+ * in either order.
  */
 struct agate_viewport {
 	float x, y, width, height;	/* pixels; y grows downward */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The Agate GPU's registers, as both sides of the bus see them.
+ * The Agate GPU's registers, for both sides of the bus.
  *
  * Blocks 0x0000-0x3fff keep the offsets, bit positions and command values of
- * the public Mali Midgard/Bifrost interface.  The normative text is
- * hardware.md; this file states it in C and is compiled by the simulator and
- * by the driver.  Nothing here may depend on either of them.
+ * the public Mali Midgard/Bifrost interface.  The normative text is hardware.md;
+ * this file states it in C, and both the simulator and the driver compile it.
+ * Nothing here may depend on either of them.
  */
 #ifndef AGATE_REGS_H
 #define AGATE_REGS_H
@@ -252,7 +252,7 @@
 #define AS_FAULTEXTRA_LO(as)		MMU_AS_REG(as, 0x38)
 #define AS_FAULTEXTRA_HI(as)		MMU_AS_REG(as, 0x3c)
 
-/* TRANSTAB in LPAE mode: the table's address and, in the low bits, how. */
+/* TRANSTAB in LPAE mode: the table's address and, in the low bits, the mode. */
 #define AS_TRANSTAB_LPAE_ADRMODE(x)	((x) & 0x3)
 #define   AS_TRANSTAB_LPAE_ADRMODE_UNMAPPED 0
 #define   AS_TRANSTAB_LPAE_ADRMODE_IDENTITY 2
@@ -277,7 +277,7 @@
 #define AGATE_PT_SHIFT(level)		(12 + 9 * (3 - (level)))	/* 39 30 21 12 */
 #define AGATE_PT_ENTRIES		512
 
-/* Mali LPAE: a leaf is 1 at every level, a table 3; permissions are positive. */
+/* Mali LPAE: a leaf has type 1 at every level, a table type 3; a set bit grants a permission. */
 #define LPAE_TYPE(pte)			((pte) & 3)
 #define   LPAE_TYPE_LEAF		1
 #define   LPAE_TYPE_TABLE		3
@@ -289,8 +289,9 @@
 #define LPAE_ADDR			0x0000fffffffff000ull
 
 /*
- * AArch64 stage 1, 4 KiB granule: a block is 1 at levels 1 and 2, a page 3 at
- * level 3, a table 3 above it; permissions as the least privileged have them.
+ * AArch64 stage 1, 4 KiB granule: a block has type 1 at levels 1 and 2, a page type
+ * 3 at level 3, a table type 3 above that; the permissions are those of
+ * unprivileged accesses.
  */
 #define AARCH64_TYPE(pte)		((pte) & 3)
 #define   AARCH64_TYPE_BLOCK		1
@@ -324,7 +325,7 @@ enum agate_counter {
 	AGATE_CNT_BYTES_COPIED,
 	AGATE_CNT_IRQS,			/* messages sent */
 	AGATE_CNT_AS_CMD_DROPPED,	/* commands written while an AS was active */
-	AGATE_CNT_HINTS,		/* rules seen broken */
+	AGATE_CNT_HINTS,		/* broken rules seen */
 	AGATE_CNT_TRIANGLES,
 	AGATE_CNT_PIXELS,		/* fragments that passed the depth test */
 	AGATE_CNT_STALE_LINES,		/* stale lines of the L2 used */
@@ -340,26 +341,26 @@ enum agate_counter {
 #define AGATE_LISTED_REG(n, r)		(AGATE_LISTED_BASE + AGATE_LISTED_STRIDE * (n) + (r))
 #define AGATE_LISTED_START_LO(n)	AGATE_LISTED_REG(n, 0x0)	/* a range's first byte */
 #define AGATE_LISTED_START_HI(n)	AGATE_LISTED_REG(n, 0x4)
-#define AGATE_LISTED_PAGES(n)		AGATE_LISTED_REG(n, 0x8)	/* and its length: adds it */
+#define AGATE_LISTED_PAGES(n)		AGATE_LISTED_REG(n, 0x8)	/* pages; adds the range */
 #define AGATE_LISTED_COMMAND(n)		AGATE_LISTED_REG(n, 0xc)
 #define   AGATE_LISTED_COMMAND_NONE	0	/* the next chain has no list */
-#define   AGATE_LISTED_COMMAND_BEGIN	1	/* it has one, empty so far */
+#define   AGATE_LISTED_COMMAND_BEGIN	1	/* the next chain has a list, still empty */
 
-/* Ranges that a list can keep; those that meet count as one. */
+/* Ranges that a list can keep; ranges that touch or overlap count as one. */
 #define AGATE_LISTED_RANGES		64
 
 /* ---- Agate's own: the system around the GPU, 0x9000 ------------------- */
 
 #define AGATE_SOC_BASE			0x9000
 #define AGATE_POWER_IN			0x9000	/* bit 0: on */
-#define AGATE_CLK_SELECT		0x9004	/* an operating point: which */
+#define AGATE_CLK_SELECT		0x9004	/* number of an operating point */
 #define AGATE_VOLT_SELECT		0x9008	/* the supply, mV */
-#define AGATE_CLK_POINTS		0x900c	/* how many there are, slowest first */
+#define AGATE_CLK_POINTS		0x900c	/* number of operating points, slowest first */
 #define AGATE_CLK_TABLE_FREQ(n)		(0x9010 + 8 * (n))	/* MHz */
-#define AGATE_CLK_TABLE_VOLT(n)		(0x9014 + 8 * (n))	/* the least it needs, mV */
+#define AGATE_CLK_TABLE_VOLT(n)		(0x9014 + 8 * (n))	/* its minimum supply, mV */
 #define AGATE_CLK_MAX_POINTS		4
 
-/* The bus, and with it TIMESTAMP, has a clock of its own. */
+/* The bus and TIMESTAMP have a clock of their own. */
 #define AGATE_BUS_MHZ			800
 
 /* ---- Exception codes; a value above 0x3f is a fault ------------------- */
@@ -420,7 +421,7 @@ enum agate_exception {
 #define   AGATE_VECTOR_MMU		2
 #define   AGATE_VECTOR_DISPLAY		3
 
-/* Physical address, as the GPU sees it, of VRAM byte 0. */
+/* Physical address of VRAM byte 0, as the GPU sees it. */
 #define AGATE_PHYS_VRAM			0x8000000000ull
 #define AGATE_PHYS_BITS			40
 #define AGATE_VA_BITS			48

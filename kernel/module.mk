@@ -23,12 +23,12 @@ driver: $(DRIVER_MODULES)
 
 $(eval $(call listed,$(BUILD)/driver/sources.list,$(DRIVER_SOURCES)))
 
-# Who puts a lab's files in the place of a part says WITHOUT=NN-topic: that this part
-# of the reference is old is then no reason to run kbuild, which takes seconds.
+# A caller that replaces a part by a lab's files sets WITHOUT=NN-topic: then an outdated
+# object of that part is no reason to run kbuild, which takes seconds.
 DRIVER_REASONS	:= $(filter-out solutions/$(WITHOUT)/%,$(DRIVER_SOURCES)) kernel/compose.sh \
 		   kernel/module.mk guest/kernel-make.sh $(BUILD)/driver/sources.list
 
-# Kbuild may find that nothing in the module changes, and leave its time alone.
+# Touch the module: kbuild does not change its time when its contents stay the same.
 $(DRIVER_MODULES): $(BUILD)/driver/%/agate.ko: $(DRIVER_REASONS) $(BUILD)/guest/kernel-%.id
 	$(call say,MODULE,$@)
 	$(Q)kernel/compose.sh $(@D) $(BUILD)/guest/kernel-$*.id $(DRIVER_SOURCES)
@@ -36,14 +36,14 @@ $(DRIVER_MODULES): $(BUILD)/driver/%/agate.ko: $(DRIVER_REASONS) $(BUILD)/guest/
 		>$(@D)/build.log 2>&1 || { cat $(@D)/build.log >&2; exit 1; }
 	$(Q)touch $@
 
-# What sparse says about every source; made, and left in the log, even if it complains.
+# The messages of sparse about every source.  The log exists even if sparse complains.
 $(BUILD)/driver/sparse.log: $(BUILD)/driver/fast/agate.ko
 	$(call say,SPARSE,$@)
 	$(Q)guest/kernel-make.sh $(BUILD)/guest/kernel-fast M=$(abspath $(BUILD))/driver/fast \
 		C=2 modules >$@ 2>&1
 
-# The reference in parts, to put other drivers together from: see parts.sh.  Made
-# last of all that it makes, symvers stands for the folder.
+# The reference in parts, from which other drivers are put together: see parts.sh.
+# symvers is the last file that it makes, so it stands for the folder.
 DRIVER_SYMVERS	:= $(DRIVER_FLAVOURS:%=$(BUILD)/parts/%/symvers)
 
 $(DRIVER_SYMVERS): $(BUILD)/parts/%/symvers: $(BUILD)/driver/%/agate.ko kernel/parts.sh \

@@ -3,14 +3,14 @@
  * libagate: buffer objects, job chains and submission for the Agate GPU.
  *
  * Conventions that hold for every function here:
- *  - one that can fail returns 0 or a negative errno, and on failure has
- *    changed nothing and written nothing through its out-parameters;
+ *  - a function that can fail returns 0 or a negative errno; when it fails it has
+ *    changed nothing, and has written nothing through its out-parameters;
  *  - sizes are bytes, GPU addresses are virtual addresses of the device's own
  *    address space, times are nanoseconds;
- *  - all of it may be called from any thread, as long as nobody uses an object
- *    whose last reference, or a device whose close, has begun;
- *  - besides what is listed, any call that reaches the kernel can give
- *    -ENODEV once the GPU is gone, and -ENOMEM.
+ *  - any thread may call any function, but nobody may use an object while or after
+ *    its last reference is dropped, or a device while or after it is closed;
+ *  - besides the errors listed, any call that reaches the kernel can return -ENODEV
+ *    once the GPU is gone, and -ENOMEM.
  *
  * Sync objects are libdrm's: use drmSyncobjCreate() and its family on
  * agate_device_fd().
@@ -37,16 +37,15 @@ struct agate_bo;
 /* ---- Device ------------------------------------------------------------ */
 
 /*
- * Open the first render node whose driver is "agate".
- * -ENODEV: there is none.  -EACCES: there may be, but the nodes are closed to
- * this user.
+ * Open the first render node whose driver is "agate".  -ENODEV: there is none.
+ * -EACCES: there may be one, but this user may not open the nodes.
  */
 int agate_device_open(struct agate_device **dev);
 
 /*
- * Make a device of an open file, and own the file from then on.  GEM handles
- * belong to a file, so no two devices may share one, not by dup() either.
- * -ENODEV: the file is not an agate device.
+ * Make a device from an open file, and own the file from then on.  GEM handles
+ * belong to a file, so two devices must not share one, not even by dup().  -ENODEV:
+ * the file is not an agate device.
  */
 int agate_device_open_fd(int fd, struct agate_device **dev);
 
@@ -61,20 +60,20 @@ int agate_device_get_param(struct agate_device *dev, enum drm_agate_param param,
 
 /* ---- Buffer objects ---------------------------------------------------- */
 
-/* The GPU may execute from it; without this the kernel maps it no-execute. */
+/* The GPU may execute from the BO; without this the kernel maps it no-execute. */
 #define AGATE_ALLOC_EXECUTE		(1u << 0)
-/* Pages come when the GPU first touches them.  Needs INVISIBLE, not EXECUTE. */
+/* The BO gets pages when the GPU first touches them.  Needs INVISIBLE, excludes EXECUTE. */
 #define AGATE_ALLOC_GROWABLE		(1u << 1)
-/* Never mapped by the CPU: agate_bo_mmap() gives -EINVAL. */
+/* The CPU cannot map the BO: agate_bo_mmap() returns -EINVAL. */
 #define AGATE_ALLOC_INVISIBLE		(1u << 2)
-/* Mapped by the first agate_bo_mmap() rather than at creation. */
+/* The first agate_bo_mmap() maps the BO, rather than its creation. */
 #define AGATE_ALLOC_DELAY_MMAP		(1u << 3)
 /*
- * Other processes or devices may use it too, so what this process knows about
- * its use is not the whole truth.  Export and import set it by themselves.
+ * Other processes or devices may use the BO, too, so this process does not know
+ * everything about its use.  Export and import set this flag.
  */
 #define AGATE_ALLOC_SHARED		(1u << 4)
-/* The CPU, or the GPU, may only read it. */
+/* The CPU (or the GPU) may only read the BO. */
 #define AGATE_ALLOC_CPU_READONLY	(1u << 5)
 #define AGATE_ALLOC_GPU_READONLY	(1u << 6)
 
@@ -83,21 +82,21 @@ int agate_device_get_param(struct agate_device *dev, enum drm_agate_param param,
  * to whole pages: see agate_bo_size().  label names it in the kernel's debug
  * views: at most AGATE_LABEL_MAX bytes, no control characters, or NULL for none.
  * The BO is mapped at once unless it is INVISIBLE or DELAY_MMAP.
- * -EINVAL: size is 0 or above AGATE_BO_MAX_SIZE, a flag is unknown or does not
- * go with another, or the label is bad.  -ENOSPC: no GPU address left.
+ * -EINVAL: size is 0 or above AGATE_BO_MAX_SIZE, a flag is unknown or excludes
+ * another one, or the label is bad.  -ENOSPC: the GPU address space is full.
  */
 int agate_bo_create(struct agate_device *dev, uint64_t size, uint32_t flags,
 		    const char *label, struct agate_bo **bo);
 
-/* Take one more reference; only a holder of one may.  Returns bo. */
+/* Take one more reference; the caller must already hold one.  Returns bo. */
 struct agate_bo *agate_bo_reference(struct agate_bo *bo);
 
-/* Drop one; the last unmaps the BO and closes its handle.  NULL is allowed. */
+/* Drop a reference; the last one unmaps the BO and closes its handle.  NULL is allowed. */
 void agate_bo_unreference(struct agate_bo *bo);
 
 /*
- * Map it for the CPU, or find the map it already has; the map lives as long as
- * the BO.  -EINVAL: the BO is INVISIBLE.  Otherwise what mmap() says.
+ * Map the BO for the CPU, or find its existing mapping, which lives as long as the
+ * BO.  -EINVAL: the BO is INVISIBLE.  Other errors are those of mmap().
  */
 int agate_bo_mmap(struct agate_bo *bo, void **cpu);
 
@@ -105,25 +104,24 @@ int agate_bo_mmap(struct agate_bo *bo, void **cpu);
 int agate_bo_set_label(struct agate_bo *bo, const char *label);
 
 /*
- * Give out a dma-buf file descriptor, close-on-exec and the caller's to close.
- * The BO counts as SHARED from then on.
+ * Export the BO as a dma-buf file descriptor, which is close-on-exec and which the
+ * caller closes.  The BO counts as SHARED from then on.
  */
 int agate_bo_export(struct agate_bo *bo, int *fd);
 
 /*
- * Get the BO behind a dma-buf, with one reference more than before: the same
- * dma-buf gives the same BO, and one that this device exported gives the BO it
- * came from.  A new BO is not mapped yet.  fd stays the caller's.
- * -EBADF, -EINVAL: fd is not a dma-buf, or one of size 0.
+ * Import a dma-buf, and take one reference to its BO: the same dma-buf gives the
+ * same BO, and a dma-buf that this device exported gives the original BO.  A new BO
+ * is not mapped yet.  The caller still owns fd.  -EBADF, -EINVAL: fd is not a
+ * dma-buf, or one of size 0.
  */
 int agate_bo_import(struct agate_device *dev, int fd, struct agate_bo **bo);
 
 /*
  * Wait until no job uses the BO (wait_readers), or until no job writes it.
  * timeout_ns is absolute, CLOCK_MONOTONIC: 0 polls, INT64_MAX waits for ever.
- * No system call is made for a BO that this process alone uses and that no
- * submitted job can be using.
- * -EBUSY: polled and busy.  -ETIMEDOUT: the time passed first.
+ * Makes no system call if only this process uses the BO and no submitted job can be
+ * using it.  -EBUSY: polled and busy.  -ETIMEDOUT: the time ran out first.
  */
 int agate_bo_wait(struct agate_bo *bo, int64_t timeout_ns, bool wait_readers);
 
@@ -133,7 +131,7 @@ uint32_t agate_bo_handle(const struct agate_bo *bo);
 
 /* ---- Submission -------------------------------------------------------- */
 
-/* What a job chain does with a BO. */
+/* How a job chain uses a BO. */
 #define AGATE_ACCESS_READ	(1u << 0)
 #define AGATE_ACCESS_WRITE	(1u << 1)
 #define AGATE_ACCESS_RW		(AGATE_ACCESS_READ | AGATE_ACCESS_WRITE)
@@ -156,17 +154,18 @@ struct agate_submit {
 };
 
 /*
- * Hand one chain to the GPU; returns without waiting for it.
- * -EINVAL: jc is 0 or not 64-aligned, a requirement or access is unknown, a BO
- * is listed twice.  -ENOENT: a sync object does not exist.
+ * Submit one chain to the GPU, without waiting for it.  -EINVAL: jc is 0 or not
+ * 64-aligned, a requirement or access is unknown, a BO is listed twice.  -ENOENT: a
+ * sync object does not exist.
  */
 int agate_submit(struct agate_device *dev, const struct agate_submit *submit);
 
 /* ---- Job chains in a BO ------------------------------------------------ */
 
 /*
- * Writes job headers and payloads, one after another, into a mapped BO.  All
- * fields are the library's; a chain is begun, filled and then forgotten.
+ * Writes job headers and payloads, one after another, into a mapped BO.  All fields
+ * belong to the library.  A caller begins a chain, fills it, and needs no call to
+ * end it.
  */
 struct agate_chain {
 	struct agate_bo *bo;
@@ -185,11 +184,11 @@ struct agate_chain {
 int agate_chain_begin(struct agate_chain *chain, struct agate_bo *bo, uint64_t offset);
 
 /*
- * Append one job.  The jobs of a chain are numbered from 1; after is the number
- * of an earlier job that must be complete first, or 0.
- * -EINVAL: the payload breaks a rule of agate_job.h (alignment, reserved
- * fields, unknown type or flag, ...), or after is not an earlier job.
- * -ENOSPC: the BO is full, or the chain has 65,535 jobs.
+ * Append one job.  The jobs of a chain are numbered from 1.  after is the number of
+ * an earlier job that must complete before this one, or 0.  -EINVAL: the payload
+ * breaks a rule of agate_job.h (alignment, reserved fields, unknown type or flag,
+ * ...), or after is not an earlier job.  -ENOSPC: the BO is full, or the chain has
+ * 65,535 jobs.
  */
 int agate_chain_null(struct agate_chain *chain, uint16_t after);
 int agate_chain_write_value(struct agate_chain *chain, uint16_t after,
@@ -201,7 +200,7 @@ int agate_chain_tiler(struct agate_chain *chain, uint16_t after,
 int agate_chain_fragment(struct agate_chain *chain, uint16_t after,
 			 const struct agate_fragment_payload *payload);
 
-/* GPU address of the first job, what agate_submit.jc wants; 0 when empty. */
+/* GPU address of the first job, for agate_submit.jc; 0 when the chain is empty. */
 uint64_t agate_chain_address(const struct agate_chain *chain);
 
 /* How a chain ended, read from its headers. */
@@ -213,14 +212,15 @@ struct agate_chain_result {
 };
 
 /*
- * Look at a chain that is no longer running: wait for it first.  Returns 0 when
- * every job is done, and -EIO with *result filled when one is not.
+ * Check the result of a chain that is no longer running: wait for it first.
+ * Returns 0 when every job is done, and -EIO with *result filled in when one is
+ * not.
  */
 int agate_chain_check(const struct agate_chain *chain, struct agate_chain_result *result);
 
 /*
  * Check COMPUTE's payload, a framebuffer, or a tiler context against the rules
- * of agate_job.h before the GPU does: -EINVAL when one is broken.
+ * of agate_job.h before the GPU does: -EINVAL when a rule is broken.
  */
 int agate_compute_check(const struct agate_compute_payload *payload);
 int agate_framebuffer_check(const struct agate_framebuffer *fb);

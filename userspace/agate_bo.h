@@ -2,13 +2,13 @@
 /*
  * Contract of lab 08, part two: the buffer object of libagate.
  *
- * agate_bo.c defines the agate_bo_* functions that agate.h declares, except for
- * the three getters, which are the frame's (agate_bo_info.c), as is the
- * bookkeeping of submitted work below.
+ * agate_bo.c defines the agate_bo_* functions that agate.h declares, except for the
+ * three getters.  The frame (agate_bo_info.c) defines those, and the functions
+ * below that record submitted work.
  *
- * A BO is a slot of the device's bo_map, and its GEM handle is the index: the
- * same handle is the same slot is the same BO, for ever.  A slot whose bytes
- * are all zero is free.
+ * A BO is a slot of the device's bo_map, and its GEM handle is the index, so a
+ * handle always leads to the same slot and the same struct.  A slot whose bytes are
+ * all zero is free.
  */
 #ifndef AGATE_BO_H
 #define AGATE_BO_H
@@ -26,9 +26,10 @@
  * @va: its GPU address
  * @handle: its GEM handle
  * @flags: AGATE_ALLOC_*; only SHARED is ever added later
- * @refcnt: users; they and an import of the same handle meet here
+ * @refcnt: users; an import of the same handle adds one
  * @cpu: its map, or NULL while it has none
- * @pending: submitted and not yet waited for; see agate_bo_mark_submitted()
+ * @pending: submitted work that nobody has waited for yet; see
+ *	agate_bo_mark_submitted()
  */
 struct agate_bo {
 	struct agate_device *dev;
@@ -42,26 +43,27 @@ struct agate_bo {
 };
 
 /*
- * Pending work: AGATE_ACCESS_* in the low bits, above them a count of
- * submissions, so that who waited can tell whether more was submitted since it
- * looked: the bits alone may read the same.
+ * Pending work: AGATE_ACCESS_* in the low bits, a count of submissions above them.
+ * The count tells a thread that waited whether anybody has submitted more in the
+ * meantime: the bits alone may read the same.
  */
 #define AGATE_PENDING_ACCESS	((uint64_t)AGATE_ACCESS_RW)
 #define AGATE_PENDING_SUBMIT	(AGATE_PENDING_ACCESS + 1)
 
 /**
- * agate_bo_mark_submitted - a job that uses the BO is in the kernel's hands
+ * agate_bo_mark_submitted - record that the kernel has accepted a job that uses the
+ * BO
  * @bo: the BO
  * @access: AGATE_ACCESS_*
  */
 void agate_bo_mark_submitted(struct agate_bo *bo, uint32_t access);
 
 /**
- * agate_bo_mark_idle - a wait has shown the BO idle
+ * agate_bo_mark_idle - record that a wait found the BO idle
  * @bo: the BO
- * @seen: what @bo->pending was before that wait
+ * @seen: the value of @bo->pending before that wait
  *
- * Clears the access bits unless something was submitted in between.
+ * Clears the access bits unless another job was submitted in between.
  */
 void agate_bo_mark_idle(struct agate_bo *bo, uint64_t seen);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the rest of the library and its users may ask of a BO, and the record
- * of the work that was submitted with it.
+ * The getters of a BO, for the library and its users, and the record of submitted
+ * work.
  */
 #include "agate_bo.h"
 

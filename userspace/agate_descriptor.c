@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Checks of COMPUTE's payload and of the descriptors that TILER and FRAGMENT
- * jobs point at, and names for what the GPU says when it is not content.
+ * Checks of COMPUTE's payload and of the descriptors that TILER and FRAGMENT jobs
+ * point at, and names of the GPU's exceptions.
  */
 #include <errno.h>
 
@@ -30,7 +30,7 @@ static int depth_check(const struct agate_framebuffer *fb)
 	if (fb->depth)
 		return fb->depth % 64 || !stride_valid(fb->depth_stride, fb->width) ?
 		       -EINVAL : 0;
-	/* With nowhere to load it from, depth has to start from the clear value. */
+	/* Without a depth buffer to load, depth has to start from the clear value. */
 	if (fb->flags & AGATE_FB_DEPTH_TEST && !(fb->flags & AGATE_FB_CLEAR_DEPTH))
 		return -EINVAL;
 	return 0;
@@ -78,7 +78,7 @@ int agate_tiler_context_check(const struct agate_tiler_context *context)
 	return 0;
 }
 
-/* size bytes at va, which is an address: 0 never is one. */
+/* size bytes at va are valid addresses; 0 is never an address. */
 static bool range_valid(uint64_t va, uint64_t size)
 {
 	const uint64_t end = 1ull << AGATE_VA_BITS;
@@ -86,7 +86,7 @@ static bool range_valid(uint64_t va, uint64_t size)
 	return va && size <= end && va <= end - size;
 }
 
-/* What rows of size bytes reach over; false: nothing that an address space has. */
+/* Compute the bytes that the rows span; return false when no address space has so many. */
 static bool rows_valid(const struct agate_compute_payload *p, uint64_t va, uint64_t stride,
 		       uint64_t *reach)
 {
@@ -174,7 +174,7 @@ static const struct {
 	{ AGATE_EXC_GPU_CACHEABILITY_FAULT, "GPU_CACHEABILITY_FAULT" },
 };
 
-/* Faults of the MMU come in groups, the level in the low bits. */
+/* The MMU's faults form groups, with the level in the low bits. */
 static const char *mmu_exception_name(uint32_t exception)
 {
 	switch (exception & 0xfc) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Finding and opening the GPU, and asking it for numbers.
+ * Finding and opening the GPU, and reading its parameters.
  *
  * The scan opens each render node and asks its driver's name.  It needs no
- * sysfs, so it also works in an initramfs and in a container that was given
- * nothing but /dev/dri.
+ * sysfs, so it also works in an initramfs and in a container that has only
+ * /dev/dri.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 #define RENDER_MINOR_FIRST	128
 #define RENDER_MINOR_LAST	191
 
-/* 512 slots a node: one node holds the BOs of most programs. */
+/* 512 slots for each node: one node holds the BOs of most programs. */
 #define BO_MAP_NODE_LOG2	9
 
 int agate_ioctl(const struct agate_device *dev, unsigned long request, void *arg)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The device inside libagate: what its own files share and users do not see.
+ * The device inside libagate, which its own files share and users do not see.
  */
 #ifndef AGATE_DEVICE_H
 #define AGATE_DEVICE_H
@@ -14,9 +14,9 @@
  * struct agate_device - one open file of the driver
  * @fd: the file; it owns every GEM handle
  * @bo_map: struct agate_bo by GEM handle
- * @bo_map_lock: held by who gives a slot of @bo_map another meaning while
- *	others could be looking for the same handle: dropping the last reference
- *	on one side, import on the other
+ * @bo_map_lock: held while a thread gives a slot of @bo_map another meaning that
+ *	other threads could be looking at: when it drops the last reference, and
+ *	when it imports
  */
 struct agate_device {
 	int fd;
@@ -24,7 +24,7 @@ struct agate_device {
 	pthread_mutex_t bo_map_lock;
 };
 
-/* An ioctl, restarted when a signal interrupts it; returns 0 or -errno. */
+/* Call ioctl(), and restart it when a signal interrupts it; return 0 or -errno. */
 int agate_ioctl(const struct agate_device *dev, unsigned long request, void *arg);
 
 #endif /* AGATE_DEVICE_H */

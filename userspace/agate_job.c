@@ -2,10 +2,10 @@
 /*
  * Writing job chains into a BO, and reading back how they ended.
  *
- * A job is composed on the stack and copied in one piece: the map may be
- * write-combining, where reading or patching in place is slow.  Every rule of
- * agate_job.h that can be checked without looking into GPU memory is checked
- * here, where the caller is still there to be told.
+ * The library composes a job on the stack and copies it as a whole: the mapping may
+ * be write-combining, where reading or patching in place is slow.  It checks every
+ * rule of agate_job.h that needs no look into GPU memory, because here it can still
+ * return an error to the caller.
  */
 #include <errno.h>
 #include <string.h>
@@ -46,7 +46,7 @@ uint64_t agate_chain_address(const struct agate_chain *chain)
 	return chain->jobs ? chain->bo->va + chain->start : 0;
 }
 
-/* Make the last job point at the one that now stands at chain->end. */
+/* Make the last job point at the new job at chain->end. */
 static void link_job(struct agate_chain *chain)
 {
 	uint64_t next = chain->bo->va + chain->end;
@@ -161,7 +161,7 @@ int agate_chain_check(const struct agate_chain *chain, struct agate_chain_result
 		uint32_t exception;
 
 		memcpy(&header, (char *)chain->cpu + offset, sizeof(header));
-		/* The bits above the code say what kind of access failed. */
+		/* The bits above the code hold the kind of the failed access. */
 		exception = header.exception_status & 0xff;
 		if (exception != AGATE_EXC_DONE) {
 			*result = (struct agate_chain_result) {
@@ -173,7 +173,7 @@ int agate_chain_check(const struct agate_chain *chain, struct agate_chain_result
 			return -EIO;
 		}
 		offset = header.next - chain->bo->va;
-		/* The GPU can write here too: do not follow it out of the chain. */
+		/* The GPU can write to next, too: do not follow it out of the chain. */
 		if (job < chain->jobs && (offset < chain->start || offset > chain->last)) {
 			*result = (struct agate_chain_result) { .job = job + 1 };
 			return -EIO;

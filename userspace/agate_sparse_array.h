@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Contract of lab 08, part one: an array over a huge index range of which only
- * the parts that were touched take memory.
+ * Contract of lab 08, part one: an array with a huge index range, in which only
+ * touched parts take memory.
  *
- * The BO map is one of these, indexed by GEM handle.  Any number of threads may
- * look up elements, and so make the array grow, at once and without a lock; an
- * element never moves, so a pointer to it is good until the array is gone.
- * What threads do with an element they both point at is their business.
+ * The BO map is such an array, indexed by GEM handle.  Any number of threads may
+ * look up elements at the same time without a lock, and a lookup may make the array
+ * grow.  An element never moves, so a pointer to it is valid until the array is
+ * gone.  The threads themselves must order their accesses to an element that they
+ * share.
  */
 #ifndef AGATE_SPARSE_ARRAY_H
 #define AGATE_SPARSE_ARRAY_H
@@ -15,12 +16,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Nodes start at this alignment, so an element may ask for as much. */
+/* Nodes have this alignment, so an element may need as much. */
 #define AGATE_SPARSE_NODE_ALIGN	64
 
 /**
  * struct agate_sparse_array - the array; all fields belong to its code
- * @elem_size: bytes an element
+ * @elem_size: bytes in an element
  * @node_size_log2: a node holds 2^node_size_log2 elements, or children
  * @root: the topmost node and its level, or 0 while the array is empty
  */
@@ -33,7 +34,7 @@ struct agate_sparse_array {
 /**
  * agate_sparse_array_init - make an empty array; takes no memory
  * @arr: the array
- * @elem_size: bytes an element, not 0
+ * @elem_size: bytes in an element, not 0
  * @node_size_log2: 1..16
  */
 void agate_sparse_array_init(struct agate_sparse_array *arr, size_t elem_size,

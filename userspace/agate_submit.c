@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Handing a job chain to the kernel, with the BOs it touches.
+ * Submitting a job chain to the kernel, with the BOs it touches.
  *
- * The kernel takes a plain list of handles and orders the chain, as a writer,
- * behind whatever else uses them.  What each BO is used for is only noted on
- * this side, where it saves wait calls later.
+ * The kernel takes a plain list of handles, and runs the chain, as a writer of all
+ * of them, after every earlier user.  Only this library records whether a chain
+ * reads or writes a BO, which saves wait calls later.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -61,8 +61,9 @@ int agate_submit(struct agate_device *dev, const struct agate_submit *submit)
 	if (err)
 		return err;
 	/*
-	 * Only now: marked before the call, a wait on another thread could
-	 * find the BO idle and take the mark back before the job is there.
+	 * Mark the BOs only now.  If they were marked before the call, a wait in
+	 * another thread could find a BO idle and clear the mark before the job
+	 * exists.
 	 */
 	for (i = 0; i < submit->bo_count; i++)
 		agate_bo_mark_submitted(submit->bos[i].bo, submit->bos[i].access);

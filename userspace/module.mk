@@ -2,10 +2,9 @@
 #
 # libagate.so, its tools, and their installation.
 #
-# The library is its frame plus the files of each lab; AGATE_LAB_08 takes another
-# version of lab 08's files, a student's; each version has objects of its own.
-# In build/ the tools find the library beside them (../lib), wherever build/ is
-# copied to.
+# The library consists of its frame and the files of each lab.  AGATE_LAB_08 selects
+# another version of lab 08's files, a student's; each version has objects of its own.
+# The tools in build/ find the library in ../lib, even in a copy of build/.
 
 AGATE_VERSION	:= 0.1.0
 AGATE_LAB_08	?= solutions/08-bo
@@ -36,7 +35,7 @@ $(US_BUILD)/$(AGATE_LAB_08_NAME)/%.o: $(AGATE_LAB_08)/%.c
 
 $(eval $(call listed,$(US_BUILD)/libagate.list,$(LIBAGATE_OBJS)))
 
-# --no-undefined: a symbol that is missing is found here, not in the guest.
+# --no-undefined: the linker reports a missing symbol here, before the guest does.
 US_LINK		= $(CC) -shared -Wl,-soname,libagate.so -Wl,--no-undefined \
 		  -Wl,--version-script=userspace/libagate.map -o $(1) $(call US_PKG_LIBS,libdrm) -pthread
 
@@ -45,8 +44,8 @@ $(LIBAGATE): $(LIBAGATE_OBJS) $(US_BUILD)/libagate.list userspace/libagate.map
 	$(Q)mkdir -p $(@D)
 	$(Q)$(call US_LINK,$@ $(LIBAGATE_OBJS))
 
-# The reference in parts, for userspace/compose-lab.sh.  A student's warnings are no
-# errors, but for those that hide one.
+# The reference in parts, for userspace/compose-lab.sh.  A student's warnings
+# are not errors, except for those that hide an error.
 LIBAGATE_LINK	:= $(BUILD)/parts/library/link
 LIBAGATE_PART	:= $(LIBAGATE_LAB_08:%=$(US_BUILD)/solutions_08-bo/%.o)
 US_STUDENT_CFLAGS = $(filter-out -Werror,$(US_LIB_CFLAGS)) \

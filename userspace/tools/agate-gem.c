@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * agate-gem: a cut stone, turning, drawn by the Agate GPU and written as PNG.
+ * agate-gem: draws a turning cut stone with the Agate GPU, and writes it as PNG.
  *
- * The same options give the same bytes: no time, no random numbers, and only
- * arithmetic that is the same on every machine.
+ * The same options give the same bytes: the program uses no clock, no random
+ * numbers, and only arithmetic that gives the same result on every machine.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -25,7 +25,7 @@
 #define FIRST_TURN	0.02
 
 /*
- * Where the passes of a frame lie within a pixel, in sixteenths: no two in one
+ * Positions of a frame's passes within a pixel, in sixteenths.  No two are in one
  * row or column, so edges of every slope get as many steps as there are passes.
  */
 static const int8_t pass_offset[][2] = {
@@ -46,7 +46,7 @@ struct own_time {
 	uint64_t scene, mean, file;
 };
 
-/* Add to *sum the time since *since, and begin anew. */
+/* Add the time since *since to *sum, and start again. */
 static void lap(uint64_t *since, uint64_t *sum)
 {
 	struct timespec ts;
@@ -92,7 +92,10 @@ static int draw_frame(struct gem_gpu *gpu, struct gem_scene *scene, struct gem_i
 	lap(&since, &own->scene);
 	gem_image_clear(image);
 	for (i = 0; i < PASSES; i++) {
-		/* Rounded differently each time, colours have more than 8 bits in the mean. */
+		/*
+		 * Each pass rounds differently, so the mean has more than 8 bits
+		 * for each colour.
+		 */
 		const struct gem_pass pass = {
 			.dx = pass_offset[i][0] / 16.0f,
 			.dy = pass_offset[i][1] / 16.0f,

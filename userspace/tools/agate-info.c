@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * agate-info: which GPU this is, and which parts of its driver are there.
+ * agate-info: shows the GPU, and which parts of its driver are present.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -93,7 +93,7 @@ static int info_read(struct agate_device *dev, struct info *info)
 		 version->version_major, version->version_minor,
 		 version->version_patchlevel);
 	drmFreeVersion(version);
-	/* Without /proc the name stays unknown, which hurts nobody. */
+	/* Without /proc the name stays unknown, which does no harm. */
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", agate_device_fd(dev));
 	len = readlink(link, info->node, sizeof(info->node) - 1);
 	if (len < 0)
@@ -168,7 +168,7 @@ static void print_human(const struct info *info)
 		printf("  %-26s 0x%016" PRIx64 "\n", params[i].name, info->param[i]);
 }
 
-/* JSON integers are signed 64-bit here; registers fit, and masks are kept whole. */
+/* JSON integers are signed 64-bit here; all registers and masks fit. */
 static int print_json(const struct info *info)
 {
 	uint64_t bits = info_param(info, DRM_AGATE_PARAM_FEATURES);
@@ -219,7 +219,7 @@ static void usage(FILE *out)
 	fputs("usage: agate-info [--json] [--device PATH]\n"
 	      "Shows the Agate GPU and its driver.\n"
 	      "  --json         as JSON\n"
-	      "  --device PATH  this render node, not the first that fits\n", out);
+	      "  --device PATH  use this render node, not the first that fits\n", out);
 }
 
 int main(int argc, char **argv)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The backdrop is a function of the place in the picture, sampled at the
- * vertices of a web of triangles: fine around the stone's foot, where shadow and
- * glow change fast, and coarse towards the corners.
+ * The backdrop is a function of the position in the picture, sampled at the
+ * vertices of a web of triangles.  The web is fine around the stone's foot, where
+ * shadow and glow change fast, and coarse towards the corners.
  */
 #include "gem_backdrop.h"
 
@@ -14,7 +14,7 @@
 #define CENTER_Y	0.52
 #define REACH		2.6
 
-/* Behind all that the camera can see, in front of the far plane. */
+/* Behind everything that the camera sees, in front of the far plane. */
 #define DEPTH	0.9999
 
 /* A soft round spot: 1 in its middle, half at its radius. */
@@ -84,7 +84,7 @@ static struct gem_corner web_corner(const struct gem_camera *camera, unsigned in
 
 	gem_sin_cos((double)(spoke % SPOKES) / SPOKES, &s, &c);
 	corner.x = CENTER_X + radius * c;
-	/* Near the foot the rings are seen from aslant, as circles on the floor. */
+	/* Near the foot the rings look like circles on the floor, seen at an angle. */
 	corner.y = CENTER_Y + radius * s * (0.42 + 0.58 * gem_smoothstep(0.2, 1.2, radius));
 	corner.light = gem_backdrop_light(camera, corner.x, corner.y);
 	return corner;

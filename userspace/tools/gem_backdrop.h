@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is behind the stone: a studio's curved backdrop, with the stone's shadow
- * and the light it throws.
+ * The scene behind the stone: a studio's curved backdrop, with the stone's shadow
+ * and the light that the stone throws.
  */
 #ifndef GEM_BACKDROP_H
 #define GEM_BACKDROP_H

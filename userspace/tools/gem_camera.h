@@ -15,7 +15,7 @@ struct gem_camera {
 
 void gem_camera_init(struct gem_camera *camera);
 
-/* Where a point of the world is seen; light is left alone. */
+/* Project a point of the world to clip space; leaves the light unchanged. */
 void gem_camera_project(const struct gem_camera *camera, struct vec3 p,
 			struct gem_corner *corner);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * A pass over the GPU, as on any tiling GPU: the TILER job sorts triangles into
- * bins, in a heap that grows as the GPU touches it; the FRAGMENT job then draws
- * tile by tile.  They run on different slots, and only a sync object orders
- * them.  Depth lives in the tile and is never stored.
+ * One pass on the GPU, as on any tiling GPU: the TILER job sorts triangles into
+ * bins, in a heap that grows when the GPU touches it; then the FRAGMENT job draws
+ * tile by tile.  The jobs run on different slots, and only a sync object orders
+ * them.  Depth exists only in the tile, and is never stored.
  *
- * Each job lists every BO it touches, the heap included: a BO that is left out
- * could be freed or purged under a job that still reads it.
+ * Each job lists every BO it touches, including the heap: the kernel could free or
+ * purge an unlisted BO while a job still reads it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 
 #include "gem_gpu.h"
 
-/* Heap addresses a tile, and for crowded tiles; pages come when they are touched. */
+/* Heap addresses for each tile, and for crowded tiles; pages come when the GPU touches them. */
 #define HEAP_TILE	(2 * AGATE_HEAP_CHUNK_SIZE)
 #define HEAP_CROWD	(48ull << 20)
 
@@ -28,7 +28,7 @@
 #define TARGET_OFFSET	2048
 #define BINS_OFFSET	4096
 
-/* Border of the viewport around the picture, so that a moved scene still fills it. */
+/* Border of the viewport around the picture, so that a shifted scene still fills the picture. */
 #define BORDER		1
 
 enum { GEOMETRY, FRAME, HEAP, COLOUR, BOS };
@@ -150,7 +150,7 @@ static float brightened(float colour, const struct gem_pass *pass)
 static void write_geometry(struct gem_gpu *gpu, const struct gem_scene *scene,
 			   const struct gem_pass *pass)
 {
-	/* The viewport is wider than the picture: shrink what it shows as much. */
+	/* The viewport is wider than the picture: shrink the scene by the same factor. */
 	const float scale = (float)gpu->size / (float)(gpu->size + 2 * BORDER);
 	struct agate_vertex *vertex = gpu->cpu[GEOMETRY];
 	uint32_t i;
@@ -171,7 +171,7 @@ static void write_geometry(struct gem_gpu *gpu, const struct gem_scene *scene,
 	gpu->indices = scene->indices;
 }
 
-/* An empty heap, empty bins, and where the picture goes. */
+/* Write an empty heap, empty bins, and the picture's address. */
 static int write_descriptors(struct gem_gpu *gpu)
 {
 	const uint64_t frame = agate_bo_address(gpu->bo[FRAME]);
@@ -210,7 +210,7 @@ static int write_descriptors(struct gem_gpu *gpu)
 	return 0;
 }
 
-/* The TILER job, and behind it in the same BO the FRAGMENT job. */
+/* Write the TILER job, and the FRAGMENT job after it in the same BO. */
 static int write_jobs(struct gem_gpu *gpu, const struct gem_pass *pass,
 		      struct agate_chain *tiler, struct agate_chain *fragment)
 {

@@ -10,21 +10,21 @@
 
 struct gem_gpu;
 
-/* What was drawn since the GPU was opened. */
+/* Statistics since the GPU was opened. */
 struct gem_gpu_stats {
 	uint64_t passes, triangles;
 	uint64_t heap_bytes;		/* used by the last pass */
-	uint64_t tiler_ns, fragment_ns;	/* from submit to done, as seen from here */
+	uint64_t tiler_ns, fragment_ns;	/* from submit to done, as this program sees it */
 };
 
 /*
  * Open the GPU and make the BOs for square pictures of size pixels.  On failure
- * says on standard error what went wrong, and returns a negative errno.
+ * prints the reason to standard error, and returns a negative errno.
  */
 int gem_gpu_create(uint32_t size, struct gem_gpu **gpu);
 void gem_gpu_destroy(struct gem_gpu *gpu);
 
-/* How a pass differs from the scene as it is. */
+/* How a pass differs from the original scene. */
 struct gem_pass {
 	float dx, dy;		/* pixels to the right and down, less than one */
 	float brighter;		/* added to each colour */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The mean of the passes, by tables: from 8 encoded bits to 16 linear ones, and
- * back.  What lies between two of the 256 values is dithered, in a fixed pattern, or
+ * Tables convert 8 encoded bits to 16 linear ones for the mean of the passes, and
+ * back.  A fixed pattern dithers colours between two of the 256 values; without it,
  * the dark backdrop would show bands.
  */
 #include <errno.h>
@@ -119,7 +119,7 @@ void gem_image_finish(struct gem_image *image)
 	}
 }
 
-/* libpng leaves by longjmp(), so nothing changes here once it is armed. */
+/* libpng reports errors by longjmp(), so no variable here changes after setjmp(). */
 static int write_rows(const struct gem_image *image, FILE *file)
 {
 	png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
@@ -137,7 +137,7 @@ static int write_rows(const struct gem_image *image, FILE *file)
 	png_init_io(png, file);
 	png_set_IHDR(png, info, image->size, image->size, 8, PNG_COLOR_TYPE_RGB,
 		     PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-	/* Smooth gradients under a dither: what libpng would choose is larger and slower. */
+	/* For dithered smooth gradients libpng's own choice is larger and slower. */
 	png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_SUB);
 	png_set_compression_level(png, 4);
 	png_set_sRGB_gAMA_and_cHRM(png, info, PNG_sRGB_INTENT_PERCEPTUAL);

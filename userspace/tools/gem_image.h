@@ -2,9 +2,9 @@
 /*
  * From the passes of a frame to a PNG file.
  *
- * Each pass is the scene moved by a part of a pixel; their mean is a smooth
- * picture.  What the GPU writes is sRGB encoded, and light adds up linearly, so
- * the mean is taken of decoded values and encoded again.
+ * Each pass shifts the scene by a part of a pixel; the mean of the passes is a
+ * smooth picture.  The GPU writes sRGB-encoded values, but light adds up linearly,
+ * so the code takes the mean of decoded values and encodes it again.
  */
 #ifndef GEM_IMAGE_H
 #define GEM_IMAGE_H

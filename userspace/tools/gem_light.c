@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Lamps, Fresnel's equations, colour by absorption, and the way to the screen.
+ * Lamps, Fresnel's equations, colour by absorption, and the conversion for the
+ * screen.
  *
- * A stone looks alive when small bright lamps stand before a dark room: then
- * neighbouring patches, whose rays leave in quite different directions, differ
- * in brightness.  Hence few broad lamps and a ring of small ones.
+ * A stone looks alive when small bright lamps stand in front of a dark room: the
+ * rays of neighbouring patches leave in quite different directions, so the patches
+ * then differ in brightness.  Hence a few broad lamps and a ring of small ones.
  */
 #include "gem_light.h"
 
@@ -37,7 +38,7 @@ static const struct lamp lamps[] = {
 
 #define LAMPS	(sizeof(lamps) / sizeof(lamps[0]))
 
-/* Glare that the camera's filter lets through: it would hide what is inside. */
+/* The part of the glare that the camera's filter lets through; more would hide the inside. */
 #define POLARISER	0.17
 
 /* Absorption per radius of path, below and above: deep teal under honey. */
@@ -82,7 +83,7 @@ struct vec3 gem_light_arriving(struct vec3 dir)
 	return sum;
 }
 
-/* Part of the light that is mirrored; 1 when all of it is. */
+/* The part of the light that is reflected; 1 for total reflection. */
 static double fresnel(double cosine, double eta)
 {
 	const double k = 1.0 - eta * eta * (1.0 - cosine * cosine);
@@ -96,7 +97,7 @@ static double fresnel(double cosine, double eta)
 	return 0.5 * (rs * rs + rp * rp);
 }
 
-/* What is left of white light after going from a to b. */
+/* The rest of white light after it has gone from a to b. */
 static struct vec3 transmitted(struct vec3 a, struct vec3 b)
 {
 	const double length = vec3_length(vec3_sub(b, a));
@@ -119,7 +120,7 @@ void gem_light_tint(const struct gem_patch *patch, struct gem_tint *tint)
 	}
 }
 
-/* Less of a ray's power than this makes no difference to be seen. */
+/* A smaller part of a ray's power makes no visible difference. */
 #define FAINT	0.002
 
 /* Red, green or blue. */
@@ -128,7 +129,7 @@ static double channel_of(struct vec3 light, unsigned int channel)
 	return channel == 0 ? light.x : channel == 1 ? light.y : light.z;
 }
 
-/* One colour's ray, through the facets that the patch's middle ray meets. */
+/* Follow one colour's ray through the facets that the patch's middle ray meets. */
 static double inside(const struct gem_mesh *mesh, const struct gem_pose *pose,
 		     const struct gem_patch *patch, struct vec3 dir, double index,
 		     unsigned int channel, const struct gem_tint *tint)

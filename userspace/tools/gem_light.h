@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The light: lamps around the stone, and what of them comes out of it.
+ * The light: lamps around the stone, and the light that comes out of the stone.
  */
 #ifndef GEM_LIGHT_H
 #define GEM_LIGHT_H
@@ -22,7 +22,7 @@ struct vec3 gem_pose_inverse(const struct gem_pose *pose, struct vec3 p);
 struct vec3 gem_light_arriving(struct vec3 dir);
 
 /*
- * What the stone's colour leaves of white light that comes out where a patch's
+ * The part of white light that the stone's colour lets through, where a patch's
  * middle ray meets a facet; for gem_light_patch().
  */
 struct gem_tint {
@@ -32,8 +32,9 @@ struct gem_tint {
 void gem_light_tint(const struct gem_patch *patch, struct gem_tint *tint);
 
 /*
- * Light seen at point p of a patch from eye, both in the stone's space: what the
- * facet mirrors, and what left the lamps, entered and was mirrored inside.
+ * Light that eye sees at point p of a patch, both in the stone's space: the light
+ * that the facet reflects, and the light from the lamps that was reflected inside
+ * the stone.
  */
 struct vec3 gem_light_patch(const struct gem_mesh *mesh, const struct gem_pose *pose,
 			    const struct gem_patch *patch, const struct gem_tint *tint,

@@ -3,9 +3,9 @@
  * The little mathematics of agate-gem.
  *
  * The picture has to be the same to the byte on every machine.  libm's sine and
- * power differ in the last bit from one processor to the next, so both are made
- * here of additions, multiplications, divisions and square roots, which IEEE 754
- * defines exactly (and of which the compiler may not contract any two).
+ * power differ in the last bit from one processor to the next, so this file builds
+ * both from additions, multiplications, divisions and square roots, which IEEE 754
+ * defines exactly (the compiler must not contract them).
  */
 #ifndef GEM_MATH_H
 #define GEM_MATH_H

@@ -2,9 +2,9 @@
 /*
  * Building the stone from the numbers a cutter would use.
  *
- * The kites and the mains are given by their angles; where they meet their
- * neighbours follows, and every other facet is then flat by construction: a
- * triangle, or a triangle whose side on the girdle is bent within its plane.
+ * The angles define the kites and the mains, and so the points where these meet
+ * their neighbours.  Every other facet is then flat by construction: a triangle, or
+ * a triangle whose side on the girdle is bent within its plane.
  */
 #include <assert.h>
 
@@ -15,7 +15,7 @@
 #define STAR_RADIUS		0.775
 #define CROWN_SLOPE		0.687	/* tan 34.5 degrees */
 #define PAVILION_SLOPE		0.862	/* tan 40.75 degrees */
-#define LOWER_RADIUS		0.22	/* where two mains part */
+#define LOWER_RADIUS		0.22	/* where two mains separate */
 #define GIRDLE_HALF		0.035
 
 enum {

@@ -14,7 +14,7 @@
 #include "gem_math.h"
 
 #define GEM_FOLD		8	/* symmetry */
-#define GEM_GIRDLE_STEPS	2	/* girdle facets a girdle-side edge */
+#define GEM_GIRDLE_STEPS	2	/* girdle facets on each girdle-side edge */
 #define GEM_GIRDLE		(2 * GEM_FOLD * GEM_GIRDLE_STEPS)
 
 /* Table corners, star points, both girdle rings, lower points, culet. */

@@ -2,12 +2,12 @@
 /*
  * Splitting beams in a convex body of flat facets.
  *
- * One direction stands for all rays of a beam, that of the ray through the
+ * One direction stands for all rays of a beam: the direction of the ray through the
  * facet's middle.  From a point p, facet G is then t(p) = (offset - n.p) / (n.d)
  * away, and a ray leaves the body through the nearest G with n.d > 0.  All t are
- * linear in p, so the part of a beam that meets G is cut out by one half-plane
- * for every other facet: no tracing, no sampling, and exact.  For a beam, each
- * facet's t is kept as the two halves of that linear function.
+ * linear in p, so one half-plane for every other facet cuts out the part of a beam
+ * that meets G.  This needs no tracing and no sampling, and is exact.  For a beam,
+ * the code keeps each facet's t as the two halves of that linear function.
  */
 #include <stdbool.h>
 
@@ -17,7 +17,7 @@
 #define MIN_AREA	2e-5
 #define EPSILON		1e-9
 
-/* A corner of a beam: where it is now, and where it came through the facet. */
+/* A corner of a beam: its present position, and the point where it came through the facet. */
 struct corner {
 	struct vec3 now, entry;
 };
@@ -44,7 +44,7 @@ struct split {
 	struct vec3 entry_dir;		/* of the beam inside the facet */
 };
 
-/* For rays of this direction that start on facet on. */
+/* Compute the depths for rays of this direction that start on facet on. */
 static struct depth depth_of(const struct gem_mesh *mesh, unsigned int facet, unsigned int on,
 			     struct vec3 dir)
 {
@@ -114,7 +114,7 @@ static double area(const struct beam *beam)
 	return 0.5 * vec3_length(sum);
 }
 
-/* Follow the patch's middle ray from facet to facet, to its last. */
+/* Follow the patch's middle ray from facet to facet, to the last one. */
 static void follow(const struct gem_mesh *mesh, struct gem_patch *patch, struct vec3 p,
 		   struct vec3 dir)
 {
@@ -196,8 +196,8 @@ static unsigned int nearest_facet(const struct gem_mesh *mesh,
 }
 
 /*
- * Does one of the facets that the corners' rays meet lie before facet g all over
- * the beam?  Spares most facets the clipping.
+ * Is facet g hidden in the whole beam behind a facet that the corners' rays meet?
+ * This test makes clipping unnecessary for most facets.
  */
 static bool hidden(const struct beam *beam, const struct depth depth[GEM_FACETS],
 		   const unsigned int *nearest, unsigned int g)

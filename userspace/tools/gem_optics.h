@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is seen through a facet: the beam that enters it, split where the
- * facets behind it end.
+ * The view through a facet: the beam that enters it, split where the facets behind
+ * it end.
  *
- * Looking into a cut stone one sees its far facets mirrored in one another.  The
- * GPU knows no refraction and no blending, so these mirror images are worked
- * out as geometry: each visible facet is cut into patches, such that all rays
- * through one patch meet the same facets inside, in the same order.
+ * In a cut stone, the far facets are mirrored in one another.  The GPU has no
+ * refraction and no blending, so the program computes these mirror images as
+ * geometry: it cuts each visible facet into patches, such that all rays through one
+ * patch meet the same facets inside, in the same order.
  */
 #ifndef GEM_OPTICS_H
 #define GEM_OPTICS_H
@@ -21,7 +21,7 @@
 #define GEM_DISPERSION		0.065
 
 struct gem_patch {
-	unsigned int facet;			/* that it is a part of */
+	unsigned int facet;			/* the facet that it is a part of */
 	unsigned int count;
 	struct vec3 corner[GEM_PATCH_CORNERS];	/* in that facet's plane */
 	struct vec3 middle;			/* of its corners */

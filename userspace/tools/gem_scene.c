@@ -2,8 +2,8 @@
 /*
  * The stone and its mirror image in the floor, before the backdrop.
  *
- * Triangles are added in no order of depth, and facets that face away are added
- * too: what is in front is the depth test's business.
+ * The triangles are not sorted by depth, and facets that face away are added, too:
+ * the depth test finds out which triangle is in front.
  */
 #include "gem_backdrop.h"
 #include "gem_light.h"
@@ -11,10 +11,10 @@
 #define TILT_TURNS	0.042		/* of the stone's axis, towards the camera */
 #define HEIGHT		0.94		/* of the girdle's middle, above the floor */
 
-/* Patches lie this part of the way to the eye before their facet. */
+/* Patches lie in front of their facet, by this part of the distance to the eye. */
 #define PATCH_LIFT	0.002
 
-/* How much the floor mirrors, and at which height that has faded away. */
+/* How much the floor reflects, and the height at which the reflection has faded away. */
 #define MIRROR_STRENGTH	0.34
 #define MIRROR_HEIGHT	1.9
 
@@ -23,7 +23,7 @@ struct builder {
 	struct gem_camera camera;
 	struct gem_mesh mesh;
 	struct gem_pose pose;
-	struct vec3 eye;		/* whence the stone is seen, in its own space */
+	struct vec3 eye;		/* the viewer's position, in the stone's own space */
 	bool mirrored;			/* building the image in the floor */
 	struct vec3 light;		/* sum over the facet's patches, by area */
 	double area;
@@ -75,7 +75,7 @@ static struct gem_corner stone_corner(const struct builder *b, struct vec3 p, st
 		corner.light = light;
 		return corner;
 	}
-	/* Without blending, the image is mixed with the floor by hand. */
+	/* The GPU cannot blend, so mix the image with the floor here. */
 	world.z = -world.z;
 	gem_camera_project(&b->camera, world, &corner);
 	behind = gem_backdrop_light(&b->camera, corner.x / corner.w, corner.y / corner.w);
@@ -117,7 +117,7 @@ static void add_patch(void *ctx, const struct gem_patch *patch)
 	gem_scene_polygon(b->scene, corner, patch->count);
 }
 
-/* The facet itself: seen from behind, and through the seams between patches. */
+/* Add the facet itself, which is visible from behind and through the seams between patches. */
 static void add_facet(struct builder *b, const struct gem_facet *facet)
 {
 	struct gem_corner corner[GEM_FACET_VERTICES];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One frame as the GPU wants it: vertices in clip space, and triangles.
+ * One frame in the GPU's format: vertices in clip space, and triangles.
  *
- * Knows nothing of the GPU's memory or jobs, so anything can draw it.
+ * It is independent of the GPU's memory and jobs, so anything can draw it.
  */
 #ifndef GEM_SCENE_H
 #define GEM_SCENE_H
