@@ -116,6 +116,21 @@ void broken(const char *expected, const char *seen_fmt, ...)
 	abort();
 }
 
+void could_not_look(const char *why_fmt, ...)
+{
+	char why[LINE_LEN];
+	va_list ap;
+
+	va_start(ap, why_fmt);
+	vsnprintf(why, sizeof(why), why_fmt, ap);
+	va_end(ap);
+	say("BLIND %s", why);
+	if (syscall(SYS_gettid) != test_thread)
+		_exit(1);
+	skip();
+	abort();
+}
+
 /* "EINVAL", or "success". */
 static const char *errno_name(int err, char *text, size_t size)
 {
