@@ -83,9 +83,9 @@ int device_unbind(void);
 int device_bind(void);
 
 /*
- * Make kernel functions fail or dawdle (tests/guest/kmod/agate_inject.c): calls
- * made by this process and its children, and those alone.  @nth counts from 1, and
- * 0 stands for every call.  The symbol is a kernel function, or one of a module,
+ * Make kernel functions fail, dawdle or wait (tests/guest/kmod/): calls made by this
+ * process and its children, and those alone.  @nth counts from 1, and 0 stands for
+ * every call.  The symbol is a kernel function, or one of a module,
  * now or when it is loaded.  A function that fails is not entered; it returns -@err, or NULL.
  * Where a call has been optimised away into its caller, there is nothing to hit.
  */
@@ -93,6 +93,20 @@ void inject_fail(const char *symbol, unsigned int nth, int err);
 void inject_fail_null(const char *symbol, unsigned int nth);
 void inject_delay_entry(const char *symbol, unsigned int nth, unsigned int us);
 void inject_delay_return(const char *symbol, unsigned int nth, unsigned int us);
+/*
+ * Gates: the call sleeps before it begins, or before its caller goes on, until the
+ * test lets it go.  The locks of its caller stay taken, and its CPU is free.  A gate
+ * that nobody opens is given up after @bound_ms of the guest's time, at most 25,000; it does
+ * not hold a call that must not sleep.  A function has one gate at a time, and at most
+ * six arguments.
+ */
+#define INJECT_BOUND_MS		20000
+void inject_hold_entry(const char *symbol, unsigned int nth, unsigned int bound_ms);
+void inject_hold_return(const char *symbol, unsigned int nth, unsigned int bound_ms);
+/* Wait for the call: false when none is held, after @timeout_ms or because it was given up. */
+bool inject_await_held(const char *symbol, unsigned int timeout_ms);
+/* Open the gate.  False when the call was not held until now: the test could not look. */
+bool inject_let_go(const char *symbol);
 /* Whether the injections set from now on hit calls by anybody, also interrupts. */
 void inject_anybody(bool anybody);
 /*
@@ -102,7 +116,7 @@ void inject_anybody(bool anybody);
 void inject_within(const char *symbol);
 /* How often the symbol was entered since it was set. */
 unsigned int inject_hits(const char *symbol);
-/* Takes all of them back; also done when the process ends. */
+/* Takes all of them back, and opens the gates; also done when the process ends. */
 void inject_clear(void);
 
 #endif /* AGATE_TESTS_GRADED_H */

@@ -12,6 +12,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MODULE		"/run/agate/agate.ko"
@@ -160,22 +161,75 @@ void inject_within(const char *symbol)
 	command("within %s", symbol);
 }
 
-/* The file has a line for each injection: what it is, the symbol, how often it was entered. */
-unsigned int inject_hits(const char *symbol)
+void inject_hold_entry(const char *symbol, unsigned int nth, unsigned int bound_ms)
 {
-	char text[4096], key[128], kind[32];
-	unsigned int hits;
+	command("hold-entry %s %u %u", symbol, nth, bound_ms);
+}
+
+void inject_hold_return(const char *symbol, unsigned int nth, unsigned int bound_ms)
+{
+	command("hold-return %s %u %u", symbol, nth, bound_ms);
+}
+
+/*
+ * The file has a line for each injection: what it is, the symbol, how often it was
+ * entered, and how it stands with a gate.  False when there is none for the symbol.
+ */
+static bool read_injection(const char *symbol, unsigned int *hits, char state[16])
+{
+	char text[4096], key[128], kind[32], *rest;
 	ssize_t n = pread(open_inject(), text, sizeof(text) - 1, 0);
 
 	if (n < 0)
 		broken(INJECT_FILE " can be read", "it cannot: %s", strerror(errno));
 	text[n > 0 ? n : 0] = '\0';
-	for (char *line = text; line; line = strchr(line, '\n')) {
-		line += *line == '\n';
-		if (sscanf(line, "%31s %127s %u", kind, key, &hits) == 3 && !strcmp(key, symbol))
-			return hits;
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		state[0] = '\0';
+		if (sscanf(line, "%31s %127s %u %15s", kind, key, hits, state) >= 3 &&
+		    !strcmp(key, symbol))
+			return true;
 	}
-	broken("an injection for the symbol", "none was set for %s", symbol);
+	return false;
+}
+
+unsigned int inject_hits(const char *symbol)
+{
+	unsigned int hits;
+	char state[16];
+
+	if (!read_injection(symbol, &hits, state))
+		broken("an injection for the symbol", "none was set for %s", symbol);
+	return hits;
+}
+
+bool inject_await_held(const char *symbol, unsigned int timeout_ms)
+{
+	const struct timespec pause = { .tv_nsec = 500000 };
+	int64_t end = guest_deadline(timeout_ms);
+	unsigned int hits;
+	char state[16];
+
+	for (;;) {
+		if (!read_injection(symbol, &hits, state))
+			broken("a gate for the symbol", "none was set for %s", symbol);
+		if (!strcmp(state, "held"))
+			return true;
+		if (!strcmp(state, "given-up") || guest_deadline(0) >= end)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+}
+
+bool inject_let_go(const char *symbol)
+{
+	char text[160];
+	int len = snprintf(text, sizeof(text), "let-go %s", symbol);
+
+	if (write(open_inject(), text, (size_t)len) == len)
+		return true;
+	if (errno != ETIME && errno != EAGAIN)
+		broken("a gate for the symbol", "%s: %s", text, strerror(errno));
+	return false;
 }
 
 void inject_clear(void)

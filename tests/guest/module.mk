@@ -39,8 +39,9 @@ $(foreach lab,$(LAB_TEST_NAMES),$(eval $(call lab_test,$(lab))))
 # The module that makes kernel functions fail; what is delivered has no debug information.
 INJECT_MODULES	:= $(BUILD)/tests/kmod/fast/agate_inject.ko $(BUILD)/tests/kmod/debug/agate_inject.ko
 
-$(INJECT_MODULES): $(BUILD)/tests/kmod/%/agate_inject.ko: tests/guest/kmod/agate_inject.c \
-		tests/guest/kmod/Kbuild $(BUILD)/guest/kernel-%.id
+$(INJECT_MODULES): $(BUILD)/tests/kmod/%/agate_inject.ko: \
+		$(sort $(wildcard tests/guest/kmod/*.[ch])) tests/guest/kmod/Kbuild \
+		$(BUILD)/guest/kernel-%.id
 	$(call say,MODULE,$@)
 	$(Q)rm -rf $(@D)/kbuild && mkdir -p $(@D)/kbuild && cp $(filter-out %.id,$^) $(@D)/kbuild
 	$(Q)guest/kernel-make.sh $(BUILD)/guest/kernel-$* M=$(abspath $(@D))/kbuild modules \

@@ -301,6 +301,33 @@ static void test_inject_calls(void **state)
 	inject("inject-interrupts");
 }
 
+/* The first of them loads the driver. */
+static void test_gates(void **state)
+{
+	(void)state;
+	inject("inject-nth");
+	inject("gate-entry-and-return");
+	inject("gate-two-threads");
+	inject("gate-every-call");
+	inject("gate-given-up");
+	inject("gate-nobody-came");
+	inject("gate-cleared");
+	inject("gate-killed");
+	inject("gate-interrupts");
+	unload();
+}
+
+/* Neither a pass nor a failure: cmocka skips it, and the report says why. */
+static void test_blind(void **state)
+{
+	(void)state;
+	run("blind", "");
+	assert_lines("READY\nBLIND nobody was held at drm_gem_handle_create\nDONE " NONCE "\n");
+	assert_non_null(strstr(grader.text[VM_STDOUT], "1..1\n"));
+	assert_non_null(strstr(grader.text[VM_STDOUT], "# SKIP"));
+	assert_int_equal(grader.exec.value, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest fast[] = {
@@ -313,10 +340,13 @@ int main(void)
 		cmocka_unit_test(test_alone),
 		cmocka_unit_test(test_inject_probe),
 		cmocka_unit_test(test_inject_calls),
+		cmocka_unit_test(test_gates),
+		cmocka_unit_test(test_blind),
 	};
 	const struct CMUnitTest debug[] = {
 		cmocka_unit_test(test_inject_probe),
 		cmocka_unit_test(test_inject_calls),
+		cmocka_unit_test(test_gates),
 	};
 	int failed = cmocka_run_group_tests(fast, start_fast, stop);
 

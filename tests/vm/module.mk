@@ -18,7 +18,8 @@ $(VM_TESTS): $(VM_TEST_DIR)/%: $(VM_TEST_DIR)/%.o $(LIBAGATE_VM)
 $(VM_TEST_DIR)/hung: | $(HANG_MODULE)
 $(VM_TEST_DIR)/graded: | $(VM_TEST_DIR)/sample $(INJECT_MODULES)
 
-$(VM_TEST_DIR)/sample: tests/vm/graded/sample.c $(GRADED_OBJS)
+$(VM_TEST_DIR)/sample: $(sort $(wildcard tests/vm/graded/*.c)) $(GRADED_OBJS) \
+		tests/vm/graded/gates.h
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) -Itests/guest $$(pkg-config --cflags libdrm) -MMD -MP -o $@ \

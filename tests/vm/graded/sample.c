@@ -3,6 +3,7 @@
  * A graded program whose tests do what tests must not lose, and must not be taken
  * for; tests/vm/graded.c is its grader.
  */
+#include "gates.h"
 #include "graded.h"
 
 #include <fcntl.h>
@@ -334,7 +335,8 @@ static void inject_nonsense(void **state)
 	static const char *const commands[] = {
 		"", "fail", "fail x", "fail x 1", "fail x 1 0", "fail x 1 5000", "explode x 1 1",
 		"fail-null x 1 1", "delay-entry x 1 1000000", "fail a;b 1 1", "fail ../x 1 1",
-		"within", "within x 1",
+		"within", "within x 1", "hold-entry x 1", "hold-entry x 1 0", "hold-return x 1 30000",
+		"let-go", "let-go x",
 	};
 	int fd;
 
@@ -347,8 +349,10 @@ static void inject_nonsense(void **state)
 	check_at_least(fd, 0, "open");
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		check_equal(write(fd, commands[i], strlen(commands[i])) > 0, 0, commands[i]);
-	for (int i = 0; i < 32; i++)
-		check_at_least(write(fd, "fail no_such_function 1 5", 25), 25, "32 of them");
+	check_at_least(write(fd, "hold-entry no_such_function 1 5", 31), 31, "a gate");
+	check_equal(write(fd, "hold-return no_such_function 1 5", 32), -1, "a second one there");
+	for (int i = 0; i < 31; i++)
+		check_at_least(write(fd, "fail no_such_function 1 5", 25), 25, "32 with the gate");
 	check_equal(write(fd, "fail no_such_function 1 5", 25), -1, "the 33rd");
 }
 
@@ -374,6 +378,15 @@ static const struct graded_test tests[] = {
 	{ .name = "inject-for-others", .run = inject_for_others },
 	{ .name = "inject-interrupts", .run = inject_interrupts },
 	{ .name = "inject-nonsense", .run = inject_nonsense },
+	{ .name = "gate-entry-and-return", .run = gate_entry_and_return },
+	{ .name = "gate-two-threads", .run = gate_two_threads },
+	{ .name = "gate-every-call", .run = gate_every_call },
+	{ .name = "gate-given-up", .run = gate_given_up },
+	{ .name = "gate-nobody-came", .run = gate_nobody_came },
+	{ .name = "gate-cleared", .run = gate_cleared },
+	{ .name = "gate-killed", .run = gate_killed },
+	{ .name = "gate-interrupts", .run = gate_interrupts },
+	{ .name = "blind", .run = blind },
 };
 
 GRADED_MAIN(tests)

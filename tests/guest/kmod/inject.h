@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of agate_inject.ko share: inject_file.c takes commands and keeps the
+ * points, inject_point.c puts probes into functions, inject_gate.c holds calls.
+ */
+#ifndef AGATE_TESTS_INJECT_H
+#define AGATE_TESTS_INJECT_H
+
+#include <linux/kprobes.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/wait.h>
+
+#define SYMBOL_LEN	128
+
+enum kind { FAIL, FAIL_NULL, DELAY_ENTRY, DELAY_RETURN, HOLD_ENTRY, HOLD_RETURN, WITHIN, KINDS };
+
+/* A gate is shut until the test opens it, or until a call has waited there for too long. */
+enum gate_state { GATE_SHUT, GATE_OPEN, GATE_GIVEN_UP };
+
+/* Where calls wait; see inject_gate.c. */
+struct gate {
+	atomic_t state;			/* enum gate_state */
+	atomic_t held;			/* calls that wait */
+	wait_queue_head_t queue;
+};
+
+/*
+ * One injection; the kretprobe's kprobe is the only probe unless the return is of
+ * interest, too.  @within, of kind WITHIN, goes when this does.
+ */
+struct point {
+	struct kref refs;		/* the session's, and one of each call in a gate */
+	struct list_head link;		/* session.points */
+	struct list_head all;		/* all_points */
+	struct pid *owner;		/* valid as long as the point is in a session */
+	bool anybody;
+	bool armed;
+	enum kind kind;
+	unsigned int nth;
+	unsigned int number;		/* errno, microseconds, or milliseconds */
+	struct point *within;
+	atomic_t running;		/* WITHIN: calls that have not returned */
+	atomic_t hits;
+	char symbol[SYMBOL_LEN];
+	struct kretprobe probe;
+	struct gate gate;
+};
+
+/* inject_point.c.  Arming sleeps; -ENOENT means that the symbol is not there yet. */
+int point_arm(struct point *p);
+void point_disarm(struct point *p);
+
+/* inject_gate.c */
+static inline bool is_gate(const struct point *p)
+{
+	return p->kind == HOLD_ENTRY || p->kind == HOLD_RETURN;
+}
+
+void gate_init(struct point *p);
+/* A call hit the gate's probe.  True when it goes on in gated_call(), where it can sleep. */
+bool gate_take(struct point *p, struct pt_regs *regs, bool in_a_task);
+/* True when gated_call() made this call: it has been counted, and must not wait again. */
+bool gate_passes(struct point *p);
+/* 0; -ETIME when the gate was given up before, -EAGAIN when no call had come. */
+int gate_let_go(struct point *p);
+const char *gate_text(const struct point *p);
+
+/* inject_file.c: drops a reference. */
+void point_put(struct point *p);
+
+#endif /* AGATE_TESTS_INJECT_H */

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The probes of agate_inject.ko: which calls are hit, and what happens to them then.
+ *
+ * The delays are busy: kprobes allow no sleep.  Gates sleep elsewhere (inject_gate.c).
+ */
+#include <linux/nmi.h>
+#include <linux/preempt.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
+#include <linux/string.h>
+#include <linux/timekeeping.h>
+
+#include "inject.h"
+
+#ifndef CONFIG_X86_64
+#error "Skipping a function needs to know the architecture's calls: x86-64 only."
+#endif
+
+/*
+ * A probe's handler runs as an NMI would, on top of what was interrupted: that has
+ * to be a task, for current to mean anything.
+ */
+static bool __kprobes in_a_task(void)
+{
+	unsigned int count = preempt_count();
+
+	if (count & NMI_MASK)
+		count -= NMI_OFFSET + HARDIRQ_OFFSET;
+	return !(count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET));
+}
+
+static bool __kprobes is_ours(const struct point *p)
+{
+	struct task_struct *task;
+	bool found = false;
+
+	if (p->anybody)
+		return true;
+	if (!in_a_task())
+		return false;
+	rcu_read_lock();
+	for (task = current; task && task->pid && !found; task = rcu_dereference(task->real_parent))
+		found = task_tgid(task) == p->owner;
+	rcu_read_unlock();
+	return found;
+}
+
+/* Counts the call; true when it is the one, or one of those, to be hit. */
+static bool __kprobes strikes(struct point *p)
+{
+	unsigned int hit;
+
+	if (!is_ours(p) || (p->within && !atomic_read(&p->within->running)))
+		return false;
+	hit = atomic_inc_return(&p->hits);
+	return !p->nth || hit == p->nth;
+}
+
+/* By the clock: udelay() counts loops, and a busy host miscounted them at boot. */
+static void __kprobes dawdle(unsigned int us)
+{
+	u64 end = ktime_get_mono_fast_ns() + (u64)us * NSEC_PER_USEC;
+
+	while ((s64)(end - ktime_get_mono_fast_ns()) > 0) {
+		cpu_relax();
+		touch_nmi_watchdog();
+	}
+}
+
+static int __kprobes on_entry(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct point *p = container_of(kp, struct point, probe.kp);
+
+	if (is_gate(p) && gate_passes(p))
+		return 0;
+	if (!strikes(p))
+		return 0;
+	if (is_gate(p))
+		return gate_take(p, regs, in_a_task());
+	if (p->kind == DELAY_ENTRY) {
+		dawdle(p->number);
+		return 0;
+	}
+	/* As if the function had been nothing but a return: nothing is pushed yet. */
+	regs->ax = p->kind == FAIL ? -(long)p->number : 0;
+	regs->ip = READ_ONCE_NOCHECK(*(unsigned long *)regs->sp);
+	regs->sp += sizeof(unsigned long);
+	return 1;
+}
+
+/* Having one keeps the probe a trap: a jump in its place could not skip the function. */
+static void __kprobes on_step(struct kprobe *kp, struct pt_regs *regs, unsigned long flags)
+{
+}
+
+/* NULL when the point is being taken back right now. */
+static struct point __kprobes *of_instance(struct kretprobe_instance *ri)
+{
+	struct kretprobe *rp = get_kretprobe(ri);
+
+	return rp ? container_of(rp, struct point, probe) : NULL;
+}
+
+/* Not 0: this call's return is of no interest. */
+static int __kprobes on_call(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct point *p = of_instance(ri);
+
+	if (!p || !strikes(p))
+		return 1;
+	atomic_inc(&p->running);
+	return 0;
+}
+
+static int __kprobes on_return(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct point *p = of_instance(ri);
+
+	if (p) {
+		atomic_dec(&p->running);
+		dawdle(p->number);
+	}
+	return 0;
+}
+
+static bool wants_return(const struct point *p)
+{
+	return p->kind == DELAY_RETURN || p->kind == WITHIN;
+}
+
+int point_arm(struct point *p)
+{
+	int ret;
+
+	memset(&p->probe, 0, sizeof(p->probe));
+	p->probe.kp.symbol_name = p->symbol;
+	if (wants_return(p)) {
+		p->probe.entry_handler = on_call;
+		p->probe.handler = on_return;
+		ret = register_kretprobe(&p->probe);
+	} else {
+		p->probe.kp.pre_handler = on_entry;
+		p->probe.kp.post_handler = on_step;
+		ret = register_kprobe(&p->probe.kp);
+	}
+	p->armed = !ret;
+	return ret;
+}
+
+void point_disarm(struct point *p)
+{
+	if (!p->armed)
+		return;
+	if (wants_return(p))
+		unregister_kretprobe(&p->probe);
+	else
+		unregister_kprobe(&p->probe.kp);
+	p->armed = false;
+}
