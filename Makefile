@@ -57,8 +57,8 @@ MODULES		:= scripts guest sim/model sim/process sim/map sim/vm grader userspace 
 		   tests/bench tests/labs tests/fuzz
 include $(wildcard $(addsuffix /module.mk,$(MODULES)) \
 	tests/host/*/module.mk tests/grader/*/module.mk)
-# The last one, for it runs what the others added to HOST_TESTS.
-include tests/host/module.mk
+# The last ones, for they run what the others added to HOST_TESTS.
+include tests/host/module.mk $(wildcard tests/suites.mk)
 
 JOBS		?= $(shell nproc)
 # Of suites one more runs, for some wait more than they compute.
@@ -166,70 +166,23 @@ gdb: $(if $(LAB),which-lab) deps
 doctor:
 	$(Q)scripts/doctor.sh
 
-## make test        run every check; the last line is "N passed, N failed"
+## make test [FRESH=1]
+##                  every check whose inputs have changed, FRESH=1: every check; the last
+##                  line is "N passed, N failed"
 .PHONY: test test-build test-run
 test: deps
 	$(Q)$(MAKE) $(parallel) test-build
 	$(Q)$(MAKE) test-run
 
-HOST_SUITES	= $(foreach p,$(HOST_TESTS),host/$(notdir $(p)))
-FUZZ_SUITES	= $(FUZZ_TARGETS:%=fuzz/%)
-FAST_SUITES	= $(addprefix guest-fast/,calls jobs bifrost lite reset reload)
-DEBUG_SUITES	= $(addprefix guest-debug/,both reset reload)
-VM_SUITES	= vm/launcher vm/kill vm/exec vm/hung vm/debugger vm/graded
-LAB_SUITES	= labs/starters labs/check labs/compose labs/compose-library labs/start labs/watch labs/gdb \
-		  labs/crashes labs/typed
-# Every lab that can be graded: its scores, and its mutants in shards of equal size.
-GRADED_LABS	= $(patsubst labs/%/lab.json,%,$(wildcard labs/*/lab.json))
-LAB_NUMBERS	= $(foreach lab,$(GRADED_LABS),$(firstword $(subst -, ,$(lab))))
-SHARDS		= 1 2 3
-SCORE_SUITES	= $(LAB_NUMBERS:%=scores/%)
-MUTANT_SUITES	= $(foreach lab,$(LAB_NUMBERS),$(SHARDS:%=mutants/$(lab)/%))
-# The longest first: suites run side by side, and beside those of DEBUG_SUITES.
-SUITES		= $(MUTANT_SUITES) $(SCORE_SUITES) style $(VM_SUITES) demo $(LAB_SUITES) \
-		  coverage $(FAST_SUITES) $(FUZZ_SUITES) $(HOST_SUITES)
-
 # sparse.log rebuilds what it looks at, so it comes before anybody uses that.
-test-build: $(GUEST_FAST) $(GUEST_DEBUG) $(LAB_FAST) $(LAB_DEBUG) $(LAB_VERDICT) $(HOST_TESTS) $(GUEST_PROGRAMS) $(VM_TESTS) $(BUILD)/driver/sparse.log \
+test-build: $(GUEST_FAST) $(GUEST_DEBUG) $(LAB_FAST) $(LAB_DEBUG) $(LAB_VERDICT) $(WITHOUT_PROSE) $(HOST_TESTS) $(GUEST_PROGRAMS) $(VM_TESTS) $(BUILD)/driver/sparse.log \
 		$(FUZZ_PROGRAMS) $(DRIVER_SYMVERS) $(LIBAGATE_LINK) $(AGATE_WATCH) $(EXPLAIN_LOG) \
 		coverage-build
 
-test-run: test-build
-	$(Q)mkdir -p $(BUILD)/tests && rm -f $(BUILD)/tests/score
-	$(Q)$(MAKE) $(call parallel,$(SUITE_JOBS)) debug-suites $(SUITES:%=suite/%)
-	$(Q)tests/score.sh $(DEBUG_SUITES) $(SUITES)
-
-# One after the other: of guests that share processors each spends much of its time
-# waiting for a lock whose holder is not running, and these hold locks longest.
-debug-suites:
-	$(Q)for suite in $(DEBUG_SUITES); do $(MAKE) --no-print-directory suite/$$suite || exit; done
-
-.PHONY: debug-suites $(DEBUG_SUITES:%=suite/%) $(SUITES:%=suite/%)
-suite/style:
-	$(Q)tests/suite.sh style 900 tests/style.sh
-suite/coverage:
-	$(Q)tests/suite.sh coverage 600 tests/coverage.sh $(COVERAGE_BUILD) $(COVERAGE_TESTS)
-suite/vm/kill suite/vm/launcher: suite/vm/%:
-	$(Q)tests/suite.sh vm/$* 600 tests/vm/$*.sh
-$(VM_TESTS:$(BUILD)/tests/%=suite/%): suite/vm/%:
-	$(Q)tests/suite.sh vm/$* 600 $(BUILD)/tests/vm/$*
-$(LAB_SUITES:%=suite/%): suite/labs/%:
-	$(Q)tests/suite.sh labs/$* 600 tests/labs/$*.sh
-$(SCORE_SUITES:%=suite/%): suite/scores/%:
-	$(Q)tests/suite.sh scores/$* 900 tests/labs/scores.sh $*
-$(MUTANT_SUITES:%=suite/%): suite/mutants/%:
-	$(Q)tests/suite.sh mutants/$* 900 tests/labs/mutants.sh $(@D:suite/mutants/%=%) $(@F) \
-		$(words $(SHARDS))
-suite/demo:
-	$(Q)tests/suite.sh demo 600 tests/demo.sh
-$(HOST_SUITES:%=suite/%): suite/host/%:
-	$(Q)tests/suite.sh host/$* 600 $(filter %/$*,$(HOST_TESTS))
-$(FUZZ_SUITES:%=suite/%): suite/fuzz/%:
-	$(Q)tests/suite.sh fuzz/$* 600 tests/fuzz/run.sh $* 10
-$(FAST_SUITES:%=suite/%): suite/guest-fast/%:
-	$(Q)tests/suite.sh guest-fast/$* 900 tests/guest/run.sh fast $*
-$(DEBUG_SUITES:%=suite/%): suite/guest-debug/%:
-	$(Q)tests/suite.sh guest-debug/$* 900 tests/guest/run.sh debug $*
+test-run: test-build $(SUITE_TABLE)
+	$(Q)rm -f $(BUILD)/tests/score
+	$(Q)MAKEFLAGS=' -- $(suite_words)' SUITE_JOBS=$(SUITE_JOBS) tests/queue.sh $(SUITE_TABLE)
+	$(Q)tests/score.sh $(SUITES)
 
 ## make shell       a guest with the driver loaded and a shell; ^D ends it
 .PHONY: shell shell-build

@@ -8,7 +8,7 @@
 .PHONY: test-host
 test-host: $(HOST_TESTS)
 	$(Q)mkdir -p $(BUILD)/tests && rm -f $(BUILD)/tests/score
-	$(Q)for p in $(HOST_TESTS); do tests/suite.sh host/$${p##*/} 300 $$p; done
+	$(Q)for p in $(HOST_TESTS); do tests/suite.sh host/$${p##*/} 300 - $$p; done
 	$(Q)tests/score.sh $(foreach p,$(HOST_TESTS),host/$(notdir $(p)))
 
 # The simulator's host tests once more, in a build of its own that counts lines.
@@ -39,6 +39,6 @@ check-host-build: $(NAMED_TESTS)
 
 check-host-run:
 	$(Q)mkdir -p $(BUILD)/tests && rm -f $(BUILD)/tests/score
-	$(Q)for p in $(NAMED_TESTS); do tests/suite.sh host/$${p##*/} 60 $$p; done
+	$(Q)for p in $(NAMED_TESTS); do tests/suite.sh host/$${p##*/} 60 - $$p; done
 	$(Q)tests/score.sh $(NAMES:%=host/%)
 endif

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: MIT
 #
-# grade.sh: what the scripts here share.  Source it from the tree's top.
+# grade.sh: what the scripts here share.  Source it from bash, in the tree's top, with
+# the lab's number in $lab.
 #
 # grade DIR FROM OPTION...: grades lab $lab into DIR; sets $score, $max, $first (the first test
 # that failed, or -) and $unexplained.  Returns 1, having said why, when there
 # is no verdict.
-BUILD=${BUILD:-build}
+. tests/keep.sh
+
+folder=$(scripts/lab.sh "$lab") || exit 1
+# One verdict each: mutants, and what was there before the last change or two.
+KEEP_MOST=400
 
 grade()
 {
@@ -30,4 +35,72 @@ told()
 {
 	sed -nE "/^[A-Z]+ .* $2( .*)?\$/,/^[A-Z]+ +[0-9]+\/|^$/p" "$1/grade.log" |
 		head -n 16 | sed 's/^/# /'
+}
+
+lab_says()
+{
+	"$BUILD/bin/agate-lab-info" "labs/$folder/lab.json" | sed -n "s/^$1 //p"
+}
+
+# Of a folder of parts: what they are linked from, but not the lab's own part, which is
+# left out, nor the lines that debug information names.
+parts_inputs()
+{
+	local file
+	for file in "$BUILD/parts/$1"/*; do
+		case $file in
+		*/"$folder".o | *.sum) ;;
+		*.o) echo "code:$file" ;;
+		*) echo "$file" ;;
+		esac
+	done
+}
+
+# grade_inputs FLAVOUR...: what a verdict depends on besides the files that are graded.
+grade_inputs()
+{
+	local program
+	program=$(lab_says program)
+	echo "$BUILD/bin/agate-grade" "$BUILD/bin/agate-sim" "$BUILD/tests/labs/verdict" \
+		"$BUILD/bin/agate-lab-info" "$BUILD/tests/labs/${program:-$folder}" \
+		"$BUILD/guest/initramfs.cpio.gz" "lab:labs/$folder/lab.json" \
+		scripts include tests/labs/grade.sh tests/tap.sh "$0"
+	printf '%s\n' kernel/* | grep -v '\.c$'
+	for flavour; do
+		echo "$BUILD/guest/kernel-$flavour.id" "$BUILD/guest/kernel-$flavour/bzImage" \
+			"$BUILD/guest/kernel-$flavour/ram" "$BUILD/tests/kmod/$flavour/agate_inject.ko"
+		parts_inputs "$flavour"
+	done
+	if [ "$(lab_says kind)" = library ]; then
+		echo userspace/*.sh userspace/*.h
+		parts_inputs library
+	fi
+}
+
+# same_for_all INPUT...: what all of a script's verdicts depend on, for kept().
+same_for_all()
+{
+	inputs=("$@")
+	common=$(keep_key -- "${inputs[@]}")
+}
+
+# kept NAME COMMAND INPUT...: one test, which passes when the COMMAND says nothing; it is
+# not run when it passed with these inputs before.
+kept()
+{
+	local name=$1 command=$2 key findings
+	shift 2
+	key=$([ -z "$common" ] || keep_key "$name" "$command" "$common" -- "$@")
+	if keep_get "verdicts-$lab" "$key" >/dev/null; then
+		result 0 "$name # kept"
+		return
+	fi
+	findings=$($command)
+	no_findings "$name" "$findings"
+	[ -n "$findings" ] || [ -z "$key" ] || {
+		# What was changed meanwhile may have been graded, or not.
+		[ "$common" = "$(keep_key -- "${inputs[@]}")" ] &&
+			[ "$key" = "$(keep_key "$name" "$command" "$common" -- "$@")" ] &&
+			keep_put "verdicts-$lab" "$key" /dev/null
+	}
 }

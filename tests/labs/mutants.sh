@@ -1,27 +1,45 @@
-#!/bin/sh
+#!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# mutants.sh: is each bug that a lab's tests exist for caught, and first by the test
-# it is filed under?  As TAP.
+# mutants.sh: is each bug that a lab's tests exist for caught by the test it is filed
+# under?  As TAP.
 #
-# usage: tests/labs/mutants.sh NN [SHARD SHARDS]
+# usage: tests/labs/mutants.sh NN fast|debug|first [SHARD SHARDS]
 #
-# tests/mutants/NN/TEST[--WHAT].patch is a bug put into the solution.  Grading stops
-# at the first failure, which has to be TEST, with an explanation that names the rule.
-# Those of the fast kernel have to pass where only the debug kernel sees the bug.
+# tests/mutants/NN/TEST[--WHAT].patch is a bug put into the solution.  TEST has to fail,
+# with an explanation that names the rule.
+#
+#   fast   the bugs that show on the fast kernel, each graded by its test alone
+#   debug  those of tests that only the debug kernel runs, likewise
+#   first  all, graded by all tests up to the first that fails, which has to be TEST; on
+#          the fast kernel all tests have to pass where only the debug kernel sees the bug
+#
+# A verdict is kept, and not looked for again until something that it depends on changes.
 set -u
+lab=$1 mode=$2 shard=${3:-1} shards=${4:-1}
 . tests/labs/grade.sh
 . tests/tap.sh
 
-lab=$1 shard=${2:-1} shards=${3:-1}
-folder=$(scripts/lab.sh "$lab") || exit 1
 work=$BUILD/tests/mutants/$lab
+debug_only=" $(lab_says debug-only | xargs) "
+
+is_debug()
+{
+	local test=${1##*/}
+	test=${test%.patch}
+	[[ $debug_only == *" ${test%%--*} "* ]]
+}
 
 # The patches of this shard, one a line.
 patches()
 {
-	git ls-files "tests/mutants/$lab/*.patch" |
-		awk -v s="$shard" -v n="$shards" 'NR % n == s % n'
+	git ls-files "tests/mutants/$lab/*.patch" | while read -r patch; do
+		case $mode in
+		fast) is_debug "$patch" || echo "$patch" ;;
+		debug) ! is_debug "$patch" || echo "$patch" ;;
+		first) echo "$patch" ;;
+		esac
+	done | awk -v s="$shard" -v n="$shards" 'NR % n == s % n'
 }
 
 # mutate NAME PATCH: the mutant's folder of sources, as FROM= wants it.  What was compiled
@@ -34,22 +52,20 @@ mutate()
 	patch -s -p1 -F0 -d "$work/$1/tree" <"$2" >"$work/$1/patch.log" 2>&1
 }
 
-debug_only()
-{
-	"$BUILD/bin/agate-lab-info" "labs/$folder/lab.json" | grep -qx "debug-only $1"
-}
-
 # Says why a mutant was not caught as it should have been; nothing when it was.
 judge()
 {
-	name=$1 test=$2 dir=$work/$1 debug=
-	if ! mutate "$name" "$3"; then
+	local patch=$1 name=${1##*/} options=()
+	name=${name%.patch}
+	test=${name%%--*} dir=$work/$name
+	if ! mutate "$name" "$patch"; then
 		sed 's/^/# /' "$dir/patch.log"
 		echo "# the patch does not apply"
 		return
 	fi
-	! debug_only "$test" || debug=--debug
-	grade "$dir" "$dir/tree/solutions" --stop-on-fail $debug || return
+	! is_debug "$patch" || options+=(--debug)
+	if [ "$mode" = first ]; then options+=(--stop-on-fail); else options+=(--test "$test"); fi
+	grade "$dir" "$dir/tree/solutions" "${options[@]}" || return
 	if [ "$first" = - ]; then
 		echo "# survived: $score of $max"
 	elif [ "$first" != "$test" ]; then
@@ -61,8 +77,13 @@ judge()
 	fi
 }
 
+flavours=fast
+[ "$mode" = fast ] || flavours="fast debug"
+# shellcheck disable=SC2046,SC2086 # lists of names
+same_for_all $(grade_inputs $flavours) "solutions/$folder"
+
 echo "1..$(patches | wc -l)"
 for patch in $(patches); do
-	name=$(basename "$patch" .patch)
-	no_findings "$lab/$name" "$(judge "$name" "${name%%--*}" "$patch")"
+	name=${patch##*/}
+	kept "$lab/${name%.patch}" "judge $patch" "$patch"
 done

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # SPDX-License-Identifier: MIT
 #
 # scores.sh: the solution and every other correct file get full marks on both kernels,
@@ -6,12 +6,13 @@
 # is without a mutant.  As TAP.
 #
 # usage: tests/labs/scores.sh NN
+#
+# A verdict is kept, and not looked for again until something that it depends on changes.
 set -u
-. tests/tap.sh
-. tests/labs/grade.sh
-
 lab=$1
-folder=$(scripts/lab.sh "$lab") || exit 1
+. tests/labs/grade.sh
+. tests/tap.sh
+
 work=$BUILD/tests/scores/$lab
 
 full_marks()
@@ -48,30 +49,36 @@ starter()
 	fi
 }
 
-# Every test has a bug that it is the first to catch (mutants.sh proves that it is).
+test_names()
+{
+	"$BUILD/tests/labs/without-prose" "labs/$folder/lab.json" |
+		sed -n 's/^ *"name": "\(.*\)",*$/\1/p'
+}
+
+# Every test has a bug that it catches (mutants.sh proves that it does).
 proven()
 {
-	sed -n 's/.*"id": *"[^"]*\/\([^"]*\)".*/\1/p' "$work/solution/result.json" |
-		while read -r test; do
-			set -- "tests/mutants/$lab/$test"*.patch
-			[ -f "$1" ] || echo "# no mutant for $test"
-		done
+	test_names | while read -r test; do
+		set -- "tests/mutants/$lab/$test".patch "tests/mutants/$lab/$test--"*.patch
+		[ -f "$1" ] || [ -f "$2" ] || echo "# no mutant for $test"
+	done
 	[ "$(git ls-files "tests/mutants/$lab/*.patch" | wc -l)" -ge 12 ] ||
 		echo "# fewer than 12 mutants"
 	for patch in tests/mutants/"$lab"/*.patch; do
 		name=$(basename "$patch" .patch)
-		grep -q "/${name%%--*}\"" "$work/solution/result.json" ||
-			echo "# no test for $patch"
+		test_names | grep -qx "${name%%--*}" || echo "# no test for $patch"
 	done
 }
 
 alternatives=$(git ls-files "tests/alternatives/$folder/*" | cut -d/ -f4 | sort -u)
+# shellcheck disable=SC2046 # a list of names
+same_for_all $(grade_inputs fast debug)
 echo "1..$((4 + $(echo "$alternatives" | wc -w)))"
-no_findings "$lab: solution" "$(full_marks solution solutions)"
+kept "$lab: solution" "full_marks solution solutions" "solutions/$folder"
 for a in $alternatives; do
-	no_findings "$lab: alternative $a" "$(alternative "$a")"
+	kept "$lab: alternative $a" "alternative $a" "tests/alternatives/$folder/$a"
 done
 no_findings "$lab: at least two alternatives" \
 	"$([ "$(echo "$alternatives" | wc -w)" -ge 2 ] || echo "# too few")"
-no_findings "$lab: starter" "$(starter)"
+kept "$lab: starter" starter "committed:labs/$folder" "labs/$folder/lab.json"
 no_findings "$lab: every test has a mutant" "$(proven)"

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+#
+# The suites of `make test`, one line each in build/tests/suites, for tests/queue.sh:
+#
+#   NAME|CPUS|SECONDS|INPUTS|COMMAND
+#
+# CPUS is how many processors the suite keeps busy, with a d where one of its guests has
+# the debug kernel.  SECONDS is its time limit.  INPUTS are all that its verdict depends on
+# (tests/keep.sh), or "-" for a suite that is never kept as a whole; tests/inputs.sh
+# compares them with what the suite opens.  Those that take longest come first.
+
+# $(call suite,NAME,CPUS,SECONDS,INPUTS,COMMAND)
+define suite_line
+SUITES += $(strip $(1))
+SUITE_$(strip $(1)) := $(strip $(1))|$(strip $(2))|$(strip $(3))|$(strip $(4))|$(strip $(5))
+endef
+suite = $(eval $(suite_line))
+
+# What several of them read.
+ALL_SOURCES	:= $(filter-out $(BUILD) book docs,$(wildcard *)) book/hardware.md
+VM_INPUTS	:= $(AGATE_VM) $(AGATE_SIM) $(INITRAMFS)
+FAST_INPUTS	:= $(VM_INPUTS) $(KERNEL_FAST).id $(KERNEL_FAST)/bzImage $(KERNEL_FAST)/ram
+DEBUG_INPUTS	:= $(VM_INPUTS) $(KERNEL_DEBUG).id $(KERNEL_DEBUG)/bzImage $(KERNEL_DEBUG)/ram
+LAB_INPUTS	:= scripts kernel userspace include $(AGATE_LAB_INFO) $(BUILD)/parts \
+		   $(KERNEL_IDS) tests/tap.sh
+
+# Guests with the debug kernel, each alone with its kind: of guests that share processors
+# each spends much of its time waiting for a lock whose holder is not running.
+guest_suite = $(call suite,guest-$(1)/$(2),$(3),900,$($(4)_INPUTS) code:$(BUILD)/driver/$(1)/agate.ko \
+	$(GUEST_PROGRAMS) tests/guest/run.sh,tests/guest/run.sh $(1) $(2))
+$(foreach s,both reset reload,$(call guest_suite,debug,$(s),2d,DEBUG))
+
+# Every lab that can be graded: its scores, and its mutants, which those who keep single
+# verdicts keep themselves.
+GRADED_LABS	= $(patsubst labs/%/lab.json,%,$(wildcard labs/*/lab.json))
+LAB_NUMBERS	= $(foreach lab,$(GRADED_LABS),$(firstword $(subst -, ,$(lab))))
+SHARDS		:= 1 2 3
+$(foreach lab,$(LAB_NUMBERS), \
+	$(call suite,scores/$(lab),4d,900,-,tests/labs/scores.sh $(lab)) \
+	$(call suite,mutants/$(lab)/debug,2d,900,-,tests/labs/mutants.sh $(lab) debug) \
+	$(foreach s,$(SHARDS),$(call suite,mutants/$(lab)/$(s),2,900,-, \
+		tests/labs/mutants.sh $(lab) fast $(s) $(words $(SHARDS)))))
+
+$(call suite,labs/crashes,2d,600,$(FAST_INPUTS) $(DEBUG_INPUTS) tests/labs/crashes.sh tests/tap.sh \
+	tests/grader/explain $(EXPLAIN_LOG) guest/kernel-make.sh,tests/labs/crashes.sh)
+$(call suite,style,1,900,$(ALL_SOURCES) book docs listed:. $(KERNEL_IDS) code:$(BUILD)/driver/fast/agate.ko \
+	$(KERNEL_FAST)/source/scripts/checkpatch.pl,tests/style.sh)
+$(call suite,coverage,1,600,$(COVERAGE_TESTS) $(COVERAGE_BUILD)/tests/host/sim/agate-sim \
+	$(COVERAGE_BUILD)/tests/host/map/agate-map sim include tests/coverage.sh tests/coverage.awk \
+	tests/README.md listed:sim,tests/coverage.sh $(COVERAGE_BUILD) $(COVERAGE_TESTS))
+
+$(foreach s,calls jobs bifrost lite reset reload,$(call guest_suite,fast,$(s),2,FAST))
+$(foreach s,kill launcher,$(call suite,vm/$(s),2,600,$(FAST_INPUTS) tests/vm/$(s).sh tests/tap.sh, \
+	tests/vm/$(s).sh))
+$(foreach p,$(VM_TESTS),$(call suite,vm/$(notdir $(p)),2,600,$(FAST_INPUTS) $(p) code:$(HANG_MODULE) \
+	$(VM_TEST_DIR)/sample $(INJECT_MODULES),$(p)))
+
+$(call suite,demo,2,600,$(FAST_INPUTS) $(LAB_INPUTS) $(AGATE_GRADE) $(AGATE_TOOLS) $(LIBAGATE) \
+	code:$(BUILD)/driver/fast/agate.ko $(LAB_TESTS) $(INJECT_MODULES) tests/demo.sh labs \
+	solutions tests/mutants,tests/demo.sh)
+$(call suite,labs/gdb,2d,600,$(FAST_INPUTS) $(DEBUG_INPUTS) $(LAB_INPUTS) $(AGATE_GRADE) labs solutions \
+	$(DRIVER_MODULES) $(LAB_TESTS) $(INJECT_MODULES) tests/labs/gdb.sh,tests/labs/gdb.sh)
+$(call suite,labs/starters,1,600,$(LAB_INPUTS) committed:labs committed:solutions \
+	tests/labs/starters.sh,tests/labs/starters.sh)
+$(call suite,labs/check,1,600,$(ALL_SOURCES) $(LAB_INPUTS),tests/labs/check.sh)
+$(call suite,labs/compose,1,600,$(LAB_INPUTS) solutions tests/labs/compose.sh,tests/labs/compose.sh)
+$(call suite,labs/compose-library,1,600,$(LAB_INPUTS) solutions $(LIBAGATE) \
+	tests/labs/compose-library.sh,tests/labs/compose-library.sh)
+$(call suite,labs/start,1,600,scripts $(AGATE_LAB_INFO) tests/labs/start.sh tests/tap.sh, \
+	tests/labs/start.sh)
+$(call suite,labs/watch,1,600,$(AGATE_WATCH) tests/labs/watch.sh tests/tap.sh,tests/labs/watch.sh)
+$(call suite,labs/typed,1,600,Makefile scripts/lab.sh tests/labs/typed.sh tests/tap.sh, \
+	tests/labs/typed.sh)
+
+$(foreach t,$(FUZZ_TARGETS),$(call suite,fuzz/$(t),1,600,$(FUZZ_BUILD)/fuzz-$(t) tests/fuzz/run.sh \
+	tests/fuzz/corpus/$(t),tests/fuzz/run.sh $(t) 10))
+
+# What a host test opens besides itself, by its folder.
+host_files	= $(if $(filter $(SIM_TEST_BUILD)/%,$(1)),$(AGATE_SIM_SAN) $(AGATE_SIM)) \
+		  $(if $(filter $(BUILD)/tests/host/map/%,$(1)),$(BUILD)/tests/host/map/agate-map) \
+		  $(if $(filter $(EXPLAIN_BUILD)/%,$(1)),tests/grader/explain $(EXPLAIN_BUILD)/test_decode.ko)
+$(foreach p,$(HOST_TESTS),$(call suite,host/$(notdir $(p)),1,600,$(p) $(call host_files,$(p)),$(p)))
+
+SUITE_TABLE	:= $(BUILD)/tests/suites
+$(SUITE_TABLE): FORCE
+	$(Q)mkdir -p $(@D)
+	$(file >$@.new)
+	$(foreach s,$(SUITES),$(file >>$@.new,$(SUITE_$(s))))
+	$(Q)$(stamp)
+
+# Without the words that only say how make itself runs.
+suite_words	= $(filter-out FRESH=% JOBS=% SUITE_JOBS=% V=%,$(MAKEOVERRIDES))
+suite/%: $(SUITE_TABLE)
+	$(Q)MAKEFLAGS=' -- $(suite_words)' tests/queue.sh $< $*
