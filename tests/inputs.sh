@@ -32,15 +32,32 @@ named()
 	realpath tests/suite.sh tests/keep.sh
 }
 
-# The tree's files that one of the traces shows to be opened or run, and that are older
-# than the run.  What is only written is no input.
+# Files that were run or opened to be read, one a line.  What a process runs is told with
+# the name that was given; the loader, which comes next, is told with the folder it is in.
+seen()
+{
+	awk '
+		/^execve\("/ { split($0, part, "\""); program = part[2]; next }
+		/^openat\(AT_FDCWD</ && program != "" {
+			folder = $0
+			sub(/^openat\(AT_FDCWD</, "", folder)
+			sub(/>, ".*/, "", folder)
+			print program ~ /^\// ? program : folder "/" program
+			program = ""
+		}
+		/^open/ && !/O_WRONLY/ && sub(/.* = [0-9]+</, "") && sub(/>$/, "")' "$work"/trace.*
+}
+
+# What a suite leaves for its next run, which takes it only where the content agrees.
+CACHES="$top/$BUILD/(tests/(starters|labs|mutants|scores)|check|style|logs)/"
+
+# Those of them that are in the tree, and older than the run.
 opened()
 {
-	cat "$work"/trace.* | grep -v 'O_WRONLY' |
-		sed -nE 's/^[a-z0-9]+\((AT_FDCWD[^,]*, )?"([^"]*)".*\) = ([0-9]+).*/\2/p' |
-		sort -u | while read -r file; do
-			[ -f "$file" ] && [ ! "$file" -nt "$work/begun" ] && realpath "$file"
-		done | grep "^$top/" | sort -u
+	seen | sort -u | while read -r file; do
+		[ ! -f "$file" ] || realpath "$file"
+	done | grep "^$top/" | grep -v "^$top/\.git" | sort -u |
+		xargs -r -d '\n' -I FILE find FILE ! -cnewer "$work/begun"
 }
 
 unlisted()
@@ -51,7 +68,7 @@ unlisted()
 	read -ra list <<<"$inputs"
 	rm -f "$work"/trace.*
 	touch "$work/begun"
-	CMOCKA_MESSAGE_OUTPUT=TAP strace -ff --seccomp-bpf -qq -e trace=open,openat,execve \
+	CMOCKA_MESSAGE_OUTPUT=TAP strace -ff -y --seccomp-bpf -qq -e trace=open,openat,execve \
 		-o "$work/trace" timeout -k 10 "$limit" "${argv[@]}" </dev/null >"$work/log" 2>&1
 	[ -n "$(opened)" ] || echo "# nothing was seen to be opened: $(tail -n 3 "$work/log")"
 	opened | grep -vxF -f <(named "${list[@]}")

@@ -61,14 +61,17 @@ $(call suite,demo,2,600,$(FAST_INPUTS) $(LAB_INPUTS) $(AGATE_GRADE) $(AGATE_TOOL
 $(call suite,labs/gdb,2d,600,$(FAST_INPUTS) $(DEBUG_INPUTS) $(LAB_INPUTS) $(AGATE_GRADE) labs solutions \
 	$(DRIVER_MODULES) $(LAB_TESTS) $(INJECT_MODULES) tests/labs/gdb.sh,tests/labs/gdb.sh)
 $(call suite,labs/starters,1,600,$(LAB_INPUTS) committed:labs committed:solutions \
-	tests/labs/starters.sh,tests/labs/starters.sh)
+	solutions 	tests/labs/starters.sh,tests/labs/starters.sh)
 $(call suite,labs/check,1,600,$(ALL_SOURCES) $(LAB_INPUTS),tests/labs/check.sh)
-$(call suite,labs/compose,1,600,$(LAB_INPUTS) solutions tests/labs/compose.sh,tests/labs/compose.sh)
+$(call suite,labs/compose,1,600,$(LAB_INPUTS) solutions $(DRIVER_MODULES) \
+	$(DRIVER_FLAVOURS:%=$(BUILD)/driver/%/solutions) tests/labs/compose.sh,tests/labs/compose.sh)
 $(call suite,labs/compose-library,1,600,$(LAB_INPUTS) solutions $(LIBAGATE) \
 	tests/labs/compose-library.sh,tests/labs/compose-library.sh)
 $(call suite,labs/start,1,600,scripts $(AGATE_LAB_INFO) tests/labs/start.sh tests/tap.sh, \
 	tests/labs/start.sh)
 $(call suite,labs/watch,1,600,$(AGATE_WATCH) tests/labs/watch.sh tests/tap.sh,tests/labs/watch.sh)
+$(call suite,kept,1,300,tests/keep.sh tests/queue.sh tests/score.sh tests/kept.sh tests/tap.sh \
+	$(WITHOUT_PROSE),tests/kept.sh)
 $(call suite,labs/typed,1,600,Makefile scripts/lab.sh tests/labs/typed.sh tests/tap.sh, \
 	tests/labs/typed.sh)
 

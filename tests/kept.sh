@@ -1,0 +1,209 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# kept.sh: what tests/keep.sh, suite.sh and queue.sh promise: a suite whose inputs did not
+# change is not run, any other is, and a failure is never kept; as TAP.
+#
+# usage: tests/kept.sh
+#
+# In a project of its own, with suites that write down each of their runs.
+set -u
+. tests/tap.sh
+
+prose=$(realpath "${BUILD:-build}/tests/labs/without-prose")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM HUP
+
+mkdir -p "$work/tests" "$work/tools" "$work/build/tests/labs" "$work/data/deep" "$work/labs" "$work/home"
+cp tests/keep.sh tests/suite.sh tests/queue.sh tests/score.sh "$work/tests"
+cp "$prose" "$work/build/tests/labs"
+cd "$work" || exit 1
+unset BUILD FRESH KEEP_WORLD MAKEFLAGS SUITE_JOBS XDG_CACHE_HOME
+export PATH="$work/tools:$PATH" HOME="$work/home"
+
+complain()
+{
+	cat said build/logs/*.log
+}
+
+echo one >data/file
+echo one >data/deep/file
+echo '{"title": "t", "tests": [{"name": "a", "points": 3, "hints": ["h"]}]}' >labs/lab.json
+echo 'int f(void) { return 1; }' >object.c
+# The lines that debug information names are one thing, the code is another.
+object() { gcc -g -c -o object.o object.c; }
+object
+printf '#!/bin/sh\necho fake 1\n' >tools/qemu-system-x86_64
+chmod +x tools/*
+cat >program <<'END'
+#!/bin/sh
+echo "$*" >>runs
+echo 1..1
+[ -z "${EXTRA-}" ] || echo "# a stranger in the environment"
+[ -e wrong ] && echo "not ok 1 - it" || echo "ok 1 - it"
+[ ! -e meanwhile ] || echo changed >>data/file
+END
+chmod +x program
+git init -q .
+git config user.name t && git config user.email t@t
+git add -A && git commit -qm one
+
+inputs="program data code:object.o lab:labs/lab.json committed:labs listed:data"
+
+# ran [OPTION=VALUE]: whether the suite runs when it is asked for now
+ran()
+{
+	rm -f runs
+	env "$@" tests/suite.sh a/suite 20 "$inputs" ./program word >said 2>&1
+	[ -e runs ]
+}
+
+# again NAME: it runs, and then it is kept
+again()
+{
+	local status=0
+	ran || status=1
+	! ran || status=2
+	grep -q 'OK *a/suite .* 1 tests (kept)$' said || status=3
+	result $status "it runs again when $1 changes, and only then"
+}
+
+again nothing
+echo two >data/file
+again "an input file"
+echo two >data/deep/file
+again "a file in a folder"
+mv data/deep/file data/deep/other
+again "a file's name"
+echo three >data/new
+again "what there is in a folder"
+git add -A
+again "what git lists"
+git commit -qm two
+! ran
+result $? "not when something else is committed"
+echo '{"title": "t", "tests": [{"name": "a", "points": 4, "hints": ["h"]}]}' >labs/lab.json
+again "what a lab.json says of a test"
+git add -A && git commit -qm three
+again "what is committed"
+echo '{"title": "u", "tests": [{"hints": ["i"], "points": 4, "name": "a"}]}' >labs/lab.json
+! ran
+result $? "not when only its prose does"
+printf '\n\n%s\n' "$(cat object.c)" >object.c && object
+! ran
+result $? "not when only an object's line numbers do"
+echo 'int f(void) { return 2; }' >object.c && object
+again "an object's code"
+echo '# more' >>program
+again "the program"
+inputs="$inputs object.c"
+again "the list of inputs"
+echo '# more' >>tests/suite.sh
+again "suite.sh"
+echo '# more' >>tests/keep.sh
+again "keep.sh"
+printf '#!/bin/sh\necho fake 22\n' >tools/qemu-system-x86_64
+again "a tool"
+printf '#!/bin/sh\n%s "$@"; echo one more package\n' "$(type -P dpkg-query)" >tools/dpkg-query
+chmod +x tools/dpkg-query
+again "a package"
+mkdir -p home/.cache/agate && echo '{"scale": 2}' >home/.cache/agate/doctor.json
+again "what was measured of this machine"
+ran ACCEL=tcg && ! ran ACCEL=tcg
+result $? "and for another environment"
+ran MAKEFLAGS=' -- CC=other' && ! ran MAKEFLAGS=' -- CC=other'
+result $? "or when make was given a variable"
+! ran EXTRA=1 && ran EXTRA=1 FRESH=1 && ! grep -q stranger build/logs/*.log
+result $? "no other variable reaches a suite"
+ran FRESH=1
+result $? "FRESH=1 runs it anyway"
+
+echo 5 >data/file
+touch wrong
+ran && grep -q FAIL said && ran
+result $? "a failure is not kept"
+rm wrong
+ran && ! ran
+result $? "and what passes afterwards is"
+sed -i 's/^ok/not ok/' build/tests/kept/a-suite/*
+ran
+result $? "a kept log that is no pass is not believed"
+
+echo 6 >data/file
+touch meanwhile
+ran
+rm meanwhile
+echo 6 >data/file
+ran
+result $? "nor is one of inputs that changed while it ran"
+mv data/file elsewhere
+ln -s nowhere data/file
+ran && ran
+result $? "an input that cannot be read is not taken for one that did not change"
+rm data/file
+mv elsewhere data/file
+inputs="$inputs not-there"
+ran && ran
+result $? "nor is one that is not there"
+inputs=-
+ran && ran
+result $? "a suite without a list always runs"
+printf '#!/bin/sh\nexit 1\n' >tools/dpkg-query
+inputs="program data"
+ran && ran
+result $? "and so does everything where nobody knows the packages"
+rm tools/dpkg-query
+
+# The queue: short and long are suites that ran before, and took that long.
+cat >table <<'END'
+new|1|20|-|./program new
+short|1|20|-|./program short
+long|1|20|-|./program long
+END
+printf '%s\n' 'long 1.0 1' 'short 5.0 1' 'long 90.5 1' >build/tests/times
+rm -f runs build/tests/score
+SUITE_JOBS=1 tests/queue.sh table >said 2>&1
+[ "$(xargs <runs)" = "new long short" ]
+result $? "the queue begins with what was never run, and then with the longest"
+tests/score.sh new short long >said
+[ "$(tail -n 1 said)" = "3 passed, 0 failed" ]
+result $? "all are counted once"
+tests/queue.sh table short none >said 2>&1
+[ $? = 2 ] && grep -q 'no suite none' said
+result $? "a suite that is not in the table is told of"
+
+# Each holds a place until all that may run beside it were seen to run.
+cat >busy <<'END'
+#!/bin/sh
+echo "$1 $(ls inside | xargs)" >>runs
+: >inside/$1
+sleep 1
+rm inside/$1
+echo 1..1; echo "ok 1 - it"
+END
+chmod +x busy
+mkdir inside
+cat >tools/nproc <<'END'
+#!/bin/sh
+echo 2
+END
+chmod +x tools/nproc
+rm -f runs
+printf '%s|20|-|./busy %s\n' 'debug|2d' debug 'both|4d' both 'guest|2' guest 'other|2' other 'host|1' host >table
+SUITE_JOBS=9 tests/queue.sh table >said 2>&1
+awk '{ seen[$1] = 1; n[$1] = NF }
+     / both|^both/ && NF > 1 { bad = 1 }
+     /debug/ && NF > 2 && /guest.*other|other.*guest/ { bad = 1 }
+     END { exit bad || length(seen) != 5 }' runs
+result $? "with a debug guest no more virtual processors than twice what there are"
+
+printf 'a|1|60|-|sleep 50\nb|1|60|-|sleep 51\n' >table
+QUEUE_EVERY=1 timeout -s INT --foreground 4 tests/queue.sh table >said 2>&1
+status=$?
+grep -q '0 of 2 suites done; running: [ab] [0-9]* s, [ab] [0-9]* s$' said
+result $? "while suites run, it says which and since when"
+! pgrep -f '^sleep 5[01]$' -g 0 >/dev/null && [ $status != 0 ]
+result $? "interrupted, it takes them along"
+
+echo "1..$number"
