@@ -225,6 +225,9 @@ static bool control_request(struct control *control, const char *line, size_t le
 	json_t *answer;
 
 	answer = request ? control_answer(control, request, &quit) : control_error("not JSON");
+	/* Whose answer it is, for a client that gave up one that is late. */
+	if (json_object_get(request, "id"))
+		json_object_set(answer, "id", json_object_get(request, "id"));
 	control_send(control, answer);
 	json_decref(answer);
 	json_decref(request);

@@ -222,7 +222,7 @@ static const char *answered(FILE *from)
 
 static void test_requests_in_a_stream(void **state)
 {
-	char much[5000];
+	char much[5000], line[256];
 	struct gpu *g;
 	int end[2], status;
 	FILE *from;
@@ -251,6 +251,13 @@ static void test_requests_in_a_stream(void **state)
 	assert_string_equal(answered(from), "not JSON");
 	assert_string_equal(answered(from), "not JSON");
 	assert_null(answered(from));
+
+	/* Whose answer it is can be seen when somebody wants to. */
+	tell(end[0], "{\"cmd\": \"sing\", \"id\": 41}\n{\"cmd\": \"ping\"}\n");
+	assert_non_null(fgets(line, sizeof(line), from));
+	assert_non_null(strstr(line, "\"id\":41"));
+	assert_non_null(fgets(line, sizeof(line), from));
+	assert_null(strstr(line, "\"id\""));
 
 	fclose(from);
 	status = gpu_wait(g);
