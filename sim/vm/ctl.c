@@ -10,6 +10,9 @@
 
 #include "vm_priv.h"
 
+/* How long QEMU may take to end after it has closed the channel. */
+#define CLOSED_MS	5000u
+
 /* Only what a process can end with is believed. */
 static void take_exit(struct vm_request *req)
 {
@@ -97,6 +100,27 @@ bool vm_ctl_output(struct vm *vm)
 	return true;
 }
 
+bool vm_broken(const struct vm *vm)
+{
+	return vm->ctl.broken;
+}
+
+/*
+ * The channel ends with QEMU, whose end may be seen only later: that tells why.
+ */
+static enum vm_status channel_closed(struct vm *vm)
+{
+	uint64_t until = vm_time(vm) + CLOSED_MS * 1000000ull;
+	enum vm_status st = VM_OK;
+
+	while (st == VM_OK && !vm->ctl.broken)
+		st = vm_pump(vm, until);
+	if (vm->ctl.broken || st == VM_TIMEOUT)
+		return vm_fail(vm, VM_HOST, "%s", vm->ctl.broken ? vm->ctl.broken :
+			       "the control channel is closed");
+	return st;
+}
+
 /* Queues one frame made of two pieces, for that request. */
 enum vm_status vm_ctl_send_for(struct vm *vm, const struct vm_request *req, uint32_t type,
 			       const void *a, size_t alen, const void *b, size_t blen)
@@ -107,8 +131,7 @@ enum vm_status vm_ctl_send_for(struct vm *vm, const struct vm_request *req, uint
 	};
 
 	if (vm->ctl.fd < 0)
-		return vm_fail(vm, VM_HOST, "%s", vm->ctl.broken ? vm->ctl.broken :
-			       "the control channel is closed");
+		return channel_closed(vm);
 	if (alen + blen > CTL_PAYLOAD_MAX)
 		return vm_fail(vm, VM_HOST, "request too long");
 	if (!vm_buf_append(&vm->ctl.out, &hdr, sizeof(hdr)) ||

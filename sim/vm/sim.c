@@ -133,6 +133,11 @@ bool vm_sim_failed(const struct vm *vm)
 	return vm->sim.ended && !vm->sim_killed;
 }
 
+int vm_sim_status(const struct vm *vm)
+{
+	return vm->sim.status;
+}
+
 int vm_sim_control(const struct vm *vm)
 {
 	return vm->sim_control;

@@ -257,6 +257,12 @@ enum vm_status vm_kill_sim(struct vm *vm);
 /** vm_sim_failed() - whether the GPU's process ended without vm_kill_sim() */
 bool vm_sim_failed(const struct vm *vm);
 
+/** vm_sim_status() - how the GPU's process ended, as waitpid() tells it */
+int vm_sim_status(const struct vm *vm);
+
+/** vm_broken() - what came over the control channel is not PID 1's: a VM_HOST by the guest */
+bool vm_broken(const struct vm *vm);
+
 /** vm_sim_control() - our end of the GPU's control socket, or -1 */
 int vm_sim_control(const struct vm *vm);
 
