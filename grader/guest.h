@@ -21,6 +21,7 @@ enum guest_status {
 	GUEST_TIMEOUT,		/* no end within the limit; the guest is of no more use */
 	GUEST_CRASHED,		/* its kernel went down, seen from outside */
 	GUEST_LOST,		/* its stream just ended, or was not PID 1's any more */
+	GUEST_GONE,		/* the machine lost it: that says nothing of what ran in it */
 	GUEST_HOST,		/* something on this side: no verdict can come of it */
 	GUEST_STOPPED,		/* abandon() was called; the guest is of no more use */
 	GUEST_INTERRUPTED,	/* somebody wants the grader to end */
@@ -57,6 +58,8 @@ struct guest_ops {
 	enum guest_status (*start)(void *ctx, enum lab_profile profile,
 				   const struct guest_events *events);
 	void (*stop)(void *ctx);
+	/* How many were started: the number of this one, also in the name of its GPU's log. */
+	unsigned int (*number)(void *ctx);
 	enum guest_status (*put)(void *ctx, const char *host_path, const char *guest_path,
 				 unsigned int mode);
 	/* At most @size bytes of a file; @len says how many there were. */
@@ -76,8 +79,8 @@ struct guest_ops {
 	void (*abandon)(void *ctx);
 	/* Ends the GPU's process at once; the guest lives on without. */
 	void (*kill_gpu)(void *ctx);
-	/* The GPU's process has ended, and nobody asked for it. */
-	bool (*gpu_failed)(void *ctx);
+	/* How the GPU's process ended when nobody asked for it; NULL: it did not. */
+	const char *(*gpu_failed)(void *ctx);
 	/* What went wrong last, one line for a person. */
 	const char *(*error)(void *ctx);
 	/*
@@ -85,6 +88,8 @@ struct guest_ops {
 	 * stands still while the guest waits for a processor.  Limits are told by it.
 	 */
 	uint64_t (*now)(void *ctx);
+	/* How long that clock has stood still, in nanoseconds. */
+	uint64_t (*stood)(void *ctx);
 	/* Is it @until by that clock?  For where it is asked often. */
 	bool (*past)(void *ctx, uint64_t until);
 };

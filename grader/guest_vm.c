@@ -4,28 +4,40 @@
  */
 #include "guest_vm.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "gpu_control.h"
 #include "timing.h"
 #include "vm.h"
 
-#define CONTROL_TIMEOUT_MS	5000
-#define ANSWER_MAX		8192
+/* What the GPU's process may take to answer, by the guest's clock. */
+#define CONTROL_TIMEOUT_MS	30000
 /* What a killed process may take to go; after that the guest is given up anyway. */
 #define GRACE_MS		500
+
+/* What the logs of one GPU may have, and those of all guests together, in MiB. */
+#define LOG_MIB			16
+#define LOGS_MIB		64
 
 struct guest_vm {
 	struct guest_vm_config config;
 	struct guest_events events;
 	struct vm *vm;
+	unsigned int number;		/* guests that were started */
+	uint64_t begun;			/* when the last one was, for its own deadline */
+	char sim_log[4096], log_limit[16];
+	const char *sim_args[3];
+	uint64_t logged;		/* bytes in the logs of guests before */
+	struct gpu_control control;
+	uint64_t late;			/* when the answer in flight is, by the guest's clock */
+	char gpu_end[64];
 	/* What ends a call early: whoever runs the grader, or the grader itself. */
 	int abandon_fd;
 	int interrupt_fd;	/* readable when either is */
@@ -33,7 +45,17 @@ struct guest_vm {
 	char error[512];	/* what the guest that was stopped had to say last */
 };
 
-/* Once a guest runs, trouble on the channel to it is the guest's own. */
+/* The guest's whole time is over: by any other clock than this one it may be early. */
+static bool expired(const struct guest_vm *g)
+{
+	return timing_now() - g->begun >= g->config.timeout_ms * 1000000ull;
+}
+
+/*
+ * Of a guest that runs.  What QEMU does by itself, or is done to it, is the machine's;
+ * what comes over the channel and is not PID 1's, or a guest that powers off, is the
+ * doing of code in the guest.
+ */
 static enum guest_status status_of(const struct guest_vm *g, enum vm_status status)
 {
 	switch (status) {
@@ -42,17 +64,19 @@ static enum guest_status status_of(const struct guest_vm *g, enum vm_status stat
 	case VM_REFUSED:
 		return GUEST_REFUSED;
 	case VM_TIMEOUT:
-		return GUEST_TIMEOUT;
+		return expired(g) ? GUEST_GONE : GUEST_TIMEOUT;
 	case VM_CRASHED:
 		return GUEST_CRASHED;
 	case VM_INTERRUPTED:
 		return g->abandoned ? GUEST_STOPPED : GUEST_INTERRUPTED;
 	case VM_HOST:
+		return vm_broken(g->vm) ? GUEST_LOST : GUEST_GONE;
 	case VM_LOST:
+		return GUEST_GONE;
 	case VM_POWEROFF:
 		return GUEST_LOST;
 	}
-	return GUEST_LOST;
+	return GUEST_GONE;
 }
 
 static void console(void *arg, const char *text, size_t len)
@@ -113,22 +137,54 @@ static enum vm_accel accel(void)
 static void vm_ops_stop(void *ctx)
 {
 	struct guest_vm *g = ctx;
+	struct stat sb;
 
-	if (g->vm)
-		snprintf(g->error, sizeof(g->error), "%s", vm_error(g->vm));
+	if (!g->vm)
+		return;
+	snprintf(g->error, sizeof(g->error), "%s", vm_error(g->vm));
 	vm_stop(g->vm);
 	g->vm = NULL;
+	if (g->sim_log[0] && !stat(g->sim_log, &sb))
+		g->logged += (uint64_t)sb.st_size;
+}
+
+/*
+ * Each guest's GPU has a log of its own, or that of a crash would be gone with the next
+ * guest: "gpu.jsonl", "gpu-2.jsonl" and so on.  NULL: the logs have grown enough.
+ */
+static const char *next_log(struct guest_vm *g)
+{
+	const char *path = g->config.sim_log, *end = strrchr(path, '.');
+	uint64_t left = LOGS_MIB - g->logged / (1 << 20);
+
+	g->sim_log[0] = '\0';
+	if (g->logged >> 20 >= LOGS_MIB)
+		return NULL;
+	snprintf(g->log_limit, sizeof(g->log_limit), "%d", left < LOG_MIB ? (int)left : LOG_MIB);
+	if (g->number == 1 || !end)
+		snprintf(g->sim_log, sizeof(g->sim_log), "%s", path);
+	else
+		snprintf(g->sim_log, sizeof(g->sim_log), "%.*s-%u%s", (int)(end - path), path,
+			 g->number, end);
+	return g->sim_log;
+}
+
+static unsigned int vm_ops_number(void *ctx)
+{
+	const struct guest_vm *g = ctx;
+
+	return g->number;
 }
 
 static enum guest_status vm_ops_start(void *ctx, enum lab_profile profile,
 				      const struct guest_events *events)
 {
 	struct guest_vm *g = ctx;
-	const struct vm_config config = {
+	struct vm_config config = {
 		.kernel_dir = g->config.kernel_dir,
 		.initramfs = g->config.initramfs,
 		.sim = g->config.sim,
-		.sim_log = g->config.sim_log,
+		.sim_args = g->sim_args,
 		.append = append(g, profile),
 		.ram_mib = profile == LAB_TIGHT ? tight_mib(g->config.kernel_dir) : 0,
 		.seed = (uint32_t)g->config.seed,
@@ -146,8 +202,14 @@ static enum guest_status vm_ops_start(void *ctx, enum lab_profile profile,
 	if (g->abandoned && read(g->abandon_fd, &wanted, sizeof(wanted)) == sizeof(wanted))
 		g->abandoned = false;
 	g->events = *events;
+	g->number++;
+	config.sim_log = next_log(g);
+	g->sim_args[0] = "--log-limit";
+	g->sim_args[1] = g->log_limit;
+	g->begun = timing_now();
 	snprintf(g->error, sizeof(g->error), "out of memory");
 	status = vm_start(&config, &g->vm);
+	g->control = (struct gpu_control){ .fd = g->vm ? vm_sim_control(g->vm) : -1 };
 	if (status == VM_OK || status == VM_INTERRUPTED)
 		return status_of(g, status);
 	return GUEST_HOST;
@@ -224,58 +286,19 @@ static enum guest_status vm_ops_mark(void *ctx, const char *text, unsigned int l
 	return status_of(g, vm_mark(g->vm, text, limit_ms));
 }
 
-/* Waits until the socket is ready; false when the time is up. */
-static bool wait_for(int fd, short events, uint64_t until)
+static bool answer_late(void *arg)
 {
-	uint64_t now = timing_now();
-	struct pollfd p = { .fd = fd, .events = events };
+	struct guest_vm *g = arg;
 
-	return now < until && poll(&p, 1, (int)((until - now) / 1000000) + 1) > 0;
-}
-
-static bool ask(int fd, const char *line, size_t len, char answer[ANSWER_MAX])
-{
-	uint64_t until = timing_now() + CONTROL_TIMEOUT_MS * 1000000ull;
-	size_t used = 0;
-	ssize_t n;
-
-	while (len) {
-		n = send(fd, line, len, MSG_NOSIGNAL);
-		if (n < 0 && errno != EAGAIN && errno != EINTR)
-			return false;
-		line += n > 0 ? n : 0;
-		len -= n > 0 ? (size_t)n : 0;
-		if (len && !wait_for(fd, POLLOUT, until))
-			return false;
-	}
-	while (!used || answer[used - 1] != '\n') {
-		if (used == ANSWER_MAX - 1 || !wait_for(fd, POLLIN, until))
-			return false;
-		n = recv(fd, answer + used, ANSWER_MAX - 1 - used, 0);
-		if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
-			return false;
-		used += n > 0 ? (size_t)n : 0;
-	}
-	answer[used] = '\0';
-	return true;
+	return vm_past(g->vm, g->late) || expired(g);
 }
 
 static json_t *vm_ops_control(void *ctx, const json_t *request)
 {
 	struct guest_vm *g = ctx;
-	char *text = json_dumps(request, JSON_COMPACT), answer[ANSWER_MAX];
-	int fd = vm_sim_control(g->vm);
-	json_t *json = NULL;
-	size_t len;
 
-	if (!text)
-		return NULL;
-	len = strlen(text);
-	text[len++] = '\n';	/* in place of the terminator */
-	if (fd >= 0 && ask(fd, text, len, answer))
-		json = json_loads(answer, JSON_REJECT_DUPLICATES, NULL);
-	free(text);
-	return json;
+	g->late = vm_time(g->vm) + CONTROL_TIMEOUT_MS * 1000000ull;
+	return g->control.fd < 0 ? NULL : gpu_control_ask(&g->control, request, answer_late, g);
 }
 
 static void vm_ops_abandon(void *ctx)
@@ -292,11 +315,18 @@ static void vm_ops_kill_gpu(void *ctx)
 	vm_kill_sim(g->vm);
 }
 
-static bool vm_ops_gpu_failed(void *ctx)
+static const char *vm_ops_gpu_failed(void *ctx)
 {
 	struct guest_vm *g = ctx;
+	int status;
 
-	return vm_sim_failed(g->vm);
+	if (!vm_sim_failed(g->vm))
+		return NULL;
+	status = vm_sim_status(g->vm);
+	snprintf(g->gpu_end, sizeof(g->gpu_end), WIFSIGNALED(status) ?
+		 "its process was ended by signal %d" : "its process ended with status %d",
+		 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	return g->gpu_end;
 }
 
 static const char *vm_ops_error(void *ctx)
@@ -313,6 +343,14 @@ static uint64_t vm_ops_now(void *ctx)
 	return vm_time(g->vm);
 }
 
+static uint64_t vm_ops_stood(void *ctx)
+{
+	struct guest_vm *g = ctx;
+	uint64_t now = timing_now(), guest = vm_time(g->vm);
+
+	return now > guest ? now - guest : 0;
+}
+
 static bool vm_ops_past(void *ctx, uint64_t until)
 {
 	struct guest_vm *g = ctx;
@@ -323,6 +361,7 @@ static bool vm_ops_past(void *ctx, uint64_t until)
 static const struct guest_ops vm_ops = {
 	.start = vm_ops_start,
 	.stop = vm_ops_stop,
+	.number = vm_ops_number,
 	.put = vm_ops_put,
 	.get = vm_ops_get,
 	.run = vm_ops_run,
@@ -334,6 +373,7 @@ static const struct guest_ops vm_ops = {
 	.gpu_failed = vm_ops_gpu_failed,
 	.error = vm_ops_error,
 	.now = vm_ops_now,
+	.stood = vm_ops_stood,
 	.past = vm_ops_past,
 };
 

@@ -56,8 +56,8 @@ static void set_span(char *out, size_t size, const struct span *span, const char
 static bool judge_gpu(const struct evidence *e, struct verdict *v)
 {
 	if (e->gpu_failed)
-		verdict_set(v, VERDICT_FAIL, "the GPU's process outlives the test",
-			    "a GPU that answers", "it ended, or did not answer the grader");
+		verdict_set(v, VERDICT_NOT_RUN, "", "", "the simulator itself failed in this test, "
+			    "and that is a bug of Agate: %s", e->gpu_failed);
 	return e->gpu_failed;
 }
 

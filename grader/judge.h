@@ -19,7 +19,7 @@
 #define JUDGE_NOTES	8
 
 enum verdict_status {
-	VERDICT_NOT_RUN,	/* from judge(): the test could not look, and @seen is why */
+	VERDICT_NOT_RUN,	/* the machine or Agate was in the way, and @seen is how */
 	VERDICT_PASS,
 	VERDICT_FAIL,
 	VERDICT_TIMEOUT,
@@ -38,7 +38,7 @@ struct evidence {
 	unsigned int limit_ms;
 	bool flooded;			/* it wrote more than it may */
 	bool marked;			/* and afterwards the mark was on the console */
-	bool gpu_failed;		/* its process ended, or did not take a request */
+	const char *gpu_failed;		/* how its process ended, or failed a request; NULL: not */
 
 	const char *report;
 	size_t report_len;

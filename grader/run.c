@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "compose.h"
+#include "run_logs.h"
 #include "run_parts.h"
 #include "text.h"
 
@@ -218,6 +219,8 @@ static void session_verdict(void *arg, size_t test, const struct verdict *verdic
 	placed->verdict = *verdict;
 	locate(fr, placed);
 	pthread_mutex_lock(&run->lock);
+	/* One whose guest was lost may have had a verdict before. */
+	run->done += !run->lab->outcomes[fr->flavour][test].there;
 	result_take(run->lab, fr->flavour, test, verdict);
 	outcome = &run->lab->outcomes[fr->flavour][test];
 	outcome->placed = placed->placed;
@@ -229,7 +232,6 @@ static void session_verdict(void *arg, size_t test, const struct verdict *verdic
 		tell_unjudged(run, test, verdict);
 	else if (verdict->status != VERDICT_PASS && test < run->first_failed)
 		run->first_failed = test;
-	run->done++;
 	publish(run);
 	pthread_mutex_unlock(&run->lock);
 	free(placed);
@@ -244,6 +246,14 @@ static void session_sealed(void *arg, bool counts)
 	result_seal(run->lab, fr->flavour, counts);
 	publish(run);
 	pthread_mutex_unlock(&run->lock);
+}
+
+static void session_failed(void *arg, const char *why)
+{
+	struct flavour_run *fr = arg;
+
+	run_fail(fr->run, "with the %s kernel, and that is not your code's fault: %s",
+		 flavour_names[fr->flavour], why);
 }
 
 static void session_remark(void *arg, const char *text)
@@ -307,14 +317,17 @@ static enum session_end run_session(struct flavour_run *fr, const struct guest *
 		.module = session_module,
 		.verdict = session_verdict,
 		.sealed = session_sealed,
+		.failed = session_failed,
 		.remark = session_remark,
 		.arg = fr,
 	};
 
 	if (!run_path(program, "%s/tests/labs/%s", run->config->build, run->lab->lab->program) ||
 	    !run_path(inject, "%s/tests/kmod/%s/agate_inject.ko", run->config->build,
-		      flavour_names[fr->flavour]))
+		      flavour_names[fr->flavour])) {
+		session_failed(fr, "a path is too long");
 		return SESSION_HOST;
+	}
 	if (access(inject, R_OK))
 		session.files.inject = NULL;
 	return session_run(&session);
@@ -338,9 +351,6 @@ static void run_sessions(struct flavour_run *fr, const struct guest *guest)
 	for (; !has_failed(fr->run) && fr->profile < LAB_PROFILES && fr->end == SESSION_DONE;
 	     fr->profile++)
 		fr->end = run_session(fr, guest, console_log, test_log);
-	if (fr->end == SESSION_HOST)
-		run_fail(fr->run, "the guest with the %s kernel: %s", flavour_names[fr->flavour],
-			 guest->ops->error(guest->ctx));
 	if (console_log)
 		fclose(console_log);
 	if (test_log)
@@ -435,26 +445,6 @@ static void run_flavours(struct run *run, struct flavour_run *frs, struct timing
 			pthread_join(frs[f].thread, NULL);
 }
 
-/* What an earlier run left must not look like this one's, which may lack one kernel. */
-static void remove_logs(const struct run *run)
-{
-	static const char *const names[] = {
-		"console.log", "tests.log", "gpu.jsonl",
-		/* In the folder of what was composed. */
-		"/compose.log", "/compile.log", "/symbols.log",
-		"-lib/compose.log", "-lib/compile.log", "-lib/symbols.log",
-	};
-	char path[RUN_PATH];
-	size_t i;
-	int f;
-
-	for (f = 0; f < FLAVOURS; f++)
-		for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-			if (run_path(path, "%s/%s%s%s", run->dir, flavour_names[f],
-				     strchr("/-", names[i][0]) ? "" : "-", names[i]))
-				unlink(path);
-}
-
 static bool make_dirs(struct run *run)
 {
 	return run_path(run->dir, "%s/%s", run->config->out, run->lab->lab->name) &&
@@ -486,7 +476,7 @@ enum run_end run_lab(const struct run_config *config, struct result *result, siz
 		snprintf(error, RUN_ERROR, "%.400s: %s", config->out, strerror(errno));
 		goto out;
 	}
-	remove_logs(run);
+	run_logs_remove(run->dir);
 	if (!run_parts_find(config, run->lab, &run->parts, error))
 		goto out;
 	pthread_mutex_init(&run->lock, NULL);

@@ -9,8 +9,9 @@
 
 #include "session_priv.h"
 
-/* How many guests in a row may end without a verdict. */
+/* How many guests in a row may end without a verdict, and how many may get lost. */
 #define STARTS_IN_VAIN	3
+#define LOSSES		2
 
 /* Everything but the module, whose file may still be in the making. */
 static enum guest_status deliver(struct state *st)
@@ -26,38 +27,74 @@ static enum guest_status deliver(struct state *st)
 	return end;
 }
 
-/* What was never there cannot be: one reason is the verdict on all that is left. */
-static void fail_rest(const struct state *st, size_t *next, struct verdict *why)
+/* A test is done with, but for a pass whose guest has no end record yet. */
+static void give(struct state *st, size_t test, const struct verdict *verdict)
+{
+	st->passed[test] = verdict->status == VERDICT_PASS;
+	st->settled[test] = !st->passed[test];
+	st->verdicts++;
+	st->s->verdict(st->s->arg, test, verdict);
+}
+
+/* The next test to run from *@next on. */
+static bool find_next(const struct state *st, size_t *next)
 {
 	const struct session *s = st->s;
 
-	why->before = true;
-	for (; *next < s->lab->test_count; (*next)++)
-		if (s->wanted(s->arg, *next))
-			s->verdict(s->arg, *next, why);
+	while (*next < s->lab->test_count &&
+	       (st->settled[*next] || !s->wanted(s->arg, *next)))
+		(*next)++;
+	return *next < s->lab->test_count;
 }
 
-/*
- * A guest with the module in it.  @ready is false when there cannot be one, and
- * then @why is the verdict on the tests that are left.
- */
-static enum guest_status bring_up(struct state *st, bool *ready, struct verdict *why)
+/* What was never there cannot be: one reason is the verdict on all that is left. */
+static void fail_rest(struct state *st, struct verdict *why)
+{
+	size_t next = 0;
+
+	why->before = true;
+	while (find_next(st, &next))
+		give(st, next, why);
+}
+
+static enum guest_status start(struct state *st)
 {
 	const struct guest_events events = { .console = state_console, .arg = st };
 	uint64_t begun = timing_now();
 	enum guest_status end;
 
-	*ready = false;
 	state_console_begin(st);
 	end = st->ops->start(st->guest, st->s->profile, &events);
 	timing_add(st->s->timing, begun, "guest started");
+	if (end != GUEST_OK)
+		return end == GUEST_HOST ? GUEST_GONE : end;
+	st->started = true;
+	st->born = st->ops->now(st->guest);
+	if (st->s->test_log)
+		fprintf(st->s->test_log, "=== guest %u\n", st->ops->number(st->guest));
+	return GUEST_OK;
+}
+
+/*
+ * A guest with the module in it.  With LOAD_FAILED there cannot be one, and @why is the
+ * verdict on the tests that are left; with LOAD_VOID and LOAD_LATE another guest may have it.
+ */
+static enum guest_status bring_up(struct state *st, enum load *load, struct verdict *why)
+{
+	enum guest_status end;
+	uint64_t begun;
+
+	*load = LOAD_VOID;
+	end = start(st);
 	begun = timing_now();
 	if (end == GUEST_OK)
 		end = deliver(st);
 	timing_add(st->s->timing, begun, "files delivered");
 	begun = timing_now();
-	if (end == GUEST_OK && !st->s->module(st->s->arg, why))
+	if (end == GUEST_OK && !st->s->module(st->s->arg, why)) {
+		*load = LOAD_FAILED;
 		return GUEST_OK;
+	}
 	timing_add(st->s->timing, begun, "module awaited");
 	begun = timing_now();
 	if (end == GUEST_OK)
@@ -66,22 +103,29 @@ static enum guest_status bring_up(struct state *st, bool *ready, struct verdict 
 	if (end != GUEST_OK)
 		return end;
 	begun = timing_now();
-	*ready = true;
+	*load = LOAD_DONE;
 	if (!st->s->lab->by_test)
-		end = state_load(st, ready, why);
+		end = state_load(st, load, why);
 	timing_add(st->s->timing, begun, "module loaded");
-	return *ready || end == GUEST_HOST || end == GUEST_INTERRUPTED ? end : GUEST_OK;
+	return end;
 }
 
-/* After a failure that left guest and kernel sound: a module without a past. */
+/*
+ * After a failure that left guest and kernel sound: a module without a past.  Where tests
+ * load it themselves, what a failed one left behind has to go with its guest.
+ */
 static bool refresh(struct state *st)
 {
-	uint64_t begun = timing_now();
+	enum load load = LOAD_DONE;
 	struct verdict why;
-	bool ok = state_unload(st, &why);
+	uint64_t begun;
+	bool ok;
 
-	if (ok && !st->s->lab->by_test && state_load(st, &ok, &why) != GUEST_OK)
-		ok = false;
+	if (st->s->lab->by_test)
+		return false;
+	begun = timing_now();
+	ok = state_unload(st, &why) && state_load(st, &load, &why) == GUEST_OK &&
+	     load == LOAD_DONE;
 	timing_add(st->s->timing, begun, "module reloaded");
 	return ok;
 }
@@ -92,90 +136,32 @@ static bool refresh(struct state *st)
  */
 static bool has_end_record(enum guest_status end)
 {
-	return end != GUEST_LOST && end != GUEST_HOST && end != GUEST_INTERRUPTED;
+	return end != GUEST_LOST && end != GUEST_GONE && end != GUEST_HOST &&
+	       end != GUEST_INTERRUPTED;
 }
 
-static void skip_unwanted(const struct state *st, size_t *next)
-{
-	while (*next < st->s->lab->test_count && !st->s->wanted(st->s->arg, *next))
-		(*next)++;
-}
-
-/* The innermost function of the module where the kernel hangs, or NULL. */
-static const char *place_of(const struct splat *splat)
-{
-	size_t i;
-
-	for (i = 0; splat->kind != SPLAT_NONE && i < splat->frame_count; i++)
-		if (splat->frames[i].module)
-			return splat->frames[i].symbol;
-	return NULL;
-}
-
-/*
- * A student whose module hangs in one place hangs in it in every test.  Who has
- * waited there once in full knows the place; a short wait that ends elsewhere
- * proves nothing, and the test is to be run again.  False: run it again.
- */
-static bool believe_hang(struct state *st, const struct verdict *verdict)
-{
-	const char *place = place_of(&verdict->splat);
-	bool known = false;
-	size_t i;
-
-	for (i = 0; place && i < st->hung_count; i++)
-		known = known || !strcmp(place, st->hung_in[i]);
-	if (st->impatient && !known) {
-		st->impatient = false;
-		return false;
-	}
-	if (place && !known && st->hung_count < HUNG_PLACES)
-		snprintf(st->hung_in[st->hung_count++], sizeof(st->hung_in[0]), "%s", place);
-	return true;
-}
-
-/*
- * A test that could not look runs again, in another guest: the machine was in its way, not
- * the student.  False: run it again.
- */
-static bool believe_blind(struct state *st, struct verdict *verdict)
-{
-	char why[sizeof(verdict->seen)];
-
-	if (++st->blind_runs < BLIND_RUNS)
-		return false;
-	memcpy(why, verdict->seen, sizeof(why));
-	verdict_set(verdict, VERDICT_NOT_RUN, "", "",
-		    "in %d runs the test could not look at what it is about: %.300s", BLIND_RUNS, why);
-	return true;
-}
-
-/* The tests from *@next on, until the guest is of no more use or all are done. */
-static enum guest_status run_tests(struct state *st, size_t *next)
+/* The tests that are left, until the guest is of no more use or all are done. */
+static enum guest_status run_tests(struct state *st)
 {
 	const struct session *s = st->s;
 	enum guest_status end = GUEST_OK;
 	struct verdict *verdict = malloc(sizeof(*verdict));
 	bool sound = true;
+	size_t next = 0, this;
 
 	if (!verdict)
 		return GUEST_HOST;
-	while (sound && *next < s->lab->test_count) {
-		end = state_test(st, &s->lab->tests[*next], verdict);
-		if (end == GUEST_HOST || end == GUEST_INTERRUPTED)
+	while (sound && find_next(st, &next)) {
+		end = state_test(st, &s->lab->tests[next], verdict);
+		if (end == GUEST_HOST || end == GUEST_INTERRUPTED || end == GUEST_GONE)
 			break;
-		if (st->evidence.timed_out && !believe_hang(st, verdict))
+		if (!state_believe(st, verdict))
 			break;
-		if (verdict->status == VERDICT_NOT_RUN && !believe_blind(st, verdict))
-			break;
-		st->blind_runs = 0;
-		st->impatient = st->hung_count;
-		s->verdict(s->arg, *next, verdict);
-		(*next)++;
-		skip_unwanted(st, next);
+		this = next++;
+		give(st, this, verdict);
 		sound = end == GUEST_OK && verdict->status != VERDICT_CRASH &&
 			verdict->status != VERDICT_TIMEOUT;
-		if (sound && verdict->status != VERDICT_PASS && *next < s->lab->test_count)
+		if (sound && verdict->status != VERDICT_PASS && find_next(st, &next))
 			sound = refresh(st);
 	}
 	free(verdict);
@@ -195,32 +181,85 @@ static void close_down(struct state *st, struct verdict *why)
 	timing_add(st->s->timing, begun, "module unloaded");
 }
 
+/* The passes of the guest that ended count, or are void; those of one that got lost run again. */
+static void seal(struct state *st, enum guest_status end)
+{
+	size_t i;
+
+	for (i = 0; i < st->s->lab->test_count; i++) {
+		st->settled[i] = st->settled[i] || (st->passed[i] && end != GUEST_GONE);
+		st->passed[i] = false;
+	}
+	if (end != GUEST_GONE)
+		st->s->sealed(st->s->arg, has_end_record(end));
+}
+
+/* One guest from its start to its end. */
+static enum guest_status run_guest(struct state *st, enum load *load, struct verdict *why)
+{
+	enum guest_status end;
+	size_t next = 0;
+
+	memset(why, 0, sizeof(*why));
+	st->started = false;
+	end = bring_up(st, load, why);
+	if (end == GUEST_OK && *load == LOAD_FAILED)
+		fail_rest(st, why);
+	else if (end == GUEST_OK && *load == LOAD_DONE)
+		end = run_tests(st);
+	seal(st, end);
+	if (end == GUEST_OK && *load == LOAD_DONE && !find_next(st, &next))
+		close_down(st, why);
+	if (st->started)
+		st->spent += st->ops->now(st->guest) - st->born;
+	return end;
+}
+
+static enum session_end host_failed(const struct state *st, const char *what, const char *why)
+{
+	char text[700];
+
+	snprintf(text, sizeof(text), "%s: %.500s", what, why);
+	st->s->failed(st->s->arg, text);
+	return SESSION_HOST;
+}
+
+/* Guests that end without a verdict: because of the module, or of the machine? */
+static enum session_end in_vain(struct state *st, enum load load, struct verdict *why)
+{
+	if (load != LOAD_LATE)
+		return host_failed(st, "in three starts no guest got as far as a verdict",
+				   why->seen[0] ? why->seen : st->ops->error(st->guest));
+	fail_rest(st, why);
+	return SESSION_DONE;
+}
+
 static enum session_end run_guests(struct state *st)
 {
-	const struct session *s = st->s;
-	unsigned int in_vain = 0;
-	enum guest_status end;
+	unsigned int starts = 0, losses = 0, before;
 	struct verdict why;
-	size_t next = 0, first;
-	bool ready;
+	enum guest_status end;
+	enum load load;
+	size_t next = 0;
 
-	skip_unwanted(st, &next);
-	while (next < s->lab->test_count) {
-		memset(&why, 0, sizeof(why));
-		end = bring_up(st, &ready, &why);
-		first = next;
-		if (end == GUEST_OK && !ready)
-			fail_rest(st, &next, &why);
-		else if (end == GUEST_OK)
-			end = run_tests(st, &next);
-		s->sealed(s->arg, has_end_record(end));
-		if (end == GUEST_OK && ready && next == s->lab->test_count)
-			close_down(st, &why);
+	while (find_next(st, &next)) {
+		if (state_out_of_time(st, &why)) {
+			fail_rest(st, &why);
+			break;
+		}
+		before = st->verdicts;
+		end = run_guest(st, &load, &why);
 		if (end == GUEST_INTERRUPTED)
 			return SESSION_INTERRUPTED;
-		in_vain = next == first ? in_vain + 1 : 0;
-		if (end == GUEST_HOST || in_vain == STARTS_IN_VAIN)
-			return SESSION_HOST;
+		if (end == GUEST_HOST)
+			return host_failed(st, "the grader", st->ops->error(st->guest));
+		losses = end == GUEST_GONE ? losses + 1 : 0;
+		if (losses == LOSSES)
+			return host_failed(st, "the VM was lost twice", st->ops->error(st->guest));
+		starts = st->verdicts == before ? starts + 1 : 0;
+		if (starts == STARTS_IN_VAIN)
+			return in_vain(st, load, &why);
+		next = 0;
 	}
 	return SESSION_DONE;
 }

@@ -5,7 +5,10 @@
  * They run in one guest as long as it is sound.  After a crash, a hang, anything
  * that the kernel reports or a stream that ends, the guest is replaced and the
  * tests that are left go on there; after a plain failure the module is loaded
- * anew, so that what one test leaves behind costs no other one.
+ * anew, or the guest is replaced where tests load it themselves, so that what one test
+ * leaves behind costs no other one.
+ *
+ * A run in which the machine failed is void: the test runs again in another guest.
  */
 #ifndef AGATE_GRADER_SESSION_H
 #define AGATE_GRADER_SESSION_H
@@ -18,7 +21,7 @@
 
 enum session_end {
 	SESSION_DONE,
-	SESSION_HOST,		/* the grader cannot go on: struct guest's error has why */
+	SESSION_HOST,		/* the grader cannot go on; failed() was told why */
 	SESSION_INTERRUPTED,
 };
 
@@ -50,12 +53,15 @@ struct session {
 	 */
 	bool (*module)(void *arg, struct verdict *why);
 	/*
-	 * A verdict.  A pass does not count yet.  VERDICT_NOT_RUN: the machine, or Agate,
-	 * failed, and nothing is known of the student's work.
+	 * A verdict.  A pass does not count yet, and the test runs again when the machine
+	 * loses the guest.  VERDICT_NOT_RUN: the machine, or Agate, failed, and nothing is
+	 * known of the student's work.
 	 */
 	void (*verdict)(void *arg, size_t test, const struct verdict *verdict);
 	/* The guest has its end record: passes since the last call count, or they are void. */
 	void (*sealed)(void *arg, bool counts);
+	/* Why there is no verdict on what is left. */
+	void (*failed)(void *arg, const char *why);
 	/* Something to tell that costs no points. */
 	void (*remark)(void *arg, const char *text);
 	void *arg;

@@ -28,6 +28,8 @@ static void load_output(void *arg, enum guest_stream which, const char *data, si
 /* A program that is not a test; its words are in st->errors. */
 static enum guest_status run(struct state *st, const char *const *argv, struct guest_run *run)
 {
+	enum guest_status end;
+
 	*run = (struct guest_run){
 		.argv = argv,
 		.limit_ms = state_limit(st, LOAD_LIMIT_MS),
@@ -36,9 +38,11 @@ static enum guest_status run(struct state *st, const char *const *argv, struct g
 		.arg = &st->errors,
 	};
 	st->errors.len = 0;
-	state_console_begin(st);
-	st->limit = st->ops->now(st->guest) + run->limit_ms * 1000000ull;
-	return st->ops->run(st->guest, run);
+	state_begin(st, run->limit_ms);
+	end = st->ops->run(st->guest, run);
+	if (end != GUEST_GONE && end != GUEST_HOST)
+		state_note_busy(st, run->limit_ms);
+	return end;
 }
 
 /* The last line that the kernel said of the module: why it did not like it. */
@@ -67,10 +71,11 @@ static void explain(struct state *st, enum guest_status end, const struct guest_
 		    const char *what, struct verdict *why)
 {
 	char kernel[200], words[160];
+	size_t len = run->timed_out ? st->console_at_limit : st->console_len;
 
 	memset(why, 0, sizeof(*why));
-	if (splat_find_untimed(st->console, run->timed_out ? st->console_at_limit :
-			       st->console_len, &why->splat) || (end == GUEST_CRASHED && !run->timed_out)) {
+	if (splat_find_untimed(st->console, len, &why->splat) ||
+	    (end == GUEST_CRASHED && !run->timed_out)) {
 		verdict_set(why, VERDICT_CRASH, why->splat.kind == SPLAT_NONE ? load_rule :
 			    splat_rule(&why->splat), load_wish, "while the module is loaded: %s",
 			    why->splat.kind == SPLAT_NONE ? "the kernel went down" :
@@ -95,24 +100,33 @@ static void explain(struct state *st, enum guest_status end, const struct guest_
 		    *words ? ": " : "", words, *kernel ? "; the kernel said: " : "", kernel);
 }
 
+/* A file of the guest, if it is there; what is not an answer ends up in *@end. */
+static bool look(struct state *st, const char *path, void *data, size_t size, size_t *len,
+		 enum guest_status *end)
+{
+	enum guest_status got = st->ops->get(st->guest, path, data, size, len);
+
+	if (got != GUEST_OK && got != GUEST_REFUSED)
+		*end = got;
+	return got == GUEST_OK;
+}
+
 /* Is what is loaded what was delivered? */
-static bool is_ours(struct state *st)
+static bool is_ours(struct state *st, enum guest_status *end)
 {
 	unsigned char delivered[MODULE_ID_MAX], loaded[MODULE_ID_MAX];
 	size_t n = module_id_read(st->s->files.module, delivered), got = 0;
 
-	return n && st->ops->get(st->guest, "/sys/module/agate/notes/.note.gnu.build-id", loaded,
-				 sizeof(loaded), &got) == GUEST_OK &&
-	       got == n && !memcmp(delivered, loaded, n);
+	return n && look(st, "/sys/module/agate/notes/.note.gnu.build-id", loaded, sizeof(loaded),
+			 &got, end) && got == n && !memcmp(delivered, loaded, n);
 }
 
-static bool has_node(struct state *st)
+static bool has_node(struct state *st, enum guest_status *end)
 {
 	char dev[32];
 	size_t got;
 
-	return st->ops->get(st->guest, "/sys/class/drm/renderD128/dev", dev, sizeof(dev),
-			    &got) == GUEST_OK;
+	return look(st, "/sys/class/drm/renderD128/dev", dev, sizeof(dev), &got, end);
 }
 
 /* "insmod FILE" and the lab's parameters, in place in @args. */
@@ -129,36 +143,80 @@ static void load_argv(const char *argv[ARGS_MAX], char *args)
 	argv[n] = NULL;
 }
 
-enum guest_status state_load(struct state *st, bool *loaded, struct verdict *why)
+/* What is wrong with a module whose insmod has ended; NULL: nothing. */
+static const char *complaint(struct state *st, const struct guest_run *insmod,
+			     enum guest_status *end)
 {
-	const char *argv[ARGS_MAX];
+	if (insmod->signaled || insmod->value)
+		return "insmod failed";
+	if (!is_ours(st, end))
+		return "another module than the one delivered is loaded";
+	if (!has_node(st, end))
+		return "the driver's probe failed: there is no render node";
+	return NULL;
+}
+
+/* After its time: is insmod in the module, as seen by the kernel or by a guest that answers? */
+static bool stuck_inside(struct state *st, enum guest_status end)
+{
+	enum guest_status answer = GUEST_OK;
+	struct splat splat;
+	char text[32] = "";
+	size_t i, got = 0;
+
+	if (splat_find(st->console, st->console_len, &splat))
+		for (i = 0; i < splat.frame_count; i++)
+			if (splat.frames[i].module)
+				return true;
+	return (end == GUEST_OK || end == GUEST_TIMEOUT) &&
+	       look(st, "/sys/module/agate/initstate", text, sizeof(text), &got, &answer) &&
+	       got >= 6 && !memcmp(text, "coming", 6);
+}
+
+/* The module's own doing, or what another guest may do better? */
+static enum load whose(struct state *st, enum guest_status end, const struct guest_run *insmod,
+		       const char *what)
+{
+	struct splat splat;
+
+	if (st->ops->gpu_failed(st->guest))
+		return LOAD_VOID;
+	if (st->console_flooded || splat_find_untimed(st->console, st->console_len, &splat))
+		return LOAD_FAILED;
+	if (insmod->timed_out)
+		return !st->busy && stuck_inside(st, end) ? LOAD_FAILED : LOAD_LATE;
+	if (end == GUEST_TIMEOUT)
+		return LOAD_VOID;
+	return end == GUEST_OK && !what ? LOAD_DONE : LOAD_FAILED;
+}
+
+enum guest_status state_load(struct state *st, enum load *load, struct verdict *why)
+{
+	const char *argv[ARGS_MAX], *what = NULL, *gpu;
 	struct guest_run insmod;
 	enum guest_status end;
 	char args[256];
-	const char *what = NULL;
 
 	snprintf(args, sizeof(args), "%s", st->s->lab->module_args);
 	load_argv(argv, args);
-	*loaded = false;
+	*load = LOAD_VOID;
 	end = run(st, argv, &insmod);
-	if (end == GUEST_OK && !insmod.timed_out) {
-		if (insmod.signaled || insmod.value)
-			what = "insmod failed";
-		else if (!is_ours(st))
-			what = "another module than the one delivered is loaded";
-		else if (!has_node(st))
-			what = "the driver's probe failed: there is no render node";
+	if (end == GUEST_OK && !insmod.timed_out)
+		what = complaint(st, &insmod, &end);
+	if (end == GUEST_OK && !insmod.timed_out)
 		end = state_mark(st, "module loaded");
-	}
-	if (end == GUEST_HOST || end == GUEST_INTERRUPTED)
+	if (end == GUEST_HOST || end == GUEST_INTERRUPTED || end == GUEST_GONE)
 		return end;
 	if (end == GUEST_LOST || end == GUEST_REFUSED)
 		what = "the guest's stream just ended";
-	*loaded = end == GUEST_OK && !insmod.timed_out && !what && !st->console_flooded &&
-		!splat_find_untimed(st->console, st->console_len, &why->splat);
-	if (!*loaded)
+	*load = whose(st, end, &insmod, what);
+	gpu = st->ops->gpu_failed(st->guest);
+	if (*load == LOAD_VOID)
+		verdict_set(why, VERDICT_NOT_RUN, "", "", "while the module is loaded: %s",
+			    gpu ? gpu : "the guest does not answer in time");
+	else if (*load != LOAD_DONE)
 		explain(st, end, &insmod, what ? what : "", why);
-	return end;
+	return GUEST_OK;
 }
 
 bool state_unload(struct state *st, struct verdict *why)

@@ -25,10 +25,25 @@
 #define CONSOLE_FLOOD	(128u << 10)
 #define CONSOLE_LOG_MAX	(16u << 20)
 
-#define HUNG_PLACES	8
+/*
+ * What a test's run tells nothing by, and how often the test is run at the most before
+ * that is believed (session_trouble.c).
+ */
+enum trouble {
+	TROUBLE_NONE,
+	TROUBLE_BLIND,		/* it could not look at what it is about */
+	TROUBLE_GPU,		/* the GPU's process ended, or failed a request */
+	TROUBLE_LATE,		/* it was late on a busy host, or the mark after it was */
+	TROUBLES
+};
 
-/* How often a test is run that could not look at what it is about. */
-#define BLIND_RUNS	3
+/* What came of an attempt to load the module. */
+enum load {
+	LOAD_DONE,
+	LOAD_FAILED,		/* the module is to blame */
+	LOAD_LATE,		/* insmod was, and nobody knows where */
+	LOAD_VOID,		/* something else is, and it is to be tried in another guest */
+};
 
 struct stream {
 	char text[STREAM_MAX];
@@ -47,15 +62,15 @@ struct state {
 	uint64_t limit;			/* until when it is a test's own; 0: always */
 	size_t console_at_limit;
 
-	/*
-	 * Where tests hung that were waited for in full: functions of the module.  The
-	 * next one that hangs there need not be waited for as long.
-	 */
-	char hung_in[HUNG_PLACES][sizeof(((struct splat_frame *)0)->symbol)];
-	size_t hung_count;
-	bool impatient;			/* the test that runs has the short limit */
-
-	unsigned int blind_runs;	/* of the test that runs: those that saw nothing */
+	/* Tests that need not run again: a pass counts only once its guest has its end record. */
+	bool settled[LAB_TESTS], passed[LAB_TESTS];
+	unsigned int verdicts;		/* that were given */
+	bool started;			/* this guest */
+	uint64_t budget;		/* what all of them may take together, ms */
+	uint64_t born, spent;		/* this guest's clock when it started; what they took, ns */
+	unsigned int troubles[TROUBLES];	/* of the test that runs */
+	uint64_t stood;			/* at the beginning of the program that runs */
+	bool busy;			/* the host was, while the program ran */
 
 	struct stream report, output, errors;
 	bool killed;			/* the GPU's process, because the test wanted it */
@@ -66,6 +81,8 @@ struct state {
 
 /* Begins a new piece of the kernel's log. */
 void state_console_begin(struct state *st);
+/* The same, for a program that begins and has a limit. */
+void state_begin(struct state *st, unsigned int limit_ms);
 void state_console(void *arg, const char *text, size_t len);
 /* Has a mark written that says @what; what the kernel said before has then arrived. */
 enum guest_status state_mark(struct state *st, const char *what);
@@ -78,13 +95,27 @@ unsigned int state_limit(const struct state *st, unsigned int ms);
 enum guest_status state_test(struct state *st, const struct lab_test *test,
 			     struct verdict *verdict);
 
+/* Looks whether the host was busy while the program ran, with that limit. */
+void state_note_busy(struct state *st, unsigned int limit_ms);
+
+/* session_trouble.c */
+
+/*
+ * Whether the run that just ended tells something of the student's work, or has been
+ * tried often enough.  False: the test is to be run again in another guest.  @verdict
+ * may change.
+ */
+bool state_believe(struct state *st, struct verdict *verdict);
+/* The time for the whole lab is used up, and @why is the verdict on what is left. */
+bool state_out_of_time(struct state *st, struct verdict *why);
+
 /* session_module.c */
 
 /*
  * Loads the module and sees that it is the one delivered, and serves the GPU.
- * When it is not, @why says so and the guest is to be replaced.
+ * Unless that is LOAD_DONE, the guest is to be replaced and @why has the reason.
  */
-enum guest_status state_load(struct state *st, bool *loaded, struct verdict *why);
+enum guest_status state_load(struct state *st, enum load *load, struct verdict *why);
 /* Unloads it, if it is there.  False when that did not work, or not in silence. */
 bool state_unload(struct state *st, struct verdict *why);
 

@@ -10,9 +10,10 @@
 #include "session_priv.h"
 #include "stream.h"
 
-#define MARK_LIMIT_MS	2000
+#define MARK_LIMIT_MS	5000
 #define DEBUG_FACTOR	3
-#define IMPATIENCE	4
+/* A host is busy when the guest waited for it so great a part of a limit. */
+#define BUSY_PART	8
 
 unsigned int state_limit(const struct state *st, unsigned int ms)
 {
@@ -27,6 +28,21 @@ void state_console_begin(struct state *st)
 	st->console_at_limit = 0;
 	st->console_flooded = false;
 	st->limit = 0;
+	st->busy = false;
+}
+
+void state_begin(struct state *st, unsigned int limit_ms)
+{
+	state_console_begin(st);
+	st->stood = st->ops->stood(st->guest);
+	st->limit = st->ops->now(st->guest) + limit_ms * 1000000ull;
+}
+
+void state_note_busy(struct state *st, unsigned int limit_ms)
+{
+	uint64_t waited = st->ops->stood(st->guest) - st->stood;
+
+	st->busy = waited > limit_ms * 1000000ull / BUSY_PART;
 }
 
 /* Of too many words the first and the last are kept: the cause, and the end. */
@@ -148,6 +164,18 @@ static bool counters_wanted(const struct lab_test *test)
 	return false;
 }
 
+static const char refused[] = "it refused a request of the grader, or did not answer";
+
+/* A GPU that was killed because the test wanted it cannot answer. */
+static void count(struct state *st, uint64_t *counters)
+{
+	struct evidence *e = &st->evidence;
+
+	e->counted = !st->killed && control(st, json_pack("{s:s}", "cmd", "counters"), counters);
+	if (!e->counted && !st->killed && !e->gpu_failed)
+		e->gpu_failed = refused;
+}
+
 /* READY has come: everything is put in place outside, and the test may begin. */
 static void go(struct state *st)
 {
@@ -157,9 +185,10 @@ static void go(struct state *st)
 	int n;
 
 	e->report_at_go = st->report.len;
-	e->gpu_failed = !inject(st);
-	e->counted = counters_wanted(e->test) &&
-		control(st, json_pack("{s:s}", "cmd", "counters"), e->before);
+	if (!inject(st))
+		e->gpu_failed = refused;
+	if (counters_wanted(e->test))
+		count(st, e->before);
 	for (i = 0; i < e->test->param_count; i++) {
 		n = snprintf(line, sizeof(line), "SET %s %" PRId64 "\n", e->test->params[i].name,
 			     e->params[i]);
@@ -257,13 +286,13 @@ static void begin(struct state *st, const struct lab_test *test, const char *non
 	st->report.len = 0;
 	st->output.len = 0;
 	st->errors.len = 0;
-	state_console_begin(st);
 }
 
 /* After the test's end: what the simulator saw, and all that the kernel said. */
 static void collect(struct state *st, const struct guest_run *run)
 {
 	struct evidence *e = &st->evidence;
+	const char *ended;
 	char what[LAB_NAME + 16];
 
 	e->signaled = run->signaled;
@@ -272,10 +301,12 @@ static void collect(struct state *st, const struct guest_run *run)
 	e->limit_ms = run->limit_ms;
 	e->flooded = run->flooded;
 	if (e->counted)
-		e->counted = control(st, json_pack("{s:s}", "cmd", "counters"), e->after);
-	if (e->went && !st->killed && !restore(st))
-		e->gpu_failed = true;
-	e->gpu_failed = e->gpu_failed || st->ops->gpu_failed(st->guest);
+		count(st, e->after);
+	if (e->went && !st->killed && !restore(st) && !e->gpu_failed)
+		e->gpu_failed = refused;
+	ended = st->ops->gpu_failed(st->guest);
+	if (ended)
+		e->gpu_failed = ended;
 	if (e->end == GUEST_OK) {
 		snprintf(what, sizeof(what), "end of %s", e->test->name);
 		e->end = state_mark(st, what);
@@ -291,13 +322,18 @@ static void collect(struct state *st, const struct guest_run *run)
 	e->console_flooded = st->console_flooded;
 }
 
+static bool no_evidence(enum guest_status end)
+{
+	return end == GUEST_INTERRUPTED || end == GUEST_HOST || end == GUEST_GONE;
+}
+
 enum guest_status state_test(struct state *st, const struct lab_test *test,
 			     struct verdict *verdict)
 {
 	const char *argv[] = { GUEST_PROGRAM, test->name, NULL };
 	struct guest_run run = {
 		.argv = argv,
-		.limit_ms = state_limit(st, test->limit_ms) / (st->impatient ? IMPATIENCE : 1),
+		.limit_ms = state_limit(st, test->limit_ms),
 		.output_max = STREAM_MAX,
 		.output = test_output,
 		.arg = st,
@@ -308,15 +344,16 @@ enum guest_status state_test(struct state *st, const struct lab_test *test,
 	if (!params_nonce(nonce))
 		return GUEST_HOST;
 	begin(st, test, nonce);
-	st->limit = st->ops->now(st->guest) + run.limit_ms * 1000000ull;
+	state_begin(st, run.limit_ms);
 	st->evidence.end = st->ops->run(st->guest, &run);
 	timing_add(st->s->timing, begun, "test %s", test->name);
-	if (st->evidence.end == GUEST_INTERRUPTED || st->evidence.end == GUEST_HOST)
+	if (no_evidence(st->evidence.end))
 		return st->evidence.end;
+	state_note_busy(st, run.limit_ms);
 	begun = timing_now();
 	collect(st, &run);
 	timing_add(st->s->timing, begun, "mark");
-	if (st->evidence.end == GUEST_INTERRUPTED || st->evidence.end == GUEST_HOST)
+	if (no_evidence(st->evidence.end))
 		return st->evidence.end;
 	judge(&st->evidence, verdict);
 	log_test(st, verdict);

@@ -73,6 +73,8 @@ static enum guest_status canned_start(void *ctx, enum lab_profile profile,
 	c->gpu_dead = false;
 	c->abandoned = false;
 	c->next_mark = GUEST_OK;
+	if (c->starts <= c->start_fails)
+		return GUEST_HOST;
 	return c->start_end;
 }
 
@@ -106,6 +108,11 @@ static enum guest_status canned_get(void *ctx, const char *guest_path, void *dat
 		*len = c->module ? module_id_read(c->module, id) : sizeof("another");
 		memcpy(data, id, *len < size ? *len : size);
 		return c->loaded ? GUEST_OK : GUEST_REFUSED;
+	}
+	if (strstr(guest_path, "initstate") && c->coming) {
+		*len = sizeof("coming\n") - 1;
+		memcpy(data, "coming\n", *len);
+		return GUEST_OK;
 	}
 	if (strstr(guest_path, "renderD128"))
 		return c->loaded && !c->no_node ? GUEST_OK : GUEST_REFUSED;
@@ -143,6 +150,17 @@ static enum guest_status run_module(struct canned *c, struct guest_run *run)
 		return GUEST_STOPPED;
 	if (c->insmod_words)
 		run->output(run->arg, GUEST_ERRORS, c->insmod_words, strlen(c->insmod_words));
+	if (c->insmods > c->insmod_late)
+		return c->insmod_end;
+	run->timed_out = c->insmod_hangs;
+	c->stood += c->stands * 1000000ull;
+	c->gpu_dead = c->insmod_kills_gpu;
+	if (c->insmod_hangs) {
+		c->clock += run->limit_ms * 1000000ull;
+		console(c, c->insmod_where);
+	} else if (!c->gpu_dead) {
+		c->next_mark = GUEST_TIMEOUT;
+	}
 	return c->insmod_end;
 }
 
@@ -212,6 +230,7 @@ static enum guest_status canned_run(void *ctx, struct guest_run *run)
 		c->counters[i] += act->grows;
 	if (c->abandoned)
 		return GUEST_STOPPED;
+	c->stood += act->stands * 1000000ull;
 	if (act->timed_out) {
 		c->clock += run->limit_ms * 1000000ull;
 		console(c, act->where);
@@ -287,11 +306,11 @@ static void canned_kill_gpu(void *ctx)
 	c->kills++;
 }
 
-static bool canned_gpu_failed(void *ctx)
+static const char *canned_gpu_failed(void *ctx)
 {
 	struct canned *c = ctx;
 
-	return c->gpu_dead;
+	return c->gpu_dead ? "it was killed on paper" : NULL;
 }
 
 static const char *canned_error(void *ctx)
@@ -307,6 +326,20 @@ static uint64_t canned_now(void *ctx)
 	return c->clock;
 }
 
+static uint64_t canned_stood(void *ctx)
+{
+	struct canned *c = ctx;
+
+	return c->stood;
+}
+
+static unsigned int canned_number(void *ctx)
+{
+	struct canned *c = ctx;
+
+	return c->starts;
+}
+
 static bool canned_past(void *ctx, uint64_t until)
 {
 	return canned_now(ctx) >= until;
@@ -315,6 +348,7 @@ static bool canned_past(void *ctx, uint64_t until)
 const struct guest_ops canned_ops = {
 	.start = canned_start,
 	.stop = canned_stop,
+	.number = canned_number,
 	.put = canned_put,
 	.get = canned_get,
 	.run = canned_run,
@@ -326,5 +360,6 @@ const struct guest_ops canned_ops = {
 	.gpu_failed = canned_gpu_failed,
 	.error = canned_error,
 	.now = canned_now,
+	.stood = canned_stood,
 	.past = canned_past,
 };

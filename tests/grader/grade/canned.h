@@ -28,6 +28,7 @@ struct act {
 	bool signaled;
 	int value;
 	bool timed_out;
+	unsigned int stands;		/* so long the clock stands still meanwhile, ms */
 	bool gpu_dies;
 	uint64_t grows;			/* by so much every counter does */
 };
@@ -40,9 +41,15 @@ struct canned {
 	const char *insmod_console;
 	unsigned long insmod_repeat;	/* that text, so often; 0: once */
 	enum guest_status insmod_end;
+	unsigned int insmod_late;	/* so many insmods have what follows, or a late mark */
+	bool insmod_hangs, insmod_kills_gpu;
+	const char *insmod_where;	/* what the kernel says when it is asked, after the limit */
+	unsigned int stands;		/* so long the clock stands still meanwhile, ms */
+	bool coming;			/* the module's init function does not come back */
 	bool no_node;			/* the driver's probe fails */
 	int rmmod;
 	enum guest_status start_end;
+	unsigned int start_fails;	/* so many starts */
 	unsigned int refuses;		/* so many requests to the control socket */
 	void (*before_run)(struct canned *canned, const char *test);	/* or NULL */
 
@@ -52,7 +59,7 @@ struct canned {
 	char requests[1024];		/* to the control socket, the counters' left out */
 	char input[512];		/* of the program that runs */
 	uint64_t counters[AGATE_CNT_COUNT];
-	uint64_t clock;
+	uint64_t clock, stood;
 	bool loaded, gpu_dead, abandoned;
 	enum guest_status next_mark;
 	struct guest_events events;

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What is not the student's doing: it is tried again in another guest, and told as the
+ * machine's or Agate's own failure when that does not help.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "session_priv.h"
+
+/*
+ * Beside its limit, what a test may cost: the module loaded and unloaded, a mark waited
+ * for, a guest that hangs asked where.
+ */
+#define ALLOWANCE_MS	10000
+
+/* How often a test runs until such trouble is believed. */
+static const unsigned int runs[TROUBLES] = {
+	[TROUBLE_BLIND] = 3,
+	[TROUBLE_GPU] = 2,
+	[TROUBLE_LATE] = 2,
+};
+
+static enum trouble trouble_of(const struct state *st, const struct verdict *verdict)
+{
+	const struct evidence *e = &st->evidence;
+
+	if (e->gpu_failed)
+		return TROUBLE_GPU;
+	if (verdict->status == VERDICT_NOT_RUN)
+		return TROUBLE_BLIND;
+	if (verdict->status != VERDICT_TIMEOUT)
+		return TROUBLE_NONE;
+	/* On a busy host the grader's clock stands still, but only about as long as it should. */
+	return st->busy || !e->timed_out ? TROUBLE_LATE : TROUBLE_NONE;
+}
+
+bool state_believe(struct state *st, struct verdict *verdict)
+{
+	enum trouble trouble = trouble_of(st, verdict);
+	char why[sizeof(verdict->seen)];
+
+	if (trouble != TROUBLE_NONE && ++st->troubles[trouble] < runs[trouble])
+		return false;
+	if (trouble == TROUBLE_BLIND) {
+		memcpy(why, verdict->seen, sizeof(why));
+		verdict_set(verdict, VERDICT_NOT_RUN, "", "",
+			    "in %u runs the test could not look at what it is about: %.300s",
+			    runs[TROUBLE_BLIND], why);
+	}
+	memset(st->troubles, 0, sizeof(st->troubles));
+	return true;
+}
+
+/* In milliseconds of the guests' clocks. */
+static uint64_t whole_lab(const struct state *st)
+{
+	const struct lab *lab = st->s->lab;
+	uint64_t sum = state_limit(st, ALLOWANCE_MS);
+	size_t i;
+
+	for (i = 0; i < lab->test_count; i++)
+		if (st->s->wanted(st->s->arg, i))
+			sum += state_limit(st, lab->tests[i].limit_ms + ALLOWANCE_MS);
+	return sum;
+}
+
+bool state_out_of_time(struct state *st, struct verdict *why)
+{
+	if (!st->budget)
+		st->budget = whole_lab(st);
+	if (st->spent / 1000000u < st->budget)
+		return false;
+	memset(why, 0, sizeof(*why));
+	verdict_set(why, VERDICT_TIMEOUT, "the whole lab comes to its end",
+		    "an end within what its tests may take together",
+		    "none after %" PRIu64 " s: what the driver holds up goes on behind a test's end, "
+		    "or where it is loaded and unloaded", st->budget / 1000);
+	return true;
+}
