@@ -66,29 +66,27 @@ static struct map_space *load_current(struct map *map, unsigned int as)
 static void load_detach(struct map *map, unsigned int as, uint64_t time)
 {
 	struct map_space *space = load_current(map, as);
-	size_t i;
 
-	for (i = 0; space && i < space->stay.count; i++) {
-		struct map_stay *stay = &space->stay.item[i];
-
-		if (stay->as == as && stay->to == MAP_NEVER)
-			stay->to = time;
-	}
+	if (space)
+		space->stay.item[map->stay[as]].to = time;
 	map->current[as] = 0;
+	memset(map->faulted[as], 0, sizeof(map->faulted[as]));
 }
 
 static size_t load_find(struct map *map, uint64_t table, const json_t *line)
 {
+	size_t *bucket = &map->bucket[table / 4096 % MAP_BUCKETS], i;
 	struct map_space *space;
-	size_t i;
 
-	for (i = 0; i < map->space.count; i++)
-		if (map->space.item[i].table == table)
-			return i;
+	for (i = *bucket; i; i = map->space.item[i - 1].next)
+		if (map->space.item[i - 1].table == table)
+			return i - 1;
 	space = MAP_ADD(map->space);
 	space->table = table;
+	space->next = *bucket;
+	*bucket = map->space.count;
 	load_word(space->format, sizeof(space->format), line, "format");
-	return i;
+	return map->space.count - 1;
 }
 
 static bool load_update(struct map *map, const json_t *line, unsigned int as, uint64_t time)
@@ -106,6 +104,7 @@ static bool load_update(struct map *map, const json_t *line, unsigned int as, ui
 	stay = MAP_ADD(map->space.item[i].stay);
 	*stay = (struct map_stay){ .as = as, .from = time, .to = MAP_NEVER };
 	map->current[as] = i + 1;
+	map->stay[as] = map->space.item[i].stay.count - 1;
 	return true;
 }
 
@@ -185,7 +184,7 @@ static bool load_fault(struct map *map, const json_t *line, uint64_t time)
 	uint64_t va;
 
 	if (!load_index(line, "as", MAP_MAX_AS, &as) || !load_hex(line, "va", &va) ||
-	    !load_index(line, "slot", 16, &slot))
+	    !load_index(line, "slot", MAP_MAX_SOURCES, &slot))
 		return false;
 	space = load_current(map, as);
 	if (!space)
@@ -194,24 +193,25 @@ static bool load_fault(struct map *map, const json_t *line, uint64_t time)
 	*fault = (struct map_fault){ .time = time, .served = MAP_NEVER, .va = va, .slot = slot };
 	load_word(fault->exception, sizeof(fault->exception), line, "exception");
 	load_word(fault->access, sizeof(fault->access), line, "access");
+	map->faulted[as][slot] = space->fault.count;	/* whatever waited there was given up */
 	return true;
 }
 
 static bool load_resumed(struct map *map, const json_t *line, uint64_t time)
 {
 	struct map_space *space;
-	unsigned int as;
+	unsigned int as, slot;
 	uint64_t va;
-	size_t i;
 
 	if (!load_index(line, "as", MAP_MAX_AS, &as) || !load_hex(line, "va", &va))
 		return false;
 	space = load_current(map, as);
-	for (i = space ? space->fault.count : 0; i > 0; i--) {
-		struct map_fault *fault = &space->fault.item[i - 1];
+	for (slot = 0; space && slot < MAP_MAX_SOURCES; slot++) {
+		size_t *waits = &map->faulted[as][slot];
 
-		if (fault->va == va && fault->served == MAP_NEVER) {
-			fault->served = time;
+		if (*waits && space->fault.item[*waits - 1].va == va) {
+			space->fault.item[*waits - 1].served = time;
+			*waits = 0;
 			break;
 		}
 	}

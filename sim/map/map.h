@@ -79,6 +79,7 @@ struct map_region {
 
 struct map_space {
 	uint64_t table;
+	size_t next;		/* space + 1 in the same bucket, or 0 */
 	char format[MAP_WORD];
 	MAP_ARRAY(struct map_stay) stay;
 	MAP_ARRAY(struct map_walk) walk;
@@ -97,6 +98,8 @@ struct map_job {
 };
 
 #define MAP_MAX_AS	16
+#define MAP_MAX_SOURCES	16	/* of faults */
+#define MAP_BUCKETS	1024
 #define MAP_MAX_SLOTS	3
 
 struct map {
@@ -109,6 +112,9 @@ struct map {
 
 	/* While the log is read. */
 	size_t current[MAP_MAX_AS];	/* space + 1 in force there, or 0 */
+	size_t stay[MAP_MAX_AS];	/* its stay there */
+	size_t faulted[MAP_MAX_AS][MAP_MAX_SOURCES];	/* its fault + 1 that waits, or 0 */
+	size_t bucket[MAP_BUCKETS];	/* space + 1 by table, or 0 */
 	uint64_t lock[MAP_MAX_AS];	/* LOCKADDR of the last LOCK */
 	size_t running[MAP_MAX_SLOTS];	/* job + 1, or 0 */
 };
@@ -120,6 +126,12 @@ void *map_more(void **item, size_t *count, size_t *room, size_t size);
 
 /* load.c: read a log.  Lines that make no sense are counted, not fatal. */
 void map_load(struct map *map, FILE *log);
+
+/* drop.c: when what a walk found was dropped, by a flush or with its table. */
+struct map_drops;
+struct map_drops *map_drops_of(const struct map_space *space);
+uint64_t map_dropped(const struct map_drops *drops, const struct map_walk *walk);
+void map_drops_free(struct map_drops *drops);
 
 /* space.c: what follows from what was read. */
 void map_finish(struct map *map);

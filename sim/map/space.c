@@ -55,31 +55,9 @@ static int by_va_then_time(const void *a, const void *b)
 	return (x->time > y->time) - (x->time < y->time);
 }
 
-/* When what a walk found was dropped: by a flush, or with its table, which every walk has. */
-static uint64_t page_end(const struct map_space *space, const struct map_walk *walk)
-{
-	uint64_t last = walk->va + map_page_size(walk->level) - 1, end = MAP_NEVER;
-	size_t i;
-
-	for (i = 0; i < space->flush.count; i++) {
-		const struct map_flush *flush = &space->flush.item[i];
-
-		if (flush->time >= walk->time && flush->first <= last && flush->last >= walk->va) {
-			end = flush->time;
-			break;	/* they are in order */
-		}
-	}
-	for (i = 0; i < space->stay.count; i++) {
-		const struct map_stay *stay = &space->stay.item[i];
-
-		if (stay->from <= walk->time && walk->time <= stay->to && stay->to < end)
-			end = stay->to;
-	}
-	return end;
-}
-
 static void find_pages(struct map_space *space)
 {
+	struct map_drops *drops = map_drops_of(space);
 	struct map_page *open = NULL;
 	size_t i;
 
@@ -97,10 +75,11 @@ static void find_pages(struct map_space *space)
 		open = MAP_ADD(space->page);
 		*open = (struct map_page){
 			.va = walk->va, .pa = walk->pa, .size = size, .from = walk->time,
-			.to = page_end(space, walk),
+			.to = map_dropped(drops, walk),
 		};
 		memcpy(open->access, walk->access, sizeof(open->access));
 	}
+	map_drops_free(drops);
 }
 
 uint64_t map_known(const struct map_space *space, uint64_t time)

@@ -100,6 +100,25 @@ static void test_a_table_that_was_replaced(void **state)
 	map_free(&map);
 }
 
+/* A slot waits for one fault: the one before was given up, by a stop or with its table. */
+static void test_faults_that_were_given_up(void **state)
+{
+	const struct map_fault *fault;
+	struct map map;
+
+	(void)state;
+	read_log(&map, UPDATE(1, 0, "0x1000") FAULT(2, 0, "0x5000") FAULT(3, 0, "0x6000")
+		 RESUMED(4, 0, "0x5000") RESUMED(5, 0, "0x6000") FAULT(6, 0, "0x5000")
+		 UPDATE(7, 0, "0x9000") RESUMED(8, 0, "0x5000") END(9));
+	assert_int_equal(map.odd, 0);
+	assert_int_equal(map.space.item[0].fault.count, 3);
+	fault = map.space.item[0].fault.item;
+	assert_int_equal(fault[0].served, MAP_NEVER);
+	assert_int_equal(fault[1].served, 5);
+	assert_int_equal(fault[2].served, MAP_NEVER);
+	map_free(&map);
+}
+
 /* A region is as old as its oldest page, wherever in it that is. */
 static void test_the_age_of_a_region(void **state)
 {
@@ -199,6 +218,7 @@ int main(void)
 		cmocka_unit_test(test_a_log_that_begins_in_the_middle),
 		cmocka_unit_test(test_flushes_of_any_width),
 		cmocka_unit_test(test_a_table_that_was_replaced),
+		cmocka_unit_test(test_faults_that_were_given_up),
 		cmocka_unit_test(test_the_age_of_a_region),
 		cmocka_unit_test(test_pages_drawn_as_one),
 		cmocka_unit_test(test_a_page_at_the_very_end),
