@@ -2,10 +2,10 @@
 /*
  * The Agate GPU as a library: registers in, interrupts and memory accesses out.
  *
- * The model has no threads, no globals and no clock of its own: whoever holds
- * a struct agate_sim drives it, from one thread, with register accesses and
- * with agate_sim_step().  It never calls back into itself, takes nothing from
- * the guest on trust, and allocates nothing after agate_sim_create().
+ * The model has no threads, no globals and no clock of its own: the owner of a
+ * struct agate_sim drives it from one thread, with register accesses and with
+ * agate_sim_step().  The model never calls back into itself, trusts nothing from
+ * the guest, and allocates nothing after agate_sim_create().
  */
 #ifndef AGATE_SIM_H
 #define AGATE_SIM_H
@@ -20,13 +20,13 @@ struct agate_sim;
 
 enum agate_sim_gpu {
 	AGATE_SIM_MIDGARD,	/* LPAE page tables */
-	AGATE_SIM_BIFROST,	/* AArch64 ones as well, through TRANSCFG */
+	AGATE_SIM_BIFROST,	/* AArch64 page tables as well, through TRANSCFG */
 };
 
-/* What GPU_COHERENCY_FEATURES offers besides no coherency at all. */
+/* The protocols that GPU_COHERENCY_FEATURES offers besides none at all. */
 enum agate_sim_coherency {
 	AGATE_SIM_COHERENCY_ACE,	/* ACE and ACE-Lite */
-	AGATE_SIM_COHERENCY_ACE_LITE,	/* only that */
+	AGATE_SIM_COHERENCY_ACE_LITE,	/* only ACE-Lite */
 	AGATE_SIM_COHERENCY_NONE,
 };
 
@@ -38,31 +38,31 @@ enum agate_sim_event_kind {
 	AGATE_EV_RESET,		/* a: 1 soft, 2 hard */
 	AGATE_EV_AS,		/* a: address space, b: command, c: region */
 	AGATE_EV_AS_DONE,	/* a: address space, b: command; UPDATE: c: table, text: format */
-	AGATE_EV_WALK,		/* a: address space, b: va, c: pte; and what walk says */
+	AGATE_EV_WALK,		/* a: address space, b: va, c: pte; and walk */
 	AGATE_EV_FAULT,		/* a: address space, b: va, c: FAULTSTATUS */
-	AGATE_EV_FAULT_AGAIN,	/* a: address space, b: va: retried, and failed as before */
+	AGATE_EV_FAULT_AGAIN,	/* a: address space, b: va: a retry failed as before */
 	AGATE_EV_FAULT_RESUMED,	/* a: address space, b: va */
 	AGATE_EV_CHAIN_START,	/* a: slot, b: head, c: CONFIG */
 	AGATE_EV_CHAIN_END,	/* a: slot, b: tail, c: exception; text: reset, or NULL */
-	AGATE_EV_CHAIN_CYCLIC,	/* a: slot, b: a job run before; no more job events follow */
+	AGATE_EV_CHAIN_CYCLIC,	/* a: slot, b: a job seen before; no more job events follow */
 	AGATE_EV_JOB_START,	/* a: slot, b: job va, c: type */
 	AGATE_EV_JOB_END,	/* a: slot, b: job va, c: exception; text: the same */
 	AGATE_EV_FLUSH,		/* a: GPU_CMD */
 	AGATE_EV_FLUSH_DONE,	/* a: GPU_CMD */
 	AGATE_EV_UNLISTED,	/* a: slot, b: va, c: job va; text: READ or WRITE; a hint follows */
-	AGATE_EV_TRAFFIC,	/* a: slot, b: bytes read and c: written by it, ever */
+	AGATE_EV_TRAFFIC,	/* a: slot, b: bytes it has read so far, c: bytes written */
 	AGATE_EV_CLOCK,		/* a: MHz, b: mV, c: POWER_IN */
 	AGATE_EV_INJECTED,	/* a: enum agate_sim_injection_kind, b: arg */
 	AGATE_EV_HINT,		/* a: section of hardware.md * 100, text: the rule */
 };
 
-/* How a page-table walk went. */
+/* The result of a page-table walk. */
 struct agate_sim_walk {
 	unsigned int level;	/* where it ended */
 	enum agate_exception exception;	/* NOT_STARTED: it found a translation */
 	unsigned int access;	/* ... which permits reads (bit 0), writes (1), execution (2) */
 	uint64_t pa;		/* ... to this page or block */
-	uint64_t table[AGATE_PT_LEVELS];	/* where the tables were, as far as level */
+	uint64_t table[AGATE_PT_LEVELS];	/* addresses of the tables, down to level */
 };
 
 struct agate_sim_event {
@@ -73,7 +73,7 @@ struct agate_sim_event {
 	const struct agate_sim_walk *walk;	/* AGATE_EV_WALK only; gone after the call */
 };
 
-/* What the model needs from whoever runs it.  ctx is passed through. */
+/* Services that the model needs from its owner.  The model passes ctx through. */
 struct agate_sim_host_ops {
 	/*
 	 * Guest RAM at guest-physical pa.  len is at most 4096 and the access
@@ -83,14 +83,15 @@ struct agate_sim_host_ops {
 	int (*mem_read)(void *ctx, uint64_t pa, void *buf, size_t len);
 	int (*mem_write)(void *ctx, uint64_t pa, const void *buf, size_t len);
 	/*
-	 * Optional: where those bytes of RAM are in the host's memory, or NULL, so
-	 * that much is moved without a copy between.  The same rules; valid until
-	 * the next call into the model.
+	 * Optional: return the address of these bytes of RAM in the host's memory,
+	 * or NULL, so that the model can move large data without an intermediate
+	 * copy.  The same rules hold; the address is valid until the next call into
+	 * the model.
 	 */
 	void *(*mem_at)(void *ctx, uint64_t pa, size_t len);
 	/* Send the message of one MSI-X vector.  Must not block. */
 	void (*raise)(void *ctx, unsigned int vector);
-	/* One event; NULL when nobody listens. */
+	/* Report one event; NULL when nobody listens. */
 	void (*event)(void *ctx, const struct agate_sim_event *event);
 };
 
@@ -100,7 +101,7 @@ struct agate_sim_config {
 	uint32_t seed;
 	void *vram;		/* vram_size bytes that outlive the model */
 	size_t vram_size;
-	bool power_in_off;	/* POWER_IN as the firmware leaves it */
+	bool power_in_off;	/* the firmware leaves POWER_IN off */
 	uint32_t power_latency;	/* bus cycles for a power transition; 0: default */
 	uint32_t reset_latency;	/* bus cycles for a soft reset; 0: default */
 	uint32_t hard_reset_latency;	/* ... for a hard one; 0: default */
@@ -120,7 +121,7 @@ enum agate_sim_latency {
 	AGATE_SIM_LATENCIES
 };
 
-/* A latency that never ends: the transition sticks. */
+/* A latency that never ends: the transition gets stuck. */
 #define AGATE_SIM_LATENCY_STUCK	UINT32_MAX
 
 /* Returns NULL when memory ran out or the configuration makes no sense. */
@@ -138,24 +139,27 @@ uint32_t agate_sim_read32(struct agate_sim *sim, uint32_t offset);
 
 /*
  * Do at most budget units of work (a unit: one triangle in one tile, one row
- * of a tile, one job header, ...).  With no job to run, jumps model time to
- * the next pending transition that somebody waits for: the driver has read a
- * register that reports it since it began (READY, PWRTRANS, AS_STATUS,
- * GPU_INT_RAWSTAT, ...) or has its interrupt unmasked, or a job needs it.
- * Returns true while there is more to do without any further register access,
- * false when the GPU is idle or only waits for the driver (every running job
- * stalled on a fault).
+ * of a tile, one job header, ...).  With no job to run, model time jumps to the
+ * next pending transition that somebody waits for.  The driver waits for a
+ * transition if it has read a register that reports it since it began (READY,
+ * PWRTRANS, AS_STATUS, GPU_INT_RAWSTAT, ...), or if its interrupt is unmasked; a
+ * job may wait for it, too.  Returns true while there is more to do without any
+ * further register access, false when the GPU is idle or only waits for the driver
+ * (every running job stalled on a fault).
  */
 bool agate_sim_step(struct agate_sim *sim, unsigned int budget);
 
-/* Bus cycles that transitions begun from now on take; 0: default. */
+/* Set the bus cycles that transitions take which begin from now on; 0: default. */
 void agate_sim_set_latency(struct agate_sim *sim, enum agate_sim_latency which,
 			   uint32_t cycles);
-/* The same for the next transition of that kind alone; then as at the start. */
+/*
+ * The same for only the next transition of that kind; later ones take the first
+ * latency again.
+ */
 void agate_sim_set_latency_once(struct agate_sim *sim, enum agate_sim_latency which,
 				uint32_t cycles);
 
-/* Registers that can be made to say something else: nothing depends on them. */
+/* Registers that can be made to read another value: nothing depends on them. */
 enum agate_sim_identity {
 	AGATE_SIM_GPU_ID,
 	AGATE_SIM_L2_FEATURES,
@@ -170,26 +174,26 @@ enum agate_sim_identity {
 	AGATE_SIM_IDENTITIES
 };
 
-/* What such a register reads from now on. */
+/* Set the value that such a register reads from now on. */
 void agate_sim_set_identity(struct agate_sim *sim, enum agate_sim_identity which,
 			    uint32_t value);
 
 /*
- * After each reset from now on, as soon as FAULT is unmasked, the GPU cannot
- * reach memory on its own account, and says so with these; status 0: never.
+ * From now on, the GPU reports a fault of its own memory access with these values
+ * once after each reset, as soon as FAULT is unmasked; status 0: never.
  */
 void agate_sim_set_fault(struct agate_sim *sim, uint32_t status, uint64_t address);
 
 /*
- * Take back what the calls above have set since the GPU was created.  A
- * reset that would never have ended does, in the time that one takes.
+ * Undo what the calls above have set since the GPU was created.  A reset that would
+ * never have ended now ends after the time of a normal one.
  */
 void agate_sim_restore(struct agate_sim *sim);
 
-/* Failures that can be made on purpose. */
+/* Failures that can be injected. */
 enum agate_sim_injection_kind {
 	AGATE_SIM_INJECT_DROP_IRQ,	/* a message is not sent */
-	AGATE_SIM_INJECT_DELAY_IRQ,	/* it is sent arg bus cycles later */
+	AGATE_SIM_INJECT_DELAY_IRQ,	/* a message is sent arg bus cycles later */
 	AGATE_SIM_INJECT_STICK_AS,	/* an AS command never completes */
 	AGATE_SIM_INJECT_FAIL_POWER,	/* a power-up ends with the cores off */
 	AGATE_SIM_INJECT_CORRUPT_HEADER,	/* a header's status is written xor arg */
@@ -198,34 +202,34 @@ enum agate_sim_injection_kind {
 
 struct agate_sim_injection {
 	enum agate_sim_injection_kind kind;
-	uint32_t n;		/* strikes the n-th from now, once; from 1 */
+	uint32_t n;		/* strikes once, at the n-th occasion from now; from 1 */
 	uint32_t arg;
-	uint32_t vectors;	/* messages: bit v: those of vector v count; 0: all do */
+	uint32_t vectors;	/* messages: bit v: count those of vector v; 0: count all */
 };
 
 #define AGATE_SIM_MAX_INJECTIONS	16
 
-/* Returns -1 when it makes no sense, or when that many are pending already. */
+/* Returns -1 when the injection makes no sense, or when too many are pending already. */
 int agate_sim_inject(struct agate_sim *sim, const struct agate_sim_injection *injection);
 unsigned int agate_sim_inject_room(const struct agate_sim *sim);
 
-/* Take back all that is pending. */
+/* Drop all pending injections. */
 void agate_sim_inject_none(struct agate_sim *sim);
 
 /*
- * A rule of that section of hardware.md was seen broken on the way to the GPU,
- * in what carries register accesses: a hint like the model's own.  The text is
- * a constant.
+ * Report a broken rule of that section of hardware.md that the transport of
+ * register accesses has detected: a hint like the model's own.  The text is a
+ * constant.
  */
 void agate_sim_hint(struct agate_sim *sim, unsigned int section, const char *text);
 
-/* Model time in bus cycles since creation; never goes back, not by a reset. */
+/* Model time in bus cycles since creation; it never goes back, not even by a reset. */
 uint64_t agate_sim_time(const struct agate_sim *sim);
 
 /* A counter, also readable by the guest from AGATE_COUNTER_BASE. */
 uint64_t agate_sim_counter(const struct agate_sim *sim, enum agate_counter counter);
 
-/* Bus cycles that a slot has ever worked: the same work takes more at a slow clock. */
+/* Bus cycles that a slot has worked so far: the same work takes more at a slow clock. */
 uint64_t agate_sim_slot_busy(const struct agate_sim *sim, unsigned int slot);
 
 #endif /* AGATE_SIM_H */

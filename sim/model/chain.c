@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
  * Job chains (hardware.md, section 3): fetch a header, run its job in units,
- * write its status back, follow the pointer.  Jobs run in the chain's order, so
- * a dependency is met when it names an earlier job; one that names its own or
- * a higher index never can be.  Nothing counts jobs: a cyclic chain runs until
- * it is stopped.
+ * write its status back, follow the pointer.  Jobs run in the chain's order, so a
+ * dependency on an earlier job is always met, and a dependency on the job's own
+ * index or a higher one never.  Nothing limits the number of jobs: a cyclic chain
+ * runs until it is stopped.
  */
 #include <string.h>
 
@@ -34,9 +34,9 @@ void chain_job_event(struct agate_sim *sim, const struct slot *slot,
 }
 
 /*
- * Go on to another job.  Going in circles is noticed by looking out for one
- * job, and choosing another after 1, 2, 4, 8, ... steps: sooner or later it
- * lies on the circle, and the circle is shorter than the wait.
+ * Go on to another job.  To detect a cycle, remember one job as landmark, and
+ * choose another landmark after 1, 2, 4, 8, ... steps: at some time the landmark
+ * lies on the cycle, and the cycle is shorter than the number of steps.
  */
 static void chain_next(struct agate_sim *sim, struct slot *slot, uint64_t next)
 {
@@ -75,7 +75,7 @@ static bool chain_needs_tiler(const struct chain *chain)
 	       AGATE_JOB_TYPE_OF(chain->header.control) == AGATE_JOB_TILER;
 }
 
-/* What is wrong with the header at hand, if anything. */
+/* Find the error in the current header, if there is one. */
 static enum agate_exception chain_judge(struct slot *slot)
 {
 	struct chain *chain = &slot->chain;
@@ -120,7 +120,7 @@ static void chain_fetch(struct agate_sim *sim, struct slot *slot, struct agate_e
 	chain->phase = CHAIN_RUN;
 }
 
-/* The job at hand is over, and its header says so where it can. */
+/* End the current job, after its header was written back if possible. */
 static void chain_job_end(struct agate_sim *sim, struct slot *slot)
 {
 	struct chain *chain = &slot->chain;
@@ -163,20 +163,20 @@ static void chain_job_run(struct agate_sim *sim, struct slot *slot, struct agate
 	case AGATE_RUN_FAULT:
 		break;
 	}
-	if (chain->killed)	/* there is no mapping to write back through */
+	if (chain->killed)	/* no mapping to write back through */
 		chain_job_end(sim, slot);
 	else
 		chain->phase = CHAIN_WRITE_BACK;
 }
 
-/* What was written well is written again, wrong: an injection. */
+/* Injection: write the correct header again with a wrong status. */
 static void chain_corrupt(struct agate_exec *x, struct chain *chain, uint32_t mask)
 {
 	enum agate_run why;
 
 	chain->header.exception_status ^= mask;
 	chain->header.fault_pointer = UINT64_MAX;
-	/* The page is at hand, it has just been written. */
+	/* This cannot fail: the page has just been written. */
 	agate_exec_write(x, chain->job, &chain->header,
 			 offsetof(struct agate_job_header, control), &why);
 }
@@ -191,7 +191,7 @@ static void chain_write_back(struct agate_sim *sim, struct slot *slot, struct ag
 		chain->header.exception_status = chain->exception;
 		chain->header.first_incomplete_task = 0;
 		chain->header.fault_pointer = chain->fault_pointer;
-		/* Status, task and fault pointer: what precedes control. */
+		/* Write the fields before control: status, task and fault pointer. */
 		if (agate_exec_write(x, chain->job, &chain->header,
 				     offsetof(struct agate_job_header, control), &why) &&
 		    why == AGATE_RUN_STALL)

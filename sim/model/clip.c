@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Sutherland-Hodgman, one plane after the other.  A new vertex is always
- * computed from the inner end of the edge to the outer one, never in the order
- * in which the triangle names them: that is what keeps shared edges shared.
+ * Sutherland-Hodgman, one plane after the other.  A new vertex is always computed
+ * from the inner end of the edge to the outer end, whatever their order in the
+ * triangle, so that two triangles get the same vertex on a shared edge.
  */
 #include "clip.h"
 
@@ -55,7 +55,7 @@ static float clip_distance(enum clip_plane plane, const struct agate_vertex *v)
 	return 0.0f;
 }
 
-/* Rounding left v beside the plane it was cut by: put it there. */
+/* Rounding may have moved v off the plane that cut the edge: put it on the plane. */
 static void clip_put_on_plane(enum clip_plane plane, struct agate_vertex *v)
 {
 	if (v->w < CLIP_MIN_W)
@@ -126,7 +126,7 @@ static unsigned int clip_polygon(enum clip_plane plane, const struct agate_verte
 	return n;
 }
 
-/* How often the polygon crosses the plane; *outside: vertices beyond it. */
+/* Count how often the polygon crosses the plane; *outside: vertices beyond it. */
 static unsigned int clip_crossings(enum clip_plane plane, const struct agate_vertex *v,
 				   unsigned int count, unsigned int *outside)
 {
@@ -160,9 +160,9 @@ unsigned int clip_triangle(const struct agate_vertex in[3],
 		if (!outside)
 			continue;
 		/*
-		 * A convex polygon crosses a plane twice, and grows by one vertex
-		 * at most.  One that rounding has folded is a sliver: dropped,
-		 * because it could grow by more than there is room for.
+		 * A convex polygon crosses a plane twice, and grows by at most one
+		 * vertex.  A polygon that rounding has folded is a sliver: drop it,
+		 * because it could outgrow the array.
 		 */
 		if (crossings > 2)
 			return 0;

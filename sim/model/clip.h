@@ -2,10 +2,10 @@
 /*
  * Clipping of triangles in clip space, where a vertex is still x y z w.
  *
- * What is left lies in the viewport's frustum (-w <= x, y <= w, 0 <= z <= w),
- * with w well above zero, so that it can be divided by w.  Two triangles that
- * share an edge get bit for bit the same new vertices on it, whichever way
- * round each of them names it: clipping opens no cracks.
+ * The result lies in the viewport's frustum (-w <= x, y <= w, 0 <= z <= w), with w
+ * well above zero, so that later code can divide by w.  Two triangles that share an
+ * edge get exactly the same new vertices on it, whatever the direction of the edge
+ * in each: clipping opens no cracks.
  */
 #ifndef AGATE_CLIP_H
 #define AGATE_CLIP_H
@@ -18,13 +18,13 @@
 #define CLIP_MAX_VERTICES	10
 
 /*
- * A vertex the hardware takes: every component is a number, of a magnitude
+ * A vertex that the hardware accepts: every component is a number, of a magnitude
  * that no step of clipping can turn into infinity.
  */
 #define CLIP_MAX_MAGNITUDE	0x1p40f
 bool clip_vertex_valid(const struct agate_vertex *v);
 
-/* The least w that is divided by. */
+/* The smallest w that the code divides by. */
 #define CLIP_MIN_W		0x1p-40f
 
 /*

@@ -2,11 +2,11 @@
 /*
  * COMPUTE (hardware.md, section 3): fill, copy, copy of a rectangle, checksum.
  *
- * Memory is moved in pieces that lie in one page of what is read and in one of
- * what is written, and both are translated before the first byte is moved.  So a
- * piece that has to wait has changed nothing, and the job resumes at the very
- * byte, in whichever direction it goes.  A unit of work moves two pages or many
- * small rows, so that stops and other slots need not wait.
+ * The job moves memory in pieces, each within one source page and one destination
+ * page, and translates both addresses before it moves the first byte.  So a piece
+ * that has to wait has changed nothing, and the job resumes at exactly that byte,
+ * in either direction.  A unit of work moves at most two pages or some small rows,
+ * so that stops and other slots do not wait.
  */
 #include <string.h>
 
@@ -17,7 +17,7 @@
 #define COMPUTE_CYCLES_SETUP	16
 #define COMPUTE_CYCLES_PIECE	2
 #define COMPUTE_BEAT		16	/* bytes read or written in a cycle */
-#define COMPUTE_UNIT_PIECES	64	/* a unit ends at either */
+#define COMPUTE_UNIT_PIECES	64	/* a unit ends at either limit */
 #define COMPUTE_UNIT_BYTES	(2 * GPU_PAGE_SIZE)
 
 #define CRC32_POLYNOMIAL	0xedb88320u	/* IEEE 802.3's, bits reversed */
@@ -25,8 +25,8 @@
 #define VA_END			(1ull << AGATE_VA_BITS)
 
 struct compute_job {
-	bool ready;			/* the payload is here and makes sense */
-	bool backward;			/* last byte first: the ranges overlap so */
+	bool ready;			/* the payload has been read and is valid */
+	bool backward;			/* last byte first, because of an overlap */
 	struct agate_compute_payload p;
 	uint32_t row;			/* COPY_2D: rows done */
 	uint64_t done;			/* bytes, of this row */
@@ -43,7 +43,7 @@ static bool range_ok(uint64_t va, uint64_t size)
 	return size <= VA_END && va <= VA_END - size;
 }
 
-/* How far rows of size bytes reach; false: too far to count. */
+/* Compute the bytes that the rows span; return false when there are too many to count. */
 static bool extent(const struct agate_compute_payload *p, uint64_t stride, uint64_t *bytes)
 {
 	if (stride < p->size)
@@ -68,7 +68,7 @@ static bool copy_2d_ok(const struct agate_compute_payload *p)
 	if (!extent(p, p->dst_stride, &dst_size) || !extent(p, p->src_stride, &src_size) ||
 	    !range_ok(p->dst, dst_size) || !range_ok(p->src, src_size))
 		return false;
-	/* With rows in step there is an order in which nothing is lost. */
+	/* With equal strides there is an order in which no byte is lost. */
 	return p->dst_stride == p->src_stride || !overlap(p->dst, dst_size, p->src, src_size);
 }
 
@@ -92,7 +92,7 @@ static bool payload_ok(const struct agate_compute_payload *p)
 	return false;
 }
 
-/* Where dst overlaps src from above, what is written first must be read first. */
+/* If dst overlaps src and lies above it, the copy must start with the last byte. */
 static bool copies_backward(const struct agate_compute_payload *p)
 {
 	uint64_t reach = p->dst_stride * (p->rows - 1) + p->size;	/* fits: payload_ok() */
@@ -118,7 +118,7 @@ static void fill_prepare(struct compute_job *job)
 {
 	size_t i;
 
-	/* Little-endian, as the GPU and every host we run on are. */
+	/* Little-endian, like the GPU and every supported host. */
 	for (i = 0; i < sizeof(job->value); i += sizeof(job->p.value))
 		memcpy(job->value + i, &job->p.value, sizeof(job->p.value));
 }
@@ -158,7 +158,7 @@ static size_t at_most(uint64_t left, uint64_t room)
 	return left < room ? left : room;
 }
 
-/* Of left bytes that end at va, how many lie in its last page. */
+/* How many of the left bytes that end at va lie in the last page. */
 static size_t room_below(uint64_t va, uint64_t left)
 {
 	return at_most(left, (va - 1) % GPU_PAGE_SIZE + 1);
@@ -270,7 +270,7 @@ static enum agate_run compute_run(struct agate_exec *x, void *state)
 		enum agate_run r;
 		size_t moved;
 
-		/* Nothing in a row is nothing at all, however many there are. */
+		/* Empty rows need no work, however many there are. */
 		if (job->row == job->p.rows || !job->p.size)
 			return compute_finish(x, job);
 		r = compute_piece(x, job, &moved);

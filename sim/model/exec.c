@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a running job may do (exec.h): reach memory through its address space,
+ * Services for a running job (exec.h): access memory through its address space,
  * fail, and account for its work.
  */
 #include "exec.h"

@@ -2,11 +2,11 @@
 /*
  * How job types run: small restartable units over GPU virtual memory.
  *
- * A job never blocks.  Its run function does one unit of work a call, and any
- * access can stop that unit: a page fault stalls it (AGATE_RUN_STALL) until
- * the driver has mapped the page, then the same call is made again.  So a unit
- * either repeats harmlessly or changes the job's state only after its last
- * access succeeded.
+ * A job never blocks.  Each call of its run function does one unit of work, and any
+ * access can interrupt that unit: a page fault stalls it (AGATE_RUN_STALL) until
+ * the driver has mapped the page; then the model makes the same call again.  So a
+ * unit must either be harmless to repeat, or change the job's state only after its
+ * last access has succeeded.
  */
 #ifndef AGATE_EXEC_H
 #define AGATE_EXEC_H
@@ -31,7 +31,7 @@ enum agate_run {
 	AGATE_RUN_AGAIN,	/* a unit done, more to do */
 	AGATE_RUN_DONE,		/* the job is complete */
 	AGATE_RUN_STALL,	/* an access waits for the MMU: call again later */
-	AGATE_RUN_FAULT,	/* the job ends; agate_exec_fail() said why */
+	AGATE_RUN_FAULT,	/* the job ends; agate_exec_fail() has set the reason */
 };
 
 /*
@@ -46,8 +46,8 @@ int agate_exec_write(struct agate_exec *x, uint64_t va, const void *buf, size_t 
 		     enum agate_run *why);
 
 /*
- * Move len bytes from src to dst, each within one page, as memmove() does and as
- * a whole: while it waits nothing has been moved.
+ * Move len bytes from src to dst, each within one page, as memmove() does.  The
+ * call moves all bytes or none: while it waits it has moved nothing.
  */
 int agate_exec_move(struct agate_exec *x, uint64_t dst, uint64_t src, size_t len,
 		    enum agate_run *why);
@@ -62,8 +62,8 @@ void agate_exec_count(struct agate_exec *x, enum agate_counter counter, uint64_t
 
 /*
  * A job type.  state is size bytes, zeroed before the first call of run() and
- * kept until the job ends; nothing in it owns anything, so a reset or a hard
- * stop just forgets it.
+ * kept until the job ends; it owns no resources, so a reset or a hard stop just
+ * drops it.
  */
 struct agate_job_ops {
 	size_t state_size;

@@ -2,19 +2,19 @@
 /*
  * FRAGMENT: for each tile of a range, clear or load it, draw the primitives of
  * its bin, write it back.  A unit of work is one row of a tile loaded or
- * written, one chunk read, or one primitive drawn into one tile; so a list of
- * chunks that never ends keeps the job running, but hangs nothing.
+ * written, one chunk read, or one primitive drawn into one tile; so an endless list
+ * of chunks keeps the job running, but does not block the GPU.
  */
 #include "exec.h"
 #include "shade.h"
 #include "tiler_context.h"
 
-/* Model time: what a unit costs, in cycles. */
+/* Model time: the cost of a unit, in cycles. */
 #define FRAGMENT_CYCLES_SETUP		32
 #define FRAGMENT_CYCLES_TILE		8
 #define FRAGMENT_CYCLES_ROW		4	/* loaded or written, colour or depth */
 #define FRAGMENT_CYCLES_CHUNK		4
-#define FRAGMENT_CYCLES_PRIMITIVE	8	/* and one a pixel drawn */
+#define FRAGMENT_CYCLES_PRIMITIVE	8	/* plus one for each drawn pixel */
 
 enum fragment_phase {
 	FRAGMENT_SETUP,
@@ -82,7 +82,7 @@ static bool framebuffer_ok(const struct agate_framebuffer *fb)
 	if (!unit_interval(fb->clear_depth))
 		return false;
 
-	/* Depths to test against must come from somewhere. */
+	/* A depth test needs depths: from a buffer or from a clear. */
 	if ((fb->flags & AGATE_FB_DEPTH_TEST) && !(fb->flags & AGATE_FB_CLEAR_DEPTH) &&
 	    !fb->depth)
 		return false;
@@ -99,7 +99,7 @@ static bool range_ok(const struct agate_fragment_payload *range,
 	       range->max_y < tiler_tiles(fb->height);
 }
 
-/* The bins, when there are any, must be those of a frame of this size. */
+/* The bins, if there are any, must belong to a frame of this size. */
 static enum agate_run read_bins(struct agate_exec *x, struct fragment_job *job)
 {
 	const enum agate_run r = tiler_context_read(x, job->fb.tiler, &job->ctx);
@@ -133,7 +133,7 @@ static enum agate_run fragment_setup(struct agate_exec *x, struct fragment_job *
 			return why;
 	}
 
-	/* Depths that are neither cleared nor tested are left alone. */
+	/* Without a clear or a test, leave the depth buffer alone. */
 	job->depth_test = fb->flags & AGATE_FB_DEPTH_TEST;
 	job->load_color = !(fb->flags & AGATE_FB_CLEAR_COLOR);
 	job->load_depth = job->depth_test && !(fb->flags & AGATE_FB_CLEAR_DEPTH);
@@ -188,7 +188,7 @@ static enum agate_run fragment_tile(struct agate_exec *x, struct fragment_job *j
 	return AGATE_RUN_AGAIN;
 }
 
-/* Where the current row of the tile stands in a picture. */
+/* The address of the tile's current row in a picture. */
 static uint64_t row_va(const struct fragment_job *job, uint64_t picture, uint32_t stride)
 {
 	const uint64_t y = (uint64_t)job->tile.y * AGATE_TILE_SIZE + job->row;
@@ -217,7 +217,7 @@ static enum agate_run fragment_load(struct agate_exec *x, struct fragment_job *j
 	return AGATE_RUN_AGAIN;
 }
 
-/* Read the next chunk of the bin, or go on to writing when there is none. */
+/* Read the next chunk of the bin, or begin to write the tile when there is none. */
 static enum agate_run fragment_chunk(struct agate_exec *x, struct fragment_job *job)
 {
 	const uint64_t va = job->chunk;

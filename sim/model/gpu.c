@@ -2,10 +2,10 @@
 /*
  * The GPU control block (hardware.md, section 2), without identity and power.
  *
- * A reset loses all state when the command is written and takes model time to
- * complete; until then only the interrupt registers can be written, so a
- * driver that does not wait for RESET_COMPLETED loses what it writes.  A hard
- * reset is what helps against a soft one that does not end: it gets through.
+ * A reset clears all state when the command is written, and takes model time to
+ * complete.  Until then only the interrupt registers can be written, so a driver
+ * that does not wait for RESET_COMPLETED loses its writes.  A hard reset is
+ * accepted even while a soft reset that does not end is in progress.
  */
 #include "model.h"
 
@@ -16,7 +16,7 @@ uint64_t gpu_cycle_count(const struct agate_sim *sim)
 	return soc_cycles(sim) - sim->gpu.cycle_base;
 }
 
-/* A reset leaves nothing of what can be written. */
+/* A reset clears every register that can be written. */
 static void gpu_lose_state(struct agate_sim *sim)
 {
 	sim->gpu = (struct gpu){ .coherency = GPU_COHERENCY_NONE };
@@ -68,7 +68,7 @@ bool gpu_is_deaf(const struct gpu *gpu, uint32_t offset, uint32_t value)
 	if (!gpu->reset_due || offset == GPU_INT_CLEAR || offset == GPU_INT_MASK)
 		return false;
 	if (offset >= AGATE_SOC_BASE)
-		return false;	/* is no part of the GPU */
+		return false;	/* not a part of the GPU */
 	return gpu->reset_hard || offset != GPU_CMD || value != GPU_CMD_HARD_RESET;
 }
 
@@ -83,7 +83,7 @@ void gpu_judge_protected(struct agate_sim *sim)
 {
 	if (sim->gpu.protected_mode && power_l2_in_use(sim) &&
 	    sim->l2.protocol == GPU_COHERENCY_ACE)
-		sim_hint(sim, 2, "protected mode with ACE: the CPUs can snoop what it protects");
+		sim_hint(sim, 2, "protected mode with ACE: CPUs can snoop the protected memory");
 }
 
 static void gpu_protect(struct agate_sim *sim)
@@ -176,7 +176,7 @@ uint64_t gpu_jump(const struct agate_sim *sim)
 	return due;
 }
 
-/* The driver looks: whatever it waits for may now come. */
+/* The driver polls: model time may jump to the transition that it waits for. */
 static void gpu_watch(struct agate_sim *sim)
 {
 	sim->gpu.reset_watched = true;
@@ -269,7 +269,7 @@ static void gpu_write_override(struct agate_sim *sim, unsigned int n, uint32_t v
 	sim->gpu.override_unlocked = false;
 }
 
-/* Which feature each protocol needs; false: there is no such protocol here. */
+/* Is the protocol among the features of this GPU? */
 static bool gpu_has_protocol(const struct agate_sim *sim, uint32_t protocol)
 {
 	switch (protocol) {
@@ -286,7 +286,7 @@ static bool gpu_has_protocol(const struct agate_sim *sim, uint32_t protocol)
 static void gpu_write_coherency(struct agate_sim *sim, uint32_t value)
 {
 	if (!gpu_has_protocol(sim, value)) {
-		sim_hint(sim, 2, "COHERENCY_ENABLE names what COHERENCY_FEATURES does not list");
+		sim_hint(sim, 2, "COHERENCY_ENABLE names a protocol that the GPU does not have");
 		return;
 	}
 	if (value != sim->gpu.coherency && power_l2_in_use(sim))
@@ -320,7 +320,7 @@ static bool gpu_write_state(struct agate_sim *sim, uint32_t offset, uint32_t val
 	return power_write(sim, offset, value) || perf_write(sim, offset, value);
 }
 
-/* The fault that the launcher asked for comes once a reset, to a driver that listens. */
+/* Raise the fault that the launcher asked for, once after each reset, when it is unmasked. */
 static void gpu_fault(struct agate_sim *sim)
 {
 	struct irq_block *irq = &sim->irq[AGATE_VECTOR_GPU];

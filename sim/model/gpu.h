@@ -10,9 +10,9 @@
 
 #include "agate_sim.h"
 
-/* What the launcher makes the GPU say: no reset changes it. */
+/* Values that the launcher has made up for the GPU: no reset changes them. */
 struct gpu_made_up {
-	uint32_t said;			/* bit enum agate_sim_identity: not the GPU's own */
+	uint32_t said;			/* bit enum agate_sim_identity: a made-up value */
 	uint32_t identity[AGATE_SIM_IDENTITIES];
 	uint32_t fault_status;		/* 0: no fault */
 	uint64_t fault_address;
@@ -20,17 +20,17 @@ struct gpu_made_up {
 
 struct gpu {
 	uint64_t reset_due;		/* 0: no reset in progress */
-	bool reset_hard;		/* and it is a hard one */
+	bool reset_hard;		/* the reset is a hard one */
 	bool reset_watched;
 	uint64_t clean_due;		/* 0: no cache operation in progress */
 	bool clean_watched;
-	bool clean_invalidate;		/* and it forgets the lines, too */
+	bool clean_invalidate;		/* it invalidates the lines, too */
 	uint32_t coherency;		/* COHERENCY_ENABLE: the L2's next protocol */
 	bool protected_mode;
 	uint32_t flush_id;		/* counts flushes that invalidated the L2 */
 	bool counting;			/* the cycle counter runs */
-	uint64_t cycle_base;		/* counting: what soc_cycles() was when it read 0 */
-	uint64_t cycle_stopped;		/* not counting: what it reads */
+	uint64_t cycle_base;		/* counting: soc_cycles() when the counter read 0 */
+	uint64_t cycle_stopped;		/* not counting: its value */
 	bool override_unlocked;
 	uint32_t override[2];		/* PWR_OVERRIDE0, 1 */
 	uint32_t config[4];		/* JM, SHADER, TILER, L2_MMU */
@@ -44,19 +44,19 @@ void gpu_init(struct agate_sim *sim);
 bool gpu_read(struct agate_sim *sim, uint32_t offset, uint32_t *value);
 bool gpu_write(struct agate_sim *sim, uint32_t offset, uint32_t value);
 
-/* End a reset that sticks as if it had begun now. */
+/* End a stuck reset, as if it had begun now. */
 void gpu_unstick(struct agate_sim *sim);
 
 void gpu_run_due(struct agate_sim *sim);
 uint64_t gpu_jump(const struct agate_sim *sim);
 
-/* True while a reset makes the GPU lose this write. */
+/* True while a reset is in progress that makes the GPU lose this write. */
 bool gpu_is_deaf(const struct gpu *gpu, uint32_t offset, uint32_t value);
 
-/* Clean the L2, or clean and invalidate it, which LATEST_FLUSH_ID counts. */
+/* Clean the L2, or clean and invalidate it; LATEST_FLUSH_ID counts the latter. */
 void gpu_flush_caches(struct agate_sim *sim, bool invalidate);
 
-/* Protected mode begins, or the L2's protocol does. */
+/* Called when protected mode or a new protocol of the L2 begins. */
 void gpu_judge_protected(struct agate_sim *sim);
 
 uint64_t gpu_cycle_count(const struct agate_sim *sim);

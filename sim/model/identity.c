@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Identity (hardware.md, section 2.1): two GPUs, one with the features of a
- * Mali-T860, one with those of a G31, and the read-only registers that tell.
+ * Mali-T860, one with those of a G31, and the read-only registers that report them.
  */
 #include "model.h"
 
@@ -61,7 +61,7 @@ uint32_t identity_coherency(const struct agate_sim *sim)
 	return 0;
 }
 
-/* An identity that the launcher made up stands before the GPU's own. */
+/* A value that the launcher made up replaces the GPU's own. */
 static bool made_up_read(const struct agate_sim *sim, uint32_t offset, uint32_t *value)
 {
 	static const uint32_t offsets[AGATE_SIM_IDENTITIES] = {
@@ -142,7 +142,7 @@ bool identity_read(const struct agate_sim *sim, uint32_t offset, uint32_t *value
 	case GPU_STACK_PRESENT_HI:
 	case GPU_STACK_READY_LO:
 	case GPU_STACK_READY_HI:
-		*value = 0;	/* textures, AFBC, a stack: it has none */
+		*value = 0; /* no textures, no AFBC, no stack */
 		return true;
 	}
 	return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a GPU says about itself, and what follows from it.
+ * A GPU's identity, and the properties that follow from it.
  */
 #ifndef AGATE_MODEL_IDENTITY_H
 #define AGATE_MODEL_IDENTITY_H
@@ -20,7 +20,7 @@ struct identity {
 	uint32_t threads;		/* at once, in a core */
 	uint32_t thread_features;
 	uint32_t shaders;		/* cores that are present */
-	bool table_formats;		/* TRANSCFG has a choice of them */
+	bool table_formats;		/* TRANSCFG selects one of several */
 };
 
 /* NULL: there is no such GPU. */
@@ -29,7 +29,7 @@ const struct identity *identity_of(enum agate_sim_gpu gpu);
 /* COHERENCY_FEATURES. */
 uint32_t identity_coherency(const struct agate_sim *sim);
 
-/* Registers whose value never changes; false: it is none of them. */
+/* Read a register whose value never changes; false: this is not one of them. */
 bool identity_read(const struct agate_sim *sim, uint32_t offset, uint32_t *value);
 
 #endif /* AGATE_MODEL_IDENTITY_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Injections (hardware.md, section 8): what is pending, and when it strikes.  What
- * then happens is in the block that it strikes.
+ * Injections (hardware.md, section 8): which are pending, and when they strike.
+ * The block in which an injection strikes implements its effect.
  */
 #include "inject.h"
 

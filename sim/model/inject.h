@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Failures made on purpose: each strikes once, the n-th time that there is
- * something to strike.
+ * Injected failures: each strikes once, at the n-th occasion.
  */
 #ifndef AGATE_MODEL_INJECT_H
 #define AGATE_MODEL_INJECT_H
@@ -17,8 +16,8 @@ struct inject {
 };
 
 /*
- * One more of what kind strikes has come: count it.  True when it is struck, with
- * *arg as the injection has it; vector is for messages, 0 for all else.
+ * Count one more occasion of this kind.  Returns true when an injection strikes,
+ * with its argument in *arg.  vector matters only for messages; pass 0 otherwise.
  */
 bool inject_strikes(struct agate_sim *sim, enum agate_sim_injection_kind kind,
 		    unsigned int vector, uint32_t *arg);

@@ -6,9 +6,9 @@
 #include "model.h"
 
 /*
- * Accesses a driver may make, having read the status, before it masks or
- * clears.  The host may stop the CPU that runs the handler at any instruction;
- * meanwhile the guest's other CPU makes thousands of accesses.
+ * Register accesses that a driver may make after it has read the status, before it
+ * masks or clears.  The host may stop the CPU that runs the handler at any
+ * instruction; meanwhile the guest's other CPU makes thousands of accesses.
  */
 #define IRQ_NEGLECT_LIMIT	65536
 
@@ -80,8 +80,8 @@ static void irq_update(struct agate_sim *sim, struct irq_block *irq, bool rewrit
 void irq_raise(struct agate_sim *sim, struct irq_block *irq, uint32_t bits)
 {
 	/*
-	 * A bit that is already set and read may merge with a new event: that
-	 * is what JS_STATE exists for, and no fault of the driver's.
+	 * A bit that is already set and read may merge with a new event.  JS_STATE
+	 * exists for that case, and the driver has done nothing wrong.
 	 */
 	irq->unread |= bits & ~irq->rawstat;
 	irq->moot &= ~bits;
@@ -118,7 +118,10 @@ static void irq_clear(struct agate_sim *sim, struct irq_block *irq, uint32_t val
 {
 	uint32_t blind = value & irq->unread & ~irq->moot;
 
-	/* What a driver polls for and keeps masked it may drop unseen. */
+	/*
+	 * A driver may drop bits unread that it keeps masked, because it polls for
+	 * the state itself.
+	 */
 	if (blind & ~(irq->polled & ~irq->mask))
 		sim_hint(sim, 1, "an interrupt was cleared before it was read");
 	irq->rawstat &= ~value;

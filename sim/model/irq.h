@@ -16,15 +16,15 @@ struct agate_sim;
 
 struct irq_block {
 	unsigned int vector;
-	uint32_t bits;		/* that exist */
-	uint32_t polled;	/* that may be dropped unread while masked */
+	uint32_t bits;		/* bits that exist */
+	uint32_t polled;	/* bits that may be dropped unread while masked */
 	uint32_t rawstat;
 	uint32_t mask;
-	uint32_t unread;	/* set in RAWSTAT and never read since */
-	uint32_t moot;		/* whose reason is gone: may be dropped unread */
+	uint32_t unread;	/* bits set in RAWSTAT and not read since */
+	uint32_t moot;		/* bits whose reason is gone: may be dropped unread */
 	bool up;
-	uint64_t delayed;	/* when a message that is held back is sent; 0: none */
-	unsigned int neglect;	/* accesses since the line was last looked after */
+	uint64_t delayed;	/* when a delayed message is sent; 0: none */
+	unsigned int neglect;	/* accesses since the driver last handled the line */
 };
 
 enum irq_reg {
@@ -38,19 +38,19 @@ void irq_init(struct irq_block *irq, unsigned int vector, uint32_t bits, uint32_
 void irq_reset(struct irq_block *irq);
 
 void irq_run_due(struct agate_sim *sim);
-/* When the next message that is held back is due, or TIME_NEVER. */
+/* When the next delayed message is due, or TIME_NEVER. */
 uint64_t irq_jump(const struct agate_sim *sim);
 
 /* Set bits of RAWSTAT. */
 void irq_raise(struct agate_sim *sim, struct irq_block *irq, uint32_t bits);
 
-/* What these bits told of is over: the driver may drop them without a look. */
+/* The reason for these bits is gone: the driver may drop them unread. */
 void irq_settle(struct irq_block *irq, uint32_t bits);
 
 uint32_t irq_read(struct irq_block *irq, enum irq_reg reg);
 void irq_write(struct agate_sim *sim, struct irq_block *irq, enum irq_reg reg, uint32_t value);
 
-/* Called once a register access: notices lines that were seen and left up. */
+/* Called once for each register access: detects lines that the driver has seen and left up. */
 void irq_watch(struct agate_sim *sim, struct irq_block *irq);
 
 #endif /* AGATE_MODEL_IRQ_H */

@@ -28,7 +28,7 @@ const struct agate_job_ops null_ops = {
 	.run = null_run,
 };
 
-/* What to write, and how many bytes of it; 0: no such type. */
+/* Get the value to write; return its size in bytes, 0 for an unknown type. */
 static size_t write_value_of(struct agate_exec *x, const struct agate_write_value_payload *p,
 			     uint64_t *value)
 {
@@ -69,7 +69,7 @@ static enum agate_run write_value_run(struct agate_exec *x, void *state)
 	size = write_value_of(x, &payload, &value);
 	if (!size || payload.reserved || payload.address % size)
 		return agate_exec_fail(x, AGATE_EXC_DATA_INVALID_FAULT, payload_va);
-	/* The low bytes come first: the GPU and every host we run on agree. */
+	/* The low bytes come first, on the GPU and on every supported host. */
 	if (agate_exec_write(x, payload.address, &value, size, &why))
 		return why;
 	agate_exec_cost(x, WRITE_VALUE_CYCLES);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Which slot runs which job type (hardware.md, section 3).  GPU_JS_FEATURES
- * and the job manager read the same table, so neither can promise what the
- * other does not have.
+ * Which slot runs which job type (hardware.md, section 3).  GPU_JS_FEATURES and the
+ * job manager read the same table, so they cannot disagree.
  */
 #include "compute.h"
 #include "jobs_simple.h"

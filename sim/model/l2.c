@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
  * The L2 cache (hardware.md, section 5): set-associative, write-back, physically
- * addressed, replaced in an order that only the seed decides.
+ * addressed; the seed alone decides the order of replacement.
  *
- * A mask says for each byte whether the GPU wrote it, so a clean never touches a
- * CPU's bytes beside it.  Under ACE nothing is held here at all.  Under ACE-Lite
- * reads take memory as it is and lay dirty bytes over it; with no protocol they
- * take the line as it was filled, however old it is, and a comparison with
- * memory only tells.
+ * A mask says for each byte whether the GPU wrote it, so a clean never overwrites a
+ * CPU's bytes next to it.  Under ACE the cache holds nothing at all.  Under
+ * ACE-Lite a read takes memory's current contents and lays dirty bytes over them.
+ * Without a protocol a read takes the line as it was filled, however old it is; a
+ * comparison with memory serves only to give a hint.
  */
 #include "l2.h"
 
@@ -78,7 +78,7 @@ static struct l2_line *line_find(const struct l2 *l2, uint64_t pa)
 	return NULL;
 }
 
-/* Write dirty bytes back, run by run: those between them are not ours. */
+/* Write dirty bytes back, run by run: the bytes between them may belong to a CPU. */
 static void line_clean(struct agate_sim *sim, struct l2_line *line)
 {
 	const uint8_t *data = line_data(&sim->l2, line);
@@ -91,7 +91,7 @@ static void line_clean(struct agate_sim *sim, struct l2_line *line)
 		uint64_t run = ~(left >> first);
 		unsigned int count = run ? (unsigned int)__builtin_ctzll(run) : L2_LINE;
 
-		/* It was read when it was filled: somebody answers there. */
+		/* This cannot fail: the line's memory was readable when it was filled. */
 		phys_write(sim, line->tag * L2_LINE + first, data + first, count);
 		left &= ~byte_mask(first, count);
 	}
@@ -108,7 +108,7 @@ static void line_forget(struct l2 *l2, struct l2_line *line)
 	*line = (struct l2_line){ 0 };
 }
 
-/* Fill a line for pa, in the place of another if need be; NULL: a bus fault. */
+/* Fill a line for pa, and replace another one if necessary; NULL: a bus fault. */
 static struct l2_line *line_fill(struct agate_sim *sim, uint64_t pa)
 {
 	struct l2 *l2 = &sim->l2;
@@ -152,14 +152,14 @@ static void line_compare(struct agate_sim *sim, struct l2_line *line)
 	line->stale &= ~line->dirty;
 }
 
-/* Bytes of a line are used: tell when memory has others. */
+/* Check used bytes of a line, and give a hint when memory holds other bytes. */
 static void line_judge(struct agate_sim *sim, struct l2_line *line, uint64_t bytes,
 		       enum l2_use use)
 {
 	line_compare(sim, line);
 	if (!(line->stale & bytes))
 		return;
-	line->stale = 0;	/* this unit's is counted */
+	line->stale = 0;	/* count it once in this unit */
 	sim_count(sim, AGATE_CNT_STALE_LINES, 1);
 	if (line->reported)
 		return;
@@ -179,7 +179,7 @@ static size_t in_line(uint64_t pa, size_t len)
 	return len < left ? len : left;
 }
 
-/* Lay the dirty bytes of lines that are here over what memory has. */
+/* Lay the dirty bytes of cached lines over the contents of memory. */
 static void overlay(const struct l2 *l2, uint64_t pa, uint8_t *buf, size_t len)
 {
 	while (len && l2->dirty) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The L2 cache: what stands between the GPU and memory when the two are not
- * coherent.  Jobs and table walks read and write through it.
+ * The L2 cache, which jobs and table walks read and write through.  It makes the
+ * difference between the GPU and memory when the two are not coherent.
  */
 #ifndef AGATE_MODEL_L2_H
 #define AGATE_MODEL_L2_H
@@ -17,7 +17,7 @@ struct agate_sim;
 #define L2_MIN_SIZE	4096u
 #define L2_MAX_SIZE	(4096u << 10)
 
-/* What a read is for: only hints differ. */
+/* The purpose of a read: only hints depend on it. */
 enum l2_use {
 	L2_DATA,
 	L2_TABLE,
@@ -25,7 +25,7 @@ enum l2_use {
 
 struct l2_line {
 	uint64_t tag;		/* physical address / L2_LINE */
-	uint64_t dirty;		/* bit n: byte n was written, and memory does not know */
+	uint64_t dirty;		/* bit n: byte n was written, but not to memory yet */
 	uint64_t stale;		/* bit n: memory has another byte n ... */
 	uint64_t checked;	/* ... as it was found in this unit of work */
 	bool valid;
@@ -48,19 +48,19 @@ void l2_fini(struct l2 *l2);
 uint32_t l2_size(const struct l2 *l2);
 
 /*
- * Like phys_read() and phys_write(), with what the L2 holds: the access stays in
- * one 4 KiB page, and -1 is a bus fault.
+ * Like phys_read() and phys_write(), but through the L2: the access stays in one 4
+ * KiB page, and -1 is a bus fault.
  */
 int l2_read(struct agate_sim *sim, uint64_t pa, void *buf, size_t len, enum l2_use use);
 int l2_write(struct agate_sim *sim, uint64_t pa, const void *buf, size_t len);
 
-/* What memory would hold once everything was cleaned; changes nothing. */
+/* Read the bytes that memory would hold after a clean; changes nothing. */
 int l2_peek(struct agate_sim *sim, uint64_t pa, void *buf, size_t len);
 
-/* Write dirty bytes to memory; then, if so asked, forget all lines. */
+/* Write dirty bytes to memory; then, if invalidate is set, drop all lines. */
 void l2_clean(struct agate_sim *sim, bool invalidate);
 
-/* Forget all lines.  Returns how many dirty ones were lost. */
+/* Drop all lines.  Returns the number of dirty lines lost. */
 unsigned int l2_drop(struct agate_sim *sim);
 
 #endif /* AGATE_MODEL_L2_H */

@@ -2,10 +2,10 @@
 /*
  * Listed memory (hardware.md, section 8.6).
  *
- * A job may touch only what its driver keeps in place for it: what it listed
- * when it was submitted.  The GPU cannot know that, so a driver may tell it, a
- * list for each chain.  An access outside the list is carried out all the same;
- * a counter and a hint say that it went well by luck.
+ * A job may touch only memory that its driver keeps in place: the memory that the
+ * job listed at its submission.  The GPU cannot know that list, so a driver may
+ * give it a list for each chain.  The GPU carries out an access outside the list
+ * all the same; a counter and a hint say that it worked only by luck.
  */
 #include "listed.h"
 
@@ -32,7 +32,7 @@ static void list_move(struct listed_list *to, struct listed_list *from)
 	from->count = 0;
 }
 
-/* The first range that ends at page or above; count: there is none. */
+/* Find the first range that ends at page or above; returns count if there is none. */
 static unsigned int list_find(const struct listed_list *list, uint64_t page)
 {
 	unsigned int low = 0, high = list->count;
@@ -48,7 +48,7 @@ static unsigned int list_find(const struct listed_list *list, uint64_t page)
 	return low;
 }
 
-/* Ranges that meet become one.  Returns false when there is no room. */
+/* Merge the range with ranges that it touches.  Returns false when there is no room. */
 static bool list_add(struct listed_list *list, struct listed_range add)
 {
 	unsigned int i = list_find(list, add.first ? add.first - 1 : 0);
@@ -147,7 +147,7 @@ void listed_judge(struct agate_sim *sim, struct slot *slot, uint64_t va, bool wr
 
 #define LISTED_REG(reg)	((reg) - AGATE_LISTED_BASE)
 
-/* A list that is too long to be kept is no list at all. */
+/* A list that is too long counts as no list at all. */
 static void listed_add(struct agate_sim *sim, struct listed *listed, uint32_t pages)
 {
 	struct listed_range add;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Listed memory: a driver may tell which ranges each chain was given, and is
- * told when a chain touches anything else.  Nothing depends on it.
+ * Listed memory: a driver may list the ranges that each chain may touch, and the
+ * GPU reports when a chain touches anything else.  Nothing depends on it.
  */
 #ifndef AGATE_MODEL_LISTED_H
 #define AGATE_MODEL_LISTED_H
@@ -14,7 +14,7 @@
 struct agate_sim;
 struct slot;
 
-/* Stretches of other memory that are remembered, and told of, for each chain. */
+/* Runs of unlisted memory that the model remembers and reports for each chain. */
 #define LISTED_RUNS	4u
 
 /* Pages of virtual memory, both ends included. */
@@ -24,33 +24,33 @@ struct listed_range {
 };
 
 struct listed_list {
-	bool told;		/* there is a list, perhaps of nothing */
+	bool told;		/* there is a list, perhaps an empty one */
 	unsigned int count;
 	struct listed_range range[AGATE_LISTED_RANGES];	/* sorted, with gaps between */
 };
 
-/* One slot's lists.  They go the way of its chains, from one to the next. */
+/* One slot's lists.  Like its chains, they move from made to next to current. */
 struct listed {
 	uint64_t start;			/* the register */
 	struct listed_list made;	/* for the chain that START will queue */
 	struct listed_list next;	/* of the queued chain */
-	struct listed_list current;	/* of the current one: */
-	unsigned int hit;		/* perhaps the range that it touched last */
-	struct listed_range run[LISTED_RUNS];	/* what it touched besides */
+	struct listed_list current;	/* of the current chain: */
+	unsigned int hit;		/* a guess: the range that it touched last */
+	struct listed_range run[LISTED_RUNS];	/* unlisted memory that it touched */
 	unsigned int runs;
-	unsigned int oldest;		/* which goes when another is found */
+	unsigned int oldest;		/* the run to replace by the next one */
 };
 
 /* Registers 0x8800 to 0x8fff; false: no such register. */
 bool listed_read(const struct agate_sim *sim, uint32_t offset, uint32_t *value);
 bool listed_write(struct agate_sim *sim, uint32_t offset, uint32_t value);
 
-/* A chain is queued, is taken back, becomes current. */
+/* Called when a chain is queued, is withdrawn, becomes current. */
 void listed_queue(struct listed *listed);
 void listed_take_back(struct listed *listed);
 void listed_start(struct listed *listed);
 
-/* The slot's chain, which has a list, has touched va. */
+/* Check an access to va by the slot's chain, which has a list. */
 void listed_judge(struct agate_sim *sim, struct slot *slot, uint64_t va, bool write);
 
 #endif /* AGATE_MODEL_LISTED_H */

@@ -2,9 +2,9 @@
 /*
  * The MMU's registers and commands (hardware.md, section 4).
  *
- * A command takes the registers as they are when it is written, keeps the
- * address space active for a while, and takes effect when it completes.
- * Another command written before that is dropped; NOP is none.
+ * A command captures the registers when it is written, keeps the address space
+ * active for a while, and takes effect when it completes.  The MMU drops another
+ * command that is written before that; NOP does not count as a command.
  */
 #include "model.h"
 
@@ -14,7 +14,7 @@
 #define LOCK_WIDTH(lockaddr)	((unsigned int)((lockaddr) & 0x3f))
 #define LOCK_MIN_WIDTH		(AS_LOCK_MIN_ORDER - 1)
 
-/* TRANSCFG's INA_BITS: this many bits of a virtual address, less the field. */
+/* TRANSCFG's INA_BITS: a virtual address has this many bits, minus the field. */
 #define INA_NONE		55u
 
 #define PTW_NC			AS_TRANSCFG_PTW_MEMATTR(AS_TRANSCFG_PTW_MEMATTR_NC)
@@ -70,7 +70,7 @@ void mmu_judge_start(struct agate_sim *sim, unsigned int n)
 
 /* ---- Commands ---------------------------------------------------------- */
 
-/* LPAE is every GPU's format; only some have others to choose from. */
+/* Every GPU has the LPAE format; only some have others to choose from. */
 static bool as_has_format(const struct agate_sim *sim, uint64_t transcfg)
 {
 	switch (AS_TRANSCFG_MODE(transcfg)) {
@@ -126,7 +126,7 @@ static void as_update(struct agate_sim *sim, unsigned int n)
 	as->walks_uncached = as->mode == MMU_TABLE_AARCH64 &&
 			     AS_TRANSCFG_PTW_MEMATTR(setup->transcfg) == PTW_NC;
 	tlb_drop(&as->tlb, 0, UINT64_MAX);
-	/* A fault of the old table: what retries and fails again raises it anew. */
+	/* The fault belongs to the old table; a retry that fails again raises it again. */
 	irq_settle(&sim->irq[AGATE_VECTOR_MMU], MMU_INT_PAGE_FAULT(n) | MMU_INT_BUS_ERROR(n));
 }
 
@@ -151,7 +151,7 @@ static void as_flush(struct agate_sim *sim, struct address_space *as)
 	as->locked = false;
 }
 
-/* What is now in force; only UPDATE has more to say than its name. */
+/* Report the setting now in force; only UPDATE reports more than its name. */
 static void as_tell(struct agate_sim *sim, unsigned int n, uint32_t command)
 {
 	static const char *const formats[] = {
@@ -208,7 +208,7 @@ static bool as_has_job(const struct agate_sim *sim, unsigned int n)
 	return false;
 }
 
-/* A chain that starts later, even before UPDATE is complete, is not meant. */
+/* This concerns no chain that starts later, even before UPDATE is complete. */
 static void as_judge_update(struct agate_sim *sim, unsigned int n)
 {
 	const struct address_space *as = &sim->mmu.as[n];
@@ -277,7 +277,7 @@ void mmu_run_due(struct agate_sim *sim)
 	}
 }
 
-/* A job or a dump waits for the command's end: everything but LOCK lets accesses on. */
+/* Does a job or a dump wait for the command?  All commands except LOCK let accesses continue. */
 static bool as_awaited(const struct agate_sim *sim, unsigned int n)
 {
 	unsigned int i;

@@ -2,8 +2,8 @@
 /*
  * Address spaces: registers, commands, translation, faults.
  *
- * walk.c reads page tables, tlb.c remembers what it found, translate.c decides
- * what an access gets (an address, a wait, or its end), mmu.c has the registers.
+ * walk.c reads page tables, tlb.c caches translations, translate.c decides the fate
+ * of an access (an address, a wait, or a fault), and mmu.c has the registers.
  */
 #ifndef AGATE_MODEL_MMU_H
 #define AGATE_MODEL_MMU_H
@@ -26,7 +26,7 @@ enum mmu_access {
 	MMU_WRITE = AS_FAULTSTATUS_ACCESS_WRITE,
 };
 
-/* What an address space does with an address, latched by UPDATE. */
+/* How an address space translates an address; latched by UPDATE. */
 enum mmu_mode {
 	MMU_UNMAPPED,
 	MMU_IDENTITY,
@@ -34,10 +34,10 @@ enum mmu_mode {
 	MMU_TABLE_AARCH64,
 };
 
-/* Where an access goes. */
+/* The destination of an access. */
 struct mmu_place {
 	uint64_t pa;
-	bool uncached;		/* past the L2 */
+	bool uncached;		/* bypasses the L2 */
 };
 
 /* ---- walk.c ------------------------------------------------------------ */
@@ -51,12 +51,12 @@ struct walk {
 	uint64_t pa;			/* of the page or block's first byte */
 	uint64_t pte;			/* last entry read */
 	uint64_t table[AGATE_PT_LEVELS];	/* where each level's table was */
-	bool uncached;			/* accesses go past the L2 */
+	bool uncached;			/* accesses bypass the L2 */
 };
 
 enum walk_how {
 	WALK_USE,	/* through the L2, as the GPU does */
-	WALK_LOOK,	/* to see what the tables say by now */
+	WALK_LOOK,	/* to read the tables' present contents */
 };
 
 /* Walk an address space's tables for va. */
@@ -95,12 +95,12 @@ int tlb_init(struct tlb *tlb, unsigned int entries, uint32_t seed);
 void tlb_fini(struct tlb *tlb);
 struct tlb_entry *tlb_find(struct tlb *tlb, uint64_t va);
 struct tlb_entry *tlb_insert(struct tlb *tlb, uint64_t va, const struct walk *walk);
-/* Drop what translates any address of first .. last. */
+/* Drop all entries that translate an address in first .. last. */
 void tlb_drop(struct tlb *tlb, uint64_t first, uint64_t last);
 
 /* ---- mmu.c: registers and commands ------------------------------------- */
 
-/* What UPDATE takes. */
+/* Registers that UPDATE captures. */
 struct as_setup {
 	uint64_t transtab;
 	uint64_t memattr;
@@ -108,11 +108,11 @@ struct as_setup {
 };
 
 struct address_space {
-	/* Registers as written; nothing looks at them until a command does. */
+	/* Registers as written; they have no effect until a command reads them. */
 	struct as_setup written;
 	uint64_t lockaddr;
 
-	/* What UPDATE latched, and what that means. */
+	/* Registers that UPDATE latched, and their meaning. */
 	struct as_setup latched;
 	enum mmu_mode mode;
 	uint64_t root;
@@ -120,7 +120,7 @@ struct address_space {
 	bool walks_uncached;
 	struct tlb tlb;
 
-	/* The command in progress, with the registers it took. */
+	/* The command in progress, with the registers it captured. */
 	uint32_t command;	/* AS_COMMAND_NOP: none */
 	uint64_t command_due;
 	bool command_watched;
@@ -133,8 +133,8 @@ struct address_space {
 
 	uint32_t fault_status;
 	uint64_t fault_address;
-	bool fault_latched;	/* nobody has dealt with it yet */
-	unsigned int fault_slot;	/* whose access it was */
+	bool fault_latched;	/* the driver has not handled it yet */
+	unsigned int fault_slot;	/* the slot whose access it was */
 };
 
 struct mmu {
@@ -153,7 +153,7 @@ struct mmu_stall {
 
 enum mmu_result {
 	MMU_OK,
-	MMU_STALL,	/* slot->stall says why */
+	MMU_STALL,	/* slot->stall holds the reason */
 	MMU_KILL,	/* unmapped: *exception is what the job ends with */
 };
 
@@ -168,7 +168,7 @@ bool mmu_write(struct agate_sim *sim, uint32_t offset, uint32_t value);
 void mmu_run_due(struct agate_sim *sim);
 uint64_t mmu_jump(const struct agate_sim *sim);
 
-/* A job starts in that address space: has the driver done all it owes? */
+/* A job starts in that address space: check that the driver has set it up. */
 void mmu_judge_start(struct agate_sim *sim, unsigned int as);
 
 /* ---- translate.c: what an access gets ---------------------------------- */
@@ -178,10 +178,10 @@ enum mmu_result mmu_translate(struct agate_sim *sim, struct slot *slot, uint64_t
 			      enum mmu_access access, struct mmu_place *place,
 			      enum agate_exception *exception);
 
-/* A command of that address space is complete: stalled accesses try again. */
+/* Retry stalled accesses after a command of that address space has completed. */
 void mmu_retry(struct agate_sim *sim, unsigned int as);
 
-/* The slot's job ended: its access waits no more, and another fault may show. */
+/* The slot's job ended: drop its waiting access, so that another fault can be latched. */
 void mmu_forget(struct agate_sim *sim, struct slot *slot);
 
 #endif /* AGATE_MODEL_MMU_H */

@@ -3,11 +3,11 @@
  * The simulator's state, and the few services that every block uses: events,
  * hints, counters, model time and physical memory.
  *
- * A transition ends at a due time.  A GPU with nothing to run skips idle time
- * to it, but only when somebody waits: the driver polls for it, or has an
- * interrupt unmasked that would tell, or a job needs it.  A driver that does
- * none of these finds the transition still pending at its next access, however
- * slow the host is: that it did not wait always shows.
+ * A transition ends at a due time.  A GPU with nothing to run skips idle time up to
+ * it, but only when somebody waits: the driver polls for it or has unmasked its
+ * interrupt, or a job needs it.  A driver that does none of these finds the
+ * transition still pending at its next access, however slow the host is, so the
+ * missing wait always shows.
  */
 #ifndef AGATE_MODEL_H
 #define AGATE_MODEL_H
@@ -32,10 +32,10 @@ struct agate_sim {
 	void *ctx;
 
 	uint64_t time;			/* bus cycles */
-	uint64_t unit;			/* units of work begun, to date what is cached */
+	uint64_t unit;			/* units of work begun, as a date for cached data */
 	uint32_t latency[AGATE_SIM_LATENCIES];
 	uint32_t initial_latency[AGATE_SIM_LATENCIES];
-	uint32_t latency_once;		/* bit enum agate_sim_latency: only the next one */
+	uint32_t latency_once;		/* bit enum agate_sim_latency: only for the next one */
 	struct gpu_made_up made_up;
 	uint64_t counter[AGATE_CNT_COUNT];
 
@@ -43,7 +43,7 @@ struct agate_sim {
 	size_t vram_size;
 
 	const struct identity *identity;
-	enum agate_sim_coherency coherency;	/* that it offers */
+	enum agate_sim_coherency coherency;	/* protocols that it offers */
 	uint32_t id;			/* GPU_ID */
 
 	struct gpu gpu;
@@ -56,7 +56,7 @@ struct agate_sim {
 	struct mmu mmu;
 	struct slot slot[AGATE_MAX_SLOTS];
 	uint32_t job_throttle;		/* kept, without effect */
-	unsigned int turn;		/* slot whose unit of work is next */
+	unsigned int turn;		/* slot that does the next unit of work */
 };
 
 static inline void sim_count(struct agate_sim *sim, enum agate_counter counter, uint64_t n)
@@ -71,13 +71,13 @@ void sim_event(struct agate_sim *sim, enum agate_sim_event_kind kind, uint64_t a
 void sim_walk_event(struct agate_sim *sim, unsigned int as, uint64_t va, uint64_t pte,
 		    const struct agate_sim_walk *walk);
 
-/* A rule of that section of hardware.md was seen broken. */
+/* Report a broken rule of that section of hardware.md. */
 void sim_hint(struct agate_sim *sim, unsigned int section, const char *text);
 
 /* Complete every transition whose time has come. */
 void sim_run_due(struct agate_sim *sim);
 
-/* When a transition of that kind that starts now is over. */
+/* The time at which a transition of that kind ends if it starts now. */
 uint64_t sim_due(struct agate_sim *sim, enum agate_sim_latency which);
 
 /* The halves of a 64-bit register. */
@@ -95,19 +95,19 @@ static inline void reg_set_half(uint64_t *reg, bool high, uint32_t value)
 }
 
 /*
- * Physical memory as the GPU sees it: guest RAM or VRAM.  The access stays in
- * one 4 KiB page.  Returns 0, or -1: nothing answers there, a bus fault.
+ * Physical memory as the GPU sees it: guest RAM or VRAM.  The access stays in one 4
+ * KiB page.  Returns 0, or -1 for a bus fault: no memory at that address.
  */
 int phys_read(struct agate_sim *sim, uint64_t pa, void *buf, size_t len);
 int phys_write(struct agate_sim *sim, uint64_t pa, const void *buf, size_t len);
 
-/* A page table's entry, in one load: the CPU may be writing it just now. */
+/* Read a page table's entry in one load: the CPU may be writing it at the same time. */
 int phys_read_entry(struct agate_sim *sim, uint64_t pa, uint64_t *entry);
 
-/* From one place to another, each in one page, as memmove() does. */
+/* Copy from one place to another, each within one page, as memmove() does. */
 enum phys_copied {
 	PHYS_COPIED,
-	PHYS_NO_SRC,	/* nothing answers there */
+	PHYS_NO_SRC,	/* no memory at the source */
 	PHYS_NO_DST,
 };
 

@@ -5,7 +5,7 @@ LIBAGATE_SIM := $(BUILD)/lib/libagate-sim.a
 SIM_MODEL_SRCS := $(sort $(wildcard sim/model/*.c))
 SIM_MODEL_OBJS := $(SIM_MODEL_SRCS:%.c=$(BUILD)/%.o)
 
-# A picture must be the same bytes on every host: no fused multiply-adds.
+# No fused multiply-adds: a picture must have the same bytes on every host.
 SIM_MODEL_CFLAGS = $(CFLAGS_HOST) -ffp-contract=off -Isim/model
 
 $(SIM_MODEL_OBJS): $(BUILD)/%.o: %.c

@@ -2,11 +2,11 @@
 /*
  * Performance counters (hardware.md, section 2): the registers, and the dump.
  *
- * The counters of a dump are differences: what had been counted when they last
- * were 0 is kept, so that nothing on the way of a job is counted twice.  The dump
- * is written as a job's access would be, and waits for the driver as one would,
- * but no slot waits with it: it has a stall of its own, and tries again whenever
- * its address space has nothing latched.
+ * The counters of a dump are differences: the block keeps the totals at the last
+ * time the counters were 0, so each event is counted in only one place.  The dump
+ * is written like a job's access, and waits for the driver like one.  But no slot
+ * waits with it: the dump has a stall of its own, and tries again whenever its
+ * address space has no latched fault.
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@
 #define CONFIG_MODE(config)	((config) & 0xf)
 #define CONFIG_AS(config)	((config) >> 4 & 0xf)
 
-/* Where counters stand in their block, in words; a slot has eight. */
+/* Positions of the counters in their block, in words; a slot has eight. */
 enum {
 	JM_IRQS = 4,
 	JM_ACTIVE = 6,
@@ -68,7 +68,7 @@ void perf_reset(struct agate_sim *sim)
 
 /* ---- Counting -------------------------------------------------------------- */
 
-/* Units of work go round the cores that the chain may use. */
+/* The cores that the chain may use take turns, one unit of work each. */
 static unsigned int perf_core(const struct agate_sim *sim, const struct slot *slot)
 {
 	uint64_t cores = slot->affinity & sim->power.domain[POWER_SHADER].present;
@@ -121,7 +121,7 @@ void perf_tell_traffic(struct agate_sim *sim, const struct slot *slot, bool over
 
 /* ---- The dump ---------------------------------------------------------------- */
 
-/* A counter is 32 bits wide and stays at its end. */
+/* A counter is 32 bits wide and saturates. */
 static uint32_t perf_since(uint64_t now, uint64_t start)
 {
 	return now - start > UINT32_MAX ? UINT32_MAX : (uint32_t)(now - start);
@@ -194,7 +194,7 @@ static void fill_shader(uint32_t *block, unsigned int core, const struct perf_sn
 						  start->work.compute_cycles[core]);
 }
 
-/* The header, and out with what is not enabled: a bit stands for four words. */
+/* Write the header, and clear the counters that are not enabled: a bit stands for four words. */
 static void finish_block(struct agate_sim *sim, unsigned int n)
 {
 	uint32_t enable = sim->perf.enable[n < PERF_SHADER ? n : PERF_SHADER];
@@ -254,7 +254,7 @@ void perf_sample(struct agate_sim *sim)
 	perf->due = sim_due(sim, AGATE_SIM_LATENCY_AS);
 }
 
-/* Where nothing answers there is nobody to be told. */
+/* Ignore a bus fault: nobody could be told of it. */
 static void perf_put(struct agate_sim *sim, struct mmu_place place, size_t size)
 {
 	if (place.uncached)
@@ -281,7 +281,7 @@ static void perf_dump(struct agate_sim *sim)
 	struct mmu_place place;
 
 	if (perf->requester.stall.faulted && sim->mmu.as[as].fault_latched)
-		return;		/* the driver has not been there yet */
+		return;		/* the driver has not handled the fault yet */
 	switch (perf_translate(sim, &place)) {
 	case MMU_STALL:
 		return;
@@ -318,7 +318,7 @@ uint64_t perf_jump(const struct agate_sim *sim)
 	uint32_t mask = sim->irq[AGATE_VECTOR_GPU].mask;
 
 	if (!perf->active || perf->due <= sim->time)
-		return TIME_NEVER;	/* or it waits for the driver */
+		return TIME_NEVER;	/* else it waits for the driver */
 	if (!perf->watched && !(mask & GPU_IRQ_PERFCNT_SAMPLE_COMPLETED))
 		return TIME_NEVER;
 	return perf->due;

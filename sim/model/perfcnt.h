@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Performance counters: counted all the time, and written on command, through an
- * address space, to where software wants to read them.
+ * Performance counters: the GPU counts all the time, and on command writes the
+ * counters through an address space to memory that software reads.
  */
 #ifndef AGATE_MODEL_PERFCNT_H
 #define AGATE_MODEL_PERFCNT_H
@@ -19,27 +19,27 @@ enum perf_block {
 	PERF_JM,
 	PERF_TILER,
 	PERF_MMU_L2,
-	PERF_SHADER,		/* and on: one a core */
+	PERF_SHADER,		/* and above: one for each core */
 };
 
-/* A dump fits between two places where it may begin, so it lies in one page. */
+/* A dump is no larger than its alignment, so it lies in one page. */
 #define PERF_ALIGN		2048u
 #define PERF_BLOCK_WORDS	64
 #define PERF_BLOCKS		(PERF_ALIGN / (PERF_BLOCK_WORDS * 4))
 #define PERF_MAX_CORES		(PERF_BLOCKS - PERF_SHADER)
 
-/* What is counted here and nowhere else. */
+/* Counts that only this block keeps. */
 struct perf_work {
 	uint64_t slot_jobs[AGATE_MAX_SLOTS];
 	uint64_t slot_cycles[AGATE_MAX_SLOTS];
 	uint64_t tiler_cycles;
 	uint64_t fragment_cycles[PERF_MAX_CORES];
 	uint64_t compute_cycles[PERF_MAX_CORES];
-	uint64_t read[AGATE_MAX_SLOTS];		/* bytes, by jobs and their manager */
+	uint64_t read[AGATE_MAX_SLOTS];		/* bytes, read by jobs and the job manager */
 	uint64_t written[AGATE_MAX_SLOTS];
 };
 
-/* All that a dump is made of, at one moment. */
+/* All inputs of a dump, at one moment. */
 struct perf_snapshot {
 	struct perf_work work;
 	uint64_t counter[AGATE_CNT_COUNT];
@@ -53,9 +53,9 @@ struct perfcnt {
 
 	struct perf_work work;		/* since creation */
 	uint64_t told[AGATE_MAX_SLOTS];	/* bytes, in the last AGATE_EV_TRAFFIC */
-	struct perf_snapshot start;	/* when the counters last were 0 */
+	struct perf_snapshot start;	/* at the last time the counters were 0 */
 
-	/* The dump in progress: what it writes, where, and as whom. */
+	/* The dump in progress: its contents, its address, and its requester. */
 	bool active;
 	bool watched;
 	uint64_t due;
@@ -77,13 +77,13 @@ void perf_sample(struct agate_sim *sim);
 void perf_run_due(struct agate_sim *sim);
 uint64_t perf_jump(const struct agate_sim *sim);
 
-/* A dump waits for something of that address space. */
+/* Does a dump wait for that address space? */
 bool perf_waits(const struct agate_sim *sim, unsigned int as);
 
-/* Tell what a slot moved, when it is much or its job is over. */
+/* Report a slot's traffic, when there is much of it or its job is over. */
 void perf_tell_traffic(struct agate_sim *sim, const struct slot *slot, bool over);
 
-/* A slot has done cycles of work, or finished a job. */
+/* Count cycles of work that a slot has done, or a job that it has finished. */
 void perf_count_work(struct agate_sim *sim, const struct slot *slot, unsigned int cycles);
 void perf_count_job(struct agate_sim *sim, const struct slot *slot);
 

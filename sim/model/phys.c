@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Physical memory as the GPU sees it (hardware.md, section 1): VRAM is the
- * model's own, guest RAM the host's, and anything else a bus fault.
+ * Physical memory as the GPU sees it (hardware.md, section 1): VRAM belongs to the
+ * model, guest RAM to the host, and any other address is a bus fault.
  */
 #include <string.h>
 
 #include "model.h"
 
-/* Where pa's byte of VRAM is, when all len bytes are VRAM; else NULL. */
+/* The host address of VRAM at pa, if all len bytes are VRAM; else NULL. */
 static uint8_t *phys_vram(struct agate_sim *sim, uint64_t pa, size_t len)
 {
 	uint64_t offset = pa - AGATE_PHYS_VRAM;

@@ -23,9 +23,9 @@ enum power_domain_id {
 struct power_domain {
 	uint32_t present;
 	uint32_t ready;
-	uint32_t trans;			/* cores on their way on or off */
-	uint32_t failing;		/* those of them that will not be on */
-	uint64_t due[POWER_MAX_CORES];	/* when those arrive */
+	uint32_t trans;			/* cores in transition, on or off */
+	uint32_t failing;		/* those of them that will fail to power up */
+	uint64_t due[POWER_MAX_CORES];	/* when their transitions end */
 };
 
 struct power {
@@ -41,12 +41,12 @@ bool power_read(struct agate_sim *sim, uint32_t offset, uint32_t *value);
 bool power_write(struct agate_sim *sim, uint32_t offset, uint32_t value);
 
 void power_run_due(struct agate_sim *sim);
-/* Earliest change that idle time may be skipped to, or TIME_NEVER. */
+/* The earliest change up to which idle time may be skipped, or TIME_NEVER. */
 uint64_t power_jump(const struct agate_sim *sim);
 
-/* Some core of some domain is on, or on its way. */
+/* Is any core of any domain on or in transition? */
 bool power_any(const struct agate_sim *sim);
-/* The power input went away: everything is off at once. */
+/* Switch everything off at once, because the power input went away. */
 void power_lose(struct agate_sim *sim);
 
 /* True while the L2 is on, or on its way on or off. */

@@ -88,7 +88,7 @@ int64_t raster_edge_at(const struct raster_edge *e, int32_t x, int32_t y)
 	       e->b * ((int64_t)y * RASTER_SUBPIXELS + HALF_PIXEL) + e->c;
 }
 
-/* The most that an edge's value grows from a tile's first pixel to another. */
+/* How much an edge's value grows at most from a tile's first pixel to another one. */
 static int64_t edge_growth(const struct raster_edge *e)
 {
 	const int64_t span = (AGATE_TILE_SIZE - 1) * RASTER_SUBPIXELS;
@@ -97,8 +97,8 @@ static int64_t edge_growth(const struct raster_edge *e)
 }
 
 /*
- * Two convex shapes are apart exactly when one of their sides separates them:
- * the box test looks at the square's sides, the rest at the triangle's.
+ * Two convex shapes are disjoint exactly when a side of one of them separates them:
+ * the box test checks the square's sides, the rest the triangle's.
  */
 bool raster_meets_tile(const struct raster_triangle *t, uint32_t tile_x, uint32_t tile_y)
 {
@@ -142,7 +142,10 @@ unsigned int raster_cover_tile(const struct raster_triangle *t, uint32_t tile_x,
 		unsigned int mask = 0;
 
 		for (int32_t x = left; x <= right; x++) {
-			/* The sign bit of the three together: any of them outside. */
+			/*
+			 * The sign bit of the three values combined: the pixel is
+			 * outside at least one edge.
+			 */
 			mask |= (unsigned int)((v0 | v1 | v2) >= 0) << x;
 			v0 += e[0].a * RASTER_SUBPIXELS;
 			v1 += e[1].a * RASTER_SUBPIXELS;

@@ -3,9 +3,9 @@
  * Which pixels and tiles a triangle covers, in exact integer arithmetic.
  *
  * Vertices are snapped to 1/256 of a pixel; from there on nothing is rounded.
- * A pixel belongs to a triangle when its centre lies inside, or on an edge that
- * is a top or a left one.  So triangles that share an edge share no pixel and
- * leave none out, in whatever order and on whatever machine they are drawn.
+ * A pixel belongs to a triangle when its centre lies inside, or on a top or left
+ * edge.  So triangles that share an edge share no pixel and leave none out, in any
+ * order and on any machine.
  */
 #ifndef AGATE_RASTER_H
 #define AGATE_RASTER_H
@@ -24,7 +24,7 @@
  */
 #define RASTER_MAX_COORDINATE	(2 * AGATE_MAX_FB_SIZE)
 
-/* In pixels to in 1/256 pixels, to nearest; |pixels| <= RASTER_MAX_COORDINATE. */
+/* Convert pixels to 1/256 pixels, rounded to nearest; |pixels| <= RASTER_MAX_COORDINATE. */
 int32_t raster_snap(float pixels);
 
 struct raster_point {
@@ -53,8 +53,8 @@ struct raster_triangle {
 bool raster_triangle_init(struct raster_triangle *t, const struct raster_point p[3]);
 
 /*
- * Whether the triangle and the square of the 16x16 pixel centres of the tile
- * at (tile_x, tile_y), counted in tiles, have a point in common.
+ * Does the triangle meet the square of the 16x16 pixel centres of tile (tile_x,
+ * tile_y)?  The position counts in tiles.
  */
 bool raster_meets_tile(const struct raster_triangle *t, uint32_t tile_x, uint32_t tile_y);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Register dispatch: each access costs a bus cycle, lets what is due happen,
- * and then goes to its block.
+ * Register dispatch: each access costs a bus cycle, completes transitions that are
+ * due, and then goes to its block.
  */
 #include "model.h"
 

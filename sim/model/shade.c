@@ -3,8 +3,8 @@
  * Gouraud shading with correct perspective: depth is linear in screen space,
  * and so are 1/w and colour/w, whose quotient is the colour.
  *
- * Everything is weighted with the exact edge values.  These are never negative
- * inside, so a sum loses no digits, however thin the triangle.
+ * The exact edge values are the weights of everything.  They are never negative
+ * inside, so a sum loses no digits, however thin the triangle is.
  */
 #include "shade.h"
 
@@ -19,7 +19,7 @@
 #error "structures are copied from guest memory as they are: little-endian only"
 #endif
 
-/* Far above what TILER writes, far below what overflows in a sum of three. */
+/* Far above any value that TILER writes; a sum of three cannot overflow. */
 #define SHADE_MAX_MAGNITUDE	0x1p100f
 
 static uint32_t unorm8(float c)
@@ -88,7 +88,7 @@ static bool shade_setup(struct shade_setup *s, const struct agate_tiler_primitiv
 	return true;
 }
 
-/* The sum of one component over the vertices, weighted with e. */
+/* The sum of one component over the vertices, weighted by e. */
 #define SHADE_SUM(s, e, component)			\
 	((e)[0] * (double)(s)->v[0]->component +	\
 	 (e)[1] * (double)(s)->v[1]->component +	\
@@ -128,7 +128,7 @@ static unsigned int shade_row(struct shade_tile *tile, const struct shade_setup 
 		if (depth_test) {
 			const float z = (float)(SHADE_SUM(s, e, z) * s->inverse_area);
 
-			/* The nearer stays; of equals, the earlier. */
+			/* Keep the nearer fragment; of equal ones, the earlier. */
 			if (!(z < tile->depth[y][x]))
 				continue;
 			tile->depth[y][x] = z;

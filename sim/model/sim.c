@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The library's face: create and destroy, model time, and the step that gives
+ * The library's interface: create and destroy, model time, and the step that gives
  * each slot its turn.
  */
 #include <stdlib.h>
@@ -182,7 +182,7 @@ void sim_run_due(struct agate_sim *sim)
 	gpu_run_due(sim);
 	power_run_due(sim);
 	mmu_run_due(sim);
-	perf_run_due(sim);	/* after what it may have waited for */
+	perf_run_due(sim);	/* after the commands that it may wait for */
 	slot_run_due(sim);
 }
 
@@ -207,7 +207,7 @@ static uint64_t sim_next_due(const struct agate_sim *sim)
 	return other < due ? other : due;
 }
 
-/* Whose turn it is, or NULL when no slot has anything to do. */
+/* The slot whose turn it is, or NULL when no slot has work. */
 static struct slot *sim_next_slot(struct agate_sim *sim)
 {
 	unsigned int i;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Job slots: slot.c has the registers, chain.c runs what they start.
+ * Job slots: slot.c has the registers, chain.c runs the chains.
  *
  * A slot has one current chain and one queued behind it in the NEXT registers.
  */
@@ -28,16 +28,16 @@ enum chain_phase {
 
 struct chain {
 	enum chain_phase phase;
-	uint64_t job;			/* VA of the header at hand */
+	uint64_t job;			/* VA of the current header */
 	struct agate_job_header header;	/* copied once: memory may change */
 	const struct agate_job_ops *ops;
-	enum agate_exception exception;	/* of the job at hand */
+	enum agate_exception exception;	/* of the current job */
 	uint64_t fault_pointer;
 	bool killed;			/* its address space was taken away */
-	bool cyclic;			/* the chain came back to a job it had run */
-	uint64_t landmark;		/* a job to look out for, see chain_next() */
+	bool cyclic;			/* the chain has come back to a job that it ran before */
+	uint64_t landmark;		/* a remembered job, see chain_next() */
 	unsigned int steps;		/* jobs since it was chosen ... */
-	unsigned int patience;		/* ... and how many until the next is */
+	unsigned int patience;		/* ... and how many until the next one is chosen */
 	alignas(16) uint8_t state[AGATE_JOB_STATE_MAX];
 };
 
@@ -45,7 +45,7 @@ struct slot;
 
 void chain_start(struct slot *slot, uint64_t head);
 
-/* An event of the job at hand; a chain that goes in circles has told it all. */
+/* Report an event of the current job, unless the chain is known to be cyclic. */
 void chain_job_event(struct agate_sim *sim, const struct slot *slot,
 		     enum agate_sim_event_kind kind, uint64_t c, const char *text);
 
@@ -54,7 +54,7 @@ void chain_run(struct agate_sim *sim, struct slot *slot);
 
 /* ---- jobtypes.c: what each slot can run --------------------------------- */
 
-/* The type's code, or NULL when that slot does not run it. */
+/* The type's implementation, or NULL when that slot does not run it. */
 const struct agate_job_ops *jobtype_find(unsigned int slot, unsigned int type);
 
 /* GPU_JS_FEATURES: bit n: the slot runs type n. */
@@ -85,13 +85,13 @@ struct slot {
 
 	bool active;		/* a chain is running or waiting */
 	bool soft_stop;		/* end it at the next job boundary */
-	uint64_t soft_stop_due;	/* a stop on its way takes effect then; 0: none */
+	uint64_t soft_stop_due;	/* when a pending stop takes effect; 0: none */
 	uint64_t hard_stop_due;
 	bool stop_watched;	/* the driver polls for it */
 	struct mmu_stall stall;
 	struct chain chain;
-	struct listed listed;	/* what its chains may touch */
-	uint64_t busy;		/* bus cycles it ever worked; no reset clears it */
+	struct listed listed;	/* lists of memory that its chains may touch */
+	uint64_t busy;		/* bus cycles it has worked; no reset clears it */
 };
 
 static inline unsigned int slot_as(const struct slot *slot)
@@ -106,12 +106,12 @@ void slot_reset(struct agate_sim *sim);
 bool slot_read(struct agate_sim *sim, uint32_t offset, uint32_t *value);
 bool slot_write(struct agate_sim *sim, uint32_t offset, uint32_t value);
 
-/* The current chain ends; tail is where software would resume or look. */
+/* End the current chain; tail is the job at which software resumes or looks. */
 void slot_end(struct agate_sim *sim, struct slot *slot, uint64_t tail,
 	      enum agate_exception exception);
 
 void slot_run_due(struct agate_sim *sim);
-/* Earliest stop that idle time may be skipped to, or TIME_NEVER. */
+/* The earliest stop up to which idle time may be skipped, or TIME_NEVER. */
 uint64_t slot_jump(const struct agate_sim *sim);
 
 bool slot_any_active(const struct agate_sim *sim);

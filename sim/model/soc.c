@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * Power input, supply and clock (hardware.md, section 7).  A wrong order is told,
- * and otherwise survived: silicon of this kind has no margin that could be
- * modelled, and a driver that needs one is wrong all the same.
+ * Power input, supply and clock (hardware.md, section 7).  A wrong order gives a
+ * hint and does no other harm: the model does not know the margins of real silicon,
+ * and a driver that relies on a margin is wrong all the same.
  */
 #include "model.h"
 
-#define VOLT_MIN	500u	/* what the supply can give, mV */
+#define VOLT_MIN	500u	/* lowest supply voltage, mV */
 #define VOLT_MAX	1200u
 
-/* The slowest first; what the firmware leaves is the last. */
+/* The slowest first; the firmware selects the last one. */
 static const struct operating_point {
 	uint32_t mhz;
-	uint32_t volt;		/* the least that is enough, mV */
+	uint32_t volt;		/* minimum supply voltage, mV */
 } points[AGATE_CLK_MAX_POINTS] = {
 	{ 200, 650 }, { 400, 750 }, { 600, 850 }, { AGATE_BUS_MHZ, 1000 },
 };
@@ -81,7 +81,7 @@ static void soc_supply(struct agate_sim *sim, uint32_t value)
 	struct soc *soc = &sim->soc;
 
 	if (value < VOLT_MIN || value > VOLT_MAX) {
-		sim_hint(sim, 7, "VOLT_SELECT asks for what the supply cannot give");
+		sim_hint(sim, 7, "VOLT_SELECT asks for a voltage that the supply cannot give");
 		return;
 	}
 	if (value < points[soc->point].volt && value < soc->volt)

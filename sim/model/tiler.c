@@ -4,8 +4,8 @@
  * bins of the tiles it meets (tiler_bin.c).  A unit of work is one triangle
  * fetched, or one primitive put into one tile.
  *
- * A vertex that is no number (or beyond 2^40) makes the job's data invalid: it
- * is an error of the program, and dropping the triangle would hide it.
+ * A vertex that is not a number (or beyond 2^40) makes the job's data invalid: it
+ * is an error of the program, and dropping the triangle would hide the error.
  */
 #include "tiler.h"
 
@@ -15,7 +15,7 @@
 #include "raster.h"
 #include "tiler_context.h"
 
-/* Model time: what a unit costs, in cycles. */
+/* Model time: the cost of a unit, in cycles. */
 #define TILER_CYCLES_SETUP	32
 #define TILER_CYCLES_VERTEX	4	/* fetched, or made by clipping */
 #define TILER_CYCLES_TILE	4	/* a primitive put into a tile */
@@ -97,8 +97,8 @@ static float clamp(float v, float low, float high)
 }
 
 /*
- * From clip space to pixels: y = -w is the viewport's top edge.  x and y are
- * snapped here, so that what stands in a chunk is exactly what is drawn.
+ * From clip space to pixels: y = -w is the viewport's top edge.  This snaps x and
+ * y, so that FRAGMENT draws exactly the coordinates in the chunk.
  */
 static struct agate_tiler_vertex transform(const struct agate_viewport *vp,
 					   const struct agate_vertex *v)
@@ -128,7 +128,7 @@ static struct raster_point point_of(const struct agate_tiler_vertex *v)
 	return (struct raster_point) { raster_snap(v->x), raster_snap(v->y) };
 }
 
-/* Twice the snapped polygon's area: the sum of its fan's. */
+/* Twice the snapped polygon's area: the sum over its fan. */
 static int64_t polygon_area(const struct agate_tiler_vertex *v, unsigned int count)
 {
 	int64_t area = 0;
@@ -138,7 +138,7 @@ static int64_t polygon_area(const struct agate_tiler_vertex *v, unsigned int cou
 	return area;
 }
 
-/* Read one triangle's indices and vertices; fails the job on a wrong one. */
+/* Read one triangle's indices and vertices; an invalid one fails the job. */
 static enum agate_run fetch_vertices(struct agate_exec *x, const struct tiler_job *job,
 				     struct agate_vertex v[3])
 {
@@ -218,8 +218,8 @@ static bool tile_range(struct tiler_job *job)
 }
 
 /*
- * Cut the next triangle off the polygon.  Snapping can turn a sliver of a
- * clipped polygon over; its neighbours cover its pixels then, so it is dropped.
+ * Cut the next triangle off the polygon.  Snapping can flip a sliver of a clipped
+ * polygon; then its neighbours cover its pixels, so drop it.
  */
 static enum agate_run tiler_fan(struct tiler_job *job)
 {
@@ -244,7 +244,7 @@ static enum agate_run tiler_fan(struct tiler_job *job)
 	return AGATE_RUN_AGAIN;
 }
 
-/* At most one row of tiles a unit: a thin triangle can have a large box. */
+/* A unit searches at most one row of tiles: a thin triangle can have a large box. */
 static enum agate_run tiler_search(struct agate_exec *x, struct tiler_job *job)
 {
 	agate_exec_cost(x, TILER_CYCLES_SEARCH);

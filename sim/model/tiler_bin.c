@@ -65,7 +65,7 @@ static enum agate_run insert_take(struct agate_exec *x, uint64_t ctx_va,
 	enum agate_run why;
 	uint64_t top, next_top;
 
-	/* Read every time: another job of the same frame may advance it too. */
+	/* Read heap_top every time: another job of the same frame may advance it, too. */
 	if (agate_exec_read(x, top_va, &top, sizeof(top), &why))
 		return why;
 	if (top == ctx->heap_end)
@@ -109,7 +109,7 @@ enum agate_run tiler_insert_step(struct agate_exec *x, uint64_t ctx_va,
 
 	if (agate_exec_read(x, insert->bin_va, &insert->bin, sizeof(insert->bin), &r))
 		return r;
-	/* A list has both ends or none. */
+	/* A valid bin has both first and last, or neither. */
 	if (!insert->bin.first != !insert->bin.last)
 		return agate_exec_fail(x, AGATE_EXC_DATA_INVALID_FAULT, insert->bin_va);
 	r = insert_append(x, ctx, insert);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Checks on the structures that TILER writes and FRAGMENT reads.  None of the
- * sums here can wrap: every address is compared with what is left above it.
+ * Checks on the structures that TILER writes and FRAGMENT reads.  No sum here can
+ * wrap: the code compares every size with the space above the address.
  */
 #include "tiler_context.h"
 
@@ -48,7 +48,7 @@ uint64_t tiler_primitive_va(uint64_t chunk, uint32_t index)
 
 static bool tiler_heap_ok(const struct agate_tiler_context *ctx)
 {
-	/* Address 0 ends a list, so no chunk can live there. */
+	/* Address 0 ends a list, so no chunk can be there. */
 	return ctx->heap_start &&
 	       ctx->heap_start % AGATE_HEAP_CHUNK_SIZE == 0 &&
 	       ctx->heap_end % AGATE_HEAP_CHUNK_SIZE == 0 &&

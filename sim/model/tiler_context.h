@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The tiler context and what is reached through it, as TILER and FRAGMENT both
- * check it.  Guest memory can change at any time: a structure is read once,
- * the copy is checked, and only the copy is used.
+ * The tiler context and the structures behind it, with the checks that TILER and
+ * FRAGMENT share.  Guest memory can change at any time: the code reads a structure
+ * once, checks the copy, and uses only the copy.
  */
 #ifndef AGATE_TILER_CONTEXT_H
 #define AGATE_TILER_CONTEXT_H
@@ -15,7 +15,7 @@
 /* One past the highest GPU virtual address. */
 #define TILER_VA_END	(1ull << 48)
 
-/* Whether [va, va + bytes) lies in the address space and va is aligned. */
+/* Does [va, va + bytes) lie in the address space, and is va aligned? */
 bool tiler_va_ok(uint64_t va, uint64_t bytes, uint64_t align);
 
 /*
@@ -32,10 +32,10 @@ uint32_t tiler_tiles(uint32_t pixels);
 uint64_t tiler_bin_va(const struct agate_tiler_context *ctx, uint32_t tile_x,
 		      uint32_t tile_y);
 
-/* Whether va can be a chunk's: aligned, and in [heap_start, end). */
+/* Can va be a chunk: is it aligned, and in [heap_start, end)? */
 bool tiler_chunk_va_ok(const struct agate_tiler_context *ctx, uint64_t va, uint64_t end);
 
-/* What precedes a chunk's primitives: read and written on its own. */
+/* The fields before a chunk's primitives, read and written on their own. */
 struct tiler_chunk_header {
 	uint64_t next;
 	uint32_t count;

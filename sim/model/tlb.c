@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Translation look-aside buffers (hardware.md, section 4), one an address
- * space: set-associative, an entry for a page or block of any size, replaced
- * in an order that only the seed decides.  Nothing here ever looks at a page
- * table: an entry stays until it is dropped or its place is needed.
+ * Translation look-aside buffers (hardware.md, section 4), one for each address
+ * space: set-associative, with an entry for a page or block of any size; the seed
+ * alone decides the order of replacement.  This file never reads a page table: an
+ * entry stays until it is dropped or its place is needed.
  */
 #include <stdlib.h>
 

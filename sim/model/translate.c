@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * What an access gets (hardware.md, section 4): a physical address; a wait, for
- * a locked region, an UPDATE in progress or a fault that the driver must see
- * to; or the end of its job, when the address space is unmapped.
+ * The fate of an access (hardware.md, section 4).  It gets a physical address; or
+ * it waits for a locked region, an UPDATE in progress or a fault that the driver
+ * must handle; or it ends its job, when the address space is unmapped.
  *
- * One fault an address space is latched in its registers.  Later ones wait in
- * their slot's struct mmu_stall, and are latched when the first is dealt with.
+ * Each address space latches one fault in its registers.  Later ones wait in their
+ * slot's struct mmu_stall, and are latched after the driver has handled the first.
  */
 #include <string.h>
 
@@ -17,9 +17,9 @@ static uint64_t mmu_offset(uint64_t va, unsigned int level)
 }
 
 /*
- * A retry that fails as before raises the bit again, but it is still the same
- * fault: how often one is retried depends on what else the driver flushes, and
- * neither the log nor the counter shall.
+ * A retry that fails as before raises the bit again, but counts as the same fault.
+ * The number of retries depends on what else the driver flushes, and the log and
+ * the counter must not.
  */
 static void mmu_announce(struct agate_sim *sim, struct slot *slot, uint32_t status)
 {
@@ -81,8 +81,9 @@ static enum mmu_result mmu_wait(struct slot *slot, uint64_t va, enum mmu_access 
 }
 
 /*
- * Compare a cached translation with the tables, once a unit of work.  The GPU
- * uses the cached one all the same: this only tells that the driver forgot.
+ * Compare a cached translation with the tables, once in each unit of work.  The GPU
+ * uses the cached one all the same: this only reports that the driver forgot a
+ * flush.
  */
 static void mmu_check_stale(struct agate_sim *sim, const struct address_space *as,
 			    uint64_t va, struct tlb_entry *entry)
@@ -122,7 +123,7 @@ static void mmu_tell_walk(struct agate_sim *sim, unsigned int n, uint64_t va,
 	sim_walk_event(sim, n, va, walk->pte, &told);
 }
 
-/* Find va in the TLB or the tables; NULL: *walk says which fault it is. */
+/* Find va in the TLB or the tables; NULL: *walk holds the fault. */
 static struct tlb_entry *mmu_lookup(struct agate_sim *sim, unsigned int n, uint64_t va,
 				    struct walk *walk)
 {
@@ -137,7 +138,7 @@ static struct tlb_entry *mmu_lookup(struct agate_sim *sim, unsigned int n, uint6
 	sim_count(sim, AGATE_CNT_TLB_MISSES, 1);
 	sim_count(sim, AGATE_CNT_WALKS, 1);
 	walk_tables(sim, as, va, WALK_USE, walk);
-	sim->time += walk->level + 1;	/* a memory access a level */
+	sim->time += walk->level + 1;	/* one memory access for each level */
 	mmu_tell_walk(sim, n, va, walk);
 	if (walk_failed(walk))
 		return NULL;
@@ -191,7 +192,7 @@ enum mmu_result mmu_translate(struct agate_sim *sim, struct slot *slot, uint64_t
 	return mmu_translate_table(sim, slot, va, access, place);
 }
 
-/* Try a waiting access again; its slot runs on unless it has to wait again. */
+/* Try a waiting access again; its slot continues unless the access has to wait again. */
 static void mmu_retry_slot(struct agate_sim *sim, struct slot *slot)
 {
 	struct mmu_stall was = slot->stall;

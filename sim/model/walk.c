@@ -3,7 +3,7 @@
  * Page-table walks (hardware.md, section 4): four levels of 512 entries, in one
  * of two formats.  Mali LPAE: a leaf is type 1 at levels 1 to 3, a table type 3
  * at levels 0 to 2.  AArch64 stage 1: the same, but a page at level 3 is type 3,
- * an access flag must be set, and the attribute must be one that MEMATTR has.
+ * the access flag must be set, and MEMATTR must define the attribute.
  */
 #include "model.h"
 
@@ -61,7 +61,7 @@ static enum entry_kind aarch64_kind(uint64_t pte, unsigned int level)
 	return type == AARCH64_TYPE_TABLE ? ENTRY_TABLE : ENTRY_NOTHING;
 }
 
-/* Without bit 6 only the privileged have access, and the GPU is not. */
+/* Without bit 6 only privileged accesses are allowed, and the GPU's are not privileged. */
 static unsigned int aarch64_access(uint64_t pte)
 {
 	uint64_t ap = pte & AARCH64_AP_MASK;
@@ -107,7 +107,7 @@ static void walk_leaf(const struct address_space *as, struct walk *walk, unsigne
 static int walk_read(struct agate_sim *sim, const struct address_space *as, uint64_t pa,
 		     enum walk_how how, uint64_t *pte)
 {
-	/* Under ACE the L2 has nothing to add. */
+	/* Under ACE the L2 holds nothing. */
 	if (as->walks_uncached || sim->l2.protocol == GPU_COHERENCY_ACE)
 		return phys_read_entry(sim, pa, pte);
 	if (how == WALK_LOOK)
@@ -131,7 +131,7 @@ void walk_tables(struct agate_sim *sim, const struct address_space *as, uint64_t
 		enum entry_kind kind;
 
 		if (table & ~PA_MASK) {
-			/* The entry that named the table is to blame. */
+			/* Blame the entry that points to the table. */
 			walk_fail(walk, AGATE_EXC_ADDR_SIZE_FAULT_OUT_0, level ? level - 1 : 0);
 			return;
 		}

@@ -86,7 +86,7 @@ static void test_what_does_not_exist(void **state)
 	wr(b, AGATE_CLK_SELECT, 4);
 	assert_true(hinted(b, "CLK_SELECT names no operating point"));
 	wr(b, AGATE_VOLT_SELECT, 499);
-	assert_true(hinted(b, "VOLT_SELECT asks for what the supply cannot give"));
+	assert_true(hinted(b, "VOLT_SELECT asks for a voltage that the supply cannot give"));
 	wr(b, AGATE_VOLT_SELECT, 1201);
 	wr(b, AGATE_CLK_TABLE_FREQ(3), 900);
 	assert_true(hinted(b, "a write to a read-only register is ignored"));
