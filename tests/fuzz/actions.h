@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes that stand for actions in the inputs of those targets that are scripts.
- * A new one goes to the end: the corpus knows them by number.
+ * The bytes that stand for actions in the inputs of the script targets.  Append new
+ * ones at the end: the corpus refers to them by number.
  */
 #ifndef AGATE_FUZZ_ACTIONS_H
 #define AGATE_FUZZ_ACTIONS_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Job chains: headers in every state of disorder, started, stopped and reset at
- * any moment, under tables that are good most of the time.
+ * Job chains: damaged headers of every kind, started, stopped and reset at any
+ * moment, under tables that are mostly valid.
  */
 #include "actions.h"
 #include "script.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * COMPUTE: any payload, on pages that may fault first.  What it leaves is compared
- * with what the specification says, byte by byte.
+ * COMPUTE: any payload, on pages that may fault first.  The target compares the
+ * resulting memory, byte by byte, with the result that the specification demands.
  */
 #include "guest.h"
 
@@ -62,7 +62,7 @@ static uint32_t crc_of(const uint8_t *bytes, size_t size)
 	return ~crc;
 }
 
-/* Where a range of the window is; a job that is DONE has touched nothing else. */
+/* The offset of a range in the window; a job that is DONE has touched nothing else. */
 static size_t within(uint64_t va, uint64_t size)
 {
 	REQUIRE(va >= GUEST_VA && size <= WINDOW && va - GUEST_VA <= WINDOW - size);
@@ -122,7 +122,7 @@ static void prepare(struct guest *g, const struct agate_compute_payload *p)
 	memcpy(expected, image, WINDOW);
 	for (n = 1; n < GUEST_MAPPED; n++)
 		guest_map(g, n, unmapped >> n & 1 ? GUEST_NONE : GUEST_WRITE);
-	/* The tables changed behind the TLB's back. */
+	/* The tables changed, but the TLB still holds old entries. */
 	wr64(g, AS_LOCKADDR_LO(0), 0x3f);
 	as_command(g, 0, AS_COMMAND_LOCK);
 	as_command(g, 0, AS_COMMAND_FLUSH_PT);
@@ -138,7 +138,7 @@ static void run_job(struct guest *g)
 		  JS_CONFIG_END_FLUSH_CLEAN_INVALIDATE);
 	guest_finish(g);
 	if (!(rd(g, JOB_INT_RAWSTAT) & (JOB_INT_DONE(1) | JOB_INT_FAIL(1)))) {
-		/* Too long, or an address that nobody maps. */
+		/* The job is too long, or touches an address that nobody maps. */
 		wr(g, JS_COMMAND(1), JS_COMMAND_HARD_STOP);
 		wr(g, JOB_INT_CLEAR, ~0u);
 		return;
@@ -149,7 +149,7 @@ static void run_job(struct guest *g)
 	if (status == AGATE_EXC_DONE)
 		expect(&p);
 	guest_get(GUEST_VA, image, WINDOW);
-	/* The header was written back, after the last byte of the job's own. */
+	/* The GPU wrote the header back after the last byte of the job itself. */
 	memcpy(expected, image, offsetof(struct agate_job_header, control));
 	REQUIRE(!memcmp(image, expected, WINDOW));
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The process's side of BAR2: headers that a launcher would never write, and a queue
- * whose other end does as it likes; with the event log and the trace of what follows.
+ * The process's side of BAR2: headers that a launcher would never write, and a
+ * queue whose other end does anything; with the event log and the trace of the
+ * consequences.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct side {
-	uint8_t *bar2;		/* exactly as large as it says */
+	uint8_t *bar2;		/* exactly as large as the header says */
 	struct bus bus;
 	struct log log;
 	struct trace trace;
@@ -33,7 +34,7 @@ struct side {
 
 static struct side side;
 
-/* Whatever the guest did, the log is text, and whole lines of it objects. */
+/* Whatever the guest did, the log is text, and each whole line is an object. */
 static ssize_t log_text(void *cookie, const char *text, size_t len)
 {
 	size_t i;
@@ -65,7 +66,7 @@ static void first_time(void)
 	};
 }
 
-/* Lengths, places at either end of the BAR, and anything. */
+/* A length, a position at either end of the BAR, or any number. */
 static uint32_t take_field(struct input *in)
 {
 	unsigned int kind = take8(in);
@@ -109,7 +110,7 @@ static void put_bar2(struct input *in)
 
 /* ---- What the guest does to BAR2 ---- */
 
-/* At the tail that the control page shows, wherever the header put the two. */
+/* Append at the tail in the control page, wherever the header has put page and queue. */
 static void push(const struct agate_bar2_entry *entry)
 {
 	uint32_t tail = side.bus.ctrl->tail;
@@ -172,7 +173,7 @@ static void doze(struct guest *g)
 	REQUIRE(!side.bus.ctrl->asleep);
 }
 
-/* Whatever is asked for is inside what was given. */
+/* Every requested access is inside the given memory. */
 static void touch_ram(struct guest *g)
 {
 	unsigned int kind = take8(&g->in), len = take16(&g->in) % GUEST_PAGE + 1;

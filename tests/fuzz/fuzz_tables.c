@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * Page tables of both formats: entries of any kind, changed under running jobs, with
- * and without the flushes and locks that a change needs, faults served or not.
+ * Page tables of both formats: entries of any kind, changed under running jobs,
+ * with and without the flushes and locks that a change needs, with faults served or
+ * not.
  */
 #include "actions.h"
 #include "script.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A job that touches what the input likes: headers are fetched through the tables, too. */
+/*
+ * A job that touches any address from the input; the GPU fetches headers through
+ * the tables, too.
+ */
 static void start_fill(struct guest *g)
 {
 	const uint64_t va = GUEST_VA + take8(&g->in) % 4 * GUEST_PAGE;

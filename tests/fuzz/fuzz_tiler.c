@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * TILER and FRAGMENT: a frame as an application would make it, drawn with faults
- * served, and damage to any of its structures before, between and while the two jobs run.
+ * TILER and FRAGMENT: a frame like an application's, drawn with faults served, and
+ * damage to any of its structures before the two jobs, between them and while they
+ * run.
  */
 #include "guest.h"
 
@@ -24,7 +25,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Mostly what is in a picture; then what checks tend to get wrong; then any bits. */
+/* Mostly a number from a picture; else one that checks tend to get wrong; else any bits. */
 static float take_float(struct input *in)
 {
 	static const uint32_t odd[] = {
@@ -69,7 +70,7 @@ static void put_geometry(struct guest *g, unsigned int vertices, unsigned int tr
 		}
 }
 
-/* Both return whether the job is to be disturbed. */
+/* Both return whether to disturb the job. */
 static bool put_tiler_job(struct guest *g, uint32_t width, uint32_t height)
 {
 	unsigned int kind = take8(&g->in);
@@ -120,7 +121,7 @@ static bool put_fragment_job(struct guest *g, uint32_t width, uint32_t height)
 	return kind & 0x80;
 }
 
-/* A few words of what a job reads become something else. */
+/* Change a few words that a job reads. */
 static void damage(struct guest *g)
 {
 	static const struct { uint64_t va; unsigned int words; } target[] = {
@@ -152,7 +153,7 @@ static bool ended(struct guest *g, unsigned int slot, uint32_t *status)
 	return end;
 }
 
-/* Take pages away, or what may be done to them; it comes back when it is asked for. */
+/* Unmap pages, or restrict access to them; serving the fault restores them. */
 static void take_away(struct guest *g, uint64_t pages, enum guest_access left)
 {
 	unsigned int n;

@@ -10,16 +10,16 @@
 
 #include "actions.h"
 
-/* Of all that an input asks for together: a chain may be a circle. */
+/* Limit on all work that an input asks for: a chain may be cyclic. */
 #define MAX_UNITS	2000u
-/* A transition is over after far fewer looks. */
+/* A transition ends after far fewer polls. */
 #define MAX_POLLS	1000u
 
 static struct guest guest;
-/* A call into the model is under way: in this thread, for libFuzzer has others. */
+/* A call into the model is in progress in this thread; libFuzzer has other threads. */
 static _Thread_local bool inside;
 
-/* What all inputs together came to, told at the end. */
+/* Totals of all inputs, reported at the end. */
 static struct {
 	unsigned long inputs;
 	uint64_t counter[AGATE_CNT_COUNT];
@@ -76,7 +76,7 @@ static void host_event(void *ctx, const struct agate_sim_event *event)
 	struct guest *g = ctx;
 
 	REQUIRE(event->time >= g->time);
-	/* A message is of a line that is up. */
+	/* The GPU sends a message only for a line that is up. */
 	REQUIRE(event->kind != AGATE_EV_IRQ || event->b);
 	REQUIRE(event->kind != AGATE_EV_WALK || event->walk->level < AGATE_PT_LEVELS);
 	if (!g->event)
@@ -123,7 +123,10 @@ void wr(struct guest *g, uint32_t reg, uint32_t value)
 {
 	unsigned int v;
 
-	/* After one of these a line that is still up is told of again. */
+	/*
+	 * After one of these writes the GPU sends another message for a line that
+	 * is still up.
+	 */
 	for (v = 0; v <= AGATE_VECTOR_MMU; v++)
 		if (reg == block[v] + CLEAR || reg == block[v] + MASK)
 			g->told[v] = false;
@@ -173,7 +176,7 @@ static void poll_reg(struct guest *g, uint32_t reg, uint32_t mask, uint32_t want
 	}
 }
 
-/* Bits come by themselves and go only when they are cleared. */
+/* Bits appear at any time, and disappear only when they are cleared. */
 void guest_check_lines(struct guest *g)
 {
 	unsigned int v;
@@ -239,7 +242,7 @@ static void power_up(struct guest *g, uint32_t pwron, uint32_t ready, uint32_t c
 	poll_reg(g, ready, cores, cores);
 }
 
-/* From a reset to a GPU that can run a job in address space 0. */
+/* Bring a GPU up from reset until it can run a job in address space 0. */
 static void bring_up(struct guest *g, uint32_t protocol)
 {
 	wr(g, GPU_CMD, GPU_CMD_SOFT_RESET);
@@ -287,7 +290,7 @@ struct guest *guest_new(const uint8_t *data, size_t size, const struct guest_opt
 	};
 	static const uint32_t protocol[] = { GPU_COHERENCY_ACE, GPU_COHERENCY_ACE_LITE,
 					     GPU_COHERENCY_NONE, GPU_COHERENCY_NONE };
-	/* Small ones, so that much is replaced. */
+	/* Use small caches, so that entries are replaced often. */
 	struct agate_sim_config config = {
 		.seed = 1, .tlb_entries = 16, .l2_size = 4096,
 		.vram = guest.vram, .vram_size = sizeof(guest.vram),
@@ -324,7 +327,7 @@ void guest_finish(struct guest *g)
 	while ((more || guest_serve(g)) && g->units);
 }
 
-/* Whatever it was made to do, a reset makes a GPU of it. */
+/* Whatever the guest has done, a reset restores a working GPU. */
 static void guest_must_work(struct guest *g)
 {
 	const struct agate_write_value_payload payload = {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A GPU in the hands of a hostile guest: the model, memory that ASan watches page
- * by page, and what must hold whatever the guest does.
+ * A GPU under a hostile guest: the model, memory that ASan checks page by page, and
+ * the invariants that hold whatever the guest does:
  *
- *  - the model reaches nothing but RAM and VRAM, and keeps to the rules of
+ *  - the model accesses only RAM and VRAM, and obeys the rules of
  *    agate_sim_host_ops;
  *  - it allocates nothing and frees nothing;
  *  - its time never goes back;
- *  - STAT is RAWSTAT & MASK, and a line that is up was told of;
- *  - a reset makes a GPU of it again that runs a job.
+ *  - STAT is RAWSTAT & MASK, and the GPU has sent a message for a line that is up;
+ *  - after a reset the GPU runs a job again.
  *
- * What breaks one of them aborts, which the fuzzer reports as a crash.
+ * A broken invariant aborts, which the fuzzer reports as a crash.
  */
 #ifndef AGATE_FUZZ_GUEST_H
 #define AGATE_FUZZ_GUEST_H
@@ -30,8 +30,8 @@
 #define GUEST_VRAM	0x4000u		/* bytes */
 
 /*
- * RAM, by page: tables first (those in use are of levels 0 to 3), then what
- * GUEST_VA shows, then pages that are mapped nowhere.  VA page n is RAM page
+ * RAM, by page: first the tables (those in use have levels 0 to 3), then the pages
+ * that GUEST_VA maps, then pages that are mapped nowhere.  VA page n is RAM page
  * GUEST_DATA + n, readable and writable.
  */
 #define GUEST_TABLES	8u
@@ -40,7 +40,7 @@
 #define GUEST_VA	0x8080600000ull
 #define GUEST_VA_END	(GUEST_VA + GUEST_MAPPED * GUEST_PAGE)
 
-/* A job for the end, which no target uses for anything else. */
+/* The page of the final job; no target uses it for anything else. */
 #define GUEST_LAST_JOB	(GUEST_VA_END - GUEST_PAGE)
 
 struct guest {
@@ -51,7 +51,7 @@ struct guest {
 	bool direct;		/* the model may look into RAM by itself */
 	bool told[AGATE_VECTOR_MMU + 1];	/* a message came since the line was last down */
 	uint64_t time;
-	unsigned int units;	/* of work that are left */
+	unsigned int units;	/* remaining units of work */
 	void (*event)(const struct agate_sim_event *event);
 	uint8_t vram[GUEST_VRAM];
 };
@@ -60,30 +60,31 @@ struct guest {
 _Noreturn void guest_broken(const char *file, int line, const char *what);
 
 struct guest_options {
-	void *vram;		/* NULL: of its own */
+	void *vram;		/* NULL: allocate it */
 	size_t vram_size;
 	void (*event)(const struct agate_sim_event *event);	/* or NULL */
 };
 
 /*
- * The first byte of the input says which GPU it is.  Power is on, address space 0
- * set up, interrupts unmasked.  One at a time; options may be NULL.
+ * The first byte of the input selects the GPU.  Power is on, address space 0 is set
+ * up, and interrupts are unmasked.  Only one guest exists at a time; options may be
+ * NULL.
  */
 struct guest *guest_new(const uint8_t *data, size_t size, const struct guest_options *options);
-/* Let what was started run, faults served, while there are units left. */
+/* Let started chains run, and serve faults, while there are units left. */
 void guest_finish(struct guest *g);
-/* What is mapped nowhere was never written; for targets that leave the tables alone. */
+/* Pages that are mapped nowhere were never written; for targets that leave the tables alone. */
 void guest_check_unmapped(void);
-/* Look at what must hold, the reset among it, and forget all. */
+/* Check the invariants, including the reset, and free everything. */
 void guest_end(struct guest *g);
 
 void wr(struct guest *g, uint32_t reg, uint32_t value);
 uint32_t rd(struct guest *g, uint32_t reg);
 void wr64(struct guest *g, uint32_t reg_lo, uint64_t value);
-/* False when the GPU has nothing to do, or when the input has had its share of work. */
+/* False when the GPU has nothing to do, or when the input has used up its units of work. */
 bool step(struct guest *g, unsigned int units);
 
-/* For a target that calls the model by another way. */
+/* For a target that calls the model directly. */
 void guest_enter(void);
 void guest_leave(struct guest *g);
 
@@ -92,7 +93,7 @@ void guest_check_lines(struct guest *g);
 void guest_clear_ram(void);
 /* len bytes of RAM by physical address, in one page; NULL: not RAM. */
 uint8_t *guest_ram(uint64_t pa, size_t len);
-/* Bytes at a VA of GUEST_VA .. GUEST_VA_END, whatever the tables say by now. */
+/* Bytes at a VA in GUEST_VA .. GUEST_VA_END, whatever the tables contain now. */
 void guest_put(uint64_t va, const void *from, size_t len);
 void guest_get(uint64_t va, void *to, size_t len);
 
@@ -114,7 +115,7 @@ void put_header(uint64_t va, unsigned int type, uint64_t next);
 
 /*
  * Serve a page fault of address space 0 as a driver does: map, clear, flush.  False
- * when there is none, or none that mapping ends.
+ * when there is none, or when mapping a page would not end it.
  */
 bool guest_serve(struct guest *g);
 

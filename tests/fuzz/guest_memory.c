@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * The hostile guest's memory, what a driver puts there, and the numbers of an input
- * that are about it; see guest.h.
+ * The hostile guest's memory, a driver's structures in it, and the numbers of an
+ * input that refer to it; see guest.h.
  */
 #include "guest.h"
 
 #include <sanitizer/asan_interface.h>
 
-/* Between pages of RAM lie bytes that nobody may touch. */
+/* Bytes between the pages of RAM that nobody may touch. */
 #define GAP		64u
 
 static uint8_t ram[GUEST_PAGES * (GUEST_PAGE + GAP)];
@@ -124,7 +124,7 @@ void guest_check_unmapped(void)
 
 /* ---- What the input says ---- */
 
-/* Mostly where something is mapped; then beside it, at the edges, and anywhere. */
+/* Mostly a mapped address; else one next to it, at an edge, or anywhere. */
 uint64_t take_va(struct input *in)
 {
 	static const uint64_t edge[] = {
@@ -141,7 +141,7 @@ uint64_t take_va(struct input *in)
 	return take64(in);
 }
 
-/* Mostly some pages, often some bytes, sometimes anything. */
+/* Mostly some pages, often some bytes, sometimes any number. */
 uint64_t take_size(struct input *in)
 {
 	unsigned int kind = take8(in);

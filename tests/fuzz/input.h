@@ -2,8 +2,8 @@
 /*
  * A fuzzer's input as a stream of numbers; past its end everything is 0.
  *
- * A number of a guest is rarely any number: addresses are mostly ones that are
- * mapped.  So one byte chooses a kind, and the kind says how many bytes follow.
+ * A guest's numbers are rarely arbitrary: most addresses are mapped ones.  So one
+ * byte selects a kind, and the kind determines how many bytes follow.
  */
 #ifndef AGATE_FUZZ_INPUT_H
 #define AGATE_FUZZ_INPUT_H

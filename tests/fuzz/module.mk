@@ -7,7 +7,7 @@ FUZZ_TARGETS	:= $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fu
 FUZZ_CFLAGS	= $(CFLAGS_HOST) $(CFLAGS_SAN) -fsanitize=float-cast-overflow,fuzzer-no-link \
 		  -ffp-contract=off -Isim/model -Isim/process -Itests/fuzz
 
-# What a guest reaches: all of the model, and the process but for its options.
+# The code that a guest reaches: the whole model, and the process except its options.
 FUZZ_SIM	:= $(SIM_MODEL_SRCS) $(addprefix sim/process/,bus.c log.c names.c ram.c trace.c)
 FUZZ_SIM_OBJS	:= $(FUZZ_SIM:%.c=$(FUZZ_BUILD)/obj/%.o)
 FUZZ_COMMON	:= $(addprefix $(FUZZ_BUILD)/obj/tests/fuzz/,guest.o guest_memory.o script.o)
@@ -26,7 +26,7 @@ $(FUZZ_PROGRAMS): $(FUZZ_BUILD)/fuzz-%: $(FUZZ_BUILD)/obj/tests/fuzz/fuzz_%.o $(
 .SECONDARY: $(FUZZ_TARGETS:%=$(FUZZ_BUILD)/obj/tests/fuzz/fuzz_%.o)
 -include $(wildcard $(FUZZ_BUILD)/obj/*/*/*.d)
 
-# The corpus' hand-made half; to be run when a target reads its input in another way.
+# The hand-made half of the corpus; run this when a target's input format changes.
 FUZZ_SEEDS	:= $(FUZZ_BUILD)/seeds
 $(FUZZ_SEEDS): $(wildcard tests/fuzz/seeds*.[ch]) tests/fuzz/actions.h
 	$(call say,CC,$@)
@@ -34,7 +34,7 @@ $(FUZZ_SEEDS): $(wildcard tests/fuzz/seeds*.[ch]) tests/fuzz/actions.h
 	$(Q)$(CC) $(CFLAGS_HOST) -Itests/fuzz -o $@ $(filter %.c,$^)
 
 ## make fuzz TARGET=chain|tables|compute|tiler|queue [SECONDS=1800]
-##                  look for what crashes the GPU; goes on where the last run ended
+##                  look for inputs that crash the GPU; continue where the last run ended
 .PHONY: fuzz fuzz-seeds
 fuzz: SECONDS	?= 600
 fuzz: deps

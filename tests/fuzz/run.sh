@@ -5,8 +5,8 @@
 #
 # usage: tests/fuzz/run.sh TARGET SECONDS [FOLDER]
 #
-# What is found goes into FOLDER and is where the next run with the same one goes on;
-# without one every run starts from the corpus in the tree.
+# New inputs go into FOLDER, and the next run with the same FOLDER continues from them.
+# Without FOLDER every run starts from the corpus in the tree.
 set -u
 
 target=$1 seconds=$2
@@ -23,12 +23,12 @@ if [ -z "$found" ]; then
 fi
 mkdir -p "$found" "$crashes"
 
-# Longer than any input of ours takes on the slowest machine: it hangs.
+# An input that takes longer than this hangs, even on the slowest machine.
 hang=60
-# gcc's addr2line names lines where llvm-symbolizer is not there.
+# Without llvm-symbolizer, gcc's addr2line names the lines.
 export ASAN_OPTIONS="allow_addr2line=1:${ASAN_OPTIONS-}" UBSAN_OPTIONS="print_stacktrace=1"
 
-# What the corpus has to get done, or it is no corpus.
+# The corpus must get at least this much done.
 case $target in
 chain)		wants="walks faults jobs failed bytes hints" ;;
 tables)		wants="walks faults jobs failed hints" ;;
@@ -43,7 +43,7 @@ trap 'rm -rf "$log" "$tmp"' EXIT
 trap 'exit 130' INT TERM HUP
 n=0
 
-# result NAME STATUS: and, of a failure, how to see it again.
+# result NAME STATUS: report a result; after a failure, also how to repeat it.
 result()
 {
 	n=$((n + 1))
@@ -71,7 +71,7 @@ missing=
 for want in $wants; do
 	grep -q "^reached:.* $want=[1-9]" "$log" || missing="$missing $want"
 done
-# That run names no file of its own: the last one that it began is at fault.
+# That run does not name the file: the last one that it began caused the failure.
 [ "$status" = 0 ] || echo "# to see it again: $program $(sed -n 's/^Running: //p' "$log" | tail -n 1)"
 result "$target: the corpus is clean" "$status"
 [ -z "$missing" ] || echo "# the corpus reaches no:$missing"

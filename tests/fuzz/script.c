@@ -4,7 +4,7 @@
  */
 #include "script.h"
 
-/* Headers stand at these places, so that chains meet. */
+/* Possible places of headers: few, so that chains meet. */
 #define PLACES		32u
 #define PLACE_SIZE	128u
 
@@ -97,7 +97,7 @@ static uint64_t header_at(struct guest *g, unsigned int type)
 	struct agate_job_header header = {
 		.control = AGATE_JOB_TYPE(type) | (flags & 1 ? 0 : AGATE_JOB_64BIT) |
 			   (flags & 2 ? AGATE_JOB_BARRIER : 0),
-		/* An end, another place, or what is none. */
+		/* The end, another place, or an invalid address. */
 		.next = flags & 4 ? take_place(g) : flags & 8 ? take_va(&g->in) : 0,
 	};
 
@@ -110,7 +110,7 @@ static uint64_t header_at(struct guest *g, unsigned int type)
 	return va + AGATE_JOB_HEADER_SIZE;
 }
 
-/* Any type, over whatever payload was there. */
+/* Any type, with the payload that happens to be there. */
 void script_header(struct guest *g)
 {
 	header_at(g, take8(&g->in) % 12);
@@ -154,11 +154,11 @@ void script_start(struct guest *g)
 		wr64(g, JS_AFFINITY_NEXT_LO(slot), take8(&g->in));
 	if (kind & 0x20)
 		wr(g, JS_FLUSH_ID_NEXT(slot), take8(&g->in));
-	/* Flush and priority bits as they come; address space 0, mostly. */
+	/* Any flush and priority bits; mostly address space 0. */
 	start_job(g, slot, head, kind & 0x10 ? take32(&g->in) : take8(&g->in) << 8);
 }
 
-/* Some ranges as they come, or as many as one byte says, with gaps or without. */
+/* Some ranges from the input, or as many as one byte says, with gaps or without. */
 void script_list(struct guest *g)
 {
 	unsigned int kind = take8(&g->in), n = take8(&g->in), slot = kind & 3, i;
@@ -184,7 +184,7 @@ void script_stop(struct guest *g)
 
 /* ---- Address spaces ---- */
 
-/* Two of them have tables in common. */
+/* Two of the address spaces share tables. */
 static unsigned int take_as(struct guest *g)
 {
 	unsigned int kind = take8(&g->in);
@@ -192,7 +192,7 @@ static unsigned int take_as(struct guest *g)
 	return kind < 0xc0 ? 0 : kind < 0xf0 ? 1 : kind % 8;
 }
 
-/* A table of ours, a page of ours, a block, VRAM, or anything. */
+/* One of the guest's tables, one of its pages, a block, VRAM, or any number. */
 static uint64_t take_entry(struct guest *g)
 {
 	unsigned int kind = take8(&g->in);
@@ -216,7 +216,7 @@ void script_entry(struct guest *g)
 {
 	unsigned int table = take8(&g->in) % GUEST_TABLES, index = take16(&g->in);
 
-	/* Most walks of ours come by the first few. */
+	/* Most walks use the first few entries. */
 	index = index & 0x8000 ? index % AGATE_PT_ENTRIES : index % (GUEST_MAPPED + 8);
 	guest_set_entry(table, index, take_entry(g));
 }
@@ -273,7 +273,7 @@ void script_gpu_command(struct guest *g)
 	wr(g, GPU_CMD, take8(&g->in) % 12);
 }
 
-/* As a driver asks for it, but for where and for which address space. */
+/* As a driver asks for it, except for the address and the address space. */
 void script_dump(struct guest *g)
 {
 	unsigned int kind = take8(&g->in);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a hostile guest does, one action after the other, as the input says.
+ * The actions of a hostile guest, one after the other, as the input says.
  */
 #ifndef AGATE_FUZZ_SCRIPT_H
 #define AGATE_FUZZ_SCRIPT_H
@@ -23,17 +23,17 @@ void script_entry(struct guest *g);		/* of a page table */
 void script_update(struct guest *g);		/* TRANSTAB, MEMATTR, TRANSCFG, UPDATE */
 void script_as_command(struct guest *g);
 void script_lock(struct guest *g);
-void script_serve(struct guest *g);		/* a page fault, as a driver would */
+void script_serve(struct guest *g);		/* a page fault, like a driver */
 void script_interrupts(struct guest *g);	/* read and cleared */
 void script_dump(struct guest *g);		/* performance counters */
 void script_gpu_command(struct guest *g);
-void script_revive(struct guest *g);		/* good tables again */
+void script_revive(struct guest *g);		/* restore valid tables */
 
-/* Registers that do something, and anything at all; and what is written there. */
+/* A register that has an effect, or any offset; and the value to write there. */
 uint32_t take_register(struct input *in);
 uint32_t take_value(struct input *in);
 
-/* Until the input is used up; a byte chooses the next of the actions. */
+/* Run actions until the input is used up; a byte selects the next one. */
 void script_run(struct guest *g, const script_action *actions, size_t count);
 
 #endif /* AGATE_FUZZ_SCRIPT_H */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * seeds.c: the inputs that fuzzing starts from, written as a guest would put it.
+ * seeds.c: the inputs that fuzzing starts from, written in terms of the guest.
  *
  * usage: seeds FOLDER		writes FOLDER/TARGET/seed-*
  *
- * Each function is one input; how its numbers are read is said in input.h, guest.c,
- * script.c and the targets.
+ * Each function is one input; input.h, guest.c, script.c and the targets define the
+ * meaning of its numbers.
  */
 #include <stdint.h>
 #include <stdio.h>

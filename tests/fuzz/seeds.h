@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing an input, number by number, as input.h and guest.h take it apart.
+ * Writing an input, number by number, in the format that input.h and guest.h read.
  */
 #ifndef AGATE_FUZZ_SEEDS_H
 #define AGATE_FUZZ_SEEDS_H
@@ -16,7 +16,7 @@ void p64(uint64_t value);
 /* An address in the pages that are mapped, counted from their first byte. */
 void va(uint32_t offset);
 void size(uint32_t bytes);
-/* What was put since the last one is a whole input. */
+/* Save everything that was put since the last save as one input. */
 void save(const char *target, const char *name);
 
 void chain_seeds(void);

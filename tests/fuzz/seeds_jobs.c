@@ -57,7 +57,7 @@ void compute_seeds(void)
 	p8(0x30);
 	p8(0x80);
 	compute_end(0x300);
-	/* Rows in step, downward over themselves: 0x40 makes the strides equal. */
+	/* Overlapping rows with equal strides, copied downward: 0x40 makes the strides equal. */
 	p8(0x40 + AGATE_COMPUTE_COPY_2D + 2);
 	va(0x1230);
 	size(0x60);
@@ -82,7 +82,7 @@ void compute_seeds(void)
 
 /* ---- tiler ---- */
 
-/* From -3 to 2.96 in steps of 1/32, one byte; else its bits. */
+/* One byte for -3 to 2.96 in steps of 1/32; else the bits of the number. */
 static void real(float value)
 {
 	float step = value * 32 + 96;
@@ -133,7 +133,7 @@ static void frame(unsigned int width, unsigned int height, uint64_t unmapped, un
 
 enum { FRAME_DEPTH = 8, FRAME_BGRA = 16, FRAME_DISTURBED = 0x80 };
 
-/* While a job runs: units of work, then pages that are taken away; and so on. */
+/* While a job runs: units of work, then pages to unmap, and so on. */
 static void taken_after(unsigned int units, uint64_t pages, bool readable, bool more)
 {
 	p8((units - 1) | (readable ? 0x20 : 0) | 0x40 | (more ? 0x80 : 0));
@@ -150,7 +150,7 @@ void tiler_seeds(void)
 	p8(0);
 	save("tiler", "triangle");
 
-	/* Heap and picture fault in, then once more over what is there. */
+	/* Heap and picture fault in; then the same again on pages that are present. */
 	p8(KIND_AARCH64 | KIND_NONE);
 	frame(60, 50, 0x7ffffffff0ull, AGATE_FB_CLEAR_COLOR | AGATE_FB_CLEAR_DEPTH |
 	      AGATE_FB_DEPTH_TEST | FRAME_DEPTH, 12);
@@ -161,14 +161,14 @@ void tiler_seeds(void)
 	p8(0);
 	save("tiler", "faults");
 
-	/* More than a chunk has room for. */
+	/* More primitives than a chunk has room for. */
 	p8(KIND_BIFROST);
 	frame(16, 16, 0x20, AGATE_FB_CLEAR_COLOR, 63);
 	p8(0);
 	p8(0);
 	save("tiler", "two-chunks");
 
-	/* A full chunk that says it has one more, and more than any page. */
+	/* A full chunk with a count one too high, and a count above any page's. */
 	for (i = 0; i < 2; i++) {
 		p8(KIND_BIFROST);
 		frame(16, 16, 0, AGATE_FB_CLEAR_COLOR, 63);
@@ -181,7 +181,7 @@ void tiler_seeds(void)
 		save("tiler", i ? "count-huge" : "count-above");
 	}
 
-	/* The context, the heap or both are taken away again and again. */
+	/* The context, the heap or both are unmapped again and again. */
 	p8(KIND_MIDGARD);
 	frame_of(FRAME_DISTURBED, 33, 33, 0, AGATE_FB_CLEAR_COLOR | FRAME_DISTURBED, 20);
 	p8(0);
@@ -207,7 +207,7 @@ void tiler_seeds(void)
 	va(0x4000);
 	save("tiler", "lists-damaged");
 
-	/* A vertex that is no number, then an index out of range. */
+	/* A vertex that is not a number, then an index out of range. */
 	p8(KIND_MIDGARD);
 	p8(20);
 	p8(20);

@@ -112,7 +112,10 @@ void chain_seeds(void)
 	two(CHAIN_STEP, 4);
 	save("chain", "reset-in-mid-job");
 
-	/* Registers that are read-only, unknown, unaligned; power taken from under a job. */
+	/*
+	 * Registers that are read-only, unknown, unaligned; power switched off
+	 * while a job runs.
+	 */
 	p8(KIND_MIDGARD | KIND_NONE);
 	copy_job(0, 0x8000, 0x1000, 0x4000);
 	start(CHAIN_START, 1, 0);
@@ -130,7 +133,10 @@ void chain_seeds(void)
 	p8(CHAIN_INTERRUPTS);
 	save("chain", "registers");
 
-	/* Counters dumped beside a job, over a page that is gone, and where nothing is. */
+	/*
+	 * Counters dumped while a job runs, to an unmapped page, and to an address
+	 * without memory.
+	 */
 	p8(KIND_MIDGARD | KIND_NONE);
 	copy_job(0, 0x8000, 0x1000, 0x4000);
 	start(CHAIN_START, 1, 0);
@@ -157,7 +163,10 @@ void chain_seeds(void)
 	p8(CHAIN_INTERRUPTS);
 	save("chain", "counters");
 
-	/* A list that ends before what a copy touches, then one that is too long. */
+	/*
+	 * A list that ends before the memory that a copy touches, then a list that
+	 * is too long.
+	 */
 	p8(KIND_MIDGARD | KIND_DIRECT);
 	copy_job(0, 0x8000, 0x1000, 0x4000);
 	two(CHAIN_LIST, 1);
@@ -179,7 +188,7 @@ void chain_seeds(void)
 	p8(CHAIN_INTERRUPTS);
 	save("chain", "lists");
 
-	/* Jobs that wait for a fault, and one for a table that is gone. */
+	/* Jobs that wait for a fault, and a job whose table is gone. */
 	p8(KIND_MIDGARD);
 	p8(CHAIN_ENTRY);
 	p8(3);
@@ -231,7 +240,7 @@ static void entry(unsigned int table, unsigned int index, unsigned int kind, uin
 	p16(bits);
 }
 
-/* The whole of it: page of the header, range, slot. */
+/* A whole FILL job: the header's page, the range, the slot. */
 static void fill_job(uint32_t to, uint32_t bytes)
 {
 	p8(TABLES_FILL);
@@ -247,7 +256,7 @@ static void lock_and_flush(uint32_t at)
 	p8(0);
 	va(at);
 	p8(AS_LOCK_MIN_ORDER - 1);
-	/* Nothing, to wait for the LOCK. */
+	/* A NOP, to wait for the LOCK. */
 	p8(TABLES_AS_COMMAND);
 	p8(0);
 	p8(0x80 | AS_COMMAND_NOP);
@@ -278,7 +287,7 @@ void tables_seeds(void)
 		  "aarch64");
 	tables_of(KIND_AARCH64 | KIND_NONE, AARCH64_AP_RW | AARCH64_TYPE_PAGE, "access-flag");
 
-	/* A block where a table was, a table that is one of its own pages, VRAM. */
+	/* A block in place of a table, a table that maps itself, VRAM. */
 	p8(KIND_MIDGARD | KIND_NONE);
 	entry(2, 4, ENTRY_LEAF | 0, LPAE_TYPE_LEAF | LPAE_RD | LPAE_WR);
 	entry(3, 3, ENTRY_VRAM | 1, LPAE_TYPE_LEAF | LPAE_RD | LPAE_WR);
@@ -294,7 +303,7 @@ void tables_seeds(void)
 	p8(TABLES_INTERRUPTS);
 	save("tables", "blocks-and-vram");
 
-	/* A job waits for a fault, and then there is no table any more. */
+	/* A job waits for a fault, and then its table disappears. */
 	p8(KIND_MIDGARD);
 	entry(3, 1, ENTRY_ANY, 0);
 	p64(0);
@@ -399,7 +408,7 @@ void queue_seeds(void)
 	two(QUEUE_RUN, 3);
 	save("queue", "tails");
 
-	/* Longer, elsewhere, and over its own VRAM. */
+	/* A longer queue, at another place, and one that overlaps VRAM. */
 	p8(3);
 	HEADER_FIELD(queue_len, 256);
 	HEADER_FIELD(vram_offset, 0);

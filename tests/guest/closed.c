@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * What becomes of a file's jobs when it is closed.
+ * Closing a file ends its jobs.
  *
- * They run for ever, so the job timeout has to be out of reach: what ends them
- * here is the end of their file.
+ * They run for ever, so this test needs a very long job timeout: only the close of
+ * their file may end them.
  */
 #include "guest.h"
 
@@ -31,7 +31,7 @@ static void closed_file(void **state)
 		make_cyclic(&bo[i]);
 		sync_file[i] = guest_submit_fence(&bo[i], 0);
 	}
-	/* Wait until the first one runs: its cyclic write is seen. */
+	/* Wait until the first one runs: its cyclic write becomes visible. */
 	while (*(volatile uint64_t *)((char *)bo[0].cpu + DATA) != 1)
 		usleep(100);
 	/* Mappings keep the file open, too. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * COMPUTE jobs through the driver: filled, copied and summed up, in memory that
- * the driver maps, grows and protects.
+ * COMPUTE jobs through the driver: fill, copy and checksum memory that the driver
+ * maps, grows and protects.
  */
 #include "guest.h"
 
@@ -150,7 +150,10 @@ static void fill_grows_a_heap(void **state)
 	close(fd);
 }
 
-/* What the GPU may not write stays as it was, up to the page where it may not. */
+/*
+ * A copy writes up to the first page that the GPU may not write, and leaves that
+ * page unchanged.
+ */
 static void copy_into_what_is_read_only(void **state)
 {
 	int fd = guest_open();
@@ -166,7 +169,7 @@ static void copy_into_what_is_read_only(void **state)
 	assert_int_equal(run(&jobs, &p, 1, handles, 3), 0);
 	assert_int_not_equal(status(&jobs, 0), AGATE_EXC_DONE);
 	assert_int_equal(bytes(&ro)[0], 0);
-	/* It can be read, and the file goes on. */
+	/* The GPU can read it, and the file goes on. */
 	memset(ro.cpu, 0x33, PAGE);
 	p.dst = src.va;
 	p.src = ro.va;

@@ -18,7 +18,7 @@ static void set(const char *path, const char *value)
 	close(fd);
 }
 
-/* By default injection spares the allocations that drivers make most. */
+/* By default injection skips the allocations that drivers make most often. */
 static void spare_nothing(void)
 {
 	set(DEBUGFS "failslab/ignore-gfp-wait", "N");
@@ -51,8 +51,8 @@ void fail_nth_arm(int fail_nth, int n)
 }
 
 /*
- * Injection counts copies to and from user space, too: when this very read or write
- * is the one that fails, the call under test had come through.
+ * Injection also counts copies to and from user space: if this read or write itself
+ * fails, the call under test has succeeded.
  */
 bool fail_nth_fired(int fail_nth)
 {

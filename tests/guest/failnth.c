@@ -2,9 +2,9 @@
 /*
  * Every allocation fails once: the debug kernel's fault injection, call by call.
  *
- * For each thing a client does, its first allocation is made to fail, then its
- * second, and so on until it succeeds.  Each failure must be an errno that says
- * so, leave nothing behind, and leave a device that works.
+ * For each kind of call, the test makes its first allocation fail, then its second,
+ * and so on until the call succeeds.  Each failed call must return an errno for
+ * lack of memory, leave nothing behind, and leave a working device.
  */
 #include "guest.h"
 
@@ -15,12 +15,12 @@
 
 #define MOST_ALLOCATIONS 2000
 
-/* One call under test: 0 or an errno, and what it leaves in *world to be undone. */
+/* One call under test: returns 0 or an errno, and leaves in *world what must be undone. */
 struct world {
 	int fd;
 	struct bo bo;		/* holds a job; its page was touched */
 	struct bo fresh;
-	void *map;		/* of bo, another one */
+	void *map;		/* a second map of bo */
 	bool ran;		/* the job was submitted and waited for */
 };
 
@@ -97,7 +97,7 @@ static int call_open(struct world *world)
 	int fd = guest_try_open();
 
 	(void)world;
-	/* A render node that cannot be opened is not found: see guest_try_open(). */
+	/* guest_try_open() does not find a render node that it cannot open. */
 	if (fd < 0)
 		return errno == ENOENT ? ENOMEM : errno;
 	close(fd);
@@ -135,11 +135,11 @@ static int call_mmap(struct world *world)
 		   (off_t)arg.offset);
 	if (cpu == MAP_FAILED)
 		return errno;
-	world->map = cpu;	/* unmapped later: munmap() may fail as well */
+	world->map = cpu;	/* unmap it later: munmap() may fail, too */
 	return 0;
 }
 
-/* One BO has its pages already, the other gets them by the submit. */
+/* One BO has its pages already; the submit allocates the other one's. */
 static int call_submit(struct world *world)
 {
 	uint32_t handles[2];

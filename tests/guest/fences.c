@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a job's fence says about how the chain ended (struct drm_agate_submit).
+ * The status of a job's fence for every end of the chain (struct drm_agate_submit).
  *
- * Waits succeed for every end, so the status is read from a sync_file.  That
- * the GPU is gone is said in gone.c, which has a GPU to kill, and that a file was
- * closed in closed.c, which must not be disturbed by time running out.
+ * A wait succeeds however the chain ended, so the test reads the status from a
+ * sync_file.  gone.c tests a lost GPU, because it may kill the GPU, and closed.c
+ * tests a closed file, because it needs a long job timeout.
  */
 #include "guest.h"
 
@@ -60,7 +60,7 @@ static void fault(void **state)
 	close(fd);
 }
 
-/* A hang ends with -ETIME, and the job that waited behind it well. */
+/* A hang ends with -ETIME, and the job that waited behind it succeeds. */
 static void hang(void **state)
 {
 	int fd = guest_open(), hung, behind;
@@ -78,7 +78,7 @@ static void hang(void **state)
 	close(fd);
 }
 
-/* A fault is its own chain's: what depends on it runs, and ends well. */
+/* A fault ends only its own chain: a job that depends on it runs, and succeeds. */
 static void dependent_of_a_fault(void **state)
 {
 	int fd = guest_open(), faulting, dependent;

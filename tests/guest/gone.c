@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * The GPU vanishes in mid-job; run by run.sh, which kills the simulator
- * when it reads BUSY.
+ * The GPU vanishes in mid-job.  run.sh runs this, and kills the simulator when it
+ * reads BUSY.
  *
- * One waiter sleeps in WAIT_BO, one in a sync object's wait, when it happens:
- * both wake with an error or with a fence that says ENODEV, every later call
- * gives ENODEV, and memory that was mapped stays readable.
+ * At that time one waiter sleeps in WAIT_BO and one in a sync object's wait.  Both
+ * must wake with an error or with a fence whose status is ENODEV, every later call
+ * must give ENODEV, and mapped memory must stay readable.
  */
 #include "guest.h"
 
@@ -63,7 +63,7 @@ static void gpu_vanishes(void **state)
 	assert_int_equal(guest_submit(fd, bo.va, 0, &bo.handle, 1, waiter.syncobj), 0);
 	sync_file = guest_sync_file(fd, waiter.syncobj);
 	assert_int_equal(pthread_create(&thread, NULL, wait_for_sync, &waiter), 0);
-	/* The chain never ends; its first round shows that it runs. */
+	/* The chain never ends; the write of its first round shows that it runs. */
 	for (int64_t end = guest_deadline(10000); guest_deadline(0) < end;)
 		if (*(volatile uint64_t *)((char *)bo.cpu + 2048) == 0x99)
 			break;

@@ -36,7 +36,7 @@ void guest_broken(const char *expected, const char *seen_fmt, ...)
 	abort();
 }
 
-/* A call of a test's preparation, which has to succeed. */
+/* Check a call in a test's preparation, which has to succeed. */
 static void must(int err, const char *call)
 {
 	if (err)
@@ -299,7 +299,7 @@ long guest_gpu_counter(const char *name)
 	return counter_in("gpu_counters", name);
 }
 
-/* Print what is not zero into text; returns how many that are, or -1. */
+/* Print the counters that are not zero into text; returns their number, or -1. */
 static int live_things(char *text, size_t size)
 {
 	FILE *file = open_debugfs("counters");
@@ -330,7 +330,7 @@ bool guest_nothing_left(int64_t ms, char *left, size_t size)
 	int live, fd;
 
 	if (render_minor < 0) {
-		fd = guest_open();	/* says which folder of debugfs it is */
+		fd = guest_open();	/* sets the folder in debugfs */
 		close(fd);
 	}
 	while ((live = live_things(left, size)) != 0 && guest_deadline(0) < end)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every guest test needs: the device, raw ioctls, jobs, counters.
+ * Helpers for every guest test: the device, raw ioctls, jobs, counters.
  *
- * The tests speak raw ioctls, not libagate: a library bug must not cost a
- * kernel test.  Calls return 0 or the errno, so that a test states the contract
- * as assert_int_equal(create(&bo), EINVAL).
+ * The tests use raw ioctls, not libagate, so that a bug in the library cannot fail
+ * a test of the kernel.  Calls return 0 or the errno, so that a test states the
+ * contract as assert_int_equal(create(&bo), EINVAL).
  */
 #ifndef AGATE_TESTS_GUEST_H
 #define AGATE_TESTS_GUEST_H
@@ -26,7 +26,7 @@
 #define PAGE		4096u
 #define FOREVER		INT64_MAX
 
-/* A BO and all that a test wants to know of it. */
+/* A BO, with everything that a test needs to know about it. */
 struct bo {
 	int fd;
 	uint32_t handle;
@@ -35,16 +35,16 @@ struct bo {
 	void *cpu;		/* NULL while not mapped */
 };
 
-/* Fail the test for what its preparation met; graded tests have it explained as well. */
+/* Fail the test because its preparation failed; graded tests also explain it. */
 _Noreturn void guest_broken(const char *expected, const char *seen_fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 extern void (*guest_explain)(const char *expected, const char *seen);
 
-/* A file on the driver's render node; fails the test when there is none. */
+/* Open the driver's render node; fails the test when there is none. */
 int guest_open(void);
 /* The same, or -1 with errno set. */
 int guest_try_open(void);
-/* Minor number of the node opened last: names its folder in debugfs. */
+/* Minor number of the last opened node, which names its folder in debugfs. */
 int guest_minor(void);
 
 /* Any ioctl: 0 or the errno. */
@@ -57,7 +57,7 @@ int guest_wait(int fd, uint32_t handle, int64_t timeout_ns);
 void guest_map(struct bo *bo);
 /* Unmap and close. */
 void guest_destroy(struct bo *bo);
-/* A BO that is created and mapped, or the test fails. */
+/* Create and map a BO; fails the test when that does not work. */
 struct bo guest_bo(int fd, uint64_t size, uint32_t flags);
 
 /* Write a job header and its payload at offset bytes into a mapped BO. */
@@ -73,17 +73,18 @@ int guest_submit(int fd, uint64_t jc, uint32_t requirements, const uint32_t *han
 
 /* A new binary sync object. */
 uint32_t guest_syncobj(int fd);
-/* A sync_file with the fence that a sync object has now; fails the test without one. */
+/* Make a sync_file with the current fence of a sync object; fails the test without one. */
 int guest_sync_file(int fd, uint32_t syncobj);
 /* Wait for a sync_file's fence: 1 for success, or its negative errno. */
 int guest_fence_status(int sync_file);
 
 /*
- * Wait until the driver's counters of live things are all zero (the last steps
- * of freeing a job are asynchronous), or for so long; @left says what is not.
+ * Wait until all of the driver's counters of living objects are zero (the last
+ * steps of freeing a job are asynchronous), or for ms; @left lists those that are
+ * not.
  */
 bool guest_nothing_left(int64_t ms, char *left, size_t size);
-/* The same, and it fails the test when something is left. */
+/* The same; fails the test when something is left. */
 void guest_assert_nothing_left(void);
 /* One of the driver's counters in debugfs, and one of the GPU's; or -1. */
 long guest_counter(const char *name);
@@ -93,7 +94,7 @@ long guest_slab_kb(void);
 
 /* Submit the chain at the start of a BO; returns a sync_file with its fence. */
 int guest_submit_fence(const struct bo *bo, uint32_t requirements);
-/* guest_fence_status() of a sync_file that is then closed. */
+/* guest_fence_status() of a sync_file, which this then closes. */
 int guest_fence_end(int sync_file);
 
 /* CLOCK_MONOTONIC now, plus ms. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Jobs that run, fault, hang, and whose owner is killed.
+ * Jobs that run, fault or hang, and jobs whose owner is killed.
  */
 #include "guest.h"
 
@@ -83,7 +83,7 @@ static void both_slots(void **state)
 	munmap(b.cpu, b.size);
 }
 
-/* The GPU may not write to a BO made read-only for it, and the file goes on. */
+/* The GPU may not write to a BO that is read-only for it, and the file goes on. */
 static void permission_fault(void **state)
 {
 	int fd = guest_open();
@@ -279,7 +279,7 @@ static void hang_is_reset(void **state)
 		assert_int_equal(guest_submit(fd, bad.va, slots[i], &bad.handle, 1, 0), 0);
 		assert_int_equal(guest_wait(fd, bad.handle, 0), EBUSY);
 		assert_int_equal(guest_wait(fd, bad.handle, 1), ETIMEDOUT);
-		/* The innocent: one job on the hung slot, one on the other. */
+		/* The innocent jobs: one on the hung slot, one on the other. */
 		for (int j = 0; j < 2; j++) {
 			guest_job_write64(&good, 0, 0, good.va + DATA, 40 + (uint64_t)j);
 			assert_int_equal(guest_submit(other, good.va, slots[j], &good.handle, 1, 0), 0);
@@ -321,7 +321,7 @@ static void both_slots_hang(void **state)
 
 /* ---- Killed clients --------------------------------------------------- */
 
-/* The child submits a chain for ever (and queues more behind it), then waits. */
+/* The child submits an endless chain (and queues more behind it), then waits. */
 static void child_hangs(int ready)
 {
 	int fd = guest_open();

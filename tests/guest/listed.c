@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Jobs that touch what they did not list, of which the driver, loaded with
- * tell_listed, has the GPU tell; and jobs that do not, however they come to run.
+ * Jobs that touch memory which they did not list: the driver is loaded with
+ * tell_listed, so the GPU must report them.  It must not report other jobs, in
+ * whatever way they come to run.
  *
- * The memory that a job did not list is that of a BO which an earlier job mapped:
- * nothing else shows that the job is wrong.
+ * The unlisted memory belongs to a BO that an earlier job mapped, so nothing else
+ * shows that the job is wrong.
  */
 #include "guest.h"
 
@@ -14,9 +15,9 @@
 #define ROUNDS	20u
 #define RANGES	AGATE_LISTED_RANGES
 
-static unsigned int meant;	/* jobs so far that the GPU has to tell of */
+static unsigned int meant;	/* jobs so far that the GPU must report */
 
-/* The GPU has told of as many jobs since the last time; each touches one page. */
+/* The GPU has reported this many jobs since the last call; each touches one page. */
 static void expect(unsigned int jobs)
 {
 	static long before;
@@ -74,7 +75,7 @@ static void one_by_one(void **state)
 	close(fd);
 }
 
-/* A job that lists nothing at all: its own header is not its to touch. */
+/* A job that lists nothing at all may not even touch its own header. */
 static void nothing_listed(void **state)
 {
 	int fd = guest_open();
@@ -91,7 +92,7 @@ static void nothing_listed(void **state)
 	close(fd);
 }
 
-/* While one job runs the next is in its slot already: each has a list of its own. */
+/* While one job runs, the next one is already in its slot: each has a list of its own. */
 static void one_behind_the_other(void **state)
 {
 	int fd = guest_open();
@@ -122,8 +123,8 @@ static void one_behind_the_other(void **state)
 }
 
 /*
- * A job whose predecessor in the slot fails is taken back and started anew, with
- * the list that it had.
+ * When a job's predecessor in the slot fails, the driver withdraws the job and
+ * starts it again: the job keeps its list.
  */
 static void behind_one_that_fails(void **state)
 {
@@ -135,7 +136,7 @@ static void behind_one_that_fails(void **state)
 		bad[i] = guest_bo(fd, PAGE, 0);
 		next[i] = guest_bo(fd, PAGE, 0);
 		to[i] = mapped_bo(fd);
-		/* of no type that there is */
+		/* an unknown type */
 		guest_job(&bad[i], 0, (enum agate_job_type)99, 0, NULL, 0);
 	}
 	for (unsigned int i = 0; i < ROUNDS; i++) {
@@ -154,7 +155,7 @@ static void behind_one_that_fails(void **state)
 	close(fd);
 }
 
-/* More BOs than a list keeps: such a job is not checked, and the next one is. */
+/* More BOs than a list holds: the GPU does not check such a job, but checks the next one. */
 static void too_many_to_list(void **state)
 {
 	int fd = guest_open();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * BOs that come and go: many TIMES.  Graded tests make a few thousand in a second;
- * what leaks a little in each needs more to show.
+ * Create and close BOs: many TIMES.  Graded tests make a few thousand in a second;
+ * a small leak in each shows only with more.
  */
 #include "guest.h"
 
@@ -14,7 +14,7 @@
 
 static unsigned int times;
 
-/* The highest handle: a number that is never given back shows in it. */
+/* Returns the highest handle: it grows if a handle is never given back. */
 static uint32_t create_and_close(int fd, unsigned int n)
 {
 	uint32_t highest = 0;
@@ -30,7 +30,7 @@ static uint32_t create_and_close(int fd, unsigned int n)
 	return highest;
 }
 
-/* Memory that is freed late, by RCU or a worker, is given some seconds. */
+/* Wait some seconds for memory that RCU or a worker frees later. */
 static void assert_slab_within(long limit_kb)
 {
 	const struct timespec pause = { .tv_nsec = 20000000 };

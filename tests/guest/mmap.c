@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * BOs in a process's address space: who may map what, and which page is where.
+ * BOs in a process's address space: which mappings are allowed, and which page is
+ * at which address.
  */
 #include "guest.h"
 
@@ -36,7 +37,7 @@ static int try_map(int fd, uint64_t offset, size_t size, int prot, int flags, vo
 	return 0;
 }
 
-/* A BO whose page n is filled with 0x10 + n, not mapped any more. */
+/* Make a BO whose page n is filled with 0x10 + n, and unmap it. */
 static struct bo numbered_bo(int fd)
 {
 	struct bo bo = guest_bo(fd, SIZE, 0);
@@ -61,7 +62,7 @@ static int touch(volatile uint8_t *p, bool write)
 
 	assert_true(pid >= 0);
 	if (!pid) {
-		/* cmocka catches these; the child is to die of them. */
+		/* cmocka catches these signals; the child must die of them. */
 		signal(SIGSEGV, SIG_DFL);
 		signal(SIGBUS, SIG_DFL);
 		if (write)
@@ -125,7 +126,7 @@ static void pages_come_one_by_one(void **state)
 	close(fd);
 }
 
-/* Split before it is touched: what is left still shows its own pages. */
+/* Split a mapping before it is touched: the remaining parts still show their own pages. */
 static void split_by_munmap(void **state)
 {
 	int fd = guest_open();
@@ -237,7 +238,7 @@ static uint32_t madvise_bo(const struct bo *bo, uint32_t madv)
 	return arg.retained;
 }
 
-/* Under pressure an unneeded BO loses its pages, and says so; another does not. */
+/* Under memory pressure an unneeded BO loses its pages, and reports it; another BO does not. */
 static void purge(void **state)
 {
 	int fd = guest_open();
@@ -247,7 +248,10 @@ static void purge(void **state)
 	memset(bo.cpu, 0x55, SIZE);
 	memset(kept.cpu, 0x66, SIZE);
 	assert_int_equal(madvise_bo(&bo, AGATE_MADV_DONTNEED), 1);
-	/* The shrinker takes a share of what it finds: press until it took ours. */
+	/*
+	 * The shrinker takes only a part of the unneeded pages: press until it has
+	 * taken this BO's.
+	 */
 	for (int i = 0; i < 100 && madvise_bo(&bo, AGATE_MADV_DONTNEED); i++)
 		drop_caches();
 	assert_int_equal(madvise_bo(&bo, AGATE_MADV_WILLNEED), 0);

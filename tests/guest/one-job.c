@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* One job and its verdict: what the benchmark's restore-to-verdict run does. */
+/* One job and its verdict, for the benchmark's restore-to-verdict run. */
 #include "guest.h"
 
 #include <unistd.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Threads that get in each other's way: the debug kernel watches.
+ * Threads that race with each other, on the debug kernel.
  *
- * What each call returns does not matter here, only that every errno is one
- * the uAPI allows, that nothing is left, and that KASAN and lockdep are silent.
+ * The result of each call does not matter here, only that the uAPI allows every
+ * errno, that nothing is left, and that KASAN and lockdep report nothing.
  */
 #include "guest.h"
 
@@ -29,7 +29,7 @@ static void check(struct race *race, int err, int allowed)
 		atomic_fetch_add(&race->surprises, 1);
 }
 
-/* Guess the numbers the creator is about to get, and use or close them. */
+/* Guess the handles that the creator is about to get, and use or close them. */
 static void *guesser(void *arg)
 {
 	struct race *race = arg;
@@ -49,7 +49,7 @@ static void *guesser(void *arg)
 	return NULL;
 }
 
-/* Read what debugfs shows of BOs and address spaces while they come and go. */
+/* Read debugfs's lists of BOs and address spaces while these come and go. */
 static void *reader(void *arg)
 {
 	static const char *const files[] = { "bos", "vms", "counters" };
@@ -98,7 +98,7 @@ static void create_against(void *(*other)(void *))
 	for (int i = 0; i < ROUNDS; i++) {
 		int err = guest_create(race.fd, 2 * PAGE, 0, &bo);
 
-		/* EINVAL: the guesser closed it before its address was looked up. */
+		/* EINVAL: the guesser closed the BO before this thread looked up its address. */
 		check(&race, err, EINVAL);
 		if (!err)
 			check(&race, guest_close_handle(race.fd, bo.handle), EINVAL);
@@ -127,7 +127,7 @@ static void create_against_opens(void **state)
 	create_against(opener);
 }
 
-/* Submit a job while another thread closes what it lists. */
+/* Submit a job while another thread closes the BOs that it lists. */
 static void submit_against_close(void **state)
 {
 	struct race race = { .fd = guest_open() };
@@ -143,7 +143,7 @@ static void submit_against_close(void **state)
 		if (guest_create(race.fd, PAGE, 0, &bo))
 			continue;
 		list[0] = bo.handle;
-		/* The chain is in a BO that may be gone: it may fault, no more. */
+		/* The chain is in a BO that may be gone: it may fault, but nothing worse. */
 		check(&race, guest_submit(race.fd, bo.va, 0, list, 1, 0), ENOENT);
 		guest_close_handle(race.fd, bo.handle);
 	}
@@ -154,7 +154,7 @@ static void submit_against_close(void **state)
 	assert_int_equal(atomic_load(&race.surprises), 0);
 }
 
-/* Touch a map while the kernel takes pages that were said to be unneeded. */
+/* Touch a map while the kernel takes pages that madvise declared unneeded. */
 static void *presser(void *arg)
 {
 	struct race *race = arg;
@@ -190,7 +190,7 @@ static void purge_against_use(void **state)
 		assert_int_equal(guest_wait(race.fd, bo.handle, FOREVER), 0);
 		arg.madv = AGATE_MADV_WILLNEED;
 		assert_int_equal(guest_ioctl(race.fd, DRM_IOCTL_AGATE_MADVISE, &arg), 0);
-		/* Once kept, the job's result is there to stay. */
+		/* Once the pages are retained, the job's result stays. */
 		if (arg.retained && !err)
 			assert_int_equal(*(volatile uint64_t *)((char *)bo.cpu + 2048), 1);
 		if (err)

@@ -2,8 +2,8 @@
 /*
  * Load and unload the driver, again and again: reload MODULE TIMES.
  *
- * With a file or a fence alive the module stays; without one it goes, and a job
- * runs each time to show that the GPU came up.
+ * While a file or a fence is alive the module cannot be unloaded; without one it
+ * can.  A job runs each time, to show that the GPU came up.
  */
 #include "guest.h"
 
@@ -59,7 +59,7 @@ static void reload(void **state)
 	}
 }
 
-/* Take the GPU away from the driver, by its name on the bus. */
+/* Unbind the GPU from the driver, by its name on the bus. */
 static void unbind(void)
 {
 	static const char pattern[] = "/sys/bus/pci/drivers/agate/*:*";
@@ -86,8 +86,9 @@ static int one_sync_file(int fd, uint64_t jc, uint32_t handle)
 }
 
 /*
- * Fences in sync_files, of a job that ran, of one stopped by the close and of one
- * that never ran: they outlive the file, and the device, and keep the module.
+ * sync_files hold the fences of a job that ran, of a job that the close stopped,
+ * and of a job that never ran: the fences outlive the file and the device, and keep
+ * the module loaded.
  */
 static void fences_outlive_the_device(void **state)
 {

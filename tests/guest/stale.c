@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Translations that outlive what they translate.
+ * Translations that outlive the memory that they lead to.
  *
- * The GPU keeps what it has looked up until it is told to forget.  A driver
- * that frees pages without a flush lets a later job read and write memory that
- * is somebody else's by then.
+ * The GPU caches translations until the driver flushes them.  If a driver frees
+ * pages without a flush, a later job can read and write memory that belongs to
+ * somebody else by then.
  */
 #include "guest.h"
 
@@ -29,7 +29,7 @@ static uint32_t store(struct bo *job, const struct bo *listed, uint64_t va, uint
 	return *(volatile uint32_t *)&header->exception_status;
 }
 
-/* A finished job lets go of its BOs a little after its fence. */
+/* A finished job drops its references to BOs a little after its fence signals. */
 static void wait_for_bos(long n)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
@@ -42,7 +42,7 @@ static void wait_for_bos(long n)
 	fail_msg("%ld BOs are alive, expected %ld", guest_counter("bos"), n);
 }
 
-/* After the last handle is closed and the last job is done no job reaches the BO. */
+/* After the last handle is closed and the last job is done, no job can access the BO. */
 static void closed_bo_is_gone(void **state)
 {
 	int fd = guest_open();
@@ -58,7 +58,7 @@ static void closed_bo_is_gone(void **state)
 	close(fd);
 }
 
-/* A new BO at va, if the driver gives that address out within some tries. */
+/* Make a new BO at va, if the driver hands out that address within some tries. */
 static bool bo_at(int fd, uint64_t size, uint64_t va, struct bo *bo)
 {
 	struct bo other[32];
@@ -76,7 +76,7 @@ static bool bo_at(int fd, uint64_t size, uint64_t va, struct bo *bo)
 	return n < 32;
 }
 
-/* An address given out again leads to the new BO, whatever its size. */
+/* An address that is handed out again leads to the new BO, whatever its size. */
 static void address_given_out_again(void **state)
 {
 	static const uint64_t sizes[] = { PAGE, 16 * PAGE, 2u << 20, 4u << 20 };
@@ -89,7 +89,7 @@ static void address_given_out_again(void **state)
 		uint64_t va = old.va;
 
 		assert_int_equal(store(&job, &old, va + DATA, 0x01d), AGATE_EXC_DONE);
-		/* The old pages stay alive through the map; only the GPU's way goes. */
+		/* The map keeps the old pages alive; only the GPU loses access to them. */
 		assert_int_equal(guest_close_handle(fd, old.handle), 0);
 		old.handle = 0;
 		if (bo_at(fd, sizes[i], va, &new)) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the driver tells of itself: debugfs and fdinfo.
+ * The driver's statistics: debugfs and fdinfo.
  *
- * Only what is relied upon is pinned down: names, units, and that numbers move
- * with what they count.  Anything may be added.
+ * The tests check only what users rely on: names, units, and that the numbers
+ * follow the objects they count.  The driver may add anything.
  */
 #include "guest.h"
 
@@ -45,7 +45,7 @@ static void read_fdinfo(int fd)
 	read_file(path);
 }
 
-/* What follows "key:" or "key " at the start of a line of text, or NULL. */
+/* The text after "key:" or "key " at the start of a line, or NULL. */
 static const char *value_of(const char *key)
 {
 	size_t length = strlen(key);
@@ -58,7 +58,7 @@ static const char *value_of(const char *key)
 	return NULL;
 }
 
-/* The number of a key, which must be followed by this unit. */
+/* The value of a key, which this unit must follow. */
 static unsigned long long number_of(const char *key, const char *unit)
 {
 	const char *value = value_of(key);
@@ -96,7 +96,7 @@ static void run_chain(const struct bo *bo, uint32_t requirements)
 
 /* ---- debugfs ---------------------------------------------------------- */
 
-/* The line of "bos" that tells of the BO with a label, ended; or NULL. */
+/* The terminated line in "bos" about the BO with this label, or NULL. */
 static char *bo_line(const char *label)
 {
 	char *found, *start;
@@ -215,7 +215,7 @@ static void counters_of_memory(void **state)
 	close(fd);
 }
 
-/* While a chain runs, all that it needs is counted. */
+/* While a chain runs, the counters include everything that it needs. */
 static void counters_of_jobs(void **state)
 {
 	static const char * const in_use[] = {
@@ -225,7 +225,7 @@ static void counters_of_jobs(void **state)
 	struct bo bo = guest_bo(fd, PAGE, 0);
 
 	(void)state;
-	/* A job whose next is itself: there until it is stopped. */
+	/* A job whose next is itself runs until it is stopped. */
 	guest_job_write64(&bo, 0, bo.va, bo.va + DATA, 1);
 	assert_int_equal(guest_submit(fd, bo.va, 0, &bo.handle, 1, 0), 0);
 	while (*(volatile uint64_t *)((char *)bo.cpu + DATA) != 1)
@@ -249,7 +249,7 @@ static void gpu_counters(void **state)
 	guest_job_write64(&bo, 0, 0, bo.va + DATA, 1);
 	run_chain(&bo, 0);
 	assert_int_equal(gpu_counter("jobs"), jobs + 1);
-	/* Jobs are counted, not chains. */
+	/* The counter counts jobs, not chains. */
 	for (uint32_t i = 0; i < CHAIN; i++)
 		guest_job_write64(&bo, i * 128, i + 1 < CHAIN ? bo.va + (i + 1) * 128 : 0,
 				  bo.va + DATA, 1);
@@ -261,8 +261,8 @@ static void gpu_counters(void **state)
 }
 
 /*
- * A fault that is served without its bit being cleared leaves the line up: each
- * time the mask opens the GPU sends its message again, for ever.
+ * If the driver serves a fault without clearing its bit, the line stays up, and the
+ * GPU sends its message again at each unmasking, for ever.
  */
 static void few_interrupts_a_fault(void **state)
 {
@@ -284,7 +284,7 @@ static void few_interrupts_a_fault(void **state)
 	assert_int_equal(gpu_counter("faults"), faults + 4);
 	irqs = gpu_counter("irqs") - irqs;
 	assert_in_range(irqs, 2, 40);
-	/* And then there is silence. */
+	/* And then no more interrupts come. */
 	irqs = gpu_counter("irqs");
 	for (int i = 0; i < 200; i++)
 		assert_in_range(gpu_counter("irqs") - irqs, 0, 2);
@@ -315,7 +315,7 @@ static void client(void **state)
 	close(other);
 }
 
-/* Time on a slot is the file's whose job it was, and the slot's that ran it. */
+/* A job's time counts for its file, and for the slot that ran it. */
 static void engines(void **state)
 {
 	int fd = guest_open(), other = guest_open();

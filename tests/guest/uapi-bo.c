@@ -94,7 +94,7 @@ static void bad_argument_pointers(void **state)
 	close(fd);
 }
 
-/* The answer cannot be written back: EFAULT, and closing the file frees the BO. */
+/* The kernel cannot write the result back: EFAULT, and closing the file frees the BO. */
 static void create_into_a_read_only_page(void **state)
 {
 	struct drm_agate_create_bo *arg = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,

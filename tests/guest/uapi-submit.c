@@ -44,7 +44,7 @@ static void get_params(void **state)
 	close(fd);
 }
 
-/* A BO with one valid WRITE_VALUE job, and a submit of it to be spoilt. */
+/* A BO with one valid WRITE_VALUE job, and a valid submit of it for the tests to break. */
 struct rig {
 	int fd;
 	struct bo bo;
@@ -176,14 +176,14 @@ static void bad_syncs(void **state)
 		rig.sync.handle = handle;
 		*count = 0;
 	}
-	/* Waiting for a sync object that nothing will ever signal is refused. */
+	/* The driver refuses an in-sync that nothing will ever signal. */
 	rig.arg.in_syncs = good;
 	rig.arg.in_sync_count = 1;
 	assert_int_equal(rig_submit(&rig), EINVAL);
 	rig_close(&rig);
 }
 
-/* The BO of another file is not ours to list. */
+/* A job cannot list the BO of another file. */
 static void foreign_handle(void **state)
 {
 	struct rig rig = rig_open();

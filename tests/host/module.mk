@@ -11,12 +11,12 @@ test-host: $(HOST_TESTS)
 	$(Q)for p in $(HOST_TESTS); do tests/suite.sh host/$${p##*/} 300 - $$p; done
 	$(Q)tests/score.sh $(foreach p,$(HOST_TESTS),host/$(notdir $(p)))
 
-# The simulator's host tests once more, in a build of its own that counts lines.
+# The simulator's host tests again, in a separate build that counts lines.
 SIMULATOR_TESTS	:= $(foreach d,sim map raster,$(filter $(BUILD)/tests/host/$(d)/%,$(HOST_TESTS)))
 COVERAGE_BUILD	:= $(BUILD)/coverage
 COVERAGE_TESTS	:= $(SIMULATOR_TESTS:$(BUILD)/%=$(COVERAGE_BUILD)/%)
 
-## make coverage    what the host tests run of the simulator, file by file; fails below 95 %
+## make coverage    lines of the simulator that the host tests run, by file; fails below 95 %
 .PHONY: coverage coverage-build simulator-tests
 coverage: deps
 	$(Q)$(MAKE) $(parallel) coverage-build
@@ -28,8 +28,8 @@ coverage-build:
 simulator-tests: $(SIMULATOR_TESTS)
 	@:
 
-# Some of them, by name, for `make check`, which says with AGATE_LAB_NN which files
-# they test; BUILD is then a folder of its own.
+# Some of the host tests, by name, for `make check`, which selects the tested files with
+# AGATE_LAB_NN and sets BUILD to a folder of its own.
 ifneq ($(NAMES),)
 NAMED_TESTS	:= $(foreach name,$(NAMES),$(or $(filter %/$(name),$(HOST_TESTS)), \
 		     $(error there is no host test $(name))))

@@ -5,7 +5,7 @@ MAP_TEST_BUILD	:= $(BUILD)/tests/host/map
 MAP_TEST_CFLAGS	= $(CFLAGS_HOST) $(CFLAGS_SAN) -Isim/map
 MAP_TESTS	:= $(patsubst tests/host/map/test_%.c,%,$(sort $(wildcard tests/host/map/test_*.c)))
 
-# The program once more, from the same sources, with sanitizers.
+# The program again, from the same sources, with sanitizers.
 AGATE_MAP_SAN	:= $(MAP_TEST_BUILD)/agate-map
 MAP_TEST_MAIN	:= $(MAP_TEST_BUILD)/obj/main.o
 MAP_TEST_OBJS	:= $(filter-out $(MAP_TEST_MAIN),$(SIM_MAP_SRCS:sim/map/%.c=$(MAP_TEST_BUILD)/obj/%.o))
@@ -32,7 +32,7 @@ $(MAP_PROGRAMS): $(MAP_TEST_BUILD)/sim-%: $(MAP_TEST_BUILD)/test_%.o \
 
 $(MAP_TEST_BUILD)/sim-map_edges: LINK_OPTIONS := -Wl,--wrap=realloc
 
-# That one runs the program itself.
+# That test runs the program itself.
 $(MAP_TEST_BUILD)/sim-map_program: | $(AGATE_MAP_SAN)
 
 .SECONDARY: $(MAP_TESTS:%=$(MAP_TEST_BUILD)/test_%.o)

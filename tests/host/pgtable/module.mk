@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Host tests of the page tables: the driver's own files, through the shim.
 #
-# AGATE_LAB_10 takes another version of lab 10's files, a student's; each version has
+# AGATE_LAB_10 selects another version of lab 10's files, a student's; each version has
 # objects of its own.
 
 AGATE_LAB_10	?= solutions/10-page-tables
@@ -13,7 +13,7 @@ PGTABLE_COMMON	:= $(PGTABLE_LAB)/agate_pgtable.o $(PGTABLE_LAB)/agate_pgtable_lp
 		   $(PGTABLE_TEST_BUILD)/table_mem.o $(PGTABLE_TEST_BUILD)/fixture.o
 # Callbacks of kernel code often leave an argument unused; the kernel's build allows it.
 PGTABLE_CFLAGS	= $(CFLAGS_HOST) $(CFLAGS_SAN) -Itests/host/shim -Ikernel -Itests/host/pgtable
-# Its warnings are no errors here, where a student's may be.
+# Warnings are not errors here, because the file may be a student's.
 PGTABLE_KERNEL_CFLAGS = $(filter-out -Werror,$(PGTABLE_CFLAGS)) -Wno-unused-parameter -DLAB10=99
 
 $(PGTABLE_LAB)/%.o: $(AGATE_LAB_10)/%.c

@@ -2,12 +2,12 @@
 # Host tests of the GPU model and of its process, under ASan and UBSan.
 
 SIM_TEST_BUILD	:= $(BUILD)/tests/host/sim
-# confined is about the process in its sandbox, below.
+# confined tests the process in its sandbox, below.
 SIM_TESTS	:= $(filter-out confined,$(patsubst tests/host/sim/test_%.c,%,$(sort $(wildcard tests/host/sim/test_*.c))))
 SIM_TEST_CFLAGS	= $(CFLAGS_HOST) $(CFLAGS_SAN) -ffp-contract=off -Isim/model -Isim/process \
 		  -Itests/host/sim
 
-# The model and the process once more, from the same sources, with sanitizers.
+# The model and the process again, from the same sources, with sanitizers.
 LIBAGATE_SIM_SAN := $(SIM_TEST_BUILD)/libagate-sim-san.a
 AGATE_SIM_SAN	:= $(SIM_TEST_BUILD)/agate-sim
 SIM_SAN_MODEL	:= $(SIM_MODEL_SRCS:sim/%.c=$(SIM_TEST_BUILD)/obj/%.o)
@@ -15,7 +15,7 @@ SIM_SAN_PROCESS	:= $(SIM_PROCESS_SRCS:sim/%.c=$(SIM_TEST_BUILD)/obj/%.o)
 SIM_TEST_COMMON	:= $(addprefix $(SIM_TEST_BUILD)/,harness.o guest_bus.o process_bench.o \
 		   trace_check.o walk_bench.o)
 
-# Its report needs what the sandbox does not give; the process itself is tested in it below.
+# The sanitizer's report needs calls that the sandbox forbids, so these run outside it.
 $(SIM_SAN_PROCESS): SIM_TEST_CFLAGS += -DAGATE_INSTRUMENTED
 
 $(SIM_SAN_MODEL) $(SIM_SAN_PROCESS): $(SIM_TEST_BUILD)/obj/%.o: sim/%.c
@@ -47,11 +47,11 @@ $(SIM_PROGRAMS): $(SIM_TEST_BUILD)/sim-%: $(SIM_TEST_BUILD)/test_%.o $(SIM_TEST_
 
 $(SIM_TEST_BUILD)/sim-no_memory: LINK_OPTIONS := -Wl,--wrap=calloc
 
-# Those run the process itself.
+# These tests run the process itself.
 SIM_PROCESS_TESTS := process control trace start vanish told
 $(addprefix $(SIM_TEST_BUILD)/sim-,$(SIM_PROCESS_TESTS)): | $(AGATE_SIM_SAN)
 
-# The same tests of the process that people run, which is in its sandbox.
+# The same tests with the process that users run, in its sandbox.
 SANDBOX_BUILD	:= $(BUILD)/tests/host/sandbox
 SANDBOX_TESTS	:= $(SIM_PROCESS_TESTS:%=$(SANDBOX_BUILD)/sandbox-%) $(SANDBOX_BUILD)/sandbox-confined
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 #
 # Host tests of libagate and of agate-gem, on a fake kernel: all under ASan and
-# UBSan, those with threads under TSan too.  gem-preview is agate-gem itself on
-# that fake kernel and the GPU model's job types: the picture without a guest.
+# UBSan, and those with threads also under TSan.  gem-preview is agate-gem itself on
+# that fake kernel and the GPU model's job types: it draws the picture without a guest.
 
 US_TEST		:= $(BUILD)/tests/host/userspace
 US_WRAPPED	:= drmIoctl drmPrimeFDToHandle drmPrimeHandleToFD drmCloseBufferHandle \
 		   drmSyncobjCreate drmSyncobjDestroy drmGetVersion drmFreeVersion mmap munmap
 US_WRAP		:= $(US_WRAPPED:%=-Wl,--wrap=%)
-# Where a test opens the device through a tool, the fake is what it finds.
+# A test that opens the device through a tool gets the fake.
 US_WRAP_gem_picture := -Wl,--wrap=agate_device_open
 US_TEST_CFLAGS	= $(US_CFLAGS) -ffp-contract=off -Isim/model -Iuserspace/tools \
 		  -Itests/host/userspace $(call US_PKG_CFLAGS,libpng)
