@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A log out of a string (map_log.h). */
+/* Reading a log from a string (map_log.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

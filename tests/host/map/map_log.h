@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of an event log for agate-map's tests, and what agate-map makes of them. */
+/* Lines of an event log for agate-map's tests, and the map or picture that they give. */
 #ifndef AGATE_TEST_MAP_LOG_H
 #define AGATE_TEST_MAP_LOG_H
 
@@ -25,9 +25,9 @@
 #define END(time)	"{\"time\": " #time ", \"event\": \"mark\", \"text\": \"end\"}\n"
 #define TABLES	"0x1000 0x2000 0x3000 0x4000"
 
-/* Load and finish @map from a log; map_free() is the caller's. */
+/* Load and finish @map from a log; the caller calls map_free(). */
 void read_log(struct map *map, const char *text);
-/* What @show says of a log; the caller frees it. */
+/* The text that @show writes for a log; the caller frees it. */
 char *shown(const char *log, void (*show)(const struct map *, FILE *));
 
 #endif /* AGATE_TEST_MAP_LOG_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * agate-map: what it makes of a log, worked out by hand; logs that make no sense;
- * and that both pictures are whole.
+ * agate-map: maps of logs, compared with values worked out by hand; invalid logs;
+ * and complete pictures in both formats.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@
 
 /*
  * Pages 0x200000 and 0x201000 at 100 and 200; a fault at 0x202000, served from 300
- * to 400 with a flush at 350 of 32 KiB that takes both away; then 0x202000 and
+ * to 400, with a flush of 32 KiB at 350 that drops both pages; then 0x202000 and
  * 0x200000 again.  The run ends at 1000.
  */
 static const char example[] =
@@ -208,7 +208,7 @@ static void test_text(void **state)
 	free(text);
 }
 
-/* What is too much to read is counted instead. */
+/* Items beyond a readable number are counted instead. */
 static void test_much(void **state)
 {
 	static char log[64 * 1024];

@@ -3,7 +3,7 @@
  * agate-map: logs that begin in the middle of a run, flushes of any width, tables that
  * change under an address, long runs; and no memory.
  *
- * Linked with --wrap=realloc: agate-map's allocations fail when a test says so.
+ * Linked with --wrap=realloc, so that a test can make agate-map's allocations fail.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,7 @@ void *__wrap_realloc(void *old, size_t size)
 }
 
 
-/* Whose table it is was said before the log began: none of it is odd, or shown. */
+/* The UPDATE came before the log began: its table's events are neither odd nor shown. */
 static void test_a_log_that_begins_in_the_middle(void **state)
 {
 	struct map map;
@@ -42,7 +42,7 @@ static void test_a_log_that_begins_in_the_middle(void **state)
 	assert_int_equal(map.space.count, 0);
 	assert_int_equal(map.job.count, 0);
 	map_free(&map);
-	/* An UPDATE that says no table makes no space, and is no UPDATE. */
+	/* An UPDATE without a table makes no space, and does not count as an UPDATE. */
 	read_log(&map, "{\"time\": 1, \"event\": \"as_done\", \"as\": 0, \"command\": \"UPDATE\"}\n"
 		 WALK(2, 0, "0x5000", 3, "0xa000", "rw", TABLES));
 	assert_int_equal(map.odd, 1);
@@ -50,7 +50,7 @@ static void test_a_log_that_begins_in_the_middle(void **state)
 	map_free(&map);
 }
 
-/* When the page at 0x10000 was dropped by a flush of what LOCKADDR names; 99: never. */
+/* When a flush of LOCKADDR's region dropped the page at 0x10000; 99: never. */
 static uint64_t dropped(const char *log)
 {
 	struct map map;
@@ -73,14 +73,14 @@ static void test_flushes_of_any_width(void **state)
 	(void)state;
 	assert_int_equal(dropped(FLUSH_OF("0x1000e")), 4);
 	assert_int_equal(dropped(FLUSH_OF("0x1800e")), 99);
-	/* Less than the least width is the least: 32 KiB. */
+	/* A width below the smallest one counts as the smallest: 32 KiB. */
 	assert_int_equal(dropped(FLUSH_OF("0x14000")), 4);
 	assert_int_equal(dropped(FLUSH_OF("0x18001")), 99);
-	/* Everything, wherever it says that begins. */
+	/* Everything, whatever the address bits are. */
 	assert_int_equal(dropped(FLUSH_OF("0x7fffffff003f")), 4);
 }
 
-/* Two tables have been behind the same addresses: each is told of, with its entries. */
+/* Two tables have served the same addresses: the map shows each, with its entries. */
 static void test_a_table_that_was_replaced(void **state)
 {
 	const struct map_table *table;
@@ -100,7 +100,7 @@ static void test_a_table_that_was_replaced(void **state)
 	map_free(&map);
 }
 
-/* A slot waits for one fault: the one before was given up, by a stop or with its table. */
+/* A slot waits for one fault: a stop or a new table has ended the wait for the one before. */
 static void test_faults_that_were_given_up(void **state)
 {
 	const struct map_fault *fault;
@@ -119,7 +119,7 @@ static void test_faults_that_were_given_up(void **state)
 	map_free(&map);
 }
 
-/* A region is as old as its oldest page, wherever in it that is. */
+/* A region is as old as its oldest page, wherever that page is. */
 static void test_the_age_of_a_region(void **state)
 {
 	struct map map;
@@ -160,7 +160,7 @@ static void test_pages_drawn_as_one(void **state)
 	free(svg);
 }
 
-/* A page of the run's last moment was known for no time at all. */
+/* A page first used in the run's last moment was known for no time at all. */
 static void test_a_page_at_the_very_end(void **state)
 {
 	static const char log[] = UPDATE(1, 0, "0x1000") WALK(2, 0, "0x0", 3, "0xa000", "rw", TABLES);
@@ -201,7 +201,7 @@ static void test_no_memory(void **state)
 		dup2(pipes[1], STDERR_FILENO);
 		no_memory = true;
 		read_log(&map, UPDATE(1, 0, "0x1000") END(9));
-		_exit(99);	/* it went on */
+		_exit(99);	/* it continued */
 	}
 	close(pipes[1]);
 	assert_int_equal(waitpid(pid, &status, 0), pid);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * agate-map as a person runs it: which file it reads, where its pictures go, and what
- * it says when there is nothing to read or nowhere to write.
+ * agate-map as a user runs it: the file it reads, the places of its pictures, and
+ * its messages when it cannot read or write.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ static const char one_page[] =
 	"\"maps\": \"0x9000\", \"access\": \"rw\", \"tables\": \"0x1000 0x2000 0x3000 0x4000\"}\n"
 	"{\"time\": 9, \"event\": \"mark\", \"text\": \"end\"}\n";
 
-/* A folder of this test's own, that each test leaves empty. */
+/* This program's own folder, which each test leaves empty. */
 static char folder[] = "/tmp/agate-map-XXXXXX";
 static char out[8192], err[8192];
 
@@ -44,7 +44,7 @@ static void put(const char *name, const char *text)
 	assert_int_equal(fclose(file), 0);
 }
 
-/* The file's beginning, and then the file is gone; false when there is none. */
+/* Read the file's beginning and delete the file; false when there is none. */
 static bool take(const char *name, char *text, size_t size)
 {
 	FILE *file = fopen(path_of(name), "r");
@@ -104,7 +104,7 @@ static void test_pictures_go_where_they_are_told(void **state)
 	assert_true(take("map.txt", text, sizeof(text)));
 	assert_memory_equal(svg, "<svg ", 5);
 	assert_non_null(strstr(text, "root table at 0x0000001000"));
-	/* With one of them asked for there is no other. */
+	/* With only one picture requested there is no other. */
 	assert_int_equal(run("--svg - log"), 0);
 	assert_string_equal(out, svg);
 	unlink(path_of("log"));
@@ -138,7 +138,7 @@ static void test_nothing_to_read(void **state)
 	assert_int_equal(run("--svg map.svg log"), 1);
 	assert_string_equal(err, "agate-map: log is no event log\n");
 	assert_string_equal(out, "");
-	/* What cannot be drawn leaves no picture. */
+	/* A log that cannot be drawn leaves no picture. */
 	assert_false(take("map.svg", out, sizeof(out)));
 	unlink(path_of("log"));
 }

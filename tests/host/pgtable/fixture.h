@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An empty set of tables of either format, and what the tests do with it and look
- * for in it.
+ * An empty set of tables of either format, with the tests' operations and checks on
+ * it.
  */
 #ifndef AGATE_TEST_PGTABLE_FIXTURE_H
 #define AGATE_TEST_PGTABLE_FIXTURE_H
@@ -26,14 +26,14 @@ struct fixture {
 	struct agate_pgtable pgt;
 };
 
-/* For cmocka: *state becomes the fixture.  A page that is not freed is a failure. */
+/* For cmocka: *state becomes the fixture.  A page that is not freed fails the test. */
 int setup_lpae(void **state);
 int setup_aarch64(void **state);
 int teardown(void **state);
 
 int map(struct fixture *f, u64 va, u64 pa, u64 size, u32 prot);
 
-/* Unmap as the driver does; what was given up must be out of the walker's reach. */
+/* Unmap as the driver does; the walker must not reach the removed tables. */
 int unmap(struct fixture *f, u64 va, u64 size);
 
 u64 entry(const struct agate_pgtable_page *table, unsigned int index);

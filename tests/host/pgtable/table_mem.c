@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * Each table page has a second copy of its entries, the one the walker reads.
- * sync() copies entries over, and checks then that a new pointer leads to a page
- * whose own entries are in sync: a parent shown before its child is caught here.
+ * sync() copies entries to it, and checks that a new pointer leads to a page whose
+ * own entries are in sync: this detects a parent that became visible before its
+ * child.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +20,7 @@
 
 #define ENTRY_BYTES	(AGATE_PT_ENTRIES * sizeof(__le64))
 
-/* The page as the table sees it, and the walker's copy. */
+/* The table's page, and the walker's copy. */
 struct shown_page {
 	struct agate_pgtable_page base;
 	__le64 shown[AGATE_PT_ENTRIES];
@@ -77,8 +78,8 @@ static void mem_free(void *ctx, struct agate_pgtable_page *base)
 }
 
 /*
- * An entry that leads to a table.  The AArch64 format has the same type for a
- * page, so there it is the address that tells: tests map no table pages.
+ * An entry that leads to a table.  In the AArch64 format a page has the same type,
+ * so there the address decides: tests map no table pages.
  */
 static bool leads_on(const struct table_mem *mem, u64 entry)
 {

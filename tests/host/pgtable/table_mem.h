@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Table pages for the tests: counted, made to fail on demand, and watched for
- * the order in which the walker gets to see changes.
+ * Table pages for the tests: they are counted, allocations can be made to fail, and
+ * the order in which changes become visible to the walker is checked.
  */
 #ifndef TABLE_MEM_H
 #define TABLE_MEM_H
@@ -46,9 +46,9 @@ void table_mem_init(struct table_mem *mem);
 int table_mem_walk(const struct table_mem *mem, u64 root, u64 va, u64 *leaf);
 
 /**
- * table_mem_assert_cut_off - no page shows the walker a way to this one
+ * table_mem_assert_cut_off - assert that no page leads the walker to this one
  * @mem: the pages
- * @page: given up by unmap, not freed yet
+ * @page: removed by unmap, not freed yet
  */
 void table_mem_assert_cut_off(const struct table_mem *mem, const struct agate_pgtable_page *page);
 

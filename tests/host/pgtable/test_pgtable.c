@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * agate_pgtable.c against tables worked out by hand from hardware.md section 4:
- * which entry is where, bit for bit, and what every error leaves behind.
+ * each entry's place and bits, and the state after every error.
  */
 #include <linux/errno.h>
 
@@ -167,7 +167,7 @@ static void page_out_of_a_gib_block(void **state)
 	assert_leaf(f, GIB(2) - 1, 2, 0x00400000bfe002cd);
 }
 
-/* One end of the range is the block's own: the other still splits it. */
+/* One end of the range is the block's own end: the other end still splits the block. */
 static void either_end_of_a_block(void **state)
 {
 	struct fixture *f = *state;
@@ -234,14 +234,14 @@ static void empty_tables_are_given_up(void **state)
 	assert_int_equal(f->pgt.pages, 5);
 	assert_int_equal(unmap(f, MIB(2), KIB(4)), 0);
 	assert_int_equal(f->pgt.pages, 4);
-	/* A hole is nothing to complain about. */
+	/* A hole is not an error. */
 	assert_int_equal(unmap(f, MIB(64), GIB(3)), 0);
 	assert_int_equal(unmap(f, 0, GIB(1)), 0);
 	assert_int_equal(f->pgt.pages, 1);
 	assert_int_equal(entry(f->pgt.root, 0), 0);
 }
 
-/* Pages that unmap gave up stay valid until the caller has flushed and frees them. */
+/* Pages that unmap removed stay valid until the caller has flushed and frees them. */
 static void gone_tables_live_until_freed(void **state)
 {
 	struct fixture *f = *state;

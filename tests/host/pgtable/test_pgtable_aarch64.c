@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * agate_pgtable.c with AArch64 entries, against tables worked out by hand from
- * hardware.md section 4.  What does not depend on the format is in
- * test_pgtable.c.
+ * hardware.md section 4.  test_pgtable.c has the tests that do not depend on the
+ * format.
  */
 #include <linux/errno.h>
 
@@ -39,7 +39,7 @@ static void permissions_bit_for_bit(void **state)
 	assert_int_equal(map(f, 0x2000, 0x6000, KIB(4), AGATE_PROT_WRITE), 0);
 	assert_int_equal(map(f, 0x3000, 0x7000, KIB(4), RW), 0);
 	assert_int_equal(map(f, 0x4000, 0x8000, KIB(4), AGATE_PROT_READ | AGATE_PROT_NOEXEC), 0);
-	/* AP 3 is read-only, AP 1 both: nothing can be written and not read. */
+	/* AP 3 is read-only, AP 1 read and write: no memory is write-only. */
 	assert_leaf(f, 0x1000, 3, 0x56cf);
 	assert_leaf(f, 0x2000, 3, 0x664f);
 	assert_leaf(f, 0x3000, 3, 0x764f);
@@ -53,7 +53,7 @@ static void permissions_bit_for_bit(void **state)
 	assert_int_equal(prot, AGATE_PROT_READ | AGATE_PROT_NOEXEC);
 }
 
-/* A block is type 1, where LPAE has that for pages, too. */
+/* A block is type 1; in LPAE a page is, too. */
 static void blocks_bit_for_bit(void **state)
 {
 	struct fixture *f = *state;
@@ -115,7 +115,7 @@ static void empty_tables_are_given_up(void **state)
 	assert_int_equal(entry(f->pgt.root, 0), 0);
 }
 
-/* What is no leaf and no table at a level, though bits look like it. */
+/* Entries that look like a leaf or a table, but are not one at their level. */
 static void types_by_level(void **state)
 {
 	const struct agate_pgtable_format *format = &agate_pgtable_aarch64;

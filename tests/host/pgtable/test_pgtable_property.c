@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * agate_pgtable.c against a flat model: an array that says for each page of a
- * few windows what it maps.  Thousands of random maps and unmaps, some of them
- * with memory running out in the middle; after each one the table must translate
- * what the model says, by its own function and by a walk over what was synced.
- * All of it with entries of either format.
+ * agate_pgtable.c against a flat model: an array with the mapping of each page in a
+ * few windows.  The test runs thousands of random maps and unmaps, in some of which
+ * memory runs out.  After each one the table must agree with the model, both in its
+ * own translation and in a walk over the synced entries.  It runs with entries of
+ * either format.
  */
 #include <stdarg.h>
 #include <stddef.h>

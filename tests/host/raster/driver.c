@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Bring-up and fault service by register access alone, in the order of
- * hardware.md: power, UPDATE, start; then look at RAWSTAT until a slot is done.
+ * hardware.md: power, UPDATE, start; then poll RAWSTAT until a slot is done.
  */
 #include "driver.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define ALL_CORES	0xfu
-/* Each step is bounded; a job that takes more of them hangs. */
+/* Each step is bounded; a job that needs more steps hangs. */
 #define MAX_STEPS	100000u
 
 static int ram_read(void *ctx, uint64_t pa, void *buf, size_t len)
@@ -84,7 +84,7 @@ static void as_command(struct driver *drv, uint32_t command)
 		agate_sim_step(drv->sim, 100);
 }
 
-/* Flush 32 KiB around va out of the TLB, which also retries what stalled. */
+/* Flush 32 KiB around va out of the TLB, which also retries stalled accesses. */
 static void flush_region(struct driver *drv, uint64_t va)
 {
 	const uint64_t region = va & ~((1ull << AS_LOCK_MIN_ORDER) - 1);

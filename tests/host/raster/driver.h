@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The least driver there can be, for the whole model: memory, page tables made
- * by hand, power, one address space, jobs, and page faults served by mapping.
+ * A minimal driver for the whole model: memory, page tables made by hand, power,
+ * one address space, jobs, and page faults served by mapping.
  */
 #ifndef DRIVER_H
 #define DRIVER_H
@@ -38,12 +38,12 @@ void *driver_at(struct driver *drv, uint64_t va);
 void driver_put(struct driver *drv, uint64_t va, const void *from, uint32_t len);
 void driver_get(struct driver *drv, uint64_t va, void *to, uint32_t len);
 
-/* Take the pages [from, to) out of the table; they fault in when touched. */
+/* Remove the pages [from, to) from the table; they fault in when touched. */
 void driver_unmap(struct driver *drv, unsigned int from, unsigned int to);
 
 /*
  * Run the chain at va on a slot, serving faults.  Returns JS_STATUS at its
- * end, or 0 when a fault is none to be served.
+ * end, or 0 when a fault cannot be served.
  */
 uint32_t driver_run(struct driver *drv, unsigned int slot, uint64_t va);
 

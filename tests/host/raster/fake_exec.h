@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A stand-in for the core under the job types: a window of flat memory at a
- * GPU virtual address, pages that can be missing, and accesses that stall when
- * told to.  A stalled write leaves the part before a page boundary behind, as
- * the real one can.
+ * A stand-in for the core under the job types: a window of flat memory at a GPU
+ * virtual address, pages that can be missing, and accesses that can be made to
+ * stall.  A stalled write has written the part before a page boundary, as can
+ * happen in the real core.
  */
 #ifndef FAKE_EXEC_H
 #define FAKE_EXEC_H
@@ -17,7 +17,7 @@
 #define FAKE_SIZE	(512u * 1024)
 #define FAKE_PAGES	(FAKE_SIZE / 4096)
 
-/* What the fake reports when a job runs on and on: no exception code. */
+/* The fake's report for a job that does not end: not an exception code. */
 #define FAKE_STILL_RUNNING	0xff
 
 #define FAKE_NO_STALL		(-1l)
@@ -27,7 +27,7 @@ struct agate_sim {
 	bool missing[FAKE_PAGES];
 	long stall_at;			/* the access to stall, counted from 0 */
 
-	long accesses;			/* that were tried */
+	long accesses;			/* accesses tried so far */
 	unsigned int page_faults;
 	uint64_t last_fault;
 	uint64_t counter[AGATE_CNT_COUNT];

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Far above what any frame here needs. */
+/* Far more than any frame here needs. */
 #define FRAME_MAX_UNITS	1000000
 
 struct frame *frame_new(unsigned int width, unsigned int height)

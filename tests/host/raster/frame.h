@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A frame in the fake's memory: one TILER job, one FRAGMENT job and everything
- * they point to, all valid.  Tests then change what they are about.
+ * they point to, all valid.  Each test then changes the part that it is about.
  */
 #ifndef FRAME_H
 #define FRAME_H
@@ -50,14 +50,14 @@ struct agate_vertex frame_at(const struct frame *f, float x, float y, float z,
 unsigned int frame_tile(struct frame *f);
 unsigned int frame_draw(struct frame *f);
 
-/* Both, which have to succeed. */
+/* Run both jobs, which have to succeed. */
 void frame_render(struct frame *f);
 
 uint32_t frame_pixel(struct frame *f, unsigned int x, unsigned int y);
 float frame_depth(struct frame *f, unsigned int x, unsigned int y);
 struct agate_tiler_chunk *frame_chunk(struct frame *f, uint64_t va);
 
-/* Opaque colours as they stand in R8G8B8A8. */
+/* Opaque colours in the format R8G8B8A8. */
 #define RED	0xff0000ffu
 #define GREEN	0xff00ff00u
 #define BLUE	0xffff0000u

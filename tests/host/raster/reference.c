@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * A point of the plane through p0, p1, p2 is b0 p0 + b1 p1 + b2 p2.  It is seen
- * at (x, y) when that is proportional to (x, y, 1) in x, y and w: three linear
- * equations, solved by Cramer's rule.  All b of one sign and w above zero: hit.
- * Attributes are then sums with the b, and no perspective needs correcting.
+ * A point of the plane through p0, p1, p2 is b0 p0 + b1 p1 + b2 p2.  It is visible
+ * at (x, y) when its x, y and w are proportional to (x, y, 1): three linear
+ * equations, solved by Cramer's rule.  The ray hits the triangle when all b have
+ * one sign and w is above zero.  Attributes are then sums weighted with the b,
+ * which need no correction for perspective.
  */
 #include "reference.h"
 
@@ -17,7 +18,7 @@ static double det3(const double r0[3], const double r1[3], const double r2[3])
 	       r0[2] * (r1[0] * r2[1] - r1[1] * r2[0]);
 }
 
-/* Scaled so that the hit has w = 1; false where the triangle is not seen. */
+/* Scale b so that the hit has w = 1; false where the triangle is not visible. */
 static bool meet(const struct agate_vertex v[3], double x, double y, double b[3])
 {
 	const double ray[3] = { x, y, 1.0 };
@@ -45,7 +46,7 @@ static double blend(const double b[3], double a0, double a1, double a2)
 	return b[0] * a0 + b[1] * a1 + b[2] * a2;
 }
 
-/* What one triangle gives at a point of the screen; false: nothing. */
+/* Sample one triangle at a point of the screen; false when it is not there. */
 static bool sample(const struct agate_vertex v[3], double x, double y,
 		   struct reference_pixel *pixel)
 {
@@ -65,7 +66,7 @@ static bool sample(const struct agate_vertex v[3], double x, double y,
 	return true;
 }
 
-/* Whether the triangle comes or goes within 1/64 of a pixel. */
+/* Does the triangle appear or disappear within 1/64 of a pixel? */
 static bool near_edge(const struct agate_vertex v[3], double x, double y, double dx, double dy,
 		      bool hit)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* clip.c: what is cut off, where, and that shared edges stay shared. */
+/*
+ * clip.c: the parts that are cut off, the position of the cuts, and shared edges
+ * that stay shared.
+ */
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>
@@ -27,7 +30,7 @@ static void assert_position(const struct agate_vertex *v, float x, float y, floa
 
 static void inside_is_left_alone(void **state)
 {
-	/* On the planes counts as inside. */
+	/* A point on a plane counts as inside. */
 	const struct agate_vertex in[3] = { at(-1, -1, 0, 1), at(1, -1, 1, 1), at(0, 2, 1, 2) };
 	struct agate_vertex out[CLIP_MAX_VERTICES];
 
@@ -146,8 +149,8 @@ static unsigned int count_of(const struct agate_vertex *v, const struct agate_ve
 }
 
 /*
- * Two triangles either side of a-b, whose third vertices are far inside: what
- * one has on the edge, the other has as well.
+ * Two triangles on either side of a-b, whose third vertices are far inside: both
+ * get the same vertices on the edge.
  */
 static void shared_edges_are_cut_alike(void **state)
 {
@@ -173,8 +176,8 @@ static void shared_edges_are_cut_alike(void **state)
 }
 
 /*
- * What is cut by the right plane lies on it exactly, so that it is drawn to
- * the viewport's last pixel and not beyond.
+ * A vertex cut by the right plane lies exactly on it, so that the picture reaches
+ * the viewport's last pixel and no further.
  */
 static void cuts_lie_on_the_plane(void **state)
 {
@@ -214,7 +217,7 @@ static void folded_slivers_are_dropped(void **state)
 	assert_int_equal(clip_triangle(in, out), 0);
 }
 
-/* Whatever comes in, what goes out can be divided by w. */
+/* Whatever the input, the output can be divided by w. */
 static void hostile_magnitudes(void **state)
 {
 	static const float ranges[] = { 0x1p40f, 1.0f, 0x1p-30f, 0x1p-60f, FLT_MIN };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * raster.c: which pixels a triangle covers.  The expectations are drawn on
- * squared paper; the meshes check the rule that matters: an edge that two
+ * raster.c: which pixels a triangle covers.  The expected pixels were drawn on
+ * squared paper.  The meshes check the most important rule: an edge that two
  * triangles share gives each pixel to exactly one of them.
  */
 #include <setjmp.h>
@@ -132,7 +132,7 @@ static void nothing_to_draw(void **state)
 	assert_false(raster_triangle_init(&t, point));
 }
 
-/* The largest triangle there can be: no product overflows (UBSan watches). */
+/* The largest possible triangle: no product overflows (UBSan checks). */
 static void extreme_coordinates(void **state)
 {
 	const float m = RASTER_MAX_COORDINATE;
@@ -144,7 +144,7 @@ static void extreme_coordinates(void **state)
 	(void)state;
 	assert_true(raster_triangle_init(&t, p));
 	assert_int_equal(t.area, (int64_t)4 * 16384 * 16384 * 65536);
-	/* x + y = 0 passes tile (0, 0)'s corner only, which is no centre. */
+	/* x + y = 0 touches only tile (0, 0)'s corner, which is not a centre. */
 	assert_false(raster_meets_tile(&t, 0, 0));
 	assert_int_equal(raster_cover_tile(&t, 0, 0, rows), 16);
 	assert_rows(rows, none, 0);
@@ -195,7 +195,7 @@ static void meshes_touch_each_pixel_once(void **state)
 			(int32_t)(next_random(&seed) % far), (int32_t)(next_random(&seed) % far),
 			(int32_t)(next_random(&seed) % far), (int32_t)(next_random(&seed) % far),
 		};
-		/* Every other middle on a pixel's centre, where ties are. */
+		/* Every other middle point lies on a pixel's centre, where ties occur. */
 		const int32_t snap = round % 2 ? 1 : 128;
 		const struct raster_point middle = {
 			(int32_t)(next_random(&seed) % far) / snap * snap,

@@ -69,7 +69,7 @@ static void byte_order_of_formats(void **state)
 	assert_int_equal(frame_draw(f), AGATE_EXC_DONE);
 	assert_memory_equal(fake_at(&f->sim, FRAME_COLOR, 4), bgra, 4);
 
-	/* Drawn pixels are packed as cleared ones are. */
+	/* Drawn pixels are packed like cleared ones. */
 	rectangle(f, 0, 0, 32, 16, 0.5f, 1.0f, 0.5f, 0.2f);
 	frame_render(f);
 	assert_int_equal(frame_pixel(f, 3, 3), 0xffff8033);
@@ -116,7 +116,7 @@ static void nearer_wins_in_any_order(void **state)
 	}
 }
 
-/* Of equals the first stays; behind the cleared depth nothing is drawn. */
+/* At equal depths the first stays; nothing is drawn behind the cleared depth. */
 static void depth_test_is_less(void **state)
 {
 	struct frame *f = *state;
@@ -141,11 +141,11 @@ static void without_depth_test_the_last_wins(void **state)
 	rectangle(f, 0, 0, 32, 16, 0.5f, 0, 1, 0);
 	frame_render(f);
 	assert_int_equal(frame_pixel(f, 0, 0), GREEN);
-	/* Neither cleared nor tested: the depth buffer is left alone. */
+	/* Depth is neither cleared nor tested: the depth buffer stays unchanged. */
 	assert_int_equal(*(uint32_t *)fake_at(&f->sim, FRAME_DEPTH, 4), 0x5a5a5a5a);
 }
 
-/* Depth for the tile only: tested, never written anywhere. */
+/* Depth in the tile only: tested, but never written to memory. */
 static void depth_without_a_buffer(void **state)
 {
 	struct frame *f = *state;
@@ -221,8 +221,8 @@ static void perspective_is_correct(void **state)
 }
 
 /*
- * Depth from -1 on the left to 1 on the right: the left half is before the
- * near plane, and what is left runs from 0 to 1.
+ * Depth from -1 on the left to 1 on the right: the left half is in front of the
+ * near plane, and the rest runs from 0 to 1.
  */
 static void near_plane_cuts_the_picture(void **state)
 {
@@ -242,7 +242,7 @@ static void near_plane_cuts_the_picture(void **state)
 	assert_int_equal(f->sim.counter[AGATE_CNT_PIXELS], 16 * 16);
 }
 
-/* 21 x 11 pixels in rows of 96 bytes: what lies beside them stays. */
+/* 21 x 11 pixels in rows of 96 bytes: the memory next to them stays unchanged. */
 static void partial_tiles_and_stride(void **state)
 {
 	struct frame *f = frame_new(21, 11);
@@ -267,7 +267,7 @@ static void partial_tiles_and_stride(void **state)
 	free(f);
 }
 
-/* Only the tiles asked for are drawn. */
+/* Only the requested tiles are drawn. */
 static void tile_range(void **state)
 {
 	struct frame *f = *state;

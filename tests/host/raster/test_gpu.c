@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Pictures through the whole model: registers, page tables, job chains, TILER
- * on slot 1 and FRAGMENT on slot 0, with a heap that is mapped only as it
- * faults in; compared with a rasteriser that shares nothing with the model's.
+ * on slot 1 and FRAGMENT on slot 0, with a heap that is mapped only when it faults;
+ * compared with an independent rasteriser.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -165,7 +165,7 @@ static void picture_agrees_with_the_reference(void **state)
 		}
 	}
 	assert_int_equal(wrong, 0);
-	/* It has to be a picture, and almost all of it has to be judged. */
+	/* The picture must not be empty, and almost all of it must be compared. */
 	assert_in_range(cleared, WIDTH * HEIGHT / 10, WIDTH * HEIGHT / 2);
 	assert_in_range(unsure, 0, WIDTH * HEIGHT / 100);
 }
@@ -221,8 +221,8 @@ static void picture_faults_in_too(void **state)
 }
 
 /*
- * The same bytes on every machine and from every compiler: a picture that
- * changed has to be looked at before this number may.
+ * The same bytes on every machine and from every compiler: look at a changed
+ * picture before you change this number.
  */
 static void picture_never_changes(void **state)
 {
@@ -287,7 +287,7 @@ static void list_all_but(struct driver *drv, unsigned int slot, size_t left_out)
 	}
 }
 
-/* Whether that job touched what was left out of its list. */
+/* Did that job touch the part that was left out of its list? */
 static bool touched_unlisted(struct driver *drv, unsigned int slot, uint64_t job, size_t left_out)
 {
 	const uint64_t before = agate_sim_counter(drv->sim, AGATE_CNT_UNLISTED);

@@ -92,13 +92,13 @@ static void wrong_framebuffers(void **state)
 	ASSERT_INVALID(f, fb->reserved[0], 1, va);
 	ASSERT_INVALID(f, fb->reserved[6], 1, va);
 
-	/* A depth test with no depths to test against. */
+	/* A depth test without depths to compare with. */
 	fb->flags = AGATE_FB_DEPTH_TEST;
 	ASSERT_INVALID(f, fb->depth, 0, va);
 	assert_int_equal(frame_draw(f), AGATE_EXC_DONE);
 }
 
-/* A stride that takes the second row far away is no error in itself. */
+/* A stride that moves the second row far away is not an error in itself. */
 static void far_rows_fault_in_the_mmu(void **state)
 {
 	struct frame *f = *state;
@@ -144,8 +144,8 @@ static void wrong_chunks(void **state)
 }
 
 /*
- * A list that ends in itself keeps the job running, a unit at a time, with the
- * tile never written; whether its chunk holds primitives or none.
+ * A list that leads back to itself keeps the job running, one unit at a time, and
+ * the tile is never written, whether its chunk holds primitives or not.
  */
 static void cyclic_lists_never_end(void **state)
 {
@@ -186,9 +186,9 @@ static uint32_t nasty_word(uint32_t *seed)
 }
 
 /*
- * Damage a few words of a structure, then run both jobs.  That they neither
- * crash nor leave the fake's memory is watched by ASan, UBSan and the fake;
- * here, that they end as they may: done, failed with a known code, or still
+ * Damage a few words of a structure, then run both jobs.  ASan, UBSan and the fake
+ * check that they neither crash nor leave the fake's memory.  This function checks
+ * that they end in an allowed way: done, failed with a known code, or still
  * running.
  */
 static void damaged_frames(void **state)
@@ -232,7 +232,7 @@ static void damaged_frames(void **state)
 			failed += e != AGATE_EXC_DONE;
 		}
 	}
-	/* The damage must not be so heavy that nothing else is ever reached. */
+	/* The damage must not be so heavy that most frames fail at once. */
 	assert_true(done > 1000 && failed > 1000);
 	free(sim);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a driver may say and a picture cannot hold: a viewport larger than the frame;
- * and what it must not: a heap moved away under a job that runs.
+ * Something that a driver may do: a viewport larger than the frame.  Something that
+ * it must not do: move the heap while a job runs.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,7 +48,7 @@ static void a_viewport_beyond_the_frame(void **state)
 			assert_int_equal(frame_pixel(f, x, y), RED);
 			assert_true(frame_depth(f, x, y) == 0.5f);
 		}
-	/* Each pixel of the picture once, and none behind it. */
+	/* Each pixel of the picture once, and none outside it. */
 	assert_int_equal(f->sim.counter[AGATE_CNT_PIXELS], WIDTH * HEIGHT);
 	for (i = WIDTH * HEIGHT * 4; i < 8192; i++) {
 		assert_int_equal(picture[i], 0x5a);

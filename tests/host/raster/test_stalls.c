@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A stall at any access, and pages that are missing, change nothing: the same
- * bytes in all of memory, the same counters, the same model time.
+ * A stall at any access, and missing pages, do not change the result: all bytes in
+ * memory, the counters and the model time stay the same.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,9 +15,9 @@
 #include "frame.h"
 
 /*
- * Small enough to be run thousands of times, but with everything in it: a
- * chunk that fills up, clipping, tiles met by several, partial tiles, loads,
- * and a picture and rows that cross pages.
+ * Small enough to run thousands of times, but with everything in it: a chunk that
+ * fills up, clipping, tiles met by several, partial tiles, loads, and a picture and
+ * rows that cross pages.
  */
 static struct frame *scene(void)
 {
@@ -88,8 +88,8 @@ static void every_access_stalls(void **state)
 	const uint64_t jobs[] = { FRAME_TILER_JOB, FRAME_FRAGMENT_JOB };
 
 	/*
-	 * A unit of several accesses starts over at each stall, so "each access
-	 * once" has to be by unit: stall the first, then the second, ...
+	 * A unit of several accesses starts again at each stall, so go unit by unit
+	 * to stall each access once: stall the first, then the second, ...
 	 */
 	for (unsigned int i = 0; i < 2; i++) {
 		struct agate_exec x = { .sim = &f->sim, .job = jobs[i] };

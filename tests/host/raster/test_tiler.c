@@ -77,7 +77,7 @@ static void bins_by_hand(void **state)
 	assert_int_equal(f->sim.counter[AGATE_CNT_TRIANGLES], 2);
 }
 
-/* Everything the viewport and the division by w do to one vertex. */
+/* The effect of the viewport and of the division by w on one vertex. */
 static void transform_by_hand(void **state)
 {
 	struct frame *f = *state;
@@ -120,7 +120,7 @@ static void full_chunk_starts_another(void **state)
 	assert_int_equal(f->ctx->heap_top, FRAME_HEAP + 2 * 4096);
 }
 
-/* A second job of the frame goes on where the first one stopped. */
+/* A second job of the frame continues where the first one stopped. */
 static void jobs_share_the_bins(void **state)
 {
 	struct frame *f = *state;
@@ -152,7 +152,7 @@ static void used_up_heap_is_out_of_memory(void **state)
 	add(f, 2, 2, 30, 2, 2, 18);
 	assert_int_equal(frame_tile(f), AGATE_EXC_OUT_OF_MEMORY);
 	assert_int_equal(f->sim.fault_pointer, FRAME_HEAP + 2 * 4096);
-	/* What fitted is there and whole. */
+	/* Everything that fitted is present and complete. */
 	assert_int_equal(f->ctx->heap_top, FRAME_HEAP + 2 * 4096);
 	assert_bin(f, 1, FRAME_HEAP + 4096, FRAME_HEAP + 4096);
 	assert_bin(f, 3, 0, 0);
@@ -299,7 +299,7 @@ static void wrong_indices_and_vertices(void **state)
 	ASSERT_INVALID(f, f->vertices[2].a, -0x1p41f, FRAME_VERTICES + 64);
 	assert_untouched(f);
 
-	/* As many as there can be is no error in itself: memory ends first. */
+	/* The largest possible number is not an error in itself: memory ends first. */
 	f->tiler->vertex_count = -1u;
 	f->indices[1] = -2u;
 	assert_int_equal(frame_tile(f), AGATE_EXC_TRANSLATION_FAULT_0 + 3);

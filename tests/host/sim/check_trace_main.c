@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * check-trace FILE [TRACK]...: is this a trace that Perfetto opens, with these
- * tracks (or counters) in it?  Says why not.
+ * check-trace FILE [TRACK]...: checks that Perfetto opens this trace, and that it
+ * has these tracks (or counters).  Prints the reason if not.
  */
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of COMPUTE share; included by one file a program. */
+/* Helpers for the tests of COMPUTE; one file of each program includes this. */
 #ifndef COMPUTE_BENCH_H
 #define COMPUTE_BENCH_H
 
@@ -30,7 +30,7 @@ static void run(struct bench *b, const struct agate_compute_payload *p)
 	settle(b);
 }
 
-/* Every byte of the data pages is told from its neighbours, and pages differ. */
+/* Every byte of the data pages differs from its neighbours, and the pages differ. */
 static void put_pattern(struct bench *b)
 {
 	uint32_t i;

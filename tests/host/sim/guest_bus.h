@@ -18,7 +18,7 @@ int guest_bus_create(uint8_t **bar2);
 struct agate_bar2_header *guest_bus_header(uint8_t *bar2);
 struct agate_bar2_ctrl *guest_bus_ctrl(uint8_t *bar2);
 
-/* Append one entry, as it stands, and publish it. */
+/* Append one entry, unchanged, and publish it. */
 void guest_bus_push(uint8_t *bar2, struct agate_bar2_entry entry);
 
 #endif /* AGATE_TEST_GUEST_BUS_H */

@@ -12,7 +12,7 @@
 
 static uint8_t *ram_at(const struct bench *b, uint64_t pa, size_t len)
 {
-	/* What the model promises about every access. */
+	/* The model's promises about every access. */
 	assert_true(len > 0 && len <= 4096);
 	assert_true(pa / 4096 == (pa + len - 1) / 4096);
 	if (pa < RAM_BASE || pa + len > RAM_BASE + RAM_SIZE)
@@ -160,7 +160,7 @@ void bench_power_on(struct bench *b)
 	uint32_t shaders = rd(b, GPU_SHADER_PRESENT_LO);
 	uint32_t offered = rd(b, GPU_COHERENCY_FEATURES);
 
-	/* The best there is; NONE is what a reset leaves. */
+	/* Select the best protocol; a reset selects NONE. */
 	if (offered & GPU_COHERENCY_FEATURE_ACE)
 		wr(b, GPU_COHERENCY_ENABLE, GPU_COHERENCY_ACE);
 	else if (offered & GPU_COHERENCY_FEATURE_ACE_LITE)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A GPU on a test bench: 4 MiB of RAM at 1 GiB, a little VRAM, everything the
- * model says recorded.  Helpers do what a correct driver does, and no more;
- * page tables are put in memory by the tests, number by number.
+ * A GPU on a test bench: 4 MiB of RAM at 1 GiB, a little VRAM, and a record of all
+ * events of the model.  Helpers do exactly what a correct driver does; the tests
+ * write page tables to memory, number by number.
  */
 #ifndef AGATE_TEST_HARNESS_H
 #define AGATE_TEST_HARNESS_H
@@ -52,10 +52,10 @@ static inline uint32_t rd(struct bench *b, uint32_t reg)
 void wr64(struct bench *b, uint32_t reg_lo, uint64_t value);
 uint64_t rd64(struct bench *b, uint32_t reg_lo);
 
-/* Let the GPU work until only the driver can make it go on. */
+/* Let the GPU work until only the driver can make it continue. */
 void settle(struct bench *b);
 
-/* Poll reg, as a driver does, until (value & mask) == want; fails in the end. */
+/* Poll reg, as a driver does, until (value & mask) == want; fails after many reads. */
 void poll_reg(struct bench *b, uint32_t reg, uint32_t mask, uint32_t want);
 
 void bench_reset(struct bench *b);		/* soft reset, to its end */
@@ -113,7 +113,7 @@ void start_job(struct bench *b, unsigned int slot, uint64_t head, uint32_t confi
 /* The status that the GPU wrote into the header at VA + offset. */
 uint32_t job_status(const struct bench *b, uint32_t offset);
 
-/* What was recorded. */
+/* The record of events. */
 unsigned int count_events(const struct bench *b, enum agate_sim_event_kind kind);
 const struct agate_sim_event *last_event(const struct bench *b, enum agate_sim_event_kind kind);
 bool hinted(const struct bench *b, const char *part);

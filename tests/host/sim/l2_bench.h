@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the L2's tests start from.  A WRITE_VALUE is the GPU's store, put64() and
- * get64() are a CPU's; its header and payload share one line with nothing else.
+ * The starting point of the L2's tests.  A WRITE_VALUE is a store by the GPU;
+ * put64() and get64() are accesses by a CPU.  The job's header and payload share a
+ * line with nothing else.
  */
 #ifndef AGATE_TEST_L2_BENCH_H
 #define AGATE_TEST_L2_BENCH_H
@@ -24,7 +25,7 @@ static inline struct bench *ready(enum agate_sim_coherency coherency)
 	return bench_ready_with(&config);
 }
 
-/* Let slot 0 run what is at VA, to its end. */
+/* Let slot 0 run the chain at VA to its end. */
 static inline void run(struct bench *b, uint32_t config)
 {
 	start_job(b, 0, VA, config);
@@ -48,7 +49,7 @@ static inline void gpu_command(struct bench *b, uint32_t command)
 	wr(b, GPU_INT_CLEAR, GPU_IRQ_CLEAN_CACHES_COMPLETED);
 }
 
-/* What the GPU reads there now, through its tables and its L2. */
+/* Read a value as the GPU sees it now, through its tables and its L2. */
 static inline uint64_t load(struct bench *b, uint64_t va)
 {
 	struct agate_exec x = { .sim = b->sim };

@@ -23,7 +23,7 @@
 #define MAX_ARGS	32
 #define DEADLINE	60	/* seconds for a whole test, when all is lost */
 
-/* What the child sees each descriptor as: far from what the test opens. */
+/* The child's numbers for the descriptors: far from those that the test opens. */
 enum { FD_BAR2 = 100, FD_RAM, FD_DOORBELL, FD_READY, FD_CONTROL, FD_VECTOR };
 
 static void child(const struct gpu *g, int ready, int control, const char *extra)
@@ -48,7 +48,7 @@ static void child(const struct gpu *g, int ready, int control, const char *extra
 	dup2(control, FD_CONTROL);
 	for (i = 0; i < 4; i++)
 		dup2(g->vector[i], FD_VECTOR + i);
-	/* A failing test leaves it running: it must not outlive the program. */
+	/* A failing test leaves the child running: it must not outlive this program. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	execv(AGATE_SIM_SAN, args);
 	_exit(127);

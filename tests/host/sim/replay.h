@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the Panfrost driver does to the registers, in the order in which it does
- * it, on the bench: the drivers of that family are the software that the public
- * interface was made for.  Included by one file a program.
+ * The Panfrost driver's register accesses, in their original order, on the bench:
+ * the public interface was made for the drivers of that family.  One file of each
+ * program includes this.
  */
 #ifndef AGATE_TEST_REPLAY_H
 #define AGATE_TEST_REPLAY_H
@@ -14,14 +14,14 @@
 #define GPU_IRQ_ALL	0x30781u	/* every interrupt of the GPU block */
 #define GPU_IRQ_WANTED	0x30081u	/* faults, samples, cleaned caches */
 
-/* A table as io-pgtable hands it over, and the attributes that go with it. */
+/* A table in io-pgtable's format, and its attributes. */
 #define REPLAY_TRANSTAB(root)	((root) | 0x7ull)
 #define REPLAY_MEMATTR		0x888d88ull
 
 /* Its leaves: read, write, shared outside, never executed; type 1 at each level. */
 #define REPLAY_LEAF(pa)		((pa) | 0x00600000000002c1ull)
 
-/* Read at most that often, with the GPU working between; false when time ran out. */
+/* Read at most that often, while the GPU works in between; false when time ran out. */
 static inline bool polled(struct bench *b, uint32_t reg, uint32_t mask, uint32_t want,
 			  unsigned int reads)
 {
@@ -33,7 +33,7 @@ static inline bool polled(struct bench *b, uint32_t reg, uint32_t mask, uint32_t
 	return false;
 }
 
-/* 10 ms, looked at every 100 us. */
+/* 10 ms, polled every 100 us. */
 static inline bool replay_soft_reset(struct bench *b)
 {
 	wr(b, GPU_INT_MASK, 0);
@@ -46,7 +46,7 @@ static inline bool replay_soft_reset(struct bench *b)
 	return true;
 }
 
-/* 20 ms, 20 ms and, for the tiler, 1 ms: ten looks. */
+/* 20 ms, 20 ms and, for the tiler, 1 ms: ten polls. */
 static inline bool replay_power_on(struct bench *b)
 {
 	uint32_t l2 = rd(b, GPU_L2_PRESENT_LO), shader = rd(b, GPU_SHADER_PRESENT_LO);
@@ -63,7 +63,7 @@ static inline bool replay_power_on(struct bench *b)
 	return polled(b, GPU_TILER_READY_LO, 0xffffffff, tiler, 10);
 }
 
-/* What a probe, a resume and a recovery have in common. */
+/* The common part of a probe, a resume and a recovery. */
 static inline void replay_bring_up(struct bench *b)
 {
 	assert_true(replay_soft_reset(b));
@@ -79,14 +79,14 @@ static inline void replay_as_ready(struct bench *b, unsigned int as)
 	assert_true(polled(b, AS_STATUS(as), AS_STATUS_AS_ACTIVE, 0, 10000));
 }
 
-/* Each command is preceded by a wait; what follows it does not always wait. */
+/* The driver waits before each command, but not always after it. */
 static inline void replay_as_command(struct bench *b, unsigned int as, uint32_t command)
 {
 	replay_as_ready(b, as);
 	wr(b, AS_COMMAND(as), command);
 }
 
-/* LOCKADDR for the least block that holds a range: log2 less one, and its start. */
+/* LOCKADDR for the smallest block that holds a range: log2 minus one, and its start. */
 static inline uint64_t replay_region(uint64_t start, uint64_t size)
 {
 	uint64_t differ = start ^ (start + size - 1);
@@ -107,7 +107,7 @@ static inline void replay_flush(struct bench *b, unsigned int as, uint64_t start
 	replay_as_ready(b, as);
 }
 
-/* Its UPDATE is not waited for.  TRANSCFG is left alone: mode 0 has LPAE tables. */
+/* The driver does not wait for UPDATE, and does not write TRANSCFG: mode 0 has LPAE tables. */
 static inline void replay_as_set(struct bench *b, unsigned int as, uint64_t transtab,
 				 uint64_t memattr)
 {
@@ -127,7 +127,7 @@ static inline void replay_as_disable(struct bench *b, unsigned int as)
 	replay_as_set(b, as, 0, 0);
 }
 
-/* The chain's description, all but START. */
+/* Write the chain's description, without START. */
 static inline void replay_describe(struct bench *b, unsigned int slot, uint64_t head,
 				   uint32_t config)
 {
@@ -152,7 +152,7 @@ static inline struct bench *replay_new(enum agate_sim_gpu gpu)
 	return bench_new_with(&config);
 }
 
-/* Up, with the bench's tables in memory and no address space in use yet. */
+/* A GPU that is up, with the bench's tables in memory and no address space in use yet. */
 static inline struct bench *replay_up(enum agate_sim_gpu gpu)
 {
 	struct bench *b = replay_new(gpu);

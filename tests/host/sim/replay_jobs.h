@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How Panfrost keeps books of the two chains of a slot, and what it makes of a job
- * interrupt.  Included by one file a program.
+ * Panfrost's record of the two chains of a slot, and its handling of a job
+ * interrupt.  One file of each program includes this.
  */
 #ifndef AGATE_TEST_REPLAY_JOBS_H
 #define AGATE_TEST_REPLAY_JOBS_H
@@ -11,7 +11,7 @@
 enum chain_end { CHAIN_OPEN, CHAIN_DONE, CHAIN_FAILED, CHAIN_STOPPED };
 
 struct chain {
-	uint64_t head;		/* where to go on, once it was stopped; 0: not at all */
+	uint64_t head;		/* where to resume after a stop; 0: not at all */
 	enum chain_end end;
 	uint32_t status;	/* JS_STATUS, unless it is done */
 };
@@ -50,7 +50,7 @@ static inline struct chain *books_take(struct books *k, unsigned int slot)
 {
 	struct chain *first = k->of[slot][0];
 
-	assert_non_null(first);		/* an interrupt of nobody's chain */
+	assert_non_null(first);		/* an interrupt without a chain */
 	k->of[slot][0] = k->of[slot][1];
 	k->of[slot][1] = NULL;
 	return first;
@@ -77,9 +77,10 @@ static inline void books_failed(struct books *k, unsigned int slot, struct chain
 }
 
 /*
- * RAWSTAT, then CLEAR, which samples JS_STATE, until RAWSTAT is 0; only then is it
- * known how many chains a slot has finished.  A failure keeps what is queued from
- * starting until it is cleared, so it is taken back before and put back after.
+ * RAWSTAT, then CLEAR, which samples JS_STATE, until RAWSTAT is 0; only then does
+ * the handler know how many chains a slot has finished.  A failure keeps the queued
+ * chain from starting until it is cleared, so the handler withdraws that chain
+ * before and queues it again afterwards.
  */
 static inline void books_interrupt(struct books *k)
 {
@@ -114,11 +115,11 @@ static inline void books_interrupt(struct books *k)
 		if (k->of[n][0]->head)		/* described still: START is enough */
 			paced_wr(k, JS_COMMAND_NEXT(n), JS_COMMAND_START);
 		else
-			books_done(k, n);	/* it was taken back while it waited */
+			books_done(k, n);	/* it was withdrawn while it waited */
 	}
 }
 
-/* As the interrupt comes: masked while it is served, as often as there is one. */
+/* Serve the interrupt as often as it comes, and mask it meanwhile. */
 static inline void books_serve(struct books *k)
 {
 	while (rd(k->b, JOB_INT_STAT)) {
@@ -128,7 +129,7 @@ static inline void books_serve(struct books *k)
 	}
 }
 
-/* Until nothing goes on any more. */
+/* Run until no chain is left. */
 static inline void books_finish(struct books *k)
 {
 	k->pace = 0;

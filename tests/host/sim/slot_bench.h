@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The chains that the tests of job slots start from; included by one file a program. */
+/* The chains that the tests of job slots start with; one file of each program includes this. */
 #ifndef SLOT_BENCH_H
 #define SLOT_BENCH_H
 
@@ -21,7 +21,7 @@ static struct bench *bench_slots(void)
 	return b;
 }
 
-/* Slot 0 goes round and round. */
+/* Slot 0 runs the cyclic chain. */
 static struct bench *bench_cyclic(uint32_t config)
 {
 	struct bench *b = bench_slots();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Walks over AArch64 tables worked out by hand, and what TRANSCFG chooses.  The
+ * Walks over AArch64 tables worked out by hand, and the effects of TRANSCFG.  The
  * standard tables map VA 0x8080600000 (indices 1, 2, 3, 0); each test adds the
  * entry it is about.
  */
@@ -50,7 +50,7 @@ static void test_bits_without_effect(void **state)
 	/* NS, inner shareable, nG; contiguous, PXN, XN, software bits, 63:59 */
 	put64(b, 0x40003020, 0xfff0000040058f63);
 	expect_written(b, 0x8080604000, 0x40058000);
-	/* a table entry needs no access flag, and its attributes say nothing */
+	/* a table entry needs no access flag, and its attributes have no effect */
 	put64(b, 0x40002028, 0xf800000040004fff);
 	put64(b, 0x40004000, 0x40059443);
 	expect_written(b, 0x8080a00000, 0x40059000);
@@ -77,7 +77,7 @@ static void test_translation_faults_by_level(void **state)
 	write_faults(bench_ready_aarch64(), 0x40001020, 0, 0x8100000000, 0xc1);
 	write_faults(bench_ready_aarch64(), 0x40002028, 0, 0x8080a00000, 0xc2);
 	write_faults(bench_ready_aarch64(), 0x40003080, 0, 0x8080610000, 0xc3);
-	/* bit 0 clear is nothing, whatever else is set */
+	/* an entry with bit 0 clear is invalid, whatever else is set */
 	write_faults(bench_ready_aarch64(), 0x40000018, 0x40001002, 0x18000000000, 0xc0);
 	write_faults(bench_ready_aarch64(), 0x40003080, 0x40058442, 0x8080610000, 0xc3);
 	/* no block of 512 GiB; type 1 at level 3 is LPAE's page, not this one */
@@ -92,7 +92,7 @@ static void test_permission_faults_by_level(void **state)
 	write_faults(bench_ready_aarch64(), 0x40003020, 0x400584c3, 0x8080604000, 0xcb);
 	write_faults(bench_ready_aarch64(), 0x40002020, 0x402004c1, 0x8080800000, 0xca);
 	write_faults(bench_ready_aarch64(), 0x40001018, 0x400004c1, 0x80c0060000, 0xc9);
-	/* AP 0 and 2 are for the privileged: the GPU may not even read */
+	/* AP 0 and 2 allow only privileged accesses: the GPU may not even read */
 	read_faults(bench_ready_aarch64(), 0x40003020, 0x40058403, 0x8080604000, 0xcb);
 	read_faults(bench_ready_aarch64(), 0x40003020, 0x40058483, 0x8080604000, 0xcb);
 	read_faults(bench_ready_aarch64(), 0x40002020, 0x40200401, 0x8080800000, 0xca);
@@ -131,7 +131,7 @@ static void test_an_access_flag_that_is_set_needs_no_flush(void **state)
 	put64(b, 0x40003020, 0x40058043);
 	probe_write(b, 0x8080604000);
 	expect_fault(b, 0x8080604000, 0xdb | AT_WRITE);
-	/* a failed walk is not remembered: UNLOCK, and the access tries again */
+	/* the TLB does not cache a failed walk: after UNLOCK the access tries again */
 	put64(b, 0x40003020, 0x40058443);
 	wr(b, MMU_INT_CLEAR, 1);
 	as_command(b, 0, AS_COMMAND_UNLOCK);
@@ -158,7 +158,7 @@ static void test_attributes_by_level(void **state)
 	expect_written(b, 0x8080604000, 0x40058000);
 	put64(b, 0x40003028, 0x40059457);
 	expect_written(b, 0x8080605000, 0x40059000);
-	/* what is written to MEMATTR waits for UPDATE */
+	/* a write to MEMATTR takes effect at UPDATE */
 	wr64(b, AS_MEMATTR_LO(0), UINT64_MAX);
 	put64(b, 0x40003030, 0x4005a443);
 	expect_written(b, 0x8080606000, 0x4005a000);
@@ -213,7 +213,7 @@ static void test_ina_bits_narrow_the_space(void **state)
 	bench_free(b);
 
 	b = bench_ready_aarch64();
-	/* 55 - 7 = 48, and less in the field cannot make it more */
+	/* 55 - 7 = 48, and a smaller field gives no more than 48 */
 	as_set_aarch64(b, 0, TABLE_L0, MODE_4K | 7u << 6);
 	expect_written(b, VA + 0x800, PA + 0x800);
 	as_set_aarch64(b, 0, TABLE_L0, MODE_4K | 1u << 6);

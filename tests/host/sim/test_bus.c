@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The access queue and guest RAM as the GPU's process sees them, with a guest
- * that writes whatever it likes into BAR2.
+ * The access queue and guest RAM in the GPU's process, with a guest that writes
+ * anything into BAR2.
  */
 #include "harness.h"
 
@@ -22,7 +22,7 @@ struct rig {
 	int fd;
 };
 
-/* Hints about the queue itself, not about the registers it leads to. */
+/* Hints about the queue itself, not about the registers. */
 static unsigned int complaints(const struct rig *rig)
 {
 	unsigned int i, n = 0;
@@ -86,7 +86,7 @@ static void test_accesses_in_order(void **state)
 	rig_free(rig);
 }
 
-/* What the guest sees of the queue while an access is carried out. */
+/* The guest's view of the queue while the GPU carries out an access. */
 struct witness {
 	struct agate_bar2_ctrl *ctrl;
 	uint32_t head[3];
@@ -233,7 +233,7 @@ static void test_what_was_written_is_never_read_back(void **state)
 	run_all(rig);
 	ctrl->head = 0xdead;
 	ctrl->reply_seq = 0xdead;
-	/* the header too: the layout was taken when the GPU started */
+	/* overwrite the header, too: the GPU read the layout when it started */
 	memset(rig->bar2, 0xff, sizeof(struct agate_bar2_header));
 	push(rig, AGATE_BAR2_READ, GPU_TILER_CONFIG, 0, 9);
 	assert_int_equal(run_all(rig), 1);
@@ -307,7 +307,7 @@ static void test_random_queues(void **state)
 	(void)state;
 	srand(1);
 	for (i = 0; i < 50000; i++) {
-		/* all of BAR2 below VRAM is the guest's to scribble on */
+		/* the guest may overwrite all of BAR2 below VRAM */
 		words[rand() % (AGATE_BAR2_VRAM / 4)] = (uint32_t)rand();
 		if (i % 7 == 0)
 			push(rig, 1 + rand() % 2, rand() % 0x3000 & ~3, rand() % 16, i);

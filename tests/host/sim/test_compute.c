@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * COMPUTE jobs: what each operation leaves in memory, to the byte, in whatever
- * way ranges overlap, and what it costs.
+ * COMPUTE jobs: the exact bytes that each operation leaves in memory, for every
+ * kind of overlap, and its cost.
  */
 #include "compute_bench.h"
 
@@ -80,7 +80,7 @@ static void copy_in(bool direct, uint32_t to, uint32_t from, uint32_t size)
 	bench_free(b);
 }
 
-/* Whether or not the host shows where its memory is. */
+/* Both with and without mem_at() in the host. */
 static void copy(uint32_t to, uint32_t from, uint32_t size)
 {
 	copy_in(false, to, from, size);
@@ -111,7 +111,7 @@ static void test_copy_that_overlaps_is_memmove(void **state)
 	copy(DATA + 123, DATA + 123, 20000);			/* onto itself */
 }
 
-/* RAM to VRAM and back: one of the two is always the model's own. */
+/* RAM to VRAM and back: one of the two always belongs to the model. */
 static void test_copy_by_way_of_vram(void **state)
 {
 	struct bench *b;
@@ -245,7 +245,10 @@ static void test_checksum_over_pages_and_itself(void **state)
 	(void)state;
 	put_pattern(b);
 	want = crc_slowly(at(b, DATA + 3), 30001);
-	/* The sum lies inside what it sums: it is written when all is read. */
+	/*
+	 * The checksum lies inside its own range: the GPU writes it when it has
+	 * read everything.
+	 */
 	run_well(b, &(struct agate_compute_payload){
 		.op = AGATE_COMPUTE_CHECKSUM, .dst = VA + DATA + 0x1000, .src = VA + DATA + 3,
 		.size = 30001,

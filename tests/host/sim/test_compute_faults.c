@@ -12,7 +12,7 @@ static void set_page(struct bench *b, unsigned int page, uint64_t pte)
 	put64(b, TABLE_L3 + 8 * page, pte);
 }
 
-/* Serve the fault that shows: it must be this one; then the job goes on. */
+/* Serve the latched fault, which must be this one; then the job continues. */
 static void serve(struct bench *b, uint32_t status, uint64_t va)
 {
 	unsigned int page = (va - VA) / 4096;
@@ -47,7 +47,7 @@ static void test_a_fill_resumes_at_the_byte_where_it_faulted(void **state)
 		.op = AGATE_COMPUTE_FILL, .dst = VA + DATA + 100, .size = 10000,
 		.value = 0x0807060504030201,
 	});
-	/* What was filled before the fault must not be filled again. */
+	/* Memory that was filled before the fault must not be filled again. */
 	*at(b, DATA + 100) = 0x77;
 	want[DATA + 100] = 0x77;
 	serve(b, WRITE_FAULT, VA + 0x2000);
@@ -135,7 +135,7 @@ static void test_what_may_not_be_written_is_not(void **state)
 	});
 	assert_int_equal(rd(b, AS_FAULTSTATUS(0)), WRITE_DENIED);
 	assert_int_equal(rd64(b, AS_FAULTADDRESS_LO(0)), VA + 0x2000);
-	/* A driver that does not serve it takes the address space away. */
+	/* If the driver does not serve the fault, it disables the address space. */
 	rd(b, MMU_INT_RAWSTAT);
 	wr(b, MMU_INT_CLEAR, 1);
 	wr64(b, AS_TRANSTAB_LO(0), 0);
@@ -198,7 +198,7 @@ static void test_payloads_that_make_no_sense(void **state)
 		{ .op = 0, .dst = VA + DATA, .size = 8 },
 		{ .op = 5, .dst = VA + DATA, .size = 8 },
 		{ .op = 0xffffffff },
-		/* fields that the operation does not have */
+		/* fields that the operation does not use */
 		{ .op = AGATE_COMPUTE_FILL, .dst = VA + DATA, .size = 8, .src = VA },
 		{ .op = AGATE_COMPUTE_FILL, .dst = VA + DATA, .size = 8, .rows = 1 },
 		{ .op = AGATE_COMPUTE_FILL, .dst = VA + DATA, .size = 8, .dst_stride = 8 },

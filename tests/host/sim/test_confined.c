@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The GPU's process as people run it: from the byte that says that it serves it is in
- * its sandbox.
+ * The GPU's process as users run it: it is in its sandbox before it reports that it
+ * serves.
  */
 #include "process_bench.h"
 
@@ -38,7 +38,7 @@ static void test_it_is_confined_when_it_serves(void **state)
 		skip();			/* a host without seccomp */
 	}
 	assert_int_equal(status_of(g, "Seccomp"), 2);
-	/* One more than those that we are in ourselves. */
+	/* One filter more than those of the test itself. */
 	if (filters >= 0)
 		assert_int_equal(status_of(g, "Seccomp_filters"), filters + 1);
 	assert_int_equal(status_of(g, "NoNewPrivs"), 1);

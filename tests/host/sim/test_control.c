@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * agate-sim as the launcher sees it: the control socket and the command line.
+ * The launcher's interface to agate-sim: the control socket and the command line.
  */
 #include "process_bench.h"
 
@@ -82,7 +82,7 @@ static void test_injections_from_outside(void **state)
 	gpu_free(g);
 }
 
-/* The third event after it was set: its log ends there, and so does the GPU. */
+/* At the third event after the request, both the log and the GPU end. */
 static void test_it_dies_when_told(void **state)
 {
 	struct gpu *g = gpu_start(NULL);
@@ -163,7 +163,7 @@ static void test_nobody_holds_the_control_socket(void **state)
 	gpu_free(g);
 }
 
-/* status: 2 for the command line, 1 for what it names. */
+/* Exit status: 2 for a wrong command line, 1 for a wrong object that it names. */
 static void refused(int want, const char *arguments)
 {
 	char command[512];

@@ -185,7 +185,7 @@ static void test_the_second_fault_waits_behind_the_first(void **state)
 	assert_int_equal(rd64(b, AS_FAULTADDRESS_LO(0)), HOLE);
 	assert_int_equal(rd(b, AS_FAULTSTATUS(0)), 0x3c3);
 	assert_int_equal(counter(b, AGATE_CNT_FAULTS), 1);
-	/* serve the first: the second shows */
+	/* serve the first: then the second is latched */
 	wr(b, MMU_INT_CLEAR, 1);
 	put64(b, HOLE_PTE, 0x400580c1);
 	as_flush(b, 0, HOLE_LOCK, AS_COMMAND_FLUSH_PT);
@@ -279,7 +279,7 @@ static void test_update_to_unmapped_kills_with_the_latched_code(void **state)
 	bench_free(b);
 }
 
-/* UPDATE and wait for it by reading alone: no job gets a turn. */
+/* UPDATE, and wait for it only by reading: no job gets a turn. */
 static void update_without_work(struct bench *b, unsigned int as, uint64_t transtab)
 {
 	wr64(b, AS_TRANSTAB_LO(as), transtab);

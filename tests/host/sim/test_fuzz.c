@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A hostile guest: random accesses, random memory, random steps.  Whatever it
- * does the model stays inside its memory (ASan, UBSan and the bench's own
- * checks judge that), goes on answering, and recovers by a reset.
+ * A hostile guest: random accesses, random memory, random steps.  Whatever the
+ * guest does, the model stays inside its memory (ASan, UBSan and the bench check
+ * this), keeps answering, and recovers after a reset.
  */
 #include "harness.h"
 
@@ -22,7 +22,7 @@ static uint32_t random32(void)
 	return random_state;
 }
 
-/* Mostly registers that do something, sometimes anything at all. */
+/* Mostly registers that have an effect, sometimes any offset. */
 static uint32_t random_register(void)
 {
 	switch (random32() % 9) {
@@ -68,7 +68,7 @@ static uint32_t random_job(void)
 	return random32() % 0x800 & ~63u;
 }
 
-/* Something like a table entry, a job header or a payload, somewhere. */
+/* Write something like a table entry, a job header or a payload somewhere. */
 static void scribble(struct bench *b)
 {
 	switch (random32() % 8) {
@@ -95,7 +95,7 @@ static void scribble(struct bench *b)
 	}
 }
 
-/* Start something on some slot, as a driver would. */
+/* Start a chain on some slot, like a driver. */
 static void submit(struct bench *b)
 {
 	start_job(b, random32() % 3, VA + random_job(), random32() % 4 ? 0 : random32());
@@ -139,7 +139,7 @@ static void random_action(struct bench *b)
 	}
 }
 
-/* Power and tables again now and then, or nothing would run for long. */
+/* Restore power and tables now and then; otherwise nothing would run for long. */
 static void revive(struct bench *b)
 {
 	unsigned int as;
@@ -154,7 +154,7 @@ static void revive(struct bench *b)
 			as_set_aarch64(b, as, TABLE_L0, AS_TRANSCFG_MODE_AARCH64_4K);
 }
 
-/* A small TLB and a small L2, so that much is replaced. */
+/* Use a small TLB and a small L2, so that entries are replaced often. */
 static void hostile_run(uint32_t seed, unsigned int iterations, enum agate_sim_gpu gpu,
 			enum agate_sim_coherency coherency)
 {
@@ -174,13 +174,13 @@ static void hostile_run(uint32_t seed, unsigned int iterations, enum agate_sim_g
 		assert_true(agate_sim_time(b->sim) >= time);
 		time = agate_sim_time(b->sim);
 	}
-	/* it did get somewhere, or this tests nothing */
+	/* some jobs must have succeeded, or this tests nothing */
 	assert_true(counter(b, AGATE_CNT_JOBS) > iterations / 100);
 	assert_true(counter(b, AGATE_CNT_JOBS_FAILED) > iterations / 1000);
 	assert_true(counter(b, AGATE_CNT_FAULTS) > iterations / 1000);
 	assert_true(counter(b, AGATE_CNT_STALE_USED) > 0);
 	assert_true(counter(b, AGATE_CNT_UNLISTED) > 0);
-	/* and a reset still makes a GPU of it */
+	/* and a reset still restores a working GPU */
 	memset(b->ram, 0, RAM_SIZE);
 	revive(b);
 	put_write_value(b, 0, 0, AGATE_WRITE_IMMEDIATE_64, VA + 0x800, 0x600d);

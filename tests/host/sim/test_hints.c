@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Hints about address spaces: each rule broken, and the same done rightly, where
- * nothing must be said.
+ * Hints about address spaces: each rule broken, and the same steps done correctly,
+ * without a hint.
  */
 #include "harness.h"
 
@@ -70,7 +70,7 @@ static void test_a_job_may_start_while_update_is_active(void **state)
 	settle(b);
 	assert_int_equal(rd(b, JS_STATUS(0)), AGATE_EXC_DONE);
 	assert_int_equal(count_events(b, AGATE_EV_HINT), 0);
-	/* but what was written after it is not what it took */
+	/* UPDATE does not capture what was written after it */
 	wr(b, AS_COMMAND(0), AS_COMMAND_UPDATE);
 	wr64(b, AS_TRANSTAB_LO(0), TABLE_L0 | 3);
 	wr(b, JOB_INT_CLEAR, rd(b, JOB_INT_RAWSTAT));
@@ -86,7 +86,7 @@ static void test_another_table_under_a_running_job(void **state)
 	(void)state;
 	put_other_tables(b);
 	null_for_ever(b);
-	/* the same one again, and other address spaces, are nobody's business */
+	/* the same table again, and other address spaces, give no hint */
 	as_set_table(b, 0, TABLE_L0);
 	as_set_table(b, 1, OTHER_L0);
 	assert_int_equal(count_events(b, AGATE_EV_HINT), 0);
@@ -119,7 +119,7 @@ static void test_unmapped_to_end_a_job(void **state)
 	as_command(b, 0, AS_COMMAND_UPDATE);
 	settle(b);
 	assert_int_equal(rd(b, JS_STATUS(0)), AGATE_EXC_TRANSLATION_FAULT_0);
-	/* it was not the job that was wrong, nor the driver */
+	/* neither the job nor the driver was wrong */
 	assert_int_equal(count_events(b, AGATE_EV_HINT), 0);
 	bench_free(b);
 }
@@ -180,7 +180,7 @@ static void test_a_write_that_is_forbidden_is_another_matter(void **state)
 	bench_free(b);
 }
 
-/* A bit that nobody has read, of a fault that comes again once it was cleared. */
+/* An unread bit of a fault that comes again after the bit was cleared. */
 static struct bench *bench_with_unread_fault(void)
 {
 	struct bench *b = bench_ready();

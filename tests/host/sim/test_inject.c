@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Injections: each strikes the n-th of its kind, once, and nothing else; and how
- * they are put in words.
+ * Injections: each strikes once, at the n-th occasion of its kind, and changes
+ * nothing else; and their text format.
  */
 #include "harness.h"
 
@@ -112,7 +112,7 @@ static void test_an_as_command_sticks(void **state)
 	assert_int_equal(rd(b, AS_STATUS(0)), AS_STATUS_AS_ACTIVE);
 	settle(b);
 	assert_int_equal(rd(b, AS_STATUS(0)), AS_STATUS_AS_ACTIVE);
-	/* A reset is what helps, and what follows works. */
+	/* A reset helps, and later commands work. */
 	bench_reset(b);
 	bench_power_on(b);
 	as_set_table(b, 0, TABLE_L0);
@@ -135,7 +135,7 @@ static void test_a_power_up_fails(void **state)
 	assert_int_equal(rd(b, GPU_SHADER_READY_LO), 0);
 	assert_string_equal(last_event(b, AGATE_EV_POWER)->text, "failed");
 	assert_true(rd(b, GPU_INT_RAWSTAT) & GPU_IRQ_POWER_CHANGED_ALL);
-	/* Asked again they come; to switch off was never in danger. */
+	/* The second attempt succeeds; the injection does not affect power-off. */
 	wr(b, GPU_SHADER_PWRON_LO, 0xf);
 	poll_reg(b, GPU_SHADER_READY_LO, 0xf, 0xf);
 	wr(b, GPU_SHADER_PWROFF_LO, 0xf);

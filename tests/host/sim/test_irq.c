@@ -135,7 +135,7 @@ static void test_a_bit_raised_twice_may_be_cleared_once(void **state)
 	(void)state;
 	finish_job(b, 0);
 	rd(b, JOB_INT_RAWSTAT);
-	finish_job(b, 0);	/* merges with the first, as JS_STATE will tell */
+	finish_job(b, 0);	/* merges with the first; JS_STATE shows it */
 	wr(b, JOB_INT_CLEAR, 1);
 	assert_int_equal(count_events(b, AGATE_EV_HINT), 0);
 	bench_free(b);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Job chains and the simple job types: headers, order, dependencies, status
- * written back, WRITE_VALUE in all its types, and what is refused.
+ * write-back, all types of WRITE_VALUE, and refused jobs.
  */
 #include "harness.h"
 
@@ -25,7 +25,7 @@ static void expect_chain(struct bench *b, uint32_t status)
 	assert_int_equal(last_event(b, AGATE_EV_CHAIN_END)->c, status);
 }
 
-/* One WRITE_VALUE of that type over eight bytes of 0xff; what they are then. */
+/* Run one WRITE_VALUE of that type over eight bytes of 0xff; returns the bytes. */
 static uint64_t written(unsigned int type, uint64_t immediate)
 {
 	struct bench *b = bench_ready();
@@ -125,7 +125,7 @@ static void test_a_chain_runs_in_its_own_order(void **state)
 	unsigned int i, seen = 0;
 
 	(void)state;
-	/* each job overwrites what the one before wrote */
+	/* each job overwrites the value of the one before */
 	for (i = 0; i < 4; i++)
 		put_write_value(b, order[i], i < 3 ? VA + order[i + 1] : 0,
 				AGATE_WRITE_IMMEDIATE_64, VA + OUT, 10 + i);
@@ -192,7 +192,7 @@ static void test_dependencies_on_earlier_jobs(void **state)
 	put_indexed(b, 0x80, 0, 3, 1, 2);
 	run(b, VA, 0);
 	expect_chain(b, AGATE_EXC_DONE);
-	/* resumed in the middle, what came before counts as done */
+	/* after a resume in the middle, the jobs before count as done */
 	rd(b, JOB_INT_RAWSTAT);
 	wr(b, JOB_INT_CLEAR, 1);
 	run(b, VA + 0x80, 0);
@@ -258,7 +258,7 @@ static void test_tiler_and_fragment_are_there(void **state)
 	put_job(b, 0x80, AGATE_JOB_FRAGMENT, 0);
 	start_job(b, 0, VA + 0x80, 0);
 	settle(b);
-	/* its framebuffer is at 0: a fault, once the payload was found good */
+	/* its framebuffer is at 0: a fault, after the payload was found valid */
 	assert_true(rd(b, JS_STATUS(0)) == AGATE_EXC_DATA_INVALID_FAULT ||
 		    rd(b, MMU_INT_RAWSTAT));
 	bench_free(b);
@@ -352,13 +352,13 @@ static void test_the_header_is_read_once(void **state)
 	struct bench *b = bench_ready();
 
 	(void)state;
-	/* the job overwrites its own next pointer: the GPU follows what it read */
+	/* the job overwrites its own next pointer: the GPU follows the one that it has read */
 	put_write_value(b, 0, VA + 0x80, AGATE_WRITE_IMMEDIATE_64, VA + 24, 0x123456789ab);
 	put_write_value(b, 0x80, 0, AGATE_WRITE_IMMEDIATE_64, VA + OUT, 6);
 	run(b, VA, 0);
 	expect_chain(b, AGATE_EXC_DONE);
 	assert_int_equal(get64(b, PA + OUT), 6);
-	/* and writes back only what is its own */
+	/* and writes back only its own fields */
 	assert_int_equal(get64(b, PA + 24), 0x123456789ab);
 	bench_free(b);
 }
@@ -373,13 +373,13 @@ static void test_flushes_are_counted(void **state)
 	run(b, VA, 0);
 	assert_int_equal(rd(b, GPU_LATEST_FLUSH_ID), id);
 	run(b, VA, JS_CONFIG_START_FLUSH_CLEAN | JS_CONFIG_END_FLUSH_CLEAN_INVALIDATE);
-	/* only what invalidates is counted */
+	/* only flushes that invalidate are counted */
 	assert_int_equal(rd(b, GPU_LATEST_FLUSH_ID), id + 1);
-	/* reduction: nothing flushed since the ID was read, so this start must */
+	/* reduction: no flush since the ID was read, so this start must flush */
 	wr(b, JS_FLUSH_ID_NEXT(0), id + 1);
 	run(b, VA, JS_CONFIG_START_FLUSH_CLEAN_INVALIDATE | JS_CONFIG_ENABLE_FLUSH_REDUCTION);
 	assert_int_equal(rd(b, GPU_LATEST_FLUSH_ID), id + 2);
-	/* and now it need not */
+	/* and now it need not flush */
 	run(b, VA, JS_CONFIG_START_FLUSH_CLEAN_INVALIDATE | JS_CONFIG_ENABLE_FLUSH_REDUCTION);
 	assert_int_equal(rd(b, GPU_LATEST_FLUSH_ID), id + 2);
 	bench_free(b);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The L2 under each protocol: who sees what, and when; and its lines.
+ * The L2 under each protocol: which writes become visible to whom, and when; and
+ * its lines.
  */
 #include "l2_bench.h"
 
@@ -129,7 +130,7 @@ static void test_ace_lite_keeps_what_the_gpu_writes(void **state)
 	gpu_command(b, GPU_CMD_CLEAN_CACHES);
 	assert_int_equal(get64(b, PA + OUT), MARKER);
 	assert_int_equal(job_status(b, 0), AGATE_EXC_DONE);
-	/* a clean line is not in the way of what CPUs write */
+	/* a clean line does not hide a CPU's writes */
 	put64(b, PA + OUT, OTHER);
 	assert_int_equal(load(b, VA + OUT), OTHER);
 	assert_int_equal(count_events(b, AGATE_EV_HINT), 0);
@@ -179,7 +180,7 @@ static void test_none_reads_stale_lines(void **state)
 	assert_int_equal(get64(b, PA + OUT + 8), 0);
 	assert_true(hinted(b, "a stale line of the L2 was read"));
 	assert_true(counter(b, AGATE_CNT_STALE_LINES) > 0);
-	/* to clean is not to forget */
+	/* a clean does not invalidate */
 	gpu_command(b, GPU_CMD_CLEAN_CACHES);
 	store(b, OUT + 8, OTHER, CLEAN);
 	assert_int_equal(get64(b, PA + OUT + 8), 0);
@@ -230,10 +231,10 @@ static void test_an_edge_that_is_missing(void **state)
 	struct bench *b = ready(AGATE_SIM_COHERENCY_NONE);
 
 	(void)state;
-	/* no clean at the end: nothing arrives */
+	/* without a clean at the end, nothing reaches memory */
 	store(b, OUT, MARKER, JS_CONFIG_START_FLUSH_CLEAN_INVALIDATE);
 	assert_int_equal(get64(b, PA + OUT), 0);
-	/* a clean at the start brings what was left, but not the new payload */
+	/* a clean at the start writes the remaining bytes, but does not fetch the new payload */
 	store(b, OUT + 8, OTHER, JS_CONFIG_START_FLUSH_CLEAN | CLEAN);
 	assert_int_equal(get64(b, PA + OUT), MARKER);
 	assert_int_equal(get64(b, PA + OUT + 8), 0);
@@ -248,16 +249,16 @@ static void test_flush_reduction_believes_its_number(void **state)
 	(void)state;
 	store(b, OUT, MARKER, CLEAN);
 	id = rd(b, GPU_LATEST_FLUSH_ID);
-	/* nothing was flushed since: this start is */
+	/* no flush has happened since, so this start flushes */
 	wr(b, JS_FLUSH_ID_NEXT(0), id);
 	store(b, OUT + 8, OTHER, EDGES | JS_CONFIG_ENABLE_FLUSH_REDUCTION);
 	assert_int_equal(get64(b, PA + OUT + 8), OTHER);
 	assert_int_equal(rd(b, GPU_LATEST_FLUSH_ID), id + 2);
-	/* a number from before the last flush says that it may be left out ... */
+	/* an ID from before the last flush allows the start to skip it ... */
 	store(b, OUT + 16, OTHER, CLEAN);
 	store(b, OUT + 24, OTHER,
 	      JS_CONFIG_START_FLUSH_CLEAN_INVALIDATE | CLEAN | JS_CONFIG_ENABLE_FLUSH_REDUCTION);
-	/* ... and that was wrong, for the payload is newer than the flush */
+	/* ... which is wrong here, because the payload is newer than the flush */
 	assert_int_equal(get64(b, PA + OUT + 24), 0);
 	assert_true(hinted(b, "a stale line of the L2 was read"));
 	bench_free(b);
@@ -269,7 +270,7 @@ static void test_a_page_table_in_a_stale_line(void **state)
 
 	(void)state;
 	store(b, OUT, MARKER, EDGES);
-	/* entry 15 brings entries 8 to 15 into the L2, 16 shall come after */
+	/* entry 15 brings entries 8 to 15 into the L2; entry 16 comes later */
 	put64(b, TABLE_L3 + 8 * 15, 0);
 	as_flush(b, 0, LOCK_ALL, AS_COMMAND_FLUSH_PT);
 	store(b, 0xe000, MARKER, CLEAN);
@@ -281,7 +282,7 @@ static void test_a_page_table_in_a_stale_line(void **state)
 	assert_int_equal(rd(b, AS_FAULTSTATUS(0)), 0xc3 | 3u << 8);
 	assert_true(hinted(b, "a page table was read from a stale line of the L2"));
 	assert_false(hinted(b, "a stale line of the L2 was read"));
-	/* with a flush, the access finds what was written */
+	/* after a flush, the access finds the new entry */
 	wr(b, MMU_INT_CLEAR, 1);
 	as_flush(b, 0, LOCK_ALL, AS_COMMAND_FLUSH_PT);
 	settle(b);
@@ -317,7 +318,7 @@ static void test_update_does_not_flush(void **state)
 
 	(void)state;
 	store(b, OUT, MARKER, CLEAN);
-	/* page 0 moves: the TLB is dropped by UPDATE, the line of the table not */
+	/* page 0 moves: UPDATE drops the TLB, but not the table's line */
 	put64(b, TABLE_L3, 0x400580c1);
 	memcpy(b->ram + 0x58000, b->ram + 0x10000, 0x1000);
 	as_set_table(b, 0, TABLE_L0);
@@ -391,7 +392,7 @@ static void test_copies_go_through_it(void **state)
 	assert_int_equal(get64(b, PA + 0x1038), 0);
 	gpu_command(b, GPU_CMD_CLEAN_CACHES);
 	assert_int_equal(get64(b, PA + 0x1038), MARKER);
-	/* nothing answers at the one end, or at the other */
+	/* no memory at one end, or at the other */
 	assert_int_equal(agate_exec_move(&x, VA, VA + 0x2000, 8, &why), -1);
 	assert_int_equal(why, AGATE_RUN_FAULT);
 	assert_int_equal(agate_exec_move(&x, VA + 0x2000, VA, 8, &why), -1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Around the L2: what is lost with it, what flushes it from a chain, what goes
- * past it, and protected mode.
+ * Around the L2: lost lines, flushes by a chain, accesses that bypass it, and
+ * protected mode.
  */
 #include "l2_bench.h"
 

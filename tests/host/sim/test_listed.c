@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Listed memory (hardware.md, section 8.6): what is told of a chain that touches
- * what its driver did not list for it, what is not, and which chain a list is of.
+ * Listed memory (hardware.md, section 8.6): which accesses outside a list the GPU
+ * reports, which it does not, and to which chain a list belongs.
  */
 #include <string.h>
 
@@ -43,7 +43,7 @@ static void copy(struct bench *b, uint64_t dst, uint64_t src, uint64_t size)
 		.op = AGATE_COMPUTE_COPY, .dst = dst, .src = src, .size = size });
 }
 
-/* So much was said since the last time, and so many pages were counted. */
+/* Expect this many hints since the last call, and this many counted pages. */
 static void expect(struct bench *b, unsigned int hints, uint64_t pages)
 {
 	assert_int_equal(count_events(b, AGATE_EV_HINT), hints);
@@ -73,21 +73,21 @@ static void test_without_a_list_nothing_is_checked(void **state)
 
 	(void)state;
 	fill(b, PAGES(3), 4096);
-	list(b, SLOT, PAGES(3), 1);		/* a range of no list */
+	list(b, SLOT, PAGES(3), 1);		/* a range without a list */
 	assert_int_equal(rd(b, AGATE_LISTED_COMMAND(SLOT)), AGATE_LISTED_COMMAND_NONE);
 	fill(b, PAGES(5), 4096);
 	begin(b, SLOT);
 	assert_int_equal(rd(b, AGATE_LISTED_COMMAND(SLOT)), AGATE_LISTED_COMMAND_BEGIN);
 	wr(b, AGATE_LISTED_COMMAND(SLOT), AGATE_LISTED_COMMAND_NONE);
 	fill(b, PAGES(5), 4096);
-	/* and another slot's list is not this one's */
+	/* and another slot's list does not belong to this one */
 	begin(b, 0);
 	fill(b, PAGES(5), 4096);
 	expect(b, 0, 0);
 	bench_free(b);
 }
 
-/* The job does what it would have done, and which access it was is told. */
+/* The job does the same as without a list, and the GPU reports the access. */
 static void test_what_is_not_listed_is_told(void **state)
 {
 	struct bench *b = bench_ready();
@@ -117,7 +117,7 @@ static void test_what_is_not_listed_is_told(void **state)
 	bench_free(b);
 }
 
-/* A header is memory like any other, and so is where its status goes. */
+/* A header is memory like any other, and so is the place of its status. */
 static void test_an_empty_list_is_a_list(void **state)
 {
 	struct bench *b = bench_ready();
@@ -134,7 +134,7 @@ static void test_an_empty_list_is_a_list(void **state)
 	bench_free(b);
 }
 
-/* A stretch of pages is told of once, upward or downward. */
+/* A run of pages is reported once, upward or downward. */
 static void test_a_stretch_is_told_of_once(void **state)
 {
 	struct bench *b = bench_ready();
@@ -167,7 +167,7 @@ static void write_pages(struct bench *b, const unsigned int *page, unsigned int 
 
 static void test_only_so_much_is_told_of_one_chain(void **state)
 {
-	/* 10 takes the place of 2, then 2 that of 4, and 4 that of 6 */
+	/* 10 replaces 2, then 2 replaces 4, and 4 replaces 6 */
 	static const unsigned int page[] = { 2, 4, 6, 8, 10, 4, 2, 4 };
 	struct bench *b = bench_ready();
 
@@ -176,7 +176,7 @@ static void test_only_so_much_is_told_of_one_chain(void **state)
 	list(b, 0, PAGES(0), 1);
 	write_pages(b, page, 8);
 	expect(b, 4, 7);
-	/* another chain is told of anew */
+	/* another chain is reported again */
 	begin(b, 0);
 	list(b, 0, PAGES(0), 1);
 	write_pages(b, page, 1);
@@ -184,7 +184,7 @@ static void test_only_so_much_is_told_of_one_chain(void **state)
 	bench_free(b);
 }
 
-/* A chain that goes in circles says what it has to say once. */
+/* A cyclic chain is reported once. */
 static void test_a_circle_is_told_of_once(void **state)
 {
 	struct bench *b = bench_ready();
@@ -200,7 +200,7 @@ static void test_a_circle_is_told_of_once(void **state)
 	bench_free(b);
 }
 
-/* An access that waits for its page is told of when it is carried out. */
+/* An access that waits for its page is reported when it is carried out. */
 static void test_a_fault_is_not_an_access(void **state)
 {
 	struct bench *b = bench_ready();
@@ -224,7 +224,7 @@ static void test_a_fault_is_not_an_access(void **state)
 
 /* ---- Lists ----------------------------------------------------------------- */
 
-/* In whatever order ranges come and overlap, the pages in them are listed. */
+/* The pages in the ranges are listed, whatever the order and the overlap of the ranges. */
 static void test_ranges_in_any_order(void **state)
 {
 	static const struct { unsigned int page, pages; } ranges[] = {
@@ -283,7 +283,7 @@ static void list_apart(struct bench *b, unsigned int n)
 		list(b, SLOT, 0x1000000000 - i * 0x2000, 1);
 }
 
-/* A list that is too long is none: nothing is said, but counted. */
+/* A list that is too long counts as none: there is no hint, but the counter increases. */
 static void test_a_list_that_is_too_long(void **state)
 {
 	struct bench *b = bench_ready();
@@ -291,8 +291,8 @@ static void test_a_list_that_is_too_long(void **state)
 	(void)state;
 	list_apart(b, AGATE_LISTED_RANGES);
 	assert_int_equal(counter(b, AGATE_CNT_LISTS_DROPPED), 0);
-	list(b, SLOT, PAGES(1), 1);		/* is there, and so fits */
-	list(b, SLOT, PAGES(2), 1);		/* makes another longer, at either end */
+	list(b, SLOT, PAGES(1), 1);		/* is listed already, and so fits */
+	list(b, SLOT, PAGES(2), 1);		/* extends another range, at either end */
 	list(b, SLOT, PAGES(0) - 0x1000, 1);
 	list(b, SLOT, PAGES(9), 0);		/* is nothing */
 	fill(b, PAGES(3), 4096);
@@ -316,7 +316,7 @@ static void test_a_list_that_is_too_long(void **state)
 
 /* ---- Which chain it is of ---------------------------------------------------- */
 
-/* Slot 0 goes round in page 0; then there is one NULL job, at VA + 0x80. */
+/* Slot 0 runs a cyclic chain in page 0; one NULL job is at VA + 0x80. */
 static struct bench *bench_busy(void)
 {
 	struct bench *b = bench_ready();
@@ -377,7 +377,7 @@ static void test_a_chain_that_is_taken_back_keeps_its_list(void **state)
 	next_chain(b, false);
 	wr(b, JS_COMMAND_NEXT(0), JS_COMMAND_NOP);
 	assert_int_equal(rd(b, AGATE_LISTED_COMMAND(0)), AGATE_LISTED_COMMAND_BEGIN);
-	wr(b, JS_COMMAND_NEXT(0), JS_COMMAND_NOP);	/* there is nothing to take back */
+	wr(b, JS_COMMAND_NEXT(0), JS_COMMAND_NOP);	/* there is nothing to withdraw */
 	assert_int_equal(rd(b, AGATE_LISTED_COMMAND(0)), AGATE_LISTED_COMMAND_BEGIN);
 	stop_first(b);
 	expect(b, 0, 0);
@@ -388,7 +388,7 @@ static void test_a_chain_that_is_taken_back_keeps_its_list(void **state)
 	bench_free(b);
 }
 
-/* START over a queued chain: that one is lost, and its list with it. */
+/* START over a queued chain: the queued chain is lost, with its list. */
 static void test_a_chain_that_is_lost(void **state)
 {
 	unsigned int with_list;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a launcher can make up: another identity, GPU faults, and the way back.
+ * Values that a launcher can make up: another identity and GPU faults; and their
+ * removal.
  */
 #include "harness.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the log calls things: every register that the GPU has by its own name.
+ * Names in the log: every register of the GPU has its own name.
  */
 #include "harness.h"
 
@@ -62,7 +62,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* Neither a number in place of a name, nor one name for two. */
+/* No number in place of a name, and no name for two registers. */
 static void test_each_register_has_a_name_of_its_own(void **state)
 {
 	static char names[MAX_NAMES][NAME_SIZE];

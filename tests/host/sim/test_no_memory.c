@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Memory that is not there: none for a GPU to be created in, none behind a page that
- * a job or a dump goes to, none yet where a payload would be.
+ * Missing memory: for creating a GPU, behind a page that a job or a dump writes to,
+ * and, for a while, at the address of a payload.
  *
- * Linked with --wrap=calloc: the model's allocations fail when a test says so.
+ * Linked with --wrap=calloc, so that a test can make the model's allocations fail.
  */
 #include "harness.h"
 
@@ -21,7 +21,10 @@ void *__wrap_calloc(size_t count, size_t size)
 	return allocations++ == fails_at ? NULL : __real_calloc(count, size);
 }
 
-/* A NULL for each of its allocations, and nothing of it left: ASan looks after that. */
+/*
+ * When any of its allocations fails, creation returns NULL and leaves nothing: ASan
+ * checks this.
+ */
 static void test_a_gpu_is_whole_or_not_at_all(void **state)
 {
 	static const struct agate_sim_config configs[] = {
@@ -69,7 +72,7 @@ static void run_compute(struct bench *b, const struct agate_compute_payload *p)
 	settle(b);
 }
 
-/* A copy says which of its two ends it was. */
+/* The fault of a copy tells which of its two ends has no memory. */
 static void copy_to_nowhere(enum agate_sim_coherency coherency, bool direct)
 {
 	const struct agate_sim_config config = { .seed = 1, .coherency = coherency };
@@ -108,7 +111,7 @@ static void test_a_copy_from_or_to_nowhere(void **state)
 
 /* ---- Not yet ------------------------------------------------------------------------ */
 
-/* As as_flush(), without a step for the GPU's jobs meanwhile. */
+/* Like as_flush(), but without a step of the GPU's jobs in between. */
 static void flush_at_once(struct bench *b)
 {
 	static const uint32_t commands[] = { AS_COMMAND_LOCK, AS_COMMAND_FLUSH_PT };
@@ -122,7 +125,7 @@ static void flush_at_once(struct bench *b)
 	}
 }
 
-/* The job has begun when its page goes; its payload is read when that is back. */
+/* The page goes after the job has begun; the GPU reads the payload when the page is back. */
 static void payload_faults_in(unsigned int type, const void *payload, size_t size)
 {
 	struct bench *b = bench_ready();
@@ -168,9 +171,9 @@ static void test_payloads_that_fault_in(void **state)
 /* ---- Past the L2 --------------------------------------------------------------------- */
 
 #define DUMP		0x8000u
-#define ATTR_NC		(5u << 2)	/* the index of a byte that says not cached */
+#define ATTR_NC		(5u << 2)	/* the index of a byte that means not cached */
 
-/* How many words of a dump of performance counters memory has when it is complete. */
+/* How many words of a dump of performance counters are in memory when the dump is complete. */
 static unsigned int dumped(uint64_t attributes)
 {
 	const struct agate_sim_config config = {

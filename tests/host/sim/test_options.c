@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Which GPU the command line asks for.  What the process does with a command line
- * that makes no sense is in test_process.c.
+ * The GPU that the command line selects.  test_start.c tests invalid command lines.
  */
 #include "harness.h"
 
@@ -25,7 +24,7 @@ static bool parse(struct options *o, const char *name, const char *value)
 	return options_parse(o, name ? 15 : 13, args);
 }
 
-/* The usage text of a refusal belongs into no test's output. */
+/* Keep the usage text of a refusal out of the test's output. */
 static void refused(const char *name, const char *value)
 {
 	struct options o;

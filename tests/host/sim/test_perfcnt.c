@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Performance counters: what a dump holds and where, when it comes, what it does
- * when its page is not there.
+ * Performance counters: the contents and the address of a dump, its time, and its
+ * behaviour when its page is missing.
  */
 #include "harness.h"
 
@@ -15,7 +15,7 @@ static uint32_t word(const struct bench *b, unsigned int block, unsigned int n)
 	return get32(b, PA + DUMP + block * 256 + n * 4);
 }
 
-/* As Panfrost enables them: everything, by hand, through address space 0. */
+/* Enable the counters like Panfrost: all of them, manually, through address space 0. */
 static void enable(struct bench *b)
 {
 	wr(b, GPU_INT_CLEAR, GPU_IRQ_CLEAN_CACHES_COMPLETED | GPU_IRQ_PERFCNT_SAMPLE_COMPLETED);
@@ -71,7 +71,7 @@ static void test_what_work_counts(void **state)
 	(void)state;
 	work(b);
 	sample(b);
-	/* Messages: the second job found the line up.  A NULL job: 8 + 1 + 4 cycles. */
+	/* Messages: the line was already up at the second job.  A NULL job: 8 + 1 + 4 cycles. */
 	assert_int_equal(word(b, 0, 4), 1);
 	assert_int_equal(word(b, 0, 8), 3);
 	assert_int_equal(word(b, 0, 10), 39);
@@ -86,10 +86,10 @@ static void test_what_work_counts(void **state)
 	assert_int_equal(word(b, 2, 6), 2);
 	assert_true(word(b, 2, 4) > 0);
 	/* Read: four headers of 32 bytes and a payload of 64: 192.  Written: 4096 and
-	 * four times the 16 bytes that say how a job ended. */
+	 * four times the 16 bytes of a job's status. */
 	assert_int_equal(word(b, 2, 8), 12);
 	assert_int_equal(word(b, 2, 9), 260);
-	/* All that was no header was work of some shader core. */
+	/* All work except headers was done by a shader core. */
 	cores = word(b, 3, 5) + word(b, 4, 5) + word(b, 5, 5) + word(b, 6, 5);
 	assert_int_equal(cores, 274);
 	assert_int_equal(word(b, 3, 4), 0);
@@ -250,7 +250,7 @@ static void test_a_fault_waits_for_the_driver(void **state)
 	wr(b, GPU_INT_MASK, GPU_IRQ_PERFCNT_SAMPLE_COMPLETED);
 	wr(b, GPU_CMD, GPU_CMD_PERFCNT_SAMPLE);
 	settle(b);
-	/* A write by source 3, which is no slot. */
+	/* A write by source 3, which is not a slot. */
 	assert_int_equal(rd(b, MMU_INT_STAT), 1);
 	assert_int_equal(rd(b, AS_FAULTSTATUS(0)), 0x303c3);
 	assert_int_equal(rd64(b, AS_FAULTADDRESS_LO(0)), VA + DUMP);
@@ -291,7 +291,7 @@ static void test_a_locked_region_holds_it_back(void **state)
 	bench_free(b);
 }
 
-/* Panfrost gives a context its address space and waits for the dump's interrupt alone. */
+/* Panfrost gives a context its address space and waits only for the dump's interrupt. */
 static void test_a_command_that_nobody_polls_is_waited_for(void **state)
 {
 	struct bench *b = bench_counting();

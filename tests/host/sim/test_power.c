@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Reset and power domains: order, latency, completion, and that a driver which
- * does not wait is always caught.
+ * Reset and power domains: order, latency, completion, and the detection of every
+ * driver that does not wait.
  */
 #include "harness.h"
 
@@ -16,7 +16,7 @@ static void test_reset_takes_time_and_says_when_done(void **state)
 	wr(b, GPU_CMD, GPU_CMD_SOFT_RESET);
 	assert_int_equal(last_event(b, AGATE_EV_RESET)->a, 1);
 	assert_int_equal(rd(b, GPU_INT_RAWSTAT), 0);
-	settle(b);		/* the driver looked, so idle time is skipped */
+	settle(b);		/* the driver polled, so idle time is skipped */
 	assert_int_equal(rd(b, GPU_INT_RAWSTAT), GPU_IRQ_RESET_COMPLETED);
 	bench_free(b);
 }
@@ -27,7 +27,7 @@ static void test_reset_by_interrupt(void **state)
 
 	(void)state;
 	wr(b, GPU_CMD, GPU_CMD_SOFT_RESET);
-	wr(b, GPU_INT_MASK, GPU_IRQ_RESET_COMPLETED);	/* heard during a reset */
+	wr(b, GPU_INT_MASK, GPU_IRQ_RESET_COMPLETED);	/* accepted during a reset */
 	assert_int_equal(b->messages[AGATE_VECTOR_GPU], 0);
 	settle(b);
 	assert_int_equal(b->messages[AGATE_VECTOR_GPU], 1);
@@ -72,7 +72,7 @@ static void test_a_hard_reset_helps_against_a_soft_one(void **state)
 	start = agate_sim_time(b->sim);
 	assert_int_equal(count_events(b, AGATE_EV_HINT), 0);
 	assert_int_equal(last_event(b, AGATE_EV_RESET)->a, GPU_CMD_HARD_RESET);
-	assert_int_equal(rd(b, GPU_INT_MASK), 0);	/* begun anew */
+	assert_int_equal(rd(b, GPU_INT_MASK), 0);	/* it has begun again */
 	wr(b, GPU_INT_MASK, GPU_IRQ_RESET_COMPLETED);
 	settle(b);
 	assert_int_equal(last_event(b, AGATE_EV_IRQ)->time, start + 500);
@@ -86,7 +86,7 @@ static void test_a_hard_reset_that_sticks_is_final(void **state)
 
 	(void)state;
 	agate_sim_set_latency(b->sim, AGATE_SIM_LATENCY_HARD_RESET, AGATE_SIM_LATENCY_STUCK);
-	bench_reset(b);			/* a soft one is not meant */
+	bench_reset(b);			/* this does not affect a soft reset */
 	wr(b, GPU_CMD, GPU_CMD_HARD_RESET);
 	agate_sim_set_latency(b->sim, AGATE_SIM_LATENCY_HARD_RESET, 0);
 	wr(b, GPU_INT_MASK, GPU_IRQ_RESET_COMPLETED);

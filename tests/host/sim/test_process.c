@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * agate-sim as the guest sees it: accesses, jobs, interrupts, sleep; and what its
- * event log says of them, however it ends.
+ * The guest's view of agate-sim: accesses, jobs, interrupts, sleep; and their
+ * events in the log, however the process ends.
  */
 #include "process_bench.h"
 

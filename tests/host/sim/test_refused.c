@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Job slots: chains that are refused at the start, or end, for want of power,
- * of a core or of an address space.
+ * Job slots: chains that are refused at the start, or that end, because power, a
+ * core or an address space is missing.
  */
 #include "slot_bench.h"
 

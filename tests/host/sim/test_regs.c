@@ -240,7 +240,7 @@ static void test_senseless_configurations(void **state)
 
 	(void)state;
 	assert_null(agate_sim_create(&config, &no_ops, NULL));
-	config.tlb_entries = 12;	/* no power of two */
+	config.tlb_entries = 12;	/* not a power of two */
 	assert_null(agate_sim_create(&config, &ops, NULL));
 	config.tlb_entries = 2;		/* less than a set */
 	assert_null(agate_sim_create(&config, &ops, NULL));
@@ -316,7 +316,7 @@ static void test_clean_caches_completes_and_counts(void **state)
 	uint32_t id = rd(b, GPU_LATEST_FLUSH_ID);
 
 	(void)state;
-	/* only what invalidates is counted */
+	/* only flushes that invalidate are counted */
 	wr(b, GPU_CMD, GPU_CMD_CLEAN_CACHES);
 	assert_int_equal(last_event(b, AGATE_EV_FLUSH)->a, 7);
 	assert_int_equal(rd(b, GPU_INT_RAWSTAT) & 0x20000, 0);

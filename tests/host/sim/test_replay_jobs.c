@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * As Panfrost runs jobs: the NEXT registers, the flush id, and an interrupt handler
- * that has to come to the same end whenever it is called.
+ * Jobs as Panfrost runs them: the NEXT registers, the flush ID, and an interrupt
+ * handler that must reach the same result at whatever time it is called.
  */
 #include "replay_jobs.h"
 
@@ -71,8 +71,9 @@ static void assert_outcome(const struct chain *chain, const struct outcome *expe
 }
 
 /*
- * Two chains in a row on one slot, whenever the handler is called and however slowly
- * it goes; jobs come to their end.  How often both ends were there at its first look.
+ * Run two chains in a row on one slot, with the handler called at any time and at
+ * any pace; all jobs end.  Returns how often the handler saw both ends at its first
+ * look.
  */
 static unsigned int two_in_a_row(uint64_t first_head, const struct outcome *first_end,
 				 uint64_t second_head, const struct outcome *second_end,
@@ -102,7 +103,7 @@ static unsigned int two_in_a_row(uint64_t first_head, const struct outcome *firs
 	return together;
 }
 
-/* However many interrupts that makes, both are known to be done. */
+/* However many interrupts come, the driver knows that both are done. */
 static void test_both_done(void **state)
 {
 	(void)state;
@@ -116,14 +117,14 @@ static void test_done_and_failed(void **state)
 	assert_true(two_in_a_row(THREE, &done, BROKEN, &broken, 4) > 0);
 }
 
-/* The first fails: the second is held back, taken back, and put back by START alone. */
+/* The first fails: the second is held back, withdrawn, and queued again by START alone. */
 static void test_failed_and_done(void **state)
 {
 	(void)state;
 	two_in_a_row(BROKEN, &broken, TWO, &done, 3);
 }
 
-/* Slots do not mix: one fails, one is done, one works on. */
+/* Slots are independent: one fails, one is done, one keeps working. */
 static void test_three_slots(void **state)
 {
 	unsigned int wait, pace;
@@ -155,7 +156,7 @@ static void test_three_slots(void **state)
 	}
 }
 
-/* CLEAR is when JS_STATE is sampled; what happens after it sets a bit of RAWSTAT. */
+/* CLEAR samples JS_STATE; a later event sets a bit of RAWSTAT. */
 static void test_js_state_is_of_the_clear(void **state)
 {
 	struct bench *b = bench_with_chains(AGATE_SIM_MIDGARD);
@@ -175,8 +176,8 @@ static void test_js_state_is_of_the_clear(void **state)
 }
 
 /*
- * The id is read when user space has written its last; a flush since then, of the
- * chain before, say, makes the one at the start unnecessary.
+ * The driver reads the ID after user space's last write; a later flush, for example
+ * of the chain before, makes the flush at the start unnecessary.
  */
 static void test_flush_id(void **state)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * As Panfrost serves address spaces: enable and disable, regions to lock, and
- * faults in both orders of a driver; tables as io-pgtable writes them.
+ * Address spaces as Panfrost serves them: enable and disable, regions to lock, and
+ * faults in both orders of a driver; with io-pgtable's tables.
  */
 #include "replay.h"
 
@@ -31,7 +31,7 @@ static void expect_done(struct bench *b, uint64_t pa)
 	wr(b, JOB_INT_CLEAR, JOB_INT_DONE(1));
 }
 
-/* The chain is started while UPDATE is still under way: its accesses wait. */
+/* The chain starts while UPDATE is still in progress: its accesses wait. */
 static void test_enable(void **state)
 {
 	unsigned int i, as;
@@ -64,7 +64,10 @@ static void test_a_coherent_table(void **state)
 	replay_end(b);
 }
 
-/* Lent to one context after another: whoever is out of work loses its space. */
+/*
+ * The driver lends an address space to one context after another: an idle context
+ * loses its space.
+ */
 static void test_another_table(void **state)
 {
 	struct bench *b = replay_up(AGATE_SIM_MIDGARD);
@@ -88,7 +91,7 @@ static void test_another_table(void **state)
 	replay_end(b);
 }
 
-/* Where a driver's arithmetic and LOCKADDR have to agree, number by number. */
+/* A driver's arithmetic and LOCKADDR have to agree, number by number. */
 static void test_regions(void **state)
 {
 	static const struct {
@@ -101,7 +104,7 @@ static void test_regions(void **state)
 		{ 0x40000000, 0x200000, 0x40000014 },
 		{ 0x80000000, 0x40000000, 0x8000001d },
 		{ 0, 0x100000000, 0x1f },
-		{ 0, ~0ull, 0x3f },			/* all that there is */
+		{ 0, ~0ull, 0x3f },			/* everything */
 	};
 	struct bench *b = replay_up(AGATE_SIM_MIDGARD);
 	unsigned int i;
@@ -117,7 +120,7 @@ static void test_regions(void **state)
 	replay_end(b);
 }
 
-/* No UNLOCK ever comes: a flush opens what LOCK has closed. */
+/* The driver never sends UNLOCK: a flush ends the LOCK. */
 static void test_a_flush_unlocks(void **state)
 {
 	static const uint32_t flush[] = { AS_COMMAND_FLUSH_PT, AS_COMMAND_FLUSH_MEM };
@@ -140,7 +143,7 @@ static void test_a_flush_unlocks(void **state)
 	}
 }
 
-/* Unmapped, flushed; what was there before must not be reached again. */
+/* After unmap and flush, the GPU must not reach the old memory again. */
 static void test_unmap(void **state)
 {
 	struct bench *b = replay_up(AGATE_SIM_MIDGARD);
@@ -179,7 +182,7 @@ static struct bench *bench_faulted(enum agate_sim_gpu gpu, uint64_t va)
 	return b;
 }
 
-/* Nothing is left when the thread looks again, and it unmasks. */
+/* When the thread looks again nothing is left, and it unmasks. */
 static void expect_served(struct bench *b, uint64_t pa)
 {
 	settle(b);
@@ -221,7 +224,7 @@ static void test_map_clear_flush(void **state)
 	}
 }
 
-/* 2 MiB at once, from wherever in them the fault was: one block ... */
+/* The heap grows by 2 MiB, wherever in them the fault was: one block ... */
 static void test_heap_grows_by_a_block(void **state)
 {
 	unsigned int i;
@@ -240,7 +243,7 @@ static void test_heap_grows_by_a_block(void **state)
 	}
 }
 
-/* ... or, where no 2 MiB hang together, 512 pages, mapped in pieces. */
+/* ... or, without 2 MiB of contiguous memory, 512 pages, mapped in pieces. */
 static void test_heap_grows_by_pages(void **state)
 {
 	struct bench *b = bench_faulted(AGATE_SIM_MIDGARD, HEAP + 0x123458);
@@ -276,7 +279,7 @@ static void test_unserved(void **state)
 		rd(b, MMU_INT_RAWSTAT);
 		wr(b, MMU_INT_MASK, ~0x10001u);
 		assert_int_equal(rd(b, MMU_INT_STAT), 0);
-		assert_true(counter(b, AGATE_CNT_HINTS) <= 1);	/* what the job touched */
+		assert_true(counter(b, AGATE_CNT_HINTS) <= 1);	/* the address the job touched */
 		forget_events(b);
 		/* until its next job: clear, unmask, enable, start */
 		wr(b, MMU_INT_CLEAR, 0x10001);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * As Panfrost reads performance counters: enable, dump after dump, each cleaned out
- * of the caches by the interrupt handler, disable.
+ * Performance counters as Panfrost reads them: enable, several dumps, each cleaned
+ * out of the caches by the interrupt handler, disable.
  */
 #include "replay.h"
 
@@ -11,7 +11,7 @@
 static const enum agate_sim_gpu gpus[] = { AGATE_SIM_MIDGARD, AGATE_SIM_BIFROST };
 #define EACH_GPU(i)	for ((i) = 0; (i) < 2; (i)++)
 
-/* What the GPU's interrupt does; true when caches were cleaned, which ends a wait. */
+/* Handle the GPU's interrupt; returns true when caches were cleaned, which ends a wait. */
 static bool interrupt(struct bench *b)
 {
 	uint32_t seen = rd(b, GPU_INT_STAT);
@@ -23,7 +23,7 @@ static bool interrupt(struct bench *b)
 	return seen & GPU_IRQ_CLEAN_CACHES_COMPLETED;
 }
 
-/* Asleep until the interrupt has come for which somebody waits. */
+/* Sleep until the awaited interrupt has come. */
 static bool wait_for_clean(struct bench *b)
 {
 	unsigned int heard = b->messages[AGATE_VECTOR_GPU], turns;
@@ -89,7 +89,7 @@ static void run_null(struct bench *b, unsigned int as)
 	wr(b, JOB_INT_CLEAR, JOB_INT_DONE(1));
 }
 
-/* The L2 is without coherency here, so what is in memory was cleaned into it. */
+/* The L2 has no coherency here, so data in memory proves a clean. */
 static void test_enable_dump_disable(void **state)
 {
 	unsigned int i, as, n;
@@ -103,7 +103,7 @@ static void test_enable_dump_disable(void **state)
 			run_null(b, as);
 			run_null(b, as);
 			dump(b);
-			assert_int_equal(word(b, 2), 0xffffffff);	/* as it was enabled */
+			assert_int_equal(word(b, 2), 0xffffffff);	/* the enabled counters */
 			assert_int_equal(word(b, 8 + 8 * 1), 2);	/* slot 1: two jobs */
 			run_null(b, as);
 			dump(b);
@@ -122,7 +122,7 @@ static void test_enable_dump_disable(void **state)
 	}
 }
 
-/* The UPDATE of the address space is not waited for; the dump comes behind it. */
+/* The driver does not wait for the address space's UPDATE; the dump comes after it. */
 static void test_a_dump_at_once(void **state)
 {
 	struct bench *b = replay_up(AGATE_SIM_MIDGARD);
@@ -145,13 +145,13 @@ static void test_enabled_again(void **state)
 	run_null(b, 0);
 	disable(b);
 	run_null(b, 0);
-	enable(b, 0, 0);	/* CLEAR: what was counted before is not seen */
+	enable(b, 0, 0);	/* CLEAR: the earlier counts do not appear */
 	dump(b);
 	assert_int_equal(word(b, 8 + 8 * 1), 0);
 	replay_end(b);
 }
 
-/* A recovery loses the counters' setup; whoever dumps then finds it switched off. */
+/* A recovery loses the counters' setup; a later dump finds the counters switched off. */
 static void test_after_a_reset(void **state)
 {
 	struct bench *b = replay_up(AGATE_SIM_MIDGARD);
@@ -170,7 +170,7 @@ static void test_after_a_reset(void **state)
 	bench_free(b);
 }
 
-/* Caches may be cleaned on their own, and by polling, as before a suspend. */
+/* A driver may also clean caches alone, with polling, for example before a suspend. */
 static void test_clean_caches(void **state)
 {
 	static const uint32_t command[] = { GPU_CMD_CLEAN_CACHES, GPU_CMD_CLEAN_INV_CACHES };

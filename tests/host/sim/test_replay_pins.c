@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Offsets, bits and command values, written out by hand from the public interface
- * and not from our header: what a driver compiled without that header relies on.
+ * Offsets, bits and command values, written by hand from the public interface, not
+ * from the project's header: a driver compiled without that header relies on them.
  */
 #include "harness.h"
 
@@ -141,7 +141,7 @@ static void test_job_bits_and_commands(void **state)
 		{ JS_COMMAND_HARD_STOP, 3 }, { JS_COMMAND_SOFT_STOP_0, 4 },
 		{ JS_COMMAND_HARD_STOP_0, 5 }, { JS_COMMAND_SOFT_STOP_1, 6 },
 		{ JS_COMMAND_HARD_STOP_1, 7 },
-		/* how a chain ended, as far as a driver tells them apart */
+		/* the ends of a chain that a driver distinguishes */
 		{ AGATE_EXC_DONE, 0x01 }, { AGATE_EXC_STOPPED, 0x03 },
 		{ AGATE_EXC_TERMINATED, 0x04 }, { AGATE_EXC_ACTIVE, 0x08 },
 		{ AGATE_EXC_JOB_CONFIG_FAULT, 0x40 }, { AGATE_EXC_JOB_POWER_FAULT, 0x41 },

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * As Panfrost powers the GPU up and down, with the number of looks that it allows
- * each domain, and the two counters of time.
+ * Power up and down as Panfrost does them, with the number of polls that it allows
+ * for each domain, and the two counters of time.
  */
 #include "replay.h"
 
 static const enum agate_sim_gpu gpus[] = { AGATE_SIM_MIDGARD, AGATE_SIM_BIFROST };
 #define EACH_GPU(i)	for ((i) = 0; (i) < 2; (i)++)
 
-/* Shader, tiler, L2; each until nothing of it is in transition, for 2 ms. */
+/* Shader, tiler, L2: wait up to 2 ms for each until nothing of it is in transition. */
 static bool replay_power_off(struct bench *b)
 {
 	wr(b, GPU_SHADER_PWROFF_LO, rd(b, GPU_SHADER_PRESENT_LO));
@@ -53,7 +53,7 @@ static void test_a_power_off_that_finds_nothing_on(void **state)
 	replay_end(b);
 }
 
-/* One domain at a time is on its way, and READY holds none that still is. */
+/* One domain at a time is in transition, and READY shows no core that still is. */
 static void test_ready_and_transition(void **state)
 {
 	struct bench *b = replay_new(AGATE_SIM_MIDGARD);
@@ -69,7 +69,7 @@ static void test_ready_and_transition(void **state)
 	replay_end(b);
 }
 
-/* A transition within the limit in time is one within the limit in looks. */
+/* A transition within the time limit is also within the limit of polls. */
 static void test_slow_power_within_the_limits(void **state)
 {
 	static const uint32_t microseconds[] = { 1, 100, 900 };
@@ -88,7 +88,7 @@ static void test_slow_power_within_the_limits(void **state)
 	}
 }
 
-/* A driver says so and goes on; what it does next finds nothing on. */
+/* The driver reports it and continues; its next steps find nothing powered. */
 static void test_power_that_sticks(void **state)
 {
 	struct agate_sim_config config = { .power_latency = AGATE_SIM_LATENCY_STUCK };
@@ -103,13 +103,13 @@ static void test_power_that_sticks(void **state)
 	wr(b, GPU_SHADER_PWRON_LO, 0xf);
 	assert_true(hinted(b, "before the L2 is ready"));
 	assert_int_equal(rd(b, GPU_SHADER_PWRTRANS_LO), 0);
-	/* a reset takes the transition back, and the next one may do better */
+	/* a reset ends the transition, and the next one may succeed */
 	agate_sim_set_latency(b->sim, AGATE_SIM_LATENCY_POWER, 64);
 	replay_bring_up(b);
 	bench_free(b);
 }
 
-/* Before autosuspend a driver may look whether anything works still. */
+/* Before autosuspend a driver may check whether anything is still active. */
 static void test_active(void **state)
 {
 	unsigned int i;
@@ -136,7 +136,7 @@ static void test_active(void **state)
 	}
 }
 
-/* The high half is read on both sides of the low one until it is the same. */
+/* Read the high half before and after the low one, until both values agree. */
 static uint64_t steady(struct bench *b, uint32_t lo)
 {
 	uint32_t high, low;
@@ -171,7 +171,7 @@ static void test_cycle_counter_and_timestamp(void **state)
 		assert_true(steady(b, GPU_TIMESTAMP_LO) > then);
 		assert_int_equal(steady(b, GPU_CYCLE_COUNT_LO), cycles);
 		assert_int_equal(rd(b, GPU_STATUS) & 1u << 6, 0);
-		/* a reset takes the counter, and leaves time alone */
+		/* a reset clears the cycle counter, but not the time */
 		then = steady(b, GPU_TIMESTAMP_LO);
 		assert_true(replay_soft_reset(b));
 		assert_int_equal(steady(b, GPU_CYCLE_COUNT_LO), 0);

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT
 /*
- * As Panfrost probes: soft reset, features, quirks, power up and down, and what it
- * dumps and handles of the GPU block later on.
+ * Panfrost's probe: soft reset, features, quirks, power up and down, and the
+ * registers of the GPU block that it dumps and handles later.
  */
 #include "replay.h"
 
 static const enum agate_sim_gpu gpus[] = { AGATE_SIM_MIDGARD, AGATE_SIM_BIFROST };
 #define EACH_GPU(i)	for ((i) = 0; (i) < 2; (i)++)
 
-/* Registers are all that a driver knows: none it asks for may be missing. */
+/* A driver knows the GPU only by its registers: every one that it reads must exist. */
 static void read_features(struct bench *b, bool bifrost)
 {
 	uint32_t l2, mmu, threads, slots, i;
 
 	l2 = rd(b, GPU_L2_FEATURES);
 	assert_int_equal(l2 & 0xff, 6);			/* lines of 64 bytes */
-	assert_in_range((l2 >> 16) & 0xff, 12, 22);	/* a size that a cache has */
+	assert_in_range((l2 >> 16) & 0xff, 12, 22);	/* a plausible size of a cache */
 	rd(b, GPU_CORE_FEATURES);
 	assert_true(rd(b, GPU_TILER_FEATURES) & 0xf00);	/* levels */
 	assert_int_equal(rd(b, GPU_MEM_FEATURES) & 1, 1);	/* core groups coherent */
 	mmu = rd(b, GPU_MMU_FEATURES);
-	assert_int_equal(mmu & 0xff, 48);	/* what io-pgtable takes: at most 48 */
+	assert_int_equal(mmu & 0xff, 48);	/* io-pgtable's limit: at most 48 */
 	assert_int_equal(mmu >> 8 & 0xff, 40);	/* ... and 40; the DMA mask, too */
 	assert_true(rd(b, GPU_THREAD_FEATURES));
 	threads = rd(b, GPU_THREAD_MAX_THREADS);
@@ -42,7 +42,7 @@ static void read_features(struct bench *b, bool bifrost)
 	assert_int_equal(rd64(b, GPU_L2_PRESENT_LO), 1);	/* one group: every core */
 	assert_int_equal(rd64(b, GPU_STACK_PRESENT_LO), 0);
 	rd(b, GPU_THREAD_TLS_ALLOC);
-	/* the top digit decides what a driver takes for Bifrost: 6 and more */
+	/* a driver takes a GPU for Bifrost if its top digit is 6 or more */
 	assert_int_equal(rd(b, GPU_ID) >> 28 >= 6, bifrost);
 	assert_int_equal(rd(b, GPU_ID) & 0xffff, 0x0010);	/* r0p1 */
 }
@@ -75,18 +75,18 @@ static void test_soft_reset(void **state)
 		assert_true(replay_soft_reset(b));
 		assert_int_equal(rd(b, GPU_INT_RAWSTAT), 0);
 		assert_int_equal(rd(b, GPU_INT_MASK), GPU_IRQ_WANTED);
-		/* what a driver puts back itself is gone, so it had better */
+		/* the reset has cleared the state, so the driver has to restore it */
 		assert_int_equal(rd(b, JOB_INT_MASK), 0);
 		assert_int_equal(rd(b, MMU_INT_MASK), 0);
 		assert_int_equal(rd(b, GPU_L2_READY_LO), 0);
 		assert_int_equal(rd(b, GPU_SHADER_READY_LO), 0);
 		assert_int_equal(rd(b, GPU_TILER_READY_LO), 0);
-		assert_int_equal(b->messages[AGATE_VECTOR_GPU], 0);	/* polled, not told */
+		assert_int_equal(b->messages[AGATE_VECTOR_GPU], 0);	/* polled only */
 		replay_end(b);
 	}
 }
 
-/* Both interrupts of the bring-up's transitions are masked: nobody hears of them. */
+/* Both interrupts of the bring-up's transitions are masked: they send no message. */
 static void test_bring_up_is_silent(void **state)
 {
 	unsigned int i, v;
@@ -117,7 +117,7 @@ static void test_a_reset_that_sticks(void **state)
 	replay_end(b);
 }
 
-/* Which a model gets depends on its number; that they are kept does not. */
+/* A driver sets quirks by the model's number; every model keeps the values. */
 static void test_quirks(void **state)
 {
 	static const uint32_t quirks[] = {
@@ -154,7 +154,7 @@ static void test_quirks(void **state)
 	}
 }
 
-/* What a core dump reads, and its neighbours: some are there to be written only. */
+/* The registers that a core dump reads, and their neighbours, some of which are write-only. */
 static void test_registers_of_a_dump(void **state)
 {
 	static const uint32_t blocks[] = {

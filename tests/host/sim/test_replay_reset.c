@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * As Panfrost takes jobs away: a file that is closed stops its chains by their flag,
- * and a chain that takes too long is stopped, reset away, and run again.
+ * Ending jobs as Panfrost does: closing a file stops its chains by their flag, and
+ * a chain that takes too long is stopped, removed by a reset, and run again.
  */
 #include "replay_jobs.h"
 
@@ -46,7 +46,7 @@ static void expect_words(struct bench *b)
 
 /* ---- A file is closed -------------------------------------------------------- */
 
-/* The stop of one chain; the queued one is taken back before. */
+/* Stop one chain, after withdrawing the queued one. */
 static void close_chain(struct books *k, unsigned int slot, unsigned int at, uint32_t flag)
 {
 	if (at == 1) {
@@ -69,18 +69,18 @@ static void test_close_with_both(void **state)
 		books_submit(&k, 0, &second, 0);
 		agate_sim_step(k.b->sim, 50);
 		close_chain(&k, 0, 1, 0);
-		assert_int_equal(rd(k.b, JS_STATUS(0)), 0x08);	/* not meant, not hit */
+		assert_int_equal(rd(k.b, JS_STATUS(0)), 0x08);	/* the other chain keeps running */
 		close_chain(&k, 0, 0, FLAG);
 		books_finish(&k);
 		assert_int_equal(first.end, CHAIN_FAILED);
 		assert_int_equal(first.status, AGATE_EXC_TERMINATED);
-		assert_int_equal(second.end, CHAIN_DONE);	/* taken back: as if it had run */
+		assert_int_equal(second.end, CHAIN_DONE);	/* withdrawn: counts as done */
 		assert_int_equal(job_status(k.b, 0x100), 0);	/* it has not */
 		replay_end(k.b);
 	}
 }
 
-/* Somebody else's chain runs; the one that is queued goes, alone. */
+/* Another file's chain runs; only the queued chain goes. */
 static void test_close_with_the_queued_one(void **state)
 {
 	struct books k = new_books(AGATE_SIM_MIDGARD);
@@ -101,7 +101,7 @@ static void test_close_with_the_queued_one(void **state)
 	replay_end(k.b);
 }
 
-/* Mine runs, somebody else's is queued: that one is put back by the handler. */
+/* This file's chain runs and another file's is queued: the handler queues the latter again. */
 static void test_close_with_the_running_one(void **state)
 {
 	struct books k = new_books(AGATE_SIM_BIFROST);
@@ -143,7 +143,7 @@ static void test_a_stop_that_comes_late(void **state)
 
 /* ---- Recovery -------------------------------------------------------------------- */
 
-/* What is queued is taken back and what runs is stopped; then 10 ms of patience. */
+/* Withdraw queued chains and stop running ones; then wait up to 10 ms. */
 static bool stop_all(struct books *k)
 {
 	uint32_t mask = 0xffffffff, raw, live;
@@ -169,9 +169,10 @@ static bool stop_all(struct books *k)
 }
 
 /*
- * Stop, serve what interrupts there are, reset, and run what has not ended.  What
- * never started leaves the books before: there Panfrost differs, and takes it for
- * done when the chain before it ends well in spite of its stop.
+ * Stop, serve pending interrupts, reset, and run the chains that have not ended.
+ * Chains that never started leave the record first: Panfrost differs here, and
+ * counts such a chain as done when the chain before it succeeds in spite of its
+ * stop.
  */
 static void recover(struct books *k)
 {
@@ -198,7 +199,7 @@ static void recover(struct books *k)
 	wr(k->b, JOB_INT_MASK, ALL_SLOTS);
 }
 
-/* Two chains, and a recovery after so much work. */
+/* Run two chains, with a recovery after this much work. */
 static void stop_and_resume(enum agate_sim_gpu gpu, unsigned int wait, bool sampled)
 {
 	struct books k = new_books(gpu);
@@ -226,9 +227,10 @@ static void stop_and_resume(enum agate_sim_gpu gpu, unsigned int wait, bool samp
 }
 
 /*
- * A chain that JS_STATE shows is waited for, and resumed at TAIL: none of its jobs
- * is lost, none runs twice.  Where no CLEAR has sampled it yet, the reset does not
- * wait, and a chain whose job was at work runs from its start.
+ * The driver waits for a chain that JS_STATE shows, and resumes it at TAIL: none of
+ * its jobs is lost, and none runs twice.  If no CLEAR has sampled the chain yet,
+ * the driver does not wait before the reset, and a chain in mid-job runs again from
+ * its start.
  */
 static void test_stopped_and_resumed(void **state)
 {
@@ -243,7 +245,7 @@ static void test_stopped_and_resumed(void **state)
 	}
 }
 
-/* A chain that waits for a fault does not heed a soft stop: the reset takes it. */
+/* A chain that waits for a fault does not react to a soft stop: the reset ends it. */
 static void test_reset_in_mid_job(void **state)
 {
 	unsigned int i;
@@ -261,7 +263,7 @@ static void test_reset_in_mid_job(void **state)
 		recover(&k);
 		assert_int_equal(stuck.end, CHAIN_OPEN);
 		assert_int_equal(rd(k.b, MMU_INT_RAWSTAT), 0);
-		/* nothing of it was written, nor told; from the start it goes well */
+		/* it wrote and reported nothing; run from its start, it succeeds */
 		assert_int_equal(job_status(k.b, 0x100), 0);
 		assert_int_equal(k.b->messages[AGATE_VECTOR_JOB], 0);
 		books_finish(&k);
@@ -271,7 +273,7 @@ static void test_reset_in_mid_job(void **state)
 	}
 }
 
-/* A stop that never takes effect, either: 10 ms, and on with the reset. */
+/* A stop that never takes effect: the driver waits 10 ms, and then resets. */
 static void test_reset_after_a_stop_that_sticks(void **state)
 {
 	struct agate_sim_config config = { .stop_latency = AGATE_SIM_LATENCY_STUCK };
@@ -296,7 +298,7 @@ static void test_reset_after_a_stop_that_sticks(void **state)
 	replay_submit(k.b, 0, LONG, 0);
 	settle(k.b);
 	expect_words(k.b);
-	/* the ring's headers were in the L2: nobody could have cleaned it */
+	/* the ring's headers were in the L2, which nobody could have cleaned */
 	assert_int_equal(counter(k.b, AGATE_CNT_HINTS), 1);
 	assert_true(hinted(k.b, "a reset lost dirty lines of the L2"));
 	bench_free(k.b);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The filter that the process lives under, tried in children: what it needs works, and
- * each way out ends in SIGSYS.
+ * The process's seccomp filter, tested in children: every call that the process
+ * needs works, and each forbidden call ends in SIGSYS.
  */
 #include "harness.h"
 
@@ -23,14 +23,14 @@
 
 #include "sandbox.h"
 
-/* What every child has: the two ends of a pair, an event to read, one to write. */
+/* Every child has the two ends of a pair, an event to read and an event to write. */
 static int pair[2], to_read, to_write;
 
-#define EXIT_WORKS	3	/* the child's body came to its end */
+#define EXIT_WORKS	3	/* the child's body has ended */
 #define EXIT_NO_SANDBOX	4
 #define EXIT_WRONG	5
 
-/* _exit(), but for what ASan does before a call that does not return. */
+/* _exit() without ASan's work before a call that does not return. */
 static void leave(int status)
 {
 	syscall(SYS_exit_group, status);
@@ -76,7 +76,7 @@ static void dies(void (*body)(void))
 	assert_int_equal(WTERMSIG(status), SIGSYS);
 }
 
-/* A child has no assertions: what it expects and does not see ends it. */
+/* A child has no assertions: a wrong result ends it. */
 static void must(bool condition)
 {
 	if (!condition)
@@ -313,7 +313,7 @@ static void signal_another(void)
 	syscall(SYS_kill, getppid(), 0);
 }
 
-/* What may be sent may only be sent to itself. */
+/* The process may send allowed signals only to itself. */
 static void kill_all(void)
 {
 	syscall(SYS_kill, 0x7ffffffe, SIGKILL);
@@ -344,7 +344,7 @@ static void test_nobody_else(void **state)
 	dies(reach_into_another);
 }
 
-/* The same numbers, asked for as another kind of program does. */
+/* The same system call numbers, used as a program of another architecture. */
 static void ask_as_x32(void)
 {
 	syscall(0x40000000 | SYS_getpid);
@@ -368,7 +368,7 @@ static void test_no_way_around(void **state)
 	dies(ask_by_ring);
 }
 
-/* What is 3 in 64 bits, close(), is allowed. */
+/* Number 3 is close() in 64-bit programs, and allowed. */
 static void ask_in_32_bits(void)
 {
 	int number = 3;
@@ -386,7 +386,7 @@ static void test_no_other_numbers(void **state)
 	assert_true(WTERMSIG(status) == SIGSYS || WTERMSIG(status) == SIGSEGV);
 }
 
-/* As many descriptors as there may be still make a filter. */
+/* A filter for the maximum number of descriptors still fits. */
 static void test_the_longest_filter_fits(void **state)
 {
 	struct sandbox sandbox = { .reads = SANDBOX_FDS, .writes = SANDBOX_FDS, .socket = 3 };
@@ -395,7 +395,7 @@ static void test_the_longest_filter_fits(void **state)
 
 	(void)state;
 	assert_non_null(filter);
-	with = sandbox_filter(&sandbox, filter);	/* ASan looks at the rest */
+	with = sandbox_filter(&sandbox, filter);	/* ASan checks the rest */
 	assert_true(with <= SANDBOX_FILTER);
 	sandbox.socket = -1;
 	without = sandbox_filter(&sandbox, filter);

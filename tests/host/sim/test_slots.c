@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Job slots: the NEXT registers, JS_STATE, stops of every kind, what holds a
+ * Job slots: the NEXT registers, JS_STATE, stops of every kind, reasons that hold a
  * queued chain back, and fairness.
  */
 #include "slot_bench.h"
@@ -192,11 +192,11 @@ static void circle(unsigned int lead, unsigned int length)
 	agate_sim_step(b->sim, 3 * 10 * (n + 1));
 	assert_int_equal(count_events(b, AGATE_EV_CHAIN_CYCLIC), 1);
 	assert_true(last_event(b, AGATE_EV_CHAIN_CYCLIC)->b >= VA + 0x1000 + 64 * lead);
-	/* every job was told of, none for ever */
+	/* every job was reported, but not for ever */
 	assert_true(count_events(b, AGATE_EV_JOB_END) >= n);
 	assert_true(count_events(b, AGATE_EV_JOB_END) <= 4 * n);
 	assert_true(counter(b, AGATE_CNT_JOBS) > count_events(b, AGATE_EV_JOB_END));
-	/* the next chain starts afresh */
+	/* the next chain starts from scratch */
 	wr(b, JS_COMMAND(0), JS_COMMAND_HARD_STOP);
 	rd(b, JOB_INT_RAWSTAT);
 	wr(b, JOB_INT_CLEAR, 0x10000);
@@ -436,7 +436,7 @@ static void test_the_same_accesses_give_the_same_history(void **state)
 	bench_free(c);
 }
 
-/* With the same flag on both the stop may hit the chain that was not meant. */
+/* With the same flag on both chains, the stop may hit the wrong one. */
 static void test_a_stop_by_flag_needs_different_flags(void **state)
 {
 	struct bench *b = bench_cyclic(JS_CONFIG_JOB_CHAIN_FLAG);

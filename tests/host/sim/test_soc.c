@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Power input, supply and clock: what they permit, what a wrong order is told,
- * and how long the same work takes at each operating point.
+ * Power input, supply and clock: allowed settings, hints for a wrong order, and the
+ * time of the same work at each operating point.
  */
 #include "harness.h"
 
@@ -13,7 +13,7 @@ static void test_a_reset_changes_none_of_it(void **state)
 	wr(b, AGATE_CLK_SELECT, 1);
 	wr(b, AGATE_VOLT_SELECT, 760);
 	wr(b, GPU_CMD, GPU_CMD_HARD_RESET);
-	wr(b, AGATE_VOLT_SELECT, 770);	/* the GPU is deaf, what is around it is not */
+	wr(b, AGATE_VOLT_SELECT, 770);	/* works during a reset */
 	poll_reg(b, GPU_INT_RAWSTAT, GPU_IRQ_RESET_COMPLETED, GPU_IRQ_RESET_COMPLETED);
 	assert_int_equal(rd(b, AGATE_CLK_SELECT), 1);
 	assert_int_equal(rd(b, AGATE_VOLT_SELECT), 770);
@@ -111,7 +111,7 @@ static void test_no_domain_without_the_power_input(void **state)
 
 	(void)state;
 	assert_int_equal(rd(b, AGATE_POWER_IN), 0);
-	assert_int_equal(rd(b, GPU_ID), 0x0a860010);	/* what speaks is always on */
+	assert_int_equal(rd(b, GPU_ID), 0x0a860010);	/* the register interface is always on */
 	wr(b, GPU_L2_PWRON_LO, 1);
 	assert_true(hinted(b, "PWRON without POWER_IN is ignored"));
 	assert_int_equal(rd(b, GPU_L2_PWRTRANS_LO), 0);
@@ -140,7 +140,7 @@ static void test_the_power_input_goes_away(void **state)
 	assert_int_equal(count_events(b, AGATE_EV_POWER), 3);
 	settle(b);
 	assert_int_equal(rd(b, JS_STATUS(0)), AGATE_EXC_JOB_POWER_FAULT);
-	/* What was on stays off until it is switched on. */
+	/* Domains that were on stay off until they are switched on. */
 	wr(b, AGATE_POWER_IN, 1);
 	assert_int_equal(rd(b, GPU_L2_READY_LO), 0);
 	bench_free(b);
@@ -193,7 +193,7 @@ static uint64_t busy_at(unsigned int point)
 	before = agate_sim_time(b->sim);
 	settle(b);
 	busy = agate_sim_slot_busy(b->sim, 0);
-	/* Beside the work only a walk took time, at any clock: 4 levels. */
+	/* Apart from the work only a walk took time, at any clock: 4 levels. */
 	assert_int_equal(agate_sim_time(b->sim) - before, busy + 4);
 	bench_free(b);
 	return busy;
@@ -203,7 +203,7 @@ static void test_work_takes_longer_at_a_slow_clock(void **state)
 {
 	(void)state;
 	assert_int_equal(busy_at(3), 13);
-	assert_int_equal(busy_at(2), 17);	/* 13 * 4 / 3 = 17.3: the rest is carried on */
+	assert_int_equal(busy_at(2), 17);	/* 13 * 4 / 3 = 17.3: the remainder carries over */
 	assert_int_equal(busy_at(1), 26);
 	assert_int_equal(busy_at(0), 52);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * agate-sim that cannot start: it says why in one line, and its exit status tells a
- * wrong command line (2) from what the command line names (1).
+ * agate-sim that cannot start: it prints the reason on one line, and its exit
+ * status distinguishes a wrong command line (2) from a wrong object that the
+ * command line names (1).
  */
 #include "harness.h"
 
@@ -19,7 +20,7 @@
 /* Descriptors that the process inherits; the last one is never open. */
 enum { FD_BAR2 = 100, FD_RAM, FD_EVENT, FD_READY, FD_OTHER, FD_NONE };
 
-/* Everything that must be there, and right; what follows it wins. */
+/* All required options, with valid values; later options override them. */
 #define GOOD	"--bar2-fd 100 --ram-fd 101 --doorbell-fd 102 --vector-fds 102,102,102,102 " \
 		"--ready-fd 103 --ram 0:65536:0 "
 
@@ -33,7 +34,7 @@ static void give(int fd, int as)
 	close(fd);
 }
 
-/* Runs it to its end, which must come by itself; returns its exit status. */
+/* Run it until it ends by itself; returns its exit status. */
 static int start(const char *options)
 {
 	char command[512];
@@ -50,7 +51,7 @@ static int start(const char *options)
 	return WEXITSTATUS(status);
 }
 
-/* The command line is right, and what it names is not: that one line is all. */
+/* The command line is correct, but an object that it names is not: it prints one line. */
 static void fails(const char *options, const char *why)
 {
 	char line[256];
@@ -60,7 +61,7 @@ static void fails(const char *options, const char *why)
 	assert_string_equal(said, line);
 }
 
-/* A line that says what is wrong, if there is one, and how it is used. */
+/* It prints a line with the reason, if there is one, and its usage. */
 static void refused(const char *options, const char *why)
 {
 	char line[256] = "";
@@ -106,7 +107,7 @@ static void test_wrong_values_are_named(void **state)
 	}
 }
 
-/* What has a syntax of its own says what is wrong with it, too. */
+/* Options with a syntax of their own report their errors, too. */
 static void test_wrong_ranges_and_injections(void **state)
 {
 	(void)state;
@@ -196,7 +197,7 @@ static void test_nobody_waits_for_it(void **state)
 	fails(GOOD "--ready-fd 104", "nobody waits for the ready byte");
 }
 
-/* Without a log, a trace or a control socket; that its doorbell is no file ends it. */
+/* Without a log, a trace or a control socket; it ends because its doorbell is not a file. */
 static void test_the_least_that_it_needs(void **state)
 {
 	(void)state;

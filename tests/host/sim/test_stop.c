@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Stops that take time, and stops that never come: the latency that a test of
- * a driver's reset path asks for; and what that reset tells of the chain.
+ * Stops that take time, and stops that never come: the latency that a test of a
+ * driver's reset path needs; and the events of that reset.
  */
 #include "harness.h"
 
@@ -68,11 +68,11 @@ static void test_idle_time_is_skipped_only_for_who_waits(void **state)
 	struct bench *b = bench_stalled(1000);
 
 	(void)state;
-	wr(b, JOB_INT_MASK, 0x60007);		/* all but slot 0's failure */
+	wr(b, JOB_INT_MASK, 0x60007);		/* all except slot 0's failure */
 	wr(b, JS_COMMAND(0), JS_COMMAND_HARD_STOP);
 	assert_false(agate_sim_step(b->sim, 100));
 	assert_int_equal(count_events(b, AGATE_EV_CHAIN_END), 0);
-	rd(b, JS_STATUS(1));			/* another slot's tells nothing */
+	rd(b, JS_STATUS(1));			/* another slot's does not report it */
 	assert_false(agate_sim_step(b->sim, 100));
 	poll_reg(b, JS_STATUS(0), 0xff, AGATE_EXC_TERMINATED);
 	bench_free(b);

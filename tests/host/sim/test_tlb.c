@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * TLBs: what stays in them, what a flush drops, and that stale use is seen.
+ * TLBs: entries that stay, entries that a flush drops, and the detection of stale
+ * use.
  */
 #include "harness.h"
 
@@ -39,7 +40,7 @@ static void test_without_a_flush_the_old_page_is_used(void **state)
 	assert_int_equal(get64(b, NEW), 0);
 	assert_int_equal(counter(b, AGATE_CNT_STALE_USED), 2);
 	assert_true(hinted(b, "stale translation"));
-	assert_int_equal(counter(b, AGATE_CNT_HINTS), 1);	/* said once an entry */
+	assert_int_equal(counter(b, AGATE_CNT_HINTS), 1);	/* reported once for each entry */
 	bench_free(b);
 }
 
@@ -191,7 +192,7 @@ static void test_address_spaces_do_not_share(void **state)
 
 	(void)state;
 	as_set_table(b, 1, TABLE_L0);
-	as_flush(b, 1, LOCK_ALL, AS_COMMAND_FLUSH_MEM);	/* says nothing to space 0 */
+	as_flush(b, 1, LOCK_ALL, AS_COMMAND_FLUSH_MEM);	/* does not affect space 0 */
 	store(b, 1, TARGET, 2);
 	assert_int_equal(get64(b, NEW), 2);
 	store(b, 0, TARGET, 3);
@@ -224,7 +225,7 @@ static void test_faults_are_not_cached(void **state)
 	assert_int_equal(rd(b, MMU_INT_RAWSTAT), 1);
 	wr(b, MMU_INT_CLEAR, 1);
 	put64(b, 0x40003080, 0x400580c1);
-	as_command(b, 0, AS_COMMAND_UNLOCK);	/* a retry is all it takes */
+	as_command(b, 0, AS_COMMAND_UNLOCK);	/* a retry is enough */
 	settle(b);
 	assert_int_equal(get64(b, OLD), 1);
 	bench_free(b);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What agate-sim's log and trace say of what is rare: walks that end in a fault, a
- * dump's fault that no slot waits for, injections; and how many of those may pend.
+ * Rare events in agate-sim's log and trace: walks that end in a fault, a dump's
+ * fault that no slot waits for, injections; and the number of injections that may
+ * be pending.
  */
 #include "process_bench.h"
 
@@ -23,12 +24,12 @@ static void test_a_walk_that_ends_in_a_fault(void **state)
 	assert_int_equal(log_count(g, "walk", "exception", "TRANSLATION_FAULT_3"), 1);
 	assert_int_equal(log_count(g, "walk", "entry", "0x0"), 1);
 	assert_int_equal(log_count(g, "walk", "maps", "0x40010000"), 0);
-	/* Register accesses are for the next level. */
+	/* Register accesses belong to the next level. */
 	assert_int_equal(log_count(g, "register_read", NULL, NULL), 0);
 	gpu_free(g);
 }
 
-/* The process lends the model its mapping of RAM: a copy goes through that. */
+/* The process lends the model its mapping of RAM: a copy uses it. */
 static void test_a_copy_in_shared_memory(void **state)
 {
 	struct agate_job_header header = {
@@ -179,7 +180,7 @@ static void test_only_so_many_injections_pend(void **state)
 	gpu_free(g);
 }
 
-/* Death at the next event is taken back, and does not come before its time. */
+/* A pending death can be cancelled, and does not come too early. */
 static void test_a_death_that_does_not_come(void **state)
 {
 	struct gpu *g = gpu_start("--inject=die:1");
@@ -195,7 +196,7 @@ static void test_a_death_that_does_not_come(void **state)
 	gpu_free(g);
 }
 
-/* Injections of another kind leave it as it is. */
+/* Injections of another kind do not change it. */
 static void test_a_death_that_comes_all_the_same(void **state)
 {
 	struct gpu *g = gpu_start(NULL);

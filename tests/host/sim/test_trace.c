@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The trace for Perfetto: valid at the end of a run and when it is killed in the
- * middle, with the tracks that a person looks for.
+ * The trace for Perfetto: valid at the end of a run and after a kill in the middle,
+ * with the tracks that a user looks for.
  */
 #include "process_bench.h"
 
@@ -63,7 +63,7 @@ static void test_a_job_with_a_fault(void **state)
 	assert_false(trace_has_track(&report, "slot 2"));
 	assert_int_equal(trace_count(&report, "chain 0x8080600000, address space 0"), 1);
 	assert_int_equal(trace_count(&report, "WRITE_VALUE 0x8080600000"), 1);
-	/* The header's page was not there, so the fault lies before the job. */
+	/* The header's page was missing, so the fault comes before the job. */
 	assert_int_equal(trace_count(&report, "waits: TRANSLATION_FAULT_3 0x8080600000"), 1);
 	assert_int_equal(trace_count(&report,
 				     "TRANSLATION_FAULT_3 0x8080600000, address space 0"), 1);
@@ -81,7 +81,7 @@ static void test_a_job_with_a_fault(void **state)
 	gpu_free(g);
 }
 
-/* Killed while it works: whatever has been written can be opened. */
+/* Killed while it works: the written part of the trace can be opened. */
 static void test_killed_in_the_middle(void **state)
 {
 	char path[64];

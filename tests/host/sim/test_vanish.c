@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * agate-sim whose launcher, or whose disk, goes away while it runs: it serves the
- * guest as long as it can, ends when nobody can tell it to, and says what was lost.
+ * agate-sim whose launcher or whose disk goes away while it runs: it serves the
+ * guest as long as it can, ends when nobody can tell it to end, and reports what
+ * was lost.
  */
 #include "process_bench.h"
 
@@ -19,10 +20,10 @@
 
 #include "guest_bus.h"
 
-/* The process inherits them under these numbers; nothing else here comes near. */
+/* The process inherits them under these numbers, far from all others here. */
 enum { FD_NONE = 190, FD_CONTROL };
 
-static int heard = -1;		/* what the process of this test says on stderr */
+static int heard = -1;		/* stderr of this test's process */
 
 /* As gpu_start(), with its stderr kept for said(). */
 static struct gpu *gpu_heard(const char *extra)
@@ -62,7 +63,7 @@ static void quits(struct gpu *g, int want)
 	assert_int_equal(WEXITSTATUS(status), want);
 }
 
-/* The job is done and shows in RAWSTAT; only its message is lost. */
+/* The job is done and RAWSTAT shows it; only its message is lost. */
 static void test_a_vector_that_is_gone(void **state)
 {
 	struct gpu *g = gpu_heard("--vector-fds=190,190,190,190");
@@ -122,7 +123,7 @@ static int reader(const char *path)
 	return fd;
 }
 
-/* Who reads it was away for a while: the end is written, and the whole is not whole. */
+/* The reader was away for a while: the file has an end, but a part is missing. */
 static void lost_in_the_middle(const char *option, const char *want)
 {
 	char path[] = "/tmp/agate-vanish-XXXXXX", options[64];
@@ -157,7 +158,7 @@ static void test_a_reader_that_was_away(void **state)
 	lost_in_the_middle("--trace", "agate-sim: the trace could not be written\n");
 }
 
-/* The other end closes with answers unread, which is an error and no end of file. */
+/* The other end closes with answers unread, which gives an error instead of an end of file. */
 static void test_a_launcher_that_does_not_listen(void **state)
 {
 	struct gpu *g = gpu_start(NULL);
@@ -175,7 +176,7 @@ static void test_a_launcher_that_does_not_listen(void **state)
 	gpu_free(g);
 }
 
-/* What is no socket says nothing but errors. */
+/* A descriptor that is not a socket gives only errors. */
 static void test_a_control_socket_that_is_none(void **state)
 {
 	int ends[2], status;
@@ -236,14 +237,17 @@ static void test_requests_in_a_stream(void **state)
 	from = fdopen(end[0], "r");
 	assert_non_null(from);
 
-	/* One that is not yet whole waits for its rest; two at once are two. */
+	/* An incomplete request waits for the rest; two requests at once count as two. */
 	tell(end[0], "{\"cmd\": \"pi");
 	g_read(g, GPU_ID);
 	tell(end[0], "ng\"}\n{\"cmd\": \"sing\"}\n");
 	assert_null(answered(from));
 	assert_string_equal(answered(from), "unknown cmd");
 
-	/* Longer than any of ours: what does not fit is no request, nor is its rest. */
+	/*
+	 * Longer than any valid request: a line that does not fit is not a request,
+	 * nor is its rest.
+	 */
 	memset(much, 'x', sizeof(much) - 1);
 	much[sizeof(much) - 1] = '\0';
 	tell(end[0], much);

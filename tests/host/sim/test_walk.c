@@ -60,7 +60,7 @@ static void test_block_of_1g(void **state)
 	put64(b, 0x40001018, 0x400000c1);
 	expect_written(b, 0x80c03abcd0, 0x403abcd0);
 	expect_written(b, 0x80c0050000, 0x40050000);
-	/* its end is no RAM: the bus answers, not the MMU */
+	/* its end is not RAM: a bus fault, not an MMU fault */
 	probe_write(b, 0x80fffffff8);
 	assert_int_equal(rd(b, JS_STATUS(0)), AGATE_EXC_JOB_BUS_FAULT);
 	bench_free(b);
@@ -144,12 +144,12 @@ static void test_identity_beyond_40_bits(void **state)
 static void test_translation_faults_by_level(void **state)
 {
 	(void)state;
-	/* nothing there, at each level */
+	/* an empty entry, at each level */
 	write_faults(bench_ready(), 0x40000018, 0, 0x18000000000, 0xc0);
 	write_faults(bench_ready(), 0x40001020, 0, 0x8100000000, 0xc1);
 	write_faults(bench_ready(), 0x40002028, 0, 0x8080a00000, 0xc2);
 	write_faults(bench_ready(), 0x40003080, 0, 0x8080610000, 0xc3);
-	/* type 2 is nothing either */
+	/* type 2 is invalid, too */
 	write_faults(bench_ready(), 0x40000018, 0x40001002, 0x18000000000, 0xc0);
 	write_faults(bench_ready(), 0x40003080, 0x400580c2, 0x8080610000, 0xc3);
 	/* a leaf cannot be 512 GiB, a table cannot be at level 3 */

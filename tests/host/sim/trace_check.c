@@ -133,7 +133,7 @@ static bool check_tracks(struct checker *c)
 	return true;
 }
 
-/* The whole file, with a bracket more than it has if that is missing. */
+/* Load the whole file, and add the closing bracket if it is missing. */
 static json_t *load(const char *path, struct trace_report *report)
 {
 	FILE *file = fopen(path, "r");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Is this a trace that Perfetto opens?  The rules of Chrome's trace-event format,
- * as far as the GPU's process uses it, and some of ours: time does not go back,
- * every track has a name.
+ * Checks that Perfetto opens a trace: the rules of Chrome's trace-event format, as
+ * far as the GPU's process uses it, and two more: time does not go back, and every
+ * track has a name.
  */
 #ifndef AGATE_TEST_TRACE_CHECK_H
 #define AGATE_TEST_TRACE_CHECK_H
@@ -21,11 +21,11 @@ struct trace_report {
 	json_t *names;		/* of events: how many */
 };
 
-/* Read a whole file; false, with why, when it is no such trace. */
+/* Read a whole file; false, with the reason in why, when it is not such a trace. */
 bool trace_check(const char *path, struct trace_report *report);
 void trace_report_free(struct trace_report *report);
 
-/* How many events of that very name there are. */
+/* The number of events with exactly that name. */
 unsigned int trace_count(const struct trace_report *report, const char *name);
 bool trace_has_track(const struct trace_report *report, const char *name);
 

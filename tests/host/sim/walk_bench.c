@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Walks that are probed by jobs, and what must be seen of those that fault. */
+/* Jobs that probe walks, and the visible effects of walks that fault. */
 #include "walk_bench.h"
 
 void probe_write(struct bench *b, uint64_t va)

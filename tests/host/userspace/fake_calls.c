@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The functions that -Wl,--wrap puts in the place of libdrm's and libc's: they
- * count, fail and call the hook, and leave the work to fake_kernel.c.
+ * Replacements (by -Wl,--wrap) for functions of libdrm and libc: they count calls,
+ * make them fail and call the hook, and leave the work to fake_kernel.c.
  */
 #include "fake_calls.h"
 
@@ -64,7 +64,7 @@ static void call_hook(unsigned long request, enum fake_when when)
 	in_hook = false;
 }
 
-/* Count a call; returns the errno it shall fail with, or 0. */
+/* Count a call; returns the errno with which it must fail, or 0. */
 static int enter(unsigned long request)
 {
 	struct request *r;
@@ -203,7 +203,10 @@ int __wrap_munmap(void *addr, size_t length)
 	if (i == MAX_MAPS)
 		return __real_munmap(addr, length);
 	enter(FAKE_MUNMAP);
-	/* Off the list first: once unmapped, the address can be another map's. */
+	/*
+	 * Remove it from the list first: once unmapped, the address can belong to
+	 * another map.
+	 */
 	pthread_mutex_lock(&calls.lock);
 	calls.map[i] = NULL;
 	pthread_mutex_unlock(&calls.lock);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Between the fake's two halves: the calls that were wrapped (fake_calls.c) and
- * what they do (fake_kernel.c).
+ * The interface between the fake's two halves: the wrapped calls (fake_calls.c) and
+ * their work (fake_kernel.c).
  */
 #ifndef FAKE_CALLS_H
 #define FAKE_CALLS_H

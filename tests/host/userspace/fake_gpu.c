@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The core of a GPU, as far as a submission needs one: it walks the chain, and
- * gives the job types flat memory.
+ * The core of a GPU, as far as a submission needs it: it walks the chain, and gives
+ * the job types flat memory.
  */
 #include "fake_gpu.h"
 

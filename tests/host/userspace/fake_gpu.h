@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The GPU model's TILER and FRAGMENT, run by the fake kernel's SUBMIT on the
- * memory of the BOs that the submission lists, and on nothing else: a BO that
- * was left out of the list is a fault.
+ * The GPU model's TILER and FRAGMENT, run by the fake kernel's SUBMIT on the memory
+ * of the BOs that the submission lists: an access to an unlisted BO is a fault.
  */
 #ifndef FAKE_GPU_H
 #define FAKE_GPU_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The fake's ioctls.  One lock around all of its state; it is also what tells
- * ThreadSanitizer of the order that the real kernel's locks give.
+ * The fake's ioctls.  One lock protects all of its state; it also shows
+ * ThreadSanitizer the order that the real kernel's locks give.
  */
 #include "fake_kernel.h"
 
@@ -26,7 +26,7 @@ struct object {
 	struct fake_bo info;
 	int memfd;
 	void *memory;		/* for the GPU */
-	ino_t inode;		/* who the memory is, also behind a dma-buf */
+	ino_t inode;		/* identity of the memory, also behind a dma-buf */
 	bool busy;
 };
 
@@ -188,7 +188,7 @@ static int fd_to_handle(struct drm_prime_handle *args)
 			return 0;
 		}
 	}
-	/* A page at least, so that one of size 0 reaches the library. */
+	/* Allocate at least a page, so that a dma-buf of size 0 reaches the library. */
 	object = object_new(fcntl(args->fd, F_DUPFD_CLOEXEC, 0), st.st_size ? st.st_size : 4096);
 	object->info.imported = true;
 	args->handle = handle_new(object);

@@ -2,13 +2,13 @@
 /*
  * A stand-in for the driver under libagate, linked in with -Wl,--wrap.
  *
- * It keeps what matters to the library true to the kernel: the lowest free
- * handle is given out next, at once; a dma-buf that the file already knows
- * gives its old handle and no second count; a closed handle is gone for all.
- * BOs are memfds, and so are dma-bufs: real memory, real file descriptors.
+ * It behaves like the kernel where the library depends on it: it reuses the lowest
+ * free handle at once; a dma-buf that the file already knows gives its old handle
+ * without a second count; a closed handle is gone for everybody.  BOs and dma-bufs
+ * are memfds: real memory, real file descriptors.
  *
- * On top it counts, fails calls when told to, and lets a test step in before and
- * after any call, which is how races are held open.
+ * It also counts calls, can make them fail, and lets a test act before and after
+ * any call, so that a test can hold a race open.
  */
 #ifndef FAKE_KERNEL_H
 #define FAKE_KERNEL_H
@@ -25,13 +25,13 @@
 
 enum fake_when { FAKE_BEFORE, FAKE_AFTER };
 
-/* Forget everything; to be called before each test. */
+/* Reset the fake; call this before each test. */
 void fake_reset(void);
 
 /* A device on the fake. */
 struct agate_device *fake_open(void);
 
-/* Fail the nth call (from 1) from now on of one request with err. */
+/* Make the nth call (counted from 1) of one request fail with err. */
 void fake_fail(unsigned long request, unsigned int nth, int err);
 
 /* Calls of a request since the reset, failed ones included. */
@@ -46,11 +46,11 @@ unsigned int fake_refused(unsigned long request);
  */
 void fake_hook(void (*hook)(unsigned long request, enum fake_when when));
 
-/* What should be back to zero. */
+/* Counts that must return to zero. */
 unsigned int fake_live_handles(void);
 unsigned int fake_live_maps(void);
 
-/* A BO as the fake sees it; false when there is no such handle. */
+/* Look up a BO in the fake; false when there is no such handle. */
 struct fake_bo {
 	uint64_t size, va;
 	uint32_t flags;			/* AGATE_BO_* */
@@ -60,15 +60,15 @@ struct fake_bo {
 
 bool fake_bo(uint32_t handle, struct fake_bo *bo);
 
-/* Jobs use the BO, or do not. */
+/* Set whether jobs use the BO. */
 void fake_set_busy(uint32_t handle, bool busy);
 
 /* A dma-buf of another driver. */
 int fake_dma_buf(size_t size);
 
 /*
- * What SUBMIT does once the fake has checked it: run the chain, return an errno
- * or 0.  handles are those of the BO list.  NULL: nothing.
+ * Set the function that SUBMIT calls after the fake's checks: it runs the chain,
+ * and returns an errno or 0.  handles are those of the BO list.  NULL: nothing.
  */
 void fake_submit(int (*run)(const struct drm_agate_submit *args, const uint32_t *handles));
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Puts the fake kernel, with the GPU model's job types behind it, in the place
- * of the device that agate-gem opens.
+ * Replaces the device that agate-gem opens with the fake kernel and the GPU model's
+ * job types.
  */
 #include "fake_gpu.h"
 

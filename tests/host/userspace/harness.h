@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every test program here needs: cmocka, and a device on a fake kernel
- * that must be left as empty as it was.
+ * Helpers for every test program here: cmocka, and a device on a fake kernel that
+ * each test must leave as empty as it was.
  */
 #ifndef HARNESS_H
 #define HARNESS_H
@@ -22,7 +22,7 @@ int device_setup(void **state);
 /* Fails when the test left a handle open or a map behind. */
 int device_teardown(void **state);
 
-/* A BO that has to be there. */
+/* Make a BO; fails the test when that does not work. */
 struct agate_bo *bo_new(struct agate_device *dev, uint64_t size, uint32_t flags);
 
 #define with_device(test) \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The life of a BO: what creation asks of the kernel, what each flag means, and
- * that every failing step leaves nothing behind.
+ * The life of a BO: the kernel calls of creation, the meaning of each flag, and
+ * failing steps, which must leave nothing behind.
  */
 #include "harness.h"
 
@@ -110,7 +110,7 @@ static void test_mapped_on_demand(void **state)
 	memset(cpu, 1, 4096);
 	agate_bo_unreference(bo);
 
-	/* Never asked for: nothing to undo either. */
+	/* It was never mapped, so there is nothing to undo. */
 	bo = bo_new(*state, 4096, AGATE_ALLOC_DELAY_MMAP);
 	agate_bo_unreference(bo);
 	assert_int_equal(fake_calls(FAKE_MMAP), 1);
@@ -143,7 +143,7 @@ static void test_readonly_map(void **state)
 	agate_bo_unreference(bo);
 }
 
-/* Each step of creation fails in turn: the error comes out, nothing stays. */
+/* Make each step of creation fail in turn: the caller gets the error, and nothing stays. */
 static void test_failing_steps(void **state)
 {
 	static const struct {
@@ -167,7 +167,7 @@ static void test_failing_steps(void **state)
 		assert_int_equal(fake_live_handles(), 0);
 		assert_int_equal(fake_live_maps(), 0);
 	}
-	/* The slot is fit for use again. */
+	/* The slot can be used again. */
 	assert_int_equal(agate_bo_create(*state, 4096, 0, "victim", &bo), 0);
 	agate_bo_unreference(bo);
 }
@@ -271,11 +271,11 @@ static void test_wait_asks_only_when_needed(void **state)
 {
 	struct agate_bo *bo = bo_new(*state, 4096, 0);
 
-	/* Nothing submitted: idle, and nobody is asked. */
+	/* Nothing is submitted: the BO is idle, without a call to the kernel. */
 	assert_int_equal(agate_bo_wait(bo, INT64_MAX, true), 0);
 	assert_int_equal(fake_calls(DRM_IOCTL_AGATE_WAIT_BO), 0);
 
-	/* Only read: matters to who wants to write. */
+	/* A job only reads the BO: this matters only to a waiter that wants to write. */
 	agate_bo_mark_submitted(bo, AGATE_ACCESS_READ);
 	fake_set_busy(agate_bo_handle(bo), true);
 	assert_int_equal(agate_bo_wait(bo, 0, false), 0);
@@ -284,7 +284,7 @@ static void test_wait_asks_only_when_needed(void **state)
 	assert_int_equal(agate_bo_wait(bo, 12345, true), -ETIMEDOUT);
 	assert_int_equal(fake_calls(DRM_IOCTL_AGATE_WAIT_BO), 2);
 
-	/* Still asked after it was busy; no more once it was idle. */
+	/* The library asks again after the BO was busy, but not after it was idle. */
 	assert_int_equal(agate_bo_wait(bo, INT64_MAX, true), 0);
 	assert_int_equal(agate_bo_wait(bo, 0, true), 0);
 	assert_int_equal(fake_calls(DRM_IOCTL_AGATE_WAIT_BO), 3);
@@ -305,7 +305,7 @@ static void resubmit(unsigned long request, enum fake_when when)
 		agate_bo_mark_submitted(resubmitted, AGATE_ACCESS_RW);
 }
 
-/* Work submitted while a wait returns must not be taken for finished. */
+/* Work submitted while a wait returns must not count as finished. */
 static void test_wait_against_submit(void **state)
 {
 	struct agate_bo *bo = bo_new(*state, 4096, 0);
@@ -324,7 +324,7 @@ static void test_other_devices_are_refused(void **state)
 {
 	struct agate_device *dev = NULL;
 
-	/* Standard error is no GPU, and stays open. */
+	/* Standard error is not a GPU, and stays open. */
 	assert_int_equal(agate_device_open_fd(2, &dev), -ENODEV);
 	assert_null(dev);
 	assert_true(agate_device_fd(*state) > 2);

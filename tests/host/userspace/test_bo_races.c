@@ -2,10 +2,10 @@
 /*
  * Creation, import and the last unreference on several threads.
  *
- * Some races are held open: a hook inside a call of one thread lets another run
- * and waits for it, but not for ever, since a library may just as well make that
- * other thread wait.  The rest are run until the scheduler finds them, also
- * under ThreadSanitizer.
+ * The test holds some races open: a hook inside one thread's call lets another
+ * thread run and waits for it, but not for ever, because a correct library may make
+ * that other thread wait.  The test runs the other races until the scheduler hits
+ * them, also under ThreadSanitizer.
  */
 #include "harness.h"
 
@@ -21,10 +21,10 @@
 
 #define THREADS		8
 
-/* The second party of a race, and whether it got through. */
+/* The second thread of a race, and whether it has finished. */
 static struct {
 	struct agate_device *dev;
-	struct agate_bo *bo;		/* to release, or that was made */
+	struct agate_bo *bo;		/* to release, or newly made */
 	int fd;
 	int err;
 	pthread_t thread;
@@ -35,7 +35,7 @@ static struct {
 	enum fake_when when;
 } other;
 
-/* Start the other party inside the call it is to race with, once. */
+/* Start the other thread once, inside the call that it must race with. */
 static void interfere(unsigned long request, enum fake_when when)
 {
 	struct timespec limit;
@@ -93,7 +93,7 @@ static void *run_import(void *arg)
 	return arg;
 }
 
-/* The BO is whole: known to the kernel, mapped where it says, and usable. */
+/* Check that the BO is complete: known to the kernel, mapped at its address, and usable. */
 static void assert_whole(struct agate_bo *bo, uint64_t size)
 {
 	struct fake_bo seen;
@@ -107,8 +107,8 @@ static void assert_whole(struct agate_bo *bo, uint64_t size)
 }
 
 /*
- * The handle is closed, the kernel gives its number out again at once, and the
- * BO that got it must not lose its slot to the end of the old one.
+ * The kernel reuses the number of a closed handle at once, and the BO that gets it
+ * must not lose its slot to the end of the old BO.
  */
 static void test_create_takes_a_closing_handle(void **state)
 {
@@ -126,7 +126,7 @@ static void test_create_takes_a_closing_handle(void **state)
 	assert_int_equal(fake_refused(DRM_IOCTL_GEM_CLOSE), 0);
 }
 
-/* The import got the old handle; then the BO's owner lets go of it. */
+/* The import gets the old handle; then the BO's owner drops its reference. */
 static void test_unreference_during_import(void **state)
 {
 	struct agate_bo *bo = bo_new(*state, 4096, 0);
@@ -145,7 +145,7 @@ static void test_unreference_during_import(void **state)
 	close(fd);
 }
 
-/* The BO is on its way out, not yet closed, when somebody imports it. */
+/* The BO is being freed, but not yet closed, when another thread imports it. */
 static void test_import_during_unreference(void **state)
 {
 	static const struct {
@@ -200,7 +200,7 @@ static void run_crowd(struct crowd *crowd, void *(*run)(void *arg))
 	assert_int_equal(crowd->failures, 0);
 }
 
-/* Import and drop at once, so that the last reference is everybody's in turn. */
+/* Import and drop at once, so that every thread holds the last reference at some time. */
 static void *import_and_drop(void *arg)
 {
 	struct crowd *crowd = arg;
@@ -316,7 +316,7 @@ static void *count_references(void *arg)
 	return NULL;
 }
 
-/* One reference a thread: the last of them, whoever it is, frees the BO. */
+/* One reference for each thread: the last one frees the BO, whichever thread drops it. */
 static void test_references(void **state)
 {
 	struct crowd crowd = { .dev = *state, .rounds = 200 };

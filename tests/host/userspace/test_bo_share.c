@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Export and import, one thread: one BO a handle, one handle a dma-buf, and the
- * counts that follow from that.
+ * Export and import in one thread: one BO for each handle, one handle for each
+ * dma-buf, and the resulting counts.
  */
 #include "harness.h"
 
@@ -31,12 +31,12 @@ static void test_import_of_another_driver(void **state)
 	assert_true(fake_bo(agate_bo_handle(bo), &seen));
 	assert_true(seen.imported);
 	assert_int_equal(agate_bo_address(bo), seen.va);
-	/* Not mapped before somebody asks. */
+	/* An imported BO is not mapped until the first agate_bo_mmap(). */
 	assert_int_equal(fake_calls(FAKE_MMAP), 0);
 	assert_int_equal(pwrite(fd, "agate", 5, 8192), 5);
 	assert_int_equal(agate_bo_mmap(bo, &cpu), 0);
 	assert_memory_equal((char *)cpu + 8192, "agate", 5);
-	/* The descriptor is still ours, and close-on-exec was not touched. */
+	/* The test still owns the descriptor, and close-on-exec is unchanged. */
 	assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
 	close(fd);
 	agate_bo_unreference(bo);
@@ -52,7 +52,7 @@ static void test_import_twice(void **state)
 	assert_ptr_equal(one, two);
 	assert_int_equal(fake_live_handles(), 1);
 	agate_bo_unreference(one);
-	/* The kernel counted one handle, so only the last may close it. */
+	/* The kernel counted one handle, so only the last reference may close it. */
 	assert_int_equal(fake_calls(DRM_IOCTL_GEM_CLOSE), 0);
 	assert_int_equal(fake_live_handles(), 1);
 	agate_bo_unreference(two);
@@ -87,7 +87,7 @@ static void test_self_import(void **state)
 	assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
 	same = import_fd(*state, fd);
 	assert_ptr_equal(same, bo);
-	/* It outlives the reference it was exported from. */
+	/* It outlives the reference from which it was exported. */
 	agate_bo_unreference(bo);
 	assert_int_equal(fake_live_handles(), 1);
 	assert_int_equal(agate_bo_mmap(same, &cpu), 0);
@@ -104,7 +104,7 @@ static void test_self_import(void **state)
 	close(fd);
 }
 
-/* Who else uses a shared BO is unknown here: every wait asks. */
+/* The library cannot know who else uses a shared BO: every wait asks the kernel. */
 static void test_shared_bos_always_wait(void **state)
 {
 	struct agate_bo *exported = bo_new(*state, 4096, 0);
@@ -155,14 +155,14 @@ static void test_bad_imports(void **state)
 	assert_int_equal(agate_bo_import(*state, -1, &bo), -EBADF);
 	assert_int_equal(agate_bo_import(*state, agate_device_fd(*state), &bo), -EINVAL);
 	assert_int_equal(fake_live_handles(), 0);
-	/* The kernel took it, the library cannot: the handle goes back. */
+	/* The kernel accepts it, the library cannot: it closes the handle. */
 	assert_int_equal(agate_bo_import(*state, empty, &bo), -EINVAL);
 	assert_int_equal(fake_live_handles(), 0);
 	fake_fail(DRM_IOCTL_AGATE_GET_BO_OFFSET, 1, ENODEV);
 	assert_int_equal(agate_bo_import(*state, good, &bo), -ENODEV);
 	assert_int_equal(fake_live_handles(), 0);
 	assert_null(bo);
-	/* And the lock was given back each time. */
+	/* And the library released the lock each time. */
 	bo = import_fd(*state, good);
 	agate_bo_unreference(bo);
 	close(empty);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The home-made functions against libm's, and the sRGB curve against values
- * worked out from its definition.
+ * The project's own functions against libm's, and the sRGB curve against values
+ * from its definition.
  */
 #include "harness.h"
 

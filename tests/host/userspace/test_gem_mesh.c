@@ -148,8 +148,8 @@ static void add_patch(void *ctx, const struct gem_patch *patch)
 }
 
 /*
- * A sum of signed areas equal to the facet's: nothing overlaps, nothing is
- * missing but what was too small to draw.
+ * The sum of signed areas equals the facet's: no patches overlap, and only those
+ * too small to draw are missing.
  */
 static void test_patches_cover_facets(void **state)
 {

@@ -58,7 +58,7 @@ static void test_every_angle_fits(void **state)
 		assert_int_equal(gem_scene_build(&scene, i / 64.0), 0);
 		most = scene.indices > most ? scene.indices : most;
 	}
-	/* Room to spare: no angle in between comes near the end. */
+	/* There is room to spare, so no angle in between comes near the limit. */
 	assert_true(most < GEM_SCENE_INDICES / 2);
 }
 
@@ -80,7 +80,7 @@ static void test_vertices_are_sound(void **state)
 		assert_true(scene.index[i] < scene.vertices);
 }
 
-/* Every pixel is drawn on, and the stone stands out from what is around it. */
+/* Every pixel is drawn, and the stone stands out from its surroundings. */
 static void test_picture(void **state)
 {
 	struct gem_gpu *gpu = gpu_new(SIZE);
@@ -94,7 +94,7 @@ static void test_picture(void **state)
 		for (x = 0; x < SIZE; x++) {
 			const uint8_t *p = pixels + 4 * (y * SIZE + x);
 
-			/* The clear colour is black, the backdrop nowhere quite so. */
+			/* The clear colour is black, and the backdrop is nowhere quite black. */
 			assert_true(p[0] | p[1] | p[2]);
 			assert_int_equal(p[3], 255);
 			bright += p[1] > 128;
@@ -119,7 +119,7 @@ static void test_same_bytes(void **state)
 	gpu_free(gpu);
 }
 
-/* Triangles in the opposite order are the same picture: depth decides. */
+/* Triangles in the opposite order give the same picture: depth decides. */
 static void test_order_does_not_matter(void **state)
 {
 	static uint8_t first[SIZE * SIZE * 4];
@@ -184,7 +184,7 @@ static void test_faulting_jobs_are_reported(void **state)
 	gpu_free(gpu);
 }
 
-/* Each kernel call of creation fails in turn; nothing stays. */
+/* Make each kernel call of creation fail in turn; nothing stays. */
 static void test_failing_creation(void **state)
 {
 	static const unsigned long requests[] = {

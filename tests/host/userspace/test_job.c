@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Job chains: the bytes that the GPU will read, the payloads that are refused,
- * and how an end is read back.
+ * Job chains: the bytes that the GPU will read, refused payloads, and reading back
+ * the result.
  */
 #include "harness.h"
 
@@ -42,7 +42,7 @@ static void test_bytes_of_a_chain(void **state)
 
 	assert_int_equal(agate_bo_address(bo), 0x2000000);
 	assert_int_equal(agate_bo_mmap(bo, &cpu), 0);
-	memset(cpu, 0xee, 4096);	/* what was there before must not show */
+	memset(cpu, 0xee, 4096);	/* old contents must not show */
 	assert_int_equal(agate_chain_begin(&chain, bo, 64), 0);
 	assert_int_equal(agate_chain_address(&chain), 0);
 	assert_int_equal(agate_chain_write_value(&chain, 0, &first), 0);
@@ -156,7 +156,7 @@ static void test_compute_rules(void **state)
 		    .rows = 9, .dst_stride = 100, .src_stride = 100 }, 0 },
 		{ { .op = AGATE_COMPUTE_COPY_2D, .dst = 0x1000, .src = 0x1010, .size = 100,
 		    .rows = 9, .dst_stride = 100, .src_stride = 104 }, -EINVAL },
-		/* nine rows reach over 900 bytes: 0x1384 is the first free one */
+		/* nine rows span 900 bytes: 0x1384 is the first free address */
 		{ { .op = AGATE_COMPUTE_COPY_2D, .dst = 0x1000, .src = 0x1384, .size = 100,
 		    .rows = 9, .dst_stride = 100, .src_stride = 104 }, 0 },
 		{ { .op = AGATE_COMPUTE_COPY_2D, .dst = 0x1000, .src = 0x1383, .size = 100,
@@ -279,7 +279,7 @@ static void test_reading_the_end(void **state)
 	assert_int_equal(result.job, 2);
 	assert_int_equal(result.exception, 0);
 
-	/* A link that leads out of the chain is not followed. */
+	/* The library does not follow a link that leads out of the chain. */
 	header[2].exception_status = AGATE_EXC_DONE;
 	header[2].next = 0x123456789000;
 	assert_int_equal(agate_chain_check(&chain, &result), -EIO);

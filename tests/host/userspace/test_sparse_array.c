@@ -13,7 +13,7 @@
 #define THREADS		8
 
 struct element {
-	uint64_t words[5];	/* 40 bytes: no power of two */
+	uint64_t words[5];	/* 40 bytes: not a power of two */
 };
 
 static int is_zero(const struct element *e)
@@ -27,7 +27,7 @@ static int is_zero(const struct element *e)
 	return 1;
 }
 
-/* Both sides of every boundary between levels of 4 elements a node. */
+/* Both sides of every boundary between levels with 4 elements in a node. */
 static const uint64_t indices[] = {
 	0, 1, 3, 4, 5, 15, 16, 17, 63, 64, 255, 256, 1023, 1024, 65535, 65536,
 	0xffffffffull, 0x100000000ull, 1ull << 62, (1ull << 63) - 1, 1ull << 63, UINT64_MAX,
@@ -104,7 +104,7 @@ static void test_empty_array_owns_nothing(void **state)
 	struct agate_sparse_array arr;
 
 	(void)state;
-	/* A leak here is for AddressSanitizer to report. */
+	/* AddressSanitizer reports a leak here. */
 	agate_sparse_array_init(&arr, 8, 9);
 	agate_sparse_array_fini(&arr);
 }
@@ -127,13 +127,13 @@ static void *look_up_all(void *arg)
 	id = crowd->next_id++;
 	pthread_mutex_unlock(&crowd->lock);
 	pthread_barrier_wait(&crowd->start);
-	/* Each thread in another order, so that all levels are raced for. */
+	/* Each thread uses another order, so that the threads race for all levels. */
 	for (n = 0; n < INDICES; n++) {
 		const size_t i = id % 2 ? (n + id) % INDICES : (INDICES - 1 - n + id) % INDICES;
 		struct element *e = agate_sparse_array_get(&crowd->arr, indices[i]);
 
 		crowd->seen[id][i] = e;
-		/* A word of its own in the element: lost with it when it moves. */
+		/* Each thread has its own word in the element; a moved element would lose it. */
 		if (id < 5)
 			e->words[id] = indices[i] + id + 1;
 	}

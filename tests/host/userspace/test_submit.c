@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a submission hands to the kernel, and what it notes on this side.
+ * A submission: the data that it passes to the kernel, and its record in the
+ * library.
  */
 #include "harness.h"
 
@@ -48,7 +49,7 @@ static void test_arguments(void **state)
 	assert_memory_equal(&seen_sync[0], &in, sizeof(in));
 	assert_memory_equal(&seen_sync[1], &out, sizeof(out));
 
-	/* Only what the GPU writes is waited for by who wants to read. */
+	/* A waiter that wants to read waits only for the GPU's writes. */
 	assert_int_equal(agate_bo_wait(one, 0, false), 0);
 	assert_int_equal(fake_calls(DRM_IOCTL_AGATE_WAIT_BO), 0);
 	assert_int_equal(agate_bo_wait(two, 0, false), 0);
@@ -82,7 +83,7 @@ static void test_refused(void **state)
 	for (i = 0; i < 7; i++)
 		assert_int_equal(agate_submit(*state, &bad[i]), -EINVAL);
 
-	/* A refused job leaves the BO idle in the library's eyes. */
+	/* After a refused job, the library considers the BO idle. */
 	answer = ENOENT;
 	assert_int_equal(agate_submit(*state, &good), -ENOENT);
 	assert_int_equal(agate_bo_wait(bo, 0, true), 0);

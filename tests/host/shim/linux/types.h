@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The shim lets kernel files that need no kernel service compile on the host:
- * each header here offers the little of its namesake that they use.
+ * each header here offers only the part of its namesake that they use.
  */
 #ifndef AGATE_SHIM_TYPES_H
 #define AGATE_SHIM_TYPES_H
