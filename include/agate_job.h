@@ -97,12 +97,13 @@ enum agate_compute_op {
  *
  * FILL writes size bytes at dst: byte i is byte i % 8 of value.
  * COPY copies size bytes from src to dst, as memmove() does: where the ranges
- * overlap, dst gets the earlier contents of src.  COPY_2D copies rows of size bytes
- * each, dst_stride and src_stride apart, both at least size.  When dst and src
- * overlap (from the first byte of the first row to the last byte of the last row),
- * the strides must be equal; then dst gets the earlier contents of src.  CHECKSUM
- * computes the CRC-32 (of Ethernet and zlib) of size bytes at src, and writes it to
- * dst as 32 bits, aligned to 4.
+ * overlap, dst gets the earlier contents of src.
+ * COPY_2D copies rows of size bytes each, dst_stride and src_stride apart, both at
+ * least size.  When dst and src overlap (from the first byte of the first row to the
+ * last byte of the last row), the strides must be equal; then dst gets the earlier
+ * contents of src.
+ * CHECKSUM computes the CRC-32 (of Ethernet and zlib) of size bytes at src, and
+ * writes it to dst as 32 bits, aligned to 4.
  */
 struct agate_compute_payload {
 	__u32 op;			/* enum agate_compute_op */

@@ -10,9 +10,9 @@
  *
  * How a chain ends, and the error of its fence:
  *   DONE                        0
- *   TERMINATED (hard-stopped)  the stopper's error; -ECANCELED if there was none
- *   STOPPED (soft-stopped)  what the stopper said; if nothing, the chain has
- *                               not ended and goes on from TAIL when it is run again
+ *   TERMINATED (hard-stopped)   the stopper's error; -ECANCELED if there was none
+ *   STOPPED (soft-stopped)      the stopper's error; if there was none, the chain has
+ *                               not ended, and continues at TAIL when it runs again
  *   JOB_POWER_FAULT, bus faults -EIO
  *   every other fault           -EINVAL
  */
