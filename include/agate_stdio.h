@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every program on the host does first.
+ * The first step of every program on the host.
  */
 #ifndef AGATE_STDIO_H
 #define AGATE_STDIO_H
@@ -10,9 +10,10 @@
 #include <unistd.h>
 
 /*
- * The caller may have closed some of descriptors 0 to 2.  The next file that the program
- * opens would get such a number, and what it prints would land in that file: so
- * /dev/null takes the place of those that are missing.  False when it cannot be opened.
+ * The caller may have closed some of descriptors 0 to 2.  The next file that the
+ * program opens would get such a number, and the program's output would land in
+ * that file.  So open /dev/null in place of the missing ones.  Returns false when
+ * /dev/null cannot be opened.
  */
 static inline bool stdio_fill(void)
 {

@@ -254,7 +254,7 @@ void perf_sample(struct agate_sim *sim)
 	perf->due = sim_due(sim, AGATE_SIM_LATENCY_AS);
 }
 
-/* Ignore a bus fault: nobody could be told of it. */
+/* Ignore a bus fault: the GPU has no way to report it. */
 static void perf_put(struct agate_sim *sim, struct mmu_place place, size_t size)
 {
 	if (place.uncached)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The GPU's process as users run it: it is in its sandbox before it reports that it
- * serves.
+ * The GPU's process as users run it: it enters its sandbox before it reports that
+ * it serves.
  */
 #include "process_bench.h"
 

@@ -377,7 +377,7 @@ static void test_a_locked_region_stalls_and_the_rest_does_not(void **state)
 	assert_int_equal(rd(b, JS_STATUS(0)), AGATE_EXC_ACTIVE);
 	assert_int_equal(rd(b, JS_STATUS(1)), AGATE_EXC_DONE);
 	assert_int_equal(rd(b, JS_STATUS(2)), AGATE_EXC_ACTIVE);
-	assert_int_equal(rd(b, MMU_INT_RAWSTAT), 0);	/* a wait is no fault */
+	assert_int_equal(rd(b, MMU_INT_RAWSTAT), 0);	/* a wait is not a fault */
 	assert_int_equal(get64(b, PA + 0x8000), 0);
 	as_command(b, 0, AS_COMMAND_UNLOCK);
 	settle(b);

@@ -213,7 +213,7 @@ static void test_a_reset_tells_what_it_ends(void **state)
 	assert_int_equal(counter(b, AGATE_CNT_JOBS_FAILED), 0);
 	bench_free(b);
 
-	/* between two jobs there is no job to end */
+	/* between two jobs no job ends */
 	b = bench_stop(0);
 	start_job(b, 1, RING, 0);
 	forget_events(b);

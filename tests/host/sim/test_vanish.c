@@ -256,7 +256,7 @@ static void test_requests_in_a_stream(void **state)
 	assert_string_equal(answered(from), "not JSON");
 	assert_null(answered(from));
 
-	/* Whose answer it is can be seen when somebody wants to. */
+	/* An answer carries the id of its request, if the request has one. */
 	tell(end[0], "{\"cmd\": \"sing\", \"id\": 41}\n{\"cmd\": \"ping\"}\n");
 	assert_non_null(fgets(line, sizeof(line), from));
 	assert_non_null(strstr(line, "\"id\":41"));
