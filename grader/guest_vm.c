@@ -18,7 +18,7 @@
 #include "vm.h"
 
 /* What the GPU's process may take to answer, by the guest's clock. */
-#define CONTROL_TIMEOUT_MS	30000
+#define CONTROL_TIMEOUT_MS	20000
 /* What a killed process may take to go; after that the guest is given up anyway. */
 #define GRACE_MS		500
 

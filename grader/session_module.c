@@ -179,15 +179,20 @@ static enum load whose(struct state *st, enum guest_status end, const struct gue
 {
 	struct splat splat;
 
+	bool silent = !st->console_flooded &&
+		      !splat_find_untimed(st->console, st->console_len, &splat);
+
 	if (st->ops->gpu_failed(st->guest))
 		return LOAD_VOID;
-	if (st->console_flooded || splat_find_untimed(st->console, st->console_len, &splat))
+	if (end == GUEST_OK && !insmod->timed_out && !what && silent)
+		return LOAD_DONE;
+	if (!state_gpu_answers(st))
+		return LOAD_VOID;
+	if (!silent)
 		return LOAD_FAILED;
 	if (insmod->timed_out)
 		return !st->busy && stuck_inside(st, end) ? LOAD_FAILED : LOAD_LATE;
-	if (end == GUEST_TIMEOUT)
-		return LOAD_VOID;
-	return end == GUEST_OK && !what ? LOAD_DONE : LOAD_FAILED;
+	return end == GUEST_TIMEOUT ? LOAD_VOID : LOAD_FAILED;
 }
 
 enum guest_status state_load(struct state *st, enum load *load, struct verdict *why)
@@ -213,7 +218,7 @@ enum guest_status state_load(struct state *st, enum load *load, struct verdict *
 	gpu = st->ops->gpu_failed(st->guest);
 	if (*load == LOAD_VOID)
 		verdict_set(why, VERDICT_NOT_RUN, "", "", "while the module is loaded: %s",
-			    gpu ? gpu : "the guest does not answer in time");
+			    gpu ? gpu : "the guest, or its GPU, does not answer in time");
 	else if (*load != LOAD_DONE)
 		explain(st, end, &insmod, what ? what : "", why);
 	return GUEST_OK;

@@ -95,6 +95,8 @@ unsigned int state_limit(const struct state *st, unsigned int ms);
 enum guest_status state_test(struct state *st, const struct lab_test *test,
 			     struct verdict *verdict);
 
+/* Whether the GPU's process lives and takes requests. */
+bool state_gpu_answers(struct state *st);
 /* Looks whether the host was busy while the program ran, with that limit. */
 void state_note_busy(struct state *st, unsigned int limit_ms);
 

@@ -154,6 +154,11 @@ static bool restore(struct state *st)
 	       control(st, json_pack("{s:s}", "cmd", "restore"), NULL);
 }
 
+bool state_gpu_answers(struct state *st)
+{
+	return control(st, json_pack("{s:s}", "cmd", "ping"), NULL);
+}
+
 static bool counters_wanted(const struct lab_test *test)
 {
 	size_t i;
@@ -356,6 +361,11 @@ enum guest_status state_test(struct state *st, const struct lab_test *test,
 	if (no_evidence(st->evidence.end))
 		return st->evidence.end;
 	judge(&st->evidence, verdict);
+	/* A process that stands still fails whatever waits for it, and nobody else would say so. */
+	if (verdict->status > VERDICT_PASS && !st->killed && !state_gpu_answers(st)) {
+		st->evidence.gpu_failed = refused;
+		judge(&st->evidence, verdict);
+	}
 	log_test(st, verdict);
 	/* A guest without a GPU is sound, but of no more use; so is one that was abandoned. */
 	if (st->evidence.end == GUEST_OK && (st->evidence.gpu_failed || st->killed ||

@@ -60,6 +60,9 @@ $(call suite,demo,2,600,$(FAST_INPUTS) $(LAB_INPUTS) $(AGATE_GRADE) $(AGATE_TOOL
 	solutions tests/mutants,tests/demo.sh)
 $(call suite,labs/gdb,2d,600,$(FAST_INPUTS) $(DEBUG_INPUTS) $(LAB_INPUTS) $(AGATE_GRADE) labs solutions \
 	$(DRIVER_MODULES) $(LAB_TESTS) $(INJECT_MODULES) tests/labs/gdb.sh,tests/labs/gdb.sh)
+$(call suite,labs/machine,2,600,$(FAST_INPUTS) $(LAB_INPUTS) $(AGATE_GRADE) labs solutions \
+	code:$(BUILD)/driver/fast/agate.ko $(LAB_TESTS) $(INJECT_MODULES) $(LAB_VERDICT) tests/keep.sh \
+	tests/labs/grade.sh tests/labs/machine.sh,tests/labs/machine.sh)
 $(call suite,labs/starters,1,600,$(LAB_INPUTS) committed:labs committed:solutions \
 	solutions 	tests/labs/starters.sh,tests/labs/starters.sh)
 $(call suite,labs/check,1,600,$(ALL_SOURCES) $(LAB_INPUTS),tests/labs/check.sh)

@@ -87,6 +87,9 @@ static enum vm_status command(struct vm *vm, const char *name, json_t *args, int
 	free(text);
 	while (st == VM_OK && !qmp->reply)
 		st = vm_pump(vm, until);
+	/* Whatever its guest does, QEMU answers: one that does not was stopped, or is stuck. */
+	if (st == VM_TIMEOUT)
+		return vm_fail(vm, VM_HOST, "QMP %s: QEMU does not answer", name);
 	if (st != VM_OK)
 		return st;
 	desc = json_string_value(json_object_get(json_object_get(qmp->reply, "error"), "desc"));

@@ -71,6 +71,7 @@ static enum guest_status canned_start(void *ctx, enum lab_profile profile,
 	c->events = *events;
 	c->loaded = false;
 	c->gpu_dead = false;
+	c->gpu_still = false;
 	c->abandoned = false;
 	c->next_mark = GUEST_OK;
 	if (c->starts <= c->start_fails)
@@ -155,10 +156,11 @@ static enum guest_status run_module(struct canned *c, struct guest_run *run)
 	run->timed_out = c->insmod_hangs;
 	c->stood += c->stands * 1000000ull;
 	c->gpu_dead = c->insmod_kills_gpu;
+	c->gpu_still = c->insmod_stops_gpu;
 	if (c->insmod_hangs) {
 		c->clock += run->limit_ms * 1000000ull;
 		console(c, c->insmod_where);
-	} else if (!c->gpu_dead) {
+	} else if (!c->gpu_dead && !c->gpu_still) {
 		c->next_mark = GUEST_TIMEOUT;
 	}
 	return c->insmod_end;
@@ -240,6 +242,7 @@ static enum guest_status canned_run(void *ctx, struct guest_run *run)
 	run->timed_out = act->timed_out;
 	run->flooded = act->output_repeat > 1000;
 	c->gpu_dead = act->gpu_dies;
+	c->gpu_still = act->gpu_stands;
 	c->next_mark = act->mark;
 	return act->end;
 }
@@ -275,13 +278,13 @@ static json_t *canned_control(void *ctx, const json_t *request)
 	char *text;
 	unsigned int i;
 
-	if (c->gpu_dead || c->refuses) {
-		c->refuses -= !c->gpu_dead;
+	if (c->gpu_dead || c->gpu_still || c->refuses) {
+		c->refuses -= !c->gpu_dead && !c->gpu_still;
 		json_decref(counters);
-		return c->gpu_dead ? NULL : json_pack("{s:b}", "ok", 0);
+		return c->gpu_dead || c->gpu_still ? NULL : json_pack("{s:b}", "ok", 0);
 	}
 	text = json_dumps(request, JSON_COMPACT | JSON_SORT_KEYS);
-	if (!strstr(text, "counters"))
+	if (!strstr(text, "counters") && !strstr(text, "ping"))
 		note(c->requests, sizeof(c->requests), text);
 	free(text);
 	for (i = 0; i < AGATE_CNT_COUNT; i++)

@@ -29,7 +29,7 @@ struct act {
 	int value;
 	bool timed_out;
 	unsigned int stands;		/* so long the clock stands still meanwhile, ms */
-	bool gpu_dies;
+	bool gpu_dies, gpu_stands;	/* it ends, or does not answer any more */
 	uint64_t grows;			/* by so much every counter does */
 };
 
@@ -42,7 +42,7 @@ struct canned {
 	unsigned long insmod_repeat;	/* that text, so often; 0: once */
 	enum guest_status insmod_end;
 	unsigned int insmod_late;	/* so many insmods have what follows, or a late mark */
-	bool insmod_hangs, insmod_kills_gpu;
+	bool insmod_hangs, insmod_kills_gpu, insmod_stops_gpu;
 	const char *insmod_where;	/* what the kernel says when it is asked, after the limit */
 	unsigned int stands;		/* so long the clock stands still meanwhile, ms */
 	bool coming;			/* the module's init function does not come back */
@@ -56,11 +56,11 @@ struct canned {
 	/* what happened */
 	unsigned int starts, stops, insmods, rmmods, puts, kills, abandons;
 	char ran[512];			/* names, each with a space behind it; | is a start */
-	char requests[1024];		/* to the control socket, the counters' left out */
+	char requests[1024];		/* to the control socket, the counters' and pings left out */
 	char input[512];		/* of the program that runs */
 	uint64_t counters[AGATE_CNT_COUNT];
 	uint64_t clock, stood;
-	bool loaded, gpu_dead, abandoned;
+	bool loaded, gpu_dead, gpu_still, abandoned;
 	enum guest_status next_mark;
 	struct guest_events events;
 	const char *go;			/* in @input, or NULL */

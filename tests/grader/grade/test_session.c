@@ -305,12 +305,15 @@ static void test_late_load(void **state)
 	assert_int_equal(run_in(&c, lab, &o), SESSION_HOST);
 	assert_string_equal(o.letters, "---");
 	assert_string_equal(o.why, "in three starts no guest got as far as a verdict: while the module "
-			    "is loaded: the guest does not answer in time");
+			    "is loaded: the guest, or its GPU, does not answer in time");
 	c = (struct canned){ .insmod_late = 1, .insmod_kills_gpu = true, .no_node = true };
 	play(&c, NULL, &o, "FFF");
 	assert_string_equal(c.ran, "||");
 	c = (struct canned){ .insmod_late = 1, .insmod_kills_gpu = true };
 	play(&c, NULL, &o, "PPP");
+	c = (struct canned){ .insmod_late = 1, .insmod_stops_gpu = true, .no_node = true };
+	play(&c, NULL, &o, "FFF");
+	assert_string_equal(c.ran, "||");
 	c = (struct canned){ .insmod_late = 3, .insmod_kills_gpu = true };
 	assert_int_equal(run_in(&c, lab, &o), SESSION_HOST);
 	assert_non_null(strstr(o.why, "it was killed on paper"));
@@ -483,6 +486,10 @@ static void test_gpu_dies(void **state)
 	play_one((struct act){ .gpu_dies = true }, "PNP", "|a b |b |c ",
 		 "the simulator itself failed in this test, and that is a bug of Agate: it was killed "
 		 "on paper");
+	/* One that stands still fails whatever waits for it. */
+	play_one((struct act){ .gpu_stands = true, FAILS, .runs = 1 }, "PPP", "|a b |b c ", "");
+	play_one((struct act){ .gpu_stands = true, .timed_out = true }, "PNP", "|a b |b |c ",
+		 "that is a bug of Agate: it refused a request of the grader, or did not answer");
 	/* A kernel that complains that its GPU is gone is right. */
 	play_one((struct act){ .gpu_dies = true, .console = OOPS }, "PNP", "|a b |b |c ", "");
 }

@@ -1,0 +1,103 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# machine.sh: what befalls the machine is never the student's failure, as TAP.
+#
+# usage: tests/labs/machine.sh
+#
+# QEMU and the GPU's process are killed, or stand still, while the reference is graded:
+# it has full marks all the same, and when a VM is lost again and again the grader says
+# so and makes up no grade.
+# shellcheck disable=SC2034,SC2154,SC2317
+set -u
+lab=02-gem-object
+. tests/tap.sh
+. tests/labs/grade.sh
+
+work=$(mktemp -d)
+watcher=
+trap '[ -z "$watcher" ] || kill "$watcher" 2>/dev/null; rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM HUP
+
+complain()
+{
+	cat "$dir/done"
+	tail -n 12 "$dir/grade.log"
+	grep -h '^===' "$dir/$lab/fast-tests.log"
+}
+
+# The processes called $1 that the grader into $dir started: nobody else's.
+children()
+{
+	local parent
+	parent=$(cat "$dir/pid")
+	awk -v parent="$parent" -v name="($1)" '$2 == name && $4 == parent { print $1 }' \
+		/proc/[0-9]*/stat 2>/dev/null
+}
+
+# Sends signal $2 to each process called $1, to $3 of them, each once a test has ended in its
+# guest: so it strikes in the middle.
+strike()
+{
+	local guests=0 seen pid
+	while [ "$guests" -lt "$3" ]; do
+		sleep 0.01
+		[ -s "$dir/pid" ] || continue
+		seen=$(awk '/^=== guest /{n = 0; next} /^=== /{n++} END {print n + 0}' \
+			"$dir/$lab/fast-tests.log" 2>/dev/null)
+		[ "${seen:-0}" -gt 0 ] || continue
+		pid=$(children "$1")
+		[ -n "$pid" ] && ! grep -qx "$pid" "$dir/struck" && kill -s "$2" "$pid" || continue
+		echo "$pid" >>"$dir/struck"
+		echo "sent $2 to $1" >>"$dir/done"
+		guests=$((guests + 1))
+	done
+}
+
+# grade_while NAME HOW_OFTEN SIGNAL PROCESS: the reference, meanwhile that.
+grade_while()
+{
+	dir=$work/$1
+	mkdir -p "$dir"
+	: >"$dir/struck" >"$dir/done"
+	strike "$4" "$3" "$2" &
+	watcher=$!
+	NO_COLOR=1 sh -c 'echo $$ >"$1/pid"; shift; exec "$@"' sh "$dir" \
+		"$BUILD/bin/agate-grade" --lab "$lab" --from solutions --out "$dir" \
+		>"$dir/grade.log" 2>&1
+	status=$?
+	kill "$watcher" 2>/dev/null
+	wait "$watcher" 2>/dev/null
+	watcher=
+	times=$(wc -l <"$dir/done")
+}
+
+# Full marks, in spite of what was done so often.
+full_marks()
+{
+	[ "$times" = "$1" ] && "$BUILD/tests/labs/verdict" "$dir/result.json" >"$dir/verdict" &&
+		grep -qx "score $max of $max" "$dir/verdict" && grep -q '"complete": true' "$dir/result.json"
+}
+
+gives_up()
+{
+	[ "$times" = "$1" ] && grep -q '"complete": false' "$dir/result.json" &&
+		grep -q "^agate-grade: .*not your code's fault: .*$2" "$dir/grade.log"
+}
+
+echo 1..6
+dir=$work/quiet
+grade "$dir" solutions || exit 1
+
+grade_while qemu-killed 1 KILL qemu-system-x86
+check "QEMU is killed once" 0 "$status" full_marks 1
+grade_while qemu-killed-twice 2 KILL qemu-system-x86
+check "QEMU is killed again and again" 1 "$status" gives_up 2 'lost twice: QEMU was ended by signal 9'
+grade_while qemu-stops 1 STOP qemu-system-x86
+check "QEMU stands still" 0 "$status" full_marks 1
+grade_while gpu-killed 1 KILL agate-sim
+check "the GPU's process is killed once" 0 "$status" full_marks 1
+[ "$(find "$dir/$lab" -name 'fast-gpu*.jsonl' | wc -l)" = 2 ]
+result $? "each guest has a GPU log of its own"
+grade_while gpu-stops 1 STOP agate-sim
+check "the GPU's process stands still" 0 "$status" full_marks 1
