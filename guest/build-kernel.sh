@@ -17,15 +17,24 @@
 # Any number of these may run at once.  A directory without its `complete` file
 # was left by a build that was killed, and is built again from nothing; a source
 # that was removed is unpacked again, for modules need it.
+#
+# A build says every ten seconds (PROGRESS_SECONDS=) how far it is.  After a build the
+# kernels that were not used lately are removed, but the last three of each flavour, and
+# sources that no kernel needs any more.
 
 set -euo pipefail
 export LC_ALL=C
+# The locks are taken here: kernel-make.sh need not.
+export KERNEL_LOCKED=1
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 say()
 {
-	printf '  %-8s %s\n' "$1" "$2" >&2
+	local word=$1
+
+	shift
+	printf '  %-8s %s\n' "$word" "$*" >&2
 }
 
 die()
@@ -56,6 +65,61 @@ logged()
 		tail -n 25 "$log" >&2
 		die "failed: $* (whole log: $log)"
 	fi
+}
+
+# The objects that a log tells of.
+objects()
+{
+	grep -cE '^  (CC|AS) ' "$1" 2>/dev/null || true
+}
+
+# How many there will be: as many as in the last build of this flavour.
+objects_expected()
+{
+	local last
+
+	last=$(find "$cache" -maxdepth 2 -path "$cache/kernel-$flavour-*/objects" -printf '%T@ %p\n' |
+		sort -rn | sed -n '1s/^[^ ]* //p')
+	if [ -n "$last" ]; then
+		cat "$last"
+	elif [ "$flavour" = fast ]; then
+		echo 1250
+	else
+		echo 1300
+	fi
+}
+
+# how_far LOG EXPECTED START: one line on the build that writes this log.
+how_far()
+{
+	local compiled percent
+
+	compiled=$(objects "$1")
+	percent=$((compiled * 100 / $2))
+	say KERNEL "$flavour: $((percent < 99 ? percent : 99)) % compiled" \
+		"($compiled of about $2 files), $((SECONDS - $3)) s"
+}
+
+# compile LOG COMMAND...: as logged(), and says how far it is.  What reports has no child
+# and holds no lock, so that nothing waits for it when it is told to stop.
+compile()
+{
+	local log=$1 expected start=$SECONDS reporter status=0
+
+	expected=$(objects_expected)
+	(
+		exec 9>&- {never}<> <(:)
+		while true; do
+			read -rt "${PROGRESS_SECONDS:-10}" -u "$never" || true
+			kill -0 $$ 2>/dev/null || break
+			how_far "$log" "$expected" "$start"
+		done
+	) &
+	reporter=$!
+	(logged "$@") || status=$?
+	kill "$reporter" 2>/dev/null || true
+	wait "$reporter" 2>/dev/null || true
+	return $status
 }
 
 hash16()
@@ -129,8 +193,10 @@ unpack()
 {
 	local tarball=$1 dir=$2
 
+	# Held until the end: no other build removes a source that this one needs.
 	exec 8>"$dir.lock"
-	flock 8
+	flock -s 8
+	[ -e "$dir/.complete" ] || flock 8
 	if [ ! -e "$dir/.complete" ]; then
 		say UNPACK "$(basename "$tarball")"
 		rm -rf "$dir"
@@ -144,7 +210,7 @@ unpack()
 			|| { rm -rf "$dir"; die "cannot unpack $tarball"; }
 		touch "$dir/.complete"
 	fi
-	exec 8>&-
+	flock -s 8
 }
 
 configure()
@@ -186,14 +252,75 @@ build()
 	: >"$log"
 	configure "$src" "$out" "$log" "$@"
 	say KERNEL "$flavour: compiling, some minutes (log: $log)"
-	logged "$log" nice "$here/kernel-make.sh" "$out" ARCH=x86_64 \
+	compile "$log" nice "$here/kernel-make.sh" "$out" ARCH=x86_64 \
 		KBUILD_BUILD_USER=agate KBUILD_BUILD_HOST=agate \
 		KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970' bzImage modules
 	trim "$out"
 	echo "$flavour" >"$out/flavour"
 	echo "$ram" >"$out/ram"
+	objects "$log" >"$out/objects"
 	touch "$out/complete"
 	say KERNEL "$flavour: done in $((SECONDS - start)) s"
+}
+
+# unused DIR: true when nobody builds there, or builds something against it; then nobody
+# can begin to, until descriptor 7 is closed.
+unused()
+{
+	exec 7>>"$1.lock"
+	flock -n 7
+}
+
+# old_kernels: the kernels of this flavour, but for the last KEEP that were used; those
+# that were used today stay in any case.  Then what is left of builds that were killed.
+old_kernels()
+{
+	local day=86400
+
+	find "$cache" -maxdepth 2 -path "$cache/kernel-$flavour-*" \
+		\( -name used -o -name complete \) -printf '%T@ %h\n' | sort -rn |
+		awk -v keep="$KEEP" -v today=$(($(date +%s) - day)) '
+			{ when = $1; sub(/^[^ ]* /, "") }
+			!seen[$0]++ && ++n > keep && when < today'
+	find "$cache" -maxdepth 1 -type d -name "kernel-$flavour-*" -mtime +0 \
+		! -exec test -e '{}/complete' \; -print
+}
+
+# Sources that were unpacked here, and that no kernel was built from.
+old_sources()
+{
+	local tree
+
+	for tree in "$cache"/linux-*; do
+		[ -d "$tree" ] || continue
+		find "$cache" -maxdepth 2 -path "$cache/kernel-*/source" -lname "$tree" |
+			grep -q . || echo "$tree"
+	done
+}
+
+# Without `complete` first: half a kernel must not be taken for one.
+remove()
+{
+	local dir=$1 size
+
+	unused "$dir" || return 0
+	size=$(du -sm "$dir" | cut -f1)
+	rm -f "$dir/complete" "$dir/.complete"
+	rm -rf "$dir" "$dir.log"
+	say PRUNE "removed $(basename "$dir") from the cache, which no build used lately: $size MB"
+}
+
+prune()
+{
+	local dir
+
+	while IFS= read -r dir; do
+		remove "$dir"
+	done < <(old_kernels)
+	while IFS= read -r dir; do
+		remove "$dir"
+	done < <(old_sources)
+	exec 7>&-
 }
 
 # A prepared tree is nothing without the source it was prepared from.
@@ -202,6 +329,8 @@ usable()
 	[ -e "$out/complete" ] && [ "$out/source" -ef "$tree" ] && [ -e "$tree/Makefile" ] &&
 		{ [ "$tree" = "$source" ] || [ -e "$tree/.complete" ]; }
 }
+
+KEEP=3
 
 case ${1:-} in
 fast)
@@ -227,15 +356,25 @@ log=$out.log
 tree=$source
 [ -d "$source" ] || tree=$cache/linux-$(echo "$id" | hash16)
 
+# Said first: from here on no other build removes it.
+[ ! -d "$out" ] || touch "$out/used"
 if ! usable; then
 	exec 9>"$out.lock"
-	flock -n 9 || { say WAIT "another build of the $flavour kernel"; flock 9; }
+	if ! flock -n 9; then
+		say WAIT "another build of the $flavour kernel"
+		expected=$(objects_expected)
+		until flock -w "${PROGRESS_SECONDS:-10}" 9; do
+			how_far "$log" "$expected" 0
+		done
+	fi
 	[ "$tree" = "$source" ] || unpack "$source" "$tree"
 	if ! usable; then
 		trap 'rm -rf "$out"' EXIT
 		trap 'exit 1' INT TERM HUP
 		build "$tree" "$out" "$log" "${fragments[@]}"
 		trap - EXIT INT TERM HUP
+		touch "$out/used"
+		prune
 	fi
 fi
 echo "$out"

@@ -1,0 +1,158 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# kernels.sh: what guest/build-kernel.sh says while it builds, and which kernels it
+# removes from the cache, as TAP.
+#
+# The kernels are made of a source of a few lines, in a cache of their own.
+# shellcheck disable=SC2317
+set -u
+. tests/tap.sh
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM HUP
+cache=$work/cache/agate
+
+# source NAME: a tree with all that the script asks of a kernel's: it compiles 100 files,
+# and waits in the middle until there is a file "go".
+source_tree()
+{
+	mkdir -p "$work/$1"
+	cat >"$work/$1/Makefile" <<-'EOF'
+		.RECIPEPREFIX = >
+		O ?= .
+		kernelversion:
+		> @echo 6.1.0-$(notdir $(CURDIR))
+		tinyconfig:
+		> @ln -s $(CURDIR) $(O)/source; cp Makefile $(O)/; : >$(O)/.config
+		olddefconfig:
+		> @:
+		bzImage:
+		> @for i in `seq 50`; do echo "  CC      a$$i.o"; done
+		> @until [ -e source/go ]; do sleep 0.1; done
+		> @for i in `seq 50`; do echo "  AS      b$$i.o"; done
+		> @mkdir -p arch/x86/boot drivers/gpu/drm/vgem drivers/gpu/drm/vkms
+		> @echo kernel >arch/x86/boot/bzImage
+		> @for m in vgem vkms; do cp /bin/true drivers/gpu/drm/$$m/$$m.ko; done
+		modules: bzImage
+		module:
+		> @until [ -e "$(M)/go" ]; do sleep 0.1; done
+	EOF
+	touch "$work/$1/go"
+}
+
+# build NAME: a kernel of that source; its folder is in $kernel.
+build()
+{
+	kernel=$(KERNEL_SRC=$work/$1 XDG_CACHE_HOME=$work/cache PROGRESS_SECONDS=1 \
+		guest/build-kernel.sh fast 2>>"$work/err")
+}
+
+said()
+{
+	grep -q "$1" "$work/err"
+}
+
+complain()
+{
+	cat "$work/err"
+	find "$cache" -maxdepth 1
+}
+
+until_true()
+{
+	tries=300
+	until "$@"; do
+		tries=$((tries - 1))
+		[ "$tries" -gt 0 ] || return 1
+		sleep 0.1
+	done
+}
+
+# last_used DIR DAYS
+last_used()
+{
+	touch -d "$2 days ago" "$1/used" "$1/complete"
+}
+
+echo 1..12
+
+for name in one two three four five; do
+	source_tree $name
+done
+
+# The first: nothing is known of how many files there will be.
+rm "$work/one/go"
+build one &
+building=$!
+until_true said '% compiled (50 of about [0-9]* files), [0-9]* s'
+result $? "a build says how far it is"
+(build one) &
+waiting=$!
+until_true said 'WAIT.*another build'
+result $? "another that wants the same kernel waits"
+touch "$work/one/go"
+wait $building && wait $waiting
+result $? "and both have it in the end"
+build one
+one=$kernel
+rm "$work/two/go"
+: >"$work/err"
+build two &
+building=$!
+until_true said '50 % compiled (50 of about 100 files)'
+result $? "the next build knows from the last one how many files there are"
+touch "$work/two/go"
+wait $building
+build two
+two=$kernel
+! said PRUNE
+result $? "nothing is removed while there are few"
+
+build three
+three=$kernel
+last_used "$one" 30
+last_used "$two" 20
+last_used "$three" 10
+
+# A module is built against the oldest.
+mkdir "$work/module"
+guest/kernel-make.sh "$one" M="$work/module" module &
+module=$!
+until_true sh -c "! flock -n '$one.lock' true"
+build four
+four=$kernel
+[ -e "$one/complete" ]
+result $? "a kernel that a module is built against stays"
+touch "$work/module/go"
+wait $module
+: >"$work/err"
+last_used "$four" 5
+build five
+[ ! -e "$one" ] && [ ! -e "$one.log" ] && [ ! -e "$two" ]
+result $? "of those that were not used lately three stay"
+[ -e "$three/complete" ] && [ -e "$four/complete" ] && [ -e "$kernel/complete" ]
+result $? "the ones that were used last"
+said "PRUNE.*$(basename "$one").*MB" && said "PRUNE.*$(basename "$two")"
+result $? "what was removed is said"
+
+# As a run on another day sees it: it uses the oldest again, which then is not the oldest.
+last_used "$three" 30
+build three
+[ "$kernel" = "$three" ] && [ "$(find "$three/used" -mtime -1)" ]
+result $? "to ask for a kernel is to use it"
+
+# More than three, all of today.
+build four
+build one
+build two
+[ "$(find "$cache" -maxdepth 2 -name complete | wc -l)" = 5 ]
+result $? "those that were used today all stay"
+
+# A source that was unpacked, and that no kernel needs any more; and one that is needed.
+mkdir "$cache/linux-old"
+rm -rf "$one"
+build one
+[ ! -e "$cache/linux-old" ] && said 'PRUNE.*linux-old'
+result $? "a source that no kernel was built from goes"
