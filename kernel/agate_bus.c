@@ -4,8 +4,9 @@
  *
  * A write appends one entry; a read appends one entry and waits for its answer. The
  * other side is another process, so this file uses the virt_ barriers, which exist
- * whatever CONFIG_SMP says.  Every wait ends: the answer arrives, the GPU clears
- * the ALIVE word, or bus_timeout_ms runs out for a GPU that is alive but stuck.
+ * whatever CONFIG_SMP says.  Every wait ends: the answer arrives, the launcher
+ * clears the ALIVE word, or bus_timeout_ms runs out for a GPU that is alive but
+ * stuck.
  */
 #include <linux/io.h>
 #include <linux/ktime.h>

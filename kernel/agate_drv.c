@@ -4,7 +4,7 @@
  *
  * struct agate_device lives until its last file is closed, possibly long after the
  * GPU or the driver's binding to it has gone.  So remove() stops everything that
- * needs the device, and leaves to the open files what needs only memory.
+ * needs the device, and leaves everything that needs only memory to the open files.
  */
 #include <linux/module.h>
 #include <linux/pci.h>

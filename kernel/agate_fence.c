@@ -54,8 +54,8 @@ static void fence_free(struct rcu_head *rcu)
 
 /*
  * A reader under RCU may still see this fence, and this function has yet to return:
- * agate_fence_flush() makes the module's exit wait for both.  Drop the module's
- * reference last: once the count is zero the module can be unloaded.
+ * agate_fence_flush() makes the module's exit wait for both.  Decrement the counter
+ * of fences last: once it is zero the module can be unloaded.
  */
 static void fence_release(struct dma_fence *fence)
 {

@@ -14,7 +14,7 @@
 struct agate_device;
 
 /**
- * struct agate_power - what is switched on
+ * struct agate_power - the state of the GPU's power
  * @on: all domains are up; only probe, removal and reset change it, and they
  *	exclude each other
  */

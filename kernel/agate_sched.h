@@ -112,13 +112,14 @@ int agate_sched_job_init(struct drm_sched_job *job, struct drm_sched_entity *ent
 			 struct drm_file *file);
 
 /**
- * agate_sched_job_cancel - let go of a job that was never armed
+ * agate_sched_job_cancel - undo agate_sched_job_init() for a job that was never
+ * armed
  * @job: the job
  */
 void agate_sched_job_cancel(struct drm_sched_job *job);
 
 /**
- * agate_sched_job_free - let go of a job that the scheduler is done with
+ * agate_sched_job_free - free the scheduler's part of a job that it is done with
  * @job: the job
  * @done: its slot fence
  *

@@ -233,9 +233,10 @@ int agate_vm_open_bo(struct agate_vm *vm, struct agate_bo *bo)
 
 /*
  * The file has closed its last handle.  Jobs that have ended may still hold the
- * mapping, but no job uses the BO any more, so remove the entries now.  If that
- * fails, mapping_free() removes them later.  A submit that found the mapping before
- * the close, and does not yet count in gpu_users, maps the BO again.
+ * mapping, so do not wait for its release: remove the entries now, so that no later
+ * job reaches the BO.  While a job uses the BO, or when the removal fails, the
+ * entries stay until mapping_free().  A submit that found the mapping before the
+ * close, and does not yet count in gpu_users, maps the BO again.
  */
 static void mapping_deactivate(struct agate_mapping *mapping)
 {

@@ -32,7 +32,7 @@ struct compute_job {
 	uint64_t done;			/* bytes, of this row */
 	uint32_t crc;
 	uint32_t crc_table[256];
-	uint8_t value[GPU_PAGE_SIZE + 8];	/* FILL: what is written, repeated */
+	uint8_t value[GPU_PAGE_SIZE + 8];	/* FILL: value, repeated */
 };
 
 _Static_assert(sizeof(struct compute_job) <= AGATE_JOB_STATE_MAX, "job state");

@@ -49,7 +49,7 @@ bool power_any(const struct agate_sim *sim);
 /* Switch everything off at once, because the power input went away. */
 void power_lose(struct agate_sim *sim);
 
-/* True while the L2 is on, or on its way on or off. */
+/* True while the L2 is on or in transition. */
 bool power_l2_in_use(const struct agate_sim *sim);
 
 /* True when the L2 and all of these shader cores (and the tiler) are ready. */

@@ -190,7 +190,7 @@ struct agate_job *agate_slot_withdraw(struct agate_device *adev, unsigned int n)
 }
 
 /*
- * The current chain has failed.  The slot waits for CLEAR, so its registers still
+ * The current chain did not end in DONE.  The slot waits for CLEAR, so its registers still
  * hold the reason, and the driver can safely withdraw the chain in NEXT.
  */
 static void slot_failed(struct agate_device *adev, unsigned int n, struct agate_job **again,

@@ -49,7 +49,7 @@ static void fault(void **state)
 	/* one that may not be written, */
 	guest_job_write64(&bo, 0, 0, ro.va, 1);
 	assert_int_equal(guest_fence_end(guest_submit_fence(&bo, 0)), -EINVAL);
-	/* a header that is none, */
+	/* an invalid header, */
 	memset(bo.cpu, 0xff, sizeof(struct agate_job_header));
 	assert_int_equal(guest_fence_end(guest_submit_fence(&bo, 0)), -EINVAL);
 	/* and after all that the file goes on. */

@@ -103,7 +103,7 @@ static void build_vertices(struct gem_mesh *mesh)
 	double s, c;
 	unsigned int i;
 
-	/* The points lie half a step beside the kites and mains whose planes they share. */
+	/* The points lie half a step away from the kites and mains whose planes they share. */
 	gem_sin_cos(0.5 / GEM_FOLD, &s, &c);
 	for (i = 0; i < GEM_FOLD; i++) {
 		const double kite = (double)i / GEM_FOLD;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * agate-map's index of what was dropped when: against a search through everything, and
- * that its time does not grow with walks times flushes.
+ * agate-map's index of dropped pages, compared with a search through everything;
+ * and its time, which must not grow with walks times flushes.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -95,7 +95,7 @@ static void test_it_dies_when_told(void **state)
 	assert_true(g_control_ok(g, "{\"cmd\": \"inject\", \"spec\": \"none,die:3\"}"));
 	g_start(g, VA);
 	gpu_wait(g);
-	/* chain_start, job_start, and job_end; the walk between them is no event of it */
+	/* chain_start, job_start, and job_end; the walk between them does not count */
 	assert_int_equal(log_count(g, "job_start", NULL, NULL), 1);
 	assert_int_equal(log_count(g, "job_end", NULL, NULL), 1);
 	assert_int_equal(log_count(g, "chain_cyclic", NULL, NULL), 0);
@@ -182,7 +182,7 @@ static void test_command_lines_that_make_no_sense(void **state)
 	(void)state;
 	refused(2, "");
 	refused(2, "--help");
-	refused(1, GOOD);			/* stdin is no BAR2 */
+	refused(1, GOOD);			/* stdin is not BAR2 */
 	refused(2, GOOD "--gpu adreno");
 	refused(2, GOOD "--bar2-fd -1");
 	refused(2, GOOD "--bar2-fd 1x");

@@ -69,7 +69,7 @@ static void test_a_protocol_begins_with_the_power(void **state)
 	poll_reg(b, GPU_L2_READY_LO, 1, 1);
 	wr(b, GPU_SHADER_PWRON_LO, 0xf);
 	poll_reg(b, GPU_SHADER_READY_LO, 0xf, 0xf);
-	/* now it is none */
+	/* now NONE */
 	store(b, OUT, OTHER, 0);
 	assert_int_equal(get64(b, PA + OUT), MARKER);
 	bench_free(b);
@@ -344,7 +344,7 @@ static void test_a_clean_leaves_neighbours_alone(void **state)
 	put_write_value(b, 0x40, 0, AGATE_WRITE_IMMEDIATE_16, VA + OUT + 10, 0xdddd);
 	start_job(b, 0, VA + 0x40, 0);
 	settle(b);
-	/* a CPU writes beside them meanwhile */
+	/* a CPU writes next to them meanwhile */
 	put64(b, PA + OUT, 0x0303030303030303);
 	put64(b, PA + OUT + 8, 0x0404040404040404);
 	put64(b, PA + OUT + 16, 0x0505050505050505);

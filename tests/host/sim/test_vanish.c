@@ -142,7 +142,7 @@ static void lost_in_the_middle(const char *option, const char *want)
 	g_bring_up(g);
 	g_read(g, GPU_ID);
 	while (!__atomic_load_n(&ctrl->asleep, __ATOMIC_RELAXED))
-		sched_yield();		/* before it sleeps it writes what it has */
+		sched_yield();		/* the log is written out before it sleeps */
 	fifo = reader(path);
 	quits(g, 1);
 	said(want);

@@ -12,7 +12,7 @@
 #include <jansson.h>
 
 struct trace_report {
-	char why[256];		/* what is wrong, or "" */
+	char why[256];		/* the error, or "" */
 	bool closed;		/* the array's bracket was there */
 	unsigned int events;
 	unsigned int open;	/* spans that never end */

@@ -32,7 +32,7 @@ struct object {
 
 static struct {
 	pthread_mutex_t lock;
-	struct object *handle[MAX_HANDLES];	/* 0 is never given out */
+	struct object *handle[MAX_HANDLES];	/* 0 is never a handle */
 	uint64_t next_va;
 	int (*run)(const struct drm_agate_submit *args, const uint32_t *handles);
 } kernel = { .lock = PTHREAD_MUTEX_INITIALIZER };
