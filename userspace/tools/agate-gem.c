@@ -141,10 +141,10 @@ static void print_stats(const struct options *options, const struct gem_gpu *gpu
 
 	printf("%u frame%s of %u x %u pixels, %zu passes each\n", options->frames,
 	       options->frames == 1 ? "" : "s", options->size, options->size, PASSES);
-	printf("a pass: %.0f triangles, %.1f MiB of tiler heap, TILER %.1f ms, FRAGMENT %.1f ms\n",
+	printf("pass: %.0f triangles, %.1f MiB of tiler heap, TILER %.1f ms, FRAGMENT %.1f ms\n",
 	       (double)stats->triangles / passes, (double)stats->heap_bytes / (1 << 20),
 	       (double)stats->tiler_ns / passes / 1e6, (double)stats->fragment_ns / passes / 1e6);
-	printf("a frame besides: scene %.1f ms, mean of the passes %.1f ms, PNG %.1f ms\n",
+	printf("frame, on the CPU: scene %.1f ms, mean of the passes %.1f ms, PNG %.1f ms\n",
 	       (double)own->scene / frame_ms, (double)own->mean / frame_ms,
 	       (double)own->file / frame_ms);
 }
