@@ -174,7 +174,7 @@ static void close_down(struct state *st, struct verdict *why)
 	uint64_t begun = timing_now();
 	char text[256];
 
-	if (!state_unload(st, why)) {
+	if (!state_unload(st, why) && why->status != VERDICT_NOT_RUN) {
 		snprintf(text, sizeof(text), "the module did not unload in silence: %.160s", why->seen);
 		st->s->remark(st->s->arg, text);
 	}

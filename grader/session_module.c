@@ -243,6 +243,10 @@ bool state_unload(struct state *st, struct verdict *why)
 	silent = !splat_find_untimed(st->console, st->console_len, &why->splat);
 	if (end == GUEST_OK && !rmmod.timed_out && !rmmod.signaled && !rmmod.value && silent)
 		return true;
+	if (silent && (end == GUEST_GONE || st->ops->gpu_failed(st->guest) || st->busy)) {
+		verdict_set(why, VERDICT_NOT_RUN, "", "", "the machine was in the way");
+		return false;
+	}
 	verdict_set(why, silent ? VERDICT_FAIL : VERDICT_CRASH, "the module unloads in silence",
 		    "nothing", "%s", st->console_flooded ? "it fills the kernel's log" :
 		    silent ? "rmmod does not succeed" : why->splat.headline);

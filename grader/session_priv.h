@@ -118,7 +118,10 @@ bool state_out_of_time(struct state *st, struct verdict *why);
  * Unless that is LOAD_DONE, the guest is to be replaced and @why has the reason.
  */
 enum guest_status state_load(struct state *st, enum load *load, struct verdict *why);
-/* Unloads it, if it is there.  False when that did not work, or not in silence. */
+/*
+ * Unloads it, if it is there.  False when that did not work, or not in silence; @why is
+ * VERDICT_NOT_RUN when that may be the machine's doing.
+ */
 bool state_unload(struct state *st, struct verdict *why);
 
 #endif /* AGATE_GRADER_SESSION_PRIV_H */

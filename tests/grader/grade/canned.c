@@ -140,7 +140,7 @@ static enum guest_status run_module(struct canned *c, struct guest_run *run)
 		c->rmmods++;
 		run->value = c->rmmod;
 		c->loaded = c->rmmod;
-		return GUEST_OK;
+		return c->rmmod_end;
 	}
 	c->insmods++;
 	run->value = c->insmod;

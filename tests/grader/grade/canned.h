@@ -48,6 +48,7 @@ struct canned {
 	bool coming;			/* the module's init function does not come back */
 	bool no_node;			/* the driver's probe fails */
 	int rmmod;
+	enum guest_status rmmod_end;
 	enum guest_status start_end;
 	unsigned int start_fails;	/* so many starts */
 	unsigned int refuses;		/* so many requests to the control socket */

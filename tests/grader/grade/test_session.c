@@ -162,6 +162,22 @@ static void test_failure_reloads(void **state)
 	assert_non_null(strstr(o.remarks, "rmmod does not succeed"));
 }
 
+/* Nobody is told of a module that does not unload when it is the machine that fails. */
+static void test_unload(void **state)
+{
+	struct canned c = { .rmmod = 1 };
+	struct outcome o = { .seals = 0 };
+
+	(void)state;
+	play(&c, NULL, &o, "PPP");
+	assert_non_null(strstr(o.remarks, "rmmod does not succeed"));
+	o.remarks[0] = '\0';
+	c = (struct canned){ .rmmod_end = GUEST_GONE };
+	play(&c, NULL, &o, "PPP");
+	assert_int_equal(c.rmmods, 1);
+	assert_string_equal(o.remarks, "");
+}
+
 static void test_crashes(void **state)
 {
 	(void)state;
@@ -682,6 +698,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_pass),
 		cmocka_unit_test(test_failure_reloads),
+		cmocka_unit_test(test_unload),
 		cmocka_unit_test(test_crashes),
 		cmocka_unit_test(test_hangs),
 		cmocka_unit_test(test_same_hang),
