@@ -70,6 +70,8 @@ struct guest_ops {
 	enum guest_status (*input)(void *ctx, const char *data, size_t len);
 	/* Has @text written to the kernel's log and waits until the console had it. */
 	enum guest_status (*mark)(void *ctx, const char *text, unsigned int limit_ms);
+	/* How its kernel is: "KEY NUMBER" lines.  @exact takes longer. */
+	enum guest_status (*health)(void *ctx, bool exact, char *text, size_t size, size_t *len);
 	/*
 	 * One request to the GPU's control socket; the caller releases the answer.
 	 * NULL when there is none.

@@ -223,23 +223,40 @@ static enum guest_status vm_ops_put(void *ctx, const char *host_path, const char
 	return status_of(g, vm_put(g->vm, host_path, guest_path, mode));
 }
 
-static enum guest_status vm_ops_get(void *ctx, const char *guest_path, void *data, size_t size,
-				    size_t *len)
+/* What a request wrote to the file, which is closed. */
+static enum guest_status read_back(enum guest_status end, FILE *file, void *data, size_t size,
+				   size_t *len)
 {
-	struct guest_vm *g = ctx;
-	FILE *file = tmpfile();
-	enum guest_status end;
-
-	*len = 0;
-	if (!file)
-		return GUEST_HOST;
-	end = status_of(g, vm_get(g->vm, guest_path, fileno(file), size));
 	if (end == GUEST_OK) {
 		rewind(file);
 		*len = fread(data, 1, size, file);
 	}
 	fclose(file);
 	return end;
+}
+
+static enum guest_status vm_ops_get(void *ctx, const char *guest_path, void *data, size_t size,
+				    size_t *len)
+{
+	struct guest_vm *g = ctx;
+	FILE *file = tmpfile();
+
+	*len = 0;
+	if (!file)
+		return GUEST_HOST;
+	return read_back(status_of(g, vm_get(g->vm, guest_path, fileno(file), size)), file, data,
+			 size, len);
+}
+
+static enum guest_status vm_ops_health(void *ctx, bool exact, char *text, size_t size, size_t *len)
+{
+	struct guest_vm *g = ctx;
+	FILE *file = tmpfile();
+
+	*len = 0;
+	if (!file)
+		return GUEST_HOST;
+	return read_back(status_of(g, vm_health(g->vm, exact, fileno(file))), file, text, size, len);
 }
 
 static void output(void *arg, enum vm_stream stream, const char *data, size_t len)
@@ -367,6 +384,7 @@ static const struct guest_ops vm_ops = {
 	.run = vm_ops_run,
 	.input = vm_ops_input,
 	.mark = vm_ops_mark,
+	.health = vm_ops_health,
 	.control = vm_ops_control,
 	.abandon = vm_ops_abandon,
 	.kill_gpu = vm_ops_kill_gpu,

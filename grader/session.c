@@ -69,6 +69,7 @@ static enum guest_status start(struct state *st)
 	if (end != GUEST_OK)
 		return end == GUEST_HOST ? GUEST_GONE : end;
 	st->started = true;
+	st->health_known = false;
 	st->born = st->ops->now(st->guest);
 	if (st->s->test_log)
 		fprintf(st->s->test_log, "=== guest %u\n", st->ops->number(st->guest));

@@ -5,6 +5,7 @@
 #ifndef AGATE_GRADER_SESSION_PRIV_H
 #define AGATE_GRADER_SESSION_PRIV_H
 
+#include "health.h"
 #include "session.h"
 
 #define GUEST_DIR	"/run/agate"
@@ -72,6 +73,10 @@ struct state {
 	uint64_t stood;			/* at the beginning of the program that runs */
 	bool busy;			/* the host was, while the program ran */
 
+	struct health health;		/* of this guest, before its first test */
+	bool health_known;
+	char counters[1024];		/* the driver's own, when they were looked at */
+
 	struct stream report, output, errors;
 	bool killed;			/* the GPU's process, because the test wanted it */
 	struct evidence evidence;	/* of the test that runs */
@@ -99,6 +104,13 @@ enum guest_status state_test(struct state *st, const struct lab_test *test,
 bool state_gpu_answers(struct state *st);
 /* Looks whether the host was busy while the program ran, with that limit. */
 void state_note_busy(struct state *st, unsigned int limit_ms);
+
+/* session_health.c */
+
+/* Looks how a guest's kernel is before its first test. */
+enum guest_status state_health_begin(struct state *st);
+/* And after a test that the guest survived; @changed: the guest is of no more use. */
+enum guest_status state_health(struct state *st, struct verdict *verdict, bool *changed);
 
 /* session_trouble.c */
 

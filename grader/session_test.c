@@ -332,6 +332,13 @@ static bool no_evidence(enum guest_status end)
 	return end == GUEST_INTERRUPTED || end == GUEST_HOST || end == GUEST_GONE;
 }
 
+/* A guest that can be asked how it is, and whose kernel said nothing against the driver. */
+static bool sound(const struct state *st, const struct verdict *verdict)
+{
+	return st->evidence.end == GUEST_OK && !st->evidence.gpu_failed && !st->console_flooded &&
+	       verdict->status != VERDICT_CRASH && verdict->status != VERDICT_TIMEOUT;
+}
+
 enum guest_status state_test(struct state *st, const struct lab_test *test,
 			     struct verdict *verdict)
 {
@@ -345,12 +352,15 @@ enum guest_status state_test(struct state *st, const struct lab_test *test,
 	};
 	uint64_t begun = timing_now();
 	char nonce[NONCE_DIGITS + 1];
+	bool changed = false;
 
 	if (!params_nonce(nonce))
 		return GUEST_HOST;
 	begin(st, test, nonce);
 	state_begin(st, run.limit_ms);
-	st->evidence.end = st->ops->run(st->guest, &run);
+	st->evidence.end = state_health_begin(st);
+	if (st->evidence.end == GUEST_OK)
+		st->evidence.end = st->ops->run(st->guest, &run);
 	timing_add(st->s->timing, begun, "test %s", test->name);
 	if (no_evidence(st->evidence.end))
 		return st->evidence.end;
@@ -366,7 +376,11 @@ enum guest_status state_test(struct state *st, const struct lab_test *test,
 		st->evidence.gpu_failed = refused;
 		judge(&st->evidence, verdict);
 	}
+	if (sound(st, verdict))
+		st->evidence.end = state_health(st, verdict, &changed);
 	log_test(st, verdict);
+	if (changed && st->evidence.end == GUEST_OK)
+		return GUEST_REFUSED;
 	/* A guest without a GPU is sound, but of no more use; so is one that was abandoned. */
 	if (st->evidence.end == GUEST_OK && (st->evidence.gpu_failed || st->killed ||
 					     st->console_flooded))

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define CTL_PORT	"agate.ctl"
-#define CTL_VERSION	2
+#define CTL_VERSION	3
 #define CTL_PAYLOAD_MAX	(64u << 10)
 #define CTL_MARK_MAX	200u
 
@@ -35,7 +35,7 @@ enum ctl_type {
 	CTL_READY = 1,
 	/* guest to host: a request ended; payload: int32_t, 0 or an errno */
 	CTL_ACK,
-	/* guest to host: bytes of the file that CTL_GET named */
+	/* guest to host: bytes of the file that CTL_GET named, or lines of CTL_HEALTH */
 	CTL_DATA,
 	/* guest to host: output of the process that CTL_EXEC started */
 	CTL_STDOUT,
@@ -74,6 +74,11 @@ enum ctl_type {
 	CTL_MARK,
 	/* host to guest: have the kernel log where all hangs, then as CTL_MARK */
 	CTL_WHERE,
+	/*
+	 * host to guest: how the kernel is; payload: uint32_t, 1: counts have to be exact,
+	 * which takes longer; answered by DATA, "KEY NUMBER" on each line, then ACK
+	 */
+	CTL_HEALTH,
 };
 
 /*

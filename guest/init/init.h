@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The parts of PID 1: the port (framing), the files (PUT and GET), the children
- * (EXEC), and what it has the kernel say (MARK, WHERE).  main.c owns the loop and
+ * (EXEC), what it has the kernel say (MARK, WHERE), and how that is (HEALTH).  main.c owns the loop and
  * calls the rest.
  */
 #ifndef AGATE_INIT_H
@@ -33,6 +33,9 @@ void port_receive(void (*frame)(const struct ctl_header *hdr, const uint8_t *dat
 /* where.c */
 void where_mark(const struct ctl_header *hdr, const uint8_t *data);
 void where_hung(const struct ctl_header *hdr, const uint8_t *data);
+
+/* health.c */
+void health(const struct ctl_header *hdr, const uint8_t *data);
 
 /* files.c */
 void files_put(const struct ctl_header *hdr, const uint8_t *data);

@@ -151,6 +151,9 @@ static void frame(const struct ctl_header *hdr, const uint8_t *data)
 	case CTL_WHERE:
 		where_hung(hdr, data);
 		break;
+	case CTL_HEALTH:
+		health(hdr, data);
+		break;
 	default:
 		fprintf(stderr, "init: unknown request %u\n", hdr->type);
 	}

@@ -110,7 +110,9 @@ static void get_data(struct vm *vm, uint32_t type, const void *data, size_t len)
 		vm->get_left -= len;
 }
 
-enum vm_status vm_get(struct vm *vm, const char *guest_path, int fd, uint64_t max)
+/* A request that is answered by bytes for @fd; @what is what they are. */
+static enum vm_status get(struct vm *vm, uint32_t type, const void *data, size_t len,
+			  const char *what, int fd, uint64_t max)
 {
 	enum vm_status st;
 
@@ -118,13 +120,25 @@ enum vm_status vm_get(struct vm *vm, const char *guest_path, int fd, uint64_t ma
 	vm->get_left = max;
 	vm->get_error = 0;
 	begin_file(vm, max, get_data);
-	st = vm_ctl_send(vm, CTL_GET, guest_path, strlen(guest_path), NULL, 0);
+	st = vm_ctl_send(vm, type, data, len, NULL, 0);
 	if (st == VM_OK)
 		st = vm_ctl_wait(vm);
 	if (st == VM_OK && vm->get_error)
 		return vm_fail(vm, vm->get_error == EFBIG ? VM_REFUSED : VM_HOST, "%s: %s",
-			       guest_path, strerror(vm->get_error));
-	return end_file(vm, st, guest_path);
+			       what, strerror(vm->get_error));
+	return end_file(vm, st, what);
+}
+
+enum vm_status vm_get(struct vm *vm, const char *guest_path, int fd, uint64_t max)
+{
+	return get(vm, CTL_GET, guest_path, strlen(guest_path), guest_path, fd, max);
+}
+
+enum vm_status vm_health(struct vm *vm, bool exact, int fd)
+{
+	const uint32_t flag = exact;
+
+	return get(vm, CTL_HEALTH, &flag, sizeof(flag), "health", fd, VM_HEALTH_MAX);
 }
 
 enum vm_status vm_poweroff(struct vm *vm)

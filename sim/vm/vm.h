@@ -166,6 +166,17 @@ enum vm_status vm_put_bytes(struct vm *vm, const void *data, size_t len,
 /** vm_get() - write a file of the guest to @fd, at most @max bytes (more: VM_REFUSED) */
 enum vm_status vm_get(struct vm *vm, const char *guest_path, int fd, uint64_t max);
 
+#define VM_HEALTH_MAX	4096u
+
+/**
+ * vm_health() - write to @fd how the guest's kernel is, "KEY NUMBER" on each line
+ * @exact:	counts of memory have to be exact, which takes longer
+ *
+ * PID 1 reads it from the kernel's own files: guest/init/health.c has the keys.  A kernel
+ * without a check has no line for it.
+ */
+enum vm_status vm_health(struct vm *vm, bool exact, int fd);
+
 enum vm_stream { VM_STDOUT, VM_STDERR, VM_REPORT };
 
 /**

@@ -36,7 +36,7 @@ complained()
 	grep -q "$1" "$work/err"
 }
 
-echo 1..38
+echo 1..40
 
 vm 'exec:echo one; echo two >&2' 'exec:echo three'
 check "steps run in order, output comes through" 0 $? said three
@@ -119,6 +119,20 @@ check "so does what the host lacks" 243 $? complained 'nothing: No such file'
 
 vm --sim /bin/false exec:true
 check "a GPU that does not start is a failure of the host" 243 $? complained '/bin/false'
+
+vm health 'exec:echo 1 >/proc/sys/kernel/printk; echo 0 >/sys/kernel/debug/kprobes/enabled' \
+	'exec:i=0; while [ $i -lt 100 ]; do echo x >/dev/shm/$i; i=$((i + 1)); done' health \
+	'exec:rm /dev/shm/*; sleep 0.2' health
+status=$?
+for key in console_loglevel kprobes shmem_files shmem_pages tainted; do
+	grep "^$key " "$work/out" | cut -d ' ' -f 2 | xargs
+done >"$work/health"
+{ read -r level && read -r kprobes && read -r files f1 f2 && read -r pages p1 p2 &&
+	read -r tainted; } <"$work/health"
+check "a kernel's checks are looked at from outside" 0 $status \
+	[ "$level $kprobes $tainted" = '7 1 1 1 0 0 0 0 0' ]
+check "so is the memory of files, exactly" 0 0 \
+	[ "$f1 $f2 $p1 $p2" = "$((files + 100)) $files $((pages + 100)) $pages" ]
 
 vm bogus:step
 check "an unknown step is a usage error" 245 $? complained 'usage: '

@@ -47,6 +47,7 @@ static const char usage[] =
 "  exec:COMMAND           by the guest's /bin/sh; output to ours\n"
 "  exec-within:MS:COMMAND the same, killed after MS milliseconds, not counting those in\n"
 "                         which the guest waits for a processor\n"
+"  health                 how the guest's kernel is: its checks, and the memory left\n"
 "  kill-sim               SIGKILL the GPU's process now\n"
 "  kill-sim-on:TEXT       ... when TEXT is in the output of the next exec\n"
 "  poweroff               switch the guest off in good order; the last step\n"

@@ -200,7 +200,7 @@ bool step_valid(const char *text)
 	static const char *const with[] = { "put", "get", "exec", "exec-within", "kill-sim-on" };
 	const char *colon;
 
-	if (!strcmp(text, "kill-sim") || !strcmp(text, "poweroff"))
+	if (!strcmp(text, "kill-sim") || !strcmp(text, "poweroff") || !strcmp(text, "health"))
 		return true;
 	for (size_t i = 0; i < sizeof(with) / sizeof(with[0]); i++) {
 		const char *arg = argument(text, with[i]);
@@ -223,6 +223,8 @@ enum vm_status step_run(struct cli *cli, const char *text, int *exit_code)
 		return vm_kill_sim(cli->vm);
 	if (!strcmp(text, "poweroff"))
 		return vm_poweroff(cli->vm);
+	if (!strcmp(text, "health"))
+		return vm_health(cli->vm, true, STDOUT_FILENO);
 	arg = argument(text, "exec");
 	if (arg)
 		return run_exec(cli, arg, 0, exit_code);

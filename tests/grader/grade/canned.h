@@ -52,10 +52,13 @@ struct canned {
 	enum guest_status start_end;
 	unsigned int start_fails;	/* so many starts */
 	unsigned int refuses;		/* so many requests to the control socket */
+	const char *health, *health_exact;	/* NULL: nothing; the same when it has to be exact */
+	enum guest_status health_end;
+	const char *driver_counters;	/* what `cat` says of the driver's */
 	void (*before_run)(struct canned *canned, const char *test);	/* or NULL */
 
 	/* what happened */
-	unsigned int starts, stops, insmods, rmmods, puts, kills, abandons;
+	unsigned int starts, stops, healths, insmods, rmmods, puts, kills, abandons;
 	char ran[512];			/* names, each with a space behind it; | is a start */
 	char requests[1024];		/* to the control socket, the counters' and pings left out */
 	char input[512];		/* of the program that runs */
