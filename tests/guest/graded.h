@@ -110,10 +110,12 @@ bool inject_let_go(const char *symbol);
 /* Whether the injections set from now on hit calls by anybody, also interrupts. */
 void inject_anybody(bool anybody);
 /*
- * Injections set from now on hit, and count, only calls made while a call of this
- * function runs: until inject_clear().
+ * Injections set from now on hit, and count, only calls that a task makes inside this
+ * function: until inject_clear().
  */
 void inject_within(const char *symbol);
+/* Nothing but counting: for inject_hits(). */
+void inject_count(const char *symbol);
 /* How often the symbol was entered since it was set. */
 unsigned int inject_hits(const char *symbol);
 /* Takes all of them back, and opens the gates; also done when the process ends. */

@@ -151,6 +151,12 @@ void inject_delay_return(const char *symbol, unsigned int nth, unsigned int us)
 	command("delay-return %s %u %u", symbol, nth, us);
 }
 
+/* A delay of no time, for every call. */
+void inject_count(const char *symbol)
+{
+	inject_delay_entry(symbol, 0, 0);
+}
+
 void inject_anybody(bool anybody)
 {
 	command(anybody ? "anybody" : "own");

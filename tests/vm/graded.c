@@ -309,6 +309,7 @@ static void test_gates(void **state)
 	inject("gate-entry-and-return");
 	inject("gate-two-threads");
 	inject("gate-every-call");
+	inject("gate-within");
 	inject("gate-given-up");
 	inject("gate-nobody-came");
 	inject("gate-cleared");

@@ -12,6 +12,7 @@
 #include <linux/wait.h>
 
 #define SYMBOL_LEN	128
+#define TASKS_MAX	16
 
 enum kind { FAIL, FAIL_NULL, DELAY_ENTRY, DELAY_RETURN, HOLD_ENTRY, HOLD_RETURN, WITHIN, KINDS };
 
@@ -40,7 +41,7 @@ struct point {
 	unsigned int nth;
 	unsigned int number;		/* errno, microseconds, or milliseconds */
 	struct point *within;
-	atomic_t running;		/* WITHIN: calls that have not returned */
+	struct task_struct *inside[TASKS_MAX];	/* WITHIN: who runs a call, or NULL */
 	atomic_t hits;
 	char symbol[SYMBOL_LEN];
 	struct kretprobe probe;

@@ -11,7 +11,7 @@
  *	hold-entry SYMBOL NTH MS	the call waits at a gate before it begins
  *	hold-return SYMBOL NTH MS	its caller waits at a gate before it goes on
  *	let-go SYMBOL			opens the gate of that function
- *	within SYMBOL			the next commands mean calls while this runs
+ *	within SYMBOL			the next commands mean calls made inside this one
  *	own | anybody			whose calls the next commands mean
  *	clear				none of this any more
  *

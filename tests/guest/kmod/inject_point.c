@@ -46,12 +46,38 @@ static bool __kprobes is_ours(const struct point *p)
 	return found;
 }
 
+/*
+ * Replaces @from by @to in one slot; a function that calls itself has several.  Only
+ * the task itself puts itself in and takes itself out.
+ */
+static bool __kprobes swap_inside(struct point *p, struct task_struct *from,
+				  struct task_struct *to)
+{
+	unsigned int i;
+
+	for (i = 0; i < TASKS_MAX; i++)
+		if (READ_ONCE(p->inside[i]) == from && cmpxchg(&p->inside[i], from, to) == from)
+			return true;
+	return false;
+}
+
+/* An interrupt's calls are not made by the task that it interrupts. */
+static bool __kprobes is_within(const struct point *outer)
+{
+	unsigned int i;
+
+	for (i = 0; i < TASKS_MAX && in_a_task(); i++)
+		if (READ_ONCE(outer->inside[i]) == current)
+			return true;
+	return false;
+}
+
 /* Counts the call; true when it is the one, or one of those, to be hit. */
 static bool __kprobes strikes(struct point *p)
 {
 	unsigned int hit;
 
-	if (!is_ours(p) || (p->within && !atomic_read(&p->within->running)))
+	if (!is_ours(p) || (p->within && !is_within(p->within)))
 		return false;
 	hit = atomic_inc_return(&p->hits);
 	return !p->nth || hit == p->nth;
@@ -109,18 +135,19 @@ static int __kprobes on_call(struct kretprobe_instance *ri, struct pt_regs *regs
 
 	if (!p || !strikes(p))
 		return 1;
-	atomic_inc(&p->running);
-	return 0;
+	return p->kind == WITHIN && !swap_inside(p, NULL, current);
 }
 
 static int __kprobes on_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct point *p = of_instance(ri);
 
-	if (p) {
-		atomic_dec(&p->running);
+	if (!p)
+		return 0;
+	if (p->kind == WITHIN)
+		swap_inside(p, current, NULL);
+	else
 		dawdle(p->number);
-	}
 	return 0;
 }
 

@@ -170,6 +170,27 @@ void gate_every_call(void **state)
 	close(one.fd);
 }
 
+/* What the test itself does meanwhile is not inside the call that is held. */
+void gate_within(void **state)
+{
+	struct caller c = { .fd = guest_open() };
+
+	(void)state;
+	rule("only calls of the task that is inside the named function count");
+	inject_within("agate_gem_create_ioctl");
+	inject_hold_return(CREATE, 1, INJECT_BOUND_MS);
+	inject_count(LOOKUP);
+	start(&c, create);
+	await(CREATE);
+	check_errno(guest_wait(c.fd, 1, 0), 0, "WAIT_BO");
+	check_equal(inject_hits(LOOKUP), 0, "lookups inside CREATE_BO");
+	check_true(inject_let_go(CREATE), "a CREATE_BO that was held", "none was");
+	pthread_join(c.thread, NULL);
+	check_errno(c.err, 0, "CREATE_BO");
+	inject_clear();
+	close(c.fd);
+}
+
 void gate_given_up(void **state)
 {
 	struct caller c = { .fd = guest_open() };

@@ -6,6 +6,7 @@
 void gate_entry_and_return(void **state);
 void gate_two_threads(void **state);
 void gate_every_call(void **state);
+void gate_within(void **state);
 void gate_given_up(void **state);
 void gate_nobody_came(void **state);
 void gate_cleared(void **state);

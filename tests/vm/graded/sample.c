@@ -212,7 +212,7 @@ static void inject_within_call(void **state)
 	int fd;
 
 	(void)state;
-	rule("only calls that are made while the named function runs fail, and count");
+	rule("only calls that are made inside the named function fail, and count");
 	load_driver();
 	fd = guest_open();
 	inject_within("agate_gem_create_ioctl");
@@ -381,6 +381,7 @@ static const struct graded_test tests[] = {
 	{ .name = "gate-entry-and-return", .run = gate_entry_and_return },
 	{ .name = "gate-two-threads", .run = gate_two_threads },
 	{ .name = "gate-every-call", .run = gate_every_call },
+	{ .name = "gate-within", .run = gate_within },
 	{ .name = "gate-given-up", .run = gate_given_up },
 	{ .name = "gate-nobody-came", .run = gate_nobody_came },
 	{ .name = "gate-cleared", .run = gate_cleared },
