@@ -26,7 +26,7 @@
 static void gem_free(struct drm_gem_object *obj)
 {
 	/*
-	 * STEP 4: undo all that agate_gem_create() did, in the reverse order.  The purge
+	 * STEP 3: undo all that agate_gem_create() did, in the reverse order.  The purge
 	 * list forgets the BO first; its pages go while it is still listed in gem.bos.
 	 */
 }
@@ -111,12 +111,12 @@ int agate_gem_create_ioctl(struct drm_device *dev, void *data, struct drm_file *
 
 struct agate_bo *agate_gem_lookup(struct drm_file *file, u32 handle)
 {
-	/* STEP 3: the BO behind a handle of this file, with a reference for the caller. */
+	/* STEP 2: the BO behind a handle of this file, with a reference for the caller. */
 	return NULL;
 }
 
 /*
- * STEP 5: fetch the text once, check what was fetched, then replace the old label
+ * STEP 4: fetch the text once, check what was fetched, then replace the old label
  * under label_lock.  No lock is held while user memory is touched, and a call that
  * fails leaves the label, and the BO's references, as they were.
  */
@@ -127,6 +127,6 @@ int agate_gem_set_label_ioctl(struct drm_device *dev, void *data, struct drm_fil
 
 void agate_gem_get_label(struct agate_bo *bo, char *label)
 {
-	/* STEP 5: all of it and its terminating zero, of one label and not of two. */
+	/* STEP 4: all of it and its terminating zero, of one label and not of two. */
 	label[0] = '\0';
 }

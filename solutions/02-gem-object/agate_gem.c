@@ -25,7 +25,7 @@
  */
 static void gem_free(struct drm_gem_object *obj)
 {
-#if LAB02 >= 4
+#if LAB02 >= 3
 	struct agate_device *adev = to_agate_device(obj->dev);
 	struct agate_bo *bo = to_agate_bo(obj);
 
@@ -44,7 +44,7 @@ static void gem_free(struct drm_gem_object *obj)
 	agate_stat_dec(&adev->stats, AGATE_STAT_BOS);
 #else
 	/*
-	 * STEP 4: undo all that agate_gem_create() did, in the reverse order.  The purge
+	 * STEP 3: undo all that agate_gem_create() did, in the reverse order.  The purge
 	 * list forgets the BO first; its pages go while it is still listed in gem.bos.
 	 */
 #endif
@@ -222,17 +222,17 @@ out:
 
 struct agate_bo *agate_gem_lookup(struct drm_file *file, u32 handle)
 {
-#if LAB02 >= 3
+#if LAB02 >= 2
 	struct drm_gem_object *obj = drm_gem_object_lookup(file, handle);
 
 	return obj ? to_agate_bo(obj) : NULL;
 #else
-	/* STEP 3: the BO behind a handle of this file, with a reference for the caller. */
+	/* STEP 2: the BO behind a handle of this file, with a reference for the caller. */
 	return NULL;
 #endif
 }
 
-#if LAB02 >= 5
+#if LAB02 >= 4
 /* A label ends up in debugfs: nothing in it may break the line. */
 static bool label_valid(const char *label, u32 len)
 {
@@ -275,7 +275,7 @@ void agate_gem_get_label(struct agate_bo *bo, char *label)
 }
 #else
 /*
- * STEP 5: fetch the text once, check what was fetched, then replace the old label
+ * STEP 4: fetch the text once, check what was fetched, then replace the old label
  * under label_lock.  No lock is held while user memory is touched, and a call that
  * fails leaves the label, and the BO's references, as they were.
  */
@@ -286,7 +286,7 @@ int agate_gem_set_label_ioctl(struct drm_device *dev, void *data, struct drm_fil
 
 void agate_gem_get_label(struct agate_bo *bo, char *label)
 {
-	/* STEP 5: all of it and its terminating zero, of one label and not of two. */
+	/* STEP 4: all of it and its terminating zero, of one label and not of two. */
 	label[0] = '\0';
 }
 #endif

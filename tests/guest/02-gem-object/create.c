@@ -5,8 +5,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define SIZES		10
 #define MOST_BOS	96
+/* Sizes that no other test uses: a BO is known by its size while it has no name. */
+#define TOPIC_PAGES	11
+#define HANDLE_PAGES	101	/* and up */
+#define SIZES_PAGES	13
+#define FLAGS_PAGES	17
 #define ALL_FLAGS	(AGATE_BO_NOEXEC | AGATE_BO_HEAP | AGATE_BO_CPU_READONLY | \
 			 AGATE_BO_GPU_READONLY)
 
@@ -20,9 +24,10 @@ void test_topic(void **state)
 	before = live_now();
 	rule("a device begins with an empty list of BOs, and debugfs can walk it");
 	check_equal(list_bos(fd, NULL, 0), 0, "BOs listed for a file that has just been opened");
+	check_bo_is_made(fd, TOPIC_PAGES * PAGE, 0);
 	close(fd);
 	before.vms--;
-	check_live(&before);
+	check_equal(live_now().vms, before.vms, "address spaces when the file is closed");
 }
 
 static void refused(int fd, uint64_t size, uint32_t flags, const char *why)
@@ -42,6 +47,7 @@ void test_bad_sizes(void **state)
 	int fd = gem_open();
 
 	(void)state;
+	check_bo_is_made(fd, SIZES_PAGES * PAGE, AGATE_BO_NOEXEC);
 	rule("a size of 0, or above AGATE_BO_MAX_SIZE, is refused, and nothing is left of it");
 	refused(fd, 0, AGATE_BO_NOEXEC, "no bytes");
 	refused(fd, AGATE_BO_MAX_SIZE + 1, AGATE_BO_NOEXEC, "one byte over the limit");
@@ -60,6 +66,7 @@ void test_bad_flags(void **state)
 	uint32_t extra = (uint32_t)param("EXTRA");
 
 	(void)state;
+	check_bo_is_made(fd, FLAGS_PAGES * PAGE, AGATE_BO_NOEXEC | AGATE_BO_HEAP);
 	rule("a flag that the uAPI does not list is refused, so that it can mean something later");
 	for (unsigned int bit = 4; bit < 32; bit++)
 		refused(fd, PAGE, 1u << bit, "an unknown flag");
@@ -110,18 +117,45 @@ void test_address(void **state)
 	close(fd);
 }
 
+static void check_counted(const struct live *before, long n)
+{
+	struct live now = live_now();
+
+	rule("AGATE_STAT_HANDLES counts handles, and each BO of a file has one address range");
+	check_equal(now.handles - before->handles, n, "handles that are counted");
+	check_equal(now.va_nodes - before->va_nodes, n, "address ranges");
+}
+
+/* BOs that are not listed any more were freed; a driver that frees nothing yet lists them. */
+static void close_all(int fd, const struct bo *bo, unsigned int n)
+{
+	struct look look;
+
+	for (unsigned int i = 0; i < n; i++) {
+		rule("a handle is closed once");
+		check_errno(guest_close_handle(fd, bo[i].handle), 0, "GEM_CLOSE");
+	}
+	rule("with the last handle of an unused BO go all references to it");
+	for (unsigned int i = 0; i < n; i++) {
+		look = look_for(bo[i].size);
+		if (look.found)
+			check_equal(look.bo.refs, 0, "references");
+	}
+}
+
 void test_handle(void **state)
 {
 	unsigned int n = (unsigned int)param("BOS");
 	struct listed found[MOST_BOS];
 	struct bo bo[MOST_BOS];
 	int fd = gem_open();
+	struct live before = live_now();
 
 	(void)state;
 	assert_in_range(n, 1, MOST_BOS);
 	for (unsigned int i = 0; i < n; i++) {
 		rule("CREATE_BO makes a BO and returns 0");
-		bo[i] = make_bo(fd, (1 + i % 5) * PAGE, AGATE_BO_NOEXEC);
+		bo[i] = make_bo(fd, (HANDLE_PAGES + i) * PAGE, AGATE_BO_NOEXEC);
 		rule("a handle is never 0, and no other BO of the file has the same");
 		check_true(bo[i].handle, "a handle that is not 0", "handle 0");
 		for (unsigned int j = 0; j < i; j++)
@@ -132,6 +166,13 @@ void test_handle(void **state)
 	check_equal(list_bos(fd, found, MOST_BOS), n, "BOs that debugfs lists for this file");
 	for (unsigned int i = 0; i < n; i++)
 		check_equal(found[i].handles, 1, "handles of a BO that was just made");
+	check_counted(&before, n);
+	rule("gem.bos begins with the oldest BO");
+	for (unsigned int i = 0; i < n; i++)
+		check_equal((int64_t)found[i].size, (int64_t)bo[i].size,
+			    "size of a BO, in the order in which they were made");
+	close_all(fd, bo, n);
+	check_counted(&before, 0);
 	close(fd);
 }
 

@@ -8,6 +8,8 @@
 #include "fail_nth.h"
 
 #define MOST_ALLOCATIONS	400
+#define WARM_UP			100
+#define FAILURES		1000
 
 /* 4 GiB less 32 MiB of addresses, and a BO may have one: three fit. */
 void test_no_addresses(void **state)
@@ -64,6 +66,24 @@ static void create_without(int fd, const char *symbol, int err)
 	check_live(&before);
 }
 
+/* A BO that was begun goes as a whole: no counter knows of it, but the slabs do. */
+static void nothing_grows(int fd)
+{
+	struct bo bo;
+	long slab = 0;
+
+	inject_fail("shmem_file_setup", 0, ENOMEM);
+	for (unsigned int i = 0; i < WARM_UP + FAILURES; i++) {
+		if (i == WARM_UP)
+			slab = guest_slab_kb();
+		guest_create(fd, PAGE, 0, &bo);
+	}
+	inject_clear();
+	rule("a CREATE_BO that fails frees what it had allocated");
+	/* Half a kilobyte each: less than a struct agate_bo. */
+	check_growth(slab, FAILURES / 2);
+}
+
 void test_no_memory(void **state)
 {
 	int fd = gem_open();
@@ -73,6 +93,40 @@ void test_no_memory(void **state)
 	create_without(fd, "shmem_file_setup", ENOSPC);
 	create_without(fd, "drm_gem_handle_create", ENOMEM);
 	create_without(fd, "drm_vma_node_allow", ENOMEM);
+	nothing_grows(fd);
+	close(fd);
+}
+
+/*
+ * The page allocator finds nothing, for the file's pages alone.  out_of_memory() would
+ * kill somebody, so it is not entered; neither is what prints a stack for a warning.
+ */
+void test_too_much(void **state)
+{
+	int fd = gem_open(), err;
+	unsigned int tried, killers, warnings;
+	struct bo bo;
+
+	(void)state;
+	rule("CREATE_BO makes a BO and returns 0");
+	bo = make_bo(fd, PAGE, 0);
+	inject_within("warn_alloc");
+	inject_fail_null("dump_stack", 0);
+	inject_within("shmem_read_mapping_page_gfp");
+	inject_fail_null("get_page_from_freelist", 0);
+	inject_fail_null("out_of_memory", 0);
+	err = guest_submit(fd, bo.va, 0, &bo.handle, 1, 0);
+	tried = inject_hits("get_page_from_freelist");
+	killers = inject_hits("out_of_memory");
+	warnings = inject_hits("dump_stack");
+	inject_clear();
+	rule("a client that asks for too much gets an error, not the OOM killer: the file's gfp mask");
+	check_at_least(tried, 1, "attempts to get a page of the BO");
+	check_errno(err, ENOMEM, "SUBMIT with a BO for which there is no page");
+	check_equal(killers, 0, "calls of the OOM killer");
+	rule("a client cannot fill the kernel's log by asking for too much: __GFP_NOWARN");
+	check_equal(warnings, 0, "warnings of the page allocator");
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
 	close(fd);
 }
 

@@ -10,6 +10,7 @@
 #define AGATE_TESTS_GEM_OBJECT_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "graded.h"
 
@@ -31,6 +32,9 @@ struct live live_now(void);
 /* As many as @before, soon, or the rule is broken by those that are left. */
 void check_live(const struct live *before);
 
+/* The kernel's memory has not grown, or soon has not, by more than @limit KiB since @before. */
+void check_growth(long before, long limit);
+
 /* A BO as debugfs shows it. */
 struct listed {
 	uint64_t size;
@@ -41,10 +45,14 @@ struct listed {
 	char label[LABEL_ROOM];
 };
 
+struct look;
+
 /* The BO that has address @va in the address space of @fd; false when none is listed. */
 bool find_listed(int fd, uint64_t va, struct listed *bo);
 /* The same, for a BO that has to be there. */
 struct listed listed(const struct bo *bo);
+/* The BOs of all files that are listed, the newest one of @size among them. */
+void read_bos(uint64_t size, struct look *look);
 /* The first @max BOs of this file that are listed; returns how many there are. */
 unsigned int list_bos(int fd, struct listed *bos, unsigned int max);
 
@@ -56,16 +64,73 @@ int set_label(int fd, uint32_t handle, const void *text, uint32_t len);
 bool handle_exists(int fd, uint32_t handle);
 
 /*
- * A thread on the guest's second CPU, where it may be delayed, while the rest of the
- * test goes on on the first.
+ * A BO that has to come to be, whether it gets a handle or not: for tests of calls that are
+ * refused, which would otherwise pass where nothing works.
  */
-void start_aside(pthread_t *thread, void *(*run)(void *), void *arg);
-/* A thread beside the caller. */
-void start_here(pthread_t *thread, void *(*run)(void *), void *arg);
+void check_bo_is_made(int fd, uint64_t size, uint32_t flags);
 
-/* How long a call is held; on a machine that is busy, longer at each attempt. */
-#define WINDOW_US	10000
-#define ATTEMPTS	5u
+/* ---- aside.c: threads beside the test ------------------------------------ */
+
+/* A call on a thread of its own. */
+struct aside {
+	pthread_t thread;
+	void (*run)(void *arg);
+	void *arg;
+	atomic_int tid;
+	atomic_bool done;
+};
+
+void aside_start(struct aside *aside, void (*run)(void *arg), void *arg);
+void aside_join(struct aside *aside);
+/*
+ * Wait until the call is over, or sleeps: false when it sleeps, for that many
+ * milliseconds without being woken.
+ */
+bool aside_ends(struct aside *aside, unsigned int ms);
+#define ASLEEP_MS	20	/* where a wrong answer only makes the test see less */
+#define STUCK_MS	2000	/* where the verdict depends on it */
+/* Wait until the call is held at the gate of @symbol; false when it ends without coming there. */
+bool aside_is_held(struct aside *aside, const char *symbol);
+/* Open the gate; the test ends here when the call was not held until now. */
+void let_go(const char *symbol);
+
+/* CREATE_BO on a thread of its own. */
+struct creation {
+	struct aside aside;
+	int fd;
+	uint64_t size;
+	uint32_t flags;
+	struct bo bo;
+	int err;
+};
+
+void start_creation(struct creation *creation, int fd, uint64_t size, uint32_t flags);
+
+/* GEM_CLOSE on a thread of its own. */
+struct closing {
+	struct aside aside;
+	struct bo bo;
+	int err;
+};
+
+void start_closing(struct closing *closing, const struct bo *bo);
+
+/*
+ * debugfs' list, read on a thread of its own: the call that is held may have taken
+ * gem.lock.
+ */
+struct look {
+	struct aside aside;
+	uint64_t size;
+	bool found;
+	struct listed bo;	/* the newest BO of @size */
+	unsigned int all;	/* BOs on the list */
+	unsigned int sizeless;	/* of those, BOs of 0 bytes */
+};
+
+void start_look(struct look *look, uint64_t size);
+/* The whole of it: for when nobody can be holding gem.lock. */
+struct look look_for(uint64_t size);
 
 /* create.c */
 void test_topic(void **state);
@@ -75,6 +140,11 @@ void test_address(void **state);
 void test_handle(void **state);
 void test_sizes(void **state);
 void test_flags(void **state);
+/* listed.c */
+void test_listed_complete(void **state);
+void test_list_lock(void **state);
+void test_release_order(void **state);
+void test_destroyed(void **state);
 /* names.c */
 void test_lookup(void **state);
 void test_close(void **state);
@@ -87,17 +157,18 @@ void test_label(void **state);
 void test_label_refused(void **state);
 void test_label_fetched_once(void **state);
 void test_label_stalled(void **state);
+/* label_lock.c */
+void test_label_lock(void **state);
+void test_label_closed(void **state);
+void test_locks(void **state);
 /* races.c */
 void test_complete(void **state);
 void test_closed_early(void **state);
-void test_list_lock(void **state);
-void test_locks(void **state);
-/* races_debug.c */
-void test_label_closed(void **state);
 void test_race(void **state);
 /* failures.c */
 void test_no_addresses(void **state);
 void test_no_memory(void **state);
+void test_too_much(void **state);
 void test_allocations(void **state);
 
 #endif /* AGATE_TESTS_GEM_OBJECT_H */

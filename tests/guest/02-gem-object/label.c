@@ -5,17 +5,13 @@
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define OLD		"the old label"
-/* Longer than any call that waits for nothing takes, on any machine. */
-#define STUCK_MS	4000
 
 static void label_is(const struct bo *bo, const char *text)
 {
@@ -151,6 +147,7 @@ void test_label_refused(void **state)
 /* ---- User memory that changes, or does not come ------------------------ */
 
 struct call {
+	struct aside aside;
 	const struct bo *bo;
 	char *text;
 	uint32_t len;
@@ -160,17 +157,15 @@ struct call {
 /* A call that waits for the second page of its text. */
 struct stalled {
 	struct call call;
-	pthread_t thread;
 	char *pages;
 	int uffd;
 };
 
-static void *label_thread(void *arg)
+static void run_call(void *arg)
 {
 	struct call *call = arg;
 
 	call->err = set_label(call->bo->fd, call->bo->handle, call->text, call->len);
-	return NULL;
 }
 
 /* Page faults on these pages wait until they are served. */
@@ -212,9 +207,11 @@ static void set_label_stalled(struct stalled *text, const struct bo *bo, const c
 	text->call = (struct call){ .bo = bo, .text = text->pages + PAGE - there, .len = len };
 	memcpy(text->call.text, begin, there);
 	text->uffd = stall_pages(text->pages + PAGE, PAGE);
-	start_aside(&text->thread, label_thread, &text->call);
+	aside_start(&text->call.aside, run_call, &text->call);
 	pollfd.fd = text->uffd;
-	if (poll(&pollfd, 1, STUCK_MS) != 1) {
+	while (!poll(&pollfd, 1, 1)) {
+		if (!atomic_load(&text->call.aside.done))
+			continue;
 		rule("SET_LABEL reads the text that it is given");
 		broken("a read of all its bytes", "errno %d without it", text->call.err);
 	}
@@ -224,7 +221,7 @@ static void set_label_stalled(struct stalled *text, const struct bo *bo, const c
 static void resume(struct stalled *text, const void *content)
 {
 	serve(text->uffd, text->pages + PAGE, content);
-	pthread_join(text->thread, NULL);
+	aside_join(&text->call.aside);
 	close(text->uffd);
 	munmap(text->pages, 2 * PAGE);
 }
@@ -258,14 +255,14 @@ void test_label_fetched_once(void **state)
 
 /* What others do while a call waits for its caller's memory. */
 struct others {
+	struct aside aside;
 	const struct bo *bo;
 	struct listed found;
 	int label_err;
 	int create_err;
-	atomic_bool done;
 };
 
-static void *others_thread(void *arg)
+static void run_others(void *arg)
 {
 	struct others *others = arg;
 	struct bo more;
@@ -273,18 +270,6 @@ static void *others_thread(void *arg)
 	find_listed(others->bo->fd, others->bo->va, &others->found);
 	others->label_err = set_label(others->bo->fd, others->bo->handle, "new", 3);
 	others->create_err = guest_create(others->bo->fd, PAGE, 0, &more);
-	atomic_store(&others->done, true);
-	return NULL;
-}
-
-static bool wait_for(const atomic_bool *flag, int64_t ms)
-{
-	const struct timespec pause = { .tv_nsec = 200000 };
-	int64_t end = guest_deadline(ms);
-
-	while (!atomic_load(flag) && guest_deadline(0) < end)
-		nanosleep(&pause, NULL);
-	return atomic_load(flag);
 }
 
 void test_label_stalled(void **state)
@@ -294,17 +279,16 @@ void test_label_stalled(void **state)
 	int fd = gem_open();
 	struct stalled text;
 	bool free_to_go;
-	pthread_t other;
 	struct bo bo;
 
 	(void)state;
 	bo = make_labelled(fd);
 	others.bo = &bo;
 	set_label_stalled(&text, &bo, "half of this text ", 25);
-	start_here(&other, others_thread, &others);
-	free_to_go = wait_for(&others.done, STUCK_MS);
+	aside_start(&others.aside, run_others, &others);
+	free_to_go = aside_ends(&others.aside, STUCK_MS);
 	resume(&text, content);
-	pthread_join(other, NULL);
+	aside_join(&others.aside);
 
 	rule("no lock is held while user memory is read: a client that stalls stops only itself");
 	check_true(free_to_go, "other calls and debugfs go on", "they wait for the stalled call");

@@ -2,283 +2,280 @@
 /*
  * Lab 02: a handle is public from the moment it exists.
  *
- * Delays, put behind kernel functions of this process alone, hold a call where
- * another thread can get in its way; that thread knows the number it waits for,
- * because a file's first handle is 1.
+ * A gate holds CREATE_BO where another thread can get in its way; that thread knows
+ * the number that it waits for, because a file's first handle is 1.
  */
 #include "gem.h"
 
-#include <fcntl.h>
-#include <stdatomic.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #define FIRST		1u
+#define CREATE_HANDLE	"drm_gem_handle_create"
+#define FIND		"agate_vm_find"
+/* Sizes that no other test uses: a BO is known by its size while it has no name. */
+#define EARLY_PAGES	81
+#define OTHER_PAGES	91
+#define RACE_ROUNDS	24u
+#define FREE_ROUNDS	400u
+#define GUESSES		4u
 
-struct creator {
-	int fd;
-	uint64_t size;
-	uint32_t flags;
-	struct bo bo;
-	int err;
-	atomic_bool done;
-};
-
-static void *create_thread(void *arg)
+static uint64_t gpu_start(int fd)
 {
-	struct creator *creator = arg;
+	struct drm_agate_get_param arg = { .param = DRM_AGATE_PARAM_VA_START };
 
-	creator->err = guest_create(creator->fd, creator->size, creator->flags, &creator->bo);
-	atomic_store(&creator->done, true);
-	return NULL;
+	check_errno(guest_ioctl(fd, DRM_IOCTL_AGATE_GET_PARAM, &arg), 0, "GET_PARAM");
+	return arg.value;
 }
 
-/* Wait until the handle exists; false when the creator was through first. */
-static bool in_the_window(struct creator *creator)
+/* Start a CREATE_BO that is held when its handle exists. */
+static void hold_creation(struct creation *creation, int fd, uint64_t size, uint32_t flags)
 {
-	while (!atomic_load(&creator->done))
-		if (handle_exists(creator->fd, FIRST))
-			return !atomic_load(&creator->done);
-	return false;
-}
-
-/* What another thread saw of a BO whose CREATE_BO had not returned. */
-struct seen {
-	int err;
-	uint64_t va;
-	bool is_listed;
-	struct listed bo;
-};
-
-/* False when the creator was through before all had been seen. */
-static bool look_inside(struct creator *creator, unsigned int us, struct seen *seen)
-{
-	pthread_t thread;
-	bool inside;
-
-	inject_delay_return("drm_gem_handle_create", 1, us);
-	start_aside(&thread, create_thread, creator);
-	inside = in_the_window(creator);
-	seen->err = get_offset(creator->fd, FIRST, &seen->va);
-	seen->is_listed = find_listed(creator->fd, seen->va, &seen->bo);
-	inside = inside && !atomic_load(&creator->done);
-	pthread_join(thread, NULL);
-	inject_clear();
-	return inside;
+	inject_hold_return(CREATE_HANDLE, 1, INJECT_BOUND_MS);
+	start_creation(creation, fd, size, flags);
+	if (aside_is_held(&creation->aside, CREATE_HANDLE))
+		return;
+	aside_join(&creation->aside);
+	rule("CREATE_BO makes a BO and returns 0");
+	check_errno(creation->err, 0, "CREATE_BO");
+	broken("one drm_gem_handle_create() in CREATE_BO", "none");
 }
 
 /* CREATE_BO has published the handle and has not returned: what is it good for? */
 void test_complete(void **state)
 {
-	struct creator creator;
-	struct seen seen = { 0 };
-	bool inside = false;
+	struct creation creation;
+	int fd = gem_open(), err;
+	struct look look;
+	uint64_t va;
 
 	(void)state;
-	for (unsigned int i = 0; i < ATTEMPTS && !inside; i++) {
-		creator = (struct creator){
-			.fd = gem_open(), .size = 3 * PAGE,
-			.flags = AGATE_BO_NOEXEC | AGATE_BO_GPU_READONLY,
-		};
-		inside = look_inside(&creator, WINDOW_US << i, &seen);
-		close(creator.fd);
-		rule("CREATE_BO makes a BO and returns 0");
-		check_errno(creator.err, 0, "CREATE_BO");
+	look.size = 3 * PAGE;
+	hold_creation(&creation, fd, look.size, AGATE_BO_NOEXEC | AGATE_BO_GPU_READONLY);
+	err = get_offset(fd, FIRST, &va);
+	start_look(&look, look.size);
+	if (!aside_ends(&look.aside, STUCK_MS)) {
+		rule("CREATE_BO holds no lock while it publishes the handle");
+		broken("debugfs can walk the list", "it waits for a lock");
 	}
-
-	rule("the handle is published last: who guesses its number finds a BO that is complete");
-	check_true(inside, "the handle in use before CREATE_BO returns",
-		   "no handle until then: the test could not look");
-	check_errno(seen.err, 0, "GET_BO_OFFSET of a handle that has just appeared");
-	check_equal((int64_t)seen.va, (int64_t)creator.bo.va, "the offset it gives");
-	check_true(seen.is_listed, "the BO in debugfs' list", "no such BO there");
-	check_equal((int64_t)seen.bo.size, 3 * PAGE, "its size");
-	if (strcmp(seen.bo.flags, "noexec,gpu_readonly"))
-		broken("flags \"noexec,gpu_readonly\"", "flags \"%s\"", seen.bo.flags);
-}
-
-enum early { TOO_LATE, CLOSED, CLOSED_AND_SEEN, NEVER_ASKS };
-
-/*
- * Close the handle as soon as it exists, and count BOs while CREATE_BO is held where it
- * asks for the address of this one.  What was counted late in that time says nothing:
- * CREATE_BO may have come to its end without having told us yet.
- */
-static enum early close_early(struct creator *creator, unsigned int us, struct live *during)
-{
-	bool asked = false, never;
-	int err = ENOENT;
-	pthread_t thread;
-	int64_t late;
-
-	inject_delay_return("drm_gem_handle_create", 1, us);
-	inject_delay_entry("agate_vm_find", 1, us);
-	start_aside(&thread, create_thread, creator);
-	while (err && !atomic_load(&creator->done))
-		err = guest_close_handle(creator->fd, FIRST);
-	while (!asked && !atomic_load(&creator->done))
-		asked = inject_hits("agate_vm_find");
-	late = guest_deadline(0) + us * 500ll;
-	*during = live_now();
-	asked = asked && !atomic_load(&creator->done) && guest_deadline(0) < late;
-	pthread_join(thread, NULL);
-	never = !inject_hits("agate_vm_find");
+	let_go(CREATE_HANDLE);
+	aside_join(&look.aside);
+	aside_join(&creation.aside);
 	inject_clear();
-	if (err)
-		return TOO_LATE;
-	if (never)
-		return NEVER_ASKS;
-	return asked ? CLOSED_AND_SEEN : CLOSED;
+
+	rule("CREATE_BO makes a BO and returns 0");
+	check_errno(creation.err, 0, "CREATE_BO");
+	rule("the handle is published last: a thread that guesses its number finds a complete BO");
+	check_errno(err, 0, "GET_BO_OFFSET of a handle that has just appeared");
+	check_equal((int64_t)va, (int64_t)creation.bo.va, "the offset it gives");
+	check_true(look.found, "the BO in debugfs' list", "no such BO there");
+	check_equal(look.bo.handles, 1, "its handles");
+	if (strcmp(look.bo.flags, "noexec,gpu_readonly"))
+		broken("flags \"noexec,gpu_readonly\"", "flags \"%s\"", look.bo.flags);
+	close(fd);
 }
 
-/*
- * The handle is closed before CREATE_BO asks for the BO's address: only the
- * caller's own reference keeps the BO.
- */
+/* ---- Closed before CREATE_BO returns -------------------------------------- */
+
+static void check_alive(const struct look *look, const char *when)
+{
+	rule("whoever publishes a handle keeps a reference of its own until it is done");
+	if (!look->found || !look->bo.refs)
+		broken("a BO with a reference while CREATE_BO uses it", "%s, %s",
+		       look->found ? "a BO without one" : "no BO", when);
+}
+
+/* What CREATE_BO may say of a BO whose handle was closed meanwhile. */
+static void check_answer(const struct creation *creation, uint64_t start)
+{
+	rule("CREATE_BO whose handle is closed meanwhile gives an error, or the address that it had");
+	if (!creation->err)
+		check_at_least((int64_t)creation->bo.va, (int64_t)start, "the offset");
+	else if (creation->err != ENOENT)
+		check_errno(creation->err, EINVAL, "CREATE_BO");
+}
+
+/* Freed, or, by a driver that frees nothing yet, without a reference. */
+static void check_gone(uint64_t size)
+{
+	struct look look = look_for(size);
+
+	rule("a BO that is closed before CREATE_BO returns leaves nothing");
+	if (look.found)
+		check_equal(look.bo.refs, 0, "references of a BO that nobody can name any more");
+}
+
+static void check_counts(const struct live *before)
+{
+	struct live now = live_now();
+
+	rule("a BO that is closed before CREATE_BO returns leaves nothing");
+	check_equal(now.handles, before->handles, "handles that are counted");
+	check_equal(now.va_nodes, before->va_nodes, "address ranges");
+}
+
+/* The handle is closed before CREATE_BO asks for the BO's address. */
+static void close_early(int fd, uint64_t size)
+{
+	struct live before = live_now();
+	struct look found, asked = { .found = false };
+	struct creation creation;
+	bool asks;
+	int err;
+
+	inject_hold_entry(FIND, 1, INJECT_BOUND_MS);
+	hold_creation(&creation, fd, size, 0);
+	err = guest_close_handle(fd, FIRST);
+	found = look_for(size);
+	let_go(CREATE_HANDLE);
+	asks = aside_is_held(&creation.aside, FIND);
+	if (asks) {
+		asked = look_for(size);
+		let_go(FIND);
+	}
+	aside_join(&creation.aside);
+	inject_clear();
+
+	rule("a handle can be closed as soon as it exists");
+	check_errno(err, 0, "GEM_CLOSE");
+	check_alive(&found, "when its handle has just been closed");
+	if (asks)
+		check_alive(&asked, "when CREATE_BO asks for its address");
+	check_answer(&creation, gpu_start(fd));
+	check_gone(size);
+	check_counts(&before);
+}
+
+/* The number is somebody else's when CREATE_BO finds that its BO was closed. */
+static void number_taken(int fd)
+{
+	struct creation creation;
+	uint64_t offset = 0;
+	struct bo other;
+	int err;
+
+	hold_creation(&creation, fd, (EARLY_PAGES + 1) * PAGE, 0);
+	err = guest_close_handle(fd, FIRST);
+	rule("a handle can be closed as soon as it exists");
+	check_errno(err, 0, "GEM_CLOSE");
+	other = make_bo(fd, OTHER_PAGES * PAGE, 0);
+	check_equal(other.handle, FIRST, "the handle of the BO after it");
+	let_go(CREATE_HANDLE);
+	aside_join(&creation.aside);
+	inject_clear();
+
+	check_answer(&creation, gpu_start(fd));
+	rule("CREATE_BO never closes a number: by then it may be another BO's");
+	err = get_offset(fd, FIRST, &offset);
+	check_errno(err, 0, "GET_BO_OFFSET of the BO that got the number");
+	check_equal((int64_t)offset, (int64_t)other.va, "the offset it gives");
+	check_errno(guest_close_handle(fd, FIRST), 0, "GEM_CLOSE");
+	check_gone((EARLY_PAGES + 1) * PAGE);
+}
+
 void test_closed_early(void **state)
 {
-	enum early early = TOO_LATE;
+	int fd = gem_open();
 
 	(void)state;
-	for (unsigned int i = 0; i < ATTEMPTS && early <= CLOSED; i++) {
-		struct creator creator = { .fd = gem_open(), .size = PAGE };
-		struct live before = live_now(), during;
-
-		early = close_early(&creator, WINDOW_US << i, &during);
-		rule("CREATE_BO makes a BO and returns 0");
-		if (early == TOO_LATE)
-			check_errno(creator.err, 0, "CREATE_BO");
-		rule("who publishes a handle keeps a reference of its own until it is done");
-		if (early == CLOSED_AND_SEEN)
-			check_equal(during.bos, before.bos + 1,
-				    "BOs alive while CREATE_BO uses one that was closed already");
-		rule("CREATE_BO of a handle that is closed already succeeds, or gives EINVAL");
-		if (creator.err && creator.err != EINVAL && creator.err != ENOENT)
-			check_errno(creator.err, EINVAL, "CREATE_BO");
-		rule("a BO that is closed before CREATE_BO returns leaves nothing");
-		if (early != TOO_LATE)
-			check_live(&before);
-		close(creator.fd);
-	}
-}
-
-/* ---- The list ---------------------------------------------------------- */
-
-static void *read_thread(void *arg)
-{
-	atomic_bool *done = arg;
-	char path[64], text[512];
-	int fd;
-
-	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%d/bos", guest_minor());
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	while (fd >= 0 && read(fd, text, sizeof(text)) > 0)
-		;
+	close_early(fd, EARLY_PAGES * PAGE);
+	number_taken(fd);
 	close(fd);
-	atomic_store(done, true);
-	return NULL;
 }
 
-struct closer {
-	struct bo bo;
-	unsigned int hits;
+/* ---- For the debug kernel: KASAN judges ------------------------------------ */
+
+struct guesser {
+	struct aside aside;
+	int fd;
+	atomic_bool stop;
+	/* What went wrong first; read when the thread has ended. */
+	const char *call;
 	int err;
 };
 
-/* What the reader has come to when the call returns. */
-static void *close_thread(void *arg)
+static void allow(struct guesser *guesser, const char *call, int err, int allowed)
 {
-	struct closer *closer = arg;
-
-	closer->err = guest_close_handle(closer->bo.fd, closer->bo.handle);
-	closer->hits = inject_hits("agate_gem_get_label");
-	return NULL;
-}
-
-struct walk {
-	struct closer closer;
-	unsigned int all;	/* BOs that the walk comes to */
-	unsigned int hits;	/* those it had come to when CREATE_BO returned */
-};
-
-/*
- * debugfs walks the list under gem.lock, and is held at the first BO.  A BO that
- * comes or goes has to wait until the walk is over: then it has come to them all.
- * False when it was over before the others began.
- */
-static bool change_while_walked(struct walk *walk, int other, unsigned int us)
-{
-	atomic_bool done = false;
-	pthread_t reader, closing;
-	bool in_time;
-
-	inject_delay_entry("agate_gem_get_label", 1, us);
-	start_aside(&reader, read_thread, &done);
-	while (!inject_hits("agate_gem_get_label") && !atomic_load(&done))
-		;
-	in_time = inject_hits("agate_gem_get_label") < walk->all;
-	start_here(&closing, close_thread, &walk->closer);
-	make_bo(other, PAGE, 0);
-	walk->hits = inject_hits("agate_gem_get_label");
-	pthread_join(closing, NULL);
-	pthread_join(reader, NULL);
-	inject_clear();
-	return in_time;
-}
-
-void test_list_lock(void **state)
-{
-	int fd = gem_open(), other = guest_open();
-	bool in_time = false;
-	struct walk walk;
-
-	(void)state;
-	for (unsigned int i = 1; i < ATTEMPTS && !in_time; i++) {
-		rule("CREATE_BO makes a BO and returns 0");
-		make_bo(fd, PAGE, 0);
-		walk = (struct walk){ .closer = { .bo = make_bo(fd, PAGE, 0) } };
-		walk.all = (unsigned int)live_now().bos;
-		in_time = change_while_walked(&walk, other, WINDOW_US << i);
-
-		rule("gem.lock protects the list: no BO on it is freed while somebody walks it");
-		check_errno(walk.closer.err, 0, "GEM_CLOSE");
-		check_at_least(walk.closer.hits, walk.all,
-			       "BOs that debugfs had come to when GEM_CLOSE returned");
-		rule("gem.lock protects the list: no BO joins it while somebody walks it");
-		check_at_least(walk.hits, walk.all,
-			       "BOs that debugfs had come to when CREATE_BO returned");
+	if (err && err != allowed && !guesser->call) {
+		guesser->call = call;
+		guesser->err = err;
 	}
-	close(other);
-	close(fd);
 }
 
-/* ---- For the debug kernel ----------------------------------------------- */
-
-/*
- * Nothing goes wrong here; lockdep sees in which order locks are taken, and knows
- * what could.
- */
-void test_locks(void **state)
+/* Use a number that may be a handle; which of the calls come is up to @which. */
+static void guess(struct guesser *guesser, uint32_t handle, unsigned int which)
 {
-	int fd = gem_open();
+	int fd = guesser->fd;
+	uint64_t offset;
+
+	if (which & 1)
+		allow(guesser, "GET_BO_OFFSET", get_offset(fd, handle, &offset), ENOENT);
+	if (which & 2)
+		allow(guesser, "SET_LABEL", set_label(fd, handle, "guess", 5), ENOENT);
+	if (which & 4)
+		allow(guesser, "GEM_CLOSE", guest_close_handle(fd, handle), EINVAL);
+}
+
+/* Each kind of interference, in a window that a gate holds open. */
+static void race_in_windows(struct guesser *guesser)
+{
+	struct creation creation;
+
+	for (unsigned int i = 0; i < RACE_ROUNDS; i++) {
+		hold_creation(&creation, guesser->fd, PAGE, 0);
+		guess(guesser, FIRST, i % 8);
+		let_go(CREATE_HANDLE);
+		aside_join(&creation.aside);
+		inject_clear();
+		if (i % 8 & 4)
+			check_answer(&creation, gpu_start(guesser->fd));
+		else
+			check_errno(creation.err, 0, "CREATE_BO");
+		if (!(i % 8 & 4))
+			check_errno(guest_close_handle(guesser->fd, FIRST), 0, "GEM_CLOSE");
+	}
+}
+
+static void run_guesses(void *arg)
+{
+	struct guesser *guesser = arg;
+
+	for (unsigned int i = 0; !atomic_load(&guesser->stop); i++)
+		guess(guesser, 1 + i % GUESSES, 7);
+}
+
+/* And whatever happens when nobody holds anybody. */
+static void race_freely(struct guesser *guesser, struct guesser *creator)
+{
+	struct bo bo;
+	int err;
+
+	aside_start(&guesser->aside, run_guesses, guesser);
+	for (unsigned int i = 0; i < FREE_ROUNDS; i++) {
+		err = guest_create(creator->fd, PAGE, 0, &bo);
+		if (!err)
+			allow(creator, "GEM_CLOSE", guest_close_handle(bo.fd, bo.handle), EINVAL);
+		else if (err != ENOENT)
+			allow(creator, "CREATE_BO", err, EINVAL);
+	}
+	atomic_store(&guesser->stop, true);
+	aside_join(&guesser->aside);
+}
+
+void test_race(void **state)
+{
+	struct guesser guesser = { .fd = gem_open() }, creator = { .fd = guesser.fd };
 	struct live before = live_now();
-	atomic_bool done = false;
-	struct bo bo, mapped;
-	pthread_t reader;
 
 	(void)state;
-	rule("locks are taken in the order that kernel/agate_device.h states");
-	bo = make_bo(fd, 2 * PAGE, 0);
-	check_errno(set_label(fd, bo.handle, "locks", 5), 0, "SET_LABEL");
-	mapped = guest_bo(fd, PAGE, 0);
-	memset(mapped.cpu, 1, PAGE);
-	start_here(&reader, read_thread, &done);
-	pthread_join(reader, NULL);
-	check_errno(guest_close_handle(fd, mapped.handle), 0, "GEM_CLOSE");
-	munmap(mapped.cpu, mapped.size);
-	check_errno(set_label(fd, bo.handle, "again", 5), 0, "SET_LABEL");
-	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	race_in_windows(&guesser);
+	race_freely(&guesser, &creator);
+	rule("a call whose BO another thread closes succeeds, or says that there is none");
+	if (guesser.call)
+		check_errno(guesser.err, 0, guesser.call);
+	if (creator.call)
+		check_errno(creator.err, 0, creator.call);
+	rule("CREATE_BO survives every use and every close of its handle before it returns");
 	check_live(&before);
-	close(fd);
+	close(creator.fd);
 }

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Threads beside the test.  While a gate holds one call another thread may wait for a
+ * lock which that call has: so everything that could wait has a thread of its own,
+ * and the test sees in /proc whether it runs, sleeps, or is through.
+ */
+#include "gem.h"
+
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOOK_MS		15000	/* for what needs no more than a processor */
+
+static void *run_aside(void *arg)
+{
+	struct aside *aside = arg;
+
+	atomic_store(&aside->tid, (int)syscall(SYS_gettid));
+	aside->run(aside->arg);
+	atomic_store(&aside->done, true);
+	return NULL;
+}
+
+void aside_start(struct aside *aside, void (*run)(void *arg), void *arg)
+{
+	int err;
+
+	aside->run = run;
+	aside->arg = arg;
+	atomic_init(&aside->tid, 0);
+	atomic_init(&aside->done, false);
+	err = pthread_create(&aside->thread, NULL, run_aside, aside);
+	if (err)
+		fail_msg("pthread_create: %s", strerror(err));
+}
+
+void aside_join(struct aside *aside)
+{
+	pthread_join(aside->thread, NULL);
+}
+
+static void pause_ms(void)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+
+	nanosleep(&pause, NULL);
+}
+
+/* How often the thread went to sleep, if it sleeps now; -1 if it does not. */
+static long asleep(struct aside *aside)
+{
+	long switches = -1;
+	char path[64], line[128], state = 'R';
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/status", atomic_load(&aside->tid));
+	file = fopen(path, "re");
+	if (!file)
+		return -1;
+	while (fgets(line, sizeof(line), file)) {
+		sscanf(line, "State: %c", &state);
+		sscanf(line, "voluntary_ctxt_switches: %ld", &switches);
+	}
+	fclose(file);
+	return state == 'D' || state == 'S' ? switches : -1;
+}
+
+bool aside_ends(struct aside *aside, unsigned int ms)
+{
+	int64_t end = guest_deadline(LOOK_MS + ms);
+	unsigned int rounds = 0;
+	long before = -1, now;
+
+	while (!atomic_load(&aside->done) && rounds < ms) {
+		pause_ms();
+		now = asleep(aside);
+		rounds = now >= 0 && now == before ? rounds + 1 : 0;
+		before = now;
+		if (guest_deadline(0) >= end)
+			could_not_look("a thread got too little time to end or to sleep");
+	}
+	return atomic_load(&aside->done);
+}
+
+bool aside_is_held(struct aside *aside, const char *symbol)
+{
+	int64_t end = guest_deadline(LOOK_MS);
+	bool done;
+
+	for (;;) {
+		done = atomic_load(&aside->done);
+		if (inject_await_held(symbol, done ? 0 : 2))
+			return true;
+		if (done)
+			return false;
+		if (guest_deadline(0) >= end)
+			could_not_look("a thread neither came to %s() nor to its end", symbol);
+	}
+}
+
+void let_go(const char *symbol)
+{
+	if (!inject_let_go(symbol))
+		could_not_look("the hold at %s() was over before the test had looked", symbol);
+}
+
+static void run_creation(void *arg)
+{
+	struct creation *c = arg;
+
+	c->err = guest_create(c->fd, c->size, c->flags, &c->bo);
+}
+
+void start_creation(struct creation *creation, int fd, uint64_t size, uint32_t flags)
+{
+	creation->fd = fd;
+	creation->size = size;
+	creation->flags = flags;
+	aside_start(&creation->aside, run_creation, creation);
+}
+
+static void run_closing(void *arg)
+{
+	struct closing *c = arg;
+
+	c->err = guest_close_handle(c->bo.fd, c->bo.handle);
+}
+
+void start_closing(struct closing *closing, const struct bo *bo)
+{
+	closing->bo = *bo;
+	aside_start(&closing->aside, run_closing, closing);
+}
+
+static void run_look(void *arg)
+{
+	struct look *look = arg;
+
+	read_bos(look->size, look);
+}
+
+void start_look(struct look *look, uint64_t size)
+{
+	look->size = size;
+	aside_start(&look->aside, run_look, look);
+}
+
+struct look look_for(uint64_t size)
+{
+	struct look look = { .size = size };
+
+	read_bos(size, &look);
+	return look;
+}

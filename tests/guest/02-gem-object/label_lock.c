@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+/* Lab 02, step 4: a label changes while others read it, or while its BO goes. */
+#include "gem.h"
+
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define SET_LABEL	"agate_gem_set_label_ioctl"
+#define GET_LABEL	"agate_gem_get_label"
+#define OLD		"old label"
+#define NEW		"new label"
+#define LABEL_PAGES	71
+
+struct labelling {
+	struct aside aside;
+	struct bo bo;
+	int err;
+};
+
+static void run_labelling(void *arg)
+{
+	struct labelling *l = arg;
+
+	l->err = set_label(l->bo.fd, l->bo.handle, NEW, strlen(NEW));
+}
+
+static void start_labelling(struct labelling *labelling, const struct bo *bo)
+{
+	labelling->bo = *bo;
+	aside_start(&labelling->aside, run_labelling, labelling);
+}
+
+static void set_old(const struct bo *bo)
+{
+	check_errno(set_label(bo->fd, bo->handle, OLD, strlen(OLD)), 0, "SET_LABEL");
+}
+
+static void check_label(const struct look *look, const char *expected)
+{
+	check_true(look->found, "the BO in debugfs' list", "it is not there");
+	if (strcmp(look->bo.label, expected))
+		broken(expected, "label \"%s\"", look->bo.label);
+}
+
+/*
+ * The reader is held while it has the lock, or when it has given it back.  A reader
+ * that takes no mutex is not held: RCU is right as well.
+ */
+static void hold_reader(const struct bo *bo, bool has_lock)
+{
+	struct look look = { .size = bo->size };
+	struct labelling labelling;
+	unsigned int nth;
+	bool waits;
+
+	set_old(bo);
+	/* The newest BO is the last on the list. */
+	nth = look_for(bo->size).all;
+	inject_within(GET_LABEL);
+	if (has_lock)
+		inject_hold_entry("mutex_unlock", nth, INJECT_BOUND_MS);
+	else
+		inject_hold_return("mutex_unlock", nth, INJECT_BOUND_MS);
+	start_look(&look, bo->size);
+	if (aside_is_held(&look.aside, "mutex_unlock")) {
+		start_labelling(&labelling, bo);
+		waits = !aside_ends(&labelling.aside, ASLEEP_MS);
+		let_go("mutex_unlock");
+		aside_join(&labelling.aside);
+		rule("a label is written under label_lock");
+		check_true(waits || !has_lock, "SET_LABEL waits while a reader has the lock",
+			   "it did not wait");
+		check_errno(labelling.err, 0, "SET_LABEL");
+	}
+	aside_join(&look.aside);
+	inject_clear();
+	rule("a label is read under label_lock, all of it");
+	check_label(&look, OLD);
+}
+
+/* debugfs, while SET_LABEL is held at its @nth call of @symbol; false when it makes none. */
+static bool hold_writer(const struct bo *bo, const char *symbol, bool at_return, struct look *look)
+{
+	struct labelling labelling;
+	bool held, looked = false;
+
+	set_old(bo);
+	look->size = bo->size;
+	inject_within(SET_LABEL);
+	if (at_return)
+		inject_hold_return(symbol, 1, INJECT_BOUND_MS);
+	else
+		inject_hold_entry(symbol, 1, INJECT_BOUND_MS);
+	start_labelling(&labelling, bo);
+	held = aside_is_held(&labelling.aside, symbol);
+	if (held) {
+		start_look(look, bo->size);
+		looked = aside_ends(&look->aside, ASLEEP_MS);
+		let_go(symbol);
+		aside_join(&look->aside);
+	}
+	aside_join(&labelling.aside);
+	inject_clear();
+	check_errno(labelling.err, 0, "SET_LABEL");
+	return held && looked;
+}
+
+void test_label_lock(void **state)
+{
+	struct look look = { 0 };
+	int fd = gem_open();
+	struct bo bo;
+
+	(void)state;
+	rule("CREATE_BO makes a BO and returns 0");
+	bo = make_bo(fd, LABEL_PAGES * PAGE, 0);
+	hold_reader(&bo, true);
+	hold_reader(&bo, false);
+	rule("a label changes under label_lock: neither before it is taken nor after it was given back");
+	if (hold_writer(&bo, "mutex_lock", false, &look))
+		check_label(&look, OLD);
+	if (hold_writer(&bo, "mutex_unlock", true, &look))
+		check_label(&look, NEW);
+	close(fd);
+}
+
+/* ---- For the debug kernel ------------------------------------------------ */
+
+/*
+ * Where SET_LABEL can be held when it has found the BO: a driver may look handles up
+ * in a way of its own, or keep the label without a lock.  The debug kernel's
+ * mutex_lock() is the nested one.
+ */
+static const struct place {
+	const char *symbol;
+	bool at_return;
+} places[] = {
+	{ "mutex_lock_nested", false },
+	{ "drm_gem_object_lookup", true },
+};
+
+/*
+ * The handle is closed while SET_LABEL is held: from then on the reference of the
+ * lookup is the only one, and KASAN sees who uses the BO after putting it.  False
+ * when SET_LABEL does not come to this place.
+ */
+static bool label_closed(int fd, const struct place *place)
+{
+	struct labelling labelling;
+	struct bo bo;
+	bool held;
+
+	rule("CREATE_BO makes a BO and returns 0");
+	bo = make_bo(fd, PAGE, 0);
+	inject_within(SET_LABEL);
+	if (place->at_return)
+		inject_hold_return(place->symbol, 1, INJECT_BOUND_MS);
+	else
+		inject_hold_entry(place->symbol, 1, INJECT_BOUND_MS);
+	start_labelling(&labelling, &bo);
+	held = aside_is_held(&labelling.aside, place->symbol);
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	if (held)
+		let_go(place->symbol);
+	aside_join(&labelling.aside);
+	inject_clear();
+	rule("SET_LABEL puts its reference when it is done with the BO, and not before");
+	/* Held before it had looked for the BO? */
+	if (labelling.err == ENOENT)
+		return false;
+	check_errno(labelling.err, 0, "SET_LABEL of a BO that it had found");
+	return held;
+}
+
+void test_label_closed(void **state)
+{
+	int fd = gem_open();
+	struct live before = live_now();
+	bool held = false;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		held = label_closed(fd, &places[i]) || held;
+		check_live(&before);
+	}
+	check_true(held, "SET_LABEL looks its handle up, or takes a lock", "it does neither");
+	close(fd);
+}
+
+/* Any kind of lock will do, RCU's included: lockdep hears of all of them. */
+static void reader_takes_a_lock(int fd)
+{
+	struct bo bo = make_bo(fd, PAGE, 0);
+	unsigned int hits;
+
+	set_old(&bo);
+	inject_within(GET_LABEL);
+	inject_count("lock_acquire");
+	check_label(&(struct look){ .found = look_for(PAGE).found, .bo = listed(&bo) }, OLD);
+	hits = inject_hits("lock_acquire");
+	inject_clear();
+	rule("a label is read under label_lock");
+	check_at_least(hits, 1, "locks that agate_gem_get_label() takes");
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+}
+
+/*
+ * Nothing goes wrong here; lockdep sees in which order locks are taken, and knows
+ * what could.
+ */
+void test_locks(void **state)
+{
+	int fd = gem_open();
+	struct live before = live_now();
+	struct bo bo, mapped;
+
+	(void)state;
+	reader_takes_a_lock(fd);
+	rule("locks are taken in the order that kernel/agate_device.h states");
+	bo = make_bo(fd, 2 * PAGE, 0);
+	check_errno(set_label(fd, bo.handle, "locks", 5), 0, "SET_LABEL");
+	mapped = guest_bo(fd, PAGE, 0);
+	memset(mapped.cpu, 1, PAGE);
+	check_at_least(look_for(PAGE).all, 2, "BOs on the list");
+	check_errno(guest_close_handle(fd, mapped.handle), 0, "GEM_CLOSE");
+	munmap(mapped.cpu, mapped.size);
+	check_errno(set_label(fd, bo.handle, "again", 5), 0, "SET_LABEL");
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	check_live(&before);
+	close(fd);
+}
