@@ -197,8 +197,8 @@ void test_release_order(void **state)
 	int fd = gem_open();
 	struct live before = live_now();
 	bool held, could_walk = false;
+	struct look look = { .found = false };
 	struct closing closing;
-	struct look look;
 	unsigned int forgotten;
 	struct bo bo;
 

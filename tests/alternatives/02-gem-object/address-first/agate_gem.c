@@ -30,6 +30,9 @@ static void gem_free(struct drm_gem_object *obj)
 	agate_stat_dec(&adev->stats, AGATE_STAT_BOS);
 	mutex_unlock(&adev->gem.lock);
 
+	mutex_destroy(&bo->label_lock);
+	mutex_destroy(&bo->mappings_lock);
+	mutex_destroy(&bo->shmem.lock);
 	drm_gem_object_release(obj);
 	kfree(bo);
 }
