@@ -4,9 +4,13 @@
  *
  * A BO embeds a drm_gem_object.  Two counters keep it: the reference count,
  * for every user in the kernel, and the handle count, for the names that files
- * have for it; all names together hold one reference.  Whoever publishes a
+ * have for it; all names together hold one reference.  Code that publishes a
  * handle must hold a reference of its own until it is done with the BO: another
  * thread may guess the number and close it at once.
+ *
+ * When the last reference goes the BO leaves the list of purgeable BOs
+ * (agate_purge_forget()), then its pages go (agate_shmem_release()), then it leaves
+ * gem.bos, and then all that is left of it is freed.
  */
 #ifndef AGATE_GEM_H
 #define AGATE_GEM_H
@@ -47,7 +51,7 @@ struct agate_gem {
  *
  * A BO has three mutexes.  agate_gem_create() initialises @mappings_lock and
  * @label_lock, and calls agate_shmem_init(), which initialises shmem.lock.  The
- * GEM object's free destroys all three, when no list leads to the BO any more.
+ * GEM object's free destroys all three, after the BO has left gem.bos.
  */
 struct agate_bo {
 	struct drm_gem_object base;
@@ -83,6 +87,9 @@ void agate_gem_topic_fini(struct agate_device *adev);
  * @size: bytes, rounded up to pages
  * @flags: AGATE_BO_* bits
  *
+ * The BO is complete when it joins gem.bos.  The pages of its file are allocated with
+ * GFP_HIGHUSER | __GFP_RETRY_MAYFAIL | __GFP_NOWARN.
+ *
  * Context: may sleep.
  * Return: a BO with one reference; -EINVAL for a size of 0 or above
  * AGATE_BO_MAX_SIZE, for unknown flags and for HEAP without NOEXEC; -ENOMEM.
@@ -95,6 +102,10 @@ struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags
  * @data: struct drm_agate_create_bo
  * @file: whose handle it becomes
  *
+ * Another thread may close the handle before this returns.  Then the call gives -EINVAL
+ * or -ENOENT, or succeeds with the address that the BO had; the number may be another
+ * BO's by then, so it is never deleted here.
+ *
  * Return: 0, or the error of the uAPI.  On failure no handle is left.
  */
 int agate_gem_create_ioctl(struct drm_device *dev, void *data, struct drm_file *file);
@@ -104,13 +115,19 @@ int agate_gem_create_ioctl(struct drm_device *dev, void *data, struct drm_file *
  * @dev: the device
  * @data: struct drm_agate_set_label
  * @file: whose handle it is
+ *
+ * Reads the client's memory once, and holds no lock meanwhile.
+ *
+ * Return: 0, or the error of the uAPI.  On failure the label stays as it was.
  */
 int agate_gem_set_label_ioctl(struct drm_device *dev, void *data, struct drm_file *file);
 
 /**
  * agate_gem_get_label - copy a BO's label
  * @bo: the BO
- * @label: AGATE_LABEL_MAX + 1 bytes
+ * @label: AGATE_LABEL_MAX + 1 bytes: one label, never parts of two, and a zero behind it
+ *
+ * Context: may sleep; called under gem.lock.
  */
 void agate_gem_get_label(struct agate_bo *bo, char *label);
 

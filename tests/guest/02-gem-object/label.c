@@ -50,10 +50,13 @@ void test_label(void **state)
 	uint32_t len = (uint32_t)param("LEN");
 	int fd = gem_open();
 	struct bo bo, other;
+	unsigned int refs;
 
 	(void)state;
 	bo = make_labelled(fd);
 	other = make_bo(fd, PAGE, 0);
+	/* This one has had no label yet, and so no reference that SET_LABEL took. */
+	refs = listed(&other).refs;
 	rule("a BO has no label until it gets one");
 	label_is(&other, "");
 
@@ -80,6 +83,8 @@ void test_label(void **state)
 	label_works(&other, "other", 5);
 	label_is(&bo, "");
 	label_is(&other, "other");
+	rule("SET_LABEL puts the reference that it took");
+	check_equal(listed(&bo).refs, refs, "references after all these labels");
 	close(fd);
 }
 
