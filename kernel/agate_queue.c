@@ -6,6 +6,7 @@
  * lets go of the job; then free_wq lets go of everything that the job held.
  */
 #include <linux/slab.h>
+#include <drm/drm_managed.h>
 
 #include "agate_device.h"
 #include "agate_gem.h"
@@ -201,6 +202,19 @@ void agate_queues_close(struct agate_device *adev, struct agate_entities *entiti
 
 /* ---- Schedulers ------------------------------------------------------- */
 
+/* The last file is closed: no entity points to a scheduler's run queue any more. */
+static void queues_release(struct drm_device *drm, void *unused)
+{
+	struct agate_queues *queues = &to_agate_device(drm)->queues;
+	unsigned int n;
+
+	for (n = 0; n < AGATE_SLOTS_USED; n++)
+		agate_sched_fini(&queues->scheds->slot[n]);
+	destroy_workqueue(queues->free_wq);
+	destroy_workqueue(queues->timeout_wq);
+	agate_scheds_put(queues->scheds);
+}
+
 int agate_queues_init(struct agate_device *adev)
 {
 	static const char * const names[AGATE_SLOTS_USED] = { "agate-slot0", "agate-slot1" };
@@ -227,7 +241,7 @@ int agate_queues_init(struct agate_device *adev)
 		if (ret)
 			goto no_sched;
 	}
-	return 0;
+	return drmm_add_action_or_reset(&adev->drm, queues_release, NULL);
 
 no_sched:
 	while (n--)
@@ -242,15 +256,7 @@ no_timeout_wq:
 
 void agate_queues_fini(struct agate_device *adev)
 {
-	struct agate_queues *queues = &adev->queues;
-	unsigned int n;
-
 	/* The schedulers still run the queued jobs, and agate_slot_run() refuses each. */
 	agate_slot_shutdown(adev);
-	wait_event(queues->idle, !atomic_read(&queues->jobs));
-	for (n = 0; n < AGATE_SLOTS_USED; n++)
-		agate_sched_fini(&queues->scheds->slot[n]);
-	destroy_workqueue(queues->free_wq);
-	destroy_workqueue(queues->timeout_wq);
-	agate_scheds_put(queues->scheds);
+	wait_event(adev->queues.idle, !atomic_read(&adev->queues.jobs));
 }

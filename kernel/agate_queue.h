@@ -64,15 +64,18 @@ struct agate_entities {
  * agate_queues_init - start the schedulers
  * @adev: the device
  *
+ * They end with the DRM device, after its last file: the entities of an open file
+ * point to their run queues, also when the hardware has gone long ago.
+ *
  * Return: 0 or an error with everything undone.
  */
 int agate_queues_init(struct agate_device *adev);
 
 /**
- * agate_queues_fini - end all jobs with -ENODEV, then stop the schedulers
+ * agate_queues_fini - end all jobs with -ENODEV
  * @adev: the device, which takes no more jobs
  *
- * Waits until every job is freed.
+ * Waits until every job is freed.  The schedulers go on without work.
  */
 void agate_queues_fini(struct agate_device *adev);
 

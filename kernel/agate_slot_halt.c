@@ -120,7 +120,8 @@ void agate_slot_shutdown(struct agate_device *adev)
 	spin_unlock(&slots->lock);
 
 	slots_stop(adev, JS_COMMAND_HARD_STOP, -ENODEV);
-	if (!slots_drain(adev) && !agate_bus_lost(adev))
-		agate_gpu_soft_reset(adev);
+	/* A GPU that keeps a chain after a reset must not reach the memory freed next. */
+	if (!slots_drain(adev) && !agate_bus_lost(adev) && agate_gpu_soft_reset(adev))
+		pci_clear_master(adev->pdev);
 	slots_give_up(adev, -ENODEV);
 }
