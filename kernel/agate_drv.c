@@ -162,6 +162,23 @@ static int agate_put_wq_create(struct agate_device *adev)
 	return drmm_add_action_or_reset(&adev->drm, agate_put_wq_destroy, adev->put_wq);
 }
 
+/*
+ * Locks of topics that other topics take, too: they must work while the topic itself
+ * is absent.
+ */
+static int agate_locks_init(struct agate_device *adev)
+{
+	int ret;
+
+	INIT_LIST_HEAD(&adev->purge.list);
+	spin_lock_init(&adev->slots.lock);
+	spin_lock_init(&adev->reset.queue_lock);
+	ret = drmm_mutex_init(&adev->drm, &adev->purge.lock);
+	if (!ret)
+		ret = drmm_mutex_init(&adev->drm, &adev->reset.lock);
+	return ret;
+}
+
 /* Start the topics and the DRM device.  If the GPU goes now, lost_work waits for this to end. */
 static int agate_start(struct agate_device *adev)
 {
@@ -193,6 +210,8 @@ static int agate_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	INIT_WORK(&adev->lost_work, agate_lost_work);
 	pci_set_drvdata(pdev, adev);
 	ret = drmm_add_action(&adev->drm, agate_check_stats, NULL);
+	if (!ret)
+		ret = agate_locks_init(adev);
 	if (!ret)
 		ret = agate_put_wq_create(adev);
 	if (ret)

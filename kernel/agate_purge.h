@@ -21,7 +21,8 @@ struct drm_file;
 
 /**
  * struct agate_purge - BOs whose pages can be taken
- * @lock: protects @list
+ * @lock: protects @list; the frame initialises both, because a dying BO is taken off
+ *	the list also while the topic is absent
  * @list: struct agate_bo, oldest advice first
  * @shrinker: registered while the topic is present
  */

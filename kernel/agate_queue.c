@@ -144,9 +144,26 @@ static struct dma_fence *queue_run(struct drm_sched_job *base)
 	return agate_slot_run(job);
 }
 
+/* Without topic "reset" nobody recovers the GPU; a chain that can be stopped still ends. */
+static void stop_without_recovery(struct agate_job *job)
+{
+	struct drm_gpu_scheduler *sched = &job->adev->queues.scheds->slot[job->slot];
+
+	agate_sched_stop(sched, &job->base);
+	agate_slot_serve(job->adev);
+	if (READ_ONCE(job->on_slot))
+		agate_slot_stop(job, true, -ETIME);
+	agate_sched_restart(sched);
+}
+
 static enum drm_gpu_sched_stat queue_timedout(struct drm_sched_job *base)
 {
-	agate_reset_timedout(to_agate_job(base));
+	struct agate_job *job = to_agate_job(base);
+
+	if (agate_topic_present(job->adev, AGATE_FEATURE_RESET))
+		agate_reset_timedout(job);
+	else
+		stop_without_recovery(job);
 	return DRM_GPU_SCHED_STAT_NOMINAL;
 }
 

@@ -20,7 +20,7 @@ struct agate_job;
 /**
  * struct agate_reset - recovery
  * @lock: allows one recovery at a time; of the driver's locks only unplug_lock is
- *	outside it
+ *	outside it; the frame initialises it, and @queue_lock
  * @work: resets the GPU on queues.timeout_wq for callers that cannot wait for it
  * @ready: the topic is present, and @work may be queued; changes under @lock and
  *	@queue_lock
@@ -73,8 +73,10 @@ void agate_reset_schedule(struct agate_device *adev);
 void agate_reset_flush(struct agate_device *adev);
 
 /**
- * agate_reset_device_lost - stop all recovery, because the GPU is gone
+ * agate_reset_device_lost - end all recovery and all jobs, because the device goes
  * @adev: the device
+ *
+ * Jobs that wait for a pending reset end with -ENODEV, too.
  *
  * Context: may sleep.
  */

@@ -103,12 +103,8 @@ static unsigned long purge_scan(struct shrinker *shrinker, struct shrink_control
 
 int agate_purge_topic_init(struct agate_device *adev)
 {
-	struct agate_purge *purge = &adev->purge;
-
-	mutex_init(&purge->lock);
-	INIT_LIST_HEAD(&purge->list);
-	return agate_shrinker_register(&purge->shrinker, purge, purge_count, purge_scan,
-				       "drm-agate");
+	return agate_shrinker_register(&adev->purge.shrinker, &adev->purge, purge_count,
+				       purge_scan, "drm-agate");
 }
 
 void agate_purge_topic_fini(struct agate_device *adev)

@@ -126,7 +126,7 @@ void agate_reset_schedule(struct agate_device *adev)
 	struct agate_reset *reset = &adev->reset;
 	unsigned long flags;
 
-	/* The lock is initialised only if the topic has been present. */
+	/* @work is initialised only if the topic has been present. */
 	if (!READ_ONCE(reset->ready))
 		return;
 	/*
@@ -147,21 +147,32 @@ void agate_reset_flush(struct agate_device *adev)
 		flush_work(&adev->reset.work);
 }
 
+/*
+ * While a reset is pending agate_slot_run() starts nothing, and the reset runs those
+ * jobs again.  When it does not come, somebody else has to: they are refused now.
+ */
 void agate_reset_device_lost(struct agate_device *adev)
 {
-	mutex_lock(&adev->reset.lock);
-	spin_lock_irq(&adev->reset.queue_lock);
-	WRITE_ONCE(adev->reset.ready, false);
-	spin_unlock_irq(&adev->reset.queue_lock);
-	mutex_unlock(&adev->reset.lock);
-	cancel_work_sync(&adev->reset.work);
-	atomic_set(&adev->reset.pending, 0);
+	struct agate_reset *reset = &adev->reset;
+
+	mutex_lock(&reset->lock);
+	spin_lock_irq(&reset->queue_lock);
+	WRITE_ONCE(reset->ready, false);
+	spin_unlock_irq(&reset->queue_lock);
+	mutex_unlock(&reset->lock);
+	cancel_work_sync(&reset->work);
+
+	mutex_lock(&reset->lock);
+	agate_slot_shutdown(adev);
+	if (atomic_xchg(&reset->pending, 0)) {
+		stop_schedulers(adev, NULL);
+		restart_schedulers(adev, NULL);
+	}
+	mutex_unlock(&reset->lock);
 }
 
 int agate_reset_topic_init(struct agate_device *adev)
 {
-	mutex_init(&adev->reset.lock);
-	spin_lock_init(&adev->reset.queue_lock);
 	INIT_WORK(&adev->reset.work, reset_work);
 	atomic_set(&adev->reset.pending, 0);
 	WRITE_ONCE(adev->reset.ready, true);

@@ -63,7 +63,7 @@ guest()
 		set -- "$@" "exec:$look && echo '# $c looked'"
 	done
 	for p in uapi-bo uapi-submit mmap races jobs gone reload failnth stale fences closed stats \
-		compute listed many; do
+		compute listed many absent; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	programs=$(printf '%s\n' "$@" | sed -n "s|^exec:CMOCKA[^/]*$GUEST/\([a-z-]*\).*|\1|p")
@@ -200,7 +200,9 @@ reset)
 	set -- "$(load $brisk)" "$(test_step jobs)" "$(test_step fences)" "$(load $resolute)" \
 		"$(test_step closed)" ;;
 reload)
-	set -- "$(test_step reload $GUEST/agate.ko $reloads)" "$(load $patient)" ;;
+	set -- "put:$BUILD/tests/kmod/$flavour/agate_inject.ko:$GUEST/agate_inject.ko" \
+		"$(test_step reload $GUEST/agate.ko $reloads)" "$(test_step absent)" \
+		"$(load $patient)" ;;
 esac
 [ $# -gt 0 ] || {
 	echo "run.sh: no suite $suite" >&2
