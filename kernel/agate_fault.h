@@ -4,7 +4,7 @@
  *
  * The access stalls, and the GPU sets the address space's bit in MMU_INT.  In a
  * heap the driver adds the missing 2 MiB, and the access continues.  Anywhere else
- * the driver disables the address space, which ends the jobs in it and no others.
+ * the driver stops the chain that touched it, and no other chain.
  */
 #ifndef AGATE_FAULT_H
 #define AGATE_FAULT_H

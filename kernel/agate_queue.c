@@ -102,6 +102,11 @@ void agate_job_put(struct agate_job *job)
 	kref_put(&job->ref, job_release_now);
 }
 
+void agate_job_put_later(struct agate_job *job)
+{
+	kref_put(&job->ref, job_release_later);
+}
+
 struct agate_job *agate_job_create(struct agate_file *afile, u64 jc, unsigned int slot)
 {
 	struct agate_job *job;
@@ -172,7 +177,7 @@ static void queue_free(struct drm_sched_job *base)
 	struct agate_job *job = to_agate_job(base);
 
 	agate_sched_job_free(base, job->done);
-	kref_put(&job->ref, job_release_later);
+	agate_job_put_later(job);
 }
 
 static const struct drm_sched_backend_ops queue_sched_ops = {

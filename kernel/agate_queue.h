@@ -119,6 +119,14 @@ struct agate_job *agate_job_create(struct agate_file *afile, u64 jc, unsigned in
 void agate_job_put(struct agate_job *job);
 
 /**
+ * agate_job_put_later - the same, for a thread that must not wait
+ * @job: the job; queues.free_wq frees what the last reference frees
+ *
+ * Context: any.
+ */
+void agate_job_put_later(struct agate_job *job);
+
+/**
  * agate_job_add_done - give a job its slot fence
  * @job: lists its BOs
  *

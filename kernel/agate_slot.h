@@ -96,7 +96,8 @@ struct agate_slot {
 
 /**
  * struct agate_slots - all slots
- * @lock: protects all of this and the slots' registers; only threads take it
+ * @lock: protects all of this and the slots' registers; only threads take it; the
+ *	frame initialises it
  * @slot: the slots
  * @depth: chains given to a slot at once: AGATE_SLOT_DEPTH, or 1 when there are not
  *	enough address spaces for each chain to have its own
@@ -167,6 +168,29 @@ void agate_slot_serve(struct agate_device *adev);
  * Return: true when the job has ended, for whatever reason.
  */
 bool agate_slot_stop(struct agate_job *job, bool hard, int error);
+
+/**
+ * agate_slot_current - find the job whose chain a slot runs
+ * @adev: the device; the caller holds slots.lock
+ * @n: the slot
+ *
+ * The slot may have taken a chain from NEXT before the driver knows that the chain
+ * ahead of it has ended, so this asks the hardware.
+ *
+ * Return: the job with a reference, or NULL.
+ */
+struct agate_job *agate_slot_current(struct agate_device *adev, unsigned int n);
+
+/**
+ * agate_slot_kill - hard-stop one chain, without waiting for its end
+ * @job: a job with a reference; if it has left its slot, this does nothing
+ * @error: the error with which it ends
+ *
+ * If the chain does not stop, its timeout resets the GPU.
+ *
+ * Context: a thread; the caller holds no lock from slots.lock inwards.
+ */
+void agate_slot_kill(struct agate_job *job, int error);
 
 /**
  * agate_slot_cancel - end the chains of a file that is being closed

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * GPU page faults: grow the heap, or stop the address space that touched unmapped
- * memory.
+ * GPU page faults: grow the heap, or stop the chain that touched unmapped memory.
  *
  * The hardware latches one fault for each address space and stalls the access.  A
  * flush of the address space makes it retry the access, so serving a fault ends
  * with a flush, which agate_mmu_map_sgt() does.  If nobody can serve a fault, the
- * driver disables the address space: its jobs fail with the latched code, and other
- * address spaces are not affected.
+ * driver hard-stops the chain that caused it.  Other chains go on, also those of the
+ * same file in the same address space.
  *
  * A reset waits for this thread, so the thread must not wait for a reset: when it
  * drops a last reference, put_wq frees the object.
@@ -18,8 +17,10 @@
 #include "agate_fault.h"
 #include "agate_gem.h"
 #include "agate_mmu.h"
+#include "agate_queue.h"
 #include "agate_regs.h"
 #include "agate_shmem.h"
+#include "agate_slot.h"
 #include "agate_vm.h"
 
 /*
@@ -33,6 +34,7 @@
  * struct agate_fault - one latched fault
  * @as: hardware address space
  * @vm: the address space in it, with a reference, or NULL
+ * @job: the job whose chain faulted, with a reference, or NULL
  * @bits: the pending bits of this address space in MMU_INT: page fault and bus
  *	error
  * @status: FAULTSTATUS
@@ -41,6 +43,7 @@
 struct agate_fault {
 	unsigned int as;
 	struct agate_vm *vm;
+	struct agate_job *job;
 	u32 bits;
 	u32 status;
 	u64 va;
@@ -68,19 +71,30 @@ static bool is_translation_fault(const struct agate_fault *fault)
 	       (exception & ~7u) == AGATE_EXC_TRANSLATION_FAULT_0;
 }
 
+/* The slot whose access faulted; other blocks of the GPU have higher numbers. */
+static unsigned int fault_slot(const struct agate_fault *fault)
+{
+	return AS_FAULTSTATUS_SOURCE_ID(fault->status);
+}
+
 /*
  * Read the fault and clear its bit before serving it: the served access may fault
  * again at once, and the new bit must stay.  mmu.lock keeps the address space in
- * its place meanwhile.
+ * its place meanwhile, and slots.lock keeps the driver from starting another chain
+ * on the slot.  A stalled chain stays where it is until somebody stops it.
  */
 static void fault_take(struct agate_device *adev, struct agate_fault *fault)
 {
+	spin_lock(&adev->slots.lock);
 	spin_lock(&adev->mmu.lock);
 	fault->vm = agate_mmu_vm_of(adev, fault->as);
 	fault->status = gpu_read(adev, AS_FAULTSTATUS(fault->as));
 	fault->va = gpu_read64(adev, AS_FAULTADDRESS_LO(fault->as));
 	gpu_write(adev, MMU_INT_CLEAR, fault->bits);
 	spin_unlock(&adev->mmu.lock);
+	if (fault_slot(fault) < AGATE_MAX_SLOTS)
+		fault->job = agate_slot_current(adev, fault_slot(fault));
+	spin_unlock(&adev->slots.lock);
 }
 
 /* Make one chunk's entries, unless an earlier fault in the same chunk has made them. */
@@ -163,7 +177,11 @@ static void fault_kill(struct agate_device *adev, const struct agate_fault *faul
 			    access_name(fault->status),
 			    fault->status & AS_FAULTSTATUS_DECODER ? "decoder" : "slave",
 			    AS_FAULTSTATUS_SOURCE_ID(fault->status), exception, error);
-	agate_mmu_disable_faulty(adev, fault->as, fault->vm);
+	/* A chain of another address space began after the one that faulted had left. */
+	if (fault->job && fault->job->vm == fault->vm)
+		agate_slot_kill(fault->job, agate_exception_errno(exception));
+	else if (fault_slot(fault) >= AGATE_MAX_SLOTS)
+		agate_mmu_disable_faulty(adev, fault->as, fault->vm);
 }
 
 static void fault_handle(struct agate_device *adev, unsigned int as, u32 status)
@@ -175,13 +193,15 @@ static void fault_handle(struct agate_device *adev, unsigned int as, u32 status)
 	int ret;
 
 	fault_take(adev, &fault);
-	/* The fault's address space is gone: nobody waits for the fault. */
-	if (!fault.vm)
-		return;
-	ret = fault_serve(adev, &fault);
-	if (ret)
-		fault_kill(adev, &fault, ret);
-	agate_vm_put_later(fault.vm);
+	/* Without its address space nobody waits for the fault. */
+	if (fault.vm) {
+		ret = fault_serve(adev, &fault);
+		if (ret)
+			fault_kill(adev, &fault, ret);
+		agate_vm_put_later(fault.vm);
+	}
+	if (fault.job)
+		agate_job_put_later(fault.job);
 }
 
 /* Pending faults of the address spaces that are not known to be faulty. */

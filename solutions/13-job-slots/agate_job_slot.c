@@ -308,6 +308,20 @@ struct dma_fence *agate_slot_run(struct agate_job *job)
 	return fence;
 }
 
+struct agate_job *agate_slot_current(struct agate_device *adev, unsigned int n)
+{
+	struct agate_slot *slot = &adev->slots.slot[n];
+	struct agate_job *job = slot->job[0];
+
+	lockdep_assert_held(&adev->slots.lock);
+	if (slot->job[1] && (gpu_read(adev, JS_CONFIG(n)) & JS_CONFIG_JOB_CHAIN_FLAG) ==
+			    slot->job[1]->chain_flag)
+		job = slot->job[1];
+	if (job)
+		kref_get(&job->ref);
+	return job;
+}
+
 /* Stop the chain in one place of a slot; slots.lock is held. */
 static void slot_stop(struct agate_device *adev, unsigned int n, unsigned int place, bool hard,
 		      int error, struct agate_slot_ends *ends)
@@ -324,12 +338,11 @@ static void slot_stop(struct agate_device *adev, unsigned int n, unsigned int pl
 	gpu_write(adev, JS_COMMAND(n), stop_command(job, hard));
 }
 
-bool agate_slot_stop(struct agate_job *job, bool hard, int error)
+static void job_stop(struct agate_job *job, bool hard, int error)
 {
 	struct agate_device *adev = job->adev;
 	struct agate_slots *slots = &adev->slots;
 	struct agate_slot_ends ends = {};
-	unsigned int look;
 
 	spin_lock(&slots->lock);
 	if (job->on_slot)
@@ -337,12 +350,24 @@ bool agate_slot_stop(struct agate_job *job, bool hard, int error)
 			  &ends);
 	spin_unlock(&slots->lock);
 	agate_slot_signal(&ends);
+}
 
+bool agate_slot_stop(struct agate_job *job, bool hard, int error)
+{
+	struct agate_device *adev = job->adev;
+	unsigned int look;
+
+	job_stop(job, hard, error);
 	for (look = 0; look < AGATE_STOP_LOOKS && !READ_ONCE(job->ended); look++) {
 		usleep_range(100, 200);
 		agate_slot_serve(adev);
 	}
 	return READ_ONCE(job->ended);
+}
+
+void agate_slot_kill(struct agate_job *job, int error)
+{
+	job_stop(job, true, error);
 }
 
 void agate_slot_cancel(struct agate_device *adev, struct agate_entities *entities)
@@ -373,7 +398,6 @@ int agate_slot_topic_init(struct agate_device *adev)
 	u32 mask = 0;
 	unsigned int n;
 
-	spin_lock_init(&slots->lock);
 	memset(slots->slot, 0, sizeof(slots->slot));
 	slots->dead = false;
 	slots->depth = AGATE_SLOT_DEPTH;

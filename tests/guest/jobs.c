@@ -32,6 +32,12 @@ static int run(const struct bo *bo, uint64_t jc)
 	return err ? err : guest_wait(bo->fd, bo->handle, FOREVER);
 }
 
+/* A job whose next is itself: it runs until somebody stops it. */
+static void make_cyclic(struct bo *bo)
+{
+	guest_job_write64(bo, 0, bo->va, bo->va + DATA, 1);
+}
+
 static void write_value(void **state)
 {
 	int fd = guest_open();
@@ -126,6 +132,32 @@ static void translation_fault(void **state)
 	guest_destroy(&peer);
 	close(fd);
 	close(other);
+}
+
+/*
+ * A fault ends its own chain, and not the chain of the same file on the other slot:
+ * that one runs until its time is up.
+ */
+static void fault_beside_innocent(void **state)
+{
+	const uint32_t slots[] = { 0, AGATE_JD_REQ_FS };
+	int fd = guest_open();
+	struct bo endless = guest_bo(fd, PAGE, 0), bad = guest_bo(fd, PAGE, 0);
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		int innocent, guilty;
+
+		make_cyclic(&endless);
+		innocent = guest_submit_fence(&endless, slots[i]);
+		guest_job_write64(&bad, 0, 0, UNMAPPED, 1);
+		guilty = guest_submit_fence(&bad, slots[!i]);
+		assert_int_equal(guest_fence_end(guilty), -EINVAL);
+		assert_int_equal(guest_fence_end(innocent), -ETIME);
+	}
+	guest_destroy(&endless);
+	guest_destroy(&bad);
+	close(fd);
 }
 
 static void heap_grows(void **state)
@@ -260,12 +292,6 @@ static void thousand_jobs(void **state)
 }
 
 /* ---- Hangs ------------------------------------------------------------ */
-
-/* A job whose next is itself: it runs until somebody stops it. */
-static void make_cyclic(struct bo *bo)
-{
-	guest_job_write64(bo, 0, bo->va, bo->va + DATA, 1);
-}
 
 static void hang_is_reset(void **state)
 {
@@ -406,6 +432,7 @@ int main(void)
 		cmocka_unit_test_teardown(syncs_order_jobs, guest_teardown),
 		cmocka_unit_test_teardown(permission_fault, guest_teardown),
 		cmocka_unit_test_teardown(translation_fault, guest_teardown),
+		cmocka_unit_test_teardown(fault_beside_innocent, guest_teardown),
 		cmocka_unit_test_teardown(heap_grows, guest_teardown),
 		cmocka_unit_test_teardown(close_while_busy, guest_teardown),
 		cmocka_unit_test_teardown(more_files_than_address_spaces, guest_teardown),
