@@ -27,6 +27,20 @@
 #include "agate_vm.h"
 
 /**
+ * struct submit_lists - the arrays that SUBMIT points to, copied
+ * @handles: of BOs
+ * @in: to wait for
+ * @out: to signal
+ *
+ * An array without entries is NULL, or ZERO_SIZE_PTR.
+ */
+struct submit_lists {
+	u32 *handles;
+	struct drm_agate_sync *in;
+	struct drm_agate_sync *out;
+};
+
+/**
  * struct submit_out - one sync object to be signalled
  * @syncobj: with a reference
  * @chain: for a timeline point, else NULL
@@ -38,70 +52,103 @@ struct submit_out {
 	u64 point;
 };
 
-/* ---- Gathering -------------------------------------------------------- */
+/* ---- Copying ---------------------------------------------------------- */
 
-static int gather_bos(struct agate_job *job, struct drm_file *file,
-		      const struct drm_agate_submit *args)
+static void free_lists(struct submit_lists *lists)
 {
-	unsigned int i;
-	int ret;
+	kvfree(lists->handles);
+	kvfree(lists->in);
+	kvfree(lists->out);
+}
 
-	job->bo_count = args->bo_handle_count;
-	ret = drm_gem_objects_lookup(file, u64_to_user_ptr(args->bo_handles), job->bo_count,
-				     &job->bos);
-	if (ret || !job->bo_count)
-		return ret;
-	job->mappings = kvcalloc(job->bo_count, sizeof(*job->mappings), GFP_KERNEL);
-	if (!job->mappings)
-		return -ENOMEM;
+/* One array of @count elements, into @list; after a failure *@list is NULL. */
+static int copy_list(void **list, u64 pointer, u32 count, size_t size)
+{
+	void *copy = vmemdup_user(u64_to_user_ptr(pointer), count * size);
 
-	for (i = 0; i < job->bo_count; i++) {
-		struct agate_bo *bo = to_agate_bo(job->bos[i]);
-
-		job->mappings[i] = agate_vm_find(job->vm, bo);
-		if (!job->mappings[i])
-			return -ENOENT;
-		/* From here on the shrinker skips the BO. */
-		atomic_inc(&bo->gpu_users);
-		atomic_inc(&job->busy);
-		ret = agate_mapping_populate(job->mappings[i]);
-		if (ret)
-			return ret;
-	}
+	if (IS_ERR(copy))
+		return PTR_ERR(copy);
+	*list = copy;
 	return 0;
 }
 
-static struct drm_agate_sync *copy_syncs(u64 pointer, u32 count)
+static bool syncs_are_valid(const struct drm_agate_sync *syncs, u32 count)
 {
-	struct drm_agate_sync *syncs;
 	u32 i;
 
-	syncs = vmemdup_user(u64_to_user_ptr(pointer), count * sizeof(*syncs));
-	if (IS_ERR(syncs))
-		return syncs;
 	for (i = 0; i < count; i++) {
-		if (syncs[i].pad) {
-			kvfree(syncs);
-			return ERR_PTR(-EINVAL);
-		}
+		if (syncs[i].pad)
+			return false;
 	}
-	return syncs;
+	return true;
 }
 
-static int gather_in_syncs(struct agate_job *job, struct drm_file *file,
-			   const struct drm_agate_submit *args)
+/*
+ * Userspace may serve a page fault in its arrays whenever it likes, so this comes
+ * first, while the submit holds nothing that others wait for.
+ */
+static int copy_lists(struct submit_lists *lists, const struct drm_agate_submit *args)
 {
-	struct drm_agate_sync *syncs;
+	int ret;
+
+	ret = copy_list((void **)&lists->handles, args->bo_handles, args->bo_handle_count,
+			sizeof(*lists->handles));
+	if (!ret)
+		ret = copy_list((void **)&lists->in, args->in_syncs, args->in_sync_count,
+				sizeof(*lists->in));
+	if (!ret)
+		ret = copy_list((void **)&lists->out, args->out_syncs, args->out_sync_count,
+				sizeof(*lists->out));
+	if (!ret && (!syncs_are_valid(lists->in, args->in_sync_count) ||
+		     !syncs_are_valid(lists->out, args->out_sync_count)))
+		ret = -EINVAL;
+	return ret;
+}
+
+/* ---- Gathering -------------------------------------------------------- */
+
+static int gather_bo(struct agate_job *job, struct drm_file *file, u32 handle)
+{
+	unsigned int i = job->bo_count;
+	struct agate_bo *bo;
+
+	job->bos[i] = drm_gem_object_lookup(file, handle);
+	if (!job->bos[i])
+		return -ENOENT;
+	job->bo_count++;
+	bo = to_agate_bo(job->bos[i]);
+	job->mappings[i] = agate_vm_find(job->vm, bo);
+	if (!job->mappings[i])
+		return -ENOENT;
+	/* From here on the shrinker skips the BO. */
+	atomic_inc(&bo->gpu_users);
+	atomic_inc(&job->busy);
+	return agate_mapping_populate(job->mappings[i]);
+}
+
+static int gather_bos(struct agate_job *job, struct drm_file *file, const u32 *handles, u32 count)
+{
 	int ret = 0;
 	u32 i;
 
-	if (!args->in_sync_count)
+	if (!count)
 		return 0;
-	syncs = copy_syncs(args->in_syncs, args->in_sync_count);
-	if (IS_ERR(syncs))
-		return PTR_ERR(syncs);
+	job->bos = kvcalloc(count, sizeof(*job->bos), GFP_KERNEL);
+	job->mappings = kvcalloc(count, sizeof(*job->mappings), GFP_KERNEL);
+	if (!job->bos || !job->mappings)
+		return -ENOMEM;
+	for (i = 0; !ret && i < count; i++)
+		ret = gather_bo(job, file, handles[i]);
+	return ret;
+}
 
-	for (i = 0; !ret && i < args->in_sync_count; i++) {
+static int gather_in_syncs(struct agate_job *job, struct drm_file *file,
+			   const struct drm_agate_sync *syncs, u32 count)
+{
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < count; i++) {
 		struct dma_fence *fence;
 
 		ret = drm_syncobj_find_fence(file, syncs[i].handle, syncs[i].point, 0, &fence);
@@ -109,7 +156,6 @@ static int gather_in_syncs(struct agate_job *job, struct drm_file *file,
 		if (!ret)
 			ret = drm_sched_job_add_dependency(&job->base, fence);
 	}
-	kvfree(syncs);
 	return ret;
 }
 
@@ -145,25 +191,20 @@ static int fill_outs(struct submit_out *outs, struct drm_file *file,
 }
 
 /* NULL for none. */
-static struct submit_out *gather_outs(struct drm_file *file, const struct drm_agate_submit *args)
+static struct submit_out *gather_outs(struct drm_file *file, const struct drm_agate_sync *syncs,
+				      u32 count)
 {
-	struct drm_agate_sync *syncs;
 	struct submit_out *outs;
 	int ret;
 
-	if (!args->out_sync_count)
+	if (!count)
 		return NULL;
-	syncs = copy_syncs(args->out_syncs, args->out_sync_count);
-	if (IS_ERR(syncs))
-		return ERR_CAST(syncs);
-
-	ret = -ENOMEM;
-	outs = kvcalloc(args->out_sync_count, sizeof(*outs), GFP_KERNEL);
-	if (outs)
-		ret = fill_outs(outs, file, syncs, args->out_sync_count);
-	kvfree(syncs);
+	outs = kvcalloc(count, sizeof(*outs), GFP_KERNEL);
+	if (!outs)
+		return ERR_PTR(-ENOMEM);
+	ret = fill_outs(outs, file, syncs, count);
 	if (ret) {
-		free_outs(outs, args->out_sync_count);
+		free_outs(outs, count);
 		return ERR_PTR(ret);
 	}
 	return outs;
@@ -232,20 +273,20 @@ unlock:
 
 /* The caller has called agate_sched_job_init(); this undoes it after a failure. */
 static int gather_and_push(struct agate_job *job, struct drm_file *file,
-			   const struct drm_agate_submit *args)
+			   const struct drm_agate_submit *args, const struct submit_lists *lists)
 {
 	struct submit_out *outs;
 	int ret;
 
-	outs = gather_outs(file, args);
+	outs = gather_outs(file, lists->out, args->out_sync_count);
 	if (IS_ERR(outs)) {
 		ret = PTR_ERR(outs);
 		outs = NULL;
 		goto cleanup;
 	}
-	ret = gather_in_syncs(job, file, args);
+	ret = gather_in_syncs(job, file, lists->in, args->in_sync_count);
 	if (!ret)
-		ret = gather_bos(job, file, args);
+		ret = gather_bos(job, file, lists->handles, args->bo_handle_count);
 	if (ret)
 		goto cleanup;
 
@@ -270,30 +311,42 @@ static bool submit_args_are_valid(const struct drm_agate_submit *args)
 	       args->bo_handle_count <= AGATE_SUBMIT_MAX_BOS;
 }
 
-int agate_submit_ioctl(struct drm_device *dev, void *data, struct drm_file *file)
+/* Inside drm_dev_enter(), so that unplugging waits for the push. */
+static int submit(struct drm_file *file, const struct drm_agate_submit *args,
+		  const struct submit_lists *lists)
 {
-	const struct drm_agate_submit *args = data;
 	unsigned int slot = AGATE_SLOT_VERTEX;
 	struct agate_job *job;
-	int ret = -ENOMEM;
-	int idx;
-
-	if (!submit_args_are_valid(args))
-		return -EINVAL;
-	/* Stay inside until the end, so that unplugging waits for the push. */
-	if (!drm_dev_enter(dev, &idx))
-		return -ENODEV;
+	int ret;
 
 	if (args->requirements & AGATE_JD_REQ_FS)
 		slot = AGATE_SLOT_FRAGMENT;
 	job = agate_job_create(to_agate_file(file), args->jc, slot);
-	if (job) {
-		ret = agate_sched_job_init(&job->base, &job->entities->entity[slot], file);
-		if (!ret)
-			ret = gather_and_push(job, file, args);
-		agate_job_put(job);
+	if (!job)
+		return -ENOMEM;
+	ret = agate_sched_job_init(&job->base, &job->entities->entity[slot], file);
+	if (!ret)
+		ret = gather_and_push(job, file, args, lists);
+	agate_job_put(job);
+	return ret;
+}
+
+int agate_submit_ioctl(struct drm_device *dev, void *data, struct drm_file *file)
+{
+	const struct drm_agate_submit *args = data;
+	struct submit_lists lists = {};
+	int idx, ret;
+
+	if (!submit_args_are_valid(args))
+		return -EINVAL;
+	ret = copy_lists(&lists, args);
+	if (!ret && !drm_dev_enter(dev, &idx)) {
+		ret = -ENODEV;
+	} else if (!ret) {
+		ret = submit(file, args, &lists);
+		drm_dev_exit(idx);
 	}
-	drm_dev_exit(idx);
+	free_lists(&lists);
 	return ret;
 }
 
