@@ -112,7 +112,8 @@ struct drm_agate_submit {
 };
 
 #define AGATE_SUBMIT_MAX_SYNCS	1024
-#define AGATE_SUBMIT_MAX_BOS	65536
+/* Each listed BO's reservation is locked, and lockdep counts up to 2,047 of one class. */
+#define AGATE_SUBMIT_MAX_BOS	2000
 
 /**
  * struct drm_agate_wait_bo - wait until no job uses a BO

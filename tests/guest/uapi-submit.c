@@ -123,6 +123,31 @@ static void bad_requirements(void **state)
 	rig_close(&rig);
 }
 
+/* So many that one more would be too many for lockdep to count their reservations. */
+static void as_many_bos_as_allowed(void **state)
+{
+	static uint32_t handles[AGATE_SUBMIT_MAX_BOS + 1];
+	struct rig rig = rig_open();
+
+	(void)state;
+	handles[0] = rig.bo.handle;
+	for (uint32_t i = 1; i <= AGATE_SUBMIT_MAX_BOS; i++) {
+		struct bo bo;
+
+		assert_int_equal(guest_create(rig.fd, PAGE, 0, &bo), 0);
+		handles[i] = bo.handle;
+	}
+	rig.arg.bo_handles = (uintptr_t)handles;
+	rig.arg.bo_handle_count = AGATE_SUBMIT_MAX_BOS + 1;
+	assert_int_equal(rig_submit(&rig), EINVAL);
+	rig.arg.bo_handle_count = AGATE_SUBMIT_MAX_BOS;
+	assert_int_equal(rig_submit(&rig), 0);
+	assert_int_equal(guest_wait(rig.fd, rig.bo.handle, FOREVER), 0);
+	assert_int_equal(*(uint64_t *)((char *)rig.bo.cpu + 2048), MAGIC);
+	guest_destroy(&rig.bo);
+	close(rig.fd);
+}
+
 static void bad_bo_lists(void **state)
 {
 	struct rig rig = rig_open();
@@ -207,6 +232,7 @@ int main(void)
 		cmocka_unit_test_teardown(bad_chain_addresses, guest_teardown),
 		cmocka_unit_test_teardown(bad_requirements, guest_teardown),
 		cmocka_unit_test_teardown(bad_bo_lists, guest_teardown),
+		cmocka_unit_test_teardown(as_many_bos_as_allowed, guest_teardown),
 		cmocka_unit_test_teardown(bad_syncs, guest_teardown),
 		cmocka_unit_test_teardown(foreign_handle, guest_teardown),
 	};
