@@ -8,7 +8,7 @@ GRADE_TESTS	:= $(patsubst tests/grader/grade/test_%.c,%,$(sort $(wildcard tests/
 GRADE_TESTS_TSAN := run
 # All of the grader but its main() and what needs a launcher.
 GRADE_PARTS	:= $(filter-out main guest_vm,$(GRADER_SRCS:grader/%.c=%)) names
-GRADE_COMMON	:= canned lab_text
+GRADE_COMMON	:= canned lab_text play
 
 # $(1): asan or tsan; $(2): its flags; $(3): the folder of sources.
 define grade_test_rule

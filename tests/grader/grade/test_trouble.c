@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A session whose machine fails: guests that are late, get lost, or have no GPU any more.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lab_text.h"
+#include "play.h"
+
+/* Nobody is told of a module that does not unload when it is the machine that fails. */
+static void test_unload(void **state)
+{
+	struct canned c = { .rmmod = 1 };
+	struct outcome o = { .seals = 0 };
+
+	(void)state;
+	play(&c, NULL, &o, "PPP");
+	assert_non_null(strstr(o.remarks, "rmmod does not succeed"));
+	o.remarks[0] = '\0';
+	c = (struct canned){ .rmmod_end = GUEST_GONE };
+	play(&c, NULL, &o, "PPP");
+	assert_int_equal(c.rmmods, 1);
+	assert_string_equal(o.remarks, "");
+}
+
+/* A limit that was reached on a busy host, and a mark that is late, are seen twice first. */
+static void test_late(void **state)
+{
+	struct act late = { .timed_out = true, .stands = 4000, .runs = 1 };
+
+	(void)state;
+	play_one(late, "PPP", "|a b |b c ", "");
+	late.runs = 0;
+	play_one(late, "PTP", "|a b |b |c ", "none after 5000 ms");
+	late.stands = 100;
+	play_one(late, "PTP", "|a b |c ", "none after 5000 ms");
+	play_one((struct act){ .mark = GUEST_TIMEOUT, .runs = 1 }, "PPP", "|a b |b c ", "");
+	play_one((struct act){ .mark = GUEST_TIMEOUT }, "PTP", "|a b |b |c ", "");
+}
+
+/* What a lab may take in all: its limits, and an allowance for each test. */
+static void slow_unload(struct canned *c, const char *test)
+{
+	(void)test;
+	c->clock += 300 * 1000000000ull;
+}
+
+static void test_out_of_time(void **state)
+{
+	struct act acts[] = { { .test = "a", .timed_out = true }, { .test = NULL } };
+	struct canned c = { .before_run = slow_unload };
+	struct outcome o = { .seals = 0 };
+
+	(void)state;
+	play(&c, acts, &o, "TTT");
+	assert_string_equal(c.ran, "|a ");
+	assert_string_equal(o.verdicts[0].seen, "none after 5000 ms");
+	assert_non_null(strstr(o.verdicts[2].seen, "none after 55 s"));
+	assert_true(o.verdicts[2].before);
+}
+
+/* A guest that the machine loses says nothing: its tests run again, those before as well. */
+static void test_gone(void **state)
+{
+	static const char *const names[] = { "a", "b", "c", "d", "e", NULL };
+	struct act acts[] = { { .test = "b", FAILS }, { .test = "d", .end = GUEST_GONE, .runs = 1 },
+			      { .test = NULL } };
+	struct lab *lab = lab_of(names);
+	struct canned c = { .acts = acts };
+	struct outcome o = { .seals = 0 };
+
+	(void)state;
+	assert_int_equal(run_in(&c, lab, &o), SESSION_DONE);
+	assert_string_equal(o.letters, "PFPPP");
+	assert_string_equal(c.ran, "|a b c d |a c d e ");
+	/* Lost again, and the grader gives up: no verdict is made of that. */
+	acts[1].runs = 0;
+	c = (struct canned){ .acts = acts };
+	assert_int_equal(run_in(&c, lab, &o), SESSION_HOST);
+	assert_string_equal(o.letters, "pFp--");
+	assert_string_equal(c.ran, "|a b c d |a c d ");
+	assert_string_equal(o.why, "the VM was lost twice: written down so");
+	/* The mark is where it shows as well, and so is the start. */
+	acts[1] = (struct act){ .test = "e", .mark = GUEST_GONE, .runs = 1 };
+	c = (struct canned){ .acts = acts };
+	assert_int_equal(run_in(&c, lab, &o), SESSION_DONE);
+	assert_string_equal(o.letters, "PFPPP");
+	assert_string_equal(c.ran, "|a b c d e |a c d e ");
+	acts[1].test = NULL;
+	c = (struct canned){ .acts = acts, .start_fails = 1 };
+	assert_int_equal(run_in(&c, lab, &o), SESSION_DONE);
+	assert_string_equal(c.ran, "||a b c d e ");
+	lab_free(lab);
+}
+
+/* The machine, while the module is loaded: that is tried three times. */
+static void test_late_load(void **state)
+{
+	struct lab *lab = lab_of(abc);
+	struct canned c = { .insmod_late = 2 };
+	struct outcome o = { .seals = 0 };
+
+	(void)state;
+	play(&c, NULL, &o, "PPP");
+	assert_string_equal(c.ran, "|||a b c ");
+	c = (struct canned){ .insmod_late = 3 };
+	assert_int_equal(run_in(&c, lab, &o), SESSION_HOST);
+	assert_string_equal(o.letters, "---");
+	assert_string_equal(o.why, "in three starts no guest got as far as a verdict: while the module "
+			    "is loaded: the guest, or its GPU, does not answer in time");
+	c = (struct canned){ .insmod_late = 1, .insmod_kills_gpu = true, .no_node = true };
+	play(&c, NULL, &o, "FFF");
+	assert_string_equal(c.ran, "||");
+	c = (struct canned){ .insmod_late = 1, .insmod_kills_gpu = true };
+	play(&c, NULL, &o, "PPP");
+	c = (struct canned){ .insmod_late = 1, .insmod_stops_gpu = true, .no_node = true };
+	play(&c, NULL, &o, "FFF");
+	assert_string_equal(c.ran, "||");
+	c = (struct canned){ .insmod_late = 3, .insmod_kills_gpu = true };
+	assert_int_equal(run_in(&c, lab, &o), SESSION_HOST);
+	assert_non_null(strstr(o.why, "it was killed on paper"));
+	lab_free(lab);
+}
+
+/* insmod that does not come back is the module's doing when the kernel, or sysfs, says so. */
+static void test_hanging_load(void **state)
+{
+	struct canned c = { .insmod_late = 9, .insmod_hangs = true,
+			    .insmod_where = STUCK("agate_init") };
+	struct outcome o = { .seals = 0 };
+
+	(void)state;
+	play(&c, NULL, &o, "TTT");
+	assert_int_equal(c.starts, 1);
+	assert_non_null(strstr(o.verdicts[2].seen, "insmod does not come back"));
+	c = (struct canned){ .insmod_late = 9, .insmod_hangs = true, .coming = true };
+	play(&c, NULL, &o, "TTT");
+	assert_int_equal(c.starts, 1);
+	/* Nobody knows where, or the host was busy: three times the same is the module's, too. */
+	c = (struct canned){ .insmod_late = 9, .insmod_hangs = true };
+	play(&c, NULL, &o, "TTT");
+	assert_int_equal(c.starts, 3);
+	c = (struct canned){ .insmod_late = 9, .insmod_hangs = true, .coming = true, .stands = 4000 };
+	play(&c, NULL, &o, "TTT");
+	assert_int_equal(c.starts, 3);
+	c = (struct canned){ .insmod_late = 2, .insmod_hangs = true, .coming = true, .stands = 4000 };
+	play(&c, NULL, &o, "PPP");
+	assert_int_equal(c.starts, 3);
+}
+
+#define STALL "[   24.1] rcu: INFO: rcu_sched self-detected stall on CPU\n"
+
+/* A busy host: the test ends in time by the grader's clock, and a watchdog is early. */
+static void test_watchdog(void **state)
+{
+	struct act acts[] = { { .test = "b", .console = STALL }, { .test = NULL } };
+	struct canned c = { .insmod_console = STALL };
+	struct outcome o = { .log = tmpfile() };
+	char text[2000];
+	size_t n;
+
+	(void)state;
+	play(&c, acts, &o, "PPP");
+	assert_string_equal(c.ran, "|a b c ");
+	assert_string_equal(o.remarks, "");
+	rewind(o.log);
+	n = fread(text, 1, sizeof(text) - 1, o.log);
+	text[n] = '\0';
+	assert_non_null(strstr(text, "=== b: pass\n--- the kernel's watchdog said, and it does not count "
+			       "for a test that ends in time\nrcu: INFO: rcu_sched self-detected"));
+	fclose(o.log);
+	play_one((struct act){ .console = STALL, .timed_out = true }, "PTP", "|a b |c ",
+		 "none after 5000 ms");
+}
+
+#define BLIND	.report = "BLIND no window\nDONE {NONCE}\n", .output = "1..1\nnot ok 1 # SKIP b\n"
+
+/* It is run in guests of their own until it could look, three times at the most. */
+static void test_blind(void **state)
+{
+	struct act acts[] = { { .test = "b", BLIND, .runs = 2 }, { .test = NULL } };
+	struct canned c = { .acts = acts };
+	struct outcome o = { .seals = 0 };
+
+	(void)state;
+	play(&c, acts, &o, "PPP");
+	assert_string_equal(c.ran, "|a b |b |b c ");
+	play_one((struct act){ BLIND }, "PNP", "|a b |b |b c ",
+		 "in 3 runs the test could not look at what it is about: no window");
+	play_one((struct act){ .test = "a", BLIND }, "NPP", "|a |a |a b c ", "");
+	play_one((struct act){ .test = "c", BLIND }, "PPN", "|a b c |c |c ", "");
+	play_one((struct act){ BLIND, .console = OOPS }, "PCP", "|a b |c ", "NULL pointer");
+}
+
+static void test_gpu_dies(void **state)
+{
+	(void)state;
+	play_one((struct act){ .gpu_dies = true, .runs = 1 }, "PPP", "|a b |b c ", "");
+	play_one((struct act){ .gpu_dies = true }, "PNP", "|a b |b |c ",
+		 "the simulator itself failed in this test, and that is a bug of Agate: it was killed "
+		 "on paper");
+	/* One that stands still fails whatever waits for it. */
+	play_one((struct act){ .gpu_stands = true, FAILS, .runs = 1 }, "PPP", "|a b |b c ", "");
+	play_one((struct act){ .gpu_stands = true, .timed_out = true }, "PNP", "|a b |b |c ",
+		 "that is a bug of Agate: it refused a request of the grader, or did not answer");
+	/* A kernel that complains that its GPU is gone is right. */
+	play_one((struct act){ .gpu_dies = true, .console = OOPS }, "PNP", "|a b |b |c ", "");
+}
+
+/* What could not be injected was not tested; nor is what could not be taken back. */
+static void test_refused_injection(void **state)
+{
+	static const char *const names[] = { "a", "b", NULL };
+	struct lab *lab = lab_with(names, "{\"inject\": [{\"latency\": {\"reset\": -1}}]}");
+	struct canned c = { .refuses = 1 };
+	struct outcome o = { .seals = 0 };
+
+	(void)state;
+	assert_int_equal(run_in(&c, lab, &o), SESSION_DONE);
+	assert_string_equal(o.letters, "PP");
+	assert_string_equal(c.ran, "|a |a b ");
+	c = (struct canned){ .refuses = 9 };
+	assert_int_equal(run_in(&c, lab, &o), SESSION_DONE);
+	assert_string_equal(o.letters, "NN");
+	assert_string_equal(c.ran, "|a |a |b |b ");
+	assert_non_null(strstr(o.verdicts[0].seen, "it refused a request"));
+	lab_free(lab);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_unload),
+		cmocka_unit_test(test_late),
+		cmocka_unit_test(test_out_of_time),
+		cmocka_unit_test(test_gone),
+		cmocka_unit_test(test_late_load),
+		cmocka_unit_test(test_hanging_load),
+		cmocka_unit_test(test_watchdog),
+		cmocka_unit_test(test_blind),
+		cmocka_unit_test(test_gpu_dies),
+		cmocka_unit_test(test_refused_injection),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
