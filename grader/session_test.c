@@ -336,7 +336,25 @@ static bool no_evidence(enum guest_status end)
 static bool sound(const struct state *st, const struct verdict *verdict)
 {
 	return st->evidence.end == GUEST_OK && !st->evidence.gpu_failed && !st->console_flooded &&
-	       verdict->status != VERDICT_CRASH && verdict->status != VERDICT_TIMEOUT;
+	       (verdict->status == VERDICT_PASS || verdict->status == VERDICT_FAIL);
+}
+
+/*
+ * Looks at the guest's kernel once more.  What it says, and how it ends, behind the test's
+ * mark is the test's as well: no other one has begun.
+ */
+static void look_back(struct state *st, struct verdict *verdict, bool *changed)
+{
+	struct evidence *e = &st->evidence;
+	struct splat splat;
+
+	e->end = state_health(st, verdict, changed);
+	if (no_evidence(e->end) || (e->end == GUEST_OK &&
+				    !splat_find_untimed(st->console, st->console_len, &splat)))
+		return;
+	e->console_len = st->console_len;
+	e->console_flooded = st->console_flooded;
+	judge(e, verdict);
 }
 
 enum guest_status state_test(struct state *st, const struct lab_test *test,
@@ -377,7 +395,7 @@ enum guest_status state_test(struct state *st, const struct lab_test *test,
 		judge(&st->evidence, verdict);
 	}
 	if (sound(st, verdict))
-		st->evidence.end = state_health(st, verdict, &changed);
+		look_back(st, verdict, &changed);
 	log_test(st, verdict);
 	if (changed && st->evidence.end == GUEST_OK)
 		return GUEST_REFUSED;

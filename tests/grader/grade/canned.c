@@ -74,6 +74,8 @@ static enum guest_status canned_start(void *ctx, enum lab_profile profile,
 	c->gpu_still = false;
 	c->abandoned = false;
 	c->next_mark = GUEST_OK;
+	c->next_look = GUEST_OK;
+	c->next_words = NULL;
 	if (c->starts <= c->start_fails)
 		return GUEST_HOST;
 	return c->start_end;
@@ -249,6 +251,8 @@ static enum guest_status canned_run(void *ctx, struct guest_run *run)
 	c->gpu_dead = act->gpu_dies;
 	c->gpu_still = act->gpu_stands;
 	c->next_mark = act->mark;
+	c->next_look = act->look;
+	c->next_words = act->later;
 	return act->end;
 }
 
@@ -280,12 +284,19 @@ static enum guest_status canned_health(void *ctx, bool exact, char *text, size_t
 {
 	struct canned *c = ctx;
 	const char *health = exact && c->health_exact ? c->health_exact : c->health;
+	enum guest_status end = c->health_end;
 
 	/* Time passes, and what is on its way goes. */
 	c->clock += 100000000;
 	c->healths++;
+	if (c->next_look != GUEST_OK || c->next_words) {
+		end = c->next_look;
+		console(c, c->next_words);
+		c->next_look = GUEST_OK;
+		c->next_words = NULL;
+	}
 	*len = (size_t)snprintf(text, size, "%s", health ? health : "");
-	return c->health_end;
+	return end;
 }
 
 static json_t *canned_control(void *ctx, const json_t *request)

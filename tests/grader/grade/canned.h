@@ -25,6 +25,8 @@ struct act {
 	unsigned long output_repeat;
 	enum guest_status end;
 	enum guest_status mark;		/* of the mark after it */
+	enum guest_status look;		/* of the look at the kernel's health after that */
+	const char *later;		/* what the kernel says meanwhile */
 	bool signaled;
 	int value;
 	bool timed_out;
@@ -65,7 +67,8 @@ struct canned {
 	uint64_t counters[AGATE_CNT_COUNT];
 	uint64_t clock, stood;
 	bool loaded, gpu_dead, gpu_still, abandoned;
-	enum guest_status next_mark;
+	enum guest_status next_mark, next_look;
+	const char *next_words;
 	struct guest_events events;
 	const char *go;			/* in @input, or NULL */
 };

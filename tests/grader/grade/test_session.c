@@ -54,6 +54,12 @@ static void test_crashes(void **state)
 	play_one((struct act){ .end = GUEST_CRASHED }, "PCP", "|a b |c ", "without a word");
 	play_one((struct act){ .console = OOPS }, "PCP", "|a b |c ", "NULL pointer");
 	play_one((struct act){ .mark = GUEST_CRASHED }, "PCP", "|a b |c ", "");
+	/* Behind its mark, before anything else has begun. */
+	play_one((struct act){ .look = GUEST_CRASHED }, "PCP", "|a b |c ", "without a word");
+	play_one((struct act){ .look = GUEST_CRASHED, .later = OOPS }, "PCP", "|a b |c ",
+		 "NULL pointer");
+	play_one((struct act){ .later = OOPS }, "PCP", "|a b |c ", "NULL pointer");
+	play_one((struct act){ .look = GUEST_LOST }, "VFP", "|a b |c ", "just ended");
 	play_one((struct act){ .test = "c", .console = OOPS, .end = GUEST_CRASHED }, "PPC",
 		 "|a b c ", "");
 	play_one((struct act){ .test = "a", .console = OOPS, .end = GUEST_CRASHED }, "CPP",

@@ -42,6 +42,9 @@ static void test_late(void **state)
 	play_one(late, "PTP", "|a b |c ", "none after 5000 ms");
 	play_one((struct act){ .mark = GUEST_TIMEOUT, .runs = 1 }, "PPP", "|a b |b c ", "");
 	play_one((struct act){ .mark = GUEST_TIMEOUT }, "PTP", "|a b |b |c ", "");
+	play_one((struct act){ .look = GUEST_TIMEOUT, .runs = 1 }, "PPP", "|a b |b c ", "");
+	play_one((struct act){ .look = GUEST_TIMEOUT }, "PTP", "|a b |b |c ", "");
+	play_one((struct act){ .look = GUEST_GONE, .runs = 1 }, "PPP", "|a b |a b c ", "");
 }
 
 /* What a lab may take in all: its limits, and an allowance for each test. */
