@@ -66,6 +66,25 @@ static void create_without(int fd, const char *symbol, int err)
 	check_live(&before);
 }
 
+/* What drm_gem_object_init() begins drm_gem_object_release() ends, also when it failed. */
+static void init_is_undone(int fd)
+{
+	unsigned int begun, released;
+	struct bo bo;
+
+	inject_fail("shmem_file_setup", 1, ENOMEM);
+	inject_count("drm_gem_private_object_init");
+	inject_count("drm_gem_object_init");
+	inject_count("drm_gem_object_release");
+	check_errno(guest_create(fd, PAGE, 0, &bo), ENOMEM, "CREATE_BO without memory for a file");
+	/* The first may be part of the second. */
+	begun = inject_hits("drm_gem_private_object_init") || inject_hits("drm_gem_object_init");
+	released = inject_hits("drm_gem_object_release");
+	inject_clear();
+	rule("a GEM object whose initialisation was tried is released: drm_gem_object_release()");
+	check_equal(released, begun, "calls of drm_gem_object_release()");
+}
+
 /* A BO that was begun goes as a whole: no counter knows of it, but the slabs do. */
 static void nothing_grows(int fd)
 {
@@ -93,6 +112,7 @@ void test_no_memory(void **state)
 	create_without(fd, "shmem_file_setup", ENOSPC);
 	create_without(fd, "drm_gem_handle_create", ENOMEM);
 	create_without(fd, "drm_vma_node_allow", ENOMEM);
+	init_is_undone(fd);
 	nothing_grows(fd);
 	close(fd);
 }

@@ -301,6 +301,24 @@ static bool look_after_destroy(int fd, unsigned int nth)
 	return held;
 }
 
+/*
+ * A mapping keeps a BO and its file after the driver has let go of the device: they go
+ * when all topics have ended.
+ */
+static void outlive_the_topic(void)
+{
+	int fd = gem_open();
+	struct bo bo;
+
+	rule("CREATE_BO makes a BO and returns 0");
+	bo = guest_bo(fd, DESTROYED_PAGES * PAGE, 0);
+	close(fd);
+	rule("a BO may outlive the topic, and gem.lock with it");
+	check_errno(device_unbind(), 0, "unbinding the device");
+	munmap(bo.cpu, bo.size);
+	check_errno(device_bind(), 0, "binding the device");
+}
+
 void test_destroyed(void **state)
 {
 	int fd = gem_open();
@@ -313,4 +331,5 @@ void test_destroyed(void **state)
 		nth++;
 	check_live(&before);
 	close(fd);
+	outlive_the_topic();
 }
