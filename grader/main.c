@@ -220,6 +220,7 @@ static enum run_end grade_lab(const struct options *o, const struct run_config *
 	if (end == RUN_HOST)
 		fail(EXIT_GRADER, error);
 	report_lab(&report, lab);
+	fflush(stdout);
 	if (end == RUN_UNJUDGED)
 		fail(EXIT_GRADER, error);
 	remember_hints(hints_dir(o, hints), lab);
