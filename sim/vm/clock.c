@@ -4,9 +4,12 @@
  *
  * Limits to what a guest may take are told by it, so that one of many on a busy host
  * has as long as one that is alone.  The kernel counts for each thread how long it was
- * ready to run and did not (/proc/PID/task/TID/schedstat, the second number); of QEMU's
- * and the GPU's threads the one that waited longest counts, for the others may have
- * waited at the same time.  Where the kernel does not count, this is CLOCK_MONOTONIC.
+ * ready to run and did not, and how long it ran (/proc/PID/task/TID/schedstat).  The waits
+ * of QEMU's and the GPU's threads are added up, because each often waits for another that
+ * waits for a processor.  When they waited at the same time that is too much: so the clock
+ * goes at least as fast as the thread that ran most.  A wait is told when it is over, and
+ * may be longer than the time since the last look: what is left of it, the clock owes.
+ * Where the kernel does not count, this is CLOCK_MONOTONIC.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -17,74 +20,86 @@
 
 #include "vm_priv.h"
 
-/* What this thread had waited when it was last asked about; a new one, nothing. */
-static uint64_t *known(struct vm_clock *clock, int tid)
+/* What was added up too much must not stop the clock of a guest that has its processors. */
+#define OWED_MAX	2000000000u
+
+/* What was known of this thread when it was last asked about; of a new one, nothing. */
+static struct vm_clock_thread *known(struct vm_clock *clock, int tid)
 {
 	for (size_t i = 0; i < clock->count; i++)
 		if (clock->threads[i].tid == tid)
-			return &clock->threads[i].waited;
+			return &clock->threads[i];
 	if (clock->count == VM_CLOCK_THREADS)
 		return NULL;
 	clock->threads[clock->count] = (struct vm_clock_thread){ .tid = tid };
-	return &clock->threads[clock->count++].waited;
+	return &clock->threads[clock->count++];
 }
 
-/* How long a thread has waited since it was last asked about. */
-static uint64_t waited(struct vm_clock *clock, int dir, const char *tid)
+/* What threads did since they were last asked about, ns. */
+struct since {
+	uint64_t waited;	/* all of them together */
+	uint64_t ran;		/* the one that ran longest */
+};
+
+static void add_thread(struct vm_clock *clock, int dir, const char *tid, struct since *since)
 {
+	struct vm_clock_thread *last;
 	char name[32], text[96];
-	uint64_t total, *last;
+	uint64_t ran, waited;
 	ssize_t n;
 	int fd;
 
 	snprintf(name, sizeof(name), "%.15s/schedstat", tid);
 	fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return 0;
+		return;
 	n = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	text[n > 0 ? n : 0] = '\0';
 	last = known(clock, atoi(tid));
-	if (!last || sscanf(text, "%*u %" SCNu64, &total) != 1 || total < *last)
-		return 0;
-	total -= *last;
-	*last += total;
-	return total;
+	if (!last || sscanf(text, "%" SCNu64 " %" SCNu64, &ran, &waited) != 2 ||
+	    ran < last->ran || waited < last->waited)
+		return;
+	since->waited += waited - last->waited;
+	if (ran - last->ran > since->ran)
+		since->ran = ran - last->ran;
+	last->waited = waited;
+	last->ran = ran;
 }
 
-static uint64_t longest_wait(struct vm_clock *clock, const struct vm_proc *proc)
+static void add_process(struct vm_clock *clock, const struct vm_proc *proc, struct since *since)
 {
-	uint64_t longest = 0, one;
 	struct dirent *de;
 	char path[64];
 	DIR *dir;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)proc->pid);
 	dir = proc->pid ? opendir(path) : NULL;
-	while (dir && (de = readdir(dir))) {
-		if (de->d_name[0] == '.')
-			continue;
-		one = waited(clock, dirfd(dir), de->d_name);
-		longest = one > longest ? one : longest;
-	}
+	while (dir && (de = readdir(dir)))
+		if (de->d_name[0] != '.')
+			add_thread(clock, dirfd(dir), de->d_name, since);
 	if (dir)
 		closedir(dir);
-	return longest;
 }
 
 uint64_t vm_time(struct vm *vm)
 {
 	struct vm_clock *clock = &vm->clock;
-	uint64_t now = vm_now(), qemu, sim, wait;
+	uint64_t now = vm_now(), passed = now - clock->looked, stand;
+	struct since since = { .waited = 0 };
 
-	qemu = longest_wait(clock, &vm->qemu);
-	sim = longest_wait(clock, &vm->sim);
-	wait = qemu > sim ? qemu : sim;
-	/* It never goes back: a wait may be older than the last look at the clock. */
-	if (wait > now - clock->looked)
-		wait = now - clock->looked;
+	add_process(clock, &vm->qemu, &since);
+	add_process(clock, &vm->sim, &since);
+	clock->owed += since.waited;
+	/* It never goes back, and goes on while anything runs. */
+	stand = passed > since.ran ? passed - since.ran : 0;
+	if (stand > clock->owed)
+		stand = clock->owed;
+	clock->owed -= stand;
+	if (clock->owed > OWED_MAX)
+		clock->owed = OWED_MAX;
 	clock->looked = now;
-	clock->stood += wait;
+	clock->stood += stand;
 	return now - clock->stood;
 }
 

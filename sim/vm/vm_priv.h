@@ -87,6 +87,7 @@ struct vm_ctl {
 struct vm_clock_thread {
 	int tid;
 	uint64_t waited;	/* for a processor, ns */
+	uint64_t ran;
 };
 
 /* clock.c */
@@ -95,6 +96,7 @@ struct vm_clock {
 	size_t count;
 	uint64_t looked;	/* at it last, CLOCK_MONOTONIC, ns */
 	uint64_t stood;		/* how long it has stood still, ns */
+	uint64_t owed;		/* and how long it still has to */
 };
 
 struct vm {

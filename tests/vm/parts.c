@@ -4,10 +4,14 @@
  */
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -124,11 +128,73 @@ static void test_debugger_takes_its_time(void **state)
 	assert_in_range(vm_answer_until(vm, VM_ANSWER_MS), vm_time(vm), UINT64_MAX);
 }
 
+static pid_t spinner(void)
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		;
+}
+
+static uint64_t ran(pid_t pid)
+{
+	unsigned long long ns = 0;
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)pid);
+	f = fopen(path, "re");
+	assert_true(f && fscanf(f, "%llu", &ns) == 1);
+	fclose(f);
+	return ns;
+}
+
+/*
+ * A guest that never sleeps, beside sixteen who do not either: its clock shows about what
+ * it ran, and so goes on, and stands for the most part while it waits.
+ */
+static void test_clock_of_one_that_waits(void **state)
+{
+	enum { PROCESSES = 17, LOOKS = 20 };
+	const struct timespec pause = { .tv_nsec = 100000000 };
+	uint64_t wall, shown, used, begun;
+	struct vm *vm = *state;
+	pid_t pids[PROCESSES];
+
+	if (access("/proc/self/schedstat", R_OK) || sysconf(_SC_NPROCESSORS_ONLN) > 4)
+		skip();
+	for (int i = 0; i < PROCESSES; i++)
+		pids[i] = spinner();
+	vm->qemu.pid = pids[0];
+	begun = vm_now();
+	shown = vm_time(vm);
+	used = ran(pids[0]);
+	for (int i = 0; i < LOOKS; i++) {
+		nanosleep(&pause, NULL);
+		vm_time(vm);
+	}
+	shown = vm_time(vm) - shown;
+	wall = vm_now() - begun;
+	used = ran(pids[0]) - used;
+	vm->qemu.pid = 0;
+	for (int i = 0; i < PROCESSES; i++) {
+		kill(pids[i], SIGKILL);
+		waitpid(pids[i], NULL, 0);
+	}
+	/* The wait that it is in when it is asked about is not told yet. */
+	assert_in_range(shown, used / 10 * 9, used + wall / 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_why_qemu_ended, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_endless_input, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_clock_of_one_that_waits, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_silent_init, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_silent_qemu, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_debugger_takes_its_time, setup, teardown),
