@@ -107,7 +107,7 @@ demo-run: $(GUEST_FAST) $(LAB_FAST)
 # Passed on only when they were given: the grader knows the defaults.
 GRADE_OPTIONS	 = --lab "$$LAB" $(if $(FROM),--from "$$FROM") $(if $(TEST),--test "$$TEST") \
 		   $(if $(DEBUG),--debug) $(if $(CHAIN),--chain) $(if $(SEED),--seed "$$SEED") \
-		   $(if $(OUT),--out "$$OUT")
+		   $(if $(OUT),--out "$$OUT") $(if $(STEP),--step "$$STEP")
 
 # The lab's files take the place of the reference's: that one may be old.
 without		 = $(if $(filter-out all,$(LAB)),WITHOUT="$$(scripts/lab.sh "$$LAB")")
@@ -116,8 +116,10 @@ without		 = $(if $(filter-out all,$(LAB)),WITHOUT="$$(scripts/lab.sh "$$LAB")")
 which-lab:
 	@[ "$$LAB" = all ] || scripts/lab.sh "$$LAB" >/dev/null
 
-## make grade LAB=02 [TEST=glob] [DEBUG=1] [FROM=labs|solutions|DIR] [CHAIN=1] [SEED=n] [OUT=dir]
-##                  grade a lab, or LAB=all; DEBUG=1 grades on the debug kernel as well
+## make grade LAB=02 [STEP=k] [TEST=glob] [DEBUG=1] [FROM=labs|solutions|DIR] [CHAIN=1] [SEED=n]
+##            [OUT=dir]
+##                  grade a lab, or LAB=all; STEP=k runs the tests of the first k steps alone,
+##                  DEBUG=1 grades on the debug kernel as well
 .PHONY: grade grade-build
 grade: which-lab deps
 	$(Q)$(MAKE) $(parallel) $(without) grade-build

@@ -43,21 +43,59 @@ static void add_names(const struct lab *lab, char *text, size_t size)
 	}
 }
 
-bool choice_tests(struct result *result, const char *glob, char *error, size_t size)
+/* A step that the lab has, and that its tests know of. */
+static bool check_step(const struct result *result, unsigned int step, char *error, size_t size)
 {
-	bool any = false;
+	const struct lab *lab = result->labs[0].lab;
+	size_t i;
+
+	if (result->lab_count > 1) {
+		snprintf(error, size, "a step is one of a lab's: STEP goes with one LAB");
+		return false;
+	}
+	if (step > lab->steps) {
+		snprintf(error, size, "%s has steps 1 to %u, not %u", lab->name, lab->steps, step);
+		return false;
+	}
+	for (i = 0; i < lab->test_count; i++)
+		if (lab->tests[i].step)
+			return true;
+	snprintf(error, size, "%s does not say which steps its tests belong to", lab->name);
+	return false;
+}
+
+bool choice_tests(struct result *result, const char *glob, unsigned int step, char *error,
+		  size_t size)
+{
+	bool any = false, named = false;
 	size_t i, k;
 
+	if (step && !check_step(result, step, error, size))
+		return false;
 	for (i = 0; i < result->lab_count; i++) {
 		struct result_lab *lab = &result->labs[i];
 
 		for (k = 0; k < lab->lab->test_count; k++) {
-			lab->selected[k] = !glob || !fnmatch(glob, lab->lab->tests[k].name, 0);
+			const struct lab_test *test = &lab->lab->tests[k];
+			bool fits = !glob || !fnmatch(glob, test->name, 0);
+
+			named = named || fits;
+			lab->selected[k] = fits && (!step || test->step <= step);
 			any = any || lab->selected[k];
 		}
 	}
 	if (any)
 		return true;
+	if (named && glob) {
+		snprintf(error, size, "the tests with a name like \"%.100s\" belong to later steps than %u",
+			 glob, step);
+		return false;
+	}
+	if (named) {
+		snprintf(error, size, "no test belongs to step %u%s", step,
+			 step > 1 ? ", or to one before it" : "");
+		return false;
+	}
 	snprintf(error, size, "no test has a name like \"%.100s\"; there are:", glob ? glob : "");
 	for (i = 0; i < result->lab_count; i++)
 		add_names(result->labs[i].lab, error, size);

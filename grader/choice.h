@@ -11,8 +11,12 @@
 
 /* A folder to grade the files of. */
 bool choice_from(const char *from, char *error, size_t size);
-/* Selects the tests whose names fit @glob, or all when that is NULL. */
-bool choice_tests(struct result *result, const char *glob, char *error, size_t size);
+/*
+ * Selects the tests whose names fit @glob (NULL: all do), and of those the ones of the
+ * steps up to @step (0: all steps).
+ */
+bool choice_tests(struct result *result, const char *glob, unsigned int step, char *error,
+		  size_t size);
 /* The one test of that name; a lab's hidden ones have nothing to show. */
 const struct lab_test *choice_test(const struct lab *lab, const char *name, char *error,
 				   size_t size);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Hints (hint.h): DIR/LAB/TEST holds how many of them were shown, as a digit.
+ * Hints (hint.h): DIR/LAB/TEST holds two numbers, how many of them were shown, and of
+ * which case.
  */
 #include "hint.h"
 
@@ -19,18 +20,25 @@ static bool state_path(const char *dir, const struct lab *lab, const struct lab_
 	return false;
 }
 
-/* How many were shown; anything else in the file counts as none. */
-static unsigned int shown(const char *path)
+struct memory {
+	unsigned int shown;
+	unsigned int which;	/* case */
+};
+
+/* Anything else in the file counts as nothing shown, and as no case. */
+static struct memory recall(const char *path)
 {
+	struct memory m = { 0 };
 	FILE *file = fopen(path, "re");
-	unsigned int n = 0;
+	int n;
 
 	if (!file)
-		return 0;
-	if (fscanf(file, "%u", &n) != 1 || n > LAB_HINTS)
-		n = 0;
+		return m;
+	n = fscanf(file, "%u %u", &m.shown, &m.which);
 	fclose(file);
-	return n;
+	if (n < 1 || m.shown > LAB_HINTS || m.which > LAB_CASES)
+		m = (struct memory){ 0 };
+	return m;
 }
 
 static bool make_dir(const char *dir)
@@ -38,7 +46,8 @@ static bool make_dir(const char *dir)
 	return !mkdir(dir, 0777) || errno == EEXIST;
 }
 
-static bool remember(const char *dir, const struct lab *lab, const char *path, unsigned int n)
+static bool remember(const char *dir, const struct lab *lab, const char *path,
+		     const struct memory *m)
 {
 	char folder[PATH_LEN];
 	FILE *file;
@@ -53,35 +62,57 @@ static bool remember(const char *dir, const struct lab *lab, const char *path, u
 	file = fopen(path, "we");
 	if (!file)
 		return false;
-	ok = fprintf(file, "%u\n", n) > 0;
+	ok = fprintf(file, "%u %u\n", m->shown, m->which) > 0;
 	return !fclose(file) && ok;
 }
 
-bool hint_first_shown(const char *dir, const struct lab *lab, const struct lab_test *test)
+unsigned int hint_case(const struct lab_test *test, const struct verdict *verdict)
+{
+	char text[sizeof(verdict->rule) + sizeof(verdict->expected) + sizeof(verdict->seen) +
+		  sizeof(verdict->splat.headline) + 4];
+	bool kernel = verdict->splat.kind != SPLAT_NONE;
+
+	snprintf(text, sizeof(text), "%s\n%s\n%s%s%s", verdict->rule, verdict->expected,
+		 verdict->seen, kernel ? "\n" : "", kernel ? verdict->splat.headline : "");
+	return lab_case_of(test, text);
+}
+
+bool hint_failed(const char *dir, const struct lab *lab, const struct lab_test *test,
+		 unsigned int which, bool shown)
 {
 	char path[PATH_LEN];
+	struct memory m;
 
-	return state_path(dir, lab, test, path) &&
-	       (shown(path) || remember(dir, lab, path, 1));
+	if (!state_path(dir, lab, test, path))
+		return false;
+	m = recall(path);
+	if (m.which != which)
+		m = (struct memory){ .which = which };
+	if (shown && !m.shown)
+		m.shown = 1;
+	return remember(dir, lab, path, &m);
 }
 
 bool hint_show(const char *dir, const struct lab *lab, const struct lab_test *test, FILE *out)
 {
 	char path[PATH_LEN];
-	unsigned int n;
+	struct memory m;
 
 	if (!state_path(dir, lab, test, path))
 		return false;
-	n = shown(path);
-	if (n == LAB_HINTS)
+	m = recall(path);
+	if (m.shown == LAB_HINTS) {
 		fputs("There are no more hints; the last one again.\n", out);
-	else if (!remember(dir, lab, path, ++n))
-		return false;
-	fprintf(out, "%s/%s, hint %u of %d:\n  %s\n", lab->name, test->name, n, LAB_HINTS,
-		test->hints[n - 1]);
-	if (n > 1 && !strncmp(test->book, "README#", 7))
+	} else {
+		m.shown++;
+		if (!remember(dir, lab, path, &m))
+			return false;
+	}
+	fprintf(out, "%s/%s, hint %u of %d:\n  %s\n", lab->name, test->name, m.shown, LAB_HINTS,
+		lab_hints(test, m.which)[m.shown - 1]);
+	if (m.shown > 1 && !strncmp(test->book, "README#", 7))
 		fprintf(out, "  Read: labs/%s/README.md%s\n", lab->name, test->book + 6);
-	else if (n > 1)
+	else if (m.shown > 1)
 		fprintf(out, "  Read: book/%.*s.md%s\n", (int)strcspn(test->book, "#"), test->book,
 			test->book + strcspn(test->book, "#"));
 	return true;

@@ -14,7 +14,6 @@
 #define TITLE_MAX	120
 #define ARGS_MAX	200
 #define SYMBOLS_MAX	256
-#define STEPS_MAX	32
 
 /*
  * An array of names; what each may consist of beyond letters and digits is @extra,
@@ -104,7 +103,7 @@ static void read_lab(struct reader *r, struct lab *lab, const char *name)
 	lab->title = reader_text(r, lab->json, "title", TITLE_MAX, NULL);
 	read_files(r, lab);
 	lab->library = reader_word(r, lab->json, "kind", kinds);
-	lab->steps = (unsigned int)reader_number(r, lab->json, "steps", 1, STEPS_MAX, 0);
+	lab->steps = (unsigned int)reader_number(r, lab->json, "steps", 1, LAB_STEPS, 0);
 	r->steps = lab->steps;
 	lab->program = reader_name(r, lab->json, "program", lab->name);
 	lab->by_test = reader_word(r, lab->json, "module", modules);

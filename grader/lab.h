@@ -18,6 +18,7 @@
 #define LAB_FILES	3
 #define LAB_HINTS	3
 #define LAB_CASES	8
+#define LAB_STEPS	32
 #define LAB_PARAMS	16
 #define LAB_INJECTIONS	8
 #define LAB_JUDGEMENTS	16
@@ -127,11 +128,13 @@ void lab_free(struct lab *lab);
 const struct lab_test *lab_test_named(const struct lab *lab, const char *name);
 
 /*
- * The hints for a failure: those of the first case whose pattern matches @failure,
- * else the test's own.  @failure is rule, expected and seen, a line each, and then
- * what the kernel said; or NULL, when nothing is known of it.
+ * Which of the test's cases a failure is, from 1: the first whose pattern matches
+ * @failure, which is rule, expected and seen, a line each, and then what the kernel
+ * said.  0: none of them.
  */
-const char *const *lab_hints(const struct lab_test *test, const char *failure);
+unsigned int lab_case_of(const struct lab_test *test, const char *failure);
+/* The hints of a case; of a number that is none, the test's own. */
+const char *const *lab_hints(const struct lab_test *test, unsigned int which);
 
 /* The index of a test's parameter, or -1. */
 int lab_param_index(const struct lab_test *test, const char *name);

@@ -84,12 +84,17 @@ void lab_free_hints(struct lab_test *test)
 			regfree(&test->cases[i].pattern);
 }
 
-const char *const *lab_hints(const struct lab_test *test, const char *failure)
+unsigned int lab_case_of(const struct lab_test *test, const char *failure)
 {
-	size_t i;
+	unsigned int i;
 
-	for (i = 0; failure && i < test->case_count; i++)
+	for (i = 0; i < test->case_count; i++)
 		if (!regexec(&test->cases[i].pattern, failure, 0, NULL, 0))
-			return test->cases[i].hints;
-	return test->hints;
+			return i + 1;
+	return 0;
+}
+
+const char *const *lab_hints(const struct lab_test *test, unsigned int which)
+{
+	return which && which <= test->case_count ? test->cases[which - 1].hints : test->hints;
 }

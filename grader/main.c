@@ -183,18 +183,26 @@ static int hint(const struct options *o)
 	return status;
 }
 
-/* Whoever saw a failure has seen its first hint. */
+/* What `make hint` has to know: how each test failed, and whose first hint was shown. */
 static void remember_hints(const char *dir, const struct result_lab *lab)
 {
+	const struct lab *l = lab->lab;
 	struct standing standing;
 	size_t i;
 
-	for (i = 0; dir && i < lab->lab->test_count; i++) {
+	for (i = 0; dir && i < l->test_count; i++) {
+		const struct lab_test *test = &l->tests[i];
+		const struct verdict *v;
+
 		result_standing(lab, i, &standing);
-		if (standing.status > VERDICT_PASS && !standing.outcome->verdict.before &&
-		    !standing.outcome->verdict.flooded &&
-		    !lab->lab->tests[i].hidden)
-			hint_first_shown(dir, lab->lab, &lab->lab->tests[i]);
+		if (standing.status <= VERDICT_PASS || test->hidden)
+			continue;
+		v = &standing.outcome->verdict;
+		if (v->before || v->flooded)
+			continue;
+		hint_failed(dir, l, test, hint_case(test, v),
+			    report.told[i] == TOLD_WHOLE &&
+			    !steps_first_left(report.steps, test->step));
 	}
 }
 
@@ -203,6 +211,7 @@ static enum run_end grade_lab(const struct options *o, const struct run_config *
 			      struct result *result, size_t index)
 {
 	static struct timing timing[FLAVOURS];
+	static struct steps steps;
 	char error[RUN_ERROR] = "", dir[RUN_PATH], hints[RUN_PATH], number[LAB_NAME];
 	const struct result_lab *lab = &result->labs[index];
 	uint64_t begun = timing_now();
@@ -210,12 +219,16 @@ static enum run_end grade_lab(const struct options *o, const struct run_config *
 	int f;
 
 	memset(timing, 0, sizeof(timing));
+	if (!run_path(dir, "%s/%s", config->from, lab->lab->name))
+		return RUN_HOST;
+	steps_find(lab->lab, dir, &steps);
 	if (!run_path(dir, "%s/%s", config->out, lab->lab->name))
 		return RUN_HOST;
 	snprintf(number, sizeof(number), "%.*s", (int)(strspn(lab->lab->name, "0123456789") ?:
 		 strlen(lab->lab->name)), lab->lab->name);
 	report = (struct report){ .out = stdout, .colour = report_colour(stdout), .dir = dir,
-				  .number = number };
+				  .number = number, .steps = &steps, .step = o->step,
+				  .glob = o->test };
 	end = run_lab(config, result, index, timing, error);
 	if (end == RUN_HOST)
 		fail(EXIT_GRADER, error);
@@ -233,12 +246,18 @@ static enum run_end grade_lab(const struct options *o, const struct run_config *
 /* How the same run is asked for again. */
 static void command_again(const struct options *o, char *text, size_t size)
 {
+	char step[16];
+
 	snprintf(text, size, "make grade");
 	choice_append(text, size, "LAB", o->lab);
 	if (strcmp(o->from, "labs"))
 		choice_append(text, size, "FROM", o->from);
 	if (o->test)
 		choice_append(text, size, "TEST", o->test);
+	if (o->step) {
+		snprintf(step, sizeof(step), "%u", o->step);
+		choice_append(text, size, "STEP", step);
+	}
 	if (o->chain)
 		choice_append(text, size, "CHAIN", "1");
 }
@@ -296,7 +315,7 @@ static int grade(const struct options *o)
 	else if (result.lab_count < count)
 		fail(status, "out of memory");
 	else if (!choice_from(o->from, error, sizeof(error)) ||
-		 !choice_tests(&result, o->test, error, sizeof(error)))
+		 !choice_tests(&result, o->test, o->step, error, sizeof(error)))
 		status = fail(EXIT_USAGE, error);
 	else if (config.interrupt_fd < 0 || (!o->seeded && !params_seed(&result.seed)))
 		fail(status, strerror(errno));

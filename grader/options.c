@@ -20,6 +20,7 @@ static const char usage[] =
 "\n"
 "  --from labs|solutions|DIR  whose files: DIR/NN-topic/FILE (default labs)\n"
 "  --test GLOB                only the tests whose names match\n"
+"  --step K                   only the tests of the steps up to K\n"
 "  --debug                    on the debug kernel, too\n"
 "  --chain                    that folder's files for all earlier labs, too\n"
 "  --seed N                   draws the same numbers again\n"
@@ -29,13 +30,14 @@ static const char usage[] =
 "\n"
 "Exit status: 0 graded, whatever the score; 1 the grader itself failed; 2 wrong usage.\n";
 
-enum { OPT_LAB, OPT_FROM, OPT_TEST, OPT_DEBUG, OPT_CHAIN, OPT_SEED, OPT_OUT, OPT_STOP,
+enum { OPT_LAB, OPT_FROM, OPT_TEST, OPT_STEP, OPT_DEBUG, OPT_CHAIN, OPT_SEED, OPT_OUT, OPT_STOP,
        OPT_TIMINGS, OPT_HELP };
 
 static const struct option table[] = {
 	{ "lab", required_argument, NULL, OPT_LAB },
 	{ "from", required_argument, NULL, OPT_FROM },
 	{ "test", required_argument, NULL, OPT_TEST },
+	{ "step", required_argument, NULL, OPT_STEP },
 	{ "debug", no_argument, NULL, OPT_DEBUG },
 	{ "chain", no_argument, NULL, OPT_CHAIN },
 	{ "seed", required_argument, NULL, OPT_SEED },
@@ -75,6 +77,15 @@ static bool parse_seed(struct options *o, const char *text)
 	       o->seed <= INT64_MAX;
 }
 
+/* 0 is the starter, which no test belongs to. */
+static bool parse_step(struct options *o, const char *text)
+{
+	if (!*text || strlen(text) > 2 || strspn(text, "0123456789") != strlen(text))
+		return false;
+	o->step = (unsigned int)atoi(text);
+	return o->step;
+}
+
 static bool set(struct options *o, int id, const char *text)
 {
 	switch (id) {
@@ -86,6 +97,10 @@ static bool set(struct options *o, int id, const char *text)
 		break;
 	case OPT_TEST:
 		o->test = text;
+		break;
+	case OPT_STEP:
+		if (!parse_step(o, text))
+			return wrong_value("a step is a whole number from 1", text);
 		break;
 	case OPT_DEBUG:
 		o->debug = true;

@@ -22,6 +22,7 @@ struct options {
 	const char *from;
 	const char *test;
 	const char *out;	/* NULL: the default */
+	unsigned int step;	/* 0: all of them */
 	bool debug;
 	bool chain;
 	bool stop_on_fail;

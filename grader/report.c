@@ -4,193 +4,22 @@
  */
 #include "report.h"
 
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "text.h"
+#include "cause.h"
+#include "report_priv.h"
 
-#define WIDTH	92
-#define INDENT	17
-
-enum colour { PLAIN, GREEN, RED, YELLOW, DIM };
+#define LIST_MAX	4096
 
 bool report_colour(FILE *out)
 {
 	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
 
 	return isatty(fileno(out)) && !(no && *no) && !(term && !strcmp(term, "dumb"));
-}
-
-static const char *paint(const struct report *report, enum colour colour)
-{
-	static const char *const codes[] = {
-		[PLAIN] = "\033[0m", [GREEN] = "\033[32m", [RED] = "\033[1;31m",
-		[YELLOW] = "\033[33m", [DIM] = "\033[2m",
-	};
-
-	return report->colour ? codes[colour] : "";
-}
-
-/* A line beginning with a word, then text that goes on below itself. */
-static void field(const struct report *report, const char *name, const char *text)
-{
-	size_t column = INDENT;
-	const char *p = text;
-
-	fprintf(report->out, "       %s%-8s%s  ", paint(report, DIM), name, paint(report, PLAIN));
-	while (*p) {
-		size_t n = strcspn(p, " ");
-
-		if (column > INDENT && column + 1 + n > WIDTH) {
-			fprintf(report->out, "\n%*s", INDENT, "");
-			column = INDENT;
-		} else if (column > INDENT) {
-			fputc(' ', report->out);
-			column++;
-		}
-		fwrite(p, 1, n, report->out);
-		column += n;
-		p += n;
-		p += strspn(p, " ");
-	}
-	fputc('\n', report->out);
-}
-
-static void headline(const struct report *report, const struct standing *standing,
-		     const struct lab_test *test, bool as_above)
-{
-	static const char *const words[] = {
-		[VERDICT_NOT_RUN] = "NOT-RUN", [VERDICT_PASS] = "PASS", [VERDICT_FAIL] = "FAIL",
-		[VERDICT_TIMEOUT] = "TIMEOUT", [VERDICT_CRASH] = "CRASH",
-	};
-	enum colour colour = standing->status == VERDICT_PASS ? GREEN :
-			     standing->status == VERDICT_NOT_RUN ? YELLOW : RED;
-
-	fprintf(report->out, "%s%-7s%s %3u/%-3u  %s", paint(report, colour),
-		words[standing->status], paint(report, PLAIN), standing->points, test->points,
-		test->name);
-	if (standing->outcome && standing->status != VERDICT_PASS &&
-	    standing->flavour == FLAVOUR_DEBUG)
-		fputs("  (debug kernel)", report->out);
-	if (as_above)
-		fputs("  for the same reason", report->out);
-	fputc('\n', report->out);
-}
-
-static void source_lines(const struct report *report, const struct outcome *outcome)
-{
-	const struct decode_place *place = &outcome->place;
-	int i;
-
-	for (i = 0; i < 3; i++) {
-		char line[sizeof(place->source[0])], tabs[2 * sizeof(line)];
-		size_t n = 0;
-		const char *p;
-
-		/* Before cleaning: a tab is no stranger in source. */
-		for (p = place->source[i]; *p && n + 4 < sizeof(tabs); p++)
-			n += (size_t)sprintf(tabs + n, "%.*s", *p == '\t' ? 4 : 1,
-					     *p == '\t' ? "    " : p);
-		tabs[n] = '\0';
-		text_clean(line, sizeof(line), tabs, n);
-		if (*line)
-			fprintf(report->out, "%*s%s %5u | %s\n", INDENT, "", i == 1 ? ">" : " ",
-				place->line + (unsigned int)i - 1, line);
-	}
-}
-
-static void where(const struct report *report, const struct outcome *outcome)
-{
-	char text[512], function[96];
-
-	if (!outcome->where[0])
-		return;
-	text_clean(function, sizeof(function), outcome->place.function,
-		   strlen(outcome->place.function));
-	snprintf(text, sizeof(text), "%s%s%s%s", outcome->where,
-		 outcome->placed && *function ? ", in " : "",
-		 outcome->placed ? function : "", outcome->placed && *function ? "()" : "");
-	field(report, "where", text);
-	if (outcome->placed)
-		source_lines(report, outcome);
-}
-
-/* Who freed what is used: the call that did, and below it who called that. */
-static void freed(const struct report *report, const struct outcome *outcome)
-{
-	char text[sizeof(outcome->freed[0]) + 16];
-	size_t i;
-
-	for (i = 0; i < outcome->freed_count; i++) {
-		snprintf(text, sizeof(text), "%s%s", i ? "called from " : "", outcome->freed[i]);
-		field(report, i ? "" : "freed", text);
-	}
-}
-
-static void log_path(const struct report *report, const struct standing *standing)
-{
-	static const char *const kernels[FLAVOURS] = { "fast", "debug" };
-	char text[2048];
-
-	if (standing->outcome->verdict.log[0]) {
-		field(report, "log", standing->outcome->verdict.log);
-		return;
-	}
-	snprintf(text, sizeof(text), "%s/%s-%s.log", report->dir, kernels[standing->flavour],
-		 standing->status == VERDICT_CRASH || standing->status == VERDICT_TIMEOUT ||
-		 standing->outcome->verdict.flooded ?
-		 "console" : "tests");
-	field(report, "log", text);
-}
-
-static void failure(const struct report *report, const struct lab_test *test,
-		    const struct standing *standing)
-{
-	const struct verdict *v = &standing->outcome->verdict;
-	char text[256];
-
-	if (test->hidden)
-		return;
-	if (v->rule[0])
-		field(report, "rule", v->rule);
-	if (v->expected[0])
-		field(report, "expected", v->expected);
-	field(report, "seen", v->seen);
-	if (standing->status == VERDICT_NOT_RUN) {
-		log_path(report, standing);
-		return;
-	}
-	where(report, standing->outcome);
-	freed(report, standing->outcome);
-	if (v->before) {
-		if (v->splat.kind != SPLAT_NONE || v->log[0])
-			log_path(report, standing);
-		return;
-	}
-	if (v->flooded) {
-		log_path(report, standing);
-		return;
-	}
-	field(report, "hint", test->hints[0]);
-	snprintf(text, sizeof(text), "make hint LAB=%s TEST=%s   for the next one", report->number,
-		 test->name);
-	field(report, "", text);
-	log_path(report, standing);
-}
-
-/* The same reason for every test (it does not compile, does not load) is told once. */
-static bool same_reason(const struct standing *a, const struct standing *b)
-{
-	/* The line that was last there differs from test to test. */
-	if (a->outcome && b->outcome && a->flavour == b->flavour &&
-	    a->outcome->verdict.flooded && b->outcome->verdict.flooded)
-		return true;
-	return a->outcome && b->outcome && a->status == b->status &&
-	       a->flavour == b->flavour && a->status != VERDICT_PASS && b->outcome->verdict.rule[0] &&
-	       !strcmp(a->outcome->verdict.rule, b->outcome->verdict.rule) &&
-	       !strcmp(a->outcome->verdict.seen, b->outcome->verdict.seen);
 }
 
 static void notes(const struct report *report, const struct result_lab *lab, size_t test)
@@ -202,10 +31,130 @@ static void notes(const struct report *report, const struct result_lab *lab, siz
 		const struct verdict *v = &lab->outcomes[f][test].verdict;
 
 		for (i = 0; lab->outcomes[f][test].there && i < v->note_count; i++)
-			field(report, "remark", v->notes[i]);
+			report_field(report, "remark", v->notes[i]);
 		if (v->note_count)
 			return;
 	}
+}
+
+/* An earlier test that failed for the same reason and was told whole, or NULL. */
+static const struct lab_test *told_before(const struct report *report,
+					  const struct result_lab *lab,
+					  const struct standing *standing)
+{
+	struct standing other;
+	size_t i;
+
+	for (i = 0; i < report->next; i++) {
+		if (report->told[i] != TOLD_WHOLE || lab->lab->tests[i].hidden)
+			continue;
+		result_standing(lab, i, &other);
+		if (cause_same(&other, standing))
+			return &lab->lab->tests[i];
+	}
+	return NULL;
+}
+
+/*
+ * Nobody needs to be told why code fails that is not there.  A crash is another
+ * matter: no stub crashes.
+ */
+static bool waits_for_step(const struct report *report, const struct lab_test *test,
+			   const struct standing *standing)
+{
+	const struct verdict *v = &standing->outcome->verdict;
+
+	return report->steps && report->steps->left[test->step].file && !v->before &&
+	       !v->flooded && !test->hidden &&
+	       (standing->status == VERDICT_FAIL || standing->status == VERDICT_TIMEOUT);
+}
+
+static enum report_told tell_failure(const struct report *report, const struct result_lab *lab,
+				     const struct standing *standing)
+{
+	const struct lab_test *test = &lab->lab->tests[report->next], *first;
+	char remark[LAB_NAME + 40];
+
+	if (waits_for_step(report, test, standing))
+		return TOLD_BY_STEP;
+	first = test->hidden ? NULL : told_before(report, lab, standing);
+	if (first && standing->outcome->verdict.before)
+		return TOLD_BY_REASON;
+	if (first) {
+		snprintf(remark, sizeof(remark), "  as above (first seen in `%s`)", first->name);
+		report_headline(report, standing, test, remark);
+		return TOLD_AS_ABOVE;
+	}
+	report_headline(report, standing, test, "");
+	return TOLD_WHOLE;
+}
+
+static void tell(struct report *report, const struct result_lab *lab)
+{
+	const struct lab_test *test = &lab->lab->tests[report->next];
+	enum report_told told = TOLD_WHOLE;
+	struct standing standing;
+
+	if (!report->next)
+		fprintf(report->out, "%s: %s\n", lab->lab->name, lab->lab->title);
+	result_standing(lab, report->next, &standing);
+	if (!lab->selected[report->next] ||
+	    (standing.status == VERDICT_NOT_RUN && !standing.outcome)) {
+		report->next++;
+		return;
+	}
+	if (standing.status > VERDICT_PASS)
+		told = tell_failure(report, lab, &standing);
+	else
+		report_headline(report, &standing, test, "");
+	if (told == TOLD_WHOLE || told == TOLD_AS_ABOVE)
+		notes(report, lab, report->next);
+	if (told == TOLD_WHOLE && standing.status != VERDICT_PASS)
+		report_failure(report, test, &standing);
+	report->told[report->next++] = told;
+}
+
+/* Names with commas between, as far as they fit; their number and points are added. */
+struct list {
+	char text[LIST_MAX];
+	size_t len;
+	unsigned int count, points;
+};
+
+static void list_add(struct list *list, const struct lab_test *test)
+{
+	int n = snprintf(list->text + list->len, LIST_MAX - list->len, "%s%s",
+			 list->count ? ", " : "", test->name);
+
+	if (n > 0 && (size_t)n < LIST_MAX - list->len)
+		list->len += (size_t)n;
+	list->count++;
+	list->points += test->points;
+}
+
+/* Failures that share one line at the end: those of a step, or (0) of one reason. */
+static void tell_together(const struct report *report, const struct result_lab *lab,
+			  enum report_told told, unsigned int step)
+{
+	const struct step_mark *mark = step ? &report->steps->left[step] : NULL;
+	struct list list = { .count = 0 };
+	char text[LIST_MAX + 200], why[160];
+	size_t i;
+
+	for (i = 0; i < lab->lab->test_count; i++)
+		if (report->told[i] == told && (!step || lab->lab->tests[i].step == step))
+			list_add(&list, &lab->lab->tests[i]);
+	if (!list.count)
+		return;
+	if (mark)
+		snprintf(why, sizeof(why), "STEP %u is not written yet (%s, line %u)", step,
+			 mark->file, mark->line);
+	else
+		snprintf(why, sizeof(why), "%u more, for the same reason", list.count);
+	snprintf(text, sizeof(text), "%s: %s", why, list.text);
+	fprintf(report->out, "%sFAIL   %s   0/%-3u  ", report_paint(report, RED),
+		report_paint(report, PLAIN), list.points);
+	report_words(report, INDENT, text);
 }
 
 /* Chosen, but it needs the debug kernel, and this run has none. */
@@ -215,48 +164,79 @@ static bool wants_debug(const struct result_lab *lab, size_t test)
 	       lab->lab->tests[test].kernels == LAB_DEBUG;
 }
 
-/* What was left out, in one line; the points that it would give. */
-static unsigned int not_run(const struct report *report, const struct result_lab *lab)
+static void tell_not_run(const struct report *report, const char *text)
 {
-	unsigned int points = 0, count = 0;
-	size_t i;
-
-	for (i = 0; i < lab->lab->test_count; i++) {
-		if (!wants_debug(lab, i))
-			continue;
-		if (count++)
-			fputs(", ", report->out);
-		else
-			fprintf(report->out, "%sNOT RUN%s  ", paint(report, YELLOW),
-				paint(report, PLAIN));
-		fputs(lab->lab->tests[i].name, report->out);
-		points += lab->lab->tests[i].points;
-	}
-	if (count)
-		fprintf(report->out, ": DEBUG=1 runs %s, for %u more points\n",
-			count > 1 ? "them" : "it", points);
-	return points;
+	fprintf(report->out, "%sNOT RUN%s  ", report_paint(report, YELLOW),
+		report_paint(report, PLAIN));
+	report_words(report, strlen("NOT RUN  "), text);
 }
 
-static void tell(struct report *report, const struct result_lab *lab)
+/* What needs the debug kernel, in one line; the points that it would give. */
+static unsigned int left_to_debug(const struct report *report, const struct result_lab *lab)
 {
-	const struct lab_test *test = &lab->lab->tests[report->next];
-	struct standing standing;
-	bool as_above;
+	struct list list = { .count = 0 };
+	char text[LIST_MAX + 80];
+	size_t i;
 
-	if (!report->next)
-		fprintf(report->out, "%s: %s\n", lab->lab->name, lab->lab->title);
-	result_standing(lab, report->next, &standing);
-	if (lab->selected[report->next] &&
-	    (standing.status != VERDICT_NOT_RUN || standing.outcome)) {
-		as_above = same_reason(&report->last, &standing);
-		headline(report, &standing, test, as_above);
-		notes(report, lab, report->next);
-		if (standing.status != VERDICT_PASS && !as_above)
-			failure(report, test, &standing);
-		report->last = standing;
+	for (i = 0; i < lab->lab->test_count; i++)
+		if (wants_debug(lab, i))
+			list_add(&list, &lab->lab->tests[i]);
+	snprintf(text, sizeof(text), "%s: DEBUG=1 runs %s, for %u more points", list.text,
+		 list.count > 1 ? "them" : "it", list.points);
+	if (list.count)
+		tell_not_run(report, text);
+	return list.points;
+}
+
+/* "; STEPs 3, 4 are still in agate_gem.c": what is left to write of steps from @first on. */
+static void add_steps_left(const struct report *report, unsigned int first, char *text,
+			   size_t size)
+{
+	const char *file = NULL;
+	unsigned int k, count = 0;
+	char numbers[4 * LAB_STEPS] = "";
+	size_t n = 0;
+
+	for (k = first; report->steps && k <= LAB_STEPS; k++) {
+		if (!report->steps->left[k].file)
+			continue;
+		file = report->steps->left[k].file;
+		n += (size_t)sprintf(numbers + n, "%s%u", count++ ? ", " : "", k);
 	}
-	report->next++;
+	n = strlen(text);
+	if (count)
+		snprintf(text + n, size - n, "; STEP%s %s %s still in %s", count > 1 ? "s" : "",
+			 numbers, count > 1 ? "are" : "is", file);
+}
+
+/* Tests of later steps than were asked for, in one line. */
+static void left_to_steps(const struct report *report, const struct result_lab *lab)
+{
+	unsigned int lowest = LAB_STEPS, highest = 0;
+	struct list list = { .count = 0 };
+	char text[400];
+	size_t i;
+
+	for (i = 0; report->step && i < lab->lab->test_count; i++) {
+		const struct lab_test *test = &lab->lab->tests[i];
+
+		if (test->step <= report->step ||
+		    (report->glob && fnmatch(report->glob, test->name, 0)))
+			continue;
+		list_add(&list, test);
+		lowest = test->step < lowest ? test->step : lowest;
+		highest = test->step > highest ? test->step : highest;
+	}
+	if (!list.count)
+		return;
+	if (lowest == highest)
+		snprintf(text, sizeof(text), "%u test%s of step %u, for %u points", list.count,
+			 list.count > 1 ? "s" : "", lowest, list.points);
+	else
+		snprintf(text, sizeof(text), "%u tests of steps %u to %u, for %u points",
+			 list.count, lowest, highest, list.points);
+	add_steps_left(report, report->step + 1, text, sizeof(text));
+	tell_not_run(report, text);
 }
 
 void report_tests(struct report *report, const struct result_lab *lab)
@@ -268,14 +248,18 @@ void report_tests(struct report *report, const struct result_lab *lab)
 
 void report_lab(struct report *report, const struct result_lab *lab)
 {
-	unsigned int score, max, left_out;
+	unsigned int score, max, left_out, k;
 	size_t i;
 
 	while (report->next < lab->lab->test_count)
 		tell(report, lab);
+	tell_together(report, lab, TOLD_BY_REASON, 0);
+	for (k = 1; report->steps && k <= LAB_STEPS; k++)
+		tell_together(report, lab, TOLD_BY_STEP, k);
 	for (i = 0; i < lab->remark_count; i++)
 		fprintf(report->out, "remark: %s\n", lab->remarks[i]);
-	left_out = not_run(report, lab);
+	left_to_steps(report, lab);
+	left_out = left_to_debug(report, lab);
 	result_score(lab, &score, &max);
 	if (!max && left_out)
 		fprintf(report->out, "%s: no test ran, for what was chosen runs on the debug kernel "

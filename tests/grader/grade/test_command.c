@@ -45,7 +45,8 @@ static void test_options(void **state)
 	static const char *const wrong[] = {
 		"", "--lab", "02", "--lab 02 --speed 3", "--lab 02 03", "--lab 02 --seed x",
 		"--lab 02 --seed -1", "--lab 02 --seed 99999999999999999999", "hint --lab 02",
-		"hint --test x", "list 02", "grade --lab 02",
+		"hint --test x", "list 02", "grade --lab 02", "--lab 02 --step x",
+		"--lab 02 --step 0", "--lab 02 --step -1", "--lab 02 --step 2x", "--lab 02 --step 999",
 	};
 	struct options o;
 	size_t i;
@@ -57,6 +58,10 @@ static void test_options(void **state)
 	assert_true(parse(&o, "--lab 02"));
 	assert_string_equal(o.from, "labs");
 	assert_null(o.out);
+	assert_int_equal(o.step, 0);
+	assert_true(parse(&o, "--lab 02 --step 3"));
+	assert_int_equal(o.step, 3);
+	assert_true(parse(&o, "--lab 02"));
 	assert_false(o.debug || o.chain || o.stop_on_fail || o.seeded || o.timings);
 	assert_true(parse(&o, "--lab all --from solutions --debug --chain --stop-on-fail "
 			  "--timings --test a* --out x --seed 7"));
@@ -98,15 +103,54 @@ static void test_hints(void **state)
 	next_hint(dir, lab, "hint 3 of 3:\n  three\n");
 	next_hint(dir, lab, "There are no more hints; the last one again.\n07-x/a, hint 3");
 	/* A failure showed the first; it does not take back what was shown. */
-	assert_true(hint_first_shown(dir, lab, &lab->tests[0]));
+	assert_true(hint_failed(dir, lab, &lab->tests[0], 0, true));
 	next_hint(dir, lab, "hint 3 of 3");
 	strcpy(dir, scratch_path("hints2"));
-	assert_true(hint_first_shown(dir, lab, &lab->tests[0]));
+	assert_true(hint_failed(dir, lab, &lab->tests[0], 0, false));
+	next_hint(dir, lab, "hint 1 of 3");
+	strcpy(dir, scratch_path("hints3"));
+	assert_true(hint_failed(dir, lab, &lab->tests[0], 0, true));
 	next_hint(dir, lab, "hint 2 of 3");
+	strcpy(dir, scratch_path("hints2"));
 	/* Rubbish in the file is nothing shown. */
 	scratch_file("hints2/07-x/a", "77\n");
 	next_hint(dir, lab, "hint 1 of 3");
 	assert_false(hint_show("/nonexistent/x", lab, &lab->tests[0], stdout));
+	lab_free(lab);
+}
+
+/* A test that fails in another way than before begins with that way's first hint. */
+static void test_hint_cases(void **state)
+{
+	static const char *const names[] = { "a", NULL };
+	struct lab *lab = lab_with(names, "{\"cases\": [{\"when\": \"EBUSY\", \"hints\": "
+				   "[\"busy one\", \"busy two\", \"busy three\"]},"
+				   "{\"when\": \"KASAN\", \"hints\": "
+				   "[\"freed one\", \"freed two\", \"freed three\"]}]}");
+	struct verdict v;
+	char dir[4096];
+
+	(void)state;
+	memset(&v, 0, sizeof(v));
+	verdict_set(&v, VERDICT_FAIL, "the rule", "the probe: success", "the probe: EIO");
+	assert_int_equal(hint_case(&lab->tests[0], &v), 0);
+	verdict_set(&v, VERDICT_FAIL, "the rule", "the probe: success", "the probe: EBUSY");
+	assert_int_equal(hint_case(&lab->tests[0], &v), 1);
+	verdict_set(&v, VERDICT_TIMEOUT, "the rule", "an end", "none after 5000 ms");
+	strcpy(v.splat.headline, "BUG: KASAN: use-after-free");
+	assert_int_equal(hint_case(&lab->tests[0], &v), 0);
+	v.splat.kind = SPLAT_KASAN;
+	assert_int_equal(hint_case(&lab->tests[0], &v), 2);
+
+	strcpy(dir, scratch_path("cases"));
+	assert_true(hint_failed(dir, lab, &lab->tests[0], 1, true));
+	next_hint(dir, lab, "hint 2 of 3:\n  busy two\n");
+	assert_true(hint_failed(dir, lab, &lab->tests[0], 1, true));
+	next_hint(dir, lab, "hint 3 of 3:\n  busy three\n");
+	assert_true(hint_failed(dir, lab, &lab->tests[0], 2, true));
+	next_hint(dir, lab, "hint 2 of 3:\n  freed two\n");
+	assert_true(hint_failed(dir, lab, &lab->tests[0], 0, false));
+	next_hint(dir, lab, "hint 1 of 3:\n  one\n");
 	lab_free(lab);
 }
 
@@ -251,11 +295,11 @@ static void test_choice(void **state)
 
 	(void)state;
 	assert_true(result_init(&labs[0], lab));
-	assert_true(choice_tests(&result, NULL, error, sizeof(error)));
+	assert_true(choice_tests(&result, NULL, 0, error, sizeof(error)));
 	assert_true(labs[0].selected[0] && labs[0].selected[1]);
-	assert_true(choice_tests(&result, "l*", error, sizeof(error)));
+	assert_true(choice_tests(&result, "l*", 0, error, sizeof(error)));
 	assert_true(!labs[0].selected[0] && labs[0].selected[1]);
-	assert_false(choice_tests(&result, "nonsense", error, sizeof(error)));
+	assert_false(choice_tests(&result, "nonsense", 0, error, sizeof(error)));
 	assert_string_equal(error, "no test has a name like \"nonsense\"; there are: sizes labels");
 	assert_ptr_equal(choice_test(lab, "labels", error, sizeof(error)), &lab->tests[1]);
 	assert_null(choice_test(lab, "label*", error, sizeof(error)));
@@ -264,6 +308,42 @@ static void test_choice(void **state)
 	lab->tests[0].hidden = true;
 	assert_null(choice_test(lab, "sizes", error, sizeof(error)));
 	assert_string_equal(error, "07-x has no test \"sizes\"; there are: labels");
+	result_free(&labs[0]);
+	lab_free(lab);
+}
+
+static void test_choice_step(void **state)
+{
+	static const char *const names[] = { "sizes", "labels", NULL };
+	struct lab *lab = lab_with(names, "{\"step\": 1}");
+	struct result_lab labs[2];
+	struct result result = { .labs = labs, .lab_count = 1 };
+	char error[512] = "";
+
+	(void)state;
+	lab->tests[1].step = 3;
+	assert_true(result_init(&labs[0], lab));
+	labs[1] = labs[0];
+	assert_true(choice_tests(&result, NULL, 2, error, sizeof(error)));
+	assert_true(labs[0].selected[0] && !labs[0].selected[1]);
+	assert_true(choice_tests(&result, NULL, 3, error, sizeof(error)));
+	assert_true(labs[0].selected[0] && labs[0].selected[1]);
+	assert_false(choice_tests(&result, "l*", 2, error, sizeof(error)));
+	assert_string_equal(error,
+			    "the tests with a name like \"l*\" belong to later steps than 2");
+	assert_false(choice_tests(&result, NULL, 4, error, sizeof(error)));
+	assert_string_equal(error, "07-x has steps 1 to 3, not 4");
+	lab->tests[0].step = 2;
+	assert_false(choice_tests(&result, NULL, 1, error, sizeof(error)));
+	assert_string_equal(error, "no test belongs to step 1");
+	result.lab_count = 2;
+	assert_false(choice_tests(&result, NULL, 1, error, sizeof(error)));
+	assert_string_equal(error, "a step is one of a lab's: STEP goes with one LAB");
+	result.lab_count = 1;
+	lab->tests[0].step = 0;
+	lab->tests[1].step = 0;
+	assert_false(choice_tests(&result, NULL, 1, error, sizeof(error)));
+	assert_string_equal(error, "07-x does not say which steps its tests belong to");
 	result_free(&labs[0]);
 	lab_free(lab);
 }
@@ -301,6 +381,8 @@ int main(void)
 		cmocka_unit_test(test_choice),
 		cmocka_unit_test(test_whose_files),
 		cmocka_unit_test(test_hints),
+		cmocka_unit_test(test_hint_cases),
+		cmocka_unit_test(test_choice_step),
 		cmocka_unit_test(test_params),
 		cmocka_unit_test(test_nonce),
 		cmocka_unit_test(test_scale),

@@ -222,11 +222,14 @@ static void test_cases(void **state)
 
 	(void)state;
 	assert_int_equal(t->case_count, 2);
-	assert_string_equal(lab_hints(t, NULL)[0], "a");
-	assert_string_equal(lab_hints(t, "rule one\nthis\nthat")[2], "c");
-	assert_string_equal(lab_hints(t, "rule one\nthis\nEBUSY, seen: 7")[1], "e");
-	assert_string_equal(lab_hints(t, "rule two\nthis\nthat")[0], "d");
-	assert_string_equal(lab_hints(t, "rule one\nthis\nseen: 7")[0], "g");
+	assert_int_equal(lab_case_of(t, "rule one\nthis\nthat"), 0);
+	assert_int_equal(lab_case_of(t, "rule one\nthis\nEBUSY, seen: 7"), 1);
+	assert_int_equal(lab_case_of(t, "rule two\nthis\nthat"), 1);
+	assert_int_equal(lab_case_of(t, "rule one\nthis\nseen: 7"), 2);
+	assert_string_equal(lab_hints(t, 0)[2], "c");
+	assert_string_equal(lab_hints(t, 1)[1], "e");
+	assert_string_equal(lab_hints(t, 2)[0], "g");
+	assert_string_equal(lab_hints(t, 3)[0], "a");
 	lab_free(lab);
 	with_test_key("cases", "{}", "test one: cases: is not an array");
 	with_test_key("cases", "[1]", "test one: cases: is not a list");

@@ -408,23 +408,29 @@ static void test_report_short(void **state)
 {
 	struct fixture f;
 	char *text;
+	int i;
 
 	(void)state;
 	begin(&f, "{}");
 	take(&f, FLAVOUR_FAST, 0, VERDICT_FAIL);
-	take(&f, FLAVOUR_FAST, 1, VERDICT_FAIL);
+	take(&f, FLAVOUR_FAST, 1, VERDICT_PASS);
+	take(&f, FLAVOUR_FAST, 2, VERDICT_FAIL);
+	result_seal(&f.labs[0], FLAVOUR_FAST, true);
 	text = printed(&f.labs[0], false);
-	prints(text, "FAIL      0/33   b  for the same reason\n");
+	prints(text, "FAIL      0/33   c  as above (first seen in `a`)\n");
 	prints(text, "seen      that");
 	prints(text, "hint      one");
 	assert_null(strstr(strstr(text, "seen      that") + 1, "seen      that"));
 	free(text);
 	/* A hint of the test's has nothing to do with a file that does not compile. */
-	f.labs[0].outcomes[FLAVOUR_FAST][0].verdict.before = true;
+	take(&f, FLAVOUR_FAST, 1, VERDICT_FAIL);
+	for (i = 0; i < 3; i++)
+		f.labs[0].outcomes[FLAVOUR_FAST][i].verdict.before = true;
 	text = printed(&f.labs[0], false);
 	prints(text, "seen      that");
 	assert_null(strstr(text, "hint"));
 	assert_null(strstr(text, ".log"));
+	prints(text, "FAIL      0/66   2 more, for the same reason: b, c\n");
 	free(text);
 	strcpy(f.labs[0].outcomes[FLAVOUR_FAST][0].verdict.log, "x/fast/compile.log");
 	text = printed(&f.labs[0], false);
@@ -440,7 +446,7 @@ static void test_report_short(void **state)
 	f.labs[0].outcomes[FLAVOUR_FAST][0].verdict.flooded = true;
 	f.labs[0].outcomes[FLAVOUR_FAST][1].verdict.flooded = true;
 	text = printed(&f.labs[0], false);
-	prints(text, "FAIL      0/33   b  for the same reason\n");
+	prints(text, "FAIL      0/33   b  as above (first seen in `a`)\n");
 	prints(text, "fast-console.log");
 	assert_null(strstr(text, "hint"));
 	free(text);

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Telling causes apart (cause.h).
+ */
+#include "cause.h"
+
+#include <string.h>
+
+/* "CALL: ERROR" with the error as a name: where the name begins, or NULL. */
+static const char *error_of(const char *seen)
+{
+	const char *colon = strrchr(seen, ':');
+	const char *name = colon && colon[1] == ' ' ? colon + 2 : NULL;
+
+	return name && name[0] == 'E' && name[1] &&
+	       strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == strlen(name) ? name : NULL;
+}
+
+/* The same call failed with the same error; every call does where the topic is absent. */
+static bool same_error(const struct verdict *a, const struct verdict *b)
+{
+	const char *error = error_of(a->seen), *other = error_of(b->seen);
+
+	return error && other && !strcmp(error, other) &&
+	       (!strcmp(error, "EOPNOTSUPP") || !strcmp(a->seen, b->seen));
+}
+
+static bool same_place(const struct outcome *a, const struct outcome *b)
+{
+	return a->place.line == b->place.line && !strcmp(a->place.file, b->place.file) &&
+	       a->verdict.splat.kind == b->verdict.splat.kind;
+}
+
+static bool same_words(const struct verdict *a, const struct verdict *b)
+{
+	return a->rule[0] && !strcmp(a->rule, b->rule) && !strcmp(a->seen, b->seen);
+}
+
+bool cause_same(const struct standing *a, const struct standing *b)
+{
+	const struct outcome *x = a->outcome, *y = b->outcome;
+
+	if (!x || !y || a->status != b->status || a->status <= VERDICT_PASS)
+		return false;
+	/* The line that was last there differs from test to test. */
+	if (x->verdict.flooded || y->verdict.flooded)
+		return x->verdict.flooded && y->verdict.flooded;
+	if (a->status == VERDICT_FAIL)
+		return same_words(&x->verdict, &y->verdict) || same_error(&x->verdict, &y->verdict);
+	if (x->placed || y->placed)
+		return x->placed && y->placed && same_place(x, y);
+	/* Of two hangs at places unknown nothing says that they are one. */
+	return a->status == VERDICT_CRASH && same_words(&x->verdict, &y->verdict);
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What is told of one test (report_priv.h).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "hint.h"
+#include "report_priv.h"
+#include "text.h"
+
+const char *report_paint(const struct report *report, enum colour colour)
+{
+	static const char *const codes[] = {
+		[PLAIN] = "\033[0m", [GREEN] = "\033[32m", [RED] = "\033[1;31m",
+		[YELLOW] = "\033[33m", [DIM] = "\033[2m",
+	};
+
+	return report->colour ? codes[colour] : "";
+}
+
+void report_words(const struct report *report, size_t column, const char *text)
+{
+	const size_t begin = column;
+
+	while (*text) {
+		size_t n = strcspn(text, " ");
+
+		if (column > begin && column + 1 + n > WIDTH) {
+			fprintf(report->out, "\n%*s", INDENT, "");
+			column = INDENT;
+		} else if (column > begin) {
+			fputc(' ', report->out);
+			column++;
+		}
+		fwrite(text, 1, n, report->out);
+		column += n;
+		text += n;
+		text += strspn(text, " ");
+	}
+	fputc('\n', report->out);
+}
+
+void report_field(const struct report *report, const char *name, const char *text)
+{
+	fprintf(report->out, "       %s%-8s%s  ", report_paint(report, DIM), name,
+		report_paint(report, PLAIN));
+	report_words(report, INDENT, text);
+}
+
+void report_headline(const struct report *report, const struct standing *standing,
+		     const struct lab_test *test, const char *remark)
+{
+	static const char *const words[] = {
+		[VERDICT_NOT_RUN] = "NOT-RUN", [VERDICT_PASS] = "PASS", [VERDICT_FAIL] = "FAIL",
+		[VERDICT_TIMEOUT] = "TIMEOUT", [VERDICT_CRASH] = "CRASH",
+	};
+	enum colour colour = standing->status == VERDICT_PASS ? GREEN :
+			     standing->status == VERDICT_NOT_RUN ? YELLOW : RED;
+
+	fprintf(report->out, "%s%-7s%s %3u/%-3u  %s", report_paint(report, colour),
+		words[standing->status], report_paint(report, PLAIN), standing->points, test->points,
+		test->name);
+	if (standing->outcome && standing->status != VERDICT_PASS &&
+	    standing->flavour == FLAVOUR_DEBUG)
+		fputs("  (debug kernel)", report->out);
+	fprintf(report->out, "%s", remark);
+	fputc('\n', report->out);
+}
+
+static void source_lines(const struct report *report, const struct outcome *outcome)
+{
+	const struct decode_place *place = &outcome->place;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		char line[sizeof(place->source[0])], tabs[2 * sizeof(line)];
+		size_t n = 0;
+		const char *p;
+
+		/* Before cleaning: a tab is no stranger in source. */
+		for (p = place->source[i]; *p && n + 4 < sizeof(tabs); p++)
+			n += (size_t)sprintf(tabs + n, "%.*s", *p == '\t' ? 4 : 1,
+					     *p == '\t' ? "    " : p);
+		tabs[n] = '\0';
+		text_clean(line, sizeof(line), tabs, n);
+		if (*line)
+			fprintf(report->out, "%*s%s %5u | %s\n", INDENT, "", i == 1 ? ">" : " ",
+				place->line + (unsigned int)i - 1, line);
+	}
+}
+
+static void where(const struct report *report, const struct outcome *outcome)
+{
+	char text[512], function[96];
+
+	if (!outcome->where[0])
+		return;
+	text_clean(function, sizeof(function), outcome->place.function,
+		   strlen(outcome->place.function));
+	snprintf(text, sizeof(text), "%s%s%s%s", outcome->where,
+		 outcome->placed && *function ? ", in " : "",
+		 outcome->placed ? function : "", outcome->placed && *function ? "()" : "");
+	report_field(report, "where", text);
+	if (outcome->placed)
+		source_lines(report, outcome);
+}
+
+/* Who freed what is used: the call that did, and below it who called that. */
+static void freed(const struct report *report, const struct outcome *outcome)
+{
+	char text[sizeof(outcome->freed[0]) + 16];
+	size_t i;
+
+	for (i = 0; i < outcome->freed_count; i++) {
+		snprintf(text, sizeof(text), "%s%s", i ? "called from " : "", outcome->freed[i]);
+		report_field(report, i ? "" : "freed", text);
+	}
+}
+
+static void log_path(const struct report *report, const struct standing *standing)
+{
+	static const char *const kernels[FLAVOURS] = { "fast", "debug" };
+	char text[2048];
+
+	if (standing->outcome->verdict.log[0]) {
+		report_field(report, "log", standing->outcome->verdict.log);
+		return;
+	}
+	snprintf(text, sizeof(text), "%s/%s-%s.log", report->dir, kernels[standing->flavour],
+		 standing->status == VERDICT_CRASH || standing->status == VERDICT_TIMEOUT ||
+		 standing->outcome->verdict.flooded ?
+		 "console" : "tests");
+	report_field(report, "log", text);
+}
+
+/* A step that this test needs and that is not written comes before any hint. */
+static void hint(const struct report *report, const struct lab_test *test,
+		 const struct verdict *verdict)
+{
+	unsigned int step = report->steps ? steps_first_left(report->steps, test->step) : 0;
+	char text[256];
+
+	if (step) {
+		snprintf(text, sizeof(text), "STEP %u is not written yet (%s, line %u): write it first, "
+			 "for this test needs it", step, report->steps->left[step].file,
+			 report->steps->left[step].line);
+		report_field(report, "hint", text);
+		return;
+	}
+	report_field(report, "hint", lab_hints(test, hint_case(test, verdict))[0]);
+	snprintf(text, sizeof(text), "make hint LAB=%s TEST=%s   for the next one", report->number,
+		 test->name);
+	report_field(report, "", text);
+}
+
+void report_failure(const struct report *report, const struct lab_test *test,
+		    const struct standing *standing)
+{
+	const struct verdict *v = &standing->outcome->verdict;
+
+	if (test->hidden)
+		return;
+	if (v->rule[0])
+		report_field(report, "rule", v->rule);
+	if (v->expected[0])
+		report_field(report, "expected", v->expected);
+	report_field(report, "seen", v->seen);
+	if (standing->status == VERDICT_NOT_RUN) {
+		log_path(report, standing);
+		return;
+	}
+	where(report, standing->outcome);
+	freed(report, standing->outcome);
+	if (v->before) {
+		if (v->splat.kind != SPLAT_NONE || v->log[0])
+			log_path(report, standing);
+		return;
+	}
+	if (v->flooded) {
+		log_path(report, standing);
+		return;
+	}
+	hint(report, test, v);
+	log_path(report, standing);
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Looking for the starter's comments (steps.h).
+ *
+ * Only comments count, and not those of a solution, which keeps its starter in the
+ * #else branches of `#if LABnn >= k`.
+ */
+#include "steps.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PATH_LEN	1024
+#define FILE_MAX_BYTES	(1u << 20)
+#define NESTED_MAX	32
+
+struct scan {
+	const char *at;
+	unsigned int line;
+	/* Of each condition that is open: the branch is a starter's, of a solution's file. */
+	bool lab[NESTED_MAX], starter[NESTED_MAX];
+	unsigned int nested;
+};
+
+/* The whole of a regular file, with a NUL behind it; NULL when there is none to read. */
+static char *read_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	struct stat sb;
+	char *text = NULL;
+	ssize_t n = -1;
+
+	if (fd < 0)
+		return NULL;
+	if (!fstat(fd, &sb) && S_ISREG(sb.st_mode) && sb.st_size < FILE_MAX_BYTES)
+		text = malloc((size_t)sb.st_size + 1);
+	if (text)
+		n = read(fd, text, (size_t)sb.st_size);
+	close(fd);
+	if (n < 0) {
+		free(text);
+		return NULL;
+	}
+	text[n] = '\0';
+	return text;
+}
+
+/* To the next character, counting lines. */
+static void step_over(struct scan *s, size_t n)
+{
+	for (; n && *s->at; n--)
+		s->line += *s->at++ == '\n';
+}
+
+static void skip_quoted(struct scan *s)
+{
+	char quote = *s->at;
+
+	step_over(s, 1);
+	while (*s->at && *s->at != quote && *s->at != '\n')
+		step_over(s, *s->at == '\\' ? 2 : 1);
+	if (*s->at == quote)
+		step_over(s, 1);
+}
+
+/* #if, #else and #endif: what else a line of the preprocessor says does not matter. */
+static void take_directive(struct scan *s)
+{
+	const char *word = s->at + 1 + strspn(s->at + 1, " \t");
+	unsigned int top = s->nested ? s->nested - 1 : 0;
+
+	if (!strncmp(word, "if", 2) && s->nested < NESTED_MAX) {
+		s->lab[s->nested] = !strncmp(word, "if LAB", 6);
+		s->starter[s->nested++] = false;
+	} else if (!strncmp(word, "else", 4) && s->nested) {
+		s->starter[top] = s->lab[top];
+	} else if (!strncmp(word, "endif", 5) && s->nested) {
+		s->nested--;
+	}
+	step_over(s, 1);
+}
+
+static bool in_starter(const struct scan *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nested; i++)
+		if (s->starter[i])
+			return true;
+	return false;
+}
+
+/* "STEP 3:" here; how long it is, or 0. */
+static size_t parse_mark(const char *at, unsigned int *step)
+{
+	char *end;
+	unsigned long n;
+
+	if (strncmp(at, "STEP ", 5) || !isdigit((unsigned char)at[5]))
+		return 0;
+	n = strtoul(at + 5, &end, 10);
+	if (*end != ':' || !n || n > LAB_STEPS)
+		return 0;
+	*step = (unsigned int)n;
+	return (size_t)(end - at);
+}
+
+static void scan_comment(struct scan *s, const char *file, struct steps *steps)
+{
+	const char *end = s->at[1] == '/' ? "\n" : "*/";
+	unsigned int step;
+	size_t n;
+
+	step_over(s, 2);
+	while (*s->at && strncmp(s->at, end, strlen(end))) {
+		n = parse_mark(s->at, &step);
+		if (n && !in_starter(s) && !steps->left[step].file)
+			steps->left[step] = (struct step_mark){ .file = file, .line = s->line };
+		step_over(s, n ? n : 1);
+	}
+	step_over(s, strlen(end));
+}
+
+static void scan_text(const char *text, const char *file, struct steps *steps)
+{
+	struct scan s = { .at = text, .line = 1 };
+	bool begun = true;	/* nothing but blanks stands before it in its line */
+
+	while (*s.at) {
+		char c = *s.at;
+
+		if (c == '/' && (s.at[1] == '*' || s.at[1] == '/'))
+			scan_comment(&s, file, steps);
+		else if (c == '"' || c == '\'')
+			skip_quoted(&s);
+		else if (c == '#' && begun)
+			take_directive(&s);
+		else
+			step_over(&s, 1);
+		begun = c == '\n' || (begun && (c == ' ' || c == '\t'));
+	}
+}
+
+void steps_find(const struct lab *lab, const char *dir, struct steps *steps)
+{
+	char path[PATH_LEN], *text;
+	size_t i;
+
+	memset(steps, 0, sizeof(*steps));
+	for (i = 0; i < lab->file_count; i++) {
+		if (snprintf(path, sizeof(path), "%s/%s", dir, lab->files[i]) >= (int)sizeof(path))
+			continue;
+		text = read_file(path);
+		if (text)
+			scan_text(text, lab->files[i], steps);
+		free(text);
+	}
+}
+
+unsigned int steps_first_left(const struct steps *steps, unsigned int step)
+{
+	unsigned int k;
+
+	for (k = 1; k <= step && k <= LAB_STEPS; k++)
+		if (steps->left[k].file)
+			return k;
+	return 0;
+}

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What is told once and what is told together: causes, steps, cases.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cause.h"
+#include "lab_text.h"
+#include "report.h"
+
+static const char *const names[] = { "a", "b", "c", "d", NULL };
+
+struct fixture {
+	struct lab *lab;
+	struct result_lab result;
+	struct steps steps;
+	struct report report;
+};
+
+static void begin(struct fixture *f, const char *more)
+{
+	size_t i;
+
+	memset(f, 0, sizeof(*f));
+	f->lab = lab_with(names, more);
+	assert_true(result_init(&f->result, f->lab));
+	for (i = 0; i < f->lab->test_count; i++)
+		f->result.selected[i] = true;
+	f->result.ran[FLAVOUR_FAST] = true;
+	f->report = (struct report){ .dir = "x", .number = "07", .steps = &f->steps };
+}
+
+static void end(struct fixture *f)
+{
+	result_free(&f->result);
+	lab_free(f->lab);
+}
+
+/* Fails the next test that has no verdict; its outcome. */
+static struct outcome *failed(struct fixture *f, enum verdict_status status, const char *rule,
+			      const char *expected, const char *seen)
+{
+	struct verdict v;
+	size_t i;
+
+	memset(&v, 0, sizeof(v));
+	verdict_set(&v, status, rule, expected, "%s", seen);
+	for (i = 0; f->result.outcomes[FLAVOUR_FAST][i].there; i++)
+		;
+	result_take(&f->result, FLAVOUR_FAST, i, &v);
+	return &f->result.outcomes[FLAVOUR_FAST][i];
+}
+
+static void crashed(struct fixture *f, unsigned int line, enum splat_kind kind)
+{
+	struct outcome *o = failed(f, VERDICT_CRASH, "memory is not used after it was freed",
+				   "a silent kernel", "BUG");
+
+	o->verdict.splat.kind = kind;
+	o->placed = line;
+	o->place.line = line;
+	strcpy(o->place.file, "labs/07-x/agate_x.c");
+}
+
+/* What is printed has this, and does not have that. */
+static void prints(struct fixture *f, const char *wanted, const char *unwanted)
+{
+	struct report report = f->report;
+	char *text = NULL;
+	size_t size;
+
+	report.out = open_memstream(&text, &size);
+	report_lab(&report, &f->result);
+	fclose(report.out);
+	if (!strstr(text, wanted))
+		fail_msg("\"%s\" is not in:\n%s", wanted, text);
+	if (unwanted && strstr(text, unwanted))
+		fail_msg("\"%s\" is in:\n%s", unwanted, text);
+	free(text);
+}
+
+#define AS_A(name)	"FAIL      0/25   " name "  as above (first seen in `a`)\n"
+
+/* Not only the test right before: any that was told whole. */
+static void test_same_rule(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, "{}");
+	failed(&f, VERDICT_FAIL, "a rule", "this", "that");
+	failed(&f, VERDICT_FAIL, "another rule", "this", "that");
+	failed(&f, VERDICT_FAIL, "a rule", "this", "that");
+	failed(&f, VERDICT_FAIL, "a rule", "this", "something else");
+	prints(&f, AS_A("c"), AS_A("b"));
+	prints(&f, "FAIL      0/25   d\n", AS_A("d"));
+	end(&f);
+}
+
+static void test_same_error(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	/* A probe that fails is one failure, whatever each test wanted of it. */
+	begin(&f, "{}");
+	failed(&f, VERDICT_FAIL, "a rule", "the probe: success", "the probe: EBUSY");
+	failed(&f, VERDICT_FAIL, "another rule", "the probe: ENOMEM", "the probe: EBUSY");
+	failed(&f, VERDICT_FAIL, "another rule", "the probe: success", "the probe: EIO");
+	failed(&f, VERDICT_FAIL, "another rule", "SUBMIT: success", "SUBMIT: EBUSY");
+	prints(&f, AS_A("b"), AS_A("c"));
+	prints(&f, "FAIL      0/25   d\n", AS_A("d"));
+	end(&f);
+	/* An absent topic answers every call alike. */
+	begin(&f, "{}");
+	failed(&f, VERDICT_FAIL, "a rule", "CREATE_BO: success", "CREATE_BO: EOPNOTSUPP");
+	failed(&f, VERDICT_FAIL, "another rule", "SET_LABEL: EINVAL", "SET_LABEL: EOPNOTSUPP");
+	failed(&f, VERDICT_FAIL, "another rule", "this", "EOPNOTSUPP was not meant");
+	failed(&f, VERDICT_TIMEOUT, "another rule", "this", "SUBMIT: EOPNOTSUPP");
+	prints(&f, AS_A("b"), AS_A("c"));
+	prints(&f, "TIMEOUT   0/25   d\n", NULL);
+	end(&f);
+}
+
+static void test_same_place(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, "{}");
+	crashed(&f, 88, SPLAT_KASAN);
+	crashed(&f, 89, SPLAT_KASAN);
+	crashed(&f, 88, SPLAT_KASAN);
+	crashed(&f, 88, SPLAT_WARNING);
+	prints(&f, "CRASH     0/25   c  as above (first seen in `a`)\n", "b  as above");
+	prints(&f, "CRASH     0/25   d\n", NULL);
+	end(&f);
+	/* Hangs at places unknown may be two. */
+	begin(&f, "{}");
+	failed(&f, VERDICT_TIMEOUT, "every call comes back", "an end", "none after 5000 ms");
+	failed(&f, VERDICT_TIMEOUT, "every call comes back", "an end", "none after 5000 ms");
+	prints(&f, "TIMEOUT   0/25   b\n", "as above");
+	end(&f);
+}
+
+/* The failure of a hidden test is not told, so no other one is like it. */
+static void test_hidden(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, "{}");
+	f.lab->tests[0].hidden = true;
+	failed(&f, VERDICT_FAIL, "a rule", "this", "that");
+	failed(&f, VERDICT_FAIL, "a rule", "this", "that");
+	failed(&f, VERDICT_FAIL, "a rule", "this", "that");
+	prints(&f, "FAIL      0/25   c  as above (first seen in `b`)\n", "seen in `a`");
+	end(&f);
+}
+
+static void test_steps_unwritten(void **state)
+{
+	struct fixture f;
+	size_t i;
+
+	(void)state;
+	begin(&f, "{\"step\": 1}");
+	for (i = 1; i < 4; i++)
+		f.lab->tests[i].step = 2;
+	f.steps.left[2] = (struct step_mark){ .file = "agate_x.c", .line = 40 };
+	failed(&f, VERDICT_FAIL, "a rule", "this", "that");
+	failed(&f, VERDICT_FAIL, "another rule", "this", "that");
+	failed(&f, VERDICT_TIMEOUT, "every call comes back", "an end", "none after 5000 ms");
+	crashed(&f, 88, SPLAT_KASAN);
+	prints(&f, "FAIL      0/50   STEP 2 is not written yet (agate_x.c, line 40): b, c\n",
+	       "another rule");
+	/* The code of step 1 is there, so what is wrong with it is told; and so is a crash. */
+	prints(&f, "FAIL      0/25   a\n       rule      a rule\n", NULL);
+	prints(&f, "hint      one\n", "every call");
+	prints(&f, "CRASH     0/25   d\n       rule      memory is not used", NULL);
+	/* A test needs all the steps before its own. */
+	f.steps.left[2].file = NULL;
+	f.steps.left[1] = (struct step_mark){ .file = "agate_x.c", .line = 30 };
+	prints(&f, "FAIL      0/25   STEP 1 is not written yet (agate_x.c, line 30): a\n",
+	       "hint      one");
+	prints(&f, "hint      STEP 1 is not written yet (agate_x.c, line 30): write it first",
+	       NULL);
+	end(&f);
+}
+
+/* A file that does not compile fails every step for one reason, and that is told. */
+static void test_steps_uncompiled(void **state)
+{
+	struct fixture f;
+	size_t i;
+
+	(void)state;
+	begin(&f, "{\"step\": 1}");
+	f.steps.left[1] = (struct step_mark){ .file = "agate_x.c", .line = 40 };
+	for (i = 0; i < 4; i++)
+		failed(&f, VERDICT_FAIL, "the file compiles", "no error", "an error")->verdict.before =
+			true;
+	prints(&f, "seen      an error\n", "STEP 1 is not");
+	prints(&f, "FAIL      0/75   3 more, for the same reason: b, c, d\n", "as above");
+	end(&f);
+}
+
+static void test_steps_left_out(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, "{\"step\": 1}");
+	f.lab->tests[1].step = 2;
+	f.lab->tests[2].step = 3;
+	f.lab->tests[3].step = 3;
+	f.result.selected[1] = false;
+	f.result.selected[2] = false;
+	f.result.selected[3] = false;
+	f.report.step = 1;
+	failed(&f, VERDICT_FAIL, "a rule", "this", "that");
+	prints(&f, "NOT RUN  3 tests of steps 2 to 3, for 75 points\n", "agate_x.c");
+	f.steps.left[3] = (struct step_mark){ .file = "agate_x.c", .line = 40 };
+	prints(&f, "for 75 points; STEP 3 is still in agate_x.c\n", NULL);
+	f.steps.left[2] = f.steps.left[3];
+	prints(&f, "for 75 points; STEPs 2, 3 are still in agate_x.c\n", NULL);
+	prints(&f, "07-x: 0 of 25 points", NULL);
+	/* Of those that were asked for. */
+	f.report.glob = "b";
+	prints(&f, "NOT RUN  1 test of step 2, for 25 points; STEPs 2, 3", NULL);
+	end(&f);
+}
+
+static void test_case_hint(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, "{\"cases\": [{\"when\": \"EBUSY\", \"hints\": [\"busy\", \"2\", \"3\"]}]}");
+	failed(&f, VERDICT_FAIL, "a rule", "the probe: success", "the probe: EIO");
+	failed(&f, VERDICT_FAIL, "a rule", "the probe: success", "the probe: EBUSY");
+	prints(&f, "hint      one\n", NULL);
+	prints(&f, "hint      busy\n", NULL);
+	end(&f);
+}
+
+/* Scans a file with this text. */
+static void scan(struct fixture *f, const char *text)
+{
+	char dir[4096];
+
+	scratch_file("from/agate_x.c", text);
+	strcpy(dir, scratch_path("from"));
+	steps_find(f->lab, dir, &f->steps);
+}
+
+static void test_steps_found(void **state)
+{
+	static const char starter[] =
+		"#include <x.h>\n"
+		"/*\n"
+		" * STEP 2: do it.\n"
+		" */\n"
+		"static char *s = \"/* STEP 1: \\\" not a comment */\";\n"
+		"// STEP 3: that\n"
+		"static int STEP; /* STEP 3: again */ char c = '\"'; /* STEP 5: behind a quote */\n"
+		"/* STEP x: none; STEP 40: none; STEP 0: none; see STEP 4. */\n";
+	static const char solution[] =
+		"#if LAB07 >= 1\ncode();\n#else\n/* STEP 1: do it */\n#endif\n"
+		"#ifdef X\n#else\n/* STEP 2: do it */\n#endif\n"
+		"#if LAB07 >= 3\n#ifdef Y\n#else\n/* STEP 3: in the code */\n#endif\n#endif\n";
+	struct fixture f;
+
+	(void)state;
+	begin(&f, "{}");
+	scan(&f, starter);
+	assert_null(f.steps.left[1].file);
+	assert_string_equal(f.steps.left[2].file, "agate_x.c");
+	assert_int_equal(f.steps.left[2].line, 3);
+	assert_int_equal(f.steps.left[3].line, 6);
+	assert_null(f.steps.left[4].file);
+	assert_int_equal(f.steps.left[5].line, 7);
+	assert_int_equal(steps_first_left(&f.steps, 1), 0);
+	assert_int_equal(steps_first_left(&f.steps, 5), 2);
+	scan(&f, solution);
+	assert_null(f.steps.left[1].file);
+	assert_int_equal(f.steps.left[2].line, 8);
+	assert_int_equal(f.steps.left[3].line, 13);
+	/* Whatever is there instead of a file of C. */
+	scan(&f, "/* STEP 1:");
+	assert_int_equal(f.steps.left[1].line, 1);
+	scan(&f, "#endif\n#else\n\"\\");
+	assert_int_equal(steps_first_left(&f.steps, LAB_STEPS), 0);
+	scan(&f, "'\n/* STEP 1: */");
+	assert_int_equal(f.steps.left[1].line, 2);
+	unlink(scratch_path("from/agate_x.c"));
+	steps_find(f.lab, scratch_path("from"), &f.steps);
+	assert_int_equal(steps_first_left(&f.steps, LAB_STEPS), 0);
+	end(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_same_rule),
+		cmocka_unit_test(test_same_error),
+		cmocka_unit_test(test_same_place),
+		cmocka_unit_test(test_hidden),
+		cmocka_unit_test(test_steps_unwritten),
+		cmocka_unit_test(test_steps_uncompiled),
+		cmocka_unit_test(test_steps_left_out),
+		cmocka_unit_test(test_case_hint),
+		cmocka_unit_test(test_steps_found),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
