@@ -24,8 +24,25 @@ endif
 # What a person types is data: make expands none of it, and recipes have it from the
 # environment, as "$$LAB", where it is no part of what the shell reads as commands.
 TYPED		:= LAB TEST FROM DEBUG CHAIN SEED OUT STEP FORCE GPU COHERENCY
+# Those that stand in the command itself: one in the environment may be for another.
+GIVEN		:= $(foreach name,$(TYPED),$(if $(filter line,$(origin $(name))),$(name)))
 $(foreach name,$(TYPED),$(if $(filter-out undefined,$(origin $(name))), \
 	$(eval override export $(name) := $$(value $(name)))))
+
+# Which of them a command takes: one that was given and does nothing would mislead.
+TAKES_grade	:= LAB TEST STEP FROM DEBUG CHAIN SEED OUT
+TAKES_watch	:= $(TAKES_grade)
+TAKES_hint	:= LAB TEST OUT
+TAKES_check	:= LAB FROM
+TAKES_start	:= LAB STEP FORCE
+TAKES_gdb	:= LAB TEST FROM DEBUG
+TAKES_shell	:= LAB FROM DEBUG
+TAKES_demo	:= GPU COHERENCY
+TAKES_doctor	:=
+COMMANDS	:= $(filter grade watch hint check start gdb shell demo doctor,$(MAKECMDGOALS))
+ignored		:= $(if $(COMMANDS),$(filter-out $(foreach c,$(COMMANDS),$(TAKES_$(c))),$(GIVEN)))
+$(if $(ignored),$(error make $(COMMANDS) does not take $(ignored), only \
+	$(or $(foreach c,$(COMMANDS),$(TAKES_$(c))),what stands in `make help`)))
 
 # One C dialect and one set of warnings for everything that runs on the host.
 CFLAGS_HOST	:= -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Wshadow -Werror -Iinclude
@@ -116,12 +133,17 @@ without		 = $(if $(filter-out all,$(LAB)),WITHOUT="$$(scripts/lab.sh "$$LAB")")
 which-lab:
 	@[ "$$LAB" = all ] || scripts/lab.sh "$$LAB" >/dev/null
 
+# A name that is misspelt is told before minutes of building; the rest is the grader's.
+.PHONY: which-tests
+which-tests: which-lab $(if $(TEST)$(STEP),$(AGATE_LAB_INFO))
+	@[ -z "$$TEST$$STEP" ] || scripts/which-tests.sh "$$LAB" $(if $(filter hint gdb,$(COMMANDS)),exact)
+
 ## make grade LAB=02 [STEP=k] [TEST=glob] [DEBUG=1] [FROM=labs|solutions|DIR] [CHAIN=1] [SEED=n]
 ##            [OUT=dir]
 ##                  grade a lab, or LAB=all; STEP=k runs the tests of the first k steps alone,
 ##                  DEBUG=1 grades on the debug kernel as well
 .PHONY: grade grade-build
-grade: which-lab deps
+grade: which-lab deps which-tests
 	$(Q)$(MAKE) $(parallel) $(without) grade-build
 	$(Q)$(AGATE_GRADE) $(GRADE_OPTIONS)
 
@@ -139,6 +161,8 @@ check: which-lab deps
 .PHONY: hint
 hint: which-lab
 	@test -n "$$TEST" || { echo "Which test?  Say TEST=name." >&2; exit 1; }
+	$(Q)$(MAKE) -s $(AGATE_LAB_INFO)
+	$(Q)scripts/which-tests.sh "$$LAB" exact
 	$(Q)$(MAKE) $(parallel) $(AGATE_GRADE)
 	$(Q)$(AGATE_GRADE) hint --lab "$$LAB" --test "$$TEST" $(if $(OUT),--out "$$OUT")
 
@@ -149,17 +173,17 @@ start: which-lab deps
 	$(Q)$(MAKE) -s $(AGATE_LAB_INFO)
 	$(Q)scripts/start.sh "$$LAB" $(if $(STEP),"$$STEP")
 
-## make watch LAB=02 [TEST=glob] [DEBUG=1]
+## make watch LAB=02 [STEP=k] [TEST=glob] [DEBUG=1]
 ##                  grade whenever a file of the lab is saved; ^C ends it
 .PHONY: watch
-watch: which-lab deps
+watch: which-lab deps which-tests
 	$(Q)$(MAKE) -s $(AGATE_WATCH) $(AGATE_LAB_INFO)
 	$(Q)scripts/watch.sh "$$LAB"
 
 ## make gdb [LAB=02] [FROM=..] [TEST=name] [DEBUG=1]
 ##                  gdb on a guest, with symbols of kernel, module and the lab's file
 .PHONY: gdb
-gdb: $(if $(LAB),which-lab) deps
+gdb: $(if $(LAB),which-lab) deps $(if $(LAB),which-tests)
 	$(Q)$(MAKE) $(parallel) $(without) grade-build
 	$(Q)scripts/gdb.sh
 
@@ -186,13 +210,15 @@ test-run: test-build $(SUITE_TABLE)
 	$(Q)MAKEFLAGS=' -- $(suite_words)' SUITE_JOBS=$(SUITE_JOBS) tests/queue.sh $(SUITE_TABLE)
 	$(Q)tests/score.sh $(SUITES)
 
-## make shell       a guest with the driver loaded and a shell; ^D ends it
+## make shell [LAB=02 [FROM=labs|solutions|DIR]] [DEBUG=1]
+##                  a guest with the driver loaded and a shell; ^D ends it.  LAB: yours
 .PHONY: shell shell-build
-shell: deps
-	$(Q)$(MAKE) $(parallel) shell-build
+shell: $(if $(filter-out all,$(LAB)),which-lab) deps
+	$(Q)[ "$$LAB" != all ] || scripts/shell.sh
+	$(Q)$(MAKE) $(parallel) $(without) shell-build
 	$(Q)scripts/shell.sh
 
-shell-build: $(GUEST_FAST)
+shell-build: $(if $(LAB),grade-build,$(if $(DEBUG),$(GUEST_DEBUG),$(GUEST_FAST)))
 
 ## make bench       measure; the table, and build/bench/bench.json
 .PHONY: bench bench-build

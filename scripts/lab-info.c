@@ -3,7 +3,8 @@
  * agate-lab-info: what a lab.json says, for shell scripts.
  *
  * Prints a line "KEY VALUE" for each text, number and list entry at the top
- * level, and "debug-only NAME" for a test that the fast kernel does not run.
+ * level; "test NAME" for each test that may be named, "hidden-test NAME" for the
+ * others; and "debug-only NAME" for a test that the fast kernel does not run.
  * Scripts make file names and options of them, so a value has to be harmless
  * there: a name, or a line of text.  Whether the file describes a lab is
  * agate-grade's question; only what a script could trip over is refused here.
@@ -73,21 +74,22 @@ static int print_key(const char *key, const json_t *value)
 	return 0;
 }
 
-static int print_debug_only(const json_t *tests)
+static int print_tests(const json_t *tests)
 {
 	json_t *test;
 	size_t i;
 
 	json_array_foreach(tests, i, test) {
-		const json_t *name = json_object_get(test, "name");
+		const char *name = json_string_value(json_object_get(test, "name"));
+		const char *seen = json_string_value(json_object_get(test, "visibility"));
 		const json_t *kernels = json_object_get(test, "kernels");
 		const char *only = json_string_value(json_array_get(kernels, 0));
 
-		if (json_array_size(kernels) != 1 || !only || strcmp(only, "debug"))
-			continue;
-		if (!json_is_string(name) || !is_name(json_string_value(name)))
+		if (!name || !is_name(name))
 			return refuse("tests", "a test's name is not one");
-		printf("debug-only %s\n", json_string_value(name));
+		printf("%s %s\n", seen && !strcmp(seen, "hidden") ? "hidden-test" : "test", name);
+		if (json_array_size(kernels) == 1 && only && !strcmp(only, "debug"))
+			printf("debug-only %s\n", name);
 	}
 	return 0;
 }
@@ -104,7 +106,7 @@ static int print_lab(json_t *lab)
 	json_object_foreach(lab, key, value)
 		if (print_key(key, value))
 			return -1;
-	return print_debug_only(json_object_get(lab, "tests"));
+	return print_tests(json_object_get(lab, "tests"));
 }
 
 int main(int argc, char **argv)

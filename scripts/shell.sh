@@ -1,26 +1,80 @@
-#!/bin/sh
+#!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# shell.sh: a shell in a guest with the driver loaded.
+# shell.sh: a shell in a guest with a driver loaded.
 #
-# usage: scripts/shell.sh
+# usage: [LAB=NN] [FROM=labs|solutions|DIR] [DEBUG=1] scripts/shell.sh, in the
+#        project's folder
 #
-# Boots from scratch (COLD=0 restores the snapshot instead), so it is also the
-# proof that nothing depends on the snapshot.  ^D or `exit` ends it.
-set -eu
+# The driver is the reference's or, with LAB, the one that grading would compose: that
+# lab's files from FROM (default: labs), and the reference for all the rest.  A driver
+# whose probe fails is no reason not to come up: its last words are shown.  DEBUG=1
+# takes the debug kernel.
+#
+# Without LAB the guest boots from scratch, so it is also the proof that nothing
+# depends on the snapshot; COLD=0 and COLD=1 say what else is wanted.  ^D or `exit`
+# ends it, and what the last command in it ended with is the shell's own affair.
+set -euo pipefail
 
-BUILD=${BUILD:-build}
-cold=--cold
-[ "${COLD:-1}" != 0 ] || cold=
+. scripts/compose-lib.sh
+
+flavour=fast
+[ -z "${DEBUG:-}" ] || flavour=debug
+module=$BUILD/driver/$flavour/agate.ko
+whose="The reference driver"
+cold=${COLD:-1}
+arguments=
+
+if [ -n "${LAB:-}" ]; then
+	[ "$LAB" != all ] || die "a shell has one driver: say which lab's, LAB=NN"
+	lab=$(scripts/lab.sh "$LAB")
+	info=$(lab_info "$lab")
+	! grep -qx 'kind library' <<<"$info" ||
+		die "lab $lab is a library, which runs outside the kernel: it has no driver to load"
+	arguments=$(sed -n 's/^module_args //p' <<<"$info")
+	files=${FROM:-labs}/$lab
+	out=$BUILD/shell/$flavour
+	status=0
+	kernel/compose-lab.sh "$flavour" "$out" "$lab=$files" || status=$?
+	case $status in
+	0) ;;
+	10) cat "$out/compile.log" >&2; exit 1 ;;
+	11) cat "$out/symbols.log" >&2; exit 1 ;;
+	*) exit 1 ;;
+	esac
+	module=$out/agate.stripped.ko
+	whose="The driver with $files"
+	cold=${COLD:-0}
+elif [ -n "${FROM:-}" ]; then
+	die "FROM=$FROM needs LAB="
+fi
+
+options=()
+[ "$cold" = 0 ] || options=(--cold)
 mkdir -p "$BUILD/logs"
 
-echo "  The driver is loaded; agate-info and agate-gem are on the PATH; ^D ends the guest."
-exec "$BUILD/bin/agate-vm" shell $cold --kernel "$BUILD/guest/kernel-fast" \
+# Run by the guest's shell, where there is a render node when the probe succeeded.
+load="insmod /run/agate/agate.ko $arguments"
+load+=' && [ -e /dev/dri/renderD128 ] && exit
+echo "  The driver did not take the GPU; the kernel says:"
+dmesg | grep agate | grep -v "taints kernel" | tail -n 5'
+
+cat <<END
+  $whose goes into a guest; ^D ends it.
+  agate-info and agate-gem are on the PATH, and agate-hold, which holds BOs:
+    agate-hold 3 &
+    cat /sys/kernel/debug/dri/0/bos
+END
+status=0
+"$BUILD/bin/agate-vm" shell "${options[@]}" --kernel "$BUILD/guest/kernel-$flavour" \
 	--initramfs "$BUILD/guest/initramfs.cpio.gz" \
 	--sim "$BUILD/bin/agate-sim" --sim-log "$BUILD/logs/shell-events.jsonl" \
 	--console "$BUILD/logs/console-shell.log" \
-	"put:$BUILD/driver/fast/agate.ko:/run/agate/agate.ko" \
+	"put:$module:/run/agate/agate.ko" \
 	"put:$BUILD/lib/libagate.so:/lib/libagate.so" \
 	"put:$BUILD/bin/agate-info:/bin/agate-info" \
 	"put:$BUILD/bin/agate-gem:/bin/agate-gem" \
-	"exec:insmod /run/agate/agate.ko"
+	"put:$BUILD/bin/agate-hold:/bin/agate-hold" \
+	"exec:$load" || status=$?
+# From 240 on it is agate-vm that failed, and it has said how.
+[ "$status" -lt 240 ] || exit 1

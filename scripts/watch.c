@@ -6,7 +6,8 @@
  *
  * What is watched is the files' folders, for many editors write a new file and give
  * it the old one's name.  A file that is saved while the command runs makes it run
- * once more, however often it was saved.  Ends with SIGINT or SIGTERM (exit status
+ * once more, however often it was saved.  Between the runs a line says since when it
+ * waits, and for what.  Ends with SIGINT or SIGTERM (exit status
  * 0), or when a folder is gone (1); the command's own exit status does not matter.
  */
 #include <errno.h>
@@ -20,6 +21,7 @@
 #include <sys/inotify.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "agate_stdio.h"
@@ -36,6 +38,7 @@ struct watch {
 	const char *paths[FILES_MAX];
 	const char *names[FILES_MAX];	/* the paths' last parts */
 	int folders[FILES_MAX];		/* inotify's number of each path's folder */
+	const char *saved;		/* the one that was, last */
 	bool gone;
 };
 
@@ -70,11 +73,15 @@ static bool is_ours(struct watch *w, const struct inotify_event *event)
 	if (event->mask & (IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT))
 		w->gone = true;
 	/* Something was lost: it may have been ours. */
-	if (event->mask & IN_Q_OVERFLOW)
+	if (event->mask & IN_Q_OVERFLOW) {
+		w->saved = "something";
 		return true;
+	}
 	for (i = 0; event->len && i < w->count; i++) {
-		if (event->wd == w->folders[i] && strcmp(event->name, w->names[i]) == 0)
+		if (event->wd == w->folders[i] && strcmp(event->name, w->names[i]) == 0) {
+			w->saved = w->names[i];
 			return true;
+		}
 	}
 	return false;
 }
@@ -105,6 +112,23 @@ static bool is_end(struct watch *w)
 	return read(w->signals, &info, sizeof(info)) != sizeof(info) || info.ssi_signo != SIGCHLD;
 }
 
+/* "  WAIT     12:04:31, until agate_gem.c is saved; ^C ends" */
+static void tell_wait(const struct watch *w)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+	int i;
+
+	if (localtime_r(&now, &tm))
+		printf("  WAIT     %02d:%02d:%02d, until ", tm.tm_hour, tm.tm_min, tm.tm_sec);
+	else
+		printf("  WAIT     until ");
+	for (i = 0; i < w->count; i++)
+		printf("%s%s", i ? " or " : "", w->names[i]);
+	puts(" is saved; ^C ends");
+	fflush(stdout);
+}
+
 /* Waits for a save to be over; false when it is time to end. */
 static bool wait_for_save(struct watch *w)
 {
@@ -112,9 +136,11 @@ static bool wait_for_save(struct watch *w)
 		{ .fd = w->fd, .events = POLLIN },
 		{ .fd = w->signals, .events = POLLIN },
 	};
-	bool saved = false;
+	bool saved = take_events(w);
 	int n;
 
+	if (!saved)
+		tell_wait(w);
 	while (!w->gone) {
 		n = poll(fds, 2, saved ? QUIET_MS : -1);
 		if (n < 0 && errno != EINTR)
@@ -132,16 +158,18 @@ static bool wait_for_save(struct watch *w)
 }
 
 /* Runs it to its end; false when a signal came meanwhile. */
-static bool run(struct watch *w, char **argv)
+static bool run(struct watch *w, char **argv, bool again)
 {
 	struct signalfd_siginfo info;
 	pid_t pid;
 	int status;
 
-	if (isatty(STDOUT_FILENO)) {
+	/* The first time there is something on it that is to be read. */
+	if (isatty(STDOUT_FILENO) && again)
 		fputs("\033[H\033[2J", stdout);
-		fflush(stdout);
-	}
+	if (again)
+		printf("  RUN      %s was saved\n", w->saved);
+	fflush(stdout);
 	pid = fork();
 	if (pid < 0) {
 		perror("agate-watch: fork");
@@ -189,6 +217,7 @@ static bool begin(struct watch *w)
 int main(int argc, char **argv)
 {
 	struct watch w = { 0 };
+	bool again;
 	int i;
 
 	if (!stdio_fill() || !begin(&w))
@@ -201,7 +230,7 @@ int main(int argc, char **argv)
 		fputs("usage: agate-watch FILE... -- COMMAND [ARG]...\n", stderr);
 		return 1;
 	}
-	while (run(&w, argv + i + 1) && wait_for_save(&w))
+	for (again = false; run(&w, argv + i + 1, again) && wait_for_save(&w); again = true)
 		;
 	return w.gone ? 1 : 0;
 }

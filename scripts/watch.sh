@@ -19,6 +19,8 @@ for file in $(lab_info "$lab" | sed -n 's/^files //p'); do
 	set -- "$@" "$from/$lab/$file"
 done
 
+echo "  WATCH    $*: graded now, and whenever it is saved; ^C ends"
+
 # A make of its own: one above us would lend its jobs, but not to a grandchild.
 unset MAKEFLAGS MFLAGS MAKELEVEL
 exec "$BUILD/bin/agate-watch" "$@" -- \

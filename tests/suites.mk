@@ -73,10 +73,13 @@ $(call suite,labs/compose-library,1,600,$(LAB_INPUTS) solutions $(LIBAGATE) \
 	tests/labs/compose-library.sh,tests/labs/compose-library.sh)
 $(call suite,labs/start,1,600,scripts $(AGATE_LAB_INFO) tests/labs/start.sh tests/tap.sh, \
 	tests/labs/start.sh)
-$(call suite,labs/watch,1,600,$(AGATE_WATCH) tests/labs/watch.sh tests/tap.sh,tests/labs/watch.sh)
+$(call suite,labs/watch,1,600,$(AGATE_WATCH) $(AGATE_LAB_INFO) scripts labs tests/labs/watch.sh \
+	tests/tap.sh,tests/labs/watch.sh)
+$(call suite,labs/shell,2,600,$(FAST_INPUTS) $(LAB_INPUTS) labs solutions $(LIBAGATE) $(AGATE_TOOLS) \
+	tests/labs/shell.sh,tests/labs/shell.sh)
 $(call suite,kept,1,300,tests/keep.sh tests/queue.sh tests/score.sh tests/kept.sh tests/tap.sh \
 	$(WITHOUT_PROSE),tests/kept.sh)
-$(call suite,labs/typed,1,600,Makefile scripts/lab.sh tests/labs/typed.sh tests/tap.sh, \
+$(call suite,labs/typed,1,600,Makefile scripts/lab.sh scripts/which-tests.sh scripts/compose-lib.sh tests/labs/typed.sh tests/tap.sh, \
 	tests/labs/typed.sh)
 
 $(foreach t,$(FUZZ_TARGETS),$(call suite,fuzz/$(t),1,600,$(FUZZ_BUILD)/fuzz-$(t) tests/fuzz/run.sh \

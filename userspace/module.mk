@@ -60,7 +60,7 @@ $(LIBAGATE_LINK): $(LIBAGATE_OBJS) $(LIBAGATE_PART) $(US_BUILD)/libagate.list us
 		'$(call US_LINK,"$$library" "$$@")' $(LIBAGATE_FRAME:%=$(US_BUILD)/lib/%.o) -- \
 		08-bo $(LIBAGATE_PART)
 
-AGATE_TOOLS	:= $(BUILD)/bin/agate-info $(BUILD)/bin/agate-gem
+AGATE_TOOLS	:= $(BUILD)/bin/agate-info $(BUILD)/bin/agate-gem $(BUILD)/bin/agate-hold
 
 # The picture is the same to the byte everywhere: no fused multiply-add.
 GEM_PARTS	:= gem_backdrop gem_camera gem_gpu gem_image gem_light gem_math gem_mesh \
@@ -85,6 +85,12 @@ $(BUILD)/bin/agate-info: userspace/tools/agate-info.c $(LIBAGATE)
 	$(Q)$(CC) $(US_CFLAGS) $(call US_PKG_CFLAGS,jansson) -MMD -MP -MF $(US_BUILD)/tools/agate-info.d \
 		-o $@ $< -Wl,-rpath,'$$ORIGIN/../lib' -L$(BUILD)/lib -lagate \
 		$(call US_PKG_LIBS,libdrm jansson)
+
+$(BUILD)/bin/agate-hold: userspace/tools/agate-hold.c
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) $(US_BUILD)/tools
+	$(Q)$(CC) $(US_CFLAGS) -MMD -MP -MF $(US_BUILD)/tools/agate-hold.d -o $@ $< \
+		$(call US_PKG_LIBS,libdrm)
 
 -include $(wildcard $(US_BUILD)/*/*.d)
 

@@ -19,7 +19,12 @@ lab=02-gem-object
 mkdir -p "$work/scripts" "$work/labs/$lab" "$work/tests/host"
 cp Makefile "$work"
 cp scripts/lab.sh "$work/scripts"
+cp scripts/which-tests.sh "$work/asks-for-tests"
+cp scripts/compose-lib.sh "$work/scripts"
 cd "$work" || exit 1
+# Whatever is asked for is there, so that it gets to those who are meant to have it.
+printf '#!/bin/sh\n' >scripts/which-tests.sh
+chmod +x scripts/which-tests.sh
 echo '{}' >labs/$lab/lab.json
 for file in bin/agate-vm guest/kernel-fast driver/fast/agate.ko parts/fast/symvers \
 	tests/kmod/fast/agate_inject.ko; do
@@ -53,6 +58,7 @@ recorder scripts/check.sh
 recorder scripts/start.sh FORCE
 recorder scripts/watch.sh TEST FROM
 recorder scripts/gdb.sh LAB TEST FROM
+recorder scripts/shell.sh LAB FROM DEBUG
 recorder scripts/demo.sh GPU COHERENCY
 recorder scripts/demo-grade.sh GPU COHERENCY
 
@@ -94,15 +100,16 @@ refused()
 # arrives VALUE: at each command, for each variable that is not a yes or no
 arrives()
 {
-	goal grade LAB=02 FROM="$1" TEST="$1" SEED="$1" OUT="$1" &&
+	goal grade LAB=02 FROM="$1" TEST="$1" SEED="$1" OUT="$1" STEP="$1" &&
 		expect '<--lab>' '<02>' '<--from>' "<$1>" '<--test>' "<$1>" '<--seed>' "<$1>" \
-			'<--out>' "<$1>" &&
+			'<--out>' "<$1>" '<--step>' "<$1>" &&
 	goal check LAB=02 FROM="$1" && expect '<02>' "<$1>" &&
 	goal hint LAB=02 TEST="$1" OUT="$1" &&
 		expect '<hint>' '<--lab>' '<02>' '<--test>' "<$1>" '<--out>' "<$1>" &&
 	goal start LAB=02 STEP="$1" FORCE="$1" && expect '<02>' "<$1>" "FORCE=<$1>" &&
 	goal watch LAB=02 TEST="$1" FROM="$1" && expect '<02>' "TEST=<$1>" "FROM=<$1>" &&
 	goal gdb LAB=02 TEST="$1" FROM="$1" && expect 'LAB=<02>' "TEST=<$1>" "FROM=<$1>" &&
+	goal shell LAB=02 FROM="$1" && expect 'LAB=<02>' "FROM=<$1>" 'DEBUG=<>' &&
 	goal demo GPU="$1" COHERENCY="$1" &&
 		expect '<build/demo/grading>' "GPU=<$1>" "COHERENCY=<$1>"
 }
@@ -112,7 +119,7 @@ is_no_command()
 {
 	goal grade LAB=02 DEBUG="$1" CHAIN="$1" &&
 		expect '<--lab>' '<02>' '<--debug>' '<--chain>' || return
-	for command in grade check hint start watch gdb; do
+	for command in grade check hint start watch gdb shell; do
 		! goal $command LAB="$1" &&
 			refused "There is no lab $1.  There are: $lab" || return
 	done
@@ -154,4 +161,58 @@ result $? "grade without a lab asks for one"
 result $? "hint without a test asks for one"
 goal grade LAB=all && expect '<--lab>' '<all>'
 result $? "all labs can be graded"
+
+# What a command would ignore it refuses; what others exported is not meant for it.
+for wrong in 'hint LAB=02 TEST=x STEP=2' 'check LAB=02 DEBUG=1' 'start LAB=02 FROM=x' \
+	'gdb LAB=02 STEP=2' 'shell LAB=02 TEST=x' 'demo LAB=02' 'grade LAB=02 FORCE=1'; do
+	name=${wrong##* }
+	# shellcheck disable=SC2086 # words are meant
+	! goal $wrong && grep -q "make ${wrong%% *} does not take ${name%%=*}, only" said &&
+		[ ! -e given ]
+	result $? "$wrong is refused"
+done
+how=exported
+goal check LAB=02 DEBUG=1 && expect '<02>'
+result $? "a variable of the environment is not refused"
+
+# The real one now, with a lab of two tests that may be named, and three steps.
+how=typed
+cp asks-for-tests scripts/which-tests.sh
+mkdir -p build/bin
+cat >build/bin/agate-lab-info <<'END'
+#!/bin/sh
+printf '%s\n' 'steps 3' 'test sizes' 'test labels' 'hidden-test secret'
+END
+chmod +x build/bin/agate-lab-info
+
+# refused_early TEXT WORD...: by these words, before anything is built or run
+refused_early()
+{
+	text=$1
+	shift
+	! goal "$@" && refused "$text" && ! grep -q BUILT said
+}
+
+none="in lab 02.  There are: sizes labels"
+for name in size 'a b' '[' "it's" '$(touch ran)' '`touch ran`' '; touch ran' 'secre?x' -n; do
+	refused_early "There is no test $name $none" grade LAB=02 TEST="$name"
+	result $? "there is no test $name"
+done
+refused_early "There is no test l* $none" hint LAB=02 'TEST=l*'
+result $? "a hint is one test's"
+refused_early "There is no test x in lab all.  There are: sizes labels" grade LAB=all TEST=x
+result $? "nor in any lab"
+for step in 0 4 x -1 2x 99999999999999999999 '1 2' '$(touch ran)'; do
+	refused_early "There is no step $step in lab 02: it has steps 1 to 3." grade LAB=02 \
+		STEP="$step"
+	result $? "there is no step $step"
+done
+refused_early "A step is one of a lab's: STEP goes with one LAB." grade LAB=all STEP=2
+result $? "all labs have no step in common"
+goal grade LAB=02 TEST='s*' STEP=3 &&
+	expect '<--lab>' '<02>' '<--test>' '<s*>' '<--step>' '<3>' &&
+	goal grade LAB=02 TEST=secret && expect '<--lab>' '<02>' '<--test>' '<secret>' &&
+	goal hint LAB=02 TEST=02-gem-object/sizes &&
+	expect '<hint>' '<--lab>' '<02>' '<--test>' '<02-gem-object/sizes>'
+result $? "what is there is taken"
 echo "1..$number"

@@ -12,6 +12,7 @@ set -u
 
 BUILD=${BUILD:-build}
 watch=$(realpath "$BUILD/bin/agate-watch")
+top=$PWD
 work=$(mktemp -d)
 pid=
 trap '[ -z "$pid" ] || kill -s KILL -- "-$pid" 2>/dev/null; rm -rf "$work"' EXIT
@@ -48,7 +49,7 @@ mkfifo go
 echo 0 >lab/file.c
 echo other >lab/other.c
 
-echo "1..10"
+echo "1..13"
 
 # setsid: a group of its own, to be ended as a terminal ends one.
 setsid "$watch" lab/file.c -- ./command >out 2>&1 &
@@ -63,7 +64,22 @@ let_go
 seen "0 5"
 result $? "runs once more for what was saved meanwhile, however often"
 
+# told PATTERN: what the terminal has gets a line like this, within a minute
+told()
+{
+	for i in $(seq 600); do
+		grep -qE "$1" out && return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+grep -qx '  RUN      file.c was saved' out && ! grep -q WAIT out
+result $? "says why it runs again, and does not wait where a run is due"
 let_go
+told '^  WAIT     [0-2][0-9]:[0-5][0-9]:[0-5][0-9], until file.c is saved; \^C ends$'
+result $? "says when a run is over that it waits, since when and for what"
+
 echo 6 >lab/file.c
 seen "0 5 6"
 result $? "runs when the file is written"
@@ -101,6 +117,20 @@ wait $pid
 result $? "^C ends it, and that is no failure"
 ! pgrep -g "$pid" >/dev/null
 result $? "and its command"
+pid=
+
+cat >make <<'EOF'
+#!/bin/sh
+echo "made $*"
+EOF
+chmod +x make
+(cd "$top" && PATH=$work:$PATH exec setsid scripts/watch.sh 02) >out 2>&1 &
+pid=$!
+told '^made .*grade LAB=02' && told 'WAIT' && sed 1q out |
+	grep -qx '  WATCH    labs/02-gem-object/agate_gem.c: graded now, and whenever it is saved; ^C ends'
+result $? "make watch says what it watches"
+kill -s INT -- "-$pid"
+wait $pid
 pid=
 
 "$watch" lab/no/such.c -- true >out 2>&1

@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# shell.sh: a shell in a guest, with the reference driver and with a student's, as TAP.
+#
+# usage: tests/labs/shell.sh
+set -u
+. tests/tap.sh
+
+export BUILD=${BUILD:-build}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM HUP
+unset LAB FROM DEBUG COLD
+
+complain()
+{
+	cat "$work/out"
+}
+
+# in_guest COMMAND...: each typed into the shell; what it says is in $work/out
+in_guest()
+{
+	printf '%s\n' "$@" exit | COLD=0 timeout 120 scripts/shell.sh >"$work/out" 2>&1
+}
+
+said() { tr -d '\r' <"$work/out" | grep -qE "$1"; }
+
+echo "1..9"
+
+# A pattern begins its line, for the terminal echoes what was typed behind a prompt.
+export LAB=02 FROM=solutions
+in_guest 'agate-hold 2 >/tmp/held &' 'until grep -q ^held /tmp/held; do sleep 1; done' \
+	'cat /tmp/held /sys/kernel/debug/dri/0/bos'
+status=$?
+[ $status = 0 ] && said '^handle 2: 8192 bytes at GPU address 0x'
+result $? "agate-hold makes BOs"
+said '^the job ran'
+result $? "and runs a job on one"
+said '^size=8192 .* label="hold 2"'
+result $? "debugfs shows what it holds"
+
+in_guest false
+result $? "what the last command ended with is no failure of make's"
+
+# The starter's probe succeeds without its topic, lab 01's fails.
+mkdir -p "$work/02-gem-object" "$work/01-first-contact"
+scripts/starter.sh 02-gem-object 0 "$work/02-gem-object" &&
+	FROM=$work in_guest agate-hold && said '^CREATE_BO: EOPNOTSUPP'
+result $? "the student's driver is in it"
+scripts/starter.sh 01-first-contact 0 "$work/01-first-contact" &&
+	LAB=01 FROM=$work in_guest 'cat /proc/modules' && said 'did not take the GPU' &&
+	said 'agate: probe of .* failed with error -95'
+result $? "a probe that fails is told with its reason, and the shell comes up"
+
+echo '#error not done' >"$work/02-gem-object/agate_gem.c"
+! FROM=$work in_guest true && said 'error: #error not done'
+result $? "what does not compile is told"
+! LAB=all in_guest true && said 'a shell has one driver: say which lab'
+result $? "all labs have no driver"
+unset LAB
+! FROM=solutions in_guest true && said 'FROM=solutions needs LAB='
+result $? "FROM alone says nothing"
