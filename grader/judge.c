@@ -39,6 +39,8 @@ void verdict_set(struct verdict *verdict, enum verdict_status status, const char
 	vsnprintf(seen, sizeof(seen), seen_fmt, ap);
 	va_end(ap);
 	verdict->status = status;
+	text_names(verdict->seen, sizeof(verdict->seen), seen);
+	snprintf(seen, sizeof(seen), "%s", verdict->seen);
 	text_clean(verdict->rule, sizeof(verdict->rule), rule, strlen(rule));
 	text_clean(verdict->expected, sizeof(verdict->expected), expected, strlen(expected));
 	text_clean(verdict->seen, sizeof(verdict->seen), seen, strlen(seen));
@@ -46,10 +48,14 @@ void verdict_set(struct verdict *verdict, enum verdict_status status, const char
 
 static void set_span(char *out, size_t size, const struct span *span, const char *otherwise)
 {
-	if (span->text && span->len)
-		text_clean(out, size, span->text, span->len);
-	else
+	char text[REPORT_LINE];
+
+	if (!span->text || !span->len) {
 		text_clean(out, size, otherwise, strlen(otherwise));
+		return;
+	}
+	text_clean(text, sizeof(text), span->text, span->len);
+	text_names(out, size, text);
 }
 
 /* Without its GPU, whatever the guest said was about something else. */
@@ -171,7 +177,7 @@ static bool judge_streams(const struct evidence *e, const struct report *report,
 
 	if (e->signaled) {
 		verdict_set(v, VERDICT_FAIL, "the test program is not killed", "exit status 0",
-			    "signal %d (%s)", e->value, strsignal(e->value));
+			    "signal %d: %s", e->value, strsignal(e->value));
 		if (report->rule.text)
 			set_span(v->rule, sizeof(v->rule), &report->rule, "");
 	} else if (tap->failed && report->done) {

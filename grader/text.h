@@ -14,4 +14,10 @@
  */
 void text_clean(char *out, size_t size, const char *text, size_t len);
 
+/*
+ * Copies @text, in which numbers that have names get them: "errno 28" is written
+ * "ENOSPC (28)", "signal 11" "SIGSEGV (11)", and a driver's ": -28" ": -28 (ENOSPC)".
+ */
+void text_names(char *out, size_t size, const char *text);
+
 #endif /* AGATE_GRADER_TEXT_H */

@@ -131,27 +131,15 @@ void could_not_look(const char *why_fmt, ...)
 	abort();
 }
 
-/* "EINVAL", or "success". */
-static const char *errno_name(int err, char *text, size_t size)
-{
-	const char *name = strerrorname_np(err);
-
-	if (!err)
-		return "success";
-	if (name)
-		return name;
-	snprintf(text, size, "errno %d", err);
-	return text;
-}
-
 void check_errno(int err, int expected, const char *what)
 {
 	char text[LINE_LEN], seen[32], want[32];
 
 	if (err == expected)
 		return;
-	snprintf(text, sizeof(text), "%s: %s", what, errno_name(expected, want, sizeof(want)));
-	broken(text, "%s: %s", what, errno_name(err, seen, sizeof(seen)));
+	snprintf(text, sizeof(text), "%s: %s", what,
+		 guest_errno_name(expected, want, sizeof(want)));
+	broken(text, "%s: %s", what, guest_errno_name(err, seen, sizeof(seen)));
 }
 
 void check_equal(int64_t seen, int64_t expected, const char *what)

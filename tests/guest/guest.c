@@ -36,15 +36,55 @@ void guest_broken(const char *expected, const char *seen_fmt, ...)
 	abort();
 }
 
+const char *guest_errno_name(int err, char *text, size_t size)
+{
+	const char *name = strerrorname_np(err);
+
+	if (!err)
+		return "success";
+	if (name)
+		return name;
+	snprintf(text, size, "errno %d", err);
+	return text;
+}
+
 /* Check a call in a test's preparation, which has to succeed. */
 static void must(int err, const char *call)
 {
+	char name[32];
+
 	if (err)
-		guest_broken("success", "%s: %s", call, strerror(err));
+		guest_broken("success", "%s: %s", call, guest_errno_name(err, name, sizeof(name)));
+}
+
+#define IOCTL(request)	{ DRM_IOCTL_ ## request, #request }
+
+/* "CREATE_BO", or "ioctl 0x1234" for one that no test makes. */
+static const char *ioctl_name(unsigned long request, char *text, size_t size)
+{
+	static const struct {
+		unsigned long request;
+		const char *name;
+	} known[] = {
+		IOCTL(VERSION), IOCTL(GEM_CLOSE), IOCTL(GEM_FLINK), IOCTL(GEM_OPEN),
+		IOCTL(PRIME_HANDLE_TO_FD), IOCTL(PRIME_FD_TO_HANDLE), IOCTL(SYNCOBJ_CREATE),
+		IOCTL(SYNCOBJ_DESTROY), IOCTL(SYNCOBJ_HANDLE_TO_FD), IOCTL(SYNCOBJ_FD_TO_HANDLE),
+		IOCTL(SYNCOBJ_WAIT), IOCTL(AGATE_SUBMIT), IOCTL(AGATE_WAIT_BO),
+		IOCTL(AGATE_CREATE_BO), IOCTL(AGATE_MMAP_BO), IOCTL(AGATE_GET_PARAM),
+		IOCTL(AGATE_GET_BO_OFFSET), IOCTL(AGATE_MADVISE), IOCTL(AGATE_SET_LABEL),
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (known[i].request == request)
+			return known[i].name + (strncmp(known[i].name, "AGATE_", 6) ? 0 : 6);
+	snprintf(text, size, "ioctl %#lx", request);
+	return text;
 }
 
 int guest_ioctl(int fd, unsigned long request, void *arg)
 {
+	char name[32];
 	int ret;
 
 	do
@@ -52,7 +92,7 @@ int guest_ioctl(int fd, unsigned long request, void *arg)
 	while (ret < 0 && (errno == EINTR || errno == EAGAIN));
 	if (ret > 0)
 		guest_broken("0 for success, -1 with errno for failure",
-			     "ioctl %#lx returned %d", request, ret);
+			     "%s returned %d", ioctl_name(request, name, sizeof(name)), ret);
 	return ret ? errno : 0;
 }
 

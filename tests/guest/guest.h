@@ -47,6 +47,9 @@ int guest_try_open(void);
 /* Minor number of the last opened node, which names its folder in debugfs. */
 int guest_minor(void);
 
+/* "EINVAL", "success", or "errno 5000", for which @text has room. */
+const char *guest_errno_name(int err, char *text, size_t size);
+
 /* Any ioctl: 0 or the errno. */
 int guest_ioctl(int fd, unsigned long request, void *arg);
 

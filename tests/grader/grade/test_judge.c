@@ -181,7 +181,7 @@ static void test_forged(void **state)
 	e = evidence();
 	e.signaled = true;
 	e.value = 11;
-	verdict(&e, VERDICT_FAIL, "signal 11");
+	verdict(&e, VERDICT_FAIL, "SIGSEGV (11)");
 }
 
 static void test_failure(void **state)
