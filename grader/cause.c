@@ -36,6 +36,23 @@ static bool same_words(const struct verdict *a, const struct verdict *b)
 	return a->rule[0] && !strcmp(a->rule, b->rule) && !strcmp(a->seen, b->seen);
 }
 
+/* A hint's text, before its registers and how often it was given. */
+static size_t hint_len(const char *seen)
+{
+	size_t n = strcspn(seen, ":(");
+
+	while (n && seen[n - 1] == ' ')
+		n--;
+	return n;
+}
+
+static bool same_hint(const struct verdict *a, const struct verdict *b)
+{
+	size_t n = hint_len(a->seen);
+
+	return a->hinted && b->hinted && hint_len(b->seen) == n && !strncmp(a->seen, b->seen, n);
+}
+
 bool cause_same(const struct standing *a, const struct standing *b)
 {
 	const struct outcome *x = a->outcome, *y = b->outcome;
@@ -46,7 +63,8 @@ bool cause_same(const struct standing *a, const struct standing *b)
 	if (x->verdict.flooded || y->verdict.flooded)
 		return x->verdict.flooded && y->verdict.flooded;
 	if (a->status == VERDICT_FAIL)
-		return same_words(&x->verdict, &y->verdict) || same_error(&x->verdict, &y->verdict);
+		return same_words(&x->verdict, &y->verdict) ||
+		       same_error(&x->verdict, &y->verdict) || same_hint(&x->verdict, &y->verdict);
 	if (x->placed || y->placed)
 		return x->placed && y->placed && same_place(x, y);
 	/* Of two hangs at places unknown nothing says that they are one. */

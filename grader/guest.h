@@ -83,6 +83,8 @@ struct guest_ops {
 	void (*kill_gpu)(void *ctx);
 	/* How the GPU's process ended when nobody asked for it; NULL: it did not. */
 	const char *(*gpu_failed)(void *ctx);
+	/* The file that its GPU writes events to; NULL: there is none. */
+	const char *(*gpu_log)(void *ctx);
 	/* What went wrong last, one line for a person. */
 	const char *(*error)(void *ctx);
 	/*

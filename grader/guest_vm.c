@@ -346,6 +346,13 @@ static const char *vm_ops_gpu_failed(void *ctx)
 	return g->gpu_end;
 }
 
+static const char *vm_ops_gpu_log(void *ctx)
+{
+	struct guest_vm *g = ctx;
+
+	return g->sim_log[0] ? g->sim_log : NULL;
+}
+
 static const char *vm_ops_error(void *ctx)
 {
 	struct guest_vm *g = ctx;
@@ -389,6 +396,7 @@ static const struct guest_ops vm_ops = {
 	.abandon = vm_ops_abandon,
 	.kill_gpu = vm_ops_kill_gpu,
 	.gpu_failed = vm_ops_gpu_failed,
+	.gpu_log = vm_ops_gpu_log,
 	.error = vm_ops_error,
 	.now = vm_ops_now,
 	.stood = vm_ops_stood,

@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gpu_hints.h"
+#include "said.h"
 #include "stream.h"
 #include "text.h"
 
@@ -228,6 +230,51 @@ static bool observed(const struct evidence *e, const struct report *report,
 	return see;
 }
 
+/* How many hints a test has the driver give on purpose. */
+static int64_t hints_meant(const struct evidence *e)
+{
+	size_t i;
+
+	for (i = 0; i < e->test->judgement_count; i++) {
+		const struct lab_judgement *j = &e->test->judgements[i];
+
+		if (j->counter && j->index == AGATE_CNT_HINTS && j->compare != LAB_AT_LEAST)
+			return j->param < 0 ? j->number : e->params[j->param];
+	}
+	return 0;
+}
+
+/* A count of hints means nothing to a reader, but each of them says what it is about. */
+static void set_counted(const struct evidence *e, const struct lab_judgement *j, int64_t value,
+			const char *expected, struct verdict *v)
+{
+	char words[400] = "";
+
+	if (j->index == AGATE_CNT_HINTS && value)
+		gpu_hints(e->gpu_log, e->gpu_log_len, words, sizeof(words));
+	if (!*words)
+		verdict_set(v, VERDICT_FAIL, j->rule, expected, "%" PRId64, value);
+	else if (hints_meant(e))
+		verdict_set(v, VERDICT_FAIL, j->rule, expected, "%" PRId64 ": %s", value, words);
+	else
+		verdict_set(v, VERDICT_FAIL, j->rule, "no rule of the hardware broken", "%s", words);
+	v->hinted = *words && !hints_meant(e);
+}
+
+/* What explains a failure beside the test's own words. */
+static void add_context(const struct evidence *e, struct verdict *v)
+{
+	char words[sizeof(v->gpu)];
+	unsigned int hints;
+
+	if (v->status <= VERDICT_PASS)
+		return;
+	said_last(e->console, e->console_len, 2, v->said, sizeof(v->said));
+	hints = gpu_hints(e->gpu_log, e->gpu_log_len, words, sizeof(words));
+	if (hints && hints != hints_meant(e) && !strstr(v->seen, words))
+		text_clean(v->gpu, sizeof(v->gpu), words, strlen(words));
+}
+
 static bool judge_observations(const struct evidence *e, const struct report *report,
 			       struct verdict *v)
 {
@@ -247,7 +294,9 @@ static bool judge_observations(const struct evidence *e, const struct report *re
 		snprintf(expected, sizeof(expected), "%s%s%s %s%" PRId64,
 			 j->counter ? "the GPU's counter " : "", j->name,
 			 j->counter ? " to grow by" : " =", words[j->compare], wanted);
-		if (known)
+		if (known && j->counter)
+			set_counted(e, j, value, expected, v);
+		else if (known)
 			verdict_set(v, VERDICT_FAIL, j->rule, expected, "%" PRId64, value);
 		else
 			verdict_set(v, VERDICT_FAIL, j->rule, expected, "%s",
@@ -276,6 +325,7 @@ void judge(const struct evidence *evidence, struct verdict *verdict)
 	    judge_blind(&report, verdict) ||
 	    judge_streams(evidence, &report, &tap, verdict) ||
 	    judge_observations(evidence, &report, verdict))
-		return;
-	verdict->status = VERDICT_PASS;
+		add_context(evidence, verdict);
+	else
+		verdict->status = VERDICT_PASS;
 }

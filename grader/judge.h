@@ -52,6 +52,9 @@ struct evidence {
 	size_t console_at_limit;	/* how much of it before the time was up */
 	bool console_flooded;		/* that was more than it may be, and not waited for */
 
+	const char *gpu_log;		/* what the GPU's event log got from GO on */
+	size_t gpu_log_len;
+
 	bool counted;			/* the simulator answered, before and after */
 	uint64_t before[AGATE_CNT_COUNT];
 	uint64_t after[AGATE_CNT_COUNT];
@@ -64,6 +67,9 @@ struct verdict {
 	char seen[512];
 	char notes[JUDGE_NOTES][256];	/* remarks that cost nothing */
 	size_t note_count;
+	char said[400];			/* the driver, last, in the kernel's log */
+	bool hinted;			/* @seen is the GPU's words, and nothing else */
+	char gpu[512];			/* the rules that the GPU saw broken; not if that was meant */
 	char log[1100];			/* which log has more; empty: the test's */
 	struct splat splat;		/* what the kernel said; kind SPLAT_NONE: nothing */
 	bool flooded;			/* the driver filled the kernel's log */

@@ -118,20 +118,23 @@ static void freed(const struct report *report, const struct outcome *outcome)
 	}
 }
 
-static void log_path(const struct report *report, const struct standing *standing)
+/* What the driver said last, and the file that has all of it. */
+static void log_lines(const struct report *report, const struct standing *standing)
 {
 	static const char *const kernels[FLAVOURS] = { "fast", "debug" };
+	const struct verdict *v = &standing->outcome->verdict;
+	bool console = standing->status == VERDICT_CRASH || standing->status == VERDICT_TIMEOUT ||
+		       v->flooded || v->said[0];
 	char text[2048];
 
-	if (standing->outcome->verdict.log[0]) {
-		report_field(report, "log", standing->outcome->verdict.log);
-		return;
-	}
-	snprintf(text, sizeof(text), "%s/%s-%s.log", report->dir, kernels[standing->flavour],
-		 standing->status == VERDICT_CRASH || standing->status == VERDICT_TIMEOUT ||
-		 standing->outcome->verdict.flooded ?
-		 "console" : "tests");
-	report_field(report, "log", text);
+	if (v->said[0])
+		report_field(report, "log", v->said);
+	if (v->log[0])
+		snprintf(text, sizeof(text), "%s", v->log);
+	else
+		snprintf(text, sizeof(text), "%s/%s-%s.log", report->dir,
+			 kernels[standing->flavour], console ? "console" : "tests");
+	report_field(report, v->said[0] ? "" : "log", text);
 }
 
 /* A step that this test needs and that is not written comes before any hint. */
@@ -167,20 +170,22 @@ void report_failure(const struct report *report, const struct lab_test *test,
 		report_field(report, "expected", v->expected);
 	report_field(report, "seen", v->seen);
 	if (standing->status == VERDICT_NOT_RUN) {
-		log_path(report, standing);
+		log_lines(report, standing);
 		return;
 	}
+	if (v->gpu[0])
+		report_field(report, "gpu", v->gpu);
 	where(report, standing->outcome);
 	freed(report, standing->outcome);
 	if (v->before) {
 		if (v->splat.kind != SPLAT_NONE || v->log[0])
-			log_path(report, standing);
+			log_lines(report, standing);
 		return;
 	}
 	if (v->flooded) {
-		log_path(report, standing);
+		log_lines(report, standing);
 		return;
 	}
 	hint(report, test, v);
-	log_path(report, standing);
+	log_lines(report, standing);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hint.h"
 #include "result.h"
 
 static json_t *test_json(const struct result_lab *result, size_t i)
@@ -16,14 +17,18 @@ static json_t *test_json(const struct result_lab *result, size_t i)
 	const struct lab_test *test = &result->lab->tests[i];
 	struct standing standing;
 	char id[2 * LAB_NAME], message[2048];
+	unsigned int which = 0;
 
 	result_standing(result, i, &standing);
+	if (standing.status > VERDICT_PASS && !test->hidden)
+		which = hint_case(test, &standing.outcome->verdict);
 	result_message(&standing, test->hidden, message, sizeof(message));
 	snprintf(id, sizeof(id), "%s/%s", result->lab->name, test->name);
-	return json_pack("{s:s, s:i, s:i, s:s, s:s, s:s, s:i, s:s, s:s, s:s}",
+	return json_pack("{s:s, s:i, s:i, s:i, s:s, s:s, s:s, s:i, s:i, s:s, s:s, s:s}",
 			 "id", id, "points", (int)standing.points, "max", (int)test->points,
+			 "step", (int)test->step,
 			 "status", verdict_word(standing.status), "shows", test->shows,
-			 "message", message, "hints", LAB_HINTS, "book", test->book,
+			 "message", message, "hints", LAB_HINTS, "case", (int)which, "book", test->book,
 			 "where", standing.outcome && !test->hidden ? standing.outcome->where : "",
 			 "visibility", test->hidden ? "hidden" : "visible");
 }

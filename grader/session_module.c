@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "module_id.h"
+#include "said.h"
 #include "session_priv.h"
 #include "text.h"
 
@@ -45,28 +46,6 @@ static enum guest_status run(struct state *st, const char *const *argv, struct g
 	return end;
 }
 
-/* The last line that the kernel said of the module: why it did not like it. */
-static void last_words(const struct state *st, char *out, size_t size)
-{
-	const char *line = st->console, *end = st->console + st->console_len, *best = NULL;
-	size_t best_len = 0;
-
-	while (line < end) {
-		const char *stop = memchr(line, '\n', (size_t)(end - line));
-		size_t len = stop ? (size_t)(stop - line) : (size_t)(end - line);
-
-		if (memmem(line, len, "agate", 5) && !memmem(line, len, "agate-grade:", 12) &&
-		    !memmem(line, len, "taint", 5)) {
-			best = line;
-			best_len = len;
-		}
-		line += len + 1;
-	}
-	if (best && best_len && best[best_len - 1] == '\r')
-		best_len--;
-	text_clean(out, size, best ? best : "", best ? best_len : 0);
-}
-
 static void explain(struct state *st, enum guest_status end, const struct guest_run *run,
 		    const char *what, struct verdict *why)
 {
@@ -93,7 +72,7 @@ static void explain(struct state *st, enum guest_status end, const struct guest_
 			    "insmod does not come back");
 		return;
 	}
-	last_words(st, kernel, sizeof(kernel));
+	said_last(st->console, st->console_len, 1, kernel, sizeof(kernel));
 	text_clean(words, sizeof(words), st->errors.text,
 		   st->errors.len ? strcspn(st->errors.text, "\n") : 0);
 	verdict_set(why, VERDICT_FAIL, load_rule, load_wish, "%s%s%s%s%s", what,

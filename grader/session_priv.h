@@ -5,6 +5,8 @@
 #ifndef AGATE_GRADER_SESSION_PRIV_H
 #define AGATE_GRADER_SESSION_PRIV_H
 
+#include <sys/types.h>
+
 #include "health.h"
 #include "session.h"
 
@@ -25,6 +27,9 @@
  */
 #define CONSOLE_FLOOD	(128u << 10)
 #define CONSOLE_LOG_MAX	(16u << 20)
+
+/* What is looked at of the GPU's event log of one test: its beginning. */
+#define GPU_LOG_KEEP	(256u << 10)
 
 /*
  * What a test's run tells nothing by, and how often the test is run at the most before
@@ -78,6 +83,8 @@ struct state {
 	char counters[1024];		/* the driver's own, when they were looked at */
 
 	struct stream report, output, errors;
+	char gpu_log[GPU_LOG_KEEP];	/* of the test that runs */
+	off_t gpu_log_at;		/* where the file ended when it began */
 	bool killed;			/* the GPU's process, because the test wanted it */
 	struct evidence evidence;	/* of the test that runs */
 };
@@ -122,6 +129,12 @@ enum guest_status state_health(struct state *st, struct verdict *verdict, bool *
 bool state_believe(struct state *st, struct verdict *verdict);
 /* The time for the whole lab is used up, and @why is the verdict on what is left. */
 bool state_out_of_time(struct state *st, struct verdict *why);
+
+/* session_gpu.c */
+
+/* From here on the GPU's events are the test's; then they are evidence. */
+void state_gpu_log_begin(struct state *st);
+void state_gpu_log_end(struct state *st);
 
 /* session_module.c */
 

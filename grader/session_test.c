@@ -192,6 +192,7 @@ static void go(struct state *st)
 	e->report_at_go = st->report.len;
 	if (!inject(st))
 		e->gpu_failed = refused;
+	state_gpu_log_begin(st);
 	if (counters_wanted(e->test))
 		count(st, e->before);
 	for (i = 0; i < e->test->param_count; i++) {
@@ -287,6 +288,7 @@ static void begin(struct state *st, const struct lab_test *test, const char *non
 	for (i = 0; i < test->param_count; i++)
 		e->params[i] = params_draw(st->s->seed, st->s->lab->name, test->name,
 					   &test->params[i]);
+	st->gpu_log_at = -1;
 	st->killed = false;
 	st->report.len = 0;
 	st->output.len = 0;
@@ -312,6 +314,7 @@ static void collect(struct state *st, const struct guest_run *run)
 	ended = st->ops->gpu_failed(st->guest);
 	if (ended)
 		e->gpu_failed = ended;
+	state_gpu_log_end(st);
 	if (e->end == GUEST_OK) {
 		snprintf(what, sizeof(what), "end of %s", e->test->name);
 		e->end = state_mark(st, what);

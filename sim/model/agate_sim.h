@@ -53,7 +53,8 @@ enum agate_sim_event_kind {
 	AGATE_EV_TRAFFIC,	/* a: slot, b: bytes it has read so far, c: bytes written */
 	AGATE_EV_CLOCK,		/* a: MHz, b: mV, c: POWER_IN */
 	AGATE_EV_INJECTED,	/* a: enum agate_sim_injection_kind, b: arg */
-	AGATE_EV_HINT,		/* a: section of hardware.md * 100, text: the rule */
+	/* a: section of hardware.md * 100, b: register + 1 or 0 for none, text: the rule */
+	AGATE_EV_HINT,
 };
 
 /* The result of a page-table walk. */

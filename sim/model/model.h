@@ -32,6 +32,7 @@ struct agate_sim {
 	void *ctx;
 
 	uint64_t time;			/* bus cycles */
+	uint32_t accessed;		/* register + 1, while its block serves an access */
 	uint64_t unit;			/* units of work begun, as a date for cached data */
 	uint32_t latency[AGATE_SIM_LATENCIES];
 	uint32_t initial_latency[AGATE_SIM_LATENCIES];

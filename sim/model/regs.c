@@ -72,10 +72,12 @@ void agate_sim_write32(struct agate_sim *sim, uint32_t offset, uint32_t value)
 {
 	regs_begin(sim);
 	sim_event(sim, AGATE_EV_REG_WRITE, offset, value, 0, NULL);
+	sim->accessed = offset + 1;
 	if (gpu_is_deaf(&sim->gpu, offset, value))
 		sim_hint(sim, 2, "a write before RESET_COMPLETED is lost");
 	else if (!block_write(sim, offset, value))
 		sim_hint(sim, 1, "a write to an unaligned or unknown register is ignored");
+	sim->accessed = 0;
 	regs_end(sim);
 }
 
@@ -84,8 +86,10 @@ uint32_t agate_sim_read32(struct agate_sim *sim, uint32_t offset)
 	uint32_t value = 0;
 
 	regs_begin(sim);
+	sim->accessed = offset + 1;
 	if (!block_read(sim, offset, &value))
 		sim_hint(sim, 1, "a read of an unaligned or unknown register gives 0");
+	sim->accessed = 0;
 	sim_event(sim, AGATE_EV_REG_READ, offset, value, 0, NULL);
 	regs_end(sim);
 	return value;

@@ -157,7 +157,7 @@ void sim_walk_event(struct agate_sim *sim, unsigned int as, uint64_t va, uint64_
 void sim_hint(struct agate_sim *sim, unsigned int section, const char *text)
 {
 	sim_count(sim, AGATE_CNT_HINTS, 1);
-	sim_event(sim, AGATE_EV_HINT, section * 100, 0, 0, text);
+	sim_event(sim, AGATE_EV_HINT, section * 100, sim->accessed, 0, text);
 }
 
 void agate_sim_hint(struct agate_sim *sim, unsigned int section, const char *text)

@@ -126,6 +126,20 @@ static void log_walk(struct log *log, const struct agate_sim_event *e)
 		 e->a, e->b, e->c, walk->level, ended, tables);
 }
 
+/* With the register whose access broke the rule, if it was one. */
+static void log_hint(struct log *log, const struct agate_sim_event *e)
+{
+	char name[NAME_SIZE];
+
+	if (e->b)
+		log_line(log, e->time, "hint",
+			 ", \"section\": %u, \"text\": \"%s\", \"register\": \"%s\"",
+			 (unsigned int)e->a / 100, e->text, name_register((uint32_t)e->b - 1, name));
+	else
+		log_line(log, e->time, "hint", ", \"section\": %u, \"text\": \"%s\"",
+			 (unsigned int)e->a / 100, e->text);
+}
+
 /* The lowest level that has events of this kind. */
 static enum log_level log_level_of(enum agate_sim_event_kind kind)
 {
@@ -227,8 +241,7 @@ void log_event(struct log *log, const struct agate_sim_event *e)
 			 name_injection((unsigned int)e->a));
 		break;
 	case AGATE_EV_HINT:
-		log_line(log, e->time, "hint", ", \"section\": %u, \"text\": \"%s\"",
-			 (unsigned int)e->a / 100, e->text);
+		log_hint(log, e);
 		break;
 	}
 }

@@ -190,6 +190,15 @@ static const struct act *act_of(const struct canned *c, const char *test)
 	return &good;
 }
 
+/* The GPU's process holds back what it writes until it is to make a mark. */
+static void gpu_event(const struct canned *c, const char *text)
+{
+	FILE *log = c->gpu_log && text ? fopen(c->gpu_log, "a") : NULL;
+
+	if (log && (fputs(text, log) < 0 || fclose(log)))
+		abort();
+}
+
 static void speak(struct canned *c, const struct act *act, const char *test,
 		  struct guest_run *run)
 {
@@ -205,6 +214,7 @@ static void speak(struct canned *c, const struct act *act, const char *test,
 		console(c, act->console);
 	if (!c->go)
 		return;
+	c->gpu_held = act->gpu;
 	text = expand(c, act->report ? act->report : "DONE {NONCE}\n");
 	say(run, GUEST_REPORT, text);
 	free(text);
@@ -312,6 +322,10 @@ static json_t *canned_control(void *ctx, const json_t *request)
 		return c->gpu_dead || c->gpu_still ? NULL : json_pack("{s:b}", "ok", 0);
 	}
 	text = json_dumps(request, JSON_COMPACT | JSON_SORT_KEYS);
+	if (strstr(text, "\"mark\"") && c->gpu_held) {
+		gpu_event(c, c->gpu_held);
+		c->gpu_held = NULL;
+	}
 	if (!strstr(text, "counters") && !strstr(text, "ping"))
 		note(c->requests, sizeof(c->requests), text);
 	free(text);
@@ -342,6 +356,13 @@ static const char *canned_gpu_failed(void *ctx)
 	struct canned *c = ctx;
 
 	return c->gpu_dead ? "it was killed on paper" : NULL;
+}
+
+static const char *canned_gpu_log(void *ctx)
+{
+	const struct canned *c = ctx;
+
+	return c->gpu_log;
 }
 
 static const char *canned_error(void *ctx)
@@ -390,6 +411,7 @@ const struct guest_ops canned_ops = {
 	.abandon = canned_abandon,
 	.kill_gpu = canned_kill_gpu,
 	.gpu_failed = canned_gpu_failed,
+	.gpu_log = canned_gpu_log,
 	.error = canned_error,
 	.now = canned_now,
 	.stood = canned_stood,

@@ -18,6 +18,7 @@ struct act {
 	bool silent;			/* does not say READY */
 	const char *early;		/* said with READY, before GO */
 	const char *report;		/* NULL: "DONE {NONCE}\n" */
+	const char *gpu;		/* what the GPU's log gets */
 	const char *output;		/* NULL: one plan and "ok 1 - TEST" */
 	const char *console;
 	const char *where;		/* what the kernel says when it is asked, after the limit */
@@ -37,6 +38,7 @@ struct act {
 
 struct canned {
 	const struct act *acts;
+	const char *gpu_log;		/* where; NULL: nowhere */
 	const char *module;		/* whose build id the guest shows; NULL: shows another */
 	int insmod;			/* its exit status */
 	const char *insmod_words;
@@ -70,6 +72,7 @@ struct canned {
 	enum guest_status next_mark, next_look;
 	const char *next_words;
 	struct guest_events events;
+	const char *gpu_held;		/* by the GPU, and not in its log yet */
 	const char *go;			/* in @input, or NULL */
 };
 

@@ -129,6 +129,30 @@ static void test_same_error(void **state)
 	end(&f);
 }
 
+static void test_same_hint(void **state)
+{
+	struct fixture f;
+	struct verdict *v;
+	size_t i;
+
+	(void)state;
+	begin(&f, "{}");
+	failed(&f, VERDICT_FAIL, "a rule", "none", "a write is lost: JOB_INT_MASK (4 times)");
+	failed(&f, VERDICT_FAIL, "another rule", "none", "a write is lost (8 times)");
+	failed(&f, VERDICT_FAIL, "a third rule", "none", "a write is not lost (8 times)");
+	v = &failed(&f, VERDICT_FAIL, "a rule", "none", "a write is lost")->verdict;
+	for (i = 0; i < 4; i++)
+		f.result.outcomes[FLAVOUR_FAST][i].verdict.hinted = i != 3;
+	strcpy(v->gpu, "a stale line was read (section 5)");
+	strcpy(v->said, "agate 0000:00:03.0: no vectors");
+	prints(&f, "FAIL      0/25   b  as above (first seen in `a`)\n", "c  as above");
+	prints(&f, "seen      a write is lost\n       gpu       a stale line was read (section 5)\n",
+	       "d  as above");
+	prints(&f, "log       agate 0000:00:03.0: no vectors\n                 x/fast-console.log\n",
+	       NULL);
+	end(&f);
+}
+
 static void test_same_place(void **state)
 {
 	struct fixture f;
@@ -311,6 +335,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_same_rule),
 		cmocka_unit_test(test_same_error),
+		cmocka_unit_test(test_same_hint),
 		cmocka_unit_test(test_same_place),
 		cmocka_unit_test(test_hidden),
 		cmocka_unit_test(test_steps_unwritten),

@@ -204,7 +204,7 @@ static void test_load(void **state)
 	(void)state;
 	play(&c, NULL, &o, "FFF");
 	assert_non_null(strstr(o.verdicts[2].seen, "invalid format; the kernel said: "
-			       "[    1.0] agate: Unknown symbol foo"));
+			       "agate: Unknown symbol foo"));
 	assert_string_equal(c.ran, "|");
 
 	c = (struct canned){ .no_node = true };
@@ -321,6 +321,34 @@ static void test_params_and_injections(void **state)
 	lab_free(lab);
 }
 
+/* Each test is told of what the GPU saw in it, and not of what it saw before. */
+static void test_gpu_log(void **state)
+{
+	struct act acts[] = {
+		{ .test = "a", .gpu = "{\"event\": \"hint\", \"section\": 1, \"text\": \"first\"}\n" },
+		{ .test = "b", FAILS,
+		  .gpu = "{\"event\": \"hint\", \"section\": 2, \"text\": \"second\"}\n" },
+		{ .test = "c", FAILS },
+		{ .test = NULL }
+	};
+	struct canned c = { .gpu_log = scratch_file("gpu.jsonl", "{\"event\": \"start\"}\n") };
+	struct outcome o = { .seals = 0 };
+
+	(void)state;
+	acts[1].report = "RULE r\nSEEN s\nDONE {NONCE}\n";
+	acts[2].report = acts[1].report;
+	play(&c, acts, &o, "PFF");
+	assert_string_equal(o.verdicts[1].gpu, "second (book/hardware.md, section 2)");
+	assert_string_equal(o.verdicts[2].gpu, "");
+	assert_non_null(strstr(c.requests, "{\"cmd\":\"mark\",\"text\":\"begin b\"}"
+			       "{\"cmd\":\"mark\",\"text\":\"end b\"}"));
+	/* A file that is not there, or cannot be read, costs nobody anything. */
+	c = (struct canned){ .gpu_log = "/nonexistent/gpu.jsonl" };
+	acts[0].gpu = NULL;
+	acts[1].gpu = NULL;
+	play(&c, acts, &o, "PFF");
+}
+
 static void test_kill(void **state)
 {
 	static const char *const names[] = { "a", "b", NULL };
@@ -377,6 +405,7 @@ int main(void)
 		cmocka_unit_test(test_no_guest),
 		cmocka_unit_test(test_not_wanted),
 		cmocka_unit_test(test_params_and_injections),
+		cmocka_unit_test(test_gpu_log),
 		cmocka_unit_test(test_kill),
 		cmocka_unit_test(test_log),
 	};

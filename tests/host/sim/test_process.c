@@ -135,6 +135,24 @@ static void test_a_bad_queue_is_a_hint_like_any_other(void **state)
 	gpu_free(g);
 }
 
+static void test_a_hint_names_the_register(void **state)
+{
+	struct gpu *g = gpu_start(NULL);
+
+	(void)state;
+	g_write(g, JOB_INT_RAWSTAT, 1);
+	g_write(g, AS_STATUS(3), 1);
+	g_read(g, 0x7ffc);
+	/* This rule is broken by what is no access. */
+	guest_bus_push(g->bar2, (struct agate_bar2_entry){ 77, GPU_CMD, 0, 0 });
+	assert_int_equal(g_read(g, AGATE_COUNTER_LO(AGATE_CNT_HINTS)), 4);
+	g_quit(g);
+	assert_int_equal(log_count(g, "hint", "register", "JOB_INT_RAWSTAT"), 1);
+	assert_int_equal(log_count(g, "hint", "register", "AS3_STATUS"), 1);
+	assert_int_equal(log_count(g, "hint", "register", "0x7ffc"), 1);
+	gpu_free(g);
+}
+
 static void test_a_signal_ends_it_with_its_log(void **state)
 {
 	struct gpu *g = gpu_start(NULL);
@@ -191,6 +209,7 @@ int main(void)
 		cmocka_unit_test(test_many_posted_writes),
 		cmocka_unit_test(test_it_sleeps_and_the_doorbell_wakes_it),
 		cmocka_unit_test(test_a_bad_queue_is_a_hint_like_any_other),
+		cmocka_unit_test(test_a_hint_names_the_register),
 		cmocka_unit_test(test_a_signal_ends_it_with_its_log),
 		cmocka_unit_test(test_a_killed_run_still_has_its_log),
 		cmocka_unit_test(test_the_log_has_an_end),
