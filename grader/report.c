@@ -57,16 +57,15 @@ static const struct lab_test *told_before(const struct report *report,
 
 /*
  * Nobody needs to be told why code fails that is not there.  A crash is another
- * matter: no stub crashes.
+ * matter, for no stub crashes, unless an earlier test has shown it already.
  */
 static bool waits_for_step(const struct report *report, const struct lab_test *test,
-			   const struct standing *standing)
+			   const struct standing *standing, bool known)
 {
 	const struct verdict *v = &standing->outcome->verdict;
 
 	return report->steps && report->steps->left[test->step].file && !v->before &&
-	       !v->flooded && !test->hidden &&
-	       (standing->status == VERDICT_FAIL || standing->status == VERDICT_TIMEOUT);
+	       !v->flooded && !test->hidden && (standing->status != VERDICT_CRASH || known);
 }
 
 static enum report_told tell_failure(const struct report *report, const struct result_lab *lab,
@@ -75,9 +74,9 @@ static enum report_told tell_failure(const struct report *report, const struct r
 	const struct lab_test *test = &lab->lab->tests[report->next], *first;
 	char remark[LAB_NAME + 40];
 
-	if (waits_for_step(report, test, standing))
-		return TOLD_BY_STEP;
 	first = test->hidden ? NULL : told_before(report, lab, standing);
+	if (waits_for_step(report, test, standing, first))
+		return TOLD_BY_STEP;
 	if (first && standing->outcome->verdict.before)
 		return TOLD_BY_REASON;
 	if (first) {

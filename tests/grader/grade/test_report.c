@@ -209,11 +209,26 @@ static void test_steps_unwritten(void **state)
 	prints(&f, "FAIL      0/25   a\n       rule      a rule\n", NULL);
 	prints(&f, "hint      one\n", "every call");
 	prints(&f, "CRASH     0/25   d\n       rule      memory is not used", NULL);
+	/* ... once. */
+	f.lab->tests[0].step = 2;
+	f.lab->tests[3].step = 1;
+	result_free(&f.result);
+	assert_true(result_init(&f.result, f.lab));
+	for (i = 0; i < 4; i++)
+		f.result.selected[i] = true;
+	f.result.ran[FLAVOUR_FAST] = true;
+	crashed(&f, 88, SPLAT_KASAN);
+	crashed(&f, 88, SPLAT_KASAN);
+	failed(&f, VERDICT_FAIL, "another rule", "this", "that");
+	failed(&f, VERDICT_FAIL, "a rule", "this", "that");
+	prints(&f, "FAIL      0/50   STEP 2 is not written yet (agate_x.c, line 40): b, c\n",
+	       "as above");
+	f.lab->tests[0].step = 1;
 	/* A test needs all the steps before its own. */
 	f.steps.left[2].file = NULL;
 	f.steps.left[1] = (struct step_mark){ .file = "agate_x.c", .line = 30 };
-	prints(&f, "FAIL      0/25   STEP 1 is not written yet (agate_x.c, line 30): a\n",
-	       "hint      one");
+	f.lab->tests[3].step = 3;
+	prints(&f, "FAIL      0/25   d\n       rule      a rule\n", "hint      one");
 	prints(&f, "hint      STEP 1 is not written yet (agate_x.c, line 30): write it first",
 	       NULL);
 	end(&f);
