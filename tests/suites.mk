@@ -88,7 +88,8 @@ $(foreach t,$(FUZZ_TARGETS),$(call suite,fuzz/$(t),1,600,$(FUZZ_BUILD)/fuzz-$(t)
 # What a host test opens besides itself, by its folder.
 host_files	= $(if $(filter $(SIM_TEST_BUILD)/%,$(1)),$(AGATE_SIM_SAN) $(AGATE_SIM)) \
 		  $(if $(filter $(BUILD)/tests/host/map/%,$(1)),$(BUILD)/tests/host/map/agate-map) \
-		  $(if $(filter $(EXPLAIN_BUILD)/%,$(1)),tests/grader/explain $(EXPLAIN_BUILD)/test_decode.ko)
+		  $(if $(filter $(EXPLAIN_BUILD)/%,$(1)),tests/grader/explain $(EXPLAIN_BUILD)/test_decode.ko) \
+		  $(if $(filter %/grader-labs,$(1)),labs book)
 $(foreach p,$(HOST_TESTS),$(call suite,host/$(notdir $(p)),1,600,$(p) $(call host_files,$(p)),$(p)))
 
 SUITE_TABLE	:= $(BUILD)/tests/suites
