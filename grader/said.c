@@ -58,7 +58,7 @@ static void strip(struct line *line)
 
 void said_last(const char *console, size_t len, unsigned int lines, char *out, size_t size)
 {
-	struct line found[LINES_MAX], line;
+	struct line found[LINES_MAX] = { { 0 } }, line;
 	char clean[LINE_LEN], named[LINE_LEN];
 	size_t at, n, used = 0;
 	unsigned int count = 0;

@@ -5,8 +5,8 @@
  *
  * usage: agate-hold [COUNT]
  *
- * It speaks to the driver itself and goes on as far as it can: a driver in the making
- * lacks calls.  What fails is told with its error.
+ * It speaks to the driver itself, and goes on as far as it can, for a driver in the
+ * making lacks calls.  It prints the name and the error of each call that fails.
  */
 #include <errno.h>
 #include <inttypes.h>

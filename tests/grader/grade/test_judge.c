@@ -10,10 +10,8 @@
 
 #include <cmocka.h>
 
-#include "gpu_hints.h"
 #include "judge.h"
 #include "lab_text.h"
-#include "said.h"
 #include "text.h"
 
 #define NONCE	"0123456789abcdef0123456789abcdef"
@@ -516,129 +514,6 @@ static void test_blind(void **state)
 	verdict(&e, VERDICT_TIMEOUT, "none after");
 }
 
-#define HINT(section, text, more)	"{\"time\": 9, \"event\": \"hint\", \"section\": " section \
-	", \"text\": \"" text "\"" more "}\n"
-#define EARLY(reg)	HINT("2", "a write before RESET_COMPLETED is lost", ", \"register\": \"" reg "\"")
-#define SAID	"a write before RESET_COMPLETED is lost: JOB_INT_MASK, MMU_INT_MASK " \
-		"(3 times; book/hardware.md, section 2); a job touched an address that nobody mapped " \
-		"(book/hardware.md, section 4)"
-
-/* The GPU's own words, and not how many there were. */
-static void test_gpu_hints(void **state)
-{
-	static const char log[] =
-		"{\"time\": 8, \"event\": \"reset\", \"command\": \"SOFT_RESET\"}\n"
-		EARLY("JOB_INT_MASK") EARLY("MMU_INT_MASK") EARLY("JOB_INT_MASK")
-		"{\"time\": 9, \"event\": \"mark\", \"text\": \"\\\"event\\\": \\\"hint\\\"\"}\n"
-		HINT("4", "a job touched an address that nobody mapped", "")
-		"{\"time\": 9, \"event\": \"hint\", \"section\": 1, \"te";
-	struct evidence e = evidence();
-	struct lab_judgement *j = lab->tests[0].judgements;
-	size_t count = lab->tests[0].judgement_count;
-	struct verdict v;
-
-	(void)state;
-	j[count] = (struct lab_judgement){ .counter = true, .index = AGATE_CNT_HINTS, .param = -1,
-					   .name = "hints", .rule = "no rule is broken" };
-	lab->tests[0].judgement_count = count + 1;
-	e.gpu_log = log;
-	e.gpu_log_len = sizeof(log) - 1;
-	e.report = "READY\nSEE size 7\n" DONE;
-	e.report_len = strlen(e.report);
-	e.after[AGATE_CNT_HINTS] = 4;
-	judge(&e, &v);
-	assert_string_equal(v.expected, "no rule of the hardware broken");
-	assert_string_equal(v.seen, SAID);
-	assert_true(v.hinted);
-	assert_string_equal(v.gpu, "");
-	/* Where some are meant the number counts, and the words are told with it. */
-	j[count].number = 2;
-	judge(&e, &v);
-	assert_string_equal(v.expected, "the GPU's counter hints to grow by 2");
-	assert_string_equal(v.seen, "4: " SAID);
-	assert_false(v.hinted);
-	/* Without a log the number is all there is. */
-	j[count].number = 0;
-	e.gpu_log_len = 0;
-	judge(&e, &v);
-	assert_string_equal(v.seen, "4");
-	/* Another failure is told with what the GPU saw, unless that is as it was meant. */
-	e.gpu_log_len = sizeof(log) - 1;
-	e.after[AGATE_CNT_HINTS] = 0;
-	e.report = "READY\nRULE r\nEXPECTED e\nSEEN s\n" DONE;
-	e.report_len = strlen(e.report);
-	judge(&e, &v);
-	assert_string_equal(v.seen, "s");
-	assert_string_equal(v.gpu, SAID);
-	j[count].number = 4;
-	judge(&e, &v);
-	assert_string_equal(v.gpu, "");
-	lab->tests[0].judgement_count = count;
-}
-
-/* Many kinds, long names, rubbish: what there is room for, and no more. */
-static void test_gpu_hints_bounds(void **state)
-{
-	char log[16384], text[512], small[16];
-	size_t n = 0;
-	int i;
-
-	(void)state;
-	for (i = 0; i < 20; i++)
-		n += (size_t)sprintf(log + n, "{\"event\": \"hint\", \"section\": 1, \"text\": "
-				     "\"rule\", \"register\": \"AS%d_COMMAND\"}\n", i);
-	assert_int_equal(gpu_hints(log, n, text, sizeof(text)), 20);
-	assert_string_equal(text, "rule: AS0_COMMAND, AS1_COMMAND, AS2_COMMAND, AS3_COMMAND and "
-			    "others (20 times; book/hardware.md, section 1)");
-	assert_int_equal(gpu_hints(log, n, small, sizeof(small)), 20);
-	assert_string_equal(small, "rule: AS0_COMMA");
-	for (i = 0, n = 0; i < 20; i++)
-		n += (size_t)sprintf(log + n, "{\"event\": \"hint\", \"section\": %d, \"text\": "
-				     "\"%0200d\"}\n", i, i);
-	assert_int_equal(gpu_hints(log, n, text, sizeof(text)), 20);
-	strcpy(log, "{\"event\": \"hint\"\n\"event\": \"hint\"}\n[\"event\": \"hint\"]\n"
-	       "{\"event\": \"hint\", \"text\": 5}\n");
-	assert_int_equal(gpu_hints(log, strlen(log), text, sizeof(text)), 0);
-	assert_string_equal(text, "");
-	assert_int_equal(gpu_hints(NULL, 0, text, sizeof(text)), 0);
-}
-
-static void said(const char *console, const char *wanted)
-{
-	char text[120];
-
-	said_last(console, strlen(console), 2, text, sizeof(text));
-	assert_string_equal(text, wanted);
-}
-
-/* What the driver printed last, and not what every driver prints. */
-static void test_driver_words(void **state)
-{
-	struct evidence e = evidence();
-	struct verdict v;
-
-	(void)state;
-	said("", "");
-	said("[    1.0] agate 0000:00:03.0: GPU 0xa860010, features 0x7ff\r\n"
-	     "[    1.1] agate: loading out-of-tree module taints kernel.\n"
-	     "[    1.2] [drm] Initialized agate 1.0.0 for 0000:00:03.0 on minor 0\n"
-	     "[    1.3] agate-grade: end of one 0123\n[    1.4] pci 0000:00:03.0: BAR 0\n", "");
-	said("[    1.0] agate 0000:00:03.0: one\r\n[    1.1] other\n"
-	     "[    1.2] agate 0000:00:03.0: no vectors: -28\n[    1.2] agate 0000:00:03.0: no vectors: -28\n"
-	     "[    1.3] agate: probe of 0000:00:03.0 failed with error -28",
-	     "agate 0000:00:03.0: no vectors: -28 (ENOSPC) | agate: probe of 0000:00:03.0 failed "
-	     "with error -28 (ENOSPC)");
-	said("agate 0000:00:03.0: \033[2Jclear\n\n\n", "agate 0000:00:03.0: ?[2Jclear");
-	said("\nagate: probe with driver agate failed", "agate: probe with driver agate failed");
-	e.report = "READY\nRULE r\nSEEN s\n" DONE;
-	e.report_len = strlen(e.report);
-	e.console = "[    1.0] agate 0000:00:03.0: it is not there\n";
-	e.console_len = strlen(e.console);
-	judge(&e, &v);
-	assert_string_equal(v.said, "agate 0000:00:03.0: it is not there");
-	with_report(GOOD, VERDICT_PASS, "");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -657,9 +532,6 @@ int main(void)
 		cmocka_unit_test(test_notes),
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_fuzz),
-		cmocka_unit_test(test_gpu_hints),
-		cmocka_unit_test(test_gpu_hints_bounds),
-		cmocka_unit_test(test_driver_words),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
