@@ -4,6 +4,7 @@
  */
 #include "cause.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* "CALL: ERROR" with the error as a name: where the name begins, or NULL. */
@@ -36,6 +37,54 @@ static bool same_words(const struct verdict *a, const struct verdict *b)
 	return a->rule[0] && !strcmp(a->rule, b->rule) && !strcmp(a->seen, b->seen);
 }
 
+/* The number behind @name in "bos 1, handles 0, vms 1"; false when there is none. */
+static bool counted(const char *list, const char *name, size_t len, long long *number)
+{
+	const char *at = list;
+
+	while ((at = strstr(at, name)) != NULL) {
+		if ((at == list || at[-1] == ' ') && at[len] == ' ')
+			return sscanf(at + len, "%lld", number) == 1;
+		at++;
+	}
+	return false;
+}
+
+/*
+ * Which counters are not where they have to be, and on which side: "+handles" for
+ * "as before: bos 0, handles 3" and "bos 0, handles 7".  Empty: it is about no counters.
+ */
+static void off_counters(const struct verdict *v, char *out, size_t size)
+{
+	static const char before[] = "as before: ";
+	const char *list = v->expected + sizeof(before) - 1;
+	char name[LAB_NAME];
+	long long wanted, seen;
+	int used;
+
+	out[0] = '\0';
+	if (strncmp(v->expected, before, sizeof(before) - 1))
+		return;
+	while (sscanf(list, "%47[a-z_] %lld%n", name, &wanted, &used) == 2) {
+		size_t len = strlen(name), at = strlen(out);
+
+		if (counted(v->seen, name, len, &seen) && seen != wanted)
+			snprintf(out + at, size - at, "%c%s", seen > wanted ? '+' : '-', name);
+		list += used;
+		list += strspn(list, ", ");
+	}
+}
+
+/* What is left over is counted anew in each test, but it is left by the same code. */
+static bool same_counters(const struct verdict *a, const struct verdict *b)
+{
+	char off[256], other[256];
+
+	off_counters(a, off, sizeof(off));
+	off_counters(b, other, sizeof(other));
+	return off[0] && !strcmp(off, other);
+}
+
 /* A hint's text, before its registers and how often it was given. */
 static size_t hint_len(const char *seen)
 {
@@ -64,7 +113,9 @@ bool cause_same(const struct standing *a, const struct standing *b)
 		return x->verdict.flooded && y->verdict.flooded;
 	if (a->status == VERDICT_FAIL)
 		return same_words(&x->verdict, &y->verdict) ||
-		       same_error(&x->verdict, &y->verdict) || same_hint(&x->verdict, &y->verdict);
+		       same_error(&x->verdict, &y->verdict) ||
+		       same_hint(&x->verdict, &y->verdict) ||
+		       same_counters(&x->verdict, &y->verdict);
 	if (x->placed || y->placed)
 		return x->placed && y->placed && same_place(x, y);
 	/* Of two hangs at places unknown nothing says that they are one. */

@@ -153,6 +153,33 @@ static void test_same_hint(void **state)
 	end(&f);
 }
 
+static void test_same_counters(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, "{}");
+	failed(&f, VERDICT_FAIL, "a rule", "as before: bos 0, handles 3, vms 1",
+	       "bos 0, handles 7, vms 1");
+	failed(&f, VERDICT_FAIL, "another rule", "as before: bos 2, handles 0, vms 1",
+	       "bos 2, handles 2200, vms 1");
+	failed(&f, VERDICT_FAIL, "another rule", "as before: bos 2, handles 4, vms 1",
+	       "bos 2, handles 3, vms 1");
+	failed(&f, VERDICT_FAIL, "another rule", "as before: bos 0, handles 3, vms 1",
+	       "bos 1, handles 7, vms 1");
+	prints(&f, AS_A("b"), AS_A("c"));
+	prints(&f, "FAIL      0/25   d\n", AS_A("d"));
+	end(&f);
+	/* What is no list of counters is compared as it stands. */
+	begin(&f, "{}");
+	failed(&f, VERDICT_FAIL, "a rule", "as before: nothing", "bos 1");
+	failed(&f, VERDICT_FAIL, "another rule", "as before: bos", "bos 1");
+	failed(&f, VERDICT_FAIL, "a third rule", "as before: bos 1", "xbos 2, bos");
+	failed(&f, VERDICT_FAIL, "a fourth rule", "bos 0", "bos 1");
+	prints(&f, "FAIL      0/25   d\n", "as above");
+	end(&f);
+}
+
 static void test_same_place(void **state)
 {
 	struct fixture f;
@@ -351,6 +378,7 @@ int main(void)
 		cmocka_unit_test(test_same_rule),
 		cmocka_unit_test(test_same_error),
 		cmocka_unit_test(test_same_hint),
+		cmocka_unit_test(test_same_counters),
 		cmocka_unit_test(test_same_place),
 		cmocka_unit_test(test_hidden),
 		cmocka_unit_test(test_steps_unwritten),
