@@ -10,8 +10,9 @@
 #define RULE_NULL \
 	"a NULL pointer was followed: what it comes from can fail, or was never set"
 #define RULE_USER \
-	"an address of user space was followed directly: copy_from_user() and copy_to_user() are " \
-	"the way"
+	"an address of user space was followed directly, or a pointer that was never set: " \
+	"copy_from_user() and copy_to_user() are the way to the one, and the other is memory " \
+	"that nobody initialised"
 #define RULE_FREED_POINTER \
 	"a pointer was read from memory that had been freed, and followed"
 #define RULE_LIST_POISON \
