@@ -13,6 +13,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM HUP
 cache=$work/cache/agate
+: >"$work/err"
 
 # source NAME: a tree with all that the script asks of a kernel's: it compiles 100 files,
 # and waits in the middle until there is a file "go".
