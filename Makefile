@@ -82,7 +82,7 @@ JOBS		?= $(shell nproc)
 SUITE_JOBS	?= $(shell expr $(JOBS) + 1)
 
 # Each of these is a whole make of its own, over the same files: one at a time.
-ifneq ($(filter clean demo test coverage shell bench grade check gdb watch doctor fuzz,$(MAKECMDGOALS)),)
+ifneq ($(filter clean demo test test-long test-load coverage shell bench grade check gdb watch doctor fuzz,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 # Those makes share the jobs of one that was given -j, else they have their own.
@@ -207,8 +207,27 @@ test-build: $(GUEST_FAST) $(GUEST_DEBUG) $(LAB_FAST) $(LAB_DEBUG) $(LAB_VERDICT)
 
 test-run: test-build $(SUITE_TABLE)
 	$(Q)rm -f $(BUILD)/tests/score
-	$(Q)MAKEFLAGS=' -- $(suite_words)' SUITE_JOBS=$(SUITE_JOBS) tests/queue.sh $(SUITE_TABLE)
+	$(Q)$(run_suites) $(SUITE_TABLE)
 	$(Q)tests/score.sh $(SUITES)
+
+## make test-long   what takes hours: every mutant by all tests, other seeds, fuzzing, races
+.PHONY: test-long test-long-run
+test-long: deps
+	$(Q)$(MAKE) $(parallel) test-build
+	$(Q)$(MAKE) test-long-run
+
+test-long-run: test-build $(LONG_TABLE) $(SUITE_TABLE)
+	$(Q)rm -f $(BUILD)/tests/score
+	$(Q)$(run_suites) $(LONG_TABLE)
+	$(Q)tests/score.sh $(LONG_SUITES)
+
+## make test-load   are the labs' verdicts the same with thirty busy processes beside them?
+.PHONY: test-load test-load-build
+test-load: deps
+	$(Q)$(MAKE) $(parallel) test-load-build
+	$(Q)tests/labs/load.sh
+
+test-load-build: $(LAB_FAST) $(LAB_DEBUG) $(GUEST_DEBUG) $(LAB_VERDICT)
 
 ## make shell [LAB=02 [FROM=labs|solutions|DIR]] [DEBUG=1]
 ##                  a guest with the driver loaded and a shell; ^D ends it.  LAB: yours

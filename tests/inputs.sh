@@ -3,9 +3,9 @@
 #
 # inputs.sh: is all that a suite reads of this tree among its inputs?  As TAP.
 #
-# usage: tests/inputs.sh TABLE SUITE...
+# usage: tests/inputs.sh TABLE [SUITE...]
 #
-# Runs each suite with its system calls watched, and compares the files that were opened
+# Runs each suite, or all that can be kept, with its system calls watched, and compares the files that were opened
 # or run with those that its line in TABLE names (see keep.sh).  What the suite itself
 # made while it ran is no input.
 set -u
@@ -48,15 +48,21 @@ seen()
 		/^open/ && !/O_WRONLY/ && sub(/.* = [0-9]+</, "") && sub(/>$/, "")' "$work"/trace.*
 }
 
-# What a suite leaves for its next run, which takes it only where the content agrees.
-CACHES="$top/$BUILD/(tests/(starters|labs|mutants|scores)|check|style|logs)/"
+# What a suite leaves for its next run, which takes it only where the content agrees; what
+# make looks at to see that there is nothing to be made.
+no_inputs()
+{
+	grep -vE "^$top/(\.git(/|$)|\.checkpatch-camelcase)" |
+		grep -vE "^$top/$BUILD/(tests/(starters|labs|mutants|scores)|check|style|logs)/" |
+		grep -vE "^$top/$BUILD/(driver/sparse\.log$|.*\.(d|list)$)"
+}
 
 # Those of them that are in the tree, and older than the run.
 opened()
 {
 	seen | sort -u | while read -r file; do
 		[ ! -f "$file" ] || realpath "$file"
-	done | grep "^$top/" | grep -v "^$top/\.git" | sort -u |
+	done | grep "^$top/" | no_inputs | sort -u |
 		xargs -r -d '\n' -I FILE find FILE ! -cnewer "$work/begun"
 }
 
@@ -74,6 +80,7 @@ unlisted()
 	opened | grep -vxF -f <(named "${list[@]}")
 }
 
+[ $# -gt 0 ] || set -- $(awk -F '|' '$4 != "-" { print $1 }' "$table")
 echo "1..$#"
 for suite; do
 	no_findings "$suite" "$(unlisted "$suite")"

@@ -16,7 +16,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM HUP
 
 mkdir -p "$work/tests" "$work/tools" "$work/build/tests/labs" "$work/data/deep" "$work/labs" "$work/home"
-cp tests/keep.sh tests/suite.sh tests/queue.sh tests/score.sh "$work/tests"
+cp tests/keep.sh tests/suite.sh tests/queue.sh tests/score.sh tests/busy.sh "$work/tests"
 cp "$prose" "$work/build/tests/labs"
 cd "$work" || exit 1
 unset BUILD FRESH KEEP_WORLD MAKEFLAGS SUITE_JOBS XDG_CACHE_HOME
@@ -198,12 +198,47 @@ awk '{ seen[$1] = 1; n[$1] = NF }
      END { exit bad || length(seen) != 5 }' runs
 result $? "with a debug guest no more virtual processors than twice what there are"
 
-printf 'a|1|60|-|sleep 50\nb|1|60|-|sleep 51\n' >table
-QUEUE_EVERY=1 timeout -s INT --foreground 4 tests/queue.sh table >said 2>&1
-status=$?
-grep -q '0 of 2 suites done; running: [ab] [0-9]* s, [ab] [0-9]* s$' said
+# gone OPTION...: within a minute nothing is left that runs, of what pgrep finds
+gone()
+{
+	local i
+	for i in $(seq 600); do
+		! pgrep -r R,S,D "$@" >/dev/null && return
+		sleep 0.1
+	done
+	return 1
+}
+
+# Of a length that nobody else sleeps.
+long="1000$$"
+printf '%s|1|600|-|sleep %s\n' a "$long" b "$long" >table
+QUEUE_EVERY=1 timeout 300 tests/queue.sh table >said 2>&1 &
+queue=$!
+for i in $(seq 600); do
+	! grep -q '0 of 2 suites done; running: [ab] [0-9]* s, [ab] [0-9]* s$' said || break
+	sleep 0.1
+done
+[ "$i" != 600 ]
 result $? "while suites run, it says which and since when"
-! pgrep -f '^sleep 5[01]$' -g 0 >/dev/null && [ $status != 0 ]
+kill "$queue"
+wait "$queue"
+[ $? != 0 ] && gone -x -f "sleep $long"
 result $? "interrupted, it takes them along"
+
+timeout 60 tests/busy.sh 3 sh -c 'until [ "$(pgrep -c -f "^sh -c while kill -0" -P "$PPID")" = 3 ]; do
+	sleep 0.1
+done; exit 7'
+[ $? = 7 ]
+result $? "busy.sh: as many busy processes as were asked for, and the command's status"
+for signal in TERM KILL; do
+	setsid tests/busy.sh 3 sleep "$long" &
+	group=$!
+	until pgrep -g "$group" -f "^sleep $long\$" >/dev/null; do sleep 0.1; done
+	kill -s "$signal" "$group"
+	# What it was to run is no affair of a killed shell's.
+	[ "$signal" != KILL ] || pkill -g "$group" -x sleep
+	gone -g "$group"
+	result $? "which end with it, also by $signal"
+done
 
 echo "1..$number"

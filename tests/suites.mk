@@ -43,22 +43,22 @@ $(foreach lab,$(LAB_NUMBERS), \
 
 $(call suite,labs/crashes,2d,600,$(FAST_INPUTS) $(DEBUG_INPUTS) tests/labs/crashes.sh tests/tap.sh \
 	tests/grader/explain $(EXPLAIN_LOG) guest/kernel-make.sh,tests/labs/crashes.sh)
-$(call suite,style,1,900,$(ALL_SOURCES) book docs listed:. $(KERNEL_IDS) code:$(BUILD)/driver/fast/agate.ko \
+$(call suite,style,1,900,$(ALL_SOURCES) book docs .ci .gitignore listed:. $(KERNEL_IDS) code:$(BUILD)/driver/fast/agate.ko \
 	$(KERNEL_FAST)/source/scripts/checkpatch.pl,tests/style.sh)
 $(call suite,coverage,1,600,$(COVERAGE_TESTS) $(COVERAGE_BUILD)/tests/host/sim/agate-sim \
 	$(COVERAGE_BUILD)/tests/host/map/agate-map sim include tests/coverage.sh tests/coverage.awk \
-	tests/README.md listed:sim,tests/coverage.sh $(COVERAGE_BUILD) $(COVERAGE_TESTS))
+	tests/README.md tests/host listed:sim $(foreach n,* */* */*/* */*/*/*,$(wildcard $(COVERAGE_BUILD)/tests/host/$(n).gcno)),tests/coverage.sh $(COVERAGE_BUILD) $(COVERAGE_TESTS))
 
 $(foreach s,calls jobs bifrost lite reset reload,$(call guest_suite,fast,$(s),2,FAST))
 $(foreach s,kill launcher,$(call suite,vm/$(s),2,600,$(FAST_INPUTS) tests/vm/$(s).sh tests/tap.sh, \
 	tests/vm/$(s).sh))
 $(call suite,vm/kernels,1,300,guest tests/vm/kernels.sh tests/tap.sh,tests/vm/kernels.sh)
 $(foreach p,$(VM_TESTS),$(call suite,vm/$(notdir $(p)),2,600,$(FAST_INPUTS) $(p) code:$(HANG_MODULE) \
-	$(VM_TEST_DIR)/sample $(INJECT_MODULES),$(p)))
+	$(VM_TEST_DIR)/sample $(INJECT_MODULES) $(DRIVER_MODULES:%=code:%),$(p)))
 
 $(call suite,demo,2,600,$(FAST_INPUTS) $(LAB_INPUTS) $(AGATE_GRADE) $(AGATE_TOOLS) $(LIBAGATE) \
 	code:$(BUILD)/driver/fast/agate.ko $(LAB_TESTS) $(INJECT_MODULES) tests/demo.sh labs \
-	solutions tests/mutants,tests/demo.sh)
+	solutions tests/mutants $(BUILD)/bin/agate-map $(CHECK_TRACE) docs/gem.png,tests/demo.sh)
 $(call suite,labs/gdb,2d,600,$(FAST_INPUTS) $(DEBUG_INPUTS) $(LAB_INPUTS) $(AGATE_GRADE) labs solutions \
 	$(DRIVER_MODULES) $(LAB_TESTS) $(INJECT_MODULES) tests/labs/gdb.sh,tests/labs/gdb.sh)
 $(call suite,labs/machine,2,600,$(FAST_INPUTS) $(LAB_INPUTS) $(AGATE_GRADE) labs solutions \
@@ -77,8 +77,11 @@ $(call suite,labs/watch,1,600,$(AGATE_WATCH) $(AGATE_LAB_INFO) scripts labs test
 	tests/tap.sh,tests/labs/watch.sh)
 $(call suite,labs/shell,2,600,$(FAST_INPUTS) $(LAB_INPUTS) labs solutions $(LIBAGATE) $(AGATE_TOOLS) \
 	tests/labs/shell.sh,tests/labs/shell.sh)
-$(call suite,kept,1,300,tests/keep.sh tests/queue.sh tests/score.sh tests/kept.sh tests/tap.sh \
+$(call suite,kept,1,300,tests/keep.sh tests/queue.sh tests/score.sh tests/busy.sh tests/kept.sh tests/tap.sh \
 	$(WITHOUT_PROSE),tests/kept.sh)
+$(call suite,labs/kept,1,300,tests/labs/kept.sh tests/labs/grade.sh tests/labs/mutants.sh tests/labs/scores.sh \
+	tests/keep.sh tests/tap.sh scripts/lab.sh $(LAB_VERDICT) $(WITHOUT_PROSE) $(AGATE_LAB_INFO), \
+	tests/labs/kept.sh)
 $(call suite,labs/typed,1,600,Makefile scripts/lab.sh scripts/which-tests.sh scripts/compose-lib.sh tests/labs/typed.sh tests/tap.sh, \
 	tests/labs/typed.sh)
 
@@ -86,20 +89,48 @@ $(foreach t,$(FUZZ_TARGETS),$(call suite,fuzz/$(t),1,600,$(FUZZ_BUILD)/fuzz-$(t)
 	tests/fuzz/corpus/$(t),tests/fuzz/run.sh $(t) 10))
 
 # What a host test opens besides itself, by its folder.
-host_files	= $(if $(filter $(SIM_TEST_BUILD)/%,$(1)),$(AGATE_SIM_SAN) $(AGATE_SIM)) \
+host_files	= $(if $(filter $(SIM_TEST_BUILD)/% $(SANDBOX_BUILD)/%,$(1)),$(AGATE_SIM_SAN) $(AGATE_SIM)) \
 		  $(if $(filter $(BUILD)/tests/host/map/%,$(1)),$(BUILD)/tests/host/map/agate-map) \
 		  $(if $(filter $(EXPLAIN_BUILD)/%,$(1)),tests/grader/explain $(EXPLAIN_BUILD)/test_decode.ko) \
 		  $(if $(filter %/grader-labs,$(1)),labs book)
 $(foreach p,$(HOST_TESTS),$(call suite,host/$(notdir $(p)),1,600,$(p) $(call host_files,$(p)),$(p)))
 
+# What takes too long for every day, `make test-long`; never kept.
+# $(call long,NAME,CPUS,SECONDS,COMMAND)
+define long_line
+LONG_SUITES += $(strip $(1))
+SUITE_$(strip $(1)) := $(strip $(1))|$(strip $(2))|$(strip $(3))|-|$(strip $(4))
+endef
+long = $(eval $(long_line))
+
+$(foreach lab,$(LAB_NUMBERS), \
+	$(call long,seeds/$(lab),4d,3600,tests/labs/seeds.sh $(lab) 20) \
+	$(foreach s,$(SHARDS),$(call long,first/$(lab)/$(s),4d,3600, \
+		tests/labs/mutants.sh $(lab) first $(s) $(words $(SHARDS)))))
+$(foreach t,$(FUZZ_TARGETS),$(call long,long-fuzz/$(t),1,3600, \
+	tests/fuzz/run.sh $(t) 600 $(FUZZ_BUILD)/found/$(t)))
+$(foreach s,both reset,$(call long,repeat/guest-debug-$(s),2d,7200, \
+	tests/repeat.sh 5 tests/guest/run.sh debug $(s)))
+$(foreach s,calls jobs bifrost lite reset,$(call long,repeat/guest-fast-$(s),2,3600, \
+	tests/repeat.sh 10 tests/guest/run.sh fast $(s)))
+$(foreach p,$(filter %-tsan $(SANDBOX_BUILD)/%,$(HOST_TESTS)),$(call long,repeat/$(notdir $(p)),1,3600, \
+	tests/repeat.sh 50 $(p)))
+$(call long,inputs,2d,7200,tests/inputs.sh $(BUILD)/tests/suites)
+
 SUITE_TABLE	:= $(BUILD)/tests/suites
-$(SUITE_TABLE): FORCE
+LONG_TABLE	:= $(BUILD)/tests/suites-long
+$(SUITE_TABLE): TABLE = $(SUITES)
+$(LONG_TABLE): TABLE = $(LONG_SUITES)
+$(SUITE_TABLE) $(LONG_TABLE): FORCE
 	$(Q)mkdir -p $(@D)
 	$(file >$@.new)
-	$(foreach s,$(SUITES),$(file >>$@.new,$(SUITE_$(s))))
+	$(foreach s,$(TABLE),$(file >>$@.new,$(SUITE_$(s))))
 	$(Q)$(stamp)
 
 # Without the words that only say how make itself runs.
 suite_words	= $(filter-out FRESH=% JOBS=% SUITE_JOBS=% V=%,$(MAKEOVERRIDES))
+run_suites	= MAKEFLAGS=' -- $(suite_words)' SUITE_JOBS=$(SUITE_JOBS) tests/queue.sh
 suite/%: $(SUITE_TABLE)
-	$(Q)MAKEFLAGS=' -- $(suite_words)' tests/queue.sh $< $*
+	$(Q)$(run_suites) $< $*
+long-suite/%: $(LONG_TABLE)
+	$(Q)$(run_suites) $< $*

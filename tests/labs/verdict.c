@@ -2,13 +2,14 @@
 /*
  * verdict: what a shell script wants to know of a result file.
  *
- * usage: verdict RESULT.JSON
+ * usage: verdict [--tests] RESULT.JSON
  *
- * Prints three lines: "score S of M", "first-failed NAME" (or "first-failed -"), and
+ * Prints with --tests a line "ID STATUS" for each test, else three lines: "score S of M", "first-failed NAME" (or "first-failed -"), and
  * "unexplained N": failures without a message or without hints.
  * Exits 1 when there is no result to be read.
  */
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,27 +20,22 @@ static const char *text(const json_t *object, const char *key)
 	return value ? value : "";
 }
 
-int main(int argc, char **argv)
+static void print_tests(const json_t *tests)
+{
+	const json_t *test;
+	size_t i;
+
+	json_array_foreach(tests, i, test)
+		printf("%s %s\n", text(test, "id"), text(test, "status"));
+}
+
+static void print_score(const json_t *root, const json_t *tests)
 {
 	const char *first = NULL;
-	json_t *root, *labs, *tests, *test;
-	json_error_t error;
+	const json_t *test;
 	size_t i;
 	int unexplained = 0;
 
-	if (argc != 2) {
-		fprintf(stderr, "usage: verdict RESULT.JSON\n");
-		return 2;
-	}
-	root = json_load_file(argv[1], 0, &error);
-	labs = json_object_get(root, "labs");
-	if (!root || strcmp(text(root, "schema"), "agate/result/v1") ||
-	    json_array_size(labs) != 1) {
-		fprintf(stderr, "verdict: %s: no result of one lab: %s\n", argv[1], error.text);
-		json_decref(root);
-		return 1;
-	}
-	tests = json_object_get(json_array_get(labs, 0), "tests");
 	json_array_foreach(tests, i, test) {
 		const char *name = strchr(text(test, "id"), '/');
 
@@ -54,6 +50,32 @@ int main(int argc, char **argv)
 	printf("score %lld of %lld\n", json_integer_value(json_object_get(root, "score")),
 	       json_integer_value(json_object_get(root, "max")));
 	printf("first-failed %s\nunexplained %d\n", first ? first : "-", unexplained);
+}
+
+int main(int argc, char **argv)
+{
+	bool all = argc == 3 && !strcmp(argv[1], "--tests");
+	json_t *root, *labs, *tests;
+	json_error_t error;
+
+	if (argc != 2 && !all) {
+		fprintf(stderr, "usage: verdict [--tests] RESULT.JSON\n");
+		return 2;
+	}
+	root = json_load_file(argv[argc - 1], 0, &error);
+	labs = json_object_get(root, "labs");
+	if (!root || strcmp(text(root, "schema"), "agate/result/v1") ||
+	    json_array_size(labs) != 1) {
+		fprintf(stderr, "verdict: %s: no result of one lab: %s\n", argv[argc - 1],
+			error.text);
+		json_decref(root);
+		return 1;
+	}
+	tests = json_object_get(json_array_get(labs, 0), "tests");
+	if (all)
+		print_tests(tests);
+	else
+		print_score(root, tests);
 	json_decref(root);
 	return 0;
 }

@@ -1,0 +1,169 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# kept.sh: which verdicts on mutants, solutions and starters are asked for again, as TAP.
+#
+# usage: tests/labs/kept.sh
+#
+# In a project of its own, with a grader that writes down what it was to grade, and a lab
+# of two mutants, in a driver that has a part of another lab.
+set -u
+. tests/tap.sh
+
+build=$(realpath "${BUILD:-build}")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM HUP
+
+lab=02-gem-object
+mkdir -p "$work"/{tests/labs,scripts,kernel,include,tests/mutants/02,home} \
+	"$work"/{labs,solutions}/$lab "$work/tests/alternatives/$lab"/{one,two} \
+	"$work"/build/{bin,guest/kernel-fast,guest/kernel-debug,parts/fast,parts/debug} \
+	"$work"/build/tests/{labs,kmod/fast,kmod/debug}
+cp tests/keep.sh tests/tap.sh "$work/tests"
+cp tests/labs/{grade,mutants,scores}.sh "$work/tests/labs"
+cp scripts/lab.sh "$work/scripts"
+cp "$build"/tests/labs/{verdict,without-prose} "$work/build/tests/labs"
+cp "$build/bin/agate-lab-info" "$work/build/bin"
+cd "$work" || exit 1
+unset BUILD FRESH KEEP_WORLD MAKEFLAGS XDG_CACHE_HOME LABS
+export HOME="$work/home"
+
+complain()
+{
+	cat said runs
+}
+
+cat >labs/$lab/lab.json <<END
+{"lab": "$lab", "kind": "kernel", "tests": [{"name": "a", "hints": ["h"]},
+ {"name": "b"}, {"name": "c", "kernels": ["debug"]}]}
+END
+seq 20 >solutions/$lab/agate_gem.c
+cp solutions/$lab/agate_gem.c labs/$lab
+for i in one two; do cp solutions/$lab/agate_gem.c tests/alternatives/$lab/$i; done
+# mutant TEST LINE: another word in that line
+mutant()
+{
+	{
+		echo "--- a/solutions/$lab/agate_gem.c"
+		echo "+++ b/solutions/$lab/agate_gem.c"
+		diff -u solutions/$lab/agate_gem.c <(sed "$2s/\$/ $1/" solutions/$lab/agate_gem.c) |
+			tail -n +3
+	} >"tests/mutants/02/$1--x.patch"
+}
+mutant a 2
+mutant b 8
+mutant c 14
+for file in build/bin/agate-sim build/tests/labs/$lab build/guest/initramfs.cpio.gz kernel/agate.h \
+	kernel/agate.c include/agate.h scripts/compile-one.sh build/parts/{fast,debug}/{compile,symvers} \
+	build/guest/kernel-{fast,debug}{.id,/ram,/bzImage} build/tests/kmod/{fast,debug}/agate_inject.ko; do
+	echo "$file" >"$file"
+done
+# part LAB CODE: objects, with lines to be named
+part()
+{
+	echo "int f(void) { return $2; }" >part.c
+	for flavour in fast debug; do
+		gcc -g -c -o "build/parts/$flavour/$1.o" part.c
+	done
+}
+part 01-first-contact 1
+part $lab 1
+part frame 1
+
+# Says what it is told to grade; a mutant fails in its test, a starter in all.
+cat >build/bin/agate-grade <<'END'
+#!/bin/bash
+while [ $# -gt 0 ]; do
+	case $1 in
+	--from) from=$2 ;;
+	--out) out=$2 ;;
+	--test) test=$2 ;;
+	esac
+	shift
+done
+echo "${out##*/}" >>runs
+file=$(cat "$from"/*/*.c)
+status=pass score=100
+case $out in
+*mutants*) status=fail; grep -q ' [abc]$' <<<"$file" || status=pass ;;
+*starter*) status=fail score=0 ;;
+esac
+[ ! -e wrong ] || { status=pass score=50; }
+cat >"$out/result.json" <<JSON
+{"schema": "agate/result/v1", "score": $score, "max": 100, "labs": [{"tests": [
+{"id": "02-gem-object/${test-a}", "status": "$status", "message": "m", "hints": 3}]}]}
+JSON
+printf '%s\n' FAIL "  rule  a rule"
+END
+chmod +x build/bin/agate-grade
+git init -q .
+git config user.name t && git config user.email t@t
+printf '%s\n' build home runs said wrong part.c >.gitignore
+git add -A && git commit -qm one
+
+all="a--x alternative-one alternative-two b--x c--x solution starter"
+
+# That there are too few mutants for a lab is not the question here.
+# graded NAME EXPECTED: these, and no other, are graded now; then nothing is
+graded()
+{
+	local status=0 round
+	for round in "$2" ""; do
+		: >runs
+		{
+			tests/labs/mutants.sh 02 fast 1 2
+			tests/labs/mutants.sh 02 fast 2 2
+			tests/labs/mutants.sh 02 debug
+			tests/labs/scores.sh 02
+		} >said 2>&1
+		[ "$(sort runs | xargs)" = "$round" ] && ! grep '^not ok' said | grep -qv 'every test has' || status=1
+		[ -z "$round" ] && [ "$(grep -c '^ok .* # kept$' said)" != 7 ] && status=1
+	done
+	result $status "$1"
+}
+
+graded "at first all" "$all"
+echo 2 >build/tests/labs/$lab
+graded "a test program: all" "$all"
+for file in build/bin/agate-sim build/guest/initramfs.cpio.gz kernel/agate.h include/agate.h \
+	scripts/compile-one.sh build/guest/kernel-fast.id build/parts/fast/compile; do
+	echo 2 >"$file"
+	graded "$file: all" "$all"
+done
+echo '# more' >>build/bin/agate-grade
+graded "the grader: all" "$all"
+part 01-first-contact 2
+graded "another lab's part of the driver: all" "$all"
+part $lab 2
+graded "the lab's own part, which is left out: none" ""
+sed -i 's/^/\n/' part.c && gcc -g -c -o build/parts/fast/01-first-contact.o part.c &&
+	part 01-first-contact 2
+graded "only lines of another part: none" ""
+echo 2 >build/guest/kernel-debug.id
+graded "the debug kernel: what runs on it" "alternative-one alternative-two c--x solution starter"
+sed -i '1s/$/ /' tests/mutants/02/b--x.patch
+graded "one mutant: that one" "b--x"
+echo four >>solutions/$lab/agate_gem.c
+graded "the solution: it and its mutants" "a--x b--x c--x solution"
+echo five >>tests/alternatives/$lab/one/agate_gem.c
+graded "an alternative: that one" "alternative-one"
+echo six >>labs/$lab/agate_gem.c
+graded "a student's file: none" ""
+git add -A && git commit -qm two
+graded "but what is committed as the starter: that" "starter"
+sed -i 's/"h"/"another"/' labs/$lab/lab.json
+graded "a hint: the starter, whose failures are explained" "starter"
+sed -i 's/"name": "b"/"name": "b", "limit_ms": 9000/' labs/$lab/lab.json
+graded "what a test is given: all" "$all"
+
+: >runs
+touch wrong
+echo seven >>solutions/$lab/agate_gem.c
+tests/labs/mutants.sh 02 debug >said
+tests/labs/mutants.sh 02 debug >>said
+rm wrong
+[ "$(grep -c '^not ok 1 - 02/c--x' said)" = 2 ] && [ "$(grep -c . runs)" = 2 ]
+result $? "a mutant that survived is not kept"
+
+echo "1..$number"
