@@ -271,6 +271,15 @@ static bool load_line(struct map *map, const json_t *line)
 	return true;
 }
 
+/*
+ * The simulator may be killed in the middle of a write: what follows the last newline then
+ * is a piece of a line, and no fault of the log's.
+ */
+static bool load_torn(const char *text, size_t len)
+{
+	return text[len - 1] != '\n';
+}
+
 void map_load(struct map *map, FILE *log)
 {
 	char *text = NULL;
@@ -280,6 +289,8 @@ void map_load(struct map *map, FILE *log)
 	while ((len = getline(&text, &room, log)) > 0) {
 		json_t *line = json_loadb(text, (size_t)len, 0, NULL);
 
+		if (!line && load_torn(text, (size_t)len))
+			break;
 		map->lines++;
 		if (!line || !load_line(map, line))
 			map->odd++;

@@ -334,6 +334,26 @@ static void test_lines_that_make_no_sense_are_counted(void **state)
 	}
 }
 
+/* Wherever a kill tears the last line, the lines before it count, and nothing is odd. */
+static void test_a_torn_end_is_forgiven(void **state)
+{
+	static const char whole[] = UPDATE(2, 0, "0x1000") LOCK(3, 0, "0x3f");
+	static const char first[] = UPDATE(2, 0, "0x1000");
+	char log[sizeof(whole)];
+	struct map map;
+	size_t len;
+
+	(void)state;
+	for (len = sizeof(first) - 1; len < sizeof(whole) - 2; len++) {
+		memcpy(log, whole, len);
+		log[len] = '\0';
+		read_log(&map, log);
+		assert_int_equal(map.odd, 0);
+		assert_int_equal(map.lines, 1);
+		map_free(&map);
+	}
+}
+
 static void test_names_cannot_break_out(void **state)
 {
 	static const char log[] =
@@ -367,6 +387,7 @@ int main(void)
 		cmocka_unit_test(test_svg),
 		cmocka_unit_test(test_nothing_to_show),
 		cmocka_unit_test(test_lines_that_make_no_sense_are_counted),
+		cmocka_unit_test(test_a_torn_end_is_forgiven),
 		cmocka_unit_test(test_names_cannot_break_out),
 	};
 

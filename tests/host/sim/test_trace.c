@@ -198,6 +198,23 @@ static bool accepted(const char *text)
 #define NAMED	"{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":1,\"tid\":1,\"args\":{\"name\":\"t\"}}"
 #define AT(ph, ts)	"{\"name\":\"n\",\"ph\":\"" ph "\",\"ts\":" ts ",\"pid\":1,\"tid\":1}"
 
+/* Wherever a kill tears the last event, the events before it are a trace. */
+static void test_the_check_forgives_a_torn_end(void **state)
+{
+	static const char whole[] = "[\n" NAMED ",\n" AT("B", "1") ",\n" AT("E", "1.5");
+	char text[sizeof(whole)];
+	size_t len;
+
+	(void)state;
+	for (len = 1; len < sizeof(whole); len++) {
+		memcpy(text, whole, len);
+		text[len] = '\0';
+		if (!accepted(text))
+			fail_msg("not a trace: %s", text);
+	}
+	assert_false(accepted("[\n" NAMED ",\n{\"name\",\n" AT("B", "1")));
+}
+
 static void test_the_check_finds_what_is_wrong(void **state)
 {
 	(void)state;
@@ -226,6 +243,7 @@ int main(void)
 		cmocka_unit_test(test_a_reset_ends_what_was_open),
 		cmocka_unit_test(test_it_has_an_end),
 		cmocka_unit_test(test_a_run_without_anything),
+		cmocka_unit_test(test_the_check_forgives_a_torn_end),
 		cmocka_unit_test(test_the_check_finds_what_is_wrong),
 	};
 
