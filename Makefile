@@ -63,11 +63,15 @@ stamp		= if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 FORCE:
 
 # $(eval $(call listed,STAMP,FILES)): a stamp that changes with the list.  Where a
-# file is gone, nothing is newer than what was made from it.
+# file is gone, nothing is newer than what was made from it.  Make compares the lists
+# itself: there are many, and a shell for each would take longer than all else.
 define listed
+ifneq ($$(strip $$(file <$(1))),$(strip $(2)))
 $(1): FORCE
+endif
+$(1):
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)echo '$(2)' >$$@.new && $$(stamp)
+	$$(Q)echo '$(strip $(2))' >$$@
 endef
 
 MODULES		:= scripts guest sim/model sim/process sim/map sim/vm grader userspace kernel tests/guest tests/vm \

@@ -30,7 +30,7 @@ library()
 {
 	local path
 
-	path=$(/sbin/ldconfig -p | awk -v l="$1" '$1 == l && /x86-64/ && !n++ { print $NF }')
+	path=$(awk -v l="$1" '$1 == l && /x86-64/ && !n++ { print $NF }' <<<"$known")
 	[ -n "$path" ] || die "$1 is not installed"
 	realpath "$path"
 }
@@ -39,6 +39,7 @@ busybox=$(command -v busybox) || die "busybox-static is not installed"
 ! readelf -l "$busybox" | grep INTERP >/dev/null || die "$busybox is not static: install busybox-static"
 loader=$(realpath /lib64/ld-linux-x86-64.so.2)
 
+known=$(/sbin/ldconfig -p)
 declare -A path
 for lib in $libs; do
 	path[$lib]=$(library "$lib")
