@@ -243,7 +243,7 @@ shell: $(if $(filter-out all,$(LAB)),which-lab) deps
 
 shell-build: $(if $(LAB),grade-build,$(if $(DEBUG),$(GUEST_DEBUG),$(GUEST_FAST)))
 
-## make bench       measure; the table, and build/bench/bench.json
+## make bench       measure; the table, build/bench/bench.json, and what make test costs by suite
 .PHONY: bench bench-build
 bench: deps
 	$(Q)$(MAKE) $(parallel) bench-build

@@ -75,3 +75,4 @@ vm fast "put:$BUILD/tests/bench/agate_pgtable_bench.ko:/run/bench.ko" \
 
 "$BUILD/tests/bench/report" "$out/bench.json" <"$samples"
 printf '  %-8s %s\n' JSON "$out/bench.json" >&2
+"${0%/*}/costs.sh"
