@@ -25,7 +25,7 @@ named()
 	local input
 	for input in "$@"; do
 		case $input in
-		committed:* | listed:*) ;;
+		committed:* | listed:* | maybe:*) ;;
 		*) find -L "${input#*:}" ! -type d -print0 | xargs -r -0 realpath ;;
 		esac
 	done

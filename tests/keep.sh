@@ -10,6 +10,7 @@
 #   lab:PATH      a lab.json without the prose, on which no verdict depends
 #   committed:PATH  what git has committed there
 #   listed:PATH   the names that git lists there
+#   maybe:PATH    a file's content, or that there is none
 #
 # Besides these the number covers keep.sh itself and the world: all packages that are
 # installed, the tools in use, the host's kernel, the environment.
@@ -26,18 +27,16 @@ KEEP_TOOLS=(ar awk bash bwrap clang cppcheck gcc gcov gdb git ld make nm objcopy
 keep_world()
 {
 	local name file
+	# The rest may be absent, this not.
 	dpkg-query -W -f '${Package} ${Architecture} ${Version}\n' && uname -srm && nproc || return
 	for name in "${KEEP_TOOLS[@]}"; do
 		file=$(type -P "$name") && stat -L -c '%n %s %Y' "$file"
 	done
 	for name in "${KEEP_ENVIRONMENT[@]}"; do
-		# Where packages are taken from changes nothing once they are there.
-		[ "$name" != MAKEFLAGS ] || { echo "MAKEFLAGS=$(xargs -n 1 <<<"${MAKEFLAGS-}" | grep -vx 'DEPS=skip' | xargs)"; continue; }
-		[ -z "${!name+set}" ] || echo "$name=${!name}"
+		[ "$name" = MAKEFLAGS ] || [ -z "${!name+set}" ] || echo "$name=${!name}"
 	done
-	# Time limits follow what was measured of this machine.
-	file=${XDG_CACHE_HOME:-${HOME-}/.cache}/agate/doctor.json
-	[ ! -e "$file" ] || cat "$file"
+	# Whether make looks for packages changes nothing once they are there.
+	xargs -n 1 <<<"${MAKEFLAGS-}" | sed '/^DEPS=skip$/d; /^--$/d' | xargs echo MAKEFLAGS
 }
 
 # The world as a number; "unknown", where nothing is kept, when it cannot be told.
@@ -61,6 +60,7 @@ keep_special()
 		;;
 	lab:*) "$BUILD/tests/labs/without-prose" "$path" ;;
 	committed:*) git rev-parse --verify -q "HEAD:$path" ;;
+	maybe:*) [ ! -e "$path" ] || sha256sum "$path" ;;
 	listed:*) git ls-files --error-unmatch -- "$path" ;;
 	*) return 1 ;;
 	esac

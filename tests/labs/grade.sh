@@ -56,7 +56,8 @@ parts_inputs()
 	done
 }
 
-# grade_inputs FLAVOUR...: what a verdict depends on besides the files that are graded.
+# grade_inputs FLAVOUR...: what a verdict depends on besides the files that are graded.  The
+# grader's time limits follow what make doctor measured of this machine.
 grade_inputs()
 {
 	local program
@@ -64,7 +65,8 @@ grade_inputs()
 	echo "$BUILD/bin/agate-grade" "$BUILD/bin/agate-sim" "$BUILD/tests/labs/verdict" \
 		"$BUILD/bin/agate-lab-info" "$BUILD/tests/labs/${program:-$folder}" \
 		"$BUILD/guest/initramfs.cpio.gz" "lab:labs/$folder/lab.json" \
-		scripts include tests/labs/grade.sh tests/tap.sh "$0"
+		scripts include tests/labs/grade.sh tests/tap.sh "$0" \
+		"maybe:${XDG_CACHE_HOME:-$HOME/.cache}/agate/doctor.json"
 	printf '%s\n' kernel/* | grep -v '\.c$'
 	for flavour; do
 		echo "$BUILD/guest/kernel-$flavour.id" "$BUILD/guest/kernel-$flavour/bzImage" \

@@ -133,6 +133,8 @@ for file in build/bin/agate-sim build/guest/initramfs.cpio.gz kernel/agate.h inc
 done
 echo '# more' >>build/bin/agate-grade
 graded "the grader: all" "$all"
+mkdir -p home/.cache/agate && echo '{"scale": 2}' >home/.cache/agate/doctor.json
+graded "what was measured of this machine: all" "$all"
 part 01-first-contact 2
 graded "another lab's part of the driver: all" "$all"
 part $lab 2
