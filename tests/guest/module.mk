@@ -42,10 +42,11 @@ INJECT_MODULES	:= $(BUILD)/tests/kmod/fast/agate_inject.ko $(BUILD)/tests/kmod/d
 
 $(INJECT_MODULES): $(BUILD)/tests/kmod/%/agate_inject.ko: \
 		$(sort $(wildcard tests/guest/kmod/*.[ch])) tests/guest/kmod/Kbuild \
-		$(BUILD)/guest/kernel-%.id
+		$(BUILD)/parts/%/symvers $(BUILD)/guest/kernel-%.id
 	$(call say,MODULE,$@)
-	$(Q)rm -rf $(@D)/kbuild && mkdir -p $(@D)/kbuild && cp $(filter-out %.id,$^) $(@D)/kbuild
-	$(Q)guest/kernel-make.sh $(BUILD)/guest/kernel-$* M=$(abspath $(@D))/kbuild modules \
+	$(Q)rm -rf $(@D)/kbuild && mkdir -p $(@D)/kbuild && cp $(filter tests/%,$^) $(@D)/kbuild
+	$(Q)guest/kernel-make.sh $(BUILD)/guest/kernel-$* M=$(abspath $(@D))/kbuild \
+		AGATE=$(CURDIR) PARTS=$(abspath $(BUILD))/parts/$* modules \
 		>$(@D)/build.log 2>&1 || { cat $(@D)/build.log >&2; exit 1; }
 	$(Q)objcopy --strip-debug $(@D)/kbuild/agate_inject.ko $@
 

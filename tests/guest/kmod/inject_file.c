@@ -37,6 +37,7 @@
 #include <linux/uaccess.h>
 
 #include "inject.h"
+#include "watch.h"
 
 #define COMMAND_LEN	200
 #define POINTS_MAX	32
@@ -302,12 +303,18 @@ static int __init inject_init(void)
 		unregister_module_notifier(&module_notifier);
 		return PTR_ERR(inject_file);
 	}
-	return 0;
+	ret = topic_init();
+	if (ret) {
+		debugfs_remove(inject_file);
+		unregister_module_notifier(&module_notifier);
+	}
+	return ret;
 }
 module_init(inject_init);
 
 static void __exit inject_exit(void)
 {
+	topic_exit();
 	debugfs_remove(inject_file);
 	unregister_module_notifier(&module_notifier);
 }

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A topic of the test's own (topic.h): it calls what agate_pci.h promises to topics,
+ * and sees what agate_pci.h promises to serve().
+ *
+ * The driver's functions are looked up by name at each call, so this module needs no
+ * symbol of agate.ko and holds no reference to it.  A test uses it while the driver has the GPU.
+ */
+#include "topic.h"
+
+#include <linux/debugfs.h>
+#include <linux/dma-mapping.h>
+#include <linux/fs.h>
+#include <linux/kprobes.h>
+#include <linux/module.h>
+#include <linux/pci.h>
+#include <linux/uaccess.h>
+#include <linux/wait.h>
+
+#include "agate_device.h"
+#include "watch.h"
+
+#define RAISE_READS	10000
+/* Generous: only a test that has died does not let go. */
+#define HOLD_MS		30000
+
+static DECLARE_WAIT_QUEUE_HEAD(letting_go);
+static bool hold, let_go, again;
+static struct dentry *topic_file;
+
+static unsigned long lookup(const char *symbol)
+{
+	struct kprobe kp = { .symbol_name = symbol };
+	unsigned long address;
+
+	if (register_kprobe(&kp))
+		return 0;
+	address = (unsigned long)kp.addr;
+	unregister_kprobe(&kp);
+	return address;
+}
+
+/* The driver's functions that are called here, found once for each test. */
+static struct {
+	void (*enable)(struct agate_device *adev, unsigned int vector, u32 mask,
+		       void (*serve)(struct agate_device *adev));
+	void (*suspend)(struct agate_device *adev, unsigned int vector);
+	void (*resume)(struct agate_device *adev, unsigned int vector);
+	void (*set_mask)(struct agate_device *adev, unsigned int vector, u32 mask);
+	int (*reset)(struct agate_device *adev);
+	u32 (*read)(struct agate_device *adev, u32 reg);
+	void (*write)(struct agate_device *adev, u32 reg, u32 value);
+} driver;
+
+static bool find_driver(void)
+{
+	driver.enable = (void *)lookup("agate_irq_enable");
+	driver.suspend = (void *)lookup("agate_irq_suspend");
+	driver.resume = (void *)lookup("agate_irq_resume");
+	driver.set_mask = (void *)lookup("agate_irq_set_mask");
+	driver.reset = (void *)lookup("agate_gpu_soft_reset");
+	driver.read = (void *)lookup("gpu_read");
+	driver.write = (void *)lookup("gpu_write");
+	return driver.enable && driver.suspend && driver.resume && driver.set_mask &&
+	       driver.reset && driver.read && driver.write;
+}
+
+/* The GPU, while a driver has it; the test sees to it that it stays so. */
+static struct agate_device *find_device(void)
+{
+	struct pci_dev *pdev = pci_get_device(AGATE_PCI_VENDOR, AGATE_PCI_DEVICE, NULL);
+	struct agate_device *adev = NULL;
+
+	if (pdev && pdev->dev.driver)
+		adev = pci_get_drvdata(pdev);
+	pci_dev_put(pdev);
+	return adev;
+}
+
+/* Where the bit is open, serve() may have cleared it before it is seen here. */
+static int raise(struct agate_device *adev)
+{
+	u32 serves = READ_ONCE(topic_seen.serves);
+	unsigned int reads;
+
+	driver.write(adev, GPU_CMD, GPU_CMD_CLEAN_CACHES);
+	for (reads = 0; reads < RAISE_READS; reads++)
+		if ((driver.read(adev, GPU_INT_RAWSTAT) & TOPIC_EVENT) ||
+		    READ_ONCE(topic_seen.serves) != serves)
+			return 0;
+	return -ETIMEDOUT;
+}
+
+static void wait_for_test(void)
+{
+	hold = false;
+	WRITE_ONCE(topic_seen.held, 1);
+	wait_event_timeout(letting_go, READ_ONCE(let_go), msecs_to_jiffies(HOLD_MS));
+	WRITE_ONCE(topic_seen.held, 0);
+}
+
+static void serve(struct agate_device *adev)
+{
+	topic_seen.open_in_serve |= driver.read(adev, GPU_INT_STAT);
+	topic_seen.not_a_task += !in_task() || irqs_disabled();
+	WRITE_ONCE(topic_seen.serves, topic_seen.serves + 1);
+	if (hold && in_task() && !irqs_disabled())
+		wait_for_test();
+	driver.write(adev, GPU_INT_CLEAR, TOPIC_EVENT);
+	if (again)
+		raise(adev);
+	again = false;
+}
+
+static int carry_out(struct agate_device *adev, struct topic_call *call)
+{
+	switch (call->op) {
+	case TOPIC_ENABLE:
+		topic_seen.serves = 0;
+		topic_seen.open_in_serve = 0;
+		topic_seen.not_a_task = 0;
+		driver.enable(adev, call->vector, call->value, serve);
+		return 0;
+	case TOPIC_DISABLE:
+		WRITE_ONCE(topic_seen.suspending, 1);
+		driver.enable(adev, call->vector, 0, NULL);
+		WRITE_ONCE(topic_seen.suspending, 0);
+		return 0;
+	case TOPIC_SUSPEND:
+		WRITE_ONCE(topic_seen.suspending, 1);
+		driver.suspend(adev, call->vector);
+		WRITE_ONCE(topic_seen.suspending, 0);
+		return 0;
+	case TOPIC_RESUME:
+		driver.resume(adev, call->vector);
+		return 0;
+	case TOPIC_SET_MASK:
+		driver.set_mask(adev, call->vector, call->value);
+		return 0;
+	case TOPIC_RESET:
+		return driver.reset(adev);
+	case TOPIC_READ:
+		call->value = driver.read(adev, call->value);
+		return 0;
+	case TOPIC_RAISE:
+		return raise(adev);
+	case TOPIC_LOSE:
+		WRITE_ONCE(adev->bus.ctrl->alive, 0);
+		return watch_gone();
+	case TOPIC_SYNC:
+		synchronize_irq(pci_irq_vector(adev->pdev, call->vector));
+		return 0;
+	case TOPIC_SEGMENT:
+		call->value = dma_get_max_seg_size(&adev->pdev->dev);
+		return 0;
+	}
+	return -EINVAL;
+}
+
+/* What needs no GPU that a driver has. */
+static bool prepare(struct topic_call *call)
+{
+	switch (call->op) {
+	case TOPIC_HOLD:
+		let_go = false;
+		hold = true;
+		return true;
+	case TOPIC_LET_GO:
+		call->result = READ_ONCE(topic_seen.held) ? 0 : -ETIMEDOUT;
+		hold = false;
+		WRITE_ONCE(let_go, true);
+		wake_up(&letting_go);
+		return true;
+	case TOPIC_AGAIN:
+		again = true;
+		return true;
+	case TOPIC_WATCH:
+		call->result = watch_writes();
+		return true;
+	case TOPIC_FORGE:
+		call->result = watch_forge(call->value);
+		return true;
+	case TOPIC_LOSE_AT:
+		call->result = watch_lose_at(call->value);
+		return true;
+	case TOPIC_STICK:
+		call->result = watch_stick(call->value);
+		return true;
+	case TOPIC_FEW_VECTORS:
+		call->result = watch_few_vectors();
+		return true;
+	}
+	return false;
+}
+
+static long topic_ioctl(struct file *file, unsigned int request, unsigned long arg)
+{
+	void __user *user = (void __user *)arg;
+	struct agate_device *adev;
+	struct topic_call call;
+
+	if (request == TOPIC_SEEN)
+		return copy_to_user(user, &topic_seen, sizeof(topic_seen)) ? -EFAULT : 0;
+	if (request != TOPIC_CALL)
+		return -ENOTTY;
+	if (copy_from_user(&call, user, sizeof(call)))
+		return -EFAULT;
+	call.result = 0;
+	if (!prepare(&call)) {
+		adev = find_device();
+		if (!adev || call.vector >= TOPIC_VECTORS)
+			return -ENODEV;
+		call.result = carry_out(adev, &call);
+	}
+	return copy_to_user(user, &call, sizeof(call)) ? -EFAULT : 0;
+}
+
+static int topic_open(struct inode *inode, struct file *file)
+{
+	return find_driver() ? 0 : -ENXIO;
+}
+
+static int topic_release(struct inode *inode, struct file *file)
+{
+	hold = false;
+	again = false;
+	WRITE_ONCE(let_go, true);
+	wake_up(&letting_go);
+	watch_end();
+	return 0;
+}
+
+static const struct file_operations topic_fops = {
+	.owner = THIS_MODULE,
+	.open = topic_open,
+	.release = topic_release,
+	.unlocked_ioctl = topic_ioctl,
+};
+
+int topic_init(void)
+{
+	topic_file = debugfs_create_file("agate_topic", 0600, NULL, NULL, &topic_fops);
+	return PTR_ERR_OR_ZERO(topic_file);
+}
+
+void topic_exit(void)
+{
+	debugfs_remove(topic_file);
+}

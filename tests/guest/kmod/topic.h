@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A topic of the test's own: what a test asks of agate_topic.c, through ioctl() on
+ * /sys/kernel/debug/agate_topic, and what it gets back.
+ *
+ * The topic serves the GPU's own vector in the driver's place.  It wants
+ * TOPIC_EVENT, which a cache command raises, so a test has as many interrupts as it
+ * likes, each exactly when it wants one.
+ */
+#ifndef AGATE_TESTS_TOPIC_H
+#define AGATE_TESTS_TOPIC_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define TOPIC_VECTORS	4
+#define TOPIC_EVENT	0x20000		/* GPU_IRQ_CLEAN_CACHES_COMPLETED */
+
+enum topic_op {
+	/* Calls of agate_pci.h, with the vector and the value as they are given. */
+	TOPIC_ENABLE,		/* agate_irq_enable() with a serve() of the topic's */
+	TOPIC_DISABLE,		/* agate_irq_enable(adev, vector, 0, NULL) */
+	TOPIC_SUSPEND,
+	TOPIC_RESUME,
+	TOPIC_SET_MASK,
+	TOPIC_RESET,		/* result: what agate_gpu_soft_reset() returned */
+	/* Registers of the GPU, through the driver's bus. */
+	TOPIC_READ,		/* value: in the register, out what it reads */
+	TOPIC_RAISE,		/* a cache command, and a wait until TOPIC_EVENT is set */
+	TOPIC_LOSE,		/* the ALIVE word becomes 0, and reads give all ones */
+	/* What serve() does the next time. */
+	TOPIC_HOLD,		/* ... it waits until TOPIC_LET_GO */
+	TOPIC_LET_GO,		/* result: -ETIMEDOUT when it had not waited so long */
+	TOPIC_AGAIN,		/* ... it ends with a new event set */
+	/* The kernel around the driver. */
+	TOPIC_SYNC,		/* synchronize_irq() of the vector */
+	TOPIC_SEGMENT,		/* value: dma_get_max_seg_size() */
+	/* What is watched, or made up, from now on until the file is closed. */
+	TOPIC_WATCH,		/* start counting anew what struct topic_seen has */
+	TOPIC_FORGE,		/* identity registers read topic_forged(), seed in value */
+	TOPIC_LOSE_AT,		/* the next read of this register finds the GPU gone */
+	TOPIC_FEW_VECTORS,	/* the function says that it has two vectors */
+	TOPIC_STICK,		/* soft resets get lost: none completes (1), or all do (0) */
+};
+
+struct topic_call {
+	__u32 op;
+	__u32 vector;
+	__u32 value;
+	__s32 result;
+};
+
+/* The fields of struct agate_identity, in its order. */
+struct topic_identity {
+	__u32 gpu_id, l2_features, core_features, tiler_features, mem_features, mmu_features;
+	__u32 thread_features, max_threads, max_workgroup_size, max_barrier_size;
+	__u32 coherency_features, as_present, js_present;
+	__u32 js_features[16];
+	__u64 shader_present, tiler_present, l2_present;
+};
+
+struct topic_seen {
+	/* By serve(), since TOPIC_ENABLE. */
+	__u32 serves;
+	__u32 held;		/* it waits for TOPIC_LET_GO */
+	__u32 suspending;	/* TOPIC_SUSPEND or TOPIC_DISABLE is under way */
+	__u32 open_in_serve;	/* bits of STAT that it saw at its begin, all calls together */
+	__u32 not_a_task;	/* calls in a context that may not sleep */
+	/* Since TOPIC_WATCH. */
+	__u32 opened;		/* writes of a MASK that opened bits */
+	__u32 opened_unlocked;	/* ... without irq->lock */
+	__u32 soft_resets;
+	__u32 hard_resets;
+	__u32 resets_cut_off;	/* resets of a function that did not master the bus */
+	__u32 detaches_early;	/* agate_bus_detach() with handlers, or the function off */
+	__u32 masters;		/* calls of pci_set_master() */
+	__u32 masters_early;	/* ... before the regions or the DMA mask */
+	/* Since TOPIC_FORGE, when the topics were about to start. */
+	__u32 identified;
+	struct topic_identity identity;
+};
+
+#define TOPIC_CALL	_IOWR('A', 1, struct topic_call)
+#define TOPIC_SEEN	_IOR('A', 2, struct topic_seen)
+
+/* What a register of the identity reads: all different, none known before. */
+static inline __u32 topic_forged(__u32 seed, __u32 reg)
+{
+	__u32 x = (seed ^ reg) * 0x9e3779b1u;
+
+	x = (x ^ x >> 15) * 0x85ebca77u;
+	return x ^ x >> 13;
+}
+
+#endif /* AGATE_TESTS_TOPIC_H */

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Probes of what the driver calls (watch.h).  x86-64 only, as inject_point.c.
+ *
+ * A probe of a function of agate.ko is set after the module was loaded, and goes
+ * before it does: watch_end().
+ */
+#include "watch.h"
+
+#include <linux/interrupt.h>
+#include <linux/irq.h>
+#include <linux/kprobes.h>
+#include <linux/pci.h>
+#include <linux/spinlock.h>
+
+#include "agate_device.h"
+
+struct topic_seen topic_seen;
+
+static u32 forge_seed;
+static bool forging;
+static bool losing;
+static bool gone;
+static bool sticking;
+static u32 lose_reg;
+
+/* As if the function had been nothing but a return. */
+static int __kprobes skip(struct pt_regs *regs, long value)
+{
+	regs->ax = value;
+	regs->ip = READ_ONCE_NOCHECK(*(unsigned long *)regs->sp);
+	regs->sp += sizeof(unsigned long);
+	return 1;
+}
+
+/* Having one keeps a probe a trap: a jump in its place could not skip the function. */
+static void __kprobes on_step(struct kprobe *kp, struct pt_regs *regs, unsigned long flags)
+{
+}
+
+/* ---- Writes ------------------------------------------------------------------ */
+
+static void __kprobes see_mask(struct agate_device *adev, unsigned int vector, u32 value)
+{
+	if (!value)
+		return;
+	topic_seen.opened++;
+	/* Counted and not asserted: the test says what is wrong with it. */
+	topic_seen.opened_unlocked += !raw_spin_is_locked(&adev->irq[vector].lock.rlock);
+}
+
+static void __kprobes see_command(struct agate_device *adev, u32 value)
+{
+	bool soft = value == GPU_CMD_SOFT_RESET;
+
+	if (!soft && value != GPU_CMD_HARD_RESET)
+		return;
+	topic_seen.soft_resets += soft;
+	topic_seen.hard_resets += !soft;
+	topic_seen.resets_cut_off += !adev->pdev->is_busmaster;
+}
+
+static int __kprobes on_write(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct agate_device *adev = (void *)regs->di;
+	u32 value = regs->dx;
+
+	switch ((u32)regs->si) {
+	case GPU_INT_MASK:
+		see_mask(adev, AGATE_VECTOR_GPU, value);
+		break;
+	case JOB_INT_MASK:
+		see_mask(adev, AGATE_VECTOR_JOB, value);
+		break;
+	case MMU_INT_MASK:
+		see_mask(adev, AGATE_VECTOR_MMU, value);
+		break;
+	case GPU_CMD:
+		see_command(adev, value);
+		if (sticking && value == GPU_CMD_SOFT_RESET)
+			return skip(regs, 0);
+		break;
+	}
+	return 0;
+}
+
+/* The bus goes after the handlers that use it, and before the function that carries it. */
+static int __kprobes on_detach(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct agate_device *adev = (void *)regs->di;
+	bool early = !atomic_read(&adev->pdev->enable_cnt);
+	unsigned int i;
+
+	for (i = 0; i < AGATE_NUM_VECTORS; i++)
+		early |= adev->irq[i].irq && irq_has_action(adev->irq[i].irq);
+	topic_seen.detaches_early += early;
+	return 0;
+}
+
+static int __kprobes on_master(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct pci_dev *pdev = (void *)regs->di;
+
+	if (pdev->vendor != AGATE_PCI_VENDOR || pdev->device != AGATE_PCI_DEVICE)
+		return 0;
+	topic_seen.masters++;
+	topic_seen.masters_early += !pdev->resource[0].child || !pdev->resource[2].child ||
+				    pdev->dma_mask != DMA_BIT_MASK(AGATE_PHYS_BITS);
+	return 0;
+}
+
+/* ---- Reads ------------------------------------------------------------------- */
+
+static bool __kprobes is_identity(u32 reg)
+{
+	return reg <= GPU_JS_PRESENT || reg == GPU_COHERENCY_FEATURES ||
+	       (reg >= GPU_THREAD_MAX_THREADS && reg <= GPU_JS_FEATURES(15)) ||
+	       (reg >= GPU_SHADER_PRESENT_LO && reg <= GPU_L2_PRESENT_LO + 4);
+}
+
+static int __kprobes on_read(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct agate_device *adev = (void *)regs->di;
+	u32 reg = regs->si;
+
+	if (losing && reg == lose_reg)
+		WRITE_ONCE(adev->bus.ctrl->alive, 0);
+	if (gone)
+		return skip(regs, (u32)~0);
+	if (!forging || !is_identity(reg))
+		return 0;
+	return skip(regs, topic_forged(forge_seed, reg));
+}
+
+/* A GPU with made-up features is none to start the topics on. */
+static int __kprobes on_topics(struct kprobe *kp, struct pt_regs *regs)
+{
+	const struct agate_identity *id = &((struct agate_device *)regs->di)->id;
+	struct topic_identity *seen = &topic_seen.identity;
+	unsigned int i;
+
+	*seen = (struct topic_identity){
+		id->gpu_id, id->l2_features, id->core_features, id->tiler_features,
+		id->mem_features, id->mmu_features, id->thread_features, id->max_threads,
+		id->max_workgroup_size, id->max_barrier_size, id->coherency_features,
+		id->as_present, id->js_present, { 0 },
+		id->shader_present, id->tiler_present, id->l2_present,
+	};
+	for (i = 0; i < ARRAY_SIZE(seen->js_features); i++)
+		seen->js_features[i] = id->js_features[i];
+	topic_seen.identified = 1;
+	return skip(regs, -EIO);
+}
+
+/* ---- A function with fewer vectors ---------------------------------------------- */
+
+struct config_read {
+	u16 *value;
+};
+
+static int __kprobes on_config(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct pci_dev *pdev = (void *)regs->di;
+
+	if (pdev->vendor != AGATE_PCI_VENDOR || pdev->device != AGATE_PCI_DEVICE ||
+	    (int)regs->si != pdev->msix_cap + PCI_MSIX_FLAGS)
+		return 1;
+	((struct config_read *)ri->data)->value = (u16 *)regs->dx;
+	return 0;
+}
+
+static int __kprobes on_config_read(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	u16 *value = ((struct config_read *)ri->data)->value;
+
+	*value = (*value & ~PCI_MSIX_FLAGS_QSIZE) | 1;
+	return 0;
+}
+
+/* ---- Probes ------------------------------------------------------------------ */
+
+enum { WRITES, DETACH, MASTER, READS, TOPICS, PROBES };
+
+static const struct {
+	const char *symbol;
+	kprobe_pre_handler_t handler;
+} watched[PROBES] = {
+	[WRITES] = { "gpu_write", on_write },
+	[DETACH] = { "agate_bus_detach", on_detach },
+	[MASTER] = { "pci_set_master", on_master },
+	[READS] = { "gpu_read", on_read },
+	[TOPICS] = { "agate_topics_init", on_topics },
+};
+
+static struct kprobe probes[PROBES];
+static bool armed[PROBES];
+static struct kretprobe config_probe;
+static bool config_armed;
+
+static int arm(unsigned int which)
+{
+	int ret;
+
+	if (armed[which])
+		return 0;
+	probes[which] = (struct kprobe){
+		.symbol_name = watched[which].symbol,
+		.pre_handler = watched[which].handler,
+		.post_handler = on_step,
+	};
+	ret = register_kprobe(&probes[which]);
+	armed[which] = !ret;
+	return ret;
+}
+
+int watch_writes(void)
+{
+	int ret;
+
+	topic_seen = (struct topic_seen){ 0 };
+	ret = arm(WRITES);
+	if (!ret)
+		ret = arm(DETACH);
+	return ret ? ret : arm(MASTER);
+}
+
+int watch_forge(u32 seed)
+{
+	int ret;
+
+	forge_seed = seed;
+	topic_seen.identified = 0;
+	ret = arm(READS);
+	if (!ret)
+		ret = arm(TOPICS);
+	forging = !ret;
+	return ret;
+}
+
+int watch_lose_at(u32 reg)
+{
+	int ret;
+
+	lose_reg = reg;
+	ret = arm(READS);
+	losing = !ret;
+	return ret;
+}
+
+int watch_gone(void)
+{
+	int ret = arm(READS);
+
+	gone = !ret;
+	return ret;
+}
+
+int watch_stick(bool stick)
+{
+	int ret = arm(WRITES);
+
+	sticking = stick && !ret;
+	return ret;
+}
+
+int watch_few_vectors(void)
+{
+	if (config_armed)
+		return 0;
+	memset(&config_probe, 0, sizeof(config_probe));
+	config_probe.kp.symbol_name = "pci_read_config_word";
+	config_probe.entry_handler = on_config;
+	config_probe.handler = on_config_read;
+	config_probe.data_size = sizeof(struct config_read);
+	config_armed = !register_kretprobe(&config_probe);
+	return config_armed ? 0 : -ENXIO;
+}
+
+void watch_end(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < PROBES; i++) {
+		if (armed[i])
+			unregister_kprobe(&probes[i]);
+		armed[i] = false;
+	}
+	if (config_armed)
+		unregister_kretprobe(&config_probe);
+	config_armed = false;
+	forging = false;
+	losing = false;
+	gone = false;
+	sticking = false;
+}

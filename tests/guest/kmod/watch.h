@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the driver does to the GPU and to the bus, seen by probes of the functions it
+ * calls, and what those functions are made to say.
+ */
+#ifndef AGATE_TESTS_WATCH_H
+#define AGATE_TESTS_WATCH_H
+
+#include <linux/types.h>
+
+#include "topic.h"
+
+/* What was seen; serve() writes into it as well. */
+extern struct topic_seen topic_seen;
+
+int watch_writes(void);
+int watch_forge(u32 seed);
+int watch_lose_at(u32 reg);
+int watch_gone(void);
+int watch_few_vectors(void);
+int watch_stick(bool stick);
+void watch_end(void);
+
+/* topic.c: its file in debugfs, beside that of inject_file.c. */
+int topic_init(void);
+void topic_exit(void);
+
+#endif /* AGATE_TESTS_WATCH_H */
