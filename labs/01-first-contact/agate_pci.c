@@ -39,16 +39,16 @@ static void irq_write_mask(struct agate_irq *irq)
 {
 	lockdep_assert_held(&irq->lock);
 	/*
-	 * STEP 5: open irq->mask in the block's MASK register if somebody serves the
-	 * vector, and neither a suspend nor a running thread keeps it closed; else 0.
+	 * STEP 5: write irq->mask to the block's MASK register if the vector has a
+	 * serve(), and neither a suspend nor a running thread keeps it closed; else 0.
 	 * The display's vector has no registers yet: its base is 0.
 	 */
 }
 
 /*
- * STEP 5: the hard handler looks whether the line is up (STAT), and if so closes the
+ * STEP 6: the hard handler looks whether the line is up (STAT), and if so closes the
  * mask until the thread, which it wakes, has called serve().  A message for nothing
- * is IRQ_NONE.  Nobody may serve yet, or any more, and the GPU may be gone.
+ * is IRQ_NONE.  There may be no serve() yet, or any more, and the GPU may be gone.
  */
 static irqreturn_t __maybe_unused agate_irq_hard(int number, void *data)
 {
@@ -108,15 +108,16 @@ static void irqs_init(struct agate_device *adev)
 static void serve_gpu(struct agate_device *adev)
 {
 	/*
-	 * STEP 5: tell status and address in the log, at a bounded rate, and clear those
+	 * STEP 6: tell status and address in the log, at a bounded rate, and clear those
 	 * of GPU_FAULTS that were seen.  Meanwhile the mask is closed: what is STAT?
 	 */
 }
 
 /*
  * STEP 4: take exactly four MSI-X vectors, and request each with agate_irq_hard(),
- * agate_irq_thread(), its name, and its struct agate_irq.  A failure frees what was
- * taken before it.  irqs_free() frees the first @count handlers, then the vectors.
+ * agate_irq_thread(), its name, and its struct agate_irq; remember its number there.
+ * A failure frees what was taken before it.  irqs_free() frees the first @count
+ * handlers, then the vectors.
  */
 static void __maybe_unused irqs_free(struct agate_device *adev, unsigned int count)
 {

@@ -45,14 +45,14 @@ static void irq_write_mask(struct agate_irq *irq)
 		gpu_write(irq->adev, irq->base + INT_MASK, 0);
 #else
 	/*
-	 * STEP 5: open irq->mask in the block's MASK register if somebody serves the
-	 * vector, and neither a suspend nor a running thread keeps it closed; else 0.
+	 * STEP 5: write irq->mask to the block's MASK register if the vector has a
+	 * serve(), and neither a suspend nor a running thread keeps it closed; else 0.
 	 * The display's vector has no registers yet: its base is 0.
 	 */
 #endif
 }
 
-#if LAB01 >= 5
+#if LAB01 >= 6
 /*
  * The message says "look", no more: messages merge, arrive late or for nothing,
  * and the GPU's end kicks every vector to make us notice it.
@@ -91,9 +91,9 @@ static irqreturn_t agate_irq_thread(int number, void *data)
 }
 #else
 /*
- * STEP 5: the hard handler looks whether the line is up (STAT), and if so closes the
+ * STEP 6: the hard handler looks whether the line is up (STAT), and if so closes the
  * mask until the thread, which it wakes, has called serve().  A message for nothing
- * is IRQ_NONE.  Nobody may serve yet, or any more, and the GPU may be gone.
+ * is IRQ_NONE.  There may be no serve() yet, or any more, and the GPU may be gone.
  */
 static irqreturn_t __maybe_unused agate_irq_hard(int number, void *data)
 {
@@ -194,7 +194,7 @@ static void irqs_init(struct agate_device *adev)
  */
 static void serve_gpu(struct agate_device *adev)
 {
-#if LAB01 >= 5
+#if LAB01 >= 6
 	u32 faults = gpu_read(adev, GPU_INT_RAWSTAT) & GPU_FAULTS;
 	u32 status = gpu_read(adev, GPU_FAULT_STATUS);
 	u64 address = gpu_read64(adev, GPU_FAULT_ADDRESS_LO);
@@ -206,7 +206,7 @@ static void serve_gpu(struct agate_device *adev)
 	gpu_write(adev, GPU_INT_CLEAR, faults);
 #else
 	/*
-	 * STEP 5: tell status and address in the log, at a bounded rate, and clear those
+	 * STEP 6: tell status and address in the log, at a bounded rate, and clear those
 	 * of GPU_FAULTS that were seen.  Meanwhile the mask is closed: what is STAT?
 	 */
 #endif
@@ -251,8 +251,9 @@ static int irqs_request(struct agate_device *adev)
 #else
 /*
  * STEP 4: take exactly four MSI-X vectors, and request each with agate_irq_hard(),
- * agate_irq_thread(), its name, and its struct agate_irq.  A failure frees what was
- * taken before it.  irqs_free() frees the first @count handlers, then the vectors.
+ * agate_irq_thread(), its name, and its struct agate_irq; remember its number there.
+ * A failure frees what was taken before it.  irqs_free() frees the first @count
+ * handlers, then the vectors.
  */
 static void __maybe_unused irqs_free(struct agate_device *adev, unsigned int count)
 {
@@ -265,7 +266,7 @@ static int irqs_request(struct agate_device *adev)
 #endif
 
 #if LAB01 >= 2
-/* A reset closes every mask: open again those that should be. */
+/* A reset closes every mask: open those again that should be open. */
 static void irqs_rewrite_masks(struct agate_device *adev)
 {
 	unsigned int i;

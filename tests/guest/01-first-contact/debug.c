@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* What only the debug kernel sees: contexts, lifetimes, allocations that fail. */
-#include <fcntl.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include "function.h"
 #include "graded.h"
 #include "hardware.h"
 #include "tests.h"
+#include "topic.h"
 #include "work.h"
 
 /* All that takes a lock or sleeps, once: the checkers say what was wrong with it. */
@@ -18,7 +17,7 @@ void test_contexts(void **state)
 
 	(void)state;
 	driver_load();
-	driver_take("context");
+	driver_take();
 	check_true(handler_runs("agate-gpu", 0), "an interrupt of the GPU", "none");
 	for (unsigned int v = 0; v < 4; v++)
 		hardware_kick(v);
@@ -38,51 +37,65 @@ void test_contexts(void **state)
 	check_errno(driver_unbind(), 0, "unbinding");
 }
 
-/* Handlers run on CPU 0, and the test somewhere else: neither waits for the other. */
-static void part_cpus(void)
+/*
+ * The vector's thread has been woken, and is about to call serve(): there it is held
+ * while what serves the vector is taken away.
+ */
+static void check_about_to_serve(void)
 {
-	cpu_set_t others;
-	int fd = open("/proc/irq/default_smp_affinity", O_WRONLY | O_CLOEXEC);
+	struct waiting *waiting;
 
-	CPU_ZERO(&others);
-	for (int cpu = 1; cpu < (int)sysconf(_SC_NPROCESSORS_ONLN); cpu++)
-		CPU_SET(cpu, &others);
-	if (fd < 0 || write(fd, "1", 1) != 1 || sched_setaffinity(0, sizeof(others), &others))
-		fail_msg("interrupts and test cannot be parted: %s", strerror(errno));
-	close(fd);
+	rule("what serves a vector can be taken away while its thread is about to call it");
+	topic(TOPIC_ENABLE, AGATE_VECTOR_GPU, TOPIC_EVENT);
+	inject_anybody(true);
+	inject_hold_entry("irq_thread_fn", 1, INJECT_BOUND_MS);
+	inject_anybody(false);
+	check_errno(-topic(TOPIC_RAISE, 0, 0), 0, "a cache command, and its end");
+	if (!inject_await_held("irq_thread_fn", INJECT_BOUND_MS / 4)) {
+		inject_clear();
+		check_serves(1);	/* by whatever means: not by a thread of the kernel's */
+		return;
+	}
+	waiting = topic_start(TOPIC_DISABLE, AGATE_VECTOR_GPU);
+	if (topic_returned(waiting)) {
+		inject_clear();
+		broken("agate_irq_enable() without serve() waits for the vector's thread",
+		       "it returned before the thread was done");
+	}
+	if (!inject_let_go("irq_thread_fn"))
+		could_not_look("the vector's thread went on before the test had looked");
+	topic_join(waiting);
+	inject_clear();
+	topic(TOPIC_SYNC, AGATE_VECTOR_GPU, 0);
 }
 
-#define ROUNDS		3
-#define ARRIVAL_US	10000		/* for the message to reach its handler */
-#define THREAD_US	40000		/* what its thread then dawdles */
+/* The driver goes while serve() is at work: it ends first, and all it uses is there. */
+static void check_gone_while_serving(void)
+{
+	struct waiting *waiting;
+	bool early;
 
-/*
- * The GPU takes a fault as soon as the mask is open, at the end of agate_pci_init().
- * Right after it the probe fails: agate_pci_fini() begins while the vector's thread,
- * if it has one, is about to call what serves it.
- */
+	rule("the driver goes when its handlers are done, and not before");
+	topic(TOPIC_ENABLE, AGATE_VECTOR_GPU, TOPIC_EVENT);
+	topic(TOPIC_HOLD, 0, 0);
+	check_errno(-topic(TOPIC_RAISE, 0, 0), 0, "a cache command, and its end");
+	check_held();
+	waiting = unbind_start();
+	early = topic_returned(waiting);
+	if (topic(TOPIC_LET_GO, 0, 0))
+		could_not_look("serve() went on before the test had looked");
+	topic_join(waiting);
+	check_true(!early, "unbinding waits for serve()", "it ended while serve() was at work");
+	check_left_clean("unbound with a handler at work");
+}
+
 void test_in_flight(void **state)
 {
-	bool hit = false;
-
 	(void)state;
-	part_cpus();
 	driver_load();
-	for (unsigned int i = 0; i < ROUNDS && !hit; i++) {
-		int err;
-
-		inject_delay_return("agate_pci_init", 1, ARRIVAL_US);
-		inject_fail("agate_topics_init", 1, EIO);
-		inject_anybody(true);
-		inject_delay_entry("irq_thread_fn", 1, THREAD_US);
-		inject_anybody(false);
-		err = driver_bind();
-		hit = inject_hits("irq_thread_fn");
-		inject_clear();
-		rule("the driver can go while a handler is at work");
-		check_errno(err, EIO, "the probe");
-	}
-	check_left_clean("a probe that failed with an interrupt in flight");
+	driver_take();
+	check_about_to_serve();
+	check_gone_while_serving();
 }
 
 /*

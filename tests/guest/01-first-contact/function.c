@@ -2,7 +2,6 @@
 /* The PCI function in sysfs and procfs; see function.h. */
 #include "function.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <stdio.h>
@@ -12,9 +11,13 @@
 
 #include "agate_bar2.h"
 #include "graded.h"
+#include "log.h"
+#include "topic.h"
 
 #define DEVICES		"/sys/bus/pci/devices/"
 #define DRIVER		"/sys/bus/pci/drivers/agate/"
+
+#define MOST_ENABLES		16
 
 #define PCI_COMMAND		0x04
 #define PCI_COMMAND_MEMORY	0x02
@@ -22,8 +25,6 @@
 #define PCI_CAPABILITIES	0x34
 #define PCI_CAP_MSIX		0x11
 #define PCI_MSIX_ENABLE		0x8000
-
-const char *const vector_names[4] = { "agate-gpu", "agate-job", "agate-mmu", "agate-display" };
 
 void patience_pause(void)
 {
@@ -47,7 +48,7 @@ static long read_number(const char *path)
 	return strtol(text, NULL, 0);
 }
 
-static int write_text(const char *path, const char *text)
+int file_write(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
 	ssize_t n;
@@ -103,14 +104,14 @@ long function_number(const char *file)
 
 int function_enable(const char *text)
 {
-	return write_text(function_path("enable"), text);
+	return file_write(function_path("enable"), text);
 }
 
 /* ---- The driver ------------------------------------------------------------ */
 
 void bus_autoprobe(bool on)
 {
-	int err = write_text("/sys/bus/pci/drivers_autoprobe", on ? "1" : "0");
+	int err = file_write("/sys/bus/pci/drivers_autoprobe", on ? "1" : "0");
 
 	if (err)
 		fail_msg("drivers_autoprobe: %s", strerror(err));
@@ -129,18 +130,28 @@ void driver_load(void)
 
 int driver_bind(void)
 {
-	return write_text(DRIVER "bind", function_name());
+	return file_write(DRIVER "bind", function_name());
 }
 
-void driver_take(const char *subject)
+void driver_take(void)
 {
-	rule("the driver takes the GPU: without that there is no %s to look at", subject);
-	check_errno(driver_bind(), 0, "the probe");
+	char line[LOG_LINE];
+	int log = log_open(), err;
+
+	err = driver_bind();
+	rule("the driver takes the GPU: without that there is nothing else to look at");
+	while (!err && log_line(log, line))
+		if (strstr(line, "Driver probe function unexpectedly returned"))
+			broken("a probe returns 0 or a negative errno", "the log: %s", line);
+	if (err)
+		broken("the probe: success", "the probe: %s; the log: %s",
+		       strerrorname_np(err), log_last(log, line));
+	close(log);
 }
 
 int driver_unbind(void)
 {
-	return write_text(DRIVER "unbind", function_name());
+	return file_write(DRIVER "unbind", function_name());
 }
 
 bool driver_bound(void)
@@ -155,8 +166,12 @@ int driver_leave(void **state)
 {
 	(void)state;
 	inject_clear();
+	topic_end();
 	if (driver_bound())
 		driver_unbind();
+	/* What the test or the driver left enabled is this test's failure, and no other's. */
+	for (unsigned int i = 0; i < MOST_ENABLES && function_number("enable"); i++)
+		function_enable("0");
 	return 0;
 }
 
@@ -247,114 +262,6 @@ bool function_claimed(unsigned int bar)
 	if (!found)
 		fail_msg("BAR%u is not in /proc/iomem", bar);
 	return claimed;
-}
-
-/* ---- Interrupts --------------------------------------------------------------- */
-
-unsigned int function_vectors(unsigned int *irq, unsigned int max)
-{
-	DIR *dir = opendir(function_path("msi_irqs"));
-	struct dirent *entry;
-	unsigned int n = 0;
-
-	while (dir && (entry = readdir(dir))) {
-		unsigned int number = (unsigned int)strtoul(entry->d_name, NULL, 10);
-
-		if (number && n < max)
-			irq[n] = number;
-		n += number != 0;
-	}
-	if (dir)
-		closedir(dir);
-	return n;
-}
-
-/* One line of /proc/interrupts: number, a count for each CPU, chip, names. */
-static bool parse_line(char *line, unsigned int *irq, unsigned long *count, const char **names)
-{
-	char *at, *end;
-
-	*irq = (unsigned int)strtoul(line, &at, 10);
-	if (*at++ != ':')
-		return false;
-	for (*count = 0; ; at = end) {
-		unsigned long n = strtoul(at, &end, 10);
-
-		if (end == at)
-			break;
-		*count += n;
-	}
-	*names = at;
-	return true;
-}
-
-/* Handlers of one interrupt are listed as "a, b". */
-static bool names_have(const char *names, const char *name)
-{
-	size_t len = strlen(name);
-
-	for (const char *at = strstr(names, name); at; at = strstr(at + 1, name))
-		if (at > names && at[-1] == ' ' && strchr(",\n", at[len]))
-			return true;
-	return false;
-}
-
-struct handler handler_of(const char *name)
-{
-	FILE *file = fopen("/proc/interrupts", "re");
-	struct handler handler = { 0 };
-	const char *names;
-	unsigned long count;
-	unsigned int irq;
-	char line[512];
-
-	while (file && fgets(line, sizeof(line), file)) {
-		if (!parse_line(line, &irq, &count, &names) || !names_have(names, name))
-			continue;
-		handler.lines++;
-		handler.irq = irq;
-		handler.count = count;
-	}
-	if (file)
-		fclose(file);
-	return handler;
-}
-
-unsigned int handlers_left(void)
-{
-	FILE *file = fopen("/proc/interrupts", "re");
-	unsigned int n = 0;
-	char line[512];
-
-	while (file && fgets(line, sizeof(line), file))
-		n += strstr(line, "agate") != NULL;
-	if (file)
-		fclose(file);
-	return n;
-}
-
-unsigned long handler_unhandled(unsigned int irq)
-{
-	unsigned long count = 0, unhandled = 0;
-	char path[48];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/irq/%u/spurious", irq);
-	file = fopen(path, "re");
-	if (!file || fscanf(file, "count %lu unhandled %lu", &count, &unhandled) != 2)
-		fail_msg("%s cannot be read", path);
-	fclose(file);
-	return unhandled;
-}
-
-bool handler_runs(const char *name, unsigned long more_than)
-{
-	for (unsigned int look = 0; look < PATIENCE_LOOKS; look++) {
-		if (handler_of(name).count > more_than)
-			return true;
-		patience_pause();
-	}
-	return false;
 }
 
 /* ---- What a driver leaves --------------------------------------------------- */

@@ -30,16 +30,18 @@ void driver_load(void);
 /* Have the driver probe the GPU: 0 or the errno of its probe. */
 int driver_bind(void);
 int driver_unbind(void);
-/* ... and that has to succeed, or there is nothing of that name to look at. */
-void driver_take(const char *subject);
+/* ... and that has to succeed, or the rule is broken by what the log said last. */
+void driver_take(void);
 bool driver_bound(void);
 /* Disable (0) or enable (1) the function while no driver has it: 0 or the errno. */
 int function_enable(const char *text);
 /* Whether a module that is loaded from now on gets the GPU at once. */
 void bus_autoprobe(bool on);
-/* cmocka teardown: the GPU has no driver afterwards, whatever state the test left. */
+/* cmocka teardown: the GPU has no driver and is not enabled, whatever the test left. */
 int driver_leave(void **state);
 
+/* Write a text to a file of sysfs or procfs: 0 or the errno. */
+int file_write(const char *path, const char *text);
 /* A file of the function's folder in sysfs, in a buffer of its own; and its number. */
 const char *function_path(const char *file);
 long function_number(const char *file);
@@ -62,8 +64,19 @@ struct handler {
 struct handler handler_of(const char *name);
 /* Lines of /proc/interrupts that name anything of agate. */
 unsigned int handlers_left(void);
-/* Messages of an interrupt that nobody took for his: /proc/irq/N/spurious. */
-unsigned long handler_unhandled(unsigned int irq);
+/*
+ * Messages of an interrupt that no handler took for its own: /proc/irq/N/spurious.  The
+ * kernel begins to count anew when the last one was long ago.
+ */
+struct unhandled {
+	unsigned long count;
+	unsigned long last_ms;
+};
+
+struct unhandled handler_unhandled(unsigned int irq);
+/* Have one CPU, and no other, take the interrupts of a handler; and run there itself. */
+void handler_to_cpu(const char *name, unsigned int cpu);
+void stay_on_cpu(unsigned int cpu);
 /* Wait until a handler has run more than so often; false when it never does. */
 bool handler_runs(const char *name, unsigned long more_than);
 

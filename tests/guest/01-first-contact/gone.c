@@ -4,7 +4,9 @@
 
 #include "function.h"
 #include "graded.h"
+#include "hardware.h"
 #include "tests.h"
+#include "topic.h"
 #include "work.h"
 
 /* GET_PARAM looks at the GPU, and then has nothing to say. */
@@ -21,13 +23,33 @@ static int until_gone(int fd)
 	return err;
 }
 
+/* On its way out the GPU kicks all vectors, and then reads as all ones. */
+static void check_last_kick(void)
+{
+	topic(TOPIC_ENABLE, AGATE_VECTOR_GPU, TOPIC_EVENT);
+	topic(TOPIC_LOSE, 0, 0);
+	rule("a GPU that is gone reads as all ones: its handler does not take that for STAT");
+	check_message(AGATE_VECTOR_GPU);
+	topic(TOPIC_SYNC, AGATE_VECTOR_GPU, 0);
+	check_equal(topic_seen().serves, 0, "calls of serve()");
+	rule("a reset that finds the GPU gone: ENODEV");
+	check_errno(-topic(TOPIC_RESET, 0, 0), ENODEV, "agate_gpu_soft_reset()");
+	topic_end();
+	rule("a GPU that is gone: the driver lets go of the function all the same");
+	check_errno(driver_unbind(), 0, "unbinding");
+	check_left_clean("unbound from a GPU that is gone");
+	hardware_alive(true);
+}
+
 void test_gone(void **state)
 {
 	int fd;
 
 	(void)state;
 	driver_load();
-	driver_take("GPU to lose");
+	driver_take();
+	check_last_kick();
+	driver_take();
 	fd = guest_open();
 	check_jobs(fd, 1, "before the GPU goes");
 	work_endless(fd);

@@ -47,11 +47,32 @@ static void map_bars(void)
 	doorbells = map_bar(0, AGATE_IVSHMEM_DOORBELL + sizeof(uint32_t));
 }
 
+static struct agate_bar2_ctrl *control(void)
+{
+	return (void *)(bar2 + AGATE_BAR2_CTRL);
+}
+
 void hardware_kick(unsigned int vector)
 {
 	map_bars();
 	doorbells[AGATE_IVSHMEM_DOORBELL / 4] =
 		doorbells[AGATE_IVSHMEM_IVPOSITION / 4] << 16 | vector;
+}
+
+void check_message(unsigned int vector)
+{
+	unsigned long before = handler_of(vector_names[vector]).count;
+
+	hardware_kick(vector);
+	if (!handler_runs(vector_names[vector], before))
+		broken("a message of the vector reaches its handler",
+		       "%s did not run for vector %u", vector_names[vector], vector);
+}
+
+void hardware_alive(bool alive)
+{
+	map_bars();
+	__atomic_store_n(&control()->alive, alive, __ATOMIC_SEQ_CST);
 }
 
 void hardware_open(void)
@@ -66,11 +87,6 @@ void hardware_open(void)
 void hardware_close(void)
 {
 	function_enable("0");
-}
-
-static struct agate_bar2_ctrl *control(void)
-{
-	return (void *)(bar2 + AGATE_BAR2_CTRL);
 }
 
 static void append(uint32_t op, uint32_t reg, uint32_t value, uint32_t seq)

@@ -8,6 +8,7 @@
 #ifndef AGATE_TESTS_HARDWARE_H
 #define AGATE_TESTS_HARDWARE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -15,6 +16,13 @@
  * function ring its own bell.  The function has to be enabled.
  */
 void hardware_kick(unsigned int vector);
+/* ... and see its handler run, or the rule is broken. */
+void check_message(unsigned int vector);
+/*
+ * The ALIVE word: without it a driver takes the GPU for gone, while it is still there
+ * to be found again.
+ */
+void hardware_alive(bool alive);
 
 /* Enable the function, for registers, and disable it again. */
 void hardware_open(void);

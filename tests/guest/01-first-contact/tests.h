@@ -6,7 +6,6 @@
 /* bringup.c */
 void test_function(void **state);
 void test_identity(void **state);
-void test_reload(void **state);
 void test_quiet_leave(void **state);
 
 /* vectors.c */
@@ -14,13 +13,20 @@ void test_vectors(void **state);
 void test_spurious(void **state);
 void test_early(void **state);
 void test_served(void **state);
-void test_gpu_fault(void **state);
 
 /* reset.c */
 void test_reset_waits(void **state);
 void test_reset_falls_back(void **state);
-void test_reset_opens_masks(void **state);
+void test_reset(void **state);
+void test_lost(void **state);
 void test_reset_never_ends(void **state);
+
+/* masks.c */
+void test_masks(void **state);
+void test_at_work(void **state);
+
+/* fault.c */
+void test_gpu_fault(void **state);
 
 /* unwind.c */
 void test_unwind_function(void **state);

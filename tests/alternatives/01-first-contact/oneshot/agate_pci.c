@@ -2,9 +2,10 @@
 /*
  * First contact, with a table of steps and one-shot interrupts.
  *
- * The interrupt core masks a one-shot vector in the MSI-X table until its thread is
- * done: there is no hard handler to write, and no lock that one takes.  A message that
- * comes meanwhile waits in the table.  The block's own MASK says only who listens.
+ * There is no hard handler to write, and no lock that one takes: the interrupt core
+ * wakes the thread for each message, and once more for one that comes while the thread
+ * runs.  So the thread does both halves' work: it looks at STAT, and closes the block's
+ * MASK while serve() is at work.
  */
 #include <linux/dma-mapping.h>
 #include <linux/interrupt.h>
@@ -24,11 +25,12 @@ static const u32 block[AGATE_NUM_VECTORS] = {
 /* Writing MASK makes the GPU send again for a line that is up: so nothing is missed. */
 static void listen(struct agate_irq *irq)
 {
-	u32 bits = irq->serve && !irq->suspended ? irq->mask : 0;
+	bool open = irq->serve && !irq->suspended && !irq->serving;
 
 	lockdep_assert_held(&irq->lock);
 	if (irq->base)
-		gpu_write(irq->adev, irq->base + (GPU_INT_MASK - GPU_INT_RAWSTAT), bits);
+		gpu_write(irq->adev, irq->base + (GPU_INT_MASK - GPU_INT_RAWSTAT),
+			  open ? irq->mask : 0);
 }
 
 static irqreturn_t vector_thread(int number, void *data)
@@ -39,15 +41,19 @@ static irqreturn_t vector_thread(int number, void *data)
 	if (agate_bus_lost(irq->adev) || !irq->base)
 		return IRQ_NONE;
 	spin_lock_irq(&irq->lock);
-	if (!irq->suspended)
+	if (!irq->suspended &&
+	    gpu_read(irq->adev, irq->base + (GPU_INT_STAT - GPU_INT_RAWSTAT)))
 		serve = irq->serve;
+	irq->serving = serve;
+	listen(irq);
 	spin_unlock_irq(&irq->lock);
 
-	if (!serve || !gpu_read(irq->adev, irq->base + (GPU_INT_STAT - GPU_INT_RAWSTAT)))
+	if (!serve)
 		return IRQ_NONE;
 	serve(irq->adev);
 
 	spin_lock_irq(&irq->lock);
+	irq->serving = false;
 	listen(irq);
 	spin_unlock_irq(&irq->lock);
 	return IRQ_HANDLED;
@@ -99,7 +105,7 @@ void agate_irq_resume(struct agate_device *adev, unsigned int vector)
 
 static void serve_fault(struct agate_device *adev)
 {
-	u32 seen = gpu_read(adev, GPU_INT_STAT) & FAULT_BITS;
+	u32 seen = gpu_read(adev, GPU_INT_RAWSTAT) & FAULT_BITS;
 
 	if (agate_bus_lost(adev))
 		return;

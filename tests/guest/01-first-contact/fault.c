@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+/* A fault of the GPU itself: what serve_gpu() tells, clears, and leaves alone. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "function.h"
+#include "graded.h"
+#include "log.h"
+#include "tests.h"
+#include "topic.h"
+#include "work.h"
+
+#define FAULTS		(GPU_IRQ_FAULT | GPU_IRQ_MULTIPLE_FAULT)
+#define MANY		48
+
+/* A number among the words of a line: in hexadecimal, however it is written, or decimal. */
+static bool line_has(const char *line, uint64_t number, bool decimal)
+{
+	for (const char *at = line; *at; at += strspn(at, ":;,.()[]=<> \t\n")) {
+		size_t len = strcspn(at, ":;,.()[]=<> \t\n");
+		char *end;
+
+		if (len && strtoull(at, &end, 16) == number && end == at + len)
+			return true;
+		if (len && decimal && strtoull(at, &end, 10) == number && end == at + len)
+			return true;
+		at += len;
+	}
+	return false;
+}
+
+/* Wait for a line with the address; whether that or another one has the status. */
+static bool log_tells(int fd, uint64_t address, uint64_t status, bool *with_status)
+{
+	unsigned int look = 0;
+	bool told = false;
+	char line[LOG_LINE];
+
+	*with_status = false;
+	while (look < PATIENCE_LOOKS && !(told && *with_status)) {
+		if (log_line(fd, line)) {
+			told |= line_has(line, address, false);
+			*with_status |= line_has(line, status, true);
+		} else if (told) {
+			break;
+		} else {
+			look++;
+			patience_pause();
+		}
+	}
+	return told;
+}
+
+/* A fault's bit goes when it is served; it may not have come yet, so its handler first. */
+static void check_cleared(unsigned long handled)
+{
+	rule("a GPU fault is let through by the mask of agate-gpu, and its handler runs");
+	check_true(handler_runs("agate-gpu", handled), "an interrupt of the GPU", "none");
+	topic(TOPIC_SYNC, AGATE_VECTOR_GPU, 0);
+	rule("a fault that was served is cleared: else its line is up for ever");
+	for (unsigned int look = 0; look < PATIENCE_LOOKS; look++) {
+		if (!(topic_read(GPU_INT_RAWSTAT) & FAULTS))
+			return;
+		patience_pause();
+	}
+	broken("GPU_IRQ_FAULT is not set any more", "GPU_INT_RAWSTAT is %#x",
+	       topic_read(GPU_INT_RAWSTAT));
+}
+
+/* Somebody has given a cache command, and polls for its end, when the next fault comes. */
+static void check_others_bits(void)
+{
+	unsigned long handled;
+
+	topic(TOPIC_SUSPEND, AGATE_VECTOR_GPU, 0);
+	handled = handler_of("agate-gpu").count;
+	check_errno(-topic(TOPIC_RESET, 0, 0), 0, "agate_gpu_soft_reset()");
+	check_errno(-topic(TOPIC_RAISE, 0, 0), 0, "a cache command, and its end");
+	topic(TOPIC_RESUME, AGATE_VECTOR_GPU, 0);
+	check_cleared(handled);
+	rule("serve_gpu() clears what belongs to it: others poll for the other bits");
+	check_true(topic_read(GPU_INT_RAWSTAT) & TOPIC_EVENT,
+		   "CLEAN_CACHES_COMPLETED is still set", "it was cleared with the fault");
+}
+
+/* A fault after each of many resets.  @log stands before the first of them. */
+static void check_bounded(int log, uint64_t address)
+{
+	unsigned int lines = 0;
+	char line[LOG_LINE];
+
+	for (unsigned int i = 0; i < MANY; i++) {
+		unsigned long handled = handler_of("agate-gpu").count;
+
+		check_errno(-topic(TOPIC_RESET, 0, 0), 0, "agate_gpu_soft_reset()");
+		check_cleared(handled);
+	}
+	while (log_line(log, line))
+		lines += line_has(line, address, false);
+	rule("a GPU that faults again and again must not fill the log: "
+	     "the rate of its lines is bounded");
+	if (lines >= MANY)
+		broken("fewer lines than faults", "%u faults, %u lines", MANY, lines);
+}
+
+/* The grader makes the GPU take one after each reset, with an address that it chose. */
+void test_gpu_fault(void **state)
+{
+	uint64_t address = (uint64_t)param("address");
+	int fd, log = log_open();
+	bool with_status;
+
+	(void)state;
+	driver_load();
+	driver_take();
+	check_cleared(0);
+	rule("a GPU fault that nobody can see helps nobody: GPU_FAULT_ADDRESS is in the log");
+	check_true(log_tells(log, address, (uint64_t)param("status"), &with_status),
+		   "a line of the log with the address, in hexadecimal", "none");
+	rule("a GPU fault is told with its GPU_FAULT_STATUS");
+	check_true(with_status, "the status is in the log, too", "it is not");
+	fd = guest_open();
+	check_jobs(fd, 2, "after a GPU fault");
+	close(fd);
+
+	check_others_bits();
+	check_bounded(log, address);
+	close(log);
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+/* A topic of the test's own; see topic.h. */
+#include "topic.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "function.h"
+#include "graded.h"
+
+#define TOPIC_FILE	"/sys/kernel/debug/agate_topic"
+
+static int topic_fd = -1;
+
+static int open_topic(void)
+{
+	if (topic_fd >= 0)
+		return topic_fd;
+	inject_anybody(false);		/* loads the module that has the file */
+	topic_fd = open(TOPIC_FILE, O_RDWR | O_CLOEXEC);
+	if (topic_fd < 0)
+		broken("the driver has all the functions of agate_pci.h",
+		       "%s: %s", TOPIC_FILE, strerror(errno));
+	return topic_fd;
+}
+
+static struct topic_call request(enum topic_op op, unsigned int vector, uint32_t value)
+{
+	struct topic_call call = { .op = op, .vector = vector, .value = value };
+
+	if (ioctl(open_topic(), TOPIC_CALL, &call))
+		broken("a driver that has the GPU", "none: %s", strerror(errno));
+	return call;
+}
+
+int topic(enum topic_op op, unsigned int vector, uint32_t value)
+{
+	return request(op, vector, value).result;
+}
+
+uint32_t topic_read(uint32_t reg)
+{
+	return request(TOPIC_READ, 0, reg).value;
+}
+
+uint32_t topic_segment(void)
+{
+	return request(TOPIC_SEGMENT, 0, 0).value;
+}
+
+struct topic_seen topic_seen(void)
+{
+	struct topic_seen seen;
+
+	if (ioctl(open_topic(), TOPIC_SEEN, &seen))
+		broken("the test's topic says what it has seen", "%s", strerror(errno));
+	return seen;
+}
+
+void topic_end(void)
+{
+	if (topic_fd >= 0)
+		close(topic_fd);
+	topic_fd = -1;
+}
+
+void check_serves(unsigned int count)
+{
+	for (unsigned int look = 0; look < PATIENCE_LOOKS; look++) {
+		if (topic_seen().serves >= count)
+			return;
+		patience_pause();
+	}
+	check_equal(topic_seen().serves, count, "calls of serve()");
+}
+
+void check_held(void)
+{
+	for (unsigned int look = 0; look < PATIENCE_LOOKS; look++) {
+		if (topic_seen().held)
+			return;
+		patience_pause();
+	}
+	broken("serve() is called when a bit that is open is set", "it is not called");
+}
+
+/* ---- Calls that wait ------------------------------------------------------------ */
+
+struct waiting {
+	pthread_t thread;
+	bool unbinds;
+	enum topic_op op;
+	unsigned int vector;
+	atomic_int tid;
+	atomic_bool returned;
+};
+
+static void *call_it(void *arg)
+{
+	struct waiting *waiting = arg;
+
+	atomic_store(&waiting->tid, (int)syscall(SYS_gettid));
+	if (waiting->unbinds)
+		driver_unbind();
+	else
+		topic(waiting->op, waiting->vector, 0);
+	atomic_store(&waiting->returned, true);
+	return NULL;
+}
+
+static struct waiting *start(struct waiting *waiting)
+{
+	atomic_store(&waiting->tid, 0);
+	atomic_store(&waiting->returned, false);
+	open_topic();
+	check_equal(pthread_create(&waiting->thread, NULL, call_it, waiting), 0,
+		    "pthread_create");
+	return waiting;
+}
+
+struct waiting *topic_start(enum topic_op op, unsigned int vector)
+{
+	static struct waiting waiting;
+
+	waiting.op = op;
+	waiting.vector = vector;
+	return start(&waiting);
+}
+
+struct waiting *unbind_start(void)
+{
+	static struct waiting waiting = { .unbinds = true };
+
+	return start(&waiting);
+}
+
+/* What /proc says of a thread: 'D' sleeps in the kernel, and no signal wakes it. */
+static char thread_state(int tid)
+{
+	char path[64], text[256] = "";
+	const char *end;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	file = fopen(path, "re");
+	if (file && !fgets(text, sizeof(text), file))
+		text[0] = '\0';
+	if (file)
+		fclose(file);
+	end = strrchr(text, ')');
+	return end && end[1] ? end[2] : '?';
+}
+
+bool topic_returned(struct waiting *waiting)
+{
+	for (unsigned int look = 0; look < PATIENCE_LOOKS; look++) {
+		int tid = atomic_load(&waiting->tid);
+		/* Before the call itself a thread may sleep for other reasons. */
+		bool called = waiting->unbinds || topic_seen().suspending;
+
+		if (atomic_load(&waiting->returned))
+			return true;
+		if (tid && called && thread_state(tid) == 'D')
+			return atomic_load(&waiting->returned);
+		patience_pause();
+	}
+	return false;
+}
+
+void topic_join(struct waiting *waiting)
+{
+	pthread_join(waiting->thread, NULL);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A topic of the test's own, which serves agate-gpu in the driver's place: the test
+ * makes the calls of agate_pci.h, and sees what they do to the GPU's registers.
+ *
+ * What is asked for is in ../kmod/topic.h.  All of it needs a driver that is loaded,
+ * and TOPIC_ENABLE to TOPIC_SEGMENT one that has the GPU.
+ */
+#ifndef AGATE_TESTS_LAB01_TOPIC_H
+#define AGATE_TESTS_LAB01_TOPIC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../kmod/topic.h"
+
+/* Carry out one request; its result, 0 or -errno.  Fails the test when there is no GPU. */
+int topic(enum topic_op op, unsigned int vector, uint32_t value);
+/* TOPIC_READ and TOPIC_SEGMENT. */
+uint32_t topic_read(uint32_t reg);
+uint32_t topic_segment(void);
+struct topic_seen topic_seen(void);
+/* Nothing is held, watched or made up any more. */
+void topic_end(void);
+
+/* serve() has been called so often, or the rule is broken: an event is not served. */
+void check_serves(unsigned int count);
+/* Wait until serve() waits for TOPIC_LET_GO; the test could not look without that. */
+void check_held(void);
+
+/* A call that may have to wait, in a thread of its own. */
+struct waiting;
+struct waiting *topic_start(enum topic_op op, unsigned int vector);
+struct waiting *unbind_start(void);
+/* Wait until the call has returned (true), or sleeps and will not by itself (false). */
+bool topic_returned(struct waiting *waiting);
+/* Wait for its end. */
+void topic_join(struct waiting *waiting);
+
+#endif /* AGATE_TESTS_LAB01_TOPIC_H */
