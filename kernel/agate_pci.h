@@ -3,10 +3,10 @@
  * First contact (lab 01): from a PCI function to a GPU that answers.
  *
  * Probe enables the function, sets the DMA mask, lets the frame map the bus,
- * resets the GPU, reads who it is, and takes the four MSI-X vectors.  Each
+ * resets the GPU, reads its identity, and takes the four MSI-X vectors.  Each
  * vector has a hard handler, which looks whether the line is really up and
- * masks it, and a thread, which calls the topic that serves the block and then
- * opens the mask again.
+ * closes the mask, and a thread, which calls the topic that serves the block and
+ * then opens the mask again.
  */
 #ifndef AGATE_PCI_H
 #define AGATE_PCI_H
@@ -45,14 +45,16 @@ struct agate_identity {
 /**
  * struct agate_irq - one MSI-X vector
  * @adev: the device, for the handlers
- * @serve: set by the topic that owns the block, NULL while it is absent (the
- *	line is then left masked); runs in the vector's thread with the line
- *	masked, and clears what it has served
+ * @serve: set by the topic that owns the block, NULL while that is absent (the
+ *	mask then stays closed); runs in the vector's thread, where it may sleep,
+ *	with the mask closed, so that STAT is 0; clears what it has read
  * @base: the block's RAWSTAT register; CLEAR, MASK and STAT follow it; unused
  *	while nobody serves the vector
- * @mask: bits to unmask when the thread is done; changed under @lock
+ * @mask: bits that are open unless one of the reasons below keeps MASK 0;
+ *	changed under @lock
  * @irq: Linux interrupt number, 0 while not requested
- * @lock: orders changes of MASK against each other and against suspend
+ * @lock: orders changes of MASK against each other and against suspend: MASK is
+ *	opened only while it is held
  * @suspended: MASK stays 0 (reset or removal in progress)
  * @serving: MASK stays 0 until the thread is done
  */
@@ -88,7 +90,8 @@ void agate_pci_fini(struct agate_device *adev);
  * @adev: the device
  *
  * The GPU forgets everything but its identity: power, address spaces, masks.
- * The masks of vectors that are not suspended are opened again.
+ * The masks of vectors that are served and not suspended are opened again, all
+ * others stay closed.
  *
  * Context: may sleep; no job may be running that matters.
  * Return: 0; -ETIMEDOUT when neither a soft nor a hard reset completed;
@@ -100,8 +103,10 @@ int agate_gpu_soft_reset(struct agate_device *adev);
  * agate_irq_enable - a topic is ready: set what serves a vector, open its mask
  * @adev: the device
  * @vector: AGATE_VECTOR_*
- * @mask: interrupt bits it wants
- * @serve: see &struct agate_irq; NULL closes the mask and waits for the thread
+ * @mask: interrupt bits it wants, these and no others
+ * @serve: see &struct agate_irq; NULL closes the mask, then waits for the thread
+ *
+ * A bit that is set already is served.  The vector is not suspended afterwards.
  *
  * Context: may sleep; not from a vector's thread.
  */
@@ -119,7 +124,7 @@ void agate_irq_enable(struct agate_device *adev, unsigned int vector, u32 mask,
 void agate_irq_set_mask(struct agate_device *adev, unsigned int vector, u32 mask);
 
 /**
- * agate_irq_suspend - close one vector's mask and wait until its thread is done
+ * agate_irq_suspend - close one vector's mask, then wait until its thread is done
  * @adev: the device
  * @vector: AGATE_VECTOR_*
  *
@@ -128,10 +133,11 @@ void agate_irq_set_mask(struct agate_device *adev, unsigned int vector, u32 mask
 void agate_irq_suspend(struct agate_device *adev, unsigned int vector);
 
 /**
- * agate_irq_resume - open it again; messages lost meanwhile are sent anew,
- * because writing MASK makes the GPU look at the line
+ * agate_irq_resume - open it again, with the bits that were set last
  * @adev: the device
  * @vector: AGATE_VECTOR_*
+ *
+ * What came meanwhile is served, because writing MASK makes the GPU look at the line.
  */
 void agate_irq_resume(struct agate_device *adev, unsigned int vector);
 
