@@ -33,7 +33,8 @@ void test_function(void **state)
 	check_equal(topic_seen().masters_early, 0,
 		    "calls of pci_set_master() before the regions or the DMA mask");
 	rule("the GPU maps each page by itself: a segment may be as long as it likes");
-	check_equal(topic_segment(), UINT32_MAX, "what dma_set_max_seg_size() has set");
+	if (topic_segment() != UINT32_MAX)
+		broken("a segment has at most UINT_MAX bytes", "at most %u", topic_segment());
 }
 
 struct identity {

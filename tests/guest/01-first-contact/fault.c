@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* A fault of the GPU itself: what serve_gpu() tells, clears, and leaves alone. */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -14,18 +15,27 @@
 #define FAULTS		(GPU_IRQ_FAULT | GPU_IRQ_MULTIPLE_FAULT)
 #define MANY		48
 
+static size_t word_length(const char *text)
+{
+	size_t len = 0;
+
+	while (isalnum((unsigned char)text[len]))
+		len++;
+	return len;
+}
+
 /* A number among the words of a line: in hexadecimal, however it is written, or decimal. */
 static bool line_has(const char *line, uint64_t number, bool decimal)
 {
-	for (const char *at = line; *at; at += strspn(at, ":;,.()[]=<> \t\n")) {
-		size_t len = strcspn(at, ":;,.()[]=<> \t\n");
+	while (*line) {
+		size_t len = word_length(line);
 		char *end;
 
-		if (len && strtoull(at, &end, 16) == number && end == at + len)
+		if (len && strtoull(line, &end, 16) == number && end == line + len)
 			return true;
-		if (len && decimal && strtoull(at, &end, 10) == number && end == at + len)
+		if (len && decimal && strtoull(line, &end, 10) == number && end == line + len)
 			return true;
-		at += len;
+		line += len ? len : 1;
 	}
 	return false;
 }

@@ -138,7 +138,9 @@ static void check_served_again(void)
 	rule("serve() runs in the vector's thread, where it may sleep");
 	check_equal(seen.not_a_task, 0, "calls from an interrupt");
 	rule("while serve() is at work the mask is closed, and so STAT is 0");
-	check_equal(seen.open_in_serve, 0, "GPU_INT_STAT, read by serve()");
+	if (seen.open_in_serve)
+		broken("GPU_INT_STAT, read by serve(): 0",
+		       "GPU_INT_STAT, read by serve(): %#x", seen.open_in_serve);
 	topic(TOPIC_SYNC, GPU, 0);
 	rule("when serve() is done the mask is opened again");
 	check_mask(GPU, TOPIC_EVENT);
@@ -171,7 +173,7 @@ static void check_waits(enum topic_op op, const char *call)
 	topic(TOPIC_SYNC, GPU, 0);
 
 	rule("%s closes the mask first, and then waits: nothing opens it meanwhile", call);
-	check_equal(topic_seen().opened, opened, "how often a mask was opened");
+	check_equal(topic_seen().opened - opened, 0, "how often a mask was opened meanwhile");
 	check_mask(GPU, 0);
 	rule("when %s has returned, nothing of serve() runs, and nothing will", call);
 	check_message(GPU);

@@ -84,6 +84,8 @@ void test_spurious(void **state)
 		   "CLEAN_CACHES_COMPLETED is still set", "it was cleared");
 	topic(TOPIC_DISABLE, AGATE_VECTOR_JOB, 0);
 	check_unhandled(AGATE_VECTOR_JOB);
+	topic(TOPIC_SUSPEND, AGATE_VECTOR_MMU, 0);
+	check_unhandled(AGATE_VECTOR_MMU);
 
 	rule("after messages for nothing, one for something is served");
 	topic(TOPIC_ENABLE, AGATE_VECTOR_GPU, TOPIC_EVENT);
