@@ -20,7 +20,7 @@
 #include "text.h"
 
 #define ARGS_MAX	(PARTS_MAX + 4)
-#define FAST_NICENESS	10
+#define FAST_NICENESS	3
 
 const char *const flavour_names[FLAVOURS] = { "fast", "debug" };
 
@@ -359,7 +359,8 @@ static void run_sessions(struct flavour_run *fr, const struct guest *guest)
 
 /*
  * Of two guests on few processors the slow one decides when the run ends, so it goes
- * first.  Processes that this thread starts are as nice as it is.
+ * first.  Processes that this thread starts are as nice as it is.  A little is enough:
+ * beside thirty busy processes a very nice guest would get no processor at all.
  */
 static void give_way(const struct flavour_run *fr)
 {
