@@ -28,12 +28,13 @@ parts=$BUILD/parts/$flavour
 
 link()
 {
-	# shellcheck disable=SC2046 # a list of options
-	{ reference; echo "$parts/agate.mod.o"; cat "$out/objects"; } | xargs -d '\n' \
+	{ echo "$parts/agate.mod.o"; abi_defined; } >"$out/options"
+	link_boxed agate.ko "$kernel/scripts/module.lds" \
 		ld -r -m elf_x86_64 -z noexecstack --no-warn-rwx-segments --build-id=sha1 \
-		-T "$kernel/scripts/module.lds" $(abi_defined) -o "$out/agate.ko" \
-		>"$out/link.log" 2>&1 || die "the linker failed: $(cat "$out/link.log")"
-	nm -P -u "$out/agate.ko" | sed 's/ .*//' | sort -u | comm -23 - "$parts/symvers" >"$out/missing"
+		-T "$kernel/scripts/module.lds" -o ||
+		die "the linker failed: $(cat "$out/link.log")"
+	mv "$out/agate.ko.stripped" "$out/agate.stripped.ko"
+	sort -u "$out/undefined" | comm -23 - "$parts/symvers" >"$out/missing"
 }
 
 # A symbol that nobody has: a part for another kernel, or a function that a lab may
@@ -51,9 +52,13 @@ check_missing()
 trap '[ $? = 0 ] || rm -f "$1/agate.ko" "$1/agate.stripped.ko"' EXIT
 compose_begin "$parts" "$parts/symvers" "$@"
 abi=$(abi_hash kernel/*.h include/*.h "$parts"/include/*.h "$kernel/.config")
-trusted="$kernel/|$(readlink -f "$kernel/source")/|(kernel|include|$parts/include)/[a-z0-9_]+\\.h\$"
+source=$(readlink -f "$kernel/source")
+trusted="($kernel|$source)/(include|arch/x86/include)/|(kernel|include|$parts/include)/[a-z0-9_]+\\.h\$"
 
-compose_compile "$trusted" "$kernel" || exit
+compose_compile "$trusted" "$kernel" kernel include "$parts/include" \
+	"$kernel/include" "$kernel/arch/x86/include" "$kernel/tools/objtool/objtool" \
+	"$source/include" "$source/arch/x86/include" "$kernel/source -> $source" \
+	"$BUILD/guest/kernel-$flavour -> $kernel" || exit
 compose_symbols kernel/allow-common.txt || exit
 
 link_key "$parts/agate.mod.o" >"$out/link.key.new"
@@ -62,6 +67,5 @@ if ! cmp -s "$out/link.key" "$out/link.key.new" || [ ! -e "$out/agate.ko" ] ||
 	rm -f "$out/link.key"
 	link
 	check_missing || exit
-	strip -g -o "$out/agate.stripped.ko" "$out/agate.ko" || die "strip failed"
 	mv "$out/link.key.new" "$out/link.key"
 fi

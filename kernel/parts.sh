@@ -36,7 +36,7 @@ compile_command()
 	command=$(sed -n '1s/^cmd_[^ ]* := //p' "$record" | sed \
 		-e "s|$top/kernel/agate_drv\\.o|\"\$object\"|g" \
 		-e "s|$top/kernel/agate_drv\\.c|\"\$file\"|g" \
-		-e "s|-Wp,-MMD,[^ ]*|-Wp,-MMD,\"\$object\".d|" \
+		-e "s|-Wp,-MMD,[^ ]*|-Wp,-MD,\"\$object\".d|" \
 		-e "s|-I$top/kernel |-Ikernel |; s|-I$top/include |-Iinclude |" \
 		-e "s|-I$top |-I\"\$parts\"/include |" \
 		-e "s|-ffile-prefix-map=$top/= ||; s|-fdebug-prefix-map=[^ ]*|-fdebug-prefix-map=\"\$PWD\"=.|" \

@@ -9,62 +9,117 @@
 #   COMPOSE_CFLAGS   options to add
 #   COMPOSE_KEY      stands for all that can change the result but the lab's files
 #   COMPOSE_TRUSTED  what the file may include besides them, a regular expression
+#   COMPOSE_TREE     where copies of the lab's files are, in a folder called like DIR
+#   COMPOSE_BOX      what the box for the compiler is made of (box-lib.sh)
 #
-# Makes OUT/NAME.o and NAME.log, the compiler's words.  An object is taken again
-# only when what it was made of has the same content.
+# Makes OUT/NAME.o, NAME.facts (its includes, sections and symbols) and NAME.log, the
+# compiler's words.  An object is taken again only when what it was made of has the same
+# content.  Exit status: 0; 10 when the file is at fault; 1 for all else.
 set -u
 
+. scripts/box-lib.sh
+
 out=$1 dir=$2 file=$3
-object=$out/${file%.c}.o
-log=$out/${file%.c}.log
+name=$out/${file%.c}
+object=$name.o
 source=$dir/$file
+copies=$COMPOSE_TREE/$dir
 lab=${out##*/}
 
 # The lab's files here, for one may include another.
 files()
 {
-	sed -n 's/^files //p' "$out/info" | while read -r name; do
-		[ ! -f "$dir/$name" ] || echo "$dir/$name"
+	sed -n 's/^files //p' "$out/info" | while read -r listed; do
+		[ ! -f "$copies/$listed" ] || echo "$listed"
 	done
 }
 
 key()
 {
-	{ echo "$COMPOSE_KEY $source"; files | xargs -r -d '\n' cat; } | sha256sum
+	{ echo "$COMPOSE_KEY $source"; files | sed "s|^|$copies/|" | xargs -r -d '\n' cat; } |
+		sha256sum
 }
 
-# Whatever else a file includes would not come along when it is handed in.
+# say LINE TEXT: an error as the compiler words it
+say()
+{
+	echo "$source:$1${1:+:1:} error: $2"
+}
+
+not_handed_in()
+{
+	say "$1" "includes $2, which is not among lab ${lab%%-*}'s files"
+}
+
+# In the box, with the copy where the file is outside; the file itself where there is no
+# box: what was edited meanwhile is compiled again next time.
+compile()
+{
+	box_run "$COMPOSE_BOX" "$name.facts" "$copies" "$dir" \
+		scripts/compile-boxed.sh "$BUILD/bin/agate-scan-source" "$COMPOSE_PARTS/compile" \
+		"$source" "$@" 3>"$object" 4>"$name.d"
+	status=$?
+	[ ! -e "$COMPOSE_BOX.none" ] || cmp -s "$source" "$copies/$file" || : >"$name.stale"
+	return $status
+}
+
+# The compiler was ended, or had to end: what it says then it says last.
+ended()
+{
+	[ "$(wc -c <"$name.words")" -ge $BOX_WORDS ] || tail -n 20 "$name.words" | grep -qE \
+		'(File size limit exceeded|CPU time limit exceeded) signal|: out of memory alloc|memory exhausted|[cC]annot allocate memory|^(CPU time limit|File size limit) exceeded'
+}
+
+# What of the submission's folder a file includes that would not come along when it is
+# handed in, from the names that it gives.
+left_behind()
+{
+	sed -n 's/^include //p' "$name.facts" 2>/dev/null | while read -r line included; do
+		[ -e "$dir/$included" ] && ! files | grep -qxF "$included" &&
+			not_handed_in "$line" "$dir/$included"
+	done
+}
+
+# Whatever else it includes, from what the compiler read.
 strangers()
 {
-	{ echo "$source"; files; } >"$object.known"
-	tr -s ' \\\n' '\n' <"$object.d" | sed -e '/^$/d' -e '/:$/d' | grep -vE "^($COMPOSE_TRUSTED)" |
-		grep -vxF -f "$object.known"
+	files | sed "s|^|$dir/|" >"$name.known"
+	tr -s ' \\\n' '\n' <"$name.d" | sed -e '/^$/d' -e '/:$/d' |
+		grep -vE "^($COMPOSE_TRUSTED)" | grep -vxF -f "$name.known" |
+		while read -r included; do
+			line=$(grep -nE "^[[:space:]]*#[[:space:]]*include.*${included##*/}" \
+				"$copies/$file" | head -n 1)
+			not_handed_in "$(echo "${line:-1}" | sed 's/:.*//')" "$included"
+		done
 }
-
-if [ ! -f "$source" ]; then
-	echo "$source: error: $file: not there; lab ${lab%%-*} is about this file" >"$log"
-	rm -f "$object" "$object.key"
-	exit 1
-fi
 
 key=$(key)
 [ ! -e "$object" ] || [ "$key" != "$(cat "$object.key" 2>/dev/null)" ] || exit 0
 
-rm -f "$object" "$object.key"
+rm -f "$object.key" "$name.stale" "$name.failed"
 # shellcheck disable=SC2086 # a list of options
-"$COMPOSE_PARTS/compile" "$source" "$object" -pipe $COMPOSE_CFLAGS >"$log" 2>&1 || {
+{ compile $COMPOSE_CFLAGS; echo $? >"$name.status"; } | printable >"$name.words"
+status=$(cat "$name.status")
+{
+	left_behind
+	if [ "$status" = 0 ]; then
+		strangers
+	elif ended; then
+		say '' "does not compile within the limits: $BOX_CPU_S s of processor time, $((
+			BOX_MEMORY_KIB >> 10)) MiB of memory, $((BOX_WORDS >> 10)) KiB of messages"
+		status=10
+	fi
+} >"$name.log"
+[ "$status" != 0 ] || [ ! -s "$name.log" ] || status=10
+cat "$name.words" >>"$name.log"
+rm -f "$name.words" "$name.status"
+if [ "$status" = 0 ]; then
+	[ -e "$name.stale" ] || echo "$key" >"$object.key"
+else
 	rm -f "$object"
-	exit 1
-}
-included=$(strangers)
-if [ -n "$included" ]; then
-	printf '%s\n' "$included" | while read -r name; do
-		line=$(grep -nE "^[[:space:]]*#[[:space:]]*include.*${name##*/}" "$source" | head -n 1)
-		line=${line%%:*}
-		echo "$source:${line:-1}:1: error: includes $name, which is not among lab" \
-			"${lab%%-*}'s files"
-	done >>"$log"
-	rm -f "$object"
-	exit 1
 fi
-echo "$key" >"$object.key"
+case $status in
+0 | 10) exit "$status" ;;
+esac
+echo "$source: the compiler came to no end (status $status): $(tail -n 1 "$name.log")" >"$name.failed"
+exit 1

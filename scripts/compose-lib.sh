@@ -6,8 +6,11 @@
 
 export LC_ALL=C
 BUILD=${BUILD:-build}
+export BUILD
 # Where the descriptions are; the tests of these scripts bring their own.
 LABS=${LABS:-labs}
+
+. scripts/box-lib.sh
 
 die()
 {
@@ -85,15 +88,34 @@ make_part()
 	sha256sum "solutions/$part_name"/agate_*.c >"$parts/$part_name.sum"
 }
 
+# plain_path PATH: a name that no tool takes for an option or a list of options
+plain_path()
+{
+	case $1 in
+	[-@]*) echo "./$1" ;;
+	*) echo "${1#"$PWD/"}" ;;
+	esac
+}
+
+# plain_folder PATH: the same for one that is there; below another folder it leads to
+# nowhere else
+plain_folder()
+{
+	case $1 in
+	.. | ../* | */.. | */../*) cd -- "$1" && pwd -P ;;
+	*) plain_path "$1" ;;
+	esac
+}
+
 # compose_begin PARTS TARGET OUT [LAB=DIR...]: look at the arguments, before anything
 # is made.  TARGET is what make makes last in PARTS.  Sets parts, out and labs, and
 # keeps "LAB DIR" for each lab in OUT/labs.
 compose_begin()
 {
-	parts=$1 parts_target=$2 out=$3
+	parts=$1 parts_target=$2 out=$(plain_path "$3")
 	shift 3
 	[ -e "$parts_target" ] || die "there is no $parts_target: run make $parts_target"
-	mkdir -p "$out"
+	mkdir -p "$out/tree"
 	: >"$out/labs"
 	labs=
 	for arg; do
@@ -108,7 +130,8 @@ compose_begin()
 		[ -e "$parts/$lab.o" ] || die "$lab: not a part of what is in $parts"
 		mkdir -p "$out/$lab"
 		lab_info "$lab" >"$out/$lab/info" || exit 1
-		echo "$lab ${dir#"$PWD/"}" >>"$out/labs"
+		dir=$(plain_folder "$dir") || exit 1
+		echo "$lab $dir" >>"$out/labs"
 		labs="$labs $lab"
 	done
 	check_parts
@@ -129,29 +152,85 @@ check_parts()
 		die "$parts is older than its sources: run make $parts_target"
 }
 
-# compose_compile TRUSTED KEY: compile what has changed.  TRUSTED is an extended
-# regular expression: what a file may include besides the lab's own files.  KEY and
-# abi stand for the content of all that.
+# take_files: copy the labs' files to OUT/tree/DIR.  Whoever reads them later reads the
+# copies.  Says what is refused.  Exit status 10: something is.
+take_files()
+{
+	taken=0
+	while read -r lab dir; do
+		mkdir -p "$out/tree/$dir"
+		sed -n 's/^files //p' "$out/$lab/info" | xargs -d '\n' \
+			"$BUILD/bin/agate-take-files" "$dir" "$out/tree/$dir"
+		case $? in
+		0) ;;
+		123) taken=10 ;;
+		*) die "the files in $dir could not be copied" ;;
+		esac
+	done <"$out/labs"
+	return $taken
+}
+
+# compose_compile TRUSTED KEY READABLE...: compile what has changed.  TRUSTED is an
+# extended regular expression: what a file may include besides the lab's own files, which
+# is in the folders READABLE.  KEY and abi stand for the content of all that.
 # Diagnostics go to OUT/compile.log.  Exit status 10: something does not compile.
 compose_compile()
 {
 	export COMPOSE_TRUSTED="$1" COMPOSE_PARTS="$parts" COMPOSE_CFLAGS="${COMPOSE_CFLAGS:-}"
-	COMPOSE_KEY=$({ echo "$2 $abi $COMPOSE_CFLAGS"; cat "$parts/compile"; } | sha256sum)
+	export COMPOSE_TREE="$out/tree" COMPOSE_BOX="$out/box"
+	compose_key=$2
+	shift 2
+	COMPOSE_KEY=$({ echo "$compose_key $abi $COMPOSE_CFLAGS"; cat "$parts/compile" \
+		scripts/compile-boxed.sh scripts/scan-words.h; } | sha256sum)
 	export COMPOSE_KEY
 	: >"$out/compile.log"
 	: >"$out/objects"
+	rm -f "$COMPOSE_BOX.none"
+	take_files >"$out/compile.log" || return
+	box_options scripts/compile-boxed.sh "$BUILD/bin/agate-scan-source" \
+		"$parts/compile" "$@" >"$COMPOSE_BOX"
 	while read -r lab dir; do
 		sed -n 's/^files \(.*\.c\)$/\1/p' "$out/$lab/info" | while read -r file; do
+			rm -f "$out/$lab/${file%.c}.failed"
 			printf '%s\n' "$out/$lab" "$dir" "$file"
 		done
 	done <"$out/labs" >"$out/work"
 	status=0
 	xargs -r -d '\n' -n 3 -P "$(nproc)" scripts/compile-one.sh <"$out/work" || status=10
 	while read -r folder && read -r dir && read -r file; do
+		[ ! -e "$folder/${file%.c}.failed" ] || die "$(cat "$folder/${file%.c}.failed")"
 		cat "$folder/${file%.c}.log"
 		echo "$folder/${file%.c}.o" >>"$out/objects"
-	done <"$out/work" >"$out/compile.log"
+	done <"$out/work" >"$out/compile.log" || exit
+	[ ! -e "$COMPOSE_BOX.none" ] || box_none
 	return $status
+}
+
+# blame LAB DIR: the rules that a lab's objects break, in OUT/LAB/broken; with the line and
+# the word that led to a symbol, where they are found, as a person who writes iscntrl()
+# does not know that it uses _ctype.
+blame()
+{
+	sed -n 's/^\([^:]*\)\.c: uses .*/\1/p' "$out/$1/broken" | sort -u | while read -r file; do
+		blamed=$out/$1/$file.blamed
+		cp "$COMPOSE_BOX" "$out/blame.box"
+		box_read_only "$out/$1/$file.o" scripts/blame-boxed.sh scripts/blame.awk >>"$out/blame.box"
+		sed -n "s/^$file\.c: uses \([^,]*\),.*/\1/p" "$out/$1/broken" | head -n 50 |
+			xargs -d '\n' sh -c '. scripts/box-lib.sh; box_run "$@"' blame \
+			"$out/blame.box" "$blamed.facts" "$out/tree/$2" "$2" scripts/blame-boxed.sh \
+			"$parts/compile" "$2/$file.c" "$out/$1/$file.o" 3>"$blamed" >/dev/null
+		sed "s/^/$file.c /" "$blamed"
+	done >"$out/$1/blamed"
+	awk '
+		FILENAME == ARGV[1] { line[$1 $2] = $3; word[$1 $2] = $4; next }
+		match($0, /^[^:]*: uses [^,]*,/) {
+			split(substr($0, 1, RLENGTH - 1), part, ": uses ")
+			key = part[1] part[2]
+			by = word[key] == part[2] ? "" : "`" word[key] "` "
+			if (key in line)
+				$0 = part[1] ":" line[key] ": " by substr($0, length(part[1]) + 3)
+		}
+		{ print }' "$out/$1/blamed" "$out/$1/broken"
 }
 
 # compose_symbols COMMON: do the labs' objects define what they must, and use only
@@ -159,12 +238,12 @@ compose_compile()
 compose_symbols()
 {
 	: >"$out/symbols.log"
-	for lab in $labs; do
-		grep "^$out/$lab/" "$out/objects" | xargs -d '\n' nm -P -A -g >"$out/$lab/symbols" ||
-			die "nm failed on lab $lab's objects"
-		awk -v lab="$lab" -f scripts/symbols.awk "$out/$lab/info" "$1" "$out/$lab/symbols" \
-			>>"$out/symbols.log"
-	done
+	while read -r lab dir; do
+		sed -n "s|^\($out/$lab/.*\)\.o\$|\1.facts|p" "$out/objects" | xargs -d '\n' awk \
+			-v lab="$lab" -v flavour="${flavour:-}" -f scripts/symbols.awk "$out/$lab/info" \
+			"$1" >"$out/$lab/broken" || die "the rules for symbols failed on lab $lab"
+		[ ! -s "$out/$lab/broken" ] || blame "$lab" "$dir" >>"$out/symbols.log"
+	done <"$out/labs"
 	[ ! -s "$out/symbols.log" ] || return 11
 }
 
@@ -179,6 +258,24 @@ reference()
 		*) echo "$part" ;;
 		esac
 	done
+}
+
+# link_boxed RESULT READABLE COMMAND...: link the reference and the labs' objects in the
+# box, for those are still what a student wrote.  COMMAND gets the result's path, options
+# in OUT/options and the objects; READABLE is what it needs besides them, one path.
+# Makes OUT/RESULT, RESULT.stripped of a module, and OUT/undefined, the symbols that it
+# lacks; what is said goes to OUT/link.log.  False when there is no result.
+link_boxed()
+{
+	link_result=$1 link_readable=$2
+	shift 2
+	{ cat "$out/options"; reference; cat "$out/objects"; } >"$out/linked"
+	box_options scripts/link-boxed.sh "$parts" "$link_readable" >"$out/link.box"
+	box_run "$out/link.box" "$out/undefined" "$out" "$out" scripts/link-boxed.sh "$out/linked" \
+		"$link_result" "$@" 3>"$out/$link_result" 4>"$out/$link_result.stripped" |
+		printable >"$out/link.log"
+	sed -i 1d "$out/undefined"
+	[ -s "$out/$link_result" ]
 }
 
 # link_key FILE...: says from which objects and other files something was linked

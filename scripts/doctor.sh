@@ -112,6 +112,21 @@ more_tools()
 	optional git git "make test"
 }
 
+# Present is not enough: a container may not let it make namespaces.
+sandbox()
+{
+	if ! command -v bwrap >/dev/null; then
+		note bubblewrap "not there; a lab's files are compiled without a sandbox" \
+			"install bubblewrap (on Debian, make deps does)"
+	elif ! bwrap --unshare-all --die-with-parent --ro-bind / / --size 65536 --tmpfs /tmp \
+			true >/dev/null 2>&1; then
+		note bubblewrap "$(version_of bwrap --version), but it does not run here" \
+			"a lab's files are compiled without a sandbox: that does for your own"
+	else
+		ok bubblewrap "$(version_of bwrap --version)"
+	fi
+}
+
 cache_dir()
 {
 	case ${XDG_CACHE_HOME:-} in
@@ -294,6 +309,7 @@ accel=
 
 tools
 more_tools
+sandbox
 kernel_source
 room
 shared_memory

@@ -15,6 +15,7 @@ PACKAGES="
 gcc make libc6-dev pkg-config libdrm-dev libcmocka-dev libjansson-dev libpng-dev
 xz-utils flex bison bc libelf-dev kmod
 qemu-system-x86 busybox-static cpio
+bubblewrap
 sparse cppcheck git perl patch unifdef clang libclang-rt-14-dev
 gdb
 "

@@ -8,6 +8,17 @@ $(AGATE_LAB_INFO): scripts/lab-info.c include/agate_stdio.h
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) -o $@ $< $(shell pkg-config --cflags --libs jansson)
 
+AGATE_TAKE_FILES := $(BUILD)/bin/agate-take-files
+AGATE_SCAN_SOURCE := $(BUILD)/bin/agate-scan-source
+
+$(AGATE_TAKE_FILES) $(AGATE_SCAN_SOURCE): $(BUILD)/bin/agate-%: scripts/%.c scripts/scan-words.h
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_HOST) -o $@ $<
+
+# What putting a driver or a library together from a lab's files needs.
+COMPOSE_TOOLS	:= $(AGATE_LAB_INFO) $(AGATE_TAKE_FILES) $(AGATE_SCAN_SOURCE)
+
 AGATE_WATCH	:= $(BUILD)/bin/agate-watch
 
 $(AGATE_WATCH): scripts/watch.c include/agate_stdio.h

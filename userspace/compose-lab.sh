@@ -17,10 +17,8 @@ parts=$BUILD/parts/library
 # --no-undefined makes the linker name what nobody has.
 link()
 {
-	# shellcheck disable=SC2046 # a list of options
-	{ reference; cat "$out/objects"; } | xargs -d '\n' \
-		"$parts/link" "$out/libagate.so" $(abi_defined | sed 's/^/-Wl,/') \
-		>"$out/link.log" 2>&1 && return
+	abi_defined | sed 's/^/-Wl,/' >"$out/options"
+	link_boxed libagate.so userspace/libagate.map "$parts/link" && return
 	abi_check "$out/link.log" "$parts/link"
 	sed -n "s/.*undefined reference to .\([A-Za-z0-9_]*\).*/\1/p" "$out/link.log" | sort -u |
 		sed 's/.*/libagate.so: uses &, which neither it nor a library has/' >"$out/symbols.log"
@@ -32,7 +30,7 @@ link()
 trap '[ $? = 0 ] || rm -f "$1/libagate.so"' EXIT
 compose_begin "$parts" "$parts/link" "$@"
 abi=$(abi_hash userspace/*.h include/*.h)
-compose_compile '/usr/|(userspace|include)/[a-z0-9_]+\.h$' library || exit
+compose_compile '/usr/|(userspace|include)/[a-z0-9_]+\.h$' library userspace include || exit
 compose_symbols userspace/allow-common.txt || exit
 
 link_key "$parts/link" userspace/libagate.map >"$out/link.key.new"

@@ -54,7 +54,7 @@ US_STUDENT_CFLAGS = $(filter-out -Werror,$(US_LIB_CFLAGS)) \
 
 $(LIBAGATE_LINK): $(LIBAGATE_OBJS) $(LIBAGATE_PART) $(US_BUILD)/libagate.list userspace/parts.sh \
 		userspace/module.mk userspace/libagate.map scripts/compose-lib.sh \
-		$(wildcard labs/*/lab.json) | $(AGATE_LAB_INFO)
+		$(wildcard labs/*/lab.json) | $(COMPOSE_TOOLS)
 	$(call say,PARTS,$(@D))
 	$(Q)BUILD=$(BUILD) userspace/parts.sh '$(CC) $(US_STUDENT_CFLAGS)' \
 		'$(call US_LINK,"$$library" "$$@")' $(LIBAGATE_FRAME:%=$(US_BUILD)/lib/%.o) -- \

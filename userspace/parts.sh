@@ -26,7 +26,7 @@ cat >"$parts/compile" <<END
 set -eu
 file=\$1 object=\$2
 shift 2
-exec $compile -MMD -MF "\$object.d" "\$@" -c -o "\$object" "\$file"
+exec $compile -MD -MF "\$object.d" "\$@" -c -o "\$object" "\$file"
 END
 abi=$(abi_hash userspace/*.h include/*.h)
 grep -ohE '\<agate_[a-z0-9_]+\>' userspace/*.h | sort -u >"$parts/declared"

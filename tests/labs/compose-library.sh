@@ -124,7 +124,7 @@ END
 sed -i 's/^int (\*volatile/static &/' student/agate_bo.c
 compose
 check "one that is not allowed, too" 11 $? ruled \
-	"agate_bo.c: uses system, which lab 08 does not allow"
+	"agate_bo.c:$(grep -n 'system(' student/agate_bo.c | sed 's/:.*//'): uses system, which lab 08 does not allow"
 
 start
 cat >>student/agate_bo.c <<END

@@ -80,7 +80,7 @@ no_module()
 	[ ! -e out-fast/agate.ko ] && [ ! -e out-fast/agate.stripped.ko ]
 }
 
-echo 1..31
+echo 1..33
 
 start
 compose
@@ -142,7 +142,7 @@ static struct file *(*volatile peek)(const char *, int, umode_t) __used = filp_o
 END
 compose
 check "one that is not allowed, too" 11 $? \
-	ruled "agate_gem.c: uses filp_open, which lab 02 does not allow"
+	ruled "agate_gem.c:$(grep -n 'peek' $student | sed 's/:.*//'): uses filp_open, which lab 02 does not allow"
 
 start
 cat >>$student <<'END'
@@ -182,7 +182,15 @@ check "and found again" 0 $? test -s out-fast/agate.stripped.ko
 mv $student elsewhere.c
 ln -s ../elsewhere.c $student
 compose
-check "a link is followed" 0 $? test -s out-fast/agate.stripped.ko
+check "a link is not taken" 10 $? compiled "^$student: error: agate_gem.c: is a symbolic link"
+rm $student
+mkfifo $student
+timeout 60 kernel/compose-lab.sh fast out-fast $lab=student >said 2>&1
+check "nor is a pipe waited for" 10 $? compiled "^$student: error: agate_gem.c: is not a regular file"
+rm $student
+truncate -s 64G $student
+compose
+check "nor is a file without an end read" 10 $? compiled "^$student: error: agate_gem.c: is larger than"
 rm $student
 
 start
@@ -195,7 +203,8 @@ check "a header that is not handed in cannot be used" 10 $? \
 start
 cp kernel/agate_gem.h student
 compose
-check "nor one in a contract's place" 10 $? compiled 'includes student/agate_gem.h'
+check "nor one in a contract's place" 10 $? \
+	compiled "^$student:[0-9]*:1: error: includes student/agate_gem.h, which is not among lab 02"
 rm student/*.h
 
 start

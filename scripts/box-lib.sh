@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+#
+# box-lib.sh: a box for tools that work on what a student wrote.
+#
+# Sourced, in the project's folder.  In the box a tool sees the system's programs,
+# the folders it was given, and a small folder for its work; it has no network, no
+# other process, and limits.  It gives its results to descriptors that were opened
+# outside.  bubblewrap makes the box; where it cannot, as in some containers, the tool
+# runs without one, with the same limits.
+
+# Of processor time a large file of the kernel takes two seconds with KASAN; time on a
+# clock is only for a tool that hangs, because a busy machine takes all the time it likes.
+BOX_CPU_S=20
+BOX_WALL_S=300
+BOX_MEMORY_KIB=1048576
+BOX_FILE_KIB=65536
+BOX_WORDS=262144
+
+# box_path PATH: what it is called from the root on
+box_path()
+{
+	case $1 in
+	/*) echo "$1" ;;
+	*) echo "$PWD/$1" ;;
+	esac
+}
+
+box_read_only()
+{
+	for box_item; do
+		case $box_item in
+		*' -> '*) printf '%s\0' --symlink "${box_item#* -> }" \
+			"$(box_path "${box_item%% -> *}")" ;;
+		/*) printf '%s\0' --ro-bind "$box_item" "$box_item" ;;
+		*) printf '%s\0' --ro-bind "$box_item" "$PWD/$box_item" ;;
+		esac
+	done
+}
+
+# box_options READABLE...: what the box is made of, for bubblewrap's --args; a path, or
+# "PATH -> TARGET" for a link
+box_options()
+{
+	printf '%s\0' --unshare-all --die-with-parent --new-session --cap-drop ALL \
+		--clearenv --setenv PATH /usr/local/bin:/usr/bin:/bin --setenv LC_ALL C \
+		--setenv BUILD "$BUILD" --ro-bind /usr /usr --dev-bind /dev/null /dev/null \
+		--ro-bind-try /etc/alternatives /etc/alternatives
+	for box_item in bin lib lib32 lib64; do
+		if [ -L "/$box_item" ]; then
+			printf '%s\0' --symlink "usr/$box_item" "/$box_item"
+		elif [ -d "/$box_item" ]; then
+			printf '%s\0' --ro-bind "/$box_item" "/$box_item"
+		fi
+	done
+	printf '%s\0' --size $((256 << 20)) --tmpfs /tmp --chdir "$PWD"
+	box_read_only "$@"
+}
+
+# box_limits: of this shell, and all it starts.  A process that is told to end by the
+# first of the two limits of time says so; the second is for one that does not listen.
+box_limits()
+{
+	ulimit -c 0
+	ulimit -f $((BOX_FILE_KIB * 2))
+	ulimit -v "$BOX_MEMORY_KIB"
+	ulimit -S -t "$BOX_CPU_S"
+	ulimit -H -t $((BOX_CPU_S + 5))
+}
+
+# box_run OPTIONS FACTS FOLDER PLACE COMMAND...: run a command in the box that OPTIONS, a
+# file with what box_options said, describes, and with FOLDER at PLACE.
+#
+# The command has an empty folder for its work in $WORK, and writes to descriptor 5, which
+# is the file FACTS, before anything else: where there is nothing, there was no box, and
+# it runs again without.
+box_run()
+{
+	box_from=$1 box_facts=$2 box_folder=$3 box_place=$(box_path "$4")
+	shift 4
+	(
+		box_limits
+		exec timeout --foreground -s KILL $BOX_WALL_S bwrap --args 9 --setenv WORK /tmp \
+			--ro-bind "$box_folder" "$box_place" --remount-ro / -- "$@" \
+			5>"$box_facts" 9<"$box_from"
+	) 2>"$box_facts.said"
+	box_status=$?
+	if [ ! -s "$box_facts" ] && [ $box_status != 137 ]; then
+		: >"$box_from.none"
+		rm -rf "$box_facts.work"
+		mkdir "$box_facts.work"
+		(
+			box_limits
+			export WORK="$box_facts.work"
+			exec timeout --foreground -s KILL $BOX_WALL_S "$@" 5>"$box_facts"
+		) 2>"$box_facts.said"
+		box_status=$?
+		rm -rf "$box_facts.work"
+	fi
+	cat "$box_facts.said"
+	rm -f "$box_facts.said"
+	return $box_status
+}
+
+box_none()
+{
+	echo "bubblewrap does not run here: what a student wrote is compiled without a box around it"
+}
+
+# printable: what a terminal takes for orders goes, and what is too much
+printable()
+{
+	head -c "$BOX_WORDS" | tr '\000-\010\013-\037\177' '?' | sed \
+		-e 's/\xc2[\x80-\x9f]/?/g' -e 's/\xe2\x80[\x8b-\x8f\xa8-\xae]/?/g' \
+		-e 's/\xe2\x81[\xa0-\xaf]/?/g' -e 's/\xef\xbb\xbf/?/g'
+}

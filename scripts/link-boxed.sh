@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# link-boxed.sh: link objects in the box (box-lib.sh).
+#
+# usage: scripts/link-boxed.sh LIST RESULT COMMAND..., by compose-lib.sh
+#
+# COMMAND gets a path for what it makes, then the lines of LIST: options and objects.
+# Gives the result to descriptor 3, that of a module without debug information to 4, and
+# to 5 "begun" and the symbols that it lacks.
+set -u
+
+list=$1 result=$WORK/$2
+shift 2
+
+command -v ld >/dev/null && command -v strip >/dev/null || exit 1
+echo begun >&5
+
+xargs -d '\n' "$@" "$result" <"$list" || exit
+nm -P -u "$result" | sed 's/ .*//' >&5
+case $result in
+*.ko) strip -g -o "$result.stripped" "$result" && cat "$result.stripped" >&4 || exit ;;
+esac
+cat "$result" >&3

@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: MIT
+/*
+ * agate-scan-source: does a lab's file say only what it may?
+ *
+ * usage: agate-scan-source FILE
+ *        agate-scan-source --poison
+ *
+ * Reads the text as a C compiler does (spliced lines, comments, strings, digraphs), and
+ * prints a line "FILE:LINE:COLUMN: error: WHY" for each thing that scan-words.h does not
+ * allow.  Names of files that the text includes in quotes go to descriptor 5, when that
+ * is open, as "include LINE NAME".
+ *
+ * Exit status: 0; 1 for wrong usage or a file that cannot be read; 10 when something is
+ * not allowed; 11 when nothing is, and words may be pasted together, so that only the
+ * preprocessor knows what the file says.  --poison prints what to include in it to be
+ * told of such words.
+ */
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scan-words.h"
+
+#define SIZE_LIMIT	(1u << 20)
+#define WORD_MAX	128
+#define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
+
+enum { ALLOWED, FAILED = 1, REFUSED = 10, PASTES = 11 };
+
+/* A character of the text after lines were spliced, and where it stands. */
+struct character {
+	char c;
+	unsigned int line, column;
+};
+
+struct scan {
+	const char *file;
+	struct character *text;
+	size_t len, at;
+	bool line_begins;	/* nothing but blanks since the last newline */
+	char last;		/* the last token when it is a single character, or 0 */
+	bool refused, pastes;
+	FILE *facts;
+};
+
+static void refuse(struct scan *s, size_t at, const char *what, const char *why)
+{
+	const struct character *c = &s->text[at];
+
+	printf("%s:%u:%u: error: %s %s\n", s->file, c->line, c->column, what, why);
+	s->refused = true;
+}
+
+/* The compiler also takes a backslash with blanks behind it. */
+static size_t splice(const char *raw, size_t len, size_t at)
+{
+	size_t i = at + 1;
+
+	if (raw[at] != '\\')
+		return 0;
+	while (i < len && raw[i] != '\n' && isspace((unsigned char)raw[i]))
+		i++;
+	return i < len && raw[i] == '\n' ? i + 1 - at : 0;
+}
+
+static bool load(struct scan *s)
+{
+	static char raw[SIZE_LIMIT];
+	unsigned int line = 1, column = 1;
+	FILE *f = fopen(s->file, "re");
+	size_t len, i = 0, n;
+
+	if (!f)
+		return false;
+	len = fread(raw, 1, sizeof(raw), f);
+	if (ferror(f) || !feof(f)) {
+		fclose(f);
+		return false;
+	}
+	fclose(f);
+	/* One more: a newline that ends what the file leaves open. */
+	s->text = calloc(len + 1, sizeof(*s->text));
+	if (!s->text)
+		return false;
+	while (i < len) {
+		n = splice(raw, len, i);
+		if (n) {
+			i += n;
+			line++;
+			column = 1;
+			continue;
+		}
+		s->text[s->len++] = (struct character){ raw[i], line, column++ };
+		if (raw[i++] == '\n') {
+			line++;
+			column = 1;
+		}
+	}
+	s->text[s->len++] = (struct character){ '\n', line, column };
+	return true;
+}
+
+static char peek(const struct scan *s, size_t ahead)
+{
+	return s->at + ahead < s->len ? s->text[s->at + ahead].c : '\n';
+}
+
+static bool next_is(const struct scan *s, const char *text)
+{
+	size_t i;
+
+	for (i = 0; text[i]; i++)
+		if (peek(s, i) != text[i])
+			return false;
+	return true;
+}
+
+/* Bytes above 0x7f are letters of names in other alphabets. */
+static bool is_letter(char c)
+{
+	return isalpha((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
+}
+
+static bool is_name(char c)
+{
+	return is_letter(c) || isdigit((unsigned char)c);
+}
+
+/* A comment, if one begins here; a newline ends the short form and is not part of it. */
+static bool skip_comment(struct scan *s)
+{
+	if (next_is(s, "//")) {
+		while (s->at < s->len && peek(s, 0) != '\n')
+			s->at++;
+		return true;
+	}
+	if (!next_is(s, "/*"))
+		return false;
+	s->at += 2;
+	while (s->at < s->len && !next_is(s, "*/"))
+		s->at++;
+	s->at += 2;
+	return true;
+}
+
+/* Blanks and comments up to the next token of this line. */
+static void skip_blanks(struct scan *s)
+{
+	while (s->at < s->len && ((peek(s, 0) != '\n' && isspace((unsigned char)peek(s, 0))) ||
+				  next_is(s, "//") || next_is(s, "/*")))
+		if (!skip_comment(s))
+			s->at++;
+}
+
+/* A string or a character; without an end on its line it ends there. */
+static void skip_literal(struct scan *s)
+{
+	char quote = peek(s, 0);
+
+	s->at++;
+	while (s->at < s->len && peek(s, 0) != quote && peek(s, 0) != '\n')
+		s->at += peek(s, 0) == '\\' && peek(s, 1) != '\n' ? 2 : 1;
+	if (peek(s, 0) == quote)
+		s->at++;
+}
+
+/* Also such things as 0x1p-3 and 1e+4. */
+static void skip_number(struct scan *s)
+{
+	while (is_name(peek(s, 0)) || peek(s, 0) == '.') {
+		bool exponent = strchr("eEpP", peek(s, 0)) && strchr("+-", peek(s, 1));
+
+		s->at += exponent && peek(s, 1) ? 2 : 1;
+	}
+}
+
+/* The name here, cut to size; empty when there is none. */
+static void read_name(struct scan *s, char word[WORD_MAX])
+{
+	size_t n = 0;
+
+	for (; is_name(peek(s, 0)) && s->at < s->len; s->at++)
+		if (n < WORD_MAX - 1)
+			word[n++] = peek(s, 0);
+	word[n] = '\0';
+}
+
+static bool matches(const char *pattern, const char *word)
+{
+	size_t n = strlen(pattern);
+
+	if (pattern[n - 1] == '*')
+		return strncmp(word, pattern, n - 1) == 0;
+	return strcmp(word, pattern) == 0;
+}
+
+static bool listed(const char *const *list, size_t count, const char *word)
+{
+	while (count)
+		if (strcmp(list[--count], word) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Could this be a piece of a word for assembly, pasted together by a macro of a header?
+ * Of two pieces one has more than one letter, or comes from the macro.
+ */
+static bool is_piece(const char *word)
+{
+	return strlen(word) > 1 && strlen(word) < strlen("__asm__") && strstr("__asm__", word) &&
+	       strcmp(word, "__") != 0;
+}
+
+static void check_word(struct scan *s, size_t at, const char *word)
+{
+	char what[WORD_MAX + 4];
+	size_t i;
+
+	for (i = 0; i < COUNT(words); i++) {
+		if (matches(words[i].text, word)) {
+			snprintf(what, sizeof(what), "`%s`", word);
+			refuse(s, at, what, words[i].why);
+			return;
+		}
+	}
+	if (is_piece(word) || strstr(word, "PASTE") || strstr(word, "CONCAT"))
+		s->pastes = true;
+}
+
+/* Behind the name of a string's kind.  Raw strings have rules of their own for lines. */
+static void check_raw_string(struct scan *s, size_t at, const char *word)
+{
+	static const char *const prefixes[] = { "R", "LR", "uR", "UR", "u8R" };
+
+	if (peek(s, 0) == '"' && listed(prefixes, COUNT(prefixes), word))
+		refuse(s, at, "a raw string", "is not C as the kernel writes it: use an ordinary one");
+}
+
+static void check_attribute(struct scan *s, size_t at, const char *word)
+{
+	char name[WORD_MAX], what[WORD_MAX + 32];
+	size_t n;
+
+	snprintf(name, sizeof(name), "%s", word + (strncmp(word, "__", 2) ? 0 : 2));
+	n = strlen(name);
+	if (n > 2 && strcmp(name + n - 2, "__") == 0)
+		name[n - 2] = '\0';
+	if (listed(attributes, COUNT(attributes), name))
+		return;
+	snprintf(what, sizeof(what), "__attribute__((%s))", word);
+	refuse(s, at, what, "is not allowed in a lab's file: leave it out");
+}
+
+/* The whole of __attribute__((...)), from behind its name on. */
+static void scan_attributes(struct scan *s, size_t at)
+{
+	char word[WORD_MAX];
+	int depth = 0;
+	bool begins = false;	/* an attribute's name may stand here */
+
+	do {
+		size_t here;
+
+		if (peek(s, 0) == '\n')
+			s->at++;
+		skip_blanks(s);
+		here = s->at;
+		if (peek(s, 0) == '\n' || s->at >= s->len)
+			continue;
+		if (is_letter(peek(s, 0))) {
+			read_name(s, word);
+			if (depth < 2)
+				break;
+			if (begins)
+				check_attribute(s, here, word);
+			else
+				check_word(s, here, word);
+			begins = false;
+			continue;
+		}
+		if (peek(s, 0) == '"' || peek(s, 0) == '\'') {
+			skip_literal(s);
+			continue;
+		}
+		depth += (peek(s, 0) == '(') - (peek(s, 0) == ')');
+		begins = depth == 2 && (peek(s, 0) == '(' || peek(s, 0) == ',');
+		if (!depth && peek(s, 0) != ')')
+			break;
+		s->at++;
+		if (!depth)
+			return;
+	} while (s->at < s->len);
+	refuse(s, at, "__attribute__",
+	       "without ((NAME)) behind it hides which one it is: write it out, or leave it out");
+}
+
+static void scan_include(struct scan *s, size_t at)
+{
+	char name[256], open, close;
+	size_t n = 0, begin;
+
+	skip_blanks(s);
+	begin = s->at;
+	open = peek(s, 0);
+	close = open == '<' ? '>' : '"';
+	if (open != '<' && open != '"') {
+		refuse(s, at, "#include", "names a header as <linux/slab.h> or \"agate_gem.h\"");
+		return;
+	}
+	for (s->at++; peek(s, 0) != close && peek(s, 0) != '\n'; s->at++)
+		if (n < sizeof(name) - 1)
+			name[n++] = peek(s, 0);
+	name[n] = '\0';
+	if (peek(s, 0) == close)
+		s->at++;
+	if (name[0] == '/' || strstr(name, ".."))
+		refuse(s, begin, "this path", "leads out of the folders with headers: "
+		       "include <linux/slab.h>, or \"agate_gem.h\"");
+	else if (open == '"' && s->facts && isprint((unsigned char)name[0]))
+		fprintf(s->facts, "include %u %s\n", s->text[at].line, name);
+}
+
+static void scan_directive(struct scan *s, size_t at)
+{
+	char word[WORD_MAX], what[WORD_MAX + 4];
+	size_t begin;
+
+	skip_blanks(s);
+	begin = s->at;
+	read_name(s, word);
+	if (!word[0] && peek(s, 0) == '\n')
+		return;
+	snprintf(what, sizeof(what), "#%s", word);
+	if (strcmp(word, "include") == 0)
+		scan_include(s, at);
+	else if (strcmp(word, "pragma") == 0)
+		refuse(s, at, what, WHY_PRAGMA);
+	else if (isdigit((unsigned char)word[0]) || strcmp(word, "line") == 0)
+		refuse(s, at, what, "renames the lines behind it, which no lab allows: leave it out");
+	else if (!listed(directives, COUNT(directives), word))
+		refuse(s, word[0] ? begin : at, what, "is not allowed in a lab's file: leave it out");
+}
+
+static void scan_name(struct scan *s)
+{
+	char word[WORD_MAX];
+	size_t at = s->at;
+
+	read_name(s, word);
+	check_raw_string(s, at, word);
+	if (strcmp(word, "__attribute__") == 0 || strcmp(word, "__attribute") == 0)
+		scan_attributes(s, at);
+	else
+		check_word(s, at, word);
+}
+
+static void scan_sign(struct scan *s)
+{
+	size_t hash = next_is(s, "%:") ? 2 : peek(s, 0) == '#' ? 1 : 0;
+	size_t bracket = next_is(s, "<:") ? 2 : peek(s, 0) == '[' ? 1 : 0;
+	size_t at = s->at;
+
+	if (hash && s->line_begins) {
+		s->line_begins = false;
+		s->at += hash;
+		scan_directive(s, at);
+		s->last = 0;
+		return;
+	}
+	if (next_is(s, "##") || next_is(s, "%:%:"))
+		s->pastes = true;
+	if (bracket && s->last == '[')
+		refuse(s, at, "[[", "begins an attribute in another language's form: use "
+		       "__attribute__((NAME)), or leave it out");
+	s->last = bracket ? '[' : peek(s, 0);
+	s->at += hash ? hash : bracket ? bracket : 1;
+}
+
+static void scan_text(struct scan *s)
+{
+	s->line_begins = true;
+	while (s->at < s->len) {
+		char c = peek(s, 0);
+
+		if (c == '\n') {
+			s->line_begins = true;
+			s->at++;
+			continue;
+		}
+		if (isspace((unsigned char)c)) {
+			s->at++;
+			continue;
+		}
+		if (skip_comment(s))
+			continue;
+		if (is_letter(c)) {
+			scan_name(s);
+		} else if (isdigit((unsigned char)c) ||
+			   (c == '.' && isdigit((unsigned char)peek(s, 1)))) {
+			skip_number(s);
+		} else if (c == '"' || c == '\'') {
+			skip_literal(s);
+		} else {
+			scan_sign(s);
+			continue;
+		}
+		s->line_begins = false;
+		s->last = 0;
+	}
+}
+
+/* What other readers of the text could take for something else than the compiler does. */
+static void check_characters(struct scan *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->len; i++) {
+		if (!s->text[i].c) {
+			refuse(s, i, "a zero byte", "does not belong into source text");
+			return;
+		}
+		/* Two of the nine change what a line, or a directive, is. */
+		if (s->text[i].c == '?' && i + 2 < s->len && s->text[i + 1].c == '?' &&
+		    (s->text[i + 2].c == '=' || s->text[i + 2].c == '/')) {
+			refuse(s, i, "a trigraph", "is not C as the kernel writes it: use the "
+			       "character that is meant");
+			return;
+		}
+	}
+}
+
+static int poison(void)
+{
+	size_t i;
+
+	for (i = 0; i < COUNT(words); i++)
+		if (words[i].text[strlen(words[i].text) - 1] != '*' &&
+		    strncmp(words[i].text, "__has_", 6) && !strstr(words[i].text, "ragma"))
+			printf("#pragma GCC poison %s\n", words[i].text);
+	return fflush(stdout) ? FAILED : ALLOWED;
+}
+
+int main(int argc, char **argv)
+{
+	struct scan s = { .file = argc > 1 ? argv[1] : NULL };
+
+	if (argc != 2) {
+		fprintf(stderr, "usage: %s FILE | --poison\n", argv[0]);
+		return FAILED;
+	}
+	if (strcmp(argv[1], "--poison") == 0)
+		return poison();
+	if (!load(&s)) {
+		perror(s.file);
+		return FAILED;
+	}
+	s.facts = fdopen(5, "w");
+	check_characters(&s);
+	scan_text(&s);
+	free(s.text);
+	if (fflush(stdout) || (s.facts && fclose(s.facts)))
+		return FAILED;
+	return s.refused ? REFUSED : s.pastes ? PASTES : ALLOWED;
+}
