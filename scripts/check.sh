@@ -23,11 +23,13 @@ failed=0
 advice="-Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
 	-Wno-type-limits -Wmaybe-uninitialized -Wunused-but-set-variable -Wmissing-prototypes"
 
-say() { printf '  %-8s %s\n' "$1" "$2"; }
+# What names and texts of the student's are in it is only text.
+say() { printf '  %-8s %s\n' "$1" "$2" | printable; }
 
+# The first lines, with the student's names for the files that were copied.
 indented()
 {
-	head -n "$1" | sed 's/^/           /' | grep .
+	head -n "$1" | printable | sed -e "s|$work/tree/||g" -e 's/^/           /' | grep .
 }
 
 # The compiler's words of one kind, each with the lines of source below it.
@@ -39,31 +41,19 @@ remarks()
 		{ more = 0 }' "$work/compile.log"
 }
 
-missing()
-{
-	sed -n 's/^files //p' "$work/info" | while read -r file; do
-		[ -f "$dir/$file" ] || echo "$dir/$file: not there; make start makes a lab's files"
-	done
-}
-
 compile()
 {
 	if [ "$kind" = library ]; then
-		userspace/compose-lab.sh "$work" "$lab=$dir"
+		userspace/compose-lab.sh "$work" "$lab=$dir" >"$work/compose.log"
 	else
-		COMPOSE_CFLAGS=$(echo $advice) kernel/compose-lab.sh fast "$work" "$lab=$dir"
+		COMPOSE_CFLAGS=$(echo $advice) kernel/compose-lab.sh fast "$work" "$lab=$dir" \
+			>"$work/compose.log"
 	fi
 	status=$?
+	[ ! -s "$work/compose.log" ] || say NOTE "$(cat "$work/compose.log")"
 	case $status in
 	0) say OK "$dir compiles, with the symbols that the lab allows" ;;
-	10)
-		if [ -n "$(missing)" ]; then
-			say FAIL "$dir is not complete:"
-			missing | indented 24
-		else
-			say FAIL "$dir does not compile:"
-			remarks error | indented 24
-		fi ;;
+	10) say FAIL "$dir does not compile:"; remarks error | indented 24 ;;
 	11) say FAIL "$dir compiles, but:"; indented 24 <"$work/symbols.log" ;;
 	*) exit 1 ;;
 	esac
@@ -80,17 +70,17 @@ host_tests()
 	tests=$(sed -n 's/^host_tests //p' "$work/info" | xargs)
 	[ -n "$tests" ] || return 0
 	mkdir -p "$work/logs"
-	if ! make -s BUILD="$host" "AGATE_LAB_${lab%%-*}=$dir" NAMES="$tests" -j"$(nproc)" \
+	if ! make -s BUILD="$host" "AGATE_LAB_${lab%%-*}=$copies" NAMES="$tests" -j"$(nproc)" \
 		check-host-build >"$work/logs/host-build.log" 2>&1; then
 		say FAIL "the host tests do not build with $dir:"
 		grep -E 'error:|undefined reference' "$work/logs/host-build.log" | indented 12 ||
-			tail -n 12 "$work/logs/host-build.log"
+			tail -n 12 "$work/logs/host-build.log" | indented 12
 		failed=1
 		return
 	fi
-	make -s BUILD="$host" "AGATE_LAB_${lab%%-*}=$dir" NAMES="$tests" check-host-run \
+	make -s BUILD="$host" "AGATE_LAB_${lab%%-*}=$copies" NAMES="$tests" check-host-run \
 		>"$work/logs/host-run.log" || failed=1
-	sed '$d' "$work/logs/host-run.log"
+	sed '$d' "$work/logs/host-run.log" | printable | sed "s|$work/tree/||g"
 	for name in $tests; do
 		log=$host/logs/host-$name.log
 		grep -E "^# |runtime error|ERROR: |    #[0-9]+ .*$dir" "$log" |
@@ -105,11 +95,11 @@ checkpatch()
 	ignore=FILE_PATH_CHANGES
 	# Of the kernel's style, what is not about the kernel's types.
 	[ "$kind" != library ] || ignore=$ignore,PREFER_KERNEL_TYPES,NEW_TYPEDEFS,CAMELCASE
-	sed -n "s|^files |$dir/|p" "$work/info" >"$work/style.files"
+	sed -n "s|^files |$copies/|p" "$work/info" >"$work/style.files"
 	xargs -d '\n' sha256sum "$script" <"$work/style.files" >"$work/style.key.new" 2>&1
 	! cmp -s "$work/style.key" "$work/style.key.new" || return 0
 	rm -f "$work/style.key"
-	xargs -d '\n' perl "$script" --no-tree --strict --terse --quiet --show-types \
+	xargs -d '\n' timeout 120 perl "$script" --no-tree --strict --terse --quiet --show-types \
 		--max-line-length=100 --ignore "$ignore" -f <"$work/style.files" >"$work/style.log" 2>&1
 	mv "$work/style.key.new" "$work/style.key"
 }
@@ -128,10 +118,16 @@ case $dir in
 	;;
 esac
 [ -d "$dir" ] || die "there is no $dir: run make start LAB=${lab%%-*}, or set FROM="
-mkdir -p "$work"
+dir=$(plain_folder "$dir") || exit 1
+# All below reads these copies, as what a folder holds need not be files (compose-lib.sh).
+copies=$work/tree/$dir
+mkdir -p "$copies"
 lab_info "$lab" >"$work/info" || exit 1
 kind=$(sed -n 's/^kind //p' "$work/info")
+sed -n 's/^files //p' "$work/info" | xargs -d '\n' "$BUILD/bin/agate-take-files" "$dir" "$copies" \
+	>/dev/null
 
+touch "$work/style.log"
 checkpatch &
 style=$!
 compile

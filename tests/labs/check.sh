@@ -72,7 +72,7 @@ unsaid()
 	! grep -qF "$1" "$work/said"
 }
 
-echo 1..19
+echo 1..23
 
 gem=$work/02-gem-object/agate_gem.c
 start 02-gem-object
@@ -109,7 +109,23 @@ check "so does what is not there" 1 $? said FAIL 'agate_gem.c: not there'
 start 02-gem-object
 printf '#include <linux/fs.h>\nstatic void *volatile peek __used = filp_open;\n' >>"$gem"
 check_lab 02
-check "so does a symbol that is not allowed" 1 $? said FAIL 'agate_gem.c: uses filp_open'
+check "so does a symbol that is not allowed" 1 $? said FAIL 'uses filp_open, which lab 02'
+
+start 02-gem-object
+sed -i 's/^static bool label_valid(/static int spare(char *c) { return "\x1b]0;\x9b\xc2\x9b31m" > 1; }\n&/' "$gem"
+check_lab 02
+check "orders for a terminal in the text stay text" 0 $? said "$gem:" 'spare'
+! LC_ALL=C grep -q "$(printf '\033\|\302\233')" "$work/said"
+result $? "and are not passed on"
+rm "$gem"
+mkfifo "$gem"
+timeout 60 scripts/check.sh 02 "$work" >"$work/said" 2>&1
+check "a pipe is not waited for" 1 $? said FAIL "$gem: error: agate_gem.c: is not a regular file"
+rm "$gem"
+ln -s "$PWD/solutions/02-gem-object/agate_gem.c" "$gem"
+check_lab 02
+check "a link is not followed" 1 $? said FAIL 'is a symbolic link'
+rm "$gem"
 
 tables=$work/10-page-tables/agate_pgtable.c
 start 10-page-tables
