@@ -7,9 +7,12 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* What shells, make and the compiler's lists of files take names apart at. */
 #define NO_NAME		" \t\r\n\v\f'\"`$\\;&|<>()*?[]!#:%"
@@ -29,6 +32,35 @@ bool choice_from(const char *from, char *error, size_t size)
 	snprintf(error, size, "%.400s: %s; FROM is labs, solutions, or a folder with NN-topic/ in it",
 		 from, missing ? strerror(errno) : strerror(ENOTDIR));
 	return false;
+}
+
+/* Is there a ".." among its parts? */
+static bool goes_up(const char *path)
+{
+	size_t n;
+
+	for (; *path; path += n + (path[n] == '/')) {
+		n = strcspn(path, "/");
+		if (n == 2 && !memcmp(path, "..", 2))
+			return true;
+	}
+	return false;
+}
+
+bool choice_plain(const char *from, char *path, size_t size)
+{
+	char here[PATH_MAX], real[PATH_MAX];
+	size_t n;
+
+	if (goes_up(from)) {
+		if (!realpath(from, real))
+			return false;
+		from = real;
+	}
+	n = getcwd(here, sizeof(here)) ? strlen(here) : 0;
+	if (n > 1 && strncmp(from, here, n) == 0 && from[n] == '/' && from[n + 1])
+		from += n + 1;
+	return (size_t)snprintf(path, size, "%s%s", strchr("-@", from[0]) ? "./" : "", from) < size;
 }
 
 /* The names of those that may be named. */

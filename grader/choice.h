@@ -12,6 +12,11 @@
 /* A folder to grade the files of. */
 bool choice_from(const char *from, char *error, size_t size);
 /*
+ * The same folder as a path for tools: short where it can be, without "..", and nothing
+ * that could be taken for an option, or for a file of options.  False with errno.
+ */
+bool choice_plain(const char *from, char *path, size_t size);
+/*
  * Selects the tests whose names fit @glob (NULL: all do), and of those the ones of the
  * steps up to @step (0: all steps).
  */

@@ -8,10 +8,10 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -20,37 +20,71 @@
 #include "explain.h"
 #include "text.h"
 
-#define TIME_LIMIT_MS	120000
+/* The scripts have limits of their own; this one is for a script that hangs. */
+#define TIME_LIMIT_MS	900000
 
-extern char **environ;
-
-/* A group of its own, which can be killed as one, and no signal blocked. */
-static bool spawn(pid_t *pid, const char *const *argv, const char *log)
+static void end_group(int sig)
 {
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attr;
+	(void)sig;
+	kill(0, SIGKILL);
+}
+
+/*
+ * The leader of a process group waits for the script, so that the group can be killed as
+ * one: by us, or by the leader when we are gone, as the kernel then tells it.  @null and
+ * @log become its input and output.  Runs between fork() and exit in a program with
+ * threads, so only what is safe in a signal handler may be called.
+ */
+static void lead(const char *const *argv, pid_t parent, int null, int log) __attribute__((noreturn));
+
+static void lead(const char *const *argv, pid_t parent, int null, int log)
+{
+	struct sigaction action = { .sa_handler = end_group };
 	sigset_t none;
-	int error;
+	int status = 0;
+	pid_t pid;
 
 	sigemptyset(&none);
-	if (posix_spawn_file_actions_init(&actions))
-		return false;
-	if (posix_spawnattr_init(&attr)) {
-		posix_spawn_file_actions_destroy(&actions);
-		return false;
+	if (setpgid(0, 0) || sigaction(SIGTERM, &action, NULL) ||
+	    prctl(PR_SET_PDEATHSIG, SIGTERM) || sigprocmask(SIG_SETMASK, &none, NULL) ||
+	    dup2(null, 0) < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0)
+		_exit(COMPOSE_HOST);
+	/* It was too late to be told. */
+	if (getppid() != parent)
+		_exit(COMPOSE_HOST);
+	pid = fork();
+	if (!pid) {
+		signal(SIGTERM, SIG_DFL);
+		execv(argv[0], (char *const *)argv);
+		_exit(COMPOSE_HOST);
 	}
-	error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0) ?:
-		posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_TRUNC,
-						 0644) ?:
-		posix_spawn_file_actions_adddup2(&actions, 1, 2) ?:
-		posix_spawnattr_setsigmask(&attr, &none) ?:
-		posix_spawnattr_setpgroup(&attr, 0) ?:
-		posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP) ?:
-		posix_spawnp(pid, argv[0], &actions, &attr, (char *const *)argv, environ);
-	posix_spawnattr_destroy(&attr);
-	posix_spawn_file_actions_destroy(&actions);
+	while (pid < 0 || (waitpid(pid, &status, 0) < 0 && errno == EINTR))
+		if (pid < 0)
+			_exit(COMPOSE_HOST);
+	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : COMPOSE_HOST);
+}
+
+static pid_t spawn(const char *const *argv, const char *path)
+{
+	int log = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC), error;
+	pid_t parent = getpid(), pid = -1;
+
+	/* A script that is not there is told of here, where somebody hears it. */
+	if (log >= 0 && null >= 0 && !access(argv[0], X_OK))
+		pid = fork();
+	if (!pid)
+		lead(argv, parent, null, log);
+	error = errno;
+	/* Also here, so that the group is there when we kill it. */
+	if (pid > 0)
+		setpgid(pid, pid);
+	if (log >= 0)
+		close(log);
+	if (null >= 0)
+		close(null);
 	errno = error;
-	return !error;
+	return pid;
 }
 
 bool compose_start(struct compose *compose, const char *const *argv, const char *out)
@@ -65,7 +99,8 @@ bool compose_start(struct compose *compose, const char *const *argv, const char 
 	if (mkdir(out, 0777) && errno != EEXIST)
 		return false;
 	snprintf(log, sizeof(log), "%s/compose.log", out);
-	if (!spawn(&compose->pid, argv, log)) {
+	compose->pid = spawn(argv, log);
+	if (compose->pid < 0) {
 		compose->pid = 0;
 		return false;
 	}
@@ -115,10 +150,24 @@ static size_t read_log(const char *path, char *text, size_t size)
 	return n;
 }
 
+void compose_tree(const struct compose *compose, char *path, size_t size)
+{
+	snprintf(path, size, "%s/tree", compose->out);
+}
+
+bool compose_boxed(const struct compose *compose)
+{
+	char path[COMPOSE_PATH + 32];
+
+	snprintf(path, sizeof(path), "%s/box.none", compose->out);
+	return access(path, F_OK) != 0;
+}
+
 void compose_explain(const struct compose *compose, enum compose_end end,
 		     const char *const *files, struct verdict *why, struct decode_place *place)
 {
-	char path[COMPOSE_PATH + 32], said[sizeof(((struct explanation *)0)->said)];
+	char path[COMPOSE_PATH + 32], tree[COMPOSE_PATH + 32];
+	char said[sizeof(((struct explanation *)0)->said)];
 	bool source = end == COMPOSE_SOURCE, found;
 	struct explanation explanation;
 	static const size_t room = 1 << 20;
@@ -130,8 +179,9 @@ void compose_explain(const struct compose *compose, enum compose_end end,
 		 source ? "compile.log" : "symbols.log");
 	if (log)
 		len = read_log(path, log, room);
-	found = len && (source ? explain_compile(log, len, ".", files, &explanation) :
-				 explain_symbols(log, len, ".", files, &explanation));
+	compose_tree(compose, tree, sizeof(tree));
+	found = len && (source ? explain_compile(log, len, tree, files, &explanation) :
+				 explain_symbols(log, len, tree, files, &explanation));
 	free(log);
 	if (!found) {
 		memset(place, 0, sizeof(*place));

@@ -32,13 +32,19 @@ enum compose_end {
 };
 
 /*
- * Starts it.  @argv: the script and its arguments, NULL-terminated; @out: the folder
+ * Starts it, in a process group that ends with this process.  @argv: the script and its arguments, NULL-terminated; @out: the folder
  * that it fills, made when it is not there, with what it says in compose.log.
  */
 bool compose_start(struct compose *compose, const char *const *argv, const char *out);
 
 /* Waits for its end, or until @interrupt_fd (or -1) is readable: then it is killed. */
 enum compose_end compose_wait(struct compose *compose, int interrupt_fd);
+
+/* The folder with copies of the labs' files, as they were compiled, below their names. */
+void compose_tree(const struct compose *compose, char *path, size_t size);
+
+/* False when the files were compiled without a sandbox around the compiler. */
+bool compose_boxed(const struct compose *compose);
 
 /*
  * Why it failed, as the verdict on every test of the lab, and the place (explain.h)

@@ -94,14 +94,16 @@ static void copy_source(char *out, size_t size, const char *line)
 
 void decode_source(const char *tree, struct decode_place *place)
 {
+	/* A tree of copies has those of other folders, too. */
+	bool outside = place->file[0] == '/' && strcmp(tree, ".") == 0;
 	char path[PATH_MAX], *line = NULL;
 	unsigned int number = 0;
 	size_t room = 0;
 	FILE *f;
 
 	memset(place->source, 0, sizeof(place->source));
-	if ((size_t)snprintf(path, sizeof(path), "%s%s%s", place->file[0] == '/' ? "" : tree,
-			     place->file[0] == '/' ? "" : "/", place->file) >= sizeof(path))
+	if ((size_t)snprintf(path, sizeof(path), "%s%s%s", outside ? "" : tree,
+			     outside ? "" : "/", place->file) >= sizeof(path))
 		return;
 	f = fopen(path, "re");
 	if (!f)

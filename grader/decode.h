@@ -36,7 +36,10 @@ bool decode_splat(const struct splat *splat, const char *module, const char *tre
 size_t decode_freed(const struct splat *splat, const char *module, const char *tree,
 		    const char *const *files, struct decode_place places[DECODE_FREED]);
 
-/* The three lines around @place->line, read from the tree. */
+/*
+ * The three lines around @place->line, read from the tree: the working folder ("."), or
+ * one with copies of files below their names, where "/a/b.c" is TREE/a/b.c.
+ */
 void decode_source(const char *tree, struct decode_place *place);
 
 #endif /* AGATE_GRADER_DECODE_H */

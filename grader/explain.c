@@ -231,8 +231,8 @@ bool explain_symbols(const char *log, size_t len, const char *tree, const char *
 		     struct explanation *why)
 {
 	char line[LINE_LEN], name[128];
-	const char *file;
-	size_t at = 0;
+	const char *file, *end;
+	size_t at = 0, n;
 
 	memset(why, 0, sizeof(*why));
 	if (!next_line(log, len, &at, line) || !line[0])
@@ -240,10 +240,19 @@ bool explain_symbols(const char *log, size_t len, const char *tree, const char *
 	snprintf(why->said, sizeof(why->said), "%.*s", (int)sizeof(why->said) - 1, line);
 	why->rule = explain_symbol_rule(why->said);
 	file = file_called(files, line, strcspn(line, ":"));
-	if (file)
+	if (file && parse_where(line, &why->place)) {
+		/* The line is part of the place, and the name is not the whole path. */
+		n = strcspn(line, ":");
+		end = strchr(line + n + 1, ':');
+		snprintf(why->said, sizeof(why->said), "%.*s%.*s", (int)n, line,
+			 (int)(sizeof(why->said) - n - 1), end);
 		snprintf(why->place.file, sizeof(why->place.file), "%s", file);
-	if (file && symbol_of(line, name, sizeof(name)))
-		find_name(tree, name, &why->place);
+		decode_source(tree, &why->place);
+	} else if (file) {
+		snprintf(why->place.file, sizeof(why->place.file), "%s", file);
+		if (symbol_of(line, name, sizeof(name)))
+			find_name(tree, name, &why->place);
+	}
 	while (next_line(log, len, &at, line))
 		why->more++;
 	return true;

@@ -288,10 +288,10 @@ static int grade_all(const struct options *o, const struct run_config *config,
 
 static int grade(const struct options *o)
 {
-	char error[RUN_ERROR] = "a path is too long", out[RUN_PATH];
+	char error[RUN_ERROR] = "a path is too long", out[RUN_PATH], from[RUN_PATH];
 	struct result result = { .seed = o->seed };
 	struct run_config config = {
-		.build = o->build, .labs = LABS_DIR, .from = o->from, .out = out,
+		.build = o->build, .labs = LABS_DIR, .from = from, .out = out,
 		.glob = o->test, .debug = o->debug, .chain = o->chain,
 		.stop_on_fail = o->stop_on_fail, .scale = machine_scale(),
 		.compose_driver = "kernel/compose-lab.sh",
@@ -317,6 +317,8 @@ static int grade(const struct options *o)
 	else if (!choice_from(o->from, error, sizeof(error)) ||
 		 !choice_tests(&result, o->test, o->step, error, sizeof(error)))
 		status = fail(EXIT_USAGE, error);
+	else if (!choice_plain(o->from, from, sizeof(from)))
+		status = fail(EXIT_USAGE, strerror(errno));
 	else if (config.interrupt_fd < 0 || (!o->seeded && !params_seed(&result.seed)))
 		fail(status, strerror(errno));
 	else if (!find_build(o, error) ||

@@ -35,6 +35,7 @@ struct run {
 	pthread_mutex_t decode_lock;	/* one decoder at a time */
 	size_t first_failed;		/* test, or SIZE_MAX */
 	unsigned int done, all;		/* verdicts */
+	bool unboxed;			/* that was remarked */
 	bool failed;			/* the grader itself: error has why */
 	bool unjudged;			/* it has no verdict on a test that ran: the same */
 	char *error;
@@ -111,6 +112,18 @@ static bool session_wanted(void *arg, size_t test)
 	return wanted;
 }
 
+/* One line, however many kernels and files there are. */
+static void remark_box(struct run *run)
+{
+	pthread_mutex_lock(&run->lock);
+	if (!run->unboxed && run->lab->remark_count < RESULT_REMARKS)
+		snprintf(run->lab->remarks[run->lab->remark_count++], sizeof(run->lab->remarks[0]),
+			 "bubblewrap does not run here, so the files were compiled without a "
+			 "sandbox: make doctor says more");
+	run->unboxed = true;
+	pthread_mutex_unlock(&run->lock);
+}
+
 /* Both may run at once, and both have to succeed. */
 static void await_parts(struct flavour_run *fr)
 {
@@ -124,6 +137,8 @@ static void await_parts(struct flavour_run *fr)
 		if (!parts[i]->pid)
 			continue;
 		end = compose_wait(parts[i], fr->run->config->interrupt_fd);
+		if (!compose_boxed(parts[i]))
+			remark_box(fr->run);
 		if (end == COMPOSE_OK || fr->broken)
 			continue;
 		fr->broken = true;
@@ -179,6 +194,7 @@ static void locate(struct flavour_run *fr, struct outcome *outcome)
 {
 	struct run *run = fr->run;
 	uint64_t begun = timing_now();
+	char tree[RUN_PATH];
 
 	outcome->place = fr->place;
 	outcome->placed = fr->place.line;
@@ -190,6 +206,10 @@ static void locate(struct flavour_run *fr, struct outcome *outcome)
 				       run->parts.files, &outcome->place);
 	put_freed(run, fr->module, outcome);
 	pthread_mutex_unlock(&run->decode_lock);
+	/* The lines that were compiled, which need not be those of the file by now. */
+	compose_tree(run->lab->lab->library ? &fr->library : &fr->driver, tree, sizeof(tree));
+	if (outcome->place.source[1][0])
+		decode_source(tree, &outcome->place);
 	if (outcome->placed)
 		put_where(outcome);
 	timing_add(fr->timing, begun, "trace decoded");

@@ -100,6 +100,7 @@ static void test_symbols(void **state)
 	static const char log[] =
 		"code.c: uses leave, which lab 02 does not allow\n"
 		"02-gem-object: does not define agate_gem_create, which other files of the driver need\n";
+	static const char blamed[] = "code.c:2: `away` uses leave, which lab 02 does not allow\n";
 	struct explanation why;
 
 	(void)state;
@@ -110,6 +111,13 @@ static void test_symbols(void **state)
 	/* Not the comment above it, which has the word, too. */
 	assert_string_equal(why.place.source[1], "_Noreturn void leave(void);");
 	assert_int_equal(why.more, 1);
+
+	/* A line that is known is shown, and said once. */
+	assert_true(explain_symbols(blamed, sizeof(blamed) - 1, ".", files, &why));
+	assert_string_equal(why.said, "code.c: `away` uses leave, which lab 02 does not allow");
+	assert_string_equal(why.place.file, CODE);
+	assert_int_equal(why.place.line, 2);
+	assert_true(why.place.source[1][0]);
 
 	assert_true(explain_symbols(strchr(log, '\n') + 1, strlen(strchr(log, '\n') + 1), ".", files,
 				    &why));

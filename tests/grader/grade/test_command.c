@@ -2,6 +2,7 @@
 /*
  * The command line, hints, parameters: what a person types and gets.
  */
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -373,9 +374,32 @@ static void test_whose_files(void **state)
 	}
 }
 
+static void test_plain_paths(void **state)
+{
+	char path[PATH_MAX], want[PATH_MAX + 8], here[PATH_MAX];
+
+	(void)state;
+	assert_true(choice_plain("labs", path, sizeof(path)));
+	assert_string_equal(path, "labs");
+	/* The compiler takes @FILE for a file with options. */
+	assert_true(choice_plain("@file", path, sizeof(path)));
+	assert_string_equal(path, "./@file");
+	assert_true(choice_plain("-x", path, sizeof(path)));
+	assert_string_equal(path, "./-x");
+	assert_non_null(getcwd(here, sizeof(here)));
+	snprintf(want, sizeof(want), "%s/a..b", here);
+	assert_true(choice_plain(want, path, sizeof(path)));
+	assert_string_equal(path, "a..b");
+	assert_true(choice_plain("/usr/../usr", path, sizeof(path)));
+	assert_string_equal(path, "/usr");
+	assert_false(choice_plain("../nowhere", path, sizeof(path)));
+	assert_false(choice_plain("labs", path, 4));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_plain_paths),
 		cmocka_unit_test(test_options),
 		cmocka_unit_test(test_quoting),
 		cmocka_unit_test(test_choice),
