@@ -1,0 +1,135 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# allow-lists.sh: which symbols of the kernel a lab's file may use, from what the kernel
+# has and from what its own drivers use.  For who maintains the labs.
+#
+# usage: scripts/allow-lists.sh common    prints kernel/allow-common.txt
+#        scripts/allow-lists.sh never     prints the patterns that no list may have
+#        scripts/allow-lists.sh drivers   compiles drivers of drivers/gpu/drm and prints
+#                                         what they use that no list has, with how many
+#                                         of their files do; minutes
+#
+# In the project's folder, with build/parts of both kernels.  kernel/allow-topics.txt says
+# which of the kernel's sources stand for which topic, and what is left out, and why.
+set -eu
+
+. scripts/compose-lib.sh
+
+TOPICS=kernel/allow-topics.txt
+DRIVERS="lima panfrost vgem v3d etnaviv scheduler virtio vkms ttm"
+
+kernel=$(readlink -f "$BUILD/guest/kernel-fast")
+source=$(readlink -f "$kernel/source")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+sort -u "$BUILD"/parts/fast/symvers "$BUILD"/parts/debug/symvers >"$work/exported"
+
+# excluded KIND...: the patterns below `never` or `lab`
+excluded()
+{
+	awk -v kinds=" $* " '
+		$1 == "never" || $1 == "lab" { on = index(kinds, " " $1 " ") }
+		$1 == "symbols" && on { for (i = 2; i <= NF; i++) print $i }
+		$1 == "topic" { on = 0 }' "$TOPICS"
+}
+
+# exports FILE: what a source of the kernel's exports
+exports()
+{
+	grep -ohE '^[[:space:]]*EXPORT_SYMBOL[A-Z_]*\([A-Za-z0-9_]+' "$source/$1" | sed 's/.*(//'
+}
+
+# without PATTERNS: the lines of standard input that fit none
+without()
+{
+	awk '
+		FILENAME == ARGV[1] { if (sub(/\*$/, "")) prefix[$0]; else exact[$0]; next }
+		!($0 in exact) {
+			for (p in prefix)
+				if (index($0, p) == 1)
+					next
+			print
+		}' "$1" -
+}
+
+# One topic's symbols: those of its sources, and its others; of which a pattern stands for
+# itself, and a symbol that only one of the course kernels has is there.
+topic()
+{
+	for file in $from; do
+		exports "$file"
+	done | sort -u | comm -12 - "$work/exported" >"$work/found"
+	printf '%s\n' $also | sort -u >"$work/also"
+	grep '\*$' "$work/also" >"$work/patterns" || :
+	{
+		without "$work/patterns" <"$work/found" | without "$work/excluded"
+		grep -v '\*$' "$work/also" | without "$work/patterns" | comm -12 - "$work/exported"
+		cat "$work/patterns"
+	} | sort -u | grep -vxF -f "$work/done" >"$work/words" || :
+	cat "$work/words" >>"$work/done"
+	echo
+	echo "# $title"
+	fmt -w 90 <"$work/words"
+}
+
+common()
+{
+	excluded never lab >"$work/excluded"
+	echo '/' >"$work/done"
+	cat <<-END
+	# SPDX-License-Identifier: GPL-2.0-only
+	#
+	# Symbols of the kernel that any lab's file may use besides those that its lab.json
+	# allows: what the compiler, the two course kernels' checks and the kernel's own
+	# inline functions need, and what every driver does.  A \`*\` stands for any end.
+	#
+	# Made by scripts/allow-lists.sh from kernel/allow-topics.txt, which also says what
+	# is not here on purpose, and why.  Linux $(make -s -C "$source" kernelversion).
+	END
+	title='' from='' also=''
+	while read -r word rest; do
+		case $word in
+		topic | never)
+			[ -z "$title" ] || topic
+			title=$rest from='' also=''
+			[ $word = topic ] || break ;;
+		from) from="$from $rest" ;;
+		also) also="$also $rest" ;;
+		esac
+	done <"$TOPICS"
+}
+
+# Some do not compile with the course kernel's configuration; the others are enough.
+drivers()
+{
+	for driver in $DRIVERS; do
+		ls "$source/drivers/gpu/drm/$driver"/*.c
+	done | xargs -P "$(nproc)" -I FILE sh -c '
+		name=$(echo "$1" | tr / _)
+		"$2/parts/fast/compile" "$1" "$3/$name.o" -pipe -w -I"${1%/*}" >/dev/null 2>&1 &&
+			nm -P -u "$3/$name.o" | sed "s/ .*//" >"$3/$name.used"
+		rm -f "$3/$name.o"*' compile FILE "$BUILD" "$work"
+	{
+		sed 's/#.*//' kernel/allow-common.txt | tr -s ' ' '\n' | sed '/^$/d'
+		for lab in "$LABS"/*/lab.json; do
+			lab=${lab%/lab.json}
+			lab_info "${lab##*/}" | sed -n 's/^allow //p'
+		done
+	} >"$work/listed"
+	cat "$work"/*.used | sort | comm -12 - "$work/exported" >"$work/used" || :
+	cat "$work"/*.used | sort | uniq -c | sort -rn | awk '{ print $2, $1 }' >"$work/counts"
+	sed 's/ .*//' "$work/counts" | without "$work/listed" >"$work/new"
+	grep -xF -f "$work/exported" "$work/new" | while read -r symbol; do
+		grep "^$symbol " "$work/counts"
+	done
+	echo "# of $(ls "$work"/*.used | wc -l) files"
+}
+
+case ${1-} in
+common) common ;;
+never) excluded never ;;
+drivers) drivers ;;
+*) die "usage: $0 common|never|drivers" ;;
+esac
