@@ -19,9 +19,9 @@
 			 AGATE_BO_GPU_READONLY)
 
 /*
- * The last reference is gone: nobody else can find the BO but by the lists.  It
- * leaves gem.bos only when its pages are unmapped: until then removal, which
- * unmaps what is listed, must find it, as the mapping must not outlast the device.
+ * The last reference is gone, and only the two lists still lead to the BO.  It stays
+ * in gem.bos until its pages are unmapped: removal unmaps the BOs on that list, and
+ * the mapping of a page must not outlast the device.
  */
 static void gem_free(struct drm_gem_object *obj)
 {
@@ -87,9 +87,9 @@ struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags
 }
 
 /*
- * Our own reference is kept to the end: once the handle is published another
- * thread may close it.  Then the mapping is gone too, and the caller, who has no
- * handle any more, gets an error.
+ * We keep our own reference to the end: once the handle is published another thread
+ * may close it.  Then the mapping is gone, too, and the caller gets an error.  The
+ * handle is not ours to delete: its number may be another BO's by then.
  */
 int agate_gem_create_ioctl(struct drm_device *dev, void *data, struct drm_file *file)
 {

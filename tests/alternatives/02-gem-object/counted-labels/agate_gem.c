@@ -170,7 +170,7 @@ struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags
 	if (ret) {
 		drm_gem_object_release(&bo->base);
 		kfree(named);
-		/* Shmem's word for an inode it has no memory for; ours is for addresses. */
+		/* Shmem says ENOSPC when memory runs out; in our uAPI that is for addresses. */
 		return ERR_PTR(ret == -ENOSPC ? -ENOMEM : ret);
 	}
 	/* A client that asks for too much gets an error, not the OOM killer. */
