@@ -11,8 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_MS		15000	/* for what needs no more than a processor */
-
 static void *run_aside(void *arg)
 {
 	struct aside *aside = arg;
@@ -67,9 +65,12 @@ static long asleep(struct aside *aside)
 	return state == 'D' || state == 'S' ? switches : -1;
 }
 
+/*
+ * No limits here and below: a thread that neither ends nor sleeps, or never comes to the
+ * gate, is a hang, which the grader judges by a clock that knows what the host was doing.
+ */
 bool aside_ends(struct aside *aside, unsigned int ms)
 {
-	int64_t end = guest_deadline(LOOK_MS + ms);
 	unsigned int rounds = 0;
 	long before = -1, now;
 
@@ -78,15 +79,12 @@ bool aside_ends(struct aside *aside, unsigned int ms)
 		now = asleep(aside);
 		rounds = now >= 0 && now == before ? rounds + 1 : 0;
 		before = now;
-		if (guest_deadline(0) >= end)
-			could_not_look("a thread got too little time to end or to sleep");
 	}
 	return atomic_load(&aside->done);
 }
 
 bool aside_is_held(struct aside *aside, const char *symbol)
 {
-	int64_t end = guest_deadline(LOOK_MS);
 	bool done;
 
 	for (;;) {
@@ -95,8 +93,6 @@ bool aside_is_held(struct aside *aside, const char *symbol)
 			return true;
 		if (done)
 			return false;
-		if (guest_deadline(0) >= end)
-			could_not_look("a thread neither came to %s() nor to its end", symbol);
 	}
 }
 

@@ -133,18 +133,46 @@ static void check_counts(const struct live *before)
 	check_equal(now.va_nodes, before->va_nodes, "address ranges");
 }
 
+/*
+ * Close the handle of a CREATE_BO that is held; false when the driver makes GEM_CLOSE wait
+ * for CREATE_BO, which then comes to its end.
+ */
+static bool close_held(struct creation *creation, struct closing *closing)
+{
+	const struct bo first = { .fd = creation->fd, .handle = FIRST };
+	bool closed;
+
+	start_closing(closing, &first);
+	closed = aside_ends(&closing->aside, ASLEEP_MS);
+	if (!closed) {
+		note("GEM_CLOSE waits for CREATE_BO");
+		let_go(CREATE_HANDLE);
+		aside_join(&creation->aside);
+		inject_clear();
+	}
+	aside_join(&closing->aside);
+	if (closed && closing->err) {
+		inject_clear();
+		aside_join(&creation->aside);
+	}
+	rule("a handle can be closed as soon as it exists");
+	check_errno(closing->err, 0, "GEM_CLOSE");
+	return closed;
+}
+
 /* The handle is closed before CREATE_BO asks for the BO's address. */
 static void close_early(int fd, uint64_t size)
 {
 	struct live before = live_now();
 	struct glimpse closed, asked;
 	struct creation creation;
+	struct closing closing;
 	bool asks;
-	int err;
 
 	hold_creation(&creation, fd, size, 0);
+	if (!close_held(&creation, &closing))
+		return;
 	inject_hold_entry(FIND, 1, INJECT_BOUND_MS);
-	err = guest_close_handle(fd, FIRST);
 	begin_glimpse(&closed, size);
 	let_go(CREATE_HANDLE);
 	asks = aside_is_held(&creation.aside, FIND);
@@ -155,8 +183,6 @@ static void close_early(int fd, uint64_t size)
 	aside_join(&creation.aside);
 	inject_clear();
 
-	rule("a handle can be closed as soon as it exists");
-	check_errno(err, 0, "GEM_CLOSE");
 	check_alive(&closed, &before, "when its handle has just been closed");
 	if (asks)
 		check_alive(&asked, &before, "when CREATE_BO asks for its address");
@@ -169,28 +195,26 @@ static void close_early(int fd, uint64_t size)
 static void number_taken(int fd)
 {
 	struct creation creation, other;
+	struct closing closing;
 	uint64_t offset = 0;
-	bool taken;
 	int err;
 
 	hold_creation(&creation, fd, (EARLY_PAGES + 1) * PAGE, 0);
-	err = guest_close_handle(fd, FIRST);
+	if (!close_held(&creation, &closing))
+		return;
 	start_creation(&other, fd, OTHER_PAGES * PAGE, 0);
 	/* It has to wait for a CREATE_BO that holds gem.lock all the time. */
-	taken = aside_ends(&other.aside, ASLEEP_MS);
+	if (!aside_ends(&other.aside, ASLEEP_MS))
+		note("CREATE_BO holds a lock while it publishes the handle");
 	let_go(CREATE_HANDLE);
 	aside_join(&creation.aside);
 	aside_join(&other.aside);
 	inject_clear();
 
-	rule("a handle can be closed as soon as it exists");
-	check_errno(err, 0, "GEM_CLOSE");
 	rule("CREATE_BO makes a BO and returns 0");
 	check_errno(other.err, 0, "CREATE_BO");
 	check_equal(other.bo.handle, FIRST, "the handle of the BO after it");
 	check_answer(&creation, gpu_start(fd));
-	if (!taken)
-		note("CREATE_BO holds a lock while it publishes the handle");
 	rule("CREATE_BO never closes a number: by then it may be another BO's");
 	err = get_offset(fd, FIRST, &offset);
 	check_errno(err, 0, "GET_BO_OFFSET of the BO that got the number");
@@ -242,23 +266,41 @@ static void guess(struct guesser *guesser, uint32_t handle, unsigned int which)
 		allow(guesser, "GEM_CLOSE", guest_close_handle(fd, handle), EINVAL);
 }
 
+struct interference {
+	struct aside aside;
+	struct guesser *guesser;
+	unsigned int which;
+};
+
+static void run_interference(void *arg)
+{
+	struct interference *i = arg;
+
+	guess(i->guesser, FIRST, i->which);
+}
+
 /* Each kind of interference, in a window that a gate holds open. */
 static void race_in_windows(struct guesser *guesser)
 {
+	struct interference other = { .guesser = guesser };
 	struct creation creation;
 
 	for (unsigned int i = 0; i < RACE_ROUNDS; i++) {
+		other.which = i % 8;
 		hold_creation(&creation, guesser->fd, PAGE, 0);
-		guess(guesser, FIRST, i % 8);
+		aside_start(&other.aside, run_interference, &other);
+		aside_ends(&other.aside, ASLEEP_MS);
 		let_go(CREATE_HANDLE);
 		aside_join(&creation.aside);
+		aside_join(&other.aside);
 		inject_clear();
-		if (i % 8 & 4)
+		rule("CREATE_BO survives every use and every close of its handle before it returns");
+		if (other.which & 4) {
 			check_answer(&creation, gpu_start(guesser->fd));
-		else
+		} else {
 			check_errno(creation.err, 0, "CREATE_BO");
-		if (!(i % 8 & 4))
 			check_errno(guest_close_handle(guesser->fd, FIRST), 0, "GEM_CLOSE");
+		}
 	}
 }
 
