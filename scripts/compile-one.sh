@@ -83,7 +83,8 @@ left_behind()
 # Whatever else it includes, from what the compiler read.
 strangers()
 {
-	files | sed "s|^|$dir/|" >"$name.known"
+	# The compiler leaves out what is in front here.
+	files | sed "s|^|${dir#./}/|" >"$name.known"
 	tr -s ' \\\n' '\n' <"$name.d" | sed -e '/^$/d' -e '/:$/d' |
 		grep -vE "^($COMPOSE_TRUSTED)" | grep -vxF -f "$name.known" |
 		while read -r included; do

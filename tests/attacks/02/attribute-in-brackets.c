@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: MIT */
+/* EXPECT: \[\[ begins an attribute */
+[[gnu::constructor]] static void attack(void)
+{
+}

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: MIT */
+/* EXPECT: #ident is not allowed */
+#ident "attack"

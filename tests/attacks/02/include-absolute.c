@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: MIT */
+/* EXPECT: leads out of the folders with headers */
+#include "/etc/passwd"

@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: MIT */
+/* EXPECT: #line renames the lines */
+#li\
+ne 1 "kernel/agate_gem.h"

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: MIT */
+/* EXPECT: #pragma gives the compiler orders */
+#pragma GCC optimize("O0")

@@ -1,0 +1,192 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# run.sh: what a file that is handed in tries, and what comes of it, as TAP.
+#
+# usage: tests/attacks/run.sh
+#
+# NN/NAME.c is put behind lab NN's solution.  What the file is told has to fit the regular
+# expression behind EXPECT, it names a line of the file, nothing is made of it, and it ends
+# within a minute on a machine that has nothing else to do.  Then the box itself, the rules
+# for objects that no text leads to, and a grader that is killed.
+set -u
+. tests/tap.sh
+
+build=$(realpath "${BUILD:-build}")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM HUP
+lab=02-gem-object
+student=$work/from/$lab
+out=$work/out
+mkdir -p "$student"
+BUILD=${BUILD:-build}
+LIMIT_S=300
+
+complain()
+{
+	tail -n 15 "$work/said" "$out/compile.log" "$out/symbols.log" 2>/dev/null
+}
+
+# attack FILE: the solution with FILE behind it
+attack()
+{
+	cat solutions/$lab/agate_gem.c "$1" >"$student/agate_gem.c"
+	timeout $LIMIT_S kernel/compose-lab.sh fast "$out" "$lab=$student" >"$work/said" 2>&1
+}
+
+# told REGEX: in the file's logs, of one of its lines unless a limit was met
+told()
+{
+	cat "$out/compile.log" "$out/symbols.log" 2>/dev/null >"$work/told"
+	grep "$1" "$work/told" | grep -q \
+		"agate_gem\.c:[0-9]\|within the limits\|section"
+}
+
+refused()
+{
+	expect=$(sed -n 's|^/\* EXPECT: \(.*\) \*/$|\1|p' "$1")
+	[ -n "$expect" ] && told "$expect" && [ ! -e "$out/agate.ko" ] &&
+		[ ! -e "$out/agate.stripped.ko" ]
+}
+
+attacks=$(ls tests/attacks/02/*.c)
+echo "1..$(($(echo "$attacks" | wc -l) + 16))"
+
+for file in $attacks; do
+	rm -rf "$out"
+	attack "$file"
+	case $? in
+	10 | 11) refused "$file" ;;
+	*) false ;;
+	esac
+	result $? "$(basename "$file" .c)"
+done
+
+# What is said too much of is cut, and the verdict stays.
+i=0
+while [ $i -lt 4000 ]; do
+	i=$((i + 1))
+	echo "static int unused_$i;"
+done >"$work/warnings.c"
+rm -rf "$out"
+attack "$work/warnings.c"
+check "thousands of warnings are still only warnings" 0 $? \
+	[ "$(wc -c <"$out/compile.log")" -le 300000 ]
+
+# The compiler takes @FILE for a file with options: here one that runs a program.
+(
+	mkdir "$work/at" && cd "$work/at" || exit
+	mkdir -p "@d/$lab" "d/$lab" -- "-x/$lab"
+	echo "-wrapper touch,$work/ran" >"d/$lab/agate_gem.c"
+)
+for odd in @d -x; do
+	rm -rf "$out"
+	cp solutions/$lab/agate_gem.c "$work/at/$odd/$lab"
+	for item in kernel include scripts solutions labs userspace; do
+		ln -sfn "$PWD/$item" "$work/at/$item"
+	done
+	(cd "$work/at" && BUILD=$build kernel/compose-lab.sh fast "$out" \
+		"$lab=$odd/$lab" >"$work/said" 2>&1)
+	status=$?
+	[ $status = 0 ] && [ -s "$out/agate.ko" ] && [ ! -e "$work/ran" ]
+	result $? "a folder called $odd is a folder, and no option"
+done
+
+# The box: what the attacks above would find in it.
+. scripts/box-lib.sh
+export BUILD
+echo secret >"$work/secret"
+cat >"$work/look.sh" <<'END'
+echo begun >&5
+for path; do
+	! cat "$path" >/dev/null 2>&1 || echo "read $path"
+	! ls "$path" >/dev/null 2>&1 || echo "saw $path"
+done
+for dir in / /usr "$PWD" "$PWD/kernel" /look; do
+	! : 2>/dev/null >"$dir/attack" || echo "wrote $dir"
+done
+head -c 400000000 /dev/zero >/tmp/full 2>/dev/null && echo "filled the disk"
+ls /proc/1 >/dev/null 2>&1 && echo "saw processes"
+[ "$(id -u)" = 0 ] && chown 1 /tmp 2>/dev/null && echo "is root"
+(exec 6<>/dev/tcp/192.0.2.1/1) 2>&1 | grep -q unreachable || echo "has a network"
+echo end
+END
+chmod +x "$work/look.sh"
+mkdir "$work/folder"
+box_options kernel include "$work/look.sh" >"$work/box"
+box_run "$work/box" "$work/facts" "$work/folder" /look /bin/bash "$work/look.sh" \
+	"$PWD/solutions" "$PWD/labs" "$PWD/tests" "$PWD/.git" "$PWD/Makefile" "$build/parts" \
+	"$build/driver" "$work/secret" /etc/passwd /etc/shadow "${HOME:-/root}/.bashrc" /proc /sys \
+	/dev/sda /dev/tty /dev/kmsg >"$work/said" 2>&1
+[ ! -e "$work/box.none" ]
+result $? "bubblewrap makes a box here"
+[ "$(cat "$work/said")" = end ]
+result $? "nothing in the box but what it was given, and nothing to write to"
+
+# The box goes with who asked for it, and a program that does not end, with its time.
+(
+	BOX_CPU_S=1
+	box_run "$work/box" "$work/facts" "$work/folder" /look /bin/sh -c \
+		'echo begun >&5; while :; do :; done' >"$work/said" 2>&1
+)
+[ $? -gt 128 ]
+result $? "a limit of processor time holds"
+
+# An object that says more than its text, if a text could lead to it.
+rules()
+{
+	gcc -c -x assembler -o "$work/rule.o" - && readelf -W -S -s "$work/rule.o" >"$work/rule.facts"
+	echo "exports wanted" >"$work/info"
+	echo "# nothing" >"$work/common"
+	awk -v lab=02-x -v flavour=fast -f scripts/symbols.awk "$work/info" "$work/common" \
+		"$work/rule.facts" >"$work/said" 2>&1
+}
+broken() { grep -q "$1" "$work/said"; }
+printf '.section .gnu.lto_x\n.byte 1\n' | rules
+result $? "objects of the assembler are judged"
+broken 'has section .gnu.lto_x'
+result $? "a section of link-time optimisation"
+printf '.section .init_array\n.quad 1\n' | rules
+broken 'section .init_array'
+result $? "a constructor"
+printf '.section .foo, "ax"\n.type f, @function\nf: ret\n.size f, 1\n' | rules
+broken 'puts f into section .foo'
+result $? "code in a section of its own, by its name"
+printf '.comm wanted, 8\n' | rules
+broken 'defines wanted as common'
+result $? "a common symbol"
+printf '.globl wanted\nwanted = 0x1000\n' | rules
+broken 'defines wanted .*at a fixed address'
+result $? "a symbol at a fixed address"
+printf '.globl wanted\n.type wanted, @gnu_indirect_function\nwanted: ret\n' | rules
+broken 'defines wanted as ifunc'
+result $? "a function that chooses itself"
+
+# A grader that is killed takes the compiler with it.
+cat solutions/$lab/agate_gem.c tests/attacks/02/include-itself.c >"$student/agate_gem.c"
+"$build/bin/agate-grade" --lab 02 --from "$work/from" --out "$work/grade" >"$work/said" 2>&1 &
+grader=$!
+tries=0
+until pgrep -f "cc1.*$student" >/dev/null || [ $tries = 300 ]; do
+	tries=$((tries + 1))
+	sleep 0.1
+done
+pgrep -f "cc1.*$student" >/dev/null
+running=$?
+kill -KILL $grader
+wait $grader 2>/dev/null
+tries=0
+while pgrep -f "$work/" >/dev/null && [ $tries -lt 100 ]; do
+	tries=$((tries + 1))
+	sleep 0.1
+done
+[ $running = 0 ]
+result $? "the compiler was running when the grader was killed"
+! pgrep -f "$work/" >"$work/said"
+result $? "and is not any more, nor is a script that started it"
+
+"$build/bin/agate-grade" --lab 02 --from "$work/from" --out "$work/grade" >"$work/said" 2>&1
+status=$?
+check "a file that cannot be compiled within the limits is a verdict of the grader" 0 $status \
+	grep -q 'does not compile within the limits' "$work/said"
