@@ -204,74 +204,15 @@ test: deps
 	$(Q)$(MAKE) $(parallel) test-build
 	$(Q)$(MAKE) test-run
 
-<<<<<<< HEAD
-=======
-HOST_SUITES	= $(foreach p,$(HOST_TESTS),host/$(notdir $(p)))
-FUZZ_SUITES	= $(FUZZ_TARGETS:%=fuzz/%)
-FAST_SUITES	= $(addprefix guest-fast/,calls jobs bifrost lite reset reload)
-DEBUG_SUITES	= $(addprefix guest-debug/,both reset reload)
-VM_SUITES	= vm/launcher vm/kill vm/exec vm/hung vm/debugger vm/graded
-LAB_SUITES	= labs/starters labs/check labs/compose labs/compose-library labs/start labs/watch labs/gdb \
-		  labs/crashes labs/typed labs/allow attacks
-# Every lab that can be graded: its scores, and its mutants in shards of equal size.
-GRADED_LABS	= $(patsubst labs/%/lab.json,%,$(wildcard labs/*/lab.json))
-LAB_NUMBERS	= $(foreach lab,$(GRADED_LABS),$(firstword $(subst -, ,$(lab))))
-SHARDS		= 1 2 3
-SCORE_SUITES	= $(LAB_NUMBERS:%=scores/%)
-MUTANT_SUITES	= $(foreach lab,$(LAB_NUMBERS),$(SHARDS:%=mutants/$(lab)/%))
-# The longest first: suites run side by side, and beside those of DEBUG_SUITES.
-SUITES		= $(MUTANT_SUITES) $(SCORE_SUITES) style $(VM_SUITES) demo $(LAB_SUITES) \
-		  coverage $(FAST_SUITES) $(FUZZ_SUITES) $(HOST_SUITES)
-
->>>>>>> 599f041 (tests: try what a file that is handed in could try)
 # sparse.log rebuilds what it looks at, so it comes before anybody uses that.
 test-build: $(GUEST_FAST) $(GUEST_DEBUG) $(LAB_FAST) $(LAB_DEBUG) $(LAB_VERDICT) $(WITHOUT_PROSE) $(HOST_TESTS) $(GUEST_PROGRAMS) $(VM_TESTS) $(BUILD)/driver/sparse.log \
 		$(FUZZ_PROGRAMS) $(DRIVER_SYMVERS) $(LIBAGATE_LINK) $(AGATE_WATCH) $(EXPLAIN_LOG) \
 		coverage-build
 
-<<<<<<< HEAD
 test-run: test-build $(SUITE_TABLE)
 	$(Q)rm -f $(BUILD)/tests/score
 	$(Q)$(run_suites) $(SUITE_TABLE)
 	$(Q)tests/score.sh $(SUITES)
-=======
-test-run: test-build
-	$(Q)mkdir -p $(BUILD)/tests && rm -f $(BUILD)/tests/score
-	$(Q)$(MAKE) $(call parallel,$(SUITE_JOBS)) debug-suites $(SUITES:%=suite/%)
-	$(Q)tests/score.sh $(DEBUG_SUITES) $(SUITES)
-
-# One after the other: of guests that share processors each spends much of its time
-# waiting for a lock whose holder is not running, and these hold locks longest.
-debug-suites:
-	$(Q)for suite in $(DEBUG_SUITES); do $(MAKE) --no-print-directory suite/$$suite || exit; done
-
-.PHONY: debug-suites $(DEBUG_SUITES:%=suite/%) $(SUITES:%=suite/%)
-suite/style:
-	$(Q)tests/suite.sh style 900 tests/style.sh
-suite/coverage:
-	$(Q)tests/suite.sh coverage 600 tests/coverage.sh $(COVERAGE_BUILD) $(COVERAGE_TESTS)
-suite/vm/kill suite/vm/launcher: suite/vm/%:
-	$(Q)tests/suite.sh vm/$* 600 tests/vm/$*.sh
-$(VM_TESTS:$(BUILD)/tests/%=suite/%): suite/vm/%:
-	$(Q)tests/suite.sh vm/$* 600 $(BUILD)/tests/vm/$*
-$(filter suite/labs/%,$(LAB_SUITES:%=suite/%)): suite/labs/%:
-	$(Q)tests/suite.sh labs/$* 600 tests/labs/$*.sh
-$(SCORE_SUITES:%=suite/%): suite/scores/%:
-	$(Q)tests/suite.sh scores/$* 900 tests/labs/scores.sh $*
-$(MUTANT_SUITES:%=suite/%): suite/mutants/%:
-	$(Q)tests/suite.sh mutants/$* 900 tests/labs/mutants.sh $(@D:suite/mutants/%=%) $(@F) \
-		$(words $(SHARDS))
-suite/demo:
-	$(Q)tests/suite.sh demo 600 tests/demo.sh
-$(HOST_SUITES:%=suite/%): suite/host/%:
-	$(Q)tests/suite.sh host/$* 600 $(filter %/$*,$(HOST_TESTS))
-$(FUZZ_SUITES:%=suite/%): suite/fuzz/%:
-	$(Q)tests/suite.sh fuzz/$* 600 tests/fuzz/run.sh $* 10
-$(FAST_SUITES:%=suite/%): suite/guest-fast/%:
-	$(Q)tests/suite.sh guest-fast/$* 900 tests/guest/run.sh fast $*
-$(DEBUG_SUITES:%=suite/%): suite/guest-debug/%:
-	$(Q)tests/suite.sh guest-debug/$* 900 tests/guest/run.sh debug $*
->>>>>>> 599f041 (tests: try what a file that is handed in could try)
 
 ## make test-long   what takes hours: every mutant by all tests, other seeds, fuzzing, races
 .PHONY: test-long test-long-run

@@ -10,7 +10,7 @@
 
 # Of processor time a large file of the kernel takes two seconds with KASAN; time on a
 # clock is only for a tool that hangs, because a busy machine takes all the time it likes.
-BOX_CPU_S=20
+BOX_CPU_S=${BOX_CPU_S:-20}
 BOX_WALL_S=300
 BOX_MEMORY_KIB=1048576
 BOX_FILE_KIB=65536

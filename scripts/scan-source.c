@@ -60,8 +60,9 @@ static size_t splice(const char *raw, size_t len, size_t at)
 
 	if (raw[at] != '\\')
 		return 0;
-	while (i < len && raw[i] != '\n' && isspace((unsigned char)raw[i]))
+	while (i < len && raw[i] && strchr(" \t\f\v", raw[i]))
 		i++;
+	i += i < len && raw[i] == '\r';
 	return i < len && raw[i] == '\n' ? i + 1 - at : 0;
 }
 
@@ -84,6 +85,9 @@ static bool load(struct scan *s)
 	s->text = calloc(len + 1, sizeof(*s->text));
 	if (!s->text)
 		return false;
+	/* A mark of the byte order is no part of the text. */
+	if (len >= 3 && memcmp(raw, "\xef\xbb\xbf", 3) == 0)
+		i = 3;
 	while (i < len) {
 		n = splice(raw, len, i);
 		if (n) {
@@ -214,10 +218,32 @@ static bool is_piece(const char *word)
 	       strcmp(word, "__") != 0;
 }
 
+/*
+ * Words that are not poisoned, as they may stand in a file, or are more than words.  All
+ * begin with an underscore, and so does the first piece of one that is pasted together.
+ */
+static void check_pieces(struct scan *s, size_t at, const char *word)
+{
+	static const char *const whole[] = { "__attribute__", "_Pragma", "__has_include" };
+	char what[WORD_MAX + 4];
+	size_t i;
+
+	for (i = 0; i < COUNT(whole); i++) {
+		if (strncmp(word, whole[i], strlen(word)) == 0 && strcmp(word, whole[i]) != 0) {
+			snprintf(what, sizeof(what), "`%s`", word);
+			refuse(s, at, what, "is a piece of a word that must stand as a whole: use "
+			       "another name");
+			return;
+		}
+	}
+}
+
 static void check_word(struct scan *s, size_t at, const char *word)
 {
 	char what[WORD_MAX + 4];
 	size_t i;
+
+	check_pieces(s, at, word);
 
 	for (i = 0; i < COUNT(words); i++) {
 		if (matches(words[i].text, word)) {
@@ -261,19 +287,23 @@ static void scan_attributes(struct scan *s, size_t at)
 	int depth = 0;
 	bool begins = false;	/* an attribute's name may stand here */
 
-	do {
+	while (s->at < s->len) {
 		size_t here;
 
-		if (peek(s, 0) == '\n')
-			s->at++;
 		skip_blanks(s);
 		here = s->at;
-		if (peek(s, 0) == '\n' || s->at >= s->len)
+		if (peek(s, 0) == '\n') {
+			s->at++;
 			continue;
+		}
+		/* A directive between the parentheses would be one of the file. */
+		if (peek(s, 0) == '#' || next_is(s, "%:"))
+			break;
 		if (is_letter(peek(s, 0))) {
 			read_name(s, word);
 			if (depth < 2)
 				break;
+			check_raw_string(s, here, word);
 			if (begins)
 				check_attribute(s, here, word);
 			else
@@ -292,9 +322,19 @@ static void scan_attributes(struct scan *s, size_t at)
 		s->at++;
 		if (!depth)
 			return;
-	} while (s->at < s->len);
+	}
 	refuse(s, at, "__attribute__",
 	       "without ((NAME)) behind it hides which one it is: write it out, or leave it out");
+}
+
+/*
+ * Nothing that is a comment, or a string, to a compiler that skips the line because of
+ * an #if above it.
+ */
+static bool is_path(const char *name)
+{
+	return name[0] && !name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				       "0123456789_-+.,/")] && !strstr(name, "//");
 }
 
 static void scan_include(struct scan *s, size_t at)
@@ -306,20 +346,19 @@ static void scan_include(struct scan *s, size_t at)
 	begin = s->at;
 	open = peek(s, 0);
 	close = open == '<' ? '>' : '"';
-	if (open != '<' && open != '"') {
-		refuse(s, at, "#include", "names a header as <linux/slab.h> or \"agate_gem.h\"");
-		return;
-	}
-	for (s->at++; peek(s, 0) != close && peek(s, 0) != '\n'; s->at++)
+	for (s->at += open == '<' || open == '"'; peek(s, 0) != close && peek(s, 0) != '\n'; s->at++)
 		if (n < sizeof(name) - 1)
 			name[n++] = peek(s, 0);
 	name[n] = '\0';
-	if (peek(s, 0) == close)
-		s->at++;
+	if ((open != '<' && open != '"') || peek(s, 0) != close || !is_path(name)) {
+		refuse(s, at, "#include", "names a header as <linux/slab.h> or \"agate_gem.h\"");
+		return;
+	}
+	s->at++;
 	if (name[0] == '/' || strstr(name, ".."))
 		refuse(s, begin, "this path", "leads out of the folders with headers: "
 		       "include <linux/slab.h>, or \"agate_gem.h\"");
-	else if (open == '"' && s->facts && isprint((unsigned char)name[0]))
+	else if (open == '"' && s->facts)
 		fprintf(s->facts, "include %u %s\n", s->text[at].line, name);
 }
 
@@ -420,6 +459,10 @@ static void check_characters(struct scan *s)
 	for (i = 0; i < s->len; i++) {
 		if (!s->text[i].c) {
 			refuse(s, i, "a zero byte", "does not belong into source text");
+			return;
+		}
+		if (s->text[i].c == '\r' && s->text[i + 1].c != '\n') {
+			refuse(s, i, "a carriage return", "does not belong into a line");
 			return;
 		}
 		/* Two of the nine change what a line, or a directive, is. */

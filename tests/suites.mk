@@ -23,7 +23,7 @@ FAST_INPUTS	:= $(VM_INPUTS) $(KERNEL_FAST).id $(KERNEL_FAST)/bzImage $(KERNEL_FA
 DEBUG_INPUTS	:= $(VM_INPUTS) $(KERNEL_DEBUG).id $(KERNEL_DEBUG)/bzImage $(KERNEL_DEBUG)/ram
 # What time limits of the grader follow.
 MEASURED	:= maybe:$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/agate/doctor.json
-LAB_INPUTS	:= scripts kernel userspace include $(AGATE_LAB_INFO) $(BUILD)/parts \
+LAB_INPUTS	:= scripts kernel userspace include $(COMPOSE_TOOLS) $(BUILD)/parts \
 		   $(KERNEL_IDS) tests/tap.sh
 
 # Guests with the debug kernel, each alone with its kind: of guests that share processors
@@ -84,6 +84,9 @@ $(call suite,kept,1,300,tests/keep.sh tests/queue.sh tests/score.sh tests/busy.s
 $(call suite,labs/kept,1,300,tests/labs/kept.sh tests/labs/grade.sh tests/labs/mutants.sh tests/labs/scores.sh \
 	tests/keep.sh tests/tap.sh scripts/lab.sh $(LAB_VERDICT) $(WITHOUT_PROSE) $(AGATE_LAB_INFO), \
 	tests/labs/kept.sh)
+$(call suite,attacks,1,900,$(FAST_INPUTS) $(LAB_INPUTS) $(AGATE_GRADE) $(LAB_TESTS) $(INJECT_MODULES) \
+	labs solutions tests/attacks,tests/attacks/run.sh)
+$(call suite,labs/allow,1,300,$(LAB_INPUTS) labs tests/labs/allow.sh,tests/labs/allow.sh)
 $(call suite,labs/typed,1,600,Makefile scripts/lab.sh scripts/which-tests.sh scripts/compose-lib.sh tests/labs/typed.sh tests/tap.sh, \
 	tests/labs/typed.sh)
 

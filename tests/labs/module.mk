@@ -14,8 +14,3 @@ $(LAB_VERDICT) $(WITHOUT_PROSE):
 	$(Q)$(CC) $(CFLAGS_HOST) -MMD -MP -o $@ $< -ljansson
 
 -include $(LAB_VERDICT:=.d) $(WITHOUT_PROSE:=.d)
--include $(LAB_VERDICT).d
-
-.PHONY: suite/attacks
-suite/attacks:
-	$(Q)tests/suite.sh attacks 900 tests/attacks/run.sh

@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: MIT */
+/* EXPECT: a carriage return does not belong */
+// \ 
+asm("nop");
