@@ -5,7 +5,7 @@
 #
 # usage: tests/attacks/run.sh
 #
-# NN/NAME.c is put behind lab NN's solution.  What the file is told has to fit the regular
+# NN/NAME.inc is put behind lab NN's solution.  What the file is told has to fit the regular
 # expression behind EXPECT, it names a line of the file, nothing is made of it, and it ends
 # within a minute on a machine that has nothing else to do.  Then the box itself, the rules
 # for objects that no text leads to, and a grader that is killed.
@@ -52,7 +52,7 @@ refused()
 		[ ! -e "$out/agate.stripped.ko" ]
 }
 
-attacks=$(ls tests/attacks/02/*.c)
+attacks=$(ls tests/attacks/02/*.inc)
 echo "1..$(($(echo "$attacks" | wc -l) + 17))"
 
 for file in $attacks; do
@@ -62,7 +62,7 @@ for file in $attacks; do
 	10 | 11) refused "$file" ;;
 	*) false ;;
 	esac
-	result $? "$(basename "$file" .c)"
+	result $? "$(basename "$file" .inc)"
 done
 
 # A mark of the byte order is only one at a file's beginning.
@@ -171,7 +171,7 @@ broken 'defines wanted as ifunc'
 result $? "a function that chooses itself"
 
 # A grader that is killed takes the compiler with it.
-cat solutions/$lab/agate_gem.c tests/attacks/02/include-itself.c >"$student/agate_gem.c"
+cat solutions/$lab/agate_gem.c tests/attacks/02/include-itself.inc >"$student/agate_gem.c"
 "$build/bin/agate-grade" --lab 02 --from "$work/from" --out "$work/grade" >"$work/said" 2>&1 &
 grader=$!
 tries=0

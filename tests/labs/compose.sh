@@ -80,7 +80,7 @@ no_module()
 	[ ! -e out-fast/agate.ko ] && [ ! -e out-fast/agate.stripped.ko ]
 }
 
-echo 1..33
+echo 1..36
 
 start
 compose
@@ -224,6 +224,23 @@ status=$?
 wait $!
 check "two at once do not disturb each other" 00 $?$status \
 	test "$(cksum <out-fast/agate.stripped.ko)" != "$(cksum <out-other/agate.stripped.ko)"
+
+# A container may not let bubblewrap make namespaces.
+mkdir no-box
+printf '#!/bin/sh\necho "bwrap: no permissions" >&2; exit 1\n' >no-box/bwrap
+chmod +x no-box/bwrap
+PATH=$PWD/no-box:$PATH kernel/compose-lab.sh fast out-unboxed $lab=solutions/$lab >said 2>&1
+check "where no box can be made it does without, and says so once" 0 $? \
+	[ "$(grep -c 'bubblewrap does not run here' said)" = 1 ]
+check "with the same result" 0 $? \
+	cmp "out-unboxed/$lab/agate_gem.o" "$build/driver/fast/solutions/$lab/agate_gem.o"
+sed -i '10i int broken(void) { return nothing; }' $student
+PATH=$PWD/no-box:$PATH kernel/compose-lab.sh fast out-unboxed $lab=student >said 2>&1
+status=$?
+! grep -q 'no permissions' out-unboxed/compile.log && [ $status = 10 ] &&
+	grep -q "^$student:10:.*error: .nothing." out-unboxed/compile.log
+result $? "and the same errors"
+start
 
 # From here on the tree is not what the parts were made of.
 cp build/parts/debug/05-mmap.o build/parts/fast
