@@ -11,7 +11,8 @@ $(AGATE_LAB_INFO): scripts/lab-info.c include/agate_stdio.h
 AGATE_TAKE_FILES := $(BUILD)/bin/agate-take-files
 AGATE_SCAN_SOURCE := $(BUILD)/bin/agate-scan-source
 
-$(AGATE_TAKE_FILES) $(AGATE_SCAN_SOURCE): $(BUILD)/bin/agate-%: scripts/%.c scripts/scan-words.h
+$(AGATE_TAKE_FILES) $(AGATE_SCAN_SOURCE): $(BUILD)/bin/agate-%: scripts/%.c scripts/scan-words.h \
+		include/agate_stdio.h
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) -o $@ $<

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agate_stdio.h"
 #include "scan-words.h"
 
 #define SIZE_LIMIT	(1u << 20)
@@ -54,7 +55,7 @@ static void refuse(struct scan *s, size_t at, const char *what, const char *why)
 }
 
 /* The compiler also takes a backslash with blanks behind it. */
-static size_t splice(const char *raw, size_t len, size_t at)
+static size_t spliced(const char *raw, size_t len, size_t at)
 {
 	size_t i = at + 1;
 
@@ -89,7 +90,7 @@ static bool load(struct scan *s)
 	if (len >= 3 && memcmp(raw, "\xef\xbb\xbf", 3) == 0)
 		i = 3;
 	while (i < len) {
-		n = splice(raw, len, i);
+		n = spliced(raw, len, i);
 		if (n) {
 			i += n;
 			line++;
@@ -490,6 +491,8 @@ int main(int argc, char **argv)
 {
 	struct scan s = { .file = argc > 1 ? argv[1] : NULL };
 
+	if (!stdio_fill())
+		return FAILED;
 	if (argc != 2) {
 		fprintf(stderr, "usage: %s FILE | --poison\n", argv[0]);
 		return FAILED;

@@ -19,6 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agate_stdio.h"
+
 #define SIZE_MAX_KIB	256
 #define SIZE_LIMIT	(SIZE_MAX_KIB << 10)
 
@@ -133,6 +135,8 @@ int main(int argc, char **argv)
 	int from_fd, to_fd, ret, status = TAKEN, i;
 	ssize_t len = 0;
 
+	if (!stdio_fill())
+		return FAILED;
 	if (argc < 4) {
 		fprintf(stderr, "usage: %s FROM TO NAME...\n", argv[0]);
 		return FAILED;
