@@ -29,7 +29,8 @@ LAB_INPUTS	:= scripts kernel userspace include $(COMPOSE_TOOLS) $(BUILD)/parts \
 # Guests with the debug kernel, each alone with its kind: of guests that share processors
 # each spends much of its time waiting for a lock whose holder is not running.
 guest_suite = $(call suite,guest-$(1)/$(2),$(3),900,$($(4)_INPUTS) code:$(BUILD)/driver/$(1)/agate.ko \
-	$(GUEST_PROGRAMS) tests/guest/run.sh,tests/guest/run.sh $(1) $(2))
+	$(BUILD)/tests/kmod/$(1)/agate_inject.ko $(GUEST_PROGRAMS) tests/guest/run.sh, \
+	tests/guest/run.sh $(1) $(2))
 $(foreach s,both reset reload,$(call guest_suite,debug,$(s),2d,DEBUG))
 
 # Every lab that can be graded: its scores, and its mutants, which those who keep single
