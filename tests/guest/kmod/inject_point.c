@@ -72,12 +72,16 @@ static bool __kprobes is_within(const struct point *outer)
 	return false;
 }
 
-/* Counts the call; true when it is the one, or one of those, to be hit. */
+/*
+ * Counts the call; true when it is the one, or one of those, to be hit.  A task inside
+ * @within is one of ours already.  Nothing but is_ours() takes a lock here, and a probe
+ * of the function that takes locks, which every interrupt calls, must not do that.
+ */
 static bool __kprobes strikes(struct point *p)
 {
 	unsigned int hit;
 
-	if (!is_ours(p) || (p->within && !is_within(p->within)))
+	if (p->within ? !is_within(p->within) : !is_ours(p))
 		return false;
 	hit = atomic_inc_return(&p->hits);
 	return !p->nth || hit == p->nth;
