@@ -20,7 +20,7 @@ mkdir -p "$work/scripts" "$work/labs/$lab" "$work/tests/host"
 cp Makefile "$work"
 cp scripts/lab.sh "$work/scripts"
 cp scripts/which-tests.sh "$work/asks-for-tests"
-cp scripts/compose-lib.sh "$work/scripts"
+cp scripts/compose-lib.sh scripts/box-lib.sh "$work/scripts"
 cd "$work" || exit 1
 # Whatever is asked for is there, so that it gets to those who are meant to have it.
 printf '#!/bin/sh\n' >scripts/which-tests.sh
