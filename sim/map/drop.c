@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * When the GPU dropped what it knew: an index of flushes and of stays, so that a log with
- * many walks and many flushes takes little longer than its lines.
+ * When the GPU dropped a translation: an index of flushes and of stays, so that the time
+ * for a log with many walks and many flushes is about proportional to its lines.
  *
- * A page, a block and what a flush drops are each a power of two in size and aligned to it.
- * So of two that overlap one contains the other.
+ * A page, a block and the range of a flush are each a power of two in size and aligned to
+ * it.  So if two of them overlap, one contains the other.
  */
 #include <stdlib.h>
 
 #include "map.h"
 
-/* A flush that drops all of the block, or, when part is set, something inside it. */
+/* A flush that drops the whole block or, if part is set, something inside it. */
 struct drop {
 	unsigned int shift;	/* log2 of the block's size */
 	bool part;
@@ -21,7 +21,7 @@ struct drop {
 struct map_drops {
 	MAP_ARRAY(struct drop) drop;
 	uint64_t widths;	/* bit n: there is a flush of 2^n bytes */
-	bool all;		/* there is one of everything */
+	bool all;		/* there is a flush of everything */
 	MAP_ARRAY(struct map_stay) stay;	/* by address space; each one's do not overlap */
 };
 

@@ -23,7 +23,7 @@ void *map_more(void **item, size_t *count, size_t *room, size_t size)
 	return (char *)*item + (*count)++ * size;
 }
 
-/* A name out of the log: only what no output format has to escape. */
+/* A name out of the log, reduced to characters that no output format has to escape. */
 static void load_word(char *to, size_t room, const json_t *line, const char *key)
 {
 	const char *from = json_string_value(json_object_get(line, key));
@@ -160,7 +160,7 @@ static bool load_walk(struct map *map, const json_t *line, uint64_t time)
 		return false;
 	space = load_current(map, as);
 	if (!space || json_object_get(line, "exception"))
-		return true;	/* nothing is mapped there: a fault tells the rest */
+		return true;	/* nothing is mapped there: a fault follows in the log */
 	if (!walk.level || !load_hex(line, "maps", &walk.pa))
 		return false;
 	load_word(walk.access, sizeof(walk.access), line, "access");
@@ -193,7 +193,8 @@ static bool load_fault(struct map *map, const json_t *line, uint64_t time)
 	*fault = (struct map_fault){ .time = time, .served = MAP_NEVER, .va = va, .slot = slot };
 	load_word(fault->exception, sizeof(fault->exception), line, "exception");
 	load_word(fault->access, sizeof(fault->access), line, "access");
-	map->faulted[as][slot] = space->fault.count;	/* whatever waited there was given up */
+	map->faulted[as][slot] = space->fault.count;	/* the access that waited there was
+							 * given up */
 	return true;
 }
 
@@ -272,8 +273,8 @@ static bool load_line(struct map *map, const json_t *line)
 }
 
 /*
- * The simulator may be killed in the middle of a write: what follows the last newline then
- * is a piece of a line, and no fault of the log's.
+ * The simulator may be killed in the middle of a write: the bytes after the last newline
+ * are then part of a line, which is not an error in the log.
  */
 static bool load_torn(const char *text, size_t len)
 {

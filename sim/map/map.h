@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a run's event log says of GPU address spaces: which tables there were, what
- * they mapped, when the GPU knew it, and where it faulted.
+ * The GPU address spaces in a run's event log: which tables there were, what they mapped,
+ * when the GPU had it in its TLB, and where it faulted.
  *
- * An address space here is a root table, on whatever hardware address spaces it
- * was, for drivers give those to whoever has work.  What is mapped is what the
- * GPU walked to: a page that it never touched does not show.
+ * An address space here is a root table, whichever hardware address space had it, because
+ * drivers assign those to the clients that have work.  The log shows a mapping only when
+ * the GPU walks to it: a page that the GPU never touched does not appear.
  */
 #ifndef AGATE_MAP_H
 #define AGATE_MAP_H
@@ -17,7 +17,7 @@
 
 #define MAP_LEVELS	4
 #define MAP_NEVER	UINT64_MAX
-#define MAP_WORD	24	/* a name out of the log, at most */
+#define MAP_WORD	24	/* length of a name out of the log, at most */
 
 /* A growing array; item is a pointer of its type. */
 #define MAP_ARRAY(type)	struct { type *item; size_t count, room; }
@@ -45,7 +45,7 @@ struct map_fault {
 	char access[MAP_WORD];
 };
 
-/* While that table was in force in a hardware address space. */
+/* The time while that table was in force in a hardware address space. */
 struct map_stay {
 	unsigned int as;
 	uint64_t from, to;
@@ -85,7 +85,7 @@ struct map_space {
 	MAP_ARRAY(struct map_walk) walk;
 	MAP_ARRAY(struct map_flush) flush;
 	MAP_ARRAY(struct map_fault) fault;
-	/* Made of the above by map_finish(). */
+	/* map_finish() fills these from the above. */
 	MAP_ARRAY(struct map_page) page;	/* by address, then time */
 	MAP_ARRAY(struct map_table) table_used;	/* by level, then address */
 	MAP_ARRAY(struct map_region) region;
@@ -110,7 +110,7 @@ struct map {
 	size_t odd;		/* lines that were not understood */
 	bool walks;		/* the log has walks in it */
 
-	/* While the log is read. */
+	/* Used while the log is read. */
 	size_t current[MAP_MAX_AS];	/* space + 1 in force there, or 0 */
 	size_t stay[MAP_MAX_AS];	/* its stay there */
 	size_t faulted[MAP_MAX_AS][MAP_MAX_SOURCES];	/* its fault + 1 that waits, or 0 */
@@ -127,13 +127,13 @@ void *map_more(void **item, size_t *count, size_t *room, size_t size);
 /* load.c: read a log.  Lines that make no sense are counted, not fatal. */
 void map_load(struct map *map, FILE *log);
 
-/* drop.c: when what a walk found was dropped, by a flush or with its table. */
+/* drop.c: when the GPU dropped a walk's result, by a flush or with its table. */
 struct map_drops;
 struct map_drops *map_drops_of(const struct map_space *space);
 uint64_t map_dropped(const struct map_drops *drops, const struct map_walk *walk);
 void map_drops_free(struct map_drops *drops);
 
-/* space.c: what follows from what was read. */
+/* space.c: evaluate the log. */
 void map_finish(struct map *map);
 void map_free(struct map *map);
 
@@ -146,7 +146,7 @@ uint64_t map_known(const struct map_space *space, uint64_t time);
 void map_text(const struct map *map, FILE *out);
 void map_svg(const struct map *map, FILE *out);
 
-/* Words for people: "4 KiB", "12.35 us". */
+/* Numbers for people: "4 KiB", "12.35 us". */
 const char *map_size(char buf[32], uint64_t bytes);
 const char *map_time(char buf[32], uint64_t bus_cycles);
 

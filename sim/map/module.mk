@@ -18,7 +18,7 @@ $(AGATE_MAP): $(SIM_MAP_OBJS) $(SIM_MAP_LIST)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) -o $@ $(SIM_MAP_OBJS) -ljansson -lm
 
-# The demo draws what it did, and its test looks at that.
+# The demo draws its own run, and its test checks the picture.
 demo-run test-build: $(AGATE_MAP)
 
 -include $(SIM_MAP_OBJS:.o=.d)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What follows from walks and flushes: when the GPU knew a page, which tables it
+ * Evaluates walks and flushes: when the GPU had a page's translation, which tables it
  * read, which pages belong together.
  */
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 
 #include "map.h"
 
-/* Pages with less than that between them are one region. */
+/* Pages with a smaller gap between them are one region. */
 #define REGION_GAP	(2u << 20)
 
 uint64_t map_page_size(unsigned int level)
@@ -68,7 +68,7 @@ static void find_pages(struct map_space *space)
 		const struct map_walk *walk = &space->walk.item[i];
 		uint64_t size = map_page_size(walk->level);
 
-		/* The same once more, because its place in the TLB was needed. */
+		/* The GPU walked there again, because the TLB had evicted the entry. */
 		if (open && open->va == walk->va && open->pa == walk->pa && open->size == size &&
 		    walk->time <= open->to)
 			continue;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * The map as a picture.  Time goes to the right, the same for all; each region of
- * an address space is a band, with its addresses from top to bottom; a page is
- * drawn from when the GPU first walked to it until its translation was dropped.
- * All text is ours or was reduced to plain letters when the log was read.
+ * an address space is a band, with its addresses from top to bottom; a page is drawn from
+ * the GPU's first walk to it until the GPU dropped the translation.  All text is ours, or
+ * was reduced to plain letters when the log was read.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -211,7 +211,7 @@ static void draw_residency(struct svg *svg, const struct map_space *space)
 
 /* ---- Tables ------------------------------------------------------------------------------- */
 
-/* A column a level; a table as wide as its column, filled as far as it is used. */
+/* One column per level; a table is as wide as its column, and filled in proportion to its use. */
 static void draw_tables(struct svg *svg, const struct map_space *space)
 {
 	double y[MAP_LEVELS], lowest = svg->y;
@@ -335,7 +335,7 @@ void map_svg(const struct map *map, FILE *out)
 	char *body = NULL;
 	size_t size = 0;
 
-	/* How high it is shows when it is drawn. */
+	/* The height is known only after drawing. */
 	svg.out = open_memstream(&body, &size);
 	if (!svg.out)
 		return;

@@ -9,7 +9,7 @@
 
 #define COLUMNS		64	/* of the graph of residency */
 #define ROWS		8
-#define MAX_TABLES	24	/* of a level, before the rest is only counted */
+#define MAX_TABLES	24	/* of a level; the rest is only counted */
 #define MAX_FAULTS	24
 
 static void text_stays(const struct map_space *space, FILE *out)
@@ -41,7 +41,7 @@ static void text_regions(const struct map_space *space, FILE *out)
 	}
 }
 
-/* The tables as a tree, for their order by level says little. */
+/* The tables as a tree, because an order by level would say little. */
 static void text_below(const struct map_space *space, FILE *out, unsigned int level,
 		       uint64_t first, uint64_t last)
 {
@@ -100,7 +100,7 @@ static void text_residency(const struct map_space *space, FILE *out, uint64_t en
 	unsigned int x, row;
 
 	for (x = 0; x < COLUMNS; x++) {
-		/* In the middle of the column: its ends are where things change. */
+		/* Sample the middle of the column: changes happen at its ends. */
 		known[x] = map_known(space, end / COLUMNS * x + end / COLUMNS / 2);
 		if (known[x] > most)
 			most = known[x];

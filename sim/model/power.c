@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Power domains (hardware.md, section 2): PRESENT, READY, PWRON, PWROFF,
- * PWRTRANS and PWRACTIVE for each, with the order that the hardware wants.
- * A driver that does not wait for READY finds its next request refused.
+ * PWRTRANS and PWRACTIVE for each, with the order that the hardware requires.  If a
+ * driver does not wait for READY, the GPU refuses its next request.
  */
 #include "model.h"
 
@@ -43,7 +43,7 @@ static bool power_pending(const struct power *power)
 	       power->domain[POWER_TILER].trans;
 }
 
-/* Start to change cores; whether on or off follows from their READY bit. */
+/* Starts to switch cores on or off; their READY bit tells which. */
 static void power_start(struct agate_sim *sim, struct power_domain *d, uint32_t cores)
 {
 	uint64_t due;
@@ -113,7 +113,7 @@ static void power_drop(struct agate_sim *sim, enum power_domain_id id)
 	sim_event(sim, AGATE_EV_POWER, id, 0, 0, "lost");
 }
 
-/* Without an L2 nothing else can hold its state. */
+/* Without an L2 no other block can keep its state. */
 static void power_drop_dependants(struct agate_sim *sim)
 {
 	power_drop(sim, POWER_SHADER);
@@ -130,7 +130,7 @@ bool power_any(const struct agate_sim *sim)
 	return false;
 }
 
-/* The L2 went off, and with it all that needs it and the lines it had. */
+/* The L2 went off; it lost its lines, and every block that needs it went off as well. */
 static void power_l2_gone(struct agate_sim *sim)
 {
 	power_drop_dependants(sim);
@@ -144,7 +144,7 @@ void power_lose(struct agate_sim *sim)
 	power_drop(sim, POWER_L2);
 }
 
-/* It is on, with no lines, and maybe with a new protocol. */
+/* The L2 is on, without any lines, and perhaps with a new protocol. */
 static void power_l2_here(struct agate_sim *sim)
 {
 	sim->l2.protocol = sim->gpu.coherency;
@@ -228,7 +228,7 @@ bool power_ready(const struct agate_sim *sim, uint64_t shaders, bool tiler)
 	return !tiler || (d[POWER_TILER].ready & ~d[POWER_TILER].trans);
 }
 
-/* Splits an offset into bank, domain and half; false: there is a hole there. */
+/* Splits an offset into bank, domain and half; false for a hole between registers. */
 static bool power_decode(uint32_t offset, enum power_reg *bank, enum power_domain_id *id,
 			 bool *high)
 {

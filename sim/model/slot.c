@@ -18,7 +18,7 @@ void slot_init(struct agate_sim *sim)
 		sim->slot[i].index = i;
 }
 
-/* A reset ends a chain without a trace in memory or registers; it is only told. */
+/* A reset ends a chain without a trace in memory or registers; only the host is told. */
 static void slot_lose(struct agate_sim *sim, const struct slot *slot)
 {
 	if (!slot->active)
@@ -54,7 +54,7 @@ bool slot_any_active(const struct agate_sim *sim)
 
 /* ---- Start and end ------------------------------------------------------ */
 
-/* Bits 9:8 and 13:12 of CONFIG say alike what to do with the L2. */
+/* Bits 9:8 and 13:12 of CONFIG use the same code for what to do with the L2. */
 static void slot_flush(struct agate_sim *sim, uint32_t what)
 {
 	if (what == JS_CONFIG_START_FLUSH_CLEAN)
@@ -68,7 +68,7 @@ static void slot_start_flush(struct agate_sim *sim, const struct slot *slot)
 	bool reduce = (slot->config & JS_CONFIG_ENABLE_FLUSH_REDUCTION) &&
 		      slot->next_flush_id != sim->gpu.flush_id;
 
-	/* With reduction, a flush since the ID was read makes this one needless. */
+	/* With flush reduction, a flush since the driver read the ID makes this one unnecessary. */
 	if (!reduce)
 		slot_flush(sim, slot->config & JS_CONFIG_START_FLUSH_CLEAN_INVALIDATE);
 }
@@ -82,7 +82,7 @@ static void slot_judge_start(struct agate_sim *sim, const struct slot *slot)
 	mmu_judge_start(sim, slot_as(slot));
 }
 
-/* Take the chain in NEXT when there is one and the slot is free for it. */
+/* Takes the chain in NEXT if there is one and the slot is free for it. */
 static void slot_promote(struct agate_sim *sim, struct slot *slot)
 {
 	const struct irq_block *irq = &sim->irq[AGATE_VECTOR_JOB];
@@ -133,7 +133,7 @@ void slot_end(struct agate_sim *sim, struct slot *slot, uint64_t tail,
 
 /* ---- Commands ----------------------------------------------------------- */
 
-/* Stops whose time has come; the chain's end drops those that have not. */
+/* Carries out the stops that are due; the end of the chain drops the others. */
 static void slot_stop_due(struct agate_sim *sim, struct slot *slot)
 {
 	if (slot->hard_stop_due && slot->hard_stop_due <= sim->time) {
@@ -153,10 +153,10 @@ static void slot_stop(struct agate_sim *sim, struct slot *slot, bool hard)
 	uint64_t due;
 
 	if (!slot->active)
-		return;	/* it ended while the command was on its way */
+		return;	/* the chain ended while the command was on its way */
 	due = sim_due(sim, AGATE_SIM_LATENCY_STOP);
 	slot->stop_watched = false;
-	if (!*when || due < *when)	/* to repeat a stop does not put it off */
+	if (!*when || due < *when)	/* repeating a stop does not delay it */
 		*when = due;
 	slot_stop_due(sim, slot);
 }
@@ -363,7 +363,7 @@ static uint32_t slot_js_state(const struct agate_sim *sim)
 	return state;
 }
 
-/* CLEAR samples JS_STATE for the slots it names, then lets held chains go. */
+/* CLEAR samples JS_STATE for the slots that it names, then lets held chains start. */
 static void slot_clear(struct agate_sim *sim, uint32_t value)
 {
 	unsigned int i;
@@ -381,7 +381,7 @@ static void slot_clear(struct agate_sim *sim, uint32_t value)
 		slot_promote(sim, &sim->slot[i]);
 }
 
-/* The driver looks for an interrupt: whatever stops it waits for may now come. */
+/* The driver polls for an interrupt: the stops that it waits for may now happen. */
 static void slot_watch(struct agate_sim *sim)
 {
 	unsigned int i;

@@ -3,8 +3,8 @@
  * The GPU's end of the access queue in BAR2.
  *
  * The guest can write all of BAR2 at any time.  So the layout is read once, the
- * head lives here, each index and entry is copied once and checked, and
- * nothing that was written is ever read back.
+ * head lives here, each index and entry is copied once and checked, and the process never
+ * reads back a value that it wrote.
  */
 #include "bus.h"
 
@@ -100,7 +100,8 @@ unsigned int bus_run(struct bus *bus, struct agate_sim *sim, unsigned int max)
 		else
 			agate_sim_hint(sim, 1, "a queue entry is neither a read nor a write");
 		bus->head++;
-		bus_publish_head(bus);	/* last: a drained queue has nothing to come */
+		bus_publish_head(bus);	/* last: all accesses of a drained queue have been
+					 * carried out */
 	}
 	return n;
 }
@@ -114,8 +115,8 @@ bool bus_sleep(struct bus *bus)
 {
 	__atomic_store_n(&bus->ctrl->asleep, 1, __ATOMIC_RELAXED);
 	/*
-	 * Pairs with the guest's barrier between its tail and its look at
-	 * asleep: one of the two sides sees the other's store.
+	 * Pairs with the guest's barrier between its store of tail and its read of
+	 * asleep: at least one side sees the other's store.
 	 */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (!bus_pending(bus))

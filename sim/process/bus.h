@@ -16,7 +16,7 @@ struct bus {
 	struct agate_bar2_ctrl *ctrl;
 	const struct agate_bar2_entry *queue;
 	uint32_t len;			/* entries, a power of two */
-	uint32_t head;			/* ours: the copy in ctrl is only told */
+	uint32_t head;			/* ours: the copy in ctrl only informs the guest */
 	void *vram;
 	size_t vram_size;
 };
@@ -28,16 +28,16 @@ struct bus {
 const char *bus_open(struct bus *bus, void *bar2, size_t size);
 
 /*
- * Carry out at most max accesses; returns how many entries were consumed.  What
- * no sane driver does to the queue gives a hint.
+ * Carry out at most max accesses; returns how many entries were consumed.  An access that
+ * makes no sense gives a hint.
  */
 unsigned int bus_run(struct bus *bus, struct agate_sim *sim, unsigned int max);
 
 bool bus_pending(const struct bus *bus);
 
 /*
- * Ask for a doorbell.  Returns false when something came meanwhile: the caller
- * must not sleep.  bus_wake() takes the request back.
+ * Ask for a doorbell.  Returns false when an entry arrived meanwhile: the caller must not
+ * sleep. bus_wake() takes the request back.
  */
 bool bus_sleep(struct bus *bus);
 void bus_wake(struct bus *bus);

@@ -217,7 +217,7 @@ static void control_send(const struct control *control, const json_t *answer)
 	free(text);
 }
 
-/* One request; returns false when the process is to end. */
+/* One request; returns false when the process has to end. */
 static bool control_request(struct control *control, const char *line, size_t len)
 {
 	json_t *request = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
@@ -225,7 +225,10 @@ static bool control_request(struct control *control, const char *line, size_t le
 	json_t *answer;
 
 	answer = request ? control_answer(control, request, &quit) : control_error("not JSON");
-	/* Whose answer it is, for a client that gave up one that is late. */
+	/*
+	 * The request's id, so that a client that gave up on a request recognises its
+	 * late answer.
+	 */
 	if (json_object_get(request, "id"))
 		json_object_set(answer, "id", json_object_get(request, "id"));
 	control_send(control, answer);
@@ -274,7 +277,7 @@ bool control_run(struct control *control)
 	if (!control_lines(control))
 		return false;
 	if (control->used == sizeof(control->line) - 1) {
-		/* A line that long is none of ours. */
+		/* The launcher never sends a line that long. */
 		control_request(control, "", 0);
 		control->used = 0;
 	}

@@ -46,12 +46,12 @@ struct control {
 	size_t used;
 };
 
-/* Once, while files can still be opened. */
+/* Call it once, while the process can still open files. */
 void control_prepare(void);
 
 /*
- * Take what the socket has and answer it.  Returns false when the process is
- * to end: it was told so, or nobody holds the other end any more.
+ * Read the requests that the socket has and answer them.  Returns false when the process
+ * has to end: it was told so, or the other end was closed.
  */
 bool control_run(struct control *control);
 

@@ -54,7 +54,7 @@ static bool inject_kind(const char *name, enum agate_sim_injection_kind *kind)
 	return false;
 }
 
-/* What follows N; field[count] and beyond are absent. */
+/* The fields after N; field[count] and beyond are absent. */
 static bool inject_arguments(struct agate_sim_injection *injection, char *const *field,
 			     unsigned int count)
 {

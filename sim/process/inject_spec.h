@@ -34,7 +34,7 @@ struct injections {
 /* Returns NULL, or what is wrong with the text. */
 const char *inject_parse(const char *text, struct injections *injections);
 
-/* False, with none set, when they are too many with those that are pending. */
+/* Returns false, and sets none, when there are too many together with those that are pending. */
 bool inject_set(struct agate_sim *sim, const struct injections *injections);
 
 #endif /* AGATE_PROCESS_INJECT_SPEC_H */

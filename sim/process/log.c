@@ -53,7 +53,7 @@ static void log_fault(struct log *log, const struct agate_sim_event *e)
 		 name_access(AS_FAULTSTATUS_ACCESS(status)), AS_FAULTSTATUS_SOURCE_ID(status));
 }
 
-/* How a chain or a job ended: an exception's name, or what else ended it. */
+/* How a chain or a job ended: an exception's name, or another reason. */
 static const char *log_end(const struct agate_sim_event *e)
 {
 	return e->text ? e->text : name_exception((unsigned int)e->c);
@@ -257,7 +257,7 @@ const char *log_open(struct log *log, const char *path, uint64_t limit)
 	log->file = fopen(path, "we");
 	if (!log->file)
 		return "the log cannot be opened";
-	/* One of our own, for stdio would ask the host for the best size. */
+	/* A buffer of our own, because stdio would ask the host for the best size. */
 	if (setvbuf(log->file, log->buffer, _IOFBF, sizeof(log->buffer)))
 		return "the log has no buffer";
 	return NULL;
@@ -275,7 +275,7 @@ bool log_close(struct log *log)
 
 	if (!log->file)
 		return true;
-	/* What an earlier flush lost is gone: the last one may still succeed. */
+	/* The last flush may succeed after an earlier one lost data, so check both. */
 	good = !ferror(log->file);
 	good = !fclose(log->file) && good;
 	log->file = NULL;

@@ -17,23 +17,26 @@ enum log_level {
 	LOG_ALL,	/* register accesses too */
 };
 
-/* What the file keeps before it goes out. */
+/* Size of the buffer. */
 #define LOG_BUFFER	4096u
 
 struct log {
-	FILE *file;		/* NULL: nobody wants a log */
+	FILE *file;		/* NULL: no log */
 	enum log_level level;
 	uint64_t bytes;
 	uint64_t limit;		/* bytes; a guest must not fill the host's disk */
 	char buffer[LOG_BUFFER];	/* the file's */
 };
 
-/* Of a log that is all zeroes but for its level; returns NULL, or what is wrong. */
+/* Opens a log that is all zeroes except for its level; returns NULL, or what is wrong. */
 const char *log_open(struct log *log, const char *path, uint64_t limit);
 
 void log_event(struct log *log, const struct agate_sim_event *event);
 
-/* Whether a log of level LOG_EVENTS has this kind: the rest depends on polling. */
+/*
+ * Does a log of level LOG_EVENTS have this kind?  How often the other kinds occur depends
+ * on polling.
+ */
 bool log_counts(enum agate_sim_event_kind kind);
 
 /* A line that does not come from the model. */

@@ -3,10 +3,9 @@
  * agate-sim: the GPU as a process beside the virtual machine.
  *
  * One thread, one loop: carry out what the access queue holds, let the model
- * work for a bounded while, look at the control socket now and then, and sleep
- * when there is nothing left to do.  Guest RAM and BAR2 are shared memory, the
- * doorbell and the interrupt vectors are event descriptors; the launcher made
- * all of them.
+ * work for a bounded while, check the control socket now and then, and sleep when there
+ * is nothing left to do.  Guest RAM and BAR2 are shared memory, the doorbell and the
+ * interrupt vectors are event descriptors; the launcher made all of them.
  */
 #include <errno.h>
 #include <poll.h>
@@ -91,7 +90,7 @@ static void process_flush(struct process *p)
 	trace_flush(&p->trace);
 }
 
-/* An injection: as if it had crashed, but for a log that is whole. */
+/* An injection: the process ends as in a crash, except that its log is complete. */
 static void process_die(struct process *p)
 {
 	process_flush(p);
@@ -111,7 +110,7 @@ static void host_event(void *ctx, const struct agate_sim_event *event)
 /* ---- The loop ------------------------------------------------------------ */
 
 /*
- * Wait for anything, or only look.  Returns false when the process is to end.
+ * Wait for any event, or only poll.  Returns false when the process has to end.
  */
 static bool process_poll(struct process *p, bool wait)
 {
@@ -150,8 +149,8 @@ static uint64_t now_ns(void)
 
 /*
  * Watch the queue for a moment: a driver that has just read a register is
- * likely to touch another.  The moment grows while that pays and shrinks while
- * it does not, so an idle GPU leaves the processor to the guest.
+ * likely to touch another.  It watches for longer while that catches accesses, and less
+ * while it does not, so an idle GPU leaves the processor to the guest.
  */
 static bool process_spin(struct process *p)
 {
@@ -226,7 +225,7 @@ static const char *process_signals(struct process *p)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGHUP);
-	/* A pipe that nobody reads is an error like any other. */
+	/* Writing to a pipe without a reader must return an error, not kill the process. */
 	if (signal(SIGPIPE, SIG_IGN) == SIG_ERR || sigprocmask(SIG_BLOCK, &set, NULL))
 		return "signals cannot be set up";
 	p->signal_fd = signalfd(-1, &set, SFD_CLOEXEC);
@@ -280,9 +279,9 @@ static const char *process_start(struct process *p)
 }
 
 /*
- * Everything is open and mapped: nothing more is needed.  Without a sandbox the
- * process serves all the same, for not every host has one.  What a sanitizer says and
- * what counts coverage needs files at the end, so such builds do without.
+ * Everything is open and mapped: nothing more is needed.  The process serves even without
+ * a sandbox, because not every host has one.  Sanitizers and coverage write files at the
+ * end, so such builds run without it.
  */
 static void process_confine(const struct process *p)
 {

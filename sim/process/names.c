@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What numbers are called: registers, exceptions, job types, commands.
+ * Names of numbers: registers, exceptions, job types, commands.
  */
 #include "names.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What numbers are called, for the log and the control socket.
+ * Names of numbers, for the log and the control socket.
  */
 #ifndef AGATE_PROCESS_NAMES_H
 #define AGATE_PROCESS_NAMES_H
@@ -14,7 +14,7 @@
 /* The register's name in buf, or its offset when it has none. */
 const char *name_register(uint32_t offset, char buf[NAME_SIZE]);
 
-/* Static strings; "unknown" for what has no name. */
+/* Static strings; "unknown" for a number without a name. */
 const char *name_exception(unsigned int exception);
 const char *name_job_type(unsigned int type);
 const char *name_access(unsigned int access);

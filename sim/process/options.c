@@ -125,7 +125,7 @@ static bool parse_vectors(const char *text, int fds[AGATE_NUM_VECTORS])
 {
 	char after;
 
-	/* %c matches only when there is something left over. */
+	/* %c matches only when text is left over. */
 	return sscanf(text, "%d,%d,%d,%d%c", &fds[0], &fds[1], &fds[2], &fds[3], &after) ==
 	       AGATE_NUM_VECTORS;
 }

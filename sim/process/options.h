@@ -28,7 +28,7 @@ struct options {
 	struct agate_sim_config config;	/* all but the VRAM */
 };
 
-/* Returns false, having said why on stderr, when the command line is wrong. */
+/* If the command line is wrong, prints the reason on stderr and returns false. */
 bool options_parse(struct options *options, int argc, char **argv);
 
 #endif /* AGATE_PROCESS_OPTIONS_H */

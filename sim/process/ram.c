@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Guest RAM.  No address that comes from the guest reaches the mapping without
- * having been found inside one of the ranges.
+ * Guest RAM. Every address from the guest is checked to lie inside one of the ranges
+ * before it is used in the mapping.
  */
 #include "ram.h"
 

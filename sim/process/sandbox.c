@@ -2,8 +2,8 @@
 /*
  * The process's seccomp filter (sandbox.h).
  *
- * It is a list of rules, each of which begins with the system call's number, so that
- * none depends on another; what matches none is the end of the process.
+ * It is a list of rules, each of which begins with the system call's number, so that none
+ * depends on another; a call that matches no rule kills the process.
  */
 #include "sandbox.h"
 
@@ -79,7 +79,7 @@ static void allow_fd(struct program *p, unsigned int number, int fd)
 
 static void allow_socket(struct program *p, int fd)
 {
-	/* To the other end, and to no other address. */
+	/* Only to the other end, to no other address. */
 	const struct condition send[] = {
 		{ ARG(0), UINT32_MAX, (uint32_t)fd },
 		{ ARG(4), UINT32_MAX, 0 },
@@ -91,7 +91,7 @@ static void allow_socket(struct program *p, int fd)
 	allow_fd(p, SYS_getsockopt, fd);
 }
 
-/* malloc(): more of it, moved, given back. */
+/* malloc(): it grows, moves and returns memory. */
 static void allow_memory(struct program *p)
 {
 	const struct condition anonymous[] = {

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the process may still ask of its host once it serves a guest: a seccomp
- * filter, installed when everything is open and mapped.  Whatever else is asked for
- * kills the process.
+ * The system calls that the process may make once it serves a guest: a seccomp filter,
+ * installed when everything is open and mapped.  Any other call kills the process.
  *
- * Left are: reading and writing of the descriptors named here, poll(), answers on
- * the control socket, anonymous memory that cannot be executed, the time, to close
- * descriptors, and to end.  Nothing can be opened any more, no file, no socket; and
- * nobody else can be signalled or traced.
+ * The filter allows: reading and writing the descriptors named here, poll(), answers on
+ * the control socket, anonymous memory that is not executable, the time, closing
+ * descriptors, and exiting.  The process can no longer open a file or a socket, nor
+ * signal or trace another process.
  *
- * What a filter cannot see: it judges numbers, not memory.  So it knows which
- * descriptor is written to, and not what; and all of what is mapped stays mapped, guest
- * RAM among it.
+ * A filter sees numbers, not memory: it knows to which descriptor the process writes, but
+ * not which bytes.  And everything that is mapped stays mapped, guest RAM included.
  */
 #ifndef AGATE_PROCESS_SANDBOX_H
 #define AGATE_PROCESS_SANDBOX_H
@@ -33,8 +31,8 @@ unsigned int sandbox_filter(const struct sandbox *sandbox,
 			    struct sock_filter filter[SANDBOX_FILTER]);
 
 /*
- * From here on only that.  Returns 0, or an errno when the host has no seccomp;
- * new privileges cannot be had in any case.
+ * Allow only that from here on.  Returns 0, or an errno when the host has no seccomp; in
+ * both cases the process can no longer gain privileges.
  */
 int sandbox_enter(const struct sandbox *sandbox);
 

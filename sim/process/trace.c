@@ -3,8 +3,8 @@
  * Events to tracks (trace.h).
  *
  * Every event's text is a constant of ours without anything to escape, except a
- * mark's, which arrives as JSON already.  A comma stands before each event but the
- * first, so that what is in the file only lacks a bracket at any time.
+ * mark's, which arrives as JSON already.  A comma precedes each event except the first,
+ * so that at any time the file lacks only the closing bracket.
  */
 #include "trace.h"
 
@@ -19,7 +19,7 @@
 #define TRACE_LINE	1024u	/* no event is longer */
 #define TRACE_TEXT	256u
 
-/* A whole event, without its braces; flushed before the buffer would be. */
+/* Writes a whole event, without its braces; flushes the buffer first if the event might not fit. */
 __attribute__((format(printf, 2, 3)))
 static void trace_line(struct trace *trace, const char *format, ...)
 {
@@ -117,7 +117,7 @@ static void begin(struct trace *trace, unsigned int track, const char *format, .
 	emit(trace, track, 'B', text);
 }
 
-/* End spans until only so many are open. */
+/* Ends spans until only so many are open. */
 static void end_to(struct trace *trace, unsigned int track, unsigned int depth)
 {
 	while (trace->depth[track] > depth) {
@@ -231,7 +231,7 @@ static void trace_as(struct trace *trace, const struct agate_sim_event *e)
 			name_as_command((unsigned int)e->b), e->a);
 }
 
-/* A locked region is a span around the commands until it is given free. */
+/* A locked region is a span around the commands until UNLOCK. */
 static void trace_as_done(struct trace *trace, const struct agate_sim_event *e)
 {
 	unsigned int track = TRACE_AS + (unsigned int)e->a;
@@ -253,7 +253,7 @@ static void trace_as_done(struct trace *trace, const struct agate_sim_event *e)
 
 /* ---- The rest ------------------------------------------------------------------------ */
 
-/* A reset ends all that was on its way; slots tell of their chains themselves. */
+/* A reset ends every transition; the slots report their chains themselves. */
 static void trace_reset(struct trace *trace, const struct agate_sim_event *e)
 {
 	unsigned int track;
@@ -347,7 +347,7 @@ static void trace_one(struct trace *trace, const struct agate_sim_event *e)
 	}
 }
 
-/* Nothing follows but the ends of what is open. */
+/* Only the ends of open spans follow. */
 static void trace_end_spans(struct trace *trace)
 {
 	unsigned int track;
@@ -417,7 +417,7 @@ bool trace_close(struct trace *trace)
 		return true;
 	trace_end_spans(trace);
 	fputs("\n]\n", trace->file);
-	/* What an earlier flush lost is gone: the last one may still succeed. */
+	/* The last flush may succeed after an earlier one lost data, so check both. */
 	good = !ferror(trace->file);
 	good = !fclose(trace->file) && good;
 	trace->file = NULL;

@@ -3,9 +3,9 @@
  * The event log as pictures: Chrome's trace-event format, an array of JSON
  * objects, which Perfetto and chrome://tracing open.
  *
- * The closing bracket is written at the end of a run.  The format does without it,
- * so the trace of a process that was killed is complete as far as it goes: what is
- * written goes out a whole event at a time.
+ * The closing bracket is written at the end of a run.  The format allows an array without
+ * it, so the trace of a process that was killed is valid up to the last event in it: the
+ * process writes whole events.
  */
 #ifndef AGATE_PROCESS_TRACE_H
 #define AGATE_PROCESS_TRACE_H
@@ -16,7 +16,7 @@
 
 #include "agate_sim.h"
 
-/* What the file keeps before it goes out. */
+/* Size of the buffer. */
 #define TRACE_BUFFER	65536u
 
 /* Spans nest: a fault in a job in a chain. */
@@ -34,7 +34,7 @@ enum trace_track {
 };
 
 struct trace {
-	FILE *file;		/* NULL: nobody wants one */
+	FILE *file;		/* NULL: no trace */
 	uint64_t limit;		/* bytes; a guest must not fill the host's disk */
 	uint64_t bytes;
 	size_t unflushed;
@@ -52,14 +52,14 @@ struct trace {
 	char buffer[TRACE_BUFFER];	/* the file's */
 };
 
-/* Of a trace that is all zeroes; returns NULL, or what is wrong. */
+/* Opens a trace that is all zeroes; returns NULL, or what is wrong. */
 const char *trace_open(struct trace *trace, const char *path, uint64_t limit);
 
 void trace_event(struct trace *trace, const struct agate_sim_event *event);
 void trace_mark(struct trace *trace, uint64_t time, const char *json_text);
 void trace_flush(struct trace *trace);
 
-/* Ends every span that is open, and the array; false when it could not be written. */
+/* Ends every open span and the array; false when a write failed. */
 bool trace_close(struct trace *trace);
 
 #endif /* AGATE_PROCESS_TRACE_H */

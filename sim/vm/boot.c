@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Guests that the launcher boots for itself: one to make a snapshot of, and one
+ * The launcher boots two guests for itself: one to make a snapshot of it, and one
  * to find out whether KVM works here.
  */
 #include <errno.h>
@@ -88,8 +88,8 @@ enum vm_status vm_boot_for_snapshot(struct vm *vm, int dir_fd, const char *name)
 }
 
 /*
- * Boots under KVM.  The answer is kept if it is one about KVM: a file that is
- * missing, or a Ctrl-C, says nothing of it.
+ * Boots under KVM. The cache keeps the result only if it depends on KVM: a missing
+ * file or a Ctrl-C says nothing about KVM.
  */
 static enum vm_status probe(struct vm *vm, int dir_fd, const char *name)
 {
@@ -97,7 +97,7 @@ static enum vm_status probe(struct vm *vm, int dir_fd, const char *name)
 	enum vm_status st;
 	int file;
 
-	vm_progress(vm, "trying whether KVM works here, for ten seconds at most");
+	vm_progress(vm, "finding out whether KVM works here, for ten seconds at most");
 	guest = like(vm, true, PROBE_MS);
 	if (!guest)
 		return vm_fail(vm, VM_HOST, "out of memory");
@@ -118,7 +118,7 @@ static enum vm_status probe(struct vm *vm, int dir_fd, const char *name)
 	return st;
 }
 
-/* KVM's device can be there and a guest still hang: only a boot tells. */
+/* KVM's device may exist and a guest may hang all the same: only a boot proves that KVM works. */
 enum vm_status vm_accel_choose(struct vm *vm, int dir_fd)
 {
 	char name[64], answer[4] = "";

@@ -3,9 +3,9 @@
  * The launcher's part of the cache, ${XDG_CACHE_HOME:-~/.cache}/agate/vm/:
  * snapshots, and whether KVM works on this machine.
  *
- * A name is a hash of everything the content depends on, so nothing ever has to
- * be invalidated; what no run has used for two weeks is removed when a new
- * snapshot is made.
+ * A name is a hash of everything the content depends on, so nothing ever has to be
+ * invalidated; a run that makes a new snapshot removes the files that no run has
+ * used for two weeks.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -26,7 +26,7 @@
 #define LOCK_POLL_MS	50
 #define PART		"unfinished"
 
-/* FNV-1a over 64-bit words: not for adversaries, the cache is the user's own. */
+/* FNV-1a over 64-bit words: it does not withstand an adversary, but the cache is the user's own. */
 static uint64_t hash(uint64_t h, const void *data, size_t len)
 {
 	const unsigned char *p = data;
@@ -164,7 +164,7 @@ void vm_cache_accel_name(char *name, size_t size)
 	snprintf(name, size, "accel-%016llx", (unsigned long long)h);
 }
 
-/* One run at a time adds to the cache; the lock goes when its holder does. */
+/* One run at a time adds to the cache; the kernel drops the lock when its holder ends. */
 enum vm_status vm_cache_lock(struct vm *vm, int dir_fd)
 {
 	struct pollfd interrupt = { .fd = vm->cfg.interrupt_fd, .events = POLLIN };
@@ -184,9 +184,10 @@ void vm_cache_unlock(int dir_fd)
 }
 
 /*
- * A file to be named by vm_cache_publish(); the caller holds the lock.  It has no
- * name, so that nothing stays behind when we are killed.  Where the file system
- * cannot do that (overlayfs under older kernels) one name is used over and over.
+ * Creates a file that vm_cache_publish() will name; the caller holds the lock.  The
+ * file has no name, so nothing stays behind when the launcher is killed.  If the
+ * file system cannot do that (overlayfs under older kernels), all runs use the same
+ * name in turn.
  */
 int vm_cache_create(int dir_fd)
 {

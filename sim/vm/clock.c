@@ -2,14 +2,15 @@
 /*
  * The guest's clock: it stands still while the guest waits for a processor.
  *
- * Limits to what a guest may take are told by it, so that one of many on a busy host
- * has as long as one that is alone.  The kernel counts for each thread how long it was
- * ready to run and did not, and how long it ran (/proc/PID/task/TID/schedstat).  The waits
- * of QEMU's and the GPU's threads are added up, because each often waits for another that
- * waits for a processor.  When they waited at the same time that is too much: so the clock
- * goes at least as fast as the thread that ran most.  A wait is told when it is over, and
- * may be longer than the time since the last look: what is left of it, the clock owes.
- * Where the kernel does not count, this is CLOCK_MONOTONIC.
+ * Time limits for a guest count by this clock, so a guest among many on a busy host has as
+ * much time as a guest that is alone.  The kernel counts for each thread how long it ran,
+ * and how long it was ready to run but did not (/proc/PID/task/TID/schedstat).  The clock
+ * subtracts the sum of the waits of QEMU's and the GPU's threads, because a thread often
+ * waits for another one that waits for a processor.  When two threads waited at the same
+ * time that sum is too large; so the clock advances at least by the time of the thread
+ * that ran longest.  The kernel counts a wait only when it is over, and it may be longer
+ * than the time since the clock was last read: the clock then owes the rest and stands
+ * still for it later.  Where the kernel does not count, this is CLOCK_MONOTONIC.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -20,10 +21,10 @@
 
 #include "vm_priv.h"
 
-/* What was added up too much must not stop the clock of a guest that has its processors. */
+/* Time that was counted twice must not stop the clock of a guest that has its processors. */
 #define OWED_MAX	2000000000u
 
-/* What was known of this thread when it was last asked about; of a new one, nothing. */
+/* The counts of this thread at the last reading; zero for a new thread. */
 static struct vm_clock_thread *known(struct vm_clock *clock, int tid)
 {
 	for (size_t i = 0; i < clock->count; i++)
@@ -35,7 +36,7 @@ static struct vm_clock_thread *known(struct vm_clock *clock, int tid)
 	return &clock->threads[clock->count++];
 }
 
-/* What threads did since they were last asked about, ns. */
+/* What the threads did since the last reading, in ns. */
 struct since {
 	uint64_t waited;	/* all of them together */
 	uint64_t ran;		/* the one that ran longest */
@@ -91,7 +92,7 @@ uint64_t vm_time(struct vm *vm)
 	add_process(clock, &vm->qemu, &since);
 	add_process(clock, &vm->sim, &since);
 	clock->owed += since.waited;
-	/* It never goes back, and goes on while anything runs. */
+	/* The clock never goes back, and advances while any thread runs. */
 	stand = passed > since.ran ? passed - since.ran : 0;
 	if (stand > clock->owed)
 		stand = clock->owed;
@@ -105,7 +106,7 @@ uint64_t vm_time(struct vm *vm)
 
 bool vm_past(struct vm *vm, uint64_t until)
 {
-	/* It only ever stands longer, so most of the time one need not look. */
+	/* The clock can only be slower than this estimate, so most calls need not read /proc. */
 	return vm_now() - vm->clock.stood >= until && vm_time(vm) >= until;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The launcher's end of the control channel to PID 1: frames out, frames in, one
- * request in flight.  What comes in was written by a guest whose kernel runs
- * code under test, so every length is checked.
+ * request in flight.  The guest's kernel runs code under test, so the launcher
+ * checks every length that it receives.
  */
 #include <errno.h>
 #include <string.h>
@@ -10,10 +10,10 @@
 
 #include "vm_priv.h"
 
-/* How long QEMU may take to end after it has closed the channel. */
+/* How long QEMU may take to exit after it has closed the channel. */
 #define CLOSED_MS	5000u
 
-/* Only what a process can end with is believed. */
+/* Accept only a status with which a process can end. */
 static void take_exit(struct vm_request *req)
 {
 	req->error = 0;
@@ -43,7 +43,7 @@ static void take_frame(struct vm *vm, const struct ctl_header *hdr, const char *
 	if (hdr->id != req->id)
 		req = &ctl->outer;
 	if (hdr->id != req->id || !req->id || req->done)
-		return;		/* late words of a request that was given up */
+		return;		/* a late answer to a request that was given up */
 	if (hdr->type == CTL_ACK && hdr->len == sizeof(error)) {
 		memcpy(&error, data, sizeof(error));
 		req->error = error;
@@ -56,7 +56,7 @@ static void take_frame(struct vm *vm, const struct ctl_header *hdr, const char *
 	}
 }
 
-/* Reads what is there; false at the end of the stream or when it is not frames. */
+/* Reads all available bytes; false at the end of the stream or when they are not frames. */
 bool vm_ctl_input(struct vm *vm)
 {
 	char chunk[CTL_PAYLOAD_MAX];
@@ -73,7 +73,7 @@ bool vm_ctl_input(struct vm *vm)
 	while (in->len - used >= sizeof(hdr)) {
 		memcpy(&hdr, in->data + used, sizeof(hdr));
 		if (hdr.nonce != vm->ctl.nonce)
-			vm->ctl.broken = "wrong nonce on the control channel: not PID 1's words";
+			vm->ctl.broken = "wrong nonce on the control channel: not from PID 1";
 		else if (hdr.len > CTL_PAYLOAD_MAX)
 			vm->ctl.broken = "the guest broke the control protocol";
 		if (vm->ctl.broken)
@@ -87,7 +87,7 @@ bool vm_ctl_input(struct vm *vm)
 	return true;
 }
 
-/* Writes what fits; false when the other end is gone. */
+/* Writes as much as fits; false when the other end is gone. */
 bool vm_ctl_output(struct vm *vm)
 {
 	struct vm_buf *out = &vm->ctl.out;
@@ -106,7 +106,8 @@ bool vm_broken(const struct vm *vm)
 }
 
 /*
- * The channel ends with QEMU, whose end may be seen only later: that tells why.
+ * The channel closes when QEMU exits, which we may notice only later: wait for
+ * that, because QEMU's exit tells the reason.
  */
 static enum vm_status channel_closed(struct vm *vm)
 {
@@ -152,7 +153,7 @@ void vm_ctl_begin(struct vm *vm, void (*data)(struct vm *, uint32_t, const void 
 	vm->ctl.req = (struct vm_request){ .id = ++vm->ctl.last_id, .data = data };
 }
 
-/* Another request may begin while the one in flight goes on, and ends before it does. */
+/* A second request may begin while the first is in flight; it ends before the first does. */
 void vm_ctl_aside(struct vm *vm)
 {
 	vm->ctl.outer = vm->ctl.req;

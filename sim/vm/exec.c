@@ -8,7 +8,7 @@
 
 #include "vm_priv.h"
 
-/* What a killed process may take to go before the guest counts as hung. */
+/* How long a killed process may take to end before the guest counts as hung. */
 #define KILL_GRACE_MS	10000u
 
 /* Sends EXEC; the guest's argv is a run of strings, each with its NUL. */
@@ -27,13 +27,13 @@ enum vm_status vm_send_exec(struct vm *vm, const struct ctl_exec *req, const cha
 	return st;
 }
 
-/* The program's own request, also while something is asked of PID 1 aside. */
+/* The program's own request, also while a second request to PID 1 is in flight. */
 static struct vm_request *request(struct vm *vm)
 {
 	return vm->ctl.outer.id ? &vm->ctl.outer : &vm->ctl.req;
 }
 
-/* Passes on at most as much as may come; what is more ends the wait for the end. */
+/* Passes on output up to the limit; more output than that stops the wait for the program. */
 static size_t within_limit(struct vm *vm, size_t len)
 {
 	struct vm_exec *exec = vm->exec;
@@ -90,7 +90,7 @@ static enum vm_status put_an_end(struct vm *vm)
 	return st == VM_OK ? kill_group(vm) : st;
 }
 
-/* The wait ended early: because of a limit of the program's, or the run's deadline? */
+/* The wait ended early: because of one of the program's limits, or the run's deadline? */
 static bool over_limit(struct vm *vm)
 {
 	struct vm_exec *exec = vm->exec;

@@ -2,8 +2,9 @@
 /*
  * QEMU's debugger, on a unix socket.
  *
- * It is served when the guest is as it should be, whether it runs or stands still:
- * a debugger that came while the state is loaded would set it going half made.
+ * QEMU serves it only when the guest is complete, running or stopped: a debugger
+ * that connected while QEMU loads the state would start a guest that is half
+ * restored.
  */
 #include <errno.h>
 #include <string.h>
@@ -14,10 +15,11 @@
 #include "vm_priv.h"
 
 /*
- * A name in the file system, for a debugger knows no other way; it goes with
- * vm_stop().  One that was left there is replaced if nobody listens any more:
- * asked with a datagram socket, which a listener refuses as the wrong type, for a
- * real connection would stop that guest.
+ * The socket has a name in the file system, because a debugger cannot connect
+ * otherwise; vm_stop() removes it.  If an earlier run left the name there and
+ * nobody listens any more, replace it.  To find out, connect a datagram socket,
+ * which a listener refuses as the wrong type: a real connection would stop that
+ * guest.
  */
 static bool listen_there(struct vm *vm)
 {

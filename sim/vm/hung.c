@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a guest says on its console when it is asked: a mark, so that all before it
- * is known to have arrived, and where it hangs.
+ * Two things that the guest prints on request: a mark, which proves that all output
+ * before it has arrived, and where the guest hangs.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ static void console_text(struct vm *vm, const char *text)
 	}
 }
 
-/* Has PID 1 write @text to the console; that @text is new is the caller's business. */
+/* Makes PID 1 write @text to the console; the caller makes sure that @text is new. */
 static enum vm_status request_text(struct vm *vm, uint32_t type, const char *text)
 {
 	vm->mark_from = vm->console_len;
@@ -72,7 +72,7 @@ static enum vm_status wait_while_printing(struct vm *vm, unsigned int silent_ms)
 	return st;
 }
 
-/* As an aside, for a program may be running; its output goes on being taken. */
+/* A second request, because a program may be running; its output is still received meanwhile. */
 static enum vm_status ask_init(struct vm *vm)
 {
 	enum vm_status st;

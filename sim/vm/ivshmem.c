@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * The server's side of QEMU's ivshmem protocol, for one client that never goes:
- * 64-bit little-endian numbers over a stream socket, some with a descriptor.
+ * The server's side of QEMU's ivshmem protocol, for one client that never
+ * disconnects: 64-bit little-endian numbers over a stream socket, some with a
+ * descriptor.
  *
- * The GPU's doorbell is announced before the shared memory, which ends the part
- * that QEMU reads while it creates the device: so the guest can never see a
- * device whose doorbell is not connected yet.  Our own vectors have to follow
- * the memory; an interrupt raised before QEMU has read them waits in its eventfd.
+ * The server announces the GPU's doorbell before the shared memory.  The shared
+ * memory ends the part that QEMU reads while it creates the device, so the guest
+ * never sees a device whose doorbell is not connected yet.  The launcher's own
+ * vectors have to follow the memory; an interrupt raised before QEMU has read them
+ * waits in its eventfd.
  */
 #include <errno.h>
 #include <string.h>
@@ -22,8 +24,8 @@ static bool send_message(int sock, int64_t value, int fd)
 }
 
 /*
- * Sends everything at once; it waits in the socket until the device is plugged,
- * and is small enough to fit.
+ * Sends everything at once: it is small enough to wait in the socket until the
+ * device is plugged.
  */
 enum vm_status vm_ivshmem_serve(struct vm *vm)
 {

@@ -16,7 +16,7 @@ enum slot {
 	SLOT_INPUT, SLOTS,
 };
 
-/* Keeps the tail of what the guest's kernel says, and passes it on. */
+/* Keeps the tail of the guest kernel's output, and passes all of it on. */
 void vm_console_append(struct vm *vm, const char *text, size_t len)
 {
 	size_t over;
@@ -49,7 +49,7 @@ static bool console_input(struct vm *vm)
 	return true;
 }
 
-/* Reads on until a stream has nothing more to say; its other end is closed. */
+/* Reads a stream whose other end is closed, until it is empty. */
 static void drain(struct vm *vm, int *fd, bool (*input)(struct vm *))
 {
 	struct pollfd p = { .fd = *fd, .events = POLLIN };
@@ -59,7 +59,7 @@ static void drain(struct vm *vm, int *fd, bool (*input)(struct vm *))
 	vm_close(fd);
 }
 
-/* What the kernel said last is still in the socket when QEMU is killed. */
+/* The kernel's last output is still in the socket when QEMU is killed. */
 void vm_drain_console(struct vm *vm)
 {
 	drain(vm, &vm->console_fd, console_input);
@@ -74,7 +74,7 @@ static enum vm_status qemu_ended(struct vm *vm)
 	return vm_qemu_gone(vm);
 }
 
-/* The run's deadline, or that of what is waited for (0: none). */
+/* The run's deadline, or the caller's @until (0: none). */
 static bool is_past(struct vm *vm, uint64_t until)
 {
 	return (vm->deadline && vm_now() >= vm->deadline) || (until && vm_past(vm, until));
@@ -95,7 +95,7 @@ static int timeout_ms(struct vm *vm, uint64_t until)
 	return left == UINT64_MAX ? -1 : ms < INT_MAX ? (int)ms : INT_MAX;
 }
 
-/* What is typed is not read while the guest takes nothing. */
+/* Do not read typed input while the guest takes none. */
 static int wanted_input(const struct vm *vm)
 {
 	return vm->input_ready || vm->ctl.out.len > VM_QUEUE_MAX ? -1 : vm->input_fd;
@@ -140,8 +140,8 @@ static void dispatch(struct vm *vm, const struct pollfd *p)
 
 /*
  * Waits for one round of events and handles it; VM_TIMEOUT when @until (0: never;
- * by vm_time()) or the run's deadline has passed.  Callers loop on it until what they wait
- * for has happened.
+ * by vm_time()) or the run's deadline has passed.  Callers loop on it until the event that
+ * they wait for has happened.
  */
 enum vm_status vm_pump(struct vm *vm, uint64_t until)
 {
@@ -162,7 +162,7 @@ enum vm_status vm_pump(struct vm *vm, uint64_t until)
 	dispatch(vm, p);
 	if (p[SLOT_QEMU].revents)
 		return qemu_ended(vm);
-	/* A guest that never falls silent has to meet its deadline all the same. */
+	/* The deadline also holds for a guest that never stops sending. */
 	if (is_past(vm, until))
 		return vm_fail(vm, VM_TIMEOUT, "the time is up");
 	return VM_OK;

@@ -2,8 +2,8 @@
 /*
  * The memory that the guest, the GPU's process and the launcher share: the
  * guest's RAM and BAR2, both sealed memfds, and the eventfds that carry
- * doorbells and interrupts.  The launcher keeps all of them, so that it can tell
- * the guest when the GPU is gone.
+ * doorbells and interrupts.  The launcher keeps all of them open, so that it can
+ * tell the guest when the GPU is gone.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include "agate_bar2.h"
 #include "vm_priv.h"
 
-/* Sealed: nobody who maps it can be killed by somebody else's truncation. */
+/* Sealed: no process can truncate it and so kill another process that maps it. */
 static int sealed_memfd(const char *name, size_t size)
 {
 	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -86,8 +86,9 @@ enum vm_status vm_memory_init(struct vm *vm)
 }
 
 /*
- * Tells the guest whether there is a GPU behind BAR2.  When it is gone every
- * vector is kicked, so that whoever waits for an interrupt looks at the word.
+ * Tells the guest whether there is a GPU behind BAR2.  When the GPU is gone it
+ * signals every vector, so that a driver that waits for an interrupt reads the
+ * alive word.
  */
 void vm_memory_set_alive(struct vm *vm, bool alive)
 {

@@ -3,7 +3,7 @@
  * Child processes that cannot outlive us.
  *
  * PR_SET_PDEATHSIG makes the kernel kill the child when the thread that forked
- * it ends, even by SIGKILL; the look at getppid() closes the gap between fork()
+ * it ends, even by SIGKILL; the check of getppid() closes the gap between fork()
  * and prctl().  A group of its own keeps a Ctrl-C on our terminal away from it.
  */
 #include <errno.h>
@@ -76,7 +76,7 @@ bool vm_proc_start(struct vm_proc *proc, const char *const *argv, const int *fds
 	return false;
 }
 
-/* Takes the status of a process that has ended, or waits until it does. */
+/* Waits until the process has ended, and takes its status. */
 void vm_proc_reap(struct vm_proc *proc)
 {
 	if (proc->pid <= 0)

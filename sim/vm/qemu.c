@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * QEMU: its command line, and what its end means.
+ * QEMU: its command line, and why it exited.
  *
  * The machine is the same whether it boots or is restored; only then can device
- * state be loaded.  Two CPUs with thread=multi, because with one QEMU leaves the
- * fences out that the register queue relies on; `pc`, because its root bus takes
- * hot-plug; a fixed CPU model, so that a snapshot means the same everywhere.
+ * state be loaded.  Two CPUs with thread=multi, because with one CPU QEMU leaves
+ * out the fences on which the register queue relies; `pc`, because its root bus
+ * takes hot-plug; a fixed CPU model, so that a snapshot means the same everywhere.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -148,7 +148,7 @@ enum vm_status vm_qemu_start(struct vm *vm, bool incoming, bool gpu)
 		st = vm_fail(vm, VM_HOST, "%s: %s", VM_QEMU, strerror(errno));
 	while (a.n)
 		free(a.v[--a.n]);
-	/* Ends that only QEMU holds close when QEMU ends. */
+	/* The descriptors that only QEMU holds are closed when QEMU exits. */
 	vm_close(&vm->qmp.qemu_fd);
 	vm_close(&vm->console_qemu_fd);
 	vm_close(&vm->ctl.qemu_fd);
@@ -157,8 +157,8 @@ enum vm_status vm_qemu_start(struct vm *vm, bool incoming, bool gpu)
 }
 
 /*
- * Why QEMU ended, in its own words: its first line that is no warning.  Those after it
- * tell what followed from that ("load of migration failed").  False when there is none.
+ * Why QEMU exited, in its own words: its first line that is not a warning.  The lines
+ * after it report consequences ("load of migration failed").  False when there is none.
  */
 static bool read_stderr(const struct vm *vm, char *text, size_t size)
 {
@@ -187,7 +187,7 @@ static bool read_stderr(const struct vm *vm, char *text, size_t size)
 	return words;
 }
 
-/* After QEMU has ended and its channels were read to their end: why did it? */
+/* Finds out why QEMU exited; its channels have been read to their end. */
 enum vm_status vm_qemu_gone(struct vm *vm)
 {
 	int status = vm->qemu.status;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A client of QEMU's machine protocol: one command in flight, events noted as
- * they pass.  QMP sends one JSON object a line.
+ * A client of QEMU's machine protocol: one command is in flight at a time, and
+ * events are noted as they arrive.  QMP sends one JSON object per line.
  */
 #include <errno.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #include "vm_priv.h"
 
-/* Far above any reply to what we ask; beyond it QEMU is not to be trusted. */
+/* Far above any reply to our commands; after a longer one the launcher no longer trusts QEMU. */
 #define QMP_LINE_MAX	(1u << 20)
 
 static void take_event(struct vm *vm, const char *name, json_t *data)
@@ -44,7 +44,7 @@ static void take_line(struct vm *vm, const char *line, size_t len)
 	json_decref(msg);
 }
 
-/* Reads what is there; false at the end of the stream. */
+/* Reads all available bytes; false at the end of the stream. */
 bool vm_qmp_input(struct vm *vm)
 {
 	struct vm_buf *in = &vm->qmp.in;
@@ -87,7 +87,7 @@ static enum vm_status command(struct vm *vm, const char *name, json_t *args, int
 	free(text);
 	while (st == VM_OK && !qmp->reply)
 		st = vm_pump(vm, until);
-	/* Whatever its guest does, QEMU answers: one that does not was stopped, or is stuck. */
+	/* QEMU answers whatever its guest does; if it does not, it was stopped or is stuck. */
 	if (st == VM_TIMEOUT)
 		return vm_fail(vm, VM_HOST, "QMP %s: QEMU does not answer", name);
 	if (st != VM_OK)
@@ -96,7 +96,7 @@ static enum vm_status command(struct vm *vm, const char *name, json_t *args, int
 	return desc ? vm_fail(vm, VM_HOST, "QMP %s: %s", name, desc) : VM_OK;
 }
 
-/* Takes @args over.  The reply to a command is of no interest, only its success. */
+/* Takes @args over.  Only the command's success matters, not its reply. */
 enum vm_status vm_qmp_command(struct vm *vm, const char *name, json_t *args)
 {
 	return command(vm, name, args, -1);

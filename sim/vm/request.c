@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What can be asked of a running guest: clock and random numbers, files in and
- * out, power.
+ * Requests to a running guest: clock and random numbers, files in and out, power.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +15,7 @@
 
 /*
  * A restored guest repeats its random numbers and its clock: give it new ones.
- * From here on the channel has its nonce, in both directions.
+ * From here on every frame carries the nonce, in both directions.
  */
 enum vm_status vm_setup(struct vm *vm)
 {
@@ -32,7 +31,7 @@ enum vm_status vm_setup(struct vm *vm)
 	return vm_ctl_request(vm, CTL_SETUP, &req, sizeof(req));
 }
 
-/* Begins to move a file of that many bytes, or less, from or to PID 1. */
+/* Begins to move a file of at most that many bytes from or to PID 1. */
 static void begin_file(struct vm *vm, uint64_t bytes,
 		       void (*data)(struct vm *, uint32_t, const void *, size_t))
 {
@@ -40,7 +39,7 @@ static void begin_file(struct vm *vm, uint64_t bytes,
 	vm->ctl.req.until = vm_answer_until(vm, VM_ANSWER_MS + (unsigned int)(bytes >> 20) * 1000);
 }
 
-/* How it ended: why PID 1 refused it, or that it did nothing for so long. */
+/* How the request ended: why PID 1 refused it, or that PID 1 did not answer in time. */
 static enum vm_status end_file(struct vm *vm, enum vm_status st, const char *guest_path)
 {
 	if (st == VM_REFUSED)
@@ -110,7 +109,7 @@ static void get_data(struct vm *vm, uint32_t type, const void *data, size_t len)
 		vm->get_left -= len;
 }
 
-/* A request that is answered by bytes for @fd; @what is what they are. */
+/* A request that PID 1 answers with bytes for @fd; @what names them. */
 static enum vm_status get(struct vm *vm, uint32_t type, const void *data, size_t len,
 			  const char *what, int fd, uint64_t max)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Our terminal joined to one in the guest.
+ * Connects our terminal to one in the guest.
  */
 #include <errno.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 
 static void shell_data(struct vm *vm, uint32_t type, const void *data, size_t len)
 {
-	/* When our reader has gone, what the shell still says is lost, no more. */
+	/* When our reader is gone, only the shell's further output is lost. */
 	if (type == CTL_STDOUT && !vm_write_all(STDOUT_FILENO, data, len))
 		vm_fail(vm, VM_HOST, "standard output: %s", strerror(errno));
 }
@@ -30,7 +30,7 @@ static struct ctl_winsize window(void)
 	return size;
 }
 
-/* Passes on what was typed; the end of a file ends the shell as ^D would. */
+/* Passes on typed input; the end of a file ends the shell as ^D would. */
 static enum vm_status forward_input(struct vm *vm)
 {
 	char chunk[4096];
@@ -56,7 +56,7 @@ static enum vm_status converse(struct vm *vm)
 		st = vm->ctl.broken ? vm_fail(vm, VM_HOST, "%s", vm->ctl.broken) : vm_pump(vm, 0);
 		if (st == VM_OK && vm->input_ready)
 			st = forward_input(vm);
-		/* SIGWINCH interrupts the wait; a look is cheap at any other time. */
+		/* SIGWINCH interrupts the wait; reading the size is cheap at any other time. */
 		now = window();
 		if (st == VM_OK && memcmp(&now, &size, sizeof(now))) {
 			size = now;

@@ -73,7 +73,7 @@ enum vm_status vm_sim_start(struct vm *vm)
 	return st;
 }
 
-/* Takes the byte that says the GPU serves. */
+/* Reads the byte by which the GPU's process says that it is ready. */
 void vm_sim_ready_input(struct vm *vm)
 {
 	char c = 0;
@@ -98,14 +98,14 @@ enum vm_status vm_sim_wait_ready(struct vm *vm)
 	return st;
 }
 
-/* It has ended, however: the guest is told, and goes on without a GPU. */
+/* Tell the guest that the GPU's process has ended; it goes on without a GPU. */
 void vm_sim_lost(struct vm *vm)
 {
 	vm_proc_reap(&vm->sim);
 	vm_memory_set_alive(vm, false);
 }
 
-/* A GPU that is asked to end writes out its log; one that does not is killed. */
+/* Ask the GPU's process to end, so that it writes out its log; kill it if it does not end. */
 void vm_sim_stop(struct vm *vm)
 {
 	struct pollfd p = { .fd = vm->sim.pidfd, .events = POLLIN };

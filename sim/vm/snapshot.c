@@ -2,10 +2,10 @@
 /*
  * The snapshot file: a header page, the guest's RAM with holes where it is zero,
  * and then QEMU's device state, which QEMU writes and reads itself at the
- * file's position.  The file gets its name when it is complete.
+ * file's position.  The launcher names the file only when it is complete.
  *
- * The header has sums of both parts.  A guest that was restored from damaged memory may
- * run for a while before it fails, and what it runs would be blamed.
+ * The header has checksums of both parts: a guest restored from damaged memory may run
+ * for a while before it fails, and the program in it would get the blame.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,8 +29,8 @@ struct header {
 };
 
 /*
- * Against damage, not adversaries.  Several sums side by side, so that the processor need
- * not wait for one multiplication before it starts the next.
+ * This detects damage, not adversaries.  It computes several sums side by side, so that
+ * the processor need not wait for one multiplication before it starts the next.
  */
 static uint64_t sum(uint64_t seed, const char *data, size_t len)
 {
@@ -52,7 +52,10 @@ static uint64_t sum(uint64_t seed, const char *data, size_t len)
 	return all ^ all >> 32;
 }
 
-/* A file still without its name, positioned where QEMU is to write the state; -1 with errno. */
+/*
+ * Creates a file without a name yet, positioned where QEMU has to write the state; -1
+ * with errno.
+ */
 int vm_snapshot_create(struct vm *vm, int dir_fd)
 {
 	off_t state = PAGE + ((off_t)vm->ram_mib << 20);
@@ -87,7 +90,7 @@ static bool is_zero(const char *page)
 	return !page[0] && !memcmp(page, page + 1, PAGE - 1);
 }
 
-/* Of RAM it is the pages that are not zero: a file system may fill holes in. */
+/* The sum of RAM covers the pages that are not zero, because a file system may fill in holes. */
 static uint64_t sum_page(const char *page, size_t at)
 {
 	return is_zero(page) ? 0 : sum(at + 1, page, PAGE);
@@ -115,7 +118,7 @@ static bool save_ram(int file, const char *ram, size_t size, uint64_t *total)
 	return true;
 }
 
-/* What QEMU wrote, from @from to the file's end. */
+/* The sum of QEMU's part, from @from to the file's end. */
 static bool sum_state(int file, size_t from, size_t file_size, uint64_t *total)
 {
 	char *map;
@@ -130,7 +133,7 @@ static bool sum_state(int file, size_t from, size_t file_size, uint64_t *total)
 	return true;
 }
 
-/* After QEMU has stopped the guest and written the state: add RAM, give it a name. */
+/* Adds RAM and names the file, after QEMU has stopped the guest and written the state. */
 enum vm_status vm_snapshot_finish(struct vm *vm, int file, int dir_fd, const char *name)
 {
 	struct header hdr = { .magic = VM_SNAPSHOT_MAGIC,
@@ -155,7 +158,7 @@ enum vm_status vm_snapshot_finish(struct vm *vm, int file, int dir_fd, const cha
 	return VM_OK;
 }
 
-/* Copies a part of the file that is no hole, and adds it to the sum. */
+/* Copies a part of the file that is not a hole, and adds it to the sum. */
 static bool load_run(int ram_fd, const char *from, size_t len, size_t at, uint64_t *total)
 {
 	for (size_t done = 0; done < len; done += PAGE)
@@ -176,7 +179,7 @@ static bool load_ram(int file, int ram_fd, size_t size, uint64_t *total)
 		return false;
 	while (ok && at < end) {
 		at = lseek(file, at, SEEK_DATA);
-		if (at < 0)	/* ENXIO: nothing but a hole from here on */
+		if (at < 0)	/* ENXIO: only a hole from here on */
 			ok = errno == ENXIO;
 		if (at < 0 || at >= end)
 			break;
@@ -214,7 +217,7 @@ bool vm_snapshot_whole(const struct vm *vm, int file)
 	return read_header(vm, file, &hdr);
 }
 
-/* Fills RAM and leaves @file where QEMU is to read the state. */
+/* Fills RAM and leaves @file positioned where QEMU has to read the state. */
 enum vm_status vm_snapshot_load(struct vm *vm, int file)
 {
 	size_t size = (size_t)vm->ram_mib << 20;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Small things that every file of the launcher uses: errors, time, byte buffers
- * and descriptors.
+ * Helpers for every file of the launcher: errors, time, byte buffers and
+ * descriptors.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 #include "vm_priv.h"
 
-/* Keeps the message for vm_error() and returns @status, to be returned in turn. */
+/* Keeps the message for vm_error() and returns @status, so that a caller can return it directly. */
 enum vm_status vm_fail(struct vm *vm, enum vm_status status, const char *fmt, ...)
 {
 	va_list ap;
@@ -45,7 +45,7 @@ void vm_close(int *fd)
 	*fd = -1;
 }
 
-/* Neither end blocks: who wants to wait polls. */
+/* Neither end blocks: a caller that wants to wait uses poll(). */
 bool vm_socketpair(int *ours, int *theirs)
 {
 	int fds[2];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The life of a guest: from its configuration to the point where it takes
- * requests, by restore or by cold boot, and its end.
+ * The life of a guest: its configuration, its start by restore or cold boot up to
+ * the point where it takes requests, and its end.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -89,7 +89,7 @@ static enum vm_status choose_ram(struct vm *vm)
 	return VM_OK;
 }
 
-/* A snapshot that is not whole is none: it is removed, and made anew. */
+/* An incomplete snapshot is useless: remove it and make a new one. */
 static int open_whole(const struct vm *vm, int dir_fd, const char *name)
 {
 	int file = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
@@ -103,8 +103,8 @@ static int open_whole(const struct vm *vm, int dir_fd, const char *name)
 }
 
 /*
- * The snapshot for this configuration, made now if there is none yet; one run
- * makes it while others that want one wait.
+ * Opens the snapshot for this configuration, and makes it first if there is none
+ * yet; one run makes it while the others that want it wait.
  */
 static enum vm_status open_snapshot(struct vm *vm, int dir_fd, int *file)
 {
@@ -135,9 +135,10 @@ static enum vm_status open_snapshot(struct vm *vm, int dir_fd, int *file)
 }
 
 /*
- * The snapshot has no GPU, because QEMU migrates no ivshmem device; but one that
- * is there when the state is loaded is left as it came out of reset, and the guest
- * finds it by a look at the bus.  RAM is copied while QEMU starts.
+ * The snapshot has no GPU, because QEMU cannot migrate an ivshmem device.  But
+ * loading the state leaves a GPU that is already plugged in as it came out of
+ * reset, and the guest finds it when it rescans the bus.  The launcher copies RAM
+ * while QEMU starts.
  */
 static enum vm_status restore(struct vm *vm, int file)
 {
@@ -180,7 +181,10 @@ static enum vm_status cold_boot(struct vm *vm)
 	return st;
 }
 
-/* What has to be known before anything can start; may boot other guests. */
+/*
+ * Finds out everything that has to be known before the guest can start; this may boot
+ * other guests.
+ */
 static enum vm_status prepare(struct vm *vm, int *file)
 {
 	enum vm_status st;
@@ -196,7 +200,7 @@ static enum vm_status prepare(struct vm *vm, int *file)
 		st = open_snapshot(vm, dir_fd, file);
 	close(dir_fd);
 	vm->times.kvm = vm->kvm;
-	/* Making a snapshot is not part of the run that has a deadline. */
+	/* The run's deadline does not include the time that making a snapshot takes. */
 	if (vm->cfg.timeout_ms)
 		vm->deadline = vm_now() + vm->cfg.timeout_ms * 1000000ull;
 	return st;
@@ -268,7 +272,7 @@ enum vm_status vm_start(const struct vm_config *config, struct vm **out)
 	st = attempt(*out);
 	if (!(*out)->snapshot_bad)
 		return st;
-	/* Once more, with a snapshot made now: a second one that fails is no accident. */
+	/* Try once more with a new snapshot: if that fails as well, something else is wrong. */
 	again = vm_new(config);
 	if (!again)
 		return st;

@@ -3,13 +3,13 @@
  * The launcher: a guest on stock QEMU with the GPU's process attached to it.
  *
  * A struct vm owns one QEMU, one GPU process, the memory they share and every
- * socket between them.  Nothing of it has a name in a file system, and both
- * processes die with the thread that started them, however it ends: so whatever
- * is killed, nothing stays behind.
+ * socket between them.  None of these has a name in a file system, and both
+ * processes die with the thread that started them, however it ends: so nothing
+ * stays behind, even after a SIGKILL.
  *
- * All calls for one struct vm come from the thread that called vm_start(), and
- * that thread has to outlive it.  None of them blocks without a limit, but vm_shell(),
- * a vm_exec() that was given none, and all of them while a debugger may stop the guest.
+ * All calls for one struct vm come from the thread that called vm_start(), and that
+ * thread has to outlive it.  Each call has a time limit, except vm_shell() and a
+ * vm_exec() without a timeout; while a debugger may stop the guest no call has one.
  */
 #ifndef AGATE_VM_H
 #define AGATE_VM_H
@@ -24,8 +24,8 @@ struct vm;
 /**
  * enum vm_status - how a call ended
  * @VM_OK:		as it should
- * @VM_HOST:		something is wrong on this side: a file, QEMU, memory; or what came
- *			over the control channel is not PID 1's
+ * @VM_HOST:		something is wrong on this side: a file, QEMU, memory; or the bytes
+ *			that came over the control channel are not PID 1's
  * @VM_REFUSED:		PID 1 could not do it (no such program, file, ...)
  * @VM_CRASHED:		the guest's kernel panicked or reset; the console has the reason
  * @VM_TIMEOUT:		the deadline passed; the guest is still running
@@ -33,8 +33,8 @@ struct vm;
  * @VM_POWEROFF:	the guest powered off in good order
  * @VM_INTERRUPTED:	vm_config.interrupt_fd became readable
  *
- * After VM_CRASHED, VM_LOST and VM_POWEROFF only vm_stop() and the calls that
- * report are of use.
+ * After VM_CRASHED, VM_LOST and VM_POWEROFF a caller can only use vm_stop() and the
+ * calls that report.
  */
 enum vm_status {
 	VM_OK,
@@ -61,22 +61,23 @@ enum vm_accel {
  * @sim_args:		further arguments for it, NULL-terminated, or NULL
  * @sim_log:		its event log, or NULL
  * @append:		added to the kernel's command line, or NULL
- * @ram_mib:		0: what the kernel's flavour wants; below 2048
+ * @ram_mib:		0: the size that the kernel's flavour wants; below 2048
  * @seed:		seeds the GPU's process
  * @accel:		see enum vm_accel
  * @cold:		boot with the GPU plugged in from the start, use no snapshot
- * @timeout_ms:		deadline of the whole run from vm_start(), 0: none.  It is told by the
- *			wall's clock, and a busy host makes a guest slow: a last resort for
- *			whoever wants the same answer on every host.
+ * @timeout_ms:		deadline of the whole run from vm_start(), 0: none.  It counts real
+ *			time, and a busy host makes a guest slow: a caller that wants the same
+ *			result on every host uses it only as a last resort.
  * @answer_ms:		how long PID 1, QEMU and the GPU's process may take by vm_time() for
- *			each thing that the launcher itself asks of them, 0: a minute, for
- *			a boot two, for a file a second more for each MiB
+ *			each request of the launcher itself; 0: one minute, two for a boot,
+ *			and for a file one second more per MiB
  * @panic_ms:		how long a kernel that hangs may take to begin a panic, 0: 20 s
  * @interrupt_fd:	readable when the run has to end, or -1
  * @gdb:		path of a unix socket on which QEMU serves a debugger, or NULL
  * @gdb_wait:		the guest stands still until a debugger lets it go
- * @console:		gets what the guest's kernel prints, or NULL
- * @progress:		told about what takes long (a boot for a snapshot), or NULL
+ * @console:		gets the output of the guest's kernel, or NULL
+ * @progress:		called before something that takes long (a boot for a
+ *			snapshot), or NULL
  * @arg:		first argument of @console and @progress
  */
 struct vm_config {
@@ -107,7 +108,7 @@ struct vm_config {
  * @restored:		the guest runs, from the snapshot or after a cold boot
  * @plugged:		the guest's PCI core has the GPU
  * @ready:		clock and random numbers are set; vm_start() returned
- * @snapshot_made:	this run had to make the snapshot first, and it took until here
+ * @snapshot_made:	when the snapshot was made, if this run had to make it first
  * @kvm:		the guest runs on KVM
  */
 struct vm_times {
@@ -121,9 +122,9 @@ struct vm_times {
 
 /**
  * vm_start() - bring a guest to the point where it takes requests
- * @config:	copied as far as it is needed later
- * @out:	the guest, also after a failure (for the reports), unless memory
- *		for it could not be had: then NULL.  Pass it to vm_stop().
+ * @config:	the callee copies the parts that it needs later
+ * @out:	the guest, also after a failure (for the reports), or NULL if there
+ *		was no memory for it.  Pass it to vm_stop().
  */
 enum vm_status vm_start(const struct vm_config *config, struct vm **out);
 
@@ -143,17 +144,17 @@ const struct vm_times *vm_start_times(const struct vm *vm);
  * vm_time() - the guest's clock, in nanoseconds
  *
  * It never goes back, and stands still while the guest or its GPU waits for a
- * processor: limits to what a guest may take are told by it.
+ * processor: time limits for a guest count by this clock.
  */
 uint64_t vm_time(struct vm *vm);
 
-/** vm_past() - is it @until by vm_time()?  Cheaper than to compare, as long as it is not */
+/** vm_past() - has vm_time() reached @until?  Cheaper than a comparison until it has */
 bool vm_past(struct vm *vm, uint64_t until);
 
 /**
  * vm_put() - copy a file of the host into the guest, making directories as needed
  *
- * VM_TIMEOUT when PID 1 does not take it: the guest is of no more use.  The same holds for
+ * VM_TIMEOUT when PID 1 does not take it: the guest is then useless.  The same holds for
  * vm_put_bytes(), vm_get() and vm_poweroff().
  */
 enum vm_status vm_put(struct vm *vm, const char *host_path, const char *guest_path,
@@ -169,7 +170,8 @@ enum vm_status vm_get(struct vm *vm, const char *guest_path, int fd, uint64_t ma
 #define VM_HEALTH_MAX	4096u
 
 /**
- * vm_health() - write to @fd how the guest's kernel is, "KEY NUMBER" on each line
+ * vm_health() - write the state of the guest's kernel to @fd, "KEY NUMBER" on each
+ * line
  * @exact:	counts of memory have to be exact, which takes longer
  *
  * PID 1 reads it from the kernel's own files: guest/init/health.c has the keys.  A kernel
@@ -182,13 +184,14 @@ enum vm_stream { VM_STDOUT, VM_STDERR, VM_REPORT };
 /**
  * struct vm_exec - a program to run in the guest
  * @argv:	program and arguments, NULL-terminated
- * @report:	its standard input takes what vm_input() sends, and its descriptor
- *		3 is VM_REPORT; without this, input is empty and 3 is closed
- * @output:	called with what it writes, or NULL
+ * @report:	vm_input() feeds its standard input, and its descriptor 3 is
+ *		VM_REPORT; without this, input is empty and 3 is closed
+ * @output:	called with the bytes that it writes, or NULL
  * @output_arg:	first argument of @output
- * @output_max:	kill its process group when it wrote more bytes than this, 0: never
+ * @output_max:	kill its process group when it has written more bytes than this, 0:
+ *		never
  * @timeout_ms:	kill its process group after this long by vm_time(), 0: never
- * @grace_ms:	how long it may take to die then, 0: 10 s
+ * @grace_ms:	how long it may take to die after that, 0: 10 s
  * @ask_where:	vm_where_hung() before it is killed because of @timeout_ms, and
  *		a panic of the kernel shows what every CPU was doing
  * @signaled:	out: ended by a signal
@@ -216,17 +219,17 @@ struct vm_exec {
 /**
  * vm_exec() - run a program and wait for its end
  *
- * VM_OK whatever its exit status.  VM_TIMEOUT with @timed_out or @flooded set when
- * it was killed and did not die (it hangs in the kernel): the guest is of no
- * more use.  VM_CRASHED with @timed_out set when @ask_where had to end the guest
- * to get its answer.
+ * Returns VM_OK whatever the program's exit status is, and VM_TIMEOUT with
+ * @timed_out or @flooded set when it was killed and did not die (it hangs in the
+ * kernel): the guest is then useless.  VM_CRASHED with @timed_out set means that
+ * @ask_where had to end the guest to get its answer.
  */
 enum vm_status vm_exec(struct vm *vm, struct vm_exec *exec);
 
 /**
  * vm_input() - send bytes to the standard input of the program that vm_exec() runs
  *
- * Not more than 60 KiB that it has not read yet: beyond that its input ends.
+ * The program may leave at most 60 KiB unread: beyond that its input ends.
  */
 enum vm_status vm_input(struct vm *vm, const void *data, size_t len);
 
@@ -234,31 +237,31 @@ enum vm_status vm_input(struct vm *vm, const void *data, size_t len);
 enum vm_status vm_close_input(struct vm *vm);
 
 /**
- * vm_mark() - have @text written to the kernel's log, and wait until the console has it
+ * vm_mark() - write @text to the kernel's log, and wait until the console has it
  * @text:	one line of at most 200 bytes
  * @timeout_ms:	how long that may take by vm_time()
  *
- * All that the kernel said before has then been passed to vm_config.console.
- * Only a @text that nobody in the guest can know before proves that.
+ * By then vm_config.console has received everything that the kernel printed before.
+ * Only a @text that nobody in the guest can know in advance proves that.
  */
 enum vm_status vm_mark(struct vm *vm, const char *text, unsigned int timeout_ms);
 
 /**
- * vm_where_hung() - make a guest that hangs say on its console where
+ * vm_where_hung() - make a guest that hangs print on its console where it hangs
  *
- * Asks PID 1, which makes the kernel print what every CPU does and which tasks
- * are blocked (VM_OK; the guest goes on).  When it does not answer, an NMI
- * makes the kernel panic with a backtrace (VM_CRASHED).  When the
- * kernel does not either, the CPUs' registers are printed (VM_TIMEOUT).
+ * Asks PID 1, which makes the kernel print what every CPU does and which tasks are
+ * blocked (VM_OK; the guest goes on).  When PID 1 does not answer, an NMI makes the
+ * kernel panic with a backtrace (VM_CRASHED).  When the kernel does not react
+ * either, the launcher prints the CPUs' registers (VM_TIMEOUT).
  */
 enum vm_status vm_where_hung(struct vm *vm);
 
 /**
- * vm_shell() - run a program on a terminal of its own, joined to ours
+ * vm_shell() - run a program on a terminal of its own, connected to ours
  * @argv:	program and arguments, NULL-terminated
  * @value:	out: exit status, or 128 + signal
  *
- * Standard input is put into raw mode when it is a terminal.
+ * If standard input is a terminal, it is in raw mode meanwhile.
  */
 enum vm_status vm_shell(struct vm *vm, const char *const *argv, int *value);
 
@@ -268,10 +271,10 @@ enum vm_status vm_kill_sim(struct vm *vm);
 /** vm_sim_failed() - whether the GPU's process ended without vm_kill_sim() */
 bool vm_sim_failed(const struct vm *vm);
 
-/** vm_sim_status() - how the GPU's process ended, as waitpid() tells it */
+/** vm_sim_status() - how the GPU's process ended, as waitpid() reports it */
 int vm_sim_status(const struct vm *vm);
 
-/** vm_broken() - what came over the control channel is not PID 1's: a VM_HOST by the guest */
+/** vm_broken() - the guest sent frames that are not PID 1's, and so caused a VM_HOST */
 bool vm_broken(const struct vm *vm);
 
 /** vm_sim_control() - our end of the GPU's control socket, or -1 */

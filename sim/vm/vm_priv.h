@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the launcher's files share.  Each function is documented where it is
- * defined; each group below is one file.
+ * Declarations that the launcher's files share.  Each function is documented at its
+ * definition; each group below is one file.
  */
 #ifndef AGATE_VM_PRIV_H
 #define AGATE_VM_PRIV_H
@@ -15,10 +15,11 @@
 /*
  * Everything a snapshot depends on besides the files and the RAM size.  Interrupt
  * routing by ACPI is left out because nothing here has a wired interrupt, and
- * the debug kernel takes half a minute to interpret it.  An NMI, which only we
- * send, makes the kernel panic.  Programs are always mapped at the same addresses:
- * QEMU translates code for the address it runs at, and so does that only once.
- * Unloading a module waits for RCU, whose grace periods need not be lazy.
+ * the debug kernel takes half a minute to interpret it.  An NMI, which only the
+ * launcher sends, makes the kernel panic.  Programs are always mapped at the same
+ * addresses: QEMU translates code for the address at which it runs, so it
+ * translates each program only once.  Unloading a module waits for RCU, whose grace
+ * periods need not be lazy.
  */
 #define VM_QEMU		"qemu-system-x86_64"
 #define VM_MACHINE	"pc,memory-backend=ram,usb=off,vmport=off"
@@ -32,7 +33,8 @@
 #define VM_PEER_QEMU	1
 #define VM_CONSOLE_KEEP	(64u << 10)
 #define VM_CLOCK_THREADS	32
-#define VM_QUEUE_MAX	(1u << 20)	/* unsent bytes for the guest, beyond which nothing is added */
+#define VM_QUEUE_MAX	(1u << 20)	/* unsent bytes for the guest; nothing is added beyond
+					 * that */
 
 /* A child process; it dies with the thread that started it. */
 struct vm_proc {
@@ -42,7 +44,7 @@ struct vm_proc {
 	bool ended;
 };
 
-/* Bytes that arrived and are not yet a whole message, or still have to go out. */
+/* Bytes that have arrived but are not yet a whole message, or that still have to go out. */
 struct vm_buf {
 	char *data;
 	size_t len;
@@ -60,7 +62,7 @@ struct vm_qmp {
 	char migration[32];	/* last MIGRATION event's status */
 };
 
-/* Something asked of PID 1, and what has come of it. */
+/* A request to PID 1, and its result so far. */
 struct vm_request {
 	uint32_t id;		/* 0: none */
 	uint64_t until;		/* deadline by vm_time(), 0: none */
@@ -70,18 +72,18 @@ struct vm_request {
 	void (*data)(struct vm *vm, uint32_t type, const void *data, size_t len);
 };
 
-/* One request is in flight at a time, and one more that is asked while it runs. */
+/* One request is in flight at a time; a second one may begin and end while the first goes on. */
 struct vm_ctl {
 	int fd;
 	int qemu_fd;
 	struct vm_buf in;
 	struct vm_buf out;
-	uint64_t nonce;		/* what every frame has to carry; 0 before SETUP */
+	uint64_t nonce;		/* every frame has to carry it; 0 before SETUP */
 	uint32_t last_id;
 	struct vm_request req;
-	struct vm_request outer;	/* what goes on while @req is an aside */
+	struct vm_request outer;	/* the first request, while @req is the second one */
 	bool ready;
-	const char *broken;	/* why nothing more is believed, or NULL */
+	const char *broken;	/* why the launcher ignores further input, or NULL */
 };
 
 struct vm_clock_thread {
@@ -94,16 +96,17 @@ struct vm_clock_thread {
 struct vm_clock {
 	struct vm_clock_thread threads[VM_CLOCK_THREADS];
 	size_t count;
-	uint64_t looked;	/* at it last, CLOCK_MONOTONIC, ns */
-	uint64_t stood;		/* how long it has stood still, ns */
-	uint64_t owed;		/* and how long it still has to */
+	uint64_t looked;	/* when it was last read, CLOCK_MONOTONIC, ns */
+	uint64_t stood;		/* how long it has stood still so far, ns */
+	uint64_t owed;		/* how long it still has to stand still, ns */
 };
 
 struct vm {
 	struct vm_config cfg;
 	unsigned int ram_mib;
 	bool kvm;
-	bool snapshot_bad;	/* QEMU or we could not restore what is in the cache */
+	bool snapshot_bad;	/* QEMU or the launcher could not restore the snapshot in the
+				 * cache */
 	uint64_t started;	/* CLOCK_MONOTONIC, ns */
 	uint64_t deadline;	/* the same, 0: none */
 	struct vm_clock clock;
@@ -121,7 +124,7 @@ struct vm {
 	struct vm_proc qemu;
 	int qemu_stderr;	/* memfd */
 	struct vm_proc sim;
-	bool sim_killed;	/* because we were asked to */
+	bool sim_killed;	/* because the caller asked for it */
 	int sim_ready;		/* read end, until it has answered */
 	int sim_control;
 
@@ -162,9 +165,9 @@ bool vm_write_all(int fd, const void *data, size_t len);
 #define VM_ANSWER_MS	60000u
 /* Ten times what the slowest boot takes on a slow machine. */
 #define VM_BOOT_MS	120000u
-/* Until when an answer has to be there: 0, for ever, while a debugger may stop the guest. */
+/* The time by which an answer has to be there; 0 (never) while a debugger may stop the guest. */
 uint64_t vm_answer_until(struct vm *vm, unsigned int usual_ms);
-/* At most so long until then, for it may stand still. */
+/* The least real time until then; the clock may stand still meanwhile. */
 uint64_t vm_clock_left(const struct vm *vm, uint64_t until);
 
 /* proc.c */
@@ -231,7 +234,7 @@ enum vm_status vm_send_exec(struct vm *vm, const struct ctl_exec *req, const cha
 /* snapshot.c */
 int vm_snapshot_create(struct vm *vm, int dir_fd);
 enum vm_status vm_snapshot_finish(struct vm *vm, int file, int dir_fd, const char *name);
-/* Is this file what vm_snapshot_finish() left?  Tells nothing of the bytes inside. */
+/* Did vm_snapshot_finish() leave this file whole?  This does not check the bytes inside. */
 bool vm_snapshot_whole(const struct vm *vm, int file);
 enum vm_status vm_snapshot_load(struct vm *vm, int file);
 

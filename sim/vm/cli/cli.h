@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * agate-vm: the launcher as a program.  main.c owns the options and the exit
- * status, steps.c what happens between start and stop.
+ * agate-vm: the launcher as a program. main.c has the options and the exit status,
+ * steps.c the steps between start and stop.
  */
 #ifndef AGATE_VM_CLI_H
 #define AGATE_VM_CLI_H
@@ -9,8 +9,8 @@
 #include "vm.h"
 
 /*
- * Exit status.  What a guest program ended with comes through as it is: its own
- * status up to GUEST_MAX, or 128 + signal.
+ * Exit status.  A guest program's status is passed on unchanged up to GUEST_MAX;
+ * after a signal it is 128 + signal.
  */
 enum cli_exit {
 	EXIT_GUEST_MAX = 239,
@@ -37,18 +37,18 @@ struct cli {
 	struct cli_step steps[STEPS_MAX];
 	size_t nsteps;
 	size_t done;		/* steps that were begun */
-	const char *kill_on;	/* kill the GPU when this is in the output */
+	const char *kill_on;	/* kill the GPU when this appears in the output */
 	size_t matched;
-	size_t output_max;	/* what is more is dropped */
+	size_t output_max;	/* further output is dropped */
 	size_t written;		/* bytes of the programs' output, all steps together */
-	bool dropped;		/* and what came after them */
-	uint64_t deadline;	/* as --timeout has it, in CLOCK_MONOTONIC ns; 0: none */
+	bool dropped;		/* the output after them */
+	uint64_t deadline;	/* from --timeout, in CLOCK_MONOTONIC ns; 0: none */
 	struct vm *vm;
 };
 
 uint64_t cli_now(void);
 
-/* Writes it all, or as much as somebody wants before the deadline. */
+/* Writes all bytes, or as many as the reader takes before the deadline. */
 void cli_write(struct cli *cli, int fd, const char *data, size_t len);
 
 /* True when @text is a step that run_step() knows. */

@@ -61,7 +61,7 @@ static const char usage[] =
 static int console_fd = -1;
 static size_t console_left = CONSOLE_MAX;
 
-/* A driver in a loop can print for ever: keep the beginning, which has the cause. */
+/* A driver in a loop can print for ever: keep the beginning, which shows the cause. */
 static void console(void *arg, const char *text, size_t len)
 {
 	static const char dropped[] = "\n[agate-vm: too much output, the rest is dropped]\n";
@@ -359,7 +359,7 @@ int main(int argc, char **argv)
 
 	if (!stdio_fill())
 		return EXIT_HOST;
-	/* Whoever reads our output may go; that is not a reason to leave a guest. */
+	/* The reader of our output may go away; that must not make us leave a guest behind. */
 	signal(SIGPIPE, SIG_IGN);
 	status = parse(&cli, argc, argv, sim_args);
 	if (status)

@@ -14,7 +14,7 @@
 
 #define GET_MAX		(1ull << 30)
 
-/* Splits "a:b:c" in place into at most @max parts; returns how many there are. */
+/* Splits "a:b:c" in place into at most @max parts; returns their number. */
 static size_t split(char *text, char **part, size_t max)
 {
 	size_t n = 0;
@@ -28,7 +28,7 @@ static size_t split(char *text, char **part, size_t max)
 	return n;
 }
 
-/* The text may come in pieces, so the match goes on from where it was. */
+/* The text may come in pieces, so the match continues where it stopped. */
 static void watch(struct cli *cli, const char *data, size_t len)
 {
 	size_t want = cli->kill_on ? strlen(cli->kill_on) : 0;
@@ -47,9 +47,9 @@ static void watch(struct cli *cli, const char *data, size_t len)
 }
 
 /*
- * Whoever reads our output may have stopped: that must not keep us from meeting the
- * deadline, or from being interrupted.  A pipe that poll() calls writable takes
- * PIPE_BUF bytes; what nobody wants in time is dropped.
+ * The reader of our output may have stopped: even then we must meet the deadline
+ * and react to an interrupt.  A pipe that poll() calls writable takes PIPE_BUF
+ * bytes; we drop the bytes that the reader does not take in time.
  */
 void cli_write(struct cli *cli, int fd, const char *data, size_t len)
 {
@@ -68,13 +68,13 @@ void cli_write(struct cli *cli, int fd, const char *data, size_t len)
 			return;
 		n = write(fd, data, len < PIPE_BUF ? len : PIPE_BUF);
 		if (n < 0 && errno != EINTR && errno != EAGAIN)
-			return;		/* it is gone: no reason to leave a guest */
+			return;		/* the reader is gone: do not leave a guest behind */
 		data += n > 0 ? n : 0;
 		len -= n > 0 ? (size_t)n : 0;
 	}
 }
 
-/* A program in a loop can print for ever, and logs are kept: there is a limit to a run. */
+/* A program in a loop can print for ever, and logs are kept: a run has a limit for output. */
 static void output(void *arg, enum vm_stream stream, const char *data, size_t len)
 {
 	int fd = stream == VM_STDOUT ? STDOUT_FILENO : STDERR_FILENO;
@@ -131,7 +131,7 @@ static enum vm_status run_put(struct cli *cli, char *args)
 	return vm_put(cli->vm, part[0], part[1], (unsigned int)mode);
 }
 
-/* Ends the file where we are in it; a pipe or a device has no end to move. */
+/* Truncates the file at our position; a pipe or a device cannot be truncated. */
 static bool cut_here(int fd)
 {
 	off_t at = lseek(fd, 0, SEEK_CUR);
@@ -151,7 +151,7 @@ static enum vm_status run_get(struct cli *cli, char *args)
 
 	if (split(args, part, 2) != 2)
 		return VM_HOST;
-	/* What is there stays until the guest has something to put in its place. */
+	/* The old content stays until the guest sends a replacement. */
 	fd = open(part[1], O_WRONLY | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT) {
 		fd = open(part[1], O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
