@@ -10,17 +10,17 @@
 # outside the tree, keyed by source, options and compiler:
 #
 #   bzImage, vmlinux   to boot, and to decode addresses or attach gdb with
-#   modules/*.ko       vgem and vkms, without debug information
-#   flavour, ram       "fast" or "debug"; the MiB of RAM it wants
-#   (the rest)         a prepared tree for out-of-tree modules: make -C DIR M=...
+#   modules/*.ko vgem and vkms, without debug information flavour, ram "fast" or "debug";
+#   the MiB of RAM it wants (the rest) a prepared tree for out-of-tree modules: make -C
+#   DIR M=...
 #
-# Any number of these may run at once.  A directory without its `complete` file
-# was left by a build that was killed, and is built again from nothing; a source
-# that was removed is unpacked again, for modules need it.
+# Any number of these may run at once.  If a directory lacks its `complete` file, its
+# build was killed, and the script builds it again from scratch; it unpacks a source again
+# that was removed, because modules need it.
 #
-# A build says every ten seconds (PROGRESS_SECONDS=) how far it is.  After a build the
-# kernels that were not used lately are removed, but the last three of each flavour, and
-# sources that no kernel needs any more.
+# A build prints its progress every ten seconds (PROGRESS_SECONDS=).  After a build the
+# script removes the kernels that nobody used lately, except for the last three of each
+# flavour, and the sources that no kernel needs any more.
 
 set -euo pipefail
 export LC_ALL=C
@@ -55,7 +55,7 @@ cache_dir()
 	esac
 }
 
-# Run a step with its output in the log; on failure show what it ended with.
+# Run a step with its output in the log; on failure show the end of that output.
 logged()
 {
 	local log=$1
@@ -67,13 +67,13 @@ logged()
 	fi
 }
 
-# The objects that a log tells of.
+# The number of objects that a log lists.
 objects()
 {
 	grep -cE '^  (CC|AS) ' "$1" 2>/dev/null || true
 }
 
-# How many there will be: as many as in the last build of this flavour.
+# The expected number of objects: that of the last build of this flavour.
 objects_expected()
 {
 	local last
@@ -100,8 +100,9 @@ how_far()
 		"($compiled of about $2 files), $((SECONDS - $3)) s"
 }
 
-# compile LOG COMMAND...: as logged(), and says how far it is.  What reports has no child
-# and holds no lock, so that nothing waits for it when it is told to stop.
+# compile LOG COMMAND...: like logged(), and prints its progress.  The process that
+# reports progress has no child and holds no lock, so nothing waits for it when it is told
+# to stop.
 compile()
 {
 	local log=$1 expected start=$SECONDS reporter status=0
@@ -127,7 +128,7 @@ hash16()
 	sha256sum | cut -c1-16
 }
 
-# What the fragments ask for: one line an option, the last one wins.
+# The options that the fragments ask for: one line per option, the last one wins.
 wanted()
 {
 	awk '/^CONFIG_[A-Za-z0-9_]+=/ { split($0, f, "="); want[f[1]] = $0 }
@@ -135,7 +136,7 @@ wanted()
 	     END { for (o in want) print want[o] }' "$@" | sort
 }
 
-# An option can vanish without a word when something it depends on is missing.
+# Kconfig drops an option silently when something that it depends on is missing.
 check_config()
 {
 	local final=$1 line name missing=0
@@ -225,7 +226,7 @@ configure()
 	check_config "$out/.config" "$@" || die "the $flavour configuration lost options"
 }
 
-# What is only needed to link the kernel again is most of its size.
+# Most of the directory's size is needed only to link the kernel again.
 trim()
 {
 	local out=$1 module
@@ -263,16 +264,17 @@ build()
 	say KERNEL "$flavour: done in $((SECONDS - start)) s"
 }
 
-# unused DIR: true when nobody builds there, or builds something against it; then nobody
-# can begin to, until descriptor 7 is closed.
+# unused DIR: true when no process builds there or builds a module against it; then no
+# process can begin to until descriptor 7 is closed.
 unused()
 {
 	exec 7>>"$1.lock"
 	flock -n 7
 }
 
-# old_kernels: the kernels of this flavour, but for the last KEEP that were used; those
-# that were used today stay in any case.  Then what is left of builds that were killed.
+# old_kernels: lists the kernels of this flavour, except for the KEEP that were used last;
+# those that were used today stay in any case.  Then the remains of builds that were
+# killed.
 old_kernels()
 {
 	local day=86400
@@ -286,7 +288,7 @@ old_kernels()
 		! -exec test -e '{}/complete' \; -print
 }
 
-# Sources that were unpacked here, and that no kernel was built from.
+# Sources that this script unpacked and from which no kernel was built.
 old_sources()
 {
 	local tree
@@ -298,7 +300,7 @@ old_sources()
 	done
 }
 
-# Without `complete` first: half a kernel must not be taken for one.
+# Remove `complete` first: nobody may take a half-removed kernel for a whole one.
 remove()
 {
 	local dir=$1 size
@@ -323,7 +325,7 @@ prune()
 	exec 7>&-
 }
 
-# A prepared tree is nothing without the source it was prepared from.
+# A prepared tree is useless without the source from which it was prepared.
 usable()
 {
 	[ -e "$out/complete" ] && [ "$out/source" -ef "$tree" ] && [ -e "$tree/Makefile" ] &&
@@ -356,7 +358,7 @@ log=$out.log
 tree=$source
 [ -d "$source" ] || tree=$cache/linux-$(echo "$id" | hash16)
 
-# Said first: from here on no other build removes it.
+# Mark the kernel as used first: from here on no other build removes it.
 [ ! -d "$out" ] || touch "$out/used"
 if ! usable; then
 	exec 9>"$out.lock"

@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Run make in a kernel's tree, with nothing of the caller's settings in it.
+# Run make in a kernel's tree, without any of the caller's settings.
 #
 # usage: guest/kernel-make.sh DIR ARG...
 #
 # Kbuild takes CC, ARCH, LLVM, KCFLAGS and many more from the environment and
-# from the MAKEFLAGS of a make above it.  A kernel is cached under what it was
-# built from, and a module must be built as its kernel was: so neither may see
-# them.  A jobserver is among them; JOBS says how many jobs there may be.
+# from the MAKEFLAGS of a make above it.  The cache names a kernel after the inputs of its
+# build, and a module must be built like its kernel: so neither may see them.  They
+# include a jobserver; JOBS sets the number of jobs instead.
 #
-# While a module is built against a cached kernel a lock keeps that one in the cache.
+# While a module is built against a cached kernel, a lock keeps that kernel in the cache.
 set -eu
 
 dir=$1

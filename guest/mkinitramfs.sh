@@ -6,12 +6,12 @@
 #   guest/mkinitramfs.sh INIT OUT.cpio.gz
 #   guest/mkinitramfs.sh --inputs
 #
-# The second prints which files of this machine go into it, with size and time: a
-# package's upgrade can bring a file that is older than the last initramfs.
+# The second form prints the files of this machine that go into it, with size and time: an
+# upgrade of a package can bring a file that is older than the last initramfs.
 #
-# In it: PID 1, busybox, and the shared libraries that guest programs link with.
-# Everything else a run needs is put there by the launcher.  The same input
-# gives the same bytes, so a rebuild does not cost a new snapshot.
+# It contains PID 1, busybox, and the shared libraries that guest programs link with.  The
+# launcher copies everything else that a run needs into the guest.  The same input gives
+# the same bytes, so a rebuild does not cost a new snapshot.
 
 set -euo pipefail
 export LC_ALL=C

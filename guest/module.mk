@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What boots in the guest: PID 1 and its file system, and links to the kernels.
+# The files that boot in the guest: PID 1 and its file system, and links to the kernels.
 
 GUEST_INIT := $(BUILD)/guest/init/init
 INITRAMFS := $(BUILD)/guest/initramfs.cpio.gz
@@ -9,7 +9,8 @@ KERNEL_IDS := $(KERNEL_FAST).id $(KERNEL_DEBUG).id
 GUEST_INIT_SRCS := $(sort $(wildcard guest/init/*.c))
 GUEST_INIT_OBJS := $(GUEST_INIT_SRCS:%.c=$(BUILD)/%.o)
 
-# Without this folder's name in it: every clone has the same guest, and shares its snapshots.
+# Keep this folder's name out of it: then every clone has the same guest, and they share its
+# snapshots.
 $(GUEST_INIT_OBJS): $(BUILD)/%.o: %.c
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
@@ -30,8 +31,8 @@ $(INITRAMFS): $(GUEST_INIT) guest/mkinitramfs.sh $(BUILD)/guest/initramfs.inputs
 	$(Q)guest/mkinitramfs.sh $< $@
 
 # The cache decides whether anything has to be compiled: it knows the source, the
-# configuration and the compiler.  The id says which kernel it is, for all that is
-# built against one; the link itself has the time of a directory.
+# configuration and the compiler.  The id identifies the kernel for everything that is
+# built against it; the link itself has the time of a directory.
 $(KERNEL_IDS): $(BUILD)/guest/kernel-%.id: FORCE
 	$(Q)mkdir -p $(@D)
 	$(Q)dir=$$(guest/build-kernel.sh $*) && stat -c '%n %Y' "$$dir/complete" >$@.new && \

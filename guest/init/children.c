@@ -2,10 +2,10 @@
 /*
  * The processes that the launcher asked for.
  *
- * Each leads a session and process group of its own, with /dev/null, a pipe or a
- * terminal as input, and what it writes is forwarded as frames.  It has ended when the
- * process itself has: what is left of its group is killed, what it wrote is
- * forwarded, and then CTL_EXIT is sent, the last frame of that id.
+ * Each leads a session and process group of its own, with /dev/null, a pipe or a terminal
+ * as input, and PID 1 forwards its output as frames.  A request ends when the process
+ * itself ends: PID 1 then kills the rest of its group, forwards the rest of the output,
+ * and sends CTL_EXIT, the last frame of that id.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 #define ARGS_MAX	256
 #define PANIC_PRINT_ALL_CPUS	"64"
 
-/* What it writes to; each with the type of frame that carries it. */
+/* A child's outputs; each with the type of frame that carries it. */
 enum { OUT, ERR, REPORT, OUTPUTS };
 static const uint32_t types[OUTPUTS] = { CTL_STDOUT, CTL_STDERR, CTL_REPORT };
 
@@ -45,7 +45,7 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-/* The terminal's master is both input and output: it is closed as the latter. */
+/* The terminal's master is both input and output: it is closed as an output. */
 static void close_input(struct child *c)
 {
 	if (!c->tty)
@@ -69,7 +69,7 @@ static void send_exit(uint32_t id, enum ctl_exit_how how, uint32_t value)
 	port_send(CTL_EXIT, id, &e, sizeof(e));
 }
 
-/* Forwards one read's worth; returns the bytes, 0 when there are no more for now. */
+/* Forwards the bytes of one read(); returns their number, 0 when there are no more for now. */
 static size_t forward(int *fd, uint32_t type, uint32_t id)
 {
 	ssize_t n;
@@ -81,15 +81,15 @@ static size_t forward(int *fd, uint32_t type, uint32_t id)
 		port_send(type, id, chunk, (size_t)n);
 		return (size_t)n;
 	}
-	/* A terminal whose last user has gone reads EIO. */
+	/* Reading a terminal whose last user is gone fails with EIO. */
 	if (n == 0 || (errno != EAGAIN && errno != EINTR))
 		close_fd(fd);
 	return 0;
 }
 
 /*
- * What was written before the end fits into the pipe; more than that comes from
- * a process that left the group, and nobody waits for those.
+ * The output from before the end fits into the pipe; any more comes from a process that
+ * left the group, and PID 1 does not wait for those.
  */
 static void drain(int *fd, uint32_t type, uint32_t id)
 {
@@ -260,7 +260,7 @@ static int start_piped(struct child *c, char **argv, int report)
 	return error;
 }
 
-/* Splits "a\0b\0" into argv; 0, or EINVAL when it is not of that form. */
+/* Splits "a\0b\0" into argv; 0, or EINVAL when it does not have that form. */
 static int split(char **argv, char *text, size_t len)
 {
 	size_t n = 0;
@@ -313,9 +313,9 @@ void children_exec(const struct ctl_header *hdr, const uint8_t *data)
 }
 
 /*
- * Nothing that a child does not read may hold PID 1 up.  A terminal drops what
- * does not fit, as terminals do.  A pipe ends: better an input that is too short
- * than one with a hole in it.
+ * A child that does not read must not hold PID 1 up.  A terminal drops input that does
+ * not fit, as terminals do.  A pipe is closed: an input that is too short is better than
+ * one with a hole in it.
  */
 void children_input(const struct ctl_header *hdr, const uint8_t *data)
 {

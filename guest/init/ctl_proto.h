@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The control channel: what the launcher and PID 1 of a guest say to each other
- * over the virtio-serial port named CTL_PORT.
+ * The control channel: the protocol between the launcher and PID 1 of a guest, over the
+ * virtio-serial port named CTL_PORT.
  *
  * Both directions carry frames: a header, then `len` bytes.  All integers are
- * little-endian.  The launcher picks the ids; an answer carries the id of what
- * it answers.  Only PID 1 ever holds the port, so nothing that a test or a
- * driver prints can be taken for a frame.
+ * little-endian.  The launcher picks the ids; an answer carries the id of its request.
+ * Only PID 1 ever holds the port, so the launcher cannot mistake a test's or a driver's
+ * output for a frame.
  *
  * Every frame carries the nonce of the run, which the launcher makes and PID 1
- * takes from the header of CTL_SETUP: a frame from before the snapshot, or from a
- * driver that found the port, has another one and is believed by nobody.
+ * takes from the header of CTL_SETUP: a frame from before the snapshot, or from a driver
+ * that found the port, has another nonce, and both sides reject it.
  */
 #ifndef AGATE_CTL_PROTO_H
 #define AGATE_CTL_PROTO_H
@@ -31,7 +31,7 @@ struct ctl_header {
 };
 
 enum ctl_type {
-	/* guest to host, once, when PID 1 serves; payload: uint32_t CTL_VERSION */
+	/* guest to host, once, when PID 1 is ready; payload: uint32_t CTL_VERSION */
 	CTL_READY = 1,
 	/* guest to host: a request ended; payload: int32_t, 0 or an errno */
 	CTL_ACK,
@@ -40,7 +40,7 @@ enum ctl_type {
 	/* guest to host: output of the process that CTL_EXEC started */
 	CTL_STDOUT,
 	CTL_STDERR,
-	/* guest to host: what it wrote to descriptor 3, with CTL_EXEC_REPORT */
+	/* guest to host: the output on descriptor 3, with CTL_EXEC_REPORT */
 	CTL_REPORT,
 	/* guest to host: the process is gone; payload: struct ctl_exit */
 	CTL_EXIT,
@@ -72,18 +72,18 @@ enum ctl_type {
 	CTL_POWEROFF,
 	/* host to guest: a line for the kernel's log; ACK when it is there */
 	CTL_MARK,
-	/* host to guest: have the kernel log where all hangs, then as CTL_MARK */
+	/* host to guest: make the kernel log where each task hangs, then as CTL_MARK */
 	CTL_WHERE,
 	/*
-	 * host to guest: how the kernel is; payload: uint32_t, 1: counts have to be exact,
-	 * which takes longer; answered by DATA, "KEY NUMBER" on each line, then ACK
+	 * host to guest: the kernel's state; payload: uint32_t, 1: counts have to be
+	 * exact, which takes longer; answered by DATA, "KEY NUMBER" on each line, then ACK
 	 */
 	CTL_HEALTH,
 };
 
 /*
  * A restored guest repeats its random numbers and believes it is still the day
- * of the snapshot, until it is told otherwise.
+ * of the snapshot, until the launcher corrects both.
  */
 struct ctl_setup {
 	uint64_t seconds;	/* CLOCK_REALTIME */

@@ -97,7 +97,7 @@ void files_get(const struct ctl_header *hdr, const uint8_t *data)
 		port_ack(hdr->id, error);
 		return;
 	}
-	/* Non-blocking: nothing that is asked for may hold PID 1 up. */
+	/* Non-blocking: no request may hold PID 1 up. */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0) {
 		port_ack(hdr->id, errno);

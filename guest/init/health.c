@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * How the kernel is: whether its checks still look, and what memory is left.
+ * The kernel's state: whether its checks are still active, and how much memory is left.
  *
- * All of it is read from the kernel's own files, none of a driver's: a driver that hangs
- * must not hold PID 1 up.  A file that this kernel does not have has no line.
+ * PID 1 reads only the kernel's own files, none of a driver's: a driver that hangs must
+ * not hold PID 1 up.  A file that this kernel lacks has no line.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ static void line(const char *key, unsigned long long value)
 		text_len += (size_t)n;
 }
 
-/* The number at the beginning of a file; what is "Y" or "N" there is 1 or 0. */
+/* The number at the beginning of a file; "Y" counts as 1 and "N" as 0. */
 static void number(const char *key, const char *path)
 {
 	char word[32] = "";
@@ -43,7 +43,7 @@ static void number(const char *key, const char *path)
 	fclose(f);
 }
 
-/* The number after @name, and @space between, in a file of one name each line. */
+/* The number that follows @name and @space, in a file with one name per line. */
 static void named(const char *key, const char *path, const char *name, const char *max_key)
 {
 	FILE *f = fopen(path, "re");
@@ -66,7 +66,7 @@ static void named(const char *key, const char *path, const char *name, const cha
 		fclose(f);
 }
 
-/* Brings counts that each processor keeps to where they are read. */
+/* Adds the counts that each processor keeps to the totals that the files show. */
 static void settle(void)
 {
 	char buf[4096];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The parts of PID 1: the port (framing), the files (PUT and GET), the children
- * (EXEC), what it has the kernel say (MARK, WHERE), and how that is (HEALTH).  main.c owns the loop and
- * calls the rest.
+ * (EXEC), the lines that it makes the kernel print (MARK, WHERE), and the kernel's state
+ * (HEALTH). main.c has the loop and calls the rest.
  */
 #ifndef AGATE_INIT_H
 #define AGATE_INIT_H
@@ -20,14 +20,14 @@
 /* port.c: the control port; one frame at a time, whole or not at all. */
 int port_open(void);
 int port_fd(void);
-/* True while the launcher has the other end open. */
+/* True while the launcher holds the other end open. */
 int port_connected(void);
-/* From now on every frame carries this. */
+/* From now on every frame carries this nonce. */
 void port_set_nonce(uint64_t nonce);
 /* Blocks until the frame is written; the launcher always reads. */
 void port_send(uint32_t type, uint32_t id, const void *data, size_t len);
 void port_ack(uint32_t id, int error);
-/* Reads what is there and calls @frame for every frame that is complete. */
+/* Reads all available bytes and calls @frame for every complete frame. */
 void port_receive(void (*frame)(const struct ctl_header *hdr, const uint8_t *data));
 
 /* where.c */
@@ -50,11 +50,11 @@ void children_exec(const struct ctl_header *hdr, const uint8_t *data);
 void children_input(const struct ctl_header *hdr, const uint8_t *data);
 void children_resize(const struct ctl_header *hdr, const uint8_t *data);
 void children_kill(const struct ctl_header *hdr, const uint8_t *data);
-/* Reaps everything that has ended, ours or an orphan. */
+/* Reaps every process that has ended, our child or an orphan. */
 void children_reap(void);
 /* Calls @each with the process group of every child. */
 void children_each(void (*each)(pid_t group));
-/* Adds the pipes that want to be read to @fds, at most OUTPUTS_MAX; returns how many. */
+/* Adds the pipes to read from to @fds, at most OUTPUTS_MAX; returns their number. */
 size_t children_poll(struct pollfd *fds);
 /* Forwards output from the pipes that children_poll() added. */
 void children_output(const struct pollfd *fds, size_t n);

@@ -3,8 +3,8 @@
  * PID 1 of the guest: mounts what programs expect, opens the control port, says
  * READY, and then does what the launcher asks until the power goes off.
  *
- * It holds no policy: what runs, how long it may take, and what its output means
- * is decided outside the guest.
+ * It has no policy: the host decides which programs run, how long they may take, and what
+ * their output means.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +46,7 @@ static void mount_all(void)
 	}
 }
 
-/* The kernel opened the console for us when there was one. */
+/* The kernel opened the console for us if there is one. */
 static void open_stdio(void)
 {
 	int fd = open("/dev/console", O_RDWR | O_NOCTTY);
@@ -178,7 +178,7 @@ static void drop_signals(int signals)
 		;
 }
 
-/* Until the launcher's end is known to be open, the port takes nothing. */
+/* The port takes nothing until it knows that the launcher's end is open. */
 static void wait_connected(int signals)
 {
 	struct pollfd p = { .fd = signals, .events = POLLIN };

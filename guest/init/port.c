@@ -3,9 +3,9 @@
  * The control port: finding it, and frames in both directions.
  *
  * The device node appears when the virtio driver has talked to QEMU, which can
- * be after PID 1 started: so uevents are listened to before the first look.
- * The descriptor is close-on-exec and the kernel lets a port be opened once:
- * no child can read or write it.
+ * be after PID 1 started: so PID 1 listens to uevents before it looks for the node.  The
+ * descriptor is close-on-exec and the kernel lets only one process open a port: no child
+ * can read or write it.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -84,7 +84,7 @@ int port_open(void)
 	close(uevents);
 	if (port < 0)
 		return -1;
-	/* SIGIO tells when the launcher connects; poll() cannot wait for that. */
+	/* SIGIO signals that the launcher has connected; poll() cannot wait for that. */
 	if (fcntl(port, F_SETOWN, getpid()) ||
 	    fcntl(port, F_SETFL, O_RDWR | O_NONBLOCK | O_ASYNC))
 		return -1;
@@ -118,7 +118,7 @@ static void write_all(const void *data, size_t len)
 
 			poll(&pfd, 1, -1);
 		} else if (n < 0 && errno != EINTR) {
-			return;		/* unplugged: nobody is left to tell */
+			return;		/* unplugged: nobody is left to report to */
 		}
 	}
 }
@@ -150,8 +150,8 @@ void port_ack(uint32_t id, int error)
 }
 
 /*
- * A length that cannot be is a broken launcher: the stream has no way to find
- * the next frame, so drop what was read.
+ * An impossible length means a broken launcher: the next frame cannot be found in the
+ * stream, so drop all bytes read so far.
  */
 static size_t take_frames(void (*frame)(const struct ctl_header *, const uint8_t *))
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * What PID 1 has the kernel say on its console: marks, and where all hangs.
+ * PID 1 makes the kernel print two things on its console: marks, and where each task
+ * hangs.
  *
- * The kernel prints in order, so whoever sees a mark has seen all before it.
+ * The kernel prints in order, so a reader that sees a mark has seen all lines before it.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -14,7 +15,7 @@
 
 #include "init.h"
 
-#define THREADS_MAX	64	/* of one child: enough to see what they wait for */
+#define THREADS_MAX	64	/* of one child: enough to see why they wait */
 
 /* One record of the kernel's log, at a level that the console shows. */
 static int log_line(const char *text, size_t len)
@@ -25,7 +26,7 @@ static int log_line(const char *text, size_t len)
 	n = snprintf(record, sizeof(record), "<5>%.*s\n", (int)len, text);
 	if (n >= (int)sizeof(record))
 		return EMSGSIZE;
-	/* Opened each time: the kernel limits how much one open file may say. */
+	/* Opened each time: the kernel limits how much one open file may write. */
 	fd = open("/dev/kmsg", O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return errno;
@@ -47,7 +48,7 @@ void where_mark(const struct ctl_header *hdr, const uint8_t *data)
 	port_ack(hdr->id, mark(data, hdr->len));
 }
 
-/* Says on the log what the kernel would return to, from the innermost call on. */
+/* Logs the functions to which the kernel would return, from the innermost call on. */
 static void log_stack(pid_t group, const char *thread)
 {
 	char path[300], line[CTL_MARK_MAX], name[32] = "?";
@@ -76,7 +77,7 @@ static void log_stack(pid_t group, const char *thread)
 	fclose(f);
 }
 
-/* The kernel's own report has the tasks that no signal wakes; this has the rest. */
+/* The kernel's own report has the tasks that no signal can wake; this one has the others. */
 static void log_threads(pid_t group)
 {
 	char path[64];
