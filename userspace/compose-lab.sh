@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Put libagate together from a student's files and, for the rest, the reference.
+# Put libagate together from a student's files and the reference's other files.
 #
 # usage: userspace/compose-lab.sh OUT [NN-topic=DIR ...], in the project's folder
 #
-# What kernel/compose-lab.sh is for the driver, with the same logs and exit statuses.
-# Makes OUT/libagate.so; needs build/parts/library (see parts.sh).
+# It does for the library what kernel/compose-lab.sh does for the driver, with the same
+# logs and exit statuses. Makes OUT/libagate.so; needs build/parts/library (see parts.sh).
 set -u
 
 . scripts/compose-lib.sh
@@ -14,7 +14,7 @@ set -u
 [ $# -ge 1 ] || die "usage: $0 OUT [NN-topic=DIR ...]"
 parts=$BUILD/parts/library
 
-# --no-undefined makes the linker name what nobody has.
+# With --no-undefined the linker names the symbols that nobody defines.
 link()
 {
 	abi_defined | sed 's/^/-Wl,/' >"$out/options"
@@ -26,7 +26,7 @@ link()
 	die "the linker failed: $(cat "$out/link.log")"
 }
 
-# What cannot be made again must not be there to be taken for new.
+# After a failure remove the library, so that nobody takes an old one for a new one.
 trap '[ $? = 0 ] || rm -f "$1/libagate.so"' EXIT
 compose_begin "$parts" "$parts/link" "$@"
 abi=$(abi_hash userspace/*.h include/*.h)

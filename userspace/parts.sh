@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Take the reference library apart, like kernel/parts.sh the driver.
+# Take the reference library apart, as kernel/parts.sh does with the driver.
 #
 # usage: userspace/parts.sh COMPILE LINK FRAME... -- [NN-topic OBJECT...]..., in the
 #        project's folder, by module.mk
 #
-# COMPILE and LINK are the commands that the reference was made with, without names of
-# files.  Writes frame.o, NN-topic.o and their *.sum to build/parts/library, and two
-# scripts, compile and link.
+# COMPILE and LINK are the commands that built the reference, without file names.  Writes
+# frame.o, NN-topic.o and their *.sum to build/parts/library, and two scripts, compile and
+# link.
 set -eu
 
 . scripts/compose-lib.sh
@@ -53,8 +53,8 @@ while [ $# -gt 0 ]; do
 done
 rm "$parts/declared"
 
-# The linker of a library only misses a symbol that something has the address of:
-# here, a section that is not loaded.
+# The linker of a library reports a symbol as missing only if something refers to its
+# address: here, a section that is not loaded.
 {
 	echo '.section .note.GNU-stack, "", @progbits'
 	echo '.section .agate.abi, "", @progbits'
