@@ -135,7 +135,7 @@ hints_tested()
 ENGLISH="kernel/*.[ch] kernel/Kbuild kernel/module.mk solutions/0[4-9]-*/* solutions/1*/* \
 	include/*.h userspace/*.[ch] userspace/module.mk userspace/allow-common.txt sim/* \
 	book/hardware.md tests/guest/*.[ch] tests/host/* tests/fuzz/*.[ch] tests/fuzz/module.mk \
-	tests/fuzz/run.sh"
+	tests/fuzz/run.sh guest/* tests/vm/* userspace/*.sh"
 ENGLISH_NOT_YET="kernel/agate_gem.h kernel/agate_pci.h \
 	tests/guest/0 tests/guest/graded tests/guest/kmod/"
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * The debugger's socket: it answers, the guest stands still meanwhile and goes on
- * afterwards, and the socket goes with the guest.
+ * The debugger's socket: it answers, the guest stands still meanwhile and continues
+ * afterwards, and the socket disappears with the guest.
  *
- * Speaks gdb's protocol itself.  Needs the fast kernel and the initramfs; no GPU.
+ * The test speaks gdb's protocol itself.  It needs the fast kernel and the initramfs; no
+ * GPU.
  */
 #include <poll.h>
 #include <setjmp.h>
@@ -37,7 +38,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	return rmdir(dir);	/* which fails when something is left there */
+	return rmdir(dir);	/* which fails when a file is left there */
 }
 
 static enum vm_status start(bool wait, struct vm **vm)
@@ -68,8 +69,8 @@ static int join(void)
 }
 
 /*
- * Sends a packet; true when an answer comes that has @expect.  What QEMU says of its
- * own accord, when the guest has stopped, may come before it.
+ * Sends a packet; true when an answer that has @expect arrives.  QEMU's own message that
+ * the guest has stopped may come before it.
  */
 static bool ask(int fd, const char *packet, const char *expect)
 {
@@ -120,7 +121,7 @@ static void test_running_guest(void **state)
 	vm_stop(vm);
 }
 
-/* The debugger, in a process of its own, for vm_start() waits. */
+/* The debugger, in a process of its own, because vm_start() waits. */
 static int let_go(void)
 {
 	int fd = -1;
@@ -150,7 +151,7 @@ static void test_guest_that_waits(void **state)
 	vm_stop(vm);
 }
 
-/* A run that was killed leaves its socket: the next one takes its place. */
+/* A run that was killed leaves its socket behind: the next run replaces it. */
 static void test_left_socket(void **state)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
@@ -163,7 +164,7 @@ static void test_left_socket(void **state)
 	assert_int_equal(bind(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
 	close(fd);
 	assert_int_equal(start(false, &vm), VM_OK);
-	/* But one that is in use is left alone. */
+	/* A run leaves a socket alone that is in use. */
 	assert_int_equal(start(false, &second), VM_HOST);
 	vm_stop(second);
 	assert_int_equal(access(path, F_OK), 0);

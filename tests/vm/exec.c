@@ -20,13 +20,13 @@
 
 #define TEXT_MAX	(1u << 20)
 
-/* What a program wrote, stream by stream, and what we answer it with. */
+/* A program's output, stream by stream, and our answer to it. */
 struct talk {
 	struct vm *vm;
 	char text[3][TEXT_MAX + 1];
 	size_t len[3];
 	const char *answer;	/* sent when the report has a line */
-	bool close;		/* and then the input is closed */
+	bool close;		/* close the input after that */
 	enum vm_status sent;
 };
 
@@ -115,7 +115,7 @@ static void test_input_ends(void **state)
 	assert_string_equal(talk.text[VM_STDOUT], "all of it\n");
 }
 
-/* What a program wrote just before its end is not lost, nor what it was sent early. */
+/* Neither output from just before a program's end nor input that was sent early is lost. */
 static void test_last_words(void **state)
 {
 	run("head -c 60000 /dev/zero | tr '\\0' r >&3; printf DONE >&3", NULL, false, 0, 0);
@@ -189,8 +189,8 @@ static void disperse(const pid_t *pids, size_t count)
 }
 
 /*
- * A program that gets a ninth of a processor is done within four times what it took
- * when it was alone, because its clock stands still while it waits.
+ * A program that gets a ninth of a processor takes at most four times as long as alone,
+ * because its clock stands still while it waits.
  */
 static void test_crowd_costs_nothing(void **state)
 {
@@ -227,14 +227,14 @@ static void test_mark(void **state)
 	assert_int_equal(vm_mark(vm, "mark one", 10000), VM_OK);
 	assert_non_null(strstr(vm_console(vm), "before"));
 	assert_non_null(strstr(strstr(vm_console(vm), "before"), "mark one"));
-	/* The same text again has to be said again. */
+	/* A mark with the same text has to be printed again. */
 	assert_int_equal(vm_mark(vm, "mark one", 10000), VM_OK);
 	assert_non_null(strstr(strstr(vm_console(vm), "mark one") + 1, "mark one"));
 	assert_int_equal(vm_mark(vm, "two\nlines", 10000), VM_REFUSED);
 	assert_int_equal(vm_mark(vm, "", 10000), VM_REFUSED);
 }
 
-/* However much the kernel says before it. */
+/* The mark arrives however much the kernel prints before it. */
 static void test_mark_after_a_flood(void **state)
 {
 	(void)state;

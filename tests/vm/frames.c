@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a hostile guest may put on the control channel: none of it is believed.
+ * Frames of a hostile guest on the control channel: the launcher rejects all of them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 #define NONCE	0x1122334455667788u
 
-/* A launcher's view of a guest that is nothing but the other end of a socket. */
+/* The launcher's side of a guest of which only the other end of a socket exists. */
 struct guest {
 	struct vm *vm;
 	int fd;
@@ -88,7 +88,7 @@ static void test_wrong_nonce(void **state)
 	send_frame(guest, hdr, &zero);
 	assert_int_equal(vm_ctl_wait(guest->vm), VM_HOST);
 	assert_non_null(strstr(vm_error(guest->vm), "wrong nonce"));
-	/* And nothing is believed, or sent, any more. */
+	/* From then on the launcher neither accepts nor sends a frame. */
 	assert_int_equal(guest->vm->ctl.fd, -1);
 	assert_int_equal(vm_ctl_wait(guest->vm), VM_HOST);
 	assert_int_equal(vm_ctl_request(guest->vm, CTL_RESCAN, NULL, 0), VM_HOST);
@@ -115,7 +115,7 @@ static void test_too_long(void **state)
 	assert_int_equal(guest->got, 0);
 }
 
-/* An answer to another request, or of another length, is none. */
+/* The launcher ignores an answer to another request, or of another length. */
 static void test_not_the_answer(void **state)
 {
 	struct guest *guest = *state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A grader for tests/vm/graded/sample.c: what its tests say has to arrive, and
- * injections have to work on both kernels without a word from them.
+ * A grader for tests/vm/graded/sample.c: the reports of its tests have to arrive, and
+ * injections have to work on both kernels without a complaint from them.
  *
  * Needs both kernels, the initramfs, the driver and agate_inject.ko.
  */
@@ -22,8 +22,8 @@
 
 struct grader {
 	struct vm *vm;
-	const char *sets;	/* what it is told before GO */
-	bool silent;		/* and it is not told GO at all */
+	const char *sets;	/* the lines that it gets before GO */
+	bool silent;		/* and it does not get GO at all */
 	struct vm_exec exec;
 	char text[3][TEXT_MAX + 1];
 	size_t len[3];
@@ -62,7 +62,7 @@ static void output(void *arg, enum vm_stream stream, const char *data, size_t le
 	assert_int_equal(vm_input(g->vm, go, strlen(go)), VM_OK);
 }
 
-/* BEFORE, the flavour and AFTER, in the build's folder. */
+/* The path of BEFORE, the flavour and AFTER in the build's folder. */
 static const char *path(const char *before, const char *flavour, const char *after)
 {
 	static char paths[8][4096];
@@ -107,7 +107,7 @@ static int start_debug(void **state)
 	return start("debug");
 }
 
-/* Neither kernel may have complained of what was done to it. */
+/* Neither kernel may have complained. */
 static int stop(void **state)
 {
 	static const char *const complaints[] = {
@@ -194,7 +194,7 @@ static void test_failures(void **state)
 		"EXPECTED a render node of the agate driver\nSEEN none: No such file or directory\n");
 }
 
-/* What no check explained is explained all the same. */
+/* A failure that no check explained still gets an explanation. */
 static void test_other_failures(void **state)
 {
 	static const char how[] = "EXPECTED the test runs to its end\nSEEN a check of the test "
@@ -210,7 +210,7 @@ static void test_other_failures(void **state)
 	failure("bad-teardown", lines);
 }
 
-/* Nothing but its end makes a test say DONE. */
+/* A test sends DONE only at its end. */
 static void test_ends_early(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Guests that hang, each in another way: the launcher has to find out where, and
- * the caller's console has to be told.
+ * Guests that hang, each in another way: the launcher has to find out where, and to pass
+ * that to the caller's console.
  *
  * Needs the fast kernel, the initramfs and the module in tests/vm/kmod.
  */
@@ -66,7 +66,7 @@ static int start(void **state)
 	return start_guest(state, 0);
 }
 
-/* For a kernel that is known to begin none. */
+/* For a kernel that begins no panic. */
 static int start_hopeless(void **state)
 {
 	return start_guest(state, 3000);
@@ -99,7 +99,7 @@ static void assert_said(const struct hang *h, const char *text)
 	fail_msg("nothing of %s on the console (status %d)", text, h->st);
 }
 
-/* The other CPU is there for PID 1, unless the port's interrupt comes to this one. */
+/* PID 1 can run on the other CPU, unless the port's interrupt goes to this one. */
 static void test_one_cpu(void **state)
 {
 	struct hang *h = *state;
@@ -137,7 +137,7 @@ static void test_asleep(void **state)
 	assert_int_equal(h->st, VM_OK);
 	assert_true(h->exec.signaled);
 	assert_said(h, "agate_hang_asleep+");
-	/* It can be asked again, and what it says is about now. */
+	/* The launcher can ask again, and the answer is up to date. */
 	h->len = 0;
 	assert_int_equal(vm_where_hung(h->vm), VM_OK);
 	assert_null(strstr(h->log, "agate_hang_asleep+"));

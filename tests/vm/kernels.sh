@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# kernels.sh: what guest/build-kernel.sh says while it builds, and which kernels it
+# kernels.sh: the progress that guest/build-kernel.sh prints, and the kernels that it
 # removes from the cache, as TAP.
 #
-# The kernels are made of a source of a few lines, in a cache of their own.
-# shellcheck disable=SC2317
+# The kernels come from a source of a few lines, in a cache of their own. shellcheck
+# disable=SC2317
 set -u
 . tests/tap.sh
 
@@ -15,7 +15,7 @@ trap 'exit 1' INT TERM HUP
 cache=$work/cache/agate
 : >"$work/err"
 
-# source NAME: a tree with all that the script asks of a kernel's: it compiles 100 files,
+# source NAME: a tree with all that the script needs of a kernel's: it compiles 100 files,
 # and waits in the middle until there is a file "go".
 source_tree()
 {
@@ -83,7 +83,7 @@ for name in one two three four five; do
 	source_tree $name
 done
 
-# The first: nothing is known of how many files there will be.
+# The first build: it cannot know how many files there will be.
 rm "$work/one/go"
 build one &
 building=$!
@@ -117,7 +117,7 @@ last_used "$one" 30
 last_used "$two" 20
 last_used "$three" 10
 
-# A module is built against the oldest.
+# A process builds a module against the oldest kernel.
 mkdir "$work/module"
 guest/kernel-make.sh "$one" M="$work/module" module &
 module=$!
@@ -138,20 +138,21 @@ result $? "the ones that were used last"
 said "PRUNE.*$(basename "$one").*MB" && said "PRUNE.*$(basename "$two")"
 result $? "what was removed is said"
 
-# As a run on another day sees it: it uses the oldest again, which then is not the oldest.
+# Like a run on another day: it uses the oldest kernel again, which is then no longer the
+# oldest.
 last_used "$three" 30
 build three
 [ "$kernel" = "$three" ] && [ "$(find "$three/used" -mtime -1)" ]
 result $? "to ask for a kernel is to use it"
 
-# More than three, all of today.
+# More than three kernels, all used today.
 build four
 build one
 build two
 [ "$(find "$cache" -maxdepth 2 -name complete | wc -l)" = 5 ]
 result $? "those that were used today all stay"
 
-# A source that was unpacked, and that no kernel needs any more; and one that is needed.
+# One unpacked source that no kernel needs any more, and one that a kernel needs.
 mkdir "$cache/linux-old"
 rm -rf "$one"
 build one

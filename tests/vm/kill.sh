@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# kill.sh: whatever of a run is killed, nothing of it stays behind, as TAP.
+# kill.sh: nothing of a run stays behind, whichever part of it is killed, as TAP.
 #
 # A run is the launcher, QEMU and the GPU's process.  Each is killed in mid-run;
 # then no process may be left, no file where the run could write, and no socket
@@ -26,13 +26,13 @@ cleanup()
 trap cleanup EXIT
 trap 'exit 1' INT TERM HUP
 
-# A zombie holds nothing: it only waits for its parent to look.
+# A zombie holds no resources: it only waits for its parent.
 alive()
 {
 	[ -r "/proc/$1/stat" ] && ! grep -q '^[0-9]* (.*) Z' "/proc/$1/stat" 2>/dev/null
 }
 
-# until_true COMMAND...: true once it succeeds, false when it has not for 30 seconds.
+# until_true COMMAND...: true once it succeeds, false if it has not within 30 seconds.
 until_true()
 {
 	tries=300
@@ -67,7 +67,7 @@ up()
 	grep -q '^up$' "$work/out" 2>/dev/null
 }
 
-# Starts a run whose program says "up" and then stays.
+# Starts a run whose program prints "up" and then keeps running.
 start()
 {
 	rm -rf "$dir" "$work/out"
@@ -82,7 +82,7 @@ start()
 	cd "$work" || exit 1
 }
 
-# Knows all three processes once the guest's program runs.
+# Finds all three processes once the guest's program runs.
 running()
 {
 	until_true up || return 1
@@ -102,7 +102,7 @@ nothing_left()
 		named_sockets | cmp -s - "$sockets"
 }
 
-# kill_one WHAT SIGNAL STATUS: kill that one in mid-run, expect the launcher's status.
+# kill_one WHAT SIGNAL STATUS: kill that process in mid-run, expect the launcher's status.
 kill_one()
 {
 	what=$1 signal=$2 expect=$3
@@ -140,7 +140,7 @@ result $? "sim, KILL: the guest is told and goes on"
 nothing_left
 result $? "sim, KILL: no process, no file, no socket is left"
 
-# In the middle of making a snapshot: the cache must not keep a half one.
+# In the middle of making a snapshot: the cache must not keep half a snapshot.
 booting()
 {
 	qemu=$(child qemu-system-x86)

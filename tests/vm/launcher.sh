@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# launcher.sh: what agate-vm promises about steps and exit statuses, as TAP.
+# launcher.sh: the steps and exit statuses of agate-vm, as TAP.
 #
 # Needs the fast kernel, the initramfs and build/bin/.
 set -u
@@ -57,7 +57,8 @@ check "a panic ends the run, and its reason is shown" 240 $? complained 'sysrq t
 vm --timeout 2 'exec:sleep 600'
 check "--timeout ends a run that hangs" 241 $? complained 'the time is up'
 
-# Slower than the guest, so that there is always more; it gives up long after the run should end.
+# This reader is slower than the guest, so there is always more output; it gives up long after
+# the run should end.
 slow_reader()
 {
 	rounds=0
@@ -156,7 +157,7 @@ check "a caller may have closed the standard streams" 0 $? true
 vm --cold 'exec:cat /sys/bus/pci/devices/*/device | grep -c 0x1110'
 check "a cold boot has the GPU as well" 0 $? said 1
 
-# In a cache of its own, because it gets broken.
+# In a cache of its own, because the test breaks it.
 damaged()
 {
 	XDG_CACHE_HOME=$work/cache ACCEL=tcg vm "$@"
@@ -182,7 +183,8 @@ printf damage | dd of="$snapshot" bs=1 seek=$((4096 + ram / 2)) conv=notrunc sta
 damaged 'exec:echo fine'
 check "one whose memory is damaged is made anew" 0 $? complained 'damaged: removing the snapshot'
 
-# A QEMU that is given another machine at the first restore, and refuses the state.
+# A wrapper that gives QEMU another machine at the first restore, so that QEMU refuses the
+# state.
 real=$(command -v qemu-system-x86_64)
 mkdir "$work/bin"
 cat >"$work/bin/qemu-system-x86_64" <<-EOF

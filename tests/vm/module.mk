@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Tests of the launcher's library: with a guest, and of what a guest may send.
+# Tests of the launcher's library: with a guest, and with frames that a guest may send.
 
 VM_TEST_DIR	:= $(BUILD)/tests/vm
 VM_TESTS	:= $(addprefix $(VM_TEST_DIR)/,exec hung debugger graded)
@@ -31,7 +31,7 @@ $(HANG_MODULE): tests/vm/kmod/agate_hang.c tests/vm/kmod/Kbuild $(BUILD)/guest/k
 	$(Q)guest/kernel-make.sh $(BUILD)/guest/kernel-fast M=$(abspath $(@D)) modules \
 		>$(@D)/build.log 2>&1 || { cat $(@D)/build.log >&2; exit 1; }
 
-# The launcher's own files once more, with sanitizers: a guest is not to be trusted.
+# The launcher's own files once more, with sanitizers: nobody may trust a guest.
 $(VM_HOST_TESTS): $(VM_TEST_DIR)/%: tests/vm/%.c $(SIM_VM_SRCS) $(wildcard sim/vm/*.h guest/init/*.h)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)

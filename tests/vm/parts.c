@@ -32,7 +32,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* What vm_error() says of a QEMU that ended with this wait status and had written that. */
+/* The text of vm_error() after a QEMU that wrote that and ended with this wait status. */
 static const char *last_words(struct vm *vm, int status, const char *text)
 {
 	vm_close(&vm->qemu_stderr);
@@ -64,7 +64,7 @@ static void test_why_qemu_ended(void **state)
 			    "QEMU was ended by signal 6: ERROR:cpus.c:7: assertion failed");
 }
 
-/* What is typed waits where it is while the guest takes nothing: the queue has a bound. */
+/* Typed input is not read while the guest takes none: the queue has a bound. */
 static void test_endless_input(void **state)
 {
 	static const char *const argv[] = { "/bin/sh", NULL };
@@ -83,7 +83,7 @@ static void test_endless_input(void **state)
 	close(zero);
 }
 
-/* A PID 1 that hangs takes nothing and answers nothing: no call waits for it for ever. */
+/* A PID 1 that hangs neither reads nor answers: no call waits for it for ever. */
 static void test_silent_init(void **state)
 {
 	static char much[3u << 20];
@@ -102,7 +102,7 @@ static void test_silent_init(void **state)
 	close(fd);
 }
 
-/* Nor for a QEMU or a guest that does not come up. */
+/* No call waits for ever for a QEMU or a guest that does not come up. */
 static void test_silent_qemu(void **state)
 {
 	struct vm *vm = *state;
@@ -154,8 +154,8 @@ static uint64_t ran(pid_t pid)
 }
 
 /*
- * A guest that never sleeps, beside sixteen who do not either: its clock shows about what
- * it ran, and so goes on, and stands for the most part while it waits.
+ * A guest that never sleeps, beside sixteen processes that do not sleep either: its clock
+ * advances by about the time that the guest ran, and mostly stands still while it waits.
  */
 static void test_clock_of_one_that_waits(void **state)
 {
@@ -185,7 +185,7 @@ static void test_clock_of_one_that_waits(void **state)
 		kill(pids[i], SIGKILL);
 		waitpid(pids[i], NULL, 0);
 	}
-	/* The wait that it is in when it is asked about is not told yet. */
+	/* The kernel has not counted the wait yet that is still going on. */
 	assert_in_range(shown, used / 10 * 9, used + wall / 4);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What gates promise: a call waits where it was told to, with its arguments, its
- * result and a free CPU, until it is let go, given up, or killed.
+ * Gates: a call waits where the test said, with its arguments, its result and a free CPU,
+ * until the test lets it go, the hold's time is over, or the task is killed.
  */
 #include "gates.h"
 #include "graded.h"
@@ -17,7 +17,7 @@
 #define CREATE	"drm_gem_handle_create"
 #define LOOKUP	"drm_gem_object_lookup"
 #define SIZE	(3 * PAGE)
-/* For what comes without fail. */
+/* For an event that always comes. */
 #define SURE_MS	20000
 
 struct caller {
@@ -57,7 +57,7 @@ static void await(const char *symbol)
 	check_true(inject_await_held(symbol, SURE_MS), "the call is held", "it is not");
 }
 
-/* An unmap waits for all CPUs that run threads of this process. */
+/* munmap() waits for all CPUs that run threads of this process. */
 static void need_the_other_cpu(void)
 {
 	for (int i = 0; i < 20; i++) {
@@ -116,7 +116,7 @@ void gate_entry_and_return(void **state)
 	close(fd);
 }
 
-/* The second lets its holder go first, and while both wait the first's file is used. */
+/* The second gate lets its holder go first, and while both wait the test uses the first's file. */
 void gate_two_threads(void **state)
 {
 	struct caller one = { .fd = guest_open() }, two = { .fd = guest_open() };
@@ -170,7 +170,7 @@ void gate_every_call(void **state)
 	close(one.fd);
 }
 
-/* What the test itself does meanwhile is not inside the call that is held. */
+/* The test's own calls meanwhile are not inside the call that is held. */
 void gate_within(void **state)
 {
 	struct caller c = { .fd = guest_open() };
@@ -245,7 +245,7 @@ void gate_cleared(void **state)
 	close(c.fd);
 }
 
-/* The test's own file of injections came with fork(): the child's must be its own. */
+/* The child inherited the test's file of injections by fork(), so it must open its own. */
 void gate_killed(void **state)
 {
 	int64_t start_ns;
@@ -271,12 +271,12 @@ void gate_killed(void **state)
 	start_ns = guest_deadline(0);
 	kill(pid, SIGKILL);
 	check_equal(waitpid(pid, NULL, 0), pid, "the child");
-	/* Only the hold's own end would take that long. */
+	/* It takes that long only if the hold ends by itself. */
 	check_at_least(20000, (guest_deadline(0) - start_ns) / 1000000, "milliseconds to its end");
 	close(fd);
 }
 
-/* Must not be held: it would be the whole guest. */
+/* This function must not be held: that would stop the whole guest. */
 void gate_interrupts(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A graded program whose tests do what tests must not lose, and must not be taken
- * for; tests/vm/graded.c is its grader.
+ * A graded program whose tests send reports that must not get lost, and output that must
+ * not be mistaken for a report; tests/vm/graded.c is its grader.
  */
 #include "gates.h"
 #include "graded.h"
@@ -157,7 +157,7 @@ static void inject_into_probe(void **state)
 	check_errno(module_unload(), 0, "unloading agate.ko");
 }
 
-/* A module's own function is waited for, and found again when it comes back. */
+/* An injection waits for a module's own function, and finds it again when the module comes back. */
 static void inject_before_load(void **state)
 {
 	(void)state;
@@ -243,7 +243,7 @@ static void inject_delays(void **state)
 	int fd;
 
 	(void)state;
-	/* Half of it: a guest's clock runs late while its host is busy. */
+	/* Half of the time: a guest's clock runs late while its host is busy. */
 	rule("calls take longer by what was asked for");
 	load_driver();
 	fd = guest_open();
@@ -254,7 +254,7 @@ static void inject_delays(void **state)
 	check_equal(inject_hits("drm_gem_handle_create"), 2, "calls");
 }
 
-/* A child's injection is not for its parent, and goes with the child. */
+/* A child's injection does not affect its parent, and ends with the child. */
 static void inject_and_die(const char *how, int ready)
 {
 	inject_anybody(!strcmp(how, "anybody"));
@@ -308,7 +308,7 @@ static void inject_for_others(void **state)
 	check_equal(inject_hits("drm_gem_handle_create"), 1, "hits");
 }
 
-/* The handlers are entered in whatever task was interrupted: that one is not meant. */
+/* A handler runs in the task that was interrupted, at which the injection does not aim. */
 static void inject_interrupts(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ways for a driver to hang a kernel, for the launcher to find out where.  Each
- * has a function of its own, whose name has to be seen in what it finds.
+ * Ways in which a driver can hang a kernel; the launcher has to find out where.  Each has
+ * a function of its own, whose name has to appear in the launcher's report.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>
@@ -30,7 +30,7 @@ static noinline int agate_hang_other(void *unused)
 	return 0;
 }
 
-/* One CPU is left, and PID 1 can run there. */
+/* PID 1 can run on the other CPU. */
 static noinline void agate_hang_one_cpu(void)
 {
 	agate_hang_spin();
@@ -42,8 +42,8 @@ static noinline void agate_hang_both_cpus(void)
 	unsigned int cpu;
 
 	/*
-	 * Without sleep, for whatever stops all CPUs for a moment would find the other one
-	 * dead, and hang this one in a place of its own.
+	 * Spin without sleeping: code that stops all CPUs for a moment would find the
+	 * other one dead, and this one would hang in that code.
 	 */
 	migrate_disable();
 	cpu = cpumask_any_but(cpu_online_mask, smp_processor_id());
@@ -65,7 +65,7 @@ static noinline void agate_hang_mutex(void)
 	mutex_lock_nested(&lock, SINGLE_DEPTH_NESTING);
 }
 
-/* What a signal ends is not in the kernel's report of blocked tasks. */
+/* The kernel's report of blocked tasks omits waits that a signal can end. */
 static noinline void agate_hang_asleep(void)
 {
 	static DECLARE_WAIT_QUEUE_HEAD(never);
