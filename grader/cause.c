@@ -17,7 +17,10 @@ static const char *error_of(const char *seen)
 	       strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == strlen(name) ? name : NULL;
 }
 
-/* The same call failed with the same error; every call does where the topic is absent. */
+/*
+ * The same call failed with the same error.  Where a topic is absent, every call fails
+ * like that.
+ */
 static bool same_error(const struct verdict *a, const struct verdict *b)
 {
 	const char *error = error_of(a->seen), *other = error_of(b->seen);
@@ -37,7 +40,7 @@ static bool same_words(const struct verdict *a, const struct verdict *b)
 	return a->rule[0] && !strcmp(a->rule, b->rule) && !strcmp(a->seen, b->seen);
 }
 
-/* The number behind @name in "bos 1, handles 0, vms 1"; false when there is none. */
+/* The number after @name in "bos 1, handles 0, vms 1"; false when there is none. */
 static bool counted(const char *list, const char *name, size_t len, long long *number)
 {
 	const char *at = list;
@@ -51,8 +54,8 @@ static bool counted(const char *list, const char *name, size_t len, long long *n
 }
 
 /*
- * Which counters are not where they have to be, and on which side: "+handles" for
- * "as before: bos 0, handles 3" and "bos 0, handles 7".  Empty: it is about no counters.
+ * The counters that are wrong, each with its direction: "+handles" for "as before: bos 0,
+ * handles 3" and "bos 0, handles 7".  Empty if the failure is not about counters.
  */
 static void off_counters(const struct verdict *v, char *out, size_t size)
 {
@@ -75,7 +78,7 @@ static void off_counters(const struct verdict *v, char *out, size_t size)
 	}
 }
 
-/* What is left over is counted anew in each test, but it is left by the same code. */
+/* Each test counts the leftovers anew, but the same code left them. */
 static bool same_counters(const struct verdict *a, const struct verdict *b)
 {
 	char off[256], other[256];
@@ -85,7 +88,7 @@ static bool same_counters(const struct verdict *a, const struct verdict *b)
 	return off[0] && !strcmp(off, other);
 }
 
-/* A hint's text, before its registers and how often it was given. */
+/* A hint's text, without the registers and the number of times that follow it. */
 static size_t hint_len(const char *seen)
 {
 	size_t n = strcspn(seen, ":(");
@@ -108,7 +111,7 @@ bool cause_same(const struct standing *a, const struct standing *b)
 
 	if (!x || !y || a->status != b->status || a->status <= VERDICT_PASS)
 		return false;
-	/* The line that was last there differs from test to test. */
+	/* The last printed line differs from test to test. */
 	if (x->verdict.flooded || y->verdict.flooded)
 		return x->verdict.flooded && y->verdict.flooded;
 	if (a->status == VERDICT_FAIL)
@@ -118,6 +121,6 @@ bool cause_same(const struct standing *a, const struct standing *b)
 		       same_counters(&x->verdict, &y->verdict);
 	if (x->placed || y->placed)
 		return x->placed && y->placed && same_place(x, y);
-	/* Of two hangs at places unknown nothing says that they are one. */
+	/* Two hangs at unknown places may have different causes. */
 	return a->status == VERDICT_CRASH && same_words(&x->verdict, &y->verdict);
 }

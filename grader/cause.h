@@ -8,9 +8,10 @@
 #include "result.h"
 
 /*
- * Both broke the same rule in the same way; or crashed or hung at the same place; or
- * met a call that fails with the same error where it has to succeed; or met a topic
- * that is absent; or broke the same rule of the hardware; or left the same counters off.  A student who has read of the one has read of the other.
+ * True if both broke the same rule in the same way, crashed or hung at the same place, saw a
+ * call fail with the same error where it has to succeed, found a topic absent, broke the same
+ * rule of the hardware, or left the same counters wrong.  The explanation of the one then
+ * explains the other.
  */
 bool cause_same(const struct standing *a, const struct standing *b);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Choosing by what was typed (choice.h).
+ * Evaluates the choices on the command line (choice.h).
  */
 #include "choice.h"
 
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What shells, make and the compiler's lists of files take names apart at. */
+/* Characters at which shells, make and the compiler's lists of files split names. */
 #define NO_NAME		" \t\r\n\v\f'\"`$\\;&|<>()*?[]!#:%"
 
 bool choice_from(const char *from, char *error, size_t size)
@@ -63,7 +63,7 @@ bool choice_plain(const char *from, char *path, size_t size)
 	return (size_t)snprintf(path, size, "%s%s", strchr("-@", from[0]) ? "./" : "", from) < size;
 }
 
-/* The names of those that may be named. */
+/* The names of the tests that a user may name. */
 static void add_names(const struct lab *lab, char *text, size_t size)
 {
 	size_t i, n;
@@ -75,7 +75,7 @@ static void add_names(const struct lab *lab, char *text, size_t size)
 	}
 }
 
-/* A step that the lab has, and that its tests know of. */
+/* Checks that the lab has this step, and that its tests say to which steps they belong. */
 static bool check_step(const struct result *result, unsigned int step, char *error, size_t size)
 {
 	const struct lab *lab = result->labs[0].lab;
@@ -158,7 +158,7 @@ void choice_append(char *command, size_t size, const char *name, const char *val
 	size_t n = strlen(command);
 	bool plain = is_plain(value);
 
-	/* A command that is too long is told without what does not fit. */
+	/* The message omits the part of a command that does not fit. */
 	if (n + strlen(name) + 8 >= size)
 		return;
 	n += (size_t)sprintf(command + n, " %s=%s", name, plain ? "" : "'");

@@ -14,13 +14,13 @@
 
 #define FILES_MAX	16
 
-/* What is known of the place that is wanted, while the frames are looked through. */
+/* State of the search for the place, while it goes through the frames. */
 struct search {
 	char real_tree[PATH_MAX];
 	const char *const *files;
-	char *real_files[FILES_MAX];	/* NULL for one that is not there */
-	struct decode_place *place;	/* the best so far */
-	size_t frame;			/* of which frame; only of use when @any */
+	char *real_files[FILES_MAX];	/* NULL if it does not exist */
+	struct decode_place *place;	/* the best place so far */
+	size_t frame;			/* its frame; valid if @any */
 	bool any;
 	bool chosen;			/* it is in one of @files */
 };
@@ -50,8 +50,8 @@ static void search_end(struct search *search)
 }
 
 /*
- * The file as it shall be called: one of @files as it is called there (@chosen), any
- * other relative to the tree.  Links are followed.  False for what is neither.
+ * The name under which to show the file: the name in @files if it is one of them
+ * (@chosen), otherwise relative to the tree.  Follows links.  False if it is neither.
  */
 static bool call_file(const struct search *search, const char *name, char *out, size_t size,
 		      bool *chosen)
@@ -81,7 +81,7 @@ static void copy_source(char *out, size_t size, const char *line)
 
 	if (n >= size)
 		n = size - 1;
-	/* Not the middle of a character that takes several bytes. */
+	/* Do not begin in the middle of a multi-byte character. */
 	while (n && ((unsigned char)line[n] & 0xc0) == 0x80)
 		n--;
 	for (i = 0; i < n; i++) {
@@ -94,7 +94,7 @@ static void copy_source(char *out, size_t size, const char *line)
 
 void decode_source(const char *tree, struct decode_place *place)
 {
-	/* A tree of copies has those of other folders, too. */
+	/* A tree of copies has files of other folders, too. */
 	bool outside = place->file[0] == '/' && strcmp(tree, ".") == 0;
 	char path[PATH_MAX], *line = NULL;
 	unsigned int number = 0;
@@ -135,8 +135,8 @@ static bool parse_place(char *text, unsigned int *line)
 }
 
 /*
- * A function and its place in a frame: keep it when it is better than what is there.
- * Those of one frame come innermost first.
+ * Takes a function and its place in a frame, and keeps them if they are better than the
+ * best so far.  The innermost function of a frame comes first.
  */
 static void consider(struct search *search, size_t frame, const char *function, char *where)
 {
@@ -175,7 +175,7 @@ static void parse_output(struct search *search, char *text, const size_t *frames
 	}
 }
 
-/* All frames from @first on that lie in the section of @first, in one run. */
+/* Decodes all frames from @first on that lie in the section of @first, in one run of addr2line. */
 static void decode_section(struct search *search, const char *module, size_t first, size_t count,
 			   const struct decode_address *addresses, bool *todo)
 {
@@ -196,7 +196,7 @@ static void decode_section(struct search *search, const char *module, size_t fir
 	free(out);
 }
 
-/* The best place that the frames lead to; @chosen says if it is in one of @files. */
+/* The best place to which the frames lead; @chosen tells if it is in one of @files. */
 static bool decode_frames(const struct splat_frame *frames, size_t count, const char *module,
 			  const char *tree, const char *const *files, struct decode_place *place,
 			  bool *chosen)
@@ -211,7 +211,7 @@ static bool decode_frames(const struct splat_frame *frames, size_t count, const 
 	if (!decode_addresses(module, frames, count, addresses, todo) ||
 	    !search_begin(&search, tree, files))
 		return false;
-	/* Nearly always all frames are in .text, and this is one run. */
+	/* Nearly always all frames are in .text, and this loop runs once. */
 	for (i = 0; i < count; i++) {
 		if (todo[i])
 			decode_section(&search, module, i, count, addresses, todo);
@@ -227,7 +227,10 @@ bool decode_splat(const struct splat *splat, const char *module, const char *tre
 	bool chosen, any = decode_frames(splat->frames, splat->frame_count, module, tree, files,
 					 place, &chosen);
 
-	/* A module can say that it was made of any file; only what it was made of is shown. */
+	/*
+	 * A module's debug information can name any file; show only the files of which it
+	 * was really made.
+	 */
 	if (chosen)
 		decode_source(tree, place);
 	return any;

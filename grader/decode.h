@@ -10,10 +10,10 @@
 #define DECODE_FREED	3
 
 struct decode_place {
-	char file[256];		/* as it is called in @files, any other relative to the tree */
+	char file[256];		/* the name in @files; any other file relative to the tree */
 	unsigned int line;
 	char function[80];
-	char source[3][160];	/* the line between its neighbours, if it is in @files */
+	char source[3][160];	/* the line with its neighbours, if it is in @files */
 };
 
 /*
@@ -21,7 +21,7 @@ struct decode_place {
  * there is none, the innermost in the module.
  *
  * @module: agate.ko with debug information
- * @tree: where the files' names are relative to
+ * @tree: the folder to which the files' names are relative
  * @files: "labs/02-gem-object/agate_gem.c", NULL-terminated
  *
  * Returns false when no frame could be decoded.
@@ -30,8 +30,8 @@ bool decode_splat(const struct splat *splat, const char *module, const char *tre
 		  const char *const *files, struct decode_place *place);
 
 /*
- * Who freed the memory that @splat is about: of its frames those in @files, from the
- * innermost on, each as a place of its own.  Returns how many.
+ * The code that freed the memory that @splat is about: those of its frames that are in
+ * @files, from the innermost on, each as a place of its own.  Returns their number.
  */
 size_t decode_freed(const struct splat *splat, const char *module, const char *tree,
 		    const char *const *files, struct decode_place places[DECODE_FREED]);

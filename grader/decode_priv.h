@@ -9,21 +9,21 @@
 
 #include "splat.h"
 
-/* A place in the module's code: its section, and how far into it. */
+/* A place in the module's code: its section, and the offset in it. */
 struct decode_address {
 	char section[64];
 	uint64_t offset;
 };
 
 /*
- * Where in @module each of @frames that is the module's lies; @found says which
- * could be told.  False when the file cannot be read.
+ * Finds the place in @module of each of @frames that is the module's; @found tells which
+ * ones it found.  False when the file cannot be read.
  */
 bool decode_addresses(const char *module, const struct splat_frame *frames, size_t count,
 		      struct decode_address *addresses, bool *found);
 
 /*
- * What addr2line says of these offsets in one section: its output, at most @size - 1
+ * Runs addr2line on these offsets in one section and stores its output, at most @size - 1
  * bytes and NUL-terminated.  False when it failed or took too long.
  */
 bool decode_run(const char *module, const char *section, const uint64_t *offsets, size_t count,

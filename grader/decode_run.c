@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * One run of addr2line: without a shell, with little environment (it would ask
- * servers for debug information), bounded in time, memory and output.
+ * One run of addr2line: without a shell, with a minimal environment (it would ask servers
+ * for debug information), and with limits for time, memory and output.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +46,7 @@ static _Noreturn void child(char *const *argv, int out)
 	_exit(127);
 }
 
-/* Reads to the end of the output; false when that does not come in time or in @size. */
+/* Reads to the end of the output; false when the end does not come in time or within @size. */
 static bool collect(int fd, char *out, size_t size)
 {
 	int64_t deadline = now_ms() + TIME_LIMIT_MS;
@@ -119,7 +119,7 @@ bool decode_run(const char *module, const char *section, const uint64_t *offsets
 		snprintf(addresses[i], sizeof(addresses[i]), "0x%" PRIx64, offsets[i]);
 		argv[n++] = addresses[i];
 	}
-	/* execvpe() takes strings that it does not write to as if it did. */
+	/* execvpe() does not write to these strings, although its type allows it. */
 	memcpy(args, argv, n * sizeof(argv[0]));
 	args[n] = NULL;
 	return run(args, out, size);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Frames name a symbol; addr2line wants a section and an offset.  The module's own
- * table of symbols knows both.  It was made from a student's code: nothing in it is
- * believed without a look.
+ * Frames name a symbol; addr2line wants a section and an offset.  The module's own table
+ * of symbols has both.  The module was made from a student's code, so everything in the
+ * table is checked.
  */
 #include <fcntl.h>
 #include <gelf.h>
@@ -18,7 +18,7 @@ struct table {
 	Elf *elf;
 	Elf_Data *symbols;
 	size_t count;
-	size_t names;		/* index of the section with the symbols' names */
+	size_t names;		/* index of the section that holds the symbols' names */
 	size_t section_names;
 };
 
@@ -44,7 +44,7 @@ static bool find_table(Elf *elf, struct table *table)
 
 /*
  * The kernel takes a symbol's size to be the distance to the next one, padding
- * included: of several static functions of one name it is the one that fits best.
+ * included: of several static functions of one name the best fit is the right one.
  */
 static bool find_symbol(const struct table *table, const struct splat_frame *frame, GElf_Sym *best)
 {
@@ -87,7 +87,7 @@ static bool address_of(const struct table *table, const struct splat_frame *fram
 		return false;
 	strcpy(address->section, name);
 	address->offset = sym.st_value + frame->offset;
-	/* What a call returns to belongs to the next line already. */
+	/* A return address already belongs to the line after the call. */
 	if (!frame->exact && frame->offset)
 		address->offset--;
 	return true;

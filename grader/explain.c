@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Reads what the compiler and the check of symbols wrote about a student's files.
+ * Reads the messages of the compiler and of the symbol check about a student's files.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static bool next_line(const char *log, size_t len, size_t *at, char line[LINE_LE
 	return true;
 }
 
-/* "FILE:LINE:" at the beginning of @text, or behind "from "; how long it is, or 0. */
+/* "FILE:LINE:" at the beginning of @text, or after "from "; returns its length, or 0. */
 static size_t parse_where(const char *text, struct decode_place *place)
 {
 	const char *colon = text;
@@ -84,8 +84,8 @@ static bool parse_error(const char *line, struct explanation *why)
 }
 
 /*
- * Lines around an error name the way to it: "In file included from FILE:8,", "from
- * FILE:8:", and "FILE:88:2: note: in expansion of macro".
+ * Lines around an error name the includes and macros that lead to it: "In file included
+ * from FILE:8,", "from FILE:8:", and "FILE:88:2: note: in expansion of macro".
  */
 static bool parse_way(const char *line, struct decode_place *place)
 {
@@ -116,7 +116,10 @@ bool explain_compile(const char *log, size_t len, const char *tree, const char *
 	}
 	if (found && !is_listed(files, why->place.file) && is_listed(files, way.file))
 		why->place = way;
-	/* The file can make the compiler name any other: only itself is shown. */
+	/*
+	 * A student's file can make the compiler name any other file: show only the
+	 * student's file.
+	 */
 	if (found && why->place.line && is_listed(files, why->place.file))
 		decode_source(tree, &why->place);
 	return found;
@@ -127,7 +130,7 @@ static bool name_char(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* Blanks out what is a comment; @inside says that one is open. */
+/* Blanks out comments; @inside says that one is open. */
 static void drop_comments(char *line, bool *inside)
 {
 	char *c;
@@ -163,7 +166,7 @@ static bool has_name(const char *line, const char *name)
 	return false;
 }
 
-/* The first line of the file with that name in it. */
+/* The first line of the file that contains that name. */
 static void find_name(const char *tree, const char *name, struct decode_place *place)
 {
 	char path[PATH_MAX], *line = NULL;
@@ -214,7 +217,7 @@ static bool symbol_of(const char *said, char *name, size_t size)
 	return false;
 }
 
-/* Which of @files has this last part. */
+/* The one of @files whose path ends in this name. */
 static const char *file_called(const char *const *files, const char *base, size_t len)
 {
 	for (; files && *files; files++) {
@@ -241,7 +244,7 @@ bool explain_symbols(const char *log, size_t len, const char *tree, const char *
 	why->rule = explain_symbol_rule(why->said);
 	file = file_called(files, line, strcspn(line, ":"));
 	if (file && parse_where(line, &why->place)) {
-		/* The line is part of the place, and the name is not the whole path. */
+		/* @place already has the line, and needs the file's whole path. */
 		n = strcspn(line, ":");
 		end = strchr(line + n + 1, ':');
 		snprintf(why->said, sizeof(why->said), "%.*s%.*s", (int)n, line,

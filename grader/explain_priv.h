@@ -4,7 +4,7 @@
 
 #include "explain.h"
 
-/* What does not hold when the compiler, or the check of symbols, says this. */
+/* The rule that a file breaks when the compiler, or the symbol check, prints this. */
 const char *explain_compiler_rule(const char *said);
 const char *explain_symbol_rule(const char *said);
 

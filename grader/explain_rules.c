@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the compiler's and the linker's words mean.
+ * The rules behind the compiler's and the linker's messages.
  */
 #include <string.h>
 
 #include "explain_priv.h"
 
 struct meaning {
-	const char *part;	/* of what was said */
+	const char *part;	/* of the message */
 	const char *rule;
 };
 

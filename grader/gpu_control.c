@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* How often it is asked whether it is late: the clock that tells may stand still. */
+/* How often to ask whether the answer is late: the clock that decides may stand still. */
 #define LOOK_MS		100
 
 struct wait {
@@ -18,7 +18,7 @@ struct wait {
 	void *arg;
 };
 
-/* Waits until the socket is ready; false when it is late. */
+/* Waits until the socket is ready; false when that takes too long. */
 static bool wait_for(int fd, short events, const struct wait *wait)
 {
 	struct pollfd p = { .fd = fd, .events = events };
@@ -45,7 +45,7 @@ static bool send_all(int fd, const char *text, size_t len, const struct wait *wa
 	return true;
 }
 
-/* The next whole line, which stays in @control->in; 0: there is none. */
+/* The length of the next whole line, which stays in @control->in; 0: there is none. */
 static size_t next_line(struct gpu_control *control, const struct wait *wait)
 {
 	char *end;

@@ -11,18 +11,18 @@
 
 #define GPU_CONTROL_ANSWER	8192	/* bytes of an answer, with its newline */
 
-/* One socket; all zeroes but for @fd. */
+/* One socket; all zeroes except for @fd. */
 struct gpu_control {
 	int fd;
 	json_int_t last_id;
-	char in[GPU_CONTROL_ANSWER];	/* what has come behind the last whole line */
+	char in[GPU_CONTROL_ANSWER];	/* the bytes that have come after the last whole line */
 	size_t used;
 };
 
 /*
- * The answer to one request, which the caller releases; NULL when the other end is gone,
- * says what is no JSON, or @late(@arg) becomes true first.  Each request has an id, and
- * an answer with another one is that to a request that nobody waits for any more.
+ * The answer to one request, which the caller releases; NULL when the other end is gone
+ * or sends something that is not JSON, or when @late(@arg) becomes true first.  Each
+ * request has an id; an answer with another id belongs to a request that was given up.
  */
 json_t *gpu_control_ask(struct gpu_control *control, const json_t *request,
 			bool (*late)(void *arg), void *arg);

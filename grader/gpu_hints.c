@@ -2,8 +2,8 @@
 /*
  * Hints in words (gpu_hints.h).
  *
- * The log is the GPU's own, written outside the guest, and only its marks have texts
- * of somebody else's.
+ * The GPU's process writes the log outside the guest; only the texts of its marks come
+ * from elsewhere.
  */
 #include "gpu_hints.h"
 
@@ -15,7 +15,7 @@
 #define KINDS		8
 #define REGISTERS	4
 
-/* One rule that was broken. */
+/* One rule that a driver broke. */
 struct kind {
 	char text[128];
 	json_int_t section;
@@ -110,7 +110,7 @@ unsigned int gpu_hints(const char *log, size_t len, char *text, size_t size)
 		const char *end = memchr(log + at, '\n', len - at);
 		json_t *event;
 
-		/* A line without its end is one that is still being written. */
+		/* The GPU's process is still writing a line that has no end. */
 		if (!end)
 			break;
 		n = (size_t)(end - log) - at;

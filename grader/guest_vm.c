@@ -17,12 +17,12 @@
 #include "timing.h"
 #include "vm.h"
 
-/* What the GPU's process may take to answer, by the guest's clock. */
+/* How long the GPU's process may take to answer, by the guest's clock. */
 #define CONTROL_TIMEOUT_MS	20000
-/* What a killed process may take to go; after that the guest is given up anyway. */
+/* How long a killed process may take to end; after that the guest is given up anyway. */
 #define GRACE_MS		500
 
-/* What the logs of one GPU may have, and those of all guests together, in MiB. */
+/* Size limits for the log of one GPU, and for those of all guests together, in MiB. */
 #define LOG_MIB			16
 #define LOGS_MIB		64
 
@@ -31,30 +31,30 @@ struct guest_vm {
 	struct guest_events events;
 	struct vm *vm;
 	unsigned int number;		/* guests that were started */
-	uint64_t begun;			/* when the last one was, for its own deadline */
+	uint64_t begun;			/* when the last one started, for its own deadline */
 	char sim_log[4096], log_limit[16];
 	const char *sim_args[3];
-	uint64_t logged;		/* bytes in the logs of guests before */
+	uint64_t logged;		/* bytes in the logs of earlier guests */
 	struct gpu_control control;
-	uint64_t late;			/* when the answer in flight is, by the guest's clock */
+	uint64_t late;			/* deadline of the answer in flight, by the guest's clock */
 	char gpu_end[64];
-	/* What ends a call early: whoever runs the grader, or the grader itself. */
+	/* Two things end a call early: the grader's user, or the grader itself. */
 	int abandon_fd;
 	int interrupt_fd;	/* readable when either is */
 	bool abandoned;
-	char error[512];	/* what the guest that was stopped had to say last */
+	char error[512];	/* the last message of the guest that was stopped */
 };
 
-/* The guest's whole time is over: by any other clock than this one it may be early. */
+/* The guest's whole time is over.  Use only this clock: another one may run ahead of it. */
 static bool expired(const struct guest_vm *g)
 {
 	return timing_now() - g->begun >= g->config.timeout_ms * 1000000ull;
 }
 
 /*
- * Of a guest that runs.  What QEMU does by itself, or is done to it, is the machine's;
- * what comes over the channel and is not PID 1's, or a guest that powers off, is the
- * doing of code in the guest.
+ * Translates a status of a guest that runs.  If QEMU ends or is killed, the machine
+ * failed; if foreign bytes come over the channel, or the guest powers off, code in the
+ * guest did it.
  */
 static enum guest_status status_of(const struct guest_vm *g, enum vm_status status)
 {
@@ -94,7 +94,7 @@ static void progress(void *arg, const char *what)
 		g->config.progress(g->config.arg, what);
 }
 
-/* Half of what this kernel is given; 0 when it is not known. */
+/* Half of the RAM that this kernel gets; 0 when that is unknown. */
 static unsigned int tight_mib(const char *kernel_dir)
 {
 	char path[4096];
@@ -113,8 +113,9 @@ static unsigned int tight_mib(const char *kernel_dir)
 }
 
 /*
- * More for the kernel's command line.  kmemleak has to be waited for, so the grader
- * judges leaks by counters, and spares what it takes to follow every allocation.
+ * More for the kernel's command line.  The grader judges leaks by counters, because
+ * kmemleak needs a wait; without kmemleak it also saves the cost of tracking every
+ * allocation.
  */
 static const char *append(const struct guest_vm *g, enum lab_profile profile)
 {
@@ -149,8 +150,9 @@ static void vm_ops_stop(void *ctx)
 }
 
 /*
- * Each guest's GPU has a log of its own, or that of a crash would be gone with the next
- * guest: "gpu.jsonl", "gpu-2.jsonl" and so on.  NULL: the logs have grown enough.
+ * Each guest's GPU has a log of its own, so that the next guest does not overwrite the
+ * log of a crash: "gpu.jsonl", "gpu-2.jsonl" and so on.  NULL: the logs have reached
+ * their limit.
  */
 static const char *next_log(struct guest_vm *g)
 {
@@ -223,7 +225,7 @@ static enum guest_status vm_ops_put(void *ctx, const char *host_path, const char
 	return status_of(g, vm_put(g->vm, host_path, guest_path, mode));
 }
 
-/* What a request wrote to the file, which is closed. */
+/* Reads the bytes that a request wrote to the file, and closes the file. */
 static enum guest_status read_back(enum guest_status end, FILE *file, void *data, size_t size,
 				   size_t *len)
 {

@@ -9,20 +9,20 @@
 
 struct guest_vm_config {
 	const char *kernel_dir;
-	bool debug;			/* what it is of: the debug kernel */
+	bool debug;			/* @kernel_dir has the debug kernel */
 	const char *initramfs;
 	const char *sim;
 	const char *sim_log;
 	uint64_t seed;
-	unsigned int timeout_ms;	/* of one guest, whatever happens in it */
+	unsigned int timeout_ms;	/* of one guest, in real time */
 	int interrupt_fd;		/* or -1 */
 	void (*progress)(void *arg, const char *what);
 	void *arg;
 };
 
 /*
- * One guest at a time, for the thread that uses it.  The strings of @config have
- * to live on.  Returns false when memory ran out.
+ * Sets up one guest at a time, for the thread that uses it.  The strings of @config have
+ * to stay valid.  Returns false when memory ran out.
  */
 bool guest_vm_init(struct guest *guest, const struct guest_vm_config *config);
 void guest_vm_fini(struct guest *guest);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the state of a guest's kernel says of the driver (health.h).
+ * Judges the driver by the state of a guest's kernel (health.h).
  */
 #include "health.h"
 
@@ -10,14 +10,14 @@
 #include <string.h>
 
 /*
- * In a quick look the slabs that processors allocate from count as full, what RCU has not
- * freed yet counts, and each processor keeps a few pages to itself.  What comes before the
- * first test is such a look, too.
+ * In a quick look the slabs from which processors allocate count as full, objects that RCU
+ * has not freed yet still count, and each processor keeps a few pages to itself.  The look
+ * before the first test is a quick one, too.
  */
 #define NOISE_FILES	64
 #define NOISE_FILES_QUICK	128
 #define NOISE_PAGES	64
-/* What the kernel sets only when it reported something: of pages, an oops, a warning. */
+/* Taint bits that the kernel sets only after a report: bad pages, an oops, a warning. */
 #define TAINTS		(1u << 5 | 1u << 7 | 1u << 9)
 #define PAGE_KIB	4
 
@@ -71,7 +71,7 @@ bool health_parse(struct health *health, const char *text, size_t len)
 	return true;
 }
 
-/* A key that was told before, and is told no more, reads 0. */
+/* A key that was present before and is now missing reads 0. */
 static uint64_t value(const struct health *health, enum health_key key)
 {
 	return health->has & (1u << key) ? health->value[key] : 0;
@@ -89,7 +89,7 @@ static bool used_up(const struct health *health)
 	return max && value(health, HEALTH_LOCK_CLASSES) > max / 10 * 9;
 }
 
-/* What does not look any more, in words; NULL: all of it does. */
+/* Names a check that is no longer active; NULL: all are active. */
 static const char *blinded(const struct health *before, const struct health *now)
 {
 	if (has_fallen(before, now, HEALTH_DEBUG_LOCKS))
@@ -107,7 +107,7 @@ static const char *blinded(const struct health *before, const struct health *now
 	return NULL;
 }
 
-/* What passed did not; whatever else it was keeps its own reason. */
+/* A pass becomes a failure; any other verdict keeps its own reason. */
 static void fail(struct verdict *verdict, const char *rule, const char *expected, const char *seen)
 {
 	if (verdict->status == VERDICT_PASS)
@@ -140,7 +140,7 @@ bool health_grown(const struct health *before, const struct health *now, bool ex
 	       growth(before, now, HEALTH_SHMEM_PAGES) > NOISE_PAGES;
 }
 
-/* "bos N" in the driver's counters, of all its devices. */
+/* The sum of "bos N" in the counters of all the driver's devices. */
 static uint64_t counted_bos(const char *counters)
 {
 	uint64_t sum = 0, n;
@@ -161,7 +161,7 @@ bool health_left(const struct health *before, const struct health *now, const ch
 	uint64_t pages = growth(before, now, HEALTH_SHMEM_PAGES);
 	char seen[256];
 
-	/* One BO of any size may hold the pages; files are one for each. */
+	/* One BO of any size may hold the pages, but each BO has one file. */
 	if (!health_grown(before, now, true) || (bos && bos >= files))
 		return false;
 	snprintf(seen, sizeof(seen), "%" PRIu64 " shmem files and %" PRIu64 " KiB in such files are "

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Hints (hint.h): DIR/LAB/TEST holds two numbers, how many of them were shown, and of
- * which case.
+ * Hints (hint.h): DIR/LAB/TEST holds two numbers: how many hints were shown, and of which
+ * case.
  */
 #include "hint.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A test's hints, one after the other.  Which of its cases it failed in last, and how
- * many hints of that case were shown, is remembered.
+ * A test's hints, one after the other.  A file remembers in which of its cases the test
+ * failed last, and how many hints of that case were shown.
  */
 #ifndef AGATE_GRADER_HINT_H
 #define AGATE_GRADER_HINT_H
@@ -11,15 +11,15 @@
 #include "judge.h"
 #include "lab.h"
 
-/* Which of the test's cases this verdict is, as lab_case_of() numbers them. */
+/* The test's case to which this verdict belongs, numbered as by lab_case_of(). */
 unsigned int hint_case(const struct lab_test *test, const struct verdict *verdict);
 
-/* Shows the next hint of a test; after the last, that again.  False with errno. */
+/* Shows the next hint of a test; after the last one, that one again.  False with errno. */
 bool hint_show(const char *dir, const struct lab *lab, const struct lab_test *test, FILE *out);
 
 /*
- * Remembers that the test failed in this case, and, when @shown, that the report had
- * its first hint.
+ * Remembers that the test failed in this case and, if @shown, that the report showed its
+ * first hint.
  */
 bool hint_failed(const char *dir, const struct lab *lab, const struct lab_test *test,
 		 unsigned int which, bool shown);

@@ -2,8 +2,8 @@
 /*
  * The verdict on one test (judge.h).
  *
- * The order is the order of trust: what was seen from outside comes before what
- * the kernel said, and that before what the test said of itself.
+ * It checks in the order of trust: first what the grader saw from outside, then what the
+ * kernel reported, and last what the test said about itself.
  */
 #include "judge.h"
 
@@ -60,7 +60,7 @@ static void set_span(char *out, size_t size, const struct span *span, const char
 	text_names(out, size, text);
 }
 
-/* Without its GPU, whatever the guest said was about something else. */
+/* Without its GPU the guest's reports were about something else. */
 static bool judge_gpu(const struct evidence *e, struct verdict *v)
 {
 	if (e->gpu_failed)
@@ -70,8 +70,8 @@ static bool judge_gpu(const struct evidence *e, struct verdict *v)
 }
 
 /*
- * A report of the kernel's: before the time was up it is a crash, whatever followed.  Its
- * watchdogs' reports are the business of judge_time().
+ * A report of the kernel from before the time limit is a crash, whatever followed.
+ * judge_time() handles the reports of its watchdogs.
  */
 static bool judge_kernel(const struct evidence *e, struct verdict *v)
 {
@@ -94,7 +94,7 @@ static bool judge_time(const struct evidence *e, struct verdict *v)
 {
 	if (!e->timed_out && e->end != GUEST_TIMEOUT)
 		return false;
-	/* What it said when it was asked where it is. */
+	/* The kernel's answer when it was asked where it hangs. */
 	if (!splat_find(e->console, e->console_len, &v->splat))
 		v->splat.kind = SPLAT_NONE;
 	verdict_set(v, VERDICT_TIMEOUT, v->splat.kind == SPLAT_NONE ?
@@ -106,7 +106,7 @@ static bool judge_time(const struct evidence *e, struct verdict *v)
 const char judge_flood_rule[] = "the driver does not fill the kernel's log";
 const char judge_flood_wish[] = "a few lines";
 
-/* The last whole line, for whoever has to find where it is printed. */
+/* The last whole line, for a student who has to find the code that prints it. */
 static bool judge_flood(const struct evidence *e, struct verdict *v)
 {
 	const char *end = NULL, *begin;
@@ -127,7 +127,7 @@ static bool judge_flood(const struct evidence *e, struct verdict *v)
 	return true;
 }
 
-/* Ends that the test did not choose. */
+/* The ends of a test that it did not choose. */
 static bool judge_end(const struct evidence *e, struct verdict *v)
 {
 	if (judge_flood(e, v))
@@ -149,7 +149,7 @@ static bool judge_end(const struct evidence *e, struct verdict *v)
 	return true;
 }
 
-/* The test failed, and said so in good order. */
+/* The test failed, and reported it properly. */
 static void judge_failure(const struct report *report, const struct tap *tap,
 			  struct verdict *v)
 {
@@ -162,7 +162,7 @@ static void judge_failure(const struct report *report, const struct tap *tap,
 		set_span(v->seen, sizeof(v->seen), &tap->first_words, "the test failed");
 }
 
-/* The test did not get to look: whatever else it says is about something else. */
+/* The test could not look, so its other reports are about something else. */
 static bool judge_blind(const struct report *report, struct verdict *v)
 {
 	if (!report->blind.text)
@@ -214,7 +214,7 @@ static bool holds(enum lab_compare compare, int64_t seen, int64_t wanted)
 	return false;
 }
 
-/* What the test or the simulator says of what is to be judged; false: nothing. */
+/* The value of an observation, from the test or the simulator; false: there is none. */
 static bool observed(const struct evidence *e, const struct report *report,
 		     const struct lab_judgement *j, int64_t *value)
 {
@@ -230,7 +230,7 @@ static bool observed(const struct evidence *e, const struct report *report,
 	return see;
 }
 
-/* How many hints a test has the driver give on purpose. */
+/* How many hints a test provokes on purpose. */
 static int64_t hints_meant(const struct evidence *e)
 {
 	size_t i;
@@ -244,7 +244,7 @@ static int64_t hints_meant(const struct evidence *e)
 	return 0;
 }
 
-/* A count of hints means nothing to a reader, but each of them says what it is about. */
+/* A count of hints tells a reader nothing, but each hint says what it is about. */
 static void set_counted(const struct evidence *e, const struct lab_judgement *j, int64_t value,
 			const char *expected, struct verdict *v)
 {
@@ -261,7 +261,7 @@ static void set_counted(const struct evidence *e, const struct lab_judgement *j,
 	v->hinted = *words && !hints_meant(e);
 }
 
-/* What explains a failure beside the test's own words. */
+/* Adds whatever explains a failure besides the test's own report. */
 static void add_context(const struct evidence *e, struct verdict *v)
 {
 	char words[sizeof(v->gpu)];

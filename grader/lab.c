@@ -16,8 +16,8 @@
 #define SYMBOLS_MAX	256
 
 /*
- * An array of names; what each may consist of beyond letters and digits is @extra,
- * and with @any_end it may end in an asterisk.
+ * An array of names of letters, digits and the characters in @extra; with @any_end a name
+ * may end in an asterisk.
  */
 static void check_words(const struct reader *r, const json_t *json, const char *key,
 			size_t lowest, size_t highest, const char *extra, bool any_end)
@@ -42,7 +42,7 @@ static void check_words(const struct reader *r, const json_t *json, const char *
 	}
 }
 
-/* They are put into compiler's and linker's commands: names, not paths. */
+/* They become part of the compiler's and the linker's commands: names, not paths. */
 static void read_files(const struct reader *r, struct lab *lab)
 {
 	const json_t *array = reader_array(r, lab->json, "files", 1, LAB_FILES);
@@ -109,7 +109,7 @@ static void read_lab(struct reader *r, struct lab *lab, const char *name)
 	lab->by_test = reader_word(r, lab->json, "module", modules);
 	lab->module_args = reader_text(r, lab->json, "module_args", ARGS_MAX, "");
 	check_words(r, lab->json, "exports", 1, SYMBOLS_MAX, "_", false);
-	/* The list has to be there, but may be empty. */
+	/* The list must exist, but may be empty. */
 	if (!json_object_get(lab->json, "allow"))
 		reader_fail(r, "allow", "missing");
 	check_words(r, lab->json, "allow", 0, SYMBOLS_MAX, "_", true);

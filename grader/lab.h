@@ -2,8 +2,8 @@
 /*
  * A lab as its lab.json describes it (README.md has the schema).
  *
- * Nothing of a lab.json is used before all of it has been checked, so what is in
- * a struct lab holds: names fit, numbers are in range, references resolve.
+ * The grader checks all of a lab.json before it uses any part, so everything in a struct
+ * lab is valid: names fit, numbers are in range, references resolve.
  */
 #ifndef AGATE_GRADER_LAB_H
 #define AGATE_GRADER_LAB_H
@@ -50,12 +50,12 @@ struct lab_param {
 };
 
 struct lab_judgement {
-	bool counter;		/* of the simulator; else an observation */
+	bool counter;		/* a counter of the simulator; else an observation */
 	unsigned int index;	/* which counter */
 	const char *name;
 	enum lab_compare compare;
 	int param;		/* index of the parameter to compare with, or -1 */
-	int64_t number;		/* to compare with when there is none */
+	int64_t number;		/* to compare with if there is no parameter */
 	const char *rule;
 };
 
@@ -84,11 +84,11 @@ struct lab_test {
 	size_t param_count;
 	struct lab_injection injections[LAB_INJECTIONS];
 	size_t injection_count;
-	bool kill;		/* the GPU's process, when the test says LAB_KILL */
+	bool kill;		/* kill the GPU's process when the test reports LAB_KILL */
 	struct lab_judgement judgements[LAB_JUDGEMENTS];
 	size_t judgement_count;
-	unsigned int step;	/* of the solution, after which it passes; 0: not told */
-	const char *hints[LAB_HINTS];	/* where none of the cases fits */
+	unsigned int step;	/* the solution's step after which it passes; 0: unknown */
+	const char *hints[LAB_HINTS];	/* for failures that match none of the cases */
 	struct lab_case cases[LAB_CASES];
 	size_t case_count;
 	const char *book;
@@ -112,14 +112,13 @@ struct lab {
 
 #define LAB_ERROR	512
 
-/* The observation at which the GPU's process is killed, where a test wants that. */
+/* The observation at which the grader kills the GPU's process, if the test wants that. */
 #define LAB_KILL_NAME	"ready-to-lose"
 #define LAB_KILL	"SEE " LAB_KILL_NAME " 1"
 
 /*
- * Reads and checks the lab.json at @path, whose folder is called @name.  Returns
- * NULL when it is not as it has to be: @error then names the file, the test and
- * the key.
+ * Reads and checks the lab.json at @path, whose folder is called @name.  Returns NULL
+ * when it is not valid: @error then names the file, the test and the key.
  */
 struct lab *lab_load(const char *path, const char *name, char error[LAB_ERROR]);
 void lab_free(struct lab *lab);
@@ -128,12 +127,12 @@ void lab_free(struct lab *lab);
 const struct lab_test *lab_test_named(const struct lab *lab, const char *name);
 
 /*
- * Which of the test's cases a failure is, from 1: the first whose pattern matches
- * @failure, which is rule, expected and seen, a line each, and then what the kernel
- * said.  0: none of them.
+ * The test's case to which a failure belongs, from 1: the first whose pattern matches
+ * @failure, which is rule, expected and seen, one line each, and then the kernel's
+ * report. 0: none of them.
  */
 unsigned int lab_case_of(const struct lab_test *test, const char *failure);
-/* The hints of a case; of a number that is none, the test's own. */
+/* The hints of a case; for any other number, the test's own hints. */
 const char *const *lab_hints(const struct lab_test *test, unsigned int which);
 
 /* The index of a test's parameter, or -1. */
@@ -142,13 +141,13 @@ int lab_param_index(const struct lab_test *test, const char *name);
 const char *lab_profile_name(enum lab_profile profile);
 
 /*
- * Which folder in @labs_dir a person means by 05, 5, mmap or 05-mmap.  False when
- * there is none, or more than one: @error then says so.
+ * Finds the folder in @labs_dir that a person means by 05, 5, mmap or 05-mmap.  False
+ * when there is none, or more than one: @error then says so.
  */
 bool lab_find(const char *labs_dir, const char *word, char name[LAB_NAME], char error[LAB_ERROR]);
 
 /*
- * The folders in @labs_dir that hold a lab.json, in order of their names.  The
+ * Lists the folders in @labs_dir that hold a lab.json, in order of their names.  The
  * caller frees them with free(); -1 with errno when the folder cannot be read.
  */
 int lab_names(const char *labs_dir, char (**names)[LAB_NAME]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Which labs there are, and which one a person means.
+ * Lists the labs, and finds the one that a person means.
  */
 #include <ctype.h>
 #include <dirent.h>

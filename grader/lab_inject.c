@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a test has injected: requests that the simulator's control socket knows,
- * with numbers that it takes (book/hardware.md, section 8.4).
+ * A test's injections: requests to the simulator's control socket, with numbers in the
+ * ranges that it accepts (book/hardware.md, section 8.4).
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "lab_json.h"
 
-/* A number that a request takes, and its bounds. */
+/* A number in a request, and its bounds. */
 struct field {
 	const char *name;
 	int64_t lowest;
@@ -17,7 +17,7 @@ struct field {
 
 struct request {
 	const char *cmd;
-	bool all;		/* every field has to be there */
+	bool all;		/* every field is required */
 	struct field fields[12];
 };
 
@@ -56,7 +56,7 @@ static const struct field *field_named(const struct request *request, const char
 	return NULL;
 }
 
-/* A number within the field's bounds, or a parameter that always is. */
+/* A number within the field's bounds, or a parameter whose range lies within them. */
 static void check_value(const struct reader *r, const struct request *request, const char *key,
 			const json_t *value, const struct lab_test *test)
 {

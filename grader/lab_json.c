@@ -45,7 +45,7 @@ void reader_keys(const struct reader *r, const json_t *object, const char *const
 	}
 }
 
-/* NULL without an error when the key is absent and may be. */
+/* NULL without an error when an optional key is absent. */
 static const json_t *get(const struct reader *r, const json_t *object, const char *key,
 			 bool needed)
 {

@@ -2,8 +2,8 @@
 /*
  * Reading one JSON object key by key, with errors that say where and what.
  *
- * A reader remembers the first error alone: the functions return something
- * harmless after it, and the caller looks once at the end.
+ * A reader remembers only the first error: after it the functions return a harmless
+ * value, and the caller checks once at the end.
  */
 #ifndef AGATE_GRADER_LAB_JSON_H
 #define AGATE_GRADER_LAB_JSON_H
@@ -13,32 +13,32 @@
 struct reader {
 	const char *file;
 	const char *test;	/* NULL: the lab itself */
-	unsigned int steps;	/* of the lab, once they are read */
+	unsigned int steps;	/* the lab's parameters, once they are read */
 	char *error;		/* LAB_ERROR bytes; empty while all is well */
 };
 
-/* Whether nothing was wrong so far. */
+/* Has everything been right so far? */
 bool reader_ok(const struct reader *r);
 void reader_fail(const struct reader *r, const char *key, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Every key of @object is in @keys (NULL-terminated). */
+/* Checks that every key of @object is in @keys (NULL-terminated). */
 void reader_keys(const struct reader *r, const json_t *object, const char *const *keys);
 
-/* A line of text: no control characters, at most @max bytes.  @fallback NULL: must be there. */
+/* A line of text: no control characters, at most @max bytes.  @fallback NULL: required. */
 const char *reader_text(const struct reader *r, const json_t *object, const char *key,
 			size_t max, const char *fallback);
 /* A name: letters, digits, - and _, shorter than LAB_NAME. */
 const char *reader_name(const struct reader *r, const json_t *object, const char *key,
 			const char *fallback);
 bool reader_is_name(const char *text);
-/* A whole number within bounds.  @fallback below @lowest: must be there. */
+/* A whole number within bounds.  @fallback below @lowest: required. */
 int64_t reader_number(const struct reader *r, const json_t *object, const char *key,
 		      int64_t lowest, int64_t highest, int64_t fallback);
-/* An array of @lowest to @highest elements; NULL when it is absent and may be (@lowest 0). */
+/* An array of @lowest to @highest elements; NULL when it is absent and optional (@lowest 0). */
 const json_t *reader_array(const struct reader *r, const json_t *object, const char *key,
 			   size_t lowest, size_t highest);
-/* Which of @words (NULL-terminated) it is; the first when it is absent. */
+/* The index in @words (NULL-terminated); 0 when the key is absent. */
 unsigned int reader_word(const struct reader *r, const json_t *object, const char *key,
 			 const char *const *words);
 

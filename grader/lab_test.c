@@ -156,7 +156,7 @@ static void read_judgements(const struct reader *r, const json_t *json, struct l
 	}
 }
 
-/* "PAGE#ANCHOR", to be looked up by whoever shows it. */
+/* "PAGE#ANCHOR"; the code that shows it looks it up. */
 static void read_book(const struct reader *r, const json_t *json, struct lab_test *test)
 {
 	const char *anchor;

@@ -106,7 +106,7 @@ bool machine_claim(const char *dir, char *error, size_t error_size)
 		snprintf(error, error_size, "%.400s: %s", dir, strerror(errno));
 		return false;
 	}
-	/* Left open: the lock goes with the process. */
+	/* Left open: the kernel drops the lock when the process ends. */
 	if (flock(fd, LOCK_EX | LOCK_NB)) {
 		snprintf(error, error_size,
 			 "%.300s: another run writes there; wait for it, or use OUT=DIR", dir);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a run needs to know of this machine and this build.
+ * Facts about this machine and this build that a run needs.
  */
 #ifndef AGATE_GRADER_MACHINE_H
 #define AGATE_GRADER_MACHINE_H
@@ -9,8 +9,8 @@
 #include <stddef.h>
 
 /*
- * How much slower than the machine that scale 1 stands for, as `make doctor`
- * measured it; 1 when it did not.
+ * How much slower this machine is than the one with scale 1, as `make doctor` measured
+ * it; 1 without a measurement.
  */
 double machine_scale(void);
 
@@ -22,8 +22,8 @@ bool machine_kernel(const char *build, bool debug, char *name, size_t size, char
 int machine_interrupts(void);
 
 /*
- * Makes @dir with its parents and keeps other runs out of it as long as this
- * process lives; false with @error.
+ * Creates @dir with its parents and keeps other runs out of it as long as this process
+ * lives; false with @error.
  */
 bool machine_claim(const char *dir, char *error, size_t error_size);
 

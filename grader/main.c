@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * agate-grade: grades labs, shows hints, lists what there is.
+ * agate-grade: grades labs, shows hints, lists labs and tests.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,7 +19,7 @@
 #include "run.h"
 
 #define LABS_DIR	"labs"
-/* By the wall's clock, a last resort: each step in a guest has its limit by the guest's. */
+/* In real time, as a last resort: each step in a guest has its own limit by the guest's clock. */
 #define GUEST_LIMIT_MS	7200000
 
 enum { EXIT_GRADED, EXIT_GRADER, EXIT_USAGE };
@@ -30,7 +30,7 @@ static int fail(int status, const char *what)
 	return status;
 }
 
-/* Paths that the guests of this process are started with. */
+/* Paths for starting the guests of this process. */
 static char kernel_dirs[FLAVOURS][RUN_PATH], gpu_logs[FLAVOURS][RUN_PATH];
 static char initramfs[RUN_PATH], sim[RUN_PATH];
 
@@ -59,7 +59,7 @@ static bool real_guest(const struct run_config *config, enum flavour flavour, ui
 	return guest_vm_init(guest, &vm);
 }
 
-/* Everything that make builds before a run has to be there. */
+/* Checks that everything exists that make builds before a run. */
 static bool find_build(const struct options *o, char error[RUN_ERROR])
 {
 	const char *const needed[] = { kernel_dirs[FLAVOUR_FAST], initramfs, sim,
@@ -83,7 +83,7 @@ static bool find_build(const struct options *o, char error[RUN_ERROR])
 	return true;
 }
 
-/* The lab that is graded right now; told of as it goes on. */
+/* The lab that is being graded; the report follows its progress. */
 static struct report report;
 
 static void show_progress(const struct result_lab *lab, unsigned int done, unsigned int all)
@@ -97,7 +97,7 @@ static void show_progress(const struct result_lab *lab, unsigned int done, unsig
 		fprintf(stderr, "  %s %u/%u", lab->lab->name, done, all);
 }
 
-/* The labs that are meant, checked; NULL with @error. */
+/* Reads and checks the labs that the user means; NULL with @error. */
 static struct lab **load_labs(const char *word, size_t *count, char error[RUN_ERROR])
 {
 	char (*names)[LAB_NAME] = NULL, one[LAB_NAME], path[RUN_PATH];
@@ -183,7 +183,10 @@ static int hint(const struct options *o)
 	return status;
 }
 
-/* What `make hint` has to know: how each test failed, and whose first hint was shown. */
+/*
+ * Stores the facts for `make hint`: how each test failed, and which first hints the
+ * report showed.
+ */
 static void remember_hints(const char *dir, const struct result_lab *lab)
 {
 	const struct lab *l = lab->lab;
@@ -243,7 +246,7 @@ static enum run_end grade_lab(const struct options *o, const struct run_config *
 	return end;
 }
 
-/* How the same run is asked for again. */
+/* The command that repeats this run. */
 static void command_again(const struct options *o, char *text, size_t size)
 {
 	char step[16];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which module is loaded: its build id, from its file and from the guest.
+ * Identifies the loaded module: its build id, from its file and from the guest.
  */
 #ifndef AGATE_GRADER_MODULE_ID_H
 #define AGATE_GRADER_MODULE_ID_H

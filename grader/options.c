@@ -59,7 +59,7 @@ static bool wrong(const char *what, const char *arg)
 	return false;
 }
 
-/* A value is wrong, not how it was asked: who came by make has not typed the rest. */
+/* Only a value is wrong, so do not print the usage: a user of make did not type the options. */
 static bool wrong_value(const char *what, const char *arg)
 {
 	fprintf(stderr, "agate-grade: %s%s%s\n", what, *arg ? ", not " : "", arg);
@@ -77,7 +77,7 @@ static bool parse_seed(struct options *o, const char *text)
 	       o->seed <= INT64_MAX;
 }
 
-/* 0 is the starter, which no test belongs to. */
+/* Step 0 is the starter, to which no test belongs. */
 static bool parse_step(struct options *o, const char *text)
 {
 	if (!*text || strlen(text) > 2 || strspn(text, "0123456789") != strlen(text))

@@ -31,7 +31,7 @@ struct options {
 	uint64_t seed;
 };
 
-/* False after it told what is wrong. */
+/* If they are wrong, prints the reason and returns false. */
 bool options_parse(struct options *options, int argc, char **argv);
 void options_help(void);
 

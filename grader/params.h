@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The numbers of a run: its seed, what is drawn from it, and nonces.
+ * The numbers of a run: its seed, the parameters drawn from it, and nonces.
  */
 #ifndef AGATE_GRADER_PARAMS_H
 #define AGATE_GRADER_PARAMS_H
@@ -11,7 +11,7 @@
 #include "judge.h"
 #include "lab.h"
 
-/* A seed that nobody knows before, short enough to type again; false with errno. */
+/* A seed that nobody can predict, short enough to type again; false with errno. */
 bool params_seed(uint64_t *seed);
 
 /*
@@ -21,7 +21,7 @@ bool params_seed(uint64_t *seed);
 int64_t params_draw(uint64_t seed, const char *lab, const char *test,
 		    const struct lab_param *param);
 
-/* NONCE_DIGITS digits that nobody knows before, and a NUL; false with errno. */
+/* NONCE_DIGITS digits that nobody can predict, and a NUL; false with errno. */
 bool params_nonce(char nonce[NONCE_DIGITS + 1]);
 
 #endif /* AGATE_GRADER_PARAMS_H */

@@ -37,7 +37,7 @@ static void notes(const struct report *report, const struct result_lab *lab, siz
 	}
 }
 
-/* An earlier test that failed for the same reason and was told whole, or NULL. */
+/* An earlier test that failed for the same reason and was reported in full, or NULL. */
 static const struct lab_test *told_before(const struct report *report,
 					  const struct result_lab *lab,
 					  const struct standing *standing)
@@ -56,8 +56,8 @@ static const struct lab_test *told_before(const struct report *report,
 }
 
 /*
- * Nobody needs to be told why code fails that is not there.  A crash is another
- * matter, for no stub crashes, unless an earlier test has shown it already.
+ * If a step is not written, its code fails without further explanation.  Report a crash,
+ * because no stub crashes, unless an earlier test has shown the same one.
  */
 static bool waits_for_step(const struct report *report, const struct lab_test *test,
 			   const struct standing *standing, bool known)
@@ -113,7 +113,7 @@ static void tell(struct report *report, const struct result_lab *lab)
 	report->told[report->next++] = told;
 }
 
-/* Names with commas between, as far as they fit; their number and points are added. */
+/* Names separated by commas, as many as fit, with their number and points. */
 struct list {
 	char text[LIST_MAX];
 	size_t len;
@@ -131,7 +131,7 @@ static void list_add(struct list *list, const struct lab_test *test)
 	list->points += test->points;
 }
 
-/* Failures that share one line at the end: those of a step, or (0) of one reason. */
+/* Failures that share one line at the end: those of a step, or (0) those with one reason. */
 static void tell_together(const struct report *report, const struct result_lab *lab,
 			  enum report_told told, unsigned int step)
 {
@@ -156,7 +156,7 @@ static void tell_together(const struct report *report, const struct result_lab *
 	report_words(report, INDENT, text);
 }
 
-/* Chosen, but it needs the debug kernel, and this run has none. */
+/* The test was chosen, but it needs the debug kernel, and this run has none. */
 static bool wants_debug(const struct result_lab *lab, size_t test)
 {
 	return !lab->ran[FLAVOUR_DEBUG] && lab->selected[test] &&
@@ -170,7 +170,7 @@ static void tell_not_run(const struct report *report, const char *text)
 	report_words(report, strlen("NOT RUN  "), text);
 }
 
-/* What needs the debug kernel, in one line; the points that it would give. */
+/* The tests that need the debug kernel, in one line, and their points. */
 static unsigned int left_to_debug(const struct report *report, const struct result_lab *lab)
 {
 	struct list list = { .count = 0 };
@@ -187,7 +187,7 @@ static unsigned int left_to_debug(const struct report *report, const struct resu
 	return list.points;
 }
 
-/* "; STEPs 3, 4 are still in agate_gem.c": what is left to write of steps from @first on. */
+/* "; STEPs 3, 4 are still in agate_gem.c": the steps from @first on that are not written yet. */
 static void add_steps_left(const struct report *report, unsigned int first, char *text,
 			   size_t size)
 {
@@ -208,7 +208,7 @@ static void add_steps_left(const struct report *report, unsigned int first, char
 			 numbers, count > 1 ? "are" : "is", file);
 }
 
-/* Tests of later steps than were asked for, in one line. */
+/* The tests of steps after the chosen one, in one line. */
 static void left_to_steps(const struct report *report, const struct result_lab *lab)
 {
 	unsigned int lowest = LAB_STEPS, highest = 0;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a student reads on the terminal: the verdict's word first, then what it is
- * worth, then why.
+ * The report that a student reads on the terminal: first the verdict, then the points,
+ * then the reason.
  *
- * A reason is told once.  Later tests that fail for it take a line each, and those
- * that wait for a step which is not written yet take one line a step, at the end.
+ * The report explains a reason once.  Later tests with the same reason take one line
+ * each.  Tests that wait for a step that is not written yet take one line per step, at
+ * the end.
  */
 #ifndef AGATE_GRADER_REPORT_H
 #define AGATE_GRADER_REPORT_H
@@ -14,7 +15,7 @@
 #include "result.h"
 #include "steps.h"
 
-/* How a test was told of. */
+/* How the report has shown a test. */
 enum report_told {
 	TOLD_NOT,
 	TOLD_WHOLE,	/* with its hint, if it failed */
@@ -26,24 +27,24 @@ enum report_told {
 struct report {
 	FILE *out;
 	bool colour;
-	const char *dir;	/* where this lab's logs are */
-	const char *number;	/* what `make grade LAB=` wants for this lab */
-	const struct steps *steps;	/* those not written yet; or NULL */
-	unsigned int step;	/* tests of later steps were left out; 0: none was */
-	const char *glob;	/* the names that were asked for; NULL: all */
-	size_t next;		/* test to tell of */
+	const char *dir;	/* the folder of this lab's logs */
+	const char *number;	/* the name of this lab for `make grade LAB=` */
+	const struct steps *steps;	/* the steps that are not written yet; or NULL */
+	unsigned int step;	/* tests of later steps were left out; 0: none */
+	const char *glob;	/* the names that the user asked for; NULL: all */
+	size_t next;		/* test to report */
 	unsigned char told[LAB_TESTS];	/* enum report_told */
 };
 
-/* Colour where it is seen and wanted: a terminal, and no NO_COLOR. */
+/* Use colour on a terminal, unless NO_COLOR is set. */
 bool report_colour(FILE *out);
 
-/* Tells of the tests, in their order, as far as nothing will change any more. */
+/* Reports the tests, in their order, up to the first whose result may still change. */
 void report_tests(struct report *report, const struct result_lab *lab);
-/* Tells of those that are left, and what the lab is worth. */
+/* Reports the remaining tests, and the lab's points. */
 void report_lab(struct report *report, const struct result_lab *lab);
 
-/* The points of all, and the command that repeats the run. */
+/* Prints the points of all labs, and the command that repeats the run. */
 void report_end(FILE *out, const struct result *result, bool debug,
 		const char *command);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What is told of one test (report_priv.h).
+ * The part of the report about one test (report_priv.h).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +78,7 @@ static void source_lines(const struct report *report, const struct outcome *outc
 		size_t n = 0;
 		const char *p;
 
-		/* Before cleaning: a tab is no stranger in source. */
+		/* Expand tabs before cleaning, because source code has tabs. */
 		for (p = place->source[i]; *p && n + 4 < sizeof(tabs); p++)
 			n += (size_t)sprintf(tabs + n, "%.*s", *p == '\t' ? 4 : 1,
 					     *p == '\t' ? "    " : p);
@@ -106,7 +106,7 @@ static void where(const struct report *report, const struct outcome *outcome)
 		source_lines(report, outcome);
 }
 
-/* Who freed what is used: the call that did, and below it who called that. */
+/* Shows the call that freed the memory, and below it its callers. */
 static void freed(const struct report *report, const struct outcome *outcome)
 {
 	char text[sizeof(outcome->freed[0]) + 16];
@@ -118,7 +118,7 @@ static void freed(const struct report *report, const struct outcome *outcome)
 	}
 }
 
-/* What the driver said last, and the file that has all of it. */
+/* The driver's last lines, and the file with all of them. */
 static void log_lines(const struct report *report, const struct standing *standing)
 {
 	static const char *const kernels[FLAVOURS] = { "fast", "debug" };
@@ -137,7 +137,7 @@ static void log_lines(const struct report *report, const struct standing *standi
 	report_field(report, v->said[0] ? "" : "log", text);
 }
 
-/* A step that this test needs and that is not written comes before any hint. */
+/* If this test needs a step that is not written, say so instead of any hint. */
 static void hint(const struct report *report, const struct lab_test *test,
 		 const struct verdict *verdict)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What is known of a run (result.h).
+ * The results of a run so far (result.h).
  */
 #include "result.h"
 
@@ -45,7 +45,10 @@ void result_take(struct result_lab *result, enum flavour flavour, size_t test,
 	outcome->there = true;
 	outcome->verdict = *verdict;
 	outcome->held = verdict->status == VERDICT_PASS;
-	/* Until then it is the failure that it would be if nothing more came. */
+	/*
+	 * Until the guest's end record arrives, a pass counts as the failure that it is
+	 * without the record.
+	 */
 	if (outcome->held)
 		verdict_set(&outcome->verdict, VERDICT_FAIL, not_ended[0], not_ended[1],
 			    "none so far");

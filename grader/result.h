@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a run has found so far, and the file that tells it: agate/result/v1.
+ * The results of a run so far, and their file: agate/result/v1.
  */
 #ifndef AGATE_GRADER_RESULT_H
 #define AGATE_GRADER_RESULT_H
@@ -11,14 +11,14 @@
 
 #define RESULT_REMARKS	4
 
-/* Which kernel; also the order in which a test's failures are told. */
+/* The kernels, in the order in which a test's failures are reported. */
 enum flavour {
 	FLAVOUR_FAST,
 	FLAVOUR_DEBUG,
 	FLAVOURS
 };
 
-/* What one kernel's guest had to say of one test. */
+/* One kernel's result for one test. */
 struct outcome {
 	bool there;
 	bool held;		/* a pass that does not count yet */
@@ -26,7 +26,7 @@ struct outcome {
 	bool placed;
 	struct decode_place place;
 	char where[300];	/* "FILE:LINE", or empty */
-	char freed[DECODE_FREED][400];	/* "FILE:LINE, in f()": who freed what is used */
+	char freed[DECODE_FREED][400];	/* "FILE:LINE, in f()": the code that freed the memory */
 	size_t freed_count;
 };
 
@@ -43,18 +43,18 @@ struct result_lab {
 struct result {
 	uint64_t seed;
 	char kernel[64];		/* "6.1.192 fast+debug" */
-	bool complete;			/* nothing more will come */
+	bool complete;			/* no further verdict will come */
 	struct result_lab *labs;
 	size_t lab_count;
 };
 
-/* A test's result: that of the kernel it fails on, the worst if there are more. */
+/* A test's result: that of the kernel on which it fails, or the worst if it fails on several. */
 struct standing {
 	enum verdict_status status;
 	unsigned int points;
 	/*
-	 * NULL: it was not run, or waits for a kernel.  With VERDICT_NOT_RUN: the machine
-	 * or Agate failed in it.
+	 * NULL: the test did not run, or waits for a kernel.  VERDICT_NOT_RUN: the
+	 * machine or Agate failed during it.
 	 */
 	const struct outcome *outcome;
 	enum flavour flavour;		/* of @outcome */
@@ -63,22 +63,22 @@ struct standing {
 bool result_init(struct result_lab *result, const struct lab *lab);
 void result_free(struct result_lab *result);
 
-/* Takes a verdict, and what becomes of the passes that were not yet counted. */
+/* Takes a verdict, and settles the passes that did not count yet. */
 void result_take(struct result_lab *result, enum flavour flavour, size_t test,
 		 const struct verdict *verdict);
 void result_seal(struct result_lab *result, enum flavour flavour, bool counts);
 
-/* Nothing more will change the test's standing. */
+/* True when no further verdict can change the test's result. */
 bool result_settled(const struct result_lab *result, size_t test);
 void result_standing(const struct result_lab *result, size_t test, struct standing *standing);
-/* @max counts only what ran. */
+/* @max counts only the tests that ran. */
 void result_score(const struct result_lab *result, unsigned int *score, unsigned int *max);
-/* Why a test does not pass, in one line. */
+/* The reason why a test does not pass, in one line. */
 void result_message(const struct standing *standing, bool hidden, char *text, size_t size);
 
 /*
- * Writes the file: whoever looks finds the old one or the new one, whole.  False
- * with errno, or when two tests have one id.
+ * Writes the file: a reader finds either the whole old file or the whole new one.  False
+ * with errno, or when two tests have the same id.
  */
 bool result_write(const struct result *result, const char *path);
 

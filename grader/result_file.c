@@ -49,7 +49,7 @@ static json_t *lab_json(const struct result_lab *result, unsigned int *score, un
 			 "seconds", (double)(long)(result->seconds * 1000) / 1000, "tests", tests);
 }
 
-/* Ids are unique over all labs; a test that is there twice would count twice. */
+/* Ids are unique over all labs: a test that appears twice would count twice. */
 static bool ids_unique(const json_t *labs)
 {
 	json_t *seen = json_object(), *lab, *test;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * One lab on one or two kernels (run.h).  Each kernel has a thread of its own, in
- * which its guest lives; what they find goes into one result, under one lock.
+ * One lab on one or two kernels (run.h).  Each kernel has a thread of its own, in which
+ * its guest lives; their verdicts go into one result, under one lock.
  */
 #include "run.h"
 
@@ -31,18 +31,18 @@ struct run {
 	struct run_parts parts;
 	char dir[RUN_PATH];		/* of this lab, in config->out */
 	char result_path[RUN_PATH];
-	pthread_mutex_t lock;		/* of result and all below */
+	pthread_mutex_t lock;		/* of result and all fields below */
 	pthread_mutex_t decode_lock;	/* one decoder at a time */
 	size_t first_failed;		/* test, or SIZE_MAX */
 	unsigned int done, all;		/* verdicts */
 	bool unboxed;			/* that was remarked */
-	bool failed;			/* the grader itself: error has why */
-	bool unjudged;			/* it has no verdict on a test that ran: the same */
+	bool failed;			/* the grader itself failed: error has the reason */
+	bool unjudged;			/* there is no verdict on a test that ran: the same */
 	char *error;
 	uint64_t begun;
 };
 
-/* What one kernel's thread works on. */
+/* The state of one kernel's thread. */
 struct flavour_run {
 	struct run *run;
 	enum flavour flavour;
@@ -85,7 +85,7 @@ static bool has_failed(struct run *run)
 	return failed;
 }
 
-/* With the lock held. */
+/* The caller holds the lock. */
 static void publish(struct run *run)
 {
 	run->lab->seconds = (double)(timing_now() - run->begun) / 1e9;
@@ -112,7 +112,7 @@ static bool session_wanted(void *arg, size_t test)
 	return wanted;
 }
 
-/* One line, however many kernels and files there are. */
+/* Print one line for any number of kernels and files. */
 static void remark_box(struct run *run)
 {
 	pthread_mutex_lock(&run->lock);
@@ -173,7 +173,7 @@ static void put_where(struct outcome *outcome)
 	text_clean(outcome->where, sizeof(outcome->where), where, strlen(where));
 }
 
-/* The lines that freed it, innermost first, each with its function. */
+/* The lines that freed the memory, innermost first, each with its function. */
 static void put_freed(const struct run *run, const char *module, struct outcome *outcome)
 {
 	struct decode_place places[DECODE_FREED];
@@ -189,7 +189,7 @@ static void put_freed(const struct run *run, const char *module, struct outcome 
 	}
 }
 
-/* The student's line that the compiler, or a report of the kernel's, leads to. */
+/* The student's line to which the compiler's output, or a report of the kernel, leads. */
 static void locate(struct flavour_run *fr, struct outcome *outcome)
 {
 	struct run *run = fr->run;
@@ -206,7 +206,7 @@ static void locate(struct flavour_run *fr, struct outcome *outcome)
 				       run->parts.files, &outcome->place);
 	put_freed(run, fr->module, outcome);
 	pthread_mutex_unlock(&run->decode_lock);
-	/* The lines that were compiled, which need not be those of the file by now. */
+	/* Read the lines that were compiled; the file may have changed since. */
 	compose_tree(run->lab->lab->library ? &fr->library : &fr->driver, tree, sizeof(tree));
 	if (outcome->place.source[1][0])
 		decode_source(tree, &outcome->place);
@@ -215,7 +215,7 @@ static void locate(struct flavour_run *fr, struct outcome *outcome)
 	timing_add(fr->timing, begun, "trace decoded");
 }
 
-/* With the lock held.  The other tests go on. */
+/* The caller holds the lock.  The other tests go on. */
 static void tell_unjudged(struct run *run, size_t test, const struct verdict *verdict)
 {
 	if (!run->failed && !run->unjudged)
@@ -239,7 +239,7 @@ static void session_verdict(void *arg, size_t test, const struct verdict *verdic
 	placed->verdict = *verdict;
 	locate(fr, placed);
 	pthread_mutex_lock(&run->lock);
-	/* One whose guest was lost may have had a verdict before. */
+	/* A test whose guest was lost may have had a verdict before. */
 	run->done += !run->lab->outcomes[fr->flavour][test].there;
 	result_take(run->lab, fr->flavour, test, verdict);
 	outcome = &run->lab->outcomes[fr->flavour][test];
@@ -378,9 +378,9 @@ static void run_sessions(struct flavour_run *fr, const struct guest *guest)
 }
 
 /*
- * Of two guests on few processors the slow one decides when the run ends, so it goes
- * first.  Processes that this thread starts are as nice as it is.  A little is enough:
- * beside thirty busy processes a very nice guest would get no processor at all.
+ * If two guests share few processors, the slow one decides when the run ends, so it gets
+ * priority.  Processes that this thread starts inherit its nice value.  A small value is
+ * enough: beside thirty busy processes a very nice guest would get no processor at all.
  */
 static void give_way(const struct flavour_run *fr)
 {
@@ -407,13 +407,13 @@ static void *flavour_main(void *arg)
 		run_sessions(fr, &guest);
 		run->config->guest_done(&guest);
 	}
-	/* A composition nobody waited for, because the run failed before. */
+	/* Nobody waited for this composition, because the run failed before. */
 	if (!fr->composed)
 		await_parts(fr);
 	return NULL;
 }
 
-/* A file that is not there at all. */
+/* Report a file that does not exist. */
 static void fail_all(struct run *run)
 {
 	struct verdict why;

@@ -12,37 +12,37 @@
 #define RUN_PATH	1024
 
 struct run_config {
-	const char *build;		/* where programs and kernels are built */
+	const char *build;		/* the folder with the built programs and kernels */
 	const char *labs;		/* the folder of labs */
-	const char *from;		/* whose files: this folder holds NN-topic/FILE */
-	const char *out;		/* for the result, logs and modules */
+	const char *from;		/* the files to grade: this folder holds NN-topic/FILE */
+	const char *out;		/* the folder for the result, logs and modules */
 	const char *glob;		/* which tests, or NULL: all */
 	bool debug;
-	bool chain;			/* the earlier labs' files from there, too */
+	bool chain;			/* use the earlier labs' files from there, too */
 	bool stop_on_fail;
-	double scale;			/* of time limits on this machine */
+	double scale;			/* factor for time limits on this machine */
 	int interrupt_fd;		/* readable when the run has to end, or -1 */
 
 	const char *compose_driver;	/* the scripts */
 	const char *compose_library;
-	/* Makes the guest of one kernel, for the thread that calls it, and unmakes it. */
+	/* Create and destroy the guest of one kernel, for the calling thread. */
 	bool (*guest)(const struct run_config *config, enum flavour flavour, uint64_t seed,
 		      const char *gpu_log, struct guest *guest);
 	void (*guest_done)(struct guest *guest);
-	/* Told after each verdict, from any thread, but never two at a time. */
+	/* Called after each verdict, from any thread, but from one at a time. */
 	void (*progress)(const struct result_lab *lab, unsigned int done, unsigned int all);
 };
 
 enum run_end {
 	RUN_DONE,
-	RUN_UNJUDGED,		/* it is done, but the machine left tests without a verdict */
+	RUN_UNJUDGED,		/* the run is done, but the machine left tests without a verdict */
 	RUN_HOST,
 	RUN_INTERRUPTED,
 };
 
 extern const char *const flavour_names[FLAVOURS];
 
-/* Puts the path's pieces together; false when it gets too long. */
+/* Joins the pieces of a path; false when it gets too long. */
 bool run_path(char path[RUN_PATH], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /*
  * Grades @result->labs[@index], whose tests are selected, and writes the result

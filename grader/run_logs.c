@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The logs of a run before this one (run_logs.h).
+ * The logs of an earlier run (run_logs.h).
  */
 #include "run_logs.h"
 
@@ -11,7 +11,7 @@
 
 #include "run.h"
 
-/* Those of the guests after the first, as many as there were. */
+/* The logs of all guests after the first. */
 static void remove_gpu_logs(const char *folder)
 {
 	struct dirent *entry;
@@ -29,12 +29,12 @@ static void remove_gpu_logs(const char *folder)
 		closedir(dir);
 }
 
-/* What an earlier run left must not look like this one's, which may lack one kernel. */
+/* Logs of an earlier run must not look like this run's: this run may lack one kernel. */
 void run_logs_remove(const char *folder)
 {
 	static const char *const names[] = {
 		"console.log", "tests.log", "gpu.jsonl",
-		/* In the folder of what was composed. */
+		/* In the folder of the composed module. */
 		"/compose.log", "/compile.log", "/symbols.log",
 		"-lib/compose.log", "-lib/compile.log", "-lib/symbols.log",
 	};

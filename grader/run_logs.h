@@ -5,7 +5,7 @@
 #ifndef AGATE_GRADER_RUN_LOGS_H
 #define AGATE_GRADER_RUN_LOGS_H
 
-/* Removes those that an earlier run left in @folder. */
+/* Removes the logs that an earlier run left in @folder. */
 void run_logs_remove(const char *folder);
 
 #endif /* AGATE_GRADER_RUN_LOGS_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Which files a driver is composed of (run_parts.h).
+ * Chooses the files of which a driver is composed (run_parts.h).
  */
 #include "run_parts.h"
 
@@ -21,7 +21,7 @@ bool run_path(char path[RUN_PATH], const char *fmt, ...)
 	return n >= 0 && n < RUN_PATH;
 }
 
-/* How many of a lab's files are in @dir. */
+/* The number of a lab's files that are in @dir. */
 static size_t files_there(const struct lab *lab, const char *dir)
 {
 	char path[RUN_PATH];
@@ -39,7 +39,7 @@ static void remark(struct result_lab *result, const char *what, const char *dir)
 			 "%.160s: %s", dir, what);
 }
 
-/* One lab before the one that is graded; false with @error. */
+/* Adds one lab before the one that is graded; false with @error. */
 static bool add_earlier(const struct run_config *config, const char *name,
 			struct result_lab *result, struct run_parts *parts,
 			char error[RUN_ERROR])

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which files a driver is composed of.
+ * The files of which a driver is composed.
  */
 #ifndef AGATE_GRADER_RUN_PARTS_H
 #define AGATE_GRADER_RUN_PARTS_H
@@ -13,14 +13,14 @@ struct run_parts {
 	char dir[RUN_PATH];			/* of the lab's files */
 	char paths[LAB_FILES][RUN_PATH];	/* the lab's files */
 	const char *files[LAB_FILES + 1];	/* the same, NULL-terminated */
-	char missing[RUN_PATH];			/* one that is not there, or empty */
+	char missing[RUN_PATH];			/* a file that does not exist, or "" */
 	char args[PARTS_MAX][RUN_PATH];		/* NN-topic=DIR, for compose-lab.sh */
 	size_t arg_count;
 };
 
 /*
- * The lab's own part and, for a chain, those before it that have their files;
- * what a chain leaves out becomes a remark.  False with @error.
+ * Chooses the lab's own part and, for a chain, the parts before it whose files exist; a
+ * remark names the parts that a chain leaves out.  False with @error.
  */
 bool run_parts_find(const struct run_config *config, struct result_lab *result,
 		    struct run_parts *parts, char error[RUN_ERROR]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * A driver's words (said.h).
+ * A driver's own lines in the log (said.h).
  */
 #include "said.h"
 
@@ -23,7 +23,7 @@ static bool has(const struct line *line, const char *part)
 	return memmem(line->text, line->len, part, strlen(part));
 }
 
-/* Ours are the grader's marks; the others come with every module, or every probe. */
+/* Lines to skip: the grader's marks, and those that come with every module or every probe. */
 static bool is_told(const struct line *line)
 {
 	static const char *const wanted[] = { "agate 0000:", "agate: ", "driver agate ", "[drm:agate_" };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * From one guest to the next until every test has its verdict (session.h).
+ * Runs guests one after the other until every test has its verdict (session.h).
  */
 #include "session.h"
 
@@ -9,11 +9,11 @@
 
 #include "session_priv.h"
 
-/* How many guests in a row may end without a verdict, and how many may get lost. */
+/* Limits for guests in a row that end without a verdict, and for guests that get lost. */
 #define STARTS_IN_VAIN	3
 #define LOSSES		2
 
-/* Everything but the module, whose file may still be in the making. */
+/* Delivers everything except the module, whose file may not exist yet. */
 static enum guest_status deliver(struct state *st)
 {
 	const struct session_files *files = &st->s->files;
@@ -27,7 +27,10 @@ static enum guest_status deliver(struct state *st)
 	return end;
 }
 
-/* A test is done with, but for a pass whose guest has no end record yet. */
+/*
+ * Gives a test its verdict.  That settles the test, except that a pass still waits for
+ * its guest's end record.
+ */
 static void give(struct state *st, size_t test, const struct verdict *verdict)
 {
 	st->passed[test] = verdict->status == VERDICT_PASS;
@@ -47,7 +50,7 @@ static bool find_next(const struct state *st, size_t *next)
 	return *next < s->lab->test_count;
 }
 
-/* What was never there cannot be: one reason is the verdict on all that is left. */
+/* The cause is older than the remaining tests: it is the verdict on all of them. */
 static void fail_rest(struct state *st, struct verdict *why)
 {
 	size_t next = 0;
@@ -77,8 +80,9 @@ static enum guest_status start(struct state *st)
 }
 
 /*
- * A guest with the module in it.  With LOAD_FAILED there cannot be one, and @why is the
- * verdict on the tests that are left; with LOAD_VOID and LOAD_LATE another guest may have it.
+ * Starts a guest and loads the module.  LOAD_FAILED means that this cannot work, and @why is
+ * the verdict on the remaining tests; after LOAD_VOID and LOAD_LATE it may work in another
+ * guest.
  */
 static enum guest_status bring_up(struct state *st, enum load *load, struct verdict *why)
 {
@@ -112,8 +116,9 @@ static enum guest_status bring_up(struct state *st, enum load *load, struct verd
 }
 
 /*
- * After a failure that left guest and kernel sound: a module without a past.  Where tests
- * load it themselves, what a failed one left behind has to go with its guest.
+ * After a failure that left guest and kernel sound, loads the module anew.  False if that
+ * fails, or if tests load it themselves: the caller then replaces the guest, which
+ * removes whatever the failed test left behind.
  */
 static bool refresh(struct state *st)
 {
@@ -132,8 +137,8 @@ static bool refresh(struct state *st)
 }
 
 /*
- * Whether a guest that ended, or is given up, has its end record: it was seen from
- * outside why, or its kernel still answers.
+ * Does a guest that ended, or is given up, have its end record?  It has if its end was
+ * seen from outside, or if its kernel still answers.
  */
 static bool has_end_record(enum guest_status end)
 {
@@ -141,7 +146,7 @@ static bool has_end_record(enum guest_status end)
 	       end != GUEST_INTERRUPTED;
 }
 
-/* The tests that are left, until the guest is of no more use or all are done. */
+/* Runs the remaining tests until the guest is useless or all are done. */
 static enum guest_status run_tests(struct state *st)
 {
 	const struct session *s = st->s;
@@ -169,7 +174,7 @@ static enum guest_status run_tests(struct state *st)
 	return end;
 }
 
-/* The last words: a module that leaves something behind when it goes is told of. */
+/* Unloads the module at the end, and reports it if it leaves something behind. */
 static void close_down(struct state *st, struct verdict *why)
 {
 	uint64_t begun = timing_now();
@@ -182,7 +187,7 @@ static void close_down(struct state *st, struct verdict *why)
 	timing_add(st->s->timing, begun, "module unloaded");
 }
 
-/* The passes of the guest that ended count, or are void; those of one that got lost run again. */
+/* The passes of the guest that ended count or are void; the passes of a lost guest run again. */
 static void seal(struct state *st, enum guest_status end)
 {
 	size_t i;
@@ -195,7 +200,7 @@ static void seal(struct state *st, enum guest_status end)
 		st->s->sealed(st->s->arg, has_end_record(end));
 }
 
-/* One guest from its start to its end. */
+/* Runs one guest from its start to its end. */
 static enum guest_status run_guest(struct state *st, enum load *load, struct verdict *why)
 {
 	enum guest_status end;
@@ -225,7 +230,7 @@ static enum session_end host_failed(const struct state *st, const char *what, co
 	return SESSION_HOST;
 }
 
-/* Guests that end without a verdict: because of the module, or of the machine? */
+/* Several guests ended without a verdict: because of the module, or of the machine? */
 static enum session_end in_vain(struct state *st, enum load load, struct verdict *why)
 {
 	if (load != LOAD_LATE)

@@ -2,11 +2,11 @@
 /*
  * A session: the tests of one lab on one kernel with one profile.
  *
- * They run in one guest as long as it is sound.  After a crash, a hang, anything
- * that the kernel reports or a stream that ends, the guest is replaced and the
- * tests that are left go on there; after a plain failure the module is loaded
- * anew, or the guest is replaced where tests load it themselves, so that what one test
- * leaves behind costs no other one.
+ * They run in one guest as long as it is sound.  After a crash, a hang, a report of the
+ * kernel or the end of a stream, the session replaces the guest and runs the remaining
+ * tests there.  After a plain failure it loads the module anew, or replaces the guest if
+ * tests load the module themselves, so that the leftovers of one test cannot fail
+ * another.
  *
  * A run in which the machine failed is void: the test runs again in another guest.
  */
@@ -21,11 +21,11 @@
 
 enum session_end {
 	SESSION_DONE,
-	SESSION_HOST,		/* the grader cannot go on; failed() was told why */
+	SESSION_HOST,		/* the grader cannot go on; failed() got the reason */
 	SESSION_INTERRUPTED,
 };
 
-/* What is delivered to the guest: paths on the host. */
+/* The files for the guest: paths on the host. */
 struct session_files {
 	const char *program;
 	const char *module;	/* without debug information */
@@ -45,24 +45,27 @@ struct session {
 	FILE *test_log;		/* or NULL */
 	struct timing *timing;	/* or NULL */
 
-	/* Whether a test is to run; asked when it would be its turn. */
+	/* Has the test to run?  Called when its turn comes. */
 	bool (*wanted)(void *arg, size_t test);
 	/*
-	 * Waits until the module's file is there.  When it cannot be had: false, and
-	 * @why is the verdict on every test.
+	 * Waits until the module's file exists.  If it cannot be built: false, and @why
+	 * is the verdict on every test.
 	 */
 	bool (*module)(void *arg, struct verdict *why);
 	/*
 	 * A verdict.  A pass does not count yet, and the test runs again when the machine
-	 * loses the guest.  VERDICT_NOT_RUN: the machine, or Agate, failed, and nothing is
-	 * known of the student's work.
+	 * loses the guest.  VERDICT_NOT_RUN: the machine, or Agate, failed, which says
+	 * nothing about the student's work.
 	 */
 	void (*verdict)(void *arg, size_t test, const struct verdict *verdict);
-	/* The guest has its end record: passes since the last call count, or they are void. */
+	/*
+	 * The guest ended: the passes since the last call count if it has its end record,
+	 * or else are void.
+	 */
 	void (*sealed)(void *arg, bool counts);
-	/* Why there is no verdict on what is left. */
+	/* The reason why the remaining tests have no verdict. */
 	void (*failed)(void *arg, const char *why);
-	/* Something to tell that costs no points. */
+	/* A remark that costs no points. */
 	void (*remark)(void *arg, const char *text);
 	void *arg;
 };

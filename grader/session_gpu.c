@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the GPU's event log says of one test: the piece of it from GO to the end.
+ * The part of the GPU's event log for one test, from GO to the end.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -9,7 +9,7 @@
 #include "session_priv.h"
 
 /*
- * The GPU's process writes down where a test begins or ends, and with that all the
+ * Makes the GPU's process log the beginning or the end of a test, and write out all the
  * events that it still keeps in memory.
  */
 static bool mark(struct state *st, const char *what)
@@ -36,7 +36,7 @@ void state_gpu_log_begin(struct state *st)
 		st->gpu_log_at = sb.st_size;
 }
 
-/* Of a GPU that ended there is what it had written before. */
+/* If the GPU's process ended, the log has the events that it had written before. */
 void state_gpu_log_end(struct state *st)
 {
 	const char *path = st->ops->gpu_log(st->guest);

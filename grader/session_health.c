@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * Whether a test left its guest's kernel as it was (health.h).
+ * Checks that a test left its guest's kernel as it was (health.h).
  */
 #include <string.h>
 
 #include "session_priv.h"
 
-/* What RCU and workers may take to free what a test's end left to them. */
+/* How long RCU and workers may take to free the objects that a test left to them. */
 #define SETTLE_MS	2000
 #define COUNTERS_MS	2000
 
@@ -17,7 +17,7 @@ static enum guest_status look(struct state *st, bool exact, struct health *healt
 	size_t len = 0;
 
 	end = st->ops->health(st->guest, exact, text, sizeof(text), &len);
-	/* PID 1's words, or somebody's who found its port. */
+	/* The lines are PID 1's, or come from code that found its port. */
 	if (end == GUEST_OK && !health_parse(health, text, len))
 		return GUEST_LOST;
 	return end;
@@ -43,7 +43,7 @@ static void take_counters(void *arg, enum guest_stream stream, const char *data,
 		strncat(st->counters, data, len < room ? len : room);
 }
 
-/* By a process, for it is the driver that answers, or hangs. */
+/* A process reads it, because the driver answers, and may hang. */
 static enum guest_status read_counters(struct state *st)
 {
 	static const char *const argv[] = {
@@ -58,7 +58,7 @@ static enum guest_status read_counters(struct state *st)
 	return st->ops->run(st->guest, &run);
 }
 
-/* Exact counts, once what is on its way has gone, or has had its time. */
+/* Takes exact counts after pending frees are done, or after their time is over. */
 static enum guest_status settled(struct state *st, struct health *now)
 {
 	uint64_t until = st->ops->now(st->guest) + state_limit(st, SETTLE_MS) * 1000000ull;
@@ -93,7 +93,7 @@ enum guest_status state_health(struct state *st, struct verdict *verdict, bool *
 	end = read_counters(st);
 	if (health_left(&st->health, &now, st->counters, verdict))
 		*changed = true;
-	/* What is left is not the next test's. */
+	/* Do not blame the next test for the memory that is left. */
 	st->health.value[HEALTH_SHMEM_FILES] = now.value[HEALTH_SHMEM_FILES];
 	st->health.value[HEALTH_SHMEM_PAGES] = now.value[HEALTH_SHMEM_PAGES];
 	return end;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The module under test: loaded, known to be the one delivered, unloaded.
+ * The module under test: loads it, checks that it is the delivered one, unloads it.
  */
 #include <string.h>
 
@@ -26,7 +26,7 @@ static void load_output(void *arg, enum guest_stream which, const char *data, si
 	words->len += n;
 }
 
-/* A program that is not a test; its words are in st->errors. */
+/* Runs a program that is not a test; its output goes to st->errors. */
 static enum guest_status run(struct state *st, const char *const *argv, struct guest_run *run)
 {
 	enum guest_status end;
@@ -79,7 +79,7 @@ static void explain(struct state *st, enum guest_status end, const struct guest_
 		    *words ? ": " : "", words, *kernel ? "; the kernel said: " : "", kernel);
 }
 
-/* A file of the guest, if it is there; what is not an answer ends up in *@end. */
+/* Reads a file of the guest, if it exists; *@end gets any status that is not an answer. */
 static bool look(struct state *st, const char *path, void *data, size_t size, size_t *len,
 		 enum guest_status *end)
 {
@@ -90,7 +90,7 @@ static bool look(struct state *st, const char *path, void *data, size_t size, si
 	return got == GUEST_OK;
 }
 
-/* Is what is loaded what was delivered? */
+/* Is the loaded module the delivered one? */
 static bool is_ours(struct state *st, enum guest_status *end)
 {
 	unsigned char delivered[MODULE_ID_MAX], loaded[MODULE_ID_MAX];
@@ -108,7 +108,7 @@ static bool has_node(struct state *st, enum guest_status *end)
 	return look(st, "/sys/class/drm/renderD128/dev", dev, sizeof(dev), &got, end);
 }
 
-/* "insmod FILE" and the lab's parameters, in place in @args. */
+/* Builds "insmod FILE" and the lab's parameters, which it splits in place in @args. */
 static void load_argv(const char *argv[ARGS_MAX], char *args)
 {
 	char *save, *word;
@@ -122,7 +122,7 @@ static void load_argv(const char *argv[ARGS_MAX], char *args)
 	argv[n] = NULL;
 }
 
-/* What is wrong with a module whose insmod has ended; NULL: nothing. */
+/* The reason why a module whose insmod has ended is not accepted; NULL: it is. */
 static const char *complaint(struct state *st, const struct guest_run *insmod,
 			     enum guest_status *end)
 {
@@ -135,7 +135,7 @@ static const char *complaint(struct state *st, const struct guest_run *insmod,
 	return NULL;
 }
 
-/* After its time: is insmod in the module, as seen by the kernel or by a guest that answers? */
+/* insmod took too long: does the kernel, or a guest that answers, see it in the module? */
 static bool stuck_inside(struct state *st, enum guest_status end)
 {
 	enum guest_status answer = GUEST_OK;
@@ -152,7 +152,7 @@ static bool stuck_inside(struct state *st, enum guest_status end)
 	       got >= 6 && !memcmp(text, "coming", 6);
 }
 
-/* The module's own doing, or what another guest may do better? */
+/* Is the module to blame, or may it work in another guest? */
 static enum load whose(struct state *st, enum guest_status end, const struct guest_run *insmod,
 		       const char *what)
 {

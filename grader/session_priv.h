@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the session's files share.
+ * Declarations that the session's files share.
  */
 #ifndef AGATE_GRADER_SESSION_PRIV_H
 #define AGATE_GRADER_SESSION_PRIV_H
@@ -16,39 +16,39 @@
 #define GUEST_INJECT	GUEST_DIR "/agate_inject.ko"
 #define GUEST_LIBRARY	"/lib/libagate.so"
 
-/* What a test may say before it is killed, and what is kept of it. */
+/* How much a test may print before it is killed, and how much of that is kept. */
 #define STREAM_MAX	(64u << 10)
-/* What is kept of the kernel's words of one test: the beginning and the end. */
+/* How much is kept of the kernel's output during one test: the beginning and the end. */
 #define CONSOLE_KEEP	(1u << 20)
 #define CONSOLE_TAIL	(CONSOLE_KEEP / 4)
 /*
- * With so much it has not said what it has to in a few lines, and it is not waited for
- * until it is done: a whole debug run of a driver that works has less.
+ * After so much output the grader does not wait for the kernel to finish: a whole debug
+ * run of a driver that works prints less.
  */
 #define CONSOLE_FLOOD	(128u << 10)
 #define CONSOLE_LOG_MAX	(16u << 20)
 
-/* What is looked at of the GPU's event log of one test: its beginning. */
+/* How much the grader reads of the GPU's event log of one test: its beginning. */
 #define GPU_LOG_KEEP	(256u << 10)
 
 /*
- * What a test's run tells nothing by, and how often the test is run at the most before
- * that is believed (session_trouble.c).
+ * Reasons why a run says nothing about the student's work, and how often at most the test
+ * runs before the grader believes such a reason (session_trouble.c).
  */
 enum trouble {
 	TROUBLE_NONE,
-	TROUBLE_BLIND,		/* it could not look at what it is about */
+	TROUBLE_BLIND,		/* the test could not look */
 	TROUBLE_GPU,		/* the GPU's process ended, or failed a request */
-	TROUBLE_LATE,		/* it was late on a busy host, or the mark after it was */
+	TROUBLE_LATE,		/* the test, or the mark after it, was late on a busy host */
 	TROUBLES
 };
 
-/* What came of an attempt to load the module. */
+/* Results of an attempt to load the module. */
 enum load {
 	LOAD_DONE,
 	LOAD_FAILED,		/* the module is to blame */
-	LOAD_LATE,		/* insmod was, and nobody knows where */
-	LOAD_VOID,		/* something else is, and it is to be tried in another guest */
+	LOAD_LATE,		/* insmod was late, and nobody knows where it hung */
+	LOAD_VOID,		/* something else is to blame: try again in another guest */
 };
 
 struct stream {
@@ -65,27 +65,32 @@ struct state {
 	char console[CONSOLE_KEEP];
 	size_t console_len;
 	bool console_flooded;
-	uint64_t limit;			/* until when it is a test's own; 0: always */
+	uint64_t limit;			/* end of the part that belongs to a test; 0: all of it */
 	size_t console_at_limit;
 
-	/* Tests that need not run again: a pass counts only once its guest has its end record. */
+	/*
+	 * Tests that need not run again: a pass is among them only once its guest has its
+	 * end record.
+	 */
 	bool settled[LAB_TESTS], passed[LAB_TESTS];
 	unsigned int verdicts;		/* that were given */
 	bool started;			/* this guest */
-	uint64_t budget;		/* what all of them may take together, ms */
-	uint64_t born, spent;		/* this guest's clock when it started; what they took, ns */
+	uint64_t budget;		/* time limit of all of them together, ms */
+	uint64_t born, spent;		/* this guest's clock when it started; the time that
+					 * they took, ns */
 	unsigned int troubles[TROUBLES];	/* of the test that runs */
-	uint64_t stood;			/* at the beginning of the program that runs */
-	bool busy;			/* the host was, while the program ran */
+	uint64_t stood;			/* when the running program began */
+	bool busy;			/* the host was busy while the program ran */
 
 	struct health health;		/* of this guest, before its first test */
 	bool health_known;
-	char counters[1024];		/* the driver's own, when they were looked at */
+	char counters[1024];		/* the driver's own, at the last look */
 
 	struct stream report, output, errors;
 	char gpu_log[GPU_LOG_KEEP];	/* of the test that runs */
-	off_t gpu_log_at;		/* where the file ended when it began */
-	bool killed;			/* the GPU's process, because the test wanted it */
+	off_t gpu_log_at;		/* size of the file when the test began */
+	bool killed;			/* the grader killed the GPU's process, because the test
+					 * wanted it */
 	struct evidence evidence;	/* of the test that runs */
 };
 
@@ -93,59 +98,61 @@ struct state {
 
 /* Begins a new piece of the kernel's log. */
 void state_console_begin(struct state *st);
-/* The same, for a program that begins and has a limit. */
+/* The same, for a program that starts and has a limit. */
 void state_begin(struct state *st, unsigned int limit_ms);
 void state_console(void *arg, const char *text, size_t len);
-/* Has a mark written that says @what; what the kernel said before has then arrived. */
+/* Writes a mark with the text @what; everything that the kernel printed before has then arrived. */
 enum guest_status state_mark(struct state *st, const char *what);
 /* A time limit on this machine and this kernel. */
 unsigned int state_limit(const struct state *st, unsigned int ms);
 /*
- * Runs one test and judges it.  GUEST_OK: the guest can be used on, unless the
+ * Runs one test and judges it.  GUEST_OK: the guest can run further tests, unless the
  * verdict is a crash or a timeout.
  */
 enum guest_status state_test(struct state *st, const struct lab_test *test,
 			     struct verdict *verdict);
 
-/* Whether the GPU's process lives and takes requests. */
+/* Does the GPU's process live and take requests? */
 bool state_gpu_answers(struct state *st);
-/* Looks whether the host was busy while the program ran, with that limit. */
+/* Checks whether the host was busy while the program with that limit ran. */
 void state_note_busy(struct state *st, unsigned int limit_ms);
 
 /* session_health.c */
 
-/* Looks how a guest's kernel is before its first test. */
+/* Records the state of a guest's kernel before its first test. */
 enum guest_status state_health_begin(struct state *st);
-/* And after a test that the guest survived; @changed: the guest is of no more use. */
+/* Checks it after a test that the guest survived; @changed: the guest is useless from now on. */
 enum guest_status state_health(struct state *st, struct verdict *verdict, bool *changed);
 
 /* session_trouble.c */
 
 /*
- * Whether the run that just ended tells something of the student's work, or has been
- * tried often enough.  False: the test is to be run again in another guest.  @verdict
- * may change.
+ * Does the run that just ended say something about the student's work, or has the test
+ * run often enough?  False: run the test again in another guest.  @verdict may change.
  */
 bool state_believe(struct state *st, struct verdict *verdict);
-/* The time for the whole lab is used up, and @why is the verdict on what is left. */
+/*
+ * True when the time for the whole lab is used up; @why is then the verdict on the
+ * remaining tests.
+ */
 bool state_out_of_time(struct state *st, struct verdict *why);
 
 /* session_gpu.c */
 
-/* From here on the GPU's events are the test's; then they are evidence. */
+/* From the first call on the GPU's events belong to the test; the second makes them evidence. */
 void state_gpu_log_begin(struct state *st);
 void state_gpu_log_end(struct state *st);
 
 /* session_module.c */
 
 /*
- * Loads the module and sees that it is the one delivered, and serves the GPU.
- * Unless that is LOAD_DONE, the guest is to be replaced and @why has the reason.
+ * Loads the module, and checks that it is the delivered one and drives the GPU.  Unless
+ * the result is LOAD_DONE, the caller has to replace the guest, and @why has the reason.
  */
 enum guest_status state_load(struct state *st, enum load *load, struct verdict *why);
 /*
- * Unloads it, if it is there.  False when that did not work, or not in silence; @why is
- * VERDICT_NOT_RUN when that may be the machine's doing.
+ * Unloads the module if it is loaded.  False when that failed, or when the kernel
+ * complained; @why is VERDICT_NOT_RUN when the machine may be to blame.
  */
 bool state_unload(struct state *st, struct verdict *why);
 

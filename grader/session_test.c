@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * One test: start it, answer it, and collect what is evidence.
+ * One test: start it, answer it, and collect the evidence.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 #define MARK_LIMIT_MS	5000
 #define DEBUG_FACTOR	3
-/* A host is busy when the guest waited for it so great a part of a limit. */
+/* A host is busy when the guest waited for a processor during this part of a limit. */
 #define BUSY_PART	8
 
 unsigned int state_limit(const struct state *st, unsigned int ms)
@@ -45,7 +45,7 @@ void state_note_busy(struct state *st, unsigned int limit_ms)
 	st->busy = waited > limit_ms * 1000000ull / BUSY_PART;
 }
 
-/* Of too many words the first and the last are kept: the cause, and the end. */
+/* Of too much output keep the beginning and the end: they show the cause and the outcome. */
 static void keep(struct state *st, const char *text, size_t len)
 {
 	if (len > CONSOLE_TAIL) {
@@ -81,7 +81,7 @@ void state_console(void *arg, const char *text, size_t len)
 	if (st->limit && st->ops->past(st->guest, st->limit))
 		return;
 	st->console_at_limit = st->console_len;
-	/* What a guest says while it starts is its own. */
+	/* No test is to blame for a guest's output while it starts. */
 	if (st->limit && !st->console_flooded && st->console_len > CONSOLE_FLOOD) {
 		st->console_flooded = true;
 		st->ops->abandon(st->guest);
@@ -98,7 +98,7 @@ enum guest_status state_mark(struct state *st, const char *what)
 	return st->ops->mark(st->guest, text, state_limit(st, MARK_LIMIT_MS));
 }
 
-/* One request to the GPU's process; false when it was not carried out. */
+/* Sends one request to the GPU's process; false when the process did not carry it out. */
 static bool control(struct state *st, json_t *request, uint64_t *counters)
 {
 	json_t *answer = request ? st->ops->control(st->guest, request) : NULL;
@@ -147,7 +147,7 @@ static bool inject(struct state *st)
 	return ok;
 }
 
-/* The GPU serves the next test as it would have served the first. */
+/* Resets the GPU's process, so that the next test finds it as the first did. */
 static bool restore(struct state *st)
 {
 	return !st->evidence.test->injection_count ||
@@ -171,7 +171,7 @@ static bool counters_wanted(const struct lab_test *test)
 
 static const char refused[] = "it refused a request of the grader, or did not answer";
 
-/* A GPU that was killed because the test wanted it cannot answer. */
+/* A GPU that the grader killed because the test wanted it cannot answer. */
 static void count(struct state *st, uint64_t *counters)
 {
 	struct evidence *e = &st->evidence;
@@ -181,7 +181,7 @@ static void count(struct state *st, uint64_t *counters)
 		e->gpu_failed = refused;
 }
 
-/* READY has come: everything is put in place outside, and the test may begin. */
+/* READY has come: prepares everything outside the guest, then lets the test begin. */
 static void go(struct state *st)
 {
 	struct evidence *e = &st->evidence;
@@ -214,7 +214,7 @@ static void append(struct stream *stream, const char *data, size_t len)
 	stream->len += n;
 }
 
-/* Whether the report has the line that asks for the GPU's end. */
+/* Does the report have the line that asks to kill the GPU? */
 static bool wants_kill(const struct stream *report)
 {
 	static const char line[] = "\n" LAB_KILL "\n";
@@ -251,7 +251,7 @@ static void log_stream(FILE *log, const char *name, const struct stream *stream)
 		fputc('\n', log);
 }
 
-/* What a watchdog said of a test that ended in time: worth a look, and no points. */
+/* A watchdog's report on a test that ended in time becomes a remark and costs no points. */
 static void log_watchdog(FILE *log, const struct evidence *e)
 {
 	struct splat splat;
@@ -295,7 +295,7 @@ static void begin(struct state *st, const struct lab_test *test, const char *non
 	st->errors.len = 0;
 }
 
-/* After the test's end: what the simulator saw, and all that the kernel said. */
+/* After the test's end: collects the simulator's counters, and all of the kernel's output. */
 static void collect(struct state *st, const struct guest_run *run)
 {
 	struct evidence *e = &st->evidence;
@@ -335,7 +335,7 @@ static bool no_evidence(enum guest_status end)
 	return end == GUEST_INTERRUPTED || end == GUEST_HOST || end == GUEST_GONE;
 }
 
-/* A guest that can be asked how it is, and whose kernel said nothing against the driver. */
+/* Can the guest still report its state, and did its kernel report nothing against the driver? */
 static bool sound(const struct state *st, const struct verdict *verdict)
 {
 	return st->evidence.end == GUEST_OK && !st->evidence.gpu_failed && !st->console_flooded &&
@@ -343,8 +343,8 @@ static bool sound(const struct state *st, const struct verdict *verdict)
 }
 
 /*
- * Looks at the guest's kernel once more.  What it says, and how it ends, behind the test's
- * mark is the test's as well: no other one has begun.
+ * Checks the guest's kernel once more.  Its output and its end after the test's mark also
+ * belong to the test, because no other test has begun.
  */
 static void look_back(struct state *st, struct verdict *verdict, bool *changed)
 {
@@ -392,7 +392,10 @@ enum guest_status state_test(struct state *st, const struct lab_test *test,
 	if (no_evidence(st->evidence.end))
 		return st->evidence.end;
 	judge(&st->evidence, verdict);
-	/* A process that stands still fails whatever waits for it, and nobody else would say so. */
+	/*
+	 * If the GPU's process stands still, everything that waits for it fails, and
+	 * nothing else reports the cause.
+	 */
 	if (verdict->status > VERDICT_PASS && !st->killed && !state_gpu_answers(st)) {
 		st->evidence.gpu_failed = refused;
 		judge(&st->evidence, verdict);
@@ -402,7 +405,7 @@ enum guest_status state_test(struct state *st, const struct lab_test *test,
 	log_test(st, verdict);
 	if (changed && st->evidence.end == GUEST_OK)
 		return GUEST_REFUSED;
-	/* A guest without a GPU is sound, but of no more use; so is one that was abandoned. */
+	/* A guest without a GPU is sound, but useless; so is one that was abandoned. */
 	if (st->evidence.end == GUEST_OK && (st->evidence.gpu_failed || st->killed ||
 					     st->console_flooded))
 		return GUEST_REFUSED;

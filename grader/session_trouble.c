@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What is not the student's doing: it is tried again in another guest, and told as the
- * machine's or Agate's own failure when that does not help.
+ * Failures that the student did not cause: the test runs again in another guest, and if
+ * that does not help the grader reports a failure of the machine or of Agate.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -9,12 +9,12 @@
 #include "session_priv.h"
 
 /*
- * Beside its limit, what a test may cost: the module loaded and unloaded, a mark waited
- * for, a guest that hangs asked where.
+ * The time that a test may take besides its limit: to load and unload the module, to wait
+ * for a mark, to ask a hung guest where it hangs.
  */
 #define ALLOWANCE_MS	10000
 
-/* How often a test runs until such trouble is believed. */
+/* How often a test runs until the grader believes such a failure. */
 static const unsigned int runs[TROUBLES] = {
 	[TROUBLE_BLIND] = 3,
 	[TROUBLE_GPU] = 2,
@@ -31,7 +31,10 @@ static enum trouble trouble_of(const struct state *st, const struct verdict *ver
 		return TROUBLE_BLIND;
 	if (verdict->status != VERDICT_TIMEOUT)
 		return TROUBLE_NONE;
-	/* On a busy host the grader's clock stands still, but only about as long as it should. */
+	/*
+	 * On a busy host the grader's clock stands still, but not always for exactly the
+	 * right time.
+	 */
 	return st->busy || !e->timed_out ? TROUBLE_LATE : TROUBLE_NONE;
 }
 

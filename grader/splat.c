@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: MIT
 /*
- * Finds the report in a console's text that tells most.
+ * Finds the most informative report in a console's text.
  *
  * A report begins with a line that splat_pattern.c knows, goes on with a trace,
- * and may have more traces behind it.  Each trace is kept apart until the end is
- * known, for which of them names the student's line depends on what they are.
+ * and may have more traces behind it.  Each trace is kept separate up to the report's
+ * end, because their kinds decide which of them names the student's line.
  */
 #include <stdint.h>
 #include <string.h>
 
 #include "splat_priv.h"
 
-/* No report is longer; what looks like one is two that the end of the first got lost from. */
+/* No report is longer: a longer one is really two, and the end of the first got lost. */
 #define REPORT_LINES	3000
-/* Above a WARN() or BUG(), and how far below it that can be. */
+/* The line above a WARN() or BUG(), and the largest distance between the two. */
 #define CUT_HERE	"------------[ cut here ]"
 #define CUT_HERE_LINES	4
 
 enum trace_id {
 	TRACE_MAIN,		/* what the CPU was doing */
-	TRACE_FREED,		/* where memory was freed that is used now */
-	TRACE_ORIGIN,		/* where what is wrong now was mapped, inserted, allocated */
-	TRACE_HELD,		/* where the locks were taken that are held */
+	TRACE_FREED,		/* where the memory was freed that is now used */
+	TRACE_ORIGIN,		/* where the object in question was mapped, inserted, allocated */
+	TRACE_HELD,		/* where the held locks were taken */
 	TRACES,
 	TRACE_NONE = TRACES,
 };
@@ -36,7 +36,7 @@ struct report {
 	struct splat *splat;
 	const struct splat_pattern *pattern;
 	struct trace traces[TRACES];
-	enum trace_id open;	/* the one that lines belong to, or TRACE_NONE */
+	enum trace_id open;	/* the trace to which lines belong, or TRACE_NONE */
 	bool traced;		/* its first trace has begun */
 	bool ruled;		/* between two rows of "=" */
 	bool ends;		/* with "end trace" */
@@ -56,7 +56,7 @@ static bool row_of_equals(const struct splat_line *line)
 static void add_frame(struct trace *trace, const struct splat_frame *frame)
 {
 	if (trace->count == SPLAT_FRAMES) {
-		/* The innermost frame of the module is what counts: keep a place for it. */
+		/* The module's innermost frame counts: keep room for it. */
 		if (!frame->module || trace->module)
 			return;
 		trace->count--;
@@ -94,7 +94,10 @@ static bool rip_frame(const struct splat_line *line, struct splat_frame *frame)
 	return true;
 }
 
-/* " #4: ffff... (&lock){+.+.}-{3:3}, at: func+0x1/0x2 [agate]": the last one taken is the last. */
+/*
+ * " #4: ffff... (&lock){+.+.}-{3:3}, at: func+0x1/0x2 [agate]": the last line is the lock
+ * taken last.
+ */
 static bool held_frame(const struct splat_line *line, struct splat_frame *frame)
 {
 	static const char at[] = "}, at: ";
@@ -125,11 +128,11 @@ static bool trace_over(const struct report *report, const struct splat_line *lin
 {
 	if (report->open == TRACE_MAIN)
 		return splat_line_has(line, "</TASK>") || splat_line_starts(line, "Modules linked in:");
-	/* The others have no end of their own: anything that is no frame. */
+	/* The others have no end mark: any line that is not a frame ends them. */
 	return true;
 }
 
-/* In a dump of many tasks or CPUs: does another one begin here? */
+/* In a dump of many tasks or CPUs: does the next one begin here? */
 static bool new_section(const struct report *report, const struct splat_line *line)
 {
 	switch (report->pattern->kind) {
@@ -164,7 +167,7 @@ static bool take_line(struct report *report, const struct splat_line *line)
 		report->traced = true;
 		return true;
 	}
-	/* Where the CPU was stands before its trace, and inside it where an interrupt came. */
+	/* The CPU's position precedes its trace; in the trace it shows where an interrupt came. */
 	if ((!report->traced || report->open == TRACE_MAIN) && rip_frame(line, &frame)) {
 		add_frame(trace, &frame);
 		return true;
@@ -189,9 +192,8 @@ static bool many_sections(const struct report *report)
 }
 
 /*
- * Whether the report is over before this line.  Before its trace it is not,
- * whatever comes: an oops is announced in several lines that begin reports
- * elsewhere.
+ * Is the report over before this line?  It never is before its trace, because an oops
+ * announces itself in several lines that would each begin a report elsewhere.
  */
 static bool over_before(const struct report *report, const struct splat_line *line)
 {
@@ -207,7 +209,7 @@ static bool over_before(const struct report *report, const struct splat_line *li
 	return next && !(many_sections(report) && next->kind == report->pattern->kind);
 }
 
-/* Whether it is over with this line. */
+/* Is the report over with this line? */
 static bool over_with(const struct report *report, const struct splat_line *line)
 {
 	if (report->pattern->no_trace)
@@ -222,7 +224,7 @@ static bool over_with(const struct report *report, const struct splat_line *line
 	return report->open == TRACE_NONE;
 }
 
-/* Which of the traces names the place. */
+/* Chooses the trace that names the place. */
 static const struct trace *choose(const struct report *report)
 {
 	static const enum trace_id usual[] = {
@@ -253,7 +255,7 @@ static void copy_headline(struct splat *splat, const struct splat_line *line)
 	splat->headline[n] = '\0';
 }
 
-/* What was mapped or inserted where stands behind the end of some reports. */
+/* Some reports show after their end where the object was mapped or inserted. */
 static void read_origin(const char *text, size_t len, struct report *report)
 {
 	struct splat_line line;
@@ -268,7 +270,7 @@ static void read_origin(const char *text, size_t len, struct report *report)
 	}
 }
 
-/* Who uses what was freed is one half of the story; who freed it is the other. */
+/* The code that uses freed memory is one half of the cause; the code that freed it is the other. */
 static void copy_freed(struct splat *splat, const struct trace *freed)
 {
 	size_t i;
@@ -280,8 +282,8 @@ static void copy_freed(struct splat *splat, const struct trace *freed)
 }
 
 /*
- * A report whose first line is @first, and which began at @begin with a line that
- * only announced it.
+ * Reads a report whose first line is @first; it began at @begin, with a line that only
+ * announces it.
  */
 static void read_report(const char *text, size_t len, size_t begin, const struct splat_line *first,
 			const struct splat_pattern *pattern, struct splat *splat)
@@ -327,7 +329,7 @@ static void read_report(const char *text, size_t len, size_t begin, const struct
 		splat->rule = splat_wait_rule(splat);
 }
 
-/* How much a report tells that is not a cause by itself. */
+/* Ranks the reports that do not name a cause by themselves. */
 static int weight(const struct splat *splat)
 {
 	int n = splat->kind == SPLAT_LOCKUP ? 3 : splat->kind == SPLAT_PANIC ? 1 : 2;
@@ -341,8 +343,8 @@ static int weight(const struct splat *splat)
 }
 
 /*
- * The report that a line announces: which line of the next few is its first.  What
- * WARN() was given to say stands above "WARNING: CPU: ..." and tells more.
+ * Finds the first line of the report that a line announces, among the next few lines.
+ * The message of a WARN() stands above "WARNING: CPU: ..." and tells more.
  */
 static const struct splat_pattern *announced(const char *text, size_t len,
 					     const struct splat_line *cut, struct splat_line *first)
@@ -368,7 +370,7 @@ static const struct splat_pattern *announced(const char *text, size_t len,
 	return NULL;
 }
 
-/* @timed: the watchdogs' reports count as well. */
+/* @timed: count the watchdogs' reports as well. */
 static bool find(const char *text, size_t len, bool timed, struct splat *splat)
 {
 	const struct splat_pattern *pattern;
@@ -391,7 +393,7 @@ static bool find(const char *text, size_t len, bool timed, struct splat *splat)
 			if ((timed || !pattern->timed) &&
 			    (!splat->rule || !pattern->weak || weight(&found) > weight(splat)))
 				*splat = found;
-			/* What follows a panic is the panic's own doing. */
+			/* Everything after a panic is a consequence of the panic. */
 			if (!pattern->weak || pattern->kind == SPLAT_PANIC)
 				return true;
 			line.next = found.end;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a kernel says when something is wrong, found in its console's text and
- * put into words.
+ * Finds a kernel's error reports in its console's text and explains them.
  */
 #ifndef AGATE_GRADER_SPLAT_H
 #define AGATE_GRADER_SPLAT_H
@@ -12,7 +11,7 @@
 enum splat_kind {
 	SPLAT_NONE,
 	SPLAT_OOPS,		/* bad pointer, general protection, BUG() */
-	SPLAT_PANIC,		/* with nothing more telling before it */
+	SPLAT_PANIC,		/* without a more informative report before it */
 	SPLAT_KASAN,
 	SPLAT_UBSAN,
 	SPLAT_WARNING,		/* WARN() */
@@ -24,55 +23,54 @@ enum splat_kind {
 	SPLAT_OBJECTS,		/* DEBUG_OBJECTS, freed lock still held, and so on */
 	SPLAT_LEAK,		/* objects left in a slab cache, drm_mm not clean, kmemleak */
 	SPLAT_HUNG_TASK,	/* also: a task that sysrq found waiting */
-	SPLAT_LOCKUP,		/* a CPU that does not come back */
+	SPLAT_LOCKUP,		/* a CPU that is stuck */
 	SPLAT_OTHER,
 };
 
 #define SPLAT_FRAMES	48
 #define SPLAT_FREED	6
 
-/* One line of a trace: SYMBOL+0xOFFSET/0xSIZE, with [agate] when it is the module's. */
+/* One line of a trace: SYMBOL+0xOFFSET/0xSIZE, with [agate] when it belongs to the module. */
 struct splat_frame {
 	char symbol[80];
 	unsigned long offset;
 	unsigned long size;
 	bool module;
-	bool exact;		/* the place itself, not the address behind a call */
+	bool exact;		/* the place itself, not a return address */
 };
 
 struct splat {
 	enum splat_kind kind;
 	size_t begin;		/* of the report in the text, bytes */
 	size_t end;
-	bool timed;		/* a watchdog's: true, too, of a kernel whose host is busy */
+	bool timed;		/* a watchdog's: a busy host can cause it as well */
 	char headline[256];	/* its first line, without time stamp */
 	const char *rule;	/* see splat_rule() */
 	struct splat_frame frames[SPLAT_FRAMES];
 	size_t frame_count;
-	/* The module's own of the trace that freed the memory, when that is not the above. */
+	/* The module's frames in the trace that freed the memory, if that is another trace. */
 	struct splat_frame freed[SPLAT_FREED];
 	size_t freed_count;
 };
 
 /*
- * The first report in @text that tells most: of several that belong together
- * (KASAN, then the oops it led to) the first.  False when the log is silent.
+ * Finds the most informative report in @text; of several that belong together (KASAN,
+ * then the oops that follows from it), the first.  False when there is none.
  *
  * The frames are those of the trace that leads to the module: where memory was
- * touched, or else where it was freed; where a lock was taken last; where what is
- * left behind was made; the CPU that spins in the module, or else the task that
- * waits there.
+ * touched, or else where it was freed; where a lock was taken last; where a leftover
+ * object was made; the CPU that spins in the module, or else the task that waits there.
  */
 bool splat_find(const char *text, size_t len, struct splat *splat);
 
 /*
- * The same, but the reports of the kernel's watchdogs do not count: those of stalls,
- * lockups and hung tasks.  They go by a clock that runs on while the host has no
- * processor for the guest, so alone they prove nothing.
+ * The same without the reports of the kernel's watchdogs: those of stalls, lockups and
+ * hung tasks.  Their clock goes on while the host has no processor for the guest, so
+ * alone they prove nothing.
  */
 bool splat_find_untimed(const char *text, size_t len, struct splat *splat);
 
-/* The kind as one word of a result, and the rule that was broken, as a sentence. */
+/* The kind as one word for the result file, and the broken rule as a sentence. */
 const char *splat_name(enum splat_kind kind);
 const char *splat_rule(const struct splat *splat);
 

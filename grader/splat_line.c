@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
  * Lines of a console, and the frames in them.  The text comes from a guest in
- * which anything may have gone wrong: nothing is read beyond its end.
+ * which anything may have gone wrong: so the code never reads beyond its end.
  */
 #include <string.h>
 
 #include "splat_priv.h"
 
-/* What longer lines have behind this is of no use here. */
+/* The rest of longer lines is not needed here. */
 #define LINE_MAX_LEN	1024
 
-/* "[   12.345678] ", and "[   T12] " behind it where the kernel prints the caller. */
+/* "[ 12.345678] ", and "[ T12] " after it if the kernel prints the caller. */
 static size_t stamp_len(const char *text, size_t len)
 {
 	size_t at = 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * How Linux's reports begin, and what each means to somebody who wrote a driver.
- * The first pattern that fits counts.
+ * The first lines of Linux's reports, and what each means for the author of a driver.
+ * The first pattern that matches counts.
  */
 #include <string.h>
 
@@ -250,7 +250,7 @@ static const struct splat_pattern patterns[] = {
 	  "memory of the allocator is damaged: something was written beyond an object, or after "
 	  "it was freed" },
 
-	/* Warnings, once nothing above knows them. */
+	/* Warnings that match nothing above. */
 	{ "WARNING: CPU: ", NULL, SPLAT_WARNING, .rule =
 	  "the kernel noticed something that must not be, with WARN()" },
 
@@ -264,7 +264,7 @@ static const struct splat_pattern patterns[] = {
 	{ "rcu: INFO: ", " stall", SPLAT_LOCKUP, .weak = true, .timed = true, .rule = RULE_LOOP },
 	{ "BUG: workqueue lockup", NULL, SPLAT_LOCKUP, .weak = true, .timed = true,
 	  .no_trace = true, .rule = "a work function does not come to an end" },
-	/* What was asked for says something only by where it finds somebody. */
+	/* Dumps on request: they say something only by the places that they show. */
 	{ "sysrq: Show Blocked State", NULL, SPLAT_HUNG_TASK, .weak = true, .timed = true,
 	  .rule = RULE_WAIT, .nowhere = RULE_NOWHERE },
 	{ "sysrq: Show backtrace of all active CPUs", NULL, SPLAT_LOCKUP, .weak = true, .timed = true,
@@ -273,7 +273,7 @@ static const struct splat_pattern patterns[] = {
 	  .nowhere = RULE_NOWHERE },
 	{ "Kernel panic - not syncing: NMI: ", NULL, SPLAT_LOCKUP, .weak = true, .timed = true,
 	  .rule = RULE_LOOP, .nowhere = RULE_NOWHERE },
-	/* The launcher's own words, see vm_where_hung(). */
+	/* The launcher's own lines, see vm_where_hung(). */
 	{ "where: the kernel does not answer", NULL, SPLAT_LOCKUP, .weak = true, .timed = true,
 	  .no_trace = true, .rule = "no CPU answers any more: each is in a loop without end, or waits "
 	  "for a spinlock that nobody unlocks, with interrupts off" },
@@ -299,7 +299,7 @@ const struct splat_pattern *splat_pattern_of(const struct splat_line *line)
 
 	for (i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
 		pattern = &patterns[i];
-		/* Nearly all lines of a log fit none: see that at the first letter. */
+		/* Nearly all lines of a log match no pattern: reject them by their first letter. */
 		if (pattern->prefix[0] && (!line->len || line->text[0] != pattern->prefix[0]))
 			continue;
 		if (!splat_line_starts(line, pattern->prefix))
@@ -322,7 +322,10 @@ const char *splat_body_rule(const struct splat *splat, const struct splat_line *
 		return RULE_NULL;
 	if (splat_line_starts(line, "KASAN: probably user-memory-access in range"))
 		return RULE_USER;
-	/* The address may be the sum of two registers: then no line but theirs has it. */
+	/*
+	 * The address may be the sum of two registers: then only the lines of the
+	 * registers have it.
+	 */
 	if (strstr(splat->headline, "general protection fault, maybe") &&
 	    (splat_line_has(line, ": dead000000000100") ||
 	     splat_line_has(line, ": dead000000000122")))

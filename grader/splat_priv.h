@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the parts of splat share: lines, frames, and the list of known reports.
+ * Declarations that the parts of splat share: lines, frames, and the list of known
+ * reports.
  */
 #ifndef AGATE_GRADER_SPLAT_PRIV_H
 #define AGATE_GRADER_SPLAT_PRIV_H
@@ -20,21 +21,23 @@ bool splat_line_at(const char *text, size_t len, size_t at, struct splat_line *l
 bool splat_line_starts(const struct splat_line *line, const char *prefix);
 bool splat_line_has(const struct splat_line *line, const char *part);
 
-/* "func+0x1c/0xa0 [agate]" from @text on; false when that is something else. */
+/* Parses "func+0x1c/0xa0 [agate]" at @text; false when it is something else. */
 bool splat_frame_parse(const char *text, size_t len, struct splat_frame *frame);
 
 /**
  * struct splat_pattern - how a report begins, and what it means
  * @prefix:	of its first line
- * @part:	what that line has somewhere, or NULL
+ * @part:	text that the line also has to contain, or NULL
  * @kind:	see there
- * @weak:	says little: any other report in the same log tells more
- * @timed:	a watchdog's: somebody did not come back for so long
+ * @weak:	any other report in the same log is more informative
+ * @timed:	a watchdog's: a CPU or a task was stuck for too long
  * @no_trace:	no trace follows
- * @origin:	where the thing was made tells more than where it was missed
- * @rule:	what was broken, as a sentence; NULL: not a report after all
+ * @origin:	the place where the object was made tells more than the place where it was
+ *		missed
+ * @rule:	the broken rule as a sentence; NULL: not a report after all
  * @nowhere:	the sentence when no trace has a frame of the module, or NULL: the same
- * @elsewhere:	the sentence when the trace that counts is not what the CPU was doing, or NULL
+ * @elsewhere:	the sentence when the chosen trace does not show what the CPU was doing, or
+ *		NULL
  */
 struct splat_pattern {
 	const char *prefix;
@@ -49,13 +52,13 @@ struct splat_pattern {
 	const char *elsewhere;
 };
 
-/* The pattern that a line fits; NULL for a line that begins no report. */
+/* The pattern that a line matches; NULL for a line that does not begin a report. */
 const struct splat_pattern *splat_pattern_of(const struct splat_line *line);
 
-/* A closer rule, when a line of the report's body tells more than its first; or NULL. */
+/* A more precise rule, if a line of the report's body tells more than its first line; or NULL. */
 const char *splat_body_rule(const struct splat *splat, const struct splat_line *line);
 
-/* What a CPU that spins, or a thread that waits, in the module waits for. */
+/* The thing for which a CPU that spins, or a thread that sleeps, in the module waits. */
 const char *splat_wait_rule(const struct splat *splat);
 
 #endif /* AGATE_GRADER_SPLAT_PRIV_H */

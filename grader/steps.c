@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Looking for the starter's comments (steps.h).
+ * Finds the starter's comments (steps.h).
  *
  * Only comments count, and not those of a solution, which keeps its starter in the
  * #else branches of `#if LABnn >= k`.
@@ -22,12 +22,12 @@
 struct scan {
 	const char *at;
 	unsigned int line;
-	/* Of each condition that is open: the branch is a starter's, of a solution's file. */
+	/* For each open condition: is this the starter's branch of a solution's file? */
 	bool lab[NESTED_MAX], starter[NESTED_MAX];
 	unsigned int nested;
 };
 
-/* The whole of a regular file, with a NUL behind it; NULL when there is none to read. */
+/* Reads a whole regular file and appends a NUL; NULL when that fails. */
 static char *read_file(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
@@ -50,7 +50,7 @@ static char *read_file(const char *path)
 	return text;
 }
 
-/* To the next character, counting lines. */
+/* Advances by one character, and counts lines. */
 static void step_over(struct scan *s, size_t n)
 {
 	for (; n && *s->at; n--)
@@ -68,7 +68,7 @@ static void skip_quoted(struct scan *s)
 		step_over(s, 1);
 }
 
-/* #if, #else and #endif: what else a line of the preprocessor says does not matter. */
+/* #if, #else and #endif: other preprocessor lines do not matter. */
 static void take_directive(struct scan *s)
 {
 	const char *word = s->at + 1 + strspn(s->at + 1, " \t");
@@ -95,7 +95,7 @@ static bool in_starter(const struct scan *s)
 	return false;
 }
 
-/* "STEP 3:" here; how long it is, or 0. */
+/* The length of "STEP 3:" at this place, or 0. */
 static size_t parse_mark(const char *at, unsigned int *step)
 {
 	char *end;
@@ -129,7 +129,7 @@ static void scan_comment(struct scan *s, const char *file, struct steps *steps)
 static void scan_text(const char *text, const char *file, struct steps *steps)
 {
 	struct scan s = { .at = text, .line = 1 };
-	bool begun = true;	/* nothing but blanks stands before it in its line */
+	bool begun = true;	/* only blanks precede it on its line */
 
 	while (*s.at) {
 		char c = *s.at;

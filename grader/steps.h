@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which steps of a lab are not written yet: the starter has a comment "STEP k: ..."
- * where the code of step k belongs, and the student puts the code in its place.
+ * Finds the steps of a lab that are not written yet: the starter has a comment "STEP k:
+ * ..." where the code of step k belongs, and the student replaces the comment with code.
  */
 #ifndef AGATE_GRADER_STEPS_H
 #define AGATE_GRADER_STEPS_H
@@ -18,7 +18,7 @@ struct steps {
 	struct step_mark left[LAB_STEPS + 1];	/* by the step's number, from 1 */
 };
 
-/* Looks through the lab's files in @dir; one that cannot be read has no such comment. */
+/* Searches the lab's files in @dir; an unreadable file counts as one without such a comment. */
 void steps_find(const struct lab *lab, const char *dir, struct steps *steps);
 
 /* The lowest step up to @step that is not written yet, or 0. */

@@ -12,7 +12,7 @@
 static void fault(char *out, size_t size, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The first one is the one to tell. */
+/* The first fault is the one to report. */
 static void fault(char *out, size_t size, const char *fmt, ...)
 {
 	va_list ap;
@@ -45,7 +45,7 @@ static bool is(const struct span *line, const char *text)
 	return line->len == strlen(text) && !memcmp(line->text, text, line->len);
 }
 
-/* What follows WORD and a space; false when the line does not begin like that. */
+/* The text after WORD and a space; false when the line does not begin with them. */
 static bool after(const struct span *line, const char *word, struct span *rest)
 {
 	size_t n = strlen(word);
@@ -168,7 +168,7 @@ const struct report_see *report_see_named(const struct report *report, const cha
 	return NULL;
 }
 
-/* "1..N", with whatever behind it. */
+/* "1..N", followed by any text. */
 static bool is_plan(const struct span *line)
 {
 	size_t i = 0;
@@ -178,7 +178,7 @@ static bool is_plan(const struct span *line)
 	return i && i + 2 <= line->len && !memcmp(line->text + i, "..", 2);
 }
 
-/* "ok" as a word of its own. */
+/* "ok" as a separate word. */
 static bool is_result(const struct span *line, const char *word)
 {
 	size_t n = strlen(word);

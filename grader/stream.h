@@ -2,8 +2,8 @@
 /*
  * A test's two streams taken apart: its report on descriptor 3 and its TAP.
  *
- * Both come from the guest.  What they cannot mean is a fault, and the first one
- * is kept, in words.
+ * Both come from the guest.  Anything that does not fit the format is a fault; a
+ * description of the first fault is kept.
  */
 #ifndef AGATE_GRADER_STREAM_H
 #define AGATE_GRADER_STREAM_H
@@ -19,7 +19,7 @@
 #define REPORT_NOTES	8
 #define READY_LINE	"READY\n"
 
-/* A piece of the stream. */
+/* A part of the stream. */
 struct span {
 	const char *text;
 	size_t len;
@@ -33,7 +33,7 @@ struct report_see {
 struct report {
 	struct report_see sees[REPORT_SEES];
 	size_t see_count;
-	struct span rule, expected, seen;	/* the last of each; text NULL: none */
+	struct span rule, expected, seen;	/* the last one with each name; text NULL: none */
 	struct span blind;		/* why the test could not look; text NULL: it could */
 	struct span notes[REPORT_NOTES];
 	size_t note_count;
@@ -41,7 +41,7 @@ struct report {
 	char fault[128];		/* empty: none */
 };
 
-/* @at_go: how many bytes had come when GO was sent. */
+/* @at_go: the number of bytes that had arrived when GO was sent. */
 void report_parse(const char *text, size_t len, size_t at_go, const char *nonce,
 		  struct report *report);
 const struct report_see *report_see_named(const struct report *report, const char *name);

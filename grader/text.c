@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The character at @s and how many bytes it takes; 0 when it is not well-formed. */
+/* The character at @s; returns its length in bytes, 0 when it is not well-formed. */
 static size_t decode(const unsigned char *s, size_t len, uint32_t *c)
 {
 	static const uint32_t lowest[] = { 0, 0, 0x80, 0x800, 0x10000 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Text that somebody else wrote, before a person or a file gets it.
+ * Cleans text from elsewhere before a person or a file gets it.
  */
 #ifndef AGATE_GRADER_TEXT_H
 #define AGATE_GRADER_TEXT_H
@@ -8,14 +8,14 @@
 #include <stddef.h>
 
 /*
- * Copies at most @size - 1 bytes of @text to @out: well-formed UTF-8, without
- * control characters and without those that change the direction of writing.
- * What is not becomes a question mark.  No character is cut in two.
+ * Copies at most @size - 1 bytes of @text to @out: well-formed UTF-8, without control
+ * characters and without those that change the direction of writing.  A question mark
+ * replaces everything else.  No character is cut in two.
  */
 void text_clean(char *out, size_t size, const char *text, size_t len);
 
 /*
- * Copies @text, in which numbers that have names get them: "errno 28" is written
+ * Copies @text and adds names to the numbers that have them: "errno 28" is written
  * "ENOSPC (28)", "signal 11" "SIGSEGV (11)", and a driver's ": -28" ": -28 (ENOSPC)".
  */
 void text_names(char *out, size_t size, const char *text);

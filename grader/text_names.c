@@ -15,9 +15,9 @@
 #define ERRNO_MAX	4095
 
 struct form {
-	const char *before;		/* the word that stands before the number */
+	const char *before;		/* the word before the number */
 	const char *(*name)(int number);
-	const char *prefix;		/* of a name that is given without it */
+	const char *prefix;		/* the prefix, for a name that is stored without it */
 };
 
 static const char *errno_name(int number)
@@ -40,7 +40,7 @@ static bool begins_word(const char *text, const char *at)
 	return at == text || !isalnum((unsigned char)at[-1]);
 }
 
-/* A decimal number and nothing that would make it another one; its length, or 0. */
+/* The length of a decimal number that does not continue as something else, or 0. */
 static size_t parse_number(const char *at, int *number)
 {
 	size_t n = strspn(at, "0123456789");
@@ -51,7 +51,7 @@ static size_t parse_number(const char *at, int *number)
 	return n;
 }
 
-/* "errno 28" here becomes "ENOSPC (28)": how much of @at that is, or 0. */
+/* "errno 28" at @at becomes "ENOSPC (28)"; returns the length of the replaced text, or 0. */
 static size_t name_form(const char *text, const char *at, char *name, size_t size)
 {
 	const char *found;
@@ -72,7 +72,7 @@ static size_t name_form(const char *text, const char *at, char *name, size_t siz
 	return 0;
 }
 
-/* "-28" at the end, or before punctuation, as drivers print it, gets its name behind it. */
+/* Appends the name to "-28" at the end or before punctuation, as drivers print it. */
 static size_t name_negative(const char *text, const char *at, char *name, size_t size)
 {
 	const char *found;

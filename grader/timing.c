@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Where the time went (timing.h).
+ * How long each part of a run took (timing.h).
  */
 #include "timing.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the time of a run went.
+ * How long each part of a run took.
  */
 #ifndef AGATE_GRADER_TIMING_H
 #define AGATE_GRADER_TIMING_H
@@ -25,7 +25,7 @@ uint64_t timing_now(void);
 /* Remembers a part that began at @begin and ends now; NULL remembers nothing. */
 void timing_add(struct timing *timing, uint64_t begin, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Times are told from @origin on. */
+/* Prints the parts; times count from @origin. */
 void timing_print(const struct timing *timing, const char *title, uint64_t origin, FILE *out);
 
 #endif /* AGATE_GRADER_TIMING_H */
