@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# collect.sh: make the console texts beside this file anew.
+# collect.sh: collect the console texts beside this file again.
 #
 # usage: tests/grader/explain/collect.sh OUT [FLAVOUR-NAME]...
 #
-# Builds kmod/ for both kernels, does each thing that it can do wrong in a guest of
-# its own, and keeps what the kernel said in OUT/FLAVOUR-NAME.txt.  Which ones are
-# worth keeping, and what has to be found in them, is in samples.inc.  Those that
-# begin with "hung" are what vm_where_hung() got out of tests/vm/kmod.
-# LIMIT is how many seconds a guest has.
+# Builds kmod/ for both kernels, triggers each of its faults in a guest of its own, and
+# keeps the kernel's output in OUT/FLAVOUR-NAME.txt. samples.inc lists the texts that are
+# worth keeping, and what the grader has to find in them.  Those that begin with "hung"
+# are the output of vm_where_hung() for tests/vm/kmod.  LIMIT is the time limit of a guest
+# in seconds.
 set -eu
 
 BUILD=${BUILD:-build}
@@ -17,7 +17,7 @@ here=$(dirname "$0")
 param=/sys/module/agate/parameters/what
 sysrq='echo w >/proc/sysrq-trigger; echo l >/proc/sysrq-trigger; sleep 0.5'
 
-# What makes NAME go wrong, in the guest's shell.
+# The shell commands that trigger NAME in the guest.
 trigger()
 {
 	case $1 in
@@ -41,9 +41,9 @@ trigger()
 	esac
 }
 
-# The part between our marks, without what differs from machine to machine, and
-# without what a panic adds to an oops.  The registers matter only where an oops has
-# nothing else to tell by.
+# The part between our marks, without lines that differ from machine to machine, and
+# without the lines that a panic adds to an oops.  Keep the registers only if an oops
+# shows its cause nowhere else.
 trim()
 {
 	tr -d '\r' | sed -n '/ AGATE-MARK$/,/ AGATE-END$/p' | grep -v ' AGATE-\(MARK\|END\)$' |

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the grader would say of a kernel's log, for crashes.sh and for people.
+ * Prints the grader's explanation of a kernel's log, for crashes.sh and for people.
  *
  * usage: explain_log LOG MODULE TREE FILE...
  */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Tests of what the grader makes of a kernel's and a compiler's words.
+# Tests of how the grader explains a kernel's and a compiler's output.
 
 EXPLAIN_BUILD	:= $(BUILD)/tests/grader/explain
 EXPLAIN_TESTS	:= $(EXPLAIN_BUILD)/test_splat $(EXPLAIN_BUILD)/test_decode \

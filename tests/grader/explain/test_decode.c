@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Frames to lines, with an object made of source/: a relocatable one, as a module
- * is.  The frames are made up from its own symbols.
+ * From frames to lines, with an object made of source/: a relocatable one, like a module.
+ * The test makes up the frames from its symbols.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -72,7 +72,7 @@ static unsigned long size_of(const char *symbol, int nth)
 	return 0;
 }
 
-/* A function begins, for the compiler, at the { below its name. */
+/* For the compiler a function begins at the { below its name. */
 static unsigned int body_of(const char *file, const char *comment)
 {
 	return line_of(file, comment) + 1;
@@ -107,7 +107,7 @@ static void test_exact(void **state)
 	assert_string_equal(place.source[2], "\treturn n + sink;");
 }
 
-/* What the last call of a function returns to is not in the function any more. */
+/* The return address of a function's last call is no longer in the function. */
 static void test_return_address(void **state)
 {
 	unsigned long size = size_of("last_call", 0);
@@ -120,7 +120,7 @@ static void test_return_address(void **state)
 	assert_non_null(strstr(place.source[1], "leave();"));
 }
 
-/* The kernel's size of a symbol has the padding behind it in it. */
+/* The kernel's size of a symbol includes the padding after it. */
 static void test_same_name(void **state)
 {
 	struct decode_place place;
@@ -139,7 +139,7 @@ static void test_same_name(void **state)
 	assert_int_equal(place.line, body_of(MORE, "same_name, the second"));
 }
 
-/* The inlined function's line, or where it was called, whichever is in the student's file. */
+/* The inlined function's line or that of its call, whichever is in the student's file. */
 static void test_inline(void **state)
 {
 	unsigned long size = size_of("with_inline", 0), offset;
@@ -159,7 +159,7 @@ static void test_inline(void **state)
 	assert_true(decode_splat(&splat, object, ".", code_only, &place));
 	assert_string_equal(place.file, CODE);
 	assert_int_equal(place.line, line_of(CODE, "call of the inline function"));
-	/* In none of the files: the innermost there is, and nothing of it is shown. */
+	/* If no frame is in the files: the innermost one, and none of its source is shown. */
 	assert_true(decode_splat(&splat, object, ".", neither, &place));
 	assert_string_equal(place.file, header_only[0]);
 	assert_string_equal(place.source[1], "");
@@ -193,7 +193,7 @@ static void test_choice(void **state)
 	assert_string_equal(place.file, MORE);
 }
 
-/* Each frame that is in the student's files, in its order, and no other. */
+/* All frames in the student's files, in their order, and no others. */
 static void test_freed(void **state)
 {
 	struct splat splat = with_frame("not_there", 0, 0x20, true);
@@ -238,7 +238,7 @@ static void test_nothing(void **state)
 	assert_false(decode_splat(&splat, object, ".", code_only, &place));
 }
 
-/* A damaged module ends in a place or in none, and in nothing else. */
+/* A damaged module gives a place or none, and never a crash. */
 static void test_damaged_module(void **state)
 {
 	char path[] = "/tmp/agate-decode-XXXXXX";
@@ -269,7 +269,7 @@ static void test_damaged_module(void **state)
 	unlink(path);
 }
 
-/* A file is known whatever way it is called, and called as the caller calls it. */
+/* A file is recognised by any of its names, and shown under the caller's name for it. */
 static void test_names(void **state)
 {
 	struct splat splat = with_frame("after_last_call", 0, size_of("after_last_call", 0), true);
@@ -283,7 +283,7 @@ static void test_names(void **state)
 	assert_string_equal(place.source[1], "{");
 	assert_non_null(real);
 	names[0] = real;
-	/* Outside the tree, too. */
+	/* Files outside the tree, too. */
 	assert_true(decode_splat(&splat, object, ".", names, &place));
 	assert_string_equal(place.file, real);
 	assert_string_equal(place.source[1], "{");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a compiler and the check of symbols said, in a student's words.
+ * Messages of a compiler and of the symbol check, explained to a student.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +44,10 @@ static void test_error(void **state)
 	assert_int_equal(why.more, 1);
 }
 
-/* The mistake is in the student's line, though it shows inside a macro or a header. */
+/*
+ * The mistake is in the student's line, although the compiler reports it inside a macro
+ * or a header.
+ */
 static void test_error_in_header(void **state)
 {
 	struct explanation why;
@@ -69,7 +72,7 @@ static void test_error_in_header(void **state)
 			     "include/linux/no-such.h:12:1: error: unknown type name 'foo'\n", &why));
 	assert_string_equal(why.place.file, CODE);
 	assert_int_equal(why.place.line, 5);
-	/* Nothing leads to the student's files: then it is where it is. */
+	/* If nothing leads to the student's files, the place is the compiler's. */
 	assert_true(compiled("include/linux/no-such.h:12:1: error: unknown type name 'foo'\n", &why));
 	assert_string_equal(why.place.file, "include/linux/no-such.h");
 	assert_int_equal(why.place.line, 12);
@@ -108,11 +111,11 @@ static void test_symbols(void **state)
 	assert_string_equal(why.said, "code.c: uses leave, which lab 02 does not allow");
 	assert_non_null(strstr(why.rule, "what the lab allows"));
 	assert_string_equal(why.place.file, CODE);
-	/* Not the comment above it, which has the word, too. */
+	/* Not the comment above it, which has the same word. */
 	assert_string_equal(why.place.source[1], "_Noreturn void leave(void);");
 	assert_int_equal(why.more, 1);
 
-	/* A line that is known is shown, and said once. */
+	/* A known line is shown, and named once. */
 	assert_true(explain_symbols(blamed, sizeof(blamed) - 1, ".", files, &why));
 	assert_string_equal(why.said, "code.c: `away` uses leave, which lab 02 does not allow");
 	assert_string_equal(why.place.file, CODE);
@@ -128,7 +131,7 @@ static void test_symbols(void **state)
 	assert_true(explain_symbols("x.c: defines y, and so does z.c", 31, ".", NULL, &why));
 }
 
-/* Any bytes, cut anywhere: nothing is read beyond, and every string ends. */
+/* Any bytes, cut anywhere: the code reads no byte beyond them, and terminates every string. */
 static void test_hostile(void **state)
 {
 	static const char log[] =

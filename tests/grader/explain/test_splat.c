@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What real kernels said of what kmod/ did wrong (see collect.sh), and what has to
- * be found in it; then the same texts cut short, mixed and damaged.
+ * The output of real kernels after the faults of kmod/ (see collect.sh), and what the
+ * grader has to find in it; then the same texts cut short, mixed and damaged.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ struct sample {
 	const char *name;
 	enum splat_kind kind;
 	const char *headline;	/* how it begins */
-	const char *symbol;	/* of the first frame that is the module's */
+	const char *symbol;	/* of the module's first frame */
 	const char *rule;	/* a part of it */
 };
 
@@ -30,7 +30,7 @@ static const struct sample samples[] = {
 #include "samples.inc"
 };
 
-/* Two texts in a block of just their size: the sanitizer then sees a read beyond its end. */
+/* Two texts in a block of exactly their size, so that the sanitizer sees a read beyond its end. */
 static char *joined(const char *first, size_t len, const char *second, size_t more)
 {
 	char *text = malloc(len + more ? len + more : 1);
@@ -130,7 +130,7 @@ static void test_samples(void **state)
 	assert_int_equal(wrong, 0);
 }
 
-/* The report ends where it ends: what comes behind it does not change it. */
+/* Lines after the end of a report do not change it. */
 static void test_followed(void **state)
 {
 	static const char more[] =
@@ -154,7 +154,7 @@ static void test_followed(void **state)
 	}
 }
 
-/* Ordinary lines before it change nothing but where it begins. */
+/* Ordinary lines before a report change only the place where it begins. */
 static void test_preceded(void **state)
 {
 	static const char noise[] =
@@ -193,7 +193,7 @@ static void test_preceded(void **state)
 	}
 }
 
-/* The console may end anywhere: nothing is read beyond, and nothing is made up. */
+/* The console may end anywhere: the code reads no byte beyond, and invents nothing. */
 static void test_truncated(void **state)
 {
 	struct splat splat;
@@ -213,7 +213,7 @@ static void test_truncated(void **state)
 	}
 }
 
-/* Cut at each byte of one sample of each sort of report. */
+/* Cut at each byte: one sample of each kind of report. */
 static void test_truncated_everywhere(void **state)
 {
 	static const char *const names[] = { "debug-use-after-free", "debug-dma-wrong-size" };
@@ -234,7 +234,7 @@ static void test_truncated_everywhere(void **state)
 	}
 }
 
-/* Of all that was collected only what a watchdog said, or was asked for, goes by a clock. */
+/* Of all samples only the reports of watchdogs, and the dumps on request, depend on a clock. */
 static void test_untimed(void **state)
 {
 	struct splat splat, untimed;
@@ -264,7 +264,7 @@ static uint64_t next_random(uint64_t *seed)
 	return *seed;
 }
 
-/* Samples with bytes changed, lines doubled and swapped: what is found is sane. */
+/* Samples with bytes changed, lines doubled and swapped: the result is sane. */
 static void test_damaged(void **state)
 {
 	uint64_t seed = 0x9e3779b97f4a7c15;
@@ -325,7 +325,7 @@ static void test_random_bytes(void **state)
 	}
 }
 
-/* A million lines that say nothing, and one report behind them. */
+/* A million lines without a report, and one report after them. */
 static void test_flood(void **state)
 {
 	static const char line[] = "[   12.345678] agate 0000:00:03.0: BUG or no bug, a line\n";
@@ -390,7 +390,7 @@ static void test_frames(void **state)
 	assert_false(splat.frames[1].exact);
 }
 
-/* Memory of ours that other code used after we freed it: our line is that of the free. */
+/* The module freed memory that other code then used: the module's line is that of the free. */
 static void test_freed_by(void **state)
 {
 	static const char text[] =
@@ -427,7 +427,7 @@ static void test_freed_by(void **state)
 	assert_memory_equal(text + splat.end, "BUG: kernel NULL", 16);
 }
 
-/* Of the one that freed it: the module's frames, from the innermost on. */
+/* The module's frames in the trace of the free, from the innermost on. */
 static void test_freed(void **state)
 {
 	static const struct {
@@ -436,7 +436,7 @@ static void test_freed(void **state)
 	} known[] = {
 		{ "debug-use-after-free", { "thing_free", "use_after_free", "what_set" } },
 		{ "debug-double-free", { "thing_free", "double_free", "what_set" } },
-		/* There the place itself is where it was freed, or nothing was. */
+		/* In these the place itself is that of the free, or nothing was freed. */
 		{ "debug-slab-oob", { NULL } },
 		{ "fast-null-read", { NULL } },
 	};

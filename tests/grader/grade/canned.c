@@ -19,7 +19,7 @@ static void note(char *list, size_t size, const char *text)
 	snprintf(list + n, size - n, "%s", text);
 }
 
-/* The word behind "SET NAME " or "GO " in what the grader sent. */
+/* The word after "SET NAME " or "GO " in the grader's input. */
 static const char *input_word(const struct canned *c, const char *before, char *word, size_t size)
 {
 	const char *p = strstr(c->input, before);
@@ -124,7 +124,7 @@ static enum guest_status canned_get(void *ctx, const char *guest_path, void *dat
 
 static void say(struct guest_run *run, enum guest_stream stream, const char *text)
 {
-	/* In two pieces: nobody promises whole lines. */
+	/* In two pieces, because a stream need not deliver whole lines. */
 	size_t n = strlen(text), half = n / 2;
 
 	if (half)
@@ -168,7 +168,7 @@ static enum guest_status run_module(struct canned *c, struct guest_run *run)
 	return c->insmod_end;
 }
 
-/* How often it was started before; a test's name is one letter in those that ask. */
+/* How often the test was started before; tests that use this have a name of one letter. */
 static unsigned int runs_of(const struct canned *c, const char *test)
 {
 	unsigned int n = 0;
@@ -190,7 +190,7 @@ static const struct act *act_of(const struct canned *c, const char *test)
 	return &good;
 }
 
-/* The GPU's process holds back what it writes until it is to make a mark. */
+/* The GPU's process holds back its output until a request for a mark. */
 static void gpu_event(const struct canned *c, const char *text)
 {
 	FILE *log = c->gpu_log && text ? fopen(c->gpu_log, "a") : NULL;
@@ -296,7 +296,7 @@ static enum guest_status canned_health(void *ctx, bool exact, char *text, size_t
 	const char *health = exact && c->health_exact ? c->health_exact : c->health;
 	enum guest_status end = c->health_end;
 
-	/* Time passes, and what is on its way goes. */
+	/* Time passes, and pending frees are done. */
 	c->clock += 100000000;
 	c->healths++;
 	if (c->next_look != GUEST_OK || c->next_words) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A guest that only exists on paper: what each test does in it is written down.
+ * A guest that exists only on paper: a script says what each test does in it.
  */
 #ifndef AGATE_TESTS_CANNED_H
 #define AGATE_TESTS_CANNED_H
@@ -9,56 +9,58 @@
 #include "guest.h"
 
 /*
- * What a program does.  In texts {NONCE} stands for the nonce that GO brought, and
- * {NAME} for the parameter that SET brought.
+ * The script of a program.  In texts {NONCE} stands for the nonce from GO, and {NAME} for
+ * the parameter from SET.
  */
 struct act {
 	const char *test;		/* argv[1]; NULL ends a list */
-	unsigned int runs;		/* so often it does this, and then it is good; 0: always */
+	unsigned int runs;		/* it does this so many times, and then behaves well; 0:
+					 * always */
 	bool silent;			/* does not say READY */
-	const char *early;		/* said with READY, before GO */
+	const char *early;		/* sent with READY, before GO */
 	const char *report;		/* NULL: "DONE {NONCE}\n" */
-	const char *gpu;		/* what the GPU's log gets */
+	const char *gpu;		/* text for the GPU's log */
 	const char *output;		/* NULL: one plan and "ok 1 - TEST" */
 	const char *console;
-	const char *where;		/* what the kernel says when it is asked, after the limit */
+	const char *where;		/* the kernel's answer when it is asked, after the limit */
 	unsigned long repeat;		/* the console's text, so often; 0: once */
 	unsigned long output_repeat;
 	enum guest_status end;
-	enum guest_status mark;		/* of the mark after it */
-	enum guest_status look;		/* of the look at the kernel's health after that */
-	const char *later;		/* what the kernel says meanwhile */
+	enum guest_status mark;		/* result of the mark after it */
+	enum guest_status look;		/* result of the look at the kernel's health after that */
+	const char *later;		/* the kernel's output meanwhile */
 	bool signaled;
 	int value;
 	bool timed_out;
-	unsigned int stands;		/* so long the clock stands still meanwhile, ms */
-	bool gpu_dies, gpu_stands;	/* it ends, or does not answer any more */
-	uint64_t grows;			/* by so much every counter does */
+	unsigned int stands;		/* the clock stands still for that long meanwhile, ms */
+	bool gpu_dies, gpu_stands;	/* it ends, or no longer answers */
+	uint64_t grows;			/* every counter rises by that much */
 };
 
 struct canned {
 	const struct act *acts;
 	const char *gpu_log;		/* where; NULL: nowhere */
-	const char *module;		/* whose build id the guest shows; NULL: shows another */
+	const char *module;		/* the file whose build id the guest shows; NULL: it
+					 * shows another */
 	int insmod;			/* its exit status */
 	const char *insmod_words;
 	const char *insmod_console;
 	unsigned long insmod_repeat;	/* that text, so often; 0: once */
 	enum guest_status insmod_end;
-	unsigned int insmod_late;	/* so many insmods have what follows, or a late mark */
+	unsigned int insmod_late;	/* this many insmods have the following, or a late mark */
 	bool insmod_hangs, insmod_kills_gpu, insmod_stops_gpu;
-	const char *insmod_where;	/* what the kernel says when it is asked, after the limit */
-	unsigned int stands;		/* so long the clock stands still meanwhile, ms */
-	bool coming;			/* the module's init function does not come back */
+	const char *insmod_where;	/* the kernel's answer when it is asked, after the limit */
+	unsigned int stands;		/* the clock stands still for that long meanwhile, ms */
+	bool coming;			/* the module's init function does not return */
 	bool no_node;			/* the driver's probe fails */
 	int rmmod;
 	enum guest_status rmmod_end;
 	enum guest_status start_end;
 	unsigned int start_fails;	/* so many starts */
-	unsigned int refuses;		/* so many requests to the control socket */
+	unsigned int refuses;		/* this many requests to the control socket fail */
 	const char *health, *health_exact;	/* NULL: nothing; the same when it has to be exact */
 	enum guest_status health_end;
-	const char *driver_counters;	/* what `cat` says of the driver's */
+	const char *driver_counters;	/* the driver's counters, as `cat` prints them */
 	void (*before_run)(struct canned *canned, const char *test);	/* or NULL */
 
 	/* what happened */
@@ -72,7 +74,7 @@ struct canned {
 	enum guest_status next_mark, next_look;
 	const char *next_words;
 	struct guest_events events;
-	const char *gpu_held;		/* by the GPU, and not in its log yet */
+	const char *gpu_held;		/* by the GPU, but not in its log yet */
 	const char *go;			/* in @input, or NULL */
 };
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 #
-# The grader's own tests, on guests that only exist on paper: under ASan and UBSan,
-# and where two kernels run at the same time under TSan, too.
+# The grader's own tests, on guests that exist only on paper: under ASan and UBSan, and
+# tests with two kernels at the same time under TSan, too.
 
 GRADE_TEST	:= $(BUILD)/tests/grader/grade
 GRADE_TESTS	:= $(patsubst tests/grader/grade/test_%.c,%,$(sort $(wildcard tests/grader/grade/test_*.c)))
 GRADE_TESTS_TSAN := run
-# All of the grader but its main() and what needs a launcher.
+# All of the grader except its main() and the files that need a launcher.
 GRADE_PARTS	:= $(filter-out main guest_vm,$(GRADER_SRCS:grader/%.c=%)) names
 GRADE_COMMON	:= canned lab_text play
 

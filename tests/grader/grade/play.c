@@ -37,7 +37,7 @@ static void verdict(void *arg, size_t test, const struct verdict *v)
 	static const char letters[] = "NpFTC";
 	struct outcome *o = arg;
 
-	/* Nobody gets two, unless the machine lost the guest that a pass was from. */
+	/* No test gets two verdicts, unless the machine lost the guest that gave a pass. */
 	if (o->letters[test] != 'p')
 		assert_int_equal(o->letters[test], '-');
 	o->letters[test] = letters[v->status];

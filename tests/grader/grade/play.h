@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A session from its first guest to its last, on guests that do as they are told.
+ * A session from its first guest to its last, on canned guests.
  */
 #ifndef AGATE_TESTS_PLAY_H
 #define AGATE_TESTS_PLAY_H
@@ -19,7 +19,7 @@
 /* Names for a lab of three tests. */
 extern const char *const abc[];
 
-/* What came of it, test by test: a letter for each, P once a pass counts. */
+/* The outcome of each test as a letter; P once a pass counts. */
 struct outcome {
 	char letters[16];
 	struct verdict verdicts[16];
@@ -30,13 +30,13 @@ struct outcome {
 	FILE *log;
 };
 
-/* Every test of @lab; what came of them is in @o. */
+/* Runs every test of @lab; the outcomes are in @o. */
 enum session_end run_in(struct canned *c, const struct lab *lab, struct outcome *o);
-/* Tests a, b and c, of which some misbehave; @letters is what has to come of them. */
+/* Runs tests a, b and c, of which some misbehave; @letters are the expected outcomes. */
 void play(struct canned *c, const struct act *acts, struct outcome *o, const char *letters);
 /*
- * One test misbehaves, b unless it has a name, among good ones: what ran in which guest, and
- * what is seen of b.
+ * One test among good ones misbehaves, b unless it has a name: which test ran in which
+ * guest, and the expected result of b.
  */
 void play_one(struct act act, const char *letters, const char *ran, const char *seen);
 

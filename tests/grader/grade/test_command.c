@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The command line, hints, parameters: what a person types and gets.
+ * The command line, hints, parameters: a person's input and the grader's answers.
  */
 #include <limits.h>
 #include <setjmp.h>
@@ -20,7 +20,7 @@
 #include "options.h"
 #include "params.h"
 
-/* Parses "agate-grade ARGS"; what it complains of goes to nobody. */
+/* Parses "agate-grade ARGS" and discards its complaints. */
 static bool parse(struct options *o, const char *args)
 {
 	static char text[256];
@@ -77,7 +77,7 @@ static void test_options(void **state)
 	assert_int_equal(o.command, COMMAND_HELP);
 }
 
-/* The next hint of test a has this in it. */
+/* The next hint of test a contains this text. */
 static void next_hint(const char *dir, const struct lab *lab, const char *wanted)
 {
 	char *text = NULL;
@@ -103,7 +103,7 @@ static void test_hints(void **state)
 	next_hint(dir, lab, "hint 2 of 3:\n  two\n  Read: book/page.md#anchor\n");
 	next_hint(dir, lab, "hint 3 of 3:\n  three\n");
 	next_hint(dir, lab, "There are no more hints; the last one again.\n07-x/a, hint 3");
-	/* A failure showed the first; it does not take back what was shown. */
+	/* A failure showed the first hint; a shown hint stays shown. */
 	assert_true(hint_failed(dir, lab, &lab->tests[0], 0, true));
 	next_hint(dir, lab, "hint 3 of 3");
 	strcpy(dir, scratch_path("hints2"));
@@ -113,14 +113,14 @@ static void test_hints(void **state)
 	assert_true(hint_failed(dir, lab, &lab->tests[0], 0, true));
 	next_hint(dir, lab, "hint 2 of 3");
 	strcpy(dir, scratch_path("hints2"));
-	/* Rubbish in the file is nothing shown. */
+	/* With rubbish in the file, no hint counts as shown. */
 	scratch_file("hints2/07-x/a", "77\n");
 	next_hint(dir, lab, "hint 1 of 3");
 	assert_false(hint_show("/nonexistent/x", lab, &lab->tests[0], stdout));
 	lab_free(lab);
 }
 
-/* A test that fails in another way than before begins with that way's first hint. */
+/* A test that now fails in another way begins with the first hint for that way. */
 static void test_hint_cases(void **state)
 {
 	static const char *const names[] = { "a", NULL };
@@ -213,7 +213,10 @@ static void test_scale(void **state)
 	assert_true(machine_scale() == 1);
 }
 
-/* A cache directory that is not absolute is none: the home's is used. */
+/*
+ * The grader ignores a cache directory that is not absolute, and uses the one in the home
+ * directory.
+ */
 static void test_relative_cache(void **state)
 {
 	char *home = getenv("HOME") ? strdup(getenv("HOME")) : NULL;
@@ -269,7 +272,7 @@ static void appends(const char *value, const char *wanted)
 	assert_string_equal(text, wanted);
 }
 
-/* What is told to be typed again is what was typed. */
+/* The command that the grader prints for a repetition is the one that the user typed. */
 static void test_quoting(void **state)
 {
 	char text[16] = "make";
@@ -305,7 +308,7 @@ static void test_choice(void **state)
 	assert_ptr_equal(choice_test(lab, "labels", error, sizeof(error)), &lab->tests[1]);
 	assert_null(choice_test(lab, "label*", error, sizeof(error)));
 	assert_string_equal(error, "07-x has no test \"label*\"; there are: sizes labels");
-	/* What is hidden is not named. */
+	/* No message names a hidden test. */
 	lab->tests[0].hidden = true;
 	assert_null(choice_test(lab, "sizes", error, sizeof(error)));
 	assert_string_equal(error, "07-x has no test \"sizes\"; there are: labels");
@@ -366,7 +369,7 @@ static void test_whose_files(void **state)
 		assert_int_equal(mkdir(scratch_path(fine[i]), 0700), 0);
 		assert_true(choice_from(scratch_path(fine[i]), error, sizeof(error)));
 	}
-	/* Not even where there is such a folder. */
+	/* Not even if there is such a folder. */
 	for (i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
 		assert_int_equal(mkdir(scratch_path(odd[i]), 0700), 0);
 		assert_false(choice_from(scratch_path(odd[i]), error, sizeof(error)));
@@ -381,7 +384,7 @@ static void test_plain_paths(void **state)
 	(void)state;
 	assert_true(choice_plain("labs", path, sizeof(path)));
 	assert_string_equal(path, "labs");
-	/* The compiler takes @FILE for a file with options. */
+	/* The compiler reads @FILE as a file with options. */
 	assert_true(choice_plain("@file", path, sizeof(path)));
 	assert_string_equal(path, "./@file");
 	assert_true(choice_plain("-x", path, sizeof(path)));

@@ -16,7 +16,7 @@
 struct line {
 	struct gpu_control control;
 	int other;
-	unsigned int looks;		/* how often it may be asked until it is late */
+	unsigned int looks;		/* how many questions until the answer is late */
 };
 
 static void begin(struct line *l)
@@ -76,7 +76,7 @@ static void test_answer(void **state)
 	end(&l);
 }
 
-/* An answer that comes too late is nobody's: those after it are not shifted. */
+/* An answer that comes too late is dropped: later requests still get their own answers. */
 static void test_late(void **state)
 {
 	struct line l;
@@ -92,7 +92,7 @@ static void test_late(void **state)
 	end(&l);
 }
 
-/* As long as it is not late, it is waited for. */
+/* The client waits for the answer until it is late. */
 static void test_slow(void **state)
 {
 	struct line l;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the state of a guest's kernel costs: a check that was switched off, memory that
- * nobody counts; and what is only noise.
+ * Verdicts by the state of a guest's kernel: a check that was switched off, memory that
+ * nobody counts; and changes that are only noise.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +45,7 @@ static void test_words(void **state)
 		assert_false(health_parse(&health, bad[i], strlen(bad[i])));
 }
 
-/* What a test that passed is judged when the kernel says @after of itself; NULL: a pass. */
+/* The verdict on a test that passed, when the kernel reports @after; NULL: a pass. */
 static const char *blinded(const char *before, const char *after)
 {
 	const struct health x = told(before), y = told(after);
@@ -78,7 +78,7 @@ static void test_checks(void **state)
 	assert_null(blinded(FAST, FAST));
 	sees(FAST "debug_locks 0\nlock_classes 500\nlock_classes_max 8192\ndma_api_disabled 0\n",
 	     "debug_locks");
-	/* A file that is gone tells as much as one that says 0. */
+	/* A missing file counts like one that says 0. */
 	sees(FAST, "debug_locks");
 	sees(FAST "debug_locks 1\nlock_classes 8000\nlock_classes_max 8192\ndma_api_disabled 0\n",
 	     "lock class");
@@ -87,7 +87,7 @@ static void test_checks(void **state)
 	assert_non_null(strstr(blinded("kprobes 1\n", "kprobes 0\n"), "kprobes"));
 	assert_non_null(strstr(blinded("console_loglevel 7\n", "console_loglevel 1\n"), "console"));
 	assert_null(blinded("console_loglevel 7\n", "console_loglevel 15\n"));
-	/* A warning, an oops, a bad page; not a module out of the tree, or a soft lock-up. */
+	/* A warning, an oops, a bad page; not an out-of-tree module, or a soft lock-up. */
 	assert_non_null(strstr(blinded("tainted 0\n", "tainted 512\n"), "tainted"));
 	assert_non_null(blinded("tainted 0\n", "tainted 128\n"));
 	assert_non_null(blinded("tainted 0\n", "tainted 32\n"));
@@ -127,7 +127,7 @@ static void test_memory(void **state)
 	assert_false(left(before, "shmem_files 914\nshmem_pages 1664\n", ""));
 	assert_true(left(before, "shmem_files 915\nshmem_pages 1600\n", ""));
 	assert_true(left(before, "shmem_files 850\nshmem_pages 1665\n", ""));
-	/* The counters tell of it: their tests judge that. */
+	/* The counters show it: their tests judge that. */
 	assert_false(left(before, "shmem_files 950\nshmem_pages 1600\n", "vms 0\nbos 100\n"));
 	assert_false(left(before, "shmem_files 950\nshmem_pages 1600\n", "bos 60\nvms 1\nbos 40\n"));
 	assert_true(left(before, "shmem_files 950\nshmem_pages 1600\n", "bos 3\n"));
@@ -202,7 +202,7 @@ static void switch_off(struct canned *c, const char *test)
 	c->health = strcmp(test, "b") ? SOUND : FAST;
 }
 
-/* The test that did it fails, and those after it have a guest that is as it was. */
+/* The test that did it fails, and later tests get a clean guest. */
 static void test_a_check_is_switched_off(void **state)
 {
 	struct canned c = { .health = SOUND, .before_run = switch_off };
@@ -231,7 +231,7 @@ static void test_memory_that_nobody_counts(void **state)
 	assert_non_null(strstr(got.verdicts[1].seen, "counts 0 BOs"));
 }
 
-/* The tests of the counters see that one; it costs nothing here, and each test once. */
+/* The tests of the counters see that leak; it costs no points here, and each test runs once. */
 static void test_memory_that_is_counted(void **state)
 {
 	struct canned c = {
@@ -253,7 +253,7 @@ static void test_a_quick_look_is_enough(void **state)
 	assert_int_equal(c.healths, 4);
 }
 
-/* RCU has not freed it yet: an exact look tells, and is only made then. */
+/* RCU has not freed it yet: an exact look shows that, and is made only in this case. */
 static void rcu(struct canned *c, const char *test)
 {
 	c->health = strcmp(test, "b") ? "shmem_files 850\nshmem_pages 1600\n" :

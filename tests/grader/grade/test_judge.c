@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The verdict: what is a pass, and everything that is not.
+ * The verdict: a pass, and everything that is not one.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@
 
 static struct lab *lab;
 
-/* A test that passes: what each case spoils is one thing of it. */
+/* A test that passes: each case spoils one thing in it. */
 static struct evidence evidence(void)
 {
 	return (struct evidence){
@@ -214,7 +214,7 @@ static void test_kernel(void **state)
 	e.console = OOPS;
 	e.console_len = strlen(OOPS);
 	verdict(&e, VERDICT_CRASH, "NULL pointer");
-	/* The report has it all; the kernel does not agree. */
+	/* The report is complete, but the kernel disagrees. */
 	e.end = GUEST_OK;
 	e.marked = true;
 	verdict(&e, VERDICT_CRASH, "NULL pointer");
@@ -238,10 +238,10 @@ static void test_hang(void **state)
 	e.console = later;
 	e.console_len = strlen(later);
 	verdict(&e, VERDICT_TIMEOUT, "");
-	/* A watchdog may be early, and the hang is what it is. */
+	/* A watchdog may report early, but a hang stays a hang. */
 	e.console_at_limit = e.console_len;
 	verdict(&e, VERDICT_TIMEOUT, "none after 5000 ms");
-	/* What else was said before the time was up is the reason. */
+	/* Another report from before the time limit is the reason. */
 	e.console = OOPS;
 	e.console_len = strlen(OOPS);
 	e.console_at_limit = e.console_len;
@@ -251,7 +251,7 @@ static void test_hang(void **state)
 	verdict(&e, VERDICT_TIMEOUT, "none");
 }
 
-/* The guest's watchdogs do not know that the host had no processor for it. */
+/* The guest's watchdogs do not know that the host had no processor for the guest. */
 static void test_watchdogs(void **state)
 {
 	static const char *const said[] = {
@@ -298,7 +298,7 @@ static void test_ends(void **state)
 	e = evidence();
 	e.console_flooded = true;
 	verdict(&e, VERDICT_FAIL, "bytes");
-	/* It was ended for that: no other reason is of interest. */
+	/* The grader ended it because of that: no other reason matters. */
 	e.end = GUEST_STOPPED;
 	e.marked = false;
 	e.console = "[    1.0] one\r\n[    1.1] two\r\n[    1.2] thr";
@@ -408,7 +408,7 @@ static uint32_t draw(uint32_t below)
 	return (random_number >> 8) % below;
 }
 
-/* Puts a piece that means something, or noise, somewhere into the text. */
+/* Puts a meaningful piece, or noise, somewhere into the text. */
 static size_t spoil(char *text, size_t len)
 {
 	static const char *const pieces[] = {
@@ -424,11 +424,11 @@ static size_t spoil(char *text, size_t len)
 
 	memmove(text + at + n, text + at, len - at);
 	memcpy(text + at, piece, n);
-	/* And now and then the end is missing. */
+	/* Now and then cuts off the end. */
 	return draw(8) ? len + n : draw((uint32_t)(len + n + 1));
 }
 
-/* A good test's words with something put in: none of it may crash, or pass by chance. */
+/* A good test's output with pieces inserted: no variant may crash the grader, or pass by chance. */
 static void test_fuzz(void **state)
 {
 	static const char *const good[] = { GOOD, OK, "" };
@@ -467,7 +467,7 @@ static void test_fuzz(void **state)
 		assert_non_null(memmem(text[1], len[1], "ok 1 - one\n", 11));
 		assert_null(memmem(text[1], len[1], "\nnot ok", 7));
 	}
-	/* A fuzzer that only makes rubbish finds nothing. */
+	/* A fuzzer that makes only rubbish finds nothing. */
 	assert_in_range(passes, 100, 20000);
 	free(v);
 }
@@ -488,7 +488,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* A test that could not look has nothing to say; what was seen from outside has. */
+/* The report of a test that could not look does not count; evidence from outside does. */
 static void test_blind(void **state)
 {
 	static const char skipped[] = "1..1\nnot ok 1 # SKIP one\n";

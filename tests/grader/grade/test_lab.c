@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * lab.json: what is right is read as it stands, what is wrong is named.
+ * lab.json: the grader reads a valid file as it stands, and names the error in an invalid
+ * one.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +17,7 @@
 #define TEST(more) "[{\"name\": \"one\", \"points\": 100, \"shows\": \"it\"," \
 	"\"hints\": [\"a\", \"b\", \"c\"], \"book\": \"page#anchor\"" more "}]"
 
-/* Loads the text as the lab 07-x; the error says @wanted. */
+/* Loads the text as the lab 07-x; the error contains @wanted. */
 static void refused(const char *text, const char *wanted)
 {
 	char error[LAB_ERROR];
@@ -38,7 +39,7 @@ static void refused_json(json_t *json, const char *wanted)
 	json_decref(json);
 }
 
-/* The lab with one key of it set to this JSON, or taken out (NULL). */
+/* The lab with one key set to this JSON, or removed (NULL). */
 static void with_key(const char *key, const char *value, const char *wanted)
 {
 	json_t *json = lab_text(TEST(""));
@@ -212,7 +213,7 @@ static void test_step(void **state)
 
 #define CASE(when) "{\"when\": " when ", \"hints\": [\"d\", \"e\", \"f\"]}"
 
-/* The first case that fits what was seen gives the hints. */
+/* The first case that matches the failure gives the hints. */
 static void test_cases(void **state)
 {
 	struct lab *lab = lab_from(lab_text(TEST(

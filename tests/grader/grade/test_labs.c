@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The labs that are there: each description is right, and leads to pages that exist.
+ * The project's labs: each description is valid, and refers to pages that exist.
  *
- * Runs in the top of the tree.
+ * Runs at the top of the tree.
  */
 #include <ctype.h>
 #include <setjmp.h>
@@ -32,7 +32,7 @@ static void slug(const char *heading, char *out)
 	*out = '\0';
 }
 
-/* Whether the page has a heading of this anchor, and outside of code. */
+/* Does the page have a heading with this anchor, outside of code? */
 static bool has_anchor(const char *page, const char *anchor)
 {
 	char line[1024], found[1024];

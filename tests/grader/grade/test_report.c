@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What is told once and what is told together: causes, steps, cases.
+ * Things that the report says once, or together: causes, steps, cases.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,7 +43,7 @@ static void end(struct fixture *f)
 	lab_free(f->lab);
 }
 
-/* Fails the next test that has no verdict; its outcome. */
+/* Fails the next test that has no verdict; returns its outcome. */
 static struct outcome *failed(struct fixture *f, enum verdict_status status, const char *rule,
 			      const char *expected, const char *seen)
 {
@@ -69,7 +69,7 @@ static void crashed(struct fixture *f, unsigned int line, enum splat_kind kind)
 	strcpy(o->place.file, "labs/07-x/agate_x.c");
 }
 
-/* What is printed has this, and does not have that. */
+/* The output contains the one text and not the other. */
 static void prints(struct fixture *f, const char *wanted, const char *unwanted)
 {
 	struct report report = f->report;
@@ -88,7 +88,7 @@ static void prints(struct fixture *f, const char *wanted, const char *unwanted)
 
 #define AS_A(name)	"FAIL      0/25   " name "  as above (first seen in `a`)\n"
 
-/* Not only the test right before: any that was told whole. */
+/* Not only the test right before it: any test that was reported in full. */
 static void test_same_rule(void **state)
 {
 	struct fixture f;
@@ -109,7 +109,7 @@ static void test_same_error(void **state)
 	struct fixture f;
 
 	(void)state;
-	/* A probe that fails is one failure, whatever each test wanted of it. */
+	/* A failed probe is one cause, whatever each test expected. */
 	begin(&f, "{}");
 	failed(&f, VERDICT_FAIL, "a rule", "the probe: success", "the probe: EBUSY");
 	failed(&f, VERDICT_FAIL, "another rule", "the probe: ENOMEM", "the probe: EBUSY");
@@ -118,7 +118,7 @@ static void test_same_error(void **state)
 	prints(&f, AS_A("b"), AS_A("c"));
 	prints(&f, "FAIL      0/25   d\n", AS_A("d"));
 	end(&f);
-	/* An absent topic answers every call alike. */
+	/* An absent topic answers every call in the same way. */
 	begin(&f, "{}");
 	failed(&f, VERDICT_FAIL, "a rule", "CREATE_BO: success", "CREATE_BO: EOPNOTSUPP");
 	failed(&f, VERDICT_FAIL, "another rule", "SET_LABEL: EINVAL", "SET_LABEL: EOPNOTSUPP");
@@ -170,7 +170,7 @@ static void test_same_counters(void **state)
 	prints(&f, AS_A("b"), AS_A("c"));
 	prints(&f, "FAIL      0/25   d\n", AS_A("d"));
 	end(&f);
-	/* What is no list of counters is compared as it stands. */
+	/* Text that is not a list of counters is compared as it stands. */
 	begin(&f, "{}");
 	failed(&f, VERDICT_FAIL, "a rule", "as before: nothing", "bos 1");
 	failed(&f, VERDICT_FAIL, "another rule", "as before: bos", "bos 1");
@@ -193,7 +193,7 @@ static void test_same_place(void **state)
 	prints(&f, "CRASH     0/25   c  as above (first seen in `a`)\n", "b  as above");
 	prints(&f, "CRASH     0/25   d\n", NULL);
 	end(&f);
-	/* Hangs at places unknown may be two. */
+	/* Hangs at unknown places may have two causes. */
 	begin(&f, "{}");
 	failed(&f, VERDICT_TIMEOUT, "every call comes back", "an end", "none after 5000 ms");
 	failed(&f, VERDICT_TIMEOUT, "every call comes back", "an end", "none after 5000 ms");
@@ -201,7 +201,7 @@ static void test_same_place(void **state)
 	end(&f);
 }
 
-/* The failure of a hidden test is not told, so no other one is like it. */
+/* The report does not show a hidden test's failure, so it refers no other test to it. */
 static void test_hidden(void **state)
 {
 	struct fixture f;
@@ -232,7 +232,7 @@ static void test_steps_unwritten(void **state)
 	crashed(&f, 88, SPLAT_KASAN);
 	prints(&f, "FAIL      0/50   STEP 2 is not written yet (agate_x.c, line 40): b, c\n",
 	       "another rule");
-	/* The code of step 1 is there, so what is wrong with it is told; and so is a crash. */
+	/* The code of step 1 is written, so the report shows its errors; it also shows a crash. */
 	prints(&f, "FAIL      0/25   a\n       rule      a rule\n", NULL);
 	prints(&f, "hint      one\n", "every call");
 	prints(&f, "CRASH     0/25   d\n       rule      memory is not used", NULL);
@@ -261,7 +261,7 @@ static void test_steps_unwritten(void **state)
 	end(&f);
 }
 
-/* A file that does not compile fails every step for one reason, and that is told. */
+/* A file that does not compile fails every step for one reason, which the report shows. */
 static void test_steps_uncompiled(void **state)
 {
 	struct fixture f;
@@ -298,7 +298,7 @@ static void test_steps_left_out(void **state)
 	f.steps.left[2] = f.steps.left[3];
 	prints(&f, "for 75 points; STEPs 2, 3 are still in agate_x.c\n", NULL);
 	prints(&f, "07-x: 0 of 25 points", NULL);
-	/* Of those that were asked for. */
+	/* Of the tests that the user chose. */
 	f.report.glob = "b";
 	prints(&f, "NOT RUN  1 test of step 2, for 25 points; STEPs 2, 3", NULL);
 	end(&f);
@@ -359,7 +359,7 @@ static void test_steps_found(void **state)
 	assert_null(f.steps.left[1].file);
 	assert_int_equal(f.steps.left[2].line, 8);
 	assert_int_equal(f.steps.left[3].line, 13);
-	/* Whatever is there instead of a file of C. */
+	/* Anything in place of a C file. */
 	scan(&f, "/* STEP 1:");
 	assert_int_equal(f.steps.left[1].line, 1);
 	scan(&f, "#endif\n#else\n\"\\");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The result: what counts, what the file says, and that it is whole at any time.
+ * The result: which verdicts count, what the file contains, and that it is whole at any
+ * time.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -20,7 +21,7 @@
 
 static const char *const abc[] = { "a", "b", "c", NULL };
 
-/* A run on both kernels, of a lab whose tests need these. */
+/* A run on both kernels, of a lab whose tests need these kernels. */
 struct fixture {
 	struct lab *lab;
 	struct result_lab labs[2];
@@ -80,7 +81,7 @@ static void scores(const struct fixture *f, unsigned int score, unsigned int max
 	assert_int_equal(m, max);
 }
 
-/* A pass is one when its guest has its end record, and not a moment earlier. */
+/* A pass counts when its guest has its end record, and not earlier. */
 static void test_end_record(void **state)
 {
 	struct fixture f;
@@ -113,7 +114,7 @@ static void test_two_kernels(void **state)
 	begin(&f, "{\"kernels\": [\"fast\", \"debug\"]}");
 	take(&f, FLAVOUR_FAST, 0, VERDICT_PASS);
 	result_seal(&f.labs[0], FLAVOUR_FAST, true);
-	/* Without the debug kernel the fast one has the word. */
+	/* Without the debug kernel the fast one decides. */
 	stands(&f, 0, VERDICT_PASS, 34);
 	f.labs[0].ran[FLAVOUR_DEBUG] = true;
 	stands(&f, 0, VERDICT_NOT_RUN, 0);
@@ -131,7 +132,10 @@ static void test_two_kernels(void **state)
 	end(&f);
 }
 
-/* What nobody knows is no pass, and costs nothing; what one kernel knows counts. */
+/*
+ * A test without a verdict is not a pass, and costs no points; the verdict of a single
+ * kernel counts.
+ */
 static void test_unjudged(void **state)
 {
 	struct fixture f;
@@ -228,7 +232,7 @@ static void test_hidden(void **state)
 	end(&f);
 }
 
-/* The same lab twice has every id twice: no file says that. */
+/* The same lab twice would have every id twice: such a file is not written. */
 static void test_ids(void **state)
 {
 	struct fixture f;
@@ -253,7 +257,7 @@ static void test_no_room(void **state)
 	begin(&f, "{}");
 	assert_false(result_write(&f.result, "/nonexistent/result.json"));
 	assert_int_equal(errno, ENOENT);
-	/* A disk that is full: the file that was there stays. */
+	/* On a full disk the old file stays. */
 	if (!access("/dev/full", W_OK)) {
 		char path[4096], part[4200];
 		json_t *json;
@@ -270,7 +274,7 @@ static void test_no_room(void **state)
 	end(&f);
 }
 
-/* Killed at any moment, a writer leaves a file that is whole. */
+/* A writer that is killed at any moment leaves a whole file. */
 static void test_killed_writer(void **state)
 {
 	struct fixture f;
@@ -291,7 +295,7 @@ static void test_killed_writer(void **state)
 			for (;;)
 				result_write(&f.result, path);
 		}
-		/* Whole while it is written, too. */
+		/* A reader sees a whole file while it is written, too. */
 		for (i = 0; i < 20 + round; i++) {
 			json = json_load_file(path, 0, NULL);
 			if (!json) {
@@ -309,7 +313,7 @@ static void test_killed_writer(void **state)
 	end(&f);
 }
 
-/* What is printed for the lab. */
+/* The output for the lab. */
 static char *printed(const struct result_lab *lab, bool colour)
 {
 	char *text = NULL;
@@ -374,7 +378,7 @@ static void test_report(void **state)
 	end(&f);
 }
 
-/* Told as it goes on: in order, and nothing that may still change. */
+/* The report follows the run: in order, and without results that may still change. */
 static void test_report_live(void **state)
 {
 	struct fixture f;
@@ -403,7 +407,7 @@ static void test_report_live(void **state)
 	end(&f);
 }
 
-/* One reason for all tests is told once; what DEBUG=1 would add is told. */
+/* One reason for all tests is reported once; the report says what DEBUG=1 would add. */
 static void test_report_short(void **state)
 {
 	struct fixture f;
@@ -422,7 +426,7 @@ static void test_report_short(void **state)
 	prints(text, "hint      one");
 	assert_null(strstr(strstr(text, "seen      that") + 1, "seen      that"));
 	free(text);
-	/* A hint of the test's has nothing to do with a file that does not compile. */
+	/* The test's hints do not apply to a file that does not compile. */
 	take(&f, FLAVOUR_FAST, 1, VERDICT_FAIL);
 	for (i = 0; i < 3; i++)
 		f.labs[0].outcomes[FLAVOUR_FAST][i].verdict.before = true;
@@ -438,7 +442,7 @@ static void test_report_short(void **state)
 	assert_null(strstr(text, "tests.log"));
 	free(text);
 	end(&f);
-	/* Nor with a driver that prints without end, whatever its last line was. */
+	/* They do not apply to a driver that never stops printing, whatever its last line was. */
 	begin(&f, "{}");
 	take(&f, FLAVOUR_FAST, 0, VERDICT_FAIL);
 	take(&f, FLAVOUR_FAST, 1, VERDICT_FAIL);
@@ -457,7 +461,7 @@ static void test_report_short(void **state)
 	prints(text, "07-x: no test ran, for what was chosen runs on the debug kernel only: add DEBUG=1");
 	assert_null(strstr(text, "0 of 0"));
 	free(text);
-	/* Only those that were asked for. */
+	/* Only the tests that the user chose. */
 	f.labs[0].selected[1] = false;
 	f.labs[0].selected[2] = false;
 	text = printed(&f.labs[0], false);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * A lab on two kernels at the same time, with scripts that stand in for the compiler.
+ * A lab on two kernels at the same time, with scripts in place of the compiler.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -102,7 +102,7 @@ static enum run_end run(struct fixture *f)
 #define COMPOSES "#!/bin/sh\necho \"$@\" >\"$2/args\"\n" \
 	"cp /proc/$PPID/exe \"$2/agate.ko\" && cp \"$2/agate.ko\" \"$2/agate.stripped.ko\"\n"
 
-/* The status of a test, in the file, where everybody else looks for it. */
+/* The status of a test in the file, where all other programs look for it. */
 static const char *status(const struct fixture *f, size_t test, json_t **json)
 {
 	char path[5000];
@@ -170,7 +170,7 @@ static void test_one_crashes(void **state)
 	end(&f);
 }
 
-/* No grade is made up for a test that could not look; the others have theirs. */
+/* A test that could not look gets no grade; the others have theirs. */
 static void test_unjudged(void **state)
 {
 	static const struct act blind[] = {
@@ -240,7 +240,7 @@ static void all_fail(struct fixture *f, const char *seen)
 	assert_int_equal(points(f), 0);
 }
 
-/* The log that has the text, not one that nothing was ever written to. */
+/* The log that has the text, not one that is empty. */
 static void names_log(const struct fixture *f, const char *name)
 {
 	char path[5000];
@@ -274,7 +274,7 @@ static void test_does_not_compile(void **state)
 	end(&f);
 }
 
-/* The grader's own trouble is nobody's failure. */
+/* The grader's own failure is not a failure of a test. */
 static void test_grader_fails(void **state)
 {
 	struct fixture f;
@@ -311,7 +311,7 @@ static void test_no_file(void **state)
 	end(&f);
 }
 
-/* What the script was asked for: this in it, and that not. */
+/* The arguments of the script contain the one text, and not the other. */
 static void composed_of(const struct fixture *f, const char *wanted, const char *unwanted)
 {
 	char path[5000], text[4096];
@@ -380,7 +380,7 @@ static void test_logs(void **state)
 	assert_int_equal(stat(path, &sb), 0);
 	assert_true(sb.st_size > 100);
 	end(&f);
-	/* What a run before this one said on the other kernel is gone. */
+	/* The logs of an earlier run on the other kernel are gone. */
 	begin(&f, both, COMPOSES);
 	scratch_file("out/07-x/debug/compile.log", "old");
 	f.config.debug = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * A session from its first guest to its last, on guests that do as they are told.
+ * A session from its first guest to its last, on canned guests.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +38,7 @@ static void test_failure_reloads(void **state)
 	assert_string_equal(c.ran, "|a b c ");
 	assert_int_equal(c.insmods, 2);
 	assert_string_equal(o.verdicts[0].rule, "r");
-	/* A module that does not go away costs the guest. */
+	/* A module that cannot be unloaded costs the guest. */
 	memset(&c, 0, sizeof(c));
 	c.rmmod = 1;
 	play(&c, acts, &o, "FPF");
@@ -54,7 +54,7 @@ static void test_crashes(void **state)
 	play_one((struct act){ .end = GUEST_CRASHED }, "PCP", "|a b |c ", "without a word");
 	play_one((struct act){ .console = OOPS }, "PCP", "|a b |c ", "NULL pointer");
 	play_one((struct act){ .mark = GUEST_CRASHED }, "PCP", "|a b |c ", "");
-	/* Behind its mark, before anything else has begun. */
+	/* After its mark, before another test has begun. */
 	play_one((struct act){ .look = GUEST_CRASHED }, "PCP", "|a b |c ", "without a word");
 	play_one((struct act){ .look = GUEST_CRASHED, .later = OOPS }, "PCP", "|a b |c ",
 		 "NULL pointer");
@@ -79,8 +79,8 @@ static void test_hangs(void **state)
 }
 
 /*
- * Each test has its whole limit, wherever others hung: one that is slow may be in the same
- * function and come back.
+ * Each test has its whole limit, wherever others hung: a slow test may be in the same
+ * function and still return.
  */
 static void test_same_hang(void **state)
 {
@@ -106,7 +106,7 @@ static void test_same_hang(void **state)
 	lab_free(lab);
 }
 
-/* Whatever came out of a guest whose stream just ends is void; what came before is not. */
+/* Results of a guest whose stream just ends are void; those of earlier guests are not. */
 static void test_streams_that_end(void **state)
 {
 	struct act acts[] = { { .test = "b", .console = OOPS }, { .test = "d", .end = GUEST_LOST },
@@ -142,7 +142,7 @@ static void test_words(void **state)
 		 "|a b c ", "no DONE");
 }
 
-/* Nobody would wait for so many lines: the guest has to be abandoned. */
+/* The grader cannot wait for so many lines: it has to abandon the guest. */
 #define ENDLESS	(1ul << 60)
 
 static void test_floods(void **state)
@@ -153,12 +153,12 @@ static void test_floods(void **state)
 		 "bytes, such as: [    1.0] agate: here again, and again, and again");
 	play_one((struct act){ .output = "1..1\nok 1 - b\n", .output_repeat = 100000,
 			       .signaled = true, .value = 9 }, "PFP", "|a b c ", "more output");
-	/* The cause stands first, and is not lost. */
+	/* The cause comes first, and does not get lost. */
 	play_one((struct act){ .console = OOPS, .repeat = ENDLESS }, "PCP", "|a b |c ",
 		 "NULL pointer");
 }
 
-/* The driver's init function can, too, and no test runs then. */
+/* The driver's init function can do the same, and then no test runs. */
 static void test_floods_at_load(void **state)
 {
 	struct canned c = { .insmod_console = "[    1.0] agate: here\n", .insmod_repeat = ENDLESS };
@@ -172,7 +172,7 @@ static void test_floods_at_load(void **state)
 	assert_int_equal(c.starts, 1);
 }
 
-/* ... and when the cause stands last, after so long that nobody is waited for any more. */
+/* ... and when the cause comes last, so late that the grader no longer waits. */
 static void shout(struct canned *c, const char *test)
 {
 	int i;
@@ -239,7 +239,7 @@ static void test_no_module(void **state)
 	assert_int_equal(c.insmods, 0);
 }
 
-/* Where tests load the module, what a failed one left behind goes with its guest. */
+/* If tests load the module, the leftovers of a failed test disappear with its guest. */
 static void test_by_test(void **state)
 {
 	struct act acts[] = { { .test = "a", FAILS }, { .test = "c", FAILS }, { .test = NULL } };
@@ -321,7 +321,7 @@ static void test_params_and_injections(void **state)
 	lab_free(lab);
 }
 
-/* Each test is told of what the GPU saw in it, and not of what it saw before. */
+/* Each test's report has the GPU's hints from that test, and none from before. */
 static void test_gpu_log(void **state)
 {
 	struct act acts[] = {
@@ -342,7 +342,7 @@ static void test_gpu_log(void **state)
 	assert_string_equal(o.verdicts[2].gpu, "");
 	assert_non_null(strstr(c.requests, "{\"cmd\":\"mark\",\"text\":\"begin b\"}"
 			       "{\"cmd\":\"mark\",\"text\":\"end b\"}"));
-	/* A file that is not there, or cannot be read, costs nobody anything. */
+	/* A file that is missing or unreadable costs no points. */
 	c = (struct canned){ .gpu_log = "/nonexistent/gpu.jsonl" };
 	acts[0].gpu = NULL;
 	acts[1].gpu = NULL;
@@ -366,7 +366,7 @@ static void test_kill(void **state)
 	lab_free(lab);
 }
 
-/* Every failure's words are kept, and those of the others, too. */
+/* The log keeps the output of every failure, and that of the others, too. */
 static void test_log(void **state)
 {
 	struct act acts[] = { { .test = "b", FAILS }, { .test = NULL } };

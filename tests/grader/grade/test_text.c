@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What people read: numbers with their names, the words of the GPU and of the driver.
+ * Text for people: numbers with their names, the messages of the GPU and of the driver.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@
 
 static struct lab *lab;
 
-/* Of a test that passes, but for what it says. */
+/* The evidence of a test that passes, except for its report. */
 static struct evidence evidence(void)
 {
 	return (struct evidence){
@@ -56,7 +56,7 @@ static void test_names(void **state)
 	      "probe with driver agate failed with error -95 (EOPNOTSUPP)");
 }
 
-/* What only looks like one is left alone. */
+/* Text that only looks like a number with a name stays unchanged. */
 static void test_no_names(void **state)
 {
 	static const char *const texts[] = {
@@ -91,7 +91,7 @@ static void test_bounds(void **state)
 		"(3 times; book/hardware.md, section 2); a job touched an address that nobody mapped " \
 		"(book/hardware.md, section 4)"
 
-/* The GPU's own words, and not how many there were. */
+/* The GPU's own messages, and not their number. */
 static void test_gpu_hints(void **state)
 {
 	static const char log[] =
@@ -119,18 +119,18 @@ static void test_gpu_hints(void **state)
 	assert_string_equal(v.seen, SAID);
 	assert_true(v.hinted);
 	assert_string_equal(v.gpu, "");
-	/* Where some are meant the number counts, and the words are told with it. */
+	/* If the test provokes hints the number counts, and the messages follow it. */
 	j[count].number = 2;
 	judge(&e, &v);
 	assert_string_equal(v.expected, "the GPU's counter hints to grow by 2");
 	assert_string_equal(v.seen, "4: " SAID);
 	assert_false(v.hinted);
-	/* Without a log the number is all there is. */
+	/* Without a log there is only the number. */
 	j[count].number = 0;
 	e.gpu_log_len = 0;
 	judge(&e, &v);
 	assert_string_equal(v.seen, "4");
-	/* Another failure is told with what the GPU saw, unless that is as it was meant. */
+	/* The report of another failure has the GPU's hints, unless the test provoked them. */
 	e.gpu_log_len = sizeof(log) - 1;
 	e.after[AGATE_CNT_HINTS] = 0;
 	e.report = "READY\nRULE r\nEXPECTED e\nSEEN s\n" DONE;
@@ -144,7 +144,7 @@ static void test_gpu_hints(void **state)
 	lab->tests[0].judgement_count = count;
 }
 
-/* Many kinds, long names, rubbish: what there is room for, and no more. */
+/* Many kinds, long names, rubbish: as much as fits, and no more. */
 static void test_gpu_hints_bounds(void **state)
 {
 	char log[16384], text[512], small[16];
@@ -179,7 +179,7 @@ static void said(const char *console, const char *wanted)
 	assert_string_equal(text, wanted);
 }
 
-/* What the driver printed last, and not what every driver prints. */
+/* The driver's last lines, without those that every driver prints. */
 static void test_driver_words(void **state)
 {
 	struct evidence e = evidence();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * A session whose machine fails: guests that are late, get lost, or have no GPU any more.
+ * A session whose machine fails: guests that are late, get lost, or have lost their GPU.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include "lab_text.h"
 #include "play.h"
 
-/* Nobody is told of a module that does not unload when it is the machine that fails. */
+/* The grader does not blame a module for a failed unload when the machine fails. */
 static void test_unload(void **state)
 {
 	struct canned c = { .rmmod = 1 };
@@ -29,7 +29,7 @@ static void test_unload(void **state)
 	assert_string_equal(o.remarks, "");
 }
 
-/* A limit that was reached on a busy host, and a mark that is late, are seen twice first. */
+/* A limit reached on a busy host, and a late mark, have to occur twice before they count. */
 static void test_late(void **state)
 {
 	struct act late = { .timed_out = true, .stands = 4000, .runs = 1 };
@@ -47,7 +47,7 @@ static void test_late(void **state)
 	play_one((struct act){ .look = GUEST_GONE, .runs = 1 }, "PPP", "|a b |a b c ", "");
 }
 
-/* What a lab may take in all: its limits, and an allowance for each test. */
+/* The time limit of a whole lab: its limits, and an allowance for each test. */
 static void slow_unload(struct canned *c, const char *test)
 {
 	(void)test;
@@ -68,7 +68,7 @@ static void test_out_of_time(void **state)
 	assert_true(o.verdicts[2].before);
 }
 
-/* A guest that the machine loses says nothing: its tests run again, those before as well. */
+/* A guest that the machine loses proves nothing: its tests run again, the earlier ones as well. */
 static void test_gone(void **state)
 {
 	static const char *const names[] = { "a", "b", "c", "d", "e", NULL };
@@ -82,14 +82,14 @@ static void test_gone(void **state)
 	assert_int_equal(run_in(&c, lab, &o), SESSION_DONE);
 	assert_string_equal(o.letters, "PFPPP");
 	assert_string_equal(c.ran, "|a b c d |a c d e ");
-	/* Lost again, and the grader gives up: no verdict is made of that. */
+	/* If it is lost again, the grader gives up, without a verdict. */
 	acts[1].runs = 0;
 	c = (struct canned){ .acts = acts };
 	assert_int_equal(run_in(&c, lab, &o), SESSION_HOST);
 	assert_string_equal(o.letters, "pFp--");
 	assert_string_equal(c.ran, "|a b c d |a c d ");
 	assert_string_equal(o.why, "the VM was lost twice: written down so");
-	/* The mark is where it shows as well, and so is the start. */
+	/* The loss may also show at the mark, and at the start. */
 	acts[1] = (struct act){ .test = "e", .mark = GUEST_GONE, .runs = 1 };
 	c = (struct canned){ .acts = acts };
 	assert_int_equal(run_in(&c, lab, &o), SESSION_DONE);
@@ -102,7 +102,7 @@ static void test_gone(void **state)
 	lab_free(lab);
 }
 
-/* The machine, while the module is loaded: that is tried three times. */
+/* The machine fails while the module is loaded: the grader tries that three times. */
 static void test_late_load(void **state)
 {
 	struct lab *lab = lab_of(abc);
@@ -131,7 +131,7 @@ static void test_late_load(void **state)
 	lab_free(lab);
 }
 
-/* insmod that does not come back is the module's doing when the kernel, or sysfs, says so. */
+/* If insmod does not return, the module is to blame when the kernel, or sysfs, says so. */
 static void test_hanging_load(void **state)
 {
 	struct canned c = { .insmod_late = 9, .insmod_hangs = true,
@@ -145,7 +145,10 @@ static void test_hanging_load(void **state)
 	c = (struct canned){ .insmod_late = 9, .insmod_hangs = true, .coming = true };
 	play(&c, NULL, &o, "TTT");
 	assert_int_equal(c.starts, 1);
-	/* Nobody knows where, or the host was busy: three times the same is the module's, too. */
+	/*
+	 * Nobody knows where it hung, or the host was busy: after three times the module
+	 * is to blame, too.
+	 */
 	c = (struct canned){ .insmod_late = 9, .insmod_hangs = true };
 	play(&c, NULL, &o, "TTT");
 	assert_int_equal(c.starts, 3);
@@ -159,7 +162,7 @@ static void test_hanging_load(void **state)
 
 #define STALL "[   24.1] rcu: INFO: rcu_sched self-detected stall on CPU\n"
 
-/* A busy host: the test ends in time by the grader's clock, and a watchdog is early. */
+/* On a busy host the test ends in time by the grader's clock, and a watchdog reports early. */
 static void test_watchdog(void **state)
 {
 	struct act acts[] = { { .test = "b", .console = STALL }, { .test = NULL } };
@@ -184,7 +187,7 @@ static void test_watchdog(void **state)
 
 #define BLIND	.report = "BLIND no window\nDONE {NONCE}\n", .output = "1..1\nnot ok 1 # SKIP b\n"
 
-/* It is run in guests of their own until it could look, three times at the most. */
+/* The grader runs it in a fresh guest each time until it could look, at most three times. */
 static void test_blind(void **state)
 {
 	struct act acts[] = { { .test = "b", BLIND, .runs = 2 }, { .test = NULL } };
@@ -208,15 +211,15 @@ static void test_gpu_dies(void **state)
 	play_one((struct act){ .gpu_dies = true }, "PNP", "|a b |b |c ",
 		 "the simulator itself failed in this test, and that is a bug of Agate: it was killed "
 		 "on paper");
-	/* One that stands still fails whatever waits for it. */
+	/* A GPU process that stands still fails everything that waits for it. */
 	play_one((struct act){ .gpu_stands = true, FAILS, .runs = 1 }, "PPP", "|a b |b c ", "");
 	play_one((struct act){ .gpu_stands = true, .timed_out = true }, "PNP", "|a b |b |c ",
 		 "that is a bug of Agate: it refused a request of the grader, or did not answer");
-	/* A kernel that complains that its GPU is gone is right. */
+	/* A kernel may complain that its GPU is gone. */
 	play_one((struct act){ .gpu_dies = true, .console = OOPS }, "PNP", "|a b |b |c ", "");
 }
 
-/* What could not be injected was not tested; nor is what could not be taken back. */
+/* If an injection fails, nothing was tested; the same holds if it cannot be taken back. */
 static void test_refused_injection(void **state)
 {
 	static const char *const names[] = { "a", "b", NULL };

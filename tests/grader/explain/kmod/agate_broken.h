@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A module that does one thing wrong when it is told to, for the genuine console
- * texts beside it: see ../collect.sh.
+ * A module that does one thing wrong on request, for the genuine console texts beside it:
+ * see ../collect.sh.
  */
 #ifndef AGATE_BROKEN_H
 #define AGATE_BROKEN_H

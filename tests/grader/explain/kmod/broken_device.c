@@ -65,7 +65,7 @@ static void dma_from_vmalloc(void)
 	map_one(vmalloc(4096), 4096);
 }
 
-/* Unloading the module then says so. */
+/* The kernel reports it when the module is unloaded. */
 static void dma_left(void)
 {
 	void *p = kmalloc(4096, GFP_KERNEL);

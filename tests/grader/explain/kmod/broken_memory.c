@@ -22,7 +22,7 @@ struct thing {
 	bool flag;
 };
 
-/* Volatile: the compiler shall not see through what is done here. */
+/* Volatile, so that the compiler does not see through these faults. */
 static int sink;
 static volatile int runtime_index = 4;
 static void *volatile runtime_null;
@@ -163,7 +163,7 @@ static void invalid_free(void)
 	kfree(&thing->link);
 }
 
-/* The access is in the kernel's own code: only the trace of the free names ours. */
+/* The access is in the kernel's own code: only the trace of the free names our code. */
 static void late_work(struct work_struct *work)
 {
 	kfree(work);

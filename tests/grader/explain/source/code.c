@@ -6,7 +6,7 @@
 
 int sink;
 
-/* Called, and never comes back: the return address is no longer in the caller. */
+/* This call never returns: the return address is no longer in the caller. */
 _Noreturn void leave(void);
 
 static int same_name(int n)			/* same_name, the first */

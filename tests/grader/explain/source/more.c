@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * A second file, with a static function of a name that code.c has, too, but of
+ * A second file, with a static function that has the same name as one in code.c, but
  * another size.
  */
 #include "code.h"
