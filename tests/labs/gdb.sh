@@ -82,11 +82,11 @@ guest_said "the test goes on to its end" 'ok 1 - handle'
 has "and gdb is told" '^\[agate\] the test is over'
 
 # The module of this lab is loaded by the tests: each time, at another place.
-session reload LAB=01 FROM=solutions TEST=reload -- 'break agate_pci_fini' continue continue \
+session reload LAB=01 FROM=solutions TEST=served -- 'break agate_pci_fini' continue continue \
 	'info symbol agate_pci_fini' delete continue
 [ "$(grep -c 'hit Breakpoint 1, agate_pci_fini' "$log")" = 2 ]
 result $? "a breakpoint holds when the driver is loaded again"
-guest_said "and the test passes" 'ok 1 - reload'
+guest_said "and the test passes" 'ok 1 - served'
 
 session student LAB=02 -- 'break agate_gem_create_ioctl' 'info breakpoints' 'agate-test no-such'
 has "without FROM it is the student's own file" 'at labs/02-gem-object/agate_gem\.c:'
