@@ -18,7 +18,7 @@ LAB = os.environ.get("AGATE_LAB_JSON")
 
 GUEST_MODULE = "/run/agate/agate.ko"
 GUEST_TEST = "/run/agate/test"
-# Nobody else writes there: the guest's shell tells us that a test is over.
+# Only the guest's shell writes there, to tell us that a test is over.
 OVER_FILE = "/proc/sysrq-trigger"
 OVER_FUNCTION = "write_sysrq_trigger"
 
@@ -56,7 +56,7 @@ class Loaded(gdb.Breakpoint):
         self.shown = False
 
     def stop(self):
-        # Not by a cast: gdb would look for the type in all of the kernel first.
+        # Do not use a cast: gdb would first search the whole kernel for the type.
         module = gdb.newest_frame().read_var("mod")
         if module["name"].string() != "agate":
             return False
@@ -104,7 +104,7 @@ class Begin(gdb.Command):
     def invoke(self, _arg, _from_tty):
         gdb.execute("set pagination off")
         gdb.execute("set breakpoint pending on")
-        # Where the guest idled when we came is of no interest.
+        # The place where the guest idled when gdb connected does not matter.
         gdb.execute("set suppress-cli-notifications on")
         gdb.execute("target remote " + SOCKET, to_string=True)
         gdb.execute("set suppress-cli-notifications off")
@@ -133,7 +133,8 @@ def command_of(name, given, unload):
     numbers.update(given)
     words = [GUEST_TEST, "--alone", name] + ["%s=%s" % n for n in sorted(numbers.items())]
     before = "rmmod agate 2>/dev/null; " if unload else ""
-    # What the test said leaves the guest by and by, and not while it stands still.
+    # The test's output leaves the guest little by little, and not while the guest stands
+    # still.
     return "%s%s; sleep 0.1; echo x >%s" % (before, " ".join(words), OVER_FILE)
 
 

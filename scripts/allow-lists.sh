@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# allow-lists.sh: which symbols of the kernel a lab's file may use, from what the kernel
-# has and from what its own drivers use.  For who maintains the labs.
+# allow-lists.sh: computes the kernel symbols that a lab's file may use, from the kernel's
+# exports and from the symbols that its own drivers use.  For the maintainers of the labs.
 #
 # usage: scripts/allow-lists.sh common    prints kernel/allow-common.txt
 #        scripts/allow-lists.sh never     prints the patterns that no list may have
@@ -10,8 +10,9 @@
 #                                         what they use that no list has, with how many
 #                                         of their files do; minutes
 #
-# In the project's folder, with build/parts of both kernels.  kernel/allow-topics.txt says
-# which of the kernel's sources stand for which topic, and what is left out, and why.
+# In the project's folder, with build/parts of both kernels. kernel/allow-topics.txt
+# assigns the kernel's sources to topics, and lists the symbols that are left out, with
+# the reason.
 set -eu
 
 . scripts/compose-lib.sh
@@ -35,13 +36,13 @@ excluded()
 		$1 == "topic" { on = 0 }' "$TOPICS"
 }
 
-# exports FILE: what a source of the kernel's exports
+# exports FILE: the exports of one of the kernel's sources
 exports()
 {
 	grep -ohE '^[[:space:]]*EXPORT_SYMBOL[A-Z_]*\([A-Za-z0-9_]+' "$source/$1" | sed 's/.*(//'
 }
 
-# without PATTERNS: the lines of standard input that fit none
+# without PATTERNS: the lines of standard input that match none
 without()
 {
 	awk '
@@ -54,8 +55,8 @@ without()
 		}' "$1" -
 }
 
-# One topic's symbols: those of its sources, and its others; of which a pattern stands for
-# itself, and a symbol that only one of the course kernels has is there.
+# One topic's symbols: those of its sources, and those that it lists. A listed pattern
+# stays as it is; a listed symbol needs to exist in only one of the course kernels.
 topic()
 {
 	for file in $from; do
@@ -101,7 +102,8 @@ common()
 	done <"$TOPICS"
 }
 
-# Some do not compile with the course kernel's configuration; the others are enough.
+# Some drivers do not compile with the course kernel's configuration; the others are
+# enough.
 drivers()
 {
 	for driver in $DRIVERS; do

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# blame-boxed.sh: which words of a file made its object use a symbol, in the box.
+# blame-boxed.sh: find the words of a file that made its object use a symbol, in the box.
 #
 # usage: scripts/blame-boxed.sh COMPILE FILE OBJECT SYMBOL..., by compose-lib.sh
 #
-# A symbol often stands behind a macro or an inline function of a header.  Relocations
-# tell where the object uses it, debug information tells the line and what was inlined
-# there, and the macros' definitions tell which word of the line leads to it.  Gives
-# descriptor 3 a line "SYMBOL LINE WORD" for each symbol that this finds.
+# Often a macro or an inline function of a header uses the symbol.  Relocations show where
+# the object uses it, debug information shows the line and the functions inlined there,
+# and the macros' definitions show which word of the line leads to it.  Gives descriptor 3
+# a line "SYMBOL LINE WORD" for each symbol that this finds.
 set -u
 
 compile=$1 file=$2 object=$3
@@ -26,7 +26,7 @@ readelf -W -r "$object" | awk '
 	section ~ /text/ && $5 in wanted && count[$5]++ < 20 { print section, $1, $5 }
 ' "$WORK/symbols" - >"$WORK/uses"
 
-# "SYMBOL LINE FUNCTION...": the outermost line of the file's own, and what was inlined there
+# "SYMBOL LINE FUNCTION...": the file's own outermost line, and the functions inlined there
 cut -d ' ' -f 1 "$WORK/uses" | sort -u | while read -r section; do
 	sed -n "s/^$section \([0-9a-f]*\) .*/0x\1/p" "$WORK/uses" >"$WORK/offsets"
 	sed -n "s/^$section [0-9a-f]* //p" "$WORK/uses" >"$WORK/used"
@@ -46,7 +46,7 @@ cut -d ' ' -f 1 "$WORK/uses" | sort -u | while read -r section; do
 		}' "$WORK/used" -
 done >"$WORK/lines"
 
-# Those in data have no line: any that leads there.
+# Uses in data have no line: take any line that leads there.
 awk 'FILENAME == ARGV[1] { seen[$1]; next } !($1 in seen) { print $1, 0 }' "$WORK/lines" "$WORK/symbols" \
 	>>"$WORK/lines"
 

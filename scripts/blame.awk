@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 #
-# blame.awk: which word of a file's line leads to a symbol.
+# blame.awk: find the word of a file's line that leads to a symbol.
 #
 # usage: awk -f blame.awk USES MACROS FILE, by blame-boxed.sh
 #
 # USES has lines "SYMBOL LINE FUNCTION...", with the functions that were inlined in that
 # line of FILE on the way to the symbol; line 0 is any.  MACROS is what the preprocessor
-# prints for -dM.  Prints "SYMBOL LINE WORD" once for each symbol, of the first such line.
+# prints for -dM.  Prints "SYMBOL LINE WORD" once for each symbol, with the first such
+# line.
 
 # The names in a text, each as a key of found[].
 function names(text, found,    n, i, words)
@@ -19,7 +20,7 @@ function names(text, found,    n, i, words)
 			found[words[i]]
 }
 
-# Does a macro's text have a way to one of goals[]?
+# Does a macro's text lead to one of goals[]?
 function leads(word,    found, name)
 {
 	if (word in goals)
@@ -66,7 +67,7 @@ function blame(use,    line, word, at, from, to)
 		if (word != "")
 			return at " " word
 	}
-	# A statement of several lines may be known by its last.
+	# Debug information may give only the last line of a statement.
 	for (at = line - 1; at >= line - 3 && at > 0; at--) {
 		word = word_of(source[at])
 		if (word != "")

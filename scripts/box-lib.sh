@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: MIT
 #
-# box-lib.sh: a box for tools that work on what a student wrote.
+# box-lib.sh: a box for tools that work on a student's files.
 #
-# Sourced, in the project's folder.  In the box a tool sees the system's programs,
-# the folders it was given, and a small folder for its work; it has no network, no
-# other process, and limits.  It gives its results to descriptors that were opened
-# outside.  bubblewrap makes the box; where it cannot, as in some containers, the tool
+# Sourced, in the project's folder.  In the box a tool sees the system's programs, the
+# folders that the caller names, and a small folder for its work; it has limits, and
+# neither a network nor other processes.  It writes its results to descriptors that were
+# opened outside. bubblewrap makes the box; if it cannot, as in some containers, the tool
 # runs without one, with the same limits.
 
-# Of processor time a large file of the kernel takes two seconds with KASAN; time on a
-# clock is only for a tool that hangs, because a busy machine takes all the time it likes.
+# A large file of the kernel takes two seconds of processor time with KASAN. The limit of
+# real time is only for a tool that hangs, because a busy machine may take any time.
 BOX_CPU_S=${BOX_CPU_S:-20}
 BOX_WALL_S=300
 BOX_MEMORY_KIB=1048576
 BOX_FILE_KIB=65536
 BOX_WORDS=262144
 
-# box_path PATH: what it is called from the root on
+# box_path PATH: its absolute path
 box_path()
 {
 	case $1 in
@@ -37,7 +37,7 @@ box_read_only()
 	done
 }
 
-# box_options READABLE...: what the box is made of, for bubblewrap's --args; a path, or
+# box_options READABLE...: the contents of the box, for bubblewrap's --args; a path, or
 # "PATH -> TARGET" for a link
 box_options()
 {
@@ -56,8 +56,9 @@ box_options()
 	box_read_only "$@"
 }
 
-# box_limits: of this shell, and all it starts.  A process that is told to end by the
-# first of the two limits of time says so; the second is for one that does not listen.
+# box_limits: set the limits of this shell and of everything that it starts.  The first of
+# the two time limits asks a process to end, which the process reports; the second kills
+# one that does not react.
 box_limits()
 {
 	ulimit -c 0
@@ -67,12 +68,12 @@ box_limits()
 	ulimit -H -t $((BOX_CPU_S + 5))
 }
 
-# box_run OPTIONS FACTS FOLDER PLACE COMMAND...: run a command in the box that OPTIONS, a
-# file with what box_options said, describes, and with FOLDER at PLACE.
+# box_run OPTIONS FACTS FOLDER PLACE COMMAND...: run a command in the box that the file
+# OPTIONS (the output of box_options) describes, with FOLDER at PLACE.
 #
-# The command has an empty folder for its work in $WORK, and writes to descriptor 5, which
-# is the file FACTS, before anything else: where there is nothing, there was no box, and
-# it runs again without.
+# The command has an empty folder for its work in $WORK. It first writes to descriptor 5,
+# which is the file FACTS: if that file stays empty, the box did not work, and the command
+# runs again without one.
 box_run()
 {
 	box_from=$1 box_facts=$2 box_folder=$3 box_place=$(box_path "$4")
@@ -106,7 +107,7 @@ box_none()
 	echo "bubblewrap does not run here: what a student wrote is compiled without a box around it"
 }
 
-# printable: what a terminal takes for orders goes, and what is too much
+# printable: removes control sequences, and cuts off output beyond a limit
 printable()
 {
 	head -c "$BOX_WORDS" | tr '\000-\010\013-\037\177' '?' | sed \

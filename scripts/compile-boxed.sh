@@ -18,8 +18,8 @@ object=$WORK/object.o
 command -v gcc >/dev/null && command -v readelf >/dev/null || exit 1
 echo begun >&5
 
-# A word that macros put together is one only for the preprocessor.  What the headers
-# say it complains of, too; the file cannot take a header's name (scan-words.h).
+# Only the preprocessor sees a word that macros put together.  It also complains about
+# words in headers; the file cannot take a header's name (scan-words.h).
 pasted()
 {
 	"$scan" --poison >"$WORK/poison.h" || exit 1

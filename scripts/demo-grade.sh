@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# demo-grade.sh: show what grading looks like.
+# demo-grade.sh: demonstrate grading.
 #
 # usage: scripts/demo-grade.sh DIR
 #
-# Grades the reference of a lab, then the same with a bug put into it.  Fails when
-# the first does not get all points that the fast kernel gives, or the second does.
+# Grades the reference of a lab, then the same file with a bug in it.  Fails when the
+# first does not get all points that the fast kernel gives, or when the second does.
 set -eu
 
 out=$1
@@ -16,7 +16,7 @@ bug=tests/mutants/02/closed-early.patch
 
 say() { printf '  %-8s %s\n' "$1" "$2"; }
 
-# Every test that ran has passed?
+# Has every test that ran passed?
 all_passed()
 {
 	! grep -qE '"status": "(fail|crash|timeout)"' "$1/result.json"

@@ -5,10 +5,10 @@
 #
 # usage: scripts/demo.sh DIR
 #
-# Leaves DIR/gem.png, DIR/events.jsonl (what the GPU did), DIR/trace.json (the same
-# as a picture, for ui.perfetto.dev), DIR/map.svg and DIR/map.txt (its address spaces)
-# and DIR/console.log (what the guest's kernel said).  GPU is midgard or bifrost, COHERENCY what it
-# offers: ace, ace-lite or none.  The picture is the same.
+# Writes DIR/gem.png, DIR/events.jsonl (the GPU's event log), DIR/trace.json (the same as a
+# picture, for ui.perfetto.dev), DIR/map.svg and DIR/map.txt (its address spaces) and
+# DIR/console.log (the guest kernel's output).  GPU is midgard or bifrost, COHERENCY the
+# protocol that it offers: ace, ace-lite or none.  The picture is always the same.
 set -eu
 
 out=$1
@@ -21,7 +21,7 @@ rm -f "$out/gem.png" "$out/events.jsonl" "$out/trace.json" "$out/map.svg" \
 
 say() { printf '  %-8s %s\n' "$1" "$2"; }
 
-# Jobs may take their time: on a busy host the GPU's process may not get a core.
+# Give jobs a long timeout: on a busy host the GPU's process may not get a core.
 say GUEST "restore, plug the GPU in, load agate.ko, run agate-gem"
 "$BUILD/bin/agate-vm" run --kernel "$BUILD/guest/kernel-fast" \
 	--initramfs "$BUILD/guest/initramfs.cpio.gz" \

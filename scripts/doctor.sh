@@ -1,19 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# doctor.sh: is everything here that Agate needs, and how fast is this machine?
+# doctor.sh: does this machine have everything that Agate needs, and how fast is it?
 #
 # usage: scripts/doctor.sh, in the project's folder
 #
-# Changes nothing but $XDG_CACHE_HOME/agate/doctor.json, which tells the grader by
-# how much to stretch its time limits.  What is not built yet is not measured.
-# Exit status: 0, or 1 when something that is needed is missing.
+# Changes only $XDG_CACHE_HOME/agate/doctor.json, which tells the grader by how much to
+# stretch its time limits.  Measures only what is built already.  Exit status: 0, or 1
+# when a requirement is missing.
 set -u
 export LC_ALL=C
 
 BUILD=${BUILD:-build}
-# What `make grade` needs of a guest on the machine that scale 1 stands for, which
-# has two cores and no KVM: restore, load the driver, run one program.
+# How long a guest of `make grade` takes on the machine with scale 1, which has two cores
+# and no KVM: restore, load the driver, run one program.
 REFERENCE_FAST_MS=450
 REFERENCE_DEBUG_MS=2600
 
@@ -22,7 +22,8 @@ missing=0
 # say WORD NAME TEXT
 say() { printf '  %-8s %-12s %s\n' "$1" "$2" "$3"; }
 ok() { say OK "$1" "$2"; }
-# Something that slows down or narrows what works; something without which nothing does.
+# A note is about something that makes Agate slower or limits it; a problem is about
+# something without which nothing works.
 note() { say NOTE "$1" "$2"; advice "$3"; }
 problem() { say MISSING "$1" "$2"; advice "$3"; missing=1; }
 advice() { printf '  %-8s %-12s -> %s\n' '' '' "$1"; }
@@ -30,7 +31,7 @@ advice() { printf '  %-8s %-12s -> %s\n' '' '' "$1"; }
 # at_least HAVE WANT: versions, not decimals
 at_least() { [ "$(printf '%s\n' "$1" "$2" | sort -V | head -n 1)" = "$2" ]; }
 
-# The first thing that looks like a version in a program's first line.
+# The first word that looks like a version in a program's first line.
 version_of()
 {
 	"$@" 2>/dev/null </dev/null | head -n 1 | grep -oE '[0-9]+(\.[0-9]+)+' | head -n 1
@@ -112,7 +113,7 @@ more_tools()
 	optional git git "make test"
 }
 
-# Present is not enough: a container may not let it make namespaces.
+# The program may exist and still fail: a container may not let it make namespaces.
 sandbox()
 {
 	if ! command -v bwrap >/dev/null; then
@@ -205,7 +206,7 @@ room()
 	[ -w "$tmp" ] || problem tmp "$tmp cannot be written to" "set TMPDIR"
 }
 
-# A small /dev/shm, as containers have it, is the first suspicion when QEMU fails.
+# People suspect a small /dev/shm, as containers have it, first when QEMU fails.
 shared_memory()
 {
 	[ ! -d /dev/shm ] || ok shm "/dev/shm has $(free_mib /dev/shm) MiB; guests do not use it"
@@ -233,7 +234,8 @@ accelerator()
 	fi
 }
 
-# once FLAVOUR: milliseconds from nothing to a program's end in a guest with the driver
+# once FLAVOUR: milliseconds from the launcher's start to a program's end in a guest with
+# the driver
 once()
 {
 	begun=$(date +%s%N)
@@ -245,7 +247,8 @@ once()
 	echo $((($(date +%s%N) - begun) / 1000000))
 }
 
-# measure FLAVOUR TIMES: the median; the first run does not count, it may make the snapshot
+# measure FLAVOUR TIMES: the median; the first run does not count, because it may make the
+# snapshot
 measure()
 {
 	for i in $(seq 0 "$2"); do

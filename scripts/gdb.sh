@@ -6,10 +6,10 @@
 # usage: [LAB=NN] [FROM=labs|solutions|DIR] [TEST=name] [DEBUG=1]
 #        scripts/gdb.sh [GDB-OPTION]..., in the project's folder
 #
-# The driver is the reference's, with LAB's files from FROM (default: labs).  gdb
-# comes up when the driver is in the guest and its init function is about to run:
-# set breakpoints, then `continue`.  With TEST that test runs next; the command
-# `agate-test NAME` runs one at any time.  DEBUG=1 takes the debug kernel.
+# The driver is the reference's, with LAB's files from FROM (default: labs). gdb starts
+# when the driver is in the guest and its init function is about to run: set breakpoints,
+# then `continue`. With TEST that test runs next; the command `agate-test NAME` runs a
+# test at any time.  DEBUG=1 uses the debug kernel.
 set -euo pipefail
 
 . scripts/compose-lib.sh
@@ -56,10 +56,10 @@ end()
 }
 trap end EXIT
 trap 'exit 130' TERM HUP
-# ^C is for gdb, which stops the guest with it.
+# ^C goes to gdb, which then stops the guest.
 trap : INT
 
-# The guest's shell reads what gdb's commands write here.
+# gdb's commands write here, and the guest's shell reads it.
 mkfifo "$work/commands"
 exec 3<>"$work/commands"
 echo 'stty -echo; PS1= PS2=; echo "READY"-' >&3
@@ -68,11 +68,12 @@ steps=("put:$out/agate.stripped.ko:/run/agate/agate.ko")
 inject=$BUILD/tests/kmod/$flavour/agate_inject.stripped.ko
 [ ! -e "$inject" ] || steps+=("put:$inject:/run/agate/agate_inject.ko")
 [ -z "$program" ] || steps+=("put:$program:/run/agate/test")
-# A file that appears here says that the guest runs.
+# When a file appears here, the guest runs.
 steps+=("get:/proc/version:$work/runs")
 
-# TCG: breakpoints then are no instructions in the guest's memory, which a driver that
-# is unloaded would leave to somebody else.  A session of its own: ^C is not for it.
+# Use TCG: its breakpoints are not instructions in the guest's memory, where an unloaded
+# driver would leave them to other code.  Use a session of its own, so that ^C does not
+# reach it.
 mkdir -p "$BUILD/logs"
 setsid "$BUILD/bin/agate-vm" shell --accel tcg --gdb "$work/gdb" --kernel "$kernel" \
 	--initramfs "$BUILD/guest/initramfs.cpio.gz" --sim "$BUILD/bin/agate-sim" \

@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# install-deps.sh: see that the Debian packages Agate is built with are there.
+# install-deps.sh: make sure that the Debian packages for building Agate are installed.
 #
 # usage: scripts/install-deps.sh [--list]
 #
-# Installs what is missing, asking for root with sudo when it has to.  On
-# another distribution, or without root, says exactly what to install and fails.
-# With KERNEL_SRC set nobody needs the distribution's kernel source.
+# Installs the missing packages, with sudo if necessary.  On another distribution, or
+# without root, lists exactly what to install and fails.  With KERNEL_SRC set, the
+# distribution's kernel source is not needed.
 set -eu
 
-# One line a reason: host build, guest kernel, guest, checks.
+# One line per purpose: host build, guest kernel, guest, checks.
 PACKAGES="
 gcc make libc6-dev pkg-config libdrm-dev libcmocka-dev libjansson-dev libpng-dev
 xz-utils flex bison bc libelf-dev kmod
@@ -34,7 +34,7 @@ missing()
 	done
 }
 
-# What to do where this script can do nothing.
+# Advice for systems on which this script cannot install packages.
 ways_out()
 {
 	echo "With the same things from elsewhere, run make with DEPS=skip; KERNEL_SRC= names a"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * agate-lab-info: what a lab.json says, for shell scripts.
+ * agate-lab-info: prints a lab.json for shell scripts.
  *
- * Prints a line "KEY VALUE" for each text, number and list entry at the top
- * level; "test NAME" for each test that may be named, "hidden-test NAME" for the
- * others; and "debug-only NAME" for a test that the fast kernel does not run.
- * Scripts make file names and options of them, so a value has to be harmless
- * there: a name, or a line of text.  Whether the file describes a lab is
- * agate-grade's question; only what a script could trip over is refused here.
+ * Prints a line "KEY VALUE" for each text, number and list entry at the top level; "test
+ * NAME" for each visible test, "hidden-test NAME" for the others; and "debug-only NAME"
+ * for a test that the fast kernel does not run.  Scripts make file names and options of
+ * them, so a value has to be harmless there: a name, or a line of text. agate-grade
+ * checks whether the file describes a lab; this program refuses only values that could
+ * break a script.
  */
 #include <jansson.h>
 #include <stdbool.h>
@@ -25,7 +25,7 @@ static int refuse(const char *key, const char *why)
 	return -1;
 }
 
-/* A line that a shell's read takes as it is. */
+/* A line that a shell's read takes unchanged. */
 static bool harmless(const char *text)
 {
 	for (; *text; text++)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# lab.sh: which lab is meant?
+# lab.sh: find the lab that a name means.
 #
 # usage: scripts/lab.sh NAME, in the project's folder
 #        scripts/lab.sh --list

@@ -17,7 +17,7 @@ $(AGATE_TAKE_FILES) $(AGATE_SCAN_SOURCE): $(BUILD)/bin/agate-%: scripts/%.c scri
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) -o $@ $<
 
-# What putting a driver or a library together from a lab's files needs.
+# The programs for composing a driver or a library from a lab's files.
 COMPOSE_TOOLS	:= $(AGATE_LAB_INFO) $(AGATE_TAKE_FILES) $(AGATE_SCAN_SOURCE)
 
 AGATE_WATCH	:= $(BUILD)/bin/agate-watch

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * agate-scan-source: does a lab's file say only what it may?
+ * agate-scan-source: does a lab's file contain only allowed text?
  *
  * usage: agate-scan-source FILE
  *        agate-scan-source --poison
@@ -11,9 +11,9 @@
  * is open, as "include LINE NAME".
  *
  * Exit status: 0; 1 for wrong usage or a file that cannot be read; 10 when something is
- * not allowed; 11 when nothing is, and words may be pasted together, so that only the
- * preprocessor knows what the file says.  --poison prints what to include in it to be
- * told of such words.
+ * not allowed; 11 when everything is allowed, but words may be pasted together, so that
+ * only the preprocessor knows the file's words. --poison prints text to include in the
+ * file, so that the preprocessor reports such words.
  */
 #include <ctype.h>
 #include <stdbool.h>
@@ -54,7 +54,7 @@ static void refuse(struct scan *s, size_t at, const char *what, const char *why)
 	s->refused = true;
 }
 
-/* The compiler also takes a backslash with blanks behind it. */
+/* The compiler also accepts a backslash with blanks after it. */
 static size_t spliced(const char *raw, size_t len, size_t at)
 {
 	size_t i = at + 1;
@@ -82,7 +82,7 @@ static bool load(struct scan *s)
 		return false;
 	}
 	fclose(f);
-	/* One more: a newline that ends what the file leaves open. */
+	/* One more: a newline that ends a line or comment that the file leaves open. */
 	s->text = calloc(len + 1, sizeof(*s->text));
 	if (!s->text)
 		return false;
@@ -257,7 +257,7 @@ static void check_word(struct scan *s, size_t at, const char *word)
 		s->pastes = true;
 }
 
-/* Behind the name of a string's kind.  Raw strings have rules of their own for lines. */
+/* After the prefix of a string.  Raw strings have rules of their own for lines. */
 static void check_raw_string(struct scan *s, size_t at, const char *word)
 {
 	static const char *const prefixes[] = { "R", "LR", "uR", "UR", "u8R" };
@@ -281,7 +281,7 @@ static void check_attribute(struct scan *s, size_t at, const char *word)
 	refuse(s, at, what, "is not allowed in a lab's file: leave it out");
 }
 
-/* The whole of __attribute__((...)), from behind its name on. */
+/* The whole of __attribute__((...)), from the end of its name on. */
 static void scan_attributes(struct scan *s, size_t at)
 {
 	char word[WORD_MAX];
@@ -329,8 +329,8 @@ static void scan_attributes(struct scan *s, size_t at)
 }
 
 /*
- * Nothing that is a comment, or a string, to a compiler that skips the line because of
- * an #if above it.
+ * True for a name in which a compiler that skips the line, because of an #if above it,
+ * sees neither a comment nor a string.
  */
 static bool is_path(const char *name)
 {
@@ -452,7 +452,7 @@ static void scan_text(struct scan *s)
 	}
 }
 
-/* What other readers of the text could take for something else than the compiler does. */
+/* Bytes that other programs could read differently from the compiler. */
 static void check_characters(struct scan *s)
 {
 	size_t i;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the text of a lab's file may not say, with the reason and the way round.
+ * Words that the text of a lab's file may not have, with the reason and an alternative.
  *
  * The checks of the object (symbols.awk) come after these and do not depend on them.
- * Here is what an object no longer shows, or shows too late: text that the assembler
- * gets as it stands, and what would take the student's code out of sight of KASAN,
+ * This list has what an object no longer shows, or shows too late: text that the
+ * assembler gets unchanged, and words that would hide the student's code from KASAN,
  * lockdep and the probes of the tests.  Words in the kernel's own headers do not count.
  */
 #ifndef AGATE_SCAN_WORDS_H
 #define AGATE_SCAN_WORDS_H
 
 struct word {
-	const char *text;	/* a `*` stands for any end */
+	const char *text;	/* a `*` matches any end */
 	const char *why;
 };
 
@@ -66,8 +66,9 @@ static const struct word words[] = {
 };
 
 /*
- * What __attribute__ may say, with or without underscores.  A list of what may and not
- * of what may not: some take text that ends up in the assembler's input.
+ * The allowed names in __attribute__, with or without underscores.  It lists the allowed
+ * ones and not the forbidden ones, because some take text that ends up in the assembler's
+ * input.
  */
 static const char *const attributes[] = {
 	"aligned", "alloc_size", "always_inline", "assume_aligned", "cold", "const", "deprecated",
@@ -77,7 +78,7 @@ static const char *const attributes[] = {
 	"warn_unused_result",
 };
 
-/* What a line may order that begins with #. */
+/* The allowed directives after #. */
 static const char *const directives[] = {
 	"include", "define", "undef", "if", "ifdef", "ifndef", "elif", "else", "endif", "error",
 	"warning",

@@ -7,13 +7,13 @@
 #        project's folder
 #
 # The driver is the reference's or, with LAB, the one that grading would compose: that
-# lab's files from FROM (default: labs), and the reference for all the rest.  A driver
-# whose probe fails is no reason not to come up: its last words are shown.  DEBUG=1
-# takes the debug kernel.
+# lab's files from FROM (default: labs), and the reference's other files.  The shell also
+# starts when the driver's probe fails, and shows the driver's last lines.  DEBUG=1 uses
+# the debug kernel.
 #
-# Without LAB the guest boots from scratch, so it is also the proof that nothing
-# depends on the snapshot; COLD=0 and COLD=1 say what else is wanted.  ^D or `exit`
-# ends it, and what the last command in it ended with is the shell's own affair.
+# Without LAB the guest boots from scratch, which also proves that nothing depends on the
+# snapshot; COLD=0 and COLD=1 override that. ^D or `exit` ends the shell, and the script
+# ignores the status of its last command.
 set -euo pipefail
 
 . scripts/compose-lib.sh
@@ -53,7 +53,7 @@ options=()
 [ "$cold" = 0 ] || options=(--cold)
 mkdir -p "$BUILD/logs"
 
-# Run by the guest's shell, where there is a render node when the probe succeeded.
+# The guest's shell runs this; there is a render node if the probe succeeded.
 load="insmod /run/agate/agate.ko $arguments"
 load+=' && [ -e /dev/dri/renderD128 ] && exit
 echo "  The driver did not take the GPU; the kernel says:"
@@ -76,5 +76,5 @@ status=0
 	"put:$BUILD/bin/agate-gem:/bin/agate-gem" \
 	"put:$BUILD/bin/agate-hold:/bin/agate-hold" \
 	"exec:$load" || status=$?
-# From 240 on it is agate-vm that failed, and it has said how.
+# A status from 240 on means that agate-vm failed; it has printed the reason.
 [ "$status" -lt 240 ] || exit 1

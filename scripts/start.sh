@@ -5,9 +5,9 @@
 #
 # usage: [FORCE=1] scripts/start.sh LAB [STEP], in the project's folder
 #
-# With STEP the first STEP steps are solved.  A file that somebody has edited, which
-# is one that differs from what was ever handed out by this version of the project,
-# is left alone; with FORCE=1 it is kept in labs/NN-topic/.backup.
+# With STEP the first STEP steps are solved.  The script leaves an edited file alone,
+# which is one that differs from every starter of this version of the project; with
+# FORCE=1 it replaces the file and keeps a copy in labs/NN-topic/.backup.
 set -eu
 
 . scripts/compose-lib.sh
@@ -21,7 +21,7 @@ trap 'exit 1' INT TERM HUP
 
 say() { printf '  %-8s %s\n' "$1" "$2"; }
 
-# Every starter of the solutions in DIR.
+# Make every starter of the solutions in DIR.
 all_steps()
 {
 	for k in $(seq 0 "$steps"); do
@@ -29,7 +29,8 @@ all_steps()
 	done
 }
 
-# A file that is one of those, or as it was committed, holds no work of anybody.
+# A file that equals one of those, or its committed version, contains no work of a
+# student.
 untouched()
 {
 	[ -e "$folder/$1" ] || return 0
@@ -53,7 +54,7 @@ steps=$(sed -n 's/^steps //p' "$work/info")
 files=$(sed -n 's/^files //p' "$work/info")
 scripts/starter.sh "$lab" "$step" "$work/new"
 all_steps solutions now
-# Starters that were made before the solutions here were edited are known, too.
+# Starters from before the solutions here were edited are known, too.
 if git archive HEAD "solutions/$lab" 2>/dev/null | tar -x -C "$work" 2>/dev/null; then
 	all_steps "$work/solutions" head 2>/dev/null || true
 fi

@@ -6,8 +6,8 @@
 # usage: scripts/starter.sh NN-topic STEP OUT [SOLUTIONS], in the project's folder
 #
 # Writes to OUT each of the files that lab.json names, from SOLUTIONS/NN-topic
-# (default: solutions), where `#if LABnn >= k` tells what belongs to step k.
-# STEP 0 is the starter.  Every other line of the preprocessor stays.
+# (default: solutions), where `#if LABnn >= k` marks the code of step k.  STEP 0 is the
+# starter.  Every other line of the preprocessor stays.
 set -eu
 
 . scripts/compose-lib.sh
@@ -29,7 +29,8 @@ printf '%s\n' "$info" | sed -n 's/^files //p' | while read -r file; do
 	[ -e "$solution/$file" ] || die "$solution/$file: not there"
 	unifdef -B -x 2 -D"LAB$number=$step" -o "$out/$file" "$solution/$file" ||
 		die "$solution/$file: unifdef failed"
-	# A condition that unifdef cannot decide, or one of another lab, would stay.
+	# Conditions that unifdef cannot decide, or that belong to another lab, would
+	# stay.
 	! grep -nE '^[[:space:]]*#.*\<LAB[0-9]' "$out/$file" >&2 ||
 		die "$solution/$file: step $step leaves these lines"
 done

@@ -4,11 +4,11 @@
  *
  * usage: agate-take-files FROM TO NAME...
  *
- * Whatever reads a submission later reads the copy, so this is the only program that
- * meets what a folder can hold besides files: links, pipes, devices, files without an
- * end.  A copy that has the same content already keeps its time.  Prints a line
- * "FROM/NAME: error: WHY" for each file that it does not take, and removes an older
- * copy of it.  Exit status: 0, or 10 when a file was not taken, or 1.
+ * All later programs read the copy of a submission, so this is the only program that has
+ * to handle whatever else a folder can hold: links, pipes, devices, files without an end.
+ * An existing copy with the same content keeps its time stamp.  Prints a line "FROM/NAME:
+ * error: WHY" for each file that it does not take, and removes an older copy of it.  Exit
+ * status: 0, or 10 when a file was not taken, or 1.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -48,7 +48,7 @@ static int fail(const char *dir, const char *name)
 	return FAILED;
 }
 
-/* All of the file; SIZE_LIMIT + 1 when it is longer than that, -1 with errno. */
+/* Reads the whole file and returns its size; SIZE_LIMIT + 1 when it is longer, -1 with errno. */
 static ssize_t read_all(int fd, char *buf)
 {
 	size_t len = 0;
@@ -64,7 +64,7 @@ static ssize_t read_all(int fd, char *buf)
 
 static int take(int dir, const char *name, char *buf, ssize_t *len)
 {
-	/* A pipe that nobody writes to must not make us wait. */
+	/* A pipe without a writer must not make us wait. */
 	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct stat sb;
 	int ret = TAKEN;

@@ -4,11 +4,11 @@
  *
  * usage: agate-watch FILE... -- COMMAND [ARG]...
  *
- * What is watched is the files' folders, for many editors write a new file and give
- * it the old one's name.  A file that is saved while the command runs makes it run
- * once more, however often it was saved.  Between the runs a line says since when it
- * waits, and for what.  Ends with SIGINT or SIGTERM (exit status
- * 0), or when a folder is gone (1); the command's own exit status does not matter.
+ * It watches the files' folders, because many editors write a new file and give it the
+ * old one's name.  A file that is saved while the command runs makes it run once more,
+ * however often it was saved.  Between the runs a line shows since when it waits, and for
+ * which files.  Ends with SIGINT or SIGTERM (exit status 0), or when a folder is gone
+ * (1); the command's own exit status does not matter.
  */
 #include <errno.h>
 #include <limits.h>
@@ -27,7 +27,7 @@
 #include "agate_stdio.h"
 
 #define FILES_MAX	64
-/* An editor's save is a handful of events: over once none came for so long. */
+/* An editor's save is a handful of events; it is over when none has come for this long. */
 #define QUIET_MS	50
 
 struct watch {
@@ -37,8 +37,8 @@ struct watch {
 	int count;
 	const char *paths[FILES_MAX];
 	const char *names[FILES_MAX];	/* the paths' last parts */
-	int folders[FILES_MAX];		/* inotify's number of each path's folder */
-	const char *saved;		/* the one that was, last */
+	int folders[FILES_MAX];		/* inotify's descriptor of each path's folder */
+	const char *saved;		/* the file that was saved last */
 	bool gone;
 };
 
@@ -65,14 +65,14 @@ static bool watch_file(struct watch *w, const char *path)
 	return true;
 }
 
-/* Whether this event is about one of the files. */
+/* Is this event about one of the files? */
 static bool is_ours(struct watch *w, const struct inotify_event *event)
 {
 	int i;
 
 	if (event->mask & (IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT))
 		w->gone = true;
-	/* Something was lost: it may have been ours. */
+	/* Events were lost: one of our files may have been among them. */
 	if (event->mask & IN_Q_OVERFLOW) {
 		w->saved = "something";
 		return true;
@@ -86,7 +86,7 @@ static bool is_ours(struct watch *w, const struct inotify_event *event)
 	return false;
 }
 
-/* Takes what is there; true when one of the files is among it. */
+/* Reads all pending events; true when one of the files is among them. */
 static bool take_events(struct watch *w)
 {
 	char buf[16 << 10] __attribute__((aligned(__alignof__(struct inotify_event))));
@@ -104,7 +104,7 @@ static bool take_events(struct watch *w)
 	return ours;
 }
 
-/* Whether the signal is one to end with: a child that ended is no news here. */
+/* Is the signal one that ends the program?  The end of a child does not. */
 static bool is_end(struct watch *w)
 {
 	struct signalfd_siginfo info;
@@ -129,7 +129,7 @@ static void tell_wait(const struct watch *w)
 	fflush(stdout);
 }
 
-/* Waits for a save to be over; false when it is time to end. */
+/* Waits until a save is over; false when the program has to end. */
 static bool wait_for_save(struct watch *w)
 {
 	struct pollfd fds[2] = {
@@ -164,7 +164,7 @@ static bool run(struct watch *w, char **argv, bool again)
 	pid_t pid;
 	int status;
 
-	/* The first time there is something on it that is to be read. */
+	/* Do not clear the screen the first time: it may have text that the user wants to read. */
 	if (isatty(STDOUT_FILENO) && again)
 		fputs("\033[H\033[2J", stdout);
 	if (again)
@@ -185,7 +185,10 @@ static bool run(struct watch *w, char **argv, bool again)
 		if (read(w->signals, &info, sizeof(info)) != sizeof(info))
 			continue;
 		if (info.ssi_signo != SIGCHLD) {
-			/* From the terminal the command has it already; from elsewhere not. */
+			/*
+			 * The terminal has sent the signal to the command as well;
+			 * another sender has not.
+			 */
 			if (info.ssi_code != SI_KERNEL)
 				kill(pid, SIGTERM);
 			waitpid(pid, &status, 0);

@@ -5,8 +5,8 @@
 #
 # usage: [FROM=..] [TEST=..] [DEBUG=1] ... scripts/watch.sh LAB, in the project's folder
 #
-# Takes the same variables as `make grade`; looks once, not each time, whether the
-# packages are there.  ^C ends it.
+# Takes the same variables as `make grade`; checks for the packages once, not each time.
+# ^C ends it.
 set -eu
 
 . scripts/compose-lib.sh
@@ -21,7 +21,7 @@ done
 
 echo "  WATCH    $*: graded now, and whenever it is saved; ^C ends"
 
-# A make of its own: one above us would lend its jobs, but not to a grandchild.
+# Run a separate make: a make above us would lend its jobs, but not to a grandchild.
 unset MAKEFLAGS MFLAGS MAKELEVEL
 exec "$BUILD/bin/agate-watch" "$@" -- \
 	make --no-print-directory grade LAB="${lab%%-*}" DEPS=skip BUILD="$BUILD"

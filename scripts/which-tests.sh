@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# which-tests.sh: are there tests as TEST and STEP ask for?
+# which-tests.sh: do tests exist that match TEST and STEP?
 #
 # usage: [TEST=..] [STEP=..] scripts/which-tests.sh LAB [exact], in the project's folder
 #
-# Asked before anything is built, which takes longer than the answer.  TEST is a
+# Runs before anything is built, because building takes longer than this check.  TEST is a
 # pattern; with `exact` it is one test's name, or its id, LAB/NAME.  LAB may be `all`.
 set -eu
 
@@ -15,7 +15,7 @@ wanted=${TEST:-} exact=${2-} found= names=
 [ "$1" = all ] && labs=$(scripts/lab.sh --list) || labs=$(scripts/lab.sh "$1")
 [ -z "$exact" ] || wanted=${wanted##*/}
 
-# What the patterns and lists below split at is a line end, and nothing else.
+# Split the patterns and lists below only at line ends.
 newline='
 '
 IFS=$newline
@@ -34,7 +34,7 @@ for lab in $labs; do
 			esac
 		fi
 	done
-	# A test that is hidden can be asked for, and is not named.
+	# A user can choose a hidden test, but no message names it.
 	for name in $(printf '%s\n' "$info" | sed -n 's/^hidden-test //p'); do
 		# shellcheck disable=SC2254
 		case $name in

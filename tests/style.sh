@@ -136,8 +136,10 @@ ENGLISH="kernel/*.[ch] kernel/Kbuild kernel/module.mk solutions/0[4-9]-*/* solut
 	include/*.h userspace/*.[ch] userspace/module.mk userspace/allow-common.txt sim/* \
 	book/hardware.md tests/guest/*.[ch] tests/host/* tests/fuzz/*.[ch] tests/fuzz/module.mk \
 	tests/fuzz/run.sh guest/* tests/vm/* userspace/*.sh grader/* \
-	tests/grader/*.[chs]* tests/grader/*.inc tests/grader/*.mk README.md tests/README.md labs/README.md"
+	tests/grader/*.[chs]* tests/grader/*.inc tests/grader/*.mk README.md tests/README.md labs/README.md \
+	scripts/*"
 ENGLISH_NOT_YET="kernel/agate_gem.h kernel/agate_pci.h grader/compose.c \
+	scripts/compose scripts/compile-one.sh scripts/check.sh scripts/symbols.awk \
 	tests/guest/0 tests/guest/graded tests/guest/kmod/"
 
 # Sentences that a reader has to read twice, as far as a pattern finds them.
