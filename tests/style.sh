@@ -136,11 +136,11 @@ ENGLISH="kernel/*.[ch] kernel/Kbuild kernel/module.mk solutions/0[4-9]-*/* solut
 	include/*.h userspace/*.[ch] userspace/module.mk userspace/allow-common.txt sim/* \
 	book/hardware.md tests/guest/*.[ch] tests/host/* tests/fuzz/*.[ch] tests/fuzz/module.mk \
 	tests/fuzz/run.sh guest/* tests/vm/* userspace/*.sh grader/* \
-	tests/grader/*.[chs]* tests/grader/*.inc tests/grader/*.mk README.md tests/README.md labs/README.md \
-	scripts/*"
+	tests/grader/*.[chs]* tests/grader/*.inc tests/grader/*.mk scripts/* tests/guest/kmod/* tests/bench/* \
+	README.md tests/README.md labs/README.md"
 ENGLISH_NOT_YET="kernel/agate_gem.h kernel/agate_pci.h grader/compose.c \
 	scripts/compose scripts/compile-one.sh scripts/check.sh scripts/symbols.awk \
-	tests/guest/0 tests/guest/graded tests/guest/kmod/"
+	tests/guest/0"
 
 # Sentences that a reader has to read twice, as far as a pattern finds them.
 english()

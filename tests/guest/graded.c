@@ -2,8 +2,8 @@
 /*
  * Graded tests: the test's side of the protocol in grader/README.md; see graded.h.
  *
- * A line of the report is one write to a pipe, so it is there however the process
- * ends after it, and whole whichever thread said it.
+ * Each line of the report is one write to a pipe, so it arrives however the process ends
+ * after it, and threads cannot mix their lines.
  */
 #include "graded.h"
 
@@ -20,7 +20,7 @@
 #define NAME_LEN	64
 #define PARAMS_MAX	32
 #define NONCE_LEN	32
-#define SETTLE_MS	2000	/* what the last steps of freeing things may take */
+#define SETTLE_MS	2000	/* how long the last steps of freeing may take */
 #define EXIT_USAGE	2
 
 static struct {
@@ -35,7 +35,7 @@ static bool alone;
 static bool explained;		/* why the test fails is in the report */
 static pid_t test_thread;
 
-/* One line, whatever the text holds: the rest of the protocol is lines as well. */
+/* Make it one line, whatever the text contains, because the protocol consists of lines. */
 static void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 static void say(const char *fmt, ...)
 {
@@ -98,7 +98,7 @@ static void explain(const char *expected, const char *seen)
 	say("EXPECTED %s", expected);
 	say("SEEN %s", seen);
 	explained = true;
-	/* cmocka jumps out of a failed test: not from another thread's stack, or a child. */
+	/* cmocka leaves a failed test by longjmp(), which another thread or a child must not do. */
 	if (syscall(SYS_gettid) != test_thread)
 		_exit(1);
 }
@@ -222,7 +222,7 @@ static bool listen_for_go(void)
 	return false;
 }
 
-/* cmocka runs the test, says its TAP, and tells whether it passed. */
+/* cmocka runs the test, prints its TAP, and returns whether it passed. */
 static int run(const struct graded_test *test)
 {
 	const struct CMUnitTest tests[] = {

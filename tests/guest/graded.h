@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Graded tests: one process a test, its parameters from outside, and a report of
- * what it saw.  grader/README.md has the protocol that this file speaks.
+ * Graded tests: one process per test, which gets its parameters from outside and reports
+ * its observations. grader/README.md has the protocol that this file implements.
  *
  * A test states a rule, then checks it:
  *
@@ -26,7 +26,7 @@ struct graded_test {
 	int (*teardown)(void **state);	/* or NULL */
 };
 
-/* The whole of a test program's main(): runs the one test that is asked for. */
+/* The whole of a test program's main(): runs the test that the command line names. */
 int graded_main(int argc, char **argv, const struct graded_test *tests, size_t count);
 #define GRADED_MAIN(tests)							\
 	int main(int argc, char **argv)						\
@@ -34,29 +34,30 @@ int graded_main(int argc, char **argv, const struct graded_test *tests, size_t c
 		return graded_main(argc, argv, tests, sizeof(tests) / sizeof((tests)[0])); \
 	}
 
-/* A parameter that the grader chose; fails the test when there is none of the name. */
+/* A parameter that the grader chose; fails the test when there is none with that name. */
 int64_t param(const char *name);
 
-/* Tell the grader what was seen: it compares, not the test.  Each name once. */
+/* Report an observation to the grader, which compares it.  Use each name once. */
 void see(const char *name, int64_t value);
 
 /* A remark that costs no points. */
 void note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* The rule that the checks from here on stand for: a sentence a student reads. */
+/* Set the rule that the following checks verify: a sentence that a student reads. */
 void rule(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * The rule is broken: what had to be, and what was.  In a child process, or
- * another thread than the test's, the process ends: without DONE, that is no pass.
+ * Report that the rule is broken, with the expected and the seen value.  In a child
+ * process, or in another thread than the test's, the process ends: without DONE the test
+ * does not pass.
  */
 _Noreturn void broken(const char *expected, const char *seen_fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * The test did not get to look at what it is about: it neither passes nor fails, and
- * the grader runs it again.  Only for what a slow machine causes and no driver can
- * cause.  To be called by the test's own thread.
+ * The test could not look at its subject: it neither passes nor fails, and the grader
+ * runs it again.  Use this only for something that a slow machine causes and no driver
+ * can cause.  Only the test's own thread may call it.
  */
 _Noreturn void could_not_look(const char *why_fmt, ...) __attribute__((format(printf, 1, 2)));
 
@@ -65,29 +66,30 @@ void check_errno(int err, int expected, const char *what);
 void check_equal(int64_t seen, int64_t expected, const char *what);
 void check_at_least(int64_t seen, int64_t lowest, const char *what);
 void check_true(bool ok, const char *expected, const char *seen);
-/* The driver's counters are all zero, soon, or the rule is broken by what is left. */
+/* Wait a moment for the driver's counters to be zero; if they are not, the rule is broken. */
 void check_nothing_left(void);
 
 /*
- * The module: load it with these parameters ("" for none), unload it; 0 or the
- * errno.  Its file is what the grader delivered.
+ * Load the module with these parameters ("" for none), and unload it; 0 or the errno.
+ * Its file is the one that the grader delivered.
  */
 int module_load(const char *args);
 int module_unload(void);
 
 /*
  * Take the GPU from the driver that is loaded, and give it back: 0 or the errno.
- * Loading a module says nothing of its probe; this is how a probe's errno is seen.
+ * Loading a module does not report its probe's result; this call returns the probe's
+ * errno.
  */
 int device_unbind(void);
 int device_bind(void);
 
 /*
- * Make kernel functions fail, dawdle or wait (tests/guest/kmod/): calls made by this
- * process and its children, and those alone.  @nth counts from 1, and 0 stands for
- * every call.  The symbol is a kernel function, or one of a module,
- * now or when it is loaded.  A function that fails is not entered; it returns -@err, or NULL.
- * Where a call has been optimised away into its caller, there is nothing to hit.
+ * Make kernel functions fail, dawdle or wait (tests/guest/kmod/): only calls that this
+ * process and its children make.  @nth counts from 1, and 0 stands for every call.  The
+ * symbol is a kernel function, or one of a module, now or when it is loaded.  A function that
+ * fails is not entered; it returns -@err, or NULL.  If the compiler inlined a call into its
+ * caller, an injection cannot hit it.
  */
 void inject_fail(const char *symbol, unsigned int nth, int err);
 void inject_fail_null(const char *symbol, unsigned int nth);
@@ -95,30 +97,30 @@ void inject_delay_entry(const char *symbol, unsigned int nth, unsigned int us);
 void inject_delay_return(const char *symbol, unsigned int nth, unsigned int us);
 /*
  * Gates: the call sleeps before it begins, or before its caller goes on, until the
- * test lets it go.  The locks of its caller stay taken, and its CPU is free.  A gate
- * that nobody opens is given up after @bound_ms of the guest's time, at most 25,000; it does
- * not hold a call that must not sleep.  A function has one gate at a time, and at most
- * six arguments.
+ * test lets it go.  The locks of its caller stay taken, and its CPU is free.  If the test
+ * does not open a gate, the gate gives up after @bound_ms of the guest's time, at most
+ * 25,000; it does not hold a call that must not sleep.  A function has one gate at a time,
+ * and at most six arguments.
  */
 #define INJECT_BOUND_MS		20000
 void inject_hold_entry(const char *symbol, unsigned int nth, unsigned int bound_ms);
 void inject_hold_return(const char *symbol, unsigned int nth, unsigned int bound_ms);
-/* Wait for the call: false when none is held, after @timeout_ms or because it was given up. */
+/* Wait for the call; false when none is held after @timeout_ms, or because the gate gave up. */
 bool inject_await_held(const char *symbol, unsigned int timeout_ms);
 /* Open the gate.  False when the call was not held until now: the test could not look. */
 bool inject_let_go(const char *symbol);
-/* Whether the injections set from now on hit calls by anybody, also interrupts. */
+/* Choose whether the injections set from now on hit all callers, including interrupts. */
 void inject_anybody(bool anybody);
 /*
  * Injections set from now on hit, and count, only calls that a task makes inside this
  * function: until inject_clear().
  */
 void inject_within(const char *symbol);
-/* Nothing but counting: for inject_hits(). */
+/* Only count the calls, for inject_hits(). */
 void inject_count(const char *symbol);
-/* How often the symbol was entered since it was set. */
+/* The number of calls since the injection was set. */
 unsigned int inject_hits(const char *symbol);
-/* Takes all of them back, and opens the gates; also done when the process ends. */
+/* Take back all injections and open the gates; the end of the process does the same. */
 void inject_clear(void);
 
 #endif /* AGATE_TESTS_GRADED_H */

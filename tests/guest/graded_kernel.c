@@ -2,8 +2,8 @@
 /*
  * The module, and faults in the kernel, for graded tests; see graded.h.
  *
- * What is injected belongs to the open file of agate_inject.ko: it goes when this
- * process does, however that ends.
+ * Injections belong to the open file of agate_inject.ko: they disappear with this
+ * process, however it ends.
  */
 #include "graded.h"
 
@@ -151,7 +151,7 @@ void inject_delay_return(const char *symbol, unsigned int nth, unsigned int us)
 	command("delay-return %s %u %u", symbol, nth, us);
 }
 
-/* A delay of no time, for every call. */
+/* A delay of 0, for every call. */
 void inject_count(const char *symbol)
 {
 	inject_delay_entry(symbol, 0, 0);
@@ -178,8 +178,8 @@ void inject_hold_return(const char *symbol, unsigned int nth, unsigned int bound
 }
 
 /*
- * The file has a line for each injection: what it is, the symbol, how often it was
- * entered, and how it stands with a gate.  False when there is none for the symbol.
+ * The file has a line for each injection: the command, the symbol, the number of calls,
+ * and the state of a gate.  False when there is none for the symbol.
  */
 static bool read_injection(const char *symbol, unsigned int *hits, char state[16])
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of agate_inject.ko share: inject_file.c takes commands and keeps the
- * points, inject_point.c puts probes into functions, inject_gate.c holds calls.
+ * Declarations that the files of agate_inject.ko share: inject_file.c takes commands and
+ * keeps the points, inject_point.c puts probes into functions, inject_gate.c holds calls.
  */
 #ifndef AGATE_TESTS_INJECT_H
 #define AGATE_TESTS_INJECT_H
@@ -27,8 +27,8 @@ struct gate {
 };
 
 /*
- * One injection; the kretprobe's kprobe is the only probe unless the return is of
- * interest, too.  @within, of kind WITHIN, goes when this does.
+ * One injection; its kretprobe's kprobe is the only probe, unless it needs the return as
+ * well.  @within, of kind WITHIN, is removed with it.
  */
 struct point {
 	struct kref refs;		/* the session's, and one of each call in a gate */
@@ -41,14 +41,14 @@ struct point {
 	unsigned int nth;
 	unsigned int number;		/* errno, microseconds, or milliseconds */
 	struct point *within;
-	struct task_struct *inside[TASKS_MAX];	/* WITHIN: who runs a call, or NULL */
+	struct task_struct *inside[TASKS_MAX];	/* WITHIN: the tasks that run a call, or NULL */
 	atomic_t hits;
 	char symbol[SYMBOL_LEN];
 	struct kretprobe probe;
 	struct gate gate;
 };
 
-/* inject_point.c.  Arming sleeps; -ENOENT means that the symbol is not there yet. */
+/* inject_point.c.  Arming sleeps; -ENOENT means that the symbol does not exist yet. */
 int point_arm(struct point *p);
 void point_disarm(struct point *p);
 
@@ -63,7 +63,7 @@ void gate_init(struct point *p);
 bool gate_take(struct point *p, struct pt_regs *regs, bool in_a_task);
 /* True when gated_call() made this call: it has been counted, and must not wait again. */
 bool gate_passes(struct point *p);
-/* 0; -ETIME when the gate was given up before, -EAGAIN when no call had come. */
+/* 0; -ETIME when the gate had given up before, -EAGAIN when no call had come. */
 int gate_let_go(struct point *p);
 const char *gate_text(const struct point *p);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Makes kernel functions fail, dawdle or wait, for tests of what a driver does then.
+ * Makes kernel functions fail, dawdle or wait, to test how a driver reacts.
  *
  * /sys/kernel/debug/agate_inject takes one command a write:
  *
@@ -16,17 +16,17 @@
  *	clear				none of this any more
  *
  * NTH counts from 1 and is the one call that is hit; 0 stands for every call.
- * What a file was told holds until it is closed, and for calls by the process that
- * opened it and its children, unless it said "anybody".  A symbol of a module that
- * is not loaded waits for the module, and waits again when it is gone.  Reading
+ * The commands of an open file hold until it is closed, and for calls by the process that
+ * opened it and its children, unless it wrote "anybody".  A symbol of a module that is
+ * not loaded waits for the module, and waits again when the module is gone.  Reading
  * gives a line for each: the command, the symbol, how often it was entered; for a gate
  * also "shut", "held" (a call waits there), "open" or "given-up", and last "waiting" if
- * the symbol is not there.
+ * the symbol does not exist.
  *
- * When a call has waited for MS at a gate, the gate is given up: it lets all calls go,
- * and let-go returns ETIME.  The same happens when a call comes that must not sleep.
- * let-go returns EAGAIN when no call has come yet; those that come later do not wait.  A
- * function has one gate at a time.  x86-64 only.
+ * When a call has waited for MS at a gate, the gate gives up: it lets all calls go, and
+ * let-go returns ETIME.  The same happens when a call that must not sleep arrives. let-go
+ * returns EAGAIN when no call has come yet; those that come later do not wait.  A
+ * function has one gate at a time. x86-64 only.
  */
 #include <linux/ctype.h>
 #include <linux/debugfs.h>
@@ -48,7 +48,7 @@
 static const struct {
 	const char *name;
 	int words;
-	unsigned int most;	/* of the number that comes last */
+	unsigned int most;	/* of the last number */
 } kinds[KINDS] = {
 	[FAIL] = { "fail", 4, MAX_ERRNO },
 	[FAIL_NULL] = { "fail-null", 3 },
@@ -59,7 +59,7 @@ static const struct {
 	[WITHIN] = { "within", 2 },
 };
 
-/* What one open file was told; @points is changed under points_lock. */
+/* The commands of one open file; points_lock protects changes of @points. */
 struct session {
 	struct pid *owner;
 	bool anybody;
@@ -68,7 +68,7 @@ struct session {
 	struct list_head points;
 };
 
-/* Points of all files, for modules that come and go; taken by no probe's handler. */
+/* Points of all files, for modules that come and go; no probe's handler takes this lock. */
 static DEFINE_MUTEX(points_lock);
 static LIST_HEAD(all_points);
 
@@ -87,7 +87,10 @@ static void clear(struct session *s)
 	struct point *p, *next;
 
 	lockdep_assert_held(&points_lock);
-	/* All handlers have ended before the first point goes: they look at each other's. */
+	/*
+	 * Wait until all handlers have ended before freeing the first point: a handler
+	 * may look at other points.
+	 */
 	list_for_each_entry(p, &s->points, link)
 		point_disarm(p);
 	list_for_each_entry_safe(p, next, &s->points, link) {
@@ -149,7 +152,7 @@ static int begin(struct session *s, struct point *p, const char *text)
 	p->within = p->kind == WITHIN ? NULL : s->within;
 	gate_init(p);
 	ret = point_arm(p);
-	/* Not there: of a module that may come. */
+	/* The symbol does not exist yet: a module that has it may come. */
 	return ret == -ENOENT ? 0 : ret;
 }
 

@@ -3,9 +3,9 @@
  * Gates: a call waits at its function's entry, or before its caller goes on, until
  * the test lets it go.
  *
- * A probe's handler must not sleep.  So it sends the call to gated_call(), an
- * ordinary function that runs in its place with the same arguments: it sleeps, calls
- * the function, or calls it and then sleeps.  That call hits the probe once more, and
+ * A probe's handler must not sleep.  So it sends the call to gated_call(), an ordinary
+ * function that runs in place of the function with the same arguments: it sleeps and then
+ * calls the function, or calls it and then sleeps.  That call hits the probe again, and
  * passes.  While a call is held its CPU is free, and all locks of the caller stay taken.
  *
  * A function can have a gate if its arguments and its result fit in registers: at most
@@ -40,7 +40,7 @@ static struct call *__kprobes claim(void)
 	return NULL;
 }
 
-/* The call of this task at that step; of @p when that is not NULL. */
+/* Finds this task's call at that step, and at the point @p if that is not NULL. */
 static struct call *__kprobes find(enum step step, const struct point *p)
 {
 	unsigned int i;
@@ -57,7 +57,7 @@ static bool __kprobes give_up(struct gate *gate)
 	return atomic_cmpxchg(&gate->state, GATE_SHUT, GATE_GIVEN_UP) == GATE_SHUT;
 }
 
-/* A gate that is opened or given up stays so: later calls do not wait there. */
+/* A gate that is open or has given up stays so: later calls do not wait there. */
 static void wait_at(struct point *p)
 {
 	struct gate *gate = &p->gate;
@@ -75,8 +75,8 @@ typedef unsigned long (*function_t)(unsigned long a, unsigned long b, unsigned l
 				    unsigned long d, unsigned long e, unsigned long f);
 
 /*
- * Runs in place of the function.  A probe's handler sends calls here, and nothing else
- * does; the return address on the stack is still the caller's.
+ * Runs in place of the function.  Only a probe's handler sends calls here; the return
+ * address on the stack is still the caller's.
  */
 static noinline unsigned long gated_call(unsigned long a, unsigned long b, unsigned long c,
 					 unsigned long d, unsigned long e, unsigned long f)
@@ -96,7 +96,7 @@ static noinline unsigned long gated_call(unsigned long a, unsigned long b, unsig
 	if (p->kind == HOLD_RETURN)
 		wait_at(p);
 	call->point = NULL;
-	/* Pairs with claim(): the slot's next owner finds our last writes done. */
+	/* Pairs with claim(): the slot's next owner sees our last writes. */
 	smp_store_release(&call->task, NULL);
 	point_put(p);
 	module_put(THIS_MODULE);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The probes of agate_inject.ko: which calls are hit, and what happens to them then.
+ * The probes of agate_inject.ko: they choose the calls to hit, and carry out the
+ * injection.
  *
  * The delays are busy: kprobes allow no sleep.  Gates sleep elsewhere (inject_gate.c).
  */
@@ -18,8 +19,8 @@
 #endif
 
 /*
- * A probe's handler runs as an NMI would, on top of what was interrupted: that has
- * to be a task, for current to mean anything.
+ * A probe's handler runs like an NMI, on top of the interrupted code: current means
+ * something only if that code runs in a task.
  */
 static bool __kprobes in_a_task(void)
 {
@@ -61,7 +62,7 @@ static bool __kprobes swap_inside(struct point *p, struct task_struct *from,
 	return false;
 }
 
-/* An interrupt's calls are not made by the task that it interrupts. */
+/* The task that an interrupt interrupts does not make the interrupt's calls. */
 static bool __kprobes is_within(const struct point *outer)
 {
 	unsigned int i;
@@ -73,9 +74,9 @@ static bool __kprobes is_within(const struct point *outer)
 }
 
 /*
- * Counts the call; true when it is the one, or one of those, to be hit.  A task inside
- * @within is one of ours already.  Nothing but is_ours() takes a lock here, and a probe
- * of the function that takes locks, which every interrupt calls, must not do that.
+ * Counts the call; true when the injection has to hit it.  A task inside @within is
+ * already one of ours.  Here only is_ours() takes a lock; a probe of the locking function
+ * itself, which every interrupt calls, must not take one.
  */
 static bool __kprobes strikes(struct point *p)
 {
@@ -112,19 +113,19 @@ static int __kprobes on_entry(struct kprobe *kp, struct pt_regs *regs)
 		dawdle(p->number);
 		return 0;
 	}
-	/* As if the function had been nothing but a return: nothing is pushed yet. */
+	/* Return as if the function consisted only of a return: it has pushed nothing yet. */
 	regs->ax = p->kind == FAIL ? -(long)p->number : 0;
 	regs->ip = READ_ONCE_NOCHECK(*(unsigned long *)regs->sp);
 	regs->sp += sizeof(unsigned long);
 	return 1;
 }
 
-/* Having one keeps the probe a trap: a jump in its place could not skip the function. */
+/* A post handler keeps the probe a trap: a jump in its place could not skip the function. */
 static void __kprobes on_step(struct kprobe *kp, struct pt_regs *regs, unsigned long flags)
 {
 }
 
-/* NULL when the point is being taken back right now. */
+/* NULL while the point is being taken back. */
 static struct point __kprobes *of_instance(struct kretprobe_instance *ri)
 {
 	struct kretprobe *rp = get_kretprobe(ri);
@@ -132,7 +133,7 @@ static struct point __kprobes *of_instance(struct kretprobe_instance *ri)
 	return rp ? container_of(rp, struct point, probe) : NULL;
 }
 
-/* Not 0: this call's return is of no interest. */
+/* Not 0: do not probe this call's return. */
 static int __kprobes on_call(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct point *p = of_instance(ri);

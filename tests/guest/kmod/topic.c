@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A topic of the test's own (topic.h): it calls what agate_pci.h promises to topics,
- * and sees what agate_pci.h promises to serve().
+ * A topic of the test's own (topic.h): it calls the functions that agate_pci.h offers to
+ * topics, and checks the promises of agate_pci.h to serve().
  *
- * The driver's functions are looked up by name at each call, so this module needs no
- * symbol of agate.ko and holds no reference to it.  A test uses it while the driver has the GPU.
+ * It looks up the driver's functions by name, so this module needs no symbol of agate.ko and
+ * holds no reference to it.  A test uses it while the driver has the GPU.
  */
 #include "topic.h"
 
@@ -21,7 +21,7 @@
 #include "watch.h"
 
 #define RAISE_READS	10000
-/* Generous: only a test that has died does not let go. */
+/* Generous: only a test that has died never lets go. */
 #define HOLD_MS		30000
 
 static DECLARE_WAIT_QUEUE_HEAD(letting_go);
@@ -40,7 +40,7 @@ static unsigned long lookup(const char *symbol)
 	return address;
 }
 
-/* The driver's functions that are called here, found once for each test. */
+/* The driver's functions that this file calls, found once for each test. */
 static struct {
 	void (*enable)(struct agate_device *adev, unsigned int vector, u32 mask,
 		       void (*serve)(struct agate_device *adev));
@@ -65,7 +65,7 @@ static bool find_driver(void)
 	       driver.reset && driver.read && driver.write;
 }
 
-/* The GPU, while a driver has it; the test sees to it that it stays so. */
+/* The GPU, while a driver has it; the test makes sure that the driver keeps it. */
 static struct agate_device *find_device(void)
 {
 	struct pci_dev *pdev = pci_get_device(AGATE_PCI_VENDOR, AGATE_PCI_DEVICE, NULL);
@@ -77,7 +77,7 @@ static struct agate_device *find_device(void)
 	return adev;
 }
 
-/* Where the bit is open, serve() may have cleared it before it is seen here. */
+/* If the bit is unmasked, serve() may clear it before this code sees it. */
 static int raise(struct agate_device *adev)
 {
 	u32 serves = READ_ONCE(topic_seen.serves);
@@ -157,7 +157,7 @@ static int carry_out(struct agate_device *adev, struct topic_call *call)
 	return -EINVAL;
 }
 
-/* What needs no GPU that a driver has. */
+/* Commands that do not need a GPU with a driver. */
 static bool prepare(struct topic_call *call)
 {
 	switch (call->op) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A topic of the test's own: what a test asks of agate_topic.c, through ioctl() on
- * /sys/kernel/debug/agate_topic, and what it gets back.
+ * A topic of the test's own: the requests of a test to agate_topic.c, through ioctl() on
+ * /sys/kernel/debug/agate_topic, and their results.
  *
  * The topic serves the GPU's own vector in the driver's place.  It wants
  * TOPIC_EVENT, which a cache command raises, so a test has as many interrupts as it
@@ -17,7 +17,7 @@
 #define TOPIC_EVENT	0x20000		/* GPU_IRQ_CLEAN_CACHES_COMPLETED */
 
 enum topic_op {
-	/* Calls of agate_pci.h, with the vector and the value as they are given. */
+	/* Calls of agate_pci.h, with the given vector and value. */
 	TOPIC_ENABLE,		/* agate_irq_enable() with a serve() of the topic's */
 	TOPIC_DISABLE,		/* agate_irq_enable(adev, vector, 0, NULL) */
 	TOPIC_SUSPEND,
@@ -25,22 +25,22 @@ enum topic_op {
 	TOPIC_SET_MASK,
 	TOPIC_RESET,		/* result: what agate_gpu_soft_reset() returned */
 	/* Registers of the GPU, through the driver's bus. */
-	TOPIC_READ,		/* value: in the register, out what it reads */
+	TOPIC_READ,		/* value: in the register, out its value */
 	TOPIC_RAISE,		/* a cache command, and a wait until TOPIC_EVENT is set */
 	TOPIC_LOSE,		/* the ALIVE word becomes 0, and reads give all ones */
-	/* What serve() does the next time. */
+	/* The behaviour of serve() at its next call. */
 	TOPIC_HOLD,		/* ... it waits until TOPIC_LET_GO */
-	TOPIC_LET_GO,		/* result: -ETIMEDOUT when it had not waited so long */
+	TOPIC_LET_GO,		/* result: -ETIMEDOUT when it did not wait that long */
 	TOPIC_AGAIN,		/* ... it ends with a new event set */
 	/* The kernel around the driver. */
 	TOPIC_SYNC,		/* synchronize_irq() of the vector */
 	TOPIC_SEGMENT,		/* value: dma_get_max_seg_size() */
-	/* What is watched, or made up, from now on until the file is closed. */
-	TOPIC_WATCH,		/* start counting anew what struct topic_seen has */
+	/* Start to watch, or to fake, something until the file is closed. */
+	TOPIC_WATCH,		/* reset the counts in struct topic_seen */
 	TOPIC_FORGE,		/* identity registers read topic_forged(), seed in value */
 	TOPIC_LOSE_AT,		/* the next read of this register finds the GPU gone */
-	TOPIC_FEW_VECTORS,	/* the function says that it has two vectors */
-	TOPIC_STICK,		/* soft resets get lost: none completes (1), or all do (0) */
+	TOPIC_FEW_VECTORS,	/* the function claims to have two vectors */
+	TOPIC_STICK,		/* soft resets get lost (1), or complete again (0) */
 };
 
 struct topic_call {
@@ -71,11 +71,11 @@ struct topic_seen {
 	__u32 opened_unlocked;	/* ... without irq->lock */
 	__u32 soft_resets;
 	__u32 hard_resets;
-	__u32 resets_cut_off;	/* resets of a function that did not master the bus */
+	__u32 resets_cut_off;	/* resets of a function without bus mastering */
 	__u32 detaches_early;	/* agate_bus_detach() with handlers, or the function off */
 	__u32 masters;		/* calls of pci_set_master() */
 	__u32 masters_early;	/* ... before the regions or the DMA mask */
-	/* Since TOPIC_FORGE, when the topics were about to start. */
+	/* Since TOPIC_FORGE, at the moment before the topics start. */
 	__u32 identified;
 	struct topic_identity identity;
 };
@@ -83,7 +83,7 @@ struct topic_seen {
 #define TOPIC_CALL	_IOWR('A', 1, struct topic_call)
 #define TOPIC_SEEN	_IOR('A', 2, struct topic_seen)
 
-/* What a register of the identity reads: all different, none known before. */
+/* The value of an identity register: all are different, and none can be known in advance. */
 static inline __u32 topic_forged(__u32 seed, __u32 reg)
 {
 	__u32 x = (seed ^ reg) * 0x9e3779b1u;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Probes of what the driver calls (watch.h).  x86-64 only, as inject_point.c.
+ * Probes of the functions that the driver calls (watch.h). x86-64 only, like
+ * inject_point.c.
  *
- * A probe of a function of agate.ko is set after the module was loaded, and goes
- * before it does: watch_end().
+ * The test sets a probe of a function of agate.ko after it has loaded the module, and
+ * removes it before it unloads the module: watch_end().
  */
 #include "watch.h"
 
@@ -24,7 +25,7 @@ static bool gone;
 static bool sticking;
 static u32 lose_reg;
 
-/* As if the function had been nothing but a return. */
+/* Return as if the function consisted only of a return. */
 static int __kprobes skip(struct pt_regs *regs, long value)
 {
 	regs->ax = value;
@@ -33,7 +34,7 @@ static int __kprobes skip(struct pt_regs *regs, long value)
 	return 1;
 }
 
-/* Having one keeps a probe a trap: a jump in its place could not skip the function. */
+/* A post handler keeps a probe a trap: a jump in its place could not skip the function. */
 static void __kprobes on_step(struct kprobe *kp, struct pt_regs *regs, unsigned long flags)
 {
 }
@@ -84,7 +85,10 @@ static int __kprobes on_write(struct kprobe *kp, struct pt_regs *regs)
 	return 0;
 }
 
-/* The bus goes after the handlers that use it, and before the function that carries it. */
+/*
+ * The driver has to detach the bus after the handlers that use it, and before the
+ * function that carries it.
+ */
 static int __kprobes on_detach(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct agate_device *adev = (void *)regs->di;
@@ -132,7 +136,7 @@ static int __kprobes on_read(struct kprobe *kp, struct pt_regs *regs)
 	return skip(regs, topic_forged(forge_seed, reg));
 }
 
-/* A GPU with made-up features is none to start the topics on. */
+/* The topics must not start on a GPU with made-up features. */
 static int __kprobes on_topics(struct kprobe *kp, struct pt_regs *regs)
 {
 	const struct agate_identity *id = &((struct agate_device *)regs->di)->id;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the driver does to the GPU and to the bus, seen by probes of the functions it
- * calls, and what those functions are made to say.
+ * Watches what the driver does to the GPU and to the bus, with probes of the functions
+ * that it calls, and fakes the results of those functions.
  */
 #ifndef AGATE_TESTS_WATCH_H
 #define AGATE_TESTS_WATCH_H
@@ -10,7 +10,7 @@
 
 #include "topic.h"
 
-/* What was seen; serve() writes into it as well. */
+/* The observations; serve() writes into it as well. */
 extern struct topic_seen topic_seen;
 
 int watch_writes(void);
