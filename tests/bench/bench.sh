@@ -5,10 +5,9 @@
 #
 # usage: tests/bench/bench.sh
 #
-# Restore to verdict: a whole run of the launcher, from its start to its exit,
-# with restore, GPU, insmod, one job and what it reported; several times, on
-# both kernels.  Then what is measured on the model alone, and what guest-bench
-# measures inside one guest.
+# From restore to verdict: a whole run of the launcher, from its start to its exit, with
+# restore, GPU, insmod, one job and its report; several times, on both kernels.  Then the
+# benchmarks of the model alone, and those of guest-bench inside one guest.
 set -eu
 
 BUILD=${BUILD:-build}
@@ -29,7 +28,7 @@ vm()
 		--timings "$out/timings.json" "$@"
 }
 
-# part NAME KEY: one sample, in milliseconds since the start of the run, out of the
+# part NAME KEY: one sample, in milliseconds since the start of the run, from the
 # launcher's timings.
 part()
 {

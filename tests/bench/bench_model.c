@@ -84,7 +84,7 @@ void model_put(struct model *m, uint32_t offset, const void *from, size_t len)
 
 #define TABLE_PA(n)	(VA + (uint64_t)(n) * PAGE)
 
-/* Any odd number goes through a power of two of pages in an order of its own. */
+/* Multiplying by an odd number visits a power of two of pages in a scattered order. */
 #define SCATTER		40503u
 
 static void set_entry(struct model *m, unsigned int table, unsigned int index, uint64_t pte)

@@ -16,16 +16,16 @@
 #define UNITS_A_STEP	16u		/* as the GPU's process does it */
 #define PAGE		4096u
 
-/* Where the memory is, for the GPU and for its jobs: a linear mapping changes nothing. */
+/* The memory's address, for the GPU and for its jobs: a linear mapping changes nothing. */
 #define VA		0x40000000ull
 
-/* The memory's beginning: page tables, then what address spaces see alike. */
+/* The memory begins with page tables; the data that all address spaces see follows. */
 #define TABLES_SIZE	0x100000u
 #define DATA		0x180000u
 
 enum model_as {
 	AS_LINEAR,		/* pages of 4 KiB, one after the other */
-	AS_SCATTERED,		/* pages of 4 KiB, from DATA on anywhere */
+	AS_SCATTERED,		/* pages of 4 KiB, scattered from DATA on */
 	AS_IDENTITY,		/* no translation: the same job without page tables */
 	MODEL_SPACES,
 };
@@ -50,13 +50,13 @@ void model_put(struct model *m, uint32_t offset, const void *from, size_t len);
 void model_put_header(struct model *m, uint32_t offset, enum agate_job_type type,
 		      uint64_t next);
 
-/* Run a chain of jobs to its good end; returns how many seconds it took. */
+/* Run a chain of jobs until it ends well; returns the time that it took, in seconds. */
 double model_run(struct model *m, unsigned int slot, enum model_as as, uint32_t job);
 
-/* Seconds of this thread's own: what others run meanwhile is not in them. */
+/* This thread's own processor time in seconds, without the time of other threads. */
 double model_now(void);
 
-/* One JSON object a line, for the report; against may be NULL. */
+/* Print one JSON object per line, for the report; against may be NULL. */
 void model_report(const char *name, const char *unit, const double *samples, int count,
 		  const char *against);
 

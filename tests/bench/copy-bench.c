@@ -2,11 +2,11 @@
 /*
  * How fast the model moves memory, without a guest; run by bench.sh.
  *
- * COMPUTE jobs over pages of 4 KiB through the MMU, contiguous and scattered, and
- * the host's own memcpy() or memset() of the same size beside them, in turns, so
- * that a noisy machine spoils all alike.  One size fits a core's cache, and the
- * other does not.  From some tens of MiB on memcpy() writes past the caches, which
- * pays off for no copy in pieces of a page.
+ * COMPUTE jobs over pages of 4 KiB through the MMU, contiguous and scattered, and the
+ * host's own memcpy() or memset() of the same size, in turns, so that a noisy machine
+ * affects all equally.  One size fits a core's cache, the other does not.  From some tens
+ * of MiB on memcpy() bypasses the caches, which is of no advantage to a copy in pieces of
+ * a page.
  */
 #include "bench_model.h"
 
@@ -21,10 +21,10 @@
 #define DST		(SRC + LARGE)
 #define MEMORY_SIZE	(DST + LARGE)
 
-/* A sample moves as much whatever the size: the small ones again and again. */
+/* A sample moves the same amount for every size: it repeats the small ones. */
 #define SAMPLE		LARGE
 
-/* MB a second that a job of that size works through. */
+/* MB per second for a job of that size. */
 static double job_rate(struct model *m, enum model_as as, const struct agate_compute_payload *p)
 {
 	double seconds = 0;
@@ -56,7 +56,7 @@ static double host_copy(struct model *m, uint32_t size)
 
 	for (uint32_t done = 0; done < SAMPLE; done += size) {
 		memcpy(m->memory + DST, m->memory + SRC, size);
-		/* Without this the compiler sees that only the last one counts. */
+		/* Without this the compiler would see that only the last one counts. */
 		__asm__ volatile("" : : "r"(m->memory) : "memory");
 	}
 	return SAMPLE / (model_now() - start) / 1e6;

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# costs.sh: what `make test` costs by suite; part of `make bench`.
+# costs.sh: the time of each suite of `make test`; part of `make bench`.
 #
 # usage: tests/bench/costs.sh [TIMES]
 #
-# TIMES (build/tests/times) has a line "NAME SECONDS CPU-SECONDS" for each time that a whole
-# suite ran, nothing of it kept; its last one counts.  Prints a line for each group of suites and
-# for each suite that computes for more than two seconds, those that cost most first, and all of them
-# together.
+# TIMES (build/tests/times) has a line "NAME SECONDS CPU-SECONDS" for each run of a whole suite
+# without kept results; a suite's last line counts.  Prints a line for each group of suites and
+# for each suite that computes for more than two seconds, the most expensive ones first, and the
+# total.
 set -u
 
 times=${1:-${BUILD:-build}/tests/times}

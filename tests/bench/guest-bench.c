@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the driver costs, measured inside the guest; run by bench.sh.
+ * Measures the driver's speed inside the guest; bench.sh runs it.
  *
- * Prints one JSON object a line: {"name", "unit", "samples"}, and "against" where
- * it is to be compared with another.  Where vgem does the same thing (make a BO
- * and close it, touch fresh pages) it is measured in turns with agate, so that a
- * noisy machine spoils both alike.
+ * Prints one JSON object per line: {"name", "unit", "samples"}, and "against" to compare
+ * it with another one.  If vgem can do the same (make a BO and close it, touch fresh
+ * pages), the program measures it in turns with agate, so that a noisy machine affects
+ * both equally.
  */
 #include <drm.h>
 #include <drm_mode.h>
@@ -186,7 +186,7 @@ static void bench_bos(int agate, int vgem)
 	report("first_touch_page_vgem", "ns", touch[1], NULL);
 }
 
-/* debugfs shows the GPU's counters by reading two registers for each. */
+/* To show the GPU's counters, debugfs reads two registers for each. */
 static void bench_register_reads(int agate)
 {
 	double samples[ROUNDS];

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# What `make bench` runs: a program and a module in the guest, programs that drive
-# the model on the host, and the report.
+# The parts of `make bench`: a program and a module in the guest, programs that drive the
+# model on the host, and the report.
 
 BENCH_DIR	:= $(BUILD)/tests/bench
 MODEL_BENCHES	:= $(addprefix $(BENCH_DIR)/,raster-bench copy-bench translate-bench null-bench)
@@ -27,7 +27,8 @@ $(BENCH_DIR)/report: tests/bench/report.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) -MMD -MP -MF $@.d -o $@ $< -ljansson
 
-# The driver's page tables beside io-pgtable; what is delivered has no debug information.
+# The driver's page tables and io-pgtable; the module for the guest has no debug
+# information.
 PGTABLE_BENCH	:= $(BENCH_DIR)/agate_pgtable_bench.ko
 PGTABLE_BENCH_SOURCES := $(wildcard tests/bench/kmod/*) kernel/agate_pgtable.h include/agate_regs.h \
 		   $(wildcard solutions/10-page-tables/agate_*.c)

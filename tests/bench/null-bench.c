@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * How many jobs a second the model runs that do nothing, without a guest; run by
- * bench.sh.  In one long chain a job is its header read, judged and written back;
- * alone it is a driver's register writes and the GPU's message, too.
+ * Measures how many empty jobs per second the model runs, without a guest; bench.sh runs
+ * it.  In one long chain a job costs reading, checking and writing back its header; a
+ * single job also costs a driver's register writes and the GPU's message.
  */
 #include "bench_model.h"
 

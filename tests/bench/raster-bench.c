@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * How fast the model draws, without a guest; run by bench.sh.
+ * Measures how fast the model draws, without a guest; bench.sh runs it.
  *
- * Draws one frame after the other: TILER on slot 1, FRAGMENT on slot 0.  Prints
- * one JSON object a line, as guest-bench does.  What is counted is what the
- * GPU's own counters say; what is timed is one job, from START to its message.
- * The same job in an address space that translates nothing is measured in turns
- * with it, so that a noisy machine spoils both alike.
+ * Draws one frame after the other: TILER on slot 1, FRAGMENT on slot 0.  Prints one JSON
+ * object per line, like guest-bench.  The counts come from the GPU's own counters; the
+ * time is that of one job, from START to its message.  The program measures the same job
+ * in an address space without translation in turns with it, so that a noisy machine
+ * affects both equally.
  */
 #include "bench_model.h"
 
@@ -15,7 +15,7 @@
 #define ROUNDS		15
 #define FRAME_SIZE	512u		/* pixels, both ways */
 
-/* A triangle grid starts beside the tiles' corners, as in any real picture. */
+/* The triangle grid is not aligned with the tiles' corners, as in any real picture. */
 #define GRID_ORIGIN	5u
 
 /* Memory, by offset. */
@@ -70,7 +70,7 @@ static uint32_t put_grid(struct model *m, unsigned int side)
 	return count;
 }
 
-/* Everything a frame of triangles with that side starts from. */
+/* Prepares all inputs of a frame of triangles with that side. */
 static void put_frame(struct model *m, unsigned int side)
 {
 	const uint32_t indices = put_grid(m, side);
@@ -106,7 +106,7 @@ static void put_frame(struct model *m, unsigned int side)
 	       (FRAME_SIZE / AGATE_TILE_SIZE) * (FRAME_SIZE / AGATE_TILE_SIZE));
 }
 
-/* Run one job; returns what it added to the counter, a second. */
+/* Run one job; returns by how much it raised the counter per second. */
 static double rate(struct model *m, unsigned int slot, enum model_as as, uint32_t job,
 		   enum agate_counter counter)
 {

@@ -4,10 +4,10 @@
  *
  *   report OUT.json < samples
  *
- * Reads one JSON object a line, {"name", "unit", "samples": [...]}; lines of the
- * same name are joined.  A line may say "against": NAME, which has as many samples;
- * beside its minimum, median and maximum stands then how many times as fast it is,
- * as the median of the ratios of sample to sample.
+ * Reads one JSON object per line, {"name", "unit", "samples": [...]}, and joins lines
+ * with the same name.  A line may have "against": NAME, a measurement with as many
+ * samples; next to minimum, median and maximum the report then shows how many times as
+ * fast it is, as the median of the ratios of sample to sample.
  */
 #include <jansson.h>
 #include <stdbool.h>
@@ -22,7 +22,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Minimum, median and maximum of n numbers, which are sorted; n is not 0. */
+/* Minimum, median and maximum of n numbers, which this sorts; n is not 0. */
 static void summarise(double *v, size_t n, double out[3])
 {
 	qsort(v, n, sizeof(*v), by_value);
@@ -44,7 +44,7 @@ static double *samples_of(const json_t *entry, size_t *n)
 	return v;
 }
 
-/* How many times as fast a measurement is as the other: what takes time is less. */
+/* How many times as fast a measurement is as the other; for a time, less is faster. */
 static double speed(const json_t *entry, double own, double other)
 {
 	const char *unit = json_string_value(json_object_get(entry, "unit"));
@@ -54,8 +54,8 @@ static double speed(const json_t *entry, double own, double other)
 }
 
 /*
- * Minimum, median and maximum of the ratios, sample by sample: two of the same
- * number were taken one after the other, while the machine was busy alike.
+ * Minimum, median and maximum of the ratios, sample by sample: samples with the same
+ * number were taken one after the other, while the machine was equally busy.
  */
 static bool compare(const json_t *entry, const json_t *other, double out[3])
 {

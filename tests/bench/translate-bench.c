@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * How many translations a second the model makes, without a guest; run by bench.sh.
+ * Measures how many translations per second the model makes, without a guest; bench.sh
+ * runs it.
  *
- * A hit is found in the TLB.  The first use of an entry in a unit of work costs
- * more: it is compared with the tables, to tell a driver that forgot a flush.  A
- * miss walks four levels and takes another entry's place.
+ * A hit is found in the TLB.  The first use of an entry in a unit of work costs more: the
+ * model compares it with the tables, to detect a driver that forgot a flush.  A miss
+ * walks four levels and takes another entry's place.
  */
 #include "bench_model.h"
 
@@ -32,7 +33,7 @@ static void translate(struct model *m, uint64_t va)
 	exit(1);
 }
 
-/* Translations a second over so many pages; a unit of work has so many of them. */
+/* Translations per second over that many pages; a unit of work has that many translations. */
 static double translations(struct model *m, unsigned int pages, unsigned int unit)
 {
 	const double start = model_now();
@@ -47,7 +48,7 @@ static double translations(struct model *m, unsigned int pages, unsigned int uni
 
 static void expect(struct model *m, enum agate_counter counter, uint64_t before)
 {
-	/* What had to be fetched first does not count much. */
+	/* The tolerance covers the accesses that first fill the TLB. */
 	if (agate_sim_counter(m->sim, counter) - before >= ACCESSES - ACCESSES / 100)
 		return;
 	fprintf(stderr, "bench: these are not the translations that were meant\n");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The driver's page tables, with pages as its kernel/agate_table.c gets them where the
- * GPU walks coherently: there is nothing to map for DMA, and only the order to keep.
+ * The driver's page tables, with pages as kernel/agate_table.c gets them for a GPU that
+ * walks coherently: it maps nothing for DMA, and only has to keep the order of writes.
  */
 #include <linux/io.h>
 #include <linux/mm.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How fast the driver's page tables are mapped and unmapped, beside the kernel's
- * io-pgtable; run by bench.sh.
+ * Measures how fast the driver's page tables map and unmap, compared with the kernel's
+ * io-pgtable; bench.sh runs it.
  *
- * Reading /sys/kernel/debug/agate_pgtable_bench measures, and gives one JSON object
- * a line, as the other benchmarks print.  Both do the same calls over a new table,
- * in turns; no TLB is flushed.  That the mappings are there, and are gone, is
- * checked, and not timed.  io-pgtable keeps empty tables of pages until the whole
- * is destroyed; the driver's unmap frees them, and that is timed.
+ * Reading /sys/kernel/debug/agate_pgtable_bench runs the benchmark and gives one JSON
+ * object per line, like the other benchmarks.  Both make the same calls on a new table,
+ * in turns; nothing flushes a TLB.  The module checks that the mappings exist, and that
+ * they are gone, outside the measured time. io-pgtable keeps empty page tables until the
+ * whole is destroyed; the driver's unmap frees them, and the measured time includes that.
  */
 #include <linux/debugfs.h>
 #include <linux/dma-mapping.h>
@@ -28,8 +28,8 @@
 #define FIRST_PA	0x80000000ull
 
 /*
- * What is mapped: so many calls, each of so many pages.  An odd factor goes through
- * a power of two of calls in an order of its own.
+ * The mappings: a number of calls, each of a number of pages.  Multiplying by an odd
+ * factor visits a power of two of calls in a scattered order.
  */
 struct work {
 	const char *name;
@@ -65,7 +65,7 @@ static u64 call_va(const struct work *w, unsigned int call)
 	return FIRST_VA + call * w->va_factor % w->calls * w->count * w->page;
 }
 
-/* A page away from where larger leaves would do. */
+/* One page off the alignment that would allow larger leaves. */
 static u64 call_pa(const struct work *w, unsigned int call)
 {
 	u64 shift = w->page == SZ_4K ? SZ_4K : 0;
@@ -78,7 +78,7 @@ static u64 rate(const struct work *w, u64 start)
 	return div64_u64((u64)w->calls * w->count * NSEC_PER_SEC, ktime_get_ns() - start);
 }
 
-/* Is every call's last page mapped, and to its own place?  Or is none? */
+/* Is the last page of every call mapped, and to the right place?  Or is none of them mapped? */
 static int check(const struct work *w, const struct maker *maker, void *table, bool mapped)
 {
 	unsigned int i;
@@ -187,7 +187,7 @@ static int show(struct seq_file *m, void *unused)
 	return 0;
 }
 
-/* All of it fits: when it does not, seq_file would measure once more. */
+/* The buffer holds all of it: if it did not, seq_file would run the benchmark again. */
 static int open(struct inode *inode, struct file *filp)
 {
 	return single_open_size(filp, show, NULL, SZ_64K);

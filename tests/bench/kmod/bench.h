@@ -16,12 +16,12 @@ enum format {
 };
 
 /**
- * struct maker - what makes page tables
+ * struct maker - an implementation of page tables
  * @create: an empty table, or NULL; the device walks it coherently
  * @map: @count pages of @page bytes each, from @va and from @pa on
- * @unmap: the same range; table pages that nobody needs may be freed
- * @translate: where @va is mapped; false when it is not
- * @destroy: a table that maps nothing any more
+ * @unmap: the same range; may free table pages that are no longer needed
+ * @translate: the address to which @va is mapped; false when it is not mapped
+ * @destroy: a table that no longer maps anything
  */
 struct maker {
 	void *(*create)(struct device *dev, enum format format);

@@ -35,7 +35,7 @@ static void *create(struct device *dev, enum format format)
 				    &cfg, NULL);
 }
 
-/* One call maps what goes into one table. */
+/* One call maps at most as much as one table holds. */
 static int map(void *table, u64 va, u64 pa, size_t page, size_t count)
 {
 	struct io_pgtable_ops *ops = table;
