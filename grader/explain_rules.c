@@ -26,10 +26,10 @@ static const struct meaning compiler[] = {
 	  "too many" },
 	{ "incompatible pointer type", "a pointer points to what its type says: this one is of "
 	  "another type" },
-	{ "makes pointer from integer", "a number is no pointer" },
-	{ "makes integer from pointer", "a pointer is no number" },
-	{ "incompatible type", "what is passed or assigned has the type that is expected" },
-	{ "discards 'const'", "what is const stays const" },
+	{ "makes pointer from integer", "a number is not a pointer" },
+	{ "makes integer from pointer", "a pointer is not a number" },
+	{ "incompatible type", "a passed or assigned value has the expected type" },
+	{ "discards 'const'", "const data stays const" },
 	{ "expected declaration or statement at end", "each { has its }: one is missing further up" },
 	{ "expected identifier or '('", "code stands inside functions: a } may be too many further "
 	  "up" },
@@ -39,12 +39,12 @@ static const struct meaning compiler[] = {
 	  "out" },
 	{ "'return' with no value", "a function that returns a value does so on every way out" },
 	{ "'return' with a value", "a function that returns void returns no value" },
-	{ "unused variable", "what is declared is used: remove the variable, or the step is not "
+	{ "unused variable", "a declared variable is used: remove it, or the step is not "
 	  "finished" },
-	{ "defined but not used", "what is defined is used: remove the function, or the step is not "
+	{ "defined but not used", "a defined function is used: remove it, or the step is not "
 	  "finished" },
-	{ "set but not used", "what is computed is used" },
-	{ "unused", "what is declared is used" },
+	{ "set but not used", "a computed value is used" },
+	{ "unused", "everything that is declared is used" },
 	{ "uninitialized", "a variable has a value before it is read, on every way there" },
 	{ "conflicting types", "a function is defined as its header declares it" },
 	{ "redefinition of", "a name is defined once" },
@@ -74,8 +74,8 @@ static const struct meaning symbols[] = {
 	{ "does not define", "a file defines all that its lab's contract lists" },
 	{ "does not allow", "a lab's file uses what the lab allows: this function does what the lab "
 	  "is about, or does not belong into this part of the driver" },
-	{ "which neither", "what is called exists: the name is misspelt, or "
-	  "the function is missing" },
+	{ "which neither", "a called function exists: the name is misspelt, or the function is "
+	  "missing" },
 	{ NULL, "a file exports and uses what its lab allows" },
 };
 

@@ -49,7 +49,7 @@ static const struct splat_pattern patterns[] = {
 	{ "BUG: KASAN: ", "double-free", SPLAT_KASAN, .rule =
 	  "memory was freed twice" },
 	{ "BUG: KASAN: ", "invalid-free", SPLAT_KASAN, .rule =
-	  "what was freed is not what was allocated: free the pointer that the allocation gave" },
+	  "the freed pointer is not the one that was allocated: free what the allocation gave" },
 	{ "BUG: KASAN: ", "slab-out-of-bounds", SPLAT_KASAN, .rule =
 	  "memory was touched beyond the end, or before the start, of an allocation" },
 	{ "BUG: KASAN: ", "vmalloc-out-of-bounds", SPLAT_KASAN, .rule =
@@ -76,8 +76,8 @@ static const struct splat_pattern patterns[] = {
 	{ "general protection fault", "0xaaaaaaaaaaaa", SPLAT_OOPS, .rule = RULE_FREED_POINTER },
 	{ "general protection fault", "0x6b6b6b6b6b6b", SPLAT_OOPS, .rule = RULE_FREED_POINTER },
 	{ "general protection fault", NULL, SPLAT_OOPS, .rule =
-	  "a pointer that is none was followed: it was never set, or its memory was freed and "
-	  "used for something else" },
+	  "an invalid pointer was followed: it was never set, or its memory was freed and used "
+	  "for something else" },
 	{ "kernel BUG at mm/slub.c", NULL, SPLAT_OOPS, .rule =
 	  "the allocator's own data is damaged: something was freed twice, or written to after "
 	  "it was freed" },
@@ -94,8 +94,10 @@ static const struct splat_pattern patterns[] = {
 	  "the kernel's stack is full: a function calls itself without end, or has huge local "
 	  "variables" },
 	{ "divide error: ", NULL, SPLAT_OOPS, .rule = "a number was divided by zero" },
-	{ "invalid opcode: ", NULL, SPLAT_OOPS, .rule = "what was executed is not code" },
-	{ "Oops: ", NULL, SPLAT_OOPS, .rule = "memory was touched that cannot be touched" },
+	{ "invalid opcode: ", NULL, SPLAT_OOPS, .rule =
+	  "the CPU jumped to something that is not code" },
+	{ "Oops: ", NULL, SPLAT_OOPS, .rule =
+	  "the code touched memory that does not exist or may not be touched" },
 	{ "stack segment: ", NULL, SPLAT_OOPS, .rule = "the kernel's stack pointer is wrong" },
 
 	/* Undefined behaviour */
@@ -151,7 +153,8 @@ static const struct splat_pattern patterns[] = {
 	  .no_trace = true, .rule = RULE_LOCK_LEFT },
 	{ "WARNING: ", " still has locks held!", SPLAT_LOCKDEP, .rule = RULE_LOCK_LEFT },
 	{ "WARNING: suspicious RCU usage", NULL, SPLAT_LOCKDEP, .rule =
-	  "what RCU protects was read outside rcu_read_lock() and without the lock that guards it" },
+	  "data that RCU protects was read outside rcu_read_lock() and without the lock that guards "
+	  "it" },
 	{ "WARNING: Nested lock was not taken", NULL, SPLAT_LOCKDEP, .rule =
 	  "the lock that has to be held around this one was not held" },
 	{ "WARNING: bad contention detected", NULL, SPLAT_LOCKDEP, .rule =
@@ -282,9 +285,9 @@ static const struct splat_pattern patterns[] = {
 
 	/* The rest */
 	{ "kmemleak: ", "unknown object", SPLAT_OTHER, .weak = true, .rule =
-	  "what was freed is not what was allocated: free the pointer that the allocation gave" },
+	  "the freed pointer is not the one that was allocated: free what the allocation gave" },
 	{ "kmemleak: Found object by alias", NULL, SPLAT_OTHER, .weak = true, .rule =
-	  "what was freed is not what was allocated: free the pointer that the allocation gave" },
+	  "the freed pointer is not the one that was allocated: free what the allocation gave" },
 	{ "BUG: Bad page ", NULL, SPLAT_OTHER, .rule =
 	  "a page was freed while it was still in use, or mapped after it was freed" },
 	{ "BUG: ", NULL, SPLAT_OTHER, .rule = "the kernel found that something is wrong" },
@@ -339,20 +342,20 @@ const char *splat_wait_rule(const struct splat *splat)
 		const char *part;
 		const char *rule;
 	} waits[] = {
-		{ "spin_lock", "a spinlock is waited for that is never unlocked: this thread holds it "
-		  "itself, or the one that does never comes back; is there a return that leaves it "
+		{ "spin_lock", "the code waits for a spinlock that is never unlocked: this thread "
+		  "holds it itself, or the holder never comes back; is there a return that leaves "
+		  "it taken?" },
+		{ "mutex_lock", "the code waits for a mutex that is never unlocked: this thread holds "
+		  "it itself, or some way out does not unlock it; is there a return that leaves it "
 		  "taken?" },
-		{ "mutex_lock", "a mutex is waited for that is never unlocked: this thread holds it "
-		  "itself, or some way out does not unlock it; is there a return that leaves it "
-		  "taken?" },
-		{ "rwsem_down", "a lock is waited for that is never unlocked" },
-		{ "dma_fence", "a fence is waited for that is never signalled" },
-		{ "dma_resv", "a fence is waited for that is never signalled" },
-		{ "flush_work", "a work function is waited for that does not come to an end" },
-		{ "cancel_work", "a work function is waited for that does not come to an end" },
-		{ "synchronize_irq", "an interrupt handler is waited for that does not come to an end" },
-		{ "free_irq", "an interrupt handler is waited for that does not come to an end" },
-		{ "wait_for_", "a completion is waited for that nobody signals" },
+		{ "rwsem_down", "the code waits for a lock that is never unlocked" },
+		{ "dma_fence", "the code waits for a fence that is never signalled" },
+		{ "dma_resv", "the code waits for a fence that is never signalled" },
+		{ "flush_work", "the code waits for a work function that never ends" },
+		{ "cancel_work", "the code waits for a work function that never ends" },
+		{ "synchronize_irq", "the code waits for an interrupt handler that never ends" },
+		{ "free_irq", "the code waits for an interrupt handler that never ends" },
+		{ "wait_for_", "the code waits for a completion that nobody signals" },
 	};
 	size_t i, j;
 
