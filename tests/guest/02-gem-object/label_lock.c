@@ -208,19 +208,22 @@ static unsigned int locks_of_reader(const struct bo *bo, const char *const *symb
 
 /*
  * Lockdep hears of every lock, a sequence lock's reader among them, but every interrupt
- * takes some: a guest on a busy host may do nothing else while all of them are counted.
- * So the usual locks come first.
+ * takes some: a guest on a busy host may do nothing else while those are counted.  So the
+ * locks that only tasks take come first, and the lock that all come to is the last.
  */
 static bool reader_is_locked(const struct bo *bo)
 {
-	static const char *const usual[] = {
-		"mutex_lock_nested", "mutex_lock_interruptible_nested", "mutex_trylock",
+	static const char *const tasks[] = {
+		"mutex_lock_nested", "mutex_lock_interruptible_nested", "mutex_trylock", "down_read",
+	};
+	static const char *const interrupts[] = {
 		"_raw_spin_lock", "_raw_spin_lock_irq", "_raw_spin_lock_irqsave", "_raw_read_lock",
-		"down_read", "__rcu_read_lock",
+		"__rcu_read_lock",
 	};
 	static const char *const all[] = { "lock_acquire" };
 
-	return locks_of_reader(bo, usual, sizeof(usual) / sizeof(usual[0])) ||
+	return locks_of_reader(bo, tasks, sizeof(tasks) / sizeof(tasks[0])) ||
+	       locks_of_reader(bo, interrupts, sizeof(interrupts) / sizeof(interrupts[0])) ||
 	       locks_of_reader(bo, all, 1);
 }
 
