@@ -93,6 +93,7 @@ static void tell(struct report *report, const struct result_lab *lab)
 	const struct lab_test *test = &lab->lab->tests[report->next];
 	enum report_told told = TOLD_WHOLE;
 	struct standing standing;
+	char remark[120];
 
 	if (!report->next)
 		fprintf(report->out, "%s: %s\n", lab->lab->name, lab->lab->title);
@@ -102,10 +103,15 @@ static void tell(struct report *report, const struct result_lab *lab)
 		report->next++;
 		return;
 	}
-	if (standing.status > VERDICT_PASS)
+	if (standing.status > VERDICT_PASS) {
 		told = tell_failure(report, lab, &standing);
-	else
+	} else if (standing.outcome && standing.outcome->given_up) {
+		snprintf(remark, sizeof(remark), ": %.100s", standing.outcome->verdict.seen);
+		report_headline(report, &standing, test, remark);
+		told = TOLD_AS_ABOVE;
+	} else {
 		report_headline(report, &standing, test, "");
+	}
 	if (told == TOLD_WHOLE || told == TOLD_AS_ABOVE)
 		notes(report, lab, report->next);
 	if (told == TOLD_WHOLE && standing.status != VERDICT_PASS)

@@ -8,10 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const not_ended[] = {
-	"a pass counts once its guest has an end record", "the end record",
-};
-
 bool result_init(struct result_lab *result, const struct lab *lab)
 {
 	int f;
@@ -43,15 +39,13 @@ void result_take(struct result_lab *result, enum flavour flavour, size_t test,
 	struct outcome *outcome = &result->outcomes[flavour][test];
 
 	outcome->there = true;
+	outcome->given_up = false;
 	outcome->verdict = *verdict;
 	outcome->held = verdict->status == VERDICT_PASS;
-	/*
-	 * Until the guest's end record arrives, a pass counts as the failure that it is
-	 * without the record.
-	 */
+	/* A pass earns no points until the guest's end record arrives. */
 	if (outcome->held)
-		verdict_set(&outcome->verdict, VERDICT_FAIL, not_ended[0], not_ended[1],
-			    "none so far");
+		verdict_set(&outcome->verdict, VERDICT_NOT_RUN, "", "",
+			    "the guest has no end record so far, and a pass counts once it has one");
 }
 
 void result_seal(struct result_lab *result, enum flavour flavour, bool counts)
@@ -66,8 +60,23 @@ void result_seal(struct result_lab *result, enum flavour flavour, bool counts)
 		if (counts)
 			verdict_set(&outcomes[i].verdict, VERDICT_PASS, "", "", "%s", "");
 		else
-			verdict_set(&outcomes[i].verdict, VERDICT_FAIL, not_ended[0],
-				    not_ended[1], "the guest's stream just ended");
+			verdict_set(&outcomes[i].verdict, VERDICT_FAIL,
+				    "a pass counts once its guest has an end record",
+				    "the end record", "the guest's stream just ended");
+	}
+}
+
+void result_give_up(struct result_lab *result, enum flavour flavour, const char *why)
+{
+	struct outcome *outcomes = result->outcomes[flavour];
+	size_t i;
+
+	for (i = 0; i < result->lab->test_count; i++) {
+		if (!outcomes[i].held)
+			continue;
+		outcomes[i].held = false;
+		outcomes[i].given_up = true;
+		verdict_set(&outcomes[i].verdict, VERDICT_NOT_RUN, "", "", "%s", why);
 	}
 }
 

@@ -22,6 +22,7 @@ enum flavour {
 struct outcome {
 	bool there;
 	bool held;		/* a pass that does not count yet */
+	bool given_up;		/* one that never will: the run ended first */
 	struct verdict verdict;
 	bool placed;
 	struct decode_place place;
@@ -67,6 +68,11 @@ void result_free(struct result_lab *result);
 void result_take(struct result_lab *result, enum flavour flavour, size_t test,
 		 const struct verdict *verdict);
 void result_seal(struct result_lab *result, enum flavour flavour, bool counts);
+/*
+ * The run ends because of the machine or its user: passes that do not count yet become
+ * VERDICT_NOT_RUN, for the reason @why.
+ */
+void result_give_up(struct result_lab *result, enum flavour flavour, const char *why);
 
 /* True when no further verdict can change the test's result. */
 bool result_settled(const struct result_lab *result, size_t test);

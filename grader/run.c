@@ -466,6 +466,23 @@ static void run_flavours(struct run *run, struct flavour_run *frs, struct timing
 			pthread_join(frs[f].thread, NULL);
 }
 
+/* How the run ended; passes that wait for an end record will never get it now. */
+static enum run_end close_run(struct run *run, const struct flavour_run *frs)
+{
+	enum run_end end = run->failed ? RUN_HOST : run->unjudged ? RUN_UNJUDGED : RUN_DONE;
+	int f;
+
+	for (f = 0; f < FLAVOURS; f++)
+		if (frs[f].end == SESSION_INTERRUPTED)
+			end = RUN_INTERRUPTED;
+	for (f = 0; f < FLAVOURS; f++)
+		result_give_up(run->lab, f, end == RUN_INTERRUPTED ?
+			       "the run was interrupted before this could count" :
+			       "the machine failed before this could count");
+	run->lab->seconds = (double)(timing_now() - run->begun) / 1e9;
+	return end;
+}
+
 static bool make_dirs(struct run *run)
 {
 	return run_path(run->dir, "%s/%s", run->config->out, run->lab->lab->name) &&
@@ -479,7 +496,6 @@ enum run_end run_lab(const struct run_config *config, struct result *result, siz
 	struct flavour_run *frs = calloc(FLAVOURS, sizeof(*frs));
 	struct run *run = calloc(1, sizeof(*run));
 	enum run_end end = RUN_HOST;
-	int f;
 
 	if (!frs || !run) {
 		snprintf(error, RUN_ERROR, "out of memory");
@@ -506,11 +522,7 @@ enum run_end run_lab(const struct run_config *config, struct result *result, siz
 		fail_all(run);
 	else
 		run_flavours(run, frs, timing);
-	end = run->failed ? RUN_HOST : run->unjudged ? RUN_UNJUDGED : RUN_DONE;
-	for (f = 0; f < FLAVOURS; f++)
-		if (frs[f].end == SESSION_INTERRUPTED)
-			end = RUN_INTERRUPTED;
-	run->lab->seconds = (double)(timing_now() - run->begun) / 1e9;
+	end = close_run(run, frs);
 	pthread_mutex_destroy(&run->decode_lock);
 	pthread_mutex_destroy(&run->lock);
 out:

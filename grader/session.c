@@ -142,8 +142,13 @@ static bool refresh(struct state *st)
  */
 static bool has_end_record(enum guest_status end)
 {
-	return end != GUEST_LOST && end != GUEST_GONE && end != GUEST_HOST &&
-	       end != GUEST_INTERRUPTED;
+	return end != GUEST_LOST;
+}
+
+/* Nobody knows how that guest would have ended. */
+static bool ended_by_machine(enum guest_status end)
+{
+	return end == GUEST_GONE || end == GUEST_HOST || end == GUEST_INTERRUPTED;
 }
 
 /* Runs the remaining tests until the guest is useless or all are done. */
@@ -159,7 +164,7 @@ static enum guest_status run_tests(struct state *st)
 		return GUEST_HOST;
 	while (sound && find_next(st, &next)) {
 		end = state_test(st, &s->lab->tests[next], verdict);
-		if (end == GUEST_HOST || end == GUEST_INTERRUPTED || end == GUEST_GONE)
+		if (ended_by_machine(end))
 			break;
 		if (!state_believe(st, verdict))
 			break;
@@ -187,16 +192,16 @@ static void close_down(struct state *st, struct verdict *why)
 	timing_add(st->s->timing, begun, "module unloaded");
 }
 
-/* The passes of the guest that ended count or are void; the passes of a lost guest run again. */
+/* The passes of the guest that ended count or are void; after a lost guest they run again. */
 static void seal(struct state *st, enum guest_status end)
 {
 	size_t i;
 
 	for (i = 0; i < st->s->lab->test_count; i++) {
-		st->settled[i] = st->settled[i] || (st->passed[i] && end != GUEST_GONE);
+		st->settled[i] = st->settled[i] || (st->passed[i] && !ended_by_machine(end));
 		st->passed[i] = false;
 	}
-	if (end != GUEST_GONE)
+	if (!ended_by_machine(end))
 		st->s->sealed(st->s->arg, has_end_record(end));
 }
 

@@ -60,7 +60,8 @@ struct session {
 	void (*verdict)(void *arg, size_t test, const struct verdict *verdict);
 	/*
 	 * The guest ended: the passes since the last call count if it has its end record,
-	 * or else are void.
+	 * or else are void.  Not called when the machine lost the guest, when the grader
+	 * failed, or after an interrupt: these say nothing about the student's work.
 	 */
 	void (*sealed)(void *arg, bool counts);
 	/* The reason why the remaining tests have no verdict. */

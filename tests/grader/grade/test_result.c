@@ -90,8 +90,8 @@ static void test_end_record(void **state)
 	begin(&f, "{}");
 	scores(&f, 0, 0);
 	take(&f, FLAVOUR_FAST, 0, VERDICT_PASS);
-	stands(&f, 0, VERDICT_FAIL, 0);
-	scores(&f, 0, 34);
+	stands(&f, 0, VERDICT_NOT_RUN, 0);
+	scores(&f, 0, 0);
 	result_seal(&f.labs[0], FLAVOUR_FAST, true);
 	stands(&f, 0, VERDICT_PASS, 34);
 	take(&f, FLAVOUR_FAST, 1, VERDICT_PASS);
@@ -103,6 +103,39 @@ static void test_end_record(void **state)
 	stands(&f, 1, VERDICT_FAIL, 0);
 	stands(&f, 2, VERDICT_FAIL, 0);
 	scores(&f, 34, 100);
+	end(&f);
+}
+
+static char *printed(const struct result_lab *lab, bool colour);
+static void prints(const char *text, const char *wanted);
+
+/* A run that ends too early says nothing about the code: neither a failure nor a hint. */
+static void test_given_up(void **state)
+{
+	struct fixture f;
+	char *text;
+
+	(void)state;
+	begin(&f, "{}");
+	take(&f, FLAVOUR_FAST, 0, VERDICT_PASS);
+	result_seal(&f.labs[0], FLAVOUR_FAST, true);
+	take(&f, FLAVOUR_FAST, 1, VERDICT_PASS);
+	take(&f, FLAVOUR_FAST, 2, VERDICT_FAIL);
+	result_give_up(&f.labs[0], FLAVOUR_FAST, "it ended before this could count");
+	stands(&f, 0, VERDICT_PASS, 34);
+	stands(&f, 1, VERDICT_NOT_RUN, 0);
+	stands(&f, 2, VERDICT_FAIL, 0);
+	assert_true(result_settled(&f.labs[0], 1));
+	text = printed(&f.labs[0], false);
+	prints(text, "NOT-RUN   0/33   b: it ended before this could count\nFAIL ");
+	prints(text, "34 of 67 points");
+	free(text);
+	/* A later record cannot save it, but a later run of the test can. */
+	result_seal(&f.labs[0], FLAVOUR_FAST, true);
+	stands(&f, 1, VERDICT_NOT_RUN, 0);
+	take(&f, FLAVOUR_FAST, 1, VERDICT_PASS);
+	result_seal(&f.labs[0], FLAVOUR_FAST, true);
+	stands(&f, 1, VERDICT_PASS, 33);
 	end(&f);
 }
 
@@ -474,6 +507,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_end_record),
+		cmocka_unit_test(test_given_up),
 		cmocka_unit_test(test_two_kernels),
 		cmocka_unit_test(test_unjudged),
 		cmocka_unit_test(test_file),

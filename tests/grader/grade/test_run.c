@@ -191,6 +191,36 @@ static void test_unjudged(void **state)
 	end(&f);
 }
 
+/* A run that is interrupted revokes no pass: it leaves tests without a verdict. */
+static void test_interrupted(void **state)
+{
+	static const struct act interrupt[] = {
+		{ .test = "b", .end = GUEST_INTERRUPTED }, { .test = NULL }
+	};
+	static const struct act lost[] = { { .test = "b", .end = GUEST_GONE }, { .test = NULL } };
+	struct fixture f;
+	struct standing s;
+
+	(void)state;
+	begin(&f, "{}", COMPOSES);
+	acts[FLAVOUR_FAST] = interrupt;
+	assert_int_equal(run(&f), RUN_INTERRUPTED);
+	has_status(&f, 0, "not-run");
+	has_status(&f, 1, "not-run");
+	result_standing(&f.labs_found[0], 0, &s);
+	assert_string_equal(s.outcome->verdict.seen,
+			    "the run was interrupted before this could count");
+	assert_int_equal(points(&f), 0);
+	end(&f);
+	begin(&f, "{}", COMPOSES);
+	acts[FLAVOUR_FAST] = lost;
+	assert_int_equal(run(&f), RUN_HOST);
+	has_status(&f, 0, "not-run");
+	result_standing(&f.labs_found[0], 0, &s);
+	assert_string_equal(s.outcome->verdict.seen, "the machine failed before this could count");
+	end(&f);
+}
+
 static void test_fast_only(void **state)
 {
 	struct fixture f;
@@ -402,6 +432,7 @@ int main(void)
 		cmocka_unit_test(test_both),
 		cmocka_unit_test(test_one_crashes),
 		cmocka_unit_test(test_unjudged),
+		cmocka_unit_test(test_interrupted),
 		cmocka_unit_test(test_fast_only),
 		cmocka_unit_test(test_stop_on_fail),
 		cmocka_unit_test(test_does_not_compile),
