@@ -56,6 +56,15 @@ struct stream {
 	size_t len;
 };
 
+/* A place where a test hung for its whole limit: all frames of the module, innermost first. */
+struct hang {
+	struct splat_frame frames[SPLAT_FRAMES];
+	size_t count;
+	unsigned int tests;		/* that hung there */
+};
+
+#define HANGS	8
+
 struct state {
 	const struct session *s;
 	const struct guest_ops *ops;
@@ -81,6 +90,10 @@ struct state {
 	unsigned int troubles[TROUBLES];	/* of the test that runs */
 	uint64_t stood;			/* when the running program began */
 	bool busy;			/* the host was busy while the program ran */
+	struct hang hangs[HANGS];
+	size_t hang_count;
+	bool hurried;			/* the test that runs has a part of its limit */
+	bool patient;			/* it has to run again, with its whole limit */
 
 	struct health health;		/* of this guest, before its first test */
 	bool health_known;
@@ -136,6 +149,18 @@ bool state_believe(struct state *st, struct verdict *verdict);
  * remaining tests.
  */
 bool state_out_of_time(struct state *st, struct verdict *why);
+
+/* session_hang.c */
+
+/* The limit of the test that is about to run: the whole one, or a part of it. */
+unsigned int state_hang_limit(struct state *st, unsigned int limit_ms);
+/*
+ * Is a test that did not end in a part of its limit known to hang?  False: run it again,
+ * with its whole limit.
+ */
+bool state_believe_hang(struct state *st, struct verdict *verdict);
+/* Remembers where a test hung whose verdict stands. */
+void state_note_hang(struct state *st, const struct verdict *verdict);
 
 /* session_gpu.c */
 

@@ -43,6 +43,8 @@ bool state_believe(struct state *st, struct verdict *verdict)
 	enum trouble trouble = trouble_of(st, verdict);
 	char why[sizeof(verdict->seen)];
 
+	if (!state_believe_hang(st, verdict))
+		return false;
 	if (trouble != TROUBLE_NONE && ++st->troubles[trouble] < runs[trouble])
 		return false;
 	if (trouble == TROUBLE_BLIND) {
@@ -52,6 +54,7 @@ bool state_believe(struct state *st, struct verdict *verdict)
 			    runs[TROUBLE_BLIND], why);
 	}
 	memset(st->troubles, 0, sizeof(st->troubles));
+	state_note_hang(st, verdict);
 	return true;
 }
 

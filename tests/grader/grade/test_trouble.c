@@ -185,6 +185,90 @@ static void test_watchdog(void **state)
 		 "none after 5000 ms");
 }
 
+#define HANGS_IN(place)	.timed_out = true, .where = STUCK(place)
+/* The same innermost function, called from elsewhere. */
+#define OTHER_WAY "[    6.0] sysrq: Show backtrace of all active CPUs\n" \
+	"[    6.0] NMI backtrace for cpu 1\n[    6.0] CPU: 1 PID: 77 Comm: test\n" \
+	"[    6.0] RIP: 0010:agate_lock+0x1b/0x40 [agate]\n[    6.0] Call Trace:\n" \
+	"[    6.0]  <TASK>\n[    6.0]  agate_ioctl+0x18/0x20 [agate]\n[    6.0]  </TASK>\n"
+
+static const char *const five[] = { "a", "b", "c", "d", "e", NULL };
+
+/* Tests a to e: the verdicts, the runs, and the clock's time for all limits, ms. */
+static void hangs(const struct act *acts, const char *letters, const char *ran, unsigned int ms,
+		  struct outcome *o)
+{
+	struct lab *lab = lab_of(five);
+	struct canned c = { .acts = acts };
+
+	*o = (struct outcome){ .seals = 0 };
+	assert_int_equal(run_in(&c, lab, o), SESSION_DONE);
+	assert_string_equal(o->letters, letters);
+	assert_string_equal(c.ran, ran);
+	/* A look at the health of the kernel takes 100 ms. */
+	assert_in_range(c.clock / 1000000u, ms, ms + 999);
+	lab_free(lab);
+}
+
+/* A driver that hangs every test in one place costs two whole limits. */
+static void test_same_hang(void **state)
+{
+	const struct act acts[] = {
+		{ .test = "a", HANGS_IN("agate_lock") }, { .test = "b", HANGS_IN("agate_lock") },
+		{ .test = "c", HANGS_IN("agate_lock") }, { .test = "d", HANGS_IN("agate_lock") },
+		{ .test = NULL }
+	};
+	struct outcome o;
+
+	(void)state;
+	hangs(acts, "TTTTP", "|a |b |c |d |e ", 5000 + 5000 + 1250 + 1250, &o);
+	assert_string_equal(o.verdicts[1].seen, "none after 5000 ms");
+	assert_string_equal(o.verdicts[3].seen, "none after 1250 ms; it hangs where earlier tests "
+			    "hung, so the grader waited for a part of the limit only");
+}
+
+/* Any other test that is late in a part of its limit runs again, and has the whole of it. */
+static void test_other_hang(void **state)
+{
+	struct act acts[] = {
+		{ .test = "a", HANGS_IN("agate_lock") }, { .test = "b", HANGS_IN("agate_lock") },
+		{ .test = "c", .timed_out = true, .runs = 1 },
+		{ .test = "d", .timed_out = true, .where = OTHER_WAY, .runs = 1 },
+		{ .test = "e", HANGS_IN("agate_wait"), .runs = 1 },
+		{ .test = NULL }
+	};
+	struct outcome o;
+
+	(void)state;
+	hangs(acts, "TTPPP", "|a |b |c |c d |d e |e ", 2 * 5000 + 3 * 1250, &o);
+	/* Those that really hang do so for their whole limit. */
+	acts[2].runs = acts[3].runs = acts[4].runs = 0;
+	hangs(acts, "TTTTT", "|a |b |c |c |d |d |e |e ", 2 * 5000 + 3 * 6250, &o);
+	assert_string_equal(o.verdicts[3].seen, "none after 5000 ms");
+	/* Two hangs that differ, or that nobody knows the place of, make nobody hurry. */
+	acts[1] = (struct act){ .test = "b", .timed_out = true, .where = OTHER_WAY };
+	acts[3].runs = acts[4].runs = 9;
+	acts[3].test = acts[4].test = "-";
+	hangs(acts, "TTTPP", "|a |b |c |d e ", 3 * 5000, &o);
+	acts[0].where = acts[1].where = NULL;
+	hangs(acts, "TTTPP", "|a |b |c |d e ", 3 * 5000, &o);
+}
+
+/* On a busy host a part of the limit proves nothing, and does not count as a late run. */
+static void test_busy_hang(void **state)
+{
+	struct act acts[] = {
+		{ .test = "a", HANGS_IN("agate_lock") }, { .test = "b", HANGS_IN("agate_lock") },
+		{ .test = "c", HANGS_IN("agate_lock"), .stands = 1000, .runs = 1 },
+		{ .test = "d", HANGS_IN("agate_lock"), .stands = 1000, .runs = 2 },
+		{ .test = NULL }
+	};
+	struct outcome o;
+
+	(void)state;
+	hangs(acts, "TTPPP", "|a |b |c |c d |d |d e ", 2 * 5000 + 2 * 1250 + 5000, &o);
+}
+
 #define BLIND	.report = "BLIND no window\nDONE {NONCE}\n", .output = "1..1\nnot ok 1 # SKIP b\n"
 
 /* The grader runs it in a fresh guest each time until it could look, at most three times. */
@@ -249,6 +333,9 @@ int main(void)
 		cmocka_unit_test(test_late_load),
 		cmocka_unit_test(test_hanging_load),
 		cmocka_unit_test(test_watchdog),
+		cmocka_unit_test(test_same_hang),
+		cmocka_unit_test(test_other_hang),
+		cmocka_unit_test(test_busy_hang),
 		cmocka_unit_test(test_blind),
 		cmocka_unit_test(test_gpu_dies),
 		cmocka_unit_test(test_refused_injection),

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Hangs: a driver that hangs every test in the same place costs the whole limit twice,
+ * and a part of it for each test after that.
+ *
+ * A short wait is enough only for a hang that is known in full.  A test that does not end
+ * in time for any other reason runs again with its whole limit, so a slow test loses
+ * nothing.
+ */
+#include <string.h>
+
+#include "session_priv.h"
+
+/* So many tests have to show the same hang before later ones get a part of their limit. */
+#define HANG_TESTS	2
+#define HANG_PART	4
+
+/* The module's frames of the verdict's trace; 0: the trace does not show the module. */
+static size_t module_frames(const struct verdict *verdict, struct splat_frame *frames)
+{
+	const struct splat *splat = &verdict->splat;
+	size_t i, n = 0;
+
+	for (i = 0; splat->kind != SPLAT_NONE && i < splat->frame_count; i++)
+		if (splat->frames[i].module)
+			frames[n++] = splat->frames[i];
+	return n;
+}
+
+/* The same calls; a loop may be anywhere in its function. */
+static bool same_frame(const struct splat_frame *a, const struct splat_frame *b)
+{
+	return !strcmp(a->symbol, b->symbol) && a->exact == b->exact &&
+	       (a->exact || a->offset == b->offset);
+}
+
+static struct hang *find_hang(struct state *st, const struct splat_frame *frames, size_t count)
+{
+	size_t i, k;
+
+	for (i = 0; count && i < st->hang_count; i++) {
+		struct hang *hang = &st->hangs[i];
+
+		if (hang->count != count)
+			continue;
+		for (k = 0; k < count && same_frame(&hang->frames[k], &frames[k]); k++)
+			;
+		if (k == count)
+			return hang;
+	}
+	return NULL;
+}
+
+unsigned int state_hang_limit(struct state *st, unsigned int limit_ms)
+{
+	size_t i;
+
+	st->hurried = false;
+	for (i = 0; i < st->hang_count; i++)
+		st->hurried = st->hurried || st->hangs[i].tests >= HANG_TESTS;
+	st->hurried = st->hurried && !st->patient;
+	return st->hurried ? limit_ms / HANG_PART : limit_ms;
+}
+
+static void add_hang(struct state *st, const struct splat_frame *frames, size_t count)
+{
+	struct hang *hang = find_hang(st, frames, count);
+
+	if (!hang && count && st->hang_count < HANGS) {
+		hang = &st->hangs[st->hang_count++];
+		memcpy(hang->frames, frames, count * sizeof(*frames));
+		hang->count = count;
+	}
+	if (hang)
+		hang->tests++;
+}
+
+bool state_believe_hang(struct state *st, struct verdict *verdict)
+{
+	const struct evidence *e = &st->evidence;
+	struct splat_frame frames[SPLAT_FRAMES];
+	const struct hang *hang;
+	size_t count;
+
+	if (verdict->status != VERDICT_TIMEOUT || !st->hurried)
+		return true;
+	count = module_frames(verdict, frames);
+	hang = find_hang(st, frames, count);
+	st->patient = !hang || hang->tests < HANG_TESTS || st->busy || !e->timed_out;
+	if (!st->patient)
+		verdict_set(verdict, VERDICT_TIMEOUT, verdict->rule, verdict->expected,
+			    "none after %u ms; it hangs where earlier tests hung, so the grader waited "
+			    "for a part of the limit only", e->limit_ms);
+	return !st->patient;
+}
+
+void state_note_hang(struct state *st, const struct verdict *verdict)
+{
+	struct splat_frame frames[SPLAT_FRAMES];
+
+	st->patient = false;
+	if (verdict->status == VERDICT_TIMEOUT && st->evidence.timed_out && !st->hurried)
+		add_hang(st, frames, module_frames(verdict, frames));
+}
