@@ -6,6 +6,7 @@
 #include "hint.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -36,7 +37,7 @@ static struct memory recall(const char *path)
 		return m;
 	n = fscanf(file, "%u %u", &m.shown, &m.which);
 	fclose(file);
-	if (n < 1 || m.shown > LAB_HINTS || m.which > LAB_CASES)
+	if (n < 1 || m.shown > LAB_HINTS || m.which > HINT_NONE)
 		m = (struct memory){ 0 };
 	return m;
 }
@@ -77,6 +78,32 @@ unsigned int hint_case(const struct lab_test *test, const struct verdict *verdic
 	return lab_case_of(test, text);
 }
 
+unsigned int hint_fitting(const struct lab_test *test, const struct verdict *verdict)
+{
+	unsigned int which = hint_case(test, verdict);
+	bool seen_by_test = verdict->status != VERDICT_CRASH && verdict->status != VERDICT_TIMEOUT;
+
+	return which || seen_by_test ? which : HINT_NONE;
+}
+
+char *hint_text(const char *hint, const char *results)
+{
+	static const char usual[] = "build/results";
+	const char *at;
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	while ((at = strstr(hint, usual))) {
+		fprintf(out, "%.*s%s", (int)(at - hint), hint, results);
+		hint = at + strlen(usual);
+	}
+	fputs(hint, out);
+	return fclose(out) ? NULL : text;
+}
+
 bool hint_failed(const char *dir, const struct lab *lab, const struct lab_test *test,
 		 unsigned int which, bool shown)
 {
@@ -93,14 +120,21 @@ bool hint_failed(const char *dir, const struct lab *lab, const struct lab_test *
 	return remember(dir, lab, path, &m);
 }
 
-bool hint_show(const char *dir, const struct lab *lab, const struct lab_test *test, FILE *out)
+bool hint_show(const char *dir, const char *results, const struct lab *lab,
+	       const struct lab_test *test, FILE *out)
 {
-	char path[PATH_LEN];
+	char path[PATH_LEN], *text;
 	struct memory m;
 
 	if (!state_path(dir, lab, test, path))
 		return false;
 	m = recall(path);
+	if (m.which == HINT_NONE) {
+		fprintf(out, "%s/%s crashed or hung in a way that no hint is about: the report of that "
+			"run has the broken rule, and the place if the kernel showed it.\n", lab->name,
+			test->name);
+		return true;
+	}
 	if (m.shown == LAB_HINTS) {
 		fputs("There are no more hints; the last one again.\n", out);
 	} else {
@@ -108,8 +142,11 @@ bool hint_show(const char *dir, const struct lab *lab, const struct lab_test *te
 		if (!remember(dir, lab, path, &m))
 			return false;
 	}
-	fprintf(out, "%s/%s, hint %u of %d:\n  %s\n", lab->name, test->name, m.shown, LAB_HINTS,
-		lab_hints(test, m.which)[m.shown - 1]);
+	text = hint_text(lab_hints(test, m.which)[m.shown - 1], results);
+	if (!text)
+		return false;
+	fprintf(out, "%s/%s, hint %u of %d:\n  %s\n", lab->name, test->name, m.shown, LAB_HINTS, text);
+	free(text);
 	if (m.shown > 1 && !strncmp(test->book, "README#", 7))
 		fprintf(out, "  Read: labs/%s/README.md%s\n", lab->name, test->book + 6);
 	else if (m.shown > 1)

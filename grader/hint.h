@@ -14,11 +14,26 @@
 /* The test's case to which this verdict belongs, numbered as by lab_case_of(). */
 unsigned int hint_case(const struct lab_test *test, const struct verdict *verdict);
 
-/* Shows the next hint of a test; after the last one, that one again.  False with errno. */
-bool hint_show(const char *dir, const struct lab *lab, const struct lab_test *test, FILE *out);
+/* In place of a case: no hint is about this failure. */
+#define HINT_NONE	(LAB_CASES + 1)
 
 /*
- * Remembers that the test failed in this case and, if @shown, that the report showed its
+ * The same, or HINT_NONE.  A test's own hints are about a failure that the test saw.  A
+ * crash or a hang may have any other cause: only a case that matches it is about it.
+ */
+unsigned int hint_fitting(const struct lab_test *test, const struct verdict *verdict);
+
+/*
+ * Shows the next hint of a test; after the last one, that one again.  False with errno.
+ * @results is the folder that hints call build/results.
+ */
+bool hint_show(const char *dir, const char *results, const struct lab *lab,
+	       const struct lab_test *test, FILE *out);
+/* The text of a hint, with that folder's name; the caller frees it.  NULL with errno. */
+char *hint_text(const char *hint, const char *results);
+
+/*
+ * Remembers that the test failed in this case, or in none (HINT_NONE), and, if @shown, that the report showed its
  * first hint.
  */
 bool hint_failed(const char *dir, const struct lab *lab, const struct lab_test *test,

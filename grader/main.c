@@ -152,6 +152,12 @@ static int list(const struct options *o)
 	return EXIT_GRADED;
 }
 
+/* The folder of results. */
+static bool find_out(const struct options *o, char out[RUN_PATH])
+{
+	return o->out ? run_path(out, "%s", o->out) : run_path(out, "%s/results", o->build);
+}
+
 static const char *hints_dir(const struct options *o, char path[RUN_PATH])
 {
 	bool fits = o->out ? run_path(path, "%s/hints", o->out) :
@@ -162,7 +168,7 @@ static const char *hints_dir(const struct options *o, char path[RUN_PATH])
 
 static int hint(const struct options *o)
 {
-	char error[RUN_ERROR], dir[RUN_PATH];
+	char error[RUN_ERROR], dir[RUN_PATH], out[RUN_PATH];
 	const char *slash = strchr(o->test, '/');
 	const struct lab_test *test;
 	struct lab **labs;
@@ -175,7 +181,7 @@ static int hint(const struct options *o)
 	test = choice_test(labs[0], slash ? slash + 1 : o->test, error, sizeof(error));
 	if (!test)
 		status = fail(EXIT_USAGE, error);
-	else if (!hints_dir(o, dir) || !hint_show(dir, labs[0], test, stdout))
+	else if (!hints_dir(o, dir) || !find_out(o, out) || !hint_show(dir, out, labs[0], test, stdout))
 		status = fail(EXIT_GRADER, strerror(errno));
 	while (count)
 		lab_free(labs[--count]);
@@ -203,7 +209,7 @@ static void remember_hints(const char *dir, const struct result_lab *lab)
 		v = &standing.outcome->verdict;
 		if (v->before || v->flooded)
 			continue;
-		hint_failed(dir, l, test, hint_case(test, v),
+		hint_failed(dir, l, test, hint_fitting(test, v),
 			    report.told[i] == TOLD_WHOLE &&
 			    !steps_first_left(report.steps, test->step));
 	}
@@ -229,7 +235,7 @@ static enum run_end grade_lab(const struct options *o, const struct run_config *
 		return RUN_HOST;
 	snprintf(number, sizeof(number), "%.*s", (int)(strspn(lab->lab->name, "0123456789") ?:
 		 strlen(lab->lab->name)), lab->lab->name);
-	report = (struct report){ .out = stdout, .colour = report_colour(stdout), .dir = dir,
+	report = (struct report){ .out = stdout, .colour = report_colour(stdout), .dir = dir, .results = config->out,
 				  .number = number, .steps = &steps, .step = o->step,
 				  .glob = o->test };
 	end = run_lab(config, result, index, timing, error);
@@ -312,8 +318,7 @@ static int grade(const struct options *o)
 	result.labs = calloc(count, sizeof(*result.labs));
 	for (i = 0; result.labs && i < count && result_init(&result.labs[i], labs[i]); i++)
 		result.lab_count++;
-	if (!run_path(out, "%s", o->out ? o->out : "") ||
-	    (!o->out && !run_path(out, "%s/results", o->build)))
+	if (!find_out(o, out))
 		fail(status, error);
 	else if (result.lab_count < count)
 		fail(status, "out of memory");

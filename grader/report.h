@@ -28,6 +28,7 @@ struct report {
 	FILE *out;
 	bool colour;
 	const char *dir;	/* the folder of this lab's logs */
+	const char *results;	/* the folder of all labs' */
 	const char *number;	/* the name of this lab for `make grade LAB=` */
 	const struct steps *steps;	/* the steps that are not written yet; or NULL */
 	unsigned int step;	/* tests of later steps were left out; 0: none */

@@ -142,7 +142,8 @@ static void hint(const struct report *report, const struct lab_test *test,
 		 const struct verdict *verdict)
 {
 	unsigned int step = report->steps ? steps_first_left(report->steps, test->step) : 0;
-	char text[256];
+	unsigned int which = hint_fitting(test, verdict);
+	char text[256], *words;
 
 	if (step) {
 		snprintf(text, sizeof(text), "STEP %u is not written yet (%s, line %u): write it first, "
@@ -151,7 +152,11 @@ static void hint(const struct report *report, const struct lab_test *test,
 		report_field(report, "hint", text);
 		return;
 	}
-	report_field(report, "hint", lab_hints(test, hint_case(test, verdict))[0]);
+	if (which == HINT_NONE)
+		return;
+	words = hint_text(lab_hints(test, which)[0], report->results);
+	report_field(report, "hint", words ? words : lab_hints(test, which)[0]);
+	free(words);
 	snprintf(text, sizeof(text), "make hint LAB=%s TEST=%s   for the next one", report->number,
 		 test->name);
 	report_field(report, "", text);

@@ -84,7 +84,7 @@ static void next_hint(const char *dir, const struct lab *lab, const char *wanted
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	assert_true(hint_show(dir, lab, &lab->tests[0], out));
+	assert_true(hint_show(dir, "my/out", lab, &lab->tests[0], out));
 	fclose(out);
 	if (!strstr(text, wanted))
 		fail_msg("\"%s\" is not in \"%s\"", wanted, text);
@@ -116,7 +116,7 @@ static void test_hints(void **state)
 	/* With rubbish in the file, no hint counts as shown. */
 	scratch_file("hints2/07-x/a", "77\n");
 	next_hint(dir, lab, "hint 1 of 3");
-	assert_false(hint_show("/nonexistent/x", lab, &lab->tests[0], stdout));
+	assert_false(hint_show("/nonexistent/x", "x", lab, &lab->tests[0], stdout));
 	lab_free(lab);
 }
 
@@ -152,6 +152,34 @@ static void test_hint_cases(void **state)
 	next_hint(dir, lab, "hint 2 of 3:\n  freed two\n");
 	assert_true(hint_failed(dir, lab, &lab->tests[0], 0, false));
 	next_hint(dir, lab, "hint 1 of 3:\n  one\n");
+	lab_free(lab);
+}
+
+/* A crash or a hang that matches no case has no hint. */
+static void test_hint_none(void **state)
+{
+	static const char *const names[] = { "a", NULL };
+	struct lab *lab = lab_with(names, "{\"hints\": [\"build/results/07-x\", \"2\", \"3\"], "
+				   "\"cases\": [{\"when\": \"KASAN\", \"hints\": "
+				   "[\"freed one\", \"freed two\", \"freed three\"]}]}");
+	struct verdict v;
+	char dir[4096];
+
+	(void)state;
+	memset(&v, 0, sizeof(v));
+	verdict_set(&v, VERDICT_TIMEOUT, "the rule", "an end", "none after 5000 ms");
+	assert_int_equal(hint_fitting(&lab->tests[0], &v), HINT_NONE);
+	verdict_set(&v, VERDICT_CRASH, "the rule", "a silent kernel", "BUG: KASAN");
+	assert_int_equal(hint_fitting(&lab->tests[0], &v), 1);
+	verdict_set(&v, VERDICT_FAIL, "the rule", "this", "that");
+	assert_int_equal(hint_fitting(&lab->tests[0], &v), 0);
+
+	strcpy(dir, scratch_path("none"));
+	assert_true(hint_failed(dir, lab, &lab->tests[0], HINT_NONE, false));
+	next_hint(dir, lab, "07-x/a crashed or hung in a way that no hint is about: ");
+	next_hint(dir, lab, "07-x/a crashed or hung in a way that no hint is about: ");
+	assert_true(hint_failed(dir, lab, &lab->tests[0], 0, false));
+	next_hint(dir, lab, "hint 1 of 3:\n  my/out/07-x\n");
 	lab_free(lab);
 }
 
@@ -409,6 +437,7 @@ int main(void)
 		cmocka_unit_test(test_whose_files),
 		cmocka_unit_test(test_hints),
 		cmocka_unit_test(test_hint_cases),
+		cmocka_unit_test(test_hint_none),
 		cmocka_unit_test(test_choice_step),
 		cmocka_unit_test(test_params),
 		cmocka_unit_test(test_nonce),

@@ -34,7 +34,7 @@ static void begin(struct fixture *f, const char *more)
 	for (i = 0; i < f->lab->test_count; i++)
 		f->result.selected[i] = true;
 	f->result.ran[FLAVOUR_FAST] = true;
-	f->report = (struct report){ .dir = "x", .number = "07", .steps = &f->steps };
+	f->report = (struct report){ .dir = "x", .results = "my/out", .number = "07", .steps = &f->steps };
 }
 
 static void end(struct fixture *f)
@@ -315,6 +315,26 @@ static void test_case_hint(void **state)
 	prints(&f, "hint      one\n", NULL);
 	prints(&f, "hint      busy\n", NULL);
 	end(&f);
+	/* A hint is about a crash or a hang only if its case matches it. */
+	begin(&f, "{\"cases\": [{\"when\": \"mutex\", \"hints\": [\"unlock\", \"2\", \"3\"]}]}");
+	failed(&f, VERDICT_TIMEOUT, "every wait ends", "an end", "none after 5000 ms");
+	crashed(&f, 88, SPLAT_OOPS);
+	prints(&f, "rule      every wait ends", "hint ");
+	failed(&f, VERDICT_TIMEOUT, "a mutex is never unlocked", "an end", "none after 5000 ms");
+	prints(&f, "hint      unlock\n", "hint      one");
+	end(&f);
+}
+
+/* A hint that names the folder of results names the one that the user chose. */
+static void test_results_folder(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, "{\"hints\": [\"Look into build/results/07-x: there.\", \"2\", \"3\"]}");
+	failed(&f, VERDICT_FAIL, "a rule", "this", "that");
+	prints(&f, "Look into my/out/07-x: there.", "build/results");
+	end(&f);
 }
 
 /* Scans a file with this text. */
@@ -385,6 +405,7 @@ int main(void)
 		cmocka_unit_test(test_steps_uncompiled),
 		cmocka_unit_test(test_steps_left_out),
 		cmocka_unit_test(test_case_hint),
+		cmocka_unit_test(test_results_folder),
 		cmocka_unit_test(test_steps_found),
 	};
 
