@@ -342,6 +342,7 @@ static void scan_include(struct scan *s, size_t at)
 {
 	char name[256], open, close;
 	size_t n = 0, begin;
+	bool cut = false;
 
 	skip_blanks(s);
 	begin = s->at;
@@ -350,7 +351,14 @@ static void scan_include(struct scan *s, size_t at)
 	for (s->at += open == '<' || open == '"'; peek(s, 0) != close && peek(s, 0) != '\n'; s->at++)
 		if (n < sizeof(name) - 1)
 			name[n++] = peek(s, 0);
+		else
+			cut = true;
 	name[n] = '\0';
+	if (cut) {
+		refuse(s, begin, "this path", "is too long for a header's: include <linux/slab.h>, "
+		       "or \"agate_gem.h\"");
+		return;
+	}
 	if ((open != '<' && open != '"') || peek(s, 0) != close || !is_path(name)) {
 		refuse(s, at, "#include", "names a header as <linux/slab.h> or \"agate_gem.h\"");
 		return;

@@ -5,7 +5,9 @@
  * The checks of the object (symbols.awk) come after these and do not depend on them.
  * This list has what an object no longer shows, or shows too late: text that the
  * assembler gets unchanged, and words that would hide the student's code from KASAN,
- * lockdep and the probes of the tests.  Words in the kernel's own headers do not count.
+ * lockdep and the probes of the tests: among them the fields of task_struct that those
+ * checks keep for themselves, and the fields next to them, from which a file could compute
+ * their addresses.  Words in the kernel's own headers do not count.
  */
 #ifndef AGATE_SCAN_WORDS_H
 #define AGATE_SCAN_WORDS_H
@@ -17,14 +19,20 @@ struct word {
 
 #define WHY_ASM \
 	"is inline assembly, which no lab allows: the kernel's helpers have what a driver needs"
+#define WHY_TEXT \
+	"takes text for the assembler, which no lab allows: use the kernel's ordinary helpers"
 #define WHY_SECTION \
 	"chooses a section, and a lab's code and data stay in the compiler's: leave it out"
 #define WHY_SIGHT \
 	"hides code from the kernel's checks, which no lab allows: leave it out"
 #define WHY_BLIND \
 	"changes the kernel's own checks, which no lab allows: leave it out"
+#define WHY_BESIDE \
+	"is, or lies beside, what the kernel's own checks keep of a task: leave it out"
 #define WHY_PRAGMA \
 	"gives the compiler orders of its own, which no lab allows: leave it out"
+#define WHY_COMPUTED \
+	"makes a header include a file of your choice, which no lab allows: leave it out"
 #define WHY_PROBE \
 	"asks which files there are, which no lab allows: include what you need"
 
@@ -38,6 +46,69 @@ static const struct word words[] = {
 	{ "ALTERNATIVE*", WHY_ASM },
 	{ "GEN_UNARY_RMWcc*", WHY_ASM },
 	{ "GEN_BINARY_RMWcc*", WHY_ASM },
+	{ "__GEN_RMWcc", WHY_TEXT },
+	{ "__raw_cmpxchg", WHY_TEXT },
+	{ "__raw_try_cmpxchg", WHY_TEXT },
+	{ "__cmpxchg_double", WHY_TEXT },
+	{ "__xadd", WHY_TEXT },
+	{ "__xchg_op", WHY_TEXT },
+	{ "percpu_from_op", WHY_TEXT },
+	{ "percpu_to_op", WHY_TEXT },
+	{ "percpu_add_op", WHY_TEXT },
+	{ "percpu_add_return_op", WHY_TEXT },
+	{ "percpu_xchg_op", WHY_TEXT },
+	{ "percpu_cmpxchg_op", WHY_TEXT },
+	{ "percpu_cmpxchg8b_double", WHY_TEXT },
+	{ "percpu_cmpxchg16b_double", WHY_TEXT },
+	{ "percpu_stable_op", WHY_TEXT },
+	{ "percpu_unary_op", WHY_TEXT },
+	{ "percpu_binary_op", WHY_TEXT },
+	{ "__percpu_arg", WHY_TEXT },
+	{ "__force_percpu_arg", WHY_TEXT },
+	{ "__percpu_prefix", WHY_TEXT },
+	{ "__pcpu_*", WHY_TEXT },
+	{ "__ASM_*", WHY_TEXT },
+	{ "__get_user_asm*", WHY_TEXT },
+	{ "__put_user_goto*", WHY_TEXT },
+	{ "__try_cmpxchg_user_asm", WHY_TEXT },
+	{ "__try_cmpxchg64_user_asm", WHY_TEXT },
+	{ "do_get_user_call", WHY_TEXT },
+	{ "do_put_user_call", WHY_TEXT },
+	{ "unsafe_atomic_op1", WHY_TEXT },
+	{ "unsafe_atomic_op2", WHY_TEXT },
+	{ "savesegment", WHY_TEXT },
+	{ "__loadsegment_simple", WHY_TEXT },
+	{ "build_mmio_read", WHY_TEXT },
+	{ "build_mmio_write", WHY_TEXT },
+	{ "BUILDIO", WHY_TEXT },
+	{ "call_on_stack", WHY_TEXT },
+	{ "_BUG_FLAGS", WHY_TEXT },
+	{ "__BUG_REL", WHY_TEXT },
+	{ "ALTINSTR_ENTRY*", WHY_TEXT },
+	{ "OLDINSTR*", WHY_TEXT },
+	{ "UNWIND_HINT*", WHY_TEXT },
+	{ "__ARCH_DEFINE_STATIC_CALL_TRAMP", WHY_TEXT },
+	{ "ARCH_DEFINE_STATIC_CALL*", WHY_TEXT },
+	{ "DEFINE_STATIC_CALL*", WHY_TEXT },
+	{ "__PV_CALLEE_SAVE_REGS_THUNK", WHY_TEXT },
+	{ "PV_CALLEE_SAVE_REGS_THUNK", WHY_TEXT },
+	{ "__PVOP_*", WHY_TEXT },
+	{ "____PVOP_*", WHY_TEXT },
+	{ "__arm_smccc_1_1", WHY_TEXT },
+	{ "__ADDRESSABLE_ASM*", WHY_TEXT },
+	{ "SYSCALL_ALIAS", WHY_TEXT },
+	{ "cond_syscall", WHY_TEXT },
+	{ "SYMBOL_CRC", WHY_TEXT },
+	{ "EXPORT_SYMBOL*", WHY_TEXT },
+	{ "__EXPORT_SYMBOL*", WHY_TEXT },
+	{ "___EXPORT_SYMBOL*", WHY_TEXT },
+	{ "__KSYMTAB_ENTRY*", WHY_TEXT },
+	{ "__BTF_ID*", WHY_TEXT },
+	{ "____BTF_ID*", WHY_TEXT },
+	{ "BTF_ID*", WHY_TEXT },
+	{ "BTF_SET*", WHY_TEXT },
+	{ "__BTF_SET*", WHY_TEXT },
+	{ "__instrumentation_*", WHY_TEXT },
 	{ "__section", WHY_SECTION },
 	{ "__alias", WHY_SECTION },
 	{ "DEFINE_PER_CPU*", WHY_SECTION },
@@ -58,8 +129,22 @@ static const struct word words[] = {
 	{ "lockdep_depth", WHY_BLIND },
 	{ "lockdep_set_novalidate_class", WHY_BLIND },
 	{ "__lockdep_no_validate__", WHY_BLIND },
+	{ "held_locks", WHY_BESIDE },
+	{ "curr_chain_key", WHY_BESIDE },
+	{ "blocked_on", WHY_BESIDE },
+	{ "irqtrace", WHY_BESIDE },
+	{ "journal_info", WHY_BESIDE },
+	{ "in_ubsan", WHY_BESIDE },
+	{ "timer_slack_ns", WHY_BESIDE },
+	{ "default_timer_slack_ns", WHY_BESIDE },
+	{ "kunit_test", WHY_BESIDE },
+	{ "curr_ret_stack", WHY_BESIDE },
+	{ "curr_ret_depth", WHY_BESIDE },
 	{ "_Pragma", WHY_PRAGMA },
 	{ "__pragma", WHY_PRAGMA },
+	{ "TRACE_INCLUDE*", WHY_COMPUTED },
+	{ "CREATE_TRACE_POINTS", WHY_COMPUTED },
+	{ "GENL_MAGIC_*", WHY_COMPUTED },
 	{ "__has_include", WHY_PROBE },
 	{ "__has_include_next", WHY_PROBE },
 	{ "__has_embed", WHY_PROBE },
