@@ -71,12 +71,34 @@ ended()
 }
 
 # What of the submission's folder a file includes that would not come along when it is
-# handed in, from the names that it gives.
+# handed in, from the names that it gives: the first of them, each once.  A name that leads
+# through a link is left to strangers(), because what a link leads to is not the student's
+# to know about.
 left_behind()
 {
-	sed -n 's/^include //p' "$name.facts" 2>/dev/null | while read -r line included; do
-		[ -e "$dir/$included" ] && ! files | grep -qxF "$included" &&
-			not_handed_in "$line" "$dir/$included"
+	files >"$name.handed"
+	sed -n 's/^include //p' "$name.facts" 2>/dev/null | awk -v handed="$name.handed" '
+		BEGIN { while ((getline line <handed) > 0) seen[line] }
+		{ line = $1; sub(/^[^ ]* /, "") }
+		!($0 in seen) { seen[$0]; print line, $0; if (++n == 1000) exit }' |
+		while read -r line included; do
+			beside "$included" && not_handed_in "$line" "$dir/$included"
+		done | head -n 20
+	rm -f "$name.handed"
+}
+
+# Is that a file in the submission's folder, which no link leads out of?
+beside()
+{
+	[ -e "$dir/$1" ] || return
+	rest=$1 path=$dir
+	while :; do
+		path=$path/${rest%%/*}
+		[ ! -L "$path" ] || return
+		case $rest in
+		*/*) rest=${rest#*/} ;;
+		*) return 0 ;;
+		esac
 	done
 }
 

@@ -53,7 +53,7 @@ refused()
 }
 
 attacks=$(ls tests/attacks/02/*.inc)
-echo "1..$(($(echo "$attacks" | wc -l) + 17))"
+echo "1..$(($(echo "$attacks" | wc -l) + 22))"
 
 for file in $attacks; do
 	rm -rf "$out"
@@ -64,6 +64,32 @@ for file in $attacks; do
 	esac
 	result $? "$(basename "$file" .inc)"
 done
+
+# What a folder holds besides the lab's files: links that lead out of it, and names of which
+# a file gives very many.
+ln -s / "$student/l"
+for there in etc/passwd tmp none; do
+	printf '#if 0\n#include "l/%s"\n#endif\n' $there >"$work/link.c"
+	rm -rf "$out"
+	attack "$work/link.c"
+	check "nobody is told whether /$there exists" 0 $? [ ! -s "$out/compile.log" ]
+done
+rm "$student/l"
+touch "$student/beside"
+{
+	echo '#if 0'
+	seq 5000 | sed 's/.*/#include "beside"/'
+	seq 3500 | sed 's/.*/#include ".\/beside"\n#include "n&"/'
+	echo '#endif'
+} >"$work/many.c"
+rm -rf "$out"
+begun=$(date +%s)
+attack "$work/many.c"
+check "what is not handed in is named once" 10 $? \
+	[ "$(grep -c 'includes .*/beside, which' "$out/compile.log")" = 2 ]
+[ $(($(date +%s) - begun)) -lt 60 ]
+result $? "and thousands of such names take no minute"
+rm "$student/beside"
 
 # A mark of the byte order is only one at a file's beginning.
 printf '\357\273\277# 1 "x" 3\n' >"$work/mark.c"
