@@ -12,8 +12,9 @@
 #
 # COMPOSE_CFLAGS are options to compile with besides the reference's.
 #
-# Exit status: 0; 10 when a file does not compile (OUT/compile.log, where warnings
-# are, too); 11 when a symbol breaks a rule (OUT/symbols.log); 1 for all else.
+# Exit status: 0; 10 when a file does not compile, or is too large to link
+# (OUT/compile.log, where warnings are, too); 11 when a symbol breaks a rule
+# (OUT/symbols.log); 1 for all else.
 set -u
 
 . scripts/compose-lib.sh
@@ -31,8 +32,12 @@ link()
 	{ echo "$parts/agate.mod.o"; abi_defined; } >"$out/options"
 	link_boxed agate.ko "$kernel/scripts/module.lds" \
 		ld -r -m elf_x86_64 -z noexecstack --no-warn-rwx-segments --build-id=sha1 \
-		-T "$kernel/scripts/module.lds" -o ||
-		die "the linker failed: $(cat "$out/link.log")"
+		-T "$kernel/scripts/module.lds" -o
+	case $? in
+	0) ;;
+	10) return 10 ;;
+	*) die "the linker failed: $(cat "$out/link.log")" ;;
+	esac
 	mv "$out/agate.ko.stripped" "$out/agate.stripped.ko"
 	sort -u "$out/undefined" | comm -23 - "$parts/symvers" >"$out/missing"
 }
@@ -65,7 +70,7 @@ link_key "$parts/agate.mod.o" >"$out/link.key.new"
 if ! cmp -s "$out/link.key" "$out/link.key.new" || [ ! -e "$out/agate.ko" ] ||
 	[ ! -e "$out/agate.stripped.ko" ]; then
 	rm -f "$out/link.key"
-	link
+	link || exit
 	check_missing || exit
 	mv "$out/link.key.new" "$out/link.key"
 fi

@@ -264,7 +264,8 @@ reference()
 # box, for those are still what a student wrote.  COMMAND gets the result's path, options
 # in OUT/options and the objects; READABLE is what it needs besides them, one path.
 # Makes OUT/RESULT, RESULT.stripped of a module, and OUT/undefined, the symbols that it
-# lacks; what is said goes to OUT/link.log.  False when there is no result.
+# lacks; what is said goes to OUT/link.log.  Exit status 10: a limit is met, which
+# OUT/compile.log says; any other but 0: there is no result.
 link_boxed()
 {
 	link_result=$1 link_readable=$2
@@ -275,7 +276,24 @@ link_boxed()
 		"$link_result" "$@" 3>"$out/$link_result" 4>"$out/$link_result.stripped" |
 		printable >"$out/link.log"
 	sed -i 1d "$out/undefined"
+	link_limits && return 10
 	[ -s "$out/$link_result" ]
+}
+
+# link_limits: did the linker meet a limit of the box?  Then that is an error of the largest
+# of the labs' objects, because the reference's objects link.
+link_limits()
+{
+	grep -qE 'terminated (by|with) signal (24|25)|(File size|CPU time) limit exceeded|memory exhausted|out of memory|[cC]annot allocate memory|: File too large' \
+		"$out/link.log" || return
+	link_largest=$(xargs -d '\n' ls -S <"$out/objects" | head -n 1)
+	link_largest=${link_largest#"$out/"}
+	sed -n "s/^${link_largest%%/*} //p" "$out/labs" | while read -r dir; do
+		echo "$dir/${link_largest##*/}" | sed 's/\.o$/.c/'
+	done >"$out/link.largest"
+	echo "$(cat "$out/link.largest"): error: does not link within the limits:" \
+		"$BOX_CPU_S s of processor time, $((BOX_MEMORY_KIB >> 10)) MiB of memory," \
+		"$((BOX_FILE_KIB >> 10)) MiB for a file" >>"$out/compile.log"
 }
 
 # link_key FILE...: says from which objects and other files something was linked
