@@ -44,6 +44,18 @@ ignored		:= $(if $(COMMANDS),$(filter-out $(foreach c,$(COMMANDS),$(TAKES_$(c)))
 $(if $(ignored),$(error make $(COMMANDS) does not take $(ignored), only \
 	$(or $(foreach c,$(COMMANDS),$(TAKES_$(c))),what stands in `make help`)))
 
+# A name that nothing reads is misspelt.  These the build and the scripts read.
+READ		:= V DEPS BUILD JOBS SUITE_JOBS FRESH KERNEL_SRC ACCEL CC AR FUZZ_CC TARGET SECONDS \
+		   PREFIX DESTDIR
+# These are for scripts, for the makes that make starts, and for trying things.
+READ_INSIDE	:= WITHOUT NAMES CFLAGS_% AGATE_% XDG_CACHE_HOME HOME PATH TMPDIR NO_COLOR TERM SHELL \
+		   MAKE% GNUMAKEFLAGS MFLAGS LABS LIMIT RUNS COLD EXTRA KEEP_% PROGRESS_SECONDS \
+		   QUEUE_EVERY COMPOSE_CFLAGS BOX_CPU_S
+unread		:= $(filter-out $(TYPED) $(READ) $(READ_INSIDE),$(foreach name,$(.VARIABLES), \
+		     $(if $(filter line,$(origin $(name))),$(name))))
+$(if $(unread),$(error make does not know $(unread), only \
+	$(if $(COMMANDS),$(foreach c,$(COMMANDS),$(TAKES_$(c))),$(TYPED)) $(READ)))
+
 # One C dialect and one set of warnings for everything that runs on the host.
 CFLAGS_HOST	:= -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Wshadow -Werror -Iinclude
 CFLAGS_SAN	:= -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -93,6 +105,9 @@ endif
 # $(call parallel,N): N of them instead.
 parallel	= $(if $(filter -j%,$(MAKEFLAGS)),,-j$(or $(1),$(JOBS)))
 
+# Commands that run at the same time build one after the other.
+locked		= scripts/build-lock.sh $(BUILD)
+
 # Programs and files that the commands below need.
 HOST_PROGRAMS	 = $(AGATE_SIM) $(AGATE_VM) $(LIBAGATE) $(AGATE_TOOLS)
 GUEST_FAST	 = $(HOST_PROGRAMS) $(INITRAMFS) $(BUILD)/guest/kernel-fast $(BUILD)/driver/fast/agate.ko
@@ -117,13 +132,13 @@ endif
 
 ## make demo [GPU=bifrost] [COHERENCY=ace-lite|none]
 ##                  render build/demo/gem.png, then grade a solution and one with a bug
-.PHONY: demo demo-run
+.PHONY: demo demo-build
 demo: deps
-	$(Q)$(MAKE) $(parallel) demo-run
-
-demo-run: $(GUEST_FAST) $(LAB_FAST)
+	$(Q)$(locked) $(MAKE) $(parallel) demo-build
 	$(Q)scripts/demo.sh $(BUILD)/demo
 	$(Q)scripts/demo-grade.sh $(BUILD)/demo/grading
+
+demo-build: $(GUEST_FAST) $(LAB_FAST)
 
 # Passed on only when they were given: the grader knows the defaults.
 GRADE_OPTIONS	 = --lab "$$LAB" $(if $(FROM),--from "$$FROM") $(if $(TEST),--test "$$TEST") \
@@ -139,7 +154,8 @@ which-lab:
 
 # A name that is misspelt is told before minutes of building; the rest is the grader's.
 .PHONY: which-tests
-which-tests: which-lab $(if $(TEST)$(STEP),$(AGATE_LAB_INFO))
+which-tests: which-lab
+	$(if $(TEST)$(STEP),$(Q)$(locked) $(MAKE) -s $(AGATE_LAB_INFO))
 	@[ -z "$$TEST$$STEP" ] || scripts/which-tests.sh "$$LAB" $(if $(filter hint gdb,$(COMMANDS)),exact)
 
 ## make grade LAB=02 [STEP=k] [TEST=glob] [DEBUG=1] [FROM=labs|solutions|DIR] [CHAIN=1] [SEED=n]
@@ -148,47 +164,55 @@ which-tests: which-lab $(if $(TEST)$(STEP),$(AGATE_LAB_INFO))
 ##                  DEBUG=1 grades on the debug kernel as well
 .PHONY: grade grade-build
 grade: which-lab deps which-tests
-	$(Q)$(MAKE) $(parallel) $(without) grade-build
+	$(Q)$(locked) $(MAKE) $(parallel) $(without) grade-build
 	$(Q)$(AGATE_GRADE) $(GRADE_OPTIONS)
 
 grade-build: $(LAB_FAST) $(if $(DEBUG),$(LAB_DEBUG))
+	@:
 
 ## make check LAB=02 [FROM=..]
 ##                  compile, symbols, host tests, and what a reviewer would say; no guest
-.PHONY: check
+.PHONY: check check-build
 check: which-lab deps
-	$(Q)$(MAKE) $(parallel) $(without) $(BUILD)/parts/fast/symvers $(LIBAGATE_LINK)
+	$(Q)$(locked) $(MAKE) $(parallel) $(without) check-build
 	$(Q)scripts/check.sh "$$LAB" $(if $(FROM),"$$FROM")
+
+# The empty recipe: nothing to be done is nothing to be told.
+check-build: $(BUILD)/parts/fast/symvers $(LIBAGATE_LINK)
+	@:
 
 ## make hint LAB=02 TEST=sizes
 ##                  the next hint of a test
-.PHONY: hint
+.PHONY: hint hint-build
 hint: which-lab
 	@test -n "$$TEST" || { echo "Which test?  Say TEST=name." >&2; exit 1; }
-	$(Q)$(MAKE) -s $(AGATE_LAB_INFO)
+	$(Q)$(locked) $(MAKE) -s $(AGATE_LAB_INFO)
 	$(Q)scripts/which-tests.sh "$$LAB" exact
-	$(Q)$(MAKE) $(parallel) $(AGATE_GRADE)
+	$(Q)$(locked) $(MAKE) $(parallel) hint-build
 	$(Q)$(AGATE_GRADE) hint --lab "$$LAB" --test "$$TEST" $(if $(OUT),--out "$$OUT")
+
+hint-build: $(AGATE_GRADE)
+	@:
 
 ## make start LAB=02 [STEP=k] [FORCE=1]
 ##                  the starter, or with the first k steps solved
 .PHONY: start
 start: which-lab deps
-	$(Q)$(MAKE) -s $(AGATE_LAB_INFO)
+	$(Q)$(locked) $(MAKE) -s $(AGATE_LAB_INFO)
 	$(Q)scripts/start.sh "$$LAB" $(if $(STEP),"$$STEP")
 
 ## make watch LAB=02 [STEP=k] [TEST=glob] [DEBUG=1]
 ##                  grade whenever a file of the lab is saved; ^C ends it
 .PHONY: watch
 watch: which-lab deps which-tests
-	$(Q)$(MAKE) -s $(AGATE_WATCH) $(AGATE_LAB_INFO)
+	$(Q)$(locked) $(MAKE) -s $(AGATE_WATCH) $(AGATE_LAB_INFO)
 	$(Q)scripts/watch.sh "$$LAB"
 
 ## make gdb [LAB=02] [FROM=..] [TEST=name] [DEBUG=1]
 ##                  gdb on a guest, with symbols of kernel, module and the lab's file
 .PHONY: gdb
 gdb: $(if $(LAB),which-lab) deps $(if $(LAB),which-tests)
-	$(Q)$(MAKE) $(parallel) $(without) grade-build
+	$(Q)$(locked) $(MAKE) $(parallel) $(without) grade-build
 	$(Q)scripts/gdb.sh
 
 ## make doctor      what this machine has, and how fast it is
@@ -201,7 +225,6 @@ doctor:
 ##                  line is "N passed, N failed"
 .PHONY: test test-build test-run
 test: deps
-	$(Q)$(MAKE) $(parallel) test-build
 	$(Q)$(MAKE) test-run
 
 # sparse.log rebuilds what it looks at, so it comes before anybody uses that.
@@ -209,7 +232,10 @@ test-build: $(GUEST_FAST) $(GUEST_DEBUG) $(LAB_FAST) $(LAB_DEBUG) $(LAB_VERDICT)
 		$(FUZZ_PROGRAMS) $(DRIVER_SYMVERS) $(LIBAGATE_LINK) $(AGATE_WATCH) $(EXPLAIN_LOG) \
 		coverage-build
 
-test-run: test-build $(SUITE_TABLE)
+# The suites call commands that build, so the lock is free again when they run.
+test-run:
+	$(Q)$(locked) $(MAKE) $(parallel) test-build
+	$(Q)$(locked) $(MAKE) -s $(SUITE_TABLE)
 	$(Q)rm -f $(BUILD)/tests/score
 	$(Q)$(run_suites) $(SUITE_TABLE)
 	$(Q)tests/score.sh $(SUITES)
@@ -217,10 +243,11 @@ test-run: test-build $(SUITE_TABLE)
 ## make test-long   what takes hours: every mutant by all tests, other seeds, fuzzing, races
 .PHONY: test-long test-long-run
 test-long: deps
-	$(Q)$(MAKE) $(parallel) test-build
 	$(Q)$(MAKE) test-long-run
 
-test-long-run: test-build $(LONG_TABLE) $(SUITE_TABLE)
+test-long-run:
+	$(Q)$(locked) $(MAKE) $(parallel) test-build
+	$(Q)$(locked) $(MAKE) -s $(LONG_TABLE) $(SUITE_TABLE)
 	$(Q)rm -f $(BUILD)/tests/score
 	$(Q)$(run_suites) $(LONG_TABLE)
 	$(Q)tests/score.sh $(LONG_SUITES)
@@ -228,7 +255,7 @@ test-long-run: test-build $(LONG_TABLE) $(SUITE_TABLE)
 ## make test-load   are the labs' verdicts the same with thirty busy processes beside them?
 .PHONY: test-load test-load-build
 test-load: deps
-	$(Q)$(MAKE) $(parallel) test-load-build
+	$(Q)$(locked) $(MAKE) $(parallel) test-load-build
 	$(Q)tests/labs/load.sh
 
 test-load-build: $(LAB_FAST) $(LAB_DEBUG) $(GUEST_DEBUG) $(LAB_VERDICT)
@@ -238,7 +265,7 @@ test-load-build: $(LAB_FAST) $(LAB_DEBUG) $(GUEST_DEBUG) $(LAB_VERDICT)
 .PHONY: shell shell-build
 shell: $(if $(filter-out all,$(LAB)),which-lab) deps
 	$(Q)[ "$$LAB" != all ] || scripts/shell.sh
-	$(Q)$(MAKE) $(parallel) $(without) shell-build
+	$(Q)$(locked) $(MAKE) $(parallel) $(without) shell-build
 	$(Q)scripts/shell.sh
 
 shell-build: $(if $(LAB),grade-build,$(if $(DEBUG),$(GUEST_DEBUG),$(GUEST_FAST)))
@@ -246,7 +273,7 @@ shell-build: $(if $(LAB),grade-build,$(if $(DEBUG),$(GUEST_DEBUG),$(GUEST_FAST))
 ## make bench       measure; the table, build/bench/bench.json, and what make test costs by suite
 .PHONY: bench bench-build
 bench: deps
-	$(Q)$(MAKE) $(parallel) bench-build
+	$(Q)$(locked) $(MAKE) $(parallel) bench-build
 	$(Q)tests/bench/bench.sh
 
 bench-build: $(GUEST_FAST) $(GUEST_DEBUG) $(BENCH_PROGRAMS) $(PGTABLE_BENCH) \
@@ -256,4 +283,4 @@ bench-build: $(GUEST_FAST) $(GUEST_DEBUG) $(BENCH_PROGRAMS) $(PGTABLE_BENCH) \
 .PHONY: clean
 clean:
 	$(call say,CLEAN,$(BUILD))
-	$(Q)rm -rf $(BUILD)
+	$(Q)$(locked) rm -rf $(BUILD)

@@ -88,7 +88,7 @@ $(call suite,labs/kept,1,300,tests/labs/kept.sh tests/labs/grade.sh tests/labs/m
 $(call suite,attacks,1,900,$(FAST_INPUTS) $(LAB_INPUTS) $(AGATE_GRADE) $(LAB_TESTS) $(INJECT_MODULES) \
 	labs solutions tests/attacks,tests/attacks/run.sh)
 $(call suite,labs/allow,1,300,$(LAB_INPUTS) labs tests/labs/allow.sh,tests/labs/allow.sh)
-$(call suite,labs/typed,1,600,Makefile scripts/lab.sh scripts/which-tests.sh scripts/compose-lib.sh scripts/box-lib.sh tests/labs/typed.sh tests/tap.sh, \
+$(call suite,labs/typed,1,600,Makefile scripts/lab.sh scripts/build-lock.sh scripts/which-tests.sh scripts/compose-lib.sh scripts/box-lib.sh tests/labs/typed.sh tests/tap.sh, \
 	tests/labs/typed.sh)
 
 $(foreach t,$(FUZZ_TARGETS),$(call suite,fuzz/$(t),1,600,$(FUZZ_BUILD)/fuzz-$(t) tests/fuzz/run.sh \

@@ -19,6 +19,6 @@ $(AGATE_MAP): $(SIM_MAP_OBJS) $(SIM_MAP_LIST)
 	$(Q)$(CC) $(CFLAGS_HOST) -o $@ $(SIM_MAP_OBJS) -ljansson -lm
 
 # The demo draws its own run, and its test checks the picture.
-demo-run test-build: $(AGATE_MAP)
+demo-build test-build: $(AGATE_MAP)
 
 -include $(SIM_MAP_OBJS:.o=.d)

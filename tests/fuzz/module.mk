@@ -39,7 +39,7 @@ $(FUZZ_SEEDS): $(wildcard tests/fuzz/seeds*.[ch]) tests/fuzz/actions.h
 fuzz: SECONDS	?= 600
 fuzz: deps
 	$(Q)$(if $(filter $(TARGET),$(FUZZ_TARGETS)),,echo "Which?  TARGET= one of: $(FUZZ_TARGETS)" >&2; exit 1)
-	$(Q)$(MAKE) $(parallel) $(FUZZ_BUILD)/fuzz-$(TARGET)
+	$(Q)$(locked) $(MAKE) $(parallel) $(FUZZ_BUILD)/fuzz-$(TARGET)
 	$(Q)tests/fuzz/run.sh $(TARGET) $(SECONDS) $(FUZZ_BUILD)/found/$(TARGET)
 
 fuzz-seeds: $(FUZZ_SEEDS)

@@ -19,7 +19,7 @@ COVERAGE_TESTS	:= $(SIMULATOR_TESTS:$(BUILD)/%=$(COVERAGE_BUILD)/%)
 ## make coverage    lines of the simulator that the host tests run, by file; fails below 95 %
 .PHONY: coverage coverage-build simulator-tests
 coverage: deps
-	$(Q)$(MAKE) $(parallel) coverage-build
+	$(Q)$(locked) $(MAKE) $(parallel) coverage-build
 	$(Q)tests/coverage.sh $(COVERAGE_BUILD) $(COVERAGE_TESTS)
 
 coverage-build:

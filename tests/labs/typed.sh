@@ -18,7 +18,7 @@ trap 'exit 1' INT TERM HUP
 lab=02-gem-object
 mkdir -p "$work/scripts" "$work/labs/$lab" "$work/tests/host"
 cp Makefile "$work"
-cp scripts/lab.sh "$work/scripts"
+cp scripts/lab.sh scripts/build-lock.sh "$work/scripts"
 cp scripts/which-tests.sh "$work/asks-for-tests"
 cp scripts/compose-lib.sh scripts/box-lib.sh "$work/scripts"
 cd "$work" || exit 1
@@ -171,9 +171,59 @@ for wrong in 'hint LAB=02 TEST=x STEP=2' 'check LAB=02 DEBUG=1' 'start LAB=02 FR
 		[ ! -e given ]
 	result $? "$wrong is refused"
 done
+for wrong in 'grade LAB=02 TST=sizes' 'check LAB=02 lab=02' 'hint LAB=02 TEST=x Q=@' \
+	'doctor X=1' 'help TST=1'; do
+	name=${wrong##* }
+	# shellcheck disable=SC2086 # words are meant
+	! goal $wrong && grep -q "make does not know ${name%%=*}, only .*V DEPS BUILD" said &&
+		[ ! -e given ]
+	result $? "$wrong is refused: nothing reads ${name%%=*}"
+done
+goal grade LAB=02 V=1 JOBS=2 BUILD=build ACCEL=tcg KERNEL_SRC=/x CC=gcc &&
+	expect '<--lab>' '<02>'
+result $? "what the build and its scripts read is not refused"
+goal hint LAB=02 TEST=x && [ ! -s said ] && goal check LAB=02 && [ ! -s said ]
+result $? "what is up to date is not worth a line"
 how=exported
 goal check LAB=02 DEBUG=1 && expect '<02>'
 result $? "a variable of the environment is not refused"
+
+until_true()
+{
+	tries=300
+	until "$@"; do
+		tries=$((tries - 1))
+		[ "$tries" -gt 0 ] || return 1
+		sleep 0.1
+	done
+}
+
+# Two that build in one folder: the second says that it waits, and then goes on.
+how=typed
+: >build/.lock
+exec 8>>build/.lock
+flock 8
+(exec 8>&-; goal grade LAB=02) &
+second=$!
+until_true grep -q WAIT said
+result $? "a second make says that it waits"
+[ "$(grep -c WAIT said)" = 1 ] && [ ! -e given ]
+result $? "in one line, and it does not build meanwhile"
+exec 8>&-
+wait $second && expect '<--lab>' '<02>'
+result $? "it goes on when the first is done"
+timeout 60 scripts/build-lock.sh build scripts/build-lock.sh build/../build sh -c 'exit 7'
+[ $? = 7 ]
+result $? "a make in a make does not wait for itself"
+# What is left running keeps no lock.
+scripts/build-lock.sh build sh -c 'sleep 60 & echo $! >sleeper'
+timeout 20 scripts/build-lock.sh build true
+result $? "what a build leaves running does not keep the lock"
+kill "$(cat sleeper)"
+cp -r build kept-build
+goal clean && [ ! -e build ]
+result $? "clean removes the folder, and its lock"
+mv kept-build build
 
 # The real one now, with a lab of two tests that may be named, and three steps.
 how=typed

@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# build-lock.sh: run a command that builds, while no other does in the same folder.
+#
+# usage: scripts/build-lock.sh BUILD COMMAND...
+#
+# Two makes that build the same files would take each other's half-made ones.  A make that
+# is part of one that has the lock goes on at once: it would wait for itself.
+set -eu
+
+build=$1
+shift
+mkdir -p "$build"
+folder=$(realpath "$build")
+lock=$folder/.lock
+
+[ "${AGATE_BUILD_LOCK-}" != "$folder" ] || exec "$@"
+
+# `make clean` removes the lock with the folder: take the one that is there now.
+said=
+while :; do
+	mkdir -p "$folder"
+	exec 9>>"$lock"
+	if ! flock -n 9; then
+		[ -n "$said" ] || printf '  %-8s %s\n' WAIT "another make builds in $build" >&2
+		said=1
+		flock 9
+	fi
+	[ ! "$lock" -ef /proc/self/fd/9 ] || break
+done
+
+# Nothing that the command leaves running may keep the lock.
+AGATE_BUILD_LOCK=$folder "$@" 9>&-
