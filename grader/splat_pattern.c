@@ -13,6 +13,9 @@
 	"an address of user space was followed directly, or a pointer that was never set: " \
 	"copy_from_user() and copy_to_user() are the way to the one, and the other is memory " \
 	"that nobody initialised"
+#define RULE_NEAR_TOP \
+	"an error was followed as if it were a pointer, and IS_ERR() tests for that; or a NULL " \
+	"pointer was, from which container_of() or a list's loop had subtracted an offset"
 #define RULE_FREED_POINTER \
 	"a pointer was read from memory that had been freed, and followed"
 #define RULE_LIST_POISON \
@@ -68,7 +71,7 @@ static const struct splat_pattern patterns[] = {
 	/* Oopses */
 	{ "BUG: kernel NULL pointer dereference", NULL, SPLAT_OOPS, .rule = RULE_NULL },
 	{ "BUG: unable to handle page fault for address: fffffffffffff", NULL, SPLAT_OOPS, .rule =
-	  "an error was followed as if it were a pointer: test it with IS_ERR() first" },
+	  RULE_NEAR_TOP },
 	{ "BUG: unable to handle page fault for address: 0000", NULL, SPLAT_OOPS,
 	  .rule = RULE_USER },
 	{ "BUG: unable to handle page fault", NULL, SPLAT_OOPS, .rule = RULE_NOTHING_THERE },
