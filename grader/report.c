@@ -180,14 +180,15 @@ static void tell_not_run(const struct report *report, const char *text)
 static unsigned int left_to_debug(const struct report *report, const struct result_lab *lab)
 {
 	struct list list = { .count = 0 };
-	char text[LIST_MAX + 80];
+	char text[LIST_MAX + 240];
 	size_t i;
 
 	for (i = 0; i < lab->lab->test_count; i++)
 		if (wants_debug(lab, i))
 			list_add(&list, &lab->lab->tests[i]);
-	snprintf(text, sizeof(text), "%s: DEBUG=1 runs %s, for %u more points", list.text,
-		 list.count > 1 ? "them" : "it", list.points);
+	snprintf(text, sizeof(text), "%s: DEBUG=1 runs %s, for %u more points, and finds what no other "
+		 "test sees: wrong lock order, use after free, sleeping in atomic context, leaks",
+		 list.text, list.count > 1 ? "them" : "it", list.points);
 	if (list.count)
 		tell_not_run(report, text);
 	return list.points;

@@ -493,7 +493,8 @@ static void test_report_short(void **state)
 	end(&f);
 	begin(&f, "{\"kernels\": [\"debug\"]}");
 	text = printed(&f.labs[0], false);
-	prints(text, "NOT RUN  a, b, c: DEBUG=1 runs them, for 100 more points\n");
+	prints(text, "NOT RUN  a, b, c: DEBUG=1 runs them, for 100 more points, and finds what no other");
+	prints(text, "wrong lock order, use after free,");
 	prints(text, "07-x: no test ran, for what was chosen runs on the debug kernel only: add DEBUG=1");
 	assert_null(strstr(text, "0 of 0"));
 	free(text);
@@ -501,7 +502,7 @@ static void test_report_short(void **state)
 	f.labs[0].selected[1] = false;
 	f.labs[0].selected[2] = false;
 	text = printed(&f.labs[0], false);
-	prints(text, "NOT RUN  a: DEBUG=1 runs it, for 34 more points\n");
+	prints(text, "NOT RUN  a: DEBUG=1 runs it, for 34 more points, and finds");
 	free(text);
 	end(&f);
 }
