@@ -235,7 +235,8 @@ static enum run_end grade_lab(const struct options *o, const struct run_config *
 		return RUN_HOST;
 	snprintf(number, sizeof(number), "%.*s", (int)(strspn(lab->lab->name, "0123456789") ?:
 		 strlen(lab->lab->name)), lab->lab->name);
-	report = (struct report){ .out = stdout, .colour = report_colour(stdout), .dir = dir, .results = config->out,
+	report = (struct report){ .out = stdout, .colour = report_colour(stdout), .dir = dir,
+				  .results = config->out,
 				  .number = number, .steps = &steps, .step = o->step,
 				  .glob = o->test };
 	end = run_lab(config, result, index, timing, error);

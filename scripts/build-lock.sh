@@ -27,6 +27,7 @@ while :; do
 		said=1
 		flock 9
 	fi
+	# shellcheck disable=SC3013 # Debian's sh has it
 	[ ! "$lock" -ef /proc/self/fd/9 ] || break
 done
 
