@@ -91,6 +91,11 @@ struct guest_ops {
 	const char *(*gpu_failed)(void *ctx);
 	/* The file to which its GPU writes events; NULL: there is none. */
 	const char *(*gpu_log)(void *ctx);
+	/*
+	 * After GUEST_GONE: QEMU's words when it ended because it cannot run the guest's
+	 * code any further; NULL when it ended for another reason.
+	 */
+	const char *(*cpu_stopped)(void *ctx);
 	/* What went wrong last, one line for a person. */
 	const char *(*error)(void *ctx);
 	/*

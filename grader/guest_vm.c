@@ -348,6 +348,13 @@ static const char *vm_ops_gpu_failed(void *ctx)
 	return g->gpu_end;
 }
 
+static const char *vm_ops_cpu_stopped(void *ctx)
+{
+	struct guest_vm *g = ctx;
+
+	return g->vm ? vm_cpu_stopped(g->vm) : NULL;
+}
+
 static const char *vm_ops_gpu_log(void *ctx)
 {
 	struct guest_vm *g = ctx;
@@ -398,6 +405,7 @@ static const struct guest_ops vm_ops = {
 	.abandon = vm_ops_abandon,
 	.kill_gpu = vm_ops_kill_gpu,
 	.gpu_failed = vm_ops_gpu_failed,
+	.cpu_stopped = vm_ops_cpu_stopped,
 	.gpu_log = vm_ops_gpu_log,
 	.error = vm_ops_error,
 	.now = vm_ops_now,

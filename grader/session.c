@@ -111,6 +111,10 @@ static enum guest_status bring_up(struct state *st, enum load *load, struct verd
 	*load = LOAD_DONE;
 	if (!st->s->lab->by_test)
 		end = state_load(st, load, why);
+	if (end == GUEST_GONE && state_stopped(st, AT_INSMOD, why)) {
+		*load = LOAD_FAILED;
+		end = GUEST_OK;
+	}
 	timing_add(st->s->timing, begun, "module loaded");
 	return end;
 }
@@ -164,6 +168,11 @@ static enum guest_status run_tests(struct state *st)
 		return GUEST_HOST;
 	while (sound && find_next(st, &next)) {
 		end = state_test(st, &s->lab->tests[next], verdict);
+		if (end == GUEST_GONE && state_stopped(st, next, verdict)) {
+			give(st, next, verdict);
+			end = GUEST_CRASHED;
+			break;
+		}
 		if (ended_by_machine(end))
 			break;
 		if (!state_believe(st, verdict))
@@ -213,6 +222,7 @@ static enum guest_status run_guest(struct state *st, enum load *load, struct ver
 
 	memset(why, 0, sizeof(*why));
 	st->started = false;
+	st->stopped = false;
 	end = bring_up(st, load, why);
 	if (end == GUEST_OK && *load == LOAD_FAILED)
 		fail_rest(st, why);
@@ -264,7 +274,9 @@ static enum session_end run_guests(struct state *st)
 			return SESSION_INTERRUPTED;
 		if (end == GUEST_HOST)
 			return host_failed(st, "the grader", st->ops->error(st->guest));
-		losses = end == GUEST_GONE ? losses + 1 : 0;
+		/* state_stopped() counts the others. */
+		if (!st->stopped)
+			losses = end == GUEST_GONE ? losses + 1 : 0;
 		if (losses == LOSSES)
 			return host_failed(st, "the VM was lost twice", st->ops->error(st->guest));
 		starts = st->verdicts == before ? starts + 1 : 0;

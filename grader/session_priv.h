@@ -88,6 +88,8 @@ struct state {
 	uint64_t born, spent;		/* this guest's clock when it started; the time that
 					 * they took, ns */
 	unsigned int troubles[TROUBLES];	/* of the test that runs */
+	unsigned int stops[LAB_TESTS + 1];	/* state_stopped() of each test, and of insmod */
+	bool stopped;			/* this guest ended so */
 	uint64_t stood;			/* when the running program began */
 	bool busy;			/* the host was busy while the program ran */
 	struct hang hangs[HANGS];
@@ -144,6 +146,13 @@ enum guest_status state_health(struct state *st, struct verdict *verdict, bool *
  * run often enough?  False: run the test again in another guest.  @verdict may change.
  */
 bool state_believe(struct state *st, struct verdict *verdict);
+#define AT_INSMOD	LAB_TESTS
+
+/*
+ * The guest is gone.  When the code in it stopped the virtual processor, and that is the
+ * second time in this test (or AT_INSMOD), true, with the verdict on it.
+ */
+bool state_stopped(struct state *st, size_t test, struct verdict *verdict);
 /*
  * True when the time for the whole lab is used up; @why is then the verdict on the
  * remaining tests.

@@ -187,6 +187,22 @@ static bool read_stderr(const struct vm *vm, char *text, size_t size)
 	return words;
 }
 
+/* Keeps the words with which QEMU gives up a virtual processor ("qemu: fatal: invalid tss"). */
+static void note_cpu_stop(struct vm *vm, int status, const char *text)
+{
+	static const char fatal[] = "qemu: fatal: ";
+
+	vm->cpu_stop[0] = '\0';
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT &&
+	    !strncmp(text, fatal, sizeof(fatal) - 1))
+		snprintf(vm->cpu_stop, sizeof(vm->cpu_stop), "%.120s", text + sizeof(fatal) - 1);
+}
+
+const char *vm_cpu_stopped(const struct vm *vm)
+{
+	return vm->cpu_stop[0] ? vm->cpu_stop : NULL;
+}
+
 /* Finds out why QEMU exited; its channels have been read to their end. */
 enum vm_status vm_qemu_gone(struct vm *vm)
 {
@@ -199,6 +215,7 @@ enum vm_status vm_qemu_gone(struct vm *vm)
 	if (vm->qmp.guest_shutdown)
 		return vm_fail(vm, VM_POWEROFF, "the guest powered off");
 	said = read_stderr(vm, text, sizeof(text));
+	note_cpu_stop(vm, status, text);
 	if (WIFSIGNALED(status))
 		return vm_fail(vm, VM_LOST, "QEMU was ended by signal %d%s%s", WTERMSIG(status),
 			       said ? ": " : "", text);

@@ -277,6 +277,12 @@ int vm_sim_status(const struct vm *vm);
 /** vm_broken() - the guest sent frames that are not PID 1's, and so caused a VM_HOST */
 bool vm_broken(const struct vm *vm);
 
+/**
+ * vm_cpu_stopped() - QEMU's words when it aborted because it cannot run the guest's code any
+ * further, and so caused a VM_LOST; NULL otherwise
+ */
+const char *vm_cpu_stopped(const struct vm *vm);
+
 /** vm_sim_control() - our end of the GPU's control socket, or -1 */
 int vm_sim_control(const struct vm *vm);
 

@@ -112,6 +112,7 @@ struct vm {
 	struct vm_clock clock;
 	struct vm_times times;
 	char error[512];
+	char cpu_stop[128];	/* vm_cpu_stopped() */
 
 	int ram_fd;
 	int bar2_fd;

@@ -62,6 +62,11 @@ static void test_why_qemu_ended(void **state)
 	assert_string_equal(last_words(vm, ABORTED, VM_QEMU ": warning: no feature\n"
 				       "ERROR:cpus.c:7: assertion failed"),
 			    "QEMU was ended by signal 6: ERROR:cpus.c:7: assertion failed");
+	assert_null(vm_cpu_stopped(vm));
+	last_words(vm, KILLED, "qemu: fatal: invalid tss\n");
+	assert_null(vm_cpu_stopped(vm));
+	last_words(vm, ABORTED, VM_QEMU ": warning: no feature\nqemu: fatal: invalid tss\nEAX=0\n");
+	assert_string_equal(vm_cpu_stopped(vm), "invalid tss");
 }
 
 /* Typed input is not read while the guest takes none: the queue has a bound. */

@@ -76,6 +76,7 @@ static enum guest_status canned_start(void *ctx, enum lab_profile profile,
 	c->next_mark = GUEST_OK;
 	c->next_look = GUEST_OK;
 	c->next_words = NULL;
+	c->cpu_stopped = NULL;
 	if (c->starts <= c->start_fails)
 		return GUEST_HOST;
 	return c->start_end;
@@ -145,6 +146,10 @@ static enum guest_status run_module(struct canned *c, struct guest_run *run)
 		return c->rmmod_end;
 	}
 	c->insmods++;
+	if (c->insmods <= c->insmod_stops) {
+		c->cpu_stopped = "on paper";
+		return GUEST_GONE;
+	}
 	run->value = c->insmod;
 	c->loaded = !c->insmod;
 	for (i = 0; i <= c->insmod_repeat && !c->abandoned; i++)
@@ -263,7 +268,8 @@ static enum guest_status canned_run(void *ctx, struct guest_run *run)
 	c->next_mark = act->mark;
 	c->next_look = act->look;
 	c->next_words = act->later;
-	return act->end;
+	c->cpu_stopped = act->cpu_stops;
+	return act->cpu_stops ? GUEST_GONE : act->end;
 }
 
 static enum guest_status canned_input(void *ctx, const char *data, size_t len)
@@ -358,6 +364,13 @@ static const char *canned_gpu_failed(void *ctx)
 	return c->gpu_dead ? "it was killed on paper" : NULL;
 }
 
+static const char *canned_cpu_stopped(void *ctx)
+{
+	const struct canned *c = ctx;
+
+	return c->cpu_stopped;
+}
+
 static const char *canned_gpu_log(void *ctx)
 {
 	const struct canned *c = ctx;
@@ -411,6 +424,7 @@ const struct guest_ops canned_ops = {
 	.abandon = canned_abandon,
 	.kill_gpu = canned_kill_gpu,
 	.gpu_failed = canned_gpu_failed,
+	.cpu_stopped = canned_cpu_stopped,
 	.gpu_log = canned_gpu_log,
 	.error = canned_error,
 	.now = canned_now,

@@ -33,6 +33,7 @@ struct act {
 	int value;
 	bool timed_out;
 	unsigned int stands;		/* the clock stands still for that long meanwhile, ms */
+	const char *cpu_stops;		/* QEMU's words about it; the guest is gone */
 	bool gpu_dies, gpu_stands;	/* it ends, or no longer answers */
 	uint64_t grows;			/* every counter rises by that much */
 };
@@ -47,6 +48,7 @@ struct canned {
 	const char *insmod_console;
 	unsigned long insmod_repeat;	/* that text, so often; 0: once */
 	enum guest_status insmod_end;
+	unsigned int insmod_stops;	/* this many insmods stop the processor */
 	unsigned int insmod_late;	/* this many insmods have the following, or a late mark */
 	bool insmod_hangs, insmod_kills_gpu, insmod_stops_gpu;
 	const char *insmod_where;	/* the kernel's answer when it is asked, after the limit */
@@ -73,6 +75,7 @@ struct canned {
 	bool loaded, gpu_dead, gpu_still, abandoned;
 	enum guest_status next_mark, next_look;
 	const char *next_words;
+	const char *cpu_stopped;
 	struct guest_events events;
 	const char *gpu_held;		/* by the GPU, but not in its log yet */
 	const char *go;			/* in @input, or NULL */
