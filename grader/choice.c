@@ -34,6 +34,19 @@ bool choice_from(const char *from, char *error, size_t size)
 	return false;
 }
 
+bool choice_out(const char *out, char *error, size_t size)
+{
+	const char *p;
+
+	for (p = out; *p && !iscntrl((unsigned char)*p) && !strchr(NO_NAME, *p); p++)
+		;
+	if (!*p)
+		return true;
+	snprintf(error, size, "%.400s: OUT is a path without spaces, quotes and what else a shell or "
+		 "make takes apart", out);
+	return false;
+}
+
 /* Is there a ".." among its parts? */
 static bool goes_up(const char *path)
 {

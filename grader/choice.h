@@ -16,6 +16,8 @@ bool choice_from(const char *from, char *error, size_t size);
  * tool can mistake it for an option, or for a file of options.  False with errno.
  */
 bool choice_plain(const char *from, char *path, size_t size);
+/* Is @out, the folder for the results, a path that all tools take? */
+bool choice_out(const char *out, char *error, size_t size);
 /*
  * Selects the tests whose names match @glob (NULL: all) and whose steps are not above
  * @step (0: all steps).

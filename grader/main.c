@@ -17,6 +17,7 @@
 #include "params.h"
 #include "report.h"
 #include "run.h"
+#include "text.h"
 
 #define LABS_DIR	"labs"
 /* In real time, as a last resort: each step in a guest has its own limit by the guest's clock. */
@@ -26,7 +27,11 @@ enum { EXIT_GRADED, EXIT_GRADER, EXIT_USAGE };
 
 static int fail(int status, const char *what)
 {
-	fprintf(stderr, "agate-grade: %s\n", what);
+	char text[RUN_ERROR];
+
+	/* What a user typed may be in it. */
+	text_clean(text, sizeof(text), what, strlen(what));
+	fprintf(stderr, "agate-grade: %s\n", text);
 	return status;
 }
 
@@ -324,6 +329,7 @@ static int grade(const struct options *o)
 	else if (result.lab_count < count)
 		fail(status, "out of memory");
 	else if (!choice_from(o->from, error, sizeof(error)) ||
+		 (o->out && !choice_out(o->out, error, sizeof(error))) ||
 		 !choice_tests(&result, o->test, o->step, error, sizeof(error)))
 		status = fail(EXIT_USAGE, error);
 	else if (!choice_plain(o->from, from, sizeof(from)))

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "text.h"
+
 static const char usage[] =
 "usage: agate-grade --lab LAB [OPTION]...\n"
 "       agate-grade hint --lab LAB --test NAME [--out DIR]\n"
@@ -62,7 +64,10 @@ static bool wrong(const char *what, const char *arg)
 /* Only a value is wrong, so do not print the usage: a user of make did not type the options. */
 static bool wrong_value(const char *what, const char *arg)
 {
-	fprintf(stderr, "agate-grade: %s%s%s\n", what, *arg ? ", not " : "", arg);
+	char text[128];
+
+	text_clean(text, sizeof(text), arg, strlen(arg));
+	fprintf(stderr, "agate-grade: %s%s%s\n", what, *text ? ", not " : "", text);
 	return false;
 }
 

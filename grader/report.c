@@ -169,6 +169,17 @@ static bool wants_debug(const struct result_lab *lab, size_t test)
 	       lab->lab->tests[test].kernels == LAB_DEBUG;
 }
 
+/* Was nothing chosen but what needs the debug kernel? */
+static bool only_debug(const struct result_lab *lab)
+{
+	size_t i;
+
+	for (i = 0; i < lab->lab->test_count; i++)
+		if (lab->selected[i] && !wants_debug(lab, i))
+			return false;
+	return true;
+}
+
 static void tell_not_run(const struct report *report, const char *text)
 {
 	fprintf(report->out, "%sNOT RUN%s  ", report_paint(report, YELLOW),
@@ -267,7 +278,9 @@ void report_lab(struct report *report, const struct result_lab *lab)
 	left_to_steps(report, lab);
 	left_out = left_to_debug(report, lab);
 	result_score(lab, &score, &max);
-	if (!max && left_out)
+	if (!max && left_out && !only_debug(lab))
+		fprintf(report->out, "%s: no test has a verdict\n", lab->lab->name);
+	else if (!max && left_out)
 		fprintf(report->out, "%s: no test ran, for what was chosen runs on the debug kernel "
 			"only: add DEBUG=1\n", lab->lab->name);
 	else

@@ -110,7 +110,7 @@ box_none()
 # printable: removes control sequences, and cuts off output beyond a limit
 printable()
 {
-	head -c "$BOX_WORDS" | tr '\000-\010\013-\037\177' '?' | sed \
+	head -c "$BOX_WORDS" | LC_ALL=C tr '\000-\010\013-\037\177' '?' | LC_ALL=C sed \
 		-e 's/\xc2[\x80-\x9f]/?/g' -e 's/\xe2\x80[\x8b-\x8f\xa8-\xae]/?/g' \
 		-e 's/\xe2\x81[\xa0-\xaf]/?/g' -e 's/\xef\xbb\xbf/?/g'
 }

@@ -14,7 +14,7 @@ LABS=${LABS:-labs}
 
 die()
 {
-	printf '%s: %s\n' "${0##*/}" "$*" >&2
+	printf '%s: %s\n' "${0##*/}" "$*" | printable >&2
 	exit 1
 }
 
@@ -98,11 +98,15 @@ plain_path()
 }
 
 # plain_folder PATH: the same for one that is there; below another folder it leads to
-# nowhere else
+# nowhere else.  Its last part stays, because a folder that is a link is refused.
 plain_folder()
 {
 	case $1 in
-	.. | ../* | */.. | */../*) cd -- "$1" && pwd -P ;;
+	.. | */..) cd -- "$1" && pwd -P ;;
+	../* | */../*)
+		plain_above=$(cd -- "${1%/*}" && pwd -P) || return
+		echo "${plain_above%/}/${1##*/}"
+		;;
 	*) plain_path "$1" ;;
 	esac
 }

@@ -10,6 +10,8 @@
 # labs/ with a lab.json.
 set -eu
 
+. scripts/box-lib.sh
+
 LABS=${LABS:-labs}
 
 list()
@@ -37,5 +39,5 @@ for lab in $(list); do
 		;;
 	esac
 done
-echo "There is no lab $1.  There are: $(list | xargs)" >&2
+printf '%s\n' "There is no lab $1.  There are: $(list | xargs)" | printable >&2
 exit 1

@@ -19,7 +19,7 @@ for file in $(lab_info "$lab" | sed -n 's/^files //p'); do
 	set -- "$@" "$from/$lab/$file"
 done
 
-echo "  WATCH    $*: graded now, and whenever it is saved; ^C ends"
+printf '%s\n' "  WATCH    $*: graded now, and whenever it is saved; ^C ends" | printable
 
 # Run a separate make: a make above us would lend its jobs, but not to a grandchild.
 unset MAKEFLAGS MFLAGS MAKELEVEL

@@ -44,7 +44,7 @@ for lab in $labs; do
 done
 
 if [ -n "$wanted" ] && [ -z "$found" ]; then
-	printf 'There is no test %s in lab %s.  There are:%s\n' "$wanted" "$1" "$names" >&2
+	printf 'There is no test %s in lab %s.  There are:%s\n' "$wanted" "$1" "$names" | printable >&2
 	exit 1
 fi
 [ -n "${STEP:-}" ] || exit 0
@@ -56,5 +56,5 @@ case $STEP in
 *[!0-9]* | ???* | 0 | 00) ;;
 *) [ "$STEP" -gt "$steps" ] || exit 0 ;;
 esac
-printf 'There is no step %s in lab %s: it has steps 1 to %s.\n' "$STEP" "$1" "$steps" >&2
+printf 'There is no step %s in lab %s: it has steps 1 to %s.\n' "$STEP" "$1" "$steps" | printable >&2
 exit 1

@@ -69,7 +69,7 @@ $(call suite,labs/machine,2,600,$(FAST_INPUTS) $(LAB_INPUTS) $(AGATE_GRADE) labs
 	tests/labs/grade.sh tests/labs/machine.sh,tests/labs/machine.sh)
 $(call suite,labs/starters,1,600,$(LAB_INPUTS) committed:labs committed:solutions \
 	solutions 	tests/labs/starters.sh,tests/labs/starters.sh)
-$(call suite,labs/check,1,600,$(ALL_SOURCES) $(LAB_INPUTS),tests/labs/check.sh)
+$(call suite,labs/check,1,600,$(ALL_SOURCES) $(LAB_INPUTS) $(AGATE_GRADE),tests/labs/check.sh)
 $(call suite,labs/compose,1,600,$(LAB_INPUTS) solutions $(DRIVER_MODULES) \
 	$(DRIVER_FLAVOURS:%=$(BUILD)/driver/%/solutions) tests/labs/compose.sh,tests/labs/compose.sh)
 $(call suite,labs/compose-library,1,600,$(LAB_INPUTS) solutions $(LIBAGATE) \

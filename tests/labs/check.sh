@@ -72,7 +72,7 @@ unsaid()
 	! grep -qF "$1" "$work/said"
 }
 
-echo 1..23
+echo 1..30
 
 gem=$work/02-gem-object/agate_gem.c
 start 02-gem-object
@@ -126,6 +126,49 @@ ln -s "$PWD/solutions/02-gem-object/agate_gem.c" "$gem"
 check_lab 02
 check "a link is not followed" 1 $? said FAIL 'is a symbolic link'
 rm "$gem"
+
+# What lies beside the lab's files, under names that a shell or a terminal would take apart.
+start 02-gem-object
+esc=$(printf '\033]0;x\007\302\233')
+touch "$work/02-gem-object/ * .c" "$work/02-gem-object/-rf.c" "$work/02-gem-object/$esc.c"
+check_lab 02
+check "a file's name is text" 0 $? said "02-gem-object/ * .c is not among" '/-rf.c is not among' \
+	"02-gem-object/?]0;x?"
+[ "$(grep -c 'is not among' "$work/said")" = 3 ] && ! LC_ALL=C grep -q "$esc" "$work/said"
+result $? "and the only ones that are named are those of the folder"
+mkdir -p "$work/$esc/02-gem-object"
+scripts/check.sh 02 "$work/$esc" >"$work/said" 2>&1
+check "a refusal is text, too" 1 $? said 'FROM is a path without spaces'
+FROM="$work/$esc" scripts/watch.sh 02 >>"$work/said" 2>&1
+"$BUILD/bin/agate-grade" --lab 02 --from "$work/$esc" --out "$work/out" >>"$work/said" 2>&1
+"$BUILD/bin/agate-grade" --lab 02 --step "$esc" >>"$work/said" 2>&1
+"$BUILD/bin/agate-grade" hint --lab 02 --test "$esc" >>"$work/said" 2>&1
+LABS=labs scripts/lab.sh "$esc" >>"$work/said" 2>&1
+LABS=labs TEST="$esc" scripts/which-tests.sh 02 >>"$work/said" 2>&1
+[ "$(wc -l <"$work/said")" -ge 6 ] && ! LC_ALL=C grep -q "$(printf '\033\|\007\|\302\233')" "$work/said"
+result $? "and so is every other one"
+"$BUILD/bin/agate-grade" --lab 02 --from solutions --out "$work/two
+lines" >"$work/said" 2>&1
+check "a folder for results with a newline is refused" 2 $? said 'OUT is a path without'
+
+# A folder of the lab that is a link, by a path that leads up.
+mkdir "$work/linked"
+ln -s "$PWD/solutions/02-gem-object" "$work/linked"
+scripts/check.sh 02 "$work/labs/../linked" >"$work/said" 2>&1
+check "a linked folder is not followed" 1 $? said FAIL 'its folder is no folder, or a symbolic link'
+
+# Checkpatch needs time that grows with the square of such a line.
+start 02-gem-object
+awk 'BEGIN {
+	printf "static int deep __used = "
+	for (i = 0; i < 110000; i++) printf "("
+	printf "1"
+	for (i = 0; i < 110000; i++) printf ")"
+	print ";" }' >>"$gem"
+begun=$(date +%s)
+check_lab 02
+[ $(($(date +%s) - begun)) -lt 100 ] && said 'checkpatch: WARNING: does not come to its end'
+result $? "checkpatch has a limit of processor time"
 
 tables=$work/10-page-tables/agate_pgtable.c
 start 10-page-tables

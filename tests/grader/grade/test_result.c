@@ -504,6 +504,12 @@ static void test_report_short(void **state)
 	text = printed(&f.labs[0], false);
 	prints(text, "NOT RUN  a: DEBUG=1 runs it, for 34 more points, and finds");
 	free(text);
+	/* The grader failed before the others ran. */
+	f.labs[0].selected[1] = true;
+	f.lab->tests[1].kernels = LAB_FAST;
+	text = printed(&f.labs[0], false);
+	prints(text, "07-x: no test has a verdict\n");
+	free(text);
 	end(&f);
 }
 
