@@ -29,7 +29,7 @@ static int fail(int status, const char *what)
 {
 	char text[RUN_ERROR];
 
-	/* What a user typed may be in it. */
+	/* The text may contain what a user typed. */
 	text_clean(text, sizeof(text), what, strlen(what));
 	fprintf(stderr, "agate-grade: %s\n", text);
 	return status;

@@ -99,7 +99,7 @@ static const struct word words[] = {
 	{ "SYSCALL_ALIAS", WHY_TEXT },
 	{ "cond_syscall", WHY_TEXT },
 	{ "SYMBOL_CRC", WHY_TEXT },
-	{ "EXPORT_SYMBOL*", WHY_TEXT },
+	{ "EXPORT_SYMBOL_NS*", WHY_TEXT },
 	{ "__EXPORT_SYMBOL*", WHY_TEXT },
 	{ "___EXPORT_SYMBOL*", WHY_TEXT },
 	{ "__KSYMTAB_ENTRY*", WHY_TEXT },
