@@ -48,7 +48,8 @@ static void irq_write_mask(struct agate_irq *irq)
 /*
  * STEP 6: the hard handler looks whether the line is up (STAT), and if so closes the
  * mask until the thread, which it wakes, has called serve().  A message for nothing
- * is IRQ_NONE.  There may be no serve() yet, or any more, and the GPU may be gone.
+ * is IRQ_NONE.  There may be no serve() yet, or any more.  STAT of a GPU that has gone
+ * reads as all ones: ask agate_bus_lost() after the read.
  */
 static irqreturn_t __maybe_unused agate_irq_hard(int number, void *data)
 {

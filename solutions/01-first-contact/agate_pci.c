@@ -62,12 +62,10 @@ static irqreturn_t agate_irq_hard(int number, void *data)
 	struct agate_irq *irq = data;
 	irqreturn_t ret = IRQ_NONE;
 
-	if (agate_bus_lost(irq->adev))
-		return IRQ_HANDLED;
-
 	spin_lock(&irq->lock);
+	/* The GPU may go at any time: to ask before the read would prove nothing about it. */
 	if (irq->serve && !irq->suspended && !irq->serving &&
-	    gpu_read(irq->adev, irq->base + INT_STAT)) {
+	    gpu_read(irq->adev, irq->base + INT_STAT) && !agate_bus_lost(irq->adev)) {
 		irq->serving = true;
 		irq_write_mask(irq);
 		ret = IRQ_WAKE_THREAD;
@@ -93,7 +91,8 @@ static irqreturn_t agate_irq_thread(int number, void *data)
 /*
  * STEP 6: the hard handler looks whether the line is up (STAT), and if so closes the
  * mask until the thread, which it wakes, has called serve().  A message for nothing
- * is IRQ_NONE.  There may be no serve() yet, or any more, and the GPU may be gone.
+ * is IRQ_NONE.  There may be no serve() yet, or any more.  STAT of a GPU that has gone
+ * reads as all ones: ask agate_bus_lost() after the read.
  */
 static irqreturn_t __maybe_unused agate_irq_hard(int number, void *data)
 {
@@ -296,7 +295,7 @@ int agate_gpu_soft_reset(struct agate_device *adev)
 	}
 	if (ret)
 		return ret;
-	gpu_write(adev, GPU_INT_CLEAR, ~0u);
+	gpu_write(adev, GPU_INT_CLEAR, GPU_IRQ_RESET_COMPLETED);
 	irqs_rewrite_masks(adev);
 	return 0;
 }

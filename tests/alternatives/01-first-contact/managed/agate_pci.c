@@ -42,10 +42,11 @@ static irqreturn_t look(int number, void *data)
 	irqreturn_t ret = IRQ_NONE;
 	unsigned long flags;
 
-	if (!irq->base || agate_bus_lost(irq->adev))
+	if (!irq->base)
 		return IRQ_NONE;
 	spin_lock_irqsave(&irq->lock, flags);
-	if (wants_messages(irq) && gpu_read(irq->adev, irq->base + STAT)) {
+	if (wants_messages(irq) && gpu_read(irq->adev, irq->base + STAT) &&
+	    !agate_bus_lost(irq->adev)) {
 		gpu_write(irq->adev, irq->base + MASK, 0);
 		irq->serving = true;
 		ret = IRQ_WAKE_THREAD;
@@ -292,11 +293,12 @@ static void tell_fault(struct agate_device *adev)
 {
 	u32 seen = gpu_read(adev, GPU_INT_RAWSTAT);
 	u64 address = gpu_read64(adev, GPU_FAULT_ADDRESS_LO);
+	u32 status = gpu_read(adev, GPU_FAULT_STATUS);
 
 	if (agate_bus_lost(adev) || !(seen & FAULT_BITS))
 		return;
 	dev_err_ratelimited(&adev->pdev->dev, "no memory for the GPU at 0x%010llx (%#x)\n",
-			    address, gpu_read(adev, GPU_FAULT_STATUS));
+			    address, status);
 	gpu_write(adev, GPU_INT_CLEAR, seen & FAULT_BITS);
 }
 

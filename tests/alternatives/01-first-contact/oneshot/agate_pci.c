@@ -38,11 +38,12 @@ static irqreturn_t vector_thread(int number, void *data)
 	struct agate_irq *irq = data;
 	void (*serve)(struct agate_device *adev) = NULL;
 
-	if (agate_bus_lost(irq->adev) || !irq->base)
+	if (!irq->base)
 		return IRQ_NONE;
 	spin_lock_irq(&irq->lock);
 	if (!irq->suspended &&
-	    gpu_read(irq->adev, irq->base + (GPU_INT_STAT - GPU_INT_RAWSTAT)))
+	    gpu_read(irq->adev, irq->base + (GPU_INT_STAT - GPU_INT_RAWSTAT)) &&
+	    !agate_bus_lost(irq->adev))
 		serve = irq->serve;
 	irq->serving = serve;
 	listen(irq);
@@ -106,12 +107,12 @@ void agate_irq_resume(struct agate_device *adev, unsigned int vector)
 static void serve_fault(struct agate_device *adev)
 {
 	u32 seen = gpu_read(adev, GPU_INT_RAWSTAT) & FAULT_BITS;
+	u64 address = gpu_read64(adev, GPU_FAULT_ADDRESS_LO);
+	u32 status = gpu_read(adev, GPU_FAULT_STATUS);
 
 	if (agate_bus_lost(adev))
 		return;
-	dev_warn_ratelimited(&adev->pdev->dev, "GPU fault %#x at %#llx\n",
-			     gpu_read(adev, GPU_FAULT_STATUS),
-			     gpu_read64(adev, GPU_FAULT_ADDRESS_LO));
+	dev_warn_ratelimited(&adev->pdev->dev, "GPU fault %#x at %#llx\n", status, address);
 	gpu_write(adev, GPU_INT_CLEAR, seen);
 }
 

@@ -103,10 +103,10 @@ static irqreturn_t hard_half(struct agate_irq *irq, u32 stat_register)
 	unsigned long flags;
 	u32 stat;
 
-	if (agate_bus_lost(irq->adev))
-		return IRQ_NONE;
 	spin_lock_irqsave(&irq->lock, flags);
 	stat = mask_now(irq) ? gpu_read(irq->adev, stat_register) : 0;
+	if (agate_bus_lost(irq->adev))
+		stat = 0;
 	if (stat) {
 		irq->serving = true;
 		mask_write(irq);
