@@ -81,7 +81,8 @@ int agate_pci_init(struct agate_device *adev);
  * agate_pci_fini - undo agate_pci_init(); works on a GPU that is gone, too
  * @adev: the device
  *
- * A GPU that is still there is left reset.
+ * A GPU that is still there is left reset.  If it is gone, or no reset completes, all the
+ * rest is undone the same.
  */
 void agate_pci_fini(struct agate_device *adev);
 
@@ -90,8 +91,9 @@ void agate_pci_fini(struct agate_device *adev);
  * @adev: the device
  *
  * The GPU forgets everything but its identity: power, address spaces, masks.
- * The masks of vectors that are served and not suspended are opened again, all
- * others stay closed.
+ * The masks of vectors that are served, not suspended, and whose thread is not at
+ * work are opened again, all others stay closed.  After -ETIMEDOUT nothing more is
+ * written to the GPU.
  *
  * Context: may sleep; no job may be running that matters.
  * Return: 0; -ETIMEDOUT when neither a soft nor a hard reset completed;
@@ -119,7 +121,7 @@ void agate_irq_enable(struct agate_device *adev, unsigned int vector, u32 mask,
  * @vector: AGATE_VECTOR_*
  * @mask: interrupt bits
  *
- * Context: any.
+ * Context: any; also from serve(), where MASK stays 0 until the thread is done.
  */
 void agate_irq_set_mask(struct agate_device *adev, unsigned int vector, u32 mask);
 
@@ -127,6 +129,8 @@ void agate_irq_set_mask(struct agate_device *adev, unsigned int vector, u32 mask
  * agate_irq_suspend - close one vector's mask, then wait until its thread is done
  * @adev: the device
  * @vector: AGATE_VECTOR_*
+ *
+ * It waits, too, when the vector is suspended already.
  *
  * Context: may sleep; not from the vector's own thread.
  */
@@ -138,6 +142,7 @@ void agate_irq_suspend(struct agate_device *adev, unsigned int vector);
  * @vector: AGATE_VECTOR_*
  *
  * What came meanwhile is served, because writing MASK makes the GPU look at the line.
+ * While the thread is at work MASK stays 0; the end of the thread opens it then.
  */
 void agate_irq_resume(struct agate_device *adev, unsigned int vector);
 

@@ -176,6 +176,20 @@ void test_identity(void **state)
 	check_fields((uint32_t)param("seed"));
 }
 
+/* Neither of the two resets on leaving completes: that is no reason to keep anything. */
+static void check_stuck_leave(void)
+{
+	driver_take();
+	topic(TOPIC_STICK, 0, 2);
+	rule("a GPU whose resets do not complete: the driver lets go of the function all the same");
+	check_errno(driver_unbind(), 0, "unbinding");
+	topic_end();
+	check_left_clean("unbound from a GPU whose resets do not complete");
+	driver_take();
+	rule("the driver lets the GPU go");
+	check_errno(driver_unbind(), 0, "unbinding");
+}
+
 /* What a driver opens or starts is closed and stopped when it goes. */
 void test_quiet_leave(void **state)
 {
@@ -205,6 +219,9 @@ void test_quiet_leave(void **state)
 	rule("what was taken is given back in reverse: handlers, bus, function");
 	check_equal(seen.detaches_early, 0,
 		    "agate_bus_detach() with handlers still there, or the function disabled");
+	check_equal(seen.disables_early, 0, "pci_disable_device() with regions still requested");
+	rule("irq->irq is the number of an interrupt that is requested, and otherwise 0");
+	check_equal(seen.numbers_left, 0, "numbers of interrupts that were freed");
 
 	hardware_open();
 	rule("a GPU that is left has its interrupts masked: nobody would hear them");
@@ -214,4 +231,5 @@ void test_quiet_leave(void **state)
 	rule("a GPU is reset before it is used: what it did before, nobody knows");
 	check_equal(hardware_read(GPU_TILER_CONFIG), 0, "GPU_TILER_CONFIG, set before the probe");
 	hardware_close();
+	check_stuck_leave();
 }

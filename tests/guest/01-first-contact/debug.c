@@ -9,6 +9,19 @@
 #include "topic.h"
 #include "work.h"
 
+/* Each call that changes MASK, on a vector whose handler has taken the lock already. */
+static void check_locks(void)
+{
+	topic(TOPIC_ENABLE, AGATE_VECTOR_GPU, TOPIC_EVENT);
+	check_errno(-topic(TOPIC_RAISE, 0, 0), 0, "a cache command, and its end");
+	check_serves(1);
+	topic(TOPIC_SUSPEND, AGATE_VECTOR_GPU, 0);
+	topic(TOPIC_SET_MASK, AGATE_VECTOR_GPU, TOPIC_EVENT);
+	topic(TOPIC_RESUME, AGATE_VECTOR_GPU, 0);
+	topic(TOPIC_DISABLE, AGATE_VECTOR_GPU, 0);
+	check_errno(-topic(TOPIC_RESET, 0, 0), 0, "agate_gpu_soft_reset()");
+}
+
 /* All that takes a lock or sleeps, once: the checkers say what was wrong with it. */
 void test_contexts(void **state)
 {
@@ -33,6 +46,7 @@ void test_contexts(void **state)
 	check_errno(work_wait(fd, big.handle), 0, "WAIT_BO");
 	guest_destroy(&big);
 	close(fd);
+	check_locks();
 	rule("the driver lets the GPU go");
 	check_errno(driver_unbind(), 0, "unbinding");
 }
@@ -56,7 +70,7 @@ static void check_about_to_serve(void)
 		check_serves(1);	/* by whatever means: not by a thread of the kernel's */
 		return;
 	}
-	waiting = topic_start(TOPIC_DISABLE, AGATE_VECTOR_GPU);
+	waiting = topic_start(TOPIC_DISABLE, AGATE_VECTOR_GPU, 0);
 	if (topic_returned(waiting)) {
 		inject_clear();
 		broken("agate_irq_enable() without serve() waits for the vector's thread",

@@ -7,6 +7,7 @@
 
 #include "function.h"
 #include "graded.h"
+#include "hardware.h"
 #include "log.h"
 #include "tests.h"
 #include "topic.h"
@@ -94,6 +95,31 @@ static void check_others_bits(void)
 		   "CLEAN_CACHES_COMPLETED is still set", "it was cleared with the fault");
 }
 
+/* The GPU goes while serve_gpu() reads what the fault was: all ones, and no fault. */
+static void check_lost_fault(int log)
+{
+	unsigned long handled = handler_of("agate-gpu").count;
+	char line[LOG_LINE];
+	bool ones = false;
+
+	while (log_line(log, line))
+		;
+	topic(TOPIC_LOSE_AT, 0, GPU_FAULT_STATUS);
+	topic(TOPIC_RESET, 0, 0);
+	rule("a GPU fault is let through by the mask of agate-gpu, and its handler runs");
+	check_true(handler_runs("agate-gpu", handled), "an interrupt of the GPU", "none");
+	topic(TOPIC_SYNC, AGATE_VECTOR_GPU, 0);
+	while (log_line(log, line))
+		ones |= line_has(line, UINT32_MAX, true);
+	rule("a GPU that went while serve_gpu() read the fault reads as all ones: that is not told");
+	check_true(!ones, "no line of the log with a status of all ones", "there is one");
+	topic_end();
+	rule("a GPU that is gone: the driver lets go of the function all the same");
+	check_errno(driver_unbind(), 0, "unbinding");
+	hardware_alive(true);
+	driver_take();
+}
+
 /* A fault after each of many resets.  @log stands before the first of them. */
 static void check_bounded(int log, uint64_t address)
 {
@@ -123,8 +149,12 @@ void test_gpu_fault(void **state)
 
 	(void)state;
 	driver_load();
+	topic(TOPIC_WATCH, 0, 0);
 	driver_take();
 	check_cleared(0);
+	rule("serve_gpu() clears what it has read: a fault that comes after the read is not lost");
+	check_equal(topic_seen().clears_multiple, 0,
+		    "clears of MULTIPLE_FAULT, which GPU_INT_RAWSTAT did not show");
 	rule("a GPU fault that nobody can see helps nobody: GPU_FAULT_ADDRESS is in the log");
 	check_true(log_tells(log, address, (uint64_t)param("status"), &with_status),
 		   "a line of the log with the address, in hexadecimal", "none");
@@ -135,6 +165,7 @@ void test_gpu_fault(void **state)
 	close(fd);
 
 	check_others_bits();
+	check_lost_fault(log);
 	check_bounded(log, address);
 	close(log);
 }

@@ -23,6 +23,43 @@ static int until_gone(int fd)
 	return err;
 }
 
+/* The GPU goes between two reads: what STAT then reads as is no event. */
+static void check_gone_at_stat(void)
+{
+	driver_take();
+	topic(TOPIC_ENABLE, AGATE_VECTOR_GPU, TOPIC_EVENT);
+	topic(TOPIC_LOSE_AT, 0, GPU_INT_STAT);
+	rule("a GPU can go at the moment when its handler reads STAT: agate_bus_lost() is asked "
+	     "after the read");
+	check_message(AGATE_VECTOR_GPU);
+	topic(TOPIC_SYNC, AGATE_VECTOR_GPU, 0);
+	check_equal(topic_seen().serves, 0, "calls of serve()");
+	topic_end();
+	rule("a GPU that is gone: the driver lets go of the function all the same");
+	check_errno(driver_unbind(), 0, "unbinding");
+	hardware_alive(true);
+}
+
+/* The GPU goes while serve() is at work: all ones afterwards are nothing to serve. */
+static void check_gone_at_work(void)
+{
+	driver_take();
+	topic(TOPIC_ENABLE, AGATE_VECTOR_GPU, TOPIC_EVENT);
+	rule("serve() is called when a bit that is open is set");
+	topic(TOPIC_HOLD, 0, 0);
+	check_errno(-topic(TOPIC_RAISE, 0, 0), 0, "a cache command, and its end");
+	check_held();
+	topic(TOPIC_LOSE, 0, 0);
+	if (topic(TOPIC_LET_GO, 0, 0))
+		could_not_look("serve() went on before the test had looked");
+	rule("a GPU that goes while serve() is at work: the thread ends, and the driver lets go of "
+	     "the function");
+	check_errno(driver_unbind(), 0, "unbinding");
+	topic_end();
+	check_left_clean("unbound from a GPU that went while serve() was at work");
+	hardware_alive(true);
+}
+
 /* On its way out the GPU kicks all vectors, and then reads as all ones. */
 static void check_last_kick(void)
 {
@@ -49,6 +86,8 @@ void test_gone(void **state)
 	driver_load();
 	driver_take();
 	check_last_kick();
+	check_gone_at_stat();
+	check_gone_at_work();
 	driver_take();
 	fd = guest_open();
 	check_jobs(fd, 1, "before the GPU goes");

@@ -23,6 +23,8 @@ void test_reset_never_ends(void **state);
 
 /* masks.c */
 void test_masks(void **state);
+
+/* at_work.c */
 void test_at_work(void **state);
 
 /* fault.c */

@@ -90,6 +90,20 @@ void check_held(void)
 	broken("serve() is called when a bit that is open is set", "it is not called");
 }
 
+static const uint32_t mask_of[] = { GPU_INT_MASK, JOB_INT_MASK, MMU_INT_MASK };
+static const char *const mask_names[] = { "GPU_INT_MASK", "JOB_INT_MASK", "MMU_INT_MASK" };
+
+void check_mask(unsigned int vector, uint32_t expected)
+{
+	uint32_t seen = topic_read(mask_of[vector]);
+	char text[64];
+
+	if (seen == expected)
+		return;
+	snprintf(text, sizeof(text), "%s: %#x", mask_names[vector], expected);
+	broken(text, "%s: %#x", mask_names[vector], seen);
+}
+
 /* ---- Calls that wait ------------------------------------------------------------ */
 
 struct waiting {
@@ -97,6 +111,8 @@ struct waiting {
 	bool unbinds;
 	enum topic_op op;
 	unsigned int vector;
+	uint32_t value;
+	unsigned int nth;		/* calls under way, with it */
 	atomic_int tid;
 	atomic_bool returned;
 };
@@ -109,7 +125,7 @@ static void *call_it(void *arg)
 	if (waiting->unbinds)
 		driver_unbind();
 	else
-		topic(waiting->op, waiting->vector, 0);
+		topic(waiting->op, waiting->vector, waiting->value);
 	atomic_store(&waiting->returned, true);
 	return NULL;
 }
@@ -124,13 +140,19 @@ static struct waiting *start(struct waiting *waiting)
 	return waiting;
 }
 
-struct waiting *topic_start(enum topic_op op, unsigned int vector)
+struct waiting *topic_start(enum topic_op op, unsigned int vector, uint32_t value)
 {
-	static struct waiting waiting;
+	static struct waiting waiting[2];
+	unsigned int before = topic_seen().calling;
+	struct waiting *one;
 
-	waiting.op = op;
-	waiting.vector = vector;
-	return start(&waiting);
+	check_true(before < 2, "at most two calls at a time", "more");
+	one = &waiting[before];
+	one->op = op;
+	one->vector = vector;
+	one->value = value;
+	one->nth = before + 1;
+	return start(one);
 }
 
 struct waiting *unbind_start(void)
@@ -162,7 +184,7 @@ bool topic_returned(struct waiting *waiting)
 	for (unsigned int look = 0; look < PATIENCE_LOOKS; look++) {
 		int tid = atomic_load(&waiting->tid);
 		/* Before the call itself a thread may sleep for other reasons. */
-		bool called = waiting->unbinds || topic_seen().suspending;
+		bool called = waiting->unbinds || topic_seen().calling >= waiting->nth;
 
 		if (atomic_load(&waiting->returned))
 			return true;

@@ -28,9 +28,12 @@ void check_serves(unsigned int count);
 /* Wait until serve() waits for TOPIC_LET_GO; the test could not look without that. */
 void check_held(void);
 
-/* A call that may have to wait, in a thread of its own. */
+/* MASK of the block of a vector; the rule is broken when it is something else. */
+void check_mask(unsigned int vector, uint32_t expected);
+
+/* A call that may have to wait, in a thread of its own; at most two at a time. */
 struct waiting;
-struct waiting *topic_start(enum topic_op op, unsigned int vector);
+struct waiting *topic_start(enum topic_op op, unsigned int vector, uint32_t value);
 struct waiting *unbind_start(void);
 /* Wait until the call has returned (true), or sleeps and will not by itself (false). */
 bool topic_returned(struct waiting *waiting);

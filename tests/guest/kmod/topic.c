@@ -26,6 +26,7 @@
 
 static DECLARE_WAIT_QUEUE_HEAD(letting_go);
 static bool hold, let_go, again;
+static atomic_t calling = ATOMIC_INIT(0);
 static struct dentry *topic_file;
 
 static unsigned long lookup(const char *symbol)
@@ -104,12 +105,21 @@ static void serve(struct agate_device *adev)
 	topic_seen.open_in_serve |= driver.read(adev, GPU_INT_STAT);
 	topic_seen.not_a_task += !in_task() || irqs_disabled();
 	WRITE_ONCE(topic_seen.serves, topic_seen.serves + 1);
+	WRITE_ONCE(topic_seen.at_work, topic_seen.at_work + 1);
 	if (hold && in_task() && !irqs_disabled())
 		wait_for_test();
 	driver.write(adev, GPU_INT_CLEAR, TOPIC_EVENT);
 	if (again)
 		raise(adev);
 	again = false;
+	WRITE_ONCE(topic_seen.at_work, topic_seen.at_work - 1);
+}
+
+/* What serve() had done when a call that stops it returned. */
+static void see_stopped(void)
+{
+	topic_seen.serves_then = READ_ONCE(topic_seen.serves);
+	topic_seen.at_work_then = READ_ONCE(topic_seen.at_work);
 }
 
 static int carry_out(struct agate_device *adev, struct topic_call *call)
@@ -119,17 +129,17 @@ static int carry_out(struct agate_device *adev, struct topic_call *call)
 		topic_seen.serves = 0;
 		topic_seen.open_in_serve = 0;
 		topic_seen.not_a_task = 0;
+		fallthrough;
+	case TOPIC_ENABLE_AGAIN:
 		driver.enable(adev, call->vector, call->value, serve);
 		return 0;
 	case TOPIC_DISABLE:
-		WRITE_ONCE(topic_seen.suspending, 1);
 		driver.enable(adev, call->vector, 0, NULL);
-		WRITE_ONCE(topic_seen.suspending, 0);
+		see_stopped();
 		return 0;
 	case TOPIC_SUSPEND:
-		WRITE_ONCE(topic_seen.suspending, 1);
 		driver.suspend(adev, call->vector);
-		WRITE_ONCE(topic_seen.suspending, 0);
+		see_stopped();
 		return 0;
 	case TOPIC_RESUME:
 		driver.resume(adev, call->vector);
@@ -183,6 +193,9 @@ static bool prepare(struct topic_call *call)
 	case TOPIC_LOSE_AT:
 		call->result = watch_lose_at(call->value);
 		return true;
+	case TOPIC_SLOW:
+		call->result = watch_slow(call->value);
+		return true;
 	case TOPIC_STICK:
 		call->result = watch_stick(call->value);
 		return true;
@@ -199,6 +212,7 @@ static long topic_ioctl(struct file *file, unsigned int request, unsigned long a
 	struct agate_device *adev;
 	struct topic_call call;
 
+	topic_seen.calling = atomic_read(&calling);
 	if (request == TOPIC_SEEN)
 		return copy_to_user(user, &topic_seen, sizeof(topic_seen)) ? -EFAULT : 0;
 	if (request != TOPIC_CALL)
@@ -210,7 +224,9 @@ static long topic_ioctl(struct file *file, unsigned int request, unsigned long a
 		adev = find_device();
 		if (!adev || call.vector >= TOPIC_VECTORS)
 			return -ENODEV;
+		atomic_inc(&calling);
 		call.result = carry_out(adev, &call);
+		atomic_dec(&calling);
 	}
 	return copy_to_user(user, &call, sizeof(call)) ? -EFAULT : 0;
 }

@@ -13,12 +13,15 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
+#include "agate_regs.h"
+
 #define TOPIC_VECTORS	4
 #define TOPIC_EVENT	0x20000		/* GPU_IRQ_CLEAN_CACHES_COMPLETED */
 
 enum topic_op {
 	/* Calls of agate_pci.h, with the given vector and value. */
 	TOPIC_ENABLE,		/* agate_irq_enable() with a serve() of the topic's */
+	TOPIC_ENABLE_AGAIN,	/* ... and serve() counts on */
 	TOPIC_DISABLE,		/* agate_irq_enable(adev, vector, 0, NULL) */
 	TOPIC_SUSPEND,
 	TOPIC_RESUME,
@@ -38,9 +41,10 @@ enum topic_op {
 	/* Start to watch, or to fake, something until the file is closed. */
 	TOPIC_WATCH,		/* reset the counts in struct topic_seen */
 	TOPIC_FORGE,		/* identity registers read topic_forged(), seed in value */
-	TOPIC_LOSE_AT,		/* the next read of this register finds the GPU gone */
+	TOPIC_LOSE_AT,		/* from the next read of this register on the GPU is gone */
 	TOPIC_FEW_VECTORS,	/* the function claims to have two vectors */
-	TOPIC_STICK,		/* soft resets get lost (1), or complete again (0) */
+	TOPIC_SLOW,		/* soft resets complete after so many reads of RAWSTAT */
+	TOPIC_STICK,		/* soft resets get lost (1), all do (2), or complete again (0) */
 };
 
 struct topic_call {
@@ -63,18 +67,25 @@ struct topic_seen {
 	/* By serve(), since TOPIC_ENABLE. */
 	__u32 serves;
 	__u32 held;		/* it waits for TOPIC_LET_GO */
-	__u32 suspending;	/* TOPIC_SUSPEND or TOPIC_DISABLE is under way */
+	__u32 at_work;		/* calls that have not returned */
+	__u32 calling;		/* calls of agate_pci.h that are under way */
+	__u32 serves_then;	/* serves, when TOPIC_SUSPEND or TOPIC_DISABLE returned last */
+	__u32 at_work_then;	/* at_work, at that moment */
 	__u32 open_in_serve;	/* bits of STAT that it saw at its begin, all calls together */
 	__u32 not_a_task;	/* calls in a context that may not sleep */
 	/* Since TOPIC_WATCH. */
 	__u32 opened;		/* writes of a MASK that opened bits */
+	__u32 opened_gpu;	/* ... of GPU_INT_MASK */
 	__u32 opened_unlocked;	/* ... without irq->lock */
 	__u32 soft_resets;
 	__u32 hard_resets;
 	__u32 resets_cut_off;	/* resets of a function without bus mastering */
 	__u32 detaches_early;	/* agate_bus_detach() with handlers, or the function off */
 	__u32 masters;		/* calls of pci_set_master() */
-	__u32 masters_early;	/* ... before the regions or the DMA mask */
+	__u32 masters_early;	/* ... before the regions or the DMA mask, or masks set after it */
+	__u32 disables_early;	/* pci_disable_device() with regions still requested */
+	__u32 numbers_left;	/* irq->irq of vectors without a handler, at agate_bus_detach() */
+	__u32 clears_multiple;	/* clears of both faults, when only GPU_IRQ_FAULT can be set */
 	/* Since TOPIC_FORGE, at the moment before the topics start. */
 	__u32 identified;
 	struct topic_identity identity;
@@ -83,11 +94,16 @@ struct topic_seen {
 #define TOPIC_CALL	_IOWR('A', 1, struct topic_call)
 #define TOPIC_SEEN	_IOR('A', 2, struct topic_seen)
 
-/* The value of an identity register: all are different, and none can be known in advance. */
+/*
+ * The value of an identity register: all are different, and none can be known in advance.
+ * One job slot in the middle says nothing of itself: 0.
+ */
 static inline __u32 topic_forged(__u32 seed, __u32 reg)
 {
 	__u32 x = (seed ^ reg) * 0x9e3779b1u;
 
+	if (reg == GPU_JS_FEATURES(1 + seed % 14))
+		return 0;
 	x = (x ^ x >> 15) * 0x85ebca77u;
 	return x ^ x >> 13;
 }

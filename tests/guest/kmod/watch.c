@@ -22,7 +22,8 @@ static u32 forge_seed;
 static bool forging;
 static bool losing;
 static bool gone;
-static bool sticking;
+static u32 sticking;
+static u32 slow_reads, slow_left;
 static u32 lose_reg;
 
 /* Return as if the function consisted only of a return. */
@@ -46,6 +47,7 @@ static void __kprobes see_mask(struct agate_device *adev, unsigned int vector, u
 	if (!value)
 		return;
 	topic_seen.opened++;
+	topic_seen.opened_gpu += vector == AGATE_VECTOR_GPU;
 	/* Counted and not asserted: the test says what is wrong with it. */
 	topic_seen.opened_unlocked += !raw_spin_is_locked(&adev->irq[vector].lock.rlock);
 }
@@ -58,6 +60,7 @@ static void __kprobes see_command(struct agate_device *adev, u32 value)
 		return;
 	topic_seen.soft_resets += soft;
 	topic_seen.hard_resets += !soft;
+	slow_left = soft ? slow_reads : 0;
 	topic_seen.resets_cut_off += !adev->pdev->is_busmaster;
 }
 
@@ -78,8 +81,14 @@ static int __kprobes on_write(struct kprobe *kp, struct pt_regs *regs)
 		break;
 	case GPU_CMD:
 		see_command(adev, value);
-		if (sticking && value == GPU_CMD_SOFT_RESET)
+		if ((sticking >= 1 && value == GPU_CMD_SOFT_RESET) ||
+		    (sticking >= 2 && value == GPU_CMD_HARD_RESET))
 			return skip(regs, 0);
+		break;
+	case GPU_INT_CLEAR:
+		/* A reset may clear everything: it has left nothing that anybody waits for. */
+		topic_seen.clears_multiple += (value & GPU_IRQ_MULTIPLE_FAULT) &&
+			!(value & ~(GPU_IRQ_FAULT | GPU_IRQ_MULTIPLE_FAULT));
 		break;
 	}
 	return 0;
@@ -95,21 +104,49 @@ static int __kprobes on_detach(struct kprobe *kp, struct pt_regs *regs)
 	bool early = !atomic_read(&adev->pdev->enable_cnt);
 	unsigned int i;
 
-	for (i = 0; i < AGATE_NUM_VECTORS; i++)
-		early |= adev->irq[i].irq && irq_has_action(adev->irq[i].irq);
+	for (i = 0; i < AGATE_NUM_VECTORS; i++) {
+		bool handled = adev->irq[i].irq && irq_has_action(adev->irq[i].irq);
+
+		early |= handled;
+		topic_seen.numbers_left += adev->irq[i].irq && !handled;
+	}
 	topic_seen.detaches_early += early;
 	return 0;
+}
+
+static bool __kprobes is_gpu(const struct pci_dev *pdev)
+{
+	return pdev->vendor == AGATE_PCI_VENDOR && pdev->device == AGATE_PCI_DEVICE;
 }
 
 static int __kprobes on_master(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct pci_dev *pdev = (void *)regs->di;
 
-	if (pdev->vendor != AGATE_PCI_VENDOR || pdev->device != AGATE_PCI_DEVICE)
+	if (!is_gpu(pdev))
 		return 0;
 	topic_seen.masters++;
 	topic_seen.masters_early += !pdev->resource[0].child || !pdev->resource[2].child ||
 				    pdev->dma_mask != DMA_BIT_MASK(AGATE_PHYS_BITS);
+	return 0;
+}
+
+/* The mask of the last time the driver had the function stays, so its value proves nothing. */
+static int __kprobes on_dma_mask(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct device *dev = (void *)regs->di;
+
+	if (dev_is_pci(dev) && is_gpu(to_pci_dev(dev)))
+		topic_seen.masters_early += to_pci_dev(dev)->is_busmaster;
+	return 0;
+}
+
+static int __kprobes on_disable(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct pci_dev *pdev = (void *)regs->di;
+
+	if (is_gpu(pdev))
+		topic_seen.disables_early += pdev->resource[0].child || pdev->resource[2].child;
 	return 0;
 }
 
@@ -127,10 +164,16 @@ static int __kprobes on_read(struct kprobe *kp, struct pt_regs *regs)
 	struct agate_device *adev = (void *)regs->di;
 	u32 reg = regs->si;
 
-	if (losing && reg == lose_reg)
+	if (losing && reg == lose_reg) {
 		WRITE_ONCE(adev->bus.ctrl->alive, 0);
+		gone = true;
+	}
 	if (gone)
 		return skip(regs, (u32)~0);
+	if (slow_left && reg == GPU_INT_RAWSTAT) {
+		slow_left--;
+		return skip(regs, 0);
+	}
 	if (!forging || !is_identity(reg))
 		return 0;
 	return skip(regs, topic_forged(forge_seed, reg));
@@ -166,8 +209,7 @@ static int __kprobes on_config(struct kretprobe_instance *ri, struct pt_regs *re
 {
 	struct pci_dev *pdev = (void *)regs->di;
 
-	if (pdev->vendor != AGATE_PCI_VENDOR || pdev->device != AGATE_PCI_DEVICE ||
-	    (int)regs->si != pdev->msix_cap + PCI_MSIX_FLAGS)
+	if (!is_gpu(pdev) || (int)regs->si != pdev->msix_cap + PCI_MSIX_FLAGS)
 		return 1;
 	((struct config_read *)ri->data)->value = (u16 *)regs->dx;
 	return 0;
@@ -183,7 +225,7 @@ static int __kprobes on_config_read(struct kretprobe_instance *ri, struct pt_reg
 
 /* ---- Probes ------------------------------------------------------------------ */
 
-enum { WRITES, DETACH, MASTER, READS, TOPICS, PROBES };
+enum { WRITES, DETACH, MASTER, DMA_MASK, DISABLE, READS, TOPICS, PROBES };
 
 static const struct {
 	const char *symbol;
@@ -192,6 +234,8 @@ static const struct {
 	[WRITES] = { "gpu_write", on_write },
 	[DETACH] = { "agate_bus_detach", on_detach },
 	[MASTER] = { "pci_set_master", on_master },
+	[DMA_MASK] = { "dma_set_mask", on_dma_mask },
+	[DISABLE] = { "pci_disable_device", on_disable },
 	[READS] = { "gpu_read", on_read },
 	[TOPICS] = { "agate_topics_init", on_topics },
 };
@@ -219,13 +263,16 @@ static int arm(unsigned int which)
 
 int watch_writes(void)
 {
+	unsigned int which;
 	int ret;
 
 	topic_seen = (struct topic_seen){ 0 };
-	ret = arm(WRITES);
-	if (!ret)
-		ret = arm(DETACH);
-	return ret ? ret : arm(MASTER);
+	for (which = WRITES; which <= DISABLE; which++) {
+		ret = arm(which);
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 int watch_forge(u32 seed)
@@ -259,11 +306,21 @@ int watch_gone(void)
 	return ret;
 }
 
-int watch_stick(bool stick)
+int watch_stick(u32 stick)
 {
 	int ret = arm(WRITES);
 
-	sticking = stick && !ret;
+	sticking = ret ? 0 : stick;
+	return ret;
+}
+
+int watch_slow(u32 reads)
+{
+	int ret = arm(WRITES);
+
+	if (!ret)
+		ret = arm(READS);
+	slow_reads = ret ? 0 : reads;
 	return ret;
 }
 
@@ -295,5 +352,7 @@ void watch_end(void)
 	forging = false;
 	losing = false;
 	gone = false;
-	sticking = false;
+	sticking = 0;
+	slow_reads = 0;
+	slow_left = 0;
 }

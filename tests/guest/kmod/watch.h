@@ -18,7 +18,8 @@ int watch_forge(u32 seed);
 int watch_lose_at(u32 reg);
 int watch_gone(void);
 int watch_few_vectors(void);
-int watch_stick(bool stick);
+int watch_stick(u32 stick);
+int watch_slow(u32 reads);
 void watch_end(void);
 
 /* topic.c: its file in debugfs, beside that of inject_file.c. */

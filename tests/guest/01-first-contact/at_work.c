@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+/* While serve() is at work: what it may rely on, and what those do who stop its vector. */
+#include "function.h"
+#include "graded.h"
+#include "hardware.h"
+#include "tests.h"
+#include "topic.h"
+
+#define GPU	AGATE_VECTOR_GPU
+#define EVENTS	8
+
+static void raise_event(void)
+{
+	check_errno(-topic(TOPIC_RAISE, 0, 0), 0, "a cache command, and its end");
+}
+
+static void let_go(void)
+{
+	if (topic(TOPIC_LET_GO, 0, 0))
+		could_not_look("serve() went on before the test had looked");
+}
+
+static void check_served_again(void)
+{
+	struct topic_seen seen;
+
+	rule("an event that comes while serve() is at work is served when it is done");
+	topic(TOPIC_AGAIN, 0, 0);
+	raise_event();
+	check_serves(2);
+	seen = topic_seen();
+	rule("serve() runs in the vector's thread, where it may sleep");
+	check_equal(seen.not_a_task, 0, "calls from an interrupt");
+	rule("while serve() is at work the mask is closed, and so STAT is 0");
+	if (seen.open_in_serve)
+		broken("GPU_INT_STAT, read by serve(): 0",
+		       "GPU_INT_STAT, read by serve(): %#x", seen.open_in_serve);
+	topic(TOPIC_SYNC, GPU, 0);
+	rule("when serve() is done the mask is opened again");
+	check_mask(GPU, TOPIC_EVENT);
+}
+
+/*
+ * What a thread returns is counted at the message after it, so each event waits for the
+ * end of the one before it.  A driver may get a message more than there are events.
+ */
+static void check_handled(void)
+{
+	unsigned int irq = handler_of("agate-gpu").irq, none = 0;
+
+	for (unsigned int i = 0; i < EVENTS; i++) {
+		struct unhandled before = handler_unhandled(irq), after;
+		unsigned int serves = topic_seen().serves;
+
+		rule("each event that is open in the mask is served");
+		raise_event();
+		check_serves(serves + 1);
+		topic(TOPIC_SYNC, GPU, 0);
+		after = handler_unhandled(irq);
+		none += after.count != before.count || after.last_ms != before.last_ms;
+	}
+	rule("a thread that has served says IRQ_HANDLED: the kernel switches off an interrupt "
+	     "that nobody handles");
+	if (none > EVENTS / 2)
+		broken("/proc/irq/N/spurious counts the messages of served events as handled",
+		       "%u events, %u of them counted as unhandled", EVENTS, none);
+}
+
+/* What others may call while serve() is at work; none of it may open the mask. */
+static void check_stays_closed(void)
+{
+	static const struct {
+		enum topic_op op;
+		uint32_t value;
+		const char *call;
+	} calls[] = {
+		{ TOPIC_SET_MASK, TOPIC_EVENT, "agate_irq_set_mask()" },
+		{ TOPIC_RESUME, 0, "agate_irq_resume()" },
+		{ TOPIC_ENABLE_AGAIN, TOPIC_EVENT, "agate_irq_enable() with a serve()" },
+		{ TOPIC_RESET, 0, "agate_gpu_soft_reset()" },
+	};
+
+	for (unsigned int i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		struct waiting *waiting;
+		uint32_t opened;
+
+		rule("serve() is called when a bit that is open is set");
+		topic(TOPIC_HOLD, 0, 0);
+		raise_event();
+		check_held();
+		opened = topic_seen().opened_gpu;
+		waiting = topic_start(calls[i].op, GPU, calls[i].value);
+		/* It may wait for serve(), as those must that stop the vector. */
+		topic_returned(waiting);
+		opened = topic_seen().opened_gpu - opened;
+		let_go();
+		topic_join(waiting);
+		topic(TOPIC_SYNC, GPU, 0);
+		rule("while serve() is at work its mask stays closed, also when another task calls %s",
+		     calls[i].call);
+		/* A handler may have closed it again at once. */
+		check_equal(opened, 0, "writes that opened GPU_INT_MASK");
+		rule("when serve() is done the mask is opened again, also after %s", calls[i].call);
+		check_mask(GPU, TOPIC_EVENT);
+	}
+}
+
+/* Two tasks suspend the vector, one after the other, and neither may go on too early. */
+static struct waiting *suspend_once_more(void)
+{
+	struct waiting *waiting = topic_start(TOPIC_SUSPEND, GPU, 0);
+
+	rule("agate_irq_suspend() waits until serve() has returned, also when the vector is "
+	     "suspended already");
+	if (topic_returned(waiting)) {
+		topic(TOPIC_LET_GO, 0, 0);
+		broken("it returns after serve()", "it returned while serve() was at work");
+	}
+	return waiting;
+}
+
+/*
+ * serve() is held in the middle while another thread makes a call that has to wait for
+ * it.  Meanwhile the mask's bits are set anew, as a serve() does it that changes what it
+ * listens to; and when serve() is let go it leaves another event behind.
+ */
+static void check_waits(enum topic_op op, const char *call)
+{
+	struct waiting *waiting, *second = NULL;
+	struct topic_seen seen;
+	uint32_t opened;
+
+	rule("%s waits until serve() has returned", call);
+	topic(TOPIC_HOLD, 0, 0);
+	topic(TOPIC_AGAIN, 0, 0);
+	raise_event();
+	check_held();
+	waiting = topic_start(op, GPU, 0);
+	if (topic_returned(waiting)) {
+		topic(TOPIC_LET_GO, 0, 0);
+		broken("it returns after serve()", "it returned while serve() was at work");
+	}
+	if (op == TOPIC_SUSPEND)
+		second = suspend_once_more();
+	opened = topic_seen().opened;
+	topic(TOPIC_SET_MASK, GPU, TOPIC_EVENT);
+	let_go();
+	topic_join(waiting);
+	if (second)
+		topic_join(second);
+	seen = topic_seen();
+	topic(TOPIC_SYNC, GPU, 0);
+
+	rule("%s closes the mask first, and then waits: nothing opens it meanwhile, not even "
+	     "agate_irq_set_mask()", call);
+	check_equal(topic_seen().opened - opened, 0, "how often a mask was opened meanwhile");
+	check_mask(GPU, 0);
+	rule("when %s has returned, nothing of serve() runs, and nothing will", call);
+	check_equal(seen.at_work_then, 0, "calls of serve() that had not returned");
+	check_message(GPU);
+	topic(TOPIC_SYNC, GPU, 0);
+	check_equal(topic_seen().serves - seen.serves_then, 0, "calls of serve() after that");
+}
+
+void test_at_work(void **state)
+{
+	unsigned int serves;
+
+	(void)state;
+	driver_load();
+	driver_take();
+	topic(TOPIC_WATCH, 0, 0);
+	rule("a topic's serve() takes the place of the one before it");
+	topic(TOPIC_ENABLE, GPU, TOPIC_EVENT);
+	check_served_again();
+	check_handled();
+	check_stays_closed();
+
+	check_waits(TOPIC_SUSPEND, "agate_irq_suspend()");
+	rule("agate_irq_resume() has messages that were lost meanwhile sent anew");
+	raise_event();
+	serves = topic_seen().serves;
+	topic(TOPIC_RESUME, GPU, 0);
+	check_serves(serves + 1);
+	topic(TOPIC_SYNC, GPU, 0);
+
+	check_waits(TOPIC_DISABLE, "agate_irq_enable() without serve()");
+	rule("irq->lock orders changes of MASK: whoever opens one holds it");
+	check_equal(topic_seen().opened_unlocked, 0, "masks that were opened without the lock");
+}
