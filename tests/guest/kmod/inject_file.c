@@ -307,16 +307,22 @@ static int __init inject_init(void)
 		return PTR_ERR(inject_file);
 	}
 	ret = topic_init();
-	if (ret) {
-		debugfs_remove(inject_file);
-		unregister_module_notifier(&module_notifier);
-	}
+	if (ret)
+		goto remove;
+	ret = bos_init();
+	if (!ret)
+		return 0;
+	topic_exit();
+remove:
+	debugfs_remove(inject_file);
+	unregister_module_notifier(&module_notifier);
 	return ret;
 }
 module_init(inject_init);
 
 static void __exit inject_exit(void)
 {
+	bos_exit();
 	topic_exit();
 	debugfs_remove(inject_file);
 	unregister_module_notifier(&module_notifier);

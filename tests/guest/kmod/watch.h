@@ -26,4 +26,8 @@ void watch_end(void);
 int topic_init(void);
 void topic_exit(void);
 
+/* bos.c: likewise. */
+int bos_init(void);
+void bos_exit(void);
+
 #endif /* AGATE_TESTS_WATCH_H */
