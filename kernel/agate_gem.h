@@ -87,7 +87,8 @@ void agate_gem_topic_fini(struct agate_device *adev);
  * @size: bytes, rounded up to pages
  * @flags: AGATE_BO_* bits
  *
- * The BO is complete when it joins gem.bos.  The pages of its file are allocated with
+ * The BO is complete when gem.lock is given back with the BO on gem.bos.  The pages of
+ * its file, whatever its flags, are allocated with
  * GFP_HIGHUSER | __GFP_RETRY_MAYFAIL | __GFP_NOWARN.
  *
  * Context: may sleep.
@@ -104,7 +105,7 @@ struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags
  *
  * Another thread may close the handle before this returns.  Then the call gives -EINVAL
  * or -ENOENT, or succeeds with the address that the BO had; the number may be another
- * BO's by then, so it is never deleted here.
+ * BO's by then, so it is neither deleted nor looked up here.
  *
  * Return: 0, or the error of the uAPI.  On failure no handle is left.
  */
@@ -116,7 +117,8 @@ int agate_gem_create_ioctl(struct drm_device *dev, void *data, struct drm_file *
  * @data: struct drm_agate_set_label
  * @file: whose handle it is
  *
- * Reads the client's memory once, and holds no lock meanwhile.
+ * Reads each byte of the client's memory once, and holds no lock meanwhile.  If more than
+ * one thing is wrong with a call, any of the errors is right.
  *
  * Return: 0, or the error of the uAPI.  On failure the label stays as it was.
  */
