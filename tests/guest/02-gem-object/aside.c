@@ -6,8 +6,10 @@
  */
 #include "gem.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -46,14 +48,14 @@ static void pause_ms(void)
 	nanosleep(&pause, NULL);
 }
 
-/* How often the thread went to sleep, if it sleeps now; -1 if it does not. */
-static long asleep(struct aside *aside)
+/* How often a thread or process went to sleep, if it sleeps now; -1 if it does not. */
+static long asleep(int tid)
 {
 	long switches = -1;
 	char path[64], line[128], state = 'R';
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/status", atomic_load(&aside->tid));
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
 	file = fopen(path, "re");
 	if (!file)
 		return -1;
@@ -76,11 +78,47 @@ bool aside_ends(struct aside *aside, unsigned int ms)
 
 	while (!atomic_load(&aside->done) && rounds < ms) {
 		pause_ms();
-		now = asleep(aside);
+		now = asleep(atomic_load(&aside->tid));
 		rounds = now >= 0 && now == before ? rounds + 1 : 0;
 		before = now;
 	}
 	return atomic_load(&aside->done);
+}
+
+static bool has_ended(pid_t child)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	return waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid;
+}
+
+bool child_ends(pid_t child, unsigned int ms)
+{
+	unsigned int rounds = 0;
+	long before = -1, now;
+
+	while (!has_ended(child) && rounds < ms) {
+		pause_ms();
+		now = asleep(child);
+		rounds = now >= 0 && now == before ? rounds + 1 : 0;
+		before = now;
+	}
+	return has_ended(child);
+}
+
+static void ignore(int number)
+{
+	(void)number;
+}
+
+void aside_signal(struct aside *aside)
+{
+	/* No SA_RESTART, and a handler: a wait that can be interrupted ends. */
+	const struct sigaction action = { .sa_handler = ignore };
+
+	sigaction(SIGUSR1, &action, NULL);
+	pthread_kill(aside->thread, SIGUSR1);
+	aside_ends(aside, ASLEEP_MS);
 }
 
 bool aside_is_held(struct aside *aside, const char *symbol)
@@ -135,6 +173,7 @@ static void run_look(void *arg)
 	struct look *look = arg;
 
 	read_bos(look->size, look);
+	look->silent = silent_mask(look->size);
 }
 
 void start_look(struct look *look, uint64_t size)

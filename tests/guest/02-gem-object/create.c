@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #define MOST_BOS	96
+#define WARM_UP		100
+#define REFUSALS	1000
 /* Sizes that no other test uses: a BO is known by its size while it has no name. */
 #define TOPIC_PAGES	11
 #define HANDLE_PAGES	101	/* and up */
@@ -37,6 +39,22 @@ static void refused(int fd, uint64_t size, uint32_t flags, const char *why)
 	check_live(&before);
 }
 
+/* No counter knows of memory that was allocated before the check. */
+static void refusals_leave_nothing(int fd, uint64_t size, uint32_t flags)
+{
+	struct bo bo;
+	long slab = 0;
+
+	for (unsigned int i = 0; i < WARM_UP + REFUSALS; i++) {
+		if (i == WARM_UP)
+			slab = guest_slab_kb();
+		guest_create(fd, size, flags, &bo);
+	}
+	rule("a CREATE_BO that is refused leaves no memory behind");
+	/* Half a kilobyte each: less than a struct agate_bo. */
+	check_growth(slab, REFUSALS / 2);
+}
+
 void test_bad_sizes(void **state)
 {
 	int fd = gem_open();
@@ -52,6 +70,8 @@ void test_bad_sizes(void **state)
 	refused(fd, (1ull << 63) + PAGE, AGATE_BO_NOEXEC, "negative when signed");
 	refused(fd, UINT64_MAX - PAGE + 2, AGATE_BO_NOEXEC, "0 once it is rounded up");
 	refused(fd, UINT64_MAX, AGATE_BO_NOEXEC, "all ones");
+	refusals_leave_nothing(fd, 0, AGATE_BO_NOEXEC);
+	refusals_leave_nothing(fd, AGATE_BO_MAX_SIZE + 1, AGATE_BO_NOEXEC);
 	close(fd);
 }
 
@@ -70,6 +90,8 @@ void test_bad_flags(void **state)
 	rule("HEAP is refused without NOEXEC: what the GPU fills must not be run as code");
 	refused(fd, PAGE, AGATE_BO_HEAP, "HEAP alone");
 	refused(fd, PAGE, AGATE_BO_HEAP | AGATE_BO_CPU_READONLY, "HEAP without NOEXEC");
+	refusals_leave_nothing(fd, PAGE, AGATE_BO_HEAP);
+	refusals_leave_nothing(fd, PAGE, 1u << 4);
 	close(fd);
 }
 
@@ -150,7 +172,8 @@ void test_handle(void **state)
 	assert_in_range(n, 1, MOST_BOS);
 	for (unsigned int i = 0; i < n; i++) {
 		rule("CREATE_BO makes a BO and returns 0");
-		bo[i] = make_bo(fd, (HANDLE_PAGES + i) * PAGE, AGATE_BO_NOEXEC);
+		bo[i] = make_bo(fd, (HANDLE_PAGES + i) * PAGE,
+				AGATE_BO_NOEXEC | (i % 3 == 1 ? AGATE_BO_HEAP : 0));
 		rule("a handle is never 0, and no other BO of the file has the same");
 		check_true(bo[i].handle, "a handle that is not 0", "handle 0");
 		for (unsigned int j = 0; j < i; j++)
@@ -168,6 +191,7 @@ void test_handle(void **state)
 			    "size of a BO, in the order in which they were made");
 	close_all(fd, bo, n);
 	check_counted(&before, 0);
+	check_more_handles();
 	close(fd);
 }
 

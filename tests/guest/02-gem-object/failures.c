@@ -10,6 +10,8 @@
 #define MOST_ALLOCATIONS	400
 #define WARM_UP			100
 #define FAILURES		1000
+/* A size that no other test uses. */
+#define MASK_PAGES		161
 
 /* 4 GiB less 32 MiB of addresses, and a BO may have one: three fit. */
 void test_no_addresses(void **state)
@@ -117,6 +119,27 @@ void test_no_memory(void **state)
 	close(fd);
 }
 
+/* A heap's pages come later, when the GPU wants them; the mask is set when it is made. */
+static void check_masks(int fd)
+{
+	static const uint32_t flags[] = {
+		0, AGATE_BO_NOEXEC, AGATE_BO_NOEXEC | AGATE_BO_HEAP, AGATE_BO_CPU_READONLY,
+		AGATE_BO_GPU_READONLY,
+	};
+
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		const uint64_t size = (MASK_PAGES + i) * PAGE;
+		char expected[96];
+
+		rule("CREATE_BO makes a BO and returns 0");
+		make_bo(fd, size, flags[i]);
+		rule("the file of every BO has the gfp mask of step 1, whatever the BO's flags");
+		snprintf(expected, sizeof(expected),
+			 "__GFP_RETRY_MAYFAIL and __GFP_NOWARN, BO with flags %#x", flags[i]);
+		check_true(silent_mask(size) == 1, expected, "another mask");
+	}
+}
+
 /*
  * The page allocator finds nothing, for the file's pages alone.  out_of_memory() would
  * kill somebody, so it is not entered; neither is what prints a stack for a warning.
@@ -147,6 +170,7 @@ void test_too_much(void **state)
 	rule("a client cannot fill the kernel's log by asking for too much: __GFP_NOWARN");
 	check_equal(warnings, 0, "warnings of the page allocator");
 	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	check_masks(fd);
 	close(fd);
 }
 

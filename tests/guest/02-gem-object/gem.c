@@ -2,8 +2,10 @@
 /* Helpers of lab 02's tests; see gem.h. */
 #include "gem.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Rounds of waiting, not time: on a busy machine each of them takes longer. */
 #define ROUNDS		500
@@ -126,6 +128,7 @@ static bool parse_bo(const char *line, struct listed *bo)
 		return false;
 	bo->size = size;
 	bo->resident = resident;
+	text_after(line, " madv=", ' ', bo->madv, sizeof(bo->madv));
 	text_after(line, " flags=", ' ', bo->flags, sizeof(bo->flags));
 	text_after(line, " label=\"", '"', bo->label, sizeof(bo->label));
 	return true;
@@ -199,6 +202,19 @@ void read_bos(uint64_t size, struct look *look)
 	fclose(file);
 }
 
+int silent_mask(uint64_t size)
+{
+	FILE *file = open_file("/sys/kernel/debug/agate_masks");
+	unsigned long long listed_size;
+	int silent = -1, value;
+
+	while (fscanf(file, "%llu %d", &listed_size, &value) == 2)
+		if (listed_size == size)
+			silent = value;
+	fclose(file);
+	return silent;
+}
+
 /* ---- Calls ------------------------------------------------------------ */
 
 struct bo make_bo(int fd, uint64_t size, uint32_t flags)
@@ -253,4 +269,20 @@ bool handle_exists(int fd, uint32_t handle)
 	struct drm_agate_mmap_bo arg = { .handle = handle };
 
 	return guest_ioctl(fd, DRM_IOCTL_AGATE_MMAP_BO, &arg) != ENOENT;
+}
+
+void advise(const struct bo *bo, uint32_t madv)
+{
+	struct drm_agate_madvise arg = { .handle = bo->handle, .madv = madv };
+
+	check_errno(guest_ioctl(bo->fd, DRM_IOCTL_AGATE_MADVISE, &arg), 0, "MADVISE");
+}
+
+void shrink(void)
+{
+	int fd = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, "2", 1) != 1)
+		fail_msg("drop_caches: %s", strerror(errno));
+	close(fd);
 }

@@ -41,12 +41,18 @@ struct listed {
 	uint64_t resident;
 	unsigned int handles;
 	unsigned int refs;
+	char madv[16];
 	char flags[64];		/* names with commas between, "" for none */
 	char label[LABEL_ROOM];
 };
 
 struct look;
 
+/*
+ * Whether the newest BO of @size has the gfp mask that the contract demands: 1, 0, or -1
+ * when no such BO is listed.  The injection module tells.
+ */
+int silent_mask(uint64_t size);
 /* The BO that has address @va in the address space of @fd; false when none is listed. */
 bool find_listed(int fd, uint64_t va, struct listed *bo);
 /* The same, for a BO that has to be there. */
@@ -69,6 +75,24 @@ bool handle_exists(int fd, uint32_t handle);
  */
 void check_bo_is_made(int fd, uint64_t size, uint32_t flags);
 
+/* second.c: BOs that have several handles are counted, and referenced, as they should be. */
+void check_more_handles(void);
+
+/* signals.c: a call gets a signal while it waits for gem.lock; there has to be a BO. */
+void check_killed_closer(int fd);
+void check_interrupted_create(int fd);
+
+/*
+ * races.c: a label that a thread sets by a guessed handle, before CREATE_BO has returned,
+ * stays.  The file has no handle yet.
+ */
+void check_label_of_a_guess(int fd);
+
+/* MADVISE; the call has to succeed. */
+void advise(const struct bo *bo, uint32_t madv);
+/* Make the kernel's shrinkers take what they can, the pages of purgeable BOs among it. */
+void shrink(void);
+
 /* ---- aside.c: threads beside the test ------------------------------------ */
 
 /* A call on a thread of its own. */
@@ -89,6 +113,10 @@ void aside_join(struct aside *aside);
 bool aside_ends(struct aside *aside, unsigned int ms);
 #define ASLEEP_MS	20	/* where a wrong answer only makes the test see less */
 #define STUCK_MS	2000	/* where the verdict depends on it */
+/* The same for a child process, which may be a zombie then. */
+bool child_ends(pid_t child, unsigned int ms);
+/* Send the thread a signal that it handles, and give a wait that ends by it time to end. */
+void aside_signal(struct aside *aside);
 /* Wait until the call is held at the gate of @symbol; false when it ends without coming there. */
 bool aside_is_held(struct aside *aside, const char *symbol);
 /* Open the gate; the test ends here when the call was not held until now. */
@@ -105,6 +133,9 @@ struct creation {
 };
 
 void start_creation(struct creation *creation, int fd, uint64_t size, uint32_t flags);
+/* races.c: the same, held when its handle exists, at the return of CREATE_HANDLE. */
+#define CREATE_HANDLE	"drm_gem_handle_create"
+void hold_creation(struct creation *creation, int fd, uint64_t size, uint32_t flags);
 
 /* GEM_CLOSE on a thread of its own. */
 struct closing {
@@ -126,6 +157,7 @@ struct look {
 	struct listed bo;	/* the newest BO of @size */
 	unsigned int all;	/* BOs on the list */
 	unsigned int sizeless;	/* of those, BOs of 0 bytes */
+	int silent;		/* start_look() only: see silent_mask() */
 };
 
 void start_look(struct look *look, uint64_t size);

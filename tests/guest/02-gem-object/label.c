@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #define OLD		"the old label"
+/* A size that no other test uses: a BO is known by its size while it has no name. */
+#define UNNAMED_PAGES	131
 
 static void label_is(const struct bo *bo, const char *text)
 {
@@ -44,11 +46,27 @@ static struct bo make_labelled(int fd)
 	return bo;
 }
 
+/* The BO is still mapped when its name goes. */
+static void label_outlives_the_name(int fd)
+{
+	struct bo bo;
+
+	rule("CREATE_BO makes a BO and returns 0");
+	bo = make_bo(fd, UNNAMED_PAGES * PAGE, 0);
+	guest_map(&bo);
+	label_works(&bo, OLD, strlen(OLD));
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	rule("gem_close() ends a name only: a BO that is still mapped keeps its label");
+	if (strcmp(look_for(bo.size).bo.label, OLD))
+		broken("label \"" OLD "\"", "label \"%s\"", look_for(bo.size).bo.label);
+	munmap(bo.cpu, bo.size);
+}
+
 void test_label(void **state)
 {
 	char longest[AGATE_LABEL_MAX + 1] = "", text[AGATE_LABEL_MAX + 1] = "";
 	uint32_t len = (uint32_t)param("LEN");
-	int fd = gem_open();
+	int fd = gem_open(), fresh = guest_open();
 	struct bo bo, other;
 	unsigned int refs;
 
@@ -85,6 +103,9 @@ void test_label(void **state)
 	label_is(&other, "other");
 	rule("SET_LABEL puts the reference that it took");
 	check_equal(listed(&bo).refs, refs, "references after all these labels");
+	label_outlives_the_name(fd);
+	check_label_of_a_guess(fresh);
+	close(fresh);
 	close(fd);
 }
 
@@ -110,6 +131,24 @@ static void control_characters_refused(const struct bo *bo)
 		snprintf(why, sizeof(why), "byte %u is %#x", place, (unsigned int)c);
 		label_refused(bo, text, sizeof(text), EINVAL, why);
 	}
+}
+
+/* Where the kernel keeps text that would make a good label. */
+static uint64_t kernel_text(void)
+{
+	FILE *file = fopen("/proc/kallsyms", "re");
+	unsigned long long address = 0, value;
+	char line[512], name[256];
+
+	while (file && !address && fgets(line, sizeof(line), file))
+		if (sscanf(line, "%llx %*c %255s", &value, name) == 2 &&
+		    !strcmp(name, "linux_banner"))
+			address = value;
+	if (file)
+		fclose(file);
+	if (!address)
+		fail_msg("/proc/kallsyms tells no address of linux_banner");
+	return address;
 }
 
 void test_label_refused(void **state)
@@ -138,6 +177,9 @@ void test_label_refused(void **state)
 	memset(pages, 'z', 2 * PAGE);
 	munmap(pages + PAGE, PAGE);
 	label_refused(&bo, pages + PAGE - 5, 10, EFAULT, "its end is not there");
+
+	rule("a pointer into the kernel gives EFAULT: a client must not read the kernel's memory");
+	label_refused(&bo, (char *)(uintptr_t)kernel_text(), 13, EFAULT, "the kernel's memory");
 
 	rule("a handle that the file does not have gives ENOENT");
 	check_errno(set_label(fd, NO_HANDLE, "x", 1), ENOENT, "SET_LABEL of no handle");

@@ -9,7 +9,7 @@
 #define SET_LABEL	"agate_gem_set_label_ioctl"
 #define GET_LABEL	"agate_gem_get_label"
 #define OLD		"old label"
-#define NEW		"new label"
+#define NEW		"new label, longer"
 #define LABEL_PAGES	71
 #define LOOKS		10
 
@@ -42,6 +42,13 @@ static void check_label(const struct look *look, const char *expected)
 	check_true(look->found, "the BO in debugfs' list", "it is not there");
 	if (strcmp(look->bo.label, expected))
 		broken(expected, "label \"%s\"", look->bo.label);
+}
+
+static void check_old_or_new(const struct look *look)
+{
+	check_true(look->found, "the BO in debugfs' list", "it is not there");
+	if (strcmp(look->bo.label, OLD) && strcmp(look->bo.label, NEW))
+		broken("label \"" OLD "\" or \"" NEW "\"", "label \"%s\"", look->bo.label);
 }
 
 /*
@@ -80,8 +87,13 @@ static void hold_reader(const struct bo *bo, bool has_lock)
 	check_label(&look, OLD);
 }
 
-/* debugfs, while SET_LABEL is held at its @nth call of @symbol; false when it makes none. */
-static bool hold_writer(const struct bo *bo, const char *symbol, bool at_return, struct look *look)
+enum held { UNHELD, HELD, LOOKED };
+
+/*
+ * debugfs, while SET_LABEL is held at its first call of @symbol, if it makes one; LOOKED
+ * when debugfs came to its end meanwhile.
+ */
+static enum held hold_writer(const struct bo *bo, const char *symbol, bool at_return, struct look *look)
 {
 	struct labelling labelling;
 	bool held, looked = false;
@@ -104,7 +116,70 @@ static bool hold_writer(const struct bo *bo, const char *symbol, bool at_return,
 	aside_join(&labelling.aside);
 	inject_clear();
 	check_errno(labelling.err, 0, "SET_LABEL");
-	return held && looked;
+	if (!held)
+		return UNHELD;
+	return looked ? LOOKED : HELD;
+}
+
+/* Whichever label it copies, the reader copies it as a whole: nothing is measured before. */
+static void hold_reader_before(const struct bo *bo)
+{
+	struct look look = { .size = bo->size };
+	struct labelling labelling;
+	unsigned int nth;
+
+	set_old(bo);
+	nth = look_for(bo->size).all;
+	inject_within(GET_LABEL);
+	inject_hold_entry("mutex_lock", nth, INJECT_BOUND_MS);
+	start_look(&look, bo->size);
+	if (aside_is_held(&look.aside, "mutex_lock")) {
+		start_labelling(&labelling, bo);
+		aside_ends(&labelling.aside, ASLEEP_MS);
+		let_go("mutex_lock");
+		aside_join(&labelling.aside);
+	}
+	aside_join(&look.aside);
+	inject_clear();
+	rule("a reader gets one label as a whole: it measures and copies under label_lock");
+	check_old_or_new(&look);
+}
+
+/* SET_LABEL has label_lock: the reader waits for it, or has a label that it may copy. */
+static void reader_waits(const struct bo *bo)
+{
+	struct look look = { .found = false };
+
+	if (hold_writer(bo, "mutex_unlock", false, &look) == UNHELD)
+		return;
+	rule("a reader that finds label_lock taken waits for it, and then gets the label");
+	check_old_or_new(&look);
+}
+
+/* SET_LABEL gets a signal while it waits for a reader that has label_lock. */
+static void signal_writer(const struct bo *bo)
+{
+	struct look look = { .size = bo->size };
+	struct labelling labelling;
+	unsigned int refs, nth;
+
+	set_old(bo);
+	refs = listed(bo).refs;
+	nth = look_for(bo->size).all;
+	inject_within(GET_LABEL);
+	inject_hold_entry("mutex_unlock", nth, INJECT_BOUND_MS);
+	start_look(&look, bo->size);
+	if (aside_is_held(&look.aside, "mutex_unlock")) {
+		start_labelling(&labelling, bo);
+		aside_ends(&labelling.aside, ASLEEP_MS);
+		aside_signal(&labelling.aside);
+		let_go("mutex_unlock");
+		aside_join(&labelling.aside);
+	}
+	aside_join(&look.aside);
+	inject_clear();
+	rule("SET_LABEL puts its reference also when a signal ends its wait for label_lock");
+	check_equal(listed(bo).refs, refs, "references after a SET_LABEL that got a signal");
 }
 
 void test_label_lock(void **state)
@@ -119,10 +194,13 @@ void test_label_lock(void **state)
 	hold_reader(&bo, true);
 	hold_reader(&bo, false);
 	rule("a label changes under label_lock: neither before it is taken nor after it was given back");
-	if (hold_writer(&bo, "mutex_lock", false, &look))
+	if (hold_writer(&bo, "mutex_lock", false, &look) == LOOKED)
 		check_label(&look, OLD);
-	if (hold_writer(&bo, "mutex_unlock", true, &look))
+	if (hold_writer(&bo, "mutex_unlock", true, &look) == LOOKED)
 		check_label(&look, NEW);
+	reader_waits(&bo);
+	hold_reader_before(&bo);
+	signal_writer(&bo);
 	close(fd);
 }
 

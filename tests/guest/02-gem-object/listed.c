@@ -5,7 +5,6 @@
  */
 #include "gem.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -30,6 +29,7 @@ static void check_complete(const struct look *look)
 		broken("flags \"noexec,gpu_readonly\"", "flags \"%s\"", look->bo.flags);
 	if (look->bo.label[0])
 		broken("no label", "label \"%s\"", look->bo.label);
+	check_true(look->silent, "the gfp mask of step 1 on a BO that is listed", "another mask");
 }
 
 /*
@@ -39,7 +39,7 @@ static void check_complete(const struct look *look)
 static bool look_after_unlock(int fd, unsigned int nth, bool *listed)
 {
 	const uint64_t size = (CREATED_PAGES + nth) * PAGE;
-	struct look look = { .size = size };
+	struct look look = { .size = size, .silent = -1 };
 	struct creation creation;
 	bool held;
 
@@ -153,18 +153,13 @@ void test_list_lock(void **state)
 	rule("gem.lock protects the list: no BO joins it while somebody walks it");
 	check_errno(creating.err, 0, "CREATE_BO");
 	check_at_least(creating.hits, all, "BOs that debugfs had come to when CREATE_BO returned");
+	check_killed_closer(fd);
+	check_interrupted_create(fd);
 	close(other);
 	close(fd);
 }
 
 /* ---- A BO leaves the list ------------------------------------------------ */
-
-static void advise(const struct bo *bo, uint32_t madv)
-{
-	struct drm_agate_madvise arg = { .handle = bo->handle, .madv = madv };
-
-	check_errno(guest_ioctl(bo->fd, DRM_IOCTL_AGATE_MADVISE, &arg), 0, "MADVISE");
-}
 
 /* A BO that has pages, and waits on the list of those that can be purged. */
 static struct bo make_purgeable(int fd, uint64_t size)
@@ -179,16 +174,6 @@ static struct bo make_purgeable(int fd, uint64_t size)
 	bo.cpu = NULL;
 	advise(&bo, AGATE_MADV_DONTNEED);
 	return bo;
-}
-
-/* The shrinker looks at all that is on the list of purgeable BOs. */
-static void shrink(void)
-{
-	int fd = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0 || write(fd, "2", 1) != 1)
-		fail_msg("drop_caches: %s", strerror(errno));
-	close(fd);
 }
 
 void test_release_order(void **state)
@@ -305,18 +290,54 @@ static bool look_after_destroy(int fd, unsigned int nth)
  * A mapping keeps a BO and its file after the driver has let go of the device: they go
  * when all topics have ended.
  */
-static void outlive_the_topic(void)
+static struct bo make_unnamed(void)
 {
 	int fd = gem_open();
 	struct bo bo;
 
 	rule("CREATE_BO makes a BO and returns 0");
 	bo = guest_bo(fd, DESTROYED_PAGES * PAGE, 0);
+	memset(bo.cpu, 1, PAGE);
+	advise(&bo, AGATE_MADV_DONTNEED);
 	close(fd);
+	return bo;
+}
+
+static void outlive_the_topic(void)
+{
+	struct bo bo = make_unnamed();
+	unsigned int forgotten, released;
+
 	rule("a BO may outlive the topic, and gem.lock with it");
 	check_errno(device_unbind(), 0, "unbinding the device");
+	inject_count("agate_purge_forget");
+	inject_count("agate_shmem_release");
 	munmap(bo.cpu, bo.size);
+	forgotten = inject_hits("agate_purge_forget");
+	released = inject_hits("agate_shmem_release");
+	inject_clear();
 	check_errno(device_bind(), 0, "binding the device");
+	rule("a BO that outlives the topics ends as any other: gem_free() asks for no topic");
+	check_equal(forgotten, 1, "calls of agate_purge_forget()");
+	check_equal(released, 1, "calls of agate_shmem_release()");
+}
+
+/* The device comes back as another struct agate_device, while a BO of the old one lives. */
+static void outlive_the_device(void)
+{
+	struct bo bo = make_unnamed();
+	struct live before;
+	int fd;
+
+	rule("a BO may outlive its device");
+	check_errno(device_unbind(), 0, "unbinding the device");
+	check_errno(device_bind(), 0, "binding the device");
+	fd = gem_open();
+	before = live_now();
+	munmap(bo.cpu, bo.size);
+	rule("a BO belongs to the device that it was made for: to_agate_device(obj->dev)");
+	check_live(&before);
+	close(fd);
 }
 
 void test_destroyed(void **state)
@@ -332,4 +353,5 @@ void test_destroyed(void **state)
 	check_live(&before);
 	close(fd);
 	outlive_the_topic();
+	outlive_the_device();
 }

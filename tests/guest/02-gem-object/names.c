@@ -10,8 +10,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#define CLOSE_BO	"agate_vm_close_bo"
 #define LOOKUPS		5
 #define MOST_OPEN	64
+/* A size that no other test uses: a BO is known by its size while it has no name. */
+#define PURGED_PAGES	121
+#define SHRINKS		50
 
 /* Sizes and flags in turn, a heap among them. */
 static struct bo make_some(int fd, unsigned int i)
@@ -67,6 +71,33 @@ void test_lookup(void **state)
 	close(fd);
 }
 
+/* Whoever closes a handle may have to wait there for the GPU. */
+static void close_holds_no_lock(int fd)
+{
+	struct look look = { .size = PAGE };
+	struct closing closing;
+	bool held, walked = true;
+	struct bo bo;
+
+	rule("CREATE_BO makes a BO and returns 0");
+	bo = make_bo(fd, PAGE, 0);
+	inject_hold_entry(CLOSE_BO, 1, INJECT_BOUND_MS);
+	start_closing(&closing, &bo);
+	held = aside_is_held(&closing.aside, CLOSE_BO);
+	if (held) {
+		start_look(&look, PAGE);
+		walked = aside_ends(&look.aside, STUCK_MS);
+		let_go(CLOSE_BO);
+		aside_join(&look.aside);
+	}
+	aside_join(&closing.aside);
+	inject_clear();
+	rule("gem_close() gives the address range back: agate_vm_close_bo()");
+	check_true(held, "a call of agate_vm_close_bo()", "none");
+	rule("gem_close() holds no lock when it calls agate_vm_close_bo(), which may wait for the GPU");
+	check_true(walked, "others can have gem.lock", "debugfs waits for GEM_CLOSE");
+}
+
 void test_close(void **state)
 {
 	int fd = gem_open();
@@ -87,6 +118,7 @@ void test_close(void **state)
 	check_errno(guest_close_handle(fd, 0), EINVAL, "GEM_CLOSE of handle 0");
 	check_errno(guest_close_handle(fd, NO_HANDLE), EINVAL, "GEM_CLOSE of no handle");
 	check_live(&before);
+	close_holds_no_lock(fd);
 	close(fd);
 }
 
@@ -122,6 +154,27 @@ void test_other_file(void **state)
 	close(fd);
 }
 
+/* The advice outlives the name as well: such a BO stays on the list of purgeable BOs. */
+static void check_still_purgeable(int fd)
+{
+	struct bo bo;
+
+	rule("CREATE_BO makes a BO and returns 0");
+	bo = make_bo(fd, PURGED_PAGES * PAGE, 0);
+	guest_map(&bo);
+	memset(bo.cpu, 1, PAGE);
+	advise(&bo, AGATE_MADV_DONTNEED);
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	rule("gem_close() ends a name only: a purgeable BO that is still mapped can be purged");
+	/* The shrinker passes over a BO whose locks it does not get at once. */
+	for (int i = 0; i < SHRINKS && strcmp(look_for(bo.size).bo.madv, "purged"); i++)
+		shrink();
+	if (strcmp(look_for(bo.size).bo.madv, "purged"))
+		broken("madv=purged after the shrinker has run", "madv=%s",
+		       look_for(bo.size).bo.madv);
+	munmap(bo.cpu, bo.size);
+}
+
 void test_mapped(void **state)
 {
 	uint64_t pattern = (uint64_t)param("PATTERN");
@@ -154,6 +207,8 @@ void test_mapped(void **state)
 	check_true(words[0] == pattern && words[PAGE / sizeof(*words)] == ~pattern,
 		   "what was written through the mapping", "something else");
 	guest_destroy(&next);
+
+	check_still_purgeable(fd);
 
 	rule("the BO goes with its last reference, here the mapping");
 	munmap(bo.cpu, bo.size);

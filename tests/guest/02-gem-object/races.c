@@ -11,11 +11,12 @@
 #include <unistd.h>
 
 #define FIRST		1u
-#define CREATE_HANDLE	"drm_gem_handle_create"
 #define FIND		"agate_vm_find"
+#define PUT		"agate_mapping_put"
 /* Sizes that no other test uses: a BO is known by its size while it has no name. */
 #define EARLY_PAGES	81
 #define OTHER_PAGES	91
+#define GUESSED_PAGES	141
 #define RACE_ROUNDS	24u
 #define FREE_ROUNDS	400u
 #define GUESSES		4u
@@ -29,7 +30,7 @@ static uint64_t gpu_start(int fd)
 }
 
 /* Start a CREATE_BO that is held when its handle exists. */
-static void hold_creation(struct creation *creation, int fd, uint64_t size, uint32_t flags)
+void hold_creation(struct creation *creation, int fd, uint64_t size, uint32_t flags)
 {
 	inject_hold_return(CREATE_HANDLE, 1, INJECT_BOUND_MS);
 	start_creation(creation, fd, size, flags);
@@ -44,8 +45,9 @@ static void hold_creation(struct creation *creation, int fd, uint64_t size, uint
 /* CREATE_BO has published the handle and has not returned: what is it good for? */
 void test_complete(void **state)
 {
+	struct drm_agate_madvise advice = { .handle = FIRST, .madv = AGATE_MADV_DONTNEED };
 	struct creation creation;
-	int fd = gem_open(), err;
+	int fd = gem_open(), err, advised;
 	struct look look;
 	uint64_t va;
 
@@ -53,6 +55,7 @@ void test_complete(void **state)
 	look.size = 3 * PAGE;
 	hold_creation(&creation, fd, look.size, AGATE_BO_NOEXEC | AGATE_BO_GPU_READONLY);
 	err = get_offset(fd, FIRST, &va);
+	advised = guest_ioctl(fd, DRM_IOCTL_AGATE_MADVISE, &advice);
 	start_look(&look, look.size);
 	/* It has to wait for a CREATE_BO that holds gem.lock all the time: no mistake. */
 	aside_ends(&look.aside, ASLEEP_MS);
@@ -70,7 +73,31 @@ void test_complete(void **state)
 	check_equal(look.bo.handles, 1, "its handles");
 	if (strcmp(look.bo.flags, "noexec,gpu_readonly"))
 		broken("flags \"noexec,gpu_readonly\"", "flags \"%s\"", look.bo.flags);
+	rule("CREATE_BO sets no field of a BO any more once its handle exists");
+	check_errno(advised, 0, "MADVISE of a handle that has just appeared");
+	look = look_for(look.size);
+	if (strcmp(look.bo.madv, "dontneed"))
+		broken("madv=dontneed, as MADVISE had set it", "madv=%s", look.bo.madv);
 	close(fd);
+}
+
+void check_label_of_a_guess(int fd)
+{
+	struct creation creation;
+	struct look look;
+	int err;
+
+	hold_creation(&creation, fd, GUESSED_PAGES * PAGE, 0);
+	err = set_label(fd, FIRST, "guessed", 7);
+	let_go(CREATE_HANDLE);
+	aside_join(&creation.aside);
+	inject_clear();
+	look = look_for(GUESSED_PAGES * PAGE);
+	rule("CREATE_BO sets no field of a BO any more once its handle exists");
+	check_errno(creation.err, 0, "CREATE_BO");
+	check_errno(err, 0, "SET_LABEL of a handle that has just appeared");
+	if (strcmp(look.bo.label, "guessed"))
+		broken("label \"guessed\", as SET_LABEL had set it", "label \"%s\"", look.bo.label);
 }
 
 /* ---- Closed before CREATE_BO returns -------------------------------------- */
@@ -191,17 +218,25 @@ static void close_early(int fd, uint64_t size)
 	check_counts(&before);
 }
 
-/* The number is another BO's when CREATE_BO finds that its BO was closed. */
+/*
+ * The number is another BO's when CREATE_BO finds that its BO was closed.  That BO has
+ * another address: it is larger than the gap in front of @next.
+ */
 static void number_taken(int fd)
 {
-	struct creation creation, other;
+	struct creation creation, other, next;
 	struct closing closing;
-	uint64_t offset = 0;
+	uint64_t offset = 0, had = 0;
 	int err;
 
 	hold_creation(&creation, fd, (EARLY_PAGES + 1) * PAGE, 0);
-	if (!close_held(&creation, &closing))
+	err = get_offset(fd, FIRST, &had);
+	start_creation(&next, fd, PAGE, 0);
+	aside_ends(&next.aside, ASLEEP_MS);
+	if (!close_held(&creation, &closing)) {
+		aside_join(&next.aside);
 		return;
+	}
 	start_creation(&other, fd, OTHER_PAGES * PAGE, 0);
 	/* It has to wait for a CREATE_BO that holds gem.lock all the time. */
 	if (!aside_ends(&other.aside, ASLEEP_MS))
@@ -209,12 +244,19 @@ static void number_taken(int fd)
 	let_go(CREATE_HANDLE);
 	aside_join(&creation.aside);
 	aside_join(&other.aside);
+	aside_join(&next.aside);
 	inject_clear();
 
+	rule("a thread that guesses a handle's number finds a complete BO");
+	check_errno(err, 0, "GET_BO_OFFSET of a handle that has just appeared");
 	rule("CREATE_BO makes a BO and returns 0");
+	check_errno(next.err, 0, "CREATE_BO");
 	check_errno(other.err, 0, "CREATE_BO");
 	check_equal(other.bo.handle, FIRST, "the handle of the BO after it");
 	check_answer(&creation, gpu_start(fd));
+	rule("CREATE_BO answers with the address of its own BO, not of one that got its number");
+	if (!creation.err)
+		check_equal((int64_t)creation.bo.va, (int64_t)had, "the offset");
 	rule("CREATE_BO never closes a number: by then it may be another BO's");
 	err = get_offset(fd, FIRST, &offset);
 	check_errno(err, 0, "GET_BO_OFFSET of the BO that got the number");
@@ -304,6 +346,28 @@ static void race_in_windows(struct guesser *guesser)
 	}
 }
 
+/* The handle is closed when CREATE_BO has put the mapping: the range goes at once. */
+static void race_behind_put(struct guesser *guesser)
+{
+	struct interference other = { .guesser = guesser, .which = 4 };
+	struct creation creation;
+
+	inject_within("agate_gem_create_ioctl");
+	inject_hold_return(PUT, 1, INJECT_BOUND_MS);
+	start_creation(&creation, guesser->fd, PAGE, 0);
+	if (aside_is_held(&creation.aside, PUT)) {
+		aside_start(&other.aside, run_interference, &other);
+		aside_ends(&other.aside, ASLEEP_MS);
+		let_go(PUT);
+		aside_join(&other.aside);
+	}
+	aside_join(&creation.aside);
+	inject_clear();
+	guest_close_handle(guesser->fd, FIRST);
+	rule("CREATE_BO survives every use and every close of its handle before it returns");
+	check_answer(&creation, gpu_start(guesser->fd));
+}
+
 static void run_guesses(void *arg)
 {
 	struct guesser *guesser = arg;
@@ -337,6 +401,7 @@ void test_race(void **state)
 
 	(void)state;
 	race_in_windows(&guesser);
+	race_behind_put(&guesser);
 	race_freely(&guesser, &creator);
 	rule("a call whose BO another thread closes succeeds, or says that there is none");
 	if (guesser.call)
