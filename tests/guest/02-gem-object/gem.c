@@ -220,9 +220,10 @@ int silent_mask(uint64_t size)
 struct bo make_bo(int fd, uint64_t size, uint32_t flags)
 {
 	struct bo bo;
-	char what[64];
+	char what[96];
 
-	snprintf(what, sizeof(what), "CREATE_BO of %llu bytes", (unsigned long long)size);
+	snprintf(what, sizeof(what), "CREATE_BO of %llu bytes, flags %#x",
+		 (unsigned long long)size, flags);
 	check_errno(guest_create(fd, size, flags, &bo), 0, what);
 	return bo;
 }

@@ -280,7 +280,7 @@ static bool look_after_destroy(int fd, unsigned int nth)
 	aside_join(&closing.aside);
 	inject_clear();
 	check_errno(closing.err, 0, "GEM_CLOSE");
-	rule("a BO's mutexes are destroyed when no list leads to it any more");
+	rule("a BO's mutexes, its dma_resv's too, are destroyed when no list leads to it any more");
 	check_true(!could_walk || !look.found, "a list without the BO when a mutex of it goes",
 		   "the BO still listed");
 	return held;

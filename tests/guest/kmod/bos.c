@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the driver's own debugfs does not tell of BOs, for lab 02.
+ * Lab 02 checks something about BOs that the driver's own debugfs does not show.
  *
  * /sys/kernel/debug/agate_masks has a line for each BO on the device's list, the oldest
  * first: its size, and 1 if the pages of its file are allocated with __GFP_RETRY_MAYFAIL and
