@@ -83,7 +83,7 @@ $(call suite,labs/shell,2,600,$(FAST_INPUTS) $(LAB_INPUTS) labs solutions $(LIBA
 $(call suite,kept,1,300,tests/keep.sh tests/queue.sh tests/score.sh tests/busy.sh tests/kept.sh tests/tap.sh \
 	$(WITHOUT_PROSE),tests/kept.sh)
 $(call suite,labs/kept,1,300,tests/labs/kept.sh tests/labs/grade.sh tests/labs/mutants.sh tests/labs/scores.sh \
-	tests/keep.sh tests/tap.sh scripts/lab.sh $(LAB_VERDICT) $(WITHOUT_PROSE) $(AGATE_LAB_INFO), \
+	tests/keep.sh tests/tap.sh scripts/lab.sh scripts/box-lib.sh $(LAB_VERDICT) $(WITHOUT_PROSE) $(AGATE_LAB_INFO), \
 	tests/labs/kept.sh)
 $(call suite,attacks,1,900,$(FAST_INPUTS) $(LAB_INPUTS) $(AGATE_GRADE) $(LAB_TESTS) $(INJECT_MODULES) \
 	labs solutions tests/attacks,tests/attacks/run.sh)

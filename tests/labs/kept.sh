@@ -22,7 +22,7 @@ mkdir -p "$work"/{tests/labs,scripts,kernel,include,tests/mutants/02,home} \
 	"$work"/build/tests/{labs,kmod/fast,kmod/debug}
 cp tests/keep.sh tests/tap.sh "$work/tests"
 cp tests/labs/{grade,mutants,scores}.sh "$work/tests/labs"
-cp scripts/lab.sh "$work/scripts"
+cp scripts/lab.sh scripts/box-lib.sh "$work/scripts"
 cp "$build"/tests/labs/{verdict,without-prose} "$work/build/tests/labs"
 cp "$build/bin/agate-lab-info" "$work/build/bin"
 cd "$work" || exit 1
