@@ -10,9 +10,6 @@
 
 #include "vm_priv.h"
 
-/* How long QEMU may take to exit after it has closed the channel. */
-#define CLOSED_MS	5000u
-
 /* Accept only a status with which a process can end. */
 static void take_exit(struct vm_request *req)
 {
@@ -111,7 +108,7 @@ bool vm_broken(const struct vm *vm)
  */
 static enum vm_status channel_closed(struct vm *vm)
 {
-	uint64_t until = vm_time(vm) + CLOSED_MS * 1000000ull;
+	uint64_t until = vm_time(vm) + VM_CLOSED_MS * 1000000ull;
 	enum vm_status st = VM_OK;
 
 	while (st == VM_OK && !vm->ctl.broken)

@@ -63,6 +63,19 @@ bool vm_qmp_input(struct vm *vm)
 	return true;
 }
 
+/* A QEMU that ends closes its channels first: its exit, a little later, tells the reason. */
+static enum vm_status not_sent(struct vm *vm, const char *name, int error)
+{
+	uint64_t until = vm_time(vm) + VM_CLOSED_MS * 1000000ull;
+	enum vm_status st = VM_OK;
+
+	while (st == VM_OK)
+		st = vm_pump(vm, until);
+	if (st == VM_TIMEOUT)
+		return vm_fail(vm, VM_HOST, "QMP %s: %s", name, strerror(error));
+	return st;
+}
+
 /* Takes @args over; @fd goes along unless it is -1. */
 static enum vm_status command(struct vm *vm, const char *name, json_t *args, int fd)
 {
@@ -83,7 +96,7 @@ static enum vm_status command(struct vm *vm, const char *name, json_t *args, int
 	qmp->reply = NULL;
 	/* A command is far smaller than the socket's buffer, which QEMU empties. */
 	if (!vm_send_fd(qmp->fd, text, strlen(text), fd))
-		st = vm_fail(vm, VM_HOST, "QMP %s: %s", name, strerror(errno));
+		st = not_sent(vm, name, errno);
 	free(text);
 	while (st == VM_OK && !qmp->reply)
 		st = vm_pump(vm, until);

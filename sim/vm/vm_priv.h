@@ -166,6 +166,8 @@ bool vm_write_all(int fd, const void *data, size_t len);
 #define VM_ANSWER_MS	60000u
 /* Ten times what the slowest boot takes on a slow machine. */
 #define VM_BOOT_MS	120000u
+/* How long QEMU may take to exit after it has closed a channel. */
+#define VM_CLOSED_MS	5000u
 /* The time by which an answer has to be there; 0 (never) while a debugger may stop the guest. */
 uint64_t vm_answer_until(struct vm *vm, unsigned int usual_ms);
 /* The least real time until then; the clock may stand still meanwhile. */
