@@ -23,7 +23,11 @@ grade()
 		tail -n 20 "$into/grade.log" | sed 's/^/# /'
 		return 1
 	fi
-	"$BUILD/tests/labs/verdict" "$into/result.json" >"$into/verdict" || return 1
+	if ! "$BUILD/tests/labs/verdict" "$into/result.json" >"$into/verdict" 2>&1; then
+		echo "# the verdict cannot be read:"
+		sed 's/^/# /' "$into/verdict"
+		return 1
+	fi
 	score=$(sed -n 's/^score \([0-9]*\) of .*/\1/p' "$into/verdict")
 	max=$(sed -n 's/^score [0-9]* of //p' "$into/verdict")
 	first=$(sed -n 's/^first-failed //p' "$into/verdict")
