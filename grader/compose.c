@@ -70,7 +70,7 @@ static pid_t spawn(const char *const *argv, const char *path)
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC), error;
 	pid_t parent = getpid(), pid = -1;
 
-	/* A script that is not there is told of here, where somebody hears it. */
+	/* Report a missing script here: the child cannot. */
 	if (log >= 0 && null >= 0 && !access(argv[0], X_OK))
 		pid = fork();
 	if (!pid)

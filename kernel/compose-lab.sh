@@ -53,7 +53,7 @@ check_missing()
 	return 11
 }
 
-# What cannot be made again must not be there to be taken for new.
+# If this fails, remove the old module: nobody must take it for the new one.
 trap '[ $? = 0 ] || rm -f "$1/agate.ko" "$1/agate.stripped.ko"' EXIT
 compose_begin "$parts" "$parts/symvers" "$@"
 abi=$(abi_hash kernel/*.h include/*.h "$parts"/include/*.h "$kernel/.config")

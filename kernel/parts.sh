@@ -28,7 +28,7 @@ parts=$BUILD/parts/$flavour
 kernel=$(readlink -f "$BUILD/guest/kernel-$flavour")
 
 # What kbuild recorded for one file, with the places and the file as parameters.
-# Warnings are no errors here: they are advice to who wrote the file.
+# Warnings are not errors here: they are advice to the author of the file.
 compile_command()
 {
 	record=$driver/kernel/.agate_drv.o.cmd

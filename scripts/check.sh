@@ -22,11 +22,11 @@ failed=0
 # Checkpatch takes less than two seconds for a lab's solution.
 STYLE_CPU_S=20
 
-# What the kernel has in W=1, less what its own headers break.
+# The warnings of the kernel's W=1, without those that its own headers cause.
 advice="-Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
 	-Wno-type-limits -Wmaybe-uninitialized -Wunused-but-set-variable -Wmissing-prototypes"
 
-# What names and texts of the student's are in it is only text.
+# The student may have chosen parts of the text: print them as text and nothing else.
 say() { printf '  %-8s %s\n' "$1" "$2" | printable; }
 
 # The first lines, with the student's names for the files that were copied.

@@ -70,9 +70,8 @@ ended()
 		'(File size limit exceeded|CPU time limit exceeded) signal|: out of memory alloc|memory exhausted|[cC]annot allocate memory|^(CPU time limit|File size limit) exceeded'
 }
 
-# What of the submission's folder a file includes that would not come along when it is
-# handed in, from the names that it gives: the first of them, each once.  A name that leads
-# through a link is left to strangers(), because what a link leads to is not the student's
+# The included files of the submission's folder that would not be handed in, by the names
+# that a file gives: the first of them, each once.  A name that leads through a link is left to strangers(), because what a link leads to is not the student's
 # to know about.
 left_behind()
 {

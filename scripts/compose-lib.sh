@@ -156,8 +156,8 @@ check_parts()
 		die "$parts is older than its sources: run make $parts_target"
 }
 
-# take_files: copy the labs' files to OUT/tree/DIR.  Whoever reads them later reads the
-# copies.  Says what is refused.  Exit status 10: something is.
+# take_files: copy the labs' files to OUT/tree/DIR.  Everything after this reads
+# the copies.  Says what is refused.  Exit status 10: something is.
 take_files()
 {
 	taken=0

@@ -27,8 +27,8 @@ match($0, /^ *[^:]*: *0:Source:/) {
 	next
 }
 
-# A function that is compiled more than once, a header's, is told of more than once:
-# its line ran when one of them did.
+# gcov reports a header's function once for each file that compiled it: its line ran when
+# it ran in one of them.
 file in source && match($0, /^ *[^ :]+: *[0-9]+:/) {
 	split($0, part, ":")
 	count = part[1]

@@ -15,7 +15,7 @@ shift
 least=95
 log=$folder/programs.log
 
-# What earlier runs counted is still there.
+# Earlier runs left their counts.
 find "$folder" -name '*.gcda' -delete
 
 failed=

@@ -88,7 +88,7 @@ trace_opens()
 		"memory traffic (bytes)"
 }
 
-# Both maps tell of what is known of the demo: a heap that grew by 2 MiB a fault.
+# Both maps show what is known of the demo: a heap that grew by 2 MiB a fault.
 map_readable()
 {
 	txt=$BUILD/tests/demo-1/map.txt svg=$BUILD/tests/demo-1/map.svg

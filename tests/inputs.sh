@@ -6,8 +6,8 @@
 # usage: tests/inputs.sh TABLE [SUITE...]
 #
 # Runs each suite, or all that can be kept, with its system calls watched, and compares the files that were opened
-# or run with those that its line in TABLE names (see keep.sh).  What the suite itself
-# made while it ran is no input.
+# or run with those that its line in TABLE names (see keep.sh).  Files that the
+# suite made while it ran are not inputs.
 set -u
 . tests/tap.sh
 . tests/keep.sh
@@ -32,8 +32,8 @@ named()
 	realpath tests/suite.sh tests/keep.sh
 }
 
-# Files that were run or opened to be read, one a line.  What a process runs is told with
-# the name that was given; the loader, which comes next, is told with the folder it is in.
+# Files that were run or opened to be read, one a line.  strace reports the program that a
+# process runs by the name that was given, and then the loader with its folder.
 seen()
 {
 	awk '

@@ -237,7 +237,7 @@ for signal in TERM KILL; do
 	group=$!
 	until pgrep -g "$group" -f "^sleep $long\$" >/dev/null; do sleep 0.1; done
 	kill -s "$signal" "$group"
-	# What it was to run is no affair of a killed shell's.
+	# A killed shell cannot end the command that it was to run.
 	[ "$signal" != KILL ] || pkill -g "$group" -x sleep
 	gone -g "$group"
 	result $? "which end with it, also by $signal"

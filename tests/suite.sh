@@ -31,7 +31,7 @@ suite_key()
 	[ "${inputs[*]}" != - ] && keep_key "$name" "$@" -- tests/suite.sh "${inputs[@]}"
 }
 
-# What all children of this shell have computed so far, in seconds.
+# The CPU time of all children of this shell so far, in seconds.
 computed()
 {
 	times >"$BUILD/tests/$file.cpu"
@@ -113,7 +113,7 @@ else
 		kept=", $single kept"
 	fi
 	tell "$(printf '%5d s%s' $((SECONDS - begun)) "$kept")"
-	# What was changed meanwhile may have been used, or not.
+	# If an input changed meanwhile, nobody knows which version was used.
 	[ "$failed" != 0 ] || [ -z "$key" ] || [ "$key" != "$(suite_key "$@")" ] ||
 		keep_put "$file" "$key" "$log"
 fi

@@ -123,7 +123,7 @@ static bool create_args_valid(u64 size, u32 flags)
 {
 	if (!size || size > AGATE_BO_MAX_SIZE || (flags & ~BO_FLAGS))
 		return false;
-	/* What the GPU itself fills must never be run as code. */
+	/* The GPU must never run as code what it fills itself. */
 	return !(flags & AGATE_BO_HEAP) || (flags & AGATE_BO_NOEXEC);
 }
 

@@ -5,10 +5,10 @@
 #
 # usage: tests/attacks/run.sh
 #
-# NN/NAME.inc is put behind lab NN's solution.  What the file is told has to fit the regular
-# expression behind EXPECT, it names a line of the file, nothing is made of it, and it ends
-# within a minute on a machine that has nothing else to do.  Then the box itself, the rules
-# for objects that no text leads to, and a grader that is killed.
+# NN/NAME.inc is put behind lab NN's solution.  The message to the student has to match the
+# regular expression after EXPECT and name a line of the file; no module comes of it, and
+# all ends within a minute on a machine that has nothing else to do.  Then the box itself,
+# the rules for objects that no text leads to, and a grader that is killed.
 set -u
 . tests/tap.sh
 
@@ -96,7 +96,7 @@ printf '\357\273\277# 1 "x" 3\n' >"$work/mark.c"
 "$build/bin/agate-scan-source" "$work/mark.c" >"$work/said" 2>&1
 check "line-marker-behind-a-mark-of-the-byte-order" 10 $? grep -q '#1 renames' "$work/said"
 
-# What is said too much of is cut, and the verdict stays.
+# A long list of messages is cut, and the verdict stays.
 i=0
 while [ $i -lt 4000 ]; do
 	i=$((i + 1))

@@ -76,7 +76,7 @@ guest()
 	echo "# launcher ended $?"; } 2>&1 | tee "$console.out"
 }
 
-# What a kernel says when a rule was broken.
+# The kernel says one of these when a rule was broken.
 SPLAT='WARNING:|BUG:|Oops|KASAN|UBSAN|DMA-API: |possible (recursive|circular) locking|'\
 'inconsistent lock state|suspicious RCU|sleeping function called|unreferenced object|'\
 'blocked for more than|soft lockup|rcu.*(stall|self-detected)|Call Trace:|refcount_t|'\

@@ -55,8 +55,8 @@ overlap "$work/never" "$work/words" >"$work/said"
 [ -s "$work/never" ] && [ ! -s "$work/said" ]
 result $? "no list has what no list may have, the labs' own lists neither"
 
-# What the sources of a topic export is there to be excluded: a pattern that fits nothing
-# excludes nothing, and is a slip of the pen.
+# The exclusions name symbols that the sources of a topic export: a pattern that fits none
+# excludes nothing, and is a mistake.
 sort -u "$BUILD"/parts/*/symvers >"$work/exported"
 for wanted in _ctype memparse hex_asc list_sort kstrtobool strcasecmp xa_* mutex_lock \
 	dma_fence_init queue_work_on refcount_warn_saturate; do

@@ -104,7 +104,7 @@ kept()
 	findings=$($command)
 	no_findings "$name" "$findings"
 	[ -n "$findings" ] || [ -z "$key" ] || {
-		# What was changed meanwhile may have been graded, or not.
+		# If an input changed meanwhile, nobody knows which version was graded.
 		[ "$common" = "$(keep_key -- "${inputs[@]}")" ] &&
 			[ "$key" = "$(keep_key "$name" "$command" "$common" -- "$@")" ] &&
 			keep_put "verdicts-$lab" "$key" /dev/null

@@ -27,7 +27,7 @@ cp "$build"/tests/labs/{verdict,without-prose} "$work/build/tests/labs"
 cp "$build/bin/agate-lab-info" "$work/build/bin"
 cd "$work" || exit 1
 unset BUILD FRESH MAKEFLAGS XDG_CACHE_HOME LABS
-# What it is made of is looked at by tests/kept.sh.
+# tests/kept.sh looks at what this is made of.
 export HOME="$work/home" KEEP_WORLD=world
 
 complain()

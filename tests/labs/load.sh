@@ -7,8 +7,8 @@
 #
 # Grades each lab's solution and starter on both kernels, and MUTANTS of the mutants (20)
 # up to the first test that fails, as SEED chooses them (1): first on the machine
-# as it is, then with BUSY processes (30) that only compute.  Tells of every test whose
-# verdict is another one then.  The last line is "N passed, N failed", one for each
+# as it is, then with BUSY processes (30) that only compute.  Names every test whose
+# verdict differs then.  The last line is "N passed, N failed", one for each
 # submission.
 set -u
 busy=${1:-30} mutants=${2:-20} seed=${3:-1}

@@ -42,8 +42,8 @@ patches()
 	done | awk -v s="$shard" -v n="$shards" 'NR % n == s % n'
 }
 
-# mutate NAME PATCH: the mutant's folder of sources, as FROM= wants it.  What was compiled
-# of it stays, and is taken again where nothing has changed.
+# mutate NAME PATCH: the mutant's folder of sources, as FROM= wants it.  Compiled parts
+# stay, and are used again where nothing has changed.
 mutate()
 {
 	rm -rf "${work:?}/$1/tree"

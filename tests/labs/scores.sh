@@ -33,7 +33,7 @@ alternative()
 	full_marks "alternative-$1" "$work/alternative-$1"
 }
 
-# What is committed as the starter, whatever is being edited in labs/.
+# The starter as it is committed, even while somebody edits labs/.
 starter()
 {
 	rm -rf "$work/starter/labs"

@@ -10,7 +10,7 @@
 set -u
 . tests/tap.sh
 
-# What was compiled stays, and is taken again where nothing has changed.
+# Compiled parts stay, and are used again where nothing has changed.
 work=${BUILD:-build}/tests/starters
 mkdir -p "$work"
 rm -rf "${work:?}"/labs "$work"/solutions "$work"/[0-9]*

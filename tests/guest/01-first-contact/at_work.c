@@ -41,8 +41,8 @@ static void check_served_again(void)
 }
 
 /*
- * What a thread returns is counted at the message after it, so each event waits for the
- * end of the one before it.  A driver may get a message more than there are events.
+ * The kernel counts a thread's return value at the next message, so each event waits for
+ * the end of the one before it.  A driver may get a message more than there are events.
  */
 static void check_handled(void)
 {
@@ -66,7 +66,7 @@ static void check_handled(void)
 		       "%u events, %u of them counted as unhandled", EVENTS, none);
 }
 
-/* What others may call while serve() is at work; none of it may open the mask. */
+/* Others may make these calls while serve() is at work; none of them may open the mask. */
 static void check_stays_closed(void)
 {
 	static const struct {

@@ -190,7 +190,7 @@ static void check_stuck_leave(void)
 	check_errno(driver_unbind(), 0, "unbinding");
 }
 
-/* What a driver opens or starts is closed and stopped when it goes. */
+/* When a driver goes, it closes what it opened and stops what it started. */
 void test_quiet_leave(void **state)
 {
 	struct topic_seen seen;

@@ -169,7 +169,7 @@ int driver_leave(void **state)
 	topic_end();
 	if (driver_bound())
 		driver_unbind();
-	/* What the test or the driver left enabled is this test's failure, and no other's. */
+	/* Another test must not fail because this one, or its driver, left the function enabled. */
 	for (unsigned int i = 0; i < MOST_ENABLES && function_number("enable"); i++)
 		function_enable("0");
 	return 0;
@@ -235,7 +235,7 @@ static unsigned long long bar_start(unsigned int bar)
 	return start;
 }
 
-/* In /proc/iomem a BAR is a line, and who requested it the line below, further in. */
+/* /proc/iomem has a line for a BAR, and below it, further in, one for its driver's request. */
 bool function_claimed(unsigned int bar)
 {
 	unsigned long long start = bar_start(bar), first, last;

@@ -14,7 +14,7 @@
 
 #include "../kmod/topic.h"
 
-/* Carry out one request; its result, 0 or -errno.  Fails the test when there is no GPU. */
+/* Carry out one request; its result, 0 or -errno.  Fails the test if the GPU is missing. */
 int topic(enum topic_op op, unsigned int vector, uint32_t value);
 /* TOPIC_READ and TOPIC_SEGMENT. */
 uint32_t topic_read(uint32_t reg);

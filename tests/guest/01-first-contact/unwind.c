@@ -88,7 +88,7 @@ void test_unwind_vectors(void **state)
 	topic_end();
 	rule("all four vectors or none: a function that has two is not taken");
 	check_true(err, "the probe fails", "it succeeds");
-	/* Whoever asks for at least four gets ENOSPC; whoever counts them chooses an error. */
+	/* A driver that asks for at least four gets ENOSPC; one that counts them chooses an error. */
 	rule("a probe that gets two vectors fails because of their number, and not because it asks "
 	     "for a vector that is not there");
 	check_true(err != EINVAL, "the probe: ENOSPC, or an error of your own choice",

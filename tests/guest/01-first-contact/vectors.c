@@ -57,7 +57,7 @@ static void check_unhandled(unsigned int vector)
 
 	rule("%s: a message for nothing is survived", vector_names[vector]);
 	/*
-	 * What a thread answers is counted at the message after it.  A message that comes
+	 * The kernel counts a thread's answer at the next message.  A message that comes
 	 * while the thread is at work may rightly be for nothing, so each waits for its end.
 	 */
 	for (unsigned int i = 0; i < 3; i++) {

@@ -276,7 +276,7 @@ static void resume(struct stalled *text, const void *content)
 /*
  * The text begins at the end of a page and goes on in one that is not there yet: when
  * the driver stops at the second, it has read the first byte, which is overwritten
- * then.  Whoever looks at the text again sees what nobody has checked.
+ * then.  A driver that reads the text again gets bytes that nobody has checked.
  */
 void test_label_fetched_once(void **state)
 {
@@ -300,7 +300,7 @@ void test_label_fetched_once(void **state)
 	close(fd);
 }
 
-/* What others do while a call waits for its caller's memory. */
+/* Other calls, made while one waits for its caller's memory. */
 struct others {
 	struct aside aside;
 	const struct bo *bo;

@@ -71,7 +71,7 @@ void test_lookup(void **state)
 	close(fd);
 }
 
-/* Whoever closes a handle may have to wait there for the GPU. */
+/* Closing a handle may have to wait for the GPU. */
 static void close_holds_no_lock(int fd)
 {
 	struct look look = { .size = PAGE };

@@ -131,7 +131,7 @@ static void check_alive(struct glimpse *glimpse, const struct live *before, cons
 		       look->found ? "a BO without one" : "no BO", when);
 }
 
-/* What CREATE_BO may say of a BO whose handle was closed meanwhile. */
+/* CREATE_BO may answer so for a BO whose handle was closed meanwhile. */
 static void check_answer(const struct creation *creation, uint64_t start)
 {
 	rule("CREATE_BO whose handle is closed meanwhile gives an error, or the address that it had");
