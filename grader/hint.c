@@ -8,7 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+
+#include "machine.h"
 
 #define PATH_LEN	1024
 
@@ -42,11 +43,6 @@ static struct memory recall(const char *path)
 	return m;
 }
 
-static bool make_dir(const char *dir)
-{
-	return !mkdir(dir, 0777) || errno == EEXIST;
-}
-
 static bool remember(const char *dir, const struct lab *lab, const char *path,
 		     const struct memory *m)
 {
@@ -58,7 +54,7 @@ static bool remember(const char *dir, const struct lab *lab, const char *path,
 		errno = ENAMETOOLONG;
 		return false;
 	}
-	if (!make_dir(dir) || !make_dir(folder))
+	if (!machine_make_dirs(folder))
 		return false;
 	file = fopen(path, "we");
 	if (!file)

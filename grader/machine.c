@@ -75,7 +75,7 @@ int machine_interrupts(void)
 	return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
-static bool make_dirs(const char *dir)
+bool machine_make_dirs(const char *dir)
 {
 	char path[PATH_LEN];
 	char *p;
@@ -98,7 +98,7 @@ bool machine_claim(const char *dir, char *error, size_t error_size)
 	char path[PATH_LEN];
 	int fd = -1;
 
-	if (make_dirs(dir)) {
+	if (machine_make_dirs(dir)) {
 		snprintf(path, sizeof(path), "%.1000s/.lock", dir);
 		fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
 	}

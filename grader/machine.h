@@ -21,6 +21,9 @@ bool machine_kernel(const char *build, bool debug, char *name, size_t size, char
 /* A file that becomes readable when the run has to end (^C, a kill); -1 with errno. */
 int machine_interrupts(void);
 
+/* Creates @dir with its parents; false with errno. */
+bool machine_make_dirs(const char *dir);
+
 /*
  * Creates @dir with its parents and keeps other runs out of it as long as this process
  * lives; false with @error.

@@ -72,7 +72,10 @@ static size_t name_form(const char *text, const char *at, char *name, size_t siz
 	return 0;
 }
 
-/* Appends the name to "-28" at the end or before punctuation, as drivers print it. */
+/*
+ * Appends the name to "-28" at the end or before punctuation, as drivers print it.  -1 is
+ * more often a count, or what a call of the C library returned, than -EPERM.
+ */
 static size_t name_negative(const char *text, const char *at, char *name, size_t size)
 {
 	const char *found;
@@ -84,7 +87,7 @@ static size_t name_negative(const char *text, const char *at, char *name, size_t
 	n = parse_number(at + 1, &number);
 	if (!n || (at[1 + n] && !strchr(",;)", at[1 + n])))
 		return 0;
-	found = errno_name(number);
+	found = number == 1 ? NULL : errno_name(number);
 	if (!found)
 		return 0;
 	snprintf(name, size, at[1 + n] == ')' ? "-%d, %s" : "-%d (%s)", number, found);

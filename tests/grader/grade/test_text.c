@@ -51,6 +51,7 @@ static void test_names(void **state)
 	named("signal 9: Killed", "SIGKILL (9): Killed");
 	named("probe failed: -28", "probe failed: -28 (ENOSPC)");
 	named("no vectors (-28), giving up", "no vectors (-28, ENOSPC), giving up");
+	named("the counter bos: -1", "the counter bos: -1");
 	named("err=-110", "err=-110 (ETIMEDOUT)");
 	named("probe with driver agate failed with error -95",
 	      "probe with driver agate failed with error -95 (EOPNOTSUPP)");
