@@ -78,11 +78,13 @@ grade()
 	grader=
 }
 
-# compare NAME: the verdicts on a busy machine beside those on a quiet one.
+# compare NAME SECONDS: the verdicts on a busy machine, which took that long, beside those
+# on a quiet one.
 compare()
 {
 	if cmp -s "$work/$1/quiet.tests" "$work/$1/busy.tests"; then
-		printf '  %-8s %-44s %s\n' OK "$1" "$(wc -l <"$work/$1/quiet.tests") verdicts"
+		printf '  %-8s %-44s %3d verdicts %5d s\n' OK "$1" \
+			"$(wc -l <"$work/$1/quiet.tests")" "$2"
 		passed=$((passed + 1))
 		return
 	fi
@@ -95,12 +97,17 @@ compare()
 # all quiet|busy: grade all of them; once the machine is busy, compare.
 all()
 {
-	local name options
+	local name options begun
 	while read -r name options; do
 		mkdir -p "$work/$name"
+		begun=$SECONDS
 		# shellcheck disable=SC2086 # a list of options
 		grade "$name" "$1" $options >"$work/$name/$1.tests"
-		[ "$1" = quiet ] || compare "$name"
+		if [ "$1" = busy ]; then
+			compare "$name" $((SECONDS - begun))
+		else
+			printf '  %-8s %-44s %18d s\n' '' "$name" $((SECONDS - begun))
+		fi
 	done <"$work/list"
 }
 
