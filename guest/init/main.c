@@ -212,6 +212,16 @@ static void serve(int signals)
 	}
 }
 
+/*
+ * A test's probe lasts for a few calls.  If the kernel made a jump of it, it would do so later,
+ * and meanwhile keep everybody from setting or removing probes until every task has gone to
+ * sleep once.
+ */
+static void keep_probes_simple(void)
+{
+	files_poke("/proc/sys/debug/kprobes-optimization", "0");
+}
+
 int main(void)
 {
 	uint32_t version = CTL_VERSION;
@@ -219,6 +229,7 @@ int main(void)
 
 	mount_all();
 	open_stdio();
+	keep_probes_simple();
 	if (chdir("/tmp") == 0)
 		umask(022);
 	setenv("PATH", "/usr/bin:/usr/sbin:/bin:/sbin", 1);
