@@ -13,6 +13,7 @@
 
 #define SYMBOL_LEN	128
 #define TASKS_MAX	16
+#define POINTS_MAX	32	/* of one open file */
 
 enum kind { FAIL, FAIL_NULL, DELAY_ENTRY, DELAY_RETURN, HOLD_ENTRY, HOLD_RETURN, WITHIN, KINDS };
 
@@ -50,7 +51,8 @@ struct point {
 
 /* inject_point.c.  Arming sleeps; -ENOENT means that the symbol does not exist yet. */
 int point_arm(struct point *p);
-void point_disarm(struct point *p);
+/* At most POINTS_MAX; no handler of theirs runs any more. */
+void points_disarm(struct point **points, unsigned int count);
 
 /* inject_gate.c */
 static inline bool is_gate(const struct point *p)

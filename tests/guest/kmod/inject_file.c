@@ -40,7 +40,6 @@
 #include "watch.h"
 
 #define COMMAND_LEN	200
-#define POINTS_MAX	32
 #define DELAY_MAX_US	200000
 /* A task that waits half a minute for a held one's lock counts as hung. */
 #define HOLD_MAX_MS	25000
@@ -82,6 +81,16 @@ void point_put(struct point *p)
 	kref_put(&p->refs, release);
 }
 
+static void disarm_all(struct session *s)
+{
+	struct point *points[POINTS_MAX], *p;
+	unsigned int count = 0;
+
+	list_for_each_entry(p, &s->points, link)
+		points[count++] = p;
+	points_disarm(points, count);
+}
+
 static void clear(struct session *s)
 {
 	struct point *p, *next;
@@ -91,8 +100,7 @@ static void clear(struct session *s)
 	 * Wait until all handlers have ended before freeing the first point: a handler
 	 * may look at other points.
 	 */
-	list_for_each_entry(p, &s->points, link)
-		point_disarm(p);
+	disarm_all(s);
 	list_for_each_entry_safe(p, next, &s->points, link) {
 		list_del(&p->link);
 		list_del(&p->all);
@@ -285,7 +293,7 @@ static int module_event(struct notifier_block *nb, unsigned long event, void *da
 		if (event == MODULE_STATE_COMING && !p->armed)
 			point_arm(p);
 		else if (event == MODULE_STATE_GOING && probes(p, mod))
-			point_disarm(p);
+			points_disarm(&p, 1);
 	}
 	mutex_unlock(&points_lock);
 	return NOTIFY_DONE;

@@ -180,13 +180,24 @@ int point_arm(struct point *p)
 	return ret;
 }
 
-void point_disarm(struct point *p)
+/* All at once: for each kind of probe the kernel then waits only once for running handlers. */
+void points_disarm(struct point **points, unsigned int count)
 {
-	if (!p->armed)
-		return;
-	if (wants_return(p))
-		unregister_kretprobe(&p->probe);
-	else
-		unregister_kprobe(&p->probe.kp);
-	p->armed = false;
+	struct kretprobe *returns[POINTS_MAX];
+	struct kprobe *entries[POINTS_MAX];
+	unsigned int i, r = 0, e = 0;
+
+	for (i = 0; i < count; i++) {
+		struct point *p = points[i];
+
+		if (!p->armed)
+			continue;
+		if (wants_return(p))
+			returns[r++] = &p->probe;
+		else
+			entries[e++] = &p->probe.kp;
+		p->armed = false;
+	}
+	unregister_kretprobes(returns, r);
+	unregister_kprobes(entries, e);
 }

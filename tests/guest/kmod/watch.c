@@ -339,13 +339,15 @@ int watch_few_vectors(void)
 
 void watch_end(void)
 {
-	unsigned int i;
+	struct kprobe *ended[PROBES];
+	unsigned int i, count = 0;
 
 	for (i = 0; i < PROBES; i++) {
 		if (armed[i])
-			unregister_kprobe(&probes[i]);
+			ended[count++] = &probes[i];
 		armed[i] = false;
 	}
+	unregister_kprobes(ended, count);
 	if (config_armed)
 		unregister_kretprobe(&config_probe);
 	config_armed = false;
