@@ -122,5 +122,7 @@ void inject_count(const char *symbol);
 unsigned int inject_hits(const char *symbol);
 /* Take back all injections and open the gates; the end of the process does the same. */
 void inject_clear(void);
+/* Where in the kernel's memory there is a text of more than 13 letters. */
+uint64_t inject_kernel_text(void);
 
 #endif /* AGATE_TESTS_GRADED_H */

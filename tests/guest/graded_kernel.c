@@ -18,6 +18,7 @@
 #define MODULE		"/run/agate/agate.ko"
 #define INJECT_MODULE	"/run/agate/agate_inject.ko"
 #define INJECT_FILE	"/sys/kernel/debug/agate_inject"
+#define INJECT_TEXT	"/sys/module/agate_inject/parameters/kernel_text"
 #define PCI_DEVICES	"/sys/bus/pci/devices"
 #define PCI_DRIVER	"/sys/bus/pci/drivers/agate"
 #define GPU_DEVICE	"0x1110"	/* ivshmem */
@@ -242,4 +243,17 @@ void inject_clear(void)
 {
 	if (inject_fd >= 0)
 		command("clear");
+}
+
+uint64_t inject_kernel_text(void)
+{
+	unsigned long long address = 0;
+	FILE *file;
+
+	open_inject();
+	file = fopen(INJECT_TEXT, "re");
+	if (!file || fscanf(file, "%llu", &address) != 1 || !address)
+		broken("an address in " INJECT_TEXT, "none");
+	fclose(file);
+	return address;
 }

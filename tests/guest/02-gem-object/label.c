@@ -133,24 +133,6 @@ static void control_characters_refused(const struct bo *bo)
 	}
 }
 
-/* Where the kernel keeps text that would make a good label. */
-static uint64_t kernel_text(void)
-{
-	FILE *file = fopen("/proc/kallsyms", "re");
-	unsigned long long address = 0, value;
-	char line[512], name[256];
-
-	while (file && !address && fgets(line, sizeof(line), file))
-		if (sscanf(line, "%llx %*c %255s", &value, name) == 2 &&
-		    !strcmp(name, "linux_banner"))
-			address = value;
-	if (file)
-		fclose(file);
-	if (!address)
-		fail_msg("/proc/kallsyms tells no address of linux_banner");
-	return address;
-}
-
 void test_label_refused(void **state)
 {
 	char text[2 * PAGE];
@@ -179,7 +161,8 @@ void test_label_refused(void **state)
 	label_refused(&bo, pages + PAGE - 5, 10, EFAULT, "its end is not there");
 
 	rule("a pointer into the kernel gives EFAULT: a client must not read the kernel's memory");
-	label_refused(&bo, (char *)(uintptr_t)kernel_text(), 13, EFAULT, "the kernel's memory");
+	label_refused(&bo, (char *)(uintptr_t)inject_kernel_text(), 13, EFAULT,
+		      "the kernel's memory");
 
 	rule("a handle that the file does not have gives ENOENT");
 	check_errno(set_label(fd, NO_HANDLE, "x", 1), ENOENT, "SET_LABEL of no handle");

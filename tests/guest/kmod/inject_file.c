@@ -278,6 +278,12 @@ static const struct file_operations inject_fops = {
 	.release = inject_release,
 };
 
+/* Text that is not user memory; its address is in the module's parameter of that name. */
+static const char kernel_text[] = "text of the kernel";
+static unsigned long kernel_text_at = (unsigned long)kernel_text;
+module_param_named(kernel_text, kernel_text_at, ulong, 0400);
+MODULE_PARM_DESC(kernel_text, "The address of a text in the kernel's memory");
+
 static bool probes(const struct point *p, const struct module *mod)
 {
 	return p->armed && within_module((unsigned long)p->probe.kp.addr, mod);
