@@ -112,6 +112,7 @@ void aside_join(struct aside *aside);
  */
 bool aside_ends(struct aside *aside, unsigned int ms);
 #define ASLEEP_MS	20	/* where a wrong answer only makes the test see less */
+#define QUIET_MS	5	/* the same, in a guest that is idle otherwise: more than a tick */
 #define STUCK_MS	2000	/* where the verdict depends on it */
 /* The same for a child process, which may be a zombie then. */
 bool child_ends(pid_t child, unsigned int ms);
