@@ -87,7 +87,7 @@ $(1):
 endef
 
 MODULES		:= scripts guest sim/model sim/process sim/map sim/vm grader userspace kernel tests/guest tests/vm \
-		   tests/bench tests/labs tests/fuzz
+		   tests/bench tests/labs tests/fuzz tests/upstream
 include $(wildcard $(addsuffix /module.mk,$(MODULES)) \
 	tests/host/*/module.mk tests/grader/*/module.mk)
 # The last ones, for they run what the others added to HOST_TESTS.
@@ -98,7 +98,7 @@ JOBS		?= $(shell nproc)
 SUITE_JOBS	?= $(shell expr $(JOBS) + 1)
 
 # Each of these is a whole make of its own, over the same files: one at a time.
-ifneq ($(filter clean demo test test-long test-load coverage shell bench grade check gdb watch doctor fuzz,$(MAKECMDGOALS)),)
+ifneq ($(filter clean demo test test-long test-load upstream coverage shell bench grade check gdb watch doctor fuzz,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 # Those makes share the jobs of one that was given -j, else they have their own.
@@ -229,7 +229,7 @@ test: deps
 
 # sparse.log rebuilds what it looks at, so it comes before anybody uses that.
 test-build: $(GUEST_FAST) $(GUEST_DEBUG) $(LAB_FAST) $(LAB_DEBUG) $(LAB_VERDICT) $(WITHOUT_PROSE) $(HOST_TESTS) $(GUEST_PROGRAMS) $(VM_TESTS) $(BUILD)/driver/sparse.log \
-		$(FUZZ_PROGRAMS) $(DRIVER_SYMVERS) $(LIBAGATE_LINK) $(AGATE_WATCH) $(EXPLAIN_LOG) \
+		$(UPSTREAM_FAST) $(FUZZ_PROGRAMS) $(DRIVER_SYMVERS) $(LIBAGATE_LINK) $(AGATE_WATCH) $(EXPLAIN_LOG) \
 		coverage-build
 
 # The suites call commands that build, so the lock is free again when they run.
@@ -259,6 +259,17 @@ test-load: deps
 	$(Q)tests/labs/load.sh
 
 test-load-build: $(LAB_FAST) $(LAB_DEBUG) $(GUEST_DEBUG) $(LAB_VERDICT)
+
+## make upstream    upstream's Panfrost, unmodified, on this GPU: its tests, on both identities
+.PHONY: upstream upstream-build
+upstream: deps
+	$(Q)$(locked) $(MAKE) $(parallel) upstream-build
+	$(Q)$(locked) $(MAKE) -s $(SUITE_TABLE)
+	$(Q)rm -f $(BUILD)/tests/score
+	$(Q)$(run_suites) $(SUITE_TABLE) $(UPSTREAM_SUITES)
+	$(Q)tests/score.sh $(UPSTREAM_SUITES)
+
+upstream-build: $(UPSTREAM_FAST)
 
 ## make shell [LAB=02 [FROM=labs|solutions|DIR]] [DEBUG=1]
 ##                  a guest with the driver loaded and a shell; ^D ends it.  LAB: yours

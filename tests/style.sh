@@ -23,7 +23,7 @@ git ls-files --error-unmatch Makefile sim/model/gpu.c kernel/agate_drv.c >/dev/n
 kernel_sources()
 {
 	git ls-files 'kernel/*.[ch]' 'solutions/*.[ch]' 'labs/*.[ch]' 'tests/alternatives/*.[ch]' \
-		'tests/guest/kmod/*.[ch]' 'tests/bench/kmod/*.[ch]' 'tests/vm/kmod/*.[ch]' |
+		'tests/guest/kmod/*.[ch]' 'tests/bench/kmod/*.[ch]' 'tests/vm/kmod/*.[ch]' 'tests/upstream/kmod/*.[ch]' |
 		grep -Ev '^(solutions|labs|tests/alternatives)/0[89]-'
 }
 

@@ -29,7 +29,7 @@ LAB_INPUTS	:= scripts kernel userspace include $(COMPOSE_TOOLS) $(BUILD)/parts \
 # Guests with the debug kernel, each alone with its kind: of guests that share processors
 # each spends much of its time waiting for a lock whose holder is not running.
 guest_suite = $(call suite,guest-$(1)/$(2),$(3),900,$($(4)_INPUTS) code:$(BUILD)/driver/$(1)/agate.ko \
-	$(BUILD)/tests/kmod/$(1)/agate_inject.ko $(GUEST_PROGRAMS) tests/guest/run.sh, \
+	$(BUILD)/tests/kmod/$(1)/agate_inject.ko $(GUEST_PROGRAMS) tests/guest/run.sh tests/guest/splat.sh, \
 	tests/guest/run.sh $(1) $(2))
 $(foreach s,both reset reload,$(call guest_suite,debug,$(s),2d,DEBUG))
 
@@ -53,6 +53,13 @@ $(call suite,coverage,1,600,$(COVERAGE_TESTS) $(COVERAGE_BUILD)/tests/host/sim/a
 	tests/README.md tests/host listed:sim $(foreach n,* */* */*/* */*/*/*,$(wildcard $(COVERAGE_BUILD)/tests/host/$(n).gcno)),tests/coverage.sh $(COVERAGE_BUILD) $(COVERAGE_TESTS))
 
 $(foreach s,calls jobs bifrost lite reset reload,$(call guest_suite,fast,$(s),2,FAST))
+
+# Upstream's driver on the same GPU.
+UPSTREAM_SUITES	:= upstream/midgard upstream/bifrost
+$(foreach g,$(notdir $(UPSTREAM_SUITES)),$(call suite,upstream/$(g),2,600,$(FAST_INPUTS) \
+	code:$(BUILD)/upstream/fast/agate_panfrost.ko $(UPSTREAM_PROGRAMS) tests/upstream \
+	tests/guest/splat.sh,tests/upstream/run.sh fast $(g)))
+
 $(foreach s,kill launcher,$(call suite,vm/$(s),2,600,$(FAST_INPUTS) tests/vm/$(s).sh tests/tap.sh, \
 	tests/vm/$(s).sh))
 $(call suite,vm/kernels,1,300,guest tests/vm/kernels.sh tests/tap.sh,tests/vm/kernels.sh)

@@ -20,6 +20,7 @@
 # suite shows it: it leaves alone what is younger than five seconds, and its two
 # looks take twenty, which is why programs share a guest.
 set -u
+. tests/guest/splat.sh
 
 flavour=$1 suite=$2
 BUILD=${BUILD:-build}
@@ -75,13 +76,6 @@ guest()
 		"exec:echo '# guest alive'" poweroff
 	echo "# launcher ended $?"; } 2>&1 | tee "$console.out"
 }
-
-# The kernel says one of these when a rule was broken.
-SPLAT='WARNING:|BUG:|Oops|KASAN|UBSAN|DMA-API: |possible (recursive|circular) locking|'\
-'inconsistent lock state|suspicious RCU|sleeping function called|unreferenced object|'\
-'blocked for more than|soft lockup|rcu.*(stall|self-detected)|Call Trace:|refcount_t|'\
-'list_(add|del) corruption|Memory manager not clean|Kernel panic|general protection fault|'\
-'kmemleak: .*disabled|trying to register non-static key|lockdep is turned off|leaked: '
 
 said()
 {
