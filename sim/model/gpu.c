@@ -19,6 +19,8 @@ uint64_t gpu_cycle_count(const struct agate_sim *sim)
 /* A reset clears every register that can be written. */
 static void gpu_lose_state(struct agate_sim *sim)
 {
+	bool killed = slot_any_active(sim);
+
 	sim->gpu = (struct gpu){ .coherency = GPU_COHERENCY_NONE };
 	irq_reset(&sim->irq[AGATE_VECTOR_GPU]);
 	irq_reset(&sim->irq[AGATE_VECTOR_JOB]);
@@ -27,7 +29,11 @@ static void gpu_lose_state(struct agate_sim *sim)
 	mmu_reset(sim);
 	power_reset(sim);
 	perf_reset(sim);
-	if (l2_drop(sim))
+	if (!l2_drop(sim))
+		return;
+	if (killed)
+		sim_hint(sim, 5, "a reset killed a chain: dirty lines of the L2 are lost with it");
+	else
 		sim_hint(sim, 5, "a reset lost dirty lines of the L2");
 }
 

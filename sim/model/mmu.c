@@ -62,7 +62,9 @@ void mmu_judge_start(struct agate_sim *sim, unsigned int n)
 	const struct address_space *as = &sim->mmu.as[n];
 	bool updating = as->command == AS_COMMAND_UPDATE;
 
-	if (as->mode == MMU_UNMAPPED && !updating)
+	if (as->mode == MMU_UNMAPPED && !updating && as->updated)
+		sim_hint(sim, 4, "a job was started in an address space that UPDATE has unmapped");
+	else if (as->mode == MMU_UNMAPPED && !updating)
 		sim_hint(sim, 4, "a job was started in an address space that UPDATE never set up");
 	else if (!setup_equal(&as->written, updating ? &as->command_setup : &as->latched))
 		sim_hint(sim, 4, "a job was started after TRANSTAB, MEMATTR or TRANSCFG, but no UPDATE");
@@ -118,6 +120,7 @@ static void as_update(struct agate_sim *sim, unsigned int n)
 	unsigned int ina = AS_TRANSCFG_INA_BITS(setup->transcfg);
 
 	as->latched = *setup;
+	as->updated = true;
 	as->mode = as_mode(sim, setup);
 	as->root = setup->transtab & LPAE_ADDR;
 	as->va_bits = AGATE_VA_BITS;

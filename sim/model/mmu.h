@@ -114,6 +114,7 @@ struct address_space {
 
 	/* Registers that UPDATE latched, and their meaning. */
 	struct as_setup latched;
+	bool updated;		/* by any UPDATE since the last reset */
 	enum mmu_mode mode;
 	uint64_t root;
 	unsigned int va_bits;

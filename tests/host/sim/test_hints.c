@@ -36,6 +36,24 @@ static void test_before_any_update(void **state)
 	bench_free(b);
 }
 
+/* An address space that had a table is not one that never had one, until a reset. */
+static void test_after_an_update_to_unmapped(void **state)
+{
+	struct bench *b = bench_ready();
+
+	(void)state;
+	wr64(b, AS_TRANSTAB_LO(0), 0);
+	as_command(b, 0, AS_COMMAND_UPDATE);
+	start_job(b, 0, VA, 0);
+	assert_true(hinted(b, "an address space that UPDATE has unmapped"));
+	assert_false(hinted(b, "never set up"));
+	bench_reset(b);
+	bench_power_on(b);
+	start_job(b, 0, VA, 0);
+	assert_true(hinted(b, "never set up"));
+	bench_free(b);
+}
+
 static void written_without_update(uint32_t reg)
 {
 	struct bench *b = bench_ready();
@@ -220,6 +238,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_before_any_update),
+		cmocka_unit_test(test_after_an_update_to_unmapped),
 		cmocka_unit_test(test_written_without_update),
 		cmocka_unit_test(test_a_job_may_start_while_update_is_active),
 		cmocka_unit_test(test_another_table_under_a_running_job),

@@ -65,6 +65,7 @@ static void test_a_reset_loses_dirty_lines(void **state)
 	store(b, OUT, MARKER, 0);
 	bench_reset(b);
 	assert_true(hinted(b, "a reset lost dirty lines of the L2"));
+	assert_false(hinted(b, "a reset killed a chain"));
 	assert_int_equal(counter(b, AGATE_CNT_DIRTY_LOST), 2);
 	assert_int_equal(get64(b, PA + OUT), 0);
 	bench_free(b);

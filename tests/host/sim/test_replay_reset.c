@@ -222,7 +222,7 @@ static void stop_and_resume(enum agate_sim_gpu gpu, unsigned int wait, bool samp
 	}
 	assert_true(counter(k.b, AGATE_CNT_JOBS) >= LENGTH + 1);
 	assert_true(counter(k.b, AGATE_CNT_HINTS) ==
-		    hinted(k.b, "a reset lost dirty lines of the L2"));
+		    hinted(k.b, "a reset killed a chain: dirty lines of the L2"));
 	bench_free(k.b);
 }
 
@@ -300,7 +300,7 @@ static void test_reset_after_a_stop_that_sticks(void **state)
 	expect_words(k.b);
 	/* the ring's headers were in the L2, which nobody could have cleaned */
 	assert_int_equal(counter(k.b, AGATE_CNT_HINTS), 1);
-	assert_true(hinted(k.b, "a reset lost dirty lines of the L2"));
+	assert_true(hinted(k.b, "a reset killed a chain: dirty lines of the L2"));
 	bench_free(k.b);
 }
 
