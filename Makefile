@@ -23,7 +23,7 @@ endif
 
 # What a person types is data: make expands none of it, and recipes have it from the
 # environment, as "$$LAB", where it is no part of what the shell reads as commands.
-TYPED		:= LAB TEST FROM DEBUG CHAIN SEED OUT STEP FORCE GPU COHERENCY
+TYPED		:= LAB TEST FROM DEBUG CHAIN SEED OUT STEP FORCE GPU COHERENCY DRIVER
 # Those that stand in the command itself: one in the environment may be for another.
 GIVEN		:= $(foreach name,$(TYPED),$(if $(filter line,$(origin $(name))),$(name)))
 $(foreach name,$(TYPED),$(if $(filter-out undefined,$(origin $(name))), \
@@ -36,7 +36,7 @@ TAKES_hint	:= LAB TEST OUT
 TAKES_check	:= LAB FROM
 TAKES_start	:= LAB STEP FORCE
 TAKES_gdb	:= LAB TEST FROM DEBUG
-TAKES_shell	:= LAB FROM DEBUG
+TAKES_shell	:= LAB FROM DEBUG DRIVER
 TAKES_demo	:= GPU COHERENCY
 TAKES_doctor	:=
 COMMANDS	:= $(filter grade watch hint check start gdb shell demo doctor,$(MAKECMDGOALS))
@@ -271,15 +271,17 @@ upstream: deps
 
 upstream-build: $(UPSTREAM_FAST)
 
-## make shell [LAB=02 [FROM=labs|solutions|DIR]] [DEBUG=1]
-##                  a guest with the driver loaded and a shell; ^D ends it.  LAB: yours
+## make shell [LAB=02 [FROM=labs|solutions|DIR]] [DRIVER=panfrost] [DEBUG=1]
+##                  a guest with the driver loaded and a shell; ^D ends it.  LAB: yours,
+##                  DRIVER=panfrost: upstream's
 .PHONY: shell shell-build
 shell: $(if $(filter-out all,$(LAB)),which-lab) deps
 	$(Q)[ "$$LAB" != all ] || scripts/shell.sh
 	$(Q)$(locked) $(MAKE) $(parallel) $(without) shell-build
 	$(Q)scripts/shell.sh
 
-shell-build: $(if $(LAB),grade-build,$(if $(DEBUG),$(GUEST_DEBUG),$(GUEST_FAST)))
+shell-build: $(if $(LAB),grade-build,$(if $(DEBUG),$(GUEST_DEBUG),$(GUEST_FAST))) \
+		$(if $(DRIVER),$(if $(DEBUG),$(UPSTREAM_DEBUG),$(UPSTREAM_FAST)))
 
 ## make bench       measure; the table, build/bench/bench.json, and what make test costs by suite
 .PHONY: bench bench-build

@@ -3,11 +3,12 @@
 #
 # shell.sh: a shell in a guest with a driver loaded.
 #
-# usage: [LAB=NN] [FROM=labs|solutions|DIR] [DEBUG=1] scripts/shell.sh, in the
-#        project's folder
+# usage: [LAB=NN] [FROM=labs|solutions|DIR] [DRIVER=panfrost] [DEBUG=1] scripts/shell.sh,
+#        in the project's folder
 #
 # The driver is the reference's or, with LAB, the one that grading would compose: that
-# lab's files from FROM (default: labs), and the reference's other files.  The shell also
+# lab's files from FROM (default: labs), and the reference's other files.  With
+# DRIVER=panfrost it is upstream's, on a GPU with the number of a T860.  The shell also
 # starts when the driver's probe fails, and shows the driver's last lines.  DEBUG=1 uses
 # the debug kernel.
 #
@@ -24,6 +25,18 @@ module=$BUILD/driver/$flavour/agate.ko
 whose="The reference driver"
 cold=${COLD:-1}
 arguments=
+options=()
+deliver=("put:$BUILD/lib/libagate.so:/lib/libagate.so")
+for tool in agate-info agate-gem agate-hold; do
+	deliver+=("put:$BUILD/bin/$tool:/bin/$tool")
+done
+advice='agate-info and agate-gem are on the PATH, and agate-hold, which holds BOs:
+    agate-hold 3 &
+    cat /sys/kernel/debug/dri/0/bos'
+
+[ "${DRIVER:-panfrost}" = panfrost ] ||
+	die "DRIVER=$DRIVER: the only other driver is DRIVER=panfrost"
+[ -z "${DRIVER:-}" ] || [ -z "${LAB:-}" ] || die "DRIVER=$DRIVER and LAB=$LAB: say one of them"
 
 if [ -n "${LAB:-}" ]; then
 	[ "$LAB" != all ] || die "a shell has one driver: say which lab's, LAB=NN"
@@ -47,10 +60,21 @@ if [ -n "${LAB:-}" ]; then
 	cold=${COLD:-0}
 elif [ -n "${FROM:-}" ]; then
 	die "FROM=$FROM needs LAB="
+elif [ -n "${DRIVER:-}" ]; then
+	module=$BUILD/upstream/$flavour/agate_panfrost.ko
+	whose="Upstream's Panfrost"
+	options=(--sim-arg --gpu-id --sim-arg 08602000)
+	deliver=()
+	for source in tests/upstream/panfrost-*.c; do
+		test=$(basename "$source" .c)
+		deliver+=("put:$BUILD/tests/upstream/$test:/bin/$test")
+	done
+	# Upstream hides the performance counters otherwise.
+	arguments=unstable_ioctls=1
+	advice='Its tests are on the PATH: panfrost-bo, -jobs, -frame, -power, -trouble.'
 fi
 
-options=()
-[ "$cold" = 0 ] || options=(--cold)
+[ "$cold" = 0 ] || options+=(--cold)
 mkdir -p "$BUILD/logs"
 
 # The guest's shell runs this; there is a render node if the probe succeeded.
@@ -61,9 +85,7 @@ dmesg | grep agate | grep -v "taints kernel" | tail -n 5'
 
 cat <<END
   $whose goes into a guest; ^D ends it.
-  agate-info and agate-gem are on the PATH, and agate-hold, which holds BOs:
-    agate-hold 3 &
-    cat /sys/kernel/debug/dri/0/bos
+  $advice
 END
 status=0
 "$BUILD/bin/agate-vm" shell "${options[@]}" --kernel "$BUILD/guest/kernel-$flavour" \
@@ -71,10 +93,6 @@ status=0
 	--sim "$BUILD/bin/agate-sim" --sim-log "$BUILD/logs/shell-events.jsonl" \
 	--console "$BUILD/logs/console-shell.log" \
 	"put:$module:/run/agate/agate.ko" \
-	"put:$BUILD/lib/libagate.so:/lib/libagate.so" \
-	"put:$BUILD/bin/agate-info:/bin/agate-info" \
-	"put:$BUILD/bin/agate-gem:/bin/agate-gem" \
-	"put:$BUILD/bin/agate-hold:/bin/agate-hold" \
-	"exec:$load" || status=$?
+	"${deliver[@]}" "exec:$load" || status=$?
 # A status from 240 on means that agate-vm failed; it has printed the reason.
 [ "$status" -lt 240 ] || exit 1

@@ -86,6 +86,7 @@ $(call suite,labs/start,1,600,scripts $(AGATE_LAB_INFO) tests/labs/start.sh test
 $(call suite,labs/watch,1,600,$(AGATE_WATCH) $(AGATE_LAB_INFO) scripts labs tests/labs/watch.sh \
 	tests/tap.sh,tests/labs/watch.sh)
 $(call suite,labs/shell,2,600,$(FAST_INPUTS) $(LAB_INPUTS) labs solutions $(LIBAGATE) $(AGATE_TOOLS) \
+	code:$(BUILD)/upstream/fast/agate_panfrost.ko $(UPSTREAM_PROGRAMS) tests/upstream \
 	tests/labs/shell.sh,tests/labs/shell.sh)
 $(call suite,kept,1,300,tests/keep.sh tests/queue.sh tests/score.sh tests/busy.sh tests/kept.sh tests/tap.sh \
 	$(WITHOUT_PROSE),tests/kept.sh)

@@ -11,7 +11,7 @@ export BUILD=${BUILD:-build}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM HUP
-unset LAB FROM DEBUG COLD
+unset LAB FROM DEBUG COLD DRIVER
 
 complain()
 {
@@ -26,7 +26,7 @@ in_guest()
 
 said() { tr -d '\r' <"$work/out" | grep -qE "$1"; }
 
-echo "1..9"
+echo "1..12"
 
 # A pattern begins its line, for the terminal echoes what was typed behind a prompt.
 export LAB=02 FROM=solutions
@@ -61,3 +61,18 @@ result $? "all labs have no driver"
 unset LAB
 ! FROM=solutions in_guest true && said 'FROM=solutions needs LAB='
 result $? "FROM alone says nothing"
+
+unset FROM
+export DRIVER=panfrost
+in_guest panfrost-bo
+status=$?
+[ $status = 0 ] && said '^  Upstream.s Panfrost goes into a guest' &&
+	said '^. *OK . purge_a_heap'
+result $? "upstream's driver is in it, and its tests"
+export LAB=02
+! in_guest true && said 'say one of them'
+result $? "a shell has one driver, the student's or upstream's"
+unset LAB
+export DRIVER=lima
+! in_guest true && said 'the only other driver is DRIVER=panfrost'
+result $? "no other driver is known"

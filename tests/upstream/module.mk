@@ -9,13 +9,14 @@ $(eval $(call listed,$(BUILD)/upstream/sources.list,$(UPSTREAM_SHIM)))
 # Our driver comes first: its build makes the header about this kernel.  Links are made
 # anew each time, because the kernel that they lead to may be another one.
 $(UPSTREAM_MODULES): $(BUILD)/upstream/%/agate_panfrost.ko: $(UPSTREAM_SHIM) \
-		$(BUILD)/driver/%/agate.ko $(BUILD)/guest/kernel-%.id $(BUILD)/upstream/sources.list
+		$(BUILD)/driver/%/agate.ko $(BUILD)/guest/kernel-%.id $(BUILD)/upstream/sources.list \
+		tests/upstream/module.mk
 	$(call say,MODULE,$@)
 	$(Q)rm -rf $(@D)/kbuild && mkdir -p $(@D)/kbuild
 	$(Q)ln -s $(abspath $(UPSTREAM_SHIM)) \
 		$(abspath $(BUILD))/guest/kernel-$*/source/drivers/gpu/drm/panfrost/*.[ch] $(@D)/kbuild
 	$(Q)guest/kernel-make.sh $(BUILD)/guest/kernel-$* M=$(abspath $(@D))/kbuild \
-		AGATE=$(CURDIR) DRIVER=$(abspath $(BUILD))/driver/$* modules \
+		AGATE=$(CURDIR) COMPAT=$(abspath $(BUILD))/driver/$* modules \
 		>$(@D)/build.log 2>&1 || { cat $(@D)/build.log >&2; exit 1; }
 	$(Q)objcopy --strip-debug $(@D)/kbuild/agate_panfrost.ko $@
 
@@ -42,6 +43,7 @@ $(UPSTREAM_PROGRAMS): $(UPSTREAM_TEST_DIR)/%: $(UPSTREAM_TEST_DIR)/%.o $(UPSTREA
 .SECONDARY: $(UPSTREAM_PROGRAMS:%=%.o) $(UPSTREAM_TEST_DIR)/panfrost.o
 -include $(wildcard $(UPSTREAM_TEST_DIR)/*.d)
 
-# All that a run on the fast kernel needs.
+# All that a run on either kernel needs.
 UPSTREAM_FAST	:= $(AGATE_SIM) $(AGATE_VM) $(INITRAMFS) $(BUILD)/guest/kernel-fast \
 		   $(BUILD)/upstream/fast/agate_panfrost.ko $(UPSTREAM_PROGRAMS)
+UPSTREAM_DEBUG	:= $(subst fast,debug,$(UPSTREAM_FAST))

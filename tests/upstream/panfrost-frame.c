@@ -141,7 +141,7 @@ static void heap_grows(void **state)
 	/* The second frame finds the pages of the first. */
 	draw(fd, &heap);
 	draw(fd, &heap);
-	/* What the frames did not touch are holes when the heap is freed. */
+	/* The heap is freed with holes: the frames touched only a part of it. */
 	guest_destroy(&heap);
 	close(fd);
 }

@@ -166,7 +166,7 @@ static void more_files_than_address_spaces(void **state)
 
 /* ---- Jobs from several threads ------------------------------------------ */
 
-enum { THREADS = 4, JOBS_EACH = 200 };
+enum { THREADS = 4, JOBS_EACH = 100 };
 
 static void *many_jobs(void *arg)
 {
@@ -207,7 +207,7 @@ static void threads(void **state)
 /* Jobs of one file that wait for nothing, so that each slot always has a next one. */
 static void queued(void **state)
 {
-	enum { JOBS = 200 };
+	enum { JOBS = 100 };
 	int fd = panfrost_open();
 	struct bo bo[JOBS];
 

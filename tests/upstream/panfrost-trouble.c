@@ -2,8 +2,8 @@
 /*
  * Jobs that fault, hang, or whose owner is killed, through upstream's Panfrost.
  *
- * Who did nothing wrong has to go on.  Where upstream's own bugs spoil that, the test says
- * which one it was, and checks what the bug leaves.
+ * Jobs and files that did nothing wrong have to go on.  Where a bug of upstream's own spoils
+ * that, the test names the bug, and checks what still works.
  */
 #include "panfrost.h"
 

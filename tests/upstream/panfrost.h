@@ -48,8 +48,8 @@ uint64_t panfrost_word(const struct bo *bo, uint32_t offset);
 uint32_t panfrost_status(const struct bo *bo, uint32_t job);
 
 /*
- * A bug of upstream's, seen just now.  The line is that of the kernel for which these tests
- * were written; run.sh prints what it finds in the output after the tests.
+ * Print that a bug of upstream's showed just now; @where is a file and its line in
+ * Linux 6.1.192.
  */
 void panfrost_bug(const char *where, const char *what);
 

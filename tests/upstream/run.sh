@@ -6,8 +6,8 @@
 # usage: tests/upstream/run.sh fast|debug midgard|bifrost
 #
 # Panfrost knows real GPUs only by their number: midgard presents itself as a T860, bifrost
-# as a G72.  Besides what the tests check, the kernel's log must be silent, but for what
-# bugs.txt says that upstream's own bugs do there; a line names each bug that showed.
+# as a G72.  After the tests the kernel's log and the simulator's must be silent, except for
+# upstream's own bugs that bugs.txt lists; a line names each bug that showed.
 set -u
 . tests/guest/splat.sh
 
@@ -94,7 +94,7 @@ unexpected()
 		END { print held }' "$bugs" "$console"
 }
 
-# What bugs.txt knows, and where it showed.
+# Tell which of the listed bugs showed.
 named()
 {
 	grep -v '^#' "$bugs" | while IFS='|' read -r kind where pattern what; do
@@ -133,7 +133,7 @@ verdict()
 		unexpected | grep -Em 20 -A 12 "$SPLAT" | sed 's/^/# /'
 		echo "not ok 2 - kernel log silent"
 	else
-		echo "ok 2 - kernel log silent, but for upstream's bugs"
+		echo "ok 2 - kernel log silent, except for upstream's bugs"
 	fi
 	if [ ! -s "$console.events" ]; then
 		echo "not ok 3 - no rule of the hardware broken # no event log"
@@ -141,7 +141,7 @@ verdict()
 		rules_broken | head -n 5 | sed 's/^/# /'
 		echo "not ok 3 - no rule of the hardware broken"
 	else
-		echo "ok 3 - no rule of the hardware broken, but by upstream's bugs"
+		echo "ok 3 - no rule of the hardware broken, except by upstream's bugs"
 	fi
 }
 
