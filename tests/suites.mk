@@ -55,7 +55,7 @@ $(call suite,coverage,1,600,$(COVERAGE_TESTS) $(COVERAGE_BUILD)/tests/host/sim/a
 $(foreach s,calls jobs bifrost lite reset reload,$(call guest_suite,fast,$(s),2,FAST))
 
 # Upstream's driver on the same GPU.
-UPSTREAM_SUITES	:= upstream/midgard upstream/bifrost
+UPSTREAM_SUITES	:= upstream/midgard upstream/bifrost upstream/stuck
 $(foreach g,$(notdir $(UPSTREAM_SUITES)),$(call suite,upstream/$(g),2,600,$(FAST_INPUTS) \
 	code:$(BUILD)/upstream/fast/agate_panfrost.ko $(UPSTREAM_PROGRAMS) tests/upstream \
 	tests/guest/splat.sh,tests/upstream/run.sh fast $(g)))

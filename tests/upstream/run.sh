@@ -3,26 +3,30 @@
 #
 # run.sh: upstream's Panfrost on this GPU, in a fresh guest, as TAP.
 #
-# usage: tests/upstream/run.sh fast|debug midgard|bifrost
+# usage: tests/upstream/run.sh fast|debug midgard|bifrost|stuck
 #
 # Panfrost knows real GPUs only by their number: midgard presents itself as a T860, bifrost
-# as a G72.  After the tests the kernel's log and the simulator's must be silent, except for
+# as a G72.  `stuck` is a midgard that does not stop a chain, only to be reset.  After the tests the kernel's log and the simulator's must be silent, except for
 # upstream's own bugs that bugs.txt lists; a line names each bug that showed.
 set -u
 . tests/guest/splat.sh
 
-flavour=$1 gpu=$2
+flavour=$1 suite=$2
 BUILD=${BUILD:-build}
 GUEST=/run/agate
 bugs=tests/upstream/bugs.txt
-console=$BUILD/logs/console-upstream-$flavour-$gpu.log
-programs=$(basename -s .c tests/upstream/panfrost-*.c)
+console=$BUILD/logs/console-upstream-$flavour-$suite.log
 
-case $gpu in
-midgard) id=08602000 ;;
-bifrost) id=60010000 ;;
+# Jobs that touch what is not mapped are the programs' own fault, and their purpose.
+expected='a job touched an address that nobody mapped'
+case $suite in
+midgard) sim_args="--gpu midgard --gpu-id 08602000" ;;
+bifrost) sim_args="--gpu bifrost --gpu-id 60010000" ;;
+stuck)
+	sim_args="--gpu midgard --gpu-id 08602000 --stop-latency stuck"
+	expected="$expected|a reset killed a chain" ;;
 *)
-	echo "run.sh: no GPU $gpu" >&2
+	echo "run.sh: no suite $suite" >&2
 	exit 2 ;;
 esac
 
@@ -49,12 +53,13 @@ test_step()
 guest()
 {
 	mkdir -p "$BUILD/logs"
+	programs=$(printf '%s\n' "$@" | sed -n "s|^exec:CMOCKA[^/]*$GUEST/\([a-z-]*\).*|\1|p" | sort -u)
 	for p in $programs; do
 		set -- "put:$BUILD/tests/upstream/$p:$GUEST/$p:0755" "$@"
 	done
 	{ "$BUILD/bin/agate-vm" run --kernel "$BUILD/guest/kernel-$flavour" \
 		--initramfs "$BUILD/guest/initramfs.cpio.gz" --sim "$BUILD/bin/agate-sim" \
-		--sim-arg --gpu --sim-arg "$gpu" --sim-arg --gpu-id --sim-arg "$id" \
+		$(printf -- '--sim-arg %s ' $sim_args) \
 		--sim-log "$console.events" --timeout "${LIMIT:-600}" --console "$console" \
 		"put:$BUILD/upstream/$flavour/agate_panfrost.ko:$GUEST/agate_panfrost.ko" "$@" \
 		"exec:rmmod agate_panfrost && echo '# module unloaded'" \
@@ -106,11 +111,10 @@ named()
 	done
 }
 
-# Jobs that touch what is not mapped are the programs' own fault, and their purpose.
 rules_broken()
 {
 	grep -E '"event": "(hint|truncated)"' "$console.events" |
-		grep -v 'a job touched an address that nobody mapped' |
+		grep -Ev "$expected" |
 		grep -vFf /dev/fd/3 3<<-END
 			$(sed -n 's/^hint|[^|]*|\([^|]*\)|.*/\1/p' "$bugs")
 		END
@@ -145,8 +149,10 @@ verdict()
 	fi
 }
 
-guest "$(load timeout_ms=$patient unstable_ioctls=1)" "$(test_step panfrost-bo)" \
-	"$(test_step panfrost-jobs)" "$(test_step panfrost-frame)" "$(test_step panfrost-power)" \
-	"$(test_step panfrost-reload $GUEST/agate_panfrost.ko 5)" \
-	"$(load timeout_ms=$brisk)" "$(test_step panfrost-trouble)"
+set -- "$(load timeout_ms=$brisk)" "$(test_step panfrost-trouble)"
+[ "$suite" = stuck ] || set -- "$(load timeout_ms=$patient unstable_ioctls=1)" \
+	"$(test_step panfrost-bo)" "$(test_step panfrost-jobs)" "$(test_step panfrost-frame)" \
+	"$(test_step panfrost-power)" "$(test_step panfrost-reload $GUEST/agate_panfrost.ko 5)" \
+	"$(load timeout_ms=$patient coherent=1)" "$(test_step panfrost-frame)" "$@"
+guest "$@"
 verdict
