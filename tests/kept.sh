@@ -97,6 +97,40 @@ echo 'int f(void) { return 2; }' >object.c && object
 again "an object's code"
 echo '# more' >>program
 again "the program"
+# The kernel keeps the line of a WARN_ON() in a table of its own: two numbers, line, flags.
+warn() { sed -i '2,$d' object.c; printf '%s\n' '__asm__(".pushsection __bug_table,\"aw\"\n.long 1,2\n"' \
+	"\".word $1,$2\n.long 3,4\n.word $1,5\n.popsection\");" >>object.c; object; }
+warn 7 1
+again "a warning"
+warn 8 1
+! ran
+result $? "not when only the line of a warning does"
+warn 8 2
+again "its kind"
+mkdir parts && cp object.o parts && echo 1 >parts/source.sum && echo 1 >parts/list
+inputs="$inputs code:parts"
+again "the list of inputs"
+echo 2 >parts/source.sum && printf '\n\n%s\n' "$(cat object.c)" >object.c && object && cp object.o parts
+! ran
+result $? "not when only line numbers in a folder of objects, or checksums of sources, do"
+echo 2 >parts/list
+again "another file there"
+warn 8 3 && cp object.o parts
+again "code there"
+printf '%s\n' 'int g(void)' '{' '	return 1;' '}' >words.c
+inputs="$inputs words:words.c"
+again "the list of inputs"
+sed -i -e '1i /* a comment */' -e 's|return 1;|& // why|' -e 's|^}|\n&|' words.c
+! ran
+result $? "not when only comments and empty lines do"
+sed -i 's|return 1|return 2|' words.c
+again "what is not in a comment"
+sed -i 's|// why|& __LINE__|' words.c
+again "that a file may ask for its lines"
+sed -i 's|a comment|& more|' words.c
+again "then also a comment"
+sed -i -e 's|__LINE__||' -e 's|a comment|STEP 1: it|' words.c
+again "a step"
 inputs="$inputs object.c"
 again "the list of inputs"
 echo '# more' >>tests/suite.sh

@@ -23,7 +23,7 @@ FAST_INPUTS	:= $(VM_INPUTS) $(KERNEL_FAST).id $(KERNEL_FAST)/bzImage $(KERNEL_FA
 DEBUG_INPUTS	:= $(VM_INPUTS) $(KERNEL_DEBUG).id $(KERNEL_DEBUG)/bzImage $(KERNEL_DEBUG)/ram
 # What time limits of the grader follow.
 MEASURED	:= maybe:$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/agate/doctor.json
-LAB_INPUTS	:= scripts kernel userspace include $(COMPOSE_TOOLS) $(BUILD)/parts \
+LAB_INPUTS	:= scripts kernel userspace include $(COMPOSE_TOOLS) code:$(BUILD)/parts \
 		   $(KERNEL_IDS) tests/tap.sh
 
 # Guests with the debug kernel, each alone with its kind: of guests that share processors

@@ -148,6 +148,12 @@ sed -i '1s/$/ /' tests/mutants/02/b--x.patch
 graded "one mutant: that one" "b--x"
 echo four >>solutions/$lab/agate_gem.c
 graded "the solution: it and its mutants" "a--x b--x c--x solution"
+sed -i '20s|$| /* a comment */|' solutions/$lab/agate_gem.c
+graded "a comment in it: none" ""
+sed -i '20s|a comment|STEP 2: to do|' solutions/$lab/agate_gem.c
+graded "but what the grader reads as a step that is left: all of them" "a--x b--x c--x solution"
+echo '/* a b c */' >>tests/alternatives/$lab/two/agate_gem.c
+graded "a comment in an alternative: none" ""
 echo five >>tests/alternatives/$lab/one/agate_gem.c
 graded "an alternative: that one" "alternative-one"
 echo six >>labs/$lab/agate_gem.c
@@ -167,5 +173,12 @@ tests/labs/mutants.sh 02 debug >>said
 rm wrong
 [ "$(grep -c '^not ok 1 - 02/c--x' said)" = 2 ] && [ "$(grep -c . runs)" = 2 ]
 result $? "a mutant that survived is not kept"
+
+# The text around a change belongs to a patch.
+: >runs
+sed -i '13s|$| /* a comment */|' solutions/$lab/agate_gem.c
+tests/labs/mutants.sh 02 debug >said
+grep -q '^not ok 1 - 02/c--x' said && grep -q 'does not apply' said && [ ! -s runs ]
+result $? "a mutant whose patch does not apply any more is not kept"
 
 echo "1..$number"

@@ -14,7 +14,8 @@
 #   first  all, graded by all tests up to the first that fails, which has to be TEST; on
 #          the fast kernel all tests have to pass where only the debug kernel sees the bug
 #
-# A verdict is kept, and not looked for again until something that it depends on changes.
+# A verdict is kept, and not looked for again until something that it depends on changes: of
+# the solution, the code that is left when the bug is in it.
 set -u
 lab=$1 mode=$2 shard=${3:-1} shards=${4:-1}
 . tests/labs/grade.sh
@@ -42,14 +43,15 @@ patches()
 	done | awk -v s="$shard" -v n="$shards" 'NR % n == s % n'
 }
 
-# mutate NAME PATCH: the mutant's folder of sources, as FROM= wants it.  Compiled parts
-# stay, and are used again where nothing has changed.
+# mutate NAME PATCH: the mutant's folder of sources, as FROM= wants it; none when the patch
+# does not apply.  Compiled parts stay, and are used again where nothing has changed.
 mutate()
 {
 	rm -rf "${work:?}/$1/tree"
 	mkdir -p "$work/$1/tree/solutions"
 	cp -r "solutions/$folder" "$work/$1/tree/solutions/"
-	patch -s -p1 -F0 -d "$work/$1/tree" <"$2" >"$work/$1/patch.log" 2>&1
+	patch -s -p1 -F0 -d "$work/$1/tree" <"$2" >"$work/$1/patch.log" 2>&1 ||
+		rm -rf "${work:?}/$1/tree"
 }
 
 # Says why a mutant was not caught as it should have been; nothing when it was.
@@ -58,7 +60,7 @@ judge()
 	local patch=$1 name=${1##*/} options=()
 	name=${name%.patch}
 	test=${name%%--*} dir=$work/$name
-	if ! mutate "$name" "$patch"; then
+	if [ ! -d "$dir/tree" ]; then
 		sed 's/^/# /' "$dir/patch.log"
 		echo "# the patch does not apply"
 		return
@@ -80,10 +82,11 @@ judge()
 flavours=fast
 [ "$mode" = fast ] || flavours="fast debug"
 # shellcheck disable=SC2046,SC2086 # lists of names
-same_for_all $(grade_inputs $flavours) "solutions/$folder"
+same_for_all $(grade_inputs $flavours)
 
 echo "1..$(patches | wc -l)"
 for patch in $(patches); do
-	name=${patch##*/}
-	kept "$lab/${name%.patch}" "judge $patch" "$patch"
+	name=${patch##*/} name=${name%.patch}
+	mutate "$name" "$patch"
+	kept "$lab/$name" "judge $patch" "$patch" "words:$work/$name/tree"
 done

@@ -74,9 +74,9 @@ alternatives=$(git ls-files "tests/alternatives/$folder/*" | cut -d/ -f4 | sort 
 # shellcheck disable=SC2046 # a list of names
 same_for_all $(grade_inputs fast debug)
 echo "1..$((4 + $(echo "$alternatives" | wc -w)))"
-kept "$lab: solution" "full_marks solution solutions" "solutions/$folder"
+kept "$lab: solution" "full_marks solution solutions" "words:solutions/$folder"
 for a in $alternatives; do
-	kept "$lab: alternative $a" "alternative $a" "tests/alternatives/$folder/$a"
+	kept "$lab: alternative $a" "alternative $a" "words:tests/alternatives/$folder/$a"
 done
 no_findings "$lab: at least two alternatives" \
 	"$([ "$(echo "$alternatives" | wc -w)" -ge 2 ] || echo "# too few")"
