@@ -113,11 +113,8 @@ named()
 
 rules_broken()
 {
-	grep -E '"event": "(hint|truncated)"' "$console.events" |
-		grep -Ev "$expected" |
-		grep -vFf /dev/fd/3 3<<-END
-			$(sed -n 's/^hint|[^|]*|\([^|]*\)|.*/\1/p' "$bugs")
-		END
+	known=$(sed -n 's/^hint|[^|]*|\([^|]*\)|.*/|\1/p' "$bugs" | tr -d '\n')
+	grep -E '"event": "(hint|truncated)"' "$console.events" | grep -Ev "$expected$known"
 }
 
 verdict()
