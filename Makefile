@@ -290,7 +290,7 @@ bench: deps
 	$(Q)tests/bench/bench.sh
 
 bench-build: $(GUEST_FAST) $(GUEST_DEBUG) $(BENCH_PROGRAMS) $(PGTABLE_BENCH) \
-		$(GUEST_TEST_DIR)/one-job
+		$(BUILD)/upstream/fast/agate_panfrost.ko $(GUEST_TEST_DIR)/one-job
 
 ## make clean       remove build/ (the kernels stay in the cache)
 .PHONY: clean

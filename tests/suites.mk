@@ -57,8 +57,8 @@ $(foreach s,calls jobs bifrost lite reset reload,$(call guest_suite,fast,$(s),2,
 # Upstream's driver on the same GPU.
 UPSTREAM_SUITES	:= upstream/midgard upstream/bifrost upstream/stuck
 $(foreach g,$(notdir $(UPSTREAM_SUITES)),$(call suite,upstream/$(g),2,600,$(FAST_INPUTS) \
-	code:$(BUILD)/upstream/fast/agate_panfrost.ko $(UPSTREAM_PROGRAMS) tests/upstream \
-	tests/guest/splat.sh,tests/upstream/run.sh fast $(g)))
+	code:$(BUILD)/upstream/fast/agate_panfrost.ko code:$(BUILD)/driver/fast/agate.ko \
+	$(UPSTREAM_PROGRAMS) tests/upstream tests/guest/splat.sh,tests/upstream/run.sh fast $(g)))
 
 $(foreach s,kill launcher,$(call suite,vm/$(s),2,600,$(FAST_INPUTS) tests/vm/$(s).sh tests/tap.sh, \
 	tests/vm/$(s).sh))

@@ -7,7 +7,8 @@
 #
 # From restore to verdict: a whole run of the launcher, from its start to its exit, with
 # restore, GPU, insmod, one job and its report; several times, on both kernels.  Then the
-# benchmarks of the model alone, and those of guest-bench inside one guest.
+# benchmarks of the model alone, those of guest-bench inside one guest, and our driver
+# beside upstream's.
 set -eu
 
 BUILD=${BUILD:-build}
@@ -66,6 +67,24 @@ vm fast "put:$BUILD/driver/fast/agate.ko:/run/agate.ko" \
 	"put:$BUILD/bin/agate-gem:/run/bin/agate-gem:0755" \
 	"exec:insmod /run/agate.ko && insmod /run/vgem.ko" \
 	"exec:/run/guest-bench" >>"$samples"
+
+printf '  %-8s %s\n' BENCH "our driver and upstream's Panfrost in turns, $runs rounds" >&2
+# Both on the same GPU, with a number that Panfrost knows.  Panfrost maps BOs cached, as
+# ours does: x86 takes long to make pages write-combining.
+vm fast --sim-arg --gpu-id --sim-arg 08602000 "put:$BUILD/driver/fast/agate.ko:/run/agate.ko" \
+	"put:$BUILD/upstream/fast/agate_panfrost.ko:/run/agate_panfrost.ko" \
+	"put:$BUILD/tests/bench/driver-bench:/run/driver-bench:0755" \
+	"exec:set -e
+	round=0
+	while [ \$round -lt $runs ]; do
+		insmod /run/agate.ko
+		/run/driver-bench agate
+		rmmod agate
+		insmod /run/agate_panfrost.ko coherent=1 timeout_ms=10000
+		/run/driver-bench panfrost
+		rmmod agate_panfrost
+		round=\$((round + 1))
+	done" >>"$samples"
 
 printf '  %-8s %s\n' BENCH "page tables beside io-pgtable, fast kernel" >&2
 vm fast "put:$BUILD/tests/bench/agate_pgtable_bench.ko:/run/bench.ko" \

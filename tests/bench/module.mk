@@ -4,12 +4,20 @@
 
 BENCH_DIR	:= $(BUILD)/tests/bench
 MODEL_BENCHES	:= $(addprefix $(BENCH_DIR)/,raster-bench copy-bench translate-bench null-bench)
-BENCH_PROGRAMS	:= $(BENCH_DIR)/guest-bench $(MODEL_BENCHES) $(BENCH_DIR)/report
+BENCH_PROGRAMS	:= $(BENCH_DIR)/guest-bench $(BENCH_DIR)/driver-bench $(MODEL_BENCHES) \
+		   $(BENCH_DIR)/report
 
 $(BENCH_DIR)/guest-bench: tests/bench/guest-bench.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) $$(pkg-config --cflags libdrm) -MMD -MP -MF $@.d -o $@ $<
+
+# Upstream's uAPI header comes with the tests of upstream's driver.
+$(BENCH_DIR)/driver-bench: tests/bench/driver-bench.c | $(BUILD)/tests/upstream/include/panfrost_drm.h
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_HOST) $$(pkg-config --cflags libdrm) -isystem $(BUILD)/tests/upstream/include \
+		-MMD -MP -MF $@.d -o $@ $<
 
 $(BENCH_DIR)/bench_model.o: tests/bench/bench_model.c
 	$(call say,CC,$@)
