@@ -88,6 +88,13 @@ struct drm_agate_sync {
  * A fault or hang ends only the chain itself: other chains of the same file run,
  * also those that waited for it.
  *
+ * From this call until the last of its jobs has ended a listed BO belongs to the
+ * GPU.  A CPU that accesses it meanwhile may read old bytes and lose what it writes: on
+ * some machines the driver copies the whole BO to and from memory that the GPU can
+ * reach.  The driver does that when the job begins and when it ends, before the
+ * completion fence signals.  CPU writes to an AGATE_BO_GPU_READONLY BO are never lost,
+ * but only a job that begins later is sure to read them.
+ *
  * Every BO the chain touches must be listed, once: EINVAL for a repeated handle.
  * EINVAL also for an in-sync that has no fence yet; EFAULT for a BO whose pages
  * were taken (see MADVISE), because its contents are lost.

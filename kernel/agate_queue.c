@@ -8,6 +8,7 @@
 #include <linux/slab.h>
 #include <drm/drm_managed.h>
 
+#include "agate_coherency.h"
 #include "agate_device.h"
 #include "agate_gem.h"
 #include "agate_listed.h"
@@ -144,9 +145,14 @@ int agate_job_add_done(struct agate_job *job)
 static struct dma_fence *queue_run(struct drm_sched_job *base)
 {
 	struct agate_job *job = to_agate_job(base);
+	struct dma_fence *fence;
 
+	agate_job_to_device(job);
 	agate_listed_tell(job);
-	return agate_slot_run(job);
+	fence = agate_slot_run(job);
+	if (IS_ERR(fence))
+		agate_job_to_cpu(job);
+	return fence;
 }
 
 /* Without topic "reset" nobody recovers the GPU; a chain that can be stopped still ends. */

@@ -12,6 +12,7 @@
 #ifndef AGATE_SHMEM_H
 #define AGATE_SHMEM_H
 
+#include <linux/atomic.h>
 #include <linux/iosys-map.h>
 #include <linux/mutex.h>
 #include <linux/scatterlist.h>
@@ -32,6 +33,8 @@ struct agate_device;
  * @nr_pages: number of present pages; may be read without the lock
  * @pages_use: users of @pages: VMAs, the sg table, chunks, the kernel map
  * @sgt: the whole BO mapped for DMA, or NULL (always NULL in a heap BO)
+ * @needs_sync: agate_sgt_needs_sync() of @sgt; false without one
+ * @owners: jobs that own the BO; see agate_coherency.h
  * @chunks: heap BO: one sg table for each 2 MiB, NULL where the heap has not grown
  * @vaddr: kernel mapping, or NULL
  * @vmap_use: users of @vaddr
@@ -42,6 +45,8 @@ struct agate_shmem {
 	unsigned long nr_pages;
 	unsigned int pages_use;
 	struct sg_table *sgt;
+	bool needs_sync;
+	atomic_t owners;
 	struct sg_table **chunks;
 	void *vaddr;
 	unsigned int vmap_use;

@@ -57,6 +57,7 @@ struct agate_vm;
  * @bos: listed BOs, with references
  * @mappings: the mappings of these BOs in @vm, with references
  * @busy: how many of @bos count this job in gpu_users
+ * @has_bos: agate_job_to_device() gave the BOs to the GPU
  * @done_cb: on @done: takes the job out of these counts
  * @free_work: frees everything in a context that may sleep
  */
@@ -79,6 +80,7 @@ struct agate_job {
 	struct drm_gem_object **bos;
 	struct agate_mapping **mappings;
 	atomic_t busy;
+	bool has_bos;
 	struct dma_fence_cb done_cb;
 	struct work_struct free_work;
 };

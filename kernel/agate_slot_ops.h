@@ -13,19 +13,20 @@
 #define AGATE_STOP_LOOKS	100
 
 /**
- * struct agate_slot_ends - fences to be signalled once slots.lock is dropped
+ * struct agate_slot_ends - jobs that have ended, for when slots.lock is dropped
  * @count: how many
- * @fence: with a reference
+ * @job: with a reference
  *
  * A fence's callbacks may take any lock, and one of them may free the job.
  */
 struct agate_slot_ends {
 	unsigned int count;
-	struct dma_fence *fence[AGATE_MAX_SLOTS * AGATE_SLOT_DEPTH];
+	struct agate_job *job[AGATE_MAX_SLOTS * AGATE_SLOT_DEPTH];
 };
 
 /**
- * agate_slot_signal - signal the gathered fences
+ * agate_slot_signal - hand the BOs of the gathered jobs to the CPUs, then signal the
+ * jobs' fences
  * @ends: emptied
  */
 void agate_slot_signal(struct agate_slot_ends *ends);
@@ -34,7 +35,7 @@ void agate_slot_signal(struct agate_slot_ends *ends);
  * agate_slot_end_job - end a job
  * @job: off its slot
  * @error: 0, or the error that its fences will report
- * @ends: this adds the job's fence here
+ * @ends: this adds the job here
  */
 void agate_slot_end_job(struct agate_job *job, int error, struct agate_slot_ends *ends);
 
@@ -68,7 +69,7 @@ struct agate_job *agate_slot_withdraw(struct agate_device *adev, unsigned int n)
  * @adev: the device
  * @restart: start chains again that waited behind a failed one; otherwise they
  *	leave their slots without having ended
- * @ends: fences to be signalled
+ * @ends: jobs whose fences are to be signalled
  */
 void agate_slot_collect(struct agate_device *adev, bool restart, struct agate_slot_ends *ends);
 

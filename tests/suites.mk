@@ -31,7 +31,7 @@ LAB_INPUTS	:= scripts kernel userspace include $(COMPOSE_TOOLS) code:$(BUILD)/pa
 guest_suite = $(call suite,guest-$(1)/$(2),$(3),900,$($(4)_INPUTS) code:$(BUILD)/driver/$(1)/agate.ko \
 	$(BUILD)/tests/kmod/$(1)/agate_inject.ko $(GUEST_PROGRAMS) tests/guest/run.sh tests/guest/splat.sh, \
 	tests/guest/run.sh $(1) $(2))
-$(foreach s,both reset reload,$(call guest_suite,debug,$(s),2d,DEBUG))
+$(foreach s,both swiotlb reset reload,$(call guest_suite,debug,$(s),2d,DEBUG))
 
 # Every lab that can be graded: its scores, and its mutants, which those who keep single
 # verdicts keep themselves.
@@ -52,7 +52,7 @@ $(call suite,coverage,1,600,$(COVERAGE_TESTS) $(COVERAGE_BUILD)/tests/host/sim/a
 	$(COVERAGE_BUILD)/tests/host/map/agate-map sim include tests/coverage.sh tests/coverage.awk \
 	tests/README.md tests/host listed:sim $(foreach n,* */* */*/* */*/*/*,$(wildcard $(COVERAGE_BUILD)/tests/host/$(n).gcno)),tests/coverage.sh $(COVERAGE_BUILD) $(COVERAGE_TESTS))
 
-$(foreach s,calls jobs bifrost lite reset reload,$(call guest_suite,fast,$(s),2,FAST))
+$(foreach s,calls jobs bifrost lite swiotlb reset reload,$(call guest_suite,fast,$(s),2,FAST))
 
 # Upstream's driver on the same GPU.
 UPSTREAM_SUITES	:= upstream/midgard upstream/bifrost upstream/stuck
@@ -123,9 +123,9 @@ $(foreach lab,$(LAB_NUMBERS), \
 		tests/labs/mutants.sh $(lab) first $(s) $(words $(SHARDS)))))
 $(foreach t,$(FUZZ_TARGETS),$(call long,long-fuzz/$(t),1,3600, \
 	tests/fuzz/run.sh $(t) 600 $(FUZZ_BUILD)/found/$(t)))
-$(foreach s,both reset,$(call long,repeat/guest-debug-$(s),2d,7200, \
+$(foreach s,both swiotlb reset,$(call long,repeat/guest-debug-$(s),2d,7200, \
 	tests/repeat.sh 5 tests/guest/run.sh debug $(s)))
-$(foreach s,calls jobs bifrost lite reset,$(call long,repeat/guest-fast-$(s),2,3600, \
+$(foreach s,calls jobs bifrost lite swiotlb reset,$(call long,repeat/guest-fast-$(s),2,3600, \
 	tests/repeat.sh 10 tests/guest/run.sh fast $(s)))
 $(foreach p,$(filter %-tsan $(SANDBOX_BUILD)/%,$(HOST_TESTS)),$(call long,repeat/$(notdir $(p)),1,3600, \
 	tests/repeat.sh 50 $(p)))

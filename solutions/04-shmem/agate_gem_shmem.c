@@ -16,6 +16,7 @@
 #include <drm/drm_drv.h>
 #include <drm/drm_prime.h>
 
+#include "agate_coherency.h"
 #include "agate_device.h"
 #include "agate_gem.h"
 #include "agate_shmem.h"
@@ -137,7 +138,10 @@ static struct sg_table *sgt_make(struct agate_bo *bo, unsigned long first, unsig
 
 	ret = -ENODEV;
 	if (drm_dev_enter(drm, &idx)) {
-		ret = dma_map_sgtable(drm->dev, sgt, DMA_BIDIRECTIONAL, 0);
+		ret = dma_map_sgtable(drm->dev, sgt, DMA_BIDIRECTIONAL, DMA_ATTR_NO_WARN);
+		/* The memory for bouncing is finite, and the DMA layer says just -EIO. */
+		if (ret == -EIO)
+			ret = -ENOMEM;
 		drm_dev_exit(idx);
 	}
 	if (ret) {
@@ -149,11 +153,15 @@ static struct sg_table *sgt_make(struct agate_bo *bo, unsigned long first, unsig
 	return sgt;
 }
 
+/*
+ * Every job that wrote to the pages has handed them to the CPUs (agate_coherency.h).
+ * Another sync would put what it wrote over what the CPUs have written since.
+ */
 static void sgt_free(struct agate_bo *bo, struct sg_table *sgt)
 {
 	struct drm_device *drm = bo->base.dev;
 
-	dma_unmap_sgtable(drm->dev, sgt, DMA_BIDIRECTIONAL, 0);
+	dma_unmap_sgtable(drm->dev, sgt, DMA_BIDIRECTIONAL, DMA_ATTR_SKIP_CPU_SYNC);
 	sg_free_table(sgt);
 	kfree(sgt);
 	agate_stat_dec(&to_agate_device(drm)->stats, AGATE_STAT_SG_TABLES);
@@ -168,6 +176,7 @@ static void sgt_free_all(struct agate_bo *bo)
 	if (shmem->sgt) {
 		sgt_free(bo, shmem->sgt);
 		shmem->sgt = NULL;
+		shmem->needs_sync = false;
 		pages_unuse(bo);
 	}
 	for (i = 0; shmem->chunks && i < bo_chunks(bo); i++) {
@@ -256,10 +265,12 @@ struct sg_table *agate_shmem_get_sgt(struct agate_bo *bo)
 		goto out;
 	}
 	sgt = sgt_make(bo, 0, bo_pages(bo));
-	if (IS_ERR(sgt))
+	if (IS_ERR(sgt)) {
 		pages_unuse(bo);
-	else
-		shmem->sgt = sgt;
+		goto out;
+	}
+	shmem->sgt = sgt;
+	shmem->needs_sync = agate_sgt_needs_sync(to_agate_device(bo->base.dev), sgt);
 out:
 	mutex_unlock(&shmem->lock);
 	return sgt;

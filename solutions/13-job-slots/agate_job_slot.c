@@ -9,6 +9,7 @@
 #include <linux/bitops.h>
 #include <linux/delay.h>
 
+#include "agate_coherency.h"
 #include "agate_device.h"
 #include "agate_fault.h"
 #include "agate_mmu.h"
@@ -26,8 +27,9 @@ void agate_slot_signal(struct agate_slot_ends *ends)
 	unsigned int i;
 
 	for (i = 0; i < ends->count; i++) {
-		dma_fence_signal(ends->fence[i]);
-		dma_fence_put(ends->fence[i]);
+		agate_job_to_cpu(ends->job[i]);
+		dma_fence_signal(ends->job[i]->done);
+		agate_job_put_later(ends->job[i]);
 	}
 	ends->count = 0;
 }
@@ -68,7 +70,8 @@ void agate_slot_end_job(struct agate_job *job, int error, struct agate_slot_ends
 		dma_fence_set_error(job->done, error);
 		agate_sched_job_set_error(&job->base, error);
 	}
-	ends->fence[ends->count++] = dma_fence_get(job->done);
+	kref_get(&job->ref);
+	ends->job[ends->count++] = job;
 }
 
 static u32 stop_command(const struct agate_job *job, bool hard)

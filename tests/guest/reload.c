@@ -169,6 +169,30 @@ static void a_file_outlives_the_device(void **state)
 	assert_int_equal(unload(), 0);
 }
 
+/* A mapped BO keeps what a CPU wrote to it last, and not what the last job saw there. */
+static void memory_outlives_the_device(void **state)
+{
+	volatile uint64_t *word;
+	struct bo bo;
+	int fd;
+
+	(void)state;
+	assert_int_equal(load(), 0);
+	fd = guest_open();
+	bo = guest_bo(fd, PAGE, 0);
+	word = (volatile uint64_t *)((char *)bo.cpu + 2048);
+	guest_job_write64(&bo, 0, 0, bo.va + 2048, 1);
+	assert_int_equal(guest_submit(fd, bo.va, 0, &bo.handle, 1, 0), 0);
+	assert_int_equal(guest_wait(fd, bo.handle, FOREVER), 0);
+	assert_int_equal(*word, 1);
+	*word = 2;
+	unbind();
+	assert_int_equal(*word, 2);
+	munmap(bo.cpu, bo.size);
+	close(fd);
+	assert_int_equal(unload(), 0);
+}
+
 /* ---- A client that takes its time -------------------------------------- */
 
 /* Memory whose page faults wait until somebody serves them. */
@@ -275,6 +299,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fences_outlive_the_device),
 		cmocka_unit_test(a_file_outlives_the_device),
+		cmocka_unit_test(memory_outlives_the_device),
 		cmocka_unit_test(a_slow_client_holds_up_nobody),
 		cmocka_unit_test(reload),
 	};

@@ -3,7 +3,7 @@
 #
 # run.sh: run one suite of guest tests in a fresh guest, as TAP.
 #
-# usage: tests/guest/run.sh fast|debug calls|jobs|both|bifrost|lite|reset|reload
+# usage: tests/guest/run.sh fast|debug calls|jobs|both|bifrost|lite|swiotlb|reset|reload
 #
 #   calls    what single calls promise, and threads in each other's way; on the
 #            debug kernel every allocation of every call fails once as well
@@ -12,6 +12,9 @@
 #   both     calls, and then jobs: with kmemleak a guest's end takes longest
 #   bifrost  as jobs, with AArch64 page tables and no coherency
 #   lite     as jobs, on a GPU that snoops the CPUs and is not snooped
+#   swiotlb  calls and jobs in a guest that bounces all DMA: the GPU and the CPUs never
+#            see the same memory, and what one side wrote reaches the other only if the
+#            driver syncs it
 #   reset    as jobs, on a GPU that does not stop a chain, only to be reset
 #   reload   the module is loaded and unloaded fifty times (debug kernel: ten)
 #
@@ -40,13 +43,15 @@ append=
 checkers=
 if [ "$flavour" = debug ]; then
 	case $suite in
-	reset | reload)
+	reset | reload | swiotlb)
 		checkers="lockdep dma-api"
 		append=kmemleak=off ;;
 	*)
 		checkers="kmemleak lockdep dma-api" ;;
 	esac
 fi
+
+[ "$suite" != swiotlb ] || append="$append swiotlb=force"
 
 # guest STEP...: a guest with the driver and all programs delivered.
 guest()
@@ -64,7 +69,7 @@ guest()
 		set -- "$@" "exec:$look && echo '# $c looked'"
 	done
 	for p in uapi-bo uapi-submit mmap races jobs gone reload failnth stale fences closed stats \
-		compute listed many absent; do
+		compute listed many absent coherency; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	programs=$(printf '%s\n' "$@" | sed -n "s|^exec:CMOCKA[^/]*$GUEST/\([a-z-]*\).*|\1|p")
@@ -173,6 +178,15 @@ calls | both)
 	[ "$flavour" = fast ] || more=$(test_step failnth)
 	set -- "$(load $patient)" "$(test_step uapi-bo)" "$(test_step uapi-submit)" \
 		"$(test_step mmap)" "$(test_step stats)" "$(test_step races)" "$more" ;;
+esac
+# Without the programs that look at what a chain writes while it runs (`closed`, `gone`),
+# or whose jobs do not list all that they touch (`listed`).
+case $suite in
+swiotlb)
+	set -- "$(test_step reload $GUEST/agate.ko 2)" "$(load $patient)" "$(test_step uapi-bo)" \
+		"$(test_step uapi-submit)" "$(test_step mmap)" "$(load $brisk)" \
+		"$(test_step coherency)" "$(test_step jobs)" "$(test_step fences)" \
+		"$(load $patient)" "$(test_step compute)" "$(test_step stale)" ;;
 esac
 case $suite in
 bifrost) sim_args="--sim-arg --gpu --sim-arg bifrost --sim-arg --coherency --sim-arg none" ;;

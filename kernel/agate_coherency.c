@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Handing BOs over between the CPUs and the GPU: see agate_coherency.h.
+ *
+ * A job keeps its BOs, counts in their gpu_users, and is freed before topic "shmem"
+ * ends: so their sg tables stay while it runs, and no lock is necessary to read them.
+ */
+#include <linux/dma-mapping.h>
+
+#include "agate_coherency.h"
+#include "agate_device.h"
+#include "agate_gem.h"
+#include "agate_slot.h"
+
+bool agate_sgt_needs_sync(struct agate_device *adev, struct sg_table *sgt)
+{
+	struct scatterlist *sg;
+	unsigned int i;
+
+	for_each_sgtable_dma_sg(sgt, sg, i) {
+		if (dma_need_sync(&adev->pdev->dev, sg_dma_address(sg)))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The CPUs cannot write to a CPU_READONLY BO: the GPU has seen its zeros since the BO
+ * was mapped for DMA.
+ */
+static void bo_to_device(struct agate_device *adev, struct agate_bo *bo)
+{
+	struct agate_shmem *shmem = &bo->shmem;
+
+	if (!shmem->needs_sync || atomic_inc_return(&shmem->owners) > 1)
+		return;
+	if (!(bo->flags & AGATE_BO_CPU_READONLY))
+		dma_sync_sgtable_for_device(&adev->pdev->dev, shmem->sgt, DMA_BIDIRECTIONAL);
+}
+
+/* The GPU cannot write to a GPU_READONLY BO. */
+static void bo_to_cpu(struct agate_device *adev, struct agate_bo *bo)
+{
+	struct agate_shmem *shmem = &bo->shmem;
+
+	if (!shmem->needs_sync)
+		return;
+	if (!(bo->flags & AGATE_BO_GPU_READONLY))
+		dma_sync_sgtable_for_cpu(&adev->pdev->dev, shmem->sgt, DMA_BIDIRECTIONAL);
+	/* Last: the next owner begins with what the CPUs see. */
+	smp_mb__before_atomic();
+	atomic_dec(&shmem->owners);
+}
+
+void agate_job_to_device(struct agate_job *job)
+{
+	unsigned int i;
+
+	if (job->has_bos)
+		return;
+	job->has_bos = true;
+	for (i = 0; i < job->bo_count; i++)
+		bo_to_device(job->adev, to_agate_bo(job->bos[i]));
+}
+
+void agate_job_to_cpu(struct agate_job *job)
+{
+	unsigned int i;
+
+	for (i = 0; i < job->bo_count; i++)
+		bo_to_cpu(job->adev, to_agate_bo(job->bos[i]));
+}
