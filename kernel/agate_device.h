@@ -124,6 +124,24 @@ const char *agate_stat_name(enum agate_stat which);
 extern const struct drm_ioctl_desc agate_ioctls[AGATE_NUM_IOCTLS];
 
 /**
+ * agate_ioctl - file_operations.unlocked_ioctl: check the gate, then call the core
+ * @file: the open file
+ * @cmd: request
+ * @arg: pointer to its struct
+ *
+ * Return: 0; -ENODEV when the GPU is lost; -EOPNOTSUPP when a topic that the ioctl
+ * needs is absent; the ioctl's own error.
+ */
+long agate_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
+
+/* The same for 32-bit callers, whose structs are no different. */
+#ifdef CONFIG_COMPAT
+long agate_compat_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
+#else
+#define agate_compat_ioctl	NULL
+#endif
+
+/**
  * agate_device_lost - the GPU is gone: unplug the device, soon
  * @adev: the device
  *

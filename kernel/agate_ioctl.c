@@ -2,61 +2,18 @@
 /*
  * The table of ioctls, and the ioctls that belong to no topic.
  *
- * Each ioctl of a topic passes the same check first: the GPU must not be lost, and
- * the topic must be present.  The DRM core handles sizes, directions and copying.
+ * Each of them passes one gate first: the GPU must not be lost, and the topics that the
+ * ioctl needs must be present.  The DRM core handles sizes, directions and copying.
  */
 #include <linux/nospec.h>
+#include <drm/drm_file.h>
 #include <drm/drm_ioctl.h>
 
 #include "agate_device.h"
 #include "agate_mmap.h"
 #include "agate_submit.h"
 
-typedef int (*agate_ioctl_fn)(struct drm_device *dev, void *data, struct drm_file *file);
-
-static int topic_ioctl(u64 feature, agate_ioctl_fn fn, struct drm_device *dev, void *data,
-		       struct drm_file *file)
-{
-	struct agate_device *adev = to_agate_device(dev);
-
-	if (agate_bus_lost(adev))
-		return -ENODEV;
-	if (!agate_topic_present(adev, feature))
-		return -EOPNOTSUPP;
-	return fn(dev, data, file);
-}
-
-static int ioctl_submit(struct drm_device *dev, void *data, struct drm_file *file)
-{
-	return topic_ioctl(AGATE_FEATURE_SUBMIT, agate_submit_ioctl, dev, data, file);
-}
-
-static int ioctl_wait_bo(struct drm_device *dev, void *data, struct drm_file *file)
-{
-	return topic_ioctl(AGATE_FEATURE_SUBMIT, agate_submit_wait_bo_ioctl, dev, data, file);
-}
-
-static int ioctl_create_bo(struct drm_device *dev, void *data, struct drm_file *file)
-{
-	return topic_ioctl(AGATE_FEATURE_GEM, agate_gem_create_ioctl, dev, data, file);
-}
-
-static int ioctl_set_label(struct drm_device *dev, void *data, struct drm_file *file)
-{
-	return topic_ioctl(AGATE_FEATURE_GEM, agate_gem_set_label_ioctl, dev, data, file);
-}
-
-static int ioctl_mmap_bo(struct drm_device *dev, void *data, struct drm_file *file)
-{
-	return topic_ioctl(AGATE_FEATURE_MMAP, agate_mmap_ioctl, dev, data, file);
-}
-
-static int ioctl_madvise(struct drm_device *dev, void *data, struct drm_file *file)
-{
-	return topic_ioctl(AGATE_FEATURE_PURGE, agate_purge_madvise_ioctl, dev, data, file);
-}
-
-static int get_bo_offset(struct drm_device *dev, void *data, struct drm_file *file)
+static int get_bo_offset_ioctl(struct drm_device *dev, void *data, struct drm_file *file)
 {
 	struct drm_agate_get_bo_offset *args = data;
 	struct agate_mapping *mapping;
@@ -75,11 +32,6 @@ static int get_bo_offset(struct drm_device *dev, void *data, struct drm_file *fi
 	agate_bo_put(bo);
 	/* No mapping: the handle was closed after the lookup. */
 	return mapping ? 0 : -ENOENT;
-}
-
-static int ioctl_get_bo_offset(struct drm_device *dev, void *data, struct drm_file *file)
-{
-	return topic_ioctl(AGATE_FEATURE_GEM, get_bo_offset, dev, data, file);
 }
 
 static int get_param(const struct agate_device *adev, u32 param, u64 *value)
@@ -113,26 +65,70 @@ static int get_param(const struct agate_device *adev, u32 param, u64 *value)
 	return 0;
 }
 
-static int ioctl_get_param(struct drm_device *dev, void *data, struct drm_file *file)
+static int get_param_ioctl(struct drm_device *dev, void *data, struct drm_file *file)
 {
-	struct agate_device *adev = to_agate_device(dev);
 	struct drm_agate_get_param *args = data;
 
-	if (agate_bus_lost(adev))
-		return -ENODEV;
 	if (args->pad)
 		return -EINVAL;
-	return get_param(adev, args->param, &args->value);
+	return get_param(to_agate_device(dev), args->param, &args->value);
 }
+
+/* ---- The gate --------------------------------------------------------- */
 
 /* Every ioctl serves clients that only render; none needs authentication. */
 const struct drm_ioctl_desc agate_ioctls[AGATE_NUM_IOCTLS] = {
-	DRM_IOCTL_DEF_DRV(AGATE_SUBMIT, ioctl_submit, DRM_RENDER_ALLOW),
-	DRM_IOCTL_DEF_DRV(AGATE_WAIT_BO, ioctl_wait_bo, DRM_RENDER_ALLOW),
-	DRM_IOCTL_DEF_DRV(AGATE_CREATE_BO, ioctl_create_bo, DRM_RENDER_ALLOW),
-	DRM_IOCTL_DEF_DRV(AGATE_MMAP_BO, ioctl_mmap_bo, DRM_RENDER_ALLOW),
-	DRM_IOCTL_DEF_DRV(AGATE_GET_PARAM, ioctl_get_param, DRM_RENDER_ALLOW),
-	DRM_IOCTL_DEF_DRV(AGATE_GET_BO_OFFSET, ioctl_get_bo_offset, DRM_RENDER_ALLOW),
-	DRM_IOCTL_DEF_DRV(AGATE_MADVISE, ioctl_madvise, DRM_RENDER_ALLOW),
-	DRM_IOCTL_DEF_DRV(AGATE_SET_LABEL, ioctl_set_label, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(AGATE_SUBMIT, agate_submit_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(AGATE_WAIT_BO, agate_submit_wait_bo_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(AGATE_CREATE_BO, agate_gem_create_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(AGATE_MMAP_BO, agate_mmap_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(AGATE_GET_PARAM, get_param_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(AGATE_GET_BO_OFFSET, get_bo_offset_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(AGATE_MADVISE, agate_purge_madvise_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(AGATE_SET_LABEL, agate_gem_set_label_ioctl, DRM_RENDER_ALLOW),
 };
+
+/* The topics without which an ioctl cannot work, AGATE_FEATURE_* bits. */
+static const u64 needs[AGATE_NUM_IOCTLS] = {
+	[DRM_AGATE_SUBMIT] = AGATE_FEATURE_SUBMIT,
+	[DRM_AGATE_WAIT_BO] = AGATE_FEATURE_SUBMIT,
+	[DRM_AGATE_CREATE_BO] = AGATE_FEATURE_GEM,
+	[DRM_AGATE_MMAP_BO] = AGATE_FEATURE_MMAP,
+	[DRM_AGATE_GET_PARAM] = 0,
+	[DRM_AGATE_GET_BO_OFFSET] = AGATE_FEATURE_GEM,
+	[DRM_AGATE_MADVISE] = AGATE_FEATURE_PURGE,
+	[DRM_AGATE_SET_LABEL] = AGATE_FEATURE_GEM,
+};
+
+/* The core answers calls that are not in the table, its own among them. */
+static int gate(struct file *file, unsigned int cmd)
+{
+	struct drm_file *client = file->private_data;
+	struct agate_device *adev = to_agate_device(client->minor->dev);
+	unsigned int nr = DRM_IOCTL_NR(cmd) - DRM_COMMAND_BASE;
+
+	if (_IOC_TYPE(cmd) != DRM_IOCTL_BASE || nr >= AGATE_NUM_IOCTLS)
+		return 0;
+	nr = array_index_nospec(nr, AGATE_NUM_IOCTLS);
+	if (!agate_ioctls[nr].func)
+		return 0;
+	if (agate_bus_lost(adev))
+		return -ENODEV;
+	return (adev->features & needs[nr]) == needs[nr] ? 0 : -EOPNOTSUPP;
+}
+
+long agate_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	int ret = gate(file, cmd);
+
+	return ret ? ret : drm_ioctl(file, cmd, arg);
+}
+
+#ifdef CONFIG_COMPAT
+long agate_compat_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	int ret = gate(file, cmd);
+
+	return ret ? ret : drm_compat_ioctl(file, cmd, arg);
+}
+#endif
