@@ -11,7 +11,7 @@ DRIVER_PARTS	:= \
 	solutions/04-shmem/agate_gem_shmem.c \
 	solutions/05-mmap/agate_gem_mmap.c \
 	solutions/07-purge/agate_gem_purge.c \
-	$(sort $(wildcard $(addprefix solutions/,$(addsuffix /agate_*.c, \
+	$(sort $(wildcard $(addprefix solutions/,$(addsuffix /agate_*.[ch], \
 		10-page-tables 11-address-spaces 12-gpu-faults 13-job-slots \
 		14-submit 15-reset))))
 DRIVER_SOURCES	:= $(sort $(wildcard kernel/agate_*.[ch])) kernel/agate_compat_probe.sh \

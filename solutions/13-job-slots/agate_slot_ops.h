@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Internals of topic "slot": operations on slots and their chains.
- * agate_job_slot.c implements them, and agate_slot_halt.c combines them for resets
- * and removal.  Callers hold slots.lock for all of them except agate_slot_signal().
+ * Operations on slots and their chains, which no other topic uses.  agate_job_slot.c
+ * implements them, and agate_slot_halt.c combines them for resets and removal.
+ * Callers hold slots.lock for all of them except agate_slot_signal().
  */
 #ifndef AGATE_SLOT_OPS_H
 #define AGATE_SLOT_OPS_H
