@@ -14,9 +14,13 @@
 #ifndef AGATE_PGTABLE_H
 #define AGATE_PGTABLE_H
 
+#include <asm/byteorder.h>
 #include <linux/bits.h>
+#include <linux/compiler.h>
 #include <linux/list.h>
 #include <linux/types.h>
+
+#include "agate_regs.h"
 
 struct agate_device;
 
@@ -36,8 +40,8 @@ struct agate_device;
  * @entries: its 512 entries, CPU view
  * @phys: the address the GPU walks
  * @used: entries that are valid
- * @child: for each entry that points to a table, that table; unused at the last
- *	level
+ * @child: for each entry that points to a table, that table; NULL at the last level,
+ *	where no entry does
  * @link: on the caller's list after unmap removed the page
  */
 struct agate_pgtable_page {
@@ -50,13 +54,14 @@ struct agate_pgtable_page {
 
 /**
  * struct agate_pgtable_mem - where table pages come from
- * @alloc: a page whose entries are 0, visible to the walker, or NULL
+ * @alloc: a page whose entries are 0, visible to the walker, or NULL; @last: it is for
+ *	the last level, and needs no @child
  * @free: free a page, which the GPU cannot reach any more
  * @sync: make the written entries [first, first + count) of a page visible to the
  *	walker; called before the parent entry that leads to them is written
  */
 struct agate_pgtable_mem {
-	struct agate_pgtable_page *(*alloc)(void *ctx);
+	struct agate_pgtable_page *(*alloc)(void *ctx, bool last);
 	void (*free)(void *ctx, struct agate_pgtable_page *page);
 	void (*sync)(void *ctx, struct agate_pgtable_page *page,
 		     unsigned int first, unsigned int count);
@@ -90,6 +95,43 @@ struct agate_pgtable_format {
 
 extern const struct agate_pgtable_format agate_pgtable_lpae;
 extern const struct agate_pgtable_format agate_pgtable_aarch64;
+
+/** agate_pgtable_level_bytes - how much one entry of a level covers */
+static inline u64 agate_pgtable_level_bytes(unsigned int level)
+{
+	return BIT_ULL(AGATE_PT_SHIFT(level));
+}
+
+/** agate_pgtable_set_entry - one store: the GPU may walk the entry at any time */
+static inline void agate_pgtable_set_entry(__le64 *entry, u64 value)
+{
+	WRITE_ONCE(*entry, cpu_to_le64(value));
+}
+
+/**
+ * agate_pgtable_invalidate - what formats make their ates_invalidate() of
+ * @entries: the first entry
+ * @count: entries
+ * @level: of their table
+ * @is_leaf: the format's ate_is_valid(); a constant, so that no call remains
+ *
+ * Return: how many leaves were invalidated.
+ */
+static __always_inline unsigned int
+agate_pgtable_invalidate(__le64 *entries, unsigned int count, unsigned int level,
+			 bool (*is_leaf)(u64 entry, unsigned int level))
+{
+	unsigned int leaves = 0;
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		if (!is_leaf(le64_to_cpu(entries[i]), level))
+			continue;
+		agate_pgtable_set_entry(&entries[i], 0);
+		leaves++;
+	}
+	return leaves;
+}
 
 /**
  * struct agate_pgtable - one address space's table

@@ -28,7 +28,7 @@ static struct agate_table *to_table(struct agate_pgtable_page *page)
 	return container_of(page, struct agate_table, base);
 }
 
-static struct agate_pgtable_page *table_alloc(void *ctx)
+static struct agate_pgtable_page *table_alloc(void *ctx, bool last)
 {
 	struct agate_device *adev = ctx;
 	struct agate_table *table;
@@ -40,9 +40,12 @@ static struct agate_pgtable_page *table_alloc(void *ctx)
 	table->base.entries = (__le64 *)get_zeroed_page(GFP_KERNEL);
 	if (!table->base.entries)
 		goto free_table;
-	table->base.child = kcalloc(AGATE_PT_ENTRIES, sizeof(*table->base.child), GFP_KERNEL);
-	if (!table->base.child)
-		goto free_page;
+	if (!last) {
+		table->base.child = kcalloc(AGATE_PT_ENTRIES, sizeof(*table->base.child),
+					    GFP_KERNEL);
+		if (!table->base.child)
+			goto free_page;
+	}
 	dma = dma_map_single(&adev->pdev->dev, table->base.entries, PAGE_SIZE, DMA_TO_DEVICE);
 	if (dma_mapping_error(&adev->pdev->dev, dma))
 		goto free_child;

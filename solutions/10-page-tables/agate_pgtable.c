@@ -7,7 +7,6 @@
  * never sees half a change.  They fill a table before its parent points to it, and
  * unlink a table that became empty, so every table in the tree maps something.
  */
-#include <asm/byteorder.h>
 #include <linux/align.h>
 #include <linux/bits.h>
 #include <linux/errno.h>
@@ -26,11 +25,6 @@
 
 /* ---- Geometry --------------------------------------------------------- */
 
-static u64 level_bytes(unsigned int level)
-{
-	return BIT_ULL(AGATE_PT_SHIFT(level));
-}
-
 static unsigned int level_index(u64 va, unsigned int level)
 {
 	return (va >> AGATE_PT_SHIFT(level)) % AGATE_PT_ENTRIES;
@@ -39,7 +33,7 @@ static unsigned int level_index(u64 va, unsigned int level)
 /* The end of the part of [va, end) that one entry of this level covers. */
 static u64 entry_end(u64 va, u64 end, unsigned int level)
 {
-	return min(end, (va | (level_bytes(level) - 1)) + 1);
+	return min(end, (va | (agate_pgtable_level_bytes(level) - 1)) + 1);
 }
 
 /*
@@ -48,15 +42,16 @@ static u64 entry_end(u64 va, u64 end, unsigned int level)
  */
 static unsigned int leaves_in(u64 va, u64 end, u64 pa, unsigned int level)
 {
-	if (level < FIRST_LEAF_LEVEL || !IS_ALIGNED(va | pa, level_bytes(level)))
+	if (level < FIRST_LEAF_LEVEL || !IS_ALIGNED(va | pa, agate_pgtable_level_bytes(level)))
 		return 0;
 	return (end - va) >> AGATE_PT_SHIFT(level);
 }
 
+/* A table of the last level has no children. */
 static struct agate_pgtable_page *child_of(const struct agate_pgtable_page *table,
 					   unsigned int index)
 {
-	return table ? table->child[index] : NULL;
+	return table && table->child ? table->child[index] : NULL;
 }
 
 static u64 entry_of(const struct agate_pgtable_page *table, unsigned int index)
@@ -80,8 +75,8 @@ static struct agate_pgtable_page *table_over(const struct agate_pgtable *pgt, u6
 	const u64 differ = va ^ (end - 1);
 	struct agate_pgtable_page *table = pgt->root;
 
-	for (*level = 0; differ < level_bytes(*level); (*level)++) {
-		struct agate_pgtable_page *child = table->child[level_index(va, *level)];
+	for (*level = 0; differ < agate_pgtable_level_bytes(*level); (*level)++) {
+		struct agate_pgtable_page *child = child_of(table, level_index(va, *level));
 
 		if (!child)
 			break;
@@ -98,32 +93,54 @@ static bool range_is_valid(u64 start, u64 size, u64 limit)
 
 /* ---- Spare table pages ------------------------------------------------ */
 
-/* The table pages that a change needs, allocated before it begins. */
+/**
+ * struct spare - the table pages that a change needs, allocated before it begins
+ * @need: how many of the levels above the last one
+ * @need_last: how many of the last level
+ * @pages: those of the last level are at the end
+ */
 struct spare {
 	unsigned int need;
+	unsigned int need_last;
 	struct list_head pages;
 };
 
+static void spare_count(struct spare *spare, unsigned int level)
+{
+	if (level == LAST_LEVEL)
+		spare->need_last++;
+	else
+		spare->need++;
+}
+
 static int spare_fill(struct agate_pgtable *pgt, struct spare *spare)
 {
-	while (spare->need) {
-		struct agate_pgtable_page *page = pgt->mem->alloc(pgt->ctx);
+	while (spare->need || spare->need_last) {
+		bool last = !spare->need;
+		struct agate_pgtable_page *page = pgt->mem->alloc(pgt->ctx, last);
 
 		if (!page) {
 			agate_pgtable_free_list(pgt, &spare->pages);
 			return -ENOMEM;
 		}
-		list_add(&page->link, &spare->pages);
-		spare->need--;
+		list_add_tail(&page->link, &spare->pages);
+		if (last)
+			spare->need_last--;
+		else
+			spare->need--;
 	}
 	return 0;
 }
 
-static struct agate_pgtable_page *spare_take(struct agate_pgtable *pgt, struct spare *spare)
+static struct agate_pgtable_page *spare_take(struct agate_pgtable *pgt, struct spare *spare,
+					     unsigned int level)
 {
 	struct agate_pgtable_page *page;
 
-	page = list_first_entry(&spare->pages, struct agate_pgtable_page, link);
+	if (level == LAST_LEVEL)
+		page = list_last_entry(&spare->pages, struct agate_pgtable_page, link);
+	else
+		page = list_first_entry(&spare->pages, struct agate_pgtable_page, link);
 	list_del(&page->link);
 	pgt->pages++;
 	return page;
@@ -150,7 +167,7 @@ static bool entries_are_free(const struct agate_pgtable *pgt,
 		u64 entry = entry_of(table, i);
 
 		/* Every child table maps something. */
-		if (entry && (table->child[i] || pgt->format->ate_is_valid(entry, level)))
+		if (entry && (child_of(table, i) || pgt->format->ate_is_valid(entry, level)))
 			return false;
 	}
 	return true;
@@ -163,7 +180,7 @@ static int plan_map(struct agate_pgtable *pgt, const struct agate_pgtable_page *
 	while (va < end) {
 		unsigned int index = level_index(va, level);
 		unsigned int leaves = leaves_in(va, end, pa, level);
-		u64 next = leaves ? va + leaves * level_bytes(level) :
+		u64 next = leaves ? va + leaves * agate_pgtable_level_bytes(level) :
 				    entry_end(va, end, level);
 
 		if (leaves) {
@@ -176,7 +193,7 @@ static int plan_map(struct agate_pgtable *pgt, const struct agate_pgtable_page *
 			if (is_leaf(pgt, table, index, level))
 				return -EEXIST;
 			if (!child)
-				spare->need++;
+				spare_count(spare, level + 1);
 			ret = plan_map(pgt, child, level + 1, va, next, pa, spare);
 			if (ret)
 				return ret;
@@ -194,7 +211,7 @@ static void commit_map(struct agate_pgtable *pgt, struct agate_pgtable_page *tab
 	while (va < end) {
 		unsigned int index = level_index(va, level);
 		unsigned int leaves = leaves_in(va, end, pa, level);
-		u64 next = leaves ? va + leaves * level_bytes(level) :
+		u64 next = leaves ? va + leaves * agate_pgtable_level_bytes(level) :
 				    entry_end(va, end, level);
 
 		if (leaves) {
@@ -205,7 +222,7 @@ static void commit_map(struct agate_pgtable *pgt, struct agate_pgtable_page *tab
 		} else if (table->child[index]) {
 			commit_map(pgt, table->child[index], level + 1, va, next, pa, prot, spare);
 		} else {
-			struct agate_pgtable_page *child = spare_take(pgt, spare);
+			struct agate_pgtable_page *child = spare_take(pgt, spare, level + 1);
 
 			commit_map(pgt, child, level + 1, va, next, pa, prot, spare);
 			link_child(pgt, table, index, child);
@@ -250,7 +267,7 @@ static struct agate_pgtable_page *find_straddled(const struct agate_pgtable *pgt
 	if (va == VA_LIMIT)
 		return NULL;
 	table = table_over(pgt, va, va + 1, level);
-	if (IS_ALIGNED(va, level_bytes(*level)) ||
+	if (IS_ALIGNED(va, agate_pgtable_level_bytes(*level)) ||
 	    !is_leaf(pgt, table, level_index(va, *level), *level))
 		return NULL;
 	return table;
@@ -263,8 +280,8 @@ static void plan_split(struct agate_pgtable *pgt, u64 va, struct spare *spare)
 
 	if (!find_straddled(pgt, va, &level))
 		return;
-	for (; !IS_ALIGNED(va, level_bytes(level)); level++)
-		spare->need++;
+	for (; !IS_ALIGNED(va, agate_pgtable_level_bytes(level)); level++)
+		spare_count(spare, level + 1);
 }
 
 /* Split the leaf that straddles an address into smaller ones, until a leaf begins there. */
@@ -273,11 +290,11 @@ static void commit_split(struct agate_pgtable *pgt, u64 va, struct spare *spare)
 	unsigned int level;
 	struct agate_pgtable_page *table = find_straddled(pgt, va, &level);
 
-	while (table && !IS_ALIGNED(va, level_bytes(level))) {
+	while (table && !IS_ALIGNED(va, agate_pgtable_level_bytes(level))) {
 		unsigned int index = level_index(va, level);
 		u64 entry = entry_of(table, index);
 		u64 pa = pgt->format->pte_to_phy_addr(entry);
-		struct agate_pgtable_page *child = spare_take(pgt, spare);
+		struct agate_pgtable_page *child = spare_take(pgt, spare, level + 1);
 
 		pgt->format->entries_set_ate(child->entries, AGATE_PT_ENTRIES, pa,
 					     pgt->format->ate_prot(entry), level + 1);
@@ -334,7 +351,7 @@ static int split_ends(struct agate_pgtable *pgt, u64 va, u64 end)
 
 	plan_split(pgt, va, &spare);
 	plan_split(pgt, end, &spare);
-	if (!spare.need)
+	if (!spare.need && !spare.need_last)
 		return 0;
 	ret = spare_fill(pgt, &spare);
 	if (ret)
@@ -358,7 +375,7 @@ int agate_pgtable_unmap(struct agate_pgtable *pgt, u64 va, u64 size, struct list
 
 	table = table_over(pgt, va, end, &level);
 	/* No leaf below is larger than one entry of this table. */
-	if (!IS_ALIGNED(va | end, level_bytes(level))) {
+	if (!IS_ALIGNED(va | end, agate_pgtable_level_bytes(level))) {
 		int ret = split_ends(pgt, va, end);
 
 		if (ret)
@@ -417,7 +434,7 @@ int agate_pgtable_translate(const struct agate_pgtable *pgt, u64 va, u64 *pa, u3
 
 	entry = entry_of(table, level_index(va, level));
 	if (pa)
-		*pa = pgt->format->pte_to_phy_addr(entry) | (va & (level_bytes(level) - 1));
+		*pa = pgt->format->pte_to_phy_addr(entry) | (va & (agate_pgtable_level_bytes(level) - 1));
 	if (prot)
 		*prot = pgt->format->ate_prot(entry);
 	return 0;
@@ -430,7 +447,7 @@ int agate_pgtable_init(struct agate_pgtable *pgt, const struct agate_pgtable_for
 	pgt->mem = mem;
 	pgt->ctx = ctx;
 	pgt->pages = 0;
-	pgt->root = mem->alloc(ctx);
+	pgt->root = mem->alloc(ctx, false);
 	if (!pgt->root)
 		return -ENOMEM;
 	pgt->pages = 1;
@@ -441,7 +458,7 @@ static void free_tables(struct agate_pgtable *pgt, struct agate_pgtable_page *ta
 {
 	unsigned int i;
 
-	for (i = 0; i < AGATE_PT_ENTRIES; i++) {
+	for (i = 0; table->child && i < AGATE_PT_ENTRIES; i++) {
 		if (table->child[i])
 			free_tables(pgt, table->child[i]);
 	}

@@ -4,9 +4,6 @@
  * use: a block has type 1 and a page type 3, the access flag must be set, and
  * writable memory is also readable.  The GPU counts as unprivileged.
  */
-#include <asm/byteorder.h>
-#include <linux/compiler.h>
-
 #include "agate_pgtable.h"
 #include "agate_regs.h"
 
@@ -41,17 +38,6 @@ static u32 aarch64_ate_prot(u64 entry)
 	return prot;
 }
 
-static u64 leaf_bytes(unsigned int level)
-{
-	return 1ull << AGATE_PT_SHIFT(level);
-}
-
-/* Use one store: the GPU may walk this entry at any time. */
-static void set_entry(__le64 *entry, u64 value)
-{
-	WRITE_ONCE(*entry, cpu_to_le64(value));
-}
-
 static void aarch64_entries_set_ate(__le64 *entries, unsigned int count, u64 phys, u32 prot,
 				    unsigned int level)
 {
@@ -63,34 +49,25 @@ static void aarch64_entries_set_ate(__le64 *entries, unsigned int count, u64 phy
 	if (prot & AGATE_PROT_NOEXEC)
 		value |= AARCH64_XN;
 	for (i = 0; i < count; i++) {
-		set_entry(&entries[i], value | (phys & AARCH64_ADDR));
-		phys += leaf_bytes(level);
+		agate_pgtable_set_entry(&entries[i], value | (phys & AARCH64_ADDR));
+		phys += agate_pgtable_level_bytes(level);
 	}
 }
 
 static void aarch64_entry_set_pte(__le64 *entry, u64 phys)
 {
-	set_entry(entry, (phys & AARCH64_ADDR) | AARCH64_AF | AARCH64_TYPE_TABLE);
+	agate_pgtable_set_entry(entry, (phys & AARCH64_ADDR) | AARCH64_AF | AARCH64_TYPE_TABLE);
 }
 
 static void aarch64_entry_invalidate(__le64 *entry)
 {
-	set_entry(entry, 0);
+	agate_pgtable_set_entry(entry, 0);
 }
 
 static unsigned int aarch64_ates_invalidate(__le64 *entries, unsigned int count,
 					    unsigned int level)
 {
-	unsigned int leaves = 0;
-	unsigned int i;
-
-	for (i = 0; i < count; i++) {
-		if (!aarch64_ate_is_valid(le64_to_cpu(entries[i]), level))
-			continue;
-		aarch64_entry_invalidate(&entries[i]);
-		leaves++;
-	}
-	return leaves;
+	return agate_pgtable_invalidate(entries, count, level, aarch64_ate_is_valid);
 }
 
 const struct agate_pgtable_format agate_pgtable_aarch64 = {

@@ -11,7 +11,7 @@
 #include "agate_regs.h"
 #include "bench.h"
 
-static struct agate_pgtable_page *page_alloc(void *ctx)
+static struct agate_pgtable_page *page_alloc(void *ctx, bool last)
 {
 	struct agate_pgtable_page *page = kzalloc(sizeof(*page), GFP_KERNEL);
 
@@ -20,9 +20,11 @@ static struct agate_pgtable_page *page_alloc(void *ctx)
 	page->entries = (__le64 *)get_zeroed_page(GFP_KERNEL);
 	if (!page->entries)
 		goto free_page;
-	page->child = kcalloc(AGATE_PT_ENTRIES, sizeof(*page->child), GFP_KERNEL);
-	if (!page->child)
-		goto free_entries;
+	if (!last) {
+		page->child = kcalloc(AGATE_PT_ENTRIES, sizeof(*page->child), GFP_KERNEL);
+		if (!page->child)
+			goto free_entries;
+	}
 	page->phys = virt_to_phys(page->entries);
 	return page;
 

@@ -17,6 +17,7 @@ struct list_head {
 	((type *)((char *)(ptr) - offsetof(type, member)))
 #define list_entry(ptr, type, member)		container_of(ptr, type, member)
 #define list_first_entry(head, type, member)	list_entry((head)->next, type, member)
+#define list_last_entry(head, type, member)	list_entry((head)->prev, type, member)
 #define list_next_entry(pos, member)		list_entry((pos)->member.next, __typeof__(*(pos)), member)
 
 #define list_for_each_entry_safe(pos, tmp, head, member)				\
