@@ -66,9 +66,10 @@ free_table:
 	return NULL;
 }
 
-/* mmu.lock is held. */
 static void table_unmap(struct agate_device *adev, struct agate_table *table)
 {
+	lockdep_assert_held(&adev->mmu.lock);
+
 	if (list_empty(&table->link))
 		return;
 	list_del_init(&table->link);

@@ -193,7 +193,7 @@ void agate_mapping_put_later(struct agate_mapping *mapping)
 	kref_put(&mapping->ref, mapping_release_later);
 }
 
-/* A mapping that still lives, with a reference; bo->mappings_lock is held. */
+/* A mapping that still lives, with a reference. */
 static struct agate_mapping *mapping_find(struct agate_vm *vm, struct agate_bo *bo)
 {
 	struct agate_mapping *mapping;

@@ -78,6 +78,8 @@ static void pages_drop(struct agate_bo *bo)
 {
 	struct agate_shmem *shmem = &bo->shmem;
 
+	lockdep_assert_held(&shmem->lock);
+
 	if (!shmem->pages)
 		return;
 	drm_gem_put_pages(&bo->base, shmem->pages, true, true);
@@ -106,6 +108,8 @@ static void pages_forget_chunk(struct agate_bo *bo, unsigned long first, unsigne
 
 static void pages_unuse(struct agate_bo *bo)
 {
+	lockdep_assert_held(&bo->shmem.lock);
+
 	if (!WARN_ON(!bo->shmem.pages_use) && !--bo->shmem.pages_use)
 		pages_drop(bo);
 }
@@ -113,6 +117,8 @@ static void pages_unuse(struct agate_bo *bo)
 static int pages_use_all(struct agate_bo *bo)
 {
 	int ret;
+
+	lockdep_assert_held(&bo->shmem.lock);
 
 	if (WARN_ON(bo->flags & AGATE_BO_HEAP))
 		return -EINVAL;
@@ -172,6 +178,8 @@ static void sgt_free_all(struct agate_bo *bo)
 {
 	struct agate_shmem *shmem = &bo->shmem;
 	unsigned long i;
+
+	lockdep_assert_held(&shmem->lock);
 
 	if (shmem->sgt) {
 		sgt_free(bo, shmem->sgt);
@@ -243,6 +251,8 @@ struct page *agate_shmem_page_locked(struct agate_bo *bo, unsigned long index)
 {
 	int ret;
 
+	lockdep_assert_held(&bo->shmem.lock);
+
 	if (bo->madv < 0 || index >= bo_pages(bo))
 		return ERR_PTR(-EFAULT);
 	ret = pages_fill(bo, index, 1);
@@ -284,6 +294,8 @@ static struct sg_table *chunk_grow(struct agate_bo *bo, unsigned int chunk)
 	unsigned long count = min_t(unsigned long, CHUNK_PAGES, bo_pages(bo) - first);
 	struct sg_table *sgt;
 	int ret;
+
+	lockdep_assert_held(&shmem->lock);
 
 	if (!shmem->chunks) {
 		shmem->chunks = kvcalloc(bo_chunks(bo), sizeof(*shmem->chunks), GFP_KERNEL);

@@ -17,7 +17,7 @@
 #include "agate_gem.h"
 #include "agate_purge.h"
 
-/* Does more than one file, or another driver, use the BO?  The caller holds mappings_lock. */
+/* Does more than one file, or another driver, use the BO? */
 static bool bo_is_shared(struct agate_bo *bo)
 {
 	struct agate_mapping *mapping;
@@ -29,13 +29,14 @@ static bool bo_is_shared(struct agate_bo *bo)
 	return files > 1 || bo->base.dma_buf || bo->base.import_attach;
 }
 
-/* shmem.lock is held. */
 static bool bo_is_unwanted(const struct agate_bo *bo)
 {
+	lockdep_assert_held(&bo->shmem.lock);
+
 	return bo->madv == AGATE_MADV_DONTNEED && bo->shmem.nr_pages && !bo->shmem.vmap_use;
 }
 
-/* The caller holds both locks.  A job raises gpu_users before it asks for pages. */
+/* A job raises gpu_users before it asks for pages. */
 static bool bo_is_idle(struct agate_bo *bo)
 {
 	return !atomic_read(&bo->gpu_users) &&
@@ -45,6 +46,9 @@ static bool bo_is_idle(struct agate_bo *bo)
 /* Remove the GPU's page-table entries, then the CPUs', then the pages. */
 static unsigned long purge_locked(struct agate_bo *bo)
 {
+	lockdep_assert_held(&bo->shmem.lock);
+	lockdep_assert_held(&bo->mappings_lock);
+
 	if (!bo_is_idle(bo) || bo_is_shared(bo) || !agate_vm_try_teardown_bo(bo))
 		return 0;
 	drm_vma_node_unmap(&bo->base.vma_node, bo->base.dev->anon_inode->i_mapping);
@@ -112,10 +116,12 @@ void agate_purge_topic_fini(struct agate_device *adev)
 	agate_shrinker_unregister(&adev->purge.shrinker);
 }
 
-/* The caller holds shmem.lock.  A purged BO stays purged, whatever userspace advises. */
+/* A purged BO stays purged, whatever userspace advises. */
 static int advise(struct agate_device *adev, struct agate_bo *bo, u32 madv)
 {
 	bool shared;
+
+	lockdep_assert_held(&bo->shmem.lock);
 
 	if (madv == AGATE_MADV_DONTNEED) {
 		mutex_lock(&bo->mappings_lock);

@@ -72,7 +72,7 @@ static const struct agate_as_layout *layout_of(u32 gpu_id)
 	return product >= 0x6000 && product != 0x6956 ? &layout_aarch64 : &layout_lpae;
 }
 
-/* ---- Commands; mmu.lock is held --------------------------------------- */
+/* ---- Commands --------------------------------------------------------- */
 
 static int as_wait(struct agate_device *adev, unsigned int n)
 {
@@ -109,6 +109,8 @@ static u64 lock_region(u64 first, u64 last)
 static int as_flush(struct agate_device *adev, unsigned int n, u64 first, u64 last, u32 command)
 {
 	int ret;
+
+	lockdep_assert_held(&adev->mmu.lock);
 
 	gpu_write64(adev, AS_LOCKADDR_LO(n), lock_region(first, last));
 	ret = as_command(adev, n, AS_COMMAND_LOCK);
@@ -150,6 +152,8 @@ static int as_disable(struct agate_device *adev, unsigned int n)
 
 static void mmu_set_irq_mask(struct agate_device *adev)
 {
+	lockdep_assert_held(&adev->mmu.lock);
+
 	agate_irq_set_mask(adev, AGATE_VECTOR_MMU,
 			   agate_as_irq_bits(adev->mmu.present & ~adev->mmu.faulty));
 }
@@ -161,6 +165,8 @@ static int as_choose(struct agate_mmu *mmu)
 {
 	u32 idle = mmu->present & ~mmu->taken;
 	struct agate_as *as;
+
+	lockdep_assert_held(&mmu->lock);
 
 	if (idle)
 		return __ffs(idle);
@@ -184,6 +190,8 @@ static int as_install(struct agate_device *adev, struct agate_as *as, unsigned i
 {
 	struct agate_mmu *mmu = &adev->mmu;
 	int ret;
+
+	lockdep_assert_held(&mmu->lock);
 
 	gpu_write(adev, MMU_INT_CLEAR, agate_as_irq_bits(BIT(n)));
 	ret = as_enable(adev, n, as);
@@ -241,6 +249,8 @@ static struct agate_vm *vm_at(struct agate_device *adev, unsigned int number)
 {
 	struct agate_vm *vm;
 
+	lockdep_assert_held(&adev->mmu.lock);
+
 	list_for_each_entry(vm, &adev->mmu.lru, as.link) {
 		if (vm->as.number == number)
 			return vm;
@@ -252,7 +262,6 @@ struct agate_vm *agate_mmu_vm_of(struct agate_device *adev, unsigned int number)
 {
 	struct agate_vm *vm = vm_at(adev, number);
 
-	lockdep_assert_held(&adev->mmu.lock);
 	return vm && kref_get_unless_zero(&vm->ref) ? vm : NULL;
 }
 
@@ -334,6 +343,8 @@ int agate_mmu_unmap(struct agate_vm *vm, u64 va, u64 size)
 	LIST_HEAD(gone);
 	int ret;
 
+	lockdep_assert_held(&vm->lock);
+
 	ret = agate_pgtable_unmap(&vm->as.pgt, va, size, &gone);
 	if (ret)
 		return ret;
@@ -351,6 +362,8 @@ int agate_mmu_map_sgt(struct agate_vm *vm, u64 va, struct sg_table *sgt, u32 pro
 	u64 next = va;
 	unsigned int i;
 	int ret;
+
+	lockdep_assert_held(&vm->lock);
 
 	for_each_sgtable_dma_sg(sgt, sg, i) {
 		ret = agate_pgtable_map(&vm->as.pgt, next, sg_dma_address(sg), sg_dma_len(sg),

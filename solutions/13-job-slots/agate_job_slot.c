@@ -34,11 +34,13 @@ void agate_slot_signal(struct agate_slot_ends *ends)
 	ends->count = 0;
 }
 
-/* ---- One job; slots.lock is held -------------------------------------- */
+/* ---- One job ---------------------------------------------------------- */
 
 /* The hardware has let go of a job: undo job_start(), once. */
 static void job_off(struct agate_job *job)
 {
+	lockdep_assert_held(&job->adev->slots.lock);
+
 	job->on_slot = false;
 	agate_mmu_as_put(job->vm);
 	agate_stat_dec(&job->adev->stats, AGATE_STAT_SLOT_BUSY);
@@ -65,6 +67,8 @@ static void job_account(struct agate_job *job, struct agate_slot *slot)
 /* Set the error first: the threads that the fence wakes read it. */
 void agate_slot_end_job(struct agate_job *job, int error, struct agate_slot_ends *ends)
 {
+	lockdep_assert_held(&job->adev->slots.lock);
+
 	job->ended = true;
 	if (error) {
 		dma_fence_set_error(job->done, error);
@@ -113,6 +117,8 @@ static int job_start(struct agate_job *job)
 	unsigned int place = slot->job[0] ? 1 : 0;
 	int ret;
 
+	lockdep_assert_held(&adev->slots.lock);
+
 	if (adev->slots.dead)
 		return -ENODEV;
 	if (job->entities->closing)
@@ -156,7 +162,7 @@ static int job_start_or_wait(struct agate_job *job)
 	return ret;
 }
 
-/* ---- One slot; slots.lock is held ------------------------------------- */
+/* ---- One slot --------------------------------------------------------- */
 
 /* The chain at the front has ended. */
 struct agate_job *agate_slot_take(struct agate_slot *slot)
@@ -181,6 +187,8 @@ struct agate_job *agate_slot_withdraw(struct agate_device *adev, unsigned int n)
 {
 	struct agate_slot *slot = &adev->slots.slot[n];
 	struct agate_job *job = slot->job[1];
+
+	lockdep_assert_held(&adev->slots.lock);
 
 	if (!job)
 		return NULL;
@@ -255,6 +263,8 @@ void agate_slot_collect(struct agate_device *adev, bool restart, struct agate_sl
 	u32 seen = 0, state = 0, sampled;
 	unsigned int n;
 
+	lockdep_assert_held(&slots->lock);
+
 	do {
 		u32 status = gpu_read(adev, JOB_INT_RAWSTAT);
 
@@ -325,11 +335,13 @@ struct agate_job *agate_slot_current(struct agate_device *adev, unsigned int n)
 	return job;
 }
 
-/* Stop the chain in one place of a slot; slots.lock is held. */
+/* Stop the chain in one place of a slot. */
 static void slot_stop(struct agate_device *adev, unsigned int n, unsigned int place, bool hard,
 		      int error, struct agate_slot_ends *ends)
 {
 	struct agate_job *job = adev->slots.slot[n].job[place];
+
+	lockdep_assert_held(&adev->slots.lock);
 
 	/* A chain that does not stop may be stopped again: keep the first reason. */
 	if (!job->stop_error)

@@ -212,13 +212,14 @@ static struct submit_out *gather_outs(struct drm_file *file, const struct drm_ag
 
 /* ---- Pushing ---------------------------------------------------------- */
 
-/* Every job counts as a writer.  The caller holds the reservations. */
+/* Every job counts as a writer. */
 static int add_bo_dependencies(struct agate_job *job)
 {
 	unsigned int i;
 	int ret = 0;
 
 	for (i = 0; !ret && i < job->bo_count; i++) {
+		dma_resv_assert_held(job->bos[i]->resv);
 		ret = dma_resv_reserve_fences(job->bos[i]->resv, 1);
 		if (!ret)
 			ret = drm_sched_job_add_implicit_dependencies(&job->base, job->bos[i],

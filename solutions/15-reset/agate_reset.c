@@ -57,6 +57,8 @@ static void reset_gpu(struct agate_device *adev)
 {
 	int ret;
 
+	lockdep_assert_held(&adev->reset.lock);
+
 	dev_warn(&adev->pdev->dev, "resetting the GPU\n");
 	agate_irq_suspend(adev, AGATE_VECTOR_JOB);
 	agate_irq_suspend(adev, AGATE_VECTOR_MMU);
@@ -82,6 +84,8 @@ static void reset_gpu(struct agate_device *adev)
 static void recover(struct agate_device *adev, struct agate_job *job)
 {
 	struct drm_gpu_scheduler *own = &adev->queues.scheds->slot[job->slot];
+
+	lockdep_assert_held(&adev->reset.lock);
 
 	dev_err(&adev->pdev->dev, "slot%u: chain 0x%llx runs for too long\n", job->slot, job->jc);
 	if (agate_slot_stop(job, false, -ETIME) || agate_slot_stop(job, true, -ETIME))
