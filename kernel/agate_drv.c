@@ -6,8 +6,10 @@
  * GPU or the driver's binding to it has gone.  So remove() stops everything that
  * needs the device, and leaves everything that needs only memory to the open files.
  */
+#include <linux/dma-fence.h>
 #include <linux/module.h>
 #include <linux/pci.h>
+#include <linux/sched/mm.h>
 #include <linux/workqueue.h>
 #include <drm/drm_drv.h>
 #include <drm/drm_file.h>
@@ -115,15 +117,18 @@ static const struct drm_driver agate_drm_driver = {
 static void agate_lost_work(struct work_struct *work)
 {
 	struct agate_device *adev = container_of(work, struct agate_device, lost_work);
+	bool cookie;
 
 	mutex_lock(&adev->unplug_lock);
 	if (adev->running) {
+		cookie = dma_fence_begin_signalling();
 		dev_err(&adev->pdev->dev, "the GPU is gone\n");
 		pci_clear_master(adev->pdev);
 		if (agate_topic_present(adev, AGATE_FEATURE_RESET))
 			agate_reset_device_lost(adev);
 		if (agate_topic_present(adev, AGATE_FEATURE_SLOT))
 			agate_slot_shutdown(adev);
+		dma_fence_end_signalling(cookie);
 		drm_dev_unplug(&adev->drm);
 	}
 	mutex_unlock(&adev->unplug_lock);
@@ -260,8 +265,24 @@ static struct pci_driver agate_pci_driver = {
 	.remove = agate_remove,
 };
 
+/*
+ * Tell lockdep what any driver's shrinker may do: wait for a fence in reclaim.  Then it
+ * reports an allocation that may reclaim on a fence's way to its signal at its first
+ * run, and not on the day when memory is short.  Without lockdep this does nothing.
+ */
+static void __init agate_teach_lockdep(void)
+{
+	struct dma_fence *signalled = dma_fence_get_stub();
+
+	fs_reclaim_acquire(GFP_KERNEL);
+	dma_fence_wait(signalled, false);
+	fs_reclaim_release(GFP_KERNEL);
+	dma_fence_put(signalled);
+}
+
 static int __init agate_init(void)
 {
+	agate_teach_lockdep();
 	return pci_register_driver(&agate_pci_driver);
 }
 module_init(agate_init);

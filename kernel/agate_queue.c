@@ -20,6 +20,14 @@
 
 /* ---- A job's life ----------------------------------------------------- */
 
+/*
+ * Clients, the scheduler and other drivers wait for the fences of jobs, perhaps while
+ * memory is short.  So whatever a fence's way to its signal needs must not wait for
+ * memory, nor for a lock under which somebody does.  dma_fence_begin_signalling() tells
+ * lockdep where that way is: what the scheduler calls here, agate_slot_serve(), resets,
+ * and the loss of the device.  Serving a GPU fault belongs to it as well, and is the
+ * exception that agate_fault.h names.
+ */
 static struct agate_job *to_agate_job(struct drm_sched_job *base)
 {
 	return container_of(base, struct agate_job, base);
@@ -145,6 +153,7 @@ int agate_job_add_done(struct agate_job *job)
 static struct dma_fence *queue_run(struct drm_sched_job *base)
 {
 	struct agate_job *job = to_agate_job(base);
+	bool cookie = dma_fence_begin_signalling();
 	struct dma_fence *fence;
 
 	agate_job_to_device(job);
@@ -152,6 +161,7 @@ static struct dma_fence *queue_run(struct drm_sched_job *base)
 	fence = agate_slot_run(job);
 	if (IS_ERR(fence))
 		agate_job_to_cpu(job);
+	dma_fence_end_signalling(cookie);
 	return fence;
 }
 
@@ -170,20 +180,24 @@ static void stop_without_recovery(struct agate_job *job)
 static enum drm_gpu_sched_stat queue_timedout(struct drm_sched_job *base)
 {
 	struct agate_job *job = to_agate_job(base);
+	bool cookie = dma_fence_begin_signalling();
 
 	if (agate_topic_present(job->adev, AGATE_FEATURE_RESET))
 		agate_reset_timedout(job);
 	else
 		stop_without_recovery(job);
+	dma_fence_end_signalling(cookie);
 	return DRM_GPU_SCHED_STAT_NOMINAL;
 }
 
 static void queue_free(struct drm_sched_job *base)
 {
 	struct agate_job *job = to_agate_job(base);
+	bool cookie = dma_fence_begin_signalling();
 
 	agate_sched_job_free(base, job->done);
 	agate_job_put_later(job);
+	dma_fence_end_signalling(cookie);
 }
 
 static const struct drm_sched_backend_ops queue_sched_ops = {

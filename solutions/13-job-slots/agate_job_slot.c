@@ -298,11 +298,13 @@ void agate_slot_collect(struct agate_device *adev, bool restart, struct agate_sl
 void agate_slot_serve(struct agate_device *adev)
 {
 	struct agate_slot_ends ends = {};
+	bool cookie = dma_fence_begin_signalling();
 
 	spin_lock(&adev->slots.lock);
 	agate_slot_collect(adev, true, &ends);
 	spin_unlock(&adev->slots.lock);
 	agate_slot_signal(&ends);
+	dma_fence_end_signalling(cookie);
 }
 
 struct dma_fence *agate_slot_run(struct agate_job *job)

@@ -114,6 +114,7 @@ void agate_slot_halt(struct agate_device *adev, s64 limit_ns)
 void agate_slot_shutdown(struct agate_device *adev)
 {
 	struct agate_slots *slots = &adev->slots;
+	bool cookie = dma_fence_begin_signalling();
 
 	spin_lock(&slots->lock);
 	slots->dead = true;
@@ -124,4 +125,5 @@ void agate_slot_shutdown(struct agate_device *adev)
 	if (!slots_drain(adev) && !agate_bus_lost(adev) && agate_gpu_soft_reset(adev))
 		pci_clear_master(adev->pdev);
 	slots_give_up(adev, -ENODEV);
+	dma_fence_end_signalling(cookie);
 }

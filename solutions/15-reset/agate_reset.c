@@ -12,6 +12,7 @@
  * two slots hang at once, the driver recovers one after the other, and the second
  * recovery finds out if the first has already solved the problem.
  */
+#include <linux/dma-fence.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 
@@ -115,6 +116,7 @@ void agate_reset_timedout(struct agate_job *job)
 static void reset_work(struct work_struct *work)
 {
 	struct agate_device *adev = container_of(work, struct agate_device, reset.work);
+	bool cookie = dma_fence_begin_signalling();
 
 	mutex_lock(&adev->reset.lock);
 	if (atomic_read(&adev->reset.pending)) {
@@ -123,6 +125,7 @@ static void reset_work(struct work_struct *work)
 		restart_schedulers(adev, NULL);
 	}
 	mutex_unlock(&adev->reset.lock);
+	dma_fence_end_signalling(cookie);
 }
 
 void agate_reset_schedule(struct agate_device *adev)
@@ -158,6 +161,7 @@ void agate_reset_flush(struct agate_device *adev)
 void agate_reset_device_lost(struct agate_device *adev)
 {
 	struct agate_reset *reset = &adev->reset;
+	bool cookie = dma_fence_begin_signalling();
 
 	mutex_lock(&reset->lock);
 	spin_lock_irq(&reset->queue_lock);
@@ -173,6 +177,7 @@ void agate_reset_device_lost(struct agate_device *adev)
 		restart_schedulers(adev, NULL);
 	}
 	mutex_unlock(&reset->lock);
+	dma_fence_end_signalling(cookie);
 }
 
 int agate_reset_topic_init(struct agate_device *adev)
