@@ -434,7 +434,8 @@ int agate_pgtable_translate(const struct agate_pgtable *pgt, u64 va, u64 *pa, u3
 
 	entry = entry_of(table, level_index(va, level));
 	if (pa)
-		*pa = pgt->format->pte_to_phy_addr(entry) | (va & (agate_pgtable_level_bytes(level) - 1));
+		*pa = pgt->format->pte_to_phy_addr(entry) |
+		      (va & (agate_pgtable_level_bytes(level) - 1));
 	if (prot)
 		*prot = pgt->format->ate_prot(entry);
 	return 0;

@@ -35,7 +35,7 @@ static struct shown_page *page_at(const struct table_mem *mem, u64 phys)
 	return container_of(mem->page[n], struct shown_page, base);
 }
 
-/* Whoever takes a page of the last level for another follows a pointer that is NULL. */
+/* Code that takes a page of the last level for another one follows a NULL pointer. */
 static struct agate_pgtable_page *mem_alloc(void *ctx, bool last)
 {
 	struct table_mem *mem = ctx;
