@@ -234,6 +234,25 @@ awk '{ seen[$1] = 1; n[$1] = NF }
      END { exit bad || length(seen) != 5 }' runs
 result $? "with a debug guest no more virtual processors than twice what there are"
 
+# A suite on a busy machine takes longer as a whole, one that hangs says nothing.
+cat >slow <<'END'
+#!/bin/sh
+echo 1..8
+for i in 1 2 3 4 5 6 7 8; do sleep 1; echo "ok $i - slow"; done
+END
+cat >hangs <<'END'
+#!/bin/sh
+printf '1..2\nok 1 - before\n'
+exec sleep 1000
+END
+chmod +x slow hangs
+tests/suite.sh a/suite 5 - ./slow >said 2>&1
+grep -q 'OK *a/suite .* 8 tests' said
+result $? "a suite may take longer than it may say nothing"
+tests/suite.sh a/suite 2 - ./hangs >said 2>&1
+grep -q 'FAIL *a/suite .* 1 of 2 failed' said && grep -q 'nothing was said for 2 s' said
+result $? "a suite that says nothing any more is ended"
+
 # gone OPTION...: within a minute nothing is left that runs, of what pgrep finds
 gone()
 {

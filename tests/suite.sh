@@ -11,6 +11,9 @@
 # failed test.  Appends "NAME passed failed" to build/tests/score and leaves
 # all output in build/logs/NAME.log.  Exits 0 whatever the score.
 #
+# SECONDS is how long the program may say nothing.  Then it hangs, and is ended: on a busy
+# machine it takes longer as a whole, but it still gets from one test to the next.
+#
 # INPUTS are all that the verdict depends on, as keep.sh wants them: when they are what
 # they were in a run without a failure, the log of that run is judged in place of a new
 # one.  "-" is an input that is never the same.  FRESH=1 runs the suite anyway.
@@ -39,11 +42,28 @@ computed()
 	rm "$BUILD/tests/$file.cpu"
 }
 
+# Ends process $1 once the log has not grown for so long.
+end_silence()
+{
+	local size last=-1 since=$SECONDS
+	while sleep 1 && kill -0 $$; do
+		size=$(stat -c %s "$log")
+		[ "$size" = "$last" ] || since=$SECONDS
+		last=$size
+		if [ $((SECONDS - since)) -ge "$limit" ]; then
+			touch "$log.silent"
+			kill "$1"
+			return
+		fi
+	done
+}
+
 # timeout(1) gives the suite a process group of its own, so that its end takes
 # everything along; a Ctrl-C reaches only this shell, which passes it on.
 run()
 {
-	local environment=() variable begun=$EPOCHREALTIME before
+	local environment=() variable begun=$EPOCHREALTIME before watcher
+	rm -f "$log.silent"
 	for variable in "${KEEP_ENVIRONMENT[@]}"; do
 		[ -z "${!variable+set}" ] || environment+=("$variable=${!variable}")
 	done
@@ -51,12 +71,15 @@ run()
 	before=$cpu
 	# A script that keeps single verdicts needs the last two as well.
 	env -i "${environment[@]}" CMOCKA_MESSAGE_OUTPUT=TAP KEEP_WORLD="$KEEP_WORLD" \
-		FRESH="${FRESH-}" timeout -k 10 "$limit" "$@" </dev/null >"$log" 2>&1 &
+		FRESH="${FRESH-}" timeout -k 10 5h "$@" </dev/null >"$log" 2>&1 &
 	pid=$!
-	trap 'kill "$pid"; wait "$pid"; exit 130' INT TERM HUP
+	end_silence "$pid" </dev/null >/dev/null 2>&1 &
+	watcher=$!
+	trap 'kill "$watcher" "$pid"; wait "$pid"; exit 130' INT TERM HUP
 	wait "$pid"
 	status=$?
 	trap - INT TERM HUP
+	kill "$watcher" 2>/dev/null
 	computed
 	took=$(awk -v begun="$begun" -v ended="$EPOCHREALTIME" -v before="$before" -v cpu="$cpu" \
 		'BEGIN { printf "%.1f %.1f\n", ended - begun, cpu - before }')
@@ -68,8 +91,8 @@ judge()
 	failed=$(grep -c '^not ok [0-9]' "$log")
 	planned=$(sed -n 's/^1\.\.\([0-9][0-9]*\)$/\1/p' "$log" | awk '{ n += $1 } END { print n + 0 }')
 	why=
-	if [ "$status" = 124 ] || [ "$status" = 137 ]; then
-		why="no end within $limit s"
+	if [ -f "$log.silent" ]; then
+		why="nothing was said for $limit s"
 	elif [ "$planned" = 0 ]; then
 		why="no plan (exit status $status)"
 	elif [ "$planned" != $((passed + failed)) ]; then
@@ -101,7 +124,7 @@ judged()
 
 begun=$SECONDS
 if key=$(suite_key "$@") && kept=$(keep_get "$file" "$key") && cp "$kept" "$log" &&
-	status=0 && judged; then
+	status=0 && rm -f "$log.silent" && judged; then
 	tell "(kept)"
 else
 	run "$@"

@@ -5,9 +5,10 @@
 #   NAME|CPUS|SECONDS|INPUTS|COMMAND
 #
 # CPUS is how many processors the suite keeps busy, with a d where one of its guests has
-# the debug kernel.  SECONDS is its time limit.  INPUTS are all that its verdict depends on
-# (tests/keep.sh), or "-" for a suite that is never kept as a whole; tests/inputs.sh
-# compares them with what the suite opens.  Those that take longest come first.
+# the debug kernel.  SECONDS is how long it may say nothing.  INPUTS are all that its
+# verdict depends on (tests/keep.sh), or "-" for a suite that is never kept as a whole;
+# tests/inputs.sh compares them with what the suite opens.  Those that take longest come
+# first.
 
 # $(call suite,NAME,CPUS,SECONDS,INPUTS,COMMAND)
 define suite_line
