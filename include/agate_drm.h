@@ -27,6 +27,13 @@
 extern "C" {
 #endif
 
+/*
+ * drmGetVersion() tells these.  A change of the major one breaks clients; the minor one
+ * counts what was added.
+ */
+#define AGATE_DRM_MAJOR	1
+#define AGATE_DRM_MINOR	0
+
 #define DRM_AGATE_SUBMIT		0x00
 #define DRM_AGATE_WAIT_BO		0x01
 #define DRM_AGATE_CREATE_BO		0x02

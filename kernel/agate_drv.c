@@ -104,8 +104,8 @@ static const struct drm_driver agate_drm_driver = {
 	.name = "agate",
 	.desc = "Agate GPU",
 	.date = "20261121",
-	.major = 1,
-	.minor = 0,
+	.major = AGATE_DRM_MAJOR,
+	.minor = AGATE_DRM_MINOR,
 };
 
 /*

@@ -37,15 +37,17 @@ struct agate_bo;
 /* ---- Device ------------------------------------------------------------ */
 
 /*
- * Open the first render node whose driver is "agate".  -ENODEV: there is none.
- * -EACCES: there may be one, but this user may not open the nodes.
+ * Open the first render node of a GPU whose driver is "agate".  -ENODEV: there is none.
+ * -EACCES: there may be one, but this user may not open the nodes.  -EPROTONOSUPPORT: the
+ * only ones have a driver with another major version.
  */
 int agate_device_open(struct agate_device **dev);
 
 /*
  * Make a device from an open file, and own the file from then on.  GEM handles
  * belong to a file, so two devices must not share one, not even by dup().  -ENODEV:
- * the file is not an agate device.
+ * the file is not an agate device.  -EPROTONOSUPPORT: its driver's major version is not
+ * AGATE_DRM_MAJOR.
  */
 int agate_device_open_fd(int fd, struct agate_device **dev);
 

@@ -2,24 +2,23 @@
 /*
  * Finding and opening the GPU, and reading its parameters.
  *
- * The scan opens each render node and asks its driver's name.  It needs no
- * sysfs, so it also works in an initramfs and in a container that has only
- * /dev/dri.
+ * libdrm lists the devices without opening them.  The PCI ids tell which ones can be
+ * ours, and the driver's name which ones are: QEMU's other shared-memory devices have
+ * the same ids.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <xf86drm.h>
 
+#include "agate_bar2.h"
 #include "agate_bo.h"
 
-/* Render nodes are minors 128..191. */
-#define RENDER_MINOR_FIRST	128
-#define RENDER_MINOR_LAST	191
+/* Render nodes are minors 128..191, so there cannot be more devices that have one. */
+#define DEVICES_MAX	64
 
 /* 512 slots for each node: one node holds the BOs of most programs. */
 #define BO_MAP_NODE_LOG2	9
@@ -29,16 +28,19 @@ int agate_ioctl(const struct agate_device *dev, unsigned long request, void *arg
 	return drmIoctl(dev->fd, request, arg) ? -errno : 0;
 }
 
-static bool is_agate(int fd)
+static int check_driver(int fd)
 {
 	drmVersionPtr version = drmGetVersion(fd);
-	bool match;
+	int err = 0;
 
 	if (!version)
-		return false;
-	match = version->name && !strcmp(version->name, "agate");
+		return -ENODEV;
+	if (!version->name || strcmp(version->name, "agate"))
+		err = -ENODEV;
+	else if (version->version_major != AGATE_DRM_MAJOR)
+		err = -EPROTONOSUPPORT;
 	drmFreeVersion(version);
-	return match;
+	return err;
 }
 
 int agate_device_open_fd(int fd, struct agate_device **dev)
@@ -46,8 +48,9 @@ int agate_device_open_fd(int fd, struct agate_device **dev)
 	struct agate_device *new;
 	int err;
 
-	if (!is_agate(fd))
-		return -ENODEV;
+	err = check_driver(fd);
+	if (err)
+		return err;
 	new = malloc(sizeof(*new));
 	if (!new)
 		return -ENOMEM;
@@ -62,29 +65,48 @@ int agate_device_open_fd(int fd, struct agate_device **dev)
 	return 0;
 }
 
+static bool may_be_agate(const drmDevice *device)
+{
+	return device->available_nodes & 1 << DRM_NODE_RENDER &&
+	       device->bustype == DRM_BUS_PCI &&
+	       device->deviceinfo.pci->vendor_id == AGATE_PCI_VENDOR &&
+	       device->deviceinfo.pci->device_id == AGATE_PCI_DEVICE;
+}
+
+static int open_node(const char *path, struct agate_device **dev)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	int err;
+
+	if (fd < 0)
+		return errno == EACCES || errno == EPERM ? -EACCES : -ENODEV;
+	err = agate_device_open_fd(fd, dev);
+	if (err)
+		close(fd);
+	return err;
+}
+
 int agate_device_open(struct agate_device **dev)
 {
+	drmDevicePtr devices[DEVICES_MAX];
+	int count = drmGetDevices2(0, devices, DEVICES_MAX);
 	int err = -ENODEV;
-	int minor;
+	int i;
 
-	for (minor = RENDER_MINOR_FIRST; minor <= RENDER_MINOR_LAST; minor++) {
-		char path[32];
-		int fd, ret;
+	if (count > DEVICES_MAX)
+		count = DEVICES_MAX;
+	for (i = 0; i < count && err; i++) {
+		int ret;
 
-		snprintf(path, sizeof(path), "/dev/dri/renderD%d", minor);
-		fd = open(path, O_RDWR | O_CLOEXEC);
-		if (fd < 0) {
-			if (errno == EACCES || errno == EPERM)
-				err = -EACCES;
+		if (!may_be_agate(devices[i]))
 			continue;
-		}
-		ret = agate_device_open_fd(fd, dev);
-		if (!ret)
-			return 0;
-		close(fd);
+		ret = open_node(devices[i]->nodes[DRM_NODE_RENDER], dev);
+		/* Another device may be better; a reason is better than none. */
 		if (ret != -ENODEV)
-			return ret;
+			err = ret;
 	}
+	if (count > 0)
+		drmFreeDevices(devices, count);
 	return err;
 }
 

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sync_file.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,10 @@ struct request {
 static struct {
 	pthread_mutex_t lock;
 	int fd;				/* of the device, -1 while there is none */
+	int major;			/* of its driver's version */
+	const drmDevicePtr *devices;	/* that libdrm lists */
+	int device_count;
+	int devices_freed;
 	struct request request[MAX_REQUESTS];
 	void *map[MAX_MAPS];
 	void (*hook)(unsigned long request, enum fake_when when);
@@ -93,7 +98,8 @@ int __wrap_drmIoctl(int fd, unsigned long request, void *arg)
 	int err = enter(request);
 
 	if (!err) {
-		err = fd == calls.fd ? fake_ioctl(request, arg) : EBADF;
+		err = fd == calls.fd || request == SYNC_IOC_FILE_INFO ?
+		      fake_ioctl(request, arg) : EBADF;
 		if (err)
 			refuse(request);
 	}
@@ -157,6 +163,7 @@ drmVersionPtr __wrap_drmGetVersion(int fd)
 	if (!version)
 		abort();
 	version->name = fd == calls.fd ? agate : other;
+	version->version_major = calls.major;
 	return version;
 }
 
@@ -164,6 +171,24 @@ void __wrap_drmFreeVersion(drmVersionPtr version);
 void __wrap_drmFreeVersion(drmVersionPtr version)
 {
 	free(version);
+}
+
+int __wrap_drmGetDevices2(uint32_t flags, drmDevicePtr devices[], int max_devices);
+int __wrap_drmGetDevices2(uint32_t flags, drmDevicePtr devices[], int max_devices)
+{
+	(void)flags;
+	if (calls.device_count > max_devices)
+		abort();
+	if (calls.device_count)
+		memcpy(devices, calls.devices, (size_t)calls.device_count * sizeof(*devices));
+	return calls.device_count;
+}
+
+void __wrap_drmFreeDevices(drmDevicePtr devices[], int count);
+void __wrap_drmFreeDevices(drmDevicePtr devices[], int count)
+{
+	(void)devices;
+	calls.devices_freed += count;
 }
 
 void *__wrap_mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset);
@@ -217,18 +242,37 @@ int __wrap_munmap(void *addr, size_t length)
 
 void fake_reset(void)
 {
-	calls.fd = -1;
+	fake_driver(-1, AGATE_DRM_MAJOR);
+	fake_devices(NULL, 0);
 	calls.hook = NULL;
 	memset(calls.request, 0, sizeof(calls.request));
 	memset(calls.map, 0, sizeof(calls.map));
 	fake_state_reset();
 }
 
+void fake_driver(int fd, int major)
+{
+	calls.fd = fd;
+	calls.major = major;
+}
+
+void fake_devices(const drmDevicePtr *devices, int count)
+{
+	calls.devices = devices;
+	calls.device_count = count;
+	calls.devices_freed = 0;
+}
+
+int fake_devices_freed(void)
+{
+	return calls.devices_freed;
+}
+
 struct agate_device *fake_open(void)
 {
 	struct agate_device *dev;
 
-	calls.fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	fake_driver(open("/dev/null", O_RDWR | O_CLOEXEC), AGATE_DRM_MAJOR);
 	if (calls.fd < 0 || agate_device_open_fd(calls.fd, &dev))
 		abort();
 	return dev;

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sync_file.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,7 @@ static struct {
 	struct object *handle[MAX_HANDLES];	/* 0 is never a handle */
 	uint64_t next_va;
 	int (*run)(const struct drm_agate_submit *args, const uint32_t *handles);
+	int fence;
 } kernel = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static struct object *object_new(int memfd, uint64_t size)
@@ -162,6 +164,37 @@ static int set_label(const struct drm_agate_set_label *args)
 	return 0;
 }
 
+/* The memory of a busy BO is never taken. */
+static int madvise_bo(struct drm_agate_madvise *args)
+{
+	struct object *object = object_of(args->handle);
+
+	if (args->pad || args->madv > AGATE_MADV_DONTNEED)
+		return EINVAL;
+	if (!object)
+		return ENOENT;
+	args->retained = object->info.madv == AGATE_MADV_WILLNEED || object->busy;
+	object->info.madv = args->madv;
+	return 0;
+}
+
+static int syncobj_to_fd(struct drm_syncobj_handle *args)
+{
+	if (args->handle != 1)
+		return ENOENT;
+	if (args->flags != DRM_SYNCOBJ_HANDLE_TO_FD_FLAGS_EXPORT_SYNC_FILE)
+		return EINVAL;
+	args->fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	return args->fd < 0 ? errno : 0;
+}
+
+static int sync_file_info(struct sync_file_info *args)
+{
+	args->status = kernel.fence;
+	args->num_fences = 1;
+	return 0;
+}
+
 static int handle_to_fd(struct drm_prime_handle *args)
 {
 	const struct object *object = object_of(args->handle);
@@ -250,6 +283,15 @@ int fake_ioctl(unsigned long request, void *arg)
 		((struct drm_syncobj_create *)arg)->handle = 1;
 		err = 0;
 		break;
+	case DRM_IOCTL_AGATE_MADVISE:
+		err = madvise_bo(arg);
+		break;
+	case DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD:
+		err = syncobj_to_fd(arg);
+		break;
+	case SYNC_IOC_FILE_INFO:
+		err = sync_file_info(arg);
+		break;
 	case DRM_IOCTL_SYNCOBJ_DESTROY:
 		err = 0;
 		break;
@@ -290,6 +332,7 @@ void fake_state_reset(void)
 	}
 	kernel.next_va = FIRST_VA;
 	kernel.run = NULL;
+	kernel.fence = 0;
 }
 
 unsigned int fake_live_handles(void)
@@ -321,6 +364,11 @@ void fake_set_busy(uint32_t handle, bool busy)
 	pthread_mutex_lock(&kernel.lock);
 	object_of(handle)->busy = busy;
 	pthread_mutex_unlock(&kernel.lock);
+}
+
+void fake_fence(int status)
+{
+	kernel.fence = status;
 }
 
 int fake_dma_buf(size_t size)

@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <xf86drm.h>
+
 #include "agate_device.h"
 
 /* "Requests" for the calls that are no ioctl. */
@@ -27,6 +29,13 @@ enum fake_when { FAKE_BEFORE, FAKE_AFTER };
 
 /* Reset the fake; call this before each test. */
 void fake_reset(void);
+
+/* Make an open file one of the driver, with this major version; -1: none is. */
+void fake_driver(int fd, int major);
+
+/* The devices that libdrm lists, none after the reset; and how many were freed since. */
+void fake_devices(const drmDevicePtr *devices, int count);
+int fake_devices_freed(void);
 
 /* A device on the fake. */
 struct agate_device *fake_open(void);
@@ -56,12 +65,16 @@ struct fake_bo {
 	uint32_t flags;			/* AGATE_BO_* */
 	char label[AGATE_LABEL_MAX + 1];
 	bool imported;
+	uint32_t madv;			/* AGATE_MADV_* */
 };
 
 bool fake_bo(uint32_t handle, struct fake_bo *bo);
 
 /* Set whether jobs use the BO. */
 void fake_set_busy(uint32_t handle, bool busy);
+
+/* What a sync_file says of its fence: 1, 0 while it has not signalled, or an error. */
+void fake_fence(int status);
 
 /* A dma-buf of another driver. */
 int fake_dma_buf(size_t size);

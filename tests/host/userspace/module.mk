@@ -6,10 +6,12 @@
 
 US_TEST		:= $(BUILD)/tests/host/userspace
 US_WRAPPED	:= drmIoctl drmPrimeFDToHandle drmPrimeHandleToFD drmCloseBufferHandle \
-		   drmSyncobjCreate drmSyncobjDestroy drmGetVersion drmFreeVersion mmap munmap
+		   drmSyncobjCreate drmSyncobjDestroy drmGetVersion drmFreeVersion drmGetDevices2 \
+		   drmFreeDevices mmap munmap
 US_WRAP		:= $(US_WRAPPED:%=-Wl,--wrap=%)
 # A test that opens the device through a tool gets the fake.
 US_WRAP_gem_picture := -Wl,--wrap=agate_device_open
+US_WRAP_device	:= -Wl,--wrap=open
 US_TEST_CFLAGS	= $(US_CFLAGS) -ffp-contract=off -Isim/model -Iuserspace/tools \
 		  -Itests/host/userspace $(call US_PKG_CFLAGS,libpng)
 
