@@ -3,12 +3,12 @@
  * Contract of lab 08, part two: the buffer object of libagate.
  *
  * agate_bo.c defines the agate_bo_* functions that agate.h declares, except for the
- * three getters.  The frame (agate_bo_info.c) defines those, and the functions
- * below that record submitted work.
+ * getters and agate_bo_madvise().  The frame (agate_bo_info.c) defines those, and the
+ * functions below that record submitted work.
  *
  * A BO is a slot of the device's bo_map, and its GEM handle is the index, so a
- * handle always leads to the same slot and the same struct.  A slot whose bytes are
- * all zero is free.
+ * handle always leads to the same slot and the same struct.  A slot without a device is
+ * free, unless somebody is closing its handle.
  */
 #ifndef AGATE_BO_H
 #define AGATE_BO_H
@@ -30,6 +30,9 @@
  * @cpu: its map, or NULL while it has none
  * @pending: submitted work that nobody has waited for yet; see
  *	agate_bo_mark_submitted()
+ * @closing: how many threads are closing this handle, or have just done so; under the
+ *	device's bo_map_lock, and no part of the BO: it may belong to the BO that was in
+ *	this slot before.  Last, for a slot is wiped up to here
  */
 struct agate_bo {
 	struct agate_device *dev;
@@ -40,6 +43,7 @@ struct agate_bo {
 	_Atomic uint32_t refcnt;
 	_Atomic(void *) cpu;
 	_Atomic uint64_t pending;
+	unsigned int closing;
 };
 
 /*

@@ -55,14 +55,21 @@ int agate_device_open_fd(int fd, struct agate_device **dev)
 	if (!new)
 		return -ENOMEM;
 	err = pthread_mutex_init(&new->bo_map_lock, NULL);
-	if (err) {
-		free(new);
-		return -err;
-	}
+	if (err)
+		goto err_free;
+	err = pthread_cond_init(&new->bo_closed, NULL);
+	if (err)
+		goto err_lock;
 	agate_sparse_array_init(&new->bo_map, sizeof(struct agate_bo), BO_MAP_NODE_LOG2);
 	new->fd = fd;
 	*dev = new;
 	return 0;
+
+err_lock:
+	pthread_mutex_destroy(&new->bo_map_lock);
+err_free:
+	free(new);
+	return -err;
 }
 
 static bool may_be_agate(const drmDevice *device)
@@ -115,6 +122,7 @@ void agate_device_close(struct agate_device *dev)
 	if (!dev)
 		return;
 	agate_sparse_array_fini(&dev->bo_map);
+	pthread_cond_destroy(&dev->bo_closed);
 	pthread_mutex_destroy(&dev->bo_map_lock);
 	close(dev->fd);
 	free(dev);

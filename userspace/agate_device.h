@@ -17,11 +17,13 @@
  * @bo_map_lock: held while a thread gives a slot of @bo_map another meaning that
  *	other threads could be looking at: when it drops the last reference, and
  *	when it imports
+ * @bo_closed: a handle that was being closed is closed; with @bo_map_lock
  */
 struct agate_device {
 	int fd;
 	struct agate_sparse_array bo_map;
 	pthread_mutex_t bo_map_lock;
+	pthread_cond_t bo_closed;
 };
 
 /* Call ioctl(), and restart it when a signal interrupts it; return 0 or -errno. */

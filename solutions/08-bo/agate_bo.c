@@ -4,18 +4,22 @@
  *
  * Three threads can meet at one slot of the BO map: one creates a BO (the kernel
  * just gave it the handle), one drops the last reference (and is about to close the
- * handle), and one imports a dma-buf that the kernel knows under that handle.  Two
+ * handle), and one imports a dma-buf that the kernel knows under that handle.  Three
  * rules keep them apart:
  *  - wipe a slot before closing its handle, because the kernel may give the number
  *    to another thread's create as soon as the handle is closed;
  *  - hold the map lock while the count goes from 1 to 0, and while a dma-buf
  *    becomes a handle and a reference, so that an import finds a BO either alive or
- *    gone, never dying.
+ *    gone, never dying;
+ *  - close a handle without the lock, because that may take as long as a reset of the
+ *    GPU.  Until the handle is closed the kernel still answers an import with it, so
+ *    the slot counts who is closing it, and the import waits and asks again.
  */
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -26,6 +30,14 @@
 			 AGATE_ALLOC_INVISIBLE | AGATE_ALLOC_DELAY_MMAP |	\
 			 AGATE_ALLOC_SHARED | AGATE_ALLOC_CPU_READONLY |	\
 			 AGATE_ALLOC_GPU_READONLY)
+
+/* A BO that has left its slot. */
+struct bo_rest {
+	struct agate_device *dev;
+	uint32_t handle;
+	void *cpu;
+	uint64_t size;
+};
 
 static bool flags_valid(uint32_t flags)
 {
@@ -74,16 +86,20 @@ static void close_handle(struct agate_device *dev, uint32_t handle)
 	agate_ioctl(dev, DRM_IOCTL_GEM_CLOSE, &arg);
 }
 
-/* Give the BO back to the kernel.  Nobody else can reach it any more. */
-static void bo_free(struct agate_bo *bo)
+/* Leave the slot as a free one; return what is left to give back to the kernel. */
+static struct bo_rest bo_wipe(struct agate_bo *bo)
 {
-	struct agate_device *dev = bo->dev;
-	uint32_t handle = bo->handle;
+	struct bo_rest rest = { bo->dev, bo->handle, bo->cpu, bo->size };
 
-	if (bo->cpu)
-		munmap(bo->cpu, bo->size);
-	memset(bo, 0, sizeof(*bo));
-	close_handle(dev, handle);
+	memset(bo, 0, offsetof(struct agate_bo, closing));
+	return rest;
+}
+
+static void bo_give_back(const struct bo_rest *rest)
+{
+	if (rest->cpu)
+		munmap(rest->cpu, rest->size);
+	close_handle(rest->dev, rest->handle);
 }
 
 /*
@@ -121,6 +137,7 @@ static int bo_alloc(struct agate_device *dev, uint64_t size, uint32_t flags,
 int agate_bo_create(struct agate_device *dev, uint64_t size, uint32_t flags,
 		    const char *label, struct agate_bo **out)
 {
+	struct bo_rest rest;
 	struct agate_bo *bo;
 	void *cpu;
 	int err;
@@ -149,7 +166,9 @@ int agate_bo_create(struct agate_device *dev, uint64_t size, uint32_t flags,
 	return 0;
 
 err_free:
-	bo_free(bo);
+	/* Nobody else knows the BO, so no import can ask for it. */
+	rest = bo_wipe(bo);
+	bo_give_back(&rest);
 	return err;
 }
 
@@ -184,6 +203,8 @@ static bool unreference_shared(struct agate_bo *bo)
 void agate_bo_unreference(struct agate_bo *bo)
 {
 	struct agate_device *dev;
+	struct bo_rest rest;
+	bool last;
 
 	if (!bo || unreference_shared(bo))
 		return;
@@ -194,8 +215,19 @@ void agate_bo_unreference(struct agate_bo *bo)
 	 */
 	dev = bo->dev;
 	pthread_mutex_lock(&dev->bo_map_lock);
-	if (atomic_fetch_sub_explicit(&bo->refcnt, 1, memory_order_acq_rel) == 1)
-		bo_free(bo);
+	last = atomic_fetch_sub_explicit(&bo->refcnt, 1, memory_order_acq_rel) == 1;
+	if (last) {
+		bo->closing++;
+		rest = bo_wipe(bo);
+	}
+	pthread_mutex_unlock(&dev->bo_map_lock);
+	if (!last)
+		return;
+
+	bo_give_back(&rest);
+	pthread_mutex_lock(&dev->bo_map_lock);
+	bo->closing--;
+	pthread_cond_broadcast(&dev->bo_closed);
 	pthread_mutex_unlock(&dev->bo_map_lock);
 }
 
@@ -287,17 +319,41 @@ static int bo_import_new(struct agate_device *dev, struct agate_bo *bo, uint32_t
 	return 0;
 }
 
-int agate_bo_import(struct agate_device *dev, int fd, struct agate_bo **out)
+/*
+ * Let the kernel make the dma-buf a handle, and find its slot.  If the handle is about to
+ * be closed it is of no use: wait for that, and ask again.  The caller holds the map lock.
+ */
+static int import_handle(struct agate_device *dev, int fd, uint32_t *handle,
+			 struct agate_bo **out)
 {
 	struct drm_prime_handle arg = { .fd = fd };
 	struct agate_bo *bo;
 	int err;
 
+	for (;;) {
+		err = agate_ioctl(dev, DRM_IOCTL_PRIME_FD_TO_HANDLE, &arg);
+		if (err)
+			return err;
+		bo = agate_sparse_array_get(&dev->bo_map, arg.handle);
+		if (!bo || bo->dev || !bo->closing)
+			break;
+		pthread_cond_wait(&dev->bo_closed, &dev->bo_map_lock);
+	}
+	*handle = arg.handle;
+	*out = bo;
+	return 0;
+}
+
+int agate_bo_import(struct agate_device *dev, int fd, struct agate_bo **out)
+{
+	struct agate_bo *bo;
+	uint32_t handle;
+	int err;
+
 	pthread_mutex_lock(&dev->bo_map_lock);
-	err = agate_ioctl(dev, DRM_IOCTL_PRIME_FD_TO_HANDLE, &arg);
+	err = import_handle(dev, fd, &handle, &bo);
 	if (err)
 		goto out_unlock;
-	bo = agate_sparse_array_get(&dev->bo_map, arg.handle);
 	if (bo && bo->dev) {
 		/*
 		 * The kernel returned the handle of a known BO, and did not count
@@ -305,9 +361,10 @@ int agate_bo_import(struct agate_device *dev, int fd, struct agate_bo **out)
 		 */
 		agate_bo_reference(bo);
 	} else {
-		err = bo ? bo_import_new(dev, bo, arg.handle, fd) : -ENOMEM;
+		err = bo ? bo_import_new(dev, bo, handle, fd) : -ENOMEM;
+		/* The GPU has not seen this BO yet, so closing it waits for nobody. */
 		if (err)
-			close_handle(dev, arg.handle);
+			close_handle(dev, handle);
 	}
 	if (!err)
 		*out = bo;

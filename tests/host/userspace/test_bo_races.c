@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -30,6 +31,7 @@ static struct {
 	pthread_t thread;
 	sem_t done;
 	unsigned int started;
+	bool in_time;			/* it finished while the first one waited */
 	void *(*run)(void *arg);
 	unsigned long request;
 	enum fake_when when;
@@ -50,8 +52,9 @@ static void interfere(unsigned long request, enum fake_when when)
 		limit.tv_nsec -= 1000000000;
 		limit.tv_sec++;
 	}
-	while (sem_timedwait(&other.done, &limit) && errno == EINTR)
-		;
+	do
+		other.in_time = !sem_timedwait(&other.done, &limit);
+	while (!other.in_time && errno == EINTR);
 }
 
 static void race(unsigned long request, enum fake_when when, void *(*run)(void *arg))
@@ -174,6 +177,30 @@ static void test_import_during_unreference(void **state)
 		close(other.fd);
 	}
 	assert_int_equal(fake_refused(DRM_IOCTL_GEM_CLOSE), 0);
+}
+
+/*
+ * To close a handle may take as long as a reset of the GPU.  Nobody waits for that who
+ * does not want this very BO.
+ */
+static void test_close_holds_up_nobody(void **state)
+{
+	static const unsigned long moments[] = { FAKE_MUNMAP, DRM_IOCTL_GEM_CLOSE };
+	size_t i;
+
+	for (i = 0; i < sizeof(moments) / sizeof(moments[0]); i++) {
+		struct agate_bo *bo = bo_new(*state, 4096, 0);
+
+		other.dev = *state;
+		other.fd = fake_dma_buf(8192);
+		race(moments[i], FAKE_BEFORE, run_import);
+		agate_bo_unreference(bo);
+		race_over();
+		assert_int_equal(other.err, 0);
+		assert_true(other.in_time);
+		agate_bo_unreference(other.bo);
+		close(other.fd);
+	}
 }
 
 struct crowd {
@@ -338,6 +365,7 @@ int main(void)
 		with_device(test_create_takes_a_closing_handle),
 		with_device(test_unreference_during_import),
 		with_device(test_import_during_unreference),
+		with_device(test_close_holds_up_nobody),
 		with_device(test_imports_of_one_dma_buf),
 		with_device(test_creation_beside_import),
 		with_device(test_maps_on_demand),
