@@ -106,6 +106,13 @@ int agate_bo_mmap(struct agate_bo *bo, void **cpu);
 int agate_bo_set_label(struct agate_bo *bo, const char *label);
 
 /*
+ * Say whether the BO's contents matter.  While they do not, the kernel may take its
+ * memory; *retained tells whether it still has them.  A BO whose contents are lost is
+ * of no use: release it.  retained may be NULL.  -EINVAL: not needed, and SHARED.
+ */
+int agate_bo_madvise(struct agate_bo *bo, bool needed, bool *retained);
+
+/*
  * Export the BO as a dma-buf file descriptor, which is close-on-exec and which the
  * caller closes.  The BO counts as SHARED from then on.
  */
@@ -130,6 +137,9 @@ int agate_bo_wait(struct agate_bo *bo, int64_t timeout_ns, bool wait_readers);
 uint64_t agate_bo_size(const struct agate_bo *bo);
 uint64_t agate_bo_address(const struct agate_bo *bo);
 uint32_t agate_bo_handle(const struct agate_bo *bo);
+/* AGATE_ALLOC_*, with SHARED once the BO is. */
+uint32_t agate_bo_flags(const struct agate_bo *bo);
+struct agate_device *agate_bo_device(const struct agate_bo *bo);
 
 /* ---- Submission -------------------------------------------------------- */
 
@@ -157,10 +167,18 @@ struct agate_submit {
 
 /*
  * Submit one chain to the GPU, without waiting for it.  -EINVAL: jc is 0 or not
- * 64-aligned, a requirement or access is unknown, a BO is listed twice.  -ENOENT: a
- * sync object does not exist.
+ * 64-aligned, a requirement or access is unknown, a BO is listed twice or belongs to
+ * another device.  -ENOENT: a sync object does not exist.
  */
 int agate_submit(struct agate_device *dev, const struct agate_submit *submit);
+
+/*
+ * Read how the job ended whose fence is in a binary sync object (of a timeline the
+ * kernel does not keep it).  *result is 0, or the negative errno that struct
+ * drm_agate_submit lists.  Does not wait.  -EBUSY: the job has not ended.  -ENOENT:
+ * there is no such sync object.  -EINVAL: it has no fence.
+ */
+int agate_sync_result(struct agate_device *dev, uint32_t syncobj, int *result);
 
 /* ---- Job chains in a BO ------------------------------------------------ */
 

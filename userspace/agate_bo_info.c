@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The getters of a BO, for the library and its users, and the record of submitted
- * work.
+ * The getters of a BO, for the library and its users; advice about its contents; and
+ * the record of submitted work.
  */
 #include "agate_bo.h"
 
@@ -18,6 +18,29 @@ uint64_t agate_bo_address(const struct agate_bo *bo)
 uint32_t agate_bo_handle(const struct agate_bo *bo)
 {
 	return bo->handle;
+}
+
+uint32_t agate_bo_flags(const struct agate_bo *bo)
+{
+	return bo->flags;
+}
+
+struct agate_device *agate_bo_device(const struct agate_bo *bo)
+{
+	return bo->dev;
+}
+
+int agate_bo_madvise(struct agate_bo *bo, bool needed, bool *retained)
+{
+	struct drm_agate_madvise arg = {
+		.handle = bo->handle,
+		.madv = needed ? AGATE_MADV_WILLNEED : AGATE_MADV_DONTNEED,
+	};
+	int err = agate_ioctl(bo->dev, DRM_IOCTL_AGATE_MADVISE, &arg);
+
+	if (!err && retained)
+		*retained = arg.retained;
+	return err;
 }
 
 void agate_bo_mark_submitted(struct agate_bo *bo, uint32_t access)

@@ -7,11 +7,15 @@
  * reads or writes a BO, which saves wait calls later.
  */
 #include <errno.h>
+#include <linux/sync_file.h>
 #include <stdlib.h>
+#include <unistd.h>
+
+#include <xf86drm.h>
 
 #include "agate_bo.h"
 
-static int check(const struct agate_submit *submit)
+static int check(const struct agate_device *dev, const struct agate_submit *submit)
 {
 	uint32_t i;
 
@@ -27,6 +31,9 @@ static int check(const struct agate_submit *submit)
 		uint32_t access = submit->bos[i].access;
 
 		if (!access || access & ~AGATE_ACCESS_RW)
+			return -EINVAL;
+		/* On this device its handle would be the name of another BO, or of none. */
+		if (submit->bos[i].bo->dev != dev)
 			return -EINVAL;
 	}
 	return 0;
@@ -47,7 +54,7 @@ int agate_submit(struct agate_device *dev, const struct agate_submit *submit)
 	uint32_t i;
 	int err;
 
-	err = check(submit);
+	err = check(dev, submit);
 	if (err)
 		return err;
 	handles = calloc(submit->bo_count ? submit->bo_count : 1, sizeof(*handles));
@@ -68,4 +75,27 @@ int agate_submit(struct agate_device *dev, const struct agate_submit *submit)
 	for (i = 0; i < submit->bo_count; i++)
 		agate_bo_mark_submitted(submit->bos[i].bo, submit->bos[i].access);
 	return 0;
+}
+
+/* Only a sync_file tells the error of a fence: waiting for a sync object does not. */
+int agate_sync_result(struct agate_device *dev, uint32_t syncobj, int *result)
+{
+	struct drm_syncobj_handle arg = {
+		.handle = syncobj,
+		.flags = DRM_SYNCOBJ_HANDLE_TO_FD_FLAGS_EXPORT_SYNC_FILE,
+		.fd = -1,
+	};
+	struct sync_file_info info = { .num_fences = 0 };
+	int err;
+
+	err = agate_ioctl(dev, DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD, &arg);
+	if (err)
+		return err;
+	err = drmIoctl(arg.fd, SYNC_IOC_FILE_INFO, &info) ? -errno : 0;
+	close(arg.fd);
+	if (!err && !info.status)
+		err = -EBUSY;
+	if (!err)
+		*result = info.status < 0 ? info.status : 0;
+	return err;
 }

@@ -6,6 +6,7 @@
 #include "harness.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "agate_bo.h"
 
@@ -267,6 +268,43 @@ static void test_labels(void **state)
 	assert_null(bo);
 }
 
+static void test_madvise(void **state)
+{
+	struct agate_bo *bo = bo_new(*state, 4096, 0);
+	struct fake_bo seen;
+	bool retained = false;
+
+	assert_int_equal(agate_bo_madvise(bo, false, &retained), 0);
+	assert_true(retained);
+	assert_true(fake_bo(agate_bo_handle(bo), &seen));
+	assert_int_equal(seen.madv, AGATE_MADV_DONTNEED);
+	assert_int_equal(agate_bo_madvise(bo, true, &retained), 0);
+	assert_false(retained);
+	assert_true(fake_bo(agate_bo_handle(bo), &seen));
+	assert_int_equal(seen.madv, AGATE_MADV_WILLNEED);
+	assert_int_equal(agate_bo_madvise(bo, true, NULL), 0);
+
+	retained = true;
+	fake_fail(DRM_IOCTL_AGATE_MADVISE, 1, EINVAL);
+	assert_int_equal(agate_bo_madvise(bo, false, &retained), -EINVAL);
+	assert_true(retained);
+	agate_bo_unreference(bo);
+}
+
+static void test_getters(void **state)
+{
+	struct agate_bo *bo = bo_new(*state, 4097, AGATE_ALLOC_GPU_READONLY);
+	int fd;
+
+	assert_ptr_equal(agate_bo_device(bo), *state);
+	assert_int_equal(agate_bo_size(bo), 8192);
+	assert_int_equal(agate_bo_flags(bo), AGATE_ALLOC_GPU_READONLY);
+	assert_int_equal(agate_bo_export(bo, &fd), 0);
+	assert_int_equal(agate_bo_flags(bo), AGATE_ALLOC_GPU_READONLY | AGATE_ALLOC_SHARED);
+	close(fd);
+	agate_bo_unreference(bo);
+}
+
 static void test_wait_asks_only_when_needed(void **state)
 {
 	struct agate_bo *bo = bo_new(*state, 4096, 0);
@@ -347,6 +385,8 @@ int main(void)
 		with_device(test_handle_comes_back),
 		with_device(test_thousands),
 		with_device(test_labels),
+		with_device(test_madvise),
+		with_device(test_getters),
 		with_device(test_wait_asks_only_when_needed),
 		with_device(test_wait_against_submit),
 		with_device(test_other_devices_are_refused),

@@ -5,6 +5,7 @@
  */
 #include "harness.h"
 
+#include <linux/sync_file.h>
 #include <string.h>
 
 #include "agate_bo.h"
@@ -96,6 +97,39 @@ static void test_refused(void **state)
 	agate_bo_unreference(bo);
 }
 
+/* A handle is a name in one file: in another it may be that of any BO. */
+static void test_bo_of_another_device(void **state)
+{
+	struct agate_device elsewhere = { .fd = agate_device_fd(*state) };
+	struct agate_bo *bo = bo_new(*state, 4096, 0);
+	const struct agate_submit_bo listed = { bo, AGATE_ACCESS_RW };
+	const struct agate_submit submit = { .jc = 64, .bos = &listed, .bo_count = 1 };
+
+	answer = 0;
+	fake_submit(record);
+	assert_int_equal(agate_submit(&elsewhere, &submit), -EINVAL);
+	assert_int_equal(fake_calls(DRM_IOCTL_AGATE_SUBMIT), 0);
+	assert_int_equal(agate_submit(*state, &submit), 0);
+	agate_bo_unreference(bo);
+}
+
+static void test_result(void **state)
+{
+	int result = 77;
+
+	assert_int_equal(agate_sync_result(*state, 9, &result), -ENOENT);
+	assert_int_equal(agate_sync_result(*state, 1, &result), -EBUSY);
+	assert_int_equal(result, 77);
+	fake_fence(1);
+	assert_int_equal(agate_sync_result(*state, 1, &result), 0);
+	assert_int_equal(result, 0);
+	fake_fence(-ETIME);
+	assert_int_equal(agate_sync_result(*state, 1, &result), 0);
+	assert_int_equal(result, -ETIME);
+	fake_fail(SYNC_IOC_FILE_INFO, 1, ENOMEM);
+	assert_int_equal(agate_sync_result(*state, 1, &result), -ENOMEM);
+}
+
 static void test_no_bos(void **state)
 {
 	const struct agate_submit submit = { .jc = 64 };
@@ -111,6 +145,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		with_device(test_arguments),
 		with_device(test_refused),
+		with_device(test_bo_of_another_device),
+		with_device(test_result),
 		with_device(test_no_bos),
 	};
 
