@@ -246,7 +246,7 @@ test-long: deps
 	$(Q)$(MAKE) test-long-run
 
 test-long-run:
-	$(Q)$(locked) $(MAKE) $(parallel) test-build
+	$(Q)$(locked) $(MAKE) $(parallel) test-build $(UPSTREAM_DEBUG)
 	$(Q)$(locked) $(MAKE) -s $(LONG_TABLE) $(SUITE_TABLE)
 	$(Q)rm -f $(BUILD)/tests/score
 	$(Q)$(run_suites) $(LONG_TABLE)

@@ -6,7 +6,8 @@
 # usage: tests/upstream/run.sh fast|debug midgard|bifrost|stuck
 #
 # Panfrost knows real GPUs only by their number: midgard presents itself as a T860, bifrost
-# as a G72.  `stuck` is a midgard that does not stop a chain, only to be reset.  After the tests the kernel's log and the simulator's must be silent, except for
+# as a G72.  `stuck` is a midgard that does not stop a chain, so that the driver has to reset
+# it.  After the tests the kernel's log and the simulator's must be silent, except for
 # upstream's own bugs that bugs.txt lists; a line names each bug that showed.
 set -u
 . tests/guest/splat.sh
@@ -82,22 +83,20 @@ unfinished()
 	done
 }
 
-# The log without the warnings that bugs.txt knows.  A warning is the part of the log from
-# "cut here" to "end trace".
+# The log without the warnings that bugs.txt knows, and without their traces' first lines.
 unexpected()
 {
 	awk -F '|' '
 		FILENAME == ARGV[1] { if ($1 == "warning") known[$3] = 1; next }
-		/-\[ cut here \]-/ { held = $0; inside = 1; next }
-		!inside { print; next }
-		{ held = held "\n" $0 }
-		/ WARNING: / { for (f in known) expected = expected || index($0, " " f "+") }
-		/-\[ end trace / {
-			if (!expected)
-				print held
-			held = ""; inside = expected = 0
+		/ WARNING: / {
+			for (f in known)
+				if (index($0, " " f "+")) {
+					traces++
+					next
+				}
 		}
-		END { print held }' "$bugs" "$console"
+		/ Call Trace:/ && traces { traces--; next }
+		{ print }' "$bugs" "$console"
 }
 
 # Tell which of the listed bugs showed.
