@@ -16,23 +16,23 @@ BOX_MEMORY_KIB=1048576
 BOX_FILE_KIB=65536
 BOX_WORDS=262144
 
-# box_path PATH: its absolute path
+# box_path PATH: its absolute path, in box_place.  A shell for each of many paths would take
+# longer than what is done with them.
 box_path()
 {
 	case $1 in
-	/*) echo "$1" ;;
-	*) echo "$PWD/$1" ;;
+	/*) box_place=$1 ;;
+	*) box_place=$PWD/$1 ;;
 	esac
 }
 
 box_read_only()
 {
 	for box_item; do
+		box_path "${box_item%% -> *}"
 		case $box_item in
-		*' -> '*) printf '%s\0' --symlink "${box_item#* -> }" \
-			"$(box_path "${box_item%% -> *}")" ;;
-		/*) printf '%s\0' --ro-bind "$box_item" "$box_item" ;;
-		*) printf '%s\0' --ro-bind "$box_item" "$PWD/$box_item" ;;
+		*' -> '*) printf '%s\0' --symlink "${box_item#* -> }" "$box_place" ;;
+		*) printf '%s\0' --ro-bind "$box_item" "$box_place" ;;
 		esac
 	done
 }
@@ -76,7 +76,8 @@ box_limits()
 # runs again without one.
 box_run()
 {
-	box_from=$1 box_facts=$2 box_folder=$3 box_place=$(box_path "$4")
+	box_from=$1 box_facts=$2 box_folder=$3
+	box_path "$4"
 	shift 4
 	(
 		box_limits

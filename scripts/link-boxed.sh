@@ -17,8 +17,13 @@ command -v ld >/dev/null && command -v strip >/dev/null || exit 1
 echo begun >&5
 
 xargs -d '\n' "$@" "$result" <"$list" || exit
-nm -P -u "$result" | sed 's/ .*//' >&5
+# nm reads all of the debug information, where there is any.
+delivered=$result
 case $result in
-*.ko) strip -g -o "$result.stripped" "$result" && cat "$result.stripped" >&4 || exit ;;
+*.ko)
+	delivered=$result.stripped
+	strip -g -o "$delivered" "$result" && cat "$delivered" >&4 || exit
+	;;
 esac
+nm -P -u "$delivered" | sed 's/ .*//' >&5
 cat "$result" >&3
