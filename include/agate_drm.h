@@ -76,7 +76,9 @@ struct drm_agate_sync {
 /**
  * struct drm_agate_submit - run one job chain
  *
- * The call returns without waiting.  The chain runs after the in-syncs have
+ * The call does not wait for the chain.  It waits while AGATE_SUBMIT_MAX_JOBS chains of
+ * this file have not ended yet; a signal ends that wait with EINTR, or restarts the
+ * call.  The chain runs after the in-syncs have
  * signalled and other jobs are done with the listed BOs.  Its completion fence goes
  * into the out-syncs and, as a writer, into every listed BO.
  *
@@ -126,6 +128,8 @@ struct drm_agate_submit {
 };
 
 #define AGATE_SUBMIT_MAX_SYNCS	1024
+/* A client that queues faster than the GPU works waits here, and not for memory. */
+#define AGATE_SUBMIT_MAX_JOBS	1024
 /* Each listed BO's reservation is locked, and lockdep counts up to 2,047 of one class. */
 #define AGATE_SUBMIT_MAX_BOS	2000
 

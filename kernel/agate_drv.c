@@ -48,7 +48,7 @@ static int agate_open(struct drm_device *drm, struct drm_file *file)
 	struct agate_file *afile;
 	int idx, ret;
 
-	afile = kzalloc(sizeof(*afile), GFP_KERNEL);
+	afile = kzalloc(sizeof(*afile), GFP_KERNEL_ACCOUNT);
 	if (!afile)
 		return -ENOMEM;
 

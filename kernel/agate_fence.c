@@ -76,7 +76,7 @@ struct dma_fence *agate_fence_create(struct agate_device *adev, unsigned int slo
 {
 	struct agate_fence *fence;
 
-	fence = kzalloc(sizeof(*fence), GFP_KERNEL);
+	fence = kzalloc(sizeof(*fence), GFP_KERNEL_ACCOUNT);
 	if (!fence)
 		return NULL;
 	/* The caller's open file holds a reference to the module, too. */

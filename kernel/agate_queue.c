@@ -89,6 +89,20 @@ static void job_release(struct agate_job *job)
 	wake_up_all(&queues->idle);
 }
 
+int agate_queues_reserve(struct agate_file *afile)
+{
+	atomic_t *jobs = &afile->entities->jobs;
+
+	return wait_event_interruptible(afile->adev->queues.idle,
+					atomic_add_unless(jobs, 1, AGATE_SUBMIT_MAX_JOBS));
+}
+
+void agate_queues_unreserve(struct agate_file *afile)
+{
+	atomic_dec(&afile->entities->jobs);
+	wake_up_all(&afile->adev->queues.idle);
+}
+
 static void job_free_work(struct work_struct *work)
 {
 	job_release(container_of(work, struct agate_job, free_work));
@@ -120,9 +134,11 @@ struct agate_job *agate_job_create(struct agate_file *afile, u64 jc, unsigned in
 {
 	struct agate_job *job;
 
-	job = kzalloc(sizeof(*job), GFP_KERNEL);
-	if (!job)
+	job = kzalloc(sizeof(*job), GFP_KERNEL_ACCOUNT);
+	if (!job) {
+		agate_queues_unreserve(afile);
 		return NULL;
+	}
 	kref_init(&job->ref);
 	job->adev = afile->adev;
 	job->vm = agate_vm_get(afile->vm);
@@ -132,7 +148,6 @@ struct agate_job *agate_job_create(struct agate_file *afile, u64 jc, unsigned in
 	job->slot = slot;
 	INIT_WORK(&job->free_work, job_free_work);
 
-	atomic_inc(&job->entities->jobs);
 	atomic_inc(&job->adev->queues.jobs);
 	agate_stat_inc(&job->adev->stats, AGATE_STAT_JOBS);
 	return job;
@@ -214,7 +229,7 @@ struct agate_entities *agate_queues_open(struct agate_device *adev)
 	unsigned int n;
 	int ret;
 
-	entities = kzalloc(sizeof(*entities), GFP_KERNEL);
+	entities = kzalloc(sizeof(*entities), GFP_KERNEL_ACCOUNT);
 	if (!entities)
 		return ERR_PTR(-ENOMEM);
 	kref_init(&entities->ref);

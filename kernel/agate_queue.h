@@ -45,7 +45,7 @@ struct agate_queues {
  * @rcu: the callback of the last dependency accesses the entity then, too
  * @lock: held across arming and pushing, so that fences are queued in order
  * @closing: the file is being closed; under slots.lock
- * @jobs: of this file, from submit to free
+ * @jobs: of this file, from agate_queues_reserve() to free
  * @busy_ns: time its jobs spent on each slot, for fdinfo
  * @entity: one for each slot
  */
@@ -98,10 +98,34 @@ struct agate_entities *agate_queues_open(struct agate_device *adev);
 void agate_queues_close(struct agate_device *adev, struct agate_entities *entities);
 
 /**
+ * agate_queues_reserve - wait until a file may have one more job, and count it
+ * @afile: the file
+ *
+ * Every job comes from a client that can make them faster than the GPU ends them.  So a
+ * file has at most AGATE_SUBMIT_MAX_JOBS, and then its client waits.  The wait ends when
+ * a job has, because of a signal, or when the device goes, which ends all jobs.
+ *
+ * Context: may sleep; no lock of the driver is held, and the caller is not between
+ * drm_dev_enter() and drm_dev_exit(), because removal would wait for the jobs' foreign
+ * fences.
+ * Return: 0, and then agate_queues_unreserve() or agate_job_create() has to follow;
+ * -ERESTARTSYS.
+ */
+int agate_queues_reserve(struct agate_file *afile);
+
+/**
+ * agate_queues_unreserve - undo agate_queues_reserve()
+ * @afile: the file
+ */
+void agate_queues_unreserve(struct agate_file *afile);
+
+/**
  * agate_job_create - create an empty job of a file
  * @afile: the file whose address space and queues the job uses
  * @jc: first job header
  * @slot: AGATE_SLOT_*
+ *
+ * Takes over what agate_queues_reserve() counted, also when it fails.
  *
  * Return: the job with one reference, or NULL.
  */

@@ -20,6 +20,7 @@
 
 struct agate_bo;
 struct agate_device;
+struct mem_cgroup;
 
 #define AGATE_HEAP_CHUNK	SZ_2M
 
@@ -38,6 +39,8 @@ struct agate_device;
  * @chunks: heap BO: one sg table for each 2 MiB, NULL where the heap has not grown
  * @vaddr: kernel mapping, or NULL
  * @vmap_use: users of @vaddr
+ * @memcg: memory cgroup of the task that made the BO, with a reference, or NULL: a
+ *	thread of the kernel that takes memory for the BO charges it there
  */
 struct agate_shmem {
 	struct mutex lock;	/* all of this */
@@ -50,6 +53,7 @@ struct agate_shmem {
 	struct sg_table **chunks;
 	void *vaddr;
 	unsigned int vmap_use;
+	struct mem_cgroup *memcg;
 };
 
 int agate_shmem_topic_init(struct agate_device *adev);

@@ -34,15 +34,15 @@ static struct agate_pgtable_page *table_alloc(void *ctx, bool last)
 	struct agate_table *table;
 	dma_addr_t dma;
 
-	table = kzalloc(sizeof(*table), GFP_KERNEL);
+	table = kzalloc(sizeof(*table), GFP_KERNEL_ACCOUNT);
 	if (!table)
 		return NULL;
-	table->base.entries = (__le64 *)get_zeroed_page(GFP_KERNEL);
+	table->base.entries = (__le64 *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
 	if (!table->base.entries)
 		goto free_table;
 	if (!last) {
 		table->base.child = kcalloc(AGATE_PT_ENTRIES, sizeof(*table->base.child),
-					    GFP_KERNEL);
+					    GFP_KERNEL_ACCOUNT);
 		if (!table->base.child)
 			goto free_page;
 	}

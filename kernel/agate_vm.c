@@ -63,7 +63,7 @@ struct agate_vm *agate_vm_create(struct agate_device *adev)
 	struct agate_vm *vm;
 	int ret;
 
-	vm = kzalloc(sizeof(*vm), GFP_KERNEL);
+	vm = kzalloc(sizeof(*vm), GFP_KERNEL_ACCOUNT);
 	if (!vm)
 		return ERR_PTR(-ENOMEM);
 	kref_init(&vm->ref);
@@ -159,7 +159,7 @@ static struct agate_mapping *mapping_create(struct agate_vm *vm, struct agate_bo
 	struct agate_mapping *mapping;
 	int ret;
 
-	mapping = kzalloc(sizeof(*mapping), GFP_KERNEL);
+	mapping = kzalloc(sizeof(*mapping), GFP_KERNEL_ACCOUNT);
 	if (!mapping)
 		return ERR_PTR(-ENOMEM);
 	kref_init(&mapping->ref);

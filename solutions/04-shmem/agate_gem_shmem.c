@@ -9,6 +9,7 @@
  * plugged in.  The contract is agate_shmem.h.
  */
 #include <linux/dma-mapping.h>
+#include <linux/memcontrol.h>
 #include <linux/pagemap.h>
 #include <linux/shmem_fs.h>
 #include <linux/slab.h>
@@ -54,7 +55,7 @@ static int pages_fill(struct agate_bo *bo, unsigned long first, unsigned long co
 	lockdep_assert_held(&shmem->lock);
 
 	if (!shmem->pages) {
-		shmem->pages = kvcalloc(bo_pages(bo), sizeof(*shmem->pages), GFP_KERNEL);
+		shmem->pages = kvcalloc(bo_pages(bo), sizeof(*shmem->pages), GFP_KERNEL_ACCOUNT);
 		if (!shmem->pages)
 			return -ENOMEM;
 		mapping_set_unevictable(mapping);
@@ -222,6 +223,7 @@ void agate_shmem_topic_fini(struct agate_device *adev)
 void agate_shmem_init(struct agate_bo *bo)
 {
 	mutex_init(&bo->shmem.lock);
+	bo->shmem.memcg = get_mem_cgroup_from_mm(current->mm);
 }
 
 void agate_shmem_release(struct agate_bo *bo)
@@ -231,6 +233,7 @@ void agate_shmem_release(struct agate_bo *bo)
 	WARN_ON(bo->shmem.pages_use || bo->shmem.vmap_use);
 	pages_drop(bo);
 	mutex_unlock(&bo->shmem.lock);
+	mem_cgroup_put(bo->shmem.memcg);
 }
 
 void agate_shmem_hold(struct agate_bo *bo)
@@ -298,7 +301,7 @@ static struct sg_table *chunk_grow(struct agate_bo *bo, unsigned int chunk)
 	lockdep_assert_held(&shmem->lock);
 
 	if (!shmem->chunks) {
-		shmem->chunks = kvcalloc(bo_chunks(bo), sizeof(*shmem->chunks), GFP_KERNEL);
+		shmem->chunks = kvcalloc(bo_chunks(bo), sizeof(*shmem->chunks), GFP_KERNEL_ACCOUNT);
 		if (!shmem->chunks)
 			return ERR_PTR(-ENOMEM);
 	}

@@ -11,6 +11,7 @@
  * A reset waits for this thread, so the thread must not wait for a reset: when it
  * drops a last reference, put_wq frees the object.
  */
+#include <linux/sched/mm.h>
 #include <drm/drm_drv.h>
 
 #include "agate_device.h"
@@ -143,11 +144,15 @@ static int grow_chunk(struct agate_device *adev, struct agate_mapping *mapping, 
 static int grow_heap(struct agate_device *adev, struct agate_mapping *mapping, u64 va)
 {
 	struct agate_bo *bo = mapping->bo;
+	struct mem_cgroup *memcg;
 	int ret;
 
 	if (!(bo->flags & AGATE_BO_HEAP) || !atomic_inc_not_zero(&bo->gpu_users))
 		return -EFAULT;
+	/* The client that made the heap pays for the page tables, too. */
+	memcg = set_active_memcg(bo->shmem.memcg);
 	ret = grow_chunk(adev, mapping, va);
+	set_active_memcg(memcg);
 	atomic_dec(&bo->gpu_users);
 	return ret;
 }

@@ -133,8 +133,8 @@ static int gather_bos(struct agate_job *job, struct drm_file *file, const u32 *h
 
 	if (!count)
 		return 0;
-	job->bos = kvcalloc(count, sizeof(*job->bos), GFP_KERNEL);
-	job->mappings = kvcalloc(count, sizeof(*job->mappings), GFP_KERNEL);
+	job->bos = kvcalloc(count, sizeof(*job->bos), GFP_KERNEL_ACCOUNT);
+	job->mappings = kvcalloc(count, sizeof(*job->mappings), GFP_KERNEL_ACCOUNT);
 	if (!job->bos || !job->mappings)
 		return -ENOMEM;
 	for (i = 0; !ret && i < count; i++)
@@ -199,7 +199,7 @@ static struct submit_out *gather_outs(struct drm_file *file, const struct drm_ag
 
 	if (!count)
 		return NULL;
-	outs = kvcalloc(count, sizeof(*outs), GFP_KERNEL);
+	outs = kvcalloc(count, sizeof(*outs), GFP_KERNEL_ACCOUNT);
 	if (!outs)
 		return ERR_PTR(-ENOMEM);
 	ret = fill_outs(outs, file, syncs, count);
@@ -312,7 +312,10 @@ static bool submit_args_are_valid(const struct drm_agate_submit *args)
 	       args->bo_handle_count <= AGATE_SUBMIT_MAX_BOS;
 }
 
-/* Inside drm_dev_enter(), so that unplugging waits for the push. */
+/*
+ * Inside drm_dev_enter(), so that unplugging waits for the push.  The caller has called
+ * agate_queues_reserve().
+ */
 static int submit(struct drm_file *file, const struct drm_agate_submit *args,
 		  const struct submit_lists *lists)
 {
@@ -335,13 +338,17 @@ static int submit(struct drm_file *file, const struct drm_agate_submit *args,
 int agate_submit_ioctl(struct drm_device *dev, void *data, struct drm_file *file)
 {
 	const struct drm_agate_submit *args = data;
+	struct agate_file *afile = to_agate_file(file);
 	struct submit_lists lists = {};
 	int idx, ret;
 
 	if (!submit_args_are_valid(args))
 		return -EINVAL;
 	ret = copy_lists(&lists, args);
+	if (!ret)
+		ret = agate_queues_reserve(afile);
 	if (!ret && !drm_dev_enter(dev, &idx)) {
+		agate_queues_unreserve(afile);
 		ret = -ENODEV;
 	} else if (!ret) {
 		ret = submit(file, args, &lists);

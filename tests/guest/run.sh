@@ -69,7 +69,7 @@ guest()
 		set -- "$@" "exec:$look && echo '# $c looked'"
 	done
 	for p in uapi-bo uapi-submit mmap races jobs gone reload failnth stale fences closed stats \
-		compute listed many absent coherency; do
+		compute listed many absent coherency queued; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	programs=$(printf '%s\n' "$@" | sed -n "s|^exec:CMOCKA[^/]*$GUEST/\([a-z-]*\).*|\1|p")
@@ -195,7 +195,8 @@ esac
 case $suite in
 jobs | both | bifrost | lite)
 	set -- "$@" "$(load $brisk)" "$(test_step jobs)" "$(test_step fences)" \
-		"$(load $patient)" "$(test_step compute)" "$(test_step stale)" "$(test_step listed)" ;;
+		"$(load $patient)" "$(test_step compute)" "$(test_step stale)" "$(test_step listed)" \
+		"$(test_step queued)" ;;
 esac
 case $suite in
 jobs | both)

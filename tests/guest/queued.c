@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A client that queues jobs without end waits in SUBMIT, until a job ends or a signal
+ * comes, and makes no other client wait.
+ */
+#include "guest.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DATA		2048u
+
+/* The kernel's fences for tests have no header for userspace. */
+struct sw_sync_create_fence_data {
+	uint32_t value;
+	char name[32];
+	int32_t fence;
+};
+#define SW_SYNC_CREATE_FENCE	_IOWR('W', 0, struct sw_sync_create_fence_data)
+#define SW_SYNC_INC		_IOW('W', 1, uint32_t)
+
+/* A sync object whose fence signals when the timeline is advanced. */
+static int foreign_fence(int fd, uint32_t *syncobj)
+{
+	struct sw_sync_create_fence_data data = { .value = 1, .name = "queued" };
+	struct drm_syncobj_handle import = {
+		.flags = DRM_SYNCOBJ_FD_TO_HANDLE_FLAGS_IMPORT_SYNC_FILE,
+	};
+	int timeline = open("/sys/kernel/debug/sync/sw_sync", O_RDWR | O_CLOEXEC);
+
+	assert_true(timeline >= 0);
+	assert_int_equal(ioctl(timeline, SW_SYNC_CREATE_FENCE, &data), 0);
+	*syncobj = guest_syncobj(fd);
+	import.handle = *syncobj;
+	import.fd = data.fence;
+	assert_int_equal(guest_ioctl(fd, DRM_IOCTL_SYNCOBJ_FD_TO_HANDLE, &import), 0);
+	close(data.fence);
+	return timeline;
+}
+
+static void advance(int timeline)
+{
+	uint32_t one = 1;
+
+	assert_int_equal(ioctl(timeline, SW_SYNC_INC, &one), 0);
+}
+
+struct queue {
+	int fd;
+	struct bo bo;
+	struct drm_agate_sync in;
+};
+
+static int queue_job(const struct queue *q)
+{
+	struct drm_agate_submit submit = {
+		.jc = q->bo.va, .bo_handles = (uintptr_t)&q->bo.handle, .bo_handle_count = 1,
+		.in_syncs = (uintptr_t)&q->in, .in_sync_count = 1,
+	};
+
+	return ioctl(q->fd, DRM_IOCTL_AGATE_SUBMIT, &submit) ? errno : 0;
+}
+
+static void *queue_thread(void *arg)
+{
+	return (void *)(intptr_t)queue_job(arg);
+}
+
+static void nothing(int sig)
+{
+	(void)sig;
+}
+
+/* SUBMIT waits until a signal comes.  Repeat the signal: the first may come too early. */
+static int queue_job_until_signal(const struct queue *q)
+{
+	const struct sigaction action = { .sa_handler = nothing }, standard = { .sa_handler = SIG_DFL };
+	const struct itimerval every = { { 0, 100000 }, { 0, 100000 } }, never = { { 0, 0 }, { 0, 0 } };
+	int err;
+
+	assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
+	assert_int_equal(setitimer(ITIMER_REAL, &every, NULL), 0);
+	err = queue_job(q);
+	assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
+	assert_int_equal(sigaction(SIGALRM, &standard, NULL), 0);
+	return err;
+}
+
+static void too_many_jobs(void **state)
+{
+	struct queue q = { .fd = guest_open() };
+	int other = guest_open(), timeline;
+	struct bo peer = guest_bo(other, PAGE, 0);
+	pthread_t thread;
+	void *err;
+
+	(void)state;
+	q.bo = guest_bo(q.fd, PAGE, 0);
+	guest_job_write64(&q.bo, 0, 0, q.bo.va + DATA, 1);
+	timeline = foreign_fence(q.fd, &q.in.handle);
+	for (int i = 0; i < AGATE_SUBMIT_MAX_JOBS; i++)
+		assert_int_equal(queue_job(&q), 0);
+	assert_int_equal(queue_job_until_signal(&q), EINTR);
+	assert_int_equal(guest_counter("jobs"), AGATE_SUBMIT_MAX_JOBS);
+
+	guest_job_write64(&peer, 0, 0, peer.va + DATA, 2);
+	assert_int_equal(guest_submit(other, peer.va, 0, &peer.handle, 1, 0), 0);
+	assert_int_equal(guest_wait(other, peer.handle, FOREVER), 0);
+
+	assert_int_equal(pthread_create(&thread, NULL, queue_thread, &q), 0);
+	advance(timeline);
+	assert_int_equal(pthread_join(thread, &err), 0);
+	assert_int_equal((intptr_t)err, 0);
+	assert_int_equal(guest_wait(q.fd, q.bo.handle, FOREVER), 0);
+	assert_int_equal(*(volatile uint64_t *)((char *)q.bo.cpu + DATA), 1);
+	close(timeline);
+	guest_destroy(&q.bo);
+	guest_destroy(&peer);
+	close(q.fd);
+	close(other);
+}
+
+/* A call that fails gives its place back. */
+static void refused_jobs(void **state)
+{
+	struct queue q = { .fd = guest_open() };
+	struct queue bad;
+
+	(void)state;
+	q.bo = guest_bo(q.fd, PAGE, 0);
+	q.in.handle = guest_syncobj(q.fd);
+	/* An in-sync without a fence is refused after the job was made. */
+	for (int i = 0; i < 2 * AGATE_SUBMIT_MAX_JOBS; i++)
+		assert_int_equal(queue_job(&q), EINVAL);
+	bad = q;
+	bad.bo.handle = 0;
+	for (int i = 0; i < 2 * AGATE_SUBMIT_MAX_JOBS; i++)
+		assert_true(queue_job(&bad) != 0);
+	guest_job_write64(&q.bo, 0, 0, q.bo.va + DATA, 3);
+	assert_int_equal(guest_submit(q.fd, q.bo.va, 0, &q.bo.handle, 1, 0), 0);
+	assert_int_equal(guest_wait(q.fd, q.bo.handle, FOREVER), 0);
+	guest_destroy(&q.bo);
+	close(q.fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(too_many_jobs, guest_teardown),
+		cmocka_unit_test_teardown(refused_jobs, guest_teardown),
+	};
+
+	return cmocka_run_group_tests_name("queued", tests, NULL, NULL);
+}
