@@ -108,6 +108,13 @@ bool compose_start(struct compose *compose, const char *const *argv, const char 
 	return true;
 }
 
+bool compose_runs(const struct compose *compose)
+{
+	struct pollfd p = { .fd = compose->pidfd, .events = POLLIN };
+
+	return compose->pid && !poll(&p, 1, 0);
+}
+
 enum compose_end compose_wait(struct compose *compose, int interrupt_fd)
 {
 	struct pollfd p[2] = {

@@ -38,6 +38,9 @@ enum compose_end {
  */
 bool compose_start(struct compose *compose, const char *const *argv, const char *out);
 
+/* Has its end not come yet?  Does not wait. */
+bool compose_runs(const struct compose *compose);
+
 /* Waits for its end.  If @interrupt_fd (unless it is -1) becomes readable, kills it. */
 enum compose_end compose_wait(struct compose *compose, int interrupt_fd);
 

@@ -164,6 +164,13 @@ static bool session_module(void *arg, struct verdict *why)
 	return !fr->broken;
 }
 
+static bool session_building(void *arg)
+{
+	struct flavour_run *fr = arg;
+
+	return !fr->composed && (compose_runs(&fr->driver) || compose_runs(&fr->library));
+}
+
 static void put_where(struct outcome *outcome)
 {
 	const struct decode_place *place = &outcome->place;
@@ -335,6 +342,7 @@ static enum session_end run_session(struct flavour_run *fr, const struct guest *
 		.timing = fr->timing,
 		.wanted = session_wanted,
 		.module = session_module,
+		.building = session_building,
 		.verdict = session_verdict,
 		.sealed = session_sealed,
 		.failed = session_failed,

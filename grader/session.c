@@ -96,6 +96,10 @@ static enum guest_status bring_up(struct state *st, enum load *load, struct verd
 		end = deliver(st);
 	timing_add(st->s->timing, begun, "files delivered");
 	begun = timing_now();
+	if (end == GUEST_OK)
+		end = state_warm_up(st);
+	timing_add(st->s->timing, begun, "guest warmed up");
+	begun = timing_now();
 	if (end == GUEST_OK && !st->s->module(st->s->arg, why)) {
 		*load = LOAD_FAILED;
 		return GUEST_OK;

@@ -52,6 +52,8 @@ struct session {
 	 * is the verdict on every test.
 	 */
 	bool (*module)(void *arg, struct verdict *why);
+	/* True while the module is being built; NULL: never. */
+	bool (*building)(void *arg);
 	/*
 	 * A verdict.  A pass does not count yet, and the test runs again when the machine
 	 * loses the guest.  VERDICT_NOT_RUN: the machine, or Agate, failed, which says

@@ -46,6 +46,23 @@ static enum guest_status run(struct state *st, const char *const *argv, struct g
 	return end;
 }
 
+enum guest_status state_warm_up(struct state *st)
+{
+	static const char *const insmod[] = { "/sbin/insmod", GUEST_INJECT, NULL };
+	static const char *const list[] = { GUEST_PROGRAM, "--list", NULL };
+	enum guest_status end = GUEST_OK;
+	const struct session *s = st->s;
+	struct guest_run ignored;
+
+	if (!s->building)
+		return GUEST_OK;
+	if (s->files.inject && s->building(s->arg))
+		end = run(st, insmod, &ignored);
+	if (end == GUEST_OK && s->building(s->arg))
+		end = run(st, list, &ignored);
+	return end;
+}
+
 static void explain(struct state *st, enum guest_status end, const struct guest_run *run,
 		    const char *what, struct verdict *why)
 {

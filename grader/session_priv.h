@@ -180,6 +180,13 @@ void state_gpu_log_end(struct state *st);
 /* session_module.c */
 
 /*
+ * While the module is being built, loads the module for injections and starts the test
+ * program, which only lists its tests: QEMU then has translated much of the code that loads
+ * a module and starts a program, and the tests need not wait for that.
+ */
+enum guest_status state_warm_up(struct state *st);
+
+/*
  * Loads the module, and checks that it is the delivered one and drives the GPU.  Unless
  * the result is LOAD_DONE, the caller has to replace the guest, and @why has the reason.
  */

@@ -58,6 +58,7 @@ struct canned {
 	int rmmod;
 	enum guest_status rmmod_end;
 	enum guest_status start_end;
+	enum guest_status list_end;	/* of the program that only lists its tests */
 	unsigned int start_fails;	/* so many starts */
 	unsigned int refuses;		/* this many requests to the control socket fail */
 	const char *health, *health_exact;	/* NULL: nothing; the same when it has to be exact */
@@ -66,7 +67,7 @@ struct canned {
 	void (*before_run)(struct canned *canned, const char *test);	/* or NULL */
 
 	/* what happened */
-	unsigned int starts, stops, healths, insmods, rmmods, puts, kills, abandons;
+	unsigned int starts, stops, lists, healths, insmods, rmmods, puts, kills, abandons;
 	char ran[512];			/* names, each with a space behind it; | is a start */
 	char requests[1024];		/* to the control socket, the counters' and pings left out */
 	char input[512];		/* of the program that runs */

@@ -32,6 +32,13 @@ static bool module(void *arg, struct verdict *why)
 	return !o->no_module;
 }
 
+static bool building(void *arg)
+{
+	struct outcome *o = arg;
+
+	return o->building && o->building--;
+}
+
 static void verdict(void *arg, size_t test, const struct verdict *v)
 {
 	static const char letters[] = "NpFTC";
@@ -75,7 +82,8 @@ enum session_end run_in(struct canned *c, const struct lab *lab, struct outcome 
 		.lab = lab, .kernel = LAB_FAST, .seed = 7, .scale = 1, .guest = &guest,
 		.files = { .program = "program", .module = "/proc/self/exe" },
 		.test_log = o->log, .wanted = wanted, .module = module, .verdict = verdict,
-		.sealed = sealed, .failed = failed, .remark = remark, .arg = o,
+		.building = building, .sealed = sealed, .failed = failed, .remark = remark,
+		.arg = o,
 	};
 	enum session_end end;
 

@@ -26,6 +26,7 @@ struct outcome {
 	unsigned int seals;
 	char remarks[256], why[256];
 	bool no_module;
+	unsigned int building;		/* so often the module is being built when asked for */
 	size_t stop_at;
 	FILE *log;
 };

@@ -211,6 +211,26 @@ static void test_no_module(void **state)
 	assert_int_equal(c.insmods, 0);
 }
 
+/* The program is started once for nothing while there is time; no verdict comes of that. */
+static void test_warm_up(void **state)
+{
+	struct canned c = { .acts = NULL };
+	struct outcome o = { .building = 1 };
+
+	(void)state;
+	play(&c, NULL, &o, "PPP");
+	assert_int_equal(c.lists, 1);
+	c = (struct canned){ .acts = NULL };
+	play(&c, NULL, &o, "PPP");
+	assert_int_equal(c.lists, 0);
+
+	/* A guest that is lost meanwhile is replaced as any other. */
+	c = (struct canned){ .list_end = GUEST_GONE };
+	o.building = 1;
+	play(&c, NULL, &o, "PPP");
+	assert_int_equal(c.starts, 2);
+}
+
 /* If tests load the module, the leftovers of a failed test disappear with its guest. */
 static void test_by_test(void **state)
 {
@@ -374,6 +394,7 @@ int main(void)
 		cmocka_unit_test(test_flood_before_crash),
 		cmocka_unit_test(test_load),
 		cmocka_unit_test(test_no_module),
+		cmocka_unit_test(test_warm_up),
 		cmocka_unit_test(test_by_test),
 		cmocka_unit_test(test_no_guest),
 		cmocka_unit_test(test_not_wanted),
