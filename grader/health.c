@@ -12,7 +12,7 @@
 /*
  * In a quick look the slabs from which processors allocate count as full, objects that RCU
  * has not freed yet still count, and each processor keeps a few pages to itself.  The look
- * before the first test is a quick one, too.
+ * before a test is a quick one, too.
  */
 #define NOISE_FILES	64
 #define NOISE_FILES_QUICK	128
@@ -133,10 +133,9 @@ static uint64_t growth(const struct health *before, const struct health *now, en
 	return has_fallen(before, now, key) ? 0 : value(now, key) - value(before, key);
 }
 
-bool health_grown(const struct health *before, const struct health *now, bool exact)
+bool health_grown(const struct health *before, const struct health *now)
 {
-	return growth(before, now, HEALTH_SHMEM_FILES) >
-	       (exact ? NOISE_FILES : NOISE_FILES_QUICK) ||
+	return growth(before, now, HEALTH_SHMEM_FILES) > NOISE_FILES_QUICK ||
 	       growth(before, now, HEALTH_SHMEM_PAGES) > NOISE_PAGES;
 }
 
@@ -162,12 +161,29 @@ bool health_left(const struct health *before, const struct health *now, const ch
 	char seen[256];
 
 	/* One BO of any size may hold the pages, but each BO has one file. */
-	if (!health_grown(before, now, true) || (bos && bos >= files))
+	if (files <= bos + NOISE_FILES && (bos || pages <= NOISE_PAGES))
 		return false;
+	if (!verdict)
+		return true;
 	snprintf(seen, sizeof(seen), "%" PRIu64 " shmem files and %" PRIu64 " KiB in such files are "
 		 "left that were not there before, and the driver counts %" PRIu64 " BOs",
 		 files, pages * PAGE_KIB, bos);
 	fail(verdict, "a BO's memory is freed when the last that used it is gone",
 	     "when the test's processes have ended, no memory of BOs but what is counted", seen);
 	return true;
+}
+
+bool health_lower(struct health *lowest, const struct health *now)
+{
+	static const enum health_key memory[] = { HEALTH_SHMEM_FILES, HEALTH_SHMEM_PAGES };
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < sizeof(memory) / sizeof(memory[0]); i++) {
+		if (!has_fallen(lowest, now, memory[i]))
+			continue;
+		lowest->value[memory[i]] = value(now, memory[i]);
+		any = true;
+	}
+	return any;
 }

@@ -46,18 +46,21 @@ bool health_blinded(const struct health *before, const struct health *now,
 		    struct verdict *verdict);
 
 /*
- * Do BOs hold more memory than @before, by more than the error of the counts that each
- * processor keeps?  @now is @exact, or a quick look.
+ * Does a quick look show more memory of BOs than @before, by more than the error of such a
+ * look?
  */
-bool health_grown(const struct health *before, const struct health *now, bool exact);
+bool health_grown(const struct health *before, const struct health *now);
 
 /*
- * The same after all memory had time to be freed.  When the driver's own counters (the
- * text of its debugfs file, or "") show as many BOs, the driver leaks but does not hide
- * it: the tests of the counters judge that, and this returns false.  Otherwise a pass
- * becomes a failure.
+ * Does an exact look show more memory of BOs than @before and than the driver counts?
+ * @counters is the text of the driver's debugfs file, or "", from before that look.  When the
+ * driver counts as many BOs, it leaks but does not hide it: the tests of the counters judge
+ * that.  A pass then becomes a failure; with NULL for @verdict nothing changes.
  */
 bool health_left(const struct health *before, const struct health *now, const char *counters,
 		 struct verdict *verdict);
+
+/* Takes what is less now over into @lowest; true when memory that BOs held was freed since. */
+bool health_lower(struct health *lowest, const struct health *now);
 
 #endif /* AGATE_GRADER_HEALTH_H */

@@ -88,8 +88,8 @@ static void read_tests(struct reader *r, struct lab *lab)
 static void read_lab(struct reader *r, struct lab *lab, const char *name)
 {
 	static const char *const keys[] = {
-		"schema", "lab", "title", "files", "kind", "steps", "program", "module",
-		"module_args", "exports", "allow", "host_tests", "tests", NULL
+		"schema", "lab", "title", "files", "kind", "steps", "frees", "program",
+		"module", "module_args", "exports", "allow", "host_tests", "tests", NULL
 	};
 	static const char *const kinds[] = { "kernel", "library", NULL };
 	static const char *const modules[] = { "loaded", "by-test", NULL };
@@ -105,6 +105,8 @@ static void read_lab(struct reader *r, struct lab *lab, const char *name)
 	lab->library = reader_word(r, lab->json, "kind", kinds);
 	lab->steps = (unsigned int)reader_number(r, lab->json, "steps", 1, LAB_STEPS, 0);
 	r->steps = lab->steps;
+	if (reader_ok(r))
+		lab->frees = (unsigned int)reader_number(r, lab->json, "frees", 1, lab->steps, 1);
 	lab->program = reader_name(r, lab->json, "program", lab->name);
 	lab->by_test = reader_word(r, lab->json, "module", modules);
 	lab->module_args = reader_text(r, lab->json, "module_args", ARGS_MAX, "");

@@ -103,6 +103,7 @@ struct lab {
 	size_t file_count;
 	bool library;
 	unsigned int steps;
+	unsigned int frees;	/* the step from which on the driver frees the memory of BOs */
 	const char *program;
 	bool by_test;		/* the tests load the module */
 	const char *module_args;

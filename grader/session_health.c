@@ -6,8 +6,11 @@
 
 #include "session_priv.h"
 
-/* How long RCU and workers may take to free the objects that a test left to them. */
-#define SETTLE_MS	2000
+/*
+ * An exact look waits for RCU.  Workers may free memory later still, and leave it to RCU
+ * again: after so many looks in a row between which nothing was freed, what is left stays.
+ */
+#define LOOKS_IN_VAIN	3
 #define COUNTERS_MS	2000
 
 static enum guest_status look(struct state *st, bool exact, struct health *health)
@@ -43,8 +46,8 @@ static void take_counters(void *arg, enum guest_stream stream, const char *data,
 		strncat(st->counters, data, len < room ? len : room);
 }
 
-/* A process reads it, because the driver answers, and may hang. */
-static enum guest_status read_counters(struct state *st)
+/* A process reads them, because the driver answers, and may hang. */
+static enum guest_status read_counters(struct state *st, bool *hangs)
 {
 	static const char *const argv[] = {
 		"/bin/sh", "-c", "cat /sys/kernel/debug/dri/*/counters", NULL
@@ -53,22 +56,53 @@ static enum guest_status read_counters(struct state *st)
 		.argv = argv, .limit_ms = state_limit(st, COUNTERS_MS),
 		.output_max = sizeof(st->counters), .output = take_counters, .arg = st,
 	};
-
-	st->counters[0] = '\0';
-	return st->ops->run(st->guest, &run);
-}
-
-/* Takes exact counts after pending frees are done, or after their time is over. */
-static enum guest_status settled(struct state *st, struct health *now)
-{
-	uint64_t until = st->ops->now(st->guest) + state_limit(st, SETTLE_MS) * 1000000ull;
 	enum guest_status end;
 
-	do
-		end = look(st, true, now);
-	while (end == GUEST_OK && health_grown(&st->health, now, true) &&
-	       !st->ops->past(st->guest, until));
+	st->counters[0] = '\0';
+	end = st->ops->run(st->guest, &run);
+	*hangs = run.timed_out;
 	return end;
+}
+
+/*
+ * Looks until as much memory is left as the driver counts, or until no more of it is freed.
+ * The counters come first: a BO that is freed between the two looks is then counted.
+ */
+static enum guest_status settle(struct state *st, struct health *now, bool *hangs)
+{
+	unsigned int in_vain = 0;
+	enum guest_status end;
+	struct health lowest;
+	bool first = true;
+
+	do {
+		end = read_counters(st, hangs);
+		if (end == GUEST_OK && !*hangs)
+			end = look(st, true, now);
+		if (end != GUEST_OK || *hangs)
+			return end;
+		if (first)
+			lowest = *now;
+		else
+			in_vain = health_lower(&lowest, now) ? 0 : in_vain + 1;
+		first = false;
+	} while (health_left(&st->health, now, st->counters, NULL) && in_vain < LOOKS_IN_VAIN);
+	return end;
+}
+
+/* Each test is charged with the memory that it left, and with no other. */
+static void remember_memory(struct state *st, const struct health *now)
+{
+	st->health.value[HEALTH_SHMEM_FILES] = now->value[HEALTH_SHMEM_FILES];
+	st->health.value[HEALTH_SHMEM_PAGES] = now->value[HEALTH_SHMEM_PAGES];
+}
+
+/* Before the step that frees BOs, all of them are left. */
+static bool frees(const struct state *st)
+{
+	unsigned int step = st->evidence.test->step;
+
+	return !step || step >= st->s->lab->frees;
 }
 
 enum guest_status state_health(struct state *st, struct verdict *verdict, bool *changed)
@@ -76,6 +110,7 @@ enum guest_status state_health(struct state *st, struct verdict *verdict, bool *
 	uint64_t begun = timing_now();
 	enum guest_status end;
 	struct health now;
+	bool hangs;
 
 	*changed = false;
 	end = look(st, false, &now);
@@ -83,18 +118,18 @@ enum guest_status state_health(struct state *st, struct verdict *verdict, bool *
 	if (end != GUEST_OK)
 		return end;
 	*changed = health_blinded(&st->health, &now, verdict);
-	if (!health_grown(&st->health, &now, false))
+	if (!frees(st) || !health_grown(&st->health, &now)) {
+		remember_memory(st, &now);
 		return GUEST_OK;
+	}
 	begun = timing_now();
-	end = settled(st, &now);
+	end = settle(st, &now, &hangs);
 	timing_add(st->s->timing, begun, "memory settled");
-	if (end != GUEST_OK || !health_grown(&st->health, &now, true))
+	if (end != GUEST_OK)
 		return end;
-	end = read_counters(st);
-	if (health_left(&st->health, &now, st->counters, verdict))
+	/* Without the counters nobody knows how much may be left; the next test gets another guest. */
+	if (hangs || health_left(&st->health, &now, st->counters, verdict))
 		*changed = true;
-	/* Do not blame the next test for the memory that is left. */
-	st->health.value[HEALTH_SHMEM_FILES] = now.value[HEALTH_SHMEM_FILES];
-	st->health.value[HEALTH_SHMEM_PAGES] = now.value[HEALTH_SHMEM_PAGES];
-	return end;
+	remember_memory(st, &now);
+	return GUEST_OK;
 }

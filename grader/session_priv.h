@@ -97,7 +97,8 @@ struct state {
 	bool hurried;			/* the test that runs has a part of its limit */
 	bool patient;			/* it has to run again, with its whole limit */
 
-	struct health health;		/* of this guest, before its first test */
+	struct health health;		/* of this guest: its checks before its first test, its
+					 * memory before the test that runs */
 	bool health_known;
 	char counters[1024];		/* the driver's own, at the last look */
 

@@ -76,7 +76,7 @@ enum ctl_type {
 	CTL_WHERE,
 	/*
 	 * host to guest: the kernel's state; payload: uint32_t, 1: counts have to be
-	 * exact, which takes longer; answered by DATA, "KEY NUMBER" on each line, then ACK
+	 * exact, and pending frees done, which takes longer; answered by DATA, "KEY NUMBER" on each line, then ACK
 	 */
 	CTL_HEALTH,
 };

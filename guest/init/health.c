@@ -7,10 +7,13 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/membarrier.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "init.h"
@@ -66,12 +69,39 @@ static void named(const char *key, const char *path, const char *name, const cha
 		fclose(f);
 }
 
-/* Adds the counts that each processor keeps to the totals that the files show. */
+/*
+ * Waits until RCU has freed everything that was left to it before.  Each processor frees its
+ * objects in the order in which it got them, and MEMBARRIER_CMD_GLOBAL waits for an object
+ * of its own on the processor on which it runs.
+ */
+static void wait_for_rcu(void)
+{
+	cpu_set_t all, one;
+	size_t cpu;
+
+	if (sched_getaffinity(0, sizeof(all), &all))
+		return;
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET(cpu, &all))
+			continue;
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		if (!sched_setaffinity(0, sizeof(one), &one))
+			syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	}
+	sched_setaffinity(0, sizeof(all), &all);
+}
+
+/*
+ * Waits for pending frees, and adds the counts that each processor keeps to the totals that
+ * the files show.
+ */
 static void settle(void)
 {
 	char buf[4096];
 	int fd;
 
+	wait_for_rcu();
 	files_poke(SHMEM "shrink", "1");
 	fd = open("/proc/sys/vm/stat_refresh", O_RDONLY | O_CLOEXEC);
 	if (fd < 0)

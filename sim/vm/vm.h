@@ -172,7 +172,8 @@ enum vm_status vm_get(struct vm *vm, const char *guest_path, int fd, uint64_t ma
 /**
  * vm_health() - write the state of the guest's kernel to @fd, "KEY NUMBER" on each
  * line
- * @exact:	counts of memory have to be exact, which takes longer
+ * @exact:	counts of memory have to be exact, and what was left to RCU freed, which
+ *		takes longer
  *
  * PID 1 reads it from the kernel's own files: guest/init/health.c has the keys.  A kernel
  * without a check has no line for it.

@@ -306,8 +306,12 @@ static enum guest_status canned_health(void *ctx, bool exact, char *text, size_t
 	const char *health = exact && c->health_exact ? c->health_exact : c->health;
 	enum guest_status end = c->health_end;
 
-	/* Time passes, and pending frees are done. */
-	c->clock += 100000000;
+	if (exact && c->health_exacts) {
+		health = *c->health_exacts;
+		c->health_exacts += c->health_exacts[1] != NULL;
+	}
+	/* A look takes very long where the host is busy. */
+	c->clock += 1000000000;
 	c->healths++;
 	if (c->next_look != GUEST_OK || c->next_words) {
 		end = c->next_look;

@@ -62,6 +62,7 @@ struct canned {
 	unsigned int start_fails;	/* so many starts */
 	unsigned int refuses;		/* this many requests to the control socket fail */
 	const char *health, *health_exact;	/* NULL: nothing; the same when it has to be exact */
+	const char *const *health_exacts;	/* exact looks one after the other; the last one stays */
 	enum guest_status health_end;
 	const char *driver_counters;	/* the driver's counters, as `cat` prints them */
 	void (*before_run)(struct canned *canned, const char *test);	/* or NULL */

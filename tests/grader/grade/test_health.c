@@ -114,6 +114,7 @@ static bool left(const char *before, const char *now, const char *counters)
 	bool is = health_left(&x, &y, counters, &verdict);
 
 	assert_int_equal(verdict.status, is ? VERDICT_FAIL : VERDICT_PASS);
+	assert_int_equal(health_left(&x, &y, counters, NULL), is);
 	return is;
 }
 
@@ -130,6 +131,9 @@ static void test_memory(void **state)
 	/* The counters show it: their tests judge that. */
 	assert_false(left(before, "shmem_files 950\nshmem_pages 1600\n", "vms 0\nbos 100\n"));
 	assert_false(left(before, "shmem_files 950\nshmem_pages 1600\n", "bos 60\nvms 1\nbos 40\n"));
+	/* So do those that were counted a moment ago. */
+	assert_false(left(before, "shmem_files 950\nshmem_pages 1600\n", "bos 36\n"));
+	assert_true(left(before, "shmem_files 950\nshmem_pages 1600\n", "bos 35\n"));
 	assert_true(left(before, "shmem_files 950\nshmem_pages 1600\n", "bos 3\n"));
 	assert_true(left(before, "shmem_files 851\nshmem_pages 9000\n", "bos 0\nhandles 90\n"));
 	assert_false(left(before, "shmem_files 851\nshmem_pages 9000\n", "bos 1\n"));
@@ -176,12 +180,10 @@ static void words(void *arg, const char *text)
 	fail_msg("%s", text);
 }
 
-/* Tests a, b and c in canned guests. */
-static void play(struct canned *c, const char *letters, const char *ran)
+/* The tests of that lab in canned guests. */
+static void play_lab(struct canned *c, struct lab *lab, const char *letters, const char *ran)
 {
-	static const char *const abc[] = { "a", "b", "c", NULL };
 	const struct guest guest = { .ops = &canned_ops, .ctx = c };
-	struct lab *lab = lab_of(abc);
 	const struct session session = {
 		.lab = lab, .kernel = LAB_FAST, .seed = 7, .scale = 1, .guest = &guest,
 		.files = { .program = "program", .module = "/proc/self/exe" },
@@ -195,6 +197,13 @@ static void play(struct canned *c, const char *letters, const char *ran)
 	assert_string_equal(got.letters, letters);
 	assert_string_equal(c->ran, ran);
 	lab_free(lab);
+}
+
+static const char *const abc[] = { "a", "b", "c", NULL };
+
+static void play(struct canned *c, const char *letters, const char *ran)
+{
+	play_lab(c, lab_of(abc), letters, ran);
 }
 
 static void switch_off(struct canned *c, const char *test)
@@ -270,6 +279,78 @@ static void test_memory_on_its_way(void **state)
 	assert_int_equal(c.healths, 5);
 }
 
+#define FILES(n)	"shmem_files " #n "\nshmem_pages 1600\n"
+
+/* Workers free it after many looks, however long these take. */
+static void test_memory_is_freed_slowly(void **state)
+{
+	static const char *const looks[] = {
+		FILES(1850), FILES(1850), FILES(1850), FILES(1849), FILES(1849), FILES(1849),
+		FILES(1000), FILES(914), NULL
+	};
+	struct canned c = {
+		.health = FILES(850), .before_run = rcu,
+		.health_exacts = looks, .driver_counters = "bos 0\n",
+	};
+
+	(void)state;
+	play(&c, "PPP", "|a b c ");
+	assert_int_equal(c.healths, 4 + 8);
+}
+
+/* Nothing is freed in three looks: it is left. */
+static void test_memory_stays(void **state)
+{
+	static const char *const looks[] = {
+		FILES(1850), FILES(1849), FILES(1849), FILES(1852), FILES(1849), FILES(850), NULL
+	};
+	struct canned c = {
+		.health = FILES(850), .before_run = rcu,
+		.health_exacts = looks, .driver_counters = "bos 0\n",
+	};
+
+	(void)state;
+	play(&c, "PFP", "|a b |c ");
+	assert_non_null(strstr(got.verdicts[1].seen, "999 shmem files"));
+}
+
+/*
+ * Both tests leak, and the counters show it; then the module is loaded again, and counts from
+ * 0.  Neither is charged with the sum.
+ */
+static void leak_a_little(struct canned *c, const char *test)
+{
+	static const char *const files[] = { FILES(950), FILES(1030), FILES(1050) };
+
+	c->health = c->health_exact = files[*test - 'a'];
+	c->driver_counters = *test == 'a' ? "bos 100\n" : "bos 0\n";
+}
+
+static void test_each_test_has_its_own_memory(void **state)
+{
+	struct canned c = { .health = FILES(850), .before_run = leak_a_little };
+
+	(void)state;
+	play(&c, "PPP", "|a b c ");
+}
+
+/* Nobody asks for memory that the driver frees in a later step. */
+static void test_memory_of_a_later_step(void **state)
+{
+	struct canned early = {
+		.health = FILES(850), .before_run = leak, .driver_counters = "bos 0\n",
+	}, late = early;
+	struct lab *lab = lab_with(abc, "{\"step\": 2}");
+
+	(void)state;
+	lab->frees = 3;
+	play_lab(&early, lab, "PPP", "|a b c ");
+	assert_int_equal(early.healths, 4);
+	lab = lab_with(abc, "{\"step\": 2}");
+	lab->frees = 2;
+	play_lab(&late, lab, "PFP", "|a b |c ");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -282,6 +363,10 @@ int main(void)
 		cmocka_unit_test(test_memory_that_is_counted),
 		cmocka_unit_test(test_a_quick_look_is_enough),
 		cmocka_unit_test(test_memory_on_its_way),
+		cmocka_unit_test(test_memory_is_freed_slowly),
+		cmocka_unit_test(test_memory_stays),
+		cmocka_unit_test(test_each_test_has_its_own_memory),
+		cmocka_unit_test(test_memory_of_a_later_step),
 	};
 
 	return cmocka_run_group_tests_name("grader-health", tests, NULL, NULL);

@@ -148,6 +148,8 @@ static void test_lab_keys(void **state)
 	with_key("title", "\"two\\nlines\"", "title");
 	with_key("steps", "0", "steps");
 	with_key("steps", "2.5", "steps: is not a whole number");
+	with_key("frees", "0", "frees");
+	with_key("frees", "4", "frees: is not within 1 and 3");
 	with_key("kind", "\"firmware\"", "kind");
 	with_key("module", "\"never\"", "module");
 	with_key("program", "\"../sh\"", "program");
