@@ -35,9 +35,34 @@ static bool same_place(const struct outcome *a, const struct outcome *b)
 	       a->verdict.splat.kind == b->verdict.splat.kind;
 }
 
+/* "CPU: 1 PID: 105 ": who ran into it; the length of that at @at, or 0. */
+static size_t runner_len(const char *at)
+{
+	int len = 0;
+
+	sscanf(at, "CPU: %*d PID: %*d%*[ ]%n", &len);
+	return (size_t)len;
+}
+
+/* The same but for who ran into it, which the kernel's reports tell as well. */
+static bool same_text(const char *a, const char *b)
+{
+	while (*a && *b) {
+		size_t n = runner_len(a), m = runner_len(b);
+
+		if (n && m) {
+			a += n;
+			b += m;
+		} else if (*a++ != *b++) {
+			return false;
+		}
+	}
+	return *a == *b;
+}
+
 static bool same_words(const struct verdict *a, const struct verdict *b)
 {
-	return a->rule[0] && !strcmp(a->rule, b->rule) && !strcmp(a->seen, b->seen);
+	return a->rule[0] && !strcmp(a->rule, b->rule) && same_text(a->seen, b->seen);
 }
 
 /* The number after @name in "bos 1, handles 0, vms 1"; false when there is none. */

@@ -23,6 +23,8 @@ struct search {
 	size_t frame;			/* its frame; valid if @any */
 	bool any;
 	bool chosen;			/* it is in one of @files */
+	struct decode_place inner;	/* the innermost place of all; its line 0: none so far */
+	size_t inner_frame;
 };
 
 static bool search_begin(struct search *search, const char *tree, const char *const *files)
@@ -146,10 +148,14 @@ static void consider(struct search *search, size_t frame, const char *function, 
 	if (!parse_place(where, &place.line) ||
 	    !call_file(search, where, place.file, sizeof(place.file), &chosen))
 		return;
+	snprintf(place.function, sizeof(place.function), "%s", function);
+	if (!search->inner.line || frame < search->inner_frame) {
+		search->inner = place;
+		search->inner_frame = frame;
+	}
 	if (search->any && (chosen < search->chosen ||
 			    (chosen == search->chosen && frame >= search->frame)))
 		return;
-	snprintf(place.function, sizeof(place.function), "%s", function);
 	*search->place = place;
 	search->frame = frame;
 	search->any = true;
@@ -196,10 +202,13 @@ static void decode_section(struct search *search, const char *module, size_t fir
 	free(out);
 }
 
-/* The best place to which the frames lead; @chosen tells if it is in one of @files. */
+/*
+ * The best place to which the frames lead; @chosen tells if it is in one of @files.  @inner, if
+ * it is not NULL, gets the innermost place of all, if that is another frame's.
+ */
 static bool decode_frames(const struct splat_frame *frames, size_t count, const char *module,
 			  const char *tree, const char *const *files, struct decode_place *place,
-			  bool *chosen)
+			  struct decode_place *inner, bool *chosen)
 {
 	struct decode_address addresses[SPLAT_FRAMES];
 	struct search search = { .place = place };
@@ -218,15 +227,20 @@ static bool decode_frames(const struct splat_frame *frames, size_t count, const 
 	}
 	search_end(&search);
 	*chosen = search.chosen;
+	if (inner && search.any && search.inner_frame < search.frame)
+		*inner = search.inner;
 	return search.any;
 }
 
-bool decode_splat(const struct splat *splat, const char *module, const char *tree,
-		  const char *const *files, struct decode_place *place)
+bool decode_both(const struct splat *splat, const char *module, const char *tree,
+		 const char *const *files, struct decode_place *place,
+		 struct decode_place *inner)
 {
-	bool chosen, any = decode_frames(splat->frames, splat->frame_count, module, tree, files,
-					 place, &chosen);
+	bool chosen, any;
 
+	memset(inner, 0, sizeof(*inner));
+	any = decode_frames(splat->frames, splat->frame_count, module, tree, files, place, inner,
+			    &chosen);
 	/*
 	 * A module's debug information can name any file; show only the files of which it
 	 * was really made.
@@ -236,6 +250,14 @@ bool decode_splat(const struct splat *splat, const char *module, const char *tre
 	return any;
 }
 
+bool decode_splat(const struct splat *splat, const char *module, const char *tree,
+		  const char *const *files, struct decode_place *place)
+{
+	struct decode_place inner;
+
+	return decode_both(splat, module, tree, files, place, &inner);
+}
+
 size_t decode_freed(const struct splat *splat, const char *module, const char *tree,
 		    const char *const *files, struct decode_place places[DECODE_FREED])
 {
@@ -243,7 +265,8 @@ size_t decode_freed(const struct splat *splat, const char *module, const char *t
 	bool chosen;
 
 	for (i = 0; i < splat->freed_count && n < DECODE_FREED; i++) {
-		decode_frames(&splat->freed[i], 1, module, tree, files, &places[n], &chosen);
+		decode_frames(&splat->freed[i], 1, module, tree, files, &places[n], NULL,
+			      &chosen);
 		n += chosen;
 	}
 	return n;

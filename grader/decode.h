@@ -13,7 +13,8 @@ struct decode_place {
 	char file[256];		/* the name in @files; any other file relative to the tree */
 	unsigned int line;
 	char function[80];
-	char source[3][160];	/* the line with its neighbours, if it is in @files */
+	char source[3][160];	/* the line with its neighbours; decode_splat() only has it
+				 * if it is in @files */
 };
 
 /*
@@ -28,6 +29,14 @@ struct decode_place {
  */
 bool decode_splat(const struct splat *splat, const char *module, const char *tree,
 		  const char *const *files, struct decode_place *place);
+
+/*
+ * The same, and with it the innermost frame in the module if it lies further in than @place;
+ * otherwise @inner->line is 0.
+ */
+bool decode_both(const struct splat *splat, const char *module, const char *tree,
+		 const char *const *files, struct decode_place *place,
+		 struct decode_place *inner);
 
 /*
  * The code that freed the memory that @splat is about: those of its frames that are in

@@ -261,14 +261,27 @@ static void set_counted(const struct evidence *e, const struct lab_judgement *j,
 	v->hinted = *words && !hints_meant(e);
 }
 
+/* What the test was about when the kernel spoke, or when nothing came any more. */
+static void set_about(const struct lab_test *test, const struct report *report,
+		      struct verdict *v)
+{
+	char last[REPORT_LINE];
+
+	set_span(last, sizeof(last), &report->rule, "");
+	snprintf(v->about, sizeof(v->about), "%.400s%s%.500s", test->shows,
+		 *last ? "; it had come to this rule: " : "", last);
+}
+
 /* Adds whatever explains a failure besides the test's own report. */
-static void add_context(const struct evidence *e, struct verdict *v)
+static void add_context(const struct evidence *e, const struct report *report, struct verdict *v)
 {
 	char words[sizeof(v->gpu)];
 	unsigned int hints;
 
 	if (v->status <= VERDICT_PASS)
 		return;
+	if (v->status == VERDICT_CRASH || v->status == VERDICT_TIMEOUT)
+		set_about(e->test, report, v);
 	said_last(e->console, e->console_len, 2, v->said, sizeof(v->said));
 	hints = gpu_hints(e->gpu_log, e->gpu_log_len, words, sizeof(words));
 	if (hints && hints != hints_meant(e) && !strstr(v->seen, words))
@@ -325,7 +338,7 @@ void judge(const struct evidence *evidence, struct verdict *verdict)
 	    judge_blind(&report, verdict) ||
 	    judge_streams(evidence, &report, &tap, verdict) ||
 	    judge_observations(evidence, &report, verdict))
-		add_context(evidence, verdict);
+		add_context(evidence, &report, verdict);
 	else
 		verdict->status = VERDICT_PASS;
 }

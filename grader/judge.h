@@ -64,6 +64,8 @@ struct evidence {
 struct verdict {
 	enum verdict_status status;
 	char rule[512];			/* a sentence; empty if no rule can be named */
+	char about[1024];		/* what the test shows, and its own rule, where @rule is
+					 * one of the kernel */
 	char expected[512];
 	char seen[512];
 	char notes[JUDGE_NOTES][256];	/* remarks that cost nothing */

@@ -68,9 +68,8 @@ void report_headline(const struct report *report, const struct standing *standin
 	fputc('\n', report->out);
 }
 
-static void source_lines(const struct report *report, const struct outcome *outcome)
+static void source_lines(const struct report *report, const struct decode_place *place)
 {
-	const struct decode_place *place = &outcome->place;
 	int i;
 
 	for (i = 0; i < 3; i++) {
@@ -90,6 +89,28 @@ static void source_lines(const struct report *report, const struct outcome *outc
 	}
 }
 
+/* A crash below the student's last function: in which function of the kernel, or of the driver. */
+static void went_on(const struct report *report, const struct outcome *outcome)
+{
+	const struct decode_place *inner = &outcome->inner;
+	const struct splat *splat = &outcome->verdict.splat;
+	char raw[512], text[512];
+
+	if (outcome->verdict.status != VERDICT_CRASH || !splat->frame_count)
+		return;
+	if (inner->line)
+		snprintf(raw, sizeof(raw), "%.255s:%u, in %.79s()", inner->file, inner->line,
+			 inner->function);
+	else if (!splat->frames[0].module)
+		snprintf(raw, sizeof(raw), "%.79s() of the kernel", splat->frames[0].symbol);
+	else
+		return;
+	text_clean(text, sizeof(text), raw, strlen(raw));
+	report_field(report, "led to", text);
+	if (inner->line)
+		source_lines(report, inner);
+}
+
 static void where(const struct report *report, const struct outcome *outcome)
 {
 	char text[512], function[96];
@@ -102,8 +123,10 @@ static void where(const struct report *report, const struct outcome *outcome)
 		 outcome->placed && *function ? ", in " : "",
 		 outcome->placed ? function : "", outcome->placed && *function ? "()" : "");
 	report_field(report, "where", text);
-	if (outcome->placed)
-		source_lines(report, outcome);
+	if (!outcome->placed)
+		return;
+	source_lines(report, &outcome->place);
+	went_on(report, outcome);
 }
 
 /* Shows the call that freed the memory, and below it its callers. */
@@ -171,6 +194,8 @@ void report_failure(const struct report *report, const struct lab_test *test,
 		return;
 	if (v->rule[0])
 		report_field(report, "rule", v->rule);
+	if (v->about[0])
+		report_field(report, "tested", v->about);
 	if (v->expected[0])
 		report_field(report, "expected", v->expected);
 	report_field(report, "seen", v->seen);

@@ -27,6 +27,7 @@ struct outcome {
 	bool placed;
 	struct decode_place place;
 	char where[300];	/* "FILE:LINE", or empty */
+	struct decode_place inner;	/* where it went on from @place; its line 0: nowhere else */
 	char freed[DECODE_FREED][400];	/* "FILE:LINE, in f()": the code that freed the memory */
 	size_t freed_count;
 };

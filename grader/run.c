@@ -196,6 +196,21 @@ static void put_freed(const struct run *run, const char *module, struct outcome 
 	}
 }
 
+/*
+ * Files that every student may read: the driver's, and the solutions of other labs, of which
+ * the driver was made.
+ */
+static void show_given(const struct run *run, struct decode_place *place)
+{
+	char own[RUN_PATH];
+
+	snprintf(own, sizeof(own), "solutions/%s/", run->lab->lab->name);
+	if (!place->source[1][0] && (!strncmp(place->file, "kernel/", 7) ||
+				     (!strncmp(place->file, "solutions/", 10) &&
+				      strncmp(place->file, own, strlen(own)))))
+		decode_source(".", place);
+}
+
 /* The student's line to which the compiler's output, or a report of the kernel, leads. */
 static void locate(struct flavour_run *fr, struct outcome *outcome)
 {
@@ -209,14 +224,16 @@ static void locate(struct flavour_run *fr, struct outcome *outcome)
 	if (outcome->verdict.splat.kind == SPLAT_NONE)
 		return;
 	pthread_mutex_lock(&run->decode_lock);
-	outcome->placed = decode_splat(&outcome->verdict.splat, fr->module, ".",
-				       run->parts.files, &outcome->place);
+	outcome->placed = decode_both(&outcome->verdict.splat, fr->module, ".",
+				      run->parts.files, &outcome->place, &outcome->inner);
 	put_freed(run, fr->module, outcome);
 	pthread_mutex_unlock(&run->decode_lock);
 	/* Read the lines that were compiled; the file may have changed since. */
 	compose_tree(run->lab->lab->library ? &fr->library : &fr->driver, tree, sizeof(tree));
 	if (outcome->place.source[1][0])
 		decode_source(tree, &outcome->place);
+	show_given(run, &outcome->place);
+	show_given(run, &outcome->inner);
 	if (outcome->placed)
 		put_where(outcome);
 	timing_add(fr->timing, begun, "trace decoded");
@@ -252,6 +269,7 @@ static void session_verdict(void *arg, size_t test, const struct verdict *verdic
 	outcome = &run->lab->outcomes[fr->flavour][test];
 	outcome->placed = placed->placed;
 	outcome->place = placed->place;
+	outcome->inner = placed->inner;
 	memcpy(outcome->where, placed->where, sizeof(outcome->where));
 	memcpy(outcome->freed, placed->freed, sizeof(outcome->freed));
 	outcome->freed_count = placed->freed_count;

@@ -85,11 +85,16 @@ void note(const char *fmt, ...)
 
 void rule(const char *fmt, ...)
 {
+	char text[LINE_LEN];
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(rule_text, sizeof(rule_text), fmt, ap);
+	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	/* The report of a crash or a hang names the rule that the test was looking at. */
+	if (!alone && strcmp(text, rule_text))
+		say("RULE %s", text);
+	strcpy(rule_text, text);
 }
 
 static void explain(const char *expected, const char *seen)

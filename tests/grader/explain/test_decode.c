@@ -175,6 +175,29 @@ static void test_other_section(void **state)
 	assert_int_equal(place.line, body_of(CODE, "in another section"));
 }
 
+/* With the student's frame also the one further in where the module stopped. */
+static void test_further_in(void **state)
+{
+	struct splat splat = with_frame("caller_two", 0, size_of("caller_two", 0), true);
+	struct splat second = with_frame("in_init", 0, size_of("in_init", 0), true);
+	struct decode_place place, inner;
+
+	(void)state;
+	splat.frames[1] = second.frames[0];
+	splat.frame_count = 2;
+	assert_true(decode_both(&splat, object, ".", code_only, &place, &inner));
+	assert_string_equal(place.file, CODE);
+	assert_string_equal(inner.file, MORE);
+	assert_string_equal(inner.function, "caller_two");
+	assert_string_equal(inner.source[1], "");
+	/* Nothing is further in than the innermost frame. */
+	assert_true(decode_both(&second, object, ".", code_only, &place, &inner));
+	assert_int_equal(inner.line, 0);
+	assert_true(decode_both(&splat, object, ".", neither, &place, &inner));
+	assert_string_equal(place.file, MORE);
+	assert_int_equal(inner.line, 0);
+}
+
 /* The innermost frame that is in the student's files, not the innermost of all. */
 static void test_choice(void **state)
 {
@@ -316,6 +339,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_inline),
 		cmocka_unit_test(test_other_section),
 		cmocka_unit_test(test_choice),
+		cmocka_unit_test(test_further_in),
 		cmocka_unit_test(test_freed),
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_damaged_module),

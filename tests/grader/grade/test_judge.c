@@ -220,6 +220,35 @@ static void test_kernel(void **state)
 	verdict(&e, VERDICT_CRASH, "NULL pointer");
 }
 
+/* The rule that the test looked at last, or else what it shows. */
+static void test_about(void **state)
+{
+	static const char report[] = "READY\nRULE the first\nRULE the sec\001ond\n";
+	struct evidence e = evidence();
+	struct verdict v;
+
+	(void)state;
+	e.console = OOPS;
+	e.console_len = strlen(OOPS);
+	e.report = report;
+	e.report_len = strlen(report);
+	judge(&e, &v);
+	assert_string_equal(v.about, "it; it had come to this rule: the sec?ond");
+	e.console_len = 0;
+	e.timed_out = true;
+	judge(&e, &v);
+	assert_int_equal(v.status, VERDICT_TIMEOUT);
+	assert_non_null(strstr(v.about, "rule: the sec?ond"));
+	e.report = "READY\n";
+	e.report_len = strlen(e.report);
+	judge(&e, &v);
+	assert_string_equal(v.about, "it");
+	e.timed_out = false;
+	judge(&e, &v);
+	assert_int_equal(v.status, VERDICT_FAIL);
+	assert_string_equal(v.about, "");
+}
+
 static void test_hang(void **state)
 {
 	static const char later[] =
@@ -525,6 +554,7 @@ int main(void)
 		cmocka_unit_test(test_forged),
 		cmocka_unit_test(test_failure),
 		cmocka_unit_test(test_kernel),
+		cmocka_unit_test(test_about),
 		cmocka_unit_test(test_hang),
 		cmocka_unit_test(test_watchdogs),
 		cmocka_unit_test(test_ends),

@@ -392,6 +392,52 @@ static void test_steps_found(void **state)
 	end(&f);
 }
 
+/* Not the processor and the process that ran into it. */
+static void test_same_warning(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, "{}");
+	failed(&f, VERDICT_CRASH, "a rule", "silence", "WARNING: CPU: 1 PID: 105 at fs/x.c:7 f+0x1/0x2");
+	failed(&f, VERDICT_CRASH, "a rule", "silence", "WARNING: CPU: 0 PID: 9 at fs/x.c:7 f+0x1/0x2");
+	failed(&f, VERDICT_CRASH, "a rule", "silence", "WARNING: CPU: 0 PID: 9 at fs/x.c:8 f+0x1/0x2");
+	failed(&f, VERDICT_CRASH, "a rule", "silence", "WARNING: CPU: 0 PID: 9");
+	prints(&f, "CRASH     0/25   b  as above (first seen in `a`)\n", "c  as above");
+	prints(&f, "CRASH     0/25   d\n", NULL);
+	end(&f);
+}
+
+/* What the test was about, and where the student's function led. */
+static void test_crash_in_full(void **state)
+{
+	struct outcome *o;
+	struct fixture f;
+
+	(void)state;
+	begin(&f, "{}");
+	crashed(&f, 88, SPLAT_KASAN);
+	o = &f.result.outcomes[FLAVOUR_FAST][0];
+	strcpy(o->where, "labs/07-x/agate_x.c:88");
+	strcpy(o->place.function, "mine");
+	strcpy(o->verdict.about, "a BO is listed when it is complete");
+	prints(&f, "       rule      memory is not used after it was freed\n"
+		   "       tested    a BO is listed when it is complete\n", "led to");
+	o->verdict.splat.frame_count = 1;
+	strcpy(o->verdict.splat.frames[0].symbol, "mutex_lock");
+	prints(&f, "       where     labs/07-x/agate_x.c:88, in mine()\n"
+		   "       led to    mutex_lock() of the kernel\n", NULL);
+	o->verdict.splat.frames[0].module = true;
+	prints(&f, "in mine()\n", "led to");
+	o->inner.line = 9;
+	strcpy(o->inner.file, "kernel/agate_y.c");
+	strcpy(o->inner.function, "theirs");
+	strcpy(o->inner.source[1], "\tline nine");
+	prints(&f, "       led to    kernel/agate_y.c:9, in theirs()\n"
+		   "                 >     9 |     line nine\n", NULL);
+	end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -400,6 +446,8 @@ int main(void)
 		cmocka_unit_test(test_same_hint),
 		cmocka_unit_test(test_same_counters),
 		cmocka_unit_test(test_same_place),
+		cmocka_unit_test(test_same_warning),
+		cmocka_unit_test(test_crash_in_full),
 		cmocka_unit_test(test_hidden),
 		cmocka_unit_test(test_steps_unwritten),
 		cmocka_unit_test(test_steps_uncompiled),
