@@ -28,7 +28,8 @@ parts=$BUILD/parts/$flavour
 kernel=$(readlink -f "$BUILD/guest/kernel-$flavour")
 
 # What kbuild recorded for one file, with the places and the file as parameters.
-# Warnings are not errors here: they are advice to the author of the file.
+# Warnings are not errors here: they are advice to the author of the file.  The
+# preprocessor's output (-E) is no object that objtool could look at.
 compile_command()
 {
 	record=$driver/kernel/.agate_drv.o.cmd
@@ -43,7 +44,8 @@ compile_command()
 		-e "s|$(readlink -f "$kernel/source")|\"\$source\"|g" \
 		-e 's| -I\./| -I"$kernel"/|g; s| \./| "$kernel"/|g' \
 		-e "s|KBUILD_BASENAME='\"agate_drv\"'|KBUILD_BASENAME=\\\\\"\"\$name\"\\\\\"|" \
-		-e 's| -Werror | |' -e 's| -c -o | "$@" -c -o |' -e 's| *; | \&\& |')
+		-e 's| -Werror | |' -e 's| -c -o | "$@" -c -o |' \
+		-e 's| *; | \&\& { case " $* " in *" -E "*) exit ;; esac; } \&\& |')
 	# A place that was not recognised would be compiled for without a word.
 	case $command in
 	'' | *"$PWD"* | *"$kernel"* | *' ./'* | *agate_drv*)

@@ -3,40 +3,33 @@
 #
 # compile-boxed.sh: what happens to one file in the box (box-lib.sh).
 #
-# usage: scripts/compile-boxed.sh SCAN COMPILE FILE [OPTION...], by compile-one.sh
+# usage: scripts/compile-boxed.sh SCANS COMPILE FILE [OPTION...], by compile-one.sh
 #
-# SCAN is agate-scan-source, COMPILE the command that the reference was compiled with.
-# Gives the object to descriptor 3, what it was made of to
+# SCANS is where agate-scan-source and agate-scan-expanded are, COMPILE the command that
+# the reference was compiled with.  Gives the object to descriptor 3, what it was made of to
 # 4, and to 5 facts: "begun", "include LINE NAME", and the object's sections and symbols
 # as readelf lists them.  Exit status: 0; 10 when the file is at fault; 1 for all else.
 set -u
 
-scan=$1 compile=$2 file=$3
+scans=$1 compile=$2 file=$3
 shift 3
 object=$WORK/object.o
 
 command -v gcc >/dev/null && command -v readelf >/dev/null || exit 1
 echo begun >&5
 
-# Only the preprocessor sees a word that macros put together.  It also complains about
-# words in headers; the file cannot take a header's name (scan-words.h).  Its output, which
-# may be more than a file may hold, goes nowhere.  Unless it comes to the file's end, nobody
-# knows which words are there, so its last words refuse the file.
-pasted()
+# preprocess OUTPUT OPTION...: without carets, whose lines could look like messages
+preprocess()
 {
-	"$scan" --poison >"$WORK/poison.h" && ln -s /dev/null "$WORK/poisoned" || exit 1
-	{
-		"$compile" "$file" "$WORK/poisoned" -E -include "$WORK/poison.h" \
-			-fno-diagnostics-show-caret 2>&1 >/dev/null 3>&- 4>&- 5>&-
-		echo "status $?"
-	} | awk -v file="$file:" '
-		index($0, file) == 1 && /attempt to use poisoned/ {
-			word = $NF
-			gsub(/"/, "", word)
-			sub(/ attempt to use.*/, "")
-			print $0, "`" word "`, put together by a macro, is not allowed in a lab\047s file"
-			found = 1
-		}
+	"$compile" "$file" "$@" -E -fno-diagnostics-show-caret 2>&1 3>&- 4>&- 5>&-
+	echo "status $?"
+}
+
+# From what the preprocessor says: why it did not come to the file's end.  Then nobody
+# knows which words are there, so its last words refuse the file.
+no_end()
+{
+	awk -v file="$file:" '
 		/terminated program|compiler error|out of memory|memory exhausted|annot allocate/ {
 			print
 			found = 1
@@ -45,20 +38,75 @@ pasted()
 			print file " error: a signal ended the preprocessor"
 			found = 1
 		}
-		END { exit found ? 10 : 0 }'
-	poisoned=$?
-	[ $poisoned = 0 ] || [ $poisoned = 10 ] || exit 1
-	return $poisoned
+		END { exit !found }' "$1"
 }
 
-"$scan" "$file"
+# The file with its macros expanded.  The scan also makes poison.h, for pasted().  A file
+# that the preprocessor refuses does not compile either.
+expanded()
+{
+	mkfifo "$WORK/expanded" || exit 1
+	{
+		preprocess "$WORK/expanded" -dD >"$WORK/expanding"
+		# If it never opened the pipe, the scan still waits for somebody who does.
+		: <>"$WORK/expanded"
+	} &
+	expanding=$!
+	"$scans/agate-scan-expanded" "$file" "$WORK/poison.h" <"$WORK/expanded"
+	scanned=$?
+	wait $expanding
+	case $scanned in
+	0) ;;
+	10) return 10 ;;
+	*) [ $scanned -gt 128 ] || exit 1
+		echo "$file: error: a signal ended the search for what macros make"
+		return 10
+		;;
+	esac
+	! no_end "$WORK/expanding"
+}
+
+# Only the preprocessor sees a word that macros put together.  It also complains about
+# words in headers; the file cannot take a header's name (agate-scan-expanded).  Its output,
+# which may be more than a file may hold, goes nowhere.
+pasted()
+{
+	ln -s /dev/null "$WORK/poisoned" || exit 1
+	preprocess "$WORK/poisoned" -include "$WORK/poison.h" >"$WORK/poisoning"
+	! no_end "$WORK/poisoning" || return
+	awk -v file="$file:" '
+		index($0, file) == 1 && /attempt to use poisoned/ {
+			word = $NF
+			gsub(/"/, "", word)
+			sub(/ attempt to use.*/, "")
+			print $0, "`" word "`, put together by a macro, is not allowed in a lab\047s file"
+			found = 1
+		}
+		END { exit found }' "$WORK/poisoning"
+}
+
+"$scans/agate-scan-source" "$file"
 case $? in
 0) ;;
 10) exit 10 ;;
-11) pasted || exit 10 ;;
 *) exit 1 ;;
 esac
-"$compile" "$file" "$object" -pipe "$@" 3>&- 4>&- 5>&- || exit 10
+# The compiler works meanwhile; its messages come last.
+"$compile" "$file" "$object" -pipe "$@" >"$WORK/compiling" 2>&1 3>&- 4>&- 5>&- &
+compiling=$!
+{ expanded; scanned=$?; pasted || scanned=10; } >"$WORK/scanning" 2>&1
+wait $compiling
+compiled=$?
+cat "$WORK/scanning"
+[ $scanned = 0 ] || exit 10
+cat "$WORK/compiling"
+[ $compiled = 0 ] || exit 10
+# What the compiler can read the preprocessor can, too.
+grep -qx 'status 0' "$WORK/expanding" || {
+	cat "$WORK/expanding"
+	echo "$file: error: the preprocessor does not come to its end"
+	exit 10
+}
 readelf -W -S -s "$object" >&5 2>/dev/null || {
 	echo "$file: error: the object that it compiles to is damaged"
 	exit 10

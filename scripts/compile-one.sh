@@ -56,18 +56,19 @@ not_handed_in()
 compile()
 {
 	box_run "$COMPOSE_BOX" "$name.facts" "$copies" "$dir" \
-		scripts/compile-boxed.sh "$BUILD/bin/agate-scan-source" "$COMPOSE_PARTS/compile" \
+		scripts/compile-boxed.sh "$BUILD/bin" "$COMPOSE_PARTS/compile" \
 		"$source" "$@" 3>"$object" 4>"$name.d"
 	status=$?
 	[ ! -e "$COMPOSE_BOX.none" ] || cmp -s "$source" "$copies/$file" || : >"$name.stale"
 	return $status
 }
 
-# The compiler was ended, or had to end: what it says then it says last.
+# The compiler was ended, or had to end: what it says then it says last.  A segmentation
+# fault is how it meets the limit of its stack.
 ended()
 {
 	[ "$(wc -c <"$name.words")" -ge $BOX_WORDS ] || tail -n 20 "$name.words" | grep -qE \
-		'(File size limit exceeded|CPU time limit exceeded) signal|: out of memory alloc|memory exhausted|[cC]annot allocate memory|^(CPU time limit|File size limit) exceeded'
+		'(File size limit exceeded|CPU time limit exceeded|Segmentation fault) signal|: out of memory alloc|memory exhausted|[cC]annot allocate memory|^(CPU time limit|File size limit) exceeded'
 }
 
 # The included files of the submission's folder that would not be handed in, by the names

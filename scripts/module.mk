@@ -9,16 +9,18 @@ $(AGATE_LAB_INFO): scripts/lab-info.c include/agate_stdio.h
 	$(Q)$(CC) $(CFLAGS_HOST) -o $@ $< $(shell pkg-config --cflags --libs jansson)
 
 AGATE_TAKE_FILES := $(BUILD)/bin/agate-take-files
-AGATE_SCAN_SOURCE := $(BUILD)/bin/agate-scan-source
+AGATE_SCANS	:= $(BUILD)/bin/agate-scan-source $(BUILD)/bin/agate-scan-expanded
 
-$(AGATE_TAKE_FILES) $(AGATE_SCAN_SOURCE): $(BUILD)/bin/agate-%: scripts/%.c scripts/scan-words.h \
+$(AGATE_TAKE_FILES) $(AGATE_SCANS): $(BUILD)/bin/agate-%: scripts/%.c scripts/scan-words.h \
 		include/agate_stdio.h
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS_HOST) -o $@ $<
+	$(Q)$(CC) $(CFLAGS_HOST) -o $@ $(filter %.c,$^)
+
+$(BUILD)/bin/agate-scan-expanded: scripts/scan-macros.c scripts/scan-macros.h
 
 # The programs for composing a driver or a library from a lab's files.
-COMPOSE_TOOLS	:= $(AGATE_LAB_INFO) $(AGATE_TAKE_FILES) $(AGATE_SCAN_SOURCE)
+COMPOSE_TOOLS	:= $(AGATE_LAB_INFO) $(AGATE_TAKE_FILES) $(AGATE_SCANS)
 
 AGATE_WATCH	:= $(BUILD)/bin/agate-watch
 

@@ -3,7 +3,6 @@
  * agate-scan-source: does a lab's file contain only allowed text?
  *
  * usage: agate-scan-source FILE
- *        agate-scan-source --poison
  *
  * Reads the text as a C compiler does (spliced lines, comments, strings, digraphs), and
  * prints a line "FILE:LINE:COLUMN: error: WHY" for each thing that scan-words.h does not
@@ -11,9 +10,7 @@
  * is open, as "include LINE NAME".
  *
  * Exit status: 0; 1 for wrong usage or a file that cannot be read; 10 when something is
- * not allowed; 11 when everything is allowed, but words may be pasted together, so that
- * only the preprocessor knows the file's words. --poison prints text to include in the
- * file, so that the preprocessor reports such words.
+ * not allowed.  What macros make of the text is agate-scan-expanded's matter.
  */
 #include <ctype.h>
 #include <stdbool.h>
@@ -26,9 +23,8 @@
 
 #define SIZE_LIMIT	(1u << 20)
 #define WORD_MAX	128
-#define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
 
-enum { ALLOWED, FAILED = 1, REFUSED = 10, PASTES = 11 };
+enum { ALLOWED, FAILED = 1, REFUSED = 10 };
 
 /* A character of the text after lines were spliced, and where it stands. */
 struct character {
@@ -42,7 +38,7 @@ struct scan {
 	size_t len, at;
 	bool line_begins;	/* nothing but blanks since the last newline */
 	char last;		/* the last token when it is a single character, or 0 */
-	bool refused, pastes;
+	bool refused;
 	FILE *facts;
 };
 
@@ -128,11 +124,6 @@ static bool is_letter(char c)
 	return isalpha((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
-static bool is_name(char c)
-{
-	return is_letter(c) || isdigit((unsigned char)c);
-}
-
 /* A comment, if one begins here; a newline ends the short form and is not part of it. */
 static bool skip_comment(struct scan *s)
 {
@@ -174,7 +165,7 @@ static void skip_literal(struct scan *s)
 /* Also such things as 0x1p-3 and 1e+4. */
 static void skip_number(struct scan *s)
 {
-	while (is_name(peek(s, 0)) || peek(s, 0) == '.') {
+	while (is_name((unsigned char)peek(s, 0)) || peek(s, 0) == '.') {
 		bool exponent = strchr("eEpP", peek(s, 0)) && strchr("+-", peek(s, 1));
 
 		s->at += exponent && peek(s, 1) ? 2 : 1;
@@ -186,37 +177,10 @@ static void read_name(struct scan *s, char word[WORD_MAX])
 {
 	size_t n = 0;
 
-	for (; is_name(peek(s, 0)) && s->at < s->len; s->at++)
+	for (; is_name((unsigned char)peek(s, 0)) && s->at < s->len; s->at++)
 		if (n < WORD_MAX - 1)
 			word[n++] = peek(s, 0);
 	word[n] = '\0';
-}
-
-static bool matches(const char *pattern, const char *word)
-{
-	size_t n = strlen(pattern);
-
-	if (pattern[n - 1] == '*')
-		return strncmp(word, pattern, n - 1) == 0;
-	return strcmp(word, pattern) == 0;
-}
-
-static bool listed(const char *const *list, size_t count, const char *word)
-{
-	while (count)
-		if (strcmp(list[--count], word) == 0)
-			return true;
-	return false;
-}
-
-/*
- * Could this be a piece of a word for assembly, pasted together by a macro of a header?
- * Of two pieces one has more than one letter, or comes from the macro.
- */
-static bool is_piece(const char *word)
-{
-	return strlen(word) > 1 && strlen(word) < strlen("__asm__") && strstr("__asm__", word) &&
-	       strcmp(word, "__") != 0;
 }
 
 /*
@@ -253,8 +217,6 @@ static void check_word(struct scan *s, size_t at, const char *word)
 			return;
 		}
 	}
-	if (is_piece(word) || strstr(word, "PASTE") || strstr(word, "CONCAT"))
-		s->pastes = true;
 }
 
 /* After the prefix of a string.  Raw strings have rules of their own for lines. */
@@ -418,8 +380,6 @@ static void scan_sign(struct scan *s)
 		s->last = 0;
 		return;
 	}
-	if (next_is(s, "##") || next_is(s, "%:%:"))
-		s->pastes = true;
 	if (bracket && s->last == '[')
 		refuse(s, at, "[[", "begins an attribute in another language's form: use "
 		       "__attribute__((NAME)), or leave it out");
@@ -484,17 +444,6 @@ static void check_characters(struct scan *s)
 	}
 }
 
-static int poison(void)
-{
-	size_t i;
-
-	for (i = 0; i < COUNT(words); i++)
-		if (words[i].text[strlen(words[i].text) - 1] != '*' &&
-		    strncmp(words[i].text, "__has_", 6) && !strstr(words[i].text, "ragma"))
-			printf("#pragma GCC poison %s\n", words[i].text);
-	return fflush(stdout) ? FAILED : ALLOWED;
-}
-
 int main(int argc, char **argv)
 {
 	struct scan s = { .file = argc > 1 ? argv[1] : NULL };
@@ -502,11 +451,9 @@ int main(int argc, char **argv)
 	if (!stdio_fill())
 		return FAILED;
 	if (argc != 2) {
-		fprintf(stderr, "usage: %s FILE | --poison\n", argv[0]);
+		fprintf(stderr, "usage: %s FILE\n", argv[0]);
 		return FAILED;
 	}
-	if (strcmp(argv[1], "--poison") == 0)
-		return poison();
 	if (!load(&s)) {
 		perror(s.file);
 		return FAILED;
@@ -517,5 +464,5 @@ int main(int argc, char **argv)
 	free(s.text);
 	if (fflush(stdout) || (s.facts && fclose(s.facts)))
 		return FAILED;
-	return s.refused ? REFUSED : s.pastes ? PASTES : ALLOWED;
+	return s.refused ? REFUSED : ALLOWED;
 }

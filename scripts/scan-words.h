@@ -12,6 +12,13 @@
 #ifndef AGATE_SCAN_WORDS_H
 #define AGATE_SCAN_WORDS_H
 
+#include <ctype.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
+
 struct word {
 	const char *text;	/* a `*` matches any end */
 	const char *why;
@@ -120,6 +127,9 @@ static const struct word words[] = {
 	{ "__no_kasan*", WHY_SIGHT },
 	{ "__no_kcsan", WHY_SIGHT },
 	{ "__no_profile", WHY_SIGHT },
+	{ "READ_ONCE_NOCHECK", WHY_SIGHT },
+	{ "__read_once_word_nocheck", WHY_SIGHT },
+	{ "read_word_at_a_time", WHY_SIGHT },
 	{ "kasan_depth", WHY_BLIND },
 	{ "debug_locks", WHY_BLIND },
 	{ "debug_locks_silent", WHY_BLIND },
@@ -168,5 +178,71 @@ static const char *const directives[] = {
 	"include", "define", "undef", "if", "ifdef", "ifndef", "elif", "else", "endif", "error",
 	"warning",
 };
+
+/* The macros with which a file may tell the headers behind it something. */
+static const char *const told_to_headers[] = {
+	"pr_fmt", "dev_fmt", "DEBUG", "VERBOSE_DEBUG", "NDEBUG", "KMSG_COMPONENT",
+	"_GNU_SOURCE", "_POSIX_C_SOURCE", "_DEFAULT_SOURCE", "_XOPEN_SOURCE", "_FILE_OFFSET_BITS",
+};
+
+/* The names that no file may take for a macro: headers use them as C defines them. */
+static const char *const language[] = {
+	"auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else",
+	"enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register",
+	"restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef",
+	"union", "unsigned", "void", "volatile", "while", "_Alignas", "_Alignof", "_Atomic",
+	"_Bool", "_Complex", "_Generic", "_Noreturn", "_Static_assert", "_Thread_local",
+	"typeof", "__typeof", "__typeof__", "__auto_type", "__extension__", "__label__",
+	"__alignof", "__alignof__", "__const", "__const__", "__inline", "__inline__",
+	"__restrict", "__restrict__", "__signed", "__signed__", "__volatile", "__volatile__",
+	"__FILE__", "__LINE__", "__COUNTER__", "__BASE_FILE__", "__INCLUDE_LEVEL__",
+	"__DATE__", "__TIME__", "__TIMESTAMP__", "__func__", "__FUNCTION__",
+};
+
+static const char *const asm_names[] = { "asm", "__asm", "__asm__" };
+
+/* The attributes that a file may have by way of a header's macro only. */
+static const char *const header_attributes[] = {
+	"address_space", "bitwise", "cleanup", "error", "externally_visible", "force",
+	"mode", "no_instrument_function", "noderef", "nothrow", "patchable_function_entry", "safe",
+	"section", "visibility", "warning", "weak",
+};
+
+/*
+ * The directives, and the sections and labels that begin with a dot, of the assembly in the
+ * kernel's macros; a `*` matches any end.
+ */
+static const char *const assembler[] = {
+	".align", ".ascii", ".asciz", ".balign", ".byte", ".else", ".endif", ".fill", ".hword",
+	".if", ".int", ".long", ".nops", ".octa", ".org", ".p2align", ".popsection", ".previous",
+	".pushsection", ".quad", ".section", ".short", ".size", ".skip", ".string", ".type",
+	".value", ".word", ".zero",
+	".l*", ".text*", ".data*", ".bss*", ".rodata*", ".init.*", ".exit.*", ".discard*",
+	".altinstr*", ".smp_locks", ".parainstructions", ".static_call*", ".retpoline_sites",
+	".return_sites", ".call_sites", ".ibt_endbr_seal", ".printk_index", ".modinfo",
+};
+
+/* Bytes above 0x7f are letters of names in other alphabets. */
+static inline bool is_name(int c)
+{
+	return isalnum(c) || c == '_' || c == '$' || c >= 0x80;
+}
+
+static inline bool matches(const char *pattern, const char *word)
+{
+	size_t n = strlen(pattern);
+
+	if (pattern[n - 1] == '*')
+		return strncmp(word, pattern, n - 1) == 0;
+	return strcmp(word, pattern) == 0;
+}
+
+static inline bool listed(const char *const *list, size_t count, const char *word)
+{
+	while (count)
+		if (strcmp(list[--count], word) == 0)
+			return true;
+	return false;
+}
 
 #endif /* AGATE_SCAN_WORDS_H */

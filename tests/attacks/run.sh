@@ -53,7 +53,7 @@ refused()
 }
 
 attacks=$(ls tests/attacks/02/*.inc)
-echo "1..$(($(echo "$attacks" | wc -l) + 22))"
+echo "1..$(($(echo "$attacks" | wc -l) + 23))"
 
 for file in $attacks; do
 	rm -rf "$out"
@@ -95,6 +95,37 @@ rm "$student/beside"
 printf '\357\273\277# 1 "x" 3\n' >"$work/mark.c"
 "$build/bin/agate-scan-source" "$work/mark.c" >"$work/said" 2>&1
 check "line-marker-behind-a-mark-of-the-byte-order" 10 $? grep -q '#1 renames' "$work/said"
+
+# What macros may do: files of the kernel do all of this.
+cat >"$work/macros.c" <<'END'
+#undef pr_fmt
+#define pr_fmt(format) "attack: " format
+#define DEBUG
+#define attack_reg(name) attack_##name
+#define ATTACK_LIMIT 1
+#include <linux/io-64-nonatomic-lo-hi.h>
+#undef ATTACK_LIMIT
+#define ATTACK_LIMIT 2
+static int __init __maybe_unused attack_reg(first)(u32 __user *user, int *word, u32 __iomem *io)
+{
+	static DEFINE_MUTEX(lock);
+	u32 value;
+
+	lockdep_assert_held(&lock);
+	BUILD_BUG_ON(sizeof(value) != 4);
+	WARN_ON_ONCE(cmpxchg(word, 0, ATTACK_LIMIT));
+	wmb();
+	pr_debug("%d\n", xchg(word, 3));
+	if (IS_ENABLED(CONFIG_X86) && get_user(value, user))
+		return this_cpu_read(cpu_number);
+	lo_hi_writeq(value, io);
+	return put_user(readl(io), user);
+}
+END
+rm -rf "$out"
+attack "$work/macros.c"
+[ -s "$out/02-gem-object/agate_gem.o" ] && [ ! -s "$out/compile.log" ]
+result $? "macros as the kernel's own files use them compile"
 
 # A long list of messages is cut, and the verdict stays.
 i=0
