@@ -37,6 +37,7 @@ struct result_lab {
 	bool *selected;			/* one for each test */
 	struct outcome *outcomes[FLAVOURS];	/* one for each test */
 	bool ran[FLAVOURS];		/* the run has this kernel */
+	bool unboxed;			/* the files were compiled without a sandbox */
 	double seconds;
 	char remarks[RESULT_REMARKS][256];
 	size_t remark_count;

@@ -72,8 +72,12 @@ static json_t *result_json(const struct result *result)
 {
 	json_t *labs = json_array();
 	unsigned int score = 0, max = 0;
+	bool unboxed = false;
+	json_t *json;
 	size_t i;
 
+	for (i = 0; i < result->lab_count; i++)
+		unboxed |= result->labs[i].unboxed;
 	for (i = 0; i < result->lab_count; i++)
 		json_array_append_new(labs, lab_json(&result->labs[i], &score, &max));
 	if (!ids_unique(labs)) {
@@ -81,10 +85,13 @@ static json_t *result_json(const struct result *result)
 		errno = EEXIST;
 		return NULL;
 	}
-	return json_pack("{s:s, s:i, s:i, s:I, s:s, s:b, s:o}",
+	json = json_pack("{s:s, s:i, s:i, s:I, s:s, s:b, s:o}",
 			 "schema", "agate/result/v1", "score", (int)score, "max", (int)max,
 			 "seed", (json_int_t)result->seed, "kernel", result->kernel,
 			 "complete", result->complete, "labs", labs);
+	if (unboxed)
+		json_object_set_new(json, "sandbox", json_false());
+	return json;
 }
 
 bool result_write(const struct result *result, const char *path)

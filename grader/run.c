@@ -35,7 +35,6 @@ struct run {
 	pthread_mutex_t decode_lock;	/* one decoder at a time */
 	size_t first_failed;		/* test, or SIZE_MAX */
 	unsigned int done, all;		/* verdicts */
-	bool unboxed;			/* that was remarked */
 	bool failed;			/* the grader itself failed: error has the reason */
 	bool unjudged;			/* there is no verdict on a test that ran: the same */
 	char *error;
@@ -116,11 +115,11 @@ static bool session_wanted(void *arg, size_t test)
 static void remark_box(struct run *run)
 {
 	pthread_mutex_lock(&run->lock);
-	if (!run->unboxed && run->lab->remark_count < RESULT_REMARKS)
+	if (!run->lab->unboxed && run->lab->remark_count < RESULT_REMARKS)
 		snprintf(run->lab->remarks[run->lab->remark_count++], sizeof(run->lab->remarks[0]),
-			 "bubblewrap does not run here, so the files were compiled without a "
-			 "sandbox: make doctor says more");
-	run->unboxed = true;
+			 "bubblewrap does not run here, and because of TRUST_CONTAINER=1 the files "
+			 "were compiled without a sandbox");
+	run->lab->unboxed = true;
 	pthread_mutex_unlock(&run->lock);
 }
 
@@ -137,7 +136,7 @@ static void await_parts(struct flavour_run *fr)
 		if (!parts[i]->pid)
 			continue;
 		end = compose_wait(parts[i], fr->run->config->interrupt_fd);
-		if (!compose_boxed(parts[i]))
+		if (!compose_boxed(parts[i]) && end != COMPOSE_HOST && end != COMPOSE_INTERRUPTED)
 			remark_box(fr->run);
 		if (end == COMPOSE_OK || fr->broken)
 			continue;

@@ -5,8 +5,9 @@
 # Sourced, in the project's folder.  In the box a tool sees the system's programs, the
 # folders that the caller names, and a small folder for its work; it has limits, and
 # neither a network nor other processes.  It writes its results to descriptors that were
-# opened outside. bubblewrap makes the box; if it cannot, as in some containers, the tool
-# runs without one, with the same limits.
+# opened outside. bubblewrap makes the box.  If it cannot, as in some containers, nothing
+# runs, unless TRUST_CONTAINER=1 says that the container is box enough: then the tool runs
+# without one, with the same limits.
 
 # A large file of the kernel takes two seconds of processor time with KASAN. The limit of
 # real time is only for a tool that hangs, because a busy machine may take any time.
@@ -72,8 +73,8 @@ box_limits()
 # OPTIONS (the output of box_options) describes, with FOLDER at PLACE.
 #
 # The command has an empty folder for its work in $WORK. It first writes to descriptor 5,
-# which is the file FACTS: if that file stays empty, the box did not work, and the command
-# runs again without one.
+# which is the file FACTS: if that file stays empty, the box did not work.  Then OPTIONS.none
+# appears, and the command runs without a box, or not at all.
 box_run()
 {
 	box_from=$1 box_facts=$2 box_folder=$3
@@ -88,6 +89,11 @@ box_run()
 	box_status=$?
 	if [ ! -s "$box_facts" ] && [ $box_status != 137 ]; then
 		: >"$box_from.none"
+		if [ "${TRUST_CONTAINER:-}" != 1 ]; then
+			rm -f "$box_facts.said"
+			box_missing
+			return 1
+		fi
 		rm -rf "$box_facts.work"
 		mkdir "$box_facts.work"
 		(
@@ -101,6 +107,12 @@ box_run()
 	cat "$box_facts.said"
 	rm -f "$box_facts.said"
 	return $box_status
+}
+
+box_missing()
+{
+	echo "bubblewrap does not run here, so there is no sandbox to compile in (make doctor says" \
+		"more); for your own files, or where a container is the sandbox, set TRUST_CONTAINER=1"
 }
 
 box_none()

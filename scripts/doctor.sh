@@ -113,16 +113,25 @@ more_tools()
 	optional git git "make test"
 }
 
+no_sandbox()
+{
+	if [ "${TRUST_CONTAINER:-}" = 1 ]; then
+		note bubblewrap "$1" "TRUST_CONTAINER=1: a lab's files are compiled without a sandbox"
+	else
+		problem bubblewrap "$1" \
+			"for your own files, or in a container that is the sandbox: TRUST_CONTAINER=1"
+	fi
+}
+
 # The program may exist and still fail: a container may not let it make namespaces.
 sandbox()
 {
 	if ! command -v bwrap >/dev/null; then
-		note bubblewrap "not there; a lab's files are compiled without a sandbox" \
+		problem bubblewrap "not there; the grader compiles a lab's files in its sandbox" \
 			"install bubblewrap (on Debian, make deps does)"
 	elif ! bwrap --unshare-all --die-with-parent --ro-bind / / --size 65536 --tmpfs /tmp \
 			true >/dev/null 2>&1; then
-		note bubblewrap "$(version_of bwrap --version), but it does not run here" \
-			"a lab's files are compiled without a sandbox: that does for your own"
+		no_sandbox "$(version_of bwrap --version), but it does not run here"
 	else
 		ok bubblewrap "$(version_of bwrap --version)"
 	fi
