@@ -122,6 +122,8 @@ void inject_count(const char *symbol);
 unsigned int inject_hits(const char *symbol);
 /* Take back all injections and open the gates; the end of the process does the same. */
 void inject_clear(void);
+/* Load agate_inject.ko, whose other files in debugfs a test wants, if nothing did yet. */
+void inject_load(void);
 /* Where in the kernel's memory there is a text of more than 13 letters. */
 uint64_t inject_kernel_text(void);
 

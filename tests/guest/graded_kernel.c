@@ -245,6 +245,11 @@ void inject_clear(void)
 		command("clear");
 }
 
+void inject_load(void)
+{
+	open_inject();
+}
+
 uint64_t inject_kernel_text(void)
 {
 	unsigned long long address = 0;

@@ -11,6 +11,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 
 #include "graded.h"
 
@@ -75,12 +76,31 @@ bool handle_exists(int fd, uint32_t handle);
  */
 void check_bo_is_made(int fd, uint64_t size, uint32_t flags);
 
+/*
+ * promises.c: what holds for every BO.  Start to watch; then check the promises that @which
+ * names, each between blanks, or all for NULL.
+ */
+FILE *promises_watch(void);
+void promises_kept(FILE *file, const char *which);
+/* Every set of flags that CREATE_BO takes; returns how many there are. */
+#define KINDS_END	16u
+#define KINDS		12u
+unsigned int kinds(uint32_t flags[KINDS]);
+/* BOs of every kind are made, used, advised, purged, and closed. */
+void live_and_die(int fd);
+void label_every_kind(int fd);
+
 /* second.c: BOs that have several handles are counted, and referenced, as they should be. */
 void check_more_handles(void);
+/* A second handle, and its end, change nothing of the BO but the number of its handles. */
+void check_handles_change_nothing(void);
 
 /* signals.c: a call gets a signal while it waits for gem.lock; there has to be a BO. */
 void check_killed_closer(int fd);
 void check_interrupted_create(int fd);
+void check_killed_create(int fd);
+/* The same for a process that is held, and killed, in the middle of CREATE_BO. */
+void check_killed_inside(void);
 
 /*
  * races.c: a label that a thread sets by a guessed handle, before CREATE_BO has returned,

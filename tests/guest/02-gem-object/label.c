@@ -62,6 +62,45 @@ static void label_outlives_the_name(int fd)
 	munmap(bo.cpu, bo.size);
 }
 
+/* Every byte that is text: alone, at both ends, and in the middle. */
+static void every_text_byte(const struct bo *bo)
+{
+	char text[8] = "";
+
+	rule("all bytes but control characters are text, wherever they stand, also above 0x7f");
+	for (unsigned int c = 0x20; c < 0x100; c++) {
+		if (c == 0x7f)
+			continue;
+		text[0] = (char)c;
+		text[1] = '\0';
+		label_works(bo, text, 1);
+		label_is(bo, text);
+		memcpy(text + 1, "a.b.", 4);
+		text[2] = text[4] = (char)c;
+		label_works(bo, text, 5);
+		label_is(bo, text);
+	}
+}
+
+/* Every length, of a text that ends where the client's memory does. */
+static void every_length(const struct bo *bo)
+{
+	char *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			   -1, 0);
+	char text[AGATE_LABEL_MAX + 1];
+
+	memset(pages, 'e', PAGE);
+	munmap(pages + PAGE, PAGE);
+	rule("a label is as long as the call says: no byte behind it is read");
+	for (uint32_t len = 1; len <= AGATE_LABEL_MAX; len++) {
+		memset(text, 'e', len);
+		text[len] = '\0';
+		label_works(bo, pages + PAGE - len, len);
+		label_is(bo, text);
+	}
+	munmap(pages, PAGE);
+}
+
 void test_label(void **state)
 {
 	char longest[AGATE_LABEL_MAX + 1] = "", text[AGATE_LABEL_MAX + 1] = "";
@@ -93,8 +132,19 @@ void test_label(void **state)
 	label_works(&bo, "Gr\xc3\xbc\xc3\x9f" "e \xe2\x98\x85", 11);
 	label_is(&bo, "Gr\xc3\xbc\xc3\x9f" "e \xe2\x98\x85");
 
-	rule("length 0 removes the label, whatever the pointer");
+	every_text_byte(&bo);
+	every_length(&bo);
+
+	rule("a label may be set again, the same or another");
+	for (int i = 0; i < 3; i++) {
+		label_works(&bo, "the same", 8);
+		label_is(&bo, "the same");
+	}
+
+	rule("length 0 removes the label, whatever the pointer, and if there is one or not");
 	label_works(&bo, NULL, 0);
+	label_is(&bo, "");
+	label_works(&bo, (char *)8, 0);
 	label_is(&bo, "");
 
 	rule("each BO has a label of its own");
@@ -103,6 +153,7 @@ void test_label(void **state)
 	label_is(&other, "other");
 	rule("SET_LABEL puts the reference that it took");
 	check_equal(listed(&bo).refs, refs, "references after all these labels");
+	label_every_kind(fd);
 	label_outlives_the_name(fd);
 	check_label_of_a_guess(fresh);
 	close(fresh);
@@ -119,17 +170,27 @@ static void label_refused(const struct bo *bo, const char *text, uint32_t len, i
 	label_is(bo, OLD);
 }
 
-/* Every byte that is no text, somewhere in the label. */
+/* Every byte that is no text: first, last, and somewhere in the label. */
 static void control_characters_refused(const struct bo *bo)
 {
-	unsigned int place = (unsigned int)param("PLACE");
-	char text[AGATE_LABEL_MAX], why[48];
+	const uint32_t place = (uint32_t)param("PLACE");
+	const struct {
+		uint32_t place, len;
+	} places[] = {
+		{ 0, 1 }, { 0, 4 }, { 1, 4 }, { 3, 4 }, { 0, AGATE_LABEL_MAX },
+		{ place, AGATE_LABEL_MAX }, { AGATE_LABEL_MAX - 1, AGATE_LABEL_MAX },
+	};
+	char text[AGATE_LABEL_MAX], what[80];
 
 	for (int c = 0; c < 0x80; c = c == 0x1f ? 0x7f : c + 1) {
-		memset(text, 'a', sizeof(text));
-		text[place] = (char)c;
-		snprintf(why, sizeof(why), "byte %u is %#x", place, (unsigned int)c);
-		label_refused(bo, text, sizeof(text), EINVAL, why);
+		for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+			memset(text, 'a', sizeof(text));
+			text[places[i].place] = (char)c;
+			snprintf(what, sizeof(what), "SET_LABEL of %u bytes (byte %u is %#x)",
+				 places[i].len, places[i].place, (unsigned int)c);
+			check_errno(set_label(bo->fd, bo->handle, text, places[i].len), EINVAL, what);
+		}
+		label_is(bo, OLD);
 	}
 }
 
@@ -138,7 +199,7 @@ void test_label_refused(void **state)
 	char text[2 * PAGE];
 	char *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 			   -1, 0);
-	int fd = gem_open();
+	int fd = gem_open(), other = guest_open();
 	unsigned int refs;
 	struct bo bo;
 
@@ -167,10 +228,14 @@ void test_label_refused(void **state)
 	rule("a handle that the file does not have gives ENOENT");
 	check_errno(set_label(fd, NO_HANDLE, "x", 1), ENOENT, "SET_LABEL of no handle");
 	check_errno(set_label(fd, 0, "x", 1), ENOENT, "SET_LABEL of handle 0");
+	check_errno(set_label(fd, NO_HANDLE, NULL, 0), ENOENT, "SET_LABEL of 0 bytes, no handle");
+	check_errno(set_label(other, bo.handle, "x", 1), ENOENT,
+		    "SET_LABEL of a handle of another file");
 
 	rule("a call that fails keeps no reference to the BO");
 	check_equal(listed(&bo).refs, refs, "references after calls that failed");
 	munmap(pages, PAGE);
+	close(other);
 	close(fd);
 }
 

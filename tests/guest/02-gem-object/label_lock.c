@@ -182,6 +182,32 @@ static void signal_writer(const struct bo *bo)
 	check_equal(listed(bo).refs, refs, "references after a SET_LABEL that got a signal");
 }
 
+/* A call that cannot say EINTR has to wait, whoever gets a signal. */
+static void signal_reader(const struct bo *bo)
+{
+	struct look look = { .size = bo->size };
+	struct labelling labelling;
+
+	set_old(bo);
+	inject_within(SET_LABEL);
+	inject_hold_entry("mutex_unlock", 1, INJECT_BOUND_MS);
+	start_labelling(&labelling, bo);
+	if (!aside_is_held(&labelling.aside, "mutex_unlock")) {
+		aside_join(&labelling.aside);
+		inject_clear();
+		return;
+	}
+	start_look(&look, bo->size);
+	if (!aside_ends(&look.aside, ASLEEP_MS))
+		aside_signal(&look.aside);
+	let_go("mutex_unlock");
+	aside_join(&look.aside);
+	aside_join(&labelling.aside);
+	inject_clear();
+	rule("agate_gem_get_label() gives a label also when a signal comes while it waits");
+	check_old_or_new(&look);
+}
+
 void test_label_lock(void **state)
 {
 	struct look look = { 0 };
@@ -201,6 +227,7 @@ void test_label_lock(void **state)
 	reader_waits(&bo);
 	hold_reader_before(&bo);
 	signal_writer(&bo);
+	signal_reader(&bo);
 	close(fd);
 }
 
@@ -343,6 +370,21 @@ static void reader_takes_a_lock(int fd)
 	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
 }
 
+/* Lockdep knows all locks that a task holds, whatever their names are. */
+static void keep_all_promises(int fd)
+{
+	FILE *watched = promises_watch();
+	uint64_t offset;
+	struct bo bo;
+
+	live_and_die(fd);
+	label_every_kind(fd);
+	bo = make_bo(fd, PAGE, 0);
+	check_errno(get_offset(fd, bo.handle, &offset), 0, "GET_BO_OFFSET");
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	promises_kept(watched, NULL);
+}
+
 /*
  * Nothing goes wrong here; lockdep sees in which order locks are taken, and knows
  * what could.
@@ -365,6 +407,8 @@ void test_locks(void **state)
 	munmap(mapped.cpu, mapped.size);
 	check_errno(set_label(fd, bo.handle, "again", 5), 0, "SET_LABEL");
 	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	check_live(&before);
+	keep_all_promises(fd);
 	check_live(&before);
 	close(fd);
 }

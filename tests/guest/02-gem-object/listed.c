@@ -66,6 +66,20 @@ static bool look_after_unlock(int fd, unsigned int nth, bool *listed)
 	return held;
 }
 
+/* All fields at once, of every kind of BO.  There may be no handles yet. */
+static void every_kind_is_complete(int fd)
+{
+	FILE *watched = promises_watch();
+	uint32_t flags[KINDS];
+	unsigned int n = kinds(flags);
+	struct bo bo;
+
+	for (unsigned int i = 0; i < n; i++)
+		if (!guest_create(fd, (CREATED_PAGES + i) * PAGE - i, flags[i], &bo))
+			guest_close_handle(fd, bo.handle);
+	promises_kept(watched, " complete asked order ");
+}
+
 void test_listed_complete(void **state)
 {
 	unsigned int nth = 1;
@@ -79,6 +93,7 @@ void test_listed_complete(void **state)
 	rule("a BO joins gem.bos under gem.lock, before its first handle exists");
 	check_true(listed, "the BO on the list when CREATE_BO has given gem.lock back",
 		   "CREATE_BO never gave back a lock with its BO on the list");
+	every_kind_is_complete(fd);
 	close(fd);
 }
 
@@ -155,6 +170,7 @@ void test_list_lock(void **state)
 	check_at_least(creating.hits, all, "BOs that debugfs had come to when CREATE_BO returned");
 	check_killed_closer(fd);
 	check_interrupted_create(fd);
+	check_killed_create(fd);
 	close(other);
 	close(fd);
 }
@@ -185,6 +201,7 @@ void test_release_order(void **state)
 	struct look look = { .found = false };
 	struct closing closing;
 	unsigned int forgotten;
+	FILE *watched;
 	struct bo bo;
 
 	(void)state;
@@ -216,6 +233,10 @@ void test_release_order(void **state)
 	check_live(&before);
 	check_true(!look_for(size).found, "a list without the BO", "the BO is listed");
 	shrink();
+	watched = promises_watch();
+	live_and_die(fd);
+	promises_kept(watched, " free ");
+	check_live(&before);
 	close(fd);
 }
 

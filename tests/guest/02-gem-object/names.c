@@ -13,6 +13,7 @@
 #define CLOSE_BO	"agate_vm_close_bo"
 #define LOOKUPS		5
 #define MOST_OPEN	64
+#define MANY_BOS	270
 /* A size that no other test uses: a BO is known by its size while it has no name. */
 #define PURGED_PAGES	121
 #define SHRINKS		50
@@ -36,12 +37,51 @@ static void no_such_handle(int fd, uint32_t handle, const char *which)
 	check_errno(get_offset(fd, handle, &offset), ENOENT, what);
 }
 
+/* Each number has 32 bits, and all of them count. */
+static void every_bit_counts(const struct bo *bo)
+{
+	const unsigned int live = list_bos(bo->fd, NULL, 0);
+	char which[40];
+	int err;
+
+	for (unsigned int bit = 0; bit < 32; bit++) {
+		const uint32_t other = bo->handle ^ 1u << bit;
+
+		if (other <= live)
+			continue;
+		snprintf(which, sizeof(which), "%#x, and %#x is a handle", other, bo->handle);
+		no_such_handle(bo->fd, other, which);
+		err = set_label(bo->fd, other, "x", 1);
+		/* SET_LABEL comes with step 4. */
+		if (err != EOPNOTSUPP)
+			check_errno(err, ENOENT, "SET_LABEL of a number that is no handle");
+	}
+}
+
+/* More than a byte can count. */
+static void each_finds_its_own(int fd)
+{
+	struct bo bo[MANY_BOS];
+	uint64_t offset;
+
+	for (unsigned int i = 0; i < MANY_BOS; i++)
+		bo[i] = make_bo(fd, PAGE, i % 2 ? AGATE_BO_NOEXEC : 0);
+	for (unsigned int i = 0; i < MANY_BOS; i++) {
+		rule("agate_gem_lookup() finds the BO behind a handle of the file");
+		check_errno(get_offset(fd, bo[i].handle, &offset), 0, "GET_BO_OFFSET");
+		check_equal((int64_t)offset, (int64_t)bo[i].va, "the offset it gives");
+	}
+	for (unsigned int i = 0; i < MANY_BOS; i++)
+		check_errno(guest_close_handle(fd, bo[i].handle), 0, "GEM_CLOSE");
+}
+
 void test_lookup(void **state)
 {
 	struct drm_agate_get_bo_offset padded;
 	int fd = gem_open();
 	unsigned int refs;
 	uint64_t offset;
+	FILE *watched;
 	struct bo bo;
 
 	(void)state;
@@ -62,21 +102,44 @@ void test_lookup(void **state)
 	no_such_handle(fd, bo.handle + 1, "the next number");
 	no_such_handle(fd, NO_HANDLE, "the largest number");
 	no_such_handle(fd, UINT32_MAX, "handle 0xffffffff");
+	every_bit_counts(&bo);
 	check_equal(listed(&bo).refs, refs, "references after lookups that found nothing");
 
 	rule("a pad field that is not 0 is refused");
 	padded = (struct drm_agate_get_bo_offset){ .handle = bo.handle, .pad = 1 };
 	check_errno(guest_ioctl(fd, DRM_IOCTL_AGATE_GET_BO_OFFSET, &padded), EINVAL,
 		    "GET_BO_OFFSET with a pad of 1");
+	each_finds_its_own(fd);
+	watched = promises_watch();
+	get_offset(fd, bo.handle, &offset);
+	get_offset(fd, NO_HANDLE, &offset);
+	set_label(fd, bo.handle, "x", 1);
+	promises_kept(watched, " lookup ");
 	close(fd);
+}
+
+/* CREATE_BO and GEM_CLOSE in another file, on a thread of their own. */
+struct elsewhere {
+	struct aside aside;
+	int fd;
+};
+
+static void run_elsewhere(void *arg)
+{
+	struct elsewhere *elsewhere = arg;
+	struct bo bo;
+
+	if (!guest_create(elsewhere->fd, PAGE, 0, &bo))
+		guest_close_handle(bo.fd, bo.handle);
 }
 
 /* Closing a handle may have to wait for the GPU. */
 static void close_holds_no_lock(int fd)
 {
+	struct elsewhere elsewhere = { .fd = guest_open() };
+	bool held, walked = true, created = true;
 	struct look look = { .size = PAGE };
 	struct closing closing;
-	bool held, walked = true;
 	struct bo bo;
 
 	rule("CREATE_BO makes a BO and returns 0");
@@ -87,21 +150,28 @@ static void close_holds_no_lock(int fd)
 	if (held) {
 		start_look(&look, PAGE);
 		walked = aside_ends(&look.aside, STUCK_MS);
+		aside_start(&elsewhere.aside, run_elsewhere, &elsewhere);
+		created = aside_ends(&elsewhere.aside, STUCK_MS);
 		let_go(CLOSE_BO);
+		aside_join(&elsewhere.aside);
 		aside_join(&look.aside);
 	}
+	close(elsewhere.fd);
 	aside_join(&closing.aside);
 	inject_clear();
 	rule("gem_close() gives the address range back: agate_vm_close_bo()");
 	check_true(held, "a call of agate_vm_close_bo()", "none");
 	rule("gem_close() holds no lock when it calls agate_vm_close_bo(), which may wait for the GPU");
 	check_true(walked, "others can have gem.lock", "debugfs waits for GEM_CLOSE");
+	check_true(created, "CREATE_BO and GEM_CLOSE in another file go on",
+		   "they wait for GEM_CLOSE");
 }
 
 void test_close(void **state)
 {
 	int fd = gem_open();
 	struct live before = live_now();
+	FILE *watched;
 	struct bo bo;
 
 	(void)state;
@@ -119,6 +189,13 @@ void test_close(void **state)
 	check_errno(guest_close_handle(fd, NO_HANDLE), EINVAL, "GEM_CLOSE of no handle");
 	check_live(&before);
 	close_holds_no_lock(fd);
+	check_handles_change_nothing();
+	watched = promises_watch();
+	for (int i = 0; i < 3; i++) {
+		bo = make_bo(fd, PAGE, i ? AGATE_BO_NOEXEC | AGATE_BO_HEAP : 0);
+		check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	}
+	promises_kept(watched, " unlocked ");
 	close(fd);
 }
 
@@ -175,6 +252,30 @@ static void check_still_purgeable(int fd)
 	munmap(bo.cpu, bo.size);
 }
 
+/* The kernel maps the newest BO by its funcs, and unmaps it. */
+static void check_vmap(int fd)
+{
+	unsigned int used = 0, after = 0;
+	int err = 0, n = 0;
+	struct bo bo;
+	FILE *file;
+
+	rule("CREATE_BO makes a BO and returns 0");
+	bo = make_bo(fd, PAGE, 0);
+	inject_load();
+	file = fopen("/sys/kernel/debug/agate_vmap", "re");
+	if (file) {
+		n = fscanf(file, "%d %u %u", &err, &used, &after);
+		fclose(file);
+	}
+	assert_int_equal(n, 3);
+	rule("vmap and vunmap hand on to agate_shmem_vmap() and agate_shmem_vunmap()");
+	check_errno(-err, 0, "vmap of a BO");
+	check_equal(used, 1, "users of the kernel's mapping after vmap");
+	check_equal(after, 0, "users of the kernel's mapping after vunmap");
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+}
+
 void test_mapped(void **state)
 {
 	uint64_t pattern = (uint64_t)param("PATTERN");
@@ -209,6 +310,7 @@ void test_mapped(void **state)
 	guest_destroy(&next);
 
 	check_still_purgeable(fd);
+	check_vmap(fd);
 
 	rule("the BO goes with its last reference, here the mapping");
 	munmap(bo.cpu, bo.size);
@@ -216,9 +318,11 @@ void test_mapped(void **state)
 	close(fd);
 }
 
-/* Open a file, make BOs, and die of a signal with all of it open. */
-static void die_with_handles(unsigned int n)
+/* Open a file, make BOs of every kind, and end with all of it open, by a signal or without. */
+static void end_with_handles(unsigned int n, bool killed)
 {
+	uint32_t flags[KINDS];
+	unsigned int different = kinds(flags);
 	pid_t child = fork();
 	int status;
 
@@ -229,12 +333,13 @@ static void die_with_handles(unsigned int n)
 		struct bo bo;
 
 		for (unsigned int i = 0; i < n; i++)
-			guest_create(fd, (1 + i % 3) * PAGE, 0, &bo);
-		kill(getpid(), SIGKILL);
-		_exit(1);
+			guest_create(fd, (1 + i % 3) * PAGE, flags[i % different], &bo);
+		if (killed)
+			kill(getpid(), SIGKILL);
+		_exit(0);
 	}
-	if (waitpid(child, &status, 0) != child || !WIFSIGNALED(status))
-		fail_msg("the child did not die of its signal");
+	if (waitpid(child, &status, 0) != child || WIFSIGNALED(status) != killed)
+		fail_msg("the child did not end as it should");
 }
 
 void test_file_close(void **state)
@@ -253,9 +358,13 @@ void test_file_close(void **state)
 	close(fd);
 	check_live(&before);
 
-	rule("a process that is killed leaves nothing, either");
-	die_with_handles(n);
+	rule("a process that ends leaves nothing, either, whatever the kind of its BOs");
+	end_with_handles(KINDS + n, false);
 	check_live(&before);
+	rule("a process that is killed leaves nothing, either, whatever the kind of its BOs");
+	end_with_handles(KINDS + n, true);
+	check_live(&before);
+	check_killed_inside();
 	close(idle);
 }
 

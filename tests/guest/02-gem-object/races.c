@@ -13,6 +13,7 @@
 #define FIRST		1u
 #define FIND		"agate_vm_find"
 #define PUT		"agate_mapping_put"
+#define HIDDEN		"agate_mappings_hidden"
 /* Sizes that no other test uses: a BO is known by its size while it has no name. */
 #define EARLY_PAGES	81
 #define OTHER_PAGES	91
@@ -265,6 +266,54 @@ static void number_taken(int fd)
 	check_gone((EARLY_PAGES + 1) * PAGE);
 }
 
+static void run_hide(void *unused)
+{
+	FILE *file = fopen("/sys/kernel/debug/agate_hide", "re");
+
+	(void)unused;
+	if (file) {
+		fgetc(file);
+		fclose(file);
+	}
+}
+
+/*
+ * Somebody has mappings_lock, and has taken all mappings off the list for a moment, when
+ * CREATE_BO asks for the address: who does not wait for the lock finds none.
+ */
+static void mappings_hidden(int fd)
+{
+	struct aside hiding;
+	struct creation creation;
+	uint64_t offset = 0;
+	int err;
+
+	inject_load();
+	hold_creation(&creation, fd, (EARLY_PAGES + 2) * PAGE, 0);
+	inject_hold_entry(HIDDEN, 1, INJECT_BOUND_MS);
+	aside_start(&hiding, run_hide, NULL);
+	/* It has to wait for a CREATE_BO that holds gem.lock all the time: no mistake. */
+	aside_ends(&hiding, ASLEEP_MS);
+	if (inject_await_held(HIDDEN, 0)) {
+		let_go(CREATE_HANDLE);
+		aside_ends(&creation.aside, ASLEEP_MS);
+		let_go(HIDDEN);
+	} else {
+		note("CREATE_BO holds a lock while it publishes the handle");
+		inject_clear();
+	}
+	aside_join(&hiding);
+	aside_join(&creation.aside);
+	inject_clear();
+	err = get_offset(fd, FIRST, &offset);
+
+	rule("bo->mappings is read under mappings_lock: CREATE_BO waits for whoever has it");
+	check_errno(creation.err, 0, "CREATE_BO while another thread has mappings_lock");
+	check_errno(err, 0, "GET_BO_OFFSET");
+	check_equal((int64_t)creation.bo.va, (int64_t)offset, "the offset");
+	check_errno(guest_close_handle(fd, FIRST), 0, "GEM_CLOSE");
+}
+
 void test_closed_early(void **state)
 {
 	int fd = gem_open();
@@ -272,6 +321,7 @@ void test_closed_early(void **state)
 	(void)state;
 	close_early(fd, EARLY_PAGES * PAGE);
 	number_taken(fd);
+	mappings_hidden(fd);
 	close(fd);
 }
 

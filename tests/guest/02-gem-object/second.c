@@ -11,6 +11,7 @@
 #include <drm.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define CARDS		16
@@ -98,5 +99,67 @@ void check_more_handles(void)
 	close_one(other, third);
 	check_handles(&before, 0, 0);
 	close(other);
+	close(fd);
+}
+
+static void same_bo(const struct listed *seen, const struct listed *before, const char *when)
+{
+	if (strcmp(seen->madv, before->madv) || strcmp(seen->flags, before->flags) ||
+	    strcmp(seen->label, before->label) || seen->size != before->size)
+		broken("the same size, flags, advice and label as before",
+		       "size=%llu flags=%s madv=%s label=\"%s\" instead of size=%llu flags=%s madv=%s label=\"%s\", %s",
+		       (unsigned long long)seen->size, seen->flags, seen->madv, seen->label,
+		       (unsigned long long)before->size, before->flags, before->madv,
+		       before->label, when);
+}
+
+/* The BOs of this file, two of them, in the order of their sizes. */
+static void check_order(int fd, const char *when)
+{
+	struct listed found[2];
+
+	rule("gem.bos begins with the oldest BO, whoever opens and closes handles");
+	check_equal(list_bos(fd, found, 2), 2, "BOs that debugfs lists for this file");
+	if (found[0].size > found[1].size)
+		broken("the older BO first", "the newer one first, %s", when);
+}
+
+/* One more handle to this BO, and its end. */
+static void open_and_close(const struct bo *bo)
+{
+	struct drm_gem_flink flink = { .handle = bo->handle };
+	struct listed before = listed(bo), seen;
+	uint32_t second;
+
+	check_errno(guest_ioctl(bo->fd, DRM_IOCTL_GEM_FLINK, &flink), 0, "GEM_FLINK");
+	second = open_name(bo->fd, flink.name);
+	seen = listed(bo);
+	rule("gem_open() reserves an address and counts a handle: it sets no field of the BO");
+	same_bo(&seen, &before, "after GEM_OPEN");
+	check_order(bo->fd, "after GEM_OPEN of the older one");
+	close_one(bo->fd, second);
+	seen = listed(bo);
+	rule("gem_close() ends a name only: it sets no field of the BO");
+	same_bo(&seen, &before, "after GEM_CLOSE of the second handle");
+	check_order(bo->fd, "after GEM_CLOSE of a handle of the older one");
+}
+
+void check_handles_change_nothing(void)
+{
+	int fd = open_card();
+	struct bo old, new;
+
+	rule("CREATE_BO makes a BO and returns 0");
+	old = guest_bo(fd, SHARED_PAGES * PAGE, AGATE_BO_NOEXEC);
+	new = make_bo(fd, (SHARED_PAGES + 1) * PAGE, 0);
+	memset(old.cpu, 1, PAGE);
+	munmap(old.cpu, old.size);
+	open_and_close(&old);
+	advise(&old, AGATE_MADV_DONTNEED);
+	open_and_close(&old);
+	shrink();
+	open_and_close(&old);
+	close_one(fd, new.handle);
+	close_one(fd, old.handle);
 	close(fd);
 }

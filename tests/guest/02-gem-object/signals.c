@@ -27,38 +27,91 @@ static void let_list_go(struct look *look)
 	aside_join(&look->aside);
 }
 
-static pid_t start_child(const struct bo *bo)
+static pid_t start_child(void (*run)(const struct bo *bo), const struct bo *bo)
 {
 	pid_t child = fork();
 
 	if (child < 0)
 		fail_msg("fork: %s", strerror(errno));
 	if (!child) {
-		guest_close_handle(bo->fd, bo->handle);
+		run(bo);
 		_exit(0);
 	}
 	return child;
 }
 
+static void close_it(const struct bo *bo)
+{
+	guest_close_handle(bo->fd, bo->handle);
+}
+
+static void create_one(const struct bo *bo)
+{
+	struct bo more;
+
+	guest_create(bo->fd, bo->size, 0, &more);
+}
+
+/*
+ * A process that waits for gem.lock is killed.  Its file is the test's, too, and stays.
+ * Returns whether the process ended before it could have gem.lock.
+ */
+static bool kill_waiting(void (*run)(const struct bo *bo), const struct bo *bo)
+{
+	struct look look;
+	pid_t child;
+	bool ended;
+
+	hold_list(&look, bo->size);
+	child = start_child(run, bo);
+	ended = child_ends(child, ASLEEP_MS);
+	if (!ended)
+		kill(child, SIGKILL);
+	ended = child_ends(child, ASLEEP_MS);
+	let_list_go(&look);
+	waitpid(child, NULL, 0);
+	return ended;
+}
+
 void check_killed_closer(int fd)
 {
 	struct live before = live_now();
-	struct look look;
 	struct bo bo;
-	pid_t child;
+	bool ended;
 
 	rule("CREATE_BO makes a BO and returns 0");
 	bo = make_bo(fd, SIGNAL_PAGES * PAGE, 0);
-	hold_list(&look, bo.size);
-	child = start_child(&bo);
-	child_ends(child, ASLEEP_MS);
-	kill(child, SIGKILL);
-	child_ends(child, ASLEEP_MS);
-	let_list_go(&look);
-	waitpid(child, NULL, 0);
+	ended = kill_waiting(close_it, &bo);
 	inject_clear();
 	rule("gem_free() cannot fail: a process that is killed while it waits for gem.lock leaves nothing");
 	check_live(&before);
+	rule("no signal ends the wait for gem.lock in gem_free()");
+	check_true(!ended, "gem_free() still waits when its process is killed",
+		   "it went on, and somebody else has gem.lock");
+}
+
+/* What objects were begun, and not released. */
+struct objects {
+	unsigned int begun;
+	unsigned int released;
+};
+
+static void count_objects(void)
+{
+	inject_count("drm_gem_private_object_init");
+	inject_count("drm_gem_object_init");
+	inject_count("drm_gem_object_release");
+}
+
+static struct objects objects_counted(void)
+{
+	unsigned int begun = inject_hits("drm_gem_private_object_init");
+	unsigned int inits = inject_hits("drm_gem_object_init");
+
+	return (struct objects){
+		.begun = begun > inits ? begun : inits,
+		.released = inject_hits("drm_gem_object_release"),
+	};
 }
 
 /*
@@ -67,27 +120,83 @@ void check_killed_closer(int fd)
  */
 void check_interrupted_create(int fd)
 {
-	unsigned int begun, inits, released;
 	struct creation creation;
+	struct objects objects;
 	struct look look;
 
-	inject_count("drm_gem_private_object_init");
-	inject_count("drm_gem_object_init");
-	inject_count("drm_gem_object_release");
+	count_objects();
 	hold_list(&look, PAGE);
 	start_creation(&creation, fd, PAGE, 0);
 	aside_ends(&creation.aside, ASLEEP_MS);
 	aside_signal(&creation.aside);
 	let_list_go(&look);
 	aside_join(&creation.aside);
-	begun = inject_hits("drm_gem_private_object_init");
-	inits = inject_hits("drm_gem_object_init");
-	released = inject_hits("drm_gem_object_release");
+	objects = objects_counted();
 	inject_clear();
 	rule("CREATE_BO makes a BO and returns 0, also when a signal comes while it waits");
 	check_errno(creation.err, 0, "CREATE_BO");
 	rule("a CREATE_BO that a signal interrupts undoes all it did: drm_gem_object_release()");
-	check_equal(released + 1, begun > inits ? begun : inits,
-		    "GEM objects that live or were released");
+	check_equal(objects.released + 1, objects.begun, "GEM objects that live or were released");
 	check_errno(guest_close_handle(fd, creation.bo.handle), 0, "GEM_CLOSE");
+}
+
+/* Nobody makes the call again here: the BO has come to be, or all of it is undone. */
+void check_killed_create(int fd)
+{
+	const struct bo wanted = { .fd = fd, .size = SIGNAL_PAGES * PAGE };
+	struct live before = live_now();
+	struct objects objects;
+	long made;
+
+	count_objects();
+	kill_waiting(create_one, &wanted);
+	objects = objects_counted();
+	inject_clear();
+	made = live_now().bos - before.bos;
+	rule("a CREATE_BO that a signal interrupts undoes all it did: drm_gem_object_release()");
+	check_equal((int64_t)objects.begun - objects.released, made,
+		    "GEM objects begun and not released, of which as many are BOs");
+}
+
+/* Where CREATE_BO, and then the child's end, can be when SIGKILL comes. */
+static const struct {
+	const char *symbol;
+	bool at_return;
+} insides[] = {
+	{ "shmem_file_setup", true },
+	{ "agate_vm_open_bo", false },
+	{ "drm_gem_handle_create", true },
+	{ "agate_vm_close_bo", false },
+};
+
+/* Its file is its own: the kernel closes it, with all handles, when the child ends. */
+static void create_in_own_file(const struct bo *bo)
+{
+	struct bo one = { .fd = guest_try_open(), .size = bo->size };
+
+	create_one(&one);
+	if (!guest_create(one.fd, one.size, AGATE_BO_HEAP | AGATE_BO_NOEXEC, &one))
+		guest_close_handle(one.fd, one.handle);
+}
+
+void check_killed_inside(void)
+{
+	const struct bo wanted = { .size = SIGNAL_PAGES * PAGE };
+	struct live before = live_now();
+	pid_t child;
+
+	for (size_t i = 0; i < sizeof(insides) / sizeof(insides[0]); i++) {
+		if (insides[i].at_return)
+			inject_hold_return(insides[i].symbol, 1, INJECT_BOUND_MS);
+		else
+			inject_hold_entry(insides[i].symbol, 1, INJECT_BOUND_MS);
+		child = start_child(create_in_own_file, &wanted);
+		while (!inject_await_held(insides[i].symbol, 2) && !child_ends(child, ASLEEP_MS))
+			;
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+		inject_clear();
+		rule("a process that is killed in the middle of a call leaves nothing, either");
+		check_live(&before);
+	}
 }

@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Lab 02 checks something about BOs that the driver's own debugfs does not show.
+ * Lab 02 checks something about BOs that the driver's own debugfs does not show, and does
+ * what no client can do.
  *
- * /sys/kernel/debug/agate_masks has a line for each BO on the device's list, the oldest
- * first: its size, and 1 if the pages of its file are allocated with __GFP_RETRY_MAYFAIL and
- * __GFP_NOWARN, or 0.
+ * In /sys/kernel/debug, and each about the BOs on the device's list:
+ *
+ *	agate_masks	a line for each BO, the oldest first: its size, and 1 if the gfp mask of
+ *			its file is the one that agate_gem.h demands, or 0
+ *	agate_vmap	maps the newest BO for the kernel and unmaps it, by its funcs.  The
+ *			result of vmap, then vmap_use after vmap, and after vunmap
+ *	agate_hide	takes the newest BO's mappings off its list and puts them back, under
+ *			mappings_lock; calls agate_mappings_hidden() in between
  */
+#include "gem_watch.h"
 #include "watch.h"
 
 #include <linux/debugfs.h>
+#include <linux/dma-resv.h>
 #include <linux/fs.h>
 #include <linux/module.h>
 #include <linux/pagemap.h>
@@ -18,10 +26,12 @@
 #include "agate_device.h"
 #include "agate_gem.h"
 
-static struct dentry *masks_file;
+#define WANTED_MASK	(GFP_HIGHUSER | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
+static struct dentry *masks_file, *vmap_file, *hide_file;
 
 /* The GPU, while a driver has it; the test makes sure that the driver keeps it. */
-static struct agate_device *find_device(void)
+struct agate_device *bos_device(void)
 {
 	struct pci_dev *pdev = pci_get_device(AGATE_PCI_VENDOR, AGATE_PCI_DEVICE, NULL);
 	struct agate_device *adev = NULL;
@@ -32,35 +42,163 @@ static struct agate_device *find_device(void)
 	return adev;
 }
 
-static bool is_silent(const struct agate_bo *bo)
-{
-	const gfp_t wanted = __GFP_RETRY_MAYFAIL | __GFP_NOWARN;
+/* ---- Fields ------------------------------------------------------------------ */
 
-	return bo->base.filp && (mapping_gfp_mask(bo->base.filp->f_mapping) & wanted) == wanted;
+bool bos_mask_is_right(const struct agate_bo *bo)
+{
+	return bo->base.filp && mapping_gfp_mask(bo->base.filp->f_mapping) == WANTED_MASK;
 }
+
+/* A mutex in zeroed memory has no list of waiters. */
+static bool is_initialised(const struct mutex *lock)
+{
+	return READ_ONCE(lock->wait_list.next);
+}
+
+static const char *wrong_in_base(const struct drm_gem_object *obj, struct agate_device *adev)
+{
+	const struct drm_gem_object_funcs *funcs = obj->funcs;
+
+	if (!funcs)
+		return "base.funcs is NULL";
+	if (!funcs->free || !funcs->open || !funcs->close || !funcs->vmap || !funcs->vunmap ||
+	    !funcs->mmap || !funcs->vm_ops)
+		return "a member of base.funcs is NULL";
+	if (obj->dev != &adev->drm)
+		return "base.dev is another device";
+	if (!obj->filp)
+		return "base.filp is NULL";
+	if (!obj->size || !PAGE_ALIGNED(obj->size) || obj->size > AGATE_BO_MAX_SIZE)
+		return "base.size is no size of a BO";
+	if (i_size_read(file_inode(obj->filp)) != obj->size)
+		return "the file has another size than base.size";
+	if (!obj->resv)
+		return "base.resv is NULL";
+	return kref_read(&obj->refcount) ? NULL : "base.refcount is 0";
+}
+
+static const char *wrong_in_shmem(const struct agate_shmem *shmem)
+{
+	if (!is_initialised(&shmem->lock))
+		return "shmem.lock is not initialised";
+	if (shmem->pages || shmem->nr_pages || shmem->pages_use || shmem->sgt || shmem->chunks)
+		return "there are pages in shmem";
+	return shmem->vaddr || shmem->vmap_use ? "the kernel has mapped the BO" : NULL;
+}
+
+static const char *wrong_in_bo(const struct agate_bo *bo)
+{
+	if (!is_initialised(&bo->mappings_lock))
+		return "mappings_lock is not initialised";
+	if (!is_initialised(&bo->label_lock))
+		return "label_lock is not initialised";
+	if (!bo->mappings.next || bo->mappings.next->prev != &bo->mappings)
+		return "mappings is no list";
+	if (bo->purge_link.next != &bo->purge_link)
+		return "purge_link is not an empty list";
+	if (atomic_read(&bo->gpu_users))
+		return "gpu_users is not 0";
+	if (bo->madv != AGATE_MADV_WILLNEED)
+		return "madv is not AGATE_MADV_WILLNEED";
+	if (bo->label[0])
+		return "there is a label";
+	return bos_mask_is_right(bo) ? NULL : "the gfp mask of the file is another one";
+}
+
+/* Names the first field of a BO that has just been listed which is not as it must be, or NULL. */
+const char *bos_wrong_field(const struct agate_bo *bo, struct agate_device *adev)
+{
+	const char *wrong = wrong_in_base(&bo->base, adev);
+
+	if (!wrong)
+		wrong = wrong_in_shmem(&bo->shmem);
+	return wrong ? wrong : wrong_in_bo(bo);
+}
+
+/* ---- Files ------------------------------------------------------------------- */
 
 static int masks_show(struct seq_file *seq, void *unused)
 {
-	struct agate_device *adev = find_device();
+	struct agate_device *adev = bos_device();
 	struct agate_bo *bo;
 
 	if (!adev)
 		return -ENODEV;
 	mutex_lock(&adev->gem.lock);
 	list_for_each_entry(bo, &adev->gem.bos, link)
-		seq_printf(seq, "%zu %d\n", agate_bo_size(bo), is_silent(bo));
+		seq_printf(seq, "%zu %d\n", agate_bo_size(bo), bos_mask_is_right(bo));
 	mutex_unlock(&adev->gem.lock);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(masks);
 
+/* The newest BO, with a reference, or NULL. */
+static struct agate_bo *newest_bo(void)
+{
+	struct agate_device *adev = bos_device();
+	struct agate_bo *bo = NULL;
+
+	if (!adev)
+		return NULL;
+	mutex_lock(&adev->gem.lock);
+	if (!list_empty(&adev->gem.bos))
+		bo = list_last_entry(&adev->gem.bos, struct agate_bo, link);
+	if (bo && !kref_get_unless_zero(&bo->base.refcount))
+		bo = NULL;
+	mutex_unlock(&adev->gem.lock);
+	return bo;
+}
+
+static int vmap_show(struct seq_file *seq, void *unused)
+{
+	struct agate_bo *bo = newest_bo();
+	struct iosys_map map = { 0 };
+	unsigned int use;
+	int ret;
+
+	if (!bo)
+		return -ENOENT;
+	dma_resv_lock(bo->base.resv, NULL);
+	ret = bo->base.funcs->vmap(&bo->base, &map);
+	use = bo->shmem.vmap_use;
+	if (!ret)
+		bo->base.funcs->vunmap(&bo->base, &map);
+	seq_printf(seq, "%d %u %u\n", ret, use, bo->shmem.vmap_use);
+	dma_resv_unlock(bo->base.resv);
+	agate_bo_put(bo);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(vmap);
+
+static int hide_show(struct seq_file *seq, void *unused)
+{
+	struct agate_bo *bo = newest_bo();
+	LIST_HEAD(away);
+
+	if (!bo)
+		return -ENOENT;
+	mutex_lock(&bo->mappings_lock);
+	list_splice_init(&bo->mappings, &away);
+	agate_mappings_hidden();
+	list_splice(&away, &bo->mappings);
+	mutex_unlock(&bo->mappings_lock);
+	agate_bo_put(bo);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(hide);
+
 int bos_init(void)
 {
 	masks_file = debugfs_create_file("agate_masks", 0400, NULL, NULL, &masks_fops);
-	return PTR_ERR_OR_ZERO(masks_file);
+	vmap_file = debugfs_create_file("agate_vmap", 0400, NULL, NULL, &vmap_fops);
+	hide_file = debugfs_create_file("agate_hide", 0400, NULL, NULL, &hide_fops);
+	return gem_watch_init();
 }
 
 void bos_exit(void)
 {
+	gem_watch_exit();
+	debugfs_remove(hide_file);
+	debugfs_remove(vmap_file);
 	debugfs_remove(masks_file);
 }

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Lab 02: promises about BOs, checked at every call of a few functions while a test has
+ * /sys/kernel/debug/agate_promises open.  x86-64 only, like inject_point.c.
+ *
+ * A read gives a line for each promise: its name, the number of checks, the number of
+ * those that failed, and what the first of these saw, or "-".
+ *
+ *	complete	a BO that has joined gem.bos is complete when gem.lock is given back
+ *	asked		it has the size and the flags that CREATE_BO asked for
+ *	order		gem.bos changes only by a BO that joins at its end, or leaves
+ *	listed		it changes under gem.lock (debug kernel)
+ *	free		what a BO's end consists of comes once each, and in this order
+ *	unlocked	no lock is held where the driver may wait for the GPU
+ *	lookup		a handle is looked up, and its reference taken, under table_lock
+ *	label		nothing that may sleep is called under label_lock (debug kernel)
+ *	fetch		SET_LABEL holds no lock while it reads user memory (debug kernel)
+ *
+ * The debug kernel calls functions for list changes, for what may sleep, and for user
+ * memory; the fast one does not, so nothing is checked there.
+ */
+#include "gem_watch.h"
+
+#include <linux/debugfs.h>
+#include <linux/kprobes.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/seq_file.h>
+
+#include "agate_device.h"
+#include "agate_gem.h"
+
+static const char *const names[PROMISES] = {
+	"complete", "asked", "order", "listed", "free", "unlocked", "lookup", "label", "fetch",
+};
+
+static struct {
+	atomic_t checks;
+	atomic_t broken;
+	char seen[160];
+} verdicts[PROMISES];
+
+struct agate_device *gem_device;
+
+/* The list as it was when gem.lock was given back last; changes under gem.lock. */
+static struct agate_bo *known[GEM_KNOWN_MAX];
+static bool left[GEM_KNOWN_MAX];	/* since then */
+static unsigned int known_count;
+
+/* The CREATE_BO that was entered last. */
+static struct {
+	struct task_struct *task;
+	u64 size;
+	u32 flags;
+} asked;
+
+/* BOs that have joined the list and have not ended; a slot is free when @bo is NULL. */
+static struct life {
+	struct agate_bo *bo;
+	unsigned int forgotten, released;
+} lives[GEM_KNOWN_MAX];
+
+void __kprobes gem_check(enum promise promise, bool ok, const char *fmt, ...)
+{
+	va_list ap;
+
+	atomic_inc(&verdicts[promise].checks);
+	if (ok || atomic_inc_return(&verdicts[promise].broken) != 1)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(verdicts[promise].seen, sizeof(verdicts[promise].seen), fmt, ap);
+	va_end(ap);
+}
+
+/* A mutex keeps flags in the low bits of its owner. */
+bool __kprobes gem_has(const struct mutex *lock)
+{
+	return (atomic_long_read(&lock->owner) & ~0x7ul) == (unsigned long)current;
+}
+
+/* Its place in the table, or -1. */
+static int __kprobes place_of(const struct agate_bo *bo)
+{
+	unsigned int i;
+
+	for (i = 0; i < known_count; i++)
+		if (known[i] == bo)
+			return i;
+	return -1;
+}
+
+static bool __kprobes is_known(const struct agate_bo *bo)
+{
+	return place_of(bo) >= 0;
+}
+
+struct agate_bo __kprobes *gem_listed(unsigned int place)
+{
+	return place < known_count && !left[place] ? known[place] : NULL;
+}
+
+void __kprobes gem_asked(const struct drm_agate_create_bo *args)
+{
+	asked.task = args ? current : NULL;
+	asked.size = args ? args->size : 0;
+	asked.flags = args ? args->flags : 0;
+}
+
+/* ---- The list ------------------------------------------------------------------ */
+
+static struct life __kprobes *find_life(const struct agate_bo *bo)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(lives); i++)
+		if (READ_ONCE(lives[i].bo) == bo)
+			return &lives[i];
+	return NULL;
+}
+
+/* Only who has gem.lock begins a life. */
+static void __kprobes begin_life(struct agate_bo *bo)
+{
+	struct life *life = find_life(NULL);
+
+	if (!life)
+		return;
+	life->forgotten = 0;
+	life->released = 0;
+	WRITE_ONCE(life->bo, bo);
+}
+
+static void __kprobes see_new(struct agate_bo *bo)
+{
+	const char *wrong = bos_wrong_field(bo, gem_device);
+
+	begin_life(bo);
+	gem_check(COMPLETE, !wrong, "%s", wrong);
+	if (asked.task != current)
+		return;
+	gem_check(ASKED, bo->flags == asked.flags, "flags %#x instead of %#x", bo->flags,
+		  asked.flags);
+	gem_check(ASKED, bo->base.size == PAGE_ALIGN(asked.size), "%zu bytes for %llu",
+		  bo->base.size, asked.size);
+}
+
+/* Compare the list with what it was.  More BOs than the table has are not looked at. */
+static void __kprobes see_list(void)
+{
+	static struct agate_bo *now[GEM_KNOWN_MAX];
+	struct agate_bo *bo;
+	unsigned int count = 0, place = 0;
+	bool fresh = false;
+
+	list_for_each_entry(bo, &gem_device->gem.bos, link) {
+		if (count == GEM_KNOWN_MAX)
+			break;
+		now[count++] = bo;
+		if (!is_known(bo)) {
+			fresh = true;
+			see_new(bo);
+			continue;
+		}
+		gem_check(ORDER, !fresh, "a new BO in front of an older one");
+		while (place < known_count && known[place] != bo)
+			place++;
+		gem_check(ORDER, place < known_count,
+			  "a BO of %zu bytes has another place than before", bo->base.size);
+	}
+	memcpy(known, now, sizeof(known));
+	memset(left, 0, sizeof(left));
+	known_count = count;
+}
+
+static int __kprobes on_unlock(struct kprobe *kp, struct pt_regs *regs)
+{
+	if (regs->di == (unsigned long)&gem_device->gem.lock)
+		see_list();
+	return 0;
+}
+
+static int __kprobes on_list_add(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct list_head *bos = &gem_device->gem.bos;
+
+	if (regs->si != (unsigned long)bos && regs->dx != (unsigned long)bos)
+		return 0;
+	gem_check(LISTED, gem_has(&gem_device->gem.lock),
+		  "a BO joins gem.bos, and gem.lock is not held");
+	gem_check(ORDER, regs->dx == (unsigned long)bos, "a BO joins gem.bos at its beginning");
+	return 0;
+}
+
+static int __kprobes on_list_del(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct agate_bo *bo = container_of((struct list_head *)regs->di, struct agate_bo, link);
+
+	int place = place_of(bo);
+
+	if (place < 0)
+		return 0;
+	gem_check(LISTED, gem_has(&gem_device->gem.lock),
+		  "a BO leaves gem.bos, and gem.lock is not held");
+	left[place] = true;
+	return 0;
+}
+
+/* ---- The end of a BO ------------------------------------------------------------- */
+
+static int __kprobes on_forget(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct agate_bo *bo = (struct agate_bo *)regs->di;
+	struct life *life = find_life(bo);
+
+	gem_check(FREE, !kref_read(&bo->base.refcount),
+		  "agate_purge_forget() of a BO that has references");
+	if (life)
+		life->forgotten++;
+	return 0;
+}
+
+static int __kprobes on_release(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct agate_bo *bo = (struct agate_bo *)regs->di;
+	struct life *life = find_life(bo);
+
+	gem_check(FREE, !kref_read(&bo->base.refcount),
+		  "agate_shmem_release() of a BO that has references");
+	if (!life)
+		return 0;
+	gem_check(FREE, life->forgotten,
+		  "agate_shmem_release() before agate_purge_forget(), of a BO with flags %#x and madv %d",
+		  bo->flags, bo->madv);
+	gem_check(FREE, is_known(bo), "agate_shmem_release() of a BO that has left gem.bos");
+	life->released++;
+	return 0;
+}
+
+/* A BO whose initialisation failed ends here without having been listed. */
+static int __kprobes on_end(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct agate_bo *bo = to_agate_bo((struct drm_gem_object *)regs->di);
+	struct life *life = find_life(bo);
+
+	if (!life)
+		return 0;
+	gem_check(FREE, life->forgotten == 1 && life->released == 1,
+		  "agate_purge_forget() %u times and agate_shmem_release() %u times before drm_gem_object_release(), of a BO with flags %#x and madv %d",
+		  life->forgotten, life->released, bo->flags, bo->madv);
+	gem_check(FREE, !is_known(bo),
+		  "drm_gem_object_release() of a BO that has not left gem.bos under gem.lock");
+	WRITE_ONCE(life->bo, NULL);
+	return 0;
+}
+
+/* ---- The probes, and the file ------------------------------------------------------ */
+
+#define PROBE(name, handler)	{ .symbol_name = name, .pre_handler = handler }
+
+static struct kprobe probes[] = {
+	PROBE("mutex_unlock", on_unlock),
+	PROBE("agate_purge_forget", on_forget),
+	PROBE("agate_shmem_release", on_release),
+	PROBE("drm_gem_object_release", on_end),
+	PROBE("agate_vm_close_bo", gem_on_vm_close),
+	PROBE("agate_mapping_put", gem_on_mapping_put),
+	PROBE("agate_gem_lookup", gem_on_lookup),
+	/* The fast kernel has none of these. */
+	PROBE("__list_add_valid", on_list_add),
+	PROBE("__list_del_entry_valid", on_list_del),
+	PROBE("__might_resched", gem_on_might_sleep),
+	PROBE("__might_fault", gem_on_user_memory),
+#ifdef CONFIG_UNINLINE_SPIN_UNLOCK
+	PROBE("_raw_spin_unlock", gem_on_spin_unlock),
+#endif
+};
+
+#define RETURN(name, begin, end)							\
+	{ .kp.symbol_name = name, .entry_handler = begin, .handler = end,		\
+	  .maxactive = 16 }
+
+static struct kretprobe returns[] = {
+	RETURN("agate_gem_create_ioctl", gem_on_create, gem_on_created),
+	RETURN("agate_gem_set_label_ioctl", gem_on_set_label, gem_on_label_set),
+	RETURN("idr_find", gem_on_idr_find, gem_on_idr_found),
+};
+
+/* Those that were registered. */
+static struct kprobe *armed[ARRAY_SIZE(probes)];
+static struct kretprobe *armed_returns[ARRAY_SIZE(returns)];
+static unsigned int armed_count, armed_return_count;
+static struct dentry *promises_file;
+
+static void disarm(void)
+{
+	unregister_kretprobes(armed_returns, armed_return_count);
+	unregister_kprobes(armed, armed_count);
+	armed_return_count = 0;
+	armed_count = 0;
+}
+
+/* A function that this kernel does not have is left out. */
+static int arm(void)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < ARRAY_SIZE(probes) && (!ret || ret == -ENOENT); i++) {
+		probes[i].addr = NULL;
+		probes[i].flags = 0;
+		ret = register_kprobe(&probes[i]);
+		if (!ret)
+			armed[armed_count++] = &probes[i];
+	}
+	for (i = 0; i < ARRAY_SIZE(returns) && (!ret || ret == -ENOENT); i++) {
+		returns[i].kp.addr = NULL;
+		returns[i].kp.flags = 0;
+		ret = register_kretprobe(&returns[i]);
+		if (!ret)
+			armed_returns[armed_return_count++] = &returns[i];
+	}
+	if (!ret || ret == -ENOENT)
+		return 0;
+	disarm();
+	return ret;
+}
+
+/* What is listed already is known, and not checked. */
+static void begin(void)
+{
+	struct agate_bo *bo;
+
+	memset(verdicts, 0, sizeof(verdicts));
+	memset(left, 0, sizeof(left));
+	memset(lives, 0, sizeof(lives));
+	gem_asked(NULL);
+	gem_locks_begin();
+	known_count = 0;
+	mutex_lock(&gem_device->gem.lock);
+	list_for_each_entry(bo, &gem_device->gem.bos, link)
+		if (known_count < GEM_KNOWN_MAX) {
+			known[known_count++] = bo;
+			begin_life(bo);
+		}
+	mutex_unlock(&gem_device->gem.lock);
+}
+
+static int promises_show(struct seq_file *seq, void *unused)
+{
+	unsigned int i;
+
+	for (i = 0; i < PROMISES; i++)
+		seq_printf(seq, "%s %d %d %s\n", names[i], atomic_read(&verdicts[i].checks),
+			   atomic_read(&verdicts[i].broken),
+			   verdicts[i].seen[0] ? verdicts[i].seen : "-");
+	return 0;
+}
+
+/* One at a time. */
+static int promises_open(struct inode *inode, struct file *file)
+{
+	int ret;
+
+	if (armed_count)
+		return -EBUSY;
+	gem_device = bos_device();
+	if (!gem_device)
+		return -ENODEV;
+	begin();
+	ret = arm();
+	if (ret)
+		return ret;
+	ret = single_open(file, promises_show, NULL);
+	if (ret)
+		disarm();
+	return ret;
+}
+
+static int promises_release(struct inode *inode, struct file *file)
+{
+	disarm();
+	return single_release(inode, file);
+}
+
+static const struct file_operations promises_fops = {
+	.owner = THIS_MODULE,
+	.open = promises_open,
+	.read = seq_read,
+	.llseek = seq_lseek,
+	.release = promises_release,
+};
+
+/*
+ * Here, as its caller's compiler must not know that it changes no register: a gate does.
+ */
+void agate_mappings_hidden(void)
+{
+	barrier();
+}
+
+int gem_watch_init(void)
+{
+	promises_file = debugfs_create_file("agate_promises", 0400, NULL, NULL, &promises_fops);
+	return PTR_ERR_OR_ZERO(promises_file);
+}
+
+void gem_watch_exit(void)
+{
+	debugfs_remove(promises_file);
+}

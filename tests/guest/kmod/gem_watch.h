@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Lab 02: promises of kernel/agate_gem.h that are checked at every call of some
+ * functions, whoever calls them: gem_watch.c has the probes, bos.c knows the fields.
+ */
+#ifndef AGATE_TESTS_GEM_WATCH_H
+#define AGATE_TESTS_GEM_WATCH_H
+
+#include <linux/kprobes.h>
+#include <linux/mutex.h>
+#include <linux/types.h>
+
+struct agate_bo;
+struct agate_device;
+struct drm_agate_create_bo;
+
+#define GEM_KNOWN_MAX	128
+
+enum promise { COMPLETE, ASKED, ORDER, LISTED, FREE, UNLOCKED, LOOKUP, LABEL, FETCH, PROMISES };
+
+/* bos.c */
+struct agate_device *bos_device(void);
+bool bos_mask_is_right(const struct agate_bo *bo);
+const char *bos_wrong_field(const struct agate_bo *bo, struct agate_device *adev);
+
+/* gem_watch.c */
+/* A place for a gate, while agate_hide keeps mappings away: it does nothing. */
+void agate_mappings_hidden(void);
+int gem_watch_init(void);
+void gem_watch_exit(void);
+/* Counts a check; the text of the first one that fails is kept. */
+__printf(3, 4)
+void gem_check(enum promise promise, bool ok, const char *fmt, ...);
+bool gem_has(const struct mutex *lock);
+/* The BO at that place of gem.bos, when gem.lock was given back last; or NULL. */
+struct agate_bo *gem_listed(unsigned int place);
+/* What the CREATE_BO of this task asks for; NULL when it is over. */
+void gem_asked(const struct drm_agate_create_bo *args);
+extern struct agate_device *gem_device;
+
+/* gem_locks.c: handlers of probes. */
+void gem_locks_begin(void);
+int gem_on_create(struct kretprobe_instance *ri, struct pt_regs *regs);
+int gem_on_created(struct kretprobe_instance *ri, struct pt_regs *regs);
+int gem_on_set_label(struct kretprobe_instance *ri, struct pt_regs *regs);
+int gem_on_label_set(struct kretprobe_instance *ri, struct pt_regs *regs);
+int gem_on_idr_find(struct kretprobe_instance *ri, struct pt_regs *regs);
+int gem_on_idr_found(struct kretprobe_instance *ri, struct pt_regs *regs);
+int gem_on_vm_close(struct kprobe *kp, struct pt_regs *regs);
+int gem_on_mapping_put(struct kprobe *kp, struct pt_regs *regs);
+int gem_on_lookup(struct kprobe *kp, struct pt_regs *regs);
+int gem_on_spin_unlock(struct kprobe *kp, struct pt_regs *regs);
+int gem_on_might_sleep(struct kprobe *kp, struct pt_regs *regs);
+int gem_on_user_memory(struct kprobe *kp, struct pt_regs *regs);
+
+#endif /* AGATE_TESTS_GEM_WATCH_H */
