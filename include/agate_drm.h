@@ -7,6 +7,8 @@
  *    and 64-bit callers;
  *  - every pad field must be zero and every flag must be a listed one; otherwise
  *    the call fails with EINVAL and does nothing;
+ *  - a field marked "out" is written by the call: what it holds before does not matter,
+ *    and after an error it means nothing; all other fields come back as they were;
  *  - pointers are passed as __u64; a bad one gives EFAULT;
  *  - a handle that this file does not have gives ENOENT;
  *  - after the GPU is gone every call gives ENODEV;
@@ -283,8 +285,8 @@ struct drm_agate_madvise {
 /**
  * struct drm_agate_set_label - name a BO for debugfs and fdinfo
  *
- * Length 0 removes the label.  EINVAL for a label that is longer than
- * AGATE_LABEL_MAX or holds a control character.
+ * Length 0 removes the label, whatever the pointer.  EINVAL for a label that is longer
+ * than AGATE_LABEL_MAX or holds a control character: a byte below 0x20, or 0x7f.
  */
 struct drm_agate_set_label {
 	/** @handle: the BO. */

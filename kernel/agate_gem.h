@@ -49,6 +49,9 @@ struct agate_gem {
  * @label_lock: protects @label
  * @label: what debugfs calls it; empty for none
  *
+ * A new BO has no mappings, no gpu_users, no pages and no label; @madv is
+ * AGATE_MADV_WILLNEED, and @purge_link an empty list.
+ *
  * A BO has three mutexes.  agate_gem_create() initialises @mappings_lock and
  * @label_lock, and calls agate_shmem_init(), which initialises shmem.lock.  The
  * GEM object's free destroys all three, after the BO has left gem.bos.
@@ -87,13 +90,14 @@ void agate_gem_topic_fini(struct agate_device *adev);
  * @size: bytes, rounded up to pages
  * @flags: AGATE_BO_* bits
  *
- * The BO is complete when gem.lock is given back with the BO on gem.bos.  The pages of
- * its file, whatever its flags, are allocated with
- * GFP_HIGHUSER | __GFP_RETRY_MAYFAIL | __GFP_NOWARN.
+ * The BO is complete when gem.lock is given back with the BO on gem.bos: every field of
+ * struct agate_bo and of its base is set.  The gfp mask of its file, whatever its flags, is
+ * GFP_HIGHUSER | __GFP_RETRY_MAYFAIL | __GFP_NOWARN, and has no other bit.
  *
  * Context: may sleep.
  * Return: a BO with one reference; -EINVAL for a size of 0 or above
- * AGATE_BO_MAX_SIZE, for unknown flags and for HEAP without NOEXEC; -ENOMEM.
+ * AGATE_BO_MAX_SIZE, for unknown flags and for HEAP without NOEXEC; -ENOMEM; -EINTR or
+ * -ERESTARTSYS if a signal may end its wait for gem.lock.
  */
 struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags);
 
@@ -103,11 +107,15 @@ struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags
  * @data: struct drm_agate_create_bo
  * @file: whose handle it becomes
  *
+ * Reads @size and @flags of @data and leaves them as they are; writes @handle and @offset,
+ * whatever was in them.  Makes one handle.
+ *
  * Another thread may close the handle before this returns.  Then the call gives -EINVAL
  * or -ENOENT, or succeeds with the address that the BO had; the number may be another
  * BO's by then, so it is neither deleted nor looked up here.
  *
- * Return: 0, or the error of the uAPI.  On failure no handle is left.
+ * Return: 0, or the error of the uAPI, or that of agate_gem_create().  On failure no handle
+ * is left.
  */
 int agate_gem_create_ioctl(struct drm_device *dev, void *data, struct drm_file *file);
 
@@ -117,10 +125,12 @@ int agate_gem_create_ioctl(struct drm_device *dev, void *data, struct drm_file *
  * @data: struct drm_agate_set_label
  * @file: whose handle it is
  *
- * Reads each byte of the client's memory once, and holds no lock meanwhile.  If more than
- * one thing is wrong with a call, any of the errors is right.
+ * Reads each byte of the label once, none behind it, and holds no lock meanwhile.  Under
+ * label_lock it calls nothing that may sleep.  If more than one thing is wrong with a call,
+ * any of the errors is right.
  *
- * Return: 0, or the error of the uAPI.  On failure the label stays as it was.
+ * Return: 0, or the error of the uAPI, or -EINTR or -ERESTARTSYS if a signal may end its wait
+ * for label_lock.  On failure the label stays as it was.
  */
 int agate_gem_set_label_ioctl(struct drm_device *dev, void *data, struct drm_file *file);
 
@@ -129,7 +139,7 @@ int agate_gem_set_label_ioctl(struct drm_device *dev, void *data, struct drm_fil
  * @bo: the BO
  * @label: AGATE_LABEL_MAX + 1 bytes: one label, never parts of two, and a zero behind it
  *
- * Context: may sleep; called under gem.lock.
+ * Context: may sleep; called under gem.lock.  No signal ends its wait.
  */
 void agate_gem_get_label(struct agate_bo *bo, char *label);
 
@@ -137,6 +147,9 @@ void agate_gem_get_label(struct agate_bo *bo, char *label);
  * agate_gem_lookup - a file's handle becomes a BO
  * @file: the file
  * @handle: its name there
+ *
+ * All 32 bits of the number count.  The object is found and its reference is taken under the
+ * table's lock.
  *
  * Return: the BO with a reference the caller puts, or NULL.
  */

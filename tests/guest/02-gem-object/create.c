@@ -220,6 +220,11 @@ void test_handle(void **state)
 	for (unsigned int i = 0; i < n; i++)
 		check_equal(found[i].handles, 1, "handles of a BO that was just made");
 	check_counted(&before, n);
+	rule("a BO has the size it was made with, in whole pages");
+	for (unsigned int i = 0; i < n; i++)
+		check_true(found[i].size >= HANDLE_PAGES * PAGE &&
+			   found[i].size < (HANDLE_PAGES + n) * PAGE,
+			   "a size that was asked for", "another size");
 	rule("gem.bos begins with the oldest BO");
 	for (unsigned int i = 0; i < n; i++)
 		check_equal((int64_t)found[i].size, (int64_t)bo[i].size,
