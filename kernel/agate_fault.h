@@ -43,11 +43,12 @@ int agate_exception_errno(u32 code);
  *
  * Context: may sleep, takes shmem.lock, bo->mappings_lock, vm->lock, and never a
  * reservation, whose holder may wait for a job.  Jobs wait for this thread, and yet it
- * allocates memory with GFP_KERNEL, because a heap cannot grow on demand otherwise.  The driver's own shrinker waits for no job: it only
- * tries locks and skips BOs that jobs use.  Other code that runs in reclaim may
- * wait for a job that this fault has stalled.  This is the known weakness of
- * growing on demand: the job's timeout resolves it if the chain can be stopped, but
- * a reset of the whole GPU waits for this thread.
+ * allocates memory with GFP_KERNEL, because a heap cannot grow on demand otherwise.
+ * The driver's own shrinker waits for no job: it only tries locks and skips BOs that
+ * jobs use.  Other code that runs in reclaim may wait for a job that this fault has
+ * stalled.  This is the known weakness of growing on demand: the job's timeout
+ * resolves it if the chain can be stopped, but a reset of the whole GPU waits for this
+ * thread.
  */
 void agate_fault_serve(struct agate_device *adev);
 
