@@ -21,5 +21,9 @@ for source; do
 	mkdir -p "$dir/${source%/*}"
 	ln -s "$(readlink -f "$source")" "$dir/$source"
 done
+# An object whose source has gone or moved would be linked into a part (parts.sh).
+find "$dir/kernel" "$dir/solutions" -name '*.o' | while read -r object; do
+	[ -e "${object%.o}.c" ] || rm "$object"
+done
 # Kbuild looks for it here.
 ln -s kernel/Kbuild "$dir/Kbuild"

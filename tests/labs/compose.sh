@@ -273,3 +273,13 @@ sort -u build/parts/*/symvers >exported
 words | sort | comm -23 - exported >unknown
 check "what every file may use exists in a course kernel, and is named once" 0 0 \
 	test ! -s twice -a ! -s unknown
+
+# A driver that was composed before agate_old.c moved to a part.
+mkdir -p driver/kernel driver/solutions/13-job-slots
+echo this kernel >id && cp id driver/.kernel
+touch driver/kernel/agate_old.o driver/kernel/agate_drv.o driver/solutions/13-job-slots/agate_old.o
+: >solutions/13-job-slots/agate_old.c
+kernel/compose.sh driver id kernel/agate_drv.c kernel/Kbuild solutions/13-job-slots/agate_old.c
+check "a composed driver has no object whose source is gone" 0 $? test ! -e driver/kernel/agate_old.o
+check "and keeps the others" 0 0 test -e driver/kernel/agate_drv.o -a \
+	-e driver/solutions/13-job-slots/agate_old.o
