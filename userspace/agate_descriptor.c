@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "agate.h"
+#include "agate_exceptions.h"
 #include "agate_regs.h"
 
 static bool size_valid(uint32_t width, uint32_t height)
@@ -138,73 +139,9 @@ int agate_compute_check(const struct agate_compute_payload *p)
 	return valid ? 0 : -EINVAL;
 }
 
-static const struct {
-	uint8_t code;
-	const char *name;
-} exceptions[] = {
-	{ AGATE_EXC_NOT_STARTED, "NOT_STARTED" },
-	{ AGATE_EXC_DONE, "DONE" },
-	{ AGATE_EXC_INTERRUPTED, "INTERRUPTED" },
-	{ AGATE_EXC_STOPPED, "STOPPED" },
-	{ AGATE_EXC_TERMINATED, "TERMINATED" },
-	{ AGATE_EXC_KABOOM, "KABOOM" },
-	{ AGATE_EXC_EUREKA, "EUREKA" },
-	{ AGATE_EXC_ACTIVE, "ACTIVE" },
-	{ AGATE_EXC_JOB_CONFIG_FAULT, "JOB_CONFIG_FAULT" },
-	{ AGATE_EXC_JOB_POWER_FAULT, "JOB_POWER_FAULT" },
-	{ AGATE_EXC_JOB_READ_FAULT, "JOB_READ_FAULT" },
-	{ AGATE_EXC_JOB_WRITE_FAULT, "JOB_WRITE_FAULT" },
-	{ AGATE_EXC_JOB_AFFINITY_FAULT, "JOB_AFFINITY_FAULT" },
-	{ AGATE_EXC_JOB_BUS_FAULT, "JOB_BUS_FAULT" },
-	{ AGATE_EXC_INSTR_INVALID_PC, "INSTR_INVALID_PC" },
-	{ AGATE_EXC_INSTR_INVALID_ENC, "INSTR_INVALID_ENC" },
-	{ AGATE_EXC_INSTR_TYPE_MISMATCH, "INSTR_TYPE_MISMATCH" },
-	{ AGATE_EXC_INSTR_OPERAND_FAULT, "INSTR_OPERAND_FAULT" },
-	{ AGATE_EXC_INSTR_TLS_FAULT, "INSTR_TLS_FAULT" },
-	{ AGATE_EXC_INSTR_BARRIER_FAULT, "INSTR_BARRIER_FAULT" },
-	{ AGATE_EXC_INSTR_ALIGN_FAULT, "INSTR_ALIGN_FAULT" },
-	{ AGATE_EXC_DATA_INVALID_FAULT, "DATA_INVALID_FAULT" },
-	{ AGATE_EXC_TILE_RANGE_FAULT, "TILE_RANGE_FAULT" },
-	{ AGATE_EXC_ADDR_RANGE_FAULT, "ADDR_RANGE_FAULT" },
-	{ AGATE_EXC_IMPRECISE_FAULT, "IMPRECISE_FAULT" },
-	{ AGATE_EXC_OUT_OF_MEMORY, "OUT_OF_MEMORY" },
-	{ AGATE_EXC_DELAYED_BUS_FAULT, "DELAYED_BUS_FAULT" },
-	{ AGATE_EXC_GPU_SHAREABILITY_FAULT, "GPU_SHAREABILITY_FAULT" },
-	{ AGATE_EXC_SYS_SHAREABILITY_FAULT, "SYS_SHAREABILITY_FAULT" },
-	{ AGATE_EXC_GPU_CACHEABILITY_FAULT, "GPU_CACHEABILITY_FAULT" },
-};
-
-/* The MMU's faults form groups, with the level in the low bits. */
-static const char *mmu_exception_name(uint32_t exception)
-{
-	switch (exception & 0xfc) {
-	case AGATE_EXC_TRANSLATION_FAULT_0:
-	case AGATE_EXC_TRANSLATION_FAULT_0 + 4:
-		return "TRANSLATION_FAULT";
-	case AGATE_EXC_PERMISSION_FAULT_0:
-		return "PERMISSION_FAULT";
-	case AGATE_EXC_TRANSTAB_BUS_FAULT_0:
-		return "TRANSTAB_BUS_FAULT";
-	case AGATE_EXC_ACCESS_FLAG_0:
-		return "ACCESS_FLAG";
-	case AGATE_EXC_ADDR_SIZE_FAULT_IN_0:
-		return "ADDRESS_SIZE_FAULT_IN";
-	case AGATE_EXC_ADDR_SIZE_FAULT_OUT_0:
-		return "ADDRESS_SIZE_FAULT_OUT";
-	case AGATE_EXC_MEM_ATTR_FAULT_0:
-		return "MEMORY_ATTRIBUTE_FAULT";
-	default:
-		return "UNKNOWN";
-	}
-}
-
 const char *agate_exception_name(uint32_t exception)
 {
-	size_t i;
+	const char *name = agate_exc_name(exception);
 
-	for (i = 0; i < sizeof(exceptions) / sizeof(exceptions[0]); i++) {
-		if (exceptions[i].code == exception)
-			return exceptions[i].name;
-	}
-	return exception > 0xff ? "UNKNOWN" : mmu_exception_name(exception);
+	return name ? name : "UNKNOWN";
 }

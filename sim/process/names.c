@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "agate_exceptions.h"
 #include "agate_job.h"
 #include "agate_regs.h"
 #include "agate_sim.h"
@@ -69,25 +70,6 @@ static const struct name as_registers[] = {
 
 static const struct name listed_registers[] = {
 	LISTED(START_LO), LISTED(START_HI), LISTED(PAGES), LISTED(COMMAND),
-};
-
-#define EXC(e)		{ AGATE_EXC_##e, #e }
-#define EXC_LEVELS(e)	{ AGATE_EXC_##e##_0, #e "_0" }, { AGATE_EXC_##e##_0 + 1, #e "_1" }, \
-			{ AGATE_EXC_##e##_0 + 2, #e "_2" }, { AGATE_EXC_##e##_0 + 3, #e "_3" }
-
-static const struct name exceptions[] = {
-	EXC(NOT_STARTED), EXC(DONE), EXC(INTERRUPTED), EXC(STOPPED), EXC(TERMINATED),
-	EXC(KABOOM), EXC(EUREKA), EXC(ACTIVE), EXC(JOB_CONFIG_FAULT), EXC(JOB_POWER_FAULT),
-	EXC(JOB_READ_FAULT), EXC(JOB_WRITE_FAULT), EXC(JOB_AFFINITY_FAULT), EXC(JOB_BUS_FAULT),
-	EXC(INSTR_INVALID_PC), EXC(INSTR_INVALID_ENC), EXC(INSTR_TYPE_MISMATCH),
-	EXC(INSTR_OPERAND_FAULT), EXC(INSTR_TLS_FAULT), EXC(INSTR_BARRIER_FAULT),
-	EXC(INSTR_ALIGN_FAULT), EXC(DATA_INVALID_FAULT), EXC(TILE_RANGE_FAULT),
-	EXC(ADDR_RANGE_FAULT), EXC(IMPRECISE_FAULT), EXC(OUT_OF_MEMORY), EXC(UNKNOWN),
-	EXC(DELAYED_BUS_FAULT), EXC(GPU_SHAREABILITY_FAULT), EXC(SYS_SHAREABILITY_FAULT),
-	EXC(GPU_CACHEABILITY_FAULT), EXC_LEVELS(TRANSLATION_FAULT),
-	EXC_LEVELS(PERMISSION_FAULT), EXC_LEVELS(TRANSTAB_BUS_FAULT), EXC_LEVELS(ACCESS_FLAG),
-	EXC_LEVELS(ADDR_SIZE_FAULT_IN), EXC_LEVELS(ADDR_SIZE_FAULT_OUT),
-	EXC_LEVELS(MEM_ATTR_FAULT),
 };
 
 static const struct name job_types[] = {
@@ -178,7 +160,9 @@ const char *name_register(uint32_t offset, char buf[NAME_SIZE])
 
 const char *name_exception(unsigned int exception)
 {
-	return name_or_unknown(exceptions, LENGTH(exceptions), exception);
+	const char *name = agate_exc_name(exception);
+
+	return name ? name : "unknown";
 }
 
 const char *name_job_type(unsigned int type)

@@ -361,9 +361,9 @@ static void test_exception_names(void **state)
 	assert_string_equal(agate_exception_name(1), "DONE");
 	assert_string_equal(agate_exception_name(0x58), "DATA_INVALID_FAULT");
 	assert_string_equal(agate_exception_name(0x60), "OUT_OF_MEMORY");
-	assert_string_equal(agate_exception_name(0xc3), "TRANSLATION_FAULT");
-	assert_string_equal(agate_exception_name(0xcb), "PERMISSION_FAULT");
-	assert_string_equal(agate_exception_name(0xe7), "ADDRESS_SIZE_FAULT_OUT");
+	assert_string_equal(agate_exception_name(0xc3), "TRANSLATION_FAULT_3");
+	assert_string_equal(agate_exception_name(0xcb), "PERMISSION_FAULT_3");
+	assert_string_equal(agate_exception_name(0xe7), "ADDR_SIZE_FAULT_OUT_3");
 	assert_string_equal(agate_exception_name(0x77), "UNKNOWN");
 	assert_string_equal(agate_exception_name(0x101), "UNKNOWN");
 }
