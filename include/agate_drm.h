@@ -265,8 +265,7 @@ struct drm_agate_get_bo_offset {
  * struct drm_agate_madvise - say whether a BO's contents matter
  *
  * EINVAL for any other advice, and for DONTNEED on a BO that is shared with another
- * file or driver.  The advice holds while this file has a handle: a CPU map that
- * outlives the last handle keeps its pages.
+ * file or driver.
  */
 struct drm_agate_madvise {
 	/** @handle: the BO. */

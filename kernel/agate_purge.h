@@ -3,8 +3,7 @@
  * Topic "purge" (lab 07): memory that its owner does not need at the moment.
  *
  * A BO that userspace advised DONTNEED waits on a list.  When memory runs short the
- * shrinker takes its pages, unless the BO is busy, shared, mapped by the kernel, or has
- * lost its last handle: then whoever still uses it never gave the advice.
+ * shrinker takes its pages, unless the BO is busy, shared or mapped by the kernel.
  * The shrinker runs in reclaim, possibly under any lock, so it only tries locks.
  */
 #ifndef AGATE_PURGE_H

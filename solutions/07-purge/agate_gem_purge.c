@@ -17,8 +17,8 @@
 #include "agate_gem.h"
 #include "agate_purge.h"
 
-/* How many files have a handle to the BO? */
-static unsigned int bo_files(struct agate_bo *bo)
+/* Does more than one file, or another driver, use the BO? */
+static bool bo_is_shared(struct agate_bo *bo)
 {
 	struct agate_mapping *mapping;
 	unsigned int files = 0;
@@ -26,13 +26,7 @@ static unsigned int bo_files(struct agate_bo *bo)
 	lockdep_assert_held(&bo->mappings_lock);
 	list_for_each_entry(mapping, &bo->mappings, link)
 		files += mapping->handles > 0;
-	return files;
-}
-
-/* Does more than one file, or another driver, use the BO?  The caller's file has a handle. */
-static bool bo_is_shared(struct agate_bo *bo)
-{
-	return bo_files(bo) > 1 || bo->base.dma_buf || bo->base.import_attach;
+	return files > 1 || bo->base.dma_buf || bo->base.import_attach;
 }
 
 static bool bo_is_unwanted(const struct agate_bo *bo)
@@ -49,20 +43,13 @@ static bool bo_is_idle(struct agate_bo *bo)
 	       dma_resv_test_signaled(bo->base.resv, DMA_RESV_USAGE_BOOKKEEP);
 }
 
-/*
- * Remove the GPU's page-table entries, then the CPUs', then the pages.
- *
- * Only the file that gave the advice can take it back, so it must still have a handle.
- * A BO without one belongs to a process that has mapped it, or to another driver: the
- * core forgets base.dma_buf at the close of the last handle, while importers live on.
- */
+/* Remove the GPU's page-table entries, then the CPUs', then the pages. */
 static unsigned long purge_locked(struct agate_bo *bo)
 {
 	lockdep_assert_held(&bo->shmem.lock);
 	lockdep_assert_held(&bo->mappings_lock);
 
-	if (!bo_is_idle(bo) || bo_files(bo) != 1 || bo_is_shared(bo) ||
-	    !agate_vm_try_teardown_bo(bo))
+	if (!bo_is_idle(bo) || bo_is_shared(bo) || !agate_vm_try_teardown_bo(bo))
 		return 0;
 	drm_vma_node_unmap(&bo->base.vma_node, bo->base.dev->anon_inode->i_mapping);
 	return agate_shmem_purge_locked(bo);

@@ -266,30 +266,6 @@ static void purge(void **state)
 	close(fd);
 }
 
-/* A map that outlives the handle keeps its pages: nobody could take the advice back. */
-static void purge_needs_a_handle(void **state)
-{
-	int fd = guest_open();
-	struct bo bo = guest_bo(fd, SIZE, 0), sign = guest_bo(fd, SIZE, 0);
-
-	(void)state;
-	memset(bo.cpu, 0x77, SIZE);
-	memset(sign.cpu, 0x88, SIZE);
-	assert_int_equal(madvise_bo(&bo, AGATE_MADV_DONTNEED), 1);
-	assert_int_equal(madvise_bo(&sign, AGATE_MADV_DONTNEED), 1);
-	assert_int_equal(guest_close_handle(fd, bo.handle), 0);
-	/* The shrinker takes the oldest advice first, so it comes to the sign last. */
-	for (int i = 0; i < 100 && madvise_bo(&sign, AGATE_MADV_DONTNEED); i++)
-		drop_caches();
-	assert_int_equal(madvise_bo(&sign, AGATE_MADV_WILLNEED), 0);
-	assert_int_equal(touch(bo.cpu, false), 0);
-	assert_int_equal(page_byte(bo.cpu, 3), 0x77);
-	munmap(bo.cpu, SIZE);
-	munmap(sign.cpu, SIZE);
-	assert_int_equal(guest_close_handle(fd, sign.handle), 0);
-	close(fd);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -303,7 +279,6 @@ int main(void)
 		cmocka_unit_test_teardown(outlives_the_handle, guest_teardown),
 		cmocka_unit_test_teardown(child_sees_the_same, guest_teardown),
 		cmocka_unit_test_teardown(purge, guest_teardown),
-		cmocka_unit_test_teardown(purge_needs_a_handle, guest_teardown),
 	};
 
 	return cmocka_run_group_tests_name("mmap", tests, NULL, NULL);
