@@ -45,7 +45,7 @@ no_end()
 # that the preprocessor refuses does not compile either.
 expanded()
 {
-	mkfifo "$WORK/expanded" || exit 1
+	mkfifo "$WORK/expanded" || return 1
 	{
 		preprocess "$WORK/expanded" -dD >"$WORK/expanding"
 		# If it never opened the pipe, the scan still waits for somebody who does.
@@ -55,15 +55,12 @@ expanded()
 	"$scans/agate-scan-expanded" "$file" "$WORK/poison.h" <"$WORK/expanded"
 	scanned=$?
 	wait $expanding
-	case $scanned in
-	0) ;;
-	10) return 10 ;;
-	*) [ $scanned -gt 128 ] || exit 1
+	if [ $scanned -gt 128 ]; then
 		echo "$file: error: a signal ended the search for what macros make"
-		return 10
-		;;
-	esac
-	! no_end "$WORK/expanding"
+		scanned=10
+	fi
+	[ $scanned = 0 ] || return $scanned
+	! no_end "$WORK/expanding" || return 10
 }
 
 # Only the preprocessor sees a word that macros put together.  It also complains about
@@ -71,9 +68,9 @@ expanded()
 # which may be more than a file may hold, goes nowhere.
 pasted()
 {
-	ln -s /dev/null "$WORK/poisoned" || exit 1
+	ln -s /dev/null "$WORK/poisoned" || return 1
 	preprocess "$WORK/poisoned" -include "$WORK/poison.h" >"$WORK/poisoning"
-	! no_end "$WORK/poisoning" || return
+	! no_end "$WORK/poisoning" || return 10
 	awk -v file="$file:" '
 		index($0, file) == 1 && /attempt to use poisoned/ {
 			word = $NF
@@ -82,7 +79,7 @@ pasted()
 			print $0, "`" word "`, put together by a macro, is not allowed in a lab\047s file"
 			found = 1
 		}
-		END { exit found }' "$WORK/poisoning"
+		END { exit found ? 10 : 0 }' "$WORK/poisoning"
 }
 
 "$scans/agate-scan-source" "$file"
@@ -94,11 +91,15 @@ esac
 # The compiler works meanwhile; its messages come last.
 "$compile" "$file" "$object" -pipe "$@" >"$WORK/compiling" 2>&1 3>&- 4>&- 5>&- &
 compiling=$!
-{ expanded; scanned=$?; pasted || scanned=10; } >"$WORK/scanning" 2>&1
+expanded >"$WORK/scanning" 2>&1
+expanded=$?
+pasted >>"$WORK/scanning" 2>&1
+pasted=$?
 wait $compiling
 compiled=$?
 cat "$WORK/scanning"
-[ $scanned = 0 ] || exit 10
+[ $expanded != 10 ] && [ $pasted != 10 ] || exit 10
+[ $expanded = 0 ] && [ $pasted = 0 ] || exit 1
 cat "$WORK/compiling"
 [ $compiled = 0 ] || exit 10
 # What the compiler can read the preprocessor can, too.
