@@ -92,10 +92,10 @@ struct guest_ops {
 	/* The file to which its GPU writes events; NULL: there is none. */
 	const char *(*gpu_log)(void *ctx);
 	/*
-	 * After GUEST_GONE: QEMU's words when it ended because it cannot run the guest's
-	 * code any further; NULL when it ended for another reason.
+	 * After GUEST_GONE: what code in the guest may have done to QEMU, to follow "the
+	 * guest's code"; NULL when the reason was another one.
 	 */
-	const char *(*cpu_stopped)(void *ctx);
+	const char *(*guest_did)(void *ctx);
 	/* What went wrong last, one line for a person. */
 	const char *(*error)(void *ctx);
 	/*

@@ -348,11 +348,11 @@ static const char *vm_ops_gpu_failed(void *ctx)
 	return g->gpu_end;
 }
 
-static const char *vm_ops_cpu_stopped(void *ctx)
+static const char *vm_ops_guest_did(void *ctx)
 {
 	struct guest_vm *g = ctx;
 
-	return g->vm ? vm_cpu_stopped(g->vm) : NULL;
+	return g->vm ? vm_guest_did(g->vm) : NULL;
 }
 
 static const char *vm_ops_gpu_log(void *ctx)
@@ -405,7 +405,7 @@ static const struct guest_ops vm_ops = {
 	.abandon = vm_ops_abandon,
 	.kill_gpu = vm_ops_kill_gpu,
 	.gpu_failed = vm_ops_gpu_failed,
-	.cpu_stopped = vm_ops_cpu_stopped,
+	.guest_did = vm_ops_guest_did,
 	.gpu_log = vm_ops_gpu_log,
 	.error = vm_ops_error,
 	.now = vm_ops_now,

@@ -150,7 +150,7 @@ bool state_believe(struct state *st, struct verdict *verdict);
 #define AT_INSMOD	LAB_TESTS
 
 /*
- * The guest is gone.  When the code in it stopped the virtual processor, and that is the
+ * The guest is gone.  When the code in it may have stopped QEMU, and that is the
  * second time in this test (or AT_INSMOD), true, with the verdict on it.
  */
 bool state_stopped(struct state *st, size_t test, struct verdict *verdict);

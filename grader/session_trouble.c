@@ -21,7 +21,7 @@ static const unsigned int runs[TROUBLES] = {
 	[TROUBLE_LATE] = 2,
 };
 
-/* How often the same test has to stop the virtual processor until the grader blames its code. */
+/* How often the same test has to stop QEMU until the grader blames its code. */
 #define STOPS	2
 
 static enum trouble trouble_of(const struct state *st, const struct verdict *verdict)
@@ -62,12 +62,12 @@ bool state_believe(struct state *st, struct verdict *verdict)
 }
 
 /*
- * Code in the guest can make QEMU abort, so an abort is not always a failure of the
- * machine.  A test that loads the module itself runs nothing of the student's before GO.
+ * Code in the guest can make QEMU abort, or keep it from answering, so that is not always a
+ * failure of the machine.  A test that loads the module itself runs nothing of the student's before GO.
  */
 bool state_stopped(struct state *st, size_t test, struct verdict *verdict)
 {
-	const char *words = st->ops->cpu_stopped(st->guest);
+	const char *words = st->ops->guest_did(st->guest);
 
 	if (!words || (st->s->lab->by_test && !st->evidence.went))
 		return false;
@@ -75,8 +75,8 @@ bool state_stopped(struct state *st, size_t test, struct verdict *verdict)
 	if (++st->stops[test] < STOPS)
 		return false;
 	memset(verdict, 0, sizeof(*verdict));
-	verdict_set(verdict, VERDICT_CRASH, "the driver runs code that a processor can run",
-		    "a guest that runs on", "%sthe guest's code stopped the virtual processor: %.200s",
+	verdict_set(verdict, VERDICT_CRASH, "the driver runs code that the machine survives",
+		    "a guest that runs on", "%sthe guest's code %.250s",
 		    test == AT_INSMOD ? "while the module is loaded: " : "", words);
 	return true;
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "vm_priv.h"
@@ -187,20 +188,62 @@ static bool read_stderr(const struct vm *vm, char *text, size_t size)
 	return words;
 }
 
-/* Keeps the words with which QEMU gives up a virtual processor ("qemu: fatal: invalid tss"). */
-static void note_cpu_stop(struct vm *vm, int status, const char *text)
+/* Did QEMU give up because the machine refused it something? */
+static bool lacks_something(const char *words)
 {
-	static const char fatal[] = "qemu: fatal: ";
+	static const char *const lacks[] = {
+		"annot allocate", "failed to allocate", "ut of memory", "temporarily unavailable",
+		"No space left", "Too many open files", "not permitted", "ermission denied",
+	};
 
-	vm->cpu_stop[0] = '\0';
-	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT &&
-	    !strncmp(text, fatal, sizeof(fatal) - 1))
-		snprintf(vm->cpu_stop, sizeof(vm->cpu_stop), "%.120s", text + sizeof(fatal) - 1);
+	for (size_t i = 0; i < sizeof(lacks) / sizeof(lacks[0]); i++)
+		if (strstr(words, lacks[i]))
+			return true;
+	return false;
 }
 
-const char *vm_cpu_stopped(const struct vm *vm)
+/*
+ * An abort with words ("qemu: fatal: invalid tss" when it cannot run the guest's code any
+ * further) or a fault of QEMU's own may be the work of code in the guest.
+ */
+static void note_guest_did(struct vm *vm, int status, const char *words)
 {
-	return vm->cpu_stop[0] ? vm->cpu_stop : NULL;
+	static const char fatal[] = "qemu: fatal: ";
+	int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+
+	vm->guest_did[0] = '\0';
+	if (sig == SIGABRT && !strncmp(words, fatal, sizeof(fatal) - 1))
+		snprintf(vm->guest_did, sizeof(vm->guest_did),
+			 "stopped the virtual processor: %.120s", words + sizeof(fatal) - 1);
+	else if (sig == SIGABRT && *words && !lacks_something(words))
+		snprintf(vm->guest_did, sizeof(vm->guest_did), "ended the VM: %.120s", words);
+	else if (sig == SIGSEGV || sig == SIGILL || sig == SIGFPE)
+		snprintf(vm->guest_did, sizeof(vm->guest_did), "ended the VM: QEMU got signal %d",
+			 sig);
+}
+
+const char *vm_guest_did(const struct vm *vm)
+{
+	return vm->guest_did[0] ? vm->guest_did : NULL;
+}
+
+uint64_t vm_qemu_ran(const struct vm *vm)
+{
+	struct timespec ran;
+	clockid_t clock;
+
+	if (!vm->qemu.pid || clock_getcpuclockid(vm->qemu.pid, &clock) ||
+	    clock_gettime(clock, &ran))
+		return 0;
+	return (uint64_t)ran.tv_sec * 1000000000u + (uint64_t)ran.tv_nsec;
+}
+
+void vm_qemu_stuck(struct vm *vm, uint64_t ns, uint64_t ran)
+{
+	/* A QEMU that was stopped, or waits for a disk, uses no processor. */
+	if (ran > ns / 2)
+		snprintf(vm->guest_did, sizeof(vm->guest_did),
+			 "keeps the VM so busy that it does not answer any more");
 }
 
 /* Finds out why QEMU exited; its channels have been read to their end. */
@@ -215,7 +258,7 @@ enum vm_status vm_qemu_gone(struct vm *vm)
 	if (vm->qmp.guest_shutdown)
 		return vm_fail(vm, VM_POWEROFF, "the guest powered off");
 	said = read_stderr(vm, text, sizeof(text));
-	note_cpu_stop(vm, status, text);
+	note_guest_did(vm, status, text);
 	if (WIFSIGNALED(status))
 		return vm_fail(vm, VM_LOST, "QEMU was ended by signal %d%s%s", WTERMSIG(status),
 			       said ? ": " : "", text);

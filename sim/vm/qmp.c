@@ -79,7 +79,8 @@ static enum vm_status not_sent(struct vm *vm, const char *name, int error)
 /* Takes @args over; @fd goes along unless it is -1. */
 static enum vm_status command(struct vm *vm, const char *name, json_t *args, int fd)
 {
-	uint64_t until = vm_answer_until(vm, VM_ANSWER_MS);
+	uint64_t begun = vm_time(vm), ran = vm_qemu_ran(vm);
+	uint64_t until = vm_answer_until(vm, VM_QMP_MS);
 	struct vm_qmp *qmp = &vm->qmp;
 	const char *desc;
 	enum vm_status st = VM_OK;
@@ -101,8 +102,10 @@ static enum vm_status command(struct vm *vm, const char *name, json_t *args, int
 	while (st == VM_OK && !qmp->reply)
 		st = vm_pump(vm, until);
 	/* QEMU answers whatever its guest does; if it does not, it was stopped or is stuck. */
-	if (st == VM_TIMEOUT)
+	if (st == VM_TIMEOUT) {
+		vm_qemu_stuck(vm, vm_time(vm) - begun, vm_qemu_ran(vm) - ran);
 		return vm_fail(vm, VM_HOST, "QMP %s: QEMU does not answer", name);
+	}
 	if (st != VM_OK)
 		return st;
 	desc = json_string_value(json_object_get(json_object_get(qmp->reply, "error"), "desc"));

@@ -279,10 +279,13 @@ int vm_sim_status(const struct vm *vm);
 bool vm_broken(const struct vm *vm);
 
 /**
- * vm_cpu_stopped() - QEMU's words when it aborted because it cannot run the guest's code any
- * further, and so caused a VM_LOST; NULL otherwise
+ * vm_guest_did() - what code in the guest may have done to QEMU, to follow "the guest's
+ * code"; NULL when QEMU was ended from outside, lacked something, or works
+ *
+ * After VM_LOST: QEMU ended by an abort or a fault of its own.  After VM_HOST: QEMU does not
+ * answer, but uses a processor all the time.
  */
-const char *vm_cpu_stopped(const struct vm *vm);
+const char *vm_guest_did(const struct vm *vm);
 
 /** vm_sim_control() - our end of the GPU's control socket, or -1 */
 int vm_sim_control(const struct vm *vm);

@@ -112,7 +112,7 @@ struct vm {
 	struct vm_clock clock;
 	struct vm_times times;
 	char error[512];
-	char cpu_stop[128];	/* vm_cpu_stopped() */
+	char guest_did[256];	/* vm_guest_did() */
 
 	int ram_fd;
 	int bar2_fd;
@@ -164,6 +164,8 @@ bool vm_write_all(int fd, const void *data, size_t len);
 
 /* clock.c: nanoseconds by vm_time() */
 #define VM_ANSWER_MS	60000u
+/* QEMU itself answers in milliseconds, whatever its guest does. */
+#define VM_QMP_MS	20000u
 /* Ten times what the slowest boot takes on a slow machine. */
 #define VM_BOOT_MS	120000u
 /* How long QEMU may take to exit after it has closed a channel. */
@@ -190,6 +192,10 @@ enum vm_status vm_ivshmem_serve(struct vm *vm);
 /* qemu.c */
 enum vm_status vm_qemu_start(struct vm *vm, bool incoming, bool gpu);
 enum vm_status vm_qemu_gone(struct vm *vm);
+/* The time for which QEMU has used a processor, in nanoseconds. */
+uint64_t vm_qemu_ran(const struct vm *vm);
+/* QEMU has not answered for @ns, and has used a processor for @ran of it. */
+void vm_qemu_stuck(struct vm *vm, uint64_t ns, uint64_t ran);
 
 /* gdb.c */
 enum vm_status vm_gdb_serve(struct vm *vm);

@@ -46,7 +46,7 @@ static const char *last_words(struct vm *vm, int status, const char *text)
 
 static void test_why_qemu_ended(void **state)
 {
-	enum { FAILED = 1 << 8, ABORTED = 6, KILLED = 9 };
+	enum { FAILED = 1 << 8, ABORTED = 6, KILLED = 9, FAULTED = 11 };
 	struct vm *vm = *state;
 
 	assert_string_equal(last_words(vm, FAILED, VM_QEMU ": no such machine\n"),
@@ -63,11 +63,58 @@ static void test_why_qemu_ended(void **state)
 	assert_string_equal(last_words(vm, ABORTED, VM_QEMU ": warning: no feature\n"
 				       "ERROR:cpus.c:7: assertion failed"),
 			    "QEMU was ended by signal 6: ERROR:cpus.c:7: assertion failed");
-	assert_null(vm_cpu_stopped(vm));
+	assert_string_equal(vm_guest_did(vm),
+			    "ended the VM: ERROR:cpus.c:7: assertion failed");
+	last_words(vm, ABORTED, "");
+	assert_null(vm_guest_did(vm));
+	last_words(vm, ABORTED, "qemu: qemu_thread_create: Resource temporarily unavailable\n");
+	assert_null(vm_guest_did(vm));
+	last_words(vm, FAULTED, "");
+	assert_string_equal(vm_guest_did(vm), "ended the VM: QEMU got signal 11");
+	last_words(vm, FAILED, VM_QEMU ": no such machine\n");
+	assert_null(vm_guest_did(vm));
 	last_words(vm, KILLED, "qemu: fatal: invalid tss\n");
-	assert_null(vm_cpu_stopped(vm));
+	assert_null(vm_guest_did(vm));
 	last_words(vm, ABORTED, VM_QEMU ": warning: no feature\nqemu: fatal: invalid tss\nEAX=0\n");
-	assert_string_equal(vm_cpu_stopped(vm), "invalid tss");
+	assert_string_equal(vm_guest_did(vm), "stopped the virtual processor: invalid tss");
+}
+
+/* A child in place of a QEMU that does not answer: asleep, or with a processor to itself. */
+static pid_t instead_of_qemu(struct vm *vm, bool busy)
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		while (busy)
+			;
+		pause();
+		_exit(0);
+	}
+	vm->qemu.pid = pid;
+	return pid;
+}
+
+/* Only a QEMU that runs all the time may be stuck because of its guest. */
+static void test_stuck_qemu(void **state)
+{
+	struct vm *vm = *state;
+	int qemu, busy;
+
+	vm->cfg.answer_ms = 500;
+	assert_true(vm_socketpair(&vm->qmp.fd, &qemu));
+	for (busy = 0; busy < 2; busy++) {
+		pid_t pid = instead_of_qemu(vm, busy);
+
+		assert_int_equal(vm_qmp_command(vm, "inject-nmi", NULL), VM_HOST);
+		assert_string_equal(vm_error(vm), "QMP inject-nmi: QEMU does not answer");
+		assert_true(!vm_guest_did(vm) == !busy);
+		vm->qemu.pid = 0;
+		kill(pid, SIGKILL);
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+	}
+	close(qemu);
 }
 
 /* Typed input is not read while the guest takes none: the queue has a bound. */
@@ -251,6 +298,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_why_qemu_ended, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_stuck_qemu, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_endless_input, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_clock_of_one_that_waits, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_silent_init, setup, teardown),

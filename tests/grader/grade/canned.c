@@ -76,7 +76,7 @@ static enum guest_status canned_start(void *ctx, enum lab_profile profile,
 	c->next_mark = GUEST_OK;
 	c->next_look = GUEST_OK;
 	c->next_words = NULL;
-	c->cpu_stopped = NULL;
+	c->guest_did = NULL;
 	if (c->starts <= c->start_fails)
 		return GUEST_HOST;
 	return c->start_end;
@@ -147,7 +147,7 @@ static enum guest_status run_module(struct canned *c, struct guest_run *run)
 	}
 	c->insmods++;
 	if (c->insmods <= c->insmod_stops) {
-		c->cpu_stopped = "on paper";
+		c->guest_did = "on paper";
 		return GUEST_GONE;
 	}
 	run->value = c->insmod;
@@ -272,8 +272,8 @@ static enum guest_status canned_run(void *ctx, struct guest_run *run)
 	c->next_mark = act->mark;
 	c->next_look = act->look;
 	c->next_words = act->later;
-	c->cpu_stopped = act->cpu_stops;
-	return act->cpu_stops ? GUEST_GONE : act->end;
+	c->guest_did = act->guest_does;
+	return act->guest_does ? GUEST_GONE : act->end;
 }
 
 static enum guest_status canned_input(void *ctx, const char *data, size_t len)
@@ -372,11 +372,11 @@ static const char *canned_gpu_failed(void *ctx)
 	return c->gpu_dead ? "it was killed on paper" : NULL;
 }
 
-static const char *canned_cpu_stopped(void *ctx)
+static const char *canned_guest_did(void *ctx)
 {
 	const struct canned *c = ctx;
 
-	return c->cpu_stopped;
+	return c->guest_did;
 }
 
 static const char *canned_gpu_log(void *ctx)
@@ -432,7 +432,7 @@ const struct guest_ops canned_ops = {
 	.abandon = canned_abandon,
 	.kill_gpu = canned_kill_gpu,
 	.gpu_failed = canned_gpu_failed,
-	.cpu_stopped = canned_cpu_stopped,
+	.guest_did = canned_guest_did,
 	.gpu_log = canned_gpu_log,
 	.error = canned_error,
 	.now = canned_now,

@@ -33,7 +33,7 @@ struct act {
 	int value;
 	bool timed_out;
 	unsigned int stands;		/* the clock stands still for that long meanwhile, ms */
-	const char *cpu_stops;		/* QEMU's words about it; the guest is gone */
+	const char *guest_does;		/* to QEMU; the guest is gone */
 	bool gpu_dies, gpu_stands;	/* it ends, or no longer answers */
 	uint64_t grows;			/* every counter rises by that much */
 };
@@ -77,7 +77,7 @@ struct canned {
 	bool loaded, gpu_dead, gpu_still, abandoned;
 	enum guest_status next_mark, next_look;
 	const char *next_words;
-	const char *cpu_stopped;
+	const char *guest_did;
 	struct guest_events events;
 	const char *gpu_held;		/* by the GPU, but not in its log yet */
 	const char *go;			/* in @input, or NULL */

@@ -102,21 +102,23 @@ static void test_gone(void **state)
 	lab_free(lab);
 }
 
+static const char stops[] = "stopped the virtual processor: invalid tss";
+
 /* Code in the guest can make QEMU abort: twice in the same test, or in insmod, is a crash. */
-static void test_cpu_stopped(void **state)
+static void test_guest_stops_qemu(void **state)
 {
-	struct act acts[] = { { .test = "b", .cpu_stops = "invalid tss", .runs = 1 },
-			      { .test = "c", .cpu_stops = "invalid tss", .runs = 1 },
+	struct act acts[] = { { .test = "b", .guest_does = stops, .runs = 1 },
+			      { .test = "c", .guest_does = stops, .runs = 1 },
 			      { .test = NULL } };
 	struct canned c = { .insmod_stops = 1 };
 	struct lab *lab = lab_of(abc);
 	struct outcome o = { .seals = 0 };
 
 	(void)state;
-	play_one((struct act){ .cpu_stops = "invalid tss", .runs = 1 }, "PPP", "|a b |a b c ", "");
-	play_one((struct act){ .cpu_stops = "invalid tss" }, "PCP", "|a b |a b |c ",
+	play_one((struct act){ .guest_does = stops, .runs = 1 }, "PPP", "|a b |a b c ", "");
+	play_one((struct act){ .guest_does = stops }, "PCP", "|a b |a b |c ",
 		 "the guest's code stopped the virtual processor: invalid tss");
-	play_one((struct act){ .test = "a", .cpu_stops = "invalid tss" }, "CPP", "|a |a |b c ", "");
+	play_one((struct act){ .test = "a", .guest_does = stops }, "CPP", "|a |a |b c ", "");
 	/* Not in the same test: each is tried again. */
 	play(&c, acts, &o, "PPP");
 	assert_string_equal(c.ran, "||a b |a b c |a b c ");
@@ -129,7 +131,7 @@ static void test_cpu_stopped(void **state)
 	assert_non_null(strstr(o.verdicts[2].seen, "while the module is loaded: the guest's code"));
 	/* A test that loads the module itself runs nothing of the student's before GO. */
 	lab->by_test = true;
-	acts[0] = (struct act){ .test = "b", .silent = true, .cpu_stops = "invalid tss" };
+	acts[0] = (struct act){ .test = "b", .silent = true, .guest_does = stops };
 	c = (struct canned){ .acts = acts };
 	assert_int_equal(run_in(&c, lab, &o), SESSION_HOST);
 	lab_free(lab);
@@ -363,7 +365,7 @@ int main(void)
 		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_out_of_time),
 		cmocka_unit_test(test_gone),
-		cmocka_unit_test(test_cpu_stopped),
+		cmocka_unit_test(test_guest_stops_qemu),
 		cmocka_unit_test(test_late_load),
 		cmocka_unit_test(test_hanging_load),
 		cmocka_unit_test(test_watchdog),
