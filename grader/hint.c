@@ -63,14 +63,23 @@ static bool remember(const char *dir, const struct lab *lab, const char *path,
 	return !fclose(file) && ok;
 }
 
+/* The innermost functions of a kernel's report, by which cases know crashes in given code. */
+#define FRAMES	3
+
 unsigned int hint_case(const struct lab_test *test, const struct verdict *verdict)
 {
+	const struct splat *splat = &verdict->splat;
 	char text[sizeof(verdict->rule) + sizeof(verdict->expected) + sizeof(verdict->seen) +
-		  sizeof(verdict->splat.headline) + 4];
-	bool kernel = verdict->splat.kind != SPLAT_NONE;
+		  sizeof(splat->headline) + FRAMES * (sizeof(splat->frames[0].symbol) + 8)];
+	bool kernel = splat->kind != SPLAT_NONE;
+	size_t i, n;
 
-	snprintf(text, sizeof(text), "%s\n%s\n%s%s%s", verdict->rule, verdict->expected,
-		 verdict->seen, kernel ? "\n" : "", kernel ? verdict->splat.headline : "");
+	n = (size_t)snprintf(text, sizeof(text), "%s\n%s\n%s%s%s", verdict->rule,
+			     verdict->expected, verdict->seen, kernel ? "\n" : "",
+			     kernel ? splat->headline : "");
+	for (i = 0; kernel && i < splat->frame_count && i < FRAMES; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "\nin %s()",
+				      splat->frames[i].symbol);
 	return lab_case_of(test, text);
 }
 

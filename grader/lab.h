@@ -130,7 +130,7 @@ const struct lab_test *lab_test_named(const struct lab *lab, const char *name);
 /*
  * The test's case to which a failure belongs, from 1: the first whose pattern matches
  * @failure, which is rule, expected and seen, one line each, and then the kernel's
- * report. 0: none of them.
+ * report with its innermost functions. 0: none of them.
  */
 unsigned int lab_case_of(const struct lab_test *test, const char *failure);
 /* The hints of a case; for any other number, the test's own hints. */

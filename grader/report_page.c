@@ -160,9 +160,16 @@ static void log_lines(const struct report *report, const struct standing *standi
 	report_field(report, v->said[0] ? "" : "log", text);
 }
 
+/* Only the debug kernel could tell whether that memory was freed. */
+static bool bad_pointer(const struct verdict *verdict)
+{
+	return verdict->status == VERDICT_CRASH && (verdict->splat.kind == SPLAT_OOPS ||
+						    verdict->splat.kind == SPLAT_LIST);
+}
+
 /* If this test needs a step that is not written, say so instead of any hint. */
 static void hint(const struct report *report, const struct lab_test *test,
-		 const struct verdict *verdict)
+		 const struct verdict *verdict, enum flavour flavour)
 {
 	unsigned int step = report->steps ? steps_first_left(report->steps, test->step) : 0;
 	unsigned int which = hint_fitting(test, verdict);
@@ -175,8 +182,13 @@ static void hint(const struct report *report, const struct lab_test *test,
 		report_field(report, "hint", text);
 		return;
 	}
-	if (which == HINT_NONE)
+	if (which == HINT_NONE) {
+		if (bad_pointer(verdict) && flavour == FLAVOUR_FAST)
+			report_field(report, "hint", "If the line is innocent, the memory may have "
+				     "been freed too early: with DEBUG=1, KASAN may name the code "
+				     "that freed it");
 		return;
+	}
 	words = hint_text(lab_hints(test, which)[0], report->results);
 	report_field(report, "hint", words ? words : lab_hints(test, which)[0]);
 	free(words);
@@ -216,6 +228,6 @@ void report_failure(const struct report *report, const struct lab_test *test,
 		log_lines(report, standing);
 		return;
 	}
-	hint(report, test, v);
+	hint(report, test, v, standing->flavour);
 	log_lines(report, standing);
 }

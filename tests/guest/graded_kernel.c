@@ -100,19 +100,23 @@ int device_unbind(void)
 	return poke_driver("unbind");
 }
 
-static int open_inject(void)
+void inject_load(void)
 {
 	int err;
 
+	if (!access(INJECT_FILE, F_OK))
+		return;
+	err = load(INJECT_MODULE, "");
+	if (err && err != EEXIST)
+		broken("agate_inject.ko loads", "it does not: %s", strerror(err));
+}
+
+static int open_inject(void)
+{
 	if (inject_fd >= 0)
 		return inject_fd;
+	inject_load();
 	inject_fd = open(INJECT_FILE, O_RDWR | O_CLOEXEC);
-	if (inject_fd < 0) {
-		err = load(INJECT_MODULE, "");
-		if (err && err != EEXIST)
-			broken("agate_inject.ko loads", "it does not: %s", strerror(err));
-		inject_fd = open(INJECT_FILE, O_RDWR | O_CLOEXEC);
-	}
 	if (inject_fd < 0)
 		broken(INJECT_FILE " opens", "it does not: %s", strerror(errno));
 	return inject_fd;
@@ -243,11 +247,6 @@ void inject_clear(void)
 {
 	if (inject_fd >= 0)
 		command("clear");
-}
-
-void inject_load(void)
-{
-	open_inject();
 }
 
 uint64_t inject_kernel_text(void)

@@ -143,6 +143,13 @@ static void test_hint_cases(void **state)
 	assert_int_equal(hint_case(&lab->tests[0], &v), 0);
 	v.splat.kind = SPLAT_KASAN;
 	assert_int_equal(hint_case(&lab->tests[0], &v), 2);
+	/* By a function in which the kernel stopped, too. */
+	strcpy(v.splat.headline, "BUG: unable to handle page fault");
+	v.splat.frame_count = 4;
+	strcpy(v.splat.frames[3].symbol, "KASAN_of_a_caller");
+	assert_int_equal(hint_case(&lab->tests[0], &v), 0);
+	strcpy(v.splat.frames[2].symbol, "EBUSY_and_so_on");
+	assert_int_equal(hint_case(&lab->tests[0], &v), 1);
 
 	strcpy(dir, scratch_path("cases"));
 	assert_true(hint_failed(dir, lab, &lab->tests[0], 1, true));

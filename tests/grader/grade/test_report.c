@@ -318,7 +318,7 @@ static void test_case_hint(void **state)
 	/* A hint is about a crash or a hang only if its case matches it. */
 	begin(&f, "{\"cases\": [{\"when\": \"mutex\", \"hints\": [\"unlock\", \"2\", \"3\"]}]}");
 	failed(&f, VERDICT_TIMEOUT, "every wait ends", "an end", "none after 5000 ms");
-	crashed(&f, 88, SPLAT_OOPS);
+	crashed(&f, 88, SPLAT_KASAN);
 	prints(&f, "rule      every wait ends", "hint ");
 	failed(&f, VERDICT_TIMEOUT, "a mutex is never unlocked", "an end", "none after 5000 ms");
 	prints(&f, "hint      unlock\n", "hint      one");
@@ -408,6 +408,22 @@ static void test_same_warning(void **state)
 	end(&f);
 }
 
+/* The debug kernel knows more about a bad pointer, and nothing more about what it said itself. */
+static void test_debug_is_suggested(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, "{}");
+	crashed(&f, 88, SPLAT_OOPS);
+	prints(&f, "hint      If the line is innocent", "TEST=a");
+	end(&f);
+	begin(&f, "{}");
+	crashed(&f, 88, SPLAT_LOCKDEP);
+	prints(&f, "CRASH     0/25   a\n", "hint ");
+	end(&f);
+}
+
 /* What the test was about, and where the student's function led. */
 static void test_crash_in_full(void **state)
 {
@@ -448,6 +464,7 @@ int main(void)
 		cmocka_unit_test(test_same_place),
 		cmocka_unit_test(test_same_warning),
 		cmocka_unit_test(test_crash_in_full),
+		cmocka_unit_test(test_debug_is_suggested),
 		cmocka_unit_test(test_hidden),
 		cmocka_unit_test(test_steps_unwritten),
 		cmocka_unit_test(test_steps_uncompiled),

@@ -13,12 +13,16 @@
 int gem_open(void)
 {
 	struct drm_agate_get_param arg = { .param = DRM_AGATE_PARAM_FEATURES };
+	static bool begun;
 	int fd = guest_open();
 
 	rule("the driver has the topic gem: agate_gem_topic_init() returns 0");
 	check_errno(guest_ioctl(fd, DRM_IOCTL_AGATE_GET_PARAM, &arg), 0, "GET_PARAM of FEATURES");
 	check_true(arg.value & AGATE_FEATURE_GEM, "the bit AGATE_FEATURE_GEM",
 		   "the topic is absent");
+	if (!begun)
+		check_list();
+	begun = true;
 	return fd;
 }
 
@@ -37,6 +41,36 @@ static FILE *open_debugfs(const char *name)
 
 	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%d/%s", guest_minor(), name);
 	return open_file(path);
+}
+
+/* How many BOs the driver counts, and how many entries gem.bos has, as the injection module tells. */
+static void count_listed(long *counted, long *on_list)
+{
+	FILE *file;
+
+	inject_load();
+	file = open_file("/sys/kernel/debug/agate_listed");
+	if (fscanf(file, "%ld %ld", counted, on_list) != 2)
+		fail_msg("agate_listed makes no sense");
+	fclose(file);
+}
+
+/* A BO that is on its way out may still be listed for a moment. */
+void check_list(void)
+{
+	const struct timespec pause = { .tv_nsec = 2000000 };
+	long counted, on_list;
+
+	count_listed(&counted, &on_list);
+	for (int i = 0; i < ROUNDS && on_list > counted; i++) {
+		nanosleep(&pause, NULL);
+		count_listed(&counted, &on_list);
+	}
+	if (on_list <= counted)
+		return;
+	rule("a BO that was freed is no longer on gem.bos: gem_free() takes it off");
+	broken("no more entries on gem.bos than BOs that are counted",
+	       "BOs that are counted: %ld, and gem.bos has more", counted);
 }
 
 struct live live_now(void)
@@ -77,8 +111,10 @@ void check_live(const struct live *before)
 		nanosleep(&pause, NULL);
 		now = live_now();
 	}
-	if (same(&now, before))
+	if (same(&now, before)) {
+		check_list();
 		return;
+	}
 	snprintf(expected, sizeof(expected), "as before: bos %ld, handles %ld, va_nodes %ld, vms %ld",
 		 before->bos, before->handles, before->va_nodes, before->vms);
 	broken(expected, "bos %ld, handles %ld, va_nodes %ld, vms %ld", now.bos, now.handles,
@@ -245,6 +281,7 @@ void check_bo_is_made(int fd, uint64_t size, uint32_t flags)
 	check_true(look.found, "the BO in debugfs' list", "no BO of its size is listed");
 	if (!err)
 		check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	check_list();
 }
 
 int get_offset(int fd, uint32_t handle, uint64_t *offset)

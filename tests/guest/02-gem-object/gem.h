@@ -33,6 +33,12 @@ struct live live_now(void);
 /* As many as @before, soon, or the rule is broken by those that are left. */
 void check_live(const struct live *before);
 
+/*
+ * No BO that was freed is on gem.bos.  When one is, the test ends here: whoever walks the list,
+ * debugfs too, would crash.  Nobody may be making a BO meanwhile.
+ */
+void check_list(void);
+
 /* The kernel's memory has not grown, or soon has not, by more than @limit KiB since @before. */
 void check_growth(long before, long limit);
 

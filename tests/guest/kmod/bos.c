@@ -11,6 +11,9 @@
  *			result of vmap, then vmap_use after vmap, and after vunmap
  *	agate_hide	takes the newest BO's mappings off its list and puts them back, under
  *			mappings_lock; calls agate_mappings_hidden() in between
+ *	agate_listed	how many BOs the driver counts, and how many entries the list has; one more
+ *			than that number stands for any more.  Entries may lead to freed memory, so
+ *			this file trusts none of them: tests ask before debugfs walks the list
  */
 #include "gem_watch.h"
 #include "watch.h"
@@ -22,13 +25,14 @@
 #include <linux/pagemap.h>
 #include <linux/pci.h>
 #include <linux/seq_file.h>
+#include <linux/uaccess.h>
 
 #include "agate_device.h"
 #include "agate_gem.h"
 
 #define WANTED_MASK	(GFP_HIGHUSER | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
-static struct dentry *masks_file, *vmap_file, *hide_file;
+static struct dentry *masks_file, *vmap_file, *hide_file, *listed_file;
 
 /* The GPU, while a driver has it; the test makes sure that the driver keeps it. */
 struct agate_device *bos_device(void)
@@ -187,17 +191,49 @@ static int hide_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(hide);
 
+/* Its entries, at most @most; one that cannot be read counts as @most of them. */
+static s64 entries(const struct list_head *head, s64 most)
+{
+	const struct list_head *at = READ_ONCE(head->next);
+	s64 n = 0;
+
+	while (at && at != head && n < most) {
+		if (copy_from_kernel_nofault(&at, &at->next, sizeof(at)))
+			return most;
+		n++;
+	}
+	return n;
+}
+
+static int listed_show(struct seq_file *seq, void *unused)
+{
+	struct agate_device *adev = bos_device();
+	s64 counted, listed;
+
+	if (!adev)
+		return -ENODEV;
+	mutex_lock(&adev->gem.lock);
+	counted = atomic64_read(&adev->stats.v[AGATE_STAT_BOS]);
+	listed = entries(&adev->gem.bos, max_t(s64, counted, 0) + 1);
+	mutex_unlock(&adev->gem.lock);
+	seq_printf(seq, "%lld %lld\n", counted, listed);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(listed);
+
 int bos_init(void)
 {
 	masks_file = debugfs_create_file("agate_masks", 0400, NULL, NULL, &masks_fops);
 	vmap_file = debugfs_create_file("agate_vmap", 0400, NULL, NULL, &vmap_fops);
 	hide_file = debugfs_create_file("agate_hide", 0400, NULL, NULL, &hide_fops);
+	listed_file = debugfs_create_file("agate_listed", 0400, NULL, NULL, &listed_fops);
 	return gem_watch_init();
 }
 
 void bos_exit(void)
 {
 	gem_watch_exit();
+	debugfs_remove(listed_file);
 	debugfs_remove(hide_file);
 	debugfs_remove(vmap_file);
 	debugfs_remove(masks_file);
