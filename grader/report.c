@@ -256,6 +256,20 @@ static void left_to_steps(const struct report *report, const struct result_lab *
 	tell_not_run(report, text);
 }
 
+/* Comments of steps that are written: nothing fails because of them. */
+static void tell_stale_comments(const struct report *report)
+{
+	unsigned int k;
+
+	for (k = 1; report->steps && k <= LAB_STEPS; k++) {
+		const struct step_mark *mark = &report->steps->stale[k];
+
+		if (mark->file)
+			fprintf(report->out, "remark: the comment STEP %u still stands in %s, line %u: "
+				"remove it when the step is written\n", k, mark->file, mark->line);
+	}
+}
+
 void report_tests(struct report *report, const struct result_lab *lab)
 {
 	while (report->next < lab->lab->test_count && result_settled(lab, report->next))
@@ -275,6 +289,7 @@ void report_lab(struct report *report, const struct result_lab *lab)
 		tell_together(report, lab, TOLD_BY_STEP, k);
 	for (i = 0; i < lab->remark_count; i++)
 		fprintf(report->out, "remark: %s\n", lab->remarks[i]);
+	tell_stale_comments(report);
 	left_to_steps(report, lab);
 	left_out = left_to_debug(report, lab);
 	result_score(lab, &score, &max);

@@ -22,6 +22,7 @@
 struct scan {
 	const char *at;
 	unsigned int line;
+	unsigned int depth;	/* of braces */
 	/* For each open condition: is this the starter's branch of a solution's file? */
 	bool lab[NESTED_MAX], starter[NESTED_MAX];
 	unsigned int nested;
@@ -110,20 +111,80 @@ static size_t parse_mark(const char *at, unsigned int *step)
 	return (size_t)(end - at);
 }
 
+/* From a word at @at: does it begin a statement that no stub has? */
+static bool begins_code(const char *at)
+{
+	static const char *const words[] = { "if (", "for (", "while (", "switch (", "goto " };
+	size_t i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strncmp(at, words[i], strlen(words[i])))
+			return true;
+	return false;
+}
+
+/* Most statements of a stub: the starter drops a reference there, and returns. */
+#define STUB_STATEMENTS	2
+
+/*
+ * Is there more than a stub behind the comment that ends here: in the rest of its block,
+ * or, outside of any, in the next one?
+ */
+static bool is_followed_by_code(const struct scan *from, unsigned int depth)
+{
+	struct scan s = *from;
+	unsigned int statements = 0, open = depth ? 1 : 0;
+
+	while (*s.at) {
+		if (s.at[0] == '/' && (s.at[1] == '*' || s.at[1] == '/')) {
+			const char *end = strstr(s.at + 2, s.at[1] == '/' ? "\n" : "*/");
+
+			if (!end)
+				return false;
+			s.at = end + 1;
+			continue;
+		}
+		if (*s.at == '"' || *s.at == '\'') {
+			skip_quoted(&s);
+			continue;
+		}
+		if (*s.at == '{' && open++)
+			return true;
+		if (*s.at == '}' && open && !--open)
+			return false;
+		if (open && (begins_code(s.at) || (*s.at == ';' && ++statements > STUB_STATEMENTS)))
+			return true;
+		s.at++;
+	}
+	return false;
+}
+
+static void note_mark(struct scan *s, const char *file, unsigned int line, unsigned int step,
+		      struct steps *steps)
+{
+	struct step_mark *marks = is_followed_by_code(s, s->depth) ? steps->stale : steps->left;
+
+	if (step && !marks[step].file)
+		marks[step] = (struct step_mark){ .file = file, .line = line };
+}
+
 static void scan_comment(struct scan *s, const char *file, struct steps *steps)
 {
 	const char *end = s->at[1] == '/' ? "\n" : "*/";
-	unsigned int step;
+	unsigned int step, found = 0, line = 0;
 	size_t n;
 
 	step_over(s, 2);
 	while (*s->at && strncmp(s->at, end, strlen(end))) {
 		n = parse_mark(s->at, &step);
-		if (n && !in_starter(s) && !steps->left[step].file)
-			steps->left[step] = (struct step_mark){ .file = file, .line = s->line };
+		if (n && !in_starter(s) && !found) {
+			found = step;
+			line = s->line;
+		}
 		step_over(s, n ? n : 1);
 	}
 	step_over(s, strlen(end));
+	note_mark(s, file, line, found, steps);
 }
 
 static void scan_text(const char *text, const char *file, struct steps *steps)
@@ -142,6 +203,10 @@ static void scan_text(const char *text, const char *file, struct steps *steps)
 			take_directive(&s);
 		else
 			step_over(&s, 1);
+		if (c == '{')
+			s.depth++;
+		else if (c == '}' && s.depth)
+			s.depth--;
 		begun = c == '\n' || (begun && (c == ' ' || c == '\t'));
 	}
 }

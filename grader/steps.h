@@ -2,6 +2,7 @@
 /*
  * Finds the steps of a lab that are not written yet: the starter has a comment "STEP k:
  * ..." where the code of step k belongs, and the student replaces the comment with code.
+ * A comment that stands above more than a stub was only not removed.
  */
 #ifndef AGATE_GRADER_STEPS_H
 #define AGATE_GRADER_STEPS_H
@@ -16,6 +17,7 @@ struct step_mark {
 
 struct steps {
 	struct step_mark left[LAB_STEPS + 1];	/* by the step's number, from 1 */
+	struct step_mark stale[LAB_STEPS + 1];	/* comments above code that was written */
 };
 
 /* Searches the lab's files in @dir; an unreadable file counts as one without such a comment. */

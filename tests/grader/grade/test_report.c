@@ -362,6 +362,12 @@ static void test_steps_found(void **state)
 		"#if LAB07 >= 1\ncode();\n#else\n/* STEP 1: do it */\n#endif\n"
 		"#ifdef X\n#else\n/* STEP 2: do it */\n#endif\n"
 		"#if LAB07 >= 3\n#ifdef Y\n#else\n/* STEP 3: in the code */\n#endif\n#endif\n";
+	static const char stale[] =
+		"/* STEP 1: do it */ int a(void) { int ret = b(); c(); /* } */ return ret; }\n"
+		"/* STEP 2: do it */ int d(void) { if (a()) return 1; return 0; }\n"
+		"/* STEP 3: do it */ int e(void) { return 0; } int f(void) { x(); y(); z(); w(); }\n"
+		"int g(void) { y(); /* STEP 4: do it */ put(\";;;;{\"); return 1; }\n"
+		"int h(void) { /* STEP 5: do it */ x(); y(); z(); }\n";
 	struct fixture f;
 
 	(void)state;
@@ -379,6 +385,16 @@ static void test_steps_found(void **state)
 	assert_null(f.steps.left[1].file);
 	assert_int_equal(f.steps.left[2].line, 8);
 	assert_int_equal(f.steps.left[3].line, 13);
+	/* Comments that were not removed, and others before a stub. */
+	scan(&f, stale);
+	assert_int_equal(f.steps.stale[1].line, 1);
+	assert_int_equal(f.steps.stale[2].line, 2);
+	assert_int_equal(f.steps.left[3].line, 3);
+	assert_int_equal(f.steps.left[4].line, 4);
+	assert_int_equal(f.steps.stale[5].line, 5);
+	assert_int_equal(steps_first_left(&f.steps, 2), 0);
+	prints(&f, "remark: the comment STEP 2 still stands in agate_x.c, line 2: remove it when the "
+	       "step is written\n", "STEP 4 still");
 	/* Anything in place of a C file. */
 	scan(&f, "/* STEP 1:");
 	assert_int_equal(f.steps.left[1].line, 1);
