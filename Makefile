@@ -36,7 +36,7 @@ TAKES_hint	:= LAB TEST OUT
 TAKES_check	:= LAB FROM
 TAKES_start	:= LAB STEP FORCE
 TAKES_gdb	:= LAB TEST FROM DEBUG
-TAKES_shell	:= LAB FROM DEBUG DRIVER
+TAKES_shell	:= LAB FROM DEBUG DRIVER GPU
 TAKES_demo	:= GPU COHERENCY
 TAKES_doctor	:=
 COMMANDS	:= $(filter grade watch hint check start gdb shell demo doctor,$(MAKECMDGOALS))
@@ -271,7 +271,7 @@ upstream: deps
 
 upstream-build: $(UPSTREAM_FAST)
 
-## make shell [LAB=02 [FROM=labs|solutions|DIR]] [DRIVER=panfrost] [DEBUG=1]
+## make shell [LAB=02 [FROM=labs|solutions|DIR]] [DRIVER=panfrost] [GPU=bifrost] [DEBUG=1]
 ##                  a guest with the driver loaded and a shell; ^D ends it.  LAB: yours,
 ##                  DRIVER=panfrost: upstream's
 .PHONY: shell shell-build

@@ -3,14 +3,14 @@
 #
 # shell.sh: a shell in a guest with a driver loaded.
 #
-# usage: [LAB=NN] [FROM=labs|solutions|DIR] [DRIVER=panfrost] [DEBUG=1] scripts/shell.sh,
-#        in the project's folder
+# usage: [LAB=NN] [FROM=labs|solutions|DIR] [DRIVER=panfrost] [GPU=bifrost] [DEBUG=1]
+#        scripts/shell.sh, in the project's folder
 #
 # The driver is the reference's or, with LAB, the one that grading would compose: that
 # lab's files from FROM (default: labs), and the reference's other files.  With
-# DRIVER=panfrost it is upstream's, on a GPU with the number of a T860.  The shell also
-# starts when the driver's probe fails, and shows the driver's last lines.  DEBUG=1 uses
-# the debug kernel.
+# DRIVER=panfrost it is upstream's, on a GPU with the number of a T860, or of a G72 with
+# GPU=bifrost.  The shell also starts when the driver's probe fails, and shows the driver's
+# last lines.  DEBUG=1 uses the debug kernel.
 #
 # Without LAB the guest boots from scratch, which also proves that nothing depends on the
 # snapshot; COLD=0 and COLD=1 override that. ^D or `exit` ends the shell, and the script
@@ -25,7 +25,8 @@ module=$BUILD/driver/$flavour/agate.ko
 whose="The reference driver"
 cold=${COLD:-1}
 arguments=
-options=()
+GPU=${GPU:-midgard}
+options=(--sim-arg --gpu --sim-arg "$GPU")
 deliver=("put:$BUILD/lib/libagate.so:/lib/libagate.so")
 for tool in agate-info agate-gem agate-hold; do
 	deliver+=("put:$BUILD/bin/$tool:/bin/$tool")
@@ -34,6 +35,12 @@ advice='agate-info and agate-gem are on the PATH, and agate-hold, which holds BO
     agate-hold 3 &
     cat /sys/kernel/debug/dri/0/bos'
 
+# The product that Panfrost takes it for.
+case $GPU in
+midgard) product=08602000 ;;
+bifrost) product=60010000 ;;
+*) die "GPU=$GPU: there are midgard and bifrost" ;;
+esac
 [ "${DRIVER:-panfrost}" = panfrost ] ||
 	die "DRIVER=$DRIVER: the only other driver is DRIVER=panfrost"
 [ -z "${DRIVER:-}" ] || [ -z "${LAB:-}" ] || die "DRIVER=$DRIVER and LAB=$LAB: say one of them"
@@ -63,7 +70,7 @@ elif [ -n "${FROM:-}" ]; then
 elif [ -n "${DRIVER:-}" ]; then
 	module=$BUILD/upstream/$flavour/agate_panfrost.ko
 	whose="Upstream's Panfrost"
-	options=(--sim-arg --gpu-id --sim-arg 08602000)
+	options+=(--sim-arg --gpu-id --sim-arg "$product")
 	deliver=()
 	for source in tests/upstream/panfrost-*.c; do
 		test=$(basename "$source" .c)

@@ -11,7 +11,7 @@ export BUILD=${BUILD:-build}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM HUP
-unset LAB FROM DEBUG COLD DRIVER
+unset LAB FROM DEBUG COLD DRIVER GPU
 
 complain()
 {
@@ -26,7 +26,7 @@ in_guest()
 
 said() { tr -d '\r' <"$work/out" | grep -qE "$1"; }
 
-echo "1..12"
+echo "1..14"
 
 # A pattern begins its line, for the terminal echoes what was typed behind a prompt.
 export LAB=02 FROM=solutions
@@ -69,6 +69,14 @@ status=$?
 [ $status = 0 ] && said '^  Upstream.s Panfrost goes into a guest' &&
 	said '^. *OK . purge_a_heap'
 result $? "upstream's driver is in it, and its tests"
+GPU=bifrost
+export GPU
+in_guest 'dmesg | grep mali-' && said 'mali-g72 id 0x6001 '
+result $? "on the other GPU, too"
+GPU=adreno
+! in_guest true && said 'GPU=adreno: there are midgard and bifrost'
+result $? "no other GPU is known"
+unset GPU
 export LAB=02
 ! in_guest true && said 'say one of them'
 result $? "a shell has one driver, the student's or upstream's"
