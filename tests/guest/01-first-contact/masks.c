@@ -24,7 +24,8 @@ static void check_resets(uint32_t jobs, uint32_t mmu)
 	check_mask(JOB, jobs);
 	check_mask(MMU, mmu);
 
-	rule("and so it is when a soft reset has stuck and a hard one has completed");
+	rule("after a soft reset that sticks and a hard one that completes, the mask of each vector "
+	     "that is served is open again");
 	topic(TOPIC_STICK, 0, 1);
 	check_reset();
 	topic(TOPIC_STICK, 0, 0);

@@ -25,6 +25,18 @@ void test_topic(void **state)
 	close(fd);
 }
 
+/* An ioctl that is not written yet has no better answer to a BO that it should not have got. */
+static void check_refused(int err, const char *what)
+{
+	char expected[128];
+
+	snprintf(expected, sizeof(expected), "%s: EINVAL", what);
+	if (err == EOPNOTSUPP)
+		broken(expected, "%s: not refused, for the call ended with EOPNOTSUPP, as the ioctl "
+		       "does that is not written yet", what);
+	check_errno(err, EINVAL, what);
+}
+
 static void refused(int fd, uint64_t size, uint32_t flags, const char *why)
 {
 	struct live before = live_now();
@@ -33,7 +45,7 @@ static void refused(int fd, uint64_t size, uint32_t flags, const char *why)
 
 	snprintf(what, sizeof(what), "CREATE_BO, size %#llx, flags %#x (%s)",
 		 (unsigned long long)size, flags, why);
-	check_errno(guest_create(fd, size, flags, &bo), EINVAL, what);
+	check_refused(guest_create(fd, size, flags, &bo), what);
 	check_live(&before);
 }
 
@@ -64,7 +76,7 @@ static void every_high_bit_counts(int fd)
 		for (uint64_t more = 0; more <= PAGE; more += PAGE) {
 			snprintf(what, sizeof(what), "CREATE_BO, size %#llx",
 				 (unsigned long long)((1ull << bit) + more));
-			check_errno(guest_create(fd, (1ull << bit) + more, 0, &bo), EINVAL, what);
+			check_refused(guest_create(fd, (1ull << bit) + more, 0, &bo), what);
 		}
 	check_live(&before);
 }

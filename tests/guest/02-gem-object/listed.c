@@ -164,10 +164,10 @@ void test_list_lock(void **state)
 
 	rule("gem.lock protects the list: no BO on it is freed while somebody walks it");
 	check_errno(closing.err, 0, "GEM_CLOSE");
-	check_at_least(closing.hits, all, "BOs that debugfs had come to when GEM_CLOSE returned");
+	check_at_least(closing.hits, all, "BOs that debugfs had visited when GEM_CLOSE returned");
 	rule("gem.lock protects the list: no BO joins it while somebody walks it");
 	check_errno(creating.err, 0, "CREATE_BO");
-	check_at_least(creating.hits, all, "BOs that debugfs had come to when CREATE_BO returned");
+	check_at_least(creating.hits, all, "BOs that debugfs had visited when CREATE_BO returned");
 	check_killed_closer(fd);
 	check_interrupted_create(fd);
 	check_killed_create(fd);
@@ -273,8 +273,9 @@ static void count_mutexes(int fd)
 	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
 	destroyed = inject_hits("mutex_destroy");
 	inject_clear();
-	rule("every mutex of a BO is destroyed with it");
-	check_equal(destroyed, made, "mutexes that were destroyed");
+	rule("every mutex of a BO is destroyed with it: its own three, and the one of its dma_resv, "
+	     "which drm_gem_object_release() destroys");
+	check_equal(destroyed, made, "mutexes that were destroyed, that of the dma_resv among them");
 }
 
 /* GEM_CLOSE is held before the nth mutex_destroy(); false when there are fewer. */
