@@ -5,7 +5,7 @@
  * A BO embeds a drm_gem_object.  Two counters keep it: the reference count,
  * for every user in the kernel, and the handle count, for the names that files
  * have for it; all names together hold one reference.  Code that publishes a
- * handle must hold a reference of its own until it is done with the BO: another
+ * handle must hold a reference of its own for as long as it uses the BO: another
  * thread may guess the number and close it at once.
  *
  * When the last reference goes the BO leaves the list of purgeable BOs
