@@ -35,7 +35,7 @@ static bool same_place(const struct outcome *a, const struct outcome *b)
 	       a->verdict.splat.kind == b->verdict.splat.kind;
 }
 
-/* "CPU: 1 PID: 105 ": who ran into it; the length of that at @at, or 0. */
+/* The length of "CPU: 1 PID: 105 " at @at, or 0. */
 static size_t runner_len(const char *at)
 {
 	int len = 0;
@@ -44,7 +44,7 @@ static size_t runner_len(const char *at)
 	return (size_t)len;
 }
 
-/* The same but for who ran into it, which the kernel's reports tell as well. */
+/* The same text, apart from the processor and the process that the kernel's reports name. */
 static bool same_text(const char *a, const char *b)
 {
 	while (*a && *b) {

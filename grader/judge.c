@@ -261,7 +261,7 @@ static void set_counted(const struct evidence *e, const struct lab_judgement *j,
 	v->hinted = *words && !hints_meant(e);
 }
 
-/* What the test was about when the kernel spoke, or when nothing came any more. */
+/* Says what the test was about when the kernel reported something, or when it hung. */
 static void set_about(const struct lab_test *test, const struct report *report,
 		      struct verdict *v)
 {

@@ -440,7 +440,7 @@ static void test_debug_is_suggested(void **state)
 	end(&f);
 }
 
-/* What the test was about, and where the student's function led. */
+/* The report says what the test was about, and where the student's function led. */
 static void test_crash_in_full(void **state)
 {
 	struct outcome *o;
