@@ -47,6 +47,54 @@ bool choice_out(const char *out, char *error, size_t size)
 	return false;
 }
 
+/* The absolute path without links, also of something of which only the first parts exist. */
+static bool real_path(const char *path, char real[PATH_MAX])
+{
+	char begin[PATH_MAX], *slash;
+	size_t n, cut = strlen(path);
+
+	while (cut && snprintf(begin, sizeof(begin), "%.*s", (int)cut, path) < (int)sizeof(begin)) {
+		if (realpath(begin, real)) {
+			n = strlen(real);
+			path += cut + (path[cut] == '/');
+			return snprintf(real + n, PATH_MAX - n, "%s%s",
+					*path && real[n - 1] != '/' ? "/" : "", path) <
+			       (int)(PATH_MAX - n);
+		}
+		slash = strrchr(begin, '/');
+		cut = slash ? (size_t)(slash - begin) : 0;
+	}
+	return getcwd(real, PATH_MAX) && strlen(real) + strlen(path) + 2 < PATH_MAX &&
+	       strcat(strcat(real, "/"), path);
+}
+
+/* What of @path lies below @folder: "" for the folder itself; NULL when it lies elsewhere. */
+static const char *below(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	if (strncmp(path, folder, n) || (path[n] && path[n] != '/' && folder[n - 1] != '/'))
+		return NULL;
+	return path + n + (path[n] == '/');
+}
+
+bool choice_apart(const char *from, const char *out, char *error, size_t size)
+{
+	char real_from[PATH_MAX], real_out[PATH_MAX];
+	const char *rest;
+
+	if (!real_path(from, real_from) || !real_path(out, real_out)) {
+		snprintf(error, size, "OUT %.200s, FROM %.200s: %s", out, from, strerror(errno));
+		return false;
+	}
+	rest = below(real_from, real_out);
+	if (!below(real_out, real_from) && (!rest || !isdigit((unsigned char)rest[0])))
+		return true;
+	snprintf(error, size, "OUT %.200s and FROM %.200s overlap: give the results a folder of "
+		 "their own", out, from);
+	return false;
+}
+
 /* Is there a ".." among its parts? */
 static bool goes_up(const char *path)
 {

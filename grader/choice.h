@@ -19,6 +19,11 @@ bool choice_plain(const char *from, char *path, size_t size);
 /* Is @out, the folder for the results, a path that all tools take? */
 bool choice_out(const char *out, char *error, size_t size);
 /*
+ * Does a run that writes to @out stay clear of the files in @from?  Not when @out is @from
+ * or a folder in it, and not when @from is in a lab's results in @out.
+ */
+bool choice_apart(const char *from, const char *out, char *error, size_t size);
+/*
  * Selects the tests whose names match @glob (NULL: all) and whose steps are not above
  * @step (0: all steps).
  */

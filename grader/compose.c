@@ -55,6 +55,8 @@ static void lead(const char *const *argv, pid_t parent, int null, int log)
 	pid = fork();
 	if (!pid) {
 		signal(SIGTERM, SIG_DFL);
+		/* The compiler's messages about its limits depend on it. */
+		signal(SIGXFSZ, SIG_DFL);
 		execv(argv[0], (char *const *)argv);
 		_exit(COMPOSE_HOST);
 	}

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <jansson.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -70,6 +71,8 @@ int machine_interrupts(void)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
 	signal(SIGPIPE, SIG_IGN);
+	/* A file that must not grow is an error of a write, with a message. */
+	signal(SIGXFSZ, SIG_IGN);
 	if (sigprocmask(SIG_BLOCK, &set, NULL))
 		return -1;
 	return signalfd(-1, &set, SFD_CLOEXEC);
@@ -100,7 +103,7 @@ bool machine_claim(const char *dir, char *error, size_t error_size)
 
 	if (machine_make_dirs(dir)) {
 		snprintf(path, sizeof(path), "%.1000s/.lock", dir);
-		fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+		fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
 	}
 	if (fd < 0) {
 		snprintf(error, error_size, "%.400s: %s", dir, strerror(errno));
@@ -114,4 +117,26 @@ bool machine_claim(const char *dir, char *error, size_t error_size)
 		return false;
 	}
 	return true;
+}
+
+/* For nftw(), which stops at the first value that is not 0. */
+static int unlink_foreign(const char *path, const struct stat *sb, int type, struct FTW *ftw)
+{
+	(void)type;
+	(void)ftw;
+	if (S_ISDIR(sb->st_mode) || (S_ISREG(sb->st_mode) && sb->st_nlink == 1))
+		return 0;
+	return unlink(path) && errno != ENOENT;
+}
+
+bool machine_unlink(const char *dir, const char *name, char *error, size_t error_size)
+{
+	char path[PATH_LEN];
+
+	errno = ENAMETOOLONG;
+	if (snprintf(path, sizeof(path), "%s/%s", dir, name) < (int)sizeof(path) &&
+	    (!nftw(path, unlink_foreign, 16, FTW_PHYS) || errno == ENOENT))
+		return true;
+	snprintf(error, error_size, "%.200s/%.100s: %s", dir, name, strerror(errno));
+	return false;
 }

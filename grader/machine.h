@@ -30,4 +30,10 @@ bool machine_make_dirs(const char *dir);
  */
 bool machine_claim(const char *dir, char *error, size_t error_size);
 
+/*
+ * Removes what is neither a folder nor a file of its own from @dir/@name and everything
+ * below: whoever writes through a link writes elsewhere.  False with @error.
+ */
+bool machine_unlink(const char *dir, const char *name, char *error, size_t error_size);
+
 #endif /* AGATE_GRADER_MACHINE_H */

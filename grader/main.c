@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -184,10 +185,14 @@ static int hint(const struct options *o)
 	if (!labs)
 		return fail(EXIT_USAGE, error);
 	test = choice_test(labs[0], slash ? slash + 1 : o->test, error, sizeof(error));
-	if (!test)
+	if (!test) {
 		status = fail(EXIT_USAGE, error);
-	else if (!hints_dir(o, dir) || !find_out(o, out) || !hint_show(dir, out, labs[0], test, stdout))
-		status = fail(EXIT_GRADER, strerror(errno));
+	} else if (!hints_dir(o, dir) || !find_out(o, out)) {
+		status = fail(EXIT_GRADER, "OUT is too long a path");
+	} else if (!hint_show(dir, out, labs[0], test, stdout)) {
+		snprintf(error, sizeof(error), "the hints in %.300s: %s", dir, strerror(errno));
+		status = fail(EXIT_GRADER, error);
+	}
 	while (count)
 		lab_free(labs[--count]);
 	free(labs);
@@ -301,6 +306,18 @@ static int grade_all(const struct options *o, const struct run_config *config,
 	return judged ? EXIT_GRADED : EXIT_GRADER;
 }
 
+/* Removes links from all that this run writes to. */
+static bool own_results(const struct result *result, const char *out, char error[RUN_ERROR])
+{
+	size_t i;
+
+	for (i = 0; i < result->lab_count; i++)
+		if (!machine_unlink(out, result->labs[i].lab->name, error, RUN_ERROR))
+			return false;
+	return machine_unlink(out, "hints", error, RUN_ERROR) &&
+	       machine_unlink(out, "result.json.part", error, RUN_ERROR);
+}
+
 static int grade(const struct options *o)
 {
 	char error[RUN_ERROR] = "a path is too long", out[RUN_PATH], from[RUN_PATH];
@@ -330,6 +347,7 @@ static int grade(const struct options *o)
 		fail(status, "out of memory");
 	else if (!choice_from(o->from, error, sizeof(error)) ||
 		 (o->out && !choice_out(o->out, error, sizeof(error))) ||
+		 !choice_apart(o->from, out, error, sizeof(error)) ||
 		 !choice_tests(&result, o->test, o->step, error, sizeof(error)))
 		status = fail(EXIT_USAGE, error);
 	else if (!choice_plain(o->from, from, sizeof(from)))
@@ -338,7 +356,8 @@ static int grade(const struct options *o)
 		fail(status, strerror(errno));
 	else if (!find_build(o, error) ||
 		 !machine_kernel(o->build, o->debug, result.kernel, sizeof(result.kernel), error,
-				 sizeof(error)) || !machine_claim(out, error, sizeof(error)))
+				 sizeof(error)) || !machine_claim(out, error, sizeof(error)) ||
+		 !own_results(&result, out, error))
 		fail(status, error);
 	else
 		status = grade_all(o, &config, &result);
@@ -349,6 +368,20 @@ static int grade(const struct options *o)
 		lab_free(labs[--count]);
 	free(labs);
 	return status;
+}
+
+/*
+ * Nobody has a report that could not be written.  A reader who closed the pipe has read what
+ * it wanted.
+ */
+static int report_written(int status)
+{
+	struct pollfd out = { .fd = STDOUT_FILENO };
+	bool failed = fflush(stdout) || ferror(stdout);
+
+	if (!failed || (poll(&out, 1, 0) == 1 && out.revents & POLLERR))
+		return status;
+	return fail(status == EXIT_GRADED ? EXIT_GRADER : status, "the report could not be written");
 }
 
 int main(int argc, char **argv)
@@ -362,13 +395,13 @@ int main(int argc, char **argv)
 	switch (options.command) {
 	case COMMAND_HELP:
 		options_help();
-		return EXIT_GRADED;
+		return report_written(EXIT_GRADED);
 	case COMMAND_LIST:
-		return list(&options);
+		return report_written(list(&options));
 	case COMMAND_HINT:
-		return hint(&options);
+		return report_written(hint(&options));
 	case COMMAND_GRADE:
 		break;
 	}
-	return grade(&options);
+	return report_written(grade(&options));
 }

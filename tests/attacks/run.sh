@@ -53,7 +53,7 @@ refused()
 }
 
 attacks=$(ls tests/attacks/02/*.inc)
-echo "1..$(($(echo "$attacks" | wc -l) + 23))"
+echo "1..$(($(echo "$attacks" | wc -l) + 28))"
 
 for file in $attacks; do
 	rm -rf "$out"
@@ -250,7 +250,28 @@ result $? "the compiler was running when the grader was killed"
 ! pgrep -f "$work/" >"$work/said"
 result $? "and is not any more, nor is a script that started it"
 
+# Links where the grader writes: it must not write to what they lead to.
+rm -rf "$work/grade/$lab"
+mkdir -p "$work/grade/$lab/fast"
+for victim in labs box compile.log; do
+	echo precious >"$work/victim-$victim"
+	ln -s "$work/victim-$victim" "$work/grade/$lab/fast/$victim"
+done
+echo precious >"$work/victim-hard"
+ln "$work/victim-hard" "$work/grade/$lab/fast/objects"
+ln -s "$work/victim-part" "$work/grade/result.json.part"
 "$build/bin/agate-grade" --lab 02 --from "$work/from" --out "$work/grade" >"$work/said" 2>&1
 status=$?
 check "a file that cannot be compiled within the limits is a verdict of the grader" 0 $status \
 	grep -q 'does not compile within the limits' "$work/said"
+[ "$(cat "$work"/victim-* | sort | uniq -c | tr -s ' ')" = ' 4 precious' ]
+result $? "and links in its results are not followed"
+
+# Results among the files that are handed in.
+for odd in "$work/from" "$work/from/$lab/x" "$work/grade/../from"; do
+	"$build/bin/agate-grade" --lab 02 --from "$work/from" --out "$odd" >"$work/said" 2>&1
+	check "results do not go to ${odd#"$work/"}" 2 $? grep -q 'overlap' "$work/said"
+done
+"$build/bin/agate-grade" --lab 02 --from "$work/grade/$lab/fast/tree" --out "$work/grade" \
+	>"$work/said" 2>&1
+check "and files are not taken from the results" 2 $? grep -q 'overlap' "$work/said"

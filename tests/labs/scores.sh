@@ -17,10 +17,10 @@ work=$BUILD/tests/scores/$lab
 
 full_marks()
 {
-	grade "$work/$1" "$2" --debug || return
+	grade "$work/$1/results" "$2" --debug || return
 	[ "$score/$max" = 100/100 ] || {
 		echo "# $score of $max, first failed: $first"
-		told "$work/$1" "$first"
+		told "$work/$1/results" "$first"
 	}
 }
 
