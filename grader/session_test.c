@@ -9,6 +9,7 @@
 #include "names.h"
 #include "session_priv.h"
 #include "stream.h"
+#include "text.h"
 
 #define MARK_LIMIT_MS	5000
 #define DEBUG_FACTOR	3
@@ -72,7 +73,7 @@ void state_console(void *arg, const char *text, size_t len)
 
 	if (st->s->console_log && log) {
 		log = log < len ? log : len;
-		fwrite(text, 1, log, st->s->console_log);
+		text_write(st->s->console_log, text, log);
 		st->logged += log;
 		if (st->logged == CONSOLE_LOG_MAX)
 			fputs("\n[too much output, the rest is dropped]\n", st->s->console_log);
@@ -246,7 +247,7 @@ static void log_stream(FILE *log, const char *name, const struct stream *stream)
 	if (!stream->len)
 		return;
 	fprintf(log, "--- %s\n", name);
-	fwrite(stream->text, 1, stream->len, log);
+	text_write(log, stream->text, stream->len);
 	if (stream->text[stream->len - 1] != '\n')
 		fputc('\n', log);
 }

@@ -59,3 +59,22 @@ void text_clean(char *out, size_t size, const char *text, size_t len)
 	}
 	out[used] = '\0';
 }
+
+void text_write(FILE *log, const char *text, size_t len)
+{
+	const unsigned char *s = (const unsigned char *)text;
+
+	while (len) {
+		uint32_t c = 0;
+		size_t n = decode(s, len, &c);
+
+		if (n && (is_harmless(c) || c == '\n' || c == '\t' || c == '\r'))
+			fwrite(s, 1, n, log);
+		else if (n && (c < ' ' || c == 0x7f))
+			fprintf(log, "^%c", (int)(c ^ 0x40));
+		else
+			fputc('?', log);
+		s += n ? n : 1;
+		len -= n ? n : 1;
+	}
+}

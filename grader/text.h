@@ -6,6 +6,7 @@
 #define AGATE_GRADER_TEXT_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 /*
  * Copies at most @size - 1 bytes of @text to @out: well-formed UTF-8, without control
@@ -13,6 +14,12 @@
  * replaces everything else.  No character is cut in two.
  */
 void text_clean(char *out, size_t size, const char *text, size_t len);
+
+/*
+ * Writes @text to a log that people read in a terminal: lines and tabs stay, another control
+ * character becomes visible ("^["), and a question mark replaces everything else as above.
+ */
+void text_write(FILE *log, const char *text, size_t len);
 
 /*
  * Copies @text and adds names to the numbers that have them: "errno 28" is written

@@ -34,6 +34,22 @@ static struct evidence evidence(void)
 	};
 }
 
+/* A log that people read with cat: nothing in it moves their cursor. */
+static void test_log_text(void **state)
+{
+	static const char text[] = "a\tb\r\nESC \033[2J NUL \0 C1 \xc2\x9b \x9b DEL \x7f \xc3\xa9 "
+				   "\xe2\x80\xae";
+	char *out;
+	size_t size;
+	FILE *log = open_memstream(&out, &size);
+
+	(void)state;
+	text_write(log, text, sizeof(text) - 1);
+	fclose(log);
+	assert_string_equal(out, "a\tb\r\nESC ^[[2J NUL ^@ C1 ? ? DEL ^? \xc3\xa9 ?");
+	free(out);
+}
+
 static void named(const char *text, const char *wanted)
 {
 	char out[128];
@@ -226,6 +242,7 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_log_text),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_no_names),
 		cmocka_unit_test(test_bounds),
