@@ -51,11 +51,23 @@ static struct hang *find_hang(struct state *st, const struct splat_frame *frames
 	return NULL;
 }
 
+/*
+ * Nothing in the guest answers, PID 1 neither, and no trace shows the module.  A slow test
+ * never looks like that, because PID 1 answers while it runs.
+ */
+static bool is_silent(const struct state *st, size_t module_frame_count)
+{
+	const struct evidence *e = &st->evidence;
+
+	return e->timed_out && !st->busy && !module_frame_count &&
+	       (e->end == GUEST_CRASHED || e->end == GUEST_TIMEOUT);
+}
+
 unsigned int state_hang_limit(struct state *st, unsigned int limit_ms)
 {
 	size_t i;
 
-	st->hurried = false;
+	st->hurried = st->silent_tests >= HANG_TESTS;
 	for (i = 0; i < st->hang_count; i++)
 		st->hurried = st->hurried || st->hangs[i].tests >= HANG_TESTS;
 	st->hurried = st->hurried && !st->patient;
@@ -81,16 +93,20 @@ bool state_believe_hang(struct state *st, struct verdict *verdict)
 	struct splat_frame frames[SPLAT_FRAMES];
 	const struct hang *hang;
 	size_t count;
+	bool known;
 
 	if (verdict->status != VERDICT_TIMEOUT || !st->hurried)
 		return true;
 	count = module_frames(verdict, frames);
 	hang = find_hang(st, frames, count);
-	st->patient = !hang || hang->tests < HANG_TESTS || st->busy || !e->timed_out;
+	known = hang ? hang->tests >= HANG_TESTS :
+		st->silent_tests >= HANG_TESTS && is_silent(st, count);
+	st->patient = !known || st->busy || !e->timed_out;
 	if (!st->patient)
 		verdict_set(verdict, VERDICT_TIMEOUT, verdict->rule, verdict->expected,
-			    "none after %u ms; it hangs where earlier tests hung, so the grader waited "
-			    "for a part of the limit only", e->limit_ms);
+			    "none after %u ms; it hangs %s, so the grader waited for a part of the "
+			    "limit only", e->limit_ms, hang ? "where earlier tests hung" :
+			    "as earlier tests did, and nothing in the guest answers");
 	return !st->patient;
 }
 
@@ -98,7 +114,12 @@ void state_note_hang(struct state *st, const struct verdict *verdict)
 {
 	struct splat_frame frames[SPLAT_FRAMES];
 
+	size_t count;
+
 	st->patient = false;
-	if (verdict->status == VERDICT_TIMEOUT && st->evidence.timed_out && !st->hurried)
-		add_hang(st, frames, module_frames(verdict, frames));
+	if (verdict->status != VERDICT_TIMEOUT || !st->evidence.timed_out || st->hurried)
+		return;
+	count = module_frames(verdict, frames);
+	add_hang(st, frames, count);
+	st->silent_tests += is_silent(st, count);
 }

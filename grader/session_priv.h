@@ -94,6 +94,7 @@ struct state {
 	bool busy;			/* the host was busy while the program ran */
 	struct hang hangs[HANGS];
 	size_t hang_count;
+	unsigned int silent_tests;	/* that ended with a guest in which nothing answers */
 	bool hurried;			/* the test that runs has a part of its limit */
 	bool patient;			/* it has to run again, with its whole limit */
 

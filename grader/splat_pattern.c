@@ -35,8 +35,8 @@
 	"a CPU does not come back: a loop without end, or a spinlock that nobody unlocks"
 #define RULE_WAIT	"a thread waits for something that never comes"
 #define RULE_NOWHERE \
-	"every wait ends: here neither a CPU nor a blocked thread is in the driver, so it may be an " \
-	"event that the driver forgot to send"
+	"every wait ends: here neither a CPU nor a blocked thread is in the driver, which may have " \
+	"forgotten to send an event, or done harm to memory or devices that the guest needs"
 #define RULE_NOTHING_THERE "memory was touched at an address where there is none"
 
 static const struct splat_pattern patterns[] = {

@@ -262,6 +262,29 @@ static void test_same_hang(void **state)
 			    "hung, so the grader waited for a part of the limit only");
 }
 
+/* A driver that takes PID 1 away from the guest leaves no trace of itself. */
+static void test_silent_hang(void **state)
+{
+	struct act acts[] = {
+		{ .test = "a", .timed_out = true, .end = GUEST_CRASHED },
+		{ .test = "b", .timed_out = true, .end = GUEST_TIMEOUT },
+		{ .test = "c", .timed_out = true, .end = GUEST_CRASHED },
+		{ .test = "d", .timed_out = true, .end = GUEST_TIMEOUT },
+		{ .test = "e", .timed_out = true, .runs = 1 },
+		{ .test = NULL }
+	};
+	struct outcome o;
+
+	(void)state;
+	hangs(acts, "TTTTP", "|a |b |c |d |e |e ", 2 * 5000 + 3 * 1250, &o);
+	assert_string_equal(o.verdicts[3].seen, "none after 1250 ms; it hangs as earlier tests did, "
+			    "and nothing in the guest answers, so the grader waited for a part of the "
+			    "limit only");
+	/* On a busy host that proves nothing. */
+	acts[1].stands = 1000;
+	hangs(acts, "TTTTP", "|a |b |b |c |d |e |e ", 4 * 5000 + 2 * 1250, &o);
+}
+
 /* Any other test that is late in a part of its limit runs again, and has the whole of it. */
 static void test_other_hang(void **state)
 {
@@ -370,6 +393,7 @@ int main(void)
 		cmocka_unit_test(test_hanging_load),
 		cmocka_unit_test(test_watchdog),
 		cmocka_unit_test(test_same_hang),
+		cmocka_unit_test(test_silent_hang),
 		cmocka_unit_test(test_other_hang),
 		cmocka_unit_test(test_busy_hang),
 		cmocka_unit_test(test_blind),
