@@ -53,7 +53,7 @@ refused()
 }
 
 attacks=$(ls tests/attacks/02/*.inc)
-echo "1..$(($(echo "$attacks" | wc -l) + 28))"
+echo "1..$(($(echo "$attacks" | wc -l) + 30))"
 
 for file in $attacks; do
 	rm -rf "$out"
@@ -275,3 +275,9 @@ done
 "$build/bin/agate-grade" --lab 02 --from "$work/grade/$lab/fast/tree" --out "$work/grade" \
 	>"$work/said" 2>&1
 check "and files are not taken from the results" 2 $? grep -q 'overlap' "$work/said"
+
+# What cannot be written.
+"$build/bin/agate-grade" list >/dev/full 2>"$work/said"
+check "a report that could not be written is a failure" 1 $? grep -q 'could not be written' "$work/said"
+"$build/bin/agate-grade" hint --lab 02 --test topic --out "$work/said/x" >"$work/words" 2>&1
+check "a folder that cannot be made is named" 1 $? grep -q "$work/said/x/hints: " "$work/words"
