@@ -80,7 +80,7 @@ no_module()
 	[ ! -e out-fast/agate.ko ] && [ ! -e out-fast/agate.stripped.ko ]
 }
 
-echo 1..37
+echo 1..39
 
 start
 compose
