@@ -100,6 +100,7 @@ void label_every_kind(int fd);
 void check_more_handles(void);
 /* A second handle, and its end, change nothing of the BO but the number of its handles. */
 void check_handles_change_nothing(void);
+void check_still_purgeable(void);
 
 /* signals.c: a call gets a signal while it waits for gem.lock; there has to be a BO. */
 void check_killed_closer(int fd);

@@ -354,6 +354,8 @@ static void outlive_the_device(void)
 	check_equal(forgotten, 1, "calls of agate_purge_forget()");
 	check_equal(released, 1, "calls of agate_shmem_release()");
 	fd = gem_open();
+	rule("agate_gem_topic_init() gets each device ready, each time it comes");
+	check_bo_is_made(fd, DESTROYED_PAGES * PAGE, 0);
 	before = live_now();
 	munmap(second.cpu, second.size);
 	rule("a BO belongs to the device that it was made for: to_agate_device(obj->dev)");

@@ -15,8 +15,6 @@
 #define MOST_OPEN	64
 #define MANY_BOS	270
 /* A size that no other test uses: a BO is known by its size while it has no name. */
-#define PURGED_PAGES	121
-#define SHRINKS		50
 
 /* Sizes and flags in turn, a heap among them. */
 static struct bo make_some(int fd, unsigned int i)
@@ -231,27 +229,6 @@ void test_other_file(void **state)
 	close(fd);
 }
 
-/* The advice outlives the name as well: such a BO stays on the list of purgeable BOs. */
-static void check_still_purgeable(int fd)
-{
-	struct bo bo;
-
-	rule("CREATE_BO makes a BO and returns 0");
-	bo = make_bo(fd, PURGED_PAGES * PAGE, 0);
-	guest_map(&bo);
-	memset(bo.cpu, 1, PAGE);
-	advise(&bo, AGATE_MADV_DONTNEED);
-	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
-	rule("gem_close() ends a name only: a purgeable BO that is still mapped can be purged");
-	/* The shrinker passes over a BO whose locks it does not get at once. */
-	for (int i = 0; i < SHRINKS && strcmp(look_for(bo.size).bo.madv, "purged"); i++)
-		shrink();
-	if (strcmp(look_for(bo.size).bo.madv, "purged"))
-		broken("madv=purged after the shrinker has run", "madv=%s",
-		       look_for(bo.size).bo.madv);
-	munmap(bo.cpu, bo.size);
-}
-
 /* The kernel maps the newest BO by its funcs, and unmaps it. */
 static void check_vmap(int fd)
 {
@@ -309,7 +286,7 @@ void test_mapped(void **state)
 		   "what was written through the mapping", "something else");
 	guest_destroy(&next);
 
-	check_still_purgeable(fd);
+	check_still_purgeable();
 	check_vmap(fd);
 
 	rule("the BO goes with its last reference, here the mapping");

@@ -16,6 +16,8 @@
 
 #define CARDS		16
 #define SHARED_PAGES	111
+#define PURGED_PAGES	121
+#define SHRINKS		50
 
 static bool is_agate_card(int fd)
 {
@@ -161,5 +163,33 @@ void check_handles_change_nothing(void)
 	open_and_close(&old);
 	close_one(fd, new.handle);
 	close_one(fd, old.handle);
+	close(fd);
+}
+
+/* One of its two handles is closed: the advice, and the place among the purgeable, stay. */
+void check_still_purgeable(void)
+{
+	struct drm_gem_flink flink;
+	int fd = open_card();
+	uint32_t second;
+	struct bo bo;
+
+	rule("CREATE_BO makes a BO and returns 0");
+	bo = guest_bo(fd, PURGED_PAGES * PAGE, 0);
+	memset(bo.cpu, 1, PAGE);
+	flink = (struct drm_gem_flink){ .handle = bo.handle };
+	check_errno(guest_ioctl(fd, DRM_IOCTL_GEM_FLINK, &flink), 0, "GEM_FLINK");
+	second = open_name(fd, flink.name);
+	advise(&bo, AGATE_MADV_DONTNEED);
+	close_one(fd, bo.handle);
+	rule("gem_close() ends a name only: a purgeable BO that has another one can be purged");
+	/* The shrinker passes over a BO whose locks it does not get at once. */
+	for (int i = 0; i < SHRINKS && strcmp(look_for(bo.size).bo.madv, "purged"); i++)
+		shrink();
+	if (strcmp(look_for(bo.size).bo.madv, "purged"))
+		broken("madv=purged after the shrinker has run", "madv=%s",
+		       look_for(bo.size).bo.madv);
+	close_one(fd, second);
+	munmap(bo.cpu, bo.size);
 	close(fd);
 }

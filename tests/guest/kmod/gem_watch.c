@@ -268,7 +268,7 @@ static struct kprobe probes[] = {
 	/* The fast kernel has none of these. */
 	PROBE("__list_add_valid", on_list_add),
 	PROBE("__list_del_entry_valid", on_list_del),
-	PROBE("__might_resched", gem_on_might_sleep),
+	PROBE("__might_sleep", gem_on_might_sleep),
 	PROBE("__might_fault", gem_on_user_memory),
 #ifdef CONFIG_UNINLINE_SPIN_UNLOCK
 	PROBE("_raw_spin_unlock", gem_on_spin_unlock),
