@@ -130,7 +130,7 @@ static uint64_t ask(int fd, uint32_t which)
 	return arg.value;
 }
 
-/* What the client left in the fields that are out is nobody's business. */
+/* The driver must not look at what the client left in the fields that are out. */
 static void check_fields(int fd)
 {
 	struct drm_agate_create_bo arg = {

@@ -278,8 +278,8 @@ static void run_hide(void *unused)
 }
 
 /*
- * Somebody has mappings_lock, and has taken all mappings off the list for a moment, when
- * CREATE_BO asks for the address: who does not wait for the lock finds none.
+ * Another thread has mappings_lock, and has taken all mappings off the list for a moment, when
+ * CREATE_BO asks for the address: a CREATE_BO that does not wait for the lock finds none.
  */
 static void mappings_hidden(int fd)
 {

@@ -90,7 +90,7 @@ void check_killed_closer(int fd)
 		   "it went on, and somebody else has gem.lock");
 }
 
-/* What objects were begun, and not released. */
+/* The calls that begin GEM objects and release them. */
 struct objects {
 	unsigned int begun;
 	unsigned int released;

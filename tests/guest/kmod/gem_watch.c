@@ -118,7 +118,7 @@ static struct life __kprobes *find_life(const struct agate_bo *bo)
 	return NULL;
 }
 
-/* Only who has gem.lock begins a life. */
+/* Called under gem.lock. */
 static void __kprobes begin_life(struct agate_bo *bo)
 {
 	struct life *life = find_life(NULL);
@@ -325,7 +325,7 @@ static int arm(void)
 	return ret;
 }
 
-/* What is listed already is known, and not checked. */
+/* BOs that are listed already are known, and not checked. */
 static void begin(void)
 {
 	struct agate_bo *bo;
@@ -391,7 +391,8 @@ static const struct file_operations promises_fops = {
 };
 
 /*
- * Here, as its caller's compiler must not know that it changes no register: a gate does.
+ * It is not beside its caller: there the compiler would see that this function changes no
+ * register, and a gate does change some.
  */
 void agate_mappings_hidden(void)
 {
