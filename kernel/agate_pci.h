@@ -48,8 +48,8 @@ struct agate_identity {
  * @serve: set by the topic that owns the block, NULL while that is absent (the
  *	mask then stays closed); runs in the vector's thread, where it may sleep,
  *	with the mask closed, so that STAT is 0; clears what it has read
- * @base: the block's RAWSTAT register; CLEAR, MASK and STAT follow it; unused
- *	while nobody serves the vector
+ * @base: the block's RAWSTAT register; CLEAR, MASK and STAT follow it.  0: the block
+ *	has no registers, so nothing is written for it, and nobody serves the vector
  * @mask: bits that are open unless one of the reasons below keeps MASK 0;
  *	changed under @lock
  * @irq: Linux interrupt number, 0 while not requested
@@ -92,8 +92,8 @@ void agate_pci_fini(struct agate_device *adev);
  *
  * The GPU forgets everything but its identity: power, address spaces, masks.
  * The masks of vectors that are served, not suspended, and whose thread is not at
- * work are opened again, all others stay closed.  After -ETIMEDOUT nothing more is
- * written to the GPU.
+ * work are opened again, all others stay closed.  When the hard reset does not complete
+ * either, this call writes nothing more to the GPU; a later call tries again.
  *
  * Context: may sleep; no job may be running that matters.
  * Return: 0; -ETIMEDOUT when neither a soft nor a hard reset completed;
@@ -130,7 +130,8 @@ void agate_irq_set_mask(struct agate_device *adev, unsigned int vector, u32 mask
  * @adev: the device
  * @vector: AGATE_VECTOR_*
  *
- * It waits, too, when the vector is suspended already.
+ * Suspends are not counted: one agate_irq_resume() ends them all.  The call waits, too,
+ * when the vector is suspended already.
  *
  * Context: may sleep; not from the vector's own thread.
  */

@@ -8,6 +8,7 @@
 
 #define GPU	AGATE_VECTOR_GPU
 #define EVENTS	8
+#define OTHER_BITS	(TOPIC_EVENT | GPU_IRQ_MULTIPLE_FAULT)
 
 static void raise_event(void)
 {
@@ -74,11 +75,12 @@ static void check_stays_closed(void)
 		uint32_t value;
 		const char *call;
 	} calls[] = {
-		{ TOPIC_SET_MASK, TOPIC_EVENT, "agate_irq_set_mask()" },
+		{ TOPIC_SET_MASK, OTHER_BITS, "agate_irq_set_mask()" },
 		{ TOPIC_RESUME, 0, "agate_irq_resume()" },
 		{ TOPIC_ENABLE_AGAIN, TOPIC_EVENT, "agate_irq_enable() with a serve()" },
 		{ TOPIC_RESET, 0, "agate_gpu_soft_reset()" },
 	};
+	uint32_t bits = TOPIC_EVENT;
 
 	for (unsigned int i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		struct waiting *waiting;
@@ -100,18 +102,49 @@ static void check_stays_closed(void)
 		     calls[i].call);
 		/* A handler may have closed it again at once. */
 		check_equal(opened, 0, "writes that opened GPU_INT_MASK");
-		rule("when serve() is done the mask is opened again, also after %s", calls[i].call);
-		check_mask(GPU, TOPIC_EVENT);
+		rule("when serve() is done the mask is opened again, with the bits that were set last, "
+		     "also after %s", calls[i].call);
+		if (calls[i].value)
+			bits = calls[i].value;
+		check_mask(GPU, bits);
 	}
 }
 
-/* Two tasks suspend the vector, one after the other, and neither may go on too early. */
-static struct waiting *suspend_once_more(void)
+/* A suspend that came and went while serve() was at work has left nothing. */
+static void check_brief_suspend(void)
 {
-	struct waiting *waiting = topic_start(TOPIC_SUSPEND, GPU, 0);
+	struct waiting *waiting;
+	uint32_t opened;
 
-	rule("agate_irq_suspend() waits until serve() has returned, also when the vector is "
-	     "suspended already");
+	topic(TOPIC_HOLD, 0, 0);
+	raise_event();
+	check_held();
+	opened = topic_seen().opened_gpu;
+	waiting = topic_start(TOPIC_SUSPEND, GPU, 0);
+	topic_returned(waiting);
+	topic(TOPIC_RESUME, GPU, 0);
+	opened = topic_seen().opened_gpu - opened;
+	let_go();
+	topic_join(waiting);
+	topic(TOPIC_SYNC, GPU, 0);
+	rule("while serve() is at work its mask stays closed, also after a suspend and a resume");
+	check_equal(opened, 0, "writes that opened GPU_INT_MASK");
+	rule("when serve() is done the mask is opened again, also after a suspend and a resume");
+	check_mask(GPU, TOPIC_EVENT);
+}
+
+struct stop {
+	enum topic_op op;
+	const char *call;
+};
+
+/* Two tasks stop the vector, one after the other, and neither may go on too early. */
+static struct waiting *stop_once_more(const struct stop *second)
+{
+	struct waiting *waiting = topic_start(second->op, GPU, 0);
+
+	rule("%s waits until serve() has returned, also when the vector is suspended already",
+	     second->call);
 	if (topic_returned(waiting)) {
 		topic(TOPIC_LET_GO, 0, 0);
 		broken("it returns after serve()", "it returned while serve() was at work");
@@ -121,49 +154,131 @@ static struct waiting *suspend_once_more(void)
 
 /*
  * serve() is held in the middle while another thread makes a call that has to wait for
- * it.  Meanwhile the mask's bits are set anew, as a serve() does it that changes what it
- * listens to; and when serve() is let go it leaves another event behind.
+ * it, and then a third one.  Meanwhile the mask's bits are set anew, as a serve() does it
+ * that changes what it listens to; and when serve() is let go it leaves another event behind.
  */
-static void check_waits(enum topic_op op, const char *call)
+static void check_waits(const struct stop *first, const struct stop *then)
 {
-	struct waiting *waiting, *second = NULL;
+	struct waiting *waiting, *second;
 	struct topic_seen seen;
 	uint32_t opened;
 
-	rule("%s waits until serve() has returned", call);
+	rule("%s waits until serve() has returned", first->call);
 	topic(TOPIC_HOLD, 0, 0);
 	topic(TOPIC_AGAIN, 0, 0);
 	raise_event();
 	check_held();
-	waiting = topic_start(op, GPU, 0);
+	waiting = topic_start(first->op, GPU, 0);
 	if (topic_returned(waiting)) {
 		topic(TOPIC_LET_GO, 0, 0);
 		broken("it returns after serve()", "it returned while serve() was at work");
 	}
-	if (op == TOPIC_SUSPEND)
-		second = suspend_once_more();
+	second = stop_once_more(then);
 	opened = topic_seen().opened;
 	topic(TOPIC_SET_MASK, GPU, TOPIC_EVENT);
 	let_go();
 	topic_join(waiting);
-	if (second)
-		topic_join(second);
+	topic_join(second);
 	seen = topic_seen();
 	topic(TOPIC_SYNC, GPU, 0);
 
 	rule("%s closes the mask first, and then waits: nothing opens it meanwhile, not even "
-	     "agate_irq_set_mask()", call);
+	     "agate_irq_set_mask()", first->call);
 	check_equal(topic_seen().opened - opened, 0, "how often a mask was opened meanwhile");
 	check_mask(GPU, 0);
-	rule("when %s has returned, nothing of serve() runs, and nothing will", call);
+	rule("when %s has returned, nothing of serve() runs, and nothing will", first->call);
 	check_equal(seen.at_work_then, 0, "calls of serve() that had not returned");
 	check_message(GPU);
 	topic(TOPIC_SYNC, GPU, 0);
 	check_equal(topic_seen().serves - seen.serves_then, 0, "calls of serve() after that");
 }
 
+/*
+ * A suspend comes just before a function takes irq->lock: what the function looked at
+ * before that counts for nothing, because its lock orders the two.  @within makes the
+ * calls of @lock; false when it does not make so many.
+ */
+static bool suspend_before_lock(struct waiting *(*begin)(void), const char *within,
+				const char *lock, unsigned int nth, const char *what)
+{
+	struct waiting *running, *suspending;
+	bool held = false;
+	uint32_t opened;
+
+	inject_anybody(true);
+	inject_within(within);
+	inject_hold_entry(lock, nth, INJECT_BOUND_MS);
+	inject_anybody(false);
+	running = begin();
+	for (unsigned int look = 0; look < PATIENCE_LOOKS && !held; look++) {
+		held = inject_await_held(lock, 1);
+		if (!held && topic_ended(running))
+			break;
+	}
+	if (!held) {
+		inject_clear();
+		topic_join(running);
+		return false;
+	}
+	suspending = topic_start(TOPIC_SUSPEND, GPU, 0);
+	topic_returned(suspending);
+	opened = topic_seen().opened_gpu;
+	if (!inject_let_go(lock))
+		could_not_look("%s went on before the test had looked", what);
+	topic_join(running);
+	topic_join(suspending);
+	inject_clear();
+	topic(TOPIC_SYNC, GPU, 0);
+	rule("a suspend that comes just before %s takes irq->lock keeps the mask closed: what was "
+	     "looked at without the lock counts for nothing", what);
+	check_equal(topic_seen().opened_gpu - opened, 0, "writes that opened GPU_INT_MASK");
+	check_mask(GPU, 0);
+	return true;
+}
+
+static struct waiting *begin_event(void)
+{
+	raise_event();
+	return topic_start(TOPIC_SERVED, GPU, 0);
+}
+
+static struct waiting *begin_set_mask(void)
+{
+	return topic_start(TOPIC_SET_MASK, GPU, OTHER_BITS);
+}
+
+static struct waiting *begin_reset(void)
+{
+	return topic_start(TOPIC_RESET, GPU, 0);
+}
+
+static void check_locks(void)
+{
+	static const struct {
+		struct waiting *(*begin)(void);
+		const char *within, *what;
+	} users[] = {
+		{ begin_event, "irq_thread_fn", "the end of the thread" },
+		{ begin_set_mask, "agate_irq_set_mask", "agate_irq_set_mask()" },
+		{ begin_reset, "agate_gpu_soft_reset", "agate_gpu_soft_reset()" },
+	};
+	static const char *const locks[] = { "_raw_spin_lock_irq", "_raw_spin_lock_irqsave" };
+
+	for (unsigned int i = 0; i < sizeof(users) / sizeof(users[0]); i++) {
+		bool found = false;
+
+		for (unsigned int l = 0; l < 2 && !found; l++) {
+			topic(TOPIC_ENABLE, GPU, TOPIC_EVENT);
+			found = suspend_before_lock(users[i].begin, users[i].within, locks[l], 1,
+						    users[i].what);
+		}
+	}
+}
+
 void test_at_work(void **state)
 {
+	static const struct stop suspend = { TOPIC_SUSPEND, "agate_irq_suspend()" };
+	static const struct stop disable = { TOPIC_DISABLE, "agate_irq_enable() without serve()" };
 	unsigned int serves;
 
 	(void)state;
@@ -175,8 +290,9 @@ void test_at_work(void **state)
 	check_served_again();
 	check_handled();
 	check_stays_closed();
+	check_brief_suspend();
 
-	check_waits(TOPIC_SUSPEND, "agate_irq_suspend()");
+	check_waits(&suspend, &suspend);
 	rule("agate_irq_resume() has messages that were lost meanwhile sent anew");
 	raise_event();
 	serves = topic_seen().serves;
@@ -184,7 +300,11 @@ void test_at_work(void **state)
 	check_serves(serves + 1);
 	topic(TOPIC_SYNC, GPU, 0);
 
-	check_waits(TOPIC_DISABLE, "agate_irq_enable() without serve()");
+	check_waits(&suspend, &disable);
+	topic(TOPIC_ENABLE, GPU, TOPIC_EVENT);
+	check_waits(&disable, &disable);
+	topic(TOPIC_ENABLE, GPU, TOPIC_EVENT);
+	check_locks();
 	rule("irq->lock orders changes of MASK: whoever opens one holds it");
 	check_equal(topic_seen().opened_unlocked, 0, "masks that were opened without the lock");
 }

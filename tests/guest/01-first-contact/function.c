@@ -222,6 +222,30 @@ bool function_msix(void)
 	return false;
 }
 
+static uint8_t remembered[256];
+
+void function_remember(void)
+{
+	read_config(remembered);
+}
+
+/* Decoding stays on when a function is disabled: the kernel leaves that bit alone. */
+void check_config_restored(void)
+{
+	uint8_t config[256];
+	char expected[64];
+
+	rule("the function's configuration space is as it was before the probe");
+	read_config(config);
+	config[PCI_COMMAND] = (config[PCI_COMMAND] & ~PCI_COMMAND_MEMORY) |
+			      (remembered[PCI_COMMAND] & PCI_COMMAND_MEMORY);
+	for (unsigned int i = 0; i < sizeof(config); i++) {
+		snprintf(expected, sizeof(expected), "byte %#x of it: %#x", i, remembered[i]);
+		if (config[i] != remembered[i])
+			broken(expected, "byte %#x of it: %#x", i, config[i]);
+	}
+}
+
 static unsigned long long bar_start(unsigned int bar)
 {
 	FILE *file = fopen(function_path("resource"), "re");
@@ -235,8 +259,16 @@ static unsigned long long bar_start(unsigned int bar)
 	return start;
 }
 
+/* "  fe000000-fe000fff : agate" */
+static const char *name_in(const char *line)
+{
+	const char *colon = strstr(line, " : ");
+
+	return colon ? colon + 3 : "";
+}
+
 /* /proc/iomem has a line for a BAR, and below it, further in, one for its driver's request. */
-bool function_claimed(unsigned int bar)
+bool function_owner(unsigned int bar, char owner[OWNER_LEN])
 {
 	unsigned long long start = bar_start(bar), first, last;
 	FILE *file = fopen("/proc/iomem", "re");
@@ -252,6 +284,7 @@ bool function_claimed(unsigned int bar)
 		if (found && in <= depth)
 			break;
 		claimed = found;
+		snprintf(owner, OWNER_LEN, "%.*s", (int)strcspn(name_in(line), "\n"), name_in(line));
 		if (first == start && strstr(line, function_name())) {
 			found = true;
 			depth = in;
@@ -262,6 +295,13 @@ bool function_claimed(unsigned int bar)
 	if (!found)
 		fail_msg("BAR%u is not in /proc/iomem", bar);
 	return claimed;
+}
+
+bool function_claimed(unsigned int bar)
+{
+	char owner[OWNER_LEN];
+
+	return function_owner(bar, owner);
 }
 
 /* ---- What a driver leaves --------------------------------------------------- */
@@ -283,13 +323,17 @@ static bool node_left(void)
 
 void check_left_clean(const char *after)
 {
+	char released[32];
+
 	rule("%s: nothing of the driver is left", after);
 	check_true(!node_left(), "no render node of the driver", "one that can be opened");
 	check_equal(handlers_left(), 0, "handlers of agate in /proc/interrupts");
 	check_equal(function_vectors(NULL, 0), 0, "interrupt vectors of the function");
 	check_true(!function_msix(), "MSI-X is disabled", "it is enabled");
-	check_true(!function_claimed(0), "BAR0 is released", "its region is still requested");
-	check_true(!function_claimed(2), "BAR2 is released", "its region is still requested");
+	for (unsigned int bar = 0; bar < BARS; bar++) {
+		snprintf(released, sizeof(released), "BAR%u is released", bar);
+		check_true(!function_claimed(bar), released, "its region is still requested");
+	}
 	check_true(!function_masters(), "the function does not master the bus", "it does");
 	check_equal(function_number("enable"), 0, "how often the function is enabled");
 }

@@ -18,6 +18,10 @@
 /* Between two looks: a millisecond. */
 void patience_pause(void);
 
+#define OWNER_LEN	64
+/* BARs of the function: registers, MSI-X table, memory. */
+#define BARS		3
+
 /* Names of the four vectors, by number. */
 extern const char *const vector_names[4];
 
@@ -48,8 +52,13 @@ long function_number(const char *file);
 bool function_masters(void);		/* command register, bus master */
 bool function_decodes(void);		/* ... memory space */
 bool function_msix(void);		/* MSI-X enable */
-/* Somebody has requested the region of that BAR. */
+/* Somebody has requested the region of that BAR; and under which name, in @owner. */
 bool function_claimed(unsigned int bar);
+bool function_owner(unsigned int bar, char owner[OWNER_LEN]);
+
+/* The function's configuration space, and whether it is again as it was then. */
+void function_remember(void);
+void check_config_restored(void);
 
 /* Linux interrupts that the function has; how many, the first max of them. */
 unsigned int function_vectors(unsigned int *irq, unsigned int max);

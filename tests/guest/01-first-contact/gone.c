@@ -24,15 +24,15 @@ static int until_gone(int fd)
 }
 
 /* The GPU goes between two reads: what STAT then reads as is no event. */
-static void check_gone_at_stat(void)
+static void check_gone_at_stat(unsigned int vector, uint32_t stat)
 {
 	driver_take();
-	topic(TOPIC_ENABLE, AGATE_VECTOR_GPU, TOPIC_EVENT);
-	topic(TOPIC_LOSE_AT, 0, GPU_INT_STAT);
-	rule("a GPU can go at the moment when its handler reads STAT: agate_bus_lost() is asked "
-	     "after the read");
-	check_message(AGATE_VECTOR_GPU);
-	topic(TOPIC_SYNC, AGATE_VECTOR_GPU, 0);
+	topic(TOPIC_ENABLE, vector, TOPIC_EVENT);
+	topic(TOPIC_LOSE_AT, 0, stat);
+	rule("a GPU can go at the moment when the handler of %s reads STAT: agate_bus_lost() is asked "
+	     "after the read", vector_names[vector]);
+	check_message(vector);
+	topic(TOPIC_SYNC, vector, 0);
 	check_equal(topic_seen().serves, 0, "calls of serve()");
 	topic_end();
 	rule("a GPU that is gone: the driver lets go of the function all the same");
@@ -86,7 +86,8 @@ void test_gone(void **state)
 	driver_load();
 	driver_take();
 	check_last_kick();
-	check_gone_at_stat();
+	check_gone_at_stat(AGATE_VECTOR_GPU, GPU_INT_STAT);
+	check_gone_at_stat(AGATE_VECTOR_MMU, MMU_INT_STAT);
 	check_gone_at_work();
 	driver_take();
 	fd = guest_open();

@@ -12,6 +12,11 @@ int log_open(void);
 /* The next line's text; false when there is none. */
 bool log_line(int log, char line[LOG_LINE]);
 /*
+ * The kernel has not complained of resources since the log was opened.  Lines with the
+ * driver's name in front are about a call of its that failed.  Closes the log.
+ */
+void check_log(int log);
+/*
  * The driver's last line, in the caller's buffer; "nothing" when there is none.  That
  * its probe failed is the kernel's line, and says no more than the errno.
  */

@@ -2,33 +2,46 @@
 /* Lab 01's test program. */
 #include "function.h"
 #include "graded.h"
+#include "log.h"
 #include "tests.h"
 
-#define TEST(name, function)	{ name, function, driver_leave }
+/* Every test, and after it a look at the kernel's log. */
+#define ALL_TESTS(T) \
+	T("unwind-function", unwind_function) \
+	T("unwind-bus", unwind_bus) \
+	T("reset", reset) \
+	T("quiet-leave", quiet_leave) \
+	T("reset-waits", reset_waits) \
+	T("reset-never-ends", reset_never_ends) \
+	T("function", function) \
+	T("identity", identity) \
+	T("reset-falls-back", reset_falls_back) \
+	T("lost", lost) \
+	T("vectors", vectors) \
+	T("unwind-vectors", unwind_vectors) \
+	T("masks", masks) \
+	T("served", served) \
+	T("spurious", spurious) \
+	T("at-work", at_work) \
+	T("early", early) \
+	T("gpu-fault", gpu_fault) \
+	T("gone", gone) \
+	T("allocations", allocations) \
+	T("contexts", contexts) \
+	T("in-flight", in_flight)
 
-static const struct graded_test tests[] = {
-	TEST("unwind-function", test_unwind_function),
-	TEST("unwind-bus", test_unwind_bus),
-	TEST("reset", test_reset),
-	TEST("quiet-leave", test_quiet_leave),
-	TEST("reset-waits", test_reset_waits),
-	TEST("reset-never-ends", test_reset_never_ends),
-	TEST("function", test_function),
-	TEST("identity", test_identity),
-	TEST("reset-falls-back", test_reset_falls_back),
-	TEST("lost", test_lost),
-	TEST("vectors", test_vectors),
-	TEST("unwind-vectors", test_unwind_vectors),
-	TEST("masks", test_masks),
-	TEST("served", test_served),
-	TEST("spurious", test_spurious),
-	TEST("at-work", test_at_work),
-	TEST("early", test_early),
-	TEST("gpu-fault", test_gpu_fault),
-	TEST("gone", test_gone),
-	TEST("allocations", test_allocations),
-	TEST("contexts", test_contexts),
-	TEST("in-flight", test_in_flight),
-};
+#define WATCH(name, function)				\
+	static void watch_##function(void **state)	\
+	{						\
+		int log = log_open();			\
+							\
+		test_##function(state);			\
+		check_log(log);				\
+	}
+ALL_TESTS(WATCH)
+
+#define TEST(name, function)	{ name, watch_##function, driver_leave },
+
+static const struct graded_test tests[] = { ALL_TESTS(TEST) };
 
 GRADED_MAIN(tests)

@@ -18,6 +18,8 @@ static void check_reset(void)
 /* The driver's own topics have enabled job and MMU, and the probe the GPU's vector. */
 static void check_resets(uint32_t jobs, uint32_t mmu)
 {
+	uint32_t softs;
+
 	rule("after a reset the mask of each vector that is served is open again");
 	check_reset();
 	check_mask(GPU, FAULTS);
@@ -27,8 +29,12 @@ static void check_resets(uint32_t jobs, uint32_t mmu)
 	rule("after a soft reset that sticks and a hard one that completes, the mask of each vector "
 	     "that is served is open again");
 	topic(TOPIC_STICK, 0, 1);
+	softs = topic_seen().soft_resets;
 	check_reset();
 	topic(TOPIC_STICK, 0, 0);
+	rule("a hard reset is what is tried next when a soft one has stuck");
+	check_equal(topic_seen().soft_resets - softs, 1, "GPU_CMD_SOFT_RESET in GPU_CMD");
+	rule("after a hard reset the mask of each vector that is served is open again");
 	check_mask(GPU, FAULTS);
 	check_mask(JOB, jobs);
 	check_mask(MMU, mmu);
@@ -56,6 +62,11 @@ static void check_suspended(uint32_t bits, uint32_t later)
 	check_reset();
 	check_mask(GPU, 0);
 	rule("agate_irq_resume() opens the bits that were set last");
+	topic(TOPIC_RESUME, GPU, 0);
+	check_mask(GPU, later);
+	rule("suspends are not counted: after two of them one agate_irq_resume() opens the mask");
+	topic(TOPIC_SUSPEND, GPU, 0);
+	topic(TOPIC_SUSPEND, GPU, 0);
 	topic(TOPIC_RESUME, GPU, 0);
 	check_mask(GPU, later);
 	topic(TOPIC_SET_MASK, GPU, bits);
@@ -109,6 +120,7 @@ void test_masks(void **state)
 	topic(TOPIC_RESUME, GPU, 0);
 	check_mask(GPU, 0);
 
+	walk_masks((uint32_t)param("seed"));
 	rule("irq->lock orders changes of MASK: whoever opens one holds it");
 	check_equal(topic_seen().opened_unlocked, 0, "masks that were opened without the lock");
 }

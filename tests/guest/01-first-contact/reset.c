@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Resets: slow ones, stuck ones, and what has to be done after one. */
+#include <stdio.h>
 #include <unistd.h>
 
 #include "function.h"
@@ -30,11 +31,16 @@ void test_reset_waits(void **state)
 	rule("the driver lets the GPU go");
 	check_errno(driver_unbind(), 0, "unbinding");
 	topic(TOPIC_WATCH, 0, 0);
-	topic(TOPIC_SLOW, 0, AGATE_POLL_READS / 10 * 9);
-	bind_and_open("a reset that completes after nine tenths of AGATE_POLL_READS");
+	topic(TOPIC_SLOW, 0, AGATE_POLL_READS - 1);
+	rule("a reset that completes with the last of AGATE_POLL_READS reads, while other bits of "
+	     "RAWSTAT are set: the driver takes the GPU all the same");
+	check_errno(driver_bind(), 0, "the probe");
 	rule("a reset gets its whole limit, AGATE_POLL_READS reads, before it is taken for stuck");
 	check_equal(topic_seen().hard_resets, 0,
 		    "GPU_CMD_HARD_RESET in GPU_CMD, though the soft reset completes");
+	topic(TOPIC_STICK, 0, 1);
+	rule("a hard reset gets its own limit, AGATE_POLL_READS reads, after a soft one that sticks");
+	check_errno(-topic(TOPIC_RESET, 0, 0), 0, "agate_gpu_soft_reset()");
 }
 
 /* The grader makes soft resets stick. */
@@ -69,33 +75,47 @@ void test_reset(void **state)
 	check_equal(seen.hard_resets, 0, "GPU_CMD_HARD_RESET in GPU_CMD");
 }
 
-/* The ALIVE word goes at the moment when the driver reads a certain register. */
-static void check_lost(uint32_t reg, const char *when)
+/*
+ * agate_pci_init() and agate_pci_fini(), again and again, until the GPU has gone at each
+ * access once.  Every answer that is believed has to be followed by a look at
+ * agate_bus_lost().
+ */
+static void check_losses(enum topic_rehearsal what, const char *when)
 {
-	int err;
+	struct topic_seen seen;
+	char after[120];
 
-	topic(TOPIC_LOSE_AT, 0, reg);
-	inject_fail("agate_topics_init", 1, EIO);
-	err = driver_bind();
-	inject_clear();
-	topic_end();
-	hardware_alive(true);
-	rule("a probe that finds the GPU gone while it %s gives ENODEV", when);
-	check_errno(err, ENODEV, "the probe");
-	check_left_clean("a probe that found the GPU gone");
+	topic(TOPIC_REHEARSE, 0, what);
+	rule("agate_pci_init() returns, wherever the GPU goes, and so does agate_pci_fini()");
+	check_errno(driver_bind(), ECANCELED, "the probe, in which they were called many times");
+	seen = topic_seen();
+	snprintf(after, sizeof(after), when, seen.rehearsed_nth);
+	rule("a probe whose GPU goes at %s gives ENODEV", after);
+	if (seen.rehearsed_answers)
+		check_errno(-seen.rehearsed, ENODEV, "agate_pci_init()");
+	check_true(!seen.rehearsed || seen.rehearsed == -ENODEV, "agate_pci_init(): success or ENODEV",
+		   "another error");
+	rule("a GPU that goes at %s: nothing of the driver is left", after);
+	check_taken(seen.rehearsed_left);
 }
 
 void test_lost(void **state)
 {
 	(void)state;
 	driver_load();
+	topic(TOPIC_WATCH, 0, 0);
+	check_losses(REHEARSE_LOSSES, "its register access %u, of those of the probe and the removal");
+	topic(TOPIC_STICK, 0, 1);
+	check_losses(REHEARSE_HARD_LOSS, "a read after the command of a hard reset");
+	topic_end();
 	driver_take();
+	rule("a reset whose GPU goes at a read of GPU_INT_RAWSTAT gives ENODEV: all ones are no "
+	     "RESET_COMPLETED");
+	topic(TOPIC_LOSE_AT, 0, GPU_INT_RAWSTAT);
+	check_errno(-topic(TOPIC_RESET, 0, 0), ENODEV, "agate_gpu_soft_reset()");
 	rule("the driver lets the GPU go");
 	check_errno(driver_unbind(), 0, "unbinding");
-	hardware_alive(true);			/* maps the BARs */
-	check_lost(GPU_INT_RAWSTAT, "waits for the reset");
-	check_lost(GPU_ID, "reads the identity");
-	driver_take();
+	hardware_alive(true);
 }
 
 /* The grader makes both stick. */
@@ -103,7 +123,13 @@ void test_reset_never_ends(void **state)
 {
 	(void)state;
 	driver_load();
+	topic(TOPIC_WATCH, 0, 0);
 	rule("a GPU whose resets do not complete is not taken");
 	check_errno(driver_bind(), ETIMEDOUT, "the probe");
+	rule("a hard reset is for a soft one that does not complete");
+	check_equal(topic_seen().hard_first, 0, "hard resets before any soft one");
+	rule("a call of agate_gpu_soft_reset() whose hard reset does not complete writes nothing more "
+	     "to the GPU");
+	check_equal(topic_seen().after_hard, 0, "writes after the command of the hard reset");
 	check_left_clean("a probe that failed at the reset");
 }

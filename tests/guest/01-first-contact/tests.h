@@ -3,6 +3,8 @@
 #ifndef AGATE_TESTS_LAB01_H
 #define AGATE_TESTS_LAB01_H
 
+#include <stdint.h>
+
 /* bringup.c */
 void test_function(void **state);
 void test_identity(void **state);
@@ -23,6 +25,8 @@ void test_reset_never_ends(void **state);
 
 /* masks.c */
 void test_masks(void **state);
+/* walk.c: a part of it; it leaves all vectors to the test. */
+void walk_masks(uint32_t seed);
 
 /* at_work.c */
 void test_at_work(void **state);

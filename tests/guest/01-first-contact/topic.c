@@ -54,6 +54,11 @@ uint32_t topic_segment(void)
 	return request(TOPIC_SEGMENT, 0, 0).value;
 }
 
+uint32_t topic_value(enum topic_op op, unsigned int vector, uint32_t value)
+{
+	return request(op, vector, value).value;
+}
+
 struct topic_seen topic_seen(void)
 {
 	struct topic_seen seen;
@@ -88,6 +93,30 @@ void check_held(void)
 		patience_pause();
 	}
 	broken("serve() is called when a bit that is open is set", "it is not called");
+}
+
+void check_taken(uint32_t left)
+{
+	static const struct {
+		uint32_t bit;
+		const char *what;
+	} taken[] = {
+		{ LEFT_BUS, "agate_bus_attach() without agate_bus_detach()" },
+		{ LEFT_UNMATCHED, "agate_bus_detach() of a bus that was not attached" },
+		{ LEFT_MSIX, "MSI-X is enabled: pci_free_irq_vectors() was not called" },
+		{ LEFT_REGIONS, "a region is requested" },
+		{ LEFT_MASTER, "the function masters the bus" },
+		{ LEFT_ENABLED, "the function is enabled" },
+	};
+
+	for (unsigned int i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
+		if (left & taken[i].bit)
+			broken("the function is as it was found", "%s", taken[i].what);
+}
+
+void check_nothing_taken(void)
+{
+	check_taken(topic_value(TOPIC_LEFT, 0, 0));
 }
 
 static const uint32_t mask_of[] = { GPU_INT_MASK, JOB_INT_MASK, MMU_INT_MASK };
@@ -193,6 +222,11 @@ bool topic_returned(struct waiting *waiting)
 		patience_pause();
 	}
 	return false;
+}
+
+bool topic_ended(struct waiting *waiting)
+{
+	return atomic_load(&waiting->returned);
 }
 
 void topic_join(struct waiting *waiting)

@@ -19,6 +19,8 @@ int topic(enum topic_op op, unsigned int vector, uint32_t value);
 /* TOPIC_READ and TOPIC_SEGMENT. */
 uint32_t topic_read(uint32_t reg);
 uint32_t topic_segment(void);
+/* Carry out one request; the value that it gives. */
+uint32_t topic_value(enum topic_op op, unsigned int vector, uint32_t value);
 struct topic_seen topic_seen(void);
 /* Nothing is held, watched or made up any more. */
 void topic_end(void);
@@ -27,6 +29,13 @@ void topic_end(void);
 void check_serves(unsigned int count);
 /* Wait until serve() waits for TOPIC_LET_GO; the test could not look without that. */
 void check_held(void);
+
+/*
+ * Nothing of the function is taken, as far as the kernel's structures say; faster than
+ * check_left_clean().  The rule is set before.
+ */
+void check_nothing_taken(void);
+void check_taken(uint32_t left);	/* enum topic_left */
 
 /* MASK of the block of a vector; the rule is broken when it is something else. */
 void check_mask(unsigned int vector, uint32_t expected);
@@ -37,6 +46,8 @@ struct waiting *topic_start(enum topic_op op, unsigned int vector, uint32_t valu
 struct waiting *unbind_start(void);
 /* Wait until the call has returned (true), or sleeps and will not by itself (false). */
 bool topic_returned(struct waiting *waiting);
+/* Whether it has returned by now. */
+bool topic_ended(struct waiting *waiting);
 /* Wait for its end. */
 void topic_join(struct waiting *waiting);
 

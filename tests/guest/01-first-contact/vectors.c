@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -43,6 +44,14 @@ void test_vectors(void **state)
 		for (unsigned int other = 0; other < v; other++)
 			check_true(handler[v].irq != handler[other].irq,
 				   "four interrupts", "two names on one");
+	}
+	rule("irq->irq is the number of the vector's interrupt: others wait for it");
+	for (unsigned int v = 0; v < 4; v++) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "adev->irq[%u].irq: %u", v, handler[v].irq);
+		if (topic(TOPIC_NUMBER, v, 0))
+			broken(text, "adev->irq[%u].irq: %u", v, topic_value(TOPIC_NUMBER, v, 0));
 	}
 	rule("vector 0 is the GPU's, 1 the jobs', 2 the MMU's, 3 the display's");
 	for (unsigned int i = 0; i < 4; i++)
@@ -134,6 +143,7 @@ static void check_hail(void)
 	atomic_store(&hammering, false);
 	pthread_join(thread, NULL);
 	inject_clear();
+	rule("each vector has one handler, with its own name in /proc/interrupts");
 	for (unsigned int v = 0; v < 4; v++) {
 		check_equal(handler_of(vector_names[v]).lines, 1, vector_names[v]);
 		if (!handler_of(vector_names[v]).count)
@@ -182,6 +192,40 @@ void test_early(void **state)
 
 /* ---- Interrupts of the GPU -------------------------------------------------------- */
 
+/*
+ * Whatever bit is set in STAT, the line is up.  The registers of the block are the test's,
+ * and it sends the messages.
+ */
+static void check_each_bit(unsigned int vector)
+{
+	unsigned int serves = 0;
+
+	topic(TOPIC_RAISE_BITS, vector, 0);
+	topic(TOPIC_ENABLE, vector, UINT32_MAX);
+	for (unsigned int bit = vector % 2; bit < 32; bit += 2) {
+		topic(TOPIC_RAISE_BITS, vector, 1u << bit);
+		hardware_kick(vector);
+		rule("the line of %s is up when STAT is not 0, whichever bit it is: here bit %u",
+		     vector_names[vector], bit);
+		check_serves(++serves);
+		topic(TOPIC_SYNC, vector, 0);
+		rule("%s: a message for one event serves it once", vector_names[vector]);
+		check_equal(topic_seen().serves, serves, "calls of serve()");
+	}
+	rule("%s: serve() runs in the vector's thread, with the mask closed, so that STAT is 0",
+	     vector_names[vector]);
+	check_equal(topic_seen().open_in_serve, 0, "STAT, read by serve()");
+	check_equal(topic_seen().not_a_task, 0, "calls of serve() from an interrupt");
+}
+
+static void check_bits(void)
+{
+	topic(TOPIC_WATCH, 0, 0);
+	for (unsigned int v = 0; v < 3; v++)
+		check_each_bit(v);
+	topic_end();
+}
+
 static void check_reload(void)
 {
 	int fd;
@@ -226,6 +270,7 @@ void test_served(void **state)
 	check_at_least((int64_t)(handler_of("agate-mmu").count - faults), 1, "its interrupts");
 	check_jobs(fd, 1, "after page faults");
 	close(fd);
+	check_bits();
 
 	rule("the module unloads when nobody uses the GPU");
 	check_errno(module_unload(), 0, "rmmod agate");

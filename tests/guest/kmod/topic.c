@@ -9,6 +9,7 @@
 #include "topic.h"
 
 #include <linux/debugfs.h>
+#include <linux/delay.h>
 #include <linux/dma-mapping.h>
 #include <linux/fs.h>
 #include <linux/kprobes.h>
@@ -20,6 +21,9 @@
 #include "agate_device.h"
 #include "watch.h"
 
+#define INT_CLEAR	0x4
+#define INT_STAT	0xc
+#define SERVED_MS	2000
 #define RAISE_READS	10000
 /* Generous: only a test that has died never lets go. */
 #define HOLD_MS		30000
@@ -49,6 +53,7 @@ static struct {
 	void (*resume)(struct agate_device *adev, unsigned int vector);
 	void (*set_mask)(struct agate_device *adev, unsigned int vector, u32 mask);
 	int (*reset)(struct agate_device *adev);
+	void (*fini)(struct agate_device *adev);
 	u32 (*read)(struct agate_device *adev, u32 reg);
 	void (*write)(struct agate_device *adev, u32 reg, u32 value);
 } driver;
@@ -60,10 +65,11 @@ static bool find_driver(void)
 	driver.resume = (void *)lookup("agate_irq_resume");
 	driver.set_mask = (void *)lookup("agate_irq_set_mask");
 	driver.reset = (void *)lookup("agate_gpu_soft_reset");
+	driver.fini = (void *)lookup("agate_pci_fini");
 	driver.read = (void *)lookup("gpu_read");
 	driver.write = (void *)lookup("gpu_write");
 	return driver.enable && driver.suspend && driver.resume && driver.set_mask &&
-	       driver.reset && driver.read && driver.write;
+	       driver.reset && driver.fini && driver.read && driver.write;
 }
 
 /* The GPU, while a driver has it; the test makes sure that the driver keeps it. */
@@ -100,15 +106,18 @@ static void wait_for_test(void)
 	WRITE_ONCE(topic_seen.held, 0);
 }
 
+/* The block that the test raises bits of: GPU_INT, unless TOPIC_RAISE_BITS says so. */
+static u32 served_block = GPU_INT_RAWSTAT, served_bits = TOPIC_EVENT;
+
 static void serve(struct agate_device *adev)
 {
-	topic_seen.open_in_serve |= driver.read(adev, GPU_INT_STAT);
+	topic_seen.open_in_serve |= driver.read(adev, served_block + INT_STAT);
 	topic_seen.not_a_task += !in_task() || irqs_disabled();
 	WRITE_ONCE(topic_seen.serves, topic_seen.serves + 1);
 	WRITE_ONCE(topic_seen.at_work, topic_seen.at_work + 1);
 	if (hold && in_task() && !irqs_disabled())
 		wait_for_test();
-	driver.write(adev, GPU_INT_CLEAR, TOPIC_EVENT);
+	driver.write(adev, served_block + INT_CLEAR, served_bits);
 	if (again)
 		raise(adev);
 	again = false;
@@ -120,6 +129,43 @@ static void see_stopped(void)
 {
 	topic_seen.serves_then = READ_ONCE(topic_seen.serves);
 	topic_seen.at_work_then = READ_ONCE(topic_seen.at_work);
+}
+
+/* TOPIC_ENABLE set the count to 0, and one event was raised since. */
+static int await_served(struct agate_device *adev, unsigned int vector)
+{
+	unsigned int look;
+
+	for (look = 0; look < SERVED_MS && !READ_ONCE(topic_seen.serves); look++)
+		usleep_range(1000, 2000);
+	if (look == SERVED_MS)
+		return -ETIMEDOUT;
+	synchronize_irq(pci_irq_vector(adev->pdev, vector));
+	return 0;
+}
+
+/* 0, or -EINVAL when interrupts came on. */
+static int set_mask_atomic(struct agate_device *adev, unsigned int vector, u32 mask)
+{
+	unsigned long flags;
+	int ret;
+
+	local_irq_save(flags);
+	driver.set_mask(adev, vector, mask);
+	ret = irqs_disabled() ? 0 : -EINVAL;
+	local_irq_restore(flags);
+	return ret;
+}
+
+static int raise_bits(struct topic_call *call)
+{
+	static const u32 blocks[] = { GPU_INT_RAWSTAT, JOB_INT_RAWSTAT, MMU_INT_RAWSTAT };
+
+	if (call->vector >= ARRAY_SIZE(blocks))
+		return -EINVAL;
+	served_block = blocks[call->vector];
+	served_bits = call->value;
+	return access_raise(call->vector, call->value);
 }
 
 static int carry_out(struct agate_device *adev, struct topic_call *call)
@@ -147,6 +193,8 @@ static int carry_out(struct agate_device *adev, struct topic_call *call)
 	case TOPIC_SET_MASK:
 		driver.set_mask(adev, call->vector, call->value);
 		return 0;
+	case TOPIC_SET_MASK_ATOMIC:
+		return set_mask_atomic(adev, call->vector, call->value);
 	case TOPIC_RESET:
 		return driver.reset(adev);
 	case TOPIC_READ:
@@ -156,13 +204,18 @@ static int carry_out(struct agate_device *adev, struct topic_call *call)
 		return raise(adev);
 	case TOPIC_LOSE:
 		WRITE_ONCE(adev->bus.ctrl->alive, 0);
-		return watch_gone();
+		return access_gone();
+	case TOPIC_SERVED:
+		return await_served(adev, call->vector);
 	case TOPIC_SYNC:
 		synchronize_irq(pci_irq_vector(adev->pdev, call->vector));
 		return 0;
 	case TOPIC_SEGMENT:
 		call->value = dma_get_max_seg_size(&adev->pdev->dev);
 		return 0;
+	case TOPIC_NUMBER:
+		call->value = adev->irq[call->vector].irq;
+		return (int)call->value == pci_irq_vector(adev->pdev, call->vector) ? 0 : -EINVAL;
 	}
 	return -EINVAL;
 }
@@ -185,22 +238,40 @@ static bool prepare(struct topic_call *call)
 		again = true;
 		return true;
 	case TOPIC_WATCH:
-		call->result = watch_writes();
+		call->result = watch_steps(find_device());
 		return true;
 	case TOPIC_FORGE:
 		call->result = watch_forge(call->value);
 		return true;
 	case TOPIC_LOSE_AT:
-		call->result = watch_lose_at(call->value);
+		call->result = access_lose_at(call->value);
+		return true;
+	case TOPIC_LOSE_NTH:
+		call->result = access_lose_nth(call->value, 0);
 		return true;
 	case TOPIC_SLOW:
-		call->result = watch_slow(call->value);
+		call->result = access_slow(call->value);
 		return true;
 	case TOPIC_STICK:
-		call->result = watch_stick(call->value);
+		call->result = access_stick(call->value);
 		return true;
-	case TOPIC_FEW_VECTORS:
-		call->result = watch_few_vectors();
+	case TOPIC_CLAIM:
+		call->result = watch_vectors(call->value);
+		return true;
+	case TOPIC_RAISE_BITS:
+		call->result = raise_bits(call);
+		return true;
+	case TOPIC_ACCOUNT:
+		call->result = account_open();
+		return true;
+	case TOPIC_KEPT:
+		call->value = account_kept();
+		return true;
+	case TOPIC_REHEARSE:
+		call->result = rehearse_next(call->value, driver.fini);
+		return true;
+	case TOPIC_LEFT:
+		call->value = watch_left();
 		return true;
 	}
 	return false;
@@ -242,7 +313,10 @@ static int topic_release(struct inode *inode, struct file *file)
 	again = false;
 	WRITE_ONCE(let_go, true);
 	wake_up(&letting_go);
+	served_block = GPU_INT_RAWSTAT;
+	served_bits = TOPIC_EVENT;
 	watch_end();
+	account_close();
 	return 0;
 }
 

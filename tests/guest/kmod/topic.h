@@ -27,6 +27,7 @@ enum topic_op {
 	TOPIC_RESUME,
 	TOPIC_SET_MASK,
 	TOPIC_RESET,		/* result: what agate_gpu_soft_reset() returned */
+	TOPIC_SET_MASK_ATOMIC,	/* ... with interrupts off; result: -EINVAL if they came on */
 	/* Registers of the GPU, through the driver's bus. */
 	TOPIC_READ,		/* value: in the register, out its value */
 	TOPIC_RAISE,		/* a cache command, and a wait until TOPIC_EVENT is set */
@@ -37,14 +38,39 @@ enum topic_op {
 	TOPIC_AGAIN,		/* ... it ends with a new event set */
 	/* The kernel around the driver. */
 	TOPIC_SYNC,		/* synchronize_irq() of the vector */
+	TOPIC_SERVED,		/* ... after the next call of serve(); result: -ETIMEDOUT */
 	TOPIC_SEGMENT,		/* value: dma_get_max_seg_size() */
+	TOPIC_NUMBER,		/* value: irq->irq; result: 0 if it is the number of the vector */
 	/* Start to watch, or to fake, something until the file is closed. */
 	TOPIC_WATCH,		/* reset the counts in struct topic_seen */
 	TOPIC_FORGE,		/* identity registers read topic_forged(), seed in value */
 	TOPIC_LOSE_AT,		/* from the next read of this register on the GPU is gone */
-	TOPIC_FEW_VECTORS,	/* the function claims to have two vectors */
-	TOPIC_SLOW,		/* soft resets complete after so many reads of RAWSTAT */
+	TOPIC_LOSE_NTH,		/* ... from this access on, counted from 1; 0: it is there */
+	TOPIC_CLAIM,		/* the function claims to have so many vectors */
+	TOPIC_SLOW,		/* resets complete after so many reads of RAWSTAT */
 	TOPIC_STICK,		/* soft resets get lost (1), all do (2), or complete again (0) */
+	TOPIC_RAISE_BITS,	/* RAWSTAT of the block reads these, until they are cleared */
+	TOPIC_ACCOUNT,		/* of memory that the driver asks for and does not give back */
+	TOPIC_KEPT,		/* value: how many pieces there are now */
+	TOPIC_REHEARSE,		/* value: enum topic_rehearsal; the next probe is one, and fails */
+	TOPIC_LEFT,		/* value: enum topic_left, what is taken of the function */
+};
+
+/* What a driver takes of a function. */
+enum topic_left {
+	LEFT_ENABLED	= 1 << 0,
+	LEFT_REGIONS	= 1 << 1,
+	LEFT_MASTER	= 1 << 2,
+	LEFT_MSIX	= 1 << 3,
+	LEFT_BUS	= 1 << 4,	/* needs TOPIC_WATCH */
+	LEFT_UNMATCHED	= 1 << 5,	/* agate_bus_detach() of a bus that is not attached */
+};
+
+/* How agate_pci_init() and agate_pci_fini() are called again and again. */
+enum topic_rehearsal {
+	REHEARSE_LOSSES = 1,	/* the GPU goes at the first access, at the second, ... */
+	REHEARSE_HARD_LOSS,	/* ... at the first one after a hard reset was commanded */
+	REHEARSE_MEMORY,	/* twice, and nothing goes wrong */
 };
 
 struct topic_call {
@@ -79,13 +105,26 @@ struct topic_seen {
 	__u32 opened_unlocked;	/* ... without irq->lock */
 	__u32 soft_resets;
 	__u32 hard_resets;
+	__u32 hard_first;	/* ... before any soft one */
+	__u32 after_hard;	/* writes after the last hard reset was commanded */
+	__u32 strange_writes;	/* to registers that cannot be written */
 	__u32 resets_cut_off;	/* resets of a function without bus mastering */
 	__u32 detaches_early;	/* agate_bus_detach() with handlers, or the function off */
 	__u32 masters;		/* calls of pci_set_master() */
 	__u32 masters_early;	/* ... before the regions or the DMA mask, or masks set after it */
-	__u32 disables_early;	/* pci_disable_device() with regions still requested */
+	__u32 freed_open;	/* free_irq() by agate_pci_fini() with GPU_INT_MASK open */
 	__u32 numbers_left;	/* irq->irq of vectors without a handler, at agate_bus_detach() */
 	__u32 clears_multiple;	/* clears of both faults, when only GPU_IRQ_FAULT can be set */
+	__s32 attached;		/* agate_bus_attach() that succeeded, without agate_bus_detach() */
+	__u32 accesses;		/* reads and writes of registers, since TOPIC_LOSE_NTH */
+	__u32 lost_answers;	/* answers, before agate_pci_fini(), of a GPU that is gone */
+	/* By TOPIC_REHEARSE; it stops after the first rehearsal that goes wrong. */
+	__u32 rehearsals;
+	__u32 rehearsed_nth;	/* the access at which the GPU went */
+	__s32 rehearsed;	/* what agate_pci_init() returned */
+	__u32 rehearsed_answers;	/* lost_answers */
+	__u32 rehearsed_left;	/* enum topic_left, after agate_pci_fini() */
+	__u32 cleared;		/* bits that were cleared, since TOPIC_RAISE_BITS */
 	/* Since TOPIC_FORGE, at the moment before the topics start. */
 	__u32 identified;
 	struct topic_identity identity;

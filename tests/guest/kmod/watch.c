@@ -18,81 +18,14 @@
 
 struct topic_seen topic_seen;
 
-static u32 forge_seed;
-static bool forging;
-static bool losing;
-static bool gone;
-static u32 sticking;
-static u32 slow_reads, slow_left;
-static u32 lose_reg;
-
-/* Return as if the function consisted only of a return. */
-static int __kprobes skip(struct pt_regs *regs, long value)
-{
-	regs->ax = value;
-	regs->ip = READ_ONCE_NOCHECK(*(unsigned long *)regs->sp);
-	regs->sp += sizeof(unsigned long);
-	return 1;
-}
-
 /* A post handler keeps a probe a trap: a jump in its place could not skip the function. */
 static void __kprobes on_step(struct kprobe *kp, struct pt_regs *regs, unsigned long flags)
 {
 }
 
-/* ---- Writes ------------------------------------------------------------------ */
+static struct task_struct *leaving;	/* the task that is in agate_pci_fini() */
 
-static void __kprobes see_mask(struct agate_device *adev, unsigned int vector, u32 value)
-{
-	if (!value)
-		return;
-	topic_seen.opened++;
-	topic_seen.opened_gpu += vector == AGATE_VECTOR_GPU;
-	/* Counted and not asserted: the test says what is wrong with it. */
-	topic_seen.opened_unlocked += !raw_spin_is_locked(&adev->irq[vector].lock.rlock);
-}
-
-static void __kprobes see_command(struct agate_device *adev, u32 value)
-{
-	bool soft = value == GPU_CMD_SOFT_RESET;
-
-	if (!soft && value != GPU_CMD_HARD_RESET)
-		return;
-	topic_seen.soft_resets += soft;
-	topic_seen.hard_resets += !soft;
-	slow_left = soft ? slow_reads : 0;
-	topic_seen.resets_cut_off += !adev->pdev->is_busmaster;
-}
-
-static int __kprobes on_write(struct kprobe *kp, struct pt_regs *regs)
-{
-	struct agate_device *adev = (void *)regs->di;
-	u32 value = regs->dx;
-
-	switch ((u32)regs->si) {
-	case GPU_INT_MASK:
-		see_mask(adev, AGATE_VECTOR_GPU, value);
-		break;
-	case JOB_INT_MASK:
-		see_mask(adev, AGATE_VECTOR_JOB, value);
-		break;
-	case MMU_INT_MASK:
-		see_mask(adev, AGATE_VECTOR_MMU, value);
-		break;
-	case GPU_CMD:
-		see_command(adev, value);
-		if ((sticking >= 1 && value == GPU_CMD_SOFT_RESET) ||
-		    (sticking >= 2 && value == GPU_CMD_HARD_RESET))
-			return skip(regs, 0);
-		break;
-	case GPU_INT_CLEAR:
-		/* A reset may clear everything: it has left nothing that anybody waits for. */
-		topic_seen.clears_multiple += (value & GPU_IRQ_MULTIPLE_FAULT) &&
-			!(value & ~(GPU_IRQ_FAULT | GPU_IRQ_MULTIPLE_FAULT));
-		break;
-	}
-	return 0;
-}
+/* ---- Steps up and down ----------------------------------------------------------- */
 
 /*
  * The driver has to detach the bus after the handlers that use it, and before the
@@ -111,6 +44,8 @@ static int __kprobes on_detach(struct kprobe *kp, struct pt_regs *regs)
 		topic_seen.numbers_left += adev->irq[i].irq && !handled;
 	}
 	topic_seen.detaches_early += early;
+	topic_seen.attached--;
+	leaving = NULL;
 	return 0;
 }
 
@@ -141,42 +76,24 @@ static int __kprobes on_dma_mask(struct kprobe *kp, struct pt_regs *regs)
 	return 0;
 }
 
-static int __kprobes on_disable(struct kprobe *kp, struct pt_regs *regs)
+/* Counts the buses that are attached: the balance says more than a look at each mapping. */
+static int __kprobes on_attached(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
-	struct pci_dev *pdev = (void *)regs->di;
-
-	if (is_gpu(pdev))
-		topic_seen.disables_early += pdev->resource[0].child || pdev->resource[2].child;
+	topic_seen.attached += !(int)regs->ax;
 	return 0;
 }
 
-/* ---- Reads ------------------------------------------------------------------- */
-
-static bool __kprobes is_identity(u32 reg)
+static int __kprobes on_leave(struct kprobe *kp, struct pt_regs *regs)
 {
-	return reg <= GPU_JS_PRESENT || reg == GPU_COHERENCY_FEATURES ||
-	       (reg >= GPU_THREAD_MAX_THREADS && reg <= GPU_JS_FEATURES(15)) ||
-	       (reg >= GPU_SHADER_PRESENT_LO && reg <= GPU_L2_PRESENT_LO + 4);
+	leaving = current;
+	access_leaving();
+	return 0;
 }
 
-static int __kprobes on_read(struct kprobe *kp, struct pt_regs *regs)
+static int __kprobes on_free_irq(struct kprobe *kp, struct pt_regs *regs)
 {
-	struct agate_device *adev = (void *)regs->di;
-	u32 reg = regs->si;
-
-	if (losing && reg == lose_reg) {
-		WRITE_ONCE(adev->bus.ctrl->alive, 0);
-		gone = true;
-	}
-	if (gone)
-		return skip(regs, (u32)~0);
-	if (slow_left && reg == GPU_INT_RAWSTAT) {
-		slow_left--;
-		return skip(regs, 0);
-	}
-	if (!forging || !is_identity(reg))
-		return 0;
-	return skip(regs, topic_forged(forge_seed, reg));
+	topic_seen.freed_open += leaving == current && access_gpu_open();
+	return 0;
 }
 
 /* The topics must not start on a GPU with made-up features. */
@@ -196,10 +113,12 @@ static int __kprobes on_topics(struct kprobe *kp, struct pt_regs *regs)
 	for (i = 0; i < ARRAY_SIZE(seen->js_features); i++)
 		seen->js_features[i] = id->js_features[i];
 	topic_seen.identified = 1;
-	return skip(regs, -EIO);
+	return watch_skip(regs, -EIO);
 }
 
-/* ---- A function with fewer vectors ---------------------------------------------- */
+/* ---- A function with fewer vectors, or more ---------------------------------------------- */
+
+static unsigned int vectors_claimed;
 
 struct config_read {
 	u16 *value;
@@ -219,31 +138,30 @@ static int __kprobes on_config_read(struct kretprobe_instance *ri, struct pt_reg
 {
 	u16 *value = ((struct config_read *)ri->data)->value;
 
-	*value = (*value & ~PCI_MSIX_FLAGS_QSIZE) | 1;
+	*value = (*value & ~PCI_MSIX_FLAGS_QSIZE) | (vectors_claimed - 1);
 	return 0;
 }
 
 /* ---- Probes ------------------------------------------------------------------ */
 
-enum { WRITES, DETACH, MASTER, DMA_MASK, DISABLE, READS, TOPICS, PROBES };
+enum { DETACH, MASTER, DMA_MASK, LEAVE, FREE_IRQ, WATCHED, TOPICS = WATCHED, PROBES };
 
 static const struct {
 	const char *symbol;
 	kprobe_pre_handler_t handler;
 } watched[PROBES] = {
-	[WRITES] = { "gpu_write", on_write },
 	[DETACH] = { "agate_bus_detach", on_detach },
 	[MASTER] = { "pci_set_master", on_master },
 	[DMA_MASK] = { "dma_set_mask", on_dma_mask },
-	[DISABLE] = { "pci_disable_device", on_disable },
-	[READS] = { "gpu_read", on_read },
+	[LEAVE] = { "agate_pci_fini", on_leave },
+	[FREE_IRQ] = { "free_irq", on_free_irq },
 	[TOPICS] = { "agate_topics_init", on_topics },
 };
 
 static struct kprobe probes[PROBES];
 static bool armed[PROBES];
-static struct kretprobe config_probe;
-static bool config_armed;
+static struct kretprobe config_probe, attach_probe;
+static bool config_armed, attach_armed;
 
 static int arm(unsigned int which)
 {
@@ -261,71 +179,67 @@ static int arm(unsigned int which)
 	return ret;
 }
 
-int watch_writes(void)
+static int arm_attach(void)
 {
-	unsigned int which;
 	int ret;
 
-	topic_seen = (struct topic_seen){ 0 };
-	for (which = WRITES; which <= DISABLE; which++) {
+	if (attach_armed)
+		return 0;
+	memset(&attach_probe, 0, sizeof(attach_probe));
+	attach_probe.kp.symbol_name = "agate_bus_attach";
+	attach_probe.handler = on_attached;
+	ret = register_kretprobe(&attach_probe);
+	attach_armed = !ret;
+	return ret;
+}
+
+u32 watch_left(void)
+{
+	struct pci_dev *pdev = pci_get_device(AGATE_PCI_VENDOR, AGATE_PCI_DEVICE, NULL);
+	u32 taken = 0;
+	int bar;
+
+	if (!pdev)
+		return 0;
+	if (atomic_read(&pdev->enable_cnt))
+		taken |= LEFT_ENABLED;
+	if (pdev->is_busmaster)
+		taken |= LEFT_MASTER;
+	if (pdev->msix_enabled || pdev->msi_enabled)
+		taken |= LEFT_MSIX;
+	for (bar = 0; bar < PCI_STD_NUM_BARS; bar++)
+		if (pdev->resource[bar].child)
+			taken |= LEFT_REGIONS;
+	if (topic_seen.attached > 0)
+		taken |= LEFT_BUS;
+	if (topic_seen.attached < 0)
+		taken |= LEFT_UNMATCHED;
+	pci_dev_put(pdev);
+	return taken;
+}
+
+int watch_steps(bool bound)
+{
+	unsigned int which;
+	int ret = access_watch();
+
+	topic_seen = (struct topic_seen){ .attached = bound };
+	for (which = 0; which < WATCHED && !ret; which++)
 		ret = arm(which);
-		if (ret)
-			return ret;
-	}
-	return 0;
+	return ret ? ret : arm_attach();
 }
 
 int watch_forge(u32 seed)
 {
-	int ret;
+	int ret = access_forge(seed);
 
-	forge_seed = seed;
 	topic_seen.identified = 0;
-	ret = arm(READS);
-	if (!ret)
-		ret = arm(TOPICS);
-	forging = !ret;
-	return ret;
+	return ret ? ret : arm(TOPICS);
 }
 
-int watch_lose_at(u32 reg)
+int watch_vectors(u32 count)
 {
-	int ret;
-
-	lose_reg = reg;
-	ret = arm(READS);
-	losing = !ret;
-	return ret;
-}
-
-int watch_gone(void)
-{
-	int ret = arm(READS);
-
-	gone = !ret;
-	return ret;
-}
-
-int watch_stick(u32 stick)
-{
-	int ret = arm(WRITES);
-
-	sticking = ret ? 0 : stick;
-	return ret;
-}
-
-int watch_slow(u32 reads)
-{
-	int ret = arm(WRITES);
-
-	if (!ret)
-		ret = arm(READS);
-	slow_reads = ret ? 0 : reads;
-	return ret;
-}
-
-int watch_few_vectors(void)
-{
+	vectors_claimed = count;
 	if (config_armed)
 		return 0;
 	memset(&config_probe, 0, sizeof(config_probe));
@@ -342,6 +256,8 @@ void watch_end(void)
 	struct kprobe *ended[PROBES];
 	unsigned int i, count = 0;
 
+	rehearse_end();
+	access_end();
 	for (i = 0; i < PROBES; i++) {
 		if (armed[i])
 			ended[count++] = &probes[i];
@@ -350,11 +266,8 @@ void watch_end(void)
 	unregister_kprobes(ended, count);
 	if (config_armed)
 		unregister_kretprobe(&config_probe);
+	if (attach_armed)
+		unregister_kretprobe(&attach_probe);
 	config_armed = false;
-	forging = false;
-	losing = false;
-	gone = false;
-	sticking = 0;
-	slow_reads = 0;
-	slow_left = 0;
+	attach_armed = false;
 }

@@ -6,6 +6,7 @@
 #ifndef AGATE_TESTS_WATCH_H
 #define AGATE_TESTS_WATCH_H
 
+#include <linux/kprobes.h>
 #include <linux/types.h>
 
 #include "topic.h"
@@ -13,14 +14,48 @@
 /* The observations; serve() writes into it as well. */
 extern struct topic_seen topic_seen;
 
-int watch_writes(void);
+/* Return from the probed function as if it consisted only of a return. */
+static __always_inline int watch_skip(struct pt_regs *regs, long value)
+{
+	regs->ax = value;
+	regs->ip = READ_ONCE_NOCHECK(*(unsigned long *)regs->sp);
+	regs->sp += sizeof(unsigned long);
+	return 1;
+}
+
+/* watch.c: the functions that take and give back.  @bound: the driver has the GPU now. */
+int watch_steps(bool bound);
 int watch_forge(u32 seed);
-int watch_lose_at(u32 reg);
-int watch_gone(void);
-int watch_few_vectors(void);
-int watch_stick(u32 stick);
-int watch_slow(u32 reads);
+int watch_vectors(u32 count);
+/* enum topic_left of the function, whoever has it. */
+u32 watch_left(void);
 void watch_end(void);
+
+/* access.c: the registers.  watch_end() ends these, too. */
+int access_watch(void);
+int access_forge(u32 seed);
+int access_lose_at(u32 reg);
+int access_lose_nth(u32 nth, u32 after_hard);
+int access_gone(void);
+int access_stick(u32 stick);
+int access_slow(u32 reads);
+int access_raise(unsigned int vector, u32 bits);
+/* agate_pci_fini() begins. */
+void access_leaving(void);
+/* A write has opened GPU_INT_MASK, and nothing has closed it since. */
+bool access_gpu_open(void);
+void access_end(void);
+
+struct agate_device;
+
+/* rehearse.c */
+int rehearse_next(enum topic_rehearsal what, void (*agate_pci_fini)(struct agate_device *adev));
+void rehearse_end(void);
+
+/* account.c: memory. */
+int account_open(void);
+u32 account_kept(void);
+void account_close(void);
 
 /* topic.c: its file in debugfs, beside that of inject_file.c. */
 int topic_init(void);

@@ -154,13 +154,14 @@ static void serve_faults(struct agate_device *adev)
 {
 	static DEFINE_RATELIMIT_STATE(told, 10 * HZ, 4);
 	u32 kind, faults = gpu_read(adev, GPU_INT_RAWSTAT) & FAULT_BITS;
+	u64 address;
 
+	kind = gpu_read(adev, GPU_FAULT_STATUS);
+	address = gpu_read64(adev, GPU_FAULT_ADDRESS_LO);
 	if (agate_bus_lost(adev) || !faults)
 		return;
-	kind = gpu_read(adev, GPU_FAULT_STATUS);
 	if (__ratelimit(&told))
-		dev_err(&adev->pdev->dev, "fault of kind %u at %010llx\n", kind & 0xff,
-			gpu_read64(adev, GPU_FAULT_ADDRESS_LO));
+		dev_err(&adev->pdev->dev, "fault of kind %u at %010llx\n", kind & 0xff, address);
 	gpu_write(adev, GPU_INT_CLEAR, faults);
 }
 
@@ -208,7 +209,7 @@ static int vectors_get(struct agate_device *adev)
 	if (n == AGATE_NUM_VECTORS)
 		return 0;
 	vectors_put(adev);
-	return -ENODEV;
+	return -ENOSPC;
 }
 
 /* ---- Reset and identity ------------------------------------------------------- */

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * An account of the memory that the driver itself asks for: what one of its own lines
+ * allocates, with any of the kernel's functions for it, and nobody frees (watch.h).
+ *
+ * The kernel's own allocations on behalf of a driver do not count: it keeps some of them
+ * for later.  x86-64 only, because the caller is read from the stack.
+ */
+#include <linux/kprobes.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/pci.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+
+#include "watch.h"
+
+#define SLOTS		1024		/* a power of two */
+#define NEIGHBOURS	32		/* slots where an address may be */
+
+static unsigned long slots[SLOTS];
+static atomic_t kept = ATOMIC_INIT(0);
+static struct module *driver;
+
+static unsigned long *__kprobes slot_of(unsigned long address, unsigned int i)
+{
+	unsigned long hash = (address >> 4) * 0x9e3779b97f4a7c15ul >> 40;
+
+	return &slots[(hash + i) % SLOTS];
+}
+
+static bool __kprobes replace(unsigned long address, unsigned long from, unsigned long to)
+{
+	unsigned int i;
+
+	for (i = 0; i < NEIGHBOURS; i++) {
+		unsigned long *slot = slot_of(address, i);
+
+		if (READ_ONCE(*slot) == from && cmpxchg(slot, from, to) == from)
+			return true;
+	}
+	return false;
+}
+
+static void __kprobes forget(unsigned long address)
+{
+	if (address && atomic_read(&kept) && replace(address, address, 0))
+		atomic_dec(&kept);
+}
+
+/* ---- Memory that is asked for -------------------------------------------------- */
+
+static const char *const allocators[] = {
+	"__kmalloc", "kmalloc_trace", "kmalloc_large", "kmem_cache_alloc", "kmemdup", "kstrdup",
+	"kstrdup_const", "kstrndup", "kasprintf", "kvasprintf", "kvmalloc_node", "vmalloc",
+	"vzalloc", "__get_free_pages", "get_zeroed_page", "bitmap_zalloc",
+};
+
+static struct kretprobe allocating[ARRAY_SIZE(allocators)];
+
+/* Not 0: somebody else asks. */
+static int __kprobes on_ask(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	return !within_module(READ_ONCE_NOCHECK(*(unsigned long *)regs->sp), driver);
+}
+
+static int __kprobes on_get(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	unsigned long address = regs->ax;
+
+	/* kstrdup_const() of a text of the driver's gives that text. */
+	if (address && !within_module(address, driver) && replace(address, 0, address))
+		atomic_inc(&kept);
+	return 0;
+}
+
+/* ---- Memory that is given back --------------------------------------------------- */
+
+static int __kprobes on_free(struct kprobe *kp, struct pt_regs *regs)
+{
+	forget(regs->di);
+	return 0;
+}
+
+static int __kprobes on_cache_free(struct kprobe *kp, struct pt_regs *regs)
+{
+	forget(regs->si);
+	return 0;
+}
+
+static int __kprobes on_bulk_free(struct kprobe *kp, struct pt_regs *regs)
+{
+	void **addresses = (void **)regs->dx;
+	unsigned long i;
+
+	for (i = 0; i < regs->si; i++)
+		forget((unsigned long)addresses[i]);
+	return 0;
+}
+
+static const struct {
+	const char *symbol;
+	kprobe_pre_handler_t handler;
+} releases[] = {
+	{ "kfree", on_free },
+	{ "vfree", on_free },
+	{ "free_pages", on_free },
+	{ "bitmap_free", on_free },
+	{ "kmem_cache_free", on_cache_free },
+	{ "kmem_cache_free_bulk", on_bulk_free },
+};
+
+static struct kprobe releasing[ARRAY_SIZE(releases)];
+static bool armed;
+
+/* ---- The account ----------------------------------------------------------------- */
+
+static int arm_all(void)
+{
+	struct kretprobe *asked[ARRAY_SIZE(allocators)];
+	struct kprobe *given[ARRAY_SIZE(releases)];
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < ARRAY_SIZE(allocators); i++) {
+		allocating[i] = (struct kretprobe){
+			.kp.symbol_name = allocators[i], .entry_handler = on_ask, .handler = on_get,
+		};
+		asked[i] = &allocating[i];
+	}
+	for (i = 0; i < ARRAY_SIZE(releases); i++) {
+		releasing[i] = (struct kprobe){
+			.symbol_name = releases[i].symbol, .pre_handler = releases[i].handler,
+		};
+		given[i] = &releasing[i];
+	}
+	ret = register_kprobes(given, ARRAY_SIZE(given));
+	if (ret)
+		return ret;
+	ret = register_kretprobes(asked, ARRAY_SIZE(asked));
+	if (ret)
+		unregister_kprobes(given, ARRAY_SIZE(given));
+	return ret;
+}
+
+int account_open(void)
+{
+	struct device_driver *found = driver_find("agate", &pci_bus_type);
+	int ret;
+
+	if (!found)
+		return -ENOENT;
+	driver = found->owner;
+	if (armed)
+		return 0;
+	memset(slots, 0, sizeof(slots));
+	atomic_set(&kept, 0);
+	ret = arm_all();
+	armed = !ret;
+	return ret;
+}
+
+/* What is freed by RCU is freed. */
+u32 account_kept(void)
+{
+	rcu_barrier();
+	return atomic_read(&kept);
+}
+
+void account_close(void)
+{
+	struct kretprobe *asked[ARRAY_SIZE(allocators)];
+	struct kprobe *given[ARRAY_SIZE(releases)];
+	unsigned int i;
+
+	if (!armed)
+		return;
+	for (i = 0; i < ARRAY_SIZE(allocators); i++)
+		asked[i] = &allocating[i];
+	for (i = 0; i < ARRAY_SIZE(releases); i++)
+		given[i] = &releasing[i];
+	unregister_kretprobes(asked, ARRAY_SIZE(asked));
+	unregister_kprobes(given, ARRAY_SIZE(given));
+	armed = false;
+}
