@@ -83,11 +83,22 @@ unfinished()
 	done
 }
 
-# The log without the warnings that bugs.txt knows, and without their traces' first lines.
+# The log without what bugs.txt knows, and without the first lines of its traces.
 unexpected()
 {
 	awk -F '|' '
-		FILENAME == ARGV[1] { if ($1 == "warning") known[$3] = 1; next }
+		FILENAME == ARGV[1] {
+			if ($1 == "warning")
+				known[$3] = 1
+			else if ($1 == "text")
+				line[$3] = 1
+			next
+		}
+		{
+			for (text in line)
+				if (index($0, text))
+					next
+		}
 		/ WARNING: / {
 			for (f in known)
 				if (index($0, " " f "+")) {
@@ -105,6 +116,7 @@ named()
 	grep -v '^#' "$bugs" | while IFS='|' read -r kind where pattern what; do
 		case $kind in
 		warning) seen=$(grep -c " WARNING: .* $pattern+" "$console") ;;
+		text) seen=$(grep -c "$pattern" "$console") ;;
 		hint | reset) seen=$(grep -c "\"event\": \"hint\".*$pattern" "$console.events") ;;
 		esac
 		[ "$seen" = 0 ] || echo "# upstream bug, $where: $what (seen $seen times)"
