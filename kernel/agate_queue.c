@@ -246,14 +246,20 @@ struct agate_entities *agate_queues_open(struct agate_device *adev)
 	return entities;
 }
 
+/*
+ * Wait for the jobs first: the schedulers hand out those that are queued, and
+ * agate_slot_run() refuses them.  drm_sched_entity_destroy() must find none, because some
+ * kernels leak a reference to the entity's last fence for each job that it has to kill
+ * when that fence has signalled, and the fence keeps this module loaded.
+ */
 void agate_queues_close(struct agate_device *adev, struct agate_entities *entities)
 {
 	unsigned int n;
 
 	agate_slot_cancel(adev, entities);
+	wait_event(adev->queues.idle, !atomic_read(&entities->jobs));
 	for (n = 0; n < AGATE_SLOTS_USED; n++)
 		drm_sched_entity_destroy(&entities->entity[n]);
-	wait_event(adev->queues.idle, !atomic_read(&entities->jobs));
 	kref_put(&entities->ref, entities_release);
 }
 

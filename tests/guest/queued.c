@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A client that queues jobs without end waits in SUBMIT, until a job ends or a signal
- * comes, and makes no other client wait.
+ * Jobs that are queued.  A client that queues them without end waits in SUBMIT, until a
+ * job ends or a signal comes, and makes no other client wait.
  */
 #include "guest.h"
 
@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,23 +25,29 @@ struct sw_sync_create_fence_data {
 #define SW_SYNC_CREATE_FENCE	_IOWR('W', 0, struct sw_sync_create_fence_data)
 #define SW_SYNC_INC		_IOW('W', 1, uint32_t)
 
-/* A sync object whose fence signals when the timeline is advanced. */
-static int foreign_fence(int fd, uint32_t *syncobj)
+/* A timeline that the test advances; no fence of this driver is on it. */
+static int new_timeline(void)
+{
+	int timeline = open("/sys/kernel/debug/sync/sw_sync", O_RDWR | O_CLOEXEC);
+
+	assert_true(timeline >= 0);
+	return timeline;
+}
+
+/* A sync object whose fence signals when the timeline is advanced the first time. */
+static void foreign_fence(int fd, int timeline, uint32_t *syncobj)
 {
 	struct sw_sync_create_fence_data data = { .value = 1, .name = "queued" };
 	struct drm_syncobj_handle import = {
 		.flags = DRM_SYNCOBJ_FD_TO_HANDLE_FLAGS_IMPORT_SYNC_FILE,
 	};
-	int timeline = open("/sys/kernel/debug/sync/sw_sync", O_RDWR | O_CLOEXEC);
 
-	assert_true(timeline >= 0);
 	assert_int_equal(ioctl(timeline, SW_SYNC_CREATE_FENCE, &data), 0);
 	*syncobj = guest_syncobj(fd);
 	import.handle = *syncobj;
 	import.fd = data.fence;
 	assert_int_equal(guest_ioctl(fd, DRM_IOCTL_SYNCOBJ_FD_TO_HANDLE, &import), 0);
 	close(data.fence);
-	return timeline;
 }
 
 static void advance(int timeline)
@@ -94,7 +101,7 @@ static int queue_job_until_signal(const struct queue *q)
 static void too_many_jobs(void **state)
 {
 	struct queue q = { .fd = guest_open() };
-	int other = guest_open(), timeline;
+	int other = guest_open(), timeline = new_timeline();
 	struct bo peer = guest_bo(other, PAGE, 0);
 	pthread_t thread;
 	void *err;
@@ -102,7 +109,7 @@ static void too_many_jobs(void **state)
 	(void)state;
 	q.bo = guest_bo(q.fd, PAGE, 0);
 	guest_job_write64(&q.bo, 0, 0, q.bo.va + DATA, 1);
-	timeline = foreign_fence(q.fd, &q.in.handle);
+	foreign_fence(q.fd, timeline, &q.in.handle);
 	for (int i = 0; i < AGATE_SUBMIT_MAX_JOBS; i++)
 		assert_int_equal(queue_job(&q), 0);
 	assert_int_equal(queue_job_until_signal(&q), EINTR);
@@ -123,6 +130,42 @@ static void too_many_jobs(void **state)
 	guest_destroy(&peer);
 	close(q.fd);
 	close(other);
+}
+
+/* One job has run, and one waits for a fence that does not come: then the client dies. */
+static void killed_behind_a_foreign_fence(void **state)
+{
+	int timeline = new_timeline(), pipefd[2];
+	struct queue q = { 0 };
+	char byte;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe(pipefd), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		q.fd = guest_open();
+		q.bo = guest_bo(q.fd, PAGE, 0);
+		guest_job_write64(&q.bo, 0, 0, q.bo.va + DATA, 1);
+		foreign_fence(q.fd, timeline, &q.in.handle);
+		if (guest_submit(q.fd, q.bo.va, 0, &q.bo.handle, 1, 0) ||
+		    guest_wait(q.fd, q.bo.handle, FOREVER) || queue_job(&q) ||
+		    write(pipefd[1], "", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	assert_int_equal(read(pipefd[0], &byte, 1), 1);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	/* drm_sched waits for one second until it kills the jobs of a process that exits. */
+	sleep(2);
+	advance(timeline);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	close(pipefd[0]);
+	close(pipefd[1]);
+	close(timeline);
+	guest_assert_nothing_left();
 }
 
 /* A call that fails gives its place back. */
@@ -152,6 +195,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(too_many_jobs, guest_teardown),
+		cmocka_unit_test_teardown(killed_behind_a_foreign_fence, guest_teardown),
 		cmocka_unit_test_teardown(refused_jobs, guest_teardown),
 	};
 
