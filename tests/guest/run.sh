@@ -3,7 +3,8 @@
 #
 # run.sh: run one suite of guest tests in a fresh guest, as TAP.
 #
-# usage: tests/guest/run.sh fast|debug calls|jobs|both|bifrost|lite|swiotlb|reset|reload
+# usage: tests/guest/run.sh fast|debug calls|jobs|both|bifrost|lite|swiotlb|reset|reload|
+#                           storm|swiotlb-storm
 #
 #   calls    what single calls promise, and threads in each other's way; on the
 #            debug kernel every allocation of every call fails once as well
@@ -16,6 +17,9 @@
 #            see the same memory, and what one side wrote reaches the other only if the
 #            driver syncs it
 #   reset    as jobs, on a GPU that does not stop a chain, only to be reset
+#   storm    for a minute, clients that do everything at once and are killed, while the
+#            GPU, which does not stop a chain, is unbound and bound again
+#   swiotlb-storm  the same in a guest that bounces all DMA
 #   reload   the module is loaded and unloaded fifty times (debug kernel: ten)
 #
 # Afterwards the module must unload, the guest be alive, and the kernel's log be
@@ -43,7 +47,7 @@ append=
 checkers=
 if [ "$flavour" = debug ]; then
 	case $suite in
-	reset | reload | swiotlb)
+	reset | reload | swiotlb*)
 		checkers="lockdep dma-api"
 		append=kmemleak=off ;;
 	*)
@@ -51,7 +55,9 @@ if [ "$flavour" = debug ]; then
 	esac
 fi
 
-[ "$suite" != swiotlb ] || append="$append swiotlb=force"
+case $suite in
+swiotlb*) append="$append swiotlb=force" ;;
+esac
 
 # guest STEP...: a guest with the driver and all programs delivered.
 guest()
@@ -69,7 +75,7 @@ guest()
 		set -- "$@" "exec:$look && echo '# $c looked'"
 	done
 	for p in uapi-bo uapi-submit mmap races jobs gone reload failnth stale fences closed stats \
-		compute listed many absent coherency queued; do
+		compute listed many absent coherency queued storm; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	programs=$(printf '%s\n' "$@" | sed -n "s|^exec:CMOCKA[^/]*$GUEST/\([a-z-]*\).*|\1|p")
@@ -208,6 +214,10 @@ reset)
 	sim_args="--sim-arg --stop-latency --sim-arg stuck"
 	set -- "$(load $brisk)" "$(test_step jobs)" "$(test_step fences)" "$(load $resolute)" \
 		"$(test_step closed)" ;;
+storm | swiotlb-storm)
+	# Nobody here lists what its jobs touch, or waits for a job that hangs.
+	sim_args="--sim-arg --stop-latency --sim-arg stuck"
+	set -- "exec:insmod $GUEST/agate.ko timeout_ms=200" "$(test_step storm 60)" ;;
 reload)
 	set -- "put:$BUILD/tests/kmod/$flavour/agate_inject.ko:$GUEST/agate_inject.ko" \
 		"$(test_step reload $GUEST/agate.ko $reloads)" "$(test_step absent)" \

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Clients that do everything at once, while the GPU is taken from its driver and given
+ * back: storm SECONDS.
+ *
+ * Each client opens the device, makes BOs, submits chains that run, fault or never end,
+ * guesses handles, closes files with jobs in them, and is killed in the middle of it.
+ * Nothing is expected of a single call.  At the end nothing may be left, the GPU must
+ * work, and the kernel's log must be silent.
+ */
+#include "guest.h"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CLIENTS		4
+#define BOS		6
+#define UNMAPPED	0xf0000000ull
+#define DATA		2048u
+
+static unsigned int seconds;
+static uint64_t seed;
+
+static uint32_t any(uint32_t below)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (uint32_t)(seed >> 16) % below;
+}
+
+static void pause_ms(long ms)
+{
+	const struct timespec time = { ms / 1000, ms % 1000 * 1000000 };
+
+	nanosleep(&time, NULL);
+}
+
+/* ---- A client --------------------------------------------------------- */
+
+struct client {
+	int fd;
+	struct bo bo[BOS];
+};
+
+static void forget(struct bo *bo)
+{
+	if (bo->cpu)
+		munmap(bo->cpu, bo->size);
+	memset(bo, 0, sizeof(*bo));
+}
+
+static void new_bo(struct client *c)
+{
+	static const uint32_t flags[] = {
+		0, 0, AGATE_BO_NOEXEC, AGATE_BO_GPU_READONLY, AGATE_BO_CPU_READONLY,
+		AGATE_BO_HEAP | AGATE_BO_NOEXEC,
+	};
+	struct bo *bo = &c->bo[any(BOS)];
+	struct drm_agate_mmap_bo map = { 0 };
+	const uint32_t flag = flags[any(6)];
+
+	/* The old one keeps its handle, for others to guess, unless it is closed here. */
+	if (bo->handle && any(2))
+		guest_close_handle(c->fd, bo->handle);
+	forget(bo);
+	if (guest_create(c->fd, (1 + any(64)) * PAGE * (flag & AGATE_BO_HEAP ? 64 : 1), flag, bo))
+		return;
+	map.handle = bo->handle;
+	if (flag & (AGATE_BO_HEAP | AGATE_BO_CPU_READONLY) ||
+	    guest_ioctl(c->fd, DRM_IOCTL_AGATE_MMAP_BO, &map))
+		return;
+	bo->cpu = mmap(NULL, bo->size, PROT_READ | PROT_WRITE, MAP_SHARED, c->fd,
+		       (off_t)map.offset);
+	if (bo->cpu == MAP_FAILED)
+		bo->cpu = NULL;
+}
+
+/* A chain that writes to itself, to another BO or to nothing, and perhaps for ever. */
+static void new_job(struct client *c)
+{
+	struct bo *bo = &c->bo[any(BOS)];
+	const struct bo *other = &c->bo[any(BOS)];
+	const uint64_t targets[] = { bo->va + DATA, other->va, UNMAPPED };
+	const uint32_t handles[] = { bo->handle, other->handle, 1 + any(2 * BOS) };
+
+	if (!bo->cpu)
+		return;
+	guest_job_write64(bo, 0, any(4) ? 0 : bo->va, targets[any(3)], 1);
+	guest_submit(c->fd, bo->va, any(2) ? AGATE_JD_REQ_FS : 0, handles, 1 + any(3), 0);
+}
+
+static void guess(struct client *c)
+{
+	const uint32_t handle = 1 + any(3 * BOS);
+	struct drm_agate_madvise advice = { .handle = handle, .madv = any(2) };
+	struct drm_agate_get_bo_offset offset = { .handle = handle };
+
+	switch (any(4)) {
+	case 0:
+		guest_ioctl(c->fd, DRM_IOCTL_AGATE_MADVISE, &advice);
+		break;
+	case 1:
+		guest_ioctl(c->fd, DRM_IOCTL_AGATE_GET_BO_OFFSET, &offset);
+		break;
+	case 2:
+		guest_wait(c->fd, handle, guest_deadline(any(20)));
+		break;
+	default:
+		guest_close_handle(c->fd, handle);
+		break;
+	}
+}
+
+static void reopen(struct client *c)
+{
+	for (int i = 0; i < BOS; i++)
+		forget(&c->bo[i]);
+	if (c->fd >= 0)
+		close(c->fd);
+	c->fd = guest_try_open();
+	if (c->fd < 0)
+		pause_ms(10);
+}
+
+/* Until it is killed.  A file that lost its device is used for a while, too. */
+static _Noreturn void client(uint64_t number)
+{
+	struct client c = { .fd = -1 };
+
+	seed = number;
+	for (;;) {
+		const uint32_t what = any(64);
+
+		if (c.fd < 0 || !what)
+			reopen(&c);
+		else if (what < 16)
+			new_bo(&c);
+		else if (what < 40)
+			new_job(&c);
+		else
+			guess(&c);
+	}
+}
+
+/* ---- The weather ------------------------------------------------------ */
+
+static char device[64];
+
+static void find_device(void)
+{
+	glob_t found;
+
+	assert_int_equal(glob("/sys/bus/pci/drivers/agate/*:*", 0, NULL, &found), 0);
+	snprintf(device, sizeof(device), "%s", strrchr(found.gl_pathv[0], '/') + 1);
+	globfree(&found);
+}
+
+/* Write the device's name to a file of the driver: "bind" or "unbind". */
+static void tell_driver(const char *file)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/drivers/agate/%s", file);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, device, strlen(device)), strlen(device));
+	close(fd);
+}
+
+static pid_t start_client(void)
+{
+	const uint64_t number = seed + any(1u << 30);
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid)
+		client(number);
+	return pid;
+}
+
+static void end_client(pid_t pid)
+{
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void storm(void **state)
+{
+	const int64_t end = guest_deadline(1000 * (int64_t)seconds);
+	unsigned int killed = 0, unbound = 0;
+	pid_t pid[CLIENTS];
+	struct bo bo;
+	int fd;
+
+	(void)state;
+	find_device();
+	for (int i = 0; i < CLIENTS; i++)
+		pid[i] = start_client();
+	while (guest_deadline(0) < end) {
+		const uint32_t which = any(CLIENTS);
+
+		pause_ms(50 + any(200));
+		if (any(4)) {
+			end_client(pid[which]);
+			pid[which] = start_client();
+			killed++;
+		} else {
+			tell_driver("unbind");
+			pause_ms(any(50));
+			tell_driver("bind");
+			unbound++;
+		}
+	}
+	for (int i = 0; i < CLIENTS; i++)
+		end_client(pid[i]);
+	printf("# %u clients were killed, the GPU was taken %u times\n", killed, unbound);
+
+	fd = guest_open();
+	bo = guest_bo(fd, PAGE, 0);
+	guest_job_write64(&bo, 0, 0, bo.va + DATA, 0x600d);
+	assert_int_equal(guest_submit(fd, bo.va, 0, &bo.handle, 1, 0), 0);
+	assert_int_equal(guest_wait(fd, bo.handle, FOREVER), 0);
+	assert_int_equal(*(volatile uint64_t *)((char *)bo.cpu + DATA), 0x600d);
+	guest_destroy(&bo);
+	close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(storm, guest_teardown),
+	};
+
+	if (argc != 2 || atoi(argv[1]) < 1) {
+		fprintf(stderr, "usage: storm SECONDS\n");
+		return 2;
+	}
+	seconds = (unsigned int)atoi(argv[1]);
+	seed = 0x9e3779b97f4a7c15u ^ (uint64_t)guest_deadline(0);
+	return cmocka_run_group_tests_name("storm", tests, NULL, NULL);
+}
