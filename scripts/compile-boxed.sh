@@ -102,7 +102,7 @@ cat "$WORK/scanning"
 [ $expanded = 0 ] && [ $pasted = 0 ] || exit 1
 cat "$WORK/compiling"
 [ $compiled = 0 ] || exit 10
-# What the compiler can read the preprocessor can, too.
+# The compiler came to its end, so the preprocessor has to as well.
 grep -qx 'status 0' "$WORK/expanding" || {
 	cat "$WORK/expanding"
 	echo "$file: error: the preprocessor does not come to its end"

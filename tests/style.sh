@@ -85,7 +85,7 @@ cppcheck_host()
 			--template='{file}:{line}: {id}: {message}' 2>&1
 }
 
-# What a client makes the driver allocate is charged to the client.  The guest's kernel
+# Memory that the driver allocates for a client is charged to the client.  The guest's kernel
 # has no memory cgroups that could show it.  Not charged: what exists once for a device,
 # and the struct of a BO (lab 02), beside which its shmem file, which is charged, is large.
 accounted()

@@ -96,7 +96,7 @@ printf '\357\273\277# 1 "x" 3\n' >"$work/mark.c"
 "$build/bin/agate-scan-source" "$work/mark.c" >"$work/said" 2>&1
 check "line-marker-behind-a-mark-of-the-byte-order" 10 $? grep -q '#1 renames' "$work/said"
 
-# What macros may do: files of the kernel do all of this.
+# Macros may do all of this: files of the kernel do it.
 cat >"$work/macros.c" <<'END'
 #undef pr_fmt
 #define pr_fmt(format) "attack: " format

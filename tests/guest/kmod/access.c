@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the driver does to the GPU's registers: probes of gpu_read() and gpu_write() count
- * it, and fake a GPU that is slow, stuck or gone, or that says something of the test's
+ * The driver's accesses to the GPU's registers: probes of gpu_read() and gpu_write() count
+ * them, and fake a GPU that is slow, stuck or gone, or that says something of the test's
  * choice (watch.h). x86-64 only, like inject_point.c.
  */
 #include <linux/kprobes.h>
@@ -68,7 +68,7 @@ static bool __kprobes gone_with(struct agate_device *adev, u32 reg, bool read)
 		WRITE_ONCE(adev->bus.ctrl->alive, 0);
 		gpu.gone = true;
 	}
-	/* What the driver does not believe need not tell it that the GPU is gone. */
+	/* An answer that the driver does not believe need not tell it that the GPU is gone. */
 	if (gpu.gone && read && !gpu.leaving && (reg == GPU_INT_RAWSTAT || is_identity(reg)))
 		topic_seen.lost_answers++;
 	return gpu.gone;

@@ -160,7 +160,7 @@ int account_open(void)
 	return ret;
 }
 
-/* What is freed by RCU is freed. */
+/* Memory that RCU is to free has been freed before the count. */
 u32 account_kept(void)
 {
 	rcu_barrier();

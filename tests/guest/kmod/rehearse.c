@@ -28,7 +28,7 @@ static struct task_struct *rehearsing;
 static struct agate_bar2_ctrl *ctrl;
 static enum topic_rehearsal plan;
 
-/* What agate_pci_init() finds is new, as in a probe. */
+/* agate_pci_init() finds a new device, as in a probe. */
 static void make_new(struct agate_device *adev)
 {
 	memset(&adev->irq, 0, sizeof(adev->irq));
