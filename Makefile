@@ -264,9 +264,9 @@ test-load-build: $(LAB_FAST) $(LAB_DEBUG) $(GUEST_DEBUG) $(LAB_VERDICT)
 .PHONY: upstream upstream-build
 upstream: deps
 	$(Q)$(locked) $(MAKE) $(parallel) upstream-build
-	$(Q)$(locked) $(MAKE) -s $(SUITE_TABLE)
+	$(Q)$(locked) $(MAKE) -s $(UPSTREAM_TABLE)
 	$(Q)rm -f $(BUILD)/tests/score
-	$(Q)$(run_suites) $(SUITE_TABLE) $(UPSTREAM_SUITES)
+	$(Q)$(run_suites) $(UPSTREAM_TABLE)
 	$(Q)tests/score.sh $(UPSTREAM_SUITES)
 
 upstream-build: $(UPSTREAM_FAST)

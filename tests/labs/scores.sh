@@ -27,10 +27,10 @@ full_marks()
 # FROM= wants folders named as labs are; an alternative's is named after itself.
 alternative()
 {
-	rm -rf "${work:?}/alternative-$1/$folder"
-	mkdir -p "$work/alternative-$1"
-	cp -r "tests/alternatives/$folder/$1" "$work/alternative-$1/$folder"
-	full_marks "alternative-$1" "$work/alternative-$1"
+	rm -rf "${work:?}/alternative-$1/tree"
+	mkdir -p "$work/alternative-$1/tree"
+	cp -r "tests/alternatives/$folder/$1" "$work/alternative-$1/tree/$folder"
+	full_marks "alternative-$1" "$work/alternative-$1/tree"
 }
 
 # The starter as it is committed, even while somebody edits labs/.

@@ -164,7 +164,7 @@ static void test_pass(void **state)
 {
 	(void)state;
 	run("passes", "SET OTHER 1\nSET SIZE -7\n");
-	assert_lines("READY\nSEE SIZE -7\nSEE LEAST -9223372036854775808\n"
+	assert_lines("READY\nRULE what was given is seen\nSEE SIZE -7\nSEE LEAST -9223372036854775808\n"
 		     "NOTE this was not needed\nDONE " NONCE "\n");
 	assert_tap("\nok 1 - passes\n");
 	assert_int_equal(grader.exec.value, 0);
@@ -182,14 +182,16 @@ static void failure(const char *test, const char *lines)
 	assert_int_equal(grader.exec.value, 1);
 }
 
+/* A rule is told when the test comes to it, and again when it does not hold. */
 static void test_failures(void **state)
 {
 	(void)state;
-	failure("errno-differs", "RULE a size of 0 is refused\n"
+	failure("errno-differs", "RULE a size of 0 is refused\nRULE a size of 0 is refused\n"
 		"EXPECTED CREATE_BO of 0 bytes: EINVAL\nSEEN CREATE_BO of 0 bytes: ENOMEM\n");
-	failure("number-differs",
+	failure("number-differs", "RULE sizes are rounded up\n"
 		"RULE sizes are rounded up\nEXPECTED size: 4096\nSEEN size: 4095\n");
-	failure("too-few", "RULE vectors\nEXPECTED vectors: 4 or more\nSEEN vectors: 3\n");
+	failure("too-few", "RULE vectors\nRULE vectors\n"
+		"EXPECTED vectors: 4 or more\nSEEN vectors: 3\n");
 	failure("no-device", "RULE what a test prepares has to work\n"
 		"EXPECTED a render node of the agate driver\nSEEN none: No such file or directory\n");
 }
@@ -202,9 +204,10 @@ static void test_other_failures(void **state)
 	char lines[500];
 
 	(void)state;
-	snprintf(lines, sizeof(lines), "RULE asserts are explained as well\n%s", how);
+	snprintf(lines, sizeof(lines), "RULE asserts are explained as well\n"
+		 "RULE asserts are explained as well\n%s", how);
 	failure("plain-assert", lines);
-	snprintf(lines, sizeof(lines), "RULE memory is there\n%s", how);
+	snprintf(lines, sizeof(lines), "RULE memory is there\nRULE memory is there\n%s", how);
 	failure("segfault", lines);
 	snprintf(lines, sizeof(lines), "RULE what a test prepares has to work\n%s", how);
 	failure("bad-teardown", lines);
@@ -219,15 +222,16 @@ static void test_ends_early(void **state)
 	assert_null(strstr(grader.text[VM_STDOUT], "ok 1"));
 	assert_int_equal(grader.exec.value, 0);
 	run("thread-checks", "");
-	assert_lines("READY\nRULE threads say what they saw\nEXPECTED in a thread: success\n"
-		     "SEEN in a thread: EIO\n");
+	assert_lines("READY\nRULE threads say what they saw\nRULE threads say what they saw\n"
+		     "EXPECTED in a thread: success\nSEEN in a thread: EIO\n");
 	assert_int_equal(grader.exec.value, 1);
 }
 
 static void test_child(void **state)
 {
 	(void)state;
-	failure("child-checks", "RULE children say what they saw\nEXPECTED in a child: success\n"
+	failure("child-checks", "RULE children say what they saw\n"
+		"RULE children say what they saw\nEXPECTED in a child: success\n"
 		"SEEN in a child: EIO\nRULE children say what they saw\n"
 		"EXPECTED exit status of the child: 0\nSEEN exit status of the child: 1\n");
 }
@@ -323,7 +327,7 @@ static void test_blind(void **state)
 {
 	(void)state;
 	run("blind", "");
-	assert_lines("READY\nBLIND nobody was held at drm_gem_handle_create\nDONE " NONCE "\n");
+	assert_lines("READY\nRULE the test sees\nBLIND nobody was held at drm_gem_handle_create\nDONE " NONCE "\n");
 	assert_non_null(strstr(grader.text[VM_STDOUT], "1..1\n"));
 	assert_non_null(strstr(grader.text[VM_STDOUT], "# SKIP"));
 	assert_int_equal(grader.exec.value, 0);

@@ -310,8 +310,7 @@ static enum guest_status canned_health(void *ctx, bool exact, char *text, size_t
 		health = *c->health_exacts;
 		c->health_exacts += c->health_exacts[1] != NULL;
 	}
-	/* A look takes very long where the host is busy. */
-	c->clock += 1000000000;
+	c->clock += LOOK_MS * 1000000ull;
 	c->healths++;
 	if (c->next_look != GUEST_OK || c->next_words) {
 		end = c->next_look;

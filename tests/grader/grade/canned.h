@@ -8,6 +8,9 @@
 #include "agate_regs.h"
 #include "guest.h"
 
+/* A look at the health of the kernel takes very long where the host is busy. */
+#define LOOK_MS		1000u
+
 /*
  * The script of a program.  In texts {NONCE} stands for the nonce from GO, and {NAME} for
  * the parameter from SET.
