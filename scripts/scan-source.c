@@ -10,7 +10,7 @@
  * is open, as "include LINE NAME".
  *
  * Exit status: 0; 1 for wrong usage or a file that cannot be read; 10 when something is
- * not allowed.  What macros make of the text is agate-scan-expanded's matter.
+ * not allowed.  agate-scan-expanded judges the text that macros make.
  */
 #include <ctype.h>
 #include <stdbool.h>

@@ -73,11 +73,12 @@ static void exits(void **state)
 
 static void child_checks(void **state)
 {
-	pid_t pid = fork();
 	int status = -1;
+	pid_t pid;
 
 	(void)state;
 	rule("children say what they saw");
+	pid = fork();
 	if (!pid) {
 		check_errno(EIO, 0, "in a child");
 		_exit(0);
