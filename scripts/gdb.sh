@@ -65,7 +65,7 @@ exec 3<>"$work/commands"
 echo 'stty -echo; PS1= PS2=; echo "READY"-' >&3
 
 steps=("put:$out/agate.stripped.ko:/run/agate/agate.ko")
-inject=$BUILD/tests/kmod/$flavour/agate_inject.stripped.ko
+inject=$BUILD/tests/kmod/$flavour/agate_inject.ko
 [ ! -e "$inject" ] || steps+=("put:$inject:/run/agate/agate_inject.ko")
 [ -z "$program" ] || steps+=("put:$program:/run/agate/test")
 # When a file appears here, the guest runs.
