@@ -83,7 +83,8 @@ while [ $# -gt 0 ]; do
 	esac
 	shift
 done
-echo "${out##*/}" >>runs
+name=${out%/results}
+echo "${name##*/}" >>runs
 file=$(cat "$from"/*/*.c)
 status=pass score=100
 case $out in
