@@ -72,7 +72,9 @@ static void named(const char *key, const char *path, const char *name, const cha
 /*
  * Waits until RCU has freed everything that was left to it before.  Each processor frees its
  * objects in the order in which it got them, and MEMBARRIER_CMD_GLOBAL waits for an object
- * of its own on the processor on which it runs.
+ * of its own on the processor on which it runs.  It does so unless grace periods are
+ * expedited, as they are in these guests (rcupdate.rcu_expedited): then it only interrupts
+ * the processors, and waits for no object.
  */
 static void wait_for_rcu(void)
 {
@@ -81,6 +83,7 @@ static void wait_for_rcu(void)
 
 	if (sched_getaffinity(0, sizeof(all), &all))
 		return;
+	files_poke("/sys/kernel/rcu_normal", "1");
 	for (cpu = 0; cpu < CPU_SETSIZE; cpu++) {
 		if (!CPU_ISSET(cpu, &all))
 			continue;
@@ -89,6 +92,7 @@ static void wait_for_rcu(void)
 		if (!sched_setaffinity(0, sizeof(one), &one))
 			syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 	}
+	files_poke("/sys/kernel/rcu_normal", "0");
 	sched_setaffinity(0, sizeof(all), &all);
 }
 
