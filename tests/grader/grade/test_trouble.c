@@ -47,6 +47,26 @@ static void test_late(void **state)
 	play_one((struct act){ .look = GUEST_GONE, .runs = 1 }, "PPP", "|a b |a b c ", "");
 }
 
+/* A processor that does not get out of a probe of the test's proves nothing, the first time. */
+static void test_stuck_in_probe(void **state)
+{
+	struct act stuck = {
+		.timed_out = true, .runs = 1,
+		.where = "[    6.0] sysrq: Show backtrace of all active CPUs\n"
+			 "[    6.0] NMI backtrace for cpu 0\n"
+			 "[    6.0] CPU: 0 PID: 248 Comm: test\n"
+			 "[    6.0] RIP: 0010:asm_exc_int3+0x0/0x40\n"
+			 "[    6.0] Call Trace:\n[    6.0]  <TASK>\n"
+			 "[    6.0]  ? gpu_write+0x1/0x80 [agate]\n"
+			 "[    6.0]  agate_remove+0x3c/0x60 [agate]\n[    6.0]  </TASK>\n",
+	};
+
+	(void)state;
+	play_one(stuck, "PPP", "|a b |b c ", "");
+	stuck.runs = 0;
+	play_one(stuck, "PTP", "|a b |b |c ", "none after 5000 ms");
+}
+
 /* The time limit of a whole lab: its limits, and an allowance for each test. */
 static void slow_unload(struct canned *c, const char *test)
 {
@@ -386,6 +406,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_unload),
 		cmocka_unit_test(test_late),
+		cmocka_unit_test(test_stuck_in_probe),
 		cmocka_unit_test(test_out_of_time),
 		cmocka_unit_test(test_gone),
 		cmocka_unit_test(test_guest_stops_qemu),
