@@ -102,21 +102,10 @@ bool vm_broken(const struct vm *vm)
 	return vm->ctl.broken;
 }
 
-/*
- * The channel closes when QEMU exits, which we may notice only later: wait for
- * that, because QEMU's exit tells the reason.
- */
 static enum vm_status channel_closed(struct vm *vm)
 {
-	uint64_t until = vm_time(vm) + VM_CLOSED_MS * 1000000ull;
-	enum vm_status st = VM_OK;
-
-	while (st == VM_OK && !vm->ctl.broken)
-		st = vm_pump(vm, until);
-	if (vm->ctl.broken || st == VM_TIMEOUT)
-		return vm_fail(vm, VM_HOST, "%s", vm->ctl.broken ? vm->ctl.broken :
-			       "the control channel is closed");
-	return st;
+	return vm->ctl.broken ? vm_fail(vm, VM_HOST, "%s", vm->ctl.broken) :
+		vm_channel_closed(vm, "the control channel is closed");
 }
 
 /* Queues one frame made of two pieces, for that request. */

@@ -11,6 +11,9 @@
 
 #include "vm_priv.h"
 
+/* How long QEMU may take to exit after it has closed a channel. */
+#define CLOSED_MS	5000u
+
 enum slot {
 	SLOT_QEMU, SLOT_SIM, SLOT_SIM_READY, SLOT_QMP, SLOT_CTL, SLOT_CONSOLE, SLOT_INTERRUPT,
 	SLOT_INPUT, SLOTS,
@@ -166,4 +169,18 @@ enum vm_status vm_pump(struct vm *vm, uint64_t until)
 	if (is_past(vm, until))
 		return vm_fail(vm, VM_TIMEOUT, "the time is up");
 	return VM_OK;
+}
+
+/*
+ * A QEMU that ends closes its channels first: its exit, which this waits for, tells the
+ * reason.  VM_HOST with @what when QEMU does not end.
+ */
+enum vm_status vm_channel_closed(struct vm *vm, const char *what)
+{
+	uint64_t until = vm_time(vm) + CLOSED_MS * 1000000ull;
+	enum vm_status st = VM_OK;
+
+	while (st == VM_OK)
+		st = vm_pump(vm, until);
+	return st == VM_TIMEOUT ? vm_fail(vm, VM_HOST, "%s", what) : st;
 }

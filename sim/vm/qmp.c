@@ -63,17 +63,12 @@ bool vm_qmp_input(struct vm *vm)
 	return true;
 }
 
-/* A QEMU that ends closes its channels first: its exit, a little later, tells the reason. */
 static enum vm_status not_sent(struct vm *vm, const char *name, int error)
 {
-	uint64_t until = vm_time(vm) + VM_CLOSED_MS * 1000000ull;
-	enum vm_status st = VM_OK;
+	char text[128];
 
-	while (st == VM_OK)
-		st = vm_pump(vm, until);
-	if (st == VM_TIMEOUT)
-		return vm_fail(vm, VM_HOST, "QMP %s: %s", name, strerror(error));
-	return st;
+	snprintf(text, sizeof(text), "QMP %s: %s", name, strerror(error));
+	return vm_channel_closed(vm, text);
 }
 
 /* Takes @args over; @fd goes along unless it is -1. */

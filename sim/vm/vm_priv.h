@@ -168,8 +168,6 @@ bool vm_write_all(int fd, const void *data, size_t len);
 #define VM_QMP_MS	20000u
 /* Ten times what the slowest boot takes on a slow machine. */
 #define VM_BOOT_MS	120000u
-/* How long QEMU may take to exit after it has closed a channel. */
-#define VM_CLOSED_MS	5000u
 /* The time by which an answer has to be there; 0 (never) while a debugger may stop the guest. */
 uint64_t vm_answer_until(struct vm *vm, unsigned int usual_ms);
 /* The least real time until then; the clock may stand still meanwhile. */
@@ -224,6 +222,7 @@ bool vm_ctl_output(struct vm *vm);
 
 /* loop.c */
 enum vm_status vm_pump(struct vm *vm, uint64_t until);
+enum vm_status vm_channel_closed(struct vm *vm, const char *what);
 void vm_console_append(struct vm *vm, const char *text, size_t len);
 void vm_drain_console(struct vm *vm);
 
