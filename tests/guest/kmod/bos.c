@@ -34,18 +34,6 @@
 
 static struct dentry *masks_file, *vmap_file, *hide_file, *listed_file;
 
-/* The GPU, while a driver has it; the test makes sure that the driver keeps it. */
-struct agate_device *bos_device(void)
-{
-	struct pci_dev *pdev = pci_get_device(AGATE_PCI_VENDOR, AGATE_PCI_DEVICE, NULL);
-	struct agate_device *adev = NULL;
-
-	if (pdev && pdev->dev.driver)
-		adev = pci_get_drvdata(pdev);
-	pci_dev_put(pdev);
-	return adev;
-}
-
 /* ---- Fields ------------------------------------------------------------------ */
 
 bool bos_mask_is_right(const struct agate_bo *bo)
@@ -123,7 +111,7 @@ const char *bos_wrong_field(const struct agate_bo *bo, struct agate_device *adev
 
 static int masks_show(struct seq_file *seq, void *unused)
 {
-	struct agate_device *adev = bos_device();
+	struct agate_device *adev = watch_device();
 	struct agate_bo *bo;
 
 	if (!adev)
@@ -139,7 +127,7 @@ DEFINE_SHOW_ATTRIBUTE(masks);
 /* The newest BO, with a reference, or NULL. */
 static struct agate_bo *newest_bo(void)
 {
-	struct agate_device *adev = bos_device();
+	struct agate_device *adev = watch_device();
 	struct agate_bo *bo = NULL;
 
 	if (!adev)
@@ -207,7 +195,7 @@ static s64 entries(const struct list_head *head, s64 most)
 
 static int listed_show(struct seq_file *seq, void *unused)
 {
-	struct agate_device *adev = bos_device();
+	struct agate_device *adev = watch_device();
 	s64 counted, listed;
 
 	if (!adev)

@@ -20,6 +20,7 @@
  * memory; the fast one does not, so nothing is checked there.
  */
 #include "gem_watch.h"
+#include "watch.h"
 
 #include <linux/debugfs.h>
 #include <linux/kprobes.h>
@@ -363,7 +364,7 @@ static int promises_open(struct inode *inode, struct file *file)
 
 	if (armed_count)
 		return -EBUSY;
-	gem_device = bos_device();
+	gem_device = watch_device();
 	if (!gem_device)
 		return -ENODEV;
 	begin();

@@ -19,7 +19,6 @@ struct drm_agate_create_bo;
 enum promise { COMPLETE, ASKED, ORDER, LISTED, FREE, UNLOCKED, LOOKUP, LABEL, FETCH, PROMISES };
 
 /* bos.c */
-struct agate_device *bos_device(void);
 bool bos_mask_is_right(const struct agate_bo *bo);
 const char *bos_wrong_field(const struct agate_bo *bo, struct agate_device *adev);
 

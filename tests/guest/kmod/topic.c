@@ -72,18 +72,6 @@ static bool find_driver(void)
 	       driver.reset && driver.fini && driver.read && driver.write;
 }
 
-/* The GPU, while a driver has it; the test makes sure that the driver keeps it. */
-static struct agate_device *find_device(void)
-{
-	struct pci_dev *pdev = pci_get_device(AGATE_PCI_VENDOR, AGATE_PCI_DEVICE, NULL);
-	struct agate_device *adev = NULL;
-
-	if (pdev && pdev->dev.driver)
-		adev = pci_get_drvdata(pdev);
-	pci_dev_put(pdev);
-	return adev;
-}
-
 /* If the bit is unmasked, serve() may clear it before this code sees it. */
 static int raise(struct agate_device *adev)
 {
@@ -238,7 +226,7 @@ static bool prepare(struct topic_call *call)
 		again = true;
 		return true;
 	case TOPIC_WATCH:
-		call->result = watch_steps(find_device());
+		call->result = watch_steps(watch_device());
 		return true;
 	case TOPIC_FORGE:
 		call->result = watch_forge(call->value);
@@ -292,7 +280,7 @@ static long topic_ioctl(struct file *file, unsigned int request, unsigned long a
 		return -EFAULT;
 	call.result = 0;
 	if (!prepare(&call)) {
-		adev = find_device();
+		adev = watch_device();
 		if (!adev || call.vector >= TOPIC_VECTORS)
 			return -ENODEV;
 		atomic_inc(&calling);

@@ -49,6 +49,17 @@ static int __kprobes on_detach(struct kprobe *kp, struct pt_regs *regs)
 	return 0;
 }
 
+struct agate_device *watch_device(void)
+{
+	struct pci_dev *pdev = pci_get_device(AGATE_PCI_VENDOR, AGATE_PCI_DEVICE, NULL);
+	struct agate_device *adev = NULL;
+
+	if (pdev && pdev->dev.driver)
+		adev = pci_get_drvdata(pdev);
+	pci_dev_put(pdev);
+	return adev;
+}
+
 static bool __kprobes is_gpu(const struct pci_dev *pdev)
 {
 	return pdev->vendor == AGATE_PCI_VENDOR && pdev->device == AGATE_PCI_DEVICE;

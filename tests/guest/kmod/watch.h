@@ -23,7 +23,11 @@ static __always_inline int watch_skip(struct pt_regs *regs, long value)
 	return 1;
 }
 
-/* watch.c: the functions that take and give back.  @bound: the driver has the GPU now. */
+struct agate_device;
+
+/* watch.c: the GPU, while a driver has it; the test makes sure that the driver keeps it. */
+struct agate_device *watch_device(void);
+/* The functions that take and give back.  @bound: the driver has the GPU now. */
 int watch_steps(bool bound);
 int watch_forge(u32 seed);
 int watch_vectors(u32 count);
@@ -45,8 +49,6 @@ void access_leaving(void);
 /* A write has opened GPU_INT_MASK, and nothing has closed it since. */
 bool access_gpu_open(void);
 void access_end(void);
-
-struct agate_device;
 
 /* rehearse.c */
 int rehearse_next(enum topic_rehearsal what, void (*agate_pci_fini)(struct agate_device *adev));
