@@ -41,3 +41,14 @@ check()
 		result 1 "$name (status $status)"
 	fi
 }
+
+# until_true COMMAND...: true once it succeeds, false if it has not within 30 seconds.
+until_true()
+{
+	tries=300
+	until "$@"; do
+		tries=$((tries - 1))
+		[ "$tries" -gt 0 ] || return 1
+		sleep 0.1
+	done
+}

@@ -189,16 +189,6 @@ how=exported
 goal check LAB=02 DEBUG=1 && expect '<02>'
 result $? "a variable of the environment is not refused"
 
-until_true()
-{
-	tries=300
-	until "$@"; do
-		tries=$((tries - 1))
-		[ "$tries" -gt 0 ] || return 1
-		sleep 0.1
-	done
-}
-
 # Two that build in one folder: the second says that it waits, and then goes on.
 how=typed
 : >build/.lock

@@ -61,16 +61,6 @@ complain()
 	find "$cache" -maxdepth 1
 }
 
-until_true()
-{
-	tries=300
-	until "$@"; do
-		tries=$((tries - 1))
-		[ "$tries" -gt 0 ] || return 1
-		sleep 0.1
-	done
-}
-
 # last_used DIR DAYS
 last_used()
 {

@@ -32,17 +32,6 @@ alive()
 	[ -r "/proc/$1/stat" ] && ! grep -q '^[0-9]* (.*) Z' "/proc/$1/stat" 2>/dev/null
 }
 
-# until_true COMMAND...: true once it succeeds, false if it has not within 30 seconds.
-until_true()
-{
-	tries=300
-	while ! "$@"; do
-		tries=$((tries - 1))
-		[ "$tries" -gt 0 ] || return 1
-		sleep 0.1
-	done
-}
-
 gone()
 {
 	for pid in "$@"; do
