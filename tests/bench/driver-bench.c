@@ -23,6 +23,7 @@
 #include "agate_drm.h"
 #include "agate_job.h"
 #include "agate_regs.h"
+#include "bench.h"
 #include "panfrost_drm.h"
 
 #define PAGE		4096u
@@ -56,38 +57,13 @@ struct driver {
 	void (*submit)(int fd, uint64_t jc, const uint32_t *handles, uint32_t n);
 };
 
-static void die(const char *what)
-{
-	fprintf(stderr, "driver-bench: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
-}
-
-static void call(int fd, unsigned long request, void *arg, const char *what)
-{
-	int ret;
-
-	do
-		ret = ioctl(fd, request, arg);
-	while (ret < 0 && (errno == EINTR || errno == EAGAIN));
-	if (ret)
-		die(what);
-}
-
 /* ---- The two drivers ----------------------------------------------------- */
 
 static struct bo agate_create(int fd, uint32_t size, uint32_t flags)
 {
 	struct drm_agate_create_bo arg = { .size = size, .flags = flags };
 
-	call(fd, DRM_IOCTL_AGATE_CREATE_BO, &arg, "CREATE_BO");
+	bench_call(fd, DRM_IOCTL_AGATE_CREATE_BO, &arg, "CREATE_BO");
 	return (struct bo){ .fd = fd, .handle = arg.handle, .size = size, .va = arg.offset };
 }
 
@@ -97,14 +73,14 @@ static void agate_submit(int fd, uint64_t jc, const uint32_t *handles, uint32_t 
 		.jc = jc, .bo_handles = (uintptr_t)handles, .bo_handle_count = n,
 	};
 
-	call(fd, DRM_IOCTL_AGATE_SUBMIT, &arg, "SUBMIT");
+	bench_call(fd, DRM_IOCTL_AGATE_SUBMIT, &arg, "SUBMIT");
 }
 
 static struct bo panfrost_create(int fd, uint32_t size, uint32_t flags)
 {
 	struct drm_panfrost_create_bo arg = { .size = size, .flags = flags };
 
-	call(fd, DRM_IOCTL_PANFROST_CREATE_BO, &arg, "CREATE_BO");
+	bench_call(fd, DRM_IOCTL_PANFROST_CREATE_BO, &arg, "CREATE_BO");
 	return (struct bo){ .fd = fd, .handle = arg.handle, .size = size, .va = arg.offset };
 }
 
@@ -114,7 +90,7 @@ static void panfrost_submit(int fd, uint64_t jc, const uint32_t *handles, uint32
 		.jc = jc, .bo_handles = (uintptr_t)handles, .bo_handle_count = n,
 	};
 
-	call(fd, DRM_IOCTL_PANFROST_SUBMIT, &arg, "SUBMIT");
+	bench_call(fd, DRM_IOCTL_PANFROST_SUBMIT, &arg, "SUBMIT");
 }
 
 static const struct driver drivers[] = {
@@ -130,11 +106,11 @@ static int open_driver(const struct driver *driver)
 	int fd = open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC);
 
 	if (fd < 0)
-		die("/dev/dri/renderD128");
-	call(fd, DRM_IOCTL_VERSION, &version, "VERSION");
+		bench_die("/dev/dri/renderD128");
+	bench_call(fd, DRM_IOCTL_VERSION, &version, "VERSION");
 	if (strcmp(found, driver->name)) {
 		errno = ENODEV;
-		die(driver->name);
+		bench_die(driver->name);
 	}
 	return fd;
 }
@@ -143,11 +119,11 @@ static void map(struct bo *bo)
 {
 	struct drm_agate_mmap_bo arg = { .handle = bo->handle };
 
-	call(bo->fd, DRM_IOCTL_AGATE_MMAP_BO, &arg, "MMAP_BO");
+	bench_call(bo->fd, DRM_IOCTL_AGATE_MMAP_BO, &arg, "MMAP_BO");
 	bo->cpu = mmap(NULL, bo->size, PROT_READ | PROT_WRITE, MAP_SHARED, bo->fd,
 		       (off_t)arg.offset);
 	if (bo->cpu == MAP_FAILED)
-		die("mmap");
+		bench_die("mmap");
 }
 
 static void destroy(struct bo *bo)
@@ -156,14 +132,14 @@ static void destroy(struct bo *bo)
 
 	if (bo->cpu)
 		munmap(bo->cpu, bo->size);
-	call(bo->fd, DRM_IOCTL_GEM_CLOSE, &arg, "GEM_CLOSE");
+	bench_call(bo->fd, DRM_IOCTL_GEM_CLOSE, &arg, "GEM_CLOSE");
 }
 
 static void wait_bo(const struct bo *bo)
 {
 	struct drm_agate_wait_bo arg = { .handle = bo->handle, .timeout_ns = INT64_MAX };
 
-	call(bo->fd, DRM_IOCTL_AGATE_WAIT_BO, &arg, "WAIT_BO");
+	bench_call(bo->fd, DRM_IOCTL_AGATE_WAIT_BO, &arg, "WAIT_BO");
 }
 
 /* Write a job at an offset of a BO that stores one word at va. */
@@ -214,21 +190,21 @@ static void report(const struct driver *driver, const char *what, const char *un
 
 static void bench_bos(const struct driver *driver, int fd)
 {
-	double start = now();
+	double start = bench_now();
 
 	for (int i = 0; i < BOS; i++) {
 		struct bo bo = driver->create(fd, BO_SIZE, 0);
 
 		destroy(&bo);
 	}
-	report(driver, "bo_create_close", "ns", (now() - start) / BOS);
+	report(driver, "bo_create_close", "ns", (bench_now() - start) / BOS);
 }
 
 /* A BO that the GPU uses once: both ends are mapped when the job runs, and unmapped after. */
 static void bench_mapping(const struct driver *driver, int fd)
 {
 	struct bo job = job_bo(driver, fd);
-	double start = now();
+	double start = bench_now();
 
 	for (int i = 0; i < MAPPED_BOS; i++) {
 		struct bo bo = driver->create(fd, MAPPED_SIZE, 0);
@@ -241,26 +217,26 @@ static void bench_mapping(const struct driver *driver, int fd)
 		check_job(&job, 128);
 		destroy(&bo);
 	}
-	report(driver, "bo_2m_map_unmap", "ns", (now() - start) / MAPPED_BOS);
+	report(driver, "bo_2m_map_unmap", "ns", (bench_now() - start) / MAPPED_BOS);
 	destroy(&job);
 }
 
 static void bench_jobs(const struct driver *driver, int fd)
 {
 	struct bo job = job_bo(driver, fd);
-	double start = now();
+	double start = bench_now();
 
 	for (int i = 0; i < JOBS; i++) {
 		driver->submit(fd, job.va, &job.handle, 1);
 		wait_bo(&job);
 	}
-	report(driver, "jobs_one_by_one", "jobs/s", JOBS * 1e9 / (now() - start));
-	start = now();
+	report(driver, "jobs_one_by_one", "jobs/s", JOBS * 1e9 / (bench_now() - start));
+	start = bench_now();
 	for (int i = 0; i < JOBS; i++)
 		driver->submit(fd, job.va, &job.handle, 1);
 	wait_bo(&job);
 	check_job(&job, 0);
-	report(driver, "jobs_queued", "jobs/s", JOBS * 1e9 / (now() - start));
+	report(driver, "jobs_queued", "jobs/s", JOBS * 1e9 / (bench_now() - start));
 	destroy(&job);
 }
 
@@ -272,14 +248,14 @@ static void bench_contexts(const struct driver *driver)
 
 	for (int i = 0; i < CONTEXTS; i++)
 		job[i] = job_bo(driver, open_driver(driver));
-	start = now();
+	start = bench_now();
 	for (int i = 0; i < SWITCHES * CONTEXTS; i++) {
 		struct bo *next = &job[i % CONTEXTS];
 
 		driver->submit(next->fd, next->va, &next->handle, 1);
 		wait_bo(next);
 	}
-	report(driver, "jobs_16_files", "jobs/s", SWITCHES * CONTEXTS * 1e9 / (now() - start));
+	report(driver, "jobs_16_files", "jobs/s", SWITCHES * CONTEXTS * 1e9 / (bench_now() - start));
 	for (int i = 0; i < CONTEXTS; i++) {
 		check_job(&job[i], 0);
 		destroy(&job[i]);
@@ -297,11 +273,11 @@ static void bench_heap(const struct driver *driver, int fd)
 	for (uint32_t i = 0; i < CHUNKS; i++)
 		put_job(&job, i * 128, i + 1 < CHUNKS ? job.va + (i + 1) * 128 : 0,
 			heap.va + i * CHUNK);
-	start = now();
+	start = bench_now();
 	driver->submit(fd, job.va, both, 2);
 	wait_bo(&job);
 	check_job(&job, (CHUNKS - 1) * 128);
-	report(driver, "heap_chunk", "ns", (now() - start) / CHUNKS);
+	report(driver, "heap_chunk", "ns", (bench_now() - start) / CHUNKS);
 	destroy(&heap);
 	destroy(&job);
 }

@@ -25,6 +25,7 @@
 #include "agate_drm.h"
 #include "agate_job.h"
 #include "agate_regs.h"
+#include "bench.h"
 
 #define ROUNDS		9
 #define PAGE		4096u
@@ -32,31 +33,6 @@
 #define BOS		400
 #define TOUCH_SIZE	(4u << 20)
 #define JOBS		200
-
-static void die(const char *what)
-{
-	fprintf(stderr, "guest-bench: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
-}
-
-static void call(int fd, unsigned long request, void *arg, const char *what)
-{
-	int ret;
-
-	do
-		ret = ioctl(fd, request, arg);
-	while (ret < 0 && (errno == EINTR || errno == EAGAIN));
-	if (ret)
-		die(what);
-}
 
 static int open_driver(const char *name, const char *node, int first)
 {
@@ -74,7 +50,7 @@ static int open_driver(const char *name, const char *node, int first)
 		close(fd);
 	}
 	errno = ENODEV;
-	die(name);
+	bench_die(name);
 	return -1;
 }
 
@@ -94,14 +70,14 @@ static void close_handle(int fd, uint32_t handle)
 {
 	struct drm_gem_close arg = { .handle = handle };
 
-	call(fd, DRM_IOCTL_GEM_CLOSE, &arg, "GEM_CLOSE");
+	bench_call(fd, DRM_IOCTL_GEM_CLOSE, &arg, "GEM_CLOSE");
 }
 
 static uint32_t agate_create(int fd, uint64_t size, uint64_t *va)
 {
 	struct drm_agate_create_bo arg = { .size = size };
 
-	call(fd, DRM_IOCTL_AGATE_CREATE_BO, &arg, "CREATE_BO");
+	bench_call(fd, DRM_IOCTL_AGATE_CREATE_BO, &arg, "CREATE_BO");
 	if (va)
 		*va = arg.offset;
 	return arg.handle;
@@ -114,7 +90,7 @@ static uint32_t vgem_create(int fd, uint64_t size, uint64_t *va)
 	};
 
 	(void)va;
-	call(fd, DRM_IOCTL_MODE_CREATE_DUMB, &arg, "CREATE_DUMB");
+	bench_call(fd, DRM_IOCTL_MODE_CREATE_DUMB, &arg, "CREATE_DUMB");
 	return arg.handle;
 }
 
@@ -122,7 +98,7 @@ static uint64_t agate_offset(int fd, uint32_t handle)
 {
 	struct drm_agate_mmap_bo arg = { .handle = handle };
 
-	call(fd, DRM_IOCTL_AGATE_MMAP_BO, &arg, "MMAP_BO");
+	bench_call(fd, DRM_IOCTL_AGATE_MMAP_BO, &arg, "MMAP_BO");
 	return arg.offset;
 }
 
@@ -130,7 +106,7 @@ static uint64_t vgem_offset(int fd, uint32_t handle)
 {
 	struct drm_mode_map_dumb arg = { .handle = handle };
 
-	call(fd, DRM_IOCTL_MODE_MAP_DUMB, &arg, "MAP_DUMB");
+	bench_call(fd, DRM_IOCTL_MODE_MAP_DUMB, &arg, "MAP_DUMB");
 	return arg.offset;
 }
 
@@ -143,11 +119,11 @@ struct maker {
 
 static double create_close(const struct maker *m)
 {
-	double start = now();
+	double start = bench_now();
 
 	for (int i = 0; i < BOS; i++)
 		close_handle(m->fd, m->create(m->fd, BO_SIZE, NULL));
-	return (now() - start) / BOS;
+	return (bench_now() - start) / BOS;
 }
 
 static double first_touch(const struct maker *m)
@@ -158,11 +134,11 @@ static double first_touch(const struct maker *m)
 	double start, end;
 
 	if (cpu == MAP_FAILED)
-		die("mmap");
-	start = now();
+		bench_die("mmap");
+	start = bench_now();
 	for (uint32_t i = 0; i < TOUCH_SIZE; i += PAGE)
 		cpu[i] = 1;
-	end = now();
+	end = bench_now();
 	munmap((void *)cpu, TOUCH_SIZE);
 	close_handle(m->fd, handle);
 	return (end - start) / (TOUCH_SIZE / PAGE);
@@ -194,20 +170,20 @@ static void bench_register_reads(int agate)
 	struct stat st;
 
 	if (fstat(agate, &st))
-		die("fstat");
+		bench_die("fstat");
 	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%u/gpu_counters", minor(st.st_rdev));
 	for (int i = 0; i < ROUNDS; i++) {
 		const int repeat = 20;
-		double start = now();
+		double start = bench_now();
 
 		for (int j = 0; j < repeat; j++) {
 			int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 			if (fd < 0 || read(fd, text, sizeof(text)) <= 0)
-				die(path);
+				bench_die(path);
 			close(fd);
 		}
-		samples[i] = (now() - start) / (repeat * 2 * AGATE_CNT_COUNT);
+		samples[i] = (bench_now() - start) / (repeat * 2 * AGATE_CNT_COUNT);
 	}
 	report("register_read", "ns", samples, NULL);
 }
@@ -218,14 +194,14 @@ static void submit(int fd, uint64_t jc, uint32_t handle)
 		.jc = jc, .bo_handles = (uintptr_t)&handle, .bo_handle_count = 1,
 	};
 
-	call(fd, DRM_IOCTL_AGATE_SUBMIT, &arg, "SUBMIT");
+	bench_call(fd, DRM_IOCTL_AGATE_SUBMIT, &arg, "SUBMIT");
 }
 
 static void wait_bo(int fd, uint32_t handle)
 {
 	struct drm_agate_wait_bo arg = { .handle = handle, .timeout_ns = INT64_MAX };
 
-	call(fd, DRM_IOCTL_AGATE_WAIT_BO, &arg, "WAIT_BO");
+	bench_call(fd, DRM_IOCTL_AGATE_WAIT_BO, &arg, "WAIT_BO");
 }
 
 static void bench_jobs(int fd)
@@ -239,7 +215,7 @@ static void bench_jobs(int fd)
 	job = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
 		   (off_t)agate_offset(fd, handle));
 	if (job == MAP_FAILED)
-		die("mmap");
+		bench_die("mmap");
 	job->control = AGATE_JOB_64BIT | AGATE_JOB_TYPE(AGATE_JOB_WRITE_VALUE) | AGATE_JOB_INDEX(1);
 	payload = (void *)(job + 1);
 	payload->address = va + 2048;
@@ -247,18 +223,18 @@ static void bench_jobs(int fd)
 	payload->immediate = 1;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		double start = now();
+		double start = bench_now();
 
 		for (int j = 0; j < JOBS; j++) {
 			submit(fd, va, handle);
 			wait_bo(fd, handle);
 		}
-		trip[i] = JOBS * 1e9 / (now() - start);
-		start = now();
+		trip[i] = JOBS * 1e9 / (bench_now() - start);
+		start = bench_now();
 		for (int j = 0; j < JOBS; j++)
 			submit(fd, va, handle);
 		wait_bo(fd, handle);
-		queued[i] = JOBS * 1e9 / (now() - start);
+		queued[i] = JOBS * 1e9 / (bench_now() - start);
 	}
 	report("jobs_one_by_one", "jobs/s", trip, NULL);
 	report("jobs_queued", "jobs/s", queued, NULL);

@@ -7,17 +7,20 @@ MODEL_BENCHES	:= $(addprefix $(BENCH_DIR)/,raster-bench copy-bench translate-ben
 BENCH_PROGRAMS	:= $(BENCH_DIR)/guest-bench $(BENCH_DIR)/driver-bench $(MODEL_BENCHES) \
 		   $(BENCH_DIR)/report
 
-$(BENCH_DIR)/guest-bench: tests/bench/guest-bench.c
+# Upstream's uAPI header comes with the tests of upstream's driver.
+DRIVER_BENCHES	:= $(addprefix $(BENCH_DIR)/,guest-bench driver-bench)
+
+$(BENCH_DIR)/bench.o: tests/bench/bench.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS_HOST) $$(pkg-config --cflags libdrm) -MMD -MP -MF $@.d -o $@ $<
+	$(Q)$(CC) $(CFLAGS_HOST) -MMD -MP -MF $@.d -c -o $@ $<
 
-# Upstream's uAPI header comes with the tests of upstream's driver.
-$(BENCH_DIR)/driver-bench: tests/bench/driver-bench.c | $(BUILD)/tests/upstream/include/panfrost_drm.h
+$(DRIVER_BENCHES): $(BENCH_DIR)/%: tests/bench/%.c $(BENCH_DIR)/bench.o \
+		| $(BUILD)/tests/upstream/include/panfrost_drm.h
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) $$(pkg-config --cflags libdrm) -isystem $(BUILD)/tests/upstream/include \
-		-MMD -MP -MF $@.d -o $@ $<
+		-MMD -MP -MF $@.d -o $@ $< $(BENCH_DIR)/bench.o
 
 $(BENCH_DIR)/bench_model.o: tests/bench/bench_model.c
 	$(call say,CC,$@)
