@@ -2,14 +2,12 @@
 /*
  * Jobs that run, fault or hang, and jobs whose owner is killed.
  */
+#include "clients.h"
 #include "guest.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define DATA		2048u		/* where jobs of a one-page BO write */
@@ -278,17 +276,8 @@ static void *many_jobs(void *arg)
 
 static void thousand_jobs(void **state)
 {
-	pthread_t thread[THREADS];
-
 	(void)state;
-	for (int i = 0; i < THREADS; i++)
-		assert_int_equal(pthread_create(&thread[i], NULL, many_jobs, NULL), 0);
-	for (int i = 0; i < THREADS; i++) {
-		void *good;
-
-		assert_int_equal(pthread_join(thread[i], &good), 0);
-		assert_int_equal((long)good, JOBS_EACH);
-	}
+	clients_run(THREADS, many_jobs, JOBS_EACH);
 }
 
 /* ---- Hangs ------------------------------------------------------------ */
@@ -365,27 +354,12 @@ static void child_hangs(int ready)
 
 static void killed_in_mid_job(void **state)
 {
-	int fd, pipefd[2], wstatus;
 	struct bo bo;
-	char byte;
+	int fd;
 
 	(void)state;
-	for (int i = 0; i < 3; i++) {
-		pid_t pid;
-
-		assert_int_equal(pipe(pipefd), 0);
-		pid = fork();
-		assert_true(pid >= 0);
-		if (!pid)
-			child_hangs(pipefd[1]);
-		close(pipefd[1]);
-		assert_int_equal(read(pipefd[0], &byte, 1), 1);
-		close(pipefd[0]);
-		assert_int_equal(kill(pid, SIGKILL), 0);
-		assert_int_equal(waitpid(pid, &wstatus, 0), pid);
-		assert_true(WIFSIGNALED(wstatus));
-		assert_int_equal(WTERMSIG(wstatus), SIGKILL);
-	}
+	for (int i = 0; i < 3; i++)
+		clients_kill(child_hangs);
 	fd = guest_open();
 	bo = guest_bo(fd, PAGE, 0);
 	guest_job_write64(&bo, 0, 0, bo.va + DATA, 6);

@@ -11,20 +11,22 @@ $(GUEST_TEST_DIR)/%.o: tests/guest/%.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) -Itests/guest $$(pkg-config --cflags libdrm) -MMD -MP -c -o $@ $<
 
-$(GUEST_PROGRAMS): $(GUEST_TEST_DIR)/%: $(GUEST_TEST_DIR)/%.o $(GUEST_TEST_DIR)/guest.o
+$(GUEST_PROGRAMS): $(GUEST_TEST_DIR)/%: $(GUEST_TEST_DIR)/%.o \
+		$(addprefix $(GUEST_TEST_DIR)/,guest.o clients.o)
 	$(call say,LD,$@)
 	$(Q)$(CC) -o $@ $^ -lcmocka -pthread
 
 $(GUEST_TEST_DIR)/failnth: $(GUEST_TEST_DIR)/fail_nth.o
 $(GUEST_TEST_DIR)/absent: $(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kernel.o)
 
-.SECONDARY: $(GUEST_TESTS:%=$(GUEST_TEST_DIR)/%.o) $(GUEST_TEST_DIR)/guest.o
+.SECONDARY: $(GUEST_TESTS:%=$(GUEST_TEST_DIR)/%.o) $(GUEST_TEST_DIR)/guest.o $(GUEST_TEST_DIR)/clients.o
 -include $(wildcard $(GUEST_TEST_DIR)/*.d $(GUEST_TEST_DIR)/*/*.d)
 
 # Graded tests: one program a lab, from that lab's folder.
 LAB_TEST_NAMES	:= $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard tests/guest/[0-9][0-9]-*/*.c)))))
 LAB_TESTS	:= $(LAB_TEST_NAMES:%=$(BUILD)/tests/labs/%)
-GRADED_OBJS	:= $(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kernel.o guest.o fail_nth.o)
+GRADED_OBJS	:= $(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kernel.o guest.o clients.o \
+		   fail_nth.o)
 
 # $(eval $(call lab_test,NAME)): the program of one lab, made anew when a file goes.
 define lab_test

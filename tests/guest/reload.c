@@ -6,6 +6,7 @@
  * While a file or a fence is alive the module cannot be unloaded; without one it
  * can.  A job runs each time, to show that the GPU came up.
  */
+#include "clients.h"
 #include "guest.h"
 
 #include <fcntl.h>
@@ -198,17 +199,9 @@ static void memory_outlives_the_device(void **state)
 /* Memory whose page faults wait until somebody serves them. */
 static int stall_page(void **page)
 {
-	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register range = { .range.len = PAGE, .mode = UFFDIO_REGISTER_MODE_MISSING };
-	int uffd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
-
 	*page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(*page, MAP_FAILED);
-	range.range.start = (uintptr_t)*page;
-	assert_true(uffd >= 0);
-	assert_int_equal(ioctl(uffd, UFFDIO_API, &api), 0);
-	assert_int_equal(ioctl(uffd, UFFDIO_REGISTER, &range), 0);
-	return uffd;
+	return clients_stall(*page, PAGE);
 }
 
 static void serve_page(int uffd, void *page)

@@ -3,9 +3,9 @@
  * Jobs through upstream's Panfrost: chains on both slots, in the order that BOs and sync
  * objects ask for, from more files than there are address spaces.
  */
+#include "clients.h"
 #include "panfrost.h"
 
-#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -191,17 +191,8 @@ static void *many_jobs(void *arg)
 
 static void threads(void **state)
 {
-	pthread_t thread[THREADS];
-
 	(void)state;
-	for (int i = 0; i < THREADS; i++)
-		assert_int_equal(pthread_create(&thread[i], NULL, many_jobs, NULL), 0);
-	for (int i = 0; i < THREADS; i++) {
-		void *good;
-
-		assert_int_equal(pthread_join(thread[i], &good), 0);
-		assert_int_equal((long)good, JOBS_EACH);
-	}
+	clients_run(THREADS, many_jobs, JOBS_EACH);
 }
 
 /* Jobs of one file that wait for nothing, so that each slot always has a next one. */

@@ -5,11 +5,10 @@
  * Jobs and files that did nothing wrong have to go on.  Where a bug of upstream's own spoils
  * that, the test names the bug, and checks what still works.
  */
+#include "clients.h"
 #include "panfrost.h"
 
-#include <signal.h>
 #include <stdio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static void assert_goes_on(struct bo *bo, uint64_t value)
@@ -198,22 +197,7 @@ static void killed_in_mid_job(void **state)
 
 	(void)state;
 	for (int i = 0; i < 3; i++) {
-		int pipefd[2], wstatus;
-		char byte;
-		pid_t pid;
-
-		assert_int_equal(pipe(pipefd), 0);
-		pid = fork();
-		assert_true(pid >= 0);
-		if (!pid)
-			child_hangs(pipefd[1]);
-		close(pipefd[1]);
-		assert_int_equal(read(pipefd[0], &byte, 1), 1);
-		close(pipefd[0]);
-		assert_int_equal(kill(pid, SIGKILL), 0);
-		assert_int_equal(waitpid(pid, &wstatus, 0), pid);
-		assert_true(WIFSIGNALED(wstatus));
-		assert_int_equal(WTERMSIG(wstatus), SIGKILL);
+		clients_kill(child_hangs);
 		assert_goes_on(&bo, 90);
 	}
 	guest_destroy(&bo);

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 /* Lab 02, step 5: labels. */
+#include "clients.h"
 #include "gem.h"
 
-#include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define OLD		"the old label"
@@ -263,21 +262,6 @@ static void run_call(void *arg)
 	call->err = set_label(call->bo->fd, call->bo->handle, call->text, call->len);
 }
 
-/* Page faults on these pages wait until they are served. */
-static int stall_pages(void *pages, size_t size)
-{
-	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register range = {
-		.range = { .start = (uintptr_t)pages, .len = size },
-		.mode = UFFDIO_REGISTER_MODE_MISSING,
-	};
-	int uffd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
-
-	if (uffd < 0 || ioctl(uffd, UFFDIO_API, &api) || ioctl(uffd, UFFDIO_REGISTER, &range))
-		fail_msg("userfaultfd: %s", strerror(errno));
-	return uffd;
-}
-
 static void serve(int uffd, void *page, const void *content)
 {
 	struct uffdio_copy copy = {
@@ -301,7 +285,7 @@ static void set_label_stalled(struct stalled *text, const struct bo *bo, const c
 		fail_msg("mmap: %s", strerror(errno));
 	text->call = (struct call){ .bo = bo, .text = text->pages + PAGE - there, .len = len };
 	memcpy(text->call.text, begin, there);
-	text->uffd = stall_pages(text->pages + PAGE, PAGE);
+	text->uffd = clients_stall(text->pages + PAGE, PAGE);
 	aside_start(&text->call.aside, run_call, &text->call);
 	pollfd.fd = text->uffd;
 	while (!poll(&pollfd, 1, 1)) {
