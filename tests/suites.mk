@@ -30,7 +30,7 @@ LAB_INPUTS	:= scripts kernel userspace include $(COMPOSE_TOOLS) code:$(BUILD)/pa
 # Guests with the debug kernel, each alone with its kind: of guests that share processors
 # each spends much of its time waiting for a lock whose holder is not running.
 guest_suite = $(call suite,guest-$(1)/$(2),$(3),900,$($(4)_INPUTS) code:$(BUILD)/driver/$(1)/agate.ko \
-	$(BUILD)/tests/kmod/$(1)/agate_inject.ko $(GUEST_PROGRAMS) tests/guest/run.sh tests/guest/splat.sh, \
+	$(BUILD)/tests/kmod/$(1)/agate_inject.ko $(GUEST_PROGRAMS) tests/guest/run.sh tests/guest/run-lib.sh, \
 	tests/guest/run.sh $(1) $(2))
 $(foreach s,both swiotlb reset reload,$(call guest_suite,debug,$(s),2d,DEBUG))
 
@@ -110,7 +110,7 @@ define upstream_line
 UPSTREAM_SUITES += upstream/$(1)
 SUITE_upstream/$(1) := upstream/$(1)|2|600|$(FAST_INPUTS) \
 	code:$(BUILD)/upstream/fast/agate_panfrost.ko code:$(BUILD)/driver/fast/agate.ko \
-	$(UPSTREAM_PROGRAMS) tests/upstream tests/guest/splat.sh|tests/upstream/run.sh fast $(1)
+	$(UPSTREAM_PROGRAMS) tests/upstream tests/guest/run-lib.sh|tests/upstream/run.sh fast $(1)
 endef
 $(foreach g,midgard bifrost stuck,$(eval $(call upstream_line,$(g))))
 

@@ -27,20 +27,13 @@
 # suite shows it: it leaves alone what is younger than five seconds, and its two
 # looks take twenty, which is why programs share a guest.
 set -u
-. tests/guest/splat.sh
+. tests/guest/run-lib.sh
 
 flavour=$1 suite=$2
 BUILD=${BUILD:-build}
 GUEST=/run/agate
 console=$BUILD/logs/console-$flavour-$suite.log
 KMEMLEAK=/sys/kernel/debug/kmemleak
-
-# test_step PROGRAM ARGUMENT...: the step that runs a test program, to its end,
-# and says how it ended: one that never started has no plan to be missed.
-test_step()
-{
-	echo "exec:CMOCKA_MESSAGE_OUTPUT=TAP $GUEST/$*; echo \"# $1 ended \$?\""
-}
 
 sim_args=
 append=
@@ -78,7 +71,7 @@ guest()
 		compute listed many absent coherency queued storm; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
-	programs=$(printf '%s\n' "$@" | sed -n "s|^exec:CMOCKA[^/]*$GUEST/\([a-z-]*\).*|\1|p")
+	programs=$(programs_of "$@")
 	{ "$BUILD/bin/agate-vm" run --kernel "$BUILD/guest/kernel-$flavour" \
 		--initramfs "$BUILD/guest/initramfs.cpio.gz" --sim "$BUILD/bin/agate-sim" \
 		$sim_args ${append:+--append "$append"} --sim-log "$console.events" \
@@ -86,20 +79,6 @@ guest()
 		"put:$BUILD/driver/$flavour/agate.ko:$GUEST/agate.ko" "$@" \
 		"exec:echo '# guest alive'" poweroff
 	echo "# launcher ended $?"; } 2>&1 | tee "$console.out"
-}
-
-said()
-{
-	grep -qx "# $1" "$console.out"
-}
-
-# Programs that did not end by themselves, or never began.
-unfinished()
-{
-	for p in $programs; do
-		said "$p ended [0-9][0-9]*" && ! said "$p ended \(12[6-9]\|1[3-9].\|2..\)" ||
-			echo "$p"
-	done
 }
 
 # Checkers of the debug kernel that were off when the run ended.
@@ -130,13 +109,7 @@ rules_broken()
 verdict()
 {
 	echo "1..3"
-	if said 'module unloaded' && said 'guest alive' && said 'launcher ended 0' &&
-		[ -n "$programs" ] && [ -z "$(unfinished)" ]; then
-		echo "ok 1 - programs end, module unloads, guest lives"
-	else
-		echo "# did not end well:" $(unfinished)
-		echo "not ok 1 - programs end, module unloads, guest lives"
-	fi
+	ended_well
 	if grep -Eq "$SPLAT" "$console" "$console.out"; then
 		grep -Ehm 20 -A 12 "$SPLAT" "$console" "$console.out" | sed 's/^/# /'
 		echo "not ok 2 - kernel log silent"

@@ -10,7 +10,7 @@
 # it.  After the tests the kernel's log and the simulator's must be silent, except for
 # upstream's own bugs that bugs.txt lists; a line names each bug that showed.
 set -u
-. tests/guest/splat.sh
+. tests/guest/run-lib.sh
 
 flavour=$1 suite=$2
 BUILD=${BUILD:-build}
@@ -44,17 +44,11 @@ load()
 		insmod $GUEST/agate_panfrost.ko $*"
 }
 
-# test_step PROGRAM ARGUMENT...: the step that runs a test program, to its end.
-test_step()
-{
-	echo "exec:CMOCKA_MESSAGE_OUTPUT=TAP $GUEST/$*; echo \"# $1 ended \$?\""
-}
-
 # guest STEP...: a guest with the module and all programs delivered.
 guest()
 {
 	mkdir -p "$BUILD/logs"
-	programs=$(printf '%s\n' "$@" | sed -n "s|^exec:CMOCKA[^/]*$GUEST/\([a-z-]*\).*|\1|p" | sort -u)
+	programs=$(programs_of "$@")
 	for p in $programs; do
 		set -- "put:$BUILD/tests/upstream/$p:$GUEST/$p:0755" "$@"
 	done
@@ -67,20 +61,6 @@ guest()
 		"exec:rmmod agate_panfrost && echo '# module unloaded'" \
 		"exec:echo '# guest alive'" poweroff
 	echo "# launcher ended $?"; } 2>&1 | tee "$console.out"
-}
-
-said()
-{
-	grep -qx "# $1" "$console.out"
-}
-
-# Programs that did not end by themselves, or never began.
-unfinished()
-{
-	for p in $programs; do
-		said "$p ended [0-9][0-9]*" && ! said "$p ended \(12[6-9]\|1[3-9].\|2..\)" ||
-			echo "$p"
-	done
 }
 
 # The log without what bugs.txt knows, and without the first lines of its traces.
@@ -144,13 +124,7 @@ rules_broken()
 verdict()
 {
 	echo "1..3"
-	if said 'module unloaded' && said 'guest alive' && said 'launcher ended 0' &&
-		[ -z "$(unfinished)" ]; then
-		echo "ok 1 - programs end, module unloads, guest lives"
-	else
-		echo "# did not end well:" $(unfinished)
-		echo "not ok 1 - programs end, module unloads, guest lives"
-	fi
+	ended_well
 	named
 	if [ ! -s "$console" ]; then
 		echo "not ok 2 - kernel log silent # no log at all"
