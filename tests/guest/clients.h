@@ -18,8 +18,8 @@ void clients_run(int threads, void *(*thread)(void *arg), long each);
 void clients_kill(void (*child)(int ready));
 
 /*
- * A page fault on these pages, which nobody has touched yet, waits until it is served through
- * the file descriptor that this returns, a userfaultfd.
+ * A page fault on these pages, which nobody has touched yet, waits until the test serves it.
+ * Returns the userfaultfd for that.
  */
 int clients_stall(void *pages, size_t size);
 
