@@ -164,10 +164,9 @@ static bool entries_are_free(const struct agate_pgtable *pgt,
 	unsigned int i;
 
 	for (i = first; i < first + count; i++) {
-		u64 entry = entry_of(table, i);
-
 		/* Every child table maps something. */
-		if (entry && (child_of(table, i) || pgt->format->ate_is_valid(entry, level)))
+		if (table->entries[i] &&
+		    (child_of(table, i) || is_leaf(pgt, table, i, level)))
 			return false;
 	}
 	return true;
@@ -204,6 +203,14 @@ static int plan_map(struct agate_pgtable *pgt, const struct agate_pgtable_page *
 	return 0;
 }
 
+static void set_leaves(struct agate_pgtable *pgt, struct agate_pgtable_page *table,
+		       unsigned int level, unsigned int first, unsigned int count, u64 pa, u32 prot)
+{
+	pgt->format->entries_set_ate(&table->entries[first], count, pa, prot, level);
+	table->used += count;
+	pgt->mem->sync(pgt->ctx, table, first, count);
+}
+
 static void commit_map(struct agate_pgtable *pgt, struct agate_pgtable_page *table,
 		       unsigned int level, u64 va, u64 end, u64 pa, u32 prot,
 		       struct spare *spare)
@@ -215,10 +222,7 @@ static void commit_map(struct agate_pgtable *pgt, struct agate_pgtable_page *tab
 				    entry_end(va, end, level);
 
 		if (leaves) {
-			pgt->format->entries_set_ate(&table->entries[index], leaves, pa, prot,
-						     level);
-			table->used += leaves;
-			pgt->mem->sync(pgt->ctx, table, index, leaves);
+			set_leaves(pgt, table, level, index, leaves, pa, prot);
 		} else if (table->child[index]) {
 			commit_map(pgt, table->child[index], level + 1, va, next, pa, prot, spare);
 		} else {
@@ -233,26 +237,43 @@ static void commit_map(struct agate_pgtable *pgt, struct agate_pgtable_page *tab
 	}
 }
 
-int agate_pgtable_map(struct agate_pgtable *pgt, u64 va, u64 pa, u64 size, u32 prot)
+/* Map a range that needs tables below this one. */
+static int map_below(struct agate_pgtable *pgt, struct agate_pgtable_page *table,
+		     unsigned int level, u64 va, u64 end, u64 pa, u32 prot)
 {
 	struct spare spare = { .pages = LIST_HEAD_INIT(spare.pages) };
-	struct agate_pgtable_page *table;
-	unsigned int level;
 	int ret;
+
+	ret = plan_map(pgt, table, level, va, end, pa, &spare);
+	if (ret)
+		return ret;
+	ret = spare_fill(pgt, &spare);
+	if (ret)
+		return ret;
+	commit_map(pgt, table, level, va, end, pa, prot, &spare);
+	return 0;
+}
+
+int agate_pgtable_map(struct agate_pgtable *pgt, u64 va, u64 pa, u64 size, u32 prot)
+{
+	const u64 end = va + size;
+	struct agate_pgtable_page *table;
+	unsigned int leaves;
+	unsigned int level;
 
 	if (!range_is_valid(va, size, VA_LIMIT) || !range_is_valid(pa, size, PA_LIMIT))
 		return -EINVAL;
 	if (!(prot & (AGATE_PROT_READ | AGATE_PROT_WRITE)))
 		return -EINVAL;
 
-	table = table_over(pgt, va, va + size, &level);
-	ret = plan_map(pgt, table, level, va, va + size, pa, &spare);
-	if (ret)
-		return ret;
-	ret = spare_fill(pgt, &spare);
-	if (ret)
-		return ret;
-	commit_map(pgt, table, level, va, va + size, pa, prot, &spare);
+	table = table_over(pgt, va, end, &level);
+	leaves = leaves_in(va, end, pa, level);
+	if (!leaves || !IS_ALIGNED(end, agate_pgtable_level_bytes(level)))
+		return map_below(pgt, table, level, va, end, pa, prot);
+	/* Most ranges end up here: they need leaves of one table, and no new one. */
+	if (!entries_are_free(pgt, table, level, level_index(va, level), leaves))
+		return -EEXIST;
+	set_leaves(pgt, table, level, level_index(va, level), leaves, pa, prot);
 	return 0;
 }
 
@@ -321,20 +342,21 @@ static void cut_off(struct agate_pgtable *pgt, struct agate_pgtable_page *table,
 static void commit_unmap(struct agate_pgtable *pgt, struct agate_pgtable_page *table,
 			 unsigned int level, u64 va, u64 end, struct list_head *gone)
 {
+	const u64 bytes = agate_pgtable_level_bytes(level);
 	unsigned int first = level_index(va, level);
 	unsigned int count = level_index(end - 1, level) - first + 1;
 	unsigned int leaves;
 	unsigned int i;
 
 	for (i = first; level < LAST_LEVEL && i < first + count; i++) {
-		u64 next = entry_end(va, end, level);
-
 		if (table->child[i]) {
-			commit_unmap(pgt, table->child[i], level + 1, va, next, gone);
+			u64 begin = max(va, ALIGN_DOWN(va, bytes) + (i - first) * bytes);
+
+			commit_unmap(pgt, table->child[i], level + 1, begin,
+				     entry_end(begin, end, level), gone);
 			if (!table->child[i]->used)
 				cut_off(pgt, table, i, gone);
 		}
-		va = next;
 	}
 	leaves = pgt->format->ates_invalidate(&table->entries[first], count, level);
 	if (leaves) {

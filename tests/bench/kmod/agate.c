@@ -17,28 +17,20 @@ static struct agate_pgtable_page *page_alloc(void *ctx, bool last)
 
 	if (!page)
 		return NULL;
-	page->entries = (__le64 *)get_zeroed_page(GFP_KERNEL);
-	if (!page->entries)
-		goto free_page;
-	if (!last) {
-		page->child = kcalloc(AGATE_PT_ENTRIES, sizeof(*page->child), GFP_KERNEL);
-		if (!page->child)
-			goto free_entries;
+	page->entries = (__le64 *)__get_free_pages(GFP_KERNEL | __GFP_ZERO, !last);
+	if (!page->entries) {
+		kfree(page);
+		return NULL;
 	}
+	if (!last)
+		page->child = (void *)(page->entries + AGATE_PT_ENTRIES);
 	page->phys = virt_to_phys(page->entries);
 	return page;
-
-free_entries:
-	free_page((unsigned long)page->entries);
-free_page:
-	kfree(page);
-	return NULL;
 }
 
 static void page_free(void *ctx, struct agate_pgtable_page *page)
 {
-	kfree(page->child);
-	free_page((unsigned long)page->entries);
+	free_pages((unsigned long)page->entries, page->child ? 1 : 0);
 	kfree(page);
 }
 
