@@ -214,6 +214,10 @@ static bool bar2_header_valid(const struct agate_bar2_header *header, u64 bar_si
 		{ header->vram_offset, header->vram_size },
 	};
 
+	/* Each of these two has pages of its own, and so its own caching mode. */
+	if (!IS_ALIGNED(header->gsm_offset | header->gsm_size, PAGE_SIZE) ||
+	    !IS_ALIGNED(header->vram_offset | header->vram_size, PAGE_SIZE))
+		return false;
 	return header->magic == AGATE_BAR2_MAGIC &&
 	       header->version == AGATE_BAR2_VERSION &&
 	       header->bar_size == bar_size &&
@@ -242,41 +246,80 @@ static int bus_open_queue(struct agate_device *adev)
 	return drained ? 0 : -ENODEV;
 }
 
+static void *bar2_map(struct agate_device *adev, u64 offset, u64 size)
+{
+	return memremap(pci_resource_start(adev->pdev, BAR_SHARED) + offset, size, MEMREMAP_WB);
+}
+
+static int bar2_read_header(struct agate_device *adev, struct agate_bar2_header *header)
+{
+	u64 bar_size = pci_resource_len(adev->pdev, BAR_SHARED);
+	void *mapped;
+
+	if (bar_size < sizeof(*header))
+		return -ENODEV;
+	mapped = bar2_map(adev, 0, sizeof(*header));
+	if (!mapped)
+		return -ENOMEM;
+	memcpy(header, mapped, sizeof(*header));
+	memunmap(mapped);
+	return bar2_header_valid(header, bar_size) ? 0 : -ENODEV;
+}
+
+static int bus_map_queue(struct agate_device *adev, const struct agate_bar2_header *header)
+{
+	struct agate_bus *bus = &adev->bus;
+
+	bus->ctrl = bar2_map(adev, header->ctrl_offset, sizeof(*bus->ctrl));
+	if (!bus->ctrl)
+		return -ENOMEM;
+	bus->queue = bar2_map(adev, header->queue_offset,
+			      (u64)header->queue_len * sizeof(*bus->queue));
+	if (!bus->queue) {
+		memunmap(bus->ctrl);
+		return -ENOMEM;
+	}
+	bus->queue_len = header->queue_len;
+	return 0;
+}
+
+static void bus_unmap_queue(struct agate_bus *bus)
+{
+	memunmap(bus->queue);
+	memunmap(bus->ctrl);
+}
+
 int agate_bus_attach(struct agate_device *adev)
 {
 	struct pci_dev *pdev = adev->pdev;
 	struct agate_bus *bus = &adev->bus;
-	u64 bar_size = pci_resource_len(pdev, BAR_SHARED);
+	phys_addr_t bar2 = pci_resource_start(pdev, BAR_SHARED);
 	struct agate_bar2_header header;
-	int ret = -ENOMEM;
+	int ret;
 
-	if (bar_size < sizeof(header) ||
-	    pci_resource_len(pdev, BAR_REGS) < AGATE_IVSHMEM_DOORBELL + sizeof(u32))
+	if (pci_resource_len(pdev, BAR_REGS) < AGATE_IVSHMEM_DOORBELL + sizeof(u32))
 		return -ENODEV;
+	ret = bar2_read_header(adev, &header);
+	if (ret)
+		return ret;
 
 	spin_lock_init(&bus->lock);
+	bus->doorbell = header.sim_peer << 16;
+	bus->gsm = (struct agate_bar2_piece){ bar2 + header.gsm_offset, header.gsm_size };
+	bus->vram = (struct agate_bar2_piece){ bar2 + header.vram_offset, header.vram_size };
 	bus->regs = pci_iomap(pdev, BAR_REGS, 0);
 	if (!bus->regs)
 		return -ENOMEM;
-	bus->bar2 = memremap(pci_resource_start(pdev, BAR_SHARED), bar_size, MEMREMAP_WB);
-	if (!bus->bar2)
+	ret = bus_map_queue(adev, &header);
+	if (ret)
 		goto err_regs;
-
-	memcpy(&header, bus->bar2, sizeof(header));
-	ret = -ENODEV;
-	if (!bar2_header_valid(&header, bar_size))
-		goto err_bar2;
-	bus->ctrl = bus->bar2 + header.ctrl_offset;
-	bus->queue = bus->bar2 + header.queue_offset;
-	bus->queue_len = header.queue_len;
-	bus->doorbell = header.sim_peer << 16;
 	ret = bus_open_queue(adev);
 	if (ret)
-		goto err_bar2;
+		goto err_queue;
 	return 0;
 
-err_bar2:
-	memunmap(bus->bar2);
+err_queue:
+	bus_unmap_queue(bus);
 err_regs:
 	pci_iounmap(pdev, bus->regs);
 	return ret;
@@ -290,6 +333,6 @@ void agate_bus_detach(struct agate_device *adev)
 	spin_lock_irqsave(&bus->lock, flags);
 	bus->lost = true;
 	spin_unlock_irqrestore(&bus->lock, flags);
-	memunmap(bus->bar2);
+	bus_unmap_queue(bus);
 	pci_iounmap(adev->pdev, bus->regs);
 }

@@ -15,30 +15,46 @@
 struct agate_device;
 
 /**
+ * struct agate_bar2_piece - a part of BAR2 that is memory, and not mapped here
+ * @start: its first byte, as the CPU addresses it
+ * @size: bytes
+ */
+struct agate_bar2_piece {
+	phys_addr_t start;
+	u64 size;
+};
+
+/**
  * struct agate_bus - the way to the GPU's registers
  * @lock: serialises the CPUs' use of the queue; taken with interrupts off
  *	because interrupt handlers read registers too
  * @regs: BAR0, ivshmem's own registers (the doorbell)
- * @bar2: BAR2, mapped cached: it is memory on both sides
- * @ctrl: indices, sleep flag, reply slot and ALIVE in @bar2
- * @queue: the access queue in @bar2
+ * @ctrl: indices, sleep flag, reply slot and ALIVE in BAR2, mapped cached: this is
+ *	memory on both sides
+ * @queue: the access queue in BAR2, likewise
  * @queue_len: entries in @queue, a power of two
  * @tail: the driver's own copy of ctrl->tail; the driver never reads the one in
  *	BAR2 back
  * @seq: sequence number of the newest READ
  * @doorbell: value that wakes the GPU
+ * @gsm: the card's global table
+ * @vram: what BAR2 shows of the card's memory, from its first byte on
  * @lost: the GPU is gone; writes are dropped and reads return all ones
+ *
+ * Each piece of BAR2 gets a mapping of its own: VRAM wants write combining, and x86
+ * refuses a second caching mode for a page that is mapped already.
  */
 struct agate_bus {
 	spinlock_t lock;	/* one CPU at a time in the queue */
 	void __iomem *regs;
-	void *bar2;
 	struct agate_bar2_ctrl *ctrl;
 	struct agate_bar2_entry *queue;
 	u32 queue_len;
 	u32 tail;
 	u32 seq;
 	u32 doorbell;
+	struct agate_bar2_piece gsm;
+	struct agate_bar2_piece vram;
 	bool lost;
 };
 
