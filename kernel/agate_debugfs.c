@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * debugfs: counters of living objects, buffer objects, address spaces, and the
- * GPU's own counters.
+ * debugfs: counters of living objects, buffer objects, address spaces, the GPU's own
+ * counters, and how busy it is.
  *
  * Each file is a snapshot.  gem.lock keeps every BO in the list alive during a
  * walk, because a dying BO takes it first; filelist_mutex does the same for open
@@ -200,11 +200,21 @@ static int show_gpu_counters(struct seq_file *m, void *unused)
 	return ret;
 }
 
+static int show_busy(struct seq_file *m, void *unused)
+{
+	u64 busy_ns, idle_ns;
+
+	agate_busy_read(adev_of(m), &busy_ns, &idle_ns);
+	seq_printf(m, "busy %llu ns\nidle %llu ns\n", busy_ns, idle_ns);
+	return 0;
+}
+
 static const struct drm_info_list agate_debugfs_files[] = {
 	{ "counters", show_counters, 0, NULL },
 	{ "bos", show_bos, 0, NULL },
 	{ "vms", show_vms, 0, NULL },
 	{ "gpu_counters", show_gpu_counters, 0, NULL },
+	{ "busy", show_busy, 0, NULL },
 };
 
 void agate_debugfs_init(struct drm_minor *minor)

@@ -23,6 +23,7 @@
 #include <drm/drm_ioctl.h>
 
 #include "agate_bus.h"
+#include "agate_busy.h"
 #include "agate_drm.h"
 #include "agate_gem.h"
 #include "agate_mmu.h"
@@ -49,6 +50,7 @@
  * @unplug_lock: orders the end of probe, removal and @lost_work against each other
  * @running: between the end of probe and removal; under @unplug_lock
  * @lost_work: unplugs the device after the bus found that the GPU is gone
+ * @busy: how long the GPU has worked
  * @put_wq: drops last references for callers that must not wait for a reset; lives
  *	as long as the device, so that no late reference is left behind
  * @gem: topic "gem"
@@ -70,6 +72,7 @@ struct agate_device {
 	struct mutex unplug_lock;	/* probe, removal, loss */
 	bool running;
 	struct work_struct lost_work;
+	struct agate_busy busy;
 	struct workqueue_struct *put_wq;
 	struct agate_gem gem;
 	struct agate_power power;

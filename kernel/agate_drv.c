@@ -178,6 +178,7 @@ static int agate_locks_init(struct agate_device *adev)
 	INIT_LIST_HEAD(&adev->purge.list);
 	spin_lock_init(&adev->slots.lock);
 	spin_lock_init(&adev->reset.queue_lock);
+	agate_busy_init(adev);
 	ret = drmm_mutex_init(&adev->drm, &adev->purge.lock);
 	if (!ret)
 		ret = drmm_mutex_init(&adev->drm, &adev->reset.lock);

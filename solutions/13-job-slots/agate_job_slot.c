@@ -9,6 +9,7 @@
 #include <linux/bitops.h>
 #include <linux/delay.h>
 
+#include "agate_busy.h"
 #include "agate_coherency.h"
 #include "agate_device.h"
 #include "agate_fault.h"
@@ -43,7 +44,7 @@ static void job_off(struct agate_job *job)
 
 	job->on_slot = false;
 	agate_mmu_as_put(job->vm);
-	agate_stat_dec(&job->adev->stats, AGATE_STAT_SLOT_BUSY);
+	agate_busy_end(job->adev);
 }
 
 /* A chain in NEXT runs only after the chain ahead of it has ended. */
@@ -142,7 +143,7 @@ static int job_start(struct agate_job *job)
 	slot->job[place] = job;
 	job->started = ktime_get();
 	job->on_slot = true;
-	agate_stat_inc(&adev->stats, AGATE_STAT_SLOT_BUSY);
+	agate_busy_begin(adev);
 	return 0;
 }
 

@@ -304,6 +304,57 @@ static void few_interrupts_a_fault(void **state)
 	close(fd);
 }
 
+/* ---- Busy and idle ---------------------------------------------------- */
+
+/* The times of the device, and when they were read, in nanoseconds. */
+struct times {
+	int64_t before, after;
+	unsigned long long busy, idle;
+};
+
+static struct times read_times(void)
+{
+	struct times now = { .before = guest_deadline(0) };
+
+	read_debugfs("busy");
+	now.after = guest_deadline(0);
+	now.busy = number_of("busy", " ns");
+	now.idle = number_of("idle", " ns");
+	return now;
+}
+
+/* The GPU works, or waits, from one look to the next; the two times add up to what passed. */
+static void assert_time_passes(bool busy)
+{
+	struct times first = read_times(), last;
+	unsigned long long passed;
+
+	usleep(20000);
+	last = read_times();
+	passed = last.busy - first.busy + last.idle - first.idle;
+	assert_in_range(passed, last.before - first.after, last.after - first.before);
+	assert_int_equal(busy ? last.idle - first.idle : last.busy - first.busy, 0);
+}
+
+static void busy_and_idle(void **state)
+{
+	int fd = guest_open();
+	struct bo bo = guest_bo(fd, PAGE, 0);
+
+	(void)state;
+	assert_time_passes(false);
+	/* The time counts while the chain runs, not when it ends. */
+	guest_job_write64(&bo, 0, bo.va, bo.va + DATA, 1);
+	assert_int_equal(guest_submit(fd, bo.va, 0, &bo.handle, 1, 0), 0);
+	while (*(volatile uint64_t *)((char *)bo.cpu + DATA) != 1)
+		usleep(100);
+	assert_time_passes(true);
+	guest_destroy(&bo);
+	close(fd);
+	guest_assert_nothing_left();
+	assert_time_passes(false);
+}
+
 /* ---- fdinfo ----------------------------------------------------------- */
 
 static void client(void **state)
@@ -403,6 +454,7 @@ int main(void)
 		cmocka_unit_test_teardown(counters_of_jobs, guest_teardown),
 		cmocka_unit_test_teardown(gpu_counters, guest_teardown),
 		cmocka_unit_test_teardown(few_interrupts_a_fault, guest_teardown),
+		cmocka_unit_test_teardown(busy_and_idle, guest_teardown),
 		cmocka_unit_test_teardown(client, guest_teardown),
 		cmocka_unit_test_teardown(engines, guest_teardown),
 		cmocka_unit_test_teardown(memory, guest_teardown),
