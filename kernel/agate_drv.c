@@ -117,18 +117,15 @@ static const struct drm_driver agate_drm_driver = {
 static void agate_lost_work(struct work_struct *work)
 {
 	struct agate_device *adev = container_of(work, struct agate_device, lost_work);
-	bool cookie;
 
 	mutex_lock(&adev->unplug_lock);
 	if (adev->running) {
-		cookie = dma_fence_begin_signalling();
 		dev_err(&adev->pdev->dev, "the GPU is gone\n");
 		pci_clear_master(adev->pdev);
 		if (agate_topic_present(adev, AGATE_FEATURE_RESET))
 			agate_reset_device_lost(adev);
 		if (agate_topic_present(adev, AGATE_FEATURE_SLOT))
 			agate_slot_shutdown(adev);
-		dma_fence_end_signalling(cookie);
 		drm_dev_unplug(&adev->drm);
 	}
 	mutex_unlock(&adev->unplug_lock);

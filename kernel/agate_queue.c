@@ -184,24 +184,24 @@ static struct dma_fence *queue_run(struct drm_sched_job *base)
 static void stop_without_recovery(struct agate_job *job)
 {
 	struct drm_gpu_scheduler *sched = &job->adev->queues.scheds->slot[job->slot];
+	bool cookie = dma_fence_begin_signalling();
 
 	agate_sched_stop(sched, &job->base);
 	agate_slot_serve(job->adev);
 	if (READ_ONCE(job->on_slot))
 		agate_slot_stop(job, true, -ETIME);
 	agate_sched_restart(sched);
+	dma_fence_end_signalling(cookie);
 }
 
 static enum drm_gpu_sched_stat queue_timedout(struct drm_sched_job *base)
 {
 	struct agate_job *job = to_agate_job(base);
-	bool cookie = dma_fence_begin_signalling();
 
 	if (agate_topic_present(job->adev, AGATE_FEATURE_RESET))
 		agate_reset_timedout(job);
 	else
 		stop_without_recovery(job);
-	dma_fence_end_signalling(cookie);
 	return DRM_GPU_SCHED_STAT_NOMINAL;
 }
 

@@ -33,6 +33,23 @@ long agate_reset_timeout(void)
 	return max(msecs_to_jiffies(timeout_ms), 1ul);
 }
 
+/*
+ * All that happens under reset.lock is on the way to a fence's signal.  The lock is outside
+ * of the section that says so to lockdep: drm_sched_stop() waits for fences under it, for
+ * no longer than another CPU needs to finish their callbacks.
+ */
+static bool recovery_begin(struct agate_device *adev)
+{
+	mutex_lock(&adev->reset.lock);
+	return dma_fence_begin_signalling();
+}
+
+static void recovery_end(struct agate_device *adev, bool cookie)
+{
+	dma_fence_end_signalling(cookie);
+	mutex_unlock(&adev->reset.lock);
+}
+
 static void stop_schedulers(struct agate_device *adev, const struct drm_gpu_scheduler *but)
 {
 	unsigned int n;
@@ -101,8 +118,8 @@ void agate_reset_timedout(struct agate_job *job)
 {
 	struct agate_device *adev = job->adev;
 	struct drm_gpu_scheduler *own = &adev->queues.scheds->slot[job->slot];
+	bool cookie = recovery_begin(adev);
 
-	mutex_lock(&adev->reset.lock);
 	agate_sched_stop(own, &job->base);
 	/* Perhaps the job has ended, and only the interrupt was lost. */
 	agate_slot_serve(adev);
@@ -110,22 +127,20 @@ void agate_reset_timedout(struct agate_job *job)
 	if (READ_ONCE(job->on_slot) && adev->reset.ready)
 		recover(adev, job);
 	agate_sched_restart(own);
-	mutex_unlock(&adev->reset.lock);
+	recovery_end(adev, cookie);
 }
 
 static void reset_work(struct work_struct *work)
 {
 	struct agate_device *adev = container_of(work, struct agate_device, reset.work);
-	bool cookie = dma_fence_begin_signalling();
+	bool cookie = recovery_begin(adev);
 
-	mutex_lock(&adev->reset.lock);
 	if (atomic_read(&adev->reset.pending)) {
 		stop_schedulers(adev, NULL);
 		reset_gpu(adev);
 		restart_schedulers(adev, NULL);
 	}
-	mutex_unlock(&adev->reset.lock);
-	dma_fence_end_signalling(cookie);
+	recovery_end(adev, cookie);
 }
 
 void agate_reset_schedule(struct agate_device *adev)
@@ -161,23 +176,21 @@ void agate_reset_flush(struct agate_device *adev)
 void agate_reset_device_lost(struct agate_device *adev)
 {
 	struct agate_reset *reset = &adev->reset;
-	bool cookie = dma_fence_begin_signalling();
+	bool cookie = recovery_begin(adev);
 
-	mutex_lock(&reset->lock);
 	spin_lock_irq(&reset->queue_lock);
 	WRITE_ONCE(reset->ready, false);
 	spin_unlock_irq(&reset->queue_lock);
-	mutex_unlock(&reset->lock);
+	recovery_end(adev, cookie);
 	cancel_work_sync(&reset->work);
 
-	mutex_lock(&reset->lock);
+	cookie = recovery_begin(adev);
 	agate_slot_shutdown(adev);
 	if (atomic_xchg(&reset->pending, 0)) {
 		stop_schedulers(adev, NULL);
 		restart_schedulers(adev, NULL);
 	}
-	mutex_unlock(&reset->lock);
-	dma_fence_end_signalling(cookie);
+	recovery_end(adev, cookie);
 }
 
 int agate_reset_topic_init(struct agate_device *adev)

@@ -16,7 +16,8 @@
 #   swiotlb  calls and jobs in a guest that bounces all DMA: the GPU and the CPUs never
 #            see the same memory, and what one side wrote reaches the other only if the
 #            driver syncs it
-#   reset    as jobs, on a GPU that does not stop a chain, only to be reset
+#   reset    as jobs, on a GPU that does not stop a chain, only to be reset; at last the
+#            GPU's process is killed while a reset is pending
 #   storm    for a minute, clients that do everything at once and are killed, while the
 #            GPU, which does not stop a chain, is unbound and bound again
 #   swiotlb-storm  the same in a guest that bounces all DMA
@@ -68,7 +69,7 @@ guest()
 		set -- "$@" "exec:$look && echo '# $c looked'"
 	done
 	for p in uapi-bo uapi-submit mmap races jobs gone reload failnth stale fences closed stats \
-		compute listed many absent coherency queued storm; do
+		compute listed many absent coherency queued storm caught; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	programs=$(programs_of "$@")
@@ -185,8 +186,10 @@ jobs | both)
 		"$(test_step gone)" ;;
 reset)
 	sim_args="--sim-arg --stop-latency --sim-arg stuck"
-	set -- "$(load $brisk)" "$(test_step jobs)" "$(test_step fences)" "$(load $resolute)" \
-		"$(test_step closed)" ;;
+	# Nothing that needs a GPU comes behind `caught`.
+	set -- "put:$BUILD/tests/kmod/$flavour/agate_inject.ko:$GUEST/agate_inject.ko" \
+		"$(load $brisk)" "$(test_step jobs)" "$(test_step fences)" "$(load $resolute)" \
+		"$(test_step closed)" "exec:rmmod agate" "kill-sim-on:BUSY" "$(test_step caught)" ;;
 storm | swiotlb-storm)
 	# Nobody here lists what its jobs touch, or waits for a job that hangs.
 	sim_args="--sim-arg --stop-latency --sim-arg stuck"
