@@ -13,6 +13,7 @@
 #include "choice.h"
 #include "guest_vm.h"
 #include "hint.h"
+#include "live.h"
 #include "machine.h"
 #include "options.h"
 #include "params.h"
@@ -43,7 +44,9 @@ static char initramfs[RUN_PATH], sim[RUN_PATH];
 static void vm_progress(void *arg, const char *what)
 {
 	(void)arg;
+	live_hide();
 	fprintf(stderr, "  %-8s %s\n", "VM", what);
+	live_show();
 }
 
 static bool real_guest(const struct run_config *config, enum flavour flavour, uint64_t seed,
@@ -94,13 +97,10 @@ static struct report report;
 
 static void show_progress(const struct result_lab *lab, unsigned int done, unsigned int all)
 {
-	bool terminal = isatty(STDERR_FILENO);
-
-	if (terminal)
-		fputs("\r\033[K", stderr);
+	live_hide();
 	report_tests(&report, lab);
-	if (terminal && done < all)
-		fprintf(stderr, "  %s %u/%u", lab->lab->name, done, all);
+	live_show();
+	live_count(lab->lab->name, done, all);
 }
 
 /* Reads and checks the labs that the user means; NULL with @error. */
@@ -249,7 +249,9 @@ static enum run_end grade_lab(const struct options *o, const struct run_config *
 				  .results = config->out,
 				  .number = number, .steps = &steps, .step = o->step,
 				  .glob = o->test };
+	live_begin();
 	end = run_lab(config, result, index, timing, error);
+	live_end();
 	if (end == RUN_HOST)
 		fail(EXIT_GRADER, error);
 	report_lab(&report, lab);
@@ -329,6 +331,7 @@ static int grade(const struct options *o)
 		.compose_driver = "kernel/compose-lab.sh",
 		.compose_library = "userspace/compose-lab.sh",
 		.guest = real_guest, .guest_done = guest_vm_fini, .progress = show_progress,
+		.task = live_task,
 	};
 	int status = EXIT_GRADER;
 	struct lab **labs;

@@ -170,6 +170,14 @@ static bool session_building(void *arg)
 	return !fr->composed && (compose_runs(&fr->driver) || compose_runs(&fr->library));
 }
 
+static void session_task(void *arg, const char *test, unsigned int limit_ms)
+{
+	const struct flavour_run *fr = arg;
+
+	if (fr->run->config->task)
+		fr->run->config->task(fr->flavour, test, limit_ms);
+}
+
 static void put_where(struct outcome *outcome)
 {
 	const struct decode_place *place = &outcome->place;
@@ -360,6 +368,7 @@ static enum session_end run_session(struct flavour_run *fr, const struct guest *
 		.wanted = session_wanted,
 		.module = session_module,
 		.building = session_building,
+		.task = session_task,
 		.verdict = session_verdict,
 		.sealed = session_sealed,
 		.failed = session_failed,
@@ -479,6 +488,8 @@ static void run_flavours(struct run *run, struct flavour_run *frs, struct timing
 		due[f] = run->lab->ran[f] ? verdicts_due(run, f) : 0;
 		run->all += due[f];
 	}
+	if (run->config->progress)
+		run->config->progress(run->lab, 0, run->all);
 	for (f = 0; f < FLAVOURS; f++) {
 		if (!due[f])
 			continue;

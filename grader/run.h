@@ -29,7 +29,9 @@ struct run_config {
 	bool (*guest)(const struct run_config *config, enum flavour flavour, uint64_t seed,
 		      const char *gpu_log, struct guest *guest);
 	void (*guest_done)(struct guest *guest);
-	/* Called after each verdict, from any thread, but from one at a time. */
+	/* A test begins on a kernel, and may take so long; or (NULL) it has ended.  Any thread. */
+	void (*task)(enum flavour flavour, const char *test, unsigned int limit_ms);
+	/* Called first, and after each verdict, from any thread, but from one at a time. */
 	void (*progress)(const struct result_lab *lab, unsigned int done, unsigned int all);
 };
 

@@ -54,6 +54,8 @@ struct session {
 	bool (*module)(void *arg, struct verdict *why);
 	/* True while the module is being built; NULL: never. */
 	bool (*building)(void *arg);
+	/* A test begins, and may take so long; or (NULL) it has ended.  NULL: nobody asks. */
+	void (*task)(void *arg, const char *test, unsigned int limit_ms);
 	/*
 	 * A verdict.  A pass does not count yet, and the test runs again when the machine
 	 * loses the guest.  VERDICT_NOT_RUN: the machine, or Agate, failed, which says

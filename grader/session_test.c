@@ -361,6 +361,12 @@ static void look_back(struct state *st, struct verdict *verdict, bool *changed)
 	judge(e, verdict);
 }
 
+static void tell_task(const struct state *st, const char *test, unsigned int limit_ms)
+{
+	if (st->s->task)
+		st->s->task(st->s->arg, test, limit_ms);
+}
+
 enum guest_status state_test(struct state *st, const struct lab_test *test,
 			     struct verdict *verdict)
 {
@@ -381,8 +387,10 @@ enum guest_status state_test(struct state *st, const struct lab_test *test,
 	begin(st, test, nonce);
 	state_begin(st, run.limit_ms);
 	st->evidence.end = state_health_begin(st);
+	tell_task(st, test->name, run.limit_ms);
 	if (st->evidence.end == GUEST_OK)
 		st->evidence.end = st->ops->run(st->guest, &run);
+	tell_task(st, NULL, 0);
 	timing_add(st->s->timing, begun, "test %s", test->name);
 	if (no_evidence(st->evidence.end))
 		return st->evidence.end;
