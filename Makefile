@@ -86,7 +86,7 @@ $(1):
 	$$(Q)echo '$(strip $(2))' >$$@
 endef
 
-MODULES		:= scripts guest sim/model sim/process sim/map sim/vm grader userspace kernel tests/guest tests/vm \
+MODULES		:= scripts guest sim/model sim/process sim/map vm grader userspace kernel tests/guest tests/vm \
 		   tests/bench tests/labs tests/fuzz tests/upstream
 include $(wildcard $(addsuffix /module.mk,$(MODULES)) \
 	tests/host/*/module.mk tests/grader/*/module.mk)

@@ -78,7 +78,7 @@ sparse()
 
 cppcheck_host()
 {
-	git ls-files 'sim/*.c' 'grader/*.c' 'userspace/*.c' 'solutions/08-*/*.c' 'guest/*.c' 'tests/*.c' |
+	git ls-files 'sim/*.c' 'vm/*.c' 'grader/*.c' 'userspace/*.c' 'solutions/08-*/*.c' 'guest/*.c' 'tests/*.c' |
 		xargs -r cppcheck --cppcheck-build-dir="$BUILD/style" --quiet --std=c11 \
 			--enable=warning,portability --inline-suppr \
 			--suppress=missingInclude --suppress=unknownMacro --error-exitcode=0 -Iinclude \
@@ -104,7 +104,7 @@ large()
 # A file must never get the number of a standard stream that the caller closed.
 standard_streams()
 {
-	git grep -lE '^int main\(' -- 'sim/*.c' 'grader/*.c' 'scripts/*.c' |
+	git grep -lE '^int main\(' -- 'sim/*.c' 'vm/*.c' 'grader/*.c' 'scripts/*.c' |
 		xargs -r grep -LE 'stdio_fill\(\)' | sed 's/$/: main() does not begin with stdio_fill()/'
 }
 
@@ -149,7 +149,7 @@ hints_tested()
 }
 
 # The files with sentences of ours, as patterns of git.
-ENGLISH="kernel/* solutions/* labs/*.md labs/*.c include/*.h userspace/* sim/* book/hardware.md \
+ENGLISH="kernel/* solutions/* labs/*.md labs/*.c include/*.h userspace/* sim/* vm/* book/hardware.md \
 	guest/* grader/* scripts/* tests/*.[ch] tests/*.sh tests/*.mk tests/*.pl tests/*.awk \
 	tests/*.inc tests/*.md tests/grader/*.s README.md"
 

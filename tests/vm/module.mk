@@ -2,21 +2,21 @@
 # Tests of the launcher's library: with a guest, and with frames that a guest may send.
 
 VM_TEST_DIR	:= $(BUILD)/tests/vm
-VM_TESTS	:= $(addprefix $(VM_TEST_DIR)/,exec hung debugger graded)
+VM_TESTS	:= $(addprefix $(VM_TEST_DIR)/,programs hung debugger grading)
 HANG_MODULE	:= $(VM_TEST_DIR)/kmod/agate_hang.ko
 VM_HOST_TESTS	:= $(addprefix $(VM_TEST_DIR)/,frames parts)
 
 $(VM_TEST_DIR)/%.o: tests/vm/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS_HOST) -Isim/vm -Iguest/init -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(CFLAGS_HOST) -Ivm -Iguest/init -MMD -MP -c -o $@ $<
 
 $(VM_TESTS): $(VM_TEST_DIR)/%: $(VM_TEST_DIR)/%.o $(LIBAGATE_VM)
 	$(call say,LD,$@)
 	$(Q)$(CC) -o $@ $^ -lcmocka -ljansson
 
 $(VM_TEST_DIR)/hung: | $(HANG_MODULE)
-$(VM_TEST_DIR)/graded: | $(VM_TEST_DIR)/sample $(INJECT_MODULES)
+$(VM_TEST_DIR)/grading: | $(VM_TEST_DIR)/sample $(INJECT_MODULES)
 
 $(VM_TEST_DIR)/sample: $(sort $(wildcard tests/vm/graded/*.c)) $(GRADED_OBJS) \
 		tests/vm/graded/gates.h
@@ -32,10 +32,10 @@ $(HANG_MODULE): tests/vm/kmod/agate_hang.c tests/vm/kmod/Kbuild $(BUILD)/guest/k
 		>$(@D)/build.log 2>&1 || { cat $(@D)/build.log >&2; exit 1; }
 
 # The launcher's own files once more, with sanitizers: nobody may trust a guest.
-$(VM_HOST_TESTS): $(VM_TEST_DIR)/%: tests/vm/%.c $(SIM_VM_SRCS) $(wildcard sim/vm/*.h guest/init/*.h)
+$(VM_HOST_TESTS): $(VM_TEST_DIR)/%: tests/vm/%.c $(LIBAGATE_VM_SRCS) $(wildcard vm/*.h guest/init/*.h)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS_HOST) $(CFLAGS_SAN) -Isim/vm -Iguest/init -o $@ $(filter %.c,$^) \
+	$(Q)$(CC) $(CFLAGS_HOST) $(CFLAGS_SAN) -Ivm -Iguest/init -o $@ $(filter %.c,$^) \
 		-lcmocka -ljansson
 
 HOST_TESTS	+= $(VM_HOST_TESTS)

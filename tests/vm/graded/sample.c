@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * A graded program whose tests send reports that must not get lost, and output that must
- * not be mistaken for a report; tests/vm/graded.c is its grader.
+ * not be mistaken for a report; tests/vm/grading.c is its grader.
  */
 #include "gates.h"
 #include "graded.h"

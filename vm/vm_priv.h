@@ -226,7 +226,7 @@ enum vm_status vm_channel_closed(struct vm *vm, const char *what);
 void vm_console_append(struct vm *vm, const char *text, size_t len);
 void vm_drain_console(struct vm *vm);
 
-/* sim.c */
+/* gpu_process.c */
 enum vm_status vm_sim_start(struct vm *vm);
 enum vm_status vm_sim_wait_ready(struct vm *vm);
 void vm_sim_ready_input(struct vm *vm);
@@ -236,7 +236,7 @@ void vm_sim_stop(struct vm *vm);
 /* request.c */
 enum vm_status vm_setup(struct vm *vm);
 
-/* exec.c */
+/* program.c */
 enum vm_status vm_send_exec(struct vm *vm, const struct ctl_exec *req, const char *const *argv);
 
 /* snapshot.c */

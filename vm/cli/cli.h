@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * agate-vm: the launcher as a program. main.c has the options and the exit status,
- * steps.c the steps between start and stop.
+ * agate-vm: the launcher as a program. cli.c has the options and the exit status,
+ * run_steps.c the steps between start and stop.
  */
 #ifndef AGATE_VM_CLI_H
 #define AGATE_VM_CLI_H
