@@ -78,8 +78,8 @@ enum vm_status vm_boot_for_snapshot(struct vm *vm, int dir_fd, const char *name)
 		st = save(guest, file, dir_fd, name);
 	if (st != VM_OK) {
 		vm_fail(vm, st, "booting for the snapshot: %s", guest->error);
-		memcpy(vm->console, guest->console, sizeof(vm->console));
-		vm->console_len = guest->console_len;
+		memcpy(vm->console.text, guest->console.text, sizeof(vm->console.text));
+		vm->console.len = guest->console.len;
 	}
 	vm_close(&file);
 	vm_stop(guest);

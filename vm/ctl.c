@@ -5,6 +5,7 @@
  * checks every length that it receives.
  */
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -54,7 +55,7 @@ static void take_frame(struct vm *vm, const struct ctl_header *hdr, const char *
 }
 
 /* Reads all available bytes; false at the end of the stream or when they are not frames. */
-bool vm_ctl_input(struct vm *vm)
+static bool read_frames(struct vm *vm)
 {
 	char chunk[CTL_PAYLOAD_MAX];
 	struct vm_buf *in = &vm->ctl.in;
@@ -62,7 +63,7 @@ bool vm_ctl_input(struct vm *vm)
 	size_t used = 0;
 	ssize_t n;
 
-	n = read(vm->ctl.fd, chunk, sizeof(chunk));
+	n = read(vm->ctl.watch.fd, chunk, sizeof(chunk));
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR;
 	if (n == 0 || !vm_buf_append(in, chunk, (size_t)n))
@@ -85,15 +86,35 @@ bool vm_ctl_input(struct vm *vm)
 }
 
 /* Writes as much as fits; false when the other end is gone. */
-bool vm_ctl_output(struct vm *vm)
+static bool write_frames(struct vm *vm)
 {
 	struct vm_buf *out = &vm->ctl.out;
 	ssize_t n;
 
-	n = write(vm->ctl.fd, out->data, out->len);
+	n = write(vm->ctl.watch.fd, out->data, out->len);
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR;
 	vm_buf_consume(out, (size_t)n);
+	if (!out->len)
+		vm->ctl.watch.events = POLLIN;
+	return true;
+}
+
+static enum vm_status transfer(void *data, short revents)
+{
+	struct vm *vm = data;
+
+	if (((revents & POLLOUT) && !write_frames(vm)) ||
+	    ((revents & (POLLIN | POLLHUP)) && !read_frames(vm)))
+		vm_close(&vm->ctl.watch.fd);
+	return VM_OK;
+}
+
+bool vm_ctl_open(struct vm *vm)
+{
+	if (!vm_socketpair(&vm->ctl.watch.fd, &vm->ctl.qemu_fd))
+		return false;
+	vm_loop_add(vm, &vm->ctl.watch, transfer, vm);
 	return true;
 }
 
@@ -117,13 +138,14 @@ enum vm_status vm_ctl_send_for(struct vm *vm, const struct vm_request *req, uint
 		.nonce = vm->ctl.nonce,
 	};
 
-	if (vm->ctl.fd < 0)
+	if (vm->ctl.watch.fd < 0)
 		return channel_closed(vm);
 	if (alen + blen > CTL_PAYLOAD_MAX)
 		return vm_fail(vm, VM_HOST, "request too long");
 	if (!vm_buf_append(&vm->ctl.out, &hdr, sizeof(hdr)) ||
 	    !vm_buf_append(&vm->ctl.out, a, alen) || !vm_buf_append(&vm->ctl.out, b, blen))
 		return vm_fail(vm, VM_HOST, "out of memory");
+	vm->ctl.watch.events = POLLIN | POLLOUT;
 	return VM_OK;
 }
 

@@ -53,6 +53,32 @@ static enum vm_status run(struct vm *vm, const int *fds, size_t nfds, int ready,
 	return VM_OK;
 }
 
+/* Reads the byte by which the GPU's process says that it is ready. */
+static enum vm_status ready_input(void *data, short revents)
+{
+	struct vm *vm = data;
+	char c = 0;
+
+	(void)revents;
+	if (read(vm->sim_ready.fd, &c, 1) == 1 && c == 'R') {
+		vm_memory_set_alive(vm, true);
+		vm->times.sim_ready = vm_now() - vm->started;
+	}
+	vm_close(&vm->sim_ready.fd);
+	return VM_OK;
+}
+
+/* Tell the guest that the GPU's process has ended; it goes on without a GPU. */
+static enum vm_status lost(void *data, short revents)
+{
+	struct vm *vm = data;
+
+	(void)revents;
+	vm_proc_reap(&vm->sim);
+	vm_memory_set_alive(vm, false);
+	return VM_OK;
+}
+
 enum vm_status vm_sim_start(struct vm *vm)
 {
 	int ready[2], control;
@@ -60,7 +86,7 @@ enum vm_status vm_sim_start(struct vm *vm)
 
 	if (pipe2(ready, O_CLOEXEC))
 		return vm_fail(vm, VM_HOST, "pipe: %s", strerror(errno));
-	vm->sim_ready = ready[0];
+	vm->sim_ready.fd = ready[0];
 	if (!vm_socketpair(&vm->sim_control, &control)) {
 		close(ready[1]);
 		return vm_fail(vm, VM_HOST, "socketpair: %s", strerror(errno));
@@ -70,19 +96,11 @@ enum vm_status vm_sim_start(struct vm *vm)
 				    ready[1], control }, 9, ready[1], control);
 	close(ready[1]);
 	close(control);
-	return st;
-}
-
-/* Reads the byte by which the GPU's process says that it is ready. */
-void vm_sim_ready_input(struct vm *vm)
-{
-	char c = 0;
-
-	if (read(vm->sim_ready, &c, 1) == 1 && c == 'R') {
-		vm_memory_set_alive(vm, true);
-		vm->times.sim_ready = vm_now() - vm->started;
+	if (st == VM_OK) {
+		vm_loop_add(vm, &vm->sim_ready, ready_input, vm);
+		vm_loop_add(vm, &vm->sim.exit, lost, vm);
 	}
-	vm_close(&vm->sim_ready);
+	return st;
 }
 
 /* The GPU is alive for the guest from here on. */
@@ -91,24 +109,17 @@ enum vm_status vm_sim_wait_ready(struct vm *vm)
 	uint64_t until = vm_answer_until(vm, VM_ANSWER_MS);
 	enum vm_status st = VM_OK;
 
-	while (st == VM_OK && vm->sim_ready >= 0 && !vm->sim.ended)
+	while (st == VM_OK && vm->sim_ready.fd >= 0 && !vm->sim.ended)
 		st = vm_pump(vm, until);
 	if (st == VM_OK && !vm->times.sim_ready)
 		return vm_fail(vm, VM_HOST, "the GPU's process %s did not get ready", vm->cfg.sim);
 	return st;
 }
 
-/* Tell the guest that the GPU's process has ended; it goes on without a GPU. */
-void vm_sim_lost(struct vm *vm)
-{
-	vm_proc_reap(&vm->sim);
-	vm_memory_set_alive(vm, false);
-}
-
 /* Ask the GPU's process to end, so that it writes out its log; kill it if it does not end. */
 void vm_sim_stop(struct vm *vm)
 {
-	struct pollfd p = { .fd = vm->sim.pidfd, .events = POLLIN };
+	struct pollfd p = { .fd = vm->sim.exit.fd, .events = POLLIN };
 
 	if (vm->sim.pid <= 0)
 		return;
@@ -124,8 +135,7 @@ enum vm_status vm_kill_sim(struct vm *vm)
 		return vm_fail(vm, VM_HOST, "there is no GPU process to kill");
 	vm->sim_killed = true;
 	kill(vm->sim.pid, SIGKILL);
-	vm_sim_lost(vm);
-	return VM_OK;
+	return lost(vm, POLLIN);
 }
 
 bool vm_sim_failed(const struct vm *vm)

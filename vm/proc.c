@@ -52,7 +52,7 @@ bool vm_proc_start(struct vm_proc *proc, const char *const *argv, const int *fds
 	int report[2], error = 0;
 	pid_t parent = getpid();
 
-	*proc = (struct vm_proc){ .pidfd = -1 };
+	*proc = (struct vm_proc){ .exit.fd = -1 };
 	if (pipe2(report, O_CLOEXEC))
 		return false;
 	proc->pid = fork();
@@ -64,8 +64,8 @@ bool vm_proc_start(struct vm_proc *proc, const char *const *argv, const int *fds
 	}
 	close(report[1]);
 	if (proc->pid && read(report[0], &error, sizeof(error)) != sizeof(error)) {
-		proc->pidfd = pidfd_open(proc->pid, 0);
-		if (proc->pidfd < 0)
+		proc->exit.fd = pidfd_open(proc->pid, 0);
+		if (proc->exit.fd < 0)
 			error = errno;
 	}
 	close(report[0]);
@@ -85,7 +85,7 @@ void vm_proc_reap(struct vm_proc *proc)
 		;
 	proc->pid = 0;
 	proc->ended = true;
-	vm_close(&proc->pidfd);
+	vm_close(&proc->exit.fd);
 }
 
 void vm_proc_kill(struct vm_proc *proc)

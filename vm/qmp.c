@@ -45,13 +45,13 @@ static void take_line(struct vm *vm, const char *line, size_t len)
 }
 
 /* Reads all available bytes; false at the end of the stream. */
-bool vm_qmp_input(struct vm *vm)
+static bool read_lines(struct vm *vm)
 {
 	struct vm_buf *in = &vm->qmp.in;
 	char chunk[16384], *nl;
 	ssize_t n;
 
-	n = read(vm->qmp.fd, chunk, sizeof(chunk));
+	n = read(vm->qmp.watch.fd, chunk, sizeof(chunk));
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR;
 	if (n == 0 || in->len > QMP_LINE_MAX || !vm_buf_append(in, chunk, (size_t)n))
@@ -60,6 +60,24 @@ bool vm_qmp_input(struct vm *vm)
 		take_line(vm, in->data, (size_t)(nl - in->data));
 		vm_buf_consume(in, (size_t)(nl - in->data) + 1);
 	}
+	return true;
+}
+
+static enum vm_status input(void *data, short revents)
+{
+	struct vm *vm = data;
+
+	(void)revents;
+	if (!read_lines(vm))
+		vm_close(&vm->qmp.watch.fd);
+	return VM_OK;
+}
+
+bool vm_qmp_open(struct vm *vm)
+{
+	if (!vm_socketpair(&vm->qmp.watch.fd, &vm->qmp.qemu_fd))
+		return false;
+	vm_loop_add(vm, &vm->qmp.watch, input, vm);
 	return true;
 }
 
@@ -91,7 +109,7 @@ static enum vm_status command(struct vm *vm, const char *name, json_t *args, int
 	json_decref(qmp->reply);
 	qmp->reply = NULL;
 	/* A command is far smaller than the socket's buffer, which QEMU empties. */
-	if (!vm_send_fd(qmp->fd, text, strlen(text), fd))
+	if (!vm_send_fd(qmp->watch.fd, text, strlen(text), fd))
 		st = not_sent(vm, name, errno);
 	free(text);
 	while (st == VM_OK && !qmp->reply)

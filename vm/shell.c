@@ -31,20 +31,27 @@ static struct ctl_winsize window(void)
 }
 
 /* Passes on typed input; the end of a file ends the shell as ^D would. */
-static enum vm_status forward_input(struct vm *vm)
+static enum vm_status forward_input(void *data, short revents)
 {
+	struct vm *vm = data;
 	char chunk[4096];
 	ssize_t n;
 
-	vm->input_ready = false;
-	n = read(vm->input_fd, chunk, sizeof(chunk));
+	(void)revents;
+	n = read(vm->input.fd, chunk, sizeof(chunk));
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return VM_OK;
 	if (n <= 0) {
-		vm->input_fd = -1;
+		vm->input_ended = true;
 		return vm_ctl_send(vm, CTL_STDIN, "\x04", 1, NULL, 0);
 	}
 	return vm_ctl_send(vm, CTL_STDIN, chunk, (size_t)n, NULL, 0);
+}
+
+/* Do not read typed input while the guest takes none. */
+static bool takes_input(const struct vm *vm)
+{
+	return !vm->input_ended && vm->ctl.out.len <= VM_QUEUE_MAX;
 }
 
 static enum vm_status converse(struct vm *vm)
@@ -53,9 +60,8 @@ static enum vm_status converse(struct vm *vm)
 	enum vm_status st = VM_OK;
 
 	while (st == VM_OK && !vm->ctl.req.done) {
+		vm->input.fd = takes_input(vm) ? STDIN_FILENO : -1;
 		st = vm->ctl.broken ? vm_fail(vm, VM_HOST, "%s", vm->ctl.broken) : vm_pump(vm, 0);
-		if (st == VM_OK && vm->input_ready)
-			st = forward_input(vm);
 		/* SIGWINCH interrupts the wait; reading the size is cheap at any other time. */
 		now = window();
 		if (st == VM_OK && memcmp(&now, &size, sizeof(now))) {
@@ -63,6 +69,7 @@ static enum vm_status converse(struct vm *vm)
 			st = vm_ctl_send(vm, CTL_RESIZE, &size, sizeof(size), NULL, 0);
 		}
 	}
+	vm->input.fd = -1;
 	return st;
 }
 
@@ -89,10 +96,9 @@ enum vm_status vm_shell(struct vm *vm, const char *const *argv, int *value)
 		cfmakeraw(&raw);
 		tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
 	}
-	vm->input_fd = STDIN_FILENO;
-	vm->input_ready = false;
+	vm->input_ended = false;
+	vm_loop_add(vm, &vm->input, forward_input, vm);
 	st = converse(vm);
-	vm->input_fd = -1;
 	vm->ctl.req.data = NULL;
 	if (tty)
 		tcsetattr(STDIN_FILENO, TCSADRAIN, &saved);

@@ -19,6 +19,13 @@
 #define RAM_DEFAULT_MIB	256
 #define RAM_MAX_MIB	2047
 
+/* The caller wants the run to end. */
+static enum vm_status interrupted(void *data, short revents)
+{
+	(void)revents;
+	return vm_fail(data, VM_INTERRUPTED, "interrupted");
+}
+
 struct vm *vm_new(const struct vm_config *config)
 {
 	struct vm *vm = calloc(1, sizeof(*vm));
@@ -31,13 +38,15 @@ struct vm *vm_new(const struct vm_config *config)
 	for (int i = 0; i < VM_VECTORS; i++)
 		vm->vectors[i] = -1;
 	vm->ivshmem_fd = vm->ivshmem_qemu_fd = -1;
-	vm->qemu.pidfd = vm->sim.pidfd = -1;
+	vm->qemu.exit.fd = vm->sim.exit.fd = -1;
 	vm->qemu_stderr = -1;
-	vm->sim_ready = vm->sim_control = -1;
-	vm->qmp.fd = vm->qmp.qemu_fd = -1;
-	vm->ctl.fd = vm->ctl.qemu_fd = -1;
-	vm->console_fd = vm->console_qemu_fd = vm->gdb_fd = -1;
-	vm->get_fd = vm->input_fd = -1;
+	vm->sim_ready.fd = vm->sim_control = -1;
+	vm->qmp.watch.fd = vm->qmp.qemu_fd = -1;
+	vm->ctl.watch.fd = vm->ctl.qemu_fd = -1;
+	vm->console.watch.fd = vm->console.qemu_fd = vm->gdb_fd = -1;
+	vm->get_fd = vm->input.fd = -1;
+	vm->interrupt.fd = config->interrupt_fd;
+	vm_loop_add(vm, &vm->interrupt, interrupted, vm);
 	return vm;
 }
 
@@ -46,21 +55,21 @@ void vm_stop(struct vm *vm)
 	if (!vm)
 		return;
 	vm_proc_kill(&vm->qemu);
-	vm_drain_console(vm);
+	/* The kernel's last output is still in the socket when QEMU is killed. */
+	vm_loop_drain(&vm->console.watch);
 	vm_sim_stop(vm);
 	vm_memory_fini(vm);
 	vm_close(&vm->ivshmem_fd);
 	vm_close(&vm->ivshmem_qemu_fd);
 	vm_gdb_close(vm);
 	vm_close(&vm->qemu_stderr);
-	vm_close(&vm->sim_ready);
+	vm_close(&vm->sim_ready.fd);
 	vm_close(&vm->sim_control);
-	vm_close(&vm->qmp.fd);
+	vm_close(&vm->qmp.watch.fd);
 	vm_close(&vm->qmp.qemu_fd);
-	vm_close(&vm->ctl.fd);
+	vm_close(&vm->ctl.watch.fd);
 	vm_close(&vm->ctl.qemu_fd);
-	vm_close(&vm->console_fd);
-	vm_close(&vm->console_qemu_fd);
+	vm_close(&vm->console.qemu_fd);
 	json_decref(vm->qmp.reply);
 	free(vm->qmp.in.data);
 	free(vm->ctl.in.data);
@@ -285,11 +294,6 @@ enum vm_status vm_start(const struct vm_config *config, struct vm **out)
 const char *vm_error(const struct vm *vm)
 {
 	return vm->error;
-}
-
-const char *vm_console(const struct vm *vm)
-{
-	return vm->console;
 }
 
 const struct vm_times *vm_start_times(const struct vm *vm)

@@ -31,15 +31,33 @@
 #define VM_VECTORS	4	/* MSI-X vectors of the GPU: GPU, JOB, MMU, DISPLAY */
 #define VM_PEER_SIM	0
 #define VM_PEER_QEMU	1
+#define VM_WATCHES_MAX	8
 #define VM_CONSOLE_KEEP	(64u << 10)
 #define VM_CLOCK_THREADS	32
 #define VM_QUEUE_MAX	(1u << 20)	/* unsent bytes for the guest; nothing is added beyond
 					 * that */
 
+/* Handles a descriptor that is ready; vm_pump() returns what this returns, if not VM_OK. */
+typedef enum vm_status vm_callback_fn(void *data, short revents);
+
+/* A descriptor that the loop polls while it is not negative. */
+struct vm_watch {
+	int fd;
+	short events;		/* POLLIN, POLLOUT */
+	vm_callback_fn *callback;
+	void *data;
+};
+
+/* loop.c; a watch is a part of struct vm, and stays registered */
+struct vm_loop {
+	struct vm_watch *watches[VM_WATCHES_MAX];
+	size_t count;
+};
+
 /* A child process; it dies with the thread that started it. */
 struct vm_proc {
 	pid_t pid;		/* 0: never started, or reaped */
-	int pidfd;
+	struct vm_watch exit;	/* of a pidfd */
 	int status;		/* of waitpid(), once reaped */
 	bool ended;
 };
@@ -52,7 +70,7 @@ struct vm_buf {
 };
 
 struct vm_qmp {
-	int fd;			/* our end; QEMU's is qemu_fd */
+	struct vm_watch watch;	/* our end; QEMU's is qemu_fd */
 	int qemu_fd;
 	struct vm_buf in;
 	json_t *reply;		/* to the command in flight */
@@ -74,7 +92,7 @@ struct vm_request {
 
 /* One request is in flight at a time; a second one may begin and end while the first goes on. */
 struct vm_ctl {
-	int fd;
+	struct vm_watch watch;
 	int qemu_fd;
 	struct vm_buf in;
 	struct vm_buf out;
@@ -84,6 +102,16 @@ struct vm_ctl {
 	struct vm_request outer;	/* the first request, while @req is the second one */
 	bool ready;
 	const char *broken;	/* why the launcher ignores further input, or NULL */
+};
+
+/* What the guest's kernel printed. */
+struct vm_console {
+	struct vm_watch watch;
+	int qemu_fd;
+	char text[VM_CONSOLE_KEEP + 1];	/* the tail, with its NUL */
+	size_t len;
+	uint64_t total;		/* all that was ever printed */
+	size_t mark_from;	/* vm_mark() looks for it in @text from here on */
 };
 
 struct vm_clock_thread {
@@ -109,6 +137,7 @@ struct vm {
 				 * cache */
 	uint64_t started;	/* CLOCK_MONOTONIC, ns */
 	uint64_t deadline;	/* the same, 0: none */
+	struct vm_loop loop;
 	struct vm_clock clock;
 	struct vm_times times;
 	char error[512];
@@ -126,19 +155,15 @@ struct vm {
 	int qemu_stderr;	/* memfd */
 	struct vm_proc sim;
 	bool sim_killed;	/* because the caller asked for it */
-	int sim_ready;		/* read end, until it has answered */
+	struct vm_watch sim_ready;	/* read end, until it has answered */
 	int sim_control;
 
 	struct vm_qmp qmp;
 	struct vm_ctl ctl;
+	struct vm_console console;
+	struct vm_watch interrupt;	/* the caller's */
 
 	int gdb_fd;		/* listens; QEMU has it too */
-	int console_fd;
-	int console_qemu_fd;
-	char console[VM_CONSOLE_KEEP + 1];
-	size_t console_len;
-	uint64_t console_total;	/* all that was ever printed */
-	size_t mark_from;	/* vm_mark() looks for it in @console from here on */
 
 	/* vm_exec(), vm_get() and vm_shell(), while they run */
 	struct vm_exec *exec;
@@ -146,8 +171,8 @@ struct vm {
 	int get_fd;
 	uint64_t get_left;
 	int get_error;
-	int input_fd;		/* polled as well when >= 0 */
-	bool input_ready;
+	struct vm_watch input;	/* what a person types */
+	bool input_ended;
 };
 
 /* util.c */
@@ -189,6 +214,10 @@ enum vm_status vm_ivshmem_serve(struct vm *vm);
 
 /* qemu.c */
 enum vm_status vm_qemu_start(struct vm *vm, bool incoming, bool gpu);
+
+/* qemu_end.c */
+void vm_qemu_watch(struct vm *vm);
+enum vm_status vm_channel_closed(struct vm *vm, const char *what);
 enum vm_status vm_qemu_gone(struct vm *vm);
 /* The time for which QEMU has used a processor, in nanoseconds. */
 uint64_t vm_qemu_ran(const struct vm *vm);
@@ -200,13 +229,14 @@ enum vm_status vm_gdb_serve(struct vm *vm);
 void vm_gdb_close(struct vm *vm);
 
 /* qmp.c */
+bool vm_qmp_open(struct vm *vm);
 enum vm_status vm_qmp_greet(struct vm *vm);
 enum vm_status vm_qmp_command(struct vm *vm, const char *name, json_t *args);
 enum vm_status vm_qmp_getfd(struct vm *vm, const char *name, int fd);
 enum vm_status vm_qmp_migrate(struct vm *vm, const char *name, int file);
-bool vm_qmp_input(struct vm *vm);
 
 /* ctl.c */
+bool vm_ctl_open(struct vm *vm);
 enum vm_status vm_ctl_ready(struct vm *vm);
 enum vm_status vm_ctl_send(struct vm *vm, uint32_t type, const void *a, size_t alen,
 			   const void *b, size_t blen);
@@ -217,20 +247,19 @@ void vm_ctl_aside(struct vm *vm);
 void vm_ctl_resume(struct vm *vm);
 enum vm_status vm_ctl_wait(struct vm *vm);
 enum vm_status vm_ctl_request(struct vm *vm, uint32_t type, const void *data, size_t len);
-bool vm_ctl_input(struct vm *vm);
-bool vm_ctl_output(struct vm *vm);
 
 /* loop.c */
+void vm_loop_add(struct vm *vm, struct vm_watch *watch, vm_callback_fn *callback, void *data);
+void vm_loop_drain(struct vm_watch *watch);
 enum vm_status vm_pump(struct vm *vm, uint64_t until);
-enum vm_status vm_channel_closed(struct vm *vm, const char *what);
+
+/* console.c */
+bool vm_console_open(struct vm *vm);
 void vm_console_append(struct vm *vm, const char *text, size_t len);
-void vm_drain_console(struct vm *vm);
 
 /* gpu_process.c */
 enum vm_status vm_sim_start(struct vm *vm);
 enum vm_status vm_sim_wait_ready(struct vm *vm);
-void vm_sim_ready_input(struct vm *vm);
-void vm_sim_lost(struct vm *vm);
 void vm_sim_stop(struct vm *vm);
 
 /* request.c */

@@ -22,7 +22,8 @@
 
 static bool text_seen(const struct vm *vm, const char *text)
 {
-	return memmem(vm->console + vm->mark_from, vm->console_len - vm->mark_from,
+	return memmem(vm->console.text + vm->console.mark_from,
+		      vm->console.len - vm->console.mark_from,
 		      text, strlen(text));
 }
 
@@ -37,7 +38,7 @@ static void console_text(struct vm *vm, const char *text)
 /* Makes PID 1 write @text to the console; the caller makes sure that @text is new. */
 static enum vm_status request_text(struct vm *vm, uint32_t type, const char *text)
 {
-	vm->mark_from = vm->console_len;
+	vm->console.mark_from = vm->console.len;
 	vm_ctl_begin(vm, NULL);
 	return vm_ctl_send(vm, type, text, strlen(text), NULL, 0);
 }
@@ -59,13 +60,13 @@ enum vm_status vm_mark(struct vm *vm, const char *text, unsigned int timeout_ms)
 static enum vm_status wait_while_printing(struct vm *vm, unsigned int silent_ms)
 {
 	const uint64_t end = vm_time(vm) + PRINTING_MS * 1000000ull;
-	uint64_t printed = vm->console_total, until = vm_time(vm) + silent_ms * 1000000ull;
+	uint64_t printed = vm->console.total, until = vm_time(vm) + silent_ms * 1000000ull;
 	enum vm_status st = VM_OK;
 
 	while (st == VM_OK && !vm->ctl.req.done) {
 		st = vm_pump(vm, until < end ? until : end);
-		if (vm->console_total != printed) {
-			printed = vm->console_total;
+		if (vm->console.total != printed) {
+			printed = vm->console.total;
 			until = vm_time(vm) + silent_ms * 1000000ull;
 		}
 	}

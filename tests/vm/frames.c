@@ -37,8 +37,10 @@ static int setup(void **state)
 
 	guest.got = 0;
 	guest.vm = vm_new(&cfg);
-	if (!guest.vm || !vm_socketpair(&guest.vm->ctl.fd, &guest.fd))
+	if (!guest.vm || !vm_ctl_open(guest.vm))
 		return -1;
+	guest.fd = guest.vm->ctl.qemu_fd;
+	guest.vm->ctl.qemu_fd = -1;
 	guest.vm->ctl.nonce = NONCE;
 	vm_ctl_begin(guest.vm, take);
 	*state = &guest;
@@ -89,7 +91,7 @@ static void test_wrong_nonce(void **state)
 	assert_int_equal(vm_ctl_wait(guest->vm), VM_HOST);
 	assert_non_null(strstr(vm_error(guest->vm), "wrong nonce"));
 	/* From then on the launcher neither accepts nor sends a frame. */
-	assert_int_equal(guest->vm->ctl.fd, -1);
+	assert_int_equal(guest->vm->ctl.watch.fd, -1);
 	assert_int_equal(vm_ctl_wait(guest->vm), VM_HOST);
 	assert_int_equal(vm_ctl_request(guest->vm, CTL_RESCAN, NULL, 0), VM_HOST);
 	assert_non_null(strstr(vm_error(guest->vm), "wrong nonce"));
