@@ -77,7 +77,7 @@ static uint64_t hash_qemu(uint64_t h)
 
 	for (; path && *path; path += len + (path[len] == ':')) {
 		len = strcspn(path, ":");
-		snprintf(file, sizeof(file), "%.*s/%s", (int)len, path, VM_QEMU);
+		snprintf(file, sizeof(file), "%.*s/%s", (int)len, path, vm_arch.qemu);
 		if (stat(file, &sb))
 			continue;
 		h = hash(h, &sb.st_size, sizeof(sb.st_size));
@@ -93,7 +93,7 @@ static uint64_t hash_host(uint64_t h)
 	FILE *f = fopen("/proc/cpuinfo", "re");
 
 	while (f && fgets(line, sizeof(line), f)) {
-		if (!strncmp(line, "model name", 10)) {
+		if (!strncmp(line, vm_arch.cpuinfo, strlen(vm_arch.cpuinfo))) {
 			h = hash_text(h, line);
 			break;
 		}
@@ -138,8 +138,10 @@ enum vm_status vm_cache_snapshot_name(struct vm *vm, char *name, size_t size)
 	char kernel[4096];
 	uint64_t h = 0xcbf29ce484222325u;
 
-	snprintf(kernel, sizeof(kernel), "%s/bzImage", vm->cfg.kernel_dir);
-	h = hash_text(h, VM_SNAPSHOT_MAGIC " " VM_MACHINE " " VM_CPU " " VM_CMDLINE);
+	snprintf(kernel, sizeof(kernel), "%s/%s", vm->cfg.kernel_dir, vm_arch.kernel);
+	h = hash_text(h, VM_SNAPSHOT_MAGIC);
+	h = hash_text(hash_text(h, vm_arch.machine), vm_arch.cpu);
+	h = hash_text(hash_text(h, vm_arch.serial), vm_arch.cmdline);
 	h = hash_text(h, vm->kvm ? "kvm" : "tcg");
 	h = hash_text(h, vm->cfg.append ? vm->cfg.append : "");
 	h = hash(h, &vm->ram_mib, sizeof(vm->ram_mib));

@@ -33,8 +33,8 @@ static enum vm_status run(struct vm *vm, const int *fds, size_t nfds, int ready,
 	snprintf(vectors, sizeof(vectors), "%d,%d,%d,%d", vm->vectors[0], vm->vectors[1],
 		 vm->vectors[2], vm->vectors[3]);
 	snprintf(ram_fd, sizeof(ram_fd), "%d", vm->ram_fd);
-	/* Below 2 GiB, `pc` has all of its RAM in one piece from address 0. */
-	snprintf(ram, sizeof(ram), "0:%llu:0", (unsigned long long)vm->ram_mib << 20);
+	snprintf(ram, sizeof(ram), "%" PRIu64 ":%" PRIu64 ":0", vm_arch.ram_base,
+		 (uint64_t)vm->ram_mib << 20);
 	snprintf(ready_fd, sizeof(ready_fd), "%d", ready);
 	snprintf(control_fd, sizeof(control_fd), "%d", control);
 	snprintf(seed, sizeof(seed), "%" PRIu32, vm->cfg.seed);

@@ -4,8 +4,7 @@
  *
  * The machine is the same whether it boots or is restored; only then can device
  * state be loaded.  Two CPUs with thread=multi, because with one CPU QEMU leaves
- * out the fences on which the register queue relies; `pc`, because its root bus
- * takes hot-plug; a fixed CPU model, so that a snapshot means the same everywhere.
+ * out the fences on which the register queue relies.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -47,14 +46,17 @@ static void add_words(struct args *a, const char *const *words)
 static void add_machine(struct args *a, const struct vm *vm)
 {
 	static const char *const fixed[] = {
-		VM_QEMU, "-nodefaults", "-no-user-config", "-nic", "none", "-display", "none",
-		"-no-reboot", "-M", VM_MACHINE, "-smp", "2", "-sandbox",
+		"-nodefaults", "-no-user-config", "-nic", "none", "-display", "none",
+		"-no-reboot", "-smp", "2", "-sandbox",
 		"on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny", NULL
 	};
 
+	add(a, "%s", vm_arch.qemu);
 	add_words(a, fixed);
+	add(a, "-M");
+	add(a, "%s", vm_arch.machine);
 	add(a, "-cpu");
-	add(a, "%s", VM_CPU);
+	add(a, "%s", vm_arch.cpu);
 	add(a, "-accel");
 	add(a, "%s", vm->kvm ? "kvm" : "tcg,thread=multi");
 	add(a, "-m");
@@ -63,11 +65,11 @@ static void add_machine(struct args *a, const struct vm *vm)
 	add(a, "memory-backend-file,id=ram,size=%uM,mem-path=/proc/self/fd/%d,share=on",
 	    vm->ram_mib, vm->ram_fd);
 	add(a, "-kernel");
-	add(a, "%s/bzImage", vm->cfg.kernel_dir);
+	add(a, "%s/%s", vm->cfg.kernel_dir, vm_arch.kernel);
 	add(a, "-initrd");
 	add(a, "%s", vm->cfg.initramfs);
 	add(a, "-append");
-	add(a, "%s%s%s", VM_CMDLINE, vm->cfg.append ? " " : "",
+	add(a, "%s%s%s", vm_arch.cmdline, vm->cfg.append ? " " : "",
 	    vm->cfg.append ? vm->cfg.append : "");
 }
 
@@ -84,7 +86,7 @@ static void add_channels(struct args *a, const struct vm *vm)
 	add(a, "-chardev");
 	add(a, "socket,id=ctl,fd=%d", vm->ctl.qemu_fd);
 	add(a, "-device");
-	add(a, "virtio-serial-pci,id=serial,max_ports=4");
+	add(a, "%s", vm_arch.serial);
 	add(a, "-device");
 	add(a, "virtserialport,bus=serial.0,nr=1,chardev=ctl,name=%s", CTL_PORT);
 	if (vm->ivshmem_qemu_fd >= 0) {
@@ -128,7 +130,7 @@ enum vm_status vm_qemu_start(struct vm *vm, bool incoming, bool gpu)
 		add(&a, "-S");
 	if (gpu) {
 		add(&a, "-device");
-		add(&a, "ivshmem-doorbell,id=gpu,chardev=gpu,vectors=%d", VM_VECTORS);
+		add(&a, "%s,vectors=%d", vm_arch.gpu, VM_VECTORS);
 	}
 	fds[n++] = vm->ram_fd;
 	fds[n++] = vm->qmp.qemu_fd;
@@ -139,7 +141,7 @@ enum vm_status vm_qemu_start(struct vm *vm, bool incoming, bool gpu)
 	if (a.failed)
 		st = vm_fail(vm, VM_HOST, "out of memory");
 	else if (!vm_proc_start(&vm->qemu, (const char *const *)a.v, fds, n, vm->qemu_stderr))
-		st = vm_fail(vm, VM_HOST, "%s: %s", VM_QEMU, strerror(errno));
+		st = vm_fail(vm, VM_HOST, "%s: %s", vm_arch.qemu, strerror(errno));
 	else
 		vm_qemu_watch(vm);
 	while (a.n)

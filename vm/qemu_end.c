@@ -20,7 +20,8 @@
  */
 static bool read_stderr(const struct vm *vm, char *text, size_t size)
 {
-	static const char self[] = VM_QEMU ": ", warning[] = "warning: ";
+	static const char warning[] = "warning: ";
+	const size_t self = strlen(vm_arch.qemu);
 	int fd = fcntl(vm->qemu_stderr, F_DUPFD_CLOEXEC, 3);
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
 	char *line = NULL, *words = NULL;
@@ -31,7 +32,9 @@ static bool read_stderr(const struct vm *vm, char *text, size_t size)
 		rewind(f);
 	while (f && !words && getline(&line, &room, f) > 0) {
 		line[strcspn(line, "\n")] = '\0';
-		words = line + (strncmp(line, self, sizeof(self) - 1) ? 0 : sizeof(self) - 1);
+		words = line;
+		if (!strncmp(words, vm_arch.qemu, self) && !strncmp(words + self, ": ", 2))
+			words += self + 2;
 		if (!*words || !strncmp(words, warning, sizeof(warning) - 1))
 			words = NULL;
 	}

@@ -12,12 +12,7 @@
 
 #include "vm_priv.h"
 
-#ifndef __x86_64__
-#error "The guest is x86-64, and QEMU gives it the host's memory order: build on x86-64."
-#endif
-
 #define RAM_DEFAULT_MIB	256
-#define RAM_MAX_MIB	2047
 
 /* The caller wants the run to end. */
 static enum vm_status interrupted(void *data, short revents)
@@ -93,8 +88,8 @@ static enum vm_status choose_ram(struct vm *vm)
 		if (f)
 			fclose(f);
 	}
-	if (!vm->ram_mib || vm->ram_mib > RAM_MAX_MIB)
-		return vm_fail(vm, VM_HOST, "RAM has to be 1 to %d MiB", RAM_MAX_MIB);
+	if (!vm->ram_mib || vm->ram_mib > VM_RAM_MAX_MIB)
+		return vm_fail(vm, VM_HOST, "RAM has to be 1 to %d MiB", VM_RAM_MAX_MIB);
 	return VM_OK;
 }
 

@@ -21,6 +21,9 @@
 
 struct vm;
 
+/* So much RAM is in one piece below the machine's devices. */
+#define VM_RAM_MAX_MIB	2047
+
 /**
  * enum vm_status - how a call ended
  * @VM_OK:		as it should
@@ -61,7 +64,7 @@ enum vm_accel {
  * @sim_args:		further arguments for it, NULL-terminated, or NULL
  * @sim_log:		its event log, or NULL
  * @append:		added to the kernel's command line, or NULL
- * @ram_mib:		0: the size that the kernel's flavour wants; below 2048
+ * @ram_mib:		0: the size that the kernel's flavour wants; up to VM_RAM_MAX_MIB
  * @seed:		seeds the GPU's process
  * @accel:		see enum vm_accel
  * @cold:		boot with the GPU plugged in from the start, use no snapshot

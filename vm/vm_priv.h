@@ -9,23 +9,9 @@
 #include <jansson.h>
 #include <sys/types.h>
 
+#include "arch.h"
 #include "ctl_proto.h"
 #include "vm.h"
-
-/*
- * Everything a snapshot depends on besides the files and the RAM size.  Interrupt
- * routing by ACPI is left out because nothing here has a wired interrupt, and
- * the debug kernel takes half a minute to interpret it.  An NMI, which only the
- * launcher sends, makes the kernel panic.  Programs are always mapped at the same
- * addresses: QEMU translates code for the address at which it runs, so it
- * translates each program only once.  Unloading a module waits for RCU, whose grace
- * periods need not be lazy.
- */
-#define VM_QEMU		"qemu-system-x86_64"
-#define VM_MACHINE	"pc,memory-backend=ram,usb=off,vmport=off"
-#define VM_CPU		"qemu64,+smep,+smap,+rdrand"
-#define VM_CMDLINE	"console=ttyS0 loglevel=7 tsc=reliable acpi=noirq unknown_nmi_panic " \
-			"norandmaps rcupdate.rcu_expedited=1"
 
 #define VM_SNAPSHOT_MAGIC	"agatesn2"	/* changes with the file's form */
 #define VM_VECTORS	4	/* MSI-X vectors of the GPU: GPU, JOB, MMU, DISPLAY */

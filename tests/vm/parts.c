@@ -21,6 +21,8 @@
 
 #include "vm_priv.h"
 
+#define QEMU	"qemu-system-x86_64"
+
 static int setup(void **state)
 {
 	struct vm_config cfg = { .interrupt_fd = -1 };
@@ -51,18 +53,18 @@ static void test_why_qemu_ended(void **state)
 	enum { FAILED = 1 << 8, ABORTED = 6, KILLED = 9, FAULTED = 11 };
 	struct vm *vm = *state;
 
-	assert_string_equal(last_words(vm, FAILED, VM_QEMU ": no such machine\n"),
+	assert_string_equal(last_words(vm, FAILED, QEMU ": no such machine\n"),
 			    "QEMU ended with status 1: no such machine");
-	assert_string_equal(last_words(vm, FAILED, VM_QEMU ": warning: no feature\n\n"
-				       VM_QEMU ": warning: nor that\n"
-				       VM_QEMU ": Unknown section 7\n"
-				       VM_QEMU ": load of migration failed: Invalid argument\n"),
+	assert_string_equal(last_words(vm, FAILED, QEMU ": warning: no feature\n\n"
+				       QEMU ": warning: nor that\n"
+				       QEMU ": Unknown section 7\n"
+				       QEMU ": load of migration failed: Invalid argument\n"),
 			    "QEMU ended with status 1: Unknown section 7");
-	assert_string_equal(last_words(vm, FAILED, VM_QEMU ": warning: no feature\n"),
+	assert_string_equal(last_words(vm, FAILED, QEMU ": warning: no feature\n"),
 			    "QEMU ended with status 1: it did not say why");
-	assert_string_equal(last_words(vm, KILLED, VM_QEMU ": warning: no feature\n"),
+	assert_string_equal(last_words(vm, KILLED, QEMU ": warning: no feature\n"),
 			    "QEMU was ended by signal 9");
-	assert_string_equal(last_words(vm, ABORTED, VM_QEMU ": warning: no feature\n"
+	assert_string_equal(last_words(vm, ABORTED, QEMU ": warning: no feature\n"
 				       "ERROR:cpus.c:7: assertion failed"),
 			    "QEMU was ended by signal 6: ERROR:cpus.c:7: assertion failed");
 	assert_string_equal(vm_guest_did(vm),
@@ -73,11 +75,11 @@ static void test_why_qemu_ended(void **state)
 	assert_null(vm_guest_did(vm));
 	last_words(vm, FAULTED, "");
 	assert_string_equal(vm_guest_did(vm), "ended the VM: QEMU got signal 11");
-	last_words(vm, FAILED, VM_QEMU ": no such machine\n");
+	last_words(vm, FAILED, QEMU ": no such machine\n");
 	assert_null(vm_guest_did(vm));
 	last_words(vm, KILLED, "qemu: fatal: invalid tss\n");
 	assert_null(vm_guest_did(vm));
-	last_words(vm, ABORTED, VM_QEMU ": warning: no feature\nqemu: fatal: invalid tss\nEAX=0\n");
+	last_words(vm, ABORTED, QEMU ": warning: no feature\nqemu: fatal: invalid tss\nEAX=0\n");
 	assert_string_equal(vm_guest_did(vm), "stopped the virtual processor: invalid tss");
 }
 

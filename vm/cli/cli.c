@@ -175,7 +175,7 @@ static const char *option(struct cli *cli, int opt, const char **sim_args, size_
 		cfg->cold = true;
 		return NULL;
 	case OPT_RAM:
-		if (!number(optarg, 2047, &n) || !n)
+		if (!number(optarg, VM_RAM_MAX_MIB, &n) || !n)
 			return "--ram is not 1 to 2047";
 		cfg->ram_mib = (unsigned int)n;
 		return NULL;

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Guests with x86-64 processors.
+ *
+ * Interrupt routing by ACPI is left out because nothing here has a wired interrupt, and
+ * the debug kernel takes half a minute to interpret it.  An NMI, which only the
+ * launcher sends, makes the kernel panic.  Programs are always mapped at the same
+ * addresses: QEMU translates code for the address at which it runs, so it
+ * translates each program only once.  Unloading a module waits for RCU, whose grace
+ * periods need not be lazy.
+ */
+#include "arch.h"
+
+#ifndef __x86_64__
+#error "The guest is x86-64, and QEMU gives it the host's memory order: build on x86-64."
+#endif
+
+const struct vm_arch vm_arch = {
+	.qemu = "qemu-system-x86_64",
+	.machine = "pc,memory-backend=ram,usb=off,vmport=off",
+	.cpu = "qemu64,+smep,+smap,+rdrand",
+	.serial = "virtio-serial-pci,id=serial,max_ports=4",
+	.gpu = "ivshmem-doorbell,id=gpu,chardev=gpu",
+	.kernel = "bzImage",
+	.cmdline = "console=ttyS0 loglevel=7 tsc=reliable acpi=noirq unknown_nmi_panic "
+		   "norandmaps rcupdate.rcu_expedited=1",
+	.cpuinfo = "model name",
+	.ram_base = 0,
+};
