@@ -243,6 +243,24 @@ accelerator()
 	fi
 }
 
+# How a guest gets processors beside other programs: vm/policy.c
+scheduling()
+{
+	if at_least "$(uname -r | grep -oE '^[0-9]+(\.[0-9]+)*')" 6.12; then
+		ok slices "short ones for what a guest waits for"
+	else
+		note slices "Linux before 6.12 gives the GPU no turn early" \
+			"on a busy machine a newer kernel helps"
+	fi
+	# QEMU's main thread gets this priority, the highest that is wanted.
+	if chrt --rr 2 true 2>/dev/null; then
+		ok realtime "permitted: agate-vm --realtime is fast on a busy machine, too"
+	else
+		note realtime "not permitted; only agate-vm --realtime wants it" \
+			"set rtprio to 2 in /etc/security/limits.conf, and log in again"
+	fi
+}
+
 # once FLAVOUR: milliseconds from the launcher's start to a program's end in a guest with
 # the driver
 once()
@@ -326,6 +344,7 @@ kernel_source
 room
 shared_memory
 accelerator
+scheduling
 speed fast $REFERENCE_FAST_MS 5 "make grade LAB=02 FROM=solutions"
 fast_ms=$ms
 speed debug $REFERENCE_DEBUG_MS 3 "make grade LAB=02 FROM=solutions DEBUG=1"

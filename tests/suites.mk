@@ -55,7 +55,7 @@ $(call suite,coverage,1,600,$(COVERAGE_TESTS) $(COVERAGE_BUILD)/tests/host/sim/a
 
 $(foreach s,calls jobs bifrost lite swiotlb reset reload,$(call guest_suite,fast,$(s),2,FAST))
 
-$(foreach s,kill launcher,$(call suite,vm/$(s),2,600,$(FAST_INPUTS) tests/vm/$(s).sh tests/tap.sh, \
+$(foreach s,kill launcher policy,$(call suite,vm/$(s),2,600,$(FAST_INPUTS) tests/vm/$(s).sh tests/tap.sh, \
 	tests/vm/$(s).sh))
 $(call suite,vm/kernels,1,300,guest tests/vm/kernels.sh tests/tap.sh,tests/vm/kernels.sh)
 $(foreach p,$(VM_TESTS),$(call suite,vm/$(notdir $(p)),2,600,$(FAST_INPUTS) $(p) code:$(HANG_MODULE) \

@@ -26,6 +26,7 @@ static enum vm_status run(struct vm *vm, const int *fds, size_t nfds, int ready,
 		"--ram-fd", ram_fd, "--ram", ram, "--ready-fd", ready_fd,
 		"--control-fd", control_fd, "--seed", seed,
 	};
+	const struct vm_policy policy = { .sleeps = true, .realtime = vm->cfg.realtime };
 	size_t n = 17;
 
 	snprintf(bar2, sizeof(bar2), "%d", vm->bar2_fd);
@@ -48,7 +49,7 @@ static enum vm_status run(struct vm *vm, const int *fds, size_t nfds, int ready,
 		argv[n++] = vm->cfg.sim_args[i];
 	}
 	argv[n] = NULL;
-	if (!vm_proc_start(&vm->sim, argv, fds, nfds, -1))
+	if (!vm_proc_start(&vm->sim, argv, fds, nfds, -1, policy))
 		return vm_fail(vm, VM_HOST, "%s: %s", vm->cfg.sim, strerror(errno));
 	return VM_OK;
 }

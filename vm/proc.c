@@ -4,7 +4,9 @@
  *
  * PR_SET_PDEATHSIG makes the kernel kill the child when the thread that forked
  * it ends, even by SIGKILL; the check of getppid() closes the gap between fork()
- * and prctl().  A group of its own keeps a Ctrl-C on our terminal away from it.
+ * and prctl().  A group of its own keeps a Ctrl-C on our terminal away from it.  It stays
+ * in our session: where the host schedules sessions as groups, QEMU and the GPU's process
+ * must be in the same one, or each waits for the other's group.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,12 +19,13 @@
 #include "vm_priv.h"
 
 static void child(const char *const *argv, const int *fds, size_t nfds, int err_fd,
-		  pid_t parent, int report)
+		  struct vm_policy policy, pid_t parent, int report)
 {
 	int null, error;
 	sigset_t none;
 
 	setpgid(0, 0);
+	vm_policy_set(0, policy);
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
 		_exit(127);
 	null = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -47,7 +50,7 @@ static void child(const char *const *argv, const int *fds, size_t nfds, int err_
  * @err_fd, or to our standard error when that is -1.  False with errno set.
  */
 bool vm_proc_start(struct vm_proc *proc, const char *const *argv, const int *fds, size_t nfds,
-		   int err_fd)
+		   int err_fd, struct vm_policy policy)
 {
 	int report[2], error = 0;
 	pid_t parent = getpid();
@@ -57,7 +60,7 @@ bool vm_proc_start(struct vm_proc *proc, const char *const *argv, const int *fds
 		return false;
 	proc->pid = fork();
 	if (proc->pid == 0)
-		child(argv, fds, nfds, err_fd, parent, report[1]);
+		child(argv, fds, nfds, err_fd, policy, parent, report[1]);
 	if (proc->pid < 0) {
 		error = errno;
 		proc->pid = 0;

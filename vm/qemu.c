@@ -140,7 +140,8 @@ enum vm_status vm_qemu_start(struct vm *vm, bool incoming, bool gpu)
 		fds[n++] = vm->ivshmem_qemu_fd;
 	if (a.failed)
 		st = vm_fail(vm, VM_HOST, "out of memory");
-	else if (!vm_proc_start(&vm->qemu, (const char *const *)a.v, fds, n, vm->qemu_stderr))
+	else if (!vm_proc_start(&vm->qemu, (const char *const *)a.v, fds, n, vm->qemu_stderr,
+				(struct vm_policy){ .realtime = vm->cfg.realtime }))
 		st = vm_fail(vm, VM_HOST, "%s: %s", vm_arch.qemu, strerror(errno));
 	else
 		vm_qemu_watch(vm);

@@ -168,6 +168,9 @@ enum vm_status vm_qmp_greet(struct vm *vm)
 		st = vm_qmp_command(vm, "qmp_capabilities", NULL);
 	if (st != VM_OK)
 		return st;
+	/* QEMU answers in its main loop, so the threads of the processors exist by now. */
+	vm_policy_set(vm->qemu.pid, (struct vm_policy){ .sleeps = true,
+							.realtime = vm->cfg.realtime });
 	/* RAM is in a file of ours: QEMU need not copy it into the state. */
 	caps = json_pack("{s:[{s:s, s:b}, {s:s, s:b}]}", "capabilities",
 			 "capability", "x-ignore-shared", "state", 1,

@@ -221,8 +221,10 @@ static enum vm_status start(struct vm *vm, int *file)
 		st = vm_sim_start(vm);
 	if (st == VM_OK)
 		st = vm->cfg.cold ? cold_boot(vm) : restore(vm, *file);
-	if (st == VM_OK)
+	if (st == VM_OK) {
+		vm_policy_tell(vm);
 		st = vm_setup(vm);
+	}
 	if (st == VM_OK && vm->cfg.sim)
 		st = vm_ctl_request(vm, CTL_RESCAN, NULL, 0);
 	vm->times.plugged = vm_now() - vm->started;

@@ -94,6 +94,7 @@ struct vm_config {
 	uint32_t seed;
 	enum vm_accel accel;
 	bool cold;
+	bool realtime;
 	unsigned int timeout_ms;
 	unsigned int answer_ms;
 	unsigned int panic_ms;

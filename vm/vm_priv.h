@@ -48,6 +48,12 @@ struct vm_proc {
 	bool ended;
 };
 
+/* How a thread gets a processor. */
+struct vm_policy {
+	bool sleeps;		/* mostly, and others spin until it has done its work */
+	bool realtime;		/* before all usual processes, if the host permits it */
+};
+
 /* Bytes that have arrived but are not yet a whole message, or that still have to go out. */
 struct vm_buf {
 	char *data;
@@ -184,9 +190,13 @@ uint64_t vm_answer_until(struct vm *vm, unsigned int usual_ms);
 /* The least real time until then; the clock may stand still meanwhile. */
 uint64_t vm_clock_left(const struct vm *vm, uint64_t until);
 
+/* policy.c */
+void vm_policy_set(pid_t tid, struct vm_policy policy);
+void vm_policy_tell(const struct vm *vm);
+
 /* proc.c */
 bool vm_proc_start(struct vm_proc *proc, const char *const *argv, const int *fds, size_t nfds,
-		   int err_fd);
+		   int err_fd, struct vm_policy policy);
 void vm_proc_reap(struct vm_proc *proc);
 void vm_proc_kill(struct vm_proc *proc);
 

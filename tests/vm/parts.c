@@ -3,16 +3,20 @@
  * Parts of the launcher that need no guest.
  */
 #include <fcntl.h>
+#include <linux/sched/types.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -288,6 +292,32 @@ static void test_debugger_takes_its_time(void **state)
 	assert_in_range(vm_answer_until(vm, VM_ANSWER_MS), vm_time(vm), UINT64_MAX);
 }
 
+/* A process that others wait for asks for short slices, and keeps what else it inherited. */
+static void test_short_slices(void **state)
+{
+	static const char *const argv[] = { "sleep", "60", NULL };
+	struct sched_attr attr = { .size = 0 }, ours;
+	struct vm_proc proc;
+	struct utsname host;
+	int major, minor;
+
+	(void)state;
+	assert_int_equal(uname(&host), 0);
+	assert_int_equal(sscanf(host.release, "%d.%d", &major, &minor), 2);
+	if (major < 6 || (major == 6 && minor < 12))
+		skip();
+	assert_int_equal(syscall(SYS_sched_getattr, 0, &ours, sizeof(ours), 0), 0);
+	for (int sleeps = 0; sleeps < 2; sleeps++) {
+		assert_true(vm_proc_start(&proc, argv, NULL, 0, -1,
+					  (struct vm_policy){ .sleeps = sleeps }));
+		assert_int_equal(syscall(SYS_sched_getattr, proc.pid, &attr, sizeof(attr), 0), 0);
+		vm_proc_kill(&proc);
+		assert_int_equal(attr.sched_policy, ours.sched_policy);
+		assert_int_equal(attr.sched_nice, ours.sched_nice);
+		assert_int_equal(attr.sched_runtime, sleeps ? 100000 : ours.sched_runtime);
+	}
+}
+
 static pid_t spinner(void)
 {
 	pid_t pid = fork();
@@ -368,6 +398,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_stuck_qemu, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_endless_input, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_clock_of_one_that_waits, setup, teardown),
+		cmocka_unit_test(test_short_slices),
 		cmocka_unit_test_setup_teardown(test_silent_init, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_silent_qemu, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_command_to_dying_qemu, setup, teardown),

@@ -34,6 +34,7 @@ static const char usage[] =
 "  --ram MIB          instead of what the kernel's build wants\n"
 "  --append TEXT      more for the kernel's command line\n"
 "  --accel auto|tcg|kvm   default: $ACCEL, else auto\n"
+"  --realtime         QEMU and the GPU go before all usual processes, if permitted\n"
 "  --timeout S        end the run after S seconds (making a snapshot not counted)\n"
 "  --output-max MIB   drop what programs write beyond (default 64)\n"
 "  --console FILE     what the guest's kernel prints; - for standard error\n"
@@ -110,7 +111,7 @@ static bool parse_accel(const char *text, enum vm_accel *accel)
 }
 
 enum { OPT_KERNEL = 256, OPT_INITRAMFS, OPT_SIM, OPT_SIM_ARG, OPT_SIM_LOG, OPT_SEED, OPT_COLD,
-       OPT_RAM, OPT_APPEND, OPT_ACCEL, OPT_TIMEOUT, OPT_OUTPUT_MAX, OPT_CONSOLE, OPT_GDB,
+       OPT_RAM, OPT_APPEND, OPT_ACCEL, OPT_REALTIME, OPT_TIMEOUT, OPT_OUTPUT_MAX, OPT_CONSOLE, OPT_GDB,
        OPT_GDB_WAIT, OPT_TIMINGS };
 
 static const struct option options[] = {
@@ -124,6 +125,7 @@ static const struct option options[] = {
 	{ "ram", required_argument, NULL, OPT_RAM },
 	{ "append", required_argument, NULL, OPT_APPEND },
 	{ "accel", required_argument, NULL, OPT_ACCEL },
+	{ "realtime", no_argument, NULL, OPT_REALTIME },
 	{ "timeout", required_argument, NULL, OPT_TIMEOUT },
 	{ "output-max", required_argument, NULL, OPT_OUTPUT_MAX },
 	{ "console", required_argument, NULL, OPT_CONSOLE },
@@ -184,6 +186,9 @@ static const char *option(struct cli *cli, int opt, const char **sim_args, size_
 		return NULL;
 	case OPT_ACCEL:
 		return parse_accel(optarg, &cfg->accel) ? NULL : "unknown --accel";
+	case OPT_REALTIME:
+		cfg->realtime = true;
+		return NULL;
 	case OPT_TIMEOUT:
 		if (!number(optarg, 4000000, &n))
 			return "--timeout is not a number of seconds";
