@@ -18,12 +18,14 @@ samples=$out/samples.jsonl
 mkdir -p "$out" "$BUILD/logs"
 : >"$samples"
 
-# vm FLAVOUR STEP...: one run of the launcher.
+# vm FLAVOUR STEP...: one run of the launcher, with $beside it what makes the machine busy.
+beside=
 vm()
 {
 	flavour=$1
 	shift
-	"$BUILD/bin/agate-vm" run --kernel "$BUILD/guest/kernel-$flavour" \
+	# shellcheck disable=SC2086 # words are meant
+	$beside "$BUILD/bin/agate-vm" run --kernel "$BUILD/guest/kernel-$flavour" \
 		--initramfs "$BUILD/guest/initramfs.cpio.gz" --sim "$BUILD/bin/agate-sim" \
 		--timeout 600 --console "$BUILD/logs/console-bench.log" \
 		--timings "$out/timings.json" "$@"
@@ -68,23 +70,43 @@ vm fast "put:$BUILD/driver/fast/agate.ko:/run/agate.ko" \
 	"exec:insmod /run/agate.ko && insmod /run/vgem.ko" \
 	"exec:/run/guest-bench" >>"$samples"
 
+# drivers WORD OPTION...: driver-bench with that word, our driver and Panfrost in turns, both
+# on the same GPU, with a number that Panfrost knows.  Panfrost maps BOs cached, as ours
+# does: x86 takes long to make pages write-combining.
+drivers()
+{
+	word=$1
+	shift
+	vm fast --sim-arg --gpu-id --sim-arg 08602000 "$@" \
+		"put:$BUILD/driver/fast/agate.ko:/run/agate.ko" \
+		"put:$BUILD/upstream/fast/agate_panfrost.ko:/run/agate_panfrost.ko" \
+		"put:$BUILD/tests/bench/driver-bench:/run/driver-bench:0755" \
+		"exec:set -e
+		round=0
+		while [ \$round -lt $runs ]; do
+			insmod /run/agate.ko
+			/run/driver-bench agate $word
+			rmmod agate
+			insmod /run/agate_panfrost.ko coherent=1 timeout_ms=10000
+			/run/driver-bench panfrost $word
+			rmmod agate_panfrost
+			round=\$((round + 1))
+		done"
+}
+
 printf '  %-8s %s\n' BENCH "our driver and upstream's Panfrost in turns, $runs rounds" >&2
-# Both on the same GPU, with a number that Panfrost knows.  Panfrost maps BOs cached, as
-# ours does: x86 takes long to make pages write-combining.
-vm fast --sim-arg --gpu-id --sim-arg 08602000 "put:$BUILD/driver/fast/agate.ko:/run/agate.ko" \
-	"put:$BUILD/upstream/fast/agate_panfrost.ko:/run/agate_panfrost.ko" \
-	"put:$BUILD/tests/bench/driver-bench:/run/driver-bench:0755" \
-	"exec:set -e
-	round=0
-	while [ \$round -lt $runs ]; do
-		insmod /run/agate.ko
-		/run/driver-bench agate
-		rmmod agate
-		insmod /run/agate_panfrost.ko coherent=1 timeout_ms=10000
-		/run/driver-bench panfrost
-		rmmod agate_panfrost
-		round=\$((round + 1))
-	done" >>"$samples"
+drivers '' >>"$samples"
+
+printf '  %-8s %s\n' BENCH "the same jobs beside eight busy processes" >&2
+beside="${0%/*}/../busy.sh 8"
+drivers jobs | sed -E 's/"(agate|panfrost)_/"\1_busy_/g' >>"$samples"
+
+# Only if the host permits it; compared with our driver on the machine as it was before.
+if chrt --rr 2 true 2>/dev/null; then
+	drivers jobs --realtime | sed -E 's/"name": "(agate|panfrost)_/&realtime_/
+		s/"against": "panfrost_/"against": "agate_/' >>"$samples"
+fi
+beside=
 
 printf '  %-8s %s\n' BENCH "page tables beside io-pgtable, fast kernel" >&2
 vm fast "put:$BUILD/tests/bench/agate_pgtable_bench.ko:/run/bench.ko" \

@@ -2,15 +2,17 @@
 /*
  * Measures one of two drivers on the same GPU: ours, or upstream's Panfrost.
  *
- * usage: driver-bench agate|panfrost
+ * usage: driver-bench agate|panfrost [jobs]
  *
  * Prints one sample of each measurement in the form that report.c reads.  bench.sh loads
  * the drivers in turns and runs this program after each, so that a noisy machine affects
- * both equally.
+ * both equally.  With the word jobs it only measures what takes a whole trip to the GPU and
+ * back, and fewer of those: beside busy processes they are slow.
  */
 #include <drm.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +34,7 @@
 #define MAPPED_SIZE	(2u << 20)
 #define MAPPED_BOS	20
 #define JOBS		200
+#define JOBS_SLOW	40
 #define CONTEXTS	16		/* twice as many as there are address spaces */
 #define SWITCHES	5
 #define CHUNK		(2u << 20)
@@ -221,22 +224,22 @@ static void bench_mapping(const struct driver *driver, int fd)
 	destroy(&job);
 }
 
-static void bench_jobs(const struct driver *driver, int fd)
+static void bench_jobs(const struct driver *driver, int fd, int jobs)
 {
 	struct bo job = job_bo(driver, fd);
 	double start = bench_now();
 
-	for (int i = 0; i < JOBS; i++) {
+	for (int i = 0; i < jobs; i++) {
 		driver->submit(fd, job.va, &job.handle, 1);
 		wait_bo(&job);
 	}
-	report(driver, "jobs_one_by_one", "jobs/s", JOBS * 1e9 / (bench_now() - start));
+	report(driver, "jobs_one_by_one", "jobs/s", jobs * 1e9 / (bench_now() - start));
 	start = bench_now();
-	for (int i = 0; i < JOBS; i++)
+	for (int i = 0; i < jobs; i++)
 		driver->submit(fd, job.va, &job.handle, 1);
 	wait_bo(&job);
 	check_job(&job, 0);
-	report(driver, "jobs_queued", "jobs/s", JOBS * 1e9 / (bench_now() - start));
+	report(driver, "jobs_queued", "jobs/s", jobs * 1e9 / (bench_now() - start));
 	destroy(&job);
 }
 
@@ -285,19 +288,24 @@ static void bench_heap(const struct driver *driver, int fd)
 int main(int argc, char **argv)
 {
 	const struct driver *driver = NULL;
+	bool only_jobs = argc == 3 && !strcmp(argv[2], "jobs");
 	int fd;
 
-	for (size_t i = 0; argc == 2 && i < sizeof(drivers) / sizeof(drivers[0]); i++)
+	for (size_t i = 0; argc == 2 + only_jobs && i < sizeof(drivers) / sizeof(drivers[0]); i++)
 		if (!strcmp(argv[1], drivers[i].name))
 			driver = &drivers[i];
 	if (!driver) {
-		fprintf(stderr, "usage: driver-bench agate|panfrost\n");
+		fprintf(stderr, "usage: driver-bench agate|panfrost [jobs]\n");
 		return 2;
 	}
 	fd = open_driver(driver);
+	if (only_jobs) {
+		bench_jobs(driver, fd, JOBS_SLOW);
+		return 0;
+	}
 	bench_bos(driver, fd);
 	bench_mapping(driver, fd);
-	bench_jobs(driver, fd);
+	bench_jobs(driver, fd, JOBS);
 	bench_contexts(driver);
 	bench_heap(driver, fd);
 	close(fd);
