@@ -144,11 +144,41 @@ static bool open_console(const char *path)
 	return console_fd >= 0;
 }
 
+/* An option with a number; NULL, or what is wrong with it. */
+static const char *number_option(struct cli *cli, int opt)
+{
+	struct vm_config *cfg = &cli->cfg;
+	unsigned long n = 0;
+
+	switch (opt) {
+	case OPT_SEED:
+		if (!number(optarg, UINT32_MAX, &n))
+			return "--seed is not a number below 2^32";
+		cfg->seed = (uint32_t)n;
+		return NULL;
+	case OPT_RAM:
+		if (!number(optarg, VM_RAM_MAX_MIB, &n) || !n)
+			return "--ram is not 1 to 2047";
+		cfg->ram_mib = (unsigned int)n;
+		return NULL;
+	case OPT_TIMEOUT:
+		if (!number(optarg, 4000000, &n))
+			return "--timeout is not a number of seconds";
+		cfg->timeout_ms = (unsigned int)n * 1000;
+		return NULL;
+	case OPT_OUTPUT_MAX:
+		if (!number(optarg, 4095, &n))
+			return "--output-max is not a number of MiB";
+		cli->output_max = n << 20;
+		return NULL;
+	}
+	return "unknown option";
+}
+
 /* One option; NULL, or what is wrong with it. */
 static const char *option(struct cli *cli, int opt, const char **sim_args, size_t *nsim)
 {
 	struct vm_config *cfg = &cli->cfg;
-	unsigned long n = 0;
 
 	switch (opt) {
 	case OPT_KERNEL:
@@ -168,18 +198,8 @@ static const char *option(struct cli *cli, int opt, const char **sim_args, size_
 	case OPT_SIM_LOG:
 		cfg->sim_log = optarg;
 		return NULL;
-	case OPT_SEED:
-		if (!number(optarg, UINT32_MAX, &n))
-			return "--seed is not a number below 2^32";
-		cfg->seed = (uint32_t)n;
-		return NULL;
 	case OPT_COLD:
 		cfg->cold = true;
-		return NULL;
-	case OPT_RAM:
-		if (!number(optarg, VM_RAM_MAX_MIB, &n) || !n)
-			return "--ram is not 1 to 2047";
-		cfg->ram_mib = (unsigned int)n;
 		return NULL;
 	case OPT_APPEND:
 		cfg->append = optarg;
@@ -188,16 +208,6 @@ static const char *option(struct cli *cli, int opt, const char **sim_args, size_
 		return parse_accel(optarg, &cfg->accel) ? NULL : "unknown --accel";
 	case OPT_REALTIME:
 		cfg->realtime = true;
-		return NULL;
-	case OPT_TIMEOUT:
-		if (!number(optarg, 4000000, &n))
-			return "--timeout is not a number of seconds";
-		cfg->timeout_ms = (unsigned int)n * 1000;
-		return NULL;
-	case OPT_OUTPUT_MAX:
-		if (!number(optarg, 4095, &n))
-			return "--output-max is not a number of MiB";
-		cli->output_max = n << 20;
 		return NULL;
 	case OPT_CONSOLE:
 		return open_console(optarg) ? NULL : "cannot write --console";
@@ -211,7 +221,7 @@ static const char *option(struct cli *cli, int opt, const char **sim_args, size_
 		cli->timings = optarg;
 		return NULL;
 	}
-	return "unknown option";
+	return number_option(cli, opt);
 }
 
 /* 0, or the exit status. */
