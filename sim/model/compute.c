@@ -20,8 +20,6 @@
 #define COMPUTE_UNIT_PIECES	64	/* a unit ends at either limit */
 #define COMPUTE_UNIT_BYTES	(2 * GPU_PAGE_SIZE)
 
-#define CRC32_POLYNOMIAL	0xedb88320u	/* IEEE 802.3's, bits reversed */
-
 #define VA_END			(1ull << AGATE_VA_BITS)
 
 struct compute_job {
@@ -30,8 +28,7 @@ struct compute_job {
 	struct agate_compute_payload p;
 	uint32_t row;			/* COPY_2D: rows done */
 	uint64_t done;			/* bytes, of this row */
-	uint32_t crc;
-	uint32_t crc_table[256];
+	uint32_t crc;			/* CHECKSUM: before its inversion */
 	uint8_t value[GPU_PAGE_SIZE + 8];	/* FILL: value, repeated */
 };
 
@@ -100,20 +97,6 @@ static bool copies_backward(const struct agate_compute_payload *p)
 	return p->dst > p->src && p->rows && p->size && p->dst < p->src + reach;
 }
 
-static void crc_prepare(struct compute_job *job)
-{
-	uint32_t i, bit;
-
-	job->crc = UINT32_MAX;
-	for (i = 0; i < 256; i++) {
-		uint32_t crc = i;
-
-		for (bit = 0; bit < 8; bit++)
-			crc = crc >> 1 ^ (crc & 1 ? CRC32_POLYNOMIAL : 0);
-		job->crc_table[i] = crc;
-	}
-}
-
 static void fill_prepare(struct compute_job *job)
 {
 	size_t i;
@@ -136,7 +119,7 @@ static enum agate_run compute_setup(struct agate_exec *x, struct compute_job *jo
 	if (p->op != AGATE_COMPUTE_COPY_2D)
 		p->rows = 1;
 	if (p->op == AGATE_COMPUTE_CHECKSUM)
-		crc_prepare(job);
+		job->crc = UINT32_MAX;
 	else if (p->op == AGATE_COMPUTE_FILL)
 		fill_prepare(job);
 	else
@@ -217,16 +200,12 @@ static enum agate_run checksum_piece(struct agate_exec *x, struct compute_job *j
 	const uint64_t va = job->p.src + job->done;
 	const size_t len = room_above(va, job->p.size - job->done);
 	uint8_t piece[GPU_PAGE_SIZE];
-	uint32_t crc = job->crc;
 	enum agate_run why;
-	size_t i;
 
 	if (agate_exec_read(x, va, piece, len, &why))
 		return why;
-	for (i = 0; i < len; i++)
-		crc = crc >> 8 ^ job->crc_table[(crc ^ piece[i]) & 0xff];
 	agate_exec_cost(x, COMPUTE_CYCLES_PIECE + beats(len));
-	job->crc = crc;
+	job->crc = crc32_update(&x->sim->crc32, job->crc, piece, len);
 	job->done += len;
 	*moved = len;
 	return AGATE_RUN_AGAIN;

@@ -13,6 +13,7 @@
 #define AGATE_MODEL_H
 
 #include "agate_sim.h"
+#include "crc32.h"
 #include "gpu.h"
 #include "identity.h"
 #include "inject.h"
@@ -58,6 +59,7 @@ struct agate_sim {
 	struct slot slot[AGATE_MAX_SLOTS];
 	uint32_t job_throttle;		/* kept, without effect */
 	unsigned int turn;		/* slot that does the next unit of work */
+	struct crc32 crc32;
 };
 
 static inline void sim_count(struct agate_sim *sim, enum agate_counter counter, uint64_t n)

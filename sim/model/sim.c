@@ -40,6 +40,7 @@ struct agate_sim *agate_sim_create(const struct agate_sim_config *config,
 	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_AS, config->as_latency);
 	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_STOP, config->stop_latency);
 	memcpy(sim->initial_latency, sim->latency, sizeof(sim->latency));
+	crc32_init(&sim->crc32);
 	gpu_init(sim);
 	soc_init(sim, !config->power_in_off);
 	power_init(sim);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crc_slowly.h"
 #include "harness.h"
 
 #define SLOT	1
@@ -56,20 +57,6 @@ static void expect_data(struct bench *b, uint8_t *want)
 		if (*at(b, i) != want[i])
 			fail_msg("byte 0x%x is 0x%x, not 0x%x", i, *at(b, i), want[i]);
 	free(want);
-}
-
-/* Bit by bit, without a table. */
-static uint32_t crc_slowly(const uint8_t *bytes, size_t size)
-{
-	uint32_t crc = UINT32_MAX;
-	size_t i, bit;
-
-	for (i = 0; i < size; i++) {
-		crc ^= bytes[i];
-		for (bit = 0; bit < 8; bit++)
-			crc = crc & 1 ? crc >> 1 ^ 0xedb88320u : crc >> 1;
-	}
-	return ~crc;
 }
 
 #endif /* COMPUTE_BENCH_H */
