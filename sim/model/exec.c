@@ -160,7 +160,7 @@ int agate_exec_move(struct agate_exec *x, uint64_t dst, uint64_t src, size_t len
 
 void agate_exec_cost(struct agate_exec *x, unsigned int cycles)
 {
-	uint64_t bus_cycles = soc_bus_cycles(x->sim, cycles);
+	uint64_t bus_cycles = clock_bus_cycles(x->sim, cycles);
 
 	x->sim->time += bus_cycles;
 	exec_slot(x)->busy += bus_cycles;

@@ -9,19 +9,13 @@
  */
 #include "model.h"
 
-uint64_t gpu_cycle_count(const struct agate_sim *sim)
-{
-	if (!sim->gpu.counting)
-		return sim->gpu.cycle_stopped;
-	return soc_cycles(sim) - sim->gpu.cycle_base;
-}
-
 /* A reset clears every register that can be written. */
 static void gpu_lose_state(struct agate_sim *sim)
 {
 	bool killed = slot_any_active(sim);
 
 	sim->gpu = (struct gpu){ .coherency = GPU_COHERENCY_NONE };
+	sim->cycle_count = (struct cycle_count){ 0 };
 	irq_reset(&sim->irq[AGATE_VECTOR_GPU]);
 	irq_reset(&sim->irq[AGATE_VECTOR_JOB]);
 	irq_reset(&sim->irq[AGATE_VECTOR_MMU]);
@@ -29,7 +23,7 @@ static void gpu_lose_state(struct agate_sim *sim)
 	mmu_reset(sim);
 	power_reset(sim);
 	perf_reset(sim);
-	if (!l2_drop(sim))
+	if (!l2_reset(sim))
 		return;
 	if (killed)
 		sim_hint(sim, 5, "a reset killed a chain: dirty lines of the L2 are lost with it");
@@ -78,24 +72,10 @@ bool gpu_is_deaf(const struct gpu *gpu, uint32_t offset, uint32_t value)
 	return gpu->reset_hard || offset != GPU_CMD || value != GPU_CMD_HARD_RESET;
 }
 
-void gpu_flush_caches(struct agate_sim *sim, bool invalidate)
-{
-	l2_clean(sim, invalidate);
-	if (invalidate)
-		sim->gpu.flush_id++;
-}
-
-void gpu_judge_protected(struct agate_sim *sim)
-{
-	if (sim->gpu.protected_mode && power_l2_in_use(sim) &&
-	    sim->l2.protocol == GPU_COHERENCY_ACE)
-		sim_hint(sim, 2, "protected mode with ACE: CPUs can snoop the protected memory");
-}
-
 static void gpu_protect(struct agate_sim *sim)
 {
 	sim->gpu.protected_mode = true;
-	gpu_judge_protected(sim);
+	power_judge_protected(sim);
 }
 
 static void gpu_start_clean(struct agate_sim *sim, uint32_t command)
@@ -108,15 +88,6 @@ static void gpu_start_clean(struct agate_sim *sim, uint32_t command)
 	sim->gpu.clean_watched = false;
 	sim->gpu.clean_invalidate = command == GPU_CMD_CLEAN_INV_CACHES;
 	sim_event(sim, AGATE_EV_FLUSH, command, 0, 0, NULL);
-}
-
-static void gpu_count_cycles(struct agate_sim *sim, bool run)
-{
-	uint64_t count = gpu_cycle_count(sim);
-
-	sim->gpu.counting = run;
-	sim->gpu.cycle_base = soc_cycles(sim) - count;
-	sim->gpu.cycle_stopped = count;
 }
 
 static void gpu_command(struct agate_sim *sim, uint32_t command)
@@ -136,7 +107,7 @@ static void gpu_command(struct agate_sim *sim, uint32_t command)
 		break;
 	case GPU_CMD_CYCLE_COUNT_START:
 	case GPU_CMD_CYCLE_COUNT_STOP:
-		gpu_count_cycles(sim, command == GPU_CMD_CYCLE_COUNT_START);
+		cycle_count_run(sim, command == GPU_CMD_CYCLE_COUNT_START);
 		break;
 	case GPU_CMD_CLEAN_CACHES:
 	case GPU_CMD_CLEAN_INV_CACHES:
@@ -161,7 +132,7 @@ void gpu_run_due(struct agate_sim *sim)
 	}
 	if (gpu->clean_due && gpu->clean_due <= sim->time) {
 		gpu->clean_due = 0;
-		gpu_flush_caches(sim, gpu->clean_invalidate);
+		l2_clean(sim, gpu->clean_invalidate);
 		sim_event(sim, AGATE_EV_FLUSH_DONE, gpu->clean_invalidate ?
 			  GPU_CMD_CLEAN_INV_CACHES : GPU_CMD_CLEAN_CACHES, 0, 0, NULL);
 		irq_raise(sim, &sim->irq[AGATE_VECTOR_GPU], GPU_IRQ_CLEAN_CACHES_COMPLETED);
@@ -197,7 +168,7 @@ static uint32_t gpu_status(const struct agate_sim *sim)
 
 	if (sim->perf.active)
 		status |= GPU_STATUS_PRFCNT_ACTIVE;
-	if (sim->gpu.counting)
+	if (sim->cycle_count.runs)
 		status |= GPU_STATUS_CYCLE_COUNT_ACTIVE;
 	if (sim->gpu.protected_mode)
 		status |= GPU_STATUS_PROTECTED_MODE;
@@ -221,11 +192,11 @@ static bool gpu_read_state(struct agate_sim *sim, uint32_t offset, uint32_t *val
 		*value = gpu_status(sim);
 		return true;
 	case GPU_LATEST_FLUSH_ID:
-		*value = gpu->flush_id;
+		*value = sim->l2.flush_id;
 		return true;
 	case GPU_CYCLE_COUNT_LO:
 	case GPU_CYCLE_COUNT_HI:
-		*value = gpu_cycle_count(sim) >> (offset == GPU_CYCLE_COUNT_HI ? 32 : 0);
+		*value = cycle_count_read(sim) >> (offset == GPU_CYCLE_COUNT_HI ? 32 : 0);
 		return true;
 	case GPU_TIMESTAMP_LO:
 	case GPU_TIMESTAMP_HI:

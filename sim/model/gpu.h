@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The GPU control block: GPU_CMD, reset, cycle counter.
+ * The GPU control block: GPU_CMD, reset, fault.
  */
 #ifndef AGATE_MODEL_GPU_H
 #define AGATE_MODEL_GPU_H
@@ -27,10 +27,6 @@ struct gpu {
 	bool clean_invalidate;		/* it invalidates the lines, too */
 	uint32_t coherency;		/* COHERENCY_ENABLE: the L2's next protocol */
 	bool protected_mode;
-	uint32_t flush_id;		/* counts flushes that invalidated the L2 */
-	bool counting;			/* the cycle counter runs */
-	uint64_t cycle_base;		/* counting: soc_cycles() when the counter read 0 */
-	uint64_t cycle_stopped;		/* not counting: its value */
 	bool override_unlocked;
 	uint32_t override[2];		/* PWR_OVERRIDE0, 1 */
 	uint32_t config[4];		/* JM, SHADER, TILER, L2_MMU */
@@ -52,13 +48,5 @@ uint64_t gpu_jump(const struct agate_sim *sim);
 
 /* True while a reset is in progress that makes the GPU lose this write. */
 bool gpu_is_deaf(const struct gpu *gpu, uint32_t offset, uint32_t value);
-
-/* Clean the L2, or clean and invalidate it; LATEST_FLUSH_ID counts the latter. */
-void gpu_flush_caches(struct agate_sim *sim, bool invalidate);
-
-/* Called when protected mode or a new protocol of the L2 begins. */
-void gpu_judge_protected(struct agate_sim *sim);
-
-uint64_t gpu_cycle_count(const struct agate_sim *sim);
 
 #endif /* AGATE_MODEL_GPU_H */

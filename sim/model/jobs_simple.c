@@ -35,7 +35,7 @@ static size_t write_value_of(struct agate_exec *x, const struct agate_write_valu
 	*value = p->immediate;
 	switch (p->type) {
 	case AGATE_WRITE_CYCLE_COUNTER:
-		*value = gpu_cycle_count(x->sim);
+		*value = cycle_count_read(x->sim);
 		return 8;
 	case AGATE_WRITE_SYSTEM_TIMESTAMP:
 		*value = x->sim->time;
@@ -83,7 +83,7 @@ const struct agate_job_ops write_value_ops = {
 static void cache_flush_l2(struct agate_sim *sim, uint32_t what)
 {
 	if (what & AGATE_FLUSH_L2_CLEAN)
-		gpu_flush_caches(sim, what & AGATE_FLUSH_L2_INVALIDATE);
+		l2_clean(sim, what & AGATE_FLUSH_L2_INVALIDATE);
 	else if (what & AGATE_FLUSH_L2_INVALIDATE && l2_drop(sim))
 		sim_hint(sim, 5, "dirty lines of the L2 were invalidated without a clean");
 }

@@ -266,8 +266,10 @@ void l2_clean(struct agate_sim *sim, bool invalidate)
 
 	for (i = 0; l2->dirty && i < l2->sets * L2_WAYS; i++)
 		line_clean(sim, &l2->line[i]);
-	if (invalidate)
-		l2_drop(sim);
+	if (!invalidate)
+		return;
+	l2_drop(sim);
+	l2->flush_id++;
 }
 
 unsigned int l2_drop(struct agate_sim *sim)
@@ -280,4 +282,10 @@ unsigned int l2_drop(struct agate_sim *sim)
 	for (i = 0; l2->used && i < l2->sets * L2_WAYS; i++)
 		line_forget(l2, &l2->line[i]);
 	return lost;
+}
+
+unsigned int l2_reset(struct agate_sim *sim)
+{
+	sim->l2.flush_id = 0;
+	return l2_drop(sim);
 }

@@ -39,6 +39,7 @@ struct l2 {
 	unsigned int sets;	/* a power of two */
 	unsigned int used;	/* lines that are valid ... */
 	unsigned int dirty;	/* ... and those of them with a dirty byte */
+	uint32_t flush_id;	/* LATEST_FLUSH_ID: counts cleans that invalidated */
 	uint32_t random;
 };
 
@@ -62,5 +63,6 @@ void l2_clean(struct agate_sim *sim, bool invalidate);
 
 /* Drop all lines.  Returns the number of dirty lines lost. */
 unsigned int l2_drop(struct agate_sim *sim);
+unsigned int l2_reset(struct agate_sim *sim);	/* as the GPU's reset does */
 
 #endif /* AGATE_MODEL_L2_H */

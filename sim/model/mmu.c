@@ -148,7 +148,7 @@ static void as_lock(struct address_space *as)
 
 static void as_flush(struct agate_sim *sim, struct address_space *as)
 {
-	gpu_flush_caches(sim, true);
+	l2_clean(sim, true);
 	if (as->locked)
 		tlb_drop(&as->tlb, as->lock_first, as->lock_last);
 	as->locked = false;

@@ -13,19 +13,21 @@
 #define AGATE_MODEL_H
 
 #include "agate_sim.h"
+#include "clock.h"
 #include "crc32.h"
+#include "event.h"
 #include "gpu.h"
 #include "identity.h"
 #include "inject.h"
 #include "irq.h"
 #include "l2.h"
+#include "latency.h"
 #include "mmu.h"
 #include "perfcnt.h"
 #include "power.h"
 #include "soc.h"
 #include "slot.h"
 
-#define TIME_NEVER	UINT64_MAX
 #define GPU_PAGE_SIZE	4096u
 
 struct agate_sim {
@@ -35,9 +37,7 @@ struct agate_sim {
 	uint64_t time;			/* bus cycles */
 	uint32_t accessed;		/* register + 1, while its block serves an access */
 	uint64_t unit;			/* units of work begun, as a date for cached data */
-	uint32_t latency[AGATE_SIM_LATENCIES];
-	uint32_t initial_latency[AGATE_SIM_LATENCIES];
-	uint32_t latency_once;		/* bit enum agate_sim_latency: only for the next one */
+	struct latency latency;
 	struct gpu_made_up made_up;
 	uint64_t counter[AGATE_CNT_COUNT];
 
@@ -50,6 +50,8 @@ struct agate_sim {
 
 	struct gpu gpu;
 	struct power power;
+	struct clock clock;
+	struct cycle_count cycle_count;
 	struct soc soc;
 	struct inject inject;
 	struct perfcnt perf;
@@ -67,21 +69,8 @@ static inline void sim_count(struct agate_sim *sim, enum agate_counter counter, 
 	sim->counter[counter] += n;
 }
 
-void sim_event(struct agate_sim *sim, enum agate_sim_event_kind kind, uint64_t a,
-	       uint64_t b, uint64_t c, const char *text);
-
-/* AGATE_EV_WALK of an address space, with the last entry read. */
-void sim_walk_event(struct agate_sim *sim, unsigned int as, uint64_t va, uint64_t pte,
-		    const struct agate_sim_walk *walk);
-
-/* Report a broken rule of that section of hardware.md. */
-void sim_hint(struct agate_sim *sim, unsigned int section, const char *text);
-
 /* Complete every transition whose time has come. */
 void sim_run_due(struct agate_sim *sim);
-
-/* The time at which a transition of that kind ends if it starts now. */
-uint64_t sim_due(struct agate_sim *sim, enum agate_sim_latency which);
 
 /* The halves of a 64-bit register. */
 static inline uint32_t reg_half(uint64_t reg, bool high)

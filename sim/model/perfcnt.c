@@ -49,7 +49,7 @@ static void perf_snapshot(const struct agate_sim *sim, struct perf_snapshot *now
 {
 	now->work = sim->perf.work;
 	memcpy(now->counter, sim->counter, sizeof(now->counter));
-	now->cycles = soc_cycles(sim);
+	now->cycles = clock_cycles(sim);
 }
 
 void perf_clear(struct agate_sim *sim)

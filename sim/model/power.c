@@ -144,11 +144,18 @@ void power_lose(struct agate_sim *sim)
 	power_drop(sim, POWER_L2);
 }
 
+void power_judge_protected(struct agate_sim *sim)
+{
+	if (sim->gpu.protected_mode && power_l2_in_use(sim) &&
+	    sim->l2.protocol == GPU_COHERENCY_ACE)
+		sim_hint(sim, 2, "protected mode with ACE: CPUs can snoop the protected memory");
+}
+
 /* The L2 is on, without any lines, and perhaps with a new protocol. */
 static void power_l2_here(struct agate_sim *sim)
 {
 	sim->l2.protocol = sim->gpu.coherency;
-	gpu_judge_protected(sim);
+	power_judge_protected(sim);
 }
 
 static void power_finish(struct agate_sim *sim, enum power_domain_id id, uint32_t cores)

@@ -52,6 +52,9 @@ void power_lose(struct agate_sim *sim);
 /* True while the L2 is on or in transition. */
 bool power_l2_in_use(const struct agate_sim *sim);
 
+/* Called when protected mode or a new protocol of the L2 begins. */
+void power_judge_protected(struct agate_sim *sim);
+
 /* True when the L2 and all of these shader cores (and the tiler) are ready. */
 bool power_ready(const struct agate_sim *sim, uint64_t shaders, bool tiler);
 

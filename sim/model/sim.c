@@ -4,14 +4,8 @@
  * each slot its turn.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "model.h"
-
-#define DEFAULT_POWER_LATENCY	64
-#define DEFAULT_RESET_LATENCY	64
-#define DEFAULT_AS_LATENCY	16
-#define DEFAULT_STOP_LATENCY	0	/* at once */
 
 struct agate_sim *agate_sim_create(const struct agate_sim_config *config,
 				   const struct agate_sim_host_ops *ops, void *ctx)
@@ -34,12 +28,7 @@ struct agate_sim *agate_sim_create(const struct agate_sim_config *config,
 	sim->coherency = config->coherency;
 	sim->vram = config->vram;
 	sim->vram_size = config->vram_size;
-	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_POWER, config->power_latency);
-	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_RESET, config->reset_latency);
-	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_HARD_RESET, config->hard_reset_latency);
-	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_AS, config->as_latency);
-	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_STOP, config->stop_latency);
-	memcpy(sim->initial_latency, sim->latency, sizeof(sim->latency));
+	latency_init(sim, config);
 	crc32_init(&sim->crc32);
 	gpu_init(sim);
 	soc_init(sim, !config->power_in_off);
@@ -64,28 +53,6 @@ void agate_sim_destroy(struct agate_sim *sim)
 	free(sim);
 }
 
-void agate_sim_set_latency(struct agate_sim *sim, enum agate_sim_latency which,
-			   uint32_t cycles)
-{
-	static const uint32_t defaults[AGATE_SIM_LATENCIES] = {
-		[AGATE_SIM_LATENCY_POWER] = DEFAULT_POWER_LATENCY,
-		[AGATE_SIM_LATENCY_RESET] = DEFAULT_RESET_LATENCY,
-		[AGATE_SIM_LATENCY_HARD_RESET] = DEFAULT_RESET_LATENCY,
-		[AGATE_SIM_LATENCY_AS] = DEFAULT_AS_LATENCY,
-		[AGATE_SIM_LATENCY_STOP] = DEFAULT_STOP_LATENCY,
-	};
-
-	sim->latency[which] = cycles ? cycles : defaults[which];
-	sim->latency_once &= ~(1u << which);
-}
-
-void agate_sim_set_latency_once(struct agate_sim *sim, enum agate_sim_latency which,
-				uint32_t cycles)
-{
-	agate_sim_set_latency(sim, which, cycles);
-	sim->latency_once |= 1u << which;
-}
-
 void agate_sim_set_identity(struct agate_sim *sim, enum agate_sim_identity which,
 			    uint32_t value)
 {
@@ -101,8 +68,7 @@ void agate_sim_set_fault(struct agate_sim *sim, uint32_t status, uint64_t addres
 
 void agate_sim_restore(struct agate_sim *sim)
 {
-	memcpy(sim->latency, sim->initial_latency, sizeof(sim->latency));
-	sim->latency_once = 0;
+	latency_restore(sim);
 	sim->made_up = (struct gpu_made_up){ 0 };
 	agate_sim_inject_none(sim);
 	gpu_unstick(sim);
@@ -121,60 +87,6 @@ uint64_t agate_sim_counter(const struct agate_sim *sim, enum agate_counter count
 uint64_t agate_sim_slot_busy(const struct agate_sim *sim, unsigned int slot)
 {
 	return sim->slot[slot].busy;
-}
-
-void sim_event(struct agate_sim *sim, enum agate_sim_event_kind kind, uint64_t a,
-	       uint64_t b, uint64_t c, const char *text)
-{
-	struct agate_sim_event event = {
-		.kind = kind,
-		.time = sim->time,
-		.a = a,
-		.b = b,
-		.c = c,
-		.text = text,
-	};
-
-	if (sim->ops.event)
-		sim->ops.event(sim->ctx, &event);
-}
-
-void sim_walk_event(struct agate_sim *sim, unsigned int as, uint64_t va, uint64_t pte,
-		    const struct agate_sim_walk *walk)
-{
-	struct agate_sim_event event = {
-		.kind = AGATE_EV_WALK,
-		.time = sim->time,
-		.a = as,
-		.b = va,
-		.c = pte,
-		.walk = walk,
-	};
-
-	if (sim->ops.event)
-		sim->ops.event(sim->ctx, &event);
-}
-
-void sim_hint(struct agate_sim *sim, unsigned int section, const char *text)
-{
-	sim_count(sim, AGATE_CNT_HINTS, 1);
-	sim_event(sim, AGATE_EV_HINT, section * 100, sim->accessed, 0, text);
-}
-
-void agate_sim_hint(struct agate_sim *sim, unsigned int section, const char *text)
-{
-	sim_hint(sim, section, text);
-}
-
-uint64_t sim_due(struct agate_sim *sim, enum agate_sim_latency which)
-{
-	uint32_t latency = sim->latency[which];
-
-	if (sim->latency_once & (1u << which)) {
-		sim->latency_once &= ~(1u << which);
-		sim->latency[which] = sim->initial_latency[which];
-	}
-	return latency == AGATE_SIM_LATENCY_STUCK ? TIME_NEVER : sim->time + latency;
 }
 
 void sim_run_due(struct agate_sim *sim)

@@ -58,15 +58,15 @@ bool slot_any_active(const struct agate_sim *sim)
 static void slot_flush(struct agate_sim *sim, uint32_t what)
 {
 	if (what == JS_CONFIG_START_FLUSH_CLEAN)
-		gpu_flush_caches(sim, false);
+		l2_clean(sim, false);
 	else if (what == JS_CONFIG_START_FLUSH_CLEAN_INVALIDATE)
-		gpu_flush_caches(sim, true);
+		l2_clean(sim, true);
 }
 
 static void slot_start_flush(struct agate_sim *sim, const struct slot *slot)
 {
 	bool reduce = (slot->config & JS_CONFIG_ENABLE_FLUSH_REDUCTION) &&
-		      slot->next_flush_id != sim->gpu.flush_id;
+		      slot->next_flush_id != sim->l2.flush_id;
 
 	/* With flush reduction, a flush since the driver read the ID makes this one unnecessary. */
 	if (!reduce)

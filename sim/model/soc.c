@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Power input, supply and clock (hardware.md, section 7).  A wrong order gives a
+ * Power input, supply and clock (hardware.md, section 7): their registers.  A wrong order gives a
  * hint and does no other harm: the model does not know the margins of real silicon,
  * and a driver that relies on a margin is wrong all the same.
  */
@@ -9,70 +9,31 @@
 #define VOLT_MIN	500u	/* lowest supply voltage, mV */
 #define VOLT_MAX	1200u
 
-/* The slowest first; the firmware selects the last one. */
-static const struct operating_point {
-	uint32_t mhz;
-	uint32_t volt;		/* minimum supply voltage, mV */
-} points[AGATE_CLK_MAX_POINTS] = {
-	{ 200, 650 }, { 400, 750 }, { 600, 850 }, { AGATE_BUS_MHZ, 1000 },
-};
-
-static uint32_t soc_mhz(const struct soc *soc)
-{
-	return points[soc->point].mhz;
-}
-
 void soc_init(struct agate_sim *sim, bool power_in)
 {
-	const unsigned int fastest = AGATE_CLK_MAX_POINTS - 1;
-
+	clock_init(sim);
 	sim->soc = (struct soc){
 		.power_in = power_in,
-		.point = fastest,
-		.volt = points[fastest].volt,
+		.volt = clock_points[sim->clock.point].volt,
 	};
-}
-
-static uint64_t soc_ticks(const struct agate_sim *sim)
-{
-	return sim->soc.ticks + (sim->time - sim->soc.since) * soc_mhz(&sim->soc);
-}
-
-uint64_t soc_cycles(const struct agate_sim *sim)
-{
-	return soc_ticks(sim) / AGATE_BUS_MHZ;
-}
-
-uint64_t soc_bus_cycles(struct agate_sim *sim, unsigned int cycles)
-{
-	uint32_t mhz = soc_mhz(&sim->soc);
-
-	sim->soc.owed += (uint64_t)cycles * AGATE_BUS_MHZ;
-	cycles = sim->soc.owed / mhz;
-	sim->soc.owed %= mhz;
-	return cycles;
 }
 
 static void soc_event(struct agate_sim *sim)
 {
 	const struct soc *soc = &sim->soc;
 
-	sim_event(sim, AGATE_EV_CLOCK, soc_mhz(soc), soc->volt, soc->power_in, NULL);
+	sim_event(sim, AGATE_EV_CLOCK, clock_mhz(sim), soc->volt, soc->power_in, NULL);
 }
 
 static void soc_select(struct agate_sim *sim, uint32_t value)
 {
-	struct soc *soc = &sim->soc;
-
 	if (value >= AGATE_CLK_MAX_POINTS) {
 		sim_hint(sim, 7, "CLK_SELECT names no operating point");
 		return;
 	}
-	if (value > soc->point && points[value].volt > soc->volt)
+	if (value > sim->clock.point && clock_points[value].volt > sim->soc.volt)
 		sim_hint(sim, 7, "the frequency is raised before the voltage");
-	soc->ticks = soc_ticks(sim);
-	soc->since = sim->time;
-	soc->point = value;
+	clock_select(sim, value);
 	soc_event(sim);
 }
 
@@ -84,7 +45,7 @@ static void soc_supply(struct agate_sim *sim, uint32_t value)
 		sim_hint(sim, 7, "VOLT_SELECT asks for a voltage that the supply cannot give");
 		return;
 	}
-	if (value < points[soc->point].volt && value < soc->volt)
+	if (value < clock_points[sim->clock.point].volt && value < soc->volt)
 		sim_hint(sim, 7, "the voltage is lowered before the frequency");
 	soc->volt = value;
 	soc_event(sim);
@@ -113,7 +74,7 @@ bool soc_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 		*value = sim->soc.power_in;
 		return true;
 	case AGATE_CLK_SELECT:
-		*value = sim->soc.point;
+		*value = sim->clock.point;
 		return true;
 	case AGATE_VOLT_SELECT:
 		*value = sim->soc.volt;
@@ -124,7 +85,7 @@ bool soc_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 	}
 	if (offset < AGATE_CLK_TABLE_FREQ(0) || n >= AGATE_CLK_MAX_POINTS)
 		return false;
-	*value = offset == AGATE_CLK_TABLE_FREQ(n) ? points[n].mhz : points[n].volt;
+	*value = offset == AGATE_CLK_TABLE_FREQ(n) ? clock_points[n].mhz : clock_points[n].volt;
 	return true;
 }
 
