@@ -207,7 +207,7 @@ void chain_run(struct agate_sim *sim, struct slot *slot)
 {
 	struct agate_exec x = {
 		.sim = sim,
-		.as = slot_as(slot),
+		.as = slot->client.as,
 		.slot = slot->index,
 		.job = slot->chain.job,
 	};

@@ -35,7 +35,7 @@ static enum agate_run exec_translate(struct agate_exec *x, uint64_t va,
 	struct slot *slot = exec_slot(x);
 	enum agate_exception exception;
 
-	switch (mmu_translate(x->sim, slot, va, access, place, &exception)) {
+	switch (mmu_translate(x->sim, &slot->client, va, access, place, &exception)) {
 	case MMU_OK:
 		if (slot->listed.current.told)
 			listed_judge(x->sim, slot, va, access == MMU_WRITE);
@@ -45,7 +45,7 @@ static enum agate_run exec_translate(struct agate_exec *x, uint64_t va,
 	case MMU_KILL:
 		break;
 	}
-	if (slot->stall.faulted && stall_is_translation(&slot->stall))
+	if (slot->client.stall.faulted && stall_is_translation(&slot->client.stall))
 		sim_hint(x->sim, 4, "a job touched an address that nobody mapped");
 	slot->chain.killed = true;
 	return agate_exec_fail(x, exception, va);

@@ -51,6 +51,11 @@ void mmu_reset(struct agate_sim *sim)
 	}
 }
 
+void mmu_attach(struct agate_sim *sim, struct mmu_client *client)
+{
+	sim->mmu.client[sim->mmu.clients++] = client;
+}
+
 static bool setup_equal(const struct as_setup *a, const struct as_setup *b)
 {
 	return a->transtab == b->transtab && a->memattr == b->memattr &&
@@ -206,7 +211,7 @@ static bool as_has_job(const struct agate_sim *sim, unsigned int n)
 	unsigned int i;
 
 	for (i = 0; i < AGATE_MAX_SLOTS; i++)
-		if (sim->slot[i].active && slot_as(&sim->slot[i]) == n)
+		if (sim->slot[i].active && sim->slot[i].client.as == n)
 			return true;
 	return false;
 }
@@ -280,20 +285,20 @@ void mmu_run_due(struct agate_sim *sim)
 	}
 }
 
-/* Does a job or a dump wait for the command?  All commands except LOCK let accesses continue. */
+/* Does a client wait for the command?  All commands except LOCK let accesses continue. */
 static bool as_awaited(const struct agate_sim *sim, unsigned int n)
 {
 	unsigned int i;
 
 	if (sim->mmu.as[n].command == AS_COMMAND_LOCK)
 		return false;
-	for (i = 0; i < AGATE_MAX_SLOTS; i++) {
-		const struct slot *slot = &sim->slot[i];
+	for (i = 0; i < sim->mmu.clients; i++) {
+		const struct mmu_client *client = sim->mmu.client[i];
 
-		if (slot->active && slot->stall.waiting && slot_as(slot) == n)
+		if (client->stall.waiting && client->as == n)
 			return true;
 	}
-	return perf_waits(sim, n);
+	return false;
 }
 
 uint64_t mmu_jump(const struct agate_sim *sim)

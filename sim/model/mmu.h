@@ -14,7 +14,6 @@
 #include "agate_regs.h"
 
 struct agate_sim;
-struct slot;
 
 #define MMU_NUM_AS	8
 
@@ -135,14 +134,10 @@ struct address_space {
 	uint32_t fault_status;
 	uint64_t fault_address;
 	bool fault_latched;	/* the driver has not handled it yet */
-	unsigned int fault_slot;	/* the slot whose access it was */
+	unsigned int fault_source;	/* the client whose access it was */
 };
 
-struct mmu {
-	struct address_space as[MMU_NUM_AS];
-};
-
-/* A slot's access that waits for a command on its address space. */
+/* A client's access that waits for a command on its address space. */
 struct mmu_stall {
 	bool waiting;
 	bool faulted;		/* a fault, not a lock or an UPDATE in progress */
@@ -152,15 +147,34 @@ struct mmu_stall {
 	enum agate_exception exception;
 };
 
+/* A unit that accesses memory through an address space: a slot, or the dump of counters. */
+struct mmu_client {
+	unsigned int as;
+	unsigned int source;	/* its number in FAULTSTATUS */
+	bool polls;		/* retries a waiting access itself; for the others the MMU does */
+	struct mmu_stall stall;
+};
+
+#define MMU_MAX_CLIENTS	(AGATE_MAX_SLOTS + 1)
+
+struct mmu {
+	struct address_space as[MMU_NUM_AS];
+	struct mmu_client *client[MMU_MAX_CLIENTS];
+	unsigned int clients;
+};
+
 enum mmu_result {
 	MMU_OK,
-	MMU_STALL,	/* slot->stall holds the reason */
+	MMU_STALL,	/* client->stall holds the reason */
 	MMU_KILL,	/* unmapped: *exception is what the job ends with */
 };
 
 int mmu_init(struct agate_sim *sim, unsigned int tlb_entries, uint32_t seed);
 void mmu_fini(struct agate_sim *sim);
 void mmu_reset(struct agate_sim *sim);
+
+/* Make a client known, once; it stays at its address. */
+void mmu_attach(struct agate_sim *sim, struct mmu_client *client);
 
 /* Registers 0x2000 to 0x2fff; false: no such register. */
 bool mmu_read(struct agate_sim *sim, uint32_t offset, uint32_t *value);
@@ -174,15 +188,15 @@ void mmu_judge_start(struct agate_sim *sim, unsigned int as);
 
 /* ---- translate.c: what an access gets ---------------------------------- */
 
-/* Translate one access of a slot's job; *place is va's own byte. */
-enum mmu_result mmu_translate(struct agate_sim *sim, struct slot *slot, uint64_t va,
+/* Translate one access of a client; *place is va's own byte. */
+enum mmu_result mmu_translate(struct agate_sim *sim, struct mmu_client *client, uint64_t va,
 			      enum mmu_access access, struct mmu_place *place,
 			      enum agate_exception *exception);
 
 /* Retry stalled accesses after a command of that address space has completed. */
 void mmu_retry(struct agate_sim *sim, unsigned int as);
 
-/* The slot's job ended: drop its waiting access, so that another fault can be latched. */
-void mmu_forget(struct agate_sim *sim, struct slot *slot);
+/* The client's job ended: drop its waiting access, so that another fault can be latched. */
+void mmu_forget(struct agate_sim *sim, struct mmu_client *client);
 
 #endif /* AGATE_MODEL_MMU_H */

@@ -4,8 +4,8 @@
  *
  * The counters of a dump are differences: the block keeps the totals at the last
  * time the counters were 0, so each event is counted in only one place.  The dump
- * is written like a job's access, and waits for the driver like one.  But no slot
- * waits with it: the dump has a stall of its own, and tries again whenever its
+ * is written like a job's access, and waits for the driver like one, but as a client
+ * of the MMU beside the slots: no slot waits with it, and it tries again whenever its
  * address space has no latched fault.
  */
 #include <string.h>
@@ -40,9 +40,13 @@ enum {
 	SHADER_COMPUTE_ACTIVE,
 };
 
+/* In FAULTSTATUS, the source after the slots. */
+static const struct mmu_client perf_client = { .source = AGATE_MAX_SLOTS, .polls = true };
+
 void perf_init(struct agate_sim *sim)
 {
-	sim->perf.requester.index = AGATE_MAX_SLOTS;	/* the source in FAULTSTATUS */
+	sim->perf.client = perf_client;
+	mmu_attach(sim, &sim->perf.client);
 }
 
 static void perf_snapshot(const struct agate_sim *sim, struct perf_snapshot *now)
@@ -61,8 +65,7 @@ void perf_reset(struct agate_sim *sim)
 {
 	struct perf_work work = sim->perf.work;
 
-	sim->perf = (struct perfcnt){ .work = work };
-	perf_init(sim);
+	sim->perf = (struct perfcnt){ .work = work, .client = perf_client };
 	perf_clear(sim);
 }
 
@@ -247,8 +250,7 @@ void perf_sample(struct agate_sim *sim)
 	perf_fill(sim);
 	perf_clear(sim);
 	perf->to = perf->base;
-	perf->requester.config = CONFIG_AS(perf->config);
-	perf->requester.stall = (struct mmu_stall){ 0 };
+	perf->client.as = CONFIG_AS(perf->config);
 	perf->active = true;
 	perf->watched = false;
 	perf->due = sim_due(sim, AGATE_SIM_LATENCY_AS);
@@ -265,36 +267,37 @@ static void perf_put(struct agate_sim *sim, struct mmu_place place, size_t size)
 
 static enum mmu_result perf_translate(struct agate_sim *sim, struct mmu_place *place)
 {
-	struct slot *slot = &sim->perf.requester;
+	struct mmu_client *client = &sim->perf.client;
 	enum agate_exception exception;
 
-	if (slot_as(slot) >= MMU_NUM_AS)
+	if (client->as >= MMU_NUM_AS)
 		return MMU_KILL;
-	return mmu_translate(sim, slot, sim->perf.to, MMU_WRITE, place, &exception);
+	return mmu_translate(sim, client, sim->perf.to, MMU_WRITE, place, &exception);
 }
 
 static void perf_dump(struct agate_sim *sim)
 {
 	const size_t size = perf_blocks(sim) * PERF_BLOCK_WORDS * sizeof(uint32_t);
 	struct perfcnt *perf = &sim->perf;
-	unsigned int as = slot_as(&perf->requester);
+	struct mmu_stall *stall = &perf->client.stall;
+	unsigned int as = perf->client.as;
 	struct mmu_place place;
 
-	if (perf->requester.stall.faulted && sim->mmu.as[as].fault_latched)
+	if (stall->faulted && sim->mmu.as[as].fault_latched)
 		return;		/* the driver has not handled the fault yet */
 	switch (perf_translate(sim, &place)) {
 	case MMU_STALL:
 		return;
 	case MMU_OK:
-		if (perf->requester.stall.faulted)
-			sim_event(sim, AGATE_EV_FAULT_RESUMED, as, perf->requester.stall.va, 0,
-				  NULL);
+		if (stall->faulted)
+			sim_event(sim, AGATE_EV_FAULT_RESUMED, as, stall->va, 0, NULL);
 		perf_put(sim, place, size);
 		break;
 	case MMU_KILL:
 		sim_hint(sim, 2, "PERFCNT_CFG names an address space without a mapping");
 		break;
 	}
+	*stall = (struct mmu_stall){ 0 };
 	perf->active = false;
 	irq_raise(sim, &sim->irq[AGATE_VECTOR_GPU], GPU_IRQ_PERFCNT_SAMPLE_COMPLETED);
 }
@@ -303,13 +306,6 @@ void perf_run_due(struct agate_sim *sim)
 {
 	if (sim->perf.active && sim->perf.due <= sim->time)
 		perf_dump(sim);
-}
-
-bool perf_waits(const struct agate_sim *sim, unsigned int as)
-{
-	const struct slot *requester = &sim->perf.requester;
-
-	return sim->perf.active && requester->stall.waiting && slot_as(requester) == as;
 }
 
 uint64_t perf_jump(const struct agate_sim *sim)

@@ -10,10 +10,11 @@
 #include <stdint.h>
 
 #include "agate_sim.h"
+#include "mmu.h"
 #include "power.h"
-#include "slot.h"
 
 struct agate_sim;
+struct slot;
 
 enum perf_block {
 	PERF_JM,
@@ -55,13 +56,13 @@ struct perfcnt {
 	uint64_t told[AGATE_MAX_SLOTS];	/* bytes, in the last AGATE_EV_TRAFFIC */
 	struct perf_snapshot start;	/* at the last time the counters were 0 */
 
-	/* The dump in progress: its contents, its address, and its requester. */
+	/* The dump in progress: its contents, its address, and its accesses. */
 	bool active;
 	bool watched;
 	uint64_t due;
 	uint64_t to;
 	uint32_t dump[PERF_BLOCKS * PERF_BLOCK_WORDS];
-	struct slot requester;		/* its address space and its stall */
+	struct mmu_client client;
 };
 
 void perf_init(struct agate_sim *sim);
@@ -76,9 +77,6 @@ void perf_sample(struct agate_sim *sim);
 
 void perf_run_due(struct agate_sim *sim);
 uint64_t perf_jump(const struct agate_sim *sim);
-
-/* Does a dump wait for that address space? */
-bool perf_waits(const struct agate_sim *sim, unsigned int as);
 
 /* Report a slot's traffic, when there is much of it or its job is over. */
 void perf_tell_traffic(struct agate_sim *sim, const struct slot *slot, bool over);

@@ -14,8 +14,10 @@ void slot_init(struct agate_sim *sim)
 	unsigned int i;
 
 	irq_init(&sim->irq[AGATE_VECTOR_JOB], AGATE_VECTOR_JOB, slots * 0x10001u, 0);
-	for (i = 0; i < AGATE_MAX_SLOTS; i++)
-		sim->slot[i].index = i;
+	for (i = 0; i < AGATE_MAX_SLOTS; i++) {
+		sim->slot[i] = (struct slot){ .index = i, .client.source = i };
+		mmu_attach(sim, &sim->slot[i].client);
+	}
 }
 
 /* A reset ends a chain without a trace in memory or registers; only the host is told. */
@@ -38,7 +40,7 @@ void slot_reset(struct agate_sim *sim)
 		struct slot *slot = &sim->slot[i];
 
 		slot_lose(sim, slot);
-		*slot = (struct slot){ .index = i, .busy = slot->busy };
+		*slot = (struct slot){ .index = i, .client.source = i, .busy = slot->busy };
 	}
 }
 
@@ -79,7 +81,7 @@ static void slot_judge_start(struct agate_sim *sim, const struct slot *slot)
 
 	if (!power_ready(sim, cores, false))
 		sim_hint(sim, 2, "a job was started before power was ready");
-	mmu_judge_start(sim, slot_as(slot));
+	mmu_judge_start(sim, slot->client.as);
 }
 
 /* Takes the chain in NEXT if there is one and the slot is free for it. */
@@ -93,13 +95,14 @@ static void slot_promote(struct agate_sim *sim, struct slot *slot)
 	slot->tail = slot->next_head;
 	slot->affinity = slot->next_affinity;
 	slot->config = slot->next_config;
+	slot->client.as = JS_CONFIG_AS(slot->config);
 	slot->queued = false;
 	slot->active = true;
 	slot->status = AGATE_EXC_ACTIVE;
 	chain_start(slot, slot->head);
 	listed_start(&slot->listed);
 	sim_event(sim, AGATE_EV_CHAIN_START, slot->index, slot->head, slot->config, NULL);
-	if (slot_as(slot) >= MMU_NUM_AS) {
+	if (slot->client.as >= MMU_NUM_AS) {
 		sim_hint(sim, 3, "JS_CONFIG names an address space that does not exist");
 		slot_end(sim, slot, slot->head, AGATE_EXC_JOB_CONFIG_FAULT);
 		return;
@@ -117,7 +120,7 @@ void slot_end(struct agate_sim *sim, struct slot *slot, uint64_t tail,
 		sim_count(sim, AGATE_CNT_JOBS_FAILED, 1);
 	if (slot->chain.phase != CHAIN_FETCH)	/* in the middle of a job */
 		chain_job_event(sim, slot, AGATE_EV_JOB_END, exception, NULL);
-	mmu_forget(sim, slot);
+	mmu_forget(sim, &slot->client);
 	slot->active = false;
 	slot->soft_stop = false;
 	slot->soft_stop_due = 0;	/* a stop on its way finds no chain */

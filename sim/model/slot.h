@@ -88,16 +88,11 @@ struct slot {
 	uint64_t soft_stop_due;	/* when a pending stop takes effect; 0: none */
 	uint64_t hard_stop_due;
 	bool stop_watched;	/* the driver polls for it */
-	struct mmu_stall stall;
+	struct mmu_client client;	/* of the current chain */
 	struct chain chain;
 	struct listed listed;	/* lists of memory that its chains may touch */
 	uint64_t busy;		/* bus cycles it has worked; no reset clears it */
 };
-
-static inline unsigned int slot_as(const struct slot *slot)
-{
-	return JS_CONFIG_AS(slot->config);
-}
 
 void slot_init(struct agate_sim *sim);
 void slot_reset(struct agate_sim *sim);
@@ -119,7 +114,7 @@ bool slot_any_active(const struct agate_sim *sim);
 /* True when the slot has a unit of work that can be tried now. */
 static inline bool slot_runnable(const struct slot *slot)
 {
-	return slot->active && !slot->stall.waiting;
+	return slot->active && !slot->client.stall.waiting;
 }
 
 #endif /* AGATE_MODEL_SLOT_H */

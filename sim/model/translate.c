@@ -5,7 +5,7 @@
  * must handle; or it ends its job, when the address space is unmapped.
  *
  * Each address space latches one fault in its registers.  Later ones wait in their
- * slot's struct mmu_stall, and are latched after the driver has handled the first.
+ * client's struct mmu_stall, and are latched after the driver has handled the first.
  */
 #include <string.h>
 
@@ -21,44 +21,44 @@ static uint64_t mmu_offset(uint64_t va, unsigned int level)
  * The number of retries depends on what else the driver flushes, and the log and
  * the counter must not.
  */
-static void mmu_announce(struct agate_sim *sim, struct slot *slot, uint32_t status)
+static void mmu_announce(struct agate_sim *sim, struct mmu_client *client, uint32_t status)
 {
-	struct mmu_stall *stall = &slot->stall;
+	struct mmu_stall *stall = &client->stall;
 
 	if (stall->announced) {
-		sim_event(sim, AGATE_EV_FAULT_AGAIN, slot_as(slot), stall->va, 0, NULL);
+		sim_event(sim, AGATE_EV_FAULT_AGAIN, client->as, stall->va, 0, NULL);
 		return;
 	}
 	stall->announced = true;
 	sim_count(sim, AGATE_CNT_FAULTS, 1);
-	sim_event(sim, AGATE_EV_FAULT, slot_as(slot), stall->va, status, NULL);
+	sim_event(sim, AGATE_EV_FAULT, client->as, stall->va, status, NULL);
 }
 
-static void mmu_latch(struct agate_sim *sim, struct slot *slot)
+static void mmu_latch(struct agate_sim *sim, struct mmu_client *client)
 {
-	unsigned int n = slot_as(slot);
+	unsigned int n = client->as;
 	struct address_space *as = &sim->mmu.as[n];
-	const struct mmu_stall *stall = &slot->stall;
+	const struct mmu_stall *stall = &client->stall;
 	bool bus = stall->exception >= AGATE_EXC_TRANSTAB_BUS_FAULT_0 &&
 		   stall->exception < AGATE_EXC_ACCESS_FLAG_0;
 
 	as->fault_latched = true;
-	as->fault_slot = slot->index;
+	as->fault_source = client->source;
 	as->fault_address = stall->va;
-	as->fault_status = stall->exception | (uint32_t)stall->access << 8 | slot->index << 16;
-	mmu_announce(sim, slot, as->fault_status);
+	as->fault_status = stall->exception | (uint32_t)stall->access << 8 | client->source << 16;
+	mmu_announce(sim, client, as->fault_status);
 	irq_raise(sim, &sim->irq[AGATE_VECTOR_MMU],
 		  bus ? MMU_INT_BUS_ERROR(n) : MMU_INT_PAGE_FAULT(n));
 }
 
-static enum mmu_result mmu_fault(struct agate_sim *sim, struct slot *slot, uint64_t va,
+static enum mmu_result mmu_fault(struct agate_sim *sim, struct mmu_client *client, uint64_t va,
 				 enum mmu_access access, enum agate_exception exception)
 {
-	const struct mmu_stall *was = &slot->stall;
+	const struct mmu_stall *was = &client->stall;
 	bool same = was->faulted && was->va == va && was->access == access &&
 		    was->exception == exception;
 
-	slot->stall = (struct mmu_stall){
+	client->stall = (struct mmu_stall){
 		.waiting = true,
 		.faulted = true,
 		.announced = same && was->announced,
@@ -66,17 +66,17 @@ static enum mmu_result mmu_fault(struct agate_sim *sim, struct slot *slot, uint6
 		.va = va,
 		.exception = exception,
 	};
-	if (!sim->mmu.as[slot_as(slot)].fault_latched)
-		mmu_latch(sim, slot);
+	if (!sim->mmu.as[client->as].fault_latched)
+		mmu_latch(sim, client);
 	return MMU_STALL;
 }
 
 /* Wait for a command; a fault that the access took before is remembered. */
-static enum mmu_result mmu_wait(struct slot *slot, uint64_t va, enum mmu_access access)
+static enum mmu_result mmu_wait(struct mmu_client *client, uint64_t va, enum mmu_access access)
 {
-	slot->stall.waiting = true;
-	slot->stall.va = va;
-	slot->stall.access = access;
+	client->stall.waiting = true;
+	client->stall.va = va;
+	client->stall.access = access;
 	return MMU_STALL;
 }
 
@@ -147,64 +147,64 @@ static struct tlb_entry *mmu_lookup(struct agate_sim *sim, unsigned int n, uint6
 	return entry;
 }
 
-static enum mmu_result mmu_translate_table(struct agate_sim *sim, struct slot *slot,
+static enum mmu_result mmu_translate_table(struct agate_sim *sim, struct mmu_client *client,
 					   uint64_t va, enum mmu_access access,
 					   struct mmu_place *place)
 {
 	struct walk walk;
-	struct tlb_entry *entry = mmu_lookup(sim, slot_as(slot), va, &walk);
+	struct tlb_entry *entry = mmu_lookup(sim, client->as, va, &walk);
 
 	if (!entry)
-		return mmu_fault(sim, slot, va, access, walk.exception);
+		return mmu_fault(sim, client, va, access, walk.exception);
 	if (!(entry->access & (1u << access)))
-		return mmu_fault(sim, slot, va, access,
+		return mmu_fault(sim, client, va, access,
 				 AGATE_EXC_PERMISSION_FAULT_0 + entry->level);
 	place->pa = entry->pa | mmu_offset(va, entry->level);
 	place->uncached = entry->uncached;
 	return MMU_OK;
 }
 
-enum mmu_result mmu_translate(struct agate_sim *sim, struct slot *slot, uint64_t va,
+enum mmu_result mmu_translate(struct agate_sim *sim, struct mmu_client *client, uint64_t va,
 			      enum mmu_access access, struct mmu_place *place,
 			      enum agate_exception *exception)
 {
-	const struct address_space *as = &sim->mmu.as[slot_as(slot)];
+	const struct address_space *as = &sim->mmu.as[client->as];
 
 	if (as->command == AS_COMMAND_UPDATE)
-		return mmu_wait(slot, va, access);
+		return mmu_wait(client, va, access);
 	if (as->locked && va >= as->lock_first && va <= as->lock_last)
-		return mmu_wait(slot, va, access);
+		return mmu_wait(client, va, access);
 
 	switch (as->mode) {
 	case MMU_UNMAPPED:
-		*exception = slot->stall.faulted ? slot->stall.exception :
+		*exception = client->stall.faulted ? client->stall.exception :
 						   AGATE_EXC_TRANSLATION_FAULT_0;
 		return MMU_KILL;
 	case MMU_IDENTITY:
 		if (va >> AGATE_PHYS_BITS)
-			return mmu_fault(sim, slot, va, access, AGATE_EXC_ADDR_SIZE_FAULT_OUT_0);
+			return mmu_fault(sim, client, va, access, AGATE_EXC_ADDR_SIZE_FAULT_OUT_0);
 		*place = (struct mmu_place){ .pa = va };
 		return MMU_OK;
 	case MMU_TABLE_LPAE:
 	case MMU_TABLE_AARCH64:
 		break;
 	}
-	return mmu_translate_table(sim, slot, va, access, place);
+	return mmu_translate_table(sim, client, va, access, place);
 }
 
-/* Try a waiting access again; its slot continues unless the access has to wait again. */
-static void mmu_retry_slot(struct agate_sim *sim, struct slot *slot)
+/* Try a waiting access again; its client continues unless the access has to wait again. */
+static void mmu_retry_client(struct agate_sim *sim, struct mmu_client *client)
 {
-	struct mmu_stall was = slot->stall;
+	struct mmu_stall was = client->stall;
 	enum agate_exception exception;
 	struct mmu_place place;
 
-	slot->stall.waiting = false;
-	if (mmu_translate(sim, slot, was.va, was.access, &place, &exception) != MMU_OK)
+	client->stall.waiting = false;
+	if (mmu_translate(sim, client, was.va, was.access, &place, &exception) != MMU_OK)
 		return;
-	slot->stall = (struct mmu_stall){ 0 };
+	client->stall = (struct mmu_stall){ 0 };
 	if (was.faulted)
-		sim_event(sim, AGATE_EV_FAULT_RESUMED, slot_as(slot), was.va, 0, NULL);
+		sim_event(sim, AGATE_EV_FAULT_RESUMED, client->as, was.va, 0, NULL);
 }
 
 void mmu_retry(struct agate_sim *sim, unsigned int n)
@@ -212,17 +212,17 @@ void mmu_retry(struct agate_sim *sim, unsigned int n)
 	unsigned int i;
 
 	sim->mmu.as[n].fault_latched = false;
-	for (i = 0; i < AGATE_MAX_SLOTS; i++) {
-		struct slot *slot = &sim->slot[i];
+	for (i = 0; i < sim->mmu.clients; i++) {
+		struct mmu_client *client = sim->mmu.client[i];
 
-		if (slot->active && slot->stall.waiting && slot_as(slot) == n)
-			mmu_retry_slot(sim, slot);
+		if (!client->polls && client->stall.waiting && client->as == n)
+			mmu_retry_client(sim, client);
 	}
 }
 
-void mmu_forget(struct agate_sim *sim, struct slot *gone)
+void mmu_forget(struct agate_sim *sim, struct mmu_client *gone)
 {
-	unsigned int n = slot_as(gone);
+	unsigned int n = gone->as;
 	struct address_space *as;
 	unsigned int i;
 
@@ -230,14 +230,15 @@ void mmu_forget(struct agate_sim *sim, struct slot *gone)
 	if (n >= MMU_NUM_AS)
 		return;
 	as = &sim->mmu.as[n];
-	if (!as->fault_latched || as->fault_slot != gone->index)
+	if (!as->fault_latched || as->fault_source != gone->source)
 		return;
 	as->fault_latched = false;
-	for (i = 0; i < AGATE_MAX_SLOTS; i++) {
-		struct slot *slot = &sim->slot[i];
+	for (i = 0; i < sim->mmu.clients; i++) {
+		struct mmu_client *client = sim->mmu.client[i];
 
-		if (slot->stall.waiting && slot->stall.faulted && slot_as(slot) == n) {
-			mmu_latch(sim, slot);
+		if (!client->polls && client->stall.waiting && client->stall.faulted &&
+		    client->as == n) {
+			mmu_latch(sim, client);
 			return;
 		}
 	}

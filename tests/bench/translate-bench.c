@@ -26,7 +26,7 @@ static void translate(struct model *m, uint64_t va)
 	enum agate_exception exception;
 	struct mmu_place place;
 
-	if (mmu_translate(m->sim, &m->sim->slot[SLOT], va, MMU_READ, &place, &exception) ==
+	if (mmu_translate(m->sim, &m->sim->slot[SLOT].client, va, MMU_READ, &place, &exception) ==
 	    MMU_OK)
 		return;
 	fprintf(stderr, "bench: no translation\n");
