@@ -119,7 +119,7 @@ hardware_page()
 		while read -r name; do
 			grep -qE "\`$name(_LO)?(\(n\))?\`" "$page" || echo "$page: no $name"
 		done
-	sed -nE 's/.*sim_hint\([a-z>-]*sim, [0-9], "(.*)"\);.*/\1/p' sim/model/*.c | sort -u |
+	sed -nE 's/.*sim_hint\([a-z>-]*sim, [^,]+, "(.*)"\);.*/\1/p' sim/model/*.c | sort -u |
 		while read -r text; do
 			grep -qF "\`$text\`" "$page" || echo "$page: no hint \"$text\""
 		done
@@ -138,7 +138,7 @@ hints_tested()
 {
 	parts=$(git grep -hoE 'hinted\([^"]*"[^"]+"' -- 'tests/host/*.c' |
 		sed -E 's/^[^"]*"//; s/"$//' | sort -u)
-	sed -nE 's/.*sim_hint\([a-z>-]*sim, [0-9], "(.*)"\);.*/\1/p' sim/model/*.c | sort -u |
+	sed -nE 's/.*sim_hint\([a-z>-]*sim, [^,]+, "(.*)"\);.*/\1/p' sim/model/*.c | sort -u |
 		while read -r text; do
 			echo "$parts" | while read -r part; do
 				case $text in

@@ -9,30 +9,9 @@
  */
 #include "model.h"
 
-/* A reset clears every register that can be written. */
-static void gpu_lose_state(struct agate_sim *sim)
+static int gpu_init(struct agate_sim *sim, const struct agate_sim_config *config)
 {
-	bool killed = slot_any_active(sim);
-
-	sim->gpu = (struct gpu){ .coherency = GPU_COHERENCY_NONE };
-	sim->cycle_count = (struct cycle_count){ 0 };
-	irq_reset(&sim->irq[AGATE_VECTOR_GPU]);
-	irq_reset(&sim->irq[AGATE_VECTOR_JOB]);
-	irq_reset(&sim->irq[AGATE_VECTOR_MMU]);
-	slot_reset(sim);
-	mmu_reset(sim);
-	power_reset(sim);
-	perf_reset(sim);
-	if (!l2_reset(sim))
-		return;
-	if (killed)
-		sim_hint(sim, 5, "a reset killed a chain: dirty lines of the L2 are lost with it");
-	else
-		sim_hint(sim, 5, "a reset lost dirty lines of the L2");
-}
-
-void gpu_init(struct agate_sim *sim)
-{
+	(void)config;
 	irq_init(&sim->irq[AGATE_VECTOR_GPU], AGATE_VECTOR_GPU,
 		 GPU_IRQ_FAULT | GPU_IRQ_MULTIPLE_FAULT | GPU_IRQ_RESET_COMPLETED |
 		 GPU_IRQ_POWER_CHANGED_SINGLE | GPU_IRQ_POWER_CHANGED_ALL |
@@ -41,6 +20,28 @@ void gpu_init(struct agate_sim *sim)
 		 GPU_IRQ_POWER_CHANGED_ALL | GPU_IRQ_PERFCNT_SAMPLE_COMPLETED |
 		 GPU_IRQ_CLEAN_CACHES_COMPLETED);
 	sim->gpu.coherency = GPU_COHERENCY_NONE;
+	return 0;
+}
+
+static void gpu_reset(struct agate_sim *sim)
+{
+	sim->gpu = (struct gpu){ .coherency = GPU_COHERENCY_NONE };
+	sim->cycle_count = (struct cycle_count){ 0 };
+	irq_reset(&sim->irq[AGATE_VECTOR_GPU]);
+}
+
+/* A reset clears every register that can be written. */
+static void gpu_lose_state(struct agate_sim *sim)
+{
+	bool killed = slot_any_active(sim);
+
+	blocks_reset(sim);
+	if (!l2_reset(sim))
+		return;
+	if (killed)
+		sim_hint(sim, 5, "a reset killed a chain: dirty lines of the L2 are lost with it");
+	else
+		sim_hint(sim, 5, "a reset lost dirty lines of the L2");
 }
 
 static void gpu_start_reset(struct agate_sim *sim, uint32_t command)
@@ -67,8 +68,6 @@ bool gpu_is_deaf(const struct gpu *gpu, uint32_t offset, uint32_t value)
 {
 	if (!gpu->reset_due || offset == GPU_INT_CLEAR || offset == GPU_INT_MASK)
 		return false;
-	if (offset >= AGATE_SOC_BASE)
-		return false;	/* not a part of the GPU */
 	return gpu->reset_hard || offset != GPU_CMD || value != GPU_CMD_HARD_RESET;
 }
 
@@ -122,7 +121,7 @@ static void gpu_command(struct agate_sim *sim, uint32_t command)
 	}
 }
 
-void gpu_run_due(struct agate_sim *sim)
+static void gpu_run_due(struct agate_sim *sim)
 {
 	struct gpu *gpu = &sim->gpu;
 
@@ -139,7 +138,7 @@ void gpu_run_due(struct agate_sim *sim)
 	}
 }
 
-uint64_t gpu_jump(const struct agate_sim *sim)
+static uint64_t gpu_next_due(const struct agate_sim *sim)
 {
 	const struct gpu *gpu = &sim->gpu;
 	uint32_t mask = sim->irq[AGATE_VECTOR_GPU].mask;
@@ -175,7 +174,7 @@ static uint32_t gpu_status(const struct agate_sim *sim)
 	return status;
 }
 
-static bool gpu_read_state(struct agate_sim *sim, uint32_t offset, uint32_t *value)
+static bool gpu_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 {
 	const struct gpu *gpu = &sim->gpu;
 
@@ -230,12 +229,6 @@ static bool gpu_read_state(struct agate_sim *sim, uint32_t offset, uint32_t *val
 	return false;
 }
 
-bool gpu_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
-{
-	return identity_read(sim, offset, value) || power_read(sim, offset, value) ||
-	       perf_read(sim, offset, value) || gpu_read_state(sim, offset, value);
-}
-
 static void gpu_write_override(struct agate_sim *sim, unsigned int n, uint32_t value)
 {
 	if (!sim->gpu.override_unlocked) {
@@ -271,8 +264,26 @@ static void gpu_write_coherency(struct agate_sim *sim, uint32_t value)
 	sim->gpu.coherency = value;
 }
 
-static bool gpu_write_state(struct agate_sim *sim, uint32_t offset, uint32_t value)
+/* Raise the fault that the launcher asked for, once after each reset, when it is unmasked. */
+static void gpu_fault(struct agate_sim *sim)
 {
+	struct irq *irq = &sim->irq[AGATE_VECTOR_GPU];
+
+	if (!sim->made_up.fault_status || sim->gpu.fault_status || !(irq->mask & GPU_IRQ_FAULT))
+		return;
+	sim->gpu.fault_status = sim->made_up.fault_status;
+	sim->gpu.fault_address = sim->made_up.fault_address;
+	irq_raise(sim, irq, GPU_IRQ_FAULT);
+}
+
+static bool gpu_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
+{
+	if (offset >= GPU_INT_RAWSTAT && offset <= GPU_INT_STAT) {
+		irq_write(sim, &sim->irq[AGATE_VECTOR_GPU], (offset - GPU_INT_RAWSTAT) / 4,
+			  value);
+		gpu_fault(sim);
+		return true;
+	}
 	switch (offset) {
 	case GPU_CMD:
 		gpu_command(sim, value);
@@ -294,35 +305,18 @@ static bool gpu_write_state(struct agate_sim *sim, uint32_t offset, uint32_t val
 		sim->gpu.config[(offset - GPU_JM_CONFIG) / 4] = value;
 		return true;
 	}
-	return power_write(sim, offset, value) || perf_write(sim, offset, value);
+	return false;
 }
 
-/* Raise the fault that the launcher asked for, once after each reset, when it is unmasked. */
-static void gpu_fault(struct agate_sim *sim)
-{
-	struct irq_block *irq = &sim->irq[AGATE_VECTOR_GPU];
 
-	if (!sim->made_up.fault_status || sim->gpu.fault_status || !(irq->mask & GPU_IRQ_FAULT))
-		return;
-	sim->gpu.fault_status = sim->made_up.fault_status;
-	sim->gpu.fault_address = sim->made_up.fault_address;
-	irq_raise(sim, irq, GPU_IRQ_FAULT);
-}
-
-bool gpu_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
-{
-	uint32_t ignored;
-
-	if (offset >= GPU_INT_RAWSTAT && offset <= GPU_INT_STAT) {
-		irq_write(sim, &sim->irq[AGATE_VECTOR_GPU], (offset - GPU_INT_RAWSTAT) / 4,
-			  value);
-		gpu_fault(sim);
-		return true;
-	}
-	if (gpu_write_state(sim, offset, value))
-		return true;
-	if (!identity_read(sim, offset, &ignored) && !gpu_read_state(sim, offset, &ignored))
-		return false;
-	sim_hint(sim, 2, "a write to a read-only register is ignored");
-	return true;
-}
+const struct block gpu_block = {
+	.init = gpu_init,
+	.reset = gpu_reset,
+	.first = 0x000,
+	.last = 0xfff,
+	.read = gpu_read,
+	.write = gpu_write,
+	.section = 2,
+	.run_due = gpu_run_due,
+	.next_due = gpu_next_due,
+};

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "agate_sim.h"
+#include "block.h"
 
 /* Values that the launcher has made up for the GPU: no reset changes them. */
 struct gpu_made_up {
@@ -34,17 +35,10 @@ struct gpu {
 	uint64_t fault_address;
 };
 
-void gpu_init(struct agate_sim *sim);
-
-/* Registers 0x000 to 0xfff; false: no such register. */
-bool gpu_read(struct agate_sim *sim, uint32_t offset, uint32_t *value);
-bool gpu_write(struct agate_sim *sim, uint32_t offset, uint32_t value);
+extern const struct block gpu_block;
 
 /* End a stuck reset, as if it had begun now. */
 void gpu_unstick(struct agate_sim *sim);
-
-void gpu_run_due(struct agate_sim *sim);
-uint64_t gpu_jump(const struct agate_sim *sim);
 
 /* True while a reset is in progress that makes the GPU lose this write. */
 bool gpu_is_deaf(const struct gpu *gpu, uint32_t offset, uint32_t value);

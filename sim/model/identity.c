@@ -86,7 +86,7 @@ static bool made_up_read(const struct agate_sim *sim, uint32_t offset, uint32_t 
 	return false;
 }
 
-bool identity_read(const struct agate_sim *sim, uint32_t offset, uint32_t *value)
+static bool identity_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 {
 	const struct identity *identity = sim->identity;
 
@@ -147,3 +147,10 @@ bool identity_read(const struct agate_sim *sim, uint32_t offset, uint32_t *value
 	}
 	return false;
 }
+
+const struct block identity_block = {
+	.first = 0x000,
+	.last = 0xfff,
+	.read = identity_read,
+	.section = 2,
+};

@@ -9,8 +9,7 @@
 #include <stdint.h>
 
 #include "agate_sim.h"
-
-struct agate_sim;
+#include "block.h"
 
 struct identity {
 	uint32_t id;			/* GPU_ID, unless the configuration names one */
@@ -29,7 +28,7 @@ const struct identity *identity_of(enum agate_sim_gpu gpu);
 /* COHERENCY_FEATURES. */
 uint32_t identity_coherency(const struct agate_sim *sim);
 
-/* Read a register whose value never changes; false: this is not one of them. */
-bool identity_read(const struct agate_sim *sim, uint32_t offset, uint32_t *value);
+/* The registers whose values never change. */
+extern const struct block identity_block;
 
 #endif /* AGATE_MODEL_IDENTITY_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Level interrupts over message-signalled vectors (hardware.md, section 1).
- * The GPU, job and MMU blocks each own one struct irq_block.
+ * The GPU, job and MMU blocks each own one vector and its struct irq.
  */
 #include "model.h"
 
@@ -12,24 +12,24 @@
  */
 #define IRQ_NEGLECT_LIMIT	65536
 
-void irq_init(struct irq_block *irq, unsigned int vector, uint32_t bits, uint32_t polled)
+void irq_init(struct irq *irq, unsigned int vector, uint32_t bits, uint32_t polled)
 {
-	*irq = (struct irq_block){ .vector = vector, .bits = bits, .polled = polled };
+	*irq = (struct irq){ .vector = vector, .bits = bits, .polled = polled };
 }
 
-void irq_reset(struct irq_block *irq)
+void irq_reset(struct irq *irq)
 {
 	irq_init(irq, irq->vector, irq->bits, irq->polled);
 }
 
-static void irq_message(struct agate_sim *sim, struct irq_block *irq)
+static void irq_message(struct agate_sim *sim, struct irq *irq)
 {
 	sim_count(sim, AGATE_CNT_IRQS, 1);
 	sim_event(sim, AGATE_EV_IRQ, irq->vector, irq->rawstat & irq->mask, 0, NULL);
 	sim->ops.raise(sim->ctx, irq->vector);
 }
 
-static void irq_send(struct agate_sim *sim, struct irq_block *irq)
+static void irq_send(struct agate_sim *sim, struct irq *irq)
 {
 	uint32_t cycles;
 
@@ -42,12 +42,12 @@ static void irq_send(struct agate_sim *sim, struct irq_block *irq)
 		irq_message(sim, irq);
 }
 
-void irq_run_due(struct agate_sim *sim)
+static void irq_run_due(struct agate_sim *sim)
 {
 	unsigned int i;
 
-	for (i = 0; i <= AGATE_VECTOR_MMU; i++) {
-		struct irq_block *irq = &sim->irq[i];
+	for (i = 0; i < AGATE_NUM_VECTORS; i++) {
+		struct irq *irq = &sim->irq[i];
 
 		if (!irq->delayed || irq->delayed > sim->time)
 			continue;
@@ -56,18 +56,23 @@ void irq_run_due(struct agate_sim *sim)
 	}
 }
 
-uint64_t irq_jump(const struct agate_sim *sim)
+static uint64_t irq_next_due(const struct agate_sim *sim)
 {
 	uint64_t due = TIME_NEVER;
 	unsigned int i;
 
-	for (i = 0; i <= AGATE_VECTOR_MMU; i++)
+	for (i = 0; i < AGATE_NUM_VECTORS; i++)
 		if (sim->irq[i].delayed && sim->irq[i].delayed < due)
 			due = sim->irq[i].delayed;
 	return due;
 }
 
-static void irq_update(struct agate_sim *sim, struct irq_block *irq, bool rewritten)
+const struct block irq_block = {
+	.run_due = irq_run_due,
+	.next_due = irq_next_due,
+};
+
+static void irq_update(struct agate_sim *sim, struct irq *irq, bool rewritten)
 {
 	bool up = irq->rawstat & irq->mask;
 	bool send = up && (!irq->up || rewritten);
@@ -77,7 +82,7 @@ static void irq_update(struct agate_sim *sim, struct irq_block *irq, bool rewrit
 		irq_send(sim, irq);
 }
 
-void irq_raise(struct agate_sim *sim, struct irq_block *irq, uint32_t bits)
+void irq_raise(struct agate_sim *sim, struct irq *irq, uint32_t bits)
 {
 	/*
 	 * A bit that is already set and read may merge with a new event.  JS_STATE
@@ -89,12 +94,12 @@ void irq_raise(struct agate_sim *sim, struct irq_block *irq, uint32_t bits)
 	irq_update(sim, irq, false);
 }
 
-void irq_settle(struct irq_block *irq, uint32_t bits)
+void irq_settle(struct irq *irq, uint32_t bits)
 {
 	irq->moot |= irq->rawstat & bits;
 }
 
-uint32_t irq_read(struct irq_block *irq, enum irq_reg reg)
+uint32_t irq_read(struct irq *irq, enum irq_reg reg)
 {
 	uint32_t value;
 
@@ -114,7 +119,7 @@ uint32_t irq_read(struct irq_block *irq, enum irq_reg reg)
 	return value;
 }
 
-static void irq_clear(struct agate_sim *sim, struct irq_block *irq, uint32_t value)
+static void irq_clear(struct agate_sim *sim, struct irq *irq, uint32_t value)
 {
 	uint32_t blind = value & irq->unread & ~irq->moot;
 
@@ -130,7 +135,7 @@ static void irq_clear(struct agate_sim *sim, struct irq_block *irq, uint32_t val
 	irq_update(sim, irq, true);
 }
 
-void irq_write(struct agate_sim *sim, struct irq_block *irq, enum irq_reg reg, uint32_t value)
+void irq_write(struct agate_sim *sim, struct irq *irq, enum irq_reg reg, uint32_t value)
 {
 	switch (reg) {
 	case IRQ_CLEAR:
@@ -147,7 +152,7 @@ void irq_write(struct agate_sim *sim, struct irq_block *irq, enum irq_reg reg, u
 	}
 }
 
-void irq_watch(struct agate_sim *sim, struct irq_block *irq)
+void irq_watch(struct agate_sim *sim, struct irq *irq)
 {
 	if (!irq->up || (irq->unread & irq->mask & irq->rawstat)) {
 		irq->neglect = 0;

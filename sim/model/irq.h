@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One interrupt block: RAWSTAT, CLEAR, MASK, STAT and the line they drive.
+ * The interrupt of a block: RAWSTAT, CLEAR, MASK, STAT and the line they drive.
  *
  * The line is a level, up while RAWSTAT & MASK is non-zero.  A message is an
  * edge, so one is sent when the line goes up, and again after every CLEAR or
@@ -12,9 +12,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "block.h"
+
 struct agate_sim;
 
-struct irq_block {
+struct irq {
 	unsigned int vector;
 	uint32_t bits;		/* bits that exist */
 	uint32_t polled;	/* bits that may be dropped unread while masked */
@@ -34,23 +36,22 @@ enum irq_reg {
 	IRQ_STAT,
 };
 
-void irq_init(struct irq_block *irq, unsigned int vector, uint32_t bits, uint32_t polled);
-void irq_reset(struct irq_block *irq);
+/* Sends delayed messages, of any block. */
+extern const struct block irq_block;
 
-void irq_run_due(struct agate_sim *sim);
-/* When the next delayed message is due, or TIME_NEVER. */
-uint64_t irq_jump(const struct agate_sim *sim);
+void irq_init(struct irq *irq, unsigned int vector, uint32_t bits, uint32_t polled);
+void irq_reset(struct irq *irq);
 
 /* Set bits of RAWSTAT. */
-void irq_raise(struct agate_sim *sim, struct irq_block *irq, uint32_t bits);
+void irq_raise(struct agate_sim *sim, struct irq *irq, uint32_t bits);
 
 /* The reason for these bits is gone: the driver may drop them unread. */
-void irq_settle(struct irq_block *irq, uint32_t bits);
+void irq_settle(struct irq *irq, uint32_t bits);
 
-uint32_t irq_read(struct irq_block *irq, enum irq_reg reg);
-void irq_write(struct agate_sim *sim, struct irq_block *irq, enum irq_reg reg, uint32_t value);
+uint32_t irq_read(struct irq *irq, enum irq_reg reg);
+void irq_write(struct agate_sim *sim, struct irq *irq, enum irq_reg reg, uint32_t value);
 
 /* Called once for each register access: detects lines that the driver has seen and left up. */
-void irq_watch(struct agate_sim *sim, struct irq_block *irq);
+void irq_watch(struct agate_sim *sim, struct irq *irq);
 
 #endif /* AGATE_MODEL_IRQ_H */

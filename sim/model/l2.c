@@ -16,8 +16,11 @@
 
 #include "model.h"
 
-int l2_init(struct l2 *l2, uint32_t size, uint32_t seed)
+static int l2_init(struct agate_sim *sim, const struct agate_sim_config *config)
 {
+	uint32_t size = config->l2_size ? config->l2_size : sim->identity->l2_size;
+	struct l2 *l2 = &sim->l2;
+
 	if (size < L2_MIN_SIZE || size > L2_MAX_SIZE || (size & (size - 1)))
 		return -1;
 	l2->line = calloc(size / L2_LINE, sizeof(*l2->line));
@@ -25,15 +28,20 @@ int l2_init(struct l2 *l2, uint32_t size, uint32_t seed)
 	l2->sets = size / L2_LINE / L2_WAYS;
 	l2->protocol = GPU_COHERENCY_NONE;
 	/* Any odd constant will do: the generator must not start at 0. */
-	l2->random = seed ? seed : 0x9e3779b9;
+	l2->random = config->seed ? config->seed : 0x9e3779b9;
 	return l2->line && l2->data ? 0 : -1;
 }
 
-void l2_fini(struct l2 *l2)
+static void l2_fini(struct agate_sim *sim)
 {
-	free(l2->line);
-	free(l2->data);
+	free(sim->l2.line);
+	free(sim->l2.data);
 }
+
+const struct block l2_block = {
+	.init = l2_init,
+	.fini = l2_fini,
+};
 
 uint32_t l2_size(const struct l2 *l2)
 {

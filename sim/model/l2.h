@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct agate_sim;
+#include "block.h"
 
 #define L2_LINE		64u
 #define L2_WAYS		4u
@@ -43,9 +43,8 @@ struct l2 {
 	uint32_t random;
 };
 
-/* Returns -1 when memory ran out or the size makes no sense. */
-int l2_init(struct l2 *l2, uint32_t size, uint32_t seed);
-void l2_fini(struct l2 *l2);
+extern const struct block l2_block;
+
 uint32_t l2_size(const struct l2 *l2);
 
 /*

@@ -162,7 +162,7 @@ static void listed_add(struct agate_sim *sim, struct listed *listed, uint32_t pa
 	sim_count(sim, AGATE_CNT_LISTS_DROPPED, 1);
 }
 
-bool listed_read(const struct agate_sim *sim, uint32_t offset, uint32_t *value)
+static bool listed_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 {
 	unsigned int n = (offset - AGATE_LISTED_BASE) / AGATE_LISTED_STRIDE;
 	const struct listed *listed;
@@ -186,7 +186,7 @@ bool listed_read(const struct agate_sim *sim, uint32_t offset, uint32_t *value)
 	return true;
 }
 
-bool listed_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
+static bool listed_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
 {
 	unsigned int n = (offset - AGATE_LISTED_BASE) / AGATE_LISTED_STRIDE;
 	struct listed *listed;
@@ -213,3 +213,11 @@ bool listed_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
 	}
 	return true;
 }
+
+const struct block listed_block = {
+	.first = AGATE_LISTED_BASE,
+	.last = AGATE_SOC_BASE - 1,
+	.read = listed_read,
+	.write = listed_write,
+	.section = 8,
+};

@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 #include "agate_regs.h"
+#include "block.h"
 
-struct agate_sim;
 struct slot;
 
 /* Runs of unlisted memory that the model remembers and reports for each chain. */
@@ -41,9 +41,7 @@ struct listed {
 	unsigned int oldest;		/* the run to replace by the next one */
 };
 
-/* Registers 0x8800 to 0x8fff; false: no such register. */
-bool listed_read(const struct agate_sim *sim, uint32_t offset, uint32_t *value);
-bool listed_write(struct agate_sim *sim, uint32_t offset, uint32_t value);
+extern const struct block listed_block;
 
 /* Called when a chain is queued, is withdrawn, becomes current. */
 void listed_queue(struct listed *listed);

@@ -6,6 +6,8 @@
  * active for a while, and takes effect when it completes.  The MMU drops another
  * command that is written before that; NOP does not count as a command.
  */
+#include <assert.h>
+
 #include "model.h"
 
 #define AS_REG(reg)	((reg) - MMU_AS_BASE)
@@ -19,19 +21,19 @@
 
 #define PTW_NC			AS_TRANSCFG_PTW_MEMATTR(AS_TRANSCFG_PTW_MEMATTR_NC)
 
-int mmu_init(struct agate_sim *sim, unsigned int tlb_entries, uint32_t seed)
+static int mmu_init(struct agate_sim *sim, const struct agate_sim_config *config)
 {
 	unsigned int n;
 
 	irq_init(&sim->irq[AGATE_VECTOR_MMU], AGATE_VECTOR_MMU,
 		 ((1u << MMU_NUM_AS) - 1) * 0x10001u, 0);
 	for (n = 0; n < MMU_NUM_AS; n++)
-		if (tlb_init(&sim->mmu.as[n].tlb, tlb_entries, seed + n))
+		if (tlb_init(&sim->mmu.as[n].tlb, config->tlb_entries, config->seed + n))
 			return -1;
 	return 0;
 }
 
-void mmu_fini(struct agate_sim *sim)
+static void mmu_fini(struct agate_sim *sim)
 {
 	unsigned int n;
 
@@ -39,10 +41,12 @@ void mmu_fini(struct agate_sim *sim)
 		tlb_fini(&sim->mmu.as[n].tlb);
 }
 
-void mmu_reset(struct agate_sim *sim)
+static void mmu_reset(struct agate_sim *sim)
 {
 	unsigned int n;
 
+	irq_reset(&sim->irq[AGATE_VECTOR_MMU]);
+	sim->mmu.commands = 0;
 	for (n = 0; n < MMU_NUM_AS; n++) {
 		struct address_space *as = &sim->mmu.as[n];
 
@@ -53,6 +57,7 @@ void mmu_reset(struct agate_sim *sim)
 
 void mmu_attach(struct agate_sim *sim, struct mmu_client *client)
 {
+	assert(sim->mmu.clients < MMU_MAX_CLIENTS);
 	sim->mmu.client[sim->mmu.clients++] = client;
 }
 
@@ -182,6 +187,7 @@ static void as_complete(struct agate_sim *sim, unsigned int n)
 	uint32_t command = as->command;
 
 	as->command = AS_COMMAND_NOP;
+	sim->mmu.commands--;
 	switch (command) {
 	case AS_COMMAND_LOCK:
 		as_lock(as);
@@ -266,6 +272,7 @@ static void as_command(struct agate_sim *sim, unsigned int n, uint32_t command)
 	}
 	as_judge(sim, n, command);
 	as->command = command;
+	sim->mmu.commands++;
 	as->command_due = as_due(sim);
 	as->command_watched = false;
 	as->command_setup = as->written;
@@ -273,11 +280,11 @@ static void as_command(struct agate_sim *sim, unsigned int n, uint32_t command)
 	sim_event(sim, AGATE_EV_AS, n, command, as->lockaddr, NULL);
 }
 
-void mmu_run_due(struct agate_sim *sim)
+static void mmu_run_due(struct agate_sim *sim)
 {
 	unsigned int n;
 
-	for (n = 0; n < MMU_NUM_AS; n++) {
+	for (n = 0; sim->mmu.commands && n < MMU_NUM_AS; n++) {
 		const struct address_space *as = &sim->mmu.as[n];
 
 		if (as->command != AS_COMMAND_NOP && as->command_due <= sim->time)
@@ -301,12 +308,12 @@ static bool as_awaited(const struct agate_sim *sim, unsigned int n)
 	return false;
 }
 
-uint64_t mmu_jump(const struct agate_sim *sim)
+static uint64_t mmu_next_due(const struct agate_sim *sim)
 {
 	uint64_t due = TIME_NEVER;
 	unsigned int n;
 
-	for (n = 0; n < MMU_NUM_AS; n++) {
+	for (n = 0; sim->mmu.commands && n < MMU_NUM_AS; n++) {
 		const struct address_space *as = &sim->mmu.as[n];
 
 		if (as->command == AS_COMMAND_NOP || as->command_due >= due)
@@ -367,7 +374,6 @@ static bool as_write(struct agate_sim *sim, unsigned int n, uint32_t reg, uint32
 {
 	struct address_space *as = &sim->mmu.as[n];
 	uint64_t *wide = as_writable(as, reg);
-	uint32_t ignored;
 
 	if (wide) {
 		reg_set_half(wide, reg & 4, value);
@@ -377,13 +383,10 @@ static bool as_write(struct agate_sim *sim, unsigned int n, uint32_t reg, uint32
 		as_command(sim, n, value);
 		return true;
 	}
-	if (!as_read(as, reg, &ignored))
-		return false;
-	sim_hint(sim, 4, "a write to a read-only register is ignored");
-	return true;
+	return false;
 }
 
-bool mmu_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
+static bool mmu_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 {
 	unsigned int n = (offset - MMU_AS_BASE) / MMU_AS_STRIDE;
 
@@ -396,7 +399,7 @@ bool mmu_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 	return as_read(&sim->mmu.as[n], (offset - MMU_AS_BASE) % MMU_AS_STRIDE, value);
 }
 
-bool mmu_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
+static bool mmu_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
 {
 	unsigned int n = (offset - MMU_AS_BASE) / MMU_AS_STRIDE;
 
@@ -408,3 +411,16 @@ bool mmu_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
 		return false;
 	return as_write(sim, n, (offset - MMU_AS_BASE) % MMU_AS_STRIDE, value);
 }
+
+const struct block mmu_block = {
+	.init = mmu_init,
+	.fini = mmu_fini,
+	.reset = mmu_reset,
+	.first = MMU_INT_RAWSTAT,
+	.last = MMU_INT_RAWSTAT + 0xfff,
+	.read = mmu_read,
+	.write = mmu_write,
+	.section = 4,
+	.run_due = mmu_run_due,
+	.next_due = mmu_next_due,
+};

@@ -12,8 +12,7 @@
 #include <stdint.h>
 
 #include "agate_regs.h"
-
-struct agate_sim;
+#include "block.h"
 
 #define MMU_NUM_AS	8
 
@@ -155,10 +154,11 @@ struct mmu_client {
 	struct mmu_stall stall;
 };
 
-#define MMU_MAX_CLIENTS	(AGATE_MAX_SLOTS + 1)
+#define MMU_MAX_CLIENTS	8
 
 struct mmu {
 	struct address_space as[MMU_NUM_AS];
+	unsigned int commands;	/* in progress, in all address spaces */
 	struct mmu_client *client[MMU_MAX_CLIENTS];
 	unsigned int clients;
 };
@@ -169,19 +169,10 @@ enum mmu_result {
 	MMU_KILL,	/* unmapped: *exception is what the job ends with */
 };
 
-int mmu_init(struct agate_sim *sim, unsigned int tlb_entries, uint32_t seed);
-void mmu_fini(struct agate_sim *sim);
-void mmu_reset(struct agate_sim *sim);
+extern const struct block mmu_block;
 
 /* Make a client known, once; it stays at its address. */
 void mmu_attach(struct agate_sim *sim, struct mmu_client *client);
-
-/* Registers 0x2000 to 0x2fff; false: no such register. */
-bool mmu_read(struct agate_sim *sim, uint32_t offset, uint32_t *value);
-bool mmu_write(struct agate_sim *sim, uint32_t offset, uint32_t value);
-
-void mmu_run_due(struct agate_sim *sim);
-uint64_t mmu_jump(const struct agate_sim *sim);
 
 /* A job starts in that address space: check that the driver has set it up. */
 void mmu_judge_start(struct agate_sim *sim, unsigned int as);

@@ -13,7 +13,9 @@
 #define AGATE_MODEL_H
 
 #include "agate_sim.h"
+#include "block.h"
 #include "clock.h"
+#include "counters.h"
 #include "crc32.h"
 #include "event.h"
 #include "gpu.h"
@@ -22,6 +24,7 @@
 #include "irq.h"
 #include "l2.h"
 #include "latency.h"
+#include "listed.h"
 #include "mmu.h"
 #include "perfcnt.h"
 #include "power.h"
@@ -55,12 +58,18 @@ struct agate_sim {
 	struct soc soc;
 	struct inject inject;
 	struct perfcnt perf;
-	struct irq_block irq[AGATE_VECTOR_MMU + 1];	/* by vector */
+	struct irq irq[AGATE_NUM_VECTORS];
 	struct l2 l2;
 	struct mmu mmu;
 	struct slot slot[AGATE_MAX_SLOTS];
 	uint32_t job_throttle;		/* kept, without effect */
-	unsigned int turn;		/* slot that does the next unit of work */
+	const struct block *block[MAX_BLOCKS];
+	unsigned int blocks;
+	const struct block *timed[MAX_BLOCKS];	/* those of them that have transitions */
+	unsigned int timed_blocks;
+	struct engine engine[MAX_ENGINES];
+	unsigned int engines;
+	unsigned int turn;		/* engine that does the next unit of work */
 	struct crc32 crc32;
 };
 
@@ -68,9 +77,6 @@ static inline void sim_count(struct agate_sim *sim, enum agate_counter counter, 
 {
 	sim->counter[counter] += n;
 }
-
-/* Complete every transition whose time has come. */
-void sim_run_due(struct agate_sim *sim);
 
 /* The halves of a 64-bit register. */
 static inline uint32_t reg_half(uint64_t reg, bool high)

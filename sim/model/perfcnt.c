@@ -43,10 +43,12 @@ enum {
 /* In FAULTSTATUS, the source after the slots. */
 static const struct mmu_client perf_client = { .source = AGATE_MAX_SLOTS, .polls = true };
 
-void perf_init(struct agate_sim *sim)
+static int perf_init(struct agate_sim *sim, const struct agate_sim_config *config)
 {
+	(void)config;
 	sim->perf.client = perf_client;
 	mmu_attach(sim, &sim->perf.client);
+	return 0;
 }
 
 static void perf_snapshot(const struct agate_sim *sim, struct perf_snapshot *now)
@@ -61,7 +63,7 @@ void perf_clear(struct agate_sim *sim)
 	perf_snapshot(sim, &sim->perf.start);
 }
 
-void perf_reset(struct agate_sim *sim)
+static void perf_reset(struct agate_sim *sim)
 {
 	struct perf_work work = sim->perf.work;
 
@@ -302,13 +304,13 @@ static void perf_dump(struct agate_sim *sim)
 	irq_raise(sim, &sim->irq[AGATE_VECTOR_GPU], GPU_IRQ_PERFCNT_SAMPLE_COMPLETED);
 }
 
-void perf_run_due(struct agate_sim *sim)
+static void perf_run_due(struct agate_sim *sim)
 {
 	if (sim->perf.active && sim->perf.due <= sim->time)
 		perf_dump(sim);
 }
 
-uint64_t perf_jump(const struct agate_sim *sim)
+static uint64_t perf_next_due(const struct agate_sim *sim)
 {
 	const struct perfcnt *perf = &sim->perf;
 	uint32_t mask = sim->irq[AGATE_VECTOR_GPU].mask;
@@ -337,7 +339,7 @@ static uint32_t *perf_enable(struct agate_sim *sim, uint32_t offset)
 	return NULL;
 }
 
-bool perf_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
+static bool perf_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 {
 	const uint32_t *enable = perf_enable(sim, offset);
 
@@ -355,7 +357,7 @@ bool perf_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 	return enable;
 }
 
-bool perf_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
+static bool perf_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
 {
 	uint32_t *enable = perf_enable(sim, offset);
 
@@ -373,3 +375,15 @@ bool perf_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
 		*enable = value;
 	return enable;
 }
+
+const struct block perfcnt_block = {
+	.init = perf_init,
+	.reset = perf_reset,
+	.first = GPU_PERFCNT_BASE_LO,
+	.last = GPU_PRFCNT_MMU_L2_EN + 3,
+	.read = perf_read,
+	.write = perf_write,
+	.section = 2,
+	.run_due = perf_run_due,
+	.next_due = perf_next_due,
+};

@@ -10,10 +10,10 @@
 #include <stdint.h>
 
 #include "agate_sim.h"
+#include "block.h"
 #include "mmu.h"
 #include "power.h"
 
-struct agate_sim;
 struct slot;
 
 enum perf_block {
@@ -65,18 +65,10 @@ struct perfcnt {
 	struct mmu_client client;
 };
 
-void perf_init(struct agate_sim *sim);
-void perf_reset(struct agate_sim *sim);
-
-/* Registers 0x060 to 0x07c; false: no such register. */
-bool perf_read(struct agate_sim *sim, uint32_t offset, uint32_t *value);
-bool perf_write(struct agate_sim *sim, uint32_t offset, uint32_t value);
+extern const struct block perfcnt_block;
 
 void perf_clear(struct agate_sim *sim);
 void perf_sample(struct agate_sim *sim);
-
-void perf_run_due(struct agate_sim *sim);
-uint64_t perf_jump(const struct agate_sim *sim);
 
 /* Report a slot's traffic, when there is much of it or its job is over. */
 void perf_tell_traffic(struct agate_sim *sim, const struct slot *slot, bool over);

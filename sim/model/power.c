@@ -15,15 +15,7 @@ enum power_reg {
 	POWER_PWRACTIVE	= 0x240,
 };
 
-void power_init(struct agate_sim *sim)
-{
-	sim->power.domain[POWER_SHADER].present = sim->identity->shaders;
-	sim->power.domain[POWER_TILER].present = 0x1;
-	sim->power.domain[POWER_L2].present = 0x1;
-	power_reset(sim);
-}
-
-void power_reset(struct agate_sim *sim)
+static void power_reset(struct agate_sim *sim)
 {
 	unsigned int id;
 
@@ -35,6 +27,15 @@ void power_reset(struct agate_sim *sim)
 		d->failing = 0;
 	}
 	sim->power.watched = false;
+}
+
+static int power_init(struct agate_sim *sim, const struct agate_sim_config *config)
+{
+	(void)config;
+	sim->power.domain[POWER_SHADER].present = sim->identity->shaders;
+	sim->power.domain[POWER_TILER].present = 0x1;
+	sim->power.domain[POWER_L2].present = 0x1;
+	return 0;
 }
 
 static bool power_pending(const struct power *power)
@@ -175,7 +176,7 @@ static void power_finish(struct agate_sim *sim, enum power_domain_id id, uint32_
 	irq_raise(sim, &sim->irq[AGATE_VECTOR_GPU], GPU_IRQ_POWER_CHANGED_SINGLE);
 }
 
-void power_run_due(struct agate_sim *sim)
+static void power_run_due(struct agate_sim *sim)
 {
 	unsigned int id, i;
 	bool changed = false;
@@ -199,7 +200,7 @@ void power_run_due(struct agate_sim *sim)
 		irq_raise(sim, &sim->irq[AGATE_VECTOR_GPU], GPU_IRQ_POWER_CHANGED_ALL);
 }
 
-uint64_t power_jump(const struct agate_sim *sim)
+static uint64_t power_next_due(const struct agate_sim *sim)
 {
 	uint32_t awaited = GPU_IRQ_POWER_CHANGED_SINGLE | GPU_IRQ_POWER_CHANGED_ALL;
 	uint64_t due = TIME_NEVER;
@@ -241,8 +242,6 @@ static bool power_decode(uint32_t offset, enum power_reg *bank, enum power_domai
 {
 	uint32_t within = (offset - POWER_PRESENT) & 0x3f;
 
-	if (offset < POWER_PRESENT || offset >= POWER_PWRACTIVE + 0x40)
-		return false;
 	if (within >= 0x30 || (within & 0xf) > 4)
 		return false;
 	*bank = offset - within;
@@ -251,7 +250,7 @@ static bool power_decode(uint32_t offset, enum power_reg *bank, enum power_domai
 	return true;
 }
 
-bool power_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
+static bool power_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 {
 	const struct power_domain *d;
 	enum power_domain_id id;
@@ -277,7 +276,7 @@ bool power_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 	return true;
 }
 
-bool power_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
+static bool power_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
 {
 	enum power_domain_id id;
 	enum power_reg bank;
@@ -293,3 +292,15 @@ bool power_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
 		power_off(sim, id, value);
 	return true;
 }
+
+const struct block power_block = {
+	.init = power_init,
+	.reset = power_reset,
+	.first = POWER_PRESENT,
+	.last = POWER_PWRACTIVE + 0x3f,
+	.read = power_read,
+	.write = power_write,
+	.section = 2,
+	.run_due = power_run_due,
+	.next_due = power_next_due,
+};

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct agate_sim;
+#include "block.h"
 
 #define POWER_MAX_CORES		8
 
@@ -33,16 +33,7 @@ struct power {
 	bool watched;			/* the driver polls for the change */
 };
 
-void power_init(struct agate_sim *sim);
-void power_reset(struct agate_sim *sim);
-
-/* Registers 0x100 to 0x267 of the control block; false: no such register. */
-bool power_read(struct agate_sim *sim, uint32_t offset, uint32_t *value);
-bool power_write(struct agate_sim *sim, uint32_t offset, uint32_t value);
-
-void power_run_due(struct agate_sim *sim);
-/* The earliest change up to which idle time may be skipped, or TIME_NEVER. */
-uint64_t power_jump(const struct agate_sim *sim);
+extern const struct block power_block;
 
 /* Is any core of any domain on or in transition? */
 bool power_any(const struct agate_sim *sim);

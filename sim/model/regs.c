@@ -1,70 +1,79 @@
 // SPDX-License-Identifier: MIT
 /*
  * Register dispatch: each access costs a bus cycle, completes transitions that are
- * due, and then goes to its block.
+ * due, and then goes to the block that has the register.
  */
 #include "model.h"
 
 static void regs_begin(struct agate_sim *sim)
 {
 	sim->time++;
-	sim_run_due(sim);
+	blocks_run_due(sim);
 }
 
 static void regs_end(struct agate_sim *sim)
 {
 	unsigned int i;
 
-	for (i = 0; i <= AGATE_VECTOR_MMU; i++)
+	for (i = 0; i < AGATE_NUM_VECTORS; i++)
 		irq_watch(sim, &sim->irq[i]);
 }
 
-static bool counter_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
+static bool block_spans(const struct block *block, uint32_t offset)
 {
-	unsigned int n = (offset - AGATE_COUNTER_BASE) / 8;
-
-	if (n >= AGATE_CNT_COUNT)
-		return false;
-	*value = reg_half(sim->counter[n], offset & 4);
-	return true;
+	return block->read && offset >= block->first && offset <= block->last;
 }
 
-static bool block_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
+/* The block that has this register, and has read it; NULL: there is no such register. */
+static const struct block *regs_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 {
+	unsigned int i;
+
+	if (offset % 4)
+		return NULL;
+	for (i = 0; i < sim->blocks; i++)
+		if (block_spans(sim->block[i], offset) &&
+		    sim->block[i]->read(sim, offset, value))
+			return sim->block[i];
+	return NULL;
+}
+
+static bool regs_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
+{
+	unsigned int i;
+
 	if (offset % 4)
 		return false;
-	if (offset < JOB_INT_RAWSTAT)
-		return gpu_read(sim, offset, value);
-	if (offset < MMU_INT_RAWSTAT)
-		return slot_read(sim, offset, value);
-	if (offset < MMU_INT_RAWSTAT + 0x1000)
-		return mmu_read(sim, offset, value);
-	if (offset >= AGATE_SOC_BASE)
-		return soc_read(sim, offset, value);
-	if (offset >= AGATE_LISTED_BASE)
-		return listed_read(sim, offset, value);
-	return offset >= AGATE_COUNTER_BASE && counter_read(sim, offset, value);
+	for (i = 0; i < sim->blocks; i++)
+		if (block_spans(sim->block[i], offset) && sim->block[i]->write &&
+		    sim->block[i]->write(sim, offset, value))
+			return true;
+	return false;
 }
 
-static bool block_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
+/* A write that no block has taken. */
+static void regs_refuse(struct agate_sim *sim, uint32_t offset)
 {
+	const struct block *block;
 	uint32_t ignored;
 
-	if (offset % 4)
+	block = regs_read(sim, offset, &ignored);
+	if (block)
+		sim_hint(sim, block->section, "a write to a read-only register is ignored");
+	else
+		sim_hint(sim, 1, "a write to an unaligned or unknown register is ignored");
+}
+
+/* Does a reset in progress make the GPU lose this write? */
+static bool regs_deaf(const struct agate_sim *sim, uint32_t offset, uint32_t value)
+{
+	unsigned int i;
+
+	if (!gpu_is_deaf(&sim->gpu, offset, value))
 		return false;
-	if (offset < JOB_INT_RAWSTAT)
-		return gpu_write(sim, offset, value);
-	if (offset < MMU_INT_RAWSTAT)
-		return slot_write(sim, offset, value);
-	if (offset < MMU_INT_RAWSTAT + 0x1000)
-		return mmu_write(sim, offset, value);
-	if (offset >= AGATE_SOC_BASE)
-		return soc_write(sim, offset, value);
-	if (offset >= AGATE_LISTED_BASE)
-		return listed_write(sim, offset, value);
-	if (offset < AGATE_COUNTER_BASE || !counter_read(sim, offset, &ignored))
-		return false;
-	sim_hint(sim, 8, "counters are read-only");
+	for (i = 0; i < sim->blocks; i++)
+		if (sim->block[i]->beside_gpu && block_spans(sim->block[i], offset))
+			return false;
 	return true;
 }
 
@@ -73,10 +82,10 @@ void agate_sim_write32(struct agate_sim *sim, uint32_t offset, uint32_t value)
 	regs_begin(sim);
 	sim_event(sim, AGATE_EV_REG_WRITE, offset, value, 0, NULL);
 	sim->accessed = offset + 1;
-	if (gpu_is_deaf(&sim->gpu, offset, value))
+	if (regs_deaf(sim, offset, value))
 		sim_hint(sim, 2, "a write before RESET_COMPLETED is lost");
-	else if (!block_write(sim, offset, value))
-		sim_hint(sim, 1, "a write to an unaligned or unknown register is ignored");
+	else if (!regs_write(sim, offset, value))
+		regs_refuse(sim, offset);
 	sim->accessed = 0;
 	regs_end(sim);
 }
@@ -87,7 +96,7 @@ uint32_t agate_sim_read32(struct agate_sim *sim, uint32_t offset)
 
 	regs_begin(sim);
 	sim->accessed = offset + 1;
-	if (!block_read(sim, offset, &value))
+	if (!regs_read(sim, offset, &value))
 		sim_hint(sim, 1, "a read of an unaligned or unknown register gives 0");
 	sim->accessed = 0;
 	sim_event(sim, AGATE_EV_REG_READ, offset, value, 0, NULL);

@@ -1,17 +1,33 @@
 // SPDX-License-Identifier: MIT
 /*
  * The library's interface: create and destroy, model time, and the step that gives
- * each slot its turn.
+ * each engine its turn.
  */
 #include <stdlib.h>
 
 #include "model.h"
+
+/* The blocks of the device; transitions that are due at the same time end in this order. */
+static const struct block *const blocks[] = {
+	&irq_block,
+	&gpu_block,
+	&identity_block,
+	&power_block,
+	&l2_block,
+	&mmu_block,
+	&perfcnt_block,		/* after the commands that it may wait for */
+	&slot_block,
+	&listed_block,
+	&counters_block,
+	&soc_block,
+};
 
 struct agate_sim *agate_sim_create(const struct agate_sim_config *config,
 				   const struct agate_sim_host_ops *ops, void *ctx)
 {
 	const struct identity *identity = identity_of(config->gpu);
 	struct agate_sim *sim;
+	unsigned int i;
 
 	if (!identity || config->coherency > AGATE_SIM_COHERENCY_NONE ||
 	    (config->vram_size && !config->vram))
@@ -30,17 +46,11 @@ struct agate_sim *agate_sim_create(const struct agate_sim_config *config,
 	sim->vram_size = config->vram_size;
 	latency_init(sim, config);
 	crc32_init(&sim->crc32);
-	gpu_init(sim);
-	soc_init(sim, !config->power_in_off);
-	power_init(sim);
-	perf_init(sim);
-	slot_init(sim);
-	if (l2_init(&sim->l2, config->l2_size ? config->l2_size : identity->l2_size,
-		    config->seed) ||
-	    mmu_init(sim, config->tlb_entries, config->seed)) {
-		agate_sim_destroy(sim);
-		return NULL;
-	}
+	for (i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++)
+		if (block_add(sim, blocks[i], config)) {
+			agate_sim_destroy(sim);
+			return NULL;
+		}
 	return sim;
 }
 
@@ -48,8 +58,7 @@ void agate_sim_destroy(struct agate_sim *sim)
 {
 	if (!sim)
 		return;
-	mmu_fini(sim);
-	l2_fini(&sim->l2);
+	blocks_fini(sim);
 	free(sim);
 }
 
@@ -79,79 +88,29 @@ uint64_t agate_sim_time(const struct agate_sim *sim)
 	return sim->time;
 }
 
-uint64_t agate_sim_counter(const struct agate_sim *sim, enum agate_counter counter)
-{
-	return sim->counter[counter];
-}
-
 uint64_t agate_sim_slot_busy(const struct agate_sim *sim, unsigned int slot)
 {
 	return sim->slot[slot].busy;
 }
 
-void sim_run_due(struct agate_sim *sim)
-{
-	irq_run_due(sim);
-	gpu_run_due(sim);
-	power_run_due(sim);
-	mmu_run_due(sim);
-	perf_run_due(sim);	/* after the commands that it may wait for */
-	slot_run_due(sim);
-}
-
-/* The earliest transition that somebody waits for, or TIME_NEVER. */
-static uint64_t sim_next_due(const struct agate_sim *sim)
-{
-	uint64_t due = gpu_jump(sim);
-	uint64_t other = power_jump(sim);
-
-	if (other < due)
-		due = other;
-	other = perf_jump(sim);
-	if (other < due)
-		due = other;
-	other = irq_jump(sim);
-	if (other < due)
-		due = other;
-	other = mmu_jump(sim);
-	if (other < due)
-		due = other;
-	other = slot_jump(sim);
-	return other < due ? other : due;
-}
-
-/* The slot whose turn it is, or NULL when no slot has work. */
-static struct slot *sim_next_slot(struct agate_sim *sim)
-{
-	unsigned int i;
-
-	for (i = 0; i < AGATE_MAX_SLOTS; i++) {
-		struct slot *slot = &sim->slot[(sim->turn + i) % AGATE_MAX_SLOTS];
-
-		if (slot_runnable(slot))
-			return slot;
-	}
-	return NULL;
-}
-
 bool agate_sim_step(struct agate_sim *sim, unsigned int budget)
 {
 	for (; budget; budget--) {
-		struct slot *slot = sim_next_slot(sim);
+		const struct engine *engine = blocks_next_engine(sim);
 		uint64_t due;
 
-		if (slot) {
-			sim->turn = (slot->index + 1) % AGATE_MAX_SLOTS;
+		if (engine) {
+			sim->turn = engine - sim->engine + 1;
 			sim->unit++;
-			chain_run(sim, slot);
+			engine->block->run(sim, engine->n);
 		} else {
-			due = sim_next_due(sim);
+			due = blocks_next_due(sim);
 			if (due == TIME_NEVER)
 				return false;
 			if (sim->time < due)
 				sim->time = due;
 		}
-		sim_run_due(sim);
+		blocks_run_due(sim);
 	}
-	return sim_next_slot(sim) || sim_next_due(sim) != TIME_NEVER;
+	return blocks_next_engine(sim) || blocks_next_due(sim) != TIME_NEVER;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Job slots (hardware.md, section 3): registers, the queue of two, stops.
+ * Job slots (hardware.md, section 3): the queue of two, commands, stops.
  *
  * A chain that ends well makes room at once for the one in NEXT.  After a
  * failure or a stop NEXT waits until software has cleared the failure's
@@ -8,16 +8,18 @@
  */
 #include "model.h"
 
-void slot_init(struct agate_sim *sim)
+static int slot_init(struct agate_sim *sim, const struct agate_sim_config *config)
 {
 	uint32_t slots = (1u << AGATE_MAX_SLOTS) - 1;
 	unsigned int i;
 
+	(void)config;
 	irq_init(&sim->irq[AGATE_VECTOR_JOB], AGATE_VECTOR_JOB, slots * 0x10001u, 0);
 	for (i = 0; i < AGATE_MAX_SLOTS; i++) {
 		sim->slot[i] = (struct slot){ .index = i, .client.source = i };
 		mmu_attach(sim, &sim->slot[i].client);
 	}
+	return 0;
 }
 
 /* A reset ends a chain without a trace in memory or registers; only the host is told. */
@@ -31,10 +33,11 @@ static void slot_lose(struct agate_sim *sim, const struct slot *slot)
 		  "reset");
 }
 
-void slot_reset(struct agate_sim *sim)
+static void slot_reset(struct agate_sim *sim)
 {
 	unsigned int i;
 
+	irq_reset(&sim->irq[AGATE_VECTOR_JOB]);
 	sim->job_throttle = 0;
 	for (i = 0; i < AGATE_MAX_SLOTS; i++) {
 		struct slot *slot = &sim->slot[i];
@@ -84,10 +87,9 @@ static void slot_judge_start(struct agate_sim *sim, const struct slot *slot)
 	mmu_judge_start(sim, slot->client.as);
 }
 
-/* Takes the chain in NEXT if there is one and the slot is free for it. */
-static void slot_promote(struct agate_sim *sim, struct slot *slot)
+void slot_promote(struct agate_sim *sim, struct slot *slot)
 {
-	const struct irq_block *irq = &sim->irq[AGATE_VECTOR_JOB];
+	const struct irq *irq = &sim->irq[AGATE_VECTOR_JOB];
 
 	if (slot->active || !slot->queued || (irq->rawstat & JOB_INT_FAIL(slot->index)))
 		return;
@@ -164,7 +166,7 @@ static void slot_stop(struct agate_sim *sim, struct slot *slot, bool hard)
 	slot_stop_due(sim, slot);
 }
 
-void slot_run_due(struct agate_sim *sim)
+static void slot_run_due(struct agate_sim *sim)
 {
 	unsigned int i;
 
@@ -172,7 +174,7 @@ void slot_run_due(struct agate_sim *sim)
 		slot_stop_due(sim, &sim->slot[i]);
 }
 
-uint64_t slot_jump(const struct agate_sim *sim)
+static uint64_t slot_next_due(const struct agate_sim *sim)
 {
 	uint32_t mask = sim->irq[AGATE_VECTOR_JOB].mask;
 	uint64_t due = TIME_NEVER;
@@ -203,7 +205,7 @@ static void slot_stop_flagged(struct agate_sim *sim, struct slot *slot, bool wan
 		slot_stop(sim, slot, hard);
 }
 
-static void slot_command(struct agate_sim *sim, struct slot *slot, uint32_t command)
+void slot_command(struct agate_sim *sim, struct slot *slot, uint32_t command)
 {
 	switch (command) {
 	case JS_COMMAND_NOP:
@@ -226,7 +228,7 @@ static void slot_command(struct agate_sim *sim, struct slot *slot, uint32_t comm
 	}
 }
 
-static void slot_command_next(struct agate_sim *sim, struct slot *slot, uint32_t command)
+void slot_command_next(struct agate_sim *sim, struct slot *slot, uint32_t command)
 {
 	switch (command) {
 	case JS_COMMAND_NOP:
@@ -247,195 +249,29 @@ static void slot_command_next(struct agate_sim *sim, struct slot *slot, uint32_t
 	}
 }
 
-/* ---- Registers ---------------------------------------------------------- */
+/* ---- Work ------------------------------------------------------------------ */
 
-#define SLOT_REG(reg)	((reg) - JS_BASE)
-
-static bool slot_read_one(struct slot *slot, uint32_t reg, uint32_t *value)
+static bool slot_runnable(const struct agate_sim *sim, unsigned int n)
 {
-	bool high = reg & 4;
-
-	switch (reg) {
-	case SLOT_REG(JS_HEAD_LO(0)):
-	case SLOT_REG(JS_HEAD_HI(0)):
-		*value = reg_half(slot->head, high);
-		return true;
-	case SLOT_REG(JS_TAIL_LO(0)):
-	case SLOT_REG(JS_TAIL_HI(0)):
-		*value = reg_half(slot->tail, high);
-		return true;
-	case SLOT_REG(JS_AFFINITY_LO(0)):
-	case SLOT_REG(JS_AFFINITY_HI(0)):
-		*value = reg_half(slot->affinity, high);
-		return true;
-	case SLOT_REG(JS_CONFIG(0)):
-		*value = slot->config;
-		return true;
-	case SLOT_REG(JS_XAFFINITY(0)):
-		*value = slot->xaffinity;
-		return true;
-	case SLOT_REG(JS_COMMAND(0)):
-		*value = 0;
-		return true;
-	case SLOT_REG(JS_STATUS(0)):
-		slot->stop_watched = true;
-		*value = slot->status;
-		return true;
-	case SLOT_REG(JS_HEAD_NEXT_LO(0)):
-	case SLOT_REG(JS_HEAD_NEXT_HI(0)):
-		*value = reg_half(slot->next_head, high);
-		return true;
-	case SLOT_REG(JS_AFFINITY_NEXT_LO(0)):
-	case SLOT_REG(JS_AFFINITY_NEXT_HI(0)):
-		*value = reg_half(slot->next_affinity, high);
-		return true;
-	case SLOT_REG(JS_CONFIG_NEXT(0)):
-		*value = slot->next_config;
-		return true;
-	case SLOT_REG(JS_COMMAND_NEXT(0)):
-		*value = slot->queued ? JS_COMMAND_START : JS_COMMAND_NOP;
-		return true;
-	case SLOT_REG(JS_FLUSH_ID_NEXT(0)):
-		*value = slot->next_flush_id;
-		return true;
-	}
-	return false;
+	return sim->slot[n].active && !sim->slot[n].client.stall.waiting;
 }
 
-/* The NEXT registers, all but COMMAND_NEXT. */
-static bool slot_write_next(struct slot *slot, uint32_t reg, uint32_t value)
+static void slot_run(struct agate_sim *sim, unsigned int n)
 {
-	switch (reg) {
-	case SLOT_REG(JS_HEAD_NEXT_LO(0)):
-	case SLOT_REG(JS_HEAD_NEXT_HI(0)):
-		reg_set_half(&slot->next_head, reg & 4, value);
-		return true;
-	case SLOT_REG(JS_AFFINITY_NEXT_LO(0)):
-	case SLOT_REG(JS_AFFINITY_NEXT_HI(0)):
-		reg_set_half(&slot->next_affinity, reg & 4, value);
-		return true;
-	case SLOT_REG(JS_CONFIG_NEXT(0)):
-		slot->next_config = value;
-		return true;
-	case SLOT_REG(JS_FLUSH_ID_NEXT(0)):
-		slot->next_flush_id = value;
-		return true;
-	}
-	return false;
+	chain_run(sim, &sim->slot[n]);
 }
 
-static bool slot_write_one(struct agate_sim *sim, struct slot *slot, uint32_t reg,
-			   uint32_t value)
-{
-	bool was_queued = slot->queued;
-	uint32_t ignored;
-
-	switch (reg) {
-	case SLOT_REG(JS_COMMAND(0)):
-		slot_command(sim, slot, value);
-		return true;
-	case SLOT_REG(JS_COMMAND_NEXT(0)):
-		slot_command_next(sim, slot, value);
-		return true;
-	case SLOT_REG(JS_XAFFINITY(0)):
-		slot->xaffinity = value;
-		return true;
-	}
-	if (slot_write_next(slot, reg, value)) {
-		if (was_queued)
-			sim_hint(sim, 3, "a NEXT register was changed while its chain was queued");
-		return true;
-	}
-	if (!slot_read_one(slot, reg, &ignored))
-		return false;
-	sim_hint(sim, 3, "a write to a read-only register is ignored");
-	return true;
-}
-
-static uint32_t slot_js_state(const struct agate_sim *sim)
-{
-	uint32_t state = 0;
-	unsigned int i;
-
-	for (i = 0; i < AGATE_MAX_SLOTS; i++) {
-		if (sim->slot[i].js_current)
-			state |= JOB_JS_STATE_CURRENT(i);
-		if (sim->slot[i].js_next)
-			state |= JOB_JS_STATE_NEXT(i);
-	}
-	return state;
-}
-
-/* CLEAR samples JS_STATE for the slots that it names, then lets held chains start. */
-static void slot_clear(struct agate_sim *sim, uint32_t value)
-{
-	unsigned int i;
-
-	for (i = 0; i < AGATE_MAX_SLOTS; i++) {
-		struct slot *slot = &sim->slot[i];
-
-		if (!(value & (JOB_INT_DONE(i) | JOB_INT_FAIL(i))))
-			continue;
-		slot->js_current = slot->active;
-		slot->js_next = slot->queued;
-	}
-	irq_write(sim, &sim->irq[AGATE_VECTOR_JOB], IRQ_CLEAR, value);
-	for (i = 0; i < AGATE_MAX_SLOTS; i++)
-		slot_promote(sim, &sim->slot[i]);
-}
-
-/* The driver polls for an interrupt: the stops that it waits for may now happen. */
-static void slot_watch(struct agate_sim *sim)
-{
-	unsigned int i;
-
-	for (i = 0; i < AGATE_MAX_SLOTS; i++)
-		sim->slot[i].stop_watched = true;
-}
-
-bool slot_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
-{
-	unsigned int i = (offset - JS_BASE) / JS_STRIDE;
-
-	if (offset <= JOB_INT_STAT) {
-		slot_watch(sim);
-		*value = irq_read(&sim->irq[AGATE_VECTOR_JOB], (offset - JOB_INT_RAWSTAT) / 4);
-		return true;
-	}
-	if (offset == JOB_INT_JS_STATE) {
-		*value = slot_js_state(sim);
-		return true;
-	}
-	if (offset == JOB_INT_THROTTLE) {
-		*value = sim->job_throttle;
-		return true;
-	}
-	if (offset < JS_BASE || i >= AGATE_MAX_SLOTS)
-		return false;
-	return slot_read_one(&sim->slot[i], (offset - JS_BASE) % JS_STRIDE, value);
-}
-
-bool slot_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
-{
-	unsigned int i = (offset - JS_BASE) / JS_STRIDE;
-
-	if (offset == JOB_INT_CLEAR) {
-		slot_clear(sim, value);
-		return true;
-	}
-	if (offset <= JOB_INT_STAT) {
-		irq_write(sim, &sim->irq[AGATE_VECTOR_JOB], (offset - JOB_INT_RAWSTAT) / 4, value);
-		return true;
-	}
-	if (offset == JOB_INT_JS_STATE) {
-		sim_hint(sim, 3, "JS_STATE is sampled by JOB_INT_CLEAR, not written");
-		return true;
-	}
-	if (offset == JOB_INT_THROTTLE) {
-		sim->job_throttle = value;
-		return true;
-	}
-	if (offset < JS_BASE || i >= AGATE_MAX_SLOTS)
-		return false;
-	return slot_write_one(sim, &sim->slot[i], (offset - JS_BASE) % JS_STRIDE, value);
-}
+const struct block slot_block = {
+	.init = slot_init,
+	.reset = slot_reset,
+	.first = JOB_INT_RAWSTAT,
+	.last = JOB_INT_RAWSTAT + 0xfff,
+	.read = slot_read,
+	.write = slot_write,
+	.section = 3,
+	.run_due = slot_run_due,
+	.next_due = slot_next_due,
+	.engines = AGATE_MAX_SLOTS,
+	.runnable = slot_runnable,
+	.run = slot_run,
+};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Job slots: slot.c has the registers, chain.c runs the chains.
+ * Job slots: slot_regs.c has the registers, slot.c carries out commands, chain.c runs
+ * the chains.
  *
  * A slot has one current chain and one queued behind it in the NEXT registers.
  */
@@ -12,11 +13,10 @@
 #include <stdint.h>
 
 #include "agate_sim.h"
+#include "block.h"
 #include "exec.h"
 #include "listed.h"
 #include "mmu.h"
-
-struct agate_sim;
 
 /* ---- chain.c: one chain, job by job ------------------------------------ */
 
@@ -60,7 +60,7 @@ const struct agate_job_ops *jobtype_find(unsigned int slot, unsigned int type);
 /* GPU_JS_FEATURES: bit n: the slot runs type n. */
 uint32_t slot_features(unsigned int slot);
 
-/* ---- slot.c: registers, stops, the queue of two ------------------------- */
+/* ---- slot.c: commands, stops, the queue of two --------------------------- */
 
 struct slot {
 	unsigned int index;
@@ -94,27 +94,23 @@ struct slot {
 	uint64_t busy;		/* bus cycles it has worked; no reset clears it */
 };
 
-void slot_init(struct agate_sim *sim);
-void slot_reset(struct agate_sim *sim);
+extern const struct block slot_block;
 
-/* Registers 0x1000 to 0x1fff; false: no such register. */
-bool slot_read(struct agate_sim *sim, uint32_t offset, uint32_t *value);
-bool slot_write(struct agate_sim *sim, uint32_t offset, uint32_t value);
+/* Take the chain in NEXT if there is one and the slot is free for it. */
+void slot_promote(struct agate_sim *sim, struct slot *slot);
+
+void slot_command(struct agate_sim *sim, struct slot *slot, uint32_t command);
+void slot_command_next(struct agate_sim *sim, struct slot *slot, uint32_t command);
 
 /* End the current chain; tail is the job at which software resumes or looks. */
 void slot_end(struct agate_sim *sim, struct slot *slot, uint64_t tail,
 	      enum agate_exception exception);
 
-void slot_run_due(struct agate_sim *sim);
-/* The earliest stop up to which idle time may be skipped, or TIME_NEVER. */
-uint64_t slot_jump(const struct agate_sim *sim);
-
 bool slot_any_active(const struct agate_sim *sim);
 
-/* True when the slot has a unit of work that can be tried now. */
-static inline bool slot_runnable(const struct slot *slot)
-{
-	return slot->active && !slot->client.stall.waiting;
-}
+/* ---- slot_regs.c ----------------------------------------------------------- */
+
+bool slot_read(struct agate_sim *sim, uint32_t offset, uint32_t *value);
+bool slot_write(struct agate_sim *sim, uint32_t offset, uint32_t value);
 
 #endif /* AGATE_MODEL_SLOT_H */

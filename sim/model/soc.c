@@ -9,13 +9,14 @@
 #define VOLT_MIN	500u	/* lowest supply voltage, mV */
 #define VOLT_MAX	1200u
 
-void soc_init(struct agate_sim *sim, bool power_in)
+static int soc_init(struct agate_sim *sim, const struct agate_sim_config *config)
 {
 	clock_init(sim);
 	sim->soc = (struct soc){
-		.power_in = power_in,
+		.power_in = !config->power_in_off,
 		.volt = clock_points[sim->clock.point].volt,
 	};
+	return 0;
 }
 
 static void soc_event(struct agate_sim *sim)
@@ -65,7 +66,7 @@ static void soc_power_in(struct agate_sim *sim, uint32_t value)
 	soc_event(sim);
 }
 
-bool soc_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
+static bool soc_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 {
 	unsigned int n = (offset - AGATE_CLK_TABLE_FREQ(0)) / 8;
 
@@ -89,10 +90,8 @@ bool soc_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 	return true;
 }
 
-bool soc_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
+static bool soc_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
 {
-	uint32_t ignored;
-
 	switch (offset) {
 	case AGATE_POWER_IN:
 		soc_power_in(sim, value);
@@ -104,8 +103,15 @@ bool soc_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
 		soc_supply(sim, value);
 		return true;
 	}
-	if (!soc_read(sim, offset, &ignored))
-		return false;
-	sim_hint(sim, 7, "a write to a read-only register is ignored");
-	return true;
+	return false;
 }
+
+const struct block soc_block = {
+	.init = soc_init,
+	.first = AGATE_SOC_BASE,
+	.last = UINT32_MAX,	/* no other block is above it */
+	.read = soc_read,
+	.write = soc_write,
+	.section = 7,
+	.beside_gpu = true,
+};

@@ -9,17 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct agate_sim;
+#include "block.h"
 
 struct soc {
 	bool power_in;
 	uint32_t volt;		/* mV */
 };
 
-void soc_init(struct agate_sim *sim, bool power_in);
-
-/* Registers from AGATE_SOC_BASE; false: no such register. */
-bool soc_read(struct agate_sim *sim, uint32_t offset, uint32_t *value);
-bool soc_write(struct agate_sim *sim, uint32_t offset, uint32_t value);
+extern const struct block soc_block;
 
 #endif /* AGATE_MODEL_SOC_H */
