@@ -110,6 +110,7 @@ struct agate_sim_config {
 	uint32_t stop_latency;	/* bus cycles until a stop takes effect; 0: default */
 	uint32_t tlb_entries;	/* per address space; 0: default */
 	enum agate_sim_coherency coherency;
+	uint32_t ram_line_cycles;	/* GPU cycles that a job pays for each 64 bytes of RAM */
 	uint32_t l2_size;	/* bytes, a power of two from 4 KiB to 4 MiB; 0: the GPU's own */
 };
 

@@ -85,9 +85,17 @@ static enum phys_copied place_copy(struct agate_sim *sim, struct mmu_place to,
 	return place_write(sim, to, page, len) ? PHYS_NO_DST : PHYS_COPIED;
 }
 
+/* Most memory costs nothing but what the job accounts for itself. */
+static void exec_memory_cost(struct agate_exec *x, unsigned int cycles)
+{
+	if (cycles)
+		agate_exec_cost(x, cycles);
+}
+
 int agate_exec_read(struct agate_exec *x, uint64_t va, void *buf, size_t len,
 		    enum agate_run *why)
 {
+	unsigned int cycles = 0;
 	uint8_t *to = buf;
 
 	while (len) {
@@ -102,10 +110,12 @@ int agate_exec_read(struct agate_exec *x, uint64_t va, void *buf, size_t len,
 			return -1;
 		}
 		x->sim->perf.work.read[x->slot] += part;
+		cycles += phys_cycles(x->sim, place.pa, part);
 		va += part;
 		to += part;
 		len -= part;
 	}
+	exec_memory_cost(x, cycles);
 	return 0;
 }
 
@@ -113,6 +123,7 @@ int agate_exec_write(struct agate_exec *x, uint64_t va, const void *buf, size_t 
 		     enum agate_run *why)
 {
 	const uint8_t *from = buf;
+	unsigned int cycles = 0;
 
 	while (len) {
 		size_t part = exec_in_page(va, len);
@@ -126,10 +137,12 @@ int agate_exec_write(struct agate_exec *x, uint64_t va, const void *buf, size_t 
 			return -1;
 		}
 		x->sim->perf.work.written[x->slot] += part;
+		cycles += phys_cycles(x->sim, place.pa, part);
 		va += part;
 		from += part;
 		len -= part;
 	}
+	exec_memory_cost(x, cycles);
 	return 0;
 }
 
@@ -147,6 +160,8 @@ int agate_exec_move(struct agate_exec *x, uint64_t dst, uint64_t src, size_t len
 	case PHYS_COPIED:
 		x->sim->perf.work.read[x->slot] += len;
 		x->sim->perf.work.written[x->slot] += len;
+		exec_memory_cost(x, phys_cycles(x->sim, from.pa, len) +
+				    phys_cycles(x->sim, to.pa, len));
 		return 0;
 	case PHYS_NO_SRC:
 		*why = agate_exec_fail(x, AGATE_EXC_JOB_BUS_FAULT, src);

@@ -27,11 +27,10 @@
 #include "listed.h"
 #include "mmu.h"
 #include "perfcnt.h"
+#include "phys.h"
 #include "power.h"
 #include "soc.h"
 #include "slot.h"
-
-#define GPU_PAGE_SIZE	4096u
 
 struct agate_sim {
 	struct agate_sim_host_ops ops;
@@ -44,9 +43,6 @@ struct agate_sim {
 	struct gpu_made_up made_up;
 	uint64_t counter[AGATE_CNT_COUNT];
 
-	uint8_t *vram;
-	size_t vram_size;
-
 	const struct identity *identity;
 	enum agate_sim_coherency coherency;	/* protocols that it offers */
 	uint32_t id;			/* GPU_ID */
@@ -56,6 +52,7 @@ struct agate_sim {
 	struct clock clock;
 	struct cycle_count cycle_count;
 	struct soc soc;
+	struct phys phys;
 	struct inject inject;
 	struct perfcnt perf;
 	struct irq irq[AGATE_NUM_VECTORS];
@@ -91,24 +88,5 @@ static inline void reg_set_half(uint64_t *reg, bool high, uint32_t value)
 	else
 		*reg = (*reg & ~0xffffffffull) | value;
 }
-
-/*
- * Physical memory as the GPU sees it: guest RAM or VRAM.  The access stays in one 4
- * KiB page.  Returns 0, or -1 for a bus fault: no memory at that address.
- */
-int phys_read(struct agate_sim *sim, uint64_t pa, void *buf, size_t len);
-int phys_write(struct agate_sim *sim, uint64_t pa, const void *buf, size_t len);
-
-/* Read a page table's entry in one load: the CPU may be writing it at the same time. */
-int phys_read_entry(struct agate_sim *sim, uint64_t pa, uint64_t *entry);
-
-/* Copy from one place to another, each within one page, as memmove() does. */
-enum phys_copied {
-	PHYS_COPIED,
-	PHYS_NO_SRC,	/* no memory at the source */
-	PHYS_NO_DST,
-};
-
-enum phys_copied phys_copy(struct agate_sim *sim, uint64_t dst, uint64_t src, size_t len);
 
 #endif /* AGATE_MODEL_H */

@@ -1,54 +1,122 @@
 // SPDX-License-Identifier: MIT
 /*
- * Physical memory as the GPU sees it (hardware.md, section 1): VRAM belongs to the
- * model, guest RAM to the host, and any other address is a bus fault.
+ * Physical memory (hardware.md, section 1): guest RAM belongs to the host, VRAM to the
+ * model.
  */
+#include "phys.h"
+
+#include <assert.h>
 #include <string.h>
 
 #include "model.h"
 
-/* The host address of VRAM at pa, if all len bytes are VRAM; else NULL. */
-static uint8_t *phys_vram(struct agate_sim *sim, uint64_t pa, size_t len)
-{
-	uint64_t offset = pa - AGATE_PHYS_VRAM;
+/* ---- Guest RAM --------------------------------------------------------------- */
 
-	if (pa < AGATE_PHYS_VRAM || len > sim->vram_size || offset > sim->vram_size - len)
-		return NULL;
-	return sim->vram + offset;
+static int ram_read(struct agate_sim *sim, uint64_t at, void *buf, size_t len)
+{
+	return sim->ops.mem_read(sim->ctx, at, buf, len);
+}
+
+static int ram_write(struct agate_sim *sim, uint64_t at, const void *buf, size_t len)
+{
+	return sim->ops.mem_write(sim->ctx, at, buf, len);
+}
+
+static void *ram_map(struct agate_sim *sim, uint64_t at, size_t len)
+{
+	return sim->ops.mem_at ? sim->ops.mem_at(sim->ctx, at, len) : NULL;
+}
+
+/* ---- VRAM -------------------------------------------------------------------- */
+
+static int vram_read(struct agate_sim *sim, uint64_t at, void *buf, size_t len)
+{
+	memcpy(buf, sim->phys.vram + at, len);
+	return 0;
+}
+
+static int vram_write(struct agate_sim *sim, uint64_t at, const void *buf, size_t len)
+{
+	memcpy(sim->phys.vram + at, buf, len);
+	return 0;
+}
+
+static void *vram_map(struct agate_sim *sim, uint64_t at, size_t len)
+{
+	(void)len;
+	return sim->phys.vram + at;
+}
+
+/* ---- The table --------------------------------------------------------------- */
+
+void phys_add(struct agate_sim *sim, const struct phys_region *region)
+{
+	assert(sim->phys.regions < PHYS_MAX_REGIONS && region->first <= region->last);
+	sim->phys.region[sim->phys.regions++] = *region;
+}
+
+void phys_init(struct agate_sim *sim, const struct agate_sim_config *config)
+{
+	const struct phys_region ram = {
+		.first = 0,	/* the host knows which parts of it exist */
+		.last = AGATE_PHYS_VRAM - 1,
+		.line_cycles = config->ram_line_cycles,
+		.read = ram_read,
+		.write = ram_write,
+		.map = ram_map,
+	};
+	const struct phys_region vram = {
+		.first = AGATE_PHYS_VRAM,
+		.last = AGATE_PHYS_VRAM + config->vram_size - 1,
+		.read = vram_read,
+		.write = vram_write,
+		.map = vram_map,
+	};
+
+	phys_add(sim, &ram);
+	sim->phys.vram = config->vram;
+	if (config->vram_size)
+		phys_add(sim, &vram);
+}
+
+/* The region that has all of these bytes, or NULL. */
+static const struct phys_region *phys_find(const struct agate_sim *sim, uint64_t pa, size_t len)
+{
+	unsigned int i;
+
+	for (i = 0; i < sim->phys.regions; i++) {
+		const struct phys_region *region = &sim->phys.region[i];
+
+		if (pa >= region->first && pa <= region->last && len - 1 <= region->last - pa)
+			return region;
+	}
+	return NULL;
 }
 
 int phys_read(struct agate_sim *sim, uint64_t pa, void *buf, size_t len)
 {
-	const uint8_t *vram = phys_vram(sim, pa, len);
+	const struct phys_region *region = phys_find(sim, pa, len);
 
-	if (!vram)
-		return sim->ops.mem_read(sim->ctx, pa, buf, len);
-	memcpy(buf, vram, len);
-	return 0;
+	return region ? region->read(sim, pa - region->first, buf, len) : -1;
 }
 
 int phys_write(struct agate_sim *sim, uint64_t pa, const void *buf, size_t len)
 {
-	uint8_t *vram = phys_vram(sim, pa, len);
+	const struct phys_region *region = phys_find(sim, pa, len);
 
-	if (!vram)
-		return sim->ops.mem_write(sim->ctx, pa, buf, len);
-	memcpy(vram, buf, len);
-	return 0;
+	return region ? region->write(sim, pa - region->first, buf, len) : -1;
 }
 
-static uint8_t *phys_at(struct agate_sim *sim, uint64_t pa, size_t len)
+static void *phys_map(struct agate_sim *sim, uint64_t pa, size_t len)
 {
-	uint8_t *vram = phys_vram(sim, pa, len);
+	const struct phys_region *region = phys_find(sim, pa, len);
 
-	if (vram || !sim->ops.mem_at)
-		return vram;
-	return sim->ops.mem_at(sim->ctx, pa, len);
+	return region && region->map ? region->map(sim, pa - region->first, len) : NULL;
 }
 
 int phys_read_entry(struct agate_sim *sim, uint64_t pa, uint64_t *entry)
 {
-	const uint64_t *at = (const uint64_t *)phys_at(sim, pa, sizeof(*entry));
+	const uint64_t *at = phys_map(sim, pa, sizeof(*entry));
 
 	if (!at)
 		return phys_read(sim, pa, entry, sizeof(*entry));
@@ -58,8 +126,8 @@ int phys_read_entry(struct agate_sim *sim, uint64_t pa, uint64_t *entry)
 
 enum phys_copied phys_copy(struct agate_sim *sim, uint64_t dst, uint64_t src, size_t len)
 {
-	const uint8_t *from = phys_at(sim, src, len);
-	uint8_t *to = phys_at(sim, dst, len);
+	const void *from = phys_map(sim, src, len);
+	void *to = phys_map(sim, dst, len);
 	uint8_t page[GPU_PAGE_SIZE];
 
 	if (from && to) {
@@ -69,4 +137,13 @@ enum phys_copied phys_copy(struct agate_sim *sim, uint64_t dst, uint64_t src, si
 	if (phys_read(sim, src, page, len))
 		return PHYS_NO_SRC;
 	return phys_write(sim, dst, page, len) ? PHYS_NO_DST : PHYS_COPIED;
+}
+
+unsigned int phys_cycles(const struct agate_sim *sim, uint64_t pa, size_t len)
+{
+	const struct phys_region *region = phys_find(sim, pa, len);
+
+	if (!region || !region->line_cycles)
+		return 0;
+	return region->line_cycles * ((pa + len - 1) / L2_LINE - pa / L2_LINE + 1);
 }

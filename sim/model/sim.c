@@ -42,8 +42,7 @@ struct agate_sim *agate_sim_create(const struct agate_sim_config *config,
 	sim->identity = identity;
 	sim->id = config->gpu_id ? config->gpu_id : identity->id;
 	sim->coherency = config->coherency;
-	sim->vram = config->vram;
-	sim->vram_size = config->vram_size;
+	phys_init(sim, config);
 	latency_init(sim, config);
 	crc32_init(&sim->crc32);
 	for (i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++)
