@@ -5,8 +5,8 @@ AGATE_GRADE	:= $(BUILD)/bin/agate-grade
 GRADER_SRCS	:= $(sort $(wildcard grader/*.c))
 GRADER_OBJS	:= $(GRADER_SRCS:%.c=$(BUILD)/%.o)
 # The simulator's names of its counters, for lab.json.
-GRADER_NAMES	:= $(BUILD)/sim/process/names.o
-GRADER_INCLUDES	:= -Igrader -Isim/process -Isim/model -Ivm
+GRADER_NAMES	:= $(BUILD)/sim/model/names.o
+GRADER_INCLUDES	:= -Igrader -Isim/model -Ivm
 
 $(GRADER_OBJS): $(BUILD)/%.o: %.c
 	$(call say,CC,$<)

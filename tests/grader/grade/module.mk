@@ -20,7 +20,7 @@ $(GRADE_TEST)/$(1)/%.o: $(3)/%.c
 endef
 
 define grade_test_rules
-$(foreach dir,grader sim/process tests/grader/grade,$(call grade_test_rule,$(1),$(2),$(dir)))
+$(foreach dir,grader sim/model tests/grader/grade,$(call grade_test_rule,$(1),$(2),$(dir)))
 $(call listed,$(GRADE_TEST)/$(1).list,$(GRADE_PARTS) $(GRADE_COMMON))
 $(GRADE_TEST)/$(1)/grader.a: $(patsubst %,$(GRADE_TEST)/$(1)/%.o,$(GRADE_PARTS) $(GRADE_COMMON)) \
 		$(GRADE_TEST)/$(1).list

@@ -38,8 +38,7 @@ $(SIM_TEST_BUILD)/%.o: tests/host/sim/%.c
 	$(Q)$(CC) $(SIM_TEST_CFLAGS) -DAGATE_SIM_SAN='"$(AGATE_SIM_SAN)"' -MMD -MP -c -o $@ $<
 
 SIM_PROGRAMS	:= $(SIM_TESTS:%=$(SIM_TEST_BUILD)/sim-%)
-SIM_TEST_PARTS	:= $(addprefix $(SIM_TEST_BUILD)/obj/process/,bus.o inject_spec.o options.o ram.o names.o \
-		   sandbox.o)
+SIM_TEST_PARTS	:= $(addprefix $(SIM_TEST_BUILD)/obj/process/,bus.o inject_spec.o options.o ram.o sandbox.o)
 $(SIM_PROGRAMS): $(SIM_TEST_BUILD)/sim-%: $(SIM_TEST_BUILD)/test_%.o $(SIM_TEST_COMMON) \
 		 $(SIM_TEST_PARTS) $(LIBAGATE_SIM_SAN)
 	$(call say,LD,$@)

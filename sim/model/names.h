@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of numbers, for the log and the control socket.
+ * Names of the numbers in registers, events and counters.
  */
-#ifndef AGATE_PROCESS_NAMES_H
-#define AGATE_PROCESS_NAMES_H
+#ifndef AGATE_MODEL_NAMES_H
+#define AGATE_MODEL_NAMES_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,4 +25,4 @@ const char *name_gpu_command(unsigned int command);
 const char *name_injection(unsigned int kind);
 const char *name_counter(unsigned int counter);
 
-#endif /* AGATE_PROCESS_NAMES_H */
+#endif /* AGATE_MODEL_NAMES_H */
