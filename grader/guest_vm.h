@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A guest on the launcher's library (guest.h).
+ * A guest on the launcher's library (guest_ops.h).
  */
 #ifndef AGATE_GRADER_GUEST_VM_H
 #define AGATE_GRADER_GUEST_VM_H
 
-#include "guest.h"
+#include "guest_ops.h"
 
 struct guest_vm_config {
 	const char *kernel_dir;

@@ -11,7 +11,7 @@
 #define AGATE_GRADER_JUDGE_H
 
 #include "agate_regs.h"
-#include "guest.h"
+#include "guest_ops.h"
 #include "lab.h"
 #include "splat.h"
 

@@ -15,7 +15,7 @@
 
 #include <stdio.h>
 
-#include "guest.h"
+#include "guest_ops.h"
 #include "judge.h"
 #include "timing.h"
 

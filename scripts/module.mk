@@ -24,7 +24,7 @@ COMPOSE_TOOLS	:= $(AGATE_LAB_INFO) $(AGATE_TAKE_FILES) $(AGATE_SCANS)
 
 AGATE_WATCH	:= $(BUILD)/bin/agate-watch
 
-$(AGATE_WATCH): scripts/watch.c include/agate_stdio.h
+$(AGATE_WATCH): scripts/agate_watch.c include/agate_stdio.h
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) -o $@ $<

@@ -15,7 +15,7 @@
 
 #include <stdatomic.h>
 
-#include "agate_device.h"
+#include "agate_device_priv.h"
 
 #define AGATE_PAGE_SIZE	4096
 

@@ -179,7 +179,7 @@ enum vm_status vm_get(struct vm *vm, const char *guest_path, int fd, uint64_t ma
  * @exact:	counts of memory have to be exact, and what was left to RCU freed, which
  *		takes longer
  *
- * PID 1 reads it from the kernel's own files: guest/init/health.c has the keys.  A kernel
+ * PID 1 reads it from the kernel's own files: guest/init/kernel_health.c has the keys.  A kernel
  * without a check has no line for it.
  */
 enum vm_status vm_health(struct vm *vm, bool exact, int fd);

@@ -2,7 +2,7 @@
 /*
  * The parts of PID 1: the port (framing), the files (PUT and GET), the children
  * (EXEC), the lines that it makes the kernel print (MARK, WHERE), and the kernel's state
- * (HEALTH). main.c has the loop and calls the rest.
+ * (HEALTH). init.c has the loop and calls the rest.
  */
 #ifndef AGATE_INIT_H
 #define AGATE_INIT_H
@@ -30,11 +30,11 @@ void port_ack(uint32_t id, int error);
 /* Reads all available bytes and calls @frame for every complete frame. */
 void port_receive(void (*frame)(const struct ctl_header *hdr, const uint8_t *data));
 
-/* where.c */
+/* kernel_print.c */
 void where_mark(const struct ctl_header *hdr, const uint8_t *data);
 void where_hung(const struct ctl_header *hdr, const uint8_t *data);
 
-/* health.c */
+/* kernel_health.c */
 void health(const struct ctl_header *hdr, const uint8_t *data);
 
 /* files.c */

@@ -142,7 +142,7 @@ uint64_t map_page_size(unsigned int level);
 /* Bytes that the GPU knew a translation for at that time. */
 uint64_t map_known(const struct map_space *space, uint64_t time);
 
-/* text.c and svg.c: two ways to show it. */
+/* plain_text.c and svg.c: two ways to show it. */
 void map_text(const struct map *map, FILE *out);
 void map_svg(const struct map *map, FILE *out);
 

@@ -5,7 +5,7 @@
  * written, one chunk read, or one primitive drawn into one tile; so an endless list
  * of chunks keeps the job running, but does not block the GPU.
  */
-#include "exec.h"
+#include "job_exec.h"
 #include "shade.h"
 #include "tiler_context.h"
 

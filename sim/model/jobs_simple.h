@@ -5,7 +5,7 @@
 #ifndef AGATE_MODEL_JOBS_SIMPLE_H
 #define AGATE_MODEL_JOBS_SIMPLE_H
 
-#include "exec.h"
+#include "job_exec.h"
 
 extern const struct agate_job_ops null_ops;
 extern const struct agate_job_ops write_value_ops;

@@ -3,7 +3,7 @@
  * Which slot runs which job type (hardware.md, section 3).  GPU_JS_FEATURES and the
  * job manager read the same table, so they cannot disagree.
  */
-#include "compute.h"
+#include "jobs_compute.h"
 #include "jobs_simple.h"
 #include "model.h"
 

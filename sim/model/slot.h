@@ -14,8 +14,8 @@
 
 #include "agate_sim.h"
 #include "block.h"
-#include "exec.h"
-#include "listed.h"
+#include "job_exec.h"
+#include "listed_memory.h"
 #include "mmu.h"
 
 /* ---- chain.c: one chain, job by job ------------------------------------ */

@@ -10,7 +10,7 @@
 #ifndef AGATE_TILER_H
 #define AGATE_TILER_H
 
-#include "exec.h"
+#include "job_exec.h"
 
 struct tiler_insert {
 	struct agate_tiler_primitive primitive;	/* set by the caller */

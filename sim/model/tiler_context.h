@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "exec.h"
+#include "job_exec.h"
 
 /* One past the highest GPU virtual address. */
 #define TILER_VA_END	(1ull << 48)

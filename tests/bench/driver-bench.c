@@ -4,7 +4,7 @@
  *
  * usage: driver-bench agate|panfrost [jobs]
  *
- * Prints one sample of each measurement in the form that report.c reads.  bench.sh loads
+ * Prints one sample of each measurement in the form that bench_report.c reads.  bench.sh loads
  * the drivers in turns and runs this program after each, so that a noisy machine affects
  * both equally.  With the word jobs it only measures what takes a whole trip to the GPU and
  * back, and fewer of those: beside busy processes they are slow.

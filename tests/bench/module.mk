@@ -33,7 +33,7 @@ $(MODEL_BENCHES): $(BENCH_DIR)/%: tests/bench/%.c $(BENCH_DIR)/bench_model.o $(L
 	$(Q)$(CC) $(CFLAGS_HOST) -Isim/model -MMD -MP -MF $@.d -o $@ $< $(BENCH_DIR)/bench_model.o \
 		$(LIBAGATE_SIM) -lm
 
-$(BENCH_DIR)/report: tests/bench/report.c
+$(BENCH_DIR)/report: tests/bench/bench_report.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) -MMD -MP -MF $@.d -o $@ $< -ljansson

@@ -3,7 +3,7 @@
  * COMPUTE: any payload, on pages that may fault first.  The target compares the
  * resulting memory, byte by byte, with the result that the specification demands.
  */
-#include "guest.h"
+#include "hostile_guest.h"
 
 #define JOB		GUEST_VA
 #define PAYLOAD		(JOB + AGATE_JOB_HEADER_SIZE)

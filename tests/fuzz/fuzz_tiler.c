@@ -4,7 +4,7 @@
  * damage to any of its structures before the two jobs, between them and while they
  * run.
  */
-#include "guest.h"
+#include "hostile_guest.h"
 
 #define TILER_JOB	(GUEST_VA + 0x000)
 #define FRAGMENT_JOB	(GUEST_VA + 0x400)

@@ -5,7 +5,7 @@
 #ifndef AGATE_FUZZ_SCRIPT_H
 #define AGATE_FUZZ_SCRIPT_H
 
-#include "guest.h"
+#include "hostile_guest.h"
 
 typedef void (*script_action)(struct guest *g);
 

@@ -4,7 +4,7 @@
  *
  * usage: seeds FOLDER		writes FOLDER/TARGET/seed-*
  *
- * Each function is one input; input.h, guest.c, script.c and the targets define the
+ * Each function is one input; input.h, hostile_guest.c, script.c and the targets define the
  * meaning of its numbers.
  */
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing an input, number by number, in the format that input.h and guest.h read.
+ * Writing an input, number by number, in the format that input.h and hostile_guest.h read.
  */
 #ifndef AGATE_FUZZ_SEEDS_H
 #define AGATE_FUZZ_SEEDS_H

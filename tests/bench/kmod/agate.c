@@ -9,7 +9,7 @@
 
 #include "agate_pgtable.h"
 #include "agate_regs.h"
-#include "bench.h"
+#include "pgtable_bench.h"
 
 static struct agate_pgtable_page *page_alloc(void *ctx, bool last)
 {

@@ -5,7 +5,7 @@
 #include <linux/io-pgtable.h>
 #include <linux/sizes.h>
 
-#include "bench.h"
+#include "pgtable_bench.h"
 
 static void flush_all(void *cookie)
 {

@@ -6,7 +6,7 @@
 #define AGATE_TESTS_CANNED_H
 
 #include "agate_regs.h"
-#include "guest.h"
+#include "guest_ops.h"
 
 /* A look at the health of the kernel takes very long where the host is busy. */
 #define LOOK_MS		1000u

@@ -7,7 +7,7 @@ GRADE_TEST	:= $(BUILD)/tests/grader/grade
 GRADE_TESTS	:= $(patsubst tests/grader/grade/test_%.c,%,$(sort $(wildcard tests/grader/grade/test_*.c)))
 GRADE_TESTS_TSAN := run live
 # All of the grader except its main() and the files that need a launcher.
-GRADE_PARTS	:= $(filter-out main guest_vm,$(GRADER_SRCS:grader/%.c=%)) names
+GRADE_PARTS	:= $(filter-out agate_grade guest_vm,$(GRADER_SRCS:grader/%.c=%)) names
 GRADE_COMMON	:= canned lab_text play
 
 # $(1): asan or tsan; $(2): its flags; $(3): the folder of sources.

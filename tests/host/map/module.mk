@@ -7,7 +7,7 @@ MAP_TESTS	:= $(patsubst tests/host/map/test_%.c,%,$(sort $(wildcard tests/host/m
 
 # The program again, from the same sources, with sanitizers.
 AGATE_MAP_SAN	:= $(MAP_TEST_BUILD)/agate-map
-MAP_TEST_MAIN	:= $(MAP_TEST_BUILD)/obj/main.o
+MAP_TEST_MAIN	:= $(MAP_TEST_BUILD)/obj/agate_map.o
 MAP_TEST_OBJS	:= $(filter-out $(MAP_TEST_MAIN),$(SIM_MAP_SRCS:sim/map/%.c=$(MAP_TEST_BUILD)/obj/%.o))
 
 $(MAP_TEST_MAIN) $(MAP_TEST_OBJS): $(MAP_TEST_BUILD)/obj/%.o: sim/map/%.c

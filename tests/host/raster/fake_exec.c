@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The functions of exec.h over flat memory.  Everything outside the window is
+ * The functions of job_exec.h over flat memory.  Everything outside the window is
  * a translation fault that ends the job, as if a driver had killed it.
  */
 #include "fake_exec.h"

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "exec.h"
+#include "job_exec.h"
 
 #define FAKE_BASE	0x100000000ull
 #define FAKE_SIZE	(512u * 1024)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "crc_slowly.h"
-#include "harness.h"
+#include "gpu_bench.h"
 
 #define SLOT	1
 #define DATA	0x1000u		/* pages 1 to 15 of the mapping are the tests' own */

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "harness.h"
+#include "gpu_bench.h"
 
 int guest_bus_create(uint8_t **bar2)
 {

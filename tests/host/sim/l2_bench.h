@@ -7,8 +7,8 @@
 #ifndef AGATE_TEST_L2_BENCH_H
 #define AGATE_TEST_L2_BENCH_H
 
-#include "exec.h"
-#include "harness.h"
+#include "job_exec.h"
+#include "gpu_bench.h"
 
 #define OUT		0x800u		/* where jobs write, from VA and PA */
 #define MARKER		0x1122334455667788ull

@@ -12,7 +12,7 @@ LIBAGATE_SIM_SAN := $(SIM_TEST_BUILD)/libagate-sim-san.a
 AGATE_SIM_SAN	:= $(SIM_TEST_BUILD)/agate-sim
 SIM_SAN_MODEL	:= $(SIM_MODEL_SRCS:sim/%.c=$(SIM_TEST_BUILD)/obj/%.o)
 SIM_SAN_PROCESS	:= $(SIM_PROCESS_SRCS:sim/%.c=$(SIM_TEST_BUILD)/obj/%.o)
-SIM_TEST_COMMON	:= $(addprefix $(SIM_TEST_BUILD)/,harness.o guest_bus.o process_bench.o \
+SIM_TEST_COMMON	:= $(addprefix $(SIM_TEST_BUILD)/,gpu_bench.o guest_bus.o process_bench.o \
 		   trace_check.o walk_bench.o)
 
 # The sanitizer's report needs calls that the sandbox forbids, so these run outside it.
@@ -38,7 +38,7 @@ $(SIM_TEST_BUILD)/%.o: tests/host/sim/%.c
 	$(Q)$(CC) $(SIM_TEST_CFLAGS) -DAGATE_SIM_SAN='"$(AGATE_SIM_SAN)"' -MMD -MP -c -o $@ $<
 
 SIM_PROGRAMS	:= $(SIM_TESTS:%=$(SIM_TEST_BUILD)/sim-%)
-SIM_TEST_PARTS	:= $(addprefix $(SIM_TEST_BUILD)/obj/process/,bus.o inject_spec.o options.o ram.o sandbox.o)
+SIM_TEST_PARTS	:= $(addprefix $(SIM_TEST_BUILD)/obj/process/,bus.o inject_spec.o sim_options.o ram.o sandbox.o)
 $(SIM_PROGRAMS): $(SIM_TEST_BUILD)/sim-%: $(SIM_TEST_BUILD)/test_%.o $(SIM_TEST_COMMON) \
 		 $(SIM_TEST_PARTS) $(LIBAGATE_SIM_SAN)
 	$(call say,LD,$@)
@@ -47,7 +47,7 @@ $(SIM_PROGRAMS): $(SIM_TEST_BUILD)/sim-%: $(SIM_TEST_BUILD)/test_%.o $(SIM_TEST_
 $(SIM_TEST_BUILD)/sim-no_memory: LINK_OPTIONS := -Wl,--wrap=calloc
 
 # These tests run the process itself.
-SIM_PROCESS_TESTS := process control trace start vanish told
+SIM_PROCESS_TESTS := process control_socket trace start vanish told
 $(addprefix $(SIM_TEST_BUILD)/sim-,$(SIM_PROCESS_TESTS)): | $(AGATE_SIM_SAN)
 
 # The same tests with the process that users run, in its sandbox.

@@ -7,7 +7,7 @@
 #ifndef AGATE_TEST_PROCESS_BENCH_H
 #define AGATE_TEST_PROCESS_BENCH_H
 
-#include "harness.h"
+#include "gpu_bench.h"
 
 #include <jansson.h>
 #include <sys/types.h>

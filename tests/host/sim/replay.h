@@ -7,7 +7,7 @@
 #ifndef AGATE_TEST_REPLAY_H
 #define AGATE_TEST_REPLAY_H
 
-#include "harness.h"
+#include "gpu_bench.h"
 
 #define SLOT_BITS(n)	(0x10001u << (n))
 #define ALL_SLOTS	0x70007u

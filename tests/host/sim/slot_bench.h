@@ -3,7 +3,7 @@
 #ifndef SLOT_BENCH_H
 #define SLOT_BENCH_H
 
-#include "harness.h"
+#include "gpu_bench.h"
 
 #define A	(VA + 0x000)	/* a cyclic chain of two: A, B */
 #define B	(VA + 0x040)

@@ -3,7 +3,7 @@
  * Room for one more block: a device of the test's own beside the GPU's blocks, with
  * registers at offsets that the GPU does not use, a transition and an engine.
  */
-#include "harness.h"
+#include "gpu_bench.h"
 
 #include "model.h"
 

@@ -3,7 +3,7 @@
  * The access queue and guest RAM in the GPU's process, with a guest that writes
  * anything into BAR2.
  */
-#include "harness.h"
+#include "gpu_bench.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "crc_slowly.h"
-#include "harness.h"
+#include "gpu_bench.h"
 
 #define BLOCK	(CRC32_LANES * CRC32_LANE)
 #define SIZE	(3 * BLOCK)

@@ -3,7 +3,7 @@
  * Faults that stall and resume, locked regions, two faults at once, jobs that
  * lose their address space, and commands written too early.
  */
-#include "harness.h"
+#include "gpu_bench.h"
 
 #define HOLE	0x8080610000ull		/* index 16: not mapped */
 #define HOLE_PTE	0x40003080ull

@@ -4,7 +4,7 @@
  * guest does, the model stays inside its memory (ASan, UBSan and the bench check
  * this), keeps answering, and recovers after a reset.
  */
-#include "harness.h"
+#include "gpu_bench.h"
 
 #include <stdlib.h>
 #include <string.h>

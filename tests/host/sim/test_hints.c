@@ -3,7 +3,7 @@
  * Hints about address spaces: each rule broken, and the same steps done correctly,
  * without a hint.
  */
-#include "harness.h"
+#include "gpu_bench.h"
 
 /* Tables of another address space: VA is the page at 0x40058000. */
 #define OTHER_L0	0x40004000ull

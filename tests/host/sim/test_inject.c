@@ -3,7 +3,7 @@
  * Injections: each strikes once, at the n-th occasion of its kind, and changes
  * nothing else; and their text format.
  */
-#include "harness.h"
+#include "gpu_bench.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * Level lines over messages: one message when a line goes up, one more after
  * each CLEAR or MASK write that leaves it up, and none otherwise.
  */
-#include "harness.h"
+#include "gpu_bench.h"
 
 /* Two bits of the job block, raised by NULL jobs on slots 0 and 1. */
 static struct bench *bench_with_jobs(void)

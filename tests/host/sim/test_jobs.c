@@ -3,7 +3,7 @@
  * Job chains and the simple job types: headers, order, dependencies, status
  * write-back, all types of WRITE_VALUE, and refused jobs.
  */
-#include "harness.h"
+#include "gpu_bench.h"
 
 #define OUT	0x2000u		/* offset of a page for results */
 

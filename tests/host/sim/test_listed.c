@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "harness.h"
+#include "gpu_bench.h"
 
 #define SLOT		1	/* of COMPUTE jobs, whose headers are in page 0 */
 #define PAGES(n)	(VA + (n) * 0x1000ull)

@@ -3,7 +3,7 @@
  * Values that a launcher can make up: another identity and GPU faults; and their
  * removal.
  */
-#include "harness.h"
+#include "gpu_bench.h"
 
 static const uint32_t identity_regs[AGATE_SIM_IDENTITIES] = {
 	0x000, 0x004, 0x008, 0x00c, 0x010, 0x014, 0x0ac, 0x0a0, 0x0a4, 0x0a8,

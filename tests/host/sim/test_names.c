@@ -2,7 +2,7 @@
 /*
  * Names in the log: every register of the GPU has its own name.
  */
-#include "harness.h"
+#include "gpu_bench.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  *
  * Linked with --wrap=calloc, so that a test can make the model's allocations fail.
  */
-#include "harness.h"
+#include "gpu_bench.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,13 +2,13 @@
 /*
  * The GPU that the command line selects.  test_start.c tests invalid command lines.
  */
-#include "harness.h"
+#include "gpu_bench.h"
 
 #include <getopt.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "options.h"
+#include "sim_options.h"
 
 #define MAX_ARGS	24
 

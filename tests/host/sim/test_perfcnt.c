@@ -3,7 +3,7 @@
  * Performance counters: the contents and the address of a dump, its time, and its
  * behaviour when its page is missing.
  */
-#include "harness.h"
+#include "gpu_bench.h"
 
 #include <string.h>
 

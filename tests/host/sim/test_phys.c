@@ -4,7 +4,7 @@
  * beyond its end, and a job pays its price.  One region is the test's own, beside RAM
  * and VRAM.
  */
-#include "harness.h"
+#include "gpu_bench.h"
 
 #include <string.h>
 

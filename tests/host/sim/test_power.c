@@ -3,7 +3,7 @@
  * Reset and power domains: order, latency, completion, and the detection of every
  * driver that does not wait.
  */
-#include "harness.h"
+#include "gpu_bench.h"
 
 #define SINGLE	GPU_IRQ_POWER_CHANGED_SINGLE
 #define ALL	GPU_IRQ_POWER_CHANGED_ALL

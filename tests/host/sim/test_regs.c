@@ -3,7 +3,7 @@
  * Every register: its value after creation and after a reset, and whether it
  * can be written.  Values are worked out from hardware.md, not from the model.
  */
-#include "harness.h"
+#include "gpu_bench.h"
 
 enum kind {
 	RO,		/* a write changes nothing and is reported */

@@ -3,7 +3,7 @@
  * Offsets, bits and command values, written by hand from the public interface, not
  * from the project's header: a driver compiled without that header relies on them.
  */
-#include "harness.h"
+#include "gpu_bench.h"
 
 struct pin {
 	uint32_t ours;

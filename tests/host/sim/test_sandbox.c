@@ -3,7 +3,7 @@
  * The process's seccomp filter, tested in children: every call that the process
  * needs works, and each forbidden call ends in SIGSYS.
  */
-#include "harness.h"
+#include "gpu_bench.h"
 
 #include <errno.h>
 #include <fcntl.h>

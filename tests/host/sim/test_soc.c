@@ -3,7 +3,7 @@
  * Power input, supply and clock: allowed settings, hints for a wrong order, and the
  * time of the same work at each operating point.
  */
-#include "harness.h"
+#include "gpu_bench.h"
 
 static void test_a_reset_changes_none_of_it(void **state)
 {

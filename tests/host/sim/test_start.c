@@ -4,7 +4,7 @@
  * status distinguishes a wrong command line (2) from a wrong object that the
  * command line names (1).
  */
-#include "harness.h"
+#include "gpu_bench.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * Stops that take time, and stops that never come: the latency that a test of a
  * driver's reset path needs; and the events of that reset.
  */
-#include "harness.h"
+#include "gpu_bench.h"
 
 #define RING	(VA + 0x000)	/* one job, its own successor */
 #define N	(VA + 0x040)	/* one NULL job */

@@ -3,7 +3,7 @@
  * TLBs: entries that stay, entries that a flush drops, and the detection of stale
  * use.
  */
-#include "harness.h"
+#include "gpu_bench.h"
 
 #define OLD	0x40058000ull
 #define NEW	0x40059000ull

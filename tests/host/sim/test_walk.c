@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "exec.h"
+#include "job_exec.h"
 
 /* ---- What translates ----------------------------------------------------- */
 
@@ -274,7 +274,7 @@ static void test_formats_it_does_not_have(void **state)
 	bench_free(b);
 }
 
-/* ---- Long accesses, through exec.h ----------------------------------------- */
+/* ---- Long accesses, through job_exec.h -------------------------------------- */
 
 static void test_accesses_cross_pages(void **state)
 {

@@ -6,7 +6,7 @@
 #ifndef AGATE_TEST_WALK_BENCH_H
 #define AGATE_TEST_WALK_BENCH_H
 
-#include "harness.h"
+#include "gpu_bench.h"
 
 #define MARKER		0x1122334455667788ull
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exec.h"
+#include "job_exec.h"
 
 struct agate_sim {
 	const uint32_t *handles;

@@ -19,7 +19,7 @@
 
 #include <xf86drm.h>
 
-#include "agate_device.h"
+#include "agate_device_priv.h"
 
 /* "Requests" for the calls that are no ioctl. */
 #define FAKE_MMAP	1ul

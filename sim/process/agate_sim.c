@@ -25,7 +25,7 @@
 #include "control.h"
 #include "inject_spec.h"
 #include "log.h"
-#include "options.h"
+#include "sim_options.h"
 #include "ram.h"
 #include "sandbox.h"
 #include "trace.h"

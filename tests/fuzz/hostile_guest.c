@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The hostile guest's plumbing; see guest.h.
+ * The hostile guest's plumbing; see hostile_guest.h.
  */
-#include "guest.h"
+#include "hostile_guest.h"
 
 #include <sanitizer/allocator_interface.h>
 #include <stdio.h>

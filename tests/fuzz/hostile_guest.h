@@ -12,8 +12,8 @@
  *
  * A broken invariant aborts, which the fuzzer reports as a crash.
  */
-#ifndef AGATE_FUZZ_GUEST_H
-#define AGATE_FUZZ_GUEST_H
+#ifndef AGATE_FUZZ_HOSTILE_GUEST_H
+#define AGATE_FUZZ_HOSTILE_GUEST_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -124,4 +124,4 @@ bool guest_serve(struct guest *g);
 uint64_t take_va(struct input *in);
 uint64_t take_size(struct input *in);
 
-#endif /* AGATE_FUZZ_GUEST_H */
+#endif /* AGATE_FUZZ_HOSTILE_GUEST_H */

@@ -3,7 +3,7 @@
  * The process's command line.  The launcher writes it, so there are no short
  * options and every needed one must be there.
  */
-#include "options.h"
+#include "sim_options.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -2,8 +2,8 @@
 /*
  * The process's command line.
  */
-#ifndef AGATE_PROCESS_OPTIONS_H
-#define AGATE_PROCESS_OPTIONS_H
+#ifndef AGATE_PROCESS_SIM_OPTIONS_H
+#define AGATE_PROCESS_SIM_OPTIONS_H
 
 #include <stdbool.h>
 
@@ -31,4 +31,4 @@ struct options {
 /* If the command line is wrong, prints the reason on stderr and returns false. */
 bool options_parse(struct options *options, int argc, char **argv);
 
-#endif /* AGATE_PROCESS_OPTIONS_H */
+#endif /* AGATE_PROCESS_SIM_OPTIONS_H */

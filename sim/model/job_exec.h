@@ -8,8 +8,8 @@
  * unit must either be harmless to repeat, or change the job's state only after its
  * last access has succeeded.
  */
-#ifndef AGATE_EXEC_H
-#define AGATE_EXEC_H
+#ifndef AGATE_MODEL_JOB_EXEC_H
+#define AGATE_MODEL_JOB_EXEC_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -76,4 +76,4 @@ extern const struct agate_job_ops agate_fragment_ops;
 /* State of any job fits; checked where each ops is defined. */
 #define AGATE_JOB_STATE_MAX	(16 * 1024)
 
-#endif /* AGATE_EXEC_H */
+#endif /* AGATE_MODEL_JOB_EXEC_H */

@@ -6,8 +6,8 @@
  * All calls for one guest come from one thread.  The callbacks are called from
  * within them.
  */
-#ifndef AGATE_GRADER_GUEST_H
-#define AGATE_GRADER_GUEST_H
+#ifndef AGATE_GRADER_GUEST_OPS_H
+#define AGATE_GRADER_GUEST_OPS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -115,4 +115,4 @@ struct guest {
 	void *ctx;
 };
 
-#endif /* AGATE_GRADER_GUEST_H */
+#endif /* AGATE_GRADER_GUEST_OPS_H */

@@ -2,7 +2,7 @@
 /*
  * The GPU's clock (hardware.md, section 7) and its cycle counter (section 2).
  */
-#include "clock.h"
+#include "gpu_clock.h"
 
 #include "model.h"
 

@@ -21,7 +21,7 @@
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 
-#include "bench.h"
+#include "pgtable_bench.h"
 
 #define ROUNDS		41
 #define FIRST_VA	0x10000000ull

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The test bench's plumbing; see harness.h.
+ * The test bench's plumbing; see gpu_bench.h.
  */
-#include "harness.h"
+#include "gpu_bench.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 /*
  * Injected failures: each strikes once, at the n-th occasion.
  */
-#ifndef AGATE_MODEL_INJECT_H
-#define AGATE_MODEL_INJECT_H
+#ifndef AGATE_MODEL_INJECTION_H
+#define AGATE_MODEL_INJECTION_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,4 +22,4 @@ struct inject {
 bool inject_strikes(struct agate_sim *sim, enum agate_sim_injection_kind kind,
 		    unsigned int vector, uint32_t *arg);
 
-#endif /* AGATE_MODEL_INJECT_H */
+#endif /* AGATE_MODEL_INJECTION_H */

@@ -7,7 +7,7 @@
  * give it a list for each chain.  The GPU carries out an access outside the list
  * all the same; a counter and a hint say that it worked only by luck.
  */
-#include "listed.h"
+#include "listed_memory.h"
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
  * Model time is counted in cycles of the bus, whose clock never changes; work is
  * counted in cycles of the GPU's, and a slow clock makes it take longer.
  */
-#ifndef AGATE_MODEL_CLOCK_H
-#define AGATE_MODEL_CLOCK_H
+#ifndef AGATE_MODEL_GPU_CLOCK_H
+#define AGATE_MODEL_GPU_CLOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,4 +50,4 @@ uint64_t clock_bus_cycles(struct agate_sim *sim, unsigned int cycles);
 void cycle_count_run(struct agate_sim *sim, bool run);
 uint64_t cycle_count_read(const struct agate_sim *sim);
 
-#endif /* AGATE_MODEL_CLOCK_H */
+#endif /* AGATE_MODEL_GPU_CLOCK_H */

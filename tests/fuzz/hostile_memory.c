@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * The hostile guest's memory, a driver's structures in it, and the numbers of an
- * input that refer to it; see guest.h.
+ * input that refer to it; see hostile_guest.h.
  */
-#include "guest.h"
+#include "hostile_guest.h"
 
 #include <sanitizer/asan_interface.h>
 

@@ -3,7 +3,7 @@
  * Injections (hardware.md, section 8): which are pending, and when they strike.
  * The block in which an injection strikes implements its effect.
  */
-#include "inject.h"
+#include "injection.h"
 
 #include "model.h"
 

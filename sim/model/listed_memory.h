@@ -3,8 +3,8 @@
  * Listed memory: a driver may list the ranges that each chain may touch, and the
  * GPU reports when a chain touches anything else.  Nothing depends on it.
  */
-#ifndef AGATE_MODEL_LISTED_H
-#define AGATE_MODEL_LISTED_H
+#ifndef AGATE_MODEL_LISTED_MEMORY_H
+#define AGATE_MODEL_LISTED_MEMORY_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,4 +51,4 @@ void listed_start(struct listed *listed);
 /* Check an access to va by the slot's chain, which has a list. */
 void listed_judge(struct agate_sim *sim, struct slot *slot, uint64_t va, bool write);
 
-#endif /* AGATE_MODEL_LISTED_H */
+#endif /* AGATE_MODEL_LISTED_MEMORY_H */

@@ -215,5 +215,5 @@ int main(void)
 		cmocka_unit_test(test_command_lines_that_make_no_sense),
 	};
 
-	return cmocka_run_group_tests_name("sim-control", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("sim-control_socket", tests, NULL, NULL);
 }

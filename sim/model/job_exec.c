@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Services for a running job (exec.h): access memory through its address space,
+ * Services for a running job (job_exec.h): access memory through its address space,
  * fail, and account for its work.
  */
-#include "exec.h"
+#include "job_exec.h"
 
 #include "model.h"
 

@@ -10,8 +10,8 @@
  */
 #include <string.h>
 
-#include "compute.h"
-#include "exec.h"
+#include "jobs_compute.h"
+#include "job_exec.h"
 #include "model.h"
 
 #define COMPUTE_CYCLES_SETUP	16

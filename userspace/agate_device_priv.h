@@ -2,8 +2,8 @@
 /*
  * The device inside libagate, which its own files share and users do not see.
  */
-#ifndef AGATE_DEVICE_H
-#define AGATE_DEVICE_H
+#ifndef AGATE_DEVICE_PRIV_H
+#define AGATE_DEVICE_PRIV_H
 
 #include <pthread.h>
 
@@ -29,4 +29,4 @@ struct agate_device {
 /* Call ioctl(), and restart it when a signal interrupts it; return 0 or -errno. */
 int agate_ioctl(const struct agate_device *dev, unsigned long request, void *arg);
 
-#endif /* AGATE_DEVICE_H */
+#endif /* AGATE_DEVICE_PRIV_H */

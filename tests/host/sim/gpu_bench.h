@@ -4,8 +4,8 @@
  * events of the model.  Helpers do exactly what a correct driver does; the tests
  * write page tables to memory, number by number.
  */
-#ifndef AGATE_TEST_HARNESS_H
-#define AGATE_TEST_HARNESS_H
+#ifndef AGATE_TEST_GPU_BENCH_H
+#define AGATE_TEST_GPU_BENCH_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -121,4 +121,4 @@ void forget_events(struct bench *b);
 
 uint64_t counter(const struct bench *b, enum agate_counter which);
 
-#endif /* AGATE_TEST_HARNESS_H */
+#endif /* AGATE_TEST_GPU_BENCH_H */
