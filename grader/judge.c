@@ -150,7 +150,7 @@ static bool judge_end(const struct evidence *e, struct verdict *v)
 }
 
 /* The test failed, and reported it properly. */
-static void judge_failure(const struct report *report, const struct tap *tap,
+static void judge_failure(const struct stream_report *report, const struct tap *tap,
 			  struct verdict *v)
 {
 	v->status = VERDICT_FAIL;
@@ -163,7 +163,7 @@ static void judge_failure(const struct report *report, const struct tap *tap,
 }
 
 /* The test could not look, so its other reports are about something else. */
-static bool judge_blind(const struct report *report, struct verdict *v)
+static bool judge_blind(const struct stream_report *report, struct verdict *v)
 {
 	if (!report->blind.text)
 		return false;
@@ -172,7 +172,7 @@ static bool judge_blind(const struct report *report, struct verdict *v)
 	return true;
 }
 
-static bool judge_streams(const struct evidence *e, const struct report *report,
+static bool judge_streams(const struct evidence *e, const struct stream_report *report,
 			  const struct tap *tap, struct verdict *v)
 {
 	static const char rule[] = "a test tells how it ended: once, and to the end";
@@ -215,7 +215,7 @@ static bool holds(enum lab_compare compare, int64_t seen, int64_t wanted)
 }
 
 /* The value of an observation, from the test or the simulator; false: there is none. */
-static bool observed(const struct evidence *e, const struct report *report,
+static bool observed(const struct evidence *e, const struct stream_report *report,
 		     const struct lab_judgement *j, int64_t *value)
 {
 	const struct report_see *see;
@@ -262,7 +262,7 @@ static void set_counted(const struct evidence *e, const struct lab_judgement *j,
 }
 
 /* Says what the test was about when the kernel reported something, or when it hung. */
-static void set_about(const struct lab_test *test, const struct report *report,
+static void set_about(const struct lab_test *test, const struct stream_report *report,
 		      struct verdict *v)
 {
 	char last[REPORT_LINE];
@@ -273,7 +273,8 @@ static void set_about(const struct lab_test *test, const struct report *report,
 }
 
 /* Adds whatever explains a failure besides the test's own report. */
-static void add_context(const struct evidence *e, const struct report *report, struct verdict *v)
+static void add_context(const struct evidence *e, const struct stream_report *report,
+			struct verdict *v)
 {
 	char words[sizeof(v->gpu)];
 	unsigned int hints;
@@ -288,7 +289,7 @@ static void add_context(const struct evidence *e, const struct report *report, s
 		text_clean(v->gpu, sizeof(v->gpu), words, strlen(words));
 }
 
-static bool judge_observations(const struct evidence *e, const struct report *report,
+static bool judge_observations(const struct evidence *e, const struct stream_report *report,
 			       struct verdict *v)
 {
 	static const char *const words[] = {
@@ -322,7 +323,7 @@ static bool judge_observations(const struct evidence *e, const struct report *re
 
 void judge(const struct evidence *evidence, struct verdict *verdict)
 {
-	struct report report;
+	struct stream_report report;
 	struct tap tap;
 	size_t i;
 

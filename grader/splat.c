@@ -32,7 +32,7 @@ struct trace {
 	bool module;
 };
 
-struct report {
+struct splat_report {
 	struct splat *splat;
 	const struct splat_pattern *pattern;
 	struct trace traces[TRACES];
@@ -124,7 +124,7 @@ static enum trace_id heading(const struct splat_line *line)
 	return TRACE_NONE;
 }
 
-static bool trace_over(const struct report *report, const struct splat_line *line)
+static bool trace_over(const struct splat_report *report, const struct splat_line *line)
 {
 	if (report->open == TRACE_MAIN)
 		return splat_line_has(line, "</TASK>") || splat_line_starts(line, "Modules linked in:");
@@ -133,7 +133,7 @@ static bool trace_over(const struct report *report, const struct splat_line *lin
 }
 
 /* In a dump of many tasks or CPUs: does the next one begin here? */
-static bool new_section(const struct report *report, const struct splat_line *line)
+static bool new_section(const struct splat_report *report, const struct splat_line *line)
 {
 	switch (report->pattern->kind) {
 	case SPLAT_LOCKUP:
@@ -148,7 +148,7 @@ static bool new_section(const struct report *report, const struct splat_line *li
 }
 
 /* Frames and headings; false when the line is neither. */
-static bool take_line(struct report *report, const struct splat_line *line)
+static bool take_line(struct splat_report *report, const struct splat_line *line)
 {
 	struct trace *trace = &report->traces[TRACE_MAIN];
 	struct splat_frame frame;
@@ -186,7 +186,7 @@ static bool take_line(struct report *report, const struct splat_line *line)
 	return false;
 }
 
-static bool many_sections(const struct report *report)
+static bool many_sections(const struct splat_report *report)
 {
 	return report->pattern->kind == SPLAT_LOCKUP || report->pattern->kind == SPLAT_HUNG_TASK;
 }
@@ -195,7 +195,7 @@ static bool many_sections(const struct report *report)
  * Is the report over before this line?  It never is before its trace, because an oops
  * announces itself in several lines that would each begin a report elsewhere.
  */
-static bool over_before(const struct report *report, const struct splat_line *line)
+static bool over_before(const struct splat_report *report, const struct splat_line *line)
 {
 	const struct splat_pattern *next;
 
@@ -210,7 +210,7 @@ static bool over_before(const struct report *report, const struct splat_line *li
 }
 
 /* Is the report over with this line? */
-static bool over_with(const struct report *report, const struct splat_line *line)
+static bool over_with(const struct splat_report *report, const struct splat_line *line)
 {
 	if (report->pattern->no_trace)
 		return report->pattern->kind != SPLAT_LOCKDEP ||
@@ -225,7 +225,7 @@ static bool over_with(const struct report *report, const struct splat_line *line
 }
 
 /* Chooses the trace that names the place. */
-static const struct trace *choose(const struct report *report)
+static const struct trace *choose(const struct splat_report *report)
 {
 	static const enum trace_id usual[] = {
 		TRACE_MAIN, TRACE_FREED, TRACE_ORIGIN, TRACE_HELD,
@@ -256,7 +256,7 @@ static void copy_headline(struct splat *splat, const struct splat_line *line)
 }
 
 /* Some reports show after their end where the object was mapped or inserted. */
-static void read_origin(const char *text, size_t len, struct report *report)
+static void read_origin(const char *text, size_t len, struct splat_report *report)
 {
 	struct splat_line line;
 
@@ -288,7 +288,7 @@ static void copy_freed(struct splat *splat, const struct trace *freed)
 static void read_report(const char *text, size_t len, size_t begin, const struct splat_line *first,
 			const struct splat_pattern *pattern, struct splat *splat)
 {
-	struct report report = { .splat = splat, .pattern = pattern, .open = TRACE_NONE };
+	struct splat_report report = { .splat = splat, .pattern = pattern, .open = TRACE_NONE };
 	struct splat_line line;
 	const struct trace *trace;
 	const char *rule;

@@ -76,7 +76,7 @@ static bool parse_number(const char *text, size_t len, int64_t *value)
 	return true;
 }
 
-static void report_see(struct report *r, const struct span *words)
+static void report_see(struct stream_report *r, const struct span *words)
 {
 	const char *space = memchr(words->text, ' ', words->len);
 	size_t n = space ? (size_t)(space - words->text) : words->len;
@@ -99,7 +99,7 @@ static void report_see(struct report *r, const struct span *words)
 		r->sees[r->see_count++] = see;
 }
 
-static void report_line(struct report *r, const struct span *line, const char *nonce)
+static void report_line(struct stream_report *r, const struct span *line, const char *nonce)
 {
 	struct span rest;
 
@@ -126,7 +126,7 @@ static void report_line(struct report *r, const struct span *line, const char *n
 }
 
 void report_parse(const char *text, size_t len, size_t at_go, const char *nonce,
-		  struct report *report)
+		  struct stream_report *report)
 {
 	const size_t ready = strlen(READY_LINE);
 	struct span rest = { text, len }, line;
@@ -158,7 +158,7 @@ void report_parse(const char *text, size_t len, size_t at_go, const char *nonce,
 	report->done = report->done && !report->fault[0];
 }
 
-const struct report_see *report_see_named(const struct report *report, const char *name)
+const struct report_see *report_see_named(const struct stream_report *report, const char *name)
 {
 	size_t i;
 

@@ -30,7 +30,7 @@ struct report_see {
 	int64_t value;
 };
 
-struct report {
+struct stream_report {
 	struct report_see sees[REPORT_SEES];
 	size_t see_count;
 	struct span rule, expected, seen;	/* the last one with each name; text NULL: none */
@@ -43,8 +43,8 @@ struct report {
 
 /* @at_go: the number of bytes that had arrived when GO was sent. */
 void report_parse(const char *text, size_t len, size_t at_go, const char *nonce,
-		  struct report *report);
-const struct report_see *report_see_named(const struct report *report, const char *name);
+		  struct stream_report *report);
+const struct report_see *report_see_named(const struct stream_report *report, const char *name);
 
 struct tap {
 	bool passed;		/* one plan, one result, and that is "ok 1 - NAME" */
