@@ -101,6 +101,45 @@ large()
 		awk '$2 != "total" && $1 > 600 { print $2 ": " $1 " lines" }'
 }
 
+# Lines "FROM TO": a folder has a file that includes a header of another folder.  Tests
+# include what they test, and nothing includes them.
+includes()
+{
+	git grep -E '^#include "[^"]+"' -- '*.c' '*.h' ':!labs' ':!solutions' ':!tests' |
+		sed -E 's/:#include "([^"]+)".*/ \1/' |
+		awk -v headers="$(git ls-files '*.h' | grep -vE '^(labs|solutions|tests)/')" '
+			function folder(path) { sub(/\/[^\/]*$/, "", path); return path }
+			BEGIN {
+				n = split(headers, paths, "\n")
+				for (i = 1; i <= n; i++) {
+					name = paths[i]
+					sub(/.*\//, "", name)
+					home[name] = folder(paths[i])
+				}
+			}
+			$2 in home && folder($1) != home[$2] { print folder($1), home[$2] }'
+}
+
+# Lines "FROM TO": an object of the model calls a function of another.
+model_calls()
+{
+	nm "$BUILD/lib/libagate-sim.a" | awk '
+		/\.o:$/ { object = $1; sub(/\.o:$/, "", object) }
+		NF > 1 && $(NF - 1) ~ /^[A-TV-Z]$/ { defined[$NF] = object }
+		NF > 1 && $(NF - 1) == "U" { from[++n] = object; called[n] = $NF }
+		END { for (i = 1; i <= n; i++) if (called[i] in defined) print from[i], defined[called[i]] }'
+}
+
+# Dependencies go one way: between folders without exception, in the model with few.
+circles()
+{
+	make -s "$BUILD/lib/libagate-sim.a" >/dev/null 2>&1 || echo "the model cannot be built"
+	[ "$(includes | wc -l)" -gt 5 ] && [ "$(model_calls | wc -l)" -gt 50 ] ||
+		echo "there are hardly any dependencies: this test looks at the wrong files"
+	includes | awk -v most=1 -f tests/circles.awk
+	model_calls | awk -v most=7 -f tests/circles.awk
+}
+
 # A file must never get the number of a standard stream that the caller closed.
 standard_streams()
 {
@@ -162,7 +201,7 @@ english()
 }
 
 mkdir -p "$BUILD/style"
-checks="spdx paths checkpatch sparse cppcheck_host accounted large standard_streams hardware_page hints_tested \
+checks="spdx paths checkpatch sparse cppcheck_host accounted large circles standard_streams hardware_page hints_tested \
 	readme_sample english"
 echo "1..$(echo "$checks" | wc -w)"
 for check in $checks; do
