@@ -101,6 +101,15 @@ large()
 		awk '$2 != "total" && $1 > 600 { print $2 ": " $1 " lines" }'
 }
 
+# A name says which file is meant.  A lab's files are called by its topic, in each folder that
+# has a version of them.
+unique_names()
+{
+	git ls-files '*.c' '*.h' | grep -vE '/[0-9][0-9]-[^/]+/' | awk -F/ '
+		{ files[$NF] = files[$NF] " " $0; count[$NF]++ }
+		END { for (name in count) if (count[name] > 1) print "two files of one name:" files[name] }'
+}
+
 # Lines "FROM TO": a folder has a file that includes a header of another folder.  Tests
 # include what they test, and nothing includes them.
 includes()
@@ -201,7 +210,7 @@ english()
 }
 
 mkdir -p "$BUILD/style"
-checks="spdx paths checkpatch sparse cppcheck_host accounted large circles standard_streams hardware_page hints_tested \
+checks="spdx paths checkpatch sparse cppcheck_host accounted large unique_names circles standard_streams hardware_page hints_tested \
 	readme_sample english"
 echo "1..$(echo "$checks" | wc -w)"
 for check in $checks; do
