@@ -60,7 +60,7 @@ void agate_job_to_device(struct agate_job *job)
 		return;
 	job->has_bos = true;
 	for (i = 0; i < job->bo_count; i++)
-		bo_to_device(job->adev, to_agate_bo(job->bos[i]));
+		bo_to_device(job->adev, to_agate_bo(job->bos[i].obj));
 }
 
 void agate_job_to_cpu(struct agate_job *job)
@@ -68,5 +68,5 @@ void agate_job_to_cpu(struct agate_job *job)
 	unsigned int i;
 
 	for (i = 0; i < job->bo_count; i++)
-		bo_to_cpu(job->adev, to_agate_bo(job->bos[i]));
+		bo_to_cpu(job->adev, to_agate_bo(job->bos[i].obj));
 }

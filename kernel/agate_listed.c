@@ -29,7 +29,7 @@ static void write_list(struct agate_job *job)
 	}
 	gpu_write(adev, AGATE_LISTED_COMMAND(n), AGATE_LISTED_COMMAND_BEGIN);
 	for (i = 0; i < job->bo_count; i++) {
-		const struct agate_mapping *mapping = job->mappings[i];
+		const struct agate_mapping *mapping = job->bos[i].mapping;
 
 		gpu_write64(adev, AGATE_LISTED_START_LO(n), agate_mapping_va(mapping));
 		gpu_write(adev, AGATE_LISTED_PAGES(n), agate_bo_size(mapping->bo) >> PAGE_SHIFT);

@@ -47,7 +47,7 @@ static void job_idle(struct agate_job *job)
 	int busy = atomic_xchg(&job->busy, 0);
 
 	while (busy--)
-		atomic_dec(&to_agate_bo(job->bos[busy])->gpu_users);
+		atomic_dec(&to_agate_bo(job->bos[busy].obj)->gpu_users);
 }
 
 static void job_done(struct dma_fence *fence, struct dma_fence_cb *cb)
@@ -70,13 +70,11 @@ static void job_release(struct agate_job *job)
 	if (job->done)
 		dma_fence_remove_callback(job->done, &job->done_cb);
 	job_idle(job);
-	for (i = 0; job->mappings && i < job->bo_count; i++) {
-		if (job->mappings[i])
-			agate_mapping_put(job->mappings[i]);
+	for (i = 0; i < job->bo_count; i++) {
+		if (job->bos[i].mapping)
+			agate_mapping_put(job->bos[i].mapping);
+		drm_gem_object_put(job->bos[i].obj);
 	}
-	for (i = 0; job->bos && i < job->bo_count; i++)
-		drm_gem_object_put(job->bos[i]);
-	kvfree(job->mappings);
 	kvfree(job->bos);
 	dma_fence_put(job->done);
 	agate_vm_put(job->vm);

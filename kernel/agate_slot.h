@@ -31,11 +31,23 @@ struct agate_device;
 struct agate_entities;
 struct agate_mapping;
 struct agate_vm;
+struct drm_gem_object;
 
 #define AGATE_SLOT_FRAGMENT	0
 #define AGATE_SLOT_VERTEX	1
 /* Chains that one slot holds: the current one and NEXT. */
 #define AGATE_SLOT_DEPTH	2
+
+/**
+ * struct agate_job_bo - a BO that a job lists
+ * @obj: the BO, with a reference
+ * @mapping: its mapping in the job's address space, with a reference; NULL if it was
+ *	not found
+ */
+struct agate_job_bo {
+	struct drm_gem_object *obj;
+	struct agate_mapping *mapping;
+};
 
 /**
  * struct agate_job - one submitted chain
@@ -54,8 +66,7 @@ struct agate_vm;
  * @tries: starts that failed because the GPU did not answer
  * @stop_error: why it was stopped, 0 if it was not
  * @bo_count: BOs listed
- * @bos: listed BOs, with references
- * @mappings: the mappings of these BOs in @vm, with references
+ * @bos: the listed BOs
  * @busy: how many of @bos count this job in gpu_users
  * @has_bos: agate_job_to_device() gave the BOs to the GPU
  * @done_cb: on @done: takes the job out of these counts
@@ -77,8 +88,7 @@ struct agate_job {
 	unsigned int tries;
 	int stop_error;
 	unsigned int bo_count;
-	struct drm_gem_object **bos;
-	struct agate_mapping **mappings;
+	struct agate_job_bo *bos;
 	atomic_t busy;
 	bool has_bos;
 	struct dma_fence_cb done_cb;

@@ -12,6 +12,7 @@
 #include <linux/dma-fence-chain.h>
 #include <linux/dma-resv.h>
 #include <linux/slab.h>
+#include <linux/sort.h>
 #include <linux/uaccess.h>
 #include <drm/drm_drv.h>
 #include <drm/drm_gem.h>
@@ -19,6 +20,7 @@
 #include <drm/drm_utils.h>
 
 #include "agate_device.h"
+#include "agate_exec.h"
 #include "agate_gem.h"
 #include "agate_queue.h"
 #include "agate_sched.h"
@@ -72,6 +74,30 @@ static int copy_list(void **list, u64 pointer, u32 count, size_t size)
 	return 0;
 }
 
+static int compare_handles(const void *a, const void *b)
+{
+	u32 first = *(const u32 *)a, second = *(const u32 *)b;
+
+	return first < second ? -1 : first > second;
+}
+
+/*
+ * The reservations' locks do not tell a BO that is listed twice: another BO may share its
+ * reservation.
+ */
+static bool handles_are_valid(u32 *handles, u32 count)
+{
+	u32 i;
+
+	if (count)
+		sort(handles, count, sizeof(*handles), compare_handles, NULL);
+	for (i = 1; i < count; i++) {
+		if (handles[i] == handles[i - 1])
+			return false;
+	}
+	return true;
+}
+
 static bool syncs_are_valid(const struct drm_agate_sync *syncs, u32 count)
 {
 	u32 i;
@@ -99,7 +125,8 @@ static int copy_lists(struct submit_lists *lists, const struct drm_agate_submit 
 	if (!ret)
 		ret = copy_list((void **)&lists->out, args->out_syncs, args->out_sync_count,
 				sizeof(*lists->out));
-	if (!ret && (!syncs_are_valid(lists->in, args->in_sync_count) ||
+	if (!ret && (!handles_are_valid(lists->handles, args->bo_handle_count) ||
+		     !syncs_are_valid(lists->in, args->in_sync_count) ||
 		     !syncs_are_valid(lists->out, args->out_sync_count)))
 		ret = -EINVAL;
 	return ret;
@@ -109,21 +136,21 @@ static int copy_lists(struct submit_lists *lists, const struct drm_agate_submit 
 
 static int gather_bo(struct agate_job *job, struct drm_file *file, u32 handle)
 {
-	unsigned int i = job->bo_count;
+	struct agate_job_bo *listed = &job->bos[job->bo_count];
 	struct agate_bo *bo;
 
-	job->bos[i] = drm_gem_object_lookup(file, handle);
-	if (!job->bos[i])
+	listed->obj = drm_gem_object_lookup(file, handle);
+	if (!listed->obj)
 		return -ENOENT;
 	job->bo_count++;
-	bo = to_agate_bo(job->bos[i]);
-	job->mappings[i] = agate_vm_find(job->vm, bo);
-	if (!job->mappings[i])
+	bo = to_agate_bo(listed->obj);
+	listed->mapping = agate_vm_find(job->vm, bo);
+	if (!listed->mapping)
 		return -ENOENT;
 	/* From here on the shrinker skips the BO. */
 	atomic_inc(&bo->gpu_users);
 	atomic_inc(&job->busy);
-	return agate_mapping_populate(job->mappings[i]);
+	return agate_mapping_populate(listed->mapping);
 }
 
 static int gather_bos(struct agate_job *job, struct drm_file *file, const u32 *handles, u32 count)
@@ -134,8 +161,7 @@ static int gather_bos(struct agate_job *job, struct drm_file *file, const u32 *h
 	if (!count)
 		return 0;
 	job->bos = kvcalloc(count, sizeof(*job->bos), GFP_KERNEL_ACCOUNT);
-	job->mappings = kvcalloc(count, sizeof(*job->mappings), GFP_KERNEL_ACCOUNT);
-	if (!job->bos || !job->mappings)
+	if (!job->bos)
 		return -ENOMEM;
 	for (i = 0; !ret && i < count; i++)
 		ret = gather_bo(job, file, handles[i]);
@@ -218,13 +244,8 @@ static int add_bo_dependencies(struct agate_job *job)
 	unsigned int i;
 	int ret = 0;
 
-	for (i = 0; !ret && i < job->bo_count; i++) {
-		dma_resv_assert_held(job->bos[i]->resv);
-		ret = dma_resv_reserve_fences(job->bos[i]->resv, 1);
-		if (!ret)
-			ret = drm_sched_job_add_implicit_dependencies(&job->base, job->bos[i],
-								      true);
-	}
+	for (i = 0; !ret && i < job->bo_count; i++)
+		ret = drm_sched_job_add_implicit_dependencies(&job->base, job->bos[i].obj, true);
 	return ret;
 }
 
@@ -234,7 +255,7 @@ static void publish(struct agate_job *job, struct dma_fence *finished, struct su
 	u32 i;
 
 	for (i = 0; i < job->bo_count; i++)
-		dma_resv_add_fence(job->bos[i]->resv, finished, DMA_RESV_USAGE_WRITE);
+		dma_resv_add_fence(job->bos[i].obj->resv, finished, DMA_RESV_USAGE_WRITE);
 	for (i = 0; i < out_count; i++) {
 		if (outs[i].chain) {
 			drm_syncobj_add_point(outs[i].syncobj, outs[i].chain, finished,
@@ -246,18 +267,10 @@ static void publish(struct agate_job *job, struct dma_fence *finished, struct su
 	}
 }
 
-static int push(struct agate_job *job, struct submit_out *outs, u32 out_count)
+/* From here on nothing fails. */
+static void push(struct agate_job *job, struct submit_out *outs, u32 out_count)
 {
-	struct ww_acquire_ctx ctx;
 	struct dma_fence *finished;
-	int ret;
-
-	ret = drm_gem_lock_reservations(job->bos, job->bo_count, &ctx);
-	if (ret)
-		return ret == -EALREADY ? -EINVAL : ret;
-	ret = add_bo_dependencies(job);
-	if (ret)
-		goto unlock;
 
 	mutex_lock(&job->entities->lock);
 	drm_sched_job_arm(&job->base);
@@ -267,8 +280,34 @@ static int push(struct agate_job *job, struct submit_out *outs, u32 out_count)
 	drm_sched_entity_push_job(&job->base);
 	mutex_unlock(&job->entities->lock);
 	dma_fence_put(finished);
-unlock:
-	drm_gem_unlock_reservations(job->bos, job->bo_count, &ctx);
+}
+
+static int lock_bos(struct agate_job *job, struct agate_exec *exec)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < job->bo_count; i++)
+		ret = agate_exec_lock(exec, job->bos[i].obj);
+	return ret;
+}
+
+static int lock_and_push(struct agate_job *job, struct submit_out *outs, u32 out_count)
+{
+	struct agate_exec exec;
+	int ret;
+
+	agate_exec_init(&exec, AGATE_EXEC_INTERRUPTIBLE);
+	do {
+		ret = lock_bos(job, &exec);
+	} while (agate_exec_retry(&exec, &ret));
+	if (!ret)
+		ret = agate_exec_reserve(&exec, 1);
+	if (!ret)
+		ret = add_bo_dependencies(job);
+	if (!ret)
+		push(job, outs, out_count);
+	agate_exec_fini(&exec);
 	return ret;
 }
 
@@ -293,7 +332,7 @@ static int gather_and_push(struct agate_job *job, struct drm_file *file,
 
 	ret = agate_job_add_done(job);
 	if (!ret)
-		ret = push(job, outs, args->out_sync_count);
+		ret = lock_and_push(job, outs, args->out_sync_count);
 cleanup:
 	if (ret)
 		agate_sched_job_cancel(&job->base);

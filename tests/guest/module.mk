@@ -2,7 +2,7 @@
 # Guest tests: cmocka programs that run in a guest, each in a fresh one.
 
 GUEST_TESTS	:= uapi-bo uapi-submit mmap jobs races gone reload failnth stale fences stats \
-		   compute closed listed many absent coherency queued storm caught
+		   compute closed listed many absent coherency queued storm caught reservations
 GUEST_TEST_DIR	:= $(BUILD)/tests/guest
 GUEST_PROGRAMS	:= $(GUEST_TESTS:%=$(GUEST_TEST_DIR)/%) $(GUEST_TEST_DIR)/one-job
 
@@ -17,7 +17,8 @@ $(GUEST_PROGRAMS): $(GUEST_TEST_DIR)/%: $(GUEST_TEST_DIR)/%.o \
 	$(Q)$(CC) -o $@ $^ -lcmocka -pthread
 
 $(GUEST_TEST_DIR)/failnth: $(GUEST_TEST_DIR)/fail_nth.o
-$(GUEST_TEST_DIR)/absent $(GUEST_TEST_DIR)/caught: $(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kernel.o)
+$(addprefix $(GUEST_TEST_DIR)/,absent caught reservations): \
+		$(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kernel.o)
 
 .SECONDARY: $(GUEST_TESTS:%=$(GUEST_TEST_DIR)/%.o) $(GUEST_TEST_DIR)/guest.o $(GUEST_TEST_DIR)/clients.o
 -include $(wildcard $(GUEST_TEST_DIR)/*.d $(GUEST_TEST_DIR)/*/*.d)

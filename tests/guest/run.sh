@@ -69,7 +69,8 @@ guest()
 		set -- "$@" "exec:$look && echo '# $c looked'"
 	done
 	for p in uapi-bo uapi-submit mmap races jobs gone reload failnth stale fences closed stats \
-		compute listed many absent coherency queued storm caught; do
+		compute listed many absent coherency queued storm caught \
+		reservations; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	programs=$(programs_of "$@")
@@ -197,7 +198,7 @@ storm | swiotlb-storm)
 reload)
 	set -- "put:$BUILD/tests/kmod/$flavour/agate_inject.ko:$GUEST/agate_inject.ko" \
 		"$(test_step reload $GUEST/agate.ko $reloads)" "$(test_step absent)" \
-		"$(load $patient)" ;;
+		"$(load $patient)" "$(test_step reservations)" ;;
 esac
 [ $# -gt 0 ] || {
 	echo "run.sh: no suite $suite" >&2

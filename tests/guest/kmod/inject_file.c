@@ -324,8 +324,10 @@ static int __init inject_init(void)
 	if (ret)
 		goto remove;
 	ret = bos_init();
-	if (!ret)
+	if (!ret) {
+		reservations_init();
 		return 0;
+	}
 	topic_exit();
 remove:
 	debugfs_remove(inject_file);
@@ -336,6 +338,7 @@ module_init(inject_init);
 
 static void __exit inject_exit(void)
 {
+	reservations_exit();
 	bos_exit();
 	topic_exit();
 	debugfs_remove(inject_file);

@@ -33,18 +33,6 @@ static bool hold, let_go, again;
 static atomic_t calling = ATOMIC_INIT(0);
 static struct dentry *topic_file;
 
-static unsigned long lookup(const char *symbol)
-{
-	struct kprobe kp = { .symbol_name = symbol };
-	unsigned long address;
-
-	if (register_kprobe(&kp))
-		return 0;
-	address = (unsigned long)kp.addr;
-	unregister_kprobe(&kp);
-	return address;
-}
-
 /* The driver's functions that this file calls, found once for each test. */
 static struct {
 	void (*enable)(struct agate_device *adev, unsigned int vector, u32 mask,
@@ -60,14 +48,14 @@ static struct {
 
 static bool find_driver(void)
 {
-	driver.enable = (void *)lookup("agate_irq_enable");
-	driver.suspend = (void *)lookup("agate_irq_suspend");
-	driver.resume = (void *)lookup("agate_irq_resume");
-	driver.set_mask = (void *)lookup("agate_irq_set_mask");
-	driver.reset = (void *)lookup("agate_gpu_soft_reset");
-	driver.fini = (void *)lookup("agate_pci_fini");
-	driver.read = (void *)lookup("gpu_read");
-	driver.write = (void *)lookup("gpu_write");
+	driver.enable = (void *)watch_symbol("agate_irq_enable");
+	driver.suspend = (void *)watch_symbol("agate_irq_suspend");
+	driver.resume = (void *)watch_symbol("agate_irq_resume");
+	driver.set_mask = (void *)watch_symbol("agate_irq_set_mask");
+	driver.reset = (void *)watch_symbol("agate_gpu_soft_reset");
+	driver.fini = (void *)watch_symbol("agate_pci_fini");
+	driver.read = (void *)watch_symbol("gpu_read");
+	driver.write = (void *)watch_symbol("gpu_write");
 	return driver.enable && driver.suspend && driver.resume && driver.set_mask &&
 	       driver.reset && driver.fini && driver.read && driver.write;
 }

@@ -60,6 +60,18 @@ struct agate_device *watch_device(void)
 	return adev;
 }
 
+unsigned long watch_symbol(const char *symbol)
+{
+	struct kprobe kp = { .symbol_name = symbol };
+	unsigned long address;
+
+	if (register_kprobe(&kp))
+		return 0;
+	address = (unsigned long)kp.addr;
+	unregister_kprobe(&kp);
+	return address;
+}
+
 static bool __kprobes is_gpu(const struct pci_dev *pdev)
 {
 	return pdev->vendor == AGATE_PCI_VENDOR && pdev->device == AGATE_PCI_DEVICE;

@@ -27,6 +27,8 @@ struct agate_device;
 
 /* watch.c: the GPU, while a driver has it; the test makes sure that the driver keeps it. */
 struct agate_device *watch_device(void);
+/* The address of a function, also of one that the driver does not export; 0: there is none. */
+unsigned long watch_symbol(const char *symbol);
 /* The functions that take and give back.  @bound: the driver has the GPU now. */
 int watch_steps(bool bound);
 int watch_forge(u32 seed);
@@ -66,5 +68,9 @@ void topic_exit(void);
 /* bos.c: likewise. */
 int bos_init(void);
 void bos_exit(void);
+
+/* reservations.c: likewise. */
+void reservations_init(void);
+void reservations_exit(void);
 
 #endif /* AGATE_TESTS_WATCH_H */
