@@ -2,10 +2,10 @@
 /*
  * Topic "submit" (lab 14): from an ioctl to a job that the scheduler will run.
  *
- * Everything that can fail happens before the job is pushed: finding the BOs,
- * making their pages present, mapping them, and reserving room for fences.  After
- * that nothing can fail, and the job's finished fence is in every listed BO and in
- * every out-sync.
+ * Everything that can fail happens before the job is pushed: finding the BOs, locking
+ * their reservations, making their pages present, mapping them, and reserving room for
+ * fences.  After that nothing can fail, and the job's finished fence is in every listed
+ * BO and in every out-sync.
  */
 #ifndef AGATE_SUBMIT_H
 #define AGATE_SUBMIT_H

@@ -2,12 +2,19 @@
 /*
  * SUBMIT and WAIT_BO.
  *
- * A submit first gathers everything that the job needs.  Each step may fail; then
- * the submit drops the incomplete job, and nothing has changed.  Once the job is
- * armed, its finished fence exists and must signal, so from there on nothing may
- * fail.  The submit then publishes the fence in BOs and sync objects, and pushes
- * the job.  It holds the BOs' reservations all the time, so that two jobs that
- * share BOs agree on their order.
+ * A submit first gathers everything that the job needs, and then works in this order:
+ *
+ *   lock      it locks the reservations of all BOs, and keeps them until the end, so that
+ *             two jobs that share BOs agree on their order
+ *   validate  it makes the BOs present and maps them; a fence that this adds to a BO comes
+ *             before the job, and nobody else can move the BO before the job's own fence
+ *             is there
+ *   depend    it collects the fences that the job waits for, and makes room for its own
+ *   arm       the job's finished fence exists from here on, and must signal: the submit
+ *             publishes it in BOs and sync objects, and pushes the job
+ *
+ * Each step except the last may fail.  Then the submit drops the incomplete job, and
+ * nothing has changed.
  */
 #include <linux/dma-fence-chain.h>
 #include <linux/dma-resv.h>
@@ -150,7 +157,7 @@ static int gather_bo(struct agate_job *job, struct drm_file *file, u32 handle)
 	/* From here on the shrinker skips the BO. */
 	atomic_inc(&bo->gpu_users);
 	atomic_inc(&job->busy);
-	return agate_mapping_populate(listed->mapping);
+	return 0;
 }
 
 static int gather_bos(struct agate_job *job, struct drm_file *file, const u32 *handles, u32 count)
@@ -292,6 +299,16 @@ static int lock_bos(struct agate_job *job, struct agate_exec *exec)
 	return ret;
 }
 
+static int validate_bos(struct agate_job *job)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < job->bo_count; i++)
+		ret = agate_mapping_populate(job->bos[i].mapping);
+	return ret;
+}
+
 static int lock_and_push(struct agate_job *job, struct submit_out *outs, u32 out_count)
 {
 	struct agate_exec exec;
@@ -300,6 +317,8 @@ static int lock_and_push(struct agate_job *job, struct submit_out *outs, u32 out
 	agate_exec_init(&exec, AGATE_EXEC_INTERRUPTIBLE);
 	do {
 		ret = lock_bos(job, &exec);
+		if (!ret)
+			ret = validate_bos(job);
 	} while (agate_exec_retry(&exec, &ret));
 	if (!ret)
 		ret = agate_exec_reserve(&exec, 1);
