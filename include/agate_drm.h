@@ -31,10 +31,15 @@ extern "C" {
 
 /*
  * drmGetVersion() tells these.  A change of the major one breaks clients; the minor one
- * counts what was added.
+ * counts what was added:
+ *
+ *   1   SUBMIT: bo_flags; WAIT_BO: flags
+ *
+ * A driver ignores what a later version appended to a struct, but not a flag that it does
+ * not know: before a client sets one, it asks for the version.
  */
 #define AGATE_DRM_MAJOR	1
-#define AGATE_DRM_MINOR	0
+#define AGATE_DRM_MINOR	1
 
 #define DRM_AGATE_SUBMIT		0x00
 #define DRM_AGATE_WAIT_BO		0x01
@@ -75,14 +80,24 @@ struct drm_agate_sync {
 	__u64 point;
 };
 
+/*
+ * How a chain uses a listed BO.  Chains that only read a BO may run at the same time; one
+ * that writes it runs alone.  At least one of the first two.
+ */
+#define AGATE_SUBMIT_BO_READ		(1 << 0)
+#define AGATE_SUBMIT_BO_WRITE		(1 << 1)
+/* The chain does not wait for others that use the BO; they wait for this one as usual. */
+#define AGATE_SUBMIT_BO_NO_IMPLICIT	(1 << 2)
+
 /**
  * struct drm_agate_submit - run one job chain
  *
  * The call does not wait for the chain.  It waits while AGATE_SUBMIT_MAX_JOBS chains of
  * this file have not ended yet; a signal ends that wait with EINTR, or restarts the
- * call.  The chain runs after the in-syncs have
- * signalled and other jobs are done with the listed BOs.  Its completion fence goes
- * into the out-syncs and, as a writer, into every listed BO.
+ * call.  The chain runs after the in-syncs have signalled, after all earlier jobs are
+ * done with the BOs that it writes, and after their earlier writers are done with those
+ * that it only reads.  Its completion fence goes into the out-syncs and into every listed
+ * BO.
  *
  * Waiting for a fence succeeds however the chain ended.  The fence's status says
  * how it ended; a sync_file made from an out-sync reports it (SYNC_IOC_FILE_INFO):
@@ -103,8 +118,12 @@ struct drm_agate_sync {
  * GPU.  A CPU that accesses it meanwhile may read old bytes and lose what it writes: on
  * some machines the driver copies the whole BO to and from memory that the GPU can
  * reach.  The driver does that when the job begins and when it ends, before the
- * completion fence signals.  CPU writes to an AGATE_BO_GPU_READONLY BO are never lost,
- * but only a job that begins later is sure to read them.
+ * completion fence signals.  While all of its jobs only read the BO, a CPU may read it,
+ * too.  CPU writes to an AGATE_BO_GPU_READONLY BO are never lost, but only a job that
+ * begins later is sure to read them.
+ *
+ * A chain that writes to a BO which it listed as read-only harms nobody who does not use
+ * that BO, but the bytes that it wrote may be lost.
  *
  * Every BO the chain touches must be listed, once: EINVAL for a repeated handle.
  * EINVAL also for an in-sync that has no fence yet; EFAULT for a BO whose pages
@@ -127,6 +146,13 @@ struct drm_agate_submit {
 	__u32 bo_handle_count;
 	/** @requirements: AGATE_JD_REQ_* bits. */
 	__u32 requirements;
+	/* -- from version 1.1 on -- */
+	/**
+	 * @bo_flags: pointer to __u32[bo_handle_count], AGATE_SUBMIT_BO_*, or 0: the
+	 * chain reads and writes all of them.  EINVAL for an unknown bit, and for a BO
+	 * that is neither read nor written.
+	 */
+	__u64 bo_flags;
 };
 
 #define AGATE_SUBMIT_MAX_SYNCS	1024
@@ -134,6 +160,9 @@ struct drm_agate_submit {
 #define AGATE_SUBMIT_MAX_JOBS	1024
 /* Each listed BO's reservation is locked, and lockdep counts up to 2,047 of one class. */
 #define AGATE_SUBMIT_MAX_BOS	2000
+
+/* From version 1.1 on: wait only for the jobs that write the BO. */
+#define AGATE_WAIT_BO_WRITERS	(1 << 0)
 
 /**
  * struct drm_agate_wait_bo - wait until no job uses a BO
@@ -144,8 +173,8 @@ struct drm_agate_submit {
 struct drm_agate_wait_bo {
 	/** @handle: the BO. */
 	__u32 handle;
-	/** @pad: zero. */
-	__u32 pad;
+	/** @flags: AGATE_WAIT_BO_* bits; zero before version 1.1. */
+	__u32 flags;
 	/** @timeout_ns: absolute CLOCK_MONOTONIC nanoseconds; 0 polls. */
 	__s64 timeout_ns;
 };

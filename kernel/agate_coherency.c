@@ -32,24 +32,27 @@ static void bo_to_device(struct agate_device *adev, struct agate_bo *bo)
 {
 	struct agate_shmem *shmem = &bo->shmem;
 
-	if (!shmem->needs_sync || atomic_inc_return(&shmem->owners) > 1)
+	if (!shmem->needs_sync)
 		return;
-	if (!(bo->flags & AGATE_BO_CPU_READONLY))
+	mutex_lock(&adev->hand_over_lock);
+	if (atomic_inc_return(&shmem->owners) == 1 && !(bo->flags & AGATE_BO_CPU_READONLY))
 		dma_sync_sgtable_for_device(&adev->pdev->dev, shmem->sgt, DMA_BIDIRECTIONAL);
+	mutex_unlock(&adev->hand_over_lock);
 }
 
-/* The GPU cannot write to a GPU_READONLY BO. */
-static void bo_to_cpu(struct agate_device *adev, struct agate_bo *bo)
+/* The job cannot have written to a GPU_READONLY BO, or has promised that it does not. */
+static void bo_to_cpu(struct agate_device *adev, struct agate_bo *bo, bool written)
 {
 	struct agate_shmem *shmem = &bo->shmem;
 
 	if (!shmem->needs_sync)
 		return;
-	if (!(bo->flags & AGATE_BO_GPU_READONLY))
+	mutex_lock(&adev->hand_over_lock);
+	if (written && !(bo->flags & AGATE_BO_GPU_READONLY))
 		dma_sync_sgtable_for_cpu(&adev->pdev->dev, shmem->sgt, DMA_BIDIRECTIONAL);
 	/* Last: the next owner begins with what the CPUs see. */
-	smp_mb__before_atomic();
 	atomic_dec(&shmem->owners);
+	mutex_unlock(&adev->hand_over_lock);
 }
 
 void agate_job_to_device(struct agate_job *job)
@@ -68,5 +71,6 @@ void agate_job_to_cpu(struct agate_job *job)
 	unsigned int i;
 
 	for (i = 0; i < job->bo_count; i++)
-		bo_to_cpu(job->adev, to_agate_bo(job->bos[i].obj));
+		bo_to_cpu(job->adev, to_agate_bo(job->bos[i].obj),
+			  job->bos[i].flags & AGATE_SUBMIT_BO_WRITE);
 }

@@ -10,11 +10,12 @@
  *  - to the CPUs, when a job that lists it has ended, before its fence signals.
  *
  * From SUBMIT until the last of its jobs has ended a BO belongs to the GPU, and a
- * client that writes to it meanwhile loses the write.  Every job counts as a writer
- * of all BOs that it lists.  So jobs of different slots never own a BO at the same
- * time, but two jobs of one slot may: the second is already in NEXT while the first
- * runs.  Only the first takes the BO from the CPUs: a second hand-over would put
- * what the CPUs see, which is old, over what the first job has written.
+ * client that writes to it meanwhile loses the write.  Several jobs may own it at the
+ * same time: readers on different slots, and two jobs of one slot, the second of which is
+ * already in NEXT while the first runs.  Only the first owner takes the BO from the CPUs:
+ * a second hand-over would put what the CPUs see, which is old, over what the first job
+ * has written.  An owner that comes while the first still takes the BO waits for it.  Only
+ * jobs that write the BO hand it back.
  *
  * A client maps a BO once and for its life, so the driver does not learn when a CPU
  * accesses it: a CPU's page fault, or a mapping of the kernel, syncs nothing, and
@@ -48,8 +49,7 @@ bool agate_sgt_needs_sync(struct agate_device *adev, struct sg_table *sgt);
  * The scheduler may run a job again after a reset, also one that has ended meanwhile:
  * only the first call for a job has an effect.
  *
- * Context: a thread in the fence-signalling path, under no lock of the driver: takes
- * no lock, allocates nothing.
+ * Context: a thread in the fence-signalling path; takes hand_over_lock, allocates nothing.
  */
 void agate_job_to_device(struct agate_job *job);
 

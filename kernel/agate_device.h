@@ -5,7 +5,7 @@
  * Order of locks, outermost first:
  *   unplug_lock, mmap_lock, a BO's dma_resv, submit's queue lock, gem.lock,
  *   shmem.lock, purge.lock, bo->mappings_lock, vm->lock, and then, on a fence's way to
- *   its signal: reset.lock, slots.lock, mmu.lock, irq.lock, bus.lock
+ *   its signal: reset.lock, hand_over_lock, slots.lock, mmu.lock, irq.lock, bus.lock
  * mmap_lock comes before dma_resv because the core says so (dma_resv_lockdep()): code
  * that holds a reservation accesses no memory of userspace.  Neither a reset nor the
  * thread that serves GPU faults takes a reservation: a thread that holds one may wait
@@ -53,6 +53,7 @@
  * @busy: how long the GPU has worked
  * @put_wq: drops last references for callers that must not wait for a reset; lives
  *	as long as the device, so that no late reference is left behind
+ * @hand_over_lock: one hand-over of a BO at a time, see agate_coherency.h
  * @gem: topic "gem"
  * @power: topic "power"
  * @purge: topic "purge"
@@ -74,6 +75,7 @@ struct agate_device {
 	struct work_struct lost_work;
 	struct agate_busy busy;
 	struct workqueue_struct *put_wq;
+	struct mutex hand_over_lock;	/* between the CPUs and the GPU */
 	struct agate_gem gem;
 	struct agate_power power;
 	struct agate_purge purge;

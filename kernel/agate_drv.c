@@ -179,6 +179,8 @@ static int agate_locks_init(struct agate_device *adev)
 	ret = drmm_mutex_init(&adev->drm, &adev->purge.lock);
 	if (!ret)
 		ret = drmm_mutex_init(&adev->drm, &adev->reset.lock);
+	if (!ret)
+		ret = drmm_mutex_init(&adev->drm, &adev->hand_over_lock);
 	return ret;
 }
 

@@ -43,10 +43,12 @@ struct drm_gem_object;
  * @obj: the BO, with a reference
  * @mapping: its mapping in the job's address space, with a reference; NULL if it was
  *	not found
+ * @flags: AGATE_SUBMIT_BO_*: what the job does with it
  */
 struct agate_job_bo {
 	struct drm_gem_object *obj;
 	struct agate_mapping *mapping;
+	u32 flags;
 };
 
 /**

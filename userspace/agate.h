@@ -56,6 +56,12 @@ void agate_device_close(struct agate_device *dev);
 
 int agate_device_fd(const struct agate_device *dev);
 
+/*
+ * The minor version of the driver: agate_drm.h says what each one added.  The library works
+ * with all of them.
+ */
+uint32_t agate_device_minor(const struct agate_device *dev);
+
 /* -EINVAL: the kernel does not know this parameter. */
 int agate_device_get_param(struct agate_device *dev, enum drm_agate_param param,
 			   uint64_t *value);
@@ -130,7 +136,8 @@ int agate_bo_import(struct agate_device *dev, int fd, struct agate_bo **bo);
  * Wait until no job uses the BO (wait_readers), or until no job writes it.
  * timeout_ns is absolute, CLOCK_MONOTONIC: 0 polls, INT64_MAX waits for ever.
  * Makes no system call if only this process uses the BO and no submitted job can be
- * using it.  -EBUSY: polled and busy.  -ETIMEDOUT: the time ran out first.
+ * using it.  -EBUSY: polled and busy.  -ETIMEDOUT: the time ran out first.  A driver of
+ * minor version 0 takes all jobs for writers, and so waits for readers, too.
  */
 int agate_bo_wait(struct agate_bo *bo, int64_t timeout_ns, bool wait_readers);
 
@@ -143,7 +150,10 @@ struct agate_device *agate_bo_device(const struct agate_bo *bo);
 
 /* ---- Submission -------------------------------------------------------- */
 
-/* How a job chain uses a BO. */
+/*
+ * How a job chain uses a BO.  Chains that only read it run at the same time, unless the
+ * driver's minor version is 0.
+ */
 #define AGATE_ACCESS_READ	(1u << 0)
 #define AGATE_ACCESS_WRITE	(1u << 1)
 #define AGATE_ACCESS_RW		(AGATE_ACCESS_READ | AGATE_ACCESS_WRITE)

@@ -47,7 +47,8 @@ struct agate_bo {
 };
 
 /*
- * Pending work: AGATE_ACCESS_* in the low bits, a count of submissions above them.
+ * Pending work: in the low bits AGATE_ACCESS_WRITE for jobs that write the BO, and
+ * AGATE_ACCESS_READ for jobs that only read it; a count of submissions above them.
  * The count tells a thread that waited whether anybody has submitted more in the
  * meantime: the bits alone may read the same.
  */
@@ -66,9 +67,10 @@ void agate_bo_mark_submitted(struct agate_bo *bo, uint32_t access);
  * agate_bo_mark_idle - record that a wait found the BO idle
  * @bo: the BO
  * @seen: the value of @bo->pending before that wait
+ * @access: the jobs that it waited for, in the bits of pending work
  *
- * Clears the access bits unless another job was submitted in between.
+ * Clears their access bits unless another job was submitted in between.
  */
-void agate_bo_mark_idle(struct agate_bo *bo, uint64_t seen);
+void agate_bo_mark_idle(struct agate_bo *bo, uint64_t seen, uint64_t access);
 
 #endif /* AGATE_BO_H */

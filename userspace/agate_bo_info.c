@@ -47,12 +47,14 @@ void agate_bo_mark_submitted(struct agate_bo *bo, uint32_t access)
 {
 	uint64_t old = atomic_load(&bo->pending);
 
+	if (access & AGATE_ACCESS_WRITE)
+		access = AGATE_ACCESS_WRITE;
 	while (!atomic_compare_exchange_weak(&bo->pending, &old,
 					     (old + AGATE_PENDING_SUBMIT) | access))
 		;
 }
 
-void agate_bo_mark_idle(struct agate_bo *bo, uint64_t seen)
+void agate_bo_mark_idle(struct agate_bo *bo, uint64_t seen, uint64_t access)
 {
-	atomic_compare_exchange_strong(&bo->pending, &seen, seen & ~AGATE_PENDING_ACCESS);
+	atomic_compare_exchange_strong(&bo->pending, &seen, seen & ~access);
 }

@@ -28,7 +28,7 @@ int agate_ioctl(const struct agate_device *dev, unsigned long request, void *arg
 	return drmIoctl(dev->fd, request, arg) ? -errno : 0;
 }
 
-static int check_driver(int fd)
+static int check_driver(int fd, uint32_t *minor)
 {
 	drmVersionPtr version = drmGetVersion(fd);
 	int err = 0;
@@ -39,6 +39,7 @@ static int check_driver(int fd)
 		err = -ENODEV;
 	else if (version->version_major != AGATE_DRM_MAJOR)
 		err = -EPROTONOSUPPORT;
+	*minor = (uint32_t)version->version_minor;
 	drmFreeVersion(version);
 	return err;
 }
@@ -46,9 +47,10 @@ static int check_driver(int fd)
 int agate_device_open_fd(int fd, struct agate_device **dev)
 {
 	struct agate_device *new;
+	uint32_t minor;
 	int err;
 
-	err = check_driver(fd);
+	err = check_driver(fd, &minor);
 	if (err)
 		return err;
 	new = malloc(sizeof(*new));
@@ -62,6 +64,7 @@ int agate_device_open_fd(int fd, struct agate_device **dev)
 		goto err_lock;
 	agate_sparse_array_init(&new->bo_map, sizeof(struct agate_bo), BO_MAP_NODE_LOG2);
 	new->fd = fd;
+	new->minor = minor;
 	*dev = new;
 	return 0;
 
@@ -131,6 +134,11 @@ void agate_device_close(struct agate_device *dev)
 int agate_device_fd(const struct agate_device *dev)
 {
 	return dev->fd;
+}
+
+uint32_t agate_device_minor(const struct agate_device *dev)
+{
+	return dev->minor;
 }
 
 int agate_device_get_param(struct agate_device *dev, enum drm_agate_param param,

@@ -13,6 +13,7 @@
 /**
  * struct agate_device - one open file of the driver
  * @fd: the file; it owns every GEM handle
+ * @minor: minor version of the driver
  * @bo_map: struct agate_bo by GEM handle
  * @bo_map_lock: held while a thread gives a slot of @bo_map another meaning that
  *	other threads could be looking at: when it drops the last reference, and
@@ -21,10 +22,17 @@
  */
 struct agate_device {
 	int fd;
+	uint32_t minor;
 	struct agate_sparse_array bo_map;
 	pthread_mutex_t bo_map_lock;
 	pthread_cond_t bo_closed;
 };
+
+/* Does the driver tell jobs that read a BO from jobs that write it? */
+static inline bool agate_device_knows_access(const struct agate_device *dev)
+{
+	return dev->minor >= 1;
+}
 
 /* Call ioctl(), and restart it when a signal interrupts it; return 0 or -errno. */
 int agate_ioctl(const struct agate_device *dev, unsigned long request, void *arg);

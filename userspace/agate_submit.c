@@ -2,9 +2,9 @@
 /*
  * Submitting a job chain to the kernel, with the BOs it touches.
  *
- * The kernel takes a plain list of handles, and runs the chain, as a writer of all
- * of them, after every earlier user.  Only this library records whether a chain
- * reads or writes a BO, which saves wait calls later.
+ * The kernel takes a list of handles and, from version 1.1 on, a list of what the chain
+ * does with each.  This library also records whether a chain reads or writes a BO, which
+ * saves wait calls later.
  */
 #include <errno.h>
 #include <linux/sync_file.h>
@@ -39,6 +39,33 @@ static int check(const struct agate_device *dev, const struct agate_submit *subm
 	return 0;
 }
 
+_Static_assert(AGATE_ACCESS_READ == AGATE_SUBMIT_BO_READ &&
+	       AGATE_ACCESS_WRITE == AGATE_SUBMIT_BO_WRITE, "the kernel reads them as they are");
+
+/* An older driver does not read bo_flags, and takes the chain for a writer. */
+static int submit_with(struct agate_device *dev, const struct agate_submit *submit,
+		       struct drm_agate_submit *arg)
+{
+	uint32_t count = submit->bo_count;
+	uint32_t *handles = calloc(count ? 2 * (size_t)count : 1, sizeof(*handles));
+	uint32_t *flags;
+	uint32_t i;
+	int err;
+
+	if (!handles)
+		return -ENOMEM;
+	flags = handles + count;
+	for (i = 0; i < count; i++) {
+		handles[i] = submit->bos[i].bo->handle;
+		flags[i] = submit->bos[i].access;
+	}
+	arg->bo_handles = (uintptr_t)handles;
+	arg->bo_flags = (uintptr_t)flags;
+	err = agate_ioctl(dev, DRM_IOCTL_AGATE_SUBMIT, arg);
+	free(handles);
+	return err;
+}
+
 int agate_submit(struct agate_device *dev, const struct agate_submit *submit)
 {
 	struct drm_agate_submit arg = {
@@ -50,21 +77,12 @@ int agate_submit(struct agate_device *dev, const struct agate_submit *submit)
 		.bo_handle_count = submit->bo_count,
 		.requirements = submit->requirements,
 	};
-	uint32_t *handles;
 	uint32_t i;
 	int err;
 
 	err = check(dev, submit);
-	if (err)
-		return err;
-	handles = calloc(submit->bo_count ? submit->bo_count : 1, sizeof(*handles));
-	if (!handles)
-		return -ENOMEM;
-	for (i = 0; i < submit->bo_count; i++)
-		handles[i] = submit->bos[i].bo->handle;
-	arg.bo_handles = (uintptr_t)handles;
-	err = agate_ioctl(dev, DRM_IOCTL_AGATE_SUBMIT, &arg);
-	free(handles);
+	if (!err)
+		err = submit_with(dev, submit, &arg);
 	if (err)
 		return err;
 	/*

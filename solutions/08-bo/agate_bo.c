@@ -380,15 +380,20 @@ int agate_bo_wait(struct agate_bo *bo, int64_t timeout_ns, bool wait_readers)
 		.timeout_ns = timeout_ns,
 	};
 	uint64_t pending = atomic_load(&bo->pending);
-	uint64_t relevant = wait_readers ? AGATE_PENDING_ACCESS : AGATE_ACCESS_WRITE;
+	uint64_t waited = AGATE_ACCESS_RW;
 	int err;
 
+	/* An older driver takes all jobs for writers. */
+	if (!wait_readers && agate_device_knows_access(bo->dev)) {
+		arg.flags = AGATE_WAIT_BO_WRITERS;
+		waited = AGATE_ACCESS_WRITE;
+	}
 	/* Only the kernel knows whether a shared BO is in use. */
-	if (!(bo->flags & AGATE_ALLOC_SHARED) && !(pending & relevant))
+	if (!(bo->flags & AGATE_ALLOC_SHARED) &&
+	    !(pending & (wait_readers ? AGATE_ACCESS_RW : AGATE_ACCESS_WRITE)))
 		return 0;
 	err = agate_ioctl(bo->dev, DRM_IOCTL_AGATE_WAIT_BO, &arg);
-	/* The kernel has waited for readers and writers alike. */
 	if (!err)
-		agate_bo_mark_idle(bo, pending);
+		agate_bo_mark_idle(bo, pending, waited);
 	return err;
 }

@@ -35,16 +35,22 @@
 #include "agate_submit.h"
 #include "agate_vm.h"
 
+/* A BO of the list: its handle, and AGATE_SUBMIT_BO_*. */
+struct submit_bo {
+	u32 handle;
+	u32 flags;
+};
+
 /**
  * struct submit_lists - the arrays that SUBMIT points to, copied
- * @handles: of BOs
+ * @bos: the BOs, by handle
  * @in: to wait for
  * @out: to signal
  *
  * An array without entries is NULL, or ZERO_SIZE_PTR.
  */
 struct submit_lists {
-	u32 *handles;
+	struct submit_bo *bos;
 	struct drm_agate_sync *in;
 	struct drm_agate_sync *out;
 };
@@ -65,7 +71,7 @@ struct submit_out {
 
 static void free_lists(struct submit_lists *lists)
 {
-	kvfree(lists->handles);
+	kvfree(lists->bos);
 	kvfree(lists->in);
 	kvfree(lists->out);
 }
@@ -81,25 +87,64 @@ static int copy_list(void **list, u64 pointer, u32 count, size_t size)
 	return 0;
 }
 
+/* @handles and @flags become one array; without @flags all BOs are read and written. */
+static struct submit_bo *join(const u32 *handles, const u32 *flags, u32 count)
+{
+	struct submit_bo *bos = kvmalloc_array(count, sizeof(*bos), GFP_KERNEL_ACCOUNT);
+	u32 i;
+
+	for (i = 0; bos && i < count; i++) {
+		bos[i].handle = handles[i];
+		bos[i].flags = flags ? flags[i] : AGATE_SUBMIT_BO_READ | AGATE_SUBMIT_BO_WRITE;
+	}
+	return bos;
+}
+
+static int copy_bos(struct submit_lists *lists, const struct drm_agate_submit *args)
+{
+	u32 count = args->bo_handle_count;
+	u32 *handles = NULL, *flags = NULL;
+	int ret;
+
+	ret = copy_list((void **)&handles, args->bo_handles, count, sizeof(*handles));
+	if (!ret && args->bo_flags)
+		ret = copy_list((void **)&flags, args->bo_flags, count, sizeof(*flags));
+	if (!ret) {
+		lists->bos = join(handles, flags, count);
+		ret = lists->bos ? 0 : -ENOMEM;
+	}
+	kvfree(handles);
+	kvfree(flags);
+	return ret;
+}
+
 static int compare_handles(const void *a, const void *b)
 {
-	u32 first = *(const u32 *)a, second = *(const u32 *)b;
+	u32 first = ((const struct submit_bo *)a)->handle;
+	u32 second = ((const struct submit_bo *)b)->handle;
 
 	return first < second ? -1 : first > second;
 }
 
+static bool flags_are_valid(u32 flags)
+{
+	const u32 access = AGATE_SUBMIT_BO_READ | AGATE_SUBMIT_BO_WRITE;
+
+	return !(flags & ~(access | AGATE_SUBMIT_BO_NO_IMPLICIT)) && (flags & access);
+}
+
 /*
- * The reservations' locks do not tell a BO that is listed twice: another BO may share its
- * reservation.
+ * Sorts them: the reservations' locks do not tell a BO that is listed twice, because
+ * another BO may share its reservation.
  */
-static bool handles_are_valid(u32 *handles, u32 count)
+static bool bos_are_valid(struct submit_bo *bos, u32 count)
 {
 	u32 i;
 
 	if (count)
-		sort(handles, count, sizeof(*handles), compare_handles, NULL);
-	for (i = 1; i < count; i++) {
-		if (handles[i] == handles[i - 1])
+		sort(bos, count, sizeof(*bos), compare_handles, NULL);
+	for (i = 0; i < count; i++) {
+		if (!flags_are_valid(bos[i].flags) || (i && bos[i].handle == bos[i - 1].handle))
 			return false;
 	}
 	return true;
@@ -124,15 +169,14 @@ static int copy_lists(struct submit_lists *lists, const struct drm_agate_submit 
 {
 	int ret;
 
-	ret = copy_list((void **)&lists->handles, args->bo_handles, args->bo_handle_count,
-			sizeof(*lists->handles));
+	ret = copy_bos(lists, args);
 	if (!ret)
 		ret = copy_list((void **)&lists->in, args->in_syncs, args->in_sync_count,
 				sizeof(*lists->in));
 	if (!ret)
 		ret = copy_list((void **)&lists->out, args->out_syncs, args->out_sync_count,
 				sizeof(*lists->out));
-	if (!ret && (!handles_are_valid(lists->handles, args->bo_handle_count) ||
+	if (!ret && (!bos_are_valid(lists->bos, args->bo_handle_count) ||
 		     !syncs_are_valid(lists->in, args->in_sync_count) ||
 		     !syncs_are_valid(lists->out, args->out_sync_count)))
 		ret = -EINVAL;
@@ -141,12 +185,13 @@ static int copy_lists(struct submit_lists *lists, const struct drm_agate_submit 
 
 /* ---- Gathering -------------------------------------------------------- */
 
-static int gather_bo(struct agate_job *job, struct drm_file *file, u32 handle)
+static int gather_bo(struct agate_job *job, struct drm_file *file, const struct submit_bo *from)
 {
 	struct agate_job_bo *listed = &job->bos[job->bo_count];
 	struct agate_bo *bo;
 
-	listed->obj = drm_gem_object_lookup(file, handle);
+	listed->flags = from->flags;
+	listed->obj = drm_gem_object_lookup(file, from->handle);
 	if (!listed->obj)
 		return -ENOENT;
 	job->bo_count++;
@@ -160,7 +205,8 @@ static int gather_bo(struct agate_job *job, struct drm_file *file, u32 handle)
 	return 0;
 }
 
-static int gather_bos(struct agate_job *job, struct drm_file *file, const u32 *handles, u32 count)
+static int gather_bos(struct agate_job *job, struct drm_file *file, const struct submit_bo *bos,
+		      u32 count)
 {
 	int ret = 0;
 	u32 i;
@@ -171,7 +217,7 @@ static int gather_bos(struct agate_job *job, struct drm_file *file, const u32 *h
 	if (!job->bos)
 		return -ENOMEM;
 	for (i = 0; !ret && i < count; i++)
-		ret = gather_bo(job, file, handles[i]);
+		ret = gather_bo(job, file, &bos[i]);
 	return ret;
 }
 
@@ -245,14 +291,39 @@ static struct submit_out *gather_outs(struct drm_file *file, const struct drm_ag
 
 /* ---- Pushing ---------------------------------------------------------- */
 
-/* Every job counts as a writer. */
-static int add_bo_dependencies(struct agate_job *job)
+/*
+ * A reader waits for writers, and a writer for all.  The kernel's own work on a BO's
+ * memory comes before any of them, whatever userspace says.
+ */
+static enum dma_resv_usage waits_for(const struct agate_job_bo *bo)
+{
+	if (bo->flags & AGATE_SUBMIT_BO_NO_IMPLICIT)
+		return DMA_RESV_USAGE_KERNEL;
+	return dma_resv_usage_rw(bo->flags & AGATE_SUBMIT_BO_WRITE);
+}
+
+static int add_bo_dependencies(struct agate_job *job, const struct agate_job_bo *bo)
+{
+	struct dma_resv_iter cursor;
+	struct dma_fence *fence;
+	int ret = 0;
+
+	dma_resv_for_each_fence(&cursor, bo->obj->resv, waits_for(bo), fence) {
+		/* It takes over the reference even when it fails. */
+		ret = drm_sched_job_add_dependency(&job->base, dma_fence_get(fence));
+		if (ret)
+			break;
+	}
+	return ret;
+}
+
+static int add_dependencies(struct agate_job *job)
 {
 	unsigned int i;
 	int ret = 0;
 
 	for (i = 0; !ret && i < job->bo_count; i++)
-		ret = drm_sched_job_add_implicit_dependencies(&job->base, job->bos[i].obj, true);
+		ret = add_bo_dependencies(job, &job->bos[i]);
 	return ret;
 }
 
@@ -262,7 +333,9 @@ static void publish(struct agate_job *job, struct dma_fence *finished, struct su
 	u32 i;
 
 	for (i = 0; i < job->bo_count; i++)
-		dma_resv_add_fence(job->bos[i].obj->resv, finished, DMA_RESV_USAGE_WRITE);
+		dma_resv_add_fence(job->bos[i].obj->resv, finished,
+				   job->bos[i].flags & AGATE_SUBMIT_BO_WRITE ?
+				   DMA_RESV_USAGE_WRITE : DMA_RESV_USAGE_READ);
 	for (i = 0; i < out_count; i++) {
 		if (outs[i].chain) {
 			drm_syncobj_add_point(outs[i].syncobj, outs[i].chain, finished,
@@ -320,10 +393,11 @@ static int lock_and_push(struct agate_job *job, struct submit_out *outs, u32 out
 		if (!ret)
 			ret = validate_bos(job);
 	} while (agate_exec_retry(&exec, &ret));
+	/* BOs that share a reservation may leave two fences there: a reader's and a writer's. */
 	if (!ret)
-		ret = agate_exec_reserve(&exec, 1);
+		ret = agate_exec_reserve(&exec, 2);
 	if (!ret)
-		ret = add_bo_dependencies(job);
+		ret = add_dependencies(job);
 	if (!ret)
 		push(job, outs, out_count);
 	agate_exec_fini(&exec);
@@ -345,7 +419,7 @@ static int gather_and_push(struct agate_job *job, struct drm_file *file,
 	}
 	ret = gather_in_syncs(job, file, lists->in, args->in_sync_count);
 	if (!ret)
-		ret = gather_bos(job, file, lists->handles, args->bo_handle_count);
+		ret = gather_bos(job, file, lists->bos, args->bo_handle_count);
 	if (ret)
 		goto cleanup;
 
@@ -419,18 +493,19 @@ int agate_submit_ioctl(struct drm_device *dev, void *data, struct drm_file *file
 int agate_submit_wait_bo_ioctl(struct drm_device *dev, void *data, struct drm_file *file)
 {
 	const struct drm_agate_wait_bo *args = data;
+	bool readers = !(args->flags & AGATE_WAIT_BO_WRITERS);
 	struct drm_gem_object *obj;
 	unsigned long timeout;
 	long left;
 
-	if (args->pad)
+	if (args->flags & ~AGATE_WAIT_BO_WRITERS)
 		return -EINVAL;
 	obj = drm_gem_object_lookup(file, args->handle);
 	if (!obj)
 		return -ENOENT;
 
 	timeout = drm_timeout_abs_to_jiffies(args->timeout_ns);
-	left = dma_resv_wait_timeout(obj->resv, DMA_RESV_USAGE_READ, true, timeout);
+	left = dma_resv_wait_timeout(obj->resv, dma_resv_usage_rw(readers), true, timeout);
 	drm_gem_object_put(obj);
 	/* The fences of a lost device signal, too. */
 	if (drm_dev_is_unplugged(dev) || agate_bus_lost(to_agate_device(dev)))

@@ -87,6 +87,40 @@ static void second_job_in_next(void **state)
 	close(fd);
 }
 
+/*
+ * Two readers on different slots own a BO at the same time.  Handing it over takes a
+ * while, and its end comes last: the reader that comes second must wait for it.  Each
+ * reads its own job there.
+ */
+static void two_readers(void **state)
+{
+	enum { SIZE = 8 << 20, LAST = SIZE - 256 };
+	static const uint32_t slots[] = { 0, AGATE_JD_REQ_FS };
+	const uint32_t flags[] = { AGATE_SUBMIT_BO_READ, AGATE_SUBMIT_BO_WRITE };
+	int fd = guest_open();
+	struct bo jobs = guest_bo(fd, SIZE, 0);
+	struct bo results[] = { guest_bo(fd, PAGE, 0), guest_bo(fd, PAGE, 0) };
+
+	(void)state;
+	for (uint64_t turn = 1; turn <= 20; turn++) {
+		for (uint32_t i = 0; i < 2; i++)
+			guest_job_write64(&jobs, LAST + 128 * i, 0, results[i].va, turn);
+		for (uint32_t i = 0; i < 2; i++) {
+			const uint32_t handles[] = { jobs.handle, results[i].handle };
+
+			assert_int_equal(guest_submit_bos(fd, jobs.va + LAST + 128 * i, slots[i],
+							  handles, flags, 2, 0), 0);
+		}
+		assert_int_equal(guest_wait(fd, jobs.handle, FOREVER), 0);
+		for (int i = 0; i < 2; i++)
+			assert_int_equal(*word(&results[i], 0), turn);
+	}
+	for (int i = 0; i < 2; i++)
+		guest_destroy(&results[i]);
+	guest_destroy(&jobs);
+	close(fd);
+}
+
 /* A chain that is stopped hands back what it wrote until then. */
 static void stopped_chain(void **state)
 {
@@ -181,6 +215,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(turns, guest_teardown),
 		cmocka_unit_test_teardown(second_job_in_next, guest_teardown),
+		cmocka_unit_test_teardown(two_readers, guest_teardown),
 		cmocka_unit_test_teardown(stopped_chain, guest_teardown),
 		cmocka_unit_test_teardown(gpu_readonly, guest_teardown),
 		cmocka_unit_test_teardown(cpu_readonly, guest_teardown),

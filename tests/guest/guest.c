@@ -171,6 +171,17 @@ int guest_wait(int fd, uint32_t handle, int64_t timeout_ns)
 	return guest_ioctl(fd, DRM_IOCTL_AGATE_WAIT_BO, &arg);
 }
 
+int guest_wait_writers(int fd, uint32_t handle, int64_t timeout_ns)
+{
+	struct drm_agate_wait_bo arg = {
+		.handle = handle,
+		.flags = AGATE_WAIT_BO_WRITERS,
+		.timeout_ns = timeout_ns,
+	};
+
+	return guest_ioctl(fd, DRM_IOCTL_AGATE_WAIT_BO, &arg);
+}
+
 void guest_map(struct bo *bo)
 {
 	struct drm_agate_mmap_bo arg = { .handle = bo->handle };
@@ -242,6 +253,64 @@ int guest_submit(int fd, uint64_t jc, uint32_t requirements, const uint32_t *han
 	};
 
 	return guest_ioctl(fd, DRM_IOCTL_AGATE_SUBMIT, &arg);
+}
+
+int guest_submit_bos(int fd, uint64_t jc, uint32_t requirements, const uint32_t *handles,
+		     const uint32_t *flags, uint32_t n, uint32_t in_sync)
+{
+	struct drm_agate_sync sync = { .handle = in_sync };
+	struct drm_agate_submit arg = {
+		.jc = jc,
+		.requirements = requirements,
+		.bo_handles = (uintptr_t)handles,
+		.bo_flags = (uintptr_t)flags,
+		.bo_handle_count = n,
+		.in_syncs = (uintptr_t)&sync,
+		.in_sync_count = in_sync ? 1 : 0,
+	};
+
+	return guest_ioctl(fd, DRM_IOCTL_AGATE_SUBMIT, &arg);
+}
+
+/* The kernel's fences for tests have no header for userspace. */
+struct sw_sync_create_fence_data {
+	uint32_t value;
+	char name[32];
+	int32_t fence;
+};
+
+#define SW_SYNC_CREATE_FENCE	_IOWR('W', 0, struct sw_sync_create_fence_data)
+#define SW_SYNC_INC		_IOW('W', 1, uint32_t)
+
+int guest_timeline(void)
+{
+	int timeline = open("/sys/kernel/debug/sync/sw_sync", O_RDWR | O_CLOEXEC);
+
+	if (timeline < 0)
+		guest_broken("the kernel's fences for tests", "%s", strerror(errno));
+	return timeline;
+}
+
+uint32_t guest_timeline_syncobj(int fd, int timeline)
+{
+	struct sw_sync_create_fence_data data = { .value = 1, .name = "test" };
+	struct drm_syncobj_handle import = {
+		.handle = guest_syncobj(fd),
+		.flags = DRM_SYNCOBJ_FD_TO_HANDLE_FLAGS_IMPORT_SYNC_FILE,
+	};
+
+	must(guest_ioctl(timeline, SW_SYNC_CREATE_FENCE, &data), "SW_SYNC_CREATE_FENCE");
+	import.fd = data.fence;
+	must(guest_ioctl(fd, DRM_IOCTL_SYNCOBJ_FD_TO_HANDLE, &import), "SYNCOBJ_FD_TO_HANDLE");
+	close(data.fence);
+	return import.handle;
+}
+
+void guest_timeline_advance(int timeline)
+{
+	uint32_t one = 1;
+
+	must(guest_ioctl(timeline, SW_SYNC_INC, &one), "SW_SYNC_INC");
 }
 
 uint32_t guest_syncobj(int fd)

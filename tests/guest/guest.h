@@ -56,6 +56,8 @@ int guest_ioctl(int fd, unsigned long request, void *arg);
 int guest_create(int fd, uint64_t size, uint32_t flags, struct bo *bo);
 int guest_close_handle(int fd, uint32_t handle);
 int guest_wait(int fd, uint32_t handle, int64_t timeout_ns);
+/* Only for jobs that write the BO. */
+int guest_wait_writers(int fd, uint32_t handle, int64_t timeout_ns);
 /* Map the whole BO read-write; fails the test when that does not work. */
 void guest_map(struct bo *bo);
 /* Unmap and close. */
@@ -73,6 +75,15 @@ struct agate_job_header *guest_job_write64(struct bo *bo, uint32_t offset, uint6
 /* Submit one chain that touches n BOs; optionally signal a sync object (0: none). */
 int guest_submit(int fd, uint64_t jc, uint32_t requirements, const uint32_t *handles,
 		 uint32_t n, uint32_t out_sync);
+/* The same, and wait for a sync object (0: none); AGATE_SUBMIT_BO_* of each BO. */
+int guest_submit_bos(int fd, uint64_t jc, uint32_t requirements, const uint32_t *handles,
+		     const uint32_t *flags, uint32_t n, uint32_t in_sync);
+
+/* A timeline that the test advances: fences on it are no fences of the driver. */
+int guest_timeline(void);
+/* A sync object whose fence signals when the timeline is advanced the first time. */
+uint32_t guest_timeline_syncobj(int fd, int timeline);
+void guest_timeline_advance(int timeline);
 
 /* A new binary sync object. */
 uint32_t guest_syncobj(int fd);

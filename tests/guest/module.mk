@@ -2,7 +2,8 @@
 # Guest tests: cmocka programs that run in a guest, each in a fresh one.
 
 GUEST_TESTS	:= uapi-bo uapi-submit mmap jobs races gone reload failnth stale fences stats \
-		   compute closed listed many absent coherency queued storm caught reservations
+		   compute closed listed many absent coherency queued storm caught reservations \
+		   readers
 GUEST_TEST_DIR	:= $(BUILD)/tests/guest
 GUEST_PROGRAMS	:= $(GUEST_TESTS:%=$(GUEST_TEST_DIR)/%) $(GUEST_TEST_DIR)/one-job
 

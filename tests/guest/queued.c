@@ -5,7 +5,6 @@
  */
 #include "guest.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -15,47 +14,6 @@
 #include <unistd.h>
 
 #define DATA		2048u
-
-/* The kernel's fences for tests have no header for userspace. */
-struct sw_sync_create_fence_data {
-	uint32_t value;
-	char name[32];
-	int32_t fence;
-};
-#define SW_SYNC_CREATE_FENCE	_IOWR('W', 0, struct sw_sync_create_fence_data)
-#define SW_SYNC_INC		_IOW('W', 1, uint32_t)
-
-/* A timeline that the test advances; no fence of this driver is on it. */
-static int new_timeline(void)
-{
-	int timeline = open("/sys/kernel/debug/sync/sw_sync", O_RDWR | O_CLOEXEC);
-
-	assert_true(timeline >= 0);
-	return timeline;
-}
-
-/* A sync object whose fence signals when the timeline is advanced the first time. */
-static void foreign_fence(int fd, int timeline, uint32_t *syncobj)
-{
-	struct sw_sync_create_fence_data data = { .value = 1, .name = "queued" };
-	struct drm_syncobj_handle import = {
-		.flags = DRM_SYNCOBJ_FD_TO_HANDLE_FLAGS_IMPORT_SYNC_FILE,
-	};
-
-	assert_int_equal(ioctl(timeline, SW_SYNC_CREATE_FENCE, &data), 0);
-	*syncobj = guest_syncobj(fd);
-	import.handle = *syncobj;
-	import.fd = data.fence;
-	assert_int_equal(guest_ioctl(fd, DRM_IOCTL_SYNCOBJ_FD_TO_HANDLE, &import), 0);
-	close(data.fence);
-}
-
-static void advance(int timeline)
-{
-	uint32_t one = 1;
-
-	assert_int_equal(ioctl(timeline, SW_SYNC_INC, &one), 0);
-}
 
 struct queue {
 	int fd;
@@ -101,7 +59,7 @@ static int queue_job_until_signal(const struct queue *q)
 static void too_many_jobs(void **state)
 {
 	struct queue q = { .fd = guest_open() };
-	int other = guest_open(), timeline = new_timeline();
+	int other = guest_open(), timeline = guest_timeline();
 	struct bo peer = guest_bo(other, PAGE, 0);
 	pthread_t thread;
 	void *err;
@@ -109,7 +67,7 @@ static void too_many_jobs(void **state)
 	(void)state;
 	q.bo = guest_bo(q.fd, PAGE, 0);
 	guest_job_write64(&q.bo, 0, 0, q.bo.va + DATA, 1);
-	foreign_fence(q.fd, timeline, &q.in.handle);
+	q.in.handle = guest_timeline_syncobj(q.fd, timeline);
 	for (int i = 0; i < AGATE_SUBMIT_MAX_JOBS; i++)
 		assert_int_equal(queue_job(&q), 0);
 	assert_int_equal(queue_job_until_signal(&q), EINTR);
@@ -120,7 +78,7 @@ static void too_many_jobs(void **state)
 	assert_int_equal(guest_wait(other, peer.handle, FOREVER), 0);
 
 	assert_int_equal(pthread_create(&thread, NULL, queue_thread, &q), 0);
-	advance(timeline);
+	guest_timeline_advance(timeline);
 	assert_int_equal(pthread_join(thread, &err), 0);
 	assert_int_equal((intptr_t)err, 0);
 	assert_int_equal(guest_wait(q.fd, q.bo.handle, FOREVER), 0);
@@ -135,7 +93,7 @@ static void too_many_jobs(void **state)
 /* One job has run, and one waits for a fence that does not come: then the client dies. */
 static void killed_behind_a_foreign_fence(void **state)
 {
-	int timeline = new_timeline(), pipefd[2];
+	int timeline = guest_timeline(), pipefd[2];
 	struct queue q = { 0 };
 	char byte;
 	pid_t pid;
@@ -148,7 +106,7 @@ static void killed_behind_a_foreign_fence(void **state)
 		q.fd = guest_open();
 		q.bo = guest_bo(q.fd, PAGE, 0);
 		guest_job_write64(&q.bo, 0, 0, q.bo.va + DATA, 1);
-		foreign_fence(q.fd, timeline, &q.in.handle);
+		q.in.handle = guest_timeline_syncobj(q.fd, timeline);
 		if (guest_submit(q.fd, q.bo.va, 0, &q.bo.handle, 1, 0) ||
 		    guest_wait(q.fd, q.bo.handle, FOREVER) || queue_job(&q) ||
 		    write(pipefd[1], "", 1) != 1)
@@ -160,7 +118,7 @@ static void killed_behind_a_foreign_fence(void **state)
 	assert_int_equal(kill(pid, SIGKILL), 0);
 	/* drm_sched waits for one second until it kills the jobs of a process that exits. */
 	sleep(2);
-	advance(timeline);
+	guest_timeline_advance(timeline);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	close(pipefd[0]);
 	close(pipefd[1]);

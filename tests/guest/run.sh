@@ -70,7 +70,7 @@ guest()
 	done
 	for p in uapi-bo uapi-submit mmap races jobs gone reload failnth stale fences closed stats \
 		compute listed many absent coherency queued storm caught \
-		reservations; do
+		reservations readers; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	programs=$(programs_of "$@")
@@ -177,7 +177,7 @@ case $suite in
 jobs | both | bifrost | lite)
 	set -- "$@" "$(load $brisk)" "$(test_step jobs)" "$(test_step fences)" \
 		"$(load $patient)" "$(test_step compute)" "$(test_step stale)" "$(test_step listed)" \
-		"$(test_step queued)" ;;
+		"$(test_step queued)" "$(test_step readers)" ;;
 esac
 case $suite in
 jobs | both)

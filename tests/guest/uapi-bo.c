@@ -214,8 +214,12 @@ static void wait_bo(void **state)
 
 	(void)state;
 	assert_int_equal(guest_create(fd, PAGE, 0, &bo), 0);
-	arg = (struct drm_agate_wait_bo){ .handle = bo.handle, .pad = 1 };
-	assert_int_equal(guest_ioctl(fd, DRM_IOCTL_AGATE_WAIT_BO, &arg), EINVAL);
+	for (unsigned int bit = 1; bit < 32; bit++) {
+		arg = (struct drm_agate_wait_bo){ .handle = bo.handle, .flags = 1u << bit };
+		assert_int_equal(guest_ioctl(fd, DRM_IOCTL_AGATE_WAIT_BO, &arg), EINVAL);
+	}
+	assert_int_equal(guest_wait_writers(fd, bo.handle, 0), 0);
+	assert_int_equal(guest_wait_writers(fd, bo.handle + 1, 0), ENOENT);
 	assert_int_equal(guest_wait(fd, bo.handle, 0), 0);
 	assert_int_equal(guest_wait(fd, bo.handle, FOREVER), 0);
 	assert_int_equal(guest_wait(fd, bo.handle, 1), 0);

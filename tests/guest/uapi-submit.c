@@ -173,6 +173,61 @@ static void bad_bo_lists(void **state)
 	rig_close(&rig);
 }
 
+static void bad_bo_flags(void **state)
+{
+	struct rig rig = rig_open();
+	uint32_t flags;
+
+	(void)state;
+	rig.arg.bo_flags = (uintptr_t)&flags;
+	for (unsigned int bit = 3; bit < 32; bit++) {
+		flags = AGATE_SUBMIT_BO_WRITE | 1u << bit;
+		assert_int_equal(rig_submit(&rig), EINVAL);
+	}
+	flags = 0;
+	assert_int_equal(rig_submit(&rig), EINVAL);
+	flags = AGATE_SUBMIT_BO_NO_IMPLICIT;
+	assert_int_equal(rig_submit(&rig), EINVAL);
+	rig.arg.bo_flags = 8;
+	assert_int_equal(rig_submit(&rig), EFAULT);
+	rig_close(&rig);
+}
+
+/* The struct of version 1.0, and something behind it that a driver must not read. */
+static void older_struct(void **state)
+{
+	struct older {
+		char begin[offsetof(struct drm_agate_submit, bo_flags)];
+	};
+	struct {
+		struct older arg;
+		uint64_t behind;
+	} old = { .behind = 8 };
+	struct rig rig = rig_open();
+
+	(void)state;
+	rig.arg.bo_handles = (uintptr_t)rig.handles;
+	memcpy(&old.arg, &rig.arg, sizeof(old.arg));
+	assert_int_equal(guest_ioctl(rig.fd, DRM_IOW(DRM_COMMAND_BASE + DRM_AGATE_SUBMIT,
+						     struct older), &old), 0);
+	assert_int_equal(guest_wait(rig.fd, rig.bo.handle, FOREVER), 0);
+	assert_int_equal(*(uint64_t *)((char *)rig.bo.cpu + 2048), MAGIC);
+	guest_destroy(&rig.bo);
+	close(rig.fd);
+}
+
+static void version(void **state)
+{
+	struct drm_version arg = { 0 };
+	int fd = guest_open();
+
+	(void)state;
+	assert_int_equal(guest_ioctl(fd, DRM_IOCTL_VERSION, &arg), 0);
+	assert_int_equal(arg.version_major, AGATE_DRM_MAJOR);
+	assert_int_equal(arg.version_minor, AGATE_DRM_MINOR);
+	close(fd);
+}
+
 static void bad_syncs(void **state)
 {
 	struct rig rig = rig_open();
@@ -232,6 +287,9 @@ int main(void)
 		cmocka_unit_test_teardown(bad_chain_addresses, guest_teardown),
 		cmocka_unit_test_teardown(bad_requirements, guest_teardown),
 		cmocka_unit_test_teardown(bad_bo_lists, guest_teardown),
+		cmocka_unit_test_teardown(bad_bo_flags, guest_teardown),
+		cmocka_unit_test_teardown(older_struct, guest_teardown),
+		cmocka_unit_test_teardown(version, guest_teardown),
 		cmocka_unit_test_teardown(as_many_bos_as_allowed, guest_teardown),
 		cmocka_unit_test_teardown(bad_syncs, guest_teardown),
 		cmocka_unit_test_teardown(foreign_handle, guest_teardown),

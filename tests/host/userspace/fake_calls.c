@@ -164,6 +164,7 @@ drmVersionPtr __wrap_drmGetVersion(int fd)
 		abort();
 	version->name = fd == calls.fd ? agate : other;
 	version->version_major = calls.major;
+	version->version_minor = fake_minor();
 	return version;
 }
 

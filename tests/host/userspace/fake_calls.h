@@ -13,6 +13,7 @@
 int fake_ioctl(unsigned long request, void *arg);
 void *fake_map(size_t length, int prot, int flags, off_t offset);
 void fake_state_reset(void);
+int fake_minor(void);
 
 /* The functions behind the wraps, named by the linker. */
 void *__real_mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset);

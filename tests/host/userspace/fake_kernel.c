@@ -28,7 +28,8 @@ struct object {
 	int memfd;
 	void *memory;		/* for the GPU */
 	ino_t inode;		/* identity of the memory, also behind a dma-buf */
-	bool busy;
+	bool busy;		/* a job writes it */
+	bool read;		/* a job only reads it */
 };
 
 static struct {
@@ -37,6 +38,7 @@ static struct {
 	uint64_t next_va;
 	int (*run)(const struct drm_agate_submit *args, const uint32_t *handles);
 	int fence;
+	int minor;	/* of the driver's version */
 } kernel = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static struct object *object_new(int memfd, uint64_t size)
@@ -141,12 +143,17 @@ static int get_bo_offset(struct drm_agate_get_bo_offset *args)
 static int wait_bo(const struct drm_agate_wait_bo *args)
 {
 	struct object *object = object_of(args->handle);
+	bool readers = !(args->flags & AGATE_WAIT_BO_WRITERS);
 
+	if (args->flags & ~(kernel.minor ? AGATE_WAIT_BO_WRITERS : 0u))
+		return EINVAL;
 	if (!object)
 		return ENOENT;
-	if (object->busy && args->timeout_ns != INT64_MAX)
+	if ((object->busy || (readers && object->read)) && args->timeout_ns != INT64_MAX)
 		return args->timeout_ns ? ETIMEDOUT : EBUSY;
 	object->busy = false;
+	if (readers)
+		object->read = false;
 	return 0;
 }
 
@@ -228,8 +235,10 @@ static int fd_to_handle(struct drm_prime_handle *args)
 	return 0;
 }
 
+/* An older driver sees only the beginning of the struct. */
 static int submit(const struct drm_agate_submit *args)
 {
+	struct drm_agate_submit seen = *args;
 	const uint32_t *handles = (const void *)(uintptr_t)args->bo_handles;
 	uint32_t i, k;
 
@@ -243,7 +252,9 @@ static int submit(const struct drm_agate_submit *args)
 				return EINVAL;
 		}
 	}
-	return kernel.run ? kernel.run(args, handles) : 0;
+	if (!kernel.minor)
+		seen.bo_flags = 0;
+	return kernel.run ? kernel.run(&seen, handles) : 0;
 }
 
 int fake_ioctl(unsigned long request, void *arg)
@@ -333,6 +344,7 @@ void fake_state_reset(void)
 	kernel.next_va = FIRST_VA;
 	kernel.run = NULL;
 	kernel.fence = 0;
+	kernel.minor = AGATE_DRM_MINOR;
 }
 
 unsigned int fake_live_handles(void)
@@ -364,6 +376,23 @@ void fake_set_busy(uint32_t handle, bool busy)
 	pthread_mutex_lock(&kernel.lock);
 	object_of(handle)->busy = busy;
 	pthread_mutex_unlock(&kernel.lock);
+}
+
+void fake_set_read(uint32_t handle, bool read)
+{
+	pthread_mutex_lock(&kernel.lock);
+	object_of(handle)->read = read;
+	pthread_mutex_unlock(&kernel.lock);
+}
+
+void fake_set_minor(int minor)
+{
+	kernel.minor = minor;
+}
+
+int fake_minor(void)
+{
+	return kernel.minor;
 }
 
 void fake_fence(int status)

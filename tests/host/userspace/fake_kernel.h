@@ -33,6 +33,9 @@ void fake_reset(void);
 /* Make an open file one of the driver, with this major version; -1: none is. */
 void fake_driver(int fd, int major);
 
+/* Set its minor version, AGATE_DRM_MINOR after the reset: it knows no more than that. */
+void fake_set_minor(int minor);
+
 /* The devices that libdrm lists, none after the reset; and how many were freed since. */
 void fake_devices(const drmDevicePtr *devices, int count);
 int fake_devices_freed(void);
@@ -70,8 +73,9 @@ struct fake_bo {
 
 bool fake_bo(uint32_t handle, struct fake_bo *bo);
 
-/* Set whether jobs use the BO. */
+/* Set whether jobs write the BO, and whether other jobs only read it. */
 void fake_set_busy(uint32_t handle, bool busy);
+void fake_set_read(uint32_t handle, bool read);
 
 /* What a sync_file says of its fence: 1, 0 while it has not signalled, or an error. */
 void fake_fence(int status);

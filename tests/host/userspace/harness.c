@@ -11,6 +11,14 @@ int device_setup(void **state)
 	return 0;
 }
 
+int older_device_setup(void **state)
+{
+	fake_reset();
+	fake_set_minor(0);
+	*state = fake_open();
+	return 0;
+}
+
 int device_teardown(void **state)
 {
 	const unsigned int handles = fake_live_handles();

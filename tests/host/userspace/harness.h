@@ -18,6 +18,8 @@
 
 /* For cmocka_unit_test_setup_teardown(): *state is a struct agate_device. */
 int device_setup(void **state);
+/* The same, of a driver of minor version 0. */
+int older_device_setup(void **state);
 
 /* Fails when the test left a handle open or a map behind. */
 int device_teardown(void **state);
@@ -27,5 +29,7 @@ struct agate_bo *bo_new(struct agate_device *dev, uint64_t size, uint32_t flags)
 
 #define with_device(test) \
 	cmocka_unit_test_setup_teardown(test, device_setup, device_teardown)
+#define with_older_device(test) \
+	cmocka_unit_test_setup_teardown(test, older_device_setup, device_teardown)
 
 #endif /* HARNESS_H */

@@ -327,11 +327,46 @@ static void test_wait_asks_only_when_needed(void **state)
 	assert_int_equal(agate_bo_wait(bo, 0, true), 0);
 	assert_int_equal(fake_calls(DRM_IOCTL_AGATE_WAIT_BO), 3);
 
-	/* A write matters to everybody, and waiting for it covers readers. */
+	/* A write matters to everybody; a job that reads as well is a writer like another. */
 	agate_bo_mark_submitted(bo, AGATE_ACCESS_RW);
 	assert_int_equal(agate_bo_wait(bo, 0, false), 0);
 	assert_int_equal(agate_bo_wait(bo, 0, true), 0);
 	assert_int_equal(fake_calls(DRM_IOCTL_AGATE_WAIT_BO), 4);
+	agate_bo_unreference(bo);
+}
+
+/* A wait for the writers leaves the readers alone, and remembers them. */
+static void test_wait_for_writers(void **state)
+{
+	struct agate_bo *bo = bo_new(*state, 4096, 0);
+
+	agate_bo_mark_submitted(bo, AGATE_ACCESS_WRITE);
+	agate_bo_mark_submitted(bo, AGATE_ACCESS_READ);
+	fake_set_read(agate_bo_handle(bo), true);
+	assert_int_equal(agate_bo_wait(bo, 0, false), 0);
+	assert_int_equal(agate_bo_wait(bo, 0, true), -EBUSY);
+	assert_int_equal(agate_bo_wait(bo, 0, false), 0);
+	assert_int_equal(fake_calls(DRM_IOCTL_AGATE_WAIT_BO), 2);
+	assert_int_equal(agate_bo_wait(bo, INT64_MAX, true), 0);
+	assert_int_equal(agate_bo_wait(bo, 0, true), 0);
+	assert_int_equal(fake_calls(DRM_IOCTL_AGATE_WAIT_BO), 3);
+	assert_int_equal(fake_refused(DRM_IOCTL_AGATE_WAIT_BO), 1);
+	agate_bo_unreference(bo);
+}
+
+/* To a driver that does not know of readers every job is a writer. */
+static void test_wait_with_an_older_driver(void **state)
+{
+	struct agate_bo *bo = bo_new(*state, 4096, 0);
+
+	assert_int_equal(agate_device_minor(*state), 0);
+	agate_bo_mark_submitted(bo, AGATE_ACCESS_WRITE);
+	agate_bo_mark_submitted(bo, AGATE_ACCESS_READ);
+	fake_set_busy(agate_bo_handle(bo), true);
+	assert_int_equal(agate_bo_wait(bo, 0, false), -EBUSY);
+	assert_int_equal(agate_bo_wait(bo, INT64_MAX, false), 0);
+	assert_int_equal(agate_bo_wait(bo, 0, true), 0);
+	assert_int_equal(fake_calls(DRM_IOCTL_AGATE_WAIT_BO), 2);
 	agate_bo_unreference(bo);
 }
 
@@ -388,6 +423,8 @@ int main(void)
 		with_device(test_madvise),
 		with_device(test_getters),
 		with_device(test_wait_asks_only_when_needed),
+		with_device(test_wait_for_writers),
+		with_older_device(test_wait_with_an_older_driver),
 		with_device(test_wait_against_submit),
 		with_device(test_other_devices_are_refused),
 	};

@@ -11,7 +11,7 @@
 #include "agate_bo.h"
 
 static struct drm_agate_submit seen;
-static uint32_t seen_handles[4];
+static uint32_t seen_handles[4], seen_flags[4];
 static struct drm_agate_sync seen_sync[2];
 static int answer;
 
@@ -19,6 +19,9 @@ static int record(const struct drm_agate_submit *args, const uint32_t *handles)
 {
 	seen = *args;
 	memcpy(seen_handles, handles, args->bo_handle_count * sizeof(*handles));
+	if (args->bo_flags)
+		memcpy(seen_flags, (const void *)(uintptr_t)args->bo_flags,
+		       args->bo_handle_count * sizeof(*seen_flags));
 	if (args->in_sync_count)
 		seen_sync[0] = *(const struct drm_agate_sync *)(uintptr_t)args->in_syncs;
 	if (args->out_sync_count)
@@ -47,6 +50,9 @@ static void test_arguments(void **state)
 	assert_int_equal(seen.bo_handle_count, 2);
 	assert_int_equal(seen_handles[0], agate_bo_handle(two));
 	assert_int_equal(seen_handles[1], agate_bo_handle(one));
+	assert_int_not_equal(seen.bo_flags, 0);
+	assert_int_equal(seen_flags[0], AGATE_SUBMIT_BO_WRITE);
+	assert_int_equal(seen_flags[1], AGATE_SUBMIT_BO_READ);
 	assert_memory_equal(&seen_sync[0], &in, sizeof(in));
 	assert_memory_equal(&seen_sync[1], &out, sizeof(out));
 
@@ -130,6 +136,21 @@ static void test_result(void **state)
 	assert_int_equal(agate_sync_result(*state, 1, &result), -ENOMEM);
 }
 
+/* An older driver runs the same submission, and sees nothing of the access. */
+static void test_older_driver(void **state)
+{
+	struct agate_bo *bo = bo_new(*state, 4096, 0);
+	const struct agate_submit_bo listed = { bo, AGATE_ACCESS_READ };
+	const struct agate_submit submit = { .jc = 64, .bos = &listed, .bo_count = 1 };
+
+	answer = 0;
+	fake_submit(record);
+	assert_int_equal(agate_submit(*state, &submit), 0);
+	assert_int_equal(seen_handles[0], agate_bo_handle(bo));
+	assert_int_equal(seen.bo_flags, 0);
+	agate_bo_unreference(bo);
+}
+
 static void test_no_bos(void **state)
 {
 	const struct agate_submit submit = { .jc = 64 };
@@ -147,6 +168,7 @@ int main(void)
 		with_device(test_refused),
 		with_device(test_bo_of_another_device),
 		with_device(test_result),
+		with_older_device(test_older_driver),
 		with_device(test_no_bos),
 	};
 
