@@ -17,6 +17,7 @@
 
 #include "agate_bus.h"
 #include "agate_device.h"
+#include "agate_lock_order.h"
 
 #define BAR_REGS	0
 #define BAR_SHARED	2
@@ -304,6 +305,7 @@ int agate_bus_attach(struct agate_device *adev)
 		return ret;
 
 	spin_lock_init(&bus->lock);
+	agate_lock_class(&bus->lock, AGATE_LOCK_BUS);
 	bus->doorbell = header.sim_peer << 16;
 	bus->gsm = (struct agate_bar2_piece){ bar2 + header.gsm_offset, header.gsm_size };
 	bus->vram = (struct agate_bar2_piece){ bar2 + header.vram_offset, header.vram_size };

@@ -9,7 +9,6 @@
 #include <linux/dma-fence.h>
 #include <linux/module.h>
 #include <linux/pci.h>
-#include <linux/sched/mm.h>
 #include <linux/workqueue.h>
 #include <drm/drm_drv.h>
 #include <drm/drm_file.h>
@@ -19,6 +18,7 @@
 #include "agate_bar2.h"
 #include "agate_compat.h"
 #include "agate_device.h"
+#include "agate_lock_order.h"
 
 static atomic64_t next_client_id = ATOMIC64_INIT(1);
 
@@ -174,6 +174,7 @@ static int agate_locks_init(struct agate_device *adev)
 
 	INIT_LIST_HEAD(&adev->purge.list);
 	spin_lock_init(&adev->slots.lock);
+	agate_lock_class(&adev->slots.lock, AGATE_LOCK_SLOTS);
 	spin_lock_init(&adev->reset.queue_lock);
 	agate_busy_init(adev);
 	ret = drmm_mutex_init(&adev->drm, &adev->purge.lock);
@@ -181,7 +182,12 @@ static int agate_locks_init(struct agate_device *adev)
 		ret = drmm_mutex_init(&adev->drm, &adev->reset.lock);
 	if (!ret)
 		ret = drmm_mutex_init(&adev->drm, &adev->hand_over_lock);
-	return ret;
+	if (ret)
+		return ret;
+	agate_lock_class(&adev->purge.lock, AGATE_LOCK_PURGE);
+	agate_lock_class(&adev->reset.lock, AGATE_LOCK_RESET);
+	agate_lock_class(&adev->hand_over_lock, AGATE_LOCK_HAND_OVER);
+	return 0;
 }
 
 /* Start the topics and the DRM device.  If the GPU goes now, lost_work waits for this to end. */
@@ -193,6 +199,8 @@ static int agate_start(struct agate_device *adev)
 	ret = agate_topics_init(adev);
 	if (ret)
 		goto out;
+	if (agate_topic_present(adev, AGATE_FEATURE_MMU))
+		agate_lock_class(&adev->mmu.lock, AGATE_LOCK_MMU);
 	ret = agate_bus_lost(adev) ? -ENODEV : drm_dev_register(&adev->drm, 0);
 	if (ret)
 		agate_topics_fini(adev);
@@ -212,6 +220,7 @@ static int agate_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		return PTR_ERR(adev);
 	adev->pdev = pdev;
 	mutex_init(&adev->unplug_lock);
+	agate_lock_class(&adev->unplug_lock, AGATE_LOCK_UNPLUG);
 	INIT_WORK(&adev->lost_work, agate_lost_work);
 	pci_set_drvdata(pdev, adev);
 	ret = drmm_add_action(&adev->drm, agate_check_stats, NULL);
@@ -265,24 +274,9 @@ static struct pci_driver agate_pci_driver = {
 	.remove = agate_remove,
 };
 
-/*
- * Tell lockdep what any driver's shrinker may do: wait for a fence in reclaim.  Then it
- * reports an allocation that may reclaim on a fence's way to its signal at its first
- * run, and not on the day when memory is short.  Without lockdep this does nothing.
- */
-static void __init agate_teach_lockdep(void)
-{
-	struct dma_fence *signalled = dma_fence_get_stub();
-
-	fs_reclaim_acquire(GFP_KERNEL);
-	dma_fence_wait(signalled, false);
-	fs_reclaim_release(GFP_KERNEL);
-	dma_fence_put(signalled);
-}
-
 static int __init agate_init(void)
 {
-	agate_teach_lockdep();
+	agate_lock_order_prime();
 	return pci_register_driver(&agate_pci_driver);
 }
 module_init(agate_init);

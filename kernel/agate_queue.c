@@ -12,6 +12,7 @@
 #include "agate_device.h"
 #include "agate_gem.h"
 #include "agate_listed.h"
+#include "agate_lock_order.h"
 #include "agate_queue.h"
 #include "agate_reset.h"
 #include "agate_sched.h"
@@ -232,6 +233,7 @@ struct agate_entities *agate_queues_open(struct agate_device *adev)
 		return ERR_PTR(-ENOMEM);
 	kref_init(&entities->ref);
 	mutex_init(&entities->lock);
+	agate_lock_class(&entities->lock, AGATE_LOCK_ENTITIES);
 	for (n = 0; n < AGATE_SLOTS_USED; n++) {
 		ret = agate_sched_entity_init(&entities->entity[n], &adev->queues.scheds->slot[n]);
 		if (ret) {

@@ -12,6 +12,7 @@
 
 #include "agate_device.h"
 #include "agate_gem.h"
+#include "agate_lock_order.h"
 #include "agate_mmu.h"
 #include "agate_reset.h"
 #include "agate_shmem.h"
@@ -77,6 +78,7 @@ struct agate_vm *agate_vm_create(struct agate_device *adev)
 		}
 	}
 	mutex_init(&vm->lock);
+	agate_lock_class(&vm->lock, AGATE_LOCK_VM);
 	drm_mm_init(&vm->mm, AGATE_VA_START >> PAGE_SHIFT,
 		    (AGATE_VA_END - AGATE_VA_START) >> PAGE_SHIFT);
 	agate_stat_inc(&adev->stats, AGATE_STAT_VMS);

@@ -20,6 +20,7 @@
 #include "agate_coherency.h"
 #include "agate_device.h"
 #include "agate_gem.h"
+#include "agate_lock_order.h"
 #include "agate_shmem.h"
 
 #define CHUNK_PAGES	(AGATE_HEAP_CHUNK >> PAGE_SHIFT)
@@ -223,6 +224,7 @@ void agate_shmem_topic_fini(struct agate_device *adev)
 void agate_shmem_init(struct agate_bo *bo)
 {
 	mutex_init(&bo->shmem.lock);
+	agate_lock_class(&bo->shmem.lock, AGATE_LOCK_SHMEM);
 	bo->shmem.memcg = get_mem_cgroup_from_mm(current->mm);
 }
 

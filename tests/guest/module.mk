@@ -3,7 +3,7 @@
 
 GUEST_TESTS	:= uapi-bo uapi-submit mmap jobs races gone reload failnth stale fences stats \
 		   compute closed listed many absent coherency queued storm caught reservations \
-		   readers
+		   readers lock-order
 GUEST_TEST_DIR	:= $(BUILD)/tests/guest
 GUEST_PROGRAMS	:= $(GUEST_TESTS:%=$(GUEST_TEST_DIR)/%) $(GUEST_TEST_DIR)/one-job
 

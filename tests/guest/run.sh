@@ -70,7 +70,7 @@ guest()
 	done
 	for p in uapi-bo uapi-submit mmap races jobs gone reload failnth stale fences closed stats \
 		compute listed many absent coherency queued storm caught \
-		reservations readers; do
+		reservations readers lock-order; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	programs=$(programs_of "$@")
@@ -198,7 +198,9 @@ storm | swiotlb-storm)
 reload)
 	set -- "put:$BUILD/tests/kmod/$flavour/agate_inject.ko:$GUEST/agate_inject.ko" \
 		"$(test_step reload $GUEST/agate.ko $reloads)" "$(test_step absent)" \
-		"$(load $patient)" "$(test_step reservations)" ;;
+		"$(load $patient)" "$(test_step reservations)"
+	# Only this kernel has lockdep.
+	[ "$flavour" = fast ] || set -- "$@" "$(test_step lock-order)" ;;
 esac
 [ $# -gt 0 ] || {
 	echo "run.sh: no suite $suite" >&2

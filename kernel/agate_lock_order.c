@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The order of the driver's locks, for lockdep: see agate_lock_order.h.
+ */
+#include <linux/dma-fence.h>
+#include <linux/dma-resv.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/sched.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+
+#include "agate_lock_order.h"
+
+struct lock_class_key agate_lock_keys[AGATE_LOCK_COUNT];
+
+const char * const agate_lock_names[AGATE_LOCK_COUNT] = {
+	[AGATE_LOCK_UNPLUG] = "agate unplug_lock",
+	[AGATE_LOCK_ENTITIES] = "agate entities->lock",
+	[AGATE_LOCK_SHMEM] = "agate shmem.lock",
+	[AGATE_LOCK_PURGE] = "agate purge.lock",
+	[AGATE_LOCK_VM] = "agate vm->lock",
+	[AGATE_LOCK_RESET] = "agate reset.lock",
+	[AGATE_LOCK_HAND_OVER] = "agate hand_over_lock",
+	[AGATE_LOCK_SLOTS] = "agate slots.lock",
+	[AGATE_LOCK_MMU] = "agate mmu.lock",
+	[AGATE_LOCK_BUS] = "agate bus.lock",
+};
+
+/* One lock of each kind: a mutex below AGATE_LOCK_SLOTS, and a spinlock from there on. */
+struct dummies {
+	struct dma_resv resv;
+	struct mutex mutex[AGATE_LOCK_SLOTS];	/* only lockdep looks at them */
+	spinlock_t spin[AGATE_LOCK_COUNT];	/* the first ones are not used */
+};
+
+static void __init dummies_init(struct dummies *d)
+{
+	unsigned int i;
+
+	dma_resv_init(&d->resv);
+	for (i = 0; i < AGATE_LOCK_SLOTS; i++) {
+		mutex_init(&d->mutex[i]);
+		agate_lock_class(&d->mutex[i], i);
+	}
+	for (; i < AGATE_LOCK_COUNT; i++) {
+		spin_lock_init(&d->spin[i]);
+		agate_lock_class(&d->spin[i], i);
+	}
+}
+
+static void __init take_signalling(struct dummies *d)
+{
+	unsigned long flags;
+	bool cookie;
+
+	mutex_lock(&d->mutex[AGATE_LOCK_RESET]);
+	cookie = dma_fence_begin_signalling();
+	mutex_lock(&d->mutex[AGATE_LOCK_HAND_OVER]);
+	spin_lock(&d->spin[AGATE_LOCK_SLOTS]);
+	spin_lock(&d->spin[AGATE_LOCK_MMU]);
+	spin_lock_irqsave(&d->spin[AGATE_LOCK_BUS], flags);
+	spin_unlock_irqrestore(&d->spin[AGATE_LOCK_BUS], flags);
+	spin_unlock(&d->spin[AGATE_LOCK_MMU]);
+	spin_unlock(&d->spin[AGATE_LOCK_SLOTS]);
+	mutex_unlock(&d->mutex[AGATE_LOCK_HAND_OVER]);
+	dma_fence_end_signalling(cookie);
+	mutex_unlock(&d->mutex[AGATE_LOCK_RESET]);
+}
+
+static void __init wait_for_a_fence(void)
+{
+	struct dma_fence *signalled = dma_fence_get_stub();
+
+	dma_fence_wait(signalled, false);
+	dma_fence_put(signalled);
+}
+
+/* Memory is allocated under each of these. */
+static void __init take_below_resv(struct dummies *d)
+{
+	unsigned int i;
+
+	for (i = AGATE_LOCK_ENTITIES; i <= AGATE_LOCK_VM; i++)
+		mutex_lock(&d->mutex[i]);
+	fs_reclaim_acquire(GFP_KERNEL);
+	wait_for_a_fence();
+	take_signalling(d);
+	fs_reclaim_release(GFP_KERNEL);
+	while (i-- > AGATE_LOCK_ENTITIES)
+		mutex_unlock(&d->mutex[i]);
+}
+
+static void __init take_resv(struct dummies *d)
+{
+	struct ww_acquire_ctx ticket;
+
+	ww_acquire_init(&ticket, &reservation_ww_class);
+	dma_resv_lock(&d->resv, &ticket);
+	take_below_resv(d);
+	dma_resv_unlock(&d->resv);
+	ww_acquire_fini(&ticket);
+}
+
+void __init agate_lock_order_prime(void)
+{
+	struct dummies *d;
+
+	if (!IS_ENABLED(CONFIG_PROVE_LOCKING))
+		return;
+	d = kzalloc(sizeof(*d), GFP_KERNEL_ACCOUNT);
+	if (!d)
+		return;
+	dummies_init(d);
+	mutex_lock(&d->mutex[AGATE_LOCK_UNPLUG]);
+	if (current->mm)
+		mmap_read_lock(current->mm);
+	take_resv(d);
+	if (current->mm)
+		mmap_read_unlock(current->mm);
+	mutex_unlock(&d->mutex[AGATE_LOCK_UNPLUG]);
+	dma_resv_fini(&d->resv);
+	kfree(d);
+}
