@@ -19,8 +19,6 @@
 #include <linux/dma-fence-chain.h>
 #include <linux/dma-resv.h>
 #include <linux/slab.h>
-#include <linux/sort.h>
-#include <linux/uaccess.h>
 #include <drm/drm_drv.h>
 #include <drm/drm_gem.h>
 #include <drm/drm_syncobj.h>
@@ -33,27 +31,8 @@
 #include "agate_sched.h"
 #include "agate_slot.h"
 #include "agate_submit.h"
+#include "agate_submit_lists.h"
 #include "agate_vm.h"
-
-/* A BO of the list: its handle, and AGATE_SUBMIT_BO_*. */
-struct submit_bo {
-	u32 handle;
-	u32 flags;
-};
-
-/**
- * struct submit_lists - the arrays that SUBMIT points to, copied
- * @bos: the BOs, by handle
- * @in: to wait for
- * @out: to signal
- *
- * An array without entries is NULL, or ZERO_SIZE_PTR.
- */
-struct submit_lists {
-	struct submit_bo *bos;
-	struct drm_agate_sync *in;
-	struct drm_agate_sync *out;
-};
 
 /**
  * struct submit_out - one sync object to be signalled
@@ -67,125 +46,10 @@ struct submit_out {
 	u64 point;
 };
 
-/* ---- Copying ---------------------------------------------------------- */
-
-static void free_lists(struct submit_lists *lists)
-{
-	kvfree(lists->bos);
-	kvfree(lists->in);
-	kvfree(lists->out);
-}
-
-/* One array of @count elements, into @list; after a failure *@list is NULL. */
-static int copy_list(void **list, u64 pointer, u32 count, size_t size)
-{
-	void *copy = vmemdup_user(u64_to_user_ptr(pointer), count * size);
-
-	if (IS_ERR(copy))
-		return PTR_ERR(copy);
-	*list = copy;
-	return 0;
-}
-
-/* @handles and @flags become one array; without @flags all BOs are read and written. */
-static struct submit_bo *join(const u32 *handles, const u32 *flags, u32 count)
-{
-	struct submit_bo *bos = kvmalloc_array(count, sizeof(*bos), GFP_KERNEL_ACCOUNT);
-	u32 i;
-
-	for (i = 0; bos && i < count; i++) {
-		bos[i].handle = handles[i];
-		bos[i].flags = flags ? flags[i] : AGATE_SUBMIT_BO_READ | AGATE_SUBMIT_BO_WRITE;
-	}
-	return bos;
-}
-
-static int copy_bos(struct submit_lists *lists, const struct drm_agate_submit *args)
-{
-	u32 count = args->bo_handle_count;
-	u32 *handles = NULL, *flags = NULL;
-	int ret;
-
-	ret = copy_list((void **)&handles, args->bo_handles, count, sizeof(*handles));
-	if (!ret && args->bo_flags)
-		ret = copy_list((void **)&flags, args->bo_flags, count, sizeof(*flags));
-	if (!ret) {
-		lists->bos = join(handles, flags, count);
-		ret = lists->bos ? 0 : -ENOMEM;
-	}
-	kvfree(handles);
-	kvfree(flags);
-	return ret;
-}
-
-static int compare_handles(const void *a, const void *b)
-{
-	u32 first = ((const struct submit_bo *)a)->handle;
-	u32 second = ((const struct submit_bo *)b)->handle;
-
-	return first < second ? -1 : first > second;
-}
-
-static bool flags_are_valid(u32 flags)
-{
-	const u32 access = AGATE_SUBMIT_BO_READ | AGATE_SUBMIT_BO_WRITE;
-
-	return !(flags & ~(access | AGATE_SUBMIT_BO_NO_IMPLICIT)) && (flags & access);
-}
-
-/*
- * Sorts them: the reservations' locks do not tell a BO that is listed twice, because
- * another BO may share its reservation.
- */
-static bool bos_are_valid(struct submit_bo *bos, u32 count)
-{
-	u32 i;
-
-	if (count)
-		sort(bos, count, sizeof(*bos), compare_handles, NULL);
-	for (i = 0; i < count; i++) {
-		if (!flags_are_valid(bos[i].flags) || (i && bos[i].handle == bos[i - 1].handle))
-			return false;
-	}
-	return true;
-}
-
-static bool syncs_are_valid(const struct drm_agate_sync *syncs, u32 count)
-{
-	u32 i;
-
-	for (i = 0; i < count; i++) {
-		if (syncs[i].pad)
-			return false;
-	}
-	return true;
-}
-
-/*
- * Userspace may serve a page fault in its arrays whenever it likes, so this comes
- * first, while the submit holds nothing that others wait for.
- */
-static int copy_lists(struct submit_lists *lists, const struct drm_agate_submit *args)
-{
-	int ret;
-
-	ret = copy_bos(lists, args);
-	if (!ret)
-		ret = copy_list((void **)&lists->in, args->in_syncs, args->in_sync_count,
-				sizeof(*lists->in));
-	if (!ret)
-		ret = copy_list((void **)&lists->out, args->out_syncs, args->out_sync_count,
-				sizeof(*lists->out));
-	if (!ret && (!bos_are_valid(lists->bos, args->bo_handle_count) ||
-		     !syncs_are_valid(lists->in, args->in_sync_count) ||
-		     !syncs_are_valid(lists->out, args->out_sync_count)))
-		ret = -EINVAL;
-	return ret;
-}
-
 /* ---- Gathering -------------------------------------------------------- */
 
-static int gather_bo(struct agate_job *job, struct drm_file *file, const struct submit_bo *from)
+static int gather_bo(struct agate_job *job, struct drm_file *file,
+		     const struct agate_submit_bo *from)
 {
 	struct agate_job_bo *listed = &job->bos[job->bo_count];
 	struct agate_bo *bo;
@@ -205,8 +69,8 @@ static int gather_bo(struct agate_job *job, struct drm_file *file, const struct 
 	return 0;
 }
 
-static int gather_bos(struct agate_job *job, struct drm_file *file, const struct submit_bo *bos,
-		      u32 count)
+static int gather_bos(struct agate_job *job, struct drm_file *file,
+		      const struct agate_submit_bo *bos, u32 count)
 {
 	int ret = 0;
 	u32 i;
@@ -406,7 +270,8 @@ static int lock_and_push(struct agate_job *job, struct submit_out *outs, u32 out
 
 /* The caller has called agate_sched_job_init(); this undoes it after a failure. */
 static int gather_and_push(struct agate_job *job, struct drm_file *file,
-			   const struct drm_agate_submit *args, const struct submit_lists *lists)
+			   const struct drm_agate_submit *args,
+			   const struct agate_submit_lists *lists)
 {
 	struct submit_out *outs;
 	int ret;
@@ -449,7 +314,7 @@ static bool submit_args_are_valid(const struct drm_agate_submit *args)
  * agate_queues_reserve().
  */
 static int submit(struct drm_file *file, const struct drm_agate_submit *args,
-		  const struct submit_lists *lists)
+		  const struct agate_submit_lists *lists)
 {
 	unsigned int slot = AGATE_SLOT_VERTEX;
 	struct agate_job *job;
@@ -471,12 +336,12 @@ int agate_submit_ioctl(struct drm_device *dev, void *data, struct drm_file *file
 {
 	const struct drm_agate_submit *args = data;
 	struct agate_file *afile = to_agate_file(file);
-	struct submit_lists lists = {};
+	struct agate_submit_lists lists = {};
 	int idx, ret;
 
 	if (!submit_args_are_valid(args))
 		return -EINVAL;
-	ret = copy_lists(&lists, args);
+	ret = agate_submit_lists_copy(&lists, args);
 	if (!ret)
 		ret = agate_queues_reserve(afile);
 	if (!ret && !drm_dev_enter(dev, &idx)) {
@@ -486,7 +351,7 @@ int agate_submit_ioctl(struct drm_device *dev, void *data, struct drm_file *file
 		ret = submit(file, args, &lists);
 		drm_dev_exit(idx);
 	}
-	free_lists(&lists);
+	agate_submit_lists_free(&lists);
 	return ret;
 }
 
