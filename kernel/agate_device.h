@@ -53,8 +53,7 @@
  * @running: between the end of probe and removal; under @unplug_lock
  * @lost_work: unplugs the device after the bus found that the GPU is gone
  * @busy: how long the GPU has worked
- * @put_wq: drops last references for callers that must not wait for a reset; lives
- *	as long as the device, so that no late reference is left behind
+ * @park_wq: releases what is parked, see agate_park.h
  * @hand_over_lock: one hand-over of a BO at a time, see agate_coherency.h
  * @gem: topic "gem"
  * @power: topic "power"
@@ -76,7 +75,7 @@ struct agate_device {
 	bool running;
 	struct work_struct lost_work;
 	struct agate_busy busy;
-	struct workqueue_struct *put_wq;
+	struct workqueue_struct *park_wq;
 	struct mutex hand_over_lock;	/* between the CPUs and the GPU */
 	struct agate_gem gem;
 	struct agate_power power;

@@ -19,6 +19,7 @@
 #include "agate_compat.h"
 #include "agate_device.h"
 #include "agate_lock_order.h"
+#include "agate_park.h"
 
 static atomic64_t next_client_id = ATOMIC64_INIT(1);
 
@@ -150,20 +151,6 @@ static void agate_check_stats(struct drm_device *drm, void *unused)
 	}
 }
 
-static void agate_put_wq_destroy(struct drm_device *drm, void *wq)
-{
-	destroy_workqueue(wq);
-}
-
-/* Destroying the queue finishes its work before agate_check_stats() counts. */
-static int agate_put_wq_create(struct agate_device *adev)
-{
-	adev->put_wq = alloc_workqueue("agate-put", WQ_UNBOUND, 0);
-	if (!adev->put_wq)
-		return -ENOMEM;
-	return drmm_add_action_or_reset(&adev->drm, agate_put_wq_destroy, adev->put_wq);
-}
-
 /*
  * Locks of topics that other topics take, too: they must work while the topic itself
  * is absent.
@@ -227,7 +214,7 @@ static int agate_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (!ret)
 		ret = agate_locks_init(adev);
 	if (!ret)
-		ret = agate_put_wq_create(adev);
+		ret = agate_park_init(adev);
 	if (ret)
 		return ret;
 

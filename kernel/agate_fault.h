@@ -37,6 +37,8 @@ int agate_exception_errno(u32 code);
  * agate_fault_serve - the MMU vector's thread: serve every pending fault
  * @adev: the device
  *
+ * Only the job that faulted counts: a heap grows for it if it listed the heap.
+ *
  * Clears an address space's bit before it serves the fault: the served access may
  * fault again before this returns, and clearing the bit later would lose that
  * second fault.

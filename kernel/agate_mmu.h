@@ -85,8 +85,17 @@ void agate_mmu_topic_fini(struct agate_device *adev);
 int agate_mmu_vm_init(struct agate_vm *vm);
 
 /**
- * agate_mmu_vm_fini - take the table out of the hardware, then free it
+ * agate_mmu_vm_leave - take the table out of the hardware
  * @vm: no job uses it, nothing is mapped
+ *
+ * Return: 0; -EIO when the GPU did not answer: a reset is scheduled, and
+ * agate_mmu_vm_fini() has to wait until agate_reset_fence() has signalled.
+ */
+int agate_mmu_vm_leave(struct agate_vm *vm);
+
+/**
+ * agate_mmu_vm_fini - free the table
+ * @vm: agate_mmu_vm_leave() has taken it out of the hardware
  */
 void agate_mmu_vm_fini(struct agate_vm *vm);
 
@@ -130,7 +139,7 @@ int agate_mmu_map_sgt(struct agate_vm *vm, u64 va, struct sg_table *sgt, u32 pro
  * When this returns 0 the GPU cannot reach the pages, and the caller may free them.
  *
  * Return: 0; -EIO when the GPU did not answer: a reset is scheduled, and the pages
- * must stay until agate_reset_flush() has returned; -ENOMEM when a block that is
+ * must stay until agate_reset_fence() has signalled; -ENOMEM when a block that is
  * only partly in the range could not be split, and then nothing changed.
  */
 int agate_mmu_unmap(struct agate_vm *vm, u64 va, u64 size);
@@ -150,27 +159,24 @@ int agate_mmu_unmap(struct agate_vm *vm, u64 va, u64 size);
 int agate_mmu_flush(struct agate_vm *vm, u64 va, u64 size, u32 command);
 
 /**
- * agate_mmu_vm_of - find the address space that occupies a hardware address space
- * @adev: the device; the caller holds mmu.lock, so that it can read a fault's
+ * agate_mmu_is_at - does an address space occupy this hardware address space?
+ * @vm: the address space; the caller holds mmu.lock, so that it can read a fault's
  *	registers before the driver lends the place to another address space
  * @number: hardware address space
- *
- * Return: the address space with a reference, or NULL.
  */
-struct agate_vm *agate_mmu_vm_of(struct agate_device *adev, unsigned int number);
+bool agate_mmu_is_at(const struct agate_vm *vm, unsigned int number);
 
 /**
- * agate_mmu_disable_faulty - stop an address space whose fault cannot be served
- * @adev: the device
+ * agate_mmu_disable_faulty - stop an address space whose fault nobody can serve
+ * @adev: the device; the caller holds mmu.lock
  * @number: hardware address space
- * @vm: what agate_mmu_vm_of() returned; if it has lost the place since, this does
- *	nothing
  *
  * Its jobs end with the latched fault; its interrupt stays masked until
  * agate_mmu_as_get() lends it out again.
+ *
+ * Return: false if it is lent to nobody, and nothing was done.
  */
-void agate_mmu_disable_faulty(struct agate_device *adev, unsigned int number,
-			      struct agate_vm *vm);
+bool agate_mmu_disable_faulty(struct agate_device *adev, unsigned int number);
 
 /**
  * agate_mmu_reset - the GPU was reset: every place in it is empty

@@ -3,7 +3,7 @@
  * Schedulers, files' queues, and jobs from creation to end.
  *
  * A job is freed in two steps: the scheduler's thread, which must wait for nothing,
- * lets go of the job; then free_wq lets go of everything that the job held.
+ * parks the job; then the worker lets go of everything that the job held.
  */
 #include <linux/slab.h>
 #include <drm/drm_managed.h>
@@ -56,8 +56,9 @@ static void job_done(struct dma_fence *fence, struct dma_fence_cb *cb)
 	job_idle(container_of(cb, struct agate_job, done_cb));
 }
 
-static void job_release(struct agate_job *job)
+static void job_release(struct agate_parked *parked)
 {
+	struct agate_job *job = container_of(parked, struct agate_job, parked);
 	struct agate_queues *queues = &job->adev->queues;
 	struct agate_entities *entities = job->entities;
 	unsigned int i;
@@ -102,31 +103,21 @@ void agate_queues_unreserve(struct agate_file *afile)
 	wake_up_all(&afile->adev->queues.idle);
 }
 
-static void job_free_work(struct work_struct *work)
-{
-	job_release(container_of(work, struct agate_job, free_work));
-}
-
-static void job_release_now(struct kref *ref)
-{
-	job_release(container_of(ref, struct agate_job, ref));
-}
-
-static void job_release_later(struct kref *ref)
+static void job_park(struct kref *ref)
 {
 	struct agate_job *job = container_of(ref, struct agate_job, ref);
 
-	queue_work(job->adev->queues.free_wq, &job->free_work);
+	agate_park(job->adev, &job->parked, NULL, job_release);
 }
 
 void agate_job_put(struct agate_job *job)
 {
-	kref_put(&job->ref, job_release_now);
+	kref_put(&job->ref, job_park);
 }
 
-void agate_job_put_later(struct agate_job *job)
+void agate_job_abandon(struct agate_job *job)
 {
-	kref_put(&job->ref, job_release_later);
+	job_release(&job->parked);
 }
 
 struct agate_job *agate_job_create(struct agate_file *afile, u64 jc, unsigned int slot)
@@ -145,7 +136,6 @@ struct agate_job *agate_job_create(struct agate_file *afile, u64 jc, unsigned in
 	kref_get(&job->entities->ref);
 	job->jc = jc;
 	job->slot = slot;
-	INIT_WORK(&job->free_work, job_free_work);
 
 	atomic_inc(&job->adev->queues.jobs);
 	agate_stat_inc(&job->adev->stats, AGATE_STAT_JOBS);
@@ -210,7 +200,7 @@ static void queue_free(struct drm_sched_job *base)
 	bool cookie = dma_fence_begin_signalling();
 
 	agate_sched_job_free(base, job->done);
-	agate_job_put_later(job);
+	agate_job_put(job);
 	dma_fence_end_signalling(cookie);
 }
 
@@ -273,7 +263,6 @@ static void queues_release(struct drm_device *drm, void *unused)
 
 	for (n = 0; n < AGATE_SLOTS_USED; n++)
 		agate_sched_fini(&queues->scheds->slot[n]);
-	destroy_workqueue(queues->free_wq);
 	destroy_workqueue(queues->timeout_wq);
 	agate_scheds_put(queues->scheds);
 }
@@ -290,12 +279,10 @@ int agate_queues_init(struct agate_device *adev)
 	queues->scheds = agate_scheds_alloc(&adev->stats);
 	if (!queues->scheds)
 		return -ENOMEM;
-	queues->timeout_wq = alloc_ordered_workqueue("agate-timeout", 0);
+	/* Fences wait for it, and memory for fences. */
+	queues->timeout_wq = alloc_ordered_workqueue("agate-timeout", WQ_MEM_RECLAIM);
 	if (!queues->timeout_wq)
 		goto no_timeout_wq;
-	queues->free_wq = alloc_workqueue("agate-free", WQ_UNBOUND, 0);
-	if (!queues->free_wq)
-		goto no_free_wq;
 
 	for (n = 0; n < AGATE_SLOTS_USED; n++) {
 		ret = agate_sched_init(&queues->scheds->slot[n], &queue_sched_ops,
@@ -309,8 +296,6 @@ int agate_queues_init(struct agate_device *adev)
 no_sched:
 	while (n--)
 		agate_sched_fini(&queues->scheds->slot[n]);
-	destroy_workqueue(queues->free_wq);
-no_free_wq:
 	destroy_workqueue(queues->timeout_wq);
 no_timeout_wq:
 	agate_scheds_put(queues->scheds);

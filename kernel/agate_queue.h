@@ -25,15 +25,12 @@ struct agate_file;
  * struct agate_queues - the schedulers
  * @scheds: one for each slot
  * @timeout_wq: ordered: job timeouts and resets come one at a time
- * @free_wq: frees finished jobs, because the scheduler's thread must never wait for
- *	a lock under which somebody allocates memory
  * @jobs: jobs from submit to free
  * @idle: woken when a job is freed
  */
 struct agate_queues {
 	struct agate_scheds *scheds;
 	struct workqueue_struct *timeout_wq;
-	struct workqueue_struct *free_wq;
 	atomic_t jobs;
 	wait_queue_head_t idle;
 };
@@ -132,23 +129,23 @@ void agate_queues_unreserve(struct agate_file *afile);
 struct agate_job *agate_job_create(struct agate_file *afile, u64 jc, unsigned int slot);
 
 /**
- * agate_job_put - drop a reference to a job; the last one frees all that the job
- * holds
+ * agate_job_put - drop a reference to a job; after the last one the job is parked, and
+ * all that it holds is freed
  * @job: the job
  *
  * Members that were never filled in are NULL, and are skipped.
  *
- * Context: may sleep; no lock of the driver is held.
+ * Context: any.
  */
 void agate_job_put(struct agate_job *job);
 
 /**
- * agate_job_put_later - the same, for a thread that must not wait
- * @job: the job; queues.free_wq frees what the last reference frees
+ * agate_job_abandon - free a job that was never pushed, and all that it holds, at once
+ * @job: the caller has the only reference
  *
- * Context: any.
+ * Context: may sleep; no lock of the driver is held.
  */
-void agate_job_put_later(struct agate_job *job);
+void agate_job_abandon(struct agate_job *job);
 
 /**
  * agate_job_add_done - give a job its slot fence

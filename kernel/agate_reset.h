@@ -10,6 +10,7 @@
 #ifndef AGATE_RESET_H
 #define AGATE_RESET_H
 
+#include <linux/dma-fence.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
@@ -26,7 +27,10 @@ struct agate_job;
  *	@queue_lock
  * @queue_lock: nobody queues @work after @ready became false; innermost
  * @pending: a reset is scheduled and not over: the GPU may still reach memory that
- *	was just unmapped
+ *	was just unmapped; set under @queue_lock
+ * @fence: signals when the pending reset is over; NULL while nobody has asked for it;
+ *	under @queue_lock
+ * @fence_lock: of that fence, and of its predecessors
  */
 struct agate_reset {
 	/* One recovery at a time. */
@@ -36,6 +40,9 @@ struct agate_reset {
 	spinlock_t queue_lock;
 	bool ready;
 	atomic_t pending;
+	struct dma_fence *fence;
+	/* Protects the fences' callbacks; dma_fence_init() wants one. */
+	spinlock_t fence_lock;
 };
 
 int agate_reset_topic_init(struct agate_device *adev);
@@ -61,16 +68,16 @@ void agate_reset_timedout(struct agate_job *job);
 void agate_reset_schedule(struct agate_device *adev);
 
 /**
- * agate_reset_flush - wait until a scheduled reset is over
+ * agate_reset_fence - the pending reset as a fence
  * @adev: the device
  *
- * For callers that own memory which the GPU may still reach.
+ * For callers that own memory which the GPU may still reach: when the fence has signalled,
+ * the GPU has forgotten all that it knew, or is gone.
  *
- * Context: may sleep; the caller holds no lock of the driver.  Not from the JOB or
- * the MMU vector's thread, because a reset waits for both, nor from
- * queues.timeout_wq.
+ * Context: may sleep; the caller is not on a fence's way to its signal.
+ * Return: a reference to the fence, or NULL when no reset is pending.
  */
-void agate_reset_flush(struct agate_device *adev);
+struct dma_fence *agate_reset_fence(struct agate_device *adev);
 
 /**
  * agate_reset_device_lost - end all recovery and all jobs, because the device goes

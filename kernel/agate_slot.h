@@ -22,8 +22,8 @@
 #include <linux/dma-fence.h>
 #include <linux/ktime.h>
 #include <linux/spinlock.h>
-#include <linux/workqueue.h>
 
+#include "agate_park.h"
 #include "agate_regs.h"
 #include "agate_sched.h"
 
@@ -72,7 +72,7 @@ struct agate_job_bo {
  * @busy: how many of @bos count this job in gpu_users
  * @has_bos: agate_job_to_device() gave the BOs to the GPU
  * @done_cb: on @done: takes the job out of these counts
- * @free_work: frees everything in a context that may sleep
+ * @parked: to be freed in a context that may sleep
  */
 struct agate_job {
 	struct drm_sched_job base;
@@ -94,7 +94,7 @@ struct agate_job {
 	atomic_t busy;
 	bool has_bos;
 	struct dma_fence_cb done_cb;
-	struct work_struct free_work;
+	struct agate_parked parked;
 };
 
 /**

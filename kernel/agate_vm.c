@@ -18,8 +18,10 @@
 #include "agate_shmem.h"
 #include "agate_vm.h"
 
-static void vm_free(struct agate_vm *vm)
+static void vm_free(struct agate_parked *parked)
 {
+	struct agate_vm *vm = container_of(parked, struct agate_vm, parked);
+
 	/*
 	 * Check the table, not the topic: the topic may have ended since, but the
 	 * table remains.
@@ -32,31 +34,23 @@ static void vm_free(struct agate_vm *vm)
 	kfree(vm);
 }
 
-static void vm_put_work(struct work_struct *work)
-{
-	vm_free(container_of(work, struct agate_vm, put_work));
-}
-
+/* Free the tables only when the GPU cannot walk them. */
 static void vm_release(struct kref *ref)
 {
-	vm_free(container_of(ref, struct agate_vm, ref));
-}
-
-static void vm_release_later(struct kref *ref)
-{
 	struct agate_vm *vm = container_of(ref, struct agate_vm, ref);
+	struct dma_fence *reset = NULL;
 
-	queue_work(vm->adev->put_wq, &vm->put_work);
+	if (vm->as.pgt.root && agate_mmu_vm_leave(vm))
+		reset = agate_reset_fence(vm->adev);
+	if (reset)
+		agate_park(vm->adev, &vm->parked, reset, vm_free);
+	else
+		vm_free(&vm->parked);
 }
 
 void agate_vm_put(struct agate_vm *vm)
 {
 	kref_put(&vm->ref, vm_release);
-}
-
-void agate_vm_put_later(struct agate_vm *vm)
-{
-	kref_put(&vm->ref, vm_release_later);
 }
 
 struct agate_vm *agate_vm_create(struct agate_device *adev)
@@ -69,7 +63,6 @@ struct agate_vm *agate_vm_create(struct agate_device *adev)
 		return ERR_PTR(-ENOMEM);
 	kref_init(&vm->ref);
 	vm->adev = adev;
-	INIT_WORK(&vm->put_work, vm_put_work);
 	if (agate_topic_present(adev, AGATE_FEATURE_MMU)) {
 		ret = agate_mmu_vm_init(vm);
 		if (ret) {
@@ -110,24 +103,11 @@ static u64 alignment_in_pages(const struct agate_bo *bo)
 	return (agate_bo_size(bo) >= SZ_2M ? SZ_2M : PAGE_SIZE) >> PAGE_SHIFT;
 }
 
-static void mapping_free(struct agate_mapping *mapping)
+static void mapping_free(struct agate_parked *parked)
 {
+	struct agate_mapping *mapping = container_of(parked, struct agate_mapping, parked);
 	struct agate_bo *bo = mapping->bo;
 	struct agate_vm *vm = mapping->vm;
-	int ret = 0;
-
-	mutex_lock(&bo->mappings_lock);
-	list_del(&mapping->link);
-	if (mapping->active) {
-		mutex_lock(&vm->lock);
-		ret = agate_mmu_unmap(vm, agate_mapping_va(mapping), agate_bo_size(bo));
-		mutex_unlock(&vm->lock);
-	}
-	mutex_unlock(&bo->mappings_lock);
-
-	/* Free the pages only when the GPU cannot reach them. */
-	if (ret)
-		agate_reset_flush(vm->adev);
 
 	mutex_lock(&vm->lock);
 	drm_mm_remove_node(&mapping->node);
@@ -139,21 +119,30 @@ static void mapping_free(struct agate_mapping *mapping)
 	agate_bo_put(bo);
 }
 
-static void mapping_put_work(struct work_struct *work)
-{
-	mapping_free(container_of(work, struct agate_mapping, put_work));
-}
-
+/* Free the pages, and hand the range to another BO, only when the GPU cannot reach them. */
 static void mapping_release(struct kref *ref)
 {
-	mapping_free(container_of(ref, struct agate_mapping, ref));
-}
-
-static void mapping_release_later(struct kref *ref)
-{
 	struct agate_mapping *mapping = container_of(ref, struct agate_mapping, ref);
+	struct agate_bo *bo = mapping->bo;
+	struct agate_vm *vm = mapping->vm;
+	struct dma_fence *reset = NULL;
+	int ret = 0;
 
-	queue_work(mapping->vm->adev->put_wq, &mapping->put_work);
+	mutex_lock(&bo->mappings_lock);
+	list_del(&mapping->link);
+	if (mapping->active) {
+		mutex_lock(&vm->lock);
+		ret = agate_mmu_unmap(vm, agate_mapping_va(mapping), agate_bo_size(bo));
+		mutex_unlock(&vm->lock);
+	}
+	mutex_unlock(&bo->mappings_lock);
+
+	if (ret)
+		reset = agate_reset_fence(vm->adev);
+	if (reset)
+		agate_park(vm->adev, &mapping->parked, reset, mapping_free);
+	else
+		mapping_free(&mapping->parked);
 }
 
 static struct agate_mapping *mapping_create(struct agate_vm *vm, struct agate_bo *bo)
@@ -165,7 +154,6 @@ static struct agate_mapping *mapping_create(struct agate_vm *vm, struct agate_bo
 	if (!mapping)
 		return ERR_PTR(-ENOMEM);
 	kref_init(&mapping->ref);
-	INIT_WORK(&mapping->put_work, mapping_put_work);
 
 	mutex_lock(&vm->lock);
 	ret = drm_mm_insert_node_generic(&vm->mm, &mapping->node,
@@ -188,11 +176,6 @@ static struct agate_mapping *mapping_create(struct agate_vm *vm, struct agate_bo
 void agate_mapping_put(struct agate_mapping *mapping)
 {
 	kref_put(&mapping->ref, mapping_release);
-}
-
-void agate_mapping_put_later(struct agate_mapping *mapping)
-{
-	kref_put(&mapping->ref, mapping_release_later);
 }
 
 /* A mapping that still lives, with a reference. */
@@ -289,24 +272,6 @@ struct agate_mapping *agate_vm_find(struct agate_vm *vm, struct agate_bo *bo)
 		mapping = NULL;
 	}
 	return mapping;
-}
-
-struct agate_mapping *agate_vm_find_addr(struct agate_vm *vm, u64 va)
-{
-	struct agate_mapping *found = NULL;
-	struct drm_mm_node *node;
-	u64 page = va >> PAGE_SHIFT;
-
-	mutex_lock(&vm->lock);
-	drm_mm_for_each_node_in_range(node, &vm->mm, page, page + 1) {
-		struct agate_mapping *mapping = container_of(node, struct agate_mapping, node);
-
-		if (kref_get_unless_zero(&mapping->ref))
-			found = mapping;
-		break;
-	}
-	mutex_unlock(&vm->lock);
-	return found;
 }
 
 /* ---- Entries ---------------------------------------------------------- */

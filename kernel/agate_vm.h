@@ -13,10 +13,10 @@
 
 #include <linux/kref.h>
 #include <linux/mutex.h>
-#include <linux/workqueue.h>
 #include <drm/drm_mm.h>
 
 #include "agate_mmu.h"
+#include "agate_park.h"
 
 struct agate_bo;
 struct agate_device;
@@ -34,7 +34,7 @@ struct agate_device;
  *	GPU's fault thread takes it, so nobody may wait for a job while holding it
  * @mm: ranges taken
  * @as: page table and place in the hardware (topics "pgtable" and "mmu")
- * @put_work: frees it for agate_vm_put_later()
+ * @parked: for when a pending reset keeps its table
  */
 struct agate_vm {
 	struct kref ref;
@@ -44,7 +44,7 @@ struct agate_vm {
 	struct mutex lock;
 	struct drm_mm mm;
 	struct agate_as as;
-	struct work_struct put_work;
+	struct agate_parked parked;
 };
 
 /**
@@ -56,7 +56,7 @@ struct agate_vm {
  * @link: in bo->mappings
  * @handles: the number of the file's handles to the BO
  * @active: the page-table entries exist; under bo->mappings_lock
- * @put_work: releases it for agate_mapping_put_later()
+ * @parked: for when a pending reset keeps its range
  */
 struct agate_mapping {
 	struct kref ref;
@@ -66,7 +66,7 @@ struct agate_mapping {
 	struct list_head link;
 	unsigned int handles;
 	bool active;
-	struct work_struct put_work;
+	struct agate_parked parked;
 };
 
 /** agate_mapping_va - GPU address of the BO's first byte */
@@ -91,17 +91,9 @@ struct agate_vm *agate_vm_get(struct agate_vm *vm);
  * agate_vm_put - drop a reference to an address space
  * @vm: the address space
  *
- * Context: may wait for a reset of the GPU, see agate_reset_flush().
+ * Context: may sleep; no lock of the driver is held.  Does not wait for a reset of the GPU.
  */
 void agate_vm_put(struct agate_vm *vm);
-
-/**
- * agate_vm_put_later - agate_vm_put() for callers that must not wait for a reset
- * @vm: the address space
- *
- * For the MMU vector's thread: every reset waits for that thread.
- */
-void agate_vm_put_later(struct agate_vm *vm);
 
 /**
  * agate_vm_open_bo - count a file's new handle; for the first one, reserve a range
@@ -131,31 +123,12 @@ void agate_vm_close_bo(struct agate_vm *vm, struct agate_bo *bo);
 struct agate_mapping *agate_vm_find(struct agate_vm *vm, struct agate_bo *bo);
 
 /**
- * agate_vm_find_addr - find the mapping that covers an address
- * @vm: the address space
- * @va: a GPU address
- *
- * Context: takes vm->lock; called by the fault thread.
- * Return: the mapping with a reference, which keeps its BO, or NULL.
- */
-struct agate_mapping *agate_vm_find_addr(struct agate_vm *vm, u64 va);
-
-/**
  * agate_mapping_put - drop a reference to a mapping
  * @mapping: the mapping
  *
- * Context: as agate_vm_put(); no lock of the driver is held.
+ * Context: as agate_vm_put().
  */
 void agate_mapping_put(struct agate_mapping *mapping);
-
-/**
- * agate_mapping_put_later - agate_mapping_put() for callers that must not wait for
- * a reset
- * @mapping: the mapping
- *
- * As agate_vm_put_later().
- */
-void agate_mapping_put_later(struct agate_mapping *mapping);
 
 /**
  * agate_mapping_populate - make the pages and page-table entries of a whole BO

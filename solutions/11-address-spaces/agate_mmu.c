@@ -245,36 +245,23 @@ void agate_mmu_as_put(struct agate_vm *vm)
 	spin_unlock(&adev->mmu.lock);
 }
 
-static struct agate_vm *vm_at(struct agate_device *adev, unsigned int number)
+bool agate_mmu_is_at(const struct agate_vm *vm, unsigned int number)
 {
-	struct agate_vm *vm;
+	lockdep_assert_held(&vm->adev->mmu.lock);
 
+	return vm->as.number == (int)number;
+}
+
+bool agate_mmu_disable_faulty(struct agate_device *adev, unsigned int number)
+{
 	lockdep_assert_held(&adev->mmu.lock);
 
-	list_for_each_entry(vm, &adev->mmu.lru, as.link) {
-		if (vm->as.number == number)
-			return vm;
-	}
-	return NULL;
-}
-
-struct agate_vm *agate_mmu_vm_of(struct agate_device *adev, unsigned int number)
-{
-	struct agate_vm *vm = vm_at(adev, number);
-
-	return vm && kref_get_unless_zero(&vm->ref) ? vm : NULL;
-}
-
-void agate_mmu_disable_faulty(struct agate_device *adev, unsigned int number,
-			      struct agate_vm *vm)
-{
-	spin_lock(&adev->mmu.lock);
-	if (vm_at(adev, number) == vm) {
-		adev->mmu.faulty |= BIT(number);
-		mmu_set_irq_mask(adev);
-		as_disable(adev, number);
-	}
-	spin_unlock(&adev->mmu.lock);
+	if (!(adev->mmu.taken & BIT(number)))
+		return false;
+	adev->mmu.faulty |= BIT(number);
+	mmu_set_irq_mask(adev);
+	as_disable(adev, number);
+	return true;
 }
 
 void agate_mmu_reset(struct agate_device *adev)
@@ -305,7 +292,7 @@ int agate_mmu_vm_init(struct agate_vm *vm)
 				  vm->adev);
 }
 
-void agate_mmu_vm_fini(struct agate_vm *vm)
+int agate_mmu_vm_leave(struct agate_vm *vm)
 {
 	struct agate_device *adev = vm->adev;
 	struct agate_as *as = &vm->as;
@@ -319,11 +306,13 @@ void agate_mmu_vm_fini(struct agate_vm *vm)
 		as->number = -1;
 	}
 	spin_unlock(&adev->mmu.lock);
-	if (ret)
-		agate_reset_flush(adev);
+	return ret;
+}
 
-	agate_pgtable_free_list(&as->pgt, &as->limbo);
-	agate_pgtable_fini(&as->pgt);
+void agate_mmu_vm_fini(struct agate_vm *vm)
+{
+	agate_pgtable_free_list(&vm->as.pgt, &vm->as.limbo);
+	agate_pgtable_fini(&vm->as.pgt);
 }
 
 int agate_mmu_flush(struct agate_vm *vm, u64 va, u64 size, u32 command)

@@ -8,8 +8,8 @@
  * driver hard-stops the chain that caused it.  Other chains go on, also those of the
  * same file in the same address space.
  *
- * A reset waits for this thread, so the thread must not wait for a reset: when it
- * drops a last reference, put_wq frees the object.
+ * The job that faulted keeps its address space, and the mappings and BOs that it lists, so
+ * a reference to the job is all that the thread takes; the last one parks the job.
  */
 #include <linux/sched/mm.h>
 #include <drm/drm_drv.h>
@@ -34,8 +34,8 @@
 /**
  * struct agate_fault - one latched fault
  * @as: hardware address space
- * @vm: the address space in it, with a reference, or NULL
- * @job: the job whose chain faulted, with a reference, or NULL
+ * @job: the job whose chain faulted, with a reference, or NULL when it has left its slot
+ * @stopped: no chain faulted, but another block of the GPU: its address space is disabled
  * @bits: the pending bits of this address space in MMU_INT: page fault and bus
  *	error
  * @status: FAULTSTATUS
@@ -43,8 +43,8 @@
  */
 struct agate_fault {
 	unsigned int as;
-	struct agate_vm *vm;
 	struct agate_job *job;
+	bool stopped;
 	u32 bits;
 	u32 status;
 	u64 va;
@@ -79,6 +79,23 @@ static unsigned int fault_slot(const struct agate_fault *fault)
 }
 
 /*
+ * Find who caused the fault.  Only chains on the slots can be served.  A chain of another
+ * address space began after the one that faulted had left.
+ */
+static void fault_blame(struct agate_device *adev, struct agate_fault *fault)
+{
+	if (fault_slot(fault) >= AGATE_MAX_SLOTS) {
+		fault->stopped = agate_mmu_disable_faulty(adev, fault->as);
+		return;
+	}
+	fault->job = agate_slot_current(adev, fault_slot(fault));
+	if (fault->job && !agate_mmu_is_at(fault->job->vm, fault->as)) {
+		agate_job_put(fault->job);
+		fault->job = NULL;
+	}
+}
+
+/*
  * Read the fault and clear its bit before serving it: the served access may fault
  * again at once, and the new bit must stay.  mmu.lock keeps the address space in
  * its place meanwhile, and slots.lock keeps the driver from starting another chain
@@ -88,13 +105,11 @@ static void fault_take(struct agate_device *adev, struct agate_fault *fault)
 {
 	spin_lock(&adev->slots.lock);
 	spin_lock(&adev->mmu.lock);
-	fault->vm = agate_mmu_vm_of(adev, fault->as);
 	fault->status = gpu_read(adev, AS_FAULTSTATUS(fault->as));
 	fault->va = gpu_read64(adev, AS_FAULTADDRESS_LO(fault->as));
 	gpu_write(adev, MMU_INT_CLEAR, fault->bits);
+	fault_blame(adev, fault);
 	spin_unlock(&adev->mmu.lock);
-	if (fault_slot(fault) < AGATE_MAX_SLOTS)
-		fault->job = agate_slot_current(adev, fault_slot(fault));
 	spin_unlock(&adev->slots.lock);
 }
 
@@ -157,22 +172,31 @@ static int grow_heap(struct agate_device *adev, struct agate_mapping *mapping, u
 	return ret;
 }
 
+/* Find what the job listed at an address; the job keeps the mapping. */
+static struct agate_mapping *find_listed(const struct agate_job *job, u64 va)
+{
+	unsigned int i;
+
+	for (i = 0; i < job->bo_count; i++) {
+		struct agate_mapping *mapping = job->bos[i].mapping;
+
+		if (va - agate_mapping_va(mapping) < agate_bo_size(mapping->bo))
+			return mapping;
+	}
+	return NULL;
+}
+
 static int fault_serve(struct agate_device *adev, const struct agate_fault *fault)
 {
 	struct agate_mapping *mapping;
-	int ret;
 
 	if (!is_translation_fault(fault))
 		return -EFAULT;
-	mapping = agate_vm_find_addr(fault->vm, fault->va);
-	if (!mapping)
-		return -EFAULT;
-	ret = grow_heap(adev, mapping, fault->va);
-	agate_mapping_put_later(mapping);
-	return ret;
+	mapping = find_listed(fault->job, fault->va);
+	return mapping ? grow_heap(adev, mapping, fault->va) : -EFAULT;
 }
 
-static void fault_kill(struct agate_device *adev, const struct agate_fault *fault, int error)
+static void fault_report(struct agate_device *adev, const struct agate_fault *fault, int error)
 {
 	u32 exception = AS_FAULTSTATUS_EXCEPTION(fault->status);
 
@@ -182,11 +206,6 @@ static void fault_kill(struct agate_device *adev, const struct agate_fault *faul
 			    access_name(fault->status),
 			    fault->status & AS_FAULTSTATUS_DECODER ? "decoder" : "slave",
 			    AS_FAULTSTATUS_SOURCE_ID(fault->status), exception, error);
-	/* A chain of another address space began after the one that faulted had left. */
-	if (fault->job && fault->job->vm == fault->vm)
-		agate_slot_kill(fault->job, agate_exception_errno(exception));
-	else if (fault_slot(fault) >= AGATE_MAX_SLOTS)
-		agate_mmu_disable_faulty(adev, fault->as, fault->vm);
 }
 
 static void fault_handle(struct agate_device *adev, unsigned int as, u32 status)
@@ -195,18 +214,18 @@ static void fault_handle(struct agate_device *adev, unsigned int as, u32 status)
 		.as = as,
 		.bits = status & (MMU_INT_PAGE_FAULT(as) | MMU_INT_BUS_ERROR(as)),
 	};
-	int ret;
+	int ret = -EFAULT;
 
 	fault_take(adev, &fault);
-	/* Without its address space nobody waits for the fault. */
-	if (fault.vm) {
-		ret = fault_serve(adev, &fault);
-		if (ret)
-			fault_kill(adev, &fault, ret);
-		agate_vm_put_later(fault.vm);
-	}
 	if (fault.job)
-		agate_job_put_later(fault.job);
+		ret = fault_serve(adev, &fault);
+	if (ret && (fault.job || fault.stopped))
+		fault_report(adev, &fault, ret);
+	if (ret && fault.job)
+		agate_slot_kill(fault.job,
+				agate_exception_errno(AS_FAULTSTATUS_EXCEPTION(fault.status)));
+	if (fault.job)
+		agate_job_put(fault.job);
 }
 
 /* Pending faults of the address spaces that are not known to be faulty. */

@@ -30,7 +30,7 @@ void agate_slot_signal(struct agate_slot_ends *ends)
 	for (i = 0; i < ends->count; i++) {
 		agate_job_to_cpu(ends->job[i]);
 		dma_fence_signal(ends->job[i]->done);
-		agate_job_put_later(ends->job[i]);
+		agate_job_put(ends->job[i]);
 	}
 	ends->count = 0;
 }

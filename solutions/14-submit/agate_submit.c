@@ -328,7 +328,10 @@ static int submit(struct drm_file *file, const struct drm_agate_submit *args,
 	ret = agate_sched_job_init(&job->base, &job->entities->entity[slot], file);
 	if (!ret)
 		ret = gather_and_push(job, file, args, lists);
-	agate_job_put(job);
+	if (ret)
+		agate_job_abandon(job);
+	else
+		agate_job_put(job);
 	return ret;
 }
 

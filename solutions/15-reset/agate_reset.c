@@ -15,6 +15,7 @@
 #include <linux/dma-fence.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
+#include <linux/slab.h>
 
 #include "agate_device.h"
 #include "agate_mmu.h"
@@ -70,6 +71,65 @@ static void restart_schedulers(struct agate_device *adev, const struct drm_gpu_s
 	}
 }
 
+/* ---- A pending reset as a fence ---------------------------------------- */
+
+static const char *fence_driver_name(struct dma_fence *fence)
+{
+	return "agate";
+}
+
+static const char *fence_timeline_name(struct dma_fence *fence)
+{
+	return "reset";
+}
+
+static const struct dma_fence_ops reset_fence_ops = {
+	.get_driver_name = fence_driver_name,
+	.get_timeline_name = fence_timeline_name,
+};
+
+/*
+ * The reset itself must not allocate anything, so the one who asks first makes the fence.
+ * Without it the memory could never be freed: so this cannot fail.
+ */
+struct dma_fence *agate_reset_fence(struct agate_device *adev)
+{
+	struct agate_reset *reset = &adev->reset;
+	struct dma_fence *fence, *spare;
+
+	if (!atomic_read(&reset->pending))
+		return NULL;
+	spare = kzalloc(sizeof(*spare), GFP_KERNEL_ACCOUNT | __GFP_NOFAIL);
+	dma_fence_init(spare, &reset_fence_ops, &reset->fence_lock, dma_fence_context_alloc(1), 1);
+
+	spin_lock_irq(&reset->queue_lock);
+	if (!reset->fence && atomic_read(&reset->pending))
+		reset->fence = dma_fence_get(spare);
+	fence = dma_fence_get(reset->fence);
+	spin_unlock_irq(&reset->queue_lock);
+	dma_fence_put(spare);
+	return fence;
+}
+
+/* No reset is pending any more.  Return: was one? */
+static bool reset_over(struct agate_reset *reset)
+{
+	struct dma_fence *fence;
+	bool pending;
+
+	spin_lock_irq(&reset->queue_lock);
+	pending = atomic_xchg(&reset->pending, 0);
+	fence = reset->fence;
+	reset->fence = NULL;
+	spin_unlock_irq(&reset->queue_lock);
+	if (fence)
+		dma_fence_signal(fence);
+	dma_fence_put(fence);
+	return pending;
+}
+
+/* ---- Resets ------------------------------------------------------------- */
+
 /* The schedulers are stopped.  A GPU that does not come back is lost, and its jobs end. */
 static void reset_gpu(struct agate_device *adev)
 {
@@ -93,7 +153,7 @@ static void reset_gpu(struct agate_device *adev)
 		agate_device_lost(adev);
 		agate_slot_shutdown(adev);
 	}
-	atomic_set(&adev->reset.pending, 0);
+	reset_over(&adev->reset);
 	agate_irq_resume(adev, AGATE_VECTOR_MMU);
 	agate_irq_resume(adev, AGATE_VECTOR_JOB);
 }
@@ -151,22 +211,12 @@ void agate_reset_schedule(struct agate_device *adev)
 	/* @work is initialised only if the topic has been present. */
 	if (!READ_ONCE(reset->ready))
 		return;
-	/*
-	 * Every caller queues the work: a caller that finds the reset pending may
-	 * call agate_reset_flush() before the first caller has queued it.
-	 */
 	spin_lock_irqsave(&reset->queue_lock, flags);
 	if (reset->ready) {
 		atomic_set(&reset->pending, 1);
 		queue_work(adev->queues.timeout_wq, &reset->work);
 	}
 	spin_unlock_irqrestore(&reset->queue_lock, flags);
-}
-
-void agate_reset_flush(struct agate_device *adev)
-{
-	if (READ_ONCE(adev->reset.ready))
-		flush_work(&adev->reset.work);
 }
 
 /*
@@ -186,7 +236,7 @@ void agate_reset_device_lost(struct agate_device *adev)
 
 	cookie = recovery_begin(adev);
 	agate_slot_shutdown(adev);
-	if (atomic_xchg(&reset->pending, 0)) {
+	if (reset_over(reset)) {
 		stop_schedulers(adev, NULL);
 		restart_schedulers(adev, NULL);
 	}
@@ -197,6 +247,8 @@ int agate_reset_topic_init(struct agate_device *adev)
 {
 	INIT_WORK(&adev->reset.work, reset_work);
 	atomic_set(&adev->reset.pending, 0);
+	adev->reset.fence = NULL;
+	spin_lock_init(&adev->reset.fence_lock);
 	WRITE_ONCE(adev->reset.ready, true);
 	return 0;
 }

@@ -70,7 +70,7 @@ guest()
 	done
 	for p in uapi-bo uapi-submit mmap races jobs gone reload failnth stale fences closed stats \
 		compute listed many absent coherency queued storm caught \
-		reservations readers lock-order; do
+		reservations readers lock-order parked; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	programs=$(programs_of "$@")
@@ -198,7 +198,8 @@ storm | swiotlb-storm)
 reload)
 	set -- "put:$BUILD/tests/kmod/$flavour/agate_inject.ko:$GUEST/agate_inject.ko" \
 		"$(test_step reload $GUEST/agate.ko $reloads)" "$(test_step absent)" \
-		"$(load $patient)" "$(test_step reservations)"
+		"$(load $patient)" "$(test_step reservations)" \
+		"$(test_step parked)"
 	# Only this kernel has lockdep.
 	[ "$flavour" = fast ] || set -- "$@" "$(test_step lock-order)" ;;
 esac
