@@ -25,9 +25,9 @@
  * Clients, the scheduler and other drivers wait for the fences of jobs, perhaps while
  * memory is short.  So whatever a fence's way to its signal needs must not wait for
  * memory, nor for a lock under which somebody does.  dma_fence_begin_signalling() tells
- * lockdep where that way is: what the scheduler calls here, agate_slot_serve(), resets,
- * and the loss of the device.  Serving a GPU fault belongs to it as well, and is the
- * exception that agate_fault.h names.
+ * lockdep where that way is: what the scheduler calls here, agate_slot_serve(),
+ * agate_fault_serve(), resets, and the loss of the device.  Growing a heap belongs to it as
+ * well, and is the exception that agate_fault.h names.
  */
 static struct agate_job *to_agate_job(struct drm_sched_job *base)
 {

@@ -11,6 +11,7 @@
  * The job that faulted keeps its address space, and the mappings and BOs that it lists, so
  * a reference to the job is all that the thread takes; the last one parks the job.
  */
+#include <linux/dma-fence.h>
 #include <linux/sched/mm.h>
 #include <drm/drm_drv.h>
 
@@ -186,14 +187,20 @@ static struct agate_mapping *find_listed(const struct agate_job *job, u64 va)
 	return NULL;
 }
 
-static int fault_serve(struct agate_device *adev, const struct agate_fault *fault)
+/* Growing allocates memory: the exception that agate_fault.h names, and the only one here. */
+static int fault_serve(struct agate_device *adev, const struct agate_fault *fault, bool *cookie)
 {
-	struct agate_mapping *mapping;
+	struct agate_mapping *mapping = NULL;
+	int ret;
 
-	if (!is_translation_fault(fault))
+	if (is_translation_fault(fault))
+		mapping = find_listed(fault->job, fault->va);
+	if (!mapping)
 		return -EFAULT;
-	mapping = find_listed(fault->job, fault->va);
-	return mapping ? grow_heap(adev, mapping, fault->va) : -EFAULT;
+	dma_fence_end_signalling(*cookie);
+	ret = grow_heap(adev, mapping, fault->va);
+	*cookie = dma_fence_begin_signalling();
+	return ret;
 }
 
 static void fault_report(struct agate_device *adev, const struct agate_fault *fault, int error)
@@ -208,7 +215,7 @@ static void fault_report(struct agate_device *adev, const struct agate_fault *fa
 			    AS_FAULTSTATUS_SOURCE_ID(fault->status), exception, error);
 }
 
-static void fault_handle(struct agate_device *adev, unsigned int as, u32 status)
+static void fault_handle(struct agate_device *adev, unsigned int as, u32 status, bool *cookie)
 {
 	struct agate_fault fault = {
 		.as = as,
@@ -218,7 +225,7 @@ static void fault_handle(struct agate_device *adev, unsigned int as, u32 status)
 
 	fault_take(adev, &fault);
 	if (fault.job)
-		ret = fault_serve(adev, &fault);
+		ret = fault_serve(adev, &fault, cookie);
 	if (ret && (fault.job || fault.stopped))
 		fault_report(adev, &fault, ret);
 	if (ret && fault.job)
@@ -241,6 +248,7 @@ static u32 faults_pending(struct agate_device *adev)
 
 void agate_fault_serve(struct agate_device *adev)
 {
+	bool cookie = dma_fence_begin_signalling();
 	unsigned int round;
 
 	for (round = 0; round < MAX_ROUNDS; round++) {
@@ -249,10 +257,11 @@ void agate_fault_serve(struct agate_device *adev)
 		unsigned int as;
 
 		if (!spaces || agate_bus_lost(adev))
-			return;
+			break;
 		for_each_set_bit(as, &spaces, AGATE_MAX_AS)
-			fault_handle(adev, as, status);
+			fault_handle(adev, as, status, &cookie);
 	}
+	dma_fence_end_signalling(cookie);
 }
 
 int agate_fault_topic_init(struct agate_device *adev)
