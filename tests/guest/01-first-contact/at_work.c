@@ -133,6 +133,38 @@ static void check_brief_suspend(void)
 	check_mask(GPU, TOPIC_EVENT);
 }
 
+/*
+ * Messages for nothing, while serve() is at work: the bit that it serves is still set in
+ * RAWSTAT, and closed.  The registers of the block are the test's.
+ */
+static void check_messages(unsigned int vector)
+{
+	unsigned int irq = handler_of(vector_names[vector]).irq;
+	struct unhandled before, after;
+
+	topic(TOPIC_RAISE_BITS, vector, 0);
+	topic(TOPIC_ENABLE, vector, UINT32_MAX);
+	rule("serve() is called when a bit that is open is set");
+	topic(TOPIC_HOLD, 0, 0);
+	topic(TOPIC_RAISE_BITS, vector, 1);
+	check_message(vector);
+	check_held();
+	before = handler_unhandled(irq);
+	for (unsigned int i = 0; i < 3; i++)
+		check_message(vector);
+	after = handler_unhandled(irq);
+	let_go();
+	topic(TOPIC_SYNC, vector, 0);
+	rule("%s: a message that comes while serve() is at work finds a STAT of 0, and its handler says "
+	     "IRQ_NONE", vector_names[vector]);
+	check_true(after.count != before.count || after.last_ms != before.last_ms,
+		   "/proc/irq/N/spurious counts one of three messages, or all, as unhandled",
+		   "it counts none");
+	rule("%s: a message that comes while serve() is at work, and for nothing, does not have it "
+	     "called again", vector_names[vector]);
+	check_equal(topic_seen().serves, 1, "calls of serve()");
+}
+
 struct stop {
 	enum topic_op op;
 	const char *call;
@@ -161,7 +193,7 @@ static void check_waits(const struct stop *first, const struct stop *then)
 {
 	struct waiting *waiting, *second;
 	struct topic_seen seen;
-	uint32_t opened;
+	uint32_t opened, handled = topic_value(TOPIC_HANDLED, GPU, 0);
 
 	rule("%s waits until serve() has returned", first->call);
 	topic(TOPIC_HOLD, 0, 0);
@@ -188,6 +220,9 @@ static void check_waits(const struct stop *first, const struct stop *then)
 	check_mask(GPU, 0);
 	rule("when %s has returned, nothing of serve() runs, and nothing will", first->call);
 	check_equal(seen.at_work_then, 0, "calls of serve() that had not returned");
+	rule("a thread that has served says IRQ_HANDLED, also when %s came meanwhile", first->call);
+	check_at_least(topic_value(TOPIC_HANDLED, GPU, 0) - handled, 1, "threads that said so");
+	rule("when %s has returned, nothing of serve() runs, and nothing will", first->call);
 	check_message(GPU);
 	topic(TOPIC_SYNC, GPU, 0);
 	check_equal(topic_seen().serves - seen.serves_then, 0, "calls of serve() after that");
@@ -307,4 +342,6 @@ void test_at_work(void **state)
 	check_locks();
 	rule("irq->lock orders changes of MASK: whoever opens one holds it");
 	check_equal(topic_seen().opened_unlocked, 0, "masks that were opened without the lock");
+	for (unsigned int v = 0; v < 3; v++)
+		check_messages(v);
 }

@@ -56,10 +56,6 @@ bool function_msix(void);		/* MSI-X enable */
 bool function_claimed(unsigned int bar);
 bool function_owner(unsigned int bar, char owner[OWNER_LEN]);
 
-/* The function's configuration space, and whether it is again as it was then. */
-void function_remember(void);
-void check_config_restored(void);
-
 /* Linux interrupts that the function has; how many, the first max of them. */
 unsigned int function_vectors(unsigned int *irq, unsigned int max);
 
@@ -83,15 +79,15 @@ struct unhandled {
 };
 
 struct unhandled handler_unhandled(unsigned int irq);
-/* Have one CPU, and no other, take the interrupts of a handler; and run there itself. */
-void handler_to_cpu(const char *name, unsigned int cpu);
-void stay_on_cpu(unsigned int cpu);
+/* Run on the CPU that takes the interrupts of a handler: not every one can be moved. */
+void stay_on_cpu_of(const char *name);
 /* Wait until a handler has run more than so often; false when it never does. */
 bool handler_runs(const char *name, unsigned long more_than);
 
 /*
  * Nothing of the driver is left on the function: regions, vectors, handlers,
- * bus mastering, MSI-X, device node.  The rule names what came before.
+ * bus mastering, MSI-X, device node; and its configuration space is as it was before any
+ * driver had it.  The rule names what came before.
  */
 void check_left_clean(const char *after);
 

@@ -40,9 +40,24 @@ static void check_gone_at_stat(unsigned int vector, uint32_t stat)
 	hardware_alive(true);
 }
 
+/* A call that stops the vector has to wait for serve(), also of a GPU that is gone. */
+static struct waiting *stop_gone(enum topic_op op, const char *call)
+{
+	struct waiting *waiting = topic_start(op, AGATE_VECTOR_GPU, 0);
+
+	rule("%s waits until serve() has returned, also when the GPU is gone", call);
+	if (topic_returned(waiting)) {
+		topic(TOPIC_LET_GO, 0, 0);
+		broken("it returns after serve()", "it returned while serve() was at work");
+	}
+	return waiting;
+}
+
 /* The GPU goes while serve() is at work: all ones afterwards are nothing to serve. */
 static void check_gone_at_work(void)
 {
+	struct waiting *suspending, *disabling;
+
 	driver_take();
 	topic(TOPIC_ENABLE, AGATE_VECTOR_GPU, TOPIC_EVENT);
 	rule("serve() is called when a bit that is open is set");
@@ -50,8 +65,12 @@ static void check_gone_at_work(void)
 	check_errno(-topic(TOPIC_RAISE, 0, 0), 0, "a cache command, and its end");
 	check_held();
 	topic(TOPIC_LOSE, 0, 0);
+	suspending = stop_gone(TOPIC_SUSPEND, "agate_irq_suspend()");
+	disabling = stop_gone(TOPIC_DISABLE, "agate_irq_enable() without serve()");
 	if (topic(TOPIC_LET_GO, 0, 0))
 		could_not_look("serve() went on before the test had looked");
+	topic_join(suspending);
+	topic_join(disabling);
 	rule("a GPU that goes while serve() is at work: the thread ends, and the driver lets go of "
 	     "the function");
 	check_errno(driver_unbind(), 0, "unbinding");

@@ -117,22 +117,18 @@ bool handler_runs(const char *name, unsigned long more_than)
 	return false;
 }
 
-void handler_to_cpu(const char *name, unsigned int cpu)
+void stay_on_cpu_of(const char *name)
 {
-	char path[48], text[16];
-	int err;
-
-	snprintf(path, sizeof(path), "/proc/irq/%u/smp_affinity_list", handler_of(name).irq);
-	snprintf(text, sizeof(text), "%u", cpu);
-	err = file_write(path, text);
-	if (err)
-		fail_msg("%s: %s", path, strerror(err));
-}
-
-void stay_on_cpu(unsigned int cpu)
-{
+	unsigned int cpu;
+	char path[64];
 	cpu_set_t set;
+	FILE *file;
 
+	snprintf(path, sizeof(path), "/proc/irq/%u/effective_affinity_list", handler_of(name).irq);
+	file = fopen(path, "re");
+	if (!file || fscanf(file, "%u", &cpu) != 1)
+		fail_msg("%s cannot be read", path);
+	fclose(file);
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
 	if (sched_setaffinity(0, sizeof(set), &set))

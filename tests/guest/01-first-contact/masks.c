@@ -15,6 +15,34 @@ static void check_reset(void)
 	check_errno(-topic(TOPIC_RESET, 0, 0), 0, "agate_gpu_soft_reset()");
 }
 
+/*
+ * A reset that did not complete changes nothing of what later calls do: the next one
+ * begins with a soft reset, and opens what should be open.
+ */
+static void check_failed_reset(uint32_t jobs, uint32_t mmu)
+{
+	struct topic_seen before, after;
+
+	topic(TOPIC_SUSPEND, JOB, 0);
+	topic(TOPIC_STICK, 0, 2);
+	rule("a reset that does not complete says so");
+	check_errno(-topic(TOPIC_RESET, 0, 0), ETIMEDOUT, "agate_gpu_soft_reset()");
+	topic(TOPIC_STICK, 0, 0);
+	before = topic_seen();
+	check_reset();
+	after = topic_seen();
+	rule("a reset that did not complete says nothing about the next one: that begins with a soft "
+	     "reset");
+	check_equal(after.hard_resets - before.hard_resets, 0, "GPU_CMD_HARD_RESET in GPU_CMD");
+	rule("a reset after one that did not complete opens the mask of each vector that is served and "
+	     "not suspended");
+	check_mask(GPU, FAULTS);
+	check_mask(JOB, 0);
+	check_mask(MMU, mmu);
+	topic(TOPIC_RESUME, JOB, 0);
+	check_mask(JOB, jobs);
+}
+
 /* The driver's own topics have enabled job and MMU, and the probe the GPU's vector. */
 static void check_resets(uint32_t jobs, uint32_t mmu)
 {
@@ -100,6 +128,7 @@ void test_masks(void **state)
 
 	topic(TOPIC_WATCH, 0, 0);
 	check_resets(jobs, mmu);
+	check_failed_reset(jobs, mmu);
 	rule("agate_irq_enable() opens the bits that it is given, and no others");
 	topic(TOPIC_ENABLE, GPU, bits);
 	check_mask(GPU, bits);
@@ -120,6 +149,7 @@ void test_masks(void **state)
 	topic(TOPIC_RESUME, GPU, 0);
 	check_mask(GPU, 0);
 
+	check_calls_in_reset();
 	walk_masks((uint32_t)param("seed"));
 	rule("irq->lock orders changes of MASK: whoever opens one holds it");
 	check_equal(topic_seen().opened_unlocked, 0, "masks that were opened without the lock");

@@ -25,7 +25,8 @@ void test_reset_never_ends(void **state);
 
 /* masks.c */
 void test_masks(void **state);
-/* walk.c: a part of it; it leaves all vectors to the test. */
+/* in_reset.c and walk.c: parts of it; they leave all vectors to the test. */
+void check_calls_in_reset(void);
 void walk_masks(uint32_t seed);
 
 /* at_work.c */

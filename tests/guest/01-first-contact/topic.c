@@ -107,6 +107,7 @@ void check_taken(uint32_t left)
 		{ LEFT_REGIONS, "a region is requested" },
 		{ LEFT_MASTER, "the function masters the bus" },
 		{ LEFT_ENABLED, "the function is enabled" },
+		{ LEFT_REFERENCE, "a reference to the struct pci_dev: pci_dev_put() was not called" },
 	};
 
 	for (unsigned int i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
@@ -121,6 +122,12 @@ void check_nothing_taken(void)
 
 static const uint32_t mask_of[] = { GPU_INT_MASK, JOB_INT_MASK, MMU_INT_MASK };
 static const char *const mask_names[] = { "GPU_INT_MASK", "JOB_INT_MASK", "MMU_INT_MASK" };
+
+void check_nothing_kept(void)
+{
+	check_equal(topic_value(TOPIC_KEPT, 0, 0), 0,
+		    "pieces of memory that the driver allocated and did not free");
+}
 
 void check_mask(unsigned int vector, uint32_t expected)
 {

@@ -36,6 +36,8 @@ void check_held(void);
  */
 void check_nothing_taken(void);
 void check_taken(uint32_t left);	/* enum topic_left */
+/* Likewise of the memory that the driver has allocated since TOPIC_ACCOUNT. */
+void check_nothing_kept(void);
 
 /* MASK of the block of a vector; the rule is broken when it is something else. */
 void check_mask(unsigned int vector, uint32_t expected);

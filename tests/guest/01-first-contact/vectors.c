@@ -162,7 +162,6 @@ static void check_enable(void)
 	rule("when the mask opens, serve() is there: nothing that waits for it is lost");
 	topic(TOPIC_DISABLE, AGATE_VECTOR_GPU, 0);
 	check_errno(-topic(TOPIC_RAISE, 0, 0), 0, "a cache command, and its end");
-	check_message(AGATE_VECTOR_GPU);	/* from now on it comes to the new CPU */
 	inject_within("agate_irq_enable");
 	inject_delay_return("gpu_write", 0, ARRIVAL_US);
 	topic(TOPIC_ENABLE, AGATE_VECTOR_GPU, TOPIC_EVENT);
@@ -184,8 +183,7 @@ void test_early(void **state)
 
 	if (sched_getaffinity(0, sizeof(all), &all))
 		fail_msg("sched_getaffinity: %s", strerror(errno));
-	handler_to_cpu("agate-gpu", 0);
-	stay_on_cpu(0);
+	stay_on_cpu_of("agate-gpu");
 	check_enable();
 	sched_setaffinity(0, sizeof(all), &all);
 }

@@ -26,7 +26,8 @@
 
 static struct {
 	bool forging, losing, gone, noisy;
-	u32 seed, lose_reg, lose_nth, lose_after_hard;
+	u32 seed, odd_reg, odd_seed;	/* one register may have another seed than the others */
+	u32 lose_reg, lose_nth, lose_after_hard;
 	u32 sticking;
 	bool dropped;			/* the last reset command did not reach the GPU */
 	u32 slow, left;			/* reads that a reset takes; those that it still takes */
@@ -34,6 +35,7 @@ static struct {
 	u32 mask[BLOCKS];		/* as it was written last, or closed by a reset */
 	bool raising[BLOCKS];
 	u32 raised[BLOCKS];		/* RAWSTAT of a block that is faked */
+	u32 fault;			/* the number of the fault that is faked, or 0 */
 	bool after_hard;		/* the last command was a hard reset */
 	bool leaving;			/* agate_pci_fini() has begun */
 } gpu;
@@ -186,8 +188,29 @@ static int __kprobes on_read(struct kprobe *kp, struct pt_regs *regs)
 	if (reg == GPU_INT_RAWSTAT && (gpu.dropped || gpu.slow))
 		return in_reset(regs);
 	if (gpu.forging && is_identity(reg))
-		return watch_skip(regs, topic_forged(gpu.seed, reg));
+		return watch_skip(regs, topic_forged(reg == gpu.odd_reg ? gpu.odd_seed : gpu.seed,
+						     reg));
+	if (gpu.fault && reg == GPU_FAULT_STATUS)
+		return watch_skip(regs, topic_fault_status(gpu.fault));
+	if (gpu.fault && reg == GPU_FAULT_ADDRESS_LO)
+		return watch_skip(regs, lower_32_bits(topic_fault_address(gpu.fault)));
+	if (gpu.fault && reg == GPU_FAULT_ADDRESS_HI)
+		return watch_skip(regs, upper_32_bits(topic_fault_address(gpu.fault)));
 	return 0;
+}
+
+/*
+ * The wait for a reset that does not complete: all its reads would say the same.  A driver
+ * with a loop of its own makes them, and takes longer.
+ */
+static int __kprobes on_poll(struct kprobe *kp, struct pt_regs *regs)
+{
+	u32 reg = regs->si, mask = regs->dx, want = regs->cx;
+	u32 value = gpu.noisy ? NOISE : 0;
+
+	if (!gpu.dropped || gpu.losing || gpu.gone || gpu.lose_nth || reg != GPU_INT_RAWSTAT)
+		return 0;
+	return watch_skip(regs, (value & mask) == want ? 0 : -ETIMEDOUT);
 }
 
 /* What a slow GPU answered itself gets the noise, and hides the end of its reset. */
@@ -210,9 +233,9 @@ static void __kprobes on_step(struct kprobe *kp, struct pt_regs *regs, unsigned 
 {
 }
 
-static struct kprobe writes, reads;
+static struct kprobe writes, reads, polls;
 static struct kretprobe answers;
-static bool writes_armed, reads_armed, answers_armed;
+static bool writes_armed, reads_armed, polls_armed, answers_armed;
 
 static int arm(struct kprobe *kp, bool *armed, const char *symbol, kprobe_pre_handler_t handler)
 {
@@ -244,8 +267,15 @@ int access_watch(void)
 int access_forge(u32 seed)
 {
 	gpu.seed = seed;
+	gpu.odd_reg = ~0;
 	gpu.forging = true;
 	return arm_both();
+}
+
+void access_forge_one(u32 reg, u32 seed)
+{
+	gpu.odd_reg = reg;
+	gpu.odd_seed = seed;
 }
 
 int access_lose_at(u32 reg)
@@ -275,8 +305,10 @@ int access_gone(void)
 
 int access_stick(u32 stick)
 {
+	int ret = arm_both();
+
 	gpu.sticking = stick;
-	return arm_both();
+	return ret ? ret : arm(&polls, &polls_armed, "gpu_poll", on_poll);
 }
 
 int access_slow(u32 reads_taken)
@@ -305,9 +337,20 @@ int access_raise(unsigned int vector, u32 bits)
 	return arm_both();
 }
 
+int access_fault(u32 nth)
+{
+	gpu.fault = nth;
+	return access_raise(AGATE_VECTOR_GPU, GPU_IRQ_FAULT);
+}
+
+u32 access_raised(unsigned int vector)
+{
+	return READ_ONCE(gpu.raised[vector]);
+}
+
 void access_end(void)
 {
-	struct kprobe *ended[2];
+	struct kprobe *ended[3];
 	unsigned int count = 0;
 
 	if (answers_armed)
@@ -316,9 +359,12 @@ void access_end(void)
 		ended[count++] = &writes;
 	if (reads_armed)
 		ended[count++] = &reads;
+	if (polls_armed)
+		ended[count++] = &polls;
 	unregister_kprobes(ended, count);
 	answers_armed = false;
 	writes_armed = false;
 	reads_armed = false;
+	polls_armed = false;
 	memset(&gpu, 0, sizeof(gpu));
 }

@@ -78,6 +78,7 @@ static int __kprobes on_get(struct kretprobe_instance *ri, struct pt_regs *regs)
 
 static int __kprobes on_free(struct kprobe *kp, struct pt_regs *regs)
 {
+	irqs_memory_freed(regs->di);
 	forget(regs->di);
 	return 0;
 }
@@ -145,25 +146,26 @@ static int arm_all(void)
 
 int account_open(void)
 {
-	struct device_driver *found = driver_find("agate", &pci_bus_type);
 	int ret;
 
-	if (!found)
-		return -ENOENT;
-	driver = found->owner;
-	if (armed)
-		return 0;
+	/* A second time: what was asked for until now does not count any more. */
 	memset(slots, 0, sizeof(slots));
 	atomic_set(&kept, 0);
+	if (armed)
+		return 0;
+	driver = watch_driver();
+	if (!driver)
+		return -ENOENT;
 	ret = arm_all();
 	armed = !ret;
-	return ret;
+	return ret ? ret : pending_open(driver);
 }
 
 /* Memory that RCU is to free has been freed before the count. */
 u32 account_kept(void)
 {
-	rcu_barrier();
+	if (atomic_read(&kept))
+		rcu_barrier();
 	return atomic_read(&kept);
 }
 
@@ -182,4 +184,5 @@ void account_close(void)
 	unregister_kretprobes(asked, ARRAY_SIZE(asked));
 	unregister_kprobes(given, ARRAY_SIZE(given));
 	armed = false;
+	pending_close();
 }

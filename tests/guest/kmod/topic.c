@@ -25,6 +25,9 @@
 #define INT_STAT	0xc
 #define SERVED_MS	2000
 #define RAISE_READS	10000
+#define FAULT_LOOKS	40000
+#define FAULT_US	50
+#define FAULT_AGAIN	64
 /* Generous: only a test that has died never lets go. */
 #define HOLD_MS		30000
 
@@ -144,6 +147,26 @@ static int raise_bits(struct topic_call *call)
 	return access_raise(call->vector, call->value);
 }
 
+/* One fault: its message is sent as anything on the bus can, and serve_gpu() clears it. */
+static int take_fault(struct agate_device *adev, u32 nth)
+{
+	void __iomem *regs = adev->bus.regs;
+	unsigned int look;
+	int ret = access_fault(nth);
+
+	if (ret)
+		return ret;
+	for (look = 0; look < FAULT_LOOKS && access_raised(AGATE_VECTOR_GPU); look++) {
+		/* Again and again: a read of STAT in another probe's handler is not faked. */
+		if (look % FAULT_AGAIN == 0)
+			writel(readl(regs + AGATE_IVSHMEM_IVPOSITION) << 16 | AGATE_VECTOR_GPU,
+			       regs + AGATE_IVSHMEM_DOORBELL);
+		usleep_range(FAULT_US, 2 * FAULT_US);
+	}
+	synchronize_irq(pci_irq_vector(adev->pdev, AGATE_VECTOR_GPU));
+	return access_raised(AGATE_VECTOR_GPU) ? -ETIMEDOUT : 0;
+}
+
 static int carry_out(struct agate_device *adev, struct topic_call *call)
 {
 	switch (call->op) {
@@ -189,6 +212,14 @@ static int carry_out(struct agate_device *adev, struct topic_call *call)
 	case TOPIC_SEGMENT:
 		call->value = dma_get_max_seg_size(&adev->pdev->dev);
 		return 0;
+	case TOPIC_BOUNDARY:
+		call->value = lower_32_bits(dma_get_seg_boundary(&adev->pdev->dev));
+		return 0;
+	case TOPIC_HANDLED:
+		call->value = irqs_handled(pci_irq_vector(adev->pdev, call->vector));
+		return 0;
+	case TOPIC_FAULT:
+		return take_fault(adev, call->value);
 	case TOPIC_NUMBER:
 		call->value = adev->irq[call->vector].irq;
 		return (int)call->value == pci_irq_vector(adev->pdev, call->vector) ? 0 : -EINVAL;
@@ -219,6 +250,9 @@ static bool prepare(struct topic_call *call)
 	case TOPIC_FORGE:
 		call->result = watch_forge(call->value);
 		return true;
+	case TOPIC_FORGE_ONE:
+		access_forge_one(call->vector, call->value);
+		return true;
 	case TOPIC_LOSE_AT:
 		call->result = access_lose_at(call->value);
 		return true;
@@ -242,6 +276,15 @@ static bool prepare(struct topic_call *call)
 		return true;
 	case TOPIC_KEPT:
 		call->value = account_kept();
+		return true;
+	case TOPIC_PENDING:
+		call->value = pending_left();
+		return true;
+	case TOPIC_AGE:
+		call->result = limits_age(call->value);
+		return true;
+	case TOPIC_SCATTER:
+		call->result = irqs_scatter();
 		return true;
 	case TOPIC_REHEARSE:
 		call->result = rehearse_next(call->value, driver.fini);
@@ -305,6 +348,10 @@ static const struct file_operations topic_fops = {
 
 int topic_init(void)
 {
+	int ret = config_init();
+
+	if (ret)
+		return ret;
 	topic_file = debugfs_create_file("agate_topic", 0600, NULL, NULL, &topic_fops);
 	return PTR_ERR_OR_ZERO(topic_file);
 }
@@ -312,4 +359,5 @@ int topic_init(void)
 void topic_exit(void)
 {
 	debugfs_remove(topic_file);
+	config_exit();
 }

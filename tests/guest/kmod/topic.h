@@ -40,18 +40,25 @@ enum topic_op {
 	TOPIC_SYNC,		/* synchronize_irq() of the vector */
 	TOPIC_SERVED,		/* ... after the next call of serve(); result: -ETIMEDOUT */
 	TOPIC_SEGMENT,		/* value: dma_get_max_seg_size() */
+	TOPIC_BOUNDARY,		/* value: dma_get_seg_boundary(), its lower half */
+	TOPIC_HANDLED,		/* value: how often the vector's thread said IRQ_HANDLED */
 	TOPIC_NUMBER,		/* value: irq->irq; result: 0 if it is the number of the vector */
 	/* Start to watch, or to fake, something until the file is closed. */
 	TOPIC_WATCH,		/* reset the counts in struct topic_seen */
 	TOPIC_FORGE,		/* identity registers read topic_forged(), seed in value */
+	TOPIC_FORGE_ONE,	/* ... but the register in vector reads that of this seed */
 	TOPIC_LOSE_AT,		/* from the next read of this register on the GPU is gone */
 	TOPIC_LOSE_NTH,		/* ... from this access on, counted from 1; 0: it is there */
 	TOPIC_CLAIM,		/* the function claims to have so many vectors */
 	TOPIC_SLOW,		/* resets complete after so many reads of RAWSTAT */
 	TOPIC_STICK,		/* soft resets get lost (1), all do (2), or complete again (0) */
 	TOPIC_RAISE_BITS,	/* RAWSTAT of the block reads these, until they are cleared */
+	TOPIC_FAULT,		/* a fault, number in value; result: -ETIMEDOUT if not cleared */
+	TOPIC_AGE,		/* the driver's rate limits age by so many ms at each use */
 	TOPIC_ACCOUNT,		/* of memory that the driver asks for and does not give back */
 	TOPIC_KEPT,		/* value: how many pieces there are now */
+	TOPIC_PENDING,		/* value: timers and work of the driver that are still to run */
+	TOPIC_SCATTER,		/* vectors taken from now on have numbers with gaps */
 	TOPIC_REHEARSE,		/* value: enum topic_rehearsal; the next probe is one, and fails */
 	TOPIC_LEFT,		/* value: enum topic_left, what is taken of the function */
 };
@@ -64,6 +71,7 @@ enum topic_left {
 	LEFT_MSIX	= 1 << 3,
 	LEFT_BUS	= 1 << 4,	/* needs TOPIC_WATCH */
 	LEFT_UNMATCHED	= 1 << 5,	/* agate_bus_detach() of a bus that is not attached */
+	LEFT_REFERENCE	= 1 << 6,	/* needs TOPIC_WATCH while no driver has the GPU */
 };
 
 /* How agate_pci_init() and agate_pci_fini() are called again and again. */
@@ -114,6 +122,9 @@ struct topic_seen {
 	__u32 masters_early;	/* ... before the regions or the DMA mask, or masks set after it */
 	__u32 freed_open;	/* free_irq() by agate_pci_fini() with GPU_INT_MASK open */
 	__u32 numbers_left;	/* irq->irq of vectors without a handler, at agate_bus_detach() */
+	__u32 numbers_early;	/* free_irq() by agate_pci_fini(), and no irq->irq has the number */
+	__u32 names_freed;	/* names freed before their handlers; needs TOPIC_ACCOUNT */
+	__s32 vectors_got;	/* what the kernel gave for the last request for vectors */
 	__u32 clears_multiple;	/* clears of both faults, when only GPU_IRQ_FAULT can be set */
 	__s32 attached;		/* agate_bus_attach() that succeeded, without agate_bus_detach() */
 	__u32 accesses;		/* reads and writes of registers, since TOPIC_LOSE_NTH */
@@ -125,6 +136,7 @@ struct topic_seen {
 	__u32 rehearsed_answers;	/* lost_answers */
 	__u32 rehearsed_left;	/* enum topic_left, after agate_pci_fini() */
 	__u32 cleared;		/* bits that were cleared, since TOPIC_RAISE_BITS */
+	__u32 limits;		/* uses of the kernel's rate limit by the driver, since TOPIC_AGE */
 	/* Since TOPIC_FORGE, at the moment before the topics start. */
 	__u32 identified;
 	struct topic_identity identity;
@@ -145,6 +157,17 @@ static inline __u32 topic_forged(__u32 seed, __u32 reg)
 		return 0;
 	x = (x ^ x >> 15) * 0x85ebca77u;
 	return x ^ x >> 13;
+}
+
+/* What the registers say of fault number @n: no two of the first 4,000 are at one address. */
+static inline __u32 topic_fault_status(__u32 n)
+{
+	return 0x80 + n % 16;
+}
+
+static inline __u64 topic_fault_address(__u32 n)
+{
+	return 0x8000000000ull + n * 0x1001000ull;
 }
 
 #endif /* AGATE_TESTS_TOPIC_H */

@@ -24,6 +24,8 @@ static void __kprobes on_step(struct kprobe *kp, struct pt_regs *regs, unsigned 
 }
 
 static struct task_struct *leaving;	/* the task that is in agate_pci_fini() */
+static struct agate_device *left_by;	/* ... and of which device */
+static unsigned int references;		/* to the device while no driver has it, or 0 */
 
 /* ---- Steps up and down ----------------------------------------------------------- */
 
@@ -109,13 +111,22 @@ static int __kprobes on_attached(struct kretprobe_instance *ri, struct pt_regs *
 static int __kprobes on_leave(struct kprobe *kp, struct pt_regs *regs)
 {
 	leaving = current;
+	left_by = (void *)regs->di;
 	access_leaving();
 	return 0;
 }
 
 static int __kprobes on_free_irq(struct kprobe *kp, struct pt_regs *regs)
 {
-	topic_seen.freed_open += leaving == current && access_gpu_open();
+	unsigned int number = regs->di, i;
+
+	irqs_freeing(number);
+	if (leaving != current)
+		return 0;
+	topic_seen.freed_open += access_gpu_open();
+	for (i = 0; i < AGATE_NUM_VECTORS && left_by->irq[i].irq != number; i++)
+		;
+	topic_seen.numbers_early += i == AGATE_NUM_VECTORS;
 	return 0;
 }
 
@@ -233,6 +244,8 @@ u32 watch_left(void)
 	for (bar = 0; bar < PCI_STD_NUM_BARS; bar++)
 		if (pdev->resource[bar].child)
 			taken |= LEFT_REGIONS;
+	if (references && !pdev->dev.driver && kref_read(&pdev->dev.kobj.kref) > references)
+		taken |= LEFT_REFERENCE;
 	if (topic_seen.attached > 0)
 		taken |= LEFT_BUS;
 	if (topic_seen.attached < 0)
@@ -241,15 +254,35 @@ u32 watch_left(void)
 	return taken;
 }
 
+/* As watch_left() sees them, who holds one of its own. */
+static unsigned int count_references(bool bound)
+{
+	struct pci_dev *pdev = pci_get_device(AGATE_PCI_VENDOR, AGATE_PCI_DEVICE, NULL);
+	unsigned int count = pdev && !bound ? kref_read(&pdev->dev.kobj.kref) : 0;
+
+	pci_dev_put(pdev);
+	return count;
+}
+
+struct module *watch_driver(void)
+{
+	struct device_driver *found = driver_find("agate", &pci_bus_type);
+
+	return found ? found->owner : NULL;
+}
+
 int watch_steps(bool bound)
 {
 	unsigned int which;
 	int ret = access_watch();
 
 	topic_seen = (struct topic_seen){ .attached = bound };
+	references = count_references(bound);
 	for (which = 0; which < WATCHED && !ret; which++)
 		ret = arm(which);
-	return ret ? ret : arm_attach();
+	if (!ret)
+		ret = arm_attach();
+	return ret ? ret : irqs_watch();
 }
 
 int watch_forge(u32 seed)
@@ -276,10 +309,13 @@ int watch_vectors(u32 count)
 
 void watch_end(void)
 {
+	struct kretprobe *returns[IRQS_PROBES + 2];
 	struct kprobe *ended[PROBES];
-	unsigned int i, count = 0;
+	unsigned int i, count = 0, r;
 
 	rehearse_end();
+	limits_end();
+	irqs_gather();
 	access_end();
 	for (i = 0; i < PROBES; i++) {
 		if (armed[i])
@@ -287,10 +323,12 @@ void watch_end(void)
 		armed[i] = false;
 	}
 	unregister_kprobes(ended, count);
+	r = irqs_end(returns);
 	if (config_armed)
-		unregister_kretprobe(&config_probe);
+		returns[r++] = &config_probe;
 	if (attach_armed)
-		unregister_kretprobe(&attach_probe);
+		returns[r++] = &attach_probe;
+	unregister_kretprobes(returns, r);
 	config_armed = false;
 	attach_armed = false;
 }

@@ -40,26 +40,58 @@ void watch_end(void);
 /* access.c: the registers.  watch_end() ends these, too. */
 int access_watch(void);
 int access_forge(u32 seed);
+void access_forge_one(u32 reg, u32 seed);
 int access_lose_at(u32 reg);
 int access_lose_nth(u32 nth, u32 after_hard);
 int access_gone(void);
 int access_stick(u32 stick);
 int access_slow(u32 reads);
 int access_raise(unsigned int vector, u32 bits);
+int access_fault(u32 nth);
+/* What is left of the bits that access_raise() set. */
+u32 access_raised(unsigned int vector);
 /* agate_pci_fini() begins. */
 void access_leaving(void);
 /* A write has opened GPU_INT_MASK, and nothing has closed it since. */
 bool access_gpu_open(void);
 void access_end(void);
 
+/* irqs.c: the vectors and their handlers.  irqs_end() leaves its kretprobes to the caller. */
+int irqs_watch(void);
+unsigned int irqs_end(struct kretprobe **ended);
+#define IRQS_PROBES	2
+/* A handler is freed, and its name need not stay; memory is freed, which may be a name. */
+void irqs_freeing(unsigned int number);
+void irqs_memory_freed(unsigned long address);
+/* How often the thread of an interrupt said IRQ_HANDLED. */
+u32 irqs_handled(unsigned int number);
+int irqs_scatter(void);
+void irqs_gather(void);
+
+/* limits.c: the kernel's rate limits, when the driver uses them. */
+int limits_age(u32 ms);
+void limits_end(void);
+
 /* rehearse.c */
 int rehearse_next(enum topic_rehearsal what, void (*agate_pci_fini)(struct agate_device *adev));
 void rehearse_end(void);
+
+/* The module that has the driver, or NULL. */
+struct module *watch_driver(void);
 
 /* account.c: memory. */
 int account_open(void);
 u32 account_kept(void);
 void account_close(void);
+
+/* pending.c: timers and work; opened and closed with the account of memory. */
+int pending_open(struct module *driver);
+u32 pending_left(void);
+void pending_close(void);
+
+/* config.c: the configuration space, as this module found it. */
+int config_init(void);
+void config_exit(void);
 
 /* topic.c: its file in debugfs, beside that of inject_file.c. */
 int topic_init(void);
