@@ -52,7 +52,7 @@ struct agate_identity {
  *	has no registers, so nothing is written for it, and nobody serves the vector
  * @mask: bits that are open unless one of the reasons below keeps MASK 0;
  *	changed under @lock
- * @irq: Linux interrupt number, 0 while not requested
+ * @irq: Linux interrupt number, 0 while not requested; it stays until the handler is freed
  * @lock: orders changes of MASK against each other and against suspend: MASK is
  *	opened only while it is held
  * @suspended: MASK stays 0 (reset or removal in progress)
@@ -93,7 +93,8 @@ void agate_pci_fini(struct agate_device *adev);
  * The GPU forgets everything but its identity: power, address spaces, masks.
  * The masks of vectors that are served, not suspended, and whose thread is not at
  * work are opened again, all others stay closed.  When the hard reset does not complete
- * either, this call writes nothing more to the GPU; a later call tries again.
+ * either, this call writes nothing more to the GPU; a later call tries again, with a soft
+ * reset first.  Calls that change a mask may come while this one waits, and count.
  *
  * Context: may sleep; no job may be running that matters.
  * Return: 0; -ETIMEDOUT when neither a soft nor a hard reset completed;
@@ -110,7 +111,8 @@ int agate_gpu_soft_reset(struct agate_device *adev);
  *
  * A bit that is set already is served.  The vector is not suspended afterwards.
  *
- * Context: may sleep; not from a vector's thread.
+ * Context: may sleep; not from a vector's thread.  No other task enables or resumes the
+ * vector meanwhile.
  */
 void agate_irq_enable(struct agate_device *adev, unsigned int vector, u32 mask,
 		      void (*serve)(struct agate_device *adev));
