@@ -116,6 +116,11 @@ void inject_anybody(bool anybody);
  * function: until inject_clear().
  */
 void inject_within(const char *symbol);
+/*
+ * The first @count sleeps in these calls of @symbol, a function that sleeps for as long as its
+ * first argument says, are over at once: what gives up after a number of them gives up now.
+ */
+void inject_hurry(const char *symbol, unsigned int count);
 /* Only count the calls, for inject_hits(). */
 void inject_count(const char *symbol);
 /* The number of calls since the injection was set. */

@@ -146,6 +146,11 @@ void inject_fail_null(const char *symbol, unsigned int nth)
 	command("fail-null %s %u", symbol, nth);
 }
 
+void inject_hurry(const char *symbol, unsigned int count)
+{
+	command("hurry %s 0 %u", symbol, count);
+}
+
 void inject_delay_entry(const char *symbol, unsigned int nth, unsigned int us)
 {
 	command("delay-entry %s %u %u", symbol, nth, us);

@@ -15,7 +15,9 @@
 #define TASKS_MAX	16
 #define POINTS_MAX	32	/* of one open file */
 
-enum kind { FAIL, FAIL_NULL, DELAY_ENTRY, DELAY_RETURN, HOLD_ENTRY, HOLD_RETURN, WITHIN, KINDS };
+enum kind {
+	FAIL, FAIL_NULL, DELAY_ENTRY, DELAY_RETURN, HOLD_ENTRY, HOLD_RETURN, WITHIN, HURRY, KINDS
+};
 
 /* A gate is shut until the test opens it, or until a call has waited there for too long. */
 enum gate_state { GATE_SHUT, GATE_OPEN, GATE_GIVEN_UP };
@@ -40,7 +42,7 @@ struct point {
 	bool armed;
 	enum kind kind;
 	unsigned int nth;
-	unsigned int number;		/* errno, microseconds, or milliseconds */
+	unsigned int number;		/* errno, microseconds, milliseconds, or calls */
 	struct point *within;
 	struct task_struct *inside[TASKS_MAX];	/* WITHIN: the tasks that run a call, or NULL */
 	atomic_t hits;

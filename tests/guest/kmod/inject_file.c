@@ -10,6 +10,7 @@
  *	delay-return SYMBOL NTH US	its caller goes on that much later
  *	hold-entry SYMBOL NTH MS	the call waits at a gate before it begins
  *	hold-return SYMBOL NTH MS	its caller waits at a gate before it goes on
+ *	hurry SYMBOL NTH CALLS		so many of those calls return at once, and are not made
  *	let-go SYMBOL			opens the gate of that function
  *	within SYMBOL			the next commands mean calls made inside this one
  *	own | anybody			whose calls the next commands mean
@@ -22,6 +23,9 @@
  * gives a line for each: the command, the symbol, how often it was entered; for a gate
  * also "shut", "held" (a call waits there), "open" or "given-up", and last "waiting" if
  * the symbol does not exist.
+ *
+ * The function of a "hurry" sleeps for as long as its first argument says; a sleep without a
+ * limit is made all the same.
  *
  * When a call has waited for MS at a gate, the gate gives up: it lets all calls go, and
  * let-go returns ETIME.  The same happens when a call that must not sleep arrives. let-go
@@ -43,6 +47,7 @@
 #define DELAY_MAX_US	200000
 /* A task that waits half a minute for a held one's lock counts as hung. */
 #define HOLD_MAX_MS	25000
+#define HURRY_MAX	100000
 
 static const struct {
 	const char *name;
@@ -56,6 +61,7 @@ static const struct {
 	[HOLD_ENTRY] = { "hold-entry", 4, HOLD_MAX_MS },
 	[HOLD_RETURN] = { "hold-return", 4, HOLD_MAX_MS },
 	[WITHIN] = { "within", 2 },
+	[HURRY] = { "hurry", 4, HURRY_MAX },
 };
 
 /* The commands of one open file; points_lock protects changes of @points. */

@@ -99,13 +99,26 @@ static void __kprobes dawdle(unsigned int us)
 	}
 }
 
+/*
+ * One of the first sleeps with a limit: it is over at once.  Its caller may have said already
+ * that it will not run.
+ */
+static bool __kprobes hurries(struct point *p, const struct pt_regs *regs)
+{
+	if ((long)regs->di == MAX_SCHEDULE_TIMEOUT || atomic_read(&p->hits) >= (int)p->number ||
+	    !strikes(p))
+		return false;
+	__set_current_state(TASK_RUNNING);
+	return true;
+}
+
 static int __kprobes on_entry(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct point *p = container_of(kp, struct point, probe.kp);
 
 	if (is_gate(p) && gate_passes(p))
 		return 0;
-	if (!strikes(p))
+	if (p->kind == HURRY ? !hurries(p, regs) : !strikes(p))
 		return 0;
 	if (is_gate(p))
 		return gate_take(p, regs, in_a_task());
