@@ -36,7 +36,7 @@ int __kprobes gem_on_create(struct kretprobe_instance *ri, struct pt_regs *regs)
 
 int __kprobes gem_on_created(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
-	gem_asked(NULL);
+	gem_answered((int)regs->ax);
 	creating = NULL;
 	return 0;
 }

@@ -6,11 +6,13 @@
  * A read gives a line for each promise: its name, the number of checks, the number of
  * those that failed, and what the first of these saw, or "-".
  *
+ *	listed		gem.bos changes under gem.lock (on the fast kernel: a BO joins under it)
+ *	backing		agate_shmem_init() gets a GEM object with a shmem file
  *	complete	a BO that has joined gem.bos is complete when gem.lock is given back
  *	asked		it has the size and the flags that CREATE_BO asked for
  *	order		gem.bos changes only by a BO that joins at its end, or leaves
- *	listed		it changes under gem.lock (debug kernel)
  *	free		what a BO's end consists of comes once each, and in this order
+ *	names		open and close of a handle change no field of the BO
  *	unlocked	no lock is held where the driver may wait for the GPU
  *	lookup		a handle is looked up, and its reference taken, under table_lock
  *	label		nothing that may sleep is called under label_lock (debug kernel)
@@ -32,7 +34,8 @@
 #include "agate_gem.h"
 
 static const char *const names[PROMISES] = {
-	"complete", "asked", "order", "listed", "free", "unlocked", "lookup", "label", "fetch",
+	"listed", "backing", "complete", "asked", "order", "free", "names", "unlocked", "lookup",
+	"label", "fetch",
 };
 
 static struct {
@@ -53,6 +56,7 @@ static struct {
 	struct task_struct *task;
 	u64 size;
 	u32 flags;
+	bool joined;	/* the BO, by the time that the call gave gem.lock back */
 } asked;
 
 /* BOs that have joined the list and have not ended; a slot is free when @bo is NULL. */
@@ -102,9 +106,20 @@ struct agate_bo __kprobes *gem_listed(unsigned int place)
 
 void __kprobes gem_asked(const struct drm_agate_create_bo *args)
 {
-	asked.task = args ? current : NULL;
-	asked.size = args ? args->size : 0;
-	asked.flags = args ? args->flags : 0;
+	asked.size = args->size;
+	asked.flags = args->flags;
+	asked.joined = false;
+	asked.task = current;
+}
+
+/* A BO that joins under gem.lock is there when its CREATE_BO gives gem.lock back. */
+void __kprobes gem_answered(int result)
+{
+	if (asked.task != current)
+		return;
+	gem_check(LISTED, result || asked.joined,
+		  "CREATE_BO made a BO, and gem.bos did not have it when the call gave gem.lock back");
+	asked.task = NULL;
 }
 
 /* ---- The list ------------------------------------------------------------------ */
@@ -139,6 +154,7 @@ static void __kprobes see_new(struct agate_bo *bo)
 	gem_check(COMPLETE, !wrong, "%s", wrong);
 	if (asked.task != current)
 		return;
+	asked.joined = true;
 	gem_check(ASKED, bo->flags == asked.flags, "flags %#x instead of %#x", bo->flags,
 		  asked.flags);
 	gem_check(ASKED, bo->base.size == PAGE_ALIGN(asked.size), "%zu bytes for %llu",
@@ -154,8 +170,10 @@ static void __kprobes see_list(void)
 	bool fresh = false;
 
 	list_for_each_entry(bo, &gem_device->gem.bos, link) {
-		if (count == GEM_KNOWN_MAX)
+		if (count == GEM_KNOWN_MAX) {
+			asked.joined = true;
 			break;
+		}
 		now[count++] = bo;
 		if (!is_known(bo)) {
 			fresh = true;
@@ -206,6 +224,15 @@ static int __kprobes on_list_del(struct kprobe *kp, struct pt_regs *regs)
 	return 0;
 }
 
+static int __kprobes on_backing(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct agate_bo *bo = (struct agate_bo *)regs->di;
+
+	gem_check(BACKING, bo->base.filp && bo->base.dev,
+		  "agate_shmem_init() of a BO whose GEM object is not initialised yet");
+	return 0;
+}
+
 /* ---- The end of a BO ------------------------------------------------------------- */
 
 static int __kprobes on_forget(struct kprobe *kp, struct pt_regs *regs)
@@ -237,19 +264,30 @@ static int __kprobes on_release(struct kprobe *kp, struct pt_regs *regs)
 	return 0;
 }
 
+static const char __kprobes *whose_thread(void)
+{
+	if (current->flags & PF_KTHREAD)
+		return ", in a thread of the kernel";
+	return current->flags & PF_EXITING ? ", in a process that ends" : "";
+}
+
 /* A BO whose initialisation failed ends here without having been listed. */
 static int __kprobes on_end(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct agate_bo *bo = to_agate_bo((struct drm_gem_object *)regs->di);
 	struct life *life = find_life(bo);
+	int place;
 
 	if (!life)
 		return 0;
 	gem_check(FREE, life->forgotten == 1 && life->released == 1,
-		  "agate_purge_forget() %u times and agate_shmem_release() %u times before drm_gem_object_release(), of a BO with flags %#x and madv %d",
-		  life->forgotten, life->released, bo->flags, bo->madv);
-	gem_check(FREE, !is_known(bo),
+		  "agate_purge_forget() %u times and agate_shmem_release() %u times before drm_gem_object_release(), of a BO with flags %#x and madv %d%s",
+		  life->forgotten, life->released, bo->flags, bo->madv, whose_thread());
+	place = place_of(bo);
+	gem_check(FREE, place < 0,
 		  "drm_gem_object_release() of a BO that has not left gem.bos under gem.lock");
+	if (place >= 0)
+		left[place] = true;
 	WRITE_ONCE(life->bo, NULL);
 	return 0;
 }
@@ -260,16 +298,22 @@ static int __kprobes on_end(struct kprobe *kp, struct pt_regs *regs)
 
 static struct kprobe probes[] = {
 	PROBE("mutex_unlock", on_unlock),
+	PROBE("agate_shmem_init", on_backing),
 	PROBE("agate_purge_forget", on_forget),
 	PROBE("agate_shmem_release", on_release),
 	PROBE("drm_gem_object_release", on_end),
 	PROBE("agate_vm_close_bo", gem_on_vm_close),
 	PROBE("agate_mapping_put", gem_on_mapping_put),
 	PROBE("agate_gem_lookup", gem_on_lookup),
+	PROBE("drm_vma_node_allow", gem_on_allow),
+	PROBE("idr_replace", gem_on_idr_replace),
+	PROBE("drm_gem_object_release_handle", gem_on_handle_release),
+	PROBE("drm_vma_node_revoke", gem_on_revoke),
 	/* The fast kernel has none of these. */
 	PROBE("__list_add_valid", on_list_add),
 	PROBE("__list_del_entry_valid", on_list_del),
 	PROBE("__might_sleep", gem_on_might_sleep),
+	PROBE("__might_resched", gem_on_might_sleep),
 	PROBE("__might_fault", gem_on_user_memory),
 #ifdef CONFIG_UNINLINE_SPIN_UNLOCK
 	PROBE("_raw_spin_unlock", gem_on_spin_unlock),
@@ -334,8 +378,9 @@ static void begin(void)
 	memset(verdicts, 0, sizeof(verdicts));
 	memset(left, 0, sizeof(left));
 	memset(lives, 0, sizeof(lives));
-	gem_asked(NULL);
+	asked.task = NULL;
 	gem_locks_begin();
+	gem_names_begin();
 	known_count = 0;
 	mutex_lock(&gem_device->gem.lock);
 	list_for_each_entry(bo, &gem_device->gem.bos, link)

@@ -16,7 +16,11 @@ struct drm_agate_create_bo;
 
 #define GEM_KNOWN_MAX	128
 
-enum promise { COMPLETE, ASKED, ORDER, LISTED, FREE, UNLOCKED, LOOKUP, LABEL, FETCH, PROMISES };
+/* In the order of what to look at first: one mistake may break several. */
+enum promise {
+	LISTED, BACKING, COMPLETE, ASKED, ORDER, FREE, NAMES, UNLOCKED, LOOKUP, LABEL, FETCH,
+	PROMISES
+};
 
 /* bos.c */
 bool bos_mask_is_right(const struct agate_bo *bo);
@@ -33,8 +37,10 @@ void gem_check(enum promise promise, bool ok, const char *fmt, ...);
 bool gem_has(const struct mutex *lock);
 /* The BO at that place of gem.bos, when gem.lock was given back last; or NULL. */
 struct agate_bo *gem_listed(unsigned int place);
-/* What the CREATE_BO of this task asks for; NULL when it is over. */
+/* What the CREATE_BO of this task asks for. */
 void gem_asked(const struct drm_agate_create_bo *args);
+/* It is over. */
+void gem_answered(int result);
 extern struct agate_device *gem_device;
 
 /* gem_locks.c: handlers of probes. */
@@ -51,5 +57,12 @@ int gem_on_lookup(struct kprobe *kp, struct pt_regs *regs);
 int gem_on_spin_unlock(struct kprobe *kp, struct pt_regs *regs);
 int gem_on_might_sleep(struct kprobe *kp, struct pt_regs *regs);
 int gem_on_user_memory(struct kprobe *kp, struct pt_regs *regs);
+
+/* gem_names.c: likewise. */
+void gem_names_begin(void);
+int gem_on_allow(struct kprobe *kp, struct pt_regs *regs);
+int gem_on_idr_replace(struct kprobe *kp, struct pt_regs *regs);
+int gem_on_handle_release(struct kprobe *kp, struct pt_regs *regs);
+int gem_on_revoke(struct kprobe *kp, struct pt_regs *regs);
 
 #endif /* AGATE_TESTS_GEM_WATCH_H */
