@@ -13,6 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#define POLLS_MS	(4 * ASLEEP_MS)
+/* More than anybody tries to have a lock before giving up. */
+#define HURRIED_SLEEPS	3000
+
 static void *run_aside(void *arg)
 {
 	struct aside *aside = arg;
@@ -83,14 +87,16 @@ static bool guest_is_idle(void)
 /* A task that is watched: does it sleep for long, without being woken? */
 struct watch {
 	long switches;		/* at the last look; -1: it did not sleep */
-	unsigned int looks;	/* in a row that saw it asleep */
+	unsigned int looks;	/* in a row that saw it asleep, and not woken */
+	unsigned int asleep;	/* in all that saw it asleep: it may poll */
 	unsigned int idle;	/* of those, looks that saw nobody who could wake it */
 };
 
 /*
  * Looks once, a millisecond later.  True when the task has slept for @ms looks.  If nobody else
  * wants to run, only a timer can still wake it: QUIET_MS are enough then, for @ms that only
- * decide how much the test sees.
+ * decide how much the test sees.  For those a task that is asleep at most looks waits as well,
+ * if in short sleeps: POLLS_MS.
  */
 static bool sleeps_on(struct watch *watch, int tid, unsigned int ms)
 {
@@ -99,12 +105,14 @@ static bool sleeps_on(struct watch *watch, int tid, unsigned int ms)
 	pause_ms();
 	now = asleep(tid);
 	if (now < 0 || now != watch->switches)
-		*watch = (struct watch){ .switches = now };
+		*watch = (struct watch){ .switches = now, .asleep = watch->asleep };
 	else
 		watch->looks++;
+	watch->asleep += now >= 0;
 	if (watch->looks && ms == ASLEEP_MS && guest_is_idle())
 		watch->idle++;
-	return watch->looks >= ms || watch->idle >= QUIET_MS;
+	return watch->looks >= ms || watch->idle >= QUIET_MS ||
+	       (ms == ASLEEP_MS && watch->asleep >= POLLS_MS);
 }
 
 /*
@@ -164,6 +172,13 @@ bool aside_is_held(struct aside *aside, const char *symbol)
 	}
 }
 
+void hurry(const char *symbol)
+{
+	inject_within(symbol);
+	inject_hurry("schedule_timeout", HURRIED_SLEEPS);
+	inject_hurry("usleep_range_state", HURRIED_SLEEPS);
+}
+
 void let_go(const char *symbol)
 {
 	if (!inject_let_go(symbol))
@@ -174,7 +189,7 @@ static void run_creation(void *arg)
 {
 	struct creation *c = arg;
 
-	c->err = guest_create(c->fd, c->size, c->flags, &c->bo);
+	c->err = gem_create(c->fd, c->size, c->flags, &c->bo);
 }
 
 void start_creation(struct creation *creation, int fd, uint64_t size, uint32_t flags)

@@ -45,7 +45,7 @@ static void refused(int fd, uint64_t size, uint32_t flags, const char *why)
 
 	snprintf(what, sizeof(what), "CREATE_BO, size %#llx, flags %#x (%s)",
 		 (unsigned long long)size, flags, why);
-	check_refused(guest_create(fd, size, flags, &bo), what);
+	check_refused(gem_create(fd, size, flags, &bo), what);
 	check_live(&before);
 }
 
@@ -58,7 +58,7 @@ static void refusals_leave_nothing(int fd, uint64_t size, uint32_t flags)
 	for (unsigned int i = 0; i < WARM_UP + REFUSALS; i++) {
 		if (i == WARM_UP)
 			slab = guest_slab_kb();
-		guest_create(fd, size, flags, &bo);
+		gem_create(fd, size, flags, &bo);
 	}
 	rule("a CREATE_BO that is refused leaves no memory behind");
 	/* Half a kilobyte each: less than a struct agate_bo. */
@@ -76,7 +76,7 @@ static void every_high_bit_counts(int fd)
 		for (uint64_t more = 0; more <= PAGE; more += PAGE) {
 			snprintf(what, sizeof(what), "CREATE_BO, size %#llx",
 				 (unsigned long long)((1ull << bit) + more));
-			check_refused(guest_create(fd, (1ull << bit) + more, 0, &bo), what);
+			check_refused(gem_create(fd, (1ull << bit) + more, 0, &bo), what);
 		}
 	check_live(&before);
 }
@@ -247,41 +247,64 @@ void test_handle(void **state)
 	close(fd);
 }
 
-/* The size that debugfs shows for a BO made with @size. */
+/* The size that debugfs shows for a BO made with @size; the BO is closed. */
 static uint64_t rounded(int fd, uint64_t size)
 {
-	struct bo bo = make_bo(fd, size, AGATE_BO_NOEXEC);
-	struct listed found = listed(&bo);
+	struct listed found;
+	struct bo bo;
 
+	rule("every size from 1 to AGATE_BO_MAX_SIZE is taken");
+	bo = make_bo(fd, size, AGATE_BO_NOEXEC);
+	found = listed(&bo);
 	rule("a BO takes no page until it is used");
 	check_equal((int64_t)found.resident, 0, "resident bytes of a BO that was just made");
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
 	return found.size;
+}
+
+static void check_rounded(uint64_t size, uint64_t given)
+{
+	char what[64];
+
+	rule("sizes from 1 to AGATE_BO_MAX_SIZE are rounded up to whole pages");
+	snprintf(what, sizeof(what), "size of a BO made with %#llx bytes", (unsigned long long)size);
+	check_equal((int64_t)given, (int64_t)((size + PAGE - 1) / PAGE * PAGE), what);
+}
+
+/* Each power of two and a byte around it, up to @most; the BOs are alive at the same time. */
+static void every_magnitude(uint64_t most)
+{
+	uint64_t sizes[MOST_BOS];
+	struct listed found[MOST_BOS];
+	unsigned int n = 0;
+	int fd = guest_open();
+
+	rule("every size from 1 to AGATE_BO_MAX_SIZE is taken");
+	for (uint64_t power = 1; power <= most; power *= 2)
+		for (uint64_t size = power > 2 ? power - 1 : power; size <= power + 1; size++) {
+			sizes[n++] = size;
+			make_bo(fd, size, AGATE_BO_NOEXEC);
+		}
+	check_equal(list_bos(fd, found, MOST_BOS), n, "BOs that debugfs lists for this file");
+	for (unsigned int i = 0; i < n; i++)
+		check_rounded(sizes[i], found[i].size);
+	close(fd);
 }
 
 void test_sizes(void **state)
 {
-	static const struct {
-		uint64_t asked;
-		uint64_t given;
-	} cases[] = {
-		{ PAGE, PAGE }, { 1, PAGE }, { PAGE - 1, PAGE }, { PAGE + 1, 2 * PAGE },
-		{ 2 * PAGE, 2 * PAGE }, { AGATE_BO_MAX_SIZE, AGATE_BO_MAX_SIZE },
+	static const uint64_t largest[] = {
+		AGATE_BO_MAX_SIZE / 2 - 1, AGATE_BO_MAX_SIZE / 2 + 1, AGATE_BO_MAX_SIZE - PAGE - 1,
+		AGATE_BO_MAX_SIZE - PAGE, AGATE_BO_MAX_SIZE - PAGE + 1, AGATE_BO_MAX_SIZE - 1,
+		AGATE_BO_MAX_SIZE,
 	};
 	uint64_t asked = (uint64_t)param("PAGES") * PAGE - (uint64_t)param("SHORT");
 	int fd = gem_open();
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		uint64_t given;
-		char what[64];
-
-		rule("sizes from 1 to AGATE_BO_MAX_SIZE are rounded up to whole pages");
-		given = rounded(fd, cases[i].asked);
-		rule("sizes from 1 to AGATE_BO_MAX_SIZE are rounded up to whole pages");
-		snprintf(what, sizeof(what), "size of a BO made with %#llx bytes",
-			 (unsigned long long)cases[i].asked);
-		check_equal((int64_t)given, (int64_t)cases[i].given, what);
-	}
+	every_magnitude(AGATE_BO_MAX_SIZE / 4);
+	for (size_t i = 0; i < sizeof(largest) / sizeof(largest[0]); i++)
+		check_rounded(largest[i], rounded(fd, largest[i]));
 	see("pages", (int64_t)(rounded(fd, asked) / PAGE));
 	close(fd);
 }
@@ -301,7 +324,9 @@ static void flag_names(uint32_t flags, char *text, size_t size)
 /* Sizes are one thing, flags another. */
 static void sizes_of_kind(int fd, uint32_t flags)
 {
-	static const uint64_t sizes[] = { 1, PAGE + 1, 2u << 20, (2u << 20) + 1 };
+	static const uint64_t sizes[] = {
+		1, PAGE + 1, 2u << 20, (2u << 20) + 1, AGATE_BO_MAX_SIZE - 1, AGATE_BO_MAX_SIZE,
+	};
 	char what[80];
 
 	rule("sizes are rounded up to whole pages, and no further, whatever the flags");

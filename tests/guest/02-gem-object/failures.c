@@ -23,7 +23,7 @@ void test_no_addresses(void **state)
 	(void)state;
 	before = live_now();
 	rule("CREATE_BO takes addresses until there are none, and then gives ENOSPC");
-	while (n < 8 && !(err = guest_create(fd, AGATE_BO_MAX_SIZE, AGATE_BO_NOEXEC, &bo[n])))
+	while (n < 8 && !(err = gem_create(fd, AGATE_BO_MAX_SIZE, AGATE_BO_NOEXEC, &bo[n])))
 		n++;
 	check_errno(err, ENOSPC, "CREATE_BO of 1 GiB without room for it");
 	check_at_least(n, 1, "BOs of 1 GiB that were made before");
@@ -35,7 +35,7 @@ void test_no_addresses(void **state)
 	full.va_nodes += n;
 	for (int i = 0; i < 4; i++) {
 		check_live(&full);
-		check_errno(guest_create(fd, AGATE_BO_MAX_SIZE, 0, &bo[7]), ENOSPC,
+		check_errno(gem_create(fd, AGATE_BO_MAX_SIZE, 0, &bo[7]), ENOSPC,
 			    "CREATE_BO of 1 GiB without room for it");
 	}
 	check_live(&full);
@@ -55,7 +55,7 @@ static void create_without(int fd, const char *symbol, int err)
 	int seen;
 
 	inject_fail(symbol, 1, err);
-	seen = guest_create(fd, PAGE, 0, &bo);
+	seen = gem_create(fd, PAGE, 0, &bo);
 	inject_clear();
 	rule("when memory runs out CREATE_BO gives ENOMEM: ENOSPC is for GPU addresses");
 	snprintf(what, sizeof(what), "CREATE_BO when %s() fails with errno %d", symbol, err);
@@ -78,7 +78,7 @@ static void init_is_undone(int fd)
 	inject_count("drm_gem_private_object_init");
 	inject_count("drm_gem_object_init");
 	inject_count("drm_gem_object_release");
-	check_errno(guest_create(fd, PAGE, 0, &bo), ENOMEM, "CREATE_BO without memory for a file");
+	check_errno(gem_create(fd, PAGE, 0, &bo), ENOMEM, "CREATE_BO without memory for a file");
 	/* The first may be part of the second. */
 	begun = inject_hits("drm_gem_private_object_init") || inject_hits("drm_gem_object_init");
 	released = inject_hits("drm_gem_object_release");
@@ -97,7 +97,7 @@ static void nothing_grows(int fd)
 	for (unsigned int i = 0; i < WARM_UP + FAILURES; i++) {
 		if (i == WARM_UP)
 			slab = guest_slab_kb();
-		guest_create(fd, PAGE, 0, &bo);
+		gem_create(fd, PAGE, 0, &bo);
 	}
 	inject_clear();
 	rule("a CREATE_BO that fails frees what it had allocated");
@@ -108,6 +108,7 @@ static void nothing_grows(int fd)
 void test_no_memory(void **state)
 {
 	int fd = gem_open();
+	FILE *watched = promises_watch();
 
 	(void)state;
 	create_without(fd, "shmem_file_setup", ENOMEM);
@@ -116,6 +117,7 @@ void test_no_memory(void **state)
 	create_without(fd, "drm_vma_node_allow", ENOMEM);
 	create_without(fd, "agate_vm_open_bo", ENOMEM);
 	init_is_undone(fd);
+	promises_kept(watched, " backing free names ");
 	nothing_grows(fd);
 	close(fd);
 }
@@ -188,7 +190,7 @@ static int one_step(enum step step, int fd, const struct bo *bo)
 
 	if (step == LABEL)
 		return set_label(fd, bo->handle, "label", 5);
-	return guest_create(fd, 8 * PAGE, 0, &fresh);
+	return gem_create(fd, 8 * PAGE, 0, &fresh);
 }
 
 /* The numbers count copies from and to user memory, too: those fail with EFAULT. */

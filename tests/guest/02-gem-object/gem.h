@@ -69,6 +69,11 @@ void read_bos(uint64_t size, struct look *look);
 /* The first @max BOs of this file that are listed; returns how many there are. */
 unsigned int list_bos(int fd, struct listed *bos, unsigned int max);
 
+/*
+ * CREATE_BO: 0 or the errno.  The client's fields have to come back as they were, also from a
+ * call that fails.
+ */
+int gem_create(int fd, uint64_t size, uint32_t flags, struct bo *bo);
 /* A BO that has to be made, and is not mapped. */
 struct bo make_bo(int fd, uint64_t size, uint32_t flags);
 int get_offset(int fd, uint32_t handle, uint64_t *offset);
@@ -88,13 +93,23 @@ void check_bo_is_made(int fd, uint64_t size, uint32_t flags);
  */
 FILE *promises_watch(void);
 void promises_kept(FILE *file, const char *which);
+
+/* lives.c */
 /* Every set of flags that CREATE_BO takes; returns how many there are. */
 #define KINDS_END	16u
 #define KINDS		12u
 unsigned int kinds(uint32_t flags[KINDS]);
-/* BOs of every kind are made, used, advised, purged, and closed. */
+/*
+ * make_and_use() makes BOs of every kind, and then uses, advises or purges them, as their life
+ * says; live_and_die() does that for each life, and closes them.
+ */
+#define LIFE_PURGEABLE	2
+#define LIFE_PURGED	3
+unsigned int make_and_use(int fd, unsigned int life, struct bo bo[KINDS]);
 void live_and_die(int fd);
 void label_every_kind(int fd);
+/* Their last references go in processes that end, with a mapping, and with a job. */
+void end_everywhere(int fd);
 
 /* second.c: BOs that have several handles are counted, and referenced, as they should be. */
 void check_more_handles(void);
@@ -147,6 +162,10 @@ bool child_ends(pid_t child, unsigned int ms);
 void aside_signal(struct aside *aside);
 /* Wait until the call is held at the gate of @symbol; false when it ends without coming there. */
 bool aside_is_held(struct aside *aside, const char *symbol);
+/*
+ * Sleeps inside @symbol are over at once, but not for ever: a call that polls a lock still waits.
+ */
+void hurry(const char *symbol);
 /* Open the gate; the test ends here when the call was not held until now. */
 void let_go(const char *symbol);
 

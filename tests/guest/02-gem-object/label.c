@@ -100,6 +100,41 @@ static void every_length(const struct bo *bo)
 	munmap(pages, PAGE);
 }
 
+/* Pointers to no memory of the client's, the last one being the kernel's. */
+#define BAD_POINTERS	8
+
+static unsigned int bad_pointers(uint64_t pointer[BAD_POINTERS])
+{
+	const uint64_t kernel = inject_kernel_text();
+	const uint64_t bad[BAD_POINTERS] = {
+		0, 1, 8, PAGE - 1, 1ull << 63, UINT64_MAX - AGATE_LABEL_MAX, UINT64_MAX, kernel,
+	};
+
+	memcpy(pointer, bad, sizeof(bad));
+	return BAD_POINTERS;
+}
+
+static void removed_by_any_pointer(const struct bo *bo)
+{
+	uint64_t pointer[BAD_POINTERS];
+	unsigned int n = bad_pointers(pointer);
+	char what[96];
+
+	for (unsigned int i = 0; i < n; i++) {
+		rule("length 0 removes the label, whatever the pointer, and if there is one or not");
+		for (int again = 0; again < 2; again++) {
+			snprintf(what, sizeof(what), "SET_LABEL of 0 bytes, pointer %#llx",
+				 (unsigned long long)pointer[i]);
+			check_errno(set_label(bo->fd, bo->handle, (void *)(uintptr_t)pointer[i], 0), 0,
+				    what);
+			label_is(bo, "");
+		}
+		label_works(bo, OLD, strlen(OLD));
+	}
+	label_works(bo, "", 0);
+	label_is(bo, "");
+}
+
 void test_label(void **state)
 {
 	char longest[AGATE_LABEL_MAX + 1] = "", text[AGATE_LABEL_MAX + 1] = "";
@@ -140,11 +175,7 @@ void test_label(void **state)
 		label_is(&bo, "the same");
 	}
 
-	rule("length 0 removes the label, whatever the pointer, and if there is one or not");
-	label_works(&bo, NULL, 0);
-	label_is(&bo, "");
-	label_works(&bo, (char *)8, 0);
-	label_is(&bo, "");
+	removed_by_any_pointer(&bo);
 
 	rule("each BO has a label of its own");
 	label_works(&other, "other", 5);
@@ -193,6 +224,26 @@ static void control_characters_refused(const struct bo *bo)
 	}
 }
 
+/* Each pointer that leads to nothing of the client's, with lengths of all kinds. */
+static void no_text_there(const struct bo *bo)
+{
+	static const uint32_t lengths[] = { 1, 5, 13, AGATE_LABEL_MAX };
+	uint64_t pointer[BAD_POINTERS];
+	unsigned int n = bad_pointers(pointer);
+	char why[48];
+
+	for (unsigned int i = 0; i < n; i++) {
+		bool last = i == n - 1;
+
+		rule(last ? "a pointer into the kernel gives EFAULT: a client must not read the kernel's memory" :
+		     "a pointer that cannot be read gives EFAULT, and the old label stays");
+		snprintf(why, sizeof(why), "pointer %#llx, %s", (unsigned long long)pointer[i],
+			 last ? "the kernel's memory" : "no memory there");
+		for (size_t j = 0; j < sizeof(lengths) / sizeof(lengths[0]); j++)
+			label_refused(bo, (char *)(uintptr_t)pointer[i], lengths[j], EFAULT, why);
+	}
+}
+
 void test_label_refused(void **state)
 {
 	char text[2 * PAGE];
@@ -215,14 +266,10 @@ void test_label_refused(void **state)
 	control_characters_refused(&bo);
 
 	rule("a pointer that cannot be read gives EFAULT, and the old label stays");
-	label_refused(&bo, (char *)8, 3, EFAULT, "no memory there");
 	memset(pages, 'z', 2 * PAGE);
 	munmap(pages + PAGE, PAGE);
 	label_refused(&bo, pages + PAGE - 5, 10, EFAULT, "its end is not there");
-
-	rule("a pointer into the kernel gives EFAULT: a client must not read the kernel's memory");
-	label_refused(&bo, (char *)(uintptr_t)inject_kernel_text(), 13, EFAULT,
-		      "the kernel's memory");
+	no_text_there(&bo);
 
 	rule("a handle that the file does not have gives ENOENT");
 	check_errno(set_label(fd, NO_HANDLE, "x", 1), ENOENT, "SET_LABEL of no handle");
@@ -348,7 +395,7 @@ static void run_others(void *arg)
 
 	find_listed(others->bo->fd, others->bo->va, &others->found);
 	others->label_err = set_label(others->bo->fd, others->bo->handle, "new", 3);
-	others->create_err = guest_create(others->bo->fd, PAGE, 0, &more);
+	others->create_err = gem_create(others->bo->fd, PAGE, 0, &more);
 }
 
 void test_label_stalled(void **state)

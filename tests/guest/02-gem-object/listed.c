@@ -75,9 +75,9 @@ static void every_kind_is_complete(int fd)
 	struct bo bo;
 
 	for (unsigned int i = 0; i < n; i++)
-		if (!guest_create(fd, (CREATED_PAGES + i) * PAGE - i, flags[i], &bo))
+		if (!gem_create(fd, (CREATED_PAGES + i) * PAGE - i, flags[i], &bo))
 			guest_close_handle(fd, bo.handle);
-	promises_kept(watched, " complete asked order ");
+	promises_kept(watched, " listed backing complete asked order ");
 }
 
 void test_listed_complete(void **state)
@@ -113,7 +113,7 @@ static void run_create(void *arg)
 	struct change *change = arg;
 	struct bo bo;
 
-	change->err = guest_create(change->fd, PAGE, 0, &bo);
+	change->err = gem_create(change->fd, PAGE, 0, &bo);
 	change->hits = inject_hits("agate_gem_get_label");
 }
 
@@ -137,6 +137,8 @@ static void change_while_walked(struct change *creating, struct change *closing)
 	start_look(&look, PAGE);
 	if (!aside_is_held(&look.aside, "agate_gem_get_label"))
 		broken("debugfs comes to the BOs on the list", "it saw none");
+	hurry(CLOSE_IOCTL);
+	hurry(CREATE_IOCTL);
 	aside_start(&closing->aside, run_close, closing);
 	aside_ends(&closing->aside, ASLEEP_MS);
 	aside_start(&creating->aside, run_create, creating);
@@ -235,21 +237,22 @@ void test_release_order(void **state)
 	shrink();
 	watched = promises_watch();
 	live_and_die(fd);
-	promises_kept(watched, " free ");
+	end_everywhere(fd);
+	promises_kept(watched, " free names ");
 	check_live(&before);
 	close(fd);
 }
 
 /* ---- For the debug kernel: what is left of the BO's locks ----------------- */
 
-/* Mutexes that are initialised inside @symbol, in one CREATE_BO. */
-static unsigned int mutexes_made(int fd, const char *symbol, struct bo *bo)
+/* Mutexes that are initialised inside @symbol, in a CREATE_BO for each kind of BO. */
+static unsigned int mutexes_made(int fd, const char *symbol, struct bo bo[KINDS])
 {
 	unsigned int made;
 
 	inject_within(symbol);
 	inject_count("__mutex_init");
-	*bo = make_bo(fd, DESTROYED_PAGES * PAGE, 0);
+	make_and_use(fd, LIFE_PURGED, bo);
 	made = inject_hits("__mutex_init");
 	inject_clear();
 	return made;
@@ -261,20 +264,22 @@ static unsigned int mutexes_made(int fd, const char *symbol, struct bo *bo)
  */
 static void count_mutexes(int fd)
 {
-	unsigned int made, destroyed;
-	struct bo bo;
+	uint32_t flags[KINDS];
+	unsigned int n = kinds(flags), made, destroyed;
+	struct bo bo[KINDS];
 
-	rule("CREATE_BO makes a BO and returns 0");
-	made = mutexes_made(fd, CREATE_IOCTL, &bo);
-	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
-	made -= mutexes_made(fd, "shmem_file_setup", &bo);
+	made = mutexes_made(fd, CREATE_IOCTL, bo);
+	for (unsigned int i = 0; i < n; i++)
+		check_errno(guest_close_handle(fd, bo[i].handle), 0, "GEM_CLOSE");
+	made -= mutexes_made(fd, "shmem_file_setup", bo);
 	inject_within(CLOSE_IOCTL);
 	inject_count("mutex_destroy");
-	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	for (unsigned int i = 0; i < n; i++)
+		check_errno(guest_close_handle(fd, bo[i].handle), 0, "GEM_CLOSE");
 	destroyed = inject_hits("mutex_destroy");
 	inject_clear();
-	rule("every mutex of a BO is destroyed with it: its own three, and the one of its dma_resv, "
-	     "which drm_gem_object_release() destroys");
+	rule("every mutex of a BO, whatever its kind, is destroyed with it: its own three, and the one "
+	     "of its dma_resv, which drm_gem_object_release() destroys");
 	check_equal(destroyed, made, "mutexes that were destroyed, that of the dma_resv among them");
 }
 
@@ -342,6 +347,7 @@ static void outlive_the_device(void)
 {
 	struct bo first = make_unnamed(), second = make_unnamed();
 	unsigned int forgotten, released;
+	FILE *watched = promises_watch();
 	struct live before;
 	int fd;
 
@@ -353,6 +359,7 @@ static void outlive_the_device(void)
 	rule("a BO that outlives the topics ends as any other: gem_free() asks for no topic");
 	check_equal(forgotten, 1, "calls of agate_purge_forget()");
 	check_equal(released, 1, "calls of agate_shmem_release()");
+	promises_kept(watched, " listed free ");
 	fd = gem_open();
 	rule("agate_gem_topic_init() gets each device ready, each time it comes");
 	check_bo_is_made(fd, DESTROYED_PAGES * PAGE, 0);

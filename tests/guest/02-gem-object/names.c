@@ -127,7 +127,7 @@ static void run_elsewhere(void *arg)
 	struct elsewhere *elsewhere = arg;
 	struct bo bo;
 
-	if (!guest_create(elsewhere->fd, PAGE, 0, &bo))
+	if (!gem_create(elsewhere->fd, PAGE, 0, &bo))
 		guest_close_handle(bo.fd, bo.handle);
 }
 
@@ -310,7 +310,7 @@ static void end_with_handles(unsigned int n, bool killed)
 		struct bo bo;
 
 		for (unsigned int i = 0; i < n; i++)
-			guest_create(fd, (1 + i % 3) * PAGE, flags[i % different], &bo);
+			gem_create(fd, (1 + i % 3) * PAGE, flags[i % different], &bo);
 		if (killed)
 			kill(getpid(), SIGKILL);
 		_exit(0);
@@ -352,7 +352,7 @@ static uint32_t make_and_close(int fd, unsigned int count)
 
 	for (unsigned int i = 0; i < count; i++) {
 		struct bo bo;
-		int err = guest_create(fd, (1 + i % 3) * PAGE, 0, &bo);
+		int err = gem_create(fd, (1 + i % 3) * PAGE, 0, &bo);
 
 		if (!err)
 			err = guest_close_handle(fd, bo.handle);

@@ -434,7 +434,7 @@ static void race_freely(struct guesser *guesser, struct guesser *creator)
 
 	aside_start(&guesser->aside, run_guesses, guesser);
 	for (unsigned int i = 0; i < FREE_ROUNDS; i++) {
-		err = guest_create(creator->fd, PAGE, 0, &bo);
+		err = gem_create(creator->fd, PAGE, 0, &bo);
 		if (!err)
 			allow(creator, "GEM_CLOSE", guest_close_handle(bo.fd, bo.handle), EINVAL);
 		else if (err != ENOENT)

@@ -49,7 +49,7 @@ static void create_one(const struct bo *bo)
 {
 	struct bo more;
 
-	guest_create(bo->fd, bo->size, 0, &more);
+	gem_create(bo->fd, bo->size, 0, &more);
 }
 
 /*
@@ -85,15 +85,17 @@ void check_killed_closer(int fd)
 	inject_clear();
 	rule("gem_free() cannot fail: a process that is killed while it waits for gem.lock leaves nothing");
 	check_live(&before);
-	rule("no signal ends the wait for gem.lock in gem_free()");
+	rule("gem_free() waits until it has gem.lock: neither a signal nor a time limit ends its wait");
 	check_true(!ended, "gem_free() still waits when its process is killed",
 		   "it went on, and somebody else has gem.lock");
 }
 
-/* The calls that begin GEM objects and release them. */
+/* The calls that begin GEM objects and their backings, and release them. */
 struct objects {
 	unsigned int begun;
 	unsigned int released;
+	unsigned int backed;
+	unsigned int unbacked;
 };
 
 static void count_objects(void)
@@ -101,6 +103,8 @@ static void count_objects(void)
 	inject_count("drm_gem_private_object_init");
 	inject_count("drm_gem_object_init");
 	inject_count("drm_gem_object_release");
+	inject_count("agate_shmem_init");
+	inject_count("agate_shmem_release");
 }
 
 static struct objects objects_counted(void)
@@ -111,7 +115,20 @@ static struct objects objects_counted(void)
 	return (struct objects){
 		.begun = begun > inits ? begun : inits,
 		.released = inject_hits("drm_gem_object_release"),
+		.backed = inject_hits("agate_shmem_init"),
+		.unbacked = inject_hits("agate_shmem_release"),
 	};
+}
+
+/* All that a CREATE_BO began which was interrupted is undone: @made BOs have come to be. */
+static void check_undone(const struct objects *objects, long made)
+{
+	rule("a CREATE_BO that a signal interrupts undoes all it did: drm_gem_object_release()");
+	check_equal((int64_t)objects->begun - objects->released, made,
+		    "GEM objects begun and not released, of which as many are BOs");
+	rule("a CREATE_BO that a signal interrupts undoes all it did: agate_shmem_release()");
+	check_equal((int64_t)objects->backed - objects->unbacked, made,
+		    "calls of agate_shmem_init() without agate_shmem_release(), of which as many are BOs");
 }
 
 /*
@@ -120,6 +137,7 @@ static struct objects objects_counted(void)
  */
 void check_interrupted_create(int fd)
 {
+	struct live before = live_now();
 	struct creation creation;
 	struct objects objects;
 	struct look look;
@@ -135,8 +153,10 @@ void check_interrupted_create(int fd)
 	inject_clear();
 	rule("CREATE_BO makes a BO and returns 0, also when a signal comes while it waits");
 	check_errno(creation.err, 0, "CREATE_BO");
-	rule("a CREATE_BO that a signal interrupts undoes all it did: drm_gem_object_release()");
-	check_equal(objects.released + 1, objects.begun, "GEM objects that live or were released");
+	rule("a CREATE_BO that a signal interrupts leaves no handle: nothing fails once it exists");
+	check_equal(live_now().handles - before.handles, 1,
+		    "handles after a call that was interrupted, and the same call again");
+	check_undone(&objects, 1);
 	check_errno(guest_close_handle(fd, creation.bo.handle), 0, "GEM_CLOSE");
 }
 
@@ -153,9 +173,7 @@ void check_killed_create(int fd)
 	objects = objects_counted();
 	inject_clear();
 	made = live_now().bos - before.bos;
-	rule("a CREATE_BO that a signal interrupts undoes all it did: drm_gem_object_release()");
-	check_equal((int64_t)objects.begun - objects.released, made,
-		    "GEM objects begun and not released, of which as many are BOs");
+	check_undone(&objects, made);
 }
 
 /* Where CREATE_BO, and then the child's end, can be when SIGKILL comes. */
@@ -175,7 +193,7 @@ static void create_in_own_file(const struct bo *bo)
 	struct bo one = { .fd = guest_try_open(), .size = bo->size };
 
 	create_one(&one);
-	if (!guest_create(one.fd, one.size, AGATE_BO_HEAP | AGATE_BO_NOEXEC, &one))
+	if (!gem_create(one.fd, one.size, AGATE_BO_HEAP | AGATE_BO_NOEXEC, &one))
 		guest_close_handle(one.fd, one.handle);
 }
 
