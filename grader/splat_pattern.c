@@ -349,8 +349,8 @@ const char *splat_wait_rule(const struct splat *splat)
 		  "holds it itself, or the holder never comes back; is there a return that leaves "
 		  "it taken?" },
 		{ "mutex_lock", "the code waits for a mutex that is never unlocked: this thread holds "
-		  "it itself, or some way out does not unlock it; is there a return that leaves it "
-		  "taken?" },
+		  "it itself, some way out does not unlock it, or its holder waits for a lock that "
+		  "this thread has; is there a return that leaves it taken?" },
 		{ "rwsem_down", "the code waits for a lock that is never unlocked" },
 		{ "dma_fence", "the code waits for a fence that is never signalled" },
 		{ "dma_resv", "the code waits for a fence that is never signalled" },
