@@ -96,8 +96,9 @@ void agate_gem_topic_fini(struct agate_device *adev);
  *
  * Context: may sleep.
  * Return: a BO with one reference; -EINVAL for a size of 0 or above
- * AGATE_BO_MAX_SIZE, for unknown flags and for HEAP without NOEXEC; -ENOMEM; -EINTR or
- * -ERESTARTSYS if a signal may end its wait for gem.lock.
+ * AGATE_BO_MAX_SIZE, for unknown flags and for HEAP without NOEXEC; -ENOMEM; for another
+ * error of drm_gem_object_init() that error or -ENOMEM; -EINTR or -ERESTARTSYS if a signal
+ * may end its wait for gem.lock.
  */
 struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags);
 
@@ -107,8 +108,8 @@ struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags
  * @data: struct drm_agate_create_bo
  * @file: whose handle it becomes
  *
- * Reads @size and @flags of @data and leaves them as they are; writes @handle and @offset,
- * whatever was in them.  Makes one handle.
+ * Reads @size and @flags of @data and leaves them as they are, also if it fails; writes
+ * @handle and @offset, whatever was in them.  Makes one handle.
  *
  * Another thread may close the handle before this returns.  Then the call gives -EINVAL
  * or -ENOENT, or succeeds with the address that the BO had; the number may be another
@@ -125,8 +126,9 @@ int agate_gem_create_ioctl(struct drm_device *dev, void *data, struct drm_file *
  * @data: struct drm_agate_set_label
  * @file: whose handle it is
  *
- * Reads each byte of the label once, none behind it, and holds no lock meanwhile.  Under
- * label_lock it calls nothing that may sleep.  If more than one thing is wrong with a call,
+ * Reads each byte of the label once, none behind it, and holds no lock meanwhile; if the
+ * length is 0 it does not look at the pointer.  Under label_lock it calls nothing that may
+ * sleep.  If more than one thing is wrong with a call,
  * any of the errors is right.
  *
  * Return: 0, or the error of the uAPI, or -EINTR or -ERESTARTSYS if a signal may end its wait
@@ -139,7 +141,8 @@ int agate_gem_set_label_ioctl(struct drm_device *dev, void *data, struct drm_fil
  * @bo: the BO
  * @label: AGATE_LABEL_MAX + 1 bytes: one label, never parts of two, and a zero behind it
  *
- * Context: may sleep; called under gem.lock.  No signal ends its wait.
+ * Context: may sleep; called under gem.lock.  Neither a signal nor a time limit ends its
+ * wait for label_lock.
  */
 void agate_gem_get_label(struct agate_bo *bo, char *label);
 
@@ -151,7 +154,8 @@ void agate_gem_get_label(struct agate_bo *bo, char *label);
  * All 32 bits of the number count.  The object is found and its reference is taken under the
  * table's lock.
  *
- * Return: the BO with a reference the caller puts, or NULL.
+ * Return: the BO with a reference the caller puts, whatever became of the BO; NULL if the
+ * number is no handle of the file.
  */
 struct agate_bo *agate_gem_lookup(struct drm_file *file, u32 handle);
 

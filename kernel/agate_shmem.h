@@ -63,13 +63,15 @@ void agate_shmem_topic_fini(struct agate_device *adev);
  * agate_shmem_init - prepare the backing of a new BO; takes no page
  * @bo: its GEM object is initialised with a shmem file
  *
- * Initialises shmem.lock.  The rest relies on the BO's memory being zero.
+ * Initialises shmem.lock, and takes a reference to the memory cgroup of the task, which
+ * agate_shmem_release() puts: a BO that is given up after this call needs that one, too.  The
+ * rest relies on the BO's memory being zero.
  */
 void agate_shmem_init(struct agate_bo *bo);
 
 /**
  * agate_shmem_release - give everything back when the BO dies
- * @bo: only its sg table still uses the pages.  The BO is still in gem.bos, so
+ * @bo: only its sg table still uses the pages.  A BO that was listed is still in gem.bos, so
  *	agate_shmem_topic_fini() may visit it before and after this call; therefore
  *	shmem.lock stays usable, and the caller destroys it
  *

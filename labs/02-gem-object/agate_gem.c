@@ -79,7 +79,7 @@ void agate_gem_topic_fini(struct agate_device *adev)
 /*
  * STEP 1: refuse what the contract refuses, round the size up to pages, make the
  * GEM object, and set up every field of struct agate_bo before others can find it
- * in gem.bos.  A failure frees all that was made so far, and is -ENOMEM.
+ * in gem.bos.  A failure frees all that was made so far; without memory it is -ENOMEM.
  */
 struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags)
 {
