@@ -13,7 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define POLLS_MS	(4 * ASLEEP_MS)
 /* More than anybody tries to have a lock before giving up. */
 #define HURRIED_SLEEPS	3000
 
@@ -84,46 +83,47 @@ static bool guest_is_idle(void)
 	return running == 1;
 }
 
-/* A task that is watched: does it sleep for long, without being woken? */
+/* A task that is watched: does it sleep for long, without being woken, or never end? */
 struct watch {
 	long switches;		/* at the last look; -1: it did not sleep */
-	unsigned int looks;	/* in a row that saw it asleep, and not woken */
-	unsigned int asleep;	/* in all that saw it asleep: it may poll */
+	unsigned int all;	/* looks */
+	unsigned int looks;	/* in a row that saw it asleep */
 	unsigned int idle;	/* of those, looks that saw nobody who could wake it */
 };
 
 /*
- * Looks once, a millisecond later.  True when the task has slept for @ms looks.  If nobody else
- * wants to run, only a timer can still wake it: QUIET_MS are enough then, for @ms that only
- * decide how much the test sees.  For those a task that is asleep at most looks waits as well,
- * if in short sleeps: POLLS_MS.
+ * Looks once, a millisecond later.  True when the task waits: it has slept for @ms looks, or it
+ * polls.  If nobody else wants to run, only a timer can still wake a task that sleeps: QUIET_MS
+ * are enough then, for @ms that only decide how much the test sees.
+ *
+ * A task that polls, with mutex_trylock() for example, runs or sleeps briefly again and again.
+ * To see that takes longer than to see a sleep, because a call that does its work runs as well.
  */
-static bool sleeps_on(struct watch *watch, int tid, unsigned int ms)
+static bool waits(struct watch *watch, int tid, unsigned int ms)
 {
 	long now;
 
 	pause_ms();
 	now = asleep(tid);
 	if (now < 0 || now != watch->switches)
-		*watch = (struct watch){ .switches = now, .asleep = watch->asleep };
+		*watch = (struct watch){ .switches = now, .all = watch->all };
 	else
 		watch->looks++;
-	watch->asleep += now >= 0;
 	if (watch->looks && ms == ASLEEP_MS && guest_is_idle())
 		watch->idle++;
-	return watch->looks >= ms || watch->idle >= QUIET_MS ||
-	       (ms == ASLEEP_MS && watch->asleep >= POLLS_MS);
+	watch->all++;
+	return watch->looks >= ms || watch->idle >= QUIET_MS || watch->all >= 2 * ms + POLLS_MS;
 }
 
 /*
- * No limits here and below: a thread that neither ends nor sleeps, or never comes to the
- * gate, is a hang, which the grader judges by a clock that knows what the host was doing.
+ * A thread that never comes to the gate is a hang, which the grader judges by a clock that
+ * knows what the host was doing.
  */
 bool aside_ends(struct aside *aside, unsigned int ms)
 {
 	struct watch watch = { .switches = -1 };
 
-	while (!atomic_load(&aside->done) && !sleeps_on(&watch, atomic_load(&aside->tid), ms))
+	while (!atomic_load(&aside->done) && !waits(&watch, atomic_load(&aside->tid), ms))
 		;
 	return atomic_load(&aside->done);
 }
@@ -139,7 +139,7 @@ bool child_ends(pid_t child, unsigned int ms)
 {
 	struct watch watch = { .switches = -1 };
 
-	while (!has_ended(child) && !sleeps_on(&watch, child, ms))
+	while (!has_ended(child) && !waits(&watch, child, ms))
 		;
 	return has_ended(child);
 }

@@ -149,13 +149,14 @@ struct aside {
 void aside_start(struct aside *aside, void (*run)(void *arg), void *arg);
 void aside_join(struct aside *aside);
 /*
- * Wait until the call is over, or sleeps: false when it sleeps, for that many
- * milliseconds without being woken.
+ * Wait until the call is over, or waits: false when it sleeps, for that many milliseconds
+ * without being woken, or polls.
  */
 bool aside_ends(struct aside *aside, unsigned int ms);
 #define ASLEEP_MS	20	/* where a wrong answer only makes the test see less */
 #define QUIET_MS	5	/* the same, in a guest that is idle otherwise: more than a tick */
 #define STUCK_MS	2000	/* where the verdict depends on it */
+#define POLLS_MS	160	/* in addition to twice as long: for a task that never sleeps on */
 /* The same for a child process, which may be a zombie then. */
 bool child_ends(pid_t child, unsigned int ms);
 /* Send the thread a signal that it handles, and give a wait that ends by it time to end. */
