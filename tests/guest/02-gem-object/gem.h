@@ -117,6 +117,9 @@ void check_more_handles(void);
 void check_handles_change_nothing(void);
 void check_still_purgeable(void);
 
+/* memory.c: what the driver allocates for a BO and its label goes with the BO. */
+void check_memory(void);
+
 /* signals.c: a call gets a signal while it waits for gem.lock; there has to be a BO. */
 void check_killed_closer(int fd);
 void check_interrupted_create(int fd);

@@ -186,6 +186,7 @@ void test_label(void **state)
 	label_every_kind(fd);
 	label_outlives_the_name(fd);
 	check_label_of_a_guess(fresh);
+	check_memory();
 	close(fresh);
 	close(fd);
 }

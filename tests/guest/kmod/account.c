@@ -51,9 +51,13 @@ static void __kprobes forget(unsigned long address)
 /* ---- Memory that is asked for -------------------------------------------------- */
 
 static const char *const allocators[] = {
-	"__kmalloc", "kmalloc_trace", "kmalloc_large", "kmem_cache_alloc", "kmemdup", "kstrdup",
+	"__kmalloc", "__kmalloc_node", "__kmalloc_node_track_caller", "kmalloc_trace",
+	"kmalloc_node_trace", "kmalloc_large", "kmalloc_large_node", "krealloc",
+	"kmem_cache_alloc", "kmem_cache_alloc_node", "kmemdup", "kmemdup_nul", "kstrdup",
 	"kstrdup_const", "kstrndup", "kasprintf", "kvasprintf", "kvmalloc_node", "vmalloc",
-	"vzalloc", "__get_free_pages", "get_zeroed_page", "bitmap_zalloc",
+	"vmalloc_node", "vzalloc", "vzalloc_node", "__vmalloc", "__get_free_pages",
+	"get_zeroed_page", "bitmap_zalloc", "memdup_user", "memdup_user_nul", "vmemdup_user",
+	"strndup_user",
 };
 
 static struct kretprobe allocating[ARRAY_SIZE(allocators)];
@@ -69,7 +73,8 @@ static int __kprobes on_get(struct kretprobe_instance *ri, struct pt_regs *regs)
 	unsigned long address = regs->ax;
 
 	/* kstrdup_const() of a text of the driver's gives that text. */
-	if (address && !within_module(address, driver) && replace(address, 0, address))
+	if (address && !IS_ERR_VALUE(address) && !within_module(address, driver) &&
+	    replace(address, 0, address))
 		atomic_inc(&kept);
 	return 0;
 }
@@ -99,6 +104,13 @@ static int __kprobes on_bulk_free(struct kprobe *kp, struct pt_regs *regs)
 	return 0;
 }
 
+/* RCU may keep this for seconds: kfree_rcu() collects what it is to free. */
+static int __kprobes on_free_later(struct kprobe *kp, struct pt_regs *regs)
+{
+	forget(regs->di ? regs->di - regs->si : regs->si);
+	return 0;
+}
+
 static const struct {
 	const char *symbol;
 	kprobe_pre_handler_t handler;
@@ -109,6 +121,7 @@ static const struct {
 	{ "bitmap_free", on_free },
 	{ "kmem_cache_free", on_cache_free },
 	{ "kmem_cache_free_bulk", on_bulk_free },
+	{ "kvfree_call_rcu", on_free_later },
 };
 
 static struct kprobe releasing[ARRAY_SIZE(releases)];
