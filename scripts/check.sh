@@ -16,6 +16,8 @@ set -u
 lab=$(scripts/lab.sh "${1-}") || exit
 dir=${2:-labs}/$lab
 work=$BUILD/check/$lab
+mkdir -p "$work"
+[ "${AGATE_BUILD_LOCK-}" = "$(realpath "$work")" ] || exec scripts/build-lock.sh "$work" "$0" "$@"
 host=$work/host
 failed=0
 
@@ -94,18 +96,19 @@ host_tests()
 # Says the same of the same files.
 checkpatch()
 {
-	script=$BUILD/guest/kernel-fast/source/scripts/checkpatch.pl
+	script=$(realpath "$BUILD/guest/kernel-fast/source/scripts/checkpatch.pl")
 	ignore=FILE_PATH_CHANGES
 	# Of the kernel's style, what is not about the kernel's types.
 	[ "$kind" != library ] || ignore=$ignore,PREFER_KERNEL_TYPES,NEW_TYPEDEFS,CAMELCASE
-	sed -n "s|^files |$copies/|p" "$work/info" >"$work/style.files"
-	xargs -d '\n' sha256sum "$script" <"$work/style.files" >"$work/style.key.new" 2>&1
+	sed -n "s|^files |${copies#"$work/"}/|p" "$work/info" >"$work/style.files"
+	(cd "$work" && xargs -d '\n' sha256sum "$script" <style.files) >"$work/style.key.new" 2>&1
 	! cmp -s "$work/style.key" "$work/style.key.new" || return 0
 	rm -f "$work/style.key"
 	(
 		ulimit -t $STYLE_CPU_S
-		xargs -d '\n' perl "$script" --no-tree --strict --terse --quiet --show-types \
-			--max-line-length=100 --ignore "$ignore" -f <"$work/style.files"
+		# In the project's folder checkpatch would leave a list of the names in its headers.
+		cd "$work" && xargs -d '\n' perl "$script" --no-tree --strict --terse --quiet \
+			--show-types --max-line-length=100 --ignore "$ignore" -f <style.files
 	) >"$work/style.log" 2>&1
 	case $? in
 	0 | 123) mv "$work/style.key.new" "$work/style.key" ;;
@@ -145,7 +148,7 @@ compile
 [ $status = 10 ] || host_tests
 wait $style
 
-grep -aE ': (ERROR|WARNING|CHECK)' "$work/style.log" >"$work/style"
+grep -aE ': (ERROR|WARNING|CHECK)' "$work/style.log" | sed 's|^tree/||' >"$work/style"
 if [ -s "$work/style" ]; then
 	say ADVICE "style, by the kernel's checkpatch (remarks: $(wc -l <"$work/style")):"
 	indented 10 <"$work/style"

@@ -72,7 +72,7 @@ unsaid()
 	! grep -qF "$1" "$work/said"
 }
 
-echo 1..30
+echo 1..32
 
 gem=$work/02-gem-object/agate_gem.c
 start 02-gem-object
@@ -126,6 +126,24 @@ ln -s "$PWD/solutions/02-gem-object/agate_gem.c" "$gem"
 check_lab 02
 check "a link is not followed" 1 $? said FAIL 'is a symbolic link'
 rm "$gem"
+
+# Two of one lab at the same time, with different files.
+start 02-gem-object
+mkdir -p "$work/other/02-gem-object"
+sed '10i int broken(void) { return nothing; }' "$gem" >"$work/other/02-gem-object/agate_gem.c"
+scripts/check.sh 02 "$work/other" >"$work/said-other" 2>&1 &
+other=$!
+check_lab 02
+right=$?
+wait $other
+check "two at once have their own verdicts" "0 1" "$right $?" said "OK       $work/02-gem-object"
+
+sed -i 's/^static bool label_valid(/static int spareName(void) { return 1; }\n&/' "$gem"
+rm -f .checkpatch-camelcase.*
+check_lab 02
+check "checkpatch leaves nothing in the project's folder" 0 $? \
+	[ -z "$(ls -d .checkpatch-camelcase.* 2>/dev/null)" ]
+start 02-gem-object
 
 # What lies beside the lab's files, under names that a shell or a terminal would take apart.
 start 02-gem-object
