@@ -89,6 +89,7 @@ struct state {
 					 * they took, ns */
 	unsigned int troubles[TROUBLES];	/* of the test that runs */
 	unsigned int stops[LAB_TESTS + 1];	/* state_stopped() of each test, and of insmod */
+	unsigned int stops_in_all;	/* the same, of all of them */
 	bool stopped;			/* this guest ended so */
 	uint64_t stood;			/* when the running program began */
 	bool busy;			/* the host was busy while the program ran */
@@ -151,8 +152,8 @@ bool state_believe(struct state *st, struct verdict *verdict);
 #define AT_INSMOD	LAB_TESTS
 
 /*
- * The guest is gone.  When the code in it may have stopped QEMU, and that is the
- * second time in this test (or AT_INSMOD), true, with the verdict on it.
+ * The guest is gone.  When the code in it may have stopped QEMU, and that has happened twice in
+ * this test (or AT_INSMOD), or several times in all, true, with the verdict on the test.
  */
 bool state_stopped(struct state *st, size_t test, struct verdict *verdict);
 /*

@@ -157,6 +157,27 @@ static void test_guest_stops_qemu(void **state)
 	lab_free(lab);
 }
 
+/* Each time in another test: the fourth time it is a crash, of the test that runs then. */
+static void test_guest_stops_qemu_anywhere(void **state)
+{
+	static const char *const names[] = { "a", "b", "c", "d", "e", "f", NULL };
+	struct act acts[] = { { .test = "b", .guest_does = stops, .runs = 1 },
+			      { .test = "c", .guest_does = stops, .runs = 1 },
+			      { .test = "d", .guest_does = stops, .runs = 1 },
+			      { .test = "e", .guest_does = stops, .runs = 1 },
+			      { .test = "f", .guest_does = stops, .runs = 1 },
+			      { .test = NULL } };
+	struct lab *lab = lab_of(names);
+	struct canned c = { .acts = acts };
+	struct outcome o = { .seals = 0 };
+
+	(void)state;
+	assert_int_equal(run_in(&c, lab, &o), SESSION_DONE);
+	assert_string_equal(o.letters, "PPPPCC");
+	assert_string_equal(c.ran, "|a b |a b c |a b c d |a b c d e |f ");
+	lab_free(lab);
+}
+
 /* The machine fails while the module is loaded: the grader tries that three times. */
 static void test_late_load(void **state)
 {
@@ -410,6 +431,7 @@ int main(void)
 		cmocka_unit_test(test_out_of_time),
 		cmocka_unit_test(test_gone),
 		cmocka_unit_test(test_guest_stops_qemu),
+		cmocka_unit_test(test_guest_stops_qemu_anywhere),
 		cmocka_unit_test(test_late_load),
 		cmocka_unit_test(test_hanging_load),
 		cmocka_unit_test(test_watchdog),
