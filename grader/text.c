@@ -29,12 +29,22 @@ static size_t decode(const unsigned char *s, size_t len, uint32_t *c)
 	return n;
 }
 
+/* No control character, and none that is invisible or changes the order of its neighbours. */
 static bool is_harmless(uint32_t c)
 {
-	if (c < ' ' || (c >= 0x7f && c < 0xa0))
-		return false;
-	return !(c >= 0x200b && c <= 0x200f) && !(c >= 0x2028 && c <= 0x202e) &&
-	       !(c >= 0x2060 && c <= 0x2069) && c != 0xfeff;
+	static const struct {
+		uint32_t first, last;
+	} others[] = {
+		{ 0, 0x1f }, { 0x7f, 0x9f }, { 0x61c, 0x61c }, { 0x180e, 0x180e }, { 0x200b, 0x200f },
+		{ 0x2028, 0x202e }, { 0x2060, 0x206f }, { 0xfeff, 0xfeff }, { 0xfff9, 0xfffb },
+		{ 0xe0000, 0xe0fff },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (c >= others[i].first && c <= others[i].last)
+			return false;
+	return true;
 }
 
 void text_clean(char *out, size_t size, const char *text, size_t len)

@@ -82,7 +82,8 @@ box_run()
 	shift 4
 	(
 		box_limits
-		exec timeout --foreground -s KILL $BOX_WALL_S bwrap --args 9 --setenv WORK /tmp \
+		exec timeout --foreground -s KILL $BOX_WALL_S bwrap --args 9 --dir /tmp/.agate-box \
+			--setenv WORK /tmp/.agate-box \
 			--ro-bind "$box_folder" "$box_place" --remount-ro / -- "$@" \
 			5>"$box_facts" 9<"$box_from"
 	) 2>"$box_facts.said"
@@ -125,5 +126,6 @@ printable()
 {
 	head -c "$BOX_WORDS" | LC_ALL=C tr '\000-\010\013-\037\177' '?' | LC_ALL=C sed \
 		-e 's/\xc2[\x80-\x9f]/?/g' -e 's/\xe2\x80[\x8b-\x8f\xa8-\xae]/?/g' \
-		-e 's/\xe2\x81[\xa0-\xaf]/?/g' -e 's/\xef\xbb\xbf/?/g'
+		-e 's/\xe2\x81[\xa0-\xaf]/?/g' -e 's/\xef\xbb\xbf/?/g' -e 's/\xd8\x9c/?/g' \
+		-e 's/\xe1\xa0\x8e/?/g' -e 's/\xef\xbf[\xb9-\xbb]/?/g' -e 's/\xf3\xa0[\x80-\xbf]\{2\}/?/g'
 }
