@@ -52,7 +52,7 @@ expanded()
 		: <>"$WORK/expanded"
 	} &
 	expanding=$!
-	"$scans/agate-scan-expanded" "$file" "$WORK/poison.h" <"$WORK/expanded"
+	"$scans/agate-scan-expanded" "$file" "$WORK/poison.h" "$WORK/own" <"$WORK/expanded"
 	scanned=$?
 	wait $expanding
 	if [ $scanned -gt 128 ]; then
@@ -82,6 +82,42 @@ pasted()
 		END { exit found ? 10 : 0 }' "$WORK/poisoning"
 }
 
+# headers OUTPUT FILE OPTION...: of FILE, the headers' text after macro expansion
+headers()
+{
+	text=$1 from=$2
+	shift 2
+	"$compile" "$from" "$text" -E -fno-diagnostics-show-caret "$@" >"$WORK/said" 2>&1 \
+		3>&- 4>&- 5>&- || return
+	awk -v from="${from%/*}/" -v dir="${file%/*}/" '
+		/^# [0-9]+ "/ {
+			path = $0
+			sub(/^# [0-9]+ "/, "", path)
+			own = index(path, from) == 1 || index(path, dir) == 1
+			next
+		}
+		!own && !/^#/ && NF { $1 = $1; print }' "$text" | sha256sum
+}
+
+# Does a macro of the file expand in a header that is included after it?  Then the headers say
+# something else where these macros are hidden from them.
+changed()
+{
+	[ -s "$WORK/own" ] || return 0
+	mkdir "$WORK/hidden" || return 1
+	"$scans/agate-scan-source" "$file" "$WORK/own" >"$WORK/hidden/${file##*/}" || return 1
+	as_is=$(headers "$WORK/as-is" "$file") || {
+		cat "$WORK/said"
+		return 10
+	}
+	hidden=$(headers "$WORK/as-hidden" "$WORK/hidden/${file##*/}" -iquote "${file%/*}")
+	[ "$as_is" != "$hidden" ] || return 0
+	first=$(sort -n "$WORK/own" | head -n 1)
+	echo "$file:${first% *}: error: \`${first#* }\`, or another macro, changes what a header says" \
+		"that is included after it: define macros after the last #include"
+	return 10
+}
+
 "$scans/agate-scan-source" "$file"
 case $? in
 0) ;;
@@ -95,6 +131,10 @@ expanded >"$WORK/scanning" 2>&1
 expanded=$?
 pasted >>"$WORK/scanning" 2>&1
 pasted=$?
+[ $expanded != 0 ] || {
+	changed >>"$WORK/scanning" 2>&1
+	expanded=$?
+}
 wait $compiling
 compiled=$?
 cat "$WORK/scanning"

@@ -17,6 +17,7 @@ $(AGATE_TAKE_FILES) $(AGATE_SCANS): $(BUILD)/bin/agate-%: scripts/%.c scripts/sc
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) -o $@ $(filter %.c,$^)
 
+$(BUILD)/bin/agate-scan-source: scripts/scan-text.c scripts/scan-text.h
 $(BUILD)/bin/agate-scan-expanded: scripts/scan-macros.c scripts/scan-macros.h
 
 # The programs for composing a driver or a library from a lab's files.

@@ -2,7 +2,7 @@
 /*
  * agate-scan-expanded: does a lab's file, after all macros, contain only allowed text?
  *
- * usage: agate-scan-expanded FILE POISON
+ * usage: agate-scan-expanded FILE POISON OWN
  *
  * Standard input is the output of `gcc -E -dD FILE`: the text after macro expansion, with
  * all macro definitions, and the file and line of everything.  agate-scan-source reads
@@ -13,11 +13,13 @@
  *   to something that their author did not write, and some of them expand to assembly.
  * - FILE's lines expand to an attribute that neither scan-words.h allows nor the macros of
  *   the kernel's headers use, or to a section whose name is more than a name.
- * - FILE's lines expand to assembly with a directive that no macro of the kernel uses.
+ * - FILE's lines expand to assembly with a directive that no macro of the kernel uses, or
+ *   with a string that no macro of the headers has.
  *
- * The file POISON gets the words of scan-words.h, with the macros that match a pattern
+ * The file POISON gets the words of scan-words.h, with the headers' names that match a pattern
  * there: included in front of FILE, it makes the preprocessor report each of them that FILE
- * uses, even when it is pasted together.
+ * uses, even when it is pasted together.  The file OWN gets the macros that FILE defines before
+ * it includes a header, for agate-scan-source to hide them from it.
  *
  * Exit status: 0; 1 for wrong usage or a failure of the machine; 10 when something is not
  * allowed.
@@ -34,7 +36,8 @@
 #include "scan-macros.h"
 #include "scan-words.h"
 
-#define LINE_SIZE	8192		/* of a directive: its name stands at the beginning */
+#define LINE_SIZE	65536		/* of a directive; what is longer is cut */
+#define NAME_SIZE	128
 #define TOKEN_SIZE	65536
 #define TEMPLATE_SIZE	65536
 #define DEPTH_MAX	64
@@ -51,6 +54,7 @@ struct scan {
 	bool line_begins;
 	char place[PATH_MAX];	/* the file of this line */
 	struct macros macros;
+	bool begins[256];	/* the characters with which a pattern begins */
 	unsigned int depth;
 	char token[TOKEN_SIZE];
 	char template[TEMPLATE_SIZE];
@@ -98,7 +102,7 @@ static void line_marker(struct scan *s, const char *text)
 /* A directive has its # in the first column; what macros expand to never has. */
 static void directive(struct scan *s)
 {
-	char text[LINE_SIZE];
+	static char text[LINE_SIZE];
 	size_t n = 0;
 	int c;
 
@@ -114,12 +118,25 @@ static void directive(struct scan *s)
 		s->line++;
 }
 
-static void skip_line(struct scan *s)
+/* Of a header's line only the names matter that a pattern in scan-words.h may mean. */
+static void skip_line(struct scan *s, int c)
 {
-	int c;
+	char name[NAME_SIZE];
+	size_t n = 0;
 
-	while ((c = getchar_unlocked()) != EOF && c != '\n')
-		;
+	for (;; c = getchar_unlocked()) {
+		if (c != EOF && is_name(c)) {
+			if (n < sizeof(name) - 1)
+				name[n++] = (char)c;
+			continue;
+		}
+		name[n] = '\0';
+		if (n && s->begins[(unsigned char)name[0]])
+			macros_header_name(&s->macros, name);
+		n = 0;
+		if (c == EOF || c == '\n')
+			break;
+	}
 	s->line++;
 }
 
@@ -158,6 +175,20 @@ static enum kind literal(struct scan *s, int quote)
 	return quote == '"' ? STRING : OTHER;
 }
 
+/* A sign, by whichever of its spellings: <: and :> are brackets, <% and %> braces, %: is #. */
+static char sign(int c)
+{
+	static const char digraphs[][3] = { "<:[", ":>]", "<%{", "%>}", "%:#" };
+	int after = getchar_unlocked();
+	size_t i;
+
+	for (i = 0; i < COUNT(digraphs); i++)
+		if (c == digraphs[i][0] && after == digraphs[i][1])
+			return digraphs[i][2];
+	ungetc(after, stdin);
+	return (char)c;
+}
+
 /*
  * The next token of FILE's lines, in s->token; between the parentheses of an attribute or of
  * assembly the next token of any line.
@@ -174,7 +205,7 @@ static enum kind next(struct scan *s)
 			directive(s);
 			s->line_begins = true;
 		} else if (begins && c != '\n' && !s->mine && !s->depth) {
-			skip_line(s);
+			skip_line(s, c);
 			s->line_begins = true;
 		} else if (c == '\n') {
 			s->line++;
@@ -183,7 +214,7 @@ static enum kind next(struct scan *s)
 		} else if (is_name(c)) {
 			return word(s, c);
 		} else if (!isspace(c)) {
-			s->token[0] = (char)c;
+			s->token[0] = sign(c);
 			s->token[1] = '\0';
 			return SIGN;
 		}
@@ -196,25 +227,31 @@ static bool is_sign(const struct scan *s, enum kind kind, char sign)
 	return kind == SIGN && s->token[0] == sign;
 }
 
-/* The character that an escape in a string stands for. */
-static char unescape(const char **text)
+/*
+ * The character that an escape in a string stands for; 0 for those that the kernel's assembly
+ * does without, by which text could hide.
+ */
+static char unescape(char c)
 {
-	static const char names[] = "n\nt\tr\rv\vf\fa\ab\be\033";
-	const char *t = *text;
-	unsigned int value = 0, digits = 0;
-	const char *found;
+	static const char escapes[] = "n\nt\t\"\"\\\\";
+	const char *found = strchr(escapes, c);
 
-	if (*t == 'x') {
-		*text = t + 1;
-		return (char)strtoul(t + 1, (char **)text, 16);
-	}
-	while (digits < 3 && t[digits] >= '0' && t[digits] <= '7')
-		value = value * 8 + (unsigned int)(t[digits++] - '0');
-	*text = t + (digits ? digits : 1);
-	if (digits)
-		return (char)value;
-	found = strchr(names, *t);
-	return found && (found - names) % 2 == 0 ? found[1] : *t;
+	return found && (found - escapes) % 2 == 0 ? found[1] : '\0';
+}
+
+/*
+ * Is this string one of a header's macros, or a piece that they make of a name, a number or an
+ * operand's number?  Anything else in assembly is the student's.
+ */
+static bool from_headers(const struct scan *s)
+{
+	static const char plain[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_ ()[]*+<>|&~-";
+	const char *operand = s->token + (s->token[0] == '%');
+
+	return macros_header_string(&s->macros, s->token) ||
+	       (operand == s->token ? !operand[strspn(operand, plain)] :
+		!operand[strspn(operand, "abcdefghijklmnopqrstuvwxyz0123456789")]);
 }
 
 static size_t add_string(struct scan *s, size_t len)
@@ -225,7 +262,10 @@ static size_t add_string(struct scan *s, size_t len)
 		char c = *text++;
 
 		if (c == '\\' && *text)
-			c = unescape(&text);
+			c = unescape(*text++);
+		if (!c)
+			refuse(s, s->line, "assembly with an escape other than \\n and \\t, which no "
+			       "lab allows: use the kernel's ordinary helpers");
 		s->template[len++] = c ? c : '?';
 	}
 	s->template[len] = '\0';
@@ -286,6 +326,9 @@ static void scan_asm(struct scan *s)
 	s->template[0] = '\0';
 	s->depth++;
 	while ((kind = next(s)) != END) {
+		if (kind == STRING && depth && !from_headers(s))
+			refuse(s, s->line, "the macros here give `%.64s` to the assembler, which is "
+			       "no text of theirs: use the kernel's ordinary helpers", s->token);
 		if (kind == STRING && depth)
 			len = add_string(s, len);
 		depth += is_sign(s, kind, '(');
@@ -382,19 +425,22 @@ int main(int argc, char **argv)
 {
 	static struct scan s;
 	const char *slash;
+	size_t i;
 
 	if (!stdio_fill())
 		return FAILED;
-	if (argc != 3) {
-		fprintf(stderr, "usage: %s FILE POISON <PREPROCESSED\n", argv[0]);
+	if (argc != 4) {
+		fprintf(stderr, "usage: %s FILE POISON OWN <PREPROCESSED\n", argv[0]);
 		return FAILED;
 	}
 	s.file = argv[1];
 	slash = strrchr(s.file, '/');
 	s.dir = slash ? (size_t)(slash - s.file) + 1 : 0;
+	for (i = 0; i < COUNT(words); i++)
+		s.begins[(unsigned char)words[i].text[0]] |= !!strchr(words[i].text, '*');
 	macros_begin(&s.macros, argv[2]);
 	scan_text(&s);
-	s.refused |= macros_end(&s.macros);
+	s.refused |= macros_end(&s.macros, s.file, argv[3]);
 	if (ferror(stdin) || fflush(stdout))
 		return FAILED;
 	return s.refused ? REFUSED : ALLOWED;

@@ -19,6 +19,7 @@ struct macro {
 	/* FILE's first #define or #undef, or 0; and how many markers came before it */
 	unsigned int line, markers;
 	char *place;
+	struct macro *next_own;
 };
 
 /* A header that was read after FILE defined a macro, and the last marker that names it. */
@@ -72,6 +73,25 @@ static void refuse_macro(struct macros *m, struct macro *macro, const char *why)
 	m->refused = true;
 }
 
+/*
+ * Such a macro expands on the headers' own lines, where nobody looks: strings and names are
+ * all that it may consist of.
+ */
+static bool is_plain(const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '"') {
+			for (text++; *text && *text != '"'; text++)
+				text += *text == '\\' && text[1];
+			if (!*text)
+				return false;
+		} else if (strchr("(){}[];#%:<>'", *text)) {
+			return false;
+		}
+	}
+	return true;
+}
+
 static void own_macro(struct macros *m, struct macro *macro, const char *place, unsigned int line)
 {
 	if (macro->line || may_define(macro->name))
@@ -84,18 +104,65 @@ static void own_macro(struct macros *m, struct macro *macro, const char *place, 
 		refuse_macro(m, macro, OF_HEADER);
 	else if (listed(language, COUNT(language), macro->name))
 		refuse_macro(m, macro, "belongs to C itself: use another name");
+	macro->next_own = m->own;
+	m->own = macro;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+/* True when @text was not yet in the @set. */
+static bool add(void **set, const char *text)
+{
+	char *copy = need(strdup(text));
+
+	if (*(char **)need(tsearch(copy, set, by_text)) == copy)
+		return true;
+	free(copy);
+	return false;
+}
+
+/* Without the kernel's options: the headers would not be the same ones without them. */
+void macros_header_name(struct macros *m, const char *name)
+{
+	const struct word *word = word_refused(name);
+
+	if (word && strchr(word->text, '*') && strncmp(name, "CONFIG_", 7) != 0 &&
+	    add(&m->poisoned, name))
+		fprintf(m->poison, "#pragma GCC poison %s\n", name);
+}
+
+/* The strings of a header's macro: text that it may give to the assembler. */
+static void header_strings(struct macros *m, char *text)
+{
+	char *end;
+
+	while ((text = strpbrk(text, "\"'"))) {
+		for (end = text + 1; *end && *end != *text; end++)
+			end += *end == '\\' && end[1];
+		if (!*end)
+			return;
+		if (*text == '"') {
+			*end = '\0';
+			add(&m->strings, text + 1);
+		}
+		text = end + 1;
+	}
+}
+
+bool macros_header_string(const struct macros *m, const char *text)
+{
+	return tfind(text, &m->strings, by_text);
 }
 
 static void header_macro(struct macros *m, struct macro *macro)
 {
-	size_t i;
-
 	if (macro->of_header)
 		return;
 	macro->of_header = true;
-	for (i = 0; i < COUNT(words); i++)
-		if (strchr(words[i].text, '*') && matches(words[i].text, macro->name))
-			fprintf(m->poison, "#pragma GCC poison %s\n", macro->name);
+	macros_header_name(m, macro->name);
 	if (macro->line && !macro->refused)
 		refuse_macro(m, macro, OF_HEADER);
 }
@@ -104,10 +171,23 @@ void macros_directive(struct macros *m, char *text, const char *place, unsigned 
 {
 	char *name = text + strcspn(text, " ");
 	struct macro *macro;
+	const char *body;
+	bool plain;
+	size_t n;
 
 	name += strspn(name, " ");
-	name[strcspn(name, " (\n")] = '\0';
+	n = strcspn(name, " (\n");
+	if (!place && name[n])
+		header_strings(m, name + n + 1);
+	body = name + n + (name[n] == '(' ? strcspn(name + n, ")") : 0);
+	plain = is_plain(body + (*body == ')'));
+	name[n] = '\0';
 	macro = find_macro(m, name);
+	if (place && may_define(name) && !plain) {
+		printf("%s:%u: error: `%s` is for strings and names: headers use it as well\n",
+		       place, line, name);
+		m->refused = true;
+	}
 	if (place)
 		own_macro(m, macro, place, line);
 	else if (text[0] == 'd')
@@ -186,12 +266,39 @@ void macros_begin(struct macros *m, const char *poison)
 			fprintf(m->poison, "#pragma GCC poison %s\n", words[i].text);
 }
 
-bool macros_end(struct macros *m)
+/*
+ * The file's own macros, for agate-scan-source to hide from headers.  It reads one file: what
+ * another file of the student's defines has to stand behind all headers.
+ */
+static void list_own(struct macros *m, const char *file, const char *path)
+{
+	const struct header *header;
+	struct macro *macro;
+	FILE *f = fopen(path, "we");
+
+	if (!f)
+		fail(path);
+	for (macro = m->headers ? m->own : NULL; macro; macro = macro->next_own) {
+		if (strcmp(macro->place, file) == 0) {
+			fprintf(f, "%u %s\n", macro->line, macro->name);
+			continue;
+		}
+		for (header = m->headers; header && !macro->refused; header = header->next)
+			if (header->markers > macro->markers)
+				refuse_macro(m, macro, "is defined before a header is included: "
+					     "define it after the last #include");
+	}
+	if (fclose(f))
+		fail(path);
+}
+
+bool macros_end(struct macros *m, const char *file, const char *own)
 {
 	const struct header *header;
 
 	for (header = m->headers; header; header = header->next)
 		scan_header(m, header);
+	list_own(m, file, own);
 	if (fclose(m->poison))
 		fail("the words to report");
 	return m->refused;

@@ -2,7 +2,7 @@
 /*
  * agate-scan-source: does a lab's file contain only allowed text?
  *
- * usage: agate-scan-source FILE
+ * usage: agate-scan-source FILE [OWN]
  *
  * Reads the text as a C compiler does (spliced lines, comments, strings, digraphs), and
  * prints a line "FILE:LINE:COLUMN: error: WHY" for each thing that scan-words.h does not
@@ -11,6 +11,10 @@
  *
  * Exit status: 0; 1 for wrong usage or a file that cannot be read; 10 when something is
  * not allowed.  agate-scan-expanded judges the text that macros make.
+ *
+ * With OWN, a list of macros ("LINE NAME"), it prints the text of FILE, and hides these macros
+ * from each file that FILE includes: a header whose text differs then is one that a macro of
+ * FILE has changed.
  */
 #include <ctype.h>
 #include <stdbool.h>
@@ -19,18 +23,12 @@
 #include <string.h>
 
 #include "agate_stdio.h"
+#include "scan-text.h"
 #include "scan-words.h"
 
-#define SIZE_LIMIT	(1u << 20)
 #define WORD_MAX	128
 
 enum { ALLOWED, FAILED = 1, REFUSED = 10 };
-
-/* A character of the text after lines were spliced, and where it stands. */
-struct character {
-	char c;
-	unsigned int line, column;
-};
 
 struct scan {
 	const char *file;
@@ -40,67 +38,18 @@ struct scan {
 	char last;		/* the last token when it is a single character, or 0 */
 	bool refused;
 	FILE *facts;
+	const char *own;	/* macros to hide, one a line; NULL: check the text */
+	size_t printed;		/* how much of the text was printed */
 };
 
 static void refuse(struct scan *s, size_t at, const char *what, const char *why)
 {
 	const struct character *c = &s->text[at];
 
+	if (s->own)
+		return;
 	printf("%s:%u:%u: error: %s %s\n", s->file, c->line, c->column, what, why);
 	s->refused = true;
-}
-
-/* The compiler also accepts a backslash with blanks after it. */
-static size_t spliced(const char *raw, size_t len, size_t at)
-{
-	size_t i = at + 1;
-
-	if (raw[at] != '\\')
-		return 0;
-	while (i < len && raw[i] && strchr(" \t\f\v", raw[i]))
-		i++;
-	i += i < len && raw[i] == '\r';
-	return i < len && raw[i] == '\n' ? i + 1 - at : 0;
-}
-
-static bool load(struct scan *s)
-{
-	static char raw[SIZE_LIMIT];
-	unsigned int line = 1, column = 1;
-	FILE *f = fopen(s->file, "re");
-	size_t len, i = 0, n;
-
-	if (!f)
-		return false;
-	len = fread(raw, 1, sizeof(raw), f);
-	if (ferror(f) || !feof(f)) {
-		fclose(f);
-		return false;
-	}
-	fclose(f);
-	/* One more: a newline that ends a line or comment that the file leaves open. */
-	s->text = calloc(len + 1, sizeof(*s->text));
-	if (!s->text)
-		return false;
-	/* A mark of the byte order is no part of the text. */
-	if (len >= 3 && memcmp(raw, "\xef\xbb\xbf", 3) == 0)
-		i = 3;
-	while (i < len) {
-		n = spliced(raw, len, i);
-		if (n) {
-			i += n;
-			line++;
-			column = 1;
-			continue;
-		}
-		s->text[s->len++] = (struct character){ raw[i], line, column++ };
-		if (raw[i++] == '\n') {
-			line++;
-			column = 1;
-		}
-	}
-	s->text[s->len++] = (struct character){ '\n', line, column };
-	return true;
 }
 
 static char peek(const struct scan *s, size_t ahead)
@@ -205,18 +154,14 @@ static void check_pieces(struct scan *s, size_t at, const char *word)
 
 static void check_word(struct scan *s, size_t at, const char *word)
 {
+	const struct word *refused = word_refused(word);
 	char what[WORD_MAX + 4];
-	size_t i;
 
 	check_pieces(s, at, word);
-
-	for (i = 0; i < COUNT(words); i++) {
-		if (matches(words[i].text, word)) {
-			snprintf(what, sizeof(what), "`%s`", word);
-			refuse(s, at, what, words[i].why);
-			return;
-		}
-	}
+	if (!refused)
+		return;
+	snprintf(what, sizeof(what), "`%s`", word);
+	refuse(s, at, what, refused->why);
 }
 
 /* After the prefix of a string.  Raw strings have rules of their own for lines. */
@@ -300,6 +245,34 @@ static bool is_path(const char *name)
 				       "0123456789_-+.,/")] && !strstr(name, "//");
 }
 
+static void print_up_to(struct scan *s, size_t end)
+{
+	while (s->printed < end)
+		putchar(s->text[s->printed++].c);
+}
+
+/* Nothing but blanks and comments stands before a directive, and behind a header's name. */
+static void each_own(const struct scan *s, const char *before, const char *after)
+{
+	const char *line, *name, *end;
+
+	putchar('\n');
+	for (line = s->own; *line; line = end + (*end == '\n')) {
+		end = line + strcspn(line, "\n");
+		name = line + strcspn(line, " ") + 1;
+		printf("%s%.*s%s\n", before, (int)(end - name), name, after);
+	}
+}
+
+static void hide_own(struct scan *s, size_t include, size_t end)
+{
+	print_up_to(s, include);
+	each_own(s, "#pragma push_macro(\"", "\")");
+	each_own(s, "#undef ", "");
+	print_up_to(s, end);
+	each_own(s, "#pragma pop_macro(\"", "\")");
+}
+
 static void scan_include(struct scan *s, size_t at)
 {
 	char name[256], open, close;
@@ -326,7 +299,9 @@ static void scan_include(struct scan *s, size_t at)
 		return;
 	}
 	s->at++;
-	if (name[0] == '/' || strstr(name, ".."))
+	if (s->own)
+		hide_own(s, at, s->at);
+	else if (name[0] == '/' || strstr(name, ".."))
 		refuse(s, begin, "this path", "leads out of the folders with headers: "
 		       "include <linux/slab.h>, or \"agate_gem.h\"");
 	else if (open == '"' && s->facts)
@@ -434,9 +409,8 @@ static void check_characters(struct scan *s)
 			refuse(s, i, "a carriage return", "does not belong into a line");
 			return;
 		}
-		/* Two of the nine change what a line, or a directive, is. */
 		if (s->text[i].c == '?' && i + 2 < s->len && s->text[i + 1].c == '?' &&
-		    (s->text[i + 2].c == '=' || s->text[i + 2].c == '/')) {
+		    strchr("=/'()!<>-", s->text[i + 2].c)) {
 			refuse(s, i, "a trigraph", "is not C as the kernel writes it: use the "
 			       "character that is meant");
 			return;
@@ -450,17 +424,27 @@ int main(int argc, char **argv)
 
 	if (!stdio_fill())
 		return FAILED;
-	if (argc != 2) {
-		fprintf(stderr, "usage: %s FILE\n", argv[0]);
+	if (argc != 2 && argc != 3) {
+		fprintf(stderr, "usage: %s FILE [OWN]\n", argv[0]);
 		return FAILED;
 	}
-	if (!load(&s)) {
+	s.text = text_load(s.file, &s.len);
+	if (!s.text) {
 		perror(s.file);
 		return FAILED;
 	}
-	s.facts = fdopen(5, "w");
+	if (argc == 3) {
+		s.own = text_lines(argv[2]);
+		if (!s.own) {
+			perror(argv[2]);
+			return FAILED;
+		}
+	}
+	s.facts = s.own ? NULL : fdopen(5, "w");
 	check_characters(&s);
 	scan_text(&s);
+	if (s.own)
+		print_up_to(&s, s.len);
 	free(s.text);
 	if (fflush(stdout) || (s.facts && fclose(s.facts)))
 		return FAILED;

@@ -89,6 +89,7 @@ static const struct word words[] = {
 	{ "build_mmio_write", WHY_TEXT },
 	{ "BUILDIO", WHY_TEXT },
 	{ "call_on_stack", WHY_TEXT },
+	{ "call_on_irqstack*", WHY_TEXT },
 	{ "_BUG_FLAGS", WHY_TEXT },
 	{ "__BUG_REL", WHY_TEXT },
 	{ "ALTINSTR_ENTRY*", WHY_TEXT },
@@ -230,11 +231,22 @@ static inline bool is_name(int c)
 
 static inline bool matches(const char *pattern, const char *word)
 {
-	size_t n = strlen(pattern);
+	while (*pattern && *pattern == *word) {
+		pattern++;
+		word++;
+	}
+	return *pattern == '*' || *pattern == *word;
+}
 
-	if (pattern[n - 1] == '*')
-		return strncmp(word, pattern, n - 1) == 0;
-	return strcmp(word, pattern) == 0;
+/* The entry of words[] that means this word, or NULL. */
+static inline const struct word *word_refused(const char *word)
+{
+	size_t i;
+
+	for (i = 0; i < COUNT(words); i++)
+		if (matches(words[i].text, word))
+			return &words[i];
+	return NULL;
 }
 
 static inline bool listed(const char *const *list, size_t count, const char *word)

@@ -53,7 +53,7 @@ refused()
 }
 
 attacks=$(ls tests/attacks/02/*.inc)
-echo "1..$(($(echo "$attacks" | wc -l) + 30))"
+echo "1..$(($(echo "$attacks" | wc -l) + 32))"
 
 for file in $attacks; do
 	rm -rf "$out"
@@ -187,6 +187,14 @@ box_run "$work/box" "$work/facts" "$work/folder" /look /bin/bash "$work/look.sh"
 result $? "bubblewrap makes a box here"
 [ "$(cat "$work/said")" = end ]
 result $? "nothing in the box but what it was given, and nothing to write to"
+
+# A student's folder may have the name of a file that the compiler's script makes.
+box_run "$work/box" "$work/facts" "$work/folder" /tmp/expanded /bin/sh -c \
+	'echo begun >&5; mkfifo "$WORK/expanded"' >"$work/said" 2>&1
+result $? "the files for the work in the box are apart from the student's"
+
+[ "$(printf 'a\330\234b\342\200\256c\357\277\271d\363\240\201\201e\303\244' | printable)" = 'a?b?c?d?eä' ]
+result $? "what is shown has no invisible characters, and none that turn text around"
 
 # The box goes with who asked for it, and a program that does not end, with its time.
 (
