@@ -38,6 +38,14 @@ struct word {
 	"is, or lies beside, what the kernel's own checks keep of a task: leave it out"
 #define WHY_PRAGMA \
 	"gives the compiler orders of its own, which no lab allows: leave it out"
+#define WHY_UNSEEN \
+	"reaches memory where the kernel's checks do not look, which no lab allows: use the " \
+	"ordinary helper, such as readl(), atomic_read() or copy_from_user()"
+#define WHY_KERNELS \
+	"differs between the fast and the debug kernel, and a lab's file does the same on both: " \
+	"leave it out"
+#define WHY_HEADERS \
+	"is for the kernel's own macros and inline functions: use the function that has need of it"
 #define WHY_COMPUTED \
 	"makes a header include a file of your choice, which no lab allows: leave it out"
 #define WHY_PROBE \
@@ -131,15 +139,97 @@ static const struct word words[] = {
 	{ "READ_ONCE_NOCHECK", WHY_SIGHT },
 	{ "__read_once_word_nocheck", WHY_SIGHT },
 	{ "read_word_at_a_time", WHY_SIGHT },
-	{ "kasan_depth", WHY_BLIND },
-	{ "debug_locks", WHY_BLIND },
-	{ "debug_locks_silent", WHY_BLIND },
-	{ "lockdep_off", WHY_BLIND },
-	{ "lockdep_on", WHY_BLIND },
-	{ "lockdep_recursion", WHY_BLIND },
-	{ "lockdep_depth", WHY_BLIND },
-	{ "lockdep_set_novalidate_class", WHY_BLIND },
-	{ "__lockdep_no_validate__", WHY_BLIND },
+	{ "arch_atomic*", WHY_UNSEEN },
+	{ "arch_xchg*", WHY_UNSEEN },
+	{ "arch_cmpxchg*", WHY_UNSEEN },
+	{ "arch_try_cmpxchg*", WHY_UNSEEN },
+	{ "arch_sync_*", WHY_UNSEEN },
+	{ "arch_test_*", WHY_UNSEEN },
+	{ "arch_set_bit*", WHY_UNSEEN },
+	{ "arch_clear_bit*", WHY_UNSEEN },
+	{ "arch_change_bit*", WHY_UNSEEN },
+	{ "arch___*", WHY_UNSEEN },
+	{ "arch_local_*", WHY_UNSEEN },
+	{ "arch_irq*", WHY_UNSEEN },
+	{ "arch_spin_*", WHY_UNSEEN },
+	{ "arch_read_*", WHY_UNSEEN },
+	{ "arch_write_*", WHY_UNSEEN },
+	{ "raw_atomic*", WHY_UNSEEN },
+	{ "native_read_*", WHY_UNSEEN },
+	{ "native_write_*", WHY_UNSEEN },
+	{ "native_load_*", WHY_UNSEEN },
+	{ "native_store_*", WHY_UNSEEN },
+	{ "native_save_*", WHY_UNSEEN },
+	{ "native_restore_*", WHY_UNSEEN },
+	{ "native_irq_*", WHY_UNSEEN },
+	{ "__raw_*", WHY_UNSEEN },
+	{ "raw_copy_*", WHY_UNSEEN },
+	{ "copy_user_generic*", WHY_UNSEEN },
+	{ "copy_user_enhanced*", WHY_UNSEEN },
+	{ "load_unaligned_zeropad", WHY_UNSEEN },
+	{ "get_kernel_nofault", WHY_UNSEEN },
+	{ "__get_kernel_nofault", WHY_UNSEEN },
+	{ "__put_kernel_nofault", WHY_UNSEEN },
+	{ "__get_user_size*", WHY_UNSEEN },
+	{ "__put_user_size*", WHY_UNSEEN },
+	{ "__memcpy*", WHY_UNSEEN },
+	{ "__memmove", WHY_UNSEEN },
+	{ "__memset*", WHY_UNSEEN },
+	{ "__inline_mem*", WHY_UNSEEN },
+	{ "__movs", WHY_UNSEEN },
+	{ "rep_movs", WHY_UNSEEN },
+	{ "insb", WHY_UNSEEN },
+	{ "insw", WHY_UNSEEN },
+	{ "insl", WHY_UNSEEN },
+	{ "outsb", WHY_UNSEEN },
+	{ "outsw", WHY_UNSEEN },
+	{ "outsl", WHY_UNSEEN },
+	{ "movdir64b*", WHY_UNSEEN },
+	{ "enqcmds", WHY_UNSEEN },
+	{ "iosubmit_cmds512", WHY_UNSEEN },
+	{ "__builtin_ia32_*", WHY_UNSEEN },
+	{ "kasan_*", WHY_BLIND },
+	{ "__kasan_*", WHY_BLIND },
+	{ "KASAN_*", WHY_BLIND },
+	{ "__asan_*", WHY_BLIND },
+	{ "__hwasan_*", WHY_BLIND },
+	{ "__ubsan_*", WHY_BLIND },
+	{ "__sanitizer_*", WHY_BLIND },
+	{ "kmemleak_*", WHY_BLIND },
+	{ "debug_locks*", WHY_BLIND },
+	{ "debug_lockdep_*", WHY_BLIND },
+	{ "lockdep_*", WHY_BLIND },
+	{ "__lockdep_*", WHY_BLIND },
+	{ "lock_acquire*", WHY_BLIND },
+	{ "lock_release", WHY_BLIND },
+	{ "lock_sync", WHY_BLIND },
+	{ "lock_contended", WHY_BLIND },
+	{ "lock_downgrade", WHY_BLIND },
+	{ "lock_set_class", WHY_BLIND },
+	{ "lock_set_subclass", WHY_BLIND },
+	{ "lock_set_cmp_fn", WHY_BLIND },
+	{ "lock_pin_lock", WHY_BLIND },
+	{ "lock_repin_lock", WHY_BLIND },
+	{ "lock_unpin_lock", WHY_BLIND },
+	{ "lock_class_key", WHY_BLIND },
+	{ "dep_map", WHY_BLIND },
+	{ "__mutex_init", WHY_BLIND },
+	{ "__init_rwsem", WHY_BLIND },
+	{ "trace_hardirqs_*", WHY_BLIND },
+	{ "rcu_bh_lock_map", WHY_BLIND },
+	{ "rcu_callback_map", WHY_BLIND },
+	{ "rcu_lock_map", WHY_BLIND },
+	{ "rcu_sched_lock_map", WHY_BLIND },
+	{ "rcu_read_lock_nesting", WHY_BLIND },
+	{ "preempt_count_*", WHY_BLIND },
+	{ "non_block_count", WHY_BLIND },
+	{ "oops_in_progress", WHY_BLIND },
+	{ "__preempt_count*", WHY_HEADERS },
+	{ "__per_cpu_offset", WHY_HEADERS },
+	{ "this_cpu_off", WHY_HEADERS },
+	{ "kmalloc_caches", WHY_HEADERS },
+	{ "__SANITIZE_*", WHY_KERNELS },
+	{ "CONFIG_*", WHY_KERNELS },
 	{ "held_locks", WHY_BESIDE },
 	{ "curr_chain_key", WHY_BESIDE },
 	{ "blocked_on", WHY_BESIDE },
@@ -159,6 +249,21 @@ static const struct word words[] = {
 	{ "__has_include", WHY_PROBE },
 	{ "__has_include_next", WHY_PROBE },
 	{ "__has_embed", WHY_PROBE },
+};
+
+/* Exceptions to the patterns above; a `*` matches any end. */
+static const char *const not_meant[] = {
+	"lockdep_assert*", "lockdep_is_held*",
+	"CONFIG_32BIT", "CONFIG_64BIT", "CONFIG_ACPI", "CONFIG_AGATE*", "CONFIG_ARM*",
+	"CONFIG_COMPAT", "CONFIG_CPU_BIG_ENDIAN", "CONFIG_DEBUG_FS", "CONFIG_DMA_SHARED_BUFFER",
+	"CONFIG_DRM", "CONFIG_DRM_AGATE*", "CONFIG_DRM_FBDEV*", "CONFIG_DRM_GEM*",
+	"CONFIG_DRM_SCHED", "CONFIG_HAS_DMA", "CONFIG_HAS_IOMEM", "CONFIG_HIGHMEM",
+	"CONFIG_HOTPLUG*", "CONFIG_HZ*", "CONFIG_IOMMU*", "CONFIG_MMU", "CONFIG_MODULES",
+	"CONFIG_MODULE_UNLOAD", "CONFIG_NR_CPUS", "CONFIG_NUMA", "CONFIG_OF",
+	"CONFIG_PAGE_SIZE*", "CONFIG_PCI", "CONFIG_PCI_MSI", "CONFIG_PHYS_ADDR_T_64BIT",
+	"CONFIG_PM", "CONFIG_PM_SLEEP", "CONFIG_PROC_FS", "CONFIG_SHMEM", "CONFIG_SHRINKER*",
+	"CONFIG_SMP", "CONFIG_SWAP", "CONFIG_SWIOTLB", "CONFIG_SYSFS",
+	"CONFIG_TRANSPARENT_HUGEPAGE", "CONFIG_X86", "CONFIG_X86_64", "CONFIG_X86_PAT",
 };
 
 /*
@@ -243,6 +348,9 @@ static inline const struct word *word_refused(const char *word)
 {
 	size_t i;
 
+	for (i = 0; i < COUNT(not_meant); i++)
+		if (matches(not_meant[i], word))
+			return NULL;
 	for (i = 0; i < COUNT(words); i++)
 		if (matches(words[i].text, word))
 			return &words[i];

@@ -53,7 +53,7 @@ refused()
 }
 
 attacks=$(ls tests/attacks/02/*.inc)
-echo "1..$(($(echo "$attacks" | wc -l) + 32))"
+echo "1..$(($(echo "$attacks" | wc -l) + 34))"
 
 for file in $attacks; do
 	rm -rf "$out"
@@ -126,6 +126,22 @@ rm -rf "$out"
 attack "$work/macros.c"
 [ -s "$out/02-gem-object/agate_gem.o" ] && [ ! -s "$out/compile.log" ]
 result $? "macros as the kernel's own files use them compile"
+
+# A file that can tell the kernels apart could behave on the debug kernel only.
+options()
+{
+	sed -n 's/^#define \(CONFIG_[A-Za-z0-9_]*\) .*/&/p' \
+		"$build/guest/kernel-$1/include/generated/autoconf.h" | sort
+}
+options fast >"$work/fast"
+options debug >"$work/debug"
+diff "$work/fast" "$work/debug" | sed -n 's/^[<>] #define \([^ ]*\) .*/\1/p' | sort -u >"$work/differ"
+sed 's/.*/#ifdef &\n#endif/' "$work/differ" >"$work/options.c"
+"$build/bin/agate-scan-source" "$work/options.c" >"$work/said" 2>&1
+check "the options in which the two kernels differ are refused" 10 $? \
+	[ "$(grep -c 'differs between' "$work/said")" = "$(wc -l <"$work/differ")" ]
+[ "$(wc -l <"$work/differ")" -gt 20 ]
+result $? "and they do differ"
 
 # A long list of messages is cut, and the verdict stays.
 i=0
