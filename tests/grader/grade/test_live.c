@@ -45,7 +45,7 @@ static void test_text(void **state)
 	live_task(FLAVOUR_DEBUG, NULL, 0);
 }
 
-/* What a terminal shows in the end is what other code printed. */
+/* In the end a terminal shows nothing but what other code printed. */
 static void test_terminal(void **state)
 {
 	int saved = dup(STDERR_FILENO), terminal = posix_openpt(O_RDWR | O_NOCTTY), slave;

@@ -331,7 +331,7 @@ static int __init inject_init(void)
 		goto remove;
 	ret = bos_init();
 	if (!ret) {
-		reservations_init();
+		resv_watch_init();
 		return 0;
 	}
 	topic_exit();
@@ -344,7 +344,7 @@ module_init(inject_init);
 
 static void __exit inject_exit(void)
 {
-	reservations_exit();
+	resv_watch_exit();
 	bos_exit();
 	topic_exit();
 	debugfs_remove(inject_file);

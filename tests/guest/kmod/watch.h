@@ -101,8 +101,8 @@ void topic_exit(void);
 int bos_init(void);
 void bos_exit(void);
 
-/* reservations.c: likewise. */
-void reservations_init(void);
-void reservations_exit(void);
+/* resv_watch.c: likewise. */
+void resv_watch_init(void);
+void resv_watch_exit(void);
 
 #endif /* AGATE_TESTS_WATCH_H */

@@ -275,12 +275,12 @@ static int exec_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(exec);
 
-void reservations_init(void)
+void resv_watch_init(void)
 {
 	exec_file = debugfs_create_file("agate_exec", 0400, NULL, NULL, &exec_fops);
 }
 
-void reservations_exit(void)
+void resv_watch_exit(void)
 {
 	debugfs_remove(exec_file);
 }
