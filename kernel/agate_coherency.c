@@ -2,11 +2,13 @@
 /*
  * Handing BOs over between the CPUs and the GPU: see agate_coherency.h.
  *
- * A job keeps its BOs, counts in their gpu_users, and is freed before topic "shmem"
- * ends: so their sg tables stay while it runs, and no lock is necessary to read them.
+ * A job keeps its BOs, counts in their gpu_users, and is freed before their
+ * backings are detached: so their sg tables stay while it runs, and no lock is necessary
+ * to read them.
  */
 #include <linux/dma-mapping.h>
 
+#include "agate_backing.h"
 #include "agate_coherency.h"
 #include "agate_device.h"
 #include "agate_gem.h"
@@ -30,28 +32,28 @@ bool agate_sgt_needs_sync(struct agate_device *adev, struct sg_table *sgt)
  */
 static void bo_to_device(struct agate_device *adev, struct agate_bo *bo)
 {
-	struct agate_shmem *shmem = &bo->shmem;
+	struct sg_table *bounced = bo->backing.bounced;
 
-	if (!shmem->needs_sync)
+	if (!bounced)
 		return;
 	mutex_lock(&adev->hand_over_lock);
-	if (atomic_inc_return(&shmem->owners) == 1 && !(bo->flags & AGATE_BO_CPU_READONLY))
-		dma_sync_sgtable_for_device(&adev->pdev->dev, shmem->sgt, DMA_BIDIRECTIONAL);
+	if (atomic_inc_return(&bo->backing.owners) == 1 && !(bo->flags & AGATE_BO_CPU_READONLY))
+		dma_sync_sgtable_for_device(&adev->pdev->dev, bounced, DMA_BIDIRECTIONAL);
 	mutex_unlock(&adev->hand_over_lock);
 }
 
 /* The job cannot have written to a GPU_READONLY BO, or has promised that it does not. */
 static void bo_to_cpu(struct agate_device *adev, struct agate_bo *bo, bool written)
 {
-	struct agate_shmem *shmem = &bo->shmem;
+	struct sg_table *bounced = bo->backing.bounced;
 
-	if (!shmem->needs_sync)
+	if (!bounced)
 		return;
 	mutex_lock(&adev->hand_over_lock);
 	if (written && !(bo->flags & AGATE_BO_GPU_READONLY))
-		dma_sync_sgtable_for_cpu(&adev->pdev->dev, shmem->sgt, DMA_BIDIRECTIONAL);
+		dma_sync_sgtable_for_cpu(&adev->pdev->dev, bounced, DMA_BIDIRECTIONAL);
 	/* Last: the next owner begins with what the CPUs see. */
-	atomic_dec(&shmem->owners);
+	atomic_dec(&bo->backing.owners);
 	mutex_unlock(&adev->hand_over_lock);
 }
 

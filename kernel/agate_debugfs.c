@@ -89,8 +89,8 @@ static void show_bo(struct seq_file *m, struct agate_bo *bo)
 	struct agate_mapping *mapping;
 
 	agate_gem_get_label(bo, label);
-	seq_printf(m, "size=%zu resident=%lu handles=%u refs=%u madv=%s", agate_bo_size(bo),
-		   READ_ONCE(bo->shmem.nr_pages) << PAGE_SHIFT, READ_ONCE(bo->base.handle_count),
+	seq_printf(m, "size=%zu resident=%zu handles=%u refs=%u madv=%s", agate_bo_size(bo),
+		   agate_backing_resident(bo), READ_ONCE(bo->base.handle_count),
 		   kref_read(&bo->base.refcount), madv_name(READ_ONCE(bo->madv)));
 	show_flags(m, bo->flags);
 	seq_printf(m, " label=\"%s\"\n", label);

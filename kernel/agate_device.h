@@ -4,7 +4,7 @@
  *
  * Order of locks, outermost first:
  *   unplug_lock, mmap_lock, a BO's dma_resv, submit's queue lock, gem.lock,
- *   shmem.lock, purge.lock, bo->mappings_lock, vm->lock, and then, on a fence's way to
+ *   backing.lock, purge.lock, bo->mappings_lock, vm->lock, and then, on a fence's way to
  *   its signal: reset.lock, hand_over_lock, slots.lock, mmu.lock, irq.lock, bus.lock
  * mmap_lock comes before dma_resv because the core says so (dma_resv_lockdep()): code
  * that holds a reservation accesses no memory of userspace.  A thread that needs several

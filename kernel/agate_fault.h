@@ -44,7 +44,7 @@ int agate_exception_errno(u32 code);
  * second fault.
  *
  * Context: may sleep; on a fence's way to its signal, except while it grows a heap.  Then
- * it takes shmem.lock, bo->mappings_lock, vm->lock, and never a reservation, whose holder
+ * it takes backing.lock, bo->mappings_lock, vm->lock, and never a reservation, whose holder
  * may wait for a job.  Jobs wait for this thread then, too, and yet it allocates memory
  * with GFP_KERNEL, because a heap cannot grow on demand otherwise.
  * The driver's own shrinker waits for no job: it only tries locks and skips BOs that

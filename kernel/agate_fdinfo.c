@@ -25,7 +25,7 @@ struct memory_use {
 static void add_bo(struct memory_use *use, struct agate_bo *bo)
 {
 	u64 size = agate_bo_size(bo);
-	u64 resident = (u64)READ_ONCE(bo->shmem.nr_pages) << PAGE_SHIFT;
+	u64 resident = agate_backing_resident(bo);
 	bool active = atomic_read(&bo->gpu_users);
 
 	use->total += size;

@@ -9,7 +9,7 @@
  * thread may guess the number and close it at once.
  *
  * When the last reference goes the BO leaves the list of purgeable BOs
- * (agate_purge_forget()), then its pages go (agate_shmem_release()), then it leaves
+ * (agate_purge_forget()), then its memory goes (agate_backing_release()), then it leaves
  * gem.bos, and then all that is left of it is freed.
  */
 #ifndef AGATE_GEM_H
@@ -17,6 +17,7 @@
 
 #include <drm/drm_gem.h>
 
+#include "agate_backing.h"
 #include "agate_drm.h"
 #include "agate_shmem.h"
 
@@ -39,12 +40,13 @@ struct agate_gem {
  * @base: the GEM object
  * @link: in the device's gem.bos
  * @flags: AGATE_BO_* bits; never change
- * @shmem: its pages
+ * @backing: where its memory comes from
+ * @shmem: what its backing keeps, if that is one of agate_shmem.h
  * @mappings_lock: protects @mappings and each mapping's active flag; taken
- *	after shmem.lock, before the vm's lock
+ *	after backing.lock, before the vm's lock
  * @mappings: struct agate_mapping, one for each file that has a handle
  * @gpu_users: jobs between submit and completion that list this BO
- * @madv: AGATE_MADV_* or -1 once purged; under shmem.lock
+ * @madv: AGATE_MADV_* or -1 once purged; under backing.lock
  * @purge_link: on the device's list of purgeable BOs, under its lock
  * @label_lock: protects @label
  * @label: what debugfs calls it; empty for none
@@ -53,13 +55,14 @@ struct agate_gem {
  * AGATE_MADV_WILLNEED, and @purge_link an empty list.
  *
  * A BO has three mutexes.  agate_gem_create() initialises @mappings_lock and
- * @label_lock, and calls agate_shmem_init(), which initialises shmem.lock.  The
+ * @label_lock, and calls agate_backing_init(), which initialises backing.lock.  The
  * GEM object's free destroys all three, after the BO has left gem.bos.
  */
 struct agate_bo {
 	struct drm_gem_object base;
 	struct list_head link;
 	u32 flags;
+	struct agate_backing backing;
 	struct agate_shmem shmem;
 	struct mutex mappings_lock;	/* @mappings */
 	struct list_head mappings;

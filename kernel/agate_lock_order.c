@@ -18,7 +18,7 @@ struct lock_class_key agate_lock_keys[AGATE_LOCK_COUNT];
 const char * const agate_lock_names[AGATE_LOCK_COUNT] = {
 	[AGATE_LOCK_UNPLUG] = "agate unplug_lock",
 	[AGATE_LOCK_ENTITIES] = "agate entities->lock",
-	[AGATE_LOCK_SHMEM] = "agate shmem.lock",
+	[AGATE_LOCK_BACKING] = "agate backing.lock",
 	[AGATE_LOCK_PURGE] = "agate purge.lock",
 	[AGATE_LOCK_VM] = "agate vm->lock",
 	[AGATE_LOCK_RESET] = "agate reset.lock",

@@ -13,9 +13,9 @@
 
 #include <linux/list.h>
 #include <linux/mutex.h>
-#include <linux/scatterlist.h>
 #include <linux/spinlock.h>
 
+#include "agate_backing.h"
 #include "agate_pgtable.h"
 #include "agate_regs.h"
 
@@ -118,17 +118,17 @@ int agate_mmu_as_get(struct agate_vm *vm);
 void agate_mmu_as_put(struct agate_vm *vm);
 
 /**
- * agate_mmu_map_sgt - map an sg table's pages at a GPU address
+ * agate_mmu_map_runs - map runs of memory at consecutive GPU addresses
  * @vm: vm->lock is held
  * @va: first GPU address
- * @sgt: mapped for DMA
+ * @runs: from agate_backing_populate()
  * @prot: AGATE_PROT_*
  *
  * Flushes the GPU if the table is in the hardware.  Maps all or nothing.
  *
  * Return: 0 or the error of agate_pgtable_map().
  */
-int agate_mmu_map_sgt(struct agate_vm *vm, u64 va, struct sg_table *sgt, u32 prot);
+int agate_mmu_map_runs(struct agate_vm *vm, u64 va, struct agate_runs runs, u32 prot);
 
 /**
  * agate_mmu_unmap - unmap a range and flush it out of the GPU

@@ -4,6 +4,7 @@
  */
 #include <linux/kernel.h>
 
+#include "agate_backing.h"
 #include "agate_device.h"
 #include "agate_fault.h"
 #include "agate_mmap.h"
@@ -94,9 +95,14 @@ int agate_topics_init(struct agate_device *adev)
 	return 0;
 }
 
+/* BOs of files that are still open live on, but the device's DMA mappings must go. */
 void agate_topics_fini(struct agate_device *adev)
 {
+	bool has_bos = agate_topic_present(adev, AGATE_FEATURE_GEM);
+
 	topics_fini(adev, ARRAY_SIZE(topics));
+	if (has_bos)
+		agate_backing_detach_all(adev);
 }
 
 bool agate_topic_present(const struct agate_device *adev, u64 feature)

@@ -10,12 +10,12 @@
 #include <linux/slab.h>
 #include <drm/drm_drv.h>
 
+#include "agate_backing.h"
 #include "agate_device.h"
 #include "agate_gem.h"
 #include "agate_lock_order.h"
 #include "agate_mmu.h"
 #include "agate_reset.h"
-#include "agate_shmem.h"
 #include "agate_vm.h"
 
 static void vm_free(struct agate_parked *parked)
@@ -280,36 +280,22 @@ static int mapping_activate(struct agate_mapping *mapping)
 {
 	struct agate_bo *bo = mapping->bo;
 	struct agate_vm *vm = mapping->vm;
-	struct sg_table *sgt;
-	int ret = 0;
+	struct agate_runs runs;
+	int ret;
 
-	sgt = agate_shmem_get_sgt(bo);
-	if (IS_ERR(sgt))
-		return PTR_ERR(sgt);
+	ret = agate_backing_populate(bo, 0, agate_bo_size(bo), &runs);
+	if (ret)
+		return ret;
 
 	mutex_lock(&bo->mappings_lock);
 	if (!mapping->active) {
 		mutex_lock(&vm->lock);
-		ret = agate_mmu_map_sgt(vm, agate_mapping_va(mapping), sgt,
-					agate_mapping_prot(mapping));
+		ret = agate_mmu_map_runs(vm, agate_mapping_va(mapping), runs,
+					 agate_mapping_prot(mapping));
 		mutex_unlock(&vm->lock);
 		mapping->active = !ret;
 	}
 	mutex_unlock(&bo->mappings_lock);
-	return ret;
-}
-
-/*
- * A heap gets its pages later, but not after a purge.  The caller's job keeps them
- * from being purged.
- */
-static int heap_check(struct agate_bo *bo)
-{
-	int ret;
-
-	mutex_lock(&bo->shmem.lock);
-	ret = bo->madv < 0 ? -EFAULT : 0;
-	mutex_unlock(&bo->shmem.lock);
 	return ret;
 }
 
@@ -318,8 +304,9 @@ int agate_mapping_populate(struct agate_mapping *mapping)
 	int ret;
 	int idx;
 
-	if (mapping->bo->flags & AGATE_BO_HEAP)
-		return heap_check(mapping->bo);
+	/* Its memory comes later, but not after a purge. */
+	if (agate_backing_is(mapping->bo, AGATE_BACKING_GROWS))
+		return agate_backing_check(mapping->bo);
 	if (!drm_dev_enter(&mapping->vm->adev->drm, &idx))
 		return -ENODEV;
 	ret = mapping_activate(mapping);

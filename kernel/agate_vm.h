@@ -136,7 +136,7 @@ void agate_mapping_put(struct agate_mapping *mapping);
  * @mapping: its BO counts a job in gpu_users; this only checks a heap, because a
  *	heap grows by faults
  *
- * Context: may sleep; takes shmem.lock, bo->mappings_lock, vm->lock.
+ * Context: may sleep; takes backing.lock, bo->mappings_lock, vm->lock.
  * Return: 0, or an error with nothing left mapped; -EFAULT when purged.
  */
 int agate_mapping_populate(struct agate_mapping *mapping);

@@ -6,7 +6,6 @@
  * that moment another thread may use it, and even close it.  The contract is
  * agate_gem.h.
  */
-#include <linux/shmem_fs.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <drm/drm_gem.h>
@@ -47,12 +46,12 @@ static void gem_close(struct drm_gem_object *obj, struct drm_file *file)
 
 static int gem_vmap(struct drm_gem_object *obj, struct iosys_map *map)
 {
-	return agate_shmem_vmap(to_agate_bo(obj), map);
+	return agate_backing_vmap(to_agate_bo(obj), map);
 }
 
 static void gem_vunmap(struct drm_gem_object *obj, struct iosys_map *map)
 {
-	agate_shmem_vunmap(to_agate_bo(obj));
+	agate_backing_vunmap(to_agate_bo(obj), map);
 }
 
 static const struct drm_gem_object_funcs agate_gem_funcs = {

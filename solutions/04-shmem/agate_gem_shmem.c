@@ -9,7 +9,7 @@
  * plugged in.  The contract is agate_shmem.h.
  */
 #include <linux/dma-mapping.h>
-#include <linux/memcontrol.h>
+#include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/shmem_fs.h>
 #include <linux/slab.h>
@@ -17,10 +17,10 @@
 #include <drm/drm_drv.h>
 #include <drm/drm_prime.h>
 
+#include "agate_backing.h"
 #include "agate_coherency.h"
 #include "agate_device.h"
 #include "agate_gem.h"
-#include "agate_lock_order.h"
 #include "agate_shmem.h"
 
 #define CHUNK_PAGES	(AGATE_HEAP_CHUNK >> PAGE_SHIFT)
@@ -35,14 +35,6 @@ static unsigned long bo_chunks(const struct agate_bo *bo)
 	return DIV_ROUND_UP(bo_pages(bo), CHUNK_PAGES);
 }
 
-static void account_pages(struct agate_bo *bo, long n)
-{
-	struct agate_device *adev = to_agate_device(bo->base.dev);
-
-	WRITE_ONCE(bo->shmem.nr_pages, bo->shmem.nr_pages + n);
-	agate_stat_add(&adev->stats, AGATE_STAT_PAGES, n);
-}
-
 /*
  * Take those pages of a range that are not present yet.  Pages taken before a
  * failure stay present; the caller decides when to drop them.
@@ -53,7 +45,7 @@ static int pages_fill(struct agate_bo *bo, unsigned long first, unsigned long co
 	struct address_space *mapping = bo->base.filp->f_mapping;
 	unsigned long i;
 
-	lockdep_assert_held(&shmem->lock);
+	lockdep_assert_held(&bo->backing.lock);
 
 	if (!shmem->pages) {
 		shmem->pages = kvcalloc(bo_pages(bo), sizeof(*shmem->pages), GFP_KERNEL_ACCOUNT);
@@ -70,7 +62,7 @@ static int pages_fill(struct agate_bo *bo, unsigned long first, unsigned long co
 		if (IS_ERR(page))
 			return PTR_ERR(page);
 		shmem->pages[i] = page;
-		account_pages(bo, 1);
+		agate_backing_account(bo, 1);
 	}
 	return 0;
 }
@@ -80,13 +72,13 @@ static void pages_drop(struct agate_bo *bo)
 {
 	struct agate_shmem *shmem = &bo->shmem;
 
-	lockdep_assert_held(&shmem->lock);
+	lockdep_assert_held(&bo->backing.lock);
 
 	if (!shmem->pages)
 		return;
 	drm_gem_put_pages(&bo->base, shmem->pages, true, true);
 	shmem->pages = NULL;
-	account_pages(bo, -(long)shmem->nr_pages);
+	agate_backing_account(bo, -(long)bo->backing.nr_pages);
 }
 
 /* Drop the pages of an incomplete chunk; the GPU never saw them. */
@@ -102,7 +94,7 @@ static void pages_forget_chunk(struct agate_bo *bo, unsigned long first, unsigne
 			continue;
 		put_page(shmem->pages[i]);
 		shmem->pages[i] = NULL;
-		account_pages(bo, -1);
+		agate_backing_account(bo, -1);
 	}
 	shmem_truncate_range(file_inode(bo->base.filp), (loff_t)first << PAGE_SHIFT,
 			     ((loff_t)(first + count) << PAGE_SHIFT) - 1);
@@ -110,7 +102,7 @@ static void pages_forget_chunk(struct agate_bo *bo, unsigned long first, unsigne
 
 static void pages_unuse(struct agate_bo *bo)
 {
-	lockdep_assert_held(&bo->shmem.lock);
+	lockdep_assert_held(&bo->backing.lock);
 
 	if (!WARN_ON(!bo->shmem.pages_use) && !--bo->shmem.pages_use)
 		pages_drop(bo);
@@ -120,10 +112,8 @@ static int pages_use_all(struct agate_bo *bo)
 {
 	int ret;
 
-	lockdep_assert_held(&bo->shmem.lock);
+	lockdep_assert_held(&bo->backing.lock);
 
-	if (WARN_ON(bo->flags & AGATE_BO_HEAP))
-		return -EINVAL;
 	if (bo->madv < 0)
 		return -EFAULT;
 	bo->shmem.pages_use++;
@@ -181,12 +171,12 @@ static void sgt_free_all(struct agate_bo *bo)
 	struct agate_shmem *shmem = &bo->shmem;
 	unsigned long i;
 
-	lockdep_assert_held(&shmem->lock);
+	lockdep_assert_held(&bo->backing.lock);
 
 	if (shmem->sgt) {
 		sgt_free(bo, shmem->sgt);
 		shmem->sgt = NULL;
-		shmem->needs_sync = false;
+		bo->backing.bounced = NULL;
 		pages_unuse(bo);
 	}
 	for (i = 0; shmem->chunks && i < bo_chunks(bo); i++) {
@@ -199,108 +189,112 @@ static void sgt_free_all(struct agate_bo *bo)
 	shmem->chunks = NULL;
 }
 
-int agate_shmem_topic_init(struct agate_device *adev)
+/* ---- Operations -------------------------------------------------------- */
+
+static void shmem_detach(struct agate_bo *bo)
 {
-	return 0;
+	mutex_lock(&bo->backing.lock);
+	sgt_free_all(bo);
+	mutex_unlock(&bo->backing.lock);
 }
 
-/*
- * BOs of files that are still open live on, but the device's DMA mappings must go.
- * No new mapping can appear, because the device is unplugged.
- */
-void agate_shmem_topic_fini(struct agate_device *adev)
+static void shmem_release(struct agate_bo *bo)
 {
-	struct agate_bo *bo;
-
-	mutex_lock(&adev->gem.lock);
-	list_for_each_entry(bo, &adev->gem.bos, link) {
-		mutex_lock(&bo->shmem.lock);
-		sgt_free_all(bo);
-		mutex_unlock(&bo->shmem.lock);
-	}
-	mutex_unlock(&adev->gem.lock);
-}
-
-void agate_shmem_init(struct agate_bo *bo)
-{
-	mutex_init(&bo->shmem.lock);
-	agate_lock_class(&bo->shmem.lock, AGATE_LOCK_SHMEM);
-	bo->shmem.memcg = get_mem_cgroup_from_mm(current->mm);
-}
-
-void agate_shmem_release(struct agate_bo *bo)
-{
-	mutex_lock(&bo->shmem.lock);
+	mutex_lock(&bo->backing.lock);
 	sgt_free_all(bo);
 	WARN_ON(bo->shmem.pages_use || bo->shmem.vmap_use);
 	pages_drop(bo);
-	mutex_unlock(&bo->shmem.lock);
-	mem_cgroup_put(bo->shmem.memcg);
+	mutex_unlock(&bo->backing.lock);
 }
 
-void agate_shmem_hold(struct agate_bo *bo)
+static void shmem_purge(struct agate_bo *bo)
 {
-	mutex_lock(&bo->shmem.lock);
+	sgt_free_all(bo);
+	pages_drop(bo);
+	shmem_truncate_range(file_inode(bo->base.filp), 0, (loff_t)-1);
+}
+
+static void shmem_open(struct agate_bo *bo)
+{
+	mutex_lock(&bo->backing.lock);
 	bo->shmem.pages_use++;
-	mutex_unlock(&bo->shmem.lock);
+	mutex_unlock(&bo->backing.lock);
 }
 
-void agate_shmem_unhold(struct agate_bo *bo)
+static void shmem_close(struct agate_bo *bo)
 {
-	mutex_lock(&bo->shmem.lock);
+	mutex_lock(&bo->backing.lock);
 	pages_unuse(bo);
-	mutex_unlock(&bo->shmem.lock);
+	mutex_unlock(&bo->backing.lock);
 }
 
-struct page *agate_shmem_page_locked(struct agate_bo *bo, unsigned long index)
+/*
+ * The lock keeps the shrinker from purging the page before it is inserted.
+ *
+ * Return SIGBUS when memory is short: allocating the pages does not call the OOM
+ * killer, so the retries that VM_FAULT_OOM causes might never end.
+ */
+static vm_fault_t shmem_fault(struct agate_bo *bo, struct vm_fault *vmf, unsigned long index)
 {
-	int ret;
+	vm_fault_t ret = VM_FAULT_SIGBUS;
 
-	lockdep_assert_held(&bo->shmem.lock);
-
-	if (bo->madv < 0 || index >= bo_pages(bo))
-		return ERR_PTR(-EFAULT);
-	ret = pages_fill(bo, index, 1);
-	return ret ? ERR_PTR(ret) : bo->shmem.pages[index];
+	mutex_lock(&bo->backing.lock);
+	if (bo->madv >= 0 && index < bo_pages(bo) && !pages_fill(bo, index, 1))
+		ret = vmf_insert_pfn(vmf->vma, vmf->address, page_to_pfn(bo->shmem.pages[index]));
+	mutex_unlock(&bo->backing.lock);
+	return ret;
 }
 
-struct sg_table *agate_shmem_get_sgt(struct agate_bo *bo)
+static int sgt_make_all(struct agate_bo *bo)
 {
-	struct agate_shmem *shmem = &bo->shmem;
 	struct sg_table *sgt;
 	int ret;
 
-	mutex_lock(&shmem->lock);
-	sgt = shmem->sgt;
-	if (sgt)
-		goto out;
+	lockdep_assert_held(&bo->backing.lock);
+
+	if (bo->shmem.sgt)
+		return 0;
 	ret = pages_use_all(bo);
-	if (ret) {
-		sgt = ERR_PTR(ret);
-		goto out;
-	}
+	if (ret)
+		return ret;
 	sgt = sgt_make(bo, 0, bo_pages(bo));
 	if (IS_ERR(sgt)) {
 		pages_unuse(bo);
-		goto out;
+		return PTR_ERR(sgt);
 	}
-	shmem->sgt = sgt;
-	shmem->needs_sync = agate_sgt_needs_sync(to_agate_device(bo->base.dev), sgt);
-out:
-	mutex_unlock(&shmem->lock);
-	return sgt;
+	bo->shmem.sgt = sgt;
+	if (agate_sgt_needs_sync(to_agate_device(bo->base.dev), sgt))
+		bo->backing.bounced = sgt;
+	return 0;
+}
+
+static int shmem_populate(struct agate_bo *bo, u64 offset, u64 size, struct agate_runs *runs)
+{
+	int ret;
+
+	if (offset >= agate_bo_size(bo) || size > agate_bo_size(bo) - offset)
+		return -EINVAL;
+
+	mutex_lock(&bo->backing.lock);
+	ret = sgt_make_all(bo);
+	if (!ret)
+		*runs = (struct agate_runs){
+			.sg = bo->shmem.sgt->sgl, .skip = offset, .left = size,
+		};
+	mutex_unlock(&bo->backing.lock);
+	return ret;
 }
 
 /* A chunk is present when it has an sg table; pages without a table do not count. */
-static struct sg_table *chunk_grow(struct agate_bo *bo, unsigned int chunk)
+static struct sg_table *chunk_grow(struct agate_bo *bo, unsigned long chunk)
 {
 	struct agate_shmem *shmem = &bo->shmem;
-	unsigned long first = (unsigned long)chunk * CHUNK_PAGES;
+	unsigned long first = chunk * CHUNK_PAGES;
 	unsigned long count = min_t(unsigned long, CHUNK_PAGES, bo_pages(bo) - first);
 	struct sg_table *sgt;
 	int ret;
 
-	lockdep_assert_held(&shmem->lock);
+	lockdep_assert_held(&bo->backing.lock);
 
 	if (!shmem->chunks) {
 		shmem->chunks = kvcalloc(bo_chunks(bo), sizeof(*shmem->chunks), GFP_KERNEL_ACCOUNT);
@@ -322,25 +316,29 @@ static struct sg_table *chunk_grow(struct agate_bo *bo, unsigned int chunk)
 	return sgt;
 }
 
-struct sg_table *agate_shmem_grow(struct agate_bo *bo, unsigned int chunk)
+static int heap_populate(struct agate_bo *bo, u64 offset, u64 size, struct agate_runs *runs)
 {
 	struct sg_table *sgt;
 
-	if (!(bo->flags & AGATE_BO_HEAP) || chunk >= bo_chunks(bo))
-		return ERR_PTR(-EINVAL);
+	if (offset >= agate_bo_size(bo) || offset % AGATE_HEAP_CHUNK ||
+	    size != min_t(u64, AGATE_HEAP_CHUNK, agate_bo_size(bo) - offset))
+		return -EINVAL;
 
-	mutex_lock(&bo->shmem.lock);
-	sgt = bo->madv < 0 ? ERR_PTR(-EFAULT) : chunk_grow(bo, chunk);
-	mutex_unlock(&bo->shmem.lock);
-	return sgt;
+	mutex_lock(&bo->backing.lock);
+	sgt = bo->madv < 0 ? ERR_PTR(-EFAULT) : chunk_grow(bo, offset / AGATE_HEAP_CHUNK);
+	mutex_unlock(&bo->backing.lock);
+	if (IS_ERR(sgt))
+		return PTR_ERR(sgt);
+	*runs = (struct agate_runs){ .sg = sgt->sgl, .left = size };
+	return 0;
 }
 
-int agate_shmem_vmap(struct agate_bo *bo, struct iosys_map *map)
+static int shmem_vmap(struct agate_bo *bo, struct iosys_map *map)
 {
 	struct agate_shmem *shmem = &bo->shmem;
 	int ret = 0;
 
-	mutex_lock(&shmem->lock);
+	mutex_lock(&bo->backing.lock);
 	if (!shmem->vaddr) {
 		ret = pages_use_all(bo);
 		if (ret)
@@ -355,32 +353,51 @@ int agate_shmem_vmap(struct agate_bo *bo, struct iosys_map *map)
 	shmem->vmap_use++;
 	iosys_map_set_vaddr(map, shmem->vaddr);
 out:
-	mutex_unlock(&shmem->lock);
+	mutex_unlock(&bo->backing.lock);
 	return ret;
 }
 
-void agate_shmem_vunmap(struct agate_bo *bo)
+static void shmem_vunmap(struct agate_bo *bo, struct iosys_map *map)
 {
 	struct agate_shmem *shmem = &bo->shmem;
 
-	mutex_lock(&shmem->lock);
+	mutex_lock(&bo->backing.lock);
 	if (!WARN_ON(!shmem->vmap_use) && !--shmem->vmap_use) {
 		vunmap(shmem->vaddr);
 		shmem->vaddr = NULL;
 		pages_unuse(bo);
 	}
-	mutex_unlock(&shmem->lock);
+	mutex_unlock(&bo->backing.lock);
 }
 
-unsigned long agate_shmem_purge_locked(struct agate_bo *bo)
+const struct agate_backing_ops agate_shmem_backing = {
+	.flags = AGATE_BACKING_FILE | AGATE_BACKING_CPU_VISIBLE | AGATE_BACKING_PURGEABLE,
+	.populate = shmem_populate,
+	.open = shmem_open,
+	.close = shmem_close,
+	.fault = shmem_fault,
+	.vmap = shmem_vmap,
+	.vunmap = shmem_vunmap,
+	.purge = shmem_purge,
+	.detach = shmem_detach,
+	.release = shmem_release,
+};
+
+const struct agate_backing_ops agate_heap_backing = {
+	.flags = AGATE_BACKING_FILE | AGATE_BACKING_PURGEABLE | AGATE_BACKING_GROWS,
+	.populate = heap_populate,
+	.purge = shmem_purge,
+	.detach = shmem_detach,
+	.release = shmem_release,
+};
+
+/* ---- Topic ------------------------------------------------------------- */
+
+int agate_shmem_topic_init(struct agate_device *adev)
 {
-	unsigned long nr_pages = bo->shmem.nr_pages;
+	return 0;
+}
 
-	lockdep_assert_held(&bo->shmem.lock);
-
-	sgt_free_all(bo);
-	pages_drop(bo);
-	shmem_truncate_range(file_inode(bo->base.filp), 0, (loff_t)-1);
-	bo->madv = -1;
-	return nr_pages;
+void agate_shmem_topic_fini(struct agate_device *adev)
+{
 }

@@ -4,14 +4,14 @@
  *
  * The core finds the BO by its fake offset.  It checks that the file has a handle
  * to the BO, and that the mapping starts at the BO's first page and fits.  This
- * file decides which kinds of mapping are allowed, and inserts pages when the CPU
- * touches them.  The pages are system memory, so a mapping outlives even the GPU.
- * The contract is agate_mmap.h.
+ * file decides which kinds of mapping are allowed, and has the BO's backing insert
+ * pages when the CPU touches them.  The contract is agate_mmap.h.
  */
 #include <linux/mm.h>
 #include <drm/drm_gem.h>
 #include <drm/drm_vma_manager.h>
 
+#include "agate_backing.h"
 #include "agate_compat.h"
 #include "agate_device.h"
 #include "agate_gem.h"
@@ -37,7 +37,7 @@ int agate_mmap_ioctl(struct drm_device *dev, void *data, struct drm_file *file)
 	bo = agate_gem_lookup(file, args->handle);
 	if (!bo)
 		return -ENOENT;
-	if (bo->flags & AGATE_BO_HEAP)
+	if (!agate_backing_is(bo, AGATE_BACKING_CPU_VISIBLE))
 		goto out;
 	ret = drm_gem_create_mmap_offset(&bo->base);
 	if (!ret)
@@ -50,30 +50,19 @@ out:
 /*
  * Find the page by the offset on the device's file, which is always correct.  The
  * start of the VMA is not: the VMA may be a part of the original one, moved or cut
- * at the front.  The lock keeps the shrinker from purging the page before it is
- * inserted.
- *
- * Return SIGBUS when memory is short: allocating the pages does not call the OOM
- * killer, so the retries that VM_FAULT_OOM causes might never end.
+ * at the front.
  */
 static vm_fault_t mmap_fault(struct vm_fault *vmf)
 {
 	struct drm_gem_object *obj = vmf->vma->vm_private_data;
 	struct agate_bo *bo = to_agate_bo(obj);
-	vm_fault_t ret = VM_FAULT_SIGBUS;
-	struct page *page;
 
-	mutex_lock(&bo->shmem.lock);
-	page = agate_shmem_page_locked(bo, vmf->pgoff - drm_vma_node_start(&obj->vma_node));
-	if (!IS_ERR(page))
-		ret = vmf_insert_pfn(vmf->vma, vmf->address, page_to_pfn(page));
-	mutex_unlock(&bo->shmem.lock);
-	return ret;
+	return bo->backing.ops->fault(bo, vmf, vmf->pgoff - drm_vma_node_start(&obj->vma_node));
 }
 
 static void mmap_count_open(struct agate_bo *bo)
 {
-	agate_shmem_hold(bo);
+	bo->backing.ops->open(bo);
 	agate_stat_inc(&to_agate_device(bo->base.dev)->stats, AGATE_STAT_CPU_MAPS);
 }
 
@@ -89,7 +78,7 @@ static void mmap_close(struct vm_area_struct *vma)
 	struct agate_bo *bo = to_agate_bo(vma->vm_private_data);
 
 	agate_stat_dec(&to_agate_device(bo->base.dev)->stats, AGATE_STAT_CPU_MAPS);
-	agate_shmem_unhold(bo);
+	bo->backing.ops->close(bo);
 	drm_gem_vm_close(vma);
 }
 
@@ -103,7 +92,7 @@ int agate_mmap_object(struct drm_gem_object *obj, struct vm_area_struct *vma)
 {
 	struct agate_bo *bo = to_agate_bo(obj);
 
-	if ((bo->flags & AGATE_BO_HEAP) || is_cow_mapping(vma->vm_flags))
+	if (!agate_backing_is(bo, AGATE_BACKING_CPU_VISIBLE) || is_cow_mapping(vma->vm_flags))
 		return -EINVAL;
 	if (vma->vm_flags & VM_EXEC)
 		return -EPERM;

@@ -12,6 +12,7 @@
 #include <linux/shrinker.h>
 #include <drm/drm_vma_manager.h>
 
+#include "agate_backing.h"
 #include "agate_compat.h"
 #include "agate_device.h"
 #include "agate_gem.h"
@@ -31,9 +32,9 @@ static bool bo_is_shared(struct agate_bo *bo)
 
 static bool bo_is_unwanted(const struct agate_bo *bo)
 {
-	lockdep_assert_held(&bo->shmem.lock);
+	lockdep_assert_held(&bo->backing.lock);
 
-	return bo->madv == AGATE_MADV_DONTNEED && bo->shmem.nr_pages && !bo->shmem.vmap_use;
+	return bo->madv == AGATE_MADV_DONTNEED && bo->backing.nr_pages && !bo->backing.pins;
 }
 
 /* A job raises gpu_users before it asks for pages. */
@@ -46,26 +47,26 @@ static bool bo_is_idle(struct agate_bo *bo)
 /* Remove the GPU's page-table entries, then the CPUs', then the pages. */
 static unsigned long purge_locked(struct agate_bo *bo)
 {
-	lockdep_assert_held(&bo->shmem.lock);
+	lockdep_assert_held(&bo->backing.lock);
 	lockdep_assert_held(&bo->mappings_lock);
 
 	if (!bo_is_idle(bo) || bo_is_shared(bo) || !agate_vm_try_teardown_bo(bo))
 		return 0;
 	drm_vma_node_unmap(&bo->base.vma_node, bo->base.dev->anon_inode->i_mapping);
-	return agate_shmem_purge_locked(bo);
+	return agate_backing_purge_locked(bo);
 }
 
 static unsigned long try_purge(struct agate_bo *bo)
 {
 	unsigned long freed = 0;
 
-	if (!mutex_trylock(&bo->shmem.lock))
+	if (!mutex_trylock(&bo->backing.lock))
 		return 0;
 	if (bo_is_unwanted(bo) && mutex_trylock(&bo->mappings_lock)) {
 		freed = purge_locked(bo);
 		mutex_unlock(&bo->mappings_lock);
 	}
-	mutex_unlock(&bo->shmem.lock);
+	mutex_unlock(&bo->backing.lock);
 	return freed;
 }
 
@@ -78,7 +79,7 @@ static unsigned long purge_count(struct shrinker *shrinker, struct shrink_contro
 	if (!mutex_trylock(&purge->lock))
 		return 0;
 	list_for_each_entry(bo, &purge->list, purge_link)
-		pages += READ_ONCE(bo->shmem.nr_pages);
+		pages += agate_backing_resident(bo) >> PAGE_SHIFT;
 	mutex_unlock(&purge->lock);
 	return pages;
 }
@@ -121,9 +122,11 @@ static int advise(struct agate_device *adev, struct agate_bo *bo, u32 madv)
 {
 	bool shared;
 
-	lockdep_assert_held(&bo->shmem.lock);
+	lockdep_assert_held(&bo->backing.lock);
 
 	if (madv == AGATE_MADV_DONTNEED) {
+		if (!agate_backing_is(bo, AGATE_BACKING_PURGEABLE))
+			return -EINVAL;
 		mutex_lock(&bo->mappings_lock);
 		shared = bo_is_shared(bo);
 		mutex_unlock(&bo->mappings_lock);
@@ -156,10 +159,10 @@ int agate_purge_madvise_ioctl(struct drm_device *dev, void *data, struct drm_fil
 	if (!bo)
 		return -ENOENT;
 
-	mutex_lock(&bo->shmem.lock);
+	mutex_lock(&bo->backing.lock);
 	ret = advise(to_agate_device(dev), bo, args->madv);
 	args->retained = bo->madv >= 0;
-	mutex_unlock(&bo->shmem.lock);
+	mutex_unlock(&bo->backing.lock);
 	agate_bo_put(bo);
 	return ret;
 }

@@ -12,6 +12,7 @@
 #include <linux/bitops.h>
 #include <linux/minmax.h>
 
+#include "agate_backing.h"
 #include "agate_device.h"
 #include "agate_mmu.h"
 #include "agate_pgtable.h"
@@ -345,24 +346,22 @@ int agate_mmu_unmap(struct agate_vm *vm, u64 va, u64 size)
 	return ret;
 }
 
-int agate_mmu_map_sgt(struct agate_vm *vm, u64 va, struct sg_table *sgt, u32 prot)
+int agate_mmu_map_runs(struct agate_vm *vm, u64 va, struct agate_runs runs, u32 prot)
 {
-	struct scatterlist *sg;
+	struct agate_run run;
 	u64 next = va;
-	unsigned int i;
 	int ret;
 
 	lockdep_assert_held(&vm->lock);
 
-	for_each_sgtable_dma_sg(sgt, sg, i) {
-		ret = agate_pgtable_map(&vm->as.pgt, next, sg_dma_address(sg), sg_dma_len(sg),
-					prot);
+	while (agate_runs_next(&runs, &run)) {
+		ret = agate_pgtable_map(&vm->as.pgt, next, run.addr, run.size, prot);
 		if (ret) {
 			if (next > va)
 				agate_mmu_unmap(vm, va, next - va);
 			return ret;
 		}
-		next += sg_dma_len(sg);
+		next += run.size;
 	}
 	/* Ignore a GPU that does not answer: after its reset it sees the new entries. */
 	agate_mmu_flush(vm, va, next - va, AS_COMMAND_FLUSH_PT);

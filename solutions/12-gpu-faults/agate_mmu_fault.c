@@ -4,7 +4,7 @@
  *
  * The hardware latches one fault for each address space and stalls the access.  A
  * flush of the address space makes it retry the access, so serving a fault ends
- * with a flush, which agate_mmu_map_sgt() does.  If nobody can serve a fault, the
+ * with a flush, which agate_mmu_map_runs() does.  If nobody can serve a fault, the
  * driver hard-stops the chain that caused it.  Other chains go on, also those of the
  * same file in the same address space.
  *
@@ -15,13 +15,13 @@
 #include <linux/sched/mm.h>
 #include <drm/drm_drv.h>
 
+#include "agate_backing.h"
 #include "agate_device.h"
 #include "agate_fault.h"
 #include "agate_gem.h"
 #include "agate_mmu.h"
 #include "agate_queue.h"
 #include "agate_regs.h"
-#include "agate_shmem.h"
 #include "agate_slot.h"
 #include "agate_vm.h"
 
@@ -115,21 +115,19 @@ static void fault_take(struct agate_device *adev, struct agate_fault *fault)
 }
 
 /* Make one chunk's entries, unless an earlier fault in the same chunk has made them. */
-static int map_chunk(struct agate_mapping *mapping, unsigned int chunk, struct sg_table *sgt)
+static int map_chunk(struct agate_mapping *mapping, u64 offset, struct agate_runs runs)
 {
 	struct agate_bo *bo = mapping->bo;
 	struct agate_vm *vm = mapping->vm;
-	u64 offset = (u64)chunk * AGATE_HEAP_CHUNK;
-	u64 size = min_t(u64, AGATE_HEAP_CHUNK, agate_bo_size(bo) - offset);
 	u64 va = agate_mapping_va(mapping) + offset;
 	int ret;
 
 	mutex_lock(&bo->mappings_lock);
 	mutex_lock(&vm->lock);
 	if (!agate_pgtable_translate(&vm->as.pgt, va, NULL, NULL))
-		ret = agate_mmu_flush(vm, va, size, AS_COMMAND_FLUSH_PT);
+		ret = agate_mmu_flush(vm, va, runs.left, AS_COMMAND_FLUSH_PT);
 	else
-		ret = agate_mmu_map_sgt(vm, va, sgt, agate_mapping_prot(mapping));
+		ret = agate_mmu_map_runs(vm, va, runs, agate_mapping_prot(mapping));
 	mutex_unlock(&vm->lock);
 	if (!ret)
 		mapping->active = true;
@@ -139,15 +137,17 @@ static int map_chunk(struct agate_mapping *mapping, unsigned int chunk, struct s
 
 static int grow_chunk(struct agate_device *adev, struct agate_mapping *mapping, u64 va)
 {
-	unsigned int chunk = div_u64(va - agate_mapping_va(mapping), AGATE_HEAP_CHUNK);
-	struct sg_table *sgt;
+	u64 offset = round_down(va - agate_mapping_va(mapping), AGATE_HEAP_CHUNK);
+	u64 size = min_t(u64, AGATE_HEAP_CHUNK, agate_bo_size(mapping->bo) - offset);
+	struct agate_runs runs;
 	int ret;
 	int idx;
 
 	if (!drm_dev_enter(&adev->drm, &idx))
 		return -ENODEV;
-	sgt = agate_shmem_grow(mapping->bo, chunk);
-	ret = IS_ERR(sgt) ? PTR_ERR(sgt) : map_chunk(mapping, chunk, sgt);
+	ret = agate_backing_populate(mapping->bo, offset, size, &runs);
+	if (!ret)
+		ret = map_chunk(mapping, offset, runs);
 	drm_dev_exit(idx);
 	return ret;
 }
@@ -163,10 +163,10 @@ static int grow_heap(struct agate_device *adev, struct agate_mapping *mapping, u
 	struct mem_cgroup *memcg;
 	int ret;
 
-	if (!(bo->flags & AGATE_BO_HEAP) || !atomic_inc_not_zero(&bo->gpu_users))
+	if (!agate_backing_is(bo, AGATE_BACKING_GROWS) || !atomic_inc_not_zero(&bo->gpu_users))
 		return -EFAULT;
 	/* The client that made the heap pays for the page tables, too. */
-	memcg = set_active_memcg(bo->shmem.memcg);
+	memcg = set_active_memcg(bo->backing.memcg);
 	ret = grow_chunk(adev, mapping, va);
 	set_active_memcg(memcg);
 	atomic_dec(&bo->gpu_users);

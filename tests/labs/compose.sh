@@ -30,7 +30,7 @@ cat >labs/$lab/lab.json <<END
 	"exports": ["agate_gem_create", "agate_gem_create_ioctl", "agate_gem_get_label",
 		"agate_gem_lookup", "agate_gem_set_label_ioctl", "agate_gem_topic_fini",
 		"agate_gem_topic_init"],
-	"allow": ["drm_gem_*", "agate_mmap_*", "agate_vm_*", "agate_shmem_*",
+	"allow": ["drm_gem_*", "agate_mmap_*", "agate_vm_*", "agate_backing_*",
 		"agate_purge_forget", "agate_mapping_*", "kallsyms_not_there"],
 	"tests": [{"name": "ignored"}]
 }

@@ -209,27 +209,27 @@ void test_release_order(void **state)
 	(void)state;
 	bo = make_purgeable(fd, size);
 	inject_count("agate_purge_forget");
-	inject_hold_entry("agate_shmem_release", 1, INJECT_BOUND_MS);
+	inject_hold_entry("agate_backing_release", 1, INJECT_BOUND_MS);
 	start_closing(&closing, &bo);
-	held = aside_is_held(&closing.aside, "agate_shmem_release");
+	held = aside_is_held(&closing.aside, "agate_backing_release");
 	forgotten = inject_hits("agate_purge_forget");
 	if (held) {
 		start_look(&look, size);
 		/* A free that has gem.lock all the time is right, too: nobody sees the list. */
 		could_walk = aside_ends(&look.aside, ASLEEP_MS);
-		let_go("agate_shmem_release");
+		let_go("agate_backing_release");
 		aside_join(&look.aside);
 	}
 	aside_join(&closing.aside);
 	inject_clear();
 
-	rule("gem_free() gives the BO's pages back: agate_shmem_release()");
+	rule("gem_free() gives the BO's pages back: agate_backing_release()");
 	check_errno(closing.err, 0, "GEM_CLOSE");
-	check_true(held, "a call of agate_shmem_release() when the last reference goes", "none");
+	check_true(held, "a call of agate_backing_release() when the last reference goes", "none");
 	rule("the list of purgeable BOs forgets a BO before its pages go: agate_purge_forget()");
-	check_equal(forgotten, 1, "calls of agate_purge_forget() before agate_shmem_release()");
+	check_equal(forgotten, 1, "calls of agate_purge_forget() before agate_backing_release()");
 	rule("a BO stays in gem.bos until its pages are released: removal must find it to unmap it");
-	check_true(!could_walk || look.found, "the BO on the list when agate_shmem_release() begins",
+	check_true(!could_walk || look.found, "the BO on the list when agate_backing_release() begins",
 		   "it has left the list");
 	rule("a BO that was freed is on no list");
 	check_live(&before);
@@ -335,10 +335,10 @@ static void free_without_topics(const struct bo *bo, unsigned int *forgotten,
 				unsigned int *released)
 {
 	inject_count("agate_purge_forget");
-	inject_count("agate_shmem_release");
+	inject_count("agate_backing_release");
 	munmap(bo->cpu, bo->size);
 	*forgotten = inject_hits("agate_purge_forget");
-	*released = inject_hits("agate_shmem_release");
+	*released = inject_hits("agate_backing_release");
 	inject_clear();
 }
 
@@ -358,7 +358,7 @@ static void outlive_the_device(void)
 	check_errno(device_bind(), 0, "binding the device");
 	rule("a BO that outlives the topics ends as any other: gem_free() asks for no topic");
 	check_equal(forgotten, 1, "calls of agate_purge_forget()");
-	check_equal(released, 1, "calls of agate_shmem_release()");
+	check_equal(released, 1, "calls of agate_backing_release()");
 	promises_kept(watched, " listed free ");
 	fd = gem_open();
 	rule("agate_gem_topic_init() gets each device ready, each time it comes");

@@ -246,7 +246,7 @@ static void check_vmap(int fd)
 		fclose(file);
 	}
 	assert_int_equal(n, 3);
-	rule("vmap and vunmap hand on to agate_shmem_vmap() and agate_shmem_vunmap()");
+	rule("vmap and vunmap hand on to agate_backing_vmap() and agate_backing_vunmap()");
 	check_errno(-err, 0, "vmap of a BO");
 	check_equal(used, 1, "users of the kernel's mapping after vmap");
 	check_equal(after, 0, "users of the kernel's mapping after vunmap");

@@ -17,7 +17,7 @@ static const struct {
 	const char *expected;
 } promises[] = {
 	{ "listed", "gem.bos is changed under gem.lock only", "gem.lock held at each change" },
-	{ "backing", "agate_shmem_init() gets a BO whose GEM object is initialised with a shmem file",
+	{ "backing", "agate_backing_init() gets a BO whose GEM object is initialised with a shmem file",
 	  "a call after drm_gem_object_init()" },
 	{ "complete", "a BO is complete when gem.lock is given back with the BO on gem.bos",
 	  "every field as agate_gem_create() has to set it" },
@@ -26,7 +26,7 @@ static const struct {
 	{ "order", "gem.bos begins with the oldest BO, and no BO changes its place",
 	  "BOs that join at the end, or leave" },
 	{ "free", "free does the same for every BO, in whatever thread it runs",
-	  "agate_purge_forget(), agate_shmem_release(), out of gem.bos, drm_gem_object_release(), each once" },
+	  "agate_purge_forget(), agate_backing_release(), out of gem.bos, drm_gem_object_release(), each once" },
 	{ "names", "open and close of a handle change no field of the BO", "the same fields as before" },
 	{ "unlocked", "no lock is held where the driver may wait for the GPU",
 	  "no lock at agate_vm_close_bo(), and none at agate_mapping_put() in CREATE_BO" },

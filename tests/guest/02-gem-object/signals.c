@@ -103,8 +103,8 @@ static void count_objects(void)
 	inject_count("drm_gem_private_object_init");
 	inject_count("drm_gem_object_init");
 	inject_count("drm_gem_object_release");
-	inject_count("agate_shmem_init");
-	inject_count("agate_shmem_release");
+	inject_count("agate_backing_init");
+	inject_count("agate_backing_release");
 }
 
 static struct objects objects_counted(void)
@@ -115,8 +115,8 @@ static struct objects objects_counted(void)
 	return (struct objects){
 		.begun = begun > inits ? begun : inits,
 		.released = inject_hits("drm_gem_object_release"),
-		.backed = inject_hits("agate_shmem_init"),
-		.unbacked = inject_hits("agate_shmem_release"),
+		.backed = inject_hits("agate_backing_init"),
+		.unbacked = inject_hits("agate_backing_release"),
 	};
 }
 
@@ -126,9 +126,9 @@ static void check_undone(const struct objects *objects, long made)
 	rule("a CREATE_BO that a signal interrupts undoes all it did: drm_gem_object_release()");
 	check_equal((int64_t)objects->begun - objects->released, made,
 		    "GEM objects begun and not released, of which as many are BOs");
-	rule("a CREATE_BO that a signal interrupts undoes all it did: agate_shmem_release()");
+	rule("a CREATE_BO that a signal interrupts undoes all it did: agate_backing_release()");
 	check_equal((int64_t)objects->backed - objects->unbacked, made,
-		    "calls of agate_shmem_init() without agate_shmem_release(), of which as many are BOs");
+		    "calls of agate_backing_init() without agate_backing_release(), of which as many are BOs");
 }
 
 /*

@@ -8,7 +8,7 @@
  *	agate_masks	a line for each BO, the oldest first: its size, and 1 if the gfp mask of
  *			its file is the one that agate_gem.h demands, or 0
  *	agate_vmap	maps the newest BO for the kernel and unmaps it, by its funcs.  The
- *			result of vmap, then vmap_use after vmap, and after vunmap
+ *			result of vmap, then the BO's pins after vmap, and after vunmap
  *	agate_hide	takes the newest BO's mappings off its list and puts them back, under
  *			mappings_lock; calls agate_mappings_hidden() in between
  *	agate_listed	how many BOs the driver counts, and how many entries the list has; one more
@@ -69,13 +69,15 @@ static const char *wrong_in_base(const struct drm_gem_object *obj, struct agate_
 	return kref_read(&obj->refcount) ? NULL : "base.refcount is 0";
 }
 
-static const char *wrong_in_shmem(const struct agate_shmem *shmem)
+static const char *wrong_in_backing(const struct agate_bo *bo)
 {
-	if (!is_initialised(&shmem->lock))
-		return "shmem.lock is not initialised";
-	if (shmem->pages || shmem->nr_pages || shmem->pages_use || shmem->sgt || shmem->chunks)
-		return "there are pages in shmem";
-	return shmem->vaddr || shmem->vmap_use ? "the kernel has mapped the BO" : NULL;
+	if (!is_initialised(&bo->backing.lock))
+		return "backing.lock is not initialised";
+	if (!bo->backing.ops)
+		return "backing.ops is NULL";
+	if (bo->backing.nr_pages || memchr_inv(&bo->shmem, 0, sizeof(bo->shmem)))
+		return "there are pages already";
+	return bo->backing.pins ? "somebody has pinned the BO" : NULL;
 }
 
 static const char *wrong_in_bo(const struct agate_bo *bo)
@@ -103,7 +105,7 @@ const char *bos_wrong_field(const struct agate_bo *bo, struct agate_device *adev
 	const char *wrong = wrong_in_base(&bo->base, adev);
 
 	if (!wrong)
-		wrong = wrong_in_shmem(&bo->shmem);
+		wrong = wrong_in_backing(bo);
 	return wrong ? wrong : wrong_in_bo(bo);
 }
 
@@ -145,17 +147,17 @@ static int vmap_show(struct seq_file *seq, void *unused)
 {
 	struct agate_bo *bo = newest_bo();
 	struct iosys_map map = { 0 };
-	unsigned int use;
+	unsigned int pins;
 	int ret;
 
 	if (!bo)
 		return -ENOENT;
 	dma_resv_lock(bo->base.resv, NULL);
 	ret = bo->base.funcs->vmap(&bo->base, &map);
-	use = bo->shmem.vmap_use;
+	pins = bo->backing.pins;
 	if (!ret)
 		bo->base.funcs->vunmap(&bo->base, &map);
-	seq_printf(seq, "%d %u %u\n", ret, use, bo->shmem.vmap_use);
+	seq_printf(seq, "%d %u %u\n", ret, pins, bo->backing.pins);
 	dma_resv_unlock(bo->base.resv);
 	agate_bo_put(bo);
 	return 0;

@@ -58,7 +58,7 @@ static const char __kprobes *held_lock(const struct agate_bo *bo)
 		return "label_lock";
 	if (bo && gem_has(&bo->mappings_lock))
 		return "mappings_lock";
-	return bo && gem_has(&bo->shmem.lock) ? "shmem.lock" : NULL;
+	return bo && gem_has(&bo->backing.lock) ? "backing.lock" : NULL;
 }
 
 int __kprobes gem_on_vm_close(struct kprobe *kp, struct pt_regs *regs)

@@ -65,7 +65,7 @@ static void __kprobes read_fields(const struct agate_bo *bo, struct fields *fiel
 	fields->pages = bo->shmem.pages;
 	fields->sgt = bo->shmem.sgt;
 	fields->vaddr = bo->shmem.vaddr;
-	fields->nr_pages = bo->shmem.nr_pages;
+	fields->nr_pages = bo->backing.nr_pages;
 	fields->pages_use = bo->shmem.pages_use;
 	memcpy(fields->label, bo->label, sizeof(fields->label));
 }
@@ -83,9 +83,10 @@ static const char __kprobes *changed(const struct fields *now)
 		return "base";
 	if (memcmp(now->label, before.label, sizeof(now->label)))
 		return "label";
+	if (now->nr_pages != before.nr_pages)
+		return "backing";
 	return now->pages != before.pages || now->sgt != before.sgt ||
-	       now->vaddr != before.vaddr || now->nr_pages != before.nr_pages ||
-	       now->pages_use != before.pages_use ? "shmem" : NULL;
+	       now->vaddr != before.vaddr || now->pages_use != before.pages_use ? "shmem" : NULL;
 }
 
 static void __kprobes begin(struct drm_gem_object *obj, const char *function)

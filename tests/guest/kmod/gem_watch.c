@@ -7,7 +7,7 @@
  * those that failed, and what the first of these saw, or "-".
  *
  *	listed		gem.bos changes under gem.lock (on the fast kernel: a BO joins under it)
- *	backing		agate_shmem_init() gets a GEM object with a shmem file
+ *	backing		agate_backing_init() gets a GEM object with a shmem file
  *	complete	a BO that has joined gem.bos is complete when gem.lock is given back
  *	asked		it has the size and the flags that CREATE_BO asked for
  *	order		gem.bos changes only by a BO that joins at its end, or leaves
@@ -229,7 +229,7 @@ static int __kprobes on_backing(struct kprobe *kp, struct pt_regs *regs)
 	struct agate_bo *bo = (struct agate_bo *)regs->di;
 
 	gem_check(BACKING, bo->base.filp && bo->base.dev,
-		  "agate_shmem_init() of a BO whose GEM object is not initialised yet");
+		  "agate_backing_init() of a BO whose GEM object is not initialised yet");
 	return 0;
 }
 
@@ -253,13 +253,13 @@ static int __kprobes on_release(struct kprobe *kp, struct pt_regs *regs)
 	struct life *life = find_life(bo);
 
 	gem_check(FREE, !kref_read(&bo->base.refcount),
-		  "agate_shmem_release() of a BO that has references");
+		  "agate_backing_release() of a BO that has references");
 	if (!life)
 		return 0;
 	gem_check(FREE, life->forgotten,
-		  "agate_shmem_release() before agate_purge_forget(), of a BO with flags %#x and madv %d",
+		  "agate_backing_release() before agate_purge_forget(), of a BO with flags %#x and madv %d",
 		  bo->flags, bo->madv);
-	gem_check(FREE, is_known(bo), "agate_shmem_release() of a BO that has left gem.bos");
+	gem_check(FREE, is_known(bo), "agate_backing_release() of a BO that has left gem.bos");
 	life->released++;
 	return 0;
 }
@@ -281,7 +281,7 @@ static int __kprobes on_end(struct kprobe *kp, struct pt_regs *regs)
 	if (!life)
 		return 0;
 	gem_check(FREE, life->forgotten == 1 && life->released == 1,
-		  "agate_purge_forget() %u times and agate_shmem_release() %u times before drm_gem_object_release(), of a BO with flags %#x and madv %d%s",
+		  "agate_purge_forget() %u times and agate_backing_release() %u times before drm_gem_object_release(), of a BO with flags %#x and madv %d%s",
 		  life->forgotten, life->released, bo->flags, bo->madv, whose_thread());
 	place = place_of(bo);
 	gem_check(FREE, place < 0,
@@ -298,9 +298,9 @@ static int __kprobes on_end(struct kprobe *kp, struct pt_regs *regs)
 
 static struct kprobe probes[] = {
 	PROBE("mutex_unlock", on_unlock),
-	PROBE("agate_shmem_init", on_backing),
+	PROBE("agate_backing_init", on_backing),
 	PROBE("agate_purge_forget", on_forget),
-	PROBE("agate_shmem_release", on_release),
+	PROBE("agate_backing_release", on_release),
 	PROBE("drm_gem_object_release", on_end),
 	PROBE("agate_vm_close_bo", gem_on_vm_close),
 	PROBE("agate_mapping_put", gem_on_mapping_put),

@@ -330,10 +330,17 @@ static int __init inject_init(void)
 	if (ret)
 		goto remove;
 	ret = bos_init();
-	if (!ret) {
-		resv_watch_init();
-		return 0;
-	}
+	if (ret)
+		goto no_bos;
+	ret = backing_init();
+	if (ret)
+		goto no_backing;
+	resv_watch_init();
+	return 0;
+
+no_backing:
+	bos_exit();
+no_bos:
 	topic_exit();
 remove:
 	debugfs_remove(inject_file);
@@ -345,6 +352,7 @@ module_init(inject_init);
 static void __exit inject_exit(void)
 {
 	resv_watch_exit();
+	backing_exit();
 	bos_exit();
 	topic_exit();
 	debugfs_remove(inject_file);

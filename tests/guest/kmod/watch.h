@@ -97,9 +97,11 @@ void config_exit(void);
 int topic_init(void);
 void topic_exit(void);
 
-/* bos.c: likewise. */
+/* bos.c and own_backing.c: likewise. */
 int bos_init(void);
 void bos_exit(void);
+int backing_init(void);
+void backing_exit(void);
 
 /* resv_watch.c: likewise. */
 void resv_watch_init(void);

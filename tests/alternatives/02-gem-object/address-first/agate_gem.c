@@ -23,7 +23,7 @@ static void gem_free(struct drm_gem_object *obj)
 	struct agate_bo *bo = to_agate_bo(obj);
 
 	agate_purge_forget(bo);
-	agate_shmem_release(bo);
+	agate_backing_release(bo);
 
 	mutex_lock(&adev->gem.lock);
 	list_del_init(&bo->link);
@@ -32,7 +32,7 @@ static void gem_free(struct drm_gem_object *obj)
 
 	mutex_destroy(&bo->label_lock);
 	mutex_destroy(&bo->mappings_lock);
-	mutex_destroy(&bo->shmem.lock);
+	mutex_destroy(&bo->backing.lock);
 	drm_gem_object_release(obj);
 	kfree(bo);
 }
@@ -58,12 +58,12 @@ static void gem_close(struct drm_gem_object *obj, struct drm_file *file)
 
 static int gem_vmap(struct drm_gem_object *obj, struct iosys_map *map)
 {
-	return agate_shmem_vmap(to_agate_bo(obj), map);
+	return agate_backing_vmap(to_agate_bo(obj), map);
 }
 
 static void gem_vunmap(struct drm_gem_object *obj, struct iosys_map *map)
 {
-	agate_shmem_vunmap(to_agate_bo(obj));
+	agate_backing_vunmap(to_agate_bo(obj), map);
 }
 
 static const struct drm_gem_object_funcs agate_gem_funcs = {
@@ -133,7 +133,7 @@ struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags
 	mutex_init(&bo->label_lock);
 	INIT_LIST_HEAD(&bo->mappings);
 	INIT_LIST_HEAD(&bo->purge_link);
-	agate_shmem_init(bo);
+	agate_backing_init(bo, flags);
 
 	mutex_lock(&adev->gem.lock);
 	agate_stat_inc(&adev->stats, AGATE_STAT_BOS);

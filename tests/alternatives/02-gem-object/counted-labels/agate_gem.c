@@ -7,7 +7,6 @@
  * A label is never written to: SET_LABEL makes another one and changes the pointer.
  */
 #include <linux/kref.h>
-#include <linux/shmem_fs.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/uaccess.h>
@@ -70,7 +69,7 @@ static struct label *label_swap(struct named_bo *named, struct label *label)
 static void destroy_locks(struct agate_bo *bo)
 {
 	mutex_destroy(&bo->mappings_lock);
-	mutex_destroy(&bo->shmem.lock);
+	mutex_destroy(&bo->backing.lock);
 	mutex_destroy(&bo->label_lock);
 }
 
@@ -80,7 +79,7 @@ static void gem_free(struct drm_gem_object *obj)
 	struct agate_bo *bo = to_agate_bo(obj);
 
 	agate_purge_forget(bo);
-	agate_shmem_release(bo);
+	agate_backing_release(bo);
 	mutex_lock(&adev->gem.lock);
 	list_del_init(&bo->link);
 	mutex_unlock(&adev->gem.lock);
@@ -113,12 +112,12 @@ static void gem_close(struct drm_gem_object *obj, struct drm_file *file)
 
 static int gem_vmap(struct drm_gem_object *obj, struct iosys_map *map)
 {
-	return agate_shmem_vmap(to_agate_bo(obj), map);
+	return agate_backing_vmap(to_agate_bo(obj), map);
 }
 
 static void gem_vunmap(struct drm_gem_object *obj, struct iosys_map *map)
 {
-	agate_shmem_vunmap(to_agate_bo(obj));
+	agate_backing_vunmap(to_agate_bo(obj), map);
 }
 
 static const struct drm_gem_object_funcs agate_gem_funcs = {
@@ -166,7 +165,7 @@ struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags
 	spin_lock_init(&named->lock);
 	bo = &named->bo;
 	bo->base.funcs = &agate_gem_funcs;
-	ret = drm_gem_object_init(&adev->drm, &bo->base, PAGE_ALIGN(size));
+	ret = agate_backing_object_init(adev, bo, PAGE_ALIGN(size), flags);
 	if (ret) {
 		drm_gem_object_release(&bo->base);
 		kfree(named);
@@ -174,8 +173,7 @@ struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags
 		return ERR_PTR(ret == -ENOSPC ? -ENOMEM : ret);
 	}
 	/* A client that asks for too much gets an error, not the OOM killer. */
-	mapping_set_gfp_mask(bo->base.filp->f_mapping,
-			     GFP_HIGHUSER | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
+	agate_backing_set_gfp_mask(bo, GFP_HIGHUSER | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
 
 	bo->flags = flags;
 	bo->madv = AGATE_MADV_WILLNEED;
@@ -183,7 +181,7 @@ struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags
 	INIT_LIST_HEAD(&bo->mappings);
 	INIT_LIST_HEAD(&bo->purge_link);
 	mutex_init(&bo->label_lock);
-	agate_shmem_init(bo);
+	agate_backing_init(bo, flags);
 
 	mutex_lock(&adev->gem.lock);
 	list_add_tail(&bo->link, &adev->gem.bos);

@@ -6,7 +6,6 @@
  * replaced as a whole: readers see the old one or the new one, and take no lock.
  */
 #include <linux/rcupdate.h>
-#include <linux/shmem_fs.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <drm/drm_gem.h>
@@ -52,13 +51,13 @@ static void gem_free(struct drm_gem_object *obj)
 	struct gem_bo *gbo = to_gem_bo(to_agate_bo(obj));
 
 	agate_purge_forget(&gbo->bo);
-	agate_shmem_release(&gbo->bo);
+	agate_backing_release(&gbo->bo);
 	list_leave(to_agate_device(obj->dev), &gbo->bo);
 	drm_gem_object_release(obj);
 	kfree(rcu_dereference_protected(gbo->label, true));
 	mutex_destroy(&gbo->bo.label_lock);
 	mutex_destroy(&gbo->bo.mappings_lock);
-	mutex_destroy(&gbo->bo.shmem.lock);
+	mutex_destroy(&gbo->bo.backing.lock);
 	kfree(gbo);
 }
 
@@ -84,12 +83,12 @@ static void gem_close(struct drm_gem_object *obj, struct drm_file *file)
 
 static int gem_vmap(struct drm_gem_object *obj, struct iosys_map *map)
 {
-	return agate_shmem_vmap(to_agate_bo(obj), map);
+	return agate_backing_vmap(to_agate_bo(obj), map);
 }
 
 static void gem_vunmap(struct drm_gem_object *obj, struct iosys_map *map)
 {
-	agate_shmem_vunmap(to_agate_bo(obj));
+	agate_backing_vunmap(to_agate_bo(obj), map);
 }
 
 static const struct drm_gem_object_funcs agate_gem_funcs = {
@@ -138,7 +137,7 @@ static void init_fields(struct agate_bo *bo, u32 flags)
 	INIT_LIST_HEAD(&bo->mappings);
 	INIT_LIST_HEAD(&bo->purge_link);
 	INIT_LIST_HEAD(&bo->link);
-	agate_shmem_init(bo);
+	agate_backing_init(bo, flags);
 }
 
 struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags)
@@ -153,11 +152,11 @@ struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags
 	if (!gbo)
 		return ERR_PTR(-ENOMEM);
 
-	ret = drm_gem_object_init(&adev->drm, &gbo->bo.base, round_up(size, PAGE_SIZE));
+	ret = agate_backing_object_init(adev, &gbo->bo, round_up(size, PAGE_SIZE), flags);
 	if (ret)
 		goto fail;
-	mapping_set_gfp_mask(gbo->bo.base.filp->f_mapping,
-			     GFP_HIGHUSER | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
+	agate_backing_set_gfp_mask(&gbo->bo,
+				   GFP_HIGHUSER | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
 	init_fields(&gbo->bo, flags);
 	list_join(adev, &gbo->bo);
 	return &gbo->bo;

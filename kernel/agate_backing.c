@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The part of a backing that all kinds share: see agate_backing.h.
+ */
+#include <linux/memcontrol.h>
+#include <linux/minmax.h>
+#include <linux/pagemap.h>
+#include <drm/drm_gem.h>
+
+#include "agate_backing.h"
+#include "agate_device.h"
+#include "agate_gem.h"
+#include "agate_lock_order.h"
+
+bool agate_runs_next(struct agate_runs *runs, struct agate_run *run)
+{
+	if (!runs->left)
+		return false;
+	if (!runs->sg) {
+		run->addr = runs->addr;
+		run->size = runs->left;
+	} else {
+		while (runs->skip >= sg_dma_len(runs->sg)) {
+			runs->skip -= sg_dma_len(runs->sg);
+			runs->sg = sg_next(runs->sg);
+		}
+		run->addr = sg_dma_address(runs->sg) + runs->skip;
+		run->size = min_t(u64, sg_dma_len(runs->sg) - runs->skip, runs->left);
+		runs->skip += run->size;
+	}
+	runs->left -= run->size;
+	return true;
+}
+
+/* ---- A BO's life ------------------------------------------------------- */
+
+int agate_backing_object_init(struct agate_device *adev, struct agate_bo *bo, size_t size,
+			      u32 flags)
+{
+	if (agate_backing_choose(flags)->flags & AGATE_BACKING_FILE)
+		return drm_gem_object_init(&adev->drm, &bo->base, size);
+	drm_gem_private_object_init(&adev->drm, &bo->base, size);
+	return 0;
+}
+
+void agate_backing_set_gfp_mask(struct agate_bo *bo, gfp_t mask)
+{
+	if (bo->base.filp)
+		mapping_set_gfp_mask(bo->base.filp->f_mapping, mask);
+}
+
+void agate_backing_init(struct agate_bo *bo, u32 flags)
+{
+	mutex_init(&bo->backing.lock);
+	agate_lock_class(&bo->backing.lock, AGATE_LOCK_BACKING);
+	bo->backing.ops = agate_backing_choose(flags);
+	bo->backing.memcg = get_mem_cgroup_from_mm(current->mm);
+}
+
+void agate_backing_release(struct agate_bo *bo)
+{
+	bo->backing.ops->release(bo);
+	WARN_ON(bo->backing.pins || bo->backing.nr_pages);
+	mem_cgroup_put(bo->backing.memcg);
+}
+
+void agate_backing_detach_all(struct agate_device *adev)
+{
+	struct agate_bo *bo;
+
+	mutex_lock(&adev->gem.lock);
+	list_for_each_entry(bo, &adev->gem.bos, link)
+		bo->backing.ops->detach(bo);
+	mutex_unlock(&adev->gem.lock);
+}
+
+/* ---- Its state --------------------------------------------------------- */
+
+bool agate_backing_is(const struct agate_bo *bo, u32 flags)
+{
+	return (bo->backing.ops->flags & flags) == flags;
+}
+
+void agate_backing_account(struct agate_bo *bo, long n)
+{
+	struct agate_device *adev = to_agate_device(bo->base.dev);
+
+	lockdep_assert_held(&bo->backing.lock);
+	WRITE_ONCE(bo->backing.nr_pages, bo->backing.nr_pages + n);
+	agate_stat_add(&adev->stats, AGATE_STAT_PAGES, n);
+}
+
+size_t agate_backing_resident(const struct agate_bo *bo)
+{
+	return READ_ONCE(bo->backing.nr_pages) << PAGE_SHIFT;
+}
+
+int agate_backing_check(struct agate_bo *bo)
+{
+	int ret;
+
+	mutex_lock(&bo->backing.lock);
+	ret = bo->madv < 0 ? -EFAULT : 0;
+	mutex_unlock(&bo->backing.lock);
+	return ret;
+}
+
+/* ---- Its users --------------------------------------------------------- */
+
+int agate_backing_populate(struct agate_bo *bo, u64 offset, u64 size, struct agate_runs *runs)
+{
+	return bo->backing.ops->populate(bo, offset, size, runs);
+}
+
+/* From here on the BO is not purged. */
+static int pin(struct agate_bo *bo)
+{
+	int ret = -EFAULT;
+
+	mutex_lock(&bo->backing.lock);
+	if (bo->madv >= 0) {
+		bo->backing.pins++;
+		ret = 0;
+	}
+	mutex_unlock(&bo->backing.lock);
+	return ret;
+}
+
+static void unpin(struct agate_bo *bo)
+{
+	mutex_lock(&bo->backing.lock);
+	if (!WARN_ON(!bo->backing.pins))
+		bo->backing.pins--;
+	mutex_unlock(&bo->backing.lock);
+}
+
+int agate_backing_vmap(struct agate_bo *bo, struct iosys_map *map)
+{
+	int ret;
+
+	if (!bo->backing.ops->vmap)
+		return -EOPNOTSUPP;
+	ret = pin(bo);
+	if (ret)
+		return ret;
+	ret = bo->backing.ops->vmap(bo, map);
+	if (ret)
+		unpin(bo);
+	return ret;
+}
+
+void agate_backing_vunmap(struct agate_bo *bo, struct iosys_map *map)
+{
+	bo->backing.ops->vunmap(bo, map);
+	unpin(bo);
+}
+
+unsigned long agate_backing_purge_locked(struct agate_bo *bo)
+{
+	unsigned long nr_pages = bo->backing.nr_pages;
+
+	lockdep_assert_held(&bo->backing.lock);
+
+	bo->backing.ops->purge(bo);
+	bo->madv = -1;
+	return nr_pages;
+}

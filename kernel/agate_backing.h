@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where a BO's memory comes from: its backing, which is chosen when the BO is made, and
+ * never changes.
+ *
+ * Each kind of backing is one table of operations in one file; agate_backing_kinds.c lists
+ * them.  The address spaces, SUBMIT, the shrinker, CPU mappings, debugfs and fdinfo know
+ * this file only, and no kind.
+ *
+ * A backing gives the GPU *runs*: ranges of GPU-physical addresses.  For system memory
+ * these are DMA addresses.
+ */
+#ifndef AGATE_BACKING_H
+#define AGATE_BACKING_H
+
+#include <linux/atomic.h>
+#include <linux/bits.h>
+#include <linux/iosys-map.h>
+#include <linux/mm_types.h>
+#include <linux/mutex.h>
+#include <linux/scatterlist.h>
+#include <linux/sizes.h>
+
+struct agate_bo;
+struct agate_device;
+struct mem_cgroup;
+
+/* The GEM object has a shmem file of the BO's size. */
+#define AGATE_BACKING_FILE		BIT(0)
+/* Processes may map the BO: open(), close() and fault(). */
+#define AGATE_BACKING_CPU_VISIBLE	BIT(1)
+/* The shrinker may take the memory of a BO that nobody needs: purge(). */
+#define AGATE_BACKING_PURGEABLE		BIT(2)
+/* Memory comes when the GPU faults, one chunk at a time; nobody needs it before. */
+#define AGATE_BACKING_GROWS		BIT(3)
+
+#define AGATE_HEAP_CHUNK	SZ_2M
+
+/**
+ * struct agate_run - consecutive GPU-physical addresses
+ * @addr: the first one
+ * @size: bytes
+ */
+struct agate_run {
+	u64 addr;
+	u64 size;
+};
+
+/**
+ * struct agate_runs - a walk over the runs of a part of a BO, see agate_runs_next()
+ * @sg: the walk is at this entry of a table that is mapped for DMA, or NULL: one run
+ *	is left
+ * @addr: without @sg: the first address of that run
+ * @skip: bytes of @sg that come before what is left
+ * @left: bytes
+ *
+ * Plain data: a copy is another walk.
+ */
+struct agate_runs {
+	struct scatterlist *sg;
+	u64 addr;
+	u64 skip;
+	u64 left;
+};
+
+/**
+ * struct agate_backing_ops - a kind of backing
+ * @flags: AGATE_BACKING_*; only what they name needs the operations that they name
+ * @populate: makes a part of the BO present for the GPU, and gives its runs.  The part is
+ *	the whole BO, or a chunk of one that GROWS.  The memory stays where it is while
+ *	the BO counts a job in gpu_users and the caller is between drm_dev_enter() and
+ *	drm_dev_exit().  0; -ENOMEM; -EFAULT when purged; -EINVAL for another part; -ENODEV
+ *	when the device is unplugged
+ * @open: counts one more VMA that maps the BO
+ * @close: undoes one @open
+ * @fault: a CPU has touched the page with that index, counted from the BO's start, where
+ *	a VMA maps it: insert it
+ * @vmap: maps a pinned BO into the kernel's address space, or is NULL.  0; -ENOMEM
+ * @vunmap: undoes one @vmap
+ * @purge: gives back all memory of a BO that nobody uses, and with it the contents; the
+ *	caller holds backing.lock
+ * @detach: undoes all DMA mappings, because the device goes; what the CPUs see stays
+ * @release: gives everything back, because the BO dies.  The BO is still in gem.bos, so
+ *	@detach may come before and after
+ *
+ * All may sleep, and @purge runs in reclaim.  The caller holds none of the locks from
+ * backing.lock on, except that of @purge; they may take backing.lock.
+ */
+struct agate_backing_ops {
+	u32 flags;
+	int (*populate)(struct agate_bo *bo, u64 offset, u64 size, struct agate_runs *runs);
+	void (*open)(struct agate_bo *bo);
+	void (*close)(struct agate_bo *bo);
+	vm_fault_t (*fault)(struct agate_bo *bo, struct vm_fault *vmf, unsigned long index);
+	int (*vmap)(struct agate_bo *bo, struct iosys_map *map);
+	void (*vunmap)(struct agate_bo *bo, struct iosys_map *map);
+	void (*purge)(struct agate_bo *bo);
+	void (*detach)(struct agate_bo *bo);
+	void (*release)(struct agate_bo *bo);
+};
+
+/**
+ * struct agate_backing - the part that all kinds share
+ * @ops: the kind
+ * @lock: protects all of this, bo->madv, and what the kind keeps; taken after dma_resv,
+ *	before the vm's lock.  Reclaim never waits for it: the shrinker only tries it.
+ *	agate_backing_init() initialises it, and topic "gem" destroys it when it frees the BO
+ * @nr_pages: present pages; may be read without the lock
+ * @pins: users that stand on no list, and rely on the memory: while there are any, it
+ *	stays where it is and is not purged
+ * @bounced: the CPUs and the GPU see different memory, and this table syncs them at the
+ *	edges of jobs; NULL where they see the same.  It stays while the BO counts a job in
+ *	gpu_users, and may then be read without the lock
+ * @owners: jobs that own the BO; see agate_coherency.h
+ * @memcg: memory cgroup of the task that made the BO, with a reference, or NULL: a
+ *	thread of the kernel that takes memory for the BO charges it there
+ */
+struct agate_backing {
+	const struct agate_backing_ops *ops;
+	struct mutex lock;	/* all of this, and bo->madv */
+	unsigned long nr_pages;
+	unsigned int pins;
+	struct sg_table *bounced;
+	atomic_t owners;
+	struct mem_cgroup *memcg;
+};
+
+/**
+ * agate_runs_next - the next run of a walk
+ * @runs: the walk
+ * @run: out
+ *
+ * Return: false at the end.
+ */
+bool agate_runs_next(struct agate_runs *runs, struct agate_run *run);
+
+/**
+ * agate_backing_choose - choose a kind of backing (agate_backing_kinds.c)
+ * @flags: AGATE_BO_* bits of a new BO
+ */
+const struct agate_backing_ops *agate_backing_choose(u32 flags);
+
+/**
+ * agate_backing_object_init - initialise the GEM object of a new BO for its backing
+ * @adev: the device
+ * @bo: its base.funcs are set
+ * @size: bytes, whole pages
+ * @flags: AGATE_BO_* bits
+ *
+ * Calls drm_gem_object_init(), which makes a shmem file, if the backing needs one, or else
+ * drm_gem_private_object_init().
+ *
+ * Return: 0, or the error of drm_gem_object_init(); drm_gem_object_release() has to be
+ * called in both cases.
+ */
+int agate_backing_object_init(struct agate_device *adev, struct agate_bo *bo, size_t size,
+			      u32 flags);
+
+/**
+ * agate_backing_set_gfp_mask - say how the pages of a BO's shmem file will be allocated
+ * @bo: its GEM object is initialised; without a file there is nothing to say
+ * @mask: GFP_*
+ */
+void agate_backing_set_gfp_mask(struct agate_bo *bo, gfp_t mask);
+
+/**
+ * agate_backing_init - prepare the backing of a new BO; takes no memory
+ * @bo: its GEM object is initialised
+ * @flags: AGATE_BO_* bits
+ *
+ * Initialises backing.lock, and takes a reference to the memory cgroup of the task, which
+ * agate_backing_release() puts: a BO that is given up after this call needs that one, too.
+ * The rest relies on the BO's memory being zero.
+ */
+void agate_backing_init(struct agate_bo *bo, u32 flags);
+
+/**
+ * agate_backing_release - give everything back when the BO dies
+ * @bo: no VMA, no importer and no mapping of the kernel uses it.  A BO that was listed is
+ *	still in gem.bos, so removal may visit it before and after this call; therefore
+ *	backing.lock stays usable, and the caller destroys it
+ *
+ * Context: may sleep.
+ */
+void agate_backing_release(struct agate_bo *bo);
+
+/**
+ * agate_backing_detach_all - undo the DMA mappings of all BOs
+ * @adev: the device, which is unplugged: no new mapping can appear.  Topic "gem" has been
+ *	present
+ *
+ * BOs of files that are still open live on.
+ */
+void agate_backing_detach_all(struct agate_device *adev);
+
+/** agate_backing_is - does the BO's backing have all of these AGATE_BACKING_* flags? */
+bool agate_backing_is(const struct agate_bo *bo, u32 flags);
+
+/**
+ * agate_backing_account - count pages that have become present, or are gone
+ * @bo: backing.lock is held
+ * @n: how many more there are
+ */
+void agate_backing_account(struct agate_bo *bo, long n);
+
+/** agate_backing_resident - bytes that are present */
+size_t agate_backing_resident(const struct agate_bo *bo);
+
+/**
+ * agate_backing_check - does the BO still have its contents?
+ * @bo: counts a job in gpu_users, so the answer stays the same
+ *
+ * Context: may sleep; takes backing.lock.
+ * Return: 0; -EFAULT when purged.
+ */
+int agate_backing_check(struct agate_bo *bo);
+
+/**
+ * agate_backing_populate - make a part of a BO present: see agate_backing_ops.populate
+ * @bo: the BO
+ * @offset: bytes
+ * @size: bytes
+ * @runs: out
+ */
+int agate_backing_populate(struct agate_bo *bo, u64 offset, u64 size, struct agate_runs *runs);
+
+/**
+ * agate_backing_vmap - map the BO into the kernel's address space; this pins it
+ * @bo: the BO
+ * @map: out
+ *
+ * Context: may sleep; takes backing.lock.
+ * Return: 0; -ENOMEM; -EFAULT when purged; -EOPNOTSUPP for a backing that cannot.
+ */
+int agate_backing_vmap(struct agate_bo *bo, struct iosys_map *map);
+
+/**
+ * agate_backing_vunmap - undo one agate_backing_vmap()
+ * @bo: the BO
+ * @map: what that call returned
+ */
+void agate_backing_vunmap(struct agate_bo *bo, struct iosys_map *map);
+
+/**
+ * agate_backing_purge_locked - give the memory of an unused BO back to the system
+ * @bo: PURGEABLE; the caller holds its backing.lock; no page-table entry of a CPU or the
+ *	GPU leads to the memory, and nobody has pinned it
+ *
+ * From here on bo->madv is -1: the BO's contents are lost for good.
+ *
+ * Return: the number of pages given back.
+ */
+unsigned long agate_backing_purge_locked(struct agate_bo *bo);
+
+#endif /* AGATE_BACKING_H */

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The kinds of backing, and the flags that choose them.
+ */
+#include <linux/kernel.h>
+
+#include "agate_backing.h"
+#include "agate_drm.h"
+#include "agate_shmem.h"
+
+/* The first kind whose flags a BO has: the last one is for all that are left. */
+static const struct {
+	u32 flags;
+	const struct agate_backing_ops *ops;
+} kinds[] = {
+	{ AGATE_BO_HEAP, &agate_heap_backing },
+	{ 0, &agate_shmem_backing },
+};
+
+const struct agate_backing_ops *agate_backing_choose(u32 flags)
+{
+	unsigned int i = 0;
+
+	while ((flags & kinds[i].flags) != kinds[i].flags)
+		i++;
+	return kinds[i].ops;
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A kind of backing that is not the driver's: the BOs that a process makes while it has
+ * /sys/kernel/debug/agate_backing open.
+ *
+ * A BO has at most four pages, which are consecutive, so the GPU gets one run.  They are
+ * neither from a file nor purgeable.  In the file: how many BOs there are with memory, how
+ * many of them are mapped for DMA, and how many VMAs and mappings of the kernel they have.
+ */
+#include <linux/debugfs.h>
+#include <linux/dma-mapping.h>
+#include <linux/fs.h>
+#include <linux/kprobes.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/xarray.h>
+
+#include "agate_device.h"
+#include "agate_gem.h"
+#include "watch.h"
+
+#define SIZE_MAX_BYTES	(4 * PAGE_SIZE)
+
+/* One BO's memory, and its DMA address while it is mapped for DMA. */
+struct memory {
+	void *bytes;
+	dma_addr_t dma;
+	bool mapped;
+};
+
+static DEFINE_XARRAY(memories);	/* struct memory, by the address of its BO */
+static atomic_t with_memory, mapped, cpu_maps, kernel_maps;
+static pid_t owner;		/* who makes such BOs, or 0 */
+static struct dentry *backing_file;
+
+static struct device *device_of(const struct agate_bo *bo)
+{
+	return bo->base.dev->dev;
+}
+
+static struct memory *memory_of(const struct agate_bo *bo)
+{
+	return xa_load(&memories, (unsigned long)bo);
+}
+
+static void account(struct agate_bo *bo, long n)
+{
+	WRITE_ONCE(bo->backing.nr_pages, bo->backing.nr_pages + n);
+	agate_stat_add(&to_agate_device(bo->base.dev)->stats, AGATE_STAT_PAGES, n);
+}
+
+/* ---- Memory ------------------------------------------------------------------ */
+
+static struct memory *memory_new(struct agate_bo *bo)
+{
+	struct memory *memory = kzalloc(sizeof(*memory), GFP_KERNEL);
+
+	if (!memory)
+		return NULL;
+	memory->bytes = alloc_pages_exact(agate_bo_size(bo), GFP_KERNEL | __GFP_ZERO);
+	if (!memory->bytes || xa_is_err(xa_store(&memories, (unsigned long)bo, memory,
+						 GFP_KERNEL))) {
+		if (memory->bytes)
+			free_pages_exact(memory->bytes, agate_bo_size(bo));
+		kfree(memory);
+		return NULL;
+	}
+	atomic_inc(&with_memory);
+	account(bo, agate_bo_size(bo) >> PAGE_SHIFT);
+	return memory;
+}
+
+/* It comes at the first use, whoever that is. */
+static struct memory *memory_get(struct agate_bo *bo)
+{
+	struct memory *memory = memory_of(bo);
+
+	lockdep_assert_held(&bo->backing.lock);
+	if (!memory && agate_bo_size(bo) <= SIZE_MAX_BYTES)
+		memory = memory_new(bo);
+	return memory;
+}
+
+static int memory_map(struct agate_bo *bo, struct memory *memory)
+{
+	if (memory->mapped)
+		return 0;
+	memory->dma = dma_map_single(device_of(bo), memory->bytes, agate_bo_size(bo),
+				     DMA_BIDIRECTIONAL);
+	if (dma_mapping_error(device_of(bo), memory->dma))
+		return -ENOMEM;
+	memory->mapped = true;
+	atomic_inc(&mapped);
+	return 0;
+}
+
+static void memory_unmap(struct agate_bo *bo, struct memory *memory)
+{
+	if (!memory->mapped)
+		return;
+	dma_unmap_single(device_of(bo), memory->dma, agate_bo_size(bo), DMA_BIDIRECTIONAL);
+	memory->mapped = false;
+	atomic_dec(&mapped);
+}
+
+/* ---- Operations -------------------------------------------------------------- */
+
+static int populate(struct agate_bo *bo, u64 offset, u64 size, struct agate_runs *runs)
+{
+	struct memory *memory;
+	int ret = -ENOMEM;
+
+	if (offset || size != agate_bo_size(bo))
+		return -EINVAL;
+	mutex_lock(&bo->backing.lock);
+	memory = memory_get(bo);
+	if (memory)
+		ret = memory_map(bo, memory);
+	if (!ret)
+		*runs = (struct agate_runs){ .addr = memory->dma, .left = size };
+	mutex_unlock(&bo->backing.lock);
+	return ret;
+}
+
+static void open(struct agate_bo *bo)
+{
+	atomic_inc(&cpu_maps);
+}
+
+static void close(struct agate_bo *bo)
+{
+	atomic_dec(&cpu_maps);
+}
+
+static vm_fault_t fault(struct agate_bo *bo, struct vm_fault *vmf, unsigned long index)
+{
+	struct memory *memory;
+
+	mutex_lock(&bo->backing.lock);
+	memory = memory_get(bo);
+	mutex_unlock(&bo->backing.lock);
+	if (!memory || index >= agate_bo_size(bo) >> PAGE_SHIFT)
+		return VM_FAULT_SIGBUS;
+	return vmf_insert_pfn(vmf->vma, vmf->address,
+			      page_to_pfn(virt_to_page(memory->bytes)) + index);
+}
+
+static int vmap_bytes(struct agate_bo *bo, struct iosys_map *map)
+{
+	struct memory *memory;
+
+	mutex_lock(&bo->backing.lock);
+	memory = memory_get(bo);
+	mutex_unlock(&bo->backing.lock);
+	if (!memory)
+		return -ENOMEM;
+	iosys_map_set_vaddr(map, memory->bytes);
+	atomic_inc(&kernel_maps);
+	return 0;
+}
+
+static void vunmap_bytes(struct agate_bo *bo, struct iosys_map *map)
+{
+	atomic_dec(&kernel_maps);
+}
+
+static void detach(struct agate_bo *bo)
+{
+	struct memory *memory;
+
+	mutex_lock(&bo->backing.lock);
+	memory = memory_of(bo);
+	if (memory)
+		memory_unmap(bo, memory);
+	mutex_unlock(&bo->backing.lock);
+}
+
+static void release(struct agate_bo *bo)
+{
+	struct memory *memory;
+
+	mutex_lock(&bo->backing.lock);
+	memory = xa_erase(&memories, (unsigned long)bo);
+	if (memory) {
+		memory_unmap(bo, memory);
+		free_pages_exact(memory->bytes, agate_bo_size(bo));
+		kfree(memory);
+		account(bo, -(long)bo->backing.nr_pages);
+		atomic_dec(&with_memory);
+	}
+	mutex_unlock(&bo->backing.lock);
+}
+
+static const struct agate_backing_ops backing_ops = {
+	.flags = AGATE_BACKING_CPU_VISIBLE,
+	.populate = populate,
+	.open = open,
+	.close = close,
+	.fault = fault,
+	.vmap = vmap_bytes,
+	.vunmap = vunmap_bytes,
+	.detach = detach,
+	.release = release,
+};
+
+/* ---- The choice -------------------------------------------------------------- */
+
+static int __kprobes on_choose(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	return current->tgid != READ_ONCE(owner);
+}
+
+static int __kprobes on_chosen(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	regs_set_return_value(regs, (unsigned long)&backing_ops);
+	return 0;
+}
+
+static struct kretprobe choosing;
+
+static int backing_show(struct seq_file *seq, void *unused)
+{
+	seq_printf(seq, "%d %d %d %d\n", atomic_read(&with_memory), atomic_read(&mapped),
+		   atomic_read(&cpu_maps), atomic_read(&kernel_maps));
+	return 0;
+}
+
+static int backing_open(struct inode *inode, struct file *file)
+{
+	int ret;
+
+	if (cmpxchg(&owner, 0, current->tgid))
+		return -EBUSY;
+	choosing = (struct kretprobe){
+		.kp.symbol_name = "agate_backing_choose", .entry_handler = on_choose,
+		.handler = on_chosen,
+	};
+	ret = register_kretprobe(&choosing);
+	if (!ret) {
+		ret = single_open(file, backing_show, NULL);
+		if (ret)
+			unregister_kretprobe(&choosing);
+	}
+	if (ret)
+		WRITE_ONCE(owner, 0);
+	return ret;
+}
+
+static int backing_release(struct inode *inode, struct file *file)
+{
+	unregister_kretprobe(&choosing);
+	WRITE_ONCE(owner, 0);
+	return single_release(inode, file);
+}
+
+static const struct file_operations backing_fops = {
+	.owner = THIS_MODULE,
+	.open = backing_open,
+	.read = seq_read,
+	.llseek = seq_lseek,
+	.release = backing_release,
+};
+
+int backing_init(void)
+{
+	backing_file = debugfs_create_file("agate_backing", 0400, NULL, NULL, &backing_fops);
+	return PTR_ERR_OR_ZERO(backing_file);
+}
+
+void backing_exit(void)
+{
+	debugfs_remove(backing_file);
+}
