@@ -113,7 +113,7 @@ int agate_backing_populate(struct agate_bo *bo, u64 offset, u64 size, struct aga
 }
 
 /* From here on the BO is not purged. */
-static int pin(struct agate_bo *bo)
+static int pins_inc(struct agate_bo *bo)
 {
 	int ret = -EFAULT;
 
@@ -126,12 +126,43 @@ static int pin(struct agate_bo *bo)
 	return ret;
 }
 
-static void unpin(struct agate_bo *bo)
+static void pins_dec(struct agate_bo *bo)
 {
 	mutex_lock(&bo->backing.lock);
 	if (!WARN_ON(!bo->backing.pins))
 		bo->backing.pins--;
 	mutex_unlock(&bo->backing.lock);
+}
+
+int agate_backing_pin(struct drm_gem_object *obj)
+{
+	struct agate_bo *bo = to_agate_bo(obj);
+	int ret;
+
+	if (!agate_backing_is(bo, AGATE_BACKING_EXPORTABLE))
+		return -EOPNOTSUPP;
+	ret = pins_inc(bo);
+	if (ret)
+		return ret;
+	ret = bo->backing.ops->pin(bo);
+	if (ret)
+		pins_dec(bo);
+	return ret;
+}
+
+void agate_backing_unpin(struct drm_gem_object *obj)
+{
+	struct agate_bo *bo = to_agate_bo(obj);
+
+	bo->backing.ops->unpin(bo);
+	pins_dec(bo);
+}
+
+struct sg_table *agate_backing_get_sg_table(struct drm_gem_object *obj)
+{
+	struct agate_bo *bo = to_agate_bo(obj);
+
+	return bo->backing.ops->get_sg_table(bo);
 }
 
 int agate_backing_vmap(struct agate_bo *bo, struct iosys_map *map)
@@ -140,19 +171,19 @@ int agate_backing_vmap(struct agate_bo *bo, struct iosys_map *map)
 
 	if (!bo->backing.ops->vmap)
 		return -EOPNOTSUPP;
-	ret = pin(bo);
+	ret = pins_inc(bo);
 	if (ret)
 		return ret;
 	ret = bo->backing.ops->vmap(bo, map);
 	if (ret)
-		unpin(bo);
+		pins_dec(bo);
 	return ret;
 }
 
 void agate_backing_vunmap(struct agate_bo *bo, struct iosys_map *map)
 {
 	bo->backing.ops->vunmap(bo, map);
-	unpin(bo);
+	pins_dec(bo);
 }
 
 unsigned long agate_backing_purge_locked(struct agate_bo *bo)

@@ -23,6 +23,7 @@
 
 struct agate_bo;
 struct agate_device;
+struct drm_gem_object;
 struct mem_cgroup;
 
 /* The GEM object has a shmem file of the BO's size. */
@@ -31,8 +32,10 @@ struct mem_cgroup;
 #define AGATE_BACKING_CPU_VISIBLE	BIT(1)
 /* The shrinker may take the memory of a BO that nobody needs: purge(). */
 #define AGATE_BACKING_PURGEABLE		BIT(2)
+/* Other drivers may use the BO: pin(), unpin() and get_sg_table(). */
+#define AGATE_BACKING_EXPORTABLE	BIT(3)
 /* Memory comes when the GPU faults, one chunk at a time; nobody needs it before. */
-#define AGATE_BACKING_GROWS		BIT(3)
+#define AGATE_BACKING_GROWS		BIT(4)
 
 #define AGATE_HEAP_CHUNK	SZ_2M
 
@@ -75,6 +78,10 @@ struct agate_runs {
  * @close: undoes one @open
  * @fault: a CPU has touched the page with that index, counted from the BO's start, where
  *	a VMA maps it: insert it
+ * @pin: makes the whole BO present and keeps it where it is.  0; -ENOMEM
+ * @unpin: undoes one @pin
+ * @get_sg_table: the pages of a pinned BO, not mapped for DMA; the caller frees the table.
+ *	An ERR_PTR when it fails
  * @vmap: maps a pinned BO into the kernel's address space, or is NULL.  0; -ENOMEM
  * @vunmap: undoes one @vmap
  * @purge: gives back all memory of a BO that nobody uses, and with it the contents; the
@@ -92,6 +99,9 @@ struct agate_backing_ops {
 	void (*open)(struct agate_bo *bo);
 	void (*close)(struct agate_bo *bo);
 	vm_fault_t (*fault)(struct agate_bo *bo, struct vm_fault *vmf, unsigned long index);
+	int (*pin)(struct agate_bo *bo);
+	void (*unpin)(struct agate_bo *bo);
+	struct sg_table *(*get_sg_table)(struct agate_bo *bo);
 	int (*vmap)(struct agate_bo *bo, struct iosys_map *map);
 	void (*vunmap)(struct agate_bo *bo, struct iosys_map *map);
 	void (*purge)(struct agate_bo *bo);
@@ -106,8 +116,9 @@ struct agate_backing_ops {
  *	before the vm's lock.  Reclaim never waits for it: the shrinker only tries it.
  *	agate_backing_init() initialises it, and topic "gem" destroys it when it frees the BO
  * @nr_pages: present pages; may be read without the lock
- * @pins: users that stand on no list, and rely on the memory: while there are any, it
- *	stays where it is and is not purged
+ * @pins: users that stand on no list, and rely on the memory: other drivers that have
+ *	imported the BO, and mappings of the kernel.  While there are any, it stays where it
+ *	is and is not purged
  * @bounced: the CPUs and the GPU see different memory, and this table syncs them at the
  *	edges of jobs; NULL where they see the same.  It stays while the BO counts a job in
  *	gpu_users, and may then be read without the lock
@@ -223,6 +234,30 @@ int agate_backing_check(struct agate_bo *bo);
  * @runs: out
  */
 int agate_backing_populate(struct agate_bo *bo, u64 offset, u64 size, struct agate_runs *runs);
+
+/**
+ * agate_backing_pin - drm_gem_object_funcs.pin: another driver attaches to the BO
+ * @obj: the BO
+ *
+ * Context: may sleep; takes backing.lock.
+ * Return: 0; -ENOMEM; -EFAULT when purged; -EOPNOTSUPP for a backing that is not
+ * EXPORTABLE.
+ */
+int agate_backing_pin(struct drm_gem_object *obj);
+
+/**
+ * agate_backing_unpin - drm_gem_object_funcs.unpin: undo one agate_backing_pin()
+ * @obj: the BO
+ */
+void agate_backing_unpin(struct drm_gem_object *obj);
+
+/**
+ * agate_backing_get_sg_table - drm_gem_object_funcs.get_sg_table: the pages of a BO
+ * @obj: the BO; the caller has pinned it
+ *
+ * Return: a table that is not mapped for DMA, which the caller frees; or an ERR_PTR.
+ */
+struct sg_table *agate_backing_get_sg_table(struct drm_gem_object *obj);
 
 /**
  * agate_backing_vmap - map the BO into the kernel's address space; this pins it

@@ -3,7 +3,7 @@
  * Topic "purge" (lab 07): memory that its owner does not need at the moment.
  *
  * A BO that userspace advised DONTNEED waits on a list.  When memory runs short the
- * shrinker takes its pages, unless the BO is busy, shared or mapped by the kernel.
+ * shrinker takes its pages, unless the BO is busy, shared or pinned.
  * The shrinker runs in reclaim, possibly under any lock, so it only tries locks.
  */
 #ifndef AGATE_PURGE_H

@@ -2,10 +2,10 @@
 /*
  * Topic "shmem" (lab 04): a BO's pages, taken from shmem when first needed.
  *
- * Three kinds of users hold the pages, and pages_use counts them all: every VMA
- * counts once, the sg table counts once for the BO's life, and the kernel mapping
- * counts once.  A VMA gets pages one at a time, when a CPU touches them; the GPU
- * and the kernel need all pages at once.  A heap BO gets 2 MiB of pages at a time,
+ * Four kinds of users hold the pages, and pages_use counts them all: every VMA and
+ * every importer counts once, the sg table counts once for the BO's life, and the
+ * kernel mapping counts once.  A VMA gets pages one at a time, when a CPU touches
+ * them; all others need all pages at once.  A heap BO gets 2 MiB of pages at a time,
  * when the GPU faults.  When the last user has gone, the pages return to the shmem
  * file, which keeps their contents.
  *
@@ -24,7 +24,7 @@ struct agate_device;
  * struct agate_shmem - what these backings keep of one BO; all under backing.lock
  * @pages: one pointer for each page, NULL where the page is not present; the array
  *	is NULL while no page is present
- * @pages_use: users of @pages: VMAs, the sg table, chunks, the kernel map
+ * @pages_use: users of @pages: VMAs, importers, the sg table, chunks, the kernel map
  * @sgt: the whole BO mapped for DMA, or NULL (always NULL in a heap BO)
  * @chunks: heap BO: one sg table for each 2 MiB, NULL where the heap has not grown
  * @vaddr: kernel mapping, or NULL

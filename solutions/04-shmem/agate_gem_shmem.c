@@ -221,7 +221,7 @@ static void shmem_open(struct agate_bo *bo)
 	mutex_unlock(&bo->backing.lock);
 }
 
-static void shmem_close(struct agate_bo *bo)
+static void shmem_put_pages(struct agate_bo *bo)
 {
 	mutex_lock(&bo->backing.lock);
 	pages_unuse(bo);
@@ -333,6 +333,21 @@ static int heap_populate(struct agate_bo *bo, u64 offset, u64 size, struct agate
 	return 0;
 }
 
+static int shmem_pin(struct agate_bo *bo)
+{
+	int ret;
+
+	mutex_lock(&bo->backing.lock);
+	ret = pages_use_all(bo);
+	mutex_unlock(&bo->backing.lock);
+	return ret;
+}
+
+static struct sg_table *shmem_get_sg_table(struct agate_bo *bo)
+{
+	return drm_prime_pages_to_sg(bo->base.dev, bo->shmem.pages, bo_pages(bo));
+}
+
 static int shmem_vmap(struct agate_bo *bo, struct iosys_map *map)
 {
 	struct agate_shmem *shmem = &bo->shmem;
@@ -371,11 +386,15 @@ static void shmem_vunmap(struct agate_bo *bo, struct iosys_map *map)
 }
 
 const struct agate_backing_ops agate_shmem_backing = {
-	.flags = AGATE_BACKING_FILE | AGATE_BACKING_CPU_VISIBLE | AGATE_BACKING_PURGEABLE,
+	.flags = AGATE_BACKING_FILE | AGATE_BACKING_CPU_VISIBLE | AGATE_BACKING_PURGEABLE |
+		 AGATE_BACKING_EXPORTABLE,
 	.populate = shmem_populate,
 	.open = shmem_open,
-	.close = shmem_close,
+	.close = shmem_put_pages,
 	.fault = shmem_fault,
+	.pin = shmem_pin,
+	.unpin = shmem_put_pages,
+	.get_sg_table = shmem_get_sg_table,
 	.vmap = shmem_vmap,
 	.vunmap = shmem_vunmap,
 	.purge = shmem_purge,

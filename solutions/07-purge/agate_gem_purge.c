@@ -18,23 +18,28 @@
 #include "agate_gem.h"
 #include "agate_purge.h"
 
-/* Does more than one file, or another driver, use the BO? */
+/*
+ * Does more than one file, another driver or the kernel use the BO?  base.dma_buf tells
+ * that it was exported, but the core forgets that with the last handle, and the dma-buf
+ * lives on: every driver that has imported it, and relies on the pages, has pinned the BO.
+ */
 static bool bo_is_shared(struct agate_bo *bo)
 {
 	struct agate_mapping *mapping;
 	unsigned int files = 0;
 
+	lockdep_assert_held(&bo->backing.lock);
 	lockdep_assert_held(&bo->mappings_lock);
 	list_for_each_entry(mapping, &bo->mappings, link)
 		files += mapping->handles > 0;
-	return files > 1 || bo->base.dma_buf || bo->base.import_attach;
+	return files > 1 || bo->backing.pins || bo->base.dma_buf || bo->base.import_attach;
 }
 
 static bool bo_is_unwanted(const struct agate_bo *bo)
 {
 	lockdep_assert_held(&bo->backing.lock);
 
-	return bo->madv == AGATE_MADV_DONTNEED && bo->backing.nr_pages && !bo->backing.pins;
+	return bo->madv == AGATE_MADV_DONTNEED && bo->backing.nr_pages;
 }
 
 /* A job raises gpu_users before it asks for pages. */

@@ -53,8 +53,9 @@ static const char *wrong_in_base(const struct drm_gem_object *obj, struct agate_
 
 	if (!funcs)
 		return "base.funcs is NULL";
-	if (!funcs->free || !funcs->open || !funcs->close || !funcs->vmap || !funcs->vunmap ||
-	    !funcs->mmap || !funcs->vm_ops)
+	if (!funcs->free || !funcs->open || !funcs->close || !funcs->pin || !funcs->unpin ||
+	    !funcs->get_sg_table || !funcs->vmap || !funcs->vunmap || !funcs->mmap ||
+	    !funcs->vm_ops)
 		return "a member of base.funcs is NULL";
 	if (obj->dev != &adev->drm)
 		return "base.dev is another device";
@@ -127,7 +128,7 @@ static int masks_show(struct seq_file *seq, void *unused)
 DEFINE_SHOW_ATTRIBUTE(masks);
 
 /* The newest BO, with a reference, or NULL. */
-static struct agate_bo *newest_bo(void)
+struct agate_bo *bos_newest(void)
 {
 	struct agate_device *adev = watch_device();
 	struct agate_bo *bo = NULL;
@@ -145,7 +146,7 @@ static struct agate_bo *newest_bo(void)
 
 static int vmap_show(struct seq_file *seq, void *unused)
 {
-	struct agate_bo *bo = newest_bo();
+	struct agate_bo *bo = bos_newest();
 	struct iosys_map map = { 0 };
 	unsigned int pins;
 	int ret;
@@ -166,7 +167,7 @@ DEFINE_SHOW_ATTRIBUTE(vmap);
 
 static int hide_show(struct seq_file *seq, void *unused)
 {
-	struct agate_bo *bo = newest_bo();
+	struct agate_bo *bo = bos_newest();
 	LIST_HEAD(away);
 
 	if (!bo)

@@ -28,6 +28,7 @@ static struct fields {
 	void *vaddr;
 	unsigned long nr_pages;
 	unsigned int pages_use;
+	unsigned int pins;
 	char label[AGATE_LABEL_MAX + 1];
 } before;
 
@@ -67,6 +68,7 @@ static void __kprobes read_fields(const struct agate_bo *bo, struct fields *fiel
 	fields->vaddr = bo->shmem.vaddr;
 	fields->nr_pages = bo->backing.nr_pages;
 	fields->pages_use = bo->shmem.pages_use;
+	fields->pins = bo->backing.pins;
 	memcpy(fields->label, bo->label, sizeof(fields->label));
 }
 
@@ -83,7 +85,7 @@ static const char __kprobes *changed(const struct fields *now)
 		return "base";
 	if (memcmp(now->label, before.label, sizeof(now->label)))
 		return "label";
-	if (now->nr_pages != before.nr_pages)
+	if (now->nr_pages != before.nr_pages || now->pins != before.pins)
 		return "backing";
 	return now->pages != before.pages || now->sgt != before.sgt ||
 	       now->vaddr != before.vaddr || now->pages_use != before.pages_use ? "shmem" : NULL;

@@ -335,9 +335,14 @@ static int __init inject_init(void)
 	ret = backing_init();
 	if (ret)
 		goto no_backing;
+	ret = import_init();
+	if (ret)
+		goto no_import;
 	resv_watch_init();
 	return 0;
 
+no_import:
+	backing_exit();
 no_backing:
 	bos_exit();
 no_bos:
@@ -352,6 +357,7 @@ module_init(inject_init);
 static void __exit inject_exit(void)
 {
 	resv_watch_exit();
+	import_exit();
 	backing_exit();
 	bos_exit();
 	topic_exit();

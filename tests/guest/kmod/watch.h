@@ -23,6 +23,7 @@ static __always_inline int watch_skip(struct pt_regs *regs, long value)
 	return 1;
 }
 
+struct agate_bo;
 struct agate_device;
 
 /* watch.c: the GPU, while a driver has it; the test makes sure that the driver keeps it. */
@@ -97,11 +98,15 @@ void config_exit(void);
 int topic_init(void);
 void topic_exit(void);
 
-/* bos.c and own_backing.c: likewise. */
+/* bos.c, own_backing.c and import.c: likewise. */
 int bos_init(void);
 void bos_exit(void);
+/* The newest BO, with a reference, or NULL. */
+struct agate_bo *bos_newest(void);
 int backing_init(void);
 void backing_exit(void);
+int import_init(void);
+void import_exit(void);
 
 /* resv_watch.c: likewise. */
 void resv_watch_init(void);
