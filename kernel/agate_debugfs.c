@@ -83,10 +83,20 @@ static const char *madv_name(int madv)
 	return madv == AGATE_MADV_DONTNEED ? "dontneed" : "willneed";
 }
 
+static void show_mappings(struct seq_file *m, const struct agate_vm_bo *vm_bo)
+{
+	const struct agate_mapping *mapping;
+
+	list_for_each_entry(mapping, &vm_bo->mappings, link)
+		seq_printf(m, "  client=%llu va=%#llx handles=%u %s\n", vm_bo->vm->id,
+			   agate_mapping_va(mapping), vm_bo->handles,
+			   mapping->active ? "mapped" : "reserved");
+}
+
 static void show_bo(struct seq_file *m, struct agate_bo *bo)
 {
 	char label[AGATE_LABEL_MAX + 1];
-	struct agate_mapping *mapping;
+	struct agate_vm_bo *vm_bo;
 
 	agate_gem_get_label(bo, label);
 	seq_printf(m, "size=%zu resident=%zu handles=%u refs=%u madv=%s", agate_bo_size(bo),
@@ -96,10 +106,8 @@ static void show_bo(struct seq_file *m, struct agate_bo *bo)
 	seq_printf(m, " label=\"%s\"\n", label);
 
 	mutex_lock(&bo->mappings_lock);
-	list_for_each_entry(mapping, &bo->mappings, link)
-		seq_printf(m, "  client=%llu va=%#llx handles=%u %s\n", mapping->vm->id,
-			   agate_mapping_va(mapping), mapping->handles,
-			   mapping->active ? "mapped" : "reserved");
+	list_for_each_entry(vm_bo, &bo->vm_bos, link)
+		show_mappings(m, vm_bo);
 	mutex_unlock(&bo->mappings_lock);
 }
 

@@ -42,9 +42,9 @@ struct agate_gem {
  * @flags: AGATE_BO_* bits; never change
  * @backing: where its memory comes from
  * @shmem: what its backing keeps, if that is one of agate_shmem.h
- * @mappings_lock: protects @mappings and each mapping's active flag; taken
- *	after backing.lock, before the vm's lock
- * @mappings: struct agate_mapping, one for each file that has a handle
+ * @mappings_lock: protects @vm_bos, their mappings, and each mapping's active flag;
+ *	taken after backing.lock, before the vm's lock
+ * @vm_bos: struct agate_vm_bo, one for each file that has a handle
  * @gpu_users: jobs between submit and completion that list this BO
  * @madv: AGATE_MADV_* or -1 once purged; under backing.lock
  * @purge_link: on the device's list of purgeable BOs, under its lock
@@ -64,8 +64,8 @@ struct agate_bo {
 	u32 flags;
 	struct agate_backing backing;
 	struct agate_shmem shmem;
-	struct mutex mappings_lock;	/* @mappings */
-	struct list_head mappings;
+	struct mutex mappings_lock;	/* @vm_bos */
+	struct list_head vm_bos;
 	atomic_t gpu_users;
 	int madv;
 	struct list_head purge_link;

@@ -32,7 +32,7 @@ static void write_list(struct agate_job *job)
 		const struct agate_mapping *mapping = job->bos[i].mapping;
 
 		gpu_write64(adev, AGATE_LISTED_START_LO(n), agate_mapping_va(mapping));
-		gpu_write(adev, AGATE_LISTED_PAGES(n), agate_bo_size(mapping->bo) >> PAGE_SHIFT);
+		gpu_write(adev, AGATE_LISTED_PAGES(n), mapping->size >> PAGE_SHIFT);
 	}
 }
 

@@ -2,10 +2,10 @@
 /*
  * GPU address spaces, and the BOs that own their ranges.
  *
- * A mapping ties a BO to an address space.  All handles that one file has for
- * the BO hold one reference to it, and so does each job that lists the BO; when the
- * last reference goes, the driver removes the page-table entries, then the range,
- * and then the BO may die.
+ * A record ties a BO to an address space, and a mapping puts a part of the BO at a range
+ * of addresses there.  All handles that one file has for the BO hold one reference to the
+ * mapping, and so does each job that lists the BO; when the last reference goes, the
+ * driver removes the page-table entries, then the range, and then the BO may die.
  */
 #include <linux/slab.h>
 #include <drm/drm_drv.h>
@@ -84,15 +84,67 @@ struct agate_vm *agate_vm_get(struct agate_vm *vm)
 	return vm;
 }
 
+/* ---- A BO in an address space ------------------------------------------ */
+
+static void vm_bo_release(struct kref *ref)
+{
+	struct agate_vm_bo *vm_bo = container_of(ref, struct agate_vm_bo, ref);
+	struct agate_bo *bo = vm_bo->bo;
+
+	list_del(&vm_bo->link);
+	mutex_unlock(&bo->mappings_lock);
+	agate_vm_put(vm_bo->vm);
+	kfree(vm_bo);
+	drm_gem_object_put(&bo->base);
+}
+
+static void vm_bo_put(struct agate_vm_bo *vm_bo)
+{
+	kref_put_mutex(&vm_bo->ref, vm_bo_release, &vm_bo->bo->mappings_lock);
+}
+
+static struct agate_vm_bo *vm_bo_find(struct agate_vm *vm, struct agate_bo *bo)
+{
+	struct agate_vm_bo *vm_bo;
+
+	lockdep_assert_held(&bo->mappings_lock);
+	list_for_each_entry(vm_bo, &bo->vm_bos, link) {
+		if (vm_bo->vm == vm)
+			return vm_bo;
+	}
+	return NULL;
+}
+
+/* With a reference for the caller. */
+static struct agate_vm_bo *vm_bo_obtain(struct agate_vm *vm, struct agate_bo *bo)
+{
+	struct agate_vm_bo *vm_bo = vm_bo_find(vm, bo);
+
+	if (vm_bo) {
+		kref_get(&vm_bo->ref);
+		return vm_bo;
+	}
+	vm_bo = kzalloc(sizeof(*vm_bo), GFP_KERNEL_ACCOUNT);
+	if (!vm_bo)
+		return NULL;
+	kref_init(&vm_bo->ref);
+	vm_bo->vm = agate_vm_get(vm);
+	vm_bo->bo = bo;
+	drm_gem_object_get(&bo->base);
+	INIT_LIST_HEAD(&vm_bo->mappings);
+	list_add(&vm_bo->link, &bo->vm_bos);
+	return vm_bo;
+}
+
 /* ---- Mappings --------------------------------------------------------- */
 
-u32 agate_mapping_prot(const struct agate_mapping *mapping)
+static u32 prot_of(const struct agate_bo *bo)
 {
 	u32 prot = AGATE_PROT_READ;
 
-	if (!(mapping->bo->flags & AGATE_BO_GPU_READONLY))
+	if (!(bo->flags & AGATE_BO_GPU_READONLY))
 		prot |= AGATE_PROT_WRITE;
-	if (mapping->bo->flags & AGATE_BO_NOEXEC)
+	if (bo->flags & AGATE_BO_NOEXEC)
 		prot |= AGATE_PROT_NOEXEC;
 	return prot;
 }
@@ -103,73 +155,93 @@ static u64 alignment_in_pages(const struct agate_bo *bo)
 	return (agate_bo_size(bo) >= SZ_2M ? SZ_2M : PAGE_SIZE) >> PAGE_SHIFT;
 }
 
-static void mapping_free(struct agate_parked *parked)
+static int range_take(struct agate_vm *vm, struct agate_mapping *mapping)
 {
-	struct agate_mapping *mapping = container_of(parked, struct agate_mapping, parked);
-	struct agate_bo *bo = mapping->bo;
-	struct agate_vm *vm = mapping->vm;
+	int ret;
 
+	mutex_lock(&vm->lock);
+	ret = drm_mm_insert_node_generic(&vm->mm, &mapping->node, mapping->size >> PAGE_SHIFT,
+					 alignment_in_pages(mapping->vm_bo->bo), 0,
+					 DRM_MM_INSERT_BEST);
+	mutex_unlock(&vm->lock);
+	if (!ret)
+		agate_stat_inc(&vm->adev->stats, AGATE_STAT_VA_NODES);
+	return ret;
+}
+
+static void range_give_back(struct agate_vm *vm, struct agate_mapping *mapping)
+{
 	mutex_lock(&vm->lock);
 	drm_mm_remove_node(&mapping->node);
 	mutex_unlock(&vm->lock);
-
 	agate_stat_dec(&vm->adev->stats, AGATE_STAT_VA_NODES);
+}
+
+/* The GPU cannot reach the memory when this returns 0. */
+static int mapping_unmap(struct agate_mapping *mapping)
+{
+	struct agate_vm *vm = mapping->vm_bo->vm;
+	int ret;
+
+	mutex_lock(&vm->lock);
+	ret = agate_mmu_unmap(vm, agate_mapping_va(mapping), mapping->size);
+	mutex_unlock(&vm->lock);
+	return ret;
+}
+
+static void mapping_free(struct agate_parked *parked)
+{
+	struct agate_mapping *mapping = container_of(parked, struct agate_mapping, parked);
+	struct agate_vm_bo *vm_bo = mapping->vm_bo;
+
+	range_give_back(vm_bo->vm, mapping);
 	kfree(mapping);
-	agate_vm_put(vm);
-	agate_bo_put(bo);
+	vm_bo_put(vm_bo);
 }
 
 /* Free the pages, and hand the range to another BO, only when the GPU cannot reach them. */
 static void mapping_release(struct kref *ref)
 {
 	struct agate_mapping *mapping = container_of(ref, struct agate_mapping, ref);
-	struct agate_bo *bo = mapping->bo;
-	struct agate_vm *vm = mapping->vm;
+	struct agate_vm_bo *vm_bo = mapping->vm_bo;
 	struct dma_fence *reset = NULL;
 	int ret = 0;
 
-	mutex_lock(&bo->mappings_lock);
+	mutex_lock(&vm_bo->bo->mappings_lock);
 	list_del(&mapping->link);
-	if (mapping->active) {
-		mutex_lock(&vm->lock);
-		ret = agate_mmu_unmap(vm, agate_mapping_va(mapping), agate_bo_size(bo));
-		mutex_unlock(&vm->lock);
-	}
-	mutex_unlock(&bo->mappings_lock);
+	if (mapping->active)
+		ret = mapping_unmap(mapping);
+	mutex_unlock(&vm_bo->bo->mappings_lock);
 
 	if (ret)
-		reset = agate_reset_fence(vm->adev);
+		reset = agate_reset_fence(vm_bo->vm->adev);
 	if (reset)
-		agate_park(vm->adev, &mapping->parked, reset, mapping_free);
+		agate_park(vm_bo->vm->adev, &mapping->parked, reset, mapping_free);
 	else
 		mapping_free(&mapping->parked);
 }
 
-static struct agate_mapping *mapping_create(struct agate_vm *vm, struct agate_bo *bo)
+/* Map the whole BO; the page-table entries come with its first use. */
+static struct agate_mapping *mapping_create(struct agate_vm_bo *vm_bo)
 {
 	struct agate_mapping *mapping;
 	int ret;
 
+	lockdep_assert_held(&vm_bo->bo->mappings_lock);
 	mapping = kzalloc(sizeof(*mapping), GFP_KERNEL_ACCOUNT);
 	if (!mapping)
 		return ERR_PTR(-ENOMEM);
 	kref_init(&mapping->ref);
-
-	mutex_lock(&vm->lock);
-	ret = drm_mm_insert_node_generic(&vm->mm, &mapping->node,
-					 agate_bo_size(bo) >> PAGE_SHIFT,
-					 alignment_in_pages(bo), 0, DRM_MM_INSERT_BEST);
-	if (!ret) {
-		mapping->vm = agate_vm_get(vm);
-		mapping->bo = bo;
-		drm_gem_object_get(&bo->base);
-	}
-	mutex_unlock(&vm->lock);
+	mapping->vm_bo = vm_bo;
+	mapping->size = agate_bo_size(vm_bo->bo);
+	mapping->prot = prot_of(vm_bo->bo);
+	ret = range_take(vm_bo->vm, mapping);
 	if (ret) {
 		kfree(mapping);
 		return ERR_PTR(ret);
 	}
-	agate_stat_inc(&vm->adev->stats, AGATE_STAT_VA_NODES);
+	kref_get(&vm_bo->ref);
+	list_add(&mapping->link, &vm_bo->mappings);
 	return mapping;
 }
 
@@ -179,41 +251,52 @@ void agate_mapping_put(struct agate_mapping *mapping)
 }
 
 /* A mapping that still lives, with a reference. */
-static struct agate_mapping *mapping_find(struct agate_vm *vm, struct agate_bo *bo)
+static struct agate_mapping *mapping_find(struct agate_vm_bo *vm_bo)
 {
 	struct agate_mapping *mapping;
 
-	lockdep_assert_held(&bo->mappings_lock);
-	list_for_each_entry(mapping, &bo->mappings, link) {
-		if (mapping->vm == vm && kref_get_unless_zero(&mapping->ref))
+	lockdep_assert_held(&vm_bo->bo->mappings_lock);
+	list_for_each_entry(mapping, &vm_bo->mappings, link) {
+		if (kref_get_unless_zero(&mapping->ref))
 			return mapping;
 	}
 	return NULL;
 }
 
+/*
+ * Count a handle.  The first handle's reference to the mapping counts for all handles: a
+ * later one gives the caller a reference to put.
+ */
+static int vm_bo_add_handle(struct agate_vm_bo *vm_bo, struct agate_mapping **extra)
+{
+	struct agate_mapping *mapping = mapping_find(vm_bo);
+
+	if (!mapping)
+		mapping = mapping_create(vm_bo);
+	else if (vm_bo->handles)
+		*extra = mapping;
+	if (IS_ERR(mapping))
+		return PTR_ERR(mapping);
+	vm_bo->handles++;
+	return 0;
+}
+
 int agate_vm_open_bo(struct agate_vm *vm, struct agate_bo *bo)
 {
-	struct agate_mapping *mapping;
 	struct agate_mapping *extra = NULL;
+	struct agate_vm_bo *vm_bo;
+	int ret = -ENOMEM;
 
 	mutex_lock(&bo->mappings_lock);
-	mapping = mapping_find(vm, bo);
-	if (!mapping) {
-		mapping = mapping_create(vm, bo);
-		if (IS_ERR(mapping)) {
-			mutex_unlock(&bo->mappings_lock);
-			return PTR_ERR(mapping);
-		}
-		list_add(&mapping->link, &bo->mappings);
-	} else if (mapping->handles) {
-		/* The first handle's reference counts for all handles. */
-		extra = mapping;
-	}
-	mapping->handles++;
+	vm_bo = vm_bo_obtain(vm, bo);
+	if (vm_bo)
+		ret = vm_bo_add_handle(vm_bo, &extra);
 	mutex_unlock(&bo->mappings_lock);
 	if (extra)
 		agate_mapping_put(extra);
-	return 0;
+	if (vm_bo)
+		vm_bo_put(vm_bo);
+	return ret;
 }
 
 /*
@@ -225,27 +308,27 @@ int agate_vm_open_bo(struct agate_vm *vm, struct agate_bo *bo)
  */
 static void mapping_deactivate(struct agate_mapping *mapping)
 {
-	struct agate_bo *bo = mapping->bo;
-	struct agate_vm *vm = mapping->vm;
+	struct agate_bo *bo = mapping->vm_bo->bo;
 
 	lockdep_assert_held(&bo->mappings_lock);
 	if (!mapping->active || atomic_read(&bo->gpu_users))
 		return;
-	mutex_lock(&vm->lock);
-	if (!agate_mmu_unmap(vm, agate_mapping_va(mapping), agate_bo_size(bo)))
+	if (!mapping_unmap(mapping))
 		mapping->active = false;
-	mutex_unlock(&vm->lock);
 }
 
 void agate_vm_close_bo(struct agate_vm *vm, struct agate_bo *bo)
 {
-	struct agate_mapping *mapping;
+	struct agate_mapping *mapping = NULL;
+	struct agate_vm_bo *vm_bo;
 	bool last = false;
 
 	mutex_lock(&bo->mappings_lock);
-	mapping = mapping_find(vm, bo);
+	vm_bo = vm_bo_find(vm, bo);
+	if (vm_bo)
+		mapping = mapping_find(vm_bo);
 	if (mapping)
-		last = --mapping->handles == 0;
+		last = --vm_bo->handles == 0;
 	if (last)
 		mapping_deactivate(mapping);
 	mutex_unlock(&bo->mappings_lock);
@@ -258,19 +341,15 @@ void agate_vm_close_bo(struct agate_vm *vm, struct agate_bo *bo)
 
 struct agate_mapping *agate_vm_find(struct agate_vm *vm, struct agate_bo *bo)
 {
-	struct agate_mapping *mapping;
-	bool closed = false;
+	struct agate_mapping *mapping = NULL;
+	struct agate_vm_bo *vm_bo;
 
 	mutex_lock(&bo->mappings_lock);
-	mapping = mapping_find(vm, bo);
-	if (mapping)
-		closed = !mapping->handles;
+	vm_bo = vm_bo_find(vm, bo);
+	/* Without a handle only jobs hold the mapping: for the file it is gone. */
+	if (vm_bo && vm_bo->handles)
+		mapping = mapping_find(vm_bo);
 	mutex_unlock(&bo->mappings_lock);
-	if (closed) {
-		/* Only jobs hold the mapping: for the file it is gone. */
-		agate_mapping_put(mapping);
-		mapping = NULL;
-	}
 	return mapping;
 }
 
@@ -278,20 +357,19 @@ struct agate_mapping *agate_vm_find(struct agate_vm *vm, struct agate_bo *bo)
 
 static int mapping_activate(struct agate_mapping *mapping)
 {
-	struct agate_bo *bo = mapping->bo;
-	struct agate_vm *vm = mapping->vm;
+	struct agate_bo *bo = mapping->vm_bo->bo;
+	struct agate_vm *vm = mapping->vm_bo->vm;
 	struct agate_runs runs;
 	int ret;
 
-	ret = agate_backing_populate(bo, 0, agate_bo_size(bo), &runs);
+	ret = agate_backing_populate(bo, mapping->offset, mapping->size, &runs);
 	if (ret)
 		return ret;
 
 	mutex_lock(&bo->mappings_lock);
 	if (!mapping->active) {
 		mutex_lock(&vm->lock);
-		ret = agate_mmu_map_runs(vm, agate_mapping_va(mapping), runs,
-					 agate_mapping_prot(mapping));
+		ret = agate_mmu_map_runs(vm, agate_mapping_va(mapping), runs, mapping->prot);
 		mutex_unlock(&vm->lock);
 		mapping->active = !ret;
 	}
@@ -301,40 +379,50 @@ static int mapping_activate(struct agate_mapping *mapping)
 
 int agate_mapping_populate(struct agate_mapping *mapping)
 {
+	struct agate_vm_bo *vm_bo = mapping->vm_bo;
 	int ret;
 	int idx;
 
 	/* Its memory comes later, but not after a purge. */
-	if (agate_backing_is(mapping->bo, AGATE_BACKING_GROWS))
-		return agate_backing_check(mapping->bo);
-	if (!drm_dev_enter(&mapping->vm->adev->drm, &idx))
+	if (agate_backing_is(vm_bo->bo, AGATE_BACKING_GROWS))
+		return agate_backing_check(vm_bo->bo);
+	if (!drm_dev_enter(&vm_bo->vm->adev->drm, &idx))
 		return -ENODEV;
 	ret = mapping_activate(mapping);
 	drm_dev_exit(idx);
 	return ret;
 }
 
+static bool mapping_try_teardown(struct agate_mapping *mapping)
+{
+	struct agate_vm *vm = mapping->vm_bo->vm;
+	int ret;
+
+	if (!mapping->active)
+		return true;
+	if (!mutex_trylock(&vm->lock))
+		return false;
+	ret = agate_mmu_unmap(vm, agate_mapping_va(mapping), mapping->size);
+	mutex_unlock(&vm->lock);
+	if (ret != -ENOMEM)
+		mapping->active = false;
+	return !ret;
+}
+
 bool agate_vm_try_teardown_bo(struct agate_bo *bo)
 {
 	struct agate_device *adev = to_agate_device(bo->base.dev);
 	struct agate_mapping *mapping;
-	int ret;
+	struct agate_vm_bo *vm_bo;
 
 	lockdep_assert_held(&bo->mappings_lock);
 	if (atomic_read(&adev->reset.pending))
 		return false;
-	list_for_each_entry(mapping, &bo->mappings, link) {
-		if (!mapping->active)
-			continue;
-		if (!mutex_trylock(&mapping->vm->lock))
-			return false;
-		ret = agate_mmu_unmap(mapping->vm, agate_mapping_va(mapping), agate_bo_size(bo));
-		mutex_unlock(&mapping->vm->lock);
-		if (ret == -ENOMEM)
-			return false;
-		mapping->active = false;
-		if (ret)
-			return false;
+	list_for_each_entry(vm_bo, &bo->vm_bos, link) {
+		list_for_each_entry(mapping, &vm_bo->mappings, link) {
+			if (!mapping_try_teardown(mapping))
+				return false;
+		}
 	}
 	return true;
 }

@@ -48,35 +48,55 @@ struct agate_vm {
 };
 
 /**
- * struct agate_mapping - one BO's range in one address space
- * @ref: the file's handle and each job that lists the BO hold one
+ * struct agate_vm_bo - one BO in one address space
+ * @ref: each of @mappings holds one; the last one is put under bo->mappings_lock
  * @vm: the address space, with a reference
  * @bo: the BO, with a reference
- * @node: the range, in vm->mm
- * @link: in bo->mappings
+ * @link: in bo->vm_bos; under bo->mappings_lock, as the rest
+ * @mappings: struct agate_mapping
  * @handles: the number of the file's handles to the BO
- * @active: the page-table entries exist; under bo->mappings_lock
- * @parked: for when a pending reset keeps its range
  */
-struct agate_mapping {
+struct agate_vm_bo {
 	struct kref ref;
 	struct agate_vm *vm;
 	struct agate_bo *bo;
-	struct drm_mm_node node;
 	struct list_head link;
+	struct list_head mappings;
 	unsigned int handles;
+};
+
+/**
+ * struct agate_mapping - a part of a BO at a range of addresses
+ * @ref: the handles of the file together hold one, and so does each job that lists the
+ *	BO
+ * @vm_bo: whose BO and where, with a reference
+ * @link: in vm_bo->mappings, under bo->mappings_lock
+ * @node: the range, in vm->mm
+ * @offset: its first byte in the BO
+ * @size: bytes
+ * @prot: what the GPU may do there, AGATE_PROT_*
+ * @active: the page-table entries exist; under bo->mappings_lock
+ * @parked: for when a pending reset keeps its range
+ *
+ * A file's handles map the whole BO, once.
+ */
+struct agate_mapping {
+	struct kref ref;
+	struct agate_vm_bo *vm_bo;
+	struct list_head link;
+	struct drm_mm_node node;
+	u64 offset;
+	u64 size;
+	u32 prot;
 	bool active;
 	struct agate_parked parked;
 };
 
-/** agate_mapping_va - GPU address of the BO's first byte */
+/** agate_mapping_va - the first GPU address of the range */
 static inline u64 agate_mapping_va(const struct agate_mapping *mapping)
 {
 	return mapping->node.start << PAGE_SHIFT;
 }
-
-/** agate_mapping_prot - what the GPU may do with the BO, AGATE_PROT_* */
-u32 agate_mapping_prot(const struct agate_mapping *mapping);
 
 /**
  * agate_vm_create - create an empty address space
@@ -131,8 +151,7 @@ struct agate_mapping *agate_vm_find(struct agate_vm *vm, struct agate_bo *bo);
 void agate_mapping_put(struct agate_mapping *mapping);
 
 /**
- * agate_mapping_populate - make the pages and page-table entries of a whole BO
- * present
+ * agate_mapping_populate - make the pages and page-table entries of a mapping present
  * @mapping: its BO counts a job in gpu_users; this only checks a heap, because a
  *	heap grows by faults
  *

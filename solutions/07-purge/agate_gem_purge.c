@@ -25,13 +25,13 @@
  */
 static bool bo_is_shared(struct agate_bo *bo)
 {
-	struct agate_mapping *mapping;
+	struct agate_vm_bo *vm_bo;
 	unsigned int files = 0;
 
 	lockdep_assert_held(&bo->backing.lock);
 	lockdep_assert_held(&bo->mappings_lock);
-	list_for_each_entry(mapping, &bo->mappings, link)
-		files += mapping->handles > 0;
+	list_for_each_entry(vm_bo, &bo->vm_bos, link)
+		files += vm_bo->handles > 0;
 	return files > 1 || bo->backing.pins || bo->base.dma_buf || bo->base.import_attach;
 }
 

@@ -117,8 +117,8 @@ static void fault_take(struct agate_device *adev, struct agate_fault *fault)
 /* Make one chunk's entries, unless an earlier fault in the same chunk has made them. */
 static int map_chunk(struct agate_mapping *mapping, u64 offset, struct agate_runs runs)
 {
-	struct agate_bo *bo = mapping->bo;
-	struct agate_vm *vm = mapping->vm;
+	struct agate_bo *bo = mapping->vm_bo->bo;
+	struct agate_vm *vm = mapping->vm_bo->vm;
 	u64 va = agate_mapping_va(mapping) + offset;
 	int ret;
 
@@ -127,7 +127,7 @@ static int map_chunk(struct agate_mapping *mapping, u64 offset, struct agate_run
 	if (!agate_pgtable_translate(&vm->as.pgt, va, NULL, NULL))
 		ret = agate_mmu_flush(vm, va, runs.left, AS_COMMAND_FLUSH_PT);
 	else
-		ret = agate_mmu_map_runs(vm, va, runs, agate_mapping_prot(mapping));
+		ret = agate_mmu_map_runs(vm, va, runs, mapping->prot);
 	mutex_unlock(&vm->lock);
 	if (!ret)
 		mapping->active = true;
@@ -138,14 +138,14 @@ static int map_chunk(struct agate_mapping *mapping, u64 offset, struct agate_run
 static int grow_chunk(struct agate_device *adev, struct agate_mapping *mapping, u64 va)
 {
 	u64 offset = round_down(va - agate_mapping_va(mapping), AGATE_HEAP_CHUNK);
-	u64 size = min_t(u64, AGATE_HEAP_CHUNK, agate_bo_size(mapping->bo) - offset);
+	u64 size = min_t(u64, AGATE_HEAP_CHUNK, mapping->size - offset);
 	struct agate_runs runs;
 	int ret;
 	int idx;
 
 	if (!drm_dev_enter(&adev->drm, &idx))
 		return -ENODEV;
-	ret = agate_backing_populate(mapping->bo, offset, size, &runs);
+	ret = agate_backing_populate(mapping->vm_bo->bo, offset, size, &runs);
 	if (!ret)
 		ret = map_chunk(mapping, offset, runs);
 	drm_dev_exit(idx);
@@ -159,7 +159,7 @@ static int grow_chunk(struct agate_device *adev, struct agate_mapping *mapping, 
  */
 static int grow_heap(struct agate_device *adev, struct agate_mapping *mapping, u64 va)
 {
-	struct agate_bo *bo = mapping->bo;
+	struct agate_bo *bo = mapping->vm_bo->bo;
 	struct mem_cgroup *memcg;
 	int ret;
 
@@ -181,7 +181,7 @@ static struct agate_mapping *find_listed(const struct agate_job *job, u64 va)
 	for (i = 0; i < job->bo_count; i++) {
 		struct agate_mapping *mapping = job->bos[i].mapping;
 
-		if (va - agate_mapping_va(mapping) < agate_bo_size(mapping->bo))
+		if (va - agate_mapping_va(mapping) < mapping->size)
 			return mapping;
 	}
 	return NULL;

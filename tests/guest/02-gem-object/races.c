@@ -278,7 +278,7 @@ static void run_hide(void *unused)
 }
 
 /*
- * Another thread has mappings_lock, and has taken all mappings off the list for a moment, when
+ * Another thread has mappings_lock, and has emptied bo->vm_bos for a moment, when
  * CREATE_BO asks for the address: a CREATE_BO that does not wait for the lock finds none.
  */
 static void mappings_hidden(int fd)
@@ -307,7 +307,7 @@ static void mappings_hidden(int fd)
 	inject_clear();
 	err = get_offset(fd, FIRST, &offset);
 
-	rule("bo->mappings is read under mappings_lock: CREATE_BO waits for whoever has it");
+	rule("bo->vm_bos is read under mappings_lock: CREATE_BO waits for whoever has it");
 	check_errno(creation.err, 0, "CREATE_BO while another thread has mappings_lock");
 	check_errno(err, 0, "GET_BO_OFFSET");
 	check_equal((int64_t)creation.bo.va, (int64_t)offset, "the offset");

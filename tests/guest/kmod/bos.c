@@ -9,7 +9,7 @@
  *			its file is the one that agate_gem.h demands, or 0
  *	agate_vmap	maps the newest BO for the kernel and unmaps it, by its funcs.  The
  *			result of vmap, then the BO's pins after vmap, and after vunmap
- *	agate_hide	takes the newest BO's mappings off its list and puts them back, under
+ *	agate_hide	takes the newest BO's vm_bos off their list and puts them back, under
  *			mappings_lock; calls agate_mappings_hidden() in between
  *	agate_listed	how many BOs the driver counts, and how many entries the list has; one more
  *			than that number stands for any more.  Entries may lead to freed memory, so
@@ -87,8 +87,8 @@ static const char *wrong_in_bo(const struct agate_bo *bo)
 		return "mappings_lock is not initialised";
 	if (!is_initialised(&bo->label_lock))
 		return "label_lock is not initialised";
-	if (!bo->mappings.next || bo->mappings.next->prev != &bo->mappings)
-		return "mappings is no list";
+	if (!bo->vm_bos.next || bo->vm_bos.next->prev != &bo->vm_bos)
+		return "vm_bos is no list";
 	if (bo->purge_link.next != &bo->purge_link)
 		return "purge_link is not an empty list";
 	if (atomic_read(&bo->gpu_users))
@@ -173,9 +173,9 @@ static int hide_show(struct seq_file *seq, void *unused)
 	if (!bo)
 		return -ENOENT;
 	mutex_lock(&bo->mappings_lock);
-	list_splice_init(&bo->mappings, &away);
+	list_splice_init(&bo->vm_bos, &away);
 	agate_mappings_hidden();
-	list_splice(&away, &bo->mappings);
+	list_splice(&away, &bo->vm_bos);
 	mutex_unlock(&bo->mappings_lock);
 	agate_bo_put(bo);
 	return 0;

@@ -77,7 +77,7 @@ int __kprobes gem_on_mapping_put(struct kprobe *kp, struct pt_regs *regs)
 	/* Others call it as well, the frame's workers among them. */
 	if (creating != current)
 		return 0;
-	held = held_lock(mapping->bo);
+	held = held_lock(mapping->vm_bo->bo);
 	gem_check(UNLOCKED, !held, "%s is held when agate_mapping_put() is called", held);
 	return 0;
 }

@@ -134,7 +134,7 @@ struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags
 	bo->madv = AGATE_MADV_WILLNEED;
 	mutex_init(&bo->mappings_lock);
 	mutex_init(&bo->label_lock);
-	INIT_LIST_HEAD(&bo->mappings);
+	INIT_LIST_HEAD(&bo->vm_bos);
 	INIT_LIST_HEAD(&bo->purge_link);
 	agate_backing_init(bo, flags);
 

@@ -123,7 +123,7 @@ struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags
 	bo->flags = flags;
 	bo->madv = AGATE_MADV_WILLNEED;
 	mutex_init(&bo->mappings_lock);
-	INIT_LIST_HEAD(&bo->mappings);
+	INIT_LIST_HEAD(&bo->vm_bos);
 	INIT_LIST_HEAD(&bo->purge_link);
 	mutex_init(&bo->label_lock);
 	agate_backing_init(bo, flags);

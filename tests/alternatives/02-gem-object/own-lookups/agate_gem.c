@@ -19,13 +19,15 @@
 /* The BO's address in @vm, or 0 when the file has no handle any more. */
 static u64 own_address(struct agate_bo *bo, struct agate_vm *vm)
 {
-	struct agate_mapping *mapping;
+	struct agate_vm_bo *vm_bo;
 	u64 va = 0;
 
 	mutex_lock(&bo->mappings_lock);
-	list_for_each_entry(mapping, &bo->mappings, link) {
-		if (mapping->vm == vm && mapping->handles) {
-			va = agate_mapping_va(mapping);
+	list_for_each_entry(vm_bo, &bo->vm_bos, link) {
+		/* An older mapping, which is about to go, is behind the one of the handles. */
+		if (vm_bo->vm == vm && vm_bo->handles) {
+			va = agate_mapping_va(list_first_entry(&vm_bo->mappings,
+							       struct agate_mapping, link));
 			break;
 		}
 	}
@@ -129,7 +131,7 @@ struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags
 	bo->flags = flags;
 	bo->madv = AGATE_MADV_WILLNEED;
 	mutex_init(&bo->mappings_lock);
-	INIT_LIST_HEAD(&bo->mappings);
+	INIT_LIST_HEAD(&bo->vm_bos);
 	INIT_LIST_HEAD(&bo->purge_link);
 	mutex_init(&bo->label_lock);
 	agate_backing_init(bo, flags);

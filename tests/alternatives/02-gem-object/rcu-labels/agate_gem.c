@@ -137,7 +137,7 @@ static void init_fields(struct agate_bo *bo, u32 flags)
 	bo->base.funcs = &agate_gem_funcs;
 	mutex_init(&bo->mappings_lock);
 	mutex_init(&bo->label_lock);
-	INIT_LIST_HEAD(&bo->mappings);
+	INIT_LIST_HEAD(&bo->vm_bos);
 	INIT_LIST_HEAD(&bo->purge_link);
 	INIT_LIST_HEAD(&bo->link);
 	agate_backing_init(bo, flags);

@@ -26,7 +26,7 @@ static void gem_free(struct drm_gem_object *obj)
 	struct agate_device *adev = to_agate_device(obj->dev);
 	struct agate_bo *bo = to_agate_bo(obj);
 
-	WARN_ON(!list_empty(&bo->mappings));
+	WARN_ON(!list_empty(&bo->vm_bos));
 	agate_purge_forget(bo);
 	agate_backing_release(bo);
 	mutex_lock(&adev->gem.lock);
@@ -128,7 +128,7 @@ struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags
 	bo->flags = flags;
 	bo->madv = AGATE_MADV_WILLNEED;
 	mutex_init(&bo->mappings_lock);
-	INIT_LIST_HEAD(&bo->mappings);
+	INIT_LIST_HEAD(&bo->vm_bos);
 	INIT_LIST_HEAD(&bo->purge_link);
 	mutex_init(&bo->label_lock);
 	agate_backing_init(bo, flags);
