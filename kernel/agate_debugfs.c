@@ -148,11 +148,11 @@ static void show_vm(struct seq_file *m, struct agate_vm *vm)
 	show_place(m, vm);
 	seq_putc(m, '\n');
 
-	mutex_lock(&vm->lock);
+	down_read(&vm->lock);
 	drm_mm_for_each_node(node, &vm->mm)
 		seq_printf(m, "  %#llx-%#llx\n", node->start << PAGE_SHIFT,
 			   (node->start + node->size) << PAGE_SHIFT);
-	mutex_unlock(&vm->lock);
+	up_read(&vm->lock);
 }
 
 static int show_vms(struct seq_file *m, void *unused)

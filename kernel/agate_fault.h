@@ -44,9 +44,9 @@ int agate_exception_errno(u32 code);
  * second fault.
  *
  * Context: may sleep; on a fence's way to its signal, except while it grows a heap.  Then
- * it takes backing.lock, bo->mappings_lock, vm->lock, and never a reservation, whose holder
- * may wait for a job.  Jobs wait for this thread then, too, and yet it allocates memory
- * with GFP_KERNEL, because a heap cannot grow on demand otherwise.
+ * it takes backing.lock, bo->mappings_lock, vm->pt_lock, and never a reservation or a
+ * vm->lock, whose holders may wait for a job.  Jobs wait for this thread then, too, and yet
+ * it allocates memory with GFP_KERNEL, because a heap cannot grow on demand otherwise.
  * The driver's own shrinker waits for no job: it only tries locks and skips BOs that
  * jobs use.  Other code that runs in reclaim may wait for a job that this fault has
  * stalled.  This is the known weakness of growing on demand: the job's timeout

@@ -6,6 +6,7 @@
 #include <linux/dma-resv.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
+#include <linux/rwsem.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -17,10 +18,11 @@ struct lock_class_key agate_lock_keys[AGATE_LOCK_COUNT];
 
 const char * const agate_lock_names[AGATE_LOCK_COUNT] = {
 	[AGATE_LOCK_UNPLUG] = "agate unplug_lock",
+	[AGATE_LOCK_VM] = "agate vm->lock",
 	[AGATE_LOCK_ENTITIES] = "agate entities->lock",
 	[AGATE_LOCK_BACKING] = "agate backing.lock",
 	[AGATE_LOCK_PURGE] = "agate purge.lock",
-	[AGATE_LOCK_VM] = "agate vm->lock",
+	[AGATE_LOCK_PT] = "agate vm->pt_lock",
 	[AGATE_LOCK_RESET] = "agate reset.lock",
 	[AGATE_LOCK_HAND_OVER] = "agate hand_over_lock",
 	[AGATE_LOCK_SLOTS] = "agate slots.lock",
@@ -28,8 +30,12 @@ const char * const agate_lock_names[AGATE_LOCK_COUNT] = {
 	[AGATE_LOCK_BUS] = "agate bus.lock",
 };
 
-/* One lock of each kind: a mutex below AGATE_LOCK_SLOTS, and a spinlock from there on. */
+/*
+ * One lock of each kind: the rwsem, a mutex for each other one below AGATE_LOCK_SLOTS, and a
+ * spinlock from there on.
+ */
 struct dummies {
+	struct rw_semaphore vm;
 	struct dma_resv resv;
 	struct mutex mutex[AGATE_LOCK_SLOTS];	/* only lockdep looks at them */
 	spinlock_t spin[AGATE_LOCK_COUNT];	/* the first ones are not used */
@@ -40,6 +46,8 @@ static void __init dummies_init(struct dummies *d)
 	unsigned int i;
 
 	dma_resv_init(&d->resv);
+	init_rwsem(&d->vm);
+	agate_lock_class(&d->vm, AGATE_LOCK_VM);
 	for (i = 0; i < AGATE_LOCK_SLOTS; i++) {
 		mutex_init(&d->mutex[i]);
 		agate_lock_class(&d->mutex[i], i);
@@ -82,7 +90,7 @@ static void __init take_below_resv(struct dummies *d)
 {
 	unsigned int i;
 
-	for (i = AGATE_LOCK_ENTITIES; i <= AGATE_LOCK_VM; i++)
+	for (i = AGATE_LOCK_ENTITIES; i <= AGATE_LOCK_PT; i++)
 		mutex_lock(&d->mutex[i]);
 	fs_reclaim_acquire(GFP_KERNEL);
 	wait_for_a_fence();
@@ -114,11 +122,13 @@ void __init agate_lock_order_prime(void)
 		return;
 	dummies_init(d);
 	mutex_lock(&d->mutex[AGATE_LOCK_UNPLUG]);
+	down_write(&d->vm);
 	if (current->mm)
 		mmap_read_lock(current->mm);
 	take_resv(d);
 	if (current->mm)
 		mmap_read_unlock(current->mm);
+	up_write(&d->vm);
 	mutex_unlock(&d->mutex[AGATE_LOCK_UNPLUG]);
 	dma_resv_fini(&d->resv);
 	kfree(d);

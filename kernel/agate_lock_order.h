@@ -17,10 +17,11 @@
 /* The mutexes first, each part from the outermost to the innermost. */
 enum agate_lock {
 	AGATE_LOCK_UNPLUG,
+	AGATE_LOCK_VM,		/* a rwsem */
 	AGATE_LOCK_ENTITIES,
 	AGATE_LOCK_BACKING,
 	AGATE_LOCK_PURGE,
-	AGATE_LOCK_VM,
+	AGATE_LOCK_PT,
 	AGATE_LOCK_RESET,
 	AGATE_LOCK_HAND_OVER,
 	AGATE_LOCK_SLOTS,
@@ -34,7 +35,7 @@ extern const char * const agate_lock_names[AGATE_LOCK_COUNT];
 
 /**
  * agate_lock_class - tell lockdep which of the driver's locks this is
- * @lock: a mutex or a spinlock, initialised, and not in use yet
+ * @lock: a mutex, a rwsem or a spinlock, initialised, and not in use yet
  * @which: enum agate_lock
  */
 #define agate_lock_class(lock, which) ({						\

@@ -25,12 +25,12 @@ struct agate_vm;
 
 /**
  * struct agate_as - an address space's page table and its place in the hardware
- * @pgt: the table; under vm->lock
+ * @pgt: the table; under vm->pt_lock
  * @number: hardware address space, or -1; under mmu.lock
  * @users: jobs that run in it; under mmu.lock
  * @link: in mmu.lru while @number is not -1
  * @limbo: table pages that were removed while the GPU did not answer; under
- *	vm->lock
+ *	vm->pt_lock
  */
 struct agate_as {
 	struct agate_pgtable pgt;
@@ -119,7 +119,7 @@ void agate_mmu_as_put(struct agate_vm *vm);
 
 /**
  * agate_mmu_map_runs - map runs of memory at consecutive GPU addresses
- * @vm: vm->lock is held
+ * @vm: vm->pt_lock is held
  * @va: first GPU address
  * @runs: from agate_backing_populate()
  * @prot: AGATE_PROT_*
@@ -132,7 +132,7 @@ int agate_mmu_map_runs(struct agate_vm *vm, u64 va, struct agate_runs runs, u32 
 
 /**
  * agate_mmu_unmap - unmap a range and flush it out of the GPU
- * @vm: vm->lock is held
+ * @vm: vm->pt_lock is held
  * @va: first GPU address
  * @size: bytes
  *

@@ -29,7 +29,7 @@ static void vm_free(struct agate_parked *parked)
 	if (vm->as.pgt.root)
 		agate_mmu_vm_fini(vm);
 	drm_mm_takedown(&vm->mm);
-	mutex_destroy(&vm->lock);
+	mutex_destroy(&vm->pt_lock);
 	agate_stat_dec(&vm->adev->stats, AGATE_STAT_VMS);
 	kfree(vm);
 }
@@ -70,8 +70,10 @@ struct agate_vm *agate_vm_create(struct agate_device *adev)
 			return ERR_PTR(ret);
 		}
 	}
-	mutex_init(&vm->lock);
+	init_rwsem(&vm->lock);
 	agate_lock_class(&vm->lock, AGATE_LOCK_VM);
+	mutex_init(&vm->pt_lock);
+	agate_lock_class(&vm->pt_lock, AGATE_LOCK_PT);
 	drm_mm_init(&vm->mm, AGATE_VA_START >> PAGE_SHIFT,
 		    (AGATE_VA_END - AGATE_VA_START) >> PAGE_SHIFT);
 	agate_stat_inc(&adev->stats, AGATE_STAT_VMS);
@@ -115,15 +117,11 @@ static struct agate_vm_bo *vm_bo_find(struct agate_vm *vm, struct agate_bo *bo)
 	return NULL;
 }
 
-/* With a reference for the caller. */
-static struct agate_vm_bo *vm_bo_obtain(struct agate_vm *vm, struct agate_bo *bo)
+static struct agate_vm_bo *vm_bo_create(struct agate_vm *vm, struct agate_bo *bo)
 {
-	struct agate_vm_bo *vm_bo = vm_bo_find(vm, bo);
+	struct agate_vm_bo *vm_bo;
 
-	if (vm_bo) {
-		kref_get(&vm_bo->ref);
-		return vm_bo;
-	}
+	lockdep_assert_held_write(&vm->lock);
 	vm_bo = kzalloc(sizeof(*vm_bo), GFP_KERNEL_ACCOUNT);
 	if (!vm_bo)
 		return NULL;
@@ -132,8 +130,24 @@ static struct agate_vm_bo *vm_bo_obtain(struct agate_vm *vm, struct agate_bo *bo
 	vm_bo->bo = bo;
 	drm_gem_object_get(&bo->base);
 	INIT_LIST_HEAD(&vm_bo->mappings);
+
+	mutex_lock(&bo->mappings_lock);
 	list_add(&vm_bo->link, &bo->vm_bos);
+	mutex_unlock(&bo->mappings_lock);
 	return vm_bo;
+}
+
+/* The record, with a reference; the caller's vm->lock keeps others from making a second one. */
+static struct agate_vm_bo *vm_bo_obtain(struct agate_vm *vm, struct agate_bo *bo)
+{
+	struct agate_vm_bo *vm_bo;
+
+	mutex_lock(&bo->mappings_lock);
+	vm_bo = vm_bo_find(vm, bo);
+	if (vm_bo)
+		kref_get(&vm_bo->ref);
+	mutex_unlock(&bo->mappings_lock);
+	return vm_bo ? vm_bo : vm_bo_create(vm, bo);
 }
 
 /* ---- Mappings --------------------------------------------------------- */
@@ -159,11 +173,10 @@ static int range_take(struct agate_vm *vm, struct agate_mapping *mapping)
 {
 	int ret;
 
-	mutex_lock(&vm->lock);
+	lockdep_assert_held_write(&vm->lock);
 	ret = drm_mm_insert_node_generic(&vm->mm, &mapping->node, mapping->size >> PAGE_SHIFT,
 					 alignment_in_pages(mapping->vm_bo->bo), 0,
 					 DRM_MM_INSERT_BEST);
-	mutex_unlock(&vm->lock);
 	if (!ret)
 		agate_stat_inc(&vm->adev->stats, AGATE_STAT_VA_NODES);
 	return ret;
@@ -171,9 +184,9 @@ static int range_take(struct agate_vm *vm, struct agate_mapping *mapping)
 
 static void range_give_back(struct agate_vm *vm, struct agate_mapping *mapping)
 {
-	mutex_lock(&vm->lock);
+	down_write(&vm->lock);
 	drm_mm_remove_node(&mapping->node);
-	mutex_unlock(&vm->lock);
+	up_write(&vm->lock);
 	agate_stat_dec(&vm->adev->stats, AGATE_STAT_VA_NODES);
 }
 
@@ -183,9 +196,9 @@ static int mapping_unmap(struct agate_mapping *mapping)
 	struct agate_vm *vm = mapping->vm_bo->vm;
 	int ret;
 
-	mutex_lock(&vm->lock);
+	mutex_lock(&vm->pt_lock);
 	ret = agate_mmu_unmap(vm, agate_mapping_va(mapping), mapping->size);
-	mutex_unlock(&vm->lock);
+	mutex_unlock(&vm->pt_lock);
 	return ret;
 }
 
@@ -227,7 +240,6 @@ static struct agate_mapping *mapping_create(struct agate_vm_bo *vm_bo)
 	struct agate_mapping *mapping;
 	int ret;
 
-	lockdep_assert_held(&vm_bo->bo->mappings_lock);
 	mapping = kzalloc(sizeof(*mapping), GFP_KERNEL_ACCOUNT);
 	if (!mapping)
 		return ERR_PTR(-ENOMEM);
@@ -241,7 +253,6 @@ static struct agate_mapping *mapping_create(struct agate_vm_bo *vm_bo)
 		return ERR_PTR(ret);
 	}
 	kref_get(&vm_bo->ref);
-	list_add(&mapping->link, &vm_bo->mappings);
 	return mapping;
 }
 
@@ -264,20 +275,35 @@ static struct agate_mapping *mapping_find(struct agate_vm_bo *vm_bo)
 }
 
 /*
- * Count a handle.  The first handle's reference to the mapping counts for all handles: a
- * later one gives the caller a reference to put.
+ * Count a handle, if there is a mapping for it.  The first handle's reference to the mapping
+ * counts for all handles: a later one leaves a reference in @extra, which the caller puts.
  */
-static int vm_bo_add_handle(struct agate_vm_bo *vm_bo, struct agate_mapping **extra)
+static bool vm_bo_count_handle(struct agate_vm_bo *vm_bo, struct agate_mapping **extra)
 {
-	struct agate_mapping *mapping = mapping_find(vm_bo);
+	struct agate_mapping *mapping;
 
-	if (!mapping)
-		mapping = mapping_create(vm_bo);
-	else if (vm_bo->handles)
+	mutex_lock(&vm_bo->bo->mappings_lock);
+	mapping = mapping_find(vm_bo);
+	if (mapping && vm_bo->handles)
 		*extra = mapping;
+	if (mapping)
+		vm_bo->handles++;
+	mutex_unlock(&vm_bo->bo->mappings_lock);
+	return mapping;
+}
+
+/* The first handle: nobody has found the BO in this address space so far. */
+static int vm_bo_first_handle(struct agate_vm_bo *vm_bo)
+{
+	struct agate_mapping *mapping;
+
+	mapping = mapping_create(vm_bo);
 	if (IS_ERR(mapping))
 		return PTR_ERR(mapping);
+	mutex_lock(&vm_bo->bo->mappings_lock);
+	list_add(&mapping->link, &vm_bo->mappings);
 	vm_bo->handles++;
+	mutex_unlock(&vm_bo->bo->mappings_lock);
 	return 0;
 }
 
@@ -287,11 +313,11 @@ int agate_vm_open_bo(struct agate_vm *vm, struct agate_bo *bo)
 	struct agate_vm_bo *vm_bo;
 	int ret = -ENOMEM;
 
-	mutex_lock(&bo->mappings_lock);
+	down_write(&vm->lock);
 	vm_bo = vm_bo_obtain(vm, bo);
 	if (vm_bo)
-		ret = vm_bo_add_handle(vm_bo, &extra);
-	mutex_unlock(&bo->mappings_lock);
+		ret = vm_bo_count_handle(vm_bo, &extra) ? 0 : vm_bo_first_handle(vm_bo);
+	up_write(&vm->lock);
 	if (extra)
 		agate_mapping_put(extra);
 	if (vm_bo)
@@ -368,9 +394,9 @@ static int mapping_activate(struct agate_mapping *mapping)
 
 	mutex_lock(&bo->mappings_lock);
 	if (!mapping->active) {
-		mutex_lock(&vm->lock);
+		mutex_lock(&vm->pt_lock);
 		ret = agate_mmu_map_runs(vm, agate_mapping_va(mapping), runs, mapping->prot);
-		mutex_unlock(&vm->lock);
+		mutex_unlock(&vm->pt_lock);
 		mapping->active = !ret;
 	}
 	mutex_unlock(&bo->mappings_lock);
@@ -400,10 +426,10 @@ static bool mapping_try_teardown(struct agate_mapping *mapping)
 
 	if (!mapping->active)
 		return true;
-	if (!mutex_trylock(&vm->lock))
+	if (!mutex_trylock(&vm->pt_lock))
 		return false;
 	ret = agate_mmu_unmap(vm, agate_mapping_va(mapping), mapping->size);
-	mutex_unlock(&vm->lock);
+	mutex_unlock(&vm->pt_lock);
 	if (ret != -ENOMEM)
 		mapping->active = false;
 	return !ret;

@@ -13,6 +13,7 @@
 
 #include <linux/kref.h>
 #include <linux/mutex.h>
+#include <linux/rwsem.h>
 #include <drm/drm_mm.h>
 
 #include "agate_mmu.h"
@@ -30,9 +31,12 @@ struct agate_device;
  * @ref: the file and each job hold one
  * @adev: the device
  * @id: drm-client-id of its file, for debugfs
- * @lock: protects @mm and the page table; innermost of the driver's mutexes.  The
- *	GPU's fault thread takes it, so nobody may wait for a job while holding it
- * @mm: ranges taken
+ * @lock: what is bound changes only while it is held for writing: records and mappings
+ *	are made, ranges taken and given back.  Its holder may allocate memory, and wait for
+ *	a reservation or a fence, so the GPU's fault thread never takes it
+ * @pt_lock: protects the page table; innermost of the driver's mutexes.  The GPU's fault
+ *	thread takes it, so nobody may wait for a job while holding it
+ * @mm: ranges taken; under @lock
  * @as: page table and place in the hardware (topics "pgtable" and "mmu")
  * @parked: for when a pending reset keeps its table
  */
@@ -40,8 +44,8 @@ struct agate_vm {
 	struct kref ref;
 	struct agate_device *adev;
 	u64 id;
-	/* Protects ranges and page table. */
-	struct mutex lock;
+	struct rw_semaphore lock;	/* what is bound */
+	struct mutex pt_lock;		/* page table */
 	struct drm_mm mm;
 	struct agate_as as;
 	struct agate_parked parked;
@@ -120,7 +124,7 @@ void agate_vm_put(struct agate_vm *vm);
  * @vm: the file's address space
  * @bo: the BO
  *
- * Context: may sleep; takes bo->mappings_lock, then vm->lock.
+ * Context: may sleep; takes vm->lock, bo->mappings_lock, vm->pt_lock.
  * Return: 0; -ENOSPC when no range is free; -ENOMEM.
  */
 int agate_vm_open_bo(struct agate_vm *vm, struct agate_bo *bo);
@@ -130,6 +134,8 @@ int agate_vm_open_bo(struct agate_vm *vm, struct agate_bo *bo);
  * as soon as no job uses it
  * @vm: the file's address space
  * @bo: the BO
+ *
+ * Context: as agate_mapping_put().
  */
 void agate_vm_close_bo(struct agate_vm *vm, struct agate_bo *bo);
 
@@ -146,7 +152,8 @@ struct agate_mapping *agate_vm_find(struct agate_vm *vm, struct agate_bo *bo);
  * agate_mapping_put - drop a reference to a mapping
  * @mapping: the mapping
  *
- * Context: as agate_vm_put().
+ * Context: as agate_vm_put(); takes vm->lock, so no reservation is held either, and this is
+ * not on a fence's way to its signal.
  */
 void agate_mapping_put(struct agate_mapping *mapping);
 
@@ -155,7 +162,7 @@ void agate_mapping_put(struct agate_mapping *mapping);
  * @mapping: its BO counts a job in gpu_users; this only checks a heap, because a
  *	heap grows by faults
  *
- * Context: may sleep; takes backing.lock, bo->mappings_lock, vm->lock.
+ * Context: may sleep; takes backing.lock, bo->mappings_lock, vm->pt_lock.
  * Return: 0, or an error with nothing left mapped; -EFAULT when purged.
  */
 int agate_mapping_populate(struct agate_mapping *mapping);
@@ -164,7 +171,7 @@ int agate_mapping_populate(struct agate_mapping *mapping);
  * agate_vm_try_teardown_bo - remove the page-table entries of a BO everywhere
  * @bo: bo->mappings_lock is held; no job uses it
  *
- * Called in reclaim, which may run under any vm->lock (while a page table grows),
+ * Called in reclaim, which may run under any vm->pt_lock (while a page table grows),
  * so it only tries these locks.  When it returns true the GPU cannot reach the
  * pages any more.
  *

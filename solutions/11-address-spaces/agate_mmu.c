@@ -333,7 +333,7 @@ int agate_mmu_unmap(struct agate_vm *vm, u64 va, u64 size)
 	LIST_HEAD(gone);
 	int ret;
 
-	lockdep_assert_held(&vm->lock);
+	lockdep_assert_held(&vm->pt_lock);
 
 	ret = agate_pgtable_unmap(&vm->as.pgt, va, size, &gone);
 	if (ret)
@@ -352,7 +352,7 @@ int agate_mmu_map_runs(struct agate_vm *vm, u64 va, struct agate_runs runs, u32 
 	u64 next = va;
 	int ret;
 
-	lockdep_assert_held(&vm->lock);
+	lockdep_assert_held(&vm->pt_lock);
 
 	while (agate_runs_next(&runs, &run)) {
 		ret = agate_pgtable_map(&vm->as.pgt, next, run.addr, run.size, prot);

@@ -123,12 +123,12 @@ static int map_chunk(struct agate_mapping *mapping, u64 offset, struct agate_run
 	int ret;
 
 	mutex_lock(&bo->mappings_lock);
-	mutex_lock(&vm->lock);
+	mutex_lock(&vm->pt_lock);
 	if (!agate_pgtable_translate(&vm->as.pgt, va, NULL, NULL))
 		ret = agate_mmu_flush(vm, va, runs.left, AS_COMMAND_FLUSH_PT);
 	else
 		ret = agate_mmu_map_runs(vm, va, runs, mapping->prot);
-	mutex_unlock(&vm->lock);
+	mutex_unlock(&vm->pt_lock);
 	if (!ret)
 		mapping->active = true;
 	mutex_unlock(&bo->mappings_lock);

@@ -14,13 +14,14 @@
 
 /* Each is directly under the one before it. */
 static const char *const order[][2] = {
-	{ "agate unplug_lock", "&mm->mmap_lock" },
+	{ "agate unplug_lock", "agate vm->lock" },
+	{ "agate vm->lock", "&mm->mmap_lock" },
 	{ "&mm->mmap_lock", "reservation_ww_class_acquire" },
 	{ "reservation_ww_class_mutex", "agate entities->lock" },
 	{ "agate entities->lock", "agate backing.lock" },
 	{ "agate backing.lock", "agate purge.lock" },
-	{ "agate purge.lock", "agate vm->lock" },
-	{ "agate vm->lock", "fs_reclaim" },
+	{ "agate purge.lock", "agate vm->pt_lock" },
+	{ "agate vm->pt_lock", "fs_reclaim" },
 	{ "fs_reclaim", "agate reset.lock" },
 	{ "agate reset.lock", "dma_fence_map" },
 	{ "dma_fence_map", "agate hand_over_lock" },
@@ -32,8 +33,8 @@ static const char *const order[][2] = {
 /* The names that the locks of a driver would have which forgot to say what they are. */
 static const char *const strangers[] = {
 	"&adev->unplug_lock", "&entities->lock", "&bo->backing.lock", "&adev->purge.lock",
-	"&vm->lock", "&adev->reset.lock", "&adev->hand_over_lock", "&adev->slots.lock",
-	"&mmu->lock", "&bus->lock",
+	"&vm->lock", "&vm->pt_lock", "&adev->reset.lock", "&adev->hand_over_lock",
+	"&adev->slots.lock", "&mmu->lock", "&bus->lock",
 };
 
 /* The file's text. */

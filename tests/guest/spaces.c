@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The two locks of an address space.  The outer one is held while memory is allocated, and
+ * its holder may wait for a job; so neither a job nor the thread that serves its page faults
+ * may wait for the outer lock.
+ */
+#include "graded.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#define HEAP_SIZE	(4u << 20)
+
+struct opening {
+	int fd;
+	int err;
+	struct bo bo;
+};
+
+static void *open_one_more(void *arg)
+{
+	struct opening *opening = arg;
+
+	opening->err = guest_create(opening->fd, PAGE, 0, &opening->bo);
+	return NULL;
+}
+
+/* A heap grows while another thread has the outer lock of the address space that it is in. */
+static void heap_grows_meanwhile(void **state)
+{
+	struct opening opening = { .fd = guest_open() };
+	struct bo jobs = guest_bo(opening.fd, PAGE, 0), heap;
+	uint32_t both[2] = { jobs.handle }, sync;
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(guest_create(opening.fd, HEAP_SIZE, AGATE_BO_HEAP | AGATE_BO_NOEXEC,
+				      &heap), 0);
+	both[1] = heap.handle;
+	guest_job_write64(&jobs, 0, jobs.va + 128, heap.va, 1);
+	guest_job_write64(&jobs, 128, 0, heap.va + HEAP_SIZE - 8, 2);
+
+	inject_within("agate_vm_open_bo");
+	inject_hold_entry("up_write", 1, INJECT_BOUND_MS);
+	assert_int_equal(pthread_create(&thread, NULL, open_one_more, &opening), 0);
+	assert_true(inject_await_held("up_write", INJECT_BOUND_MS));
+
+	sync = guest_syncobj(opening.fd);
+	assert_int_equal(guest_submit(opening.fd, jobs.va, 0, both, 2, sync), 0);
+	/* Success, and not the end of a job that has waited for too long. */
+	assert_int_equal(guest_fence_end(guest_sync_file(opening.fd, sync)), 1);
+	/* It was held until now, so nobody has waited for it. */
+	assert_true(inject_let_go("up_write"));
+	pthread_join(thread, NULL);
+	inject_clear();
+	assert_int_equal(opening.err, 0);
+
+	assert_int_equal(guest_close_handle(opening.fd, opening.bo.handle), 0);
+	assert_int_equal(guest_close_handle(opening.fd, heap.handle), 0);
+	guest_destroy(&jobs);
+	close(opening.fd);
+	guest_assert_nothing_left();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(heap_grows_meanwhile),
+	};
+
+	return cmocka_run_group_tests_name("spaces", tests, NULL, NULL);
+}
