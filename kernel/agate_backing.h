@@ -70,9 +70,9 @@ struct agate_runs {
  * struct agate_backing_ops - a kind of backing
  * @flags: AGATE_BACKING_*; only what they name needs the operations that they name
  * @populate: makes a part of the BO present for the GPU, and gives its runs.  The part is
- *	the whole BO, or a chunk of one that GROWS.  The memory stays where it is while
+ *	some of its pages, or one chunk if the BO GROWS.  The memory stays where it is while
  *	the BO counts a job in gpu_users and the caller is between drm_dev_enter() and
- *	drm_dev_exit().  0; -ENOMEM; -EFAULT when purged; -EINVAL for another part; -ENODEV
+ *	drm_dev_exit().  0; -ENOMEM; -EFAULT when purged; -EINVAL for what is no part; -ENODEV
  *	when the device is unplugged
  * @open: counts one more VMA that maps the BO
  * @close: undoes one @open
@@ -113,7 +113,7 @@ struct agate_backing_ops {
  * struct agate_backing - the part that all kinds share
  * @ops: the kind
  * @lock: protects all of this, bo->madv, and what the kind keeps; taken after dma_resv,
- *	before the vm's lock.  Reclaim never waits for it: the shrinker only tries it.
+ *	before vm->pt_lock.  Reclaim never waits for it: the shrinker only tries it.
  *	agate_backing_init() initialises it, and topic "gem" destroys it when it frees the BO
  * @nr_pages: present pages; may be read without the lock
  * @pins: users that stand on no list, and rely on the memory: other drivers that have

@@ -43,7 +43,7 @@ struct agate_gem {
  * @backing: where its memory comes from
  * @shmem: what its backing keeps, if that is one of agate_shmem.h
  * @mappings_lock: protects @vm_bos, their mappings, and each mapping's active flag;
- *	taken after backing.lock, before the vm's lock
+ *	taken after backing.lock, before vm->pt_lock
  * @vm_bos: struct agate_vm_bo, one for each file that has a handle
  * @gpu_users: jobs between submit and completion that list this BO
  * @madv: AGATE_MADV_* or -1 once purged; under backing.lock

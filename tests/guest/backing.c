@@ -14,6 +14,7 @@
 
 #define PAGES		4u
 #define IMPORT		"/sys/kernel/debug/agate_import"
+#define RUNS		"/sys/kernel/debug/agate_runs"
 #define OTHER_KIND	"/sys/kernel/debug/agate_backing"
 
 /* The counts in OTHER_KIND. */
@@ -261,6 +262,51 @@ static void not_imported(void **state)
 	guest_assert_nothing_left();
 }
 
+/* Each part of the newest BO has the runs that the whole has there; the number of these. */
+static unsigned int runs_of_newest(unsigned int pages)
+{
+	FILE *file = fopen(RUNS, "re");
+	unsigned int seen;
+	int runs, wrong;
+
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%u %d %d", &seen, &runs, &wrong), 3);
+	fclose(file);
+	assert_int_equal(seen, pages);
+	assert_int_equal(wrong, 0);
+	assert_in_range(runs, 1, pages);
+	return runs;
+}
+
+/* Every part of a BO, one page or more, from every page on. */
+static void parts(void **state)
+{
+	int fd = guest_open(), control;
+	unsigned int runs = 0;
+	struct bo bo;
+
+	(void)state;
+	inject_load();
+	/* Pages of shmem are rarely consecutive all of them, but they may be. */
+	for (unsigned int i = 0; i < 100 && runs < 2; i++) {
+		bo = guest_bo(fd, 32 * PAGE, 0);
+		/* From the last page to the first. */
+		for (unsigned int page = 32; page-- > 0;)
+			((volatile uint8_t *)bo.cpu)[page * PAGE] = 1;
+		runs = runs_of_newest(32);
+		guest_destroy(&bo);
+	}
+	assert_in_range(runs, 2, 32);
+
+	control = begin_other_kind();
+	bo = other_bo(fd, PAGES * PAGE, control);
+	assert_int_equal(runs_of_newest(PAGES), 1);
+	assert_int_equal(guest_close_handle(fd, bo.handle), 0);
+	close(control);
+	close(fd);
+	guest_assert_nothing_left();
+}
+
 /* The device goes: the backing undoes its DMA mapping, and a process keeps the memory. */
 static void unbound(void **state)
 {
@@ -292,6 +338,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_users),
 		cmocka_unit_test(refused),
+		cmocka_unit_test(parts),
 		cmocka_unit_test(imported),
 		cmocka_unit_test(not_imported),
 		cmocka_unit_test(unbound),

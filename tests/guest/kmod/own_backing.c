@@ -6,6 +6,9 @@
  * A BO has at most four pages, which are consecutive, so the GPU gets one run.  They are
  * neither from a file nor purgeable.  In the file: how many BOs there are with memory, how
  * many of them are mapped for DMA, and how many VMAs and mappings of the kernel they have.
+ *
+ * agate_runs is about the newest BO, of whatever kind: how many pages it has, how many runs
+ * its whole has, and how many pages of all its parts are not where they are in the whole.
  */
 #include <linux/debugfs.h>
 #include <linux/dma-mapping.h>
@@ -17,6 +20,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
+#include <drm/drm_drv.h>
 
 #include "agate_device.h"
 #include "agate_gem.h"
@@ -34,7 +38,7 @@ struct memory {
 static DEFINE_XARRAY(memories);	/* struct memory, by the address of its BO */
 static atomic_t with_memory, mapped, cpu_maps, kernel_maps;
 static pid_t owner;		/* who makes such BOs, or 0 */
-static struct dentry *backing_file;
+static struct dentry *backing_file, *runs_file;
 
 static struct device *device_of(const struct agate_bo *bo)
 {
@@ -113,14 +117,14 @@ static int populate(struct agate_bo *bo, u64 offset, u64 size, struct agate_runs
 	struct memory *memory;
 	int ret = -ENOMEM;
 
-	if (offset || size != agate_bo_size(bo))
+	if (offset >= agate_bo_size(bo) || size > agate_bo_size(bo) - offset)
 		return -EINVAL;
 	mutex_lock(&bo->backing.lock);
 	memory = memory_get(bo);
 	if (memory)
 		ret = memory_map(bo, memory);
 	if (!ret)
-		*runs = (struct agate_runs){ .addr = memory->dma, .left = size };
+		*runs = (struct agate_runs){ .addr = memory->dma + offset, .left = size };
 	mutex_unlock(&bo->backing.lock);
 	return ret;
 }
@@ -206,6 +210,80 @@ static const struct agate_backing_ops backing_ops = {
 	.release = release,
 };
 
+/* ---- Runs --------------------------------------------------------------------- */
+
+#define RUNS_PAGES	32	/* at most, of a BO whose parts are looked at */
+
+/* The driver's agate_runs_next(). */
+static bool (*runs_next)(struct agate_runs *runs, struct agate_run *run);
+
+/* The address of each page of a part; the number of runs, or an errno. */
+static int look_at_part(struct agate_bo *bo, unsigned int first, unsigned int count, u64 *pages)
+{
+	struct agate_runs runs;
+	struct agate_run run;
+	unsigned int n = 0;
+	int ret, number = 0;
+
+	ret = bo->backing.ops->populate(bo, (u64)first << PAGE_SHIFT, (u64)count << PAGE_SHIFT,
+					&runs);
+	if (ret)
+		return ret;
+	for (; runs_next(&runs, &run); number++) {
+		for (; run.size && n < count; run.size -= PAGE_SIZE, run.addr += PAGE_SIZE)
+			pages[n++] = run.addr;
+		if (run.size)
+			return -EOVERFLOW;
+	}
+	return n == count ? number : -ENODATA;
+}
+
+/* How many pages of all parts are not where they are in the whole, or an errno. */
+static int look_at_parts(struct agate_bo *bo, unsigned int count, const u64 *whole)
+{
+	u64 part[RUNS_PAGES];
+	unsigned int first, size, i;
+	int ret, wrong = 0;
+
+	for (first = 0; first < count; first++) {
+		for (size = 1; size <= count - first; size++) {
+			ret = look_at_part(bo, first, size, part);
+			if (ret < 0)
+				return ret;
+			for (i = 0; i < size; i++)
+				wrong += part[i] != whole[first + i];
+		}
+	}
+	return wrong;
+}
+
+static int runs_show(struct seq_file *seq, void *unused)
+{
+	struct agate_bo *bo = bos_newest();
+	u64 whole[RUNS_PAGES];
+	unsigned int count;
+	int runs, wrong = 0, idx;
+
+	if (!bo)
+		return -ENOENT;
+	count = agate_bo_size(bo) >> PAGE_SHIFT;
+	runs = -ENODEV;
+	runs_next = (void *)watch_symbol("agate_runs_next");
+	/* As a job does. */
+	atomic_inc(&bo->gpu_users);
+	if (runs_next && count <= RUNS_PAGES && drm_dev_enter(bo->base.dev, &idx)) {
+		runs = look_at_part(bo, 0, count, whole);
+		if (runs > 0)
+			wrong = look_at_parts(bo, count, whole);
+		drm_dev_exit(idx);
+	}
+	atomic_dec(&bo->gpu_users);
+	agate_bo_put(bo);
+	seq_printf(seq, "%u %d %d\n", count, runs, wrong);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(runs);
+
 /* ---- The choice -------------------------------------------------------------- */
 
 static int __kprobes on_choose(struct kretprobe_instance *ri, struct pt_regs *regs)
@@ -267,10 +345,12 @@ static const struct file_operations backing_fops = {
 int backing_init(void)
 {
 	backing_file = debugfs_create_file("agate_backing", 0400, NULL, NULL, &backing_fops);
+	runs_file = debugfs_create_file("agate_runs", 0400, NULL, NULL, &runs_fops);
 	return PTR_ERR_OR_ZERO(backing_file);
 }
 
 void backing_exit(void)
 {
+	debugfs_remove(runs_file);
 	debugfs_remove(backing_file);
 }
