@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The two locks of an address space.  The outer one is held while memory is allocated, and
- * its holder may wait for a job; so neither a job nor the thread that serves its page faults
- * may wait for the outer lock.
+ * The ends and the two locks of an address space.  The outer lock is held while memory is
+ * allocated, and its holder may wait for a job; so neither a job nor the thread that serves
+ * its page faults may wait for the outer lock.
  */
 #include "graded.h"
 
@@ -62,10 +62,28 @@ static void heap_grows_meanwhile(void **state)
 	guest_assert_nothing_left();
 }
 
+/* No range ever covers these addresses; whoever reads one ends, and nobody else. */
+static void fault_behind_the_end(void **state)
+{
+	static const uint64_t addresses[] = { 1ull << 32, (1ull << 32) + PAGE, 1ull << 36 };
+	int fd = guest_open();
+	struct bo jobs = guest_bo(fd, PAGE, 0);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++) {
+		guest_job_write64(&jobs, 0, 0, addresses[i], 1);
+		assert_int_equal(guest_fence_end(guest_submit_fence(&jobs, 0)), -EINVAL);
+	}
+	guest_destroy(&jobs);
+	close(fd);
+	guest_assert_nothing_left();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(heap_grows_meanwhile),
+		cmocka_unit_test(fault_behind_the_end),
 	};
 
 	return cmocka_run_group_tests_name("spaces", tests, NULL, NULL);
