@@ -44,10 +44,7 @@ static enum vm_status input(void *data, short revents)
 
 bool vm_console_open(struct vm *vm)
 {
-	if (!vm_socketpair(&vm->console.watch.fd, &vm->console.qemu_fd))
-		return false;
-	vm_loop_add(vm, &vm->console.watch, input, vm);
-	return true;
+	return vm_loop_connect(vm, &vm->console.watch, &vm->console.qemu_fd, input);
 }
 
 const char *vm_console(const struct vm *vm)

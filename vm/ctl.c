@@ -112,10 +112,7 @@ static enum vm_status transfer(void *data, short revents)
 
 bool vm_ctl_open(struct vm *vm)
 {
-	if (!vm_socketpair(&vm->ctl.watch.fd, &vm->ctl.qemu_fd))
-		return false;
-	vm_loop_add(vm, &vm->ctl.watch, transfer, vm);
-	return true;
+	return vm_loop_connect(vm, &vm->ctl.watch, &vm->ctl.qemu_fd, transfer);
 }
 
 bool vm_broken(const struct vm *vm)

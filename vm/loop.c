@@ -32,6 +32,16 @@ void vm_loop_add(struct vm *vm, struct vm_watch *watch, vm_callback_fn *callback
 	loop->watches[loop->count++] = watch;
 }
 
+/* Makes a channel to QEMU: our end, whose callback gets @vm, and @qemu_fd, QEMU's. */
+bool vm_loop_connect(struct vm *vm, struct vm_watch *watch, int *qemu_fd,
+		     vm_callback_fn *callback)
+{
+	if (!vm_socketpair(&watch->fd, qemu_fd))
+		return false;
+	vm_loop_add(vm, watch, callback, vm);
+	return true;
+}
+
 /* Reads a stream whose other end is closed, until it is empty. */
 void vm_loop_drain(struct vm_watch *watch)
 {

@@ -75,10 +75,7 @@ static enum vm_status input(void *data, short revents)
 
 bool vm_qmp_open(struct vm *vm)
 {
-	if (!vm_socketpair(&vm->qmp.watch.fd, &vm->qmp.qemu_fd))
-		return false;
-	vm_loop_add(vm, &vm->qmp.watch, input, vm);
-	return true;
+	return vm_loop_connect(vm, &vm->qmp.watch, &vm->qmp.qemu_fd, input);
 }
 
 static enum vm_status not_sent(struct vm *vm, const char *name, int error)

@@ -246,6 +246,7 @@ enum vm_status vm_ctl_request(struct vm *vm, uint32_t type, const void *data, si
 
 /* loop.c */
 void vm_loop_add(struct vm *vm, struct vm_watch *watch, vm_callback_fn *callback, void *data);
+bool vm_loop_connect(struct vm *vm, struct vm_watch *watch, int *qemu_fd, vm_callback_fn *callback);
 void vm_loop_drain(struct vm_watch *watch);
 enum vm_status vm_pump(struct vm *vm, uint64_t until);
 
