@@ -143,18 +143,25 @@ int guest_open(void)
 	return fd;
 }
 
-int guest_create(int fd, uint64_t size, uint32_t flags, struct bo *bo)
+int guest_create_with(int fd, struct drm_agate_create_bo *arg, struct bo *bo)
 {
-	struct drm_agate_create_bo arg = { .size = size, .flags = flags };
-	int err = guest_ioctl(fd, DRM_IOCTL_AGATE_CREATE_BO, &arg);
+	const uint64_t size = arg->size;
+	int err = guest_ioctl(fd, DRM_IOCTL_AGATE_CREATE_BO, arg);
 
 	*bo = (struct bo){ .fd = fd };
 	if (err)
 		return err;
-	bo->handle = arg.handle;
+	bo->handle = arg->handle;
 	bo->size = (size + PAGE - 1) & ~(uint64_t)(PAGE - 1);
-	bo->va = arg.offset;
+	bo->va = arg->offset;
 	return 0;
+}
+
+int guest_create(int fd, uint64_t size, uint32_t flags, struct bo *bo)
+{
+	struct drm_agate_create_bo arg = { .size = size, .flags = flags };
+
+	return guest_create_with(fd, &arg, bo);
 }
 
 int guest_close_handle(int fd, uint32_t handle)

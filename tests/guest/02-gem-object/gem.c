@@ -256,10 +256,9 @@ int silent_mask(uint64_t size)
 int gem_create(int fd, uint64_t size, uint32_t flags, struct bo *bo)
 {
 	struct drm_agate_create_bo arg = { .size = size, .flags = flags };
-	int err = guest_ioctl(fd, DRM_IOCTL_AGATE_CREATE_BO, &arg);
+	int err = guest_create_with(fd, &arg, bo);
 	char expected[80], name[32];
 
-	*bo = (struct bo){ .fd = fd };
 	if (arg.size != size || arg.flags != flags) {
 		rule("size and flags are the client's: they come back as they were, also from a "
 		     "call that fails");
@@ -269,12 +268,7 @@ int gem_create(int fd, uint64_t size, uint32_t flags, struct bo *bo)
 		       (unsigned long long)arg.size, arg.flags,
 		       guest_errno_name(err, name, sizeof(name)));
 	}
-	if (err)
-		return err;
-	bo->handle = arg.handle;
-	bo->size = (size + PAGE - 1) & ~(uint64_t)(PAGE - 1);
-	bo->va = arg.offset;
-	return 0;
+	return err;
 }
 
 struct bo make_bo(int fd, uint64_t size, uint32_t flags)
