@@ -51,6 +51,23 @@ void clients_kill(void (*child)(int ready))
 	assert_int_equal(WTERMSIG(wstatus), SIGKILL);
 }
 
+void clients_end(void (*child)(void *arg), void *arg, bool killed)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid < 0)
+		fail_msg("fork: %s", strerror(errno));
+	if (!pid) {
+		child(arg);
+		if (killed)
+			kill(getpid(), SIGKILL);
+		_exit(0);
+	}
+	if (waitpid(pid, &status, 0) != pid || WIFSIGNALED(status) != killed)
+		fail_msg("the child did not end as it should");
+}
+
 int clients_stall(void *pages, size_t size)
 {
 	struct uffdio_api api = { .api = UFFD_API };

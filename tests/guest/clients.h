@@ -6,6 +6,7 @@
 #ifndef AGATE_TESTS_CLIENTS_H
 #define AGATE_TESTS_CLIENTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Run @threads threads; each has to return @each, the number of its jobs that went well. */
@@ -16,6 +17,9 @@ void clients_run(int threads, void *(*thread)(void *arg), long each);
  * @ready.  @child never returns: it exits when something goes wrong, or waits.
  */
 void clients_kill(void (*child)(int ready));
+
+/* Run @child in a process of its own, which ends after it: by SIGKILL if it is to be killed. */
+void clients_end(void (*child)(void *arg), void *arg, bool killed);
 
 /*
  * A page fault on these pages, which nobody has touched yet, waits until the test serves it.

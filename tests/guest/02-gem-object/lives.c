@@ -3,12 +3,11 @@
  * Lab 02: BOs of every kind, what may become of them, and where they may end.  Tests watch
  * promises meanwhile (promises.c).
  */
+#include "clients.h"
 #include "gem.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define KIND_PAGES	201
@@ -142,27 +141,16 @@ void label_every_kind(int fd)
 
 /* ---- Where they end -------------------------------------------------------- */
 
-/* A process ends with BOs of every kind in a file of its own, one of them mapped. */
-static void end_in_process(bool killed)
+/* A process has BOs of every kind in a file of its own, one of them mapped. */
+static void make_lives(void *unused)
 {
-	pid_t child = fork();
-	int status;
+	int fd = guest_try_open();
+	struct bo bo[KINDS];
 
-	if (child < 0)
-		fail_msg("fork: %s", strerror(errno));
-	if (!child) {
-		int fd = guest_try_open();
-		struct bo bo[KINDS];
-
-		make_life(fd, 0, bo);
-		make_life(fd, LIFE_PURGEABLE, bo);
-		guest_bo(fd, PAGE, 0);
-		if (killed)
-			kill(getpid(), SIGKILL);
-		_exit(0);
-	}
-	if (waitpid(child, &status, 0) != child || WIFSIGNALED(status) != killed)
-		fail_msg("the child did not end as it should");
+	(void)unused;
+	make_life(fd, 0, bo);
+	make_life(fd, LIFE_PURGEABLE, bo);
+	guest_bo(fd, PAGE, 0);
 }
 
 /* A BO whose last reference is a mapping in a process. */
@@ -215,8 +203,8 @@ void end_everywhere(int fd)
 
 	end_with_munmap(fd);
 	check_live(&before);
-	end_in_process(false);
-	end_in_process(true);
+	clients_end(make_lives, NULL, false);
+	clients_end(make_lives, NULL, true);
 	rule("a process that ends leaves nothing, killed or not");
 	check_live(&before);
 	end_with_a_job(fd);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* Lab 02, steps 2 to 4: handles, who may use them, and what ends with them. */
+#include "clients.h"
 #include "gem.h"
 
 #include <stdio.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -295,33 +294,21 @@ void test_mapped(void **state)
 	close(fd);
 }
 
-/* Open a file, make BOs of every kind, and end with all of it open, by a signal or without. */
-static void end_with_handles(unsigned int n, bool killed)
+/* Open a file and make as many BOs, of every kind. */
+static void make_handles(void *count)
 {
 	uint32_t flags[KINDS];
-	unsigned int different = kinds(flags);
-	pid_t child = fork();
-	int status;
+	unsigned int different = kinds(flags), n = *(unsigned int *)count;
+	int fd = guest_try_open();
+	struct bo bo;
 
-	if (child < 0)
-		fail_msg("fork: %s", strerror(errno));
-	if (!child) {
-		int fd = guest_try_open();
-		struct bo bo;
-
-		for (unsigned int i = 0; i < n; i++)
-			gem_create(fd, (1 + i % 3) * PAGE, flags[i % different], &bo);
-		if (killed)
-			kill(getpid(), SIGKILL);
-		_exit(0);
-	}
-	if (waitpid(child, &status, 0) != child || WIFSIGNALED(status) != killed)
-		fail_msg("the child did not end as it should");
+	for (unsigned int i = 0; i < n; i++)
+		gem_create(fd, (1 + i % 3) * PAGE, flags[i % different], &bo);
 }
 
 void test_file_close(void **state)
 {
-	unsigned int n = (unsigned int)param("OPEN");
+	unsigned int n = (unsigned int)param("OPEN"), in_child = KINDS + n;
 	struct live before;
 	int idle = gem_open(), fd;
 
@@ -336,10 +323,10 @@ void test_file_close(void **state)
 	check_live(&before);
 
 	rule("a process that ends leaves nothing, either, whatever the kind of its BOs");
-	end_with_handles(KINDS + n, false);
+	clients_end(make_handles, &in_child, false);
 	check_live(&before);
 	rule("a process that is killed leaves nothing, either, whatever the kind of its BOs");
-	end_with_handles(KINDS + n, true);
+	clients_end(make_handles, &in_child, true);
 	check_live(&before);
 	check_killed_inside();
 	close(idle);
