@@ -10,9 +10,9 @@
 # outside the tree, keyed by source, options and compiler:
 #
 #   bzImage, vmlinux   to boot, and to decode addresses or attach gdb with
-#   modules/*.ko vgem and vkms, without debug information flavour, ram "fast" or "debug";
-#   the MiB of RAM it wants (the rest) a prepared tree for out-of-tree modules: make -C
-#   DIR M=...
+#   modules/*.ko       vgem, vkms and the kernel's own tests, without debug information
+#   flavour, ram       "fast" or "debug"; the MiB of RAM it wants
+#   (the rest)         a prepared tree for out-of-tree modules: make -C DIR M=...
 #
 # Any number of these may run at once.  If a directory lacks its `complete` file, its
 # build was killed, and the script builds it again from scratch; it unpacks a source again
@@ -232,10 +232,9 @@ trim()
 	local out=$1 module
 
 	mkdir -p "$out/modules"
-	for module in vgem/vgem vkms/vkms; do
-		strip --strip-debug -o "$out/modules/$(basename "$module").ko" \
-			"$out/drivers/gpu/drm/$module.ko"
-	done
+	while IFS= read -r module; do
+		strip --strip-debug -o "$out/modules/$(basename "$module")" "$module"
+	done < <(find "$out" -path "$out/modules" -prune -o -name '*.ko' -print)
 	cp "$out/arch/x86/boot/bzImage" "$out/bzImage"
 	find "$out" \( -path "$out/scripts" -o -path "$out/tools" -o -path "$out/modules" \) \
 		-prune -o -type f \( -name '*.o' -o -name '*.a' -o -name '*.ko' \
