@@ -45,7 +45,7 @@ $(if $(ignored),$(error make $(COMMANDS) does not take $(ignored), only \
 	$(or $(foreach c,$(COMMANDS),$(TAKES_$(c))),what stands in `make help`)))
 
 # A name that nothing reads is misspelt.  These the build and the scripts read.
-READ		:= V DEPS BUILD JOBS SUITE_JOBS FRESH KERNEL_SRC ACCEL CC AR FUZZ_CC TARGET SECONDS \
+READ		:= V DEPS BUILD JOBS SUITE_JOBS FRESH KERNEL KERNEL_SRC ACCEL CC AR FUZZ_CC TARGET SECONDS \
 		   PREFIX DESTDIR
 # These are for scripts, for the makes that make starts, and for trying things.
 READ_INSIDE	:= WITHOUT NAMES CFLAGS_% AGATE_% XDG_CACHE_HOME HOME PATH TMPDIR NO_COLOR TERM SHELL \

@@ -5,8 +5,8 @@
 #
 #   guest/build-kernel.sh fast|debug
 #
-# The source is the distribution's linux-source tarball; KERNEL_SRC= names
-# another tarball, or a clean source tree.  The result lives in the cache,
+# The source is the one that scripts/kernel-source.sh finds: the distribution's tarball, or
+# what KERNEL_SRC= names, a tarball or a clean tree.  The result lives in the cache,
 # outside the tree, keyed by source, options and compiler:
 #
 #   bzImage, vmlinux   to boot, and to decode addresses or attach gdb with
@@ -161,21 +161,6 @@ check_config()
 		esac
 	done < <(wanted "$@")
 	return $missing
-}
-
-find_source()
-{
-	local found
-
-	if [ -n "${KERNEL_SRC:-}" ]; then
-		[ -e "$KERNEL_SRC" ] || die "KERNEL_SRC=$KERNEL_SRC does not exist"
-		realpath "$KERNEL_SRC"
-		return
-	fi
-	found=$(find /usr/src -maxdepth 1 -name 'linux-source-6.1.tar.*' | sort | head -n 1)
-	[ -n "$found" ] || die "no /usr/src/linux-source-6.1.tar.xz:" \
-		"apt-get install linux-source-6.1, or set KERNEL_SRC="
-	echo "$found"
 }
 
 # Names the source without reading all of it: a package never changes a tarball
@@ -349,7 +334,9 @@ esac
 
 cache=$(cache_dir)
 mkdir -p "$cache"
-source=$(find_source)
+source=$("$here/../scripts/kernel-source.sh" source)
+version=$("$here/../scripts/kernel-source.sh" version)
+[ ! -e "$here/config/$version.config" ] || fragments+=("$here/config/$version.config")
 id=$(source_id "$source")
 key=$({ echo "$id"; wanted "${fragments[@]}"; gcc --version; ld --version; } | hash16)
 out=$cache/kernel-$flavour-$key

@@ -10,6 +10,7 @@
 # when a requirement is missing.
 set -u
 export LC_ALL=C
+. scripts/packages.sh
 
 BUILD=${BUILD:-build}
 # How long a guest of `make grade` takes on the machine with scale 1, which has two cores
@@ -31,6 +32,12 @@ advice() { printf '  %-8s %-12s -> %s\n' '' '' "$1"; }
 # at_least HAVE WANT: versions, not decimals
 at_least() { [ "$(printf '%s\n' "$1" "$2" | sort -V | head -n 1)" = "$2" ]; }
 
+# install NAME: what to type for the package that Debian calls NAME
+install()
+{
+	echo "$(install_command "$system") $(packages_of "$system" "$1" | xargs)"
+}
+
 # The first word that looks like a version in a program's first line.
 version_of()
 {
@@ -44,7 +51,7 @@ tool()
 	shift 3
 	[ $# -gt 0 ] || set -- "$name" --version
 	if ! command -v "$1" >/dev/null; then
-		problem "$name" "not there" "install $package (on Debian, make deps does)"
+		problem "$name" "not there" "$(install "$package")"
 		return
 	fi
 	have=$(version_of "$@")
@@ -54,7 +61,7 @@ tool()
 		note "$name" "does not say its version; $want or later is wanted" \
 			"see what \`$*\` prints"
 	else
-		problem "$name" "$have is older than $want" "install a newer $package"
+		problem "$name" "$have is older than $want" "a newer one: $(install "$package")"
 	fi
 }
 
@@ -62,21 +69,21 @@ tool()
 library()
 {
 	if ! have=$(pkg-config --modversion "$1" 2>/dev/null); then
-		problem "$1" "not there" "install $3 (on Debian, make deps does)"
+		problem "$1" "not there" "$(install "$3")"
 	elif at_least "$have" "$2"; then
 		ok "$1" "$have"
 	else
-		problem "$1" "$have is older than $2" "install a newer $3"
+		problem "$1" "$have is older than $2" "a newer one: $(install "$3")"
 	fi
 }
 
-# optional NAME PACKAGE FOR
+# optional NAME FOR: in a package of that name
 optional()
 {
 	if command -v "$1" >/dev/null; then
 		ok "$1" "$(version_of "$1" --version)"
 	else
-		note "$1" "not there; $3 needs it" "install $2"
+		note "$1" "not there; $2 needs it" "$(install "$1")"
 	fi
 }
 
@@ -95,7 +102,7 @@ tools()
 	tool kmod any kmod
 	tool unifdef any unifdef
 	tool qemu 7.2 qemu-system-x86 qemu-system-x86_64 --version
-	command -v busybox >/dev/null || problem busybox "not there" "install busybox-static"
+	command -v busybox >/dev/null || problem busybox "not there" "$(install busybox-static)"
 	tool pkg-config any pkg-config
 	command -v pkg-config >/dev/null || return
 	library jansson 2.13 libjansson-dev
@@ -107,10 +114,11 @@ tools()
 
 more_tools()
 {
-	optional gdb gdb "make gdb"
-	optional sparse sparse "make test"
-	optional cppcheck cppcheck "make test"
-	optional git git "make test"
+	optional gdb "make gdb"
+	optional sparse "make test"
+	optional cppcheck "make test"
+	optional clang "make test"
+	optional git "make test"
 }
 
 no_sandbox()
@@ -128,7 +136,7 @@ sandbox()
 {
 	if ! command -v bwrap >/dev/null; then
 		problem bubblewrap "not there; the grader compiles a lab's files in its sandbox" \
-			"install bubblewrap (on Debian, make deps does)"
+			"$(install bubblewrap)"
 	elif ! bwrap --unshare-all --die-with-parent --ro-bind / / --size 65536 --tmpfs /tmp \
 			true >/dev/null 2>&1; then
 		no_sandbox "$(version_of bwrap --version), but it does not run here"
@@ -145,25 +153,35 @@ cache_dir()
 	esac
 }
 
+# The course kernel: of two sources in reach scripts/kernel-source.sh chooses.
 kernel_source()
 {
 	built=$(find "$cache" -maxdepth 2 -path '*/kernel-*/complete' 2>/dev/null | grep -c .)
-	if [ -n "${KERNEL_SRC:-}" ]; then
-		if [ -e "$KERNEL_SRC" ]; then
-			ok source "$KERNEL_SRC"
-		else
-			problem source "KERNEL_SRC=$KERNEL_SRC does not exist" \
-				"set it to a Linux 6.1 tarball or a clean tree"
-		fi
-		return
+	if source=$(scripts/kernel-source.sh source 2>"$work/said"); then
+		kernel=$(scripts/kernel-source.sh version 2>"$work/said") || kernel=
 	fi
-	found=$(find /usr/src -maxdepth 1 -name 'linux-source-6.1.tar.*' 2>/dev/null | sort | head -n 1)
-	if [ -n "$found" ]; then
-		ok source "$found"
-	else
-		problem source "no /usr/src/linux-source-6.1.tar.*" \
-			"install linux-source-6.1, or set KERNEL_SRC to a Linux 6.1 tarball"
-	fi
+	case ${kernel:-} in
+	6.1 | 6.12) ok kernel "Linux $kernel, from $source" ;;
+	?*) note kernel "Linux $kernel, from $source" "the driver was tried with 6.1 and 6.12" ;;
+	*)
+		problem kernel "$(sed 's/^kernel-source: //' "$work/said")" \
+			"Debian 12 has Linux 6.1, Debian 13 has Linux 6.12: make deps installs it"
+		advice "elsewhere the course kernel is Linux 6.12: $KERNEL_ADVICE"
+		;;
+	esac
+}
+
+# Where make deps cannot install anything, all packages in one command.
+system_packages()
+{
+	name=$(. "$OS_RELEASE" 2>/dev/null; echo "${PRETTY_NAME:-of unknown name}")
+	ok system "$name"
+	case $system in
+	debian) ;;
+	other) advice "packages that have what these Debian packages have:" ;;
+	*) advice "$(install_command "$system") $(packages_of "$system" | xargs)" ;;
+	esac
+	[ "$system" != other ] || advice "$(packages_of debian | xargs)"
 }
 
 # free_mib PATH: of the file system that PATH is in, or will be
@@ -336,7 +354,9 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM HUP
 cache=$(cache_dir)
 accel=
+system=$(package_system)
 
+system_packages
 tools
 more_tools
 sandbox

@@ -1,25 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# install-deps.sh: make sure that the Debian packages for building Agate are installed.
+# install-deps.sh: make sure that the packages for building Agate are installed.
 #
-# usage: scripts/install-deps.sh [--list]
+# usage: scripts/install-deps.sh [--list [SYSTEM]], in the project's folder
 #
-# Installs the missing packages, with sudo if necessary.  On another distribution, or
-# without root, lists exactly what to install and fails.  With KERNEL_SRC set, the
-# distribution's kernel source is not needed.
+# Installs what is missing, with sudo if necessary, where apt-get is there.  On another
+# distribution, or without root, lists exactly what to install and fails.  The kernel's
+# source is the package that kernel-source.sh wants; with KERNEL_SRC set, none is needed.
+#
+# --list prints the packages for this system, or for SYSTEM (debian, fedora, arch), without
+# the kernel's source.
 set -eu
+. scripts/packages.sh
 
-# One line per purpose: host build, guest kernel, guest, checks.
-PACKAGES="
-gcc make libc6-dev pkg-config libdrm-dev libcmocka-dev libjansson-dev libpng-dev
-xz-utils flex bison bc libelf-dev kmod
-qemu-system-x86 busybox-static cpio
-bubblewrap
-sparse cppcheck git perl patch unifdef clang libclang-rt-14-dev
-gdb
-"
-[ -n "${KERNEL_SRC-}" ] || PACKAGES="$PACKAGES linux-source-6.1"
+# Without the second option apt takes the name of a package that does not exist for a
+# pattern, and installs what matches.
+APT_OPTIONS="-o DPkg::Lock::Timeout=120 -o APT::Cmd::Pattern-Only=true"
 
 # One query for all of them: this runs before every command.
 missing()
@@ -34,31 +31,52 @@ missing()
 	done
 }
 
+offered()
+{
+	apt-cache policy "$1" 2>/dev/null | grep -q 'Candidate: [^(]'
+}
+
+# The package with the source that the course kernel lacks: the best one that apt offers.
+kernel_package()
+{
+	for version in $versions; do
+		! offered "linux-source-$version" || { echo "linux-source-$version"; return; }
+	done
+	return 1
+}
+
 # Advice for systems on which this script cannot install packages.
 ways_out()
 {
-	echo "With the same things from elsewhere, run make with DEPS=skip; KERNEL_SRC= names a"
-	echo "Linux 6.1 tarball or tree to take instead of the package linux-source-6.1."
+	echo "With the same things from elsewhere, run make with DEPS=skip."
+	echo "The course kernel is Linux 6.12: $KERNEL_ADVICE."
 }
 
 if [ "${1-}" = --list ]; then
-	echo $PACKAGES
+	packages_of "${2:-$(package_system)}" | xargs
 	exit 0
 fi
 
+versions=$(scripts/kernel-source.sh wanted)
+[ -z "$versions" ] || ! scripts/kernel-source.sh source >/dev/null 2>&1 || versions=
+
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-	echo "This is not a Debian system.  Agate needs what these Debian 12 packages hold:" >&2
-	echo "  $(echo $PACKAGES)" >&2
+	system=$(package_system)
+	echo "This system has no apt-get, so install what Agate needs by hand:" >&2
+	echo "  $(install_command "$system") $(packages_of "$system" | xargs)" >&2
+	[ "$system" != other ] || echo "These are the names of Debian's packages." >&2
 	ways_out >&2
 	exit 1
 fi
 
+PACKAGES=$(packages_of debian | xargs)
 want=$(missing)
-[ -n "$want" ] || exit 0
+[ -n "$want$versions" ] || exit 0
 
 as_root=
 if [ "$(id -u)" != 0 ]; then
 	if ! command -v sudo >/dev/null; then
+		[ -z "$versions" ] || want="$want$(kernel_package || echo linux-source-6.12)"
 		echo "These packages are missing, and there is no sudo to install them with:" >&2
 		echo "  $want" >&2
 		echo "As root: apt-get install --no-install-recommends $want" >&2
@@ -70,14 +88,23 @@ fi
 
 log=${BUILD:-build}/logs/install-deps.log
 mkdir -p "$(dirname "$log")"
-printf '  %-8s %s\n' INSTALL "$want"
-if ! {
-	$as_root apt-get -o DPkg::Lock::Timeout=120 update &&
-	$as_root env DEBIAN_FRONTEND=noninteractive \
-		apt-get -o DPkg::Lock::Timeout=120 install -y --no-install-recommends $want
-} >"$log" 2>&1; then
+
+failed()
+{
 	tail -n 5 "$log" >&2
 	echo "apt-get failed; the whole log is in $log" >&2
 	ways_out >&2
 	exit 1
+}
+
+# apt knows what it offers only after it has fetched its lists.
+$as_root apt-get $APT_OPTIONS update >"$log" 2>&1 || failed
+if [ -n "$versions" ] && ! kernel=$(kernel_package); then
+	echo "apt offers no package linux-source-$(echo $versions | sed 's/ / and no linux-source-/g')." >&2
+	echo "Take Linux 6.12: $KERNEL_ADVICE." >&2
+	exit 1
 fi
+want="$want${kernel-}"
+printf '  %-8s %s\n' INSTALL "$want"
+$as_root env DEBIAN_FRONTEND=noninteractive \
+	apt-get $APT_OPTIONS install -y --no-install-recommends $want >>"$log" 2>&1 || failed

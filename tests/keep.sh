@@ -23,7 +23,7 @@ set -o pipefail
 BUILD=${BUILD:-build}
 
 # The variables that reach a suite, no others do, so that these are all it can depend on.
-KEEP_ENVIRONMENT=(PATH HOME USER LANG LC_ALL TMPDIR XDG_CACHE_HOME ACCEL KERNEL_SRC
+KEEP_ENVIRONMENT=(PATH HOME USER LANG LC_ALL TMPDIR XDG_CACHE_HOME ACCEL KERNEL KERNEL_SRC
 	ASAN_OPTIONS TSAN_OPTIONS UBSAN_OPTIONS BUILD MAKEFLAGS)
 KEEP_TOOLS=(ar awk bash bwrap clang cppcheck gcc gcov gdb git ld make nm objcopy perl
 	pkg-config qemu-system-x86_64 readelf sed sh strip unifdef)

@@ -57,7 +57,9 @@ $(foreach s,calls jobs bifrost lite swiotlb reset reload,$(call guest_suite,fast
 
 $(foreach s,kill launcher policy,$(call suite,vm/$(s),2,600,$(FAST_INPUTS) tests/vm/$(s).sh tests/tap.sh, \
 	tests/vm/$(s).sh))
-$(call suite,vm/kernels,1,300,guest tests/vm/kernels.sh tests/tap.sh,tests/vm/kernels.sh)
+$(call suite,vm/kernels,1,300,guest scripts/kernel-source.sh tests/vm/kernels.sh tests/tap.sh,tests/vm/kernels.sh)
+$(call suite,vm/sources,1,300,guest/kernel-make.sh scripts/install-deps.sh scripts/kernel-source.sh \
+	scripts/packages.sh scripts/packages.txt tests/vm/sources.sh tests/tap.sh,tests/vm/sources.sh)
 $(foreach p,$(VM_TESTS),$(call suite,vm/$(notdir $(p)),2,600,$(FAST_INPUTS) $(p) code:$(HANG_MODULE) \
 	$(VM_TEST_DIR)/sample $(INJECT_MODULES) $(DRIVER_MODULES:%=code:%),$(p)))
 

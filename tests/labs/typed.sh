@@ -180,7 +180,7 @@ for wrong in 'grade LAB=02 TST=sizes' 'check LAB=02 lab=02' 'hint LAB=02 TEST=x 
 		[ ! -e given ]
 	result $? "$wrong is refused: nothing reads ${name%%=*}"
 done
-goal grade LAB=02 V=1 JOBS=2 BUILD=build ACCEL=tcg KERNEL_SRC=/x CC=gcc &&
+goal grade LAB=02 V=1 JOBS=2 BUILD=build ACCEL=tcg KERNEL=6.12 KERNEL_SRC=/x CC=gcc &&
 	expect '<--lab>' '<02>'
 result $? "what the build and its scripts read is not refused"
 goal hint LAB=02 TEST=x && [ ! -s said ] && goal check LAB=02 && [ ! -s said ]
