@@ -78,7 +78,7 @@ sparse()
 
 cppcheck_host()
 {
-	git ls-files 'sim/*.c' 'vm/*.c' 'grader/*.c' 'userspace/*.c' 'solutions/08-*/*.c' 'guest/*.c' 'tests/*.c' |
+	git ls-files 'sim/*.c' 'vm/*.c' 'grader/*.c' 'userspace/*.c' 'solutions/08-*/*.c' 'solutions/09-*/*.c' 'guest/*.c' 'tests/*.c' |
 		xargs -r cppcheck --cppcheck-build-dir="$BUILD/style" --quiet --std=c11 \
 			--enable=warning,portability --inline-suppr \
 			--suppress=missingInclude --suppress=unknownMacro --error-exitcode=0 -Iinclude \

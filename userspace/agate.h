@@ -86,8 +86,10 @@ int agate_device_get_param(struct agate_device *dev, enum drm_agate_param param,
 #define AGATE_ALLOC_GPU_READONLY	(1u << 6)
 
 /*
- * Make a BO of at least size bytes with one reference.  The size is rounded up
- * to whole pages: see agate_bo_size().  label names it in the kernel's debug
+ * Make a BO of at least size bytes with one reference, or take one from the cache (see
+ * below).  The size is rounded up to whole pages, and a BO from the cache may be larger
+ * still: see agate_bo_size().  Do not rely on its contents: they are zeroes, or what this
+ * process had in an older BO.  label names it in the kernel's debug
  * views: at most AGATE_LABEL_MAX bytes, no control characters, or NULL for none.
  * The BO is mapped at once unless it is INVISIBLE or DELAY_MMAP.
  * -EINVAL: size is 0 or above AGATE_BO_MAX_SIZE, a flag is unknown or excludes
@@ -99,7 +101,10 @@ int agate_bo_create(struct agate_device *dev, uint64_t size, uint32_t flags,
 /* Take one more reference; the caller must already hold one.  Returns bo. */
 struct agate_bo *agate_bo_reference(struct agate_bo *bo);
 
-/* Drop a reference; the last one unmaps the BO and closes its handle.  NULL is allowed. */
+/*
+ * Drop a reference.  The last one unmaps the BO, and puts it into the cache or closes its
+ * handle.  NULL is allowed.
+ */
 void agate_bo_unreference(struct agate_bo *bo);
 
 /*
@@ -147,6 +152,46 @@ uint32_t agate_bo_handle(const struct agate_bo *bo);
 /* AGATE_ALLOC_*, with SHARED once the BO is. */
 uint32_t agate_bo_flags(const struct agate_bo *bo);
 struct agate_device *agate_bo_device(const struct agate_bo *bo);
+
+/* ---- The cache of unused BOs -------------------------------------------- */
+
+/*
+ * A BO that lost its last reference stays in the cache of its device, and a later
+ * agate_bo_create() may return it: without the cost of a new one, and with its old
+ * contents.  SHARED BOs never go in.  The kernel takes the pages of cached BOs when it
+ * runs short of memory.  A BO that was not wanted for more than two whole seconds is
+ * freed when the next one goes in; no timer does it, so a program that becomes idle for
+ * good may call agate_bo_cache_trim().  Closing the device empties the cache.
+ */
+
+/*
+ * Switch the cache on, as it is after opening the device, or empty it and switch it off.
+ * -EOPNOTSUPP: this build of the library has no cache, so it cannot be switched on.
+ */
+int agate_bo_cache_enable(struct agate_device *dev, bool enable);
+
+/* Free all BOs in the cache.  -EOPNOTSUPP: there is none. */
+int agate_bo_cache_trim(struct agate_device *dev);
+
+/*
+ * Counts since the device was opened; the last two tell what is in the cache now.  As long
+ * as no call is under way, puts = hits + waits + purged + stale + evicted + cached.
+ */
+struct agate_bo_cache_stats {
+	uint64_t hits;		/* idle BOs that left the cache for a user */
+	uint64_t waits;		/* busy ones, after a wait, when the kernel had no memory */
+	uint64_t misses;	/* BOs that were not in the cache */
+	uint64_t busy;		/* searches that ended at a BO which the GPU still used */
+	uint64_t puts;		/* BOs that went in */
+	uint64_t purged;	/* freed, because the kernel had taken their pages */
+	uint64_t stale;		/* freed, because nobody wanted them for too long */
+	uint64_t evicted;	/* freed, because memory ran out, or to empty the cache */
+	uint64_t cached;	/* BOs in the cache, and their bytes */
+	uint64_t cached_bytes;
+};
+
+/* -EOPNOTSUPP: there is no cache. */
+int agate_bo_cache_get_stats(struct agate_device *dev, struct agate_bo_cache_stats *stats);
 
 /* ---- Submission -------------------------------------------------------- */
 

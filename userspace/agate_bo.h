@@ -3,17 +3,20 @@
  * Contract of lab 08, part two: the buffer object of libagate.
  *
  * agate_bo.c defines the agate_bo_* functions that agate.h declares, except for the
- * getters and agate_bo_madvise().  The frame (agate_bo_info.c) defines those, and the
- * functions below that record submitted work.
+ * getters and agate_bo_madvise(), and agate_bo_alloc() and agate_bo_free() below.  The
+ * frame (agate_bo_info.c) defines those others, and the functions below that record
+ * submitted work.
  *
  * A BO is a slot of the device's bo_map, and its GEM handle is the index, so a
  * handle always leads to the same slot and the same struct.  A slot without a device is
- * free, unless somebody is closing its handle.
+ * free, unless somebody is closing its handle.  A BO without a reference is being made, is
+ * being released, or is in the cache (agate_bo_cache.h).
  */
 #ifndef AGATE_BO_H
 #define AGATE_BO_H
 
 #include <stdatomic.h>
+#include <sys/queue.h>
 
 #include "agate_device_priv.h"
 
@@ -30,6 +33,9 @@
  * @cpu: its map, or NULL while it has none
  * @pending: submitted work that nobody has waited for yet; see
  *	agate_bo_mark_submitted()
+ * @bucket_link: its place in a bucket of the cache
+ * @lru_link: its place in the cache's list by age
+ * @last_used_s: the second in which it went into the cache
  * @closing: how many threads are closing this handle, or have just done so; under the
  *	device's bo_map_lock, and no part of the BO: it may belong to the BO that was in
  *	this slot before.  Last, for a slot is wiped up to here
@@ -43,6 +49,9 @@ struct agate_bo {
 	_Atomic uint32_t refcnt;
 	_Atomic(void *) cpu;
 	_Atomic uint64_t pending;
+	TAILQ_ENTRY(agate_bo) bucket_link;
+	TAILQ_ENTRY(agate_bo) lru_link;
+	uint64_t last_used_s;
 	unsigned int closing;
 };
 
@@ -54,6 +63,25 @@ struct agate_bo {
  */
 #define AGATE_PENDING_ACCESS	((uint64_t)AGATE_ACCESS_RW)
 #define AGATE_PENDING_SUBMIT	(AGATE_PENDING_ACCESS + 1)
+
+/**
+ * agate_bo_alloc - get a new BO from the kernel
+ * @dev: the device
+ * @size: bytes, whole pages
+ * @flags: AGATE_ALLOC_*, valid ones
+ * @label: its label, a valid one, or NULL
+ * @bo: where to put the BO, which has no reference and no mapping yet
+ *
+ * Return: 0 or a negative errno, and then nothing is left of the BO.
+ */
+int agate_bo_alloc(struct agate_device *dev, uint64_t size, uint32_t flags, const char *label,
+		   struct agate_bo **bo);
+
+/**
+ * agate_bo_free - unmap a BO and close its handle
+ * @bo: a BO without a reference, which nobody else can find
+ */
+void agate_bo_free(struct agate_bo *bo);
 
 /**
  * agate_bo_mark_submitted - record that the kernel has accepted a job that uses the

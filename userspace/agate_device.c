@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <xf86drm.h>
@@ -44,6 +45,26 @@ static int check_driver(int fd, uint32_t *minor)
 	return err;
 }
 
+static uint64_t monotonic_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* A library without lab 09 works, and has no cache. */
+static int open_cache(struct agate_device *dev)
+{
+	int err;
+
+	dev->cache.now_ns = monotonic_ns;
+	dev->cache.enabled = true;
+	err = agate_bo_cache_init(&dev->cache);
+	dev->has_cache = !err;
+	return err == -EOPNOTSUPP ? 0 : err;
+}
+
 int agate_device_open_fd(int fd, struct agate_device **dev)
 {
 	struct agate_device *new;
@@ -53,26 +74,31 @@ int agate_device_open_fd(int fd, struct agate_device **dev)
 	err = check_driver(fd, &minor);
 	if (err)
 		return err;
-	new = malloc(sizeof(*new));
+	new = calloc(1, sizeof(*new));
 	if (!new)
 		return -ENOMEM;
-	err = pthread_mutex_init(&new->bo_map_lock, NULL);
+	err = -pthread_mutex_init(&new->bo_map_lock, NULL);
 	if (err)
 		goto err_free;
-	err = pthread_cond_init(&new->bo_closed, NULL);
+	err = -pthread_cond_init(&new->bo_closed, NULL);
 	if (err)
 		goto err_lock;
+	err = open_cache(new);
+	if (err)
+		goto err_cond;
 	agate_sparse_array_init(&new->bo_map, sizeof(struct agate_bo), BO_MAP_NODE_LOG2);
 	new->fd = fd;
 	new->minor = minor;
 	*dev = new;
 	return 0;
 
+err_cond:
+	pthread_cond_destroy(&new->bo_closed);
 err_lock:
 	pthread_mutex_destroy(&new->bo_map_lock);
 err_free:
 	free(new);
-	return -err;
+	return err;
 }
 
 static bool may_be_agate(const drmDevice *device)
@@ -124,6 +150,8 @@ void agate_device_close(struct agate_device *dev)
 {
 	if (!dev)
 		return;
+	if (dev->has_cache)
+		agate_bo_cache_fini(dev);
 	agate_sparse_array_fini(&dev->bo_map);
 	pthread_cond_destroy(&dev->bo_closed);
 	pthread_mutex_destroy(&dev->bo_map_lock);

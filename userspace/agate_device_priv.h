@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "agate.h"
+#include "agate_bo_cache.h"
 #include "agate_sparse_array.h"
 
 /**
@@ -19,6 +20,9 @@
  *	other threads could be looking at: when it drops the last reference, and
  *	when it imports
  * @bo_closed: a handle that was being closed is closed; with @bo_map_lock
+ * @has_cache: false: lab 09 is not written yet, and every BO comes from the kernel
+ * @cache: unused BOs.  Its lock is never held while @bo_map_lock is taken, nor the other
+ *	way round
  */
 struct agate_device {
 	int fd;
@@ -26,6 +30,8 @@ struct agate_device {
 	struct agate_sparse_array bo_map;
 	pthread_mutex_t bo_map_lock;
 	pthread_cond_t bo_closed;
+	bool has_cache;
+	struct agate_bo_cache cache;
 };
 
 /* Does the driver tell jobs that read a BO from jobs that write it? */

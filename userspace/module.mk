@@ -2,25 +2,29 @@
 #
 # libagate.so, its tools, and their installation.
 #
-# The library consists of its frame and the files of each lab.  AGATE_LAB_08 selects
-# another version of lab 08's files, a student's; each version has objects of its own.
+# The library consists of its frame and the files of each lab.  AGATE_LAB_08 and _09 select
+# another version of a lab's files, a student's; each version has objects of its own.
 # The tools in build/ find the library in ../lib, even in a copy of build/.
 
 AGATE_VERSION	:= 0.1.0
 AGATE_LAB_08	?= solutions/08-bo
 AGATE_LAB_08_NAME := $(subst /,_,$(AGATE_LAB_08))
+AGATE_LAB_09	?= solutions/09-bo-cache
+AGATE_LAB_09_NAME := $(subst /,_,$(AGATE_LAB_09))
 
 US_BUILD	:= $(BUILD)/userspace
 US_PKG_CFLAGS	= $(shell pkg-config --cflags $(1))
 US_PKG_LIBS	= $(shell pkg-config --libs $(1))
 # The reference has every step of every lab.
-US_CFLAGS	= $(CFLAGS_HOST) -Iuserspace $(call US_PKG_CFLAGS,libdrm) -DLAB08=99
+US_CFLAGS	= $(CFLAGS_HOST) -Iuserspace $(call US_PKG_CFLAGS,libdrm) -DLAB08=99 -DLAB09=99
 US_LIB_CFLAGS	= $(US_CFLAGS) -fPIC -fvisibility=hidden
 
-LIBAGATE_FRAME	:= agate_bo_info agate_descriptor agate_device agate_job agate_submit
+LIBAGATE_FRAME	:= agate_bo_cache_info agate_bo_info agate_descriptor agate_device agate_job agate_submit
 LIBAGATE_LAB_08	:= agate_bo agate_sparse_array
+LIBAGATE_LAB_09	:= agate_bo_cache
 LIBAGATE_OBJS	:= $(LIBAGATE_FRAME:%=$(US_BUILD)/lib/%.o) \
-		   $(LIBAGATE_LAB_08:%=$(US_BUILD)/$(AGATE_LAB_08_NAME)/%.o)
+		   $(LIBAGATE_LAB_08:%=$(US_BUILD)/$(AGATE_LAB_08_NAME)/%.o) \
+		   $(LIBAGATE_LAB_09:%=$(US_BUILD)/$(AGATE_LAB_09_NAME)/%.o)
 LIBAGATE	:= $(BUILD)/lib/libagate.so
 
 $(US_BUILD)/lib/%.o: userspace/%.c
@@ -28,10 +32,15 @@ $(US_BUILD)/lib/%.o: userspace/%.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(US_LIB_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(US_BUILD)/$(AGATE_LAB_08_NAME)/%.o: $(AGATE_LAB_08)/%.c
-	$(call say,CC,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(US_LIB_CFLAGS) -MMD -MP -c -o $@ $<
+# $(1): the folder for objects; $(2): the folder of sources.
+define us_lab_rule
+$(US_BUILD)/$(1)/%.o: $(2)/%.c
+	$$(call say,CC,$$@)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(CC) $$(US_LIB_CFLAGS) -MMD -MP -c -o $$@ $$<
+endef
+$(eval $(call us_lab_rule,$(AGATE_LAB_08_NAME),$(AGATE_LAB_08)))
+$(eval $(call us_lab_rule,$(AGATE_LAB_09_NAME),$(AGATE_LAB_09)))
 
 $(eval $(call listed,$(US_BUILD)/libagate.list,$(LIBAGATE_OBJS)))
 
@@ -47,18 +56,19 @@ $(LIBAGATE): $(LIBAGATE_OBJS) $(US_BUILD)/libagate.list userspace/libagate.map
 # The reference in parts, for userspace/compose-lab.sh.  A student's warnings
 # are not errors, except for those that hide an error.
 LIBAGATE_LINK	:= $(BUILD)/parts/library/link
-LIBAGATE_PART	:= $(LIBAGATE_LAB_08:%=$(US_BUILD)/solutions_08-bo/%.o)
+LIBAGATE_PART_08 := $(LIBAGATE_LAB_08:%=$(US_BUILD)/solutions_08-bo/%.o)
+LIBAGATE_PART_09 := $(LIBAGATE_LAB_09:%=$(US_BUILD)/solutions_09-bo-cache/%.o)
 US_STUDENT_CFLAGS = $(filter-out -Werror,$(US_LIB_CFLAGS)) \
 		  $(addprefix -Werror=,implicit-function-declaration int-conversion \
 		  incompatible-pointer-types return-type)
 
-$(LIBAGATE_LINK): $(LIBAGATE_OBJS) $(LIBAGATE_PART) $(US_BUILD)/libagate.list userspace/parts.sh \
+$(LIBAGATE_LINK): $(LIBAGATE_OBJS) $(LIBAGATE_PART_08) $(LIBAGATE_PART_09) $(US_BUILD)/libagate.list userspace/parts.sh \
 		userspace/module.mk userspace/libagate.map scripts/compose-lib.sh \
 		$(wildcard labs/*/lab.json) | $(COMPOSE_TOOLS)
 	$(call say,PARTS,$(@D))
 	$(Q)BUILD=$(BUILD) userspace/parts.sh '$(CC) $(US_STUDENT_CFLAGS)' \
 		'$(call US_LINK,"$$library" "$$@")' $(LIBAGATE_FRAME:%=$(US_BUILD)/lib/%.o) -- \
-		08-bo $(LIBAGATE_PART)
+		08-bo $(LIBAGATE_PART_08) 09-bo-cache $(LIBAGATE_PART_09)
 
 AGATE_TOOLS	:= $(BUILD)/bin/agate-info $(BUILD)/bin/agate-gem $(BUILD)/bin/agate-hold
 

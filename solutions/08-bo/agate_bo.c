@@ -87,27 +87,45 @@ static void close_handle(struct agate_device *dev, uint32_t handle)
 }
 
 /* Leave the slot as a free one; return what is left to give back to the kernel. */
-static struct bo_rest bo_wipe(struct agate_bo *bo)
+static struct bo_rest bo_wipe_locked(struct agate_bo *bo)
 {
 	struct bo_rest rest = { bo->dev, bo->handle, bo->cpu, bo->size };
 
+	bo->closing++;
 	memset(bo, 0, offsetof(struct agate_bo, closing));
 	return rest;
 }
 
-static void bo_give_back(const struct bo_rest *rest)
+static void bo_give_back(struct agate_bo *slot, const struct bo_rest *rest)
 {
+	struct agate_device *dev = rest->dev;
+
 	if (rest->cpu)
 		munmap(rest->cpu, rest->size);
-	close_handle(rest->dev, rest->handle);
+	close_handle(dev, rest->handle);
+	pthread_mutex_lock(&dev->bo_map_lock);
+	slot->closing--;
+	pthread_cond_broadcast(&dev->bo_closed);
+	pthread_mutex_unlock(&dev->bo_map_lock);
+}
+
+void agate_bo_free(struct agate_bo *bo)
+{
+	pthread_mutex_t *lock = &bo->dev->bo_map_lock;
+	struct bo_rest rest;
+
+	pthread_mutex_lock(lock);
+	rest = bo_wipe_locked(bo);
+	pthread_mutex_unlock(lock);
+	bo_give_back(bo, &rest);
 }
 
 /*
- * Get a new BO from the kernel, without a reference yet.  Its slot needs no lock:
- * no other thread can know the handle before this one publishes it.
+ * The slot of a new BO needs no lock: no other thread can know the handle before this one
+ * publishes it.
  */
-static int bo_alloc(struct agate_device *dev, uint64_t size, uint32_t flags,
-		    struct agate_bo **out)
+int agate_bo_alloc(struct agate_device *dev, uint64_t size, uint32_t flags, const char *label,
+		   struct agate_bo **out)
 {
 	struct drm_agate_create_bo arg = {
 		.size = size,
@@ -130,6 +148,13 @@ static int bo_alloc(struct agate_device *dev, uint64_t size, uint32_t flags,
 	bo->va = arg.offset;
 	bo->handle = arg.handle;
 	bo->flags = flags;
+	if (label) {
+		err = agate_bo_set_label(bo, label);
+		if (err) {
+			agate_bo_free(bo);
+			return err;
+		}
+	}
 	*out = bo;
 	return 0;
 }
@@ -137,7 +162,6 @@ static int bo_alloc(struct agate_device *dev, uint64_t size, uint32_t flags,
 int agate_bo_create(struct agate_device *dev, uint64_t size, uint32_t flags,
 		    const char *label, struct agate_bo **out)
 {
-	struct bo_rest rest;
 	struct agate_bo *bo;
 	void *cpu;
 	int err;
@@ -146,30 +170,24 @@ int agate_bo_create(struct agate_device *dev, uint64_t size, uint32_t flags,
 		return -EINVAL;
 	size = (size + AGATE_PAGE_SIZE - 1) & ~(uint64_t)(AGATE_PAGE_SIZE - 1);
 
-	err = bo_alloc(dev, size, flags, &bo);
+	if (dev->has_cache)
+		err = agate_bo_cache_obtain(dev, size, flags, label, &bo);
+	else
+		err = agate_bo_alloc(dev, size, flags, label, &bo);
 	if (err)
 		return err;
 	/* From here on all BOs are treated alike, whatever their origin. */
 	if (!(flags & (AGATE_ALLOC_INVISIBLE | AGATE_ALLOC_DELAY_MMAP))) {
 		err = agate_bo_mmap(bo, &cpu);
-		if (err)
-			goto err_free;
-	}
-	if (label) {
-		err = agate_bo_set_label(bo, label);
-		if (err)
-			goto err_free;
+		if (err) {
+			agate_bo_free(bo);
+			return err;
+		}
 	}
 	/* Set the count last: a BO with a reference is complete. */
 	bo->refcnt = 1;
 	*out = bo;
 	return 0;
-
-err_free:
-	/* Nobody else knows the BO, so no import can ask for it. */
-	rest = bo_wipe(bo);
-	bo_give_back(&rest);
-	return err;
 }
 
 struct agate_bo *agate_bo_reference(struct agate_bo *bo)
@@ -200,11 +218,25 @@ static bool unreference_shared(struct agate_bo *bo)
 	return false;
 }
 
+/*
+ * A BO that only this process knows, and that lost its last reference.  Without a mapping
+ * the kernel can take all its pages while it is in the cache.
+ */
+static void bo_recycle(struct agate_bo *bo)
+{
+	void *cpu = atomic_exchange(&bo->cpu, NULL);
+
+	if (cpu)
+		munmap(cpu, bo->size);
+	if (!agate_bo_cache_put(bo))
+		agate_bo_free(bo);
+}
+
 void agate_bo_unreference(struct agate_bo *bo)
 {
 	struct agate_device *dev;
 	struct bo_rest rest;
-	bool last;
+	bool last, recycle;
 
 	if (!bo || unreference_shared(bo))
 		return;
@@ -216,19 +248,16 @@ void agate_bo_unreference(struct agate_bo *bo)
 	dev = bo->dev;
 	pthread_mutex_lock(&dev->bo_map_lock);
 	last = atomic_fetch_sub_explicit(&bo->refcnt, 1, memory_order_acq_rel) == 1;
-	if (last) {
-		bo->closing++;
-		rest = bo_wipe(bo);
-	}
+	recycle = dev->has_cache && !(bo->flags & AGATE_ALLOC_SHARED);
+	if (last && !recycle)
+		rest = bo_wipe_locked(bo);
 	pthread_mutex_unlock(&dev->bo_map_lock);
 	if (!last)
 		return;
-
-	bo_give_back(&rest);
-	pthread_mutex_lock(&dev->bo_map_lock);
-	bo->closing--;
-	pthread_cond_broadcast(&dev->bo_closed);
-	pthread_mutex_unlock(&dev->bo_map_lock);
+	if (recycle)
+		bo_recycle(bo);
+	else
+		bo_give_back(bo, &rest);
 }
 
 int agate_bo_mmap(struct agate_bo *bo, void **cpu)
@@ -322,6 +351,10 @@ static int bo_import_new(struct agate_device *dev, struct agate_bo *bo, uint32_t
 /*
  * Let the kernel make the dma-buf a handle, and find its slot.  If the handle is about to
  * be closed it is of no use: wait for that, and ask again.  The caller holds the map lock.
+ *
+ * Only if a caller exported the handle without this library can the slot have a BO without
+ * a reference.  The cache refuses such a BO, because the kernel refuses to forget the
+ * contents of what it has exported, so that handle, too, is about to be closed.
  */
 static int import_handle(struct agate_device *dev, int fd, uint32_t *handle,
 			 struct agate_bo **out)
@@ -335,7 +368,7 @@ static int import_handle(struct agate_device *dev, int fd, uint32_t *handle,
 		if (err)
 			return err;
 		bo = agate_sparse_array_get(&dev->bo_map, arg.handle);
-		if (!bo || bo->dev || !bo->closing)
+		if (!bo || (bo->dev ? bo->refcnt > 0 : !bo->closing))
 			break;
 		pthread_cond_wait(&dev->bo_closed, &dev->bo_map_lock);
 	}
@@ -360,6 +393,7 @@ int agate_bo_import(struct agate_device *dev, int fd, struct agate_bo **out)
 		 * it a second time.
 		 */
 		agate_bo_reference(bo);
+		atomic_fetch_or(&bo->flags, AGATE_ALLOC_SHARED);
 	} else {
 		err = bo ? bo_import_new(dev, bo, handle, fd) : -ENOMEM;
 		/* The GPU has not seen this BO yet, so closing it waits for nobody. */

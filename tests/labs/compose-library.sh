@@ -27,11 +27,11 @@ cat >labs/$lab/lab.json <<END
 {
 	"schema": "agate/lab/v1", "lab": "$lab", "kind": "library", "steps": 0,
 	"files": ["agate_bo.c", "agate_sparse_array.c"],
-	"exports": ["agate_bo_create", "agate_bo_export", "agate_bo_import", "agate_bo_mmap",
-		"agate_bo_reference", "agate_bo_set_label", "agate_bo_unreference",
+	"exports": ["agate_bo_alloc", "agate_bo_create", "agate_bo_export", "agate_bo_free",
+		"agate_bo_import", "agate_bo_mmap", "agate_bo_reference", "agate_bo_set_label", "agate_bo_unreference",
 		"agate_bo_wait", "agate_sparse_array_fini", "agate_sparse_array_get",
 		"agate_sparse_array_init"],
-	"allow": ["agate_ioctl", "agate_bo_mark_*", "agate_bo_not_there", "mmap", "munmap", "lseek"]
+	"allow": ["agate_ioctl", "agate_bo_cache_*", "agate_bo_mark_*", "agate_bo_not_there", "mmap", "munmap", "lseek"]
 }
 END
 

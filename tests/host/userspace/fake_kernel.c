@@ -28,6 +28,8 @@ struct object {
 	int memfd;
 	void *memory;		/* for the GPU */
 	ino_t inode;		/* identity of the memory, also behind a dma-buf */
+	bool exported;		/* there is, or was, a dma-buf of it */
+	bool purged;		/* its pages were taken, for ever */
 	bool busy;		/* a job writes it */
 	bool read;		/* a job only reads it */
 };
@@ -171,7 +173,7 @@ static int set_label(const struct drm_agate_set_label *args)
 	return 0;
 }
 
-/* The memory of a busy BO is never taken. */
+/* The importers of a dma-buf rely on the pages of its BO. */
 static int madvise_bo(struct drm_agate_madvise *args)
 {
 	struct object *object = object_of(args->handle);
@@ -180,7 +182,9 @@ static int madvise_bo(struct drm_agate_madvise *args)
 		return EINVAL;
 	if (!object)
 		return ENOENT;
-	args->retained = object->info.madv == AGATE_MADV_WILLNEED || object->busy;
+	if (args->madv == AGATE_MADV_DONTNEED && (object->exported || object->info.imported))
+		return EINVAL;
+	args->retained = !object->purged;
 	object->info.madv = args->madv;
 	return 0;
 }
@@ -204,10 +208,11 @@ static int sync_file_info(struct sync_file_info *args)
 
 static int handle_to_fd(struct drm_prime_handle *args)
 {
-	const struct object *object = object_of(args->handle);
+	struct object *object = object_of(args->handle);
 
 	if (!object)
 		return ENOENT;
+	object->exported = true;
 	args->fd = fcntl(object->memfd, args->flags & DRM_CLOEXEC ? F_DUPFD_CLOEXEC : F_DUPFD, 0);
 	return args->fd < 0 ? errno : 0;
 }
@@ -369,6 +374,30 @@ bool fake_bo(uint32_t handle, struct fake_bo *bo)
 		*bo = object->info;
 	pthread_mutex_unlock(&kernel.lock);
 	return object != NULL;
+}
+
+static bool purgeable(const struct object *object)
+{
+	return object->info.madv == AGATE_MADV_DONTNEED && !object->purged && !object->busy &&
+	       !object->read;
+}
+
+unsigned int fake_purge(unsigned int most)
+{
+	unsigned int purged = 0;
+	uint32_t handle;
+
+	pthread_mutex_lock(&kernel.lock);
+	for (handle = 1; handle < MAX_HANDLES && purged < most; handle++) {
+		struct object *object = kernel.handle[handle];
+
+		if (!object || !purgeable(object))
+			continue;
+		object->purged = true;
+		purged++;
+	}
+	pthread_mutex_unlock(&kernel.lock);
+	return purged;
 }
 
 void fake_set_busy(uint32_t handle, bool busy)

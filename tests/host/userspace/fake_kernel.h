@@ -73,6 +73,12 @@ struct fake_bo {
 
 bool fake_bo(uint32_t handle, struct fake_bo *bo);
 
+/*
+ * Memory pressure: take the pages of BOs that are not needed and idle, the lowest handle
+ * first, and of no more than most of them.  Returns of how many.
+ */
+unsigned int fake_purge(unsigned int most);
+
 /* Set whether jobs write the BO, and whether other jobs only read it. */
 void fake_set_busy(uint32_t handle, bool busy);
 void fake_set_read(uint32_t handle, bool read);

@@ -4,11 +4,17 @@
  */
 #include "harness.h"
 
-int device_setup(void **state)
+int cached_device_setup(void **state)
 {
 	fake_reset();
 	*state = fake_open();
 	return 0;
+}
+
+int device_setup(void **state)
+{
+	cached_device_setup(state);
+	return agate_bo_cache_enable(*state, false);
 }
 
 int older_device_setup(void **state)
@@ -16,19 +22,33 @@ int older_device_setup(void **state)
 	fake_reset();
 	fake_set_minor(0);
 	*state = fake_open();
-	return 0;
+	return agate_bo_cache_enable(*state, false);
+}
+
+static int left_behind(unsigned int handles, unsigned int maps)
+{
+	if (handles || maps)
+		print_error("left behind: %u handles, %u maps\n", handles, maps);
+	return handles || maps ? -1 : 0;
 }
 
 int device_teardown(void **state)
 {
-	const unsigned int handles = fake_live_handles();
-	const unsigned int maps = fake_live_maps();
+	const int ret = left_behind(fake_live_handles(), fake_live_maps());
 
 	agate_device_close(*state);
 	fake_reset();
-	if (handles || maps)
-		print_error("left behind: %u handles, %u maps\n", handles, maps);
-	return handles || maps ? -1 : 0;
+	return ret;
+}
+
+int cached_device_teardown(void **state)
+{
+	int ret;
+
+	agate_device_close(*state);
+	ret = left_behind(fake_live_handles(), fake_live_maps());
+	fake_reset();
+	return ret;
 }
 
 struct agate_bo *bo_new(struct agate_device *dev, uint64_t size, uint32_t flags)

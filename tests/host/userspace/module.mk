@@ -12,15 +12,18 @@ US_WRAP		:= $(US_WRAPPED:%=-Wl,--wrap=%)
 # A test that opens the device through a tool gets the fake.
 US_WRAP_gem_picture := -Wl,--wrap=agate_device_open
 US_WRAP_device	:= -Wl,--wrap=open
+# A library in which lab 09 is not written yet.
+US_WRAP_bo_cache := -Wl,--wrap=agate_bo_cache_init
 US_TEST_CFLAGS	= $(US_CFLAGS) -ffp-contract=off -Isim/model -Iuserspace/tools \
 		  -Itests/host/userspace $(call US_PKG_CFLAGS,libpng)
 
 US_TEST_MODEL	:= clip fragment raster shade tiler tiler_bin tiler_context
 US_TEST_COMMON	:= fake_calls fake_gpu fake_kernel
-US_TEST_OBJS	:= $(LIBAGATE_FRAME) $(LIBAGATE_LAB_08:%=$(AGATE_LAB_08_NAME)/%) $(US_TEST_MODEL) \
+US_TEST_OBJS	:= $(LIBAGATE_FRAME) $(LIBAGATE_LAB_08:%=$(AGATE_LAB_08_NAME)/%) \
+		   $(LIBAGATE_LAB_09:%=$(AGATE_LAB_09_NAME)/%) $(US_TEST_MODEL) \
 		   $(US_TEST_COMMON) $(GEM_PARTS)
 US_TESTS	:= $(patsubst tests/host/userspace/test_%.c,%,$(wildcard tests/host/userspace/test_*.c))
-US_TESTS_TSAN	:= bo_races sparse_array
+US_TESTS_TSAN	:= bo_cache_races bo_races sparse_array
 
 # $(1): the folder for objects; $(2): its flags; $(3): the folder of sources.
 define us_test_rule
@@ -36,6 +39,7 @@ define us_test_rules
 $(foreach dir,userspace userspace/tools sim/model tests/host/userspace,
 $(call us_test_rule,$(1),$(2),$(dir)))
 $(call us_test_rule,$(1)/$(AGATE_LAB_08_NAME),$(2) -Wno-error,$(AGATE_LAB_08))
+$(call us_test_rule,$(1)/$(AGATE_LAB_09_NAME),$(2) -Wno-error,$(AGATE_LAB_09))
 
 $(call listed,$(US_TEST)/$(1)/common.list,$(US_TEST_OBJS))
 $(US_TEST)/$(1)/common.a: $(US_TEST_OBJS:%=$(US_TEST)/$(1)/%.o) $(US_TEST)/$(1)/common.list

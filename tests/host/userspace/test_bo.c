@@ -5,6 +5,7 @@
  */
 #include "harness.h"
 
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -278,6 +279,7 @@ static void test_madvise(void **state)
 	assert_true(retained);
 	assert_true(fake_bo(agate_bo_handle(bo), &seen));
 	assert_int_equal(seen.madv, AGATE_MADV_DONTNEED);
+	assert_int_equal(fake_purge(UINT_MAX), 1);
 	assert_int_equal(agate_bo_madvise(bo, true, &retained), 0);
 	assert_false(retained);
 	assert_true(fake_bo(agate_bo_handle(bo), &seen));

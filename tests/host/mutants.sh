@@ -1,0 +1,93 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# mutants.sh: is each bug that the host tests of a lab exist for caught by the test it is
+# filed under?  As TAP.
+#
+# usage: tests/host/mutants.sh NN TEST..., in the project's folder
+#
+# TEST is the name of a host test: tests/host/userspace/test_TEST.c, or TEST-tsan for the
+# same with ThreadSanitizer.  tests/mutants/NN/FUNCTION[--WHAT].patch is a bug put into the
+# solution; in the last of these programs that has it, test_FUNCTION has to fail, or
+# ThreadSanitizer to complain.
+set -u
+lab=$1
+shift
+. tests/tap.sh
+
+BUILD=${BUILD:-build}
+solution=$(echo solutions/"$lab"-*)
+# All mutants share the objects of what is not the lab's.
+work=$BUILD/tests/host-mutants
+mkdir -p "$work/logs"
+
+# program FUNCTION: which test has it
+program()
+{
+	found=
+	for test in "${tests[@]}"; do
+		! grep -q "(test_$1)" "tests/host/userspace/test_${test%-tsan}.c" || found=$test
+	done
+	echo "$found"
+}
+
+# build NAME TEST...: the programs with the sources in $work/NAME/tree
+build()
+{
+	name=$1
+	shift
+	make -s DEPS=skip BUILD="$work" "AGATE_LAB_$lab=$work/$name/tree/$solution" \
+		NAMES="$(printf 'userspace-%s ' "$@")" check-host-build >"$work/$name/build.log" 2>&1
+}
+
+# run TEST: the last program of that name that was built
+run()
+{
+	CMOCKA_MESSAGE_OUTPUT=TAP timeout 120 "$work/tests/host/userspace/userspace-$1"
+}
+
+mutate()
+{
+	rm -rf "${work:?}/$1"
+	mkdir -p "$work/$1/tree/$solution"
+	cp "$solution"/*.c "$work/$1/tree/$solution/"
+	[ -z "$2" ] || patch -s -p1 -F0 -d "$work/$1/tree" <"$2" >"$work/$1/patch.log" 2>&1
+}
+
+# Says why a mutant was not caught; nothing when it was.
+judge()
+{
+	function=${1%%--*}
+	test=$(program "$function")
+	if ! mutate "$1" "$2"; then
+		echo "the patch does not apply"
+	elif [ -z "$test" ]; then
+		echo "no test is called test_$function"
+	elif ! build "$1" "$test"; then
+		echo "it does not compile"
+		tail -n 5 "$work/$1/build.log"
+	elif run "$test" >"$work/$1/run.log" 2>&1; then
+		echo "survived $test"
+	elif ! grep -qE "^not ok .*test_$function( |\$)|ThreadSanitizer|AddressSanitizer|runtime error" \
+		"$work/$1/run.log"; then
+		echo "caught, but not by test_$function"
+		grep '^not ok' "$work/$1/run.log"
+	fi
+}
+
+tests=("$@")
+patches=$(git ls-files "tests/mutants/$lab/*.patch")
+echo "1..$((1 + $(echo "$patches" | wc -l)))"
+
+mutate solution ''
+build solution "${tests[@]}"
+status=$?
+for test in "${tests[@]}"; do
+	[ $status != 0 ] || run "$test" >"$work/logs/$test.log" 2>&1
+	status=$?
+done
+result $status "the solution passes"
+for patch in $patches; do
+	name=${patch##*/} name=${name%.patch}
+	no_findings "$name" "$(judge "$name" "$patch")"
+done
