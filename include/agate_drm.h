@@ -105,6 +105,7 @@ struct drm_agate_sync {
  *
  *   -EINVAL     the chain asked for something impossible: a bad job, an address
  *               outside all BOs, or an access that is not allowed
+ *   -ENOMEM     a heap could not grow
  *   -EIO        power or the bus failed, or the GPU does not take the chain
  *   -ETIME      it ran for too long and was stopped
  *   -ECANCELED  its file was closed while it ran; also -ESRCH if it had not

@@ -53,6 +53,7 @@ void agate_backing_init(struct agate_bo *bo, u32 flags)
 {
 	mutex_init(&bo->backing.lock);
 	agate_lock_class(&bo->backing.lock, AGATE_LOCK_BACKING);
+	spin_lock_init(&bo->backing.fault_lock);
 	bo->backing.ops = agate_backing_choose(flags);
 	bo->backing.memcg = get_mem_cgroup_from_mm(current->mm);
 }
@@ -85,7 +86,10 @@ void agate_backing_account(struct agate_bo *bo, long n)
 {
 	struct agate_device *adev = to_agate_device(bo->base.dev);
 
-	lockdep_assert_held(&bo->backing.lock);
+	if (agate_backing_is(bo, AGATE_BACKING_GROWS))
+		lockdep_assert_held(&bo->backing.fault_lock);
+	else
+		lockdep_assert_held(&bo->backing.lock);
 	WRITE_ONCE(bo->backing.nr_pages, bo->backing.nr_pages + n);
 	agate_stat_add(&adev->stats, AGATE_STAT_PAGES, n);
 }
@@ -95,17 +99,12 @@ size_t agate_backing_resident(const struct agate_bo *bo)
 	return READ_ONCE(bo->backing.nr_pages) << PAGE_SHIFT;
 }
 
-int agate_backing_check(struct agate_bo *bo)
-{
-	int ret;
-
-	mutex_lock(&bo->backing.lock);
-	ret = bo->madv < 0 ? -EFAULT : 0;
-	mutex_unlock(&bo->backing.lock);
-	return ret;
-}
-
 /* ---- Its users --------------------------------------------------------- */
+
+int agate_backing_reserve(struct agate_bo *bo)
+{
+	return bo->backing.ops->reserve(bo);
+}
 
 int agate_backing_populate(struct agate_bo *bo, u64 offset, u64 size, struct agate_runs *runs)
 {

@@ -20,6 +20,7 @@
 #include <linux/mutex.h>
 #include <linux/scatterlist.h>
 #include <linux/sizes.h>
+#include <linux/spinlock.h>
 
 struct agate_bo;
 struct agate_device;
@@ -34,7 +35,7 @@ struct mem_cgroup;
 #define AGATE_BACKING_PURGEABLE		BIT(2)
 /* Other drivers may use the BO: pin(), unpin() and get_sg_table(). */
 #define AGATE_BACKING_EXPORTABLE	BIT(3)
-/* Memory comes when the GPU faults, one chunk at a time; nobody needs it before. */
+/* Memory comes when the GPU faults, one chunk at a time: reserve() before that. */
 #define AGATE_BACKING_GROWS		BIT(4)
 
 #define AGATE_HEAP_CHUNK	SZ_2M
@@ -72,8 +73,12 @@ struct agate_runs {
  * @populate: makes a part of the BO present for the GPU, and gives its runs.  The part is
  *	some of its pages, or one chunk if the BO GROWS.  The memory stays where it is while
  *	the BO counts a job in gpu_users and the caller is between drm_dev_enter() and
- *	drm_dev_exit().  0; -ENOMEM; -EFAULT when purged; -EINVAL for what is no part; -ENODEV
- *	when the device is unplugged
+ *	drm_dev_exit().  If the BO GROWS this is on a fence's way to its signal: it waits for no
+ *	memory, nor for a mutex.  0; -ENOMEM; -EFAULT when purged; -EINVAL for what is no part;
+ *	-ENODEV when the device is unplugged
+ * @reserve: GROWS only: takes memory, so that a later @populate of one more chunk cannot
+ *	fail for want of it.  The BO counts a job in gpu_users.  0; -ENOMEM; -EFAULT when purged;
+ *	-ENODEV
  * @open: counts one more VMA that maps the BO
  * @close: undoes one @open
  * @fault: a CPU has touched the page with that index, counted from the BO's start, where
@@ -90,12 +95,13 @@ struct agate_runs {
  * @release: gives everything back, because the BO dies.  The BO is still in gem.bos, so
  *	@detach may come before and after
  *
- * All may sleep, and @purge runs in reclaim.  The caller holds none of the locks from
- * backing.lock on, except that of @purge; they may take backing.lock.
+ * All may sleep except as said, and @purge runs in reclaim.  The caller holds none of the
+ * locks from backing.lock on, except that of @purge; they may take backing.lock.
  */
 struct agate_backing_ops {
 	u32 flags;
 	int (*populate)(struct agate_bo *bo, u64 offset, u64 size, struct agate_runs *runs);
+	int (*reserve)(struct agate_bo *bo);
 	void (*open)(struct agate_bo *bo);
 	void (*close)(struct agate_bo *bo);
 	vm_fault_t (*fault)(struct agate_bo *bo, struct vm_fault *vmf, unsigned long index);
@@ -112,9 +118,12 @@ struct agate_backing_ops {
 /**
  * struct agate_backing - the part that all kinds share
  * @ops: the kind
- * @lock: protects all of this, bo->madv, and what the kind keeps; taken after dma_resv,
- *	before vm->pt_lock.  Reclaim never waits for it: the shrinker only tries it.
+ * @lock: protects all of this, bo->madv, and what the kind keeps; taken after dma_resv.
+ *	Memory is allocated under it, so nobody on a fence's way to its signal takes it.
+ *	Reclaim never waits for it: the shrinker only tries it.
  *	agate_backing_init() initialises it, and topic "gem" destroys it when it frees the BO
+ * @fault_lock: protects what a kind that GROWS keeps for the thread that serves faults, and
+ *	its @nr_pages; innermost
  * @nr_pages: present pages; may be read without the lock
  * @pins: users that stand on no list, and rely on the memory: other drivers that have
  *	imported the BO, and mappings of the kernel.  While there are any, it stays where it
@@ -129,6 +138,7 @@ struct agate_backing_ops {
 struct agate_backing {
 	const struct agate_backing_ops *ops;
 	struct mutex lock;	/* all of this, and bo->madv */
+	spinlock_t fault_lock;	/* memory that has come by faults */
 	unsigned long nr_pages;
 	unsigned int pins;
 	struct sg_table *bounced;
@@ -179,8 +189,9 @@ void agate_backing_set_gfp_mask(struct agate_bo *bo, gfp_t mask);
  * @bo: its GEM object is initialised
  * @flags: AGATE_BO_* bits
  *
- * Initialises backing.lock, and takes a reference to the memory cgroup of the task, which
- * agate_backing_release() puts: a BO that is given up after this call needs that one, too.
+ * Initialises the locks of @bo->backing, and takes a reference to the memory cgroup of the
+ * task, which agate_backing_release() puts: a BO that is given up after this call needs
+ * that one, too.
  * The rest relies on the BO's memory being zero.
  */
 void agate_backing_init(struct agate_bo *bo, u32 flags);
@@ -209,7 +220,8 @@ bool agate_backing_is(const struct agate_bo *bo, u32 flags);
 
 /**
  * agate_backing_account - count pages that have become present, or are gone
- * @bo: backing.lock is held
+ * @bo: the lock is held under which its kind of backing counts: backing.lock, or fault_lock
+ *	if it GROWS
  * @n: how many more there are
  */
 void agate_backing_account(struct agate_bo *bo, long n);
@@ -218,13 +230,12 @@ void agate_backing_account(struct agate_bo *bo, long n);
 size_t agate_backing_resident(const struct agate_bo *bo);
 
 /**
- * agate_backing_check - does the BO still have its contents?
- * @bo: counts a job in gpu_users, so the answer stays the same
+ * agate_backing_reserve - take memory for faults to come: see agate_backing_ops.reserve
+ * @bo: GROWS, and counts a job in gpu_users
  *
  * Context: may sleep; takes backing.lock.
- * Return: 0; -EFAULT when purged.
  */
-int agate_backing_check(struct agate_bo *bo);
+int agate_backing_reserve(struct agate_bo *bo);
 
 /**
  * agate_backing_populate - make a part of a BO present: see agate_backing_ops.populate

@@ -6,6 +6,7 @@
 
 #include "agate_backing.h"
 #include "agate_drm.h"
+#include "agate_heap.h"
 #include "agate_shmem.h"
 
 /* The first kind whose flags a BO has: the last one is for all that are left. */

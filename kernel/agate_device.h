@@ -4,16 +4,17 @@
  *
  * Order of locks, outermost first:
  *   unplug_lock, vm->lock, mmap_lock, a BO's dma_resv, submit's queue lock, gem.lock,
- *   backing.lock, purge.lock, bo->mappings_lock, vm->pt_lock, and then, on a fence's way
- *   to its signal: reset.lock, hand_over_lock, slots.lock, mmu.lock, irq.lock, bus.lock
+ *   backing.lock, purge.lock, and then, on a fence's way to its signal: reset.lock,
+ *   bo->mappings_lock, vm->pt_lock, hand_over_lock, slots.lock, mmu.lock, irq.lock, bus.lock
  * mmap_lock comes before dma_resv because the core says so (dma_resv_lockdep()): code
  * that holds a reservation accesses no memory of userspace.  A thread that needs several
  * reservations locks them through agate_exec.h.  Neither a reset nor the thread that
  * serves GPU faults takes a reservation or a vm->lock: a thread that holds one may wait
- * for a fence, and the fence for them.
- * A BO's label_lock is taken under gem.lock or under no lock, and reset.queue_lock
- * under any of them; the driver takes no lock under either.  The shrinker may start
- * under any lock between vm->lock and vm->pt_lock, so it only tries locks.
+ * for a fence, and the fence for them.  Memory that may have to be reclaimed is allocated
+ * under the locks up to purge.lock only.
+ * A BO's label_lock is taken under gem.lock or under no lock, and reset.queue_lock and
+ * backing.fault_lock under any of them; the driver takes no lock under these three.  The
+ * shrinker may start under any lock from vm->lock to purge.lock, so it only tries locks.
  * agate_lock_order.h tells lockdep.
  */
 #ifndef AGATE_DEVICE_H

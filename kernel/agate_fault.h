@@ -4,7 +4,8 @@
  *
  * The access stalls, and the GPU sets the address space's bit in MMU_INT.  In a
  * heap the driver adds the missing 2 MiB, and the access continues.  Anywhere else
- * the driver stops the chain that touched it, and no other chain.
+ * the driver stops the chain that touched it, and no other chain.  A heap for which there
+ * is no memory does not grow: the chain ends with -ENOMEM.
  */
 #ifndef AGATE_FAULT_H
 #define AGATE_FAULT_H
@@ -43,15 +44,10 @@ int agate_exception_errno(u32 code);
  * fault again before this returns, and clearing the bit later would lose that
  * second fault.
  *
- * Context: may sleep; on a fence's way to its signal, except while it grows a heap.  Then
- * it takes backing.lock, bo->mappings_lock, vm->pt_lock, and never a reservation or a
- * vm->lock, whose holders may wait for a job.  Jobs wait for this thread then, too, and yet
- * it allocates memory with GFP_KERNEL, because a heap cannot grow on demand otherwise.
- * The driver's own shrinker waits for no job: it only tries locks and skips BOs that
- * jobs use.  Other code that runs in reclaim may wait for a job that this fault has
- * stalled.  This is the known weakness of growing on demand: the job's timeout
- * resolves it if the chain can be stopped, but a reset of the whole GPU waits for this
- * thread.
+ * Context: may sleep; on a fence's way to its signal.  So it waits for no memory, takes
+ * bo->mappings_lock and vm->pt_lock, under which nobody does, and never a backing.lock, a
+ * reservation or a vm->lock.  What it needs in order to grow a heap comes from
+ * agate_backing_populate(), which waits for nothing, and from mapping->tables.
  */
 void agate_fault_serve(struct agate_device *adev);
 

@@ -19,6 +19,7 @@
 
 #include "agate_backing.h"
 #include "agate_drm.h"
+#include "agate_heap.h"
 #include "agate_shmem.h"
 
 struct agate_device;
@@ -41,9 +42,11 @@ struct agate_gem {
  * @link: in the device's gem.bos
  * @flags: AGATE_BO_* bits; never change
  * @backing: where its memory comes from
- * @shmem: what its backing keeps, if that is one of agate_shmem.h
+ * @shmem: what its backing keeps, if that is the one of agate_shmem.h
+ * @heap: what its backing keeps, if that is the one of agate_heap.h
  * @mappings_lock: protects @vm_bos, their mappings, and each mapping's active flag;
- *	taken after backing.lock, before vm->pt_lock
+ *	taken after backing.lock, before vm->pt_lock.  The GPU's fault thread takes it, so
+ *	nobody may wait for a job or for memory while holding it
  * @vm_bos: struct agate_vm_bo, one for each file that has a handle
  * @gpu_users: jobs between submit and completion that list this BO
  * @madv: AGATE_MADV_* or -1 once purged; under backing.lock
@@ -64,6 +67,7 @@ struct agate_bo {
 	u32 flags;
 	struct agate_backing backing;
 	struct agate_shmem shmem;
+	struct agate_heap heap;
 	struct mutex mappings_lock;	/* @vm_bos */
 	struct list_head vm_bos;
 	atomic_t gpu_users;

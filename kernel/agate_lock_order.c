@@ -22,8 +22,8 @@ const char * const agate_lock_names[AGATE_LOCK_COUNT] = {
 	[AGATE_LOCK_ENTITIES] = "agate entities->lock",
 	[AGATE_LOCK_BACKING] = "agate backing.lock",
 	[AGATE_LOCK_PURGE] = "agate purge.lock",
-	[AGATE_LOCK_PT] = "agate vm->pt_lock",
 	[AGATE_LOCK_RESET] = "agate reset.lock",
+	[AGATE_LOCK_PT] = "agate vm->pt_lock",
 	[AGATE_LOCK_HAND_OVER] = "agate hand_over_lock",
 	[AGATE_LOCK_SLOTS] = "agate slots.lock",
 	[AGATE_LOCK_MMU] = "agate mmu.lock",
@@ -65,6 +65,7 @@ static void __init take_signalling(struct dummies *d)
 
 	mutex_lock(&d->mutex[AGATE_LOCK_RESET]);
 	cookie = dma_fence_begin_signalling();
+	mutex_lock(&d->mutex[AGATE_LOCK_PT]);
 	mutex_lock(&d->mutex[AGATE_LOCK_HAND_OVER]);
 	spin_lock(&d->spin[AGATE_LOCK_SLOTS]);
 	spin_lock(&d->spin[AGATE_LOCK_MMU]);
@@ -73,6 +74,7 @@ static void __init take_signalling(struct dummies *d)
 	spin_unlock(&d->spin[AGATE_LOCK_MMU]);
 	spin_unlock(&d->spin[AGATE_LOCK_SLOTS]);
 	mutex_unlock(&d->mutex[AGATE_LOCK_HAND_OVER]);
+	mutex_unlock(&d->mutex[AGATE_LOCK_PT]);
 	dma_fence_end_signalling(cookie);
 	mutex_unlock(&d->mutex[AGATE_LOCK_RESET]);
 }
@@ -90,7 +92,7 @@ static void __init take_below_resv(struct dummies *d)
 {
 	unsigned int i;
 
-	for (i = AGATE_LOCK_ENTITIES; i <= AGATE_LOCK_PT; i++)
+	for (i = AGATE_LOCK_ENTITIES; i <= AGATE_LOCK_PURGE; i++)
 		mutex_lock(&d->mutex[i]);
 	fs_reclaim_acquire(GFP_KERNEL);
 	wait_for_a_fence();

@@ -21,11 +21,14 @@
 
 struct agate_as_layout;
 struct agate_device;
+struct agate_table_reserve;
 struct agate_vm;
 
 /**
  * struct agate_as - an address space's page table and its place in the hardware
  * @pgt: the table; under vm->pt_lock
+ * @reserve: while a change is made: its table pages for when the kernel has none, or NULL;
+ *	under vm->pt_lock
  * @number: hardware address space, or -1; under mmu.lock
  * @users: jobs that run in it; under mmu.lock
  * @link: in mmu.lru while @number is not -1
@@ -34,6 +37,7 @@ struct agate_vm;
  */
 struct agate_as {
 	struct agate_pgtable pgt;
+	struct agate_table_reserve *reserve;
 	int number;
 	unsigned int users;
 	struct list_head link;
@@ -123,12 +127,15 @@ void agate_mmu_as_put(struct agate_vm *vm);
  * @va: first GPU address
  * @runs: from agate_backing_populate()
  * @prot: AGATE_PROT_*
+ * @reserve: table pages for when the kernel has none at once, or NULL
  *
  * Flushes the GPU if the table is in the hardware.  Maps all or nothing.
  *
- * Return: 0 or the error of agate_pgtable_map().
+ * Context: waits for no memory.
+ * Return: 0 or the error of agate_pgtable_map(): -ENOMEM if @reserve had too few pages.
  */
-int agate_mmu_map_runs(struct agate_vm *vm, u64 va, struct agate_runs runs, u32 prot);
+int agate_mmu_map_runs(struct agate_vm *vm, u64 va, struct agate_runs runs, u32 prot,
+		       struct agate_table_reserve *reserve);
 
 /**
  * agate_mmu_unmap - unmap a range and flush it out of the GPU
@@ -183,16 +190,5 @@ bool agate_mmu_disable_faulty(struct agate_device *adev, unsigned int number);
  * @adev: the device
  */
 void agate_mmu_reset(struct agate_device *adev);
-
-/* Table pages from the kernel's allocator, mapped for DMA; @ctx is the device. */
-extern const struct agate_pgtable_mem agate_table_mem;
-
-/**
- * agate_table_unmap_all - undo the DMA mapping of all table pages
- * @adev: the device, whose GPU walks no table any more
- *
- * The pages stay for the files that are still open.
- */
-void agate_table_unmap_all(struct agate_device *adev);
 
 #endif /* AGATE_MMU_H */

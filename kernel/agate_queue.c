@@ -26,8 +26,7 @@
  * memory is short.  So whatever a fence's way to its signal needs must not wait for
  * memory, nor for a lock under which somebody does.  dma_fence_begin_signalling() tells
  * lockdep where that way is: what the scheduler calls here, agate_slot_serve(),
- * agate_fault_serve(), resets, and the loss of the device.  Growing a heap belongs to it as
- * well, and is the exception that agate_fault.h names.
+ * agate_fault_serve(), resets, and the loss of the device.
  */
 static struct agate_job *to_agate_job(struct drm_sched_job *base)
 {

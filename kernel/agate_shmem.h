@@ -5,11 +5,10 @@
  * Four kinds of users hold the pages, and pages_use counts them all: every VMA and
  * every importer counts once, the sg table counts once for the BO's life, and the
  * kernel mapping counts once.  A VMA gets pages one at a time, when a CPU touches
- * them; all others need all pages at once.  A heap BO gets 2 MiB of pages at a time,
- * when the GPU faults.  When the last user has gone, the pages return to the shmem
- * file, which keeps their contents.
+ * them; all others need all pages at once.  When the last user has gone, the pages
+ * return to the shmem file, which keeps their contents.
  *
- * The topic makes two kinds of backing (agate_backing.h) of the same pages.
+ * The topic makes the backing (agate_backing.h) of all BOs that ask for no other one.
  */
 #ifndef AGATE_SHMEM_H
 #define AGATE_SHMEM_H
@@ -21,12 +20,11 @@
 struct agate_device;
 
 /**
- * struct agate_shmem - what these backings keep of one BO; all under backing.lock
+ * struct agate_shmem - what this backing keeps of one BO; all under backing.lock
  * @pages: one pointer for each page, NULL where the page is not present; the array
  *	is NULL while no page is present
- * @pages_use: users of @pages: VMAs, importers, the sg table, chunks, the kernel map
- * @sgt: the whole BO mapped for DMA, or NULL (always NULL in a heap BO)
- * @chunks: heap BO: one sg table for each 2 MiB, NULL where the heap has not grown
+ * @pages_use: users of @pages: VMAs, importers, the sg table, the kernel map
+ * @sgt: the whole BO mapped for DMA, or NULL
  * @vaddr: kernel mapping, or NULL
  * @vmap_use: users of @vaddr
  */
@@ -34,7 +32,6 @@ struct agate_shmem {
 	struct page **pages;
 	unsigned int pages_use;
 	struct sg_table *sgt;
-	struct sg_table **chunks;
 	void *vaddr;
 	unsigned int vmap_use;
 };
@@ -47,12 +44,5 @@ void agate_shmem_topic_fini(struct agate_device *adev);
  * the first populate() makes the sg table, whatever part it is asked for.
  */
 extern const struct agate_backing_ops agate_shmem_backing;
-
-/*
- * AGATE_BO_HEAP.  A second populate() of a chunk gives the same runs.  One that fails
- * leaves nothing behind, so the next one starts from scratch.  The last chunk of a BO may
- * be shorter than AGATE_HEAP_CHUNK.
- */
-extern const struct agate_backing_ops agate_heap_backing;
 
 #endif /* AGATE_SHMEM_H */

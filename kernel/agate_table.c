@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pages for page tables: from the kernel's allocator, mapped for DMA.
+ * Pages for page tables: see agate_table.h.
  *
  * A table page belongs to an open file's address space, and a file can stay open
  * after the device is unplugged.  So the device keeps a list of all pages, and
@@ -12,6 +12,8 @@
 
 #include "agate_device.h"
 #include "agate_mmu.h"
+#include "agate_table.h"
+#include "agate_vm.h"
 
 /**
  * struct agate_table - one table page
@@ -33,17 +35,16 @@ static void free_entries(struct agate_table *table)
 	free_pages((unsigned long)table->base.entries, table->base.child ? 1 : 0);
 }
 
-static struct agate_pgtable_page *table_alloc(void *ctx, bool last)
+static struct agate_pgtable_page *table_create(struct agate_device *adev, bool last, gfp_t gfp)
 {
-	struct agate_device *adev = ctx;
 	struct agate_table *table;
 	dma_addr_t dma;
 
-	table = kzalloc(sizeof(*table), GFP_KERNEL_ACCOUNT);
+	table = kzalloc(sizeof(*table), gfp);
 	if (!table)
 		return NULL;
 	/* Allocate the entries and the children together: this is faster. */
-	table->base.entries = (__le64 *)__get_free_pages(GFP_KERNEL_ACCOUNT | __GFP_ZERO, !last);
+	table->base.entries = (__le64 *)__get_free_pages(gfp | __GFP_ZERO, !last);
 	if (!table->base.entries)
 		goto free_table;
 	if (!last)
@@ -66,6 +67,29 @@ free_table:
 	return NULL;
 }
 
+static struct agate_pgtable_page *reserve_take(struct agate_table_reserve *reserve, bool last)
+{
+	struct agate_pgtable_page *page;
+
+	page = list_first_entry_or_null(&reserve->pages[last], struct agate_pgtable_page, link);
+	if (page) {
+		list_del(&page->link);
+		reserve->count[last]--;
+	}
+	return page;
+}
+
+static struct agate_pgtable_page *table_alloc(void *ctx, bool last)
+{
+	struct agate_vm *vm = ctx;
+	struct agate_pgtable_page *page;
+
+	page = table_create(vm->adev, last, GFP_NOWAIT | __GFP_NOWARN | __GFP_ACCOUNT);
+	if (!page && vm->as.reserve)
+		page = reserve_take(vm->as.reserve, last);
+	return page;
+}
+
 static void table_unmap(struct agate_device *adev, struct agate_table *table)
 {
 	lockdep_assert_held(&adev->mmu.lock);
@@ -78,7 +102,7 @@ static void table_unmap(struct agate_device *adev, struct agate_table *table)
 
 static void table_free(void *ctx, struct agate_pgtable_page *page)
 {
-	struct agate_device *adev = ctx;
+	struct agate_device *adev = ((struct agate_vm *)ctx)->adev;
 	struct agate_table *table = to_table(page);
 
 	spin_lock(&adev->mmu.lock);
@@ -93,7 +117,7 @@ static void table_free(void *ctx, struct agate_pgtable_page *page)
 static void table_sync(void *ctx, struct agate_pgtable_page *page, unsigned int first,
 		       unsigned int count)
 {
-	struct agate_device *adev = ctx;
+	struct agate_device *adev = ((struct agate_vm *)ctx)->adev;
 	struct agate_table *table = to_table(page);
 
 	spin_lock(&adev->mmu.lock);
@@ -114,6 +138,75 @@ const struct agate_pgtable_mem agate_table_mem = {
 	.free = table_free,
 	.sync = table_sync,
 };
+
+/* ---- Reserves --------------------------------------------------------- */
+
+void agate_table_reserve_init(struct agate_table_reserve *reserve)
+{
+	INIT_LIST_HEAD(&reserve->pages[false]);
+	INIT_LIST_HEAD(&reserve->pages[true]);
+	reserve->count[false] = 0;
+	reserve->count[true] = 0;
+}
+
+static void reserve_put(struct agate_vm *vm, struct agate_table_reserve *reserve, bool last,
+			struct agate_pgtable_page *page)
+{
+	mutex_lock(&vm->pt_lock);
+	list_add(&page->link, &reserve->pages[last]);
+	reserve->count[last]++;
+	mutex_unlock(&vm->pt_lock);
+}
+
+/* Two threads that fill the same reserve may put more there than it needs. */
+static int reserve_fill(struct agate_vm *vm, struct agate_table_reserve *reserve, bool last,
+			unsigned int need)
+{
+	while (READ_ONCE(reserve->count[last]) < need) {
+		struct agate_pgtable_page *page = table_create(vm->adev, last, GFP_KERNEL_ACCOUNT);
+
+		if (!page)
+			return -ENOMEM;
+		reserve_put(vm, reserve, last, page);
+	}
+	return 0;
+}
+
+/* How many tables of a level does a range touch?  Each covers one entry of the level above. */
+static unsigned int tables_over(u64 va, u64 size, unsigned int level)
+{
+	unsigned int shift = AGATE_PT_SHIFT(level - 1);
+
+	return ((va + size - 1) >> shift) - (va >> shift) + 1;
+}
+
+int agate_table_reserve_fill(struct agate_vm *vm, struct agate_table_reserve *reserve, u64 va,
+			     u64 size)
+{
+	const unsigned int last_level = AGATE_PT_LEVELS - 1;
+	unsigned int need = 0;
+	unsigned int level;
+	int ret;
+
+	/* The root is there already. */
+	for (level = 1; level < last_level; level++)
+		need += tables_over(va, size, level);
+	ret = reserve_fill(vm, reserve, false, need);
+	if (!ret)
+		ret = reserve_fill(vm, reserve, true, tables_over(va, size, last_level));
+	return ret;
+}
+
+void agate_table_reserve_drain(struct agate_vm *vm, struct agate_table_reserve *reserve)
+{
+	struct agate_pgtable_page *page;
+	unsigned int last;
+
+	for (last = 0; last < ARRAY_SIZE(reserve->pages); last++) {
+		while ((page = reserve_take(reserve, last)))
+			table_free(vm, page);
+	}
+}
 
 void agate_table_unmap_all(struct agate_device *adev)
 {

@@ -208,6 +208,7 @@ static void mapping_free(struct agate_parked *parked)
 	struct agate_vm_bo *vm_bo = mapping->vm_bo;
 
 	range_give_back(vm_bo->vm, mapping);
+	agate_table_reserve_drain(vm_bo->vm, &mapping->tables);
 	kfree(mapping);
 	vm_bo_put(vm_bo);
 }
@@ -247,6 +248,7 @@ static struct agate_mapping *mapping_create(struct agate_vm_bo *vm_bo)
 	mapping->vm_bo = vm_bo;
 	mapping->size = agate_bo_size(vm_bo->bo);
 	mapping->prot = prot_of(vm_bo->bo);
+	agate_table_reserve_init(&mapping->tables);
 	ret = range_take(vm_bo->vm, mapping);
 	if (ret) {
 		kfree(mapping);
@@ -377,78 +379,4 @@ struct agate_mapping *agate_vm_find(struct agate_vm *vm, struct agate_bo *bo)
 		mapping = mapping_find(vm_bo);
 	mutex_unlock(&bo->mappings_lock);
 	return mapping;
-}
-
-/* ---- Entries ---------------------------------------------------------- */
-
-static int mapping_activate(struct agate_mapping *mapping)
-{
-	struct agate_bo *bo = mapping->vm_bo->bo;
-	struct agate_vm *vm = mapping->vm_bo->vm;
-	struct agate_runs runs;
-	int ret;
-
-	ret = agate_backing_populate(bo, mapping->offset, mapping->size, &runs);
-	if (ret)
-		return ret;
-
-	mutex_lock(&bo->mappings_lock);
-	if (!mapping->active) {
-		mutex_lock(&vm->pt_lock);
-		ret = agate_mmu_map_runs(vm, agate_mapping_va(mapping), runs, mapping->prot);
-		mutex_unlock(&vm->pt_lock);
-		mapping->active = !ret;
-	}
-	mutex_unlock(&bo->mappings_lock);
-	return ret;
-}
-
-int agate_mapping_populate(struct agate_mapping *mapping)
-{
-	struct agate_vm_bo *vm_bo = mapping->vm_bo;
-	int ret;
-	int idx;
-
-	/* Its memory comes later, but not after a purge. */
-	if (agate_backing_is(vm_bo->bo, AGATE_BACKING_GROWS))
-		return agate_backing_check(vm_bo->bo);
-	if (!drm_dev_enter(&vm_bo->vm->adev->drm, &idx))
-		return -ENODEV;
-	ret = mapping_activate(mapping);
-	drm_dev_exit(idx);
-	return ret;
-}
-
-static bool mapping_try_teardown(struct agate_mapping *mapping)
-{
-	struct agate_vm *vm = mapping->vm_bo->vm;
-	int ret;
-
-	if (!mapping->active)
-		return true;
-	if (!mutex_trylock(&vm->pt_lock))
-		return false;
-	ret = agate_mmu_unmap(vm, agate_mapping_va(mapping), mapping->size);
-	mutex_unlock(&vm->pt_lock);
-	if (ret != -ENOMEM)
-		mapping->active = false;
-	return !ret;
-}
-
-bool agate_vm_try_teardown_bo(struct agate_bo *bo)
-{
-	struct agate_device *adev = to_agate_device(bo->base.dev);
-	struct agate_mapping *mapping;
-	struct agate_vm_bo *vm_bo;
-
-	lockdep_assert_held(&bo->mappings_lock);
-	if (atomic_read(&adev->reset.pending))
-		return false;
-	list_for_each_entry(vm_bo, &bo->vm_bos, link) {
-		list_for_each_entry(mapping, &vm_bo->mappings, link) {
-			if (!mapping_try_teardown(mapping))
-				return false;
-		}
-	}
-	return true;
 }

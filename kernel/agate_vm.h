@@ -18,6 +18,7 @@
 
 #include "agate_mmu.h"
 #include "agate_park.h"
+#include "agate_table.h"
 
 struct agate_bo;
 struct agate_device;
@@ -35,7 +36,7 @@ struct agate_device;
  *	are made, ranges taken and given back.  Its holder may allocate memory, and wait for
  *	a reservation or a fence, so the GPU's fault thread never takes it
  * @pt_lock: protects the page table; innermost of the driver's mutexes.  The GPU's fault
- *	thread takes it, so nobody may wait for a job while holding it
+ *	thread takes it, so nobody may wait for a job or for memory while holding it
  * @mm: ranges taken; under @lock
  * @as: page table and place in the hardware (topics "pgtable" and "mmu")
  * @parked: for when a pending reset keeps its table
@@ -80,6 +81,7 @@ struct agate_vm_bo {
  * @size: bytes
  * @prot: what the GPU may do there, AGATE_PROT_*
  * @active: the page-table entries exist; under bo->mappings_lock
+ * @tables: table pages for one more chunk of a BO that GROWS
  * @parked: for when a pending reset keeps its range
  *
  * A file's handles map the whole BO, once.
@@ -93,6 +95,7 @@ struct agate_mapping {
 	u64 size;
 	u32 prot;
 	bool active;
+	struct agate_table_reserve tables;
 	struct agate_parked parked;
 };
 
@@ -159,8 +162,8 @@ void agate_mapping_put(struct agate_mapping *mapping);
 
 /**
  * agate_mapping_populate - make the pages and page-table entries of a mapping present
- * @mapping: its BO counts a job in gpu_users; this only checks a heap, because a
- *	heap grows by faults
+ * @mapping: its BO counts a job in gpu_users.  A heap grows by faults: this takes the memory
+ *	that the next one needs
  *
  * Context: may sleep; takes backing.lock, bo->mappings_lock, vm->pt_lock.
  * Return: 0, or an error with nothing left mapped; -EFAULT when purged.
@@ -171,9 +174,8 @@ int agate_mapping_populate(struct agate_mapping *mapping);
  * agate_vm_try_teardown_bo - remove the page-table entries of a BO everywhere
  * @bo: bo->mappings_lock is held; no job uses it
  *
- * Called in reclaim, which may run under any vm->pt_lock (while a page table grows),
- * so it only tries these locks.  When it returns true the GPU cannot reach the
- * pages any more.
+ * Called in reclaim, which may run under other locks of the driver, so it only tries these
+ * locks.  When it returns true the GPU cannot reach the pages any more.
  *
  * Return: false when a lock was not free or the GPU may still reach the pages.
  * Entries that are already removed stay removed, and the next submit makes them

@@ -23,16 +23,9 @@
 #include "agate_gem.h"
 #include "agate_shmem.h"
 
-#define CHUNK_PAGES	(AGATE_HEAP_CHUNK >> PAGE_SHIFT)
-
 static unsigned long bo_pages(const struct agate_bo *bo)
 {
 	return agate_bo_size(bo) >> PAGE_SHIFT;
-}
-
-static unsigned long bo_chunks(const struct agate_bo *bo)
-{
-	return DIV_ROUND_UP(bo_pages(bo), CHUNK_PAGES);
 }
 
 /*
@@ -81,25 +74,6 @@ static void pages_drop(struct agate_bo *bo)
 	agate_backing_account(bo, -(long)bo->backing.nr_pages);
 }
 
-/* Drop the pages of an incomplete chunk; the GPU never saw them. */
-static void pages_forget_chunk(struct agate_bo *bo, unsigned long first, unsigned long count)
-{
-	struct agate_shmem *shmem = &bo->shmem;
-	unsigned long i;
-
-	if (!shmem->pages)
-		return;
-	for (i = first; i < first + count; i++) {
-		if (!shmem->pages[i])
-			continue;
-		put_page(shmem->pages[i]);
-		shmem->pages[i] = NULL;
-		agate_backing_account(bo, -1);
-	}
-	shmem_truncate_range(file_inode(bo->base.filp), (loff_t)first << PAGE_SHIFT,
-			     ((loff_t)(first + count) << PAGE_SHIFT) - 1);
-}
-
 static void pages_unuse(struct agate_bo *bo)
 {
 	lockdep_assert_held(&bo->backing.lock);
@@ -123,14 +97,14 @@ static int pages_use_all(struct agate_bo *bo)
 	return ret;
 }
 
-/* Make an sg table of some of the BO's pages, mapped for DMA. */
-static struct sg_table *sgt_make(struct agate_bo *bo, unsigned long first, unsigned long count)
+/* Make an sg table of the BO's pages, mapped for DMA. */
+static struct sg_table *sgt_make(struct agate_bo *bo)
 {
 	struct drm_device *drm = bo->base.dev;
 	struct sg_table *sgt;
 	int idx, ret;
 
-	sgt = drm_prime_pages_to_sg(drm, bo->shmem.pages + first, count);
+	sgt = drm_prime_pages_to_sg(drm, bo->shmem.pages, bo_pages(bo));
 	if (IS_ERR(sgt))
 		return sgt;
 
@@ -155,38 +129,22 @@ static struct sg_table *sgt_make(struct agate_bo *bo, unsigned long first, unsig
  * Every job that wrote to the pages has handed them to the CPUs (agate_coherency.h).
  * Another sync would put what it wrote over what the CPUs have written since.
  */
-static void sgt_free(struct agate_bo *bo, struct sg_table *sgt)
+static void sgt_free(struct agate_bo *bo)
 {
 	struct drm_device *drm = bo->base.dev;
+	struct sg_table *sgt = bo->shmem.sgt;
 
+	lockdep_assert_held(&bo->backing.lock);
+
+	if (!sgt)
+		return;
 	dma_unmap_sgtable(drm->dev, sgt, DMA_BIDIRECTIONAL, DMA_ATTR_SKIP_CPU_SYNC);
 	sg_free_table(sgt);
 	kfree(sgt);
 	agate_stat_dec(&to_agate_device(drm)->stats, AGATE_STAT_SG_TABLES);
-}
-
-/* Undo all DMA mappings, and drop the pages that nobody else uses. */
-static void sgt_free_all(struct agate_bo *bo)
-{
-	struct agate_shmem *shmem = &bo->shmem;
-	unsigned long i;
-
-	lockdep_assert_held(&bo->backing.lock);
-
-	if (shmem->sgt) {
-		sgt_free(bo, shmem->sgt);
-		shmem->sgt = NULL;
-		bo->backing.bounced = NULL;
-		pages_unuse(bo);
-	}
-	for (i = 0; shmem->chunks && i < bo_chunks(bo); i++) {
-		if (!shmem->chunks[i])
-			continue;
-		sgt_free(bo, shmem->chunks[i]);
-		pages_unuse(bo);
-	}
-	kvfree(shmem->chunks);
-	shmem->chunks = NULL;
+	bo->shmem.sgt = NULL;
+	bo->backing.bounced = NULL;
+	pages_unuse(bo);
 }
 
 /* ---- Operations -------------------------------------------------------- */
@@ -194,14 +152,14 @@ static void sgt_free_all(struct agate_bo *bo)
 static void shmem_detach(struct agate_bo *bo)
 {
 	mutex_lock(&bo->backing.lock);
-	sgt_free_all(bo);
+	sgt_free(bo);
 	mutex_unlock(&bo->backing.lock);
 }
 
 static void shmem_release(struct agate_bo *bo)
 {
 	mutex_lock(&bo->backing.lock);
-	sgt_free_all(bo);
+	sgt_free(bo);
 	WARN_ON(bo->shmem.pages_use || bo->shmem.vmap_use);
 	pages_drop(bo);
 	mutex_unlock(&bo->backing.lock);
@@ -209,7 +167,7 @@ static void shmem_release(struct agate_bo *bo)
 
 static void shmem_purge(struct agate_bo *bo)
 {
-	sgt_free_all(bo);
+	sgt_free(bo);
 	pages_drop(bo);
 	shmem_truncate_range(file_inode(bo->base.filp), 0, (loff_t)-1);
 }
@@ -245,7 +203,7 @@ static vm_fault_t shmem_fault(struct agate_bo *bo, struct vm_fault *vmf, unsigne
 	return ret;
 }
 
-static int sgt_make_all(struct agate_bo *bo)
+static int sgt_make_once(struct agate_bo *bo)
 {
 	struct sg_table *sgt;
 	int ret;
@@ -257,7 +215,7 @@ static int sgt_make_all(struct agate_bo *bo)
 	ret = pages_use_all(bo);
 	if (ret)
 		return ret;
-	sgt = sgt_make(bo, 0, bo_pages(bo));
+	sgt = sgt_make(bo);
 	if (IS_ERR(sgt)) {
 		pages_unuse(bo);
 		return PTR_ERR(sgt);
@@ -276,61 +234,13 @@ static int shmem_populate(struct agate_bo *bo, u64 offset, u64 size, struct agat
 		return -EINVAL;
 
 	mutex_lock(&bo->backing.lock);
-	ret = sgt_make_all(bo);
+	ret = sgt_make_once(bo);
 	if (!ret)
 		*runs = (struct agate_runs){
 			.sg = bo->shmem.sgt->sgl, .skip = offset, .left = size,
 		};
 	mutex_unlock(&bo->backing.lock);
 	return ret;
-}
-
-/* A chunk is present when it has an sg table; pages without a table do not count. */
-static struct sg_table *chunk_grow(struct agate_bo *bo, unsigned long chunk)
-{
-	struct agate_shmem *shmem = &bo->shmem;
-	unsigned long first = chunk * CHUNK_PAGES;
-	unsigned long count = min_t(unsigned long, CHUNK_PAGES, bo_pages(bo) - first);
-	struct sg_table *sgt;
-	int ret;
-
-	lockdep_assert_held(&bo->backing.lock);
-
-	if (!shmem->chunks) {
-		shmem->chunks = kvcalloc(bo_chunks(bo), sizeof(*shmem->chunks), GFP_KERNEL_ACCOUNT);
-		if (!shmem->chunks)
-			return ERR_PTR(-ENOMEM);
-	}
-	if (shmem->chunks[chunk])
-		return shmem->chunks[chunk];
-
-	shmem->pages_use++;
-	ret = pages_fill(bo, first, count);
-	sgt = ret ? ERR_PTR(ret) : sgt_make(bo, first, count);
-	if (IS_ERR(sgt)) {
-		pages_forget_chunk(bo, first, count);
-		pages_unuse(bo);
-	} else {
-		shmem->chunks[chunk] = sgt;
-	}
-	return sgt;
-}
-
-static int heap_populate(struct agate_bo *bo, u64 offset, u64 size, struct agate_runs *runs)
-{
-	struct sg_table *sgt;
-
-	if (offset >= agate_bo_size(bo) || offset % AGATE_HEAP_CHUNK ||
-	    size != min_t(u64, AGATE_HEAP_CHUNK, agate_bo_size(bo) - offset))
-		return -EINVAL;
-
-	mutex_lock(&bo->backing.lock);
-	sgt = bo->madv < 0 ? ERR_PTR(-EFAULT) : chunk_grow(bo, offset / AGATE_HEAP_CHUNK);
-	mutex_unlock(&bo->backing.lock);
-	if (IS_ERR(sgt))
-		return PTR_ERR(sgt);
-	*runs = (struct agate_runs){ .sg = sgt->sgl, .left = size };
-	return 0;
 }
 
 static int shmem_pin(struct agate_bo *bo)
@@ -397,14 +307,6 @@ const struct agate_backing_ops agate_shmem_backing = {
 	.get_sg_table = shmem_get_sg_table,
 	.vmap = shmem_vmap,
 	.vunmap = shmem_vunmap,
-	.purge = shmem_purge,
-	.detach = shmem_detach,
-	.release = shmem_release,
-};
-
-const struct agate_backing_ops agate_heap_backing = {
-	.flags = AGATE_BACKING_FILE | AGATE_BACKING_PURGEABLE | AGATE_BACKING_GROWS,
-	.populate = heap_populate,
 	.purge = shmem_purge,
 	.detach = shmem_detach,
 	.release = shmem_release,

@@ -18,6 +18,7 @@
 #include "agate_pgtable.h"
 #include "agate_regs.h"
 #include "agate_reset.h"
+#include "agate_table.h"
 #include "agate_vm.h"
 
 #define WHOLE_SPACE	U64_MAX
@@ -290,7 +291,7 @@ int agate_mmu_vm_init(struct agate_vm *vm)
 	INIT_LIST_HEAD(&vm->as.link);
 	INIT_LIST_HEAD(&vm->as.limbo);
 	return agate_pgtable_init(&vm->as.pgt, vm->adev->mmu.layout->format, &agate_table_mem,
-				  vm->adev);
+				  vm);
 }
 
 int agate_mmu_vm_leave(struct agate_vm *vm)
@@ -346,22 +347,36 @@ int agate_mmu_unmap(struct agate_vm *vm, u64 va, u64 size)
 	return ret;
 }
 
-int agate_mmu_map_runs(struct agate_vm *vm, u64 va, struct agate_runs runs, u32 prot)
+/* Map all runs; after a failure *@next is the end of what is mapped. */
+static int map_each(struct agate_vm *vm, u64 *next, struct agate_runs *runs, u32 prot)
 {
 	struct agate_run run;
+	int ret;
+
+	while (agate_runs_next(runs, &run)) {
+		ret = agate_pgtable_map(&vm->as.pgt, *next, run.addr, run.size, prot);
+		if (ret)
+			return ret;
+		*next += run.size;
+	}
+	return 0;
+}
+
+int agate_mmu_map_runs(struct agate_vm *vm, u64 va, struct agate_runs runs, u32 prot,
+		       struct agate_table_reserve *reserve)
+{
 	u64 next = va;
 	int ret;
 
 	lockdep_assert_held(&vm->pt_lock);
 
-	while (agate_runs_next(&runs, &run)) {
-		ret = agate_pgtable_map(&vm->as.pgt, next, run.addr, run.size, prot);
-		if (ret) {
-			if (next > va)
-				agate_mmu_unmap(vm, va, next - va);
-			return ret;
-		}
-		next += run.size;
+	vm->as.reserve = reserve;
+	ret = map_each(vm, &next, &runs, prot);
+	vm->as.reserve = NULL;
+	if (ret) {
+		if (next > va)
+			agate_mmu_unmap(vm, va, next - va);
+		return ret;
 	}
 	/* Ignore a GPU that does not answer: after its reset it sees the new entries. */
 	agate_mmu_flush(vm, va, next - va, AS_COMMAND_FLUSH_PT);

@@ -10,6 +10,9 @@
  *
  * The job that faulted keeps its address space, and the mappings and BOs that it lists, so
  * a reference to the job is all that the thread takes; the last one parks the job.
+ *
+ * Everybody who waits for a job may wait for this thread, so it waits for no memory.  What
+ * a heap needs in order to grow was reserved when the job was submitted.
  */
 #include <linux/dma-fence.h>
 #include <linux/sched/mm.h>
@@ -127,7 +130,7 @@ static int map_chunk(struct agate_mapping *mapping, u64 offset, struct agate_run
 	if (!agate_pgtable_translate(&vm->as.pgt, va, NULL, NULL))
 		ret = agate_mmu_flush(vm, va, runs.left, AS_COMMAND_FLUSH_PT);
 	else
-		ret = agate_mmu_map_runs(vm, va, runs, mapping->prot);
+		ret = agate_mmu_map_runs(vm, va, runs, mapping->prot, &mapping->tables);
 	mutex_unlock(&vm->pt_lock);
 	if (!ret)
 		mapping->active = true;
@@ -187,20 +190,21 @@ static struct agate_mapping *find_listed(const struct agate_job *job, u64 va)
 	return NULL;
 }
 
-/* Growing allocates memory: the exception that agate_fault.h names, and the only one here. */
-static int fault_serve(struct agate_device *adev, const struct agate_fault *fault, bool *cookie)
+static int fault_serve(struct agate_device *adev, const struct agate_fault *fault)
 {
 	struct agate_mapping *mapping = NULL;
-	int ret;
 
 	if (is_translation_fault(fault))
 		mapping = find_listed(fault->job, fault->va);
-	if (!mapping)
-		return -EFAULT;
-	dma_fence_end_signalling(*cookie);
-	ret = grow_heap(adev, mapping, fault->va);
-	*cookie = dma_fence_begin_signalling();
-	return ret;
+	return mapping ? grow_heap(adev, mapping, fault->va) : -EFAULT;
+}
+
+/* The chain is not to blame for what the kernel does not have. */
+static int fault_errno(const struct agate_fault *fault, int error)
+{
+	if (error == -ENOMEM)
+		return error;
+	return agate_exception_errno(AS_FAULTSTATUS_EXCEPTION(fault->status));
 }
 
 static void fault_report(struct agate_device *adev, const struct agate_fault *fault, int error)
@@ -215,7 +219,7 @@ static void fault_report(struct agate_device *adev, const struct agate_fault *fa
 			    AS_FAULTSTATUS_SOURCE_ID(fault->status), exception, error);
 }
 
-static void fault_handle(struct agate_device *adev, unsigned int as, u32 status, bool *cookie)
+static void fault_handle(struct agate_device *adev, unsigned int as, u32 status)
 {
 	struct agate_fault fault = {
 		.as = as,
@@ -225,12 +229,11 @@ static void fault_handle(struct agate_device *adev, unsigned int as, u32 status,
 
 	fault_take(adev, &fault);
 	if (fault.job)
-		ret = fault_serve(adev, &fault, cookie);
+		ret = fault_serve(adev, &fault);
 	if (ret && (fault.job || fault.stopped))
 		fault_report(adev, &fault, ret);
 	if (ret && fault.job)
-		agate_slot_kill(fault.job,
-				agate_exception_errno(AS_FAULTSTATUS_EXCEPTION(fault.status)));
+		agate_slot_kill(fault.job, fault_errno(&fault, ret));
 	if (fault.job)
 		agate_job_put(fault.job);
 }
@@ -259,7 +262,7 @@ void agate_fault_serve(struct agate_device *adev)
 		if (!spaces || agate_bus_lost(adev))
 			break;
 		for_each_set_bit(as, &spaces, AGATE_MAX_AS)
-			fault_handle(adev, as, status, &cookie);
+			fault_handle(adev, as, status);
 	}
 	dma_fence_end_signalling(cookie);
 }

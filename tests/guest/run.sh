@@ -23,7 +23,8 @@
 #   swiotlb-storm  the same in a guest that bounces all DMA
 #   reload   the module is loaded and unloaded fifty times (debug kernel: ten), then without
 #            each of its topics; at last what a test can only see by reaching into it: BOs
-#            whose memory is of another kind, and the locks of an address space
+#            whose memory is of another kind, the locks of an address space, and heaps that
+#            grow while memory is short
 #
 # Afterwards the module must unload, the guest be alive, and the kernel's log be
 # silent.  On the debug kernel that includes kmemleak, where it sees what no other
@@ -72,7 +73,7 @@ guest()
 	done
 	for p in uapi-bo uapi-submit mmap races jobs gone reload failnth stale fences closed stats \
 		compute listed many absent coherency queued storm caught \
-		reservations readers lock-order parked backing spaces; do
+		reservations readers lock-order parked backing spaces heaps; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	programs=$(programs_of "$@")
@@ -201,7 +202,7 @@ reload)
 	set -- "put:$BUILD/tests/kmod/$flavour/agate_inject.ko:$GUEST/agate_inject.ko" \
 		"$(test_step reload $GUEST/agate.ko $reloads)" "$(test_step absent)" \
 		"$(load $patient)" "$(test_step backing)" "$(test_step spaces)" \
-		"$(test_step reservations)" "$(test_step parked)"
+		"$(test_step heaps)" "$(test_step reservations)" "$(test_step parked)"
 	# Only this kernel has lockdep.
 	[ "$flavour" = fast ] || set -- "$@" "$(test_step lock-order)" ;;
 esac
