@@ -4,19 +4,24 @@
 GUEST_TESTS	:= uapi-bo uapi-submit mmap jobs races gone reload failnth stale fences stats \
 		   compute closed listed many absent coherency queued storm caught reservations \
 		   readers lock-order parked backing spaces heaps
+# Those with libagate inside.
+GUEST_LIB_TESTS	:= bo-cache
 GUEST_TEST_DIR	:= $(BUILD)/tests/guest
-GUEST_PROGRAMS	:= $(GUEST_TESTS:%=$(GUEST_TEST_DIR)/%) $(GUEST_TEST_DIR)/one-job
+GUEST_PROGRAMS	:= $(GUEST_TESTS:%=$(GUEST_TEST_DIR)/%) $(GUEST_LIB_TESTS:%=$(GUEST_TEST_DIR)/%) \
+		   $(GUEST_TEST_DIR)/one-job
 
 $(GUEST_TEST_DIR)/%.o: tests/guest/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS_HOST) -Itests/guest $$(pkg-config --cflags libdrm) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(CFLAGS_HOST) -Itests/guest -Iuserspace $$(pkg-config --cflags libdrm) -MMD -MP -c -o $@ $<
 
 $(GUEST_PROGRAMS): $(GUEST_TEST_DIR)/%: $(GUEST_TEST_DIR)/%.o \
 		$(addprefix $(GUEST_TEST_DIR)/,guest.o clients.o)
 	$(call say,LD,$@)
-	$(Q)$(CC) -o $@ $^ -lcmocka -pthread
+	$(Q)$(CC) -o $@ $^ -lcmocka -pthread $(GUEST_LIBS)
 
+$(GUEST_LIB_TESTS:%=$(GUEST_TEST_DIR)/%): $(LIBAGATE_OBJS)
+$(GUEST_LIB_TESTS:%=$(GUEST_TEST_DIR)/%): GUEST_LIBS = $$(pkg-config --libs libdrm)
 $(GUEST_TEST_DIR)/failnth: $(GUEST_TEST_DIR)/fail_nth.o
 $(addprefix $(GUEST_TEST_DIR)/,absent backing caught heaps parked reservations spaces): \
 		$(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kernel.o)

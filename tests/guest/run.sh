@@ -6,7 +6,7 @@
 # usage: tests/guest/run.sh fast|debug calls|jobs|both|bifrost|lite|swiotlb|reset|reload|
 #                           storm|swiotlb-storm
 #
-#   calls    what single calls promise, and threads in each other's way; on the
+#   calls    what single calls promise, threads in each other's way, and libagate's cache; on the
 #            debug kernel every allocation of every call fails once as well
 #   jobs     jobs that run, fault, hang, and whose owner is killed; at last the
 #            GPU's process is killed while one runs
@@ -71,7 +71,7 @@ guest()
 		esac
 		set -- "$@" "exec:$look && echo '# $c looked'"
 	done
-	for p in uapi-bo uapi-submit mmap races jobs gone reload failnth stale fences closed stats \
+	for p in bo-cache uapi-bo uapi-submit mmap races jobs gone reload failnth stale fences closed stats \
 		compute listed many absent coherency queued storm caught \
 		reservations readers lock-order parked backing spaces heaps; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
@@ -161,7 +161,8 @@ calls | both)
 	more=$(test_step many 100000)
 	[ "$flavour" = fast ] || more=$(test_step failnth)
 	set -- "$(load $patient)" "$(test_step uapi-bo)" "$(test_step uapi-submit)" \
-		"$(test_step mmap)" "$(test_step stats)" "$(test_step races)" "$more" ;;
+		"$(test_step mmap)" "$(test_step stats)" "$(test_step races)" \
+		"$(test_step bo-cache)" "$more" ;;
 esac
 # Without the programs that look at what a chain writes while it runs (`closed`, `gone`),
 # or whose jobs do not list all that they touch (`listed`).
