@@ -23,7 +23,7 @@ endif
 
 # What a person types is data: make expands none of it, and recipes have it from the
 # environment, as "$$LAB", where it is no part of what the shell reads as commands.
-TYPED		:= LAB TEST FROM DEBUG CHAIN SEED OUT STEP FORCE GPU COHERENCY DRIVER
+TYPED		:= LAB TEST FROM DEBUG CHAIN SEED OUT STEP FORCE GPU COHERENCY CACHE DRIVER
 # Those that stand in the command itself: one in the environment may be for another.
 GIVEN		:= $(foreach name,$(TYPED),$(if $(filter line,$(origin $(name))),$(name)))
 $(foreach name,$(TYPED),$(if $(filter-out undefined,$(origin $(name))), \
@@ -37,7 +37,7 @@ TAKES_check	:= LAB FROM
 TAKES_start	:= LAB STEP FORCE
 TAKES_gdb	:= LAB TEST FROM DEBUG
 TAKES_shell	:= LAB FROM DEBUG DRIVER GPU
-TAKES_demo	:= GPU COHERENCY
+TAKES_demo	:= GPU COHERENCY CACHE
 TAKES_doctor	:=
 COMMANDS	:= $(filter grade watch hint check start gdb shell demo doctor,$(MAKECMDGOALS))
 ignored		:= $(if $(COMMANDS),$(filter-out $(foreach c,$(COMMANDS),$(TAKES_$(c))),$(GIVEN)))
@@ -130,7 +130,7 @@ ifneq ($(DEPS),skip)
 	$(Q)BUILD=$(BUILD) scripts/install-deps.sh
 endif
 
-## make demo [GPU=bifrost] [COHERENCY=ace-lite|none]
+## make demo [GPU=bifrost] [COHERENCY=ace-lite|none] [CACHE=off]
 ##                  render build/demo/gem.png, then grade a solution and one with a bug
 .PHONY: demo demo-build
 demo: deps

@@ -8,13 +8,22 @@
 # Writes DIR/gem.png, DIR/events.jsonl (the GPU's event log), DIR/trace.json (the same as a
 # picture, for ui.perfetto.dev), DIR/map.svg and DIR/map.txt (its address spaces) and
 # DIR/console.log (the guest kernel's output).  GPU is midgard or bifrost, COHERENCY the
-# protocol that it offers: ace, ace-lite or none.  The picture is always the same.
+# protocol that it offers: ace, ace-lite or none, CACHE=off makes new BOs for each pass.  The
+# picture is always the same.
 set -eu
 
 out=$1
 BUILD=${BUILD:-build}
 GPU=${GPU:-midgard}
 COHERENCY=${COHERENCY:-ace}
+CACHE=${CACHE:-on}
+case $CACHE in
+on | off) ;;
+*)
+	echo "CACHE=$CACHE: it is on or off" >&2
+	exit 1
+	;;
+esac
 mkdir -p "$out"
 rm -f "$out/gem.png" "$out/events.jsonl" "$out/trace.json" "$out/map.svg" \
 	"$out/map.txt" "$out/console.log"
@@ -35,7 +44,7 @@ say GUEST "restore, plug the GPU in, load agate.ko, run agate-gem"
 	"put:$BUILD/bin/agate-gem:/run/agate/bin/agate-gem" \
 	"exec:insmod /run/agate/agate.ko timeout_ms=10000 tell_listed=1" \
 	"exec:/run/agate/bin/agate-info" \
-	"exec:/run/agate/bin/agate-gem --stats -o /run/agate/gem.png" \
+	"exec:/run/agate/bin/agate-gem --stats --cache $CACHE -o /run/agate/gem.png" \
 	"exec:rmmod agate" \
 	"get:/run/agate/gem.png:$out/gem.png"
 

@@ -99,14 +99,21 @@ map_readable()
 		grep -q 'Residency' "$txt" && grep -q '^<svg ' "$svg" && tail -n 1 "$svg" | grep -qx '</svg>'
 }
 
-# same_picture GPU COHERENCY: the demo on that one.
+# same_picture GPU COHERENCY CACHE: the demo on that one.
 same_picture()
 {
-	GPU=$1 COHERENCY=$2 scripts/demo.sh "$BUILD/tests/demo-$1-$2" &&
-		cmp "$BUILD/tests/demo-$1-$2/gem.png" docs/gem.png && no_hint "$1-$2"
+	GPU=$1 COHERENCY=$2 CACHE=$3 scripts/demo.sh "$BUILD/tests/demo-$1-$2-$3" \
+		>"$BUILD/tests/demo-$1-$2-$3.log" &&
+		cmp "$BUILD/tests/demo-$1-$2-$3/gem.png" docs/gem.png && no_hint "$1-$2-$3"
 }
 
-echo "1..16"
+# cache_said GPU COHERENCY CACHE TEXT: what that demo printed of the cache.
+cache_said()
+{
+	grep "BO cache: $4" "$BUILD/tests/demo-$1-$2-$3.log"
+}
+
+echo "1..20"
 holds "demo runs" run_demo 1
 holds "demo runs again" run_demo 2
 holds "picture is 512 x 512 or more" big_enough
@@ -119,5 +126,11 @@ holds "no rule of the hardware was broken" no_hint 1
 holds "the trace opens in Perfetto" trace_opens
 holds "the maps can be read" map_readable
 for other in midgard/ace-lite midgard/none bifrost/ace bifrost/ace-lite bifrost/none; do
-	holds "the same picture: $other" same_picture "${other%/*}" "${other#*/}"
+	holds "the same picture: $other" same_picture "${other%/*}" "${other#*/}" on
 done
+holds "the same picture without the cache" same_picture midgard ace off
+holds "it says so" cache_said midgard ace off off
+holds "the same picture without coherency and cache" same_picture bifrost none off
+# A pass has four BOs, and there are eight passes.
+holds "the cache recycles the BOs of the first pass" cache_said midgard none on \
+	"28 BOs recycled, 4 new, 0 waited"

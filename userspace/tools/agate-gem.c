@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -38,7 +39,7 @@ static const int8_t pass_offset[][2] = {
 struct options {
 	const char *output;
 	unsigned int frames, size;
-	bool stats;
+	bool cache, stats;
 };
 
 /* Nanoseconds that this program took for its own part of all frames. */
@@ -132,7 +133,19 @@ static int write_frame(const struct options *options, const struct gem_image *im
 	return err;
 }
 
-static void print_stats(const struct options *options, const struct gem_gpu *gpu,
+static void print_cache(struct gem_gpu *gpu)
+{
+	struct agate_bo_cache_stats stats;
+
+	if (gem_gpu_cache_stats(gpu, &stats))
+		return;
+	printf("BO cache: %" PRIu64 " BOs recycled, %" PRIu64 " new, %" PRIu64 " waited for; "
+	       "freed: %" PRIu64 " purged, %" PRIu64 " stale, %" PRIu64 " evicted; unused: %" PRIu64
+	       " of %.1f MiB\n", stats.hits, stats.misses, stats.waits, stats.purged,
+	       stats.stale, stats.evicted, stats.cached, (double)stats.cached_bytes / (1 << 20));
+}
+
+static void print_stats(const struct options *options, struct gem_gpu *gpu,
 			const struct own_time *own)
 {
 	const struct gem_gpu_stats *stats = gem_gpu_stats(gpu);
@@ -147,6 +160,10 @@ static void print_stats(const struct options *options, const struct gem_gpu *gpu
 	printf("frame, on the CPU: scene %.1f ms, mean of the passes %.1f ms, PNG %.1f ms\n",
 	       (double)own->scene / frame_ms, (double)own->mean / frame_ms,
 	       (double)own->file / frame_ms);
+	if (options->cache)
+		print_cache(gpu);
+	else
+		puts("BO cache: off");
 }
 
 static int draw_all(const struct options *options, struct gem_gpu *gpu, struct gem_scene *scene,
@@ -172,12 +189,13 @@ static int draw_all(const struct options *options, struct gem_gpu *gpu, struct g
 
 static void usage(FILE *out)
 {
-	fprintf(out, "usage: agate-gem [-o FILE] [--frames N] [--size N] [--stats]\n"
+	fprintf(out, "usage: agate-gem [-o FILE] [--frames N] [--size N] [--cache on|off] [--stats]\n"
 		"Draws a turning gemstone with the Agate GPU and writes PNG.\n"
 		"  -o FILE      the picture (gem.png); with several frames, FILE's name gets\n"
 		"               the frame's number: gem-0000.png ...\n"
 		"  --frames N   a full turn in N frames, 1 .. %d (1)\n"
 		"  --size N     width and height in pixels, %d .. %d (768)\n"
+		"  --cache on   recycle the BOs of one pass in the next, or make new ones (on)\n"
 		"  --stats      say what was drawn and how long the GPU took\n",
 		MAX_FRAMES, MIN_SIZE, MAX_SIZE);
 }
@@ -196,6 +214,12 @@ static bool parse_number(const char *text, unsigned int min, unsigned int max,
 	return true;
 }
 
+static bool parse_switch(const char *text, bool *value)
+{
+	*value = !strcmp(text, "on");
+	return *value || !strcmp(text, "off");
+}
+
 /* Returns the exit status, or -1 to go on. */
 static int parse_options(int argc, char **argv, struct options *options)
 {
@@ -203,6 +227,7 @@ static int parse_options(int argc, char **argv, struct options *options)
 		{ "output", required_argument, NULL, 'o' },
 		{ "frames", required_argument, NULL, 'f' },
 		{ "size", required_argument, NULL, 's' },
+		{ "cache", required_argument, NULL, 'c' },
 		{ "stats", no_argument, NULL, 'S' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 }
@@ -220,6 +245,9 @@ static int parse_options(int argc, char **argv, struct options *options)
 			break;
 		case 's':
 			ok &= parse_number(optarg, MIN_SIZE, MAX_SIZE, &options->size);
+			break;
+		case 'c':
+			ok &= parse_switch(optarg, &options->cache);
 			break;
 		case 'S':
 			options->stats = true;
@@ -240,7 +268,7 @@ static int parse_options(int argc, char **argv, struct options *options)
 
 int main(int argc, char **argv)
 {
-	struct options options = { .output = "gem.png", .frames = 1, .size = 768 };
+	struct options options = { .output = "gem.png", .frames = 1, .size = 768, .cache = true };
 	struct gem_image image = { 0 };
 	struct gem_scene *scene;
 	struct gem_gpu *gpu;
@@ -248,7 +276,7 @@ int main(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	if (gem_gpu_create(options.size, &gpu))
+	if (gem_gpu_create(options.size, options.cache, &gpu))
 		return 1;
 	scene = malloc(sizeof(*scene));
 	status = 1;

@@ -22,7 +22,7 @@
 #define HEAP_TILE	(2 * AGATE_HEAP_CHUNK_SIZE)
 #define HEAP_CROWD	(48ull << 20)
 
-/* Offsets in the frame's BO. */
+/* Offsets in the BO of the jobs and bins. */
 #define JOBS_OFFSET	0
 #define CONTEXT_OFFSET	1024
 #define TARGET_OFFSET	2048
@@ -58,6 +58,18 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
+static void release_bos(struct gem_gpu *gpu)
+{
+	unsigned int i;
+
+	for (i = 0; i < BOS; i++) {
+		agate_bo_unreference(gpu->bo[i]);
+		gpu->bo[i] = NULL;
+		gpu->cpu[i] = NULL;
+	}
+}
+
+/* A BO from the cache has the bytes of an older pass: write or clear whatever is read. */
 static int create_bos(struct gem_gpu *gpu)
 {
 	const uint64_t tiles = (uint64_t)gpu->tiles * gpu->tiles;
@@ -99,7 +111,7 @@ static int create_bos(struct gem_gpu *gpu)
 	return 0;
 }
 
-int gem_gpu_create(uint32_t size, struct gem_gpu **out)
+int gem_gpu_create(uint32_t size, bool cache, struct gem_gpu **out)
 {
 	struct gem_gpu *gpu = calloc(1, sizeof(*gpu));
 	int err;
@@ -113,9 +125,12 @@ int gem_gpu_create(uint32_t size, struct gem_gpu **out)
 		report("cannot open an agate render node in /dev/dri", err);
 		goto err_destroy;
 	}
-	err = create_bos(gpu);
-	if (err)
+	/* A library without a cache draws the same picture. */
+	err = agate_bo_cache_enable(gpu->dev, cache);
+	if (err && err != -EOPNOTSUPP) {
+		report("cannot switch the cache", err);
 		goto err_destroy;
+	}
 	if (drmSyncobjCreate(agate_device_fd(gpu->dev), 0, &gpu->tiled)) {
 		err = report("cannot create a sync object", -errno);
 		goto err_destroy;
@@ -130,14 +145,11 @@ err_destroy:
 
 void gem_gpu_destroy(struct gem_gpu *gpu)
 {
-	unsigned int i;
-
 	if (!gpu)
 		return;
 	if (gpu->tiled)
 		drmSyncobjDestroy(agate_device_fd(gpu->dev), gpu->tiled);
-	for (i = 0; i < BOS; i++)
-		agate_bo_unreference(gpu->bo[i]);
+	release_bos(gpu);
 	agate_device_close(gpu->dev);
 	free(gpu);
 }
@@ -317,6 +329,11 @@ int gem_gpu_draw(struct gem_gpu *gpu, const struct gem_scene *scene,
 	uint64_t start, tiled;
 	int err;
 
+	/* Only now: the caller has looked at the last pixels. */
+	release_bos(gpu);
+	err = create_bos(gpu);
+	if (err)
+		return err;
 	write_geometry(gpu, scene, pass);
 	err = write_descriptors(gpu);
 	if (!err)
@@ -347,4 +364,9 @@ int gem_gpu_draw(struct gem_gpu *gpu, const struct gem_scene *scene,
 const struct gem_gpu_stats *gem_gpu_stats(const struct gem_gpu *gpu)
 {
 	return &gpu->stats;
+}
+
+int gem_gpu_cache_stats(struct gem_gpu *gpu, struct agate_bo_cache_stats *stats)
+{
+	return agate_bo_cache_get_stats(gpu->dev, stats);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Drawing a scene with the GPU: the BOs of a frame and the two jobs.
+ * Drawing a scene with the GPU: the BOs of a pass and the two jobs.
  */
 #ifndef GEM_GPU_H
 #define GEM_GPU_H
@@ -18,10 +18,11 @@ struct gem_gpu_stats {
 };
 
 /*
- * Open the GPU and make the BOs for square pictures of size pixels.  On failure
- * prints the reason to standard error, and returns a negative errno.
+ * Open the GPU for square pictures of size pixels, with or without the library's cache of
+ * unused BOs.  On failure prints the reason to standard error, and returns a negative
+ * errno.
  */
-int gem_gpu_create(uint32_t size, struct gem_gpu **gpu);
+int gem_gpu_create(uint32_t size, bool cache, struct gem_gpu **gpu);
 void gem_gpu_destroy(struct gem_gpu *gpu);
 
 /* How a pass differs from the original scene. */
@@ -31,12 +32,16 @@ struct gem_pass {
 };
 
 /*
- * Draw the scene and wait for it.  *pixels is then size * size times R G B A, until
+ * Draw the scene and wait for it.  Each pass has BOs of its own, and gives back those of
+ * the pass before, so all passes but the first find theirs in the cache.  *pixels is then size * size times R G B A, until
  * the next pass.  On failure as gem_gpu_create().
  */
 int gem_gpu_draw(struct gem_gpu *gpu, const struct gem_scene *scene,
 		 const struct gem_pass *pass, const uint8_t **pixels);
 
 const struct gem_gpu_stats *gem_gpu_stats(const struct gem_gpu *gpu);
+
+/* What the cache did for these passes: as agate_bo_cache_get_stats(). */
+int gem_gpu_cache_stats(struct gem_gpu *gpu, struct agate_bo_cache_stats *stats);
 
 #endif /* GEM_GPU_H */

@@ -23,14 +23,19 @@ int __wrap_agate_device_open(struct agate_device **dev)
 static const struct gem_pass still;
 static struct gem_scene scene;
 
-static struct gem_gpu *gpu_new(uint32_t size)
+static struct gem_gpu *gpu_with(uint32_t size, bool cache)
 {
 	struct gem_gpu *gpu = NULL;
 
 	fake_reset();
 	fake_submit(fake_gpu_run);
-	assert_int_equal(gem_gpu_create(size, &gpu), 0);
+	assert_int_equal(gem_gpu_create(size, cache, &gpu), 0);
 	return gpu;
+}
+
+static struct gem_gpu *gpu_new(uint32_t size)
+{
+	return gpu_with(size, true);
 }
 
 static void gpu_free(struct gem_gpu *gpu)
@@ -119,6 +124,33 @@ static void test_same_bytes(void **state)
 	gpu_free(gpu);
 }
 
+/* BOs full of an older picture are as good as new ones. */
+static void test_recycled_bos(void **state)
+{
+	static uint8_t fresh[SIZE * SIZE * 4];
+	struct agate_bo_cache_stats stats;
+	struct gem_gpu *gpu = gpu_with(SIZE, false);
+
+	(void)state;
+	assert_int_equal(gem_scene_build(&scene, 0.7), 0);
+	draw(gpu);
+	assert_int_equal(gem_scene_build(&scene, 0.3), 0);
+	memcpy(fresh, draw(gpu), sizeof(fresh));
+	assert_int_equal(fake_calls(DRM_IOCTL_AGATE_CREATE_BO), 8);
+	gpu_free(gpu);
+
+	gpu = gpu_with(SIZE, true);
+	assert_int_equal(gem_scene_build(&scene, 0.7), 0);
+	draw(gpu);
+	assert_int_equal(gem_scene_build(&scene, 0.3), 0);
+	assert_memory_equal(draw(gpu), fresh, sizeof(fresh));
+	assert_int_equal(fake_calls(DRM_IOCTL_AGATE_CREATE_BO), 4);
+	assert_int_equal(gem_gpu_cache_stats(gpu, &stats), 0);
+	assert_int_equal(stats.hits, 4);
+	assert_int_equal(stats.cached, 0);
+	gpu_free(gpu);
+}
+
 /* Triangles in the opposite order give the same picture: depth decides. */
 static void test_order_does_not_matter(void **state)
 {
@@ -184,8 +216,16 @@ static void test_faulting_jobs_are_reported(void **state)
 	gpu_free(gpu);
 }
 
-/* Make each kernel call of creation fail in turn; nothing stays. */
-static void test_failing_creation(void **state)
+static int open_and_draw(struct gem_gpu **gpu)
+{
+	const uint8_t *pixels;
+	int err = gem_gpu_create(SIZE, false, gpu);
+
+	return err ? err : gem_gpu_draw(*gpu, &scene, &still, &pixels);
+}
+
+/* Make each kernel call of a first pass fail in turn; nothing stays. */
+static void test_failing_pass(void **state)
 {
 	static const unsigned long requests[] = {
 		DRM_IOCTL_AGATE_CREATE_BO, DRM_IOCTL_AGATE_SET_LABEL, FAKE_MMAP,
@@ -194,27 +234,20 @@ static void test_failing_creation(void **state)
 	unsigned int i, nth, failures = 0;
 
 	(void)state;
+	assert_int_equal(gem_scene_build(&scene, 0.02), 0);
 	for (i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
 		for (nth = 1; nth <= 4; nth++) {
 			struct gem_gpu *gpu = NULL;
 
 			fake_reset();
+			fake_submit(fake_gpu_run);
 			fake_fail(requests[i], nth, ENOMEM);
-			if (!gem_gpu_create(SIZE, &gpu)) {
-				gpu_free(gpu);
-				continue;
-			}
-			failures++;
-			assert_null(gpu);
-			assert_int_equal(fake_live_handles(), 0);
-			assert_int_equal(fake_live_maps(), 0);
+			failures += open_and_draw(&gpu) != 0;
+			gpu_free(gpu);
 		}
 	}
-	/*
-	 * Three maps, one sync object.  When the kernel has no memory for a BO or its label,
-	 * the library asks a second time.
-	 */
-	assert_int_equal(failures, 4);
+	/* Four BOs, four labels, three maps, one sync object. */
+	assert_int_equal(failures, 12);
 }
 
 int main(void)
@@ -224,10 +257,11 @@ int main(void)
 		cmocka_unit_test(test_vertices_are_sound),
 		cmocka_unit_test(test_picture),
 		cmocka_unit_test(test_same_bytes),
+		cmocka_unit_test(test_recycled_bos),
 		cmocka_unit_test(test_order_does_not_matter),
 		cmocka_unit_test(test_odd_sizes),
 		cmocka_unit_test(test_faulting_jobs_are_reported),
-		cmocka_unit_test(test_failing_creation),
+		cmocka_unit_test(test_failing_pass),
 	};
 
 	return cmocka_run_group_tests_name("gem-picture", tests, NULL, NULL);
