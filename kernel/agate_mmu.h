@@ -32,6 +32,9 @@ struct agate_vm;
  * @number: hardware address space, or -1; under mmu.lock
  * @users: jobs that run in it; under mmu.lock
  * @link: in mmu.lru while @number is not -1
+ * @locked: entries change, and no chain may use those of @lockaddr: the region is locked
+ *	in every place that the table gets; under mmu.lock
+ * @lockaddr: that region, as the register wants it
  * @limbo: table pages that were removed while the GPU did not answer; under
  *	vm->pt_lock
  */
@@ -41,6 +44,8 @@ struct agate_as {
 	int number;
 	unsigned int users;
 	struct list_head link;
+	bool locked;
+	u64 lockaddr;
 	struct list_head limbo;
 };
 
@@ -50,6 +55,7 @@ struct agate_as {
  *	a spinlock because job submission runs under the slots' lock
  * @present: address spaces the hardware has
  * @taken: those of @present that are lent out
+ * @locked: those of @taken in which a region is locked
  * @faulty: those of @taken that were disabled after a fault that nobody could
  *	serve: their interrupt stays masked until they are lent out again
  * @lru: struct agate_vm (as.link), most recently used first
@@ -62,6 +68,7 @@ struct agate_mmu {
 	spinlock_t lock;
 	u32 present;
 	u32 taken;
+	u32 locked;
 	u32 faulty;
 	struct list_head lru;
 	const struct agate_as_layout *layout;
@@ -142,6 +149,10 @@ int agate_mmu_map_runs(struct agate_vm *vm, u64 va, struct agate_runs runs, u32 
  * @vm: vm->pt_lock is held
  * @va: first GPU address
  * @size: bytes
+ *
+ * A chain may use the range although its job did not list it.  So the range is locked in the
+ * GPU before its entries change, until they are flushed: no chain uses an entry that the
+ * GPU still has and the table has no more.
  *
  * When this returns 0 the GPU cannot reach the pages, and the caller may free them.
  *

@@ -108,19 +108,48 @@ static u64 lock_region(u64 first, u64 last)
 	return (first & GENMASK_ULL(63, width)) | width;
 }
 
-static int as_flush(struct agate_device *adev, unsigned int n, u64 first, u64 last, u32 command)
+static int as_lock(struct agate_device *adev, unsigned int n, u64 region)
 {
 	int ret;
 
 	lockdep_assert_held(&adev->mmu.lock);
 
-	gpu_write64(adev, AS_LOCKADDR_LO(n), lock_region(first, last));
+	gpu_write64(adev, AS_LOCKADDR_LO(n), region);
 	ret = as_command(adev, n, AS_COMMAND_LOCK);
 	if (!ret)
-		ret = as_command(adev, n, command);
+		adev->mmu.locked |= BIT(n);
+	return ret;
+}
+
+/* When this returns 0, every access to the region waits. */
+static int as_lock_now(struct agate_device *adev, unsigned int n, u64 region)
+{
+	int ret = as_lock(adev, n, region);
+
 	if (!ret)
 		ret = as_wait(adev, n);
+	if (ret)
+		adev->mmu.locked &= ~BIT(n);
 	return ret;
+}
+
+/* End a lock, by UNLOCK or by a flush of the locked region. */
+static int as_unlock(struct agate_device *adev, unsigned int n, u32 command)
+{
+	int ret;
+
+	lockdep_assert_held(&adev->mmu.lock);
+
+	adev->mmu.locked &= ~BIT(n);
+	ret = as_command(adev, n, command);
+	return ret ? ret : as_wait(adev, n);
+}
+
+static int as_flush(struct agate_device *adev, unsigned int n, u64 first, u64 last, u32 command)
+{
+	int ret = as_lock(adev, n, lock_region(first, last));
+
+	return ret ? ret : as_unlock(adev, n, command);
 }
 
 static int as_update(struct agate_device *adev, unsigned int n, u64 transtab, u64 memattr,
@@ -139,12 +168,17 @@ static int as_update(struct agate_device *adev, unsigned int n, u64 transtab, u6
 	return ret;
 }
 
+/* The caller's chain starts after this: a region whose entries change is locked by then. */
 static int as_enable(struct agate_device *adev, unsigned int n, const struct agate_as *as)
 {
 	const struct agate_as_layout *layout = adev->mmu.layout;
+	int ret;
 
-	return as_update(adev, n, as->pgt.root->phys | layout->transtab, layout->memattr,
-			 layout->transcfg);
+	ret = as_update(adev, n, as->pgt.root->phys | layout->transtab, layout->memattr,
+			layout->transcfg);
+	if (!ret && as->locked)
+		ret = as_lock_now(adev, n, as->lockaddr);
+	return ret;
 }
 
 static int as_disable(struct agate_device *adev, unsigned int n)
@@ -278,6 +312,7 @@ void agate_mmu_reset(struct agate_device *adev)
 		list_del_init(&as->link);
 	}
 	mmu->taken = 0;
+	mmu->locked = 0;
 	mmu->faulty = 0;
 	mmu_set_irq_mask(adev);
 	spin_unlock(&mmu->lock);
@@ -329,22 +364,59 @@ int agate_mmu_flush(struct agate_vm *vm, u64 va, u64 size, u32 command)
 	return ret;
 }
 
+/* From here on no chain gets through to a range, whatever place the table has or gets. */
+static int region_lock(struct agate_vm *vm, u64 va, u64 size)
+{
+	struct agate_device *adev = vm->adev;
+	struct agate_as *as = &vm->as;
+	int ret = 0;
+
+	spin_lock(&adev->mmu.lock);
+	as->locked = true;
+	as->lockaddr = lock_region(va, va + size - 1);
+	if (as->number >= 0)
+		ret = as_lock_now(adev, as->number, as->lockaddr);
+	spin_unlock(&adev->mmu.lock);
+	return ret;
+}
+
+/*
+ * A place in which nothing is locked now did not take the LOCK, or has had an UPDATE since:
+ * then it is disabled, and has forgotten everything.
+ */
+static int region_unlock(struct agate_vm *vm, u32 command)
+{
+	struct agate_device *adev = vm->adev;
+	struct agate_as *as = &vm->as;
+	int ret = 0;
+
+	spin_lock(&adev->mmu.lock);
+	as->locked = false;
+	if (as->number >= 0 && (adev->mmu.locked & BIT(as->number)))
+		ret = as_unlock(adev, as->number, command);
+	spin_unlock(&adev->mmu.lock);
+	return ret;
+}
+
 int agate_mmu_unmap(struct agate_vm *vm, u64 va, u64 size)
 {
 	LIST_HEAD(gone);
-	int ret;
+	int locked, ret;
 
 	lockdep_assert_held(&vm->pt_lock);
 
+	locked = region_lock(vm, va, size);
 	ret = agate_pgtable_unmap(&vm->as.pgt, va, size, &gone);
-	if (ret)
+	if (ret) {
+		region_unlock(vm, AS_COMMAND_UNLOCK);
 		return ret;
-	ret = agate_mmu_flush(vm, va, size, AS_COMMAND_FLUSH_MEM);
-	if (ret)
+	}
+	ret = region_unlock(vm, AS_COMMAND_FLUSH_MEM);
+	if (locked || ret)
 		list_splice(&gone, &vm->as.limbo);
 	else
 		agate_pgtable_free_list(&vm->as.pgt, &gone);
-	return ret;
+	return locked ? locked : ret;
 }
 
 /* Map all runs; after a failure *@next is the end of what is mapped. */
@@ -393,6 +465,7 @@ int agate_mmu_topic_init(struct agate_device *adev)
 	mmu->layout = layout_of(adev->id.gpu_id);
 	mmu->present = adev->id.as_present & GENMASK(AGATE_MAX_AS - 1, 0);
 	mmu->taken = 0;
+	mmu->locked = 0;
 	mmu->faulty = 0;
 	INIT_LIST_HEAD(&mmu->lru);
 	INIT_LIST_HEAD(&mmu->tables);
