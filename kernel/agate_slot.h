@@ -217,16 +217,19 @@ void agate_slot_kill(struct agate_job *job, int error);
 void agate_slot_cancel(struct agate_device *adev, struct agate_entities *entities);
 
 /**
- * agate_slot_halt - take every chain off the hardware before a reset
+ * agate_slot_halt - take every chain off the hardware, before a reset or before sleep
  * @adev: the device; schedulers are stopped, the JOB vector is suspended
  * @limit_ns: a chain that has run for at least this time is guilty, too: it ends
  *	with -ETIME
  *
  * Soft-stops running chains, so that innocent ones continue where they were.  A
  * chain that does not stop is taken off all the same, and starts again from its
- * head.  The caller must reset the GPU afterwards.
+ * head.
+ *
+ * Return: true if all chains have stopped; false if the caller must reset the GPU, which
+ * may still run one.
  */
-void agate_slot_halt(struct agate_device *adev, s64 limit_ns);
+bool agate_slot_halt(struct agate_device *adev, s64 limit_ns);
 
 /**
  * agate_slot_shutdown - end every chain with -ENODEV, because the device goes away

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * All slots at once: take everything off the hardware, before a reset or for good.
+ * All slots at once: take everything off the hardware, before a reset, before sleep or
+ * for good.
  */
 #include <linux/delay.h>
 
@@ -103,12 +104,15 @@ static void slots_judge(struct agate_device *adev, s64 limit_ns)
 	spin_unlock(&slots->lock);
 }
 
-void agate_slot_halt(struct agate_device *adev, s64 limit_ns)
+bool agate_slot_halt(struct agate_device *adev, s64 limit_ns)
 {
+	bool stopped;
+
 	slots_judge(adev, limit_ns);
 	slots_stop(adev, JS_COMMAND_SOFT_STOP, 0);
-	slots_drain(adev);
+	stopped = slots_drain(adev);
 	slots_give_up(adev, 0);
+	return stopped;
 }
 
 void agate_slot_shutdown(struct agate_device *adev)

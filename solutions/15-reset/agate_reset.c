@@ -128,9 +128,37 @@ static bool reset_over(struct agate_reset *reset)
 	return pending;
 }
 
-/* ---- Resets ------------------------------------------------------------- */
+/* ---- Down and up -------------------------------------------------------- */
 
-/* The schedulers are stopped.  A GPU that does not come back is lost, and its jobs end. */
+/*
+ * No scheduler starts a job, no interrupt is served, and no chain is on the GPU, unless this
+ * returns false: then it may still run one, and only a reset helps.  The caller has stopped
+ * the scheduler @but itself.
+ */
+static bool gpu_down(struct agate_device *adev, const struct drm_gpu_scheduler *but)
+{
+	lockdep_assert_held(&adev->reset.lock);
+
+	stop_schedulers(adev, but);
+	agate_irq_suspend(adev, AGATE_VECTOR_JOB);
+	agate_irq_suspend(adev, AGATE_VECTOR_MMU);
+	return agate_slot_halt(adev, (s64)timeout_ms * NSEC_PER_MSEC);
+}
+
+static void gpu_up(struct agate_device *adev, const struct drm_gpu_scheduler *but)
+{
+	lockdep_assert_held(&adev->reset.lock);
+
+	agate_irq_resume(adev, AGATE_VECTOR_MMU);
+	agate_irq_resume(adev, AGATE_VECTOR_JOB);
+	restart_schedulers(adev, but);
+}
+
+/*
+ * The GPU is down.  Only after its reset the address spaces are given up: until then a chain
+ * that did not stop uses them, and what they lose has to be flushed.  A GPU that does not
+ * come back is lost, and its jobs end.
+ */
 static void reset_gpu(struct agate_device *adev)
 {
 	int ret;
@@ -138,10 +166,6 @@ static void reset_gpu(struct agate_device *adev)
 	lockdep_assert_held(&adev->reset.lock);
 
 	dev_warn(&adev->pdev->dev, "resetting the GPU\n");
-	agate_irq_suspend(adev, AGATE_VECTOR_JOB);
-	agate_irq_suspend(adev, AGATE_VECTOR_MMU);
-	agate_slot_halt(adev, (s64)timeout_ms * NSEC_PER_MSEC);
-
 	ret = agate_gpu_soft_reset(adev);
 	if (!ret)
 		ret = agate_power_on(adev);
@@ -154,9 +178,9 @@ static void reset_gpu(struct agate_device *adev)
 		agate_slot_shutdown(adev);
 	}
 	reset_over(&adev->reset);
-	agate_irq_resume(adev, AGATE_VECTOR_MMU);
-	agate_irq_resume(adev, AGATE_VECTOR_JOB);
 }
+
+/* ---- Resets ------------------------------------------------------------- */
 
 /* The job's own scheduler is stopped. */
 static void recover(struct agate_device *adev, struct agate_job *job)
@@ -169,9 +193,9 @@ static void recover(struct agate_device *adev, struct agate_job *job)
 	if (agate_slot_stop(job, false, -ETIME) || agate_slot_stop(job, true, -ETIME))
 		return;
 
-	stop_schedulers(adev, own);
+	gpu_down(adev, own);
 	reset_gpu(adev);
-	restart_schedulers(adev, own);
+	gpu_up(adev, own);
 }
 
 void agate_reset_timedout(struct agate_job *job)
@@ -196,9 +220,9 @@ static void reset_work(struct work_struct *work)
 	bool cookie = recovery_begin(adev);
 
 	if (atomic_read(&adev->reset.pending)) {
-		stop_schedulers(adev, NULL);
+		gpu_down(adev, NULL);
 		reset_gpu(adev);
-		restart_schedulers(adev, NULL);
+		gpu_up(adev, NULL);
 	}
 	recovery_end(adev, cookie);
 }
