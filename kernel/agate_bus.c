@@ -106,7 +106,7 @@ static bool bus_append(struct agate_device *adev, u32 op, u32 reg, u32 value, u3
 
 	lockdep_assert_held(&bus->lock);
 
-	if (bus->lost || !bus_wait(adev, bus_has_room))
+	if (bus->lost || WARN_ON_ONCE(bus->asleep) || !bus_wait(adev, bus_has_room))
 		return false;
 
 	entry = &bus->queue[bus->tail & (bus->queue_len - 1)];
@@ -125,6 +125,25 @@ static bool bus_append(struct agate_device *adev, u32 op, u32 reg, u32 value, u3
 	if (READ_ONCE(bus->ctrl->asleep))
 		writel(bus->doorbell, bus->regs + AGATE_IVSHMEM_DOORBELL);
 	return true;
+}
+
+static void bus_set_asleep(struct agate_device *adev, bool asleep)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&adev->bus.lock, flags);
+	adev->bus.asleep = asleep;
+	spin_unlock_irqrestore(&adev->bus.lock, flags);
+}
+
+void agate_bus_sleep(struct agate_device *adev)
+{
+	bus_set_asleep(adev, true);
+}
+
+void agate_bus_wake(struct agate_device *adev)
+{
+	bus_set_asleep(adev, false);
 }
 
 void gpu_write(struct agate_device *adev, u32 reg, u32 value)

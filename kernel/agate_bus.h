@@ -40,6 +40,7 @@ struct agate_bar2_piece {
  * @gsm: the card's global table
  * @vram: what BAR2 shows of the card's memory, from its first byte on
  * @lost: the GPU is gone; writes are dropped and reads return all ones
+ * @asleep: the GPU has no power, and the driver must not use its registers
  *
  * Each piece of BAR2 gets a mapping of its own: VRAM wants write combining, and x86
  * refuses a second caching mode for a page that is mapped already.
@@ -56,6 +57,7 @@ struct agate_bus {
 	struct agate_bar2_piece gsm;
 	struct agate_bar2_piece vram;
 	bool lost;
+	bool asleep;
 };
 
 /**
@@ -75,6 +77,16 @@ int agate_bus_attach(struct agate_device *adev);
  * From here on the GPU counts as lost, so a late access is harmless.
  */
 void agate_bus_detach(struct agate_device *adev);
+
+/**
+ * agate_bus_sleep - no register is used any more, until agate_bus_wake()
+ * @adev: the device
+ *
+ * An access between the two is a bug of the driver: it warns, and counts as one to a GPU that
+ * is lost.
+ */
+void agate_bus_sleep(struct agate_device *adev);
+void agate_bus_wake(struct agate_device *adev);
 
 /**
  * gpu_write - post a write to a register

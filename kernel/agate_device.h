@@ -52,6 +52,7 @@
  * @stats: counters of living objects
  * @unplug_lock: orders the end of probe, removal and @lost_work against each other
  * @running: between the end of probe and removal; under @unplug_lock
+ * @asleep: the system sleeps, and the GPU has no power; under @unplug_lock
  * @lost_work: unplugs the device after the bus found that the GPU is gone
  * @busy: how long the GPU has worked
  * @park_wq: releases what is parked, see agate_park.h
@@ -74,6 +75,7 @@ struct agate_device {
 	struct agate_stats stats;
 	struct mutex unplug_lock;	/* probe, removal, loss */
 	bool running;
+	bool asleep;
 	struct work_struct lost_work;
 	struct agate_busy busy;
 	struct workqueue_struct *park_wq;

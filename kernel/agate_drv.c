@@ -20,6 +20,7 @@
 #include "agate_device.h"
 #include "agate_lock_order.h"
 #include "agate_park.h"
+#include "agate_pm.h"
 
 static atomic64_t next_client_id = ATOMIC64_INIT(1);
 
@@ -259,6 +260,7 @@ static struct pci_driver agate_pci_driver = {
 	.id_table = agate_pci_ids,
 	.probe = agate_probe,
 	.remove = agate_remove,
+	.driver.pm = pm_sleep_ptr(&agate_pm_ops),
 };
 
 static int __init agate_init(void)

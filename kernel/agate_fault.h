@@ -16,6 +16,8 @@ struct agate_device;
 
 int agate_fault_topic_init(struct agate_device *adev);
 void agate_fault_topic_fini(struct agate_device *adev);
+int agate_fault_topic_suspend(struct agate_device *adev);
+int agate_fault_topic_resume(struct agate_device *adev);
 
 /**
  * agate_exception_name - an exception code as text

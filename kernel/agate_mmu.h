@@ -88,6 +88,14 @@ int agate_mmu_topic_init(struct agate_device *adev);
 void agate_mmu_topic_fini(struct agate_device *adev);
 
 /**
+ * agate_mmu_topic_suspend - no table is in the hardware any more
+ * @adev: the device; no chain is on it, and none starts before the next UPDATE
+ *
+ * Return: 0.
+ */
+int agate_mmu_topic_suspend(struct agate_device *adev);
+
+/**
  * agate_mmu_vm_init - create an empty page table, not yet in the hardware
  * @vm: a new address space
  *

@@ -2,8 +2,8 @@
 /*
  * The GPU's power input and its power domains.  The driver switches the domains on
  * in order and off in reverse order, and finishes each step before it begins the
- * next.  Everything that is present stays on from probe to removal.  A reset
- * switches everything off, so it ends in agate_power_on(), too.
+ * next.  Everything that is present stays on from probe to removal, except while the
+ * system sleeps.  A reset switches everything off, so it ends in agate_power_on(), too.
  */
 #include "agate_device.h"
 #include "agate_power.h"
@@ -134,4 +134,15 @@ int agate_power_topic_init(struct agate_device *adev)
 void agate_power_topic_fini(struct agate_device *adev)
 {
 	agate_power_off(adev);
+}
+
+int agate_power_topic_suspend(struct agate_device *adev)
+{
+	agate_power_off(adev);
+	return 0;
+}
+
+int agate_power_topic_resume(struct agate_device *adev)
+{
+	return agate_power_on(adev);
 }

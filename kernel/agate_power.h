@@ -15,7 +15,7 @@ struct agate_device;
 
 /**
  * struct agate_power - the state of the GPU's power
- * @on: all domains are up; only probe, removal and reset change it, and they
+ * @on: all domains are up; only probe, removal, sleep and reset change it, and they
  *	exclude each other
  */
 struct agate_power {
@@ -24,6 +24,8 @@ struct agate_power {
 
 int agate_power_topic_init(struct agate_device *adev);
 void agate_power_topic_fini(struct agate_device *adev);
+int agate_power_topic_suspend(struct agate_device *adev);
+int agate_power_topic_resume(struct agate_device *adev);
 
 /**
  * agate_power_on - select the best coherency protocol, then power up L2, shaders,

@@ -22,6 +22,7 @@ struct agate_job;
  * struct agate_reset - recovery
  * @lock: allows one recovery at a time; of the driver's locks only unplug_lock is
  *	outside it; the frame initialises it, and @queue_lock
+ * @down: the GPU sleeps: the schedulers are stopped, and no chain is on the GPU; under @lock
  * @work: resets the GPU on queues.timeout_wq for callers that cannot wait for it
  * @ready: the topic is present, and @work may be queued; changes under @lock and
  *	@queue_lock
@@ -35,6 +36,7 @@ struct agate_job;
 struct agate_reset {
 	/* One recovery at a time. */
 	struct mutex lock;
+	bool down;
 	struct work_struct work;
 	/* Orders queueing against the end of queueing. */
 	spinlock_t queue_lock;
@@ -47,6 +49,27 @@ struct agate_reset {
 
 int agate_reset_topic_init(struct agate_device *adev);
 void agate_reset_topic_fini(struct agate_device *adev);
+
+/**
+ * agate_reset_topic_suspend - take all jobs off the GPU, and start none
+ * @adev: the device
+ *
+ * A chain that stops goes on where it was after agate_reset_topic_resume(), another one
+ * begins again.  A chain that has run for too long ends with -ETIME.  If the GPU does not
+ * let go of a chain, or a reset was pending, this resets it.
+ *
+ * Context: may sleep.
+ * Return: 0; an error if the GPU did not come back from a reset, and then it is lost.
+ */
+int agate_reset_topic_suspend(struct agate_device *adev);
+
+/**
+ * agate_reset_topic_resume - start all jobs again
+ * @adev: the device, whose GPU runs chains
+ *
+ * Return: 0.
+ */
+int agate_reset_topic_resume(struct agate_device *adev);
 
 /** agate_reset_timeout - how long a job may run, in jiffies */
 long agate_reset_timeout(void);

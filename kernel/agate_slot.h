@@ -127,6 +127,8 @@ struct agate_slots {
 
 int agate_slot_topic_init(struct agate_device *adev);
 void agate_slot_topic_fini(struct agate_device *adev);
+int agate_slot_topic_suspend(struct agate_device *adev);
+int agate_slot_topic_resume(struct agate_device *adev);
 
 /**
  * agate_fence_create - create a slot fence while the caller may still wait for

@@ -22,6 +22,16 @@ int agate_submit_topic_init(struct agate_device *adev);
 void agate_submit_topic_fini(struct agate_device *adev);
 
 /**
+ * agate_submit_topic_suspend - refuse to sleep with jobs that nobody can stop
+ * @adev: the device
+ *
+ * Topic "reset" has taken all jobs off the GPU if it is present.
+ *
+ * Return: 0; -EBUSY with jobs and without topic "reset".
+ */
+int agate_submit_topic_suspend(struct agate_device *adev);
+
+/**
  * agate_submit_ioctl - SUBMIT
  * @dev: the device
  * @data: struct drm_agate_submit

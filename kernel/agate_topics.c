@@ -18,6 +18,10 @@
  * @needs: bits of the topics that it needs; without them it is absent
  * @init: starts it; returns -EOPNOTSUPP when it is absent
  * @fini: stops it; objects of open files stay
+ * @suspend: ends its use of the GPU until @resume, or is NULL; after an error the topic is
+ *	awake
+ * @resume: undoes @suspend, or is NULL; the GPU may have been reset, and may have lost its
+ *	power, but need not; after an error the topic is asleep
  */
 struct agate_topic {
 	const char *name;
@@ -25,6 +29,8 @@ struct agate_topic {
 	u64 needs;
 	int (*init)(struct agate_device *adev);
 	void (*fini)(struct agate_device *adev);
+	int (*suspend)(struct agate_device *adev);
+	int (*resume)(struct agate_device *adev);
 };
 
 static const struct agate_topic topics[] = {
@@ -37,19 +43,25 @@ static const struct agate_topic topics[] = {
 	{ "purge", AGATE_FEATURE_PURGE, AGATE_FEATURE_SHMEM,
 	  agate_purge_topic_init, agate_purge_topic_fini },
 	{ "power", AGATE_FEATURE_POWER, 0,
-	  agate_power_topic_init, agate_power_topic_fini },
+	  agate_power_topic_init, agate_power_topic_fini,
+	  agate_power_topic_suspend, agate_power_topic_resume },
 	{ "pgtable", AGATE_FEATURE_PGTABLE, 0,
 	  agate_pgtable_topic_init, agate_pgtable_topic_fini },
 	{ "mmu", AGATE_FEATURE_MMU, AGATE_FEATURE_PGTABLE | AGATE_FEATURE_SHMEM,
-	  agate_mmu_topic_init, agate_mmu_topic_fini },
+	  agate_mmu_topic_init, agate_mmu_topic_fini,
+	  agate_mmu_topic_suspend, NULL },
 	{ "fault", AGATE_FEATURE_FAULT, AGATE_FEATURE_MMU,
-	  agate_fault_topic_init, agate_fault_topic_fini },
+	  agate_fault_topic_init, agate_fault_topic_fini,
+	  agate_fault_topic_suspend, agate_fault_topic_resume },
 	{ "slot", AGATE_FEATURE_SLOT, AGATE_FEATURE_MMU | AGATE_FEATURE_POWER,
-	  agate_slot_topic_init, agate_slot_topic_fini },
+	  agate_slot_topic_init, agate_slot_topic_fini,
+	  agate_slot_topic_suspend, agate_slot_topic_resume },
 	{ "submit", AGATE_FEATURE_SUBMIT, AGATE_FEATURE_SLOT,
-	  agate_submit_topic_init, agate_submit_topic_fini },
+	  agate_submit_topic_init, agate_submit_topic_fini,
+	  agate_submit_topic_suspend, NULL },
 	{ "reset", AGATE_FEATURE_RESET, AGATE_FEATURE_SUBMIT,
-	  agate_reset_topic_init, agate_reset_topic_fini },
+	  agate_reset_topic_init, agate_reset_topic_fini,
+	  agate_reset_topic_suspend, agate_reset_topic_resume },
 };
 
 /* Stop the topics below @end that were started, the last one first. */
@@ -103,6 +115,64 @@ void agate_topics_fini(struct agate_device *adev)
 	topics_fini(adev, ARRAY_SIZE(topics));
 	if (has_bos)
 		agate_backing_detach_all(adev);
+}
+
+/* ---- Sleep ------------------------------------------------------------ */
+
+static int topic_suspend(struct agate_device *adev, const struct agate_topic *topic)
+{
+	int ret = 0;
+
+	if (topic->suspend && agate_topic_present(adev, topic->feature))
+		ret = topic->suspend(adev);
+	if (ret)
+		dev_err(&adev->pdev->dev, "topic %s does not suspend: %d\n", topic->name, ret);
+	return ret;
+}
+
+static int topic_resume(struct agate_device *adev, const struct agate_topic *topic)
+{
+	int ret = 0;
+
+	if (topic->resume && agate_topic_present(adev, topic->feature))
+		ret = topic->resume(adev);
+	if (ret)
+		dev_err(&adev->pdev->dev, "topic %s does not resume: %d\n", topic->name, ret);
+	return ret;
+}
+
+int agate_topics_suspend(struct agate_device *adev)
+{
+	size_t i = ARRAY_SIZE(topics);
+	int ret = 0;
+
+	while (!ret && i--)
+		ret = topic_suspend(adev, &topics[i]);
+	if (!ret)
+		return 0;
+	while (++i < ARRAY_SIZE(topics)) {
+		/* Its jobs cannot go on, so they have to end. */
+		if (topic_resume(adev, &topics[i]))
+			agate_device_lost(adev);
+	}
+	return ret;
+}
+
+int agate_topics_resume(struct agate_device *adev)
+{
+	size_t i;
+	int ret;
+
+	for (i = 0; i < ARRAY_SIZE(topics); i++) {
+		ret = topic_resume(adev, &topics[i]);
+		if (ret)
+			break;
+	}
+	if (i == ARRAY_SIZE(topics))
+		return 0;
+	while (i--)
+		topic_suspend(adev, &topics[i]);
+	return ret;
 }
 
 bool agate_topic_present(const struct agate_device *adev, u64 feature)

@@ -484,3 +484,9 @@ void agate_mmu_topic_fini(struct agate_device *adev)
 	agate_mmu_reset(adev);
 	agate_table_unmap_all(adev);
 }
+
+int agate_mmu_topic_suspend(struct agate_device *adev)
+{
+	agate_mmu_reset(adev);
+	return 0;
+}

@@ -278,3 +278,15 @@ void agate_fault_topic_fini(struct agate_device *adev)
 {
 	agate_irq_enable(adev, AGATE_VECTOR_MMU, 0, NULL);
 }
+
+int agate_fault_topic_suspend(struct agate_device *adev)
+{
+	agate_irq_suspend(adev, AGATE_VECTOR_MMU);
+	return 0;
+}
+
+int agate_fault_topic_resume(struct agate_device *adev)
+{
+	agate_irq_resume(adev, AGATE_VECTOR_MMU);
+	return 0;
+}

@@ -432,3 +432,15 @@ void agate_slot_topic_fini(struct agate_device *adev)
 {
 	agate_irq_enable(adev, AGATE_VECTOR_JOB, 0, NULL);
 }
+
+int agate_slot_topic_suspend(struct agate_device *adev)
+{
+	agate_irq_suspend(adev, AGATE_VECTOR_JOB);
+	return 0;
+}
+
+int agate_slot_topic_resume(struct agate_device *adev)
+{
+	agate_irq_resume(adev, AGATE_VECTOR_JOB);
+	return 0;
+}

@@ -394,3 +394,10 @@ void agate_submit_topic_fini(struct agate_device *adev)
 {
 	agate_queues_fini(adev);
 }
+
+int agate_submit_topic_suspend(struct agate_device *adev)
+{
+	if (agate_topic_present(adev, AGATE_FEATURE_RESET))
+		return 0;
+	return atomic_read(&adev->queues.jobs) ? -EBUSY : 0;
+}

@@ -159,7 +159,7 @@ static void gpu_up(struct agate_device *adev, const struct drm_gpu_scheduler *bu
  * that did not stop uses them, and what they lose has to be flushed.  A GPU that does not
  * come back is lost, and its jobs end.
  */
-static void reset_gpu(struct agate_device *adev)
+static int reset_gpu(struct agate_device *adev)
 {
 	int ret;
 
@@ -178,6 +178,7 @@ static void reset_gpu(struct agate_device *adev)
 		agate_slot_shutdown(adev);
 	}
 	reset_over(&adev->reset);
+	return ret;
 }
 
 /* ---- Resets ------------------------------------------------------------- */
@@ -219,7 +220,8 @@ static void reset_work(struct work_struct *work)
 	struct agate_device *adev = container_of(work, struct agate_device, reset.work);
 	bool cookie = recovery_begin(adev);
 
-	if (atomic_read(&adev->reset.pending)) {
+	/* A GPU that sleeps is reset when it wakes up. */
+	if (atomic_read(&adev->reset.pending) && !adev->reset.down) {
 		gpu_down(adev, NULL);
 		reset_gpu(adev);
 		gpu_up(adev, NULL);
@@ -245,12 +247,14 @@ void agate_reset_schedule(struct agate_device *adev)
 
 /*
  * While a reset is pending agate_slot_run() starts nothing, and the reset runs those
- * jobs again.  When it does not come, somebody else has to: they are refused now.
+ * jobs again.  When it does not come, somebody else has to: they are refused now.  So are
+ * the jobs of a GPU that did not wake up.
  */
 void agate_reset_device_lost(struct agate_device *adev)
 {
 	struct agate_reset *reset = &adev->reset;
 	bool cookie = recovery_begin(adev);
+	bool pending;
 
 	spin_lock_irq(&reset->queue_lock);
 	WRITE_ONCE(reset->ready, false);
@@ -260,11 +264,75 @@ void agate_reset_device_lost(struct agate_device *adev)
 
 	cookie = recovery_begin(adev);
 	agate_slot_shutdown(adev);
-	if (reset_over(reset)) {
+	pending = reset_over(reset);
+	if (pending && !reset->down)
 		stop_schedulers(adev, NULL);
+	if (pending || reset->down)
 		restart_schedulers(adev, NULL);
+	reset->down = false;
+	recovery_end(adev, cookie);
+}
+
+/* ---- Sleep -------------------------------------------------------------- */
+
+/**
+ * struct sleep_work - going to sleep, on queues.timeout_wq
+ * @base: the work
+ * @adev: the device
+ * @ret: how it went
+ */
+struct sleep_work {
+	struct work_struct base;
+	struct agate_device *adev;
+	int ret;
+};
+
+static void sleep_work(struct work_struct *work)
+{
+	struct sleep_work *sleep = container_of(work, struct sleep_work, base);
+	struct agate_device *adev = sleep->adev;
+	bool cookie = recovery_begin(adev);
+
+	/* A loss of the device may be faster. */
+	if (adev->reset.ready) {
+		if (!gpu_down(adev, NULL) || atomic_read(&adev->reset.pending))
+			sleep->ret = reset_gpu(adev);
+		if (sleep->ret)
+			gpu_up(adev, NULL);
+		else
+			adev->reset.down = true;
 	}
 	recovery_end(adev, cookie);
+}
+
+/*
+ * A timeout handler must not wait for this: its job is off the scheduler's list, and only
+ * agate_sched_stop(), called for a scheduler that runs, puts it back.  The queue is ordered,
+ * so no handler is at work now, and a scheduler that is stopped has no timeout.
+ */
+int agate_reset_topic_suspend(struct agate_device *adev)
+{
+	struct sleep_work sleep = { .adev = adev };
+
+	INIT_WORK_ONSTACK(&sleep.base, sleep_work);
+	queue_work(adev->queues.timeout_wq, &sleep.base);
+	flush_work(&sleep.base);
+	destroy_work_on_stack(&sleep.base);
+	return sleep.ret;
+}
+
+int agate_reset_topic_resume(struct agate_device *adev)
+{
+	bool cookie = recovery_begin(adev);
+
+	if (adev->reset.down) {
+		adev->reset.down = false;
+		gpu_up(adev, NULL);
+	}
+	recovery_end(adev, cookie);
+	if (atomic_read(&adev->reset.pending))
+		agate_reset_schedule(adev);
+	return 0;
 }
 
 int agate_reset_topic_init(struct agate_device *adev)
@@ -272,6 +340,7 @@ int agate_reset_topic_init(struct agate_device *adev)
 	INIT_WORK(&adev->reset.work, reset_work);
 	atomic_set(&adev->reset.pending, 0);
 	adev->reset.fence = NULL;
+	adev->reset.down = false;
 	spin_lock_init(&adev->reset.fence_lock);
 	WRITE_ONCE(adev->reset.ready, true);
 	return 0;

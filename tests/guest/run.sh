@@ -16,15 +16,16 @@
 #   swiotlb  calls and jobs in a guest that bounces all DMA: the GPU and the CPUs never
 #            see the same memory, and what one side wrote reaches the other only if the
 #            driver syncs it
-#   reset    as jobs, on a GPU that does not stop a chain, only to be reset; at last the
+#   reset    as jobs, on a GPU that does not stop a chain, only to be reset, also when the
+#            system goes to sleep; at last the
 #            GPU's process is killed while a reset is pending
 #   storm    for a minute, clients that do everything at once and are killed, while the
 #            GPU, which does not stop a chain, is unbound and bound again
 #   swiotlb-storm  the same in a guest that bounces all DMA
 #   reload   the module is loaded and unloaded fifty times (debug kernel: ten), then without
 #            each of its topics; at last what a test can only see by reaching into it: BOs
-#            whose memory is of another kind, the locks of an address space, and heaps that
-#            grow while memory is short
+#            whose memory is of another kind, the locks of an address space, heaps that grow
+#            while memory is short, and what the system's sleep leaves of jobs and memory
 #
 # Afterwards the module must unload, the guest be alive, and the kernel's log be
 # silent.  On the debug kernel that includes kmemleak, where it sees what no other
@@ -73,7 +74,7 @@ guest()
 	done
 	for p in bo-cache uapi-bo uapi-submit mmap races jobs gone reload failnth stale fences closed stats \
 		compute listed many absent coherency queued storm caught \
-		reservations readers lock-order parked backing spaces heaps; do
+		reservations readers lock-order parked backing spaces heaps asleep; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	programs=$(programs_of "$@")
@@ -194,7 +195,8 @@ reset)
 	# Nothing that needs a GPU comes behind `caught`.
 	set -- "put:$BUILD/tests/kmod/$flavour/agate_inject.ko:$GUEST/agate_inject.ko" \
 		"$(load $brisk)" "$(test_step jobs)" "$(test_step fences)" "$(load $resolute)" \
-		"$(test_step closed)" "exec:rmmod agate" "kill-sim-on:BUSY" "$(test_step caught)" ;;
+		"$(test_step closed)" "$(load $patient)" "$(test_step asleep)" "exec:rmmod agate" \
+		"kill-sim-on:BUSY" "$(test_step caught)" ;;
 storm | swiotlb-storm)
 	# Nobody here lists what its jobs touch, or waits for a job that hangs.
 	sim_args="--sim-arg --stop-latency --sim-arg stuck"
@@ -205,7 +207,8 @@ reload)
 		"$(load $patient)" "$(test_step backing)" "$(test_step spaces)" \
 		"$(test_step heaps)" "$(test_step reservations)" "$(test_step parked)"
 	# Only this kernel has lockdep.
-	[ "$flavour" = fast ] || set -- "$@" "$(test_step lock-order)" ;;
+	[ "$flavour" = fast ] || set -- "$@" "$(test_step lock-order)"
+	set -- "$@" "$(load $endless)" "$(test_step asleep)" ;;
 esac
 [ $# -gt 0 ] || {
 	echo "run.sh: no suite $suite" >&2

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * System sleep: see agate_pm.h.
+ */
+#include <linux/pci.h>
+#include <linux/pm.h>
+
+#include "agate_device.h"
+#include "agate_pm.h"
+
+static int device_suspend(struct agate_device *adev)
+{
+	int ret;
+
+	lockdep_assert_held(&adev->unplug_lock);
+
+	ret = agate_topics_suspend(adev);
+	if (ret)
+		return ret;
+	agate_irq_suspend(adev, AGATE_VECTOR_GPU);
+	agate_bus_sleep(adev);
+	adev->asleep = true;
+	return 0;
+}
+
+/* The GPU may have forgotten all its registers, so begin as probe does. */
+static int device_resume(struct agate_device *adev)
+{
+	int ret;
+
+	lockdep_assert_held(&adev->unplug_lock);
+
+	adev->asleep = false;
+	agate_bus_wake(adev);
+	ret = agate_gpu_soft_reset(adev);
+	if (ret)
+		return ret;
+	agate_irq_resume(adev, AGATE_VECTOR_GPU);
+	return agate_topics_resume(adev);
+}
+
+/* Probe, removal and loss of the device exclude this; a device without a GPU just sleeps. */
+static int agate_pm_suspend(struct device *dev)
+{
+	struct agate_device *adev = pci_get_drvdata(to_pci_dev(dev));
+	int ret = 0;
+
+	mutex_lock(&adev->unplug_lock);
+	if (adev->running && !agate_bus_lost(adev))
+		ret = device_suspend(adev);
+	mutex_unlock(&adev->unplug_lock);
+	return ret;
+}
+
+/* A GPU that does not come back is lost, and its jobs end. */
+static int agate_pm_resume(struct device *dev)
+{
+	struct agate_device *adev = pci_get_drvdata(to_pci_dev(dev));
+	int ret = 0;
+
+	mutex_lock(&adev->unplug_lock);
+	if (adev->asleep)
+		ret = device_resume(adev);
+	if (ret) {
+		dev_err(dev, "the GPU does not wake up: %d\n", ret);
+		pci_clear_master(adev->pdev);
+		agate_device_lost(adev);
+	}
+	mutex_unlock(&adev->unplug_lock);
+	return ret;
+}
+
+const struct dev_pm_ops agate_pm_ops = {
+	SYSTEM_SLEEP_PM_OPS(agate_pm_suspend, agate_pm_resume)
+};
