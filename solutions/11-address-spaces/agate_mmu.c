@@ -155,10 +155,10 @@ static int as_flush(struct agate_device *adev, unsigned int n, u64 first, u64 la
 static int as_update(struct agate_device *adev, unsigned int n, u64 transtab, u64 memattr,
 		     u64 transcfg)
 {
-	int ret = as_flush(adev, n, 0, WHOLE_SPACE, AS_COMMAND_FLUSH_MEM);
+	int ret;
 
-	if (ret)
-		return ret;
+	lockdep_assert_held(&adev->mmu.lock);
+
 	gpu_write64(adev, AS_TRANSTAB_LO(n), transtab);
 	gpu_write64(adev, AS_MEMATTR_LO(n), memattr);
 	gpu_write64(adev, AS_TRANSCFG_LO(n), transcfg);
@@ -168,14 +168,22 @@ static int as_update(struct agate_device *adev, unsigned int n, u64 transtab, u6
 	return ret;
 }
 
-/* The caller's chain starts after this: a region whose entries change is locked by then. */
+/*
+ * Nothing has to be flushed: UPDATE drops the whole TLB, and every chain of the previous user
+ * cleaned and invalidated the L2 when it ended, however it ended.  UPDATE does not end the
+ * previous user's lock.  The caller's chain starts after this: a region of its own table
+ * whose entries change is locked by then.
+ */
 static int as_enable(struct agate_device *adev, unsigned int n, const struct agate_as *as)
 {
 	const struct agate_as_layout *layout = adev->mmu.layout;
-	int ret;
+	int ret = 0;
 
-	ret = as_update(adev, n, as->pgt.root->phys | layout->transtab, layout->memattr,
-			layout->transcfg);
+	if (adev->mmu.locked & BIT(n))
+		ret = as_unlock(adev, n, AS_COMMAND_UNLOCK);
+	if (!ret)
+		ret = as_update(adev, n, as->pgt.root->phys | layout->transtab, layout->memattr,
+				layout->transcfg);
 	if (!ret && as->locked)
 		ret = as_lock_now(adev, n, as->lockaddr);
 	return ret;
@@ -183,6 +191,10 @@ static int as_enable(struct agate_device *adev, unsigned int n, const struct aga
 
 static int as_disable(struct agate_device *adev, unsigned int n)
 {
+	int ret = as_flush(adev, n, 0, WHOLE_SPACE, AS_COMMAND_FLUSH_MEM);
+
+	if (ret)
+		return ret;
 	return as_update(adev, n, 0, 0, adev->mmu.layout->transcfg_unmapped);
 }
 

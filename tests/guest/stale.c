@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define DATA	2048u
+#define SPACES	8		/* address spaces of the GPU */
 
 static uint64_t word(const struct bo *bo, uint32_t offset)
 {
@@ -76,19 +77,54 @@ static bool bo_at(int fd, uint64_t size, uint64_t va, struct bo *bo)
 	return n < 32;
 }
 
-/* An address that is handed out again leads to the new BO, whatever its size. */
-static void address_given_out_again(void **state)
+/* Other files, as many as the GPU has address spaces. */
+struct crowd {
+	struct bo job[SPACES];
+};
+
+static void crowd_come(struct crowd *crowd)
+{
+	for (int i = 0; i < SPACES; i++)
+		crowd->job[i] = guest_bo(guest_open(), PAGE, 0);
+}
+
+/* Each runs a job, and after that no other file has an address space. */
+static void crowd_run(struct crowd *crowd)
+{
+	for (int i = 0; i < SPACES; i++) {
+		struct bo *job = &crowd->job[i];
+
+		assert_int_equal(store(job, NULL, job->va + DATA, (uint64_t)i), AGATE_EXC_DONE);
+	}
+}
+
+static void crowd_go(struct crowd *crowd)
+{
+	for (int i = 0; i < SPACES; i++) {
+		int fd = crowd->job[i].fd;
+
+		guest_destroy(&crowd->job[i]);
+		close(fd);
+	}
+}
+
+/*
+ * An address that is handed out again leads to the new BO, whatever its size.  With a crowd,
+ * the file's table changes while it is in no address space.
+ */
+static void given_out_again(struct crowd *crowd)
 {
 	static const uint64_t sizes[] = { PAGE, 16 * PAGE, 2u << 20, 4u << 20 };
 	int fd = guest_open(), seen = 0;
 	struct bo job = guest_bo(fd, PAGE, 0);
 
-	(void)state;
 	for (int i = 0; i < 4; i++) {
 		struct bo old = guest_bo(fd, sizes[i], AGATE_BO_NOEXEC), new;
 		uint64_t va = old.va;
 
 		assert_int_equal(store(&job, &old, va + DATA, 0x01d), AGATE_EXC_DONE);
+		if (crowd)
+			crowd_run(crowd);
 		/* The map keeps the old pages alive; only the GPU loses access to them. */
 		assert_int_equal(guest_close_handle(fd, old.handle), 0);
 		old.handle = 0;
@@ -105,6 +141,22 @@ static void address_given_out_again(void **state)
 	print_message("# %d of 4 addresses were given out again\n", seen);
 	guest_destroy(&job);
 	close(fd);
+}
+
+static void address_given_out_again(void **state)
+{
+	(void)state;
+	given_out_again(NULL);
+}
+
+static void table_changes_outside(void **state)
+{
+	struct crowd crowd;
+
+	(void)state;
+	crowd_come(&crowd);
+	given_out_again(&crowd);
+	crowd_go(&crowd);
 }
 
 /* Two files use the same addresses; neither sees the other's memory. */
@@ -136,6 +188,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(closed_bo_is_gone, guest_teardown),
 		cmocka_unit_test_teardown(address_given_out_again, guest_teardown),
+		cmocka_unit_test_teardown(table_changes_outside, guest_teardown),
 		cmocka_unit_test_teardown(same_address_in_two_files, guest_teardown),
 	};
 
