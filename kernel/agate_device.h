@@ -30,6 +30,7 @@
 #include "agate_drm.h"
 #include "agate_gem.h"
 #include "agate_mmu.h"
+#include "agate_park.h"
 #include "agate_pci.h"
 #include "agate_power.h"
 #include "agate_purge.h"
@@ -55,7 +56,7 @@
  * @asleep: the system sleeps, and the GPU has no power; under @unplug_lock
  * @lost_work: unplugs the device after the bus found that the GPU is gone
  * @busy: how long the GPU has worked
- * @park_wq: releases what is parked, see agate_park.h
+ * @park: what is freed later
  * @hand_over_lock: one hand-over of a BO at a time, see agate_coherency.h
  * @gem: topic "gem"
  * @power: topic "power"
@@ -78,7 +79,7 @@ struct agate_device {
 	bool asleep;
 	struct work_struct lost_work;
 	struct agate_busy busy;
-	struct workqueue_struct *park_wq;
+	struct agate_park park;
 	struct mutex hand_over_lock;	/* between the CPUs and the GPU */
 	struct agate_gem gem;
 	struct agate_power power;

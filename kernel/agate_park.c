@@ -7,43 +7,74 @@
 #include "agate_device.h"
 #include "agate_park.h"
 
-static void park_destroy(struct drm_device *drm, void *wq)
+/*
+ * Every job is parked at its end.  A worker that woke up for each would take a processor from
+ * the threads that make, run and end the next job, so it lets some more come first.
+ */
+#define PARK_JIFFIES		1
+
+void agate_park_release(struct agate_device *adev)
 {
-	destroy_workqueue(wq);
+	struct llist_node *due = llist_reverse_order(llist_del_all(&adev->park.due));
+	struct agate_parked *parked, *next;
+
+	llist_for_each_entry_safe(parked, next, due, node) {
+		dma_fence_put(parked->fence);
+		parked->release(parked);
+	}
 }
 
-/* Destroying the queue finishes its work before agate_check_stats() counts. */
+static void park_work(struct work_struct *work)
+{
+	struct agate_park *park = container_of(to_delayed_work(work), struct agate_park, work);
+
+	agate_park_release(container_of(park, struct agate_device, park));
+}
+
+/* What is released may park another object. */
+static void park_destroy(struct drm_device *drm, void *unused)
+{
+	struct agate_park *park = &to_agate_device(drm)->park;
+
+	while (flush_delayed_work(&park->work))
+		;
+	destroy_workqueue(park->wq);
+}
+
+/* The queue finishes its work before agate_check_stats() counts. */
 int agate_park_init(struct agate_device *adev)
 {
-	adev->park_wq = alloc_workqueue("agate-park", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (!adev->park_wq)
+	struct agate_park *park = &adev->park;
+
+	init_llist_head(&park->due);
+	INIT_DELAYED_WORK(&park->work, park_work);
+	park->wq = alloc_workqueue("agate-park", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!park->wq)
 		return -ENOMEM;
-	return drmm_add_action_or_reset(&adev->drm, park_destroy, adev->park_wq);
+	return drmm_add_action_or_reset(&adev->drm, park_destroy, NULL);
 }
 
-static void parked_work(struct work_struct *work)
+/* The first one on the list wakes the worker for all that come until then. */
+static void park_due(struct agate_parked *parked)
 {
-	struct agate_parked *parked = container_of(work, struct agate_parked, work);
+	struct agate_park *park = &parked->adev->park;
 
-	dma_fence_put(parked->fence);
-	parked->release(parked);
+	if (llist_add(&parked->node, &park->due))
+		queue_delayed_work(park->wq, &park->work, PARK_JIFFIES);
 }
 
 static void parked_signalled(struct dma_fence *fence, struct dma_fence_cb *cb)
 {
-	struct agate_parked *parked = container_of(cb, struct agate_parked, cb);
-
-	queue_work(parked->wq, &parked->work);
+	park_due(container_of(cb, struct agate_parked, cb));
 }
 
 void agate_park(struct agate_device *adev, struct agate_parked *parked, struct dma_fence *fence,
 		void (*release)(struct agate_parked *parked))
 {
+	parked->adev = adev;
 	parked->release = release;
 	parked->fence = fence;
-	parked->wq = adev->park_wq;
-	INIT_WORK(&parked->work, parked_work);
 	/* It fails when the fence has signalled. */
 	if (!fence || dma_fence_add_callback(fence, &parked->cb, parked_signalled))
-		queue_work(parked->wq, &parked->work);
+		park_due(parked);
 }

@@ -4,8 +4,9 @@
  *
  * An object whose last reference is gone may still be in use by the GPU until a fence
  * signals, or its last user may be a thread that must not wait: one on a fence's way to its
- * signal.  Such an object is parked: a worker releases it.  Its memory holds the entry, so
- * parking needs no memory and cannot fail, and nobody waits.
+ * signal.  Such an object is parked: soon a worker releases it, together with all others that
+ * are parked by then.  Its memory holds the entry, so parking needs no memory and cannot
+ * fail, and nobody waits.
  *
  * A pending reset is a fence as well (agate_reset_fence()): memory that the GPU could not be
  * told to forget is parked behind it.
@@ -14,24 +15,37 @@
 #define AGATE_PARK_H
 
 #include <linux/dma-fence.h>
+#include <linux/llist.h>
 #include <linux/workqueue.h>
 
 struct agate_device;
 
 /**
+ * struct agate_park - a device's parked objects
+ * @due: struct agate_parked (node): those that wait for nothing any more, newest first
+ * @work: releases them; queued while @due is not empty
+ * @wq: its queue
+ */
+struct agate_park {
+	struct llist_head due;
+	struct delayed_work work;
+	struct workqueue_struct *wq;
+};
+
+/**
  * struct agate_parked - an object that is released later, embedded in it
+ * @adev: where it is parked
  * @release: frees the object, and the entry with it
  * @fence: what it waits for, with a reference, or NULL
  * @cb: on @fence
- * @wq: the worker's queue
- * @work: calls @release
+ * @node: in the device's park.due
  */
 struct agate_parked {
+	struct agate_device *adev;
 	void (*release)(struct agate_parked *parked);
 	struct dma_fence *fence;
 	struct dma_fence_cb cb;
-	struct workqueue_struct *wq;
-	struct work_struct work;
+	struct llist_node node;
 };
 
 /**
@@ -49,12 +63,23 @@ int agate_park_init(struct agate_device *adev);
  * @adev: the device
  * @parked: its entry, not parked yet
  * @fence: release it only after this has signalled; the reference to it is taken over.
- *	NULL: release it as soon as the worker comes to it
+ *	NULL: release it when the worker comes to it
  * @release: may sleep, and may park the object once more
  *
  * Context: any.
  */
 void agate_park(struct agate_device *adev, struct agate_parked *parked, struct dma_fence *fence,
 		void (*release)(struct agate_parked *parked));
+
+/**
+ * agate_park_release - release now what only waits for the worker
+ * @adev: the device
+ *
+ * For those who wait for an object to be released.  The worker may be at work, too: when
+ * this returns, it may still be releasing what it has found before.
+ *
+ * Context: may sleep; the caller holds nothing that a release needs.
+ */
+void agate_park_release(struct agate_device *adev);
 
 #endif /* AGATE_PARK_H */

@@ -92,6 +92,9 @@ int agate_queues_reserve(struct agate_file *afile)
 {
 	atomic_t *jobs = &afile->entities->jobs;
 
+	if (atomic_add_unless(jobs, 1, AGATE_SUBMIT_MAX_JOBS))
+		return 0;
+	agate_park_release(afile->adev);
 	return wait_event_interruptible(afile->adev->queues.idle,
 					atomic_add_unless(jobs, 1, AGATE_SUBMIT_MAX_JOBS));
 }
@@ -246,6 +249,7 @@ void agate_queues_close(struct agate_device *adev, struct agate_entities *entiti
 	unsigned int n;
 
 	agate_slot_cancel(adev, entities);
+	agate_park_release(adev);
 	wait_event(adev->queues.idle, !atomic_read(&entities->jobs));
 	for (n = 0; n < AGATE_SLOTS_USED; n++)
 		drm_sched_entity_destroy(&entities->entity[n]);
