@@ -34,12 +34,13 @@ extern "C" {
  * counts what was added:
  *
  *   1   SUBMIT: bo_flags; WAIT_BO: flags
+ *   2   CREATE_BO: AGATE_BO_CONTIGUOUS
  *
  * A driver ignores what a later version appended to a struct, but not a flag that it does
  * not know: before a client sets one, it asks for the version.
  */
 #define AGATE_DRM_MAJOR	1
-#define AGATE_DRM_MINOR	1
+#define AGATE_DRM_MINOR	2
 
 #define DRM_AGATE_SUBMIT		0x00
 #define DRM_AGATE_WAIT_BO		0x01
@@ -191,6 +192,14 @@ struct drm_agate_wait_bo {
 #define AGATE_BO_CPU_READONLY	(1 << 2)
 /** The GPU may not write to this BO. */
 #define AGATE_BO_GPU_READONLY	(1 << 3)
+/**
+ * From version 1.2 on: the BO is one piece of memory, for hardware that cannot gather
+ * pages.  It has all of its memory from the beginning, does not lose it (MADVISE gives
+ * EINVAL for DONTNEED), and is never copied at the edges of jobs.  A CPU map has its whole
+ * page table at once.  Such memory is scarce: ENOMEM when no piece is large enough.  EINVAL
+ * with AGATE_BO_HEAP; EOPNOTSUPP without AGATE_FEATURE_CMA.
+ */
+#define AGATE_BO_CONTIGUOUS	(1 << 4)
 
 /** The largest BO, in bytes. */
 #define AGATE_BO_MAX_SIZE	(1ULL << 30)
@@ -198,8 +207,8 @@ struct drm_agate_wait_bo {
 /**
  * struct drm_agate_create_bo - make a buffer object
  *
- * Reserves GPU addresses; takes no page until the BO is first used.  ENOMEM when
- * memory runs out, ENOSPC when the address space is full.
+ * Reserves GPU addresses; takes no page until the BO is first used, unless it is
+ * AGATE_BO_CONTIGUOUS.  ENOMEM when memory runs out, ENOSPC when the address space is full.
  */
 struct drm_agate_create_bo {
 	/** @size: bytes, 1 .. AGATE_BO_MAX_SIZE; rounded up to whole pages. */
@@ -263,6 +272,7 @@ enum drm_agate_param {
 #define AGATE_FEATURE_SLOT	(1ULL << 8)
 #define AGATE_FEATURE_SUBMIT	(1ULL << 9)
 #define AGATE_FEATURE_RESET	(1ULL << 10)
+#define AGATE_FEATURE_CMA	(1ULL << 11)
 
 /**
  * struct drm_agate_get_param - ask for one number; EINVAL for an unknown one

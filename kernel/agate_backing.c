@@ -37,16 +37,28 @@ bool agate_runs_next(struct agate_runs *runs, struct agate_run *run)
 int agate_backing_object_init(struct agate_device *adev, struct agate_bo *bo, size_t size,
 			      u32 flags)
 {
-	if (agate_backing_choose(flags)->flags & AGATE_BACKING_FILE)
+	const struct agate_backing_ops *ops = agate_backing_choose(flags);
+
+	if (ops->flags & AGATE_BACKING_FILE)
 		return drm_gem_object_init(&adev->drm, &bo->base, size);
 	drm_gem_private_object_init(&adev->drm, &bo->base, size);
-	return 0;
+	return ops->flags & AGATE_BACKING_EARLY ? ops->create(bo) : 0;
 }
 
 void agate_backing_set_gfp_mask(struct agate_bo *bo, gfp_t mask)
 {
 	if (bo->base.filp)
 		mapping_set_gfp_mask(bo->base.filp->f_mapping, mask);
+}
+
+/* The pages of an EARLY backing come and go with the BO. */
+static void account_early(struct agate_bo *bo, long pages)
+{
+	if (!agate_backing_is(bo, AGATE_BACKING_EARLY))
+		return;
+	mutex_lock(&bo->backing.lock);
+	agate_backing_account(bo, pages);
+	mutex_unlock(&bo->backing.lock);
 }
 
 void agate_backing_init(struct agate_bo *bo, u32 flags)
@@ -56,11 +68,13 @@ void agate_backing_init(struct agate_bo *bo, u32 flags)
 	spin_lock_init(&bo->backing.fault_lock);
 	bo->backing.ops = agate_backing_choose(flags);
 	bo->backing.memcg = get_mem_cgroup_from_mm(current->mm);
+	account_early(bo, agate_bo_size(bo) >> PAGE_SHIFT);
 }
 
 void agate_backing_release(struct agate_bo *bo)
 {
 	bo->backing.ops->release(bo);
+	account_early(bo, -(long)(agate_bo_size(bo) >> PAGE_SHIFT));
 	WARN_ON(bo->backing.pins || bo->backing.nr_pages);
 	mem_cgroup_put(bo->backing.memcg);
 }
@@ -109,6 +123,18 @@ int agate_backing_reserve(struct agate_bo *bo)
 int agate_backing_populate(struct agate_bo *bo, u64 offset, u64 size, struct agate_runs *runs)
 {
 	return bo->backing.ops->populate(bo, offset, size, runs);
+}
+
+void agate_backing_open(struct agate_bo *bo)
+{
+	if (bo->backing.ops->open)
+		bo->backing.ops->open(bo);
+}
+
+void agate_backing_close(struct agate_bo *bo)
+{
+	if (bo->backing.ops->close)
+		bo->backing.ops->close(bo);
 }
 
 /* From here on the BO is not purged. */

@@ -29,7 +29,7 @@ struct mem_cgroup;
 
 /* The GEM object has a shmem file of the BO's size. */
 #define AGATE_BACKING_FILE		BIT(0)
-/* Processes may map the BO: open(), close() and fault(). */
+/* Processes may map the BO: fault(), or mmap() if it leaves no VMA to this driver. */
 #define AGATE_BACKING_CPU_VISIBLE	BIT(1)
 /* The shrinker may take the memory of a BO that nobody needs: purge(). */
 #define AGATE_BACKING_PURGEABLE		BIT(2)
@@ -37,6 +37,8 @@ struct mem_cgroup;
 #define AGATE_BACKING_EXPORTABLE	BIT(3)
 /* Memory comes when the GPU faults, one chunk at a time: reserve() before that. */
 #define AGATE_BACKING_GROWS		BIT(4)
+/* All memory is there from the beginning to the end: create(). */
+#define AGATE_BACKING_EARLY		BIT(5)
 
 #define AGATE_HEAP_CHUNK	SZ_2M
 
@@ -70,6 +72,8 @@ struct agate_runs {
 /**
  * struct agate_backing_ops - a kind of backing
  * @flags: AGATE_BACKING_*; only what they name needs the operations that they name
+ * @create: takes the memory of a new BO, which nobody else knows, and of which only the GEM
+ *	object is initialised.  0; -ENOMEM
  * @populate: makes a part of the BO present for the GPU, and gives its runs.  The part is
  *	some of its pages, or one chunk if the BO GROWS.  The memory stays where it is while
  *	the BO counts a job in gpu_users and the caller is between drm_dev_enter() and
@@ -77,12 +81,15 @@ struct agate_runs {
  *	memory, nor for a mutex.  0; -ENOMEM; -EFAULT when purged; -EINVAL for what is no part;
  *	-ENODEV when the device is unplugged
  * @reserve: GROWS only: takes memory, so that a later @populate of one more chunk cannot
- *	fail for want of it.  The BO counts a job in gpu_users.  0; -ENOMEM; -EFAULT when purged;
+ *	fail because there is none.  The BO counts a job in gpu_users.  0; -ENOMEM; -EFAULT when purged;
  *	-ENODEV
- * @open: counts one more VMA that maps the BO
+ * @open: counts one more VMA that maps the BO, or is NULL
  * @close: undoes one @open
  * @fault: a CPU has touched the page with that index, counted from the BO's start, where
  *	a VMA maps it: insert it
+ * @mmap: is NULL, or fills in the whole page table of a new VMA, which may begin inside the
+ *	BO and is allowed.  0, or the error of mmap().  There may be faults all the same: the
+ *	core empties the page tables when the device is unplugged
  * @pin: makes the whole BO present and keeps it where it is.  0; -ENOMEM
  * @unpin: undoes one @pin
  * @get_sg_table: the pages of a pinned BO, not mapped for DMA; the caller frees the table.
@@ -100,11 +107,13 @@ struct agate_runs {
  */
 struct agate_backing_ops {
 	u32 flags;
+	int (*create)(struct agate_bo *bo);
 	int (*populate)(struct agate_bo *bo, u64 offset, u64 size, struct agate_runs *runs);
 	int (*reserve)(struct agate_bo *bo);
 	void (*open)(struct agate_bo *bo);
 	void (*close)(struct agate_bo *bo);
 	vm_fault_t (*fault)(struct agate_bo *bo, struct vm_fault *vmf, unsigned long index);
+	int (*mmap)(struct agate_bo *bo, struct vm_area_struct *vma);
 	int (*pin)(struct agate_bo *bo);
 	void (*unpin)(struct agate_bo *bo);
 	struct sg_table *(*get_sg_table)(struct agate_bo *bo);
@@ -162,6 +171,16 @@ bool agate_runs_next(struct agate_runs *runs, struct agate_run *run);
 const struct agate_backing_ops *agate_backing_choose(u32 flags);
 
 /**
+ * agate_backing_check_flags - may a client ask for this kind of backing?
+ * @adev: the device
+ * @flags: AGATE_BO_* bits, known or unknown
+ *
+ * Return: 0; -EINVAL for flags that exclude each other; -EOPNOTSUPP if the topic that
+ * provides the kind is absent.
+ */
+int agate_backing_check_flags(const struct agate_device *adev, u32 flags);
+
+/**
  * agate_backing_object_init - initialise the GEM object of a new BO for its backing
  * @adev: the device
  * @bo: its base.funcs are set
@@ -169,10 +188,12 @@ const struct agate_backing_ops *agate_backing_choose(u32 flags);
  * @flags: AGATE_BO_* bits
  *
  * Calls drm_gem_object_init(), which makes a shmem file, if the backing needs one, or else
- * drm_gem_private_object_init().
+ * drm_gem_private_object_init().  Then takes the memory of an EARLY backing:
+ * agate_backing_release() gives it back, and so a BO is not given up between this call and
+ * agate_backing_init().
  *
- * Return: 0, or the error of drm_gem_object_init(); drm_gem_object_release() has to be
- * called in both cases.
+ * Return: 0; the error of drm_gem_object_init(); -ENOMEM.  drm_gem_object_release() has to
+ * be called in all cases.
  */
 int agate_backing_object_init(struct agate_device *adev, struct agate_bo *bo, size_t size,
 			      u32 flags);
@@ -225,6 +246,15 @@ bool agate_backing_is(const struct agate_bo *bo, u32 flags);
  * @n: how many more there are
  */
 void agate_backing_account(struct agate_bo *bo, long n);
+
+/**
+ * agate_backing_open - a VMA maps the BO
+ * @bo: CPU_VISIBLE
+ */
+void agate_backing_open(struct agate_bo *bo);
+
+/** agate_backing_close - undo one agate_backing_open() */
+void agate_backing_close(struct agate_bo *bo);
 
 /** agate_backing_resident - bytes that are present */
 size_t agate_backing_resident(const struct agate_bo *bo);

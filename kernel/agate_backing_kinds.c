@@ -2,9 +2,12 @@
 /*
  * The kinds of backing, and the flags that choose them.
  */
+#include <linux/errno.h>
 #include <linux/kernel.h>
 
 #include "agate_backing.h"
+#include "agate_cma.h"
+#include "agate_device.h"
 #include "agate_drm.h"
 #include "agate_heap.h"
 #include "agate_shmem.h"
@@ -14,6 +17,7 @@ static const struct {
 	u32 flags;
 	const struct agate_backing_ops *ops;
 } kinds[] = {
+	{ AGATE_BO_CONTIGUOUS, &agate_cma_backing },
 	{ AGATE_BO_HEAP, &agate_heap_backing },
 	{ 0, &agate_shmem_backing },
 };
@@ -25,4 +29,13 @@ const struct agate_backing_ops *agate_backing_choose(u32 flags)
 	while ((flags & kinds[i].flags) != kinds[i].flags)
 		i++;
 	return kinds[i].ops;
+}
+
+int agate_backing_check_flags(const struct agate_device *adev, u32 flags)
+{
+	if (!(flags & AGATE_BO_CONTIGUOUS))
+		return 0;
+	if (flags & AGATE_BO_HEAP)
+		return -EINVAL;
+	return agate_topic_present(adev, AGATE_FEATURE_CMA) ? 0 : -EOPNOTSUPP;
 }

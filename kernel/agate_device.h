@@ -57,6 +57,7 @@
  * @lost_work: unplugs the device after the bus found that the GPU is gone
  * @busy: how long the GPU has worked
  * @park: what is freed later
+ * @mem_dev: owns memory of the DMA API, see agate_mem_dev.h (topic "cma")
  * @hand_over_lock: one hand-over of a BO at a time, see agate_coherency.h
  * @gem: topic "gem"
  * @power: topic "power"
@@ -80,6 +81,7 @@ struct agate_device {
 	struct work_struct lost_work;
 	struct agate_busy busy;
 	struct agate_park park;
+	struct device *mem_dev;
 	struct mutex hand_over_lock;	/* between the CPUs and the GPU */
 	struct agate_gem gem;
 	struct agate_power power;

@@ -18,11 +18,16 @@
 #include <drm/drm_gem.h>
 
 #include "agate_backing.h"
+#include "agate_cma.h"
 #include "agate_drm.h"
 #include "agate_heap.h"
 #include "agate_shmem.h"
 
 struct agate_device;
+
+/* The flags that agate_gem_create() takes. */
+#define AGATE_BO_FLAGS	(AGATE_BO_NOEXEC | AGATE_BO_HEAP | AGATE_BO_CPU_READONLY | \
+			 AGATE_BO_GPU_READONLY | AGATE_BO_CONTIGUOUS)
 
 /**
  * struct agate_gem - all buffer objects of a device
@@ -42,8 +47,9 @@ struct agate_gem {
  * @link: in the device's gem.bos
  * @flags: AGATE_BO_* bits; never change
  * @backing: where its memory comes from
- * @shmem: what its backing keeps, if that is the one of agate_shmem.h
+ * @shmem: what its backing keeps, if that is one of agate_shmem.h
  * @heap: what its backing keeps, if that is the one of agate_heap.h
+ * @cma: what its backing keeps, if that is the one of agate_cma.h
  * @mappings_lock: protects @vm_bos, their mappings, and each mapping's active flag;
  *	taken after backing.lock, before vm->pt_lock.  The GPU's fault thread takes it, so
  *	nobody may wait for a job or for memory while holding it
@@ -68,6 +74,7 @@ struct agate_bo {
 	struct agate_backing backing;
 	struct agate_shmem shmem;
 	struct agate_heap heap;
+	struct agate_cma cma;
 	struct mutex mappings_lock;	/* @vm_bos */
 	struct list_head vm_bos;
 	atomic_t gpu_users;
@@ -95,7 +102,7 @@ void agate_gem_topic_fini(struct agate_device *adev);
  * agate_gem_create - make a BO without a name
  * @adev: the device
  * @size: bytes, rounded up to pages
- * @flags: AGATE_BO_* bits
+ * @flags: AGATE_BO_* bits, which agate_backing_check_flags() has allowed
  *
  * The BO is complete when gem.lock is given back with the BO on gem.bos: every field of
  * struct agate_bo and of its base is set.  The gfp mask of its file, whatever its flags, is
@@ -103,9 +110,9 @@ void agate_gem_topic_fini(struct agate_device *adev);
  *
  * Context: may sleep.
  * Return: a BO with one reference; -EINVAL for a size of 0 or above
- * AGATE_BO_MAX_SIZE, for unknown flags and for HEAP without NOEXEC; -ENOMEM; for another
- * error of drm_gem_object_init() that error or -ENOMEM; -EINTR or -ERESTARTSYS if a signal
- * may end its wait for gem.lock.
+ * AGATE_BO_MAX_SIZE, for flags that are not in AGATE_BO_FLAGS and for HEAP without NOEXEC;
+ * -ENOMEM; for another error of agate_backing_object_init() that error or -ENOMEM; -EINTR
+ * or -ERESTARTSYS if a signal may end its wait for gem.lock.
  */
 struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags);
 

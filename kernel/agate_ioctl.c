@@ -9,9 +9,19 @@
 #include <drm/drm_file.h>
 #include <drm/drm_ioctl.h>
 
+#include "agate_backing.h"
 #include "agate_device.h"
 #include "agate_mmap.h"
 #include "agate_submit.h"
+
+/* A kind of backing may be absent, as a call may. */
+static int create_bo_ioctl(struct drm_device *dev, void *data, struct drm_file *file)
+{
+	const struct drm_agate_create_bo *args = data;
+	int ret = agate_backing_check_flags(to_agate_device(dev), args->flags);
+
+	return ret ? ret : agate_gem_create_ioctl(dev, data, file);
+}
 
 static int get_bo_offset_ioctl(struct drm_device *dev, void *data, struct drm_file *file)
 {
@@ -80,7 +90,7 @@ static int get_param_ioctl(struct drm_device *dev, void *data, struct drm_file *
 const struct drm_ioctl_desc agate_ioctls[AGATE_NUM_IOCTLS] = {
 	DRM_IOCTL_DEF_DRV(AGATE_SUBMIT, agate_submit_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(AGATE_WAIT_BO, agate_submit_wait_bo_ioctl, DRM_RENDER_ALLOW),
-	DRM_IOCTL_DEF_DRV(AGATE_CREATE_BO, agate_gem_create_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(AGATE_CREATE_BO, create_bo_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(AGATE_MMAP_BO, agate_mmap_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(AGATE_GET_PARAM, get_param_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(AGATE_GET_BO_OFFSET, get_bo_offset_ioctl, DRM_RENDER_ALLOW),

@@ -3,9 +3,10 @@
  * Topic "mmap" (lab 05): BOs in a process's address space.
  *
  * A BO's fake offset names it on the device's file; it is not an address.  Only a
- * file that has a handle to the BO may map it.  Each fault inserts one page, whose
- * index is vmf->pgoff minus the start of the BO's node.  That index stays correct
- * when munmap() or mprotect() splits the VMA; (address - vm_start) does not.
+ * file that has a handle to the BO may map it.  Some backings fill in the page table at
+ * once; for the others each fault inserts one page, whose index is vmf->pgoff minus the
+ * start of the BO's node.  That index stays correct when munmap() or mprotect() splits the
+ * VMA; (address - vm_start) does not.
  */
 #ifndef AGATE_MMAP_H
 #define AGATE_MMAP_H
@@ -31,7 +32,8 @@ int agate_mmap_ioctl(struct drm_device *dev, void *data, struct drm_file *file);
  * @vma: the new mapping; starts at the BO's first page
  *
  * Return: 0; -EINVAL for a heap or a private (copy on write) mapping; -EPERM
- * for an executable one; -EACCES for a writable map of a CPU_READONLY BO.
+ * for an executable one; -EACCES for a writable map of a CPU_READONLY BO; the error of
+ * agate_backing_ops.mmap.
  */
 int agate_mmap_object(struct drm_gem_object *obj, struct vm_area_struct *vma);
 

@@ -5,6 +5,7 @@
 #include <linux/kernel.h>
 
 #include "agate_backing.h"
+#include "agate_cma.h"
 #include "agate_device.h"
 #include "agate_fault.h"
 #include "agate_mmap.h"
@@ -36,6 +37,8 @@ struct agate_topic {
 static const struct agate_topic topics[] = {
 	{ "gem", AGATE_FEATURE_GEM, 0,
 	  agate_gem_topic_init, agate_gem_topic_fini },
+	{ "cma", AGATE_FEATURE_CMA, AGATE_FEATURE_GEM,
+	  agate_cma_topic_init, agate_cma_topic_fini },
 	{ "shmem", AGATE_FEATURE_SHMEM, AGATE_FEATURE_GEM,
 	  agate_shmem_topic_init, agate_shmem_topic_fini },
 	{ "mmap", AGATE_FEATURE_MMAP, AGATE_FEATURE_SHMEM,

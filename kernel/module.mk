@@ -8,6 +8,7 @@ DRIVER_FLAVOURS	:= fast debug
 DRIVER_PARTS	:= \
 	solutions/01-first-contact/agate_pci.c \
 	solutions/02-gem-object/agate_gem.c \
+	solutions/03-cma/agate_gem_cma.c \
 	solutions/04-shmem/agate_gem_shmem.c \
 	solutions/05-mmap/agate_gem_mmap.c \
 	solutions/07-purge/agate_gem_purge.c \

@@ -14,9 +14,6 @@
 #include "agate_gem.h"
 #include "agate_mmap.h"
 
-#define BO_FLAGS	(AGATE_BO_NOEXEC | AGATE_BO_HEAP | AGATE_BO_CPU_READONLY | \
-			 AGATE_BO_GPU_READONLY)
-
 /*
  * The last reference is gone, and only the two lists still lead to the BO.  It stays
  * in gem.bos until its pages are unmapped: removal unmaps the BOs on that list, and

@@ -5,7 +5,7 @@
  * The core finds the BO by its fake offset.  It checks that the file has a handle
  * to the BO, and that the mapping starts at the BO's first page and fits.  This
  * file decides which kinds of mapping are allowed, and has the BO's backing insert
- * pages when the CPU touches them.  The contract is agate_mmap.h.
+ * pages, all of them at once or each when the CPU touches it.  The contract is agate_mmap.h.
  */
 #include <linux/mm.h>
 #include <drm/drm_gem.h>
@@ -62,7 +62,7 @@ static vm_fault_t mmap_fault(struct vm_fault *vmf)
 
 static void mmap_count_open(struct agate_bo *bo)
 {
-	bo->backing.ops->open(bo);
+	agate_backing_open(bo);
 	agate_stat_inc(&to_agate_device(bo->base.dev)->stats, AGATE_STAT_CPU_MAPS);
 }
 
@@ -78,7 +78,7 @@ static void mmap_close(struct vm_area_struct *vma)
 	struct agate_bo *bo = to_agate_bo(vma->vm_private_data);
 
 	agate_stat_dec(&to_agate_device(bo->base.dev)->stats, AGATE_STAT_CPU_MAPS);
-	bo->backing.ops->close(bo);
+	agate_backing_close(bo);
 	drm_gem_vm_close(vma);
 }
 
@@ -91,6 +91,7 @@ const struct vm_operations_struct agate_vm_ops = {
 int agate_mmap_object(struct drm_gem_object *obj, struct vm_area_struct *vma)
 {
 	struct agate_bo *bo = to_agate_bo(obj);
+	int ret;
 
 	if (!agate_backing_is(bo, AGATE_BACKING_CPU_VISIBLE) || is_cow_mapping(vma->vm_flags))
 		return -EINVAL;
@@ -105,6 +106,11 @@ int agate_mmap_object(struct drm_gem_object *obj, struct vm_area_struct *vma)
 	vm_flags_clear(vma, VM_MAYEXEC);
 	vm_flags_set(vma, VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP);
 	vma->vm_page_prot = vm_get_page_prot(vma->vm_flags);
+	if (bo->backing.ops->mmap) {
+		ret = bo->backing.ops->mmap(bo, vma);
+		if (ret)
+			return ret;
+	}
 	mmap_count_open(bo);
 	return 0;
 }

@@ -18,6 +18,7 @@ static const struct {
 	uint64_t feature;
 } topics[] = {
 	{ "agate_gem_topic_init", AGATE_FEATURE_GEM },
+	{ "agate_cma_topic_init", AGATE_FEATURE_CMA },
 	{ "agate_shmem_topic_init", AGATE_FEATURE_SHMEM },
 	{ "agate_mmap_topic_init", AGATE_FEATURE_MMAP },
 	{ "agate_purge_topic_init", AGATE_FEATURE_PURGE },
@@ -72,6 +73,9 @@ static void use_all(uint64_t there)
 
 	assert_int_equal(features(fd), there);
 	check_call(guest_create(fd, PAGE, 0, &bo), there, AGATE_FEATURE_GEM);
+	check_call(guest_create(fd, PAGE, AGATE_BO_CONTIGUOUS, &other), there, AGATE_FEATURE_CMA);
+	if (there & AGATE_FEATURE_CMA)
+		guest_destroy(&other);
 	if (there & AGATE_FEATURE_GEM) {
 		assert_int_equal(guest_create(fd, PAGE, 0, &other), 0);
 		check_call(advise(&other, AGATE_MADV_DONTNEED), there, AGATE_FEATURE_PURGE);

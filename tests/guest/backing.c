@@ -298,6 +298,13 @@ static void parts(void **state)
 	}
 	assert_in_range(runs, 2, 32);
 
+	for (unsigned int i = 0; i < 10; i++) {
+		bo = guest_bo(fd, 32 * PAGE, AGATE_BO_CONTIGUOUS);
+		assert_int_equal(runs_of_newest(32), 1);
+		assert_true(says("/sys/kernel/debug/agate_vmap", "0 1 0\n"));
+		guest_destroy(&bo);
+	}
+
 	control = begin_other_kind();
 	bo = other_bo(fd, PAGES * PAGE, control);
 	assert_int_equal(runs_of_newest(PAGES), 1);

@@ -3,7 +3,7 @@
 
 GUEST_TESTS	:= uapi-bo uapi-submit mmap jobs races gone reload failnth stale fences stats \
 		   compute closed listed many absent coherency queued storm caught reservations \
-		   readers lock-order parked backing spaces heaps asleep
+		   readers lock-order parked backing spaces heaps asleep contiguous
 # Those with libagate inside.
 GUEST_LIB_TESTS	:= bo-cache
 GUEST_TEST_DIR	:= $(BUILD)/tests/guest
@@ -23,7 +23,8 @@ $(GUEST_PROGRAMS): $(GUEST_TEST_DIR)/%: $(GUEST_TEST_DIR)/%.o \
 $(GUEST_LIB_TESTS:%=$(GUEST_TEST_DIR)/%): $(LIBAGATE_OBJS)
 $(GUEST_LIB_TESTS:%=$(GUEST_TEST_DIR)/%): GUEST_LIBS = $$(pkg-config --libs libdrm)
 $(GUEST_TEST_DIR)/failnth: $(GUEST_TEST_DIR)/fail_nth.o
-$(addprefix $(GUEST_TEST_DIR)/,absent asleep backing caught heaps parked reservations spaces): \
+$(addprefix $(GUEST_TEST_DIR)/,absent asleep backing caught contiguous heaps parked reservations \
+		spaces): \
 		$(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kernel.o)
 
 .SECONDARY: $(GUEST_TESTS:%=$(GUEST_TEST_DIR)/%.o) $(GUEST_TEST_DIR)/guest.o $(GUEST_TEST_DIR)/clients.o

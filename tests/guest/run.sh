@@ -74,7 +74,8 @@ guest()
 	done
 	for p in bo-cache uapi-bo uapi-submit mmap races jobs gone reload failnth stale fences closed stats \
 		compute listed many absent coherency queued storm caught \
-		reservations readers lock-order parked backing spaces heaps asleep; do
+		reservations readers lock-order parked backing spaces heaps asleep \
+		contiguous; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	programs=$(programs_of "$@")
@@ -162,15 +163,16 @@ calls | both)
 	more=$(test_step many 100000)
 	[ "$flavour" = fast ] || more=$(test_step failnth)
 	set -- "$(load $patient)" "$(test_step uapi-bo)" "$(test_step uapi-submit)" \
-		"$(test_step mmap)" "$(test_step stats)" "$(test_step races)" \
-		"$(test_step bo-cache)" "$more" ;;
+		"$(test_step mmap)" "$(test_step contiguous)" "$(test_step stats)" \
+		"$(test_step races)" "$(test_step bo-cache)" "$more" ;;
 esac
 # Without the programs that look at what a chain writes while it runs (`closed`, `gone`),
 # or whose jobs do not list all that they touch (`listed`).
 case $suite in
 swiotlb)
 	set -- "$(test_step reload $GUEST/agate.ko 2)" "$(load $patient)" "$(test_step uapi-bo)" \
-		"$(test_step uapi-submit)" "$(test_step mmap)" "$(load $brisk)" \
+		"$(test_step uapi-submit)" "$(test_step mmap)" "$(test_step contiguous)" \
+		"$(load $brisk)" \
 		"$(test_step coherency)" "$(test_step jobs)" "$(test_step fences)" \
 		"$(load $patient)" "$(test_step compute)" "$(test_step stale)" ;;
 esac

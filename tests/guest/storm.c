@@ -61,11 +61,11 @@ static void new_bo(struct client *c)
 {
 	static const uint32_t flags[] = {
 		0, 0, AGATE_BO_NOEXEC, AGATE_BO_GPU_READONLY, AGATE_BO_CPU_READONLY,
-		AGATE_BO_HEAP | AGATE_BO_NOEXEC,
+		AGATE_BO_HEAP | AGATE_BO_NOEXEC, AGATE_BO_CONTIGUOUS,
 	};
 	struct bo *bo = &c->bo[any(BOS)];
 	struct drm_agate_mmap_bo map = { 0 };
-	const uint32_t flag = flags[any(6)];
+	const uint32_t flag = flags[any(7)];
 
 	/* The old one keeps its handle, for others to guess, unless it is closed here. */
 	if (bo->handle && any(2))

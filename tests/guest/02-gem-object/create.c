@@ -13,6 +13,7 @@
 #define HANDLE_PAGES	101	/* and up */
 #define SIZES_PAGES	13
 #define FLAGS_PAGES	17
+#define FIRST_UNKNOWN	5	/* bit, of the flags */
 
 void test_topic(void **state)
 {
@@ -110,15 +111,15 @@ void test_bad_flags(void **state)
 	(void)state;
 	check_bo_is_made(fd, FLAGS_PAGES * PAGE, AGATE_BO_NOEXEC | AGATE_BO_HEAP);
 	rule("a flag that the uAPI does not list is refused, so that it can mean something later");
-	for (unsigned int bit = 4; bit < 32; bit++)
+	for (unsigned int bit = FIRST_UNKNOWN; bit < 32; bit++)
 		refused(fd, PAGE, 1u << bit, "an unknown flag");
-	refused(fd, PAGE, AGATE_BO_NOEXEC | extra << 4, "known and unknown flags");
+	refused(fd, PAGE, AGATE_BO_NOEXEC | extra << FIRST_UNKNOWN, "known and unknown flags");
 
 	rule("HEAP is refused without NOEXEC: what the GPU fills must not be run as code");
 	refused(fd, PAGE, AGATE_BO_HEAP, "HEAP alone");
 	refused(fd, PAGE, AGATE_BO_HEAP | AGATE_BO_CPU_READONLY, "HEAP without NOEXEC");
 	refusals_leave_nothing(fd, PAGE, AGATE_BO_HEAP);
-	refusals_leave_nothing(fd, PAGE, 1u << 4);
+	refusals_leave_nothing(fd, PAGE, 1u << FIRST_UNKNOWN);
 	close(fd);
 }
 
