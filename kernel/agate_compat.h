@@ -34,7 +34,11 @@ struct agate_shrinker {
 	struct shrinker *base;
 };
 
-#define agate_shrinker_data(shrinker, type, member)	((type *)(shrinker)->private_data)
+/* What agate_shrinker_register() was given, for the two functions. */
+static inline void *agate_shrinker_data(const struct shrinker *shrinker)
+{
+	return shrinker->private_data;
+}
 
 static inline int agate_shrinker_register(struct agate_shrinker *shrinker, void *data,
 					  agate_shrinker_fn count, agate_shrinker_fn scan,
@@ -59,10 +63,13 @@ static inline void agate_shrinker_unregister(struct agate_shrinker *shrinker)
 
 struct agate_shrinker {
 	struct shrinker base;
+	void *data;
 };
 
-#define agate_shrinker_data(shrinker, type, member)	\
-	container_of(shrinker, type, member.base)
+static inline void *agate_shrinker_data(const struct shrinker *shrinker)
+{
+	return container_of(shrinker, const struct agate_shrinker, base)->data;
+}
 
 static inline int agate_shrinker_register(struct agate_shrinker *shrinker, void *data,
 					  agate_shrinker_fn count, agate_shrinker_fn scan,
@@ -71,6 +78,7 @@ static inline int agate_shrinker_register(struct agate_shrinker *shrinker, void 
 	shrinker->base.count_objects = count;
 	shrinker->base.scan_objects = scan;
 	shrinker->base.seeks = DEFAULT_SEEKS;
+	shrinker->data = data;
 	return register_shrinker(&shrinker->base, "%s", name);
 }
 

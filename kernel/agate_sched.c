@@ -3,6 +3,7 @@
  * drm_sched behind the same calls on every kernel: see agate_sched.h.
  */
 #include <linux/slab.h>
+#include <drm/drm_file.h>
 
 #include "agate_compat.h"
 #include "agate_sched.h"

@@ -77,7 +77,7 @@ static unsigned long try_purge(struct agate_bo *bo)
 
 static unsigned long purge_count(struct shrinker *shrinker, struct shrink_control *sc)
 {
-	struct agate_purge *purge = agate_shrinker_data(shrinker, struct agate_purge, shrinker);
+	struct agate_purge *purge = agate_shrinker_data(shrinker);
 	unsigned long pages = 0;
 	struct agate_bo *bo;
 
@@ -91,7 +91,7 @@ static unsigned long purge_count(struct shrinker *shrinker, struct shrink_contro
 
 static unsigned long purge_scan(struct shrinker *shrinker, struct shrink_control *sc)
 {
-	struct agate_purge *purge = agate_shrinker_data(shrinker, struct agate_purge, shrinker);
+	struct agate_purge *purge = agate_shrinker_data(shrinker);
 	struct agate_bo *bo, *next;
 	unsigned long freed = 0;
 
