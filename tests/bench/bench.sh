@@ -61,14 +61,16 @@ for bench in raster copy translate null; do
 	"$BUILD/tests/bench/$bench-bench" >>"$samples"
 done
 
+printf '  %-8s %s\n' BENCH "the library alone: lookups, a full cache" >&2
+"$BUILD/tests/bench/lookup-bench" >>"$samples"
+
 printf '  %-8s %s\n' BENCH "driver and GPU, fast kernel" >&2
 vm fast "put:$BUILD/driver/fast/agate.ko:/run/agate.ko" \
 	"put:$BUILD/guest/kernel-fast/modules/vgem.ko:/run/vgem.ko" \
 	"put:$BUILD/tests/bench/guest-bench:/run/guest-bench:0755" \
-	"put:$BUILD/lib/libagate.so:/run/lib/libagate.so" \
-	"put:$BUILD/bin/agate-gem:/run/bin/agate-gem:0755" \
+	"put:$BUILD/tests/bench/cache-bench:/run/cache-bench:0755" \
 	"exec:insmod /run/agate.ko && insmod /run/vgem.ko" \
-	"exec:/run/guest-bench" >>"$samples"
+	"exec:/run/guest-bench" "exec:/run/cache-bench" >>"$samples"
 
 # drivers WORD OPTION...: driver-bench with that word, our driver and Panfrost in turns, both
 # on the same GPU, with a number that Panfrost knows.  Panfrost maps BOs cached, as ours

@@ -4,8 +4,8 @@
 
 BENCH_DIR	:= $(BUILD)/tests/bench
 MODEL_BENCHES	:= $(addprefix $(BENCH_DIR)/,raster-bench copy-bench translate-bench null-bench)
-BENCH_PROGRAMS	:= $(BENCH_DIR)/guest-bench $(BENCH_DIR)/driver-bench $(MODEL_BENCHES) \
-		   $(BENCH_DIR)/report
+BENCH_PROGRAMS	:= $(BENCH_DIR)/guest-bench $(BENCH_DIR)/driver-bench $(BENCH_DIR)/cache-bench \
+		   $(BENCH_DIR)/lookup-bench $(MODEL_BENCHES) $(BENCH_DIR)/report
 
 # Upstream's uAPI header comes with the tests of upstream's driver.
 DRIVER_BENCHES	:= $(addprefix $(BENCH_DIR)/,guest-bench driver-bench)
@@ -32,6 +32,17 @@ $(MODEL_BENCHES): $(BENCH_DIR)/%: tests/bench/%.c $(BENCH_DIR)/bench_model.o $(L
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) -Isim/model -MMD -MP -MF $@.d -o $@ $< $(BENCH_DIR)/bench_model.o \
 		$(LIBAGATE_SIM) -lm
+
+# With the library's objects inside, so that it runs where no libagate.so is; lookup-bench
+# answers for the kernel itself.
+$(BENCH_DIR)/cache-bench $(BENCH_DIR)/lookup-bench: $(BENCH_DIR)/%: tests/bench/%.c \
+		$(BENCH_DIR)/bench.o $(LIBAGATE_OBJS)
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(US_CFLAGS) -MMD -MP -MF $@.d $(BENCH_WRAP_$*) -o $@ $(filter %.c %.o,$^) \
+		$(call US_PKG_LIBS,libdrm) -pthread
+BENCH_WRAP_lookup-bench := -Wl,--wrap=drmIoctl -Wl,--wrap=drmGetVersion \
+		   -Wl,--wrap=drmFreeVersion
 
 $(BENCH_DIR)/report: tests/bench/bench_report.c
 	$(call say,CC,$@)
