@@ -9,15 +9,20 @@
 # The second form prints the files of this machine that go into it, with size and time: an
 # upgrade of a package can bring a file that is older than the last initramfs.
 #
-# It contains PID 1, busybox, and the shared libraries that guest programs link with.  The
-# launcher copies everything else that a run needs into the guest.  The same input gives
-# the same bytes, so a rebuild does not cost a new snapshot.
+# It contains PID 1, busybox, the shared libraries that guest programs link with, and the
+# descriptions of terminals that programs with a screen look up.  The launcher copies
+# everything else that a run needs into the guest.  The same input gives the same bytes, so
+# a rebuild does not cost a new snapshot.
 
 set -euo pipefail
 export LC_ALL=C
 
-libs="libc.so.6 libm.so.6 libgcc_s.so.1 libdrm.so.2 libcmocka.so.0 libpng16.so.16 libz.so.1 libjansson.so.4"
+libs="libc.so.6 libm.so.6 libgcc_s.so.1 libdrm.so.2 libcmocka.so.0 libpng16.so.16 libz.so.1 libjansson.so.4 \
+	libncursesw.so.6 libtinfo.so.6"
 libdir=/lib/x86_64-linux-gnu
+# Their descriptions are in one of these folders, each in a folder of its first letter.
+terminals="dumb linux vt100 xterm xterm-256color"
+terminfo="/lib/terminfo /usr/share/terminfo"
 
 die()
 {
@@ -45,8 +50,18 @@ for lib in $libs; do
 	path[$lib]=$(library "$lib")
 done
 
+descriptions=()
+for terminal in $terminals; do
+	file=
+	for folder in $terminfo; do
+		[ ! -e "$folder/${terminal:0:1}/$terminal" ] || file=$folder/${terminal:0:1}/$terminal
+	done
+	[ -n "$file" ] || die "no description of the terminal $terminal: install ncurses-base"
+	descriptions+=("$file")
+done
+
 if [ "${1:-}" = --inputs ]; then
-	stat -c '%n %s %Y' "$busybox" "$loader" "${path[@]}" | sort
+	stat -c '%n %s %Y' "$busybox" "$loader" "${path[@]}" "${descriptions[@]}" | sort
 	exit
 fi
 init=$1
@@ -66,6 +81,9 @@ done
 for lib in $libs; do
 	install -m 755 "${path[$lib]}" "$root$libdir/$lib"
 	strip --strip-debug "$root$libdir/$lib"
+done
+for file in "${descriptions[@]}"; do
+	install -D -m 644 "$file" "$root$file"
 done
 install -m 755 "$loader" "$root/lib64/ld-linux-x86-64.so.2"
 

@@ -28,12 +28,13 @@ arguments=
 GPU=${GPU:-midgard}
 options=(--sim-arg --gpu --sim-arg "$GPU")
 deliver=("put:$BUILD/lib/libagate.so:/lib/libagate.so")
-for tool in agate-info agate-gem agate-hold; do
+for tool in agate-info agate-gem agate-hold agate-top; do
 	deliver+=("put:$BUILD/bin/$tool:/bin/$tool")
 done
-advice='agate-info and agate-gem are on the PATH, and agate-hold, which holds BOs:
+advice='agate-info and agate-gem are on the PATH, agate-hold, which holds BOs, and agate-top:
     agate-hold 3 &
-    cat /sys/kernel/debug/dri/0/bos'
+    cat /sys/kernel/debug/dri/0/bos
+    agate-gem --frames 100 >/dev/null & agate-top'
 
 # The product that Panfrost takes it for.
 case $GPU in

@@ -30,7 +30,7 @@ LAB_INPUTS	:= scripts kernel userspace include $(COMPOSE_TOOLS) code:$(BUILD)/pa
 # Guests with the debug kernel, each alone with its kind: of guests that share processors
 # each spends much of its time waiting for a lock whose holder is not running.
 guest_suite = $(call suite,guest-$(1)/$(2),$(3),900,$($(4)_INPUTS) code:$(BUILD)/driver/$(1)/agate.ko \
-	$(BUILD)/tests/kmod/$(1)/agate_inject.ko $(GUEST_PROGRAMS) tests/guest/run.sh tests/guest/run-lib.sh, \
+	$(BUILD)/tests/kmod/$(1)/agate_inject.ko $(GUEST_PROGRAMS) $(BUILD)/bin/agate-top tests/guest/run.sh tests/guest/run-lib.sh, \
 	tests/guest/run.sh $(1) $(2))
 $(foreach s,both swiotlb reset reload,$(call guest_suite,debug,$(s),2d,DEBUG))
 

@@ -70,7 +70,8 @@ $(LIBAGATE_LINK): $(LIBAGATE_OBJS) $(LIBAGATE_PART_08) $(LIBAGATE_PART_09) $(US_
 		'$(call US_LINK,"$$library" "$$@")' $(LIBAGATE_FRAME:%=$(US_BUILD)/lib/%.o) -- \
 		08-bo $(LIBAGATE_PART_08) 09-bo-cache $(LIBAGATE_PART_09)
 
-AGATE_TOOLS	:= $(BUILD)/bin/agate-info $(BUILD)/bin/agate-gem $(BUILD)/bin/agate-hold
+AGATE_TOOLS	:= $(BUILD)/bin/agate-info $(BUILD)/bin/agate-gem $(BUILD)/bin/agate-hold \
+		   $(BUILD)/bin/agate-top
 
 # The picture is the same to the byte everywhere: no fused multiply-add.
 GEM_PARTS	:= gem_backdrop gem_camera gem_gpu gem_image gem_light gem_math gem_mesh \
@@ -88,6 +89,15 @@ $(BUILD)/bin/agate-gem: $(GEM_OBJS) $(LIBAGATE)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -o $@ $(GEM_OBJS) -Wl,-rpath,'$$ORIGIN/../lib' -L$(BUILD)/lib \
 		-lagate $(call US_PKG_LIBS,libdrm libpng) -lm
+
+# It reads text, and needs no GPU and no library of ours.
+TOP_PARTS	:= top_client top_print top_sample top_scan top_screen
+TOP_OBJS	:= $(TOP_PARTS:%=$(US_BUILD)/tools/%.o) $(US_BUILD)/tools/agate-top.o
+
+$(BUILD)/bin/agate-top: $(TOP_OBJS)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -o $@ $^ $(call US_PKG_LIBS,jansson ncursesw)
 
 $(BUILD)/bin/agate-info: userspace/tools/agate-info.c $(LIBAGATE)
 	$(call say,LD,$@)

@@ -7,8 +7,10 @@ GUEST_TESTS	:= uapi-bo uapi-submit mmap jobs races gone reload failnth stale fen
 # Those with libagate inside.
 GUEST_LIB_TESTS	:= bo-cache
 GUEST_TEST_DIR	:= $(BUILD)/tests/guest
+# The one of agate-top, which reads its JSON.
+GUEST_TOP_TEST	:= $(GUEST_TEST_DIR)/top
 GUEST_PROGRAMS	:= $(GUEST_TESTS:%=$(GUEST_TEST_DIR)/%) $(GUEST_LIB_TESTS:%=$(GUEST_TEST_DIR)/%) \
-		   $(GUEST_TEST_DIR)/one-job
+		   $(GUEST_TOP_TEST) $(GUEST_TEST_DIR)/one-job
 
 $(GUEST_TEST_DIR)/%.o: tests/guest/%.c
 	$(call say,CC,$@)
@@ -22,6 +24,7 @@ $(GUEST_PROGRAMS): $(GUEST_TEST_DIR)/%: $(GUEST_TEST_DIR)/%.o \
 
 $(GUEST_LIB_TESTS:%=$(GUEST_TEST_DIR)/%): $(LIBAGATE_OBJS)
 $(GUEST_LIB_TESTS:%=$(GUEST_TEST_DIR)/%): GUEST_LIBS = $$(pkg-config --libs libdrm)
+$(GUEST_TOP_TEST): GUEST_LIBS = $$(pkg-config --libs jansson)
 $(GUEST_TEST_DIR)/failnth: $(GUEST_TEST_DIR)/fail_nth.o
 $(addprefix $(GUEST_TEST_DIR)/,absent asleep backing caught contiguous heaps parked reservations \
 		spaces): \

@@ -75,9 +75,10 @@ guest()
 	for p in bo-cache uapi-bo uapi-submit mmap races jobs gone reload failnth stale fences closed stats \
 		compute listed many absent coherency queued storm caught \
 		reservations readers lock-order parked backing spaces heaps asleep \
-		contiguous; do
+		contiguous top; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
+	set -- "put:$BUILD/bin/agate-top:$GUEST/agate-top:0755" "$@"
 	programs=$(programs_of "$@")
 	{ "$BUILD/bin/agate-vm" run --kernel "$BUILD/guest/kernel-$flavour" \
 		--initramfs "$BUILD/guest/initramfs.cpio.gz" --sim "$BUILD/bin/agate-sim" \
@@ -164,7 +165,8 @@ calls | both)
 	[ "$flavour" = fast ] || more=$(test_step failnth)
 	set -- "$(load $patient)" "$(test_step uapi-bo)" "$(test_step uapi-submit)" \
 		"$(test_step mmap)" "$(test_step contiguous)" "$(test_step stats)" \
-		"$(test_step races)" "$(test_step bo-cache)" "$more" ;;
+		"$(test_step races)" "$(test_step bo-cache)" \
+		"$(test_step top $GUEST/agate-top)" "$more" ;;
 esac
 # Without the programs that look at what a chain writes while it runs (`closed`, `gone`),
 # or whose jobs do not list all that they touch (`listed`).

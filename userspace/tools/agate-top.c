@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+/*
+ * agate-top: shows which processes use the GPUs, and how much of their time and of memory.
+ *
+ * It reads fdinfo, which all drivers fill in with the same keys, and so shows the clients of
+ * any driver; of agate's it shows more, from debugfs.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "top_print.h"
+#include "top_scan.h"
+
+#define PROC		"/proc"
+#define DEBUGFS		"/sys/kernel/debug/dri"
+#define INTERVAL_MIN_MS	10
+#define INTERVAL_MAX_MS	3600000
+
+struct options {
+	struct top_screen screen;
+	bool once, json;
+};
+
+static void usage(FILE *out)
+{
+	fputs("usage: agate-top [--once] [--json] [--interval MS]\n"
+	      "Shows who uses the GPUs: memory, and how busy each engine is with it.\n"
+	      "  --once         print a table and end\n"
+	      "  --json         print JSON, a line for each interval; with --once one line\n"
+	      "  --interval MS  milliseconds between two looks (1000)\n", out);
+}
+
+/* Returns the exit status, or -1 to go on. */
+static int parse_options(int argc, char **argv, struct options *options)
+{
+	static const struct option known[] = {
+		{ "once", no_argument, NULL, 'o' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "interval", required_argument, NULL, 'i' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 }
+	};
+	bool ok = true;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "h", known, NULL)) != -1) {
+		unsigned long ms;
+		char *end;
+
+		switch (c) {
+		case 'o':
+			options->once = true;
+			break;
+		case 'j':
+			options->json = true;
+			break;
+		case 'i':
+			ms = strtoul(optarg, &end, 10);
+			ok &= end != optarg && !*end && ms >= INTERVAL_MIN_MS && ms <= INTERVAL_MAX_MS;
+			options->screen.interval_ms = (unsigned int)ms;
+			break;
+		case 'h':
+			usage(stdout);
+			return 0;
+		default:
+			ok = false;
+			break;
+		}
+	}
+	if (ok && optind == argc)
+		return -1;
+	usage(stderr);
+	return 2;
+}
+
+static void sleep_ms(unsigned int ms)
+{
+	struct timespec left = { ms / 1000, (long)(ms % 1000) * 1000000 };
+
+	while (nanosleep(&left, &left) && errno == EINTR)
+		;
+}
+
+/* Two looks tell how busy it was in between. */
+static int print(const struct options *options)
+{
+	const struct top_screen *screen = &options->screen;
+	struct top_sample now = { 0 }, before = { 0 };
+	int err = top_scan(screen->proc, screen->debugfs, &now);
+
+	do {
+		top_sample_clear(&before);
+		before = now;
+		memset(&now, 0, sizeof(now));
+		sleep_ms(screen->interval_ms);
+		if (!err)
+			err = top_scan(screen->proc, screen->debugfs, &now);
+		if (err)
+			break;
+		top_sort(&now, &before, false);
+		if (options->json)
+			err = top_print_json(stdout, &now, &before);
+		else
+			top_print_table(stdout, &now, &before);
+	} while (!err && !options->once);
+	top_sample_clear(&now);
+	top_sample_clear(&before);
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = {
+		.screen = { .proc = PROC, .debugfs = DEBUGFS, .interval_ms = 1000 },
+	};
+	int status = parse_options(argc, argv, &options);
+	int err;
+
+	if (status >= 0)
+		return status;
+	if (options.once || options.json)
+		err = print(&options);
+	else
+		err = top_show_screen(&options.screen);
+	if (err)
+		fprintf(stderr, "agate-top: %s\n", strerror(-err));
+	return err ? 1 : 0;
+}

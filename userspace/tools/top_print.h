@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* What agate-top shows of two samples: as a table, as JSON, or on a screen. */
+#ifndef TOP_PRINT_H
+#define TOP_PRINT_H
+
+#include <stdio.h>
+
+#include "top_sample.h"
+
+/* "12.3M": bytes in five columns. */
+void top_bytes(char text[8], uint64_t bytes);
+
+/* "12 paged, 1 heap, 3 cached", or "" when debugfs does not tell. */
+void top_bos_text(char *text, size_t size, const struct top_client *client);
+
+/* A table for people.  before is the sample that the shares of time refer to. */
+void top_print_table(FILE *out, const struct top_sample *now, const struct top_sample *before);
+
+/* One JSON object on one line; 0 or a negative errno. */
+int top_print_json(FILE *out, const struct top_sample *now, const struct top_sample *before);
+
+/* The options of the screen. */
+struct top_screen {
+	const char *proc, *debugfs;
+	unsigned int interval_ms;
+};
+
+/* Show samples until somebody presses q; 0 or a negative errno. */
+int top_show_screen(const struct top_screen *screen);
+
+#endif /* TOP_PRINT_H */

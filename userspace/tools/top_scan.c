@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Reads every process' descriptors, and what debugfs adds: top_scan.h.
+ *
+ * Processes come and go meanwhile, and one user may not read the files of another: a client
+ * that cannot be read is left out.
+ */
+#include "top_scan.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DRM_MAJOR_NUMBER	226
+
+/* The whole file as text, or NULL.  No file here has a zero byte. */
+static char *read_file(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	char *text = NULL;
+	size_t size = 0;
+
+	if (!file) {
+		if (fd >= 0)
+			close(fd);
+		return NULL;
+	}
+	if (getdelim(&text, &size, '\0', file) < 0) {
+		free(text);
+		text = NULL;
+	}
+	fclose(file);
+	return text;
+}
+
+static int number_of(const char *name)
+{
+	char *end;
+	long number = strtol(name, &end, 10);
+
+	return end == name || *end || number < 0 || number > 0x7fffffff ? -1 : (int)number;
+}
+
+/* Only DRM's devices: the fdinfo of a file can be slow to make. */
+static bool is_drm(int process, const char *fd)
+{
+	struct stat st;
+	char path[300];
+
+	snprintf(path, sizeof(path), "fd/%s", fd);
+	return !fstatat(process, path, &st, 0) && S_ISCHR(st.st_mode) &&
+	       major(st.st_rdev) == DRM_MAJOR_NUMBER;
+}
+
+static void read_command(int process, struct top_client *client)
+{
+	char *text = read_file(process, "comm");
+
+	top_copy(client->command, text ? text : "?", text ? strcspn(text, "\n") : 1);
+	free(text);
+}
+
+static int scan_process(int process, int pid, struct top_sample *sample)
+{
+	int fds = openat(process, "fdinfo", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fds < 0 ? NULL : fdopendir(fds);
+	struct top_client client = { .pid = pid };
+	struct dirent *entry;
+	bool ok = true;
+
+	if (!dir) {
+		if (fds >= 0)
+			close(fds);
+		return 0;
+	}
+	while (ok && (entry = readdir(dir))) {
+		char *text;
+
+		client.fd = number_of(entry->d_name);
+		if (client.fd < 0 || !is_drm(process, entry->d_name))
+			continue;
+		text = read_file(fds, entry->d_name);
+		if (text && top_parse_fdinfo(text, &client)) {
+			read_command(process, &client);
+			ok = top_sample_add(sample, &client);
+		}
+		free(text);
+	}
+	closedir(dir);
+	return ok ? 0 : -ENOMEM;
+}
+
+static int scan_processes(const char *proc, struct top_sample *sample)
+{
+	DIR *dir = opendir(proc);
+	struct dirent *entry;
+	int err = 0;
+
+	while (dir && !err && (entry = readdir(dir))) {
+		int pid = number_of(entry->d_name);
+		int process;
+
+		if (pid < 0)
+			continue;
+		process = openat(dirfd(dir), entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (process < 0)
+			continue;
+		err = scan_process(process, pid, sample);
+		close(process);
+	}
+	if (dir)
+		closedir(dir);
+	return err;
+}
+
+/* The file "name" begins with the driver's name and has "dev=" and the device's name. */
+static bool read_device(int minor, struct top_device *device)
+{
+	char *text = read_file(minor, "name");
+	bool ok = text && sscanf(text, "%63s dev=%63s", device->driver, device->device) == 2;
+
+	free(text);
+	return ok;
+}
+
+static void add_debugfs(int minor, struct top_sample *sample)
+{
+	struct top_device device = { .has_busy = false };
+	char *busy, *bos;
+	size_t i;
+
+	if (sample->device_count == TOP_DEVICES || !read_device(minor, &device) ||
+	    top_find_device(sample, &device))
+		return;
+	busy = read_file(minor, "busy");
+	device.has_busy = busy && top_parse_busy(busy, &device.busy_ns, &device.idle_ns);
+	free(busy);
+	sample->device[sample->device_count++] = device;
+
+	/* Another driver may have a file of this name, too. */
+	bos = strcmp(device.driver, "agate") ? NULL : read_file(minor, "bos");
+	for (i = 0; bos && i < sample->count; i++) {
+		struct top_client *client = &sample->clients[i];
+
+		if (strcmp(client->device, device.device) || !client->has_id)
+			continue;
+		client->bos = top_parse_bos(bos, client->id);
+		client->has_bos = true;
+	}
+	free(bos);
+}
+
+static void scan_debugfs(const char *debugfs, struct top_sample *sample)
+{
+	DIR *dir = opendir(debugfs);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		int minor;
+
+		if (number_of(entry->d_name) < 0)
+			continue;
+		minor = openat(dirfd(dir), entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (minor < 0)
+			continue;
+		add_debugfs(minor, sample);
+		close(minor);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+int top_scan(const char *proc, const char *debugfs, struct top_sample *sample)
+{
+	struct timespec now;
+	int err;
+
+	top_sample_clear(sample);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	sample->time_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	err = scan_processes(proc, sample);
+	if (!err)
+		scan_debugfs(debugfs, sample);
+	return err;
+}
