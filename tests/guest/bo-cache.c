@@ -312,7 +312,7 @@ static void pressure(void **state)
 	bo[0] = bo_new(dev, 16 * PAGE, 0, "new");
 	assert_int_equal(map_of(bo[0])[0], 0);
 	assert_int_equal(stats_of(dev).purged, CACHED);
-	assert_int_equal(guest_counter("bos"), 2);
+	guest_wait_counter("bos", 2);
 	agate_bo_unreference(bo[0]);
 	agate_bo_unreference(used);
 	close_device(dev);

@@ -415,6 +415,15 @@ long guest_gpu_counter(const char *name)
 	return counter_in("gpu_counters", name);
 }
 
+void guest_wait_counter(const char *name, long value)
+{
+	for (int64_t end = guest_deadline(10000);
+	     guest_counter(name) != value && guest_deadline(0) < end;)
+		usleep(1000);
+	if (guest_counter(name) != value)
+		fail_msg("the counter %s is %ld, expected %ld", name, guest_counter(name), value);
+}
+
 /* Print the counters that are not zero into text; returns their number, or -1. */
 static int live_things(char *text, size_t size)
 {

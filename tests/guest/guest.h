@@ -105,6 +105,12 @@ void guest_assert_nothing_left(void);
 /* One of the driver's counters in debugfs, and one of the GPU's; or -1. */
 long guest_counter(const char *name);
 long guest_gpu_counter(const char *name);
+/*
+ * Wait until a counter of the driver has this value, 10 s at most; fails the test when it has
+ * not.  A thread of the kernel may count a job a little after its chain has started to write,
+ * and the driver releases a job, and what the job refers to, a little after its fence.
+ */
+void guest_wait_counter(const char *name, long value);
 /* KiB of kernel memory that is not a cache, SUnreclaim: leaks of objects show here; or -1. */
 long guest_slab_kb(void);
 

@@ -8,7 +8,6 @@
  */
 #include "guest.h"
 
-#include <time.h>
 #include <unistd.h>
 
 #define DATA	2048u
@@ -30,19 +29,6 @@ static uint32_t store(struct bo *job, const struct bo *listed, uint64_t va, uint
 	return *(volatile uint32_t *)&header->exception_status;
 }
 
-/* A finished job drops its references to BOs a little after its fence signals. */
-static void wait_for_bos(long n)
-{
-	const struct timespec pause = { .tv_nsec = 1000000 };
-
-	for (int64_t end = guest_deadline(10000); guest_deadline(0) < end;) {
-		if (guest_counter("bos") == n)
-			return;
-		nanosleep(&pause, NULL);
-	}
-	fail_msg("%ld BOs are alive, expected %ld", guest_counter("bos"), n);
-}
-
 /* After the last handle is closed and the last job is done, no job can access the BO. */
 static void closed_bo_is_gone(void **state)
 {
@@ -53,7 +39,7 @@ static void closed_bo_is_gone(void **state)
 	(void)state;
 	assert_int_equal(store(&job, &target, va + DATA, 1), AGATE_EXC_DONE);
 	guest_destroy(&target);
-	wait_for_bos(1);
+	guest_wait_counter("bos", 1);
 	assert_int_not_equal(store(&job, NULL, va + DATA, 2), AGATE_EXC_DONE);
 	guest_destroy(&job);
 	close(fd);

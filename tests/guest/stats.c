@@ -215,17 +215,6 @@ static void counters_of_memory(void **state)
 	close(fd);
 }
 
-/*
- * The chain can write before the thread that started it has counted it: on a busy host
- * that thread may wait for a processor in between.
- */
-static void wait_for_counter(const char *name, long value)
-{
-	for (int i = 0; i < 20000 && guest_counter(name) != value; i++)
-		usleep(100);
-	assert_int_equal(guest_counter(name), value);
-}
-
 /* While a chain runs, the counters include everything that it needs. */
 static void counters_of_jobs(void **state)
 {
@@ -242,7 +231,7 @@ static void counters_of_jobs(void **state)
 	while (*(volatile uint64_t *)((char *)bo.cpu + DATA) != 1)
 		usleep(100);
 	for (size_t i = 0; i < sizeof(in_use) / sizeof(in_use[0]); i++)
-		wait_for_counter(in_use[i], 1);
+		guest_wait_counter(in_use[i], 1);
 	assert_true(guest_counter("pt_pages") >= 1);
 	guest_destroy(&bo);
 	close(fd);
