@@ -84,6 +84,10 @@ static struct agate_pgtable_page *table_alloc(void *ctx, bool last)
 	struct agate_vm *vm = ctx;
 	struct agate_pgtable_page *page;
 
+	/* The root is made before anybody else knows the address space. */
+	if (!vm->as.pgt.root)
+		return table_create(vm->adev, last, GFP_KERNEL_ACCOUNT);
+	lockdep_assert_held(&vm->pt_lock);
 	page = table_create(vm->adev, last, GFP_NOWAIT | __GFP_NOWARN | __GFP_ACCOUNT);
 	if (!page && vm->as.reserve)
 		page = reserve_take(vm->as.reserve, last);
@@ -149,6 +153,17 @@ void agate_table_reserve_init(struct agate_table_reserve *reserve)
 	reserve->count[true] = 0;
 }
 
+static unsigned int reserve_count(struct agate_vm *vm, struct agate_table_reserve *reserve,
+				  bool last)
+{
+	unsigned int count;
+
+	mutex_lock(&vm->pt_lock);
+	count = reserve->count[last];
+	mutex_unlock(&vm->pt_lock);
+	return count;
+}
+
 static void reserve_put(struct agate_vm *vm, struct agate_table_reserve *reserve, bool last,
 			struct agate_pgtable_page *page)
 {
@@ -162,7 +177,7 @@ static void reserve_put(struct agate_vm *vm, struct agate_table_reserve *reserve
 static int reserve_fill(struct agate_vm *vm, struct agate_table_reserve *reserve, bool last,
 			unsigned int need)
 {
-	while (READ_ONCE(reserve->count[last]) < need) {
+	while (reserve_count(vm, reserve, last) < need) {
 		struct agate_pgtable_page *page = table_create(vm->adev, last, GFP_KERNEL_ACCOUNT);
 
 		if (!page)

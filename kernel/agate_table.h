@@ -4,7 +4,7 @@
  *
  * A page table changes under vm->pt_lock, which the thread that serves faults takes, too.
  * So nobody waits for memory under that lock: a new page is one that the kernel has at
- * once, or else one of a reserve that was filled before.
+ * once, or else one of a reserve that was filled before.  Only the root is waited for.
  */
 #ifndef AGATE_TABLE_H
 #define AGATE_TABLE_H
