@@ -134,7 +134,7 @@ static int sgt_map(struct drm_device *drm, struct sg_table *sgt)
 	return ret == -EIO ? -ENOMEM : ret;
 }
 
-static struct agate_chunk *chunk_create(struct agate_bo *bo, gfp_t gfp)
+static struct agate_chunk *chunk_create(struct agate_bo *bo, unsigned long nr_pages, gfp_t gfp)
 {
 	struct drm_device *drm = bo->base.dev;
 	struct agate_chunk *chunk;
@@ -143,8 +143,8 @@ static struct agate_chunk *chunk_create(struct agate_bo *bo, gfp_t gfp)
 	chunk = kzalloc(sizeof(*chunk), gfp);
 	if (!chunk)
 		return ERR_PTR(-ENOMEM);
-	chunk->nr_pages = min_t(u64, AGATE_HEAP_CHUNK, agate_bo_size(bo)) >> PAGE_SHIFT;
-	ret = sgt_make(drm->dev, &chunk->sgt, chunk->nr_pages, gfp);
+	chunk->nr_pages = nr_pages;
+	ret = sgt_make(drm->dev, &chunk->sgt, nr_pages, gfp);
 	if (ret)
 		goto err_chunk;
 	ret = sgt_map(drm, &chunk->sgt);
@@ -180,6 +180,14 @@ static unsigned long heap_length(const struct agate_bo *bo)
 	return DIV_ROUND_UP(agate_bo_size(bo), AGATE_HEAP_CHUNK);
 }
 
+/* Only the last chunk may be shorter than the others. */
+static unsigned long chunk_pages(const struct agate_bo *bo, unsigned long index)
+{
+	u64 left = agate_bo_size(bo) - (u64)index * AGATE_HEAP_CHUNK;
+
+	return min_t(u64, AGATE_HEAP_CHUNK, left) >> PAGE_SHIFT;
+}
+
 /* Keep a chunk's memory as the spare.  Return: the chunk, if it is not needed any more. */
 static struct agate_chunk *spare_put(struct agate_bo *bo, struct agate_chunk *chunk)
 {
@@ -195,14 +203,18 @@ static struct agate_chunk *spare_put(struct agate_bo *bo, struct agate_chunk *ch
 	return chunk;
 }
 
-static bool spare_is_due(struct agate_bo *bo)
+/* How many pages has the spare to have that the heap lacks?  Enough for any chunk. */
+static unsigned long spare_due(struct agate_bo *bo)
 {
-	bool due;
+	const struct agate_heap *heap = &bo->heap;
+	unsigned long last = heap_length(bo) - 1;
+	unsigned long pages = 0;
 
 	spin_lock(&bo->backing.fault_lock);
-	due = bo->heap.missing && !bo->heap.spare;
+	if (heap->missing && !heap->spare)
+		pages = chunk_pages(bo, heap->missing == 1 && !heap->chunks[last] ? last : 0);
 	spin_unlock(&bo->backing.fault_lock);
-	return due;
+	return pages;
 }
 
 static struct agate_chunk *spare_take(struct agate_heap *heap)
@@ -235,13 +247,14 @@ static int chunks_begin(struct agate_bo *bo)
 
 static int spare_fill(struct agate_bo *bo)
 {
+	unsigned long pages = spare_due(bo);
 	struct agate_chunk *chunk;
 
 	lockdep_assert_held(&bo->backing.lock);
 
-	if (!spare_is_due(bo))
+	if (!pages)
 		return 0;
-	chunk = chunk_create(bo, GFP_SUBMIT);
+	chunk = chunk_create(bo, pages, GFP_SUBMIT);
 	if (IS_ERR(chunk))
 		return PTR_ERR(chunk);
 	/* The heap may have grown to its full size meanwhile. */
@@ -264,7 +277,7 @@ static int heap_reserve(struct agate_bo *bo)
 
 /*
  * The chunk, if the heap has it already, or if it is the last one that is missing: then the
- * spare is of no other use.  Else NULL; -EFAULT for a heap without contents.
+ * spare is of no other use, if it fits.  Else NULL; -EFAULT for a heap without contents.
  */
 static struct agate_chunk *chunk_look(struct agate_bo *bo, unsigned long index)
 {
@@ -274,7 +287,8 @@ static struct agate_chunk *chunk_look(struct agate_bo *bo, unsigned long index)
 	spin_lock(&bo->backing.fault_lock);
 	if (heap->chunks) {
 		chunk = heap->chunks[index];
-		if (!chunk && heap->spare && heap->missing == 1) {
+		if (!chunk && heap->missing == 1 && heap->spare &&
+		    heap->spare->nr_pages == chunk_pages(bo, index)) {
 			chunk = spare_take(heap);
 			heap->chunks[index] = chunk;
 			heap->missing = 0;
@@ -284,9 +298,23 @@ static struct agate_chunk *chunk_look(struct agate_bo *bo, unsigned long index)
 	return chunk;
 }
 
+/* Return: the spare, if a heap that has grown to its full size still has one. */
+static struct agate_chunk *spare_retire(struct agate_bo *bo)
+{
+	struct agate_heap *heap = &bo->heap;
+
+	lockdep_assert_held(&bo->backing.fault_lock);
+
+	if (heap->missing || !heap->spare)
+		return NULL;
+	agate_backing_account(bo, -(long)heap->spare->nr_pages);
+	return spare_take(heap);
+}
+
 /*
  * Put a new chunk in its place, or the spare if @chunk is an error.  Return: the chunk that
- * the heap has then, or the error; if somebody else was faster, *@unused is @chunk.
+ * the heap has then, or the error.  *@unused is what is needed no more: @chunk if somebody
+ * else was faster, or the spare.
  */
 static struct agate_chunk *chunk_insert(struct agate_bo *bo, unsigned long index,
 					struct agate_chunk *chunk, struct agate_chunk **unused)
@@ -306,6 +334,7 @@ static struct agate_chunk *chunk_insert(struct agate_bo *bo, unsigned long index
 			heap->chunks[index] = chunk;
 			heap->missing--;
 		}
+		*unused = spare_retire(bo);
 	}
 	spin_unlock(&bo->backing.fault_lock);
 	return chunk;
@@ -324,7 +353,8 @@ static int heap_populate(struct agate_bo *bo, u64 offset, u64 size, struct agate
 
 	chunk = chunk_look(bo, index);
 	if (!chunk) {
-		chunk = chunk_insert(bo, index, chunk_create(bo, GFP_FAULT), &unused);
+		chunk = chunk_create(bo, chunk_pages(bo, index), GFP_FAULT);
+		chunk = chunk_insert(bo, index, chunk, &unused);
 		chunk_destroy(bo, unused);
 	}
 	if (IS_ERR(chunk))

@@ -18,14 +18,18 @@ struct client {
 	struct bo jobs, heap;
 };
 
-static struct client client_begin(void)
+static struct client client_with(uint64_t size)
 {
 	struct client c = { .fd = guest_open() };
 
 	c.jobs = guest_bo(c.fd, PAGE, 0);
-	assert_int_equal(guest_create(c.fd, HEAP_CHUNKS * CHUNK, AGATE_BO_HEAP | AGATE_BO_NOEXEC,
-				      &c.heap), 0);
+	assert_int_equal(guest_create(c.fd, size, AGATE_BO_HEAP | AGATE_BO_NOEXEC, &c.heap), 0);
 	return c;
+}
+
+static struct client client_begin(void)
+{
+	return client_with(HEAP_CHUNKS * CHUNK);
 }
 
 static void client_end(struct client *c)
@@ -108,6 +112,24 @@ static void nothing_spare_at_last(void **state)
 	client_end(&c);
 }
 
+/* The last chunk is shorter than the spare one was, or is the only one. */
+static void odd_sizes(void **state)
+{
+	static const uint32_t pages[] = { 1, 3, 511, 513, 768, 1024, 1025 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
+		struct client c = client_with(pages[i] * PAGE);
+		const uint32_t chunks = (pages[i] + 511) / 512;
+		const long before = guest_counter("pages");
+
+		assert_int_equal(touch(&c, 0, chunks), 1);
+		/* The page with the jobs was there if it was written to already. */
+		assert_in_range(guest_counter("pages") - before, pages[i], pages[i] + 1);
+		client_end(&c);
+	}
+}
+
 /* SUBMIT waits for table pages, but not under a lock that the faults' thread needs. */
 static void tables_wait_outside(void **state)
 {
@@ -170,6 +192,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(grows_from_its_reserve),
 		cmocka_unit_test(nothing_spare_at_last),
+		cmocka_unit_test(odd_sizes),
 		cmocka_unit_test(tables_wait_outside),
 		cmocka_unit_test(grows_while_somebody_allocates),
 	};
