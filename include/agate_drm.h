@@ -186,6 +186,9 @@ struct drm_agate_wait_bo {
 /**
  * The BO gets pages when the GPU first touches them, 2 MiB at a time; the CPU
  * cannot map it (MMAP_BO gives EINVAL).  Needs AGATE_BO_NOEXEC.
+ *
+ * Nobody can wait for memory then.  So SUBMIT keeps the pages for 2 MiB more at hand: each
+ * chain can make the BO grow by as much, and by more if there is free memory.
  */
 #define AGATE_BO_HEAP		(1 << 1)
 /** CPU maps of this BO are read-only and stay so. */

@@ -6,6 +6,7 @@
  */
 #include "graded.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -150,6 +151,50 @@ static void tables_wait_outside(void **state)
 	guest_assert_nothing_left();
 }
 
+static int advise(const struct bo *bo, uint32_t madv, uint32_t *retained)
+{
+	struct drm_agate_madvise arg = { .handle = bo->handle, .madv = madv };
+	int err = guest_ioctl(bo->fd, DRM_IOCTL_AGATE_MADVISE, &arg);
+
+	*retained = arg.retained;
+	return err;
+}
+
+/* The shrinker takes a part of the unneeded pages each time. */
+static void press(long until)
+{
+	int fd = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	for (int i = 0; i < 100 && guest_counter("pages") > until; i++)
+		assert_int_equal(write(fd, "2", 1), 1);
+	close(fd);
+}
+
+/* A heap that nobody needs goes with its spare memory, and is nobody's any more. */
+static void purged(void **state)
+{
+	const uint32_t prime_flags = DRM_CLOEXEC | DRM_RDWR;
+	struct client c = client_begin();
+	const long before = guest_counter("pages");
+	struct drm_agate_mmap_bo map = { .handle = c.heap.handle };
+	struct drm_prime_handle prime = { .handle = c.heap.handle, .flags = prime_flags };
+	uint32_t handles[] = { c.jobs.handle, c.heap.handle }, retained;
+
+	(void)state;
+	assert_int_equal(touch(&c, 0, 2), 1);
+	assert_int_equal(advise(&c.heap, AGATE_MADV_DONTNEED, &retained), 0);
+	assert_int_equal(retained, 1);
+	press(before + 1);
+	assert_in_range(guest_counter("pages") - before, 0, 1);
+	assert_int_equal(advise(&c.heap, AGATE_MADV_WILLNEED, &retained), 0);
+	assert_int_equal(retained, 0);
+	assert_int_equal(guest_submit(c.fd, c.jobs.va, 0, handles, 2, 0), EFAULT);
+	assert_int_equal(guest_ioctl(c.fd, DRM_IOCTL_AGATE_MMAP_BO, &map), EINVAL);
+	assert_int_not_equal(guest_ioctl(c.fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime), 0);
+	client_end(&c);
+}
+
 static void *submit_again(void *arg)
 {
 	struct client *c = arg;
@@ -195,6 +240,7 @@ int main(void)
 		cmocka_unit_test(odd_sizes),
 		cmocka_unit_test(tables_wait_outside),
 		cmocka_unit_test(grows_while_somebody_allocates),
+		cmocka_unit_test(purged),
 	};
 
 	return cmocka_run_group_tests_name("heaps", tests, NULL, NULL);
