@@ -20,7 +20,7 @@
 #include "agate_device.h"
 #include "agate_lock_order.h"
 #include "agate_park.h"
-#include "agate_pm.h"
+#include "agate_sleep.h"
 
 static atomic64_t next_client_id = ATOMIC64_INIT(1);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * System sleep: see agate_pm.h.
+ * System sleep: see agate_sleep.h.
  */
 #include <linux/pci.h>
 #include <linux/pm.h>
 
 #include "agate_device.h"
-#include "agate_pm.h"
+#include "agate_sleep.h"
 
 static int device_suspend(struct agate_device *adev)
 {
@@ -40,7 +40,7 @@ static int device_resume(struct agate_device *adev)
 }
 
 /* Probe, removal and loss of the device exclude this; a device without a GPU just sleeps. */
-static int agate_pm_suspend(struct device *dev)
+static int agate_sleep_begin(struct device *dev)
 {
 	struct agate_device *adev = pci_get_drvdata(to_pci_dev(dev));
 	int ret = 0;
@@ -53,7 +53,7 @@ static int agate_pm_suspend(struct device *dev)
 }
 
 /* A GPU that does not come back is lost, and its jobs end. */
-static int agate_pm_resume(struct device *dev)
+static int agate_sleep_end(struct device *dev)
 {
 	struct agate_device *adev = pci_get_drvdata(to_pci_dev(dev));
 	int ret = 0;
@@ -71,5 +71,5 @@ static int agate_pm_resume(struct device *dev)
 }
 
 const struct dev_pm_ops agate_pm_ops = {
-	SYSTEM_SLEEP_PM_OPS(agate_pm_suspend, agate_pm_resume)
+	SYSTEM_SLEEP_PM_OPS(agate_sleep_begin, agate_sleep_end)
 };

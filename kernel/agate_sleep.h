@@ -5,11 +5,11 @@
  *
  * Each topic puts its own part to sleep, see agate_topics.h.
  */
-#ifndef AGATE_PM_H
-#define AGATE_PM_H
+#ifndef AGATE_SLEEP_H
+#define AGATE_SLEEP_H
 
 #include <linux/pm.h>
 
 extern const struct dev_pm_ops agate_pm_ops;
 
-#endif /* AGATE_PM_H */
+#endif /* AGATE_SLEEP_H */
