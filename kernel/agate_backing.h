@@ -81,8 +81,8 @@ struct agate_runs {
  *	memory, nor for a mutex.  0; -ENOMEM; -EFAULT when purged; -EINVAL for what is no part;
  *	-ENODEV when the device is unplugged
  * @reserve: GROWS only: takes memory, so that a later @populate of one more chunk cannot
- *	fail because there is none.  The BO counts a job in gpu_users.  0; -ENOMEM; -EFAULT when purged;
- *	-ENODEV
+ *	fail because there is none.  The BO counts a job in gpu_users.  0; -ENOMEM; -EFAULT when
+ *	purged; -ENODEV
  * @open: counts one more VMA that maps the BO, or is NULL
  * @close: undoes one @open
  * @fault: a CPU has touched the page with that index, counted from the BO's start, where

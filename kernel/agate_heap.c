@@ -276,8 +276,9 @@ static int heap_reserve(struct agate_bo *bo)
 }
 
 /*
- * The chunk, if the heap has it already, or if it is the last one that is missing: then the
- * spare is of no other use, if it fits.  Else NULL; -EFAULT for a heap without contents.
+ * Return: the chunk, if the heap has it already.  If no other one is missing, the spare
+ * becomes the chunk if it fits, because it is of no other use.  Else NULL; -EFAULT for a heap
+ * without contents.
  */
 static struct agate_chunk *chunk_look(struct agate_bo *bo, unsigned long index)
 {

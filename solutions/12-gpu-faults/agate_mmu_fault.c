@@ -11,8 +11,8 @@
  * The job that faulted keeps its address space, and the mappings and BOs that it lists, so
  * a reference to the job is all that the thread takes; the last one parks the job.
  *
- * Everybody who waits for a job may wait for this thread, so it waits for no memory.  What
- * a heap needs in order to grow was reserved when the job was submitted.
+ * Everybody who waits for a job may wait for this thread, so it waits for no memory.  SUBMIT
+ * has reserved the memory that a heap needs in order to grow.
  */
 #include <linux/dma-fence.h>
 #include <linux/sched/mm.h>

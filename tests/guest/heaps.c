@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Heaps that grow while memory is short.  Whoever waits for memory may wait for the job that
- * has touched the heap, so the driver grows it without waiting: from what the kernel has at
- * once, and from a reserve that SUBMIT has filled.
+ * Heaps that grow while memory is short.  A thread that waits for memory may wait for the job
+ * that has touched the heap, so the driver grows it without waiting: from the memory that the
+ * kernel has at once, and from a reserve that SUBMIT has filled.
  */
 #include "graded.h"
 
