@@ -7,7 +7,8 @@
  * after it has carried out every earlier access.
  *
  *   write  fill entries[tail % n], then tail++ with release order, then a full
- *          barrier, then ring the doorbell if (and only if) asleep is non-zero
+ *          barrier, then, if (and only if) asleep is non-zero, clear it and ring the
+ *          doorbell; several writes may share the barrier and what follows it
  *   read   the same with op READ and a fresh seq; then wait until reply_seq is
  *          that seq (acquire), and take reply_value
  *
@@ -65,7 +66,7 @@ struct agate_bar2_ctrl {
 	__u32 tail;		/* guest: entries published */
 	__u32 pad0[15];
 	__u32 head;		/* GPU: entries carried out, READs answered */
-	__u32 asleep;		/* GPU: non-zero: ring the doorbell */
+	__u32 asleep;		/* GPU: non-zero: ring the doorbell; the guest clears it first */
 	__u32 pad1[14];
 	__u32 reply_seq;	/* GPU: seq of the newest READ answered */
 	__u32 reply_value;

@@ -98,7 +98,27 @@ static bool bus_wait(struct agate_device *adev, bool (*done)(const struct agate_
 	return true;
 }
 
-/* Publish the entry first, then check whether the GPU sleeps: this order loses no wake-up. */
+/*
+ * Ring if the GPU's process sleeps, after the entries are published: this order loses no
+ * wake-up.  Take its request back first, so that the entries until it runs do not ring, too:
+ * the doorbell rings after that, and covers them.
+ */
+static void bus_ring(struct agate_bus *bus)
+{
+	lockdep_assert_held(&bus->lock);
+
+	/*
+	 * Full: pairs with the GPU's barrier between its write of asleep and its
+	 * read of tail.
+	 */
+	virt_mb();
+	if (!READ_ONCE(bus->ctrl->asleep))
+		return;
+	WRITE_ONCE(bus->ctrl->asleep, 0);
+	writel(bus->doorbell, bus->regs + AGATE_IVSHMEM_DOORBELL);
+}
+
+/* Publish one entry; bus_ring() has to follow. */
 static bool bus_append(struct agate_device *adev, u32 op, u32 reg, u32 value, u32 seq)
 {
 	struct agate_bus *bus = &adev->bus;
@@ -106,7 +126,12 @@ static bool bus_append(struct agate_device *adev, u32 op, u32 reg, u32 value, u3
 
 	lockdep_assert_held(&bus->lock);
 
-	if (bus->lost || WARN_ON_ONCE(bus->asleep) || !bus_wait(adev, bus_has_room))
+	if (bus->lost || WARN_ON_ONCE(bus->asleep))
+		return false;
+	/* The entries that fill the queue may not have rung yet. */
+	if (!bus_has_room(bus))
+		bus_ring(bus);
+	if (!bus_wait(adev, bus_has_room))
 		return false;
 
 	entry = &bus->queue[bus->tail & (bus->queue_len - 1)];
@@ -117,14 +142,31 @@ static bool bus_append(struct agate_device *adev, u32 op, u32 reg, u32 value, u3
 	bus->tail++;
 	/* Release: the entry is complete before the index says so. */
 	virt_store_release(&bus->ctrl->tail, bus->tail);
-	/*
-	 * Full: pairs with the GPU's barrier between its write of asleep and its
-	 * read of tail.
-	 */
-	virt_mb();
-	if (READ_ONCE(bus->ctrl->asleep))
-		writel(bus->doorbell, bus->regs + AGATE_IVSHMEM_DOORBELL);
 	return true;
+}
+
+void gpu_write_list(struct agate_device *adev, const struct agate_reg_write *writes,
+		    unsigned int count)
+{
+	struct agate_bus *bus = &adev->bus;
+	unsigned long flags;
+	unsigned int i;
+
+	spin_lock_irqsave(&bus->lock, flags);
+	for (i = 0; i < count; i++) {
+		if (!bus_append(adev, AGATE_BAR2_WRITE, writes[i].reg, writes[i].value, 0))
+			break;
+	}
+	if (i)
+		bus_ring(bus);
+	spin_unlock_irqrestore(&bus->lock, flags);
+}
+
+void gpu_write(struct agate_device *adev, u32 reg, u32 value)
+{
+	const struct agate_reg_write write = { reg, value };
+
+	gpu_write_list(adev, &write, 1);
 }
 
 static void bus_set_asleep(struct agate_device *adev, bool asleep)
@@ -146,15 +188,6 @@ void agate_bus_wake(struct agate_device *adev)
 	bus_set_asleep(adev, false);
 }
 
-void gpu_write(struct agate_device *adev, u32 reg, u32 value)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&adev->bus.lock, flags);
-	bus_append(adev, AGATE_BAR2_WRITE, reg, value, 0);
-	spin_unlock_irqrestore(&adev->bus.lock, flags);
-}
-
 u32 gpu_read(struct agate_device *adev, u32 reg)
 {
 	struct agate_bus *bus = &adev->bus;
@@ -163,9 +196,11 @@ u32 gpu_read(struct agate_device *adev, u32 reg)
 
 	spin_lock_irqsave(&bus->lock, flags);
 	bus->seq++;
-	if (bus_append(adev, AGATE_BAR2_READ, reg, 0, bus->seq) &&
-	    bus_wait(adev, bus_has_answer))
-		value = READ_ONCE(bus->ctrl->reply_value);
+	if (bus_append(adev, AGATE_BAR2_READ, reg, 0, bus->seq)) {
+		bus_ring(bus);
+		if (bus_wait(adev, bus_has_answer))
+			value = READ_ONCE(bus->ctrl->reply_value);
+	}
 	spin_unlock_irqrestore(&bus->lock, flags);
 	return value;
 }

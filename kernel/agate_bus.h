@@ -113,6 +113,33 @@ void gpu_write(struct agate_device *adev, u32 reg, u32 value);
  */
 u32 gpu_read(struct agate_device *adev, u32 reg);
 
+/**
+ * struct agate_reg_write - one write of a list
+ * @reg: offset in bytes, a multiple of 4
+ * @value: what to write
+ */
+struct agate_reg_write {
+	u32 reg;
+	u32 value;
+};
+
+/* The two writes of a 64-bit register, low word first. */
+#define AGATE_REG_WRITE64(reg_lo, value)			\
+	{ (reg_lo), lower_32_bits(value) }, { (reg_lo) + 4, upper_32_bits(value) }
+
+/**
+ * gpu_write_list - post writes in one go
+ * @adev: the device
+ * @writes: the writes, in this order
+ * @count: how many
+ *
+ * No access of another CPU comes between them, and a GPU that sleeps is woken once for all.
+ *
+ * Context: any, interrupts included.
+ */
+void gpu_write_list(struct agate_device *adev, const struct agate_reg_write *writes,
+		    unsigned int count);
+
 /** gpu_write64 - two writes, low word first */
 static inline void gpu_write64(struct agate_device *adev, u32 reg_lo, u64 value)
 {

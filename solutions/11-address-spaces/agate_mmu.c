@@ -110,15 +110,20 @@ static u64 lock_region(u64 first, u64 last)
 
 static int as_lock(struct agate_device *adev, unsigned int n, u64 region)
 {
+	const struct agate_reg_write writes[] = {
+		AGATE_REG_WRITE64(AS_LOCKADDR_LO(n), region),
+		{ AS_COMMAND(n), AS_COMMAND_LOCK },
+	};
 	int ret;
 
 	lockdep_assert_held(&adev->mmu.lock);
 
-	gpu_write64(adev, AS_LOCKADDR_LO(n), region);
-	ret = as_command(adev, n, AS_COMMAND_LOCK);
-	if (!ret)
-		adev->mmu.locked |= BIT(n);
-	return ret;
+	ret = as_wait(adev, n);
+	if (ret)
+		return ret;
+	gpu_write_list(adev, writes, ARRAY_SIZE(writes));
+	adev->mmu.locked |= BIT(n);
+	return 0;
 }
 
 /* When this returns 0, every access to the region waits. */
@@ -155,17 +160,21 @@ static int as_flush(struct agate_device *adev, unsigned int n, u64 first, u64 la
 static int as_update(struct agate_device *adev, unsigned int n, u64 transtab, u64 memattr,
 		     u64 transcfg)
 {
+	const struct agate_reg_write writes[] = {
+		AGATE_REG_WRITE64(AS_TRANSTAB_LO(n), transtab),
+		AGATE_REG_WRITE64(AS_MEMATTR_LO(n), memattr),
+		AGATE_REG_WRITE64(AS_TRANSCFG_LO(n), transcfg),
+		{ AS_COMMAND(n), AS_COMMAND_UPDATE },
+	};
 	int ret;
 
 	lockdep_assert_held(&adev->mmu.lock);
 
-	gpu_write64(adev, AS_TRANSTAB_LO(n), transtab);
-	gpu_write64(adev, AS_MEMATTR_LO(n), memattr);
-	gpu_write64(adev, AS_TRANSCFG_LO(n), transcfg);
-	ret = as_command(adev, n, AS_COMMAND_UPDATE);
-	if (!ret)
-		ret = as_wait(adev, n);
-	return ret;
+	ret = as_wait(adev, n);
+	if (ret)
+		return ret;
+	gpu_write_list(adev, writes, ARRAY_SIZE(writes));
+	return as_wait(adev, n);
 }
 
 /*

@@ -90,6 +90,14 @@ static int job_write_next(struct agate_job *job, int as)
 {
 	struct agate_device *adev = job->adev;
 	unsigned int n = job->slot;
+	const struct agate_reg_write writes[] = {
+		AGATE_REG_WRITE64(JS_HEAD_NEXT_LO(n), job->jc),
+		AGATE_REG_WRITE64(JS_AFFINITY_NEXT_LO(n), adev->id.shader_present),
+		{ JS_CONFIG_NEXT(n), JS_CONFIG_AS(as) | JS_CONFIG_THREAD_PRI(8) |
+		  JS_CONFIG_START_FLUSH_CLEAN_INVALIDATE | JS_CONFIG_END_FLUSH_CLEAN_INVALIDATE |
+		  job->chain_flag },
+		{ JS_COMMAND_NEXT(n), JS_COMMAND_START },
+	};
 	int ret = 0;
 
 	/* The chain ahead of this one may still be in NEXT. */
@@ -102,12 +110,7 @@ static int job_write_next(struct agate_job *job, int as)
 	if (ret)
 		return ret == -ENODEV ? ret : -EIO;
 
-	gpu_write64(adev, JS_HEAD_NEXT_LO(n), job->jc);
-	gpu_write64(adev, JS_AFFINITY_NEXT_LO(n), adev->id.shader_present);
-	gpu_write(adev, JS_CONFIG_NEXT(n), JS_CONFIG_AS(as) | JS_CONFIG_THREAD_PRI(8) |
-		  JS_CONFIG_START_FLUSH_CLEAN_INVALIDATE | JS_CONFIG_END_FLUSH_CLEAN_INVALIDATE |
-		  job->chain_flag);
-	gpu_write(adev, JS_COMMAND_NEXT(n), JS_COMMAND_START);
+	gpu_write_list(adev, writes, ARRAY_SIZE(writes));
 	return 0;
 }
 
