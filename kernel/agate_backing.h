@@ -86,7 +86,8 @@ struct agate_runs {
  * @open: counts one more VMA that maps the BO, or is NULL
  * @close: undoes one @open
  * @fault: a CPU has touched the page with that index, counted from the BO's start, where
- *	a VMA maps it: insert it
+ *	a VMA maps it: insert it.  Pages behind it that are present may be inserted, too, up to
+ *	the end of the VMA
  * @mmap: is NULL, or fills in the whole page table of a new VMA, which may begin inside the
  *	BO and is allowed.  0, or the error of mmap().  There may be faults all the same: the
  *	core empties the page tables when the device is unplugged

@@ -4,7 +4,7 @@
  *
  * Four kinds of users hold the pages, and pages_use counts them all: every VMA and
  * every importer counts once, the sg table counts once for the BO's life, and the
- * kernel mapping counts once.  A VMA gets pages one at a time, when a CPU touches
+ * kernel mapping counts once.  A VMA takes pages one at a time, when a CPU touches
  * them; all others need all pages at once.  When the last user has gone, the pages
  * return to the shmem file, which keeps their contents.
  *

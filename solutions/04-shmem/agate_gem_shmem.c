@@ -9,6 +9,7 @@
  * plugged in.  The contract is agate_shmem.h.
  */
 #include <linux/dma-mapping.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/shmem_fs.h>
@@ -22,6 +23,9 @@
 #include "agate_device.h"
 #include "agate_gem.h"
 #include "agate_shmem.h"
+
+/* Bytes that one fault maps at most: as many as the core does for a page cache. */
+#define FAULT_AROUND	SZ_64K
 
 static unsigned long bo_pages(const struct agate_bo *bo)
 {
@@ -187,7 +191,25 @@ static void shmem_put_pages(struct agate_bo *bo)
 }
 
 /*
- * The lock keeps the shrinker from purging the page before it is inserted.
+ * A page that is present costs the CPU a whole fault all the same: map those behind the one
+ * that it touched, too, up to the first absent one.
+ */
+static void map_present(struct agate_bo *bo, struct vm_fault *vmf, unsigned long index)
+{
+	unsigned long addr = vmf->address & PAGE_MASK;
+	unsigned long end = min3(addr + FAULT_AROUND, ALIGN(addr + 1, PMD_SIZE), vmf->vma->vm_end);
+
+	lockdep_assert_held(&bo->backing.lock);
+
+	while ((addr += PAGE_SIZE) < end && ++index < bo_pages(bo) && bo->shmem.pages[index]) {
+		if (vmf_insert_pfn(vmf->vma, addr, page_to_pfn(bo->shmem.pages[index])) !=
+		    VM_FAULT_NOPAGE)
+			break;
+	}
+}
+
+/*
+ * The lock keeps the shrinker from purging a page before it is inserted.
  *
  * Return SIGBUS when memory is short: allocating the pages does not call the OOM
  * killer, so the retries that VM_FAULT_OOM causes might never end.
@@ -197,8 +219,11 @@ static vm_fault_t shmem_fault(struct agate_bo *bo, struct vm_fault *vmf, unsigne
 	vm_fault_t ret = VM_FAULT_SIGBUS;
 
 	mutex_lock(&bo->backing.lock);
-	if (bo->madv >= 0 && index < bo_pages(bo) && !pages_fill(bo, index, 1))
+	if (bo->madv >= 0 && index < bo_pages(bo) && !pages_fill(bo, index, 1)) {
 		ret = vmf_insert_pfn(vmf->vma, vmf->address, page_to_pfn(bo->shmem.pages[index]));
+		if (ret == VM_FAULT_NOPAGE)
+			map_present(bo, vmf, index);
+	}
 	mutex_unlock(&bo->backing.lock);
 	return ret;
 }

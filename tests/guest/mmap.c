@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -122,6 +123,68 @@ static void pages_come_one_by_one(void **state)
 		assert_int_equal(there[0] & 1, 0);
 		assert_int_equal(there[1] & 1, 0);
 	}
+	guest_destroy(&bo);
+	close(fd);
+}
+
+/* Faults while the first byte of each page is read, or written. */
+static long faults_of(volatile uint8_t *cpu, int pages, bool write)
+{
+	struct rusage before, after;
+
+	assert_int_equal(getrusage(RUSAGE_SELF, &before), 0);
+	for (int n = 0; n < pages; n++) {
+		if (write)
+			cpu[n * PAGE] = 1;
+		else
+			(void)cpu[n * PAGE];
+	}
+	assert_int_equal(getrusage(RUSAGE_SELF, &after), 0);
+	return after.ru_minflt - before.ru_minflt;
+}
+
+/* A fault brings pages that are present, but not too many, and no absent ones. */
+static void present_pages_come_together(void **state)
+{
+	int fd = guest_open();
+	struct bo bo = guest_bo(fd, 64 * PAGE, 0);
+	void *cpu = NULL;
+
+	(void)state;
+	for (int n = 0; n < 64; n++)
+		if (n != 50)
+			((volatile uint8_t *)bo.cpu)[n * PAGE] = (uint8_t)n;
+	assert_int_equal(try_map(fd, offset_of(&bo), 64 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED,
+				 &cpu), 0);
+	/* They begin at pages 0, 16, 32, 48, 50 and, behind the absent page, 51. */
+	assert_in_range(faults_of(cpu, 64, true), 5, 6);
+	for (int n = 0; n < 64; n++)
+		assert_int_equal(((volatile uint8_t *)cpu)[n * PAGE + 1], 0);
+	munmap(cpu, 64 * PAGE);
+	guest_destroy(&bo);
+	close(fd);
+}
+
+/* A fault in one part of a mapping brings no page into the next part, whose rights are other. */
+static void parts_stay_apart(void **state)
+{
+	int fd = guest_open();
+	struct bo bo = numbered_bo(fd);
+	void *holder = NULL, *cpu = NULL;
+
+	(void)state;
+	assert_int_equal(try_map(fd, offset_of(&bo), SIZE, PROT_READ, MAP_SHARED, &holder), 0);
+	faults_of(holder, PAGES, false);
+	assert_int_equal(try_map(fd, offset_of(&bo), SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
+				 &cpu), 0);
+	assert_int_equal(mprotect((char *)cpu + 2 * PAGE, PAGE, PROT_READ), 0);
+	assert_int_equal(munmap((char *)cpu + 3 * PAGE, PAGE), 0);
+	assert_int_equal(faults_of(cpu, 2, true), 1);
+	assert_int_equal(faults_of((uint8_t *)cpu + 2 * PAGE, 1, false), 1);
+	assert_int_equal(touch((uint8_t *)cpu + 2 * PAGE, true), SIGSEGV);
+	assert_int_equal(touch((uint8_t *)cpu + 3 * PAGE, false), SIGSEGV);
+	munmap(cpu, 3 * PAGE);
+	munmap(holder, SIZE);
 	guest_destroy(&bo);
 	close(fd);
 }
@@ -243,9 +306,13 @@ static void purge(void **state)
 {
 	int fd = guest_open();
 	struct bo bo = guest_bo(fd, SIZE, 0), kept = guest_bo(fd, SIZE, 0);
+	void *around = NULL;
 
 	(void)state;
 	memset(bo.cpu, 0x55, SIZE);
+	/* One fault maps the pages behind, too. */
+	assert_int_equal(try_map(fd, offset_of(&bo), SIZE, PROT_READ, MAP_SHARED, &around), 0);
+	assert_int_equal(faults_of(around, PAGES, false), 1);
 	memset(kept.cpu, 0x66, SIZE);
 	assert_int_equal(madvise_bo(&bo, AGATE_MADV_DONTNEED), 1);
 	/*
@@ -256,9 +323,12 @@ static void purge(void **state)
 		drop_caches();
 	assert_int_equal(madvise_bo(&bo, AGATE_MADV_WILLNEED), 0);
 	assert_int_equal(touch(bo.cpu, false), SIGBUS);
+	for (int n = 0; n < PAGES; n++)
+		assert_int_equal(touch((uint8_t *)around + n * PAGE, false), SIGBUS);
 	assert_int_equal(madvise_bo(&kept, AGATE_MADV_WILLNEED), 1);
 	assert_int_equal(page_byte(kept.cpu, 3), 0x66);
 	assert_int_equal(madvise_bo(&bo, AGATE_MADV_DONTNEED), 0);
+	munmap(around, SIZE);
 	munmap(bo.cpu, SIZE);
 	bo.cpu = NULL;
 	guest_destroy(&bo);
@@ -272,6 +342,8 @@ int main(void)
 		cmocka_unit_test_teardown(who_may_map, guest_teardown),
 		cmocka_unit_test_teardown(fresh_pages_are_zero, guest_teardown),
 		cmocka_unit_test_teardown(pages_come_one_by_one, guest_teardown),
+		cmocka_unit_test_teardown(present_pages_come_together, guest_teardown),
+		cmocka_unit_test_teardown(parts_stay_apart, guest_teardown),
 		cmocka_unit_test_teardown(split_by_munmap, guest_teardown),
 		cmocka_unit_test_teardown(split_by_mprotect, guest_teardown),
 		cmocka_unit_test_teardown(read_only_stays_so, guest_teardown),
