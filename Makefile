@@ -98,7 +98,7 @@ JOBS		?= $(shell nproc)
 SUITE_JOBS	?= $(shell expr $(JOBS) + 1)
 
 # Each of these is a whole make of its own, over the same files: one at a time.
-ifneq ($(filter clean demo test test-long test-load upstream coverage shell bench grade check gdb watch doctor fuzz,$(MAKECMDGOALS)),)
+ifneq ($(filter clean demo install test test-long test-load upstream coverage shell bench grade check gdb watch doctor fuzz,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 # Those makes share the jobs of one that was given -j, else they have their own.
@@ -228,7 +228,7 @@ test: deps
 	$(Q)$(MAKE) test-run
 
 # sparse.log rebuilds what it looks at, so it comes before anybody uses that.
-test-build: $(GUEST_FAST) $(GUEST_DEBUG) $(LAB_FAST) $(LAB_DEBUG) $(LAB_VERDICT) $(WITHOUT_PROSE) $(HOST_TESTS) $(GUEST_PROGRAMS) $(VM_TESTS) $(BUILD)/driver/sparse.log \
+test-build: $(GUEST_FAST) $(GUEST_DEBUG) $(FAKE_KERNEL) $(MAN_PAGES) $(LAB_FAST) $(LAB_DEBUG) $(LAB_VERDICT) $(WITHOUT_PROSE) $(HOST_TESTS) $(GUEST_PROGRAMS) $(VM_TESTS) $(BUILD)/driver/sparse.log \
 		$(UPSTREAM_FAST) $(FUZZ_PROGRAMS) $(DRIVER_SYMVERS) $(LIBAGATE_LINK) $(AGATE_WATCH) $(EXPLAIN_LOG) \
 		coverage-build
 

@@ -99,6 +99,8 @@ $(call suite,labs/typed,1,600,Makefile scripts/lab.sh scripts/build-lock.sh scri
 $(foreach t,$(FUZZ_TARGETS),$(call suite,fuzz/$(t),1,600,$(FUZZ_BUILD)/fuzz-$(t) tests/fuzz/run.sh \
 	tests/fuzz/corpus/$(t),tests/fuzz/run.sh $(t) 10))
 
+$(call suite,install,1,600,$(ALL_SOURCES) $(FAKE_KERNEL),tests/install.sh)
+
 # Bugs in what host tests alone look at: $(1) is the lab, $(2) are the tests.
 host_mutants	= $(call suite,host-mutants/$(1),1,600,$(ALL_SOURCES),tests/host/mutants.sh $(1) $(2))
 $(call host_mutants,09,bo_cache bo_cache_races-tsan)

@@ -3,17 +3,27 @@
  * libagate: buffer objects, job chains and submission for the Agate GPU.
  *
  * Conventions that hold for every function here:
- *  - a function that can fail returns 0 or a negative errno; when it fails it has
- *    changed nothing, and has written nothing through its out-parameters;
- *  - sizes are bytes, GPU addresses are virtual addresses of the device's own
- *    address space, times are nanoseconds;
- *  - any thread may call any function, but nobody may use an object while or after
- *    its last reference is dropped, or a device while or after it is closed;
- *  - besides the errors listed, any call that reaches the kernel can return -ENODEV
- *    once the GPU is gone, and -ENOMEM.
  *
- * Sync objects are libdrm's: use drmSyncobjCreate() and its family on
- * agate_device_fd().
+ * Errors.  A function that can fail returns 0 or a negative errno.  When it fails it has
+ * changed nothing, and has written nothing through its out-parameters.  Besides the errors
+ * listed, any call that reaches the kernel can return -ENODEV once the GPU is gone, and
+ * -ENOMEM.  A function that returns void or a value cannot fail.
+ *
+ * Ownership.  The caller owns what a function returns through an out-parameter: it closes
+ * devices and file descriptors, and releases BOs.  A BO belongs to its device, and must be
+ * released before that is closed.  The library copies labels, and reads the arrays of a
+ * submission only during the call.  A BO may be released while a job uses it: the kernel
+ * keeps its memory until the job has ended.
+ *
+ * Threads.  Any number of threads may use a device and its BOs at the same time.  Two rules
+ * are the caller's: nobody uses a BO after the last reference is dropped, or a device while
+ * or after it is closed; and a struct agate_chain belongs to one thread.  After fork() only
+ * one of the two processes may go on using a device.
+ *
+ * Units.  Sizes are bytes, GPU addresses are virtual addresses of the device's own address
+ * space, times are nanoseconds.
+ *
+ * Sync objects are libdrm's: use drmSyncobjCreate() and its family on agate_device_fd().
  */
 #ifndef AGATE_H
 #define AGATE_H
@@ -54,6 +64,10 @@ int agate_device_open_fd(int fd, struct agate_device **dev);
 /* Close the file; every BO must have been released.  NULL is allowed. */
 void agate_device_close(struct agate_device *dev);
 
+/*
+ * The device's file, for libdrm's functions.  It stays the library's: do not close it.  Do
+ * not close or export GEM handles of BOs yourself, for the library could not know of it.
+ */
 int agate_device_fd(const struct agate_device *dev);
 
 /*
@@ -62,7 +76,7 @@ int agate_device_fd(const struct agate_device *dev);
  */
 uint32_t agate_device_minor(const struct agate_device *dev);
 
-/* -EINVAL: the kernel does not know this parameter. */
+/* Ask the driver for one number.  -EINVAL: the kernel does not know this parameter. */
 int agate_device_get_param(struct agate_device *dev, enum drm_agate_param param,
 			   uint64_t *value);
 
@@ -146,11 +160,19 @@ int agate_bo_import(struct agate_device *dev, int fd, struct agate_bo **bo);
  */
 int agate_bo_wait(struct agate_bo *bo, int64_t timeout_ns, bool wait_readers);
 
+/* Bytes of the BO: whole pages, and perhaps more than its creator wanted. */
 uint64_t agate_bo_size(const struct agate_bo *bo);
+
+/* The BO's first byte in the address space of its device; the same as long as it lives. */
 uint64_t agate_bo_address(const struct agate_bo *bo);
+
+/* The GEM handle, which the library closes. */
 uint32_t agate_bo_handle(const struct agate_bo *bo);
+
 /* AGATE_ALLOC_*, with SHARED once the BO is. */
 uint32_t agate_bo_flags(const struct agate_bo *bo);
+
+/* The device that the BO belongs to. */
 struct agate_device *agate_bo_device(const struct agate_bo *bo);
 
 /* ---- The cache of unused BOs -------------------------------------------- */
@@ -190,7 +212,7 @@ struct agate_bo_cache_stats {
 	uint64_t cached_bytes;
 };
 
-/* -EOPNOTSUPP: there is no cache. */
+/* Read the counts.  -EOPNOTSUPP: there is no cache. */
 int agate_bo_cache_get_stats(struct agate_device *dev, struct agate_bo_cache_stats *stats);
 
 /* ---- Submission -------------------------------------------------------- */

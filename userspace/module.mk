@@ -117,17 +117,52 @@ $(BUILD)/bin/agate-hold: userspace/tools/agate-hold.c
 .PHONY: userspace
 userspace: $(LIBAGATE) $(AGATE_TOOLS)
 
+# Manual pages, from Markdown.  That of the library has the text of agate.h, and each of its
+# functions leads to it.
+MAN_BUILD	:= $(BUILD)/man
+MAN_PAGES	:= $(patsubst userspace/man/%.md,$(MAN_BUILD)/%,$(wildcard userspace/man/*.[13].md))
+MAN_DATE	= $(shell LC_ALL=C date -u -d @$${SOURCE_DATE_EPOCH:-$$(stat -c %Y $(1))} +'%B %Y')
+MAN_MAKE	= pandoc --standalone --from markdown-smart --to man -M date='$(call MAN_DATE,$<)' \
+		  -M footer='Agate $(AGATE_VERSION)' -o $@
+
+$(MAN_BUILD)/%: userspace/man/%.md
+	$(call say,MAN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(MAN_MAKE) $<
+
+$(MAN_BUILD)/libagate.3: userspace/man/libagate.3.md userspace/man/header.awk userspace/man/example.c \
+		userspace/agate.h
+	$(call say,MAN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)awk -f userspace/man/header.awk userspace/agate.h >$@.header
+	$(Q)sed -e '/^HEADER$$/{r $@.header' -e 'd}' -e '/^EXAMPLE$$/{r userspace/man/example.c' -e 'd}' $< | \
+		sed '/SPDX-License-Identifier/d' >$@.md
+	$(Q)$(MAN_MAKE) $@.md
+
+# The functions that libagate.so shows.
+LIBAGATE_FUNCTIONS = $(shell sed -n 's/^	\(agate_[a-z0-9_]*\);$$/\1/p' userspace/libagate.map)
+
 # For users of the library; DESTDIR for packagers.
 PREFIX		?= /usr/local
+INSTALL_DIR	= $(DESTDIR)$(PREFIX)
 
-.PHONY: install-userspace
-install-userspace: userspace
-	$(call say,INSTALL,$(DESTDIR)$(PREFIX))
-	$(Q)install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/agate \
-		$(DESTDIR)$(PREFIX)/bin
-	$(Q)install -m 755 $(LIBAGATE) $(DESTDIR)$(PREFIX)/lib
-	$(Q)install -m 755 $(AGATE_TOOLS) $(DESTDIR)$(PREFIX)/bin
+## make install [PREFIX=/usr/local] [DESTDIR=]
+##                  the library, its headers and pkg-config file, the tools, manual pages
+.PHONY: install install-build
+install: deps
+	$(Q)$(locked) $(MAKE) $(parallel) install-build
+	$(call say,INSTALL,$(INSTALL_DIR))
+	$(Q)install -d $(addprefix $(INSTALL_DIR)/,bin include/agate lib/pkgconfig share/man/man1 share/man/man3)
+	$(Q)install -m 755 $(LIBAGATE) $(INSTALL_DIR)/lib
+	$(Q)install -m 755 $(AGATE_TOOLS) $(INSTALL_DIR)/bin
 	$(Q)install -m 644 userspace/agate.h include/agate_drm.h include/agate_job.h \
-		$(DESTDIR)$(PREFIX)/include/agate
+		$(INSTALL_DIR)/include/agate
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(AGATE_VERSION)|' \
-		userspace/agate.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/agate.pc
+		userspace/agate.pc.in > $(INSTALL_DIR)/lib/pkgconfig/agate.pc
+	$(Q)install -m 644 $(filter %.1,$(MAN_PAGES)) $(INSTALL_DIR)/share/man/man1
+	$(Q)install -m 644 $(filter %.3,$(MAN_PAGES)) $(INSTALL_DIR)/share/man/man3
+	$(Q)for name in $(LIBAGATE_FUNCTIONS); do \
+		echo '.so man3/libagate.3' >$(INSTALL_DIR)/share/man/man3/$$name.3; done
+
+install-build: userspace $(MAN_PAGES)
+	@:

@@ -72,6 +72,17 @@ $(US_TEST)/gem-preview: $(US_TEST)/plain/gem_preview.o $(US_TEST)/plain/agate-ge
 	$(call say,LD,$@)
 	$(Q)$(CC) $(US_WRAP) -Wl,--wrap=agate_device_open -o $@ $^ $(US_LINK_LIBS)
 
+# For a program that has libagate.so: the fake's functions under the names that they replace.
+FAKE_KERNEL	:= $(US_TEST)/libfakekernel.so
+FAKE_SOURCES	:= $(addprefix tests/host/userspace/,fake_calls.c fake_kernel.c preload.c)
+FAKE_NAMES	:= $(filter-out drmGetVersion,$(US_WRAPPED))
+
+$(FAKE_KERNEL): $(FAKE_SOURCES) $(wildcard tests/host/userspace/fake_*.h)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(US_TEST_CFLAGS) -fPIC -shared -o $@ $(FAKE_SOURCES) \
+		$(foreach name,$(FAKE_NAMES),-Wl,--defsym=$(name)=__wrap_$(name)) -pthread
+
 -include $(wildcard $(US_TEST)/*/*.d $(US_TEST)/*/*/*.d)
 
 HOST_TESTS	+= $(US_ASAN_PROGRAMS) $(US_TSAN_PROGRAMS)
