@@ -8,8 +8,8 @@
 #
 # TEST is the name of a host test: tests/host/userspace/test_TEST.c, or TEST-tsan for the
 # same with ThreadSanitizer.  tests/mutants/NN/FUNCTION[--WHAT].patch is a bug put into the
-# solution; in the last of these programs that has it, test_FUNCTION has to fail, or
-# ThreadSanitizer to complain.
+# solution; in the last of these programs that has it, test_FUNCTION has to fail, or a
+# sanitizer or an assertion to end the program.
 set -u
 lab=$1
 shift
@@ -68,7 +68,7 @@ judge()
 		tail -n 5 "$work/$1/build.log"
 	elif run "$test" >"$work/$1/run.log" 2>&1; then
 		echo "survived $test"
-	elif ! grep -qE "^not ok .*test_$function( |\$)|ThreadSanitizer|AddressSanitizer|runtime error" \
+	elif ! grep -qE "^not ok .*test_$function( |\$)|ThreadSanitizer|AddressSanitizer|runtime error|Assertion .* failed" \
 		"$work/$1/run.log"; then
 		echo "caught, but not by test_$function"
 		grep '^not ok' "$work/$1/run.log"

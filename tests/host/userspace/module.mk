@@ -13,12 +13,12 @@ US_WRAP		:= $(US_WRAPPED:%=-Wl,--wrap=%)
 US_WRAP_gem_picture := -Wl,--wrap=agate_device_open
 US_WRAP_device	:= -Wl,--wrap=open
 # A library in which lab 09 is not written yet.
-US_WRAP_bo_cache := -Wl,--wrap=agate_bo_cache_init
+US_WRAP_bo_cache_life := -Wl,--wrap=agate_bo_cache_init
 US_TEST_CFLAGS	= $(US_CFLAGS) -ffp-contract=off -Isim/model -Iuserspace/tools \
 		  -Itests/host/userspace $(call US_PKG_CFLAGS,libpng)
 
 US_TEST_MODEL	:= clip fragment raster shade tiler tiler_bin tiler_context
-US_TEST_COMMON	:= fake_calls fake_gpu fake_kernel
+US_TEST_COMMON	:= cache_helpers fake_calls fake_gpu fake_kernel
 US_TEST_OBJS	:= $(LIBAGATE_FRAME) $(LIBAGATE_LAB_08:%=$(AGATE_LAB_08_NAME)/%) \
 		   $(LIBAGATE_LAB_09:%=$(AGATE_LAB_09_NAME)/%) $(US_TEST_MODEL) \
 		   $(US_TEST_COMMON) $(GEM_PARTS)
