@@ -148,6 +148,8 @@ echo '{"scale": 2}' >measured
 again "a file that need not be there"
 ran ACCEL=tcg && ! ran ACCEL=tcg
 result $? "and for another environment"
+ran KERNEL=6.12 && ! ran KERNEL=6.12 && ran KERNEL=6.1 && ! ran KERNEL=6.12
+result $? "such as another course kernel, whose results stay beside the first one's"
 ran MAKEFLAGS=' -- CC=other' && ! ran MAKEFLAGS=' -- CC=other'
 result $? "or when make was given a variable"
 ! ran EXTRA=1 && ran EXTRA=1 FRESH=1 && ! grep -q stranger build/logs/*.log

@@ -145,6 +145,16 @@ sed -i 's/^/\n/' part.c && gcc -g -c -o build/parts/fast/01-first-contact.o part
 graded "only lines of another part: none" ""
 echo 2 >build/guest/kernel-debug.id
 graded "the debug kernel: what runs on it" "alternative-one alternative-two c--x solution starter"
+# The course kernel changes, and changes back.
+for flavour in fast debug; do
+	cp build/guest/kernel-$flavour.id build/$flavour.first
+	echo another >build/guest/kernel-$flavour.id
+done
+graded "another course kernel: all" "$all"
+for flavour in fast debug; do
+	cp build/$flavour.first build/guest/kernel-$flavour.id
+done
+graded "and the first one again, whose verdicts are still there: none" ""
 sed -i '1s/$/ /' tests/mutants/02/b--x.patch
 graded "one mutant: that one" "b--x"
 echo four >>solutions/$lab/agate_gem.c
