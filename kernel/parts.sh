@@ -12,7 +12,7 @@
 #   include/      the headers that kbuild made
 #   frame.o       everything from kernel/
 #   NN-topic.o    one part; all but its contract's symbols are local
-#   agate.mod.o   what modpost added
+#   agate.mod.o   what kbuild added to the driver's objects
 #   symvers       what the kernel exports to modules
 #   *.sum         checksums of the sources of frame.o and of each part
 #
@@ -34,7 +34,7 @@ compile_command()
 {
 	record=$driver/kernel/.agate_drv.o.cmd
 	top=$(realpath "$driver")
-	command=$(sed -n '1s/^cmd_[^ ]* := //p' "$record" | sed \
+	command=$(sed -nE '1s/^(saved)?cmd_[^ ]* := //p' "$record" | sed \
 		-e "s|$top/kernel/agate_drv\\.o|\"\$object\"|g" \
 		-e "s|$top/kernel/agate_drv\\.c|\"\$file\"|g" \
 		-e "s|-Wp,-MMD,[^ ]*|-Wp,-MD,\"\$object\".d|" \
@@ -72,7 +72,10 @@ mkdir -p "$parts/include"
 cp "$driver/agate_compat_gen.h" "$parts/include"
 compile_command >"$parts/compile"
 chmod +x "$parts/compile"
-strip -g -o "$parts/agate.mod.o" "$driver/agate.mod.o"
+# Since Linux 6.12 kbuild keeps what is the same for all modules in an object of its own.
+set -- "$driver/agate.mod.o"
+[ ! -e "$driver/.module-common.o" ] || set -- "$@" "$driver/.module-common.o"
+ld -r --strip-debug -o "$parts/agate.mod.o" "$@"
 
 abi=$(abi_hash kernel/*.h include/*.h "$parts"/include/*.h "$kernel/.config")
 grep -ohE '\<agate_[a-z0-9_]+\>' kernel/agate_*.h | sort -u >"$parts/declared"

@@ -4,7 +4,9 @@
 # allow-lists.sh: computes the kernel symbols that a lab's file may use, from the kernel's
 # exports and from the symbols that its own drivers use.  For the maintainers of the labs.
 #
-# usage: scripts/allow-lists.sh common    prints kernel/allow-common.txt
+# usage: scripts/allow-lists.sh common    prints kernel/allow-common.txt; with another
+#                                         kernel than Linux 6.1, what that list lacks:
+#                                         kernel/allow-VERSION.txt
 #        scripts/allow-lists.sh never     prints the patterns that no list may have
 #        scripts/allow-lists.sh drivers   compiles drivers of drivers/gpu/drm and prints
 #                                         what they use that no list has, with how many
@@ -36,9 +38,10 @@ excluded()
 		$1 == "topic" { on = 0 }' "$TOPICS"
 }
 
-# exports FILE: the exports of one of the kernel's sources
+# exports FILE: the exports of one of the kernel's sources, if this kernel has it
 exports()
 {
+	[ -e "$source/$1" ] || return 0
 	grep -ohE '^[[:space:]]*EXPORT_SYMBOL[A-Z_]*\([A-Za-z0-9_]+' "$source/$1" | sed 's/.*(//'
 }
 
@@ -69,26 +72,42 @@ topic()
 		grep -v '\*$' "$work/also" | without "$work/patterns" | comm -12 - "$work/exported"
 		cat "$work/patterns"
 	} | sort -u | grep -vxF -f "$work/done" >"$work/words" || :
+	[ -s "$work/words" ] || return 0
 	cat "$work/words" >>"$work/done"
 	echo
 	echo "# $title"
 	fmt -w 90 <"$work/words"
 }
 
+# Print the comment at the head of the list; put what the list leaves out into done.
+heading()
+{
+	release=$(make -s -C "$source" kernelversion)
+	version=$(echo "$release" | cut -d . -f 1,2)
+	echo "# SPDX-License-Identifier: GPL-2.0-only"
+	echo "#"
+	if [ "$version" = 6.1 ]; then
+		echo / >"$work/done"
+		cat <<-END
+		# Symbols of the kernel that any lab's file may use besides those that its lab.json
+		# allows: what the compiler, the checks of both builds of the kernel and the kernel's
+		# own inline functions need, and what every driver does.  A \`*\` stands for any end.
+		END
+	else
+		sed 's/#.*//' kernel/allow-common.txt | tr -s ' ' '\n' | sed 's/^$/\//' >"$work/done"
+		echo "# What Linux $version has for the same purposes as kernel/allow-common.txt, in addition."
+	fi
+	cat <<-END
+	#
+	# Made by scripts/allow-lists.sh from kernel/allow-topics.txt, which also says what
+	# is not here on purpose, and why.  Linux $release.
+	END
+}
+
 common()
 {
 	excluded never lab >"$work/excluded"
-	echo '/' >"$work/done"
-	cat <<-END
-	# SPDX-License-Identifier: GPL-2.0-only
-	#
-	# Symbols of the kernel that any lab's file may use besides those that its lab.json
-	# allows: what the compiler, the two course kernels' checks and the kernel's own
-	# inline functions need, and what every driver does.  A \`*\` stands for any end.
-	#
-	# Made by scripts/allow-lists.sh from kernel/allow-topics.txt, which also says what
-	# is not here on purpose, and why.  Linux $(make -s -C "$source" kernelversion).
-	END
+	heading
 	title='' from='' also=''
 	while read -r word rest; do
 		case $word in
@@ -114,7 +133,7 @@ drivers()
 			nm -P -u "$3/$name.o" | sed "s/ .*//" >"$3/$name.used"
 		rm -f "$3/$name.o"*' compile FILE "$BUILD" "$work"
 	{
-		sed 's/#.*//' kernel/allow-common.txt | tr -s ' ' '\n' | sed '/^$/d'
+		sed 's/#.*//' kernel/allow-common.txt kernel/allow-6.*.txt | tr -s ' ' '\n' | sed '/^$/d'
 		for lab in "$LABS"/*/lab.json; do
 			lab=${lab%/lab.json}
 			lab_info "${lab##*/}" | sed -n 's/^allow //p'

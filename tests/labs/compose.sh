@@ -266,11 +266,15 @@ check "also where their sources are not at hand" 1 $? said "other headers: $lab;
 
 words()
 {
-	sed 's/#.*//' kernel/allow-common.txt | tr -s ' ' '\n' | sed -e '/^$/d' -e '/\*$/d'
+	sed 's/#.*//' "$@" | tr -s ' ' '\n' | sed -e '/^$/d' -e '/\*$/d'
 }
-words | sort | uniq -d >twice
+words kernel/allow-common.txt kernel/allow-6.12.txt | sort | uniq -d >twice
 sort -u build/parts/*/symvers >exported
-words | sort | comm -23 - exported >unknown
+case $(cat build/guest/kernel-fast/include/config/kernel.release) in
+6.12.*) list=kernel/allow-6.12.txt ;;
+*) list=kernel/allow-common.txt ;;
+esac
+words $list | sort | comm -23 - exported >unknown
 check "what every file may use exists in a course kernel, and is named once" 0 0 \
 	test ! -s twice -a ! -s unknown
 
