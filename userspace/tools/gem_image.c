@@ -140,7 +140,8 @@ static int write_rows(const struct gem_image *image, FILE *file)
 	/* For dithered smooth gradients libpng's own choice is larger and slower. */
 	png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_SUB);
 	png_set_compression_level(png, 4);
-	png_set_sRGB_gAMA_and_cHRM(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
+	/* Alone: with gAMA and cHRM, versions of libpng write the three in different orders. */
+	png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
 	png_write_info(png, info);
 	for (y = 0; y < image->size; y++)
 		png_write_row(png, image->rgb + (size_t)y * image->size * 3);
