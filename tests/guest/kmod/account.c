@@ -50,14 +50,41 @@ static void __kprobes forget(unsigned long address)
 
 /* ---- Memory that is asked for -------------------------------------------------- */
 
-static const char *const allocators[] = {
-	"__kmalloc", "__kmalloc_node", "__kmalloc_node_track_caller", "kmalloc_trace",
-	"kmalloc_node_trace", "kmalloc_large", "kmalloc_large_node", "krealloc",
-	"kmem_cache_alloc", "kmem_cache_alloc_node", "kmemdup", "kmemdup_nul", "kstrdup",
-	"kstrdup_const", "kstrndup", "kasprintf", "kvasprintf", "kvmalloc_node", "vmalloc",
-	"vmalloc_node", "vzalloc", "vzalloc_node", "__vmalloc", "__get_free_pages",
-	"get_zeroed_page", "bitmap_zalloc", "memdup_user", "memdup_user_nul", "vmemdup_user",
-	"strndup_user",
+/* Its name before Linux 6.10, and since then if it changed. */
+static const struct {
+	const char *old;
+	const char *now;
+} allocators[] = {
+	{ "__kmalloc", "__kmalloc_noprof" },
+	{ "__kmalloc_node", "__kmalloc_node_noprof" },
+	{ "__kmalloc_node_track_caller", "__kmalloc_node_track_caller_noprof" },
+	{ "kmalloc_trace", "__kmalloc_cache_noprof" },
+	{ "kmalloc_node_trace", "__kmalloc_cache_node_noprof" },
+	{ "kmalloc_large", "__kmalloc_large_noprof" },
+	{ "kmalloc_large_node", "__kmalloc_large_node_noprof" },
+	{ "krealloc", "krealloc_noprof" },
+	{ "kmem_cache_alloc", "kmem_cache_alloc_noprof" },
+	{ "kmem_cache_alloc_node", "kmem_cache_alloc_node_noprof" },
+	{ "kmemdup", "kmemdup_noprof" },
+	{ "kmemdup_nul" },
+	{ "kstrdup" },
+	{ "kstrdup_const" },
+	{ "kstrndup" },
+	{ "kasprintf" },
+	{ "kvasprintf" },
+	{ "kvmalloc_node", "__kvmalloc_node_noprof" },
+	{ "vmalloc", "vmalloc_noprof" },
+	{ "vmalloc_node", "vmalloc_node_noprof" },
+	{ "vzalloc", "vzalloc_noprof" },
+	{ "vzalloc_node", "vzalloc_node_noprof" },
+	{ "__vmalloc", "__vmalloc_noprof" },
+	{ "__get_free_pages", "get_free_pages_noprof" },
+	{ "get_zeroed_page", "get_zeroed_page_noprof" },
+	{ "bitmap_zalloc" },
+	{ "memdup_user" },
+	{ "memdup_user_nul" },
+	{ "vmemdup_user" },
+	{ "strndup_user" },
 };
 
 static struct kretprobe allocating[ARRAY_SIZE(allocators)];
@@ -129,19 +156,47 @@ static bool armed;
 
 /* ---- The account ----------------------------------------------------------------- */
 
-static int arm_all(void)
+static int arm_allocator(struct kretprobe *probe, const char *symbol)
+{
+	*probe = (struct kretprobe){
+		.kp.symbol_name = symbol, .entry_handler = on_ask, .handler = on_get,
+	};
+	return register_kretprobe(probe);
+}
+
+static void disarm_allocators(unsigned int count)
 {
 	struct kretprobe *asked[ARRAY_SIZE(allocators)];
-	struct kprobe *given[ARRAY_SIZE(releases)];
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		asked[i] = &allocating[i];
+	unregister_kretprobes(asked, count);
+}
+
+static int arm_allocators(void)
+{
 	unsigned int i;
 	int ret;
 
 	for (i = 0; i < ARRAY_SIZE(allocators); i++) {
-		allocating[i] = (struct kretprobe){
-			.kp.symbol_name = allocators[i], .entry_handler = on_ask, .handler = on_get,
-		};
-		asked[i] = &allocating[i];
+		ret = arm_allocator(&allocating[i], allocators[i].old);
+		if (ret && allocators[i].now)
+			ret = arm_allocator(&allocating[i], allocators[i].now);
+		if (ret) {
+			disarm_allocators(i);
+			return ret;
+		}
 	}
+	return 0;
+}
+
+static int arm_all(void)
+{
+	struct kprobe *given[ARRAY_SIZE(releases)];
+	unsigned int i;
+	int ret;
+
 	for (i = 0; i < ARRAY_SIZE(releases); i++) {
 		releasing[i] = (struct kprobe){
 			.symbol_name = releases[i].symbol, .pre_handler = releases[i].handler,
@@ -151,7 +206,7 @@ static int arm_all(void)
 	ret = register_kprobes(given, ARRAY_SIZE(given));
 	if (ret)
 		return ret;
-	ret = register_kretprobes(asked, ARRAY_SIZE(asked));
+	ret = arm_allocators();
 	if (ret)
 		unregister_kprobes(given, ARRAY_SIZE(given));
 	return ret;
@@ -184,17 +239,14 @@ u32 account_kept(void)
 
 void account_close(void)
 {
-	struct kretprobe *asked[ARRAY_SIZE(allocators)];
 	struct kprobe *given[ARRAY_SIZE(releases)];
 	unsigned int i;
 
 	if (!armed)
 		return;
-	for (i = 0; i < ARRAY_SIZE(allocators); i++)
-		asked[i] = &allocating[i];
 	for (i = 0; i < ARRAY_SIZE(releases); i++)
 		given[i] = &releasing[i];
-	unregister_kretprobes(asked, ARRAY_SIZE(asked));
+	disarm_allocators(ARRAY_SIZE(allocators));
 	unregister_kprobes(given, ARRAY_SIZE(given));
 	armed = false;
 	pending_close();
