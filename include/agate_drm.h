@@ -34,7 +34,7 @@ extern "C" {
  * counts what was added:
  *
  *   1   SUBMIT: bo_flags; WAIT_BO: flags
- *   2   CREATE_BO: AGATE_BO_CONTIGUOUS
+ *   2   CREATE_BO: AGATE_BO_CONTIGUOUS; PRIME
  *
  * A driver ignores what a later version appended to a struct, but not a flag that it does
  * not know: before a client sets one, it asks for the version.
@@ -276,6 +276,7 @@ enum drm_agate_param {
 #define AGATE_FEATURE_SUBMIT	(1ULL << 9)
 #define AGATE_FEATURE_RESET	(1ULL << 10)
 #define AGATE_FEATURE_CMA	(1ULL << 11)
+#define AGATE_FEATURE_PRIME	(1ULL << 12)
 
 /**
  * struct drm_agate_get_param - ask for one number; EINVAL for an unknown one
@@ -300,6 +301,25 @@ struct drm_agate_get_bo_offset {
 	/** @offset: out, never 0. */
 	__u64 offset;
 };
+
+/*
+ * From version 1.2 on DRM's PRIME ioctls share BOs with other processes and drivers; before,
+ * and without AGATE_FEATURE_PRIME, they give EOPNOTSUPP or ENOSYS.
+ *
+ * PRIME_HANDLE_TO_FD: EINVAL for AGATE_BO_HEAP, EFAULT for a BO whose pages were taken.  A BO
+ * has one dma-buf, whose access rights are those of the first export: without DRM_RDWR
+ * nobody maps it writable.  An AGATE_BO_CPU_READONLY BO is never mapped writable.  While a
+ * dma-buf lives, the BO keeps its pages and the driver cannot be unloaded.
+ *
+ * PRIME_FD_TO_HANDLE: the same dma-buf gives the same handle, however often, and one GEM_CLOSE
+ * closes it; the dma-buf of a BO of the same GPU gives the BO itself.  A BO of another
+ * driver is AGATE_BO_NOEXEC; if its dma-buf has no DRM_RDWR, neither the CPU nor the GPU may
+ * write to it.  EINVAL for one larger than AGATE_BO_MAX_SIZE.  MMAP_BO and mmap() work if
+ * the other driver's mmap() does.
+ *
+ * Jobs of all drivers that share a BO wait for each other as those of one driver do.  A CPU
+ * that accesses a dma-buf encloses that in DMA_BUF_IOCTL_SYNC, which waits for the jobs.
+ */
 
 #define AGATE_MADV_WILLNEED	0	/* in use: keep the pages */
 #define AGATE_MADV_DONTNEED	1	/* the kernel may take the pages */

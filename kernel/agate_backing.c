@@ -2,9 +2,11 @@
 /*
  * The part of a backing that all kinds share: see agate_backing.h.
  */
+#include <linux/dma-mapping.h>
 #include <linux/memcontrol.h>
 #include <linux/minmax.h>
 #include <linux/pagemap.h>
+#include <linux/slab.h>
 #include <drm/drm_gem.h>
 
 #include "agate_backing.h"
@@ -137,8 +139,7 @@ void agate_backing_close(struct agate_bo *bo)
 		bo->backing.ops->close(bo);
 }
 
-/* From here on the BO is not purged. */
-static int pins_inc(struct agate_bo *bo)
+int agate_backing_hold(struct agate_bo *bo)
 {
 	int ret = -EFAULT;
 
@@ -151,7 +152,7 @@ static int pins_inc(struct agate_bo *bo)
 	return ret;
 }
 
-static void pins_dec(struct agate_bo *bo)
+void agate_backing_let_go(struct agate_bo *bo)
 {
 	mutex_lock(&bo->backing.lock);
 	if (!WARN_ON(!bo->backing.pins))
@@ -166,12 +167,12 @@ int agate_backing_pin(struct drm_gem_object *obj)
 
 	if (!agate_backing_is(bo, AGATE_BACKING_EXPORTABLE))
 		return -EOPNOTSUPP;
-	ret = pins_inc(bo);
+	ret = agate_backing_hold(bo);
 	if (ret)
 		return ret;
 	ret = bo->backing.ops->pin(bo);
 	if (ret)
-		pins_dec(bo);
+		agate_backing_let_go(bo);
 	return ret;
 }
 
@@ -180,14 +181,33 @@ void agate_backing_unpin(struct drm_gem_object *obj)
 	struct agate_bo *bo = to_agate_bo(obj);
 
 	bo->backing.ops->unpin(bo);
-	pins_dec(bo);
+	agate_backing_let_go(bo);
 }
 
 struct sg_table *agate_backing_get_sg_table(struct drm_gem_object *obj)
 {
 	struct agate_bo *bo = to_agate_bo(obj);
 
-	return bo->backing.ops->get_sg_table(bo);
+	return bo->backing.ops->get_sg_table(bo, ALIGN_DOWN(UINT_MAX, PAGE_SIZE));
+}
+
+struct sg_table *agate_backing_map_for(struct agate_bo *bo, struct device *dev,
+				       enum dma_data_direction dir)
+{
+	size_t most = min_t(size_t, dma_get_max_seg_size(dev), dma_max_mapping_size(dev));
+	struct sg_table *sgt;
+	int ret;
+
+	sgt = bo->backing.ops->get_sg_table(bo, ALIGN_DOWN(most, PAGE_SIZE));
+	if (IS_ERR(sgt))
+		return sgt;
+	ret = dma_map_sgtable(dev, sgt, dir, DMA_ATTR_SKIP_CPU_SYNC);
+	if (ret) {
+		sg_free_table(sgt);
+		kfree(sgt);
+		return ERR_PTR(ret);
+	}
+	return sgt;
 }
 
 int agate_backing_vmap(struct agate_bo *bo, struct iosys_map *map)
@@ -196,19 +216,19 @@ int agate_backing_vmap(struct agate_bo *bo, struct iosys_map *map)
 
 	if (!bo->backing.ops->vmap)
 		return -EOPNOTSUPP;
-	ret = pins_inc(bo);
+	ret = agate_backing_hold(bo);
 	if (ret)
 		return ret;
 	ret = bo->backing.ops->vmap(bo, map);
 	if (ret)
-		pins_dec(bo);
+		agate_backing_let_go(bo);
 	return ret;
 }
 
 void agate_backing_vunmap(struct agate_bo *bo, struct iosys_map *map)
 {
 	bo->backing.ops->vunmap(bo, map);
-	pins_dec(bo);
+	agate_backing_let_go(bo);
 }
 
 unsigned long agate_backing_purge_locked(struct agate_bo *bo)

@@ -15,6 +15,7 @@
 
 #include <linux/atomic.h>
 #include <linux/bits.h>
+#include <linux/dma-direction.h>
 #include <linux/iosys-map.h>
 #include <linux/mm_types.h>
 #include <linux/mutex.h>
@@ -24,6 +25,7 @@
 
 struct agate_bo;
 struct agate_device;
+struct device;
 struct drm_gem_object;
 struct mem_cgroup;
 
@@ -39,6 +41,8 @@ struct mem_cgroup;
 #define AGATE_BACKING_GROWS		BIT(4)
 /* All memory is there from the beginning to the end: create(). */
 #define AGATE_BACKING_EARLY		BIT(5)
+/* The memory is another driver's, and so is a VMA after mmap(). */
+#define AGATE_BACKING_FOREIGN		BIT(6)
 
 #define AGATE_HEAP_CHUNK	SZ_2M
 
@@ -90,11 +94,14 @@ struct agate_runs {
  *	the end of the VMA
  * @mmap: is NULL, or fills in the whole page table of a new VMA, which may begin inside the
  *	BO and is allowed.  0, or the error of mmap().  There may be faults all the same: the
- *	core empties the page tables when the device is unplugged
+ *	core empties the page tables when the device is unplugged.  If the backing is
+ *	FOREIGN, it leaves the VMA, and not the caller's reference to the BO, to another
+ *	driver
  * @pin: makes the whole BO present and keeps it where it is.  0; -ENOMEM
  * @unpin: undoes one @pin
- * @get_sg_table: the pages of a pinned BO, not mapped for DMA; the caller frees the table.
- *	An ERR_PTR when it fails
+ * @get_sg_table: the pages of a pinned BO, not mapped for DMA, in entries of at most
+ *	max_segment bytes, which is whole pages; the caller frees the table.  An ERR_PTR when
+ *	it fails
  * @vmap: maps a pinned BO into the kernel's address space, or is NULL.  0; -ENOMEM
  * @vunmap: undoes one @vmap
  * @purge: gives back all memory of a BO that nobody uses, and with it the contents; the
@@ -117,7 +124,7 @@ struct agate_backing_ops {
 	int (*mmap)(struct agate_bo *bo, struct vm_area_struct *vma);
 	int (*pin)(struct agate_bo *bo);
 	void (*unpin)(struct agate_bo *bo);
-	struct sg_table *(*get_sg_table)(struct agate_bo *bo);
+	struct sg_table *(*get_sg_table)(struct agate_bo *bo, unsigned int max_segment);
 	int (*vmap)(struct agate_bo *bo, struct iosys_map *map);
 	void (*vunmap)(struct agate_bo *bo, struct iosys_map *map);
 	void (*purge)(struct agate_bo *bo);
@@ -135,9 +142,9 @@ struct agate_backing_ops {
  * @fault_lock: protects what a kind that GROWS keeps for the thread that serves faults, and
  *	its @nr_pages; innermost
  * @nr_pages: present pages; may be read without the lock
- * @pins: users that stand on no list, and rely on the memory: other drivers that have
- *	imported the BO, and mappings of the kernel.  While there are any, it stays where it
- *	is and is not purged
+ * @pins: users that stand on no list, and rely on the memory: a dma-buf, other drivers that
+ *	have imported the BO, and mappings of the kernel.  While there are any, the BO is not
+ *	purged
  * @bounced: the CPUs and the GPU see different memory, and this table syncs them at the
  *	edges of jobs; NULL where they see the same.  It stays while the BO counts a job in
  *	gpu_users, and may then be read without the lock
@@ -176,7 +183,8 @@ const struct agate_backing_ops *agate_backing_choose(u32 flags);
  * @adev: the device
  * @flags: AGATE_BO_* bits, known or unknown
  *
- * Return: 0; -EINVAL for flags that exclude each other; -EOPNOTSUPP if the topic that
+ * Return: 0; -EINVAL for flags that exclude each other, and for those that are the driver's
+ * own; -EOPNOTSUPP if the topic that
  * provides the kind is absent.
  */
 int agate_backing_check_flags(const struct agate_device *adev, u32 flags);
@@ -278,6 +286,18 @@ int agate_backing_reserve(struct agate_bo *bo);
 int agate_backing_populate(struct agate_bo *bo, u64 offset, u64 size, struct agate_runs *runs);
 
 /**
+ * agate_backing_hold - keep a BO's contents: it is not purged from here on
+ * @bo: the BO
+ *
+ * Context: may sleep; takes backing.lock.
+ * Return: 0; -EFAULT when purged.
+ */
+int agate_backing_hold(struct agate_bo *bo);
+
+/** agate_backing_let_go - undo one agate_backing_hold() */
+void agate_backing_let_go(struct agate_bo *bo);
+
+/**
  * agate_backing_pin - drm_gem_object_funcs.pin: another driver attaches to the BO
  * @obj: the BO
  *
@@ -300,6 +320,19 @@ void agate_backing_unpin(struct drm_gem_object *obj);
  * Return: a table that is not mapped for DMA, which the caller frees; or an ERR_PTR.
  */
 struct sg_table *agate_backing_get_sg_table(struct drm_gem_object *obj);
+
+/**
+ * agate_backing_map_for - map the pages of a BO for another device
+ * @bo: the BO; the caller has pinned it
+ * @dev: that device, whose limits the entries of the table keep to
+ * @dir: direction
+ *
+ * Whoever uses the mapping syncs it.
+ *
+ * Return: the table, which drm_gem_unmap_dma_buf() unmaps and frees; or an ERR_PTR.
+ */
+struct sg_table *agate_backing_map_for(struct agate_bo *bo, struct device *dev,
+				       enum dma_data_direction dir);
 
 /**
  * agate_backing_vmap - map the BO into the kernel's address space; this pins it

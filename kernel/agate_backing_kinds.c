@@ -9,7 +9,9 @@
 #include "agate_cma.h"
 #include "agate_device.h"
 #include "agate_drm.h"
+#include "agate_gem.h"
 #include "agate_heap.h"
+#include "agate_prime.h"
 #include "agate_shmem.h"
 
 /* The first kind whose flags a BO has: the last one is for all that are left. */
@@ -17,6 +19,7 @@ static const struct {
 	u32 flags;
 	const struct agate_backing_ops *ops;
 } kinds[] = {
+	{ AGATE_BO_IMPORTED, &agate_prime_backing },
 	{ AGATE_BO_CONTIGUOUS, &agate_cma_backing },
 	{ AGATE_BO_HEAP, &agate_heap_backing },
 	{ 0, &agate_shmem_backing },
@@ -33,6 +36,8 @@ const struct agate_backing_ops *agate_backing_choose(u32 flags)
 
 int agate_backing_check_flags(const struct agate_device *adev, u32 flags)
 {
+	if (flags & AGATE_BO_IMPORTED)
+		return -EINVAL;
 	if (!(flags & AGATE_BO_CONTIGUOUS))
 		return 0;
 	if (flags & AGATE_BO_HEAP)

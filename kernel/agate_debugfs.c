@@ -65,6 +65,7 @@ static void show_flags(struct seq_file *m, u32 flags)
 		{ AGATE_BO_CPU_READONLY, "cpu_readonly" },
 		{ AGATE_BO_GPU_READONLY, "gpu_readonly" },
 		{ AGATE_BO_CONTIGUOUS, "contiguous" },
+		{ AGATE_BO_IMPORTED, "imported" },
 	};
 	const char *separator = " flags=";
 	unsigned int i;

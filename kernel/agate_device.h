@@ -3,8 +3,8 @@
  * The device and the open file, which the frame and all topics share.
  *
  * Order of locks, outermost first:
- *   unplug_lock, vm->lock, mmap_lock, a BO's dma_resv, submit's queue lock, gem.lock,
- *   backing.lock, purge.lock, and then, on a fence's way to its signal: reset.lock,
+ *   unplug_lock, prime.lock, vm->lock, mmap_lock, a BO's dma_resv, submit's queue lock,
+ *   gem.lock, backing.lock, purge.lock, and then, on a fence's way to its signal: reset.lock,
  *   bo->mappings_lock, vm->pt_lock, hand_over_lock, slots.lock, mmu.lock, irq.lock, bus.lock
  * mmap_lock comes before dma_resv because the core says so (dma_resv_lockdep()): code
  * that holds a reservation accesses no memory of userspace.  A thread that needs several
@@ -33,6 +33,7 @@
 #include "agate_park.h"
 #include "agate_pci.h"
 #include "agate_power.h"
+#include "agate_prime.h"
 #include "agate_purge.h"
 #include "agate_queue.h"
 #include "agate_regs.h"
@@ -61,6 +62,7 @@
  * @hand_over_lock: one hand-over of a BO at a time, see agate_coherency.h
  * @gem: topic "gem"
  * @power: topic "power"
+ * @prime: topic "prime"
  * @purge: topic "purge"
  * @mmu: topic "mmu"
  * @slots: topic "slot"
@@ -85,6 +87,7 @@ struct agate_device {
 	struct mutex hand_over_lock;	/* between the CPUs and the GPU */
 	struct agate_gem gem;
 	struct agate_power power;
+	struct agate_prime prime;
 	struct agate_purge purge;
 	struct agate_mmu mmu;
 	struct agate_slots slots;

@@ -14,6 +14,7 @@
 #include <drm/drm_file.h>
 #include <drm/drm_gem.h>
 #include <drm/drm_managed.h>
+#include <drm/drm_prime.h>
 
 #include "agate_bar2.h"
 #include "agate_compat.h"
@@ -81,6 +82,32 @@ static void agate_postclose(struct drm_device *drm, struct drm_file *file)
 	agate_stat_dec(&adev->stats, AGATE_STAT_FILES);
 }
 
+/* The core's calls for PRIME do not pass the gate of the driver's own ioctls. */
+static int prime_gate(struct drm_device *drm)
+{
+	struct agate_device *adev = to_agate_device(drm);
+
+	if (agate_bus_lost(adev))
+		return -ENODEV;
+	return agate_topic_present(adev, AGATE_FEATURE_PRIME) ? 0 : -EOPNOTSUPP;
+}
+
+static int agate_handle_to_fd(struct drm_device *drm, struct drm_file *file, u32 handle,
+			      u32 flags, int *fd)
+{
+	int ret = prime_gate(drm);
+
+	return ret ? ret : drm_gem_prime_handle_to_fd(drm, file, handle, flags, fd);
+}
+
+static int agate_fd_to_handle(struct drm_device *drm, struct drm_file *file, int fd,
+			      u32 *handle)
+{
+	int ret = prime_gate(drm);
+
+	return ret ? ret : drm_gem_prime_fd_to_handle(drm, file, fd, handle);
+}
+
 static const struct file_operations agate_fops = {
 	.owner = THIS_MODULE,
 	.open = drm_open,
@@ -100,6 +127,10 @@ static const struct drm_driver agate_drm_driver = {
 	.open = agate_open,
 	.postclose = agate_postclose,
 	.debugfs_init = agate_debugfs_init,
+	.prime_handle_to_fd = agate_handle_to_fd,
+	.prime_fd_to_handle = agate_fd_to_handle,
+	.gem_prime_import = agate_prime_import,
+	.gem_prime_import_sg_table = agate_prime_import_sg_table,
 	.ioctls = agate_ioctls,
 	.num_ioctls = AGATE_NUM_IOCTLS,
 	.fops = &agate_fops,
@@ -161,17 +192,21 @@ static int agate_locks_init(struct agate_device *adev)
 	int ret;
 
 	INIT_LIST_HEAD(&adev->purge.list);
+	INIT_LIST_HEAD(&adev->prime.imports);
 	spin_lock_init(&adev->slots.lock);
 	agate_lock_class(&adev->slots.lock, AGATE_LOCK_SLOTS);
 	spin_lock_init(&adev->reset.queue_lock);
 	agate_busy_init(adev);
 	ret = drmm_mutex_init(&adev->drm, &adev->purge.lock);
 	if (!ret)
+		ret = drmm_mutex_init(&adev->drm, &adev->prime.lock);
+	if (!ret)
 		ret = drmm_mutex_init(&adev->drm, &adev->reset.lock);
 	if (!ret)
 		ret = drmm_mutex_init(&adev->drm, &adev->hand_over_lock);
 	if (ret)
 		return ret;
+	agate_lock_class(&adev->prime.lock, AGATE_LOCK_PRIME);
 	agate_lock_class(&adev->purge.lock, AGATE_LOCK_PURGE);
 	agate_lock_class(&adev->reset.lock, AGATE_LOCK_RESET);
 	agate_lock_class(&adev->hand_over_lock, AGATE_LOCK_HAND_OVER);
@@ -279,3 +314,4 @@ module_exit(agate_exit);
 
 MODULE_DESCRIPTION("DRM driver for the Agate GPU");
 MODULE_LICENSE("GPL");
+MODULE_IMPORT_NS(DMA_BUF);

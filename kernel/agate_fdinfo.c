@@ -4,7 +4,8 @@
  * drm-usage-stats.rst.
  *
  * A BO counts for every file that has a handle to it.  The key "shared" is the part
- * of the total that other handles name, too.
+ * of the total that other handles or a dma-buf name, too.  The pages of an imported BO
+ * are the exporter's.
  */
 #include <linux/idr.h>
 #include <linux/seq_file.h>
@@ -30,7 +31,7 @@ static void add_bo(struct memory_use *use, struct agate_bo *bo)
 
 	use->total += size;
 	use->resident += resident;
-	if (READ_ONCE(bo->base.handle_count) > 1)
+	if (READ_ONCE(bo->base.handle_count) > 1 || READ_ONCE(bo->base.dma_buf))
 		use->shared += size;
 	if (active)
 		use->active += resident;

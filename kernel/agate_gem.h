@@ -21,13 +21,17 @@
 #include "agate_cma.h"
 #include "agate_drm.h"
 #include "agate_heap.h"
+#include "agate_prime.h"
 #include "agate_shmem.h"
 
 struct agate_device;
 
+/* A flag that no client sets: the BO's memory is another driver's (agate_prime.h). */
+#define AGATE_BO_IMPORTED	BIT(31)
+
 /* The flags that agate_gem_create() takes. */
 #define AGATE_BO_FLAGS	(AGATE_BO_NOEXEC | AGATE_BO_HEAP | AGATE_BO_CPU_READONLY | \
-			 AGATE_BO_GPU_READONLY | AGATE_BO_CONTIGUOUS)
+			 AGATE_BO_GPU_READONLY | AGATE_BO_CONTIGUOUS | AGATE_BO_IMPORTED)
 
 /**
  * struct agate_gem - all buffer objects of a device
@@ -50,6 +54,7 @@ struct agate_gem {
  * @shmem: what its backing keeps, if that is one of agate_shmem.h
  * @heap: what its backing keeps, if that is the one of agate_heap.h
  * @cma: what its backing keeps, if that is the one of agate_cma.h
+ * @import: what its backing keeps, if that is the one of agate_prime.h
  * @mappings_lock: protects @vm_bos, their mappings, and each mapping's active flag;
  *	taken after backing.lock, before vm->pt_lock.  The GPU's fault thread takes it, so
  *	nobody may wait for a job or for memory while holding it
@@ -75,6 +80,7 @@ struct agate_bo {
 	struct agate_shmem shmem;
 	struct agate_heap heap;
 	struct agate_cma cma;
+	struct agate_import import;
 	struct mutex mappings_lock;	/* @vm_bos */
 	struct list_head vm_bos;
 	atomic_t gpu_users;
@@ -102,7 +108,7 @@ void agate_gem_topic_fini(struct agate_device *adev);
  * agate_gem_create - make a BO without a name
  * @adev: the device
  * @size: bytes, rounded up to pages
- * @flags: AGATE_BO_* bits, which agate_backing_check_flags() has allowed
+ * @flags: AGATE_BO_* bits; agate_backing_check_flags() has allowed those of a client
  *
  * The BO is complete when gem.lock is given back with the BO on gem.bos: every field of
  * struct agate_bo and of its base is set.  The gfp mask of its file, whatever its flags, is

@@ -18,6 +18,7 @@ struct lock_class_key agate_lock_keys[AGATE_LOCK_COUNT];
 
 const char * const agate_lock_names[AGATE_LOCK_COUNT] = {
 	[AGATE_LOCK_UNPLUG] = "agate unplug_lock",
+	[AGATE_LOCK_PRIME] = "agate prime.lock",
 	[AGATE_LOCK_VM] = "agate vm->lock",
 	[AGATE_LOCK_ENTITIES] = "agate entities->lock",
 	[AGATE_LOCK_BACKING] = "agate backing.lock",
@@ -124,6 +125,7 @@ void __init agate_lock_order_prime(void)
 		return;
 	dummies_init(d);
 	mutex_lock(&d->mutex[AGATE_LOCK_UNPLUG]);
+	mutex_lock(&d->mutex[AGATE_LOCK_PRIME]);
 	down_write(&d->vm);
 	if (current->mm)
 		mmap_read_lock(current->mm);
@@ -131,6 +133,7 @@ void __init agate_lock_order_prime(void)
 	if (current->mm)
 		mmap_read_unlock(current->mm);
 	up_write(&d->vm);
+	mutex_unlock(&d->mutex[AGATE_LOCK_PRIME]);
 	mutex_unlock(&d->mutex[AGATE_LOCK_UNPLUG]);
 	dma_resv_fini(&d->resv);
 	kfree(d);

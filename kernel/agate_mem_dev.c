@@ -29,7 +29,7 @@ int agate_mem_dev_init(struct agate_device *adev)
 	if (get_dma_ops(gpu) || gpu->dma_range_map)
 		return -EOPNOTSUPP;
 
-	dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+	dev = kzalloc(sizeof(*dev), GFP_KERNEL_ACCOUNT);
 	if (!dev)
 		return -ENOMEM;
 	device_initialize(dev);

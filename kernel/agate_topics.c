@@ -45,6 +45,8 @@ static const struct agate_topic topics[] = {
 	  agate_mmap_topic_init, agate_mmap_topic_fini },
 	{ "purge", AGATE_FEATURE_PURGE, AGATE_FEATURE_SHMEM,
 	  agate_purge_topic_init, agate_purge_topic_fini },
+	{ "prime", AGATE_FEATURE_PRIME, AGATE_FEATURE_GEM,
+	  agate_prime_topic_init, agate_prime_topic_fini },
 	{ "power", AGATE_FEATURE_POWER, 0,
 	  agate_power_topic_init, agate_power_topic_fini,
 	  agate_power_topic_suspend, agate_power_topic_resume },

@@ -11,6 +11,7 @@ DRIVER_PARTS	:= \
 	solutions/03-cma/agate_gem_cma.c \
 	solutions/04-shmem/agate_gem_shmem.c \
 	solutions/05-mmap/agate_gem_mmap.c \
+	solutions/06-prime/agate_gem_prime.c \
 	solutions/07-purge/agate_gem_purge.c \
 	$(sort $(wildcard $(addprefix solutions/,$(addsuffix /agate_*.[ch], \
 		10-page-tables 11-address-spaces 12-gpu-faults 13-job-slots \

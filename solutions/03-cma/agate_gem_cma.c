@@ -21,12 +21,6 @@ static struct device *mem_dev_of(const struct agate_bo *bo)
 	return to_agate_device(bo->base.dev)->mem_dev;
 }
 
-static int sg_table_make(struct agate_bo *bo, struct sg_table *sgt)
-{
-	return dma_get_sgtable_attrs(mem_dev_of(bo), sgt, bo->cma.vaddr, bo->cma.addr,
-				     agate_bo_size(bo), DMA_ATTR_WRITE_COMBINE);
-}
-
 static void memory_free(struct agate_bo *bo)
 {
 	dma_free_wc(mem_dev_of(bo), agate_bo_size(bo), bo->cma.vaddr, bo->cma.addr);
@@ -37,10 +31,11 @@ static int cma_create(struct agate_bo *bo)
 	int ret;
 
 	bo->cma.vaddr = dma_alloc_wc(mem_dev_of(bo), agate_bo_size(bo), &bo->cma.addr,
-				     GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
+				     GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
 	if (!bo->cma.vaddr)
 		return -ENOMEM;
-	ret = sg_table_make(bo, &bo->cma.sgt);
+	ret = dma_get_sgtable_attrs(mem_dev_of(bo), &bo->cma.sgt, bo->cma.vaddr, bo->cma.addr,
+				    agate_bo_size(bo), DMA_ATTR_WRITE_COMBINE);
 	if (ret)
 		memory_free(bo);
 	return ret;
@@ -87,18 +82,27 @@ static void cma_unpin(struct agate_bo *bo)
 {
 }
 
-static struct sg_table *cma_get_sg_table(struct agate_bo *bo)
+/* One piece of memory, but not every device takes it in one. */
+static struct sg_table *cma_get_sg_table(struct agate_bo *bo, unsigned int max_segment)
 {
+	size_t size = agate_bo_size(bo), offset = 0;
+	struct scatterlist *sg;
 	struct sg_table *sgt;
+	unsigned int i;
 	int ret;
 
-	sgt = kzalloc(sizeof(*sgt), GFP_KERNEL);
+	sgt = kzalloc(sizeof(*sgt), GFP_KERNEL_ACCOUNT);
 	if (!sgt)
 		return ERR_PTR(-ENOMEM);
-	ret = sg_table_make(bo, sgt);
+	ret = sg_alloc_table(sgt, DIV_ROUND_UP(size, max_segment), GFP_KERNEL_ACCOUNT);
 	if (ret) {
 		kfree(sgt);
 		return ERR_PTR(ret);
+	}
+	for_each_sgtable_sg(sgt, sg, i) {
+		sg_set_page(sg, nth_page(sg_page(bo->cma.sgt.sgl), offset >> PAGE_SHIFT),
+			    min_t(size_t, size - offset, max_segment), 0);
+		offset += sg->length;
 	}
 	return sgt;
 }

@@ -101,6 +101,21 @@ static int pages_use_all(struct agate_bo *bo)
 	return ret;
 }
 
+/*
+ * Map the pages for DMA.  Another driver that has imported the BO may have mapped them as
+ * well, so the DMA layer does not sync them by itself: it takes that for a mistake.
+ */
+static int sgt_map(struct drm_device *drm, struct sg_table *sgt)
+{
+	int ret = dma_map_sgtable(drm->dev, sgt, DMA_BIDIRECTIONAL,
+				  DMA_ATTR_NO_WARN | DMA_ATTR_SKIP_CPU_SYNC);
+
+	if (!ret && agate_sgt_needs_sync(to_agate_device(drm), sgt))
+		dma_sync_sgtable_for_device(drm->dev, sgt, DMA_BIDIRECTIONAL);
+	/* The memory for bouncing is finite, and the DMA layer says just -EIO. */
+	return ret == -EIO ? -ENOMEM : ret;
+}
+
 /* Make an sg table of the BO's pages, mapped for DMA. */
 static struct sg_table *sgt_make(struct agate_bo *bo)
 {
@@ -114,10 +129,7 @@ static struct sg_table *sgt_make(struct agate_bo *bo)
 
 	ret = -ENODEV;
 	if (drm_dev_enter(drm, &idx)) {
-		ret = dma_map_sgtable(drm->dev, sgt, DMA_BIDIRECTIONAL, DMA_ATTR_NO_WARN);
-		/* The memory for bouncing is finite, and the DMA layer says just -EIO. */
-		if (ret == -EIO)
-			ret = -ENOMEM;
+		ret = sgt_map(drm, sgt);
 		drm_dev_exit(idx);
 	}
 	if (ret) {
@@ -278,9 +290,22 @@ static int shmem_pin(struct agate_bo *bo)
 	return ret;
 }
 
-static struct sg_table *shmem_get_sg_table(struct agate_bo *bo)
+static struct sg_table *shmem_get_sg_table(struct agate_bo *bo, unsigned int max_segment)
 {
-	return drm_prime_pages_to_sg(bo->base.dev, bo->shmem.pages, bo_pages(bo));
+	struct sg_table *sgt;
+	int ret;
+
+	sgt = kzalloc(sizeof(*sgt), GFP_KERNEL_ACCOUNT);
+	if (!sgt)
+		return ERR_PTR(-ENOMEM);
+	ret = sg_alloc_table_from_pages_segment(sgt, bo->shmem.pages, bo_pages(bo), 0,
+						agate_bo_size(bo), max_segment,
+						GFP_KERNEL_ACCOUNT);
+	if (ret) {
+		kfree(sgt);
+		return ERR_PTR(ret);
+	}
+	return sgt;
 }
 
 static int shmem_vmap(struct agate_bo *bo, struct iosys_map *map)

@@ -104,7 +104,10 @@ int agate_mmap_object(struct drm_gem_object *obj, struct vm_area_struct *vma)
 		vm_flags_clear(vma, VM_MAYWRITE);
 	}
 	vm_flags_clear(vma, VM_MAYEXEC);
-	vm_flags_set(vma, VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP);
+	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
+	if (agate_backing_is(bo, AGATE_BACKING_FOREIGN))
+		return bo->backing.ops->mmap(bo, vma);
+	vm_flags_set(vma, VM_PFNMAP);
 	vma->vm_page_prot = vm_get_page_prot(vma->vm_flags);
 	if (bo->backing.ops->mmap) {
 		ret = bo->backing.ops->mmap(bo, vma);

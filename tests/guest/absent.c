@@ -22,6 +22,7 @@ static const struct {
 	{ "agate_shmem_topic_init", AGATE_FEATURE_SHMEM },
 	{ "agate_mmap_topic_init", AGATE_FEATURE_MMAP },
 	{ "agate_purge_topic_init", AGATE_FEATURE_PURGE },
+	{ "agate_prime_topic_init", AGATE_FEATURE_PRIME },
 	{ "agate_pgtable_topic_init", AGATE_FEATURE_PGTABLE },
 	{ "agate_mmu_topic_init", AGATE_FEATURE_MMU },
 	{ "agate_fault_topic_init", AGATE_FEATURE_FAULT },

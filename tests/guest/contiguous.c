@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * BOs in one piece of memory: where they are, who may map them, what happens when there is no
- * piece left, and who has the bytes when the GPU is taken from the driver.
+ * piece left, and what a process sees when the GPU is taken from the driver.
  */
 #include "graded.h"
 

@@ -8,8 +8,10 @@
  */
 #include "guest.h"
 
+#include "dmabuf.h"
 #include "fail_nth.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -22,6 +24,7 @@ struct world {
 	struct bo fresh;
 	void *map;		/* a second map of bo */
 	bool ran;		/* the job was submitted and waited for */
+	int dmabuf;		/* of bo, or -1 */
 };
 
 typedef int (*call_fn)(struct world *world);
@@ -33,7 +36,7 @@ static bool honest(int err)
 
 static void world_open(struct world *world)
 {
-	*world = (struct world){ .fd = guest_open() };
+	*world = (struct world){ .fd = guest_open(), .dmabuf = -1 };
 	world->bo = guest_bo(world->fd, 4 * PAGE, 0);
 	guest_job_write64(&world->bo, 0, 0, world->bo.va + 2048, 1);
 }
@@ -43,6 +46,8 @@ static void world_close(struct world *world)
 	if (world->map)
 		munmap(world->map, world->bo.size);
 	munmap(world->bo.cpu, world->bo.size);
+	if (world->dmabuf >= 0)
+		close(world->dmabuf);
 	close(world->fd);
 }
 
@@ -114,6 +119,11 @@ static int call_create_heap(struct world *world)
 	return guest_create(world->fd, 4u << 20, AGATE_BO_HEAP | AGATE_BO_NOEXEC, &world->fresh);
 }
 
+static int call_create_contiguous(struct world *world)
+{
+	return guest_create(world->fd, 8 * PAGE, AGATE_BO_CONTIGUOUS, &world->fresh);
+}
+
 static int call_label(struct world *world)
 {
 	struct drm_agate_set_label arg = {
@@ -182,6 +192,58 @@ static int call_submit_syncs(struct world *world)
 	return err;
 }
 
+/*
+ * When the core cannot say which descriptor it has made, the file is there all the same, with
+ * the lowest free number.
+ */
+static int call_export(struct world *world)
+{
+	int next = dup(world->fd), err;
+
+	close(next);
+	err = dmabuf_try_export(world->fd, world->bo.handle, DRM_RDWR, &world->dmabuf);
+	if (err == EFAULT)
+		close(next);
+	return err;
+}
+
+static int call_map_dmabuf(struct world *world)
+{
+	int err = call_export(world);
+	void *cpu;
+
+	if (err)
+		return err;
+	cpu = mmap(NULL, world->bo.size, PROT_READ | PROT_WRITE, MAP_SHARED, world->dmabuf, 0);
+	if (cpu == MAP_FAILED)
+		return errno;
+	world->map = cpu;
+	return 0;
+}
+
+static int stranger;	/* a dma-buf of another driver, or that driver's device */
+
+static int call_import(struct world *world)
+{
+	uint32_t handle;
+
+	return dmabuf_try_import(world->fd, stranger, &handle);
+}
+
+/* Another driver pins the BO, and maps it; as above, the handle may be there, and is 1. */
+static int call_lend(struct world *world)
+{
+	int err = call_export(world);
+	uint32_t handle;
+
+	if (err)
+		return err;
+	err = dmabuf_try_import(stranger, world->dmabuf, &handle);
+	if (!err || err == EFAULT)
+		guest_close_handle(stranger, err ? 1 : handle);
+	return err;
+}
+
 #define TEST(name)							\
 	static void fail_##name(void **state)				\
 	{								\
@@ -192,10 +254,33 @@ static int call_submit_syncs(struct world *world)
 TEST(open)
 TEST(create)
 TEST(create_heap)
+TEST(create_contiguous)
+TEST(export)
+TEST(map_dmabuf)
 TEST(label)
 TEST(mmap)
 TEST(submit)
 TEST(submit_syncs)
+
+static void fail_import(void **state)
+{
+	void *cpu = NULL;
+
+	(void)state;
+	stranger = dmabuf_of_memory(8 * PAGE, &cpu);
+	every_allocation("import", call_import);
+	close(stranger);
+	munmap(cpu, 8 * PAGE);
+}
+
+static void fail_lend(void **state)
+{
+	(void)state;
+	stranger = stranger_open("vgem");
+	every_allocation("lend", call_lend);
+	close(stranger);
+	stranger_unload("vgem");
+}
 
 int main(void)
 {
@@ -203,10 +288,15 @@ int main(void)
 		cmocka_unit_test_teardown(fail_open, guest_teardown),
 		cmocka_unit_test_teardown(fail_create, guest_teardown),
 		cmocka_unit_test_teardown(fail_create_heap, guest_teardown),
+		cmocka_unit_test_teardown(fail_create_contiguous, guest_teardown),
 		cmocka_unit_test_teardown(fail_label, guest_teardown),
 		cmocka_unit_test_teardown(fail_mmap, guest_teardown),
 		cmocka_unit_test_teardown(fail_submit, guest_teardown),
 		cmocka_unit_test_teardown(fail_submit_syncs, guest_teardown),
+		cmocka_unit_test_teardown(fail_export, guest_teardown),
+		cmocka_unit_test_teardown(fail_map_dmabuf, guest_teardown),
+		cmocka_unit_test_teardown(fail_import, guest_teardown),
+		cmocka_unit_test_teardown(fail_lend, guest_teardown),
 	};
 
 	return cmocka_run_group_tests_name("failnth", tests, NULL, NULL);

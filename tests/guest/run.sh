@@ -4,7 +4,7 @@
 # run.sh: run one suite of guest tests in a fresh guest, as TAP.
 #
 # usage: tests/guest/run.sh fast|debug calls|jobs|both|bifrost|lite|swiotlb|reset|reload|
-#                           storm|swiotlb-storm
+#                           shared|storm|swiotlb-storm
 #
 #   calls    what single calls promise, threads in each other's way, and libagate's cache; on the
 #            debug kernel every allocation of every call fails once as well
@@ -16,6 +16,7 @@
 #   swiotlb  calls and jobs in a guest that bounces all DMA: the GPU and the CPUs never
 #            see the same memory, and what one side wrote reaches the other only if the
 #            driver syncs it
+#   shared   BOs that other processes and drivers use, and BOs of other drivers
 #   reset    as jobs, on a GPU that does not stop a chain, only to be reset, also when the
 #            system goes to sleep; at last the
 #            GPU's process is killed while a reset is pending
@@ -75,10 +76,17 @@ guest()
 	for p in bo-cache uapi-bo uapi-submit mmap races jobs gone reload failnth stale fences closed stats \
 		compute listed many absent coherency queued storm caught \
 		reservations readers lock-order parked backing spaces heaps asleep \
-		contiguous top; do
+		contiguous prime strangers scanout top; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	set -- "put:$BUILD/bin/agate-top:$GUEST/agate-top:0755" "$@"
+	for m in vgem vkms; do
+		set -- "put:$BUILD/guest/kernel-$flavour/modules/$m.ko:$GUEST/$m.ko" "$@"
+	done
+	case $suite in
+	reset | reload | shared | swiotlb)
+		set -- "put:$BUILD/tests/kmod/$flavour/agate_inject.ko:$GUEST/agate_inject.ko" "$@" ;;
+	esac
 	programs=$(programs_of "$@")
 	{ "$BUILD/bin/agate-vm" run --kernel "$BUILD/guest/kernel-$flavour" \
 		--initramfs "$BUILD/guest/initramfs.cpio.gz" --sim "$BUILD/bin/agate-sim" \
@@ -174,7 +182,7 @@ case $suite in
 swiotlb)
 	set -- "$(test_step reload $GUEST/agate.ko 2)" "$(load $patient)" "$(test_step uapi-bo)" \
 		"$(test_step uapi-submit)" "$(test_step mmap)" "$(test_step contiguous)" \
-		"$(load $brisk)" \
+		"$(test_step prime)" "$(test_step scanout)" "$(test_step strangers)" "$(load $brisk)" \
 		"$(test_step coherency)" "$(test_step jobs)" "$(test_step fences)" \
 		"$(load $patient)" "$(test_step compute)" "$(test_step stale)" ;;
 esac
@@ -197,17 +205,17 @@ jobs | both)
 reset)
 	sim_args="--sim-arg --stop-latency --sim-arg stuck"
 	# Nothing that needs a GPU comes behind `caught`.
-	set -- "put:$BUILD/tests/kmod/$flavour/agate_inject.ko:$GUEST/agate_inject.ko" \
-		"$(load $brisk)" "$(test_step jobs)" "$(test_step fences)" "$(load $resolute)" \
+	set -- "$(load $brisk)" "$(test_step jobs)" "$(test_step fences)" "$(load $resolute)" \
 		"$(test_step closed)" "$(load $patient)" "$(test_step asleep)" "exec:rmmod agate" \
 		"kill-sim-on:BUSY" "$(test_step caught)" ;;
+shared)
+	set -- "$(load $patient)" "$(test_step prime)" "$(test_step scanout)" "$(test_step strangers)" ;;
 storm | swiotlb-storm)
 	# Nobody here lists what its jobs touch, or waits for a job that hangs.
 	sim_args="--sim-arg --stop-latency --sim-arg stuck"
 	set -- "exec:insmod $GUEST/agate.ko timeout_ms=200" "$(test_step storm 60)" ;;
 reload)
-	set -- "put:$BUILD/tests/kmod/$flavour/agate_inject.ko:$GUEST/agate_inject.ko" \
-		"$(test_step reload $GUEST/agate.ko $reloads)" "$(test_step absent)" \
+	set -- "$(test_step reload $GUEST/agate.ko $reloads)" "$(test_step absent)" \
 		"$(load $patient)" "$(test_step backing)" "$(test_step spaces)" \
 		"$(test_step heaps)" "$(test_step reservations)" "$(test_step parked)"
 	# Only this kernel has lockdep.

@@ -4,11 +4,11 @@
  * back: storm SECONDS.
  *
  * Each client opens the device, makes BOs, submits chains that run, fault or never end,
- * guesses handles, closes files with jobs in them, and is killed in the middle of it.
+ * guesses handles, shares BOs with others and with vgem, closes files with jobs in them, and is killed in the middle of it.
  * Nothing is expected of a single call.  At the end nothing may be left, the GPU must
  * work, and the kernel's log must be silent.
  */
-#include "guest.h"
+#include "dmabuf.h"
 
 #include <fcntl.h>
 #include <glob.h>
@@ -22,6 +22,7 @@
 
 #define CLIENTS		4
 #define BOS		6
+#define DMABUFS		3
 #define UNMAPPED	0xf0000000ull
 #define DATA		2048u
 
@@ -48,6 +49,9 @@ static void pause_ms(long ms)
 struct client {
 	int fd;
 	struct bo bo[BOS];
+	int dmabuf[DMABUFS];
+	int memory, vgem;
+	uint32_t lent;		/* vgem's handle */
 };
 
 static void forget(struct bo *bo)
@@ -119,6 +123,47 @@ static void guess(struct client *c)
 	}
 }
 
+static void close_dmabuf(int *dmabuf)
+{
+	if (*dmabuf >= 0)
+		close(*dmabuf);
+	*dmabuf = -1;
+}
+
+/* Export any BO, its neighbours' too, or import what was exported, or a stranger's memory. */
+static void share(struct client *c)
+{
+	int *dmabuf = &c->dmabuf[any(DMABUFS)];
+	uint32_t handle;
+	void *map;
+
+	switch (any(5)) {
+	case 0:
+		close_dmabuf(dmabuf);
+		break;
+	case 1:
+		close_dmabuf(dmabuf);
+		dmabuf_try_export(c->fd, 1 + any(3 * BOS), any(2) ? DRM_RDWR : 0, dmabuf);
+		break;
+	case 2:
+		/* Under a number that others guess; and by the file that made it, or a later one. */
+		dmabuf_try_import(c->fd, any(4) ? *dmabuf : c->memory, &handle);
+		break;
+	case 3:
+		if (!dmabuf_try_import(c->vgem, *dmabuf, &handle))
+			c->lent = handle;
+		break;
+	default:
+		guest_close_handle(c->vgem, c->lent);
+		map = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, *dmabuf, 0);
+		if (map == MAP_FAILED)
+			break;
+		(void)*(volatile uint8_t *)map;
+		munmap(map, PAGE);
+		break;
+	}
+}
+
 static void reopen(struct client *c)
 {
 	for (int i = 0; i < BOS; i++)
@@ -133,9 +178,12 @@ static void reopen(struct client *c)
 /* Until it is killed.  A file that lost its device is used for a while, too. */
 static _Noreturn void client(uint64_t number)
 {
-	struct client c = { .fd = -1 };
+	struct client c = { .fd = -1, .dmabuf = { -1, -1, -1 } };
+	void *cpu;
 
 	seed = number;
+	c.vgem = stranger_open("vgem");
+	c.memory = dmabuf_of_memory(16 * PAGE, &cpu);
 	for (;;) {
 		const uint32_t what = any(64);
 
@@ -145,6 +193,8 @@ static _Noreturn void client(uint64_t number)
 			new_bo(&c);
 		else if (what < 40)
 			new_job(&c);
+		else if (what < 52)
+			share(&c);
 		else
 			guess(&c);
 	}
@@ -203,6 +253,8 @@ static void storm(void **state)
 
 	(void)state;
 	find_device();
+	/* Before the clients race for it. */
+	close(stranger_open("vgem"));
 	for (int i = 0; i < CLIENTS; i++)
 		pid[i] = start_client();
 	while (guest_deadline(0) < end) {
@@ -222,6 +274,7 @@ static void storm(void **state)
 	}
 	for (int i = 0; i < CLIENTS; i++)
 		end_client(pid[i]);
+	stranger_unload("vgem");
 	printf("# %u clients were killed, the GPU was taken %u times\n", killed, unbound);
 
 	fd = guest_open();
