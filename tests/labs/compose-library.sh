@@ -35,6 +35,20 @@ cat >labs/$lab/lab.json <<END
 }
 END
 
+cache=09-bo-cache
+mkdir -p "labs/$cache"
+cat >labs/$cache/lab.json <<END
+{
+	"schema": "agate/lab/v1", "lab": "$cache", "kind": "library", "steps": 0,
+	"files": ["agate_bo_cache.c"],
+	"exports": ["agate_bo_cache_bucket", "agate_bo_cache_evict_all", "agate_bo_cache_fetch",
+		"agate_bo_cache_fini", "agate_bo_cache_init", "agate_bo_cache_obtain",
+		"agate_bo_cache_put"],
+	"allow": ["agate_bo_alloc", "agate_bo_free", "agate_bo_madvise", "agate_bo_set_label",
+		"agate_bo_wait"]
+}
+END
+
 # start: a student who has the solution.
 start()
 {
@@ -72,7 +86,7 @@ shown()
 	nm -D --defined-only "$1" | sed 's/^[0-9a-f]* //' | sort
 }
 
-echo 1..16
+echo 1..18
 
 start
 compose
@@ -151,6 +165,34 @@ echo '#include "own.h"' >>student/agate_bo.c
 compose
 check "a header that is not handed in cannot be used" 10 $? \
 	compiled 'includes student/own.h, which is not among lab 08'
+
+rm -rf cached
+cp -r solutions/$cache cached
+userspace/compose-lab.sh out $lab=solutions/$lab $cache=cached >said 2>&1
+status=$?
+shown out/libagate.so >ours
+check "two labs take their places together" 0 $status cmp ours theirs
+
+# As it is before anything is written: no cache, but a whole library.
+cat >cached/agate_bo_cache.c <<END
+#include <errno.h>
+#include "agate_bo.h"
+int agate_bo_cache_init(struct agate_bo_cache *c) { return c ? -EOPNOTSUPP : 0; }
+void agate_bo_cache_fini(struct agate_device *d) { (void)d; }
+unsigned int agate_bo_cache_bucket(uint64_t s) { return s > 0; }
+struct agate_bo *agate_bo_cache_fetch(struct agate_device *d, uint64_t s, uint32_t f,
+				      const char *l, bool w)
+{ return d && s && f && l && w ? NULL : NULL; }
+int agate_bo_cache_obtain(struct agate_device *d, uint64_t s, uint32_t f, const char *l,
+			  struct agate_bo **b)
+{ return agate_bo_alloc(d, s, f, l, b); }
+bool agate_bo_cache_put(struct agate_bo *b) { return !b; }
+void agate_bo_cache_evict_all(struct agate_device *d) { (void)d; }
+END
+userspace/compose-lab.sh out $cache=cached >said 2>&1
+status=$?
+shown out/libagate.so >ours
+check "and so does one that is still absent" 0 $status cmp ours theirs
 
 kernel_lab=02-gem-object
 userspace/compose-lab.sh out $kernel_lab=student >said 2>&1
