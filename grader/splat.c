@@ -38,7 +38,7 @@ struct splat_report {
 	struct trace traces[TRACES];
 	enum trace_id open;	/* the trace to which lines belong, or TRACE_NONE */
 	bool traced;		/* its first trace has begun */
-	bool ruled;		/* between two rows of "=" */
+	bool ruled;		/* between two rows of "=": on some kernels UBSAN's, on all KASAN's */
 	bool ends;		/* with "end trace" */
 };
 
@@ -119,7 +119,8 @@ static enum trace_id heading(const struct splat_line *line)
 	if (splat_line_starts(line, "Freed by task "))
 		return TRACE_FREED;
 	if (splat_line_starts(line, "Allocated by task ") || splat_line_has(line, "Mapped at:") ||
-	    splat_line_has(line, ": inserted at") || splat_line_starts(line, "  backtrace:"))
+	    splat_line_has(line, ": inserted at") || splat_line_starts(line, "  backtrace:") ||
+	    splat_line_starts(line, "  backtrace (crc "))
 		return TRACE_ORIGIN;
 	return TRACE_NONE;
 }
@@ -303,8 +304,10 @@ static void read_report(const char *text, size_t len, size_t begin, const struct
 	copy_headline(splat, first);
 	report.ruled = pattern->kind == SPLAT_KASAN || pattern->kind == SPLAT_UBSAN;
 	report.ends = pattern->kind == SPLAT_OOPS || pattern->kind == SPLAT_LIST;
-	if (splat_line_at(text, len, begin, &line) && splat_line_starts(&line, CUT_HERE))
+	if (splat_line_at(text, len, begin, &line) && splat_line_starts(&line, CUT_HERE)) {
 		report.ends = true;
+		report.ruled = false;
+	}
 	for (lines = 0; lines < REPORT_LINES; lines++) {
 		if (!splat_line_at(text, len, splat->end, &line) || over_before(&report, &line))
 			break;

@@ -26,6 +26,20 @@ static size_t stamp_len(const char *text, size_t len)
 	return text[at] == ' ' ? at + 1 : at;
 }
 
+/*
+ * Since Linux 6.10 the header of every oops begins with "Oops: ", which used to be only
+ * that of a page fault: "Oops: 0002 [#1]".  Without the word the lines are those of before.
+ */
+static size_t oops_len(const char *text, size_t len)
+{
+	static const char word[] = "Oops: ";
+	size_t n = sizeof(word) - 1;
+
+	if (len <= n || memcmp(text, word, n) != 0 || (text[n] >= '0' && text[n] <= '9'))
+		return 0;
+	return n;
+}
+
 bool splat_line_at(const char *text, size_t len, size_t at, struct splat_line *line)
 {
 	const char *end;
@@ -45,6 +59,9 @@ bool splat_line_at(const char *text, size_t len, size_t at, struct splat_line *l
 		line->text += skip;
 		line->len -= skip;
 	}
+	skip = oops_len(line->text, line->len);
+	line->text += skip;
+	line->len -= skip;
 	if (line->len > LINE_MAX_LEN)
 		line->len = LINE_MAX_LEN;
 	return true;

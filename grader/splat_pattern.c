@@ -180,7 +180,7 @@ static const struct splat_pattern patterns[] = {
 	  "the thread slept with a spinlock held or in an interrupt handler" },
 	{ "BUG: using ", "in preemptible", SPLAT_SLEEP, .rule =
 	  "a CPU's own data was used where the thread can be moved to another CPU" },
-	{ "BUG: workqueue leaked lock or atomic", NULL, SPLAT_LOCKDEP, .rule =
+	{ "BUG: workqueue leaked ", NULL, SPLAT_LOCKDEP, .rule =
 	  "a work function returned with a lock held" },
 	{ "initcall ", " returned with", SPLAT_LOCKDEP, .no_trace = true, .rule =
 	  "the module's init function returned with a spinlock held or interrupts off" },
@@ -232,7 +232,7 @@ static const struct splat_pattern patterns[] = {
 	  "a timer, work or RCU callback was used outside its life" },
 
 	/* Left behind */
-	{ "BUG ", ": Objects remaining in ", SPLAT_LEAK, .rule =
+	{ "BUG ", ": Objects remaining ", SPLAT_LEAK, .rule =
 	  "a slab cache was destroyed with objects in it: some were never freed" },
 	{ "kmem_cache_destroy ", "still has objects", SPLAT_LEAK, .rule =
 	  "a slab cache was destroyed with objects in it: some were never freed" },

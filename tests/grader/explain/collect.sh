@@ -8,8 +8,9 @@
 # Builds kmod/ for both kernels, triggers each of its faults in a guest of its own, and
 # keeps the kernel's output in OUT/FLAVOUR-NAME.txt. samples.inc lists the texts that are
 # worth keeping, and what the grader has to find in them.  Those that begin with "hung"
-# are the output of vm_where_hung() for tests/vm/kmod.  LIMIT is the time limit of a guest
-# in seconds.
+# are the output of vm_where_hung() for tests/vm/kmod.  The texts are those of Linux 6.1;
+# the folder 6.12 has some of Linux 6.12, which looks different.  LIMIT is the time limit of
+# a guest in seconds.
 set -eu
 
 BUILD=${BUILD:-build}

@@ -390,6 +390,64 @@ static void test_frames(void **state)
 	assert_false(splat.frames[1].exact);
 }
 
+/* What only the debug kernel of Linux 6.12 says in other words than that of 6.1. */
+static void test_other_words(void **state)
+{
+	static const struct {
+		enum splat_kind kind;
+		const char *symbol;
+		size_t after;		/* bytes behind the report */
+		const char *text;
+	} reports[] = {
+		{ SPLAT_UBSAN, "bounds", 9,
+		  "[    2.0] ------------[ cut here ]------------\n"
+		  "[    2.0] UBSAN: array-index-out-of-bounds in labs/x.c:7:2\n"
+		  "[    2.0] index 9 is out of range for type 'int [4]'\n"
+		  "[    2.0] CPU: 0 UID: 0 PID: 36 Comm: sh Tainted: G           O       6.12.117\n"
+		  "[    2.0] Call Trace:\n"
+		  "[    2.0]  <TASK>\n"
+		  "[    2.0]  dump_stack_lvl+0x6f/0xb0\n"
+		  "[    2.0]  bounds+0x51/0x66 [agate]\n"
+		  "[    2.0]  </TASK>\n"
+		  "[    2.0] ---[ end trace ]---\n"
+		  "ordinary\n" },
+		{ SPLAT_LEAK, "thing_new", 0,
+		  "[    2.0] unreferenced object 0xffff8880049d0b00 (size 64):\n"
+		  "[    2.0]   comm \"sh\", pid 36, jiffies 4294899507\n"
+		  "[    2.0]   hex dump (first 32 bytes):\n"
+		  "[    2.0]     01 00 00 00 00 00 00 00 08 0b 9d 04 80 88 ff ff  ................\n"
+		  "[    2.0]   backtrace (crc 5f5f0aa2):\n"
+		  "[    2.0]     __kmalloc_cache_noprof+0x25/0xd0\n"
+		  "[    2.0]     thing_new+0x3c/0xf0 [agate]\n" },
+		{ SPLAT_LEAK, "cache_left", 0,
+		  "[    2.0] =============================================================\n"
+		  "[    2.0] BUG things (Tainted: G           O): Objects remaining on "
+		  "__kmem_cache_shutdown()\n"
+		  "[    2.0] -------------------------------------------------------------\n"
+		  "[    2.0] Call Trace:\n"
+		  "[    2.0]  <TASK>\n"
+		  "[    2.0]  kmem_cache_destroy+0x6c/0x190\n"
+		  "[    2.0]  cache_left+0x51/0x66 [agate]\n"
+		  "[    2.0]  </TASK>\n" },
+		{ SPLAT_LOCKDEP, "(none)", 0,
+		  "[    2.0] BUG: workqueue leaked atomic, lock or RCU: kworker/0:1[12]\n" },
+	};
+	struct splat splat;
+	size_t i, len;
+	char *text;
+
+	(void)state;
+	for (i = 0; i < COUNT(reports); i++) {
+		len = strlen(reports[i].text);
+		text = joined(reports[i].text, len, "", 0);
+		assert_true(splat_find(text, len, &splat));
+		assert_int_equal(splat.kind, reports[i].kind);
+		assert_string_equal(first_of_module(&splat), reports[i].symbol);
+		assert_int_equal(splat.end, len - reports[i].after);
+		free(text);
+	}
+}
+
 /* The module freed memory that other code then used: the module's line is that of the free. */
 static void test_freed_by(void **state)
 {
@@ -471,6 +529,7 @@ int main(void)
 		cmocka_unit_test(test_flood),
 		cmocka_unit_test(test_silent),
 		cmocka_unit_test(test_frames),
+		cmocka_unit_test(test_other_words),
 		cmocka_unit_test(test_freed_by),
 		cmocka_unit_test(test_freed),
 	};
