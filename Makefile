@@ -23,7 +23,7 @@ endif
 
 # What a person types is data: make expands none of it, and recipes have it from the
 # environment, as "$$LAB", where it is no part of what the shell reads as commands.
-TYPED		:= LAB TEST FROM DEBUG CHAIN SEED OUT STEP FORCE GPU COHERENCY CACHE DRIVER
+TYPED		:= LAB TEST FROM DEBUG CHAIN SEED OUT STEP FORCE GPU COHERENCY CACHE DEMO DRIVER
 # Those that stand in the command itself: one in the environment may be for another.
 GIVEN		:= $(foreach name,$(TYPED),$(if $(filter line,$(origin $(name))),$(name)))
 $(foreach name,$(TYPED),$(if $(filter-out undefined,$(origin $(name))), \
@@ -36,7 +36,7 @@ TAKES_hint	:= LAB TEST OUT
 TAKES_check	:= LAB FROM
 TAKES_start	:= LAB STEP FORCE
 TAKES_gdb	:= LAB TEST FROM DEBUG
-TAKES_shell	:= LAB FROM DEBUG DRIVER GPU
+TAKES_shell	:= LAB FROM DEBUG DEMO DRIVER GPU
 TAKES_demo	:= GPU COHERENCY CACHE
 TAKES_doctor	:=
 COMMANDS	:= $(filter grade watch hint check start gdb shell demo doctor,$(MAKECMDGOALS))
@@ -271,9 +271,9 @@ upstream: deps
 
 upstream-build: $(UPSTREAM_FAST)
 
-## make shell [LAB=02 [FROM=labs|solutions|DIR]] [DRIVER=panfrost] [GPU=bifrost] [DEBUG=1]
+## make shell [LAB=02 [FROM=labs|solutions|DIR]] [DRIVER=panfrost] [GPU=bifrost] [DEBUG=1] [DEMO=1]
 ##                  a guest with the driver loaded and a shell; ^D ends it.  LAB: yours,
-##                  DRIVER=panfrost: upstream's
+##                  DRIVER=panfrost: upstream's, DEMO=1: agate-gem draws, for agate-top
 .PHONY: shell shell-build
 shell: $(if $(filter-out all,$(LAB)),which-lab) deps
 	$(Q)[ "$$LAB" != all ] || scripts/shell.sh

@@ -3,7 +3,7 @@
 #
 # shell.sh: a shell in a guest with a driver loaded.
 #
-# usage: [LAB=NN] [FROM=labs|solutions|DIR] [DRIVER=panfrost] [GPU=bifrost] [DEBUG=1]
+# usage: [LAB=NN] [FROM=labs|solutions|DIR] [DRIVER=panfrost] [GPU=bifrost] [DEBUG=1] [DEMO=1]
 #        scripts/shell.sh, in the project's folder
 #
 # The driver is the reference's or, with LAB, the one that grading would compose: that
@@ -11,6 +11,7 @@
 # DRIVER=panfrost it is upstream's, on a GPU with the number of a T860, or of a G72 with
 # GPU=bifrost.  The shell also starts when the driver's probe fails, and shows the driver's
 # last lines.  DEBUG=1 uses the debug kernel.
+# With DEMO=1 agate-gem draws beside the shell, so that agate-top has something to show.
 #
 # Without LAB the guest boots from scratch, which also proves that nothing depends on the
 # snapshot; COLD=0 and COLD=1 override that. ^D or `exit` ends the shell, and the script
@@ -34,7 +35,8 @@ done
 advice='agate-info and agate-gem are on the PATH, agate-hold, which holds BOs, and agate-top:
     agate-hold 3 &
     cat /sys/kernel/debug/dri/0/bos
-    agate-gem --frames 100 >/dev/null & agate-top'
+    agate-top
+    (make shell DEMO=1 starts agate-gem beside the shell)'
 
 # The product that Panfrost takes it for.
 case $GPU in
@@ -44,6 +46,8 @@ bifrost) product=60010000 ;;
 esac
 [ "${DRIVER:-panfrost}" = panfrost ] ||
 	die "DRIVER=$DRIVER: the only other driver is DRIVER=panfrost"
+[ -z "${DRIVER:-}" ] || [ -z "${DEMO:-}" ] ||
+	die "DRIVER=$DRIVER and DEMO=$DEMO: agate-gem draws with our driver only"
 [ -z "${DRIVER:-}" ] || [ -z "${LAB:-}" ] || die "DRIVER=$DRIVER and LAB=$LAB: say one of them"
 
 if [ -n "${LAB:-}" ]; then
@@ -87,7 +91,12 @@ mkdir -p "$BUILD/logs"
 
 # The guest's shell runs this; there is a render node if the probe succeeded.
 load="insmod /run/agate/agate.ko $arguments"
-load+=' && [ -e /dev/dri/renderD128 ] && exit
+# In a session of its own it goes on when this command has ended, until it cannot draw.
+beside=
+[ -z "${DEMO:-}" ] || beside="setsid sh -c '(while agate-gem --size 256 --frames 8 -o /tmp/gem.png
+	do :; done) </dev/null >/dev/null 2>&1 &'; "
+load+=" && [ -e /dev/dri/renderD128 ] && { ${beside}exit; }"
+load+='
 echo "  The driver did not take the GPU; the kernel says:"
 dmesg | grep agate | grep -v "taints kernel" | tail -n 5'
 
