@@ -2,7 +2,7 @@
 /*
  * Contract of lab 09: the BO cache of libagate.
  *
- * To make a BO, map it and close it costs several calls of the kernel, page by page, and
+ * A new BO costs several system calls and a fault for each page that the CPU touches, and
  * programs want BOs of the same few sizes again and again.  So a BO whose last reference
  * is dropped goes into the device's cache rather than back to the kernel, and a later
  * creation takes it out.
