@@ -350,6 +350,33 @@ static void never_cached(void **state)
 	close_device(dev);
 }
 
+/* Neither what the library exported, nor what somebody else did: the kernel knows. */
+static void exported(void **state)
+{
+	struct agate_device *dev = open_device();
+	struct agate_bo *bo = bo_new(dev, PAGE, 0, NULL), *again;
+	struct drm_prime_handle arg = { .flags = DRM_CLOEXEC };
+	int fd = -1;
+
+	(void)state;
+	assert_int_equal(agate_bo_export(bo, &fd), 0);
+	agate_bo_unreference(bo);
+	assert_int_equal(guest_counter("handles"), 0);
+	assert_int_equal(agate_bo_import(dev, fd, &again), 0);
+	agate_bo_unreference(again);
+	assert_int_equal(guest_counter("handles"), 0);
+	close(fd);
+
+	bo = bo_new(dev, PAGE, 0, NULL);
+	arg.handle = agate_bo_handle(bo);
+	assert_int_equal(guest_ioctl(agate_device_fd(dev), DRM_IOCTL_PRIME_HANDLE_TO_FD, &arg), 0);
+	agate_bo_unreference(bo);
+	assert_int_equal(guest_counter("handles"), 0);
+	close(arg.fd);
+	assert_int_equal(stats_of(dev).puts, 0);
+	close_device(dev);
+}
+
 static void closed(void **state)
 {
 	enum { MANY = 200 };
@@ -446,6 +473,7 @@ int main(void)
 		cmocka_unit_test_teardown(pressure, guest_teardown),
 		cmocka_unit_test_teardown(stale, guest_teardown),
 		cmocka_unit_test_teardown(never_cached, guest_teardown),
+		cmocka_unit_test_teardown(exported, guest_teardown),
 		cmocka_unit_test_teardown(closed, guest_teardown),
 		cmocka_unit_test_teardown(crowded, guest_teardown),
 	};
