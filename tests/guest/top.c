@@ -6,6 +6,7 @@
  */
 #include "guest.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>
@@ -156,25 +157,32 @@ static void memory(void **state)
 	int fd = guest_open();
 	struct bo used = guest_bo(fd, 3 * PAGE, 0), cached = guest_bo(fd, 2 * PAGE, 0), heap;
 	struct drm_agate_madvise advice = { .handle = cached.handle, .madv = AGATE_MADV_DONTNEED };
+	struct drm_prime_handle export = { .handle = used.handle, .flags = DRM_CLOEXEC };
+	struct bo contiguous;
 	json_t *root, *client;
 
 	(void)state;
 	assert_int_equal(guest_create(fd, 4u << 20, AGATE_BO_HEAP | AGATE_BO_NOEXEC, &heap), 0);
 	memset(used.cpu, 1, used.size);
 	memset(cached.cpu, 1, cached.size);
+	assert_int_equal(guest_create(fd, 4 * PAGE, AGATE_BO_CONTIGUOUS, &contiguous), 0);
+	assert_int_equal(guest_ioctl(fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &export), 0);
 	set_label(&cached, "Unused (BO cache)");
 	assert_int_equal(guest_ioctl(fd, DRM_IOCTL_AGATE_MADVISE, &advice), 0);
 
 	root = look();
 	client = client_of(root, getpid());
-	assert_int_equal(number(client, "memory", "memory", "total"), 5 * PAGE + (4 << 20));
-	assert_int_equal(number(client, "memory", "memory", "resident"), 5 * PAGE);
+	assert_int_equal(number(client, "memory", "memory", "total"), 9 * PAGE + (4 << 20));
+	assert_int_equal(number(client, "memory", "memory", "resident"), 9 * PAGE);
 	assert_int_equal(number(client, "memory", "memory", "purgeable"), 2 * PAGE);
-	assert_int_equal(number(client, "memory", "memory", "shared"), 0);
+	assert_int_equal(number(client, "memory", "memory", "shared"), 3 * PAGE);
 	assert_int_equal(number(client, "bos", "paged", NULL), 2);
 	assert_int_equal(number(client, "bos", "cached", NULL), 1);
 	assert_int_equal(number(client, "bos", "heap", NULL), 1);
+	assert_int_equal(number(client, "bos", "contiguous", NULL), 1);
 	json_decref(root);
+	close(export.fd);
+	assert_int_equal(guest_close_handle(fd, contiguous.handle), 0);
 	assert_int_equal(guest_close_handle(fd, heap.handle), 0);
 	guest_destroy(&cached);
 	guest_destroy(&used);
