@@ -27,6 +27,21 @@ bool agate_sgt_needs_sync(struct agate_device *adev, struct sg_table *sgt)
 }
 
 /*
+ * By addresses: the pages of an imported table belong to its exporter, and a kernel with
+ * CONFIG_DMABUF_DEBUG hides them, so that nobody uses them.
+ */
+static void sgt_sync(struct agate_device *adev, struct sg_table *sgt,
+		     void (*sync)(struct device *dev, dma_addr_t addr, size_t size,
+				  enum dma_data_direction dir))
+{
+	struct scatterlist *sg;
+	unsigned int i;
+
+	for_each_sgtable_dma_sg(sgt, sg, i)
+		sync(&adev->pdev->dev, sg_dma_address(sg), sg_dma_len(sg), DMA_BIDIRECTIONAL);
+}
+
+/*
  * The CPUs cannot write to a CPU_READONLY BO: the GPU has seen its zeros since the BO
  * was mapped for DMA.
  */
@@ -38,7 +53,7 @@ static void bo_to_device(struct agate_device *adev, struct agate_bo *bo)
 		return;
 	mutex_lock(&adev->hand_over_lock);
 	if (atomic_inc_return(&bo->backing.owners) == 1 && !(bo->flags & AGATE_BO_CPU_READONLY))
-		dma_sync_sgtable_for_device(&adev->pdev->dev, bounced, DMA_BIDIRECTIONAL);
+		sgt_sync(adev, bounced, dma_sync_single_for_device);
 	mutex_unlock(&adev->hand_over_lock);
 }
 
@@ -51,7 +66,7 @@ static void bo_to_cpu(struct agate_device *adev, struct agate_bo *bo, bool writt
 		return;
 	mutex_lock(&adev->hand_over_lock);
 	if (written && !(bo->flags & AGATE_BO_GPU_READONLY))
-		dma_sync_sgtable_for_cpu(&adev->pdev->dev, bounced, DMA_BIDIRECTIONAL);
+		sgt_sync(adev, bounced, dma_sync_single_for_cpu);
 	/* Last: the next owner begins with what the CPUs see. */
 	atomic_dec(&bo->backing.owners);
 	mutex_unlock(&adev->hand_over_lock);
