@@ -37,6 +37,7 @@
 /* How long to watch the queue before sleeping: long enough is cheap, see below. */
 #define SPIN_MIN_NS		2000u
 #define SPIN_MAX_NS		100000u
+#define AT_ONCE			4u	/* times as long as it has watched */
 
 struct process {
 	struct options options;
@@ -147,36 +148,60 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + ts.tv_nsec;
 }
 
+static void process_spin_longer(struct process *p)
+{
+	p->spin_ns = p->spin_ns * 2 < SPIN_MAX_NS ? p->spin_ns * 2 : SPIN_MAX_NS;
+}
+
+static void process_spin_less(struct process *p)
+{
+	p->spin_ns = p->spin_ns / 2 > SPIN_MIN_NS ? p->spin_ns / 2 : SPIN_MIN_NS;
+}
+
 /*
  * Watch the queue for a moment: a driver that has just read a register is
- * likely to touch another.  It watches for longer while that catches accesses, and less
- * while it does not, so an idle GPU leaves the processor to the guest.
+ * likely to touch another.
  */
 static bool process_spin(struct process *p)
 {
 	uint64_t end = now_ns() + p->spin_ns;
 
 	do {
-		if (bus_pending(&p->bus)) {
-			p->spin_ns = p->spin_ns * 2 < SPIN_MAX_NS ? p->spin_ns * 2 : SPIN_MAX_NS;
+		if (bus_pending(&p->bus))
 			return true;
-		}
 		cpu_relax();
 	} while (now_ns() < end);
-	p->spin_ns = p->spin_ns / 2 > SPIN_MIN_NS ? p->spin_ns / 2 : SPIN_MIN_NS;
 	return false;
+}
+
+/*
+ * Would it have been better to watch for longer?  Yes if the doorbell rang a little later:
+ * the guest then pays for waking this process at each access.  But if it rang at once, the
+ * guest had waited for the processor on which this process watched.
+ */
+static void process_learn(struct process *p, uint64_t slept_ns)
+{
+	if (slept_ns > AT_ONCE * p->spin_ns && slept_ns < SPIN_MAX_NS)
+		process_spin_longer(p);
+	else
+		process_spin_less(p);
 }
 
 static bool process_idle(struct process *p)
 {
 	bool go_on = true;
+	uint64_t start;
 
-	if (process_spin(p))
+	if (process_spin(p)) {
+		process_spin_longer(p);
 		return true;
+	}
 	process_flush(p);
+	start = now_ns();
 	if (bus_sleep(&p->bus)) {
 		go_on = process_poll(p, true);
 		bus_wake(&p->bus);
+		process_learn(p, now_ns() - start);
 	}
 	return go_on;
 }
