@@ -117,6 +117,7 @@ static struct agate_vm_bo *vm_bo_find(struct agate_vm *vm, struct agate_bo *bo)
 	return NULL;
 }
 
+/* Nobody finds the record before it is on the BO's list. */
 static struct agate_vm_bo *vm_bo_create(struct agate_vm *vm, struct agate_bo *bo)
 {
 	struct agate_vm_bo *vm_bo;
@@ -129,25 +130,9 @@ static struct agate_vm_bo *vm_bo_create(struct agate_vm *vm, struct agate_bo *bo
 	vm_bo->vm = agate_vm_get(vm);
 	vm_bo->bo = bo;
 	drm_gem_object_get(&bo->base);
+	INIT_LIST_HEAD(&vm_bo->link);
 	INIT_LIST_HEAD(&vm_bo->mappings);
-
-	mutex_lock(&bo->mappings_lock);
-	list_add(&vm_bo->link, &bo->vm_bos);
-	mutex_unlock(&bo->mappings_lock);
 	return vm_bo;
-}
-
-/* The record, with a reference; the caller's vm->lock keeps others from making a second one. */
-static struct agate_vm_bo *vm_bo_obtain(struct agate_vm *vm, struct agate_bo *bo)
-{
-	struct agate_vm_bo *vm_bo;
-
-	mutex_lock(&bo->mappings_lock);
-	vm_bo = vm_bo_find(vm, bo);
-	if (vm_bo)
-		kref_get(&vm_bo->ref);
-	mutex_unlock(&bo->mappings_lock);
-	return vm_bo ? vm_bo : vm_bo_create(vm, bo);
 }
 
 /* ---- Mappings --------------------------------------------------------- */
@@ -202,6 +187,13 @@ static int mapping_unmap(struct agate_mapping *mapping)
 	return ret;
 }
 
+/* The first mapping of a record is a part of it, and freed with it. */
+static void mapping_free_memory(struct agate_mapping *mapping)
+{
+	if (mapping != &mapping->vm_bo->first)
+		kfree(mapping);
+}
+
 static void mapping_free(struct agate_parked *parked)
 {
 	struct agate_mapping *mapping = container_of(parked, struct agate_mapping, parked);
@@ -209,7 +201,7 @@ static void mapping_free(struct agate_parked *parked)
 
 	range_give_back(vm_bo->vm, mapping);
 	agate_table_reserve_drain(vm_bo->vm, &mapping->tables);
-	kfree(mapping);
+	mapping_free_memory(mapping);
 	vm_bo_put(vm_bo);
 }
 
@@ -235,27 +227,18 @@ static void mapping_release(struct kref *ref)
 		mapping_free(&mapping->parked);
 }
 
-/* Map the whole BO; the page-table entries come with its first use. */
-static struct agate_mapping *mapping_create(struct agate_vm_bo *vm_bo)
+/*
+ * Map the whole BO; the page-table entries come with its first use.  The mapping takes over
+ * the caller's reference to the record.
+ */
+static int mapping_init(struct agate_mapping *mapping, struct agate_vm_bo *vm_bo)
 {
-	struct agate_mapping *mapping;
-	int ret;
-
-	mapping = kzalloc(sizeof(*mapping), GFP_KERNEL_ACCOUNT);
-	if (!mapping)
-		return ERR_PTR(-ENOMEM);
 	kref_init(&mapping->ref);
 	mapping->vm_bo = vm_bo;
 	mapping->size = agate_bo_size(vm_bo->bo);
 	mapping->prot = prot_of(vm_bo->bo);
 	agate_table_reserve_init(&mapping->tables);
-	ret = range_take(vm_bo->vm, mapping);
-	if (ret) {
-		kfree(mapping);
-		return ERR_PTR(ret);
-	}
-	kref_get(&vm_bo->ref);
-	return mapping;
+	return range_take(vm_bo->vm, mapping);
 }
 
 void agate_mapping_put(struct agate_mapping *mapping)
@@ -282,48 +265,65 @@ static struct agate_mapping *mapping_find(struct agate_vm_bo *vm_bo)
  */
 static bool vm_bo_count_handle(struct agate_vm_bo *vm_bo, struct agate_mapping **extra)
 {
-	struct agate_mapping *mapping;
+	struct agate_mapping *mapping = mapping_find(vm_bo);
 
-	mutex_lock(&vm_bo->bo->mappings_lock);
-	mapping = mapping_find(vm_bo);
 	if (mapping && vm_bo->handles)
 		*extra = mapping;
 	if (mapping)
 		vm_bo->handles++;
-	mutex_unlock(&vm_bo->bo->mappings_lock);
 	return mapping;
 }
 
-/* The first handle: nobody has found the BO in this address space so far. */
-static int vm_bo_first_handle(struct agate_vm_bo *vm_bo)
+/*
+ * The first handle: nobody has found the BO in this address space so far, unless @old, of
+ * which the caller has a reference, still keeps a mapping that ends.
+ */
+static int vm_bo_first_handle(struct agate_vm *vm, struct agate_bo *bo, struct agate_vm_bo *old)
 {
+	struct agate_vm_bo *vm_bo = old ? old : vm_bo_create(vm, bo);
 	struct agate_mapping *mapping;
+	int ret = -ENOMEM;
 
-	mapping = mapping_create(vm_bo);
-	if (IS_ERR(mapping))
-		return PTR_ERR(mapping);
-	mutex_lock(&vm_bo->bo->mappings_lock);
+	if (!vm_bo)
+		return -ENOMEM;
+	mapping = old ? kzalloc(sizeof(*mapping), GFP_KERNEL_ACCOUNT) : &vm_bo->first;
+	if (mapping)
+		ret = mapping_init(mapping, vm_bo);
+	if (ret) {
+		if (mapping)
+			mapping_free_memory(mapping);
+		vm_bo_put(vm_bo);
+		return ret;
+	}
+	mutex_lock(&bo->mappings_lock);
+	if (!old)
+		list_add(&vm_bo->link, &bo->vm_bos);
 	list_add(&mapping->link, &vm_bo->mappings);
 	vm_bo->handles++;
-	mutex_unlock(&vm_bo->bo->mappings_lock);
+	mutex_unlock(&bo->mappings_lock);
 	return 0;
 }
 
+/* vm->lock keeps others from making a second record. */
 int agate_vm_open_bo(struct agate_vm *vm, struct agate_bo *bo)
 {
 	struct agate_mapping *extra = NULL;
 	struct agate_vm_bo *vm_bo;
-	int ret = -ENOMEM;
+	bool counted;
+	int ret = 0;
 
 	down_write(&vm->lock);
-	vm_bo = vm_bo_obtain(vm, bo);
-	if (vm_bo)
-		ret = vm_bo_count_handle(vm_bo, &extra) ? 0 : vm_bo_first_handle(vm_bo);
+	mutex_lock(&bo->mappings_lock);
+	vm_bo = vm_bo_find(vm, bo);
+	counted = vm_bo && vm_bo_count_handle(vm_bo, &extra);
+	if (vm_bo && !counted)
+		kref_get(&vm_bo->ref);
+	mutex_unlock(&bo->mappings_lock);
+	if (!counted)
+		ret = vm_bo_first_handle(vm, bo, vm_bo);
 	up_write(&vm->lock);
 	if (extra)
 		agate_mapping_put(extra);
-	if (vm_bo)
-		vm_bo_put(vm_bo);
 	return ret;
 }
 

@@ -53,24 +53,6 @@ struct agate_vm {
 };
 
 /**
- * struct agate_vm_bo - one BO in one address space
- * @ref: each of @mappings holds one; the last one is put under bo->mappings_lock
- * @vm: the address space, with a reference
- * @bo: the BO, with a reference
- * @link: in bo->vm_bos; under bo->mappings_lock, as the rest
- * @mappings: struct agate_mapping
- * @handles: the number of the file's handles to the BO
- */
-struct agate_vm_bo {
-	struct kref ref;
-	struct agate_vm *vm;
-	struct agate_bo *bo;
-	struct list_head link;
-	struct list_head mappings;
-	unsigned int handles;
-};
-
-/**
  * struct agate_mapping - a part of a BO at a range of addresses
  * @ref: the handles of the file together hold one, and so does each job that lists the
  *	BO
@@ -97,6 +79,27 @@ struct agate_mapping {
 	bool active;
 	struct agate_table_reserve tables;
 	struct agate_parked parked;
+};
+
+/**
+ * struct agate_vm_bo - one BO in one address space
+ * @ref: each of @mappings holds one; the last one is put under bo->mappings_lock
+ * @vm: the address space, with a reference
+ * @bo: the BO, with a reference
+ * @link: in bo->vm_bos; under bo->mappings_lock, as the rest
+ * @mappings: struct agate_mapping
+ * @handles: the number of the file's handles to the BO
+ * @first: the first of @mappings, which is made with the record; later ones, which there are
+ *	if a file opens the BO again while a job or the GPU still uses the first, are not here
+ */
+struct agate_vm_bo {
+	struct kref ref;
+	struct agate_vm *vm;
+	struct agate_bo *bo;
+	struct list_head link;
+	struct list_head mappings;
+	unsigned int handles;
+	struct agate_mapping first;
 };
 
 /** agate_mapping_va - the first GPU address of the range */
