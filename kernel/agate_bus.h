@@ -123,9 +123,17 @@ struct agate_reg_write {
 	u32 value;
 };
 
-/* The two writes of a 64-bit register, low word first. */
-#define AGATE_REG_WRITE64(reg_lo, value)			\
-	{ (reg_lo), lower_32_bits(value) }, { (reg_lo) + 4, upper_32_bits(value) }
+/** agate_write_lo - for a list: the write of a 64-bit register's low word */
+static inline struct agate_reg_write agate_write_lo(u32 reg_lo, u64 value)
+{
+	return (struct agate_reg_write){ reg_lo, lower_32_bits(value) };
+}
+
+/** agate_write_hi - for a list: the write of the same register's high word */
+static inline struct agate_reg_write agate_write_hi(u32 reg_lo, u64 value)
+{
+	return (struct agate_reg_write){ reg_lo + 4, upper_32_bits(value) };
+}
 
 /**
  * gpu_write_list - post writes in one go

@@ -31,7 +31,7 @@ static void park_work(struct work_struct *work)
 	agate_park_release(container_of(park, struct agate_device, park));
 }
 
-/* What is released may park another object. */
+/* A release may park another object. */
 static void park_destroy(struct drm_device *drm, void *unused)
 {
 	struct agate_park *park = &to_agate_device(drm)->park;

@@ -111,7 +111,8 @@ static u64 lock_region(u64 first, u64 last)
 static int as_lock(struct agate_device *adev, unsigned int n, u64 region)
 {
 	const struct agate_reg_write writes[] = {
-		AGATE_REG_WRITE64(AS_LOCKADDR_LO(n), region),
+		agate_write_lo(AS_LOCKADDR_LO(n), region),
+		agate_write_hi(AS_LOCKADDR_LO(n), region),
 		{ AS_COMMAND(n), AS_COMMAND_LOCK },
 	};
 	int ret;
@@ -161,9 +162,12 @@ static int as_update(struct agate_device *adev, unsigned int n, u64 transtab, u6
 		     u64 transcfg)
 {
 	const struct agate_reg_write writes[] = {
-		AGATE_REG_WRITE64(AS_TRANSTAB_LO(n), transtab),
-		AGATE_REG_WRITE64(AS_MEMATTR_LO(n), memattr),
-		AGATE_REG_WRITE64(AS_TRANSCFG_LO(n), transcfg),
+		agate_write_lo(AS_TRANSTAB_LO(n), transtab),
+		agate_write_hi(AS_TRANSTAB_LO(n), transtab),
+		agate_write_lo(AS_MEMATTR_LO(n), memattr),
+		agate_write_hi(AS_MEMATTR_LO(n), memattr),
+		agate_write_lo(AS_TRANSCFG_LO(n), transcfg),
+		agate_write_hi(AS_TRANSCFG_LO(n), transcfg),
 		{ AS_COMMAND(n), AS_COMMAND_UPDATE },
 	};
 	int ret;

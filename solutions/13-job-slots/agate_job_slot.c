@@ -91,8 +91,10 @@ static int job_write_next(struct agate_job *job, int as)
 	struct agate_device *adev = job->adev;
 	unsigned int n = job->slot;
 	const struct agate_reg_write writes[] = {
-		AGATE_REG_WRITE64(JS_HEAD_NEXT_LO(n), job->jc),
-		AGATE_REG_WRITE64(JS_AFFINITY_NEXT_LO(n), adev->id.shader_present),
+		agate_write_lo(JS_HEAD_NEXT_LO(n), job->jc),
+		agate_write_hi(JS_HEAD_NEXT_LO(n), job->jc),
+		agate_write_lo(JS_AFFINITY_NEXT_LO(n), adev->id.shader_present),
+		agate_write_hi(JS_AFFINITY_NEXT_LO(n), adev->id.shader_present),
 		{ JS_CONFIG_NEXT(n), JS_CONFIG_AS(as) | JS_CONFIG_THREAD_PRI(8) |
 		  JS_CONFIG_START_FLUSH_CLEAN_INVALIDATE | JS_CONFIG_END_FLUSH_CLEAN_INVALIDATE |
 		  job->chain_flag },
