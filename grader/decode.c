@@ -197,7 +197,7 @@ static void decode_section(struct search *search, const char *module, size_t fir
 			todo[i] = false;
 		}
 	}
-	if (out && decode_run(module, addresses[first].section, offsets, n, out, OUTPUT_MAX))
+	if (out && n && decode_run(module, addresses[first].section, offsets, n, out, OUTPUT_MAX))
 		parse_output(search, out, frames, n);
 	free(out);
 }

@@ -261,7 +261,9 @@ uint64_t inject_kernel_text(void)
 
 	open_inject();
 	file = fopen(INJECT_TEXT, "re");
-	if (!file || fscanf(file, "%llu", &address) != 1 || !address)
+	if (!file)
+		broken(INJECT_TEXT, "none");
+	if (fscanf(file, "%llu", &address) != 1 || !address)
 		broken("an address in " INJECT_TEXT, "none");
 	fclose(file);
 	return address;

@@ -315,6 +315,7 @@ static void test_quoting(void **state)
 	char *many = calloc(1, 201);
 
 	(void)state;
+	assert_non_null(many);
 	appends("no-addresses", "make TEST=no-addresses");
 	appends("[tb]*", "make TEST='[tb]*'");
 	appends("a b", "make TEST='a b'");

@@ -27,11 +27,13 @@ char *shown(const char *log, void (*show)(const struct map *, FILE *))
 	char *text;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
+	int failed;
 
 	assert_non_null(out);
 	read_log(&map, log);
 	show(&map, out);
 	map_free(&map);
-	assert_int_equal(fclose(out), 0);
+	failed = fclose(out);
+	assert_int_equal(failed, 0);
 	return text;
 }

@@ -38,10 +38,12 @@ static char *path_of(const char *name)
 static void put(const char *name, const char *text)
 {
 	FILE *file = fopen(path_of(name), "w");
+	int failed;
 
 	assert_non_null(file);
 	assert_true(fputs(text, file) >= 0);
-	assert_int_equal(fclose(file), 0);
+	failed = fclose(file);
+	assert_int_equal(failed, 0);
 }
 
 /* Read the file's beginning and delete the file; false when there is none. */

@@ -28,7 +28,8 @@
 #define readl(addr)			upstream_read(addr)
 #define readl_relaxed(addr)		upstream_read(addr)
 #define writel(value, addr)		upstream_write(value, addr)
-#define devm_platform_ioremap_resource(pdev, index) upstream_registers(pdev)
+#define devm_platform_ioremap_resource(pdev, index) \
+	((void)(index), upstream_registers(pdev))
 
 /*
  * Upstream gives a transition 1 to 100 ms of the host's time, in which a busy host may not
@@ -50,12 +51,12 @@
 
 /* ---- What a device tree would say -------------------------------------- */
 
-#define of_device_get_match_data(dev)	upstream_compatible()
-#define device_get_dma_attr(dev)	upstream_dma_attr()
+#define of_device_get_match_data(dev)	((void)(dev), upstream_compatible())
+#define device_get_dma_attr(dev)	((void)(dev), upstream_dma_attr())
 
 /* No voltages and no frequencies.  Upstream takes the stub's own error for fatal. */
-#define devm_pm_opp_set_regulators(dev, names) (-ENODEV)
-#define devm_pm_opp_of_add_table(dev)	(-ENODEV)
+#define devm_pm_opp_set_regulators(dev, names) ((void)(dev), (void)(names), -ENODEV)
+#define devm_pm_opp_of_add_table(dev)	((void)(dev), -ENODEV)
 
 /* ---- How long a job may run -------------------------------------------- */
 
