@@ -34,7 +34,7 @@ struct agate_shrinker {
 	struct shrinker *base;
 };
 
-/* What agate_shrinker_register() was given, for the two functions. */
+/* Return: the data that the shrinker was registered with. */
 static inline void *agate_shrinker_data(const struct shrinker *shrinker)
 {
 	return shrinker->private_data;
