@@ -44,20 +44,20 @@ struct agate_prime {
 /**
  * struct agate_import - what this backing keeps of one BO
  * @link: in prime.imports
- * @attach: this device's attachment to the dma-buf, which holds a reference to that
- * @sgt: the memory, mapped for DMA by the exporter; NULL once the device is gone.  It does
- *	not change between drm_dev_enter() and drm_dev_exit()
+ * @dmabuf: with a reference; base.import_attach is this device's attachment to it
+ * @sgt: the memory, mapped for DMA by the exporter; once the device is gone this and
+ *	base.import_attach are NULL.  Neither changes between drm_dev_enter() and drm_dev_exit()
  */
 struct agate_import {
 	struct list_head link;
-	struct dma_buf_attachment *attach;
+	struct dma_buf *dmabuf;
 	struct sg_table *sgt;
 };
 
 int agate_prime_topic_init(struct agate_device *adev);
 
 /**
- * agate_prime_topic_fini - undo the DMA mappings of all imports
+ * agate_prime_topic_fini - undo the DMA mappings of all imports, and detach from them
  * @adev: the device, which is unplugged, and has no jobs any more
  */
 void agate_prime_topic_fini(struct agate_device *adev);

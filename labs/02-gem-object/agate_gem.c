@@ -13,6 +13,7 @@
 #include "agate_device.h"
 #include "agate_gem.h"
 #include "agate_mmap.h"
+#include "agate_prime.h"
 
 /*
  * The last reference is gone, and only the two lists still lead to the BO.  It stays
@@ -55,6 +56,7 @@ static const struct drm_gem_object_funcs agate_gem_funcs = {
 	.free = gem_free,
 	.open = gem_open,
 	.close = gem_close,
+	.export = agate_prime_export,
 	.pin = agate_backing_pin,
 	.unpin = agate_backing_unpin,
 	.get_sg_table = agate_backing_get_sg_table,

@@ -130,7 +130,7 @@ struct drm_gem_object *agate_prime_import_sg_table(struct drm_device *drm,
 	if (IS_ERR(bo))
 		return ERR_CAST(bo);
 
-	bo->import.attach = attach;
+	bo->import.dmabuf = attach->dmabuf;
 	bo->import.sgt = sgt;
 	if (agate_sgt_needs_sync(adev, sgt))
 		bo->backing.bounced = sgt;
@@ -160,15 +160,21 @@ struct drm_gem_object *agate_prime_import(struct drm_device *drm, struct dma_buf
 	return obj;
 }
 
-/* No job uses the BO any more. */
+/*
+ * No job uses the BO any more.  An exporter may keep the mapping until the device detaches, and
+ * it must not outlast the device.
+ */
 static void import_unmap(struct agate_bo *bo)
 {
 	struct agate_import *import = &bo->import;
 
 	lockdep_assert_held(&to_agate_device(bo->base.dev)->prime.lock);
 
-	if (import->sgt)
-		dma_buf_unmap_attachment_unlocked(import->attach, import->sgt, DMA_BIDIRECTIONAL);
+	if (!import->sgt)
+		return;
+	dma_buf_unmap_attachment_unlocked(bo->base.import_attach, import->sgt, DMA_BIDIRECTIONAL);
+	dma_buf_detach(import->dmabuf, bo->base.import_attach);
+	bo->base.import_attach = NULL;
 	import->sgt = NULL;
 	bo->backing.bounced = NULL;
 }
@@ -193,7 +199,7 @@ static int import_mmap(struct agate_bo *bo, struct vm_area_struct *vma)
 
 	vma->vm_private_data = NULL;
 	vma->vm_ops = NULL;
-	ret = dma_buf_mmap(bo->import.attach->dmabuf, vma, offset);
+	ret = dma_buf_mmap(bo->import.dmabuf, vma, offset);
 	if (!ret)
 		drm_gem_object_put(&bo->base);
 	return ret;
@@ -202,12 +208,12 @@ static int import_mmap(struct agate_bo *bo, struct vm_area_struct *vma)
 /* Not every exporter can, and then the core says -EINVAL. */
 static int import_vmap(struct agate_bo *bo, struct iosys_map *map)
 {
-	return dma_buf_vmap(bo->import.attach->dmabuf, map);
+	return dma_buf_vmap(bo->import.dmabuf, map);
 }
 
 static void import_vunmap(struct agate_bo *bo, struct iosys_map *map)
 {
-	dma_buf_vunmap(bo->import.attach->dmabuf, map);
+	dma_buf_vunmap(bo->import.dmabuf, map);
 }
 
 /* agate_prime_topic_fini() was here first: undoing the mapping takes a reservation. */
@@ -226,7 +232,7 @@ static void import_release(struct agate_bo *bo)
 	list_del(&bo->import.link);
 	mutex_unlock(&adev->prime.lock);
 	bo->base.resv = &bo->base._resv;
-	drm_prime_gem_destroy(&bo->base, NULL);
+	dma_buf_put(bo->import.dmabuf);
 }
 
 const struct agate_backing_ops agate_prime_backing = {
@@ -250,8 +256,11 @@ void agate_prime_topic_fini(struct agate_device *adev)
 {
 	struct agate_bo *bo;
 
+	/* Under the first lock the core looks at import_attach. */
+	mutex_lock(&adev->drm.object_name_lock);
 	mutex_lock(&adev->prime.lock);
 	list_for_each_entry(bo, &adev->prime.imports, import.link)
 		import_unmap(bo);
 	mutex_unlock(&adev->prime.lock);
+	mutex_unlock(&adev->drm.object_name_lock);
 }
