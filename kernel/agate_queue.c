@@ -156,6 +156,19 @@ int agate_job_add_done(struct agate_job *job)
 
 /* ---- What the scheduler calls ----------------------------------------- */
 
+/*
+ * A job that the slot refuses ends with its slot fence, like one that ran.  Without a fence
+ * drm_sched_start() would end it with -ECANCELED after a reset, on kernels since 6.8.
+ */
+static struct dma_fence *queue_refuse(struct agate_job *job, int error)
+{
+	agate_job_to_cpu(job);
+	agate_sched_job_set_error(&job->base, error);
+	dma_fence_set_error(job->done, error);
+	dma_fence_signal(job->done);
+	return dma_fence_get(job->done);
+}
+
 static struct dma_fence *queue_run(struct drm_sched_job *base)
 {
 	struct agate_job *job = to_agate_job(base);
@@ -166,7 +179,7 @@ static struct dma_fence *queue_run(struct drm_sched_job *base)
 	agate_listed_tell(job);
 	fence = agate_slot_run(job);
 	if (IS_ERR(fence))
-		agate_job_to_cpu(job);
+		fence = queue_refuse(job, PTR_ERR(fence));
 	dma_fence_end_signalling(cookie);
 	return fence;
 }
