@@ -249,6 +249,18 @@ static void check_stuck_leave(void)
 	check_errno(driver_unbind(), 0, "unbinding");
 }
 
+/* Somebody else has enabled the function: pci_disable_device() then leaves mastering alone. */
+static void check_enabled_before(void)
+{
+	rule("sysfs enables the function while no driver has it");
+	check_errno(function_enable("1"), 0, "a 1 in its file `enable`");
+	driver_take();
+	rule("the driver lets the GPU go");
+	check_errno(driver_unbind(), 0, "unbinding");
+	check_as_found("unbound from a function that was enabled before the probe", 1);
+	check_errno(function_enable("0"), 0, "a 0 in its file `enable`");
+}
+
 /*
  * What the driver's own lines allocate on the way up, and on the way down.  The topics do
  * not start here: they give some memory back only after seconds.
@@ -305,8 +317,10 @@ void test_quiet_leave(void **state)
 	check_equal(seen.numbers_left, 0, "numbers of interrupts that were freed");
 	check_equal(seen.numbers_early, 0,
 		    "calls of free_irq() for an interrupt whose irq->irq was 0 already");
-	rule("the mask of agate-gpu is closed before the first vector is given back");
+	rule("agate_pci_fini() closes the mask of agate-gpu before it resets the GPU, and before it gives "
+	     "back the first vector: nothing opens it any more");
 	check_equal(seen.freed_open, 0, "calls of free_irq() with GPU_INT_MASK open");
+	check_equal(seen.opened_leaving, 0, "writes by agate_pci_fini() that opened GPU_INT_MASK");
 
 	hardware_open();
 	rule("a GPU that is left has its interrupts masked: nobody would hear them");
@@ -317,5 +331,6 @@ void test_quiet_leave(void **state)
 	check_equal(hardware_read(GPU_TILER_CONFIG), 0, "GPU_TILER_CONFIG, set before the probe");
 	hardware_close();
 	check_stuck_leave();
+	check_enabled_before();
 	check_memory();
 }

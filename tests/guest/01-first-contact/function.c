@@ -327,7 +327,7 @@ static bool node_left(void)
 	return fd >= 0;
 }
 
-void check_left_clean(const char *after)
+void check_as_found(const char *after, long enabled)
 {
 	char released[32];
 
@@ -341,6 +341,11 @@ void check_left_clean(const char *after)
 		check_true(!function_claimed(bar), released, "its region is still requested");
 	}
 	check_true(!function_masters(), "the function does not master the bus", "it does");
-	check_equal(function_number("enable"), 0, "how often the function is enabled");
+	check_equal(function_number("enable"), enabled, "how often the function is enabled");
 	check_config_restored();
+}
+
+void check_left_clean(const char *after)
+{
+	check_as_found(after, 0);
 }

@@ -90,5 +90,7 @@ bool handler_runs(const char *name, unsigned long more_than);
  * driver had it.  The rule names what came before.
  */
 void check_left_clean(const char *after);
+/* ... by a driver that found the function enabled so often. */
+void check_as_found(const char *after, long enabled);
 
 #endif /* AGATE_TESTS_FUNCTION_H */

@@ -11,6 +11,8 @@
 
 /* kernel/agate_bus.h, which is not for programs. */
 #define AGATE_POLL_READS	10000
+/* Of a driver that looks once more before or after its loop. */
+#define FEW_READS		8
 
 static void bind_and_open(const char *when)
 {
@@ -19,6 +21,27 @@ static void bind_and_open(const char *when)
 	check_errno(driver_bind(), 0, "the probe");
 	close(guest_open());
 	check_nothing_left();
+}
+
+/* What a reset clears after its command, and how often it looks. */
+static void check_end_of_reset(void)
+{
+	topic(TOPIC_STICK, 0, 0);
+	rule("a reset that completes says so");
+	check_errno(-topic(TOPIC_RESET, 0, 0), 0, "agate_gpu_soft_reset()");
+	rule("after its command a reset clears RESET_COMPLETED at the most: another bit of RAWSTAT may be "
+	     "an event that came since, and nobody has read it");
+	if (topic_seen().clears_late)
+		broken("no other bits written to GPU_INT_CLEAR", "bits %#x", topic_seen().clears_late);
+	topic(TOPIC_STICK, 0, 2);
+	rule("a reset that does not complete says so");
+	check_errno(-topic(TOPIC_RESET, 0, 0), ETIMEDOUT, "agate_gpu_soft_reset()");
+	rule("a reset is taken for stuck after AGATE_POLL_READS reads: the limit is their number, and no "
+	     "time");
+	if (topic_seen().reads_most > AGATE_POLL_READS + FEW_READS)
+		broken("10,000 reads of GPU_INT_RAWSTAT after the command", "%u reads",
+		       topic_seen().reads_most);
+	topic(TOPIC_STICK, 0, 0);
 }
 
 /* The grader makes it slow, and counts what was written to a GPU in reset. */
@@ -41,6 +64,7 @@ void test_reset_waits(void **state)
 	topic(TOPIC_STICK, 0, 1);
 	rule("a hard reset gets its own limit, AGATE_POLL_READS reads, after a soft one that sticks");
 	check_errno(-topic(TOPIC_RESET, 0, 0), 0, "agate_gpu_soft_reset()");
+	check_end_of_reset();
 }
 
 /* The grader makes soft resets stick. */

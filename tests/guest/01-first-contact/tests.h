@@ -31,6 +31,8 @@ void walk_masks(uint32_t seed);
 
 /* at_work.c */
 void test_at_work(void **state);
+/* stops.c: a part of it; it leaves the GPU's vector without a serve(). */
+void check_stops(void);
 
 /* fault.c */
 void test_gpu_fault(void **state);

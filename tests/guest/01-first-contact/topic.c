@@ -4,16 +4,21 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "function.h"
 #include "graded.h"
 
+#define CALLS_MOST	3
+/* A call that has run for so many looks may wait without sleeping. */
+#define RUNNING_LOOKS	100
 #define TOPIC_FILE	"/sys/kernel/debug/agate_topic"
 
 static int topic_fd = -1;
@@ -68,6 +73,13 @@ struct topic_seen topic_seen(void)
 	return seen;
 }
 
+int vectors_error(int err)
+{
+	int got = topic_seen().vectors_got;
+
+	return got < 0 ? -got : err;
+}
+
 void topic_end(void)
 {
 	if (topic_fd >= 0)
@@ -93,6 +105,17 @@ void check_held(void)
 		patience_pause();
 	}
 	broken("serve() is called when a bit that is open is set", "it is not called");
+}
+
+void raise_event(void)
+{
+	check_errno(-topic(TOPIC_RAISE, 0, 0), 0, "a cache command, and its end");
+}
+
+void let_serve_go(void)
+{
+	if (topic(TOPIC_LET_GO, 0, 0))
+		could_not_look("serve() went on before the test had looked");
 }
 
 void check_taken(uint32_t left)
@@ -178,11 +201,11 @@ static struct waiting *start(struct waiting *waiting)
 
 struct waiting *topic_start(enum topic_op op, unsigned int vector, uint32_t value)
 {
-	static struct waiting waiting[2];
+	static struct waiting waiting[CALLS_MOST];
 	unsigned int before = topic_seen().calling;
 	struct waiting *one;
 
-	check_true(before < 2, "at most two calls at a time", "more");
+	check_true(before < CALLS_MOST, "at most three calls at a time", "more");
 	one = &waiting[before];
 	one->op = op;
 	one->vector = vector;
@@ -198,14 +221,14 @@ struct waiting *unbind_start(void)
 	return start(&waiting);
 }
 
-/* What /proc says of a thread: 'D' sleeps in the kernel, and no signal wakes it. */
-static char thread_state(int tid)
+/* What /proc says of a thread or a process. */
+static char task_state(int tid)
 {
 	char path[64], text[256] = "";
 	const char *end;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
 	file = fopen(path, "re");
 	if (file && !fgets(text, sizeof(text), file))
 		text[0] = '\0';
@@ -215,17 +238,38 @@ static char thread_state(int tid)
 	return end && end[1] ? end[2] : '?';
 }
 
+/* In the kernel, where no signal but SIGKILL ends it: 'I' is a sleep that is no load. */
+static bool sleeps_deeply(int tid)
+{
+	char state = task_state(tid);
+
+	return state == 'D' || state == 'I';
+}
+
 bool topic_returned(struct waiting *waiting)
 {
-	for (unsigned int look = 0; look < PATIENCE_LOOKS; look++) {
+	unsigned int running = 0;
+
+	for (unsigned int look = 0; look < PATIENCE_LOOKS && running < RUNNING_LOOKS; look++) {
 		int tid = atomic_load(&waiting->tid);
 		/* Before the call itself a thread may sleep for other reasons. */
 		bool called = waiting->unbinds || topic_seen().calling >= waiting->nth;
 
 		if (atomic_load(&waiting->returned))
 			return true;
-		if (tid && called && thread_state(tid) == 'D')
+		if (tid && called && sleeps_deeply(tid))
 			return atomic_load(&waiting->returned);
+		running += called && !waiting->unbinds;
+		patience_pause();
+	}
+	return atomic_load(&waiting->returned);
+}
+
+bool topic_ends(struct waiting *waiting)
+{
+	for (unsigned int look = 0; look < PATIENCE_LOOKS; look++) {
+		if (atomic_load(&waiting->returned))
+			return true;
 		patience_pause();
 	}
 	return false;
@@ -239,4 +283,40 @@ bool topic_ended(struct waiting *waiting)
 void topic_join(struct waiting *waiting)
 {
 	pthread_join(waiting->thread, NULL);
+}
+
+int topic_fork(enum topic_op op, unsigned int vector)
+{
+	int child = fork();
+
+	if (!child) {
+		topic(op, vector, 0);
+		_exit(0);
+	}
+	check_true(child > 0, "fork() succeeds", "it fails");
+	for (unsigned int look = 0; look < RUNNING_LOOKS; look++) {
+		if (topic_seen().calling && task_state(child) != 'R')
+			break;
+		patience_pause();
+	}
+	return child;
+}
+
+/* Nobody who waits for serve() alone is awake for long: a signal wakes only those who listen. */
+bool topic_kill(int child)
+{
+	kill(child, SIGKILL);
+	for (unsigned int look = 0; look < RUNNING_LOOKS; look++) {
+		if (!topic_seen().calling)
+			return true;
+		if (sleeps_deeply(child))
+			return false;
+		patience_pause();
+	}
+	return false;
+}
+
+void topic_reap(int child)
+{
+	waitpid(child, NULL, 0);
 }

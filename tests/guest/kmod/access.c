@@ -9,6 +9,7 @@
 #include <linux/spinlock.h>
 
 #include "agate_device.h"
+#include "inject.h"
 #include "watch.h"
 
 #define BLOCKS		3		/* vectors with registers */
@@ -37,7 +38,11 @@ static struct {
 	u32 raised[BLOCKS];		/* RAWSTAT of a block that is faked */
 	u32 fault;			/* the number of the fault that is faked, or 0 */
 	bool after_hard;		/* the last command was a hard reset */
-	bool leaving;			/* agate_pci_fini() has begun */
+	u32 closed_by_irq;
+	u32 reads;			/* of RAWSTAT since a command that got lost */
+	struct task_struct *leaving;	/* agate_pci_fini() has begun */
+	struct task_struct *resetting;	/* agate_gpu_soft_reset() has */
+	bool commanded;			/* ... and has commanded a reset */
 } gpu;
 
 /* The block whose interrupt registers @reg belongs to, or BLOCKS; then *@offset is set. */
@@ -81,10 +86,12 @@ static bool __kprobes gone_with(struct agate_device *adev, u32 reg, bool read)
 static void __kprobes see_mask(struct agate_device *adev, unsigned int vector, u32 value)
 {
 	gpu.mask[vector] = value;
+	gpu.closed_by_irq += !value && !in_a_task();
 	if (!value)
 		return;
 	topic_seen.opened++;
 	topic_seen.opened_gpu += vector == AGATE_VECTOR_GPU;
+	topic_seen.opened_leaving += vector == AGATE_VECTOR_GPU && gpu.leaving == current;
 	/* Counted and not asserted: the test says what is wrong with it. */
 	topic_seen.opened_unlocked += !raw_spin_is_locked(&adev->irq[vector].lock.rlock);
 }
@@ -95,6 +102,9 @@ static void __kprobes see_clear(unsigned int vector, u32 value)
 	topic_seen.clears_multiple += vector == AGATE_VECTOR_GPU &&
 		(value & GPU_IRQ_MULTIPLE_FAULT) &&
 		!(value & ~(GPU_IRQ_FAULT | GPU_IRQ_MULTIPLE_FAULT));
+	/* ... but not after it: a fault may have come since. */
+	if (vector == AGATE_VECTOR_GPU && gpu.commanded && gpu.resetting == current)
+		topic_seen.clears_late |= value & ~GPU_IRQ_RESET_COMPLETED;
 	topic_seen.cleared |= value;
 	gpu.raised[vector] &= ~value;
 }
@@ -113,6 +123,8 @@ static bool __kprobes see_command(struct agate_device *adev, u32 value)
 	gpu.dropped = gpu.sticking >= (soft ? 1 : 2);
 	gpu.left = gpu.dropped ? 0 : gpu.slow;
 	gpu.noisy = gpu.left;
+	gpu.reads = 0;
+	gpu.commanded = true;
 	gpu.after_hard = !soft;
 	if (gpu.after_hard) {
 		topic_seen.after_hard = 0;
@@ -150,7 +162,18 @@ static int __kprobes on_write(struct kprobe *kp, struct pt_regs *regs)
 
 void __kprobes access_leaving(void)
 {
-	gpu.leaving = true;
+	gpu.leaving = current;
+}
+
+u32 access_closed_by_irq(void)
+{
+	return READ_ONCE(gpu.closed_by_irq);
+}
+
+void access_resetting(bool begins)
+{
+	gpu.commanded = false;
+	gpu.resetting = begins ? current : NULL;
 }
 
 bool __kprobes access_gpu_open(void)
@@ -163,8 +186,11 @@ bool __kprobes access_gpu_open(void)
 /* RAWSTAT of a GPU in reset. */
 static int __kprobes in_reset(struct pt_regs *regs)
 {
-	if (gpu.dropped)
+	if (gpu.dropped) {
+		gpu.reads++;
+		topic_seen.reads_most = max(topic_seen.reads_most, gpu.reads);
 		return watch_skip(regs, gpu.noisy ? NOISE : 0);
+	}
 	gpu.veiled = gpu.left;
 	if (!gpu.left)
 		return 0;
@@ -293,7 +319,7 @@ int access_lose_nth(u32 nth, u32 after_hard)
 	gpu.lose_after_hard = after_hard;
 	topic_seen.accesses = 0;
 	topic_seen.lost_answers = 0;
-	gpu.leaving = false;
+	gpu.leaving = NULL;
 	return arm_both();
 }
 

@@ -9,6 +9,7 @@
 #include <linux/kprobes.h>
 #include <linux/kref.h>
 #include <linux/list.h>
+#include <linux/preempt.h>
 #include <linux/wait.h>
 
 #define SYMBOL_LEN	128
@@ -50,6 +51,19 @@ struct point {
 	struct kretprobe probe;
 	struct gate gate;
 };
+
+/*
+ * A probe's handler runs like an NMI, on top of the interrupted code: current means
+ * something only if that code runs in a task.
+ */
+static __always_inline bool in_a_task(void)
+{
+	unsigned int count = preempt_count();
+
+	if (count & NMI_MASK)
+		count -= NMI_OFFSET + HARDIRQ_OFFSET;
+	return !(count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET));
+}
 
 /* inject_point.c.  Arming sleeps; -ENOENT means that the symbol does not exist yet. */
 int point_arm(struct point *p);

@@ -18,19 +18,6 @@
 #error "Skipping a function needs to know the architecture's calls: x86-64 only."
 #endif
 
-/*
- * A probe's handler runs like an NMI, on top of the interrupted code: current means
- * something only if that code runs in a task.
- */
-static bool __kprobes in_a_task(void)
-{
-	unsigned int count = preempt_count();
-
-	if (count & NMI_MASK)
-		count -= NMI_OFFSET + HARDIRQ_OFFSET;
-	return !(count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET));
-}
-
 static bool __kprobes is_ours(const struct point *p)
 {
 	struct task_struct *task;

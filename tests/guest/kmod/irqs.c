@@ -90,6 +90,8 @@ static const struct {
 } watched[IRQS_PROBES] = {
 	{ "request_threaded_irq", on_request, on_requested, sizeof(struct handler) },
 	{ "__pci_enable_msix_range", NULL, on_vectors, 0 },
+	/* Later than that, if at all: it may have tried another kind of vector as well. */
+	{ "pci_alloc_irq_vectors_affinity", NULL, on_vectors, 0 },
 };
 
 static struct kretprobe probes[IRQS_PROBES];

@@ -169,6 +169,9 @@ static int take_fault(struct agate_device *adev, u32 nth)
 
 static int carry_out(struct agate_device *adev, struct topic_call *call)
 {
+	const struct contend_ops ops = { .raise = raise, .write = driver.write };
+	int ret;
+
 	switch (call->op) {
 	case TOPIC_ENABLE:
 		topic_seen.serves = 0;
@@ -195,7 +198,12 @@ static int carry_out(struct agate_device *adev, struct topic_call *call)
 	case TOPIC_SET_MASK_ATOMIC:
 		return set_mask_atomic(adev, call->vector, call->value);
 	case TOPIC_RESET:
-		return driver.reset(adev);
+		access_resetting(true);
+		ret = driver.reset(adev);
+		access_resetting(false);
+		return ret;
+	case TOPIC_CONTEND:
+		return contend_message(adev, call->vector, &call->value, &ops);
 	case TOPIC_READ:
 		call->value = driver.read(adev, call->value);
 		return 0;

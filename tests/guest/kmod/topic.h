@@ -42,6 +42,7 @@ enum topic_op {
 	TOPIC_SEGMENT,		/* value: dma_get_max_seg_size() */
 	TOPIC_BOUNDARY,		/* value: dma_get_seg_boundary(), its lower half */
 	TOPIC_HANDLED,		/* value: how often the vector's thread said IRQ_HANDLED */
+	TOPIC_CONTEND,		/* an event, while a task with irq->lock writes value to MASK */
 	TOPIC_NUMBER,		/* value: irq->irq; result: 0 if it is the number of the vector */
 	/* Start to watch, or to fake, something until the file is closed. */
 	TOPIC_WATCH,		/* reset the counts in struct topic_seen */
@@ -62,6 +63,8 @@ enum topic_op {
 	TOPIC_REHEARSE,		/* value: enum topic_rehearsal; the next probe is one, and fails */
 	TOPIC_LEFT,		/* value: enum topic_left, what is taken of the function */
 };
+
+/* TOPIC_CONTEND: value, out, is 1 when the hard handler did not wait for the lock. */
 
 /* What a driver takes of a function. */
 enum topic_left {
@@ -120,6 +123,9 @@ struct topic_seen {
 	__u32 detaches_early;	/* agate_bus_detach() with handlers, or the function off */
 	__u32 masters;		/* calls of pci_set_master() */
 	__u32 masters_early;	/* ... before the regions or the DMA mask, or masks set after it */
+	__u32 opened_leaving;	/* writes by agate_pci_fini() that opened GPU_INT_MASK */
+	__u32 clears_late;	/* by TOPIC_RESET after a command: bits, but RESET_COMPLETED */
+	__u32 reads_most;	/* of RAWSTAT, after a reset command that TOPIC_STICK made stick */
 	__u32 freed_open;	/* free_irq() by agate_pci_fini() with GPU_INT_MASK open */
 	__u32 numbers_left;	/* irq->irq of vectors without a handler, at agate_bus_detach() */
 	__u32 numbers_early;	/* free_irq() by agate_pci_fini(), and no irq->irq has the number */

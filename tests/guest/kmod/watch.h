@@ -51,16 +51,31 @@ int access_raise(unsigned int vector, u32 bits);
 int access_fault(u32 nth);
 /* What is left of the bits that access_raise() set. */
 u32 access_raised(unsigned int vector);
-/* agate_pci_fini() begins. */
+/* This task has begun agate_pci_fini(); it begins or ends agate_gpu_soft_reset(). */
 void access_leaving(void);
+void access_resetting(bool begins);
+/* How often a hard handler has closed a MASK; access_watch() began to count. */
+u32 access_closed_by_irq(void);
 /* A write has opened GPU_INT_MASK, and nothing has closed it since. */
 bool access_gpu_open(void);
 void access_end(void);
 
+/*
+ * contend.c: an event, while a task holds irq->lock and then writes *@mask, unless that is 0.
+ * *@mask is then whether a handler came and went in the meantime, and changed something.
+ */
+struct contend_ops {
+	int (*raise)(struct agate_device *adev);
+	void (*write)(struct agate_device *adev, u32 reg, u32 value);
+};
+
+int contend_message(struct agate_device *adev, unsigned int vector, u32 *mask,
+		    const struct contend_ops *ops);
+
 /* irqs.c: the vectors and their handlers.  irqs_end() leaves its kretprobes to the caller. */
 int irqs_watch(void);
 unsigned int irqs_end(struct kretprobe **ended);
-#define IRQS_PROBES	2
+#define IRQS_PROBES	3
 /* A handler is freed, and its name need not stay; memory is freed, which may be a name. */
 void irqs_freeing(unsigned int number);
 void irqs_memory_freed(unsigned long address);

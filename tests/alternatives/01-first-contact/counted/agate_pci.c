@@ -290,6 +290,7 @@ static int enable_function(struct agate_device *adev)
 
 static void disable_function(struct agate_device *adev)
 {
+	pci_clear_master(adev->pdev);
 	pci_disable_device(adev->pdev);
 	pci_release_selected_regions(adev->pdev, BIT(0) | BIT(2));
 }

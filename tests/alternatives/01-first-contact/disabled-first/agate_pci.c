@@ -290,7 +290,8 @@ err_release:
 
 static void disable_function(struct agate_device *adev)
 {
-	pci_disable_device(adev->pdev);		/* takes mastering away, too */
+	pci_clear_master(adev->pdev);
+	pci_disable_device(adev->pdev);
 	pci_release_regions(adev->pdev);
 }
 
