@@ -54,7 +54,7 @@ struct agate_identity {
  *	changed under @lock
  * @irq: Linux interrupt number, 0 while not requested; it stays until the handler is freed
  * @lock: orders changes of MASK against each other and against suspend: MASK is
- *	opened only while it is held
+ *	opened only while it is held, and the hard handler waits for it
  * @suspended: MASK stays 0 (reset or removal in progress)
  * @serving: MASK stays 0 until the thread is done
  */
@@ -133,9 +133,9 @@ void agate_irq_set_mask(struct agate_device *adev, unsigned int vector, u32 mask
  * @vector: AGATE_VECTOR_*
  *
  * Suspends are not counted: one agate_irq_resume() ends them all.  The call waits, too,
- * when the vector is suspended already.
+ * when the vector is suspended already.  No signal and no time ends the wait.
  *
- * Context: may sleep; not from the vector's own thread.
+ * Context: may sleep; not from the vector's own thread, but from that of another vector.
  */
 void agate_irq_suspend(struct agate_device *adev, unsigned int vector);
 
