@@ -86,7 +86,7 @@ static bool __kprobes gone_with(struct agate_device *adev, u32 reg, bool read)
 static void __kprobes see_mask(struct agate_device *adev, unsigned int vector, u32 value)
 {
 	gpu.mask[vector] = value;
-	gpu.closed_by_irq += !value && !in_a_task();
+	gpu.closed_by_irq += vector == AGATE_VECTOR_GPU && !value && !in_a_task();
 	if (!value)
 		return;
 	topic_seen.opened++;

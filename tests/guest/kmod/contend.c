@@ -5,6 +5,7 @@
  */
 #include <linux/cpumask.h>
 #include <linux/irq.h>
+#include <linux/irqdesc.h>
 #include <linux/pci.h>
 #include <linux/spinlock.h>
 #include <linux/timekeeping.h>
@@ -15,37 +16,49 @@
 
 #define INT_MASK	0x8
 /* A busy host may let the message come late; the test then has looked at nothing. */
-#define ARRIVES_NS	(20 * NSEC_PER_MSEC)
+#define ARRIVES_NS	NSEC_PER_SEC
 /* Long enough for a handler that does not wait for the lock. */
-#define RETURNS_NS	(200 * NSEC_PER_USEC)
+#define RETURNS_NS	(500 * NSEC_PER_USEC)
 
 struct contention {
 	struct agate_device *adev;
 	unsigned int vector;
 	u32 mask;
 	struct irq_data *data;
+	unsigned int cpu;		/* that takes the messages */
 	bool meddled;
 	const struct contend_ops *ops;
+};
+
+static unsigned int messages(const struct contention *c)
+{
+	return READ_ONCE(*per_cpu_ptr(irq_data_to_desc(c->data)->kstat_irqs, c->cpu));
+}
+
+/* What the handler may change, and how many messages had come. */
+struct before {
+	unsigned int messages;
+	u32 closed;
+	bool serving;
 };
 
 /*
  * True when the handler has ended, and closed a mask or changed irq->serving.  One that has no
  * hard half changes nothing, and one that closes the mask before it waits for the lock runs on.
  */
-static bool handler_meddles(const struct agate_irq *irq, struct irq_data *data, bool serving,
-			    u32 closed)
+static bool handler_meddles(const struct contention *c, const struct before *before)
 {
+	const struct agate_irq *irq = &c->adev->irq[c->vector];
 	u64 begin = ktime_get_mono_fast_ns(), now = begin, came = 0;
 
 	while (now - begin < ARRIVES_NS && !(came && now - came > RETURNS_NS)) {
-		bool changed = access_closed_by_irq() != closed ||
-			       READ_ONCE(irq->serving) != serving;
-		bool runs = irqd_irq_inprogress(data);
+		bool changed = access_closed_by_irq() != before->closed ||
+			       READ_ONCE(irq->serving) != before->serving;
 
-		if (changed && !runs)
+		if (changed && !irqd_irq_inprogress(c->data))
 			return true;
 		now = ktime_get_mono_fast_ns();
-		if (runs && !came)
+		if (!came && messages(c) != before->messages)
 			came = now;
 		cpu_relax();
 	}
@@ -57,15 +70,13 @@ static long hold_lock(void *data)
 {
 	struct contention *c = data;
 	struct agate_irq *irq = &c->adev->irq[c->vector];
-	bool serving;
-	u32 closed;
+	struct before before;
 	int ret;
 
 	spin_lock_irq(&irq->lock);
-	serving = irq->serving;
-	closed = access_closed_by_irq();
+	before = (struct before){ messages(c), access_closed_by_irq(), irq->serving };
 	ret = c->ops->raise(c->adev);
-	c->meddled = handler_meddles(irq, c->data, serving, closed);
+	c->meddled = handler_meddles(c, &before);
 	if (c->mask)
 		c->ops->write(c->adev, irq->base + INT_MASK, c->mask);
 	spin_unlock_irq(&irq->lock);
@@ -83,8 +94,8 @@ int contend_message(struct agate_device *adev, unsigned int vector, u32 *mask,
 
 	if (!data)
 		return -ENODEV;
-	cpu = cpumask_any_but(cpu_online_mask,
-			      cpumask_first(irq_data_get_effective_affinity_mask(data)));
+	c.cpu = cpumask_first(irq_data_get_effective_affinity_mask(data));
+	cpu = cpumask_any_but(cpu_online_mask, c.cpu);
 	ret = cpu < nr_cpu_ids ? work_on_cpu(cpu, hold_lock, &c) : -ENXIO;
 	*mask = c.meddled;
 	return ret;

@@ -54,7 +54,7 @@ u32 access_raised(unsigned int vector);
 /* This task has begun agate_pci_fini(); it begins or ends agate_gpu_soft_reset(). */
 void access_leaving(void);
 void access_resetting(bool begins);
-/* How often a hard handler has closed a MASK; access_watch() began to count. */
+/* How often a hard handler has closed GPU_INT_MASK. */
 u32 access_closed_by_irq(void);
 /* A write has opened GPU_INT_MASK, and nothing has closed it since. */
 bool access_gpu_open(void);
