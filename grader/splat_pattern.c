@@ -8,7 +8,8 @@
 #include "splat_priv.h"
 
 #define RULE_NULL \
-	"a NULL pointer was followed: what it comes from can fail, or was never set"
+	"a NULL pointer was followed: what it comes from can fail, or was never set; or an error " \
+	"was followed, and IS_ERR() tells it from a pointer"
 #define RULE_USER \
 	"an address of user space was followed directly, or a pointer that was never set: " \
 	"copy_from_user() and copy_to_user() are the way to the one, and the other is memory " \
@@ -21,8 +22,8 @@
 #define RULE_LIST_POISON \
 	"a list entry was followed after it had been removed from its list"
 #define RULE_LIST_DAMAGED \
-	"a list is damaged: an entry's memory was freed while it was in the list, or two threads " \
-	"changed the list without a lock"
+	"a list is damaged: an entry's memory was freed while it was in the list, two threads " \
+	"changed the list without a lock, or its head was initialised again"
 #define RULE_IRQ_LOCK \
 	"a lock that an interrupt handler takes was taken elsewhere with interrupts on: the " \
 	"interrupt then waits forever for the code that it interrupted"
