@@ -82,18 +82,25 @@ static const char *ioctl_name(unsigned long request, char *text, size_t size)
 	return text;
 }
 
-int guest_ioctl(int fd, unsigned long request, void *arg)
+int guest_ioctl_once(int fd, unsigned long request, void *arg)
 {
+	int ret = ioctl(fd, request, arg);
 	char name[32];
-	int ret;
 
-	do
-		ret = ioctl(fd, request, arg);
-	while (ret < 0 && (errno == EINTR || errno == EAGAIN));
 	if (ret > 0)
 		guest_broken("0 for success, -1 with errno for failure",
 			     "%s returned %d", ioctl_name(request, name, sizeof(name)), ret);
 	return ret ? errno : 0;
+}
+
+int guest_ioctl(int fd, unsigned long request, void *arg)
+{
+	int err;
+
+	do
+		err = guest_ioctl_once(fd, request, arg);
+	while (err == EINTR || err == EAGAIN);
+	return err;
 }
 
 static bool is_agate(int fd)
@@ -146,7 +153,7 @@ int guest_open(void)
 int guest_create_with(int fd, struct drm_agate_create_bo *arg, struct bo *bo)
 {
 	const uint64_t size = arg->size;
-	int err = guest_ioctl(fd, DRM_IOCTL_AGATE_CREATE_BO, arg);
+	int err = guest_ioctl_once(fd, DRM_IOCTL_AGATE_CREATE_BO, arg);
 
 	*bo = (struct bo){ .fd = fd };
 	if (err)
@@ -159,9 +166,14 @@ int guest_create_with(int fd, struct drm_agate_create_bo *arg, struct bo *bo)
 
 int guest_create(int fd, uint64_t size, uint32_t flags, struct bo *bo)
 {
-	struct drm_agate_create_bo arg = { .size = size, .flags = flags };
+	struct drm_agate_create_bo arg;
+	int err;
 
-	return guest_create_with(fd, &arg, bo);
+	do {
+		arg = (struct drm_agate_create_bo){ .size = size, .flags = flags };
+		err = guest_create_with(fd, &arg, bo);
+	} while (err == EINTR || err == EAGAIN);
+	return err;
 }
 
 int guest_close_handle(int fd, uint32_t handle)

@@ -50,11 +50,12 @@ int guest_minor(void);
 /* "EINVAL", "success", or "errno 5000", for which @text has room. */
 const char *guest_errno_name(int err, char *text, size_t size);
 
-/* Any ioctl: 0 or the errno. */
+/* Any ioctl: 0 or the errno.  EINTR and EAGAIN mean that it is made again, as libdrm does. */
 int guest_ioctl(int fd, unsigned long request, void *arg);
+int guest_ioctl_once(int fd, unsigned long request, void *arg);
 
 int guest_create(int fd, uint64_t size, uint32_t flags, struct bo *bo);
-/* The same; @arg is what the driver leaves of it. */
+/* The same, made once; @arg is what the driver leaves of it. */
 int guest_create_with(int fd, struct drm_agate_create_bo *arg, struct bo *bo);
 int guest_close_handle(int fd, uint32_t handle);
 int guest_wait(int fd, uint32_t handle, int64_t timeout_ns);

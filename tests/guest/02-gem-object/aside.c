@@ -218,7 +218,7 @@ static void run_look(void *arg)
 	struct look *look = arg;
 
 	read_bos(look->size, look);
-	look->silent = silent_mask(look->size);
+	look->silent = silent_mask(look->size, look->mask);
 }
 
 void start_look(struct look *look, uint64_t size)

@@ -238,15 +238,20 @@ void read_bos(uint64_t size, struct look *look)
 	fclose(file);
 }
 
-int silent_mask(uint64_t size)
+int silent_mask(uint64_t size, char seen[MASK_ROOM])
 {
 	FILE *file = open_file("/sys/kernel/debug/agate_masks");
+	char missing[128], extra[128];
 	unsigned long long listed_size;
-	int silent = -1, value;
+	int silent = -1;
 
-	while (fscanf(file, "%llu %d", &listed_size, &value) == 2)
-		if (listed_size == size)
-			silent = value;
+	while (fscanf(file, "%llu %127s %127s", &listed_size, missing, extra) == 3) {
+		if (listed_size != size)
+			continue;
+		silent = !missing[1] && !extra[1];
+		snprintf(seen, MASK_ROOM, "another mask: missing bits %s, bits too many %s",
+			 missing[1] ? missing + 1 : "none", extra[1] ? extra + 1 : "none");
+	}
 	fclose(file);
 	return silent;
 }
@@ -317,7 +322,7 @@ int set_label(int fd, uint32_t handle, const void *text, uint32_t len)
 		.handle = handle, .len = len, .label = (uintptr_t)text,
 	};
 
-	return guest_ioctl(fd, DRM_IOCTL_AGATE_SET_LABEL, &arg);
+	return guest_ioctl_once(fd, DRM_IOCTL_AGATE_SET_LABEL, &arg);
 }
 
 bool handle_exists(int fd, uint32_t handle)

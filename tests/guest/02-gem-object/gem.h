@@ -57,9 +57,10 @@ struct look;
 
 /*
  * Whether the newest BO of @size has the gfp mask that the contract demands: 1, 0, or -1
- * when no such BO is listed.  The injection module tells.
+ * when no such BO is listed.  If it is 0, @seen says what is wrong.  The injection module tells.
  */
-int silent_mask(uint64_t size);
+#define MASK_ROOM	320
+int silent_mask(uint64_t size, char seen[MASK_ROOM]);
 /* The BO that has address @va in the address space of @fd; false when none is listed. */
 bool find_listed(int fd, uint64_t va, struct listed *bo);
 /* The same, for a BO that has to be there. */
@@ -71,7 +72,8 @@ unsigned int list_bos(int fd, struct listed *bos, unsigned int max);
 
 /*
  * CREATE_BO: 0 or the errno.  The client's fields have to come back as they were, also from a
- * call that fails.
+ * call that fails.  Neither this call nor set_label() is made again when it gives EINTR or
+ * EAGAIN: a call that gets no signal must not say so.
  */
 int gem_create(int fd, uint64_t size, uint32_t flags, struct bo *bo);
 /* A BO that has to be made, and is not mapped. */
@@ -119,13 +121,24 @@ void check_still_purgeable(void);
 
 /* memory.c: what the driver allocates for a BO and its label goes with the BO. */
 void check_memory(void);
+/*
+ * From now on the injection module counts the memory that the driver's own lines ask for.  How
+ * many pieces of it are left, soon, if there are more than @limit.  The file ends it.
+ */
+int memory_watch(void);
+uint32_t memory_kept(int topic, uint32_t limit);
 
 /* signals.c: a call gets a signal while it waits for gem.lock; there has to be a BO. */
 void check_killed_closer(int fd);
-void check_interrupted_create(int fd);
-void check_killed_create(int fd);
+void check_interrupted_creates(int fd);
 /* The same for a process that is held, and killed, in the middle of CREATE_BO. */
 void check_killed_inside(void);
+
+/* A process of its own makes the call. */
+pid_t start_child(void (*run)(const struct bo *bo), const struct bo *bo);
+
+/* label_signals.c: SET_LABEL gets a signal while it waits for label_lock; 0 or the errno. */
+int interrupt_label(const struct bo *bo);
 
 /*
  * races.c: a label that a thread sets by a guessed handle, before CREATE_BO has returned,
@@ -209,6 +222,7 @@ struct look {
 	unsigned int all;	/* BOs on the list */
 	unsigned int sizeless;	/* of those, BOs of 0 bytes */
 	int silent;		/* start_look() only: see silent_mask() */
+	char mask[MASK_ROOM];
 };
 
 void start_look(struct look *look, uint64_t size);
@@ -243,6 +257,7 @@ void test_label_stalled(void **state);
 /* label_lock.c */
 void test_label_lock(void **state);
 void test_label_closed(void **state);
+/* label_locks.c */
 void test_locks(void **state);
 /* races.c */
 void test_complete(void **state);

@@ -19,6 +19,8 @@ static const struct {
 	{ "listed", "gem.bos is changed under gem.lock only", "gem.lock held at each change" },
 	{ "backing", "agate_backing_init() gets a BO whose GEM object is initialised with a shmem file",
 	  "a call after drm_gem_object_init()" },
+	{ "flags", "the flags of CREATE_BO choose the kind of the BO's backing",
+	  "the flags of the call, in agate_backing_object_init() and in agate_backing_init()" },
 	{ "complete", "a BO is complete when gem.lock is given back with the BO on gem.bos",
 	  "every field as agate_gem_create() has to set it" },
 	{ "asked", "the BO that joins gem.bos is the one that CREATE_BO asked for",
@@ -27,6 +29,8 @@ static const struct {
 	  "BOs that join at the end, or leave" },
 	{ "free", "free does the same for every BO, in whatever thread it runs",
 	  "agate_purge_forget(), agate_backing_release(), out of gem.bos, drm_gem_object_release(), each once" },
+	{ "undone", "what was done is undone, latest first, for a BO that is not on gem.bos yet",
+	  "agate_backing_release(), and then drm_gem_object_release()" },
 	{ "names", "open and close of a handle change no field of the BO", "the same fields as before" },
 	{ "unlocked", "no lock is held where the driver may wait for the GPU",
 	  "no lock at agate_vm_close_bo(), and none at agate_mapping_put() in CREATE_BO" },
@@ -35,6 +39,8 @@ static const struct {
 	{ "label", "label_lock is held for as long as a label is copied, and no longer",
 	  "nothing that may sleep under label_lock" },
 	{ "fetch", "SET_LABEL holds no lock while it reads user memory", "no lock" },
+	{ "signal", "a call whose wait a signal ends says so",
+	  "0, -EINTR or -ERESTARTSYS" },
 };
 
 FILE *promises_watch(void)

@@ -135,7 +135,7 @@ static void check_alive(struct glimpse *glimpse, const struct live *before, cons
 /* CREATE_BO may answer so for a BO whose handle was closed meanwhile. */
 static void check_answer(const struct creation *creation, uint64_t start)
 {
-	rule("CREATE_BO whose handle is closed meanwhile gives an error, or the address that it had");
+	rule("CREATE_BO whose handle is closed meanwhile gives EINVAL or ENOENT, or the address that it had");
 	if (!creation->err)
 		check_at_least((int64_t)creation->bo.va, (int64_t)start, "the offset");
 	else if (creation->err != ENOENT)
@@ -215,6 +215,9 @@ static void close_early(int fd, uint64_t size)
 	if (asks)
 		check_alive(&asked, &before, "when CREATE_BO asks for its address");
 	check_answer(&creation, gpu_start(fd));
+	rule("one call makes one handle at most: CREATE_BO does not make a second one");
+	check_true(!handle_exists(fd, FIRST), "no handle when the one of CREATE_BO was closed",
+		   "CREATE_BO has made another one");
 	check_gone(size);
 	check_counts(&before);
 }

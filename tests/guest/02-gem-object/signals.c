@@ -11,6 +11,9 @@
 
 #define GET_LABEL	"agate_gem_get_label"
 #define SIGNAL_PAGES	151
+#define UNDONE_BY_HAND								\
+	"a CREATE_BO that a signal interrupts undoes what it did: its BO was never on gem.bos, " \
+	"so gem_free() is not for it"
 
 /* debugfs walks the list, and is held at the first BO: it has gem.lock. */
 static void hold_list(struct look *look, uint64_t size)
@@ -27,7 +30,7 @@ static void let_list_go(struct look *look)
 	aside_join(&look->aside);
 }
 
-static pid_t start_child(void (*run)(const struct bo *bo), const struct bo *bo)
+pid_t start_child(void (*run)(const struct bo *bo), const struct bo *bo)
 {
 	pid_t child = fork();
 
@@ -120,30 +123,52 @@ static struct objects objects_counted(void)
 	};
 }
 
-/* All that a CREATE_BO began which was interrupted is undone: @made BOs have come to be. */
-static void check_undone(const struct objects *objects, long made)
+/* The state before a CREATE_BO that gets a signal. */
+struct before {
+	struct live live;
+	unsigned int listed;
+	int topic;
+};
+
+static struct before begin_interruption(void)
 {
+	struct before before = {
+		.live = live_now(), .listed = look_for(PAGE).all, .topic = memory_watch(),
+	};
+
+	count_objects();
+	return before;
+}
+
+/* All that such a CREATE_BO began is undone, or its BO has come to be: @made BOs. */
+static void check_undone(const struct objects *objects, const struct before *before, long made)
+{
+	uint32_t kept = made ? 0 : memory_kept(before->topic, 0);
+
+	close(before->topic);
+	rule("a CREATE_BO that a signal interrupts leaves no BO: none is listed, and none is counted");
+	check_equal((long)look_for(PAGE).all - before->listed, made, "BOs more that are listed");
+	check_equal(live_now().bos - before->live.bos, made, "BOs more that are counted");
 	rule("a CREATE_BO that a signal interrupts undoes all it did: drm_gem_object_release()");
 	check_equal((int64_t)objects->begun - objects->released, made,
 		    "GEM objects begun and not released, of which as many are BOs");
 	rule("a CREATE_BO that a signal interrupts undoes all it did: agate_backing_release()");
 	check_equal((int64_t)objects->backed - objects->unbacked, made,
 		    "calls of agate_backing_init() without agate_backing_release(), of which as many are BOs");
+	rule("a CREATE_BO that a signal interrupts undoes all it did: kfree()");
+	check_equal(kept, 0, "pieces of memory that are left, with no BO");
 }
 
-/*
- * The call is made again when it says EINTR, so it succeeds in the end: all objects that it
- * began but one were released.
- */
-void check_interrupted_create(int fd)
+/* The BO has come to be, or the call has said that a signal came. */
+static void interrupted_create(int fd)
 {
-	struct live before = live_now();
+	struct before before = begin_interruption();
 	struct creation creation;
 	struct objects objects;
 	struct look look;
 
-	count_objects();
 	hold_list(&look, PAGE);
+	rule(UNDONE_BY_HAND);
 	start_creation(&creation, fd, PAGE, 0);
 	aside_ends(&creation.aside, ASLEEP_MS);
 	aside_signal(&creation.aside);
@@ -151,29 +176,38 @@ void check_interrupted_create(int fd)
 	aside_join(&creation.aside);
 	objects = objects_counted();
 	inject_clear();
-	rule("CREATE_BO makes a BO and returns 0, also when a signal comes while it waits");
-	check_errno(creation.err, 0, "CREATE_BO");
 	rule("a CREATE_BO that a signal interrupts leaves no handle: nothing fails once it exists");
-	check_equal(live_now().handles - before.handles, 1,
-		    "handles after a call that was interrupted, and the same call again");
-	check_undone(&objects, 1);
-	check_errno(guest_close_handle(fd, creation.bo.handle), 0, "GEM_CLOSE");
+	check_equal(live_now().handles - before.live.handles, !creation.err,
+		    "handles more after a CREATE_BO that got a signal");
+	rule("a CREATE_BO whose wait a signal ends gives EINTR");
+	if (creation.err)
+		check_errno(creation.err, EINTR, "CREATE_BO");
+	check_undone(&objects, &before, !creation.err);
+	if (!creation.err)
+		check_errno(guest_close_handle(fd, creation.bo.handle), 0, "GEM_CLOSE");
 }
 
-/* Nobody makes the call again here: the BO has come to be, or all of it is undone. */
-void check_killed_create(int fd)
+/* Nobody hears the answer. */
+static void killed_create(int fd)
 {
 	const struct bo wanted = { .fd = fd, .size = SIGNAL_PAGES * PAGE };
-	struct live before = live_now();
+	struct before before = begin_interruption();
 	struct objects objects;
-	long made;
 
-	count_objects();
+	rule(UNDONE_BY_HAND);
 	kill_waiting(create_one, &wanted);
 	objects = objects_counted();
 	inject_clear();
-	made = live_now().bos - before.bos;
-	check_undone(&objects, made);
+	check_undone(&objects, &before, (long)look_for(PAGE).all - before.listed);
+}
+
+void check_interrupted_creates(int fd)
+{
+	FILE *watched = promises_watch();
+
+	interrupted_create(fd);
+	killed_create(fd);
+	promises_kept(watched, " undone signal ");
 }
 
 /* Where CREATE_BO, and then the child's end, can be when SIGKILL comes. */

@@ -5,8 +5,9 @@
  *
  * In /sys/kernel/debug, and each about the BOs on the device's list:
  *
- *	agate_masks	a line for each BO, the oldest first: its size, and 1 if the gfp mask of
- *			its file is the one that agate_gem.h demands, or 0
+ *	agate_masks	a line for each BO, the oldest first: its size, "-" with the bits that are
+ *			missing in the gfp mask of its file, and "+" with those that are too many;
+ *			no bits in the mask that agate_gem.h demands
  *	agate_vmap	maps the newest BO for the kernel and unmaps it, by its funcs.  The
  *			result of vmap, then the BO's pins after vmap, and after vunmap
  *	agate_hide	takes the newest BO's vm_bos off their list and puts them back, under
@@ -36,9 +37,10 @@ static struct dentry *masks_file, *vmap_file, *hide_file, *listed_file;
 
 /* ---- Fields ------------------------------------------------------------------ */
 
-bool bos_mask_is_right(const struct agate_bo *bo)
+/* Without a file all bits are missing. */
+static gfp_t mask_of(const struct agate_bo *bo)
 {
-	return bo->base.filp && mapping_gfp_mask(bo->base.filp->f_mapping) == WANTED_MASK;
+	return bo->base.filp ? mapping_gfp_mask(bo->base.filp->f_mapping) : 0;
 }
 
 /* A mutex in zeroed memory has no list of waiters. */
@@ -97,7 +99,7 @@ static const char *wrong_in_bo(const struct agate_bo *bo)
 		return "madv is not AGATE_MADV_WILLNEED";
 	if (bo->label[0])
 		return "there is a label";
-	return bos_mask_is_right(bo) ? NULL : "the gfp mask of the file is another one";
+	return mask_of(bo) == WANTED_MASK ? NULL : "the gfp mask of the file is another one";
 }
 
 /* Names the first field of a BO that has just been listed which is not as it must be, or NULL. */
@@ -115,13 +117,17 @@ const char *bos_wrong_field(const struct agate_bo *bo, struct agate_device *adev
 static int masks_show(struct seq_file *seq, void *unused)
 {
 	struct agate_device *adev = watch_device();
+	gfp_t missing, extra;
 	struct agate_bo *bo;
 
 	if (!adev)
 		return -ENODEV;
 	mutex_lock(&adev->gem.lock);
-	list_for_each_entry(bo, &adev->gem.bos, link)
-		seq_printf(seq, "%zu %d\n", agate_bo_size(bo), bos_mask_is_right(bo));
+	list_for_each_entry(bo, &adev->gem.bos, link) {
+		missing = WANTED_MASK & ~mask_of(bo);
+		extra = mask_of(bo) & ~WANTED_MASK;
+		seq_printf(seq, "%zu -%pGg +%pGg\n", agate_bo_size(bo), &missing, &extra);
+	}
 	mutex_unlock(&adev->gem.lock);
 	return 0;
 }

@@ -5,7 +5,7 @@
 #include "gem_watch.h"
 
 #include <linux/lockdep.h>
-#include <linux/sched.h>
+#include <linux/sched/signal.h>
 
 #include "agate_device.h"
 #include "agate_gem.h"
@@ -27,6 +27,15 @@ void gem_locks_begin(void)
 	creating = NULL;
 }
 
+/* A wait that a signal has ended is told to the client, and to the kernel, in one of two ways. */
+static void __kprobes check_result(const char *call, int result)
+{
+	if (!signal_pending(current))
+		return;
+	gem_check(SIGNAL, !result || result == -EINTR || result == -ERESTARTSYS,
+		  "%s that got a signal returned %d", call, result);
+}
+
 int __kprobes gem_on_create(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	gem_asked((struct drm_agate_create_bo *)regs->si);
@@ -37,6 +46,7 @@ int __kprobes gem_on_create(struct kretprobe_instance *ri, struct pt_regs *regs)
 int __kprobes gem_on_created(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	gem_answered((int)regs->ax);
+	check_result("CREATE_BO", (int)regs->ax);
 	creating = NULL;
 	return 0;
 }
@@ -134,6 +144,7 @@ int __kprobes gem_on_label_set(struct kretprobe_instance *ri, struct pt_regs *re
 {
 	labelling = NULL;
 	looking.task = NULL;
+	check_result("SET_LABEL", (int)regs->ax);
 	return 0;
 }
 

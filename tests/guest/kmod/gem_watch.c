@@ -8,15 +8,18 @@
  *
  *	listed		gem.bos changes under gem.lock (on the fast kernel: a BO joins under it)
  *	backing		agate_backing_init() gets a GEM object with a shmem file
+ *	flags		the flags that CREATE_BO asked for choose the kind of backing
  *	complete	a BO that has joined gem.bos is complete when gem.lock is given back
  *	asked		it has the size and the flags that CREATE_BO asked for
  *	order		gem.bos changes only by a BO that joins at its end, or leaves
  *	free		what a BO's end consists of comes once each, and in this order
+ *	undone		a BO that was given up before it was listed gives its backing back first
  *	names		open and close of a handle change no field of the BO
  *	unlocked	no lock is held where the driver may wait for the GPU
  *	lookup		a handle is looked up, and its reference taken, under table_lock
  *	label		nothing that may sleep is called under label_lock (debug kernel)
  *	fetch		SET_LABEL holds no lock while it reads user memory (debug kernel)
+ *	signal		CREATE_BO and SET_LABEL succeed or say EINTR when they got a signal
  *
  * The debug kernel calls functions for list changes, for what may sleep, and for user
  * memory; the fast one does not, so nothing is checked there.
@@ -34,8 +37,8 @@
 #include "agate_gem.h"
 
 static const char *const names[PROMISES] = {
-	"listed", "backing", "complete", "asked", "order", "free", "names", "unlocked", "lookup",
-	"label", "fetch",
+	"listed", "backing", "flags", "complete", "asked", "order", "free", "undone", "names",
+	"unlocked", "lookup", "label", "fetch", "signal",
 };
 
 static struct {
@@ -59,11 +62,7 @@ static struct {
 	bool joined;	/* the BO, by the time that the call gave gem.lock back */
 } asked;
 
-/* BOs that have joined the list and have not ended; a slot is free when @bo is NULL. */
-static struct life {
-	struct agate_bo *bo;
-	unsigned int forgotten, released;
-} lives[GEM_KNOWN_MAX];
+static const struct agate_backing_ops *(*choose)(u32 flags);
 
 void __kprobes gem_check(enum promise promise, bool ok, const char *fmt, ...)
 {
@@ -94,9 +93,17 @@ static int __kprobes place_of(const struct agate_bo *bo)
 	return -1;
 }
 
-static bool __kprobes is_known(const struct agate_bo *bo)
+bool __kprobes gem_is_known(const struct agate_bo *bo)
 {
 	return place_of(bo) >= 0;
+}
+
+void __kprobes gem_has_left(const struct agate_bo *bo)
+{
+	int place = place_of(bo);
+
+	if (place >= 0)
+		left[place] = true;
 }
 
 struct agate_bo __kprobes *gem_listed(unsigned int place)
@@ -124,33 +131,13 @@ void __kprobes gem_answered(int result)
 
 /* ---- The list ------------------------------------------------------------------ */
 
-static struct life __kprobes *find_life(const struct agate_bo *bo)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(lives); i++)
-		if (READ_ONCE(lives[i].bo) == bo)
-			return &lives[i];
-	return NULL;
-}
-
-/* Called under gem.lock. */
-static void __kprobes begin_life(struct agate_bo *bo)
-{
-	struct life *life = find_life(NULL);
-
-	if (!life)
-		return;
-	life->forgotten = 0;
-	life->released = 0;
-	WRITE_ONCE(life->bo, bo);
-}
-
 static void __kprobes see_new(struct agate_bo *bo)
 {
 	const char *wrong = bos_wrong_field(bo, gem_device);
 
-	begin_life(bo);
+	gem_begin_life(bo, true);
+	gem_check(FLAGS, bo->backing.ops == choose(bo->flags),
+		  "flags %#x do not choose the BO's backing.ops", bo->flags);
 	gem_check(COMPLETE, !wrong, "%s", wrong);
 	if (asked.task != current)
 		return;
@@ -175,7 +162,7 @@ static void __kprobes see_list(void)
 			break;
 		}
 		now[count++] = bo;
-		if (!is_known(bo)) {
+		if (!gem_is_known(bo)) {
 			fresh = true;
 			see_new(bo);
 			continue;
@@ -214,13 +201,25 @@ static int __kprobes on_list_del(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct agate_bo *bo = container_of((struct list_head *)regs->di, struct agate_bo, link);
 
-	int place = place_of(bo);
-
-	if (place < 0)
+	if (!gem_is_known(bo))
 		return 0;
 	gem_check(LISTED, gem_has(&gem_device->gem.lock),
 		  "a BO leaves gem.bos, and gem.lock is not held");
-	left[place] = true;
+	gem_has_left(bo);
+	return 0;
+}
+
+/* @flags: what CREATE_BO hands on to @function. */
+static void __kprobes check_flags(const char *function, u32 flags)
+{
+	if (asked.task == current)
+		gem_check(FLAGS, flags == asked.flags, "%s() with flags %#x instead of %#x",
+			  function, flags, asked.flags);
+}
+
+static int __kprobes on_object(struct kprobe *kp, struct pt_regs *regs)
+{
+	check_flags("agate_backing_object_init", regs->cx);
 	return 0;
 }
 
@@ -230,65 +229,9 @@ static int __kprobes on_backing(struct kprobe *kp, struct pt_regs *regs)
 
 	gem_check(BACKING, bo->base.filp && bo->base.dev,
 		  "agate_backing_init() of a BO whose GEM object is not initialised yet");
-	return 0;
-}
-
-/* ---- The end of a BO ------------------------------------------------------------- */
-
-static int __kprobes on_forget(struct kprobe *kp, struct pt_regs *regs)
-{
-	struct agate_bo *bo = (struct agate_bo *)regs->di;
-	struct life *life = find_life(bo);
-
-	gem_check(FREE, !kref_read(&bo->base.refcount),
-		  "agate_purge_forget() of a BO that has references");
-	if (life)
-		life->forgotten++;
-	return 0;
-}
-
-static int __kprobes on_release(struct kprobe *kp, struct pt_regs *regs)
-{
-	struct agate_bo *bo = (struct agate_bo *)regs->di;
-	struct life *life = find_life(bo);
-
-	gem_check(FREE, !kref_read(&bo->base.refcount),
-		  "agate_backing_release() of a BO that has references");
-	if (!life)
-		return 0;
-	gem_check(FREE, life->forgotten,
-		  "agate_backing_release() before agate_purge_forget(), of a BO with flags %#x and madv %d",
-		  bo->flags, bo->madv);
-	gem_check(FREE, is_known(bo), "agate_backing_release() of a BO that has left gem.bos");
-	life->released++;
-	return 0;
-}
-
-static const char __kprobes *whose_thread(void)
-{
-	if (current->flags & PF_KTHREAD)
-		return ", in a thread of the kernel";
-	return current->flags & PF_EXITING ? ", in a process that ends" : "";
-}
-
-/* A BO whose initialisation failed ends here without having been listed. */
-static int __kprobes on_end(struct kprobe *kp, struct pt_regs *regs)
-{
-	struct agate_bo *bo = to_agate_bo((struct drm_gem_object *)regs->di);
-	struct life *life = find_life(bo);
-	int place;
-
-	if (!life)
-		return 0;
-	gem_check(FREE, life->forgotten == 1 && life->released == 1,
-		  "agate_purge_forget() %u times and agate_backing_release() %u times before drm_gem_object_release(), of a BO with flags %#x and madv %d%s",
-		  life->forgotten, life->released, bo->flags, bo->madv, whose_thread());
-	place = place_of(bo);
-	gem_check(FREE, place < 0,
-		  "drm_gem_object_release() of a BO that has not left gem.bos under gem.lock");
-	if (place >= 0)
-		left[place] = true;
-	WRITE_ONCE(life->bo, NULL);
+	check_flags("agate_backing_init", regs->si);
+	if (!gem_is_known(bo))
+		gem_begin_life(bo, false);
 	return 0;
 }
 
@@ -298,10 +241,11 @@ static int __kprobes on_end(struct kprobe *kp, struct pt_regs *regs)
 
 static struct kprobe probes[] = {
 	PROBE("mutex_unlock", on_unlock),
+	PROBE("agate_backing_object_init", on_object),
 	PROBE("agate_backing_init", on_backing),
-	PROBE("agate_purge_forget", on_forget),
-	PROBE("agate_backing_release", on_release),
-	PROBE("drm_gem_object_release", on_end),
+	PROBE("agate_purge_forget", gem_on_forget),
+	PROBE("agate_backing_release", gem_on_release),
+	PROBE("drm_gem_object_release", gem_on_end),
 	PROBE("agate_vm_close_bo", gem_on_vm_close),
 	PROBE("agate_mapping_put", gem_on_mapping_put),
 	PROBE("agate_gem_lookup", gem_on_lookup),
@@ -377,16 +321,16 @@ static void begin(void)
 
 	memset(verdicts, 0, sizeof(verdicts));
 	memset(left, 0, sizeof(left));
-	memset(lives, 0, sizeof(lives));
 	asked.task = NULL;
 	gem_locks_begin();
 	gem_names_begin();
+	gem_lives_begin();
 	known_count = 0;
 	mutex_lock(&gem_device->gem.lock);
 	list_for_each_entry(bo, &gem_device->gem.bos, link)
 		if (known_count < GEM_KNOWN_MAX) {
 			known[known_count++] = bo;
-			begin_life(bo);
+			gem_begin_life(bo, true);
 		}
 	mutex_unlock(&gem_device->gem.lock);
 }
@@ -410,7 +354,8 @@ static int promises_open(struct inode *inode, struct file *file)
 	if (armed_count)
 		return -EBUSY;
 	gem_device = watch_device();
-	if (!gem_device)
+	choose = (void *)watch_symbol("agate_backing_choose");
+	if (!gem_device || !choose)
 		return -ENODEV;
 	begin();
 	ret = arm();

@@ -18,12 +18,11 @@ struct drm_agate_create_bo;
 
 /* In the order of what to look at first: one mistake may break several. */
 enum promise {
-	LISTED, BACKING, COMPLETE, ASKED, ORDER, FREE, NAMES, UNLOCKED, LOOKUP, LABEL, FETCH,
-	PROMISES
+	LISTED, BACKING, FLAGS, COMPLETE, ASKED, ORDER, FREE, UNDONE, NAMES, UNLOCKED, LOOKUP,
+	LABEL, FETCH, SIGNAL, PROMISES
 };
 
 /* bos.c */
-bool bos_mask_is_right(const struct agate_bo *bo);
 const char *bos_wrong_field(const struct agate_bo *bo, struct agate_device *adev);
 
 /* gem_watch.c */
@@ -41,9 +40,19 @@ struct agate_bo *gem_listed(unsigned int place);
 void gem_asked(const struct drm_agate_create_bo *args);
 /* It is over. */
 void gem_answered(int result);
+/* Is it on gem.bos, as far as the lock's holders have told?  It has left the list. */
+bool gem_is_known(const struct agate_bo *bo);
+void gem_has_left(const struct agate_bo *bo);
 extern struct agate_device *gem_device;
 
-/* gem_locks.c: handlers of probes. */
+/* gem_lives.c: handlers of probes; a BO has a backing, and is on gem.bos or is not yet. */
+void gem_lives_begin(void);
+void gem_begin_life(struct agate_bo *bo, bool listed);
+int gem_on_forget(struct kprobe *kp, struct pt_regs *regs);
+int gem_on_release(struct kprobe *kp, struct pt_regs *regs);
+int gem_on_end(struct kprobe *kp, struct pt_regs *regs);
+
+/* gem_locks.c: likewise. */
 void gem_locks_begin(void);
 int gem_on_create(struct kretprobe_instance *ri, struct pt_regs *regs);
 int gem_on_created(struct kretprobe_instance *ri, struct pt_regs *regs);

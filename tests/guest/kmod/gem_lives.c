@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Lab 02: how a BO ends, whether it was listed or is given up before; gem_watch.c has the
+ * probes.
+ */
+#include "gem_watch.h"
+
+#include <linux/sched.h>
+
+#include "agate_gem.h"
+
+/* BOs that have a backing, and have not ended; a slot is free when @bo is NULL. */
+static struct life {
+	struct agate_bo *bo;
+	bool listed;
+	unsigned int forgotten, released;
+} lives[GEM_KNOWN_MAX];
+
+void gem_lives_begin(void)
+{
+	memset(lives, 0, sizeof(lives));
+}
+
+static struct life __kprobes *find_life(const struct agate_bo *bo)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(lives); i++)
+		if (READ_ONCE(lives[i].bo) == bo)
+			return &lives[i];
+	return NULL;
+}
+
+/* Only the thread that makes the BO has come to it yet, or gem.lock is held. */
+void __kprobes gem_begin_life(struct agate_bo *bo, bool listed)
+{
+	struct life *life = find_life(bo);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(lives) && !life; i++)
+		if (!cmpxchg(&lives[i].bo, NULL, bo))
+			life = &lives[i];
+	if (!life)
+		return;
+	life->listed = listed;
+	life->forgotten = 0;
+	life->released = 0;
+}
+
+int __kprobes gem_on_forget(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct agate_bo *bo = (struct agate_bo *)regs->di;
+	struct life *life = find_life(bo);
+
+	/* A BO that is given up was on no list: this call is needless then, and harmless. */
+	gem_check(FREE, !kref_read(&bo->base.refcount) || (life && !life->listed),
+		  "agate_purge_forget() of a BO that has references");
+	if (life)
+		life->forgotten++;
+	return 0;
+}
+
+int __kprobes gem_on_release(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct agate_bo *bo = (struct agate_bo *)regs->di;
+	struct life *life = find_life(bo);
+
+	if (life && !life->listed) {
+		life->released++;
+		return 0;
+	}
+	gem_check(FREE, !kref_read(&bo->base.refcount),
+		  "agate_backing_release() of a BO that has references");
+	if (!life)
+		return 0;
+	gem_check(FREE, life->forgotten,
+		  "agate_backing_release() before agate_purge_forget(), of a BO with flags %#x and madv %d",
+		  bo->flags, bo->madv);
+	gem_check(FREE, gem_is_known(bo), "agate_backing_release() of a BO that has left gem.bos");
+	life->released++;
+	return 0;
+}
+
+static const char __kprobes *whose_thread(void)
+{
+	if (current->flags & PF_KTHREAD)
+		return ", in a thread of the kernel";
+	return current->flags & PF_EXITING ? ", in a process that ends" : "";
+}
+
+static void __kprobes end_listed(const struct agate_bo *bo, const struct life *life)
+{
+	gem_check(FREE, life->forgotten == 1 && life->released == 1,
+		  "agate_purge_forget() %u times and agate_backing_release() %u times before drm_gem_object_release(), of a BO with flags %#x and madv %d%s",
+		  life->forgotten, life->released, bo->flags, bo->madv, whose_thread());
+	gem_check(FREE, !gem_is_known(bo),
+		  "drm_gem_object_release() of a BO that has not left gem.bos under gem.lock");
+	gem_has_left(bo);
+}
+
+/* A BO whose initialisation failed ends here without a backing. */
+int __kprobes gem_on_end(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct agate_bo *bo = to_agate_bo((struct drm_gem_object *)regs->di);
+	struct life *life = find_life(bo);
+
+	if (!life)
+		return 0;
+	if (life->listed)
+		end_listed(bo, life);
+	else
+		gem_check(UNDONE, life->released,
+			  "drm_gem_object_release() before agate_backing_release()");
+	WRITE_ONCE(life->bo, NULL);
+	return 0;
+}
