@@ -149,7 +149,7 @@ int agate_gem_create_ioctl(struct drm_device *dev, void *data, struct drm_file *
  * Reads each byte of the label once, none behind it, and holds no lock meanwhile; if the
  * length is 0 it does not look at the pointer.  Under label_lock it calls nothing that may
  * sleep.  If more than one thing is wrong with a call,
- * any of the errors is right.
+ * any of the errors is right.  The label changes as a whole while label_lock is held once.
  *
  * Return: 0, or the error of the uAPI, or -EINTR or -ERESTARTSYS if a signal may end its wait
  * for label_lock.  On failure the label stays as it was.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The buffer object and its names, with locks that are polled.
+ * The buffer object and its names, with locks that are polled.  The memory of a BO that ends
+ * goes after a grace period of RCU, by a function of the driver that does nothing else.
  *
  * Everything about a BO is set up before its first handle exists, because from
  * that moment another thread may use it, and even close it.  The contract is
@@ -17,6 +18,16 @@
 
 #define BO_FLAGS	(AGATE_BO_NOEXEC | AGATE_BO_HEAP | AGATE_BO_CPU_READONLY | \
 			 AGATE_BO_GPU_READONLY)
+
+struct rcu_bo {
+	struct agate_bo bo;
+	struct rcu_head rcu;
+};
+
+static void free_memory(struct rcu_head *rcu)
+{
+	kfree(container_of(rcu, struct rcu_bo, rcu));
+}
 
 static void poll_lock(struct mutex *lock)
 {
@@ -46,7 +57,7 @@ static void gem_free(struct drm_gem_object *obj)
 	mutex_destroy(&bo->backing.lock);
 	mutex_destroy(&bo->label_lock);
 	mutex_destroy(&bo->mappings_lock);
-	kfree(bo);
+	call_rcu(&container_of(bo, struct rcu_bo, bo)->rcu, free_memory);
 	agate_stat_dec(&adev->stats, AGATE_STAT_BOS);
 #else
 	/*
@@ -138,20 +149,22 @@ static bool create_args_valid(u64 size, u32 flags)
 
 struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags)
 {
+	struct rcu_bo *outer;
 	struct agate_bo *bo;
 	int ret;
 
 	if (!create_args_valid(size, flags))
 		return ERR_PTR(-EINVAL);
 
-	bo = kzalloc(sizeof(*bo), GFP_KERNEL);
-	if (!bo)
+	outer = kzalloc(sizeof(*outer), GFP_KERNEL);
+	if (!outer)
 		return ERR_PTR(-ENOMEM);
+	bo = &outer->bo;
 	bo->base.funcs = &agate_gem_funcs;
 	ret = agate_backing_object_init(adev, bo, PAGE_ALIGN(size), flags);
 	if (ret) {
 		drm_gem_object_release(&bo->base);
-		kfree(bo);
+		kfree(outer);
 		/* Shmem says ENOSPC when memory runs out; in our uAPI that is for addresses. */
 		return ERR_PTR(ret == -ENOSPC ? -ENOMEM : ret);
 	}
