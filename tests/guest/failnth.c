@@ -241,7 +241,7 @@ static int call_lend(struct world *world)
 	err = dmabuf_try_import(stranger, world->dmabuf, &handle);
 	if (err == EFAULT)
 		guest_close_handle(stranger, 1);
-	/* If it is the close that fails, the handle is still there. */
+	/* The close may be the call that fails: then the handle is still there. */
 	if (!err && guest_close_handle(stranger, handle))
 		assert_int_equal(guest_close_handle(stranger, handle), 0);
 	return err;

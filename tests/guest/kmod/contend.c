@@ -35,7 +35,7 @@ static unsigned int messages(const struct contention *c)
 	return READ_ONCE(*per_cpu_ptr(irq_data_to_desc(c->data)->kstat_irqs, c->cpu));
 }
 
-/* What the handler may change, and how many messages had come. */
+/* State that the handler may change, and how many messages had come. */
 struct before {
 	unsigned int messages;
 	u32 closed;
