@@ -353,8 +353,6 @@ static void contiguous(void **state)
 	uint32_t handle;
 
 	(void)state;
-	if (dma_is_bounced())
-		skip();
 	vgem = stranger_open("vgem");
 	fd = guest_open();
 	pieces = vgem_bo(vgem, fd, 256, true);
@@ -390,6 +388,11 @@ int main(void)
 		cmocka_unit_test_teardown(device_goes, guest_teardown),
 		cmocka_unit_test(contiguous),
 	};
+	size_t count = sizeof(tests) / sizeof(tests[0]);
 
-	return cmocka_run_group_tests_name("strangers", tests, NULL, NULL);
+	if (dma_is_bounced()) {
+		printf("# without the test `contiguous`: bouncing tears memory apart\n");
+		count--;
+	}
+	return _cmocka_run_group_tests("strangers", tests, count, NULL, NULL);
 }
