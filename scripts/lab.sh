@@ -17,7 +17,13 @@ LABS=${LABS:-labs}
 list()
 {
 	for file in "$LABS"/[0-9][0-9]-*/lab.json; do
-		[ ! -e "$file" ] || basename "${file%/lab.json}"
+		name=${file%/lab.json}
+		name=${name##*/}
+		# make would expand other characters of a name that it is given.
+		case $name in
+		*[!a-z0-9-]*) ;;
+		*) [ ! -e "$file" ] || echo "$name" ;;
+		esac
 	done
 }
 

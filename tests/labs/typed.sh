@@ -18,6 +18,7 @@ trap 'exit 1' INT TERM HUP
 lab=02-gem-object
 mkdir -p "$work/scripts" "$work/labs/$lab" "$work/tests/host"
 cp Makefile "$work"
+cp tests/suites.mk "$work/tests"
 cp scripts/lab.sh scripts/build-lock.sh "$work/scripts"
 cp scripts/which-tests.sh "$work/asks-for-tests"
 cp scripts/compose-lib.sh scripts/box-lib.sh "$work/scripts"
@@ -256,4 +257,19 @@ goal grade LAB=02 TEST='s*' STEP=3 &&
 	goal hint LAB=02 TEST=02-gem-object/sizes &&
 	expect '<hint>' '<--lab>' '<02>' '<--test>' '<02-gem-object/sizes>'
 result $? "what is there is taken"
+
+# Names of folders are no code either.
+mkdir '$(shell touch ran)' 'a|touch${IFS}ran' 'labs/02-$(shell touch ran)' 'labs/$(x' "labs/02-'"
+for odd in labs/*; do
+	[ -e "$odd/lab.json" ] || echo '{}' >"$odd/lab.json"
+done
+goal help && [ ! -e ran ]
+result $? "the names of folders are not run by make"
+goal build/tests/suites && [ ! -e ran ] && grep -q 'left out: names beside the Makefile' said &&
+	[ -s build/tests/suites ] && ! grep -q '[$(]' build/tests/suites
+result $? "nor do they get into the table of the suites"
+goal check LAB=02 && expect '<02>' && goal grade LAB=gem-object &&
+	expect '<--lab>' '<gem-object>' && ! goal grade LAB=x &&
+	refused "There is no lab x.  There are: $lab"
+result $? "a folder with such a name is no lab"
 echo "1..$number"
