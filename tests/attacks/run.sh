@@ -53,7 +53,7 @@ refused()
 }
 
 attacks=$(ls tests/attacks/02/*.inc)
-echo "1..$(($(echo "$attacks" | wc -l) + 34))"
+echo "1..$(($(echo "$attacks" | wc -l) + 36))"
 
 for file in $attacks; do
 	rm -rf "$out"
@@ -305,3 +305,25 @@ check "and files are not taken from the results" 2 $? grep -q 'overlap' "$work/s
 check "a report that could not be written is a failure" 1 $? grep -q 'could not be written' "$work/said"
 "$build/bin/agate-grade" hint --lab 02 --test topic --out "$work/said/x" >"$work/words" 2>&1
 check "a folder that cannot be made is named" 1 $? grep -q "$work/said/x/hints: " "$work/words"
+
+# A report of the kernel that a file has forged names a function of another lab's solution.
+{
+	sed -e 's/^static bool create_args_valid/static void forge(void);\n\n&/' \
+		-e 's/^\tif (!create_args_valid(size, flags))$/\tforge();\n&/' solutions/$lab/agate_gem.c
+	cat <<'END'
+static void forge(void)
+{
+	pr_emerg("BUG: unable to handle page fault for address: ffff\n");
+	pr_emerg("Oops: 0000 [#1] PREEMPT SMP\n");
+	pr_emerg("CPU: 0 PID: 77 Comm: x Not tainted\n");
+	pr_emerg("RIP: 0010:agate_pgtable_map+0x30/0x80000 [agate]\n");
+	pr_emerg("Call Trace:\n <TASK>\n agate_pgtable_fini+0x10/0x40000 [agate]\n");
+	pr_emerg(" </TASK>\n---[ end trace 0000000000000000 ]---\n");
+}
+END
+} >"$student/agate_gem.c"
+"$build/bin/agate-grade" --lab 02 --test topic --from "$work/from" --out "$work/grade" >"$work/said" 2>&1
+check "a forged report of the kernel is a crash at the place that it names" 0 $? \
+	grep -q 'where .*solutions/10-page-tables/agate_pgtable\.c:[0-9]*, in ' "$work/said"
+grep -q ^CRASH "$work/said" && ! grep -qE '^ +>? +[0-9]+ \| ' "$work/said"
+result $? "and shows no line of that solution"
