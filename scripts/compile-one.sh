@@ -64,10 +64,12 @@ compile()
 }
 
 # The compiler was ended, or had to end: what it says then it says last.  A segmentation
-# fault is how it meets the limit of its stack.
+# fault is how it meets the limit of its stack.  SIGXCPU and SIGXFSZ can also end the shell
+# in the box, when it writes to a file that the compiler's messages have filled.
 ended()
 {
-	[ "$(wc -c <"$name.words")" -ge $BOX_WORDS ] || tail -n 20 "$name.words" | grep -qE \
+	[ "$status" = $((128 + 24)) ] || [ "$status" = $((128 + 25)) ] ||
+		[ "$(wc -c <"$name.words")" -ge $BOX_WORDS ] || tail -n 20 "$name.words" | grep -qE \
 		'(File size limit exceeded|CPU time limit exceeded|Segmentation fault) signal|: out of memory alloc|memory exhausted|[cC]annot allocate memory|^(CPU time limit|File size limit) exceeded'
 }
 

@@ -53,7 +53,7 @@ refused()
 }
 
 attacks=$(ls tests/attacks/02/*.inc)
-echo "1..$(($(echo "$attacks" | wc -l) + 36))"
+echo "1..$(($(echo "$attacks" | wc -l) + 37))"
 
 for file in $attacks; do
 	rm -rf "$out"
@@ -153,6 +153,26 @@ rm -rf "$out"
 attack "$work/warnings.c"
 check "thousands of warnings are still only warnings" 0 $? \
 	[ "$(wc -c <"$out/compile.log")" -le 300000 ]
+
+# More messages than a file may hold: a file that includes itself has each of these warnings
+# 2^9 times.
+{
+	head -c 3500 /dev/zero | tr '\0' x >"$work/long"
+	for i in $(seq 60); do
+		echo "#warning $(cat "$work/long")"
+	done
+	echo '#if __INCLUDE_LEVEL__ < 9'
+	echo '#include "agate_gem.c"'
+	echo '#include "agate_gem.c"'
+	echo '#endif'
+	echo '#if __INCLUDE_LEVEL__ == 0'
+	cat solutions/$lab/agate_gem.c
+	echo '#endif'
+} >"$student/agate_gem.c"
+rm -rf "$out"
+BOX_CPU_S=60 timeout $LIMIT_S kernel/compose-lab.sh fast "$out" "$lab=$student" >"$work/said" 2>&1
+check "more messages than a file may hold do not compile" 10 $? \
+	told 'does not compile within the limits'
 
 # The compiler takes @FILE for a file with options: here one that runs a program.
 (
