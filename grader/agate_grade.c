@@ -292,12 +292,15 @@ static int grade_all(const struct options *o, const struct run_config *config,
 	bool judged = true;
 	size_t i;
 
+	/* From here on the result of an earlier run must not be taken for this run's. */
+	if (!run_path(path, "%s/result.json", config->out) || !result_write(result, path))
+		return fail(EXIT_GRADER, strerror(errno));
 	for (i = 0; i < result->lab_count && end <= RUN_UNJUDGED; i++) {
 		end = grade_lab(o, config, result, i);
 		judged = judged && end != RUN_UNJUDGED;
 	}
 	result->complete = end <= RUN_UNJUDGED && judged;
-	if (!run_path(path, "%s/result.json", config->out) || !result_write(result, path))
+	if (!result_write(result, path))
 		return fail(EXIT_GRADER, strerror(errno));
 	if (end == RUN_INTERRUPTED)
 		return fail(EXIT_GRADER, "interrupted");

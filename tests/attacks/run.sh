@@ -53,7 +53,7 @@ refused()
 }
 
 attacks=$(ls tests/attacks/02/*.inc)
-echo "1..$(($(echo "$attacks" | wc -l) + 37))"
+echo "1..$(($(echo "$attacks" | wc -l) + 38))"
 
 for file in $attacks; do
 	rm -rf "$out"
@@ -273,6 +273,8 @@ result $? "a function that chooses itself"
 
 # A grader that is killed takes the compiler with it.
 cat solutions/$lab/agate_gem.c tests/attacks/02/include-itself.inc >"$student/agate_gem.c"
+mkdir "$work/grade"
+echo '{"schema": "agate/result/v1", "score": 2, "complete": true}' >"$work/grade/result.json"
 "$build/bin/agate-grade" --lab 02 --from "$work/from" --out "$work/grade" >"$work/said" 2>&1 &
 grader=$!
 tries=0
@@ -284,6 +286,7 @@ pgrep -f "cc1.*$student" >/dev/null
 running=$?
 kill -KILL $grader
 wait $grader 2>/dev/null
+complete=$(grep -o '"complete": [a-z]*' "$work/grade/result.json")
 tries=0
 while pgrep -f "$work/" >/dev/null && [ $tries -lt 100 ]; do
 	tries=$((tries + 1))
@@ -293,6 +296,8 @@ done
 result $? "the compiler was running when the grader was killed"
 ! pgrep -f "$work/" >"$work/said"
 result $? "and is not any more, nor is a script that started it"
+[ "$complete" = '"complete": false' ]
+result $? "and the result of an earlier run does not look like that of the killed one"
 
 # Links where the grader writes: it must not write to what they lead to.
 rm -rf "$work/grade/$lab"
