@@ -181,6 +181,8 @@ static int hint(const struct options *o)
 	size_t count;
 	int status = EXIT_GRADED;
 
+	if (o->out && !choice_out(o->out, error, sizeof(error)))
+		return fail(EXIT_USAGE, error);
 	labs = load_labs(o->lab, &count, error);
 	if (!labs)
 		return fail(EXIT_USAGE, error);

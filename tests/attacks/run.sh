@@ -53,7 +53,7 @@ refused()
 }
 
 attacks=$(ls tests/attacks/02/*.inc)
-echo "1..$(($(echo "$attacks" | wc -l) + 38))"
+echo "1..$(($(echo "$attacks" | wc -l) + 40))"
 
 for file in $attacks; do
 	rm -rf "$out"
@@ -324,6 +324,13 @@ done
 "$build/bin/agate-grade" --lab 02 --from "$work/grade/$lab/fast/tree" --out "$work/grade" \
 	>"$work/said" 2>&1
 check "and files are not taken from the results" 2 $? grep -q 'overlap' "$work/said"
+
+odd=$work/$(printf '\033[31m')
+"$build/bin/agate-grade" hint --lab 02 --test topic --out "$odd" >"$work/said" 2>&1
+check "nor are hints kept in a folder whose name a shell or a terminal would run" 2 $? \
+	[ ! -e "$odd" ]
+grep -q 'OUT is a path without' "$work/said" && ! grep -q "$(printf '\033')" "$work/said"
+result $? "and its name is not passed on"
 
 # What cannot be written.
 "$build/bin/agate-grade" list >/dev/full 2>"$work/said"
