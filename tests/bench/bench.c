@@ -32,3 +32,15 @@ void bench_call(int fd, unsigned long request, void *arg, const char *what)
 	if (ret)
 		bench_die(what);
 }
+
+void bench_report(const char *name, const char *unit, const double *samples, int count,
+		  const char *against)
+{
+	printf("{\"name\": \"%s\", \"unit\": \"%s\", ", name, unit);
+	if (against)
+		printf("\"against\": \"%s\", ", against);
+	printf("\"samples\": [");
+	for (int i = 0; i < count; i++)
+		printf("%s%.1f", i ? ", " : "", samples[i]);
+	puts("]}");
+}

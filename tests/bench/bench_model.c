@@ -26,18 +26,6 @@ double model_now(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-void model_report(const char *name, const char *unit, const double *samples, int count,
-		  const char *against)
-{
-	printf("{\"name\": \"%s\", \"unit\": \"%s\", ", name, unit);
-	if (against)
-		printf("\"against\": \"%s\", ", against);
-	printf("\"samples\": [");
-	for (int i = 0; i < count; i++)
-		printf("%s%.1f", i ? ", " : "", samples[i]);
-	puts("]}");
-}
-
 /* ---- What the model asks of its host ------------------------------------ */
 
 static void *memory_at(void *ctx, uint64_t pa, size_t len)

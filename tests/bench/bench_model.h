@@ -56,8 +56,4 @@ double model_run(struct model *m, unsigned int slot, enum model_as as, uint32_t 
 /* This thread's own processor time in seconds, without the time of other threads. */
 double model_now(void);
 
-/* Print one JSON object per line, for the report; against may be NULL. */
-void model_report(const char *name, const char *unit, const double *samples, int count,
-		  const char *against);
-
 #endif /* AGATE_BENCH_MODEL_H */

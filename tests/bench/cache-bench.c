@@ -71,15 +71,14 @@ static double with_cache(struct agate_device *dev, bool on, enum use use)
 	return ns;
 }
 
+/* A row for one use of the BOs, and the row to which it is compared, or NULL. */
 static void report(const char *what, const char *name, const double *samples, const char *against)
 {
-	printf("{\"name\": \"%s_%s\", \"unit\": \"ns\", ", what, name);
-	if (against)
-		printf("\"against\": \"%s_%s\", ", against, name);
-	printf("\"samples\": [");
-	for (int i = 0; i < ROUNDS; i++)
-		printf("%s%.1f", i ? ", " : "", samples[i]);
-	puts("]}");
+	char row[64], other[64];
+
+	snprintf(row, sizeof(row), "%s_%s", what, name);
+	snprintf(other, sizeof(other), "%s_%s", against ? against : "", name);
+	bench_report(row, "ns", samples, ROUNDS, against ? other : NULL);
 }
 
 /* The same beside many BOs in the cache: those of the same size, so all in one bucket. */
@@ -101,6 +100,7 @@ int main(void)
 {
 	double samples[2][ROUNDS];
 	struct agate_device *dev;
+	char row[64];
 
 	check(agate_device_open(&dev), "agate_device_open");
 	for (enum use use = UNMAPPED; use < USES; use++) {
@@ -116,12 +116,9 @@ int main(void)
 		samples[0][i] = among(dev, 10);
 		samples[1][i] = among(dev, MANY);
 	}
-	report("bo_cached_among", "10", samples[0], NULL);
-	printf("{\"name\": \"bo_cached_among_%d\", \"unit\": \"ns\", \"against\": \"bo_cached_among_10\", "
-	       "\"samples\": [", MANY);
-	for (int i = 0; i < ROUNDS; i++)
-		printf("%s%.1f", i ? ", " : "", samples[1][i]);
-	puts("]}");
+	bench_report("bo_cached_among_10", "ns", samples[0], ROUNDS, NULL);
+	snprintf(row, sizeof(row), "bo_cached_among_%d", MANY);
+	bench_report(row, "ns", samples[1], ROUNDS, "bo_cached_among_10");
 	agate_device_close(dev);
 	return 0;
 }

@@ -8,6 +8,7 @@
  * of MiB on memcpy() bypasses the caches, which is of no advantage to a copy in pieces of
  * a page.
  */
+#include "bench.h"
 #include "bench_model.h"
 
 #include <stdio.h>
@@ -93,9 +94,9 @@ static void report(const char *op, const char *size, const char *host,
 	snprintf(against, sizeof(against), "%s_%s", host, size);
 	for (int i = CONTIGUOUS; i < LAYOUTS; i++) {
 		snprintf(name, sizeof(name), "gpu_%s_%s%s", op, size, layout[i]);
-		model_report(name, "MB/s", rates[i], ROUNDS, against);
+		bench_report(name, "MB/s", rates[i], ROUNDS, against);
 	}
-	model_report(against, "MB/s", rates[HOST], ROUNDS, NULL);
+	bench_report(against, "MB/s", rates[HOST], ROUNDS, NULL);
 }
 
 static void bench(struct model *m, const char *name, uint32_t size)
@@ -124,7 +125,7 @@ int main(void)
 	bench(&m, "16M", LARGE);
 	for (int i = 0; i < ROUNDS; i++)
 		sums[i] = checksum(&m);
-	model_report("gpu_checksum", "MB/s", sums, ROUNDS, NULL);
+	bench_report("gpu_checksum", "MB/s", sums, ROUNDS, NULL);
 	model_free(&m);
 	return 0;
 }

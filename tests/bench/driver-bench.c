@@ -183,10 +183,11 @@ static void check_job(const struct bo *bo, uint32_t offset)
 
 static void report(const struct driver *driver, const char *what, const char *unit, double sample)
 {
-	printf("{\"name\": \"%s_%s\", \"unit\": \"%s\", ", driver->name, what, unit);
-	if (driver->other)
-		printf("\"against\": \"%s_%s\", ", driver->other, what);
-	printf("\"samples\": [%.1f]}\n", sample);
+	char row[64], other[64];
+
+	snprintf(row, sizeof(row), "%s_%s", driver->name, what);
+	snprintf(other, sizeof(other), "%s_%s", driver->other ? driver->other : "", what);
+	bench_report(row, unit, &sample, 1, driver->other ? other : NULL);
 }
 
 /* ---- Measurements -------------------------------------------------------- */

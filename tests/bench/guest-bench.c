@@ -54,18 +54,6 @@ static int open_driver(const char *name, const char *node, int first)
 	return -1;
 }
 
-static void report(const char *name, const char *unit, const double *samples,
-		   const char *against)
-{
-	printf("{\"name\": \"%s\", \"unit\": \"%s\", ", name, unit);
-	if (against)
-		printf("\"against\": \"%s\", ", against);
-	printf("\"samples\": [");
-	for (int i = 0; i < ROUNDS; i++)
-		printf("%s%.1f", i ? ", " : "", samples[i]);
-	puts("]}");
-}
-
 static void close_handle(int fd, uint32_t handle)
 {
 	struct drm_gem_close arg = { .handle = handle };
@@ -169,12 +157,12 @@ static void bench_bos(int agate, int vgem)
 		touch_twice(&ours, &first[0][i], &second[0][i]);
 		touch_twice(&theirs, &first[1][i], &second[1][i]);
 	}
-	report("bo_create_close", "ns", create[0], "bo_create_close_vgem");
-	report("bo_create_close_vgem", "ns", create[1], NULL);
-	report("first_touch_page", "ns", first[0], "first_touch_page_vgem");
-	report("first_touch_page_vgem", "ns", first[1], NULL);
-	report("present_page", "ns", second[0], "present_page_vgem");
-	report("present_page_vgem", "ns", second[1], NULL);
+	bench_report("bo_create_close", "ns", create[0], ROUNDS, "bo_create_close_vgem");
+	bench_report("bo_create_close_vgem", "ns", create[1], ROUNDS, NULL);
+	bench_report("first_touch_page", "ns", first[0], ROUNDS, "first_touch_page_vgem");
+	bench_report("first_touch_page_vgem", "ns", first[1], ROUNDS, NULL);
+	bench_report("present_page", "ns", second[0], ROUNDS, "present_page_vgem");
+	bench_report("present_page_vgem", "ns", second[1], ROUNDS, NULL);
 }
 
 /* To show the GPU's counters, debugfs reads two registers for each. */
@@ -200,7 +188,7 @@ static void bench_register_reads(int agate)
 		}
 		samples[i] = (bench_now() - start) / (repeat * 2 * AGATE_CNT_COUNT);
 	}
-	report("register_read", "ns", samples, NULL);
+	bench_report("register_read", "ns", samples, ROUNDS, NULL);
 }
 
 static void submit(int fd, uint64_t jc, uint32_t handle)
@@ -251,8 +239,8 @@ static void bench_jobs(int fd)
 		wait_bo(fd, handle);
 		queued[i] = JOBS * 1e9 / (bench_now() - start);
 	}
-	report("jobs_one_by_one", "jobs/s", trip, NULL);
-	report("jobs_queued", "jobs/s", queued, NULL);
+	bench_report("jobs_one_by_one", "jobs/s", trip, ROUNDS, NULL);
+	bench_report("jobs_queued", "jobs/s", queued, ROUNDS, NULL);
 	munmap(job, PAGE);
 	close_handle(fd, handle);
 }

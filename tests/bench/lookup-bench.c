@@ -164,17 +164,6 @@ static double fetch_among(unsigned int count)
 	return ns;
 }
 
-static void report(const char *name, const char *unit, const double *samples, const char *against)
-{
-	printf("{\"name\": \"%s\", \"unit\": \"%s\", ", name, unit);
-	if (against)
-		printf("\"against\": \"%s\", ", against);
-	printf("\"samples\": [");
-	for (int i = 0; i < ROUNDS; i++)
-		printf("%s%.1f", i ? ", " : "", samples[i]);
-	puts("]}");
-}
-
 int main(void)
 {
 	double one[2][ROUNDS], eight[2][ROUNDS], few[ROUNDS], many[ROUNDS];
@@ -191,12 +180,12 @@ int main(void)
 		few[i] = fetch_among(10);
 		many[i] = fetch_among(MANY);
 	}
-	report("sparse_array_1_thread", "M/s", one[0], "mutex_array_1_thread");
-	report("mutex_array_1_thread", "M/s", one[1], NULL);
-	report("sparse_array_8_threads", "M/s", eight[0], "mutex_array_8_threads");
-	report("mutex_array_8_threads", "M/s", eight[1], NULL);
-	report("cache_among_10", "ns", few, NULL);
-	report("cache_among_100000", "ns", many, "cache_among_10");
+	bench_report("sparse_array_1_thread", "M/s", one[0], ROUNDS, "mutex_array_1_thread");
+	bench_report("mutex_array_1_thread", "M/s", one[1], ROUNDS, NULL);
+	bench_report("sparse_array_8_threads", "M/s", eight[0], ROUNDS, "mutex_array_8_threads");
+	bench_report("mutex_array_8_threads", "M/s", eight[1], ROUNDS, NULL);
+	bench_report("cache_among_10", "ns", few, ROUNDS, NULL);
+	bench_report("cache_among_100000", "ns", many, ROUNDS, "cache_among_10");
 	agate_sparse_array_fini(&sparse);
 	free(array);
 	return 0;

@@ -27,10 +27,11 @@ $(BENCH_DIR)/bench_model.o: tests/bench/bench_model.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) -Isim/model -MMD -MP -MF $@.d -c -o $@ $<
 
-$(MODEL_BENCHES): $(BENCH_DIR)/%: tests/bench/%.c $(BENCH_DIR)/bench_model.o $(LIBAGATE_SIM)
+$(MODEL_BENCHES): $(BENCH_DIR)/%: tests/bench/%.c $(BENCH_DIR)/bench.o $(BENCH_DIR)/bench_model.o \
+		$(LIBAGATE_SIM)
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS_HOST) -Isim/model -MMD -MP -MF $@.d -o $@ $< $(BENCH_DIR)/bench_model.o \
+	$(Q)$(CC) $(CFLAGS_HOST) -Isim/model -MMD -MP -MF $@.d -o $@ $(filter %.c %.o,$^) \
 		$(LIBAGATE_SIM) -lm
 
 # With the library's objects inside, so that it runs where no libagate.so is; lookup-bench

@@ -4,6 +4,7 @@
  * it.  In one long chain a job costs reading, checking and writing back its header; a
  * single job also costs a driver's register writes and the GPU's message.
  */
+#include "bench.h"
 #include "bench_model.h"
 
 #define ROUNDS		9
@@ -42,8 +43,8 @@ int main(void)
 		chain[i] = chained(&m);
 		one[i] = alone(&m);
 	}
-	model_report("null_jobs_chained", "jobs/s", chain, ROUNDS, NULL);
-	model_report("null_jobs_alone", "jobs/s", one, ROUNDS, NULL);
+	bench_report("null_jobs_chained", "jobs/s", chain, ROUNDS, NULL);
+	bench_report("null_jobs_alone", "jobs/s", one, ROUNDS, NULL);
 	model_free(&m);
 	return 0;
 }

@@ -8,6 +8,7 @@
  * in an address space without translation in turns with it, so that a noisy machine
  * affects both equally.
  */
+#include "bench.h"
 #include "bench_model.h"
 
 #include <string.h>
@@ -148,12 +149,12 @@ int main(void)
 		for (int j = 0; j < 2; j++)
 			triangles[j][i] = draw(&m, as[j], 16).triangles;
 	}
-	model_report("pixels", "pixels/s", pixels[0], ROUNDS, "pixels_no_mmu");
-	model_report("pixels_no_mmu", "pixels/s", pixels[1], ROUNDS, NULL);
-	model_report("pixels_small", "pixels/s", small[0], ROUNDS, "pixels_small_no_mmu");
-	model_report("pixels_small_no_mmu", "pixels/s", small[1], ROUNDS, NULL);
-	model_report("triangles", "triangles/s", triangles[0], ROUNDS, "triangles_no_mmu");
-	model_report("triangles_no_mmu", "triangles/s", triangles[1], ROUNDS, NULL);
+	bench_report("pixels", "pixels/s", pixels[0], ROUNDS, "pixels_no_mmu");
+	bench_report("pixels_no_mmu", "pixels/s", pixels[1], ROUNDS, NULL);
+	bench_report("pixels_small", "pixels/s", small[0], ROUNDS, "pixels_small_no_mmu");
+	bench_report("pixels_small_no_mmu", "pixels/s", small[1], ROUNDS, NULL);
+	bench_report("triangles", "triangles/s", triangles[0], ROUNDS, "triangles_no_mmu");
+	bench_report("triangles_no_mmu", "triangles/s", triangles[1], ROUNDS, NULL);
 	model_free(&m);
 	return 0;
 }

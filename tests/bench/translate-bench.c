@@ -7,6 +7,7 @@
  * model compares it with the tables, to detect a driver that forgot a flush.  A miss
  * walks four levels and takes another entry's place.
  */
+#include "bench.h"
 #include "bench_model.h"
 
 #include <stdio.h>
@@ -75,9 +76,9 @@ int main(void)
 		miss[i] = translations(&m, MANY_PAGES, 1);
 		expect(&m, AGATE_CNT_TLB_MISSES, misses);
 	}
-	model_report("tlb_hit", "per s", hit, ROUNDS, NULL);
-	model_report("tlb_hit_first_in_unit", "per s", first, ROUNDS, NULL);
-	model_report("tlb_miss", "per s", miss, ROUNDS, NULL);
+	bench_report("tlb_hit", "per s", hit, ROUNDS, NULL);
+	bench_report("tlb_hit_first_in_unit", "per s", first, ROUNDS, NULL);
+	bench_report("tlb_miss", "per s", miss, ROUNDS, NULL);
 	model_free(&m);
 	return 0;
 }

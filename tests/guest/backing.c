@@ -79,26 +79,6 @@ static int advise(const struct bo *bo, uint32_t madv)
 	return guest_ioctl(bo->fd, DRM_IOCTL_AGATE_MADVISE, &arg);
 }
 
-/* Does the file say this text? */
-static bool says(const char *path, const char *text)
-{
-	static char all[65536];
-	FILE *file = fopen(path, "re");
-
-	assert_non_null(file);
-	all[fread(all, 1, sizeof(all) - 1, file)] = '\0';
-	fclose(file);
-	return strstr(all, text);
-}
-
-static bool debugfs_says(const char *name, const char *text)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%d/%s", guest_minor(), name);
-	return says(path, text);
-}
-
 /* A client's life with one: the CPU, the GPU, advice, statistics, the kernel. */
 static void all_users(void **state)
 {
@@ -111,7 +91,7 @@ static void all_users(void **state)
 	char path[64];
 
 	(void)state;
-	assert_true(debugfs_says("bos", "size=16384 resident=0 "));
+	assert_true(guest_debugfs_says("bos", "size=16384 resident=0 "));
 	guest_map(&bo);
 	words = bo.cpu;
 	check_kind(control, (struct kind){ .cpu_maps = 1 });
@@ -121,9 +101,9 @@ static void all_users(void **state)
 		words[i * PAGE / 8] = i + 1;
 	}
 	check_kind(control, (struct kind){ .memories = 1, .cpu_maps = 1 });
-	assert_true(debugfs_says("bos", "size=16384 resident=16384 "));
+	assert_true(guest_debugfs_says("bos", "size=16384 resident=16384 "));
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	assert_true(says(path, "drm-resident-memory:\t16 KiB\n"));
+	assert_true(guest_file_says(path, "drm-resident-memory:\t16 KiB\n"));
 
 	/* The GPU finds each page where the CPU put it, and writes behind it. */
 	for (unsigned int i = 0; i < PAGES; i++) {
@@ -143,7 +123,7 @@ static void all_users(void **state)
 	assert_int_equal(advise(&bo, AGATE_MADV_DONTNEED), EINVAL);
 	assert_int_equal(advise(&bo, AGATE_MADV_WILLNEED), 0);
 	/* Maps the newest BO, and unmaps it. */
-	assert_true(says("/sys/kernel/debug/agate_vmap", "0 1 0\n"));
+	assert_true(guest_file_says("/sys/kernel/debug/agate_vmap", "0 1 0\n"));
 
 	/* A VMA keeps the memory when the handle is gone. */
 	assert_int_equal(guest_close_handle(fd, bo.handle), 0);
@@ -190,7 +170,7 @@ static bool purged_under_pressure(void)
 	assert_true(fd >= 0);
 	for (int i = 0; i < 100 && !purged; i++) {
 		assert_int_equal(write(fd, "2", 1), 1);
-		purged = debugfs_says("bos", "madv=purged");
+		purged = guest_debugfs_says("bos", "madv=purged");
 	}
 	close(fd);
 	return purged;
@@ -301,7 +281,7 @@ static void parts(void **state)
 	for (unsigned int i = 0; i < 10; i++) {
 		bo = guest_bo(fd, 32 * PAGE, AGATE_BO_CONTIGUOUS);
 		assert_int_equal(runs_of_newest(32), 1);
-		assert_true(says("/sys/kernel/debug/agate_vmap", "0 1 0\n"));
+		assert_true(guest_file_says("/sys/kernel/debug/agate_vmap", "0 1 0\n"));
 		guest_destroy(&bo);
 	}
 

@@ -26,20 +26,6 @@ static struct bo contiguous_bo(int fd, uint64_t size, uint32_t flags)
 	return guest_bo(fd, size, flags | AGATE_BO_CONTIGUOUS);
 }
 
-static bool debugfs_says(const char *text)
-{
-	static char all[65536];
-	char path[64];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%d/bos", guest_minor());
-	file = fopen(path, "re");
-	assert_non_null(file);
-	all[fread(all, 1, sizeof(all) - 1, file)] = '\0';
-	fclose(file);
-	return strstr(all, text);
-}
-
 /* Pages that are taken in all areas for contiguous memory. */
 static long cma_used(void)
 {
@@ -83,8 +69,8 @@ static void complete(void **state)
 
 	(void)state;
 	assert_int_equal(guest_create(fd, LARGE - 1, AGATE_BO_CONTIGUOUS, &bo), 0);
-	assert_true(debugfs_says("size=8388608 resident=8388608 "));
-	assert_true(debugfs_says(" flags=contiguous "));
+	assert_true(guest_debugfs_says("bos", "size=8388608 resident=8388608 "));
+	assert_true(guest_debugfs_says("bos", " flags=contiguous "));
 	guest_map(&bo);
 	words = bo.cpu;
 	faults = minor_faults();

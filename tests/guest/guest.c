@@ -427,6 +427,25 @@ long guest_gpu_counter(const char *name)
 	return counter_in("gpu_counters", name);
 }
 
+bool guest_file_says(const char *path, const char *text)
+{
+	static char all[65536];
+	FILE *file = fopen(path, "re");
+
+	assert_non_null(file);
+	all[fread(all, 1, sizeof(all) - 1, file)] = '\0';
+	fclose(file);
+	return strstr(all, text);
+}
+
+bool guest_debugfs_says(const char *name, const char *text)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%d/%s", guest_minor(), name);
+	return guest_file_says(path, text);
+}
+
 void guest_wait_counter(const char *name, long value)
 {
 	for (int64_t end = guest_deadline(10000);

@@ -106,6 +106,9 @@ void guest_assert_nothing_left(void);
 /* One of the driver's counters in debugfs, and one of the GPU's; or -1. */
 long guest_counter(const char *name);
 long guest_gpu_counter(const char *name);
+/* Does a file have this text?  The same for the device's file of that name in debugfs. */
+bool guest_file_says(const char *path, const char *text);
+bool guest_debugfs_says(const char *name, const char *text);
 /*
  * Wait until a counter of the driver has this value, 10 s at most; fails the test when it has
  * not.  A thread of the kernel may count a job a little after its chain has started to write,

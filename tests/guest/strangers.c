@@ -35,25 +35,6 @@ struct vgem_fence_signal {
 #define VGEM_FENCE_ATTACH	DRM_IOWR(DRM_COMMAND_BASE + 1, struct vgem_fence_attach)
 #define VGEM_FENCE_SIGNAL	DRM_IOW(DRM_COMMAND_BASE + 2, struct vgem_fence_signal)
 
-static bool says(const char *path, const char *text)
-{
-	static char all[65536];
-	FILE *file = fopen(path, "re");
-
-	assert_non_null(file);
-	all[fread(all, 1, sizeof(all) - 1, file)] = '\0';
-	fclose(file);
-	return strstr(all, text);
-}
-
-static bool bos_say(const char *text)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%d/bos", guest_minor());
-	return says(path, text);
-}
-
 static void number_pages(volatile uint64_t *words, uint64_t first)
 {
 	for (uint64_t i = 0; i < PAGES; i++)
@@ -108,8 +89,8 @@ static void imported(void **state)
 	assert_int_equal(theirs.size, SIZE);
 	number_pages(theirs.cpu, 0x100);
 	bo = import_from(fd, &theirs, DRM_RDWR);
-	assert_true(bos_say("imported"));
-	assert_true(bos_say(" resident=0 "));
+	assert_true(guest_debugfs_says("bos", "imported"));
+	assert_true(guest_debugfs_says("bos", " resident=0 "));
 	copy_numbers(&jobs, &bo);
 	check_pages((volatile uint64_t *)theirs.cpu + 8, 0x100);
 	guest_map(&bo);
@@ -266,7 +247,7 @@ static void fences(void **state)
 	/* vgem keeps the BO until it closes its handle. */
 	guest_destroy(&bo);
 	assert_int_equal(guest_counter("handles"), 0);
-	assert_true(bos_say("handles=0"));
+	assert_true(guest_debugfs_says("bos", "handles=0"));
 	assert_int_equal(guest_close_handle(vgem, handle), 0);
 	close(vgem);
 	close(fd);
@@ -286,7 +267,7 @@ static void memory(void **state)
 	bo = dmabuf_import(fd, dmabuf);
 	copy_numbers(&jobs, &bo);
 	check_pages((volatile uint64_t *)cpu + 8, 0x300);
-	assert_true(says("/sys/kernel/debug/agate_vmap", "-22 0 0\n"));
+	assert_true(guest_file_says("/sys/kernel/debug/agate_vmap", "-22 0 0\n"));
 	/* Through its own file, and through the GPU's. */
 	map = dmabuf_map(dmabuf);
 	check_pages(map, 0x300);
@@ -335,7 +316,7 @@ static struct bo vgem_bo(int vgem, int fd, uint32_t pages, bool scattered)
 		bool one_piece;
 
 		bo = import_from(fd, &theirs, DRM_RDWR);
-		one_piece = bos_say("contiguous");
+		one_piece = guest_debugfs_says("bos", "contiguous");
 		guest_destroy(&bo);
 		if (one_piece != scattered)
 			return theirs;

@@ -42,20 +42,28 @@ void top_bos_text(char *text, size_t size, const struct top_client *client)
 	}
 }
 
+struct top_memory_text top_memory_text(const struct top_client *client)
+{
+	const struct top_region memory = top_memory(client);
+	struct top_memory_text text;
+
+	top_bytes(text.total, memory.total);
+	top_bytes(text.resident, memory.resident);
+	top_bytes(text.shared, memory.shared);
+	top_bytes(text.purgeable, memory.purgeable);
+	return text;
+}
+
 static void print_client(FILE *out, const struct top_client *client,
 			 const struct top_client *before, uint64_t dt_ns)
 {
-	const struct top_region memory = top_memory(client);
-	char total[8], resident[8], shared[8], purgeable[8], bos[96];
+	const struct top_memory_text memory = top_memory_text(client);
+	char bos[96];
 	uint32_t i;
 
-	top_bytes(total, memory.total);
-	top_bytes(resident, memory.resident);
-	top_bytes(shared, memory.shared);
-	top_bytes(purgeable, memory.purgeable);
 	top_bos_text(bos, sizeof(bos), client);
 	fprintf(out, "%7d %-16.16s %-10.10s %7s %8s %7s %9s ", client->pid, client->command,
-		client->driver, total, resident, shared, purgeable);
+		client->driver, memory.total, memory.resident, memory.shared, memory.purgeable);
 	for (i = 0; i < client->engine_count; i++)
 		fprintf(out, " %s %.0f%%", client->engine[i].name,
 			100 * top_engine_busy(&client->engine[i], before, dt_ns));

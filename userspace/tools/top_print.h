@@ -10,6 +10,13 @@
 /* "12.3M": bytes in five columns. */
 void top_bytes(char text[8], uint64_t bytes);
 
+/* A client's memory, for the table and the screen. */
+struct top_memory_text {
+	char total[8], resident[8], shared[8], purgeable[8];
+};
+
+struct top_memory_text top_memory_text(const struct top_client *client);
+
 /* "12 paged, 1 heap, 3 cached", or "" when debugfs does not tell. */
 void top_bos_text(char *text, size_t size, const struct top_client *client);
 

@@ -77,17 +77,13 @@ static void draw_client(const struct view *view, int line, const struct top_clie
 {
 	const struct top_client *before = top_find(&view->before, client);
 	const uint64_t dt_ns = view->now.time_ns - view->before.time_ns;
-	const struct top_region memory = top_memory(client);
-	char total[8], resident[8], shared[8], purgeable[8], bos[96];
+	const struct top_memory_text memory = top_memory_text(client);
+	char bos[96];
 	uint32_t i;
 
-	top_bytes(total, memory.total);
-	top_bytes(resident, memory.resident);
-	top_bytes(shared, memory.shared);
-	top_bytes(purgeable, memory.purgeable);
 	top_bos_text(bos, sizeof(bos), client);
 	mvprintw(line, 0, "%7d %-14.14s %-9.9s %6s %6s %6s %6s ", client->pid, client->command,
-		 client->driver, total, resident, shared, purgeable);
+		 client->driver, memory.total, memory.resident, memory.shared, memory.purgeable);
 	for (i = 0; i < client->engine_count; i++) {
 		const struct top_engine *engine = &client->engine[i];
 
