@@ -14,7 +14,8 @@
 
 /* Each is directly under the one before it. */
 static const char *const order[][2] = {
-	{ "agate unplug_lock", "agate vm->lock" },
+	{ "agate unplug_lock", "agate prime.lock" },
+	{ "agate prime.lock", "agate vm->lock" },
 	{ "agate vm->lock", "&mm->mmap_lock" },
 	{ "&mm->mmap_lock", "reservation_ww_class_acquire" },
 	{ "reservation_ww_class_mutex", "agate entities->lock" },
@@ -32,9 +33,9 @@ static const char *const order[][2] = {
 
 /* The names that the locks of a driver would have which forgot to say what they are. */
 static const char *const strangers[] = {
-	"&adev->unplug_lock", "&entities->lock", "&bo->backing.lock", "&adev->purge.lock",
-	"&vm->lock", "&vm->pt_lock", "&adev->reset.lock", "&adev->hand_over_lock",
-	"&adev->slots.lock", "&mmu->lock", "&bus->lock",
+	"&adev->unplug_lock", "&adev->prime.lock", "&entities->lock", "&bo->backing.lock",
+	"&adev->purge.lock", "&vm->lock", "&vm->pt_lock", "&adev->reset.lock",
+	"&adev->hand_over_lock", "&adev->slots.lock", "&mmu->lock", "&bus->lock",
 };
 
 /* The file's text. */

@@ -17,8 +17,9 @@
 #define INT_MASK	0x8
 /* A busy host may let the message come late; the test then has looked at nothing. */
 #define ARRIVES_NS	NSEC_PER_SEC
-/* Long enough for a handler that does not wait for the lock. */
-#define RETURNS_NS	(500 * NSEC_PER_USEC)
+/* Long enough for a handler that does not wait for the lock to begin, and then to end. */
+#define BEGINS_NS	(5 * NSEC_PER_MSEC)
+#define ENDS_NS		(50 * NSEC_PER_MSEC)
 
 struct contention {
 	struct agate_device *adev;
@@ -35,9 +36,10 @@ static unsigned int messages(const struct contention *c)
 	return READ_ONCE(*per_cpu_ptr(irq_data_to_desc(c->data)->kstat_irqs, c->cpu));
 }
 
-/* State that the handler may change, and how many messages had come. */
+/* State that the handler may change, and how many messages and accesses there had been. */
 struct before {
 	unsigned int messages;
+	u32 accesses;
 	u32 closed;
 	bool serving;
 };
@@ -51,7 +53,7 @@ static bool handler_meddles(const struct contention *c, const struct before *bef
 	const struct agate_irq *irq = &c->adev->irq[c->vector];
 	u64 begin = ktime_get_mono_fast_ns(), now = begin, came = 0;
 
-	while (now - begin < ARRIVES_NS && !(came && now - came > RETURNS_NS)) {
+	while (now - begin < ARRIVES_NS) {
 		bool changed = access_closed_by_irq() != before->closed ||
 			       READ_ONCE(irq->serving) != before->serving;
 
@@ -60,6 +62,10 @@ static bool handler_meddles(const struct contention *c, const struct before *bef
 		now = ktime_get_mono_fast_ns();
 		if (!came && messages(c) != before->messages)
 			came = now;
+		/* A handler that uses the registers first waits for the GPU, not for the lock. */
+		if (came && now - came > (READ_ONCE(topic_seen.accesses) == before->accesses ?
+					  BEGINS_NS : ENDS_NS))
+			break;
 		cpu_relax();
 	}
 	return false;
@@ -74,8 +80,10 @@ static long hold_lock(void *data)
 	int ret;
 
 	spin_lock_irq(&irq->lock);
-	before = (struct before){ messages(c), access_closed_by_irq(), irq->serving };
+	before = (struct before){ messages(c), 0, access_closed_by_irq(), irq->serving };
 	ret = c->ops->raise(c->adev);
+	/* To raise it may need some. */
+	before.accesses = READ_ONCE(topic_seen.accesses);
 	c->meddled = handler_meddles(c, &before);
 	if (c->mask)
 		c->ops->write(c->adev, irq->base + INT_MASK, c->mask);
