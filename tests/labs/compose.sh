@@ -31,7 +31,8 @@ cat >labs/$lab/lab.json <<END
 		"agate_gem_lookup", "agate_gem_set_label_ioctl", "agate_gem_topic_fini",
 		"agate_gem_topic_init"],
 	"allow": ["drm_gem_*", "agate_mmap_*", "agate_vm_*", "agate_backing_*",
-		"agate_purge_forget", "agate_mapping_*", "kallsyms_not_there"],
+		"agate_purge_forget", "agate_prime_export", "agate_mapping_*",
+		"kallsyms_not_there"],
 	"tests": [{"name": "ignored"}]
 }
 END
