@@ -45,7 +45,7 @@ void top_bos_text(char *text, size_t size, const struct top_client *client)
 struct top_memory_text top_memory_text(const struct top_client *client)
 {
 	const struct top_region memory = top_memory(client);
-	struct top_memory_text text;
+	struct top_memory_text text = { 0 };
 
 	top_bytes(text.total, memory.total);
 	top_bytes(text.resident, memory.resident);
