@@ -184,8 +184,7 @@ const struct agate_backing_ops *agate_backing_choose(u32 flags);
  * @flags: AGATE_BO_* bits, known or unknown
  *
  * Return: 0; -EINVAL for flags that exclude each other, and for those that are the driver's
- * own; -EOPNOTSUPP if the topic that
- * provides the kind is absent.
+ * own; -EOPNOTSUPP if the topic that provides the kind is absent.
  */
 int agate_backing_check_flags(const struct agate_device *adev, u32 flags);
 

@@ -124,26 +124,27 @@ void agate_topics_fini(struct agate_device *adev)
 
 /* ---- Sleep ------------------------------------------------------------ */
 
-static int topic_suspend(struct agate_device *adev, const struct agate_topic *topic)
+/* Call @suspend or @resume of a topic; @name is its name. */
+static int topic_call(struct agate_device *adev, const struct agate_topic *topic,
+		      int (*call)(struct agate_device *adev), const char *name)
 {
 	int ret = 0;
 
-	if (topic->suspend && agate_topic_present(adev, topic->feature))
-		ret = topic->suspend(adev);
+	if (call && agate_topic_present(adev, topic->feature))
+		ret = call(adev);
 	if (ret)
-		dev_err(&adev->pdev->dev, "topic %s does not suspend: %d\n", topic->name, ret);
+		dev_err(&adev->pdev->dev, "topic %s does not %s: %d\n", topic->name, name, ret);
 	return ret;
+}
+
+static int topic_suspend(struct agate_device *adev, const struct agate_topic *topic)
+{
+	return topic_call(adev, topic, topic->suspend, "suspend");
 }
 
 static int topic_resume(struct agate_device *adev, const struct agate_topic *topic)
 {
-	int ret = 0;
-
-	if (topic->resume && agate_topic_present(adev, topic->feature))
-		ret = topic->resume(adev);
-	if (ret)
-		dev_err(&adev->pdev->dev, "topic %s does not resume: %d\n", topic->name, ret);
-	return ret;
+	return topic_call(adev, topic, topic->resume, "resume");
 }
 
 int agate_topics_suspend(struct agate_device *adev)
