@@ -247,7 +247,14 @@ cat >hangs <<'END'
 printf '1..2\nok 1 - before\n'
 exec sleep 1000
 END
-chmod +x slow hangs
+cat >complains <<'END'
+#!/bin/sh
+printf '1..4\nok 1 - a\n# of no use\nnoise\n# saw 3\nnot ok 2 - b\nok 3 - c\nnot ok 4 - d\n# saw 5\n'
+END
+chmod +x slow hangs complains
+tests/suite.sh a/suite 5 - ./complains >said 2>&1
+[ "$(grep -c '^ *# saw' said)" = 2 ] && ! grep -q 'of no use' said
+result $? "a failed test is told with the comments beside it, before it or after it"
 tests/suite.sh a/suite 5 - ./slow >said 2>&1
 grep -q 'OK *a/suite .* 8 tests' said
 result $? "a suite may take longer than it may say nothing"

@@ -103,6 +103,15 @@ judge()
 	[ -z "$why" ] || failed=$((failed + 1))
 }
 
+# The failed tests in the log, with what is said of each in comments directly before or after.
+failures()
+{
+	awk '!/^(not ok [0-9]|#)/ { if (failed) printf "%s", block; block = ""; failed = 0; next }
+	     /^not ok/ { failed = 1 }
+	     { block = block $0 "\n" }
+	     END { if (failed) printf "%s", block }' "$log"
+}
+
 tell()
 {
 	if [ "$failed" = 0 ]; then
@@ -112,7 +121,7 @@ tell()
 	printf '  %-8s %-36s %4d of %d failed, see %s\n' FAIL "$name" "$failed" \
 		$((passed + failed)) "$log"
 	[ -z "$why" ] || printf '           %s\n' "$why"
-	grep '^not ok [0-9]' "$log" | head -n 20 | sed 's/^/           /'
+	failures | head -n 30 | cut -c -160 | sed 's/^/           /'
 	[ -z "$why" ] || tail -n 8 "$log" | sed 's/^/           | /'
 }
 

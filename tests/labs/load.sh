@@ -5,9 +5,9 @@
 #
 # usage: tests/labs/load.sh [BUSY [MUTANTS [SEED]]]
 #
-# Grades each lab's solution and starter on both kernels, and MUTANTS of the mutants (20)
-# up to the first test that fails, as SEED chooses them (1): first on the machine
-# as it is, then with BUSY processes (30) that only compute.  Names every test whose
+# Grades each lab's solution, alternatives and starter on both kernels, and MUTANTS of the
+# mutants (20) up to the first test that fails, as SEED chooses them (1): first on the
+# machine as it is, then with BUSY processes (30) that only compute.  Names every test whose
 # verdict differs then.  The last line is "N passed, N failed", one for each
 # submission.
 set -u
@@ -38,12 +38,24 @@ submissions()
 		git archive HEAD "labs/$folder" | tar -x -C "$work/$lab-starter"
 		echo "$lab-solution $lab solutions --debug"
 		echo "$lab-starter $lab $work/$lab-starter/labs --debug"
+		alternatives "$folder" "$lab"
 	done
 	git ls-files 'tests/mutants/*.patch' |
 		awk -v seed="$seed" 'BEGIN { srand(seed) } { print rand(), $0 }' | sort -n |
 		head -n "$mutants" | cut -d ' ' -f 2 | while read -r patch; do
 			mutant "$patch"
 		done
+}
+
+# FROM= wants folders named as labs are; an alternative's is named after itself.
+alternatives()
+{
+	local name
+	git ls-files "tests/alternatives/$1/*" | cut -d/ -f4 | sort -u | while read -r name; do
+		mkdir -p "$work/$2-$name/tree"
+		cp -r "tests/alternatives/$1/$name" "$work/$2-$name/tree/$1"
+		echo "$2-$name $2 $work/$2-$name/tree --debug"
+	done
 }
 
 # mutant PATCH: its line, and the folder that this names.
