@@ -93,6 +93,11 @@ include $(wildcard $(addsuffix /module.mk,$(MODULES)) \
 # The last ones, for they run what the others added to HOST_TESTS.
 include tests/host/module.mk $(wildcard tests/suites.mk)
 
+# gcc's records of dependencies (.d) may name a source that has moved since they were
+# written.  It counts as changed then, so that what was made from it is made anew; without
+# this rule make stops, and only `make clean` would help.
+%.c: ;
+
 JOBS		?= $(shell nproc)
 # Of suites one more runs, for some wait more than they compute.
 SUITE_JOBS	?= $(shell expr $(JOBS) + 1)

@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,10 +35,14 @@
 #define UNITS_A_TURN		16	/* of work, before the queue is looked at */
 #define TURNS_A_GLANCE		512	/* between looks at the other descriptors */
 
-/* How long to watch the queue before sleeping: long enough is cheap, see below. */
-#define SPIN_MIN_NS		2000u
-#define SPIN_MAX_NS		100000u
-#define AT_ONCE			4u	/* times as long as it has watched */
+/*
+ * How long to watch the queue before sleeping: about as long as a driver takes from one
+ * access to the next.  A process that watches for longer on a host with as few processors as
+ * its guest takes the time of a virtual processor, and pays for it at its next wake-up,
+ * where the host's scheduler lets it wait.  Under SCHED_RR it never waits.
+ */
+#define WATCH_NS		2000u
+#define WATCH_REALTIME_NS	50000u
 
 struct process {
 	struct options options;
@@ -47,7 +52,7 @@ struct process {
 	struct trace trace;
 	struct control control;
 	int signal_fd;
-	unsigned int spin_ns;
+	unsigned int watch_ns;
 	unsigned int turns;
 };
 
@@ -148,23 +153,13 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + ts.tv_nsec;
 }
 
-static void process_spin_longer(struct process *p)
-{
-	p->spin_ns = p->spin_ns * 2 < SPIN_MAX_NS ? p->spin_ns * 2 : SPIN_MAX_NS;
-}
-
-static void process_spin_less(struct process *p)
-{
-	p->spin_ns = p->spin_ns / 2 > SPIN_MIN_NS ? p->spin_ns / 2 : SPIN_MIN_NS;
-}
-
 /*
  * Watch the queue for a moment: a driver that has just read a register is
  * likely to touch another.
  */
-static bool process_spin(struct process *p)
+static bool process_watch(struct process *p)
 {
-	uint64_t end = now_ns() + p->spin_ns;
+	uint64_t end = now_ns() + p->watch_ns;
 
 	do {
 		if (bus_pending(&p->bus))
@@ -174,34 +169,16 @@ static bool process_spin(struct process *p)
 	return false;
 }
 
-/*
- * Would it have been better to watch for longer?  Yes if the doorbell rang a little later:
- * the guest then pays for waking this process at each access.  But if it rang at once, the
- * guest had waited for the processor on which this process watched.
- */
-static void process_learn(struct process *p, uint64_t slept_ns)
-{
-	if (slept_ns > AT_ONCE * p->spin_ns && slept_ns < SPIN_MAX_NS)
-		process_spin_longer(p);
-	else
-		process_spin_less(p);
-}
-
 static bool process_idle(struct process *p)
 {
 	bool go_on = true;
-	uint64_t start;
 
-	if (process_spin(p)) {
-		process_spin_longer(p);
+	if (process_watch(p))
 		return true;
-	}
 	process_flush(p);
-	start = now_ns();
 	if (bus_sleep(&p->bus)) {
 		go_on = process_poll(p, true);
 		bus_wake(&p->bus);
-		process_learn(p, now_ns() - start);
 	}
 	return go_on;
 }
@@ -274,6 +251,7 @@ static const char *process_start(struct process *p)
 	why = process_signals(p);
 	if (why)
 		return why;
+	p->watch_ns = sched_getscheduler(0) == SCHED_RR ? WATCH_REALTIME_NS : WATCH_NS;
 	p->log.level = p->options.log_level;
 	if (p->options.log_path) {
 		why = log_open(&p->log, p->options.log_path, p->options.log_limit);
@@ -299,7 +277,6 @@ static const char *process_start(struct process *p)
 	};
 	control_prepare();
 	inject_set(p->sim, &p->options.injections);
-	p->spin_ns = SPIN_MAX_NS / 2;
 	return NULL;
 }
 
