@@ -170,7 +170,7 @@ void aside_join(struct aside *aside);
  */
 bool aside_ends(struct aside *aside, unsigned int ms);
 #define ASLEEP_MS	20	/* where a wrong answer only makes the test see less */
-#define QUIET_MS	5	/* the same, in a guest that is idle otherwise: more than a tick */
+#define QUIET_MS	2	/* the same, in a guest that is idle otherwise */
 #define STUCK_MS	2000	/* where the verdict depends on it */
 #define POLLS_MS	160	/* in addition to twice as long: for a task that never sleeps on */
 /* The same for a child process, which may be a zombie then. */
