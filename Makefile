@@ -87,7 +87,7 @@ $(1):
 endef
 
 MODULES		:= scripts guest sim/model sim/process sim/map vm grader userspace kernel tests/guest tests/vm \
-		   tests/bench tests/labs tests/fuzz tests/upstream
+		   tests/bench tests/labs tests/fuzz tests/strangers tests/upstream
 include $(wildcard $(addsuffix /module.mk,$(MODULES)) \
 	tests/host/*/module.mk tests/grader/*/module.mk)
 # The last ones, for they run what the others added to HOST_TESTS.
@@ -233,7 +233,7 @@ test: deps
 	$(Q)$(MAKE) test-run
 
 # sparse.log rebuilds what it looks at, so it comes before anybody uses that.
-test-build: $(GUEST_FAST) $(GUEST_DEBUG) $(FAKE_KERNEL) $(MAN_PAGES) $(LAB_FAST) $(LAB_DEBUG) $(LAB_VERDICT) $(WITHOUT_PROSE) $(HOST_TESTS) $(GUEST_PROGRAMS) $(VM_TESTS) $(BUILD)/driver/sparse.log \
+test-build: $(GUEST_FAST) $(GUEST_DEBUG) $(FAKE_KERNEL) $(MAN_PAGES) $(LAB_FAST) $(LAB_DEBUG) $(LAB_VERDICT) $(WITHOUT_PROSE) $(HOST_TESTS) $(GUEST_PROGRAMS) $(STRANGERS) $(VM_TESTS) $(BUILD)/driver/sparse.log \
 		$(UPSTREAM_FAST) $(FUZZ_PROGRAMS) $(DRIVER_SYMVERS) $(LIBAGATE_LINK) $(AGATE_WATCH) $(EXPLAIN_LOG) \
 		coverage-build
 

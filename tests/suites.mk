@@ -47,6 +47,10 @@ guest_suite = $(call suite,guest-$(1)/$(2),$(3),900,$($(4)_INPUTS) code:$(BUILD)
 	tests/guest/run.sh $(1) $(2))
 $(foreach s,both swiotlb reset reload shared,$(call guest_suite,debug,$(s),2d,DEBUG))
 
+# Tests that nobody here wrote.
+$(call suite,strangers,2,600,$(FAST_INPUTS) code:$(BUILD)/driver/fast/agate.ko $(KERNEL_FAST)/modules $(STRANGERS) \
+	maybe:/usr/bin/drmdevice tests/guest/run-lib.sh tests/strangers,tests/strangers/strangers.sh)
+
 # Every lab that can be graded: its scores, and its mutants, which those who keep single
 # verdicts keep themselves.
 GRADED_LABS	:= $(call plain,$(patsubst labs/%/lab.json,%, \
@@ -155,6 +159,7 @@ $(foreach s,both swiotlb reset,$(call long,repeat/guest-debug-$(s),2d,7200, \
 	tests/repeat.sh 5 tests/guest/run.sh debug $(s)))
 $(foreach s,calls jobs bifrost lite swiotlb reset,$(call long,repeat/guest-fast-$(s),2,3600, \
 	tests/repeat.sh 10 tests/guest/run.sh fast $(s)))
+$(call long,strangers/all,2,900,tests/strangers/strangers.sh --long)
 $(foreach s,storm swiotlb-storm,$(call long,guest-debug/$(s),2d,3600,tests/guest/run.sh debug $(s)))
 $(foreach g,$(notdir $(UPSTREAM_SUITES)), \
 	$(call long,repeat/upstream-$(g),2,3600,tests/repeat.sh 10 tests/upstream/run.sh fast $(g)) \

@@ -40,7 +40,9 @@ submissions()
 		echo "$lab-starter $lab $work/$lab-starter/labs --debug"
 		alternatives "$folder" "$lab"
 	done
-	git ls-files 'tests/mutants/*.patch' |
+	for folder in $(scripts/lab.sh --list); do
+		git ls-files "tests/mutants/${folder%%-*}/*.patch"
+	done |
 		awk -v seed="$seed" 'BEGIN { srand(seed) } { print rand(), $0 }' | sort -n |
 		head -n "$mutants" | cut -d ' ' -f 2 | while read -r patch; do
 			mutant "$patch"
