@@ -14,7 +14,7 @@
 #define GUEST_PROGRAM	GUEST_DIR "/test"
 #define GUEST_MODULE	GUEST_DIR "/agate.ko"
 #define GUEST_INJECT	GUEST_DIR "/agate_inject.ko"
-#define GUEST_LIBRARY	"/lib/libagate.so"
+#define GUEST_LIBRARY	"/lib/libagate.so.0"
 
 /* How much a test may print before it is killed, and how much of that is kept. */
 #define STREAM_MAX	(64u << 10)

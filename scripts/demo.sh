@@ -39,7 +39,7 @@ say GUEST "restore, plug the GPU in, load agate.ko, run agate-gem"
 	--sim-arg --gpu --sim-arg "$GPU" --sim-arg --coherency --sim-arg "$COHERENCY" \
 	--timeout "${LIMIT:-300}" --console "$out/console.log" --timings "$out/timings.json" \
 	"put:$BUILD/driver/fast/agate.ko:/run/agate/agate.ko" \
-	"put:$BUILD/lib/libagate.so:/run/agate/lib/libagate.so" \
+	"put:$BUILD/lib/libagate.so:/run/agate/lib/libagate.so.0" \
 	"put:$BUILD/bin/agate-info:/run/agate/bin/agate-info" \
 	"put:$BUILD/bin/agate-gem:/run/agate/bin/agate-gem" \
 	"exec:insmod /run/agate/agate.ko timeout_ms=10000 tell_listed=1" \

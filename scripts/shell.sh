@@ -28,7 +28,7 @@ cold=${COLD:-1}
 arguments=
 GPU=${GPU:-midgard}
 options=(--sim-arg --gpu --sim-arg "$GPU")
-deliver=("put:$BUILD/lib/libagate.so:/lib/libagate.so")
+deliver=("put:$BUILD/lib/libagate.so:/lib/libagate.so.0")
 for tool in agate-info agate-gem agate-hold agate-top; do
 	deliver+=("put:$BUILD/bin/$tool:/bin/$tool")
 done

@@ -104,7 +104,7 @@ options_missing()
 	done
 }
 
-echo 1..11
+echo 1..12
 install_to "PREFIX=$top"
 result $? "make install PREFIX="
 no_findings "all files are there" "$(missing)"
@@ -117,6 +117,8 @@ check "pkg-config knows the version" 0 $? said "$(sed -n 's/^AGATE_VERSION	*:= /
 cp userspace/man/example.c "$work"
 compile
 result $? "the manual's example compiles with pkg-config's flags alone"
+readelf -d "$work/example" >"$work/said" 2>&1
+check "it asks for the library by its soname" 0 $? grep -q 'NEEDED.*\[libagate\.so\.0\]' "$work/said"
 example ''
 check "it finds no GPU here" 1 $? said "example: No such device"
 example "$fake"

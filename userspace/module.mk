@@ -7,6 +7,8 @@
 # The tools in build/ find the library in ../lib, even in a copy of build/.
 
 AGATE_VERSION	:= 0.1.0
+# Changes when a program that was linked with the library before would not run with it.
+LIBAGATE_SONAME	:= libagate.so.0
 AGATE_LAB_08	?= solutions/08-bo
 AGATE_LAB_08_NAME := $(subst /,_,$(AGATE_LAB_08))
 AGATE_LAB_09	?= solutions/09-bo-cache
@@ -45,13 +47,14 @@ $(eval $(call us_lab_rule,$(AGATE_LAB_09_NAME),$(AGATE_LAB_09)))
 $(eval $(call listed,$(US_BUILD)/libagate.list,$(LIBAGATE_OBJS)))
 
 # --no-undefined: the linker reports a missing symbol here, before the guest does.
-US_LINK		= $(CC) -shared -Wl,-soname,libagate.so -Wl,--no-undefined \
+US_LINK		= $(CC) -shared -Wl,-soname,$(LIBAGATE_SONAME) -Wl,--no-undefined \
 		  -Wl,--version-script=userspace/libagate.map -o $(1) $(call US_PKG_LIBS,libdrm) -pthread
 
-$(LIBAGATE): $(LIBAGATE_OBJS) $(US_BUILD)/libagate.list userspace/libagate.map
+$(LIBAGATE): $(LIBAGATE_OBJS) $(US_BUILD)/libagate.list userspace/libagate.map userspace/module.mk
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(call US_LINK,$@ $(LIBAGATE_OBJS))
+	$(Q)ln -sf $(@F) $(@D)/$(LIBAGATE_SONAME)
 
 # The reference in parts, for userspace/compose-lab.sh.  A student's warnings
 # are not errors, except for those that hide an error.
@@ -153,7 +156,9 @@ install: deps
 	$(Q)$(locked) $(MAKE) $(parallel) install-build
 	$(call say,INSTALL,$(INSTALL_DIR))
 	$(Q)install -d $(addprefix $(INSTALL_DIR)/,bin include/agate lib/pkgconfig share/man/man1 share/man/man3)
-	$(Q)install -m 755 $(LIBAGATE) $(INSTALL_DIR)/lib
+	$(Q)install -m 755 $(LIBAGATE) $(INSTALL_DIR)/lib/libagate.so.$(AGATE_VERSION)
+	$(Q)ln -sf libagate.so.$(AGATE_VERSION) $(INSTALL_DIR)/lib/$(LIBAGATE_SONAME)
+	$(Q)ln -sf $(LIBAGATE_SONAME) $(INSTALL_DIR)/lib/libagate.so
 	$(Q)install -m 755 $(AGATE_TOOLS) $(INSTALL_DIR)/bin
 	$(Q)install -m 644 userspace/agate.h include/agate_drm.h include/agate_job.h \
 		$(INSTALL_DIR)/include/agate
