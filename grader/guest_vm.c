@@ -211,7 +211,7 @@ static enum guest_status vm_ops_start(void *ctx, enum lab_profile profile,
 	g->begun = timing_now();
 	snprintf(g->error, sizeof(g->error), "out of memory");
 	status = vm_start(&config, &g->vm);
-	g->control = (struct gpu_control){ .fd = g->vm ? vm_sim_control(g->vm) : -1 };
+	g->control = (struct gpu_control){ .fd = g->vm ? vm_sim_control(g->vm, 0) : -1 };
 	if (status == VM_OK || status == VM_INTERRUPTED)
 		return status_of(g, status);
 	return GUEST_HOST;
@@ -331,7 +331,7 @@ static void vm_ops_kill_gpu(void *ctx)
 {
 	struct guest_vm *g = ctx;
 
-	vm_kill_sim(g->vm);
+	vm_kill_sim(g->vm, 0);
 }
 
 static const char *vm_ops_gpu_failed(void *ctx)

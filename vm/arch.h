@@ -13,7 +13,7 @@
  * @machine:	for -M; its memory is the backend "ram", and its root bus takes hot-plug
  * @cpu:	for -cpu; a fixed model, so that a snapshot means the same everywhere
  * @serial:	for -device, the bus of the channel to PID 1
- * @gpu:	for -device, the shared memory, doorbell and vectors that are the GPU
+ * @gpu:	for -device, the shared memory, doorbell and vectors that are a GPU
  * @kernel:	the kernel's file, in vm_config.kernel_dir
  * @cmdline:	the first part of the kernel's command line; its console is QEMU's first
  *		serial line

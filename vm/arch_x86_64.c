@@ -20,7 +20,7 @@ const struct vm_arch vm_arch = {
 	.machine = "pc,memory-backend=ram,usb=off,vmport=off",
 	.cpu = "qemu64,+smep,+smap,+rdrand",
 	.serial = "virtio-serial-pci,id=serial,max_ports=4",
-	.gpu = "ivshmem-doorbell,id=gpu,chardev=gpu",
+	.gpu = "ivshmem-doorbell",
 	.kernel = "bzImage",
 	.cmdline = "console=ttyS0 loglevel=7 tsc=reliable acpi=noirq unknown_nmi_panic "
 		   "norandmaps rcupdate.rcu_expedited=1",

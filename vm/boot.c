@@ -41,7 +41,7 @@ static enum vm_status boot(struct vm *guest)
 
 	st = vm_memory_init(guest);
 	if (st == VM_OK)
-		st = vm_qemu_start(guest, false, false);
+		st = vm_qemu_start(guest, false);
 	if (st == VM_OK)
 		st = vm_ctl_ready(guest);
 	return st;

@@ -5,7 +5,7 @@
  * Time limits for a guest count by this clock, so a guest among many on a busy host has as
  * much time as a guest that is alone.  The kernel counts for each thread how long it ran,
  * and how long it was ready to run but did not (/proc/PID/task/TID/schedstat).  The clock
- * subtracts the sum of the waits of QEMU's and the GPU's threads, because a thread often
+ * subtracts the sum of the waits of QEMU's and the GPUs' threads, because a thread often
  * waits for another one that waits for a processor.  When two threads waited at the same
  * time that sum is too large; so the clock advances at least by the time of the thread
  * that ran longest.  The kernel counts a wait only when it is over, and it may be longer
@@ -90,7 +90,8 @@ uint64_t vm_time(struct vm *vm)
 	struct since since = { .waited = 0 };
 
 	add_process(clock, &vm->qemu, &since);
-	add_process(clock, &vm->sim, &since);
+	for (unsigned int n = 0; n < vm->gpus; n++)
+		add_process(clock, &vm->gpu[n].proc, &since);
 	clock->owed += since.waited;
 	/* The clock never goes back, and advances while any thread runs. */
 	stand = passed > since.ran ? passed - since.ran : 0;

@@ -27,18 +27,18 @@ static bool send_message(int sock, int64_t value, int fd)
  * Sends everything at once: it is small enough to wait in the socket until the
  * device is plugged.
  */
-enum vm_status vm_ivshmem_serve(struct vm *vm)
+enum vm_status vm_ivshmem_serve(struct vm_gpu *gpu)
 {
-	int sock = vm->ivshmem_fd;
+	int sock = gpu->ivshmem_fd;
 	bool ok;
 
 	ok = send_message(sock, IVSHMEM_PROTOCOL_VERSION, -1) &&
 	     send_message(sock, VM_PEER_QEMU, -1) &&
-	     send_message(sock, VM_PEER_SIM, vm->doorbell) &&
-	     send_message(sock, IVSHMEM_SHARED_MEMORY, vm->bar2_fd);
+	     send_message(sock, VM_PEER_SIM, gpu->doorbell) &&
+	     send_message(sock, IVSHMEM_SHARED_MEMORY, gpu->bar2_fd);
 	for (int i = 0; i < VM_VECTORS && ok; i++)
-		ok = send_message(sock, VM_PEER_QEMU, vm->vectors[i]);
+		ok = send_message(sock, VM_PEER_QEMU, gpu->vectors[i]);
 	if (!ok)
-		return vm_fail(vm, VM_HOST, "ivshmem server: %s", strerror(errno));
+		return vm_fail(gpu->vm, VM_HOST, "ivshmem server: %s", strerror(errno));
 	return VM_OK;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * The memory that the guest, the GPU's process and the launcher share: the
- * guest's RAM and BAR2, both sealed memfds, and the eventfds that carry
+ * The memory that the guest, the GPUs' processes and the launcher share: the
+ * guest's RAM and each GPU's BAR2, all sealed memfds, and the eventfds that carry
  * doorbells and interrupts.  The launcher keeps all of them open, so that it can
- * tell the guest when the GPU is gone.
+ * tell the guest when a GPU is gone.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -51,38 +51,47 @@ static void write_header(void *bar2)
 }
 
 /* The GPU's process and QEMU share these; non-blocking, as QEMU makes them anyway. */
-static bool make_eventfds(struct vm *vm)
+static bool make_eventfds(struct vm_gpu *gpu)
 {
-	vm->doorbell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (vm->doorbell < 0)
+	gpu->doorbell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (gpu->doorbell < 0)
 		return false;
 	for (int i = 0; i < VM_VECTORS; i++) {
-		vm->vectors[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-		if (vm->vectors[i] < 0)
+		gpu->vectors[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		if (gpu->vectors[i] < 0)
 			return false;
 	}
 	return true;
 }
 
+static enum vm_status init_gpu(struct vm_gpu *gpu)
+{
+	gpu->bar2_fd = sealed_memfd("agate-bar2", AGATE_BAR2_SIZE);
+	if (gpu->bar2_fd < 0)
+		return vm_fail(gpu->vm, VM_HOST, "BAR2: %s", strerror(errno));
+	gpu->bar2 = mmap(NULL, AGATE_BAR2_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
+			 gpu->bar2_fd, 0);
+	if (gpu->bar2 == MAP_FAILED) {
+		gpu->bar2 = NULL;
+		return vm_fail(gpu->vm, VM_HOST, "BAR2: %s", strerror(errno));
+	}
+	write_header(gpu->bar2);
+	if (!make_eventfds(gpu))
+		return vm_fail(gpu->vm, VM_HOST, "eventfd: %s", strerror(errno));
+	return VM_OK;
+}
+
 enum vm_status vm_memory_init(struct vm *vm)
 {
+	enum vm_status st = VM_OK;
+
 	vm->ram_fd = sealed_memfd("agate-ram", (size_t)vm->ram_mib << 20);
 	if (vm->ram_fd < 0)
 		return vm_fail(vm, VM_HOST, "%u MiB of guest RAM: %s", vm->ram_mib,
 			       strerror(errno));
-	vm->bar2_fd = sealed_memfd("agate-bar2", AGATE_BAR2_SIZE);
-	if (vm->bar2_fd < 0)
-		return vm_fail(vm, VM_HOST, "BAR2: %s", strerror(errno));
-	vm->bar2 = mmap(NULL, AGATE_BAR2_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
-			vm->bar2_fd, 0);
-	if (vm->bar2 == MAP_FAILED) {
-		vm->bar2 = NULL;
-		return vm_fail(vm, VM_HOST, "BAR2: %s", strerror(errno));
-	}
-	write_header(vm->bar2);
-	if (!make_eventfds(vm))
-		return vm_fail(vm, VM_HOST, "eventfd: %s", strerror(errno));
-	return VM_OK;
+	for (unsigned int n = 0; st == VM_OK && n < vm->gpus; n++)
+		st = init_gpu(&vm->gpu[n]);
+	return st;
 }
 
 /*
@@ -90,23 +99,29 @@ enum vm_status vm_memory_init(struct vm *vm)
  * signals every vector, so that a driver that waits for an interrupt reads the
  * alive word.
  */
-void vm_memory_set_alive(struct vm *vm, bool alive)
+void vm_memory_set_alive(struct vm_gpu *gpu, bool alive)
 {
-	struct agate_bar2_ctrl *ctrl = (void *)((char *)vm->bar2 + AGATE_BAR2_CTRL);
+	struct agate_bar2_ctrl *ctrl = (void *)((char *)gpu->bar2 + AGATE_BAR2_CTRL);
 
 	__atomic_store_n(&ctrl->alive, alive ? 1u : 0u, __ATOMIC_SEQ_CST);
 	for (int i = 0; i < VM_VECTORS && !alive; i++)
-		eventfd_write(vm->vectors[i], 1);
+		eventfd_write(gpu->vectors[i], 1);
+}
+
+static void fini_gpu(struct vm_gpu *gpu)
+{
+	if (gpu->bar2)
+		munmap(gpu->bar2, AGATE_BAR2_SIZE);
+	gpu->bar2 = NULL;
+	vm_close(&gpu->bar2_fd);
+	vm_close(&gpu->doorbell);
+	for (int i = 0; i < VM_VECTORS; i++)
+		vm_close(&gpu->vectors[i]);
 }
 
 void vm_memory_fini(struct vm *vm)
 {
-	if (vm->bar2)
-		munmap(vm->bar2, AGATE_BAR2_SIZE);
-	vm->bar2 = NULL;
-	vm_close(&vm->bar2_fd);
+	for (unsigned int n = 0; n < vm->gpus; n++)
+		fini_gpu(&vm->gpu[n]);
 	vm_close(&vm->ram_fd);
-	vm_close(&vm->doorbell);
-	for (int i = 0; i < VM_VECTORS; i++)
-		vm_close(&vm->vectors[i]);
 }

@@ -89,10 +89,15 @@ static void add_channels(struct args *a, const struct vm *vm)
 	add(a, "%s", vm_arch.serial);
 	add(a, "-device");
 	add(a, "virtserialport,bus=serial.0,nr=1,chardev=ctl,name=%s", CTL_PORT);
-	if (vm->ivshmem_qemu_fd >= 0) {
-		add(a, "-chardev");
-		add(a, "socket,id=gpu,fd=%d", vm->ivshmem_qemu_fd);
-	}
+}
+
+static void add_gpu(struct args *a, const struct vm_gpu *gpu)
+{
+	add(a, "-chardev");
+	add(a, "socket,id=gpu%u,fd=%d", gpu->number, gpu->ivshmem_qemu_fd);
+	add(a, "-device");
+	add(a, "%s,id=gpu%u,chardev=gpu%u,vectors=%d", vm_arch.gpu, gpu->number, gpu->number,
+	    VM_VECTORS);
 }
 
 static bool open_channels(struct vm *vm)
@@ -100,24 +105,34 @@ static bool open_channels(struct vm *vm)
 	vm->qemu_stderr = memfd_create("qemu-stderr", MFD_CLOEXEC);
 	if (vm->qemu_stderr < 0 || !vm_console_open(vm) || !vm_qmp_open(vm) || !vm_ctl_open(vm))
 		return false;
-	return !vm->cfg.sim || vm_socketpair(&vm->ivshmem_fd, &vm->ivshmem_qemu_fd);
+	for (unsigned int i = 0; i < vm->gpus; i++)
+		if (!vm_socketpair(&vm->gpu[i].ivshmem_fd, &vm->gpu[i].ivshmem_qemu_fd))
+			return false;
+	return true;
 }
 
-/*
- * @incoming: wait for a state to load instead of booting
- * @gpu: plug the GPU in from the start
- */
-enum vm_status vm_qemu_start(struct vm *vm, bool incoming, bool gpu)
+/* Closes the descriptors that only QEMU holds from then on: they go when it exits. */
+static void close_qemu_ends(struct vm *vm)
+{
+	vm_close(&vm->qmp.qemu_fd);
+	vm_close(&vm->console.qemu_fd);
+	vm_close(&vm->ctl.qemu_fd);
+	for (unsigned int i = 0; i < vm->gpus; i++)
+		vm_close(&vm->gpu[i].ivshmem_qemu_fd);
+}
+
+/* @incoming: wait for a state to load instead of booting */
+enum vm_status vm_qemu_start(struct vm *vm, bool incoming)
 {
 	struct args a = { .n = 0 };
 	enum vm_status st = VM_OK;
-	int fds[5];
+	int fds[4 + VM_GPUS_MAX];
 	size_t n = 0;
 
 	if (!open_channels(vm))
 		return vm_fail(vm, VM_HOST, "sockets: %s", strerror(errno));
-	if (vm->cfg.sim)
-		st = vm_ivshmem_serve(vm);
+	for (unsigned int i = 0; st == VM_OK && i < vm->gpus; i++)
+		st = vm_ivshmem_serve(&vm->gpu[i]);
 	if (st != VM_OK)
 		return st;
 	add_machine(&a, vm);
@@ -128,16 +143,14 @@ enum vm_status vm_qemu_start(struct vm *vm, bool incoming, bool gpu)
 	}
 	if (!incoming && vm->cfg.gdb_wait)
 		add(&a, "-S");
-	if (gpu) {
-		add(&a, "-device");
-		add(&a, "%s,vectors=%d", vm_arch.gpu, VM_VECTORS);
-	}
 	fds[n++] = vm->ram_fd;
 	fds[n++] = vm->qmp.qemu_fd;
 	fds[n++] = vm->console.qemu_fd;
 	fds[n++] = vm->ctl.qemu_fd;
-	if (vm->ivshmem_qemu_fd >= 0)
-		fds[n++] = vm->ivshmem_qemu_fd;
+	for (unsigned int i = 0; i < vm->gpus; i++) {
+		add_gpu(&a, &vm->gpu[i]);
+		fds[n++] = vm->gpu[i].ivshmem_qemu_fd;
+	}
 	if (a.failed)
 		st = vm_fail(vm, VM_HOST, "out of memory");
 	else if (!vm_proc_start(&vm->qemu, (const char *const *)a.v, fds, n, vm->qemu_stderr,
@@ -147,10 +160,6 @@ enum vm_status vm_qemu_start(struct vm *vm, bool incoming, bool gpu)
 		vm_qemu_watch(vm);
 	while (a.n)
 		free(a.v[--a.n]);
-	/* The descriptors that only QEMU holds are closed when QEMU exits. */
-	vm_close(&vm->qmp.qemu_fd);
-	vm_close(&vm->console.qemu_fd);
-	vm_close(&vm->ctl.qemu_fd);
-	vm_close(&vm->ivshmem_qemu_fd);
+	close_qemu_ends(vm);
 	return st;
 }

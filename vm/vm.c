@@ -29,19 +29,14 @@ struct vm *vm_new(const struct vm_config *config)
 		return NULL;
 	vm->cfg = *config;
 	vm->started = vm_now();
-	vm->ram_fd = vm->bar2_fd = vm->doorbell = -1;
-	for (int i = 0; i < VM_VECTORS; i++)
-		vm->vectors[i] = -1;
-	vm->ivshmem_fd = vm->ivshmem_qemu_fd = -1;
-	vm->qemu.exit.fd = vm->sim.exit.fd = -1;
-	vm->qemu_stderr = -1;
-	vm->sim_ready.fd = vm->sim_control = -1;
+	vm->ram_fd = vm->qemu.exit.fd = vm->qemu_stderr = -1;
 	vm->qmp.watch.fd = vm->qmp.qemu_fd = -1;
 	vm->ctl.watch.fd = vm->ctl.qemu_fd = -1;
 	vm->console.watch.fd = vm->console.qemu_fd = vm->gdb_fd = -1;
 	vm->get_fd = vm->input.fd = -1;
 	vm->interrupt.fd = config->interrupt_fd;
 	vm_loop_add(vm, &vm->interrupt, interrupted, vm);
+	vm_gpus_init(vm);
 	return vm;
 }
 
@@ -52,14 +47,10 @@ void vm_stop(struct vm *vm)
 	vm_proc_kill(&vm->qemu);
 	/* The kernel's last output is still in the socket when QEMU is killed. */
 	vm_loop_drain(&vm->console.watch);
-	vm_sim_stop(vm);
+	vm_sims_stop(vm);
 	vm_memory_fini(vm);
-	vm_close(&vm->ivshmem_fd);
-	vm_close(&vm->ivshmem_qemu_fd);
 	vm_gdb_close(vm);
 	vm_close(&vm->qemu_stderr);
-	vm_close(&vm->sim_ready.fd);
-	vm_close(&vm->sim_control);
 	vm_close(&vm->qmp.watch.fd);
 	vm_close(&vm->qmp.qemu_fd);
 	vm_close(&vm->ctl.watch.fd);
@@ -141,14 +132,14 @@ static enum vm_status open_snapshot(struct vm *vm, int dir_fd, int *file)
 /*
  * The snapshot has no GPU, because QEMU cannot migrate an ivshmem device.  But
  * loading the state leaves a GPU that is already plugged in as it came out of
- * reset, and the guest finds it when it rescans the bus.  The launcher copies RAM
- * while QEMU starts.
+ * reset, and the guest finds it when it rescans the bus.  So one snapshot serves guests
+ * with any number of GPUs.  The launcher copies RAM while QEMU starts.
  */
 static enum vm_status restore(struct vm *vm, int file)
 {
 	enum vm_status st;
 
-	st = vm_qemu_start(vm, true, vm->cfg.sim);
+	st = vm_qemu_start(vm, true);
 	if (st == VM_OK)
 		st = vm_snapshot_load(vm, file);
 	if (st == VM_OK)
@@ -157,8 +148,8 @@ static enum vm_status restore(struct vm *vm, int file)
 		st = vm_qmp_migrate(vm, "migrate-incoming", file);
 		vm->snapshot_bad = st == VM_HOST || st == VM_LOST;
 	}
-	if (st == VM_OK && vm->cfg.sim)
-		st = vm_sim_wait_ready(vm);
+	if (st == VM_OK)
+		st = vm_sims_wait_ready(vm);
 	if (st == VM_OK)
 		st = vm_gdb_serve(vm);
 	if (st == VM_OK && !vm->cfg.gdb_wait)
@@ -169,12 +160,11 @@ static enum vm_status restore(struct vm *vm, int file)
 
 static enum vm_status cold_boot(struct vm *vm)
 {
-	enum vm_status st = VM_OK;
+	enum vm_status st;
 
-	if (vm->cfg.sim)
-		st = vm_sim_wait_ready(vm);
+	st = vm_sims_wait_ready(vm);
 	if (st == VM_OK)
-		st = vm_qemu_start(vm, false, vm->cfg.sim);
+		st = vm_qemu_start(vm, false);
 	if (st == VM_OK)
 		st = vm_qmp_greet(vm);
 	if (st == VM_OK)
@@ -214,18 +204,20 @@ static enum vm_status start(struct vm *vm, int *file)
 {
 	enum vm_status st;
 
+	if (vm->cfg.gpus > VM_GPUS_MAX)
+		return vm_fail(vm, VM_HOST, "a guest has at most %d GPUs", VM_GPUS_MAX);
 	st = prepare(vm, file);
 	if (st == VM_OK)
 		st = vm_memory_init(vm);
-	if (st == VM_OK && vm->cfg.sim)
-		st = vm_sim_start(vm);
+	if (st == VM_OK)
+		st = vm_sims_start(vm);
 	if (st == VM_OK)
 		st = vm->cfg.cold ? cold_boot(vm) : restore(vm, *file);
 	if (st == VM_OK) {
 		vm_policy_tell(vm);
 		st = vm_setup(vm);
 	}
-	if (st == VM_OK && vm->cfg.sim)
+	if (st == VM_OK && vm->gpus)
 		st = vm_ctl_request(vm, CTL_RESCAN, NULL, 0);
 	vm->times.plugged = vm_now() - vm->started;
 	vm->times.ready = vm_now() - vm->started;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The launcher: a guest on stock QEMU with the GPU's process attached to it.
+ * The launcher: a guest on stock QEMU with the processes of its GPUs attached to it.
  *
- * A struct vm owns one QEMU, one GPU process, the memory they share and every
- * socket between them.  None of these has a name in a file system, and both
+ * A struct vm owns one QEMU, a process for each GPU, the memory they share and every
+ * socket between them.  None of these has a name in a file system, and all
  * processes die with the thread that started them, however it ends: so nothing
  * stays behind, even after a SIGKILL.
  *
@@ -23,6 +23,9 @@ struct vm;
 
 /* So much RAM is in one piece below the machine's devices. */
 #define VM_RAM_MAX_MIB	2047
+
+/* The GPUs of a guest have numbers from 0 on. */
+#define VM_GPUS_MAX	2
 
 /**
  * enum vm_status - how a call ended
@@ -60,14 +63,16 @@ enum vm_accel {
  * struct vm_config - what to start
  * @kernel_dir:		directory that guest/build-kernel.sh printed
  * @initramfs:		from guest/mkinitramfs.sh
- * @sim:		program of the GPU's process, or NULL for a guest without GPU
- * @sim_args:		further arguments for it, NULL-terminated, or NULL
- * @sim_log:		its event log, or NULL
+ * @sim:		program of each GPU's process, or NULL for a guest without GPU
+ * @gpus:		how many GPUs, 0: one; up to VM_GPUS_MAX
+ * @sim_args:		further arguments for each process, NULL-terminated, or NULL
+ * @sim_log:		event log of the first GPU, or NULL; that of GPU n is called @sim_log.n
+ * @sim_trace:		the same as a trace, named alike, or NULL
  * @append:		added to the kernel's command line, or NULL
  * @ram_mib:		0: the size that the kernel's flavour wants; up to VM_RAM_MAX_MIB
- * @seed:		seeds the GPU's process
+ * @seed:		seeds the first GPU's process; @seed + n that of GPU n
  * @accel:		see enum vm_accel
- * @cold:		boot with the GPU plugged in from the start, use no snapshot
+ * @cold:		boot with the GPUs plugged in from the start, use no snapshot
  * @timeout_ms:		deadline of the whole run from vm_start(), 0: none.  It counts real
  *			time, and a busy host makes a guest slow: a caller that wants the same
  *			result on every host uses it only as a last resort.
@@ -87,8 +92,10 @@ struct vm_config {
 	const char *kernel_dir;
 	const char *initramfs;
 	const char *sim;
+	unsigned int gpus;
 	const char *const *sim_args;
 	const char *sim_log;
+	const char *sim_trace;
 	const char *append;
 	unsigned int ram_mib;
 	uint32_t seed;
@@ -108,9 +115,9 @@ struct vm_config {
 
 /**
  * struct vm_times - when the parts of vm_start() were done, in ns since its call
- * @sim_ready:		the GPU's process said so (0: there is none)
+ * @sim_ready:		the last GPU's process said so (0: there is none)
  * @restored:		the guest runs, from the snapshot or after a cold boot
- * @plugged:		the guest's PCI core has the GPU
+ * @plugged:		the guest's PCI core has the GPUs
  * @ready:		clock and random numbers are set; vm_start() returned
  * @snapshot_made:	when the snapshot was made, if this run had to make it first
  * @kvm:		the guest runs on KVM
@@ -132,7 +139,7 @@ struct vm_times {
  */
 enum vm_status vm_start(const struct vm_config *config, struct vm **out);
 
-/** vm_stop() - end both processes at once and free everything; NULL is fine */
+/** vm_stop() - end all processes at once and free everything; NULL is fine */
 void vm_stop(struct vm *vm);
 
 /** vm_error() - what went wrong last, one line for a person */
@@ -270,13 +277,13 @@ enum vm_status vm_where_hung(struct vm *vm);
  */
 enum vm_status vm_shell(struct vm *vm, const char *const *argv, int *value);
 
-/** vm_kill_sim() - SIGKILL the GPU's process: the guest loses its GPU */
-enum vm_status vm_kill_sim(struct vm *vm);
+/** vm_kill_sim() - SIGKILL the process of GPU number @gpu: the guest loses that GPU */
+enum vm_status vm_kill_sim(struct vm *vm, unsigned int gpu);
 
-/** vm_sim_failed() - whether the GPU's process ended without vm_kill_sim() */
+/** vm_sim_failed() - whether a GPU's process ended without vm_kill_sim() */
 bool vm_sim_failed(const struct vm *vm);
 
-/** vm_sim_status() - how the GPU's process ended, as waitpid() reports it */
+/** vm_sim_status() - how that process ended, as waitpid() reports it */
 int vm_sim_status(const struct vm *vm);
 
 /** vm_broken() - the guest sent frames that are not PID 1's, and so caused a VM_HOST */
@@ -291,8 +298,8 @@ bool vm_broken(const struct vm *vm);
  */
 const char *vm_guest_did(const struct vm *vm);
 
-/** vm_sim_control() - our end of the GPU's control socket, or -1 */
-int vm_sim_control(const struct vm *vm);
+/** vm_sim_control() - our end of the control socket of GPU number @gpu, or -1 */
+int vm_sim_control(const struct vm *vm, unsigned int gpu);
 
 /** vm_poweroff() - power the guest off in good order and wait for it */
 enum vm_status vm_poweroff(struct vm *vm);

@@ -14,10 +14,10 @@
 #include "vm.h"
 
 #define VM_SNAPSHOT_MAGIC	"agatesn2"	/* changes with the file's form */
-#define VM_VECTORS	4	/* MSI-X vectors of the GPU: GPU, JOB, MMU, DISPLAY */
+#define VM_VECTORS	4	/* MSI-X vectors of a GPU: GPU, JOB, MMU, DISPLAY */
 #define VM_PEER_SIM	0
 #define VM_PEER_QEMU	1
-#define VM_WATCHES_MAX	8
+#define VM_WATCHES_MAX	(6 + 2 * VM_GPUS_MAX)
 #define VM_CONSOLE_KEEP	(64u << 10)
 #define VM_CLOCK_THREADS	32
 #define VM_QUEUE_MAX	(1u << 20)	/* unsent bytes for the guest; nothing is added beyond
@@ -121,6 +121,23 @@ struct vm_clock {
 	uint64_t owed;		/* how long it still has to stand still, ns */
 };
 
+/* A GPU: its process, and what that shares with the guest. */
+struct vm_gpu {
+	struct vm *vm;
+	unsigned int number;
+	int bar2_fd;
+	void *bar2;
+	int doorbell;		/* eventfd: guest to GPU */
+	int vectors[VM_VECTORS];	/* eventfds: GPU to guest */
+	int ivshmem_fd;		/* the server's end; QEMU's is ivshmem_qemu_fd */
+	int ivshmem_qemu_fd;
+	struct vm_proc proc;
+	bool killed;		/* because the caller asked for it */
+	struct vm_watch answer;	/* read end, until the process has said that it is ready */
+	bool ready;
+	int control;
+};
+
 struct vm {
 	struct vm_config cfg;
 	unsigned int ram_mib;
@@ -136,19 +153,11 @@ struct vm {
 	char guest_did[256];	/* vm_guest_did() */
 
 	int ram_fd;
-	int bar2_fd;
-	void *bar2;
-	int doorbell;		/* eventfd: guest to GPU */
-	int vectors[VM_VECTORS];	/* eventfds: GPU to guest */
-	int ivshmem_fd;		/* the server's end; QEMU's is ivshmem_qemu_fd */
-	int ivshmem_qemu_fd;
+	struct vm_gpu gpu[VM_GPUS_MAX];
+	unsigned int gpus;	/* that the guest has */
 
 	struct vm_proc qemu;
 	int qemu_stderr;	/* memfd */
-	struct vm_proc sim;
-	bool sim_killed;	/* because the caller asked for it */
-	struct vm_watch sim_ready;	/* read end, until it has answered */
-	int sim_control;
 
 	struct vm_qmp qmp;
 	struct vm_ctl ctl;
@@ -202,14 +211,14 @@ void vm_proc_kill(struct vm_proc *proc);
 
 /* memory.c */
 enum vm_status vm_memory_init(struct vm *vm);
-void vm_memory_set_alive(struct vm *vm, bool alive);
+void vm_memory_set_alive(struct vm_gpu *gpu, bool alive);
 void vm_memory_fini(struct vm *vm);
 
 /* ivshmem.c */
-enum vm_status vm_ivshmem_serve(struct vm *vm);
+enum vm_status vm_ivshmem_serve(struct vm_gpu *gpu);
 
 /* qemu.c */
-enum vm_status vm_qemu_start(struct vm *vm, bool incoming, bool gpu);
+enum vm_status vm_qemu_start(struct vm *vm, bool incoming);
 
 /* qemu_end.c */
 void vm_qemu_watch(struct vm *vm);
@@ -255,9 +264,10 @@ bool vm_console_open(struct vm *vm);
 void vm_console_append(struct vm *vm, const char *text, size_t len);
 
 /* gpu_process.c */
-enum vm_status vm_sim_start(struct vm *vm);
-enum vm_status vm_sim_wait_ready(struct vm *vm);
-void vm_sim_stop(struct vm *vm);
+void vm_gpus_init(struct vm *vm);
+enum vm_status vm_sims_start(struct vm *vm);
+enum vm_status vm_sims_wait_ready(struct vm *vm);
+void vm_sims_stop(struct vm *vm);
 
 /* request.c */
 enum vm_status vm_setup(struct vm *vm);

@@ -3,7 +3,7 @@
 #
 # kill.sh: nothing of a run stays behind, whichever part of it is killed, as TAP.
 #
-# A run is the launcher, QEMU and the GPU's process.  Each is killed in mid-run;
+# A run is the launcher, QEMU and the GPUs' processes.  Each is killed in mid-run;
 # then no process may be left, no file where the run could write, and no socket
 # with a name.  Needs the fast kernel, the initramfs and build/bin/.
 # shellcheck disable=SC2086,SC2012,SC2181,SC2317
@@ -71,7 +71,7 @@ start()
 	cd "$work" || exit 1
 }
 
-# Finds all three processes once the guest's program runs.
+# Finds all processes once the guest's program runs.
 running()
 {
 	until_true up || return 1
@@ -95,8 +95,8 @@ nothing_left()
 kill_one()
 {
 	what=$1 signal=$2 expect=$3
-	start 'exec:echo up; exec sleep 600'
-	running
+	start --gpus 2 'exec:echo up; exec sleep 600'
+	running && [ "$(echo "$sim" | wc -l)" = 2 ]
 	result $? "$what, $signal: a guest program runs"
 	eval "kill -$signal \$$what"
 	wait "$launcher" 2>/dev/null

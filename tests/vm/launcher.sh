@@ -36,7 +36,7 @@ complained()
 	grep -q "$1" "$work/err"
 }
 
-echo 1..40
+echo 1..48
 
 vm 'exec:echo one; echo two >&2' 'exec:echo three'
 check "steps run in order, output comes through" 0 $? said three
@@ -157,6 +157,44 @@ check "a caller may have closed the standard streams" 0 $? true
 vm --cold 'exec:cat /sys/bus/pci/devices/*/device | grep -c 0x1110'
 check "a cold boot has the GPU as well" 0 $? said 1
 
+# In the guest: a line with each GPU's `alive` word, in BAR2's control page.
+alive='exec:for gpu in /sys/bus/pci/devices/*; do
+	grep -q 0x1110 $gpu/device || continue
+	echo 1 >$gpu/enable
+	bar2=$(sed -n "3s/ .*//p" $gpu/resource)
+	busybox devmem $((bar2 + 0x10c0)) 32
+done | tr "\n" " "; echo'
+
+# alive_were LINE...: what those steps printed, one after the other.
+alive_were()
+{
+	printf '%s\n' "$@" | cmp -s - "$work/out"
+}
+living='0x00000001 ' dead='0x00000000 '
+
+vm --gpus 2 --sim-log "$work/log" --sim-trace "$work/trace" "$alive" kill-sim=1 "$alive" \
+	kill-sim "$alive"
+check "a second GPU is plugged like the first, and each is killed alone" 0 $? \
+	alive_were "$living$living" "$living$dead" "$dead$dead"
+check "each has a log and a trace" 0 0 \
+	[ -e "$work/log" -a -e "$work/log.1" -a -e "$work/trace" -a -e "$work/trace.1" ]
+
+vm --gpus 2 --cold 'kill-sim-on=1:now' 'exec:echo now; sleep 1' "$alive"
+check "also in a cold boot, at a sign" 0 $? grep -qx "$living$dead" "$work/out"
+
+vm kill-sim=1
+check "a GPU that is not there cannot be killed" 243 $? complained 'no process of GPU 1'
+vm --gpus 3 exec:true
+check "there are at most two" 245 $? complained 'gpus is not 1 or 2'
+
+# The second one to begin.
+printf '#!/bin/sh\nmkdir "%s" 2>/dev/null || exit 3\nexec "%s" "$@"\n' "$work/begun" \
+	"$build/bin/agate-sim" >"$work/one-sim"
+chmod +x "$work/one-sim"
+vm --sim "$work/one-sim" --gpus 2 exec:true
+check "a second GPU that does not start is a failure of the host" 243 $? \
+	complained 'did not get ready'
+
 # In a cache of its own, because the test breaks it.
 damaged()
 {
@@ -166,6 +204,11 @@ damaged exec:true
 status=$?
 snapshot=$(find "$work/cache" -type f -size +1M)
 check "a snapshot is made when there is none" 0 $status [ -s "$snapshot" ]
+damaged --gpus 2 "$alive"
+check "and serves guests with two GPUs" 0 $? alive_were "$living$living"
+damaged "$alive"
+check "and then with one again" "0 1" "$? $(find "$work/cache" -type f -size +1M | wc -l)" \
+	alive_were "$living"
 truncate -s 1M "$snapshot"
 damaged 'exec:echo fine'
 check "one that was cut short is made anew" 0 $? complained 'damaged: making a new one'

@@ -27,9 +27,11 @@ static const char usage[] =
 "  --kernel DIR       what guest/build-kernel.sh printed\n"
 "  --initramfs FILE   what guest/mkinitramfs.sh made\n"
 "  --sim PROGRAM      the GPU's process; without it the guest has no GPU\n"
-"  --sim-arg ARG      one further argument for it (may be repeated)\n"
-"  --sim-log FILE     its event log\n"
-"  --seed N           its seed, 32 bits (default 1)\n"
+"  --gpus N           1 or 2 GPUs, a process each (default 1)\n"
+"  --sim-arg ARG      one further argument for each (may be repeated)\n"
+"  --sim-log FILE     the event log; FILE.1 is the second GPU's\n"
+"  --sim-trace FILE   the same as a trace, for ui.perfetto.dev\n"
+"  --seed N           the seed, 32 bits (default 1); the second GPU's is one more\n"
 "  --cold             boot, instead of restoring the snapshot\n"
 "  --ram MIB          instead of what the kernel's build wants\n"
 "  --append TEXT      more for the kernel's command line\n"
@@ -49,8 +51,8 @@ static const char usage[] =
 "  exec-within:MS:COMMAND the same, killed after MS milliseconds, not counting those in\n"
 "                         which the guest waits for a processor\n"
 "  health                 how the guest's kernel is: its checks, and the memory left\n"
-"  kill-sim               SIGKILL the GPU's process now\n"
-"  kill-sim-on:TEXT       ... when TEXT is in the output of the next exec\n"
+"  kill-sim[=N]           SIGKILL the process of GPU N now: 0, the default, or 1\n"
+"  kill-sim-on[=N]:TEXT   ... when TEXT is in the output of the next exec\n"
 "  poweroff               switch the guest off in good order; the last step\n"
 "`shell` ends with an interactive shell after the steps.\n"
 "\n"
@@ -110,16 +112,18 @@ static bool parse_accel(const char *text, enum vm_accel *accel)
 	return false;
 }
 
-enum { OPT_KERNEL = 256, OPT_INITRAMFS, OPT_SIM, OPT_SIM_ARG, OPT_SIM_LOG, OPT_SEED, OPT_COLD,
-       OPT_RAM, OPT_APPEND, OPT_ACCEL, OPT_REALTIME, OPT_TIMEOUT, OPT_OUTPUT_MAX, OPT_CONSOLE, OPT_GDB,
-       OPT_GDB_WAIT, OPT_TIMINGS };
+enum { OPT_KERNEL = 256, OPT_INITRAMFS, OPT_SIM, OPT_GPUS, OPT_SIM_ARG, OPT_SIM_LOG,
+       OPT_SIM_TRACE, OPT_SEED, OPT_COLD, OPT_RAM, OPT_APPEND, OPT_ACCEL, OPT_REALTIME,
+       OPT_TIMEOUT, OPT_OUTPUT_MAX, OPT_CONSOLE, OPT_GDB, OPT_GDB_WAIT, OPT_TIMINGS };
 
 static const struct option options[] = {
 	{ "kernel", required_argument, NULL, OPT_KERNEL },
 	{ "initramfs", required_argument, NULL, OPT_INITRAMFS },
 	{ "sim", required_argument, NULL, OPT_SIM },
+	{ "gpus", required_argument, NULL, OPT_GPUS },
 	{ "sim-arg", required_argument, NULL, OPT_SIM_ARG },
 	{ "sim-log", required_argument, NULL, OPT_SIM_LOG },
+	{ "sim-trace", required_argument, NULL, OPT_SIM_TRACE },
 	{ "seed", required_argument, NULL, OPT_SEED },
 	{ "cold", no_argument, NULL, OPT_COLD },
 	{ "ram", required_argument, NULL, OPT_RAM },
@@ -151,6 +155,11 @@ static const char *number_option(struct cli *cli, int opt)
 	unsigned long n = 0;
 
 	switch (opt) {
+	case OPT_GPUS:
+		if (!number(optarg, VM_GPUS_MAX, &n) || !n)
+			return "--gpus is not 1 or 2";
+		cfg->gpus = (unsigned int)n;
+		return NULL;
 	case OPT_SEED:
 		if (!number(optarg, UINT32_MAX, &n))
 			return "--seed is not a number below 2^32";
@@ -197,6 +206,9 @@ static const char *option(struct cli *cli, int opt, const char **sim_args, size_
 		return NULL;
 	case OPT_SIM_LOG:
 		cfg->sim_log = optarg;
+		return NULL;
+	case OPT_SIM_TRACE:
+		cfg->sim_trace = optarg;
 		return NULL;
 	case OPT_COLD:
 		cfg->cold = true;
@@ -258,6 +270,8 @@ static int parse(struct cli *cli, int argc, char **argv, const char **sim_args)
 	}
 	if (!cli->cfg.kernel_dir || !cli->cfg.initramfs)
 		return bad_usage("--kernel and --initramfs are needed", NULL);
+	if (cli->cfg.gpus && !cli->cfg.sim)
+		return bad_usage("--gpus needs --sim", NULL);
 	if (cli->cfg.gdb_wait && !cli->cfg.gdb)
 		return bad_usage("--gdb-wait needs --gdb", NULL);
 	return 0;
@@ -355,7 +369,7 @@ static int run(struct cli *cli)
 		st = run_shell(cli, &exit_code);
 	status = exit_status(cli, st);
 	if (cli->vm && vm_sim_failed(cli->vm)) {
-		fprintf(stderr, "agate-vm: the GPU's process ended before the run did\n");
+		fprintf(stderr, "agate-vm: a GPU's process ended before the run did\n");
 		status = status ? status : EXIT_HOST;
 	}
 	if (cli->vm && cli->timings && !write_timings(cli, cli_now() - start) && !status)

@@ -37,7 +37,8 @@ struct cli {
 	struct cli_step steps[STEPS_MAX];
 	size_t nsteps;
 	size_t done;		/* steps that were begun */
-	const char *kill_on;	/* kill the GPU when this appears in the output */
+	const char *kill_on;	/* kill a GPU when this appears in the output */
+	unsigned int kill_gpu;	/* that GPU's number */
 	size_t matched;
 	size_t output_max;	/* further output is dropped */
 	size_t written;		/* bytes of the programs' output, all steps together */

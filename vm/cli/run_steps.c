@@ -40,7 +40,7 @@ static void watch(struct cli *cli, const char *data, size_t len)
 			cli->matched = data[i] == cli->kill_on[0];
 		if (cli->matched == want) {
 			cli->kill_on = NULL;
-			vm_kill_sim(cli->vm);
+			vm_kill_sim(cli->vm, cli->kill_gpu);
 			return;
 		}
 	}
@@ -195,12 +195,49 @@ static const char *argument(const char *text, const char *name)
 		text + len + 1 : NULL;
 }
 
+/* "kill-sim" and "kill-sim-on:TEXT", each perhaps with "=N" behind its name. */
+struct kill_step {
+	unsigned int gpu;
+	const char *on;		/* NULL: now */
+};
+
+static bool parse_kill(const char *text, struct kill_step *step)
+{
+	static const char now[] = "kill-sim", on[] = "kill-sim-on";
+	bool waits = !strncmp(text, on, sizeof(on) - 1);
+
+	*step = (struct kill_step){ .gpu = 0 };
+	if (!waits && strncmp(text, now, sizeof(now) - 1))
+		return false;
+	text += (waits ? sizeof(on) : sizeof(now)) - 1;
+	if (*text == '=') {
+		step->gpu = (unsigned int)text[1] - '0';
+		if (step->gpu >= VM_GPUS_MAX)
+			return false;
+		text += 2;
+	}
+	if (waits && text[0] == ':' && text[1])
+		step->on = text + 1;
+	return waits ? step->on != NULL : !*text;
+}
+
+static enum vm_status run_kill(struct cli *cli, const struct kill_step *step)
+{
+	if (!step->on)
+		return vm_kill_sim(cli->vm, step->gpu);
+	cli->kill_on = step->on;
+	cli->kill_gpu = step->gpu;
+	cli->matched = 0;
+	return VM_OK;
+}
+
 bool step_valid(const char *text)
 {
-	static const char *const with[] = { "put", "get", "exec", "exec-within", "kill-sim-on" };
+	static const char *const with[] = { "put", "get", "exec", "exec-within" };
+	struct kill_step kill;
 	const char *colon;
 
-	if (!strcmp(text, "kill-sim") || !strcmp(text, "poweroff") || !strcmp(text, "health"))
+	if (!strcmp(text, "poweroff") || !strcmp(text, "health") || parse_kill(text, &kill))
 		return true;
 	for (size_t i = 0; i < sizeof(with) / sizeof(with[0]); i++) {
 		const char *arg = argument(text, with[i]);
@@ -208,19 +245,20 @@ bool step_valid(const char *text)
 		if (!arg)
 			continue;
 		colon = strchr(arg, ':');
-		return i == 2 || i == 4 || (colon && colon != arg && colon[1]);
+		return i == 2 || (colon && colon != arg && colon[1]);
 	}
 	return false;
 }
 
 enum vm_status step_run(struct cli *cli, const char *text, int *exit_code)
 {
-	const char *arg;
 	enum vm_status st = VM_HOST;
+	struct kill_step kill;
+	const char *arg;
 	char *copy;
 
-	if (!strcmp(text, "kill-sim"))
-		return vm_kill_sim(cli->vm);
+	if (parse_kill(text, &kill))
+		return run_kill(cli, &kill);
 	if (!strcmp(text, "poweroff"))
 		return vm_poweroff(cli->vm);
 	if (!strcmp(text, "health"))
@@ -228,12 +266,6 @@ enum vm_status step_run(struct cli *cli, const char *text, int *exit_code)
 	arg = argument(text, "exec");
 	if (arg)
 		return run_exec(cli, arg, 0, exit_code);
-	arg = argument(text, "kill-sim-on");
-	if (arg) {
-		cli->kill_on = arg;
-		cli->matched = 0;
-		return VM_OK;
-	}
 	copy = strdup(strchr(text, ':') + 1);
 	if (!copy)
 		return VM_HOST;
