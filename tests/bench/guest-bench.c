@@ -4,8 +4,8 @@
  *
  * Prints one JSON object per line: {"name", "unit", "samples"}, and "against" to compare
  * it with another one.  If vgem can do the same (make a BO and close it, touch fresh
- * pages), the program measures it in turns with agate, so that a noisy machine affects
- * both equally.
+ * pages, share a BO), the program measures it in turns with agate, so that a noisy machine
+ * affects both equally.
  */
 #include <drm.h>
 #include <drm_mode.h>
@@ -33,6 +33,7 @@
 #define BOS		400
 #define TOUCH_SIZE	(4u << 20)
 #define JOBS		200
+#define SHARES		200
 
 static int open_driver(const char *name, const char *node, int first)
 {
@@ -68,6 +69,15 @@ static uint32_t agate_create(int fd, uint64_t size, uint64_t *va)
 	bench_call(fd, DRM_IOCTL_AGATE_CREATE_BO, &arg, "CREATE_BO");
 	if (va)
 		*va = arg.offset;
+	return arg.handle;
+}
+
+static uint32_t contiguous_create(int fd, uint64_t size, uint64_t *va)
+{
+	struct drm_agate_create_bo arg = { .size = size, .flags = AGATE_BO_CONTIGUOUS };
+
+	(void)va;
+	bench_call(fd, DRM_IOCTL_AGATE_CREATE_BO, &arg, "CREATE_BO");
 	return arg.handle;
 }
 
@@ -149,20 +159,73 @@ static void bench_bos(int agate, int vgem)
 {
 	const struct maker ours = { agate, agate_create, agate_offset };
 	const struct maker theirs = { vgem, vgem_create, vgem_offset };
-	double create[2][ROUNDS], first[2][ROUNDS], second[2][ROUNDS];
+	const struct maker contiguous = { agate, contiguous_create, agate_offset };
+	double create[3][ROUNDS], first[2][ROUNDS], second[2][ROUNDS];
 
 	for (int i = 0; i < ROUNDS; i++) {
 		create[0][i] = create_close(&ours);
 		create[1][i] = create_close(&theirs);
+		create[2][i] = create_close(&contiguous);
 		touch_twice(&ours, &first[0][i], &second[0][i]);
 		touch_twice(&theirs, &first[1][i], &second[1][i]);
 	}
 	bench_report("bo_create_close", "ns", create[0], ROUNDS, "bo_create_close_vgem");
 	bench_report("bo_create_close_vgem", "ns", create[1], ROUNDS, NULL);
+	bench_report("contiguous_create_close", "ns", create[2], ROUNDS, "bo_create_close_vgem");
 	bench_report("first_touch_page", "ns", first[0], ROUNDS, "first_touch_page_vgem");
 	bench_report("first_touch_page_vgem", "ns", first[1], ROUNDS, NULL);
 	bench_report("present_page", "ns", second[0], ROUNDS, "present_page_vgem");
 	bench_report("present_page_vgem", "ns", second[1], ROUNDS, NULL);
+}
+
+/*
+ * A BO that has pages becomes one of another file; the dma-buf between them is new each time.
+ */
+static double share(const struct maker *from, int to)
+{
+	uint32_t handle = from->create(from->fd, TOUCH_SIZE, NULL);
+	double start;
+	void *map;
+
+	touch(from, handle, &map);
+	start = bench_now();
+	for (int i = 0; i < SHARES; i++) {
+		struct drm_prime_handle arg = { .handle = handle, .flags = DRM_CLOEXEC | DRM_RDWR };
+		int dmabuf;
+
+		bench_call(from->fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &arg, "PRIME_HANDLE_TO_FD");
+		dmabuf = arg.fd;
+		bench_call(to, DRM_IOCTL_PRIME_FD_TO_HANDLE, &arg, "PRIME_FD_TO_HANDLE");
+		close_handle(to, arg.handle);
+		close(dmabuf);
+	}
+	start = (bench_now() - start) / SHARES;
+	munmap(map, TOUCH_SIZE);
+	close_handle(from->fd, handle);
+	return start;
+}
+
+/* Within a driver, and between the two: each imports what the other one exports. */
+static void bench_prime(int agate, int vgem)
+{
+	const struct maker ours = { agate, agate_create, agate_offset };
+	const struct maker theirs = { vgem, vgem_create, vgem_offset };
+	int our_other = open_driver("agate", "renderD", 128);
+	int their_other = open_driver("vgem", "card", 0);
+	double within[2][ROUNDS], between[2][ROUNDS];
+
+	for (int i = 0; i < ROUNDS; i++) {
+		within[0][i] = share(&ours, our_other);
+		within[1][i] = share(&theirs, their_other);
+		between[0][i] = share(&theirs, agate);
+		between[1][i] = share(&ours, vgem);
+	}
+	bench_report("prime_to_another_file", "ns", within[0], ROUNDS, "prime_to_another_file_vgem");
+	bench_report("prime_to_another_file_vgem", "ns", within[1], ROUNDS, NULL);
+	bench_report("prime_import_of_vgem", "ns", between[0], ROUNDS, "prime_import_by_vgem");
+	bench_report("prime_import_by_vgem", "ns", between[1], ROUNDS, NULL);
+	close(their_other);
+	close(our_other);
 }
 
 /* To show the GPU's counters, debugfs reads two registers for each. */
@@ -252,6 +315,7 @@ int main(void)
 
 	bench_register_reads(agate);
 	bench_bos(agate, vgem);
+	bench_prime(agate, vgem);
 	bench_jobs(agate);
 	return 0;
 }
