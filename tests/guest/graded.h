@@ -83,6 +83,9 @@ int module_unload(void);
  */
 int device_unbind(void);
 int device_bind(void);
+/* The same for one of several GPUs, by its name on the PCI bus. */
+int device_unbind_one(const char *name);
+int device_bind_one(const char *name);
 
 /*
  * Make kernel functions fail, dawdle or wait (tests/guest/kmod/): only calls that this

@@ -74,12 +74,11 @@ static void find_gpu(char *name, size_t size)
 }
 
 /* Writing there makes the PCI core call the driver, in this process. */
-static int poke_driver(const char *file)
+static int poke_driver(const char *file, const char *name)
 {
-	char path[64], name[NAME_MAX + 1];
+	char path[64];
 	int fd, err = 0;
 
-	find_gpu(name, sizeof(name));
 	snprintf(path, sizeof(path), PCI_DRIVER "/%s", file);
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -90,14 +89,30 @@ static int poke_driver(const char *file)
 	return err;
 }
 
+int device_bind_one(const char *name)
+{
+	return poke_driver("bind", name);
+}
+
+int device_unbind_one(const char *name)
+{
+	return poke_driver("unbind", name);
+}
+
 int device_bind(void)
 {
-	return poke_driver("bind");
+	char name[NAME_MAX + 1];
+
+	find_gpu(name, sizeof(name));
+	return device_bind_one(name);
 }
 
 int device_unbind(void)
 {
-	return poke_driver("unbind");
+	char name[NAME_MAX + 1];
+
+	find_gpu(name, sizeof(name));
+	return device_unbind_one(name);
 }
 
 void inject_load(void)

@@ -150,6 +150,15 @@ int guest_open(void)
 	return fd;
 }
 
+void guest_look_at(int fd)
+{
+	struct stat sb;
+
+	if (fstat(fd, &sb))
+		guest_broken("an open node", "%s", strerror(errno));
+	render_minor = (int)minor(sb.st_rdev);
+}
+
 int guest_create_with(int fd, struct drm_agate_create_bo *arg, struct bo *bo)
 {
 	const uint64_t size = arg->size;

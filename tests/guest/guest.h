@@ -46,6 +46,8 @@ int guest_open(void);
 int guest_try_open(void);
 /* Minor number of the last opened node, which names its folder in debugfs. */
 int guest_minor(void);
+/* From now on counters and other files in debugfs are those of this open node's GPU. */
+void guest_look_at(int fd);
 
 /* "EINVAL", "success", or "errno 5000", for which @text has room. */
 const char *guest_errno_name(int err, char *text, size_t size);

@@ -4,7 +4,7 @@
 # run.sh: run one suite of guest tests in a fresh guest, as TAP.
 #
 # usage: tests/guest/run.sh fast|debug calls|jobs|both|bifrost|lite|swiotlb|reset|reload|
-#                           shared|storm|swiotlb-storm
+#                           shared|two|storm|swiotlb-storm
 #
 #   calls    what single calls promise, threads in each other's way, and libagate's cache; on the
 #            debug kernel every allocation of every call fails once as well
@@ -17,6 +17,8 @@
 #            see the same memory, and what one side wrote reaches the other only if the
 #            driver syncs it
 #   shared   BOs that other processes and drivers use, and BOs of other drivers
+#   two      two GPUs that use each other's BOs; at last the second one's process is killed
+#            while the first one uses its memory
 #   reset    as jobs, on a GPU that does not stop a chain, only to be reset, also when the
 #            system goes to sleep; at last the
 #            GPU's process is killed while a reset is pending
@@ -42,6 +44,7 @@ console=$BUILD/logs/console-$flavour-$suite.log
 KMEMLEAK=/sys/kernel/debug/kmemleak
 
 sim_args=
+gpus=1
 append=
 checkers=
 if [ "$flavour" = debug ]; then
@@ -76,7 +79,7 @@ guest()
 	for p in bo-cache uapi-bo uapi-submit mmap races jobs gone reload failnth stale fences closed stats \
 		compute listed many absent coherency queued storm caught \
 		reservations readers lock-order parked backing spaces heaps asleep \
-		contiguous prime strangers scanout top; do
+		contiguous prime strangers scanout two-gpus one-goes top; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	set -- "put:$BUILD/bin/agate-top:$GUEST/agate-top:0755" "$@"
@@ -90,7 +93,7 @@ guest()
 	programs=$(programs_of "$@")
 	{ "$BUILD/bin/agate-vm" run --kernel "$BUILD/guest/kernel-$flavour" \
 		--initramfs "$BUILD/guest/initramfs.cpio.gz" --sim "$BUILD/bin/agate-sim" \
-		$sim_args ${append:+--append "$append"} --sim-log "$console.events" \
+		--gpus $gpus $sim_args ${append:+--append "$append"} --sim-log "$console.events" \
 		--timeout "${LIMIT:-600}" --console "$console" \
 		"put:$BUILD/driver/$flavour/agate.ko:$GUEST/agate.ko" "$@" \
 		"exec:echo '# guest alive'" poweroff
@@ -110,14 +113,22 @@ idle_checkers()
 # not list, as often as a program says that its jobs did.
 rules_broken()
 {
-	grep -E '"event": "(hint|truncated)"' "$console.events" |
+	cat $logs | grep -E '"event": "(hint|truncated)"' |
 		grep -Ev 'a job touched (an address that nobody mapped|memory that it did not list)'
-	unlisted=$(grep -c 'a job touched memory that it did not list' "$console.events")
+	unlisted=$(cat $logs | grep -c 'a job touched memory that it did not list')
 	meant=$(sed -n 's/^# jobs that touch what they did not list: //p' "$console.out")
 	[ "$unlisted" = "${meant:-0}" ] || {
 		echo "jobs that touched what they did not list: $unlisted, not ${meant:-0}"
-		grep '"event": "unlisted"' "$console.events"
+		cat $logs | grep '"event": "unlisted"'
 	}
+}
+
+# logs_there: is each GPU's event log there?
+logs_there()
+{
+	for log in $logs; do
+		[ -s "$log" ] || return 1
+	done
 }
 
 # Three more points of TAP: about the end of the run, the kernel's log, and what
@@ -136,7 +147,7 @@ verdict()
 	else
 		echo "ok 2 - kernel log silent"
 	fi
-	if [ ! -s "$console.events" ]; then
+	if ! logs_there; then
 		echo "not ok 3 - no rule of the hardware broken # no event log"
 	elif [ -n "$(rules_broken)" ]; then
 		rules_broken | head -n 5 | sed 's/^/# /'
@@ -210,6 +221,10 @@ reset)
 		"kill-sim-on:BUSY" "$(test_step caught)" ;;
 shared)
 	set -- "$(load $patient)" "$(test_step prime)" "$(test_step scanout)" "$(test_step strangers)" ;;
+two)
+	# Nothing that needs the second GPU comes behind its end.
+	gpus=2
+	set -- "$(load $endless)" "$(test_step two-gpus)" "kill-sim-on=1:BUSY" "$(test_step one-goes)" ;;
 storm | swiotlb-storm)
 	# Nobody here lists what its jobs touch, or waits for a job that hangs.
 	sim_args="--sim-arg --stop-latency --sim-arg stuck"
@@ -226,8 +241,20 @@ esac
 	echo "run.sh: no suite $suite" >&2
 	exit 2
 }
+logs=$console.events
+[ $gpus = 1 ] || logs="$logs $console.events.1"
 guest "$@"
 verdict
+if [ "$suite" = two ]; then
+	echo "1..1"
+	disorder=$(for log in $logs; do awk -v turns=1000 -f tests/guest/turns.awk "$log"; done)
+	if [ -z "$disorder" ]; then
+		echo "ok 1 - both GPUs took all turns in their order"
+	else
+		echo "$disorder" | sed 's/^/# /'
+		echo "not ok 1 - both GPUs took all turns in their order"
+	fi
+fi
 if [ "$suite" = reset ]; then
 	# Probe and removal make one each.
 	echo "1..1"

@@ -88,7 +88,8 @@ static uint32_t handle_new(struct object *object)
 static int create_bo(struct drm_agate_create_bo *args)
 {
 	const uint32_t known = AGATE_BO_NOEXEC | AGATE_BO_HEAP | AGATE_BO_CPU_READONLY |
-			       AGATE_BO_GPU_READONLY;
+			       AGATE_BO_GPU_READONLY |
+			       (kernel.minor < 2 ? 0u : AGATE_BO_CONTIGUOUS);
 	struct object *object;
 	uint64_t size = (args->size + 4095) & ~4095ull;
 	int memfd;

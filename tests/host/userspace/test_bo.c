@@ -44,11 +44,12 @@ static void test_bad_arguments_reach_no_kernel(void **state)
 		{ AGATE_BO_MAX_SIZE + 1, AGATE_ALLOC_INVISIBLE },
 		{ UINT64_MAX, AGATE_ALLOC_INVISIBLE },
 		{ 1ull << 32, AGATE_ALLOC_INVISIBLE },
-		{ 4096, 1u << 7 },
+		{ 4096, 1u << 8 },
 		{ 4096, 1u << 31 },
 		{ 4096, AGATE_ALLOC_GROWABLE },
 		{ 4096, AGATE_ALLOC_GROWABLE | AGATE_ALLOC_DELAY_MMAP },
 		{ 4096, AGATE_ALLOC_GROWABLE | AGATE_ALLOC_INVISIBLE | AGATE_ALLOC_EXECUTE },
+		{ 4096, AGATE_ALLOC_GROWABLE | AGATE_ALLOC_INVISIBLE | AGATE_ALLOC_CONTIGUOUS },
 	};
 	struct agate_bo *const untouched = (void *)&cases;
 	struct agate_bo *bo = untouched;
@@ -73,6 +74,7 @@ static void test_flags_for_the_kernel(void **state)
 		{ AGATE_ALLOC_CPU_READONLY, AGATE_BO_NOEXEC | AGATE_BO_CPU_READONLY },
 		{ AGATE_ALLOC_GPU_READONLY, AGATE_BO_NOEXEC | AGATE_BO_GPU_READONLY },
 		{ AGATE_ALLOC_SHARED | AGATE_ALLOC_DELAY_MMAP, AGATE_BO_NOEXEC },
+		{ AGATE_ALLOC_CONTIGUOUS, AGATE_BO_NOEXEC | AGATE_BO_CONTIGUOUS },
 	};
 	struct fake_bo seen;
 	size_t i;
@@ -356,6 +358,17 @@ static void test_wait_for_writers(void **state)
 	agate_bo_unreference(bo);
 }
 
+/* A driver of that version would take the flag for an unknown one. */
+static void test_contiguous_with_an_older_driver(void **state)
+{
+	struct agate_bo *bo = NULL;
+
+	assert_int_equal(agate_bo_create(*state, 4096, AGATE_ALLOC_CONTIGUOUS, NULL, &bo),
+			 -EOPNOTSUPP);
+	assert_null(bo);
+	assert_int_equal(fake_calls(DRM_IOCTL_AGATE_CREATE_BO), 0);
+}
+
 /* To a driver that does not know of readers every job is a writer. */
 static void test_wait_with_an_older_driver(void **state)
 {
@@ -426,6 +439,7 @@ int main(void)
 		with_device(test_getters),
 		with_device(test_wait_asks_only_when_needed),
 		with_device(test_wait_for_writers),
+		with_older_device(test_contiguous_with_an_older_driver),
 		with_older_device(test_wait_with_an_older_driver),
 		with_device(test_wait_against_submit),
 		with_device(test_other_devices_are_refused),
