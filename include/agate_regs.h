@@ -331,6 +331,7 @@ enum agate_counter {
 	AGATE_CNT_STALE_LINES,		/* stale lines of the L2 used */
 	AGATE_CNT_UNLISTED,		/* pages that chains touched outside their lists */
 	AGATE_CNT_LISTS_DROPPED,	/* lists too long to be kept */
+	AGATE_CNT_BUSY,			/* bus cycles with a chain on a slot */
 	AGATE_CNT_COUNT
 };
 

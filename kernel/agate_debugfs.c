@@ -187,6 +187,7 @@ static const char * const gpu_counter_names[AGATE_CNT_COUNT] = {
 	[AGATE_CNT_STALE_LINES] = "stale_lines",
 	[AGATE_CNT_UNLISTED] = "unlisted",
 	[AGATE_CNT_LISTS_DROPPED] = "lists_dropped",
+	[AGATE_CNT_BUSY] = "busy",
 };
 
 /*

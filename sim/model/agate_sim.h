@@ -151,6 +151,13 @@ uint32_t agate_sim_read32(struct agate_sim *sim, uint32_t offset);
  */
 bool agate_sim_step(struct agate_sim *sim, unsigned int budget);
 
+/*
+ * Let so many bus cycles pass without work, as they do between two frames.  Transitions that
+ * are due meanwhile end, also those that nobody waits for.  Returns false, and no time
+ * passes, while the GPU has work to do.
+ */
+bool agate_sim_idle(struct agate_sim *sim, uint64_t cycles);
+
 /* Set the bus cycles that transitions take which begin from now on; 0: default. */
 void agate_sim_set_latency(struct agate_sim *sim, enum agate_sim_latency which,
 			   uint32_t cycles);
@@ -199,6 +206,7 @@ enum agate_sim_injection_kind {
 	AGATE_SIM_INJECT_STICK_AS,	/* an AS command never completes */
 	AGATE_SIM_INJECT_FAIL_POWER,	/* a power-up ends with the cores off */
 	AGATE_SIM_INJECT_CORRUPT_HEADER,	/* a header's status is written xor arg */
+	AGATE_SIM_INJECT_REFUSE_CLOCK,	/* CLK_SELECT or VOLT_SELECT keeps its value */
 	AGATE_SIM_INJECTION_KINDS
 };
 

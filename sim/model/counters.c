@@ -8,7 +8,7 @@
 
 uint64_t agate_sim_counter(const struct agate_sim *sim, enum agate_counter counter)
 {
-	return sim->counter[counter];
+	return sim->counter[counter] + (counter == AGATE_CNT_BUSY ? slot_busy_since(sim) : 0);
 }
 
 static bool counters_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
@@ -17,7 +17,7 @@ static bool counters_read(struct agate_sim *sim, uint32_t offset, uint32_t *valu
 
 	if (n >= AGATE_CNT_COUNT)
 		return false;
-	*value = reg_half(sim->counter[n], offset & 4);
+	*value = reg_half(agate_sim_counter(sim, n), offset & 4);
 	return true;
 }
 

@@ -59,6 +59,7 @@ struct agate_sim {
 	struct l2 l2;
 	struct mmu mmu;
 	struct slot slot[AGATE_MAX_SLOTS];
+	uint64_t busy_since;		/* while any slot is active: model time of the first start */
 	uint32_t job_throttle;		/* kept, without effect */
 	const struct block *block[MAX_BLOCKS];
 	unsigned int blocks;

@@ -88,7 +88,7 @@ static const struct name counters[] = {
 	{ AGATE_CNT_AS_CMD_DROPPED, "as_commands_dropped" }, { AGATE_CNT_HINTS, "hints" },
 	{ AGATE_CNT_TRIANGLES, "triangles" }, { AGATE_CNT_PIXELS, "pixels" },
 	{ AGATE_CNT_STALE_LINES, "stale_lines" }, { AGATE_CNT_UNLISTED, "unlisted" },
-	{ AGATE_CNT_LISTS_DROPPED, "lists_dropped" },
+	{ AGATE_CNT_LISTS_DROPPED, "lists_dropped" }, { AGATE_CNT_BUSY, "busy" },
 };
 
 _Static_assert(LENGTH(counters) == AGATE_CNT_COUNT, "every counter has a name");
@@ -223,6 +223,7 @@ const char *name_injection(unsigned int kind)
 		[AGATE_SIM_INJECT_STICK_AS] = "stick-as",
 		[AGATE_SIM_INJECT_FAIL_POWER] = "fail-power",
 		[AGATE_SIM_INJECT_CORRUPT_HEADER] = "corrupt-header",
+		[AGATE_SIM_INJECT_REFUSE_CLOCK] = "refuse-clock",
 	};
 
 	return name_at(names, LENGTH(names), kind);

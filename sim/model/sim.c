@@ -92,6 +92,15 @@ uint64_t agate_sim_slot_busy(const struct agate_sim *sim, unsigned int slot)
 	return sim->slot[slot].busy;
 }
 
+bool agate_sim_idle(struct agate_sim *sim, uint64_t cycles)
+{
+	if (blocks_next_engine(sim))
+		return false;
+	sim->time += cycles;
+	blocks_run_due(sim);
+	return true;
+}
+
 bool agate_sim_step(struct agate_sim *sim, unsigned int budget)
 {
 	for (; budget; budget--) {

@@ -33,20 +33,6 @@ static void slot_lose(struct agate_sim *sim, const struct slot *slot)
 		  "reset");
 }
 
-static void slot_reset(struct agate_sim *sim)
-{
-	unsigned int i;
-
-	irq_reset(&sim->irq[AGATE_VECTOR_JOB]);
-	sim->job_throttle = 0;
-	for (i = 0; i < AGATE_MAX_SLOTS; i++) {
-		struct slot *slot = &sim->slot[i];
-
-		slot_lose(sim, slot);
-		*slot = (struct slot){ .index = i, .client.source = i, .busy = slot->busy };
-	}
-}
-
 bool slot_any_active(const struct agate_sim *sim)
 {
 	unsigned int i;
@@ -55,6 +41,26 @@ bool slot_any_active(const struct agate_sim *sim)
 		if (sim->slot[i].active)
 			return true;
 	return false;
+}
+
+uint64_t slot_busy_since(const struct agate_sim *sim)
+{
+	return slot_any_active(sim) ? sim->time - sim->busy_since : 0;
+}
+
+static void slot_reset(struct agate_sim *sim)
+{
+	unsigned int i;
+
+	sim_count(sim, AGATE_CNT_BUSY, slot_busy_since(sim));
+	irq_reset(&sim->irq[AGATE_VECTOR_JOB]);
+	sim->job_throttle = 0;
+	for (i = 0; i < AGATE_MAX_SLOTS; i++) {
+		struct slot *slot = &sim->slot[i];
+
+		slot_lose(sim, slot);
+		*slot = (struct slot){ .index = i, .client.source = i, .busy = slot->busy };
+	}
 }
 
 /* ---- Start and end ------------------------------------------------------ */
@@ -99,6 +105,8 @@ void slot_promote(struct agate_sim *sim, struct slot *slot)
 	slot->config = slot->next_config;
 	slot->client.as = JS_CONFIG_AS(slot->config);
 	slot->queued = false;
+	if (!slot_any_active(sim))
+		sim->busy_since = sim->time;
 	slot->active = true;
 	slot->status = AGATE_EXC_ACTIVE;
 	chain_start(slot, slot->head);
@@ -117,13 +125,17 @@ void slot_end(struct agate_sim *sim, struct slot *slot, uint64_t tail,
 	      enum agate_exception exception)
 {
 	bool done = exception == AGATE_EXC_DONE;
+	uint64_t busy;
 
 	if (AGATE_EXC_IS_FAULT(exception))
 		sim_count(sim, AGATE_CNT_JOBS_FAILED, 1);
 	if (slot->chain.phase != CHAIN_FETCH)	/* in the middle of a job */
 		chain_job_event(sim, slot, AGATE_EV_JOB_END, exception, NULL);
 	mmu_forget(sim, &slot->client);
+	busy = slot_busy_since(sim);
 	slot->active = false;
+	if (!slot_any_active(sim))
+		sim_count(sim, AGATE_CNT_BUSY, busy);
 	slot->soft_stop = false;
 	slot->soft_stop_due = 0;	/* a stop on its way finds no chain */
 	slot->hard_stop_due = 0;

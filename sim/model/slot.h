@@ -108,6 +108,9 @@ void slot_end(struct agate_sim *sim, struct slot *slot, uint64_t tail,
 
 bool slot_any_active(const struct agate_sim *sim);
 
+/* Bus cycles since the slots became busy, which AGATE_CNT_BUSY will count when they are idle. */
+uint64_t slot_busy_since(const struct agate_sim *sim);
+
 /* ---- slot_regs.c ----------------------------------------------------------- */
 
 bool slot_read(struct agate_sim *sim, uint32_t offset, uint32_t *value);

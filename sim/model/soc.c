@@ -26,12 +26,22 @@ static void soc_event(struct agate_sim *sim)
 	sim_event(sim, AGATE_EV_CLOCK, clock_mhz(sim), soc->volt, soc->power_in, NULL);
 }
 
+/* A clock or a supply that keeps its setting, as a PLL does that finds no lock. */
+static bool soc_refuses(struct agate_sim *sim)
+{
+	uint32_t unused;
+
+	return inject_strikes(sim, AGATE_SIM_INJECT_REFUSE_CLOCK, 0, &unused);
+}
+
 static void soc_select(struct agate_sim *sim, uint32_t value)
 {
 	if (value >= AGATE_CLK_MAX_POINTS) {
 		sim_hint(sim, 7, "CLK_SELECT names no operating point");
 		return;
 	}
+	if (soc_refuses(sim))
+		return;
 	if (value > sim->clock.point && clock_points[value].volt > sim->soc.volt)
 		sim_hint(sim, 7, "the frequency is raised before the voltage");
 	clock_select(sim, value);
@@ -46,6 +56,8 @@ static void soc_supply(struct agate_sim *sim, uint32_t value)
 		sim_hint(sim, 7, "VOLT_SELECT asks for a voltage that the supply cannot give");
 		return;
 	}
+	if (soc_refuses(sim))
+		return;
 	if (value < clock_points[sim->clock.point].volt && value < soc->volt)
 		sim_hint(sim, 7, "the voltage is lowered before the frequency");
 	soc->volt = value;

@@ -53,6 +53,7 @@ struct process {
 	struct control control;
 	int signal_fd;
 	unsigned int watch_ns;
+	uint64_t idle_since;	/* by the host's clock, in ns; 0: time does not pass then */
 	unsigned int turns;
 };
 
@@ -115,6 +116,26 @@ static void host_event(void *ctx, const struct agate_sim_event *event)
 
 /* ---- The loop ------------------------------------------------------------ */
 
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + ts.tv_nsec;
+}
+
+/* Usually no model time passes while the process is idle, so that a run can be repeated. */
+static void process_pass(struct process *p)
+{
+	uint64_t now;
+
+	if (!p->idle_since)
+		return;
+	now = now_ns();
+	agate_sim_idle(p->sim, (now - p->idle_since) * AGATE_BUS_MHZ / 1000);
+	p->idle_since = now;
+}
+
 /*
  * Wait for any event, or only poll.  Returns false when the process has to end.
  */
@@ -129,6 +150,8 @@ static bool process_poll(struct process *p, bool wait)
 
 	if (poll(fds, 3, wait ? -1 : 0) < 0)
 		return errno == EINTR;
+	if (wait)
+		process_pass(p);
 	if (fds[0].revents && read(fds[0].fd, &rings, sizeof(rings)) < 0 && errno != EAGAIN)
 		return false;
 	if (fds[1].revents)
@@ -143,14 +166,6 @@ static void cpu_relax(void)
 #elif defined(__aarch64__)
 	__asm__ volatile("yield");
 #endif
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + ts.tv_nsec;
 }
 
 /*
@@ -169,7 +184,7 @@ static bool process_watch(struct process *p)
 	return false;
 }
 
-static bool process_idle(struct process *p)
+static bool process_sleep(struct process *p)
 {
 	bool go_on = true;
 
@@ -180,6 +195,16 @@ static bool process_idle(struct process *p)
 		go_on = process_poll(p, true);
 		bus_wake(&p->bus);
 	}
+	return go_on;
+}
+
+static bool process_idle(struct process *p)
+{
+	bool go_on;
+
+	p->idle_since = p->options.idle_from_host ? now_ns() : 0;
+	go_on = process_sleep(p);
+	process_pass(p);
 	return go_on;
 }
 

@@ -115,6 +115,19 @@ static bool control_u32(const json_t *value, uint32_t *number)
 	return true;
 }
 
+/* At most so many cycles that TIMESTAMP_LO, which some drivers read alone, tells them all. */
+static json_t *control_idle(const struct control *control, const json_t *request)
+{
+	uint32_t cycles;
+
+	if (!control_u32(json_object_get(request, "cycles"), &cycles))
+		return control_error("idle wants cycles, a number of 32 bits");
+	if (!agate_sim_idle(control->sim, cycles))
+		return control_error("the GPU has work to do");
+	return json_pack("{s:b, s:I}", "ok", 1,
+			 "time", (json_int_t)agate_sim_time(control->sim));
+}
+
 static json_t *control_identity(const struct control *control, const json_t *request)
 {
 	static const char *const names[AGATE_SIM_IDENTITIES] = {
@@ -191,6 +204,8 @@ static json_t *control_answer(struct control *control, const json_t *request, bo
 		return control_inject(control, request);
 	if (!strcmp(cmd, "identity"))
 		return control_identity(control, request);
+	if (!strcmp(cmd, "idle"))
+		return control_idle(control, request);
 	if (!strcmp(cmd, "fault"))
 		return control_fault(control, request);
 	if (!strcmp(cmd, "restore")) {

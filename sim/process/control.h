@@ -19,6 +19,8 @@
  *				what those registers read; likewise optional, 32 bits each
  *   {"cmd": "fault", "status": n, "address": n}
  *				a GPU fault after each reset, once it is unmasked; 0: none
+ *   {"cmd": "idle", "cycles": n}	lets so many bus cycles of model time pass, 32 bits;
+ *				refused while the GPU has work to do
  *   {"cmd": "restore"}		takes back latencies, identity, fault and injections
  *   {"cmd": "quit"}
  *

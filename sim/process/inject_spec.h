@@ -9,6 +9,7 @@
  *   corrupt-header:N[:MASK]	the n-th job header written back is wrong: the bits
  *				of MASK in its status (all of the low 8), its fault
  *				pointer all ones
+ *   refuse-clock:N		the n-th write of CLK_SELECT or VOLT_SELECT is not taken
  *   die:N			the process is killed at the n-th event of the log's
  *				level "events"
  *   none			takes back all that is pending

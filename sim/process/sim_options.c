@@ -38,6 +38,7 @@ enum option_id {
 	OPT_TLB_ENTRIES,
 	OPT_COHERENCY,
 	OPT_L2_SIZE,
+	OPT_IDLE_FROM_HOST,
 };
 
 static const struct option option_table[] = {
@@ -65,6 +66,7 @@ static const struct option option_table[] = {
 	{ "tlb-entries", required_argument, NULL, OPT_TLB_ENTRIES },
 	{ "coherency", required_argument, NULL, OPT_COHERENCY },
 	{ "l2-size", required_argument, NULL, OPT_L2_SIZE },
+	{ "idle-from-host", no_argument, NULL, OPT_IDLE_FROM_HOST },
 	{ 0 }
 };
 
@@ -78,7 +80,7 @@ static const char usage[] =
 	"                 [--control-fd N] [--power-in on|off] [--power-latency CYCLES]\n"
 	"                 [--reset-latency CYCLES] [--hard-reset-latency CYCLES]\n"
 	"                 [--as-latency CYCLES] [--stop-latency CYCLES]\n"
-	"                 [--inject KIND:N[:ARG][,...]]\n"
+	"                 [--inject KIND:N[:ARG][,...]] [--idle-from-host]\n"
 	"CYCLES is a number, 0 for the default, or \"stuck\".\n"
 	"An injection strikes the N-th time, once:\n"
 	"  drop-irq:N[:VECTOR]           a message is not sent\n"
@@ -86,8 +88,11 @@ static const char usage[] =
 	"  stick-as:N                    an AS command never completes\n"
 	"  fail-power:N                  a power-up ends with the cores off\n"
 	"  corrupt-header:N[:MASK]       a job header is written back wrong\n"
+	"  refuse-clock:N                CLK_SELECT or VOLT_SELECT keeps its value\n"
 	"  die:N                         the process is killed at the N-th event\n"
-	"VECTOR is gpu, job or mmu: only its messages count.\n";
+	"VECTOR is gpu, job or mmu: only its messages count.\n"
+	"--idle-from-host lets model time pass as the host's clock does while the GPU has no\n"
+	"work, for people who watch: such a run cannot be repeated.\n";
 
 static bool parse_u32(const char *text, int base, uint32_t *value)
 {
@@ -249,6 +254,9 @@ static bool option_set(struct options *o, int id, const char *text)
 		return parse_coherency(text, &o->config.coherency);
 	case OPT_L2_SIZE:
 		return parse_u32(text, 0, &o->config.l2_size);
+	case OPT_IDLE_FROM_HOST:
+		o->idle_from_host = true;
+		return true;
 	}
 	return false;
 }

@@ -23,6 +23,7 @@ struct options {
 	const char *trace_path;		/* NULL: none */
 	enum log_level log_level;
 	uint64_t log_limit;
+	bool idle_from_host;		/* model time passes while the GPU is idle */
 	struct injections injections;
 	struct ram ram;			/* ranges only */
 	struct agate_sim_config config;	/* all but the VRAM */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static void test_control_requests(void **state)
 {
@@ -41,6 +42,53 @@ static void test_control_requests(void **state)
 	assert_true(g_control_ok(g, "{\"cmd\": \"ping\"}"));
 	g_quit(g);
 	assert_int_equal(log_count(g, "mark", "text", "a \"test\"\n"), 1);
+	gpu_free(g);
+}
+
+static uint64_t time_of(struct gpu *g, const char *request)
+{
+	json_t *answer = g_control(g, request);
+	json_int_t time = json_integer_value(json_object_get(answer, "time"));
+
+	assert_true(json_is_true(json_object_get(answer, "ok")));
+	json_decref(answer);
+	return (uint64_t)time;
+}
+
+static void test_idle_time(void **state)
+{
+	struct gpu *g = gpu_start(NULL);
+	uint64_t before;
+
+	(void)state;
+	g_bring_up(g);
+	before = time_of(g, "{\"cmd\": \"ping\"}");
+	assert_int_equal(time_of(g, "{\"cmd\": \"idle\", \"cycles\": 4294967295}"),
+			 before + UINT32_MAX);
+	assert_false(g_control_ok(g, "{\"cmd\": \"idle\", \"cycles\": 4294967296}"));
+	assert_false(g_control_ok(g, "{\"cmd\": \"idle\", \"cycles\": -1}"));
+	assert_false(g_control_ok(g, "{\"cmd\": \"idle\"}"));
+	/* A process that sleeps lets no time pass by itself. */
+	usleep(2000);
+	assert_int_equal(time_of(g, "{\"cmd\": \"ping\"}"), before + UINT32_MAX);
+	g_start(g, VA);		/* for ever */
+	assert_false(g_control_ok(g, "{\"cmd\": \"idle\", \"cycles\": 1}"));
+	g_quit(g);
+	gpu_free(g);
+}
+
+static void test_idle_time_from_the_host(void **state)
+{
+	struct gpu *g = gpu_start("--idle-from-host");
+	uint64_t before;
+
+	(void)state;
+	g_bring_up(g);
+	before = time_of(g, "{\"cmd\": \"ping\"}");
+	usleep(2000);
+	/* The process may have gone to sleep a little after the answer. */
+	assert_true(time_of(g, "{\"cmd\": \"ping\"}") - before > 1000 * AGATE_BUS_MHZ);
+	g_quit(g);
 	gpu_free(g);
 }
 
@@ -207,6 +255,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_control_requests),
 		cmocka_unit_test(test_what_a_launcher_makes_up),
+		cmocka_unit_test(test_idle_time),
+		cmocka_unit_test(test_idle_time_from_the_host),
 		cmocka_unit_test(test_latencies_are_set_together_or_not_at_all),
 		cmocka_unit_test(test_injections_from_outside),
 		cmocka_unit_test(test_it_dies_when_told),

@@ -159,6 +159,26 @@ static void test_an_l2_that_fails_is_not_there_for_the_rest(void **state)
 	bench_free(b);
 }
 
+static void test_clock_and_supply_keep_their_settings(void **state)
+{
+	struct bench *b = bench_new();
+
+	(void)state;
+	inject(b, "refuse-clock:1,refuse-clock:4");
+	wr(b, AGATE_CLK_SELECT, 2);
+	assert_int_equal(rd(b, AGATE_CLK_SELECT), 3);
+	assert_int_equal(count_events(b, AGATE_EV_CLOCK), 0);
+	wr(b, AGATE_CLK_SELECT, 9);	/* a point that does not exist is no occasion */
+	wr(b, AGATE_CLK_SELECT, 2);
+	wr(b, AGATE_VOLT_SELECT, 850);
+	wr(b, AGATE_VOLT_SELECT, 1000);
+	assert_int_equal(rd(b, AGATE_CLK_SELECT), 2);
+	assert_int_equal(rd(b, AGATE_VOLT_SELECT), 850);
+	assert_int_equal(struck(b), 2);
+	assert_int_equal(count_events(b, AGATE_EV_CLOCK), 2);
+	bench_free(b);
+}
+
 static void test_a_header_is_written_back_wrong(void **state)
 {
 	struct bench *b = bench_ready();
@@ -325,6 +345,7 @@ int main(void)
 		cmocka_unit_test(test_an_as_command_sticks),
 		cmocka_unit_test(test_a_power_up_fails),
 		cmocka_unit_test(test_an_l2_that_fails_is_not_there_for_the_rest),
+		cmocka_unit_test(test_clock_and_supply_keep_their_settings),
 		cmocka_unit_test(test_a_header_is_written_back_wrong),
 		cmocka_unit_test(test_a_fault_in_between_does_not_count_twice),
 		cmocka_unit_test(test_none_takes_all_back),

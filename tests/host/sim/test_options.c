@@ -21,7 +21,7 @@ static bool parse(struct options *o, const char *name, const char *value)
 	};
 
 	optind = 0;	/* from the beginning again */
-	return options_parse(o, name ? 15 : 13, args);
+	return options_parse(o, 13 + !!name + !!value, args);
 }
 
 /* Keep the usage text of a refusal out of the test's output. */
@@ -91,6 +91,17 @@ static void test_l2_size(void **state)
 	refused("--l2-size", "128K");
 }
 
+static void test_idle_from_host(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_true(parse(&o, "--seed", "1"));
+	assert_false(o.idle_from_host);
+	assert_true(parse(&o, "--idle-from-host", NULL));
+	assert_true(o.idle_from_host);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -98,6 +109,7 @@ int main(void)
 		cmocka_unit_test(test_gpu),
 		cmocka_unit_test(test_coherency),
 		cmocka_unit_test(test_l2_size),
+		cmocka_unit_test(test_idle_from_host),
 	};
 
 	return cmocka_run_group_tests_name("sim-options", tests, NULL, NULL);

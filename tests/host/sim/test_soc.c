@@ -244,6 +244,90 @@ static void test_the_cycle_counter_follows_the_clock(void **state)
 	bench_free(b);
 }
 
+/* ---- Load ------------------------------------------------------------------- */
+
+static void test_idle_time_passes(void **state)
+{
+	struct bench *b = bench_ready();
+	uint64_t before = agate_sim_time(b->sim);
+
+	(void)state;
+	assert_true(agate_sim_idle(b->sim, 1000000));
+	assert_int_equal(agate_sim_time(b->sim), before + 1000000);
+	assert_int_equal(rd64(b, GPU_TIMESTAMP_LO), before + 1000000 + 1);
+	/* Nobody waits for the transition; time ends it all the same. */
+	wr(b, GPU_TILER_PWROFF_LO, 1);
+	assert_true(agate_sim_idle(b->sim, 1000000));
+	assert_int_equal(last_event(b, AGATE_EV_POWER)->b, 0);
+	bench_free(b);
+}
+
+static void test_no_idle_time_while_there_is_work(void **state)
+{
+	struct bench *b = bench_ready();
+	uint64_t before;
+
+	(void)state;
+	put_job(b, 0, AGATE_JOB_NULL, VA);	/* for ever */
+	start_job(b, 0, VA, 0);
+	before = agate_sim_time(b->sim);
+	assert_false(agate_sim_idle(b->sim, 10));
+	assert_int_equal(agate_sim_time(b->sim), before);
+	bench_free(b);
+}
+
+/* The GPU counts from the start of a chain to the end of the last one, at any clock. */
+static void test_busy_counts_the_time_with_chains(void **state)
+{
+	struct bench *b = bench_ready();
+	uint64_t start, busy, read;
+
+	(void)state;
+	assert_int_equal(counter(b, AGATE_CNT_BUSY), 0);
+	wr(b, AGATE_CLK_SELECT, 0);
+	put_job(b, 0, AGATE_JOB_NULL, 0);
+	start_job(b, 0, VA, 0);
+	start = agate_sim_time(b->sim);
+	settle(b);
+	busy = agate_sim_time(b->sim) - start;
+	assert_int_equal(counter(b, AGATE_CNT_BUSY), busy);
+	assert_true(agate_sim_idle(b->sim, 5000));
+	assert_int_equal(counter(b, AGATE_CNT_BUSY), busy);
+
+	/* Two slots at the same time count once. */
+	put_job(b, 0, AGATE_JOB_NULL, VA);
+	wr(b, JOB_INT_CLEAR, 1);
+	start_job(b, 0, VA, 0);
+	start = agate_sim_time(b->sim);
+	agate_sim_step(b->sim, 10);
+	start_job(b, 1, VA, 0);
+	agate_sim_step(b->sim, 10);
+	assert_int_equal(counter(b, AGATE_CNT_BUSY), busy + agate_sim_time(b->sim) - start);
+	/* A guest reads the same, a bus cycle later, and a reset ends all chains. */
+	read = rd(b, AGATE_COUNTER_LO(AGATE_CNT_BUSY));
+	assert_int_equal(read, busy + agate_sim_time(b->sim) - start);
+	wr(b, GPU_CMD, GPU_CMD_SOFT_RESET);
+	busy = counter(b, AGATE_CNT_BUSY);
+	settle(b);
+	assert_true(agate_sim_idle(b->sim, 5000));
+	assert_int_equal(counter(b, AGATE_CNT_BUSY), busy);
+	bench_free(b);
+}
+
+static void test_a_chain_that_waits_for_its_driver_is_busy(void **state)
+{
+	struct bench *b = bench_ready();
+	uint64_t before;
+
+	(void)state;
+	start_job(b, 0, VA + MAPPED_PAGES * 0x1000, 0);
+	settle(b);
+	before = counter(b, AGATE_CNT_BUSY);
+	assert_true(agate_sim_idle(b->sim, 700));
+	assert_int_equal(counter(b, AGATE_CNT_BUSY), before + 700);
+	bench_free(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -259,6 +343,10 @@ int main(void)
 		cmocka_unit_test(test_work_takes_longer_at_a_slow_clock),
 		cmocka_unit_test(test_no_part_of_a_cycle_is_lost),
 		cmocka_unit_test(test_the_cycle_counter_follows_the_clock),
+		cmocka_unit_test(test_idle_time_passes),
+		cmocka_unit_test(test_no_idle_time_while_there_is_work),
+		cmocka_unit_test(test_busy_counts_the_time_with_chains),
+		cmocka_unit_test(test_a_chain_that_waits_for_its_driver_is_busy),
 	};
 
 	return cmocka_run_group_tests_name("sim-soc", tests, NULL, NULL);
