@@ -40,6 +40,12 @@ static inline bool agate_device_knows_access(const struct agate_device *dev)
 	return dev->minor >= 1;
 }
 
+/* Does the driver know AGATE_BO_CONTIGUOUS? */
+static inline bool agate_device_knows_contiguous(const struct agate_device *dev)
+{
+	return dev->minor >= 2;
+}
+
 /* Call ioctl(), and restart it when a signal interrupts it; return 0 or -errno. */
 int agate_ioctl(const struct agate_device *dev, unsigned long request, void *arg);
 

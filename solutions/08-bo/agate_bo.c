@@ -29,7 +29,10 @@
 #define ALLOC_FLAGS	(AGATE_ALLOC_EXECUTE | AGATE_ALLOC_GROWABLE |		\
 			 AGATE_ALLOC_INVISIBLE | AGATE_ALLOC_DELAY_MMAP |	\
 			 AGATE_ALLOC_SHARED | AGATE_ALLOC_CPU_READONLY |	\
-			 AGATE_ALLOC_GPU_READONLY)
+			 AGATE_ALLOC_GPU_READONLY | AGATE_ALLOC_CONTIGUOUS)
+
+/* Nobody but this process and the kernel's shrinker has a say in the other BOs' memory. */
+#define NEVER_CACHED	(AGATE_ALLOC_SHARED | AGATE_ALLOC_CONTIGUOUS)
 
 /* A BO that has left its slot. */
 struct bo_rest {
@@ -45,8 +48,9 @@ static bool flags_valid(uint32_t flags)
 		return false;
 	if (!(flags & AGATE_ALLOC_GROWABLE))
 		return true;
-	/* A heap has no pages that the kernel could map, and cannot be executable. */
-	return flags & AGATE_ALLOC_INVISIBLE && !(flags & AGATE_ALLOC_EXECUTE);
+	/* A heap has no pages that the kernel could map, and grows where there is memory. */
+	return flags & AGATE_ALLOC_INVISIBLE &&
+	       !(flags & (AGATE_ALLOC_EXECUTE | AGATE_ALLOC_CONTIGUOUS));
 }
 
 static bool label_valid(const char *label)
@@ -75,6 +79,8 @@ static uint32_t kernel_flags(uint32_t flags)
 		kflags |= AGATE_BO_CPU_READONLY;
 	if (flags & AGATE_ALLOC_GPU_READONLY)
 		kflags |= AGATE_BO_GPU_READONLY;
+	if (flags & AGATE_ALLOC_CONTIGUOUS)
+		kflags |= AGATE_BO_CONTIGUOUS;
 	return kflags;
 }
 
@@ -168,6 +174,8 @@ int agate_bo_create(struct agate_device *dev, uint64_t size, uint32_t flags,
 
 	if (!size || size > AGATE_BO_MAX_SIZE || !flags_valid(flags) || !label_valid(label))
 		return -EINVAL;
+	if (flags & AGATE_ALLOC_CONTIGUOUS && !agate_device_knows_contiguous(dev))
+		return -EOPNOTSUPP;
 	size = (size + AGATE_PAGE_SIZE - 1) & ~(uint64_t)(AGATE_PAGE_SIZE - 1);
 
 	if (dev->has_cache)
@@ -248,7 +256,7 @@ void agate_bo_unreference(struct agate_bo *bo)
 	dev = bo->dev;
 	pthread_mutex_lock(&dev->bo_map_lock);
 	last = atomic_fetch_sub_explicit(&bo->refcnt, 1, memory_order_acq_rel) == 1;
-	recycle = dev->has_cache && !(bo->flags & AGATE_ALLOC_SHARED);
+	recycle = dev->has_cache && !(bo->flags & NEVER_CACHED);
 	if (last && !recycle)
 		rest = bo_wipe_locked(bo);
 	pthread_mutex_unlock(&dev->bo_map_lock);

@@ -191,6 +191,17 @@ static void test_shared(void **state)
 	assert_int_equal(stats_of(*state).puts, 0);
 }
 
+/* There is little such memory, so it goes back at once. */
+static void test_contiguous(void **state)
+{
+	struct agate_bo *bo = bo_new(*state, 4096, AGATE_ALLOC_CONTIGUOUS);
+
+	agate_bo_unreference(bo);
+	assert_int_equal(fake_live_handles(), 0);
+	assert_int_equal(fake_calls(DRM_IOCTL_AGATE_MADVISE), 0);
+	assert_int_equal(stats_of(*state).puts, 0);
+}
+
 /* The kernel knows what somebody exported without telling the library. */
 static void test_exported_by_others(void **state)
 {
@@ -299,6 +310,7 @@ int main(void)
 		with_clock(test_stale_goes_at_the_next_put),
 		with_clock(test_stale_in_order),
 		with_clock(test_shared),
+		with_clock(test_contiguous),
 		with_clock(test_exported_by_others),
 		with_clock(test_switch),
 		cmocka_unit_test(test_close_empties),
