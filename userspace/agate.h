@@ -47,7 +47,7 @@ struct agate_bo;
 /* ---- Device ------------------------------------------------------------ */
 
 /*
- * Open the first render node of a GPU whose driver is "agate".  -ENODEV: there is none.
+ * Open the render node with the lowest number whose driver is "agate".  -ENODEV: there is none.
  * -EACCES: there may be one, but this user may not open the nodes.  -EPROTONOSUPPORT: the
  * only ones have a driver with another major version.
  */

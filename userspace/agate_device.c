@@ -2,7 +2,7 @@
 /*
  * Finding and opening the GPU, and reading its parameters.
  *
- * libdrm lists the devices without opening them.  The PCI ids tell which ones can be
+ * libdrm lists the devices without opening them, in no order.  The PCI ids tell which ones can be
  * ours, and the driver's name which ones are: QEMU's other shared-memory devices have
  * the same ids.
  */
@@ -109,6 +109,18 @@ static bool may_be_agate(const drmDevice *device)
 	       device->deviceinfo.pci->device_id == AGATE_PCI_DEVICE;
 }
 
+/* qsort() order: by the number of the render node, and devices without one last. */
+static int compare_nodes(const void *a, const void *b)
+{
+	const drmDevice *one = *(const drmDevicePtr *)a, *other = *(const drmDevicePtr *)b;
+	const bool has = one->available_nodes & 1 << DRM_NODE_RENDER;
+	const bool other_has = other->available_nodes & 1 << DRM_NODE_RENDER;
+
+	if (!has || !other_has)
+		return other_has - has;
+	return strverscmp(one->nodes[DRM_NODE_RENDER], other->nodes[DRM_NODE_RENDER]);
+}
+
 static int open_node(const char *path, struct agate_device **dev)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC);
@@ -131,6 +143,8 @@ int agate_device_open(struct agate_device **dev)
 
 	if (count > DEVICES_MAX)
 		count = DEVICES_MAX;
+	if (count > 0)
+		qsort(devices, (size_t)count, sizeof(devices[0]), compare_nodes);
 	for (i = 0; i < count && err; i++) {
 		int ret;
 

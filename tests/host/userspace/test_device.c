@@ -94,6 +94,25 @@ static void finds_ours(void **state)
 	agate_device_close(dev);
 }
 
+/* libdrm lists devices in the order of a folder, which may be any. */
+static void lowest_number(void **state)
+{
+	struct agate_device *dev;
+
+	(void)state;
+	for (int i = 0; i < DEVICES; i++) {
+		list(i, AGATE_PCI_VENDOR, AGATE_DRM_MAJOR, 0);
+		devices[i] = &listed[DEVICES - 1 - i].device;
+	}
+	strcpy(listed[0].path, "node-10");
+	listed[2].device.available_nodes = 0;
+	assert_int_equal(agate_device_open(&dev), 0);
+	for (int i = 0; i < DEVICES; i++)
+		assert_int_equal(listed[i].opened, i == 1);
+	assert_int_equal(fake_devices_freed(), DEVICES);
+	agate_device_close(dev);
+}
+
 /* Devices that are on no PCI bus, or have no render node, have nothing to look at. */
 static void other_kinds(void **state)
 {
@@ -131,6 +150,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(finds_ours, setup),
+		cmocka_unit_test_setup(lowest_number, setup),
 		cmocka_unit_test_setup(other_kinds, setup),
 		cmocka_unit_test_setup(other_major_version, setup),
 	};
