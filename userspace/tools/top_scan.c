@@ -158,6 +158,14 @@ static void add_debugfs(int minor, struct top_sample *sample)
 	free(bos);
 }
 
+/* qsort() order: by name, because a folder's order may change. */
+static int compare_devices(const void *a, const void *b)
+{
+	const struct top_device *one = a, *other = b;
+
+	return strcmp(one->device, other->device);
+}
+
 static void scan_debugfs(const char *debugfs, struct top_sample *sample)
 {
 	DIR *dir = opendir(debugfs);
@@ -176,6 +184,7 @@ static void scan_debugfs(const char *debugfs, struct top_sample *sample)
 	}
 	if (dir)
 		closedir(dir);
+	qsort(sample->device, sample->device_count, sizeof(sample->device[0]), compare_devices);
 }
 
 int top_scan(const char *proc, const char *debugfs, struct top_sample *sample)
