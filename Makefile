@@ -23,7 +23,8 @@ endif
 
 # What a person types is data: make expands none of it, and recipes have it from the
 # environment, as "$$LAB", where it is no part of what the shell reads as commands.
-TYPED		:= LAB TEST FROM DEBUG CHAIN SEED OUT STEP FORCE GPU COHERENCY CACHE DEMO DRIVER
+TYPED		:= LAB TEST FROM DEBUG CHAIN SEED OUT STEP FORCE GPU GPUS COHERENCY CACHE BOS DEMO \
+		   DRIVER
 # Those that stand in the command itself: one in the environment may be for another.
 GIVEN		:= $(foreach name,$(TYPED),$(if $(filter line,$(origin $(name))),$(name)))
 $(foreach name,$(TYPED),$(if $(filter-out undefined,$(origin $(name))), \
@@ -36,8 +37,8 @@ TAKES_hint	:= LAB TEST OUT
 TAKES_check	:= LAB FROM
 TAKES_start	:= LAB STEP FORCE
 TAKES_gdb	:= LAB TEST FROM DEBUG
-TAKES_shell	:= LAB FROM DEBUG DEMO DRIVER GPU
-TAKES_demo	:= GPU COHERENCY CACHE
+TAKES_shell	:= LAB FROM DEBUG DEMO DRIVER GPU GPUS
+TAKES_demo	:= GPU COHERENCY CACHE BOS
 TAKES_doctor	:=
 COMMANDS	:= $(filter grade watch hint check start gdb shell demo doctor,$(MAKECMDGOALS))
 ignored		:= $(if $(COMMANDS),$(filter-out $(foreach c,$(COMMANDS),$(TAKES_$(c))),$(GIVEN)))
@@ -135,8 +136,9 @@ ifneq ($(DEPS),skip)
 	$(Q)BUILD=$(BUILD) scripts/install-deps.sh
 endif
 
-## make demo [GPU=bifrost] [COHERENCY=ace-lite|none] [CACHE=off]
-##                  render build/demo/gem.png, then grade a solution and one with a bug
+## make demo [GPU=bifrost] [COHERENCY=ace-lite|none] [CACHE=off] [BOS=contiguous|imported]
+##                  render build/demo/gem.png, then grade a solution and one with a bug;
+##                  BOS=imported: with memory of a second GPU
 .PHONY: demo demo-build
 demo: deps
 	$(Q)$(locked) $(MAKE) $(parallel) demo-build
@@ -276,7 +278,8 @@ upstream: deps
 
 upstream-build: $(UPSTREAM_FAST)
 
-## make shell [LAB=02 [FROM=labs|solutions|DIR]] [DRIVER=panfrost] [GPU=bifrost] [DEBUG=1] [DEMO=1]
+## make shell [LAB=02 [FROM=labs|solutions|DIR]] [DRIVER=panfrost] [GPU=bifrost] [GPUS=2] [DEBUG=1]
+##            [DEMO=1]
 ##                  a guest with the driver loaded and a shell; ^D ends it.  LAB: yours,
 ##                  DRIVER=panfrost: upstream's, DEMO=1: agate-gem draws, for agate-top
 .PHONY: shell shell-build

@@ -8,8 +8,10 @@
 # Writes DIR/gem.png, DIR/events.jsonl (the GPU's event log), DIR/trace.json (the same as a
 # picture, for ui.perfetto.dev), DIR/map.svg and DIR/map.txt (its address spaces) and
 # DIR/console.log (the guest kernel's output).  GPU is midgard or bifrost, COHERENCY the
-# protocol that it offers: ace, ace-lite or none, CACHE=off makes new BOs for each pass.  The
-# picture is always the same.
+# protocol that it offers: ace, ace-lite or none, CACHE=off makes new BOs for each pass.  BOS
+# says what memory they have: paged, contiguous, or imported from a second GPU, which the guest
+# then has; its log and trace are events.jsonl.1 and trace.json.1.  The picture is always the
+# same.
 set -eu
 
 out=$1
@@ -17,6 +19,16 @@ BUILD=${BUILD:-build}
 GPU=${GPU:-midgard}
 COHERENCY=${COHERENCY:-ace}
 CACHE=${CACHE:-on}
+BOS=${BOS:-paged}
+gpus=1
+case $BOS in
+paged | contiguous) ;;
+imported) gpus=2 ;;
+*)
+	echo "BOS=$BOS: they are paged, contiguous or imported" >&2
+	exit 1
+	;;
+esac
 case $CACHE in
 on | off) ;;
 *)
@@ -26,7 +38,7 @@ on | off) ;;
 esac
 mkdir -p "$out"
 rm -f "$out/gem.png" "$out/events.jsonl" "$out/trace.json" "$out/map.svg" \
-	"$out/map.txt" "$out/console.log"
+	"$out/map.txt" "$out/console.log" "$out/events.jsonl.1" "$out/trace.json.1"
 
 say() { printf '  %-8s %s\n' "$1" "$2"; }
 
@@ -34,8 +46,8 @@ say() { printf '  %-8s %s\n' "$1" "$2"; }
 say GUEST "restore, plug the GPU in, load agate.ko, run agate-gem"
 "$BUILD/bin/agate-vm" run --kernel "$BUILD/guest/kernel-fast" \
 	--initramfs "$BUILD/guest/initramfs.cpio.gz" \
-	--sim "$BUILD/bin/agate-sim" --sim-log "$out/events.jsonl" \
-	--sim-arg --log-level --sim-arg walks --sim-arg --trace --sim-arg "$out/trace.json" \
+	--sim "$BUILD/bin/agate-sim" --gpus "$gpus" --sim-log "$out/events.jsonl" \
+	--sim-trace "$out/trace.json" --sim-arg --log-level --sim-arg walks \
 	--sim-arg --gpu --sim-arg "$GPU" --sim-arg --coherency --sim-arg "$COHERENCY" \
 	--timeout "${LIMIT:-300}" --console "$out/console.log" --timings "$out/timings.json" \
 	"put:$BUILD/driver/fast/agate.ko:/run/agate/agate.ko" \
@@ -44,7 +56,7 @@ say GUEST "restore, plug the GPU in, load agate.ko, run agate-gem"
 	"put:$BUILD/bin/agate-gem:/run/agate/bin/agate-gem" \
 	"exec:insmod /run/agate/agate.ko timeout_ms=10000 tell_listed=1" \
 	"exec:/run/agate/bin/agate-info" \
-	"exec:/run/agate/bin/agate-gem --stats --cache $CACHE -o /run/agate/gem.png" \
+	"exec:/run/agate/bin/agate-gem --stats --cache $CACHE --bos $BOS -o /run/agate/gem.png" \
 	"exec:rmmod agate" \
 	"get:/run/agate/gem.png:$out/gem.png"
 

@@ -3,14 +3,14 @@
 #
 # shell.sh: a shell in a guest with a driver loaded.
 #
-# usage: [LAB=NN] [FROM=labs|solutions|DIR] [DRIVER=panfrost] [GPU=bifrost] [DEBUG=1] [DEMO=1]
-#        scripts/shell.sh, in the project's folder
+# usage: [LAB=NN] [FROM=labs|solutions|DIR] [DRIVER=panfrost] [GPU=bifrost] [GPUS=2] [DEBUG=1]
+#        [DEMO=1] scripts/shell.sh, in the project's folder
 #
 # The driver is the reference's or, with LAB, the one that grading would compose: that
 # lab's files from FROM (default: labs), and the reference's other files.  With
 # DRIVER=panfrost it is upstream's, on a GPU with the number of a T860, or of a G72 with
 # GPU=bifrost.  The shell also starts when the driver's probe fails, and shows the driver's
-# last lines.  DEBUG=1 uses the debug kernel.
+# last lines.  DEBUG=1 uses the debug kernel, and GPUS=2 gives the guest two GPUs.
 # With DEMO=1 agate-gem draws beside the shell, so that agate-top has something to show.
 #
 # Without LAB the guest boots from scratch, which also proves that nothing depends on the
@@ -28,6 +28,10 @@ cold=${COLD:-1}
 arguments=
 GPU=${GPU:-midgard}
 options=(--sim-arg --gpu --sim-arg "$GPU")
+case ${GPUS:-1} in
+1 | 2) options+=(--gpus "${GPUS:-1}") ;;
+*) die "GPUS=$GPUS: there are 1 and 2" ;;
+esac
 deliver=("put:$BUILD/lib/libagate.so:/lib/libagate.so.0")
 for tool in agate-info agate-gem agate-hold agate-top; do
 	deliver+=("put:$BUILD/bin/$tool:/bin/$tool")

@@ -8,8 +8,8 @@
 # Runs the demo twice.  The picture must be big enough, the same bytes both
 # times and the same as the model draws without any driver; the event log must
 # be readable, show every page fault of the heap and every job, and have them in
-# the same order both times.  Then it runs once for every other kind of GPU and
-# of coherency: the same picture, and no rule broken.
+# the same order both times.  Then it runs once for every other kind of GPU, of
+# coherency and of memory: the same picture, and no rule broken.
 set -u
 . tests/tap.sh
 
@@ -99,21 +99,29 @@ map_readable()
 		grep -q 'Residency' "$txt" && grep -q '^<svg ' "$svg" && tail -n 1 "$svg" | grep -qx '</svg>'
 }
 
-# same_picture GPU COHERENCY CACHE: the demo on that one.
+# same_picture GPU COHERENCY CACHE BOS: the demo on that one.
 same_picture()
 {
-	GPU=$1 COHERENCY=$2 CACHE=$3 scripts/demo.sh "$BUILD/tests/demo-$1-$2-$3" \
-		>"$BUILD/tests/demo-$1-$2-$3.log" &&
-		cmp "$BUILD/tests/demo-$1-$2-$3/gem.png" docs/gem.png && no_hint "$1-$2-$3"
+	run=$1-$2-$3-$4
+	GPU=$1 COHERENCY=$2 CACHE=$3 BOS=$4 scripts/demo.sh "$BUILD/tests/demo-$run" \
+		>"$BUILD/tests/demo-$run.log" &&
+		cmp "$BUILD/tests/demo-$run/gem.png" docs/gem.png && no_hint "$run"
 }
 
-# cache_said GPU COHERENCY CACHE TEXT: what that demo printed of the cache.
-cache_said()
+# said RUN TEXT: what that demo printed.
+said()
 {
-	grep "BO cache: $4" "$BUILD/tests/demo-$1-$2-$3.log"
+	grep -x "$2" "$BUILD/tests/demo-$1.log"
 }
 
-echo "1..20"
+# The second GPU was there, and only lent its memory.
+other_idle()
+{
+	log=$BUILD/tests/demo-$1/events.jsonl.1
+	[ -s "$log" ] && ! grep -E '"event": "(chain_start|hint)"' "$log"
+}
+
+echo "1..31"
 holds "demo runs" run_demo 1
 holds "demo runs again" run_demo 2
 holds "picture is 512 x 512 or more" big_enough
@@ -126,11 +134,21 @@ holds "no rule of the hardware was broken" no_hint 1
 holds "the trace opens in Perfetto" trace_opens
 holds "the maps can be read" map_readable
 for other in midgard/ace-lite midgard/none bifrost/ace bifrost/ace-lite bifrost/none; do
-	holds "the same picture: $other" same_picture "${other%/*}" "${other#*/}" on
+	holds "the same picture: $other" same_picture "${other%/*}" "${other#*/}" on paged
 done
-holds "the same picture without the cache" same_picture midgard ace off
-holds "it says so" cache_said midgard ace off off
-holds "the same picture without coherency and cache" same_picture bifrost none off
+holds "the same picture without the cache" same_picture midgard ace off paged
+holds "it says so" said midgard-ace-off-paged 'BO cache: off'
+holds "the same picture without coherency and cache" same_picture bifrost none off paged
 # A pass has four BOs, and there are eight passes.
-holds "the cache recycles the BOs of the first pass" cache_said midgard none on \
-	"28 BOs recycled, 4 new, 0 waited"
+holds "the cache recycles the BOs of the first pass" said midgard-none-on-paged \
+	'BO cache: 28 BOs recycled, 4 new, 0 waited.*'
+for bos in contiguous imported; do
+	holds "the same picture: $bos BOs" same_picture midgard ace on $bos
+	holds "it says so: $bos" said midgard-ace-on-$bos "BOs: $bos"
+	# The heap is as ever.
+	holds "the cache takes no $bos BOs" said midgard-ace-on-$bos \
+		'BO cache: 7 BOs recycled, .*'
+	holds "the same picture: $bos BOs, without the cache" same_picture midgard ace off $bos
+	holds "the same picture: $bos BOs, without coherency" same_picture bifrost none on $bos
+done
+holds "the second GPU only lends its memory" other_idle midgard-ace-on-imported

@@ -11,7 +11,7 @@ export BUILD=${BUILD:-build}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM HUP
-unset LAB FROM DEBUG DEMO COLD DRIVER GPU
+unset LAB FROM DEBUG DEMO COLD DRIVER GPU GPUS
 
 complain()
 {
@@ -26,7 +26,7 @@ in_guest()
 
 said() { tr -d '\r' <"$work/out" | grep -qE "$1"; }
 
-echo "1..16"
+echo "1..18"
 
 # A pattern begins its line, for the terminal echoes what was typed behind a prompt.
 export LAB=02 FROM=solutions
@@ -69,6 +69,13 @@ DEMO=1 in_guest 'until agate-top --once --interval 500 | grep "agate-gem.*[1-9]%
 result $? "DEMO=1: agate-gem draws, and agate-top shows it"
 ! DRIVER=panfrost DEMO=1 in_guest true && said 'agate-gem draws with our driver only'
 result $? "and only with our driver"
+
+GPUS=2 in_guest 'agate-gem --size 64 --bos imported --stats -o /tmp/gem.png' \
+	'agate-top --once --interval 100' && said '^BOs: imported' &&
+	said '^agate 0000:00:03.0: ' && said '^agate 0000:00:04.0: '
+result $? "GPUS=2: there are two, and agate-top lists both"
+! GPUS=3 in_guest true && said 'GPUS=3: there are 1 and 2'
+result $? "and not more"
 
 export DRIVER=panfrost
 in_guest panfrost-bo

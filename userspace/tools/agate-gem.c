@@ -40,6 +40,7 @@ struct options {
 	const char *output;
 	unsigned int frames, size;
 	bool cache, stats;
+	enum gem_bos bos;
 };
 
 /* Nanoseconds that this program took for its own part of all frames. */
@@ -160,6 +161,7 @@ static void print_stats(const struct options *options, struct gem_gpu *gpu,
 	printf("frame, on the CPU: scene %.1f ms, mean of the passes %.1f ms, PNG %.1f ms\n",
 	       (double)own->scene / frame_ms, (double)own->mean / frame_ms,
 	       (double)own->file / frame_ms);
+	printf("BOs: %s\n", gem_bos_names[options->bos]);
 	if (options->cache)
 		print_cache(gpu);
 	else
@@ -189,13 +191,16 @@ static int draw_all(const struct options *options, struct gem_gpu *gpu, struct g
 
 static void usage(FILE *out)
 {
-	fprintf(out, "usage: agate-gem [-o FILE] [--frames N] [--size N] [--cache on|off] [--stats]\n"
+	fprintf(out, "usage: agate-gem [-o FILE] [--frames N] [--size N] [--cache on|off]\n"
+		"                 [--bos paged|contiguous|imported] [--stats]\n"
 		"Draws a turning gemstone with the Agate GPU and writes PNG.\n"
 		"  -o FILE      the picture (gem.png); with several frames, FILE's name gets\n"
 		"               the frame's number: gem-0000.png ...\n"
 		"  --frames N   a full turn in N frames, 1 .. %d (1)\n"
 		"  --size N     width and height in pixels, %d .. %d (768)\n"
 		"  --cache on   recycle the BOs of one pass in the next, or make new ones (on)\n"
+		"  --bos KIND   the memory of the BOs: single pages, one piece, or BOs of a second\n"
+		"               GPU: paged, contiguous or imported (paged)\n"
 		"  --stats      say what was drawn and how long the GPU took\n",
 		MAX_FRAMES, MIN_SIZE, MAX_SIZE);
 }
@@ -220,6 +225,15 @@ static bool parse_switch(const char *text, bool *value)
 	return *value || !strcmp(text, "off");
 }
 
+static bool parse_bos(const char *text, enum gem_bos *bos)
+{
+	for (*bos = 0; *bos < GEM_BOS_KINDS; ++*bos) {
+		if (!strcmp(text, gem_bos_names[*bos]))
+			return true;
+	}
+	return false;
+}
+
 /* Returns the exit status, or -1 to go on. */
 static int parse_options(int argc, char **argv, struct options *options)
 {
@@ -227,6 +241,7 @@ static int parse_options(int argc, char **argv, struct options *options)
 		{ "output", required_argument, NULL, 'o' },
 		{ "frames", required_argument, NULL, 'f' },
 		{ "size", required_argument, NULL, 's' },
+		{ "bos", required_argument, NULL, 'b' },
 		{ "cache", required_argument, NULL, 'c' },
 		{ "stats", no_argument, NULL, 'S' },
 		{ "help", no_argument, NULL, 'h' },
@@ -245,6 +260,9 @@ static int parse_options(int argc, char **argv, struct options *options)
 			break;
 		case 's':
 			ok &= parse_number(optarg, MIN_SIZE, MAX_SIZE, &options->size);
+			break;
+		case 'b':
+			ok &= parse_bos(optarg, &options->bos);
 			break;
 		case 'c':
 			ok &= parse_switch(optarg, &options->cache);
@@ -276,7 +294,7 @@ int main(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	if (gem_gpu_create(options.size, options.cache, &gpu))
+	if (gem_gpu_create(options.size, options.cache, options.bos, &gpu))
 		return 1;
 	scene = malloc(sizeof(*scene));
 	status = 1;

@@ -35,6 +35,7 @@ enum { GEOMETRY, FRAME, HEAP, COLOUR, BOS };
 
 struct gem_gpu {
 	struct agate_device *dev;
+	struct gem_memory memory;
 	uint32_t size;
 	uint32_t tiles;			/* both ways */
 	struct agate_bo *bo[BOS];
@@ -98,8 +99,8 @@ static int create_bos(struct gem_gpu *gpu)
 	int err;
 
 	for (i = 0; i < BOS; i++) {
-		err = agate_bo_create(gpu->dev, bos[i].size, bos[i].flags, bos[i].label,
-				      &gpu->bo[i]);
+		err = gem_memory_create_bo(&gpu->memory, bos[i].size, bos[i].flags, bos[i].label,
+					   &gpu->bo[i]);
 		if (err)
 			return report(bos[i].label, err);
 		if (bos[i].flags & AGATE_ALLOC_INVISIBLE)
@@ -111,7 +112,7 @@ static int create_bos(struct gem_gpu *gpu)
 	return 0;
 }
 
-int gem_gpu_create(uint32_t size, bool cache, struct gem_gpu **out)
+int gem_gpu_create(uint32_t size, bool cache, enum gem_bos bos, struct gem_gpu **out)
 {
 	struct gem_gpu *gpu = calloc(1, sizeof(*gpu));
 	int err;
@@ -123,6 +124,11 @@ int gem_gpu_create(uint32_t size, bool cache, struct gem_gpu **out)
 	err = agate_device_open(&gpu->dev);
 	if (err) {
 		report("cannot open an agate render node in /dev/dri", err);
+		goto err_destroy;
+	}
+	err = gem_memory_open(&gpu->memory, gpu->dev, bos);
+	if (err) {
+		report("cannot open a second GPU", err);
 		goto err_destroy;
 	}
 	/* A library without a cache draws the same picture. */
@@ -150,6 +156,7 @@ void gem_gpu_destroy(struct gem_gpu *gpu)
 	if (gpu->tiled)
 		drmSyncobjDestroy(agate_device_fd(gpu->dev), gpu->tiled);
 	release_bos(gpu);
+	gem_memory_close(&gpu->memory);
 	agate_device_close(gpu->dev);
 	free(gpu);
 }

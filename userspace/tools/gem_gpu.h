@@ -6,6 +6,7 @@
 #define GEM_GPU_H
 
 #include "agate.h"
+#include "gem_memory.h"
 #include "gem_scene.h"
 
 struct gem_gpu;
@@ -19,10 +20,10 @@ struct gem_gpu_stats {
 
 /*
  * Open the GPU for square pictures of size pixels, with or without the library's cache of
- * unused BOs.  On failure prints the reason to standard error, and returns a negative
- * errno.
+ * unused BOs, and with BOs of this kind.  On failure prints the reason to standard error, and
+ * returns a negative errno.
  */
-int gem_gpu_create(uint32_t size, bool cache, struct gem_gpu **gpu);
+int gem_gpu_create(uint32_t size, bool cache, enum gem_bos bos, struct gem_gpu **gpu);
 void gem_gpu_destroy(struct gem_gpu *gpu);
 
 /* How a pass differs from the original scene. */

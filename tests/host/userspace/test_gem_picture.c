@@ -23,14 +23,19 @@ int __wrap_agate_device_open(struct agate_device **dev)
 static const struct gem_pass still;
 static struct gem_scene scene;
 
-static struct gem_gpu *gpu_with(uint32_t size, bool cache)
+static struct gem_gpu *gpu_of(uint32_t size, bool cache, enum gem_bos bos)
 {
 	struct gem_gpu *gpu = NULL;
 
 	fake_reset();
 	fake_submit(fake_gpu_run);
-	assert_int_equal(gem_gpu_create(size, cache, &gpu), 0);
+	assert_int_equal(gem_gpu_create(size, cache, bos, &gpu), 0);
 	return gpu;
+}
+
+static struct gem_gpu *gpu_with(uint32_t size, bool cache)
+{
+	return gpu_of(size, cache, GEM_BOS_PAGED);
 }
 
 static struct gem_gpu *gpu_new(uint32_t size)
@@ -181,6 +186,41 @@ static void test_order_does_not_matter(void **state)
 	gpu_free(gpu);
 }
 
+/* All BOs but the heap are in one piece, and the picture is the same. */
+static void test_contiguous(void **state)
+{
+	static uint8_t paged[SIZE * SIZE * 4];
+	struct gem_gpu *gpu = gpu_new(SIZE);
+	unsigned int contiguous = 0, paging = 0;
+	struct fake_bo seen;
+
+	(void)state;
+	assert_int_equal(gem_scene_build(&scene, 0.02), 0);
+	memcpy(paged, draw(gpu), sizeof(paged));
+	gpu_free(gpu);
+
+	gpu = gpu_of(SIZE, true, GEM_BOS_CONTIGUOUS);
+	assert_memory_equal(draw(gpu), paged, sizeof(paged));
+	for (uint32_t handle = 1; fake_bo(handle, &seen); handle++) {
+		contiguous += !!(seen.flags & AGATE_BO_CONTIGUOUS);
+		paging += !(seen.flags & AGATE_BO_CONTIGUOUS);
+	}
+	assert_int_equal(contiguous, 3);
+	assert_int_equal(paging, 1);
+	gpu_free(gpu);
+}
+
+static void test_no_second_gpu(void **state)
+{
+	struct gem_gpu *gpu = NULL;
+
+	(void)state;
+	fake_reset();
+	assert_int_equal(gem_gpu_create(SIZE, true, GEM_BOS_IMPORTED, &gpu), -ENODEV);
+	assert_null(gpu);
+	assert_int_equal(fake_live_handles(), 0);
+}
+
 static void test_odd_sizes(void **state)
 {
 	static const uint32_t sizes[] = { 64, 65, 79, 100, 257 };
@@ -219,7 +259,7 @@ static void test_faulting_jobs_are_reported(void **state)
 static int open_and_draw(struct gem_gpu **gpu)
 {
 	const uint8_t *pixels;
-	int err = gem_gpu_create(SIZE, false, gpu);
+	int err = gem_gpu_create(SIZE, false, GEM_BOS_PAGED, gpu);
 
 	return err ? err : gem_gpu_draw(*gpu, &scene, &still, &pixels);
 }
@@ -259,6 +299,8 @@ int main(void)
 		cmocka_unit_test(test_same_bytes),
 		cmocka_unit_test(test_recycled_bos),
 		cmocka_unit_test(test_order_does_not_matter),
+		cmocka_unit_test(test_contiguous),
+		cmocka_unit_test(test_no_second_gpu),
 		cmocka_unit_test(test_odd_sizes),
 		cmocka_unit_test(test_faulting_jobs_are_reported),
 		cmocka_unit_test(test_failing_pass),
