@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * BOs shared with drivers that nobody here wrote: vgem makes and takes them, and udmabuf
- * makes them of a process's memory.
+ * BOs shared with drivers that nobody here wrote: vgem makes and takes them, udmabuf makes
+ * them of a process's memory, and the dma-buf heaps of the system's.
  */
 #include "graded.h"
 
 #include <fcntl.h>
 #include <linux/dma-buf.h>
+#include <linux/dma-heap.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -253,21 +254,21 @@ static void fences(void **state)
 	close(fd);
 }
 
-/* A process's own memory; its driver cannot map it for the kernel. */
-static void memory(void **state)
+/*
+ * The GPU and the CPU work on memory that is mapped at @cpu; @vmap is what the kernel says
+ * when it maps it for itself.
+ */
+static struct bo imported_memory(int fd, int dmabuf, void *cpu, const char *vmap)
 {
-	int fd = guest_open(), dmabuf;
 	struct bo jobs = guest_bo(fd, PAGE, 0), bo;
-	void *cpu = NULL, *map = NULL;
+	void *map = NULL;
 
-	(void)state;
 	inject_load();
-	dmabuf = dmabuf_of_memory(SIZE, &cpu);
 	number_pages(cpu, 0x300);
 	bo = dmabuf_import(fd, dmabuf);
 	copy_numbers(&jobs, &bo);
 	check_pages((volatile uint64_t *)cpu + 8, 0x300);
-	assert_true(guest_file_says("/sys/kernel/debug/agate_vmap", "-22 0 0\n"));
+	assert_true(guest_file_says("/sys/kernel/debug/agate_vmap", vmap));
 	/* Through its own file, and through the GPU's. */
 	map = dmabuf_map(dmabuf);
 	check_pages(map, 0x300);
@@ -275,13 +276,70 @@ static void memory(void **state)
 	assert_int_equal(try_map(&bo, 0, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, &map), 0);
 	check_pages(map, 0x300);
 	munmap(map, SIZE);
+	guest_destroy(&jobs);
+	return bo;
+}
+
+/* A process's own memory; its driver cannot map it for the kernel. */
+static void memory(void **state)
+{
+	int fd = guest_open(), dmabuf;
+	void *cpu = NULL;
+	struct bo bo;
+
+	(void)state;
+	dmabuf = dmabuf_of_memory(SIZE, &cpu);
+	bo = imported_memory(fd, dmabuf, cpu, "-22 0 0\n");
 	dmabuf_sync(dmabuf, DMA_BUF_SYNC_START | DMA_BUF_SYNC_RW);
 	dmabuf_sync(dmabuf, DMA_BUF_SYNC_END | DMA_BUF_SYNC_RW);
 	close(dmabuf);
-	guest_destroy(&jobs);
 	guest_destroy(&bo);
 	munmap(cpu, SIZE);
 	close(fd);
+}
+
+/* A buffer of a dma-buf heap. */
+static int heap_buffer(const char *heap)
+{
+	struct dma_heap_allocation_data arg = { .len = SIZE, .fd_flags = O_RDWR | O_CLOEXEC };
+	int fd = open(heap, O_RDWR | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(guest_ioctl(fd, DMA_HEAP_IOCTL_ALLOC, &arg), 0);
+	close(fd);
+	return (int)arg.fd;
+}
+
+/*
+ * The system's memory, in single pages and in one piece.  With CONFIG_DMABUF_DEBUG Linux 6.1's
+ * heaps cannot sync what somebody has imported, so the CPU's access ends before that.
+ */
+static void dma_heaps(void **state)
+{
+	static const char *const heaps[] = { "/dev/dma_heap/system", "/dev/dma_heap/reserved" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(heaps) / sizeof(heaps[0]); i++) {
+		int fd = guest_open(), dmabuf = heap_buffer(heaps[i]);
+		volatile uint64_t *words = dmabuf_map(dmabuf);
+		struct bo bo;
+
+		dmabuf_sync(dmabuf, DMA_BUF_SYNC_START | DMA_BUF_SYNC_RW);
+		for (uint32_t word = 0; word < SIZE / 8; word++)
+			assert_int_equal(words[word], 0);
+		dmabuf_sync(dmabuf, DMA_BUF_SYNC_END | DMA_BUF_SYNC_RW);
+		bo = imported_memory(fd, dmabuf, (void *)words, "0 1 0\n");
+		assert_true(guest_debugfs_says("bos", "imported"));
+		if (i)
+			assert_true(guest_debugfs_says("bos", "contiguous"));
+		/* The import keeps the memory. */
+		munmap((void *)words, SIZE);
+		close(dmabuf);
+		guest_map(&bo);
+		check_pages((volatile uint64_t *)bo.cpu + 8, 0x300);
+		guest_destroy(&bo);
+		close(fd);
+	}
 }
 
 /* The GPU goes while it uses memory of others: they keep it. */
@@ -366,6 +424,7 @@ int main(void)
 		cmocka_unit_test_teardown(read_only, guest_teardown),
 		cmocka_unit_test_teardown(fences, guest_teardown),
 		cmocka_unit_test_teardown(memory, guest_teardown),
+		cmocka_unit_test_teardown(dma_heaps, guest_teardown),
 		cmocka_unit_test_teardown(device_goes, guest_teardown),
 		cmocka_unit_test(contiguous),
 	};
