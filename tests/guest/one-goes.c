@@ -6,6 +6,8 @@
 #include "graded.h"
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -15,10 +17,58 @@
 #define DATA	2048u
 #define AT	1024u
 
+/* A client that works on one GPU all the time. */
+struct worker {
+	pthread_t thread;
+	unsigned int gpu;
+	atomic_bool stop;
+	atomic_uint jobs;
+};
+
+static void *work(void *arg)
+{
+	struct worker *worker = arg;
+	int fd = gpus_open(worker->gpu);
+	struct bo bo = guest_bo(fd, PAGE, 0);
+
+	for (uint64_t i = 1; !worker->stop; i++) {
+		guest_job_write64(&bo, 0, 0, bo.va + DATA, i);
+		if (guest_submit(fd, bo.va, 0, &bo.handle, 1, 0) ||
+		    guest_wait(fd, bo.handle, FOREVER) || ((uint64_t *)bo.cpu)[DATA / 8] != i)
+			break;
+		worker->jobs++;
+	}
+	guest_destroy(&bo);
+	close(fd);
+	return NULL;
+}
+
+static void worker_start(struct worker *worker, unsigned int gpu)
+{
+	*worker = (struct worker){ .gpu = gpu };
+	assert_int_equal(pthread_create(&worker->thread, NULL, work, worker), 0);
+}
+
+/* Wait for one more job from beginning to end. */
+static void worker_goes_on(struct worker *worker)
+{
+	const unsigned int enough = worker->jobs + 2;
+
+	for (int64_t end = guest_deadline(60000); worker->jobs < enough;)
+		assert_true(guest_deadline(0) < end);
+}
+
+static void worker_end(struct worker *worker)
+{
+	worker->stop = true;
+	assert_int_equal(pthread_join(worker->thread, NULL), 0);
+}
+
 /* One GPU works while the driver is taken from the other one, and given back to it. */
 static void unbound(void **state)
 {
 	char name[GPUS_NAME];
+	struct worker worker;
 
 	(void)state;
 	for (unsigned int goes = 0; goes < 2; goes++) {
@@ -29,10 +79,13 @@ static void unbound(void **state)
 		int timeline = guest_timeline();
 		uint32_t gate = guest_timeline_syncobj(stays, timeline);
 
+		worker_start(&worker, !goes);
+		worker_goes_on(&worker);
 		/* One job that waits, and is there all the time. */
 		gpus_fill_job(&jobs, 0, &mine, 9);
 		assert_int_equal(gpus_submit(&jobs, 0, &mine, AGATE_SUBMIT_BO_WRITE, gate), 0);
 		assert_int_equal(device_unbind_one(name), 0);
+		worker_goes_on(&worker);
 		assert_int_equal(guest_wait(gone, exported.handle, 0), ENODEV);
 		guest_timeline_advance(timeline);
 		assert_int_equal(guest_wait(stays, mine.handle, FOREVER), 0);
@@ -45,6 +98,8 @@ static void unbound(void **state)
 		gpus_check_words(theirs.cpu, 11);
 
 		assert_int_equal(device_bind_one(name), 0);
+		worker_goes_on(&worker);
+		worker_end(&worker);
 		again = gpus_open(goes);
 		exported = gpus_import(again, &mine);
 		guest_map(&exported);

@@ -4,7 +4,7 @@
 # run.sh: run one suite of guest tests in a fresh guest, as TAP.
 #
 # usage: tests/guest/run.sh fast|debug calls|jobs|both|bifrost|lite|swiotlb|reset|reload|
-#                           shared|two|storm|swiotlb-storm
+#                           shared|two|two-none|storm|swiotlb-storm
 #
 #   calls    what single calls promise, threads in each other's way, and libagate's cache; on the
 #            debug kernel every allocation of every call fails once as well
@@ -19,6 +19,7 @@
 #   shared   BOs that other processes and drivers use, and BOs of other drivers
 #   two      two GPUs that use each other's BOs; at last the second one's process is killed
 #            while the first one uses its memory
+#   two-none two GPUs of the other kind, without any coherency
 #   reset    as jobs, on a GPU that does not stop a chain, only to be reset, also when the
 #            system goes to sleep; at last the
 #            GPU's process is killed while a reset is pending
@@ -166,6 +167,7 @@ brisk=1500
 resolute=4000
 # Where only the loss of the GPU may end a wait, and no reset.
 endless=600000
+none="--sim-arg --gpu --sim-arg bifrost --sim-arg --coherency --sim-arg none"
 reloads=50
 # The debug kernel takes far longer, and sees a leak in every single one.
 [ "$flavour" = fast ] || reloads=10
@@ -198,7 +200,7 @@ swiotlb)
 		"$(load $patient)" "$(test_step compute)" "$(test_step stale)" ;;
 esac
 case $suite in
-bifrost) sim_args="--sim-arg --gpu --sim-arg bifrost --sim-arg --coherency --sim-arg none" ;;
+bifrost) sim_args=$none ;;
 lite) sim_args="--sim-arg --coherency --sim-arg ace-lite" ;;
 esac
 case $suite in
@@ -225,6 +227,10 @@ two)
 	# Nothing that needs the second GPU comes behind its end.
 	gpus=2
 	set -- "$(load $endless)" "$(test_step two-gpus)" "kill-sim-on=1:BUSY" "$(test_step one-goes)" ;;
+two-none)
+	gpus=2
+	sim_args=$none
+	set -- "$(load $endless)" "$(test_step two-gpus)" ;;
 storm | swiotlb-storm)
 	# Nobody here lists what its jobs touch, or waits for a job that hangs.
 	sim_args="--sim-arg --stop-latency --sim-arg stuck"
@@ -245,7 +251,7 @@ logs=$console.events
 [ $gpus = 1 ] || logs="$logs $console.events.1"
 guest "$@"
 verdict
-if [ "$suite" = two ]; then
+if [ $gpus = 2 ]; then
 	echo "1..1"
 	disorder=$(for log in $logs; do awk -v turns=1000 -f tests/guest/turns.awk "$log"; done)
 	if [ -z "$disorder" ]; then
