@@ -36,7 +36,7 @@ complained()
 	grep -q "$1" "$work/err"
 }
 
-echo 1..48
+echo 1..52
 
 vm 'exec:echo one; echo two >&2' 'exec:echo three'
 check "steps run in order, output comes through" 0 $? said three
@@ -134,6 +134,18 @@ check "a kernel's checks are looked at from outside" 0 $status \
 	[ "$level $kprobes $tainted" = '7 1 1 1 0 0 0 0 0' ]
 check "so is the memory of files, exactly" 0 0 \
 	[ "$f1 $f2 $p1 $p2" = "$((files + 100)) $files $((pages + 100)) $pages" ]
+
+vm 'gpu:{"cmd": "idle", "cycles": 1}' 'gpu:{"cmd": "mark", "text": "a:b"}' exec:true
+check "requests reach the GPU's process" 0 $? [ ! -s "$work/err" ]
+
+vm 'gpu:{"cmd": "idle"}'
+check "what it refuses says why" 243 $? complained 'gpu: idle wants cycles'
+
+vm gpu:idle
+check "and so does what is no request" 243 $? complained 'gpu: the request is not JSON'
+
+vm 'gpu=1:{"cmd": "ping"}'
+check "and what goes to a GPU that is not there" 243 $? complained 'gpu: no answer'
 
 vm bogus:step
 check "an unknown step is a usage error" 245 $? complained 'usage: '

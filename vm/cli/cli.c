@@ -53,6 +53,7 @@ static const char usage[] =
 "  health                 how the guest's kernel is: its checks, and the memory left\n"
 "  kill-sim[=N]           SIGKILL the process of GPU N now: 0, the default, or 1\n"
 "  kill-sim-on[=N]:TEXT   ... when TEXT is in the output of the next exec\n"
+"  gpu[=N]:REQUEST        one for the process of GPU N, as JSON (hardware.md, section 8.4)\n"
 "  poweroff               switch the guest off in good order; the last step\n"
 "`shell` ends with an interactive shell after the steps.\n"
 "\n"

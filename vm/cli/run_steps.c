@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "gpu_control.h"
 
 #define GET_MAX		(1ull << 30)
 
@@ -187,12 +188,62 @@ static enum vm_status run_exec_within(struct cli *cli, char *args, int *exit_cod
 	return run_exec(cli, part[1], (unsigned int)ms, exit_code);
 }
 
+static bool out_of_time(void *arg)
+{
+	const struct cli *cli = arg;
+
+	return cli->deadline && cli_now() >= cli->deadline;
+}
+
+/* A request to the GPU's process.  A refusal is printed, and fails the step. */
+static enum vm_status run_gpu(struct cli *cli, unsigned int gpu, const char *text)
+{
+	struct gpu_control control = { .fd = vm_sim_control(cli->vm, gpu) };
+	json_t *request = json_loads(text, JSON_REJECT_DUPLICATES, NULL), *answer = NULL;
+	enum vm_status st = VM_HOST;
+	const char *why;
+
+	if (request && control.fd >= 0)
+		answer = gpu_control_ask(&control, request, out_of_time, cli);
+	if (json_is_true(json_object_get(answer, "ok"))) {
+		st = VM_OK;
+	} else {
+		why = json_string_value(json_object_get(answer, "error"));
+		fprintf(stderr, "agate-vm: gpu: %s\n", why ? why :
+			request ? "no answer" : "the request is not JSON");
+	}
+	json_decref(answer);
+	json_decref(request);
+	return st;
+}
+
 static const char *argument(const char *text, const char *name)
 {
 	size_t len = strlen(name);
 
 	return !strncmp(text, name, len) && text[len] == ':' && text[len + 1] ?
 		text + len + 1 : NULL;
+}
+
+/* Behind a step's name, "=N" selects a GPU; returns what follows, or NULL. */
+static const char *parse_gpu_number(const char *text, unsigned int *gpu)
+{
+	*gpu = 0;
+	if (*text != '=')
+		return text;
+	*gpu = (unsigned int)text[1] - '0';
+	return *gpu < VM_GPUS_MAX ? text + 2 : NULL;
+}
+
+/* The request of "gpu:REQUEST" or "gpu=N:REQUEST"; NULL for another step. */
+static const char *parse_request(const char *text, unsigned int *gpu)
+{
+	static const char name[] = "gpu";
+
+	if (strncmp(text, name, sizeof(name) - 1))
+		return NULL;
+	text = parse_gpu_number(text + sizeof(name) - 1, gpu);
+	return text && text[0] == ':' && text[1] ? text + 1 : NULL;
 }
 
 /* "kill-sim" and "kill-sim-on:TEXT", each perhaps with "=N" behind its name. */
@@ -209,13 +260,9 @@ static bool parse_kill(const char *text, struct kill_step *step)
 	*step = (struct kill_step){ .gpu = 0 };
 	if (!waits && strncmp(text, now, sizeof(now) - 1))
 		return false;
-	text += (waits ? sizeof(on) : sizeof(now)) - 1;
-	if (*text == '=') {
-		step->gpu = (unsigned int)text[1] - '0';
-		if (step->gpu >= VM_GPUS_MAX)
-			return false;
-		text += 2;
-	}
+	text = parse_gpu_number(text + (waits ? sizeof(on) : sizeof(now)) - 1, &step->gpu);
+	if (!text)
+		return false;
 	if (waits && text[0] == ':' && text[1])
 		step->on = text + 1;
 	return waits ? step->on != NULL : !*text;
@@ -236,8 +283,10 @@ bool step_valid(const char *text)
 	static const char *const with[] = { "put", "get", "exec", "exec-within" };
 	struct kill_step kill;
 	const char *colon;
+	unsigned int gpu;
 
-	if (!strcmp(text, "poweroff") || !strcmp(text, "health") || parse_kill(text, &kill))
+	if (!strcmp(text, "poweroff") || !strcmp(text, "health") || parse_kill(text, &kill) ||
+	    parse_request(text, &gpu))
 		return true;
 	for (size_t i = 0; i < sizeof(with) / sizeof(with[0]); i++) {
 		const char *arg = argument(text, with[i]);
@@ -254,6 +303,7 @@ enum vm_status step_run(struct cli *cli, const char *text, int *exit_code)
 {
 	enum vm_status st = VM_HOST;
 	struct kill_step kill;
+	unsigned int gpu;
 	const char *arg;
 	char *copy;
 
@@ -266,6 +316,9 @@ enum vm_status step_run(struct cli *cli, const char *text, int *exit_code)
 	arg = argument(text, "exec");
 	if (arg)
 		return run_exec(cli, arg, 0, exit_code);
+	arg = parse_request(text, &gpu);
+	if (arg)
+		return run_gpu(cli, gpu, arg);
 	copy = strdup(strchr(text, ':') + 1);
 	if (!copy)
 		return VM_HOST;

@@ -2,8 +2,8 @@
 /*
  * Requests to the control socket of the GPU's process (book/hardware.md, section 8.4).
  */
-#ifndef AGATE_GRADER_GPU_CONTROL_H
-#define AGATE_GRADER_GPU_CONTROL_H
+#ifndef AGATE_VM_GPU_CONTROL_H
+#define AGATE_VM_GPU_CONTROL_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -27,4 +27,4 @@ struct gpu_control {
 json_t *gpu_control_ask(struct gpu_control *control, const json_t *request,
 			bool (*late)(void *arg), void *arg);
 
-#endif /* AGATE_GRADER_GPU_CONTROL_H */
+#endif /* AGATE_VM_GPU_CONTROL_H */
