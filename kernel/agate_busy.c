@@ -2,6 +2,7 @@
 #include "agate_busy.h"
 
 #include "agate_device.h"
+#include "agate_regs.h"
 
 void agate_busy_init(struct agate_device *adev)
 {
@@ -24,10 +25,34 @@ static void busy_pass(struct agate_device *adev)
 	busy->since = now;
 }
 
-void agate_busy_begin(struct agate_device *adev)
+/* A GPU that is gone reads as all ones. */
+void agate_busy_look(struct agate_device *adev)
+{
+	struct agate_busy *busy = &adev->busy;
+	u32 now, passed;
+
+	lockdep_assert_held(&adev->slots.lock);
+
+	if (!busy->mhz)
+		return;
+	now = gpu_read(adev, GPU_TIMESTAMP_LO);
+	if (agate_bus_lost(adev))
+		return;
+	passed = now - busy->stamp;
+	if (busy->chains)
+		busy->busy_cycles += passed;
+	else
+		busy->idle_cycles += passed;
+	busy->ticks += (u64)passed * busy->mhz;
+	busy->stamp = now;
+}
+
+void agate_busy_begin(struct agate_device *adev, bool first)
 {
 	if (!adev->busy.chains)
 		busy_pass(adev);
+	if (first)
+		agate_busy_look(adev);
 	adev->busy.chains++;
 	agate_stat_inc(&adev->stats, AGATE_STAT_SLOT_BUSY);
 }
@@ -36,6 +61,7 @@ void agate_busy_end(struct agate_device *adev)
 {
 	if (adev->busy.chains == 1)
 		busy_pass(adev);
+	agate_busy_look(adev);
 	adev->busy.chains--;
 	agate_stat_dec(&adev->stats, AGATE_STAT_SLOT_BUSY);
 }
@@ -47,4 +73,22 @@ void agate_busy_read(struct agate_device *adev, u64 *busy_ns, u64 *idle_ns)
 	*busy_ns = adev->busy.busy_ns;
 	*idle_ns = adev->busy.idle_ns;
 	spin_unlock(&adev->slots.lock);
+}
+
+void agate_busy_clock(struct agate_device *adev, unsigned int mhz)
+{
+	struct agate_busy *busy = &adev->busy;
+
+	lockdep_assert_held(&adev->slots.lock);
+
+	if (busy->mhz)
+		agate_busy_look(adev);
+	else if (mhz)
+		busy->stamp = gpu_read(adev, GPU_TIMESTAMP_LO);
+	busy->mhz = mhz;
+}
+
+u64 agate_busy_gpu_cycles(const struct agate_device *adev)
+{
+	return div_u64(adev->busy.ticks, AGATE_BUS_MHZ);
 }

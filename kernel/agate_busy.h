@@ -3,6 +3,11 @@
  * How long the GPU works, and how long it waits for work.  A client's own time is in
  * struct agate_entities, and counts when a chain ends; these times go on while a chain
  * runs, so a governor that looks in its middle sees a busy GPU.
+ *
+ * The times are in nanoseconds by the kernel's clock, and for topic "dvfs" also in cycles by
+ * the GPU's.  The kernel's clock cannot tell the load of the GPU at another frequency: the
+ * simulated GPU works as fast as its host can, at whatever frequency.  The GPU's clock costs
+ * a read of a register where a chain goes to an empty slot, and one where a chain ends.
  */
 #ifndef AGATE_BUSY_H
 #define AGATE_BUSY_H
@@ -18,25 +23,39 @@ struct agate_device;
  * @since: when @chains last changed from 0 or to 0, or the device started
  * @busy_ns: time with chains, up to @since
  * @idle_ns: time without one, up to @since
+ * @mhz: the GPU's clock; 0: nobody counts cycles, or the GPU may have no power
+ * @stamp: TIMESTAMP_LO, when it was last read
+ * @busy_cycles: bus cycles with chains, up to @stamp
+ * @idle_cycles: bus cycles without one, up to @stamp
+ * @ticks: cycles of the GPU's clock, up to @stamp, in units of 1 / AGATE_BUS_MHZ
  */
 struct agate_busy {
 	unsigned int chains;
 	ktime_t since;
 	u64 busy_ns;
 	u64 idle_ns;
+	unsigned int mhz;
+	u32 stamp;
+	u64 busy_cycles;
+	u64 idle_cycles;
+	u64 ticks;
 };
 
 /** agate_busy_init - the device waits for work from now on */
 void agate_busy_init(struct agate_device *adev);
 
 /**
- * agate_busy_begin - a chain goes to a slot
+ * agate_busy_begin - a chain is about to go to a slot
  * @adev: the device; the caller holds slots.lock
+ * @first: the slot is empty, so the chain will run at once
+ *
+ * Called before the GPU knows of the chain, because the GPU does not wait: a chain may have
+ * ended before the next access.
  */
-void agate_busy_begin(struct agate_device *adev);
+void agate_busy_begin(struct agate_device *adev, bool first);
 
 /**
- * agate_busy_end - a chain leaves its slot
+ * agate_busy_end - a chain has left its slot, or did not get there
  * @adev: the device; the caller holds slots.lock
  */
 void agate_busy_end(struct agate_device *adev);
@@ -52,5 +71,30 @@ void agate_busy_end(struct agate_device *adev);
  * Context: a thread; takes slots.lock.
  */
 void agate_busy_read(struct agate_device *adev, u64 *busy_ns, u64 *idle_ns);
+
+/**
+ * agate_busy_clock - count cycles, too, at this frequency from now on
+ * @adev: the device; the caller holds slots.lock, and the GPU has power
+ * @mhz: the GPU's clock; 0: count no cycles until the next call, so that the GPU can lose
+ *	its power
+ */
+void agate_busy_clock(struct agate_device *adev, unsigned int mhz);
+
+/**
+ * agate_busy_look - count the cycles up to now; without agate_busy_clock() this does nothing
+ * @adev: the device; the caller holds slots.lock
+ *
+ * Only the low word of TIMESTAMP is read, so somebody has to look at least every five
+ * seconds of the GPU's time.
+ */
+void agate_busy_look(struct agate_device *adev);
+
+/**
+ * agate_busy_gpu_cycles - the GPU's clock when it was last looked at
+ * @adev: the device; the caller holds slots.lock
+ *
+ * Return: cycles of the GPU's clock; only differences mean anything.
+ */
+u64 agate_busy_gpu_cycles(const struct agate_device *adev);
 
 #endif /* AGATE_BUSY_H */

@@ -220,12 +220,39 @@ static int show_busy(struct seq_file *m, void *unused)
 	return 0;
 }
 
+/* No register is read: the GPU may have no power. */
+static int show_clock(struct seq_file *m, void *unused)
+{
+	struct agate_device *adev = adev_of(m);
+	const struct agate_devfreq *df = &adev->devfreq;
+	struct devfreq_dev_status window;
+	struct agate_busy busy;
+	struct agate_point now;
+	u64 failed;
+
+	if (!agate_topic_present(adev, AGATE_FEATURE_DVFS))
+		return 0;
+	spin_lock(&adev->slots.lock);
+	now = (struct agate_point){ df->table[df->point].mhz, df->mv };
+	busy = adev->busy;
+	window = df->window;
+	failed = df->failed;
+	spin_unlock(&adev->slots.lock);
+	seq_printf(m, "mhz %u\nmillivolts %u\n", now.mhz, now.mv);
+	seq_printf(m, "busy %llu cycles\nidle %llu cycles\n", busy.busy_cycles, busy.idle_cycles);
+	seq_printf(m, "window busy %lu of %lu cycles at %lu Hz\n", window.busy_time,
+		   window.total_time, window.current_frequency);
+	seq_printf(m, "refused %llu\n", failed);
+	return 0;
+}
+
 static const struct drm_info_list agate_debugfs_files[] = {
 	{ "counters", show_counters, 0, NULL },
 	{ "bos", show_bos, 0, NULL },
 	{ "vms", show_vms, 0, NULL },
 	{ "gpu_counters", show_gpu_counters, 0, NULL },
 	{ "busy", show_busy, 0, NULL },
+	{ "clock", show_clock, 0, NULL },
 };
 
 void agate_debugfs_init(struct drm_minor *minor)

@@ -12,6 +12,8 @@
  * serves GPU faults takes a reservation or a vm->lock: a thread that holds one may wait
  * for a fence, and the fence for them.  Memory that may have to be reclaimed is allocated
  * under the locks up to purge.lock only.
+ * devfreq's locks are outside of slots.lock and inside of unplug_lock; the kernel allocates
+ * memory under them.
  * A BO's label_lock is taken under gem.lock or under no lock, and reset.queue_lock and
  * backing.fault_lock under any of them; the driver takes no lock under these three.  The
  * shrinker may start under any lock from vm->lock to purge.lock, so it only tries locks.
@@ -27,6 +29,7 @@
 
 #include "agate_bus.h"
 #include "agate_busy.h"
+#include "agate_devfreq.h"
 #include "agate_drm.h"
 #include "agate_gem.h"
 #include "agate_mmu.h"
@@ -60,6 +63,7 @@
  * @park: what is freed later
  * @mem_dev: owns memory of the DMA API, see agate_mem_dev.h (topic "cma")
  * @hand_over_lock: one hand-over of a BO at a time, see agate_coherency.h
+ * @devfreq: topic "dvfs"
  * @gem: topic "gem"
  * @power: topic "power"
  * @prime: topic "prime"
@@ -85,6 +89,7 @@ struct agate_device {
 	struct agate_park park;
 	struct device *mem_dev;
 	struct mutex hand_over_lock;	/* between the CPUs and the GPU */
+	struct agate_devfreq devfreq;
 	struct agate_gem gem;
 	struct agate_power power;
 	struct agate_prime prime;

@@ -155,6 +155,7 @@ static void agate_lost_work(struct work_struct *work)
 	if (adev->running) {
 		dev_err(&adev->pdev->dev, "the GPU is gone\n");
 		pci_clear_master(adev->pdev);
+		agate_devfreq_suspend(adev);
 		if (agate_topic_present(adev, AGATE_FEATURE_RESET))
 			agate_reset_device_lost(adev);
 		if (agate_topic_present(adev, AGATE_FEATURE_SLOT))

@@ -70,6 +70,20 @@ static void show_memory(struct seq_file *m, const struct memory_use *use)
 		seq_printf(m, "%s:\t%llu KiB\n", keys[i].key, keys[i].bytes / SZ_1K);
 }
 
+/*
+ * Cycles count at any frequency, so they tell how much of what the GPU could do at its
+ * fastest a client used.  "curfreq" is no key of all drivers; Panfrost has it.
+ */
+static void show_cycles(struct seq_file *m, struct agate_file *afile, unsigned int n,
+			const char *name)
+{
+	u64 cycles = afile->entities ? atomic64_read(&afile->entities->cycles[n]) : 0;
+
+	seq_printf(m, "drm-cycles-%s:\t%llu\n", name, cycles);
+	seq_printf(m, "drm-maxfreq-%s:\t%lu Hz\n", name, agate_devfreq_max_hz(afile->adev));
+	seq_printf(m, "drm-curfreq-%s:\t%lu Hz\n", name, agate_devfreq_now_hz(afile->adev));
+}
+
 static void show_engines(struct seq_file *m, struct agate_file *afile)
 {
 	static const char * const names[AGATE_MAX_SLOTS] = {
@@ -81,6 +95,8 @@ static void show_engines(struct seq_file *m, struct agate_file *afile)
 		u64 busy_ns = afile->entities ? atomic64_read(&afile->entities->busy_ns[i]) : 0;
 
 		seq_printf(m, "drm-engine-%s:\t%llu ns\n", names[i], busy_ns);
+		if (agate_topic_present(afile->adev, AGATE_FEATURE_DVFS))
+			show_cycles(m, afile, i, names[i]);
 	}
 }
 

@@ -44,6 +44,7 @@ struct agate_queues {
  * @closing: the file is being closed; under slots.lock
  * @jobs: of this file, from agate_queues_reserve() to free
  * @busy_ns: time its jobs spent on each slot, for fdinfo
+ * @cycles: the same in cycles of the GPU's clock; 0 while nobody counts them
  * @entity: one for each slot
  */
 struct agate_entities {
@@ -54,6 +55,7 @@ struct agate_entities {
 	bool closing;
 	atomic_t jobs;
 	atomic64_t busy_ns[AGATE_MAX_SLOTS];
+	atomic64_t cycles[AGATE_MAX_SLOTS];
 	struct drm_sched_entity entity[AGATE_SLOTS_USED];
 };
 

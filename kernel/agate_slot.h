@@ -62,6 +62,7 @@ struct agate_job_bo {
  * @slot: AGATE_SLOT_*
  * @done: the slot's fence; see agate_fence_create()
  * @started: when it went to the slot; under slots.lock, as all members below
+ * @start_cycles: agate_busy_gpu_cycles() then
  * @on_slot: the hardware has it
  * @ended: @done is signalled or about to be; the job never runs again
  * @chain_flag: JS_CONFIG_JOB_CHAIN_FLAG or 0
@@ -84,6 +85,7 @@ struct agate_job {
 	unsigned int slot;
 	struct dma_fence *done;
 	ktime_t started;
+	u64 start_cycles;
 	bool on_slot;
 	bool ended;
 	u32 chain_flag;
@@ -102,10 +104,12 @@ struct agate_job {
  * @job: [0] runs, or is about to; [1] is in NEXT, or the slot has just taken it
  *	from there
  * @free_since: when the last chain ended: the next one was not running before that
+ * @free_cycles: agate_busy_gpu_cycles() then
  */
 struct agate_slot {
 	struct agate_job *job[AGATE_SLOT_DEPTH];
 	ktime_t free_since;
+	u64 free_cycles;
 };
 
 /**

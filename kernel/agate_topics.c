@@ -6,6 +6,7 @@
 
 #include "agate_backing.h"
 #include "agate_cma.h"
+#include "agate_devfreq.h"
 #include "agate_device.h"
 #include "agate_fault.h"
 #include "agate_mmap.h"
@@ -50,6 +51,9 @@ static const struct agate_topic topics[] = {
 	{ "power", AGATE_FEATURE_POWER, 0,
 	  agate_power_topic_init, agate_power_topic_fini,
 	  agate_power_topic_suspend, agate_power_topic_resume },
+	{ "dvfs", AGATE_FEATURE_DVFS, AGATE_FEATURE_POWER,
+	  agate_devfreq_topic_init, agate_devfreq_topic_fini,
+	  agate_devfreq_topic_suspend, agate_devfreq_topic_resume },
 	{ "pgtable", AGATE_FEATURE_PGTABLE, 0,
 	  agate_pgtable_topic_init, agate_pgtable_topic_fini },
 	{ "mmu", AGATE_FEATURE_MMU, AGATE_FEATURE_PGTABLE | AGATE_FEATURE_SHMEM,

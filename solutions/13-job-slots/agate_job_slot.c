@@ -57,12 +57,17 @@ s64 agate_slot_ran_ns(const struct agate_job *job, const struct agate_slot *slot
 	return ktime_to_ns(ktime_sub(now, since));
 }
 
+/* Both clocks: job_off() has looked at the GPU's. */
 static void job_account(struct agate_job *job, struct agate_slot *slot)
 {
 	ktime_t now = ktime_get();
+	u64 cycles = agate_busy_gpu_cycles(job->adev);
 
 	atomic64_add(agate_slot_ran_ns(job, slot, now), &job->entities->busy_ns[job->slot]);
+	atomic64_add(cycles - max(slot->free_cycles, job->start_cycles),
+		     &job->entities->cycles[job->slot]);
 	slot->free_since = now;
+	slot->free_cycles = cycles;
 }
 
 /* Set the error first: the threads that the fence wakes read it. */
@@ -140,15 +145,17 @@ static int job_start(struct agate_job *job)
 	job->chain_flag = 0;
 	if (place == 1)
 		job->chain_flag = slot->job[0]->chain_flag ^ JS_CONFIG_JOB_CHAIN_FLAG;
+	agate_busy_begin(adev, place == 0);
+	job->start_cycles = agate_busy_gpu_cycles(adev);
 	ret = job_write_next(job, ret);
 	if (ret) {
 		agate_mmu_as_put(job->vm);
+		agate_busy_end(adev);
 		return ret;
 	}
 	slot->job[place] = job;
 	job->started = ktime_get();
 	job->on_slot = true;
-	agate_busy_begin(adev);
 	return 0;
 }
 
@@ -178,8 +185,8 @@ struct agate_job *agate_slot_take(struct agate_slot *slot)
 	slot->job[0] = slot->job[1];
 	slot->job[1] = NULL;
 	if (job) {
-		job_account(job, slot);
 		job_off(job);
+		job_account(job, slot);
 	}
 	return job;
 }

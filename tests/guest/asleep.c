@@ -4,6 +4,7 @@
  *
  * The guest suspends to idle, which suspends all devices, and wakes up at once.
  */
+#include "devfreq.h"
 #include "graded.h"
 
 #include <fcntl.h>
@@ -139,10 +140,38 @@ static void busy(void **state)
 	guest_assert_nothing_left();
 }
 
+/* The clock goes on where it was, and with it its governor. */
+static void clock_stays(void **state)
+{
+	int fd = guest_open();
+	struct bo bo = guest_bo(fd, PAGE, 0);
+
+	(void)state;
+	devfreq_choose("userspace");
+	devfreq_set(400);
+	inject_load();
+	inject_anybody(true);
+	inject_count("agate_devfreq_topic_suspend");
+	inject_count("agate_devfreq_topic_resume");
+	assert_int_equal(sleep_once(), 0);
+	assert_int_equal(inject_hits("agate_devfreq_topic_suspend"), 1);
+	assert_int_equal(inject_hits("agate_devfreq_topic_resume"), 1);
+	inject_clear();
+	assert_true(guest_debugfs_says("clock", "mhz 400\nmillivolts 750\n"));
+	check_job(&bo, 0, 1);
+	devfreq_set(800);
+	assert_true(guest_debugfs_says("clock", "mhz 800\nmillivolts 1000\n"));
+	devfreq_choose("simple_ondemand");
+	guest_destroy(&bo);
+	close(fd);
+	guest_assert_nothing_left();
+}
+
 /* One topic after the other cannot sleep: then the system does not, and all goes on. */
 static void refused(void **state)
 {
-	static const char *const topics[] = { "reset", "submit", "slot", "fault", "mmu", "power" };
+	static const char *const topics[] = { "reset", "submit", "slot", "fault", "mmu", "devfreq",
+					      "power" };
 	int fd = guest_open();
 	struct bo bo = guest_bo(fd, PAGE, 0), endless = guest_bo(fd, PAGE, 0);
 	int fence = submit_endless(&endless, 0);
@@ -243,6 +272,7 @@ int main(void)
 		cmocka_unit_test(idle),
 		cmocka_unit_test(heap_stays),
 		cmocka_unit_test(busy),
+		cmocka_unit_test(clock_stays),
 		cmocka_unit_test(refused),
 		cmocka_unit_test(without_recovery),
 		cmocka_unit_test(does_not_wake),

@@ -4,7 +4,7 @@
 # run.sh: run one suite of guest tests in a fresh guest, as TAP.
 #
 # usage: tests/guest/run.sh fast|debug calls|jobs|both|bifrost|lite|swiotlb|reset|reload|
-#                           shared|two|two-none|storm|swiotlb-storm
+#                           shared|two|two-none|dvfs|storm|swiotlb-storm
 #
 #   calls    what single calls promise, threads in each other's way, and libagate's cache; on the
 #            debug kernel every allocation of every call fails once as well
@@ -20,6 +20,7 @@
 #   two      two GPUs that use each other's BOs; at last the second one's process is killed
 #            while the first one uses its memory
 #   two-none two GPUs of the other kind, without any coherency
+#   dvfs     frequency and voltage, which follow a load that the launcher makes
 #   reset    as jobs, on a GPU that does not stop a chain, only to be reset, also when the
 #            system goes to sleep; at last the
 #            GPU's process is killed while a reset is pending
@@ -80,7 +81,7 @@ guest()
 	for p in bo-cache uapi-bo uapi-submit mmap races jobs gone reload failnth stale fences closed stats \
 		compute listed many absent coherency queued storm caught \
 		reservations readers lock-order parked backing spaces heaps asleep \
-		contiguous prime strangers scanout two-gpus one-goes top; do
+		contiguous prime strangers scanout two-gpus one-goes top dvfs; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	set -- "put:$BUILD/bin/agate-top:$GUEST/agate-top:0755" "$@"
@@ -88,7 +89,7 @@ guest()
 		set -- "put:$BUILD/guest/kernel-$flavour/modules/$m.ko:$GUEST/$m.ko" "$@"
 	done
 	case $suite in
-	reset | reload | shared | swiotlb)
+	dvfs | reset | reload | shared | swiotlb)
 		set -- "put:$BUILD/tests/kmod/$flavour/agate_inject.ko:$GUEST/agate_inject.ko" "$@" ;;
 	esac
 	programs=$(programs_of "$@")
@@ -130,6 +131,16 @@ logs_there()
 	for log in $logs; do
 		[ -s "$log" ] || return 1
 	done
+}
+
+# point NAME COMMAND...: the next point of TAP, ok if the command succeeds.
+points=0
+point()
+{
+	name=$1
+	shift
+	points=$((points + 1))
+	"$@" && echo "ok $points - $name" || echo "not ok $points - $name"
 }
 
 # Three more points of TAP: about the end of the run, the kernel's log, and what
@@ -179,6 +190,18 @@ load()
 		insmod $GUEST/agate.ko tell_listed=1 timeout_ms=$1"
 }
 
+# idle CYCLES: the step that lets so much of the GPU's time pass without work.
+idle()
+{
+	echo "gpu:{\"cmd\": \"idle\", \"cycles\": $1}"
+}
+
+# mark TEXT: the step that writes it into the event log.
+mark()
+{
+	echo "gpu:{\"cmd\": \"mark\", \"text\": \"$1\"}"
+}
+
 set --
 case $suite in
 calls | both)
@@ -221,6 +244,15 @@ reset)
 	set -- "$(load $brisk)" "$(test_step jobs)" "$(test_step fences)" "$(load $resolute)" \
 		"$(test_step closed)" "$(load $patient)" "$(test_step asleep)" "exec:rmmod agate" \
 		"kill-sim-on:BUSY" "$(test_step caught)" ;;
+dvfs)
+	sim_args="--sim-arg --stop-latency --sim-arg stuck"
+	set -- "$(load $patient)" "$(test_step dvfs table)" "$(mark fixed)" "$(test_step dvfs fixed)" \
+		"$(mark changing)" "$(test_step dvfs equal)" "$(idle 80000000)" \
+		"$(test_step dvfs slow)" "$(test_step dvfs fast)" "$(test_step dvfs begin)" \
+		"$(idle 750000)" "$(test_step dvfs middle)" "$(test_step dvfs userspace)" \
+		'gpu:{"cmd": "inject", "spec": "refuse-clock:1,refuse-clock:3,refuse-clock:7,refuse-clock:9"}' \
+		"$(test_step dvfs refused)" "$(test_step dvfs unbound)" \
+		"$(load $brisk)" "$(test_step dvfs reset)" ;;
 shared)
 	set -- "$(load $patient)" "$(test_step prime)" "$(test_step scanout)" "$(test_step strangers)" ;;
 two)
@@ -269,4 +301,27 @@ if [ "$suite" = reset ]; then
 	else
 		echo "not ok 1 - the GPU was reset while the driver ran"
 	fi
+fi
+if [ "$suite" = dvfs ]; then
+	echo "1..3"
+	# Every setting of clock or supply, one a line; not those of the power input.
+	awk -F '[:,}]' '/"event": "clock"/ && $10 == on { print $6 + 0, $8 + 0 }
+		/"event": "clock"/ { on = $10 }
+		/"text": "changing"/ { print "changing" }
+		BEGIN { on = " 1" }' "$console.events" >"$console.clock"
+	point "no change by a governor with one frequency" \
+		[ "$(head -n 1 "$console.clock")" = changing ]
+	sed -i /changing/d "$console.clock"
+	point "each frequency always has its voltage" awk '
+		BEGIN { least[200] = 650; least[400] = 750; least[600] = 850; least[800] = 1000 }
+		!($1 in least) || $2 < least[$1] { print "# " $0; bad = 1 }
+		END { exit bad || NR < 20 }' "$console.clock"
+	# One change after the other: of the voltage alone, or of the frequency alone.
+	point "up by voltage and then frequency, down the other way" awk '
+		BEGIN { mhz = 800; mv = 1000 }
+		$1 != mhz && $2 != mv { print "# " mhz " " mv " to " $0; bad = 1 }
+		$1 > mhz { up++ }
+		$1 < mhz { down++ }
+		{ mhz = $1; mv = $2 }
+		END { exit bad || up < 5 || down < 5 }' "$console.clock"
 fi

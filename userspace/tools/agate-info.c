@@ -53,6 +53,7 @@ static const struct {
 	{ AGATE_FEATURE_MMAP, "mmap" },
 	{ AGATE_FEATURE_PURGE, "purge" },
 	{ AGATE_FEATURE_POWER, "power" },
+	{ AGATE_FEATURE_DVFS, "dvfs" },
 	{ AGATE_FEATURE_PGTABLE, "page-tables" },
 	{ AGATE_FEATURE_MMU, "address-spaces" },
 	{ AGATE_FEATURE_FAULT, "gpu-faults" },
