@@ -147,6 +147,8 @@ static void busy_and_idle(void **state)
 	assert_true(busy_of(client, "vertex-tiler") == 0.0);
 	device = json_array_get(json_object_get(root, "devices"), 0);
 	assert_true(json_real_value(json_object_get(device, "busy")) > 0.0);
+	assert_int_equal(json_integer_value(json_object_get(device, "max_hz")), 800000000);
+	assert_true(json_integer_value(json_object_get(device, "hz")) >= 200000000);
 	json_decref(root);
 	end(worker);
 	close(fd);
@@ -216,7 +218,7 @@ static void copies(void **state)
 static void table(void **state)
 {
 	char command[128], line[512], pid[16];
-	int fd = guest_open(), shown = 0;
+	int fd = guest_open(), shown = 0, devices = 0;
 	FILE *out;
 
 	(void)state;
@@ -224,10 +226,13 @@ static void table(void **state)
 	snprintf(pid, sizeof(pid), "%7d top ", getpid());
 	out = popen(command, "r");
 	assert_non_null(out);
-	while (fgets(line, sizeof(line), out))
+	while (fgets(line, sizeof(line), out)) {
+		devices += !strncmp(line, "agate 0000:", 11) && strstr(line, " of 800 MHz\n") != NULL;
 		shown += !strncmp(line, pid, strlen(pid)) && strstr(line, "vertex-tiler 0%") != NULL;
+	}
 	assert_int_equal(pclose(out), 0);
 	assert_int_equal(shown, 1);
+	assert_int_equal(devices, 1);
 	close(fd);
 }
 
@@ -269,6 +274,7 @@ static void screen(void **state)
 		_exit(127);
 	}
 	assert_true(read_until(terminal, "agate-top: 1 client"));
+	assert_true(read_until(terminal, " of 800 MHz"));
 	assert_true(read_until(terminal, "vertex-tiler"));
 	assert_int_equal(write(terminal, "m", 1), 1);
 	/* "memory" becomes "busy"; the screen keeps the letter that both have. */

@@ -2,8 +2,8 @@
 /*
  * agate-top: shows which processes use the GPUs, and how much of their time and of memory.
  *
- * It reads fdinfo, which all drivers fill in with the same keys, and so shows the clients of
- * any driver; of agate's it shows more, from debugfs.
+ * It reads fdinfo, which all drivers fill in with the same keys, and devfreq, so it shows the
+ * devices and clients of any driver; of agate's it shows more, from debugfs.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -17,6 +17,7 @@
 
 #define PROC		"/proc"
 #define DEBUGFS		"/sys/kernel/debug/dri"
+#define DEVFREQ		"/sys/class/devfreq"
 #define INTERVAL_MIN_MS	10
 #define INTERVAL_MAX_MS	3600000
 
@@ -28,7 +29,8 @@ struct options {
 static void usage(FILE *out)
 {
 	fputs("usage: agate-top [--once] [--json] [--interval MS]\n"
-	      "Shows who uses the GPUs: memory, and how busy each engine is with it.\n"
+	      "Shows the GPUs, with load and frequency, and who uses them: memory, and how busy each\n"
+	      "engine is with it.\n"
 	      "  --once         print a table and end\n"
 	      "  --json         print JSON, a line for each interval; with --once one line\n"
 	      "  --interval MS  milliseconds between two looks (1000)\n", out);
@@ -90,7 +92,7 @@ static int print(const struct options *options)
 {
 	const struct top_screen *screen = &options->screen;
 	struct top_sample now = { 0 }, before = { 0 };
-	int err = top_scan(screen->proc, screen->debugfs, &now);
+	int err = top_scan(&screen->folders, &now);
 
 	do {
 		top_sample_clear(&before);
@@ -98,7 +100,7 @@ static int print(const struct options *options)
 		memset(&now, 0, sizeof(now));
 		sleep_ms(screen->interval_ms);
 		if (!err)
-			err = top_scan(screen->proc, screen->debugfs, &now);
+			err = top_scan(&screen->folders, &now);
 		if (err)
 			break;
 		top_sort(&now, &before, false);
@@ -115,7 +117,10 @@ static int print(const struct options *options)
 int main(int argc, char **argv)
 {
 	struct options options = {
-		.screen = { .proc = PROC, .debugfs = DEBUGFS, .interval_ms = 1000 },
+		.screen = {
+			.folders = { PROC, DEBUGFS, DEVFREQ },
+			.interval_ms = 1000,
+		},
 	};
 	int status = parse_options(argc, argv, &options);
 	int err;

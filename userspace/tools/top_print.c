@@ -54,6 +54,31 @@ struct top_memory_text top_memory_text(const struct top_client *client)
 	return text;
 }
 
+void top_clock_text(char text[40], const struct top_device *device)
+{
+	const double mega = 1e6;
+
+	text[0] = '\0';
+	if (device->now_hz && device->max_hz)
+		snprintf(text, 40, "%.0f of %.0f MHz", (double)device->now_hz / mega,
+			 (double)device->max_hz / mega);
+	else if (device->now_hz)
+		snprintf(text, 40, "%.0f MHz", (double)device->now_hz / mega);
+}
+
+static void print_device(FILE *out, const struct top_device *device, double busy)
+{
+	char clock[40];
+
+	top_clock_text(clock, device);
+	if (busy < 0.0 && !clock[0])
+		return;
+	fprintf(out, "%s %s:", device->driver, device->device);
+	if (busy >= 0.0)
+		fprintf(out, " %.0f%% busy%s", 100 * busy, clock[0] ? "," : "");
+	fprintf(out, "%s%s\n", clock[0] ? " " : "", clock);
+}
+
 static void print_client(FILE *out, const struct top_client *client,
 			 const struct top_client *before, uint64_t dt_ns)
 {
@@ -75,14 +100,9 @@ void top_print_table(FILE *out, const struct top_sample *now, const struct top_s
 	const uint64_t dt_ns = now->time_ns - before->time_ns;
 	size_t i;
 
-	for (i = 0; i < now->device_count; i++) {
-		double busy = top_device_busy(&now->device[i],
-					      top_find_device(before, &now->device[i]));
-
-		if (busy >= 0.0)
-			fprintf(out, "%s %s: %.0f%% busy\n", now->device[i].driver,
-				now->device[i].device, 100 * busy);
-	}
+	for (i = 0; i < now->device_count; i++)
+		print_device(out, &now->device[i],
+			     top_device_busy(now, before, &now->device[i]));
 	fprintf(out, "%7s %-16s %-10s %7s %8s %7s %9s  %s\n", "PID", "COMMAND", "DRIVER", "TOTAL",
 		"RESIDENT", "SHARED", "PURGEABLE", "BUSY");
 	for (i = 0; i < now->count; i++)
@@ -154,6 +174,19 @@ static json_t *client_json(const struct top_client *client, const struct top_cli
 	return one;
 }
 
+static json_t *device_json(const struct top_device *device, double busy)
+{
+	json_t *one = json_pack("{s:s, s:s}", "driver", device->driver, "device", device->device);
+
+	if (busy >= 0.0)
+		json_object_set_new(one, "busy", json_real(busy));
+	if (device->now_hz)
+		json_object_set_new(one, "hz", json_integer((json_int_t)device->now_hz));
+	if (device->max_hz)
+		json_object_set_new(one, "max_hz", json_integer((json_int_t)device->max_hz));
+	return one;
+}
+
 int top_print_json(FILE *out, const struct top_sample *now, const struct top_sample *before)
 {
 	const uint64_t dt_ns = now->time_ns - before->time_ns;
@@ -167,13 +200,9 @@ int top_print_json(FILE *out, const struct top_sample *now, const struct top_sam
 							 top_find(before, &now->clients[i]), dt_ns));
 	for (i = 0; i < now->device_count; i++) {
 		const struct top_device *device = &now->device[i];
-		double busy = top_device_busy(device, top_find_device(before, device));
-		json_t *one = json_pack("{s:s, s:s}", "driver", device->driver,
-					"device", device->device);
 
-		if (busy >= 0.0)
-			json_object_set_new(one, "busy", json_real(busy));
-		err |= json_array_append_new(devices, one);
+		err |= json_array_append_new(devices, device_json(device, top_device_busy(now, before,
+											  device)));
 	}
 	root = json_pack("{s:I, s:o, s:o}", "interval_ns", (json_int_t)dt_ns, "devices", devices,
 			 "clients", clients);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "top_sample.h"
+#include "top_scan.h"
 
 /* "12.3M": bytes in five columns. */
 void top_bytes(char text[8], uint64_t bytes);
@@ -20,6 +21,9 @@ struct top_memory_text top_memory_text(const struct top_client *client);
 /* "12 paged, 1 heap, 3 cached", or "" when debugfs does not tell. */
 void top_bos_text(char *text, size_t size, const struct top_client *client);
 
+/* "400 of 800 MHz", "400 MHz", or "" when the frequency is not known. */
+void top_clock_text(char text[40], const struct top_device *device);
+
 /* A table for people.  before is the sample that the shares of time refer to. */
 void top_print_table(FILE *out, const struct top_sample *now, const struct top_sample *before);
 
@@ -28,7 +32,7 @@ int top_print_json(FILE *out, const struct top_sample *now, const struct top_sam
 
 /* The options of the screen. */
 struct top_screen {
-	const char *proc, *debugfs;
+	struct top_folders folders;
 	unsigned int interval_ms;
 };
 

@@ -105,15 +105,115 @@ double top_client_busy(const struct top_client *client, const struct top_client 
 	return most;
 }
 
-double top_device_busy(const struct top_device *device, const struct top_device *before)
+/* A client that does not name its device belongs to the one of its driver. */
+static bool is_of(const struct top_client *client, const struct top_device *device)
 {
+	return !strcmp(client->driver, device->driver) &&
+	       (!client->device[0] || !strcmp(client->device, device->device));
+}
+
+static void add_device_of(struct top_sample *sample, const struct top_client *client)
+{
+	struct top_device *device;
+	size_t i;
+
+	for (i = 0; i < sample->device_count; i++) {
+		if (is_of(client, &sample->device[i]))
+			return;
+	}
+	if (i == TOP_DEVICES)
+		return;
+	device = &sample->device[sample->device_count++];
+	*device = (struct top_device){ .has_busy = false };
+	top_copy(device->driver, client->driver, strlen(client->driver));
+	top_copy(device->device, client->device, strlen(client->device));
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static void ask_clients(const struct top_sample *sample, struct top_device *device)
+{
+	uint64_t now_hz = 0, max_hz = 0;
+	size_t i;
+	uint32_t n;
+
+	for (i = 0; i < sample->count; i++) {
+		const struct top_client *client = &sample->clients[i];
+
+		for (n = 0; is_of(client, device) && n < client->engine_count; n++) {
+			now_hz = larger(now_hz, client->engine[n].now_hz);
+			max_hz = larger(max_hz, client->engine[n].max_hz);
+		}
+	}
+	device->now_hz = device->now_hz ? device->now_hz : now_hz;
+	device->max_hz = device->max_hz ? device->max_hz : max_hz;
+}
+
+void top_sample_add_devices(struct top_sample *sample)
+{
+	size_t i;
+
+	for (i = 0; i < sample->count; i++)
+		add_device_of(sample, &sample->clients[i]);
+	for (i = 0; i < sample->device_count; i++)
+		ask_clients(sample, &sample->device[i]);
+}
+
+/* One engine with the work of all clients; negative when the device has none of this name. */
+static double all_clients_busy(const struct top_sample *now, const struct top_sample *before,
+			       const struct top_device *device, const char *name)
+{
+	const uint64_t dt_ns = now->time_ns - before->time_ns;
+	double sum = -1.0;
+	size_t i;
+
+	for (i = 0; i < now->count; i++) {
+		const struct top_client *client = &now->clients[i];
+		const struct top_engine *engine = find_engine(client, name);
+
+		if (!engine || !is_of(client, device))
+			continue;
+		sum = sum < 0.0 ? 0.0 : sum;
+		sum += top_engine_busy(engine, top_find(before, client), dt_ns);
+	}
+	return sum > 1.0 ? 1.0 : sum;
+}
+
+static double busiest_engine(const struct top_sample *now, const struct top_sample *before,
+			     const struct top_device *device)
+{
+	double most = -1.0;
+	size_t i;
+	uint32_t n;
+
+	for (i = 0; i < now->count; i++) {
+		const struct top_client *client = &now->clients[i];
+
+		for (n = 0; is_of(client, device) && n < client->engine_count; n++) {
+			double busy = all_clients_busy(now, before, device, client->engine[n].name);
+
+			most = busy > most ? busy : most;
+		}
+	}
+	return most;
+}
+
+double top_device_busy(const struct top_sample *now, const struct top_sample *before,
+		       const struct top_device *device)
+{
+	const struct top_device *old = top_find_device(before, device);
 	uint64_t busy, idle;
 
-	if (!before || !device->has_busy || !before->has_busy ||
-	    device->busy_ns < before->busy_ns || device->idle_ns < before->idle_ns)
+	if (!device->has_busy)
+		return busiest_engine(now, before, device);
+	if (!old || !old->has_busy || device->busy_ns < old->busy_ns ||
+	    device->idle_ns < old->idle_ns)
 		return -1.0;
-	busy = device->busy_ns - before->busy_ns;
-	idle = device->idle_ns - before->idle_ns;
+	busy = device->busy_ns - old->busy_ns;
+	idle = device->idle_ns - old->idle_ns;
 	return busy + idle ? (double)busy / (double)(busy + idle) : -1.0;
 }
 

@@ -9,10 +9,14 @@
 
 #define TOP_DEVICES	8
 
-/* A device, as far as it tells more than its clients do; without debugfs it does not. */
+/*
+ * A device.  debugfs tells how busy it was, of agate's, and devfreq tells its frequency; what
+ * they do not tell follows from its clients.
+ */
 struct top_device {
 	char driver[TOP_NAME], device[TOP_NAME];
 	uint64_t busy_ns, idle_ns;
+	uint64_t now_hz, max_hz;	/* 0: not known */
 	bool has_busy;
 };
 
@@ -44,8 +48,15 @@ double top_engine_busy(const struct top_engine *engine, const struct top_client 
 double top_client_busy(const struct top_client *client, const struct top_client *before,
 		       uint64_t dt_ns);
 
-/* How busy a device was, 0 to 1; negative when that is not known. */
-double top_device_busy(const struct top_device *device, const struct top_device *before);
+/* Add the devices that only their clients name, and the frequencies that only clients tell. */
+void top_sample_add_devices(struct top_sample *sample);
+
+/*
+ * How busy a device of the sample now was, 0 to 1: its own figure, or that of its busiest
+ * engine, with the work of all clients together; negative when neither is known.
+ */
+double top_device_busy(const struct top_sample *now, const struct top_sample *before,
+		       const struct top_device *device);
 
 /* Sort the clients for people: the busiest first, or those with most memory. */
 void top_sort(struct top_sample *sample, const struct top_sample *before, bool by_memory);

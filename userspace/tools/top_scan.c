@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Reads every process' descriptors, and what debugfs adds: top_scan.h.
+ * Reads every process' descriptors, and what debugfs and sysfs add: top_scan.h.
  *
  * Processes come and go meanwhile, and one user may not read the files of another: a client
  * that cannot be read is left out.
@@ -187,7 +187,39 @@ static void scan_debugfs(const char *debugfs, struct top_sample *sample)
 	qsort(sample->device, sample->device_count, sizeof(sample->device[0]), compare_devices);
 }
 
-int top_scan(const char *proc, const char *debugfs, struct top_sample *sample)
+/* A file with one number; 0 if there is none. */
+static uint64_t read_number(int dir, const char *name)
+{
+	char *text = read_file(dir, name);
+	uint64_t number = text ? strtoull(text, NULL, 10) : 0;
+
+	free(text);
+	return number;
+}
+
+/* A device of devfreq has the name of the device whose frequency it sets. */
+static void scan_devfreq(const char *devfreq, struct top_sample *sample)
+{
+	int class = open(devfreq, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	size_t i;
+
+	for (i = 0; class >= 0 && i < sample->device_count; i++) {
+		struct top_device *device = &sample->device[i];
+		int dir = -1;
+
+		if (device->device[0] && device->device[0] != '.' && !strchr(device->device, '/'))
+			dir = openat(class, device->device, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (dir < 0)
+			continue;
+		device->now_hz = read_number(dir, "cur_freq");
+		device->max_hz = read_number(dir, "max_freq");
+		close(dir);
+	}
+	if (class >= 0)
+		close(class);
+}
+
+int top_scan(const struct top_folders *folders, struct top_sample *sample)
 {
 	struct timespec now;
 	int err;
@@ -195,8 +227,11 @@ int top_scan(const char *proc, const char *debugfs, struct top_sample *sample)
 	top_sample_clear(sample);
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	sample->time_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-	err = scan_processes(proc, sample);
-	if (!err)
-		scan_debugfs(debugfs, sample);
-	return err;
+	err = scan_processes(folders->proc, sample);
+	if (err)
+		return err;
+	scan_debugfs(folders->debugfs, sample);
+	top_sample_add_devices(sample);
+	scan_devfreq(folders->devfreq, sample);
+	return 0;
 }

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Looking at /proc and debugfs. */
+/* Looking at /proc, debugfs and devfreq's devices in sysfs. */
 #ifndef TOP_SCAN_H
 #define TOP_SCAN_H
 
 #include "top_sample.h"
 
+/* Where to look; other folders in tests. */
+struct top_folders {
+	const char *proc, *debugfs, *devfreq;
+};
+
 /*
  * Take a sample of everything that this user may see, in place of what was in *sample.
- * 0, or -ENOMEM.  /proc may be another folder, for tests.
+ * 0, or -ENOMEM.
  */
-int top_scan(const char *proc, const char *debugfs, struct top_sample *sample);
+int top_scan(const struct top_folders *folders, struct top_sample *sample);
 
 #endif /* TOP_SCAN_H */

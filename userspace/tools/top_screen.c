@@ -10,8 +10,6 @@
 
 #include <curses.h>
 
-#include "top_scan.h"
-
 #define BAR		10
 
 enum { PLAIN, CALM, WARM, HOT, TITLE };
@@ -62,12 +60,15 @@ static int draw_devices(const struct view *view, int line)
 
 	for (i = 0; i < view->now.device_count && line < LINES - 2; i++) {
 		const struct top_device *device = &view->now.device[i];
-		double busy = top_device_busy(device, top_find_device(&view->before, device));
+		double busy = top_device_busy(&view->now, &view->before, device);
+		char clock[40];
 
-		if (busy < 0.0)
+		top_clock_text(clock, device);
+		if (busy < 0.0 && !clock[0])
 			continue;
 		mvprintw(line++, 0, "%-10.10s %-14.14s ", device->driver, device->device);
-		draw_bar(busy);
+		draw_bar(busy < 0.0 ? 0.0 : busy);
+		printw(" %s", clock);
 	}
 	return line;
 }
@@ -128,7 +129,7 @@ static int take_sample(struct view *view)
 	top_sample_clear(&view->before);
 	view->before = view->now;
 	memset(&view->now, 0, sizeof(view->now));
-	return top_scan(view->screen->proc, view->screen->debugfs, &view->now);
+	return top_scan(&view->screen->folders, &view->now);
 }
 
 /* False when it is time to end. */
@@ -159,7 +160,7 @@ int top_show_screen(const struct top_screen *screen)
 	int key = ERR, err;
 
 	setlocale(LC_ALL, "");
-	err = top_scan(screen->proc, screen->debugfs, &view.now);
+	err = top_scan(&screen->folders, &view.now);
 	if (err)
 		return err;
 	if (!initscr())

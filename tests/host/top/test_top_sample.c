@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 #include <jansson.h>
@@ -78,19 +79,120 @@ static void test_engine_cycles(void **state)
 	assert_busy(busy_of("drm-cycles-r: 0\n", "drm-cycles-r: 50000000\n"), 0.0);
 }
 
+/* The load of a device that says itself how busy it was. */
+static double device_busy(struct top_device now, struct top_device before)
+{
+	struct top_sample samples[2] = {
+		{ .time_ns = SECOND, .device = { now }, .device_count = 1 },
+		{ .device = { before }, .device_count = 1 },
+	};
+
+	return top_device_busy(&samples[0], &samples[1], &samples[0].device[0]);
+}
+
 static void test_device(void **state)
 {
-	const struct top_device before = { "agate", "a", 100, 900, true };
-	const struct top_device now = { "agate", "a", 400, 1600, true };
-	const struct top_device still = { "agate", "a", 100, 900, true };
-	const struct top_device silent = { "agate", "a", 0, 0, false };
+	const struct top_device before = { "agate", "a", 100, 900, 0, 0, true };
+	const struct top_device now = { "agate", "a", 400, 1600, 0, 0, true };
+	const struct top_device other = { "agate", "b", 400, 1600, 0, 0, true };
+	const struct top_device silent = { "agate", "a", 0, 0, 0, 0, false };
 
 	(void)state;
-	assert_busy(top_device_busy(&now, &before), 0.3);
-	assert_true(top_device_busy(&still, &before) < 0.0);
-	assert_true(top_device_busy(&now, NULL) < 0.0);
-	assert_true(top_device_busy(&before, &now) < 0.0);
-	assert_true(top_device_busy(&silent, &before) < 0.0);
+	assert_busy(device_busy(now, before), 0.3);
+	assert_true(device_busy(before, before) < 0.0);
+	assert_true(device_busy(now, other) < 0.0);
+	assert_true(device_busy(before, now) < 0.0);
+	assert_true(device_busy(now, silent) < 0.0);
+	assert_true(device_busy(silent, before) < 0.0);
+}
+
+/* Two clients of a driver that tells nothing but fdinfo, in half a second. */
+static void test_device_by_its_clients(void **state)
+{
+	static const char format[] =
+		"drm-driver: panfrost\ndrm-client-id: %d\n"
+		"drm-engine-f: %d ns\ndrm-maxfreq-f: 800 MHz\ndrm-curfreq-f: %d MHz\n"
+		"drm-engine-v: %d ns\n";
+	struct top_sample samples[2] = { { .time_ns = SECOND }, { .time_ns = SECOND / 2 } };
+	char text[256];
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		for (int id = 1; id <= 2; id++) {
+			struct top_client client;
+
+			snprintf(text, sizeof(text), format, id, i ? 0 : 100000000, 400,
+				 i || id == 1 ? 0 : 150000000);
+			client = client_with(text, id);
+			assert_true(top_sample_add(&samples[i], &client));
+		}
+		top_sample_add_devices(&samples[i]);
+	}
+	assert_int_equal(samples[0].device_count, 1);
+	assert_string_equal(samples[0].device[0].driver, "panfrost");
+	assert_int_equal(samples[0].device[0].now_hz, 400000000);
+	assert_int_equal(samples[0].device[0].max_hz, 800000000);
+	/* Engine f: 20 % and 20 %; engine v: 30 %. */
+	assert_busy(top_device_busy(&samples[0], &samples[1], &samples[0].device[0]), 0.4);
+
+	/* debugfs knows its name, which its clients do not: they are its clients all the same. */
+	samples[0].device[0] = (struct top_device){ "panfrost", "fde60000.gpu", 0, 0, 0, 0, false };
+	top_sample_add_devices(&samples[0]);
+	assert_int_equal(samples[0].device_count, 1);
+	assert_int_equal(samples[0].device[0].now_hz, 400000000);
+	top_sample_clear(&samples[0]);
+	top_sample_clear(&samples[1]);
+}
+
+static void put_file(const char *folder, const char *name, const char *text)
+{
+	char path[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+/* debugfs names two devices, and devfreq knows the frequency of one of them. */
+static void test_devfreq(void **state)
+{
+	char root[] = "/tmp/agate-top-XXXXXX", path[3][64], command[64];
+	struct top_folders folders = { "/nonexistent", path[0], path[1] };
+	struct top_sample sample = { 0 };
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	snprintf(path[0], 32, "%s/dri", root);
+	snprintf(path[1], 32, "%s/devfreq", root);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(mkdir(path[i], 0700), 0);
+	for (int i = 0; i < 2; i++) {
+		char text[64];
+
+		snprintf(path[2], sizeof(path[2]), "%.31s/%d", path[0], i);
+		assert_int_equal(mkdir(path[2], 0700), 0);
+		snprintf(text, sizeof(text), "v3d dev=gpu%d unique=x\n", i);
+		put_file(path[2], "name", text);
+	}
+	snprintf(path[2], sizeof(path[2]), "%.31s/gpu1", path[1]);
+	assert_int_equal(mkdir(path[2], 0700), 0);
+	put_file(path[2], "cur_freq", "200000000\n");
+	put_file(path[2], "max_freq", "500000000\n");
+
+	assert_int_equal(top_scan(&folders, &sample), 0);
+	assert_int_equal(sample.device_count, 2);
+	for (int i = 0; i < 2; i++) {
+		bool known = !strcmp(sample.device[i].device, "gpu1");
+
+		assert_int_equal(sample.device[i].now_hz, known ? 200000000 : 0);
+		assert_int_equal(sample.device[i].max_hz, known ? 500000000 : 0);
+	}
+	top_sample_clear(&sample);
+	snprintf(command, sizeof(command), "rm -r %s", root);
+	assert_int_equal(system(command), 0);
 }
 
 static const char idle_text[] =
@@ -121,8 +223,10 @@ static void two_samples(struct top_sample *now, struct top_sample *before)
 	idle.pid = 11;
 	assert_true(top_sample_add(now, &idle));
 	assert_int_equal(now->count, 2);
-	now->device[now->device_count++] = (struct top_device){ "agate", "p", 500, 500, true };
-	before->device[before->device_count++] = (struct top_device){ "agate", "p", 0, 0, true };
+	now->device[now->device_count++] = (struct top_device){
+		"agate", "p", 500, 500, 400000000, 800000000, true,
+	};
+	before->device[before->device_count++] = (struct top_device){ "agate", "p", 0, 0, 0, 0, true };
 }
 
 static void test_order(void **state)
@@ -167,7 +271,7 @@ static void test_table(void **state)
 	char *text = printed(top_print_table);
 
 	(void)state;
-	assert_non_null(strstr(text, "agate p: 50% busy\n"));
+	assert_non_null(strstr(text, "agate p: 50% busy, 400 of 800 MHz\n"));
 	assert_non_null(strstr(text, "r 40%  BOs: 3 paged, 2 cached\n"));
 	assert_non_null(strstr(text, " 16.0M     8.0M      0B        0B  r 0%\n"));
 	free(text);
@@ -176,7 +280,7 @@ static void test_table(void **state)
 static void test_json(void **state)
 {
 	char *text = printed(print_json), *driver;
-	json_t *root = json_loads(text, 0, NULL), *client, *engines;
+	json_t *root = json_loads(text, 0, NULL), *client, *engines, *device;
 	double busy = -1;
 	int pid = 0;
 
@@ -184,6 +288,9 @@ static void test_json(void **state)
 	assert_non_null(root);
 	assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
 	assert_int_equal(json_integer_value(json_object_get(root, "interval_ns")), SECOND);
+	device = json_array_get(json_object_get(root, "devices"), 0);
+	assert_int_equal(json_integer_value(json_object_get(device, "hz")), 400000000);
+	assert_int_equal(json_integer_value(json_object_get(device, "max_hz")), 800000000);
 	client = json_array_get(json_object_get(root, "clients"), 0);
 	assert_int_equal(json_unpack(client, "{s:i, s:s, s:o}", "pid", &pid, "driver", &driver,
 				     "engines", &engines), 0);
@@ -220,6 +327,8 @@ int main(void)
 		cmocka_unit_test(test_engine_time),
 		cmocka_unit_test(test_engine_cycles),
 		cmocka_unit_test(test_device),
+		cmocka_unit_test(test_device_by_its_clients),
+		cmocka_unit_test(test_devfreq),
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_json),
