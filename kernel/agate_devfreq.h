@@ -46,7 +46,8 @@ struct agate_point {
 
 /**
  * struct agate_devfreq - the state of the topic
- * @devfreq: the kernel's part, from init to fini of the topic
+ * @devfreq: the kernel's part, from init to fini of the topic, else NULL; it changes under
+ *	slots.lock at the end
  * @profile: what the kernel knows of the device; each GPU has its own, because devfreq
  *	keeps the polling interval of a device in there
  * @ondemand: thresholds for the governor "simple_ondemand"
@@ -114,17 +115,17 @@ void agate_devfreq_resume(struct agate_device *adev);
 
 /**
  * agate_devfreq_max_hz - the fastest operating point
- * @adev: the device
+ * @adev: the device, which has the topic
  *
- * Return: Hz; 0 without the topic.
+ * Return: Hz.
  */
 unsigned long agate_devfreq_max_hz(const struct agate_device *adev);
 
 /**
  * agate_devfreq_now_hz - the present frequency
- * @adev: the device
+ * @adev: the device, which has the topic
  *
- * Return: Hz; 0 without the topic.
+ * Return: Hz.
  */
 unsigned long agate_devfreq_now_hz(const struct agate_device *adev);
 

@@ -207,14 +207,15 @@ static int devfreq_get_dev_status(struct device *dev, struct devfreq_dev_status 
 static void poll_work(struct work_struct *work)
 {
 	struct agate_devfreq *df = container_of(work, struct agate_devfreq, poll);
+	struct devfreq *devfreq = READ_ONCE(df->devfreq);
 	bool off = READ_ONCE(df->off);
 
-	if (off == df->paused)
+	if (!devfreq || off == df->paused)
 		return;
 	if (off)
-		devfreq_suspend_device(df->devfreq);
+		devfreq_suspend_device(devfreq);
 	else
-		devfreq_resume_device(df->devfreq);
+		devfreq_resume_device(devfreq);
 	df->paused = off;
 }
 
@@ -222,10 +223,8 @@ void agate_devfreq_suspend(struct agate_device *adev)
 {
 	struct agate_devfreq *df = &adev->devfreq;
 
-	if (!agate_topic_present(adev, AGATE_FEATURE_DVFS))
-		return;
 	spin_lock(&adev->slots.lock);
-	if (!df->off) {
+	if (df->devfreq && !df->off) {
 		agate_busy_clock(adev, 0);
 		WRITE_ONCE(df->off, true);
 		schedule_work(&df->poll);
@@ -237,10 +236,8 @@ void agate_devfreq_resume(struct agate_device *adev)
 {
 	struct agate_devfreq *df = &adev->devfreq;
 
-	if (!agate_topic_present(adev, AGATE_FEATURE_DVFS))
-		return;
 	spin_lock(&adev->slots.lock);
-	if (df->off) {
+	if (df->devfreq && df->off) {
 		agate_busy_clock(adev, df->table[df->point].mhz);
 		WRITE_ONCE(df->off, false);
 		if (point_want(adev, df->wanted))
@@ -255,16 +252,12 @@ void agate_devfreq_resume(struct agate_device *adev)
 
 unsigned long agate_devfreq_max_hz(const struct agate_device *adev)
 {
-	const struct agate_devfreq *df = &adev->devfreq;
-
-	return agate_topic_present(adev, AGATE_FEATURE_DVFS) ? df->freq[df->count - 1] : 0;
+	return adev->devfreq.freq[adev->devfreq.count - 1];
 }
 
 unsigned long agate_devfreq_now_hz(const struct agate_device *adev)
 {
-	const struct agate_devfreq *df = &adev->devfreq;
-
-	return df->count ? df->freq[READ_ONCE(df->point)] : 0;
+	return adev->devfreq.freq[READ_ONCE(adev->devfreq.point)];
 }
 
 /* ---- Topic ---------------------------------------------------------------- */
@@ -287,6 +280,7 @@ static void counting(struct agate_device *adev, bool on)
 static int governor_start(struct agate_device *adev)
 {
 	struct agate_devfreq *df = &adev->devfreq;
+	struct devfreq *devfreq;
 
 	df->profile = (struct devfreq_dev_profile){
 		.initial_freq = df->freq[df->point],
@@ -303,8 +297,11 @@ static int governor_start(struct agate_device *adev)
 		.upthreshold = 45,
 		.downdifferential = 5,
 	};
-	df->devfreq = devfreq_add_device(&adev->pdev->dev, &df->profile, governor, &df->ondemand);
-	return PTR_ERR_OR_ZERO(df->devfreq);
+	devfreq = devfreq_add_device(&adev->pdev->dev, &df->profile, governor, &df->ondemand);
+	if (IS_ERR(devfreq))
+		return PTR_ERR(devfreq);
+	WRITE_ONCE(df->devfreq, devfreq);
+	return 0;
 }
 
 int agate_devfreq_topic_init(struct agate_device *adev)
@@ -331,9 +328,14 @@ int agate_devfreq_topic_init(struct agate_device *adev)
 void agate_devfreq_topic_fini(struct agate_device *adev)
 {
 	struct agate_devfreq *df = &adev->devfreq;
+	struct devfreq *devfreq = df->devfreq;
 
+	/* From here on nobody queues the work again. */
+	spin_lock(&adev->slots.lock);
+	WRITE_ONCE(df->devfreq, NULL);
+	spin_unlock(&adev->slots.lock);
 	cancel_work_sync(&df->poll);
-	devfreq_remove_device(df->devfreq);
+	devfreq_remove_device(devfreq);
 	dev_pm_opp_remove_all_dynamic(&adev->pdev->dev);
 	counting(adev, false);
 }
