@@ -6,8 +6,8 @@
 GRADE_TEST	:= $(BUILD)/tests/grader/grade
 GRADE_TESTS	:= $(patsubst tests/grader/grade/test_%.c,%,$(sort $(wildcard tests/grader/grade/test_*.c)))
 GRADE_TESTS_TSAN := run live
-# All of the grader except its main() and the files that need a launcher.
-GRADE_PARTS	:= $(filter-out agate_grade guest_vm,$(GRADER_SRCS:grader/%.c=%)) names
+# All of the grader except its main() and the files that need a launcher; of others what it links.
+GRADE_PARTS	:= $(filter-out agate_grade guest_vm,$(GRADER_SRCS:grader/%.c=%)) names gpu_control
 GRADE_COMMON	:= canned lab_text play
 
 # $(1): asan or tsan; $(2): its flags; $(3): the folder of sources.
@@ -20,7 +20,7 @@ $(GRADE_TEST)/$(1)/%.o: $(3)/%.c
 endef
 
 define grade_test_rules
-$(foreach dir,grader sim/model tests/grader/grade,$(call grade_test_rule,$(1),$(2),$(dir)))
+$(foreach dir,grader sim/model vm tests/grader/grade,$(call grade_test_rule,$(1),$(2),$(dir)))
 $(call listed,$(GRADE_TEST)/$(1).list,$(GRADE_PARTS) $(GRADE_COMMON))
 $(GRADE_TEST)/$(1)/grader.a: $(patsubst %,$(GRADE_TEST)/$(1)/%.o,$(GRADE_PARTS) $(GRADE_COMMON)) \
 		$(GRADE_TEST)/$(1).list
