@@ -137,7 +137,7 @@ static void fixed(void **state)
 
 /* ---- The load ---------------------------------------------------------------- */
 
-/* At all frequencies the driver's busy time is the GPU's, but for its own accesses. */
+/* At all frequencies the driver's busy time is the GPU's, and a few accesses of its own. */
 static void equal(void **state)
 {
 	static const unsigned long mhz[] = { 800, 400, 200 };
@@ -162,8 +162,8 @@ static void equal(void **state)
 		       mhz[i], busy, model, used);
 		assert_in_range(busy, model, model + 4 * ACCESSES_A_JOB);
 		/*
-		 * The client's cycles are the GPU's own, and so the same at any frequency, but
-		 * for those of page-table walks, which the bus counts.
+		 * The client's cycles are the GPU's own, and so the same at any frequency,
+		 * except those of page-table walks, which the bus counts.
 		 */
 		if (!i)
 			cycles = used;
@@ -257,7 +257,7 @@ static void userspace(void **state)
 		assert_int_equal(fdinfo_says(fd, "drm-curfreq-fragment"), steps[i].mhz * MHZ);
 		work(&load, 1);
 	}
-	/* What lies between two points is served by the faster one. */
+	/* The faster one of two points serves a frequency between them. */
 	assert_int_equal(devfreq_put_number("userspace/set_freq", 401 * MHZ), 0);
 	is_at(600, 850);
 	/* Limits hold for every governor. */
@@ -344,7 +344,7 @@ static void unbound(void **state)
 		assert_int_equal(device_bind(), 0);
 	}
 	end_restless(thread);
-	/* What one driver left is where the next one begins. */
+	/* A new driver begins where the last one has left the clock. */
 	devfreq_choose("userspace");
 	devfreq_set(400);
 	assert_int_equal(device_unbind(), 0);
