@@ -71,7 +71,7 @@ $(call suite,coverage,1,600,$(COVERAGE_TESTS) $(COVERAGE_BUILD)/tests/host/sim/a
 	$(COVERAGE_BUILD)/tests/host/map/agate-map sim include tests/coverage.sh tests/coverage.awk \
 	tests/README.md tests/host listed:sim $(foreach n,* */* */*/* */*/*/*,$(wildcard $(COVERAGE_BUILD)/tests/host/$(n).gcno)),tests/coverage.sh $(COVERAGE_BUILD) $(COVERAGE_TESTS))
 
-$(foreach s,calls jobs bifrost lite swiotlb reset reload shared two two-none dvfs,$(call guest_suite,fast,$(s),2,FAST))
+$(foreach s,calls jobs bifrost lite swiotlb reset reload shared two two-none swiotlb-two dvfs,$(call guest_suite,fast,$(s),2,FAST))
 
 $(foreach s,kill launcher policy,$(call suite,vm/$(s),2,600,$(FAST_INPUTS) tests/vm/$(s).sh tests/tap.sh, \
 	tests/vm/$(s).sh))

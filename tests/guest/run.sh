@@ -4,7 +4,7 @@
 # run.sh: run one suite of guest tests in a fresh guest, as TAP.
 #
 # usage: tests/guest/run.sh fast|debug calls|jobs|both|bifrost|lite|swiotlb|reset|reload|
-#                           shared|two|two-none|dvfs|storm|swiotlb-storm
+#                           shared|two|two-none|swiotlb-two|dvfs|storm|swiotlb-storm
 #
 #   calls    what single calls promise, threads in each other's way, and libagate's cache; on the
 #            debug kernel every allocation of every call fails once as well
@@ -20,6 +20,7 @@
 #   two      two GPUs that use each other's BOs; at last the second one's process is killed
 #            while the first one uses its memory
 #   two-none two GPUs of the other kind, without any coherency
+#   swiotlb-two  two GPUs in a guest that bounces all DMA
 #   dvfs     frequency and voltage, which follow a load that the launcher makes
 #   reset    as jobs, on a GPU that does not stop a chain, only to be reset, also when the
 #            system goes to sleep; at last the
@@ -259,9 +260,9 @@ two)
 	# Nothing that needs the second GPU comes behind its end.
 	gpus=2
 	set -- "$(load $endless)" "$(test_step two-gpus)" "kill-sim-on=1:BUSY" "$(test_step one-goes)" ;;
-two-none)
+two-none | swiotlb-two)
 	gpus=2
-	sim_args=$none
+	[ $suite = swiotlb-two ] || sim_args=$none
 	set -- "$(load $endless)" "$(test_step two-gpus)" ;;
 storm | swiotlb-storm)
 	# Nobody here lists what its jobs touch, or waits for a job that hangs.

@@ -15,6 +15,9 @@
 #define FRAMES		4u
 #define ROUNDS		1000u
 #define STRIDE		512u
+/* A job that bounces copies the whole BO: of a log for some rounds, not for all. */
+#define LOG_ROUNDS	40u
+#define LOGS		(ROUNDS / LOG_ROUNDS)
 
 static const uint32_t kinds[] = { 0, AGATE_BO_CONTIGUOUS };
 
@@ -166,7 +169,7 @@ struct client {
 	uint32_t number;
 	int sock;			/* to the other one */
 	struct bo frame[FRAMES];
-	struct bo jobs, log;
+	struct bo jobs, log[LOGS];
 };
 
 /* Of the two turns of each round, the first is that of client 0. */
@@ -177,47 +180,68 @@ static uint64_t turn_of(const struct client *c, uint32_t round)
 
 /*
  * In each of its turns a client's GPU keeps what it finds in the frame, and then draws
- * another picture there.  The client tells the other one that it has submitted the turn; it
- * never waits for a GPU.
+ * another picture there.  All chains are written before the first one runs: a CPU that
+ * bounces DMA cannot write to a BO that the GPU uses.
  */
-static void go_round(struct client *c)
+static void write_turns(struct client *c)
 {
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		const uint32_t jobs = STRIDE * round;
 		struct bo *frame = &c->frame[round % FRAMES];
-		const uint32_t handles[] = { c->jobs.handle, frame->handle, c->log.handle };
+
+		gpus_copy_job(&c->jobs, jobs, c->jobs.va + jobs + STRIDE / 2,
+			      &c->log[round / LOG_ROUNDS],
+			      (uint64_t)GPUS_SIZE * (round % LOG_ROUNDS), frame);
+		gpus_fill_job(&c->jobs, jobs + STRIDE / 2, frame, turn_of(c, round));
+	}
+}
+
+/*
+ * The client tells the other one of each turn that it has submitted; it never waits for a
+ * GPU.
+ */
+static void go_round(struct client *c)
+{
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		const uint32_t handles[] = {
+			c->jobs.handle, c->frame[round % FRAMES].handle,
+			c->log[round / LOG_ROUNDS].handle
+		};
 		const bool waits = c->number || round >= FRAMES;
 		char token;
 
-		gpus_copy_job(&c->jobs, jobs, c->jobs.va + jobs + STRIDE / 2, &c->log,
-			 (uint64_t)GPUS_SIZE * round, frame);
-		gpus_fill_job(&c->jobs, jobs + STRIDE / 2, frame, turn_of(c, round));
 		if (waits)
 			assert_int_equal(read(c->sock, &token, 1), 1);
-		assert_int_equal(guest_submit(c->fd, c->jobs.va + jobs, 0, handles, 3, 0), 0);
+		assert_int_equal(guest_submit(c->fd, c->jobs.va + STRIDE * round, 0, handles, 3, 0),
+				 0);
 		assert_int_equal(write(c->sock, "", 1), 1);
 	}
 	/* The other one may still be writing when this one is done. */
 	for (uint32_t i = 0; !c->number && i < FRAMES; i++)
 		assert_int_equal(read(c->sock, &(char){ 0 }, 1), 1);
-	assert_int_equal(guest_wait(c->fd, c->log.handle, FOREVER), 0);
+	assert_int_equal(guest_wait(c->fd, c->jobs.handle, FOREVER), 0);
 }
 
 static void check_log(const struct client *c)
 {
-	const uint64_t *words = c->log.cpu;
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		const uint64_t *words = c->log[round / LOG_ROUNDS].cpu;
 
-	for (uint32_t round = 0; round < ROUNDS; round++)
-		gpus_check_words(words + (size_t)GPUS_WORDS * round, turn_of(c, round) - 1);
+		gpus_check_words(words + (size_t)GPUS_WORDS * (round % LOG_ROUNDS),
+				 turn_of(c, round) - 1);
+	}
 }
 
 static void client_run(struct client *c)
 {
 	c->jobs = guest_bo(c->fd, STRIDE * ROUNDS, 0);
-	c->log = guest_bo(c->fd, (uint64_t)GPUS_SIZE * ROUNDS, 0);
+	for (uint32_t i = 0; i < LOGS; i++)
+		c->log[i] = guest_bo(c->fd, GPUS_SIZE * LOG_ROUNDS, 0);
+	write_turns(c);
 	go_round(c);
 	check_log(c);
-	guest_destroy(&c->log);
+	for (uint32_t i = 0; i < LOGS; i++)
+		guest_destroy(&c->log[i]);
 	guest_destroy(&c->jobs);
 	for (uint32_t i = 0; i < FRAMES; i++)
 		guest_destroy(&c->frame[i]);
