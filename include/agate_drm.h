@@ -277,6 +277,7 @@ enum drm_agate_param {
 #define AGATE_FEATURE_RESET	(1ULL << 10)
 #define AGATE_FEATURE_CMA	(1ULL << 11)
 #define AGATE_FEATURE_PRIME	(1ULL << 12)
+#define AGATE_FEATURE_COHERENCY	(1ULL << 13)
 #define AGATE_FEATURE_DVFS	(1ULL << 14)
 
 /**

@@ -145,10 +145,12 @@ struct agate_backing_ops {
  * @pins: users that stand on no list, and rely on the memory: a dma-buf, other drivers that
  *	have imported the BO, and mappings of the kernel.  While there are any, the BO is not
  *	purged
+ * @sgt: the BO's pages, mapped for DMA, if they are the driver's own, or NULL; stays, and is
+ *	read, as @bounced
  * @bounced: the CPUs and the GPU see different memory, and this table syncs them at the
  *	edges of jobs; NULL where they see the same.  It stays while the BO counts a job in
  *	gpu_users, and may then be read without the lock
- * @owners: jobs that own the BO; see agate_coherency.h
+ * @owners: jobs that own the BO; see agate_hand_over.h
  * @memcg: memory cgroup of the task that made the BO, with a reference, or NULL: a
  *	thread of the kernel that takes memory for the BO charges it there
  */
@@ -158,6 +160,7 @@ struct agate_backing {
 	spinlock_t fault_lock;	/* memory that has come by faults */
 	unsigned long nr_pages;
 	unsigned int pins;
+	struct sg_table *sgt;
 	struct sg_table *bounced;
 	atomic_t owners;
 	struct mem_cgroup *memcg;

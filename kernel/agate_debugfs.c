@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * debugfs: counters of living objects, buffer objects, address spaces, the GPU's own
- * counters, and how busy it is.
+ * counters, how busy it is, its clock, and its coherency.
  *
  * Each file is a snapshot.  gem.lock keeps every BO in the list alive during a
  * walk, because a dying BO takes it first; filelist_mutex does the same for open
  * files.
  */
+#include <linux/debugfs.h>
 #include <linux/seq_file.h>
 #include <drm/drm_debugfs.h>
 #include <drm/drm_drv.h>
 #include <drm/drm_file.h>
 
+#include "agate_coherency.h"
 #include "agate_device.h"
 #include "agate_regs.h"
+#include "agate_sleep.h"
 
 static const char * const stat_names[AGATE_STAT_COUNT] = {
 	[AGATE_STAT_BOS] = "bos",
@@ -246,6 +249,32 @@ static int show_clock(struct seq_file *m, void *unused)
 	return 0;
 }
 
+static int show_coherency(struct seq_file *m, void *unused)
+{
+	struct agate_device *adev = adev_of(m);
+	const char *protocol = "none";
+
+	if (agate_topic_present(adev, AGATE_FEATURE_COHERENCY))
+		protocol = agate_coherency_name(agate_coherency_protocol(adev));
+	seq_printf(m, "%s\n", protocol);
+	return 0;
+}
+
+static int get_protected(void *data, u64 *value)
+{
+	struct agate_device *adev = data;
+
+	*value = adev->coherency.protected;
+	return 0;
+}
+
+static int set_protected(void *data, u64 value)
+{
+	return value > 1 ? -EINVAL : agate_sleep_protect(data, value);
+}
+
+DEFINE_DEBUGFS_ATTRIBUTE(protected_fops, get_protected, set_protected, "%llu\n");
+
 static const struct drm_info_list agate_debugfs_files[] = {
 	{ "counters", show_counters, 0, NULL },
 	{ "bos", show_bos, 0, NULL },
@@ -253,10 +282,13 @@ static const struct drm_info_list agate_debugfs_files[] = {
 	{ "gpu_counters", show_gpu_counters, 0, NULL },
 	{ "busy", show_busy, 0, NULL },
 	{ "clock", show_clock, 0, NULL },
+	{ "coherency", show_coherency, 0, NULL },
 };
 
 void agate_debugfs_init(struct drm_minor *minor)
 {
 	drm_debugfs_create_files(agate_debugfs_files, ARRAY_SIZE(agate_debugfs_files),
 				 minor->debugfs_root, minor);
+	debugfs_create_file_unsafe("protected", 0600, minor->debugfs_root,
+				   to_agate_device(minor->dev), &protected_fops);
 }

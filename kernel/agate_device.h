@@ -29,6 +29,7 @@
 
 #include "agate_bus.h"
 #include "agate_busy.h"
+#include "agate_coherency.h"
 #include "agate_devfreq.h"
 #include "agate_drm.h"
 #include "agate_gem.h"
@@ -62,7 +63,8 @@
  * @busy: how long the GPU has worked
  * @park: what is freed later
  * @mem_dev: owns memory of the DMA API, see agate_mem_dev.h (topic "cma")
- * @hand_over_lock: one hand-over of a BO at a time, see agate_coherency.h
+ * @hand_over_lock: one hand-over of a BO at a time, see agate_hand_over.h
+ * @coherency: topic "coherency"
  * @devfreq: topic "dvfs"
  * @gem: topic "gem"
  * @power: topic "power"
@@ -89,6 +91,7 @@ struct agate_device {
 	struct agate_park park;
 	struct device *mem_dev;
 	struct mutex hand_over_lock;	/* between the CPUs and the GPU */
+	struct agate_coherency coherency;
 	struct agate_devfreq devfreq;
 	struct agate_gem gem;
 	struct agate_power power;

@@ -6,6 +6,7 @@
  * system sleeps.  A reset switches everything off, so it ends in agate_power_on(), too.
  */
 #include "agate_device.h"
+#include "agate_hand_over.h"
 #include "agate_power.h"
 #include "agate_regs.h"
 
@@ -76,20 +77,6 @@ static void all_off(struct agate_device *adev)
 	domain_off(adev, &domain_l2, adev->id.l2_present);
 }
 
-/*
- * Every chain cleans and invalidates the L2 at its start and at its end, and the
- * driver flushes every change of a page table: that is enough even without a
- * protocol.
- */
-static u32 best_protocol(const struct agate_identity *id)
-{
-	if (id->coherency_features & GPU_COHERENCY_FEATURE_ACE)
-		return GPU_COHERENCY_ACE;
-	if (id->coherency_features & GPU_COHERENCY_FEATURE_ACE_LITE)
-		return GPU_COHERENCY_ACE_LITE;
-	return GPU_COHERENCY_NONE;
-}
-
 int agate_power_on(struct agate_device *adev)
 {
 	int ret;
@@ -97,13 +84,10 @@ int agate_power_on(struct agate_device *adev)
 	/* No domain powers up without this input; the firmware may have left it on. */
 	gpu_write(adev, AGATE_POWER_IN, 1);
 
-	/*
-	 * Select the protocol before the L2 is up: later it may hold lines of
-	 * another protocol.
-	 */
-	gpu_write(adev, GPU_COHERENCY_ENABLE, best_protocol(&adev->id));
-
-	ret = domain_on(adev, &domain_l2, adev->id.l2_present);
+	/* Before the L2 is up: later it may hold lines of another protocol. */
+	ret = agate_select_protocol(adev);
+	if (!ret)
+		ret = domain_on(adev, &domain_l2, adev->id.l2_present);
 	if (!ret)
 		ret = domain_on(adev, &domain_shader, adev->id.shader_present);
 	if (!ret)

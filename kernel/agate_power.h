@@ -28,12 +28,11 @@ int agate_power_topic_suspend(struct agate_device *adev);
 int agate_power_topic_resume(struct agate_device *adev);
 
 /**
- * agate_power_on - select the best coherency protocol, then power up L2, shaders,
- * tiler
+ * agate_power_on - select the coherency protocol, then power up L2, shaders, tiler
  * @adev: the device; just reset, so that everything is off
  *
- * Return: 0; -ETIMEDOUT when a domain did not come up, and then the others are off
- * again; -ENODEV when the GPU is gone.
+ * Return: 0; -ETIMEDOUT when a domain did not come up, or the GPU is not in the mode that it
+ * shall be in, and then all domains are off; -ENODEV when the GPU is gone.
  */
 int agate_power_on(struct agate_device *adev);
 

@@ -14,7 +14,7 @@
  * wait for each other.  A dma-buf of the same device becomes the exported BO itself.
  *
  * There is no begin_cpu_access() and no end_cpu_access(): the core waits for the BO's
- * fences, and a job hands the BO to the CPUs before its fence signals (agate_coherency.h).
+ * fences, and a job hands the BO to the CPUs before its fence signals (agate_hand_over.h).
  */
 #ifndef AGATE_PRIME_H
 #define AGATE_PRIME_H

@@ -8,9 +8,9 @@
 #include <linux/slab.h>
 #include <drm/drm_managed.h>
 
-#include "agate_coherency.h"
 #include "agate_device.h"
 #include "agate_gem.h"
+#include "agate_hand_over.h"
 #include "agate_listed.h"
 #include "agate_lock_order.h"
 #include "agate_queue.h"

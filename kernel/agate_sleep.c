@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * System sleep: see agate_sleep.h.
+ * System sleep, and the way into and out of protected mode: see agate_sleep.h.
  */
 #include <linux/pci.h>
 #include <linux/pm.h>
 
+#include "agate_coherency.h"
 #include "agate_device.h"
 #include "agate_sleep.h"
 
@@ -53,6 +54,13 @@ static int agate_sleep_begin(struct device *dev)
 }
 
 /* A GPU that does not come back is lost, and its jobs end. */
+static void device_stays_off(struct agate_device *adev, int error)
+{
+	dev_err(&adev->pdev->dev, "the GPU does not wake up: %d\n", error);
+	pci_clear_master(adev->pdev);
+	agate_device_lost(adev);
+}
+
 static int agate_sleep_end(struct device *dev)
 {
 	struct agate_device *adev = pci_get_drvdata(to_pci_dev(dev));
@@ -61,11 +69,44 @@ static int agate_sleep_end(struct device *dev)
 	mutex_lock(&adev->unplug_lock);
 	if (adev->asleep)
 		ret = device_resume(adev);
-	if (ret) {
-		dev_err(dev, "the GPU does not wake up: %d\n", ret);
-		pci_clear_master(adev->pdev);
-		agate_device_lost(adev);
-	}
+	if (ret)
+		device_stays_off(adev, ret);
+	mutex_unlock(&adev->unplug_lock);
+	return ret;
+}
+
+/* ---- Protected mode ---------------------------------------------------- */
+
+static int device_protect(struct agate_device *adev, bool on)
+{
+	int ret;
+
+	lockdep_assert_held(&adev->unplug_lock);
+
+	if (!adev->running || adev->asleep || agate_bus_lost(adev))
+		return -ENODEV;
+	ret = agate_topics_suspend(adev);
+	if (ret)
+		return ret;
+	agate_coherency_protect(adev, on);
+	ret = agate_gpu_soft_reset(adev);
+	if (!ret)
+		ret = agate_topics_resume(adev);
+	if (ret)
+		device_stays_off(adev, ret);
+	return ret;
+}
+
+/* Removal waits, with unplug_lock, for debugfs calls to end: so they must not wait for it. */
+int agate_sleep_protect(struct agate_device *adev, bool on)
+{
+	int ret;
+
+	if (!agate_topic_present(adev, AGATE_FEATURE_COHERENCY | AGATE_FEATURE_POWER))
+		return -EOPNOTSUPP;
+	if (!mutex_trylock(&adev->unplug_lock))
+		return -EBUSY;
+	ret = device_protect(adev, on);
 	mutex_unlock(&adev->unplug_lock);
 	return ret;
 }

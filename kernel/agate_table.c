@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 
 #include "agate_device.h"
+#include "agate_hand_over.h"
 #include "agate_mmu.h"
 #include "agate_table.h"
 #include "agate_vm.h"
@@ -126,9 +127,8 @@ static void table_sync(void *ctx, struct agate_pgtable_page *page, unsigned int 
 
 	spin_lock(&adev->mmu.lock);
 	if (!list_empty(&table->link))
-		dma_sync_single_range_for_device(&adev->pdev->dev, page->phys,
-						 first * sizeof(*page->entries),
-						 count * sizeof(*page->entries), DMA_TO_DEVICE);
+		agate_table_to_device(adev, page->phys + first * sizeof(*page->entries),
+				      count * sizeof(*page->entries));
 	spin_unlock(&adev->mmu.lock);
 	/*
 	 * With coherent DMA the sync did nothing, so order the entries before the

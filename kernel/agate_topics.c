@@ -48,6 +48,8 @@ static const struct agate_topic topics[] = {
 	  agate_purge_topic_init, agate_purge_topic_fini },
 	{ "prime", AGATE_FEATURE_PRIME, AGATE_FEATURE_GEM,
 	  agate_prime_topic_init, agate_prime_topic_fini },
+	{ "coherency", AGATE_FEATURE_COHERENCY, 0,
+	  agate_coherency_topic_init, agate_coherency_topic_fini },
 	{ "power", AGATE_FEATURE_POWER, 0,
 	  agate_power_topic_init, agate_power_topic_fini,
 	  agate_power_topic_suspend, agate_power_topic_resume },
@@ -187,5 +189,5 @@ int agate_topics_resume(struct agate_device *adev)
 
 bool agate_topic_present(const struct agate_device *adev, u64 feature)
 {
-	return adev->features & feature;
+	return (adev->features & feature) == feature;
 }

@@ -42,7 +42,7 @@ int agate_topics_suspend(struct agate_device *adev);
  */
 int agate_topics_resume(struct agate_device *adev);
 
-/** agate_topic_present - did a topic (AGATE_FEATURE_*) initialise? */
+/** agate_topic_present - did these topics (AGATE_FEATURE_*) initialise? */
 bool agate_topic_present(const struct agate_device *adev, u64 feature);
 
 #endif /* AGATE_TOPICS_H */

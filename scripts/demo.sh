@@ -8,10 +8,10 @@
 # Writes DIR/gem.png, DIR/events.jsonl (the GPU's event log), DIR/trace.json (the same as a
 # picture, for ui.perfetto.dev), DIR/map.svg and DIR/map.txt (its address spaces) and
 # DIR/console.log (the guest kernel's output).  GPU is midgard or bifrost, COHERENCY the
-# protocol that it offers: ace, ace-lite or none, CACHE=off makes new BOs for each pass.  BOS
-# says what memory they have: paged, contiguous, or imported from a second GPU, which the guest
-# then has; its log and trace are events.jsonl.1 and trace.json.1.  The picture is always the
-# same.
+# protocol that it offers and that the driver is told to use: ace, ace-lite or none, CACHE=off
+# makes new BOs for each pass.  BOS says what memory they have: paged, contiguous, or imported
+# from a second GPU, which the guest then has; its log and trace are events.jsonl.1 and
+# trace.json.1.  The picture is always the same.
 set -eu
 
 out=$1
@@ -54,7 +54,7 @@ say GUEST "restore, plug the GPU in, load agate.ko, run agate-gem"
 	"put:$BUILD/lib/libagate.so:/run/agate/lib/libagate.so.0" \
 	"put:$BUILD/bin/agate-info:/run/agate/bin/agate-info" \
 	"put:$BUILD/bin/agate-gem:/run/agate/bin/agate-gem" \
-	"exec:insmod /run/agate/agate.ko timeout_ms=10000 tell_listed=1" \
+	"exec:insmod /run/agate/agate.ko timeout_ms=10000 tell_listed=1 coherency=$COHERENCY" \
 	"exec:/run/agate/bin/agate-info" \
 	"exec:/run/agate/bin/agate-gem --stats --cache $CACHE --bos $BOS -o /run/agate/gem.png" \
 	"exec:rmmod agate" \

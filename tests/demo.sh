@@ -105,7 +105,8 @@ same_picture()
 	run=$1-$2-$3-$4
 	GPU=$1 COHERENCY=$2 CACHE=$3 BOS=$4 scripts/demo.sh "$BUILD/tests/demo-$run" \
 		>"$BUILD/tests/demo-$run.log" &&
-		cmp "$BUILD/tests/demo-$run/gem.png" docs/gem.png && no_hint "$run"
+		cmp "$BUILD/tests/demo-$run/gem.png" docs/gem.png && no_hint "$run" &&
+		grep -q "coherency: $2\$" "$BUILD/tests/demo-$run/console.log"
 }
 
 # said RUN TEXT: what that demo printed.

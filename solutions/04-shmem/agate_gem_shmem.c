@@ -19,9 +19,9 @@
 #include <drm/drm_prime.h>
 
 #include "agate_backing.h"
-#include "agate_coherency.h"
 #include "agate_device.h"
 #include "agate_gem.h"
+#include "agate_hand_over.h"
 #include "agate_shmem.h"
 
 /* Bytes that one fault maps at most: as many as the core does for a page cache. */
@@ -142,7 +142,7 @@ static struct sg_table *sgt_make(struct agate_bo *bo)
 }
 
 /*
- * Every job that wrote to the pages has handed them to the CPUs (agate_coherency.h).
+ * Every job that wrote to the pages has handed them to the CPUs (agate_hand_over.h).
  * Another sync would put what it wrote over what the CPUs have written since.
  */
 static void sgt_free(struct agate_bo *bo)
@@ -159,6 +159,7 @@ static void sgt_free(struct agate_bo *bo)
 	kfree(sgt);
 	agate_stat_dec(&to_agate_device(drm)->stats, AGATE_STAT_SG_TABLES);
 	bo->shmem.sgt = NULL;
+	bo->backing.sgt = NULL;
 	bo->backing.bounced = NULL;
 	pages_unuse(bo);
 }
@@ -258,6 +259,7 @@ static int sgt_make_once(struct agate_bo *bo)
 		return PTR_ERR(sgt);
 	}
 	bo->shmem.sgt = sgt;
+	bo->backing.sgt = sgt;
 	if (agate_sgt_needs_sync(to_agate_device(bo->base.dev), sgt))
 		bo->backing.bounced = sgt;
 	return 0;

@@ -14,9 +14,9 @@
 #include <drm/drm_vma_manager.h>
 
 #include "agate_backing.h"
-#include "agate_coherency.h"
 #include "agate_device.h"
 #include "agate_gem.h"
+#include "agate_hand_over.h"
 #include "agate_prime.h"
 
 static bool contiguous_imports;

@@ -183,7 +183,8 @@ static int as_update(struct agate_device *adev, unsigned int n, u64 transtab, u6
 
 /*
  * Nothing has to be flushed: UPDATE drops the whole TLB, and every chain of the previous user
- * cleaned and invalidated the L2 when it ended, however it ended.  UPDATE does not end the
+ * cleaned the L2 when it ended, however it ended, and invalidated it if it can hold stale
+ * lines (agate_coherency.h).  UPDATE does not end the
  * previous user's lock.  The caller's chain starts after this: a region of its own table
  * whose entries change is locked by then.
  */

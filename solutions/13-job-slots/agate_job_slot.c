@@ -10,9 +10,9 @@
 #include <linux/delay.h>
 
 #include "agate_busy.h"
-#include "agate_coherency.h"
 #include "agate_device.h"
 #include "agate_fault.h"
+#include "agate_hand_over.h"
 #include "agate_mmu.h"
 #include "agate_queue.h"
 #include "agate_regs.h"
@@ -101,8 +101,7 @@ static int job_write_next(struct agate_job *job, int as)
 		agate_write_lo(JS_AFFINITY_NEXT_LO(n), adev->id.shader_present),
 		agate_write_hi(JS_AFFINITY_NEXT_LO(n), adev->id.shader_present),
 		{ JS_CONFIG_NEXT(n), JS_CONFIG_AS(as) | JS_CONFIG_THREAD_PRI(8) |
-		  JS_CONFIG_START_FLUSH_CLEAN_INVALIDATE | JS_CONFIG_END_FLUSH_CLEAN_INVALIDATE |
-		  job->chain_flag },
+		  agate_chain_flushes(adev) | job->chain_flag },
 		{ JS_COMMAND_NEXT(n), JS_COMMAND_START },
 	};
 	int ret = 0;

@@ -23,6 +23,7 @@ static const struct {
 	{ "agate_mmap_topic_init", AGATE_FEATURE_MMAP },
 	{ "agate_purge_topic_init", AGATE_FEATURE_PURGE },
 	{ "agate_prime_topic_init", AGATE_FEATURE_PRIME },
+	{ "agate_coherency_topic_init", AGATE_FEATURE_COHERENCY },
 	{ "agate_devfreq_topic_init", AGATE_FEATURE_DVFS },
 	{ "agate_pgtable_topic_init", AGATE_FEATURE_PGTABLE },
 	{ "agate_mmu_topic_init", AGATE_FEATURE_MMU },

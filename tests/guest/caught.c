@@ -65,7 +65,7 @@ static void chain_that_outlives_its_reset(void **state)
 	struct bo bo;
 
 	(void)state;
-	assert_int_equal(module_load("timeout_ms=600000"), 0);
+	assert_int_equal(module_load("timeout_ms=600000 coherency=ace"), 0);
 	fd = guest_open();
 	bo = guest_bo(fd, PAGE, 0);
 	fence = submit_endless(&bo);
@@ -100,7 +100,7 @@ static void loss_before_a_pending_reset(void **state)
 	struct bo endless, bo;
 
 	(void)state;
-	assert_int_equal(module_load("timeout_ms=1500"), 0);
+	assert_int_equal(module_load("timeout_ms=1500 coherency=ace"), 0);
 	fd = guest_open();
 	other = guest_open();
 	endless = guest_bo(fd, PAGE, 0);

@@ -3,11 +3,12 @@
  * What one side wrote, the other side sees, at the moments that the driver promises.
  *
  * With swiotlb=force the GPU and the CPUs have different memory, and a hand-over that
- * is missing, or one too many, shows at once.  Otherwise they share the memory, and
- * these tests only show that nothing else is wrong.
+ * is missing, or one too many, shows at once.  On a GPU without ACE a missing flush of the L2
+ * shows.  Otherwise they share the memory, and these tests only show that nothing else is wrong.
  */
 #include "guest.h"
 
+#include <stdio.h>
 #include <unistd.h>
 
 #define DATA	2048u		/* where jobs of a one-page BO write */
@@ -121,6 +122,57 @@ static void two_readers(void **state)
 	close(fd);
 }
 
+/* Run one job, which copies a word to its own BO and lists another BO or none: the word. */
+static uint64_t fetch(struct bo *jobs, uint64_t src, const struct bo *other)
+{
+	make_copy(jobs, jobs->va + DATA, src);
+	assert_int_equal(submit(jobs, jobs->va, 0, other), 0);
+	assert_int_equal(guest_wait(jobs->fd, jobs->handle, FOREVER), 0);
+	return *word(jobs, DATA);
+}
+
+/*
+ * A chain on the other slot keeps a cache line of a BO in the L2, because one of its headers is
+ * there.  A CPU then writes another word of that line, and starts a job that reads it: the GPU must
+ * not give the job its old copy.  The chain does not list the BO, so the BO belongs to the CPU
+ * between the jobs that do.
+ */
+static void old_copy(void **state)
+{
+	enum { ROUNDS = 20, WORD = 40, NEXT = offsetof(struct agate_job_header, next) };
+	int fd = guest_open();
+	struct bo reader = guest_bo(fd, PAGE, 0), jobs = guest_bo(fd, PAGE, 0);
+	struct bo bo = guest_bo(fd, PAGE, 0);
+	long unlisted = guest_gpu_counter("unlisted");
+	int64_t end = guest_deadline(10000);
+
+	(void)state;
+	guest_job(&bo, 0, AGATE_JOB_NULL, reader.va, NULL, 0);
+	*word(&bo, WORD) = 1;
+	/* From here on it is mapped for the GPU. */
+	assert_int_equal(fetch(&jobs, bo.va + WORD, &bo), 1);
+	guest_job_write64(&reader, 0, bo.va, reader.va + DATA, 1);
+	assert_int_equal(submit(&reader, reader.va, AGATE_JD_REQ_FS, NULL), 0);
+	/* Only the GPU sees for certain that its chain runs, and only it can tell it to end. */
+	while (fetch(&jobs, reader.va + DATA, NULL) != 1)
+		assert_true(guest_deadline(0) < end);
+	for (uint64_t round = 2; round < 2 + ROUNDS; round++) {
+		usleep(2000);
+		*word(&bo, WORD) = round;
+		assert_int_equal(fetch(&jobs, bo.va + WORD, &bo), round);
+	}
+	guest_job_write64(&jobs, 0, 0, reader.va + NEXT, 0);
+	assert_int_equal(submit(&jobs, jobs.va, 0, NULL), 0);
+	assert_int_equal(guest_wait(fd, jobs.handle, FOREVER), 0);
+	assert_int_equal(guest_wait(fd, reader.handle, FOREVER), 0);
+	printf("# jobs that touch what they did not list: %ld\n",
+	       guest_gpu_counter("unlisted") - unlisted);
+	guest_destroy(&reader);
+	guest_destroy(&jobs);
+	guest_destroy(&bo);
+	close(fd);
+}
+
 /* A chain that is stopped hands back what it wrote until then. */
 static void stopped_chain(void **state)
 {
@@ -216,6 +268,7 @@ int main(void)
 		cmocka_unit_test_teardown(turns, guest_teardown),
 		cmocka_unit_test_teardown(second_job_in_next, guest_teardown),
 		cmocka_unit_test_teardown(two_readers, guest_teardown),
+		cmocka_unit_test_teardown(old_copy, guest_teardown),
 		cmocka_unit_test_teardown(stopped_chain, guest_teardown),
 		cmocka_unit_test_teardown(gpu_readonly, guest_teardown),
 		cmocka_unit_test_teardown(cpu_readonly, guest_teardown),

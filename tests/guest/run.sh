@@ -4,7 +4,8 @@
 # run.sh: run one suite of guest tests in a fresh guest, as TAP.
 #
 # usage: tests/guest/run.sh fast|debug calls|jobs|both|bifrost|lite|swiotlb|reset|reload|
-#                           shared|two|two-none|swiotlb-two|dvfs|storm|swiotlb-storm
+#                           shared|two|two-none|swiotlb-two|dvfs|wired|edges|edges-lite|
+#                           storm|swiotlb-storm
 #
 #   calls    what single calls promise, threads in each other's way, and libagate's cache; on the
 #            debug kernel every allocation of every call fails once as well
@@ -12,7 +13,8 @@
 #            GPU's process is killed while one runs
 #   both     calls, and then jobs: with kmemleak a guest's end takes longest
 #   bifrost  as jobs, with AArch64 page tables and no coherency
-#   lite     as jobs, on a GPU that snoops the CPUs and is not snooped
+#   lite     as jobs, on a GPU that snoops the CPUs and is not snooped; before that each
+#            protocol that the driver may be told, and protected mode
 #   swiotlb  calls and jobs in a guest that bounces all DMA: the GPU and the CPUs never
 #            see the same memory, and what one side wrote reaches the other only if the
 #            driver syncs it
@@ -22,6 +24,12 @@
 #   two-none two GPUs of the other kind, without any coherency
 #   swiotlb-two  two GPUs in a guest that bounces all DMA
 #   dvfs     frequency and voltage, which follow a load that the launcher makes
+#   wired    what goes wrong when the CPUs, the GPU and its L2 do not see the same bytes, with
+#            each protocol, in a guest that bounces all DMA, on a GPU that does not stop a chain;
+#            and protected mode
+#   edges    the part of swiotlb that is about what one side wrote and the other sees; edges-lite is
+#            the same on the GPU of lite.  mutants.sh runs them: AGATE_KO is the driver
+#            in the place of the flavour's
 #   reset    as jobs, on a GPU that does not stop a chain, only to be reset, also when the
 #            system goes to sleep; at last the
 #            GPU's process is killed while a reset is pending
@@ -52,7 +60,7 @@ append=
 checkers=
 if [ "$flavour" = debug ]; then
 	case $suite in
-	reset | reload | swiotlb*)
+	reset | reload | swiotlb* | wired | edges*)
 		checkers="lockdep dma-api"
 		append=kmemleak=off ;;
 	*)
@@ -61,7 +69,7 @@ if [ "$flavour" = debug ]; then
 fi
 
 case $suite in
-swiotlb*) append="$append swiotlb=force" ;;
+swiotlb* | wired | edges*) append="$append swiotlb=force" ;;
 esac
 
 # guest STEP...: a guest with the driver and all programs delivered.
@@ -82,7 +90,8 @@ guest()
 	for p in bo-cache uapi-bo uapi-submit mmap races jobs gone reload failnth stale fences closed stats \
 		compute listed many absent coherency queued storm caught \
 		reservations readers lock-order parked backing spaces heaps asleep \
-		contiguous prime strangers scanout two-gpus one-goes top dvfs; do
+		contiguous prime strangers scanout two-gpus one-goes top dvfs \
+		restart wired; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	set -- "put:$BUILD/bin/agate-top:$GUEST/agate-top:0755" "$@"
@@ -90,7 +99,7 @@ guest()
 		set -- "put:$BUILD/guest/kernel-$flavour/modules/$m.ko:$GUEST/$m.ko" "$@"
 	done
 	case $suite in
-	dvfs | reset | reload | shared | swiotlb)
+	dvfs | edges-lite | lite | reset | reload | shared | swiotlb | wired)
 		set -- "put:$BUILD/tests/kmod/$flavour/agate_inject.ko:$GUEST/agate_inject.ko" "$@" ;;
 	esac
 	programs=$(programs_of "$@")
@@ -98,7 +107,7 @@ guest()
 		--initramfs "$BUILD/guest/initramfs.cpio.gz" --sim "$BUILD/bin/agate-sim" \
 		--gpus $gpus $sim_args ${append:+--append "$append"} --sim-log "$console.events" \
 		--timeout "${LIMIT:-600}" --console "$console" \
-		"put:$BUILD/driver/$flavour/agate.ko:$GUEST/agate.ko" "$@" \
+		"put:${AGATE_KO:-$BUILD/driver/$flavour/agate.ko}:$GUEST/agate.ko" "$@" \
 		"exec:echo '# guest alive'" poweroff
 	echo "# launcher ended $?"; } 2>&1 | tee "$console.out"
 }
@@ -119,9 +128,10 @@ rules_broken()
 	cat $logs | grep -E '"event": "(hint|truncated)"' |
 		grep -Ev 'a job touched (an address that nobody mapped|memory that it did not list)'
 	unlisted=$(cat $logs | grep -c 'a job touched memory that it did not list')
-	meant=$(sed -n 's/^# jobs that touch what they did not list: //p' "$console.out")
-	[ "$unlisted" = "${meant:-0}" ] || {
-		echo "jobs that touched what they did not list: $unlisted, not ${meant:-0}"
+	meant=$(awk '/^# jobs that touch what they did not list: / { n += $NF } END { print n + 0 }' \
+		"$console.out")
+	[ "$unlisted" = "$meant" ] || {
+		echo "jobs that touched what they did not list: $unlisted, not $meant"
 		cat $logs | grep '"event": "unlisted"'
 	}
 }
@@ -184,11 +194,20 @@ reloads=50
 # The debug kernel takes far longer, and sees a leak in every single one.
 [ "$flavour" = fast ] || reloads=10
 
-# load LIMIT: the step that loads the driver, anew when it is there.
+# The protocol that the driver is told.  Programs that look at what a chain writes before it ends
+# need a GPU that is snooped, and so do those that reset one in mid-chain: a reset loses
+# what the L2 holds, and the GPU says so.
+protocol=ace
+case $suite in
+bifrost | swiotlb | edges | two-none) protocol=none ;;
+lite | edges-lite) protocol=ace-lite ;;
+esac
+
+# load LIMIT [PROTOCOL]: the step that loads the driver, anew when it is there.
 load()
 {
 	echo "exec:! test -d /sys/module/agate || rmmod agate && \
-		insmod $GUEST/agate.ko tell_listed=1 timeout_ms=$1"
+		insmod $GUEST/agate.ko tell_listed=1 timeout_ms=$1 coherency=${2:-$protocol}"
 }
 
 # idle CYCLES: the step that lets so much of the GPU's time pass without work.
@@ -225,13 +244,15 @@ swiotlb)
 esac
 case $suite in
 bifrost) sim_args=$none ;;
-lite) sim_args="--sim-arg --coherency --sim-arg ace-lite" ;;
+lite)
+	sim_args="--sim-arg --coherency --sim-arg ace-lite"
+	set -- "$(test_step wired)" ;;
 esac
 case $suite in
 jobs | both | bifrost | lite)
-	set -- "$@" "$(load $brisk)" "$(test_step jobs)" "$(test_step fences)" \
-		"$(load $patient)" "$(test_step compute)" "$(test_step stale)" "$(test_step listed)" \
-		"$(test_step queued)" "$(test_step readers)" ;;
+	set -- "$@" "$(load $brisk)" "$(test_step coherency)" "$(test_step jobs)" \
+		"$(test_step fences)" "$(load $patient)" "$(test_step compute)" \
+		"$(test_step stale)" "$(test_step listed)" "$(test_step queued)" "$(test_step readers)" ;;
 esac
 case $suite in
 jobs | both)
@@ -254,6 +275,13 @@ dvfs)
 		'gpu:{"cmd": "inject", "spec": "refuse-clock:1,refuse-clock:3,refuse-clock:7,refuse-clock:9"}' \
 		"$(test_step dvfs refused)" "$(test_step dvfs unbound)" \
 		"$(load $brisk)" "$(test_step dvfs reset)" ;;
+wired)
+	sim_args="--sim-arg --stop-latency --sim-arg stuck"
+	set -- "$(test_step wired)" "$(load $patient)" "$(test_step restart)" ;;
+edges) set -- "$(load $brisk)" "$(test_step coherency)" ;;
+edges-lite)
+	sim_args="--sim-arg --coherency --sim-arg ace-lite"
+	set -- "$(test_step wired)" "$(load $brisk)" "$(test_step coherency)" ;;
 shared)
 	set -- "$(load $patient)" "$(test_step prime)" "$(test_step scanout)" "$(test_step strangers)" ;;
 two)
@@ -267,7 +295,8 @@ two-none | swiotlb-two)
 storm | swiotlb-storm)
 	# Nobody here lists what its jobs touch, or waits for a job that hangs.
 	sim_args="--sim-arg --stop-latency --sim-arg stuck"
-	set -- "exec:insmod $GUEST/agate.ko timeout_ms=200" "$(test_step storm 60)" ;;
+	set -- "exec:insmod $GUEST/agate.ko timeout_ms=200 coherency=$protocol" \
+		"$(test_step storm 60)" ;;
 reload)
 	set -- "$(test_step reload $GUEST/agate.ko $reloads)" "$(test_step absent)" \
 		"$(load $patient)" "$(test_step backing)" "$(test_step spaces)" \
