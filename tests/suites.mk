@@ -73,6 +73,14 @@ $(call suite,coverage,1,600,$(COVERAGE_TESTS) $(COVERAGE_BUILD)/tests/host/sim/a
 
 $(foreach s,calls jobs bifrost lite swiotlb reset reload shared two two-none swiotlb-two dvfs wired,$(call guest_suite,fast,$(s),2,FAST))
 
+# Bugs in what guest tests alone look at, as long as there is no lab for it: $(1) is its number.
+guest_mutants	= $(call suite,guest-mutants/$(1),2,900,$(FAST_INPUTS) $(BUILD)/parts/fast $(GUEST_PROGRAMS) \
+	$(BUILD)/driver/fast/agate.ko $(BUILD)/tests/kmod/fast/agate_inject.ko \
+	$(BUILD)/guest/kernel-fast/modules $(BUILD)/bin/agate-top kernel include solutions \
+	tests/mutants/$(1) tests/guest/mutants.sh tests/guest/run.sh tests/guest/run-lib.sh tests/tap.sh, \
+	tests/guest/mutants.sh $(1))
+$(call guest_mutants,16)
+
 $(foreach s,kill launcher policy,$(call suite,vm/$(s),2,600,$(FAST_INPUTS) tests/vm/$(s).sh tests/tap.sh, \
 	tests/vm/$(s).sh))
 $(call suite,vm/kernels,1,300,guest scripts/kernel-source.sh tests/vm/kernels.sh tests/tap.sh,tests/vm/kernels.sh)

@@ -1,0 +1,77 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# mutants.sh: is each bug of a part of the driver that is no lab yet seen by the guest tests?
+# As TAP.
+#
+# usage: tests/guest/mutants.sh NN, in the project's folder
+#
+# tests/mutants/NN/SUITE--WHAT.patch is a bug put into solutions/NN-topic.  The driver with it
+# has to fail in that suite of run.sh, where the driver without it does not.
+set -u
+lab=$1
+. tests/tap.sh
+
+BUILD=${BUILD:-build}
+parts=$BUILD/parts/fast
+kernel=$(readlink -f "$BUILD/guest/kernel-fast")
+solution=$(echo solutions/"$lab"-*)
+part=${solution#*/}
+work=$BUILD/tests/guest-mutants/$lab
+rm -rf "$work"
+mkdir -p "$work"
+
+# driver NAME PATCH: the fast kernel's driver with a part of its own, in $work/NAME
+driver()
+{
+	mkdir -p "$work/$1/$solution"
+	cp "$solution"/*.c "$work/$1/$solution/"
+	if [ -n "$2" ] && ! patch -s -p1 -F0 -d "$work/$1" <"$2"; then
+		echo "the patch does not apply"
+		return 1
+	fi
+	for file in "$work/$1/$solution"/*.c; do
+		"$parts/compile" "$file" "${file%.c}.o" || return
+	done
+	# The part that it replaces says for which kernel and headers both are.
+	abi=$(nm "$parts/$part.o" | sed -n 's/.* A \(agate_abi_.*\)/\1/p')
+	# shellcheck disable=SC2046 # a list of files
+	ld -r -m elf_x86_64 -z noexecstack --no-warn-rwx-segments --build-id=sha1 \
+		--defsym="$abi=0" -T "$kernel/scripts/module.lds" -o "$work/$1/agate.ko" "$parts/agate.mod.o" \
+		"$parts/frame.o" $(ls "$parts"/[0-9]*.o | grep -v "/$part\.o$") \
+		"$work/$1/$solution"/*.o
+}
+
+# Says what is wrong with a mutant; nothing when the suite saw it.
+judge()
+{
+	name=$1
+	driver "$name" "$2" || return
+	# A bug may make it wait for ever.
+	LIMIT=60 AGATE_KO=$work/$name/agate.ko tests/guest/run.sh fast "${name%%--*}" \
+		>"$work/$name/run.log" 2>&1 </dev/null
+	if ! grep -q '^not ok' "$work/$name/run.log"; then
+		echo "survived ${name%%--*}"
+		tail -n 3 "$work/$name/run.log"
+	fi
+}
+
+# Says what the driver without a bug does wrong.
+sound()
+{
+	driver "$1" '' || return
+	AGATE_KO=$work/$1/agate.ko tests/guest/run.sh fast "$1" >"$work/$1/run.log" 2>&1 </dev/null
+	grep -q '^ok' "$work/$1/run.log" || echo "no test ran"
+	grep '^not ok' "$work/$1/run.log"
+}
+
+patches=$(git ls-files "tests/mutants/$lab/*.patch")
+suites=$(printf '%s\n' "$patches" | sed 's|.*/||; s|--.*||' | sort -u)
+echo "1..$(printf '%s\n' "$suites" "$patches" | wc -l)"
+for suite in $suites; do
+	no_findings "$suite passes" "$(sound "$suite")"
+done
+for patch in $patches; do
+	name=${patch##*/} name=${name%.patch}
+	no_findings "$name" "$(judge "$name" "$patch")"
+done
