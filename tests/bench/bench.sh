@@ -47,7 +47,7 @@ for flavour in fast debug; do
 	while [ "$i" -lt "$runs" ]; do
 		vm "$flavour" "put:$BUILD/driver/$flavour/agate.ko:/run/agate.ko" \
 			"put:$BUILD/tests/guest/one-job:/run/one-job:0755" \
-			"exec:insmod /run/agate.ko" "exec:/run/one-job" >"$out/one-job.log" 2>&1
+			"exec:insmod /run/agate.ko coherency=ace" "exec:/run/one-job" >"$out/one-job.log" 2>&1
 		part "restore_to_verdict_$flavour" total
 		part "restored_$flavour" restored
 		part "gpu_plugged_$flavour" plugged
@@ -69,7 +69,7 @@ vm fast "put:$BUILD/driver/fast/agate.ko:/run/agate.ko" \
 	"put:$BUILD/guest/kernel-fast/modules/vgem.ko:/run/vgem.ko" \
 	"put:$BUILD/tests/bench/guest-bench:/run/guest-bench:0755" \
 	"put:$BUILD/tests/bench/cache-bench:/run/cache-bench:0755" \
-	"exec:insmod /run/agate.ko && insmod /run/vgem.ko" \
+	"exec:insmod /run/agate.ko coherency=ace && insmod /run/vgem.ko" \
 	"exec:/run/guest-bench" "exec:/run/cache-bench" >>"$samples"
 
 # drivers WORD OPTION...: driver-bench with that word, our driver and Panfrost in turns, both
@@ -86,7 +86,7 @@ drivers()
 		"exec:set -e
 		round=0
 		while [ \$round -lt $runs ]; do
-			insmod /run/agate.ko
+			insmod /run/agate.ko coherency=ace
 			/run/driver-bench agate $word
 			rmmod agate
 			insmod /run/agate_panfrost.ko coherent=1 timeout_ms=10000
