@@ -270,29 +270,50 @@ static void userspace(void **state)
 }
 
 /*
+ * The cycles that the driver counts for one job.  It takes the GPU's time times the frequency
+ * that it believes the GPU to have, so at another one they are wrong.
+ */
+static uint64_t cycles_of_a_job(struct load *load)
+{
+	uint64_t before = fdinfo_says(load->job.fd, "drm-cycles-vertex-tiler");
+
+	work(load, 1);
+	return fdinfo_says(load->job.fd, "drm-cycles-vertex-tiler") - before;
+}
+
+static void believes_what_is(struct load *load, uint64_t cycles)
+{
+	assert_in_range(cycles_of_a_job(load), cycles - cycles / 50, cycles + cycles / 50);
+}
+
+/*
  * The launcher has made the GPU refuse the first, third, seventh and ninth setting from now:
  * a voltage and a frequency on the way up, then a frequency and a voltage on the way down.
  */
 static void refused(void **state)
 {
-	uint64_t before;
+	int fd = guest_open();
+	struct load load = load_new(fd);
+	uint64_t before = clock_says("refused"), cycles = cycles_of_a_job(&load);
 
 	(void)state;
-	close(guest_open());
-	before = clock_says("refused");
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(devfreq_put_number("userspace/set_freq", 800 * MHZ), EIO);
 		is_at(200, 650);
+		believes_what_is(&load, cycles);
 	}
 	assert_int_equal(devfreq_put_number("userspace/set_freq", 800 * MHZ), 0);
 	is_at(800, 1000);
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(devfreq_put_number("userspace/set_freq", 400 * MHZ), EIO);
 		is_at(800, 1000);
+		believes_what_is(&load, cycles);
 	}
 	assert_int_equal(devfreq_put_number("userspace/set_freq", 400 * MHZ), 0);
 	is_at(400, 750);
 	assert_int_equal(clock_says("refused"), before + 4);
+	load_free(&load);
+	close(fd);
 }
 
 /* ---- Beside all else ------------------------------------------------------------ */
