@@ -35,12 +35,13 @@ extern "C" {
  *
  *   1   SUBMIT: bo_flags; WAIT_BO: flags
  *   2   CREATE_BO: AGATE_BO_CONTIGUOUS; PRIME
+ *   3   SUBMIT: AGATE_JD_REQ_ONLY_COMPUTE
  *
  * A driver ignores what a later version appended to a struct, but not a flag that it does
  * not know: before a client sets one, it asks for the version.
  */
 #define AGATE_DRM_MAJOR	1
-#define AGATE_DRM_MINOR	2
+#define AGATE_DRM_MINOR	3
 
 #define DRM_AGATE_SUBMIT		0x00
 #define DRM_AGATE_WAIT_BO		0x01
@@ -68,6 +69,11 @@ extern "C" {
 
 /* With this bit the chain runs on slot 0 (fragment), without it on slot 1. */
 #define AGATE_JD_REQ_FS		(1 << 0)
+/*
+ * The chain has no TILER job, so the driver may leave the tiler without power; a TILER job may
+ * end with -EIO then.  A chain on slot 0 has none anyway.
+ */
+#define AGATE_JD_REQ_ONLY_COMPUTE	(1 << 1)
 
 /**
  * struct drm_agate_sync - one sync object to wait on or to signal
@@ -279,6 +285,7 @@ enum drm_agate_param {
 #define AGATE_FEATURE_PRIME	(1ULL << 12)
 #define AGATE_FEATURE_COHERENCY	(1ULL << 13)
 #define AGATE_FEATURE_DVFS	(1ULL << 14)
+#define AGATE_FEATURE_PM	(1ULL << 15)
 
 /**
  * struct drm_agate_get_param - ask for one number; EINVAL for an unknown one

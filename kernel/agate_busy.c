@@ -2,6 +2,7 @@
 #include "agate_busy.h"
 
 #include "agate_device.h"
+#include "agate_pm.h"
 #include "agate_regs.h"
 
 void agate_busy_init(struct agate_device *adev)
@@ -55,6 +56,7 @@ void agate_busy_begin(struct agate_device *adev, bool first)
 		agate_busy_look(adev);
 	adev->busy.chains++;
 	agate_stat_inc(&adev->stats, AGATE_STAT_SLOT_BUSY);
+	agate_pm_chain_begin(adev);
 }
 
 void agate_busy_end(struct agate_device *adev)
@@ -64,6 +66,7 @@ void agate_busy_end(struct agate_device *adev)
 	agate_busy_look(adev);
 	adev->busy.chains--;
 	agate_stat_dec(&adev->stats, AGATE_STAT_SLOT_BUSY);
+	agate_pm_put(adev);
 }
 
 void agate_busy_read(struct agate_device *adev, u64 *busy_ns, u64 *idle_ns)

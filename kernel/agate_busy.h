@@ -2,7 +2,8 @@
 /*
  * How long the GPU works, and how long it waits for work.  A client's own time is in
  * struct agate_entities, and counts when a chain ends; these times go on while a chain
- * runs, so a governor that looks in its middle sees a busy GPU.
+ * runs, so a governor that looks in its middle sees a busy GPU.  A chain on a slot also keeps
+ * the GPU's power on, see agate_pm.h.
  *
  * The times are in nanoseconds by the kernel's clock, and for topic "dvfs" also in cycles by
  * the GPU's.  The kernel's clock cannot tell the load of the GPU at another frequency: the
@@ -46,7 +47,7 @@ void agate_busy_init(struct agate_device *adev);
 
 /**
  * agate_busy_begin - a chain is about to go to a slot
- * @adev: the device; the caller holds slots.lock
+ * @adev: the device; the caller holds slots.lock, and something keeps the power on until now
  * @first: the slot is empty, so the chain will run at once
  *
  * Called before the GPU knows of the chain, because the GPU does not wait: a chain may have

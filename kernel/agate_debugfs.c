@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * debugfs: counters of living objects, buffer objects, address spaces, the GPU's own
- * counters, how busy it is, its clock, and its coherency.
+ * counters, how busy it is, its clock, its coherency, and which of its parts have power.
  *
  * Each file is a snapshot.  gem.lock keeps every BO in the list alive during a
  * walk, because a dying BO takes it first; filelist_mutex does the same for open
@@ -205,9 +205,11 @@ static int show_gpu_counters(struct seq_file *m, void *unused)
 
 	if (!drm_dev_enter(&adev->drm, &idx))
 		return -ENODEV;
+	agate_pm_keep(adev);
 	for (i = 0; i < AGATE_CNT_COUNT; i++)
 		seq_printf(m, "%s %llu\n", gpu_counter_names[i],
 			   gpu_read64(adev, AGATE_COUNTER_LO(i)));
+	agate_pm_put(adev);
 	if (agate_bus_lost(adev))
 		ret = -ENODEV;
 	drm_dev_exit(idx);
@@ -275,6 +277,16 @@ static int set_protected(void *data, u64 value)
 
 DEFINE_DEBUGFS_ATTRIBUTE(protected_fops, get_protected, set_protected, "%llu\n");
 
+/* Without the topic it is empty. */
+static int show_power(struct seq_file *m, void *unused)
+{
+	struct agate_device *adev = adev_of(m);
+
+	if (agate_topic_present(adev, AGATE_FEATURE_PM))
+		agate_pm_show(m, adev);
+	return 0;
+}
+
 static const struct drm_info_list agate_debugfs_files[] = {
 	{ "counters", show_counters, 0, NULL },
 	{ "bos", show_bos, 0, NULL },
@@ -283,6 +295,7 @@ static const struct drm_info_list agate_debugfs_files[] = {
 	{ "busy", show_busy, 0, NULL },
 	{ "clock", show_clock, 0, NULL },
 	{ "coherency", show_coherency, 0, NULL },
+	{ "power", show_power, 0, NULL },
 };
 
 void agate_debugfs_init(struct drm_minor *minor)

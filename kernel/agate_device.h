@@ -5,7 +5,8 @@
  * Order of locks, outermost first:
  *   unplug_lock, prime.lock, vm->lock, mmap_lock, a BO's dma_resv, submit's queue lock,
  *   gem.lock, backing.lock, purge.lock, and then, on a fence's way to its signal: reset.lock,
- *   bo->mappings_lock, vm->pt_lock, hand_over_lock, slots.lock, mmu.lock, irq.lock, bus.lock
+ *   pm.lock, bo->mappings_lock, vm->pt_lock, hand_over_lock, slots.lock, mmu.lock, irq.lock,
+ *   bus.lock
  * mmap_lock comes before dma_resv because the core says so (dma_resv_lockdep()): code
  * that holds a reservation accesses no memory of userspace.  A thread that needs several
  * reservations locks them through agate_exec.h.  Neither a reset nor the thread that
@@ -36,6 +37,7 @@
 #include "agate_mmu.h"
 #include "agate_park.h"
 #include "agate_pci.h"
+#include "agate_pm.h"
 #include "agate_power.h"
 #include "agate_prime.h"
 #include "agate_purge.h"
@@ -67,6 +69,7 @@
  * @coherency: topic "coherency"
  * @devfreq: topic "dvfs"
  * @gem: topic "gem"
+ * @pm: topic "pm"
  * @power: topic "power"
  * @prime: topic "prime"
  * @purge: topic "purge"
@@ -94,6 +97,7 @@ struct agate_device {
 	struct agate_coherency coherency;
 	struct agate_devfreq devfreq;
 	struct agate_gem gem;
+	struct agate_pm pm;
 	struct agate_power power;
 	struct agate_prime prime;
 	struct agate_purge purge;

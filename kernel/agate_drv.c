@@ -154,12 +154,15 @@ static void agate_lost_work(struct work_struct *work)
 	mutex_lock(&adev->unplug_lock);
 	if (adev->running) {
 		dev_err(&adev->pdev->dev, "the GPU is gone\n");
+		/* To wake a function restores its bits, so this comes before DMA ends. */
+		agate_pm_keep(adev);
 		pci_clear_master(adev->pdev);
 		agate_devfreq_suspend(adev);
 		if (agate_topic_present(adev, AGATE_FEATURE_RESET))
 			agate_reset_device_lost(adev);
 		if (agate_topic_present(adev, AGATE_FEATURE_SLOT))
 			agate_slot_shutdown(adev);
+		agate_pm_put(adev);
 		drm_dev_unplug(&adev->drm);
 	}
 	mutex_unlock(&adev->unplug_lock);
@@ -204,12 +207,15 @@ static int agate_locks_init(struct agate_device *adev)
 	if (!ret)
 		ret = drmm_mutex_init(&adev->drm, &adev->reset.lock);
 	if (!ret)
+		ret = drmm_mutex_init(&adev->drm, &adev->pm.lock);
+	if (!ret)
 		ret = drmm_mutex_init(&adev->drm, &adev->hand_over_lock);
 	if (ret)
 		return ret;
 	agate_lock_class(&adev->prime.lock, AGATE_LOCK_PRIME);
 	agate_lock_class(&adev->purge.lock, AGATE_LOCK_PURGE);
 	agate_lock_class(&adev->reset.lock, AGATE_LOCK_RESET);
+	agate_lock_class(&adev->pm.lock, AGATE_LOCK_PM);
 	agate_lock_class(&adev->hand_over_lock, AGATE_LOCK_HAND_OVER);
 	return 0;
 }
@@ -247,6 +253,8 @@ static int agate_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	agate_lock_class(&adev->unplug_lock, AGATE_LOCK_UNPLUG);
 	INIT_WORK(&adev->lost_work, agate_lost_work);
 	pci_set_drvdata(pdev, adev);
+	/* The system's sleep stops the schedulers even if the GPU is off already. */
+	dev_pm_set_driver_flags(&pdev->dev, DPM_FLAG_NO_DIRECT_COMPLETE);
 	ret = drmm_add_action(&adev->drm, agate_check_stats, NULL);
 	if (!ret)
 		ret = agate_locks_init(adev);
@@ -296,7 +304,7 @@ static struct pci_driver agate_pci_driver = {
 	.id_table = agate_pci_ids,
 	.probe = agate_probe,
 	.remove = agate_remove,
-	.driver.pm = pm_sleep_ptr(&agate_pm_ops),
+	.driver.pm = pm_ptr(&agate_pm_ops),
 };
 
 static int __init agate_init(void)

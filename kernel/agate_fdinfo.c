@@ -5,7 +5,8 @@
  *
  * A BO counts for every file that has a handle to it.  The key "shared" is the part
  * of the total that other handles or a dma-buf name, too.  The pages of an imported BO
- * are the exporter's.
+ * are the exporter's.  The driver's own key "agate-power" says if the GPU has its power, and
+ * wakes it for no reader.
  */
 #include <linux/idr.h>
 #include <linux/seq_file.h>
@@ -113,4 +114,5 @@ void agate_show_fdinfo(struct seq_file *m, struct file *f)
 	show_engines(m, afile);
 	sum_bos(file, &use);
 	show_memory(m, &use);
+	seq_printf(m, "agate-power:\t%s\n", READ_ONCE(adev->pm.off) ? "off" : "on");
 }

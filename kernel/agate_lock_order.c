@@ -24,6 +24,7 @@ const char * const agate_lock_names[AGATE_LOCK_COUNT] = {
 	[AGATE_LOCK_BACKING] = "agate backing.lock",
 	[AGATE_LOCK_PURGE] = "agate purge.lock",
 	[AGATE_LOCK_RESET] = "agate reset.lock",
+	[AGATE_LOCK_PM] = "agate pm.lock",
 	[AGATE_LOCK_PT] = "agate vm->pt_lock",
 	[AGATE_LOCK_HAND_OVER] = "agate hand_over_lock",
 	[AGATE_LOCK_SLOTS] = "agate slots.lock",
@@ -66,6 +67,7 @@ static void __init take_signalling(struct dummies *d)
 
 	mutex_lock(&d->mutex[AGATE_LOCK_RESET]);
 	cookie = dma_fence_begin_signalling();
+	mutex_lock(&d->mutex[AGATE_LOCK_PM]);
 	mutex_lock(&d->mutex[AGATE_LOCK_PT]);
 	mutex_lock(&d->mutex[AGATE_LOCK_HAND_OVER]);
 	spin_lock(&d->spin[AGATE_LOCK_SLOTS]);
@@ -76,6 +78,7 @@ static void __init take_signalling(struct dummies *d)
 	spin_unlock(&d->spin[AGATE_LOCK_SLOTS]);
 	mutex_unlock(&d->mutex[AGATE_LOCK_HAND_OVER]);
 	mutex_unlock(&d->mutex[AGATE_LOCK_PT]);
+	mutex_unlock(&d->mutex[AGATE_LOCK_PM]);
 	dma_fence_end_signalling(cookie);
 	mutex_unlock(&d->mutex[AGATE_LOCK_RESET]);
 }

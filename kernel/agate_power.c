@@ -4,9 +4,12 @@
  * in order and off in reverse order, and finishes each step before it begins the
  * next.  Everything that is present stays on from probe to removal, except while the
  * system sleeps.  A reset switches everything off, so it ends in agate_power_on(), too.
+ *
+ * Topic "pm" does all this with interrupts instead of polling, and domain by domain.
  */
 #include "agate_device.h"
 #include "agate_hand_over.h"
+#include "agate_pm.h"
 #include "agate_power.h"
 #include "agate_regs.h"
 
@@ -81,6 +84,9 @@ int agate_power_on(struct agate_device *adev)
 {
 	int ret;
 
+	if (adev->pm.ready)
+		return agate_pm_up(adev);
+
 	/* No domain powers up without this input; the firmware may have left it on. */
 	gpu_write(adev, AGATE_POWER_IN, 1);
 
@@ -103,6 +109,8 @@ int agate_power_on(struct agate_device *adev)
 
 void agate_power_off(struct agate_device *adev)
 {
+	if (adev->pm.ready)
+		return agate_pm_down(adev);
 	if (!adev->power.on)
 		return;
 	all_off(adev);

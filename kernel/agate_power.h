@@ -2,6 +2,8 @@
 /*
  * Topic "power": the GPU's power domains.
  *
+ * While topic "pm" is present, everything here is its work, see agate_pm.h.
+ *
  * Shader cores and tiler need the L2 cache, so the L2 goes up first and down last.
  * A domain is up when READY says so, not when PWRON has been written: the
  * transition takes time, and a job that starts too early ends in JOB_POWER_FAULT.
@@ -37,7 +39,7 @@ int agate_power_topic_resume(struct agate_device *adev);
 int agate_power_on(struct agate_device *adev);
 
 /**
- * agate_power_off - power down tiler and shaders, then L2
+ * agate_power_off - power down tiler and shaders, then L2, then the input
  * @adev: the device; no job is running
  */
 void agate_power_off(struct agate_device *adev);

@@ -13,6 +13,7 @@
 #include "agate_hand_over.h"
 #include "agate_listed.h"
 #include "agate_lock_order.h"
+#include "agate_pm.h"
 #include "agate_queue.h"
 #include "agate_reset.h"
 #include "agate_sched.h"
@@ -138,6 +139,7 @@ struct agate_job *agate_job_create(struct agate_file *afile, u64 jc, unsigned in
 	kref_get(&job->entities->ref);
 	job->jc = jc;
 	job->slot = slot;
+	job->domains = slot == AGATE_SLOT_VERTEX ? AGATE_PM_ALL : AGATE_PM_COMPUTE;
 
 	atomic_inc(&job->adev->queues.jobs);
 	agate_stat_inc(&job->adev->stats, AGATE_STAT_JOBS);
@@ -162,16 +164,35 @@ int agate_job_add_done(struct agate_job *job)
  */
 static struct dma_fence *queue_refuse(struct agate_job *job, int error)
 {
-	agate_job_to_cpu(job);
+	if (job->has_bos)
+		agate_job_to_cpu(job);
 	agate_sched_job_set_error(&job->base, error);
 	dma_fence_set_error(job->done, error);
 	dma_fence_signal(job->done);
 	return dma_fence_get(job->done);
 }
 
-static struct dma_fence *queue_run(struct drm_sched_job *base)
+/* A job that is on its slot, or has ended, keeps its fence. */
+static struct dma_fence *queue_no_power(struct agate_job *job, int error)
 {
-	struct agate_job *job = to_agate_job(base);
+	struct agate_slots *slots = &job->adev->slots;
+	bool cookie = dma_fence_begin_signalling();
+	struct dma_fence *fence;
+	bool refuse;
+
+	spin_lock(&slots->lock);
+	refuse = !job->on_slot && !job->ended;
+	if (refuse)
+		job->ended = true;
+	spin_unlock(&slots->lock);
+	fence = refuse ? queue_refuse(job, error) : dma_fence_get(job->done);
+	dma_fence_end_signalling(cookie);
+	return fence;
+}
+
+/* The GPU has its power. */
+static struct dma_fence *queue_start(struct agate_job *job)
+{
 	bool cookie = dma_fence_begin_signalling();
 	struct dma_fence *fence;
 
@@ -181,6 +202,21 @@ static struct dma_fence *queue_run(struct drm_sched_job *base)
 	if (IS_ERR(fence))
 		fence = queue_refuse(job, PTR_ERR(fence));
 	dma_fence_end_signalling(cookie);
+	return fence;
+}
+
+/* A chain on its slot has a reference of its own, and a job that waits for a reset needs none. */
+static struct dma_fence *queue_run(struct drm_sched_job *base)
+{
+	struct agate_job *job = to_agate_job(base);
+	struct agate_device *adev = job->adev;
+	int ret = agate_pm_get(adev, job->domains);
+	struct dma_fence *fence;
+
+	if (ret)
+		return queue_no_power(job, ret);
+	fence = queue_start(job);
+	agate_pm_put(adev);
 	return fence;
 }
 
@@ -201,11 +237,15 @@ static void stop_without_recovery(struct agate_job *job)
 static enum drm_gpu_sched_stat queue_timedout(struct drm_sched_job *base)
 {
 	struct agate_job *job = to_agate_job(base);
+	struct agate_device *adev = job->adev;
 
-	if (agate_topic_present(job->adev, AGATE_FEATURE_RESET))
+	/* The job may have ended, and the GPU be off. */
+	agate_pm_keep(adev);
+	if (agate_topic_present(adev, AGATE_FEATURE_RESET))
 		agate_reset_timedout(job);
 	else
 		stop_without_recovery(job);
+	agate_pm_put(adev);
 	return DRM_GPU_SCHED_STAT_NOMINAL;
 }
 

@@ -7,6 +7,7 @@
 
 #include "agate_coherency.h"
 #include "agate_device.h"
+#include "agate_pm.h"
 #include "agate_sleep.h"
 
 static int device_suspend(struct agate_device *adev)
@@ -40,16 +41,23 @@ static int device_resume(struct agate_device *adev)
 	return agate_topics_resume(adev);
 }
 
-/* Probe, removal and loss of the device exclude this; a device without a GPU just sleeps. */
+/*
+ * Probe, removal and loss of the device exclude this; a device without a GPU just sleeps.  A
+ * GPU whose power was off wakes up first: jobs may come until their schedulers are stopped.
+ */
 static int agate_sleep_begin(struct device *dev)
 {
 	struct agate_device *adev = pci_get_drvdata(to_pci_dev(dev));
 	int ret = 0;
 
+	agate_pm_keep(adev);
 	mutex_lock(&adev->unplug_lock);
 	if (adev->running && !agate_bus_lost(adev))
 		ret = device_suspend(adev);
 	mutex_unlock(&adev->unplug_lock);
+	/* From now until agate_sleep_end() the reference keeps runtime PM away. */
+	if (ret)
+		agate_pm_put(adev);
 	return ret;
 }
 
@@ -72,6 +80,7 @@ static int agate_sleep_end(struct device *dev)
 	if (ret)
 		device_stays_off(adev, ret);
 	mutex_unlock(&adev->unplug_lock);
+	agate_pm_put(adev);
 	return ret;
 }
 
@@ -106,11 +115,14 @@ int agate_sleep_protect(struct agate_device *adev, bool on)
 		return -EOPNOTSUPP;
 	if (!mutex_trylock(&adev->unplug_lock))
 		return -EBUSY;
+	agate_pm_keep(adev);
 	ret = device_protect(adev, on);
 	mutex_unlock(&adev->unplug_lock);
+	agate_pm_put(adev);
 	return ret;
 }
 
 const struct dev_pm_ops agate_pm_ops = {
+	RUNTIME_PM_OPS(agate_pm_runtime_suspend, agate_pm_runtime_resume, NULL)
 	SYSTEM_SLEEP_PM_OPS(agate_sleep_begin, agate_sleep_end)
 };

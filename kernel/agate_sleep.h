@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * System sleep: the GPU loses its power, and everything that it knew, but no job and no
- * memory is lost.
+ * The driver's struct dev_pm_ops, and system sleep.
  *
- * Each topic puts its own part to sleep, see agate_topics.h.
+ * The GPU loses its power, and everything that it knew, but no job and no memory is lost.
+ * Each topic puts its own part to sleep, see agate_topics.h.  agate_pm.h has runtime PM.
  */
 #ifndef AGATE_SLEEP_H
 #define AGATE_SLEEP_H

@@ -60,6 +60,7 @@ struct agate_job_bo {
  * @entities: the queues of the file it came from, with a reference
  * @jc: first job header; a soft stop moves it forward; never 0
  * @slot: AGATE_SLOT_*
+ * @domains: what it needs powered: AGATE_PM_COMPUTE or AGATE_PM_ALL
  * @done: the slot's fence; see agate_fence_create()
  * @started: when it went to the slot; under slots.lock, as all members below
  * @start_cycles: agate_busy_gpu_cycles() then
@@ -83,6 +84,7 @@ struct agate_job {
 	struct agate_entities *entities;
 	u64 jc;
 	unsigned int slot;
+	u32 domains;
 	struct dma_fence *done;
 	ktime_t started;
 	u64 start_cycles;

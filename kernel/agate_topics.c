@@ -3,6 +3,7 @@
  * The table of topics, in the order in which they start.
  */
 #include <linux/kernel.h>
+#include <linux/moduleparam.h>
 
 #include "agate_backing.h"
 #include "agate_cma.h"
@@ -10,8 +11,13 @@
 #include "agate_device.h"
 #include "agate_fault.h"
 #include "agate_mmap.h"
+#include "agate_pm.h"
 #include "agate_submit.h"
 #include "agate_topics.h"
+
+static bool runtime_pm = true;
+module_param(runtime_pm, bool, 0444);
+MODULE_PARM_DESC(runtime_pm, "Give the GPU power only while it works (default Y)");
 
 /**
  * struct agate_topic - one part of the driver
@@ -34,6 +40,11 @@ struct agate_topic {
 	int (*suspend)(struct agate_device *adev);
 	int (*resume)(struct agate_device *adev);
 };
+
+static int pm_topic_init(struct agate_device *adev)
+{
+	return runtime_pm ? agate_pm_topic_init(adev) : -EOPNOTSUPP;
+}
 
 static const struct agate_topic topics[] = {
 	{ "gem", AGATE_FEATURE_GEM, 0,
@@ -73,6 +84,9 @@ static const struct agate_topic topics[] = {
 	{ "reset", AGATE_FEATURE_RESET, AGATE_FEATURE_SUBMIT,
 	  agate_reset_topic_init, agate_reset_topic_fini,
 	  agate_reset_topic_suspend, agate_reset_topic_resume },
+	/* Last, so that the GPU is awake before any other topic starts to stop. */
+	{ "pm", AGATE_FEATURE_PM, AGATE_FEATURE_POWER,
+	  pm_topic_init, agate_pm_topic_fini },
 };
 
 /* Stop the topics below @end that were started, the last one first. */

@@ -21,7 +21,7 @@ static int check(const struct agate_device *dev, const struct agate_submit *subm
 
 	if (!submit->jc || submit->jc % AGATE_JOB_ALIGN)
 		return -EINVAL;
-	if (submit->requirements & ~(uint32_t)AGATE_JD_REQ_FS)
+	if (submit->requirements & ~(uint32_t)(AGATE_JD_REQ_FS | AGATE_JD_REQ_ONLY_COMPUTE))
 		return -EINVAL;
 	if (submit->bo_count > AGATE_SUBMIT_MAX_BOS ||
 	    submit->in_sync_count > AGATE_SUBMIT_MAX_SYNCS ||
@@ -81,6 +81,9 @@ int agate_submit(struct agate_device *dev, const struct agate_submit *submit)
 	int err;
 
 	err = check(dev, submit);
+	/* It is advice, which an older driver would refuse. */
+	if (agate_device_minor(dev) < 3)
+		arg.requirements &= ~(uint32_t)AGATE_JD_REQ_ONLY_COMPUTE;
 	if (!err)
 		err = submit_with(dev, submit, &arg);
 	if (err)

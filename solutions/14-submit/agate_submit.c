@@ -27,6 +27,7 @@
 #include "agate_device.h"
 #include "agate_exec.h"
 #include "agate_gem.h"
+#include "agate_pm.h"
 #include "agate_queue.h"
 #include "agate_sched.h"
 #include "agate_slot.h"
@@ -303,7 +304,7 @@ cleanup:
 static bool submit_args_are_valid(const struct drm_agate_submit *args)
 {
 	return args->jc && IS_ALIGNED(args->jc, 64) &&
-	       !(args->requirements & ~AGATE_JD_REQ_FS) &&
+	       !(args->requirements & ~(AGATE_JD_REQ_FS | AGATE_JD_REQ_ONLY_COMPUTE)) &&
 	       args->in_sync_count <= AGATE_SUBMIT_MAX_SYNCS &&
 	       args->out_sync_count <= AGATE_SUBMIT_MAX_SYNCS &&
 	       args->bo_handle_count <= AGATE_SUBMIT_MAX_BOS;
@@ -325,6 +326,8 @@ static int submit(struct drm_file *file, const struct drm_agate_submit *args,
 	job = agate_job_create(to_agate_file(file), args->jc, slot);
 	if (!job)
 		return -ENOMEM;
+	if (args->requirements & AGATE_JD_REQ_ONLY_COMPUTE)
+		job->domains = AGATE_PM_COMPUTE;
 	ret = agate_sched_job_init(&job->base, &job->entities->entity[slot], file);
 	if (!ret)
 		ret = gather_and_push(job, file, args, lists);

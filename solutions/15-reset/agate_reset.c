@@ -19,6 +19,7 @@
 
 #include "agate_device.h"
 #include "agate_mmu.h"
+#include "agate_pm.h"
 #include "agate_power.h"
 #include "agate_queue.h"
 #include "agate_reset.h"
@@ -218,8 +219,10 @@ void agate_reset_timedout(struct agate_job *job)
 static void reset_work(struct work_struct *work)
 {
 	struct agate_device *adev = container_of(work, struct agate_device, reset.work);
-	bool cookie = recovery_begin(adev);
+	bool cookie;
 
+	agate_pm_keep(adev);
+	cookie = recovery_begin(adev);
 	/* A GPU that sleeps is reset when it wakes up. */
 	if (atomic_read(&adev->reset.pending) && !adev->reset.down) {
 		gpu_down(adev, NULL);
@@ -227,6 +230,7 @@ static void reset_work(struct work_struct *work)
 		gpu_up(adev, NULL);
 	}
 	recovery_end(adev, cookie);
+	agate_pm_put(adev);
 }
 
 void agate_reset_schedule(struct agate_device *adev)

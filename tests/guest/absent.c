@@ -31,6 +31,7 @@ static const struct {
 	{ "agate_slot_topic_init", AGATE_FEATURE_SLOT },
 	{ "agate_submit_topic_init", AGATE_FEATURE_SUBMIT },
 	{ "agate_reset_topic_init", AGATE_FEATURE_RESET },
+	{ "agate_pm_topic_init", AGATE_FEATURE_PM },
 };
 
 static uint64_t features(int fd)
@@ -103,7 +104,7 @@ static void each_topic(void **state)
 
 		printf("# without %s\n", topics[i].init);
 		inject_fail(topics[i].init, 1, EOPNOTSUPP);
-		assert_int_equal(module_load("timeout_ms=1500"), 0);
+		assert_int_equal(module_load("timeout_ms=1500 runtime_pm=1"), 0);
 		assert_int_equal(inject_hits(topics[i].init), 1);
 		inject_clear();
 		fd = guest_open();

@@ -70,7 +70,8 @@ void check_true(bool ok, const char *expected, const char *seen);
 void check_nothing_left(void);
 
 /*
- * Load the module with these parameters ("" for none), and unload it; 0 or the errno.
+ * Load the module with these parameters ("" for none), and unload it; 0 or the errno.  Tests
+ * use the GPU's registers when they like, so it keeps its power, except with runtime_pm=1.
  * Its file is the one that the grader delivered.
  */
 int module_load(const char *args);

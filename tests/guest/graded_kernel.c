@@ -40,7 +40,10 @@ static int load(const char *path, const char *args)
 
 int module_load(const char *args)
 {
-	return load(MODULE, args);
+	char all[256];
+
+	snprintf(all, sizeof(all), "%s%s", args, strstr(args, "runtime_pm=") ? "" : " runtime_pm=0");
+	return load(MODULE, all);
 }
 
 int module_unload(void)

@@ -2,7 +2,7 @@
 # Guest tests: cmocka programs that run in a guest, each in a fresh one.
 
 GUEST_TESTS	:= uapi-bo uapi-submit mmap jobs races gone reload failnth stale fences stats \
-		   compute closed listed many absent coherency queued storm caught reservations \
+		   compute closed listed many absent coherency queued runtime-pm storm caught reservations \
 		   readers lock-order parked backing spaces heaps asleep contiguous prime strangers \
 		   scanout dvfs two-gpus one-goes restart wired
 # Those with libagate inside.
@@ -32,7 +32,7 @@ $(addprefix $(GUEST_TEST_DIR)/,failnth one-goes prime scanout storm strangers tw
 		$(GUEST_TEST_DIR)/dmabuf.o
 $(addprefix $(GUEST_TEST_DIR)/,one-goes two-gpus): $(GUEST_TEST_DIR)/gpus.o
 $(addprefix $(GUEST_TEST_DIR)/,absent asleep backing caught contiguous dvfs heaps one-goes parked \
-		prime reservations spaces strangers wired): \
+		prime reservations runtime-pm spaces strangers wired): \
 		$(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kernel.o)
 
 .SECONDARY: $(GUEST_TESTS:%=$(GUEST_TEST_DIR)/%.o) $(GUEST_TEST_DIR)/guest.o $(GUEST_TEST_DIR)/clients.o

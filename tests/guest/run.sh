@@ -4,8 +4,8 @@
 # run.sh: run one suite of guest tests in a fresh guest, as TAP.
 #
 # usage: tests/guest/run.sh fast|debug calls|jobs|both|bifrost|lite|swiotlb|reset|reload|
-#                           shared|two|two-none|swiotlb-two|dvfs|wired|edges|edges-lite|
-#                           storm|swiotlb-storm
+#                           power|shared|two|two-none|swiotlb-two|dvfs|wired|edges|
+#                           edges-lite|storm|swiotlb-storm
 #
 #   calls    what single calls promise, threads in each other's way, and libagate's cache; on the
 #            debug kernel every allocation of every call fails once as well
@@ -18,6 +18,8 @@
 #   swiotlb  calls and jobs in a guest that bounces all DMA: the GPU and the CPUs never
 #            see the same memory, and what one side wrote reaches the other only if the
 #            driver syncs it
+#   power    a GPU that loses its power whenever it is idle, and does not always get it back;
+#            at last the GPU's process is killed while the GPU is off.
 #   shared   BOs that other processes and drivers use, and BOs of other drivers
 #   two      two GPUs that use each other's BOs; at last the second one's process is killed
 #            while the first one uses its memory
@@ -88,7 +90,7 @@ guest()
 		set -- "$@" "exec:$look && echo '# $c looked'"
 	done
 	for p in bo-cache uapi-bo uapi-submit mmap races jobs gone reload failnth stale fences closed stats \
-		compute listed many absent coherency queued storm caught \
+		compute listed many absent coherency queued runtime-pm storm caught \
 		reservations readers lock-order parked backing spaces heaps asleep \
 		contiguous prime strangers scanout two-gpus one-goes top dvfs \
 		restart wired; do
@@ -99,7 +101,7 @@ guest()
 		set -- "put:$BUILD/guest/kernel-$flavour/modules/$m.ko:$GUEST/$m.ko" "$@"
 	done
 	case $suite in
-	dvfs | edges-lite | lite | reset | reload | shared | swiotlb | wired)
+	dvfs | edges-lite | lite | power | reset | reload | shared | swiotlb | wired)
 		set -- "put:$BUILD/tests/kmod/$flavour/agate_inject.ko:$GUEST/agate_inject.ko" "$@" ;;
 	esac
 	programs=$(programs_of "$@")
@@ -267,14 +269,16 @@ reset)
 		"$(test_step closed)" "$(load $patient)" "$(test_step asleep)" "exec:rmmod agate" \
 		"kill-sim-on:BUSY" "$(test_step caught)" ;;
 dvfs)
+	# The points of a GPU without power change later, and these tests wait for none.
 	sim_args="--sim-arg --stop-latency --sim-arg stuck"
-	set -- "$(load $patient)" "$(test_step dvfs table)" "$(mark fixed)" "$(test_step dvfs fixed)" \
+	set -- "$(load "$patient runtime_pm=0")" "$(test_step dvfs table)" \
+		"$(mark fixed)" "$(test_step dvfs fixed)" \
 		"$(mark changing)" "$(test_step dvfs equal)" "$(idle 80000000)" \
 		"$(test_step dvfs slow)" "$(test_step dvfs fast)" "$(test_step dvfs begin)" \
 		"$(idle 750000)" "$(test_step dvfs middle)" "$(test_step dvfs userspace)" \
 		'gpu:{"cmd": "inject", "spec": "refuse-clock:1,refuse-clock:3,refuse-clock:7,refuse-clock:9"}' \
 		"$(test_step dvfs refused)" "$(test_step dvfs unbound)" \
-		"$(load $brisk)" "$(test_step dvfs reset)" ;;
+		"$(load "$brisk runtime_pm=0")" "$(test_step dvfs reset)" ;;
 wired)
 	sim_args="--sim-arg --stop-latency --sim-arg stuck"
 	set -- "$(test_step wired)" "$(load $patient)" "$(test_step restart)" ;;
@@ -282,6 +286,11 @@ edges) set -- "$(load $brisk)" "$(test_step coherency)" ;;
 edges-lite)
 	sim_args="--sim-arg --coherency --sim-arg ace-lite"
 	set -- "$(test_step wired)" "$(load $brisk)" "$(test_step coherency)" ;;
+power)
+	# Loading the driver makes three.
+	sim_args="--sim-arg --inject --sim-arg fail-power:4,fail-power:6,fail-power:8"
+	set -- "exec:insmod $GUEST/agate.ko tell_listed=1 timeout_ms=$brisk autosuspend_ms=20" \
+		"$(test_step runtime-pm)" "kill-sim-on:ASLEEP" "$(test_step runtime-pm lost)" ;;
 shared)
 	set -- "$(load $patient)" "$(test_step prime)" "$(test_step scanout)" "$(test_step strangers)" ;;
 two)
@@ -354,4 +363,15 @@ if [ "$suite" = dvfs ]; then
 		$1 < mhz { down++ }
 		{ mhz = $1; mv = $2 }
 		END { exit bad || up < 5 || down < 5 }' "$console.clock"
+fi
+# What the driver says about the power, the GPU says, too.
+power_switched()
+{
+	[ "$(grep -c "\"event\": \"clock\".*\"power_in\": $1" "$console.events")" -gt 20 ]
+}
+if [ "$suite" = power ]; then
+	echo "1..2"
+	points=0
+	point "the power input was switched off again and again" power_switched 0
+	point "the power input was switched on again and again" power_switched 1
 fi

@@ -60,6 +60,7 @@ static const struct {
 	{ AGATE_FEATURE_SLOT, "job-slots" },
 	{ AGATE_FEATURE_SUBMIT, "submit" },
 	{ AGATE_FEATURE_RESET, "reset" },
+	{ AGATE_FEATURE_PM, "runtime-pm" },
 };
 
 #define FEATURE_COUNT	(sizeof(features) / sizeof(features[0]))

@@ -248,7 +248,8 @@ static int submit(const struct drm_agate_submit *args)
 	const uint32_t *handles = (const void *)(uintptr_t)args->bo_handles;
 	uint32_t i, k;
 
-	if (!args->jc || args->jc % AGATE_JOB_ALIGN || args->requirements & ~AGATE_JD_REQ_FS)
+	if (!args->jc || args->jc % AGATE_JOB_ALIGN ||
+	    args->requirements & ~(AGATE_JD_REQ_FS | AGATE_JD_REQ_ONLY_COMPUTE))
 		return EINVAL;
 	for (i = 0; i < args->bo_handle_count; i++) {
 		if (!object_of(handles[i]))

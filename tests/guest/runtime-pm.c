@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The GPU has power only while it works.
+ *
+ * The suite's simulator fails some power-ups, counted from its start (run.sh): so
+ * `power_ups_fail` comes first.  With the argument "lost" the program waits for the GPU's end
+ * instead, which run.sh brings about when it reads ASLEEP.
+ */
+#include "graded.h"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define DATA		2048u
+#define DEVICE		"/sys/bus/pci/drivers/agate/*:*/power/"
+#define JOBS		8
+
+/* ---- What the kernel says --------------------------------------------- */
+
+static FILE *open_device_file(const char *name, const char *mode)
+{
+	char pattern[96];
+	glob_t found;
+	FILE *file;
+
+	snprintf(pattern, sizeof(pattern), DEVICE "%s", name);
+	assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+	file = fopen(found.gl_pathv[0], mode);
+	globfree(&found);
+	assert_non_null(file);
+	return file;
+}
+
+static void device_says(const char *name, char *text, size_t size)
+{
+	FILE *file = open_device_file(name, "re");
+
+	assert_non_null(fgets(text, (int)size, file));
+	fclose(file);
+	text[strcspn(text, "\n")] = '\0';
+}
+
+static void tell_device(const char *name, const char *text)
+{
+	FILE *file = open_device_file(name, "we");
+
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+static bool status_is(const char *want)
+{
+	char status[32];
+
+	device_says("runtime_status", status, sizeof(status));
+	return !strcmp(status, want);
+}
+
+static void wait_for_status(const char *want)
+{
+	for (int64_t end = guest_deadline(20000); !status_is(want);) {
+		assert_true(guest_deadline(0) < end);
+		usleep(1000);
+	}
+}
+
+/* A number in debugfs's file "power". */
+static long long power_number(const char *name)
+{
+	char path[64], key[32], text[32];
+	long long value = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%d/power", guest_minor());
+	file = fopen(path, "re");
+	assert_non_null(file);
+	while (fscanf(file, "%31s %31s%*[^\n]", key, text) == 2) {
+		if (!strcmp(key, name))
+			value = atoll(text);
+	}
+	fclose(file);
+	return value;
+}
+
+static bool power_is(const char *line)
+{
+	return guest_debugfs_says("power", line);
+}
+
+/* ---- Jobs ------------------------------------------------------------- */
+
+static uint64_t word(const struct bo *bo, uint32_t offset)
+{
+	return *(volatile uint64_t *)((char *)bo->cpu + offset);
+}
+
+static int start_job(struct bo *bo, uint32_t requirements, uint64_t value)
+{
+	guest_job_write64(bo, 0, 0, bo->va + DATA, value);
+	return guest_submit_fence(bo, requirements);
+}
+
+static void check_job(struct bo *bo, uint32_t requirements, uint64_t value)
+{
+	assert_int_equal(guest_fence_end(start_job(bo, requirements, value)), 1);
+	assert_int_equal(word(bo, DATA), value);
+}
+
+/* Any job that the tiler has to run. */
+static int start_tiler(struct bo *bo, uint32_t requirements)
+{
+	const uint64_t nothing[16] = { 0 };
+
+	guest_job(bo, 0, AGATE_JOB_TILER, 0, nothing, sizeof(nothing));
+	return guest_submit_fence(bo, requirements);
+}
+
+/* ---- Tests ------------------------------------------------------------ */
+
+/* One domain after the other fails once.  Each failure ends one job, and the next one goes on. */
+static void power_ups_fail(void **state)
+{
+	int fd = guest_open();
+	struct bo bo = guest_bo(fd, PAGE, 0);
+
+	(void)state;
+	wait_for_status("suspended");
+	for (long long i = 1; i <= 3; i++) {
+		assert_int_equal(guest_fence_end(start_job(&bo, 0, (uint64_t)i)), -EIO);
+		assert_int_equal(word(&bo, DATA), 0);
+		assert_int_equal(power_number("failures"), i);
+	}
+	check_job(&bo, 0, 4);
+	assert_int_equal(power_number("failures"), 3);
+	guest_destroy(&bo);
+	close(fd);
+	wait_for_status("suspended");
+}
+
+/* Each job finds the GPU off, and its memory as it was. */
+static void off_and_on(void **state)
+{
+	int fd = guest_open();
+	struct bo bo = guest_bo(fd, PAGE, 0);
+	long long off;
+
+	(void)state;
+	for (uint64_t i = 1; i <= 10; i++) {
+		const long long before = power_number("resumes");
+
+		wait_for_status("suspended");
+		assert_true(power_is("input off\nL2 off\nshader off\ntiler off\n"));
+		off = power_number("off");
+		usleep(1000);
+		assert_true(power_number("off") >= off + 1000000);
+		check_job(&bo, i & 1 ? AGATE_JD_REQ_FS : 0, i);
+		assert_int_equal(power_number("resumes"), before + 1);
+	}
+	guest_destroy(&bo);
+	close(fd);
+	guest_assert_nothing_left();
+}
+
+/* A wake-up polls for its reset.  Three domains come up by interrupt, if a busy host lets them. */
+static void waits_by_interrupt(void **state)
+{
+	int fd = guest_open();
+	struct bo bo = guest_bo(fd, PAGE, 0);
+	unsigned int polls;
+
+	(void)state;
+	inject_load();
+	inject_anybody(true);
+	inject_within("agate_pm_get");
+	inject_count("gpu_poll");
+	for (uint64_t i = 1; i <= 10; i++) {
+		wait_for_status("suspended");
+		check_job(&bo, 0, i);
+	}
+	polls = inject_hits("gpu_poll");
+	inject_clear();
+	printf("# 10 wake-ups polled %u times\n", polls);
+	assert_in_range(polls, 10, 25);
+	guest_destroy(&bo);
+	close(fd);
+}
+
+/* The delay is sysfs's; "on" keeps the GPU awake, and references come back to what they were. */
+static void under_control(void **state)
+{
+	int fd = guest_open();
+	struct bo bo = guest_bo(fd, PAGE, 0);
+	char text[32];
+
+	(void)state;
+	wait_for_status("suspended");
+	tell_device("control", "on");
+	assert_true(status_is("active"));
+	/* The registers are awake, and no domain is. */
+	assert_true(power_is("input on\nL2 off\n"));
+	check_job(&bo, 0, 1);
+	usleep(100000);
+	assert_true(status_is("active"));
+	tell_device("control", "auto");
+	wait_for_status("suspended");
+
+	tell_device("autosuspend_delay_ms", "100000");
+	check_job(&bo, 0, 2);
+	usleep(100000);
+	assert_true(status_is("active"));
+	tell_device("autosuspend_delay_ms", "0");
+	wait_for_status("suspended");
+	for (uint64_t i = 3; i < 20; i++)
+		check_job(&bo, i & 1 ? AGATE_JD_REQ_FS : 0, i);
+	wait_for_status("suspended");
+	device_says("control", text, sizeof(text));
+	assert_string_equal(text, "auto");
+	tell_device("autosuspend_delay_ms", "20");
+	guest_destroy(&bo);
+	close(fd);
+}
+
+/* The tiler is off until a chain may need it. */
+static void tiler_alone(void **state)
+{
+	int fd = guest_open();
+	struct bo bo = guest_bo(fd, PAGE, 0), tiling = guest_bo(fd, PAGE, 0);
+	int endless;
+
+	(void)state;
+	wait_for_status("suspended");
+	tell_device("autosuspend_delay_ms", "100000");
+	check_job(&bo, AGATE_JD_REQ_FS, 1);
+	check_job(&bo, AGATE_JD_REQ_ONLY_COMPUTE, 2);
+	assert_true(power_is("L2 on\nshader on\ntiler off\n"));
+	assert_int_equal(guest_fence_end(start_tiler(&tiling, AGATE_JD_REQ_ONLY_COMPUTE)), -EIO);
+	assert_true(power_is("tiler off\n"));
+
+	/* It comes up beside a chain that runs.  A bad payload shows that it was read. */
+	guest_job_write64(&bo, 0, bo.va, bo.va + DATA, 3);
+	endless = guest_submit_fence(&bo, AGATE_JD_REQ_FS);
+	assert_int_equal(guest_fence_end(start_tiler(&tiling, 0)), -EINVAL);
+	assert_true(power_is("L2 on\nshader on\ntiler on\n"));
+	guest_destroy(&bo);
+	guest_destroy(&tiling);
+	close(fd);
+	assert_int_equal(guest_fence_end(endless), -ECANCELED);
+	tell_device("autosuspend_delay_ms", "20");
+	wait_for_status("suspended");
+	guest_assert_nothing_left();
+}
+
+/* BOs come and go while the GPU is off, and the next job sees the page tables as they are. */
+static void mapped_while_off(void **state)
+{
+	int fd = guest_open();
+	struct bo bo = guest_bo(fd, PAGE, 0);
+
+	(void)state;
+	for (uint32_t i = 0; i < 5; i++) {
+		struct bo target;
+		uint32_t both[2] = { bo.handle };
+
+		wait_for_status("suspended");
+		target = guest_bo(fd, (1 + i) * PAGE, 0);
+		both[1] = target.handle;
+		guest_job_write64(&bo, 0, 0, target.va + i * PAGE, 7 + i);
+		assert_int_equal(guest_submit(fd, bo.va, 0, both, 2, 0), 0);
+		assert_int_equal(guest_wait(fd, bo.handle, FOREVER), 0);
+		assert_int_equal(word(&target, i * PAGE), 7 + i);
+		wait_for_status("suspended");
+		guest_destroy(&target);
+	}
+	guest_destroy(&bo);
+	close(fd);
+	guest_assert_nothing_left();
+}
+
+/* What comes while the GPU wakes up, or loses its power, runs afterwards. */
+static void queued_meanwhile(const char *held)
+{
+	int fd = guest_open(), other = guest_open();
+	struct bo bo[JOBS];
+	int fence[JOBS];
+
+	for (int i = 0; i < JOBS; i++)
+		bo[i] = guest_bo(i & 2 ? other : fd, PAGE, 0);
+	wait_for_status("suspended");
+	inject_load();
+	inject_anybody(true);
+	if (!strcmp(held, "agate_pm_down"))
+		check_job(&bo[0], 0, 100);
+	inject_hold_entry(held, 1, INJECT_BOUND_MS);
+	fence[0] = strcmp(held, "agate_pm_down") ? start_job(&bo[0], 0, 1) : -1;
+	assert_true(inject_await_held(held, 10000));
+	for (int i = fence[0] < 0 ? 0 : 1; i < JOBS; i++)
+		fence[i] = start_job(&bo[i], i & 1 ? AGATE_JD_REQ_FS : 0, (uint64_t)i + 1);
+	assert_int_equal(guest_wait(bo[1].fd, bo[1].handle, guest_deadline(20)), ETIMEDOUT);
+	assert_true(inject_let_go(held));
+	for (int i = 0; i < JOBS; i++) {
+		assert_int_equal(guest_fence_end(fence[i]), 1);
+		assert_int_equal(word(&bo[i], DATA), i + 1);
+		guest_destroy(&bo[i]);
+	}
+	inject_clear();
+	close(fd);
+	close(other);
+	guest_assert_nothing_left();
+}
+
+static void queued_while_waking(void **state)
+{
+	(void)state;
+	queued_meanwhile("agate_gpu_soft_reset");
+}
+
+static void queued_while_suspending(void **state)
+{
+	(void)state;
+	queued_meanwhile("agate_pm_down");
+}
+
+/* The GPU does not come out of its reset when it wakes up: once, and then for longer. */
+static void reset_fails(void **state)
+{
+	int fd = guest_open();
+	struct bo bo = guest_bo(fd, PAGE, 0);
+
+	(void)state;
+	wait_for_status("suspended");
+	inject_load();
+	inject_anybody(true);
+	inject_fail("agate_gpu_soft_reset", 1, ETIMEDOUT);
+	check_job(&bo, 0, 1);
+	inject_clear();
+	wait_for_status("suspended");
+	inject_anybody(true);
+	inject_fail("agate_gpu_soft_reset", 0, ETIMEDOUT);
+	assert_int_equal(guest_fence_end(start_job(&bo, AGATE_JD_REQ_FS, 2)), -EIO);
+	inject_clear();
+	check_job(&bo, AGATE_JD_REQ_FS, 3);
+	guest_destroy(&bo);
+	close(fd);
+}
+
+/* A job that hangs is ended, and the GPU loses its power all the same. */
+static void hang_and_sleep(void **state)
+{
+	int fd = guest_open();
+	struct bo bo = guest_bo(fd, PAGE, 0), endless = guest_bo(fd, PAGE, 0);
+
+	(void)state;
+	wait_for_status("suspended");
+	guest_job_write64(&endless, 0, endless.va, endless.va + DATA, 1);
+	assert_int_equal(guest_fence_end(guest_submit_fence(&endless, 0)), -ETIME);
+	wait_for_status("suspended");
+	check_job(&bo, 0, 1);
+	guest_destroy(&endless);
+	guest_destroy(&bo);
+	close(fd);
+	guest_assert_nothing_left();
+}
+
+/* Counters wake the registers alone; what only the driver knows wakes nothing. */
+static void looks_while_off(void **state)
+{
+	int fd = guest_open();
+	long long resumes;
+	char path[64];
+
+	(void)state;
+	wait_for_status("suspended");
+	resumes = power_number("resumes");
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	assert_true(guest_file_says(path, "agate-power:\toff\n"));
+	guest_debugfs_says("bos", "");
+	guest_debugfs_says("vms", "");
+	guest_debugfs_says("busy", "");
+	assert_true(guest_counter("files") > 0);
+	assert_true(status_is("suspended"));
+	assert_int_equal(power_number("resumes"), resumes);
+	assert_true(guest_gpu_counter("jobs") > 0);
+	assert_int_equal(power_number("resumes"), resumes + 1);
+	assert_true(guest_file_says(path, "agate-power:\ton\n"));
+	close(fd);
+}
+
+static int sleep_once(void)
+{
+	int fd = open("/sys/power/state", O_WRONLY | O_CLOEXEC);
+	int err;
+
+	assert_true(fd >= 0);
+	inject_load();
+	inject_anybody(true);
+	/* "Did anything wake us?"  It says yes. */
+	inject_fail("acpi_s2idle_wake", 1, 1);
+	err = write(fd, "freeze", 6) == 6 ? 0 : errno;
+	close(fd);
+	inject_clear();
+	return err;
+}
+
+/* The system sleeps while the GPU is off, and while it is about to be. */
+static void system_sleeps(void **state)
+{
+	int fd = guest_open();
+	struct bo bo = guest_bo(fd, PAGE, 0);
+
+	(void)state;
+	for (uint64_t i = 1; i <= 6; i++) {
+		if (i & 1)
+			wait_for_status("suspended");
+		assert_int_equal(sleep_once(), 0);
+		check_job(&bo, 0, i);
+	}
+	wait_for_status("suspended");
+	guest_destroy(&bo);
+	close(fd);
+	guest_assert_nothing_left();
+}
+
+/* The driver leaves a GPU that is off, and one that is not; references do not add up. */
+static void unbound_while_off(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 6; i++) {
+		int fd = guest_open();
+		struct bo bo = guest_bo(fd, PAGE, 0);
+
+		check_job(&bo, 0, 1);
+		if (i & 1)
+			wait_for_status("suspended");
+		munmap(bo.cpu, bo.size);
+		assert_int_equal(device_unbind(), 0);
+		close(fd);
+		assert_int_equal(device_bind(), 0);
+	}
+	close(guest_open());
+	wait_for_status("suspended");
+}
+
+/* ---- The end ---------------------------------------------------------- */
+
+/* The first call that comes after the GPU's end learns of it. */
+static void lost_while_off(void **state)
+{
+	int fd = guest_open();
+	struct bo bo = guest_bo(fd, PAGE, 0);
+
+	(void)state;
+	check_job(&bo, 0, 1);
+	wait_for_status("suspended");
+	puts("# ASLEEP");
+	fflush(stdout);
+	for (int64_t end = guest_deadline(10000); guest_deadline(0) < end; usleep(1000))
+		if (guest_wait(fd, bo.handle, 0) == ENODEV)
+			break;
+	assert_int_equal(guest_submit(fd, bo.va, 0, &bo.handle, 1, 0), ENODEV);
+	munmap(bo.cpu, bo.size);
+	close(fd);
+	/* The node goes a little later. */
+	for (int64_t end = guest_deadline(10000); guest_deadline(0) < end; close(fd)) {
+		fd = guest_try_open();
+		if (fd < 0)
+			break;
+	}
+	assert_true(fd < 0);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(power_ups_fail),
+		cmocka_unit_test(off_and_on),
+		cmocka_unit_test(waits_by_interrupt),
+		cmocka_unit_test(under_control),
+		cmocka_unit_test(tiler_alone),
+		cmocka_unit_test(mapped_while_off),
+		cmocka_unit_test(looks_while_off),
+		cmocka_unit_test(queued_while_waking),
+		cmocka_unit_test(queued_while_suspending),
+		cmocka_unit_test(reset_fails),
+		cmocka_unit_test(hang_and_sleep),
+		cmocka_unit_test(system_sleeps),
+		cmocka_unit_test(unbound_while_off),
+	};
+	const struct CMUnitTest end[] = {
+		cmocka_unit_test(lost_while_off),
+	};
+
+	if (argc > 1 && !strcmp(argv[1], "lost"))
+		return cmocka_run_group_tests_name("runtime-pm-lost", end, NULL, NULL);
+	return cmocka_run_group_tests_name("runtime-pm", tests, NULL, NULL);
+}
