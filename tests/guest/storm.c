@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Clients that do everything at once, while the GPU is taken from its driver and given
- * back: storm SECONDS.
+ * Clients that do everything at once, while the GPU loses its power, is taken from its driver
+ * and given back: storm SECONDS.
  *
  * Each client opens the device, makes BOs, submits chains that run, fault or never end,
  * guesses handles, shares BOs with others and with vgem, closes files with jobs in them, and is killed in the middle of it.
@@ -226,6 +226,21 @@ static void tell_driver(const char *file)
 	close(fd);
 }
 
+/* How long the GPU must be idle before it loses its power: often no time at all. */
+static void change_delay(void)
+{
+	static const char *const delays[] = { "0", "0", "1", "5", "50", "-1" };
+	const char *delay = delays[any(6)];
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/power/autosuspend_delay_ms", device);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, delay, strlen(delay)), strlen(delay));
+	close(fd);
+}
+
 static pid_t start_client(void)
 {
 	const uint64_t number = seed + any(1u << 30);
@@ -261,6 +276,7 @@ static void storm(void **state)
 		const uint32_t which = any(CLIENTS);
 
 		pause_ms(50 + any(200));
+		change_delay();
 		if (any(4)) {
 			end_client(pid[which]);
 			pid[which] = start_client();
