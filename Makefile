@@ -23,8 +23,8 @@ endif
 
 # What a person types is data: make expands none of it, and recipes have it from the
 # environment, as "$$LAB", where it is no part of what the shell reads as commands.
-TYPED		:= LAB TEST FROM DEBUG CHAIN SEED OUT STEP FORCE GPU GPUS COHERENCY CACHE BOS DEMO \
-		   DRIVER
+TYPED		:= LAB TEST FROM DEBUG CHAIN SEED OUT STEP FORCE GPU GPUS COHERENCY CACHE BOS SUSPEND \
+		   DEMO DRIVER
 # Those that stand in the command itself: one in the environment may be for another.
 GIVEN		:= $(foreach name,$(TYPED),$(if $(filter line,$(origin $(name))),$(name)))
 $(foreach name,$(TYPED),$(if $(filter-out undefined,$(origin $(name))), \
@@ -38,7 +38,7 @@ TAKES_check	:= LAB FROM
 TAKES_start	:= LAB STEP FORCE
 TAKES_gdb	:= LAB TEST FROM DEBUG
 TAKES_shell	:= LAB FROM DEBUG DEMO DRIVER GPU GPUS
-TAKES_demo	:= GPU COHERENCY CACHE BOS
+TAKES_demo	:= GPU COHERENCY CACHE BOS SUSPEND
 TAKES_doctor	:=
 COMMANDS	:= $(filter grade watch hint check start gdb shell demo doctor,$(MAKECMDGOALS))
 ignored		:= $(if $(COMMANDS),$(filter-out $(foreach c,$(COMMANDS),$(TAKES_$(c))),$(GIVEN)))
@@ -137,6 +137,7 @@ ifneq ($(DEPS),skip)
 endif
 
 ## make demo [GPU=bifrost] [COHERENCY=ace-lite|none] [CACHE=off] [BOS=contiguous|imported]
+##           [SUSPEND=always]
 ##                  render build/demo/gem.png, then grade a solution and one with a bug;
 ##                  BOS=imported: with memory of a second GPU
 .PHONY: demo demo-build

@@ -11,7 +11,8 @@
 # protocol that it offers and that the driver is told to use: ace, ace-lite or none, CACHE=off
 # makes new BOs for each pass.  BOS says what memory they have: paged, contiguous, or imported
 # from a second GPU, which the guest then has; its log and trace are events.jsonl.1 and
-# trace.json.1.  The picture is always the same.
+# trace.json.1.  SUSPEND=always takes the GPU's power away whenever it has no job, so also
+# between any two passes.  The picture is always the same.
 set -eu
 
 out=$1
@@ -29,10 +30,19 @@ imported) gpus=2 ;;
 	exit 1
 	;;
 esac
+SUSPEND=${SUSPEND:-idle}
 case $CACHE in
 on | off) ;;
 *)
 	echo "CACHE=$CACHE: it is on or off" >&2
+	exit 1
+	;;
+esac
+case $SUSPEND in
+always) autosuspend=" autosuspend_ms=0" ;;
+idle) autosuspend= ;;
+*)
+	echo "SUSPEND=$SUSPEND: it is always or idle" >&2
 	exit 1
 	;;
 esac
@@ -54,7 +64,8 @@ say GUEST "restore, plug the GPU in, load agate.ko, run agate-gem"
 	"put:$BUILD/lib/libagate.so:/run/agate/lib/libagate.so.0" \
 	"put:$BUILD/bin/agate-info:/run/agate/bin/agate-info" \
 	"put:$BUILD/bin/agate-gem:/run/agate/bin/agate-gem" \
-	"exec:insmod /run/agate/agate.ko timeout_ms=10000 tell_listed=1 coherency=$COHERENCY" \
+	"exec:insmod /run/agate/agate.ko timeout_ms=10000 tell_listed=1 \
+		coherency=$COHERENCY$autosuspend" \
 	"exec:/run/agate/bin/agate-info" \
 	"exec:/run/agate/bin/agate-gem --stats --cache $CACHE --bos $BOS -o /run/agate/gem.png" \
 	"exec:rmmod agate" \

@@ -122,7 +122,15 @@ other_idle()
 	[ -s "$log" ] && ! grep -E '"event": "(chain_start|hint)"' "$log"
 }
 
-echo "1..31"
+# Every pass ends jobs on both slots, and then the GPU has none.
+power_was_off()
+{
+	off=$(grep -c '"event": "clock".*"power_in": 0' "$BUILD/tests/demo-$1/events.jsonl")
+	echo "# the power input was switched off $off times"
+	[ "$off" -ge 8 ]
+}
+
+echo "1..33"
 holds "demo runs" run_demo 1
 holds "demo runs again" run_demo 2
 holds "picture is 512 x 512 or more" big_enough
@@ -153,3 +161,7 @@ for bos in contiguous imported; do
 	holds "the same picture: $bos BOs, without coherency" same_picture bifrost none on $bos
 done
 holds "the second GPU only lends its memory" other_idle midgard-ace-on-imported
+SUSPEND=always
+export SUSPEND
+holds "the same picture when the GPU is off between the passes" same_picture bifrost none on paged
+holds "the GPU was off between the passes" power_was_off bifrost-none-on-paged

@@ -60,13 +60,13 @@ recorder scripts/start.sh FORCE
 recorder scripts/watch.sh TEST FROM
 recorder scripts/gdb.sh LAB TEST FROM
 recorder scripts/shell.sh LAB FROM DEBUG DEMO DRIVER GPU GPUS
-recorder scripts/demo.sh GPU COHERENCY CACHE BOS
-recorder scripts/demo-grade.sh GPU COHERENCY CACHE BOS
+recorder scripts/demo.sh GPU COHERENCY CACHE BOS SUSPEND
+recorder scripts/demo-grade.sh GPU COHERENCY CACHE BOS SUSPEND
 
 # Not those of the make that runs this.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
-unset LAB TEST FROM DEBUG CHAIN SEED OUT STEP FORCE GPU GPUS COHERENCY CACHE BOS DEMO DRIVER BUILD \
-	LABS
+unset LAB TEST FROM DEBUG CHAIN SEED OUT STEP FORCE GPU GPUS COHERENCY CACHE BOS SUSPEND \
+	DEMO DRIVER BUILD LABS
 
 complain()
 {
@@ -114,8 +114,9 @@ arrives()
 	goal shell LAB=02 FROM="$1" DEMO="$1" DRIVER="$1" GPU="$1" GPUS="$1" &&
 		expect 'LAB=<02>' "FROM=<$1>" 'DEBUG=<>' "DEMO=<$1>" "DRIVER=<$1>" "GPU=<$1>" \
 			"GPUS=<$1>" &&
-	goal demo GPU="$1" COHERENCY="$1" CACHE="$1" BOS="$1" &&
-		expect '<build/demo/grading>' "GPU=<$1>" "COHERENCY=<$1>" "CACHE=<$1>" "BOS=<$1>"
+	goal demo GPU="$1" COHERENCY="$1" CACHE="$1" BOS="$1" SUSPEND="$1" &&
+		expect '<build/demo/grading>' "GPU=<$1>" "COHERENCY=<$1>" "CACHE=<$1>" "BOS=<$1>" \
+			"SUSPEND=<$1>"
 }
 
 # The values of which any word means yes, and the lab, which has to be one.
