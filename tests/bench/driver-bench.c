@@ -12,6 +12,7 @@
 #include <drm.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -39,6 +40,7 @@
 #define SWITCHES	5
 #define CHUNK		(2u << 20)
 #define CHUNKS		16
+#define WAKES		5
 
 /* These two calls are the same for both drivers. */
 _Static_assert(DRM_IOCTL_AGATE_MMAP_BO == DRM_IOCTL_PANFROST_MMAP_BO, "MMAP_BO differs");
@@ -55,6 +57,7 @@ struct bo {
 struct driver {
 	const char *name;
 	const char *other;
+	const char *status;	/* pattern of the file that says if the GPU has its power */
 	uint32_t heap;		/* flags of a heap */
 	struct bo (*create)(int fd, uint32_t size, uint32_t flags);
 	void (*submit)(int fd, uint64_t jc, const uint32_t *handles, uint32_t n);
@@ -97,8 +100,10 @@ static void panfrost_submit(int fd, uint64_t jc, const uint32_t *handles, uint32
 }
 
 static const struct driver drivers[] = {
-	{ "agate", "panfrost", AGATE_BO_HEAP | AGATE_BO_NOEXEC, agate_create, agate_submit },
-	{ "panfrost", NULL, PANFROST_BO_HEAP | PANFROST_BO_NOEXEC, panfrost_create,
+	{ "agate", "panfrost", "/sys/bus/pci/drivers/agate/*:*/power/runtime_status",
+	  AGATE_BO_HEAP | AGATE_BO_NOEXEC, agate_create, agate_submit },
+	{ "panfrost", NULL, "/sys/bus/platform/devices/agate-panfrost/power/runtime_status",
+	  PANFROST_BO_HEAP | PANFROST_BO_NOEXEC, panfrost_create,
 	  panfrost_submit },
 };
 
@@ -286,6 +291,44 @@ static void bench_heap(const struct driver *driver, int fd)
 	destroy(&job);
 }
 
+static void wait_suspended(const struct driver *driver)
+{
+	char status[16] = "";
+	glob_t found;
+
+	if (glob(driver->status, 0, NULL, &found))
+		bench_die(driver->status);
+	while (strcmp(status, "suspended")) {
+		FILE *file = fopen(found.gl_pathv[0], "re");
+
+		if (!file || fscanf(file, "%15s", status) != 1)
+			bench_die(found.gl_pathv[0]);
+		fclose(file);
+		usleep(1000);
+	}
+	globfree(&found);
+}
+
+/* From the submit of a job that finds the GPU without power to the job's end. */
+static void bench_wake(const struct driver *driver, int fd)
+{
+	struct bo job = job_bo(driver, fd);
+	double ns = 0;
+
+	for (int i = 0; i < WAKES; i++) {
+		double start;
+
+		wait_suspended(driver);
+		start = bench_now();
+		driver->submit(fd, job.va, &job.handle, 1);
+		wait_bo(&job);
+		ns += bench_now() - start;
+	}
+	check_job(&job, 0);
+	report(driver, "resume_to_first_job", "ns", ns / WAKES);
+	destroy(&job);
+}
+
 int main(int argc, char **argv)
 {
 	const struct driver *driver = NULL;
@@ -309,6 +352,7 @@ int main(int argc, char **argv)
 	bench_jobs(driver, fd, JOBS);
 	bench_contexts(driver);
 	bench_heap(driver, fd);
+	bench_wake(driver, fd);
 	close(fd);
 	return 0;
 }
