@@ -26,8 +26,13 @@ for program; do
 	failed="$failed ${program##*/}"
 done
 
-# All in one call: what is compiled twice, for two kinds of test, is one file to it.
+# All in one call: what is compiled twice, for two kinds of test, is one file to it.  The
+# notes of a file that is gone speak of headers as they were then.
 git ls-files 'sim/model/*.[ch]' 'sim/process/*.[ch]' 'sim/map/*.[ch]' >"$folder/sources.txt"
+find "$folder" -name '*.gcno' | while read -r notes; do
+	name=${notes##*/}
+	[ -n "$(git ls-files "*/${name%.gcno}.c")" ] || rm "$notes"
+done
 find "$folder" -name '*.gcno' -exec gcov -t -r {} + >"$folder/gcov.txt" 2>"$folder/gcov.log"
 
 exec awk -f tests/coverage.awk -v least=$least -v failed="$failed" \

@@ -24,7 +24,8 @@ static const char *const order[][2] = {
 	{ "agate purge.lock", "fs_reclaim" },
 	{ "fs_reclaim", "agate reset.lock" },
 	{ "agate reset.lock", "dma_fence_map" },
-	{ "dma_fence_map", "agate vm->pt_lock" },
+	{ "dma_fence_map", "agate pm.lock" },
+	{ "agate pm.lock", "agate vm->pt_lock" },
 	{ "agate vm->pt_lock", "agate hand_over_lock" },
 	{ "agate hand_over_lock", "agate slots.lock" },
 	{ "agate slots.lock", "agate mmu.lock" },
@@ -34,7 +35,7 @@ static const char *const order[][2] = {
 /* The names that the locks of a driver would have which forgot to say what they are. */
 static const char *const strangers[] = {
 	"&adev->unplug_lock", "&adev->prime.lock", "&entities->lock", "&bo->backing.lock",
-	"&adev->purge.lock", "&vm->lock", "&vm->pt_lock", "&adev->reset.lock",
+	"&adev->purge.lock", "&vm->lock", "&vm->pt_lock", "&adev->reset.lock", "&adev->pm.lock",
 	"&adev->hand_over_lock", "&adev->slots.lock", "&mmu->lock", "&bus->lock",
 };
 

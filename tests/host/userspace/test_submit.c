@@ -79,7 +79,7 @@ static void test_refused(void **state)
 		bad[i] = good;
 	bad[0].jc = 0;
 	bad[1].jc = 32;
-	bad[2].requirements = 2;
+	bad[2].requirements = 4;
 	bad[3].bos = &no_access;
 	bad[4].bos = &bad_access;
 	bad[5].in_sync_count = AGATE_SUBMIT_MAX_SYNCS + 1;
