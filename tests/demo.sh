@@ -106,7 +106,7 @@ same_picture()
 	GPU=$1 COHERENCY=$2 CACHE=$3 BOS=$4 scripts/demo.sh "$BUILD/tests/demo-$run" \
 		>"$BUILD/tests/demo-$run.log" &&
 		cmp "$BUILD/tests/demo-$run/gem.png" docs/gem.png && no_hint "$run" &&
-		grep -q "coherency: $2\$" "$BUILD/tests/demo-$run/console.log"
+		tr -d '\r' <"$BUILD/tests/demo-$run/console.log" | grep -q "coherency: $2\$"
 }
 
 # said RUN TEXT: what that demo printed.
