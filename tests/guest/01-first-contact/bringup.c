@@ -302,7 +302,8 @@ void test_quiet_leave(void **state)
 	seen = topic_seen();
 	rule("the GPU may still be at work: it is reset before its access to memory is taken "
 	     "away");
-	check_at_least(seen.soft_resets + seen.hard_resets, 1, "resets on leaving");
+	check_at_least(seen.soft_resets + seen.hard_resets, 1,
+		       "resets on leaving that reached the GPU");
 	if (mastered)
 		check_equal(seen.resets_cut_off, 0,
 			    "resets of a function that does not master the bus any more");

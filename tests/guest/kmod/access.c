@@ -116,6 +116,9 @@ static bool __kprobes see_command(struct agate_device *adev, u32 value)
 
 	if (!soft && value != GPU_CMD_HARD_RESET)
 		return false;
+	/* The bus has been detached, or has lost the GPU: gpu_write() drops the command. */
+	if (adev->bus.lost)
+		return false;
 	topic_seen.soft_resets += soft;
 	topic_seen.hard_resets += !soft;
 	topic_seen.hard_first += !soft && !topic_seen.soft_resets;

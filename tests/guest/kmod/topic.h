@@ -114,8 +114,8 @@ struct topic_seen {
 	__u32 opened;		/* writes of a MASK that opened bits */
 	__u32 opened_gpu;	/* ... of GPU_INT_MASK */
 	__u32 opened_unlocked;	/* ... without irq->lock */
-	__u32 soft_resets;
-	__u32 hard_resets;
+	__u32 soft_resets;	/* commands on a bus that is attached and not lost */
+	__u32 hard_resets;	/* likewise */
 	__u32 hard_first;	/* ... before any soft one */
 	__u32 after_hard;	/* writes after the last hard reset was commanded */
 	__u32 strange_writes;	/* to registers that cannot be written */
