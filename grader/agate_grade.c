@@ -203,7 +203,7 @@ static int hint(const struct options *o)
 
 /*
  * Stores the facts for `make hint`: how each test failed, and which first hints the
- * report showed.
+ * report showed.  A test that passed has no failure any more.
  */
 static void remember_hints(const char *dir, const struct result_lab *lab)
 {
@@ -216,6 +216,8 @@ static void remember_hints(const char *dir, const struct result_lab *lab)
 		const struct verdict *v;
 
 		result_standing(lab, i, &standing);
+		if (standing.status == VERDICT_PASS)
+			hint_passed(dir, l, test);
 		if (standing.status <= VERDICT_PASS || test->hidden)
 			continue;
 		v = &standing.outcome->verdict;

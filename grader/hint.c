@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "machine.h"
 
@@ -123,6 +124,13 @@ bool hint_failed(const char *dir, const struct lab *lab, const struct lab_test *
 	if (shown && !m.shown)
 		m.shown = 1;
 	return remember(dir, lab, path, &m);
+}
+
+bool hint_passed(const char *dir, const struct lab *lab, const struct lab_test *test)
+{
+	char path[PATH_LEN];
+
+	return state_path(dir, lab, test, path) && (!unlink(path) || errno == ENOENT);
 }
 
 bool hint_show(const char *dir, const char *results, const struct lab *lab,

@@ -33,10 +33,12 @@ bool hint_show(const char *dir, const char *results, const struct lab *lab,
 char *hint_text(const char *hint, const char *results);
 
 /*
- * Remembers that the test failed in this case, or in none (HINT_NONE), and, if @shown, that the report showed its
- * first hint.
+ * Remembers that the test failed in this case, or in none (HINT_NONE), and, if @shown, that
+ * the report showed its first hint.
  */
 bool hint_failed(const char *dir, const struct lab *lab, const struct lab_test *test,
 		 unsigned int which, bool shown);
+/* Forgets the test's last failure, which is mended: its next failure is a new one. */
+bool hint_passed(const char *dir, const struct lab *lab, const struct lab_test *test);
 
 #endif /* AGATE_GRADER_HINT_H */

@@ -191,6 +191,27 @@ static void test_hint_none(void **state)
 	lab_free(lab);
 }
 
+/* The place in the hints of a failure is forgotten when the test passes. */
+static void test_hint_passed(void **state)
+{
+	static const char *const names[] = { "a", NULL };
+	struct lab *lab = lab_with(names, "{\"cases\": [{\"when\": \"EBUSY\", \"hints\": "
+				   "[\"busy one\", \"busy two\", \"busy three\"]}]}");
+	char dir[4096];
+
+	(void)state;
+	strcpy(dir, scratch_path("passed"));
+	assert_true(hint_passed(dir, lab, &lab->tests[0]));
+	assert_true(hint_failed(dir, lab, &lab->tests[0], 1, true));
+	next_hint(dir, lab, "hint 2 of 3:\n  busy two\n");
+	assert_true(hint_passed(dir, lab, &lab->tests[0]));
+	next_hint(dir, lab, "hint 1 of 3:\n  one\n");
+	assert_true(hint_failed(dir, lab, &lab->tests[0], HINT_NONE, false));
+	assert_true(hint_passed(dir, lab, &lab->tests[0]));
+	next_hint(dir, lab, "hint 1 of 3:\n  one\n");
+	lab_free(lab);
+}
+
 static void test_params(void **state)
 {
 	struct lab_param p = { .name = "n", .lowest = -3, .highest = 3 };
@@ -447,6 +468,7 @@ int main(void)
 		cmocka_unit_test(test_hints),
 		cmocka_unit_test(test_hint_cases),
 		cmocka_unit_test(test_hint_none),
+		cmocka_unit_test(test_hint_passed),
 		cmocka_unit_test(test_choice_step),
 		cmocka_unit_test(test_params),
 		cmocka_unit_test(test_nonce),
