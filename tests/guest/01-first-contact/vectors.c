@@ -212,7 +212,9 @@ static void check_each_bit(unsigned int vector)
 	}
 	rule("%s: serve() runs in the vector's thread, with the mask closed, so that STAT is 0",
 	     vector_names[vector]);
-	check_equal(topic_seen().open_in_serve, 0, "STAT, read by serve()");
+	if (topic_seen().open_in_serve)
+		broken("STAT, read by serve(): 0", "STAT, read by serve(): %#x",
+		       topic_seen().open_in_serve);
 	check_equal(topic_seen().not_a_task, 0, "calls of serve() from an interrupt");
 }
 
