@@ -88,14 +88,14 @@ static const char __kprobes *whose_thread(void)
 	return current->flags & PF_EXITING ? ", in a process that ends" : "";
 }
 
-static void __kprobes end_listed(const struct agate_bo *bo, const struct life *life)
+static void __kprobes end_listed(struct agate_bo *bo, const struct life *life)
 {
 	gem_check(FREE, life->forgotten == 1 && life->released == 1,
 		  "agate_purge_forget() %u times and agate_backing_release() %u times before drm_gem_object_release(), of a BO with flags %#x and madv %d%s",
 		  life->forgotten, life->released, bo->flags, bo->madv, whose_thread());
 	gem_check(FREE, !gem_is_known(bo),
 		  "drm_gem_object_release() of a BO that has not left gem.bos under gem.lock");
-	gem_has_left(bo);
+	gem_has_ended(bo);
 }
 
 /* A BO whose initialisation failed ends here without a backing. */

@@ -106,6 +106,22 @@ void __kprobes gem_has_left(const struct agate_bo *bo)
 		left[place] = true;
 }
 
+/*
+ * Its memory may be another BO's soon.  One that left under gem.lock is not in the table
+ * any more, unless its free still holds the lock.
+ */
+void __kprobes gem_has_ended(struct agate_bo *bo)
+{
+	bool linked = bo->link.next != LIST_POISON1 && !list_empty(&bo->link);
+	int place = place_of(bo);
+
+	gem_has_left(bo);
+	if (place < 0 || linked || gem_has(&gem_device->gem.lock))
+		return;
+	gem_check(LISTED, false, "a BO leaves gem.bos, and gem.lock is not held");
+	cmpxchg(&known[place], bo, NULL);
+}
+
 struct agate_bo __kprobes *gem_listed(unsigned int place)
 {
 	return place < known_count && !left[place] ? known[place] : NULL;
@@ -136,7 +152,8 @@ static void __kprobes see_new(struct agate_bo *bo)
 	const char *wrong = bos_wrong_field(bo, gem_device);
 
 	gem_begin_life(bo, true);
-	gem_check(FLAGS, bo->backing.ops == choose(bo->flags),
+	/* Without any it is not complete yet, whatever its flags: bos_wrong_field() says so. */
+	gem_check(FLAGS, !bo->backing.ops || bo->backing.ops == choose(bo->flags),
 		  "flags %#x do not choose the BO's backing.ops", bo->flags);
 	gem_check(COMPLETE, !wrong, "%s", wrong);
 	if (asked.task != current)

@@ -40,9 +40,10 @@ struct agate_bo *gem_listed(unsigned int place);
 void gem_asked(const struct drm_agate_create_bo *args);
 /* It is over. */
 void gem_answered(int result);
-/* Is it on gem.bos, as far as the lock's holders have told?  It has left the list. */
+/* Is it on gem.bos, as far as the lock's holders have told?  It has left the list; it ends. */
 bool gem_is_known(const struct agate_bo *bo);
 void gem_has_left(const struct agate_bo *bo);
+void gem_has_ended(struct agate_bo *bo);
 extern struct agate_device *gem_device;
 
 /* gem_lives.c: handlers of probes; a BO has a backing, and is on gem.bos or is not yet. */
