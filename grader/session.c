@@ -184,7 +184,7 @@ static enum guest_status run_tests(struct state *st)
 		this = next++;
 		give(st, this, verdict);
 		sound = end == GUEST_OK && verdict->status != VERDICT_CRASH &&
-			verdict->status != VERDICT_TIMEOUT;
+			verdict->status != VERDICT_TIMEOUT && !st->evidence.timed_out;
 		if (sound && verdict->status != VERDICT_PASS && find_next(st, &next))
 			sound = refresh(st);
 	}
@@ -283,7 +283,9 @@ static enum session_end run_guests(struct state *st)
 			losses = end == GUEST_GONE ? losses + 1 : 0;
 		if (losses == LOSSES)
 			return host_failed(st, "the VM was lost twice", st->ops->error(st->guest));
-		starts = st->verdicts == before ? starts + 1 : 0;
+		/* state_believe() counts those that got stuck in a probe. */
+		if (!st->troubles[TROUBLE_PROBE])
+			starts = st->verdicts == before ? starts + 1 : 0;
 		if (starts == STARTS_IN_VAIN)
 			return in_vain(st, load, &why);
 		next = 0;

@@ -40,6 +40,7 @@ enum trouble {
 	TROUBLE_BLIND,		/* the test could not look */
 	TROUBLE_GPU,		/* the GPU's process ended, or failed a request */
 	TROUBLE_LATE,		/* the test, or the mark after it, was late on a busy host */
+	TROUBLE_PROBE,		/* a processor did not get out of a probe of the test's */
 	TROUBLES
 };
 
