@@ -43,7 +43,7 @@ LAB_INPUTS	:= scripts kernel userspace include $(COMPOSE_TOOLS) code:$(BUILD)/pa
 # Guests with the debug kernel, each alone with its kind: of guests that share processors
 # each spends much of its time waiting for a lock whose holder is not running.
 guest_suite = $(call suite,guest-$(1)/$(2),$(3),900,$($(4)_INPUTS) code:$(BUILD)/driver/$(1)/agate.ko \
-	$(BUILD)/tests/kmod/$(1)/agate_inject.ko $(BUILD)/guest/kernel-$(1)/modules $(GUEST_PROGRAMS) $(BUILD)/bin/agate-top tests/guest/run.sh tests/guest/run-lib.sh tests/guest/turns.awk, \
+	$(BUILD)/tests/kmod/$(1)/agate_inject.ko $(BUILD)/guest/kernel-$(1)/modules $(GUEST_PROGRAMS) $(BUILD)/bin/agate-info $(BUILD)/bin/agate-top $(LIBAGATE) tests/guest/run.sh tests/guest/run-lib.sh tests/guest/turns.awk, \
 	tests/guest/run.sh $(1) $(2))
 $(foreach s,both swiotlb reset reload power shared two dvfs wired,$(call guest_suite,debug,$(s),2d,DEBUG))
 
@@ -76,7 +76,7 @@ $(foreach s,calls jobs bifrost lite swiotlb reset reload power shared two two-no
 # Bugs in what guest tests alone look at, as long as there is no lab for it: $(1) is its number.
 guest_mutants	= $(call suite,guest-mutants/$(1),2,900,$(FAST_INPUTS) $(BUILD)/parts/fast $(GUEST_PROGRAMS) \
 	$(BUILD)/driver/fast/agate.ko $(BUILD)/tests/kmod/fast/agate_inject.ko \
-	$(BUILD)/guest/kernel-fast/modules $(BUILD)/bin/agate-top kernel include solutions \
+	$(BUILD)/guest/kernel-fast/modules $(BUILD)/bin/agate-info $(BUILD)/bin/agate-top $(LIBAGATE) kernel include solutions \
 	tests/mutants/$(1) tests/guest/mutants.sh tests/guest/run.sh tests/guest/run-lib.sh tests/tap.sh, \
 	tests/guest/mutants.sh $(1))
 $(call guest_mutants,16)

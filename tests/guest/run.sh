@@ -96,7 +96,10 @@ guest()
 		restart wired; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
-	set -- "put:$BUILD/bin/agate-top:$GUEST/agate-top:0755" "$@"
+	for p in agate-info agate-top; do
+		set -- "put:$BUILD/bin/$p:$GUEST/$p:0755" "$@"
+	done
+	set -- "put:$BUILD/lib/libagate.so:/lib/libagate.so.0" "$@"
 	for m in vgem vkms; do
 		set -- "put:$BUILD/guest/kernel-$flavour/modules/$m.ko:$GUEST/$m.ko" "$@"
 	done
@@ -232,7 +235,7 @@ calls | both)
 	set -- "$(load $patient)" "$(test_step uapi-bo)" "$(test_step uapi-submit)" \
 		"$(test_step mmap)" "$(test_step contiguous)" "$(test_step stats)" \
 		"$(test_step races)" "$(test_step bo-cache)" \
-		"$(test_step top $GUEST/agate-top)" "$more" ;;
+		"$(test_step top "$GUEST/agate-top $GUEST/agate-info")" "$more" ;;
 esac
 # Without the programs that look at what a chain writes while it runs (`closed`, `gone`),
 # or whose jobs do not list all that they touch (`listed`).

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * agate-top on the driver: a client that works beside one that only holds BOs.
+ * agate-top on the driver: a client that works beside one that only holds BOs.  And what
+ * agate-info says of memory.
  *
- * usage: top AGATE-TOP
+ * usage: top AGATE-TOP AGATE-INFO
  */
 #include "guest.h"
 
@@ -20,7 +21,7 @@
 #define DATA	2048u
 #define JOBS	8u
 
-static const char *program;
+static const char *program, *info_program;
 
 /* Jobs one after another until it is killed; tells through the pipe when the first is done. */
 static _Noreturn void work(int pipe)
@@ -70,19 +71,25 @@ static void end(pid_t pid)
 	assert_true(WIFSIGNALED(status));
 }
 
-static json_t *look(void)
+/* What a program prints. */
+static json_t *json_of(const char *path, const char *arguments)
 {
 	char command[128];
 	json_t *root;
 	FILE *out;
 
-	snprintf(command, sizeof(command), "%s --once --json --interval 1000", program);
+	snprintf(command, sizeof(command), "%s %s", path, arguments);
 	out = popen(command, "r");
 	assert_non_null(out);
 	root = json_loadf(out, 0, NULL);
 	assert_int_equal(pclose(out), 0);
 	assert_non_null(root);
 	return root;
+}
+
+static json_t *look(void)
+{
+	return json_of(program, "--once --json --interval 1000");
 }
 
 static json_t *client_of(json_t *root, pid_t pid)
@@ -191,6 +198,56 @@ static void memory(void **state)
 	close(fd);
 }
 
+static json_t *power_of(json_t *root)
+{
+	json_t *device = json_array_get(json_object_get(root, "devices"), 0);
+	json_t *power = json_object_get(device, "power");
+
+	assert_non_null(power);
+	return power;
+}
+
+static bool is_on(json_t *power, const char *domain)
+{
+	json_t *one = json_object_get(json_object_get(power, "domains"), domain);
+
+	assert_true(json_is_boolean(one));
+	return json_is_true(one);
+}
+
+/* A GPU that works has power, one that rests has none, and to look at it does not wake it. */
+static void power(void **state)
+{
+	int fd = guest_open();
+	pid_t worker = start_worker();
+	json_t *root = look(), *seen = power_of(root);
+	json_int_t resumes;
+
+	(void)state;
+	assert_string_equal(json_string_value(json_object_get(seen, "status")), "active");
+	assert_true(json_real_value(json_object_get(seen, "active")) > 0.0);
+	assert_int_equal(json_integer_value(json_object_get(seen, "autosuspend_ms")), 50);
+	assert_true(is_on(seen, "input") && is_on(seen, "L2") && is_on(seen, "shader"));
+	json_decref(root);
+	end(worker);
+
+	/* The second look begins when the GPU has long been off. */
+	json_decref(look());
+	root = look();
+	seen = power_of(root);
+	assert_string_equal(json_string_value(json_object_get(seen, "status")), "suspended");
+	assert_true(json_real_value(json_object_get(seen, "active")) == 0.0);
+	assert_false(is_on(seen, "input") || is_on(seen, "L2") || is_on(seen, "shader"));
+	assert_int_equal(json_integer_value(json_object_get(seen, "failures")), 0);
+	resumes = json_integer_value(json_object_get(seen, "resumes"));
+	json_decref(root);
+	root = look();
+	seen = power_of(root);
+	assert_int_equal(json_integer_value(json_object_get(seen, "resumes")), resumes);
+	json_decref(root);
+	close(fd);
+}
+
 /* A copy of a descriptor is the same client, also in another process. */
 static void copies(void **state)
 {
@@ -218,7 +275,7 @@ static void copies(void **state)
 static void table(void **state)
 {
 	char command[128], line[512], pid[16];
-	int fd = guest_open(), shown = 0, devices = 0;
+	int fd = guest_open(), shown = 0, devices = 0, powers = 0;
 	FILE *out;
 
 	(void)state;
@@ -228,12 +285,35 @@ static void table(void **state)
 	assert_non_null(out);
 	while (fgets(line, sizeof(line), out)) {
 		devices += !strncmp(line, "agate 0000:", 11) && strstr(line, " of 800 MHz\n") != NULL;
+		powers += !strncmp(line, "  power: ", 9) && strstr(line, "; autosuspend 50 ms; on: ");
 		shown += !strncmp(line, pid, strlen(pid)) && strstr(line, "vertex-tiler 0%") != NULL;
 	}
 	assert_int_equal(pclose(out), 0);
 	assert_int_equal(shown, 1);
 	assert_int_equal(devices, 1);
+	assert_int_equal(powers, 1);
 	close(fd);
+}
+
+static void info(void **state)
+{
+	json_t *root = json_of(info_program, "--json"), *features, *area, *prime;
+	char line[128];
+
+	(void)state;
+	features = json_object_get(root, "features");
+	assert_true(json_is_true(json_object_get(features, "contiguous")));
+	assert_true(json_is_true(json_object_get(features, "prime")));
+	prime = json_object_get(root, "prime");
+	assert_true(json_is_true(json_object_get(prime, "import")));
+	assert_true(json_is_true(json_object_get(prime, "export")));
+	area = json_object_get(root, "contiguous");
+	assert_non_null(area);
+	snprintf(line, sizeof(line), "CmaTotal: %14" JSON_INTEGER_FORMAT " kB\n",
+		 json_integer_value(json_object_get(area, "total_kib")));
+	assert_true(guest_file_says("/proc/meminfo", line));
+	assert_true(json_integer_value(json_object_get(area, "free_kib")) > 0);
+	json_decref(root);
 }
 
 /* All that the screen got so far: what does not change it gets only once. */
@@ -275,6 +355,7 @@ static void screen(void **state)
 	}
 	assert_true(read_until(terminal, "agate-top: 1 client"));
 	assert_true(read_until(terminal, " of 800 MHz"));
+	assert_true(read_until(terminal, "; autosuspend 50 ms; on: "));
 	assert_true(read_until(terminal, "vertex-tiler"));
 	assert_int_equal(write(terminal, "m", 1), 1);
 	/* "memory" becomes "busy"; the screen keeps the letter that both have. */
@@ -293,15 +374,18 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(busy_and_idle, guest_teardown),
 		cmocka_unit_test_teardown(memory, guest_teardown),
+		cmocka_unit_test_teardown(power, guest_teardown),
 		cmocka_unit_test_teardown(copies, guest_teardown),
 		cmocka_unit_test_teardown(table, guest_teardown),
 		cmocka_unit_test_teardown(screen, guest_teardown),
+		cmocka_unit_test_teardown(info, guest_teardown),
 	};
 
-	if (argc != 2) {
-		fprintf(stderr, "usage: top AGATE-TOP\n");
+	if (argc != 3) {
+		fprintf(stderr, "usage: top AGATE-TOP AGATE-INFO\n");
 		return 2;
 	}
 	program = argv[1];
+	info_program = argv[2];
 	return cmocka_run_group_tests_name("top", tests, NULL, NULL);
 }

@@ -61,6 +61,9 @@ static const struct {
 	{ AGATE_FEATURE_SUBMIT, "submit" },
 	{ AGATE_FEATURE_RESET, "reset" },
 	{ AGATE_FEATURE_PM, "runtime-pm" },
+	{ AGATE_FEATURE_CMA, "contiguous" },
+	{ AGATE_FEATURE_PRIME, "prime" },
+	{ AGATE_FEATURE_COHERENCY, "coherency" },
 };
 
 #define FEATURE_COUNT	(sizeof(features) / sizeof(features[0]))
@@ -69,6 +72,9 @@ struct info {
 	char driver[96];		/* name and version */
 	char node[64];
 	uint64_t param[PARAM_COUNT];	/* in the order of params[] */
+	bool import, export;		/* of dma-bufs */
+	bool has_area;			/* the kernel has memory for contiguous BOs */
+	uint64_t area, area_free;	/* KiB of it */
 };
 
 static uint64_t info_param(const struct info *info, enum drm_agate_param param)
@@ -80,6 +86,34 @@ static uint64_t info_param(const struct info *info, enum drm_agate_param param)
 			return info->param[i];
 	}
 	return 0;
+}
+
+/* The kernel's area for contiguous memory, which all devices share. */
+static void read_area(struct info *info)
+{
+	FILE *file = fopen("/proc/meminfo", "re");
+	char line[128];
+	bool total = false, left = false;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		total |= sscanf(line, "CmaTotal: %" SCNu64, &info->area) == 1;
+		left |= sscanf(line, "CmaFree: %" SCNu64, &info->area_free) == 1;
+	}
+	if (file)
+		fclose(file);
+	info->has_area = total && left;
+}
+
+/* The core answers for every driver with DRIVER_GEM; the driver's part may be missing. */
+static void read_prime(int fd, struct info *info)
+{
+	bool present = info_param(info, DRM_AGATE_PARAM_FEATURES) & AGATE_FEATURE_PRIME;
+	uint64_t value = 0;
+
+	if (!present || drmGetCap(fd, DRM_CAP_PRIME, &value))
+		value = 0;
+	info->import = value & DRM_PRIME_CAP_IMPORT;
+	info->export = value & DRM_PRIME_CAP_EXPORT;
 }
 
 static int info_read(struct agate_device *dev, struct info *info)
@@ -110,6 +144,8 @@ static int info_read(struct agate_device *dev, struct info *info)
 			return err;
 		}
 	}
+	read_prime(agate_device_fd(dev), info);
+	read_area(info);
 	return 0;
 }
 
@@ -165,7 +201,14 @@ static void print_human(const struct info *info)
 	printf("Driver parts   ");
 	for (i = 0; i < FEATURE_COUNT; i++)
 		printf(" %s%s", bits & features[i].bit ? "" : "no-", features[i].name);
-	printf("\nParameters\n");
+	printf("\nShared BOs      import %s, export %s\n", info->import ? "yes" : "no",
+	       info->export ? "yes" : "no");
+	if (info->has_area)
+		printf("Contiguous      area of %" PRIu64 " KiB, %" PRIu64 " KiB free\n", info->area,
+		       info->area_free);
+	else
+		printf("Contiguous      the kernel has no area for it\n");
+	printf("Parameters\n");
 	for (i = 0; i < PARAM_COUNT; i++)
 		printf("  %-26s 0x%016" PRIx64 "\n", params[i].name, info->param[i]);
 }
@@ -177,6 +220,7 @@ static int print_json(const struct info *info)
 	json_t *root = json_object();
 	json_t *values = json_object();
 	json_t *parts = json_object();
+	json_t *prime = json_pack("{s:b, s:b}", "import", info->import, "export", info->export);
 	int err = !root || !values || !parts;
 	size_t i;
 
@@ -190,6 +234,12 @@ static int print_json(const struct info *info)
 	err |= json_object_set_new(root, "node", json_string(info->node));
 	err |= json_object_set_new(root, "features", parts);
 	err |= json_object_set_new(root, "params", values);
+	err |= json_object_set_new(root, "prime", prime);
+	if (info->has_area)
+		err |= json_object_set_new(root, "contiguous",
+					   json_pack("{s:I, s:I}",
+						     "total_kib", (json_int_t)info->area,
+						     "free_kib", (json_int_t)info->area_free));
 	if (!err)
 		err = json_dumpf(root, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
 	json_decref(root);

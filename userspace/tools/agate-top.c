@@ -2,8 +2,8 @@
 /*
  * agate-top: shows which processes use the GPUs, and how much of their time and of memory.
  *
- * It reads fdinfo, which all drivers fill in with the same keys, and devfreq, so it shows the
- * devices and clients of any driver; of agate's it shows more, from debugfs.
+ * It reads fdinfo, which all drivers fill in with the same keys, devfreq and runtime PM, so it
+ * shows the devices and clients of any driver; of agate's it shows more, from debugfs.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -18,6 +18,7 @@
 #define PROC		"/proc"
 #define DEBUGFS		"/sys/kernel/debug/dri"
 #define DEVFREQ		"/sys/class/devfreq"
+#define DRM		"/sys/class/drm"
 #define INTERVAL_MIN_MS	10
 #define INTERVAL_MAX_MS	3600000
 
@@ -29,8 +30,8 @@ struct options {
 static void usage(FILE *out)
 {
 	fputs("usage: agate-top [--once] [--json] [--interval MS]\n"
-	      "Shows the GPUs, with load and frequency, and who uses them: memory, and how busy each\n"
-	      "engine is with it.\n"
+	      "Shows the GPUs, with load, frequency and power, and who uses them: memory, and how busy\n"
+	      "each engine is with it.\n"
 	      "  --once         print a table and end\n"
 	      "  --json         print JSON, a line for each interval; with --once one line\n"
 	      "  --interval MS  milliseconds between two looks (1000)\n", out);
@@ -118,7 +119,7 @@ int main(int argc, char **argv)
 {
 	struct options options = {
 		.screen = {
-			.folders = { PROC, DEBUGFS, DEVFREQ },
+			.folders = { PROC, DEBUGFS, DEVFREQ, DRM },
 			.interval_ms = 1000,
 		},
 	};

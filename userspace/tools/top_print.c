@@ -66,17 +66,29 @@ void top_clock_text(char text[40], const struct top_device *device)
 		snprintf(text, 40, "%.0f MHz", (double)device->now_hz / mega);
 }
 
-static void print_device(FILE *out, const struct top_device *device, double busy)
+void top_device_power_text(char text[TOP_POWER_TEXT], const struct top_device *device,
+			   const struct top_sample *before)
 {
-	char clock[40];
+	const struct top_device *old = top_find_device(before, device);
+
+	top_power_text(text, &device->power, old ? &old->power : NULL);
+}
+
+static void print_device(FILE *out, const struct top_sample *before,
+			 const struct top_device *device, double busy)
+{
+	char clock[40], power[TOP_POWER_TEXT];
 
 	top_clock_text(clock, device);
-	if (busy < 0.0 && !clock[0])
+	top_device_power_text(power, device, before);
+	if (busy < 0.0 && !clock[0] && !power[0])
 		return;
 	fprintf(out, "%s %s:", device->driver, device->device);
 	if (busy >= 0.0)
 		fprintf(out, " %.0f%% busy%s", 100 * busy, clock[0] ? "," : "");
 	fprintf(out, "%s%s\n", clock[0] ? " " : "", clock);
+	if (power[0])
+		fprintf(out, "  power: %s\n", power);
 }
 
 static void print_client(FILE *out, const struct top_client *client,
@@ -101,7 +113,7 @@ void top_print_table(FILE *out, const struct top_sample *now, const struct top_s
 	size_t i;
 
 	for (i = 0; i < now->device_count; i++)
-		print_device(out, &now->device[i],
+		print_device(out, before, &now->device[i],
 			     top_device_busy(now, before, &now->device[i]));
 	fprintf(out, "%7s %-16s %-10s %7s %8s %7s %9s  %s\n", "PID", "COMMAND", "DRIVER", "TOTAL",
 		"RESIDENT", "SHARED", "PURGEABLE", "BUSY");
@@ -174,7 +186,37 @@ static json_t *client_json(const struct top_client *client, const struct top_cli
 	return one;
 }
 
-static json_t *device_json(const struct top_device *device, double busy)
+static json_t *power_json(const struct top_power *power, const struct top_power *before)
+{
+	json_t *one = json_pack("{s:s}", "status", power->status);
+	double active = top_power_active(power, before);
+	json_t *domains;
+	uint32_t i;
+
+	if (active >= 0.0)
+		json_object_set_new(one, "active", json_real(active));
+	if (power->has_times) {
+		json_object_set_new(one, "active_ms", json_integer((json_int_t)power->active_ms));
+		json_object_set_new(one, "suspended_ms",
+				    json_integer((json_int_t)power->suspended_ms));
+	}
+	if (power->has_autosuspend)
+		json_object_set_new(one, "autosuspend_ms", json_integer(power->autosuspend_ms));
+	if (power->has_counts) {
+		json_object_set_new(one, "resumes", json_integer((json_int_t)power->resumes));
+		json_object_set_new(one, "failures", json_integer((json_int_t)power->failures));
+	}
+	domains = power->domain_count ? json_object() : NULL;
+	for (i = 0; domains && i < power->domain_count; i++)
+		json_object_set_new(domains, power->domain[i].name,
+				    json_boolean(power->domain[i].on));
+	if (domains)
+		json_object_set_new(one, "domains", domains);
+	return one;
+}
+
+static json_t *device_json(const struct top_device *device, const struct top_device *before,
+			   double busy)
 {
 	json_t *one = json_pack("{s:s, s:s}", "driver", device->driver, "device", device->device);
 
@@ -184,6 +226,9 @@ static json_t *device_json(const struct top_device *device, double busy)
 		json_object_set_new(one, "hz", json_integer((json_int_t)device->now_hz));
 	if (device->max_hz)
 		json_object_set_new(one, "max_hz", json_integer((json_int_t)device->max_hz));
+	if (device->power.status[0])
+		json_object_set_new(one, "power",
+				    power_json(&device->power, before ? &before->power : NULL));
 	return one;
 }
 
@@ -201,8 +246,9 @@ int top_print_json(FILE *out, const struct top_sample *now, const struct top_sam
 	for (i = 0; i < now->device_count; i++) {
 		const struct top_device *device = &now->device[i];
 
-		err |= json_array_append_new(devices, device_json(device, top_device_busy(now, before,
-											  device)));
+		err |= json_array_append_new(devices,
+					     device_json(device, top_find_device(before, device),
+							 top_device_busy(now, before, device)));
 	}
 	root = json_pack("{s:I, s:o, s:o}", "interval_ns", (json_int_t)dt_ns, "devices", devices,
 			 "clients", clients);

@@ -24,6 +24,10 @@ void top_bos_text(char *text, size_t size, const struct top_client *client);
 /* "400 of 800 MHz", "400 MHz", or "" when the frequency is not known. */
 void top_clock_text(char text[40], const struct top_device *device);
 
+/* A device's power, see top_power_text(); before is the sample that its share of time refers to. */
+void top_device_power_text(char text[TOP_POWER_TEXT], const struct top_device *device,
+			   const struct top_sample *before);
+
 /* A table for people.  before is the sample that the shares of time refer to. */
 void top_print_table(FILE *out, const struct top_sample *now, const struct top_sample *before);
 

@@ -6,18 +6,20 @@
 #define TOP_SAMPLE_H
 
 #include "top_client.h"
+#include "top_power.h"
 
 #define TOP_DEVICES	8
 
 /*
- * A device.  debugfs tells how busy it was, of agate's, and devfreq tells its frequency; what
- * they do not tell follows from its clients.
+ * A device.  debugfs tells how busy it was, of agate's, devfreq tells its frequency, and runtime
+ * PM its power; the load and the frequency that nobody tells follow from its clients.
  */
 struct top_device {
 	char driver[TOP_NAME], device[TOP_NAME];
 	uint64_t busy_ns, idle_ns;
 	uint64_t now_hz, max_hz;	/* 0: not known */
 	bool has_busy;
+	struct top_power power;
 };
 
 struct top_sample {

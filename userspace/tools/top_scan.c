@@ -134,7 +134,7 @@ static bool read_device(int minor, struct top_device *device)
 static void add_debugfs(int minor, struct top_sample *sample)
 {
 	struct top_device device = { .has_busy = false };
-	char *busy, *bos;
+	char *busy, *bos, *power;
 	size_t i;
 
 	if (sample->device_count == TOP_DEVICES || !read_device(minor, &device) ||
@@ -143,6 +143,10 @@ static void add_debugfs(int minor, struct top_sample *sample)
 	busy = read_file(minor, "busy");
 	device.has_busy = busy && top_parse_busy(busy, &device.busy_ns, &device.idle_ns);
 	free(busy);
+	power = strcmp(device.driver, "agate") ? NULL : read_file(minor, "power");
+	if (power)
+		top_parse_power(power, &device.power);
+	free(power);
 	sample->device[sample->device_count++] = device;
 
 	/* Another driver may have a file of this name, too. */
@@ -187,14 +191,25 @@ static void scan_debugfs(const char *debugfs, struct top_sample *sample)
 	qsort(sample->device, sample->device_count, sizeof(sample->device[0]), compare_devices);
 }
 
-/* A file with one number; 0 if there is none. */
+/* A file with one number. */
+static bool find_number(int dir, const char *name, int64_t *number)
+{
+	char *text = read_file(dir, name), *end = text;
+	bool found;
+
+	if (text)
+		*number = strtoll(text, &end, 10);
+	found = end != text;
+	free(text);
+	return found;
+}
+
+/* 0 if there is none. */
 static uint64_t read_number(int dir, const char *name)
 {
-	char *text = read_file(dir, name);
-	uint64_t number = text ? strtoull(text, NULL, 10) : 0;
+	int64_t number;
 
-	free(text);
-	return number;
+	return find_number(dir, name, &number) && number > 0 ? (uint64_t)number : 0;
 }
 
 /* A device of devfreq has the name of the device whose frequency it sets. */
@@ -219,6 +234,92 @@ static void scan_devfreq(const char *devfreq, struct top_sample *sample)
 		close(class);
 }
 
+/* What runtime PM says of a device; a device without autosuspend refuses to tell the delay. */
+static void read_power(int dir, struct top_power *power)
+{
+	char *status = read_file(dir, "runtime_status");
+	int64_t active, suspended;
+
+	if (status)
+		top_word(power->status, status);
+	free(status);
+	power->has_times = find_number(dir, "runtime_active_time", &active) &&
+			   find_number(dir, "runtime_suspended_time", &suspended);
+	if (power->has_times) {
+		power->active_ms = (uint64_t)active;
+		power->suspended_ms = (uint64_t)suspended;
+	}
+	power->has_autosuspend = find_number(dir, "autosuspend_delay_ms", &power->autosuspend_ms);
+}
+
+/* The last part of the path to which a link points. */
+static bool read_link(int dir, const char *name, char to[TOP_NAME])
+{
+	char path[512];
+	ssize_t len = readlinkat(dir, name, path, sizeof(path) - 1);
+	const char *last;
+
+	if (len < 0)
+		return false;
+	path[len] = '\0';
+	last = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	top_copy(to, last, strlen(last));
+	return true;
+}
+
+/* A client's driver may not say which of its devices it means: then it has this one. */
+static struct top_device *device_named(struct top_sample *sample, const char *driver,
+				       const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sample->device_count; i++) {
+		struct top_device *device = &sample->device[i];
+
+		if (!strcmp(device->driver, driver) &&
+		    (!device->device[0] || !strcmp(device->device, name)))
+			return device;
+	}
+	return NULL;
+}
+
+static void add_power(int class, const char *node, struct top_sample *sample)
+{
+	char path[300], driver[TOP_NAME], name[TOP_NAME];
+	struct top_device *device;
+	int dir;
+
+	snprintf(path, sizeof(path), "%s/device/driver", node);
+	if (!read_link(class, path, driver))
+		return;
+	snprintf(path, sizeof(path), "%s/device", node);
+	if (!read_link(class, path, name))
+		return;
+	device = device_named(sample, driver, name);
+	if (!device || device->power.status[0])
+		return;
+	snprintf(path, sizeof(path), "%s/device/power", node);
+	dir = openat(class, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return;
+	read_power(dir, &device->power);
+	close(dir);
+}
+
+/* The nodes of a device, card0 and renderD128 for instance, have a link to it; connectors do not. */
+static void scan_drm(const char *drm, struct top_sample *sample)
+{
+	DIR *dir = opendir(drm);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		if (entry->d_name[0] != '.')
+			add_power(dirfd(dir), entry->d_name, sample);
+	}
+	if (dir)
+		closedir(dir);
+}
+
 int top_scan(const struct top_folders *folders, struct top_sample *sample)
 {
 	struct timespec now;
@@ -233,5 +334,6 @@ int top_scan(const struct top_folders *folders, struct top_sample *sample)
 	scan_debugfs(folders->debugfs, sample);
 	top_sample_add_devices(sample);
 	scan_devfreq(folders->devfreq, sample);
+	scan_drm(folders->drm, sample);
 	return 0;
 }

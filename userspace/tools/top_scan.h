@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Looking at /proc, debugfs and devfreq's devices in sysfs. */
+/* Looking at /proc, debugfs, and devices in sysfs: those of DRM, and those of devfreq. */
 #ifndef TOP_SCAN_H
 #define TOP_SCAN_H
 
@@ -7,7 +7,7 @@
 
 /* Where to look; other folders in tests. */
 struct top_folders {
-	const char *proc, *debugfs, *devfreq;
+	const char *proc, *debugfs, *devfreq, *drm;
 };
 
 /*

@@ -61,14 +61,17 @@ static int draw_devices(const struct view *view, int line)
 	for (i = 0; i < view->now.device_count && line < LINES - 2; i++) {
 		const struct top_device *device = &view->now.device[i];
 		double busy = top_device_busy(&view->now, &view->before, device);
-		char clock[40];
+		char clock[40], power[TOP_POWER_TEXT];
 
 		top_clock_text(clock, device);
-		if (busy < 0.0 && !clock[0])
+		top_device_power_text(power, device, &view->before);
+		if (busy < 0.0 && !clock[0] && !power[0])
 			continue;
 		mvprintw(line++, 0, "%-10.10s %-14.14s ", device->driver, device->device);
 		draw_bar(busy < 0.0 ? 0.0 : busy);
 		printw(" %s", clock);
+		if (power[0] && line < LINES - 2)
+			mvaddnstr(line++, 2, power, COLS - 2);
 	}
 	return line;
 }

@@ -92,10 +92,16 @@ static double device_busy(struct top_device now, struct top_device before)
 
 static void test_device(void **state)
 {
-	const struct top_device before = { "agate", "a", 100, 900, 0, 0, true };
-	const struct top_device now = { "agate", "a", 400, 1600, 0, 0, true };
-	const struct top_device other = { "agate", "b", 400, 1600, 0, 0, true };
-	const struct top_device silent = { "agate", "a", 0, 0, 0, 0, false };
+	const struct top_device before = {
+		.driver = "agate", .device = "a", .busy_ns = 100, .idle_ns = 900, .has_busy = true,
+	};
+	const struct top_device now = {
+		.driver = "agate", .device = "a", .busy_ns = 400, .idle_ns = 1600, .has_busy = true,
+	};
+	const struct top_device other = {
+		.driver = "agate", .device = "b", .busy_ns = 400, .idle_ns = 1600, .has_busy = true,
+	};
+	const struct top_device silent = { .driver = "agate", .device = "a" };
 
 	(void)state;
 	assert_busy(device_busy(now, before), 0.3);
@@ -136,7 +142,9 @@ static void test_device_by_its_clients(void **state)
 	assert_busy(top_device_busy(&samples[0], &samples[1], &samples[0].device[0]), 0.4);
 
 	/* debugfs knows its name, which its clients do not: they are its clients all the same. */
-	samples[0].device[0] = (struct top_device){ "panfrost", "fde60000.gpu", 0, 0, 0, 0, false };
+	samples[0].device[0] = (struct top_device){
+		.driver = "panfrost", .device = "fde60000.gpu",
+	};
 	top_sample_add_devices(&samples[0]);
 	assert_int_equal(samples[0].device_count, 1);
 	assert_int_equal(samples[0].device[0].now_hz, 400000000);
@@ -160,7 +168,7 @@ static void put_file(const char *folder, const char *name, const char *text)
 static void test_devfreq(void **state)
 {
 	char root[] = "/tmp/agate-top-XXXXXX", path[3][64], command[64];
-	struct top_folders folders = { "/nonexistent", path[0], path[1] };
+	struct top_folders folders = { "/nonexistent", path[0], path[1], "/nonexistent" };
 	struct top_sample sample = { 0 };
 
 	(void)state;
@@ -224,9 +232,12 @@ static void two_samples(struct top_sample *now, struct top_sample *before)
 	assert_true(top_sample_add(now, &idle));
 	assert_int_equal(now->count, 2);
 	now->device[now->device_count++] = (struct top_device){
-		"agate", "p", 500, 500, 400000000, 800000000, true,
+		.driver = "agate", .device = "p", .busy_ns = 500, .idle_ns = 500,
+		.now_hz = 400000000, .max_hz = 800000000, .has_busy = true,
 	};
-	before->device[before->device_count++] = (struct top_device){ "agate", "p", 0, 0, 0, 0, true };
+	before->device[before->device_count++] = (struct top_device){
+		.driver = "agate", .device = "p", .has_busy = true,
+	};
 }
 
 static void test_order(void **state)
