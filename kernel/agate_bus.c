@@ -18,6 +18,7 @@
 #include "agate_bus.h"
 #include "agate_device.h"
 #include "agate_lock_order.h"
+#include "agate_regs.h"
 
 #define BAR_REGS	0
 #define BAR_SHARED	2
@@ -169,23 +170,36 @@ void gpu_write(struct agate_device *adev, u32 reg, u32 value)
 	gpu_write_list(adev, &write, 1);
 }
 
-static void bus_set_asleep(struct agate_device *adev, bool asleep)
+/*
+ * The power input belongs to the board and not to the GPU, which answers nobody without it.
+ * So it comes on before the first access to a register of the GPU, and goes off after the last.
+ */
+static void bus_power_input(struct agate_device *adev, bool on)
 {
-	unsigned long flags;
+	lockdep_assert_held(&adev->bus.lock);
 
-	spin_lock_irqsave(&adev->bus.lock, flags);
-	adev->bus.asleep = asleep;
-	spin_unlock_irqrestore(&adev->bus.lock, flags);
+	if (bus_append(adev, AGATE_BAR2_WRITE, AGATE_POWER_IN, on, 0))
+		bus_ring(&adev->bus);
 }
 
 void agate_bus_sleep(struct agate_device *adev)
 {
-	bus_set_asleep(adev, true);
+	unsigned long flags;
+
+	spin_lock_irqsave(&adev->bus.lock, flags);
+	bus_power_input(adev, false);
+	adev->bus.asleep = true;
+	spin_unlock_irqrestore(&adev->bus.lock, flags);
 }
 
 void agate_bus_wake(struct agate_device *adev)
 {
-	bus_set_asleep(adev, false);
+	unsigned long flags;
+
+	spin_lock_irqsave(&adev->bus.lock, flags);
+	adev->bus.asleep = false;
+	bus_power_input(adev, true);
+	spin_unlock_irqrestore(&adev->bus.lock, flags);
 }
 
 u32 gpu_read(struct agate_device *adev, u32 reg)
@@ -297,6 +311,8 @@ static int bus_open_queue(struct agate_device *adev)
 	drained = READ_ONCE(bus->ctrl->alive) && bus_wait(adev, bus_is_drained);
 	bus->seq = READ_ONCE(bus->ctrl->reply_seq);
 	bus->lost = !drained;
+	/* The firmware may have left it off. */
+	bus_power_input(adev, true);
 	spin_unlock_irqrestore(&bus->lock, flags);
 	return drained ? 0 : -ENODEV;
 }
@@ -387,6 +403,7 @@ void agate_bus_detach(struct agate_device *adev)
 	unsigned long flags;
 
 	spin_lock_irqsave(&bus->lock, flags);
+	bus_power_input(adev, false);
 	bus->lost = true;
 	spin_unlock_irqrestore(&bus->lock, flags);
 	bus_unmap_queue(bus);

@@ -64,6 +64,8 @@ struct agate_bus {
  * agate_bus_attach - map the BARs, check the header, open the queue
  * @adev: the device; its PCI function is enabled and its regions are requested
  *
+ * Afterwards the GPU's power input is on, whatever the firmware did with it.
+ *
  * Context: may sleep.
  * Return: 0; -ENODEV when the header is not Agate's or the GPU is not alive;
  * -ENOMEM when a BAR could not be mapped.
@@ -74,7 +76,8 @@ int agate_bus_attach(struct agate_device *adev);
  * agate_bus_detach - undo agate_bus_attach()
  * @adev: the device
  *
- * From here on the GPU counts as lost, so a late access is harmless.
+ * Switches the power input off.  From here on the GPU counts as lost, so a late access is
+ * harmless.
  */
 void agate_bus_detach(struct agate_device *adev);
 
@@ -82,8 +85,9 @@ void agate_bus_detach(struct agate_device *adev);
  * agate_bus_sleep - no register is used any more, until agate_bus_wake()
  * @adev: the device
  *
- * An access between the two is a bug of the driver: it warns, and counts as one to a GPU that
- * is lost.
+ * The first switches the GPU's power input off, behind all accesses before it, and the second
+ * switches it on.  An access between the two is a bug of the driver: it warns, and counts as
+ * one to a GPU that is lost.
  */
 void agate_bus_sleep(struct agate_device *adev);
 void agate_bus_wake(struct agate_device *adev);

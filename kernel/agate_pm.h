@@ -142,7 +142,7 @@ void agate_pm_chain_begin(struct agate_device *adev);
 int agate_pm_up(struct agate_device *adev);
 
 /**
- * agate_pm_down - power everything down, and the input
+ * agate_pm_down - power all domains down
  * @adev: the device; no job is running
  */
 void agate_pm_down(struct agate_device *adev);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The GPU's power input and its power domains.  The driver switches the domains on
- * in order and off in reverse order, and finishes each step before it begins the
- * next.  Everything that is present stays on from probe to removal, except while the
- * system sleeps.  A reset switches everything off, so it ends in agate_power_on(), too.
+ * The GPU's power domains.  The driver switches the domains on in order and off in
+ * reverse order, and finishes each step before it begins the next.  Everything that is
+ * present stays on from probe to removal, except while the system sleeps.  A reset switches
+ * everything off, so it ends in agate_power_on(), too.
  *
  * Topic "pm" does all this with interrupts instead of polling, and domain by domain.
  */
@@ -87,9 +87,6 @@ int agate_power_on(struct agate_device *adev)
 	if (adev->pm.ready)
 		return agate_pm_up(adev);
 
-	/* No domain powers up without this input; the firmware may have left it on. */
-	gpu_write(adev, AGATE_POWER_IN, 1);
-
 	/* Before the L2 is up: later it may hold lines of another protocol. */
 	ret = agate_select_protocol(adev);
 	if (!ret)
@@ -100,7 +97,6 @@ int agate_power_on(struct agate_device *adev)
 		ret = domain_on(adev, &domain_tiler, adev->id.tiler_present);
 	if (ret) {
 		all_off(adev);
-		gpu_write(adev, AGATE_POWER_IN, 0);
 		return ret;
 	}
 	adev->power.on = true;
@@ -114,7 +110,6 @@ void agate_power_off(struct agate_device *adev)
 	if (!adev->power.on)
 		return;
 	all_off(adev);
-	gpu_write(adev, AGATE_POWER_IN, 0);
 	adev->power.on = false;
 }
 

@@ -39,7 +39,7 @@ int agate_power_topic_resume(struct agate_device *adev);
 int agate_power_on(struct agate_device *adev);
 
 /**
- * agate_power_off - power down tiler and shaders, then L2, then the input
+ * agate_power_off - power down tiler and shaders, then L2
  * @adev: the device; no job is running
  */
 void agate_power_off(struct agate_device *adev);

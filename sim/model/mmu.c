@@ -270,6 +270,8 @@ static void as_command(struct agate_sim *sim, unsigned int n, uint32_t command)
 		sim_hint(sim, 4, "unknown AS_COMMAND");
 		return;
 	}
+	if (!power_l2_ready(&sim->power))
+		sim_hint(sim, 4, "an AS command while the L2 is off");
 	as_judge(sim, n, command);
 	as->command = command;
 	sim->mmu.commands++;

@@ -249,6 +249,8 @@ void perf_sample(struct agate_sim *sim)
 		sim_hint(sim, 2, "PERFCNT_SAMPLE is ignored unless PERFCNT_CFG says MANUAL");
 		return;
 	}
+	if (!power_l2_ready(&sim->power))
+		sim_hint(sim, 2, "PERFCNT_SAMPLE while the L2 is off");
 	perf_fill(sim);
 	perf_clear(sim);
 	perf->to = perf->base;

@@ -63,7 +63,6 @@ static void power_start(struct agate_sim *sim, struct power_domain *d, uint32_t 
 static void power_on(struct agate_sim *sim, enum power_domain_id id, uint32_t value)
 {
 	struct power_domain *d = &sim->power.domain[id];
-	const struct power_domain *l2 = &sim->power.domain[POWER_L2];
 	uint32_t cores = value & d->present;
 	uint32_t unused;
 
@@ -74,7 +73,7 @@ static void power_on(struct agate_sim *sim, enum power_domain_id id, uint32_t va
 	if (cores & d->trans)
 		sim_hint(sim, 2, "PWRON for cores that are in transition is ignored");
 	cores &= ~(d->trans | d->ready);
-	if (cores && id != POWER_L2 && (l2->ready & ~l2->trans) != l2->present) {
+	if (cores && id != POWER_L2 && !power_l2_ready(&sim->power)) {
 		sim_hint(sim, 2, "PWRON of shader or tiler before the L2 is ready is ignored");
 		return;
 	}
@@ -229,7 +228,7 @@ bool power_ready(const struct agate_sim *sim, uint64_t shaders, bool tiler)
 {
 	const struct power_domain *d = sim->power.domain;
 
-	if ((d[POWER_L2].ready & ~d[POWER_L2].trans) != d[POWER_L2].present)
+	if (!power_l2_ready(&sim->power))
 		return false;
 	if (shaders & ~(uint64_t)(d[POWER_SHADER].ready & ~d[POWER_SHADER].trans))
 		return false;

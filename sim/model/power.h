@@ -35,6 +35,14 @@ struct power {
 
 extern const struct block power_block;
 
+/* Is the whole L2 on, and not in transition? */
+static inline bool power_l2_ready(const struct power *power)
+{
+	const struct power_domain *l2 = &power->domain[POWER_L2];
+
+	return (l2->ready & ~l2->trans) == l2->present;
+}
+
 /* Is any core of any domain on or in transition? */
 bool power_any(const struct agate_sim *sim);
 /* Switch everything off at once, because the power input went away. */

@@ -51,6 +51,16 @@ static bool regs_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
 	return false;
 }
 
+/*
+ * On silicon nobody would answer, and the bus might hang.  The system around the GPU has power
+ * of its own; the counters and lists exist only in the model.
+ */
+static void regs_judge_power(struct agate_sim *sim, uint32_t offset)
+{
+	if (!sim->soc.power_in && offset < AGATE_COUNTER_BASE)
+		sim_hint(sim, 7, "a register of the GPU was used while POWER_IN is off");
+}
+
 /* A write that no block has taken. */
 static void regs_refuse(struct agate_sim *sim, uint32_t offset)
 {
@@ -82,6 +92,7 @@ void agate_sim_write32(struct agate_sim *sim, uint32_t offset, uint32_t value)
 	regs_begin(sim);
 	sim_event(sim, AGATE_EV_REG_WRITE, offset, value, 0, NULL);
 	sim->accessed = offset + 1;
+	regs_judge_power(sim, offset);
 	if (regs_deaf(sim, offset, value))
 		sim_hint(sim, 2, "a write before RESET_COMPLETED is lost");
 	else if (!regs_write(sim, offset, value))
@@ -96,6 +107,7 @@ uint32_t agate_sim_read32(struct agate_sim *sim, uint32_t offset)
 
 	regs_begin(sim);
 	sim->accessed = offset + 1;
+	regs_judge_power(sim, offset);
 	if (!regs_read(sim, offset, &value))
 		sim_hint(sim, 1, "a read of an unaligned or unknown register gives 0");
 	sim->accessed = 0;

@@ -2,8 +2,8 @@
 /*
  * Runtime PM: the GPU has power only while it works.
  *
- * Runtime PM counts references and decides when; the callbacks below switch the power input
- * and the registers, and a job that begins switches the domains that it needs.  So to look at
+ * Runtime PM counts references and decides when; the callbacks below switch the bus, and with it
+ * the power input, and a job that begins switches the domains that it needs.  So to look at
  * a counter costs no power for shader cores, and a domain that does not come up fails the job
  * that needs it, and not the device.
  *
@@ -185,12 +185,9 @@ int agate_pm_up(struct agate_device *adev)
 	wanted = pm->up | AGATE_PM_COMPUTE;
 	pm->up = 0;
 	pm->broken = false;
-	gpu_write(adev, AGATE_POWER_IN, 1);
 	ret = domains_up(adev, wanted);
-	if (ret) {
+	if (ret)
 		domains_down(adev);
-		gpu_write(adev, AGATE_POWER_IN, 0);
-	}
 	mutex_unlock(&pm->lock);
 	return ret;
 }
@@ -199,7 +196,6 @@ void agate_pm_down(struct agate_device *adev)
 {
 	mutex_lock(&adev->pm.lock);
 	domains_down(adev);
-	gpu_write(adev, AGATE_POWER_IN, 0);
 	mutex_unlock(&adev->pm.lock);
 }
 
@@ -349,7 +345,6 @@ int agate_pm_runtime_resume(struct device *dev)
 
 	mutex_lock(&pm->lock);
 	agate_bus_wake(adev);
-	gpu_write(adev, AGATE_POWER_IN, 1);
 	pm->broken = agate_gpu_soft_reset(adev);
 	if (pm->broken && !agate_bus_lost(adev))
 		dev_err(dev, "the GPU does not come out of its reset\n");

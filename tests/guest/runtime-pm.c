@@ -292,10 +292,10 @@ static void queued_meanwhile(const char *held)
 	wait_for_status("suspended");
 	inject_load();
 	inject_anybody(true);
-	if (!strcmp(held, "agate_pm_down"))
+	if (!strcmp(held, "agate_bus_sleep"))
 		check_job(&bo[0], 0, 100);
 	inject_hold_entry(held, 1, INJECT_BOUND_MS);
-	fence[0] = strcmp(held, "agate_pm_down") ? start_job(&bo[0], 0, 1) : -1;
+	fence[0] = strcmp(held, "agate_bus_sleep") ? start_job(&bo[0], 0, 1) : -1;
 	assert_true(inject_await_held(held, 10000));
 	for (int i = fence[0] < 0 ? 0 : 1; i < JOBS; i++)
 		fence[i] = start_job(&bo[i], i & 1 ? AGATE_JD_REQ_FS : 0, (uint64_t)i + 1);
@@ -321,7 +321,7 @@ static void queued_while_waking(void **state)
 static void queued_while_suspending(void **state)
 {
 	(void)state;
-	queued_meanwhile("agate_pm_down");
+	queued_meanwhile("agate_bus_sleep");
 }
 
 /* The GPU does not come out of its reset when it wakes up: once, and then for longer. */

@@ -111,7 +111,6 @@ static void test_no_domain_without_the_power_input(void **state)
 
 	(void)state;
 	assert_int_equal(rd(b, AGATE_POWER_IN), 0);
-	assert_int_equal(rd(b, GPU_ID), 0x0a860010);	/* the register interface is always on */
 	wr(b, GPU_L2_PWRON_LO, 1);
 	assert_true(hinted(b, "PWRON without POWER_IN is ignored"));
 	assert_int_equal(rd(b, GPU_L2_PWRTRANS_LO), 0);
@@ -120,6 +119,75 @@ static void test_no_domain_without_the_power_input(void **state)
 	forget_events(b);
 	wr(b, AGATE_POWER_IN, 1);
 	bench_power_on(b);
+	assert_int_equal(count_events(b, AGATE_EV_HINT), 0);
+	bench_free(b);
+}
+
+/* Each access counts, to any block of the GPU; those to the system around it do not. */
+static void test_no_register_without_the_power_input(void **state)
+{
+	static const uint32_t inside[] = {
+		GPU_ID, GPU_INT_MASK, JOB_INT_MASK, JS_HEAD_NEXT_LO(1), MMU_INT_MASK, AS_STATUS(7),
+	};
+	static const uint32_t outside[] = {
+		AGATE_POWER_IN, AGATE_CLK_SELECT, AGATE_VOLT_SELECT, AGATE_CLK_TABLE_FREQ(1),
+		AGATE_COUNTER_LO(0), AGATE_LISTED_START_LO(0),
+	};
+	struct bench *b = bench_new();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(inside) / sizeof(inside[0]); i++)
+		rd(b, inside[i]);
+	wr(b, AGATE_POWER_IN, 0);
+	for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++)
+		rd(b, outside[i]);
+	wr(b, AGATE_VOLT_SELECT, 1000);
+	assert_int_equal(count_events(b, AGATE_EV_HINT), 0);
+	for (size_t i = 0; i < sizeof(inside) / sizeof(inside[0]); i++) {
+		forget_events(b);
+		rd(b, inside[i]);
+		assert_true(hinted(b, "a register of the GPU was used while POWER_IN is off"));
+		assert_int_equal(count_events(b, AGATE_EV_HINT), 1);
+	}
+	/* The model goes on as if it had power. */
+	assert_int_equal(rd(b, GPU_ID), 0x0a860010);
+	forget_events(b);
+	wr(b, GPU_INT_MASK, 0);
+	assert_true(hinted(b, "a register of the GPU was used while POWER_IN is off"));
+	forget_events(b);
+	wr(b, AGATE_POWER_IN, 1);
+	wr(b, GPU_INT_MASK, 0);
+	assert_int_equal(count_events(b, AGATE_EV_HINT), 0);
+	bench_free(b);
+}
+
+static void test_commands_that_need_the_l2(void **state)
+{
+	struct bench *b = bench_new();
+
+	(void)state;
+	wr(b, AS_COMMAND(0), AS_COMMAND_NOP);
+	wr(b, GPU_CMD, GPU_CMD_PERFCNT_CLEAR);
+	wr(b, GPU_PERFCNT_CFG, GPU_PERFCNT_CFG_MODE_MANUAL);
+	assert_int_equal(count_events(b, AGATE_EV_HINT), 0);
+	wr(b, GPU_CMD, GPU_CMD_PERFCNT_SAMPLE);
+	assert_true(hinted(b, "PERFCNT_SAMPLE while the L2 is off"));
+	wr(b, GPU_CMD, GPU_CMD_CLEAN_CACHES);
+	assert_true(hinted(b, "a cache command while the L2 is off"));
+	wr(b, AS_COMMAND(0), AS_COMMAND_UPDATE);
+	assert_true(hinted(b, "an AS command while the L2 is off"));
+	/* A domain that is on its way is not on. */
+	settle(b);
+	poll_reg(b, AS_STATUS(0), AS_STATUS_AS_ACTIVE, 0);
+	wr(b, GPU_L2_PWRON_LO, 1);
+	forget_events(b);
+	wr(b, AS_COMMAND(0), AS_COMMAND_UPDATE);
+	assert_true(hinted(b, "an AS command while the L2 is off"));
+	poll_reg(b, AS_STATUS(0), AS_STATUS_AS_ACTIVE, 0);
+	poll_reg(b, GPU_L2_READY_LO, 1, 1);
+	forget_events(b);
+	wr(b, AS_COMMAND(0), AS_COMMAND_UPDATE);
+	wr(b, GPU_CMD, GPU_CMD_CLEAN_INV_CACHES);
 	assert_int_equal(count_events(b, AGATE_EV_HINT), 0);
 	bench_free(b);
 }
@@ -337,6 +405,8 @@ int main(void)
 		cmocka_unit_test(test_voltage_lowered_before_frequency),
 		cmocka_unit_test(test_what_does_not_exist),
 		cmocka_unit_test(test_no_domain_without_the_power_input),
+		cmocka_unit_test(test_no_register_without_the_power_input),
+		cmocka_unit_test(test_commands_that_need_the_l2),
 		cmocka_unit_test(test_the_power_input_goes_away),
 		cmocka_unit_test(test_the_power_input_goes_away_in_transition),
 		cmocka_unit_test(test_off_when_all_is_off),

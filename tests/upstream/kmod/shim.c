@@ -125,8 +125,6 @@ static int shim_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (ret < 0)
 		goto err_bus;
 	the_gpu = adev;
-	/* The supply, which a device tree would name.  Our own driver switches it off. */
-	gpu_write(adev, AGATE_POWER_IN, 1);
 	ret = shim_add_platform_device(adev);
 	if (ret)
 		goto err_vectors;
