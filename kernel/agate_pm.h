@@ -95,13 +95,14 @@ void agate_pm_topic_fini(struct agate_device *adev);
  * @adev: the device
  * @domains: AGATE_PM_COMPUTE or AGATE_PM_ALL
  *
- * Domains that are on stay on.  After a failure the next call tries again; if a domain is
- * stuck, this schedules a reset of the GPU, which goes before the next try.
+ * Domains that are on stay on.  After a failure the next call tries again.  If a domain is
+ * stuck beside one that may have chains, the next call schedules a reset of the GPU instead,
+ * which runs the job again.
  *
  * Context: a thread on a fence's way to its signal: allocates nothing, and waits for nobody who
  * does.  The caller holds no lock from pm.lock inwards.
- * Return: 0 with a reference, but perhaps without power if the device goes away; -EIO when a
- * domain did not come up; -ENODEV when the GPU is gone.
+ * Return: 0 with a reference, but perhaps without power if the device goes away or a reset is
+ * pending; -EIO when a domain did not come up; -ENODEV when the GPU is gone.
  */
 int agate_pm_get(struct agate_device *adev, u32 domains);
 

@@ -163,16 +163,22 @@ static int domains_up(struct agate_device *adev, u32 wanted)
 	return ret;
 }
 
-/* In reverse order.  What does not go down now loses its power with the input. */
+/*
+ * In reverse order.  A domain that is stuck must not lose its power input on its way: a reset
+ * switches off what no command does.
+ */
 static void domains_down(struct agate_device *adev)
 {
+	struct agate_pm *pm = &adev->pm;
 	unsigned int i = AGATE_PM_DOMAINS;
 
-	while (i--) {
-		if (adev->pm.up & BIT(i))
+	while (i-- && !pm->broken) {
+		if (pm->up & BIT(i))
 			domain_switch(adev, i, false);
-		adev->pm.up &= ~BIT(i);
 	}
+	pm->up = 0;
+	if (pm->broken)
+		pm->broken = agate_gpu_soft_reset(adev);
 }
 
 int agate_pm_up(struct agate_device *adev)
@@ -203,7 +209,8 @@ void agate_pm_down(struct agate_device *adev)
 
 /*
  * Without L2 and shader cores no chain is on the GPU, and nobody notices a reset.  Otherwise a
- * reset has to be scheduled, and the chains that it ends run again.
+ * reset has to be scheduled, and the chains that it ends run again.  So does the job that wants
+ * power now: nothing starts while a reset is pending, and the reset waits for the schedulers.
  */
 static int mend(struct agate_device *adev)
 {
@@ -214,7 +221,7 @@ static int mend(struct agate_device *adev)
 
 	if ((pm->up & AGATE_PM_COMPUTE) == AGATE_PM_COMPUTE) {
 		agate_reset_schedule(adev);
-		return -EIO;
+		return atomic_read(&adev->reset.pending) ? -EAGAIN : -EIO;
 	}
 	ret = agate_gpu_soft_reset(adev);
 	if (!ret) {
@@ -238,7 +245,7 @@ static int job_power(struct agate_device *adev, u32 wanted)
 	if (pm->ready && !ret)
 		ret = domains_up(adev, wanted);
 	mutex_unlock(&pm->lock);
-	return ret;
+	return ret == -EAGAIN ? 0 : ret;
 }
 
 int agate_pm_get(struct agate_device *adev, u32 wanted)

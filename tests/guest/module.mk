@@ -4,7 +4,7 @@
 GUEST_TESTS	:= uapi-bo uapi-submit mmap jobs races gone reload failnth stale fences stats \
 		   compute closed listed many absent coherency queued runtime-pm storm caught reservations \
 		   readers lock-order parked backing spaces heaps asleep contiguous prime strangers \
-		   scanout dvfs two-gpus one-goes restart wired
+		   scanout dvfs two-gpus one-goes power-sticks restart wired
 # Those with libagate inside.
 GUEST_LIB_TESTS	:= bo-cache
 GUEST_TEST_DIR	:= $(BUILD)/tests/guest
@@ -32,8 +32,10 @@ $(addprefix $(GUEST_TEST_DIR)/,failnth one-goes prime scanout storm strangers tw
 		$(GUEST_TEST_DIR)/dmabuf.o
 $(addprefix $(GUEST_TEST_DIR)/,one-goes two-gpus): $(GUEST_TEST_DIR)/gpus.o
 $(addprefix $(GUEST_TEST_DIR)/,absent asleep backing caught contiguous dvfs heaps one-goes parked \
-		prime reservations runtime-pm spaces strangers wired): \
+		power-sticks prime reservations runtime-pm spaces strangers wired): \
 		$(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kernel.o)
+
+$(addprefix $(GUEST_TEST_DIR)/,power-sticks runtime-pm): $(GUEST_TEST_DIR)/power.o
 
 .SECONDARY: $(GUEST_TESTS:%=$(GUEST_TEST_DIR)/%.o) $(GUEST_TEST_DIR)/guest.o $(GUEST_TEST_DIR)/clients.o
 -include $(wildcard $(GUEST_TEST_DIR)/*.d $(GUEST_TEST_DIR)/*/*.d)

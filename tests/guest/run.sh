@@ -18,8 +18,8 @@
 #   swiotlb  calls and jobs in a guest that bounces all DMA: the GPU and the CPUs never
 #            see the same memory, and what one side wrote reaches the other only if the
 #            driver syncs it
-#   power    a GPU that loses its power whenever it is idle, and does not always get it back;
-#            at last the GPU's process is killed while the GPU is off.
+#   power    a GPU that loses its power whenever it is idle, and does not always get it back,
+#            or sticks on the way; at last the GPU's process is killed while the GPU is off.
 #   shared   BOs that other processes and drivers use, and BOs of other drivers
 #   two      two GPUs that use each other's BOs; at last the second one's process is killed
 #            while the first one uses its memory
@@ -93,7 +93,7 @@ guest()
 		compute listed many absent coherency queued runtime-pm storm caught \
 		reservations readers lock-order parked backing spaces heaps asleep \
 		contiguous prime strangers scanout two-gpus one-goes top dvfs \
-		restart wired; do
+		power-sticks restart wired; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	for p in agate-info agate-top; do
@@ -221,6 +221,12 @@ idle()
 	echo "gpu:{\"cmd\": \"idle\", \"cycles\": $1}"
 }
 
+# stick WHAT: the step that makes the GPU's next transition of this kind never end.
+stick()
+{
+	echo "gpu:{\"cmd\": \"latency\", \"$1\": -1, \"once\": 1}"
+}
+
 # mark TEXT: the step that writes it into the event log.
 mark()
 {
@@ -293,7 +299,12 @@ power)
 	# Loading the driver makes three.
 	sim_args="--sim-arg --inject --sim-arg fail-power:4,fail-power:6,fail-power:8"
 	set -- "exec:insmod $GUEST/agate.ko tell_listed=1 timeout_ms=$brisk autosuspend_ms=20" \
-		"$(test_step runtime-pm)" "kill-sim-on:ASLEEP" "$(test_step runtime-pm lost)" ;;
+		"$(test_step runtime-pm)" "$(load "$endless autosuspend_ms=20")" \
+		"$(test_step power-sticks hold)" "$(stick power)" "$(test_step power-sticks tiler)" \
+		"$(test_step power-sticks awake)" "$(stick power)" "$(test_step power-sticks down)" \
+		"$(stick reset)" "$(test_step power-sticks wakes_hard)" \
+		"$(test_step power-sticks "reset*")" "$(test_step power-sticks unbound)" \
+		"kill-sim-on:ASLEEP" "$(test_step runtime-pm lost)" ;;
 shared)
 	set -- "$(load $patient)" "$(test_step prime)" "$(test_step scanout)" "$(test_step strangers)" ;;
 two)

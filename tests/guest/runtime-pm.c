@@ -7,117 +7,15 @@
  * instead, which run.sh brings about when it reads ASLEEP.
  */
 #include "graded.h"
+#include "power.h"
 
 #include <fcntl.h>
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define DATA		2048u
-#define DEVICE		"/sys/bus/pci/drivers/agate/*:*/power/"
 #define JOBS		8
-
-/* ---- What the kernel says --------------------------------------------- */
-
-static FILE *open_device_file(const char *name, const char *mode)
-{
-	char pattern[96];
-	glob_t found;
-	FILE *file;
-
-	snprintf(pattern, sizeof(pattern), DEVICE "%s", name);
-	assert_int_equal(glob(pattern, 0, NULL, &found), 0);
-	file = fopen(found.gl_pathv[0], mode);
-	globfree(&found);
-	assert_non_null(file);
-	return file;
-}
-
-static void device_says(const char *name, char *text, size_t size)
-{
-	FILE *file = open_device_file(name, "re");
-
-	assert_non_null(fgets(text, (int)size, file));
-	fclose(file);
-	text[strcspn(text, "\n")] = '\0';
-}
-
-static void tell_device(const char *name, const char *text)
-{
-	FILE *file = open_device_file(name, "we");
-
-	assert_true(fputs(text, file) >= 0);
-	assert_int_equal(fclose(file), 0);
-}
-
-static bool status_is(const char *want)
-{
-	char status[32];
-
-	device_says("runtime_status", status, sizeof(status));
-	return !strcmp(status, want);
-}
-
-static void wait_for_status(const char *want)
-{
-	for (int64_t end = guest_deadline(20000); !status_is(want);) {
-		assert_true(guest_deadline(0) < end);
-		usleep(1000);
-	}
-}
-
-/* A number in debugfs's file "power". */
-static long long power_number(const char *name)
-{
-	char path[64], key[32], text[32];
-	long long value = -1;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%d/power", guest_minor());
-	file = fopen(path, "re");
-	assert_non_null(file);
-	while (fscanf(file, "%31s %31s%*[^\n]", key, text) == 2) {
-		if (!strcmp(key, name))
-			value = atoll(text);
-	}
-	fclose(file);
-	return value;
-}
-
-static bool power_is(const char *line)
-{
-	return guest_debugfs_says("power", line);
-}
-
-/* ---- Jobs ------------------------------------------------------------- */
-
-static uint64_t word(const struct bo *bo, uint32_t offset)
-{
-	return *(volatile uint64_t *)((char *)bo->cpu + offset);
-}
-
-static int start_job(struct bo *bo, uint32_t requirements, uint64_t value)
-{
-	guest_job_write64(bo, 0, 0, bo->va + DATA, value);
-	return guest_submit_fence(bo, requirements);
-}
-
-static void check_job(struct bo *bo, uint32_t requirements, uint64_t value)
-{
-	assert_int_equal(guest_fence_end(start_job(bo, requirements, value)), 1);
-	assert_int_equal(word(bo, DATA), value);
-}
-
-/* Any job that the tiler has to run. */
-static int start_tiler(struct bo *bo, uint32_t requirements)
-{
-	const uint64_t nothing[16] = { 0 };
-
-	guest_job(bo, 0, AGATE_JOB_TILER, 0, nothing, sizeof(nothing));
-	return guest_submit_fence(bo, requirements);
-}
 
 /* ---- Tests ------------------------------------------------------------ */
 
@@ -128,17 +26,17 @@ static void power_ups_fail(void **state)
 	struct bo bo = guest_bo(fd, PAGE, 0);
 
 	(void)state;
-	wait_for_status("suspended");
+	power_wait("suspended");
 	for (long long i = 1; i <= 3; i++) {
-		assert_int_equal(guest_fence_end(start_job(&bo, 0, (uint64_t)i)), -EIO);
-		assert_int_equal(word(&bo, DATA), 0);
+		assert_int_equal(guest_fence_end(power_start_job(&bo, 0, (uint64_t)i)), -EIO);
+		assert_int_equal(power_word(&bo, POWER_DATA), 0);
 		assert_int_equal(power_number("failures"), i);
 	}
-	check_job(&bo, 0, 4);
+	power_check_job(&bo, 0, 4);
 	assert_int_equal(power_number("failures"), 3);
 	guest_destroy(&bo);
 	close(fd);
-	wait_for_status("suspended");
+	power_wait("suspended");
 }
 
 /* Each job finds the GPU off, and its memory as it was. */
@@ -152,12 +50,12 @@ static void off_and_on(void **state)
 	for (uint64_t i = 1; i <= 10; i++) {
 		const long long before = power_number("resumes");
 
-		wait_for_status("suspended");
+		power_wait("suspended");
 		assert_true(power_is("input off\nL2 off\nshader off\ntiler off\n"));
 		off = power_number("off");
 		usleep(1000);
 		assert_true(power_number("off") >= off + 1000000);
-		check_job(&bo, i & 1 ? AGATE_JD_REQ_FS : 0, i);
+		power_check_job(&bo, i & 1 ? AGATE_JD_REQ_FS : 0, i);
 		assert_int_equal(power_number("resumes"), before + 1);
 	}
 	guest_destroy(&bo);
@@ -178,8 +76,8 @@ static void waits_by_interrupt(void **state)
 	inject_within("agate_pm_get");
 	inject_count("gpu_poll");
 	for (uint64_t i = 1; i <= 10; i++) {
-		wait_for_status("suspended");
-		check_job(&bo, 0, i);
+		power_wait("suspended");
+		power_check_job(&bo, 0, i);
 	}
 	polls = inject_hits("gpu_poll");
 	inject_clear();
@@ -197,29 +95,29 @@ static void under_control(void **state)
 	char text[32];
 
 	(void)state;
-	wait_for_status("suspended");
-	tell_device("control", "on");
-	assert_true(status_is("active"));
+	power_wait("suspended");
+	power_tell_device("control", "on");
+	assert_true(power_status_is("active"));
 	/* The registers are awake, and no domain is. */
 	assert_true(power_is("input on\nL2 off\n"));
-	check_job(&bo, 0, 1);
+	power_check_job(&bo, 0, 1);
 	usleep(100000);
-	assert_true(status_is("active"));
-	tell_device("control", "auto");
-	wait_for_status("suspended");
+	assert_true(power_status_is("active"));
+	power_tell_device("control", "auto");
+	power_wait("suspended");
 
-	tell_device("autosuspend_delay_ms", "100000");
-	check_job(&bo, 0, 2);
+	power_tell_device("autosuspend_delay_ms", "100000");
+	power_check_job(&bo, 0, 2);
 	usleep(100000);
-	assert_true(status_is("active"));
-	tell_device("autosuspend_delay_ms", "0");
-	wait_for_status("suspended");
+	assert_true(power_status_is("active"));
+	power_tell_device("autosuspend_delay_ms", "0");
+	power_wait("suspended");
 	for (uint64_t i = 3; i < 20; i++)
-		check_job(&bo, i & 1 ? AGATE_JD_REQ_FS : 0, i);
-	wait_for_status("suspended");
-	device_says("control", text, sizeof(text));
+		power_check_job(&bo, i & 1 ? AGATE_JD_REQ_FS : 0, i);
+	power_wait("suspended");
+	power_device_says("control", text, sizeof(text));
 	assert_string_equal(text, "auto");
-	tell_device("autosuspend_delay_ms", "20");
+	power_tell_device("autosuspend_delay_ms", "20");
 	guest_destroy(&bo);
 	close(fd);
 }
@@ -232,25 +130,25 @@ static void tiler_alone(void **state)
 	int endless;
 
 	(void)state;
-	wait_for_status("suspended");
-	tell_device("autosuspend_delay_ms", "100000");
-	check_job(&bo, AGATE_JD_REQ_FS, 1);
-	check_job(&bo, AGATE_JD_REQ_ONLY_COMPUTE, 2);
+	power_wait("suspended");
+	power_tell_device("autosuspend_delay_ms", "100000");
+	power_check_job(&bo, AGATE_JD_REQ_FS, 1);
+	power_check_job(&bo, AGATE_JD_REQ_ONLY_COMPUTE, 2);
 	assert_true(power_is("L2 on\nshader on\ntiler off\n"));
-	assert_int_equal(guest_fence_end(start_tiler(&tiling, AGATE_JD_REQ_ONLY_COMPUTE)), -EIO);
+	assert_int_equal(guest_fence_end(power_start_tiler(&tiling, AGATE_JD_REQ_ONLY_COMPUTE)), -EIO);
 	assert_true(power_is("tiler off\n"));
 
 	/* It comes up beside a chain that runs.  A bad payload shows that it was read. */
-	guest_job_write64(&bo, 0, bo.va, bo.va + DATA, 3);
+	guest_job_write64(&bo, 0, bo.va, bo.va + POWER_DATA, 3);
 	endless = guest_submit_fence(&bo, AGATE_JD_REQ_FS);
-	assert_int_equal(guest_fence_end(start_tiler(&tiling, 0)), -EINVAL);
+	assert_int_equal(guest_fence_end(power_start_tiler(&tiling, 0)), -EINVAL);
 	assert_true(power_is("L2 on\nshader on\ntiler on\n"));
 	guest_destroy(&bo);
 	guest_destroy(&tiling);
 	close(fd);
 	assert_int_equal(guest_fence_end(endless), -ECANCELED);
-	tell_device("autosuspend_delay_ms", "20");
-	wait_for_status("suspended");
+	power_tell_device("autosuspend_delay_ms", "20");
+	power_wait("suspended");
 	guest_assert_nothing_left();
 }
 
@@ -265,14 +163,14 @@ static void mapped_while_off(void **state)
 		struct bo target;
 		uint32_t both[2] = { bo.handle };
 
-		wait_for_status("suspended");
+		power_wait("suspended");
 		target = guest_bo(fd, (1 + i) * PAGE, 0);
 		both[1] = target.handle;
 		guest_job_write64(&bo, 0, 0, target.va + i * PAGE, 7 + i);
 		assert_int_equal(guest_submit(fd, bo.va, 0, both, 2, 0), 0);
 		assert_int_equal(guest_wait(fd, bo.handle, FOREVER), 0);
-		assert_int_equal(word(&target, i * PAGE), 7 + i);
-		wait_for_status("suspended");
+		assert_int_equal(power_word(&target, i * PAGE), 7 + i);
+		power_wait("suspended");
 		guest_destroy(&target);
 	}
 	guest_destroy(&bo);
@@ -289,21 +187,21 @@ static void queued_meanwhile(const char *held)
 
 	for (int i = 0; i < JOBS; i++)
 		bo[i] = guest_bo(i & 2 ? other : fd, PAGE, 0);
-	wait_for_status("suspended");
+	power_wait("suspended");
 	inject_load();
 	inject_anybody(true);
 	if (!strcmp(held, "agate_bus_sleep"))
-		check_job(&bo[0], 0, 100);
+		power_check_job(&bo[0], 0, 100);
 	inject_hold_entry(held, 1, INJECT_BOUND_MS);
-	fence[0] = strcmp(held, "agate_bus_sleep") ? start_job(&bo[0], 0, 1) : -1;
+	fence[0] = strcmp(held, "agate_bus_sleep") ? power_start_job(&bo[0], 0, 1) : -1;
 	assert_true(inject_await_held(held, 10000));
 	for (int i = fence[0] < 0 ? 0 : 1; i < JOBS; i++)
-		fence[i] = start_job(&bo[i], i & 1 ? AGATE_JD_REQ_FS : 0, (uint64_t)i + 1);
+		fence[i] = power_start_job(&bo[i], i & 1 ? AGATE_JD_REQ_FS : 0, (uint64_t)i + 1);
 	assert_int_equal(guest_wait(bo[1].fd, bo[1].handle, guest_deadline(20)), ETIMEDOUT);
 	assert_true(inject_let_go(held));
 	for (int i = 0; i < JOBS; i++) {
 		assert_int_equal(guest_fence_end(fence[i]), 1);
-		assert_int_equal(word(&bo[i], DATA), i + 1);
+		assert_int_equal(power_word(&bo[i], POWER_DATA), i + 1);
 		guest_destroy(&bo[i]);
 	}
 	inject_clear();
@@ -331,18 +229,18 @@ static void reset_fails(void **state)
 	struct bo bo = guest_bo(fd, PAGE, 0);
 
 	(void)state;
-	wait_for_status("suspended");
+	power_wait("suspended");
 	inject_load();
 	inject_anybody(true);
 	inject_fail("agate_gpu_soft_reset", 1, ETIMEDOUT);
-	check_job(&bo, 0, 1);
+	power_check_job(&bo, 0, 1);
 	inject_clear();
-	wait_for_status("suspended");
+	power_wait("suspended");
 	inject_anybody(true);
 	inject_fail("agate_gpu_soft_reset", 0, ETIMEDOUT);
-	assert_int_equal(guest_fence_end(start_job(&bo, AGATE_JD_REQ_FS, 2)), -EIO);
+	assert_int_equal(guest_fence_end(power_start_job(&bo, AGATE_JD_REQ_FS, 2)), -EIO);
 	inject_clear();
-	check_job(&bo, AGATE_JD_REQ_FS, 3);
+	power_check_job(&bo, AGATE_JD_REQ_FS, 3);
 	guest_destroy(&bo);
 	close(fd);
 }
@@ -354,11 +252,11 @@ static void hang_and_sleep(void **state)
 	struct bo bo = guest_bo(fd, PAGE, 0), endless = guest_bo(fd, PAGE, 0);
 
 	(void)state;
-	wait_for_status("suspended");
-	guest_job_write64(&endless, 0, endless.va, endless.va + DATA, 1);
+	power_wait("suspended");
+	guest_job_write64(&endless, 0, endless.va, endless.va + POWER_DATA, 1);
 	assert_int_equal(guest_fence_end(guest_submit_fence(&endless, 0)), -ETIME);
-	wait_for_status("suspended");
-	check_job(&bo, 0, 1);
+	power_wait("suspended");
+	power_check_job(&bo, 0, 1);
 	guest_destroy(&endless);
 	guest_destroy(&bo);
 	close(fd);
@@ -373,7 +271,7 @@ static void looks_while_off(void **state)
 	char path[64];
 
 	(void)state;
-	wait_for_status("suspended");
+	power_wait("suspended");
 	resumes = power_number("resumes");
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
 	assert_true(guest_file_says(path, "agate-power:\toff\n"));
@@ -381,7 +279,7 @@ static void looks_while_off(void **state)
 	guest_debugfs_says("vms", "");
 	guest_debugfs_says("busy", "");
 	assert_true(guest_counter("files") > 0);
-	assert_true(status_is("suspended"));
+	assert_true(power_status_is("suspended"));
 	assert_int_equal(power_number("resumes"), resumes);
 	assert_true(guest_gpu_counter("jobs") > 0);
 	assert_int_equal(power_number("resumes"), resumes + 1);
@@ -414,11 +312,11 @@ static void system_sleeps(void **state)
 	(void)state;
 	for (uint64_t i = 1; i <= 6; i++) {
 		if (i & 1)
-			wait_for_status("suspended");
+			power_wait("suspended");
 		assert_int_equal(sleep_once(), 0);
-		check_job(&bo, 0, i);
+		power_check_job(&bo, 0, i);
 	}
-	wait_for_status("suspended");
+	power_wait("suspended");
 	guest_destroy(&bo);
 	close(fd);
 	guest_assert_nothing_left();
@@ -432,16 +330,16 @@ static void unbound_while_off(void **state)
 		int fd = guest_open();
 		struct bo bo = guest_bo(fd, PAGE, 0);
 
-		check_job(&bo, 0, 1);
+		power_check_job(&bo, 0, 1);
 		if (i & 1)
-			wait_for_status("suspended");
+			power_wait("suspended");
 		munmap(bo.cpu, bo.size);
 		assert_int_equal(device_unbind(), 0);
 		close(fd);
 		assert_int_equal(device_bind(), 0);
 	}
 	close(guest_open());
-	wait_for_status("suspended");
+	power_wait("suspended");
 }
 
 /* ---- The end ---------------------------------------------------------- */
@@ -453,8 +351,8 @@ static void lost_while_off(void **state)
 	struct bo bo = guest_bo(fd, PAGE, 0);
 
 	(void)state;
-	check_job(&bo, 0, 1);
-	wait_for_status("suspended");
+	power_check_job(&bo, 0, 1);
+	power_wait("suspended");
 	puts("# ASLEEP");
 	fflush(stdout);
 	for (int64_t end = guest_deadline(10000); guest_deadline(0) < end; usleep(1000))
