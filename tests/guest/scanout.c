@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "dmabuf.h"
@@ -176,6 +178,26 @@ static uint32_t mode_blob(int fd)
 	return arg.blob_id;
 }
 
+/*
+ * vkms tidies up after a writeback later than it signals the fence, and switches its composer
+ * off then, whether or not the next writeback has begun: that one would never end.  The last
+ * thing it does is to release the framebuffer, which only its own file refers to from then on.
+ */
+static void await_tidy(const struct display *display, uint32_t written)
+{
+	char path[64], alone[64];
+	struct stat node;
+	int64_t end = guest_deadline(30000);
+
+	assert_int_equal(fstat(display->fd, &node), 0);
+	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%u/framebuffer", minor(node.st_rdev));
+	snprintf(alone, sizeof(alone), "framebuffer[%u]:\n\tallocated by = scanout\n\trefcount=1\n",
+		 written);
+	while (!guest_file_says(path, alone) && guest_deadline(0) < end)
+		usleep(1000);
+	assert_true(guest_file_says(path, alone));
+}
+
 /* Show one framebuffer, and have what is shown written to another; wait for that. */
 static void show(const struct display *display, uint32_t shown, uint32_t written)
 {
@@ -203,6 +225,7 @@ static void show(const struct display *display, uint32_t shown, uint32_t written
 	commit_now(&commit);
 	assert_true(fence >= 0);
 	assert_int_equal(guest_fence_end(fence), 1);
+	await_tidy(display, written);
 }
 
 /* ---- Pictures ---------------------------------------------------------- */
