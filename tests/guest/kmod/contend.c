@@ -33,7 +33,7 @@ struct contention {
 
 static unsigned int messages(const struct contention *c)
 {
-	return READ_ONCE(*per_cpu_ptr(irq_data_to_desc(c->data)->kstat_irqs, c->cpu));
+	return irq_desc_kstat_cpu(irq_data_to_desc(c->data), c->cpu);
 }
 
 /* State that the handler may change, and how many messages and accesses there had been. */
