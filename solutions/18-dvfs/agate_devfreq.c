@@ -304,6 +304,23 @@ static int governor_start(struct agate_device *adev)
 	return 0;
 }
 
+/*
+ * devfreq_remove_device() stops the governor first, and takes the files away afterwards
+ * through which a user starts it again, or another one.  So the file "governor" goes first of
+ * all.  The governor's own files go while it stands still; a last write to "timer" may have
+ * queued the work that polls, in memory that devfreq is going to free.
+ */
+static void governor_end(struct devfreq *devfreq)
+{
+	get_device(&devfreq->dev);
+	device_remove_groups(&devfreq->dev, devfreq->dev.class->dev_groups);
+	devfreq_remove_device(devfreq);
+	/* Only a governor that polls has initialised it. */
+	if (devfreq->work.work.func)
+		cancel_delayed_work_sync(&devfreq->work);
+	put_device(&devfreq->dev);
+}
+
 int agate_devfreq_topic_init(struct agate_device *adev)
 {
 	struct agate_devfreq *df = &adev->devfreq;
@@ -335,7 +352,7 @@ void agate_devfreq_topic_fini(struct agate_device *adev)
 	WRITE_ONCE(df->devfreq, NULL);
 	spin_unlock(&adev->slots.lock);
 	cancel_work_sync(&df->poll);
-	devfreq_remove_device(devfreq);
+	governor_end(devfreq);
 	dev_pm_opp_remove_all_dynamic(&adev->pdev->dev);
 	counting(adev, false);
 }

@@ -376,6 +376,46 @@ static void unbound(void **state)
 	assert_int_equal(clock_says("millivolts"), mhz == 400 ? 750 : 1000);
 }
 
+static void *unbind(void *ret)
+{
+	*(int *)ret = device_unbind();
+	return NULL;
+}
+
+/* The driver leaves, and @file is written to while devfreq removes its device, at @symbol. */
+static int put_while_leaving(const char *symbol, const char *file, const char *text)
+{
+	pthread_t thread;
+	int unbound = -1, err;
+
+	inject_within("agate_devfreq_topic_fini");
+	inject_hold_entry(symbol, 1, INJECT_BOUND_MS);
+	assert_int_equal(pthread_create(&thread, NULL, unbind, &unbound), 0);
+	assert_true(inject_await_held(symbol, PATIENCE_MS));
+	err = devfreq_put(file, text);
+	assert_true(inject_let_go(symbol));
+	pthread_join(thread, NULL);
+	inject_clear();
+	assert_int_equal(unbound, 0);
+	return err;
+}
+
+/* devfreq stops the governor before it takes the files away that start one. */
+static void leaving(void **state)
+{
+	(void)state;
+	close(guest_open());
+	devfreq_choose("userspace");
+	assert_int_equal(put_while_leaving("device_unregister", "governor", "simple_ondemand"),
+			 ENOENT);
+	assert_int_equal(device_bind(), 0);
+	devfreq_choose("simple_ondemand");
+	assert_int_equal(put_while_leaving("sysfs_remove_file_ns", "timer", "deferrable"), 0);
+	/* Long enough for a governor that was left behind to poll, in memory that is free. */
+	usleep(200000);
+	assert_int_equal(device_bind(), 0);
+}
+
 /* A chain that does not stop makes the driver reset the GPU, in the middle of changes. */
 static void reset(void **state)
 {
@@ -416,6 +456,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(userspace),
 		cmocka_unit_test(refused),
 		cmocka_unit_test(unbound),
+		cmocka_unit_test(leaving),
 		cmocka_unit_test(reset),
 	};
 

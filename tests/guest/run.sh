@@ -286,7 +286,7 @@ dvfs)
 		"$(test_step dvfs slow)" "$(test_step dvfs fast)" "$(test_step dvfs begin)" \
 		"$(idle 750000)" "$(test_step dvfs middle)" "$(test_step dvfs userspace)" \
 		'gpu:{"cmd": "inject", "spec": "refuse-clock:1,refuse-clock:3,refuse-clock:7,refuse-clock:9"}' \
-		"$(test_step dvfs refused)" "$(test_step dvfs unbound)" \
+		"$(test_step dvfs refused)" "$(test_step dvfs unbound)" "$(test_step dvfs leaving)" \
 		"$(load "$brisk runtime_pm=0")" "$(test_step dvfs reset)" ;;
 wired)
 	sim_args="--sim-arg --stop-latency --sim-arg stuck"
