@@ -161,12 +161,12 @@ static bool wants_return(const struct point *p)
 	return p->kind == DELAY_RETURN || p->kind == WITHIN;
 }
 
-int point_arm(struct point *p)
+static int probe_function(struct point *p, const char *name)
 {
 	int ret;
 
 	memset(&p->probe, 0, sizeof(p->probe));
-	p->probe.kp.symbol_name = p->symbol;
+	p->probe.kp.symbol_name = name;
 	if (wants_return(p)) {
 		p->probe.entry_handler = on_call;
 		p->probe.handler = on_return;
@@ -178,6 +178,17 @@ int point_arm(struct point *p)
 	}
 	p->armed = !ret;
 	return ret;
+}
+
+/* Since Linux 6.10 the functions that allocate have this behind their names. */
+int point_arm(struct point *p)
+{
+	int ret = probe_function(p, p->symbol);
+
+	if (ret != -ENOENT)
+		return ret;
+	snprintf(p->renamed, sizeof(p->renamed), "%s_noprof", p->symbol);
+	return probe_function(p, p->renamed);
 }
 
 /* All at once: for each kind of probe the kernel then waits only once for running handlers. */
