@@ -2,7 +2,7 @@
 # Tests that nobody here wrote: selftests from the kernel's source, built as they are.
 
 STRANGERS_DIR	:= $(BUILD)/tests/strangers
-STRANGERS_SOURCES := dmabuf-heaps/dmabuf-heap.c drivers/dma-buf/udmabuf.c
+STRANGERS_SOURCES := kselftest.h dmabuf-heaps/dmabuf-heap.c drivers/dma-buf/udmabuf.c
 STRANGERS	:= $(STRANGERS_DIR)/dmabuf-heap $(STRANGERS_DIR)/udmabuf
 
 # The kernel's build has no selftests, so they come out of the same tarball or tree.
@@ -24,10 +24,10 @@ $(STRANGERS_DIR)/importer.o: tests/strangers/importer.c | $(STRANGERS_DIR)/inclu
 
 $(STRANGERS_DIR)/dmabuf-heap: $(STRANGERS_DIR)/importer.o $(STRANGERS_DIR)/source
 	$(call say,LD,$@)
-	$(Q)$(STRANGERS_CC) -Wl,--wrap=ioctl -o $@ $(STRANGERS_DIR)/source/dmabuf-heap.c $<
+	$(Q)$(STRANGERS_CC) -Wl,--wrap=ioctl -o $@ $(STRANGERS_DIR)/source/dmabuf-heaps/dmabuf-heap.c $<
 
 $(STRANGERS_DIR)/udmabuf: $(STRANGERS_DIR)/source
 	$(call say,LD,$@)
-	$(Q)$(STRANGERS_CC) -o $@ $(STRANGERS_DIR)/source/udmabuf.c
+	$(Q)$(STRANGERS_CC) -o $@ $(STRANGERS_DIR)/source/drivers/dma-buf/udmabuf.c
 
 -include $(STRANGERS_DIR)/importer.d

@@ -5,7 +5,8 @@
 #
 # usage: tests/strangers/take-selftests.sh DIR FILE...
 #
-# FILE is a path in the source's tools/testing/selftests.  DIR is made anew.
+# FILE is a path in the source's tools/testing/selftests, and the same path in DIR, for the
+# files include each other.  DIR is made anew.
 set -eu
 
 dir=$1
@@ -16,13 +17,15 @@ rm -rf "$dir" "$dir.new"
 mkdir -p "$dir.new"
 if [ -d "$source" ]; then
 	for file; do
-		cp "$source/$selftests/$file" "$dir.new"
+		mkdir -p "$dir.new/$(dirname "$file")"
+		cp "$source/$selftests/$file" "$dir.new/$file"
 	done
 else
 	for file; do
 		set -- "$@" "*/$selftests/$file"
 		shift
 	done
-	tar -xf "$source" -C "$dir.new" --wildcards --transform 's|.*/||' "$@"
+	# The folder that a tarball begins with, and the three of $selftests.
+	tar -xf "$source" -C "$dir.new" --wildcards --strip-components=4 "$@"
 fi
 mv "$dir.new" "$dir"
