@@ -153,6 +153,15 @@ cache_dir()
 	esac
 }
 
+# Of the systems with packages that have names like Debian's, only Debian has the source.
+kernel_advice()
+{
+	case $(. "$OS_RELEASE" 2>/dev/null; echo "${ID:-}") in
+	debian) echo "Debian 12 has Linux 6.1, Debian 13 has Linux 6.12: make deps installs it" ;;
+	*) echo "the course kernel is Linux 6.12 here: $KERNEL_ADVICE" ;;
+	esac
+}
+
 # The course kernel: of two sources in reach scripts/kernel-source.sh chooses.
 kernel_source()
 {
@@ -164,9 +173,7 @@ kernel_source()
 	6.1 | 6.12) ok kernel "Linux $kernel, from $source" ;;
 	?*) note kernel "Linux $kernel, from $source" "the driver was tried with 6.1 and 6.12" ;;
 	*)
-		problem kernel "$(sed 's/^kernel-source: //' "$work/said")" \
-			"Debian 12 has Linux 6.1, Debian 13 has Linux 6.12: make deps installs it"
-		advice "elsewhere the course kernel is Linux 6.12: $KERNEL_ADVICE"
+		problem kernel "$(sed 's/^kernel-source: //' "$work/said")" "$(kernel_advice)"
 		;;
 	esac
 }

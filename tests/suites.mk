@@ -83,6 +83,7 @@ $(call guest_mutants,16)
 
 $(foreach s,kill launcher policy,$(call suite,vm/$(s),2,600,$(FAST_INPUTS) tests/vm/$(s).sh tests/tap.sh, \
 	tests/vm/$(s).sh))
+$(call suite,vm/doctor,1,300,scripts tests/vm/doctor.sh tests/tap.sh,tests/vm/doctor.sh)
 $(call suite,vm/kernels,1,300,guest scripts/kernel-source.sh tests/vm/kernels.sh tests/tap.sh,tests/vm/kernels.sh)
 $(call suite,vm/sources,1,300,guest/kernel-make.sh scripts/install-deps.sh scripts/kernel-source.sh \
 	scripts/packages.sh scripts/packages.txt tests/vm/sources.sh tests/tap.sh,tests/vm/sources.sh)
