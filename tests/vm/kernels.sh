@@ -67,7 +67,7 @@ last_used()
 	touch -d "$2 days ago" "$1/used" "$1/complete"
 }
 
-echo 1..12
+echo 1..15
 
 for name in one two three four five; do
 	source_tree $name
@@ -148,3 +148,34 @@ rm -rf "$one"
 build one
 [ ! -e "$cache/linux-old" ] && said 'PRUNE.*linux-old'
 result $? "a source that no kernel was built from goes"
+
+# Both versions as packages have them: the files of a version belong to its kernel alone.
+rm -rf "$cache"
+mkdir "$work/src"
+for version in 6.1 6.12; do
+	sed "s/^> @echo 6.*/> @echo $version/; s/echo kernel >/echo $version >/" \
+		"$work/one/Makefile" >"$work/two/Makefile"
+	tar -C "$work" -cJf "$work/src/linux-source-$version.tar.xz" two/Makefile two/go
+done
+
+# build_version VERSION: a kernel of that package
+build_version()
+{
+	unset KERNEL_SRC
+	kernel=$(KERNEL=$1 AGATE_SOURCES=$work/src XDG_CACHE_HOME=$work/cache PROGRESS_SECONDS=1 \
+		guest/build-kernel.sh fast 2>"$work/err")
+}
+
+build_version 6.1
+first=$kernel
+build_version 6.12
+second=$kernel
+[ "$first" != "$second" ] && [ ! "$first/source" -ef "$second/source" ] &&
+	grep -qx 6.1 "$first/bzImage" && grep -qx 6.12 "$second/bzImage"
+result $? "each version has a kernel and a source of its own"
+build_version 6.1
+[ "$kernel" = "$first" ] && ! said KERNEL
+result $? "going back to the first compiles nothing"
+build_version 6.12
+[ "$kernel" = "$second" ] && ! said KERNEL && [ -e "$first/complete" ]
+result $? "nor does going on to the other again"

@@ -36,7 +36,7 @@ complained()
 	grep -q "$1" "$work/err"
 }
 
-echo 1..52
+echo 1..54
 
 vm 'exec:echo one; echo two >&2' 'exec:echo three'
 check "steps run in order, output comes through" 0 $? said three
@@ -221,6 +221,18 @@ check "and serves guests with two GPUs" 0 $? alive_were "$living$living"
 damaged "$alive"
 check "and then with one again" "0 1" "$? $(find "$work/cache" -type f -size +1M | wc -l)" \
 	alive_were "$living"
+# The same kernel in all but its name.
+mkdir "$work/other"
+cp "$build/guest/kernel-fast/ram" "$work/other"
+sed 's/(agate@agate)/(agate@other)/' "$build/guest/kernel-fast/bzImage" >"$work/other/bzImage"
+! cmp -s "$build/guest/kernel-fast/bzImage" "$work/other/bzImage" &&
+	damaged --kernel "$work/other" 'exec:echo fine'
+check "another kernel has a snapshot of its own" "0 2" \
+	"$? $(find "$work/cache" -type f -size +1M | wc -l)" said fine
+find "$work/cache" -type f -size +1M -newer "$snapshot" -delete
+damaged 'exec:echo fine'
+check "beside that of the first one" "0 1" "$? $(find "$work/cache" -type f -size +1M | wc -l)" \
+	said fine
 truncate -s 1M "$snapshot"
 damaged 'exec:echo fine'
 check "one that was cut short is made anew" 0 $? complained 'damaged: making a new one'
