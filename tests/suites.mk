@@ -175,6 +175,8 @@ $(foreach g,$(notdir $(UPSTREAM_SUITES)), \
 	$(call long,upstream-debug/$(g),2d,3600,tests/upstream/run.sh debug $(g)))
 $(foreach p,$(filter %-tsan $(SANDBOX_BUILD)/%,$(HOST_TESTS)),$(call long,repeat/$(notdir $(p)),1,3600, \
 	tests/repeat.sh 50 $(p)))
+# It runs `make test` itself, which takes all processors.
+$(call long,other-debian,4d,7200,tests/other-debian.sh)
 $(call long,inputs,2d,7200,tests/inputs.sh $(BUILD)/tests/suites)
 
 SUITE_TABLE	:= $(BUILD)/tests/suites
