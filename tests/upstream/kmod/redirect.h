@@ -11,8 +11,10 @@
 
 #include <linux/io.h>
 #include <linux/iopoll.h>
+#include <linux/of.h>
 #include <linux/of_device.h>
 #include <linux/platform_device.h>
+#include <linux/pm.h>
 #include <linux/pm_opp.h>
 #include <linux/property.h>
 #include <drm/drm_gem_shmem_helper.h>
@@ -65,6 +67,11 @@
 /* ---- Heaps that are mapped write-combining ----------------------------- */
 
 #define drm_gem_shmem_free(shmem)	upstream_shmem_free(shmem)
+
+/* ---- What the driver that is built in exports already ------------------ */
+
+#undef EXPORT_GPL_DEV_PM_OPS
+#define EXPORT_GPL_DEV_PM_OPS(name)	const struct dev_pm_ops name
 
 /* ---- The platform driver: registered by the shim, by another name ------ */
 
