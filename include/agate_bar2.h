@@ -10,7 +10,8 @@
  *          barrier, then, if (and only if) asleep is non-zero, clear it and ring the
  *          doorbell; several writes may share the barrier and what follows it
  *   read   the same with op READ and a fresh seq; then wait until reply_seq is
- *          that seq (acquire), and take reply_value
+ *          that seq (acquire), and take reply_value; or wait for a later READ instead,
+ *          because READs are answered in order, and take the answer from the entry
  *
  * Indices are free-running 32-bit counters; the queue's length is a power of
  * two; a queue with tail - head == n is full, and its writer waits; a queue with
@@ -33,7 +34,7 @@
 #define AGATE_IVSHMEM_DOORBELL		0x0c	/* peer << 16 | vector */
 
 #define AGATE_BAR2_MAGIC	0x45544741u	/* "AGTE" read as bytes */
-#define AGATE_BAR2_VERSION	1
+#define AGATE_BAR2_VERSION	2
 
 /* The launcher's layout; the driver reads it from the header. */
 #define AGATE_BAR2_SIZE		(64u << 20)
@@ -69,7 +70,7 @@ struct agate_bar2_ctrl {
 	__u32 asleep;		/* GPU: non-zero: ring the doorbell; the guest clears it first */
 	__u32 pad1[14];
 	__u32 reply_seq;	/* GPU: seq of the newest READ answered */
-	__u32 reply_value;
+	__u32 reply_value;	/* its answer, which is in its entry, too */
 	__u32 pad2[14];
 	__u32 alive;		/* launcher: 1 while the GPU's process lives */
 	__u32 pad3[15];
@@ -83,7 +84,7 @@ enum agate_bar2_op {
 struct agate_bar2_entry {
 	__u32 op;		/* enum agate_bar2_op */
 	__u32 offset;		/* register, bytes, a multiple of 4 */
-	__u32 value;		/* WRITE: the value; READ: 0 */
+	__u32 value;		/* WRITE: the value; READ: 0, then the GPU's answer */
 	__u32 seq;		/* READ: answered in reply_seq; WRITE: 0 */
 };
 

@@ -42,7 +42,7 @@ const char *bus_open(struct bus *bus, void *bar2, size_t size)
 		return "a region lies outside BAR2";
 
 	bus->ctrl = (struct agate_bar2_ctrl *)(base + header.ctrl_offset);
-	bus->queue = (const struct agate_bar2_entry *)(base + header.queue_offset);
+	bus->queue = (struct agate_bar2_entry *)(base + header.queue_offset);
 	bus->len = header.queue_len;
 	bus->head = 0;
 	bus->vram = base + header.vram_offset;
@@ -73,8 +73,10 @@ static struct agate_bar2_entry bus_copy(const struct bus *bus)
 	};
 }
 
+/* The entry keeps its answer for a guest that waits for a later one. */
 static void bus_reply(struct bus *bus, uint32_t seq, uint32_t value)
 {
+	__atomic_store_n(&bus->queue[bus->head & (bus->len - 1)].value, value, __ATOMIC_RELAXED);
 	__atomic_store_n(&bus->ctrl->reply_value, value, __ATOMIC_RELAXED);
 	__atomic_store_n(&bus->ctrl->reply_seq, seq, __ATOMIC_RELEASE);
 }

@@ -14,7 +14,7 @@
 
 struct bus {
 	struct agate_bar2_ctrl *ctrl;
-	const struct agate_bar2_entry *queue;
+	struct agate_bar2_entry *queue;
 	uint32_t len;			/* entries, a power of two */
 	uint32_t head;			/* ours: the copy in ctrl only informs the guest */
 	void *vram;

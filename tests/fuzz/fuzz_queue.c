@@ -114,7 +114,7 @@ static void put_bar2(struct input *in)
 static void push(const struct agate_bar2_entry *entry)
 {
 	uint32_t tail = side.bus.ctrl->tail;
-	struct agate_bar2_entry *queue = (struct agate_bar2_entry *)side.bus.queue;
+	struct agate_bar2_entry *queue = side.bus.queue;
 
 	queue[tail & (side.bus.len - 1)] = *entry;
 	side.bus.ctrl->tail = tail + 1;

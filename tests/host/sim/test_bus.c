@@ -86,6 +86,33 @@ static void test_accesses_in_order(void **state)
 	rig_free(rig);
 }
 
+/* A guest that waits for the last of several reads finds the other answers in their entries. */
+static void test_answers_stay_in_their_entries(void **state)
+{
+	struct rig *rig = rig_new();
+	struct agate_bar2_ctrl *ctrl = guest_bus_ctrl(rig->bar2);
+	const struct agate_bar2_entry *queue = (void *)(rig->bar2 + AGATE_BAR2_QUEUE);
+	const uint32_t last = AGATE_BAR2_QUEUE_LEN - 1;
+
+	(void)state;
+	ctrl->tail = last;
+	rig->bus.head = last;
+	push(rig, AGATE_BAR2_READ, GPU_ID, 0, 1);
+	push(rig, AGATE_BAR2_WRITE, GPU_TILER_CONFIG, 5, 0);
+	push(rig, AGATE_BAR2_READ, GPU_TILER_CONFIG, 0, 2);
+	assert_int_equal(run_all(rig), 3);
+	assert_int_equal(ctrl->reply_seq, 2);
+	assert_int_equal(ctrl->reply_value, 5);
+	assert_int_equal(queue[last].value, 0x0a860010);
+	assert_int_equal(queue[0].value, 5);
+	assert_int_equal(queue[1].value, 5);
+	/* Nothing else in them has changed. */
+	assert_int_equal(queue[last].op, AGATE_BAR2_READ);
+	assert_int_equal(queue[last].offset, GPU_ID);
+	assert_int_equal(queue[last].seq, 1);
+	rig_free(rig);
+}
+
 /* The guest's view of the queue while the GPU carries out an access. */
 struct witness {
 	struct agate_bar2_ctrl *ctrl;
@@ -274,7 +301,8 @@ static void test_headers_that_make_no_sense(void **state)
 		assert_non_null(bus_open(&bus, rig->bar2, BAR2_TEST_SIZE));	\
 	} while (0)
 	REFUSE(magic, 0);
-	REFUSE(version, 2);
+	REFUSE(version, AGATE_BAR2_VERSION + 1);
+	REFUSE(version, AGATE_BAR2_VERSION - 1);
 	REFUSE(bar_size, BAR2_TEST_SIZE + 1);
 	REFUSE(bar_size, 0);
 	REFUSE(queue_len, 0);
@@ -413,6 +441,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_accesses_in_order),
+		cmocka_unit_test(test_answers_stay_in_their_entries),
 		cmocka_unit_test(test_head_counts_what_is_done),
 		cmocka_unit_test(test_a_bounded_number_at_a_time),
 		cmocka_unit_test(test_a_full_queue_and_wrap_around),
