@@ -119,6 +119,21 @@ static void bus_ring(struct agate_bus *bus)
 	writel(bus->doorbell, bus->regs + AGATE_IVSHMEM_DOORBELL);
 }
 
+static struct agate_bar2_entry *bus_entry(const struct agate_bus *bus, u32 index)
+{
+	return &bus->queue[index & (bus->queue_len - 1)];
+}
+
+/* The GPU has answered the posted read: keep the answer before its entry is used again. */
+static void bus_keep_posted(struct agate_bus *bus)
+{
+	lockdep_assert_held(&bus->lock);
+
+	if (bus->posted_open)
+		bus->posted_value = READ_ONCE(bus_entry(bus, bus->posted_at)->value);
+	bus->posted_open = false;
+}
+
 /* Publish one entry; bus_ring() has to follow. */
 static bool bus_append(struct agate_device *adev, u32 op, u32 reg, u32 value, u32 seq)
 {
@@ -135,7 +150,9 @@ static bool bus_append(struct agate_device *adev, u32 op, u32 reg, u32 value, u3
 	if (!bus_wait(adev, bus_has_room))
 		return false;
 
-	entry = &bus->queue[bus->tail & (bus->queue_len - 1)];
+	if (bus->tail - bus->posted_at == bus->queue_len)
+		bus_keep_posted(bus);
+	entry = bus_entry(bus, bus->tail);
 	WRITE_ONCE(entry->op, op);
 	WRITE_ONCE(entry->offset, reg);
 	WRITE_ONCE(entry->value, value);
@@ -202,6 +219,26 @@ void agate_bus_wake(struct agate_device *adev)
 	spin_unlock_irqrestore(&adev->bus.lock, flags);
 }
 
+static bool bus_append_read(struct agate_device *adev, u32 reg)
+{
+	if (!bus_append(adev, AGATE_BAR2_READ, reg, 0, adev->bus.seq + 1))
+		return false;
+	adev->bus.seq++;
+	return true;
+}
+
+/* Wait for the newest read.  The GPU answers in order, so a posted one has its answer, too. */
+static bool bus_wait_read(struct agate_device *adev)
+{
+	struct agate_bus *bus = &adev->bus;
+
+	bus_ring(bus);
+	if (!bus_wait(adev, bus_has_answer))
+		return false;
+	bus_keep_posted(bus);
+	return true;
+}
+
 u32 gpu_read(struct agate_device *adev, u32 reg)
 {
 	struct agate_bus *bus = &adev->bus;
@@ -209,12 +246,36 @@ u32 gpu_read(struct agate_device *adev, u32 reg)
 	u32 value = ~0u;
 
 	spin_lock_irqsave(&bus->lock, flags);
-	bus->seq++;
-	if (bus_append(adev, AGATE_BAR2_READ, reg, 0, bus->seq)) {
-		bus_ring(bus);
-		if (bus_wait(adev, bus_has_answer))
-			value = READ_ONCE(bus->ctrl->reply_value);
-	}
+	if (bus_append_read(adev, reg) && bus_wait_read(adev))
+		value = READ_ONCE(bus->ctrl->reply_value);
+	spin_unlock_irqrestore(&bus->lock, flags);
+	return value;
+}
+
+void gpu_read_post(struct agate_device *adev, u32 reg)
+{
+	struct agate_bus *bus = &adev->bus;
+	unsigned long flags;
+
+	spin_lock_irqsave(&bus->lock, flags);
+	WARN_ON_ONCE(bus->posted_open);
+	bus->posted_value = ~0u;
+	bus->posted_open = bus_append_read(adev, reg);
+	bus->posted_at = bus->tail - 1;
+	spin_unlock_irqrestore(&bus->lock, flags);
+}
+
+u32 gpu_read_posted(struct agate_device *adev)
+{
+	struct agate_bus *bus = &adev->bus;
+	unsigned long flags;
+	u32 value;
+
+	spin_lock_irqsave(&bus->lock, flags);
+	if (bus->posted_open && !bus->lost)
+		bus_wait_read(adev);
+	bus->posted_open = false;
+	value = bus->posted_value;
 	spin_unlock_irqrestore(&bus->lock, flags);
 	return value;
 }

@@ -36,6 +36,9 @@ struct agate_bar2_piece {
  * @tail: the driver's own copy of ctrl->tail; the driver never reads the one in
  *	BAR2 back
  * @seq: sequence number of the newest READ
+ * @posted_at: index of the READ of gpu_read_post() in the queue
+ * @posted_open: nobody has taken its answer out of the queue
+ * @posted_value: the answer
  * @doorbell: value that wakes the GPU
  * @gsm: the card's global table
  * @vram: what BAR2 shows of the card's memory, from its first byte on
@@ -53,6 +56,9 @@ struct agate_bus {
 	u32 queue_len;
 	u32 tail;
 	u32 seq;
+	u32 posted_at;
+	bool posted_open;
+	u32 posted_value;
 	u32 doorbell;
 	struct agate_bar2_piece gsm;
 	struct agate_bar2_piece vram;
@@ -116,6 +122,30 @@ void gpu_write(struct agate_device *adev, u32 reg, u32 value);
  * Return: the value, or all ones once the GPU is lost.
  */
 u32 gpu_read(struct agate_device *adev, u32 reg);
+
+/**
+ * gpu_read_post - ask for a register, and take the answer later
+ * @adev: the device
+ * @reg: offset in bytes, a multiple of 4
+ *
+ * The GPU reads it after every earlier access and before every later one, and may learn of it
+ * no sooner than of the next one.  So this costs no trip to the GPU and back.  There is one
+ * such read at a time: the caller takes the answer before it asks again.
+ *
+ * Context: any, interrupts included.
+ */
+void gpu_read_post(struct agate_device *adev, u32 reg);
+
+/**
+ * gpu_read_posted - the answer to gpu_read_post()
+ * @adev: the device
+ *
+ * It is there already if a register has been read since.
+ *
+ * Context: any, interrupts included.  Otherwise spins like gpu_read().
+ * Return: the value, or all ones if the GPU was lost before it answered.
+ */
+u32 gpu_read_posted(struct agate_device *adev);
 
 /**
  * struct agate_reg_write - one write of a list

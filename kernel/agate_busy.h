@@ -7,8 +7,9 @@
  *
  * The times are in nanoseconds by the kernel's clock, and for topic "dvfs" also in cycles by
  * the GPU's.  The kernel's clock cannot tell the load of the GPU at another frequency: the
- * simulated GPU works as fast as its host can, at whatever frequency.  The GPU's clock costs
- * a read of a register where a chain goes to an empty slot, and one where a chain ends.
+ * simulated GPU works as fast as its host can, at whatever frequency.  To read the
+ * GPU's clock costs no trip to the GPU and back: where a chain goes to an empty slot the read is
+ * posted, and where one ends it goes with that of the interrupt's status.
  */
 #ifndef AGATE_BUSY_H
 #define AGATE_BUSY_H
@@ -17,6 +18,7 @@
 #include <linux/types.h>
 
 struct agate_device;
+struct agate_job;
 
 /**
  * struct agate_busy - the times of one device; all under slots.lock
@@ -26,6 +28,9 @@ struct agate_device;
  * @idle_ns: time without one, up to @since
  * @mhz: the GPU's clock; 0: nobody counts cycles, or the GPU may have no power
  * @stamp: TIMESTAMP_LO, when it was last read
+ * @begun: the chain before whose start TIMESTAMP_LO was asked for, if nobody has taken the
+ *	answer yet
+ * @was_idle: no chain was on the slots before @begun
  * @busy_cycles: bus cycles with chains, up to @stamp
  * @idle_cycles: bus cycles without one, up to @stamp
  * @ticks: cycles of the GPU's clock, up to @stamp, in units of 1 / AGATE_BUS_MHZ
@@ -37,6 +42,8 @@ struct agate_busy {
 	u64 idle_ns;
 	unsigned int mhz;
 	u32 stamp;
+	struct agate_job *begun;
+	bool was_idle;
 	u64 busy_cycles;
 	u64 idle_cycles;
 	u64 ticks;
@@ -48,16 +55,21 @@ void agate_busy_init(struct agate_device *adev);
 /**
  * agate_busy_begin - a chain is about to go to a slot
  * @adev: the device; the caller holds slots.lock, and something keeps the power on until now
+ * @job: the chain's job: by the next agate_busy_look() or agate_busy_end() its @start_cycles
+ *	are what agate_busy_gpu_cycles() is now
  * @first: the slot is empty, so the chain will run at once
  *
  * Called before the GPU knows of the chain, because the GPU does not wait: a chain may have
  * ended before the next access.
  */
-void agate_busy_begin(struct agate_device *adev, bool first);
+void agate_busy_begin(struct agate_device *adev, struct agate_job *job, bool first);
 
 /**
  * agate_busy_end - a chain has left its slot, or did not get there
  * @adev: the device; the caller holds slots.lock
+ *
+ * Of the GPU's clock only what passed up to the last agate_busy_look() has counted, so the
+ * caller looks between the chain's end and this call.
  */
 void agate_busy_end(struct agate_device *adev);
 
@@ -89,6 +101,15 @@ void agate_busy_clock(struct agate_device *adev, unsigned int mhz);
  * seconds of the GPU's time.
  */
 void agate_busy_look(struct agate_device *adev);
+
+/**
+ * agate_busy_look_at - read a register, and look at the clock on the same way
+ * @adev: the device; the caller holds slots.lock
+ * @reg: offset of the register
+ *
+ * Return: the register's value, or all ones once the GPU is lost.
+ */
+u32 agate_busy_look_at(struct agate_device *adev, u32 reg);
 
 /**
  * agate_busy_gpu_cycles - the GPU's clock when it was last looked at

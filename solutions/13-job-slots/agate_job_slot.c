@@ -57,7 +57,7 @@ s64 agate_slot_ran_ns(const struct agate_job *job, const struct agate_slot *slot
 	return ktime_to_ns(ktime_sub(now, since));
 }
 
-/* Both clocks: job_off() has looked at the GPU's. */
+/* By both clocks. */
 static void job_account(struct agate_job *job, struct agate_slot *slot)
 {
 	ktime_t now = ktime_get();
@@ -144,8 +144,7 @@ static int job_start(struct agate_job *job)
 	job->chain_flag = 0;
 	if (place == 1)
 		job->chain_flag = slot->job[0]->chain_flag ^ JS_CONFIG_JOB_CHAIN_FLAG;
-	agate_busy_begin(adev, place == 0);
-	job->start_cycles = agate_busy_gpu_cycles(adev);
+	agate_busy_begin(adev, job, place == 0);
 	ret = job_write_next(job, ret);
 	if (ret) {
 		agate_mmu_as_put(job->vm);
@@ -176,7 +175,7 @@ static int job_start_or_wait(struct agate_job *job)
 
 /* ---- One slot --------------------------------------------------------- */
 
-/* The chain at the front has ended. */
+/* The chain at the front has ended, and agate_busy_look() was called since. */
 struct agate_job *agate_slot_take(struct agate_slot *slot)
 {
 	struct agate_job *job = slot->job[0];
@@ -278,7 +277,7 @@ void agate_slot_collect(struct agate_device *adev, bool restart, struct agate_sl
 	lockdep_assert_held(&slots->lock);
 
 	do {
-		u32 status = gpu_read(adev, JOB_INT_RAWSTAT);
+		u32 status = agate_busy_look_at(adev, JOB_INT_RAWSTAT);
 
 		if (!status || agate_bus_lost(adev))
 			break;

@@ -5,6 +5,7 @@
  */
 #include <linux/delay.h>
 
+#include "agate_busy.h"
 #include "agate_device.h"
 #include "agate_pci.h"
 #include "agate_regs.h"
@@ -76,6 +77,7 @@ static void slots_give_up(struct agate_device *adev, int error)
 	unsigned int n;
 
 	spin_lock(&slots->lock);
+	agate_busy_look(adev);
 	for (n = 0; n < AGATE_MAX_SLOTS; n++) {
 		while ((job = agate_slot_take(&slots->slot[n]))) {
 			if (error || job->stop_error)

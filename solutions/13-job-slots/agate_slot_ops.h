@@ -49,7 +49,7 @@ s64 agate_slot_ran_ns(const struct agate_job *job, const struct agate_slot *slot
 
 /**
  * agate_slot_take - take off the chain at the front, which the hardware has ended
- * @slot: the slot
+ * @slot: the slot; the caller has looked at the GPU's clock since, with agate_busy_look()
  *
  * Return: its job, or NULL.
  */

@@ -4,7 +4,7 @@
 GUEST_TESTS	:= uapi-bo uapi-submit mmap jobs races gone reload failnth stale fences stats \
 		   compute closed listed many absent coherency queued runtime-pm storm caught reservations \
 		   readers lock-order parked backing spaces heaps asleep contiguous prime strangers \
-		   scanout dvfs two-gpus one-goes power-sticks restart wired
+		   scanout dvfs two-gpus one-goes power-sticks restart trips wired
 # Those with libagate inside.
 GUEST_LIB_TESTS	:= bo-cache
 GUEST_TEST_DIR	:= $(BUILD)/tests/guest
@@ -26,13 +26,13 @@ $(GUEST_PROGRAMS): $(GUEST_TEST_DIR)/%: $(GUEST_TEST_DIR)/%.o \
 $(GUEST_LIB_TESTS:%=$(GUEST_TEST_DIR)/%): $(LIBAGATE_OBJS)
 $(GUEST_LIB_TESTS:%=$(GUEST_TEST_DIR)/%): GUEST_LIBS = $$(pkg-config --libs libdrm)
 $(GUEST_TOP_TEST): GUEST_LIBS = $$(pkg-config --libs jansson)
-$(addprefix $(GUEST_TEST_DIR)/,asleep dvfs): $(GUEST_TEST_DIR)/devfreq.o
+$(addprefix $(GUEST_TEST_DIR)/,asleep dvfs trips): $(GUEST_TEST_DIR)/devfreq.o
 $(GUEST_TEST_DIR)/failnth: $(GUEST_TEST_DIR)/fail_nth.o
 $(addprefix $(GUEST_TEST_DIR)/,failnth one-goes prime scanout storm strangers two-gpus): \
 		$(GUEST_TEST_DIR)/dmabuf.o
 $(addprefix $(GUEST_TEST_DIR)/,one-goes two-gpus): $(GUEST_TEST_DIR)/gpus.o
 $(addprefix $(GUEST_TEST_DIR)/,absent asleep backing caught contiguous dvfs heaps one-goes parked \
-		power-sticks prime reservations runtime-pm spaces strangers wired): \
+		power-sticks prime reservations runtime-pm spaces strangers trips wired): \
 		$(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kernel.o)
 
 $(addprefix $(GUEST_TEST_DIR)/,power-sticks runtime-pm): $(GUEST_TEST_DIR)/power.o

@@ -93,7 +93,7 @@ guest()
 		compute listed many absent coherency queued runtime-pm storm caught \
 		reservations readers lock-order parked backing spaces heaps asleep \
 		contiguous prime strangers scanout two-gpus one-goes top dvfs \
-		power-sticks restart wired; do
+		power-sticks restart trips wired; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	for p in agate-info agate-top; do
@@ -280,7 +280,7 @@ reset)
 dvfs)
 	# The points of a GPU without power change later, and these tests wait for none.
 	sim_args="--sim-arg --stop-latency --sim-arg stuck"
-	set -- "$(load "$patient runtime_pm=0")" "$(test_step dvfs table)" \
+	set -- "$(load "$patient runtime_pm=0")" "$(test_step dvfs table)" "$(test_step trips)" \
 		"$(mark fixed)" "$(test_step dvfs fixed)" \
 		"$(mark changing)" "$(test_step dvfs equal)" "$(idle 80000000)" \
 		"$(test_step dvfs slow)" "$(test_step dvfs fast)" "$(test_step dvfs begin)" \
