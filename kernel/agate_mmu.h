@@ -55,6 +55,7 @@ struct agate_as {
  *	a spinlock because job submission runs under the slots' lock
  * @present: address spaces the hardware has
  * @taken: those of @present that are lent out
+ * @active: those whose last command may not have ended
  * @locked: those of @taken in which a region is locked
  * @faulty: those of @taken that were disabled after a fault that nobody could
  *	serve: their interrupt stays masked until they are lent out again
@@ -68,6 +69,7 @@ struct agate_mmu {
 	spinlock_t lock;
 	u32 present;
 	u32 taken;
+	u32 active;
 	u32 locked;
 	u32 faulty;
 	struct list_head lru;

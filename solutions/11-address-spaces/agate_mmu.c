@@ -3,11 +3,11 @@
  * Hardware address spaces: lend them out, reuse them, and keep them up to date with
  * the page tables.
  *
- * An address space takes one command at a time, so the driver polls AS_ACTIVE
- * before each command.  The registers take effect at UPDATE; a changed table takes
- * effect when its range is locked and flushed.  A GPU that stays active for too
- * long hangs: the driver schedules a reset, and frees nothing that the GPU might
- * still reach before the reset.
+ * An address space takes one command at a time, so before each command the driver polls
+ * AS_ACTIVE, unless it has seen the end of the last one.  The registers take effect at
+ * UPDATE; a changed table takes effect when its range is locked and flushed.  A GPU that
+ * stays active for too long hangs: the driver schedules a reset, and frees nothing that the
+ * GPU might still reach before the reset.
  */
 #include <linux/bitops.h>
 #include <linux/minmax.h>
@@ -78,8 +78,15 @@ static const struct agate_as_layout *layout_of(u32 gpu_id)
 
 static int as_wait(struct agate_device *adev, unsigned int n)
 {
-	int ret = gpu_poll(adev, AS_STATUS(n), AS_STATUS_AS_ACTIVE, 0);
+	int ret;
 
+	lockdep_assert_held(&adev->mmu.lock);
+
+	if (!(adev->mmu.active & BIT(n)))
+		return 0;
+	ret = gpu_poll(adev, AS_STATUS(n), AS_STATUS_AS_ACTIVE, 0);
+	if (!ret)
+		adev->mmu.active &= ~BIT(n);
 	if (ret == -ETIMEDOUT) {
 		dev_err_ratelimited(&adev->pdev->dev, "AS%u does not finish its command\n", n);
 		agate_reset_schedule(adev);
@@ -87,13 +94,24 @@ static int as_wait(struct agate_device *adev, unsigned int n)
 	return ret ? -EIO : 0;
 }
 
-static int as_command(struct agate_device *adev, unsigned int n, u32 command)
+/* Write registers of an address space; the last one is its command. */
+static int as_write(struct agate_device *adev, unsigned int n,
+		    const struct agate_reg_write *writes, unsigned int count)
 {
 	int ret = as_wait(adev, n);
 
-	if (!ret)
-		gpu_write(adev, AS_COMMAND(n), command);
-	return ret;
+	if (ret)
+		return ret;
+	gpu_write_list(adev, writes, count);
+	adev->mmu.active |= BIT(n);
+	return 0;
+}
+
+static int as_command(struct agate_device *adev, unsigned int n, u32 command)
+{
+	const struct agate_reg_write write = { AS_COMMAND(n), command };
+
+	return as_write(adev, n, &write, 1);
 }
 
 /*
@@ -115,16 +133,11 @@ static int as_lock(struct agate_device *adev, unsigned int n, u64 region)
 		agate_write_hi(AS_LOCKADDR_LO(n), region),
 		{ AS_COMMAND(n), AS_COMMAND_LOCK },
 	};
-	int ret;
+	int ret = as_write(adev, n, writes, ARRAY_SIZE(writes));
 
-	lockdep_assert_held(&adev->mmu.lock);
-
-	ret = as_wait(adev, n);
-	if (ret)
-		return ret;
-	gpu_write_list(adev, writes, ARRAY_SIZE(writes));
-	adev->mmu.locked |= BIT(n);
-	return 0;
+	if (!ret)
+		adev->mmu.locked |= BIT(n);
+	return ret;
 }
 
 /* When this returns 0, every access to the region waits. */
@@ -170,15 +183,9 @@ static int as_update(struct agate_device *adev, unsigned int n, u64 transtab, u6
 		agate_write_hi(AS_TRANSCFG_LO(n), transcfg),
 		{ AS_COMMAND(n), AS_COMMAND_UPDATE },
 	};
-	int ret;
+	int ret = as_write(adev, n, writes, ARRAY_SIZE(writes));
 
-	lockdep_assert_held(&adev->mmu.lock);
-
-	ret = as_wait(adev, n);
-	if (ret)
-		return ret;
-	gpu_write_list(adev, writes, ARRAY_SIZE(writes));
-	return as_wait(adev, n);
+	return ret ? ret : as_wait(adev, n);
 }
 
 /*
@@ -338,6 +345,7 @@ void agate_mmu_reset(struct agate_device *adev)
 		list_del_init(&as->link);
 	}
 	mmu->taken = 0;
+	mmu->active = 0;
 	mmu->locked = 0;
 	mmu->faulty = 0;
 	mmu_set_irq_mask(adev);
@@ -491,6 +499,7 @@ int agate_mmu_topic_init(struct agate_device *adev)
 	mmu->layout = layout_of(adev->id.gpu_id);
 	mmu->present = adev->id.as_present & GENMASK(AGATE_MAX_AS - 1, 0);
 	mmu->taken = 0;
+	mmu->active = 0;
 	mmu->locked = 0;
 	mmu->faulty = 0;
 	INIT_LIST_HEAD(&mmu->lru);

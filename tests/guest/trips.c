@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define JOBS		20u
+#define FILES		9	/* one more than the GPU has address spaces */
 
 static void run_one(const struct bo *job)
 {
@@ -62,10 +63,28 @@ static void one_by_one(void **state)
 	close(fd);
 }
 
+/* To put a table into the hardware takes one command, and one wait for its end. */
+static void other_spaces(void **state)
+{
+	struct bo jobs[FILES];
+
+	(void)state;
+	for (int i = 0; i < FILES; i++)
+		jobs[i] = new_job(guest_open());
+	assert_int_equal(calls_meanwhile("gpu_poll", jobs, FILES), JOBS);
+	for (int i = 0; i < FILES; i++) {
+		int fd = jobs[i].fd;
+
+		guest_destroy(&jobs[i]);
+		close(fd);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_by_one),
+		cmocka_unit_test(other_spaces),
 	};
 
 	return cmocka_run_group_tests_name("trips", tests, NULL, NULL);
