@@ -88,6 +88,16 @@ static void serve(struct agate_device *adev)
 		adev->pm.serve(adev);
 }
 
+/* Those of @cores that a register has; its high word only counts if it has some of them. */
+static u64 read_cores(struct agate_device *adev, u32 reg_lo, u64 cores)
+{
+	u64 set = gpu_read(adev, reg_lo);
+
+	if (upper_32_bits(cores))
+		set |= (u64)gpu_read(adev, reg_lo + 4) << 32;
+	return set & cores;
+}
+
 static int poll_trans(struct agate_device *adev, const struct domain *domain, u64 cores)
 {
 	int ret = gpu_poll(adev, domain->trans, lower_32_bits(cores), 0);
@@ -100,7 +110,7 @@ static int poll_trans(struct agate_device *adev, const struct domain *domain, u6
 /* An interrupt says that some transition has ended; the register says which. */
 static int wait_settled(struct agate_device *adev, const struct domain *domain, u64 cores)
 {
-	while (gpu_read64(adev, domain->trans) & cores) {
+	while (read_cores(adev, domain->trans, cores)) {
 		if (!wait_for_completion_timeout(&adev->pm.changed, IRQ_JIFFIES))
 			return poll_trans(adev, domain, cores);
 	}
@@ -121,7 +131,7 @@ static int domain_switch(struct agate_device *adev, enum agate_pm_domain which, 
 	ret = wait_settled(adev, domain, cores);
 	if (ret == -ETIMEDOUT)
 		adev->pm.broken = true;
-	if (!ret && (gpu_read64(adev, domain->ready) & cores) != (on ? cores : 0))
+	if (!ret && read_cores(adev, domain->ready, cores) != (on ? cores : 0))
 		ret = -EIO;
 	if (ret && ret != -ENODEV)
 		dev_err(&adev->pdev->dev, "%s does not power %s\n", domain->name,
