@@ -332,6 +332,13 @@ enum agate_counter {
 	AGATE_CNT_UNLISTED,		/* pages that chains touched outside their lists */
 	AGATE_CNT_LISTS_DROPPED,	/* lists too long to be kept */
 	AGATE_CNT_BUSY,			/* bus cycles with a chain on a slot */
+	AGATE_CNT_GGTT_STALE,		/* cached entries used that the table no longer has */
+	AGATE_CNT_GGTT_DROPPED,		/* commits dropped because too many were pending */
+	AGATE_CNT_MOVER_COMMANDS,	/* completed */
+	AGATE_CNT_MOVER_BYTES,		/* that it wrote */
+	AGATE_CNT_MOVER_FAULTS,
+	AGATE_CNT_FRAMES,		/* shown */
+	AGATE_CNT_POWERED_IDLE,		/* bus cycles with a supply on and no need for it */
 	AGATE_CNT_COUNT
 };
 
@@ -360,6 +367,7 @@ enum agate_counter {
 #define AGATE_CLK_TABLE_FREQ(n)		(0x9010 + 8 * (n))	/* MHz */
 #define AGATE_CLK_TABLE_VOLT(n)		(0x9014 + 8 * (n))	/* its minimum supply, mV */
 #define AGATE_CLK_MAX_POINTS		4
+#define AGATE_CARD_POWER		0x9040	/* bit 0: the card's supply is on */
 
 /* The bus and TIMESTAMP have a clock of their own. */
 #define AGATE_BUS_MHZ			800
@@ -420,7 +428,8 @@ enum agate_exception {
 #define   AGATE_VECTOR_GPU		0
 #define   AGATE_VECTOR_JOB		1
 #define   AGATE_VECTOR_MMU		2
-#define   AGATE_VECTOR_DISPLAY		3
+#define   AGATE_VECTOR_CARD		3
+#define   AGATE_VECTOR_DISPLAY		AGATE_VECTOR_CARD
 
 /* Physical address of VRAM byte 0, as the GPU sees it. */
 #define AGATE_PHYS_VRAM			0x8000000000ull

@@ -53,6 +53,9 @@ enum agate_sim_event_kind {
 	AGATE_EV_TRAFFIC,	/* a: slot, b: bytes it has read so far, c: bytes written */
 	AGATE_EV_CLOCK,		/* a: MHz, b: mV, c: POWER_IN */
 	AGATE_EV_INJECTED,	/* a: enum agate_sim_injection_kind, b: arg */
+	AGATE_EV_CARD_POWER,	/* a: on, b: losses so far; text: on, off, cut, back */
+	AGATE_EV_GGTT_COMMIT,	/* a: first entry, b: how many, c: what they become */
+	AGATE_EV_GGTT_INVALIDATE,
 	/* a: section of hardware.md * 100, b: register + 1 or 0 for none, text: the rule */
 	AGATE_EV_HINT,
 };
@@ -100,8 +103,14 @@ struct agate_sim_config {
 	enum agate_sim_gpu gpu;
 	uint32_t gpu_id;	/* 0: Agate's own */
 	uint32_t seed;
-	void *vram;		/* vram_size bytes that outlive the model */
+	void *vram;		/* vram_size bytes that outlive the model: what BAR2 shows */
 	size_t vram_size;
+	bool card;		/* the rest of the card's configuration matters only with it */
+	uint64_t vram_total;	/* bytes of VRAM, shown or not; 0: vram_size */
+	void *gsm;		/* gsm_size bytes that outlive the model; for midgard's GGTT */
+	size_t gsm_size;
+	bool ggtt_64k;		/* engines use VRAM in groups of 64 KiB */
+	unsigned int dma_bits;	/* of system addresses; 0: AGATE_PHYS_BITS */
 	bool power_in_off;	/* the firmware leaves POWER_IN off */
 	uint32_t power_latency;	/* bus cycles for a power transition; 0: default */
 	uint32_t reset_latency;	/* bus cycles for a soft reset; 0: default */
@@ -110,7 +119,8 @@ struct agate_sim_config {
 	uint32_t stop_latency;	/* bus cycles until a stop takes effect; 0: default */
 	uint32_t tlb_entries;	/* per address space; 0: default */
 	enum agate_sim_coherency coherency;
-	uint32_t ram_line_cycles;	/* GPU cycles that a job pays for each 64 bytes of RAM */
+	uint32_t ram_line_cycles;	/* GPU cycles that a job pays for each 64 bytes of RAM; 0:
+					 * 3 with a card, else none */
 	uint32_t l2_size;	/* bytes, a power of two from 4 KiB to 4 MiB; 0: the GPU's own */
 };
 
@@ -194,10 +204,23 @@ void agate_sim_set_identity(struct agate_sim *sim, enum agate_sim_identity which
 void agate_sim_set_fault(struct agate_sim *sim, uint32_t status, uint64_t address);
 
 /*
+ * Take the card's supply away, whatever the driver wants, or give it back: the card then has
+ * power if CARD_POWER says so.
+ */
+void agate_sim_power_cut(struct agate_sim *sim, bool cut);
+
+/*
  * Undo what the calls above have set since the GPU was created.  A reset that would
  * never have ended now ends after the time of a normal one.
  */
 void agate_sim_restore(struct agate_sim *sim);
+
+/*
+ * The CRC-32 (of Ethernet and zlib) of physical memory, and of entries of the GGTT as the
+ * table has them.  -1: not all of that is memory, or an entry.
+ */
+int agate_sim_crc_phys(struct agate_sim *sim, uint64_t pa, uint64_t len, uint32_t *crc);
+int agate_sim_crc_ggtt(struct agate_sim *sim, uint32_t first, uint32_t count, uint32_t *crc);
 
 /* Failures that can be injected. */
 enum agate_sim_injection_kind {

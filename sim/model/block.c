@@ -40,6 +40,15 @@ void blocks_reset(struct agate_sim *sim)
 			sim->block[i]->reset(sim);
 }
 
+void blocks_lose(struct agate_sim *sim)
+{
+	unsigned int i;
+
+	for (i = 0; i < sim->blocks; i++)
+		if (sim->block[i]->lose)
+			sim->block[i]->lose(sim);
+}
+
 void blocks_run_due(struct agate_sim *sim)
 {
 	unsigned int i;

@@ -25,6 +25,8 @@ struct block {
 
 	/* Called by each reset of the GPU. */
 	void (*reset)(struct agate_sim *sim);
+	/* Called when the card loses its power. */
+	void (*lose)(struct agate_sim *sim);
 
 	/*
 	 * Registers: offsets first to last.  Another block may have registers in between, so
@@ -55,7 +57,7 @@ struct engine {
 	unsigned int n;
 };
 
-#define MAX_BLOCKS	16
+#define MAX_BLOCKS	20
 #define MAX_ENGINES	8
 
 /* Make a block a part of this device; returns what its init returns. */
@@ -65,6 +67,7 @@ int block_add(struct agate_sim *sim, const struct block *block,
 /* The following call all blocks of a device, in the order in which they were added. */
 void blocks_fini(struct agate_sim *sim);
 void blocks_reset(struct agate_sim *sim);
+void blocks_lose(struct agate_sim *sim);
 void blocks_run_due(struct agate_sim *sim);
 uint64_t blocks_next_due(const struct agate_sim *sim);
 

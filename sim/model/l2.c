@@ -99,7 +99,7 @@ static void line_clean(struct agate_sim *sim, struct l2_line *line)
 		uint64_t run = ~(left >> first);
 		unsigned int count = run ? (unsigned int)__builtin_ctzll(run) : L2_LINE;
 
-		/* This cannot fail: the line's memory was readable when it was filled. */
+		/* This fails only for VRAM that has lost its power since, and its contents. */
 		phys_write(sim, line->tag * L2_LINE + first, data + first, count);
 		left &= ~byte_mask(first, count);
 	}

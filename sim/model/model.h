@@ -14,10 +14,12 @@
 
 #include "agate_sim.h"
 #include "block.h"
+#include "card.h"
 #include "gpu_clock.h"
 #include "counters.h"
 #include "crc32.h"
 #include "event.h"
+#include "ggtt.h"
 #include "gpu.h"
 #include "identity.h"
 #include "injection.h"
@@ -31,6 +33,7 @@
 #include "power.h"
 #include "soc.h"
 #include "slot.h"
+#include "vram.h"
 
 struct agate_sim {
 	struct agate_sim_host_ops ops;
@@ -53,6 +56,9 @@ struct agate_sim {
 	struct cycle_count cycle_count;
 	struct soc soc;
 	struct phys phys;
+	struct card card;
+	struct vram vram;
+	struct ggtt ggtt;
 	struct inject inject;
 	struct perfcnt perf;
 	struct irq irq[AGATE_NUM_VECTORS];

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "agate_card.h"
 #include "agate_exceptions.h"
 #include "agate_job.h"
 #include "agate_regs.h"
@@ -45,6 +46,16 @@ static const struct name registers[] = {
 	REG(MMU_INT_RAWSTAT), REG(MMU_INT_CLEAR), REG(MMU_INT_MASK), REG(MMU_INT_STAT),
 	{ AGATE_POWER_IN, "POWER_IN" }, { AGATE_CLK_SELECT, "CLK_SELECT" },
 	{ AGATE_VOLT_SELECT, "VOLT_SELECT" }, { AGATE_CLK_POINTS, "CLK_POINTS" },
+	{ AGATE_CARD_POWER, "CARD_POWER" },
+	REG(CARD_INT_RAWSTAT), REG(CARD_INT_CLEAR), REG(CARD_INT_MASK), REG(CARD_INT_STAT),
+	REG(CARD_ID), REG(CARD_FEATURES), REG64(CARD_VRAM_SIZE), REG(CARD_LOSSES),
+	REG(GGTT_ENTRIES), REG(GGTT_RESERVED_MAX), REG(GGTT_USABLE_START), REG(GGTT_USABLE_END),
+	REG(GGTT_PTE_INDEX), REG(GGTT_PTE_LO), REG(GGTT_PTE_HI), REG(GGTT_PTE_REPEAT),
+	REG(GGTT_SYNC), REG(GGTT_INVALIDATE), REG(GGTT_COMMITS),
+	REG(FW_BASE), REG(FW_SIZE), REG(FW_ADS), REG(FW_CMD), REG(FW_STATUS),
+	REG(MOVER_CMD), REG(MOVER_STATUS), REG(RING_TAIL), REG(RING_HEAD), REG(MOVER_SEQNO),
+	REG64(MOVER_FAULT_ADDR), REG64(SCAN_BASE), REG(SCAN_SIZE), REG(SCAN_STRIDE),
+	REG(SCAN_FORMAT), REG(SCAN_FLIP), REG(SCAN_FRAMES),
 };
 
 #define JS(reg)		{ JS_##reg(0) - JS_BASE, #reg }
@@ -89,6 +100,10 @@ static const struct name counters[] = {
 	{ AGATE_CNT_TRIANGLES, "triangles" }, { AGATE_CNT_PIXELS, "pixels" },
 	{ AGATE_CNT_STALE_LINES, "stale_lines" }, { AGATE_CNT_UNLISTED, "unlisted" },
 	{ AGATE_CNT_LISTS_DROPPED, "lists_dropped" }, { AGATE_CNT_BUSY, "busy" },
+	{ AGATE_CNT_GGTT_STALE, "ggtt_stale" }, { AGATE_CNT_GGTT_DROPPED, "ggtt_dropped" },
+	{ AGATE_CNT_MOVER_COMMANDS, "mover_commands" }, { AGATE_CNT_MOVER_BYTES, "mover_bytes" },
+	{ AGATE_CNT_MOVER_FAULTS, "mover_faults" }, { AGATE_CNT_FRAMES, "frames" },
+	{ AGATE_CNT_POWERED_IDLE, "powered_idle" },
 };
 
 _Static_assert(LENGTH(counters) == AGATE_CNT_COUNT, "every counter has a name");
@@ -184,7 +199,7 @@ const char *name_access(unsigned int access)
 
 const char *name_vector(unsigned int vector)
 {
-	static const char *const names[] = { "GPU", "JOB", "MMU", "DISPLAY" };
+	static const char *const names[] = { "GPU", "JOB", "MMU", "CARD" };
 
 	return name_at(names, LENGTH(names), vector);
 }

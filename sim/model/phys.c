@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Physical memory (hardware.md, section 1): guest RAM belongs to the host, VRAM to the
- * model.
+ * Physical memory (hardware.md, section 1): the table of regions, and the first of them,
+ * guest RAM, which belongs to the host.
  */
 #include "phys.h"
 
@@ -27,26 +27,6 @@ static void *ram_map(struct agate_sim *sim, uint64_t at, size_t len)
 	return sim->ops.mem_at ? sim->ops.mem_at(sim->ctx, at, len) : NULL;
 }
 
-/* ---- VRAM -------------------------------------------------------------------- */
-
-static int vram_read(struct agate_sim *sim, uint64_t at, void *buf, size_t len)
-{
-	memcpy(buf, sim->phys.vram + at, len);
-	return 0;
-}
-
-static int vram_write(struct agate_sim *sim, uint64_t at, const void *buf, size_t len)
-{
-	memcpy(sim->phys.vram + at, buf, len);
-	return 0;
-}
-
-static void *vram_map(struct agate_sim *sim, uint64_t at, size_t len)
-{
-	(void)len;
-	return sim->phys.vram + at;
-}
-
 /* ---- The table --------------------------------------------------------------- */
 
 void phys_add(struct agate_sim *sim, const struct phys_region *region)
@@ -55,28 +35,28 @@ void phys_add(struct agate_sim *sim, const struct phys_region *region)
 	sim->phys.region[sim->phys.regions++] = *region;
 }
 
+/* System addresses that masters can name, by their bits: the others have nobody behind them. */
+static uint64_t ram_last(const struct agate_sim_config *config)
+{
+	unsigned int bits = config->card ? config->dma_bits : 0;
+	uint64_t last = AGATE_PHYS_VRAM - 1;
+
+	return bits && (1ull << bits) - 1 < last ? (1ull << bits) - 1 : last;
+}
+
 void phys_init(struct agate_sim *sim, const struct agate_sim_config *config)
 {
 	const struct phys_region ram = {
 		.first = 0,	/* the host knows which parts of it exist */
-		.last = AGATE_PHYS_VRAM - 1,
-		.line_cycles = config->ram_line_cycles,
+		.last = ram_last(config),
+		.line_cycles = config->ram_line_cycles || !config->card ?
+			       config->ram_line_cycles : CARD_RAM_LINE_CYCLES,
 		.read = ram_read,
 		.write = ram_write,
 		.map = ram_map,
 	};
-	const struct phys_region vram = {
-		.first = AGATE_PHYS_VRAM,
-		.last = AGATE_PHYS_VRAM + config->vram_size - 1,
-		.read = vram_read,
-		.write = vram_write,
-		.map = vram_map,
-	};
 
 	phys_add(sim, &ram);
-	sim->phys.vram = config->vram;
-	if (config->vram_size)
-		phys_add(sim, &vram);
 }
 
 /* The region that has all of these bytes, or NULL. */
@@ -146,4 +126,23 @@ unsigned int phys_cycles(const struct agate_sim *sim, uint64_t pa, size_t len)
 	if (!region || !region->line_cycles)
 		return 0;
 	return region->line_cycles * ((pa + len - 1) / L2_LINE - pa / L2_LINE + 1);
+}
+
+int agate_sim_crc_phys(struct agate_sim *sim, uint64_t pa, uint64_t len, uint32_t *crc)
+{
+	uint8_t page[GPU_PAGE_SIZE];
+
+	*crc = UINT32_MAX;
+	while (len) {
+		size_t left = GPU_PAGE_SIZE - pa % GPU_PAGE_SIZE;
+		size_t part = len < left ? len : left;
+
+		if (phys_read(sim, pa, page, part))
+			return -1;
+		*crc = crc32_update(&sim->crc32, *crc, page, part);
+		pa += part;
+		len -= part;
+	}
+	*crc = ~*crc;
+	return 0;
 }

@@ -32,10 +32,9 @@ struct phys_region {
 struct phys {
 	struct phys_region region[PHYS_MAX_REGIONS];
 	unsigned int regions;
-	uint8_t *vram;
 };
 
-/* Guest RAM, and VRAM if the configuration has any. */
+/* Guest RAM; the owner of any other memory adds it. */
 void phys_init(struct agate_sim *sim, const struct agate_sim_config *config);
 void phys_add(struct agate_sim *sim, const struct phys_region *region);
 

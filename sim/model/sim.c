@@ -20,6 +20,9 @@ static const struct block *const blocks[] = {
 	&listed_block,
 	&counters_block,
 	&soc_block,
+	&card_block,		/* before its parts, for which it answers without power */
+	&vram_block,
+	&ggtt_block,
 };
 
 struct agate_sim *agate_sim_create(const struct agate_sim_config *config,
@@ -30,7 +33,7 @@ struct agate_sim *agate_sim_create(const struct agate_sim_config *config,
 	unsigned int i;
 
 	if (!identity || config->coherency > AGATE_SIM_COHERENCY_NONE ||
-	    (config->vram_size && !config->vram))
+	    (config->vram_size && !config->vram) || config->dma_bits > AGATE_PHYS_BITS)
 		return NULL;
 	if (!ops->mem_read || !ops->mem_write || !ops->raise)
 		return NULL;
@@ -79,6 +82,7 @@ void agate_sim_restore(struct agate_sim *sim)
 	latency_restore(sim);
 	sim->made_up = (struct gpu_made_up){ 0 };
 	agate_sim_inject_none(sim);
+	agate_sim_power_cut(sim, false);
 	gpu_unstick(sim);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Power input, supply and clock (hardware.md, section 7): their registers.  A wrong order gives a
+ * Power input, supplies and clock (hardware.md, section 7): their registers.  A wrong order gives a
  * hint and does no other harm: the model does not know the margins of real silicon,
  * and a driver that relies on a margin is wrong all the same.
  */
@@ -95,6 +95,9 @@ static bool soc_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 	case AGATE_CLK_POINTS:
 		*value = AGATE_CLK_MAX_POINTS;
 		return true;
+	case AGATE_CARD_POWER:
+		*value = sim->card.supplied;
+		return true;
 	}
 	if (offset < AGATE_CLK_TABLE_FREQ(0) || n >= AGATE_CLK_MAX_POINTS)
 		return false;
@@ -113,6 +116,9 @@ static bool soc_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
 		return true;
 	case AGATE_VOLT_SELECT:
 		soc_supply(sim, value);
+		return true;
+	case AGATE_CARD_POWER:
+		card_supply(sim, value & 1);
 		return true;
 	}
 	return false;

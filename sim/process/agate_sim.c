@@ -259,6 +259,31 @@ static const char *process_signals(struct process *p)
 	return p->signal_fd < 0 ? "no descriptor for signals" : NULL;
 }
 
+/* What of BAR2 is the model's, and what of that the guest is shown. */
+static const char *process_memory(struct process *p)
+{
+	struct agate_sim_config *config = &p->options.config;
+	uint64_t visible = p->options.vram_visible;
+
+	if (visible > p->bus.vram_size || (config->vram_total && visible > config->vram_total))
+		return "BAR2 cannot show that much VRAM";
+	if (!visible)
+		visible = p->bus.vram_size;
+	if (config->vram_total && visible > config->vram_total)
+		visible = config->vram_total;
+	if (config->card && !config->vram_total)
+		config->vram_total = p->bus.vram_size;
+	if (visible < p->bus.vram_size)
+		bus_hide_vram(&p->bus, visible);
+	if (config->card && config->gpu == AGATE_SIM_BIFROST)
+		bus_hide_gsm(&p->bus);
+	config->vram = p->bus.vram;
+	config->vram_size = p->bus.vram_size;
+	config->gsm = p->bus.gsm;
+	config->gsm_size = p->bus.gsm_size;
+	return NULL;
+}
+
 static const char *process_start(struct process *p)
 {
 	static const struct agate_sim_host_ops ops = {
@@ -288,8 +313,9 @@ static const char *process_start(struct process *p)
 		if (why)
 			return why;
 	}
-	config->vram = p->bus.vram;
-	config->vram_size = p->bus.vram_size;
+	why = process_memory(p);
+	if (why)
+		return why;
 	p->sim = agate_sim_create(config, &ops, p);
 	if (!p->sim)
 		return "the GPU cannot be created: wrong --tlb-entries or --l2-size, or no memory";

@@ -38,6 +38,7 @@ const char *bus_open(struct bus *bus, void *bar2, size_t size)
 	if (!bus_inside(header.ctrl_offset, sizeof(struct agate_bar2_ctrl), 64, header.bar_size) ||
 	    !bus_inside(header.queue_offset,
 			header.queue_len * sizeof(struct agate_bar2_entry), 16, header.bar_size) ||
+	    !bus_inside(header.gsm_offset, header.gsm_size, 4096, header.bar_size) ||
 	    !bus_inside(header.vram_offset, header.vram_size, 4096, header.bar_size))
 		return "a region lies outside BAR2";
 
@@ -45,9 +46,24 @@ const char *bus_open(struct bus *bus, void *bar2, size_t size)
 	bus->queue = (struct agate_bar2_entry *)(base + header.queue_offset);
 	bus->len = header.queue_len;
 	bus->head = 0;
+	bus->header = bar2;
+	bus->gsm = base + header.gsm_offset;
+	bus->gsm_size = header.gsm_size;
 	bus->vram = base + header.vram_offset;
 	bus->vram_size = header.vram_size;
 	return NULL;
+}
+
+void bus_hide_gsm(struct bus *bus)
+{
+	bus->header->gsm_size = 0;
+	bus->gsm_size = 0;
+}
+
+void bus_hide_vram(struct bus *bus, uint64_t size)
+{
+	bus->header->vram_size = size;
+	bus->vram_size = size;
 }
 
 static uint32_t bus_tail(const struct bus *bus)

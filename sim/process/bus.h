@@ -17,8 +17,11 @@ struct bus {
 	struct agate_bar2_entry *queue;
 	uint32_t len;			/* entries, a power of two */
 	uint32_t head;			/* ours: the copy in ctrl only informs the guest */
+	void *gsm;
+	size_t gsm_size;
 	void *vram;
 	size_t vram_size;
+	struct agate_bar2_header *header;
 };
 
 /*
@@ -26,6 +29,13 @@ struct bus {
  * what is wrong with it.
  */
 const char *bus_open(struct bus *bus, void *bar2, size_t size);
+
+/*
+ * Show the guest less than the launcher made room for: no GSM, or less VRAM.  Call these
+ * before the guest reads the header.
+ */
+void bus_hide_gsm(struct bus *bus);
+void bus_hide_vram(struct bus *bus, uint64_t size);
 
 /*
  * Carry out at most max accesses; returns how many entries were consumed.  An access that

@@ -149,6 +149,7 @@ static enum log_level log_level_of(enum agate_sim_event_kind kind)
 	case AGATE_EV_TRAFFIC:
 		return LOG_ALL;
 	case AGATE_EV_WALK:
+	case AGATE_EV_GGTT_COMMIT:
 		return LOG_WALKS;
 	default:
 		return LOG_EVENTS;
@@ -239,6 +240,19 @@ void log_event(struct log *log, const struct agate_sim_event *e)
 	case AGATE_EV_INJECTED:
 		log_line(log, e->time, "injected", ", \"what\": \"%s\"",
 			 name_injection((unsigned int)e->a));
+		break;
+	case AGATE_EV_CARD_POWER:
+		log_line(log, e->time, "card_power",
+			 ", \"on\": %" PRIu64 ", \"losses\": %" PRIu64 ", \"change\": \"%s\"",
+			 e->a, e->b, e->text);
+		break;
+	case AGATE_EV_GGTT_COMMIT:
+		log_line(log, e->time, "ggtt_commit",
+			 ", \"first\": %" PRIu64 ", \"count\": %" PRIu64 ", \"entry\": \"" X64 "\"",
+			 e->a, e->b, e->c);
+		break;
+	case AGATE_EV_GGTT_INVALIDATE:
+		log_line(log, e->time, "ggtt_invalidate", "%s", "");
 		break;
 	case AGATE_EV_HINT:
 		log_hint(log, e);

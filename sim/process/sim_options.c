@@ -12,6 +12,8 @@
 #include <string.h>
 
 #define DEFAULT_LOG_LIMIT_MIB	256
+#define MAX_VRAM_MIB		4096
+#define MIN_DMA_BITS		24
 
 enum option_id {
 	OPT_BAR2_FD,
@@ -39,6 +41,11 @@ enum option_id {
 	OPT_COHERENCY,
 	OPT_L2_SIZE,
 	OPT_IDLE_FROM_HOST,
+	OPT_CARD,
+	OPT_VRAM,
+	OPT_VRAM_VISIBLE,
+	OPT_DMA_BITS,
+	OPT_GGTT_64K,
 };
 
 static const struct option option_table[] = {
@@ -67,6 +74,11 @@ static const struct option option_table[] = {
 	{ "coherency", required_argument, NULL, OPT_COHERENCY },
 	{ "l2-size", required_argument, NULL, OPT_L2_SIZE },
 	{ "idle-from-host", no_argument, NULL, OPT_IDLE_FROM_HOST },
+	{ "card", no_argument, NULL, OPT_CARD },
+	{ "vram", required_argument, NULL, OPT_VRAM },
+	{ "vram-visible", required_argument, NULL, OPT_VRAM_VISIBLE },
+	{ "dma-bits", required_argument, NULL, OPT_DMA_BITS },
+	{ "ggtt-64k", no_argument, NULL, OPT_GGTT_64K },
 	{ 0 }
 };
 
@@ -81,6 +93,7 @@ static const char usage[] =
 	"                 [--reset-latency CYCLES] [--hard-reset-latency CYCLES]\n"
 	"                 [--as-latency CYCLES] [--stop-latency CYCLES]\n"
 	"                 [--inject KIND:N[:ARG][,...]] [--idle-from-host]\n"
+	"                 [--card [--vram MIB] [--vram-visible MIB] [--dma-bits N] [--ggtt-64k]]\n"
 	"CYCLES is a number, 0 for the default, or \"stuck\".\n"
 	"An injection strikes the N-th time, once:\n"
 	"  drop-irq:N[:VECTOR]           a message is not sent\n"
@@ -92,7 +105,10 @@ static const char usage[] =
 	"  die:N                         the process is killed at the N-th event\n"
 	"VECTOR is gpu, job or mmu: only its messages count.\n"
 	"--idle-from-host lets model time pass as the host's clock does while the GPU has no\n"
-	"work, for people who watch: such a run cannot be repeated.\n";
+	"work, for people who watch: such a run cannot be repeated.\n"
+	"--card makes the GPU a card: with MIB of VRAM, of which BAR2 shows the given part (by\n"
+	"default both are all that BAR2 has room for), with system addresses of N bits, 24 to 40,\n"
+	"and with engines that use VRAM in groups of 64 KiB.\n";
 
 static bool parse_u32(const char *text, int base, uint32_t *value)
 {
@@ -182,6 +198,22 @@ static bool parse_limit(const char *text, uint64_t *bytes)
 	return true;
 }
 
+/* At least 1 MiB, and at most what is sensible to allocate. */
+static bool parse_vram(const char *text, uint64_t *bytes)
+{
+	return parse_limit(text, bytes) && *bytes && *bytes <= (uint64_t)MAX_VRAM_MIB << 20;
+}
+
+static bool parse_dma_bits(const char *text, unsigned int *bits)
+{
+	uint32_t n;
+
+	if (!parse_u32(text, 10, &n) || n < MIN_DMA_BITS || n > AGATE_PHYS_BITS)
+		return false;
+	*bits = n;
+	return true;
+}
+
 static bool parse_ram(const char *text, struct ram *ram)
 {
 	const char *why = ram_parse(ram, text);
@@ -257,6 +289,18 @@ static bool option_set(struct options *o, int id, const char *text)
 	case OPT_IDLE_FROM_HOST:
 		o->idle_from_host = true;
 		return true;
+	case OPT_CARD:
+		o->config.card = true;
+		return true;
+	case OPT_VRAM:
+		return parse_vram(text, &o->config.vram_total);
+	case OPT_VRAM_VISIBLE:
+		return parse_vram(text, &o->vram_visible);
+	case OPT_DMA_BITS:
+		return parse_dma_bits(text, &o->config.dma_bits);
+	case OPT_GGTT_64K:
+		o->config.ggtt_64k = true;
+		return true;
 	}
 	return false;
 }
@@ -265,6 +309,15 @@ static bool options_complete(const struct options *o)
 {
 	return o->bar2_fd >= 0 && o->doorbell_fd >= 0 && o->vector_fd[0] >= 0 &&
 	       o->ram_fd >= 0 && o->ram.count && o->ready_fd >= 0;
+}
+
+/* What is said of a card wants a card. */
+static bool options_of_a_card(const struct options *o)
+{
+	const struct agate_sim_config *config = &o->config;
+
+	return config->card || (!config->vram_total && !o->vram_visible && !config->dma_bits &&
+				!config->ggtt_64k);
 }
 
 bool options_parse(struct options *o, int argc, char **argv)
@@ -285,7 +338,7 @@ bool options_parse(struct options *o, int argc, char **argv)
 		fputs(usage, stderr);
 		return false;
 	}
-	if (optind != argc || !options_complete(o)) {
+	if (optind != argc || !options_complete(o) || !options_of_a_card(o)) {
 		fputs(usage, stderr);
 		return false;
 	}

@@ -26,7 +26,8 @@ struct options {
 	bool idle_from_host;		/* model time passes while the GPU is idle */
 	struct injections injections;
 	struct ram ram;			/* ranges only */
-	struct agate_sim_config config;	/* all but the VRAM */
+	uint64_t vram_visible;		/* 0: as much as BAR2 has room for */
+	struct agate_sim_config config;	/* all but the memory */
 };
 
 /* If the command line is wrong, prints the reason on stderr and returns false. */

@@ -336,6 +336,12 @@ static void trace_one(struct trace *trace, const struct agate_sim_event *e)
 		instant(trace, TRACE_HINTS, "not listed: slot %" PRIu64 ", job 0x%" PRIx64
 			", %s 0x%" PRIx64, e->a, e->c, e->text, e->b);
 		break;
+	case AGATE_EV_CARD_POWER:
+		instant(trace, TRACE_POWER, "card %s", e->text);
+		break;
+	case AGATE_EV_GGTT_INVALIDATE:
+		instant(trace, TRACE_FLUSH, "GGTT");
+		break;
 	case AGATE_EV_HINT:
 		instant(trace, TRACE_HINTS, "hint: %s", e->text);
 		break;
@@ -343,6 +349,7 @@ static void trace_one(struct trace *trace, const struct agate_sim_event *e)
 	case AGATE_EV_REG_READ:
 	case AGATE_EV_WALK:
 	case AGATE_EV_FAULT_AGAIN:
+	case AGATE_EV_GGTT_COMMIT:
 		break;
 	}
 }

@@ -7,7 +7,7 @@
 
 #include "model.h"
 
-#define BASE		0x4000u
+#define BASE		0x5000u
 #define REG_VALUE	(BASE + 0)
 #define REG_DUE		(BASE + 4)	/* write n: a transition that ends n cycles from now */
 #define REG_WORK	(BASE + 8)	/* write n: n units of work */
