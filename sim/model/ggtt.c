@@ -27,7 +27,7 @@ static int ggtt_init(struct agate_sim *sim, const struct agate_sim_config *confi
 	if (!sim->card.present)
 		return 0;
 	ggtt->own = ggtt_uses_port(sim);
-	ggtt->outside = UINT32_MAX;
+	ggtt->outside = GGTT_OUTSIDE / GGTT_PAGE;
 	/* Any odd constant will do: the generator must not start at 0. */
 	ggtt->noise = config->seed ? config->seed : 0x9e3779b9;
 	if (!ggtt->own && (!config->gsm || config->gsm_size < GGTT_TABLE_SIZE))
@@ -56,7 +56,7 @@ static void ggtt_lose(struct agate_sim *sim)
 	memset(ggtt->table, GGTT_POISON, GGTT_TABLE_SIZE);
 	ggtt_forget(ggtt);
 	ggtt->usable_start = 0;
-	ggtt->outside = UINT32_MAX;
+	ggtt->outside = GGTT_OUTSIDE / GGTT_PAGE;
 	ggtt->port = (struct ggtt_port){ 0 };
 }
 

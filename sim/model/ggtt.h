@@ -48,7 +48,7 @@ struct ggtt {
 	bool own;			/* ... reached through the port */
 	struct ggtt_cached *cached;	/* one for each entry */
 	uint32_t usable_start;		/* 0: no firmware runs */
-	uint32_t outside;		/* the page outside that was used last, for hints */
+	uint64_t outside;		/* the page outside that was used last, for hints */
 	uint32_t noise;
 	struct ggtt_port port;
 };

@@ -31,6 +31,7 @@
 #include "perfcnt.h"
 #include "phys.h"
 #include "power.h"
+#include "powered.h"
 #include "soc.h"
 #include "slot.h"
 #include "vram.h"
@@ -52,6 +53,7 @@ struct agate_sim {
 
 	struct gpu gpu;
 	struct power power;
+	struct powered powered;
 	struct clock clock;
 	struct cycle_count cycle_count;
 	struct soc soc;

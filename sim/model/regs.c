@@ -17,6 +17,7 @@ static void regs_end(struct agate_sim *sim)
 
 	for (i = 0; i < AGATE_NUM_VECTORS; i++)
 		irq_watch(sim, &sim->irq[i]);
+	powered_account(sim);
 }
 
 static bool block_spans(const struct block *block, uint32_t offset)

@@ -53,6 +53,7 @@ struct agate_sim *agate_sim_create(const struct agate_sim_config *config,
 			agate_sim_destroy(sim);
 			return NULL;
 		}
+	powered_account(sim);
 	return sim;
 }
 
@@ -102,6 +103,7 @@ bool agate_sim_idle(struct agate_sim *sim, uint64_t cycles)
 		return false;
 	sim->time += cycles;
 	blocks_run_due(sim);
+	powered_account(sim);
 	return true;
 }
 
@@ -123,6 +125,7 @@ bool agate_sim_step(struct agate_sim *sim, unsigned int budget)
 				sim->time = due;
 		}
 		blocks_run_due(sim);
+		powered_account(sim);
 	}
 	return blocks_next_engine(sim) || blocks_next_due(sim) != TIME_NEVER;
 }

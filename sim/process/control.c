@@ -188,6 +188,40 @@ static json_t *control_inject(struct control *control, const json_t *request)
 	return json_pack("{s:b}", "ok", 1);
 }
 
+/* A number of 64 bits that JSON can carry. */
+static bool control_u63(const json_t *value, uint64_t *number)
+{
+	json_int_t n = json_integer_value(value);
+
+	if (!json_is_integer(value) || n < 0)
+		return false;
+	*number = (uint64_t)n;
+	return true;
+}
+
+/* Of physical memory, or of entries of the GGTT as [first, count]. */
+static json_t *control_crc(const struct control *control, const json_t *request)
+{
+	const json_t *ggtt = json_object_get(request, "ggtt");
+	uint32_t first, count, crc;
+	uint64_t pa, len;
+
+	if (ggtt) {
+		if (json_array_size(ggtt) != 2 || !control_u32(json_array_get(ggtt, 0), &first) ||
+		    !control_u32(json_array_get(ggtt, 1), &count))
+			return control_error("crc wants ggtt as [first, count]");
+		if (agate_sim_crc_ggtt(control->sim, first, count, &crc))
+			return control_error("the GGTT does not have these entries");
+	} else {
+		if (!control_u63(json_object_get(request, "pa"), &pa) ||
+		    !control_u63(json_object_get(request, "len"), &len))
+			return control_error("crc wants pa and len, or ggtt");
+		if (agate_sim_crc_phys(control->sim, pa, len, &crc))
+			return control_error("not all of that is memory");
+	}
+	return json_pack("{s:b, s:I}", "ok", 1, "crc", (json_int_t)crc);
+}
+
 static json_t *control_answer(struct control *control, const json_t *request, bool *quit)
 {
 	const char *cmd = json_string_value(json_object_get(request, "cmd"));
@@ -208,6 +242,12 @@ static json_t *control_answer(struct control *control, const json_t *request, bo
 		return control_idle(control, request);
 	if (!strcmp(cmd, "fault"))
 		return control_fault(control, request);
+	if (!strcmp(cmd, "crc"))
+		return control_crc(control, request);
+	if (!strcmp(cmd, "power-cut") || !strcmp(cmd, "power-back")) {
+		agate_sim_power_cut(control->sim, !strcmp(cmd, "power-cut"));
+		return json_pack("{s:b}", "ok", 1);
+	}
 	if (!strcmp(cmd, "restore")) {
 		agate_sim_restore(control->sim);
 		return json_pack("{s:b}", "ok", 1);

@@ -21,7 +21,13 @@
  *				a GPU fault after each reset, once it is unmasked; 0: none
  *   {"cmd": "idle", "cycles": n}	lets so many bus cycles of model time pass, 32 bits;
  *				refused while the GPU has work to do
- *   {"cmd": "restore"}		takes back latencies, identity, fault and injections
+ *   {"cmd": "power-cut"}	takes the card's supply away, whatever CARD_POWER says
+ *   {"cmd": "power-back"}	ends that
+ *   {"cmd": "crc", "pa": n, "len": n}
+ *   {"cmd": "crc", "ggtt": [first, count]}
+ *				answers crc: the CRC-32 of physical memory, or of entries of the
+ *				GGTT's table
+ *   {"cmd": "restore"}		takes back latencies, identity, fault, injections and power-cut
  *   {"cmd": "quit"}
  *
  * Answers carry "ok": true, or "ok": false and "error".

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agate_bar2.h"
+
 #define MAX_SETTLE	1000000		/* units; a test that needs more hangs */
 #define MAX_POLLS	1000
 
@@ -87,6 +89,12 @@ struct bench *bench_new_with(const struct agate_sim_config *config)
 	assert_non_null(b->vram);
 	with_vram.vram = b->vram;
 	with_vram.vram_size = VRAM_SIZE;
+	if (config->card && config->gpu == AGATE_SIM_MIDGARD) {
+		b->gsm = calloc(1, AGATE_BAR2_GSM_SIZE);
+		assert_non_null(b->gsm);
+		with_vram.gsm = b->gsm;
+		with_vram.gsm_size = AGATE_BAR2_GSM_SIZE;
+	}
 	b->sim = agate_sim_create(&with_vram, &host_ops, b);
 	assert_non_null(b->sim);
 	return b;
@@ -110,6 +118,7 @@ struct bench *bench_new(void)
 void bench_free(struct bench *b)
 {
 	agate_sim_destroy(b->sim);
+	free(b->gsm);
 	free(b->vram);
 	free(b->ram);
 	free(b);

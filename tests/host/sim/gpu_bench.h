@@ -26,7 +26,8 @@
 struct bench {
 	struct agate_sim *sim;
 	uint8_t *ram;
-	uint8_t *vram;
+	uint8_t *vram;		/* what BAR2 shows of it */
+	uint64_t *gsm;		/* of a card on midgard */
 	bool direct;		/* the model may look into RAM by itself */
 	unsigned int messages[AGATE_NUM_VECTORS];
 	struct agate_sim_event event[MAX_EVENTS];

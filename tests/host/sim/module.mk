@@ -47,7 +47,7 @@ $(SIM_PROGRAMS): $(SIM_TEST_BUILD)/sim-%: $(SIM_TEST_BUILD)/test_%.o $(SIM_TEST_
 $(SIM_TEST_BUILD)/sim-no_memory: LINK_OPTIONS := -Wl,--wrap=calloc
 
 # These tests run the process itself.
-SIM_PROCESS_TESTS := process control_socket trace start vanish told
+SIM_PROCESS_TESTS := card_process process control_socket trace start vanish told
 $(addprefix $(SIM_TEST_BUILD)/sim-,$(SIM_PROCESS_TESTS)): | $(AGATE_SIM_SAN)
 
 # The same tests with the process that users run, in its sandbox.

@@ -30,12 +30,13 @@ static void test_a_gpu_is_whole_or_not_at_all(void **state)
 	static const struct agate_sim_config configs[] = {
 		{ .gpu = AGATE_SIM_MIDGARD },
 		{ .gpu = AGATE_SIM_BIFROST, .coherency = AGATE_SIM_COHERENCY_NONE },
+		{ .gpu = AGATE_SIM_BIFROST, .card = true, .vram_total = 8192 },
 	};
 	unsigned int i;
 	long n, count;
 
 	(void)state;
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < sizeof(configs) / sizeof(configs[0]); i++) {
 		fails_at = -1;
 		allocations = 0;
 		assert_true(bench_can_be(&configs[i]));

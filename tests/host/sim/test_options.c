@@ -102,6 +102,29 @@ static void test_idle_from_host(void **state)
 	assert_true(o.idle_from_host);
 }
 
+static void test_card(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_true(parse(&o, NULL, NULL));
+	assert_false(o.config.card);
+	assert_true(parse(&o, "--card", NULL));
+	assert_true(o.config.card);
+	assert_int_equal(o.config.vram_total, 0);
+	assert_int_equal(o.vram_visible, 0);
+	assert_int_equal(o.config.dma_bits, 0);
+	assert_false(o.config.ggtt_64k);
+	assert_true(parse(&o, "--card", "--vram=4096"));
+	assert_int_equal(o.config.vram_total, 4096ull << 20);
+	assert_true(parse(&o, "--card", "--vram-visible=8"));
+	assert_int_equal(o.vram_visible, 8u << 20);
+	assert_true(parse(&o, "--card", "--dma-bits=24"));
+	assert_int_equal(o.config.dma_bits, 24);
+	assert_true(parse(&o, "--card", "--ggtt-64k"));
+	assert_true(o.config.ggtt_64k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -110,6 +133,7 @@ int main(void)
 		cmocka_unit_test(test_coherency),
 		cmocka_unit_test(test_l2_size),
 		cmocka_unit_test(test_idle_from_host),
+		cmocka_unit_test(test_card),
 	};
 
 	return cmocka_run_group_tests_name("sim-options", tests, NULL, NULL);

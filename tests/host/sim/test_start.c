@@ -79,6 +79,10 @@ static void test_what_is_missing_on_the_command_line(void **state)
 	refused("", NULL);
 	refused("--bar2-fd 100", NULL);
 	refused(GOOD "more", NULL);
+	refused(GOOD "--vram 1", NULL);		/* without --card */
+	refused(GOOD "--vram-visible 1", NULL);
+	refused(GOOD "--dma-bits 32", NULL);
+	refused(GOOD "--ggtt-64k", NULL);
 	assert_int_equal(start(GOOD "--voltage 3"), 2);
 	assert_non_null(strstr(said, "unrecognized option '--voltage'"));
 	assert_int_equal(start("--gpu"), 2);
@@ -95,6 +99,8 @@ static void test_wrong_values_are_named(void **state)
 		{ "power-latency", "stick" }, { "reset-latency", "-1" }, { "as-latency", "1x" },
 		{ "hard-reset-latency", "" }, { "stop-latency", "4294967295" },
 		{ "tlb-entries", "many" }, { "coherency", "full" }, { "l2-size", "128K" },
+		{ "vram", "0" }, { "vram", "4097" }, { "vram-visible", "-1" }, { "dma-bits", "23" },
+		{ "dma-bits", "41" },
 	};
 	char options[256], why[128];
 	size_t i;
@@ -151,6 +157,15 @@ static void test_bar2_that_is_none(void **state)
 	*header = good;
 	header->vram_size += 4096;
 	fails(GOOD, "a region lies outside BAR2");
+	*header = good;
+	header->gsm_offset = BAR2_TEST_SIZE - 4096;
+	fails(GOOD, "a region lies outside BAR2");
+	*header = good;
+	fails(GOOD "--card --vram-visible 2", "BAR2 cannot show that much VRAM");
+	fails(GOOD "--card --vram 1 --vram-visible 2", "BAR2 cannot show that much VRAM");
+	header->gsm_size = 4096;
+	fails(GOOD "--card",
+	      "the GPU cannot be created: wrong --tlb-entries or --l2-size, or no memory");
 	*header = good;
 }
 
