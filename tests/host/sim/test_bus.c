@@ -316,12 +316,22 @@ static void test_headers_that_make_no_sense(void **state)
 	REFUSE(ctrl_offset, 0x1004);
 	REFUSE(vram_size, UINT64_MAX);
 	REFUSE(vram_offset, UINT64_MAX - 4095);
+	REFUSE(gsm_size, UINT64_MAX);
+	REFUSE(gsm_offset, 0x20008);
 #undef REFUSE
 	assert_non_null(bus_open(&bus, rig->bar2, 8));
 	*guest_bus_header(rig->bar2) = good;
 	assert_null(bus_open(&bus, rig->bar2, BAR2_TEST_SIZE));
 	assert_ptr_equal(bus.vram, rig->bar2 + AGATE_BAR2_VRAM);
 	assert_int_equal(bus.vram_size, 0x100000);
+	assert_ptr_equal(bus.gsm, rig->bar2 + AGATE_BAR2_GSM);
+	assert_int_equal(bus.gsm_size, AGATE_BAR2_GSM_SIZE);
+	bus_hide_vram(&bus, 0x1000);
+	assert_int_equal(bus.vram_size, 0x1000);
+	assert_int_equal(guest_bus_header(rig->bar2)->vram_size, 0x1000);
+	bus_hide_gsm(&bus);
+	assert_int_equal(bus.gsm_size, 0);
+	assert_int_equal(guest_bus_header(rig->bar2)->gsm_size, 0);
 	rig_free(rig);
 }
 

@@ -97,7 +97,7 @@ static void test_requests(void **state)
 static void test_log_and_trace(void **state)
 {
 	char path[64];
-	struct gpu *g = gpu_start_traced(path, "--card --gpu=bifrost --log-level=walks");
+	struct gpu *g = gpu_start_traced(path, " --card --gpu=bifrost --log-level=walks");
 	struct trace_report report;
 
 	(void)state;
@@ -117,6 +117,7 @@ static void test_log_and_trace(void **state)
 		fail_msg("%s: %s", path, report.why);
 	assert_true(trace_has_track(&report, "power and resets"));
 	assert_true(trace_has_track(&report, "flushes"));
+	trace_report_free(&report);
 	unlink(path);
 	gpu_free(g);
 }
