@@ -15,6 +15,7 @@ enum guest_kind {
 	KIND_ACE = 0,
 	KIND_ACE_LITE = 8,
 	KIND_NONE = 16,		/* no coherency */
+	KIND_GGTT_64K = 32,	/* of a card */
 };
 
 enum chain_action {
@@ -67,6 +68,24 @@ enum queue_action {
 	QUEUE_SERVE,
 	QUEUE_POKE,
 	QUEUE_ACTIONS
+};
+
+enum ggtt_action {
+	GGTT_ACT_ENTRY,
+	GGTT_ACT_GROUP,
+	GGTT_ACT_USE,
+	GGTT_ACT_REGISTER,
+	GGTT_ACT_INVALIDATE,
+	GGTT_ACT_SYNC,
+	GGTT_ACT_USABLE,
+	GGTT_ACT_POWER,
+	GGTT_ACT_PT_ENTRY,
+	GGTT_ACT_COMPUTE,
+	GGTT_ACT_START,
+	GGTT_ACT_STEP,
+	GGTT_ACT_SERVE,
+	GGTT_ACT_REVIVE,
+	GGTT_ACTIONS
 };
 
 #endif /* AGATE_FUZZ_ACTIONS_H */

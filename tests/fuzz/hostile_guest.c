@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "actions.h"
+#include "agate_card.h"
 
 /* Limit on all work that an input asks for: a chain may be cyclic. */
 #define MAX_UNITS	2000u
@@ -67,7 +68,7 @@ static void host_raise(void *ctx, unsigned int vector)
 {
 	struct guest *g = ctx;
 
-	REQUIRE(vector <= AGATE_VECTOR_MMU);
+	REQUIRE(vector < AGATE_NUM_VECTORS);
 	g->told[vector] = true;
 }
 
@@ -115,8 +116,11 @@ void guest_leave(struct guest *g)
 	g->time = time;
 }
 
-/* Each of the three has RAWSTAT, CLEAR, MASK, STAT in this order. */
-static const uint32_t block[] = { GPU_INT_RAWSTAT, JOB_INT_RAWSTAT, MMU_INT_RAWSTAT };
+/* Each vector's block has RAWSTAT, CLEAR, MASK, STAT in this order. */
+static const uint32_t block[AGATE_NUM_VECTORS] = {
+	GPU_INT_RAWSTAT, JOB_INT_RAWSTAT, MMU_INT_RAWSTAT, CARD_INT_RAWSTAT,
+};
+
 enum { RAWSTAT = 0, CLEAR = 4, MASK = 8, STAT = 12 };
 
 void wr(struct guest *g, uint32_t reg, uint32_t value)
@@ -127,7 +131,7 @@ void wr(struct guest *g, uint32_t reg, uint32_t value)
 	 * After one of these writes the GPU sends another message for a line that
 	 * is still up.
 	 */
-	for (v = 0; v <= AGATE_VECTOR_MMU; v++)
+	for (v = 0; v < AGATE_NUM_VECTORS; v++)
 		if (reg == block[v] + CLEAR || reg == block[v] + MASK)
 			g->told[v] = false;
 	guest_enter();
@@ -181,7 +185,7 @@ void guest_check_lines(struct guest *g)
 {
 	unsigned int v;
 
-	for (v = 0; v <= AGATE_VECTOR_MMU; v++) {
+	for (v = 0; v < AGATE_NUM_VECTORS; v++) {
 		uint32_t before = rd(g, block[v] + STAT);
 		uint32_t both = rd(g, block[v] + RAWSTAT) & rd(g, block[v] + MASK);
 		uint32_t after = rd(g, block[v] + STAT);
@@ -265,12 +269,15 @@ static void tell_reached(void)
 	const uint64_t *c = reached.counter;
 
 	fprintf(stderr, "reached: inputs=%lu walks=%llu faults=%llu jobs=%llu failed=%llu "
-		"bytes=%llu triangles=%llu pixels=%llu hints=%llu\n", reached.inputs,
+		"bytes=%llu triangles=%llu pixels=%llu hints=%llu stale_entries=%llu "
+		"dropped_commits=%llu\n", reached.inputs,
 		(unsigned long long)c[AGATE_CNT_WALKS], (unsigned long long)c[AGATE_CNT_FAULTS],
 		(unsigned long long)c[AGATE_CNT_JOBS], (unsigned long long)c[AGATE_CNT_JOBS_FAILED],
 		(unsigned long long)c[AGATE_CNT_BYTES_COPIED],
 		(unsigned long long)c[AGATE_CNT_TRIANGLES],
-		(unsigned long long)c[AGATE_CNT_PIXELS], (unsigned long long)c[AGATE_CNT_HINTS]);
+		(unsigned long long)c[AGATE_CNT_PIXELS], (unsigned long long)c[AGATE_CNT_HINTS],
+		(unsigned long long)c[AGATE_CNT_GGTT_STALE],
+		(unsigned long long)c[AGATE_CNT_GGTT_DROPPED]);
 }
 
 static void first_time(void)
@@ -306,8 +313,15 @@ struct guest *guest_new(const uint8_t *data, size_t size, const struct guest_opt
 	g->bifrost = kind & KIND_BIFROST;
 	g->aarch64 = (kind & KIND_AARCH64) == KIND_AARCH64;
 	g->direct = kind & KIND_DIRECT;
-	if (options) {
+	if (options)
 		g->event = options->event;
+	if (options && options->card) {
+		config.card = true;
+		config.vram_total = options->card->vram_total;
+		config.gsm = options->card->gsm;
+		config.gsm_size = options->card->gsm_size;
+		config.ggtt_64k = kind & KIND_GGTT_64K;
+	} else if (options) {
 		config.vram = options->vram;
 		config.vram_size = options->vram_size;
 	}

@@ -49,11 +49,11 @@ struct guest {
 	bool bifrost;
 	bool aarch64;		/* the tables' format */
 	bool direct;		/* the model may look into RAM by itself */
-	bool told[AGATE_VECTOR_MMU + 1];	/* a message came since the line was last down */
+	bool told[AGATE_NUM_VECTORS];	/* a message came since the line was last down */
 	uint64_t time;
 	unsigned int units;	/* remaining units of work */
 	void (*event)(const struct agate_sim_event *event);
-	uint8_t vram[GUEST_VRAM];
+	uint8_t vram[GUEST_VRAM];	/* what a CPU sees of it */
 };
 
 #define REQUIRE(what)	((what) ? (void)0 : guest_broken(__FILE__, __LINE__, #what))
@@ -63,6 +63,8 @@ struct guest_options {
 	void *vram;		/* NULL: allocate it */
 	size_t vram_size;
 	void (*event)(const struct agate_sim_event *event);	/* or NULL */
+	/* A card's configuration: the guest has one if .card is set; NULL: none. */
+	const struct agate_sim_config *card;
 };
 
 /*

@@ -33,7 +33,7 @@ $(FUZZ_SEEDS): $(wildcard tests/fuzz/seeds*.[ch]) tests/fuzz/actions.h
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) -Itests/fuzz -o $@ $(filter %.c,$^)
 
-## make fuzz TARGET=chain|tables|compute|tiler|queue [SECONDS=1800]
+## make fuzz TARGET=chain|tables|compute|tiler|queue|ggtt [SECONDS=1800]
 ##                  look for inputs that crash the GPU; continue where the last run ended
 .PHONY: fuzz fuzz-seeds
 fuzz: SECONDS	?= 600

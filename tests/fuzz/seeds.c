@@ -93,5 +93,6 @@ int main(int argc, char **argv)
 	compute_seeds();
 	tiler_seeds();
 	queue_seeds();
+	ggtt_seeds();
 	return 0;
 }

@@ -24,5 +24,6 @@ void tables_seeds(void);
 void queue_seeds(void);
 void compute_seeds(void);
 void tiler_seeds(void);
+void ggtt_seeds(void);
 
 #endif /* AGATE_FUZZ_SEEDS_H */
