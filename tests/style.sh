@@ -157,13 +157,14 @@ standard_streams()
 		xargs -r grep -LE 'stdio_fill\(\)' | sed 's/$/: main() does not begin with stdio_fill()/'
 }
 
-# The specification names every register of the Mali blocks, with its fields and
+# The specification names every register of the Mali blocks and the card's, with its fields and
 # commands (a pair of halves once), and every hint that the model gives.
 hardware_page()
 {
 	page=book/hardware.md
 	[ -f "$page" ] || echo "$page: not there"
-	sed -nE 's/^#define +((GPU|JOB|JS|MMU|AS)_[A-Z0-9_]+).*/\1/p' include/agate_regs.h |
+	sed -nE 's/^#define +((GPU|JOB|JS|MMU|AS|CARD|GGTT)_[A-Z0-9_]+).*/\1/p' \
+		include/agate_regs.h include/agate_card.h |
 		grep -vE '_(BASE|STRIDE|REG)$' | sed -E 's/_(LO|HI)$//' | sort -u |
 		while read -r name; do
 			grep -qE "\`$name(_LO)?(\(n\))?\`" "$page" || echo "$page: no $name"

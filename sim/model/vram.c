@@ -9,7 +9,7 @@
 
 #include "model.h"
 
-/* What memory holds after its supply was gone. */
+/* Each byte of memory that has lost its supply. */
 #define VRAM_POISON	0xa5
 
 /* NULL: nobody answers, because the card has no power. */

@@ -259,7 +259,7 @@ static const char *process_signals(struct process *p)
 	return p->signal_fd < 0 ? "no descriptor for signals" : NULL;
 }
 
-/* What of BAR2 is the model's, and what of that the guest is shown. */
+/* Give the model its parts of BAR2, and show the guest the parts that it may use. */
 static const char *process_memory(struct process *p)
 {
 	struct agate_sim_config *config = &p->options.config;

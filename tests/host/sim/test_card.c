@@ -136,7 +136,7 @@ static void test_interrupts(void **state)
 	assert_int_equal(rd(b, CARD_INT_RAWSTAT), CARD_INT_FLIP_DONE);
 	assert_int_equal(rd(b, CARD_INT_MASK), CARD_INT_MOVER_FAULT);
 	no_hint(b);
-	/* What is polled for may be dropped unread while it is masked; a fault may not. */
+	/* A driver that polls may drop these unread while they are masked, but no fault. */
 	card_raise(b->sim, CARD_INT_MOVER_DONE | CARD_INT_FW);
 	wr(b, CARD_INT_CLEAR, CARD_INT_MOVER_DONE | CARD_INT_FW);
 	no_hint(b);

@@ -174,7 +174,7 @@ static void test_only_invalidate_empties_the_cache(void **state)
 	b->gsm[FIRST] = IN_RAM;
 	assert_int_equal(engine_reads(b, ADDR, 0), 2);
 	assert_int_equal(count_events(b, AGATE_EV_HINT), 2);
-	/* What failed is kept, too. */
+	/* The cache keeps an entry that failed, too. */
 	engine_fails(b, ADDR + 0x1000, 0, AGATE_REASON_ENTRY);
 	b->gsm[FIRST + 1] = IN_RAM;
 	engine_fails(b, ADDR + 0x1000, 0, AGATE_REASON_ENTRY);

@@ -228,7 +228,7 @@ static void test_crc(void **state)
 	b->gsm[FIRST + 1] = entries[1];
 	assert_int_equal(agate_sim_crc_ggtt(b->sim, FIRST, 2, &crc), 0);
 	assert_int_equal(crc, crc_slowly((const uint8_t *)entries, sizeof(entries)));
-	/* What is pending is not in the table. */
+	/* A pending commit is not in the table. */
 	wr(port, GGTT_PTE_INDEX, FIRST);
 	commit(port, entries[0]);
 	commit(port, entries[1]);
