@@ -3,8 +3,8 @@
 
 GUEST_TESTS	:= uapi-bo uapi-submit mmap jobs races gone reload failnth stale fences stats \
 		   compute closed listed many absent coherency queued runtime-pm storm caught reservations \
-		   readers lock-order parked backing spaces heaps asleep contiguous prime strangers \
-		   scanout dvfs two-gpus one-goes power-sticks restart trips wired
+		   readers lock-order parked probed backing spaces heaps asleep contiguous prime \
+		   strangers scanout dvfs two-gpus one-goes power-sticks restart trips wired
 # Those with libagate inside.
 GUEST_LIB_TESTS	:= bo-cache
 GUEST_TEST_DIR	:= $(BUILD)/tests/guest
@@ -32,7 +32,7 @@ $(addprefix $(GUEST_TEST_DIR)/,failnth one-goes prime scanout storm strangers tw
 		$(GUEST_TEST_DIR)/dmabuf.o
 $(addprefix $(GUEST_TEST_DIR)/,one-goes two-gpus): $(GUEST_TEST_DIR)/gpus.o
 $(addprefix $(GUEST_TEST_DIR)/,absent asleep backing caught contiguous dvfs heaps one-goes parked \
-		power-sticks prime reservations runtime-pm spaces strangers trips wired): \
+		power-sticks prime probed reservations runtime-pm spaces strangers trips wired): \
 		$(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kernel.o)
 
 $(addprefix $(GUEST_TEST_DIR)/,power-sticks runtime-pm): $(GUEST_TEST_DIR)/power.o

@@ -41,7 +41,8 @@
 #   reload   the module is loaded and unloaded fifty times (debug kernel: ten), then without
 #            each of its topics; at last what a test can only see by reaching into it: BOs
 #            whose memory is of another kind, the locks of an address space, heaps that grow
-#            while memory is short, and what the system's sleep leaves of jobs and memory
+#            while memory is short, what the system's sleep leaves of jobs and memory, and the
+#            probes of the tests themselves
 #
 # Afterwards the module must unload, the guest be alive, and the kernel's log be
 # silent.  On the debug kernel that includes kmemleak, where it sees what no other
@@ -91,7 +92,7 @@ guest()
 	done
 	for p in bo-cache uapi-bo uapi-submit mmap races jobs gone reload failnth stale fences closed stats \
 		compute listed many absent coherency queued runtime-pm storm caught \
-		reservations readers lock-order parked backing spaces heaps asleep \
+		reservations readers lock-order parked probed backing spaces heaps asleep \
 		contiguous prime strangers scanout two-gpus one-goes top dvfs \
 		power-sticks restart trips wired; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
@@ -323,7 +324,8 @@ storm | swiotlb-storm)
 reload)
 	set -- "$(test_step reload $GUEST/agate.ko $reloads)" "$(test_step absent)" \
 		"$(load $patient)" "$(test_step backing)" "$(test_step spaces)" \
-		"$(test_step heaps)" "$(test_step reservations)" "$(test_step parked)"
+		"$(test_step heaps)" "$(test_step reservations)" "$(test_step parked)" \
+		"$(test_step probed)"
 	# Only this kernel has lockdep.
 	[ "$flavour" = fast ] || set -- "$@" "$(test_step lock-order)"
 	set -- "$@" "$(load $endless)" "$(test_step asleep)" ;;

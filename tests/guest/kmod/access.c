@@ -10,6 +10,7 @@
 
 #include "agate_device.h"
 #include "inject.h"
+#include "probes.h"
 #include "watch.h"
 
 #define BLOCKS		3		/* vectors with registers */
@@ -275,7 +276,7 @@ static int arm(struct kprobe *kp, bool *armed, const char *symbol, kprobe_pre_ha
 	*kp = (struct kprobe){
 		.symbol_name = symbol, .pre_handler = handler, .post_handler = on_step,
 	};
-	ret = register_kprobe(kp);
+	ret = probe_arm(kp);
 	*armed = !ret;
 	return ret;
 }
@@ -351,7 +352,7 @@ int access_slow(u32 reads_taken)
 	answers.kp.symbol_name = "gpu_read";
 	answers.entry_handler = on_slow_read;
 	answers.handler = on_slow_answer;
-	ret = register_kretprobe(&answers);
+	ret = return_probe_arm(&answers);
 	answers_armed = !ret;
 	return ret;
 }
@@ -383,14 +384,14 @@ void access_end(void)
 	unsigned int count = 0;
 
 	if (answers_armed)
-		unregister_kretprobe(&answers);
+		return_probe_disarm(&answers);
 	if (writes_armed)
 		ended[count++] = &writes;
 	if (reads_armed)
 		ended[count++] = &reads;
 	if (polls_armed)
 		ended[count++] = &polls;
-	unregister_kprobes(ended, count);
+	probes_disarm(ended, count);
 	answers_armed = false;
 	writes_armed = false;
 	reads_armed = false;

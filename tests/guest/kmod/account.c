@@ -13,6 +13,7 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
+#include "probes.h"
 #include "watch.h"
 
 #define SLOTS		1024		/* a power of two */
@@ -161,7 +162,7 @@ static int arm_allocator(struct kretprobe *probe, const char *symbol)
 	*probe = (struct kretprobe){
 		.kp.symbol_name = symbol, .entry_handler = on_ask, .handler = on_get,
 	};
-	return register_kretprobe(probe);
+	return return_probe_arm(probe);
 }
 
 static void disarm_allocators(unsigned int count)
@@ -171,7 +172,7 @@ static void disarm_allocators(unsigned int count)
 
 	for (i = 0; i < count; i++)
 		asked[i] = &allocating[i];
-	unregister_kretprobes(asked, count);
+	return_probes_disarm(asked, count);
 }
 
 static int arm_allocators(void)
@@ -203,12 +204,12 @@ static int arm_all(void)
 		};
 		given[i] = &releasing[i];
 	}
-	ret = register_kprobes(given, ARRAY_SIZE(given));
+	ret = probes_arm(given, ARRAY_SIZE(given));
 	if (ret)
 		return ret;
 	ret = arm_allocators();
 	if (ret)
-		unregister_kprobes(given, ARRAY_SIZE(given));
+		probes_disarm(given, ARRAY_SIZE(given));
 	return ret;
 }
 
@@ -247,7 +248,7 @@ void account_close(void)
 	for (i = 0; i < ARRAY_SIZE(releases); i++)
 		given[i] = &releasing[i];
 	disarm_allocators(ARRAY_SIZE(allocators));
-	unregister_kprobes(given, ARRAY_SIZE(given));
+	probes_disarm(given, ARRAY_SIZE(given));
 	armed = false;
 	pending_close();
 }

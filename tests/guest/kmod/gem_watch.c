@@ -35,6 +35,7 @@
 
 #include "agate_device.h"
 #include "agate_gem.h"
+#include "probes.h"
 
 static const char *const names[PROMISES] = {
 	"listed", "backing", "flags", "complete", "asked", "order", "free", "undone", "names",
@@ -299,8 +300,8 @@ static struct dentry *promises_file;
 
 static void disarm(void)
 {
-	unregister_kretprobes(armed_returns, armed_return_count);
-	unregister_kprobes(armed, armed_count);
+	return_probes_disarm(armed_returns, armed_return_count);
+	probes_disarm(armed, armed_count);
 	armed_return_count = 0;
 	armed_count = 0;
 }
@@ -314,14 +315,14 @@ static int arm(void)
 	for (i = 0; i < ARRAY_SIZE(probes) && (!ret || ret == -ENOENT); i++) {
 		probes[i].addr = NULL;
 		probes[i].flags = 0;
-		ret = register_kprobe(&probes[i]);
+		ret = probe_arm(&probes[i]);
 		if (!ret)
 			armed[armed_count++] = &probes[i];
 	}
 	for (i = 0; i < ARRAY_SIZE(returns) && (!ret || ret == -ENOENT); i++) {
 		returns[i].kp.addr = NULL;
 		returns[i].kp.flags = 0;
-		ret = register_kretprobe(&returns[i]);
+		ret = return_probe_arm(&returns[i]);
 		if (!ret)
 			armed_returns[armed_return_count++] = &returns[i];
 	}

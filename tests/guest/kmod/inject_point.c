@@ -13,6 +13,7 @@
 #include <linux/timekeeping.h>
 
 #include "inject.h"
+#include "probes.h"
 
 #ifndef CONFIG_X86_64
 #error "Skipping a function needs to know the architecture's calls: x86-64 only."
@@ -170,11 +171,11 @@ static int probe_function(struct point *p, const char *name)
 	if (wants_return(p)) {
 		p->probe.entry_handler = on_call;
 		p->probe.handler = on_return;
-		ret = register_kretprobe(&p->probe);
+		ret = return_probe_arm(&p->probe);
 	} else {
 		p->probe.kp.pre_handler = on_entry;
 		p->probe.kp.post_handler = on_step;
-		ret = register_kprobe(&p->probe.kp);
+		ret = probe_arm(&p->probe.kp);
 	}
 	p->armed = !ret;
 	return ret;
@@ -209,6 +210,6 @@ void points_disarm(struct point **points, unsigned int count)
 			entries[e++] = &p->probe.kp;
 		p->armed = false;
 	}
-	unregister_kretprobes(returns, r);
-	unregister_kprobes(entries, e);
+	return_probes_disarm(returns, r);
+	probes_disarm(entries, e);
 }

@@ -8,6 +8,7 @@
 #include <linux/kprobes.h>
 #include <linux/pci.h>
 
+#include "probes.h"
 #include "watch.h"
 
 /* Numbers that irqs_scatter() takes; the next ones are found between those that it keeps. */
@@ -113,7 +114,7 @@ int irqs_watch(void)
 		};
 		all[i] = &probes[i];
 	}
-	ret = register_kretprobes(all, IRQS_PROBES);
+	ret = return_probes_arm(all, IRQS_PROBES);
 	armed = !ret;
 	return ret;
 }

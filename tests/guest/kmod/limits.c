@@ -9,6 +9,7 @@
 #include <linux/module.h>
 #include <linux/ratelimit_types.h>
 
+#include "probes.h"
 #include "watch.h"
 
 static struct module *driver;
@@ -42,7 +43,7 @@ int limits_age(u32 ms)
 	if (!driver)
 		return -ENOENT;
 	limiting = (struct kprobe){ .symbol_name = "___ratelimit", .pre_handler = on_limit };
-	ret = register_kprobe(&limiting);
+	ret = probe_arm(&limiting);
 	armed = !ret;
 	return ret;
 }
@@ -50,6 +51,6 @@ int limits_age(u32 ms)
 void limits_end(void)
 {
 	if (armed)
-		unregister_kprobe(&limiting);
+		probe_disarm(&limiting);
 	armed = false;
 }

@@ -24,6 +24,7 @@
 
 #include "agate_device.h"
 #include "agate_gem.h"
+#include "probes.h"
 #include "watch.h"
 
 #define SIZE_MAX_BYTES	(4 * PAGE_SIZE)
@@ -316,11 +317,11 @@ static int backing_open(struct inode *inode, struct file *file)
 		.kp.symbol_name = "agate_backing_choose", .entry_handler = on_choose,
 		.handler = on_chosen,
 	};
-	ret = register_kretprobe(&choosing);
+	ret = return_probe_arm(&choosing);
 	if (!ret) {
 		ret = single_open(file, backing_show, NULL);
 		if (ret)
-			unregister_kretprobe(&choosing);
+			return_probe_disarm(&choosing);
 	}
 	if (ret)
 		WRITE_ONCE(owner, 0);
@@ -329,7 +330,7 @@ static int backing_open(struct inode *inode, struct file *file)
 
 static int backing_release(struct inode *inode, struct file *file)
 {
-	unregister_kretprobe(&choosing);
+	return_probe_disarm(&choosing);
 	WRITE_ONCE(owner, 0);
 	return single_release(inode, file);
 }

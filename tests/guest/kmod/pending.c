@@ -11,6 +11,7 @@
 #include <linux/timer.h>
 #include <linux/workqueue.h>
 
+#include "probes.h"
 #include "watch.h"
 
 #define MOST_STARTED	16
@@ -87,7 +88,7 @@ int pending_open(struct module *of)
 		};
 		probes[i] = &starting[i];
 	}
-	ret = register_kprobes(probes, ARRAY_SIZE(probes));
+	ret = probes_arm(probes, ARRAY_SIZE(probes));
 	armed = !ret;
 	return ret;
 }
@@ -125,6 +126,6 @@ void pending_close(void)
 		return;
 	for (i = 0; i < ARRAY_SIZE(starters); i++)
 		probes[i] = &starting[i];
-	unregister_kprobes(probes, ARRAY_SIZE(probes));
+	probes_disarm(probes, ARRAY_SIZE(probes));
 	armed = false;
 }

@@ -15,6 +15,7 @@
 
 #include "agate_bar2.h"
 #include "agate_device.h"
+#include "probes.h"
 #include "watch.h"
 
 /* A driver whose accesses never come to an end must not keep us here. */
@@ -132,7 +133,7 @@ int rehearse_next(enum topic_rehearsal what, void (*agate_pci_fini)(struct agate
 	probe = (struct kprobe){
 		.symbol_name = "agate_pci_init", .pre_handler = on_init, .post_handler = on_step,
 	};
-	ret = register_kprobe(&probe);
+	ret = probe_arm(&probe);
 	armed = !ret;
 	init = (void *)probe.addr;
 	return ret;
@@ -141,7 +142,7 @@ int rehearse_next(enum topic_rehearsal what, void (*agate_pci_fini)(struct agate
 void rehearse_end(void)
 {
 	if (armed)
-		unregister_kprobe(&probe);
+		probe_disarm(&probe);
 	armed = false;
 	if (ctrl)
 		memunmap(ctrl);

@@ -15,6 +15,7 @@
 #include <linux/spinlock.h>
 
 #include "agate_device.h"
+#include "probes.h"
 
 struct topic_seen topic_seen;
 
@@ -67,10 +68,10 @@ unsigned long watch_symbol(const char *symbol)
 	struct kprobe kp = { .symbol_name = symbol };
 	unsigned long address;
 
-	if (register_kprobe(&kp))
+	if (probe_arm(&kp))
 		return 0;
 	address = (unsigned long)kp.addr;
-	unregister_kprobe(&kp);
+	probe_disarm(&kp);
 	return address;
 }
 
@@ -208,7 +209,7 @@ static int arm(unsigned int which)
 		.pre_handler = watched[which].handler,
 		.post_handler = on_step,
 	};
-	ret = register_kprobe(&probes[which]);
+	ret = probe_arm(&probes[which]);
 	armed[which] = !ret;
 	return ret;
 }
@@ -222,7 +223,7 @@ static int arm_attach(void)
 	memset(&attach_probe, 0, sizeof(attach_probe));
 	attach_probe.kp.symbol_name = "agate_bus_attach";
 	attach_probe.handler = on_attached;
-	ret = register_kretprobe(&attach_probe);
+	ret = return_probe_arm(&attach_probe);
 	attach_armed = !ret;
 	return ret;
 }
@@ -303,7 +304,7 @@ int watch_vectors(u32 count)
 	config_probe.entry_handler = on_config;
 	config_probe.handler = on_config_read;
 	config_probe.data_size = sizeof(struct config_read);
-	config_armed = !register_kretprobe(&config_probe);
+	config_armed = !return_probe_arm(&config_probe);
 	return config_armed ? 0 : -ENXIO;
 }
 
@@ -322,13 +323,13 @@ void watch_end(void)
 			ended[count++] = &probes[i];
 		armed[i] = false;
 	}
-	unregister_kprobes(ended, count);
+	probes_disarm(ended, count);
 	r = irqs_end(returns);
 	if (config_armed)
 		returns[r++] = &config_probe;
 	if (attach_armed)
 		returns[r++] = &attach_probe;
-	unregister_kretprobes(returns, r);
+	return_probes_disarm(returns, r);
 	config_armed = false;
 	attach_armed = false;
 }

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Arming and disarming probes on the processors of QEMU without KVM (probes.h).
+ *
+ * A probe is one byte of a function, and QEMU translates functions.  While one CPU writes
+ * the byte, another may translate the function.  QEMU 7.2 may then keep a translation of the
+ * old byte.  A CPU that runs it misses a new probe, or meets a probe that is gone: then the
+ * kernel finds no breakpoint at that address and returns to it, and the CPU meets it again,
+ * for ever.
+ *
+ * So the byte is written twice.  After the first write the kernel interrupts all CPUs.  A CPU
+ * takes an interrupt only between two translations, so every translation that began before
+ * the write is complete by then.  The second write changes nothing, but it makes QEMU drop all
+ * translations of the byte.  Until then the probe stays registered, and the kernel knows what
+ * to do at a breakpoint that a CPU still meets.
+ */
+#include "probes.h"
+
+#include <linux/mm.h>
+#include <linux/vmalloc.h>
+
+static struct page *page_of(const void *address)
+{
+	unsigned long at = (unsigned long)address;
+
+	if (at >= MODULES_VADDR && at < MODULES_END)
+		return vmalloc_to_page(address);
+	return virt_to_page(address);
+}
+
+/*
+ * Writes the byte that is there.  The kernel's text is read-only, so the write needs a mapping
+ * of its own.  It is atomic, because another probe may change the byte now.
+ */
+static void write_again(void *address)
+{
+	struct page *page = page_of(address);
+	u8 *mapped = vmap(&page, 1, VM_MAP, PAGE_KERNEL);
+
+	if (WARN_ON_ONCE(!mapped))
+		return;
+	asm volatile("lock orb $0, %0" : "+m" (mapped[offset_in_page(address)]));
+	vunmap(mapped);
+}
+
+int probe_arm(struct kprobe *probe)
+{
+	int ret = register_kprobe(probe);
+
+	if (!ret)
+		write_again(probe->addr);
+	return ret;
+}
+
+int return_probe_arm(struct kretprobe *probe)
+{
+	int ret = register_kretprobe(probe);
+
+	if (!ret)
+		write_again(probe->kp.addr);
+	return ret;
+}
+
+int probes_arm(struct kprobe **probes, unsigned int count)
+{
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < count; i++) {
+		ret = probe_arm(probes[i]);
+		if (ret) {
+			probes_disarm(probes, i);
+			return ret;
+		}
+	}
+	return 0;
+}
+
+int return_probes_arm(struct kretprobe **probes, unsigned int count)
+{
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < count; i++) {
+		ret = return_probe_arm(probes[i]);
+		if (ret) {
+			return_probes_disarm(probes, i);
+			return ret;
+		}
+	}
+	return 0;
+}
+
+/* The probe of a module that is gone counts as disabled: its byte is gone, too. */
+static void take_out(struct kprobe *probe)
+{
+	if (!kprobe_disabled(probe) && !disable_kprobe(probe))
+		write_again(probe->addr);
+}
+
+void probes_disarm(struct kprobe **probes, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		take_out(probes[i]);
+	unregister_kprobes(probes, count);
+}
+
+void return_probes_disarm(struct kretprobe **probes, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		take_out(&probes[i]->kp);
+	unregister_kretprobes(probes, count);
+}
+
+void probe_disarm(struct kprobe *probe)
+{
+	probes_disarm(&probe, 1);
+}
+
+void return_probe_disarm(struct kretprobe *probe)
+{
+	return_probes_disarm(&probe, 1);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Arms and disarms all probes of agate_inject.ko: every CPU meets a probe that is armed, and no
+ * CPU meets one that is gone (probes.c).
+ */
+#ifndef AGATE_TESTS_PROBES_H
+#define AGATE_TESTS_PROBES_H
+
+#include <linux/kprobes.h>
+
+/* As the kernel's functions register_...() and unregister_...() of these types. */
+int probe_arm(struct kprobe *probe);
+int probes_arm(struct kprobe **probes, unsigned int count);
+int return_probe_arm(struct kretprobe *probe);
+int return_probes_arm(struct kretprobe **probes, unsigned int count);
+void probe_disarm(struct kprobe *probe);
+void probes_disarm(struct kprobe **probes, unsigned int count);
+void return_probe_disarm(struct kretprobe *probe);
+void return_probes_disarm(struct kretprobe **probes, unsigned int count);
+
+#endif /* AGATE_TESTS_PROBES_H */
