@@ -61,6 +61,7 @@ struct stream {
 struct hang {
 	struct splat_frame frames[SPLAT_FRAMES];
 	size_t count;
+	bool lock;			/* a task sleeps there until a lock is given back */
 	unsigned int tests;		/* that hung there */
 };
 
@@ -97,8 +98,10 @@ struct state {
 	struct hang hangs[HANGS];
 	size_t hang_count;
 	unsigned int silent_tests;	/* that ended with a guest in which nothing answers */
-	bool hurried;			/* the test that runs has a part of its limit */
+	unsigned int part;		/* the test that runs has this part of its limit */
+	bool hurried;			/* and that is not the whole of it */
 	bool patient;			/* it has to run again, with its whole limit */
+	bool waits_for_lock;		/* the test that ran, as an earlier one did */
 
 	struct health health;		/* of this guest: its checks before its first test, its
 					 * memory before the test that runs */

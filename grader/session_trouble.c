@@ -56,16 +56,17 @@ static enum trouble trouble_of(const struct state *st, const struct verdict *ver
 	 */
 	if (stuck_in_probe(e))
 		return TROUBLE_PROBE;
-	return st->busy || !e->timed_out ? TROUBLE_LATE : TROUBLE_NONE;
+	return (st->busy || !e->timed_out) && !st->waits_for_lock ? TROUBLE_LATE : TROUBLE_NONE;
 }
 
 bool state_believe(struct state *st, struct verdict *verdict)
 {
-	enum trouble trouble = trouble_of(st, verdict);
 	char why[sizeof(verdict->seen)];
+	enum trouble trouble;
 
 	if (!state_believe_hang(st, verdict))
 		return false;
+	trouble = trouble_of(st, verdict);
 	if (trouble != TROUBLE_NONE && ++st->troubles[trouble] < runs[trouble])
 		return false;
 	if (trouble == TROUBLE_BLIND) {

@@ -371,6 +371,41 @@ static void test_busy_hang(void **state)
 	hangs(acts, "TTPPP", "|a |b |c |c d |d |d e ", 2 * 5000 + 2 * 1250 + 5000, &o);
 }
 
+/* A task that sleeps in @place until a mutex is given back, as sysrq shows it. */
+#define ASLEEP(place) "[    6.0] sysrq: Show Blocked State\n" \
+	"[    6.0] task:test            state:D stack:0     pid:77    ppid:1      flags:0x00000002\n" \
+	"[    6.0] Call Trace:\n[    6.0]  <TASK>\n[    6.0]  __schedule+0x205/0x590\n" \
+	"[    6.0]  mutex_lock+0x2d/0x40\n[    6.0]  " place "+0x19/0x40 [agate]\n" \
+	"[    6.0]  agate_ioctl+0x10/0x20 [agate]\n[    6.0]  </TASK>\n"
+#define WAITS_IN(place)	.timed_out = true, .where = ASLEEP(place)
+/* A gate of the test's holds another thread, which may have that mutex. */
+#define GATED	"[    6.1] where: thread 78 (test) is in:\n" \
+	"[    6.1] [<0>] gated_call+0x5a/0x100 [agate_inject]\n"
+
+/* A wait for a mutex costs one whole limit, and a tenth after that, also on a busy host. */
+static void test_same_lock(void **state)
+{
+	struct act acts[] = {
+		{ .test = "a", WAITS_IN("agate_label") },
+		{ .test = "b", WAITS_IN("agate_label") },
+		{ .test = "c", WAITS_IN("agate_label"), .stands = 1000 },
+		{ .test = "d", .timed_out = true, .where = ASLEEP("agate_label") GATED, .runs = 1 },
+		{ .test = NULL }
+	};
+	struct outcome o;
+
+	(void)state;
+	hangs(acts, "TTTPP", "|a |b |c |d |d e ", 5000 + 3 * 500, &o);
+	assert_string_equal(o.verdicts[1].seen, "none after 500 ms; it hangs where earlier tests "
+			    "hung, so the grader waited for a part of the limit only");
+	/* The first time a busy host may be to blame, and a loop needs a processor. */
+	acts[0].stands = 1000;
+	acts[0].runs = 1;
+	acts[2] = (struct act){ .test = "c", HANGS_IN("agate_lock") };
+	acts[3] = (struct act){ .test = "d", HANGS_IN("agate_lock") };
+	hangs(acts, "PTTTP", "|a |a b |c |c |d |d |e ", 4 * 5000 + 2 * 500, &o);
+}
+
 #define BLIND	.report = "BLIND no window\nDONE {NONCE}\n", .output = "1..1\nnot ok 1 # SKIP b\n"
 
 /* The grader runs it in a fresh guest each time until it could look, at most three times. */
@@ -439,6 +474,7 @@ int main(void)
 		cmocka_unit_test(test_hanging_load),
 		cmocka_unit_test(test_watchdog),
 		cmocka_unit_test(test_same_hang),
+		cmocka_unit_test(test_same_lock),
 		cmocka_unit_test(test_silent_hang),
 		cmocka_unit_test(test_other_hang),
 		cmocka_unit_test(test_busy_hang),
