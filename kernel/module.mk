@@ -15,7 +15,8 @@ DRIVER_PARTS	:= \
 	solutions/07-purge/agate_gem_purge.c \
 	$(sort $(wildcard $(addprefix solutions/,$(addsuffix /agate_*.[ch], \
 		10-page-tables 11-address-spaces 12-gpu-faults 13-job-slots \
-		14-submit 15-reset 16-coherency 17-power 18-dvfs))))
+		14-submit 15-reset 16-coherency 17-power 18-dvfs \
+		19-ranges))))
 DRIVER_SOURCES	:= $(sort $(wildcard kernel/agate_*.[ch])) kernel/agate_compat_probe.sh \
 		   kernel/Kbuild $(sort $(wildcard include/agate_*.h)) $(DRIVER_PARTS)
 DRIVER_MODULES	:= $(DRIVER_FLAVOURS:%=$(BUILD)/driver/%/agate.ko)

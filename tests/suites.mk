@@ -130,7 +130,8 @@ $(call suite,install,1,600,$(ALL_SOURCES) $(FAKE_KERNEL),tests/install.sh)
 
 # Bugs in what host tests alone look at: $(1) is the lab, $(2) are the tests.
 host_mutants	= $(call suite,host-mutants/$(1),1,600,$(ALL_SOURCES),tests/host/mutants.sh $(1) $(2))
-$(call host_mutants,09,bo_cache bo_cache_life bo_cache_races-tsan)
+$(call host_mutants,09,$(addprefix userspace-,bo_cache bo_cache_life bo_cache_races-tsan))
+$(call host_mutants,19,range_property range)
 
 # What a host test opens besides itself, by its folder.
 host_files	= $(if $(filter $(SIM_TEST_BUILD)/% $(SANDBOX_BUILD)/%,$(1)),$(AGATE_SIM_SAN) $(AGATE_SIM)) \

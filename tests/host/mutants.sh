@@ -6,10 +6,11 @@
 #
 # usage: tests/host/mutants.sh NN TEST..., in the project's folder
 #
-# TEST is the name of a host test: tests/host/userspace/test_TEST.c, or TEST-tsan for the
-# same with ThreadSanitizer.  tests/mutants/NN/FUNCTION[--WHAT].patch is a bug put into the
-# solution; in the last of these programs that has it, test_FUNCTION has to fail, or a
-# sanitizer or an assertion to end the program.
+# TEST is a program among the host tests, such as range or userspace-bo_cache; its source is
+# test_range.c or test_bo_cache.c.  userspace-bo_cache-tsan is the same with ThreadSanitizer.
+# tests/mutants/NN/FUNCTION[--WHAT].patch is a bug put into the solution; in the last of
+# these programs that has it, test_FUNCTION has to fail, or a sanitizer or an assertion to end
+# the program.
 set -u
 lab=$1
 shift
@@ -26,7 +27,8 @@ program()
 {
 	found=
 	for test in "${tests[@]}"; do
-		! grep -q "(test_$1)" "tests/host/userspace/test_${test%-tsan}.c" || found=$test
+		source=${test#userspace-}
+		! grep -q "(test_$1)" tests/host/*/"test_${source%-tsan}.c" || found=$test
 	done
 	echo "$found"
 }
@@ -37,13 +39,13 @@ build()
 	name=$1
 	shift
 	make -s DEPS=skip BUILD="$work" "AGATE_LAB_$lab=$work/$name/tree/$solution" \
-		NAMES="$(printf 'userspace-%s ' "$@")" check-host-build >"$work/$name/build.log" 2>&1
+		NAMES="$*" check-host-build >"$work/$name/build.log" 2>&1
 }
 
 # run TEST: the last program of that name that was built
 run()
 {
-	CMOCKA_MESSAGE_OUTPUT=TAP timeout 120 "$work/tests/host/userspace/userspace-$1"
+	CMOCKA_MESSAGE_OUTPUT=TAP timeout 120 "$work"/tests/host/*/"$1"
 }
 
 mutate()

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <linux/container_of.h>
+
 struct list_head {
 	struct list_head *next, *prev;
 };
@@ -13,12 +15,15 @@ struct list_head {
 #define LIST_HEAD_INIT(name)	{ &(name), &(name) }
 #define LIST_HEAD(name)		struct list_head name = LIST_HEAD_INIT(name)
 
-#define container_of(ptr, type, member) \
-	((type *)((char *)(ptr) - offsetof(type, member)))
 #define list_entry(ptr, type, member)		container_of(ptr, type, member)
 #define list_first_entry(head, type, member)	list_entry((head)->next, type, member)
 #define list_last_entry(head, type, member)	list_entry((head)->prev, type, member)
 #define list_next_entry(pos, member)		list_entry((pos)->member.next, __typeof__(*(pos)), member)
+#define list_prev_entry(pos, member)		list_entry((pos)->member.prev, __typeof__(*(pos)), member)
+
+#define list_for_each_entry(pos, head, member)						\
+	for (pos = list_first_entry(head, __typeof__(*pos), member);			\
+	     &pos->member != (head); pos = list_next_entry(pos, member))
 
 #define list_for_each_entry_safe(pos, tmp, head, member)				\
 	for (pos = list_first_entry(head, __typeof__(*pos), member),			\
