@@ -298,7 +298,7 @@ bench: deps
 	$(Q)$(locked) $(MAKE) $(parallel) bench-build
 	$(Q)tests/bench/bench.sh
 
-bench-build: $(GUEST_FAST) $(GUEST_DEBUG) $(BENCH_PROGRAMS) $(PGTABLE_BENCH) \
+bench-build: $(GUEST_FAST) $(GUEST_DEBUG) $(BENCH_PROGRAMS) $(MODULE_BENCHES) \
 		$(BUILD)/upstream/fast/agate_panfrost.ko $(GUEST_TEST_DIR)/one-job
 
 ## make clean       remove build/ (the kernels stay in the cache)

@@ -115,6 +115,11 @@ vm fast "put:$BUILD/tests/bench/agate_pgtable_bench.ko:/run/bench.ko" \
 	"exec:insmod /run/bench.ko" \
 	"exec:cat /sys/kernel/debug/agate_pgtable_bench" >>"$samples"
 
+printf '  %-8s %s\n' BENCH "range allocator beside drm_mm, fast kernel" >&2
+vm fast "put:$BUILD/tests/bench/agate_range_bench.ko:/run/bench.ko" \
+	"exec:insmod /run/bench.ko" \
+	"exec:cat /sys/kernel/debug/agate_range_bench" >>"$samples"
+
 "$BUILD/tests/bench/report" "$out/bench.json" <"$samples"
 printf '  %-8s %s\n' JSON "$out/bench.json" >&2
 "${0%/*}/costs.sh"

@@ -50,18 +50,21 @@ $(BENCH_DIR)/report: tests/bench/bench_report.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) -MMD -MP -MF $@.d -o $@ $< -ljansson
 
-# The driver's page tables and io-pgtable; the module for the guest has no debug
-# information.
-PGTABLE_BENCH	:= $(BENCH_DIR)/agate_pgtable_bench.ko
-PGTABLE_BENCH_SOURCES := $(wildcard tests/bench/kmod/*) kernel/agate_pgtable.h include/agate_regs.h \
-		   $(wildcard solutions/10-page-tables/agate_*.c)
+# The driver's page tables and io-pgtable, its range allocator and drm_mm; the modules for the
+# guest have no debug information.
+MODULE_BENCHES	:= $(addprefix $(BENCH_DIR)/,agate_pgtable_bench.ko agate_range_bench.ko)
+MODULE_BENCH_SOURCES := $(wildcard tests/bench/kmod/*) kernel/agate_pgtable.h include/agate_regs.h \
+		   kernel/agate_range.h kernel/agate_tree.h \
+		   $(wildcard solutions/10-page-tables/agate_*.c solutions/19-ranges/agate_*.c)
 
-$(eval $(call listed,$(BENCH_DIR)/kmod.list,$(PGTABLE_BENCH_SOURCES)))
-$(PGTABLE_BENCH): $(PGTABLE_BENCH_SOURCES) $(BUILD)/guest/kernel-fast.id $(BENCH_DIR)/kmod.list
-	$(call say,MODULE,$@)
-	$(Q)rm -rf $(@D)/kmod && mkdir -p $(@D)/kmod && cp $(PGTABLE_BENCH_SOURCES) $(@D)/kmod
-	$(Q)guest/kernel-make.sh $(BUILD)/guest/kernel-fast M=$(abspath $(@D))/kmod modules \
-		>$(@D)/kmod.log 2>&1 || { cat $(@D)/kmod.log >&2; exit 1; }
-	$(Q)objcopy --strip-debug $(@D)/kmod/agate_pgtable_bench.ko $@
+$(eval $(call listed,$(BENCH_DIR)/kmod.list,$(MODULE_BENCH_SOURCES)))
+$(MODULE_BENCHES) &: $(MODULE_BENCH_SOURCES) $(BUILD)/guest/kernel-fast.id $(BENCH_DIR)/kmod.list
+	$(call say,MODULE,$(MODULE_BENCHES))
+	$(Q)rm -rf $(BENCH_DIR)/kmod && mkdir -p $(BENCH_DIR)/kmod
+	$(Q)cp $(MODULE_BENCH_SOURCES) $(BENCH_DIR)/kmod
+	$(Q)guest/kernel-make.sh $(BUILD)/guest/kernel-fast M=$(abspath $(BENCH_DIR))/kmod modules \
+		>$(BENCH_DIR)/kmod.log 2>&1 || { cat $(BENCH_DIR)/kmod.log >&2; exit 1; }
+	$(Q)for ko in $(MODULE_BENCHES); do \
+		objcopy --strip-debug $(BENCH_DIR)/kmod/$${ko##*/} $$ko || exit 1; done
 
 -include $(wildcard $(BENCH_DIR)/*.d)
