@@ -16,4 +16,8 @@ typedef __u32 u32;
 typedef unsigned long long u64;
 typedef long long s64;
 
+#ifndef __iomem
+#define __iomem
+#endif
+
 #endif /* AGATE_SHIM_TYPES_H */

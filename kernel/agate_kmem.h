@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Kernel memory: the driver's own memory on the card, which the card's engines use.
+ *
+ * Firmware, ring, context and tables stay where they are from the first to the last day,
+ * because an engine holds their addresses.  So kernel memory is in one piece, in visible
+ * VRAM, never leaves, and comes back to the same place after a suspend.  It is no BO: no
+ * client has a name for it.
+ */
+#ifndef AGATE_KMEM_H
+#define AGATE_KMEM_H
+
+#include <linux/list.h>
+#include <linux/types.h>
+
+struct agate_device;
+struct agate_ggtt_node;
+struct agate_resource;
+
+/* The driver fills it again at resume: a suspend need not save it. */
+#define AGATE_KMEM_NO_SAVE	BIT(0)
+
+/**
+ * struct agate_kmem - a piece of kernel memory
+ * @adev: the device
+ * @link: in card.kmems
+ * @flags: AGATE_KMEM_*
+ * @size: bytes, whole pages
+ * @vram: it is VRAM; else system memory
+ * @addr: its first byte: in VRAM counted from the beginning of VRAM, or the DMA address of
+ *	system memory
+ * @vaddr: where the CPUs have it, write-combining
+ * @res: the VRAM
+ * @node: its GGTT addresses, or NULL
+ * @backup: where a suspend saves it; NULL with NO_SAVE
+ */
+struct agate_kmem {
+	struct agate_device *adev;
+	struct list_head link;
+	u32 flags;
+	u64 size;
+	bool vram;
+	u64 addr;
+	void __iomem *vaddr;
+	struct agate_resource *res;
+	struct agate_ggtt_node *node;
+	void *backup;
+};
+
+/**
+ * agate_kmem_create - take kernel memory, filled with zeros
+ * @adev: the device, which has a card
+ * @size: bytes, rounded up to pages, and to what the card translates at once
+ * @flags: AGATE_KMEM_*
+ *
+ * It has no GGTT address yet: agate_ggtt_insert() gives it one.
+ *
+ * Return: the memory, or an ERR_PTR: -ENOMEM, -ENOSPC.
+ */
+struct agate_kmem *agate_kmem_create(struct agate_device *adev, u64 size, u32 flags);
+
+/**
+ * agate_kmem_destroy - give it back, and its GGTT addresses with it
+ * @kmem: no engine uses it; NULL does nothing
+ */
+void agate_kmem_destroy(struct agate_kmem *kmem);
+
+#endif /* AGATE_KMEM_H */
