@@ -115,13 +115,20 @@ static void test_pending_commits(void **state)
 	forget_events(b);
 	/* INVALIDATE drains, too, and the newest of two commits counts. */
 	wr(b, GGTT_PTE_INDEX, FIRST);
-	commit(b, 0);
+	commit(b, IN_VRAM);
+	commit(b, IN_RAM);
 	wr(b, GGTT_PTE_INDEX, FIRST);
 	commit(b, IN_RAM);
 	assert_int_equal(engine_reads(b, ADDR, 0), 1);
 	no_hint(b);
 	wr(b, GGTT_INVALIDATE, 1);
 	assert_int_equal(engine_reads(b, ADDR, 0), 1);
+	assert_int_equal(engine_reads(b, ADDR + 0x1000, 0), 1);
+	/* A pending commit concerns its own entries only. */
+	wr(b, GGTT_PTE_INDEX, FIRST);
+	commit(b, IN_VRAM);
+	assert_int_equal(engine_reads(b, ADDR + 0x1000, 0), 1);
+	no_hint(b);
 	bench_free(b);
 }
 
