@@ -53,12 +53,12 @@ static bool regs_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
 }
 
 /*
- * On silicon nobody would answer, and the bus might hang.  The system around the GPU has power
- * of its own; the counters and lists exist only in the model.
+ * On silicon nobody would answer, and the bus might hang.  The card and the system around the
+ * GPU have power of their own; the counters and lists exist only in the model.
  */
 static void regs_judge_power(struct agate_sim *sim, uint32_t offset)
 {
-	if (!sim->soc.power_in && offset < AGATE_COUNTER_BASE)
+	if (!sim->soc.power_in && offset < CARD_BASE)
 		sim_hint(sim, 7, "a register of the GPU was used while POWER_IN is off");
 }
 
