@@ -90,6 +90,7 @@ enum agate_fw_reason {
 
 #define AGATE_FW_HEADER_MAGIC		0x57464741u	/* "AGFW" read as bytes */
 #define AGATE_FW_MAJOR			1
+#define AGATE_FW_MAX_SIZE		(1u << 20)	/* bytes */
 
 struct agate_fw_header {	/* at FW_BASE */
 	__u32 magic;

@@ -16,6 +16,7 @@
 
 #include "agate_regs.h"
 
+struct agate_mover_cmd;
 struct agate_sim;
 
 enum agate_sim_gpu {
@@ -56,6 +57,13 @@ enum agate_sim_event_kind {
 	AGATE_EV_CARD_POWER,	/* a: on, b: losses so far; text: on, off, cut, back */
 	AGATE_EV_GGTT_COMMIT,	/* a: first entry, b: how many, c: what they become */
 	AGATE_EV_GGTT_INVALIDATE,
+	AGATE_EV_FW,		/* a: FW_STATUS */
+	AGATE_EV_MOVER_BEGIN,	/* a: RING_HEAD, b: op; and mover */
+	/* The same, c: reason, 0: none; text: reset, stopped, lost, or NULL */
+	AGATE_EV_MOVER_END,
+	AGATE_EV_MOVER_FAULT,	/* a: RING_HEAD, b: address, c: reason */
+	AGATE_EV_FLIP,		/* a: SCAN_BASE, b: SCAN_SIZE, c: SCAN_FORMAT */
+	AGATE_EV_FLIP_DONE,	/* a: frames shown so far, b: SCAN_BASE, c: reason, 0: shown */
 	/* a: section of hardware.md * 100, b: register + 1 or 0 for none, text: the rule */
 	AGATE_EV_HINT,
 };
@@ -75,6 +83,7 @@ struct agate_sim_event {
 	uint64_t a, b, c;
 	const char *text;	/* static string or NULL */
 	const struct agate_sim_walk *walk;	/* AGATE_EV_WALK only; gone after the call */
+	const struct agate_mover_cmd *mover;	/* AGATE_EV_MOVER_BEGIN and _END: likewise */
 };
 
 /* Services that the model needs from its owner.  The model passes ctx through. */
@@ -97,6 +106,13 @@ struct agate_sim_host_ops {
 	void (*raise)(void *ctx, unsigned int vector);
 	/* Report one event; NULL when nobody listens. */
 	void (*event)(void *ctx, const struct agate_sim_event *event);
+	/*
+	 * Optional: the card reads out a frame.  Its rows follow from the top, width times
+	 * R G B A each; the end says whether it is shown, or failed after some of them.
+	 */
+	void (*frame_begin)(void *ctx, uint32_t number, uint32_t width, uint32_t height);
+	void (*frame_row)(void *ctx, const uint8_t *rgba);
+	void (*frame_end)(void *ctx, bool shown);
 };
 
 struct agate_sim_config {
@@ -130,6 +146,8 @@ enum agate_sim_latency {
 	AGATE_SIM_LATENCY_HARD_RESET,
 	AGATE_SIM_LATENCY_AS,
 	AGATE_SIM_LATENCY_STOP,
+	AGATE_SIM_LATENCY_FW,	/* checking the card's firmware */
+	AGATE_SIM_LATENCY_FLIP,
 	AGATE_SIM_LATENCIES
 };
 
@@ -230,6 +248,9 @@ enum agate_sim_injection_kind {
 	AGATE_SIM_INJECT_FAIL_POWER,	/* a power-up ends with the cores off */
 	AGATE_SIM_INJECT_CORRUPT_HEADER,	/* a header's status is written xor arg */
 	AGATE_SIM_INJECT_REFUSE_CLOCK,	/* CLK_SELECT or VOLT_SELECT keeps its value */
+	AGATE_SIM_INJECT_FAIL_MOVER,	/* a command fails for reason arg; 0: INJECTED */
+	AGATE_SIM_INJECT_FAIL_FW,	/* the firmware is refused, as for a wrong CRC */
+	AGATE_SIM_INJECT_FAIL_FLIP,	/* a frame is not shown */
 	AGATE_SIM_INJECTION_KINDS
 };
 

@@ -13,6 +13,8 @@
 #define DEFAULT_RESET_LATENCY	64
 #define DEFAULT_AS_LATENCY	16
 #define DEFAULT_STOP_LATENCY	0	/* at once */
+#define DEFAULT_FW_LATENCY	1024
+#define DEFAULT_FLIP_LATENCY	256
 
 void agate_sim_set_latency(struct agate_sim *sim, enum agate_sim_latency which,
 			   uint32_t cycles)
@@ -23,6 +25,8 @@ void agate_sim_set_latency(struct agate_sim *sim, enum agate_sim_latency which,
 		[AGATE_SIM_LATENCY_HARD_RESET] = DEFAULT_RESET_LATENCY,
 		[AGATE_SIM_LATENCY_AS] = DEFAULT_AS_LATENCY,
 		[AGATE_SIM_LATENCY_STOP] = DEFAULT_STOP_LATENCY,
+		[AGATE_SIM_LATENCY_FW] = DEFAULT_FW_LATENCY,
+		[AGATE_SIM_LATENCY_FLIP] = DEFAULT_FLIP_LATENCY,
 	};
 
 	sim->latency.cycles[which] = cycles ? cycles : defaults[which];
@@ -43,6 +47,8 @@ void latency_init(struct agate_sim *sim, const struct agate_sim_config *config)
 	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_HARD_RESET, config->hard_reset_latency);
 	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_AS, config->as_latency);
 	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_STOP, config->stop_latency);
+	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_FW, 0);
+	agate_sim_set_latency(sim, AGATE_SIM_LATENCY_FLIP, 0);
 	memcpy(sim->latency.initial, sim->latency.cycles, sizeof(sim->latency.initial));
 }
 

@@ -19,6 +19,7 @@
 #include "counters.h"
 #include "crc32.h"
 #include "event.h"
+#include "firmware.h"
 #include "ggtt.h"
 #include "gpu.h"
 #include "identity.h"
@@ -28,10 +29,12 @@
 #include "latency.h"
 #include "listed_memory.h"
 #include "mmu.h"
+#include "mover.h"
 #include "perfcnt.h"
 #include "phys.h"
 #include "power.h"
 #include "powered.h"
+#include "scanout.h"
 #include "soc.h"
 #include "slot.h"
 #include "vram.h"
@@ -61,6 +64,9 @@ struct agate_sim {
 	struct card card;
 	struct vram vram;
 	struct ggtt ggtt;
+	struct firmware firmware;
+	struct mover mover;
+	struct scanout scanout;
 	struct inject inject;
 	struct perfcnt perf;
 	struct irq irq[AGATE_NUM_VECTORS];

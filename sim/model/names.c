@@ -239,7 +239,42 @@ const char *name_injection(unsigned int kind)
 		[AGATE_SIM_INJECT_FAIL_POWER] = "fail-power",
 		[AGATE_SIM_INJECT_CORRUPT_HEADER] = "corrupt-header",
 		[AGATE_SIM_INJECT_REFUSE_CLOCK] = "refuse-clock",
+		[AGATE_SIM_INJECT_FAIL_MOVER] = "fail-mover",
+		[AGATE_SIM_INJECT_FAIL_FW] = "fail-fw",
+		[AGATE_SIM_INJECT_FAIL_FLIP] = "fail-flip",
 	};
 
 	return name_at(names, LENGTH(names), kind);
+}
+
+const char *name_fw_state(unsigned int state)
+{
+	static const char *const names[] = { "off", "checking", "running", "failed" };
+
+	return name_at(names, LENGTH(names), state);
+}
+
+const char *name_fw_reason(unsigned int reason)
+{
+	static const char *const names[] = {
+		"none", "address", "magic", "version", "size", "crc", "ads",
+	};
+
+	return name_at(names, LENGTH(names), reason);
+}
+
+const char *name_mover_op(unsigned int op)
+{
+	static const char *const names[] = { "NOP", "COPY", "FILL", "STORE", "FENCE" };
+
+	return name_at(names, LENGTH(names), op);
+}
+
+const char *name_mover_reason(unsigned int reason)
+{
+	static const char *const names[] = {
+		"none", "command", "entry", "vf", "bus", "context", "ring", "group", "injected",
+	};
+
+	return name_at(names, LENGTH(names), reason);
 }

@@ -23,6 +23,10 @@ const char *name_power_domain(unsigned int domain);
 const char *name_as_command(unsigned int command);
 const char *name_gpu_command(unsigned int command);
 const char *name_injection(unsigned int kind);
+const char *name_fw_state(unsigned int state);
+const char *name_fw_reason(unsigned int reason);
+const char *name_mover_op(unsigned int op);
+const char *name_mover_reason(unsigned int reason);	/* ... or of a flip */
 const char *name_counter(unsigned int counter);
 
 #endif /* AGATE_MODEL_NAMES_H */

@@ -104,6 +104,16 @@ int phys_read_entry(struct agate_sim *sim, uint64_t pa, uint64_t *entry)
 	return 0;
 }
 
+int phys_write_entry(struct agate_sim *sim, uint64_t pa, uint64_t entry)
+{
+	uint64_t *at = phys_map(sim, pa, sizeof(entry));
+
+	if (!at)
+		return phys_write(sim, pa, &entry, sizeof(entry));
+	__atomic_store_n(at, entry, __ATOMIC_RELEASE);
+	return 0;
+}
+
 enum phys_copied phys_copy(struct agate_sim *sim, uint64_t dst, uint64_t src, size_t len)
 {
 	const void *from = phys_map(sim, src, len);

@@ -45,6 +45,9 @@ int phys_write(struct agate_sim *sim, uint64_t pa, const void *buf, size_t len);
 /* Read a page table's entry in one load: the CPU may be writing it at the same time. */
 int phys_read_entry(struct agate_sim *sim, uint64_t pa, uint64_t *entry);
 
+/* The same for a store: whoever reads the entry sees all of it, and all that was stored before. */
+int phys_write_entry(struct agate_sim *sim, uint64_t pa, uint64_t entry);
+
 /* Copy from one place to another, each within one page, as memmove() does. */
 enum phys_copied {
 	PHYS_COPIED,

@@ -23,6 +23,9 @@ static const struct block *const blocks[] = {
 	&card_block,		/* before its parts, for which it answers without power */
 	&vram_block,
 	&ggtt_block,
+	&firmware_block,
+	&mover_block,
+	&scanout_block,
 };
 
 struct agate_sim *agate_sim_create(const struct agate_sim_config *config,

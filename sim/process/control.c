@@ -80,6 +80,8 @@ static json_t *control_latency(const struct control *control, const json_t *requ
 		[AGATE_SIM_LATENCY_HARD_RESET] = "hard_reset",
 		[AGATE_SIM_LATENCY_AS] = "as",
 		[AGATE_SIM_LATENCY_STOP] = "stop",
+		[AGATE_SIM_LATENCY_FW] = "fw",
+		[AGATE_SIM_LATENCY_FLIP] = "flip",
 	};
 	const json_t *once = json_object_get(request, "once");
 	uint32_t cycles[AGATE_SIM_LATENCIES];

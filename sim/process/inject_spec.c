@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agate_card.h"
 #include "names.h"
 
 #define MAX_FIELDS	4
@@ -68,6 +69,10 @@ static bool inject_arguments(struct agate_sim_injection *injection, char *const 
 		injection->arg = 0xff;
 		return count == 2 ||
 		       (count == 3 && inject_number(field[2], UINT32_MAX, &injection->arg));
+	case AGATE_SIM_INJECT_FAIL_MOVER:
+		return count == 2 ||
+		       (count == 3 && inject_number(field[2], AGATE_REASON_INJECTED,
+						    &injection->arg));
 	default:
 		return count == 2;
 	}

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 
+#include "agate_card.h"
 #include "names.h"
 
 #define X64	"0x%" PRIx64
@@ -124,6 +125,22 @@ static void log_walk(struct log *log, const struct agate_sim_event *e)
 		 ", \"as\": %" PRIu64 ", \"va\": \"" X64 "\", \"entry\": \"" X64 "\", "
 		 "\"level\": %u, %s, \"tables\": \"%s\"",
 		 e->a, e->b, e->c, walk->level, ended, tables);
+}
+
+static void log_mover(struct log *log, const struct agate_sim_event *e)
+{
+	const struct agate_mover_cmd *cmd = e->mover;
+	const bool ends = e->kind == AGATE_EV_MOVER_END;
+	char ended[48] = "";
+
+	if (ends)
+		snprintf(ended, sizeof(ended), ", \"ended\": \"%s\"", e->text ? e->text :
+			 e->c ? name_mover_reason((unsigned int)e->c) : "done");
+	log_line(log, e->time, ends ? "mover_end" : "mover_begin",
+		 ", \"head\": %" PRIu64 ", \"op\": \"%s\", \"src\": \"" X64 "\", "
+		 "\"dst\": \"" X64 "\", \"len\": %" PRIu64 ", \"seqno\": %u%s",
+		 e->a, name_mover_op(cmd->op), (uint64_t)cmd->src, (uint64_t)cmd->dst,
+		 (uint64_t)cmd->length, cmd->seqno, ended);
 }
 
 /* With the register whose access broke the rule, if it was one. */
@@ -253,6 +270,33 @@ void log_event(struct log *log, const struct agate_sim_event *e)
 		break;
 	case AGATE_EV_GGTT_INVALIDATE:
 		log_line(log, e->time, "ggtt_invalidate", "%s", "");
+		break;
+	case AGATE_EV_FW:
+		log_line(log, e->time, "fw",
+			 ", \"state\": \"%s\", \"reason\": \"%s\", \"version\": %u",
+			 name_fw_state(FW_STATUS_STATE((uint32_t)e->a)),
+			 name_fw_reason(FW_STATUS_REASON((uint32_t)e->a)),
+			 FW_STATUS_VERSION((uint32_t)e->a));
+		break;
+	case AGATE_EV_MOVER_BEGIN:
+	case AGATE_EV_MOVER_END:
+		log_mover(log, e);
+		break;
+	case AGATE_EV_MOVER_FAULT:
+		log_line(log, e->time, "mover_fault",
+			 ", \"head\": %" PRIu64 ", \"address\": \"" X64 "\", \"reason\": \"%s\"",
+			 e->a, e->b, name_mover_reason((unsigned int)e->c));
+		break;
+	case AGATE_EV_FLIP:
+		log_line(log, e->time, "flip",
+			 ", \"base\": \"" X64 "\", \"width\": %u, \"height\": %u, "
+			 "\"format\": \"" X64 "\"", e->a, (unsigned int)e->b & 0xffff,
+			 (unsigned int)e->b >> 16, e->c);
+		break;
+	case AGATE_EV_FLIP_DONE:
+		log_line(log, e->time, "flip_done",
+			 ", \"frames\": %" PRIu64 ", \"base\": \"" X64 "\", \"reason\": \"%s\"",
+			 e->a, e->b, name_mover_reason((unsigned int)e->c));
 		break;
 	case AGATE_EV_HINT:
 		log_hint(log, e);

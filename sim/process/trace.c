@@ -53,6 +53,7 @@ static const char *track_name(unsigned int track, char buf[32])
 {
 	static const char *const names[] = {
 		[TRACE_FLUSH] = "flushes", [TRACE_POWER] = "power and resets",
+		[TRACE_MOVER] = "mover", [TRACE_FLIPS] = "flips",
 		[TRACE_FAULTS] = "faults", [TRACE_IRQ] = "interrupts",
 		[TRACE_HINTS] = "hints and marks",
 	};
@@ -91,7 +92,7 @@ static void emit(struct trace *trace, unsigned int track, char phase, const char
 }
 
 __attribute__((format(printf, 3, 4)))
-static void instant(struct trace *trace, unsigned int track, const char *format, ...)
+void trace_instant(struct trace *trace, unsigned int track, const char *format, ...)
 {
 	char text[TRACE_TEXT];
 	va_list args;
@@ -103,7 +104,7 @@ static void instant(struct trace *trace, unsigned int track, const char *format,
 }
 
 __attribute__((format(printf, 3, 4)))
-static void begin(struct trace *trace, unsigned int track, const char *format, ...)
+void trace_begin(struct trace *trace, unsigned int track, const char *format, ...)
 {
 	char text[TRACE_TEXT];
 	va_list args;
@@ -118,7 +119,7 @@ static void begin(struct trace *trace, unsigned int track, const char *format, .
 }
 
 /* Ends spans until only so many are open. */
-static void end_to(struct trace *trace, unsigned int track, unsigned int depth)
+void trace_end_to(struct trace *trace, unsigned int track, unsigned int depth)
 {
 	while (trace->depth[track] > depth) {
 		trace->depth[track]--;
@@ -150,16 +151,16 @@ static void trace_chain(struct trace *trace, const struct agate_sim_event *e)
 	unsigned int slot = (unsigned int)e->a, track = TRACE_SLOT + slot;
 
 	if (e->kind == AGATE_EV_CHAIN_START) {
-		end_to(trace, track, 0);
-		begin(trace, track, "chain 0x%" PRIx64 ", address space %u", e->b,
-		      (unsigned int)JS_CONFIG_AS(e->c));
+		trace_end_to(trace, track, 0);
+		trace_begin(trace, track, "chain 0x%" PRIx64 ", address space %u", e->b,
+			    (unsigned int)JS_CONFIG_AS(e->c));
 		return;
 	}
 	trace->faulted[slot] = false;
-	end_to(trace, track, 0);
+	trace_end_to(trace, track, 0);
 	if (e->text || e->c != AGATE_EXC_DONE)
-		instant(trace, track, "chain ended: %s",
-			e->text ? e->text : name_exception((unsigned int)e->c));
+		trace_instant(trace, track, "chain ended: %s",
+			      e->text ? e->text : name_exception((unsigned int)e->c));
 }
 
 static void trace_job(struct trace *trace, const struct agate_sim_event *e)
@@ -167,11 +168,11 @@ static void trace_job(struct trace *trace, const struct agate_sim_event *e)
 	unsigned int slot = (unsigned int)e->a, track = TRACE_SLOT + slot;
 
 	if (e->kind == AGATE_EV_JOB_START) {
-		end_to(trace, track, DEPTH_CHAIN);
-		begin(trace, track, "%s 0x%" PRIx64, name_job_type((unsigned int)e->c), e->b);
+		trace_end_to(trace, track, DEPTH_CHAIN);
+		trace_begin(trace, track, "%s 0x%" PRIx64, name_job_type((unsigned int)e->c), e->b);
 	} else {
 		trace->faulted[slot] = false;
-		end_to(trace, track, DEPTH_CHAIN);
+		trace_end_to(trace, track, DEPTH_CHAIN);
 	}
 }
 
@@ -197,13 +198,13 @@ static void trace_fault(struct trace *trace, const struct agate_sim_event *e)
 	const char *exception = name_exception(AS_FAULTSTATUS_EXCEPTION((uint32_t)e->c));
 	unsigned int slot = AS_FAULTSTATUS_SOURCE_ID((uint32_t)e->c);
 
-	instant(trace, TRACE_FAULTS, "%s 0x%" PRIx64 ", address space %" PRIu64, exception, e->b,
-		e->a);
+	trace_instant(trace, TRACE_FAULTS, "%s 0x%" PRIx64 ", address space %" PRIu64, exception,
+		      e->b, e->a);
 	if (slot >= AGATE_MAX_SLOTS || trace->faulted[slot])
 		return;
 	trace->faulted[slot] = true;
 	trace->fault[slot] = e->b;
-	begin(trace, TRACE_SLOT + slot, "waits: %s 0x%" PRIx64, exception, e->b);
+	trace_begin(trace, TRACE_SLOT + slot, "waits: %s 0x%" PRIx64, exception, e->b);
 }
 
 static void trace_resumed(struct trace *trace, const struct agate_sim_event *e)
@@ -213,7 +214,7 @@ static void trace_resumed(struct trace *trace, const struct agate_sim_event *e)
 	for (slot = 0; slot < AGATE_MAX_SLOTS; slot++)
 		if (trace->faulted[slot] && trace->fault[slot] == e->b) {
 			trace->faulted[slot] = false;
-			end_to(trace, TRACE_SLOT + slot, trace->depth[TRACE_SLOT + slot] - 1);
+			trace_end_to(trace, TRACE_SLOT + slot, trace->depth[TRACE_SLOT + slot] - 1);
 			return;
 		}
 }
@@ -224,11 +225,11 @@ static void trace_as(struct trace *trace, const struct agate_sim_event *e)
 {
 	unsigned int track = TRACE_AS + (unsigned int)e->a;
 
-	begin(trace, track, "%s", name_as_command((unsigned int)e->b));
+	trace_begin(trace, track, "%s", name_as_command((unsigned int)e->b));
 	trace->command[e->a] = true;
 	if (e->b == AS_COMMAND_FLUSH_PT || e->b == AS_COMMAND_FLUSH_MEM)
-		instant(trace, TRACE_FLUSH, "%s, address space %" PRIu64,
-			name_as_command((unsigned int)e->b), e->a);
+		trace_instant(trace, TRACE_FLUSH, "%s, address space %" PRIu64,
+			      name_as_command((unsigned int)e->b), e->a);
 }
 
 /* A locked region is a span around the commands until UNLOCK. */
@@ -238,39 +239,39 @@ static void trace_as_done(struct trace *trace, const struct agate_sim_event *e)
 	bool *locked = &trace->locked[e->a];
 
 	if (trace->command[e->a])
-		end_to(trace, track, trace->depth[track] - 1);
+		trace_end_to(trace, track, trace->depth[track] - 1);
 	trace->command[e->a] = false;
 	if (e->b == AS_COMMAND_LOCK && !*locked) {
 		*locked = true;
-		begin(trace, track, "locked");
+		trace_begin(trace, track, "locked");
 	} else if (e->b != AS_COMMAND_LOCK && e->b != AS_COMMAND_UPDATE && *locked) {
 		*locked = false;
-		end_to(trace, track, 0);
+		trace_end_to(trace, track, 0);
 	}
 	if (e->b == AS_COMMAND_UPDATE)
-		instant(trace, track, "%s, table 0x%" PRIx64, e->text, e->c);
+		trace_instant(trace, track, "%s, table 0x%" PRIx64, e->text, e->c);
 }
 
 /* ---- The rest ------------------------------------------------------------------------ */
 
-/* A reset ends every transition; the slots report their chains themselves. */
+/* A reset ends every transition but the card's; the slots report their chains themselves. */
 static void trace_reset(struct trace *trace, const struct agate_sim_event *e)
 {
 	unsigned int track;
 
-	for (track = TRACE_AS; track < TRACE_TRACKS; track++)
-		end_to(trace, track, 0);
+	for (track = TRACE_AS; track < TRACE_MOVER; track++)
+		trace_end_to(trace, track, 0);
 	memset(trace->locked, 0, sizeof(trace->locked));
 	memset(trace->command, 0, sizeof(trace->command));
 	memset(trace->ready, 0, sizeof(trace->ready));
-	instant(trace, TRACE_POWER, "%s", name_gpu_command((unsigned int)e->a));
+	trace_instant(trace, TRACE_POWER, "%s", name_gpu_command((unsigned int)e->a));
 	counter(trace, "cores on", "\"SHADER\": 0, \"TILER\": 0, \"L2\": 0");
 }
 
 static void trace_power(struct trace *trace, const struct agate_sim_event *e)
 {
 	trace->ready[e->a] = e->b;
-	instant(trace, TRACE_POWER, "%s %s", name_power_domain((unsigned int)e->a), e->text);
+	trace_instant(trace, TRACE_POWER, "%s %s", name_power_domain((unsigned int)e->a), e->text);
 	counter(trace, "cores on", "\"SHADER\": %d, \"TILER\": %d, \"L2\": %d",
 		__builtin_popcountll(trace->ready[0]), __builtin_popcountll(trace->ready[1]),
 		__builtin_popcountll(trace->ready[2]));
@@ -290,7 +291,7 @@ static void trace_one(struct trace *trace, const struct agate_sim_event *e)
 		trace_chain(trace, e);
 		break;
 	case AGATE_EV_CHAIN_CYCLIC:
-		instant(trace, TRACE_SLOT + (unsigned int)e->a, "goes in circles");
+		trace_instant(trace, TRACE_SLOT + (unsigned int)e->a, "goes in circles");
 		break;
 	case AGATE_EV_JOB_START:
 	case AGATE_EV_JOB_END:
@@ -312,10 +313,10 @@ static void trace_one(struct trace *trace, const struct agate_sim_event *e)
 		trace_as_done(trace, e);
 		break;
 	case AGATE_EV_FLUSH:
-		begin(trace, TRACE_FLUSH, "%s", name_gpu_command((unsigned int)e->a));
+		trace_begin(trace, TRACE_FLUSH, "%s", name_gpu_command((unsigned int)e->a));
 		break;
 	case AGATE_EV_FLUSH_DONE:
-		end_to(trace, TRACE_FLUSH, 0);
+		trace_end_to(trace, TRACE_FLUSH, 0);
 		break;
 	case AGATE_EV_RESET:
 		trace_reset(trace, e);
@@ -327,23 +328,33 @@ static void trace_one(struct trace *trace, const struct agate_sim_event *e)
 		trace_clock(trace, e);
 		break;
 	case AGATE_EV_IRQ:
-		instant(trace, TRACE_IRQ, "%s 0x%" PRIx64, name_vector((unsigned int)e->a), e->b);
+		trace_instant(trace, TRACE_IRQ, "%s 0x%" PRIx64, name_vector((unsigned int)e->a),
+			      e->b);
 		break;
 	case AGATE_EV_INJECTED:
-		instant(trace, TRACE_HINTS, "injected: %s", name_injection((unsigned int)e->a));
+		trace_instant(trace, TRACE_HINTS, "injected: %s",
+			      name_injection((unsigned int)e->a));
 		break;
 	case AGATE_EV_UNLISTED:
-		instant(trace, TRACE_HINTS, "not listed: slot %" PRIu64 ", job 0x%" PRIx64
-			", %s 0x%" PRIx64, e->a, e->c, e->text, e->b);
+		trace_instant(trace, TRACE_HINTS, "not listed: slot %" PRIu64 ", job 0x%" PRIx64
+			      ", %s 0x%" PRIx64, e->a, e->c, e->text, e->b);
 		break;
 	case AGATE_EV_CARD_POWER:
-		instant(trace, TRACE_POWER, "card %s", e->text);
+		trace_instant(trace, TRACE_POWER, "card %s", e->text);
 		break;
 	case AGATE_EV_GGTT_INVALIDATE:
-		instant(trace, TRACE_FLUSH, "GGTT");
+		trace_instant(trace, TRACE_FLUSH, "GGTT");
+		break;
+	case AGATE_EV_FW:
+	case AGATE_EV_MOVER_BEGIN:
+	case AGATE_EV_MOVER_END:
+	case AGATE_EV_MOVER_FAULT:
+	case AGATE_EV_FLIP:
+	case AGATE_EV_FLIP_DONE:
+		trace_card(trace, e);
 		break;
 	case AGATE_EV_HINT:
-		instant(trace, TRACE_HINTS, "hint: %s", e->text);
+		trace_instant(trace, TRACE_HINTS, "hint: %s", e->text);
 		break;
 	case AGATE_EV_REG_WRITE:
 	case AGATE_EV_REG_READ:
@@ -360,7 +371,7 @@ static void trace_end_spans(struct trace *trace)
 	unsigned int track;
 
 	for (track = 0; track < TRACE_TRACKS; track++)
-		end_to(trace, track, 0);
+		trace_end_to(trace, track, 0);
 }
 
 static bool trace_wanted(struct trace *trace, uint64_t time)
@@ -369,7 +380,7 @@ static bool trace_wanted(struct trace *trace, uint64_t time)
 		return false;
 	if (trace->bytes > trace->limit) {
 		trace->full = true;
-		instant(trace, TRACE_HINTS, "the trace has reached its limit");
+		trace_instant(trace, TRACE_HINTS, "the trace has reached its limit");
 		trace_end_spans(trace);
 		return false;
 	}

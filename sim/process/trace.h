@@ -27,6 +27,8 @@ enum trace_track {
 	TRACE_AS = TRACE_SLOT + AGATE_MAX_SLOTS,	/* one an address space */
 	TRACE_FLUSH = TRACE_AS + AGATE_MAX_AS,
 	TRACE_POWER,
+	TRACE_MOVER,		/* from here on, what a reset of the GPU does not reach */
+	TRACE_FLIPS,
 	TRACE_FAULTS,
 	TRACE_IRQ,
 	TRACE_HINTS,
@@ -61,5 +63,17 @@ void trace_flush(struct trace *trace);
 
 /* Ends every open span and the array; false when a write failed. */
 bool trace_close(struct trace *trace);
+
+/* ---- Between trace.c and trace_card.c ------------------------------------------- */
+
+/* Firmware, mover and flips. */
+void trace_card(struct trace *trace, const struct agate_sim_event *event);
+
+__attribute__((format(printf, 3, 4)))
+void trace_begin(struct trace *trace, unsigned int track, const char *format, ...);
+__attribute__((format(printf, 3, 4)))
+void trace_instant(struct trace *trace, unsigned int track, const char *format, ...);
+/* End spans until only so many are open. */
+void trace_end_to(struct trace *trace, unsigned int track, unsigned int depth);
 
 #endif /* AGATE_PROCESS_TRACE_H */

@@ -69,12 +69,45 @@ static void host_event(void *ctx, const struct agate_sim_event *event)
 	b->event[b->events++] = *event;
 }
 
+static void host_frame_begin(void *ctx, uint32_t number, uint32_t width, uint32_t height)
+{
+	struct bench *b = ctx;
+
+	free(b->frame);
+	b->frame = malloc((size_t)width * height * 4);
+	assert_non_null(b->frame);
+	b->frame_number = number;
+	b->frame_width = width;
+	b->frame_height = height;
+	b->frame_rows = 0;
+}
+
+static void host_frame_row(void *ctx, const uint8_t *rgba)
+{
+	struct bench *b = ctx;
+	size_t bytes = (size_t)b->frame_width * 4;
+
+	assert_true(b->frame_rows < b->frame_height);
+	memcpy(b->frame + b->frame_rows++ * bytes, rgba, bytes);
+}
+
+static void host_frame_end(void *ctx, bool shown)
+{
+	struct bench *b = ctx;
+
+	assert_true(!shown || b->frame_rows == b->frame_height);
+	(*(shown ? &b->frames_shown : &b->frames_dropped))++;
+}
+
 static const struct agate_sim_host_ops host_ops = {
 	.mem_read = host_read,
 	.mem_write = host_write,
 	.mem_at = host_at,
 	.raise = host_raise,
 	.event = host_event,
+	.frame_begin = host_frame_begin,
+	.frame_row = host_frame_row,
+	.frame_end = host_frame_end,
 };
 
 struct bench *bench_new_with(const struct agate_sim_config *config)
@@ -118,6 +151,7 @@ struct bench *bench_new(void)
 void bench_free(struct bench *b)
 {
 	agate_sim_destroy(b->sim);
+	free(b->frame);
 	free(b->gsm);
 	free(b->vram);
 	free(b->ram);

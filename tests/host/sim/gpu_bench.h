@@ -32,6 +32,12 @@ struct bench {
 	unsigned int messages[AGATE_NUM_VECTORS];
 	struct agate_sim_event event[MAX_EVENTS];
 	unsigned int events;
+
+	/* The frame that the card read out last. */
+	uint8_t *frame;		/* R G B A */
+	uint32_t frame_number, frame_width, frame_height;
+	uint32_t frame_rows;	/* read so far */
+	unsigned int frames_shown, frames_dropped;
 };
 
 /* One test's GPU, after creation and nothing else. */

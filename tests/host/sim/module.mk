@@ -12,8 +12,8 @@ LIBAGATE_SIM_SAN := $(SIM_TEST_BUILD)/libagate-sim-san.a
 AGATE_SIM_SAN	:= $(SIM_TEST_BUILD)/agate-sim
 SIM_SAN_MODEL	:= $(SIM_MODEL_SRCS:sim/%.c=$(SIM_TEST_BUILD)/obj/%.o)
 SIM_SAN_PROCESS	:= $(SIM_PROCESS_SRCS:sim/%.c=$(SIM_TEST_BUILD)/obj/%.o)
-SIM_TEST_COMMON	:= $(addprefix $(SIM_TEST_BUILD)/,gpu_bench.o guest_bus.o process_bench.o \
-		   trace_check.o walk_bench.o)
+SIM_TEST_COMMON	:= $(addprefix $(SIM_TEST_BUILD)/,gpu_bench.o guest_bus.o mover_bench.o \
+		   process_bench.o trace_check.o walk_bench.o)
 
 # The sanitizer's report needs calls that the sandbox forbids, so these run outside it.
 $(SIM_SAN_PROCESS): SIM_TEST_CFLAGS += -DAGATE_INSTRUMENTED
