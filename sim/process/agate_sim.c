@@ -24,6 +24,7 @@
 #include "agate_stdio.h"
 #include "bus.h"
 #include "control.h"
+#include "frames.h"
 #include "inject_spec.h"
 #include "log.h"
 #include "sim_options.h"
@@ -50,6 +51,7 @@ struct process {
 	struct bus bus;
 	struct log log;
 	struct trace trace;
+	struct frames frames;
 	struct control control;
 	int signal_fd;
 	unsigned int watch_ns;
@@ -112,6 +114,27 @@ static void host_event(void *ctx, const struct agate_sim_event *event)
 	trace_event(&p->trace, event);
 	if (p->control.die && log_counts(event->kind) && !--p->control.die)
 		process_die(p);
+}
+
+static void host_frame_begin(void *ctx, uint32_t number, uint32_t width, uint32_t height)
+{
+	struct process *p = ctx;
+
+	frames_begin(&p->frames, number, width, height);
+}
+
+static void host_frame_row(void *ctx, const uint8_t *rgba)
+{
+	struct process *p = ctx;
+
+	frames_row(&p->frames, rgba);
+}
+
+static void host_frame_end(void *ctx, bool shown)
+{
+	struct process *p = ctx;
+
+	frames_end(&p->frames, shown);
 }
 
 /* ---- The loop ------------------------------------------------------------ */
@@ -292,10 +315,16 @@ static const char *process_start(struct process *p)
 		.mem_at = host_at,
 		.raise = host_raise,
 		.event = host_event,
+		.frame_begin = host_frame_begin,
+		.frame_row = host_frame_row,
+		.frame_end = host_frame_end,
 	};
 	struct agate_sim_config *config = &p->options.config;
-	const char *why = process_map(p);
+	const char *why = frames_open(&p->frames, p->options.scanout_dir, p->options.log_limit);
 
+	if (why)
+		return why;
+	why = process_map(p);
 	if (why)
 		return why;
 	why = process_signals(p);
@@ -356,6 +385,10 @@ static void process_confine(const struct process *p)
 		sandbox.write[sandbox.writes++] = fileno(p->log.file);
 	if (p->trace.file)
 		sandbox.write[sandbox.writes++] = fileno(p->trace.file);
+	if (p->frames.to >= 0) {
+		sandbox.write[sandbox.writes++] = p->frames.to;
+		sandbox.read[sandbox.reads++] = p->frames.from;
+	}
 	error = sandbox_enter(&sandbox);
 	if (error)
 		fprintf(stderr, "agate-sim: no sandbox: %s\n", strerror(error));

@@ -16,6 +16,6 @@ $(eval $(call listed,$(SIM_PROCESS_LIST),$(SIM_PROCESS_SRCS)))
 $(AGATE_SIM): $(SIM_PROCESS_OBJS) $(LIBAGATE_SIM) $(SIM_PROCESS_LIST)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS_HOST) -o $@ $(SIM_PROCESS_OBJS) $(LIBAGATE_SIM) -ljansson -lm
+	$(Q)$(CC) $(CFLAGS_HOST) -o $@ $(SIM_PROCESS_OBJS) $(LIBAGATE_SIM) -ljansson -lpng -lm
 
 -include $(SIM_PROCESS_OBJS:.o=.d)

@@ -16,7 +16,7 @@
 
 #include <linux/filter.h>
 
-#define SANDBOX_FDS	8
+#define SANDBOX_FDS	10
 #define SANDBOX_FILTER	256	/* instructions, at most */
 
 struct sandbox {

@@ -46,6 +46,7 @@ enum option_id {
 	OPT_VRAM_VISIBLE,
 	OPT_DMA_BITS,
 	OPT_GGTT_64K,
+	OPT_SCANOUT_DIR,
 };
 
 static const struct option option_table[] = {
@@ -79,6 +80,7 @@ static const struct option option_table[] = {
 	{ "vram-visible", required_argument, NULL, OPT_VRAM_VISIBLE },
 	{ "dma-bits", required_argument, NULL, OPT_DMA_BITS },
 	{ "ggtt-64k", no_argument, NULL, OPT_GGTT_64K },
+	{ "scanout-dir", required_argument, NULL, OPT_SCANOUT_DIR },
 	{ 0 }
 };
 
@@ -93,7 +95,8 @@ static const char usage[] =
 	"                 [--reset-latency CYCLES] [--hard-reset-latency CYCLES]\n"
 	"                 [--as-latency CYCLES] [--stop-latency CYCLES]\n"
 	"                 [--inject KIND:N[:ARG][,...]] [--idle-from-host]\n"
-	"                 [--card [--vram MIB] [--vram-visible MIB] [--dma-bits N] [--ggtt-64k]]\n"
+	"                 [--card [--vram MIB] [--vram-visible MIB] [--dma-bits N] [--ggtt-64k]\n"
+	"                  [--scanout-dir FOLDER]]\n"
 	"CYCLES is a number, 0 for the default, or \"stuck\".\n"
 	"An injection strikes the N-th time, once:\n"
 	"  drop-irq:N[:VECTOR]           a message is not sent\n"
@@ -102,13 +105,17 @@ static const char usage[] =
 	"  fail-power:N                  a power-up ends with the cores off\n"
 	"  corrupt-header:N[:MASK]       a job header is written back wrong\n"
 	"  refuse-clock:N                CLK_SELECT or VOLT_SELECT keeps its value\n"
+	"  fail-mover:N[:REASON]         a command of the card's mover fails\n"
+	"  fail-fw:N                     the card refuses its firmware\n"
+	"  fail-flip:N                   a frame is not shown\n"
 	"  die:N                         the process is killed at the N-th event\n"
 	"VECTOR is gpu, job or mmu: only its messages count.\n"
 	"--idle-from-host lets model time pass as the host's clock does while the GPU has no\n"
 	"work, for people who watch: such a run cannot be repeated.\n"
 	"--card makes the GPU a card: with MIB of VRAM, of which BAR2 shows the given part (by\n"
 	"default both are all that BAR2 has room for), with system addresses of N bits, 24 to 40,\n"
-	"and with engines that use VRAM in groups of 64 KiB.\n";
+	"and with engines that use VRAM in groups of 64 KiB.\n"
+	"The frames that it shows are written to FOLDER, as frame-00001.png and so on.\n";
 
 static bool parse_u32(const char *text, int base, uint32_t *value)
 {
@@ -301,6 +308,9 @@ static bool option_set(struct options *o, int id, const char *text)
 	case OPT_GGTT_64K:
 		o->config.ggtt_64k = true;
 		return true;
+	case OPT_SCANOUT_DIR:
+		o->scanout_dir = text;
+		return true;
 	}
 	return false;
 }
@@ -317,7 +327,7 @@ static bool options_of_a_card(const struct options *o)
 	const struct agate_sim_config *config = &o->config;
 
 	return config->card || (!config->vram_total && !o->vram_visible && !config->dma_bits &&
-				!config->ggtt_64k);
+				!config->ggtt_64k && !o->scanout_dir);
 }
 
 bool options_parse(struct options *o, int argc, char **argv)

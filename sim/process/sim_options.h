@@ -21,8 +21,9 @@ struct options {
 	int control_fd;			/* -1: none */
 	const char *log_path;		/* NULL: none */
 	const char *trace_path;		/* NULL: none */
+	const char *scanout_dir;	/* where frames go; NULL: nowhere */
 	enum log_level log_level;
-	uint64_t log_limit;
+	uint64_t log_limit;		/* bytes: of the log, the trace, all frames */
 	bool idle_from_host;		/* model time passes while the GPU is idle */
 	struct injections injections;
 	struct ram ram;			/* ranges only */

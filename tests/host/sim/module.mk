@@ -30,7 +30,7 @@ $(LIBAGATE_SIM_SAN): $(SIM_SAN_MODEL) $(SIM_MODEL_LIST)
 
 $(AGATE_SIM_SAN): $(SIM_SAN_PROCESS) $(LIBAGATE_SIM_SAN) $(SIM_PROCESS_LIST)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SIM_TEST_CFLAGS) -o $@ $(SIM_SAN_PROCESS) $(LIBAGATE_SIM_SAN) -ljansson -lm
+	$(Q)$(CC) $(SIM_TEST_CFLAGS) -o $@ $(SIM_SAN_PROCESS) $(LIBAGATE_SIM_SAN) -ljansson -lpng -lm
 
 $(SIM_TEST_BUILD)/%.o: tests/host/sim/%.c
 	$(call say,CC,$@)
@@ -38,11 +38,12 @@ $(SIM_TEST_BUILD)/%.o: tests/host/sim/%.c
 	$(Q)$(CC) $(SIM_TEST_CFLAGS) -DAGATE_SIM_SAN='"$(AGATE_SIM_SAN)"' -MMD -MP -c -o $@ $<
 
 SIM_PROGRAMS	:= $(SIM_TESTS:%=$(SIM_TEST_BUILD)/sim-%)
-SIM_TEST_PARTS	:= $(addprefix $(SIM_TEST_BUILD)/obj/process/,bus.o inject_spec.o sim_options.o ram.o sandbox.o)
+SIM_TEST_PARTS	:= $(addprefix $(SIM_TEST_BUILD)/obj/process/,bus.o frames_png.o inject_spec.o sim_options.o \
+		   ram.o sandbox.o)
 $(SIM_PROGRAMS): $(SIM_TEST_BUILD)/sim-%: $(SIM_TEST_BUILD)/test_%.o $(SIM_TEST_COMMON) \
 		 $(SIM_TEST_PARTS) $(LIBAGATE_SIM_SAN)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SIM_TEST_CFLAGS) $(LINK_OPTIONS) -o $@ $^ -lcmocka -ljansson -lm
+	$(Q)$(CC) $(SIM_TEST_CFLAGS) $(LINK_OPTIONS) -o $@ $^ -lcmocka -ljansson -lpng -lm
 
 $(SIM_TEST_BUILD)/sim-no_memory: LINK_OPTIONS := -Wl,--wrap=calloc
 
@@ -63,7 +64,7 @@ $(SANDBOX_BUILD)/sandbox-%: $(SANDBOX_BUILD)/test_%.o $(SANDBOX_BUILD)/process_b
 		$(SIM_TEST_COMMON) $(SIM_TEST_PARTS) $(LIBAGATE_SIM_SAN) | $(AGATE_SIM)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SIM_TEST_CFLAGS) -o $@ $(filter-out $(SIM_TEST_BUILD)/process_bench.o,$^) \
-		-lcmocka -ljansson -lm
+		-lcmocka -ljansson -lpng -lm
 
 # For the demo's trace.
 CHECK_TRACE	:= $(SIM_TEST_BUILD)/check-trace

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The process that writes frames (frames.h).
+ *
+ * It takes orders from a process that a guest may have got hold of: it checks what it reads,
+ * and makes up the names of its files itself.
+ */
+#include "frames.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <png.h>
+
+#define PART_NAME	"frame.part"
+
+struct writer {
+	int folder, in, out;
+	uint64_t left;			/* bytes that it may still write */
+	struct frames_message frame;
+	struct frames_message next;	/* the message after the last row */
+	uint8_t row[FRAMES_MAX_WIDTH * 4];
+};
+
+/* Returns false at the end of the pipe. */
+static bool take(int fd, void *buf, size_t len)
+{
+	uint8_t *at = buf;
+
+	while (len) {
+		ssize_t n = read(fd, at, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		at += n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
+/* The next row is in row: R G B, as a display has no use for A. */
+static bool take_row(struct writer *w)
+{
+	uint32_t x;
+
+	if (!take(w->in, &w->next, sizeof(w->next)) || w->next.kind != FRAMES_ROW ||
+	    !take(w->in, w->row, (size_t)w->frame.width * 4))
+		return false;
+	for (x = 0; x < w->frame.width; x++)
+		memmove(w->row + (size_t)x * 3, w->row + (size_t)x * 4, 3);
+	return true;
+}
+
+/*
+ * Returns false when the file could not be written, or the frame ended early.  libpng reports
+ * errors by longjmp(), so no variable here changes after setjmp().
+ */
+static bool write_rows(struct writer *w, FILE *file)
+{
+	png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
+	png_infop info = png ? png_create_info_struct(png) : NULL;
+	uint32_t y;
+
+	if (!info || setjmp(png_jmpbuf(png))) {
+		png_destroy_write_struct(&png, &info);
+		return false;
+	}
+	png_init_io(png, file);
+	png_set_IHDR(png, info, w->frame.width, w->frame.height, 8, PNG_COLOR_TYPE_RGB,
+		     PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+	/* As agate-gem writes its picture, so that the two files can be compared. */
+	png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_SUB);
+	png_set_compression_level(png, 4);
+	png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
+	png_write_info(png, info);
+	for (y = 0; y < w->frame.height; y++) {
+		if (!take_row(w)) {
+			png_destroy_write_struct(&png, &info);
+			return false;
+		}
+		png_write_row(png, w->row);
+	}
+	png_write_end(png, info);
+	png_destroy_write_struct(&png, &info);
+	return true;
+}
+
+static bool write_part(struct writer *w)
+{
+	int fd = openat(w->folder, PART_NAME, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
+			0666);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
+	bool good;
+	long size;
+
+	if (!file)
+		return false;
+	good = write_rows(w, file);
+	size = ftell(file);
+	good = !fclose(file) && good && size >= 0 && (uint64_t)size <= w->left;
+	if (good)
+		w->left -= (uint64_t)size;
+	return good;
+}
+
+/* Rows that nobody wants, up to the frame's end. */
+static bool skip_to_end(struct writer *w)
+{
+	while (w->next.kind < FRAMES_SHOWN) {
+		if (!take(w->in, &w->next, sizeof(w->next)))
+			return false;
+		if (w->next.kind == FRAMES_ROW &&
+		    !take(w->in, w->row, (size_t)w->frame.width * 4))
+			return false;
+	}
+	return w->next.kind <= FRAMES_DROPPED;
+}
+
+static void name_file(struct writer *w, bool keep)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "frame-%05u.png", w->frame.number);
+	if (keep && !renameat(w->folder, PART_NAME, w->folder, name))
+		return;
+	unlinkat(w->folder, PART_NAME, 0);
+}
+
+static bool serve_frame(struct writer *w)
+{
+	const char done = 'D';
+	bool written;
+
+	if (!take(w->in, &w->frame, sizeof(w->frame)) || w->frame.kind != FRAMES_BEGIN ||
+	    !w->frame.width || w->frame.width > FRAMES_MAX_WIDTH || !w->frame.height ||
+	    w->frame.height > FRAMES_MAX_HEIGHT)
+		return false;
+	w->next = w->frame;
+	written = w->left && write_part(w);
+	if (!skip_to_end(w)) {
+		name_file(w, false);
+		return false;
+	}
+	if (w->next.kind == FRAMES_SHOWN && !written)
+		fprintf(stderr, "agate-sim: frame %u was not written\n", w->frame.number);
+	name_file(w, written && w->next.kind == FRAMES_SHOWN);
+	return write(w->out, &done, 1) == 1;
+}
+
+int frames_serve(int folder, int in, int out, uint64_t limit)
+{
+	static struct writer w;
+
+	w = (struct writer){ .folder = folder, .in = in, .out = out, .left = limit };
+	while (serve_frame(&w))
+		;
+	return 0;
+}

@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The card in the process: frames as PNG files, and what its log and its trace say of
+ * firmware, mover and flips.
+ */
+#include "process_bench.h"
+
+#include <fcntl.h>
+#include <png.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agate_card.h"
+#include "frames.h"
+#include "trace_check.h"
+
+#define WIDTH	20u
+#define HEIGHT	10u
+#define STRIDE	128u
+
+struct folder {
+	char path[64];
+	char option[160];
+};
+
+static void folder_make(struct folder *f, const char *more)
+{
+	snprintf(f->path, sizeof(f->path), "/tmp/agate-frames-XXXXXX");
+	assert_non_null(mkdtemp(f->path));
+	snprintf(f->option, sizeof(f->option), "--card --scanout-dir %s%s", f->path, more);
+}
+
+static void folder_file(const struct folder *f, const char *name, char path[128])
+{
+	snprintf(path, 128, "%s/%s", f->path, name);
+}
+
+static bool folder_has(const struct folder *f, const char *name)
+{
+	char path[128];
+
+	folder_file(f, name, path);
+	return !access(path, F_OK);
+}
+
+static void folder_remove(const struct folder *f, unsigned int frames)
+{
+	char name[32], path[128];
+	unsigned int i;
+
+	for (i = 1; i <= frames; i++) {
+		snprintf(name, sizeof(name), "frame-%05u.png", i);
+		folder_file(f, name, path);
+		unlink(path);
+	}
+	assert_int_equal(rmdir(f->path), 0);	/* nothing else was left in it */
+}
+
+/* The pixels of a frame, R G B. */
+static uint8_t *folder_read(const struct folder *f, const char *name, uint32_t *width,
+			    uint32_t *height)
+{
+	png_image image = { .version = PNG_IMAGE_VERSION };
+	char path[128];
+	uint8_t *pixels;
+
+	folder_file(f, name, path);
+	assert_true(png_image_begin_read_from_file(&image, path));
+	image.format = PNG_FORMAT_RGB;
+	pixels = malloc(PNG_IMAGE_SIZE(image));
+	assert_non_null(pixels);
+	assert_true(png_image_finish_read(&image, NULL, pixels, 0, NULL));
+	*width = image.width;
+	*height = image.height;
+	return pixels;
+}
+
+static void flip(struct gpu *g)
+{
+	g_write(g, SCAN_FLIP, 1);
+	g_interrupt(g, AGATE_VECTOR_CARD);
+	g_write(g, CARD_INT_CLEAR, g_read(g, CARD_INT_STAT));
+}
+
+static void set_frame(struct gpu *g, uint32_t pa)
+{
+	g_write(g, CARD_INT_MASK, 0x1f);
+	g_write(g, SCAN_BASE_LO, pa);
+	g_write(g, SCAN_SIZE, HEIGHT << 16 | WIDTH);
+	g_write(g, SCAN_STRIDE, STRIDE);
+	g_write(g, SCAN_FORMAT, AGATE_FORMAT_B8G8R8A8 | SCAN_FORMAT_PHYS);
+}
+
+/* ---- Frames -------------------------------------------------------------------------- */
+
+static void test_a_frame_becomes_a_file(void **state)
+{
+	uint32_t width, height, x, y;
+	struct folder f;
+	struct gpu *g;
+	uint8_t *pixels;
+
+	(void)state;
+	folder_make(&f, "");
+	g = gpu_start(f.option);
+	for (x = 0; x < STRIDE * HEIGHT; x++)
+		g->ram[x] = (uint8_t)(x * 7);
+	set_frame(g, RAM_BASE);
+	flip(g);
+	/* It is there when the guest learns of it. */
+	pixels = folder_read(&f, "frame-00001.png", &width, &height);
+	assert_int_equal(width, WIDTH);
+	assert_int_equal(height, HEIGHT);
+	for (y = 0; y < HEIGHT; y++)
+		for (x = 0; x < WIDTH; x++) {
+			const uint8_t *bgra = g->ram + y * STRIDE + x * 4;
+			const uint8_t *rgb = pixels + (y * WIDTH + x) * 3;
+
+			assert_int_equal(rgb[0], bgra[2]);
+			assert_int_equal(rgb[1], bgra[1]);
+			assert_int_equal(rgb[2], bgra[0]);
+		}
+	free(pixels);
+	flip(g);
+	assert_true(folder_has(&f, "frame-00002.png"));
+	g_quit(g);
+	assert_int_equal(log_count(g, "flip", "base", "0x40000000"), 2);
+	assert_int_equal(log_count(g, "flip_done", "reason", "none"), 2);
+	gpu_free(g);
+	folder_remove(&f, 2);
+}
+
+/* Rows were sent before the failure: no file of them is left. */
+static void test_a_frame_that_fails(void **state)
+{
+	struct folder f;
+	struct gpu *g;
+
+	(void)state;
+	folder_make(&f, "");
+	g = gpu_start(f.option);
+	set_frame(g, RAM_BASE + RAM_SIZE - 0x200);
+	flip(g);
+	assert_int_equal(g_read(g, SCAN_FRAMES), 0);
+	set_frame(g, RAM_BASE);
+	flip(g);
+	assert_true(folder_has(&f, "frame-00001.png"));
+	g_quit(g);
+	assert_int_equal(log_count(g, "flip_done", "reason", "bus"), 1);
+	gpu_free(g);
+	folder_remove(&f, 1);
+}
+
+/* A guest must not fill the host's disk. */
+static void test_frames_have_a_limit(void **state)
+{
+	struct folder f;
+	struct gpu *g;
+	uint32_t i, random = 1;
+
+	(void)state;
+	folder_make(&f, " --log-limit 1");
+	g = gpu_start(f.option);
+	for (i = 0; i < 0x200000; i++) {
+		random = random * 1664525u + 1013904223u;
+		g->ram[i] = random >> 24;
+	}
+	set_frame(g, RAM_BASE);
+	g_write(g, SCAN_SIZE, 256u << 16 | 1024);	/* 768 KiB, which nothing makes smaller */
+	g_write(g, SCAN_STRIDE, 4096);
+	flip(g);
+	flip(g);
+	assert_int_equal(g_read(g, SCAN_FRAMES), 2);
+	assert_true(folder_has(&f, "frame-00001.png"));
+	assert_false(folder_has(&f, "frame-00002.png"));
+	set_frame(g, RAM_BASE);		/* a small one fits */
+	flip(g);
+	assert_true(folder_has(&f, "frame-00003.png"));
+	g_quit(g);
+	gpu_free(g);
+	folder_remove(&f, 3);
+}
+
+static void test_without_a_folder(void **state)
+{
+	struct gpu *g = gpu_start("--card");
+
+	(void)state;
+	set_frame(g, RAM_BASE);
+	flip(g);
+	assert_int_equal(g_read(g, SCAN_FRAMES), 1);
+	g_quit(g);
+	gpu_free(g);
+}
+
+/* The writer does not outlive the process by more than a moment. */
+static void test_the_writer_ends_with_the_process(void **state)
+{
+	char path[64], state_of = 0;
+	unsigned int tries;
+	struct folder f;
+	struct gpu *g;
+	FILE *file;
+	int pid = 0;
+
+	(void)state;
+	folder_make(&f, "");
+	g = gpu_start(f.option);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)g->pid, (int)g->pid);
+	file = fopen(path, "r");
+	if (!file || fscanf(file, "%d", &pid) != 1) {
+		if (file)
+			fclose(file);
+		gpu_free(g);
+		folder_remove(&f, 0);
+		skip();		/* a host whose kernel does not list children */
+	}
+	fclose(file);
+	kill(g->pid, SIGKILL);
+	gpu_wait(g);
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	for (tries = 0; tries < 1000; tries++) {
+		file = fopen(path, "r");
+		if (!file)
+			break;
+		if (fscanf(file, "%*d (%*[^)]) %c", &state_of) != 1)
+			state_of = 'X';
+		fclose(file);
+		if (state_of == 'Z' || state_of == 'X')
+			break;
+		usleep(10000);
+	}
+	assert_true(tries < 1000);
+	gpu_free(g);
+	folder_remove(&f, 0);
+}
+
+/* ---- The writer, with orders that make no sense ------------------------------------------ */
+
+static void order(int to, uint32_t kind, uint32_t number, uint32_t width, uint32_t height)
+{
+	const struct frames_message message = { kind, number, width, height };
+
+	assert_int_equal(write(to, &message, sizeof(message)), sizeof(message));
+}
+
+/* Serve what @orders has written, then the pipe's end; no file is left. */
+static void served(void (*orders)(int to))
+{
+	int in[2], out[2], dir;
+	struct folder f;
+
+	folder_make(&f, "");
+	dir = open(f.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_true(dir >= 0);
+	assert_int_equal(pipe2(in, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+	orders(in[1]);
+	close(in[1]);
+	assert_int_equal(frames_serve(dir, in[0], out[1], 1 << 20), 0);
+	close(in[0]);
+	close(out[0]);
+	close(out[1]);
+	close(dir);
+	folder_remove(&f, 0);
+}
+
+static void order_nothing(int to)
+{
+	(void)to;
+}
+
+static void order_no_frame(int to)
+{
+	order(to, FRAMES_ROW, 1, 4, 4);
+	order(to, FRAMES_SHOWN, 1, 4, 4);
+}
+
+static void order_no_width(int to)
+{
+	order(to, FRAMES_BEGIN, 1, 0, 4);
+	order(to, FRAMES_SHOWN, 0, 0, 0);
+}
+
+static void order_too_wide(int to)
+{
+	order(to, FRAMES_BEGIN, 1, FRAMES_MAX_WIDTH + 1, 4);
+	order(to, FRAMES_SHOWN, 0, 0, 0);
+}
+
+static void order_too_high(int to)
+{
+	order(to, FRAMES_BEGIN, 1, 4, FRAMES_MAX_HEIGHT + 1);
+	order(to, FRAMES_SHOWN, 0, 0, 0);
+}
+
+static void order_too_few_rows(int to)
+{
+	order(to, FRAMES_BEGIN, 1, 4, 4);
+	order(to, FRAMES_SHOWN, 0, 0, 0);
+}
+
+static void order_half_a_row(int to)
+{
+	order(to, FRAMES_BEGIN, 1, 4, 4);
+	order(to, FRAMES_ROW, 0, 0, 0);
+	assert_int_equal(write(to, "1234", 4), 4);
+}
+
+static void order_half_a_frame(int to)
+{
+	order(to, FRAMES_BEGIN, 1, 4, 1);
+	order(to, FRAMES_ROW, 0, 0, 0);
+	assert_int_equal(write(to, "0123456789abcdef", 16), 16);
+}
+
+static void order_an_unknown_kind(int to)
+{
+	order(to, FRAMES_BEGIN, 1, 4, 4);
+	order(to, 77, 0, 0, 0);
+}
+
+static void test_orders_that_make_no_sense(void **state)
+{
+	(void)state;
+	served(order_nothing);
+	served(order_no_frame);
+	served(order_no_width);
+	served(order_too_wide);
+	served(order_too_high);
+	served(order_too_few_rows);
+	served(order_half_a_row);
+	served(order_half_a_frame);
+	served(order_an_unknown_kind);
+}
+
+/* ---- Log and trace -------------------------------------------------------------------------- */
+
+/* Firmware, ADS, context and a ring with a FILL, a FENCE and what is no command. */
+static void run_the_mover(struct gpu *g)
+{
+	const uint32_t at = 0x800000;
+	struct agate_fw_header *header = (void *)(g->ram + 0x10000);
+	struct agate_ads *ads = (void *)(g->ram + 0x11000);
+	struct agate_mover_context *context = (void *)(g->ram + 0x12000);
+	struct agate_mover_cmd *ring = (void *)(g->ram + 0x13000);
+	uint64_t *gsm = (void *)(g->bar2 + 0x20000);
+	unsigned int i;
+
+	for (i = 0; i < 8; i++)
+		gsm[at / 4096 + i] = AGATE_GGTT_PRESENT | (RAM_BASE + 0x10000 + i * 4096);
+	*header = (struct agate_fw_header){
+		.magic = AGATE_FW_HEADER_MAGIC, .version = 1 << 16 | 3, .size = sizeof(*header),
+	};
+	*ads = (struct agate_ads){
+		.magic = AGATE_ADS_MAGIC, .version = 1, .ring = at + 0x3000, .ring_order = 6,
+		.context = at + 0x2000, .scratch = at + 0x4000,
+	};
+	*context = (struct agate_mover_context){
+		.magic = AGATE_CONTEXT_MAGIC, .check = ~AGATE_CONTEXT_MAGIC,
+	};
+	ring[0] = (struct agate_mover_cmd){
+		.op = AGATE_MOVER_FILL, .dst = RAM_BASE + 0x20000, .length = 64, .value = 5,
+	};
+	ring[1] = (struct agate_mover_cmd){ .op = AGATE_MOVER_FENCE, .seqno = 7 };
+	ring[2] = (struct agate_mover_cmd){ .op = 9 };
+	g_write(g, CARD_INT_MASK, 0x1f);
+	g_write(g, FW_BASE, at);
+	g_write(g, FW_SIZE, sizeof(*header));
+	g_write(g, FW_ADS, at + 0x1000);
+	g_write(g, FW_CMD, FW_CMD_START);
+	g_interrupt(g, AGATE_VECTOR_CARD);
+	g_write(g, CARD_INT_CLEAR, g_read(g, CARD_INT_STAT));
+	assert_int_equal(g_read(g, FW_STATUS), FW_STATUS_RUNNING | 3 << 16);
+	g_write(g, RING_TAIL, 3);
+	g_interrupt(g, AGATE_VECTOR_CARD);
+	g_write(g, CARD_INT_CLEAR, g_read(g, CARD_INT_STAT));
+}
+
+static void test_log_and_trace(void **state)
+{
+	struct trace_report report;
+	char path[64];
+	struct gpu *g = gpu_start_traced(path, " --card");
+
+	(void)state;
+	run_the_mover(g);
+	set_frame(g, RAM_BASE);
+	flip(g);
+	set_frame(g, 0);
+	flip(g);
+	g_quit(g);
+	assert_int_equal(log_count(g, "fw", "state", "checking"), 1);
+	assert_int_equal(log_count(g, "fw", "state", "running"), 1);
+	assert_int_equal(log_count(g, "mover_begin", "op", "FILL"), 1);
+	assert_int_equal(log_count(g, "mover_begin", "dst", "0x40020000"), 1);
+	assert_int_equal(log_count(g, "mover_end", "ended", "done"), 2);
+	assert_int_equal(log_count(g, "mover_end", "ended", "command"), 1);
+	assert_int_equal(log_count(g, "mover_fault", "reason", "command"), 1);
+	assert_true(trace_check(path, &report));
+	assert_int_equal(report.open, 0);
+	assert_true(trace_has_track(&report, "mover"));
+	assert_true(trace_has_track(&report, "flips"));
+	assert_int_equal(trace_count(&report, "firmware running"), 1);
+	assert_int_equal(trace_count(&report, "FILL 0x40020000, 64 bytes"), 1);
+	assert_int_equal(trace_count(&report, "FENCE 7"), 1);
+	assert_int_equal(trace_count(&report, "fault: command, 0x803080"), 1);
+	assert_int_equal(trace_count(&report, "flip 0x40000000, 20x10"), 1);
+	assert_int_equal(trace_count(&report, "not shown: bus"), 1);
+	trace_report_free(&report);
+	unlink(path);
+	gpu_free(g);
+}
+
+static void test_latencies_can_be_set(void **state)
+{
+	struct gpu *g = gpu_start("--card --inject fail-mover:9:4,fail-fw:9,fail-flip:1");
+
+	(void)state;
+	assert_true(g_control_ok(g, "{\"cmd\": \"latency\", \"fw\": 100, \"flip\": 100}"));
+	assert_false(g_control_ok(g, "{\"cmd\": \"latency\", \"flip\": \"x\"}"));
+	set_frame(g, RAM_BASE);
+	flip(g);
+	assert_int_equal(g_read(g, SCAN_FRAMES), 0);
+	g_quit(g);
+	assert_int_equal(log_count(g, "injected", "what", "fail-flip"), 1);
+	gpu_free(g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_frame_becomes_a_file),
+		cmocka_unit_test(test_a_frame_that_fails),
+		cmocka_unit_test(test_frames_have_a_limit),
+		cmocka_unit_test(test_without_a_folder),
+		cmocka_unit_test(test_the_writer_ends_with_the_process),
+		cmocka_unit_test(test_orders_that_make_no_sense),
+		cmocka_unit_test(test_log_and_trace),
+		cmocka_unit_test(test_latencies_can_be_set),
+	};
+
+	return cmocka_run_group_tests_name("sim-frames", tests, NULL, NULL);
+}
