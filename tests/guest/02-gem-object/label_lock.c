@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #define MOST_UNLOCKS	4u
+#define TOUCHES		"/sys/kernel/debug/agate_touches"
 #define CHANGES_UNDER								\
 	"a label changes under label_lock: neither before it is taken nor after it was given back"
 
@@ -192,6 +193,28 @@ static void changed_when_unlocked(const struct bo *bo, const char *from, const c
 		check_label(&last, to);
 }
 
+/* A watchpoint sees each touch of the label; a driver may keep its labels elsewhere. */
+static void touched_under_lock(const struct bo *bo)
+{
+	unsigned int touches, unlocked;
+	char seen[200];
+	FILE *file;
+
+	inject_load();
+	file = fopen(TOUCHES, "re");
+	if (!file)
+		could_not_look("no watchpoint on the label: %s", strerror(errno));
+	set_text(bo, OLD);
+	look_for(bo->size);
+	if (fscanf(file, "%u %u %199[^\n]", &touches, &unlocked, seen) != 3)
+		fail_msg(TOUCHES ": no answer");
+	fclose(file);
+	rule("a label is read and written under label_lock, all of it");
+	if (unlocked)
+		broken("label_lock held by each task that touches bo->label",
+		       "%s (%u of %u times)", seen, unlocked, touches);
+}
+
 void test_label_lock(void **state)
 {
 	static const struct writing locking = { OLD, NEW, "mutex_lock", 1, false };
@@ -212,6 +235,7 @@ void test_label_lock(void **state)
 	changed_when_unlocked(&bo, NEW, OLD);
 	reader_waits(&bo);
 	hold_reader_before(&bo);
+	touched_under_lock(&bo);
 	check_label_signals(&bo);
 	close(fd);
 }

@@ -224,12 +224,14 @@ int bos_init(void)
 	vmap_file = debugfs_create_file("agate_vmap", 0400, NULL, NULL, &vmap_fops);
 	hide_file = debugfs_create_file("agate_hide", 0400, NULL, NULL, &hide_fops);
 	listed_file = debugfs_create_file("agate_listed", 0400, NULL, NULL, &listed_fops);
+	gem_touches_init();
 	return gem_watch_init();
 }
 
 void bos_exit(void)
 {
 	gem_watch_exit();
+	gem_touches_exit();
 	debugfs_remove(listed_file);
 	debugfs_remove(hide_file);
 	debugfs_remove(vmap_file);

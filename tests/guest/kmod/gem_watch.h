@@ -75,4 +75,8 @@ int gem_on_idr_replace(struct kprobe *kp, struct pt_regs *regs);
 int gem_on_handle_release(struct kprobe *kp, struct pt_regs *regs);
 int gem_on_revoke(struct kprobe *kp, struct pt_regs *regs);
 
+/* gem_touches.c: its file in debugfs. */
+void gem_touches_init(void);
+void gem_touches_exit(void);
+
 #endif /* AGATE_TESTS_GEM_WATCH_H */
