@@ -35,7 +35,7 @@ $(addprefix $(GUEST_TEST_DIR)/,absent asleep backing caught contiguous dvfs heap
 		power-sticks prime probed reservations runtime-pm spaces strangers trips wired): \
 		$(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kernel.o)
 
-$(addprefix $(GUEST_TEST_DIR)/,power-sticks runtime-pm): $(GUEST_TEST_DIR)/power.o
+$(addprefix $(GUEST_TEST_DIR)/,power-sticks runtime-pm): $(GUEST_TEST_DIR)/domains.o
 
 .SECONDARY: $(GUEST_TESTS:%=$(GUEST_TEST_DIR)/%.o) $(GUEST_TEST_DIR)/guest.o $(GUEST_TEST_DIR)/clients.o
 -include $(wildcard $(GUEST_TEST_DIR)/*.d $(GUEST_TEST_DIR)/*/*.d)

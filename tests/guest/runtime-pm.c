@@ -7,7 +7,7 @@
  * instead, which run.sh brings about when it reads ASLEEP.
  */
 #include "graded.h"
-#include "power.h"
+#include "domains.h"
 
 #include <fcntl.h>
 #include <stdio.h>

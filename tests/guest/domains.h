@@ -2,8 +2,8 @@
 /*
  * The power of the only GPU: what sysfs and debugfs say about it, and jobs that need it.
  */
-#ifndef AGATE_TESTS_POWER_H
-#define AGATE_TESTS_POWER_H
+#ifndef AGATE_TESTS_DOMAINS_H
+#define AGATE_TESTS_DOMAINS_H
 
 #include "guest.h"
 
@@ -31,4 +31,4 @@ void power_check_job(struct bo *bo, uint32_t requirements, uint64_t value);
 /* Start any job that the tiler has to run. */
 int power_start_tiler(struct bo *bo, uint32_t requirements);
 
-#endif /* AGATE_TESTS_POWER_H */
+#endif /* AGATE_TESTS_DOMAINS_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Helpers of tests of runtime power management; see power.h. */
-#include "power.h"
+#include "domains.h"
 
 #include <glob.h>
 #include <stdio.h>
