@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #define DEBUGFS		"/sys/kernel/debug/"
+#define MOST_ALLOCATIONS 2000
 
 static void set(const char *path, const char *value)
 {
@@ -62,4 +63,38 @@ bool fail_nth_fired(int fail_nth)
 	if (pwrite(fail_nth, "0", 1, 0) != 1 && pwrite(fail_nth, "0", 1, 0) != 1)
 		fail_msg("fail-nth: %s", strerror(errno));
 	return hit;
+}
+
+static bool honest(int err)
+{
+	return !err || err == ENOMEM || err == EFAULT || err == ENOSPC;
+}
+
+void fail_nth_each(const struct fail_nth_call *call)
+{
+	int fail_nth = fail_nth_open(), failures = 0, n;
+
+	for (n = 1; n < MOST_ALLOCATIONS; n++) {
+		bool hit;
+		int err;
+
+		call->before();
+		fail_nth_arm(fail_nth, n);
+		err = call->call();
+		hit = fail_nth_fired(fail_nth);
+		call->after();
+		if (!honest(err))
+			fail_msg("%s, allocation %d: errno %d does not say that memory ran out",
+				 call->name, n, err);
+		failures += err != 0;
+		if (!hit) {
+			assert_int_equal(err, 0);
+			break;
+		}
+	}
+	close(fail_nth);
+	print_message("# %s: %d allocations, %d of them made it fail\n", call->name, n - 1,
+		      failures);
+	assert_in_range(n, 2, MOST_ALLOCATIONS - 1);
+	assert_true(failures > 0);
 }

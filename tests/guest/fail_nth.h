@@ -17,6 +17,23 @@ int fail_nth_open(void);
 /* Make number n fail, counted from 1. */
 void fail_nth_arm(int fail_nth, int n);
 
+/* A call whose allocations fail one after the other. */
+struct fail_nth_call {
+	const char *name;
+	/* What the call needs. */
+	void (*before)(void);
+	/* 0 or an errno. */
+	int (*call)(void);
+	/* Look at what it did, and undo that: nothing may be left. */
+	void (*after)(void);
+};
+
+/*
+ * Make the first allocation of a call fail, then the second, and so on until it succeeds.  Each
+ * failure has to be an errno for lack of memory.
+ */
+void fail_nth_each(const struct fail_nth_call *call);
+
 /* Disarm; true when the armed failure has happened. */
 bool fail_nth_fired(int fail_nth);
 

@@ -15,8 +15,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define MOST_ALLOCATIONS 2000
-
 /* One call under test: returns 0 or an errno, and leaves in *world what must be undone. */
 struct world {
 	int fd;
@@ -28,11 +26,6 @@ struct world {
 };
 
 typedef int (*call_fn)(struct world *world);
-
-static bool honest(int err)
-{
-	return err == ENOMEM || err == EFAULT || err == ENOSPC;
-}
 
 static void world_open(struct world *world)
 {
@@ -64,37 +57,35 @@ static void still_works(void)
 	close(fd);
 }
 
-static void every_allocation(const char *name, call_fn call)
+/* The call under test, and what it works on. */
+static call_fn subject;
+static struct world the_world;
+
+static void before(void)
 {
-	int fail_nth = fail_nth_open(), failures = 0, n;
+	world_open(&the_world);
+}
 
-	for (n = 1; n < MOST_ALLOCATIONS; n++) {
-		struct world world;
-		bool hit;
-		int err;
+static int call(void)
+{
+	return subject(&the_world);
+}
 
-		world_open(&world);
-		fail_nth_arm(fail_nth, n);
-		err = call(&world);
-		hit = fail_nth_fired(fail_nth);
-		if (world.ran)
-			assert_int_equal(*(volatile uint64_t *)((char *)world.bo.cpu + 2048), 1);
-		world_close(&world);
-		if (err && !honest(err))
-			fail_msg("%s, allocation %d: errno %d does not say that memory ran out",
-				 name, n, err);
-		failures += err != 0;
-		guest_assert_nothing_left();
-		if (!hit) {
-			assert_int_equal(err, 0);
-			break;
-		}
-	}
-	close(fail_nth);
+static void after(void)
+{
+	if (the_world.ran)
+		assert_int_equal(*(volatile uint64_t *)((char *)the_world.bo.cpu + 2048), 1);
+	world_close(&the_world);
+	guest_assert_nothing_left();
+}
+
+static void every_allocation(const char *name, call_fn fn)
+{
+	const struct fail_nth_call it = { name, before, call, after };
+
+	subject = fn;
+	fail_nth_each(&it);
 	still_works();
-	print_message("# %s: %d allocations, %d of them made it fail\n", name, n - 1, failures);
-	assert_in_range(n, 2, MOST_ALLOCATIONS - 1);
-	assert_true(failures > 0);
 }
 
 static int call_open(struct world *world)

@@ -23,7 +23,7 @@ static int open_node(const char *sys, char *name)
 	return open(path, O_RDWR | O_CLOEXEC);
 }
 
-int gpus_open_named(unsigned int number, char *name)
+static int try_open_named(unsigned int number, char *name)
 {
 	glob_t found;
 	int fd = -1;
@@ -31,6 +31,18 @@ int gpus_open_named(unsigned int number, char *name)
 	if (!glob(NODES, 0, NULL, &found) && number < found.gl_pathc)
 		fd = open_node(found.gl_pathv[number], name);
 	globfree(&found);
+	return fd;
+}
+
+int gpus_try_open(unsigned int number)
+{
+	return try_open_named(number, NULL);
+}
+
+int gpus_open_named(unsigned int number, char *name)
+{
+	int fd = try_open_named(number, name);
+
 	if (fd < 0)
 		guest_broken("a GPU with this number", "none: %u", number);
 	guest_look_at(fd);

@@ -19,6 +19,9 @@ int gpus_open(unsigned int number);
 /* The same; @name is its name on the bus. */
 int gpus_open_named(unsigned int number, char *name);
 
+/* -1 when there is no such GPU, or its node cannot be opened. */
+int gpus_try_open(unsigned int number);
+
 /* A BO of another GPU; the dma-buf is closed. */
 struct bo gpus_import(int fd, const struct bo *theirs);
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Guest tests: cmocka programs that run in a guest, each in a fresh one.
 
-GUEST_TESTS	:= uapi-bo uapi-submit mmap jobs races gone reload failnth stale fences stats \
+GUEST_TESTS	:= uapi-bo uapi-submit mmap jobs races gone reload failnth failnth-two stale fences stats \
 		   compute closed listed many absent coherency queued runtime-pm storm caught reservations \
 		   readers lock-order parked probed backing spaces heaps asleep contiguous prime \
 		   strangers scanout dvfs two-gpus one-goes power-sticks restart trips wired
@@ -27,10 +27,11 @@ $(GUEST_LIB_TESTS:%=$(GUEST_TEST_DIR)/%): $(LIBAGATE_OBJS)
 $(GUEST_LIB_TESTS:%=$(GUEST_TEST_DIR)/%): GUEST_LIBS = $$(pkg-config --libs libdrm)
 $(GUEST_TOP_TEST): GUEST_LIBS = $$(pkg-config --libs jansson)
 $(addprefix $(GUEST_TEST_DIR)/,asleep dvfs trips): $(GUEST_TEST_DIR)/devfreq.o
-$(GUEST_TEST_DIR)/failnth: $(GUEST_TEST_DIR)/fail_nth.o
-$(addprefix $(GUEST_TEST_DIR)/,failnth one-goes prime scanout storm strangers two-gpus): \
+$(addprefix $(GUEST_TEST_DIR)/,failnth failnth-two): $(GUEST_TEST_DIR)/fail_nth.o
+$(addprefix $(GUEST_TEST_DIR)/,failnth failnth-two one-goes prime scanout storm strangers \
+		two-gpus): \
 		$(GUEST_TEST_DIR)/dmabuf.o
-$(addprefix $(GUEST_TEST_DIR)/,one-goes two-gpus): $(GUEST_TEST_DIR)/gpus.o
+$(addprefix $(GUEST_TEST_DIR)/,failnth-two one-goes storm two-gpus): $(GUEST_TEST_DIR)/gpus.o
 $(addprefix $(GUEST_TEST_DIR)/,absent asleep backing caught contiguous dvfs heaps one-goes parked \
 		power-sticks prime probed reservations runtime-pm spaces strangers trips wired): \
 		$(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kernel.o)

@@ -5,7 +5,8 @@
 #
 # usage: tests/guest/run.sh fast|debug calls|jobs|both|bifrost|lite|swiotlb|reset|reload|
 #                           power|shared|two|two-none|swiotlb-two|dvfs|wired|edges|
-#                           edges-lite|storm|swiotlb-storm
+#                           edges-lite|storm|storm-two|swiotlb-storm|
+#                           swiotlb-storm-two
 #
 #   calls    what single calls promise, threads in each other's way, and libagate's cache; on the
 #            debug kernel every allocation of every call fails once as well
@@ -38,6 +39,7 @@
 #   storm    for a minute, clients that do everything at once and are killed, while the
 #            GPU, which does not stop a chain, is unbound and bound again
 #   swiotlb-storm  the same in a guest that bounces all DMA
+#   storm-two, swiotlb-storm-two  the same with two GPUs
 #   reload   the module is loaded and unloaded fifty times (debug kernel: ten), then without
 #            each of its topics; at last what a test can only see by reaching into it: BOs
 #            whose memory is of another kind, the locks of an address space, heaps that grow
@@ -90,7 +92,7 @@ guest()
 		esac
 		set -- "$@" "exec:$look && echo '# $c looked'"
 	done
-	for p in bo-cache uapi-bo uapi-submit mmap races jobs gone reload failnth stale fences closed stats \
+	for p in bo-cache uapi-bo uapi-submit mmap races jobs gone reload failnth failnth-two stale fences closed stats \
 		compute listed many absent coherency queued runtime-pm storm caught \
 		reservations readers lock-order parked probed backing spaces heaps asleep \
 		contiguous prime strangers scanout two-gpus one-goes top dvfs \
@@ -299,7 +301,7 @@ edges-lite)
 power)
 	# Loading the driver makes three.
 	sim_args="--sim-arg --inject --sim-arg fail-power:4,fail-power:6,fail-power:8"
-	set -- "exec:insmod $GUEST/agate.ko tell_listed=1 timeout_ms=$brisk autosuspend_ms=20" \
+	set -- "exec:insmod $GUEST/agate.ko tell_listed=1 timeout_ms=$resolute autosuspend_ms=20" \
 		"$(test_step runtime-pm)" "$(load "$endless autosuspend_ms=20")" \
 		"$(test_step power-sticks hold)" "$(stick power)" "$(test_step power-sticks tiler)" \
 		"$(test_step power-sticks awake)" "$(stick power)" "$(test_step power-sticks down)" \
@@ -311,16 +313,21 @@ shared)
 two)
 	# Nothing that needs the second GPU comes behind its end.
 	gpus=2
-	set -- "$(load $endless)" "$(test_step two-gpus)" "kill-sim-on=1:BUSY" "$(test_step one-goes)" ;;
+	set -- "$(load $endless)" "$(test_step two-gpus)"
+	[ "$flavour" = fast ] || set -- "$@" "$(test_step failnth-two)"
+	set -- "$@" "kill-sim-on=1:BUSY" "$(test_step one-goes)" ;;
 two-none | swiotlb-two)
 	gpus=2
 	[ $suite = swiotlb-two ] || sim_args=$none
 	set -- "$(load $endless)" "$(test_step two-gpus)" ;;
-storm | swiotlb-storm)
+storm* | swiotlb-storm*)
 	# Nobody here lists what its jobs touch, or waits for a job that hangs.
 	sim_args="--sim-arg --stop-latency --sim-arg stuck"
+	case $suite in
+	*-two) gpus=2 ;;
+	esac
 	set -- "exec:insmod $GUEST/agate.ko timeout_ms=200 coherency=$protocol" \
-		"$(test_step storm 60)" ;;
+		"$(test_step storm "60 $gpus")" ;;
 reload)
 	set -- "$(test_step reload $GUEST/agate.ko $reloads)" "$(test_step absent)" \
 		"$(load $patient)" "$(test_step backing)" "$(test_step spaces)" \
@@ -338,7 +345,8 @@ logs=$console.events
 [ $gpus = 1 ] || logs="$logs $console.events.1"
 guest "$@"
 verdict
-if [ $gpus = 2 ]; then
+case $suite in
+two* | swiotlb-two)
 	echo "1..1"
 	disorder=$(for log in $logs; do awk -v turns=1000 -f tests/guest/turns.awk "$log"; done)
 	if [ -z "$disorder" ]; then
@@ -346,8 +354,8 @@ if [ $gpus = 2 ]; then
 	else
 		echo "$disorder" | sed 's/^/# /'
 		echo "not ok 1 - both GPUs took all turns in their order"
-	fi
-fi
+	fi ;;
+esac
 if [ "$suite" = reset ]; then
 	# Probe and removal make one each.
 	echo "1..1"

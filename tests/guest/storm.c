@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
  * Clients that do everything at once, while the GPU loses its power, is taken from its driver
- * and given back: storm SECONDS.
+ * and given back: storm SECONDS GPUS.
  *
  * Each client opens the device, makes BOs, submits chains that run, fault or never end,
- * guesses handles, shares BOs with others and with vgem, closes files with jobs in them, and is killed in the middle of it.
+ * guesses handles, shares BOs with others and with vgem, closes files with jobs in them, and is
+ * killed in the middle of it.  With several GPUs it has files of any, and keeps the dma-bufs of one
+ * for the next.
  * Nothing is expected of a single call.  At the end nothing may be left, the GPU must
  * work, and the kernel's log must be silent.
  */
-#include "dmabuf.h"
+#include "gpus.h"
 
 #include <fcntl.h>
-#include <glob.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,12 +22,13 @@
 #include <unistd.h>
 
 #define CLIENTS		4
+#define MOST_GPUS	2
 #define BOS		6
 #define DMABUFS		3
 #define UNMAPPED	0xf0000000ull
 #define DATA		2048u
 
-static unsigned int seconds;
+static unsigned int seconds, gpus;
 static uint64_t seed;
 
 static uint32_t any(uint32_t below)
@@ -170,7 +172,7 @@ static void reopen(struct client *c)
 		forget(&c->bo[i]);
 	if (c->fd >= 0)
 		close(c->fd);
-	c->fd = guest_try_open();
+	c->fd = gpus_try_open(any(gpus));
 	if (c->fd < 0)
 		pause_ms(10);
 }
@@ -202,19 +204,16 @@ static _Noreturn void client(uint64_t number)
 
 /* ---- The weather ------------------------------------------------------ */
 
-static char device[64];
+static char devices[MOST_GPUS][GPUS_NAME];
 
-static void find_device(void)
+static void find_devices(void)
 {
-	glob_t found;
-
-	assert_int_equal(glob("/sys/bus/pci/drivers/agate/*:*", 0, NULL, &found), 0);
-	snprintf(device, sizeof(device), "%s", strrchr(found.gl_pathv[0], '/') + 1);
-	globfree(&found);
+	for (unsigned int i = 0; i < gpus; i++)
+		close(gpus_open_named(i, devices[i]));
 }
 
-/* Write the device's name to a file of the driver: "bind" or "unbind". */
-static void tell_driver(const char *file)
+/* Write a device's name to a file of the driver: "bind" or "unbind". */
+static void tell_driver(const char *file, const char *device)
 {
 	char path[64];
 	int fd;
@@ -230,7 +229,7 @@ static void tell_driver(const char *file)
 static void change_delay(void)
 {
 	static const char *const delays[] = { "0", "0", "1", "5", "50", "-1" };
-	const char *delay = delays[any(6)];
+	const char *delay = delays[any(6)], *device = devices[any(gpus)];
 	char path[128];
 	int fd;
 
@@ -258,16 +257,29 @@ static void end_client(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
+static void works(unsigned int gpu)
+{
+	int fd = gpus_open(gpu);
+	struct bo bo = guest_bo(fd, PAGE, 0);
+
+	guest_job_write64(&bo, 0, 0, bo.va + DATA, 0x600d);
+	assert_int_equal(guest_submit(fd, bo.va, 0, &bo.handle, 1, 0), 0);
+	assert_int_equal(guest_wait(fd, bo.handle, FOREVER), 0);
+	assert_int_equal(*(volatile uint64_t *)((char *)bo.cpu + DATA), 0x600d);
+	guest_destroy(&bo);
+	close(fd);
+	guest_assert_nothing_left();
+}
+
 static void storm(void **state)
 {
 	const int64_t end = guest_deadline(1000 * (int64_t)seconds);
 	unsigned int killed = 0, unbound = 0;
+	const char *device;
 	pid_t pid[CLIENTS];
-	struct bo bo;
-	int fd;
 
 	(void)state;
-	find_device();
+	find_devices();
 	/* Before the clients race for it. */
 	close(stranger_open("vgem"));
 	for (int i = 0; i < CLIENTS; i++)
@@ -282,9 +294,10 @@ static void storm(void **state)
 			pid[which] = start_client();
 			killed++;
 		} else {
-			tell_driver("unbind");
+			device = devices[any(gpus)];
+			tell_driver("unbind", device);
 			pause_ms(any(50));
-			tell_driver("bind");
+			tell_driver("bind", device);
 			unbound++;
 		}
 	}
@@ -293,27 +306,22 @@ static void storm(void **state)
 	stranger_unload("vgem");
 	printf("# %u clients were killed, the GPU was taken %u times\n", killed, unbound);
 
-	fd = guest_open();
-	bo = guest_bo(fd, PAGE, 0);
-	guest_job_write64(&bo, 0, 0, bo.va + DATA, 0x600d);
-	assert_int_equal(guest_submit(fd, bo.va, 0, &bo.handle, 1, 0), 0);
-	assert_int_equal(guest_wait(fd, bo.handle, FOREVER), 0);
-	assert_int_equal(*(volatile uint64_t *)((char *)bo.cpu + DATA), 0x600d);
-	guest_destroy(&bo);
-	close(fd);
+	for (unsigned int i = 0; i < gpus; i++)
+		works(i);
 }
 
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(storm, guest_teardown),
+		cmocka_unit_test(storm),
 	};
 
-	if (argc != 2 || atoi(argv[1]) < 1) {
-		fprintf(stderr, "usage: storm SECONDS\n");
+	seconds = argc == 3 ? (unsigned int)atoi(argv[1]) : 0;
+	gpus = argc == 3 ? (unsigned int)atoi(argv[2]) : 0;
+	if (!seconds || !gpus || gpus > MOST_GPUS) {
+		fprintf(stderr, "usage: storm SECONDS GPUS\n");
 		return 2;
 	}
-	seconds = (unsigned int)atoi(argv[1]);
 	seed = 0x9e3779b97f4a7c15u ^ (uint64_t)guest_deadline(0);
 	return cmocka_run_group_tests_name("storm", tests, NULL, NULL);
 }
