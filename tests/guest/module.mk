@@ -4,9 +4,9 @@
 GUEST_TESTS	:= uapi-bo uapi-submit mmap jobs races gone reload failnth failnth-two stale fences stats \
 		   compute closed listed many absent coherency queued runtime-pm storm caught reservations \
 		   readers lock-order parked probed backing spaces heaps asleep contiguous prime \
-		   strangers scanout dvfs two-gpus one-goes power-sticks restart trips wired
+		   strangers dvfs two-gpus one-goes power-sticks restart trips wired
 # Those with libagate inside.
-GUEST_LIB_TESTS	:= bo-cache
+GUEST_LIB_TESTS	:= bo-cache scanout
 GUEST_TEST_DIR	:= $(BUILD)/tests/guest
 # The one of agate-top, which reads its JSON.
 GUEST_TOP_TEST	:= $(GUEST_TEST_DIR)/top
@@ -24,7 +24,9 @@ $(GUEST_PROGRAMS): $(GUEST_TEST_DIR)/%: $(GUEST_TEST_DIR)/%.o \
 	$(Q)$(CC) -o $@ $^ -lcmocka -pthread $(GUEST_LIBS)
 
 $(GUEST_LIB_TESTS:%=$(GUEST_TEST_DIR)/%): $(LIBAGATE_OBJS)
-$(GUEST_LIB_TESTS:%=$(GUEST_TEST_DIR)/%): GUEST_LIBS = $$(pkg-config --libs libdrm)
+$(GUEST_LIB_TESTS:%=$(GUEST_TEST_DIR)/%): GUEST_LIBS = $$(pkg-config --libs libdrm) -lm
+$(GUEST_TEST_DIR)/scanout.o: CFLAGS_HOST += -Iuserspace/tools
+$(GUEST_TEST_DIR)/scanout: $(filter-out %/gem_image.o %/agate-gem.o,$(GEM_OBJS))
 $(GUEST_TOP_TEST): GUEST_LIBS = $$(pkg-config --libs jansson)
 $(addprefix $(GUEST_TEST_DIR)/,asleep dvfs trips): $(GUEST_TEST_DIR)/devfreq.o
 $(addprefix $(GUEST_TEST_DIR)/,failnth failnth-two): $(GUEST_TEST_DIR)/fail_nth.o

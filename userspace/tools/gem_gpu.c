@@ -368,6 +368,11 @@ int gem_gpu_draw(struct gem_gpu *gpu, const struct gem_scene *scene,
 	return 0;
 }
 
+int gem_gpu_export(struct gem_gpu *gpu, int *fd)
+{
+	return agate_bo_export(gpu->bo[COLOUR], fd);
+}
+
 const struct gem_gpu_stats *gem_gpu_stats(const struct gem_gpu *gpu)
 {
 	return &gpu->stats;
