@@ -173,7 +173,7 @@ which-tests: which-lab
 .PHONY: grade grade-build
 grade: which-lab deps which-tests
 	$(Q)$(locked) $(MAKE) $(parallel) $(without) grade-build
-	$(Q)$(AGATE_GRADE) $(GRADE_OPTIONS)
+	$(Q)$(AGATE_GRADE) $(GRADE_OPTIONS) $(if $(DEBUG),,--guests 2)
 
 grade-build: $(LAB_FAST) $(if $(DEBUG),$(LAB_DEBUG))
 	@:

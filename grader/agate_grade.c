@@ -24,6 +24,8 @@
 #define LABS_DIR	"labs"
 /* In real time, as a last resort: each step in a guest has its own limit by the guest's clock. */
 #define GUEST_LIMIT_MS	7200000
+/* The logs of all GPUs of one kernel. */
+#define GPU_LOGS_MIB	64
 
 enum { EXIT_GRADED, EXIT_GRADER, EXIT_USAGE };
 
@@ -38,8 +40,9 @@ static int fail(int status, const char *what)
 }
 
 /* Paths for starting the guests of this process. */
-static char kernel_dirs[FLAVOURS][RUN_PATH], gpu_logs[FLAVOURS][RUN_PATH];
+static char kernel_dirs[FLAVOURS][RUN_PATH];
 static char initramfs[RUN_PATH], sim[RUN_PATH];
+static atomic_uint guests_started[FLAVOURS];
 
 static void vm_progress(void *arg, const char *what)
 {
@@ -57,14 +60,15 @@ static bool real_guest(const struct run_config *config, enum flavour flavour, ui
 		.debug = flavour == FLAVOUR_DEBUG,
 		.initramfs = initramfs,
 		.sim = sim,
-		.sim_log = gpu_logs[flavour],
+		.sim_log = gpu_log,
+		.logs_mib = GPU_LOGS_MIB / (config->guests ?: 1),
+		.started = &guests_started[flavour],
 		.seed = seed,
 		.timeout_ms = (unsigned int)(GUEST_LIMIT_MS * config->scale),
 		.interrupt_fd = config->interrupt_fd,
 		.progress = vm_progress,
 	};
 
-	snprintf(gpu_logs[flavour], sizeof(gpu_logs[flavour]), "%s", gpu_log);
 	return guest_vm_init(guest, &vm);
 }
 
@@ -242,6 +246,8 @@ static enum run_end grade_lab(const struct options *o, const struct run_config *
 	int f;
 
 	memset(timing, 0, sizeof(timing));
+	for (f = 0; f < FLAVOURS; f++)
+		guests_started[f] = 0;
 	if (!run_path(dir, "%s/%s", config->from, lab->lab->name))
 		return RUN_HOST;
 	steps_find(lab->lab, dir, &steps);
@@ -327,6 +333,12 @@ static bool own_results(const struct result *result, const char *out, char error
 	       machine_unlink(out, "result.json.part", error, RUN_ERROR);
 }
 
+/* Two guests on one processor would only wait for each other. */
+static unsigned int guests(const struct options *o)
+{
+	return sysconf(_SC_NPROCESSORS_ONLN) > 1 ? o->guests : 1;
+}
+
 static int grade(const struct options *o)
 {
 	char error[RUN_ERROR] = "a path is too long", out[RUN_PATH], from[RUN_PATH];
@@ -334,7 +346,7 @@ static int grade(const struct options *o)
 	struct run_config config = {
 		.build = o->build, .labs = LABS_DIR, .from = from, .out = out,
 		.glob = o->test, .debug = o->debug, .chain = o->chain,
-		.stop_on_fail = o->stop_on_fail, .scale = machine_scale(),
+		.stop_on_fail = o->stop_on_fail, .guests = guests(o), .scale = machine_scale(),
 		.compose_driver = "kernel/compose-lab.sh",
 		.compose_library = "userspace/compose-lab.sh",
 		.guest = real_guest, .guest_done = guest_vm_fini, .progress = show_progress,

@@ -22,15 +22,14 @@
 /* How long a killed process may take to end; after that the guest is given up anyway. */
 #define GRACE_MS		500
 
-/* Size limits for the log of one GPU, and for those of all guests together, in MiB. */
+/* Size limit for the log of one GPU, in MiB. */
 #define LOG_MIB			16
-#define LOGS_MIB		64
 
 struct guest_vm {
 	struct guest_vm_config config;
 	struct guest_events events;
 	struct vm *vm;
-	unsigned int number;		/* guests that were started */
+	unsigned int number;		/* of this guest */
 	uint64_t begun;			/* when the last one started, for its own deadline */
 	char sim_log[4096], log_limit[16];
 	const char *sim_args[3];
@@ -157,10 +156,10 @@ static void vm_ops_stop(void *ctx)
 static const char *next_log(struct guest_vm *g)
 {
 	const char *path = g->config.sim_log, *end = strrchr(path, '.');
-	uint64_t left = LOGS_MIB - g->logged / (1 << 20);
+	uint64_t left = g->config.logs_mib - g->logged / (1 << 20);
 
 	g->sim_log[0] = '\0';
-	if (g->logged >> 20 >= LOGS_MIB)
+	if (g->logged >> 20 >= g->config.logs_mib)
 		return NULL;
 	snprintf(g->log_limit, sizeof(g->log_limit), "%d", left < LOG_MIB ? (int)left : LOG_MIB);
 	if (g->number == 1 || !end)
@@ -204,7 +203,7 @@ static enum guest_status vm_ops_start(void *ctx, enum lab_profile profile,
 	if (g->abandoned && read(g->abandon_fd, &wanted, sizeof(wanted)) == sizeof(wanted))
 		g->abandoned = false;
 	g->events = *events;
-	g->number++;
+	g->number = atomic_fetch_add(g->config.started, 1) + 1;
 	config.sim_log = next_log(g);
 	g->sim_args[0] = "--log-limit";
 	g->sim_args[1] = g->log_limit;

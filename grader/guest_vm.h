@@ -5,6 +5,8 @@
 #ifndef AGATE_GRADER_GUEST_VM_H
 #define AGATE_GRADER_GUEST_VM_H
 
+#include <stdatomic.h>
+
 #include "guest_ops.h"
 
 struct guest_vm_config {
@@ -13,6 +15,8 @@ struct guest_vm_config {
 	const char *initramfs;
 	const char *sim;
 	const char *sim_log;
+	unsigned int logs_mib;		/* limit for the logs of all guests together */
+	atomic_uint *started;		/* counts guests: their numbers, and those of their logs */
 	uint64_t seed;
 	unsigned int timeout_ms;	/* of one guest, in real time */
 	int interrupt_fd;		/* or -1 */

@@ -27,13 +27,14 @@ static const char usage[] =
 "  --chain                    that folder's files for all earlier labs, too\n"
 "  --seed N                   draws the same numbers again\n"
 "  --out DIR                  result.json and logs (default BUILD/results)\n"
+"  --guests 1|2               so many of one kernel at the same time (default 1)\n"
 "  --stop-on-fail             leave out what comes after the first failure\n"
 "  --timings                  tell where the time went\n"
 "\n"
 "Exit status: 0 graded, whatever the score; 1 the grader itself failed; 2 wrong usage.\n";
 
-enum { OPT_LAB, OPT_FROM, OPT_TEST, OPT_STEP, OPT_DEBUG, OPT_CHAIN, OPT_SEED, OPT_OUT, OPT_STOP,
-       OPT_TIMINGS, OPT_HELP };
+enum { OPT_LAB, OPT_FROM, OPT_TEST, OPT_STEP, OPT_DEBUG, OPT_CHAIN, OPT_SEED, OPT_OUT,
+       OPT_GUESTS, OPT_STOP, OPT_TIMINGS, OPT_HELP };
 
 static const struct option table[] = {
 	{ "lab", required_argument, NULL, OPT_LAB },
@@ -44,6 +45,7 @@ static const struct option table[] = {
 	{ "chain", no_argument, NULL, OPT_CHAIN },
 	{ "seed", required_argument, NULL, OPT_SEED },
 	{ "out", required_argument, NULL, OPT_OUT },
+	{ "guests", required_argument, NULL, OPT_GUESTS },
 	{ "stop-on-fail", no_argument, NULL, OPT_STOP },
 	{ "timings", no_argument, NULL, OPT_TIMINGS },
 	{ "help", no_argument, NULL, OPT_HELP },
@@ -119,6 +121,11 @@ static bool set(struct options *o, int id, const char *text)
 		break;
 	case OPT_OUT:
 		o->out = text;
+		break;
+	case OPT_GUESTS:
+		if (strcmp(text, "1") && strcmp(text, "2"))
+			return wrong_value("so many guests are 1 or 2", text);
+		o->guests = (unsigned int)(*text - '0');
 		break;
 	case OPT_STOP:
 		o->stop_on_fail = true;

@@ -23,6 +23,7 @@ struct options {
 	const char *test;
 	const char *out;	/* NULL: the default */
 	unsigned int step;	/* 0: all of them */
+	unsigned int guests;	/* of one kernel at the same time; 0: the default */
 	bool debug;
 	bool chain;
 	bool stop_on_fail;

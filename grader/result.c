@@ -48,13 +48,13 @@ void result_take(struct result_lab *result, enum flavour flavour, size_t test,
 			    "the guest has no end record so far, and a pass counts once it has one");
 }
 
-void result_seal(struct result_lab *result, enum flavour flavour, bool counts)
+void result_seal(struct result_lab *result, enum flavour flavour, const bool *tests, bool counts)
 {
 	struct outcome *outcomes = result->outcomes[flavour];
 	size_t i;
 
 	for (i = 0; i < result->lab->test_count; i++) {
-		if (!outcomes[i].held)
+		if (!outcomes[i].held || (tests && !tests[i]))
 			continue;
 		outcomes[i].held = false;
 		if (counts)

@@ -69,7 +69,8 @@ void result_free(struct result_lab *result);
 /* Takes a verdict, and settles the passes that did not count yet. */
 void result_take(struct result_lab *result, enum flavour flavour, size_t test,
 		 const struct verdict *verdict);
-void result_seal(struct result_lab *result, enum flavour flavour, bool counts);
+/* Of these tests alone, or (NULL) of all. */
+void result_seal(struct result_lab *result, enum flavour flavour, const bool *tests, bool counts);
 /*
  * The run ends because of the machine or its user: passes that do not count yet become
  * VERDICT_NOT_RUN, for the reason @why.

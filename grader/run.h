@@ -20,12 +20,13 @@ struct run_config {
 	bool debug;
 	bool chain;			/* use the earlier labs' files from there, too */
 	bool stop_on_fail;
+	unsigned int guests;		/* of one kernel at the same time, at most; 0 is 1 */
 	double scale;			/* factor for time limits on this machine */
 	int interrupt_fd;		/* readable when the run has to end, or -1 */
 
 	const char *compose_driver;	/* the scripts */
 	const char *compose_library;
-	/* Create and destroy the guest of one kernel, for the calling thread. */
+	/* Create and destroy a guest of one kernel, for the calling thread. */
 	bool (*guest)(const struct run_config *config, enum flavour flavour, uint64_t seed,
 		      const char *gpu_log, struct guest *guest);
 	void (*guest_done)(struct guest *guest);

@@ -50,6 +50,11 @@ static bool find_next(const struct state *st, size_t *next)
 	return *next < s->lab->test_count;
 }
 
+static bool take(const struct state *st, size_t test)
+{
+	return !st->s->take || st->s->take(st->s->arg, test);
+}
+
 /* The cause is older than the remaining tests: it is the verdict on all of them. */
 static void fail_rest(struct state *st, struct verdict *why)
 {
@@ -57,7 +62,8 @@ static void fail_rest(struct state *st, struct verdict *why)
 
 	why->before = true;
 	while (find_next(st, &next))
-		give(st, next, why);
+		if (take(st, next))
+			give(st, next, why);
 }
 
 static enum guest_status start(struct state *st)
@@ -171,6 +177,8 @@ static enum guest_status run_tests(struct state *st)
 	if (!verdict)
 		return GUEST_HOST;
 	while (sound && find_next(st, &next)) {
+		if (!take(st, next))
+			continue;
 		end = state_test(st, &s->lab->tests[next], verdict);
 		if (end == GUEST_GONE && state_stopped(st, next, verdict)) {
 			give(st, next, verdict);

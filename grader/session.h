@@ -48,6 +48,11 @@ struct session {
 	/* Has the test to run?  Called when its turn comes. */
 	bool (*wanted)(void *arg, size_t test);
 	/*
+	 * Takes a wanted test that is about to run or to get a verdict.  False: another session
+	 * has it, and it is not wanted here any more.  NULL: there is no other session.
+	 */
+	bool (*take)(void *arg, size_t test);
+	/*
 	 * Waits until the module's file exists.  If it cannot be built: false, and @why
 	 * is the verdict on every test.
 	 */

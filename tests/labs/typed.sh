@@ -104,7 +104,7 @@ arrives()
 {
 	goal grade LAB=02 FROM="$1" TEST="$1" SEED="$1" OUT="$1" STEP="$1" &&
 		expect '<--lab>' '<02>' '<--from>' "<$1>" '<--test>' "<$1>" '<--seed>' "<$1>" \
-			'<--out>' "<$1>" '<--step>' "<$1>" &&
+			'<--out>' "<$1>" '<--step>' "<$1>" '<--guests>' '<2>' &&
 	goal check LAB=02 FROM="$1" && expect '<02>' "<$1>" &&
 	goal hint LAB=02 TEST="$1" OUT="$1" &&
 		expect '<hint>' '<--lab>' '<02>' '<--test>' "<$1>" '<--out>' "<$1>" &&
@@ -164,7 +164,7 @@ how=typed
 result $? "grade without a lab asks for one"
 ! goal hint LAB=02 && grep -q '^Which test?' said
 result $? "hint without a test asks for one"
-goal grade LAB=all && expect '<--lab>' '<all>'
+goal grade LAB=all && expect '<--lab>' '<all>' '<--guests>' '<2>'
 result $? "all labs can be graded"
 
 # What a command would ignore it refuses; what others exported is not meant for it.
@@ -185,7 +185,7 @@ for wrong in 'grade LAB=02 TST=sizes' 'check LAB=02 lab=02' 'hint LAB=02 TEST=x 
 	result $? "$wrong is refused: nothing reads ${name%%=*}"
 done
 goal grade LAB=02 V=1 JOBS=2 BUILD=build ACCEL=tcg KERNEL=6.12 KERNEL_SRC=/x CC=gcc &&
-	expect '<--lab>' '<02>'
+	expect '<--lab>' '<02>' '<--guests>' '<2>'
 result $? "what the build and its scripts read is not refused"
 goal hint LAB=02 TEST=x && [ ! -s said ] && goal check LAB=02 && [ ! -s said ]
 result $? "what is up to date is not worth a line"
@@ -205,7 +205,7 @@ result $? "a second make says that it waits"
 [ "$(grep -c WAIT said)" = 1 ] && [ ! -e given ]
 result $? "in one line, and it does not build meanwhile"
 exec 8>&-
-wait $second && expect '<--lab>' '<02>'
+wait $second && expect '<--lab>' '<02>' '<--guests>' '<2>'
 result $? "it goes on when the first is done"
 timeout 60 scripts/build-lock.sh build scripts/build-lock.sh build/../build sh -c 'exit 7'
 [ $? = 7 ]
@@ -255,8 +255,8 @@ done
 refused_early "A step is one of a lab's: STEP goes with one LAB." grade LAB=all STEP=2
 result $? "all labs have no step in common"
 goal grade LAB=02 TEST='s*' STEP=3 &&
-	expect '<--lab>' '<02>' '<--test>' '<s*>' '<--step>' '<3>' &&
-	goal grade LAB=02 TEST=secret && expect '<--lab>' '<02>' '<--test>' '<secret>' &&
+	expect '<--lab>' '<02>' '<--test>' '<s*>' '<--step>' '<3>' '<--guests>' '<2>' &&
+	goal grade LAB=02 TEST=secret && expect '<--lab>' '<02>' '<--test>' '<secret>' '<--guests>' '<2>' &&
 	goal hint LAB=02 TEST=02-gem-object/sizes &&
 	expect '<hint>' '<--lab>' '<02>' '<--test>' '<02-gem-object/sizes>'
 result $? "what is there is taken"
@@ -272,7 +272,7 @@ goal build/tests/suites && [ ! -e ran ] && grep -q 'left out: names beside the M
 	[ -s build/tests/suites ] && ! grep -q '[$(]' build/tests/suites
 result $? "nor do they get into the table of the suites"
 goal check LAB=02 && expect '<02>' && goal grade LAB=gem-object &&
-	expect '<--lab>' '<gem-object>' && ! goal grade LAB=x &&
+	expect '<--lab>' '<gem-object>' '<--guests>' '<2>' && ! goal grade LAB=x &&
 	refused "There is no lab x.  There are: $lab"
 result $? "a folder with such a name is no lab"
 echo "1..$number"

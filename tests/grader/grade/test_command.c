@@ -24,7 +24,7 @@
 static bool parse(struct options *o, const char *args)
 {
 	static char text[256];
-	char *argv[16] = { "agate-grade" }, *save;
+	char *argv[20] = { "agate-grade" }, *save;
 	int argc = 1;
 	FILE *old = stderr;
 	bool ok;
@@ -65,7 +65,8 @@ static void test_options(void **state)
 	assert_true(parse(&o, "--lab 02"));
 	assert_false(o.debug || o.chain || o.stop_on_fail || o.seeded || o.timings);
 	assert_true(parse(&o, "--lab all --from solutions --debug --chain --stop-on-fail "
-			  "--timings --test a* --out x --seed 7"));
+			  "--timings --test a* --out x --seed 7 --guests 2"));
+	assert_int_equal(o.guests, 2);
 	assert_true(o.debug && o.chain && o.stop_on_fail && o.seeded && o.timings);
 	assert_int_equal(o.seed, 7);
 	assert_string_equal(o.test, "a*");

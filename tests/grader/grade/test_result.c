@@ -92,14 +92,14 @@ static void test_end_record(void **state)
 	take(&f, FLAVOUR_FAST, 0, VERDICT_PASS);
 	stands(&f, 0, VERDICT_NOT_RUN, 0);
 	scores(&f, 0, 0);
-	result_seal(&f.labs[0], FLAVOUR_FAST, true);
+	result_seal(&f.labs[0], FLAVOUR_FAST, NULL, true);
 	stands(&f, 0, VERDICT_PASS, 34);
 	take(&f, FLAVOUR_FAST, 1, VERDICT_PASS);
 	take(&f, FLAVOUR_FAST, 2, VERDICT_FAIL);
-	result_seal(&f.labs[0], FLAVOUR_FAST, false);
+	result_seal(&f.labs[0], FLAVOUR_FAST, NULL, false);
 	stands(&f, 0, VERDICT_PASS, 34);
 	stands(&f, 1, VERDICT_FAIL, 0);
-	result_seal(&f.labs[0], FLAVOUR_FAST, true);
+	result_seal(&f.labs[0], FLAVOUR_FAST, NULL, true);
 	stands(&f, 1, VERDICT_FAIL, 0);
 	stands(&f, 2, VERDICT_FAIL, 0);
 	scores(&f, 34, 100);
@@ -118,7 +118,7 @@ static void test_given_up(void **state)
 	(void)state;
 	begin(&f, "{}");
 	take(&f, FLAVOUR_FAST, 0, VERDICT_PASS);
-	result_seal(&f.labs[0], FLAVOUR_FAST, true);
+	result_seal(&f.labs[0], FLAVOUR_FAST, NULL, true);
 	take(&f, FLAVOUR_FAST, 1, VERDICT_PASS);
 	take(&f, FLAVOUR_FAST, 2, VERDICT_FAIL);
 	result_give_up(&f.labs[0], FLAVOUR_FAST, "it ended before this could count");
@@ -131,10 +131,10 @@ static void test_given_up(void **state)
 	prints(text, "34 of 67 points");
 	free(text);
 	/* A later record cannot save it, but a later run of the test can. */
-	result_seal(&f.labs[0], FLAVOUR_FAST, true);
+	result_seal(&f.labs[0], FLAVOUR_FAST, NULL, true);
 	stands(&f, 1, VERDICT_NOT_RUN, 0);
 	take(&f, FLAVOUR_FAST, 1, VERDICT_PASS);
-	result_seal(&f.labs[0], FLAVOUR_FAST, true);
+	result_seal(&f.labs[0], FLAVOUR_FAST, NULL, true);
 	stands(&f, 1, VERDICT_PASS, 33);
 	end(&f);
 }
@@ -146,7 +146,7 @@ static void test_two_kernels(void **state)
 	(void)state;
 	begin(&f, "{\"kernels\": [\"fast\", \"debug\"]}");
 	take(&f, FLAVOUR_FAST, 0, VERDICT_PASS);
-	result_seal(&f.labs[0], FLAVOUR_FAST, true);
+	result_seal(&f.labs[0], FLAVOUR_FAST, NULL, true);
 	/* Without the debug kernel the fast one decides. */
 	stands(&f, 0, VERDICT_PASS, 34);
 	f.labs[0].ran[FLAVOUR_DEBUG] = true;
@@ -155,7 +155,7 @@ static void test_two_kernels(void **state)
 	stands(&f, 0, VERDICT_CRASH, 0);
 	take(&f, FLAVOUR_FAST, 1, VERDICT_FAIL);
 	take(&f, FLAVOUR_DEBUG, 1, VERDICT_PASS);
-	result_seal(&f.labs[0], FLAVOUR_DEBUG, true);
+	result_seal(&f.labs[0], FLAVOUR_DEBUG, NULL, true);
 	stands(&f, 1, VERDICT_FAIL, 0);
 	end(&f);
 
@@ -181,11 +181,11 @@ static void test_unjudged(void **state)
 	take(&f, FLAVOUR_FAST, 0, VERDICT_PASS);
 	take(&f, FLAVOUR_FAST, 1, VERDICT_FAIL);
 	take(&f, FLAVOUR_FAST, 2, VERDICT_PASS);
-	result_seal(&f.labs[0], FLAVOUR_FAST, true);
+	result_seal(&f.labs[0], FLAVOUR_FAST, NULL, true);
 	take(&f, FLAVOUR_DEBUG, 0, VERDICT_NOT_RUN);
 	take(&f, FLAVOUR_DEBUG, 1, VERDICT_NOT_RUN);
 	take(&f, FLAVOUR_DEBUG, 2, VERDICT_PASS);
-	result_seal(&f.labs[0], FLAVOUR_DEBUG, true);
+	result_seal(&f.labs[0], FLAVOUR_DEBUG, NULL, true);
 	stands(&f, 0, VERDICT_NOT_RUN, 0);
 	stands(&f, 1, VERDICT_FAIL, 0);
 	stands(&f, 2, VERDICT_PASS, 33);
@@ -210,7 +210,7 @@ static void test_file(void **state)
 	begin(&f, "{}");
 	f.labs[0].selected[2] = false;
 	take(&f, FLAVOUR_FAST, 0, VERDICT_PASS);
-	result_seal(&f.labs[0], FLAVOUR_FAST, true);
+	result_seal(&f.labs[0], FLAVOUR_FAST, NULL, true);
 	take(&f, FLAVOUR_FAST, 1, VERDICT_CRASH);
 	strcpy(f.labs[0].outcomes[FLAVOUR_FAST][1].where, "labs/07-x/agate_x.c:88");
 	strcpy(f.labs[0].outcomes[FLAVOUR_FAST][1].freed[0], "labs/07-x/agate_x.c:33, in y()");
@@ -376,7 +376,7 @@ static void test_report(void **state)
 	(void)state;
 	begin(&f, "{\"kernels\": [\"fast\"]}");
 	take(&f, FLAVOUR_FAST, 0, VERDICT_PASS);
-	result_seal(&f.labs[0], FLAVOUR_FAST, true);
+	result_seal(&f.labs[0], FLAVOUR_FAST, NULL, true);
 	take(&f, FLAVOUR_FAST, 1, VERDICT_CRASH);
 	crash = &f.labs[0].outcomes[FLAVOUR_FAST][1];
 	strcpy(crash->where, "labs/07-x/agate_x.c:88");
@@ -431,7 +431,7 @@ static void test_report_live(void **state)
 	take(&f, FLAVOUR_FAST, 1, VERDICT_FAIL);
 	report_tests(&report, &f.labs[0]);
 	assert_int_equal(report.next, 0);
-	result_seal(&f.labs[0], FLAVOUR_FAST, true);
+	result_seal(&f.labs[0], FLAVOUR_FAST, NULL, true);
 	report_tests(&report, &f.labs[0]);
 	assert_int_equal(report.next, 2);
 	prints(text, "PASS     34/34   a\nFAIL");
@@ -455,7 +455,7 @@ static void test_report_short(void **state)
 	take(&f, FLAVOUR_FAST, 0, VERDICT_FAIL);
 	take(&f, FLAVOUR_FAST, 1, VERDICT_PASS);
 	take(&f, FLAVOUR_FAST, 2, VERDICT_FAIL);
-	result_seal(&f.labs[0], FLAVOUR_FAST, true);
+	result_seal(&f.labs[0], FLAVOUR_FAST, NULL, true);
 	text = printed(&f.labs[0], false);
 	prints(text, "FAIL      0/33   c  as above (first seen in `a`)\n");
 	prints(text, "seen      that");

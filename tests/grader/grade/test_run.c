@@ -2,8 +2,10 @@
 /*
  * A lab on two kernels at the same time, with scripts in place of the compiler.
  */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +19,8 @@
 #include "run.h"
 
 static const char *const abc[] = { "a", "b", "c", NULL };
+/* As many as make a second guest worth its start. */
+static const char *const ten[] = { "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", NULL };
 static const char both[] = "{\"kernels\": [\"fast\", \"debug\"]}";
 
 static struct canned guests[FLAVOURS];
@@ -60,16 +64,17 @@ struct fixture {
 	struct timing timing[FLAVOURS];
 };
 
-static void begin(struct fixture *f, const char *more, const char *script)
+static void begin_with(struct fixture *f, const char *const *names, const char *more,
+		       const char *script)
 {
 	size_t i;
 
 	memset(f, 0, sizeof(*f));
 	memset(acts, 0, sizeof(acts));
 	told = 0;
-	f->lab = lab_with(abc, more);
+	f->lab = lab_with(names, more);
 	assert_true(result_init(&f->labs_found[0], f->lab));
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < f->lab->test_count; i++)
 		f->labs_found[0].selected[i] = true;
 	f->result = (struct result){ .seed = 7, .kernel = "6.1 fast", .labs = f->labs_found,
 				     .lab_count = 1 };
@@ -86,6 +91,11 @@ static void begin(struct fixture *f, const char *more, const char *script)
 		.compose_library = f->script, .guest = make_guest, .guest_done = unmake_guest,
 		.progress = progress,
 	};
+}
+
+static void begin(struct fixture *f, const char *more, const char *script)
+{
+	begin_with(f, abc, more, script);
 }
 
 static void end(struct fixture *f)
@@ -237,6 +247,143 @@ static void test_fast_only(void **state)
 	assert_int_equal(run(&f), RUN_DONE);
 	assert_string_equal(guests[FLAVOUR_FAST].ran, "|a c ");
 	assert_int_equal(points(&f), 67);
+	end(&f);
+}
+
+/* ---- Two guests of one kernel ---- */
+
+static struct canned pair[2];
+static atomic_uint made;
+static bool has_met[2];
+static pthread_barrier_t meeting;
+
+/* Each guest waits at its first test until the other one has come to its own. */
+static void meet(struct canned *c, const char *test)
+{
+	bool *met = &has_met[c - pair];
+
+	if (!*met && strcmp(test, "--list")) {
+		*met = true;
+		pthread_barrier_wait(&meeting);
+	}
+}
+
+static bool make_one_of_two(const struct run_config *config, enum flavour flavour, uint64_t seed,
+			    const char *gpu_log, struct guest *guest)
+{
+	unsigned int i = atomic_fetch_add(&made, 1);
+
+	(void)config;
+	(void)seed;
+	(void)gpu_log;
+	assert_true(i < 2);
+	pair[i] = (struct canned){ .acts = acts[flavour], .module = "/proc/self/exe",
+				   .before_run = meet };
+	*guest = (struct guest){ .ops = &canned_ops, .ctx = &pair[i] };
+	return true;
+}
+
+static void begin_pair(struct fixture *f)
+{
+	begin_with(f, ten, "{}", COMPOSES);
+	f->config.guest = make_one_of_two;
+	f->config.guests = 2;
+	f->config.debug = false;
+	made = 0;
+	memset(has_met, 0, sizeof(has_met));
+	assert_int_equal(pthread_barrier_init(&meeting, NULL, 2), 0);
+}
+
+/* Which of the two ran that test, as often as it ran. */
+static struct canned *who_ran(const char *test, unsigned int times)
+{
+	struct canned *who = NULL;
+	char word[8];
+	size_t i;
+
+	snprintf(word, sizeof(word), "%s ", test);
+	for (i = 0; i < 2; i++) {
+		for (const char *at = pair[i].ran; (at = strstr(at, word)); at++) {
+			assert_true(!who || who == &pair[i]);
+			who = &pair[i];
+			assert_true(times--);
+		}
+	}
+	assert_int_equal(times, 0);
+	return who;
+}
+
+static void test_two_guests(void **state)
+{
+	static const struct act crash[] = {
+		{ .test = "b", .end = GUEST_CRASHED,
+		  .console = "[    1.0] BUG: KASAN: use-after-free in agate_x+0x1/0x2\n" },
+		{ .test = NULL }
+	};
+	struct fixture f;
+	size_t i;
+
+	(void)state;
+	begin_pair(&f);
+	assert_int_equal(run(&f), RUN_DONE);
+	assert_int_equal(points(&f), 100);
+	for (i = 0; ten[i]; i++)
+		who_ran(ten[i], 1);
+	assert_ptr_not_equal(who_ran("a", 1), who_ran("b", 1));
+	assert_true(strlen(pair[0].ran) > 1 && strlen(pair[1].ran) > 1);
+	end(&f);
+	/* A crash is between a test and its guest. */
+	begin_pair(&f);
+	acts[FLAVOUR_FAST] = crash;
+	assert_int_equal(run(&f), RUN_DONE);
+	assert_int_equal(points(&f), 90);
+	has_status(&f, 0, "pass");
+	has_status(&f, 1, "crash");
+	has_status(&f, 9, "pass");
+	end(&f);
+}
+
+/* When one guest's stream just ends, the passes of the other count all the same. */
+static void test_two_ends(void **state)
+{
+	static const struct act lost[] = {
+		{ .test = "b", .end = GUEST_LOST, .report = "" }, { .test = NULL }
+	};
+	struct canned *loser;
+	struct fixture f;
+	size_t i;
+
+	(void)state;
+	begin_pair(&f);
+	acts[FLAVOUR_FAST] = lost;
+	assert_int_equal(run(&f), RUN_DONE);
+	loser = who_ran("b", 1);
+	for (i = 0; ten[i]; i++)
+		if (who_ran(ten[i], 1) != loser)
+			has_status(&f, i, "pass");
+	has_status(&f, 1, "fail");
+	end(&f);
+	/* A guest that the machine loses runs its own tests again, and nobody else's. */
+	begin_pair(&f);
+	acts[FLAVOUR_FAST] = (const struct act[]){
+		{ .test = "b", .end = GUEST_GONE, .runs = 1 }, { .test = NULL }
+	};
+	assert_int_equal(run(&f), RUN_DONE);
+	assert_int_equal(points(&f), 100);
+	who_ran("b", 2);
+	end(&f);
+}
+
+/* Few tests are not worth a second guest. */
+static void test_few(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, "{}", COMPOSES);
+	f.config.guests = 2;
+	assert_int_equal(run(&f), RUN_DONE);
+	assert_string_equal(guests[FLAVOUR_FAST].ran, "|a b c ");
 	end(&f);
 }
 
@@ -434,6 +581,9 @@ int main(void)
 		cmocka_unit_test(test_unjudged),
 		cmocka_unit_test(test_interrupted),
 		cmocka_unit_test(test_fast_only),
+		cmocka_unit_test(test_two_guests),
+		cmocka_unit_test(test_two_ends),
+		cmocka_unit_test(test_few),
 		cmocka_unit_test(test_stop_on_fail),
 		cmocka_unit_test(test_does_not_compile),
 		cmocka_unit_test(test_grader_fails),

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Declarations that the files of a run share: run.c has the kernels' threads, run_session.c
+ * the guests' threads, run_verdict.c what becomes of a verdict.
+ */
+#ifndef AGATE_GRADER_RUN_PRIV_H
+#define AGATE_GRADER_RUN_PRIV_H
+
+#include <pthread.h>
+#include <stdio.h>
+
+#include "compose.h"
+#include "run.h"
+#include "run_parts.h"
+
+/* Guests of one kernel at the same time, at most. */
+#define LANES	2
+
+struct run {
+	const struct run_config *config;
+	struct result *result;
+	struct result_lab *lab;
+	struct run_parts parts;
+	char dir[RUN_PATH];		/* of this lab, in config->out */
+	char result_path[RUN_PATH];
+	pthread_mutex_t lock;		/* of result and all fields below */
+	pthread_mutex_t decode_lock;	/* one decoder at a time */
+	size_t first_failed;		/* test, or SIZE_MAX */
+	unsigned int done, all;		/* verdicts */
+	bool failed;			/* the grader itself failed: error has the reason */
+	bool unjudged;			/* there is no verdict on a test that ran: the same */
+	char *error;
+	uint64_t begun;
+};
+
+/* One guest at a time, in a thread of its own. */
+struct lane {
+	struct flavour_run *fr;
+	pthread_t thread;
+	bool started;
+	bool first;			/* of its kernel */
+	struct timing *timing;		/* or NULL */
+	FILE *console_log, *test_log;
+	enum lab_profile profile;	/* of the session that runs */
+	enum session_end end;
+	bool taken[LAB_TESTS];		/* the tests that are its own; run->lock */
+};
+
+/* The state of one kernel's thread. */
+struct flavour_run {
+	struct run *run;
+	enum flavour flavour;
+	pthread_t thread;
+	bool started;
+	struct timing *timing;
+	struct compose driver, library;
+	bool composed;			/* both have ended */
+	bool broken;			/* and one did not do its work: */
+	struct verdict why;
+	struct decode_place place;
+	char module[RUN_PATH], stripped[RUN_PATH], library_path[RUN_PATH];
+	pthread_mutex_t parts_lock;	/* of driver, library, and the three before the paths */
+	struct lane lanes[LANES];
+	enum session_end end;
+};
+
+/* run.c */
+void run_fail(struct run *run, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+bool run_has_failed(struct run *run);
+/* Writes the result file, and tells the progress.  The caller holds the lock. */
+void run_publish(struct run *run);
+
+/* run_session.c: waits for the parts of the driver. */
+void run_await_parts(struct flavour_run *fr);
+/* Runs all tests of this kernel, in one guest or in two. */
+void run_sessions(struct flavour_run *fr);
+
+/* run_verdict.c: a session's callback; the argument is a lane. */
+void run_verdict(void *arg, size_t test, const struct verdict *verdict);
+
+#endif /* AGATE_GRADER_RUN_PRIV_H */

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A verdict on one test: finds the student's line to which it leads, and puts both into the
+ * result (run_priv.h).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run_priv.h"
+#include "text.h"
+
+static void put_where(struct outcome *outcome)
+{
+	const struct decode_place *place = &outcome->place;
+	char where[sizeof(outcome->where)];
+
+	snprintf(where, sizeof(where), place->line ? "%s:%u" : "%s", place->file, place->line);
+	text_clean(outcome->where, sizeof(outcome->where), where, strlen(where));
+}
+
+/* The lines that freed the memory, innermost first, each with its function. */
+static void put_freed(const struct run *run, const char *module, struct outcome *outcome)
+{
+	struct decode_place places[DECODE_FREED];
+	char text[sizeof(outcome->freed[0])];
+	size_t i;
+
+	outcome->freed_count = decode_freed(&outcome->verdict.splat, module, ".",
+					    run->parts.files, places);
+	for (i = 0; i < outcome->freed_count; i++) {
+		snprintf(text, sizeof(text), "%.255s:%u, in %.79s()", places[i].file, places[i].line,
+			 places[i].function);
+		text_clean(outcome->freed[i], sizeof(outcome->freed[i]), text, strlen(text));
+	}
+}
+
+/*
+ * Only the driver's own files are shown besides the student's.  A report of the kernel can be
+ * forged, so it must not choose lines of a solution.
+ */
+static void show_given(struct decode_place *place)
+{
+	if (!place->source[1][0] && !strncmp(place->file, "kernel/", 7))
+		decode_source(".", place);
+}
+
+/* The student's line to which the compiler's output, or a report of the kernel, leads. */
+static void locate(const struct lane *lane, struct outcome *outcome)
+{
+	struct flavour_run *fr = lane->fr;
+	struct run *run = fr->run;
+	uint64_t begun = timing_now();
+	char tree[RUN_PATH];
+
+	outcome->place = fr->place;
+	outcome->placed = fr->place.line;
+	put_where(outcome);
+	if (outcome->verdict.splat.kind == SPLAT_NONE)
+		return;
+	pthread_mutex_lock(&run->decode_lock);
+	outcome->placed = decode_both(&outcome->verdict.splat, fr->module, ".",
+				      run->parts.files, &outcome->place, &outcome->inner);
+	put_freed(run, fr->module, outcome);
+	pthread_mutex_unlock(&run->decode_lock);
+	/* Read the lines that were compiled; the file may have changed since. */
+	compose_tree(run->lab->lab->library ? &fr->library : &fr->driver, tree, sizeof(tree));
+	if (outcome->place.source[1][0])
+		decode_source(tree, &outcome->place);
+	show_given(&outcome->place);
+	show_given(&outcome->inner);
+	if (outcome->placed)
+		put_where(outcome);
+	timing_add(lane->timing, begun, "trace decoded");
+}
+
+/* The caller holds the lock.  The other tests go on. */
+static void tell_unjudged(struct run *run, size_t test, const struct verdict *verdict)
+{
+	if (!run->failed && !run->unjudged)
+		snprintf(run->error, RUN_ERROR, "%s/%s has no verdict, and that is not your "
+			 "code's fault: %.500s", run->lab->lab->name,
+			 run->lab->lab->tests[test].name, verdict->seen);
+	run->unjudged = true;
+}
+
+void run_verdict(void *arg, size_t test, const struct verdict *verdict)
+{
+	const struct lane *lane = arg;
+	struct flavour_run *fr = lane->fr;
+	struct run *run = fr->run;
+	struct outcome *placed = malloc(sizeof(*placed)), *outcome;
+
+	if (!placed) {
+		run_fail(run, "out of memory");
+		return;
+	}
+	memset(placed, 0, sizeof(*placed));
+	placed->verdict = *verdict;
+	locate(lane, placed);
+	pthread_mutex_lock(&run->lock);
+	/* A test whose guest was lost may have had a verdict before. */
+	run->done += !run->lab->outcomes[fr->flavour][test].there;
+	result_take(run->lab, fr->flavour, test, verdict);
+	outcome = &run->lab->outcomes[fr->flavour][test];
+	outcome->placed = placed->placed;
+	outcome->place = placed->place;
+	outcome->inner = placed->inner;
+	memcpy(outcome->where, placed->where, sizeof(outcome->where));
+	memcpy(outcome->freed, placed->freed, sizeof(outcome->freed));
+	outcome->freed_count = placed->freed_count;
+	if (verdict->status == VERDICT_NOT_RUN)
+		tell_unjudged(run, test, verdict);
+	else if (verdict->status != VERDICT_PASS && test < run->first_failed)
+		run->first_failed = test;
+	run_publish(run);
+	pthread_mutex_unlock(&run->lock);
+	free(placed);
+}
