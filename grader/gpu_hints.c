@@ -63,11 +63,14 @@ static bool add(struct kind kinds[KINDS], size_t *count, const json_t *event)
 	return true;
 }
 
-static bool is_hint(const json_t *event)
+static bool is_hint(const json_t *event, const char *const *provoked)
 {
 	const char *kind = json_string_value(json_object_get(event, "event"));
+	const char *text = json_string_value(json_object_get(event, "text"));
 
-	return kind && !strcmp(kind, "hint") && json_is_string(json_object_get(event, "text"));
+	while (text && provoked && *provoked && strcmp(*provoked, text))
+		provoked++;
+	return kind && !strcmp(kind, "hint") && text && !(provoked && *provoked);
 }
 
 static void append(char *text, size_t size, const char *words)
@@ -98,7 +101,8 @@ static void say(const struct kind *kind, char *text, size_t size)
 	append(text, size, words);
 }
 
-unsigned int gpu_hints(const char *log, size_t len, char *text, size_t size)
+unsigned int gpu_hints(const char *log, size_t len, const char *const *provoked, char *text,
+		       size_t size)
 {
 	static const char mark[] = "\"event\": \"hint\"";
 	struct kind kinds[KINDS];
@@ -117,7 +121,7 @@ unsigned int gpu_hints(const char *log, size_t len, char *text, size_t size)
 		if (!memmem(log + at, n, mark, sizeof(mark) - 1))
 			continue;
 		event = json_loadb(log + at, n, 0, NULL);
-		if (is_hint(event)) {
+		if (is_hint(event, provoked)) {
 			total++;
 			room = add(kinds, &count, event) && room;
 		}

@@ -10,8 +10,10 @@
 
 /*
  * Writes the hints among the lines of @log to @text, each once and with the registers
- * whose access gave it, and returns their total number.
+ * whose access gave it, and returns their total number.  It leaves out the hints with the
+ * texts @provoked, which ends with NULL and may be NULL.
  */
-unsigned int gpu_hints(const char *log, size_t len, char *text, size_t size);
+unsigned int gpu_hints(const char *log, size_t len, const char *const *provoked, char *text,
+		       size_t size);
 
 #endif /* AGATE_GRADER_GPU_HINTS_H */

@@ -251,7 +251,7 @@ static void set_counted(const struct evidence *e, const struct lab_judgement *j,
 	char words[400] = "";
 
 	if (j->index == AGATE_CNT_HINTS && value)
-		gpu_hints(e->gpu_log, e->gpu_log_len, words, sizeof(words));
+		gpu_hints(e->gpu_log, e->gpu_log_len, NULL, words, sizeof(words));
 	if (!*words)
 		verdict_set(v, VERDICT_FAIL, j->rule, expected, "%" PRId64, value);
 	else if (hints_meant(e))
@@ -284,7 +284,7 @@ static void add_context(const struct evidence *e, const struct stream_report *re
 	if (v->status == VERDICT_CRASH || v->status == VERDICT_TIMEOUT)
 		set_about(e->test, report, v);
 	said_last(e->console, e->console_len, 2, v->said, sizeof(v->said));
-	hints = gpu_hints(e->gpu_log, e->gpu_log_len, words, sizeof(words));
+	hints = gpu_hints(e->gpu_log, e->gpu_log_len, e->test->provokes, words, sizeof(words));
 	if (hints && hints != hints_meant(e) && !strstr(v->seen, words))
 		text_clean(v->gpu, sizeof(v->gpu), words, strlen(words));
 }

@@ -18,6 +18,7 @@
 #define LAB_FILES	3
 #define LAB_HINTS	3
 #define LAB_CASES	16
+#define LAB_PROVOKED	4
 #define LAB_STEPS	32
 #define LAB_PARAMS	16
 #define LAB_INJECTIONS	8
@@ -93,6 +94,8 @@ struct lab_test {
 	size_t case_count;
 	const char *book;
 	bool hidden;
+	/* Hints of the GPU that come from what the test does; the last one is NULL. */
+	const char *provokes[LAB_PROVOKED + 1];
 };
 
 struct lab {

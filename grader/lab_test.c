@@ -168,11 +168,24 @@ static void read_book(const struct reader *r, const json_t *json, struct lab_tes
 		reader_fail(r, "book", "is not PAGE#ANCHOR");
 }
 
+static void read_provoked(const struct reader *r, const json_t *json, struct lab_test *test)
+{
+	const json_t *array = reader_array(r, json, "provokes", 0, LAB_PROVOKED);
+	size_t i;
+
+	for (i = 0; i < json_array_size(array) && reader_ok(r); i++) {
+		test->provokes[i] = json_string_value(json_array_get(array, i));
+		if (!test->provokes[i])
+			reader_fail(r, "provokes", "is not a list of texts");
+	}
+}
+
 void lab_read_test(struct reader *r, const json_t *json, struct lab_test *test)
 {
 	static const char *const keys[] = {
 		"name", "points", "shows", "kernels", "profile", "limit_ms", "params", "inject",
-		"judge", "step", "hints", "cases", "book", "visibility", NULL
+		"judge", "step", "hints", "cases", "book", "visibility",
+		"provokes", NULL
 	};
 	static const char *const visibilities[] = { "visible", "hidden", NULL };
 
@@ -198,6 +211,7 @@ void lab_read_test(struct reader *r, const json_t *json, struct lab_test *test)
 	read_judgements(r, json, test);
 	lab_read_hints(r, json, test);
 	read_book(r, json, test);
+	read_provoked(r, json, test);
 	test->hidden = reader_word(r, json, "visibility", visibilities);
 	r->test = NULL;
 }

@@ -196,6 +196,7 @@ static void test_test_keys(void **state)
 	with_test_key("book", "\"page\"", "test one: book");
 	with_test_key("book", "\"../page#x\"", "test one: book");
 	with_test_key("visibility", "\"secret\"", "test one: visibility");
+	with_test_key("provokes", "[7]", "test one: provokes");
 }
 
 static void test_step(void **state)

@@ -164,6 +164,7 @@ static void test_gpu_hints(void **state)
 /* Many kinds, long names, rubbish: as much as fits, and no more. */
 static void test_gpu_hints_bounds(void **state)
 {
+	static const char *const provoked[] = { "other", "rule", NULL };
 	char log[16384], text[512], small[16];
 	size_t n = 0;
 	int i;
@@ -172,20 +173,22 @@ static void test_gpu_hints_bounds(void **state)
 	for (i = 0; i < 20; i++)
 		n += (size_t)sprintf(log + n, "{\"event\": \"hint\", \"section\": 1, \"text\": "
 				     "\"rule\", \"register\": \"AS%d_COMMAND\"}\n", i);
-	assert_int_equal(gpu_hints(log, n, text, sizeof(text)), 20);
+	assert_int_equal(gpu_hints(log, n, NULL, text, sizeof(text)), 20);
 	assert_string_equal(text, "rule: AS0_COMMAND, AS1_COMMAND, AS2_COMMAND, AS3_COMMAND and "
 			    "others (20 times; book/hardware.md, section 1)");
-	assert_int_equal(gpu_hints(log, n, small, sizeof(small)), 20);
+	assert_int_equal(gpu_hints(log, n, NULL, small, sizeof(small)), 20);
 	assert_string_equal(small, "rule: AS0_COMMA");
+	assert_int_equal(gpu_hints(log, n, provoked, text, sizeof(text)), 0);
+	assert_string_equal(text, "");
 	for (i = 0, n = 0; i < 20; i++)
 		n += (size_t)sprintf(log + n, "{\"event\": \"hint\", \"section\": %d, \"text\": "
 				     "\"%0200d\"}\n", i, i);
-	assert_int_equal(gpu_hints(log, n, text, sizeof(text)), 20);
+	assert_int_equal(gpu_hints(log, n, NULL, text, sizeof(text)), 20);
 	strcpy(log, "{\"event\": \"hint\"\n\"event\": \"hint\"}\n[\"event\": \"hint\"]\n"
 	       "{\"event\": \"hint\", \"text\": 5}\n");
-	assert_int_equal(gpu_hints(log, strlen(log), text, sizeof(text)), 0);
+	assert_int_equal(gpu_hints(log, strlen(log), NULL, text, sizeof(text)), 0);
 	assert_string_equal(text, "");
-	assert_int_equal(gpu_hints(NULL, 0, text, sizeof(text)), 0);
+	assert_int_equal(gpu_hints(NULL, 0, NULL, text, sizeof(text)), 0);
 }
 
 static void said(const char *console, const char *wanted)
@@ -213,6 +216,9 @@ static void test_driver_words(void **state)
 	     "[    1.3] agate: probe of 0000:00:03.0 failed with error -28",
 	     "agate 0000:00:03.0: no vectors: -28 (ENOSPC) | agate: probe of 0000:00:03.0 failed "
 	     "with error -28 (ENOSPC)");
+	said("[    1.0] agate 0000:00:03.0: one\n"
+	     "[    1.3] agate: probe of 0000:00:03.0 failed with error -125\n",
+	     "agate 0000:00:03.0: one");
 	said("agate 0000:00:03.0: \033[2Jclear\n\n\n", "agate 0000:00:03.0: ?[2Jclear");
 	said("\nagate: probe with driver agate failed", "agate: probe with driver agate failed");
 	e.report = "READY\nRULE r\nSEEN s\n" DONE;
