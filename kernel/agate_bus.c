@@ -13,6 +13,7 @@
 #include <linux/log2.h>
 #include <linux/module.h>
 #include <linux/pci.h>
+#include <linux/rcupdate.h>
 #include <asm/barrier.h>
 
 #include "agate_bus.h"
@@ -41,7 +42,7 @@ static void bus_mark_lost(struct agate_device *adev)
 
 	if (adev->bus.lost)
 		return;
-	adev->bus.lost = true;
+	WRITE_ONCE(adev->bus.lost, true);
 	agate_device_lost(adev);
 }
 
@@ -295,12 +296,25 @@ int gpu_poll(struct agate_device *adev, u32 reg, u32 mask, u32 want)
 	return -ETIMEDOUT;
 }
 
+/* Every ioctl and every interrupt asks.  RCU keeps the ALIVE word mapped for them. */
+static bool bus_lives(const struct agate_bus *bus)
+{
+	bool lives;
+
+	rcu_read_lock();
+	lives = !READ_ONCE(bus->lost) && READ_ONCE(bus->ctrl->alive);
+	rcu_read_unlock();
+	return lives;
+}
+
 bool agate_bus_lost(struct agate_device *adev)
 {
 	struct agate_bus *bus = &adev->bus;
 	unsigned long flags;
 	bool lost;
 
+	if (bus_lives(bus))
+		return false;
 	spin_lock_irqsave(&bus->lock, flags);
 	if (!bus->lost && !READ_ONCE(bus->ctrl->alive))
 		bus_mark_lost(adev);
@@ -465,8 +479,10 @@ void agate_bus_detach(struct agate_device *adev)
 
 	spin_lock_irqsave(&bus->lock, flags);
 	bus_power_input(adev, false);
-	bus->lost = true;
+	WRITE_ONCE(bus->lost, true);
 	spin_unlock_irqrestore(&bus->lock, flags);
+	/* Who did not see that may still look at the ALIVE word. */
+	synchronize_rcu();
 	bus_unmap_queue(bus);
 	pci_iounmap(adev->pdev, bus->regs);
 }
