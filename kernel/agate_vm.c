@@ -304,23 +304,45 @@ static int vm_bo_first_handle(struct agate_vm *vm, struct agate_bo *bo, struct a
 	return 0;
 }
 
+/*
+ * Count a handle if the BO has a mapping.  Otherwise return false, and in @old the record of
+ * one that ends, if there is one, with a reference.
+ *
+ * vm->lock keeps others from making a record for this address space: if the list is empty, as
+ * it is for each new BO, there is none to look for.
+ */
+static bool vm_bo_count_again(struct agate_vm *vm, struct agate_bo *bo, struct agate_vm_bo **old,
+			      struct agate_mapping **extra)
+{
+	struct agate_vm_bo *vm_bo;
+	bool counted;
+
+	lockdep_assert_held_write(&vm->lock);
+
+	*old = NULL;
+	if (list_empty(&bo->vm_bos))
+		return false;
+	mutex_lock(&bo->mappings_lock);
+	vm_bo = vm_bo_find(vm, bo);
+	counted = vm_bo && vm_bo_count_handle(vm_bo, extra);
+	if (vm_bo && !counted) {
+		kref_get(&vm_bo->ref);
+		*old = vm_bo;
+	}
+	mutex_unlock(&bo->mappings_lock);
+	return counted;
+}
+
 /* vm->lock keeps others from making a second record. */
 int agate_vm_open_bo(struct agate_vm *vm, struct agate_bo *bo)
 {
 	struct agate_mapping *extra = NULL;
-	struct agate_vm_bo *vm_bo;
-	bool counted;
+	struct agate_vm_bo *old;
 	int ret = 0;
 
 	down_write(&vm->lock);
-	mutex_lock(&bo->mappings_lock);
-	vm_bo = vm_bo_find(vm, bo);
-	counted = vm_bo && vm_bo_count_handle(vm_bo, &extra);
-	if (vm_bo && !counted)
-		kref_get(&vm_bo->ref);
-	mutex_unlock(&bo->mappings_lock);
-	if (!counted)
-		ret = vm_bo_first_handle(vm, bo, vm_bo);
+	if (!vm_bo_count_again(vm, bo, &old, &extra))
+		ret = vm_bo_first_handle(vm, bo, old);
 	up_write(&vm->lock);
 	if (extra)
 		agate_mapping_put(extra);
