@@ -329,13 +329,13 @@ struct bar2_region {
 	u64 size;
 };
 
-/* Regions must lie in the BAR, on cache lines of their own, and apart. */
+/* Regions must lie in the BAR, on cache lines of their own, and apart; they may be empty. */
 static bool bar2_regions_valid(const struct bar2_region *region, unsigned int count, u64 bar_size)
 {
 	unsigned int i, j;
 
 	for (i = 0; i < count; i++) {
-		if (!region[i].size || region[i].size > bar_size ||
+		if (region[i].size > bar_size ||
 		    region[i].offset > bar_size - region[i].size ||
 		    !IS_ALIGNED(region[i].offset, SMP_CACHE_BYTES))
 			return false;
@@ -362,7 +362,8 @@ static bool bar2_header_valid(const struct agate_bar2_header *header, u64 bar_si
 	if (!IS_ALIGNED(header->gsm_offset | header->gsm_size, PAGE_SIZE) ||
 	    !IS_ALIGNED(header->vram_offset | header->vram_size, PAGE_SIZE))
 		return false;
-	return header->magic == AGATE_BAR2_MAGIC &&
+	/* Only GSM may be empty: a card may have its table elsewhere. */
+	return header->magic == AGATE_BAR2_MAGIC && header->vram_size &&
 	       header->version == AGATE_BAR2_VERSION &&
 	       header->bar_size == bar_size &&
 	       header->sim_peer <= U16_MAX &&
