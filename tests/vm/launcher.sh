@@ -36,7 +36,7 @@ complained()
 	grep -q "$1" "$work/err"
 }
 
-echo 1..54
+echo 1..58
 
 vm 'exec:echo one; echo two >&2' 'exec:echo three'
 check "steps run in order, output comes through" 0 $? said three
@@ -198,6 +198,27 @@ vm kill-sim=1
 check "a GPU that is not there cannot be killed" 243 $? complained 'no process of GPU 1'
 vm --gpus 3 exec:true
 check "there are at most two" 245 $? complained 'gpus is not 1 or 2'
+
+# The sizes of GSM and of VRAM in BAR2's header, in KiB.
+sizes='exec:for gpu in /sys/bus/pci/devices/*; do
+	grep -q 0x1110 $gpu/device || continue
+	echo 1 >$gpu/enable
+	bar2=$(sed -n "3s/ .*//p" $gpu/resource)
+	for at in 48 64; do echo $(($(busybox devmem $((bar2 + at)) 32) / 1024)); done
+done | tr "\n" " "; echo'
+sizes_were()
+{
+	[ "$(head -n 1 "$work/out")" = "$1 " ]
+}
+vm "$sizes"
+check "a GPU that is no card shows all that BAR2 has room for" 0 $? sizes_were '512 49152'
+vm --card --vram 64 --vram-visible 8 --dma-bits 36 --ggtt-64k "$sizes" \
+	'gpu:{"cmd": "crc", "pa": 549821874176, "len": 4096}'
+check "a card has memory that CPUs do not see" 0 $? sizes_were '512 8192'
+vm --card --vram 64 --vram-visible 65 exec:true
+check "it does not show more than it has" 243 $? complained 'BAR2 cannot show that much VRAM'
+vm --vram 64 exec:true
+check "VRAM of its own is a card's" 243 $? complained 'usage: agate-sim'
 
 # The second one to begin.
 printf '#!/bin/sh\nmkdir "%s" 2>/dev/null || exit 3\nexec "%s" "$@"\n' "$work/begun" \

@@ -28,6 +28,11 @@ static const char usage[] =
 "  --initramfs FILE   what guest/mkinitramfs.sh made\n"
 "  --sim PROGRAM      the GPU's process; without it the guest has no GPU\n"
 "  --gpus N           1 or 2 GPUs, a process each (default 1)\n"
+"  --card             each GPU is a card (hardware.md, section 6); of which there is:\n"
+"  --vram MIB         its memory\n"
+"  --vram-visible MIB what the guest's CPUs see of that\n"
+"  --dma-bits N       how wide the addresses are that it can use\n"
+"  --ggtt-64k         its engines use VRAM in groups of 64 KiB\n"
 "  --sim-arg ARG      one further argument for each (may be repeated)\n"
 "  --sim-log FILE     the event log; FILE.1 is the second GPU's\n"
 "  --sim-trace FILE   the same as a trace, for ui.perfetto.dev\n"
@@ -113,7 +118,7 @@ static bool parse_accel(const char *text, enum vm_accel *accel)
 	return false;
 }
 
-enum { OPT_KERNEL = 256, OPT_INITRAMFS, OPT_SIM, OPT_GPUS, OPT_SIM_ARG, OPT_SIM_LOG,
+enum { OPT_KERNEL = 256, OPT_INITRAMFS, OPT_SIM, OPT_GPUS, OPT_CARD, OPT_SIM_ARG, OPT_SIM_LOG,
        OPT_SIM_TRACE, OPT_SEED, OPT_COLD, OPT_RAM, OPT_APPEND, OPT_ACCEL, OPT_REALTIME,
        OPT_TIMEOUT, OPT_OUTPUT_MAX, OPT_CONSOLE, OPT_GDB, OPT_GDB_WAIT, OPT_TIMINGS };
 
@@ -122,6 +127,11 @@ static const struct option options[] = {
 	{ "initramfs", required_argument, NULL, OPT_INITRAMFS },
 	{ "sim", required_argument, NULL, OPT_SIM },
 	{ "gpus", required_argument, NULL, OPT_GPUS },
+	{ "card", no_argument, NULL, OPT_CARD },
+	{ "vram", required_argument, NULL, OPT_CARD },
+	{ "vram-visible", required_argument, NULL, OPT_CARD },
+	{ "dma-bits", required_argument, NULL, OPT_CARD },
+	{ "ggtt-64k", no_argument, NULL, OPT_CARD },
 	{ "sim-arg", required_argument, NULL, OPT_SIM_ARG },
 	{ "sim-log", required_argument, NULL, OPT_SIM_LOG },
 	{ "sim-trace", required_argument, NULL, OPT_SIM_TRACE },
@@ -185,8 +195,35 @@ static const char *number_option(struct cli *cli, int opt)
 	return "unknown option";
 }
 
+/* The arguments of the GPU's process that the command line gives. */
+struct sim_args {
+	const char **list;
+	size_t n;
+};
+
+static const char *sim_arg(struct sim_args *args, const char *text)
+{
+	if (args->n == SIM_ARGS_MAX)
+		return "too many --sim-arg";
+	args->list[args->n++] = text;
+	return NULL;
+}
+
+/* An option that the GPU's process has, too: it judges the value. */
+static const char *card_option(struct sim_args *args, int index)
+{
+	static char names[sizeof(options) / sizeof(options[0])][32];
+	const char *wrong;
+
+	snprintf(names[index], sizeof(names[index]), "--%s", options[index].name);
+	wrong = sim_arg(args, names[index]);
+	if (!wrong && options[index].has_arg)
+		wrong = sim_arg(args, optarg);
+	return wrong;
+}
+
 /* One option; NULL, or what is wrong with it. */
-static const char *option(struct cli *cli, int opt, const char **sim_args, size_t *nsim)
+static const char *option(struct cli *cli, int opt, int index, struct sim_args *sim_args)
 {
 	struct vm_config *cfg = &cli->cfg;
 
@@ -201,10 +238,9 @@ static const char *option(struct cli *cli, int opt, const char **sim_args, size_
 		cfg->sim = optarg;
 		return NULL;
 	case OPT_SIM_ARG:
-		if (*nsim == SIM_ARGS_MAX)
-			return "too many --sim-arg";
-		sim_args[(*nsim)++] = optarg;
-		return NULL;
+		return sim_arg(sim_args, optarg);
+	case OPT_CARD:
+		return card_option(sim_args, index);
 	case OPT_SIM_LOG:
 		cfg->sim_log = optarg;
 		return NULL;
@@ -241,8 +277,8 @@ static const char *option(struct cli *cli, int opt, const char **sim_args, size_
 static int parse(struct cli *cli, int argc, char **argv, const char **sim_args)
 {
 	const char *env = getenv("ACCEL"), *wrong;
-	size_t nsim = 0;
-	int opt;
+	struct sim_args args = { .list = sim_args };
+	int opt, index = 0;
 
 	if (argc < 2 || (strcmp(argv[1], "run") && strcmp(argv[1], "shell")))
 		return bad_usage("the first word is run or shell", NULL);
@@ -251,14 +287,14 @@ static int parse(struct cli *cli, int argc, char **argv, const char **sim_args)
 		return bad_usage("unknown ACCEL", env);
 	opterr = 0;
 	optind = 2;
-	while ((opt = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "+h", options, &index)) != -1) {
 		if (opt == 'h') {
 			fputs(usage, stdout);
 			exit(0);
 		}
 		if (opt == '?')
 			return bad_usage("unknown or incomplete option", argv[optind - 1]);
-		wrong = option(cli, opt, sim_args, &nsim);
+		wrong = option(cli, opt, index, &args);
 		if (wrong)
 			return bad_usage(wrong, NULL);
 	}
@@ -273,6 +309,8 @@ static int parse(struct cli *cli, int argc, char **argv, const char **sim_args)
 		return bad_usage("--kernel and --initramfs are needed", NULL);
 	if (cli->cfg.gpus && !cli->cfg.sim)
 		return bad_usage("--gpus needs --sim", NULL);
+	if (args.n && !cli->cfg.sim)
+		return bad_usage("an option of the GPU's process needs --sim", NULL);
 	if (cli->cfg.gdb_wait && !cli->cfg.gdb)
 		return bad_usage("--gdb-wait needs --gdb", NULL);
 	return 0;
