@@ -4,8 +4,8 @@
 # run.sh: run one suite of guest tests in a fresh guest, as TAP.
 #
 # usage: tests/guest/run.sh fast|debug calls|jobs|both|bifrost|lite|swiotlb|reset|reload|
-#                           power|shared|two|two-none|swiotlb-two|dvfs|wired|edges|
-#                           edges-lite|storm|storm-two|swiotlb-storm|
+#                           power|card|card-port|shared|two|two-none|swiotlb-two|dvfs|
+#                           wired|edges|edges-lite|storm|storm-two|swiotlb-storm|
 #                           swiotlb-storm-two
 #
 #   calls    what single calls promise, threads in each other's way, and libagate's cache; on the
@@ -21,6 +21,8 @@
 #            driver syncs it
 #   power    a GPU that loses its power whenever it is idle, and does not always get it back,
 #            or sticks on the way; at last the GPU's process is killed while the GPU is off.
+#   card     a card, whose VRAM jobs and CPUs use, until its supply goes and comes
+#   card-port  the same on the GPU of bifrost, whose table is not in BAR2
 #   shared   BOs that other processes and drivers use, and BOs of other drivers
 #   two      two GPUs that use each other's BOs; at last the second one's process is killed
 #            while the first one uses its memory
@@ -96,7 +98,7 @@ guest()
 		compute listed many absent coherency queued runtime-pm storm caught \
 		reservations readers lock-order parked probed backing spaces heaps asleep \
 		contiguous prime strangers scanout two-gpus one-goes top dvfs \
-		power-sticks restart trips wired; do
+		power-sticks restart trips vram wired; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	for p in agate-info agate-top; do
@@ -107,7 +109,7 @@ guest()
 		set -- "put:$BUILD/guest/kernel-$flavour/modules/$m.ko:$GUEST/$m.ko" "$@"
 	done
 	case $suite in
-	dvfs | edges-lite | lite | power | reset | reload | shared | swiotlb | wired)
+	card* | dvfs | edges-lite | lite | power | reset | reload | shared | swiotlb | wired)
 		set -- "put:$BUILD/tests/kmod/$flavour/agate_inject.ko:$GUEST/agate_inject.ko" "$@" ;;
 	esac
 	programs=$(programs_of "$@")
@@ -207,7 +209,7 @@ reloads=50
 # what the L2 holds, and the GPU says so.
 protocol=ace
 case $suite in
-bifrost | swiotlb | edges | two-none) protocol=none ;;
+bifrost | card-port | swiotlb | edges | two-none) protocol=none ;;
 lite | edges-lite) protocol=ace-lite ;;
 esac
 
@@ -308,6 +310,13 @@ power)
 		"$(stick reset)" "$(test_step power-sticks wakes_hard)" \
 		"$(test_step power-sticks "reset*")" "$(test_step power-sticks unbound)" \
 		"kill-sim-on:ASLEEP" "$(test_step runtime-pm lost)" ;;
+card | card-port)
+	[ $suite = card ] || sim_args=$none
+	sim_args="$sim_args --card --vram 64 --vram-visible 16"
+	set -- "$(load $patient)" "$(test_step coherency)" "$(test_step compute)" \
+		"$(test_step vram shared)" "$(test_step vram hidden)" "$(test_step vram beyond)" \
+		'gpu:{"cmd": "power-cut"}' "$(test_step vram unpowered)" \
+		'gpu:{"cmd": "power-back"}' "$(test_step vram lost)" ;;
 shared)
 	set -- "$(load $patient)" "$(test_step prime)" "$(test_step scanout)" "$(test_step strangers)" ;;
 two)

@@ -335,6 +335,9 @@ static int __init inject_init(void)
 	ret = backing_init();
 	if (ret)
 		goto no_backing;
+	ret = vram_init();
+	if (ret)
+		goto no_vram;
 	ret = import_init();
 	if (ret)
 		goto no_import;
@@ -342,6 +345,8 @@ static int __init inject_init(void)
 	return 0;
 
 no_import:
+	vram_exit();
+no_vram:
 	backing_exit();
 no_backing:
 	bos_exit();
@@ -358,6 +363,7 @@ static void __exit inject_exit(void)
 {
 	resv_watch_exit();
 	import_exit();
+	vram_exit();
 	backing_exit();
 	bos_exit();
 	topic_exit();

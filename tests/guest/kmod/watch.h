@@ -113,13 +113,15 @@ void config_exit(void);
 int topic_init(void);
 void topic_exit(void);
 
-/* bos.c, own_backing.c and import.c: likewise. */
+/* bos.c, own_backing.c, own_vram.c and import.c: likewise. */
 int bos_init(void);
 void bos_exit(void);
 /* The newest BO, with a reference, or NULL. */
 struct agate_bo *bos_newest(void);
 int backing_init(void);
 void backing_exit(void);
+int vram_init(void);
+void vram_exit(void);
 int import_init(void);
 void import_exit(void);
 
