@@ -154,20 +154,22 @@ static bool card_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 	return false;
 }
 
+/* A write that finds no card, or one without power. */
+static bool card_drops(struct agate_sim *sim, uint32_t offset)
+{
+	if (!card_has_register(offset))
+		return false;
+	if (sim->card.present)
+		sim_hint(sim, 6, "a write to a register of the card is lost: it has no power");
+	else
+		sim_hint(sim, 6, "a write to a register of the card is ignored: there is no card");
+	return true;
+}
+
 static bool card_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
 {
-	if (!sim->card.present) {
-		if (!card_has_register(offset))
-			return false;
-		sim_hint(sim, 6, "a write to a register of the card is ignored: there is no card");
-		return true;
-	}
-	if (!card_on(sim)) {
-		if (!card_has_register(offset))
-			return false;
-		sim_hint(sim, 6, "a write to a register of the card is lost: it has no power");
-		return true;
-	}
+	if (!card_on(sim))
+		return card_drops(sim, offset);
 	if (offset < CARD_INT_RAWSTAT || offset > CARD_INT_STAT)
 		return false;
 	irq_write(sim, &sim->irq[AGATE_VECTOR_CARD], (offset - CARD_INT_RAWSTAT) / 4, value);

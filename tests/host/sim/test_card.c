@@ -437,7 +437,8 @@ static void test_crc(void **state)
 	assert_int_equal(phys_write(b->sim, AGATE_PHYS_VRAM + VRAM_SIZE, bytes + 16, 16), 0);
 	assert_int_equal(agate_sim_crc_phys(b->sim, AGATE_PHYS_VRAM + VRAM_SIZE - 16, 32, &crc), 0);
 	assert_int_equal(crc, crc_slowly(bytes, 32));
-	assert_int_equal(agate_sim_crc_phys(b->sim, AGATE_PHYS_VRAM + VRAM_TOTAL - 16, 32, &crc), -1);
+	assert_int_equal(agate_sim_crc_phys(b->sim, AGATE_PHYS_VRAM + VRAM_TOTAL - 16, 32, &crc),
+			 -1);
 	assert_int_equal(agate_sim_crc_phys(b->sim, UINT64_MAX - 8, 32, &crc), -1);
 	bench_free(b);
 }
