@@ -8,7 +8,7 @@ FUZZ_CFLAGS	= $(CFLAGS_HOST) $(CFLAGS_SAN) -fsanitize=float-cast-overflow,fuzzer
 		  -ffp-contract=off -Isim/model -Isim/process -Itests/fuzz
 
 # The code that a guest reaches: the whole model, and the process except its options.
-FUZZ_SIM	:= $(SIM_MODEL_SRCS) $(addprefix sim/process/,bus.c log.c ram.c trace.c)
+FUZZ_SIM	:= $(SIM_MODEL_SRCS) $(addprefix sim/process/,bus.c log.c ram.c trace.c trace_card.c)
 FUZZ_SIM_OBJS	:= $(FUZZ_SIM:%.c=$(FUZZ_BUILD)/obj/%.o)
 FUZZ_COMMON	:= $(addprefix $(FUZZ_BUILD)/obj/tests/fuzz/,hostile_guest.o hostile_memory.o script.o)
 FUZZ_PROGRAMS	:= $(FUZZ_TARGETS:%=$(FUZZ_BUILD)/fuzz-%)
