@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The firmware's registers and checks (hardware.md, section 6.4).
+ * The firmware's registers and checks (hardware.md, section 6.5).
  */
 #include "firmware.h"
 
@@ -186,6 +186,14 @@ static uint64_t fw_next_due(const struct agate_sim *sim)
 	    (fw->watched || (sim->irq[AGATE_VECTOR_CARD].mask & CARD_INT_FW)))
 		return fw->due;
 	return TIME_NEVER;
+}
+
+void firmware_unstick(struct agate_sim *sim)
+{
+	struct firmware *fw = &sim->firmware;
+
+	if (fw->state == FW_STATUS_CHECKING && fw->due == TIME_NEVER)
+		fw->due = sim_due(sim, AGATE_SIM_LATENCY_FW);
 }
 
 static void fw_lose(struct agate_sim *sim)

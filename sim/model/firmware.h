@@ -25,4 +25,7 @@ struct firmware {
 
 extern const struct block firmware_block;
 
+/* End a stuck check, as if it had begun now. */
+void firmware_unstick(struct agate_sim *sim);
+
 #endif /* AGATE_MODEL_FIRMWARE_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The mover's ring, context and faults (hardware.md, section 6.5).
+ * The mover's ring, context and faults (hardware.md, section 6.6).
  *
  * HEAD moves after a command's last byte, and only once the context says so: a command that
  * failed or was stopped in the middle is done again from its start.
@@ -205,7 +205,7 @@ static void mover_go_on(struct agate_sim *sim)
 static bool mover_runnable(const struct agate_sim *sim, unsigned int n)
 {
 	(void)n;
-	return sim->card.busy;
+	return mover_busy(&sim->mover);
 }
 
 /* A unit: the context, or a command's fetch, or a part of what the command does. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The scanout's registers, and reading a frame (hardware.md, section 6.6).
+ * The scanout's registers, and reading a frame (hardware.md, section 6.7).
  *
  * A flip takes the registers at once and reads the frame at its end: memory that the driver
  * has given away meanwhile shows in the picture.
@@ -170,6 +170,14 @@ static uint64_t scan_next_due(const struct agate_sim *sim)
 	if (scan->due && (scan->watched || (sim->irq[AGATE_VECTOR_CARD].mask & awaited)))
 		return scan->due;
 	return TIME_NEVER;
+}
+
+void scanout_unstick(struct agate_sim *sim)
+{
+	struct scanout *scan = &sim->scanout;
+
+	if (scan->due == TIME_NEVER)
+		scan->due = sim_due(sim, AGATE_SIM_LATENCY_FLIP);
 }
 
 static void scan_lose(struct agate_sim *sim)

@@ -30,4 +30,7 @@ struct scanout {
 
 extern const struct block scanout_block;
 
+/* End a stuck flip, as if it had begun now. */
+void scanout_unstick(struct agate_sim *sim);
+
 #endif /* AGATE_MODEL_SCANOUT_H */

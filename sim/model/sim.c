@@ -88,6 +88,8 @@ void agate_sim_restore(struct agate_sim *sim)
 	agate_sim_inject_none(sim);
 	agate_sim_power_cut(sim, false);
 	gpu_unstick(sim);
+	firmware_unstick(sim);
+	scanout_unstick(sim);
 }
 
 uint64_t agate_sim_time(const struct agate_sim *sim)

@@ -32,6 +32,7 @@ static bool inject_vector(const char *text, uint32_t *vectors)
 {
 	static const char *const names[] = {
 		[AGATE_VECTOR_GPU] = "gpu", [AGATE_VECTOR_JOB] = "job", [AGATE_VECTOR_MMU] = "mmu",
+		[AGATE_VECTOR_CARD] = "card",
 	};
 	unsigned int i;
 

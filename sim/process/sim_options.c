@@ -109,7 +109,7 @@ static const char usage[] =
 	"  fail-fw:N                     the card refuses its firmware\n"
 	"  fail-flip:N                   a frame is not shown\n"
 	"  die:N                         the process is killed at the N-th event\n"
-	"VECTOR is gpu, job or mmu: only its messages count.\n"
+	"VECTOR is gpu, job, mmu or card: only its messages count.\n"
 	"--idle-from-host lets model time pass as the host's clock does while the GPU has no\n"
 	"work, for people who watch: such a run cannot be repeated.\n"
 	"--card makes the GPU a card: with MIB of VRAM, of which BAR2 shows the given part (by\n"

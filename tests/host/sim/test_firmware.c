@@ -106,6 +106,22 @@ static void test_its_latency_can_be_set(void **state)
 	bench_free(b);
 }
 
+static void test_a_stuck_check(void **state)
+{
+	struct bench *b = card_bench_new();
+
+	(void)state;
+	agate_sim_set_latency(b->sim, AGATE_SIM_LATENCY_FW, AGATE_SIM_LATENCY_STUCK);
+	wr(b, FW_CMD, FW_CMD_START);
+	settle(b);
+	assert_true(agate_sim_idle(b->sim, 1000000));
+	assert_int_equal(rd(b, FW_STATUS), FW_STATUS_CHECKING);
+	agate_sim_restore(b->sim);
+	settle(b);
+	assert_int_equal(rd(b, FW_STATUS), RUNNING);
+	bench_free(b);
+}
+
 static void test_start_when_it_runs(void **state)
 {
 	struct bench *b = card_bench_new();
@@ -388,6 +404,7 @@ int main(void)
 		cmocka_unit_test(test_the_check_takes_time),
 		cmocka_unit_test(test_polling_the_interrupt_waits_too),
 		cmocka_unit_test(test_its_latency_can_be_set),
+		cmocka_unit_test(test_a_stuck_check),
 		cmocka_unit_test(test_start_when_it_runs),
 		cmocka_unit_test(test_stop),
 		cmocka_unit_test(test_stop_ends_a_check),

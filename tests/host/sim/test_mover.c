@@ -468,6 +468,21 @@ static void test_a_fault_can_be_injected(void **state)
 	assert_non_null(inject_parse("fail-mover:2:1:1", &injections));
 }
 
+static void test_its_message_can_be_dropped(void **state)
+{
+	struct bench *b = mover_bench_new();
+	struct agate_mover_cmd cmd = fence(1);
+	unsigned int messages = b->messages[AGATE_VECTOR_CARD];
+
+	(void)state;
+	inject(b, "drop-irq:1:card");
+	cmd.flags = AGATE_MOVER_IRQ;
+	run_cmd(b, &cmd);
+	assert_int_equal(rd(b, CARD_INT_STAT), CARD_INT_MOVER_DONE);
+	assert_int_equal(b->messages[AGATE_VECTOR_CARD], messages);
+	bench_free(b);
+}
+
 static void test_power_goes_under_a_command(void **state)
 {
 	struct bench *b = mover_bench_new();
@@ -563,6 +578,7 @@ int main(void)
 		cmocka_unit_test(test_a_reset_replays),
 		cmocka_unit_test(test_a_reset_of_an_idle_mover),
 		cmocka_unit_test(test_a_fault_can_be_injected),
+		cmocka_unit_test(test_its_message_can_be_dropped),
 		cmocka_unit_test(test_power_goes_under_a_command),
 		cmocka_unit_test(test_a_cycle_for_64_bytes),
 		cmocka_unit_test(test_it_takes_turns_with_chains),

@@ -187,6 +187,22 @@ static void test_a_flip_takes_time(void **state)
 	bench_free(b);
 }
 
+static void test_a_stuck_flip(void **state)
+{
+	struct bench *b = scan_bench_new(RGBA);
+
+	(void)state;
+	agate_sim_set_latency(b->sim, AGATE_SIM_LATENCY_FLIP, AGATE_SIM_LATENCY_STUCK);
+	wr(b, SCAN_FLIP, 1);
+	settle(b);
+	assert_true(agate_sim_idle(b->sim, 1000000));
+	assert_int_equal(b->frames_shown, 0);
+	agate_sim_restore(b->sim);
+	settle(b);
+	assert_int_equal(b->frames_shown, 1);
+	bench_free(b);
+}
+
 static void test_one_flip_at_a_time(void **state)
 {
 	struct bench *b = scan_bench_new(RGBA);
@@ -349,6 +365,7 @@ int main(void)
 		cmocka_unit_test(test_what_a_flip_takes_when),
 		cmocka_unit_test(test_the_largest_frame),
 		cmocka_unit_test(test_a_flip_takes_time),
+		cmocka_unit_test(test_a_stuck_flip),
 		cmocka_unit_test(test_one_flip_at_a_time),
 		cmocka_unit_test(test_frames_that_make_no_sense),
 		cmocka_unit_test(test_a_frame_wider_than_any),
