@@ -270,14 +270,19 @@ static void tell_reached(void)
 
 	fprintf(stderr, "reached: inputs=%lu walks=%llu faults=%llu jobs=%llu failed=%llu "
 		"bytes=%llu triangles=%llu pixels=%llu hints=%llu stale_entries=%llu "
-		"dropped_commits=%llu\n", reached.inputs,
+		"dropped_commits=%llu commands=%llu moved=%llu mover_faults=%llu frames=%llu\n",
+		reached.inputs,
 		(unsigned long long)c[AGATE_CNT_WALKS], (unsigned long long)c[AGATE_CNT_FAULTS],
 		(unsigned long long)c[AGATE_CNT_JOBS], (unsigned long long)c[AGATE_CNT_JOBS_FAILED],
 		(unsigned long long)c[AGATE_CNT_BYTES_COPIED],
 		(unsigned long long)c[AGATE_CNT_TRIANGLES],
 		(unsigned long long)c[AGATE_CNT_PIXELS], (unsigned long long)c[AGATE_CNT_HINTS],
 		(unsigned long long)c[AGATE_CNT_GGTT_STALE],
-		(unsigned long long)c[AGATE_CNT_GGTT_DROPPED]);
+		(unsigned long long)c[AGATE_CNT_GGTT_DROPPED],
+		(unsigned long long)c[AGATE_CNT_MOVER_COMMANDS],
+		(unsigned long long)c[AGATE_CNT_MOVER_BYTES],
+		(unsigned long long)c[AGATE_CNT_MOVER_FAULTS],
+		(unsigned long long)c[AGATE_CNT_FRAMES]);
 }
 
 static void first_time(void)

@@ -10,7 +10,8 @@ FUZZ_CFLAGS	= $(CFLAGS_HOST) $(CFLAGS_SAN) -fsanitize=float-cast-overflow,fuzzer
 # The code that a guest reaches: the whole model, and the process except its options.
 FUZZ_SIM	:= $(SIM_MODEL_SRCS) $(addprefix sim/process/,bus.c log.c ram.c trace.c trace_card.c)
 FUZZ_SIM_OBJS	:= $(FUZZ_SIM:%.c=$(FUZZ_BUILD)/obj/%.o)
-FUZZ_COMMON	:= $(addprefix $(FUZZ_BUILD)/obj/tests/fuzz/,hostile_guest.o hostile_memory.o script.o)
+FUZZ_COMMON	:= $(addprefix $(FUZZ_BUILD)/obj/tests/fuzz/,card_memory.o hostile_guest.o \
+		   hostile_memory.o script.o)
 FUZZ_PROGRAMS	:= $(FUZZ_TARGETS:%=$(FUZZ_BUILD)/fuzz-%)
 
 $(FUZZ_BUILD)/obj/%.o: %.c
@@ -33,7 +34,7 @@ $(FUZZ_SEEDS): $(wildcard tests/fuzz/seeds*.[ch]) tests/fuzz/actions.h
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) -Itests/fuzz -o $@ $(filter %.c,$^)
 
-## make fuzz TARGET=chain|tables|compute|tiler|queue|ggtt [SECONDS=1800]
+## make fuzz TARGET=chain|tables|compute|tiler|queue|ggtt|mover|firmware [SECONDS=1800]
 ##                  look for inputs that crash the GPU; continue where the last run ended
 .PHONY: fuzz fuzz-seeds
 fuzz: SECONDS	?= 600

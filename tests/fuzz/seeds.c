@@ -94,5 +94,6 @@ int main(int argc, char **argv)
 	tiler_seeds();
 	queue_seeds();
 	ggtt_seeds();
+	card_seeds();
 	return 0;
 }
