@@ -29,7 +29,7 @@
 #define RESERVED_MAX	MIB(8)
 #define USABLE_END	0x0fe00000ull
 
-/* What is in entries that nobody has written. */
+/* An entry that nobody has written. */
 #define NOISE		0xa5a5a5a5a5a5a5a5ull
 /* Where the scratch page is. */
 #define SCRATCH_VRAM	0x123000ull
