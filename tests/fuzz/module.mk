@@ -24,8 +24,15 @@ $(FUZZ_PROGRAMS): $(FUZZ_BUILD)/fuzz-%: $(FUZZ_BUILD)/obj/tests/fuzz/fuzz_%.o $(
 	$(call say,LD,$@)
 	$(Q)$(FUZZ_CC) $(FUZZ_CFLAGS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) -lm
 
+# The driver's range allocator is no part of the model, and needs the shim of its host tests.
+FUZZ_RANGE	:= $(addprefix $(FUZZ_BUILD)/obj/,solutions/19-ranges/agate_range.o \
+		   tests/host/range/range_model.o)
+$(FUZZ_RANGE) $(FUZZ_BUILD)/obj/tests/fuzz/fuzz_range.o: FUZZ_CFLAGS += -Itests/host/shim -Ikernel \
+		-Itests/host/range -Wno-unused-parameter
+$(FUZZ_BUILD)/fuzz-range: $(FUZZ_RANGE)
+
 .SECONDARY: $(FUZZ_TARGETS:%=$(FUZZ_BUILD)/obj/tests/fuzz/fuzz_%.o)
--include $(wildcard $(FUZZ_BUILD)/obj/*/*/*.d)
+-include $(wildcard $(FUZZ_BUILD)/obj/*/*/*.d $(FUZZ_BUILD)/obj/*/*/*/*.d)
 
 # The hand-made half of the corpus; run this when a target's input format changes.
 FUZZ_SEEDS	:= $(FUZZ_BUILD)/seeds
@@ -34,7 +41,7 @@ $(FUZZ_SEEDS): $(wildcard tests/fuzz/seeds*.[ch]) tests/fuzz/actions.h
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) -Itests/fuzz -o $@ $(filter %.c,$^)
 
-## make fuzz TARGET=chain|tables|compute|tiler|queue|ggtt|mover|firmware [SECONDS=1800]
+## make fuzz TARGET=chain|tables|compute|tiler|queue|ggtt|mover|firmware|range [SECONDS=1800]
 ##                  look for inputs that crash the GPU; continue where the last run ended
 .PHONY: fuzz fuzz-seeds
 fuzz: SECONDS	?= 600

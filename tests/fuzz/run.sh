@@ -35,6 +35,7 @@ tables)		wants="walks faults jobs failed hints" ;;
 compute)	wants="walks faults jobs failed bytes" ;;
 tiler)		wants="walks faults jobs failed triangles pixels" ;;
 queue)		wants="walks jobs hints" ;;
+range)		wants="inserted reserved removed full refused" ;;
 mover)		wants="walks commands moved mover_faults frames hints" ;;
 ggtt)		wants="walks jobs hints stale_entries dropped_commits" ;;
 *)		wants="inputs" ;;

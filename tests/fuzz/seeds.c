@@ -93,6 +93,7 @@ int main(int argc, char **argv)
 	compute_seeds();
 	tiler_seeds();
 	queue_seeds();
+	range_seeds();
 	ggtt_seeds();
 	card_seeds();
 	return 0;

@@ -22,6 +22,7 @@ void save(const char *target, const char *name);
 void chain_seeds(void);
 void tables_seeds(void);
 void queue_seeds(void);
+void range_seeds(void);
 void card_seeds(void);
 void compute_seeds(void);
 void tiler_seeds(void);

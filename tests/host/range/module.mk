@@ -7,7 +7,8 @@ AGATE_LAB_19	?= solutions/19-ranges
 RANGE_TEST_BUILD := $(BUILD)/tests/host/range
 RANGE_LAB	:= $(RANGE_TEST_BUILD)/$(subst /,_,$(AGATE_LAB_19))
 RANGE_TESTS	:= $(patsubst tests/host/range/test_%.c,%,$(wildcard tests/host/range/test_*.c))
-RANGE_COMMON	:= $(RANGE_LAB)/agate_range.o $(RANGE_TEST_BUILD)/range_helpers.o
+RANGE_COMMON	:= $(RANGE_LAB)/agate_range.o \
+		   $(RANGE_TEST_BUILD)/range_helpers.o $(RANGE_TEST_BUILD)/range_model.o
 RANGE_CFLAGS	= $(CFLAGS_HOST) $(CFLAGS_SAN) -Itests/host/shim -Ikernel -Itests/host/range
 # Warnings are not errors here, because the file may be a student's.
 RANGE_KERNEL_CFLAGS = $(filter-out -Werror,$(RANGE_CFLAGS)) -Wno-unused-parameter -DLAB19=99
