@@ -482,7 +482,7 @@ void agate_bus_detach(struct agate_device *adev)
 	bus_power_input(adev, false);
 	WRITE_ONCE(bus->lost, true);
 	spin_unlock_irqrestore(&bus->lock, flags);
-	/* Who did not see that may still look at the ALIVE word. */
+	/* A CPU that did not see this may still read the ALIVE word. */
 	synchronize_rcu();
 	bus_unmap_queue(bus);
 	pci_iounmap(adev->pdev, bus->regs);
