@@ -29,3 +29,18 @@ $(AGATE_WATCH): scripts/agate_watch.c include/agate_stdio.h
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) -o $@ $<
+
+AGATE_FW	:= $(BUILD)/bin/agate-fw
+
+$(AGATE_FW): scripts/agate-fw.c include/agate_card.h include/agate_stdio.h
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_HOST) -o $@ $<
+
+# What a driver asks request_firmware() for: agate/card.fw, in the guest's /lib/firmware.
+CARD_FIRMWARE	:= $(BUILD)/firmware/agate/card.fw
+
+$(CARD_FIRMWARE): $(AGATE_FW)
+	$(call say,FW,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$< --version 0x0100 $@

@@ -135,7 +135,7 @@ $(call host_mutants,19,range_property range)
 $(call host_mutants,20,ggtt ggtt_nodes ggtt_remove)
 
 # What a host test opens besides itself, by its folder.
-host_files	= $(if $(filter $(SIM_TEST_BUILD)/% $(SANDBOX_BUILD)/%,$(1)),$(AGATE_SIM_SAN) $(AGATE_SIM)) \
+host_files	= $(if $(filter $(SIM_TEST_BUILD)/% $(SANDBOX_BUILD)/%,$(1)),$(AGATE_SIM_SAN) $(AGATE_SIM) $(AGATE_FW)) \
 		  $(if $(filter $(BUILD)/tests/host/map/%,$(1)),$(BUILD)/tests/host/map/agate-map) \
 		  $(if $(filter $(EXPLAIN_BUILD)/%,$(1)),tests/grader/explain $(EXPLAIN_BUILD)/test_decode.ko) \
 		  $(if $(filter %/grader-labs,$(1)),labs book)

@@ -51,6 +51,9 @@ $(SIM_TEST_BUILD)/sim-no_memory: LINK_OPTIONS := -Wl,--wrap=calloc
 SIM_PROCESS_TESTS := card_process process control_socket trace start vanish told
 $(addprefix $(SIM_TEST_BUILD)/sim-,$(SIM_PROCESS_TESTS)): | $(AGATE_SIM_SAN)
 
+$(SIM_TEST_BUILD)/test_agate_fw.o: SIM_TEST_CFLAGS += -DAGATE_FW='"$(abspath $(AGATE_FW))"'
+$(SIM_TEST_BUILD)/sim-agate_fw: | $(AGATE_FW)
+
 # The same tests with the process that users run, in its sandbox.
 SANDBOX_BUILD	:= $(BUILD)/tests/host/sandbox
 SANDBOX_TESTS	:= $(SIM_PROCESS_TESTS:%=$(SANDBOX_BUILD)/sandbox-%) $(SANDBOX_BUILD)/sandbox-confined
