@@ -4,9 +4,9 @@
  */
 #include "frames.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +36,8 @@ static void writer_run(int folder, int in, int out, uint64_t limit)
 	    dup2(folder, WRITER_FOLDER) < 0 || close_range(WRITER_END, UINT_MAX, 0))
 		exit(1);
 	prctl(PR_SET_NAME, "agate-frames");
+	/* Encoding takes long, and nothing of it is urgent. */
+	sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){ 0 });
 	/* It ends when the other one does, and not before. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
@@ -44,18 +46,15 @@ static void writer_run(int folder, int in, int out, uint64_t limit)
 	exit(frames_serve(WRITER_FOLDER, WRITER_IN, WRITER_OUT, limit));
 }
 
+/* Neither side has a signal handler: no call is interrupted. */
 static const char *writer_fork(struct frames *frames, int folder, uint64_t limit)
 {
 	int to[2], from[2];
 	pid_t pid;
 
-	if (pipe2(to, O_CLOEXEC))
+	/* The caller ends the process, and with it the pipe that there may be. */
+	if (pipe2(to, O_CLOEXEC) || pipe2(from, O_CLOEXEC))
 		return "no pipe for frames";
-	if (pipe2(from, O_CLOEXEC)) {
-		close(to[0]);
-		close(to[1]);
-		return "no pipe for frames";
-	}
 	pid = fork();
 	if (!pid)
 		writer_run(folder, to[0], from[1], limit);
@@ -97,8 +96,6 @@ static bool frames_send(struct frames *frames, const void *from, size_t len)
 	while (frames->to >= 0 && len) {
 		ssize_t n = write(frames->to, at, len);
 
-		if (n < 0 && errno == EINTR)
-			continue;
 		if (n <= 0) {
 			frames_lost(frames);
 			return false;
@@ -129,13 +126,7 @@ void frames_end(struct frames *frames, bool shown)
 {
 	const struct frames_message message = { .kind = shown ? FRAMES_SHOWN : FRAMES_DROPPED };
 	char done;
-	ssize_t n;
 
-	if (!frames_send(frames, &message, sizeof(message)))
-		return;
-	do {
-		n = read(frames->from, &done, 1);
-	} while (n < 0 && errno == EINTR);
-	if (n != 1)
+	if (frames_send(frames, &message, sizeof(message)) && read(frames->from, &done, 1) != 1)
 		frames_lost(frames);
 }

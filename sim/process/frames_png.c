@@ -7,7 +7,6 @@
  */
 #include "frames.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -35,8 +34,6 @@ static bool take(int fd, void *buf, size_t len)
 	while (len) {
 		ssize_t n = read(fd, at, len);
 
-		if (n < 0 && errno == EINTR)
-			continue;
 		if (n <= 0)
 			return false;
 		at += n;

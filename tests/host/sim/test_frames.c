@@ -249,13 +249,11 @@ static void order(int to, uint32_t kind, uint32_t number, uint32_t width, uint32
 }
 
 /* Serve what @orders has written, then the pipe's end; no file is left. */
-static void served(void (*orders)(int to))
+static void served_in(const struct folder *f, void (*orders)(int to))
 {
 	int in[2], out[2], dir;
-	struct folder f;
 
-	folder_make(&f, "");
-	dir = open(f.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = open(f->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(dir >= 0);
 	assert_int_equal(pipe2(in, O_CLOEXEC), 0);
 	assert_int_equal(pipe2(out, O_CLOEXEC), 0);
@@ -266,6 +264,14 @@ static void served(void (*orders)(int to))
 	close(out[0]);
 	close(out[1]);
 	close(dir);
+}
+
+static void served(void (*orders)(int to))
+{
+	struct folder f;
+
+	folder_make(&f, "");
+	served_in(&f, orders);
 	folder_remove(&f, 0);
 }
 
@@ -336,6 +342,76 @@ static void test_orders_that_make_no_sense(void **state)
 	served(order_half_a_row);
 	served(order_half_a_frame);
 	served(order_an_unknown_kind);
+}
+
+static void order_a_frame(int to)
+{
+	order(to, FRAMES_BEGIN, 1, 4, 1);
+	order(to, FRAMES_ROW, 0, 0, 0);
+	assert_int_equal(write(to, "0123456789abcdef", 16), 16);
+	order(to, FRAMES_SHOWN, 0, 0, 0);
+}
+
+/* The frame is read to its end all the same. */
+static void test_a_file_that_cannot_be_made(void **state)
+{
+	struct folder f;
+	char path[128];
+
+	(void)state;
+	folder_make(&f, "");
+	folder_file(&f, "frame.part", path);
+	assert_int_equal(mkdir(path, 0777), 0);
+	served_in(&f, order_a_frame);
+	assert_false(folder_has(&f, "frame-00001.png"));
+	served_in(&f, order_half_a_row);
+	assert_int_equal(rmdir(path), 0);
+	folder_remove(&f, 0);
+}
+
+/* ---- A writer that is gone ---------------------------------------------------------------- */
+
+static void test_a_folder_that_is_none(void **state)
+{
+	struct frames frames;
+
+	(void)state;
+	assert_string_equal(frames_open(&frames, "/proc/self/nowhere", 1),
+			    "--scanout-dir names no folder");
+	assert_string_equal(frames_open(&frames, "/proc/self/stat", 1),
+			    "--scanout-dir names no folder");
+	assert_null(frames_open(&frames, NULL, 1));
+	frames_begin(&frames, 1, 4, 4);		/* nowhere */
+	frames_end(&frames, true);
+}
+
+/* Its end of one of the pipes is closed; the frames that follow go nowhere. */
+static void test_the_writer_is_gone(void **state)
+{
+	const uint8_t row[16] = { 0 };
+	int to[2], from[2], reads;
+
+	(void)state;
+	signal(SIGPIPE, SIG_IGN);
+	for (reads = 0; reads < 2; reads++) {
+		struct frames frames;
+
+		assert_int_equal(pipe2(to, O_CLOEXEC), 0);
+		assert_int_equal(pipe2(from, O_CLOEXEC), 0);
+		close(from[1]);
+		if (!reads)
+			close(to[0]);
+		frames = (struct frames){ .to = to[1], .from = from[0] };
+		frames_begin(&frames, 1, 4, 1);
+		frames_row(&frames, row);
+		frames_end(&frames, true);
+		assert_int_equal(frames.to, -1);
+		frames_begin(&frames, 2, 4, 1);
+		frames_row(&frames, row);
+		frames_end(&frames, true);
+		if (reads)
+			close(to[0]);
+	}
 }
 
 /* ---- Log and trace -------------------------------------------------------------------------- */
@@ -440,6 +516,9 @@ int main(void)
 		cmocka_unit_test(test_without_a_folder),
 		cmocka_unit_test(test_the_writer_ends_with_the_process),
 		cmocka_unit_test(test_orders_that_make_no_sense),
+		cmocka_unit_test(test_a_file_that_cannot_be_made),
+		cmocka_unit_test(test_a_folder_that_is_none),
+		cmocka_unit_test(test_the_writer_is_gone),
 		cmocka_unit_test(test_log_and_trace),
 		cmocka_unit_test(test_latencies_can_be_set),
 	};
