@@ -83,8 +83,6 @@ static void gpu_start_clean(struct agate_sim *sim, uint32_t command)
 		sim_hint(sim, 2, "a cache command while another is in progress is ignored");
 		return;
 	}
-	if (!power_l2_ready(&sim->power))
-		sim_hint(sim, 5, "a cache command while the L2 is off");
 	sim->gpu.clean_due = sim_due(sim, AGATE_SIM_LATENCY_AS);
 	sim->gpu.clean_watched = false;
 	sim->gpu.clean_invalidate = command == GPU_CMD_CLEAN_INV_CACHES;

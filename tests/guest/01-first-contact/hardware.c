@@ -116,8 +116,16 @@ static void carried_out(void)
 	fail_msg("the GPU does not answer");
 }
 
+/* A driver that left has switched the power input off. */
+static void power_input_on(void)
+{
+	append(AGATE_BAR2_WRITE, AGATE_POWER_IN, 1, 0);
+	carried_out();
+}
+
 uint32_t hardware_read(uint32_t reg)
 {
+	power_input_on();
 	append(AGATE_BAR2_READ, reg, 0, control()->reply_seq + 1);
 	carried_out();
 	return control()->reply_value;
@@ -125,6 +133,7 @@ uint32_t hardware_read(uint32_t reg)
 
 void hardware_write(uint32_t reg, uint32_t value)
 {
+	power_input_on();
 	append(AGATE_BAR2_WRITE, reg, value, 0);
 	carried_out();
 }

@@ -172,8 +172,6 @@ static void test_commands_that_need_the_l2(void **state)
 	assert_int_equal(count_events(b, AGATE_EV_HINT), 0);
 	wr(b, GPU_CMD, GPU_CMD_PERFCNT_SAMPLE);
 	assert_true(hinted(b, "PERFCNT_SAMPLE while the L2 is off"));
-	wr(b, GPU_CMD, GPU_CMD_CLEAN_CACHES);
-	assert_true(hinted(b, "a cache command while the L2 is off"));
 	wr(b, AS_COMMAND(0), AS_COMMAND_UPDATE);
 	assert_true(hinted(b, "an AS command while the L2 is off"));
 	/* A domain that is on its way is not on. */
@@ -187,7 +185,6 @@ static void test_commands_that_need_the_l2(void **state)
 	poll_reg(b, GPU_L2_READY_LO, 1, 1);
 	forget_events(b);
 	wr(b, AS_COMMAND(0), AS_COMMAND_UPDATE);
-	wr(b, GPU_CMD, GPU_CMD_CLEAN_INV_CACHES);
 	assert_int_equal(count_events(b, AGATE_EV_HINT), 0);
 	bench_free(b);
 }
