@@ -173,8 +173,11 @@ static int bench(struct seq_file *m, struct space *spaces, unsigned int mode, un
 	unsigned int i;
 	int ret = 0;
 
-	for (side = 0; side < SIDES; side++)
-		ret = space_init(&spaces[side], side, mode, count) ?: ret;
+	for (side = 0; side < SIDES; side++) {
+		int err = space_init(&spaces[side], side, mode, count);
+
+		ret = ret ? ret : err;
+	}
 	for (i = 0; i < ROUNDS * SIDES && !ret; i++) {
 		ret = measure(&spaces[i % SIDES], i / SIDES);
 		cond_resched();

@@ -435,5 +435,5 @@ int main(void)
 		cmocka_unit_test(test_two_cards),
 	};
 
-	return cmocka_run_group_tests_name("ggtt", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("ggtt_table", tests, NULL, NULL);
 }
