@@ -133,6 +133,7 @@ host_mutants	= $(call suite,host-mutants/$(1),1,600,$(ALL_SOURCES),tests/host/mu
 $(call host_mutants,09,$(addprefix userspace-,bo_cache bo_cache_life bo_cache_races-tsan))
 $(call host_mutants,19,range_property range)
 $(call host_mutants,20,ggtt_table ggtt_nodes ggtt_remove)
+$(call host_mutants,22,pool)
 
 # What a host test opens besides itself, by its folder.
 host_files	= $(if $(filter $(SIM_TEST_BUILD)/% $(SANDBOX_BUILD)/%,$(1)),$(AGATE_SIM_SAN) $(AGATE_SIM) $(AGATE_FW)) \
