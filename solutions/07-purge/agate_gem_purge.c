@@ -49,27 +49,36 @@ static bool bo_is_idle(struct agate_bo *bo)
 	       dma_resv_test_signaled(bo->base.resv, DMA_RESV_USAGE_BOOKKEEP);
 }
 
-/* Remove the GPU's page-table entries, then the CPUs', then the pages. */
-static unsigned long purge_locked(struct agate_bo *bo)
+/*
+ * Remove the GPU's page-table entries, if nobody needs them.  They stay away as long as
+ * backing.lock is held: a job asks for the pages first.
+ */
+static bool gpu_try_forget(struct agate_bo *bo)
 {
-	lockdep_assert_held(&bo->backing.lock);
-	lockdep_assert_held(&bo->mappings_lock);
+	bool gone;
 
-	if (!bo_is_idle(bo) || bo_is_shared(bo) || !agate_vm_try_teardown_bo(bo))
-		return 0;
-	drm_vma_node_unmap(&bo->base.vma_node, bo->base.dev->anon_inode->i_mapping);
-	return agate_backing_purge_locked(bo);
+	lockdep_assert_held(&bo->backing.lock);
+
+	if (!mutex_trylock(&bo->mappings_lock))
+		return false;
+	gone = bo_is_idle(bo) && !bo_is_shared(bo) && agate_vm_try_teardown_bo(bo);
+	mutex_unlock(&bo->mappings_lock);
+	return gone;
 }
 
+/*
+ * Without mappings_lock: to unmap the BO for the CPUs calls MMU notifiers, which may wait for a
+ * job, and the GPU's fault thread wants that lock for a job.
+ */
 static unsigned long try_purge(struct agate_bo *bo)
 {
 	unsigned long freed = 0;
 
 	if (!mutex_trylock(&bo->backing.lock))
 		return 0;
-	if (bo_is_unwanted(bo) && mutex_trylock(&bo->mappings_lock)) {
-		freed = purge_locked(bo);
-		mutex_unlock(&bo->mappings_lock);
+	if (bo_is_unwanted(bo) && gpu_try_forget(bo)) {
+		drm_vma_node_unmap(&bo->base.vma_node, bo->base.dev->anon_inode->i_mapping);
+		freed = agate_backing_purge_locked(bo);
 	}
 	mutex_unlock(&bo->backing.lock);
 	return freed;
