@@ -4,7 +4,7 @@
 GUEST_TESTS	:= uapi-bo uapi-submit mmap jobs races gone reload failnth failnth-two stale fences stats \
 		   compute closed listed many absent coherency queued runtime-pm storm caught reservations \
 		   readers lock-order parked probed backing spaces heaps asleep contiguous prime \
-		   strangers scanout dvfs two-gpus one-goes power-sticks restart trips vram wired
+		   strangers dvfs two-gpus one-goes power-sticks restart trips vram wired
 # Those with libagate inside.
 GUEST_LIB_TESTS	:= bo-cache scanout
 GUEST_TEST_DIR	:= $(BUILD)/tests/guest
@@ -38,7 +38,7 @@ $(addprefix $(GUEST_TEST_DIR)/,absent asleep backing caught contiguous dvfs heap
 		power-sticks prime probed reservations runtime-pm spaces strangers trips vram wired): \
 		$(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kernel.o)
 
-$(addprefix $(GUEST_TEST_DIR)/,power-sticks runtime-pm): $(GUEST_TEST_DIR)/domains.o
+$(addprefix $(GUEST_TEST_DIR)/,parked power-sticks runtime-pm): $(GUEST_TEST_DIR)/domains.o
 
 .SECONDARY: $(GUEST_TESTS:%=$(GUEST_TEST_DIR)/%.o) $(GUEST_TEST_DIR)/guest.o $(GUEST_TEST_DIR)/clients.o
 -include $(wildcard $(GUEST_TEST_DIR)/*.d $(GUEST_TEST_DIR)/*/*.d)
