@@ -123,6 +123,11 @@ static int points_read(struct agate_device *adev)
 	return 0;
 }
 
+/*
+ * A kernel without CONFIG_OF says at the first point "Error finding interconnect paths: -95",
+ * whatever the device and its driver: only a device tree names such paths, and a stub answers
+ * instead.  The table is complete all the same.
+ */
 static int points_add(struct agate_device *adev)
 {
 	struct agate_devfreq *df = &adev->devfreq;

@@ -374,8 +374,16 @@ if [ "$suite" = reset ]; then
 		echo "not ok 1 - the GPU was reset while the driver ran"
 	fi
 fi
+# What the kernel says about operating points, except for what it says without a device tree to
+# every driver (agate_devfreq.c).
+no_opp_errors()
+{
+	! grep -E 'agate [0-9a-f:.]*: .*(_opp_|OPP)' "$console" |
+		grep -v '_allocate_opp_table: Error finding interconnect paths: -95'
+}
+
 if [ "$suite" = dvfs ]; then
-	echo "1..3"
+	echo "1..4"
 	# Every setting of clock or supply, one a line; not those of the power input.
 	awk -F '[:,}]' '/"event": "clock"/ && $10 == on { print $6 + 0, $8 + 0 }
 		/"event": "clock"/ { on = $10 }
@@ -396,6 +404,7 @@ if [ "$suite" = dvfs ]; then
 		$1 < mhz { down++ }
 		{ mhz = $1; mv = $2 }
 		END { exit bad || up < 5 || down < 5 }' "$console.clock"
+	point "no error about operating points" no_opp_errors
 fi
 # What the driver says about the power, the GPU says, too.
 power_switched()
