@@ -79,7 +79,7 @@ guest_mutants	= $(call suite,guest-mutants/$(1),2,900,$(FAST_INPUTS) $(BUILD)/pa
 	$(BUILD)/guest/kernel-fast/modules $(BUILD)/bin/agate-info $(BUILD)/bin/agate-top $(LIBAGATE) kernel include solutions \
 	tests/mutants/$(1) tests/guest/mutants.sh tests/guest/run.sh tests/guest/run-lib.sh tests/tap.sh, \
 	tests/guest/mutants.sh $(1))
-$(call guest_mutants,16)
+$(foreach n,16 17 18,$(call guest_mutants,$(n)))
 
 $(foreach s,kill launcher policy,$(call suite,vm/$(s),2,600,$(FAST_INPUTS) tests/vm/$(s).sh tests/tap.sh, \
 	tests/vm/$(s).sh))

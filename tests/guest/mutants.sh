@@ -7,7 +7,9 @@
 # usage: tests/guest/mutants.sh NN, in the project's folder
 #
 # tests/mutants/NN/SUITE--WHAT.patch is a bug put into solutions/NN-topic.  The driver with it
-# has to fail in that suite of run.sh, where the driver without it does not.
+# has to fail in that suite of run.sh, where the driver without it does not.  The patch may begin
+# with a line "rule: ..." that says what the bug breaks, and one "test: ..." that names the
+# point that has to fail: not only another one, which the bug takes along.
 set -u
 lab=$1
 . tests/tap.sh
@@ -48,12 +50,23 @@ judge()
 	name=$1
 	driver "$name" "$2" || return
 	# A bug may make it wait for ever.
-	LIMIT=60 AGATE_KO=$work/$name/agate.ko tests/guest/run.sh fast "${name%%--*}" \
+	LIMIT=120 AGATE_KO=$work/$name/agate.ko tests/guest/run.sh fast "${name%%--*}" \
 		>"$work/$name/run.log" 2>&1 </dev/null
+	point=$(sed -n 's/^test: //p' "$2")
 	if ! grep -q '^not ok' "$work/$name/run.log"; then
 		echo "survived ${name%%--*}"
 		tail -n 3 "$work/$name/run.log"
+	elif ! grep -q "^not ok [0-9]* - $point" "$work/$name/run.log"; then
+		echo "$point did not see it, but"
+		grep '^not ok' "$work/$name/run.log"
 	fi
+}
+
+# The mutant's name, and the rule that it breaks where the patch says that.
+title()
+{
+	rule=$(sed -n 's/^rule: //p' "$2")
+	echo "$1${rule:+: $rule}"
 }
 
 # Says what the driver without a bug does wrong.
@@ -73,5 +86,5 @@ for suite in $suites; do
 done
 for patch in $patches; do
 	name=${patch##*/} name=${name%.patch}
-	no_findings "$name" "$(judge "$name" "$patch")"
+	no_findings "$(title "$name" "$patch")" "$(judge "$name" "$patch")"
 done

@@ -9,7 +9,8 @@ SPLAT='WARNING:|BUG:|Oops|KASAN|UBSAN|DMA-API: |possible (recursive|circular) lo
 'inconsistent lock state|suspicious RCU|sleeping function called|unreferenced object|'\
 'blocked for more than|soft lockup|rcu.*(stall|self-detected)|Call Trace:|refcount_t|'\
 'list_(add|del) corruption|Memory manager not clean|Kernel panic|general protection fault|'\
-'kmemleak: .*disabled|trying to register non-static key|lockdep is turned off|leaked: '
+'kmemleak: .*disabled|trying to register non-static key|lockdep is turned off|leaked: |'\
+'usage count underflow'
 
 # test_step PROGRAM ARGUMENT...: the step that runs a test program, to its end,
 # and says how it ended: one that never started has no plan to be missed.
