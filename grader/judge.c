@@ -92,6 +92,8 @@ static bool judge_kernel(const struct evidence *e, struct verdict *v)
 
 static bool judge_time(const struct evidence *e, struct verdict *v)
 {
+	char sleeper[220];
+
 	if (!e->timed_out && e->end != GUEST_TIMEOUT)
 		return false;
 	/* The kernel's answer when it was asked where it hangs. */
@@ -100,6 +102,9 @@ static bool judge_time(const struct evidence *e, struct verdict *v)
 	verdict_set(v, VERDICT_TIMEOUT, v->splat.kind == SPLAT_NONE ?
 		    "every call comes back, and every wait ends" : splat_rule(&v->splat),
 		    "an end within the test's time limit", "none after %u ms", e->limit_ms);
+	if (splat_sleeper(&v->splat, e->console, e->console_len, sleeper, sizeof(sleeper)))
+		verdict_set(v, VERDICT_TIMEOUT, v->rule, v->expected, "none after %u ms; meanwhile %s: "
+			    "if it has that lock, nobody gives it back", e->limit_ms, sleeper);
 	return true;
 }
 

@@ -74,4 +74,11 @@ bool splat_find_untimed(const char *text, size_t len, struct splat *splat);
 const char *splat_name(enum splat_kind kind);
 const char *splat_rule(const struct splat *splat);
 
+/*
+ * If @splat shows somebody who waits for a lock: a task of the guest that the kernel's list of
+ * blocked tasks in @text shows asleep in the module, for something that is no lock.
+ */
+bool splat_sleeper(const struct splat *splat, const char *text, size_t len, char *out,
+		   size_t size);
+
 #endif /* AGATE_GRADER_SPLAT_H */

@@ -191,6 +191,55 @@ static void test_gpu_hints_bounds(void **state)
 	assert_int_equal(gpu_hints(NULL, 0, NULL, text, sizeof(text)), 0);
 }
 
+#define BLOCKED(task, frames) \
+	"[    6.1] task:" task "            state:D stack:0     pid:9     ppid:1      flags:0x2\n" \
+	"[    6.1] Call Trace:\n[    6.1]  <TASK>\n[    6.1]  __schedule+0x205/0x590\n" \
+	frames "[    6.1]  </TASK>\n"
+/* A handler spins for a lock that another thread has. */
+#define SPINS "[    6.0] sysrq: Show backtrace of all active CPUs\n" \
+	"[    6.0] NMI backtrace for cpu 1\n[    6.0] CPU: 1 PID: 77 Comm: irq/24-agate-job\n" \
+	"[    6.0] RIP: 0010:native_queued_spin_lock_slowpath+0x1b/0x40\n" \
+	"[    6.0] Call Trace:\n[    6.0]  <TASK>\n" \
+	"[    6.0]  _raw_spin_lock+0x10/0x20\n[    6.0]  agate_irq+0x10/0x20 [agate]\n" \
+	"[    6.0]  </TASK>\n[    6.1] sysrq: Show Blocked State\n"
+
+static void sleeper(const char *console, const char *seen)
+{
+	struct evidence e = evidence();
+	struct verdict v;
+
+	e.timed_out = true;
+	e.limit_ms = 5000;
+	e.console = console;
+	e.console_len = strlen(console);
+	judge(&e, &v);
+	assert_int_equal(v.status, VERDICT_TIMEOUT);
+	assert_string_equal(v.seen, seen);
+}
+
+/* The thread that sleeps in the driver may be the one that has the lock. */
+static void test_sleeper(void **state)
+{
+	static const char one[] = "none after 5000 ms; meanwhile the thread \"test\" sleeps in "
+		"synchronize_irq(), which agate_irq_suspend() called: if it has that lock, nobody "
+		"gives it back", none[] = "none after 5000 ms";
+
+	(void)state;
+	sleeper(SPINS BLOCKED("test", "[    6.1]  schedule+0x3d/0x90\n"
+			      "[    6.1]  synchronize_irq+0x8c/0xc0\n"
+			      "[    6.1]  agate_irq_suspend+0x4b/0x60 [agate]\n"), one);
+	/* It waits for a lock as well, for a gate of the test's, or outside of the driver. */
+	sleeper(SPINS BLOCKED("test", "[    6.1]  mutex_lock+0x2d/0x40\n"
+			      "[    6.1]  agate_irq_suspend+0x4b/0x60 [agate]\n"), none);
+	sleeper(SPINS BLOCKED("test", "[    6.1]  gated_call+0x5a/0x100 [agate_inject]\n"
+			      "[    6.1]  agate_irq_suspend+0x4b/0x60 [agate]\n"), none);
+	sleeper(SPINS BLOCKED("kworker/0:1", "[    6.1]  msleep+0x2d/0x40\n"), none);
+	/* Nobody waits for a lock. */
+	sleeper("[    6.1] sysrq: Show Blocked State\n"
+		BLOCKED("test", "[    6.1]  synchronize_irq+0x8c/0xc0\n"
+			"[    6.1]  agate_irq_suspend+0x4b/0x60 [agate]\n"), none);
+}
+
 static void said(const char *console, const char *wanted)
 {
 	char text[120];
@@ -254,6 +303,7 @@ int main(void)
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_gpu_hints),
 		cmocka_unit_test(test_gpu_hints_bounds),
+		cmocka_unit_test(test_sleeper),
 		cmocka_unit_test(test_driver_words),
 	};
 
