@@ -16,35 +16,38 @@
 static volatile uint32_t *doorbells;		/* BAR0 */
 static char *bar2;
 
-/* A BAR may begin in the middle of the page that holds it. */
-static void *map_bar(unsigned int bar, size_t size)
+static void *map_file(const char *path, size_t size)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	void *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (map == MAP_FAILED)
+		fail_msg("%s cannot be mapped: %s", path, strerror(errno));
+	close(fd);
+	return map;
+}
+
+/* BAR0 may begin in the middle of the page that holds it. */
+static void *map_bar0(size_t size)
 {
 	unsigned long long start = 0;
 	FILE *file = fopen(function_path("resource"), "re");
-	char name[16];
-	void *map;
-	int fd;
 
-	for (unsigned int i = 0; file && i <= bar; i++)
-		if (fscanf(file, "%llx %*x %*x", &start) != 1)
-			fail_msg("BAR%u has no address", bar);
+	if (file && fscanf(file, "%llx %*x %*x", &start) != 1)
+		fail_msg("BAR0 has no address");
 	if (file)
 		fclose(file);
-	snprintf(name, sizeof(name), "resource%u", bar);
-	fd = open(function_path(name), O_RDWR | O_CLOEXEC);
-	map = mmap(NULL, size + start % PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (map == MAP_FAILED)
-		fail_msg("BAR%u cannot be mapped: %s", bar, strerror(errno));
-	close(fd);
-	return (char *)map + start % PAGE;
+	return (char *)map_file(function_path("resource0"), size + start % PAGE) + start % PAGE;
 }
 
 static void map_bars(void)
 {
 	if (doorbells)
 		return;
-	bar2 = map_bar(2, BAR2_USED);
-	doorbells = map_bar(0, AGATE_IVSHMEM_DOORBELL + sizeof(uint32_t));
+	/* The file in sysfs maps BAR2 in another way than the driver does. */
+	inject_load();
+	bar2 = map_file("/sys/kernel/debug/agate_bar2", BAR2_USED);
+	doorbells = map_bar0(AGATE_IVSHMEM_DOORBELL + sizeof(uint32_t));
 }
 
 static struct agate_bar2_ctrl *control(void)
