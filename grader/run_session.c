@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * The guests of one kernel (run_priv.h): one, or two that take the tests from one list, each
- * with a thread of its own.  What a test did, and its verdict, do not depend on the guest.
+ * with a thread of its own.  A verdict does not depend on the guest in which the test ran.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Lab 02: who touches the label of a BO, while a test has /sys/kernel/debug/agate_touches open.
+ * Lab 02: touches of a BO's label, while a test has /sys/kernel/debug/agate_touches open.
  *
  * A watchpoint of the processor stops each task that reads or writes the first byte of the
  * newest BO's label, at that instruction: no race has to be met to see a lock that is missing.
