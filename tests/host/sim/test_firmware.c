@@ -67,6 +67,7 @@ static void test_the_check_takes_time(void **state)
 
 	(void)state;
 	wr(b, CARD_INT_MASK, 0);
+	rd(b, FW_STATUS);
 	wr(b, FW_CMD, FW_CMD_START);
 	begun = agate_sim_time(b->sim);
 	settle(b);		/* nobody waits */
@@ -262,6 +263,7 @@ static void test_a_wrong_address(void **state)
 	refused_at(SHOWN - 0x1000, 5032);	/* where firmware may lie */
 	refused_at(0x0fe00000, 5032);		/* where engines do not reach */
 	refused_at(0x0fdff000, 4097);
+	refused_at(0x10000000, 5032);		/* where the GGTT ends */
 	refused_at(BLOB, 0xffffffff);
 	b = card_bench_new();
 	b->gsm[BLOB / 4096] = 0;

@@ -380,6 +380,10 @@ static void test_a_fault_stops_the_ring(void **state)
 	assert_int_equal(last_event(b, AGATE_EV_MOVER_END)->c, AGATE_REASON_COMMAND);
 	assert_int_equal(counter(b, AGATE_CNT_MOVER_FAULTS), 1);
 	assert_int_equal(counter(b, AGATE_CNT_MOVER_COMMANDS), 0);
+	/* A TAIL is not looked at before RESET. */
+	wr(b, RING_TAIL, 1000);
+	assert_faulty(b, AGATE_REASON_COMMAND, RING);
+	wr(b, RING_TAIL, 2);
 	/* The same again, until the driver makes a NOP of it. */
 	wr(b, MOVER_CMD, MOVER_CMD_RESET);
 	settle(b);
@@ -398,6 +402,7 @@ static void test_a_reset_replays(void **state)
 {
 	struct bench *b = mover_bench_new();
 	struct agate_mover_cmd cmd = fill(0x40000);
+	uint64_t begun;
 
 	(void)state;
 	put_cmd(b, 0, &cmd);
@@ -409,7 +414,10 @@ static void test_a_reset_replays(void **state)
 	wr(b, MOVER_CMD, MOVER_CMD_RESET);
 	assert_string_equal(last_event(b, AGATE_EV_MOVER_END)->text, "reset");
 	assert_int_equal(rd(b, MOVER_STATUS), MOVER_STATUS_BUSY);
+	begun = agate_sim_time(b->sim);
 	settle(b);
+	/* RESET has read the context already. */
+	assert_int_equal(agate_sim_time(b->sim) - begun, 1 + 0x40000 / 64);
 	assert_int_equal(rd(b, RING_HEAD), 1);
 	assert_int_equal(get64(b, DATA_PA), ~0ull);
 	assert_int_equal(get64(b, DATA_PA + 0x3fff8), ~0ull);

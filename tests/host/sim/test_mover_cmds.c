@@ -427,6 +427,12 @@ static void test_a_command_writes_the_context(void **state)
 	assert_true(hinted(b, "a command writes the ring or the context that is being read"));
 	assert_int_equal(count_events(b, AGATE_EV_HINT), 1);
 	assert_int_equal(rd(b, RING_HEAD), 1);
+	/* Once for a command, whatever it hits. */
+	forget_events(b);
+	cmd = fill(GGTT, CONTEXT, RING + 0x1000 - CONTEXT);
+	run_cmd(b, &cmd);
+	assert_int_equal(count_events(b, AGATE_EV_HINT), 1);
+	assert_int_equal(rd(b, RING_HEAD), 2);
 	bench_free(b);
 }
 
