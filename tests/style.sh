@@ -163,7 +163,7 @@ hardware_page()
 {
 	page=book/hardware.md
 	[ -f "$page" ] || echo "$page: not there"
-	sed -nE 's/^#define +((GPU|JOB|JS|MMU|AS|CARD|GGTT)_[A-Z0-9_]+).*/\1/p' \
+	sed -nE 's/^#define +((GPU|JOB|JS|MMU|AS|CARD|GGTT|FW|MOVER|RING|SCAN)_[A-Z0-9_]+).*/\1/p' \
 		include/agate_regs.h include/agate_card.h |
 		grep -vE '_(BASE|STRIDE|REG)$' | sed -E 's/_(LO|HI)$//' | sort -u |
 		while read -r name; do

@@ -34,7 +34,7 @@
 #include "phys.h"
 #include "power.h"
 #include "powered.h"
-#include "scanout.h"
+#include "scan.h"
 #include "soc.h"
 #include "slot.h"
 #include "vram.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the mover's commands do (hardware.md, section 6.6).
+ * The mover's commands (hardware.md, section 6.6).
  *
  * A command is done in pieces, each within one page of the source and one of the
  * destination, and a unit of work is as many of them as fit in 64 KiB.

@@ -24,7 +24,7 @@
 #include "agate_stdio.h"
 #include "bus.h"
 #include "control.h"
-#include "frames.h"
+#include "frame_files.h"
 #include "inject_spec.h"
 #include "log.h"
 #include "sim_options.h"

@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What the engines read when the whole of it is shown as RAM; false: it is not. */
+/* The bytes that engines read at addr; false: not all of them are shown, as RAM. */
 static bool look(const struct guest *g, uint32_t addr, uint8_t *to, uint32_t len)
 {
 	while (len--) {

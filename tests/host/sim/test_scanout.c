@@ -165,6 +165,7 @@ static void test_a_flip_takes_time(void **state)
 
 	(void)state;
 	wr(b, CARD_INT_MASK, CARD_INT_MOVER_DONE);
+	assert_int_equal(rd(b, SCAN_FRAMES), 0);
 	wr(b, SCAN_FLIP, 1);
 	begun = agate_sim_time(b->sim);
 	settle(b);		/* nobody waits */

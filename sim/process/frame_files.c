@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Starting the writer of frames, and speaking to it (frames.h).
+ * Starting the writer of frames, and speaking to it (frame_files.h).
  */
-#include "frames.h"
+#include "frame_files.h"
 
 #include <fcntl.h>
 #include <limits.h>

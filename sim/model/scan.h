@@ -3,8 +3,8 @@
  * The scanout: the part of the card that shows a frame.  The owner of the model gets its
  * rows (agate_sim.h).
  */
-#ifndef AGATE_MODEL_SCANOUT_H
-#define AGATE_MODEL_SCANOUT_H
+#ifndef AGATE_MODEL_SCAN_H
+#define AGATE_MODEL_SCAN_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,4 +33,4 @@ extern const struct block scanout_block;
 /* End a stuck flip, as if it had begun now. */
 void scanout_unstick(struct agate_sim *sim);
 
-#endif /* AGATE_MODEL_SCANOUT_H */
+#endif /* AGATE_MODEL_SCAN_H */

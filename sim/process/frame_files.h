@@ -7,8 +7,8 @@
  * way.  A file has its name once it is whole, which is before the guest learns that its
  * frame is shown.
  */
-#ifndef AGATE_PROCESS_FRAMES_H
-#define AGATE_PROCESS_FRAMES_H
+#ifndef AGATE_PROCESS_FRAME_FILES_H
+#define AGATE_PROCESS_FRAME_FILES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,4 +50,4 @@ void frames_end(struct frames *frames, bool shown);
 /* The writer's own loop, until nobody writes to the pipe any more; returns its exit status. */
 int frames_serve(int folder, int in, int out, uint64_t limit);
 
-#endif /* AGATE_PROCESS_FRAMES_H */
+#endif /* AGATE_PROCESS_FRAME_FILES_H */

@@ -5,7 +5,7 @@
  * A flip takes the registers at once and reads the frame at its end: memory that the driver
  * has given away meanwhile shows in the picture.
  */
-#include "scanout.h"
+#include "scan.h"
 
 #include "model.h"
 
@@ -192,7 +192,7 @@ static void scan_lose(struct agate_sim *sim)
 
 /* ---- Registers -------------------------------------------------------------------- */
 
-/* Where a register is, or NULL: it is not one that keeps its value. */
+/* Where the value of a register is kept; NULL: it has none. */
 static uint32_t *scan_register(struct scan_frame *frame, uint32_t offset)
 {
 	switch (offset) {

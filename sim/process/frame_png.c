@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * The process that writes frames (frames.h).
+ * The process that writes frames (frame_files.h).
  *
  * It takes orders from a process that a guest may have got hold of: it checks what it reads,
  * and makes up the names of its files itself.
  */
-#include "frames.h"
+#include "frame_files.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
