@@ -36,7 +36,7 @@ compute)	wants="walks faults jobs failed bytes" ;;
 tiler)		wants="walks faults jobs failed triangles pixels" ;;
 queue)		wants="walks jobs hints" ;;
 range)		wants="inserted reserved removed full refused" ;;
-mover)		wants="walks commands moved mover_faults frames hints" ;;
+mover)		wants="jobs commands moved mover_faults frames hints" ;;
 ggtt)		wants="walks jobs hints stale_entries dropped_commits" ;;
 *)		wants="inputs" ;;
 esac
