@@ -75,11 +75,12 @@ static void waits_by_interrupt(void **state)
 	inject_anybody(true);
 	inject_within("agate_pm_get");
 	inject_count("gpu_poll");
+	inject_count("poll_trans");
 	for (uint64_t i = 1; i <= 10; i++) {
 		power_wait("suspended");
 		power_check_job(&bo, 0, i);
 	}
-	polls = inject_hits("gpu_poll");
+	polls = inject_hits("gpu_poll") + inject_hits("poll_trans");
 	inject_clear();
 	printf("# 10 wake-ups polled %u times\n", polls);
 	assert_in_range(polls, 10, 25);
