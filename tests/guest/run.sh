@@ -98,7 +98,7 @@ guest()
 		compute listed many absent coherency queued runtime-pm storm caught \
 		reservations readers lock-order parked probed backing spaces heaps asleep \
 		contiguous prime strangers scanout two-gpus one-goes top dvfs \
-		power-sticks restart trips vram wired; do
+		power-sticks restart trips own-vram wired; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	for p in agate-info agate-top; do
@@ -314,9 +314,9 @@ card | card-port)
 	[ $suite = card ] || sim_args=$none
 	sim_args="$sim_args --card --vram 64 --vram-visible 16"
 	set -- "$(load $patient)" "$(test_step coherency)" "$(test_step compute)" \
-		"$(test_step vram shared)" "$(test_step vram hidden)" "$(test_step vram beyond)" \
-		'gpu:{"cmd": "power-cut"}' "$(test_step vram unpowered)" \
-		'gpu:{"cmd": "power-back"}' "$(test_step vram lost)" ;;
+		"$(test_step own-vram shared)" "$(test_step own-vram hidden)" "$(test_step own-vram beyond)" \
+		'gpu:{"cmd": "power-cut"}' "$(test_step own-vram unpowered)" \
+		'gpu:{"cmd": "power-back"}' "$(test_step own-vram lost)" ;;
 shared)
 	set -- "$(load $patient)" "$(test_step prime)" "$(test_step scanout)" "$(test_step strangers)" ;;
 two)
