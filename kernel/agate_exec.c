@@ -15,7 +15,7 @@ void agate_exec_init(struct agate_exec *exec, u32 flags)
 	exec->count = 0;
 	exec->room = AGATE_EXEC_FEW;
 	exec->locked = exec->few;
-	exec->contended = NULL;
+	exec->contended.obj = NULL;
 }
 
 static void unlock_all(struct agate_exec *exec)
@@ -23,9 +23,9 @@ static void unlock_all(struct agate_exec *exec)
 	unsigned int i;
 
 	for (i = exec->count; i--;)
-		dma_resv_unlock(exec->locked[i]->resv);
+		dma_resv_unlock(exec->locked[i].obj->resv);
 	for (i = exec->count; i--;)
-		drm_gem_object_put(exec->locked[i]);
+		drm_gem_object_put(exec->locked[i].obj);
 	exec->count = 0;
 }
 
@@ -33,8 +33,8 @@ void agate_exec_fini(struct agate_exec *exec)
 {
 	unlock_all(exec);
 	ww_acquire_fini(&exec->ticket);
-	if (exec->contended)
-		drm_gem_object_put(exec->contended);
+	if (exec->contended.obj)
+		drm_gem_object_put(exec->contended.obj);
 	if (exec->locked != exec->few)
 		kvfree(exec->locked);
 }
@@ -42,7 +42,7 @@ void agate_exec_fini(struct agate_exec *exec)
 /* Before a lock is taken: it cannot be given back unless it is in the list. */
 static int make_room(struct agate_exec *exec)
 {
-	struct drm_gem_object **more;
+	struct agate_exec_lock *more;
 
 	if (exec->count < exec->room)
 		return 0;
@@ -64,23 +64,58 @@ static int resv_lock(struct agate_exec *exec, struct dma_resv *resv)
 	return dma_resv_lock(resv, &exec->ticket);
 }
 
-int agate_exec_lock(struct agate_exec *exec, struct drm_gem_object *obj)
+static struct agate_exec_lock *find(const struct agate_exec *exec, const struct dma_resv *resv)
+{
+	unsigned int i;
+
+	for (i = 0; i < exec->count; i++) {
+		if (exec->locked[i].obj->resv == resv)
+			return &exec->locked[i];
+	}
+	return NULL;
+}
+
+static int lock_one(struct agate_exec *exec, struct drm_gem_object *obj, bool victim)
 {
 	int ret = make_room(exec);
 
 	if (!ret)
 		ret = resv_lock(exec, obj->resv);
-	if (ret == -EALREADY)
-		return 0;
 	if (ret && ret != -EDEADLK)
 		return ret;
 
 	drm_gem_object_get(obj);
 	if (ret)
-		exec->contended = obj;
+		exec->contended = (struct agate_exec_lock){ obj, victim };
 	else
-		exec->locked[exec->count++] = obj;
+		exec->locked[exec->count++] = (struct agate_exec_lock){ obj, victim };
 	return ret;
+}
+
+/* A victim of the pass before may be somebody whom this pass asks for. */
+int agate_exec_lock(struct agate_exec *exec, struct drm_gem_object *obj)
+{
+	int ret = lock_one(exec, obj, false);
+
+	if (ret != -EALREADY)
+		return ret;
+	find(exec, obj->resv)->victim = false;
+	return 0;
+}
+
+int agate_exec_lock_victim(struct agate_exec *exec, struct drm_gem_object *obj)
+{
+	return lock_one(exec, obj, true);
+}
+
+bool agate_exec_holds(const struct agate_exec *exec, struct dma_resv *resv)
+{
+	return dma_resv_locking_ctx(resv) == &exec->ticket;
+}
+
+bool agate_exec_holds_victim(const struct agate_exec *exec, struct dma_resv *resv)
+{
+	return agate_exec_holds(exec, resv) && find(exec, resv)->victim;
 }
 
 int agate_exec_reserve(struct agate_exec *exec, unsigned int fences)
@@ -89,7 +124,7 @@ int agate_exec_reserve(struct agate_exec *exec, unsigned int fences)
 	int ret = 0;
 
 	for (i = 0; !ret && i < exec->count; i++)
-		ret = dma_resv_reserve_fences(exec->locked[i]->resv, fences);
+		ret = dma_resv_reserve_fences(exec->locked[i].obj->resv, fences);
 	return ret;
 }
 
@@ -104,14 +139,14 @@ static int resv_lock_slow(struct agate_exec *exec, struct dma_resv *resv)
 
 bool agate_exec_retry(struct agate_exec *exec, int *ret)
 {
-	if (*ret != -EDEADLK || WARN_ON(!exec->contended))
+	if (*ret != -EDEADLK || WARN_ON(!exec->contended.obj))
 		return false;
 
 	unlock_all(exec);
-	*ret = resv_lock_slow(exec, exec->contended->resv);
+	*ret = resv_lock_slow(exec, exec->contended.obj->resv);
 	if (*ret)
 		return false;
 	exec->locked[exec->count++] = exec->contended;
-	exec->contended = NULL;
+	exec->contended.obj = NULL;
 	return true;
 }

@@ -33,13 +33,23 @@
 #define AGATE_EXEC_FEW			8
 
 /**
+ * struct agate_exec_lock - one locked reservation
+ * @obj: an object that has it, with a reference
+ * @victim: nobody asked for the object: it was locked to make it leave its memory
+ */
+struct agate_exec_lock {
+	struct drm_gem_object *obj;
+	bool victim;
+};
+
+/**
  * struct agate_exec - a set of locked reservations
  * @ticket: the ticket of all its locks
  * @flags: AGATE_EXEC_*
  * @count: how many it holds
  * @room: how many fit into @locked
- * @locked: one object for each, with a reference; @few, or an array of its own
- * @contended: the object whose lock gave -EDEADLK last, with a reference, or NULL
+ * @locked: one for each; @few, or an array of its own
+ * @contended: the one that gave -EDEADLK last; its object has a reference, or is NULL
  * @few: where @locked begins
  */
 struct agate_exec {
@@ -47,9 +57,9 @@ struct agate_exec {
 	u32 flags;
 	unsigned int count;
 	unsigned int room;
-	struct drm_gem_object **locked;
-	struct drm_gem_object *contended;
-	struct drm_gem_object *few[AGATE_EXEC_FEW];
+	struct agate_exec_lock *locked;
+	struct agate_exec_lock contended;
+	struct agate_exec_lock few[AGATE_EXEC_FEW];
 };
 
 /**
@@ -76,6 +86,24 @@ void agate_exec_fini(struct agate_exec *exec);
  * Return: 0; -EDEADLK, for agate_exec_retry(); -EINTR; -ENOMEM.
  */
 int agate_exec_lock(struct agate_exec *exec, struct drm_gem_object *obj);
+
+/**
+ * agate_exec_lock_victim - lock the reservation of an object that has to leave its memory
+ * @exec: the set
+ * @obj: the object; the set does not hold its reservation
+ *
+ * It stays locked until the pass ends, and after -EDEADLK until the next pass ends.
+ *
+ * Context: as agate_exec_lock(), whose calls of this pass have all been made.
+ * Return: as agate_exec_lock().
+ */
+int agate_exec_lock_victim(struct agate_exec *exec, struct drm_gem_object *obj);
+
+/** agate_exec_holds - does the set hold this reservation? */
+bool agate_exec_holds(const struct agate_exec *exec, struct dma_resv *resv);
+
+/** agate_exec_holds_victim - does it hold it as a victim's, and for nobody else? */
+bool agate_exec_holds_victim(const struct agate_exec *exec, struct dma_resv *resv);
 
 /**
  * agate_exec_reserve - make room for fences in every reservation of the set
