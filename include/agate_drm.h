@@ -36,12 +36,13 @@ extern "C" {
  *   1   SUBMIT: bo_flags; WAIT_BO: flags
  *   2   CREATE_BO: AGATE_BO_CONTIGUOUS; PRIME
  *   3   SUBMIT: AGATE_JD_REQ_ONLY_COMPUTE
+ *   4   CREATE_BO: placement
  *
  * A driver ignores what a later version appended to a struct, but not a flag that it does
  * not know: before a client sets one, it asks for the version.
  */
 #define AGATE_DRM_MAJOR	1
-#define AGATE_DRM_MINOR	3
+#define AGATE_DRM_MINOR	4
 
 #define DRM_AGATE_SUBMIT		0x00
 #define DRM_AGATE_WAIT_BO		0x01
@@ -209,6 +210,24 @@ struct drm_agate_wait_bo {
  * with AGATE_BO_HEAP; EOPNOTSUPP without AGATE_FEATURE_CMA.
  */
 #define AGATE_BO_CONTIGUOUS	(1 << 4)
+/**
+ * From version 1.4 on, and only with a placement: MMAP_BO works, so the BO's VRAM is in the
+ * part of it that the CPUs reach.  System memory alone needs no such flag.
+ */
+#define AGATE_BO_CPU_VISIBLE	(1 << 5)
+/** Likewise: the BO has memory from the beginning, for which others may have to leave. */
+#define AGATE_BO_POPULATE	(1 << 6)
+
+/* How the CPUs map the pages of a BO that has a placement. */
+#define AGATE_CACHING_WB	0	/* cached; system memory only */
+#define AGATE_CACHING_WC	1	/* write-combining */
+#define AGATE_CACHING_UC	2	/* uncached; system memory only */
+
+/** The kinds of memory that a placement names. */
+enum drm_agate_region_type {
+	DRM_AGATE_REGION_SYSTEM = 0,
+	DRM_AGATE_REGION_VRAM = 1,
+};
 
 /** The largest BO, in bytes. */
 #define AGATE_BO_MAX_SIZE	(1ULL << 30)
@@ -231,6 +250,17 @@ struct drm_agate_create_bo {
 	 * never 0, valid while the handle lives.
 	 */
 	__u64 offset;
+	/* -- from version 1.4 on -- */
+	/**
+	 * @placement: bits 1 << enum drm_agate_region_type: where the BO may be when a
+	 * chain uses it.  0: it never moves.  EINVAL for an unknown bit, and with HEAP or
+	 * CONTIGUOUS; EOPNOTSUPP for a GPU without a card.
+	 */
+	__u32 placement;
+	/** @caching: AGATE_CACHING_*; WC with VRAM, and 0 without a placement. */
+	__u32 caching;
+	/** @pad: zero. */
+	__u64 pad;
 };
 
 /**
@@ -286,6 +316,8 @@ enum drm_agate_param {
 #define AGATE_FEATURE_COHERENCY	(1ULL << 13)
 #define AGATE_FEATURE_DVFS	(1ULL << 14)
 #define AGATE_FEATURE_PM	(1ULL << 15)
+#define AGATE_FEATURE_CARD	(1ULL << 16)	/* VRAM */
+#define AGATE_FEATURE_ENGINES	(1ULL << 17)	/* firmware and mover: BOs may have a placement */
 
 /**
  * struct drm_agate_get_param - ask for one number; EINVAL for an unknown one

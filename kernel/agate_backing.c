@@ -122,6 +122,11 @@ int agate_backing_reserve(struct agate_bo *bo)
 	return bo->backing.ops->reserve(bo);
 }
 
+int agate_backing_validate(struct agate_bo *bo, struct agate_exec *exec)
+{
+	return bo->backing.ops->validate ? bo->backing.ops->validate(bo, exec) : 0;
+}
+
 int agate_backing_populate(struct agate_bo *bo, u64 offset, u64 size, struct agate_runs *runs)
 {
 	return bo->backing.ops->populate(bo, offset, size, runs);

@@ -25,6 +25,7 @@
 
 struct agate_bo;
 struct agate_device;
+struct agate_exec;
 struct device;
 struct drm_gem_object;
 struct mem_cgroup;
@@ -78,6 +79,9 @@ struct agate_runs {
  * @flags: AGATE_BACKING_*; only what they name needs the operations that they name
  * @create: takes the memory of a new BO, which nobody else knows, and of which only the GEM
  *	object is initialised.  0; -ENOMEM
+ * @validate: is NULL, or brings a BO whose memory moves to where the GPU may use it.  The caller
+ *	holds its reservation in @exec, and others may be locked there.  0; -EDEADLK for
+ *	agate_exec_retry(); -ENOSPC; -ENOMEM; -EINTR or -ERESTARTSYS
  * @populate: makes a part of the BO present for the GPU, and gives its runs.  The part is
  *	some of its pages, or one chunk if the BO GROWS.  The memory stays where it is while
  *	the BO counts a job in gpu_users and the caller is between drm_dev_enter() and
@@ -116,6 +120,7 @@ struct agate_runs {
 struct agate_backing_ops {
 	u32 flags;
 	int (*create)(struct agate_bo *bo);
+	int (*validate)(struct agate_bo *bo, struct agate_exec *exec);
 	int (*populate)(struct agate_bo *bo, u64 offset, u64 size, struct agate_runs *runs);
 	int (*reserve)(struct agate_bo *bo);
 	void (*open)(struct agate_bo *bo);
@@ -277,6 +282,13 @@ size_t agate_backing_resident(const struct agate_bo *bo);
  * Context: may sleep; takes backing.lock.
  */
 int agate_backing_reserve(struct agate_bo *bo);
+
+/**
+ * agate_backing_validate - bring a BO to where the GPU may use it: see agate_backing_ops
+ * @bo: the BO
+ * @exec: holds its reservation
+ */
+int agate_backing_validate(struct agate_bo *bo, struct agate_exec *exec);
 
 /**
  * agate_backing_populate - make a part of a BO present: see agate_backing_ops.populate

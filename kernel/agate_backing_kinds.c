@@ -11,6 +11,7 @@
 #include "agate_drm.h"
 #include "agate_gem.h"
 #include "agate_heap.h"
+#include "agate_placed.h"
 #include "agate_prime.h"
 #include "agate_shmem.h"
 
@@ -20,6 +21,7 @@ static const struct {
 	const struct agate_backing_ops *ops;
 } kinds[] = {
 	{ AGATE_BO_IMPORTED, &agate_prime_backing },
+	{ AGATE_BO_PLACED, &agate_placed_backing },
 	{ AGATE_BO_CONTIGUOUS, &agate_cma_backing },
 	{ AGATE_BO_HEAP, &agate_heap_backing },
 	{ 0, &agate_shmem_backing },
@@ -36,7 +38,10 @@ const struct agate_backing_ops *agate_backing_choose(u32 flags)
 
 int agate_backing_check_flags(const struct agate_device *adev, u32 flags)
 {
-	if (flags & AGATE_BO_IMPORTED)
+	if (flags & (AGATE_BO_IMPORTED | AGATE_BO_PLACED))
+		return -EINVAL;
+	/* These need a placement. */
+	if (flags & (AGATE_BO_CPU_VISIBLE | AGATE_BO_POPULATE))
 		return -EINVAL;
 	if (!(flags & AGATE_BO_CONTIGUOUS))
 		return 0;

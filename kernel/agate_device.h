@@ -30,11 +30,15 @@
 
 #include "agate_bus.h"
 #include "agate_busy.h"
+#include "agate_card_device.h"
 #include "agate_coherency.h"
 #include "agate_devfreq.h"
 #include "agate_drm.h"
+#include "agate_fw.h"
 #include "agate_gem.h"
+#include "agate_ggtt.h"
 #include "agate_mmu.h"
+#include "agate_mover.h"
 #include "agate_park.h"
 #include "agate_pci.h"
 #include "agate_pm.h"
@@ -47,6 +51,7 @@
 #include "agate_slot.h"
 #include "agate_stats.h"
 #include "agate_topics.h"
+#include "agate_ttm.h"
 #include "agate_vm.h"
 
 /**
@@ -63,6 +68,11 @@
  * @asleep: the system sleeps, and the GPU has no power; under @unplug_lock
  * @lost_work: unplugs the device after the bus found that the GPU is gone
  * @busy: how long the GPU has worked
+ * @card: VRAM, and what else the card has
+ * @ggtt: topic "ggtt"
+ * @fw: the card's firmware
+ * @mover: the card's mover
+ * @ttm: memory that moves
  * @park: what is freed later
  * @mem_dev: owns memory of the DMA API, see agate_mem_dev.h (topic "cma")
  * @hand_over_lock: one hand-over of a BO at a time, see agate_hand_over.h
@@ -91,6 +101,11 @@ struct agate_device {
 	bool asleep;
 	struct work_struct lost_work;
 	struct agate_busy busy;
+	struct agate_card card;
+	struct agate_ggtt ggtt;
+	struct agate_fw fw;
+	struct agate_mover mover;
+	struct agate_ttm ttm;
 	struct agate_park park;
 	struct device *mem_dev;
 	struct mutex hand_over_lock;	/* between the CPUs and the GPU */

@@ -162,6 +162,8 @@ static void agate_lost_work(struct work_struct *work)
 			agate_reset_device_lost(adev);
 		if (agate_topic_present(adev, AGATE_FEATURE_SLOT))
 			agate_slot_shutdown(adev);
+		if (agate_topic_present(adev, AGATE_FEATURE_ENGINES))
+			agate_mover_shutdown(adev);
 		agate_pm_put(adev);
 		drm_dev_unplug(&adev->drm);
 	}
@@ -240,6 +242,8 @@ out:
 	return ret;
 }
 
+static struct lock_class_key park_key;
+
 static int agate_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
 	struct agate_device *adev;
@@ -259,7 +263,7 @@ static int agate_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (!ret)
 		ret = agate_locks_init(adev);
 	if (!ret)
-		ret = agate_park_init(adev);
+		ret = agate_park_init(adev, &adev->park, &park_key);
 	if (ret)
 		return ret;
 

@@ -12,13 +12,20 @@
 #include "agate_backing.h"
 #include "agate_device.h"
 #include "agate_mmap.h"
+#include "agate_placed.h"
 #include "agate_submit.h"
 
 /* A kind of backing may be absent, as a call may. */
 static int create_bo_ioctl(struct drm_device *dev, void *data, struct drm_file *file)
 {
 	const struct drm_agate_create_bo *args = data;
-	int ret = agate_backing_check_flags(to_agate_device(dev), args->flags);
+	int ret;
+
+	if (args->placement)
+		return agate_placed_create_ioctl(dev, data, file);
+	if (args->caching || args->pad)
+		return -EINVAL;
+	ret = agate_backing_check_flags(to_agate_device(dev), args->flags);
 
 	return ret ? ret : agate_gem_create_ioctl(dev, data, file);
 }

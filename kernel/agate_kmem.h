@@ -30,7 +30,8 @@ struct agate_resource;
  * @addr: its first byte: in VRAM counted from the beginning of VRAM, or the DMA address of
  *	system memory
  * @vaddr: where the CPUs have it, write-combining
- * @res: the VRAM
+ * @res: the VRAM, or NULL
+ * @page: the system memory, or NULL
  * @node: its GGTT addresses, or NULL
  * @backup: where a suspend saves it; NULL with NO_SAVE
  */
@@ -43,6 +44,7 @@ struct agate_kmem {
 	u64 addr;
 	void __iomem *vaddr;
 	struct agate_resource *res;
+	struct page *page;
 	struct agate_ggtt_node *node;
 	void *backup;
 };
@@ -58,6 +60,16 @@ struct agate_kmem {
  * Return: the memory, or an ERR_PTR: -ENOMEM, -ENOSPC.
  */
 struct agate_kmem *agate_kmem_create(struct agate_device *adev, u64 size, u32 flags);
+
+/**
+ * agate_kmem_create_page - one page of system memory, filled with zeros
+ * @adev: the device, which has a card
+ *
+ * For what nobody reads or writes on purpose: it has no CPU address, and is not saved.
+ *
+ * Return: the memory, or an ERR_PTR: -ENOMEM.
+ */
+struct agate_kmem *agate_kmem_create_page(struct agate_device *adev);
 
 /**
  * agate_kmem_destroy - give it back, and its GGTT addresses with it

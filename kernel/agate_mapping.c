@@ -9,6 +9,7 @@
 #include "agate_device.h"
 #include "agate_gem.h"
 #include "agate_mmu.h"
+#include "agate_reset.h"
 #include "agate_table.h"
 #include "agate_vm.h"
 
@@ -121,4 +122,48 @@ bool agate_vm_try_teardown_bo(struct agate_bo *bo)
 		}
 	}
 	return true;
+}
+
+/* Return: the GPU did not answer: it may still reach the memory, until it is reset. */
+static bool mapping_teardown(struct agate_mapping *mapping)
+{
+	struct agate_vm *vm = mapping->vm_bo->vm;
+	int ret;
+
+	if (!mapping->active)
+		return false;
+	mutex_lock(&vm->pt_lock);
+	ret = agate_mmu_unmap(vm, agate_mapping_va(mapping), mapping->size);
+	mutex_unlock(&vm->pt_lock);
+	mapping->active = false;
+	return ret;
+}
+
+static bool teardown_all(struct agate_bo *bo)
+{
+	struct agate_mapping *mapping;
+	struct agate_vm_bo *vm_bo;
+	bool left = false;
+
+	mutex_lock(&bo->mappings_lock);
+	list_for_each_entry(vm_bo, &bo->vm_bos, link) {
+		list_for_each_entry(mapping, &vm_bo->mappings, link)
+			left |= mapping_teardown(mapping);
+	}
+	mutex_unlock(&bo->mappings_lock);
+	return left;
+}
+
+/* The whole BO is mapped by one mapping, so no block has to be split: that cannot fail. */
+void agate_vm_teardown_bo(struct agate_bo *bo)
+{
+	struct dma_fence *reset = NULL;
+
+	dma_resv_assert_held(bo->base.resv);
+
+	if (teardown_all(bo))
+		reset = agate_reset_fence(to_agate_device(bo->base.dev));
+	if (reset)
+		dma_fence_wait(reset, false);
+	dma_fence_put(reset);
 }

@@ -13,28 +13,35 @@
  */
 #define PARK_JIFFIES		1
 
-void agate_park_release(struct agate_device *adev)
+void agate_park_release(struct agate_park *park)
 {
-	struct llist_node *due = llist_reverse_order(llist_del_all(&adev->park.due));
+	struct llist_node *due = llist_reverse_order(llist_del_all(&park->due));
 	struct agate_parked *parked, *next;
 
 	llist_for_each_entry_safe(parked, next, due, node) {
-		dma_fence_put(parked->fence);
+		struct dma_fence *fence = parked->fence;
+
+		/* Until then others may look which fence the object waits for. */
 		parked->release(parked);
+		dma_fence_put(fence);
 	}
 }
 
 static void park_work(struct work_struct *work)
 {
-	struct agate_park *park = container_of(to_delayed_work(work), struct agate_park, work);
+	agate_park_release(container_of(to_delayed_work(work), struct agate_park, work));
+}
 
-	agate_park_release(container_of(park, struct agate_device, park));
+void agate_park_flush(struct agate_park *park)
+{
+	flush_delayed_work(&park->work);
+	agate_park_release(park);
 }
 
 /* A release may park another object. */
-static void park_destroy(struct drm_device *drm, void *unused)
+static void park_destroy(struct drm_device *drm, void *data)
 {
-	struct agate_park *park = &to_agate_device(drm)->park;
+	struct agate_park *park = data;
 
 	while (flush_delayed_work(&park->work))
 		;
@@ -42,22 +49,24 @@ static void park_destroy(struct drm_device *drm, void *unused)
 }
 
 /* The queue finishes its work before agate_check_stats() counts. */
-int agate_park_init(struct agate_device *adev)
+int agate_park_init(struct agate_device *adev, struct agate_park *park,
+		    struct lock_class_key *key)
 {
-	struct agate_park *park = &adev->park;
-
 	init_llist_head(&park->due);
 	INIT_DELAYED_WORK(&park->work, park_work);
+#ifdef CONFIG_LOCKDEP
+	lockdep_init_map(&park->work.work.lockdep_map, "agate park", key, 0);
+#endif
 	park->wq = alloc_workqueue("agate-park", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!park->wq)
 		return -ENOMEM;
-	return drmm_add_action_or_reset(&adev->drm, park_destroy, NULL);
+	return drmm_add_action_or_reset(&adev->drm, park_destroy, park);
 }
 
 /* The first one on the list wakes the worker for all that come until then. */
 static void park_due(struct agate_parked *parked)
 {
-	struct agate_park *park = &parked->adev->park;
+	struct agate_park *park = parked->park;
 
 	if (llist_add(&parked->node, &park->due))
 		queue_delayed_work(park->wq, &park->work, PARK_JIFFIES);
@@ -68,10 +77,10 @@ static void parked_signalled(struct dma_fence *fence, struct dma_fence_cb *cb)
 	park_due(container_of(cb, struct agate_parked, cb));
 }
 
-void agate_park(struct agate_device *adev, struct agate_parked *parked, struct dma_fence *fence,
+void agate_park(struct agate_park *park, struct agate_parked *parked, struct dma_fence *fence,
 		void (*release)(struct agate_parked *parked))
 {
-	parked->adev = adev;
+	parked->park = park;
 	parked->release = release;
 	parked->fence = fence;
 	/* It fails when the fence has signalled. */

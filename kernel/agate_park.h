@@ -16,6 +16,7 @@
 
 #include <linux/dma-fence.h>
 #include <linux/llist.h>
+#include <linux/lockdep.h>
 #include <linux/workqueue.h>
 
 struct agate_device;
@@ -34,14 +35,14 @@ struct agate_park {
 
 /**
  * struct agate_parked - an object that is released later, embedded in it
- * @adev: where it is parked
+ * @park: where it is parked
  * @release: frees the object, and the entry with it
  * @fence: what it waits for, with a reference, or NULL
  * @cb: on @fence
  * @node: in the device's park.due
  */
 struct agate_parked {
-	struct agate_device *adev;
+	struct agate_park *park;
 	void (*release)(struct agate_parked *parked);
 	struct dma_fence *fence;
 	struct dma_fence_cb cb;
@@ -51,16 +52,20 @@ struct agate_parked {
 /**
  * agate_park_init - make the worker's queue
  * @adev: the device
+ * @park: its own one, or another one of it
+ * @key: static: lockdep tells the locks under which the workers of two parks may be waited for
+ *	apart by it
  *
  * It lives as long as the device, whose last steps release what is parked by then.
  *
  * Return: 0 or -ENOMEM.
  */
-int agate_park_init(struct agate_device *adev);
+int agate_park_init(struct agate_device *adev, struct agate_park *park,
+		    struct lock_class_key *key);
 
 /**
  * agate_park - release an object later
- * @adev: the device
+ * @park: where it waits
  * @parked: its entry, not parked yet
  * @fence: release it only after this has signalled; the reference to it is taken over.
  *	NULL: release it when the worker comes to it
@@ -68,18 +73,26 @@ int agate_park_init(struct agate_device *adev);
  *
  * Context: any.
  */
-void agate_park(struct agate_device *adev, struct agate_parked *parked, struct dma_fence *fence,
+void agate_park(struct agate_park *park, struct agate_parked *parked, struct dma_fence *fence,
 		void (*release)(struct agate_parked *parked));
 
 /**
  * agate_park_release - release now what only waits for the worker
- * @adev: the device
+ * @park: where it waits
  *
  * For those who wait for an object to be released.  The worker may be at work, too: when
  * this returns, it may still be releasing what it has found before.
  *
  * Context: may sleep; the caller holds nothing that a release needs.
  */
-void agate_park_release(struct agate_device *adev);
+void agate_park_release(struct agate_park *park);
+
+/**
+ * agate_park_flush - the same, and wait until the worker has released what it has found
+ * @park: where it waits
+ *
+ * Context: may sleep; the caller holds nothing that any release of this @park needs.
+ */
+void agate_park_flush(struct agate_park *park);
 
 #endif /* AGATE_PARK_H */

@@ -95,7 +95,7 @@ int agate_queues_reserve(struct agate_file *afile)
 
 	if (atomic_add_unless(jobs, 1, AGATE_SUBMIT_MAX_JOBS))
 		return 0;
-	agate_park_release(afile->adev);
+	agate_park_release(&afile->adev->park);
 	return wait_event_interruptible(afile->adev->queues.idle,
 					atomic_add_unless(jobs, 1, AGATE_SUBMIT_MAX_JOBS));
 }
@@ -110,7 +110,7 @@ static void job_park(struct kref *ref)
 {
 	struct agate_job *job = container_of(ref, struct agate_job, ref);
 
-	agate_park(job->adev, &job->parked, NULL, job_release);
+	agate_park(&job->adev->park, &job->parked, NULL, job_release);
 }
 
 void agate_job_put(struct agate_job *job)
@@ -302,7 +302,7 @@ void agate_queues_close(struct agate_device *adev, struct agate_entities *entiti
 	unsigned int n;
 
 	agate_slot_cancel(adev, entities);
-	agate_park_release(adev);
+	agate_park_release(&adev->park);
 	wait_event(adev->queues.idle, !atomic_read(&entities->jobs));
 	for (n = 0; n < AGATE_SLOTS_USED; n++)
 		drm_sched_entity_destroy(&entities->entity[n]);

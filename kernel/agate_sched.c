@@ -75,19 +75,20 @@ void agate_scheds_put(struct agate_scheds *scheds)
 	kref_put(&scheds->ref, scheds_release);
 }
 
-struct agate_scheds *agate_scheds_get_fence(struct agate_scheds *scheds)
+struct agate_scheds *agate_scheds_get_fence(struct agate_scheds *scheds, bool counted)
 {
 	kref_get(&scheds->ref);
-	agate_stat_inc(scheds->stats, AGATE_STAT_FENCES);
+	if (counted)
+		agate_stat_inc(scheds->stats, AGATE_STAT_FENCES);
 	return scheds;
 }
 
-void agate_scheds_put_fence(struct agate_scheds *scheds)
+void agate_scheds_put_fence(struct agate_scheds *scheds, bool counted)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&scheds->lock, flags);
-	if (scheds->stats)
+	if (counted && scheds->stats)
 		agate_stat_dec(scheds->stats, AGATE_STAT_FENCES);
 	spin_unlock_irqrestore(&scheds->lock, flags);
 	kref_put(&scheds->ref, scheds_release);
@@ -107,7 +108,7 @@ int agate_sched_job_init(struct drm_sched_job *job, struct drm_sched_entity *ent
 			 struct drm_file *file)
 {
 #if defined(HAVE_SCHED_JOB_INIT_CLIENT)
-	return drm_sched_job_init(job, entity, 1, file, file->client_id);
+	return drm_sched_job_init(job, entity, 1, file, file ? file->client_id : 0);
 #elif defined(HAVE_SCHED_JOB_INIT_CREDITS)
 	return drm_sched_job_init(job, entity, 1, file);
 #else

@@ -32,6 +32,7 @@ struct drm_file;
  * @lock: protects @stats
  * @stats: counts living fences; NULL once the device has gone
  * @slot: one for each slot
+ * @mover: that of the card's mover; see agate_mover.h
  */
 struct agate_scheds {
 	struct kref ref;
@@ -39,6 +40,7 @@ struct agate_scheds {
 	spinlock_t lock;	/* @stats */
 	struct agate_stats *stats;
 	struct drm_gpu_scheduler slot[AGATE_SLOTS_USED];
+	struct drm_gpu_scheduler mover;
 };
 
 /**
@@ -58,20 +60,22 @@ struct agate_scheds *agate_scheds_alloc(struct agate_stats *stats);
 void agate_scheds_put(struct agate_scheds *scheds);
 
 /**
- * agate_scheds_get_fence - count a new fence, and take a reference for it
+ * agate_scheds_get_fence - take a reference for a new fence
  * @scheds: its schedulers
+ * @counted: it counts in @stats
  *
  * Return: @scheds.
  */
-struct agate_scheds *agate_scheds_get_fence(struct agate_scheds *scheds);
+struct agate_scheds *agate_scheds_get_fence(struct agate_scheds *scheds, bool counted);
 
 /**
  * agate_scheds_put_fence - undo agate_scheds_get_fence() when the fence dies
  * @scheds: its schedulers
+ * @counted: as there
  *
  * Context: any.
  */
-void agate_scheds_put_fence(struct agate_scheds *scheds);
+void agate_scheds_put_fence(struct agate_scheds *scheds, bool counted);
 
 /**
  * agate_sched_init - start a scheduler for one slot
@@ -106,7 +110,7 @@ int agate_sched_entity_init(struct drm_sched_entity *entity, struct drm_gpu_sche
  * agate_sched_job_init - initialise a job of a client
  * @job: zeroed; agate_sched_job_cancel() undoes this
  * @entity: the client's queue
- * @file: the client
+ * @file: the client, or NULL for the driver's own work
  */
 int agate_sched_job_init(struct drm_sched_job *job, struct drm_sched_entity *entity,
 			 struct drm_file *file);

@@ -136,11 +136,14 @@ void agate_slot_topic_fini(struct agate_device *adev);
 int agate_slot_topic_suspend(struct agate_device *adev);
 int agate_slot_topic_resume(struct agate_device *adev);
 
+/* Not a slot, but the card's mover. */
+#define AGATE_FENCE_MOVER	AGATE_MAX_SLOTS
+
 /**
  * agate_fence_create - create a slot fence while the caller may still wait for
  * memory
  * @adev: the device
- * @slot: AGATE_SLOT_*
+ * @slot: AGATE_SLOT_* or AGATE_FENCE_MOVER
  *
  * Each fence is a timeline of its own, because after a stop or a reset, jobs of
  * different clients need not end in the order of their submission.

@@ -6,6 +6,7 @@
 #include <linux/moduleparam.h>
 
 #include "agate_backing.h"
+#include "agate_card_device.h"
 #include "agate_cma.h"
 #include "agate_devfreq.h"
 #include "agate_device.h"
@@ -43,10 +44,16 @@ struct agate_topic {
 
 static int pm_topic_init(struct agate_device *adev)
 {
+	/* The card's memory has its own supply, but the function's registers sleep with the GPU. */
+	if (agate_topic_present(adev, AGATE_FEATURE_CARD))
+		return -EOPNOTSUPP;
 	return runtime_pm ? agate_pm_topic_init(adev) : -EOPNOTSUPP;
 }
 
 static const struct agate_topic topics[] = {
+	/* First, because it says which memory the device reaches. */
+	{ "card", AGATE_FEATURE_CARD, 0,
+	  agate_card_topic_init, agate_card_topic_fini },
 	{ "gem", AGATE_FEATURE_GEM, 0,
 	  agate_gem_topic_init, agate_gem_topic_fini },
 	{ "cma", AGATE_FEATURE_CMA, AGATE_FEATURE_GEM,
@@ -84,6 +91,9 @@ static const struct agate_topic topics[] = {
 	{ "reset", AGATE_FEATURE_RESET, AGATE_FEATURE_SUBMIT,
 	  agate_reset_topic_init, agate_reset_topic_fini,
 	  agate_reset_topic_suspend, agate_reset_topic_resume },
+	{ "engines", AGATE_FEATURE_ENGINES, AGATE_FEATURE_CARD | AGATE_FEATURE_SUBMIT,
+	  agate_engines_topic_init, agate_engines_topic_fini,
+	  agate_engines_topic_suspend, NULL },
 	/* Last, so that the GPU is awake before any other topic starts to stop. */
 	{ "pm", AGATE_FEATURE_PM, AGATE_FEATURE_POWER,
 	  pm_topic_init, agate_pm_topic_fini },
@@ -106,7 +116,10 @@ static int topic_init(struct agate_device *adev, const struct agate_topic *topic
 	if ((adev->features & topic->needs) == topic->needs)
 		ret = topic->init(adev);
 	if (ret == -EOPNOTSUPP) {
-		dev_info(&adev->pdev->dev, "topic %s is absent\n", topic->name);
+		/* Most GPUs have no card. */
+		if (topic->feature != AGATE_FEATURE_CARD &&
+		    !(topic->needs & ~adev->features & AGATE_FEATURE_CARD))
+			dev_info(&adev->pdev->dev, "topic %s is absent\n", topic->name);
 		return 0;
 	}
 	if (ret) {

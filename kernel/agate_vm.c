@@ -43,7 +43,7 @@ static void vm_release(struct kref *ref)
 	if (vm->as.pgt.root && agate_mmu_vm_leave(vm))
 		reset = agate_reset_fence(vm->adev);
 	if (reset)
-		agate_park(vm->adev, &vm->parked, reset, vm_free);
+		agate_park(&vm->adev->park, &vm->parked, reset, vm_free);
 	else
 		vm_free(&vm->parked);
 }
@@ -222,7 +222,7 @@ static void mapping_release(struct kref *ref)
 	if (ret)
 		reset = agate_reset_fence(vm_bo->vm->adev);
 	if (reset)
-		agate_park(vm_bo->vm->adev, &mapping->parked, reset, mapping_free);
+		agate_park(&vm_bo->vm->adev->park, &mapping->parked, reset, mapping_free);
 	else
 		mapping_free(&mapping->parked);
 }

@@ -174,6 +174,17 @@ void agate_mapping_put(struct agate_mapping *mapping);
 int agate_mapping_populate(struct agate_mapping *mapping);
 
 /**
+ * agate_vm_teardown_bo - remove the page-table entries of a BO everywhere
+ * @bo: its reservation is held, and all its jobs have ended
+ *
+ * Afterwards the GPU cannot reach the memory any more, not even for a job that did not
+ * list the BO.
+ *
+ * Context: may sleep, also until a reset is over; takes bo->mappings_lock, vm->pt_lock.
+ */
+void agate_vm_teardown_bo(struct agate_bo *bo);
+
+/**
  * agate_vm_try_teardown_bo - remove the page-table entries of a BO everywhere
  * @bo: bo->mappings_lock is held; no job uses it
  *

@@ -237,13 +237,16 @@ static int lock_bos(struct agate_job *job, struct agate_exec *exec)
 	return ret;
 }
 
-static int validate_bos(struct agate_job *job)
+static int validate_bos(struct agate_job *job, struct agate_exec *exec)
 {
 	unsigned int i;
 	int ret = 0;
 
-	for (i = 0; !ret && i < job->bo_count; i++)
-		ret = agate_mapping_populate(job->bos[i].mapping);
+	for (i = 0; !ret && i < job->bo_count; i++) {
+		ret = agate_backing_validate(to_agate_bo(job->bos[i].obj), exec);
+		if (!ret)
+			ret = agate_mapping_populate(job->bos[i].mapping);
+	}
 	return ret;
 }
 
@@ -256,7 +259,7 @@ static int lock_and_push(struct agate_job *job, struct submit_out *outs, u32 out
 	do {
 		ret = lock_bos(job, &exec);
 		if (!ret)
-			ret = validate_bos(job);
+			ret = validate_bos(job, &exec);
 	} while (agate_exec_retry(&exec, &ret));
 	/* BOs that share a reservation may leave two fences there: a reader's and a writer's. */
 	if (!ret)

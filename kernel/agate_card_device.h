@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The card: the part of the device that has memory of its own.
+ *
+ * No reset of the GPU reaches it, and its supply is not the GPU's.  A GPU without a card
+ * works as well, and then topic "card" is absent.
+ */
+#ifndef AGATE_CARD_DEVICE_H
+#define AGATE_CARD_DEVICE_H
+
+#include <linux/io.h>
+#include <linux/list.h>
+#include <linux/types.h>
+
+#include "agate_card.h"
+
+struct agate_device;
+
+/**
+ * struct agate_card - what the card said about itself, and how to reach it
+ * @features: the register
+ * @vram_size: bytes of VRAM
+ * @visible: of these, the first bytes, which BAR2 shows
+ * @vram: the visible part, mapped write-combining
+ * @gsm: the global table, likewise; NULL on a card that has a port instead
+ * @kmems: struct agate_kmem
+ * @min_align: of a range of VRAM: 64 KiB on a card that translates it by groups, else 4 KiB
+ */
+struct agate_card {
+	u32 features;
+	u64 vram_size;
+	u64 visible;
+	void __iomem *vram;
+	void __iomem *gsm;
+	u64 min_align;
+	struct list_head kmems;
+};
+
+/**
+ * agate_card_topic_init - find out what the card has, and map its memory
+ * @adev: the device, whose registers work; nothing is mapped for DMA yet
+ *
+ * Narrows the device's DMA mask to what the card reaches.
+ *
+ * Return: 0; -EOPNOTSUPP without a card; -ENOMEM; -EIO for DMA that the system does not have;
+ * -ENODEV when the GPU is gone.
+ */
+int agate_card_topic_init(struct agate_device *adev);
+
+/** agate_card_topic_fini - undo agate_card_topic_init() */
+void agate_card_topic_fini(struct agate_device *adev);
+
+/**
+ * agate_engines_topic_init - start what the card works with: table, firmware, mover
+ * @adev: its card is there, and its schedulers
+ *
+ * Return: 0; -EOPNOTSUPP without a firmware file: the card's memory is then of no use; else the
+ * error of what does not start.
+ */
+int agate_engines_topic_init(struct agate_device *adev);
+
+/** agate_engines_topic_fini - undo agate_engines_topic_init(); works if the GPU is gone */
+void agate_engines_topic_fini(struct agate_device *adev);
+
+/** agate_engines_topic_suspend - always -EBUSY: the card would lose its memory */
+int agate_engines_topic_suspend(struct agate_device *adev);
+
+#endif /* AGATE_CARD_DEVICE_H */

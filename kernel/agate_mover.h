@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The mover: the card's engine that copies, fills and stores, in the order of its ring.
+ *
+ * A job is some commands, and a FENCE command behind them.  Its finished fence signals when
+ * the mover has carried them all out.  The scheduler waits for a job's dependencies, as it
+ * does for a chain.
+ *
+ * A command that fails is tried once more: RESET makes the mover go on from HEAD.  If it fails
+ * again, its job ends with -EIO, and the mover goes on behind it.
+ */
+#ifndef AGATE_MOVER_H
+#define AGATE_MOVER_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <linux/wait.h>
+#include <drm/gpu_scheduler.h>
+
+#include "agate_card.h"
+#include "agate_park.h"
+
+struct agate_device;
+struct agate_mover_entity;
+
+/* Commands in the ring, and how many of them one job may have, with its FENCE. */
+#define AGATE_RING_ORDER	12
+#define AGATE_RING_COMMANDS	BIT(AGATE_RING_ORDER)
+#define AGATE_MOVER_DEPTH	4
+#define AGATE_MOVER_JOB_MAX	(AGATE_RING_COMMANDS / AGATE_MOVER_DEPTH - 1)
+
+/**
+ * struct agate_mover - the mover of a device
+ * @entity: for moves and clears, one after the other.  It keeps the fence of its last job,
+ *	and with it this module: so it lives from the first job's creation until no job is left,
+ *	and is NULL in between
+ * @push_lock: protects @entity and @jobs; held across arming and pushing, so that fences are
+ *	queued in order
+ * @lock: protects the rest
+ * @ring: struct agate_mover_cmd[AGATE_RING_COMMANDS], as the CPUs see it
+ * @tail: commands ever written to it
+ * @seqno: of the newest job
+ * @running: jobs in the ring, the oldest one first
+ * @retried: HEAD of the command that was tried again last
+ * @dead: no job is started any more
+ * @jobs: that were not freed yet
+ * @idle: woken when a job is freed
+ */
+struct agate_mover {
+	struct agate_mover_entity *entity;
+	struct mutex push_lock;		/* arming and pushing; @entity, @jobs */
+	spinlock_t lock;		/* the ring */
+	struct agate_mover_cmd __iomem *ring;
+	u32 tail;
+	u32 seqno;
+	struct list_head running;
+	u32 retried;
+	bool dead;
+	unsigned int jobs;
+	wait_queue_head_t idle;
+};
+
+/**
+ * struct agate_mover_job - commands for the mover
+ * @base: the scheduler's part; dependencies are added to it before it is pushed
+ * @adev: the device
+ * @done: signals when its FENCE command has been carried out
+ * @started: it was written to the ring, or refused
+ * @link: in mover.running while it is in the ring
+ * @seqno: of its FENCE command
+ * @head: number of its first command in the ring
+ * @seen: HEAD when its time ran out last
+ * @parked: it is freed later
+ * @count: of @cmds
+ * @cmds: what the caller wants; complete before it is pushed
+ */
+struct agate_mover_job {
+	struct drm_sched_job base;
+	struct agate_device *adev;
+	struct dma_fence *done;
+	bool started;
+	struct list_head link;
+	u32 seqno;
+	u32 head;
+	u32 seen;
+	struct agate_parked parked;
+	unsigned int count;
+	struct agate_mover_cmd cmds[];
+};
+
+/**
+ * agate_mover_init - start the mover's scheduler
+ * @adev: its firmware runs
+ * @ring: the ring's memory
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int agate_mover_init(struct agate_device *adev, struct agate_mover_cmd __iomem *ring);
+
+/**
+ * agate_mover_shutdown - end all jobs with -ENODEV
+ * @adev: the device
+ *
+ * Context: may sleep; may be called again.
+ */
+void agate_mover_shutdown(struct agate_device *adev);
+
+/** agate_mover_fini - end all jobs, and wait until they are freed */
+void agate_mover_fini(struct agate_device *adev);
+
+/**
+ * agate_mover_job_create - make a job
+ * @adev: the device
+ * @count: commands, 1 .. AGATE_MOVER_JOB_MAX; all are zero
+ *
+ * Return: the job, or an ERR_PTR: -ENOMEM, -ENODEV.
+ */
+struct agate_mover_job *agate_mover_job_create(struct agate_device *adev, unsigned int count);
+
+/** agate_mover_job_abandon - free a job that was never pushed */
+void agate_mover_job_abandon(struct agate_mover_job *job);
+
+/**
+ * agate_mover_push - give a job to the mover
+ * @job: complete; the mover frees it
+ *
+ * Return: its finished fence, with a reference.
+ */
+struct dma_fence *agate_mover_push(struct agate_mover_job *job);
+
+/**
+ * agate_mover_serve - look what the mover has done
+ * @adev: the device
+ *
+ * Context: may sleep; on a fence's way to its signal.
+ */
+void agate_mover_serve(struct agate_device *adev);
+
+#endif /* AGATE_MOVER_H */

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The placed backing: see agate_placed.h.
+ */
+#include <linux/dma-resv.h>
+#include <linux/mm.h>
+#include <drm/drm_gem.h>
+
+#include "agate_backing.h"
+#include "agate_card.h"
+#include "agate_device.h"
+#include "agate_evict.h"
+#include "agate_exec.h"
+#include "agate_gem.h"
+#include "agate_placed.h"
+#include "agate_placement.h"
+#include "agate_tt.h"
+#include "agate_ttm.h"
+#include "agate_vm.h"
+
+static struct agate_device *adev_of(const struct agate_bo *bo)
+{
+	return to_agate_device(bo->base.dev);
+}
+
+/* ---- The backing ------------------------------------------------------- */
+
+static int placed_validate(struct agate_bo *bo, struct agate_exec *exec)
+{
+	struct agate_ttm_ctx ctx = { .exec = exec, .interruptible = true };
+	struct agate_place places[AGATE_MAX_PLACES];
+	unsigned int count;
+	int ret;
+
+	count = agate_places(&bo->ttm, &adev_of(bo)->ttm.man[AGATE_MEM_VRAM],
+			     AGATE_USE_VALIDATE, places);
+	ret = agate_ttm_validate(&bo->ttm, places, count, &ctx);
+	if (!ret)
+		agate_ttm_bump(&bo->ttm);
+	return ret;
+}
+
+static int placed_populate(struct agate_bo *bo, u64 offset, u64 size, struct agate_runs *runs)
+{
+	const struct agate_resource *res = bo->ttm.res;
+
+	dma_resv_assert_held(bo->base.resv);
+
+	if (offset >= agate_bo_size(bo) || size > agate_bo_size(bo) - offset)
+		return -EINVAL;
+	switch (res ? res->type : AGATE_MEM_SYSTEM) {
+	case AGATE_MEM_VRAM:
+		*runs = (struct agate_runs){
+			.addr = AGATE_PHYS_VRAM + res->start + offset, .left = size,
+		};
+		return 0;
+	case AGATE_MEM_TT:
+		*runs = (struct agate_runs){
+			.sg = bo->ttm.tt->sgt.sgl, .skip = offset, .left = size,
+		};
+		return 0;
+	default:
+		WARN_ON(1);
+		return -EFAULT;
+	}
+}
+
+static vm_fault_t insert_page(struct agate_bo *bo, struct vm_fault *vmf, unsigned long index)
+{
+	struct agate_resource *res = bo->ttm.res;
+	unsigned long pfn;
+
+	/* One count stands for all VMAs, until agate_placed_io_free(). */
+	if (!res->io.users && agate_io_reserve(res))
+		return VM_FAULT_SIGBUS;
+	if (res->io.iomem)
+		pfn = PHYS_PFN(res->io.base) + index;
+	else
+		pfn = page_to_pfn(bo->ttm.tt->pages[index]);
+	return vmf_insert_pfn(vmf->vma, vmf->address, pfn);
+}
+
+/* A BO that nobody has used yet gets pages: a fault moves nothing, and waits for no room. */
+static int fault_make_present(struct agate_bo *bo)
+{
+	struct agate_resource *res;
+	struct agate_place system = { .type = AGATE_MEM_SYSTEM };
+	int ret = 0;
+
+	if (!bo->ttm.res) {
+		ret = agate_resource_try(&adev_of(bo)->ttm, &bo->ttm, bo->ttm.size, &system, 1,
+					 &res);
+		if (ret)
+			return ret;
+		bo->ttm.res = res;
+	}
+	if (bo->ttm.res->type == AGATE_MEM_VRAM)
+		return 0;
+	if (!bo->ttm.tt)
+		bo->ttm.tt = adev_of(bo)->ttm.ops->tt_create(&bo->ttm);
+	return bo->ttm.tt ? agate_tt_populate(bo->ttm.tt) : -ENOMEM;
+}
+
+/* The mover may still be writing the BO: wait for it. */
+static vm_fault_t fault_locked(struct agate_bo *bo, struct vm_fault *vmf, unsigned long index)
+{
+	int ret;
+
+	if (index >= agate_bo_size(bo) >> PAGE_SHIFT)
+		return VM_FAULT_SIGBUS;
+	ret = fault_make_present(bo);
+	if (!ret)
+		ret = min(dma_resv_wait_timeout(bo->base.resv, DMA_RESV_USAGE_KERNEL, true,
+						MAX_SCHEDULE_TIMEOUT), 0L);
+	if (ret == -ERESTARTSYS)
+		return VM_FAULT_NOPAGE;
+	return ret ? VM_FAULT_SIGBUS : insert_page(bo, vmf, index);
+}
+
+/*
+ * mmap_lock is outside of reservations, but their holders may wait for this process: so wait
+ * for one without mmap_lock where the core allows that.
+ */
+static vm_fault_t placed_fault(struct agate_bo *bo, struct vm_fault *vmf, unsigned long index)
+{
+	struct dma_resv *resv = bo->base.resv;
+	vm_fault_t ret;
+
+	if (!dma_resv_trylock(resv)) {
+		if (fault_flag_allow_retry_first(vmf->flags)) {
+			if (vmf->flags & FAULT_FLAG_RETRY_NOWAIT)
+				return VM_FAULT_RETRY;
+			drm_gem_object_get(&bo->base);
+			mmap_read_unlock(vmf->vma->vm_mm);
+			if (!dma_resv_lock_interruptible(resv, NULL))
+				dma_resv_unlock(resv);
+			drm_gem_object_put(&bo->base);
+			return VM_FAULT_RETRY;
+		}
+		if (dma_resv_lock_interruptible(resv, NULL))
+			return VM_FAULT_NOPAGE;
+	}
+	ret = fault_locked(bo, vmf, index);
+	dma_resv_unlock(resv);
+	return ret;
+}
+
+/* The whole BO has one caching mode, wherever it is. */
+static int placed_mmap(struct agate_bo *bo, struct vm_area_struct *vma)
+{
+	if (!bo->ttm.visible && bo->ttm.placement & BIT(DRM_AGATE_REGION_VRAM))
+		return -EINVAL;
+	if (bo->ttm.caching == AGATE_CACHING_WC)
+		vma->vm_page_prot = pgprot_writecombine(vma->vm_page_prot);
+	else if (bo->ttm.caching == AGATE_CACHING_UC)
+		vma->vm_page_prot = pgprot_noncached(vma->vm_page_prot);
+	return 0;
+}
+
+/* DMA mappings end with the device; what was in VRAM is lost. */
+static void placed_detach(struct agate_bo *bo)
+{
+	dma_resv_lock(bo->base.resv, NULL);
+	if (bo->ttm.tt)
+		agate_tt_unbind(bo->ttm.tt);
+	dma_resv_unlock(bo->base.resv);
+}
+
+static void placed_release(struct agate_bo *bo)
+{
+	agate_placed_io_free(&bo->ttm);
+	agate_ttm_release(&bo->ttm);
+}
+
+const struct agate_backing_ops agate_placed_backing = {
+	.flags = AGATE_BACKING_CPU_VISIBLE,
+	.validate = placed_validate,
+	.populate = placed_populate,
+	.fault = placed_fault,
+	.mmap = placed_mmap,
+	.detach = placed_detach,
+	.release = placed_release,
+};
+
+/* ---- CREATE_BO --------------------------------------------------------- */
+
+#define PLACED_FLAGS	(AGATE_BO_NOEXEC | AGATE_BO_CPU_READONLY | AGATE_BO_GPU_READONLY | \
+			 AGATE_BO_CPU_VISIBLE | AGATE_BO_POPULATE)
+#define REGIONS		(BIT(DRM_AGATE_REGION_SYSTEM) | BIT(DRM_AGATE_REGION_VRAM))
+
+static bool args_valid(const struct drm_agate_create_bo *args)
+{
+	if (args->flags & ~PLACED_FLAGS || args->placement & ~REGIONS || args->pad)
+		return false;
+	if (args->caching > AGATE_CACHING_UC)
+		return false;
+	return !(args->placement & BIT(DRM_AGATE_REGION_VRAM)) ||
+	       args->caching == AGATE_CACHING_WC;
+}
+
+/* Memory now, which may make others leave. */
+static int populate_now(struct agate_bo *bo)
+{
+	struct agate_exec exec;
+	int ret;
+
+	agate_exec_init(&exec, AGATE_EXEC_INTERRUPTIBLE);
+	do {
+		ret = agate_exec_lock(&exec, &bo->base);
+		if (!ret)
+			ret = placed_validate(bo, &exec);
+	} while (agate_exec_retry(&exec, &ret));
+	agate_exec_fini(&exec);
+	return ret;
+}
+
+static int publish(struct agate_bo *bo, struct drm_agate_create_bo *args, struct drm_file *file)
+{
+	struct agate_mapping *mapping;
+	int ret = drm_gem_handle_create(file, &bo->base, &args->handle);
+
+	if (ret)
+		return ret;
+	mapping = agate_vm_find(to_agate_file(file)->vm, bo);
+	if (!mapping)
+		return -EINVAL;
+	args->offset = agate_mapping_va(mapping);
+	agate_mapping_put(mapping);
+	return 0;
+}
+
+int agate_placed_create_ioctl(struct drm_device *dev, void *data, struct drm_file *file)
+{
+	struct agate_device *adev = to_agate_device(dev);
+	struct drm_agate_create_bo *args = data;
+	struct agate_bo *bo;
+	int ret = 0;
+
+	if (!args_valid(args))
+		return -EINVAL;
+	if (!agate_topic_present(adev, AGATE_FEATURE_ENGINES))
+		return -EOPNOTSUPP;
+	if (args->size > AGATE_BO_MAX_SIZE)
+		return -EINVAL;
+	bo = agate_gem_create(adev, ALIGN(args->size, adev->card.min_align),
+			      args->flags | AGATE_BO_PLACED);
+	if (IS_ERR(bo))
+		return PTR_ERR(bo);
+	bo->ttm.size = agate_bo_size(bo);
+	bo->ttm.caching = args->caching;
+	bo->ttm.visible = args->flags & AGATE_BO_CPU_VISIBLE;
+	bo->ttm.placement = args->placement;
+	if (args->flags & AGATE_BO_POPULATE)
+		ret = populate_now(bo);
+	if (!ret)
+		ret = publish(bo, args, file);
+	agate_bo_put(bo);
+	return ret;
+}

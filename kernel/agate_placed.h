@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The placed backing: a BO whose memory moves between VRAM and system memory.
+ *
+ * Its users never pin it.  SUBMIT makes it valid, under its reservation, and between two jobs
+ * it may be anywhere.
+ */
+#ifndef AGATE_PLACED_H
+#define AGATE_PLACED_H
+
+#include "agate_backing.h"
+
+struct agate_device;
+struct agate_exec;
+struct agate_ttm_bo;
+struct drm_device;
+struct drm_file;
+
+extern const struct agate_backing_ops agate_placed_backing;
+
+/**
+ * agate_placed_init - start the managers of a card's memory (agate_placed_hooks.c)
+ * @adev: the device, which has a card
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int agate_placed_init(struct agate_device *adev);
+
+/** agate_placed_io_free - no CPU maps the BO's place any more; its reservation is held */
+void agate_placed_io_free(struct agate_ttm_bo *bo);
+
+/**
+ * agate_placed_create_ioctl - CREATE_BO with a placement
+ * @dev: the device
+ * @data: struct drm_agate_create_bo
+ * @file: whose handle it becomes
+ */
+int agate_placed_create_ioctl(struct drm_device *dev, void *data, struct drm_file *file);
+
+#endif /* AGATE_PLACED_H */
