@@ -43,9 +43,9 @@ LAB_INPUTS	:= scripts kernel userspace include $(COMPOSE_TOOLS) code:$(BUILD)/pa
 # Guests with the debug kernel, each alone with its kind: of guests that share processors
 # each spends much of its time waiting for a lock whose holder is not running.
 guest_suite = $(call suite,guest-$(1)/$(2),$(3),900,$($(4)_INPUTS) code:$(BUILD)/driver/$(1)/agate.ko \
-	$(BUILD)/tests/kmod/$(1)/agate_inject.ko $(BUILD)/guest/kernel-$(1)/modules $(GUEST_PROGRAMS) $(BUILD)/bin/agate-info $(BUILD)/bin/agate-top $(LIBAGATE) tests/guest/run.sh tests/guest/run-lib.sh tests/guest/turns.awk, \
+	$(BUILD)/tests/kmod/$(1)/agate_inject.ko $(BUILD)/guest/kernel-$(1)/modules $(GUEST_PROGRAMS) $(CARD_FIRMWARE) $(BUILD)/bin/agate-info $(BUILD)/bin/agate-top $(LIBAGATE) tests/guest/run.sh tests/guest/run-lib.sh tests/guest/turns.awk, \
 	tests/guest/run.sh $(1) $(2))
-$(foreach s,both swiotlb reset reload power shared two dvfs wired card,$(call guest_suite,debug,$(s),2d,DEBUG))
+$(foreach s,both swiotlb reset reload power shared two dvfs wired card moves,$(call guest_suite,debug,$(s),2d,DEBUG))
 
 # Tests that nobody here wrote.
 $(call suite,strangers,2,600,$(FAST_INPUTS) code:$(BUILD)/driver/fast/agate.ko $(KERNEL_FAST)/modules $(STRANGERS) \
@@ -71,12 +71,12 @@ $(call suite,coverage,1,600,$(COVERAGE_TESTS) $(COVERAGE_BUILD)/tests/host/sim/a
 	$(COVERAGE_BUILD)/tests/host/map/agate-map sim include tests/coverage.sh tests/coverage.awk \
 	tests/README.md tests/host listed:sim $(foreach n,* */* */*/* */*/*/*,$(wildcard $(COVERAGE_BUILD)/tests/host/$(n).gcno)),tests/coverage.sh $(COVERAGE_BUILD) $(COVERAGE_TESTS))
 
-$(foreach s,calls jobs bifrost lite swiotlb reset reload power shared two two-none swiotlb-two dvfs wired card card-port,$(call guest_suite,fast,$(s),2,FAST))
+$(foreach s,calls jobs bifrost lite swiotlb reset reload power shared two two-none swiotlb-two dvfs wired card card-port moves moves-port,$(call guest_suite,fast,$(s),2,FAST))
 
 # Bugs in what guest tests alone look at, as long as there is no lab for it: $(1) is its number.
 guest_mutants	= $(call suite,guest-mutants/$(1),2,900,$(FAST_INPUTS) $(BUILD)/parts/fast $(GUEST_PROGRAMS) \
 	$(BUILD)/driver/fast/agate.ko $(BUILD)/tests/kmod/fast/agate_inject.ko \
-	$(BUILD)/guest/kernel-fast/modules $(BUILD)/bin/agate-info $(BUILD)/bin/agate-top $(LIBAGATE) kernel include solutions \
+	$(BUILD)/guest/kernel-fast/modules $(CARD_FIRMWARE) $(BUILD)/bin/agate-info $(BUILD)/bin/agate-top $(LIBAGATE) kernel include solutions \
 	tests/mutants/$(1) tests/guest/mutants.sh tests/guest/run.sh tests/guest/run-lib.sh tests/tap.sh, \
 	tests/guest/mutants.sh $(1))
 $(foreach n,16 17 18,$(call guest_mutants,$(n)))

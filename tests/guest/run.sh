@@ -4,7 +4,7 @@
 # run.sh: run one suite of guest tests in a fresh guest, as TAP.
 #
 # usage: tests/guest/run.sh fast|debug calls|jobs|both|bifrost|lite|swiotlb|reset|reload|
-#                           power|card|card-port|shared|two|two-none|swiotlb-two|dvfs|
+#                           power|card|card-port|moves|moves-port|shared|two|two-none|swiotlb-two|dvfs|
 #                           wired|edges|edges-lite|storm|storm-two|swiotlb-storm|
 #                           swiotlb-storm-two
 #
@@ -23,6 +23,8 @@
 #            or sticks on the way; at last the GPU's process is killed while the GPU is off.
 #   card     a card, whose VRAM jobs and CPUs use, until its supply goes and comes
 #   card-port  the same on the GPU of bifrost, whose table is not in BAR2
+#   moves    a card with firmware: BOs with a placement, which move
+#   moves-port  the same on the GPU of bifrost, which translates VRAM by 64 KiB
 #   shared   BOs that other processes and drivers use, and BOs of other drivers
 #   two      two GPUs that use each other's BOs; at last the second one's process is killed
 #            while the first one uses its memory
@@ -98,7 +100,7 @@ guest()
 		compute listed many absent coherency queued runtime-pm storm caught \
 		reservations readers lock-order parked probed backing spaces heaps asleep \
 		contiguous prime strangers scanout two-gpus one-goes top dvfs \
-		power-sticks restart trips own-vram wired; do
+		power-sticks restart trips own-vram placed wired; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	for p in agate-info agate-top; do
@@ -209,7 +211,7 @@ reloads=50
 # what the L2 holds, and the GPU says so.
 protocol=ace
 case $suite in
-bifrost | card-port | swiotlb | edges | two-none) protocol=none ;;
+bifrost | card-port | moves-port | swiotlb | edges | two-none) protocol=none ;;
 lite | edges-lite) protocol=ace-lite ;;
 esac
 
@@ -317,6 +319,11 @@ card | card-port)
 		"$(test_step own-vram shared)" "$(test_step own-vram hidden)" "$(test_step own-vram beyond)" \
 		'gpu:{"cmd": "power-cut"}' "$(test_step own-vram unpowered)" \
 		'gpu:{"cmd": "power-back"}' "$(test_step own-vram lost)" ;;
+moves | moves-port)
+	[ $suite = moves ] || sim_args="$none --ggtt-64k"
+	sim_args="$sim_args --card --vram 64 --vram-visible 16"
+	set -- "put:$BUILD/firmware/agate/card.fw:/lib/firmware/agate/card.fw" "$(load $patient)" \
+		"$(test_step placed "*s*")" "kill-sim-on:BUSY" "$(test_step placed gone)" ;;
 shared)
 	set -- "$(load $patient)" "$(test_step prime)" "$(test_step scanout)" "$(test_step strangers)" ;;
 two)
