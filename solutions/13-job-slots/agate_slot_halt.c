@@ -7,6 +7,7 @@
 
 #include "agate_busy.h"
 #include "agate_device.h"
+#include "agate_mmu.h"
 #include "agate_pci.h"
 #include "agate_regs.h"
 #include "agate_slot.h"
@@ -120,16 +121,22 @@ bool agate_slot_halt(struct agate_device *adev, s64 limit_ns)
 void agate_slot_shutdown(struct agate_device *adev)
 {
 	struct agate_slots *slots = &adev->slots;
-	bool cookie = dma_fence_begin_signalling();
+	bool cookie = dma_fence_begin_signalling(), reset;
 
 	spin_lock(&slots->lock);
 	slots->dead = true;
 	spin_unlock(&slots->lock);
 
 	slots_stop(adev, JS_COMMAND_HARD_STOP, -ENODEV);
+	reset = !slots_drain(adev) && !agate_bus_lost(adev);
 	/* A GPU that keeps a chain after a reset must not reach the memory freed next. */
-	if (!slots_drain(adev) && !agate_bus_lost(adev) && agate_gpu_soft_reset(adev))
+	if (reset && agate_gpu_soft_reset(adev)) {
 		pci_clear_master(adev->pdev);
+		reset = false;
+	}
 	slots_give_up(adev, -ENODEV);
+	/* The GPU has forgotten the addresses that the jobs' memory gives up, and has no power. */
+	if (reset)
+		agate_mmu_reset(adev);
 	dma_fence_end_signalling(cookie);
 }

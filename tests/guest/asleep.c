@@ -230,6 +230,34 @@ static void does_not_wake(void **state)
 	close(fd);
 }
 
+/*
+ * The driver leaves while a chain runs.  Where no stop ends it, a reset does, and then the GPU
+ * knows none of the addresses that the end of the job gives up.
+ */
+static void unbound_while_busy(void **state)
+{
+	int fd = guest_open();
+	struct bo endless = guest_bo(fd, PAGE, 0), bo;
+	int fence = submit_endless(&endless, 0);
+
+	(void)state;
+	for (int64_t end = guest_deadline(20000); word(&endless, DATA) != 1;)
+		assert_true(guest_deadline(0) < end);
+	/* From here on only the job has it. */
+	guest_destroy(&endless);
+	assert_int_equal(device_unbind(), 0);
+	assert_int_equal(guest_fence_end(fence), -ENODEV);
+	close(fd);
+
+	assert_int_equal(device_bind(), 0);
+	fd = guest_open();
+	bo = guest_bo(fd, PAGE, 0);
+	check_job(&bo, 0, 1);
+	guest_destroy(&bo);
+	close(fd);
+	guest_assert_nothing_left();
+}
+
 /* Nobody can take a job off the GPU, or keep it from starting: the system stays awake. */
 static void without_recovery(void **state)
 {
@@ -274,6 +302,7 @@ int main(void)
 		cmocka_unit_test(busy),
 		cmocka_unit_test(clock_stays),
 		cmocka_unit_test(refused),
+		cmocka_unit_test(unbound_while_busy),
 		cmocka_unit_test(without_recovery),
 		cmocka_unit_test(does_not_wake),
 	};
