@@ -136,7 +136,9 @@ struct drm_agate_sync {
  *
  * Every BO the chain touches must be listed, once: EINVAL for a repeated handle.
  * EINVAL also for an in-sync that has no fence yet; EFAULT for a BO whose pages
- * were taken (see MADVISE), because its contents are lost.
+ * were taken (see MADVISE), because its contents are lost; EIO for a BO with a placement whose
+ * contents were lost when it moved; ENOSPC when the BOs with a placement do not fit into their
+ * memory at the same time.
  */
 struct drm_agate_submit {
 	/** @jc: GPU address of the first job header, 64-aligned, not 0. */

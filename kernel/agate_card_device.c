@@ -79,6 +79,7 @@ int agate_card_topic_init(struct agate_device *adev)
 
 void agate_card_topic_fini(struct agate_device *adev)
 {
+	agate_placed_fini(adev);
 	unmap_all(&adev->card);
 }
 

@@ -289,6 +289,7 @@ static void job_free_memory(struct agate_mover_job *job)
 	dma_fence_put(job->done);
 	kvfree(job);
 	entity_put(adev);
+	agate_stat_dec(&adev->stats, AGATE_STAT_JOBS);
 }
 
 static void job_release(struct agate_parked *parked)
@@ -326,6 +327,7 @@ struct agate_mover_job *agate_mover_job_create(struct agate_device *adev, unsign
 		kvfree(job);
 		return ERR_PTR(-ENOMEM);
 	}
+	agate_stat_inc(&adev->stats, AGATE_STAT_JOBS);
 	job->adev = adev;
 	job->count = count;
 	INIT_LIST_HEAD(&job->link);

@@ -4,6 +4,7 @@
  */
 #include <linux/dma-resv.h>
 #include <linux/mm.h>
+#include <drm/drm_drv.h>
 #include <drm/drm_gem.h>
 
 #include "agate_backing.h"
@@ -25,6 +26,14 @@ static struct agate_device *adev_of(const struct agate_bo *bo)
 
 /* ---- The backing ------------------------------------------------------- */
 
+/* A move that failed has left nothing of the BO: 0, or what it failed with. */
+static int contents(struct agate_ttm_bo *bo)
+{
+	int status = bo->moved ? dma_fence_get_status(bo->moved) : 0;
+
+	return min(status, 0);
+}
+
 static int placed_validate(struct agate_bo *bo, struct agate_exec *exec)
 {
 	struct agate_ttm_ctx ctx = { .exec = exec, .interruptible = true };
@@ -32,6 +41,9 @@ static int placed_validate(struct agate_bo *bo, struct agate_exec *exec)
 	unsigned int count;
 	int ret;
 
+	ret = contents(&bo->ttm);
+	if (ret)
+		return ret;
 	count = agate_places(&bo->ttm, &adev_of(bo)->ttm.man[AGATE_MEM_VRAM],
 			     AGATE_USE_VALIDATE, places);
 	ret = agate_ttm_validate(&bo->ttm, places, count, &ctx);
@@ -69,15 +81,22 @@ static vm_fault_t insert_page(struct agate_bo *bo, struct vm_fault *vmf, unsigne
 {
 	struct agate_resource *res = bo->ttm.res;
 	unsigned long pfn;
+	vm_fault_t ret;
+	int idx;
 
 	/* One count stands for all VMAs, until agate_placed_io_free(). */
 	if (!res->io.users && agate_io_reserve(res))
 		return VM_FAULT_SIGBUS;
-	if (res->io.iomem)
-		pfn = PHYS_PFN(res->io.base) + index;
-	else
+	if (!res->io.iomem) {
 		pfn = page_to_pfn(bo->ttm.tt->pages[index]);
-	return vmf_insert_pfn(vmf->vma, vmf->address, pfn);
+		return vmf_insert_pfn(vmf->vma, vmf->address, pfn);
+	}
+	/* BAR2 may be somebody else's when the device is unplugged. */
+	if (!drm_dev_enter(bo->base.dev, &idx))
+		return VM_FAULT_SIGBUS;
+	ret = vmf_insert_pfn(vmf->vma, vmf->address, PHYS_PFN(res->io.base) + index);
+	drm_dev_exit(idx);
+	return ret;
 }
 
 /* A BO that nobody has used yet gets pages: a fault moves nothing, and waits for no room. */
@@ -114,6 +133,8 @@ static vm_fault_t fault_locked(struct agate_bo *bo, struct vm_fault *vmf, unsign
 						MAX_SCHEDULE_TIMEOUT), 0L);
 	if (ret == -ERESTARTSYS)
 		return VM_FAULT_NOPAGE;
+	if (!ret)
+		ret = contents(&bo->ttm);
 	return ret ? VM_FAULT_SIGBUS : insert_page(bo, vmf, index);
 }
 
@@ -157,19 +178,16 @@ static int placed_mmap(struct agate_bo *bo, struct vm_area_struct *vma)
 	return 0;
 }
 
-/* DMA mappings end with the device; what was in VRAM is lost. */
+/* agate_tt_unbind_all() has done that, also for pages that no BO has any more. */
 static void placed_detach(struct agate_bo *bo)
 {
-	dma_resv_lock(bo->base.resv, NULL);
-	if (bo->ttm.tt)
-		agate_tt_unbind(bo->ttm.tt);
-	dma_resv_unlock(bo->base.resv);
 }
 
 static void placed_release(struct agate_bo *bo)
 {
 	agate_placed_io_free(&bo->ttm);
 	agate_ttm_release(&bo->ttm);
+	dma_fence_put(bo->ttm.moved);
 }
 
 const struct agate_backing_ops agate_placed_backing = {

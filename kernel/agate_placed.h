@@ -26,6 +26,15 @@ extern const struct agate_backing_ops agate_placed_backing;
  */
 int agate_placed_init(struct agate_device *adev);
 
+/**
+ * agate_placed_fini - no memory is mapped for the device any more
+ * @adev: the device, which is unplugged; the mover has stopped
+ *
+ * Open files may still have BOs: those in system memory keep their contents, those in VRAM
+ * have none.
+ */
+void agate_placed_fini(struct agate_device *adev);
+
 /** agate_placed_io_free - no CPU maps the BO's place any more; its reservation is held */
 void agate_placed_io_free(struct agate_ttm_bo *bo);
 

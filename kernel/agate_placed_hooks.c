@@ -87,7 +87,7 @@ static int make_bound(struct agate_ttm_bo *bo)
 	return ret ? ret : agate_tt_bind(bo->tt);
 }
 
-/* The BO has left a place; what @fence still does there goes on. */
+/* The BO has left a place; what @fence still does there goes on.  Takes over its reference. */
 static void leave(struct agate_ttm_bo *bo, struct agate_resource *to, struct dma_fence *fence)
 {
 	struct agate_resource *from = bo->res;
@@ -101,7 +101,8 @@ static void leave(struct agate_ttm_bo *bo, struct agate_resource *to, struct dma
 		agate_tt_park(bo->tt, dma_fence_get(fence));
 		bo->tt = NULL;
 	}
-	dma_fence_put(fence);
+	dma_fence_put(bo->moved);
+	bo->moved = fence;
 }
 
 static int move_to_vram(struct agate_ttm_bo *bo, struct agate_resource *to)
@@ -255,6 +256,12 @@ static void placed_end(struct drm_device *drm, void *unused)
 		agate_man_fini(&ttm->man[i]);
 }
 
+void agate_placed_fini(struct agate_device *adev)
+{
+	agate_park_flush(&adev->ttm.park);
+	agate_tt_unbind_all(adev);
+}
+
 int agate_placed_init(struct agate_device *adev)
 {
 	struct agate_ttm *ttm = &adev->ttm;
@@ -264,6 +271,10 @@ int agate_placed_init(struct agate_device *adev)
 	ret = agate_park_init(adev, &ttm->park, &park_key);
 	if (ret)
 		return ret;
+	ret = drmm_mutex_init(&adev->drm, &ttm->bound_lock);
+	if (ret)
+		return ret;
+	INIT_LIST_HEAD(&ttm->bound);
 	spin_lock_init(&ttm->lru_lock);
 	ttm->ops = &placed_ttm_ops;
 	for (i = 0; i < AGATE_MEM_TYPES; i++)

@@ -18,7 +18,7 @@ enum agate_stat {
 	AGATE_STAT_VA_NODES,	/* ranges of GPU addresses taken */
 	AGATE_STAT_PT_PAGES,	/* page-table pages */
 	AGATE_STAT_AS_REFS,	/* users of hardware address spaces */
-	AGATE_STAT_JOBS,	/* jobs from submit to free */
+	AGATE_STAT_JOBS,	/* jobs, the mover's among them, until they are freed */
 	AGATE_STAT_FENCES,	/* hardware fences */
 	AGATE_STAT_SLOT_BUSY,	/* jobs on hardware slots */
 	AGATE_STAT_FILES,	/* open files */

@@ -43,6 +43,7 @@ enum agate_tt_state {
  * @lists: BOUND: one page for each AGATE_TT_LIST_PAGES of @count
  * @list_addrs: BOUND: where the mover finds @lists
  * @swap: where the contents are, if they are not zero; UNPOPULATED only
+ * @bound: in ttm.bound while BOUND
  * @parked: for when a fence still uses the pages
  */
 struct agate_tt {
@@ -55,6 +56,7 @@ struct agate_tt {
 	__le64 **lists;
 	dma_addr_t *list_addrs;
 	struct file *swap;
+	struct list_head bound;
 	struct agate_parked parked;
 };
 
@@ -90,12 +92,21 @@ void agate_tt_unpopulate(struct agate_tt *tt);
  * agate_tt_bind - UNBOUND to BOUND
  * @tt: not UNPOPULATED
  *
- * Return: 0; -ENOMEM; -ENODEV when the device is unplugged.
+ * Return: 0; -ENOMEM; -EOPNOTSUPP for pages that the machine would copy for the device: the
+ * CPUs and the mover would see different memory; -ENODEV when the device is unplugged.
  */
 int agate_tt_bind(struct agate_tt *tt);
 
 /** agate_tt_unbind - BOUND to UNBOUND; nothing uses the addresses any more */
 void agate_tt_unbind(struct agate_tt *tt);
+
+/**
+ * agate_tt_unbind_all - the device goes: no page may stay mapped for it
+ * @adev: the device, which is unplugged: no new mapping can appear
+ *
+ * Whoever holds the BO's reservation may look at its pages meanwhile.
+ */
+void agate_tt_unbind_all(struct agate_device *adev);
 
 /**
  * agate_tt_swapout - UNBOUND to UNPOPULATED, with the contents in a swap file

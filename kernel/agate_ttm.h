@@ -212,6 +212,9 @@ struct agate_ttm_ops {
  * @park: memory that a fence still uses, and nothing else: whoever holds a reservation may
  *	release what is due there
  * @lru_lock: see above
+ * @bound_lock: protects @bound; innermost
+ * @bound: struct agate_tt: those that are mapped for DMA.  An open file may outlive the device,
+ *	but the mappings must not
  * @link: in the list of all devices
  */
 struct agate_ttm {
@@ -219,6 +222,8 @@ struct agate_ttm {
 	struct agate_man man[AGATE_MEM_TYPES];
 	struct agate_park park;
 	spinlock_t lru_lock;	/* lists of resources, counters */
+	struct mutex bound_lock;	/* @bound */
+	struct list_head bound;
 	struct list_head link;
 };
 
@@ -238,6 +243,8 @@ enum agate_ttm_type {
  * @pins: users that want it to stay where it is
  * @res: where it is.  NULL: nowhere, and it has no contents
  * @tt: its pages, or NULL before it had any
+ * @moved: the fence of its last move, with a reference, or NULL.  If that failed the contents
+ *	are lost
  */
 struct agate_ttm_bo {
 	u8 type;
@@ -248,6 +255,7 @@ struct agate_ttm_bo {
 	unsigned int pins;
 	struct agate_resource *res;
 	struct agate_tt *tt;
+	struct dma_fence *moved;
 };
 
 #endif /* AGATE_TTM_H */

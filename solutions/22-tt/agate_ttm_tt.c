@@ -14,6 +14,7 @@
 #include <drm/drm_prime.h>
 
 #include "agate_device.h"
+#include "agate_hand_over.h"
 #include "agate_tt.h"
 
 struct agate_tt *agate_tt_create(struct agate_device *adev, u64 size, u8 caching)
@@ -195,18 +196,32 @@ static int sgt_map(struct agate_tt *tt)
 	return ret == -EIO ? -ENOMEM : ret;
 }
 
+static void unmap(struct agate_tt *tt)
+{
+	lists_free(tt);
+	sgt_unmap(tt);
+}
+
 static int bind(struct agate_tt *tt)
 {
+	struct agate_ttm *ttm = &tt->adev->ttm;
 	int ret = sgt_map(tt);
 
 	if (ret)
 		return ret;
-	ret = lists_make(tt);
+	if (agate_sgt_needs_sync(tt->adev, &tt->sgt))
+		ret = -EOPNOTSUPP;
+	if (!ret)
+		ret = lists_make(tt);
 	if (ret) {
-		lists_free(tt);
-		sgt_unmap(tt);
+		unmap(tt);
+		return ret;
 	}
-	return ret;
+	mutex_lock(&ttm->bound_lock);
+	list_add(&tt->bound, &ttm->bound);
+	tt->state = AGATE_TT_BOUND;
+	mutex_unlock(&ttm->bound_lock);
+	return 0;
 }
 
 int agate_tt_bind(struct agate_tt *tt)
@@ -222,18 +237,35 @@ int agate_tt_bind(struct agate_tt *tt)
 		ret = bind(tt);
 		drm_dev_exit(idx);
 	}
-	if (!ret)
-		tt->state = AGATE_TT_BOUND;
 	return ret;
+}
+
+static void unbind_locked(struct agate_tt *tt)
+{
+	lockdep_assert_held(&tt->adev->ttm.bound_lock);
+
+	if (tt->state != AGATE_TT_BOUND)
+		return;
+	list_del(&tt->bound);
+	unmap(tt);
+	tt->state = AGATE_TT_UNBOUND;
 }
 
 void agate_tt_unbind(struct agate_tt *tt)
 {
-	if (tt->state != AGATE_TT_BOUND)
-		return;
-	lists_free(tt);
-	sgt_unmap(tt);
-	tt->state = AGATE_TT_UNBOUND;
+	mutex_lock(&tt->adev->ttm.bound_lock);
+	unbind_locked(tt);
+	mutex_unlock(&tt->adev->ttm.bound_lock);
+}
+
+void agate_tt_unbind_all(struct agate_device *adev)
+{
+	struct agate_tt *tt, *next;
+
+	mutex_lock(&adev->ttm.bound_lock);
+	list_for_each_entry_safe(tt, next, &adev->ttm.bound, bound)
+		unbind_locked(tt);
+	mutex_unlock(&adev->ttm.bound_lock);
 }
 
 /* ---- Swap -------------------------------------------------------------- */

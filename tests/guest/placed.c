@@ -5,6 +5,7 @@
  */
 #include "guest.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -230,6 +231,36 @@ static void two_clients_want_half(void **state)
 	guest_assert_nothing_left();
 }
 
+/* The command that clears the BO, or copies it, has failed twice. */
+static void contents_are_lost(void **state)
+{
+	struct client client = client_open(PAGE);
+	struct bo bo = placed(&client, PAGE, AGATE_BO_CPU_VISIBLE | AGATE_BO_POPULATE, VRAM);
+	struct bo other = placed(&client, PAGE, 0, VRAM);
+	uint32_t handles[] = { client.jobs.handle, bo.handle };
+	pid_t child;
+	int status;
+
+	(void)state;
+	/* The page comes when the move has ended, or does not come. */
+	guest_map(&bo);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		signal(SIGBUS, SIG_DFL);
+		_exit(*(volatile char *)bo.cpu);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
+	assert_int_equal(guest_submit(client.fd, client.jobs.va, 0, handles, 2, 0), EIO);
+	/* Nobody else lost anything. */
+	fill(&client, &other, 1);
+	check(&client, &other, 1);
+	guest_destroy(&bo);
+	guest_destroy(&other);
+	client_close(&client);
+}
+
 /* ---- The card goes while memory moves -------------------------------------------- */
 
 /* Submit a job that fills a BO, and wait for it: 0; ENODEV for a card that is gone. */
@@ -301,6 +332,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_teardown(take_turns, guest_teardown),
 		cmocka_unit_test_teardown(mapping_follows, guest_teardown),
 		cmocka_unit_test_teardown(two_clients_want_half, guest_teardown),
+		cmocka_unit_test_teardown(contents_are_lost, guest_teardown),
 		cmocka_unit_test(gone),
 		cmocka_unit_test_teardown(refuses, guest_teardown),
 	};

@@ -67,6 +67,7 @@ sim_args=
 gpus=1
 append=
 checkers=
+unload="rmmod agate"
 if [ "$flavour" = debug ]; then
 	case $suite in
 	reset | reload | swiotlb* | wired | edges*)
@@ -85,7 +86,7 @@ esac
 guest()
 {
 	mkdir -p "$BUILD/logs"
-	set -- "$@" "exec:rmmod agate && echo '# module unloaded'"
+	set -- "$@" "exec:$unload && echo '# module unloaded'"
 	# Each checker switches itself off when it is in trouble: ask them.
 	for c in $checkers; do
 		case $c in
@@ -321,9 +322,16 @@ card | card-port)
 		'gpu:{"cmd": "power-back"}' "$(test_step own-vram lost)" ;;
 moves | moves-port)
 	[ $suite = moves ] || sim_args="$none --ggtt-64k"
-	sim_args="$sim_args --card --vram 64 --vram-visible 16"
+	# Nobody waits for the end of a move when the device is gone, and its job keeps the module.
+	unload="{ $unload || { sleep 1; $unload; }; }"
+	# Commands that fail once: the driver has them tried again.
+	sim_args="$sim_args --card --vram 64 --vram-visible 16
+		--sim-arg --inject --sim-arg fail-mover:7,fail-mover:40"
 	set -- "put:$BUILD/firmware/agate/card.fw:/lib/firmware/agate/card.fw" "$(load $patient)" \
-		"$(test_step placed "*s*")" "kill-sim-on:BUSY" "$(test_step placed gone)" ;;
+		"$(test_step placed "*s")" "$(test_step placed "*_half")" \
+		'gpu:{"cmd": "inject", "spec": "fail-mover:1,fail-mover:2"}' \
+		"$(test_step placed "*lost")" \
+		"kill-sim-on:BUSY" "$(test_step placed gone)" ;;
 shared)
 	set -- "$(load $patient)" "$(test_step prime)" "$(test_step scanout)" "$(test_step strangers)" ;;
 two)
