@@ -23,7 +23,7 @@ endif
 
 # What a person types is data: make expands none of it, and recipes have it from the
 # environment, as "$$LAB", where it is no part of what the shell reads as commands.
-TYPED		:= LAB TEST FROM DEBUG CHAIN SEED OUT STEP FORCE GPU GPUS COHERENCY CACHE BOS SUSPEND \
+TYPED		:= LAB TEST FROM DEBUG CHAIN SEED OUT STEP FORCE GPU GPUS COHERENCY CACHE BOS VRAM VISIBLE SUSPEND \
 		   DEMO DRIVER
 # Those that stand in the command itself: one in the environment may be for another.
 GIVEN		:= $(foreach name,$(TYPED),$(if $(filter line,$(origin $(name))),$(name)))
@@ -38,7 +38,7 @@ TAKES_check	:= LAB FROM
 TAKES_start	:= LAB STEP FORCE
 TAKES_gdb	:= LAB TEST FROM DEBUG
 TAKES_shell	:= LAB FROM DEBUG DEMO DRIVER GPU GPUS
-TAKES_demo	:= GPU COHERENCY CACHE BOS SUSPEND
+TAKES_demo	:= GPU COHERENCY CACHE BOS VRAM VISIBLE SUSPEND
 TAKES_doctor	:=
 COMMANDS	:= $(filter grade watch hint check start gdb shell demo doctor,$(MAKECMDGOALS))
 ignored		:= $(if $(COMMANDS),$(filter-out $(foreach c,$(COMMANDS),$(TAKES_$(c))),$(GIVEN)))
@@ -136,17 +136,17 @@ ifneq ($(DEPS),skip)
 	$(Q)BUILD=$(BUILD) scripts/install-deps.sh
 endif
 
-## make demo [GPU=bifrost] [COHERENCY=ace-lite|none] [CACHE=off] [BOS=contiguous|imported]
-##           [SUSPEND=always]
+## make demo [GPU=bifrost] [COHERENCY=ace-lite|none] [CACHE=off] [SUSPEND=always]
+##           [BOS=contiguous|imported|vram|spilled [VRAM=MIB] [VISIBLE=MIB]]
 ##                  render build/demo/gem.png, then grade a solution and one with a bug;
-##                  BOS=imported: with memory of a second GPU
+##                  BOS=imported: with memory of a second GPU; BOS=vram: with that of a card
 .PHONY: demo demo-build
 demo: deps
 	$(Q)$(locked) $(MAKE) $(parallel) demo-build
 	$(Q)scripts/demo.sh $(BUILD)/demo
 	$(Q)scripts/demo-grade.sh $(BUILD)/demo/grading
 
-demo-build: $(GUEST_FAST) $(LAB_FAST)
+demo-build: $(GUEST_FAST) $(LAB_FAST) $(CARD_FIRMWARE)
 
 # Passed on only when they were given: the grader knows the defaults.
 GRADE_OPTIONS	 = --lab "$$LAB" $(if $(FROM),--from "$$FROM") $(if $(TEST),--test "$$TEST") \

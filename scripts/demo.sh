@@ -9,9 +9,10 @@
 # picture, for ui.perfetto.dev), DIR/map.svg and DIR/map.txt (its address spaces) and
 # DIR/console.log (the guest kernel's output).  GPU is midgard or bifrost, COHERENCY the
 # protocol that it offers and that the driver is told to use: ace, ace-lite or none, CACHE=off
-# makes new BOs for each pass.  BOS says what memory they have: paged, contiguous, or imported
-# from a second GPU, which the guest then has; its log and trace are events.jsonl.1 and
-# trace.json.1.  SUSPEND=always takes the GPU's power away whenever it has no job, so also
+# makes new BOs for each pass.  BOS says what memory they have: paged, contiguous, imported from
+# a second GPU, which the guest then has (its log and trace are events.jsonl.1 and
+# trace.json.1), vram, or spilled: the card's memory, or that and system memory.  The card then
+# has VRAM MiB of it (48), of which the CPUs reach VISIBLE MiB (all).  SUSPEND=always takes the GPU's power away whenever it has no job, so also
 # between any two passes.  The picture is always the same.
 set -eu
 
@@ -22,11 +23,23 @@ COHERENCY=${COHERENCY:-ace}
 CACHE=${CACHE:-on}
 BOS=${BOS:-paged}
 gpus=1
+card=
 case $BOS in
 paged | contiguous) ;;
 imported) gpus=2 ;;
+vram | spilled)
+	VRAM=${VRAM:-48}
+	VISIBLE=${VISIBLE:-$VRAM}
+	case $VRAM$VISIBLE in
+	*[!0-9]*)
+		echo "VRAM=$VRAM, VISIBLE=$VISIBLE: they are MiB" >&2
+		exit 1
+		;;
+	esac
+	card="--card --vram $VRAM --vram-visible $VISIBLE
+		put:$BUILD/firmware/agate/card.fw:/lib/firmware/agate/card.fw" ;;
 *)
-	echo "BOS=$BOS: they are paged, contiguous or imported" >&2
+	echo "BOS=$BOS: they are paged, contiguous, imported, vram or spilled" >&2
 	exit 1
 	;;
 esac
@@ -60,7 +73,7 @@ say GUEST "restore, plug the GPU in, load agate.ko, run agate-gem"
 	--sim-trace "$out/trace.json" --sim-arg --log-level --sim-arg walks \
 	--sim-arg --gpu --sim-arg "$GPU" --sim-arg --coherency --sim-arg "$COHERENCY" \
 	--timeout "${LIMIT:-300}" --console "$out/console.log" --timings "$out/timings.json" \
-	"put:$BUILD/driver/fast/agate.ko:/run/agate/agate.ko" \
+	$card "put:$BUILD/driver/fast/agate.ko:/run/agate/agate.ko" \
 	"put:$BUILD/lib/libagate.so:/run/agate/lib/libagate.so.0" \
 	"put:$BUILD/bin/agate-info:/run/agate/bin/agate-info" \
 	"put:$BUILD/bin/agate-gem:/run/agate/bin/agate-gem" \

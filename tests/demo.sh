@@ -130,7 +130,7 @@ power_was_off()
 	[ "$off" -ge 8 ]
 }
 
-echo "1..33"
+echo "1..39"
 holds "demo runs" run_demo 1
 holds "demo runs again" run_demo 2
 holds "picture is 512 x 512 or more" big_enough
@@ -161,6 +161,31 @@ for bos in contiguous imported; do
 	holds "the same picture: $bos BOs, without coherency" same_picture bifrost none on $bos
 done
 holds "the second GPU only lends its memory" other_idle midgard-ace-on-imported
+# moved N RUN: the card's engine carried out at least N commands, and none of them failed.
+moved()
+{
+	log=$BUILD/tests/demo-$2/events.jsonl
+	n=$(grep -c '"event": "mover_begin"' "$log")
+	echo "# the mover carried out $n commands"
+	[ "$n" -ge "$1" ] && ! grep '"event": "mover_fault"' "$log"
+}
+
+visible_part()
+{
+	(VRAM=48 VISIBLE=8 && export VRAM VISIBLE && same_picture bifrost none off vram)
+}
+
+# A pass has three BOs there, which begin with zeros, and a command for each 2 MiB.
+holds "the same picture: all in VRAM" same_picture midgard ace on vram
+holds "it says so: vram" said midgard-ace-on-vram "BOs: vram"
+holds "the mover cleared it" moved 24 midgard-ace-on-vram
+holds "the same picture: all in VRAM, of which the CPUs reach 8 MiB, on the other GPU" \
+	visible_part
+VRAM=3 VISIBLE=3
+export VRAM VISIBLE
+holds "the same picture: 3 MiB of VRAM" same_picture midgard ace on spilled
+holds "some of it was there" moved 8 midgard-ace-on-spilled
+unset VRAM VISIBLE
 SUSPEND=always
 export SUSPEND
 holds "the same picture when the GPU is off between the passes" same_picture bifrost none on paged

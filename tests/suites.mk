@@ -91,7 +91,7 @@ $(foreach p,$(VM_TESTS),$(call suite,vm/$(notdir $(p)),2,600,$(FAST_INPUTS) $(p)
 	$(VM_TEST_DIR)/sample $(INJECT_MODULES) $(DRIVER_MODULES:%=code:%),$(p)))
 
 $(call suite,demo,2,600,$(FAST_INPUTS) $(MEASURED) $(LAB_INPUTS) $(AGATE_GRADE) $(AGATE_TOOLS) $(LIBAGATE) \
-	code:$(BUILD)/driver/fast/agate.ko $(LAB_TESTS) $(INJECT_MODULES) tests/demo.sh labs \
+	code:$(BUILD)/driver/fast/agate.ko $(CARD_FIRMWARE) $(LAB_TESTS) $(INJECT_MODULES) tests/demo.sh labs \
 	solutions tests/mutants $(BUILD)/bin/agate-map $(CHECK_TRACE) docs/gem.png,tests/demo.sh)
 $(call suite,labs/gdb,2d,600,$(FAST_INPUTS) $(MEASURED) $(DEBUG_INPUTS) $(LAB_INPUTS) $(AGATE_GRADE) labs solutions \
 	$(DRIVER_MODULES) $(LAB_TESTS) $(INJECT_MODULES) tests/labs/gdb.sh,tests/labs/gdb.sh)

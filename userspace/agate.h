@@ -103,6 +103,14 @@ int agate_device_get_param(struct agate_device *dev, enum drm_agate_param param,
  * such memory: it may run out while there is plenty of the usual kind.  Excludes GROWABLE.
  */
 #define AGATE_ALLOC_CONTIGUOUS		(1u << 7)
+/*
+ * While a job uses the BO it is in the memory of the GPU's card; between two jobs it may be
+ * anywhere.  BOs that do not fit at the same time take turns.  Excludes GROWABLE, CONTIGUOUS
+ * and SHARED.
+ */
+#define AGATE_ALLOC_VRAM		(1u << 8)
+/* With VRAM: or in system memory, where the card's memory has no room. */
+#define AGATE_ALLOC_SPILL		(1u << 9)
 
 /*
  * Make a BO of at least size bytes with one reference, or take one from the cache (see
@@ -113,7 +121,7 @@ int agate_device_get_param(struct agate_device *dev, enum drm_agate_param param,
  * The BO is mapped at once unless it is INVISIBLE or DELAY_MMAP.
  * -EINVAL: size is 0 or above AGATE_BO_MAX_SIZE, a flag is unknown or excludes
  * another one, or the label is bad.  -ENOSPC: the GPU address space is full.
- * -EOPNOTSUPP: CONTIGUOUS, and the driver has no such memory.
+ * -EOPNOTSUPP: CONTIGUOUS or VRAM, and the driver has no such memory.
  */
 int agate_bo_create(struct agate_device *dev, uint64_t size, uint32_t flags,
 		    const char *label, struct agate_bo **bo);
@@ -139,8 +147,8 @@ int agate_bo_set_label(struct agate_bo *bo, const char *label);
 /*
  * Say whether the BO's contents matter.  While they do not, the kernel may take its
  * memory; *retained tells whether it still has them.  A BO whose contents are lost is
- * of no use: release it.  retained may be NULL.  -EINVAL: not needed, and SHARED or
- * CONTIGUOUS.
+ * of no use: release it.  retained may be NULL.  -EINVAL: not needed, and SHARED,
+ * CONTIGUOUS or VRAM.
  */
 int agate_bo_madvise(struct agate_bo *bo, bool needed, bool *retained);
 
@@ -187,7 +195,7 @@ struct agate_device *agate_bo_device(const struct agate_bo *bo);
 /*
  * A BO that lost its last reference stays in the cache of its device, and a later
  * agate_bo_create() may return it: without the cost of a new one, and with its old
- * contents.  SHARED and CONTIGUOUS BOs never go in.  The kernel takes the pages of cached BOs when it
+ * contents.  SHARED, CONTIGUOUS and VRAM BOs never go in.  The kernel takes the pages of cached BOs when it
  * runs short of memory.  A BO that was not wanted for more than two whole seconds is
  * freed when the next one goes in; no timer does it, so a program that becomes idle for
  * good may call agate_bo_cache_trim().  Closing the device empties the cache.

@@ -46,6 +46,12 @@ static inline bool agate_device_knows_contiguous(const struct agate_device *dev)
 	return dev->minor >= 2;
 }
 
+/* Does the driver know placements? */
+static inline bool agate_device_knows_placement(const struct agate_device *dev)
+{
+	return dev->minor >= 4;
+}
+
 /* Call ioctl(), and restart it when a signal interrupts it; return 0 or -errno. */
 int agate_ioctl(const struct agate_device *dev, unsigned long request, void *arg);
 

@@ -29,10 +29,11 @@
 #define ALLOC_FLAGS	(AGATE_ALLOC_EXECUTE | AGATE_ALLOC_GROWABLE |		\
 			 AGATE_ALLOC_INVISIBLE | AGATE_ALLOC_DELAY_MMAP |	\
 			 AGATE_ALLOC_SHARED | AGATE_ALLOC_CPU_READONLY |	\
-			 AGATE_ALLOC_GPU_READONLY | AGATE_ALLOC_CONTIGUOUS)
+			 AGATE_ALLOC_GPU_READONLY | AGATE_ALLOC_CONTIGUOUS |	\
+			 AGATE_ALLOC_VRAM | AGATE_ALLOC_SPILL)
 
 /* Nobody but this process and the kernel's shrinker has a say in the other BOs' memory. */
-#define NEVER_CACHED	(AGATE_ALLOC_SHARED | AGATE_ALLOC_CONTIGUOUS)
+#define NEVER_CACHED	(AGATE_ALLOC_SHARED | AGATE_ALLOC_CONTIGUOUS | AGATE_ALLOC_VRAM)
 
 /* A BO that has left its slot. */
 struct bo_rest {
@@ -44,7 +45,12 @@ struct bo_rest {
 
 static bool flags_valid(uint32_t flags)
 {
+	const uint32_t not_in_vram = AGATE_ALLOC_GROWABLE | AGATE_ALLOC_CONTIGUOUS |
+				     AGATE_ALLOC_SHARED;
+
 	if (flags & ~ALLOC_FLAGS)
+		return false;
+	if (flags & AGATE_ALLOC_VRAM ? flags & not_in_vram : flags & AGATE_ALLOC_SPILL)
 		return false;
 	if (!(flags & AGATE_ALLOC_GROWABLE))
 		return true;
@@ -81,7 +87,23 @@ static uint32_t kernel_flags(uint32_t flags)
 		kflags |= AGATE_BO_GPU_READONLY;
 	if (flags & AGATE_ALLOC_CONTIGUOUS)
 		kflags |= AGATE_BO_CONTIGUOUS;
+	if (flags & AGATE_ALLOC_VRAM && !(flags & AGATE_ALLOC_INVISIBLE))
+		kflags |= AGATE_BO_CPU_VISIBLE;
 	return kflags;
+}
+
+/* A driver that knows no placement ignores the end of the struct: ask for its version first. */
+static struct drm_agate_create_bo create_args(uint64_t size, uint32_t flags)
+{
+	struct drm_agate_create_bo arg = { .size = size, .flags = kernel_flags(flags) };
+
+	if (flags & AGATE_ALLOC_VRAM) {
+		arg.placement = 1u << DRM_AGATE_REGION_VRAM;
+		arg.caching = AGATE_CACHING_WC;
+	}
+	if (flags & AGATE_ALLOC_SPILL)
+		arg.placement |= 1u << DRM_AGATE_REGION_SYSTEM;
+	return arg;
 }
 
 /* Ignore a failed close: the handle goes when the file is closed. */
@@ -133,10 +155,7 @@ void agate_bo_free(struct agate_bo *bo)
 int agate_bo_alloc(struct agate_device *dev, uint64_t size, uint32_t flags, const char *label,
 		   struct agate_bo **out)
 {
-	struct drm_agate_create_bo arg = {
-		.size = size,
-		.flags = kernel_flags(flags),
-	};
+	struct drm_agate_create_bo arg = create_args(size, flags);
 	struct agate_bo *bo;
 	int err;
 
@@ -175,6 +194,8 @@ int agate_bo_create(struct agate_device *dev, uint64_t size, uint32_t flags,
 	if (!size || size > AGATE_BO_MAX_SIZE || !flags_valid(flags) || !label_valid(label))
 		return -EINVAL;
 	if (flags & AGATE_ALLOC_CONTIGUOUS && !agate_device_knows_contiguous(dev))
+		return -EOPNOTSUPP;
+	if (flags & AGATE_ALLOC_VRAM && !agate_device_knows_placement(dev))
 		return -EOPNOTSUPP;
 	size = (size + AGATE_PAGE_SIZE - 1) & ~(uint64_t)(AGATE_PAGE_SIZE - 1);
 

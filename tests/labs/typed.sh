@@ -60,12 +60,12 @@ recorder scripts/start.sh FORCE
 recorder scripts/watch.sh TEST FROM
 recorder scripts/gdb.sh LAB TEST FROM
 recorder scripts/shell.sh LAB FROM DEBUG DEMO DRIVER GPU GPUS
-recorder scripts/demo.sh GPU COHERENCY CACHE BOS SUSPEND
-recorder scripts/demo-grade.sh GPU COHERENCY CACHE BOS SUSPEND
+recorder scripts/demo.sh GPU COHERENCY CACHE BOS VRAM VISIBLE SUSPEND
+recorder scripts/demo-grade.sh GPU COHERENCY CACHE BOS VRAM VISIBLE SUSPEND
 
 # Not those of the make that runs this.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
-unset LAB TEST FROM DEBUG CHAIN SEED OUT STEP FORCE GPU GPUS COHERENCY CACHE BOS SUSPEND \
+unset LAB TEST FROM DEBUG CHAIN SEED OUT STEP FORCE GPU GPUS COHERENCY CACHE BOS VRAM VISIBLE SUSPEND \
 	DEMO DRIVER BUILD LABS
 
 complain()
@@ -114,8 +114,8 @@ arrives()
 	goal shell LAB=02 FROM="$1" DEMO="$1" DRIVER="$1" GPU="$1" GPUS="$1" &&
 		expect 'LAB=<02>' "FROM=<$1>" 'DEBUG=<>' "DEMO=<$1>" "DRIVER=<$1>" "GPU=<$1>" \
 			"GPUS=<$1>" &&
-	goal demo GPU="$1" COHERENCY="$1" CACHE="$1" BOS="$1" SUSPEND="$1" &&
-		expect '<build/demo/grading>' "GPU=<$1>" "COHERENCY=<$1>" "CACHE=<$1>" "BOS=<$1>" \
+	goal demo GPU="$1" COHERENCY="$1" CACHE="$1" BOS="$1" VRAM="$1" VISIBLE="$1" SUSPEND="$1" &&
+		expect '<build/demo/grading>' "GPU=<$1>" "COHERENCY=<$1>" "CACHE=<$1>" "BOS=<$1>" "VRAM=<$1>" "VISIBLE=<$1>" \
 			"SUSPEND=<$1>"
 }
 

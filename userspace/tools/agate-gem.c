@@ -192,15 +192,16 @@ static int draw_all(const struct options *options, struct gem_gpu *gpu, struct g
 static void usage(FILE *out)
 {
 	fprintf(out, "usage: agate-gem [-o FILE] [--frames N] [--size N] [--cache on|off]\n"
-		"                 [--bos paged|contiguous|imported] [--stats]\n"
+		"                 [--bos KIND] [--stats]\n"
 		"Draws a turning gemstone with the Agate GPU and writes PNG.\n"
 		"  -o FILE      the picture (gem.png); with several frames, FILE's name gets\n"
 		"               the frame's number: gem-0000.png ...\n"
 		"  --frames N   a full turn in N frames, 1 .. %d (1)\n"
 		"  --size N     width and height in pixels, %d .. %d (768)\n"
 		"  --cache on   recycle the BOs of one pass in the next, or make new ones (on)\n"
-		"  --bos KIND   the memory of the BOs: single pages, one piece, or BOs of a second\n"
-		"               GPU: paged, contiguous or imported (paged)\n"
+		"  --bos KIND   the memory of the BOs: single pages, one piece, BOs of a second GPU,\n"
+		"               the card's memory, or the card's as far as it has room: paged,\n"
+		"               contiguous, imported, vram or spilled (paged)\n"
 		"  --stats      say what was drawn and how long the GPU took\n",
 		MAX_FRAMES, MIN_SIZE, MAX_SIZE);
 }

@@ -64,6 +64,8 @@ static const struct {
 	{ AGATE_FEATURE_CMA, "contiguous" },
 	{ AGATE_FEATURE_PRIME, "prime" },
 	{ AGATE_FEATURE_COHERENCY, "coherency" },
+	{ AGATE_FEATURE_CARD, "card" },
+	{ AGATE_FEATURE_ENGINES, "mover" },
 };
 
 #define FEATURE_COUNT	(sizeof(features) / sizeof(features[0]))

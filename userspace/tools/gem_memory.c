@@ -14,6 +14,8 @@ const char *const gem_bos_names[GEM_BOS_KINDS] = {
 	[GEM_BOS_PAGED] = "paged",
 	[GEM_BOS_CONTIGUOUS] = "contiguous",
 	[GEM_BOS_IMPORTED] = "imported",
+	[GEM_BOS_VRAM] = "vram",
+	[GEM_BOS_SPILLED] = "spilled",
 };
 
 /* Is this open node another one than that of the device? */
@@ -98,6 +100,12 @@ int gem_memory_create_bo(struct gem_memory *memory, uint64_t size, uint32_t flag
 	switch (memory->bos) {
 	case GEM_BOS_CONTIGUOUS:
 		flags |= AGATE_ALLOC_CONTIGUOUS;
+		break;
+	case GEM_BOS_VRAM:
+		flags |= AGATE_ALLOC_VRAM;
+		break;
+	case GEM_BOS_SPILLED:
+		flags |= AGATE_ALLOC_VRAM | AGATE_ALLOC_SPILL;
 		break;
 	case GEM_BOS_IMPORTED:
 		return import_bo(memory, size, flags, label, bo);

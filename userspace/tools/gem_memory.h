@@ -9,11 +9,15 @@
 
 /*
  * PAGED: single pages, as usual.  CONTIGUOUS: one piece.  IMPORTED: another GPU makes the BO,
- * and this one imports it.
+ * and this one imports it.  VRAM: the card's memory.  SPILLED: the same, or system memory
+ * where that has no room.
  */
-enum gem_bos { GEM_BOS_PAGED, GEM_BOS_CONTIGUOUS, GEM_BOS_IMPORTED, GEM_BOS_KINDS };
+enum gem_bos {
+	GEM_BOS_PAGED, GEM_BOS_CONTIGUOUS, GEM_BOS_IMPORTED, GEM_BOS_VRAM, GEM_BOS_SPILLED,
+	GEM_BOS_KINDS
+};
 
-/* "paged", "contiguous", "imported" */
+/* "paged", "contiguous", "imported", "vram", "spilled" */
 extern const char *const gem_bos_names[GEM_BOS_KINDS];
 
 struct gem_memory {

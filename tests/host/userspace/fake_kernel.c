@@ -89,7 +89,8 @@ static int create_bo(struct drm_agate_create_bo *args)
 {
 	const uint32_t known = AGATE_BO_NOEXEC | AGATE_BO_HEAP | AGATE_BO_CPU_READONLY |
 			       AGATE_BO_GPU_READONLY |
-			       (kernel.minor < 2 ? 0u : AGATE_BO_CONTIGUOUS);
+			       (kernel.minor < 2 ? 0u : AGATE_BO_CONTIGUOUS) |
+			       (args->placement ? AGATE_BO_CPU_VISIBLE : 0u);
 	struct object *object;
 	uint64_t size = (args->size + 4095) & ~4095ull;
 	int memfd;
@@ -98,11 +99,16 @@ static int create_bo(struct drm_agate_create_bo *args)
 		return EINVAL;
 	if (args->flags & AGATE_BO_HEAP && !(args->flags & AGATE_BO_NOEXEC))
 		return EINVAL;
+	/* A driver of an older version would not have seen these. */
+	if (kernel.minor < 4 && args->placement)
+		abort();
 	memfd = memfd_create("bo", MFD_CLOEXEC);
 	if (memfd < 0 || ftruncate(memfd, (off_t)size))
 		abort();
 	object = object_new(memfd, size);
 	object->info.flags = args->flags;
+	object->info.placement = args->placement;
+	object->info.caching = args->caching;
 	args->handle = handle_new(object);
 	args->offset = object->info.va;
 	return 0;

@@ -69,6 +69,7 @@ struct fake_bo {
 	char label[AGATE_LABEL_MAX + 1];
 	bool imported;
 	uint32_t madv;			/* AGATE_MADV_* */
+	uint32_t placement, caching;
 };
 
 bool fake_bo(uint32_t handle, struct fake_bo *bo);

@@ -44,7 +44,11 @@ static void test_bad_arguments_reach_no_kernel(void **state)
 		{ AGATE_BO_MAX_SIZE + 1, AGATE_ALLOC_INVISIBLE },
 		{ UINT64_MAX, AGATE_ALLOC_INVISIBLE },
 		{ 1ull << 32, AGATE_ALLOC_INVISIBLE },
-		{ 4096, 1u << 8 },
+		{ 4096, 1u << 10 },
+		{ 4096, AGATE_ALLOC_SPILL },
+		{ 4096, AGATE_ALLOC_VRAM | AGATE_ALLOC_SHARED },
+		{ 4096, AGATE_ALLOC_VRAM | AGATE_ALLOC_CONTIGUOUS },
+		{ 4096, AGATE_ALLOC_VRAM | AGATE_ALLOC_GROWABLE | AGATE_ALLOC_INVISIBLE },
 		{ 4096, 1u << 31 },
 		{ 4096, AGATE_ALLOC_GROWABLE },
 		{ 4096, AGATE_ALLOC_GROWABLE | AGATE_ALLOC_DELAY_MMAP },
@@ -84,6 +88,33 @@ static void test_flags_for_the_kernel(void **state)
 
 		assert_true(fake_bo(agate_bo_handle(bo), &seen));
 		assert_int_equal(seen.flags, cases[i].kernel);
+		agate_bo_unreference(bo);
+	}
+}
+
+static void test_placement(void **state)
+{
+	static const struct {
+		uint32_t flags, kernel, placement, caching;
+	} cases[] = {
+		{ 0, AGATE_BO_NOEXEC, 0, 0 },
+		{ AGATE_ALLOC_VRAM, AGATE_BO_NOEXEC | AGATE_BO_CPU_VISIBLE,
+		  1u << DRM_AGATE_REGION_VRAM, AGATE_CACHING_WC },
+		{ AGATE_ALLOC_VRAM | AGATE_ALLOC_INVISIBLE, AGATE_BO_NOEXEC,
+		  1u << DRM_AGATE_REGION_VRAM, AGATE_CACHING_WC },
+		{ AGATE_ALLOC_VRAM | AGATE_ALLOC_SPILL, AGATE_BO_NOEXEC | AGATE_BO_CPU_VISIBLE,
+		  1u << DRM_AGATE_REGION_VRAM | 1u << DRM_AGATE_REGION_SYSTEM, AGATE_CACHING_WC },
+	};
+	struct fake_bo seen;
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct agate_bo *bo = bo_new(*state, 4096, cases[i].flags);
+
+		assert_true(fake_bo(agate_bo_handle(bo), &seen));
+		assert_int_equal(seen.flags, cases[i].kernel);
+		assert_int_equal(seen.placement, cases[i].placement);
+		assert_int_equal(seen.caching, cases[i].caching);
 		agate_bo_unreference(bo);
 	}
 }
@@ -369,6 +400,15 @@ static void test_contiguous_with_an_older_driver(void **state)
 	assert_int_equal(fake_calls(DRM_IOCTL_AGATE_CREATE_BO), 0);
 }
 
+static void test_vram_with_an_older_driver(void **state)
+{
+	struct agate_bo *bo = NULL;
+
+	assert_int_equal(agate_bo_create(*state, 4096, AGATE_ALLOC_VRAM, NULL, &bo), -EOPNOTSUPP);
+	assert_null(bo);
+	assert_int_equal(fake_calls(DRM_IOCTL_AGATE_CREATE_BO), 0);
+}
+
 /* To a driver that does not know of readers every job is a writer. */
 static void test_wait_with_an_older_driver(void **state)
 {
@@ -425,6 +465,7 @@ int main(void)
 		with_device(test_sizes),
 		with_device(test_bad_arguments_reach_no_kernel),
 		with_device(test_flags_for_the_kernel),
+		with_device(test_placement),
 		with_device(test_mapped_at_once),
 		with_device(test_mapped_on_demand),
 		with_device(test_never_mapped),
@@ -440,6 +481,7 @@ int main(void)
 		with_device(test_wait_asks_only_when_needed),
 		with_device(test_wait_for_writers),
 		with_older_device(test_contiguous_with_an_older_driver),
+		with_older_device(test_vram_with_an_older_driver),
 		with_older_device(test_wait_with_an_older_driver),
 		with_device(test_wait_against_submit),
 		with_device(test_other_devices_are_refused),
