@@ -236,7 +236,7 @@ test: deps
 	$(Q)$(MAKE) test-run
 
 # sparse.log rebuilds what it looks at, so it comes before anybody uses that.
-test-build: $(GUEST_FAST) $(GUEST_DEBUG) $(FAKE_KERNEL) $(MAN_PAGES) $(LAB_FAST) $(LAB_DEBUG) $(LAB_VERDICT) $(WITHOUT_PROSE) $(HOST_TESTS) $(GUEST_PROGRAMS) $(STRANGERS) $(VM_TESTS) $(BUILD)/driver/sparse.log \
+test-build: $(GUEST_FAST) $(GUEST_DEBUG) $(CARD_FIRMWARE) $(FAKE_KERNEL) $(MAN_PAGES) $(LAB_FAST) $(LAB_DEBUG) $(LAB_VERDICT) $(WITHOUT_PROSE) $(HOST_TESTS) $(GUEST_PROGRAMS) $(STRANGERS) $(VM_TESTS) $(BUILD)/driver/sparse.log \
 		$(UPSTREAM_FAST) $(FUZZ_PROGRAMS) $(DRIVER_SYMVERS) $(LIBAGATE_LINK) $(AGATE_WATCH) $(EXPLAIN_LOG) \
 		coverage-build
 
