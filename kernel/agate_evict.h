@@ -24,8 +24,9 @@
  *
  * A BO that is inside one of the places already stays where it is.
  *
- * A move waits in the background for what uses the BO, and whoever uses the BO next waits
- * for the move: its fence is in the BO's reservation, as KERNEL.
+ * A move waits here for what uses the BO, because a job in a file's own address space may use
+ * it without having listed it.  The copy itself goes on in the background, and whoever uses
+ * the BO next waits for it: its fence is in the BO's reservation, as KERNEL.
  *
  * Return: 0; -EINVAL: the BO is pinned elsewhere, or larger than every place; -ENOSPC: nobody
  * can leave, and no memory is about to become free; -ENOMEM; -EBUSY with no_wait;
@@ -52,8 +53,9 @@ int agate_ttm_evict(struct agate_ttm_bo *bo, struct agate_ttm_ctx *ctx);
  * @ctx: how to wait
  *
  * The BO that was used longest ago leaves first; a BO whose placement allows other memory,
- * too, leaves before all others.  Skipped are: pinned BOs, those outside of @place, and those
- * whose reservation the caller holds, unless it holds it as a victim's.
+ * too, leaves before all others whose reservation is free.  Skipped are: pinned BOs, those
+ * outside of @place, and those whose reservation the caller holds, unless it holds it as a
+ * victim's.
  *
  * Context: the caller holds the reservations of ctx->exec.
  * Return: 0; -ENOSPC: nobody can leave; else as agate_ttm_validate().

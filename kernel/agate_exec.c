@@ -115,7 +115,12 @@ bool agate_exec_holds(const struct agate_exec *exec, struct dma_resv *resv)
 
 bool agate_exec_holds_victim(const struct agate_exec *exec, struct dma_resv *resv)
 {
-	return agate_exec_holds(exec, resv) && find(exec, resv)->victim;
+	const struct agate_exec_lock *lock = NULL;
+
+	/* A reservation that was tried for, and not asked for, is in no list. */
+	if (agate_exec_holds(exec, resv))
+		lock = find(exec, resv);
+	return lock && lock->victim;
 }
 
 int agate_exec_reserve(struct agate_exec *exec, unsigned int fences)

@@ -49,12 +49,6 @@ static const char *fence_timeline_name(struct dma_fence *fence)
 	return names[to_agate_fence(fence)->slot];
 }
 
-/* The mover's queue keeps the last fence that it had as long as the device lives. */
-static bool fence_counts(unsigned int slot)
-{
-	return slot != AGATE_FENCE_MOVER;
-}
-
 static void fence_free(struct rcu_head *rcu)
 {
 	kfree(container_of(rcu, struct agate_fence, base.rcu));
@@ -68,11 +62,10 @@ static void fence_free(struct rcu_head *rcu)
 static void fence_release(struct dma_fence *fence)
 {
 	struct agate_scheds *scheds = to_agate_fence(fence)->scheds;
-	bool counted = fence_counts(to_agate_fence(fence)->slot);
 
 	call_rcu(&fence->rcu, fence_free);
 	module_put(THIS_MODULE);
-	agate_scheds_put_fence(scheds, counted);
+	agate_scheds_put_fence(scheds);
 }
 
 static const struct dma_fence_ops fence_ops = {
@@ -90,7 +83,7 @@ struct dma_fence *agate_fence_create(struct agate_device *adev, unsigned int slo
 		return NULL;
 	/* The caller's open file holds a reference to the module, too. */
 	__module_get(THIS_MODULE);
-	fence->scheds = agate_scheds_get_fence(adev->queues.scheds, fence_counts(slot));
+	fence->scheds = agate_scheds_get_fence(adev->queues.scheds);
 	fence->slot = slot;
 	spin_lock_init(&fence->lock);
 	dma_fence_init(&fence->base, &fence_ops, &fence->lock, dma_fence_context_alloc(1), 1);

@@ -148,10 +148,13 @@ int agate_fw_start(struct agate_device *adev)
 	return wait_until_checked(adev);
 }
 
-void agate_fw_stop(struct agate_device *adev)
+int agate_fw_stop(struct agate_device *adev)
 {
+	int ret;
+
 	gpu_write(adev, FW_CMD, FW_CMD_STOP);
-	gpu_poll(adev, FW_STATUS, 0xff, FW_STATUS_OFF);
+	ret = gpu_poll(adev, FW_STATUS, 0xff, FW_STATUS_OFF);
+	return ret == -ENODEV ? 0 : ret;
 }
 
 int agate_fw_init(struct agate_device *adev)
@@ -168,8 +171,10 @@ int agate_fw_init(struct agate_device *adev)
 		return ret;
 	context_begin(adev->fw.context);
 	ret = agate_fw_start(adev);
-	if (ret)
+	if (ret) {
+		agate_fw_stop(adev);
 		memory_free(&adev->fw);
+	}
 	return ret;
 }
 

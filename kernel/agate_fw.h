@@ -54,7 +54,13 @@ void agate_fw_fini(struct agate_device *adev);
  */
 int agate_fw_start(struct agate_device *adev);
 
-/** agate_fw_stop - the mover is idle from here on */
-void agate_fw_stop(struct agate_device *adev);
+/**
+ * agate_fw_stop - stop the mover, in the middle of a command if need be
+ * @adev: the device
+ *
+ * Context: any.
+ * Return: 0, also when the GPU is gone; -ETIMEDOUT: it may go on.
+ */
+int agate_fw_stop(struct agate_device *adev);
 
 #endif /* AGATE_FW_H */

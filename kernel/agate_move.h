@@ -28,7 +28,7 @@ struct agate_side {
  *
  * The copy's fence goes into the reservation, as KERNEL.
  *
- * Return: it, with a reference; or an ERR_PTR with nothing done: -ENOMEM, -ENODEV.
+ * Return: it, with a reference; or an ERR_PTR with nothing done: -ENOMEM.
  */
 struct dma_fence *agate_move(struct agate_ttm_bo *bo, const struct agate_side *from,
 			     const struct agate_side *to);

@@ -8,6 +8,7 @@
 
 #include "agate_card.h"
 #include "agate_device.h"
+#include "agate_fw.h"
 #include "agate_mover.h"
 #include "agate_sched.h"
 #include "agate_slot.h"
@@ -54,6 +55,8 @@ static void ring_skip(struct agate_mover *mover, struct agate_mover_job *job, u3
 {
 	static const struct agate_mover_cmd nop = { .op = AGATE_MOVER_NOP };
 
+	if (WARN_ON(head - job->head > job->count))
+		return;
 	for (; head != job->head + job->count; head++)
 		ring_write(mover, head, &nop);
 	/* As in ring_append(). */
@@ -96,6 +99,16 @@ static void end_completed(struct agate_device *adev)
 	}
 }
 
+/*
+ * The fences' signals free the memory that the jobs use, so the mover has to stand still before
+ * them.  If nothing stops it, it may at least reach no memory of the system any more.
+ */
+static void mover_stop(struct agate_device *adev)
+{
+	if (agate_fw_stop(adev))
+		pci_clear_master(adev->pdev);
+}
+
 /* ---- Faults ------------------------------------------------------------ */
 
 /* The job that the command belongs to. */
@@ -122,6 +135,8 @@ static void give_up(struct agate_device *adev)
 {
 	dev_err(&adev->pdev->dev, "the mover does not go on\n");
 	adev->mover.dead = true;
+	/* It stands still, or has to: what its fences guard is freed next. */
+	mover_stop(adev);
 	end_all(&adev->mover, -EIO);
 }
 
@@ -199,9 +214,24 @@ static struct dma_fence *mover_run(struct drm_sched_job *base)
 	return dma_fence_get(job->done);
 }
 
+/* HEAD has not moved for a whole timeout. */
+static void push_on(struct agate_device *adev, struct agate_mover_job *job, u32 head)
+{
+	struct agate_mover *mover = &adev->mover;
+
+	if (mover->retried == head && job->done->error) {
+		give_up(adev);
+		return;
+	}
+	if (mover->retried == head)
+		fail_job(mover, job, head, -ETIME);
+	mover->retried = head;
+	gpu_write(adev, MOVER_CMD, MOVER_CMD_RESET);
+}
+
 /*
  * Its interrupt may be lost, so look first.  Progress is no timeout.  A mover that stands
- * still is reset once; the next time it loses the job.
+ * still is reset once; the next time it loses the job; then it is given up.
  */
 static void unstick(struct agate_mover_job *job)
 {
@@ -213,12 +243,8 @@ static void unstick(struct agate_mover_job *job)
 	spin_lock(&mover->lock);
 	if (!list_empty(&job->link) && !mover->dead) {
 		head = gpu_read(adev, RING_HEAD);
-		if (head == job->seen && mover->retried == head)
-			fail_job(mover, job, head, -ETIME);
-		if (head == job->seen) {
-			mover->retried = head;
-			gpu_write(adev, MOVER_CMD, MOVER_CMD_RESET);
-		}
+		if (!agate_bus_lost(adev) && head == job->seen)
+			push_on(adev, job, head);
 		job->seen = head;
 	}
 	spin_unlock(&mover->lock);
@@ -395,6 +421,9 @@ void agate_mover_shutdown(struct agate_device *adev)
 
 	spin_lock(&mover->lock);
 	mover->dead = true;
+	spin_unlock(&mover->lock);
+	mover_stop(adev);
+	spin_lock(&mover->lock);
 	end_all(mover, -ENODEV);
 	spin_unlock(&mover->lock);
 	dma_fence_end_signalling(cookie);
@@ -402,7 +431,12 @@ void agate_mover_shutdown(struct agate_device *adev)
 
 void agate_mover_fini(struct agate_device *adev)
 {
+	struct agate_mover *mover = &adev->mover;
+
 	agate_mover_shutdown(adev);
 	agate_park_release(&adev->park);
-	wait_event(adev->mover.idle, !READ_ONCE(adev->mover.jobs));
+	wait_event(mover->idle, !READ_ONCE(mover->jobs));
+	/* The last one still holds the lock. */
+	mutex_lock(&mover->push_lock);
+	mutex_unlock(&mover->push_lock);
 }

@@ -115,7 +115,7 @@ void agate_mover_fini(struct agate_device *adev);
  * @adev: the device
  * @count: commands, 1 .. AGATE_MOVER_JOB_MAX; all are zero
  *
- * Return: the job, or an ERR_PTR: -ENOMEM, -ENODEV.
+ * Return: the job, or an ERR_PTR: -ENOMEM.  That the device has gone is what its fence says.
  */
 struct agate_mover_job *agate_mover_job_create(struct agate_device *adev, unsigned int count);
 

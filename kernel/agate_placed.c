@@ -31,7 +31,7 @@ static int contents(struct agate_ttm_bo *bo)
 {
 	int status = bo->moved ? dma_fence_get_status(bo->moved) : 0;
 
-	return min(status, 0);
+	return bo->lost ? -EIO : min(status, 0);
 }
 
 static int placed_validate(struct agate_bo *bo, struct agate_exec *exec)
@@ -52,14 +52,29 @@ static int placed_validate(struct agate_bo *bo, struct agate_exec *exec)
 	return ret;
 }
 
+/*
+ * A job that did not list the BO may run in the same address space, and would see what was in
+ * the memory before: so no entry of a page table leads there until the move has ended.
+ */
+static int wait_for_move(struct agate_ttm_bo *bo)
+{
+	int ret = bo->moved ? dma_fence_wait(bo->moved, true) : 0;
+
+	return ret ? ret : contents(bo);
+}
+
 static int placed_populate(struct agate_bo *bo, u64 offset, u64 size, struct agate_runs *runs)
 {
 	const struct agate_resource *res = bo->ttm.res;
+	int ret;
 
 	dma_resv_assert_held(bo->base.resv);
 
 	if (offset >= agate_bo_size(bo) || size > agate_bo_size(bo) - offset)
 		return -EINVAL;
+	ret = wait_for_move(&bo->ttm);
+	if (ret)
+		return ret;
 	switch (res ? res->type : AGATE_MEM_SYSTEM) {
 	case AGATE_MEM_VRAM:
 		*runs = (struct agate_runs){
@@ -115,9 +130,7 @@ static int fault_make_present(struct agate_bo *bo)
 	}
 	if (bo->ttm.res->type == AGATE_MEM_VRAM)
 		return 0;
-	if (!bo->ttm.tt)
-		bo->ttm.tt = adev_of(bo)->ttm.ops->tt_create(&bo->ttm);
-	return bo->ttm.tt ? agate_tt_populate(bo->ttm.tt) : -ENOMEM;
+	return agate_placed_make_present(&bo->ttm);
 }
 
 /* The mover may still be writing the BO: wait for it. */
@@ -253,23 +266,32 @@ int agate_placed_create_ioctl(struct drm_device *dev, void *data, struct drm_fil
 	struct drm_agate_create_bo *args = data;
 	struct agate_bo *bo;
 	int ret = 0;
+	int idx;
 
 	if (!args_valid(args))
 		return -EINVAL;
-	if (!agate_topic_present(adev, AGATE_FEATURE_ENGINES))
-		return -EOPNOTSUPP;
 	if (args->size > AGATE_BO_MAX_SIZE)
 		return -EINVAL;
+	/* Removal waits for this, and stops the mover then. */
+	if (!drm_dev_enter(dev, &idx))
+		return -ENODEV;
+	if (!agate_topic_present(adev, AGATE_FEATURE_ENGINES)) {
+		drm_dev_exit(idx);
+		return -EOPNOTSUPP;
+	}
 	bo = agate_gem_create(adev, ALIGN(args->size, adev->card.min_align),
 			      args->flags | AGATE_BO_PLACED);
-	if (IS_ERR(bo))
+	if (IS_ERR(bo)) {
+		drm_dev_exit(idx);
 		return PTR_ERR(bo);
+	}
 	bo->ttm.size = agate_bo_size(bo);
 	bo->ttm.caching = args->caching;
 	bo->ttm.visible = args->flags & AGATE_BO_CPU_VISIBLE;
 	bo->ttm.placement = args->placement;
 	if (args->flags & AGATE_BO_POPULATE)
 		ret = populate_now(bo);
+	drm_dev_exit(idx);
 	if (!ret)
 		ret = publish(bo, args, file);
 	agate_bo_put(bo);

@@ -35,6 +35,16 @@ int agate_placed_init(struct agate_device *adev);
  */
 void agate_placed_fini(struct agate_device *adev);
 
+/**
+ * agate_placed_make_present - give a BO pages, with its contents if they are in a swap file
+ * @bo: its reservation is held
+ *
+ * The task that made the BO pays for them.
+ *
+ * Return: 0; -ENOMEM; the error of the swap file.
+ */
+int agate_placed_make_present(struct agate_ttm_bo *bo);
+
 /** agate_placed_io_free - no CPU maps the BO's place any more; its reservation is held */
 void agate_placed_io_free(struct agate_ttm_bo *bo);
 

@@ -8,6 +8,7 @@
  */
 #include <linux/dma-resv.h>
 #include <linux/mm.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <drm/drm_managed.h>
 #include <drm/drm_vma_manager.h>
@@ -74,16 +75,25 @@ static int placed_move_notify(struct agate_ttm_bo *ttm, struct agate_ttm_ctx *ct
 	return 0;
 }
 
-/* Pages that the GPU and the mover reach, with the contents that the BO has there. */
-static int make_bound(struct agate_ttm_bo *bo)
+/* A task that evicts the BO does not pay for its pages: its owner does. */
+int agate_placed_make_present(struct agate_ttm_bo *bo)
 {
-	int ret;
+	struct mem_cgroup *memcg = set_active_memcg(bo_of(bo)->backing.memcg);
+	int ret = -ENOMEM;
 
 	if (!bo->tt)
 		bo->tt = placed_tt_create(bo);
-	if (!bo->tt)
-		return -ENOMEM;
-	ret = agate_tt_populate(bo->tt);
+	if (bo->tt)
+		ret = agate_tt_populate(bo->tt);
+	set_active_memcg(memcg);
+	return ret;
+}
+
+/* Pages that the GPU and the mover reach, with the contents that the BO has there. */
+static int make_bound(struct agate_ttm_bo *bo)
+{
+	int ret = agate_placed_make_present(bo);
+
 	return ret ? ret : agate_tt_bind(bo->tt);
 }
 
@@ -101,6 +111,9 @@ static void leave(struct agate_ttm_bo *bo, struct agate_resource *to, struct dma
 		agate_tt_park(bo->tt, dma_fence_get(fence));
 		bo->tt = NULL;
 	}
+	/* placed_move_notify() has waited for it. */
+	if (bo->moved && dma_fence_get_status(bo->moved) < 0)
+		bo->lost = true;
 	dma_fence_put(bo->moved);
 	bo->moved = fence;
 }

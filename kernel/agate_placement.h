@@ -10,8 +10,6 @@
 
 #include "agate_ttm.h"
 
-struct drm_agate_region;
-
 /**
  * agate_man_init - begin to give out memory
  * @man: zeroed; man->adev is set
@@ -99,14 +97,5 @@ int agate_io_reserve(struct agate_resource *res);
 
 /** agate_io_free - undo one agate_io_reserve(); the last one calls io_free() */
 void agate_io_free(struct agate_resource *res);
-
-/**
- * agate_regions_fill - describe the memory of a device to its clients
- * @adev: the device
- * @regions: room for one of each kind
- *
- * Return: how many there are.
- */
-unsigned int agate_regions_fill(struct agate_device *adev, struct drm_agate_region *regions);
 
 #endif /* AGATE_PLACEMENT_H */

@@ -75,20 +75,19 @@ void agate_scheds_put(struct agate_scheds *scheds)
 	kref_put(&scheds->ref, scheds_release);
 }
 
-struct agate_scheds *agate_scheds_get_fence(struct agate_scheds *scheds, bool counted)
+struct agate_scheds *agate_scheds_get_fence(struct agate_scheds *scheds)
 {
 	kref_get(&scheds->ref);
-	if (counted)
-		agate_stat_inc(scheds->stats, AGATE_STAT_FENCES);
+	agate_stat_inc(scheds->stats, AGATE_STAT_FENCES);
 	return scheds;
 }
 
-void agate_scheds_put_fence(struct agate_scheds *scheds, bool counted)
+void agate_scheds_put_fence(struct agate_scheds *scheds)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&scheds->lock, flags);
-	if (counted && scheds->stats)
+	if (scheds->stats)
 		agate_stat_dec(scheds->stats, AGATE_STAT_FENCES);
 	spin_unlock_irqrestore(&scheds->lock, flags);
 	kref_put(&scheds->ref, scheds_release);

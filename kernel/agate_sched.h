@@ -60,22 +60,20 @@ struct agate_scheds *agate_scheds_alloc(struct agate_stats *stats);
 void agate_scheds_put(struct agate_scheds *scheds);
 
 /**
- * agate_scheds_get_fence - take a reference for a new fence
+ * agate_scheds_get_fence - count a new fence, and take a reference for it
  * @scheds: its schedulers
- * @counted: it counts in @stats
  *
  * Return: @scheds.
  */
-struct agate_scheds *agate_scheds_get_fence(struct agate_scheds *scheds, bool counted);
+struct agate_scheds *agate_scheds_get_fence(struct agate_scheds *scheds);
 
 /**
  * agate_scheds_put_fence - undo agate_scheds_get_fence() when the fence dies
  * @scheds: its schedulers
- * @counted: as there
  *
  * Context: any.
  */
-void agate_scheds_put_fence(struct agate_scheds *scheds, bool counted);
+void agate_scheds_put_fence(struct agate_scheds *scheds);
 
 /**
  * agate_sched_init - start a scheduler for one slot

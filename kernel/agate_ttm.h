@@ -245,6 +245,7 @@ enum agate_ttm_type {
  * @tt: its pages, or NULL before it had any
  * @moved: the fence of its last move, with a reference, or NULL.  If that failed the contents
  *	are lost
+ * @lost: an earlier move failed
  */
 struct agate_ttm_bo {
 	u8 type;
@@ -256,6 +257,7 @@ struct agate_ttm_bo {
 	struct agate_resource *res;
 	struct agate_tt *tt;
 	struct dma_fence *moved;
+	bool lost;
 };
 
 #endif /* AGATE_TTM_H */

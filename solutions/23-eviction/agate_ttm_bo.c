@@ -356,10 +356,11 @@ void agate_ttm_release(struct agate_ttm_bo *bo)
 	struct dma_fence *fence = last_fence(resv_of(bo));
 
 	WARN_ON(bo->pins);
-	if (bo->tt)
-		agate_tt_park(bo->tt, dma_fence_get(fence));
+	/* First off the lists: whoever finds the BO there looks at its pages. */
 	if (bo->res)
 		agate_resource_park(bo->res, dma_fence_get(fence));
+	if (bo->tt)
+		agate_tt_park(bo->tt, dma_fence_get(fence));
 	bo->tt = NULL;
 	bo->res = NULL;
 	dma_fence_put(fence);
