@@ -89,6 +89,7 @@ for test in "${tests[@]}"; do
 	status=$?
 done
 result $status "the solution passes"
+[ $status = 0 ] || grep -hE '^not ok|Sanitizer|[Ee]rror' "$work"/logs/*.log | sed 's/^/# /'
 for patch in $patches; do
 	name=${patch##*/} name=${name%.patch}
 	no_findings "$name" "$(judge "$name" "$patch")"
