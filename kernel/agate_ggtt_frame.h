@@ -7,7 +7,6 @@
 #define AGATE_GGTT_FRAME_H
 
 struct agate_device;
-struct seq_file;
 
 /**
  * agate_ggtt_frame_init - make the table usable for the firmware

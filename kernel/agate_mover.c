@@ -55,8 +55,6 @@ static void ring_skip(struct agate_mover *mover, struct agate_mover_job *job, u3
 {
 	static const struct agate_mover_cmd nop = { .op = AGATE_MOVER_NOP };
 
-	if (WARN_ON(head - job->head > job->count))
-		return;
 	for (; head != job->head + job->count; head++)
 		ring_write(mover, head, &nop);
 	/* As in ring_append(). */
@@ -65,14 +63,21 @@ static void ring_skip(struct agate_mover *mover, struct agate_mover_job *job, u3
 
 /* ---- Jobs end ---------------------------------------------------------- */
 
+/* The first error is the one that is told. */
+static void job_set_error(struct agate_mover_job *job, int error)
+{
+	if (job->done->error)
+		return;
+	agate_sched_job_set_error(&job->base, error);
+	dma_fence_set_error(job->done, error);
+}
+
 static void job_end(struct agate_mover_job *job, int error)
 {
 	lockdep_assert_held(&job->adev->mover.lock);
 
-	if (error && !job->done->error) {
-		agate_sched_job_set_error(&job->base, error);
-		dma_fence_set_error(job->done, error);
-	}
+	if (error)
+		job_set_error(job, error);
 	list_del_init(&job->link);
 	dma_fence_signal(job->done);
 }
@@ -123,13 +128,6 @@ static struct agate_mover_job *job_at(struct agate_mover *mover, u32 head)
 	return NULL;
 }
 
-static void fail_job(struct agate_mover *mover, struct agate_mover_job *job, u32 head, int error)
-{
-	agate_sched_job_set_error(&job->base, error);
-	dma_fence_set_error(job->done, error);
-	ring_skip(mover, job, head);
-}
-
 /* It fails at a FENCE, or at nothing: no job is left that could be dropped. */
 static void give_up(struct agate_device *adev)
 {
@@ -140,24 +138,35 @@ static void give_up(struct agate_device *adev)
 	end_all(&adev->mover, -EIO);
 }
 
-/* A command may fail by chance; one that fails twice takes its job with it. */
-static void recover(struct agate_device *adev, u32 status)
+/*
+ * The mover stands at @head.  A command may fail by chance; one that fails twice takes its job
+ * with it, which ends with @error.
+ */
+static void go_on(struct agate_device *adev, u32 head, int error)
 {
 	struct agate_mover *mover = &adev->mover;
-	u32 head = gpu_read(adev, RING_HEAD);
-	u64 addr = gpu_read64(adev, MOVER_FAULT_ADDR_LO);
 	struct agate_mover_job *job = job_at(mover, head);
 
-	dev_warn_ratelimited(&adev->pdev->dev, "mover fault, reason %u, address %#llx\n",
-			     MOVER_STATUS_REASON(status), addr);
 	if (mover->retried == head && (!job || job->done->error)) {
 		give_up(adev);
 		return;
 	}
-	if (mover->retried == head)
-		fail_job(mover, job, head, -EIO);
+	if (mover->retried == head) {
+		job_set_error(job, error);
+		ring_skip(mover, job, head);
+	}
 	mover->retried = head;
 	gpu_write(adev, MOVER_CMD, MOVER_CMD_RESET);
+}
+
+static void recover(struct agate_device *adev, u32 status)
+{
+	u32 head = gpu_read(adev, RING_HEAD);
+	u64 addr = gpu_read64(adev, MOVER_FAULT_ADDR_LO);
+
+	dev_warn_ratelimited(&adev->pdev->dev, "mover fault, reason %u, address %#llx\n",
+			     MOVER_STATUS_REASON(status), addr);
+	go_on(adev, head, -EIO);
 }
 
 void agate_mover_serve(struct agate_device *adev)
@@ -214,21 +223,6 @@ static struct dma_fence *mover_run(struct drm_sched_job *base)
 	return dma_fence_get(job->done);
 }
 
-/* HEAD has not moved for a whole timeout. */
-static void push_on(struct agate_device *adev, struct agate_mover_job *job, u32 head)
-{
-	struct agate_mover *mover = &adev->mover;
-
-	if (mover->retried == head && job->done->error) {
-		give_up(adev);
-		return;
-	}
-	if (mover->retried == head)
-		fail_job(mover, job, head, -ETIME);
-	mover->retried = head;
-	gpu_write(adev, MOVER_CMD, MOVER_CMD_RESET);
-}
-
 /*
  * Its interrupt may be lost, so look first.  Progress is no timeout.  A mover that stands
  * still is reset once; the next time it loses the job; then it is given up.
@@ -244,7 +238,7 @@ static void unstick(struct agate_mover_job *job)
 	if (!list_empty(&job->link) && !mover->dead) {
 		head = gpu_read(adev, RING_HEAD);
 		if (!agate_bus_lost(adev) && head == job->seen)
-			push_on(adev, job, head);
+			go_on(adev, head, -ETIME);
 		job->seen = head;
 	}
 	spin_unlock(&mover->lock);

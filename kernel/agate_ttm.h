@@ -215,7 +215,6 @@ struct agate_ttm_ops {
  * @bound_lock: protects @bound; innermost
  * @bound: struct agate_tt: those that are mapped for DMA.  An open file may outlive the device,
  *	but the mappings must not
- * @link: in the list of all devices
  */
 struct agate_ttm {
 	const struct agate_ttm_ops *ops;
@@ -224,7 +223,6 @@ struct agate_ttm {
 	spinlock_t lru_lock;	/* lists of resources, counters */
 	struct mutex bound_lock;	/* @bound */
 	struct list_head bound;
-	struct list_head link;
 };
 
 /** enum agate_ttm_type - what stands behind a BO */
