@@ -3,18 +3,11 @@
  * The GGTT's port on bifrost, which has a write buffer; that midgard has none; and the CRC of
  * the table on both.
  */
-#include "gpu_bench.h"
+#include "ggtt_bench.h"
 
 #include <string.h>
 
 #include "crc_slowly.h"
-#include "model.h"
-
-#define FIRST		0x800u		/* entry of the first usable address, without firmware */
-#define ADDR		0x800000u
-#define VRAM_TOTAL	0x40000u
-#define IN_RAM		(RAM_BASE | AGATE_GGTT_PRESENT)
-#define IN_VRAM		(AGATE_GGTT_VRAM | AGATE_GGTT_PRESENT)
 
 static struct bench *set_up_gsm(void)
 {
@@ -32,30 +25,6 @@ static struct bench *set_up_port(void)
 	};
 
 	return bench_new_with(&config);
-}
-
-/* What an engine gets: the first 8 bytes of a page, or an assertion about why not. */
-static uint64_t engine_reads(struct bench *b, uint64_t addr, unsigned int vf)
-{
-	uint64_t value = 0;
-
-	assert_int_equal(ggtt_read(b->sim, addr, vf, &value, 8), AGATE_REASON_NONE);
-	return value;
-}
-
-static void engine_fails(struct bench *b, uint64_t addr, unsigned int vf,
-			 enum agate_mover_reason reason)
-{
-	uint64_t value = 0x1234;
-
-	assert_int_equal(ggtt_read(b->sim, addr, vf, &value, 8), reason);
-	assert_int_equal(value, 0x1234);
-	assert_int_equal(ggtt_write(b->sim, addr, vf, &value, 8), reason);
-}
-
-static void no_hint(struct bench *b)
-{
-	assert_int_equal(count_events(b, AGATE_EV_HINT), 0);
 }
 
 static void commit(struct bench *b, uint64_t entry)
