@@ -300,6 +300,16 @@ int guest_submit_bos(int fd, uint64_t jc, uint32_t requirements, const uint32_t 
 	return guest_ioctl(fd, DRM_IOCTL_AGATE_SUBMIT, &arg);
 }
 
+int guest_compute(struct bo *jobs, const struct agate_compute_payload *payload,
+		  const uint32_t *handles, uint32_t n)
+{
+	uint32_t syncobj = guest_syncobj(jobs->fd);
+
+	guest_job(jobs, 0, AGATE_JOB_COMPUTE, 0, payload, sizeof(*payload));
+	assert_int_equal(guest_submit(jobs->fd, jobs->va, 0, handles, n, syncobj), 0);
+	return guest_fence_end(guest_sync_file(jobs->fd, syncobj));
+}
+
 /* The kernel's fences for tests have no header for userspace. */
 struct sw_sync_create_fence_data {
 	uint32_t value;

@@ -90,6 +90,10 @@ int guest_timeline(void);
 uint32_t guest_timeline_syncobj(int fd, int timeline);
 void guest_timeline_advance(int timeline);
 
+/* Run one COMPUTE job, at the start of @jobs, on n BOs: 1 for success, or its fence's error. */
+int guest_compute(struct bo *jobs, const struct agate_compute_payload *payload,
+		  const uint32_t *handles, uint32_t n);
+
 /* A new binary sync object. */
 uint32_t guest_syncobj(int fd);
 /* Make a sync_file with the current fence of a sync object; fails the test without one. */

@@ -71,16 +71,8 @@ static int run(struct client *client, const struct agate_compute_payload *payloa
 	       const struct bo *bo, const struct bo *other)
 {
 	uint32_t handles[] = { client->jobs.handle, bo->handle, other ? other->handle : 0 };
-	uint32_t syncobj = guest_syncobj(client->fd);
-	int sync_file, status;
 
-	guest_job(&client->jobs, 0, AGATE_JOB_COMPUTE, 0, payload, sizeof(*payload));
-	assert_int_equal(guest_submit(client->fd, client->jobs.va, 0, handles, other ? 3 : 2,
-				      syncobj), 0);
-	sync_file = guest_sync_file(client->fd, syncobj);
-	status = guest_fence_status(sync_file);
-	close(sync_file);
-	return status;
+	return guest_compute(&client->jobs, payload, handles, other ? 3 : 2);
 }
 
 static int fill(struct client *client, const struct bo *bo, uint64_t value)

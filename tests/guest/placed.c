@@ -67,12 +67,8 @@ static int run(struct client *client, const struct agate_compute_payload *payloa
 	       const struct bo *bo, const struct bo *other)
 {
 	uint32_t handles[] = { client->jobs.handle, bo->handle, other ? other->handle : 0 };
-	uint32_t syncobj = guest_syncobj(client->fd);
 
-	guest_job(&client->jobs, 0, AGATE_JOB_COMPUTE, 0, payload, sizeof(*payload));
-	assert_int_equal(guest_submit(client->fd, client->jobs.va, 0, handles, other ? 3 : 2,
-				      syncobj), 0);
-	return guest_fence_end(guest_sync_file(client->fd, syncobj));
+	return guest_compute(&client->jobs, payload, handles, other ? 3 : 2);
 }
 
 static void fill(struct client *client, const struct bo *bo, uint64_t value)
@@ -185,14 +181,10 @@ static void fill_one_of_all(struct client *client, const struct bo *parts, unsig
 		.op = AGATE_COMPUTE_FILL, .dst = parts[i].va, .size = parts[i].size, .value = value,
 	};
 	uint32_t handles[PARTS + 1] = { client->jobs.handle };
-	uint32_t syncobj = guest_syncobj(client->fd);
 
 	for (unsigned int n = 0; n < PARTS; n++)
 		handles[n + 1] = parts[n].handle;
-	guest_job(&client->jobs, 0, AGATE_JOB_COMPUTE, 0, &payload, sizeof(payload));
-	assert_int_equal(guest_submit(client->fd, client->jobs.va, 0, handles, PARTS + 1, syncobj),
-			 0);
-	assert_int_equal(guest_fence_end(guest_sync_file(client->fd, syncobj)), 1);
+	assert_int_equal(guest_compute(&client->jobs, &payload, handles, PARTS + 1), 1);
 }
 
 static void want_half(uint64_t seed)
