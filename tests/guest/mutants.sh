@@ -44,19 +44,46 @@ driver()
 		"$work/$1/$solution"/*.o
 }
 
+# suite NAME: the suite that the name begins with, on the driver in $work/NAME.  A bug may make
+# it wait for ever.
+suite()
+{
+	LIMIT=120 CONSOLE=$work/$1/console AGATE_KO=$work/$1/agate.ko \
+		tests/guest/run.sh fast "${1%%--*}" >"$work/$1/run.log" 2>&1 </dev/null
+}
+
+# failed NAME POINT: has a point failed whose name begins with POINT?
+failed()
+{
+	grep -q "^not ok [0-9]* - $2" "$work/$1/run.log"
+}
+
+# suite_until NAME POINT: the same as suite, ended as soon as that point has failed.
+suite_until()
+{
+	: >"$work/$1/run.log"
+	suite "$1" &
+	while kill -0 $! 2>/dev/null; do
+		if failed "$1" "$2"; then
+			kill "$(cat "$work/$1/console.pid")" 2>/dev/null
+			break
+		fi
+		sleep 0.2
+	done
+	wait $!
+}
+
 # Says what is wrong with a mutant; nothing when the suite saw it.
 judge()
 {
 	name=$1
 	driver "$name" "$2" || return
-	# A bug may make it wait for ever.
-	LIMIT=120 AGATE_KO=$work/$name/agate.ko tests/guest/run.sh fast "${name%%--*}" \
-		>"$work/$name/run.log" 2>&1 </dev/null
 	point=$(sed -n 's/^test: //p' "$2")
-	if ! grep -q '^not ok' "$work/$name/run.log"; then
+	suite_until "$name" "$point"
+	if ! failed "$name" ''; then
 		echo "survived ${name%%--*}"
 		tail -n 3 "$work/$name/run.log"
-	elif ! grep -q "^not ok [0-9]* - $point" "$work/$name/run.log"; then
+	elif ! failed "$name" "$point"; then
 		echo "$point did not see it, but"
 		grep '^not ok' "$work/$name/run.log"
 	fi
@@ -73,7 +100,7 @@ title()
 sound()
 {
 	driver "$1" '' || return
-	AGATE_KO=$work/$1/agate.ko tests/guest/run.sh fast "$1" >"$work/$1/run.log" 2>&1 </dev/null
+	suite "$1"
 	grep -q '^ok' "$work/$1/run.log" || echo "no test ran"
 	grep '^not ok' "$work/$1/run.log"
 }

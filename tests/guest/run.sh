@@ -60,7 +60,9 @@ set -u
 flavour=$1 suite=$2
 BUILD=${BUILD:-build}
 GUEST=/run/agate
-console=$BUILD/logs/console-$flavour-$suite.log
+# A caller that runs suites of its own beside those of others has a place for them.  It may end
+# the launcher, $console.pid.
+console=${CONSOLE:-$BUILD/logs/console-$flavour-$suite.log}
 KMEMLEAK=/sys/kernel/debug/kmemleak
 
 sim_args=
@@ -116,7 +118,8 @@ guest()
 		set -- "put:$BUILD/tests/kmod/$flavour/agate_inject.ko:$GUEST/agate_inject.ko" "$@" ;;
 	esac
 	programs=$(programs_of "$@")
-	{ "$BUILD/bin/agate-vm" run --kernel "$BUILD/guest/kernel-$flavour" \
+	{ sh -c 'echo $$ >"$0.pid" && exec "$@"' "$console" \
+		"$BUILD/bin/agate-vm" run --kernel "$BUILD/guest/kernel-$flavour" \
 		--initramfs "$BUILD/guest/initramfs.cpio.gz" --sim "$BUILD/bin/agate-sim" \
 		--gpus $gpus $sim_args ${append:+--append "$append"} --sim-log "$console.events" \
 		--timeout "${LIMIT:-600}" --console "$console" \
