@@ -46,8 +46,8 @@ $(if $(ignored),$(error make $(COMMANDS) does not take $(ignored), only \
 	$(or $(foreach c,$(COMMANDS),$(TAKES_$(c))),what stands in `make help`)))
 
 # A name that nothing reads is misspelt.  These the build and the scripts read.
-READ		:= V DEPS BUILD JOBS SUITE_JOBS FRESH KERNEL KERNEL_SRC ACCEL CC AR FUZZ_CC TARGET SECONDS \
-		   PREFIX DESTDIR
+READ		:= V DEPS BUILD JOBS SUITE_JOBS FRESH MUTANTS KERNEL KERNEL_SRC ACCEL CC AR FUZZ_CC TARGET \
+		   SECONDS PREFIX DESTDIR
 # These are for scripts, for the makes that make starts, and for trying things.
 READ_INSIDE	:= WITHOUT NAMES CFLAGS_% AGATE_% XDG_CACHE_HOME HOME PATH TMPDIR NO_COLOR TERM SHELL \
 		   MAKE% GNUMAKEFLAGS MFLAGS LABS LIMIT RUNS COLD EXTRA KEEP_% PROGRESS_SECONDS \
@@ -228,9 +228,9 @@ gdb: $(if $(LAB),which-lab) deps $(if $(LAB),which-tests)
 doctor:
 	$(Q)scripts/doctor.sh
 
-## make test [FRESH=1]
-##                  every check whose inputs have changed, FRESH=1: every check; the last
-##                  line is "N passed, N failed"
+## make test [FRESH=1] [MUTANTS=all]
+##                  every check whose inputs have changed, FRESH=1: every check, MUTANTS=all:
+##                  with all bugs that it has to find; the last line is "N passed, N failed"
 .PHONY: test test-build test-run
 test: deps
 	$(Q)$(MAKE) test-run

@@ -56,11 +56,17 @@ $(call suite,strangers,2,600,$(FAST_INPUTS) code:$(BUILD)/driver/fast/agate.ko $
 GRADED_LABS	:= $(call plain,$(patsubst labs/%/lab.json,%, \
 		   $(filter labs/%/lab.json,$(wildcard labs/[0-9][0-9]-*/lab.json))))
 LAB_NUMBERS	= $(foreach lab,$(GRADED_LABS),$(firstword $(subst -, ,$(lab))))
+
+# Of the bugs that the tests have to find every third one has its turn, another one after each
+# commit.  MUTANTS=all: all have.  test-long always takes all.
 SHARDS		:= 1 2 3
+TURN		:= $(shell expr $$(git rev-list --count HEAD 2>/dev/null || echo 0) % $(words $(SHARDS)) + 1)
+TURNS		:= $(if $(filter all,$(MUTANTS)),$(SHARDS),$(TURN))
+
 $(foreach lab,$(LAB_NUMBERS), \
 	$(call suite,scores/$(lab),4d,900,-,tests/labs/scores.sh $(lab)) \
 	$(call suite,mutants/$(lab)/debug,2d,900,-,tests/labs/mutants.sh $(lab) debug) \
-	$(foreach s,$(SHARDS),$(call suite,mutants/$(lab)/$(s),2,900,-, \
+	$(foreach s,$(TURNS),$(call suite,mutants/$(lab)/$(s),2,900,-, \
 		tests/labs/mutants.sh $(lab) fast $(s) $(words $(SHARDS)))))
 
 $(call suite,labs/crashes,2d,600,$(FAST_INPUTS) $(DEBUG_INPUTS) tests/labs/crashes.sh tests/tap.sh \
@@ -73,13 +79,15 @@ $(call suite,coverage,1,600,$(COVERAGE_TESTS) $(COVERAGE_BUILD)/tests/host/sim/a
 
 $(foreach s,calls jobs bifrost lite swiotlb reset reload power shared two two-none swiotlb-two dvfs wired card card-port moves moves-port,$(call guest_suite,fast,$(s),2,FAST))
 
-# Bugs in what guest tests alone look at, as long as there is no lab for it: $(1) is its number.
-guest_mutants	= $(call suite,guest-mutants/$(1),2,900,$(FAST_INPUTS) $(BUILD)/parts/fast $(GUEST_PROGRAMS) \
+# Bugs in what guest tests alone look at, as long as there is no lab for it: $(1) is its number,
+# $(2) the shard.
+guest_mutants	= $(call suite,guest-mutants/$(1)/$(2),2,900,$(FAST_INPUTS) $(BUILD)/parts/fast $(GUEST_PROGRAMS) \
 	$(BUILD)/driver/fast/agate.ko $(BUILD)/tests/kmod/fast/agate_inject.ko \
 	$(BUILD)/guest/kernel-fast/modules $(CARD_FIRMWARE) $(BUILD)/bin/agate-info $(BUILD)/bin/agate-top $(LIBAGATE) kernel include solutions \
 	tests/mutants/$(1) tests/guest/mutants.sh tests/guest/run.sh tests/guest/run-lib.sh tests/tap.sh, \
-	tests/guest/mutants.sh $(1))
-$(foreach n,16 17 18,$(call guest_mutants,$(n)))
+	tests/guest/mutants.sh $(1) $(2) $(words $(SHARDS)))
+GUEST_MUTANTS	:= 16 17 18
+$(foreach n,$(GUEST_MUTANTS),$(foreach s,$(TURNS),$(call guest_mutants,$(n),$(s))))
 
 $(foreach s,kill launcher policy,$(call suite,vm/$(s),2,600,$(FAST_INPUTS) tests/vm/$(s).sh tests/tap.sh, \
 	tests/vm/$(s).sh))
@@ -128,12 +136,15 @@ $(foreach t,$(FUZZ_TARGETS),$(call suite,fuzz/$(t),1,600,$(FUZZ_BUILD)/fuzz-$(t)
 
 $(call suite,install,1,600,$(ALL_SOURCES) $(FAKE_KERNEL),tests/install.sh)
 
-# Bugs in what host tests alone look at: $(1) is the lab, $(2) are the tests.
-host_mutants	= $(call suite,host-mutants/$(1),1,600,$(ALL_SOURCES),tests/host/mutants.sh $(1) $(2))
-$(call host_mutants,09,$(addprefix userspace-,bo_cache bo_cache_life bo_cache_races-tsan))
-$(call host_mutants,19,range_property range)
-$(call host_mutants,20,ggtt_table ggtt_nodes ggtt_remove)
-$(call host_mutants,22,pool)
+# Bugs in what host tests alone look at: $(1) is the lab, $(2) the shard; which tests look.
+host_mutants	= $(call suite,host-mutants/$(1)/$(2),1,600,$(ALL_SOURCES), \
+	tests/host/mutants.sh $(1) $(2) $(words $(SHARDS)) $(HOST_TESTS_OF_$(1)))
+HOST_TESTS_OF_09 := $(addprefix userspace-,bo_cache bo_cache_life bo_cache_races-tsan)
+HOST_TESTS_OF_19 := range_property range
+HOST_TESTS_OF_20 := ggtt_table ggtt_nodes ggtt_remove
+HOST_TESTS_OF_22 := pool
+HOST_MUTANTS	:= 09 19 20 22
+$(foreach n,$(HOST_MUTANTS),$(foreach s,$(TURNS),$(call host_mutants,$(n),$(s))))
 
 # What a host test opens besides itself, by its folder.
 host_files	= $(if $(filter $(SIM_TEST_BUILD)/% $(SANDBOX_BUILD)/%,$(1)),$(AGATE_SIM_SAN) $(AGATE_SIM) $(AGATE_FW)) \
@@ -165,6 +176,9 @@ $(foreach lab,$(LAB_NUMBERS), \
 	$(call long,seeds/$(lab),4d,3600,tests/labs/seeds.sh $(lab) 20) \
 	$(foreach s,$(SHARDS),$(call long,first/$(lab)/$(s),4d,3600, \
 		tests/labs/mutants.sh $(lab) first $(s) $(words $(SHARDS)))))
+$(foreach n,$(GUEST_MUTANTS),$(call long,all-guest-mutants/$(n),2,3600,tests/guest/mutants.sh $(n) 1 1))
+$(foreach n,$(HOST_MUTANTS),$(call long,all-host-mutants/$(n),1,3600, \
+	tests/host/mutants.sh $(n) 1 1 $(HOST_TESTS_OF_$(n))))
 $(foreach t,$(FUZZ_TARGETS),$(call long,long-fuzz/$(t),1,3600, \
 	tests/fuzz/run.sh $(t) 600 $(FUZZ_BUILD)/found/$(t)))
 $(foreach s,both swiotlb reset,$(call long,repeat/guest-debug-$(s),2d,7200, \
@@ -197,7 +211,7 @@ $(SUITE_TABLE) $(LONG_TABLE) $(UPSTREAM_TABLE): FORCE
 	$(Q)$(stamp)
 
 # Without the words that only say how make itself runs.
-suite_words	= $(filter-out FRESH=% JOBS=% SUITE_JOBS=% V=%,$(MAKEOVERRIDES))
+suite_words	= $(filter-out FRESH=% JOBS=% MUTANTS=% SUITE_JOBS=% V=%,$(MAKEOVERRIDES))
 run_suites	= MAKEFLAGS=' -- $(suite_words)' SUITE_JOBS=$(SUITE_JOBS) tests/queue.sh
 suite/%: $(SUITE_TABLE)
 	$(Q)$(run_suites) $< $*

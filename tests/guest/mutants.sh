@@ -4,14 +4,14 @@
 # mutants.sh: is each bug of a part of the driver that is no lab yet seen by the guest tests?
 # As TAP.
 #
-# usage: tests/guest/mutants.sh NN, in the project's folder
+# usage: tests/guest/mutants.sh NN SHARD SHARDS, in the project's folder
 #
 # tests/mutants/NN/SUITE--WHAT.patch is a bug put into solutions/NN-topic.  The driver with it
 # has to fail in that suite of run.sh, where the driver without it does not.  The patch may begin
 # with a line "rule: ..." that says what the bug breaks, and one "test: ..." that names the
 # point that has to fail: not only another one, which the bug takes along.
 set -u
-lab=$1
+lab=$1 shard=$2 shards=$3
 . tests/tap.sh
 
 BUILD=${BUILD:-build}
@@ -19,7 +19,7 @@ parts=$BUILD/parts/fast
 kernel=$(readlink -f "$BUILD/guest/kernel-fast")
 solution=$(echo solutions/"$lab"-*)
 part=${solution#*/}
-work=$BUILD/tests/guest-mutants/$lab
+work=$BUILD/tests/guest-mutants/$lab/$shard
 rm -rf "$work"
 mkdir -p "$work"
 
@@ -105,7 +105,7 @@ sound()
 	grep '^not ok' "$work/$1/run.log"
 }
 
-patches=$(git ls-files "tests/mutants/$lab/*.patch")
+patches=$(git ls-files "tests/mutants/$lab/*.patch" | awk -v s="$shard" -v n="$shards" 'NR % n == s % n')
 suites=$(printf '%s\n' "$patches" | sed 's|.*/||; s|--.*||' | sort -u)
 echo "1..$(printf '%s\n' "$suites" "$patches" | wc -l)"
 for suite in $suites; do

@@ -4,7 +4,7 @@
 # mutants.sh: is each bug that the host tests of a lab exist for caught by the test it is
 # filed under?  As TAP.
 #
-# usage: tests/host/mutants.sh NN TEST..., in the project's folder
+# usage: tests/host/mutants.sh NN SHARD SHARDS TEST..., in the project's folder
 #
 # TEST is a program among the host tests, such as range or userspace-bo_cache; its source is
 # test_range.c or test_bo_cache.c.  userspace-bo_cache-tsan is the same with ThreadSanitizer.
@@ -12,14 +12,14 @@
 # these programs that has it, test_FUNCTION has to fail, or a sanitizer or an assertion to end
 # the program.
 set -u
-lab=$1
-shift
+lab=$1 shard=$2 shards=$3
+shift 3
 . tests/tap.sh
 
 BUILD=${BUILD:-build}
 solution=$(echo solutions/"$lab"-*)
-# All mutants share the objects of what is not the lab's.
-work=$BUILD/tests/host-mutants
+# The mutants here share the objects of what is not the lab's.
+work=$BUILD/tests/host-mutants/$lab/$shard
 mkdir -p "$work/logs"
 
 # program FUNCTION: which test has it
@@ -78,7 +78,7 @@ judge()
 }
 
 tests=("$@")
-patches=$(git ls-files "tests/mutants/$lab/*.patch")
+patches=$(git ls-files "tests/mutants/$lab/*.patch" | awk -v s="$shard" -v n="$shards" 'NR % n == s % n')
 echo "1..$((1 + $(echo "$patches" | wc -l)))"
 
 mutate solution ''
