@@ -8,7 +8,8 @@
 #
 # tests/mutants/NN/SUITE--WHAT.patch is a bug put into solutions/NN-topic.  The driver with it
 # has to fail in that suite of run.sh, where the driver without it does not.  The patch may begin
-# with a line "rule: ..." that says what the bug breaks, and one "test: ..." that names the
+# with a line "rule: ..." that says what the bug breaks, and one "test: ..." (a basic regular
+# expression) that names the
 # point that has to fail: not only another one, which the bug takes along.
 set -u
 lab=$1 shard=$2 shards=$3
