@@ -87,7 +87,7 @@ $(1):
 	$$(Q)echo '$(strip $(2))' >$$@
 endef
 
-MODULES		:= scripts guest sim/model sim/process sim/map vm grader userspace kernel tests/guest tests/vm \
+MODULES		:= scripts book guest sim/model sim/process sim/map vm grader userspace kernel tests/guest tests/vm \
 		   tests/bench tests/labs tests/fuzz tests/strangers tests/upstream
 include $(wildcard $(addsuffix /module.mk,$(MODULES)) \
 	tests/host/*/module.mk tests/grader/*/module.mk)

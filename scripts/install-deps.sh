@@ -3,14 +3,14 @@
 #
 # install-deps.sh: make sure that the packages for building Agate are installed.
 #
-# usage: scripts/install-deps.sh [--list [SYSTEM]], in the project's folder
+# usage: scripts/install-deps.sh [--list [SYSTEM] | --book], in the project's folder
 #
 # Installs what is missing, with sudo if necessary, where apt-get is there.  On another
 # distribution, or without root, lists exactly what to install and fails.  The kernel's
 # source is the package that kernel-source.sh wants; with KERNEL_SRC set, none is needed.
 #
 # --list prints the packages for this system, or for SYSTEM (debian, fedora, arch), without
-# the kernel's source.
+# the kernel's source.  --book installs what `make book` needs, and no kernel's source.
 set -eu
 . scripts/packages.sh
 
@@ -49,7 +49,7 @@ kernel_package()
 ways_out()
 {
 	echo "With the same things from elsewhere, run make with DEPS=skip."
-	echo "The course kernel is Linux 6.12: $KERNEL_ADVICE."
+	[ -z "$versions" ] || echo "The course kernel is Linux 6.12: $KERNEL_ADVICE."
 }
 
 if [ "${1-}" = --list ]; then
@@ -57,7 +57,12 @@ if [ "${1-}" = --list ]; then
 	exit 0
 fi
 
-versions=$(scripts/kernel-source.sh wanted)
+if [ "${1-}" = --book ]; then
+	PACKAGE_LIST=scripts/packages-book.txt
+	versions=
+else
+	versions=$(scripts/kernel-source.sh wanted)
+fi
 [ -z "$versions" ] || ! scripts/kernel-source.sh source >/dev/null 2>&1 || versions=
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then

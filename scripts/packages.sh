@@ -5,6 +5,9 @@
 
 OS_RELEASE=${AGATE_OS_RELEASE:-/etc/os-release}
 
+# The list; `make book` has its own, for it needs what nothing else does.
+PACKAGE_LIST=scripts/packages.txt
+
 # For a system that has no package with the source of the course kernel.
 KERNEL_ADVICE="KERNEL_SRC= names its tarball, the latest linux-6.12.*.tar.xz of kernel.org"
 
@@ -31,7 +34,7 @@ packages_of()
 		!/^#/ && NF == 3 && $column != "-" && (only == "" || only == $1) {
 			gsub(",", " ", $column)
 			print $column
-		}' scripts/packages.txt
+		}' $PACKAGE_LIST
 }
 
 # install_command SYSTEM: what to type before packages' names

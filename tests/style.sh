@@ -199,7 +199,7 @@ hints_tested()
 }
 
 # The files with sentences of ours, as patterns of git.
-ENGLISH="kernel/* solutions/* labs/*.md labs/*.c include/*.h userspace/* sim/* vm/* book/hardware.md \
+ENGLISH="kernel/* solutions/* labs/*.md labs/*.c include/*.h userspace/* sim/* vm/* book/*.md \
 	guest/* grader/* scripts/* tests/*.[ch] tests/*.sh tests/*.mk tests/*.pl tests/*.awk \
 	tests/*.inc tests/*.md tests/grader/*.s README.md"
 

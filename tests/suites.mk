@@ -134,6 +134,7 @@ $(call suite,labs/typed,1,600,Makefile tests/suites.mk scripts/lab.sh scripts/bu
 $(foreach t,$(FUZZ_TARGETS),$(call suite,fuzz/$(t),1,600,$(FUZZ_BUILD)/fuzz-$(t) tests/fuzz/run.sh \
 	tests/fuzz/corpus/$(t),tests/fuzz/run.sh $(t) 10))
 
+$(call suite,book,1,300,$(ALL_SOURCES) book,tests/book.sh)
 $(call suite,install,1,600,$(ALL_SOURCES) $(FAKE_KERNEL),tests/install.sh)
 
 # Bugs in what host tests alone look at: $(1) is the lab, $(2) the shard; which tests look.
@@ -192,6 +193,7 @@ $(foreach g,$(notdir $(UPSTREAM_SUITES)), \
 	$(call long,upstream-debug/$(g),2d,3600,tests/upstream/run.sh debug $(g)))
 $(foreach p,$(filter %-tsan $(SANDBOX_BUILD)/%,$(HOST_TESTS)),$(call long,repeat/$(notdir $(p)),1,3600, \
 	tests/repeat.sh 50 $(p)))
+$(call long,book/formats,1,600,tests/book.sh --long)
 # It runs `make test` itself, which takes all processors.
 $(call long,other-debian,4d,7200,tests/other-debian.sh)
 $(call long,inputs,2d,7200,tests/inputs.sh $(BUILD)/tests/suites)
