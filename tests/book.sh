@@ -200,7 +200,7 @@ kernel_names()
 	source=$BUILD/guest/kernel-fast/source
 	grep -v '^#' book/elsewhere.txt | while read -r name where; do
 		case $where in
-		libc | mesa) ;;
+		kbase | libc | mesa) ;;
 		kernel) [ -e "$source/$name" ] || echo "the kernel has no $name" ;;
 		*) grep -qw "$name" "$source/$where" 2>/dev/null || echo "$where: no $name()" ;;
 		esac
