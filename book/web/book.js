@@ -142,7 +142,7 @@ document.addEventListener("DOMContentLoaded", () => {
 			list.hidden = true;
 			document.getElementById("menu").open = false;
 		}
-		if (event.target.matches("input") || event.ctrlKey || event.metaKey || event.altKey)
+		if (event.target === input || event.ctrlKey || event.metaKey || event.altKey)
 			return;
 		if (event.key === "/") {
 			event.preventDefault();
