@@ -36,6 +36,8 @@ figures()
 {
 	fact figure | while read -r chapter path; do
 		grep -q 'currentColor' "book/$path" || echo "$chapter: $path has colours of its own"
+		! grep -q '<marker[^>]*viewBox' "book/$path" ||
+			echo "$chapter: WeasyPrint draws the arrowheads of $path as squares"
 	done
 	for path in book/figures/*.svg; do
 		fact figure | grep -qF "${path#book/}" || echo "$path: in no chapter"

@@ -282,6 +282,10 @@ function Pandoc(doc)
 			end
 			return header
 		end,
+		-- The licence: before the first heading it would make a chapter of its own.
+		RawBlock = function(block)
+			return block.text:match("^<!%-%-") and {} or block
+		end,
 		CodeBlock = show_code,
 		Image = show_image,
 		Link = turn_link,
