@@ -88,7 +88,7 @@ functions()
 	done
 }
 
-# What a person can type after make, with the names that each command takes.
+# make_command LINE: complains if make does not know the command, or a name in it
 make_command()
 {
 	words=$1
