@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# The book: HTML, EPUB and PDF from book/*.md.  What a chapter shows of the code may have
-# changed without the chapter, so all of it is made anew each time: seconds.
+# The book: HTML, EPUB and PDF from book/*.md.  All of it is made anew each time, which takes
+# seconds: the code that a chapter shows may have changed without the chapter.
 
 BOOK		:= $(BUILD)/book
 

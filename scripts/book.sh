@@ -77,7 +77,7 @@ one_document()
 		parts="$parts $out.parts/$c.json"
 	done
 	# shellcheck disable=SC2086 # a list of files
-	pandoc --from json --file-scope --standalone --resource-path book --toc --toc-depth 2 \
+	pandoc --from json --standalone --resource-path book --toc --toc-depth 2 \
 		--metadata title='The Agate book' --metadata pagetitle='The Agate book' \
 		--metadata lang=en --metadata rights='CC-BY-SA-4.0' "$@" $parts
 	rm -r "$out.parts"
@@ -89,15 +89,15 @@ html)
 	make_html
 	;;
 epub)
-	one_document --to epub3 --epub-chapter-level 1 --css "$web/epub.css" --output "$out"
+	one_document --to epub3 --css "$web/epub.css" --output "$out"
 	;;
 pdf)
 	command -v weasyprint >/dev/null || {
 		echo "There is no weasyprint, which makes the PDF." >&2
 		exit 1
 	}
-	one_document --to html5 --self-contained --css "$web/print.css" --output "$out.html"
-	weasyprint --quiet --encoding utf-8 "$out.html" "$out.new"
+	one_document --to html5 --css web/print.css --output "$out.html"
+	weasyprint --quiet --encoding utf-8 --base-url "$PWD/book/" "$out.html" "$out.new"
 	mv "$out.new" "$out"
 	rm "$out.html"
 	;;
