@@ -31,7 +31,7 @@ plain		= $(foreach name,$(1),$(if $(call without_plain,$(name),$(PLAIN)),,$(name
 # What several of them read.
 TOP_NAMES	:= $(wildcard *)
 TOP_PLAIN	:= $(call plain,$(TOP_NAMES))
-ALL_SOURCES	:= $(filter-out $(BUILD) book docs,$(TOP_PLAIN)) book/hardware.md
+ALL_SOURCES	:= $(filter-out $(BUILD) book docs,$(TOP_PLAIN)) book/hardware.md book/module.mk
 VM_INPUTS	:= $(AGATE_VM) $(AGATE_SIM) $(INITRAMFS)
 FAST_INPUTS	:= $(VM_INPUTS) $(KERNEL_FAST).id $(KERNEL_FAST)/bzImage $(KERNEL_FAST)/ram
 DEBUG_INPUTS	:= $(VM_INPUTS) $(KERNEL_DEBUG).id $(KERNEL_DEBUG)/bzImage $(KERNEL_DEBUG)/ram
