@@ -85,7 +85,7 @@ void agate_card_topic_fini(struct agate_device *adev)
 
 /* ---- Engines ----------------------------------------------------------- */
 
-static void serve_card(struct agate_device *adev)
+void agate_card_serve(struct agate_device *adev)
 {
 	u32 seen = gpu_read(adev, CARD_INT_RAWSTAT);
 
@@ -123,7 +123,7 @@ int agate_engines_topic_init(struct agate_device *adev)
 	/* Only now: without a card, nobody may write to its registers. */
 	adev->irq[AGATE_VECTOR_CARD].base = CARD_INT_RAWSTAT;
 	agate_irq_enable(adev, AGATE_VECTOR_CARD, CARD_INT_MOVER_DONE | CARD_INT_MOVER_FAULT,
-			 serve_card);
+			 agate_card_serve);
 	return 0;
 }
 

@@ -62,6 +62,14 @@ int agate_engines_topic_init(struct agate_device *adev);
 /** agate_engines_topic_fini - undo agate_engines_topic_init(); works if the GPU is gone */
 void agate_engines_topic_fini(struct agate_device *adev);
 
+/**
+ * agate_card_serve - look what the card has to say, and clear that
+ * @adev: the device
+ *
+ * Context: any thread; an interrupt may be lost, so a timeout calls this, too.
+ */
+void agate_card_serve(struct agate_device *adev);
+
 /** agate_engines_topic_suspend - always -EBUSY: the card would lose its memory */
 int agate_engines_topic_suspend(struct agate_device *adev);
 

@@ -7,6 +7,7 @@
 #include <drm/drm_managed.h>
 
 #include "agate_card.h"
+#include "agate_card_device.h"
 #include "agate_device.h"
 #include "agate_fw.h"
 #include "agate_mover.h"
@@ -224,7 +225,8 @@ static struct dma_fence *mover_run(struct drm_sched_job *base)
 }
 
 /*
- * Its interrupt may be lost, so look first.  Progress is no timeout.  A mover that stands
+ * Its interrupt may be lost, so look first, and clear it: a line that stays up sends no other
+ * message.  Progress is no timeout.  A mover that stands
  * still is reset once; the next time it loses the job; then it is given up.
  */
 static void unstick(struct agate_mover_job *job)
@@ -233,7 +235,7 @@ static void unstick(struct agate_mover_job *job)
 	struct agate_mover *mover = &adev->mover;
 	u32 head;
 
-	agate_mover_serve(adev);
+	agate_card_serve(adev);
 	spin_lock(&mover->lock);
 	if (!list_empty(&job->link) && !mover->dead) {
 		head = gpu_read(adev, RING_HEAD);
