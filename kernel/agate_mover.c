@@ -133,7 +133,7 @@ static struct agate_mover_job *job_at(struct agate_mover *mover, u32 head)
 static void give_up(struct agate_device *adev)
 {
 	dev_err(&adev->pdev->dev, "the mover does not go on\n");
-	adev->mover.dead = true;
+	adev->mover.dead = -EIO;
 	/* It stands still, or has to: what its fences guard is freed next. */
 	mover_stop(adev);
 	end_all(&adev->mover, -EIO);
@@ -198,7 +198,7 @@ static void job_start(struct agate_mover_job *job)
 	job->started = true;
 	list_add_tail(&job->link, &mover->running);
 	if (mover->dead) {
-		job_end(job, -ENODEV);
+		job_end(job, mover->dead);
 		return;
 	}
 	job->seqno = ++mover->seqno;
@@ -416,7 +416,7 @@ void agate_mover_shutdown(struct agate_device *adev)
 	bool cookie = dma_fence_begin_signalling();
 
 	spin_lock(&mover->lock);
-	mover->dead = true;
+	mover->dead = -ENODEV;
 	spin_unlock(&mover->lock);
 	mover_stop(adev);
 	spin_lock(&mover->lock);

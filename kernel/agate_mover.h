@@ -44,7 +44,7 @@ struct agate_mover_entity;
  * @seqno: of the newest job
  * @running: jobs in the ring, the oldest one first
  * @retried: HEAD of the command that was tried again last
- * @dead: no job is started any more
+ * @dead: 0; else no job is started any more, and all end with this error
  * @jobs: that were not freed yet
  * @idle: woken when a job is freed
  */
@@ -57,7 +57,7 @@ struct agate_mover {
 	u32 seqno;
 	struct list_head running;
 	u32 retried;
-	bool dead;
+	int dead;
 	unsigned int jobs;
 	wait_queue_head_t idle;
 };

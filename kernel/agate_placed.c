@@ -26,12 +26,14 @@ static struct agate_device *adev_of(const struct agate_bo *bo)
 
 /* ---- The backing ------------------------------------------------------- */
 
-/* A move that failed has left nothing of the BO: 0, or what it failed with. */
+/* A move that failed has left nothing of the BO: 0, -EIO, or -ENODEV with the whole device. */
 static int contents(struct agate_ttm_bo *bo)
 {
 	int status = bo->moved ? dma_fence_get_status(bo->moved) : 0;
 
-	return bo->lost ? -EIO : min(status, 0);
+	if (status == -ENODEV)
+		return status;
+	return bo->lost || status < 0 ? -EIO : 0;
 }
 
 static int placed_validate(struct agate_bo *bo, struct agate_exec *exec)
