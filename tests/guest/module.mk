@@ -35,9 +35,11 @@ $(addprefix $(GUEST_TEST_DIR)/,failnth failnth-two one-goes prime scanout storm 
 		$(GUEST_TEST_DIR)/dmabuf.o
 $(addprefix $(GUEST_TEST_DIR)/,failnth-two one-goes storm two-gpus): $(GUEST_TEST_DIR)/gpus.o
 $(addprefix $(GUEST_TEST_DIR)/,absent asleep backing caught contiguous dvfs heaps one-goes parked \
-		power-sticks prime probed reservations runtime-pm spaces strangers trips own-vram placed wired): \
+		power-sticks prime probed reservations runtime-pm spaces strangers trips own-vram placed \
+		wired): \
 		$(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kernel.o)
 
+$(addprefix $(GUEST_TEST_DIR)/,placed): $(GUEST_TEST_DIR)/placed_client.o
 $(addprefix $(GUEST_TEST_DIR)/,parked power-sticks runtime-pm): $(GUEST_TEST_DIR)/domains.o
 
 .SECONDARY: $(GUEST_TESTS:%=$(GUEST_TEST_DIR)/%.o) $(GUEST_TEST_DIR)/guest.o $(GUEST_TEST_DIR)/clients.o
