@@ -103,7 +103,7 @@ guest()
 		compute listed many absent coherency queued runtime-pm storm caught \
 		reservations readers lock-order parked probed backing spaces heaps asleep \
 		contiguous prime strangers scanout two-gpus one-goes top dvfs \
-		power-sticks restart trips own-vram placed mover-ends wired; do
+		power-sticks restart trips own-vram placed mover-ends victims wired; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	for p in agate-info agate-top; do
@@ -115,7 +115,7 @@ guest()
 	done
 	case $suite in
 	card* | dvfs | edges-lite | lite | moves | power | reset | reload | shared | swiotlb | \
-	wired)
+	victims | wired)
 		set -- "put:$BUILD/tests/kmod/$flavour/agate_inject.ko:$GUEST/agate_inject.ko" "$@" ;;
 	esac
 	programs=$(programs_of "$@")
@@ -350,6 +350,14 @@ moves | moves-port)
 		"$(inject fail-mover:1,fail-mover:2,fail-mover:3)" \
 		"$(test_step mover-ends fails_for_ever)" "$(test_step mover-ends stands_still)"
 	set -- "$@" "kill-sim-on:BUSY" "$(test_step placed gone)" ;;
+victims)
+	sim_args="--card --vram 64 --vram-visible 16 --sim-arg --log-level --sim-arg walks"
+	set -- "$firmware" "$(load $patient)"
+	for t in oldest_first locked_stays elsewhere_first in_the_window second_wish behind_jobs \
+		parked_first away; do
+		set -- "$@" "$(mark $t)" "$(test_step victims $t)"
+	done
+	set -- "$@" "$(mark '')" "$(test_step victims off_the_lists_first)" ;;
 shared)
 	set -- "$(load $patient)" "$(test_step prime)" "$(test_step scanout)" "$(test_step strangers)" ;;
 two)
@@ -390,7 +398,8 @@ verdict
 case $suite in
 two* | swiotlb-two)
 	echo "1..1"
-	disorder=$(for log in $logs; do awk -v turns=1000 -f tests/guest/turns.awk "$log"; done)
+	disorder=$(for log in $logs; do awk -v turns=1000 -f tests/guest/address.awk \
+		-f tests/guest/turns.awk "$log"; done)
 	if [ -z "$disorder" ]; then
 		echo "ok 1 - both GPUs took all turns in their order"
 	else
@@ -449,4 +458,22 @@ if [ "$suite" = power ]; then
 	points=0
 	point "the power input was switched off again and again" power_switched 0
 	point "the power input was switched on again and again" power_switched 1
+fi
+# The GPU's log has the BOs that leave in the order that the program expects.
+victims()
+{
+	grep '^# away: ' "$console.out" | {
+		read -r _ _ first end
+		awk -v first="$first" -v end="$end" -f tests/guest/address.awk \
+			-f tests/guest/victims.awk "$console.events"
+	} >"$console.left"
+	grep '^# [a-z_]*: leave' "$console.out" | diff - "$console.left" >"$console.diff" && return
+	sed 's/^/# /' "$console.diff"
+	return 1
+}
+
+if [ "$suite" = victims ]; then
+	echo "1..1"
+	points=0
+	point "the log has those that leave, and the way to them" victims
 fi

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+#
+# victims.awk: which BOs leave VRAM in a GPU's event log, as the lines that victims.c prints, and
+# what is wrong with that.  Behind address.awk; `first` and `end` are addresses of the BO that
+# the test `away` looks at.
+#
+# A mark names each test.  Its first BOs have 8 MiB each, and are numbered as they are cleared.
+
+function in_vram(addr)
+{
+	return addr >= 549755813888	# AGATE_PHYS_VRAM
+}
+
+function begin_test(name)
+{
+	if (test != "" && test != "away")
+		print "# " test ": leave" left
+	test = name
+	left = last = ""
+	back = cleared = running = 0
+	delete owner
+	delete here
+}
+
+/"event": "mark"/ { begin_test(field("text")) }
+END { begin_test("") }
+
+/"event": "chain_start"/ { running++ }
+/"event": "chain_end"/ { running-- }
+
+# Four commands clear a BO.
+/"event": "mover_begin".*"op": "FILL"/ {
+	dst = address(field("dst"))
+	owner[dst] = int(cleared / 4)
+	cleared++
+	if (owner[dst] == 0)
+		here[dst] = 1
+	else
+		delete here[dst]
+}
+
+/"event": "mover_begin".*"op": "COPY"/ {
+	src = address(field("src"))
+	dst = address(field("dst"))
+	if (in_vram(src)) {
+		number = owner[src]
+		if (number < 7 && !back && number != last)
+			left = left " " number
+		last = number
+		if (test == "behind_jobs" && running)
+			print "a copy from " field("src") " began beside a job"
+		delete here[src]
+	} else {
+		back = 1
+		coming[dst] = 1
+	}
+}
+
+# In `away` one BO comes back.
+/"event": "mover_end".*"op": "COPY"/ {
+	dst = address(field("dst"))
+	if (dst in coming)
+		here[dst] = 1
+	delete coming[dst]
+}
+
+test == "away" && /"event": "walk".*"maps"/ {
+	va = address(field("va"))
+	if (va >= address(first) && va < address(end)) {
+		pa = address(field("maps"))
+		walks++
+		if (!((pa - pa % 2097152) in here))
+			print "a walk of " field("va") " reached " field("maps")
+	}
+}
+
+END {
+	if (!walks)
+		print "no walk reached the BO"
+}

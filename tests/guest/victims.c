@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Which BO leaves VRAM, when its copy begins, and where page tables lead meanwhile.
+ *
+ * The GPU's event log is the witness: each test says what run.sh has to find there.
+ */
+#include "graded.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "placed_client.h"
+
+/* So many of this size fill VRAM; the rest is less than one, and the kernel itself has some. */
+#define COUNT		7u
+#define SIZE		(8 * MIB)
+/* A thread that waits has not got on after so long. */
+#define A_WHILE_MS	100
+
+/* All of VRAM, in the order in which the log counts those that are cleared there. */
+static void fill_vram(struct placed_client *client, struct bo *bos)
+{
+	for (unsigned int i = 0; i < COUNT; i++)
+		bos[i] = placed_bo(client, SIZE, AGATE_BO_POPULATE, VRAM);
+	for (unsigned int i = 0; i < COUNT; i++)
+		assert_int_equal(guest_wait(bos[i].fd, bos[i].handle, FOREVER), 0);
+}
+
+static void destroy_all(struct bo *bos, unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++)
+		guest_destroy(&bos[i]);
+}
+
+/* Tell run.sh which of the BOs that came first have to leave, in this order. */
+static void must_leave(const char *test, const char *numbers)
+{
+	printf("# %s: leave%s\n", test, numbers);
+	fflush(stdout);
+}
+
+/* ---- A call of another thread ---------------------------------------------------- */
+
+struct call {
+	pthread_t thread;
+	struct placed_client *client;
+	struct bo *bo;
+	int ret;
+	bool ended;
+};
+
+static void *populate(void *arg)
+{
+	struct call *call = arg;
+
+	call->ret = placed_create(call->client->fd, SIZE, AGATE_BO_POPULATE, VRAM,
+				  AGATE_CACHING_WC, call->bo);
+	__atomic_store_n(&call->ended, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static void *use(void *arg)
+{
+	struct call *call = arg;
+
+	call->ret = placed_try_fill(call->client, call->bo, 0xca11);
+	__atomic_store_n(&call->ended, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static void call_begin(struct call *call, void *(*what)(void *))
+{
+	assert_int_equal(pthread_create(&call->thread, NULL, what, call), 0);
+}
+
+static bool call_ends_within(struct call *call, int64_t ms)
+{
+	const int64_t end = guest_deadline(ms);
+	bool ended;
+
+	do {
+		ended = __atomic_load_n(&call->ended, __ATOMIC_ACQUIRE);
+	} while (!ended && guest_deadline(0) < end);
+	return ended;
+}
+
+static void call_end(struct call *call)
+{
+	assert_int_equal(pthread_join(call->thread, NULL), 0);
+	assert_int_equal(call->ret, 0);
+}
+
+/* The next job of the mover waits for inject_let_go(). */
+static void hold_mover(void)
+{
+	inject_anybody(true);
+	inject_hold_entry("mover_run", 1, INJECT_BOUND_MS);
+	inject_anybody(false);
+}
+
+/* ---- Who leaves -------------------------------------------------------------------- */
+
+/* A newcomer for each BO: they leave in the order in which jobs used them last. */
+static void oldest_first(void **state)
+{
+	static const unsigned int used[COUNT] = { 3, 0, 6, 2, 5, 1, 4 };
+	struct placed_client client = placed_open(SIZE);
+	struct bo bos[COUNT], others[COUNT];
+
+	(void)state;
+	fill_vram(&client, bos);
+	for (unsigned int i = 0; i < COUNT; i++)
+		placed_fill(&client, &bos[used[i]], used[i]);
+	fill_vram(&client, others);
+	must_leave(__func__, " 3 0 6 2 5 1 4");
+	for (unsigned int i = 0; i < COUNT; i++)
+		placed_check(&client, &bos[i], i);
+	destroy_all(bos, COUNT);
+	destroy_all(others, COUNT);
+	placed_close(&client);
+}
+
+/* A call holds the oldest BO's reservation. */
+static void locked_stays(void **state)
+{
+	struct placed_client client = placed_open(PAGE), second = placed_open(PAGE);
+	struct bo bos[COUNT], other;
+	struct call call = { .client = &client, .bo = &bos[0] };
+
+	(void)state;
+	fill_vram(&client, bos);
+	inject_hold_entry("agate_ttm_bump", 1, INJECT_BOUND_MS);
+	call_begin(&call, use);
+	assert_true(inject_await_held("agate_ttm_bump", 10000));
+	other = placed_bo(&second, SIZE, AGATE_BO_POPULATE, VRAM);
+	assert_true(inject_let_go("agate_ttm_bump"));
+	call_end(&call);
+	inject_clear();
+	must_leave(__func__, " 1");
+	destroy_all(bos, COUNT);
+	guest_destroy(&other);
+	placed_close(&second);
+	placed_close(&client);
+}
+
+/* The newest BO may live in system memory, too. */
+static void elsewhere_first(void **state)
+{
+	struct placed_client client = placed_open(PAGE);
+	struct bo bos[COUNT], others[2];
+
+	(void)state;
+	for (unsigned int i = 0; i < COUNT; i++)
+		bos[i] = placed_bo(&client, SIZE, AGATE_BO_POPULATE,
+				   i == COUNT - 1 ? SYSTEM | VRAM : VRAM);
+	for (unsigned int i = 0; i < 2; i++)
+		others[i] = placed_bo(&client, SIZE, AGATE_BO_POPULATE, VRAM);
+	must_leave(__func__, " 6 0");
+	destroy_all(bos, COUNT);
+	destroy_all(others, 2);
+	placed_close(&client);
+}
+
+/* Only the last one lies where BAR2 shows VRAM: the first ones would make no room there. */
+static void in_the_window(void **state)
+{
+	struct placed_client client = placed_open(PAGE);
+	struct bo bos[COUNT], seen;
+
+	(void)state;
+	fill_vram(&client, bos);
+	seen = placed_bo(&client, SIZE, AGATE_BO_POPULATE | AGATE_BO_CPU_VISIBLE, VRAM);
+	must_leave(__func__, " 6");
+	guest_map(&seen);
+	assert_true(placed_readable(&seen));
+	destroy_all(bos, COUNT);
+	guest_destroy(&seen);
+	placed_close(&client);
+}
+
+/* A BO for which there is no room in VRAM goes where it may live, too, and nobody leaves. */
+static void second_wish(void **state)
+{
+	struct placed_client client = placed_open(SIZE);
+	struct bo bos[COUNT], other;
+
+	(void)state;
+	fill_vram(&client, bos);
+	other = placed_bo(&client, SIZE, AGATE_BO_POPULATE, SYSTEM | VRAM);
+	placed_check(&client, &other, 0);
+	must_leave(__func__, "");
+	destroy_all(bos, COUNT);
+	guest_destroy(&other);
+	placed_close(&client);
+}
+
+/* ---- What still uses the memory ----------------------------------------------------- */
+
+/* A job that fills a BO, when the timeline is advanced. */
+static void fill_later(struct placed_client *client, const struct bo *bo, int timeline)
+{
+	const struct agate_compute_payload payload = {
+		.op = AGATE_COMPUTE_FILL, .dst = bo->va, .size = bo->size, .value = 0x1a7e,
+	};
+	const uint32_t handles[] = { client->jobs.handle, bo->handle };
+	static const uint32_t flags[] = { AGATE_SUBMIT_BO_WRITE, AGATE_SUBMIT_BO_WRITE };
+
+	guest_job(&client->jobs, 0, AGATE_JOB_COMPUTE, 0, &payload, sizeof(payload));
+	assert_int_equal(guest_submit_bos(client->fd, client->jobs.va, 0, handles, flags, 2,
+					  guest_timeline_syncobj(client->fd, timeline)), 0);
+}
+
+/* A job is still to write the newest BO, which leaves as the last one. */
+static void behind_jobs(void **state)
+{
+	struct placed_client client = placed_open(SIZE), second = placed_open(PAGE);
+	struct bo bos[COUNT], others[COUNT];
+	struct call call = { .client = &second, .bo = &others[COUNT - 1] };
+	int timeline = guest_timeline();
+
+	(void)state;
+	fill_vram(&client, bos);
+	fill_later(&client, &bos[3], timeline);
+	for (unsigned int i = 0; i < COUNT - 1; i++)
+		others[i] = placed_bo(&second, SIZE, AGATE_BO_POPULATE, VRAM);
+	call_begin(&call, populate);
+	assert_false(call_ends_within(&call, A_WHILE_MS));
+	guest_timeline_advance(timeline);
+	call_end(&call);
+	must_leave(__func__, " 0 1 2 4 5 6 3");
+	placed_check(&client, &bos[3], 0x1a7e);
+	destroy_all(bos, COUNT);
+	destroy_all(others, COUNT);
+	close(timeline);
+	placed_close(&second);
+	placed_close(&client);
+}
+
+/* Memory that the mover is about to leave costs nobody his place. */
+static void parked_first(void **state)
+{
+	struct placed_client client = placed_open(PAGE), second = placed_open(PAGE);
+	struct bo bos[COUNT], other = { 0 };
+	struct call call = { .client = &second, .bo = &other };
+
+	(void)state;
+	fill_vram(&client, bos);
+	guest_destroy(&bos[3]);
+	hold_mover();
+	bos[3] = placed_bo(&client, SIZE, AGATE_BO_POPULATE, VRAM);
+	guest_destroy(&bos[3]);
+	call_begin(&call, populate);
+	assert_false(call_ends_within(&call, A_WHILE_MS));
+	assert_true(inject_let_go("mover_run"));
+	call_end(&call);
+	inject_clear();
+	must_leave(__func__, "");
+	for (unsigned int i = 0; i < COUNT; i++)
+		if (i != 3)
+			guest_destroy(&bos[i]);
+	guest_destroy(&other);
+	placed_close(&second);
+	placed_close(&client);
+}
+
+/* ---- A BO dies ----------------------------------------------------------------------- */
+
+static void *destroy(void *arg)
+{
+	struct call *call = arg;
+
+	guest_destroy(call->bo);
+	return NULL;
+}
+
+/* It is in no list any more when its pages go: whoever finds it there looks at them. */
+static void off_the_lists_first(void **state)
+{
+	struct placed_client client = placed_open(PAGE);
+	struct bo bo = placed_bo(&client, SIZE, AGATE_BO_POPULATE, SYSTEM);
+	struct call call = { .bo = &bo };
+
+	(void)state;
+	inject_count("agate_resource_park");
+	inject_hold_entry("agate_tt_park", 1, INJECT_BOUND_MS);
+	call_begin(&call, destroy);
+	assert_true(inject_await_held("agate_tt_park", 10000));
+	assert_int_equal(inject_hits("agate_resource_park"), 1);
+	assert_true(inject_let_go("agate_tt_park"));
+	call_end(&call);
+	inject_clear();
+	placed_close(&client);
+}
+
+/* ---- Where page tables lead --------------------------------------------------------- */
+
+#define MINE		0xa11ull
+#define SECRET		0x5ec3e7ull
+
+/* A job that does not list the BO copies its first page to client->seen, which is zero. */
+static void read_unlisted(struct placed_client *client, const struct bo *bo, uint32_t in_sync)
+{
+	const struct agate_compute_payload payload = {
+		.op = AGATE_COMPUTE_COPY, .dst = client->seen.va, .src = bo->va, .size = PAGE,
+	};
+	const uint32_t handles[] = { client->jobs.handle, client->seen.handle };
+	static const uint32_t flags[] = { AGATE_SUBMIT_BO_WRITE, AGATE_SUBMIT_BO_WRITE };
+
+	memset(client->seen.cpu, 0, PAGE);
+	guest_job(&client->jobs, 0, AGATE_JOB_COMPUTE, 0, &payload, sizeof(payload));
+	assert_int_equal(guest_submit_bos(client->fd, client->jobs.va, 0, handles, flags, 2,
+					  in_sync), 0);
+}
+
+static void check_saw_nothing(const struct placed_client *client)
+{
+	assert_int_equal(guest_wait(client->fd, client->jobs.handle, FOREVER), 0);
+	assert_int_equal(*(volatile uint64_t *)client->seen.cpu, 0);
+}
+
+static void *look(void *arg)
+{
+	struct call *call = arg;
+
+	call->ret = placed_run(call->client, &(struct agate_compute_payload){
+		.op = AGATE_COMPUTE_COPY, .dst = call->client->seen.va, .src = call->bo->va,
+		.size = PAGE,
+	}, call->bo, &call->client->seen) - 1;
+	return NULL;
+}
+
+/*
+ * The BO comes back to memory that has another client's bytes, and the mover has not begun.  The
+ * job that does not list it was submitted before, and waits for nothing of the BO.
+ */
+static void come_back_slowly(struct placed_client *client, struct placed_client *unlisted,
+			     struct bo *bo)
+{
+	struct call call = { .client = client, .bo = bo };
+	int timeline = guest_timeline();
+
+	read_unlisted(unlisted, bo, guest_timeline_syncobj(client->fd, timeline));
+	hold_mover();
+	call_begin(&call, look);
+	assert_true(inject_await_held("mover_run", 10000));
+	/* In this time it would be submitted, if it did not wait for the move. */
+	assert_false(call_ends_within(&call, A_WHILE_MS));
+	guest_timeline_advance(timeline);
+	check_saw_nothing(unlisted);
+	assert_true(inject_let_go("mover_run"));
+	call_end(&call);
+	inject_clear();
+	close(timeline);
+}
+
+/* No walk reaches a BO that has left, until the mover has brought it back. */
+static void away(void **state)
+{
+	struct placed_client client = placed_open(SIZE), second = placed_open(PAGE);
+	struct placed_client unlisted = placed_open_on(client.fd, PAGE);
+	struct bo bos[COUNT], other;
+
+	(void)state;
+	fill_vram(&client, bos);
+	printf("# away: %#llx %#llx\n", (unsigned long long)bos[0].va,
+	       (unsigned long long)(bos[0].va + SIZE));
+	for (unsigned int i = 0; i < COUNT; i++)
+		placed_fill(&client, &bos[i], MINE);
+	other = placed_bo(&second, SIZE, AGATE_BO_POPULATE, VRAM);
+	placed_fill(&second, &other, SECRET);
+	read_unlisted(&unlisted, &bos[0], 0);
+	check_saw_nothing(&unlisted);
+	guest_destroy(&other);
+	guest_wait_counter("bos", COUNT + 6);
+	come_back_slowly(&client, &unlisted, &bos[0]);
+	placed_check(&client, &bos[0], MINE);
+	assert_int_equal(guest_gpu_counter("stale_used"), 0);
+	destroy_all(bos, COUNT);
+	guest_destroy(&unlisted.jobs);
+	guest_destroy(&unlisted.seen);
+	placed_close(&second);
+	placed_close(&client);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(oldest_first, guest_teardown),
+		cmocka_unit_test_teardown(locked_stays, guest_teardown),
+		cmocka_unit_test_teardown(elsewhere_first, guest_teardown),
+		cmocka_unit_test_teardown(in_the_window, guest_teardown),
+		cmocka_unit_test_teardown(second_wish, guest_teardown),
+		cmocka_unit_test_teardown(behind_jobs, guest_teardown),
+		cmocka_unit_test_teardown(parked_first, guest_teardown),
+		cmocka_unit_test_teardown(off_the_lists_first, guest_teardown),
+		cmocka_unit_test_teardown(away, guest_teardown),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests_name("victims", tests, NULL, NULL);
+}
