@@ -5,7 +5,7 @@ GUEST_TESTS	:= uapi-bo uapi-submit mmap jobs races gone reload failnth failnth-t
 		   compute closed listed many absent coherency queued runtime-pm storm caught reservations \
 		   readers lock-order parked probed backing spaces heaps asleep contiguous prime \
 		   strangers dvfs two-gpus one-goes power-sticks restart trips own-vram placed mover-ends \
-		   victims wired
+		   victims cards wired
 # Those with libagate inside.
 GUEST_LIB_TESTS	:= bo-cache scanout
 GUEST_TEST_DIR	:= $(BUILD)/tests/guest
@@ -31,16 +31,16 @@ $(GUEST_TEST_DIR)/scanout: $(filter-out %/gem_image.o %/agate-gem.o,$(GEM_OBJS))
 $(GUEST_TOP_TEST): GUEST_LIBS = $$(pkg-config --libs jansson)
 $(addprefix $(GUEST_TEST_DIR)/,asleep dvfs trips): $(GUEST_TEST_DIR)/devfreq.o
 $(addprefix $(GUEST_TEST_DIR)/,failnth failnth-two): $(GUEST_TEST_DIR)/fail_nth.o
-$(addprefix $(GUEST_TEST_DIR)/,failnth failnth-two one-goes prime scanout storm strangers \
+$(addprefix $(GUEST_TEST_DIR)/,cards failnth failnth-two one-goes prime scanout storm strangers \
 		two-gpus): \
 		$(GUEST_TEST_DIR)/dmabuf.o
-$(addprefix $(GUEST_TEST_DIR)/,failnth-two one-goes storm two-gpus): $(GUEST_TEST_DIR)/gpus.o
+$(addprefix $(GUEST_TEST_DIR)/,cards failnth-two one-goes storm two-gpus): $(GUEST_TEST_DIR)/gpus.o
 $(addprefix $(GUEST_TEST_DIR)/,absent asleep backing caught contiguous dvfs heaps one-goes parked \
 		power-sticks prime probed reservations runtime-pm spaces strangers trips own-vram placed \
 		mover-ends victims wired): \
 		$(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kernel.o)
 
-$(addprefix $(GUEST_TEST_DIR)/,mover-ends placed victims): $(GUEST_TEST_DIR)/placed_client.o
+$(addprefix $(GUEST_TEST_DIR)/,cards mover-ends placed victims): $(GUEST_TEST_DIR)/placed_client.o
 $(addprefix $(GUEST_TEST_DIR)/,parked power-sticks runtime-pm): $(GUEST_TEST_DIR)/domains.o
 
 .SECONDARY: $(GUEST_TESTS:%=$(GUEST_TEST_DIR)/%.o) $(GUEST_TEST_DIR)/guest.o $(GUEST_TEST_DIR)/clients.o

@@ -103,7 +103,8 @@ guest()
 		compute listed many absent coherency queued runtime-pm storm caught \
 		reservations readers lock-order parked probed backing spaces heaps asleep \
 		contiguous prime strangers scanout two-gpus one-goes top dvfs \
-		power-sticks restart trips own-vram placed mover-ends victims wired; do
+		power-sticks restart trips own-vram placed mover-ends victims cards \
+		wired; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	for p in agate-info agate-top; do
@@ -350,6 +351,10 @@ moves | moves-port)
 		"$(inject fail-mover:1,fail-mover:2,fail-mover:3)" \
 		"$(test_step mover-ends fails_for_ever)" "$(test_step mover-ends stands_still)"
 	set -- "$@" "kill-sim-on:BUSY" "$(test_step placed gone)" ;;
+cards)
+	gpus=2
+	sim_args="--card --vram 64 --vram-visible 16"
+	set -- "$firmware" "$(load $endless)" "kill-sim-on=1:BUSY" "$(test_step cards)" ;;
 victims)
 	sim_args="--card --vram 64 --vram-visible 16 --sim-arg --log-level --sim-arg walks"
 	set -- "$firmware" "$(load $patient)"
