@@ -226,8 +226,8 @@ static struct dma_fence *mover_run(struct drm_sched_job *base)
 
 /*
  * Its interrupt may be lost, so look first, and clear it: a line that stays up sends no other
- * message.  Progress is no timeout.  A mover that stands
- * still is reset once; the next time it loses the job; then it is given up.
+ * message.  Progress is no timeout.  A mover that stands still is reset once; the next time it
+ * loses the job; then it is given up.
  */
 static void unstick(struct agate_mover_job *job)
 {
@@ -417,6 +417,11 @@ void agate_mover_shutdown(struct agate_device *adev)
 
 	spin_lock(&mover->lock);
 	mover->dead = -ENODEV;
+	spin_unlock(&mover->lock);
+	/* The card wants to finish what is in the ring, unless that takes too long. */
+	gpu_poll(adev, MOVER_STATUS, MOVER_STATUS_BUSY, 0);
+	spin_lock(&mover->lock);
+	end_completed(adev);
 	spin_unlock(&mover->lock);
 	mover_stop(adev);
 	spin_lock(&mover->lock);

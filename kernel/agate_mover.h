@@ -100,7 +100,7 @@ struct agate_mover_job {
 int agate_mover_init(struct agate_device *adev, struct agate_mover_cmd __iomem *ring);
 
 /**
- * agate_mover_shutdown - end all jobs with -ENODEV
+ * agate_mover_shutdown - stop the mover, and end all jobs that are not done with -ENODEV
  * @adev: the device
  *
  * Context: may sleep; may be called again.
