@@ -191,6 +191,13 @@ static const char * const gpu_counter_names[AGATE_CNT_COUNT] = {
 	[AGATE_CNT_UNLISTED] = "unlisted",
 	[AGATE_CNT_LISTS_DROPPED] = "lists_dropped",
 	[AGATE_CNT_BUSY] = "busy",
+	[AGATE_CNT_GGTT_STALE] = "ggtt_stale",
+	[AGATE_CNT_GGTT_DROPPED] = "ggtt_dropped",
+	[AGATE_CNT_MOVER_COMMANDS] = "mover_commands",
+	[AGATE_CNT_MOVER_BYTES] = "mover_bytes",
+	[AGATE_CNT_MOVER_FAULTS] = "mover_faults",
+	[AGATE_CNT_FRAMES] = "frames",
+	[AGATE_CNT_POWERED_IDLE] = "powered_idle",
 };
 
 /*

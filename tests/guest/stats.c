@@ -246,6 +246,9 @@ static void gpu_counters(void **state)
 
 	(void)state;
 	assert_int_equal(gpu_counter("stale_used"), 0);
+	/* Each line has a name, also those of a GPU that is no card. */
+	assert_null(strstr(text, "null"));
+	assert_int_equal(gpu_counter("mover_commands"), 0);
 	guest_job_write64(&bo, 0, 0, bo.va + DATA, 1);
 	run_chain(&bo, 0);
 	assert_int_equal(gpu_counter("jobs"), jobs + 1);
