@@ -45,7 +45,7 @@ LAB_INPUTS	:= scripts kernel userspace include $(COMPOSE_TOOLS) code:$(BUILD)/pa
 guest_suite = $(call suite,guest-$(1)/$(2),$(3),900,$($(4)_INPUTS) code:$(BUILD)/driver/$(1)/agate.ko \
 	$(BUILD)/tests/kmod/$(1)/agate_inject.ko $(BUILD)/guest/kernel-$(1)/modules $(GUEST_PROGRAMS) $(CARD_FIRMWARE) $(BUILD)/bin/agate-info $(BUILD)/bin/agate-top $(LIBAGATE) tests/guest/run.sh tests/guest/run-lib.sh tests/guest/address.awk tests/guest/turns.awk tests/guest/victims.awk, \
 	tests/guest/run.sh $(1) $(2))
-$(foreach s,both swiotlb reset reload power shared two dvfs wired card cards moves victims,$(call guest_suite,debug,$(s),2d,DEBUG))
+$(foreach s,both swiotlb reset reload power shared two dvfs wired card moves,$(call guest_suite,debug,$(s),2d,DEBUG))
 
 # Tests that nobody here wrote.
 $(call suite,strangers,2,600,$(FAST_INPUTS) code:$(BUILD)/driver/fast/agate.ko $(KERNEL_FAST)/modules $(STRANGERS) \
@@ -84,9 +84,10 @@ $(foreach s,calls jobs bifrost lite swiotlb reset reload power shared two two-no
 guest_mutants	= $(call suite,guest-mutants/$(1)/$(2),2,900,$(FAST_INPUTS) $(BUILD)/parts/fast $(GUEST_PROGRAMS) \
 	$(BUILD)/driver/fast/agate.ko $(BUILD)/tests/kmod/fast/agate_inject.ko \
 	$(BUILD)/guest/kernel-fast/modules $(CARD_FIRMWARE) $(BUILD)/bin/agate-info $(BUILD)/bin/agate-top $(LIBAGATE) kernel include solutions \
-	tests/mutants/$(1) tests/guest/mutants.sh tests/guest/run.sh tests/guest/run-lib.sh tests/tap.sh, \
+	tests/mutants/$(1) tests/guest/mutants.sh tests/guest/run.sh tests/guest/run-lib.sh \
+	tests/guest/address.awk tests/guest/victims.awk tests/tap.sh, \
 	tests/guest/mutants.sh $(1) $(2) $(words $(SHARDS)))
-GUEST_MUTANTS	:= 16 17 18
+GUEST_MUTANTS	:= 16 17 18 21 23
 $(foreach n,$(GUEST_MUTANTS),$(foreach s,$(TURNS),$(call guest_mutants,$(n),$(s))))
 
 $(foreach s,kill launcher policy,$(call suite,vm/$(s),2,600,$(FAST_INPUTS) tests/vm/$(s).sh tests/tap.sh, \
@@ -187,7 +188,7 @@ $(foreach s,both swiotlb reset,$(call long,repeat/guest-debug-$(s),2d,7200, \
 $(foreach s,calls jobs bifrost lite swiotlb reset,$(call long,repeat/guest-fast-$(s),2,3600, \
 	tests/repeat.sh 10 tests/guest/run.sh fast $(s)))
 $(call long,strangers/all,2,900,tests/strangers/strangers.sh --long)
-$(foreach s,storm swiotlb-storm storm-two swiotlb-storm-two,$(call long,guest-debug/$(s),2d,3600,tests/guest/run.sh debug $(s)))
+$(foreach s,storm swiotlb-storm storm-two swiotlb-storm-two cards victims,$(call long,guest-debug/$(s),2d,3600,tests/guest/run.sh debug $(s)))
 $(foreach g,$(notdir $(UPSTREAM_SUITES)), \
 	$(call long,repeat/upstream-$(g),2,3600,tests/repeat.sh 10 tests/upstream/run.sh fast $(g)) \
 	$(call long,upstream-debug/$(g),2d,3600,tests/upstream/run.sh debug $(g)))

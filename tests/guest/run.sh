@@ -358,11 +358,12 @@ cards)
 victims)
 	sim_args="--card --vram 64 --vram-visible 16 --sim-arg --log-level --sim-arg walks"
 	set -- "$firmware" "$(load $patient)"
-	for t in oldest_first locked_stays elsewhere_first in_the_window second_wish behind_jobs \
-		parked_first away; do
+	for t in oldest_first locked_stays elsewhere_first in_the_window two_leave second_wish \
+		behind_jobs parked_first away; do
 		set -- "$@" "$(mark $t)" "$(test_step victims $t)"
 	done
-	set -- "$@" "$(mark '')" "$(test_step victims off_the_lists_first)" ;;
+	set -- "$@" "$(mark '')" "$(test_step victims off_the_lists_first)" \
+		"$(test_step victims in_turn)" ;;
 shared)
 	set -- "$(load $patient)" "$(test_step prime)" "$(test_step scanout)" "$(test_step strangers)" ;;
 two)

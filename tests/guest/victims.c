@@ -46,6 +46,7 @@ struct call {
 	pthread_t thread;
 	struct placed_client *client;
 	struct bo *bo;
+	struct bo *other;
 	int ret;
 	bool ended;
 };
@@ -179,6 +180,20 @@ static void in_the_window(void **state)
 	placed_close(&client);
 }
 
+static void two_leave(void **state)
+{
+	struct placed_client client = placed_open(PAGE);
+	struct bo bos[COUNT], large;
+
+	(void)state;
+	fill_vram(&client, bos);
+	large = placed_bo(&client, 2 * SIZE, AGATE_BO_POPULATE, VRAM);
+	must_leave(__func__, " 0 1");
+	destroy_all(bos, COUNT);
+	guest_destroy(&large);
+	placed_close(&client);
+}
+
 /* A BO for which there is no room in VRAM goes where it may live, too, and nobody leaves. */
 static void second_wish(void **state)
 {
@@ -193,6 +208,58 @@ static void second_wish(void **state)
 	destroy_all(bos, COUNT);
 	guest_destroy(&other);
 	placed_close(&client);
+}
+
+/* A job on two BOs, in this order; it writes the first one. */
+static void *use_both(void *arg)
+{
+	struct call *call = arg;
+	const struct agate_compute_payload payload = {
+		.op = AGATE_COMPUTE_FILL, .dst = call->bo->va, .size = PAGE, .value = 2,
+	};
+	const uint32_t handles[] = {
+		call->client->jobs.handle, call->bo->handle, call->other->handle
+	};
+
+	guest_job(&call->client->jobs, 0, AGATE_JOB_COMPUTE, 0, &payload, sizeof(payload));
+	call->ret = guest_submit(call->client->fd, call->client->jobs.va, 0, handles, 3, 0);
+	if (!call->ret)
+		call->ret = guest_wait(call->client->fd, call->client->jobs.handle, FOREVER);
+	return NULL;
+}
+
+/*
+ * Each client holds one of the two BOs that fill VRAM, and needs the place of the other one.  The
+ * one that came later gives way, and both succeed.
+ */
+static void in_turn(void **state)
+{
+	const uint64_t half = COUNT * SIZE / 2;
+	struct placed_client early = placed_open(PAGE), late = placed_open(PAGE);
+	struct bo theirs = placed_bo(&late, half, AGATE_BO_POPULATE, VRAM);
+	struct bo mine = placed_bo(&early, half, AGATE_BO_POPULATE, VRAM);
+	struct bo wanted[] = { placed_bo(&early, half, 0, VRAM), placed_bo(&late, half, 0, VRAM) };
+	struct call first = { .client = &early, .bo = &mine, .other = &wanted[0] };
+	struct call second = { .client = &late, .bo = &wanted[1], .other = &theirs };
+	int64_t end = guest_deadline(10000);
+
+	(void)state;
+	inject_count("agate_exec_lock_victim");
+	inject_hold_entry("agate_ttm_bump", 1, INJECT_BOUND_MS);
+	call_begin(&first, use_both);
+	assert_true(inject_await_held("agate_ttm_bump", 10000));
+	call_begin(&second, use_both);
+	while (!inject_hits("agate_exec_lock_victim"))
+		assert_true(guest_deadline(0) < end);
+	assert_true(inject_let_go("agate_ttm_bump"));
+	call_end(&first);
+	call_end(&second);
+	inject_clear();
+	destroy_all(wanted, 2);
+	guest_destroy(&mine);
+	guest_destroy(&theirs);
+	placed_close(&late);
+	placed_close(&early);
 }
 
 /* ---- What still uses the memory ----------------------------------------------------- */
@@ -390,7 +457,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test_teardown(locked_stays, guest_teardown),
 		cmocka_unit_test_teardown(elsewhere_first, guest_teardown),
 		cmocka_unit_test_teardown(in_the_window, guest_teardown),
+		cmocka_unit_test_teardown(two_leave, guest_teardown),
 		cmocka_unit_test_teardown(second_wish, guest_teardown),
+		cmocka_unit_test_teardown(in_turn, guest_teardown),
 		cmocka_unit_test_teardown(behind_jobs, guest_teardown),
 		cmocka_unit_test_teardown(parked_first, guest_teardown),
 		cmocka_unit_test_teardown(off_the_lists_first, guest_teardown),
