@@ -5,7 +5,7 @@ GUEST_TESTS	:= uapi-bo uapi-submit mmap jobs races gone reload failnth failnth-t
 		   compute closed listed many absent coherency queued runtime-pm storm caught reservations \
 		   readers lock-order parked probed backing spaces heaps asleep contiguous prime \
 		   strangers dvfs two-gpus one-goes power-sticks restart trips own-vram placed mover-ends \
-		   victims cards wired
+		   victims cards failnth-card wired
 # Those with libagate inside.
 GUEST_LIB_TESTS	:= bo-cache scanout
 GUEST_TEST_DIR	:= $(BUILD)/tests/guest
@@ -30,7 +30,7 @@ $(GUEST_TEST_DIR)/scanout.o: CFLAGS_HOST += -Iuserspace/tools
 $(GUEST_TEST_DIR)/scanout: $(filter-out %/gem_image.o %/agate-gem.o,$(GEM_OBJS))
 $(GUEST_TOP_TEST): GUEST_LIBS = $$(pkg-config --libs jansson)
 $(addprefix $(GUEST_TEST_DIR)/,asleep dvfs trips): $(GUEST_TEST_DIR)/devfreq.o
-$(addprefix $(GUEST_TEST_DIR)/,failnth failnth-two): $(GUEST_TEST_DIR)/fail_nth.o
+$(addprefix $(GUEST_TEST_DIR)/,failnth failnth-card failnth-two): $(GUEST_TEST_DIR)/fail_nth.o
 $(addprefix $(GUEST_TEST_DIR)/,cards failnth failnth-two one-goes prime scanout storm strangers \
 		two-gpus): \
 		$(GUEST_TEST_DIR)/dmabuf.o
@@ -40,7 +40,7 @@ $(addprefix $(GUEST_TEST_DIR)/,absent asleep backing caught contiguous dvfs heap
 		mover-ends victims wired): \
 		$(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kernel.o)
 
-$(addprefix $(GUEST_TEST_DIR)/,cards mover-ends placed victims): $(GUEST_TEST_DIR)/placed_client.o
+$(addprefix $(GUEST_TEST_DIR)/,cards failnth-card mover-ends placed victims): $(GUEST_TEST_DIR)/placed_client.o
 $(addprefix $(GUEST_TEST_DIR)/,parked power-sticks runtime-pm): $(GUEST_TEST_DIR)/domains.o
 
 .SECONDARY: $(GUEST_TESTS:%=$(GUEST_TEST_DIR)/%.o) $(GUEST_TEST_DIR)/guest.o $(GUEST_TEST_DIR)/clients.o

@@ -103,7 +103,7 @@ guest()
 		compute listed many absent coherency queued runtime-pm storm caught \
 		reservations readers lock-order parked probed backing spaces heaps asleep \
 		contiguous prime strangers scanout two-gpus one-goes top dvfs \
-		power-sticks restart trips own-vram placed mover-ends victims cards \
+		power-sticks restart trips own-vram placed mover-ends victims cards failnth-card \
 		wired; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
@@ -363,7 +363,8 @@ victims)
 		set -- "$@" "$(mark $t)" "$(test_step victims $t)"
 	done
 	set -- "$@" "$(mark '')" "$(test_step victims off_the_lists_first)" \
-		"$(test_step victims in_turn)" ;;
+		"$(test_step victims in_turn)"
+	[ "$flavour" = fast ] || set -- "$@" "$(test_step failnth-card)" ;;
 shared)
 	set -- "$(load $patient)" "$(test_step prime)" "$(test_step scanout)" "$(test_step strangers)" ;;
 two)
