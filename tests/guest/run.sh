@@ -67,6 +67,7 @@ KMEMLEAK=/sys/kernel/debug/kmemleak
 
 sim_args=
 gpus=1
+card=
 append=
 checkers=
 unload="rmmod agate"
@@ -355,6 +356,9 @@ cards)
 	gpus=2
 	sim_args="--card --vram 64 --vram-visible 16"
 	set -- "$firmware" "$(load $endless)" "kill-sim-on=1:BUSY" "$(test_step cards)" ;;
+halves)
+	sim_args="--card --vram 64 --vram-visible 16"
+	set -- "$firmware" "$(load $patient)" "$(test_step placed "'*_half' 60")" ;;
 victims)
 	sim_args="--card --vram 64 --vram-visible 16 --sim-arg --log-level --sim-arg walks"
 	set -- "$firmware" "$(load $patient)"
@@ -382,9 +386,13 @@ storm* | swiotlb-storm*)
 	sim_args="--sim-arg --stop-latency --sim-arg stuck"
 	case $suite in
 	*-two) gpus=2 ;;
+	*-card)
+		card=card
+		sim_args="$sim_args --card --vram 64 --vram-visible 16"
+		set -- "$firmware" ;;
 	esac
-	set -- "exec:insmod $GUEST/agate.ko timeout_ms=200 coherency=$protocol" \
-		"$(test_step storm "60 $gpus")" ;;
+	set -- "$@" "exec:insmod $GUEST/agate.ko timeout_ms=200 coherency=$protocol" \
+		"$(test_step storm "60 $gpus $card")" ;;
 reload)
 	set -- "$(test_step reload $GUEST/agate.ko $reloads)" "$(test_step absent)" \
 		"$(load $patient)" "$(test_step backing)" "$(test_step spaces)" \

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
  * Clients that do everything at once, while the GPU loses its power, is taken from its driver
- * and given back: storm SECONDS GPUS.
+ * and given back: storm SECONDS GPUS [card].
  *
  * Each client opens the device, makes BOs, submits chains that run, fault or never end,
  * guesses handles, shares BOs with others and with vgem, closes files with jobs in them, and is
  * killed in the middle of it.  With several GPUs it has files of any, and keeps the dma-bufs of one
- * for the next.
+ * for the next.  On a card many of its BOs have a placement, and more of them than fit.
  * Nothing is expected of a single call.  At the end nothing may be left, the GPU must
  * work, and the kernel's log must be silent.
  */
@@ -29,6 +29,7 @@
 #define DATA		2048u
 
 static unsigned int seconds, gpus;
+static bool card;
 static uint64_t seed;
 
 static uint32_t any(uint32_t below)
@@ -63,25 +64,49 @@ static void forget(struct bo *bo)
 	memset(bo, 0, sizeof(*bo));
 }
 
-static void new_bo(struct client *c)
+/* As CREATE_BO takes them: a BO that need not be in VRAM has any caching. */
+static int create_placed(struct client *c, struct bo *bo)
+{
+	struct drm_agate_create_bo arg = {
+		.size = (1 + any(1024)) * PAGE,
+		.flags = (any(2) ? AGATE_BO_CPU_VISIBLE : 0) | (any(2) ? AGATE_BO_POPULATE : 0),
+		.placement = 1 + any(3), .caching = AGATE_CACHING_WC,
+	};
+
+	if (arg.placement == 1u << DRM_AGATE_REGION_SYSTEM)
+		arg.caching = any(3);
+	return guest_create_with(c->fd, &arg, bo);
+}
+
+static int create_any(struct client *c, struct bo *bo)
 {
 	static const uint32_t flags[] = {
 		0, 0, AGATE_BO_NOEXEC, AGATE_BO_GPU_READONLY, AGATE_BO_CPU_READONLY,
 		AGATE_BO_HEAP | AGATE_BO_NOEXEC, AGATE_BO_CONTIGUOUS,
 	};
+	const uint32_t flag = flags[any(7)];
+	int err;
+
+	if (card && any(2))
+		return create_placed(c, bo);
+	err = guest_create(c->fd, (1 + any(64)) * PAGE * (flag & AGATE_BO_HEAP ? 64 : 1), flag, bo);
+	/* These cannot be mapped, or not for writing. */
+	return err || !(flag & (AGATE_BO_HEAP | AGATE_BO_CPU_READONLY)) ? err : EACCES;
+}
+
+static void new_bo(struct client *c)
+{
 	struct bo *bo = &c->bo[any(BOS)];
 	struct drm_agate_mmap_bo map = { 0 };
-	const uint32_t flag = flags[any(7)];
 
 	/* The old one keeps its handle, for others to guess, unless it is closed here. */
 	if (bo->handle && any(2))
 		guest_close_handle(c->fd, bo->handle);
 	forget(bo);
-	if (guest_create(c->fd, (1 + any(64)) * PAGE * (flag & AGATE_BO_HEAP ? 64 : 1), flag, bo))
+	if (create_any(c, bo))
 		return;
 	map.handle = bo->handle;
-	if (flag & (AGATE_BO_HEAP | AGATE_BO_CPU_READONLY) ||
-	    guest_ioctl(c->fd, DRM_IOCTL_AGATE_MMAP_BO, &map))
+	if (guest_ioctl(c->fd, DRM_IOCTL_AGATE_MMAP_BO, &map))
 		return;
 	bo->cpu = mmap(NULL, bo->size, PROT_READ | PROT_WRITE, MAP_SHARED, c->fd,
 		       (off_t)map.offset);
@@ -177,15 +202,28 @@ static void reopen(struct client *c)
 		pause_ms(10);
 }
 
+static sigjmp_buf lost;
+
+/* Memory of a card that was taken from its driver. */
+static void on_sigbus(int number)
+{
+	(void)number;
+	siglongjmp(lost, 1);
+}
+
 /* Until it is killed.  A file that lost its device is used for a while, too. */
 static _Noreturn void client(uint64_t number)
 {
-	struct client c = { .fd = -1, .dmabuf = { -1, -1, -1 } };
+	static struct client c = { .fd = -1, .dmabuf = { -1, -1, -1 } };
 	void *cpu;
 
 	seed = number;
+	if (card)
+		signal(SIGBUS, on_sigbus);
 	c.vgem = stranger_open("vgem");
 	c.memory = dmabuf_of_memory(16 * PAGE, &cpu);
+	if (sigsetjmp(lost, 1))
+		reopen(&c);
 	for (;;) {
 		const uint32_t what = any(64);
 
@@ -288,7 +326,9 @@ static void storm(void **state)
 		const uint32_t which = any(CLIENTS);
 
 		pause_ms(50 + any(200));
-		change_delay();
+		/* A card keeps its power: it would lose its memory. */
+		if (!card)
+			change_delay();
 		if (any(4)) {
 			end_client(pid[which]);
 			pid[which] = start_client();
@@ -316,10 +356,11 @@ int main(int argc, char **argv)
 		cmocka_unit_test(storm),
 	};
 
-	seconds = argc == 3 ? (unsigned int)atoi(argv[1]) : 0;
-	gpus = argc == 3 ? (unsigned int)atoi(argv[2]) : 0;
+	card = argc == 4 && !strcmp(argv[3], "card");
+	seconds = argc == 3 || card ? (unsigned int)atoi(argv[1]) : 0;
+	gpus = argc == 3 || card ? (unsigned int)atoi(argv[2]) : 0;
 	if (!seconds || !gpus || gpus > MOST_GPUS) {
-		fprintf(stderr, "usage: storm SECONDS GPUS\n");
+		fprintf(stderr, "usage: storm SECONDS GPUS [card]\n");
 		return 2;
 	}
 	seed = 0x9e3779b97f4a7c15u ^ (uint64_t)guest_deadline(0);
