@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * debugfs: counters of living objects, buffer objects, address spaces, the GPU's own
- * counters, how busy it is, its clock, its coherency, and which of its parts have power.
+ * counters, how busy it is, its clock, the pages of a card's pool, its coherency, and which of
+ * its parts have power.
  *
  * Each file is a snapshot.  gem.lock keeps every BO in the list alive during a
  * walk, because a dying BO takes it first; filelist_mutex does the same for open
@@ -258,6 +259,15 @@ static int show_clock(struct seq_file *m, void *unused)
 	return 0;
 }
 
+static int show_pages(struct seq_file *m, void *unused)
+{
+	struct agate_device *adev = adev_of(m);
+
+	if (agate_topic_present(adev, AGATE_FEATURE_CARD))
+		seq_printf(m, "pool %lu\n", agate_pool_count(&adev->pages.pool));
+	return 0;
+}
+
 static int show_coherency(struct seq_file *m, void *unused)
 {
 	struct agate_device *adev = adev_of(m);
@@ -301,6 +311,7 @@ static const struct drm_info_list agate_debugfs_files[] = {
 	{ "gpu_counters", show_gpu_counters, 0, NULL },
 	{ "busy", show_busy, 0, NULL },
 	{ "clock", show_clock, 0, NULL },
+	{ "pages", show_pages, 0, NULL },
 	{ "coherency", show_coherency, 0, NULL },
 	{ "power", show_power, 0, NULL },
 };

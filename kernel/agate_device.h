@@ -41,6 +41,7 @@
 #include "agate_ggtt.h"
 #include "agate_mmu.h"
 #include "agate_mover.h"
+#include "agate_pages.h"
 #include "agate_park.h"
 #include "agate_pci.h"
 #include "agate_pm.h"
@@ -75,6 +76,7 @@
  * @fw: the card's firmware
  * @mover: the card's mover
  * @ttm: memory that moves
+ * @pages: system memory for BOs that move
  * @park: what is freed later
  * @mem_dev: owns memory of the DMA API, see agate_mem_dev.h (topic "cma")
  * @hand_over_lock: one hand-over of a BO at a time, see agate_hand_over.h
@@ -108,6 +110,7 @@ struct agate_device {
 	struct agate_fw fw;
 	struct agate_mover mover;
 	struct agate_ttm ttm;
+	struct agate_pages pages;
 	struct agate_park park;
 	struct device *mem_dev;
 	struct mutex hand_over_lock;	/* between the CPUs and the GPU */

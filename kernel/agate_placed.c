@@ -186,10 +186,7 @@ static int placed_mmap(struct agate_bo *bo, struct vm_area_struct *vma)
 {
 	if (!bo->ttm.visible && bo->ttm.placement & BIT(DRM_AGATE_REGION_VRAM))
 		return -EINVAL;
-	if (bo->ttm.caching == AGATE_CACHING_WC)
-		vma->vm_page_prot = pgprot_writecombine(vma->vm_page_prot);
-	else if (bo->ttm.caching == AGATE_CACHING_UC)
-		vma->vm_page_prot = pgprot_noncached(vma->vm_page_prot);
+	vma->vm_page_prot = agate_caching_prot(bo->ttm.caching, vma->vm_page_prot);
 	return 0;
 }
 

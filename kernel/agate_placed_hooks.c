@@ -284,7 +284,9 @@ int agate_placed_init(struct agate_device *adev)
 	ret = agate_park_init(adev, &ttm->park, &park_key);
 	if (ret)
 		return ret;
-	ret = drmm_mutex_init(&adev->drm, &ttm->bound_lock);
+	ret = agate_pages_init(adev);
+	if (!ret)
+		ret = drmm_mutex_init(&adev->drm, &ttm->bound_lock);
 	if (ret)
 		return ret;
 	INIT_LIST_HEAD(&ttm->bound);

@@ -37,8 +37,10 @@ enum agate_tt_state {
  * @adev: the device
  * @state: enum agate_tt_state
  * @caching: AGATE_CACHING_*
+ * @dma32: the card reaches no more than 4 GiB
  * @count: pages
- * @pages: all of them, or NULL in UNPOPULATED
+ * @pages: all of them, or NULL in UNPOPULATED; the first one of each block of the pool knows
+ *	the block's order as its private data
  * @sgt: BOUND: mapped for DMA
  * @lists: BOUND: one page for each AGATE_TT_LIST_PAGES of @count
  * @list_addrs: BOUND: where the mover finds @lists
@@ -50,6 +52,7 @@ struct agate_tt {
 	struct agate_device *adev;
 	u8 state;
 	u8 caching;
+	bool dma32;
 	unsigned long count;
 	struct page **pages;
 	struct sg_table sgt;

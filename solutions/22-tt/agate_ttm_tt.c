@@ -6,6 +6,7 @@
  */
 #include <linux/dma-mapping.h>
 #include <linux/highmem.h>
+#include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/shmem_fs.h>
@@ -13,8 +14,10 @@
 #include <drm/drm_drv.h>
 #include <drm/drm_prime.h>
 
+#include "agate_card.h"
 #include "agate_device.h"
 #include "agate_hand_over.h"
+#include "agate_pool.h"
 #include "agate_tt.h"
 
 struct agate_tt *agate_tt_create(struct agate_device *adev, u64 size, u8 caching)
@@ -26,30 +29,59 @@ struct agate_tt *agate_tt_create(struct agate_device *adev, u64 size, u8 caching
 	tt->adev = adev;
 	tt->count = size >> PAGE_SHIFT;
 	tt->caching = caching;
+	tt->dma32 = CARD_FEATURES_DMA_BITS(adev->card.features) <= 32;
 	return tt;
 }
 
 /* ---- Pages ------------------------------------------------------------- */
 
+static struct agate_pool_key key_of(const struct agate_tt *tt, unsigned int order)
+{
+	return (struct agate_pool_key){
+		.caching = tt->caching, .order = order, .dma32 = tt->dma32,
+	};
+}
+
 static void pages_free(struct agate_tt *tt, struct page **pages, unsigned long count)
 {
-	while (count--)
-		__free_page(pages[count]);
+	unsigned long i, order;
+
+	for (i = 0; i < count; i += 1ul << order) {
+		order = page_private(pages[i]);
+		set_page_private(pages[i], 0);
+		agate_pool_give(&tt->adev->pages.pool, pages[i], key_of(tt, order));
+	}
 	kvfree(pages);
+}
+
+/* The largest block that is not too large: @order is that of the one before. */
+static struct page *block_take(struct agate_tt *tt, unsigned long left, unsigned int *order)
+{
+	struct page *block;
+
+	for (*order = min_t(unsigned int, *order, ilog2(left)); ; (*order)--) {
+		block = agate_pool_take(&tt->adev->pages.pool, key_of(tt, *order));
+		if (block || !*order)
+			return block;
+	}
 }
 
 static struct page **pages_take(struct agate_tt *tt)
 {
 	struct page **pages = kvcalloc(tt->count, sizeof(*pages), GFP_KERNEL_ACCOUNT);
-	unsigned long i;
+	unsigned int order = AGATE_POOL_ORDERS - 1;
+	unsigned long taken = 0, i;
 
-	for (i = 0; pages && i < tt->count; i++) {
-		pages[i] = alloc_page(GFP_HIGHUSER | __GFP_ZERO | __GFP_RETRY_MAYFAIL |
-				      __GFP_NOWARN | __GFP_ACCOUNT);
-		if (!pages[i]) {
-			pages_free(tt, pages, i);
+	while (pages && taken < tt->count) {
+		struct page *block = block_take(tt, tt->count - taken, &order);
+
+		if (!block) {
+			pages_free(tt, pages, taken);
 			return NULL;
 		}
+		set_page_private(block, order);
+		for (i = 0; i < 1ul << order; i++)
+			pages[taken++] = block + i;
 	}
 	return pages;
 }

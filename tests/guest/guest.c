@@ -421,7 +421,7 @@ static FILE *open_debugfs(const char *name)
 	return fopen(path, "re");
 }
 
-static long counter_in(const char *debugfs_file, const char *name)
+long guest_number(const char *debugfs_file, const char *name)
 {
 	FILE *file = open_debugfs(debugfs_file);
 	char key[64];
@@ -438,12 +438,12 @@ static long counter_in(const char *debugfs_file, const char *name)
 
 long guest_counter(const char *name)
 {
-	return counter_in("counters", name);
+	return guest_number("counters", name);
 }
 
 long guest_gpu_counter(const char *name)
 {
-	return counter_in("gpu_counters", name);
+	return guest_number("gpu_counters", name);
 }
 
 bool guest_file_says(const char *path, const char *text)

@@ -112,6 +112,8 @@ void guest_assert_nothing_left(void);
 /* One of the driver's counters in debugfs, and one of the GPU's; or -1. */
 long guest_counter(const char *name);
 long guest_gpu_counter(const char *name);
+/* A number with a name in any other file of the device in debugfs; or -1. */
+long guest_number(const char *debugfs_file, const char *name);
 /* Does a file have this text?  The same for the device's file of that name in debugfs. */
 bool guest_file_says(const char *path, const char *text);
 bool guest_debugfs_says(const char *name, const char *text);

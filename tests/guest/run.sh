@@ -104,7 +104,7 @@ guest()
 		compute listed many absent coherency queued runtime-pm storm caught \
 		reservations readers lock-order parked probed backing spaces heaps asleep \
 		contiguous prime strangers scanout two-gpus one-goes top dvfs \
-		power-sticks restart trips own-vram placed mover-ends victims cards failnth-card \
+		power-sticks restart trips own-vram placed pool mover-ends victims cards failnth-card \
 		wired; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
@@ -343,7 +343,7 @@ moves | moves-port)
 	sim_args="$sim_args --card --vram 64 --vram-visible 16
 		--sim-arg --inject --sim-arg fail-mover:7,fail-mover:40"
 	set -- "$firmware" "$(load $patient)" \
-		"$(test_step placed "*s")" "$(test_step placed "*_half")" \
+		"$(test_step placed "*s")" "$(test_step placed "*_half")" "$(test_step pool)" \
 		"$(inject fail-mover:1,fail-mover:2)" "$(test_step placed "*lost")"
 	# These look at nothing in which the two suites differ.
 	[ $suite = moves-port ] || set -- "$@" "$(test_step mover-ends stopped_first)" \
