@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * debugfs: counters of living objects, buffer objects, address spaces, the GPU's own
- * counters, how busy it is, its clock, the pages of a card's pool, its coherency, and which of
+ * counters, how busy it is, its clock, the pages of placed BOs, its coherency, and which of
  * its parts have power.
  *
  * Each file is a snapshot.  gem.lock keeps every BO in the list alive during a
@@ -16,6 +16,7 @@
 
 #include "agate_coherency.h"
 #include "agate_device.h"
+#include "agate_limit.h"
 #include "agate_regs.h"
 #include "agate_sleep.h"
 
@@ -263,8 +264,10 @@ static int show_pages(struct seq_file *m, void *unused)
 {
 	struct agate_device *adev = adev_of(m);
 
-	if (agate_topic_present(adev, AGATE_FEATURE_CARD))
-		seq_printf(m, "pool %lu\n", agate_pool_count(&adev->pages.pool));
+	if (!agate_topic_present(adev, AGATE_FEATURE_CARD))
+		return 0;
+	agate_limit_show(m);
+	seq_printf(m, "pool %lu\n", agate_pool_count(&adev->pages.pool));
 	return 0;
 }
 

@@ -15,6 +15,8 @@
  * under the locks up to purge.lock only.
  * The card's locks are inside of a BO's dma_resv, and none of them inside of another one:
  * ggtt.lock, mover.push_lock, a manager's lock, ttm.bound_lock, and the spinlock ttm.lru_lock.
+ * The limit's lock (agate_limit.c) is inside of a BO's dma_resv, and its holder only tries those of
+ * others.
  * devfreq's locks are outside of slots.lock and inside of unplug_lock; the kernel allocates
  * memory under them.
  * A BO's label_lock is taken under gem.lock or under no lock, and reset.queue_lock and

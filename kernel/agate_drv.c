@@ -19,6 +19,7 @@
 #include "agate_bar2.h"
 #include "agate_compat.h"
 #include "agate_device.h"
+#include "agate_limit.h"
 #include "agate_lock_order.h"
 #include "agate_park.h"
 #include "agate_sleep.h"
@@ -314,6 +315,7 @@ static struct pci_driver agate_pci_driver = {
 static int __init agate_init(void)
 {
 	agate_lock_order_prime();
+	agate_limit_init();
 	return pci_register_driver(&agate_pci_driver);
 }
 module_init(agate_init);
@@ -321,6 +323,7 @@ module_init(agate_init);
 static void __exit agate_exit(void)
 {
 	pci_unregister_driver(&agate_pci_driver);
+	agate_limit_exit();
 	agate_fence_flush();
 }
 module_exit(agate_exit);

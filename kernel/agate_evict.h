@@ -64,12 +64,18 @@ int agate_ttm_evict_one(struct agate_man *man, const struct agate_place *place, 
 			struct agate_ttm_ctx *ctx);
 
 /**
- * agate_ttm_swap_one - send the pages of one idle BO to its swap file
+ * agate_ttm_swap_one - send the pages of one BO to its swap file
  * @ttm: the device's memory
- * @ctx: how to wait; no reservation is waited for
+ * @ctx: how to wait; with no_wait its exec may be NULL
  *
- * Return: how many pages are free now; -EBUSY: there is no idle BO that has any; another
- * error.
+ * Of the BOs that nobody uses or holds, the one that was used longest ago goes; one in SYSTEM
+ * goes before all those in TT.  If there is none this waits for one of the others, with the
+ * ticket of ctx->exec.
+ *
+ * Context: may sleep; the caller holds no reservations except those of ctx->exec, or one without
+ * a ticket and with no_wait.
+ * Return: how many pages are free now, 0: none yet, but it is worth another try; -EBUSY: no BO has
+ * any that may go; -EDEADLK, for agate_exec_retry(); -EINTR or -ERESTARTSYS; another error.
  */
 long agate_ttm_swap_one(struct agate_ttm *ttm, struct agate_ttm_ctx *ctx);
 

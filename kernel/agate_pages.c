@@ -97,6 +97,7 @@ int agate_pages_init(struct agate_device *adev)
 	int ret;
 
 	agate_pool_init(&pages->pool, &pages_ops);
+	INIT_LIST_HEAD(&pages->parked);
 	ret = agate_shrinker_register(&pages->shrinker, &pages->pool, pages_count, pages_scan,
 				      "drm-agate-pool");
 	if (ret)

@@ -6,6 +6,7 @@
 #ifndef AGATE_PAGES_H
 #define AGATE_PAGES_H
 
+#include <linux/list.h>
 #include <linux/mm_types.h>
 
 #include "agate_compat.h"
@@ -18,10 +19,15 @@ struct agate_device;
  * struct agate_pages - a card's system memory
  * @pool: pages that are not cached, and that nobody uses
  * @shrinker: takes them back
+ * @parked: struct agate_tt: pages that no BO has any more, but that a fence may still use; under
+ *	ttm.lru_lock
+ * @device: in the list of agate_limit.c
  */
 struct agate_pages {
 	struct agate_pool pool;
 	struct agate_shrinker shrinker;
+	struct list_head parked;
+	struct list_head device;
 };
 
 /**

@@ -116,36 +116,65 @@ static vm_fault_t insert_page(struct agate_bo *bo, struct vm_fault *vmf, unsigne
 	return ret;
 }
 
-/* A BO that nobody has used yet gets pages: a fault moves nothing, and waits for no room. */
-static int fault_make_present(struct agate_bo *bo)
+static bool is_present(const struct agate_ttm_bo *bo)
 {
-	struct agate_resource *res;
-	struct agate_place system = { .type = AGATE_MEM_SYSTEM };
-	int ret = 0;
+	if (!bo->res)
+		return false;
+	return bo->res->type == AGATE_MEM_VRAM || (bo->tt && agate_tt_has_pages(bo->tt));
+}
 
-	if (!bo->ttm.res) {
-		ret = agate_resource_try(&adev_of(bo)->ttm, &bo->ttm, bo->ttm.size, &system, 1,
-					 &res);
-		if (ret)
-			return ret;
-		bo->ttm.res = res;
-	}
-	if (bo->ttm.res->type == AGATE_MEM_VRAM)
+static int make_present(struct agate_bo *bo, struct agate_exec *exec)
+{
+	struct agate_ttm_ctx ctx = { .exec = exec, .interruptible = true };
+	const struct agate_place system = { .type = AGATE_MEM_SYSTEM };
+	int ret;
+
+	if (is_present(&bo->ttm))
 		return 0;
-	return agate_placed_make_present(&bo->ttm);
+	ret = agate_placed_make_present(&bo->ttm, &ctx);
+	if (ret || bo->ttm.res)
+		return ret;
+	return agate_resource_try(&adev_of(bo)->ttm, &bo->ttm, bo->ttm.size, &system, 1,
+				  &bo->ttm.res);
+}
+
+/*
+ * A BO that nobody has used yet, or that was swapped, gets pages: a fault moves nothing.  Others
+ * may have to be swapped for it, and their users waited for, without mmap_lock where the core
+ * allows that.  Then the CPU touches the page again.
+ */
+static vm_fault_t fault_present(struct agate_bo *bo, struct vm_fault *vmf)
+{
+	bool unlock = fault_flag_allow_retry_first(vmf->flags);
+	struct agate_exec exec;
+	int ret;
+
+	if (unlock && vmf->flags & FAULT_FLAG_RETRY_NOWAIT)
+		return VM_FAULT_RETRY;
+	if (unlock) {
+		drm_gem_object_get(&bo->base);
+		mmap_read_unlock(vmf->vma->vm_mm);
+	}
+	agate_exec_init(&exec, AGATE_EXEC_INTERRUPTIBLE);
+	do {
+		ret = agate_exec_lock(&exec, &bo->base);
+		if (!ret)
+			ret = make_present(bo, &exec);
+	} while (agate_exec_retry(&exec, &ret));
+	agate_exec_fini(&exec);
+	if (unlock) {
+		drm_gem_object_put(&bo->base);
+		return VM_FAULT_RETRY;
+	}
+	return ret && ret != -EINTR && ret != -ERESTARTSYS ? VM_FAULT_SIGBUS : VM_FAULT_NOPAGE;
 }
 
 /* The mover may still be writing the BO: wait for it. */
 static vm_fault_t fault_locked(struct agate_bo *bo, struct vm_fault *vmf, unsigned long index)
 {
-	int ret;
+	int ret = min(dma_resv_wait_timeout(bo->base.resv, DMA_RESV_USAGE_KERNEL, true,
+					    MAX_SCHEDULE_TIMEOUT), 0L);
 
-	if (index >= agate_bo_size(bo) >> PAGE_SHIFT)
-		return VM_FAULT_SIGBUS;
-	ret = fault_make_present(bo);
-	if (!ret)
-		ret = min(dma_resv_wait_timeout(bo->base.resv, DMA_RESV_USAGE_KERNEL, true,
-						MAX_SCHEDULE_TIMEOUT), 0L);
 	if (ret == -ERESTARTSYS)
 		return VM_FAULT_NOPAGE;
 	if (!ret)
@@ -162,6 +191,8 @@ static vm_fault_t placed_fault(struct agate_bo *bo, struct vm_fault *vmf, unsign
 	struct dma_resv *resv = bo->base.resv;
 	vm_fault_t ret;
 
+	if (index >= agate_bo_size(bo) >> PAGE_SHIFT)
+		return VM_FAULT_SIGBUS;
 	if (!dma_resv_trylock(resv)) {
 		if (fault_flag_allow_retry_first(vmf->flags)) {
 			if (vmf->flags & FAULT_FLAG_RETRY_NOWAIT)
@@ -175,6 +206,10 @@ static vm_fault_t placed_fault(struct agate_bo *bo, struct vm_fault *vmf, unsign
 		}
 		if (dma_resv_lock_interruptible(resv, NULL))
 			return VM_FAULT_NOPAGE;
+	}
+	if (!is_present(&bo->ttm)) {
+		dma_resv_unlock(resv);
+		return fault_present(bo, vmf);
 	}
 	ret = fault_locked(bo, vmf, index);
 	dma_resv_unlock(resv);

@@ -13,6 +13,7 @@
 struct agate_device;
 struct agate_exec;
 struct agate_ttm_bo;
+struct agate_ttm_ctx;
 struct drm_device;
 struct drm_file;
 
@@ -38,12 +39,23 @@ void agate_placed_fini(struct agate_device *adev);
 /**
  * agate_placed_make_present - give a BO pages, with its contents if they are in a swap file
  * @bo: its reservation is held
+ * @ctx: how to wait for others to be swapped
  *
  * The task that made the BO pays for them.
  *
- * Return: 0; -ENOMEM; the error of the swap file.
+ * Return: 0, or the error of agate_tt_populate().
  */
-int agate_placed_make_present(struct agate_ttm_bo *bo);
+int agate_placed_make_present(struct agate_ttm_bo *bo, struct agate_ttm_ctx *ctx);
+
+/**
+ * agate_placed_swap_out - send a BO's pages to its swap file, for which the same task pays
+ * @bo: its reservation is held; it is in memory of type SYSTEM, and nothing is mapped
+ *
+ * Afterwards the BO is nowhere, until its next user gives it pages again.
+ *
+ * Return: how many pages are free now, or an error.
+ */
+long agate_placed_swap_out(struct agate_ttm_bo *bo);
 
 /** agate_placed_io_free - no CPU maps the BO's place any more; its reservation is held */
 void agate_placed_io_free(struct agate_ttm_bo *bo);

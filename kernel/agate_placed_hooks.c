@@ -15,6 +15,7 @@
 
 #include "agate_device.h"
 #include "agate_gem.h"
+#include "agate_limit.h"
 #include "agate_move.h"
 #include "agate_placed.h"
 #include "agate_placement.h"
@@ -76,7 +77,7 @@ static int placed_move_notify(struct agate_ttm_bo *ttm, struct agate_ttm_ctx *ct
 }
 
 /* A task that evicts the BO does not pay for its pages: its owner does. */
-int agate_placed_make_present(struct agate_ttm_bo *bo)
+int agate_placed_make_present(struct agate_ttm_bo *bo, struct agate_ttm_ctx *ctx)
 {
 	struct mem_cgroup *memcg = set_active_memcg(bo_of(bo)->backing.memcg);
 	int ret = -ENOMEM;
@@ -84,15 +85,28 @@ int agate_placed_make_present(struct agate_ttm_bo *bo)
 	if (!bo->tt)
 		bo->tt = placed_tt_create(bo);
 	if (bo->tt)
-		ret = agate_tt_populate(bo->tt);
+		ret = agate_tt_populate(bo->tt, ctx);
 	set_active_memcg(memcg);
 	return ret;
 }
 
-/* Pages that the GPU and the mover reach, with the contents that the BO has there. */
-static int make_bound(struct agate_ttm_bo *bo)
+long agate_placed_swap_out(struct agate_ttm_bo *bo)
 {
-	int ret = agate_placed_make_present(bo);
+	struct mem_cgroup *memcg = set_active_memcg(bo_of(bo)->backing.memcg);
+	long freed = agate_tt_swapout(bo->tt);
+
+	set_active_memcg(memcg);
+	if (freed < 0)
+		return freed;
+	agate_resource_free(bo->res);
+	bo->res = NULL;
+	return freed;
+}
+
+/* Pages that the GPU and the mover reach, with the contents that the BO has there. */
+static int make_bound(struct agate_ttm_bo *bo, struct agate_ttm_ctx *ctx)
+{
+	int ret = agate_placed_make_present(bo, ctx);
 
 	return ret ? ret : agate_tt_bind(bo->tt);
 }
@@ -118,7 +132,8 @@ static void leave(struct agate_ttm_bo *bo, struct agate_resource *to, struct dma
 	bo->moved = fence;
 }
 
-static int move_to_vram(struct agate_ttm_bo *bo, struct agate_resource *to)
+static int move_to_vram(struct agate_ttm_bo *bo, struct agate_ttm_ctx *ctx,
+			struct agate_resource *to)
 {
 	const struct agate_side dst = { .res = to };
 	struct agate_side src = {};
@@ -129,7 +144,7 @@ static int move_to_vram(struct agate_ttm_bo *bo, struct agate_resource *to)
 	if (bo->res && bo->res->type == AGATE_MEM_VRAM)
 		src.res = bo->res;
 	else if (!empty)
-		ret = make_bound(bo);
+		ret = make_bound(bo, ctx);
 	if (ret)
 		return ret;
 	src.tt = bo->tt;
@@ -140,11 +155,12 @@ static int move_to_vram(struct agate_ttm_bo *bo, struct agate_resource *to)
 	return 0;
 }
 
-static int move_to_tt(struct agate_ttm_bo *bo, struct agate_resource *to)
+static int move_to_tt(struct agate_ttm_bo *bo, struct agate_ttm_ctx *ctx,
+		      struct agate_resource *to)
 {
 	struct agate_side src, dst;
 	struct dma_fence *fence = NULL;
-	int ret = make_bound(bo);
+	int ret = make_bound(bo, ctx);
 
 	if (ret)
 		return ret;
@@ -175,9 +191,9 @@ static int placed_move(struct agate_ttm_bo *bo, struct agate_ttm_ctx *ctx,
 {
 	switch (to->type) {
 	case AGATE_MEM_VRAM:
-		return move_to_vram(bo, to);
+		return move_to_vram(bo, ctx, to);
 	case AGATE_MEM_TT:
-		return move_to_tt(bo, to);
+		return move_to_tt(bo, ctx, to);
 	default:
 		return move_to_system(bo, to);
 	}
@@ -271,6 +287,7 @@ static void placed_end(struct drm_device *drm, void *unused)
 
 void agate_placed_fini(struct agate_device *adev)
 {
+	agate_limit_remove(adev);
 	agate_park_flush(&adev->ttm.park);
 	agate_tt_unbind_all(adev);
 }
@@ -300,5 +317,8 @@ int agate_placed_init(struct agate_device *adev)
 	ttm->man[AGATE_MEM_VRAM].min_align = adev->card.min_align;
 	agate_man_init(&ttm->man[AGATE_MEM_VRAM], AGATE_MEM_VRAM, adev->card.vram_size,
 		       &agate_vram_man_ops);
-	return drmm_add_action_or_reset(&adev->drm, placed_end, NULL);
+	ret = drmm_add_action_or_reset(&adev->drm, placed_end, NULL);
+	if (!ret)
+		agate_limit_add(adev);
+	return ret;
 }

@@ -19,6 +19,7 @@
 #include "agate_park.h"
 
 struct agate_device;
+struct agate_ttm_ctx;
 struct dma_fence;
 struct file;
 struct page;
@@ -46,6 +47,7 @@ enum agate_tt_state {
  * @list_addrs: BOUND: where the mover finds @lists
  * @swap: where the contents are, if they are not zero; UNPOPULATED only
  * @bound: in ttm.bound while BOUND
+ * @link: in pages.parked while @parked is in use
  * @parked: for when a fence still uses the pages
  */
 struct agate_tt {
@@ -60,6 +62,7 @@ struct agate_tt {
 	dma_addr_t *list_addrs;
 	struct file *swap;
 	struct list_head bound;
+	struct list_head link;
 	struct agate_parked parked;
 };
 
@@ -81,12 +84,14 @@ struct agate_tt *agate_tt_create(struct agate_device *adev, u64 size, u8 caching
 /**
  * agate_tt_populate - UNPOPULATED to UNBOUND
  * @tt: in any state; one that has pages keeps them
+ * @ctx: how to wait for others to be swapped
  *
  * New pages are zero; those of a swap file have its contents.
  *
- * Return: 0; -ENOMEM, or the error of the swap file, with nothing changed.
+ * Return: 0; -ENOMEM, the error of the swap file, or that of agate_limit_charge(), with nothing
+ * changed.
  */
-int agate_tt_populate(struct agate_tt *tt);
+int agate_tt_populate(struct agate_tt *tt, struct agate_ttm_ctx *ctx);
 
 /** agate_tt_unpopulate - UNBOUND to UNPOPULATED; the contents are lost */
 void agate_tt_unpopulate(struct agate_tt *tt);

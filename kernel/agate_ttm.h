@@ -239,7 +239,7 @@ enum agate_ttm_type {
  * @visible: the CPUs map it, so its VRAM is where they can reach it
  * @placement: bits 1 << enum drm_agate_region: where its jobs find it
  * @pins: users that want it to stay where it is
- * @res: where it is.  NULL: nowhere, and it has no contents
+ * @res: where it is.  NULL: nowhere: its contents are in the swap file of @tt, or it has none
  * @tt: its pages, or NULL before it had any
  * @moved: the fence of its last move, with a reference, or NULL.  If that failed the contents
  *	are lost

@@ -17,6 +17,7 @@
 #include "agate_card.h"
 #include "agate_device.h"
 #include "agate_hand_over.h"
+#include "agate_limit.h"
 #include "agate_pool.h"
 #include "agate_tt.h"
 
@@ -110,14 +111,12 @@ static void swap_drop(struct agate_tt *tt)
 	tt->swap = NULL;
 }
 
-int agate_tt_populate(struct agate_tt *tt)
+/* With the contents that they had. */
+static int pages_make(struct agate_tt *tt)
 {
-	struct page **pages;
+	struct page **pages = pages_take(tt);
 	int ret = 0;
 
-	if (tt->state != AGATE_TT_UNPOPULATED)
-		return 0;
-	pages = pages_take(tt);
 	if (!pages)
 		return -ENOMEM;
 	if (tt->swap)
@@ -128,6 +127,23 @@ int agate_tt_populate(struct agate_tt *tt)
 	}
 	swap_drop(tt);
 	tt->pages = pages;
+	return 0;
+}
+
+int agate_tt_populate(struct agate_tt *tt, struct agate_ttm_ctx *ctx)
+{
+	int ret;
+
+	if (tt->state != AGATE_TT_UNPOPULATED)
+		return 0;
+	ret = agate_limit_charge(tt->adev, tt->count, tt->dma32, ctx);
+	if (ret)
+		return ret;
+	ret = pages_make(tt);
+	if (ret) {
+		agate_limit_uncharge(tt->count, tt->dma32);
+		return ret;
+	}
 	tt->state = AGATE_TT_UNBOUND;
 	agate_stat_add(&tt->adev->stats, AGATE_STAT_PAGES, tt->count);
 	return 0;
@@ -139,6 +155,7 @@ void agate_tt_unpopulate(struct agate_tt *tt)
 		return;
 	agate_stat_add(&tt->adev->stats, AGATE_STAT_PAGES, -(s64)tt->count);
 	pages_free(tt, tt->pages, tt->count);
+	agate_limit_uncharge(tt->count, tt->dma32);
 	tt->pages = NULL;
 	tt->state = AGATE_TT_UNPOPULATED;
 }
@@ -344,15 +361,24 @@ long agate_tt_swapout(struct agate_tt *tt)
 static void tt_free(struct agate_parked *parked)
 {
 	struct agate_tt *tt = container_of(parked, struct agate_tt, parked);
+	struct agate_ttm *ttm = &tt->adev->ttm;
 
 	agate_tt_unbind(tt);
 	if (tt->state == AGATE_TT_UNBOUND)
 		agate_tt_unpopulate(tt);
 	swap_drop(tt);
+	spin_lock(&ttm->lru_lock);
+	list_del(&tt->link);
+	spin_unlock(&ttm->lru_lock);
 	kfree(tt);
 }
 
 void agate_tt_park(struct agate_tt *tt, struct dma_fence *fence)
 {
-	agate_park(&tt->adev->ttm.park, &tt->parked, fence, tt_free);
+	struct agate_ttm *ttm = &tt->adev->ttm;
+
+	spin_lock(&ttm->lru_lock);
+	list_add_tail(&tt->link, &tt->adev->pages.parked);
+	spin_unlock(&ttm->lru_lock);
+	agate_park(&ttm->park, &tt->parked, fence, tt_free);
 }

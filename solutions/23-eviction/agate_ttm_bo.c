@@ -11,6 +11,7 @@
 #include "agate_evict.h"
 #include "agate_exec.h"
 #include "agate_gem.h"
+#include "agate_placed.h"
 #include "agate_placement.h"
 #include "agate_tt.h"
 #include "agate_ttm.h"
@@ -281,15 +282,19 @@ int agate_ttm_evict(struct agate_ttm_bo *bo, struct agate_ttm_ctx *ctx)
 
 /* ---- Swap -------------------------------------------------------------- */
 
-/* Only a BO that nobody uses: all others would have to be waited for. */
-static bool is_swappable(struct agate_ttm_bo *bo)
+static bool is_swappable(const struct agate_ttm_bo *bo)
 {
-	return bo->type != AGATE_TTM_SG && !bo->pins && bo->tt && agate_tt_has_pages(bo->tt) &&
-	       dma_resv_test_signaled(resv_of(bo), DMA_RESV_USAGE_BOOKKEEP);
+	return bo->type != AGATE_TTM_SG && !bo->pins && bo->res &&
+	       bo->res->type != AGATE_MEM_VRAM && bo->tt && agate_tt_has_pages(bo->tt);
 }
 
-/* The first swappable BO of a list, locked and with a reference. */
-static struct agate_ttm_bo *find_swappable(struct agate_man *man)
+static bool is_idle(struct agate_ttm_bo *bo)
+{
+	return dma_resv_test_signaled(resv_of(bo), DMA_RESV_USAGE_BOOKKEEP);
+}
+
+/* The first BO of a list that nobody uses, locked and with a reference. */
+static struct agate_ttm_bo *find_idle(struct agate_man *man)
 {
 	struct agate_ttm *ttm = &man->adev->ttm;
 	struct agate_ttm_bo *bo = NULL;
@@ -299,7 +304,8 @@ static struct agate_ttm_bo *find_swappable(struct agate_man *man)
 	list_for_each_entry(res, &man->lru, lru) {
 		if (!dma_resv_trylock(resv_of(res->bo)))
 			continue;
-		if (is_swappable(res->bo) && kref_get_unless_zero(&gem_of(res->bo)->refcount)) {
+		if (is_swappable(res->bo) && is_idle(res->bo) &&
+		    kref_get_unless_zero(&gem_of(res->bo)->refcount)) {
 			bo = res->bo;
 			break;
 		}
@@ -309,13 +315,57 @@ static struct agate_ttm_bo *find_swappable(struct agate_man *man)
 	return bo;
 }
 
-/* To SYSTEM: what is not mapped for DMA needs no fence to wait for. */
+/*
+ * The first one that another thread holds, or that somebody uses, with a reference.  Of those
+ * that this thread holds only a victim may go, and it has to have pages.
+ */
+static struct agate_ttm_bo *find_busy(struct agate_man *man, struct agate_exec *exec)
+{
+	struct agate_ttm *ttm = &man->adev->ttm;
+	struct agate_ttm_bo *bo = NULL;
+	struct agate_resource *res;
+
+	spin_lock(&ttm->lru_lock);
+	list_for_each_entry(res, &man->lru, lru) {
+		struct dma_resv *resv = resv_of(res->bo);
+
+		if (READ_ONCE(res->bo->pins))
+			continue;
+		if (agate_exec_holds(exec, resv) &&
+		    !(agate_exec_holds_victim(exec, resv) && is_swappable(res->bo)))
+			continue;
+		if (kref_get_unless_zero(&gem_of(res->bo)->refcount)) {
+			bo = res->bo;
+			break;
+		}
+	}
+	spin_unlock(&ttm->lru_lock);
+	return bo;
+}
+
+/* The CPUs may have mapped pages that the GPU cannot reach, too. */
 static long swap_out(struct agate_ttm_bo *bo, struct agate_ttm_ctx *ctx)
 {
 	const struct agate_place place = { .type = AGATE_MEM_SYSTEM };
-	int ret = agate_ttm_validate(bo, &place, 1, ctx);
+	int ret = ttm_of(bo)->ops->move_notify(bo, ctx);
 
-	return ret ? ret : agate_tt_swapout(bo->tt);
+	if (!ret)
+		ret = agate_ttm_validate(bo, &place, 1, ctx);
+	return ret ? ret : agate_placed_swap_out(bo);
+}
+
+/* Wait for its turn, and for what uses it.  It stays locked until the pass ends. */
+static long swap_busy(struct agate_ttm_bo *bo, struct agate_ttm_ctx *ctx)
+{
+	long ret = 0;
+
+	if (!agate_exec_holds(ctx->exec, resv_of(bo)))
+		ret = agate_exec_lock_victim(ctx->exec, gem_of(bo));
+	/* While nobody held its reservation it may have moved. */
+	if (!ret && is_swappable(bo))
+		ret = swap_out(bo, ctx);
+	drm_gem_object_put(gem_of(bo));
+	return ret;
 }
 
 long agate_ttm_swap_one(struct agate_ttm *ttm, struct agate_ttm_ctx *ctx)
@@ -326,13 +376,16 @@ long agate_ttm_swap_one(struct agate_ttm *ttm, struct agate_ttm_ctx *ctx)
 	long ret;
 
 	for (i = 0; !bo && i < ARRAY_SIZE(order); i++)
-		bo = find_swappable(&ttm->man[order[i]]);
-	if (!bo)
-		return -EBUSY;
-	ret = swap_out(bo, ctx);
-	dma_resv_unlock(resv_of(bo));
-	drm_gem_object_put(gem_of(bo));
-	return ret;
+		bo = find_idle(&ttm->man[order[i]]);
+	if (bo) {
+		ret = swap_out(bo, ctx);
+		dma_resv_unlock(resv_of(bo));
+		drm_gem_object_put(gem_of(bo));
+		return ret;
+	}
+	for (i = 0; !bo && !ctx->no_wait && i < ARRAY_SIZE(order); i++)
+		bo = find_busy(&ttm->man[order[i]], ctx->exec);
+	return bo ? swap_busy(bo, ctx) : -EBUSY;
 }
 
 /* ---- Life -------------------------------------------------------------- */

@@ -465,13 +465,20 @@ bool guest_debugfs_says(const char *name, const char *text)
 	return guest_file_says(path, text);
 }
 
+void guest_wait_number(const char *debugfs_file, const char *name, long value)
+{
+	long now;
+
+	for (int64_t end = guest_deadline(10000);
+	     (now = guest_number(debugfs_file, name)) != value && guest_deadline(0) < end;)
+		usleep(1000);
+	if (now != value)
+		fail_msg("the counter %s is %ld, expected %ld", name, now, value);
+}
+
 void guest_wait_counter(const char *name, long value)
 {
-	for (int64_t end = guest_deadline(10000);
-	     guest_counter(name) != value && guest_deadline(0) < end;)
-		usleep(1000);
-	if (guest_counter(name) != value)
-		fail_msg("the counter %s is %ld, expected %ld", name, guest_counter(name), value);
+	guest_wait_number("counters", name, value);
 }
 
 /* Print the counters that are not zero into text; returns their number, or -1. */

@@ -123,6 +123,8 @@ bool guest_debugfs_says(const char *name, const char *text);
  * and the driver releases a job, and what the job refers to, a little after its fence.
  */
 void guest_wait_counter(const char *name, long value);
+/* The same for guest_number(). */
+void guest_wait_number(const char *debugfs_file, const char *name, long value);
 /* KiB of kernel memory that is not a cache, SUnreclaim: leaks of objects show here; or -1. */
 long guest_slab_kb(void);
 

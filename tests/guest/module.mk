@@ -4,7 +4,7 @@
 GUEST_TESTS	:= uapi-bo uapi-submit mmap jobs races gone reload failnth failnth-two stale fences stats \
 		   compute closed listed many absent coherency queued runtime-pm storm caught reservations \
 		   readers lock-order parked probed backing spaces heaps asleep contiguous prime \
-		   strangers dvfs two-gpus one-goes power-sticks restart trips own-vram placed pool mover-ends \
+		   strangers dvfs two-gpus one-goes power-sticks restart trips own-vram limit placed pool mover-ends \
 		   victims cards failnth-card wired
 # Those with libagate inside.
 GUEST_LIB_TESTS	:= bo-cache scanout
@@ -36,11 +36,11 @@ $(addprefix $(GUEST_TEST_DIR)/,cards failnth failnth-two one-goes prime scanout 
 		$(GUEST_TEST_DIR)/dmabuf.o
 $(addprefix $(GUEST_TEST_DIR)/,cards failnth-two one-goes storm two-gpus): $(GUEST_TEST_DIR)/gpus.o
 $(addprefix $(GUEST_TEST_DIR)/,absent asleep backing caught contiguous dvfs heaps one-goes parked \
-		power-sticks prime probed reservations runtime-pm spaces strangers trips own-vram placed pool \
+		power-sticks prime probed reservations runtime-pm spaces strangers trips own-vram limit placed pool \
 		mover-ends victims wired): \
 		$(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kernel.o)
 
-$(addprefix $(GUEST_TEST_DIR)/,cards failnth-card mover-ends placed pool victims): $(GUEST_TEST_DIR)/placed_client.o
+$(addprefix $(GUEST_TEST_DIR)/,cards failnth-card limit mover-ends placed pool victims): $(GUEST_TEST_DIR)/placed_client.o
 $(addprefix $(GUEST_TEST_DIR)/,parked power-sticks runtime-pm): $(GUEST_TEST_DIR)/domains.o
 
 .SECONDARY: $(GUEST_TESTS:%=$(GUEST_TEST_DIR)/%.o) $(GUEST_TEST_DIR)/guest.o $(GUEST_TEST_DIR)/clients.o

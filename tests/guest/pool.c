@@ -11,20 +11,6 @@
 
 #define SIZE	(3 * MIB + 5 * 64 * 1024)	/* blocks of several sizes, and whole groups of the GGTT */
 
-/* What debugfs says in the file "pages". */
-static long pages_say(const char *name)
-{
-	return guest_number("pages", name);
-}
-
-static void wait_for_pages(const char *name, long value)
-{
-	for (int64_t end = guest_deadline(10000);
-	     pages_say(name) != value && guest_deadline(0) < end;)
-		usleep(1000);
-	assert_int_equal(pages_say(name), value);
-}
-
 static struct bo bo_of(const struct placed_client *client, uint32_t caching)
 {
 	struct bo bo;
@@ -83,7 +69,7 @@ static void caching_is_real(void **state)
 
 	(void)state;
 	drop_caches();
-	wait_for_pages("pool", 0);
+	guest_wait_number("pages", "pool", 0);
 	count_memtypes(before);
 	for (uint32_t caching = 0; caching < 3; caching++) {
 		struct bo bo = bo_of(&client, caching);
@@ -94,9 +80,9 @@ static void caching_is_real(void **state)
 			assert_int_equal(now[type] - before[type],
 					 type == types[caching] ? SIZE / PAGE : 0);
 		guest_destroy(&bo);
-		wait_for_pages("pool", types[caching] == WRITE_BACK ? 0 : SIZE / PAGE);
+		guest_wait_number("pages", "pool", types[caching] == WRITE_BACK ? 0 : SIZE / PAGE);
 		drop_caches();
-		wait_for_pages("pool", 0);
+		guest_wait_number("pages", "pool", 0);
 		count_memtypes(now);
 		for (unsigned int type = WRITE_COMBINING; type < MEMTYPES; type++)
 			assert_int_equal(now[type], before[type]);
@@ -134,21 +120,21 @@ static void nobody_sees_them(void **state)
 {
 	(void)state;
 	drop_caches();
-	wait_for_pages("pool", 0);
+	guest_wait_number("pages", "pool", 0);
 	for (uint32_t caching = AGATE_CACHING_WC; caching < 3; caching++) {
 		for (unsigned int turn = 0; turn < 2; turn++) {
 			struct placed_client client = placed_open(SIZE);
 			struct bo bo = bo_of(&client, caching);
 
 			placed_check(&client, &bo, 0);
-			assert_int_equal(pages_say("pool"), 0);
+			assert_int_equal(guest_number("pages", "pool"), 0);
 			placed_fill(&client, &bo, 0x5ec2e7);
 			guest_destroy(&bo);
 			placed_close(&client);
-			wait_for_pages("pool", SIZE / PAGE);
+			guest_wait_number("pages", "pool", SIZE / PAGE);
 		}
 		drop_caches();
-		wait_for_pages("pool", 0);
+		guest_wait_number("pages", "pool", 0);
 	}
 	guest_assert_nothing_left();
 }

@@ -23,7 +23,8 @@
 #            or sticks on the way; at last the GPU's process is killed while the GPU is off.
 #   card     a card, whose VRAM jobs and CPUs use, until its supply goes and comes
 #   card-port  the same on the GPU of bifrost, whose table is not in BAR2
-#   moves    a card with firmware: BOs with a placement, which move
+#   moves    a card with firmware: BOs with a placement, which move, and with a limit of system
+#            memory, which are swapped
 #   moves-port  the same on the GPU of bifrost, which translates VRAM by 64 KiB
 #   shared   BOs that other processes and drivers use, and BOs of other drivers
 #   two      two GPUs that use each other's BOs; at last the second one's process is killed
@@ -104,7 +105,7 @@ guest()
 		compute listed many absent coherency queued runtime-pm storm caught \
 		reservations readers lock-order parked probed backing spaces heaps asleep \
 		contiguous prime strangers scanout two-gpus one-goes top dvfs \
-		power-sticks restart trips own-vram placed pool mover-ends victims cards failnth-card \
+		power-sticks restart trips own-vram limit placed pool mover-ends victims cards failnth-card \
 		wired; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
@@ -344,6 +345,7 @@ moves | moves-port)
 		--sim-arg --inject --sim-arg fail-mover:7,fail-mover:40"
 	set -- "$firmware" "$(load $patient)" \
 		"$(test_step placed "*s")" "$(test_step placed "*_half")" "$(test_step pool)" \
+		"$(load "$patient page_limit=16")" "$(test_step limit)" "$(load $patient)" \
 		"$(inject fail-mover:1,fail-mover:2)" "$(test_step placed "*lost")"
 	# These look at nothing in which the two suites differ.
 	[ $suite = moves-port ] || set -- "$@" "$(test_step mover-ends stopped_first)" \

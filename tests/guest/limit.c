@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+/*
+ * BOs with a placement, and less system memory for them than they need together: run.sh loads
+ * the driver with a limit.
+ */
+#include "placed_client.h"
+
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LIMIT	(16 * MIB)
+#define PART	(4 * MIB)
+
+static struct bo system_bo(const struct placed_client *client, uint64_t size, uint32_t caching)
+{
+	struct bo bo;
+
+	assert_int_equal(placed_create(client->fd, size, 0, SYSTEM, caching, &bo), 0);
+	return bo;
+}
+
+static long swapped(void)
+{
+	return guest_number("pages", "swapped");
+}
+
+static void assert_below_limit(void)
+{
+	assert_in_range(guest_number("pages", "used"), 0, LIMIT / PAGE);
+}
+
+static void destroy_all(struct placed_client *client, struct bo *bos, unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++)
+		guest_destroy(&bos[i]);
+	guest_wait_number("pages", "used", 0);
+	placed_close(client);
+	guest_assert_nothing_left();
+}
+
+/* ---- Tests -------------------------------------------------------------------- */
+
+/* Twice the limit, of every caching. */
+static void contents_come_back(void **state)
+{
+	enum { COUNT = 2 * LIMIT / PART };
+	struct placed_client client = placed_open(PART);
+	struct bo bos[COUNT];
+	long before = swapped();
+
+	(void)state;
+	assert_int_equal(guest_number("pages", "limit"), LIMIT / PAGE);
+	for (unsigned int i = 0; i < COUNT; i++)
+		bos[i] = system_bo(&client, PART, i % 3);
+	for (unsigned int i = 0; i < COUNT; i++) {
+		placed_fill(&client, &bos[i], 0x1000 + i);
+		assert_below_limit();
+	}
+	for (unsigned int i = 0; i < COUNT; i++) {
+		placed_check(&client, &bos[i], 0x1000 + i);
+		assert_below_limit();
+	}
+	assert_in_range(swapped() - before, LIMIT / PAGE, 100 * LIMIT / PAGE);
+	destroy_all(&client, bos, COUNT);
+}
+
+/* A CPU finds its bytes after they were in a swap file, and what it writes then is kept. */
+static void mapping_comes_back(void **state)
+{
+	enum { COUNT = LIMIT / PART };
+	struct placed_client client = placed_open(PART);
+	struct bo bos[COUNT + 1];
+	volatile uint64_t *words;
+
+	(void)state;
+	for (unsigned int i = 0; i <= COUNT; i++)
+		bos[i] = system_bo(&client, PART, AGATE_CACHING_WB);
+	guest_map(&bos[0]);
+	words = bos[0].cpu;
+	/* In the first round only CPUs know the pages. */
+	for (unsigned int round = 0; round < 3; round++) {
+		for (uint64_t i = 0; i < PART / 8; i += 512)
+			words[i] = round + i;
+		for (unsigned int i = 1; i <= COUNT; i++)
+			placed_fill(&client, &bos[i], 0xdead);
+		for (uint64_t i = 0; i < PART / 8; i += 512)
+			assert_int_equal(words[i], round + i);
+		placed_fill(&client, &bos[0], round);
+		for (uint64_t i = 0; i < PART / 8; i += 512)
+			assert_int_equal(words[i], round);
+	}
+	destroy_all(&client, bos, COUNT + 1);
+}
+
+/* Nobody asks for memory any more, and the worker swaps. */
+static void worker_swaps(void **state)
+{
+	enum { COUNT = LIMIT / MIB - 1 };
+	struct placed_client client = placed_open(MIB);
+	struct bo bos[COUNT];
+
+	(void)state;
+	for (unsigned int i = 0; i < COUNT; i++)
+		bos[i] = system_bo(&client, MIB, AGATE_CACHING_WB);
+	for (unsigned int i = 0; i < COUNT; i++)
+		placed_fill(&client, &bos[i], i);
+	guest_wait_number("pages", "used", guest_number("pages", "swap_limit"));
+	for (unsigned int i = 0; i < COUNT; i++)
+		placed_check(&client, &bos[i], i);
+	destroy_all(&client, bos, COUNT);
+}
+
+/* BOs that leave VRAM are swapped, too. */
+static void leaves_vram(void **state)
+{
+	enum { COUNT = (VRAM_SIZE + 2 * LIMIT) / PART };
+	struct placed_client client = placed_open(PART);
+	struct bo bos[COUNT];
+	long before = swapped();
+
+	(void)state;
+	for (unsigned int i = 0; i < COUNT; i++) {
+		bos[i] = placed_bo(&client, PART, 0, VRAM);
+		placed_fill(&client, &bos[i], 0x2000 + i);
+	}
+	for (unsigned int i = 0; i < COUNT; i++) {
+		placed_check(&client, &bos[i], 0x2000 + i);
+		assert_below_limit();
+	}
+	assert_in_range(swapped() - before, LIMIT / PAGE, 100 * LIMIT / PAGE);
+	destroy_all(&client, bos, COUNT);
+}
+
+/* A clear error, and nothing is lost. */
+static void too_much(void **state)
+{
+	enum { COUNT = LIMIT / PART + 1 };
+	struct placed_client client = placed_open(PART);
+	uint32_t handles[COUNT + 1] = { client.jobs.handle };
+	struct bo bos[COUNT], large;
+
+	(void)state;
+	for (unsigned int i = 0; i < COUNT; i++) {
+		bos[i] = system_bo(&client, PART, AGATE_CACHING_WB);
+		placed_fill(&client, &bos[i], 0x3000 + i);
+		handles[i + 1] = bos[i].handle;
+	}
+	assert_int_equal(placed_create(client.fd, LIMIT + PAGE, AGATE_BO_POPULATE, SYSTEM,
+				       AGATE_CACHING_WB, &large), ENOMEM);
+	guest_job(&client.jobs, 0, AGATE_JOB_NULL, 0, NULL, 0);
+	assert_int_equal(guest_submit(client.fd, client.jobs.va, 0, handles, COUNT + 1, 0),
+			 ENOMEM);
+	for (unsigned int i = 0; i < COUNT; i++)
+		placed_check(&client, &bos[i], 0x3000 + i);
+	destroy_all(&client, bos, COUNT);
+}
+
+/* ---- Two clients of which each wants more than half ------------------------------ */
+
+#define PARTS		3u
+#define HALF_PART	(LIMIT * 60 / 100 / PARTS / (64 * 1024) * (64 * 1024))
+#define TURNS		12u
+
+/* Each job lists all parts: they have to be there at the same time. */
+static void want_half(uint64_t seed)
+{
+	struct placed_client client = placed_open(HALF_PART);
+	uint32_t handles[PARTS + 1] = { client.jobs.handle };
+	struct bo parts[PARTS];
+
+	for (unsigned int i = 0; i < PARTS; i++) {
+		parts[i] = system_bo(&client, HALF_PART, i % 3);
+		handles[i + 1] = parts[i].handle;
+	}
+	for (unsigned int turn = 0; turn < TURNS; turn++) {
+		const struct bo *part = &parts[turn % PARTS];
+		const struct agate_compute_payload payload = {
+			.op = AGATE_COMPUTE_FILL, .dst = part->va, .size = part->size,
+			.value = seed + turn,
+		};
+
+		assert_int_equal(guest_compute(&client.jobs, &payload, handles, PARTS + 1), 1);
+		placed_check(&client, part, seed + turn);
+	}
+	for (unsigned int i = 0; i < PARTS; i++)
+		placed_check(&client, &parts[i], seed + TURNS - PARTS + i);
+	for (unsigned int i = 0; i < PARTS; i++)
+		guest_destroy(&parts[i]);
+	placed_close(&client);
+}
+
+static void two_clients_want_half(void **state)
+{
+	int status;
+	pid_t child = fork();
+
+	(void)state;
+	assert_true(child >= 0);
+	want_half(child ? 0x10000 : 0x20000);
+	if (!child)
+		_exit(0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	guest_wait_number("pages", "used", 0);
+	guest_assert_nothing_left();
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(contents_come_back, guest_teardown),
+		cmocka_unit_test_teardown(mapping_comes_back, guest_teardown),
+		cmocka_unit_test_teardown(worker_swaps, guest_teardown),
+		cmocka_unit_test_teardown(leaves_vram, guest_teardown),
+		cmocka_unit_test_teardown(too_much, guest_teardown),
+		cmocka_unit_test_teardown(two_clients_want_half, guest_teardown),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests_name("limit", tests, NULL, NULL);
+}
