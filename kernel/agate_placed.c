@@ -138,37 +138,6 @@ static int make_present(struct agate_bo *bo, struct agate_exec *exec)
 				  &bo->ttm.res);
 }
 
-/*
- * A BO that nobody has used yet, or that was swapped, gets pages: a fault moves nothing.  Others
- * may have to be swapped for it, and their users waited for, without mmap_lock where the core
- * allows that.  Then the CPU touches the page again.
- */
-static vm_fault_t fault_present(struct agate_bo *bo, struct vm_fault *vmf)
-{
-	bool unlock = fault_flag_allow_retry_first(vmf->flags);
-	struct agate_exec exec;
-	int ret;
-
-	if (unlock && vmf->flags & FAULT_FLAG_RETRY_NOWAIT)
-		return VM_FAULT_RETRY;
-	if (unlock) {
-		drm_gem_object_get(&bo->base);
-		mmap_read_unlock(vmf->vma->vm_mm);
-	}
-	agate_exec_init(&exec, AGATE_EXEC_INTERRUPTIBLE);
-	do {
-		ret = agate_exec_lock(&exec, &bo->base);
-		if (!ret)
-			ret = make_present(bo, &exec);
-	} while (agate_exec_retry(&exec, &ret));
-	agate_exec_fini(&exec);
-	if (unlock) {
-		drm_gem_object_put(&bo->base);
-		return VM_FAULT_RETRY;
-	}
-	return ret && ret != -EINTR && ret != -ERESTARTSYS ? VM_FAULT_SIGBUS : VM_FAULT_NOPAGE;
-}
-
 /* The mover may still be writing the BO: wait for it. */
 static vm_fault_t fault_locked(struct agate_bo *bo, struct vm_fault *vmf, unsigned long index)
 {
@@ -180,6 +149,52 @@ static vm_fault_t fault_locked(struct agate_bo *bo, struct vm_fault *vmf, unsign
 	if (!ret)
 		ret = contents(&bo->ttm);
 	return ret ? VM_FAULT_SIGBUS : insert_page(bo, vmf, index);
+}
+
+/* Without mmap_lock.  Then the CPU touches the page again, and learns what went wrong. */
+static vm_fault_t present_unlocked(struct agate_bo *bo, struct vm_fault *vmf)
+{
+	struct agate_exec exec;
+	int ret;
+
+	if (vmf->flags & FAULT_FLAG_RETRY_NOWAIT)
+		return VM_FAULT_RETRY;
+	drm_gem_object_get(&bo->base);
+	mmap_read_unlock(vmf->vma->vm_mm);
+	agate_exec_init(&exec, AGATE_EXEC_INTERRUPTIBLE);
+	do {
+		ret = agate_exec_lock(&exec, &bo->base);
+		if (!ret)
+			ret = make_present(bo, &exec);
+	} while (agate_exec_retry(&exec, &ret));
+	agate_exec_fini(&exec);
+	drm_gem_object_put(&bo->base);
+	return VM_FAULT_RETRY;
+}
+
+/*
+ * A BO that nobody has used yet, or that was swapped, gets pages: a fault moves nothing.  Others
+ * may have to be swapped for it, and their users waited for, without mmap_lock where the core
+ * allows that.  The second time the page is inserted before the BO can be swapped again.
+ */
+static vm_fault_t fault_present(struct agate_bo *bo, struct vm_fault *vmf, unsigned long index)
+{
+	vm_fault_t fault = VM_FAULT_NOPAGE;
+	struct agate_exec exec;
+	int ret;
+
+	if (fault_flag_allow_retry_first(vmf->flags))
+		return present_unlocked(bo, vmf);
+	agate_exec_init(&exec, AGATE_EXEC_INTERRUPTIBLE);
+	do {
+		ret = agate_exec_lock(&exec, &bo->base);
+		if (!ret)
+			ret = make_present(bo, &exec);
+		if (!ret)
+			fault = fault_locked(bo, vmf, index);
+	} while (agate_exec_retry(&exec, &ret));
+	agate_exec_fini(&exec);
+	return ret && ret != -EINTR && ret != -ERESTARTSYS ? VM_FAULT_SIGBUS : fault;
 }
 
 /*
@@ -209,7 +224,7 @@ static vm_fault_t placed_fault(struct agate_bo *bo, struct vm_fault *vmf, unsign
 	}
 	if (!is_present(&bo->ttm)) {
 		dma_resv_unlock(resv);
-		return fault_present(bo, vmf);
+		return fault_present(bo, vmf, index);
 	}
 	ret = fault_locked(bo, vmf, index);
 	dma_resv_unlock(resv);
