@@ -3,8 +3,11 @@
  * BOs with a placement, and less system memory for them than they need together: run.sh loads
  * the driver with a limit.
  */
+#include "gpus.h"
 #include "placed_client.h"
 
+#include <glob.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -156,6 +159,58 @@ static void too_much(void **state)
 	destroy_all(&client, bos, COUNT);
 }
 
+/* A card that reaches no more than 4 GiB has all its pages there. */
+static void low_memory(void **state)
+{
+	struct placed_client client = placed_open(PART);
+	struct bo bo = system_bo(&client, PART, AGATE_CACHING_WC);
+	unsigned int bits = 0;
+	glob_t found;
+	FILE *file;
+
+	(void)state;
+	assert_int_equal(glob("/sys/bus/pci/drivers/agate/*/dma_mask_bits", 0, NULL, &found), 0);
+	file = fopen(found.gl_pathv[0], "re");
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%u", &bits), 1);
+	fclose(file);
+	globfree(&found);
+	placed_fill(&client, &bo, 1);
+	assert_int_equal(guest_number("pages", "used"), PART / PAGE);
+	assert_int_equal(guest_number("pages", "used_dma32"), bits <= 32 ? PART / PAGE : 0);
+	destroy_all(&client, &bo, 1);
+}
+
+/* What one card needs the other one gives: the machine has one memory. */
+static void cards_share(void **state)
+{
+	enum { COUNT = LIMIT / PART };
+	struct bo bos[2][COUNT];
+	struct placed_client clients[2];
+	int second = gpus_try_open(1);
+
+	(void)state;
+	if (second < 0)
+		skip();
+	clients[0] = placed_open_on(gpus_open(0), PART);
+	clients[1] = placed_open_on(second, PART);
+	for (unsigned int n = 0; n < 2; n++) {
+		for (unsigned int i = 0; i < COUNT; i++) {
+			bos[n][i] = system_bo(&clients[n], PART, AGATE_CACHING_WB);
+			placed_fill(&clients[n], &bos[n][i], 0x4000 + n * 256 + i);
+			assert_below_limit();
+		}
+	}
+	for (unsigned int n = 0; n < 2; n++) {
+		for (unsigned int i = 0; i < COUNT; i++)
+			placed_check(&clients[n], &bos[n][i], 0x4000 + n * 256 + i);
+	}
+	for (unsigned int i = 0; i < COUNT; i++)
+		guest_destroy(&bos[1][i]);
+	placed_close(&clients[1]);
+	destroy_all(&clients[0], bos[0], COUNT);
+}
+
 /* ---- Two clients of which each wants more than half ------------------------------ */
 
 #define PARTS		3u
@@ -214,6 +269,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test_teardown(worker_swaps, guest_teardown),
 		cmocka_unit_test_teardown(leaves_vram, guest_teardown),
 		cmocka_unit_test_teardown(too_much, guest_teardown),
+		cmocka_unit_test_teardown(low_memory, guest_teardown),
+		cmocka_unit_test_teardown(cards_share, guest_teardown),
 		cmocka_unit_test_teardown(two_clients_want_half, guest_teardown),
 	};
 

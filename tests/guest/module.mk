@@ -31,10 +31,10 @@ $(GUEST_TEST_DIR)/scanout: $(filter-out %/gem_image.o %/agate-gem.o,$(GEM_OBJS))
 $(GUEST_TOP_TEST): GUEST_LIBS = $$(pkg-config --libs jansson)
 $(addprefix $(GUEST_TEST_DIR)/,asleep dvfs trips): $(GUEST_TEST_DIR)/devfreq.o
 $(addprefix $(GUEST_TEST_DIR)/,failnth failnth-card failnth-two): $(GUEST_TEST_DIR)/fail_nth.o
-$(addprefix $(GUEST_TEST_DIR)/,cards failnth failnth-two one-goes prime scanout storm strangers \
+$(addprefix $(GUEST_TEST_DIR)/,cards failnth failnth-two limit one-goes prime scanout storm strangers \
 		two-gpus): \
 		$(GUEST_TEST_DIR)/dmabuf.o
-$(addprefix $(GUEST_TEST_DIR)/,cards failnth-two one-goes storm two-gpus): $(GUEST_TEST_DIR)/gpus.o
+$(addprefix $(GUEST_TEST_DIR)/,cards failnth-two limit one-goes storm two-gpus): $(GUEST_TEST_DIR)/gpus.o
 $(addprefix $(GUEST_TEST_DIR)/,absent asleep backing caught contiguous dvfs heaps one-goes parked \
 		power-sticks prime probed reservations runtime-pm spaces strangers trips own-vram limit placed pool \
 		mover-ends victims wired): \

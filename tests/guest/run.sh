@@ -25,7 +25,8 @@
 #   card-port  the same on the GPU of bifrost, whose table is not in BAR2
 #   moves    a card with firmware: BOs with a placement, which move, and with a limit of system
 #            memory, which are swapped
-#   moves-port  the same on the GPU of bifrost, which translates VRAM by 64 KiB
+#   moves-port  the same on the GPU of bifrost, which translates VRAM by 64 KiB and reaches no more
+#            than 4 GiB, beside a second one
 #   shared   BOs that other processes and drivers use, and BOs of other drivers
 #   two      two GPUs that use each other's BOs; at last the second one's process is killed
 #            while the first one uses its memory
@@ -337,7 +338,7 @@ card | card-port)
 		'gpu:{"cmd": "power-cut"}' "$(test_step own-vram unpowered)" \
 		'gpu:{"cmd": "power-back"}' "$(test_step own-vram lost)" ;;
 moves | moves-port)
-	[ $suite = moves ] || sim_args="$none --ggtt-64k"
+	[ $suite = moves ] || { sim_args="$none --ggtt-64k --dma-bits 32"; gpus=2; }
 	# Nobody waits for the end of a move when the device is gone, and its job keeps the module.
 	unload="{ $unload || { sleep 1; $unload; }; }"
 	# Commands that fail once: the driver has them tried again.
