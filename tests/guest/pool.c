@@ -28,8 +28,12 @@ static void drop_caches(void)
 	close(fd);
 }
 
-/* x86 keeps the caching of a page in two of its flags. */
 enum memtype { WRITE_BACK, WRITE_COMBINING, UNCACHED, MEMTYPES };
+
+/* x86 keeps the caching of a page in two of its flags, of which the second has changed. */
+#define KPF_ARCH	(1ull << 38)
+#define KPF_UNCACHED	(1ull << 39)
+#define KPF_ARCH_2	(1ull << 41)
 
 /* How many pages of the machine the kernel maps in which way. */
 static void count_memtypes(long counts[MEMTYPES])
@@ -42,9 +46,9 @@ static void count_memtypes(long counts[MEMTYPES])
 	memset(counts, 0, MEMTYPES * sizeof(*counts));
 	while ((bytes = read(fd, flags, sizeof(flags))) > 0) {
 		for (size_t i = 0; i < (size_t)bytes / sizeof(*flags); i++) {
-			if (flags[i] >> 39 & 1)
+			if (flags[i] & (KPF_UNCACHED | KPF_ARCH_2))
 				counts[UNCACHED]++;
-			else if (flags[i] >> 38 & 1)
+			else if (flags[i] & KPF_ARCH)
 				counts[WRITE_COMBINING]++;
 			else
 				counts[WRITE_BACK]++;
