@@ -37,12 +37,13 @@ extern "C" {
  *   2   CREATE_BO: AGATE_BO_CONTIGUOUS; PRIME
  *   3   SUBMIT: AGATE_JD_REQ_ONLY_COMPUTE
  *   4   CREATE_BO: placement
+ *   5   QUERY_REGIONS; FLIP; PRIME: BOs with a placement
  *
  * A driver ignores what a later version appended to a struct, but not a flag that it does
  * not know: before a client sets one, it asks for the version.
  */
 #define AGATE_DRM_MAJOR	1
-#define AGATE_DRM_MINOR	4
+#define AGATE_DRM_MINOR	5
 
 #define DRM_AGATE_SUBMIT		0x00
 #define DRM_AGATE_WAIT_BO		0x01
@@ -57,7 +58,9 @@ extern "C" {
 #define DRM_AGATE_VM_CREATE		0x0a
 #define DRM_AGATE_VM_DESTROY		0x0b
 #define DRM_AGATE_VM_BIND		0x0c
+/* From version 1.5 on. */
 #define DRM_AGATE_QUERY_REGIONS		0x0d
+#define DRM_AGATE_FLIP			0x0e
 
 #define DRM_IOCTL_AGATE_SUBMIT		DRM_IOW(DRM_COMMAND_BASE + DRM_AGATE_SUBMIT, struct drm_agate_submit)
 #define DRM_IOCTL_AGATE_WAIT_BO		DRM_IOW(DRM_COMMAND_BASE + DRM_AGATE_WAIT_BO, struct drm_agate_wait_bo)
@@ -67,6 +70,8 @@ extern "C" {
 #define DRM_IOCTL_AGATE_GET_BO_OFFSET	DRM_IOWR(DRM_COMMAND_BASE + DRM_AGATE_GET_BO_OFFSET, struct drm_agate_get_bo_offset)
 #define DRM_IOCTL_AGATE_MADVISE		DRM_IOWR(DRM_COMMAND_BASE + DRM_AGATE_MADVISE, struct drm_agate_madvise)
 #define DRM_IOCTL_AGATE_SET_LABEL	DRM_IOW(DRM_COMMAND_BASE + DRM_AGATE_SET_LABEL, struct drm_agate_set_label)
+#define DRM_IOCTL_AGATE_QUERY_REGIONS	DRM_IOWR(DRM_COMMAND_BASE + DRM_AGATE_QUERY_REGIONS, struct drm_agate_query_regions)
+#define DRM_IOCTL_AGATE_FLIP		DRM_IOW(DRM_COMMAND_BASE + DRM_AGATE_FLIP, struct drm_agate_flip)
 
 /* With this bit the chain runs on slot 0 (fragment), without it on slot 1. */
 #define AGATE_JD_REQ_FS		(1 << 0)
@@ -214,7 +219,8 @@ struct drm_agate_wait_bo {
 #define AGATE_BO_CONTIGUOUS	(1 << 4)
 /**
  * From version 1.4 on, and only with a placement: MMAP_BO works, so the BO's VRAM is in the
- * part of it that the CPUs reach.  System memory alone needs no such flag.
+ * part of it that the CPUs reach.  Without the flag MMAP_BO gives EINVAL, except for a BO
+ * whose placement is system memory alone.
  */
 #define AGATE_BO_CPU_VISIBLE	(1 << 5)
 /** Likewise: the BO has memory from the beginning, for which others may have to leave. */
@@ -349,7 +355,8 @@ struct drm_agate_get_bo_offset {
  * From version 1.2 on DRM's PRIME ioctls share BOs with other processes and drivers; before,
  * and without AGATE_FEATURE_PRIME, they give EOPNOTSUPP or ENOSYS.
  *
- * PRIME_HANDLE_TO_FD: EINVAL for AGATE_BO_HEAP, EFAULT for a BO whose pages were taken.  A BO
+ * PRIME_HANDLE_TO_FD: EINVAL for AGATE_BO_HEAP, and before version 1.5 for a BO with a
+ * placement; EFAULT for a BO whose pages were taken.  A BO
  * has one dma-buf, whose access rights are those of the first export: without DRM_RDWR
  * nobody maps it writable.  An AGATE_BO_CPU_READONLY BO is never mapped writable.  While a
  * dma-buf lives, the BO keeps its pages and the driver cannot be unloaded.
@@ -359,6 +366,10 @@ struct drm_agate_get_bo_offset {
  * driver is AGATE_BO_NOEXEC; if its dma-buf has no DRM_RDWR, neither the CPU nor the GPU may
  * write to it.  EINVAL for one larger than AGATE_BO_MAX_SIZE.  MMAP_BO and mmap() work if
  * the other driver's mmap() does.
+ *
+ * As long as another driver has imported a BO with a placement, it is in system memory,
+ * whatever its placement says, and jobs use it there.  While FLIP shows it from VRAM the
+ * import gives EINVAL.
  *
  * Jobs of all drivers that share a BO wait for each other as those of one driver do.  A CPU
  * that accesses a dma-buf encloses that in DMA_BUF_IOCTL_SYNC, which waits for the jobs.
@@ -371,7 +382,7 @@ struct drm_agate_get_bo_offset {
  * struct drm_agate_madvise - say whether a BO's contents matter
  *
  * EINVAL for any other advice, and for DONTNEED on a BO that is shared with another
- * file or driver.
+ * file or driver, is in one piece, or has a placement.
  */
 struct drm_agate_madvise {
 	/** @handle: the BO. */
@@ -400,6 +411,88 @@ struct drm_agate_set_label {
 	__u32 len;
 	/** @label: pointer to the bytes. */
 	__u64 label;
+};
+
+/**
+ * struct drm_agate_region - a kind of memory that BOs with a placement may be in
+ */
+struct drm_agate_region {
+	/** @type: enum drm_agate_region_type. */
+	__u32 type;
+	/** @id: its bit in a placement is 1 << @id. */
+	__u32 id;
+	/** @size: bytes; of system memory those that all cards together may take. */
+	__u64 size;
+	/** @used: of these, how many are taken now. */
+	__u64 used;
+	/** @cpu_visible: bytes of @size that the CPUs can map. */
+	__u64 cpu_visible;
+	/** @cpu_visible_used: of these, how many are taken now. */
+	__u64 cpu_visible_used;
+	/** @min_align: the size of a BO that may be there is rounded up to it. */
+	__u32 min_align;
+	/** @pad: zero. */
+	__u32 pad;
+};
+
+/**
+ * struct drm_agate_query_regions - ask for the kinds of memory
+ *
+ * EOPNOTSUPP without AGATE_FEATURE_ENGINES.
+ */
+struct drm_agate_query_regions {
+	/** @regions: pointer to struct drm_agate_region[count], or 0 to ask for @count alone. */
+	__u64 regions;
+	/**
+	 * @count: how many there is room for; out: how many there are.  Those that find no
+	 * room are left out.
+	 */
+	__u32 count;
+	/**
+	 * @region_size: bytes of the caller's struct drm_agate_region; out: of the driver's.
+	 * The end of a longer one is filled with zeros.  EINVAL, unless @regions is 0, for
+	 * less than the 48 bytes of version 1.5, and for more than 4,096.
+	 */
+	__u32 region_size;
+};
+
+/** For a display without an MMU: BOs that are AGATE_BO_CONTIGUOUS, or may be in VRAM. */
+#define AGATE_FLIP_PHYS		(1 << 0)
+
+/**
+ * struct drm_agate_flip - have the card's display show a BO
+ *
+ * Waits for the jobs that write the BO, and until the display has shown it.  From then on
+ * until the next frame is shown the BO stays where it is: in VRAM or in system memory; with
+ * AGATE_FLIP_PHYS in one piece.  When the file that showed it is closed, the BO may move again.
+ *
+ * EINVAL for a BO without a placement, except with AGATE_FLIP_PHYS and AGATE_BO_CONTIGUOUS; with
+ * AGATE_FLIP_PHYS for one whose placement has no VRAM, or that must stay in system memory
+ * because another driver has imported it; for a frame that makes no sense or is not inside of
+ * the BO.  ENOSPC when the BO does not fit into its memory, or the frame not into the
+ * display's table.  EIO for a BO whose contents were lost, for a frame that the display cannot
+ * read, and when the card has lost its power; ETIMEDOUT when the display does not answer.  After
+ * an error the display goes on showing what it showed before.  EOPNOTSUPP without
+ * AGATE_FEATURE_ENGINES.
+ *
+ * A signal that ends the wait may come when the display has begun: then the frame is shown, and
+ * shown again by a call that is restarted.
+ */
+struct drm_agate_flip {
+	/** @handle: the BO; 0: show nothing that this file has shown; the rest is zero then. */
+	__u32 handle;
+	/** @flags: AGATE_FLIP_* bits. */
+	__u32 flags;
+	/** @offset: of the first pixel in the BO, a multiple of 64. */
+	__u64 offset;
+	/** @width: pixels, 1 .. 4096. */
+	__u32 width;
+	/** @height: pixels, 1 .. 4096. */
+	__u32 height;
+	/** @stride: bytes from row to row, a multiple of 64, at least 4 * @width. */
+	__u32 stride;
+	/** @format: enum agate_format: 4 bytes a pixel, in this order. */
+	__u32 format;
 };
 
 #if defined(__cplusplus)

@@ -21,7 +21,8 @@ static const struct {
 	const struct agate_backing_ops *ops;
 } kinds[] = {
 	{ AGATE_BO_IMPORTED, &agate_prime_backing },
-	{ AGATE_BO_PLACED, &agate_placed_backing },
+	{ AGATE_BO_PLACED | AGATE_BO_CPU_VISIBLE, &agate_placed_backing },
+	{ AGATE_BO_PLACED, &agate_hidden_backing },
 	{ AGATE_BO_CONTIGUOUS, &agate_cma_backing },
 	{ AGATE_BO_HEAP, &agate_heap_backing },
 	{ 0, &agate_shmem_backing },

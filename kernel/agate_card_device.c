@@ -15,6 +15,7 @@
 #include "agate_kmem.h"
 #include "agate_mover.h"
 #include "agate_placed.h"
+#include "agate_scan.h"
 
 /* The header is the launcher's: take no more than the card has. */
 static int map_vram(struct agate_device *adev)
@@ -60,6 +61,7 @@ int agate_card_topic_init(struct agate_device *adev)
 	INIT_LIST_HEAD(&card->kmems);
 	card->features = gpu_read(adev, CARD_FEATURES);
 	card->vram_size = gpu_read64(adev, CARD_VRAM_SIZE_LO);
+	card->losses = gpu_read(adev, CARD_LOSSES);
 	card->min_align = card->features & CARD_FEATURE_GGTT_64K ? SZ_64K : SZ_4K;
 	ret = dma_set_mask_and_coherent(&adev->pdev->dev,
 					DMA_BIT_MASK(CARD_FEATURES_DMA_BITS(card->features)));
@@ -91,8 +93,10 @@ void agate_card_serve(struct agate_device *adev)
 
 	if (agate_bus_lost(adev))
 		return;
-	gpu_write(adev, CARD_INT_CLEAR, seen);
+	gpu_write(adev, CARD_INT_CLEAR, seen & ~AGATE_SCAN_INTS);
 	agate_mover_serve(adev);
+	if (seen & AGATE_SCAN_INTS)
+		agate_scan_serve(adev);
 }
 
 static int engines_start(struct agate_device *adev)
@@ -120,9 +124,11 @@ int agate_engines_topic_init(struct agate_device *adev)
 		agate_ggtt_frame_fini(adev);
 		return ret == -ENOENT ? -EOPNOTSUPP : ret;
 	}
+	agate_scan_init(adev);
 	/* Only now: without a card, nobody may write to its registers. */
 	adev->irq[AGATE_VECTOR_CARD].base = CARD_INT_RAWSTAT;
-	agate_irq_enable(adev, AGATE_VECTOR_CARD, CARD_INT_MOVER_DONE | CARD_INT_MOVER_FAULT,
+	agate_irq_enable(adev, AGATE_VECTOR_CARD,
+			 CARD_INT_MOVER_DONE | CARD_INT_MOVER_FAULT | AGATE_SCAN_INTS,
 			 agate_card_serve);
 	return 0;
 }
@@ -130,6 +136,7 @@ int agate_engines_topic_init(struct agate_device *adev)
 void agate_engines_topic_fini(struct agate_device *adev)
 {
 	agate_mover_fini(adev);
+	agate_scan_fini(adev);
 	agate_irq_enable(adev, AGATE_VECTOR_CARD, 0, NULL);
 	adev->irq[AGATE_VECTOR_CARD].base = 0;
 	agate_fw_fini(adev);

@@ -19,6 +19,7 @@ struct agate_device;
 /**
  * struct agate_card - what the card said about itself, and how to reach it
  * @features: the register
+ * @losses: how often it had lost its power when the driver came
  * @vram_size: bytes of VRAM
  * @visible: of these, the first bytes, which BAR2 shows
  * @vram: the visible part, mapped write-combining
@@ -28,6 +29,7 @@ struct agate_device;
  */
 struct agate_card {
 	u32 features;
+	u32 losses;
 	u64 vram_size;
 	u64 visible;
 	void __iomem *vram;

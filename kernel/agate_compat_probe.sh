@@ -94,4 +94,11 @@ void probe(struct drm_gpu_scheduler *sched)
 }
 END
 
+# With that function the core began to hold the reservation when it calls a BO's pin and unpin.
+probe HAVE_GEM_PIN_LOCKED "$@" << 'END'
+#include <drm/drm_gem_shmem_helper.h>
+int probe(struct drm_gem_shmem_object *obj);
+int probe(struct drm_gem_shmem_object *obj) { return drm_gem_shmem_pin_locked(obj); }
+END
+
 mv "$output.new" "$output"

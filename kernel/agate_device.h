@@ -14,7 +14,8 @@
  * for a fence, and the fence for them.  Memory that may have to be reclaimed is allocated
  * under the locks up to purge.lock only.
  * The card's locks are inside of a BO's dma_resv, and none of them inside of another one:
- * ggtt.lock, mover.push_lock, a manager's lock, ttm.bound_lock, and the spinlock ttm.lru_lock.
+ * ggtt.lock, mover.push_lock, a manager's lock, ttm.bound_lock, and the spinlocks ttm.lru_lock and
+ * scan.lock.
  * The limit's lock (agate_limit.c) is inside of a BO's dma_resv, and its holder only tries those of
  * others.
  * devfreq's locks are outside of slots.lock and inside of unplug_lock; the kernel allocates
@@ -53,6 +54,7 @@
 #include "agate_queue.h"
 #include "agate_regs.h"
 #include "agate_reset.h"
+#include "agate_scan.h"
 #include "agate_slot.h"
 #include "agate_stats.h"
 #include "agate_topics.h"
@@ -80,6 +82,7 @@
  * @ttm: memory that moves
  * @pages: system memory for BOs that move
  * @park: what is freed later
+ * @scan: what the card's display shows
  * @mem_dev: owns memory of the DMA API, see agate_mem_dev.h (topic "cma")
  * @hand_over_lock: one hand-over of a BO at a time, see agate_hand_over.h
  * @coherency: topic "coherency"
@@ -114,6 +117,7 @@ struct agate_device {
 	struct agate_ttm ttm;
 	struct agate_pages pages;
 	struct agate_park park;
+	struct agate_scan scan;
 	struct device *mem_dev;
 	struct mutex hand_over_lock;	/* between the CPUs and the GPU */
 	struct agate_coherency coherency;
@@ -173,7 +177,7 @@ void agate_debugfs_init(struct drm_minor *minor);
 const char *agate_stat_name(enum agate_stat which);
 
 /* The table of ioctls, for struct drm_driver. */
-#define AGATE_NUM_IOCTLS	(DRM_AGATE_SET_LABEL + 1)
+#define AGATE_NUM_IOCTLS	(DRM_AGATE_FLIP + 1)
 extern const struct drm_ioctl_desc agate_ioctls[AGATE_NUM_IOCTLS];
 
 /**

@@ -76,6 +76,8 @@ static void agate_postclose(struct drm_device *drm, struct drm_file *file)
 	struct agate_device *adev = to_agate_device(drm);
 	struct agate_file *afile = to_agate_file(file);
 
+	if (agate_topic_present(adev, AGATE_FEATURE_ENGINES))
+		agate_scan_close(adev, afile);
 	if (afile->entities)
 		agate_queues_close(adev, afile->entities);
 	agate_vm_put(afile->vm);
@@ -163,8 +165,10 @@ static void agate_lost_work(struct work_struct *work)
 			agate_reset_device_lost(adev);
 		if (agate_topic_present(adev, AGATE_FEATURE_SLOT))
 			agate_slot_shutdown(adev);
-		if (agate_topic_present(adev, AGATE_FEATURE_ENGINES))
+		if (agate_topic_present(adev, AGATE_FEATURE_ENGINES)) {
 			agate_mover_shutdown(adev);
+			agate_scan_shutdown(adev);
+		}
 		agate_pm_put(adev);
 		drm_dev_unplug(&adev->drm);
 	}

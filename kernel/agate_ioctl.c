@@ -13,6 +13,7 @@
 #include "agate_device.h"
 #include "agate_mmap.h"
 #include "agate_placed.h"
+#include "agate_scan.h"
 #include "agate_submit.h"
 
 /* A kind of backing may be absent, as a call may. */
@@ -103,6 +104,8 @@ const struct drm_ioctl_desc agate_ioctls[AGATE_NUM_IOCTLS] = {
 	DRM_IOCTL_DEF_DRV(AGATE_GET_BO_OFFSET, get_bo_offset_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(AGATE_MADVISE, agate_purge_madvise_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(AGATE_SET_LABEL, agate_gem_set_label_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(AGATE_QUERY_REGIONS, agate_query_regions_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(AGATE_FLIP, agate_flip_ioctl, DRM_RENDER_ALLOW),
 };
 
 /* The topics without which an ioctl cannot work, AGATE_FEATURE_* bits. */
@@ -115,6 +118,8 @@ static const u64 needs[AGATE_NUM_IOCTLS] = {
 	[DRM_AGATE_GET_BO_OFFSET] = AGATE_FEATURE_GEM,
 	[DRM_AGATE_MADVISE] = AGATE_FEATURE_PURGE,
 	[DRM_AGATE_SET_LABEL] = AGATE_FEATURE_GEM,
+	[DRM_AGATE_QUERY_REGIONS] = AGATE_FEATURE_ENGINES,
+	[DRM_AGATE_FLIP] = AGATE_FEATURE_ENGINES,
 };
 
 /* The core answers calls that are not in the table, its own among them. */

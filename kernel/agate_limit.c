@@ -227,6 +227,14 @@ void agate_limit_exit(void)
 	cancel_work_sync(&worker);
 }
 
+u64 agate_limit_bytes(u64 *used)
+{
+	spin_lock(&glob.lock);
+	*used = (u64)glob.used << PAGE_SHIFT;
+	spin_unlock(&glob.lock);
+	return (u64)glob.limit << PAGE_SHIFT;
+}
+
 void agate_limit_show(struct seq_file *m)
 {
 	unsigned long used, used_dma32;

@@ -26,8 +26,7 @@ static struct agate_device *adev_of(const struct agate_bo *bo)
 
 /* ---- The backing ------------------------------------------------------- */
 
-/* A move that failed has left nothing of the BO: 0, -EIO, or -ENODEV with the whole device. */
-static int contents(struct agate_ttm_bo *bo)
+int agate_placed_contents(struct agate_ttm_bo *bo)
 {
 	int status = bo->moved ? dma_fence_get_status(bo->moved) : 0;
 
@@ -43,28 +42,29 @@ static int placed_validate(struct agate_bo *bo, struct agate_exec *exec)
 	unsigned int count;
 	int ret;
 
-	ret = contents(&bo->ttm);
+	ret = agate_placed_contents(&bo->ttm);
 	if (ret)
 		return ret;
+	/* While somebody has pinned it, jobs use it there. */
 	count = agate_places(&bo->ttm, &adev_of(bo)->ttm.man[AGATE_MEM_VRAM],
-			     AGATE_USE_VALIDATE, places);
+			     bo->ttm.pins ? AGATE_USE_PIN_HERE : AGATE_USE_VALIDATE, places);
 	ret = agate_ttm_validate(&bo->ttm, places, count, &ctx);
 	if (!ret)
 		agate_ttm_bump(&bo->ttm);
 	return ret;
 }
 
+int agate_placed_wait(struct agate_ttm_bo *bo)
+{
+	int ret = bo->moved ? dma_fence_wait(bo->moved, true) : 0;
+
+	return ret ? ret : agate_placed_contents(bo);
+}
+
 /*
  * A job that did not list the BO may run in the same address space, and would see what was in
  * the memory before: so no entry of a page table leads there until the move has ended.
  */
-static int wait_for_move(struct agate_ttm_bo *bo)
-{
-	int ret = bo->moved ? dma_fence_wait(bo->moved, true) : 0;
-
-	return ret ? ret : contents(bo);
-}
-
 static int placed_populate(struct agate_bo *bo, u64 offset, u64 size, struct agate_runs *runs)
 {
 	const struct agate_resource *res = bo->ttm.res;
@@ -74,7 +74,7 @@ static int placed_populate(struct agate_bo *bo, u64 offset, u64 size, struct aga
 
 	if (offset >= agate_bo_size(bo) || size > agate_bo_size(bo) - offset)
 		return -EINVAL;
-	ret = wait_for_move(&bo->ttm);
+	ret = agate_placed_wait(&bo->ttm);
 	if (ret)
 		return ret;
 	switch (res ? res->type : AGATE_MEM_SYSTEM) {
@@ -147,7 +147,7 @@ static vm_fault_t fault_locked(struct agate_bo *bo, struct vm_fault *vmf, unsign
 	if (ret == -ERESTARTSYS)
 		return VM_FAULT_NOPAGE;
 	if (!ret)
-		ret = contents(&bo->ttm);
+		ret = agate_placed_contents(&bo->ttm);
 	return ret ? VM_FAULT_SIGBUS : insert_page(bo, vmf, index);
 }
 
@@ -234,8 +234,6 @@ static vm_fault_t placed_fault(struct agate_bo *bo, struct vm_fault *vmf, unsign
 /* The whole BO has one caching mode, wherever it is. */
 static int placed_mmap(struct agate_bo *bo, struct vm_area_struct *vma)
 {
-	if (!bo->ttm.visible && bo->ttm.placement & BIT(DRM_AGATE_REGION_VRAM))
-		return -EINVAL;
 	vma->vm_page_prot = agate_caching_prot(bo->ttm.caching, vma->vm_page_prot);
 	return 0;
 }
@@ -253,11 +251,25 @@ static void placed_release(struct agate_bo *bo)
 }
 
 const struct agate_backing_ops agate_placed_backing = {
-	.flags = AGATE_BACKING_CPU_VISIBLE,
+	.flags = AGATE_BACKING_CPU_VISIBLE | AGATE_BACKING_EXPORTABLE,
 	.validate = placed_validate,
 	.populate = placed_populate,
 	.fault = placed_fault,
 	.mmap = placed_mmap,
+	.pin = agate_placed_pin_shared,
+	.unpin = agate_placed_unpin_shared,
+	.get_sg_table = agate_placed_get_sg_table,
+	.detach = placed_detach,
+	.release = placed_release,
+};
+
+const struct agate_backing_ops agate_hidden_backing = {
+	.flags = AGATE_BACKING_EXPORTABLE,
+	.validate = placed_validate,
+	.populate = placed_populate,
+	.pin = agate_placed_pin_shared,
+	.unpin = agate_placed_unpin_shared,
+	.get_sg_table = agate_placed_get_sg_table,
 	.detach = placed_detach,
 	.release = placed_release,
 };
@@ -276,6 +288,23 @@ static bool args_valid(const struct drm_agate_create_bo *args)
 		return false;
 	return !(args->placement & BIT(DRM_AGATE_REGION_VRAM)) ||
 	       args->caching == AGATE_CACHING_WC;
+}
+
+/* The driver's flags for a BO: CPU_VISIBLE says whether the CPUs may map it at all. */
+static u32 driver_flags(const struct drm_agate_create_bo *args)
+{
+	u32 flags = args->flags | AGATE_BO_PLACED;
+
+	if (args->placement == BIT(DRM_AGATE_REGION_SYSTEM))
+		flags |= AGATE_BO_CPU_VISIBLE;
+	return flags;
+}
+
+static u64 aligned_size(const struct agate_device *adev, const struct drm_agate_create_bo *args)
+{
+	bool vram = args->placement & BIT(DRM_AGATE_REGION_VRAM);
+
+	return ALIGN(args->size, vram ? adev->card.min_align : PAGE_SIZE);
 }
 
 /* Memory now, which may make others leave. */
@@ -328,8 +357,7 @@ int agate_placed_create_ioctl(struct drm_device *dev, void *data, struct drm_fil
 		drm_dev_exit(idx);
 		return -EOPNOTSUPP;
 	}
-	bo = agate_gem_create(adev, ALIGN(args->size, adev->card.min_align),
-			      args->flags | AGATE_BO_PLACED);
+	bo = agate_gem_create(adev, aligned_size(adev, args), driver_flags(args));
 	if (IS_ERR(bo)) {
 		drm_dev_exit(idx);
 		return PTR_ERR(bo);

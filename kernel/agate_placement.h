@@ -10,6 +10,8 @@
 
 #include "agate_ttm.h"
 
+struct drm_agate_region;
+
 /**
  * agate_man_init - begin to give out memory
  * @man: zeroed; man->adev is set
@@ -43,7 +45,7 @@ extern const struct agate_man_ops agate_vram_man_ops;
  * stays inside visible VRAM; any other one fills VRAM from the top down, so that the visible
  * part stays free.  Only the last place has FORCE: others leave when there is nothing
  * better.  EVICT and PIN_TT: TT, whatever the placement says.  PIN_HERE: where the BO is, if
- * that is inside its placement, else as VALIDATE.
+ * that is inside its placement or if it is pinned there, else as VALIDATE.
  *
  * Return: how many there are; 0 for a BO of no placement.
  */
@@ -97,5 +99,20 @@ int agate_io_reserve(struct agate_resource *res);
 
 /** agate_io_free - undo one agate_io_reserve(); the last one calls io_free() */
 void agate_io_free(struct agate_resource *res);
+
+/* The kinds of memory that a client may ask for. */
+#define AGATE_MAX_REGIONS	2
+
+/**
+ * agate_regions_fill - QUERY_REGIONS: what there is, and how much of it is taken
+ * @adev: the device, which has a card
+ * @regions: room for AGATE_MAX_REGIONS, zeroed; out
+ *
+ * VRAM that a fence still uses is taken, and so is the driver's own.  Of system memory the
+ * pages count that BOs of all devices have.
+ *
+ * Return: how many there are.
+ */
+unsigned int agate_regions_fill(struct agate_device *adev, struct drm_agate_region *regions);
 
 #endif /* AGATE_PLACEMENT_H */

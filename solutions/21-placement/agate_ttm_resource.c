@@ -10,6 +10,7 @@
 
 #include "agate_device.h"
 #include "agate_drm.h"
+#include "agate_limit.h"
 #include "agate_placement.h"
 #include "agate_range.h"
 #include "agate_ttm.h"
@@ -220,7 +221,9 @@ unsigned int agate_places(const struct agate_ttm_bo *bo, const struct agate_man 
 
 	switch (use) {
 	case AGATE_USE_PIN_HERE:
-		if (!is_reachable(bo->res) || !agate_resource_fits(bo->res, places, n))
+		if (!is_reachable(bo->res))
+			return n;
+		if (!bo->pins && !agate_resource_fits(bo->res, places, n))
 			return n;
 		places[0] = (struct agate_place){
 			.type = bo->res->type, .first = bo->res->start,
@@ -309,4 +312,39 @@ void agate_io_free(struct agate_resource *res)
 {
 	if (!WARN_ON(!res->io.users) && !--res->io.users)
 		ttm_of(res->man)->ops->io_free(res);
+}
+
+/* ---- What there is ----------------------------------------------------- */
+
+static struct drm_agate_region system_region(void)
+{
+	u64 used;
+	const u64 size = agate_limit_bytes(&used);
+
+	return (struct drm_agate_region){
+		.type = DRM_AGATE_REGION_SYSTEM, .id = DRM_AGATE_REGION_SYSTEM,
+		.size = size, .used = used, .cpu_visible = size, .cpu_visible_used = used,
+		.min_align = PAGE_SIZE,
+	};
+}
+
+static struct drm_agate_region vram_region(const struct agate_man *vram)
+{
+	return (struct drm_agate_region){
+		.type = DRM_AGATE_REGION_VRAM, .id = DRM_AGATE_REGION_VRAM,
+		.size = vram->size, .used = vram->taken,
+		.cpu_visible = vram->visible, .cpu_visible_used = vram->taken_visible,
+		.min_align = vram->min_align,
+	};
+}
+
+unsigned int agate_regions_fill(struct agate_device *adev, struct drm_agate_region *regions)
+{
+	struct agate_ttm *ttm = &adev->ttm;
+
+	regions[0] = system_region();
+	spin_lock(&ttm->lru_lock);
+	regions[1] = vram_region(&ttm->man[AGATE_MEM_VRAM]);
+	spin_unlock(&ttm->lru_lock);
+	return 2;
 }

@@ -24,9 +24,9 @@
 #   card     a card, whose VRAM jobs and CPUs use, until its supply goes and comes
 #   card-port  the same on the GPU of bifrost, whose table is not in BAR2
 #   moves    a card with firmware: BOs with a placement, which move, and with a limit of system
-#            memory, which are swapped
+#            memory, which are swapped; its display shows them
 #   moves-port  the same on the GPU of bifrost, which translates VRAM by 64 KiB and reaches no more
-#            than 4 GiB, beside a second one
+#            than 4 GiB, beside a second one; at last the card's supply goes
 #   shared   BOs that other processes and drivers use, and BOs of other drivers
 #   two      two GPUs that use each other's BOs; at last the second one's process is killed
 #            while the first one uses its memory
@@ -107,7 +107,7 @@ guest()
 		reservations readers lock-order parked probed backing spaces heaps asleep \
 		contiguous prime strangers scanout two-gpus one-goes top dvfs \
 		power-sticks restart trips own-vram limit placed pool mover-ends victims cards failnth-card \
-		wired; do
+		wired regions flip flip-ends; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	for p in agate-info agate-top; do
@@ -118,7 +118,7 @@ guest()
 		set -- "put:$BUILD/guest/kernel-$flavour/modules/$m.ko:$GUEST/$m.ko" "$@"
 	done
 	case $suite in
-	card* | dvfs | edges-lite | lite | moves | power | reset | reload | shared | swiotlb | \
+	card* | dvfs | edges-lite | lite | moves* | power | reset | reload | shared | swiotlb | \
 	victims | wired)
 		set -- "put:$BUILD/tests/kmod/$flavour/agate_inject.ko:$GUEST/agate_inject.ko" "$@" ;;
 	esac
@@ -243,6 +243,15 @@ stick()
 	echo "gpu:{\"cmd\": \"latency\", \"$1\": -1, \"once\": 1}"
 }
 
+# beside PROGRAM TEST STEP: the step, while that test of another program runs, from when it
+# says READY on.
+beside()
+{
+	own=/run/$1.out
+	echo "exec:{ CMOCKA_MESSAGE_OUTPUT=TAP $GUEST/$1 $2; echo \"# $1 ended \$?\"; } >$own 2>&1 & \
+		until grep -q READY $own; do sleep 0.1; done; ${3#exec:}; wait; cat $own"
+}
+
 # mark TEXT: the step that writes it into the event log.
 mark()
 {
@@ -342,19 +351,34 @@ moves | moves-port)
 	# Nobody waits for the end of a move when the device is gone, and its job keeps the module.
 	unload="{ $unload || { sleep 1; $unload; }; }"
 	# Commands that fail once: the driver has them tried again.
+	frames=$console.frames
+	rm -rf "$frames"
+	mkdir -p "$frames"
 	sim_args="$sim_args --card --vram 64 --vram-visible 16
-		--sim-arg --inject --sim-arg fail-mover:7,fail-mover:40"
+		--sim-arg --inject --sim-arg fail-mover:7,fail-mover:40
+		--sim-arg --scanout-dir --sim-arg $frames"
 	set -- "$firmware" "$(load $patient)" \
-		"$(test_step placed "*s")" "$(test_step placed "*_half")" "$(test_step pool)" \
+		"$(test_step placed "*s")" "$(test_step placed "*_half")" "$(test_step regions)" \
+		"$(test_step flip)" "$(test_step flip-ends writer_waits)" \
+		"$(inject fail-flip:1)" "$(test_step flip-ends fault)" \
+		"$(stick flip)" "$(test_step flip-ends stuck)" 'gpu:{"cmd": "restore"}' \
+		"$(test_step flip-ends ends_late)" "$(test_step pool)" \
 		"$(load "$patient page_limit=16")" "$(test_step limit)" "$(load $patient)" \
 		"$(inject fail-mover:1,fail-mover:2)" "$(test_step placed "*lost")"
-	# These look at nothing in which the two suites differ.
-	[ $suite = moves-port ] || set -- "$@" "$(test_step mover-ends stopped_first)" \
-		"$(test_step mover-ends populate_meets_removal)" \
-		"$(inject drop-irq:1:card)" "$(test_step mover-ends lost_interrupt)" \
-		"$(inject fail-mover:1,fail-mover:2,fail-mover:3)" \
-		"$(test_step mover-ends fails_for_ever)" "$(test_step mover-ends stands_still)"
-	set -- "$@" "kill-sim-on:BUSY" "$(test_step placed gone)" ;;
+	case $suite in
+	moves)
+		# These look at nothing in which the two suites differ.
+		set -- "$@" "$(test_step flip-ends unbound)" "$(test_step mover-ends stopped_first)" \
+			"$(test_step mover-ends populate_meets_removal)" \
+			"$(inject drop-irq:1:card)" "$(test_step mover-ends lost_interrupt)" \
+			"$(inject fail-mover:1,fail-mover:2,fail-mover:3)" \
+			"$(test_step mover-ends fails_for_ever)" \
+			"$(test_step mover-ends stands_still)" \
+			"kill-sim-on:BUSY" "$(beside flip-ends gone "$(test_step placed gone)")" ;;
+	moves-port)
+		set -- "$@" 'gpu:{"cmd": "power-cut"}' "$(test_step flip-ends unpowered)" \
+			'gpu:{"cmd": "power-back"}' "$(test_step flip-ends unpowered)" ;;
+	esac ;;
 cards)
 	gpus=2
 	sim_args="--card --vram 64 --vram-visible 16"
@@ -424,6 +448,26 @@ two* | swiotlb-two)
 		echo "$disorder" | sed 's/^/# /'
 		echo "not ok 1 - both GPUs took all turns in their order"
 	fi ;;
+esac
+# The display has shown each frame that a test named: those of one name are the same
+# picture, and those of different names are not.
+frames_right()
+{
+	sed -n 's/^# frame //p' "$console.out" >"$console.names"
+	(cd "$frames" && cksum frame-*.png) | awk '{ print $1, $2 }' >"$console.sums"
+	paste "$console.names" "$console.sums" | awk -F '\t' '
+		$1 == "" || $2 == "" { print "# frame " NR ": \"" $1 "\" or its picture is missing"; bad = 1 }
+		!($1 in sum) && $2 in name { print "# frame " NR " is " name[$2] ", not " $1; bad = 1 }
+		$1 in sum && sum[$1] != $2 { print "# frame " NR " is not " $1; bad = 1 }
+		{ sum[$1] = $2; name[$2] = $1 }
+		END { exit bad || NR < 70 }'
+}
+
+case $suite in
+moves*)
+	echo "1..1"
+	points=0
+	point "the display showed what the tests say" frames_right ;;
 esac
 if [ "$suite" = reset ]; then
 	# Probe and removal make one each.

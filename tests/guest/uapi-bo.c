@@ -139,9 +139,13 @@ static void reserved_numbers(void **state)
 	int fd = guest_open();
 
 	(void)state;
-	for (unsigned int nr = DRM_AGATE_SET_LABEL + 1; nr < 0x60; nr++)
+	for (unsigned int nr = DRM_AGATE_SET_LABEL + 1; nr < 0x60; nr++) {
+		/* These need a card. */
+		int err = nr == DRM_AGATE_QUERY_REGIONS || nr == DRM_AGATE_FLIP ? EOPNOTSUPP : EINVAL;
+
 		assert_int_equal(guest_ioctl(fd, DRM_IOWR(DRM_COMMAND_BASE + nr, __typeof__(arg)),
-					     arg), EINVAL);
+					     arg), err);
+	}
 	close(fd);
 }
 

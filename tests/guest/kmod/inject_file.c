@@ -332,6 +332,9 @@ static int __init inject_init(void)
 	ret = bos_init();
 	if (ret)
 		goto no_bos;
+	ret = flip_again_init();
+	if (ret)
+		goto no_flip;
 	ret = backing_init();
 	if (ret)
 		goto no_backing;
@@ -349,6 +352,8 @@ no_import:
 no_vram:
 	backing_exit();
 no_backing:
+	flip_again_exit();
+no_flip:
 	bos_exit();
 no_bos:
 	topic_exit();
@@ -365,6 +370,7 @@ static void __exit inject_exit(void)
 	import_exit();
 	vram_exit();
 	backing_exit();
+	flip_again_exit();
 	bos_exit();
 	topic_exit();
 	debugfs_remove(inject_file);

@@ -113,7 +113,9 @@ void config_exit(void);
 int topic_init(void);
 void topic_exit(void);
 
-/* bos.c, own_backing.c, own_vram.c and import.c: likewise. */
+/* bos.c, flip_again.c, own_backing.c, own_vram.c and import.c: likewise. */
+int flip_again_init(void);
+void flip_again_exit(void);
 int bos_init(void);
 void bos_exit(void);
 /* The newest BO, with a reference, or NULL. */

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+/*
+ * FLIP waits, and ends when it cannot go on: a signal, a display that fails or never ends, a
+ * driver that leaves, a GPU or a card that is gone.
+ */
+#include "graded.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "flips.h"
+
+/* ---- Waiting ------------------------------------------------------------------------ */
+
+struct waiter {
+	pthread_t thread;
+	int fd;
+	struct drm_agate_flip arg;
+	int err;
+	volatile bool done;
+};
+
+static void *wait_thread(void *arg)
+{
+	struct waiter *waiter = arg;
+
+	waiter->err = flip_once(waiter->fd, waiter->arg);
+	waiter->done = true;
+	return NULL;
+}
+
+static void waiter_start(struct waiter *waiter, int fd, struct drm_agate_flip arg)
+{
+	*waiter = (struct waiter){ .fd = fd, .arg = arg };
+	assert_int_equal(pthread_create(&waiter->thread, NULL, wait_thread, waiter), 0);
+}
+
+static int waiter_end(struct waiter *waiter)
+{
+	assert_int_equal(pthread_join(waiter->thread, NULL), 0);
+	return waiter->err;
+}
+
+static void interrupt(int number)
+{
+	(void)number;
+}
+
+/* Submit a job on a BO that begins when the timeline goes on. */
+static int submit_later(struct client *client, const struct bo *bo, uint32_t access,
+			const struct agate_compute_payload *payload)
+{
+	const uint32_t handles[] = { client->jobs.handle, bo->handle, client->source.handle };
+	const uint32_t flags[] = {
+		AGATE_SUBMIT_BO_READ, access, AGATE_SUBMIT_BO_READ | AGATE_SUBMIT_BO_WRITE,
+	};
+	int timeline = guest_timeline();
+
+	guest_job(&client->jobs, 0, AGATE_JOB_COMPUTE, 0, payload, sizeof(*payload));
+	assert_int_equal(guest_submit_bos(client->fd, client->jobs.va, 0, handles, flags, 3,
+					  guest_timeline_syncobj(client->fd, timeline)), 0);
+	return timeline;
+}
+
+static int draw_later(struct client *client, const struct bo *to, unsigned int picture)
+{
+	const struct agate_compute_payload payload = copy_job(client, to);
+
+	paint(client->source.cpu, STRIDE, AGATE_FORMAT_R8G8B8A8, picture);
+	return submit_later(client, to, AGATE_SUBMIT_BO_READ | AGATE_SUBMIT_BO_WRITE, &payload);
+}
+
+static int read_later(struct client *client, const struct bo *from)
+{
+	const struct agate_compute_payload payload = {
+		.op = AGATE_COMPUTE_COPY, .dst = client->source.va, .src = from->va, .size = FRAME,
+	};
+
+	return submit_later(client, from, AGATE_SUBMIT_BO_READ, &payload);
+}
+
+static void writer_waits(void **state)
+{
+	const struct sigaction action = { .sa_handler = interrupt };
+	struct client client = client_open();
+	struct bo bo = placed(client.fd, FRAME, 0, VRAM);
+	struct waiter waiter;
+	int timeline;
+
+	(void)state;
+	draw(&client, &bo, 3);
+	timeline = draw_later(&client, &bo, 4);
+	/* A signal ends the wait, and nothing is shown. */
+	assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
+	waiter_start(&waiter, client.fd, whole(&bo, 0));
+	while (!waiter.done) {
+		usleep(20000);
+		pthread_kill(waiter.thread, SIGUSR1);
+	}
+	assert_int_equal(waiter_end(&waiter), EINTR);
+	waiter_start(&waiter, client.fd, whole(&bo, 0));
+	usleep(100000);
+	assert_false(waiter.done);
+	guest_timeline_advance(timeline);
+	assert_int_equal(waiter_end(&waiter), 0);
+	shown(4);
+	close(timeline);
+	/* Nobody waits for one that only reads it. */
+	timeline = read_later(&client, &bo);
+	show(client.fd, whole(&bo, 0), 4);
+	guest_timeline_advance(timeline);
+	close(timeline);
+	guest_destroy(&bo);
+	client_close(&client);
+}
+
+/* ---- When it goes wrong ------------------------------------------------------------- */
+
+/* run.sh has the next flip fail: what was shown before stays. */
+static void fault(void **state)
+{
+	int fd = guest_open();
+	struct bo large = placed(fd, LARGE, 0, VRAM), small = placed(fd, FRAME, 0, SYSTEM);
+
+	(void)state;
+	assert_int_equal(flip(fd, whole(&small, 0)), EIO);
+	show(fd, whole(&large, 0), BLACK);
+	assert_false(has_room(fd));
+	assert_int_equal(stop(fd), 0);
+	assert_true(has_room(fd));
+	guest_destroy(&large);
+	guest_destroy(&small);
+	close(fd);
+	guest_assert_nothing_left();
+}
+
+/* A flip never ends: nobody waits for ever, and its frame stays as long as it may be read. */
+static void stuck(void **state)
+{
+	int fd = guest_open(), other = guest_open();
+	struct bo large = placed(fd, LARGE, 0, VRAM), small = placed(fd, FRAME, 0, SYSTEM);
+	struct waiter waiter;
+
+	(void)state;
+	waiter_start(&waiter, fd, whole(&large, 0));
+	assert_int_equal(waiter_end(&waiter), ETIMEDOUT);
+	assert_int_equal(flip(fd, whole(&small, 0)), ETIMEDOUT);
+	assert_int_equal(stop(fd), 0);
+	close(fd);
+	assert_false(has_room(other));
+	close(other);
+}
+
+/* run.sh has let it end. */
+static void ends_late(void **state)
+{
+	int fd = guest_open();
+	int64_t end = guest_deadline(10000);
+
+	(void)state;
+	shown(BLACK);
+	while (!has_room(fd) && guest_deadline(0) < end)
+		usleep(10000);
+	assert_true(has_room(fd));
+	close(fd);
+	guest_assert_nothing_left();
+}
+
+static void *unbind_thread(void *err)
+{
+	*(int *)err = device_unbind();
+	return NULL;
+}
+
+/*
+ * The driver leaves while a frame is shown, and while somebody waits to show one.  It waits for
+ * jobs, and these for the timeline.
+ */
+static void unbound(void **state)
+{
+	struct client client = client_open();
+	struct bo bo = placed(client.fd, FRAME, 0, VRAM), next = placed(client.fd, FRAME, 0, VRAM);
+	int timeline = draw_later(&client, &next, 7);
+	struct waiter waiter;
+	pthread_t leaving;
+	int err;
+
+	(void)state;
+	show(client.fd, whole(&bo, 0), BLACK);
+	waiter_start(&waiter, client.fd, whole(&next, 0));
+	usleep(100000);
+	assert_false(waiter.done);
+	assert_int_equal(pthread_create(&leaving, NULL, unbind_thread, &err), 0);
+	assert_int_equal(waiter_end(&waiter), ENODEV);
+	guest_timeline_advance(timeline);
+	assert_int_equal(pthread_join(leaving, NULL), 0);
+	assert_int_equal(err, 0);
+	assert_int_equal(flip(client.fd, whole(&bo, 0)), ENODEV);
+	client_abandon(&client);
+	close(timeline);
+	assert_int_equal(device_bind(), 0);
+	client = client_open();
+	bo = placed(client.fd, FRAME, 0, VRAM);
+	draw(&client, &bo, 7);
+	show(client.fd, whole(&bo, 0), 7);
+	guest_destroy(&bo);
+	client_close(&client);
+}
+
+/* The same when the GPU is killed: run.sh waits for READY, and has it killed then. */
+static void gone(void **state)
+{
+	struct client client = client_open();
+	struct bo bo = placed(client.fd, FRAME, 0, VRAM), next = placed(client.fd, FRAME, 0, VRAM);
+	struct waiter waiter;
+	int timeline;
+
+	(void)state;
+	show(client.fd, whole(&bo, 0), BLACK);
+	timeline = draw_later(&client, &next, 7);
+	waiter_start(&waiter, client.fd, whole(&next, 0));
+	puts("# READY");
+	fflush(stdout);
+	assert_int_equal(waiter_end(&waiter), ENODEV);
+	assert_int_equal(flip(client.fd, whole(&bo, 0)), ENODEV);
+	close(timeline);
+	client_abandon(&client);
+}
+
+/* The card has no power, or has it again, but nothing that it had. */
+static void unpowered(void **state)
+{
+	int fd = guest_open();
+	struct bo piece;
+
+	(void)state;
+	assert_int_equal(guest_create(fd, FRAME, AGATE_BO_CONTIGUOUS, &piece), 0);
+	assert_int_equal(flip(fd, whole(&piece, AGATE_FLIP_PHYS)), EIO);
+	assert_int_equal(stop(fd), 0);
+	guest_destroy(&piece);
+	close(fd);
+	guest_assert_nothing_left();
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(writer_waits, guest_teardown),
+		cmocka_unit_test_teardown(fault, guest_teardown),
+		cmocka_unit_test(stuck),
+		cmocka_unit_test_teardown(ends_late, guest_teardown),
+		cmocka_unit_test(unbound),
+		cmocka_unit_test(gone),
+		cmocka_unit_test(unpowered),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests_name("flip-ends", tests, NULL, NULL);
+}
