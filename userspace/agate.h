@@ -230,6 +230,38 @@ struct agate_bo_cache_stats {
 /* Read the counts.  -EOPNOTSUPP: there is no cache. */
 int agate_bo_cache_get_stats(struct agate_device *dev, struct agate_bo_cache_stats *stats);
 
+/* ---- The card ------------------------------------------------------------ */
+
+/*
+ * Ask how much memory there is for VRAM and SPILL BOs, and how much of it is taken.  *count is
+ * how many regions there is room for, and then how many there are; those that find no room are
+ * left out.  regions may be NULL, to ask for the number alone.  -EOPNOTSUPP: there is no card,
+ * or the driver's minor version is below 5.
+ */
+int agate_device_get_regions(struct agate_device *dev, struct drm_agate_region *regions,
+			     uint32_t *count);
+
+/* A part of a BO that the card's display shows. */
+struct agate_flip {
+	struct agate_bo *bo;	/* VRAM; with AGATE_FLIP_PHYS also CONTIGUOUS */
+	uint64_t offset;	/* bytes, a multiple of 64 */
+	uint32_t width;		/* pixels */
+	uint32_t height;
+	uint32_t stride;	/* bytes from row to row, a multiple of 64 */
+	uint32_t format;	/* enum agate_format */
+	uint32_t flags;		/* AGATE_FLIP_* */
+};
+
+/*
+ * Wait until no job writes the BO, and until the display has shown it.  It stays where it is
+ * until the next frame is shown, or the device is closed; its owner may release it.  NULL:
+ * show nothing that this device has shown.  -EINVAL: the frame makes no sense, or is not inside
+ * of the BO, or the BO's memory is of another kind.  -ENOSPC: the BO does not fit into its
+ * memory.  -EIO: the BO has lost its contents, or the display cannot read it.  -ETIMEDOUT: the
+ * display does not answer.  -EOPNOTSUPP: as agate_device_get_regions().
+ */
+int agate_flip(struct agate_device *dev, const struct agate_flip *flip);
+
 /* ---- Submission -------------------------------------------------------- */
 
 /*

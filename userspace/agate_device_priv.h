@@ -52,6 +52,12 @@ static inline bool agate_device_knows_placement(const struct agate_device *dev)
 	return dev->minor >= 4;
 }
 
+/* Does the driver know QUERY_REGIONS and FLIP? */
+static inline bool agate_device_knows_display(const struct agate_device *dev)
+{
+	return dev->minor >= 5;
+}
+
 /* Call ioctl(), and restart it when a signal interrupts it; return 0 or -errno. */
 int agate_ioctl(const struct agate_device *dev, unsigned long request, void *arg);
 

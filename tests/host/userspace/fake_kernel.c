@@ -41,6 +41,7 @@ static struct {
 	int (*run)(const struct drm_agate_submit *args, const uint32_t *handles);
 	int fence;
 	int minor;	/* of the driver's version */
+	struct drm_agate_flip shown;
 } kernel = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static struct object *object_new(int memfd, uint64_t size)
@@ -270,6 +271,39 @@ static int submit(const struct drm_agate_submit *args)
 	return kernel.run ? kernel.run(&seen, handles) : 0;
 }
 
+static int query_regions(struct drm_agate_query_regions *args)
+{
+	static const struct drm_agate_region regions[] = {
+		{ .type = DRM_AGATE_REGION_SYSTEM, .id = DRM_AGATE_REGION_SYSTEM, .size = 1 << 30 },
+		{ .type = DRM_AGATE_REGION_VRAM, .id = DRM_AGATE_REGION_VRAM, .size = 1 << 26 },
+	};
+	const uint32_t count = sizeof(regions) / sizeof(regions[0]);
+
+	if (kernel.minor < 5 || (args->regions && args->region_size != sizeof(regions[0])))
+		return EINVAL;
+	if (args->regions)
+		memcpy((void *)(uintptr_t)args->regions, regions,
+		       (args->count < count ? args->count : count) * sizeof(regions[0]));
+	args->count = count;
+	args->region_size = sizeof(regions[0]);
+	return 0;
+}
+
+static int flip(const struct drm_agate_flip *args)
+{
+	const struct object *object = object_of(args->handle);
+
+	if (kernel.minor < 5)
+		return EINVAL;
+	if (args->handle && !object)
+		return ENOENT;
+	if (object && !object->info.placement &&
+	    !(args->flags & AGATE_FLIP_PHYS && object->info.flags & AGATE_BO_CONTIGUOUS))
+		return EINVAL;
+	kernel.shown = *args;
+	return 0;
+}
+
 int fake_ioctl(unsigned long request, void *arg)
 {
 	int err;
@@ -309,6 +343,12 @@ int fake_ioctl(unsigned long request, void *arg)
 		break;
 	case DRM_IOCTL_AGATE_MADVISE:
 		err = madvise_bo(arg);
+		break;
+	case DRM_IOCTL_AGATE_QUERY_REGIONS:
+		err = query_regions(arg);
+		break;
+	case DRM_IOCTL_AGATE_FLIP:
+		err = flip(arg);
 		break;
 	case DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD:
 		err = syncobj_to_fd(arg);
@@ -358,6 +398,12 @@ void fake_state_reset(void)
 	kernel.run = NULL;
 	kernel.fence = 0;
 	kernel.minor = AGATE_DRM_MINOR;
+	kernel.shown = (struct drm_agate_flip){ 0 };
+}
+
+struct drm_agate_flip fake_shown(void)
+{
+	return kernel.shown;
 }
 
 unsigned int fake_live_handles(void)

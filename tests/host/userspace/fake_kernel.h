@@ -84,6 +84,9 @@ unsigned int fake_purge(unsigned int most);
 void fake_set_busy(uint32_t handle, bool busy);
 void fake_set_read(uint32_t handle, bool read);
 
+/* FLIP's argument that succeeded last; all zero after the reset. */
+struct drm_agate_flip fake_shown(void);
+
 /* What a sync_file says of its fence: 1, 0 while it has not signalled, or an error. */
 void fake_fence(int status);
 
