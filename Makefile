@@ -38,7 +38,7 @@ TAKES_check	:= LAB FROM
 TAKES_start	:= LAB STEP FORCE
 TAKES_gdb	:= LAB TEST FROM DEBUG
 TAKES_shell	:= LAB FROM DEBUG DEMO DRIVER GPU GPUS
-TAKES_demo	:= GPU COHERENCY CACHE BOS VRAM VISIBLE SUSPEND
+TAKES_demo	:= GPU COHERENCY CACHE BOS VRAM VISIBLE FLIP SUSPEND
 TAKES_doctor	:=
 COMMANDS	:= $(filter grade watch hint check start gdb shell demo doctor,$(MAKECMDGOALS))
 ignored		:= $(if $(COMMANDS),$(filter-out $(foreach c,$(COMMANDS),$(TAKES_$(c))),$(GIVEN)))
@@ -137,9 +137,10 @@ ifneq ($(DEPS),skip)
 endif
 
 ## make demo [GPU=bifrost] [COHERENCY=ace-lite|none] [CACHE=off] [SUSPEND=always]
-##           [BOS=contiguous|imported|vram|spilled [VRAM=MIB] [VISIBLE=MIB]]
+##           [BOS=contiguous|imported|vram|spilled [VRAM=MIB] [VISIBLE=MIB] [FLIP=on]]
 ##                  render build/demo/gem.png, then grade a solution and one with a bug;
-##                  BOS=imported: with memory of a second GPU; BOS=vram: with that of a card
+##                  BOS=imported: with memory of a second GPU; BOS=vram: with that of a card;
+##                  FLIP=on: the card's display shows it, and writes build/demo/frames
 .PHONY: demo demo-build
 demo: deps
 	$(Q)$(locked) $(MAKE) $(parallel) demo-build

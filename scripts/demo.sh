@@ -12,7 +12,9 @@
 # makes new BOs for each pass.  BOS says what memory they have: paged, contiguous, imported from
 # a second GPU, which the guest then has (its log and trace are events.jsonl.1 and
 # trace.json.1), vram, or spilled: the card's memory, or that and system memory.  The card then
-# has VRAM MiB of it (48), of which the CPUs reach VISIBLE MiB (all).  SUSPEND=always takes the GPU's power away whenever it has no job, so also
+# has VRAM MiB of it (48), of which the CPUs reach VISIBLE MiB (all).  FLIP=on has the card's
+# display show the picture, which also writes it to DIR/frames/frame-00001.png: BOS is contiguous,
+# vram or spilled then.  SUSPEND=always takes the GPU's power away whenever it has no job, so also
 # between any two passes.  The picture is always the same.
 set -eu
 
@@ -22,8 +24,10 @@ GPU=${GPU:-midgard}
 COHERENCY=${COHERENCY:-ace}
 CACHE=${CACHE:-on}
 BOS=${BOS:-paged}
+FLIP=${FLIP:-off}
 gpus=1
 card=
+firmware=put:$BUILD/firmware/agate/card.fw:/lib/firmware/agate/card.fw
 case $BOS in
 paged | contiguous) ;;
 imported) gpus=2 ;;
@@ -36,8 +40,7 @@ vram | spilled)
 		exit 1
 		;;
 	esac
-	card="--card --vram $VRAM --vram-visible $VISIBLE
-		put:$BUILD/firmware/agate/card.fw:/lib/firmware/agate/card.fw" ;;
+	card="--card --vram $VRAM --vram-visible $VISIBLE $firmware" ;;
 *)
 	echo "BOS=$BOS: they are paged, contiguous, imported, vram or spilled" >&2
 	exit 1
@@ -51,6 +54,18 @@ on | off) ;;
 	exit 1
 	;;
 esac
+case $FLIP$BOS in
+oncontiguous) card="--card --vram 16 $firmware" ;;
+onvram | onspilled | off*) ;;
+on*)
+	echo "FLIP=on BOS=$BOS: the display shows contiguous, vram and spilled BOs" >&2
+	exit 1
+	;;
+*)
+	echo "FLIP=$FLIP: it is on or off" >&2
+	exit 1
+	;;
+esac
 case $SUSPEND in
 always) autosuspend=" autosuspend_ms=0" ;;
 idle) autosuspend= ;;
@@ -60,6 +75,13 @@ idle) autosuspend= ;;
 	;;
 esac
 mkdir -p "$out"
+rm -rf "$out/frames"
+flip=
+if [ "$FLIP" = on ]; then
+	mkdir "$out/frames"
+	card="--sim-arg --scanout-dir --sim-arg $out/frames $card"
+	flip=--flip
+fi
 rm -f "$out/gem.png" "$out/events.jsonl" "$out/trace.json" "$out/map.svg" \
 	"$out/map.txt" "$out/console.log" "$out/events.jsonl.1" "$out/trace.json.1"
 
@@ -80,7 +102,7 @@ say GUEST "restore, plug the GPU in, load agate.ko, run agate-gem"
 	"exec:insmod /run/agate/agate.ko timeout_ms=10000 tell_listed=1 \
 		coherency=$COHERENCY$autosuspend" \
 	"exec:/run/agate/bin/agate-info" \
-	"exec:/run/agate/bin/agate-gem --stats --cache $CACHE --bos $BOS -o /run/agate/gem.png" \
+	"exec:/run/agate/bin/agate-gem --stats $flip --cache $CACHE --bos $BOS -o /run/agate/gem.png" \
 	"exec:rmmod agate" \
 	"get:/run/agate/gem.png:$out/gem.png"
 

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "gem_display.h"
 #include "gem_gpu.h"
 #include "gem_image.h"
 
@@ -39,7 +40,7 @@ static const int8_t pass_offset[][2] = {
 struct options {
 	const char *output;
 	unsigned int frames, size;
-	bool cache, stats;
+	bool cache, flip, stats;
 	enum gem_bos bos;
 };
 
@@ -168,6 +169,15 @@ static void print_stats(const struct options *options, struct gem_gpu *gpu,
 		puts("BO cache: off");
 }
 
+static int show_frame(struct gem_gpu *gpu, const struct gem_image *image)
+{
+	int err = gem_display_show(gem_gpu_memory(gpu), image);
+
+	if (err)
+		fprintf(stderr, "agate-gem: cannot show the picture: %s\n", strerror(-err));
+	return err;
+}
+
 static int draw_all(const struct options *options, struct gem_gpu *gpu, struct gem_scene *scene,
 		    struct gem_image *image)
 {
@@ -179,6 +189,8 @@ static int draw_all(const struct options *options, struct gem_gpu *gpu, struct g
 		int err;
 
 		err = draw_frame(gpu, scene, image, turns, &own);
+		if (!err && options->flip)
+			err = show_frame(gpu, image);
 		if (!err)
 			err = write_frame(options, image, frame, &own);
 		if (err)
@@ -192,7 +204,7 @@ static int draw_all(const struct options *options, struct gem_gpu *gpu, struct g
 static void usage(FILE *out)
 {
 	fprintf(out, "usage: agate-gem [-o FILE] [--frames N] [--size N] [--cache on|off]\n"
-		"                 [--bos KIND] [--stats]\n"
+		"                 [--bos KIND] [--flip] [--stats]\n"
 		"Draws a turning gemstone with the Agate GPU and writes PNG.\n"
 		"  -o FILE      the picture (gem.png); with several frames, FILE's name gets\n"
 		"               the frame's number: gem-0000.png ...\n"
@@ -202,6 +214,8 @@ static void usage(FILE *out)
 		"  --bos KIND   the memory of the BOs: single pages, one piece, BOs of a second GPU,\n"
 		"               the card's memory, or the card's as far as it has room: paged,\n"
 		"               contiguous, imported, vram or spilled (paged)\n"
+		"  --flip       show each picture on the card's display, for which the memory is\n"
+		"               contiguous, vram or spilled\n"
 		"  --stats      say what was drawn and how long the GPU took\n",
 		MAX_FRAMES, MIN_SIZE, MAX_SIZE);
 }
@@ -244,6 +258,7 @@ static int parse_options(int argc, char **argv, struct options *options)
 		{ "size", required_argument, NULL, 's' },
 		{ "bos", required_argument, NULL, 'b' },
 		{ "cache", required_argument, NULL, 'c' },
+		{ "flip", no_argument, NULL, 'F' },
 		{ "stats", no_argument, NULL, 'S' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 }
@@ -267,6 +282,9 @@ static int parse_options(int argc, char **argv, struct options *options)
 			break;
 		case 'c':
 			ok &= parse_switch(optarg, &options->cache);
+			break;
+		case 'F':
+			options->flip = true;
 			break;
 		case 'S':
 			options->stats = true;

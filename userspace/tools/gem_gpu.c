@@ -368,6 +368,11 @@ int gem_gpu_draw(struct gem_gpu *gpu, const struct gem_scene *scene,
 	return 0;
 }
 
+struct gem_memory *gem_gpu_memory(struct gem_gpu *gpu)
+{
+	return &gpu->memory;
+}
+
 int gem_gpu_export(struct gem_gpu *gpu, int *fd)
 {
 	return agate_bo_export(gpu->bo[COLOUR], fd);

@@ -40,6 +40,9 @@ struct gem_pass {
 int gem_gpu_draw(struct gem_gpu *gpu, const struct gem_scene *scene,
 		 const struct gem_pass *pass, const uint8_t **pixels);
 
+/* Where its BOs come from. */
+struct gem_memory *gem_gpu_memory(struct gem_gpu *gpu);
+
 /* The pixels of the last pass as a dma-buf; 0 or a negative errno. */
 int gem_gpu_export(struct gem_gpu *gpu, int *fd);
 
