@@ -13,7 +13,7 @@
 #define STARTS_IN_VAIN	3
 #define LOSSES		2
 
-/* Delivers everything except the module, whose file may not exist yet. */
+/* Delivers everything that is there before the student's files are built. */
 static enum guest_status deliver(struct state *st)
 {
 	const struct session_files *files = &st->s->files;
@@ -22,8 +22,19 @@ static enum guest_status deliver(struct state *st)
 	end = st->ops->put(st->guest, files->program, GUEST_PROGRAM, 0755);
 	if (end == GUEST_OK && files->inject)
 		end = st->ops->put(st->guest, files->inject, GUEST_INJECT, 0644);
-	if (end == GUEST_OK && files->library)
+	return end;
+}
+
+/* Delivers what is built of the student's files. */
+static enum guest_status deliver_built(struct state *st)
+{
+	const struct session_files *files = &st->s->files;
+	enum guest_status end = GUEST_OK;
+
+	if (files->library)
 		end = st->ops->put(st->guest, files->library, GUEST_LIBRARY, 0755);
+	if (end == GUEST_OK)
+		end = st->ops->put(st->guest, files->module, GUEST_MODULE, 0644);
 	return end;
 }
 
@@ -113,7 +124,7 @@ static enum guest_status bring_up(struct state *st, enum load *load, struct verd
 	timing_add(st->s->timing, begun, "module awaited");
 	begun = timing_now();
 	if (end == GUEST_OK)
-		end = st->ops->put(st->guest, st->s->files.module, GUEST_MODULE, 0644);
+		end = deliver_built(st);
 	timing_add(st->s->timing, begun, "module delivered");
 	if (end != GUEST_OK)
 		return end;

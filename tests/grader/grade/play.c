@@ -25,8 +25,9 @@ static bool wanted(void *arg, size_t test)
 
 static bool module(void *arg, struct verdict *why)
 {
-	const struct outcome *o = arg;
+	struct outcome *o = arg;
 
+	o->puts_before = o->guest->puts;
 	if (o->no_module)
 		verdict_set(why, VERDICT_FAIL, "It compiles.", "an object", "x.c:1: error");
 	return !o->no_module;
@@ -80,13 +81,15 @@ enum session_end run_in(struct canned *c, const struct lab *lab, struct outcome 
 	const struct guest guest = { .ops = &canned_ops, .ctx = c };
 	const struct session session = {
 		.lab = lab, .kernel = LAB_FAST, .seed = 7, .scale = 1, .guest = &guest,
-		.files = { .program = "program", .module = "/proc/self/exe" },
+		.files = { .program = "program", .module = "/proc/self/exe",
+			   .library = o->library ? "library" : NULL },
 		.test_log = o->log, .wanted = wanted, .module = module, .verdict = verdict,
 		.building = building, .sealed = sealed, .failed = failed, .remark = remark,
 		.arg = o,
 	};
 	enum session_end end;
 
+	o->guest = c;
 	memset(o->letters, 0, sizeof(o->letters));
 	memset(o->letters, '-', lab->test_count);
 	if (!c->module)

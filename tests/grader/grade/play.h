@@ -27,6 +27,9 @@ struct outcome {
 	char remarks[256], why[256];
 	bool no_module;
 	unsigned int building;		/* so often the module is being built when asked for */
+	bool library;			/* the lab is one of the library */
+	const struct canned *guest;	/* run_in() sets it */
+	unsigned int puts_before;	/* files that the guest had when the session asked for the module */
 	size_t stop_at;
 	FILE *log;
 };

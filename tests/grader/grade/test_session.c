@@ -27,6 +27,18 @@ static void test_all_pass(void **state)
 	assert_string_equal(o.remarks, "");
 }
 
+/* Neither the module nor the library is there before the files were built. */
+static void test_library(void **state)
+{
+	struct canned c = { .acts = NULL };
+	struct outcome o = { .library = true };
+
+	(void)state;
+	play(&c, NULL, &o, "PPP");
+	assert_int_equal(o.puts_before, 1);
+	assert_int_equal(c.puts, 3);
+}
+
 static void test_failure_reloads(void **state)
 {
 	struct canned c = { .acts = NULL };
@@ -384,6 +396,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_pass),
+		cmocka_unit_test(test_library),
 		cmocka_unit_test(test_failure_reloads),
 		cmocka_unit_test(test_crashes),
 		cmocka_unit_test(test_hangs),
