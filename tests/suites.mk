@@ -112,7 +112,7 @@ $(call suite,labs/starters,1,600,$(LAB_INPUTS) committed:labs committed:solution
 $(call suite,labs/check,1,600,$(ALL_SOURCES) $(LAB_INPUTS) $(AGATE_GRADE),tests/labs/check.sh)
 $(call suite,labs/compose,1,600,$(LAB_INPUTS) solutions $(DRIVER_MODULES) \
 	$(DRIVER_FLAVOURS:%=$(BUILD)/driver/%/solutions) tests/labs/compose.sh,tests/labs/compose.sh)
-$(call suite,labs/compose-library,1,600,$(LAB_INPUTS) solutions $(LIBAGATE) \
+$(call suite,labs/compose-library,1,600,$(LAB_INPUTS) solutions $(LIBAGATE) $(LIBAGATE_LABS) \
 	tests/labs/compose-library.sh,tests/labs/compose-library.sh)
 $(call suite,labs/start,1,600,scripts $(AGATE_LAB_INFO) tests/labs/start.sh tests/tap.sh, \
 	tests/labs/start.sh)

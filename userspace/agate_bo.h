@@ -64,6 +64,9 @@ struct agate_bo {
 #define AGATE_PENDING_ACCESS	((uint64_t)AGATE_ACCESS_RW)
 #define AGATE_PENDING_SUBMIT	(AGATE_PENDING_ACCESS + 1)
 
+/* For the test programs of the labs; libagate.map hides them from everybody else. */
+#pragma GCC visibility push(default)
+
 /**
  * agate_bo_alloc - get a new BO from the kernel
  * @dev: the device
@@ -100,5 +103,7 @@ void agate_bo_mark_submitted(struct agate_bo *bo, uint32_t access);
  * Clears their access bits unless another job was submitted in between.
  */
 void agate_bo_mark_idle(struct agate_bo *bo, uint64_t seen, uint64_t access);
+
+#pragma GCC visibility pop
 
 #endif /* AGATE_BO_H */

@@ -31,6 +31,9 @@ struct agate_sparse_array {
 	_Atomic uintptr_t root;
 };
 
+/* For the test programs of the labs; libagate.map hides them from everybody else. */
+#pragma GCC visibility push(default)
+
 /**
  * agate_sparse_array_init - make an empty array; takes no memory
  * @arr: the array
@@ -57,5 +60,7 @@ void agate_sparse_array_fini(struct agate_sparse_array *arr);
  * memory ran out (the array is then as it was).
  */
 void *agate_sparse_array_get(struct agate_sparse_array *arr, uint64_t index);
+
+#pragma GCC visibility pop
 
 #endif /* AGATE_SPARSE_ARRAY_H */

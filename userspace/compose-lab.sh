@@ -6,7 +6,8 @@
 # usage: userspace/compose-lab.sh OUT [NN-topic=DIR ...], in the project's folder
 #
 # It does for the library what kernel/compose-lab.sh does for the driver, with the same
-# logs and exit statuses. Makes OUT/libagate.so; needs build/parts/library (see parts.sh).
+# logs and exit statuses. Makes OUT/libagate.so, which also shows what the labs' test programs
+# call (libagate-labs.map); needs build/parts/library (see parts.sh).
 set -u
 
 . scripts/compose-lib.sh
@@ -17,7 +18,7 @@ parts=$BUILD/parts/library
 # With --no-undefined the linker names the symbols that nobody defines.
 link()
 {
-	abi_defined | sed 's/^/-Wl,/' >"$out/options"
+	{ abi_defined; echo "--version-script=$parts/labs.map"; } | sed 's/^/-Wl,/' >"$out/options"
 	link_boxed libagate.so userspace/libagate.map "$parts/link"
 	case $? in
 	0 | 10) return ;;

@@ -57,21 +57,30 @@ $(LIBAGATE): $(LIBAGATE_OBJS) $(US_BUILD)/libagate.list userspace/libagate.map u
 	$(Q)ln -sf $(@F) $(@D)/$(LIBAGATE_SONAME)
 
 # The reference in parts, for userspace/compose-lab.sh.  A student's warnings
-# are not errors, except for those that hide an error.
+# are not errors, except for those that hide an error, and a stub uses none of its parameters.
 LIBAGATE_LINK	:= $(BUILD)/parts/library/link
 LIBAGATE_PART_08 := $(LIBAGATE_LAB_08:%=$(US_BUILD)/solutions_08-bo/%.o)
 LIBAGATE_PART_09 := $(LIBAGATE_LAB_09:%=$(US_BUILD)/solutions_09-bo-cache/%.o)
-US_STUDENT_CFLAGS = $(filter-out -Werror,$(US_LIB_CFLAGS)) \
+US_STUDENT_CFLAGS = $(filter-out -Werror,$(US_LIB_CFLAGS)) -Wno-unused-parameter \
 		  $(addprefix -Werror=,implicit-function-declaration int-conversion \
 		  incompatible-pointer-types return-type)
 
 $(LIBAGATE_LINK): $(LIBAGATE_OBJS) $(LIBAGATE_PART_08) $(LIBAGATE_PART_09) $(US_BUILD)/libagate.list userspace/parts.sh \
-		userspace/module.mk userspace/libagate.map scripts/compose-lib.sh \
+		userspace/module.mk userspace/libagate.map userspace/libagate-labs.map scripts/compose-lib.sh \
 		$(wildcard labs/*/lab.json) | $(COMPOSE_TOOLS)
 	$(call say,PARTS,$(@D))
 	$(Q)BUILD=$(BUILD) userspace/parts.sh '$(CC) $(US_STUDENT_CFLAGS)' \
 		'$(call US_LINK,"$$library" "$$@")' $(LIBAGATE_FRAME:%=$(US_BUILD)/lib/%.o) -- \
 		08-bo $(LIBAGATE_PART_08) 09-bo-cache $(LIBAGATE_PART_09)
+
+# The reference, as the test programs of the labs see it; they are linked with it.
+LIBAGATE_LABS	:= $(US_BUILD)/labs/libagate.so
+LIBAGATE_LABS_MAP := -Wl,--version-script=userspace/libagate-labs.map
+
+$(LIBAGATE_LABS): $(LIBAGATE) userspace/libagate-labs.map
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(call US_LINK,$@ $(LIBAGATE_LABS_MAP) $(LIBAGATE_OBJS))
 
 AGATE_TOOLS	:= $(BUILD)/bin/agate-info $(BUILD)/bin/agate-gem $(BUILD)/bin/agate-hold \
 		   $(BUILD)/bin/agate-top

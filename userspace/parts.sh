@@ -63,7 +63,8 @@ rm "$parts/declared"
 # shellcheck disable=SC2086 # a list of files
 ld -r -o "$parts/frame.o" $frame "$parts/abi.o"
 rm "$parts/abi.o"
-sha256sum userspace/*.[ch] userspace/libagate.map include/agate_*.h >"$parts/frame.sum"
+cp userspace/libagate-labs.map "$parts/labs.map"
+sha256sum userspace/*.[ch] userspace/libagate*.map include/agate_*.h >"$parts/frame.sum"
 
 cat >"$parts/link" <<END
 #!/bin/sh
