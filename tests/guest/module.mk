@@ -53,6 +53,10 @@ LAB_TESTS	:= $(LAB_TEST_NAMES:%=$(BUILD)/tests/labs/%)
 GRADED_OBJS	:= $(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kernel.o guest.o clients.o \
 		   fail_nth.o)
 
+# The labs in libagate: their programs are linked with the library, and see all of its calls.
+LIBRARY_LABS	:= $(filter 08-bo 09-bo-cache,$(LAB_TEST_NAMES))
+LIBRARY_OBJS	:= $(addprefix $(GUEST_TEST_DIR)/,calls.o dmabuf.o library.o)
+
 # $(eval $(call lab_test,NAME)): the program of one lab, made anew when a file goes.
 define lab_test
 $(call listed,$(GUEST_TEST_DIR)/$(1).list,$(sort $(wildcard tests/guest/$(1)/*.c)))
@@ -60,9 +64,11 @@ $(BUILD)/tests/labs/$(1): $(patsubst tests/%.c,$(BUILD)/tests/%.o,$(wildcard tes
 		$(GRADED_OBJS) $(GUEST_TEST_DIR)/$(1).list
 	$$(call say,LD,$$@)
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)$$(CC) -o $$@ $$(filter %.o,$$^) -lcmocka -pthread
+	$$(Q)$$(CC) -o $$@ $$(filter %.o,$$^) $$(LAB_LIBS) -lcmocka -pthread
 endef
 $(foreach lab,$(LAB_TEST_NAMES),$(eval $(call lab_test,$(lab))))
+$(LIBRARY_LABS:%=$(BUILD)/tests/labs/%): $(LIBRARY_OBJS) | $(LIBAGATE_LABS)
+$(LIBRARY_LABS:%=$(BUILD)/tests/labs/%): LAB_LIBS = $(LIBAGATE_LABS) $$(pkg-config --libs libdrm)
 
 # The module that makes kernel functions fail; what is delivered has no debug information.
 INJECT_MODULES	:= $(BUILD)/tests/kmod/fast/agate_inject.ko $(BUILD)/tests/kmod/debug/agate_inject.ko

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+/* Lab 08: one thread imports while another one drops the last reference. */
+#include "bo.h"
+
+#include "dmabuf.h"
+
+#define SIZE		(3 * PAGE)
+
+static struct agate_device *other_dev;
+static struct agate_bo *other_bo;
+static int other_fd, other_err;
+
+static void unreference_other(void)
+{
+	agate_bo_unreference(other_bo);
+}
+
+static void import_other(void)
+{
+	other_err = agate_bo_import(other_dev, other_fd, &other_bo);
+}
+
+/* Whole: known to the kernel at its address, with a map that works. */
+static void check_whole(struct agate_bo *bo, unsigned int references)
+{
+	void *cpu = NULL;
+
+	lib_check_bo(bo, SIZE);
+	check_equal(bo->refcnt, references, "refcnt");
+	check_lib(agate_bo_mmap(bo, &cpu), 0, "agate_bo_mmap()");
+	memset(cpu, 0xa5, SIZE);
+}
+
+static void check_all_closed(void)
+{
+	rule("each handle is closed once");
+	check_equal(calls_refused(DRM_IOCTL_GEM_CLOSE), 0, "handles closed that were none");
+	check_equal(lib_handles(), 0, "handles that are left");
+	check_equal(calls_maps(), 0, "maps that are left");
+}
+
+void test_import_races(void **state)
+{
+	static const struct {
+		unsigned long request;
+		enum call_when when;
+		const char *what;
+	} moments[] = {
+		{ CALL_MUNMAP, CALL_BEFORE, "before it is unmapped" },
+		{ DRM_IOCTL_GEM_CLOSE, CALL_BEFORE, "before its handle is closed" },
+		{ DRM_IOCTL_GEM_CLOSE, CALL_AFTER, "after its handle was closed" },
+	};
+	struct agate_device *dev = lib_open();
+	struct agate_bo *imported = NULL;
+
+	(void)state;
+	other_dev = dev;
+	/* The kernel has said which handle it is, and then the BO's owner drops it. */
+	other_bo = lib_bo(dev, SIZE, 0);
+	check_lib(agate_bo_export(other_bo, &other_fd), 0, "agate_bo_export()");
+	race_begin(DRM_IOCTL_PRIME_FD_TO_HANDLE, CALL_AFTER, unreference_other);
+	other_err = agate_bo_import(dev, other_fd, &imported);
+	race_end();
+	rule("an import gives a whole BO, also when its owner drops the BO meanwhile");
+	check_lib(other_err, 0, "agate_bo_import()");
+	check_whole(imported, 1);
+	agate_bo_unreference(imported);
+	check_all_closed();
+
+	for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++) {
+		struct agate_bo *bo = lib_bo(dev, SIZE, 0);
+
+		close(other_fd);
+		check_lib(agate_bo_export(bo, &other_fd), 0, "agate_bo_export()");
+		race_begin(moments[i].request, moments[i].when, import_other);
+		agate_bo_unreference(bo);
+		race_end();
+		rule("an import gives a whole BO, also while the last reference goes, %s",
+		     moments[i].what);
+		check_lib(other_err, 0, "agate_bo_import()");
+		check_whole(other_bo, 1);
+		agate_bo_unreference(other_bo);
+		check_all_closed();
+	}
+	close(other_fd);
+	lib_close(dev);
+}
+
+static void import_and_drop(void)
+{
+	import_other();
+	if (!other_err)
+		agate_bo_unreference(other_bo);
+}
+
+static void import_and_keep(void)
+{
+	import_other();
+}
+
+/*
+ * The owner drops the last reference, and waits for a lock, the map lock most likely.  An
+ * import comes first, and its owner may drop that reference at once.
+ */
+void test_revived(void **state)
+{
+	static const enum call_when when[] = { CALL_BEFORE, CALL_AFTER };
+	struct agate_device *dev = lib_open();
+
+	(void)state;
+	other_dev = dev;
+	for (size_t i = 0; i < 2; i++) {
+		struct agate_bo *bo = lib_bo(dev, SIZE, 0);
+
+		check_lib(agate_bo_export(bo, &other_fd), 0, "agate_bo_export()");
+		calls_watch_locks(true);
+		race_begin(CALL_LOCK, when[i], import_and_drop);
+		agate_bo_unreference(bo);
+		calls_watch_locks(false);
+		race_end();
+		rule("a BO that is imported and dropped while its last reference goes is freed once");
+		check_lib(other_err, 0, "agate_bo_import()");
+		check_all_closed();
+		close(other_fd);
+
+		bo = lib_bo(dev, SIZE, 0);
+		check_lib(agate_bo_export(bo, &other_fd), 0, "agate_bo_export()");
+		calls_watch_locks(true);
+		race_begin(CALL_LOCK, when[i], import_and_keep);
+		agate_bo_unreference(bo);
+		calls_watch_locks(false);
+		race_end();
+		rule("a BO that is imported while its last reference goes has the import's reference");
+		check_lib(other_err, 0, "agate_bo_import()");
+		check_whole(other_bo, 1);
+		agate_bo_unreference(other_bo);
+		check_all_closed();
+		close(other_fd);
+	}
+	lib_close(dev);
+}
+
+/* ---- Who waits for a close ------------------------------------------------------ */
+
+static struct agate_bo *spare;
+
+static void drop_spare(void)
+{
+	agate_bo_unreference(spare);
+}
+
+static void create_and_drop(void)
+{
+	other_err = agate_bo_create(other_dev, SIZE, 0, NULL, &other_bo);
+	if (!other_err)
+		agate_bo_unreference(other_bo);
+}
+
+/* One BO is being closed, and another thread does something else. */
+static void close_beside(struct agate_device *dev, unsigned long request, void (*run)(void),
+			 const char *what)
+{
+	struct agate_bo *bo = lib_bo(dev, SIZE, 0);
+	bool in_time;
+
+	spare = lib_bo(dev, SIZE, 0);
+	other_err = 0;
+	race_begin(request, CALL_BEFORE, run);
+	agate_bo_unreference(bo);
+	in_time = race_end();
+	check_lib(other_err, 0, what);
+	rule("while a BO is unmapped and its handle closed, nobody waits who does not want it");
+	if (!in_time)
+		broken("a call that does not wait", "%s waits for %s of a BO that it does not want",
+		       what, request == CALL_MUNMAP ? "munmap()" : "GEM_CLOSE");
+	if (run != drop_spare)
+		agate_bo_unreference(spare);
+}
+
+void test_nobody_waits(void **state)
+{
+	static const struct {
+		void (*run)(void);
+		const char *what;
+	} others[] = {
+		{ import_and_drop, "an import of another BO" },
+		{ drop_spare, "the end of another BO" },
+		{ create_and_drop, "a creation" },
+	};
+	struct agate_device *dev = lib_open();
+	const bool has_cache = dev->has_cache;
+	int file = guest_open();
+	struct bo far = guest_bo(file, SIZE, 0);
+
+	(void)state;
+	other_dev = dev;
+	other_fd = dmabuf_export(&far);
+	for (size_t i = 0; i < 2 * sizeof(others) / sizeof(others[0]); i++) {
+		/* The cache does not want these BOs, and then it is not there. */
+		dev->has_cache = has_cache && i % 2;
+		close_beside(dev, CALL_MUNMAP, others[i / 2].run, others[i / 2].what);
+		close_beside(dev, DRM_IOCTL_GEM_CLOSE, others[i / 2].run, others[i / 2].what);
+	}
+	dev->has_cache = has_cache;
+	guest_destroy(&far);
+	close(other_fd);
+	close(file);
+	lib_close(dev);
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+/* Helpers of the labs in libagate; see library.h. */
+#include "library.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <ucontext.h>
+
+#define PATIENCE_MS	150
+
+static void signal_came(int number, siginfo_t *info, void *context)
+{
+	const ucontext_t *uc = context;
+	void *at = (void *)uc->uc_mcontext.gregs[REG_RIP];
+	char where[128] = "", seen[256];
+	Dl_info found;
+
+	(void)info;
+	if (dladdr(at, &found) && found.dli_fname && strstr(found.dli_fname, "libagate")) {
+		snprintf(where, sizeof(where), ", in libagate.so, at or behind %s()",
+			 found.dli_sname ? found.dli_sname : "its beginning");
+	}
+	snprintf(seen, sizeof(seen), "%s%s", number == SIGABRT ?
+		 "SIGABRT: an assertion failed, or memory was freed that is not allocated" :
+		 strsignal(number), where);
+	/* The heap's own lock may be taken: leave without cmocka. */
+	if (guest_explain)
+		guest_explain("the library runs on", seen);
+	_exit(1);
+}
+
+void lib_catch_signals(void)
+{
+	const int numbers[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL };
+	struct sigaction action = { .sa_sigaction = signal_came,
+				    .sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESETHAND };
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		sigaction(numbers[i], &action, NULL);
+}
+
+void check_lib(int ret, int expected, const char *what)
+{
+	check_errno(-ret, -expected, what);
+}
+
+struct agate_device *lib_open_cached(void)
+{
+	struct agate_device *dev = NULL;
+	int fd = guest_open();
+
+	lib_catch_signals();
+	if (agate_device_open_fd(fd, &dev))
+		broken("agate_device_open_fd() succeeds", "it failed");
+	calls_begin(fd);
+	return dev;
+}
+
+struct agate_device *lib_open(void)
+{
+	struct agate_device *dev = lib_open_cached();
+
+	/* Of a library without a cache it is off already. */
+	agate_bo_cache_enable(dev, false);
+	return dev;
+}
+
+long lib_handles(void)
+{
+	return guest_counter("handles");
+}
+
+void lib_close(struct agate_device *dev)
+{
+	const unsigned int maps = calls_maps();
+
+	rule("the last reference unmaps a BO, and closes its handle");
+	check_equal(maps, 0, "maps of BOs that are left before the device is closed");
+	agate_device_close(dev);
+	calls_begin(-1);
+	rule("after the last close nothing is left in the driver");
+	check_nothing_left();
+}
+
+struct agate_bo *lib_bo(struct agate_device *dev, uint64_t size, uint32_t flags)
+{
+	struct agate_bo *bo = NULL;
+	char what[96];
+
+	snprintf(what, sizeof(what), "agate_bo_create(%llu bytes, flags 0x%x)",
+		 (unsigned long long)size, flags);
+	check_lib(agate_bo_create(dev, size, flags, NULL, &bo), 0, what);
+	check_true(bo, "agate_bo_create() returns the BO", "it succeeded, and returned none");
+	return bo;
+}
+
+void lib_check_bo(struct agate_bo *bo, uint64_t size)
+{
+	struct drm_agate_get_bo_offset arg = { .handle = agate_bo_handle(bo) };
+	int err;
+
+	check_true(agate_bo_device(bo), "the BO belongs to its device", "to none: its slot is free");
+	check_equal((int64_t)agate_bo_size(bo), (int64_t)size, "agate_bo_size()");
+	calls_ignore(true);
+	err = guest_ioctl(agate_device_fd(agate_bo_device(bo)), DRM_IOCTL_AGATE_GET_BO_OFFSET, &arg);
+	calls_ignore(false);
+	check_errno(err, 0, "GET_BO_OFFSET of the BO's handle");
+	check_equal((int64_t)agate_bo_address(bo), (int64_t)arg.offset, "agate_bo_address()");
+}
+
+bool lib_listed(const char *text)
+{
+	return guest_debugfs_says("bos", text);
+}
+
+/* ---- A race that is held open --------------------------------------------- */
+
+static struct {
+	unsigned long request;
+	enum call_when when;
+	void (*run)(void);
+	pthread_t first, thread;
+	sem_t done;
+	bool started, in_time;
+} race;
+
+static void *run_other(void *arg)
+{
+	race.run();
+	sem_post(&race.done);
+	return arg;
+}
+
+static void interfere(unsigned long request, enum call_when when, void *arg)
+{
+	struct timespec limit;
+
+	(void)arg;
+	if (request != race.request || when != race.when || race.started ||
+	    !pthread_equal(pthread_self(), race.first))
+		return;
+	race.started = true;
+	if (pthread_create(&race.thread, NULL, run_other, NULL))
+		abort();
+	clock_gettime(CLOCK_REALTIME, &limit);
+	limit.tv_nsec += PATIENCE_MS * 1000000;
+	if (limit.tv_nsec >= 1000000000) {
+		limit.tv_nsec -= 1000000000;
+		limit.tv_sec++;
+	}
+	do
+		race.in_time = !sem_timedwait(&race.done, &limit);
+	while (!race.in_time && errno == EINTR);
+}
+
+void race_begin(unsigned long request, enum call_when when, void (*run)(void))
+{
+	race.request = request;
+	race.when = when;
+	race.run = run;
+	race.first = pthread_self();
+	race.started = race.in_time = false;
+	sem_init(&race.done, 0, 0);
+	calls_hook(interfere);
+}
+
+bool race_end(void)
+{
+	calls_hook(NULL);
+	/* The first thread did not make that call: the other one runs now. */
+	if (race.started)
+		pthread_join(race.thread, NULL);
+	else
+		race.run();
+	sem_destroy(&race.done);
+	return race.in_time || !race.started;
+}
+
+/* ---- Eight threads --------------------------------------------------------- */
+
+static struct {
+	void (*run)(unsigned int thread, void *arg);
+	void *arg;
+	pthread_barrier_t start;
+} threads;
+
+static void *run_thread(void *arg)
+{
+	pthread_barrier_wait(&threads.start);
+	threads.run((unsigned int)(uintptr_t)arg, threads.arg);
+	return NULL;
+}
+
+void crowd(void (*run)(unsigned int thread, void *arg), void *arg)
+{
+	pthread_t thread[LIB_THREADS];
+
+	threads.run = run;
+	threads.arg = arg;
+	pthread_barrier_init(&threads.start, NULL, LIB_THREADS);
+	for (uintptr_t t = 0; t < LIB_THREADS; t++) {
+		if (pthread_create(&thread[t], NULL, run_thread, (void *)t))
+			abort();
+	}
+	for (unsigned int t = 0; t < LIB_THREADS; t++)
+		pthread_join(thread[t], NULL);
+	pthread_barrier_destroy(&threads.start);
+}

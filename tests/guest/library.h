@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Helpers of the labs in libagate: a device on the driver, BOs, and races that are held open.
+ */
+#ifndef AGATE_TESTS_LIBRARY_H
+#define AGATE_TESTS_LIBRARY_H
+
+#include <unistd.h>
+
+#include "calls.h"
+#include "graded.h"
+
+#include "agate_bo.h"
+
+#define LIB_THREADS	8
+
+/* From now on a signal that means a bug is reported, with the function that it hit. */
+void lib_catch_signals(void);
+
+/*
+ * A device whose calls are counted.  Without the cache: what is released is gone, and no BO
+ * is an old one.
+ */
+struct agate_device *lib_open(void);
+/* The same, with the cache as it is after opening. */
+struct agate_device *lib_open_cached(void);
+/* Close it, and look at what is left: no map, no handle, no counter of the driver. */
+void lib_close(struct agate_device *dev);
+
+/* Make a BO; a failure breaks the rule that there is. */
+struct agate_bo *lib_bo(struct agate_device *dev, uint64_t size, uint32_t flags);
+/* Check that the BO is known to the kernel, and that size and address are the kernel's. */
+void lib_check_bo(struct agate_bo *bo, uint64_t size);
+/* Handles that the driver counts. */
+long lib_handles(void);
+/* A call that must succeed, or end with this error. */
+void check_lib(int ret, int expected, const char *what);
+
+/* Of a BO: its line in debugfs has this text. */
+bool lib_listed(const char *text);
+
+/*
+ * Let another thread run inside one call of this thread, the first one of that request, and
+ * wait for it there; not for ever, because a right library may make the other thread wait.
+ * race_end() returns whether the other one was done in time.
+ */
+void race_begin(unsigned long request, enum call_when when, void (*run)(void));
+bool race_end(void);
+
+/* Eight threads at once. */
+void crowd(void (*run)(unsigned int thread, void *arg), void *arg);
+
+#endif /* AGATE_TESTS_LIBRARY_H */
