@@ -1,7 +1,20 @@
 // SPDX-License-Identifier: MIT
 /*
  * Buffer objects: create, count, map, share, wait, free.
- *
+ */
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "agate_bo.h"
+
+#if LAB08 >= 4
+/*
  * Three threads can meet at one slot of the BO map: one creates a BO (the kernel
  * just gave it the handle), one drops the last reference (and is about to close the
  * handle), and one imports a dma-buf that the kernel knows under that handle.  Three
@@ -15,16 +28,7 @@
  *    GPU.  Until the handle is closed the kernel still answers an import with it, so
  *    the slot counts who is closing it, and the import waits and asks again.
  */
-#include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stddef.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include "agate_bo.h"
+#endif
 
 #define ALLOC_FLAGS	(AGATE_ALLOC_EXECUTE | AGATE_ALLOC_GROWABLE |		\
 			 AGATE_ALLOC_INVISIBLE | AGATE_ALLOC_DELAY_MMAP |	\
@@ -35,6 +39,7 @@
 /* Nobody but this process and the kernel's shrinker has a say in the other BOs' memory. */
 #define NEVER_CACHED	(AGATE_ALLOC_SHARED | AGATE_ALLOC_CONTIGUOUS | AGATE_ALLOC_VRAM)
 
+#if LAB08 >= 3
 /* A BO that has left its slot. */
 struct bo_rest {
 	struct agate_device *dev;
@@ -42,7 +47,9 @@ struct bo_rest {
 	void *cpu;
 	uint64_t size;
 };
+#endif
 
+#if LAB08 >= 2
 static bool flags_valid(uint32_t flags)
 {
 	const uint32_t not_in_vram = AGATE_ALLOC_GROWABLE | AGATE_ALLOC_CONTIGUOUS |
@@ -113,7 +120,9 @@ static void close_handle(struct agate_device *dev, uint32_t handle)
 
 	agate_ioctl(dev, DRM_IOCTL_GEM_CLOSE, &arg);
 }
+#endif
 
+#if LAB08 >= 3
 /* Leave the slot as a free one; return what is left to give back to the kernel. */
 static struct bo_rest bo_wipe_locked(struct agate_bo *bo)
 {
@@ -136,9 +145,11 @@ static void bo_give_back(struct agate_bo *slot, const struct bo_rest *rest)
 	pthread_cond_broadcast(&dev->bo_closed);
 	pthread_mutex_unlock(&dev->bo_map_lock);
 }
+#endif
 
 void agate_bo_free(struct agate_bo *bo)
 {
+#if LAB08 >= 3
 	pthread_mutex_t *lock = &bo->dev->bo_map_lock;
 	struct bo_rest rest;
 
@@ -146,15 +157,21 @@ void agate_bo_free(struct agate_bo *bo)
 	rest = bo_wipe_locked(bo);
 	pthread_mutex_unlock(lock);
 	bo_give_back(bo, &rest);
+#else
+	/* STEP 3: leave the slot as a free one, unmap the BO and close its handle. */
+#endif
 }
 
+#if LAB08 >= 2
 /*
  * The slot of a new BO needs no lock: no other thread can know the handle before this one
  * publishes it.
  */
+#endif
 int agate_bo_alloc(struct agate_device *dev, uint64_t size, uint32_t flags, const char *label,
 		   struct agate_bo **out)
 {
+#if LAB08 >= 2
 	struct drm_agate_create_bo arg = create_args(size, flags);
 	struct agate_bo *bo;
 	int err;
@@ -182,11 +199,19 @@ int agate_bo_alloc(struct agate_device *dev, uint64_t size, uint32_t flags, cons
 	}
 	*out = bo;
 	return 0;
+#else
+	/*
+	 * STEP 2: ask the kernel for a BO, and fill in its slot.  When a step fails nothing
+	 * stays: no handle, and no BO in the slot.
+	 */
+	return -EOPNOTSUPP;
+#endif
 }
 
 int agate_bo_create(struct agate_device *dev, uint64_t size, uint32_t flags,
 		    const char *label, struct agate_bo **out)
 {
+#if LAB08 >= 2
 	struct agate_bo *bo;
 	void *cpu;
 	int err;
@@ -217,17 +242,30 @@ int agate_bo_create(struct agate_device *dev, uint64_t size, uint32_t flags,
 	bo->refcnt = 1;
 	*out = bo;
 	return 0;
+#else
+	/*
+	 * STEP 2: check what the caller asks for, get a BO from the cache or from the kernel,
+	 * map it if it has to be, and give it its first reference.
+	 */
+	return -EOPNOTSUPP;
+#endif
 }
 
 struct agate_bo *agate_bo_reference(struct agate_bo *bo)
 {
+#if LAB08 >= 3
 	uint32_t old = atomic_fetch_add_explicit(&bo->refcnt, 1, memory_order_relaxed);
 
 	assert(old);
 	(void)old;
 	return bo;
+#else
+	/* STEP 3: count one more user. */
+	return bo;
+#endif
 }
 
+#if LAB08 >= 3
 /* Drop a reference that is not the last one; return false if it is the last one. */
 static bool unreference_shared(struct agate_bo *bo)
 {
@@ -260,9 +298,11 @@ static void bo_recycle(struct agate_bo *bo)
 	if (!agate_bo_cache_put(bo))
 		agate_bo_free(bo);
 }
+#endif
 
 void agate_bo_unreference(struct agate_bo *bo)
 {
+#if LAB08 >= 3
 	struct agate_device *dev;
 	struct bo_rest rest;
 	bool last, recycle;
@@ -287,10 +327,17 @@ void agate_bo_unreference(struct agate_bo *bo)
 		bo_recycle(bo);
 	else
 		bo_give_back(bo, &rest);
+#else
+	/*
+	 * STEP 3: count one user less.  When it was the last one, unmap the BO and give it to
+	 * the cache, or free it.
+	 */
+#endif
 }
 
 int agate_bo_mmap(struct agate_bo *bo, void **cpu)
 {
+#if LAB08 >= 3
 	struct drm_agate_mmap_bo arg = { .handle = bo->handle };
 	void *map = atomic_load_explicit(&bo->cpu, memory_order_acquire);
 	void *other = NULL;
@@ -320,10 +367,15 @@ int agate_bo_mmap(struct agate_bo *bo, void **cpu)
 	}
 	*cpu = map;
 	return 0;
+#else
+	/* STEP 3: return the map of the BO, and make it if there is none. */
+	return -EOPNOTSUPP;
+#endif
 }
 
 int agate_bo_set_label(struct agate_bo *bo, const char *label)
 {
+#if LAB08 >= 2
 	struct drm_agate_set_label arg = { .handle = bo->handle };
 
 	if (!label_valid(label))
@@ -333,10 +385,15 @@ int agate_bo_set_label(struct agate_bo *bo, const char *label)
 		arg.label = (uintptr_t)label;
 	}
 	return agate_ioctl(bo->dev, DRM_IOCTL_AGATE_SET_LABEL, &arg);
+#else
+	/* STEP 2: check the text, and give it to the kernel. */
+	return -EOPNOTSUPP;
+#endif
 }
 
 int agate_bo_export(struct agate_bo *bo, int *fd)
 {
+#if LAB08 >= 4
 	struct drm_prime_handle arg = {
 		.handle = bo->handle,
 		.flags = DRM_CLOEXEC,
@@ -352,8 +409,13 @@ int agate_bo_export(struct agate_bo *bo, int *fd)
 	atomic_fetch_or(&bo->flags, AGATE_ALLOC_SHARED);
 	*fd = arg.fd;
 	return 0;
+#else
+	/* STEP 4: make a dma-buf of the BO, which others may use from then on. */
+	return -EOPNOTSUPP;
+#endif
 }
 
+#if LAB08 >= 4
 /* Fill a free slot with the BO that the kernel imported under this handle. */
 static int bo_import_new(struct agate_device *dev, struct agate_bo *bo, uint32_t handle, int fd)
 {
@@ -405,9 +467,11 @@ static int import_handle(struct agate_device *dev, int fd, uint32_t *handle,
 	*out = bo;
 	return 0;
 }
+#endif
 
 int agate_bo_import(struct agate_device *dev, int fd, struct agate_bo **out)
 {
+#if LAB08 >= 4
 	struct agate_bo *bo;
 	uint32_t handle;
 	int err;
@@ -434,10 +498,18 @@ int agate_bo_import(struct agate_device *dev, int fd, struct agate_bo **out)
 out_unlock:
 	pthread_mutex_unlock(&dev->bo_map_lock);
 	return err;
+#else
+	/*
+	 * STEP 4: let the kernel make a handle of the dma-buf.  One handle is one BO, and
+	 * another thread may be about to close that handle.
+	 */
+	return -EOPNOTSUPP;
+#endif
 }
 
 int agate_bo_wait(struct agate_bo *bo, int64_t timeout_ns, bool wait_readers)
 {
+#if LAB08 >= 4
 	struct drm_agate_wait_bo arg = {
 		.handle = bo->handle,
 		.timeout_ns = timeout_ns,
@@ -459,4 +531,8 @@ int agate_bo_wait(struct agate_bo *bo, int64_t timeout_ns, bool wait_readers)
 	if (!err)
 		agate_bo_mark_idle(bo, pending, waited);
 	return err;
+#else
+	/* STEP 4: wait for the jobs that use the BO; ask the kernel only if there may be one. */
+	return -EOPNOTSUPP;
+#endif
 }
