@@ -12,6 +12,7 @@
 #include <ucontext.h>
 
 #define PATIENCE_MS	150
+#define JOB_DATA	64u	/* bytes from the end of a page, which the jobs leave free */
 
 static void signal_came(int number, siginfo_t *info, void *context)
 {
@@ -116,6 +117,32 @@ void lib_check_bo(struct agate_bo *bo, uint64_t size)
 bool lib_listed(const char *text)
 {
 	return guest_debugfs_says("bos", text);
+}
+
+/* ---- Jobs ------------------------------------------------------------------- */
+
+void lib_submit(struct agate_bo *jobs, struct agate_bo *bo, uint32_t access, int timeline)
+{
+	struct agate_device *dev = agate_bo_device(bo);
+	const struct agate_write_value_payload payload = {
+		.address = agate_bo_address(access & AGATE_ACCESS_WRITE ? bo : jobs) +
+			   PAGE - JOB_DATA,
+		.type = AGATE_WRITE_IMMEDIATE_64,
+		.immediate = 1,
+	};
+	const struct agate_submit_bo bos[] = { { jobs, AGATE_ACCESS_RW }, { bo, access } };
+	const struct drm_agate_sync in = {
+		.handle = timeline < 0 ? 0 : guest_timeline_syncobj(agate_device_fd(dev), timeline),
+	};
+	struct agate_submit args = {
+		.bos = bos, .bo_count = 2, .in_syncs = &in, .in_sync_count = timeline >= 0,
+	};
+	struct agate_chain chain;
+
+	check_lib(agate_chain_begin(&chain, jobs, 0), 0, "agate_chain_begin()");
+	check_lib(agate_chain_write_value(&chain, 0, &payload), 0, "agate_chain_write_value()");
+	args.jc = agate_chain_address(&chain);
+	check_lib(agate_submit(dev, &args), 0, "agate_submit()");
 }
 
 /* ---- A race that is held open --------------------------------------------- */

@@ -40,6 +40,12 @@ void check_lib(int ret, int expected, const char *what);
 bool lib_listed(const char *text);
 
 /*
+ * Submit a job that uses the BO, and that the GPU starts when the timeline is advanced; -1: now.
+ * It writes to the first page of the BO, or of @jobs if it only reads the BO.
+ */
+void lib_submit(struct agate_bo *jobs, struct agate_bo *bo, uint32_t access, int timeline);
+
+/*
  * Let another thread run inside one call of this thread, the first one of that request, and
  * wait for it there; not for ever, because a right library may make the other thread wait.
  * race_end() returns whether the other one was done in time.

@@ -5,39 +5,10 @@
 #include <stdio.h>
 
 #define DELAY		AGATE_ALLOC_DELAY_MMAP
-#define DATA		64u
 
 static unsigned int asked(void)
 {
 	return calls_made(DRM_IOCTL_AGATE_WAIT_BO);
-}
-
-/*
- * A job that uses the BO, and that the GPU starts when the timeline is advanced; -1: now.  It
- * writes to the BO, or to the one with the jobs if it only reads the BO.
- */
-static void submit(struct agate_bo *jobs, struct agate_bo *bo, uint32_t access, int timeline)
-{
-	struct agate_device *dev = agate_bo_device(bo);
-	const struct agate_write_value_payload payload = {
-		.address = agate_bo_address(access & AGATE_ACCESS_WRITE ? bo : jobs) +
-			   PAGE - DATA,
-		.type = AGATE_WRITE_IMMEDIATE_64,
-		.immediate = 1,
-	};
-	const struct agate_submit_bo bos[] = { { jobs, AGATE_ACCESS_RW }, { bo, access } };
-	const struct drm_agate_sync in = {
-		.handle = timeline < 0 ? 0 : guest_timeline_syncobj(agate_device_fd(dev), timeline),
-	};
-	struct agate_submit args = {
-		.bos = bos, .bo_count = 2, .in_syncs = &in, .in_sync_count = timeline >= 0,
-	};
-	struct agate_chain chain;
-
-	check_lib(agate_chain_begin(&chain, jobs, 0), 0, "agate_chain_begin()");
-	check_lib(agate_chain_write_value(&chain, 0, &payload), 0, "agate_chain_write_value()");
-	args.jc = agate_chain_address(&chain);
-	check_lib(agate_submit(dev, &args), 0, "agate_submit()");
 }
 
 void test_wait_asks(void **state)
@@ -53,7 +24,7 @@ void test_wait_asks(void **state)
 	check_equal(asked(), 0, "calls of WAIT_BO");
 
 	rule("a job that only reads a BO is none for a wait that only wants the writers");
-	submit(jobs, bo, AGATE_ACCESS_READ, -1);
+	lib_submit(jobs, bo, AGATE_ACCESS_READ, -1);
 	check_lib(agate_bo_wait(bo, FOREVER, false), 0, "agate_bo_wait() for writers");
 	check_equal(asked(), 0, "calls of WAIT_BO");
 	check_lib(agate_bo_wait(bo, FOREVER, true), 0, "agate_bo_wait() for all");
@@ -62,7 +33,7 @@ void test_wait_asks(void **state)
 	rule("after a wait has found the BO idle, the kernel is not asked again");
 	check_lib(agate_bo_wait(bo, FOREVER, true), 0, "agate_bo_wait()");
 	check_equal(asked(), 1, "calls of WAIT_BO");
-	submit(jobs, bo, AGATE_ACCESS_RW, -1);
+	lib_submit(jobs, bo, AGATE_ACCESS_RW, -1);
 	check_lib(agate_bo_wait(bo, FOREVER, true), 0, "agate_bo_wait()");
 	check_lib(agate_bo_wait(bo, 0, true), 0, "agate_bo_wait()");
 	check_lib(agate_bo_wait(bo, 0, false), 0, "agate_bo_wait() for writers");
@@ -98,7 +69,7 @@ void test_wait_busy(void **state)
 	int timeline = guest_timeline();
 
 	(void)state;
-	submit(jobs, bo, AGATE_ACCESS_RW, timeline);
+	lib_submit(jobs, bo, AGATE_ACCESS_RW, timeline);
 	rule("a poll of a BO that a job uses gives EBUSY, again and again");
 	check_lib(agate_bo_wait(bo, 0, true), -EBUSY, "agate_bo_wait(0)");
 	check_lib(agate_bo_wait(bo, 0, false), -EBUSY, "agate_bo_wait(0) for writers");
@@ -119,7 +90,7 @@ void test_wait_busy(void **state)
 
 	rule("a wait for the writers leaves the readers, and remembers them");
 	agate_bo_mark_submitted(reader, AGATE_ACCESS_WRITE);
-	submit(other, reader, AGATE_ACCESS_READ, timeline);
+	lib_submit(other, reader, AGATE_ACCESS_READ, timeline);
 	check_lib(agate_bo_wait(reader, 0, false), 0, "agate_bo_wait(0) for writers");
 	check_lib(agate_bo_wait(reader, 0, true), -EBUSY, "agate_bo_wait(0) for all");
 	calls_hook(NULL);
@@ -144,7 +115,7 @@ static void submit_again(unsigned long request, enum call_when when, void *arg)
 	(void)arg;
 	if (request != DRM_IOCTL_AGATE_WAIT_BO || when != CALL_AFTER || !again_bo)
 		return;
-	submit(again_jobs, again_bo, AGATE_ACCESS_RW, again_timeline);
+	lib_submit(again_jobs, again_bo, AGATE_ACCESS_RW, again_timeline);
 	again_bo = NULL;
 }
 
@@ -157,7 +128,7 @@ void test_wait_submit(void **state)
 	(void)state;
 	again_timeline = guest_timeline();
 	for (unsigned int readers = 0; readers < 2; readers++) {
-		submit(jobs, bo, AGATE_ACCESS_RW, -1);
+		lib_submit(jobs, bo, AGATE_ACCESS_RW, -1);
 		again_bo = bo;
 		again_jobs = lib_bo(dev, PAGE, 0);
 		calls_hook(submit_again);
