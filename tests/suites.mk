@@ -141,11 +141,10 @@ $(call suite,install,1,600,$(ALL_SOURCES) $(FAKE_KERNEL),tests/install.sh)
 # Bugs in what host tests alone look at: $(1) is the lab, $(2) the shard; which tests look.
 host_mutants	= $(call suite,host-mutants/$(1)/$(2),1,600,$(ALL_SOURCES), \
 	tests/host/mutants.sh $(1) $(2) $(words $(SHARDS)) $(HOST_TESTS_OF_$(1)))
-HOST_TESTS_OF_09 := $(addprefix userspace-,bo_cache bo_cache_life bo_cache_races-tsan)
 HOST_TESTS_OF_19 := range_property range
 HOST_TESTS_OF_20 := ggtt_table ggtt_nodes ggtt_remove
 HOST_TESTS_OF_22 := pool
-HOST_MUTANTS	:= 09 19 20 22
+HOST_MUTANTS	:= 19 20 22
 $(foreach n,$(HOST_MUTANTS),$(foreach s,$(TURNS),$(call host_mutants,$(n),$(s))))
 
 # What a host test opens besides itself, by its folder.

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+/* Lab 09: BOs that nobody wanted for too long, the end of the cache, and its statistics. */
+#include "cache.h"
+
+#include <stdio.h>
+
+/* Whole seconds are compared: a BO is stale between two and three seconds after its put. */
+void test_stale_boundary(void **state)
+{
+	static const struct {
+		uint64_t put_ns, next_ns;
+		bool stale;
+	} cases[] = {
+		{ 0, 2 * NS_PER_S, false },
+		{ 0, 3 * NS_PER_S - 1, false },
+		{ 0, 3 * NS_PER_S, true },
+		{ NS_PER_S - 1, 2 * NS_PER_S + NS_PER_S - 1, false },
+		{ NS_PER_S - 1, 3 * NS_PER_S, true },
+		{ 0, 3600 * NS_PER_S, true },
+	};
+	struct agate_device *dev = cache_open();
+	char what[96];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const uint64_t base = (i + 1) * 10000 * NS_PER_S;
+		const uint64_t before = cache_stats(dev).stale;
+
+		agate_bo_cache_trim(dev);
+		clock_ns = base + cases[i].put_ns;
+		cache_new(dev, PAGE, DELAY);
+		clock_ns = base + cases[i].next_ns;
+		cache_new(dev, MiB, DELAY);
+		rule("a BO is stale when more than two whole seconds have passed since it went in");
+		snprintf(what, sizeof(what), "stale BOs, put in at %llu ns, looked at at %llu ns",
+			 (unsigned long long)cases[i].put_ns, (unsigned long long)cases[i].next_ns);
+		check_equal((int64_t)(cache_stats(dev).stale - before), cases[i].stale, what);
+		check_equal(lib_handles(), cases[i].stale ? 1 : 2, "handles that are left");
+	}
+	cache_close(dev);
+}
+
+void test_stale_next_put(void **state)
+{
+	struct agate_device *dev = cache_open();
+	struct agate_bo *bo;
+
+	(void)state;
+	cache_new(dev, PAGE, DELAY);
+	clock_ns += 3600 * NS_PER_S;
+	rule("only a put looks at the age: a creation, and time, free nothing");
+	bo = lib_bo(dev, MiB, DELAY);
+	check_equal(lib_handles(), 2, "handles that are left");
+	agate_bo_unreference(lib_bo(dev, PAGE, DELAY));
+	check_equal((int64_t)cache_stats(dev).hits, 1, "stats.hits");
+	rule("each put gives a BO its age anew");
+	clock_ns += 2 * NS_PER_S;
+	agate_bo_unreference(bo);
+	check_equal(lib_handles(), 2, "handles that are left");
+	clock_ns += NS_PER_S;
+	cache_new(dev, 64 * KiB, DELAY);
+	check_equal((int64_t)cache_stats(dev).stale, 1, "stats.stale, a second later");
+	cache_close(dev);
+}
+
+void test_stale_in_order(void **state)
+{
+	struct agate_device *dev = cache_open();
+	struct agate_bo *last = lib_bo(dev, 16 * MiB, DELAY);
+
+	(void)state;
+	cache_new(dev, PAGE, DELAY);
+	cache_new(dev, MiB, DELAY);
+	clock_ns += NS_PER_S;
+	cache_new(dev, 64 * KiB, DELAY);
+	clock_ns += 2 * NS_PER_S;
+	agate_bo_unreference(last);
+	rule("all stale BOs go at once, of whatever size, and no younger one");
+	check_equal((int64_t)cache_stats(dev).stale, 2, "stats.stale");
+	check_equal((int64_t)cache_stats(dev).cached_bytes, 16 * MiB + 64 * KiB, "stats.cached_bytes");
+	check_equal(lib_handles(), 2, "handles that are left");
+	cache_close(dev);
+}
+
+void test_close_empties(void **state)
+{
+	struct agate_device *dev = cache_open();
+	const int fd = agate_device_fd(dev), keep = dup(fd);
+	uint32_t handles[8];
+
+	(void)state;
+	cache_many(dev, PAGE, 8, handles);
+	cache_new(dev, MiB, INVISIBLE);
+	rule("agate_bo_cache_trim() empties the cache");
+	agate_bo_cache_trim(dev);
+	check_equal(lib_handles(), 0, "handles that are left");
+	cache_many(dev, PAGE, 8, handles);
+	rule("the close of a device frees all that its cache has, not only with the file");
+	agate_device_close(dev);
+	calls_begin(-1);
+	check_equal(lib_handles(), 0, "handles of the file, which is still open");
+	close(keep);
+	check_nothing_left();
+}
+
+void test_stats(void **state)
+{
+	struct agate_device *dev = cache_open();
+	struct agate_bo_cache_stats s = cache_stats(dev);
+
+	(void)state;
+	rule("the statistics begin with zeroes, and count what happens");
+	check_equal((int64_t)(s.misses + s.hits + s.puts + s.cached), 0, "the counts");
+	agate_bo_unreference(lib_bo(dev, 12 * KiB, DELAY));
+	agate_bo_unreference(lib_bo(dev, 12 * KiB, DELAY));
+	agate_bo_unreference(lib_bo(dev, 64 * MiB, INVISIBLE));
+	s = cache_stats(dev);
+	rule("the statistics begin with zeroes, and count what happens");
+	check_equal((int64_t)s.misses, 2, "stats.misses");
+	check_equal((int64_t)s.hits, 1, "stats.hits");
+	check_equal((int64_t)s.puts, 3, "stats.puts");
+	check_equal((int64_t)s.cached, 2, "stats.cached");
+	check_equal((int64_t)s.cached_bytes, 12 * KiB + 64 * MiB, "stats.cached_bytes");
+	agate_bo_cache_trim(dev);
+	check_equal((int64_t)cache_stats(dev).evicted, 2, "stats.evicted, after a trim");
+	cache_close(dev);
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+/* Lab 09: BOs that the GPU still uses, and a kernel that has no memory. */
+#include "cache.h"
+
+#include <pthread.h>
+
+/* A BO in the cache that a job uses until the timeline is advanced. */
+static uint32_t cache_busy(struct agate_device *dev, struct agate_bo *jobs, uint32_t access,
+			   int timeline)
+{
+	struct agate_bo *bo = lib_bo(dev, PAGE, DELAY);
+	const uint32_t handle = agate_bo_handle(bo);
+
+	lib_submit(jobs, bo, access, timeline);
+	agate_bo_unreference(bo);
+	return handle;
+}
+
+static void let_go(struct agate_bo *jobs, int timeline)
+{
+	guest_timeline_advance(timeline);
+	agate_bo_wait(jobs, FOREVER, true);
+	close(timeline);
+}
+
+void test_busy_oldest(void **state)
+{
+	struct agate_device *dev = cache_open();
+	struct agate_bo *jobs = lib_bo(dev, PAGE, AGATE_ALLOC_EXECUTE), *bo;
+	int timeline = guest_timeline();
+	uint32_t handle, others[3];
+
+	(void)state;
+	handle = cache_busy(dev, jobs, AGATE_ACCESS_RW, timeline);
+	cache_many(dev, PAGE, 3, others);
+	calls_begin(agate_device_fd(dev));
+	bo = lib_bo(dev, PAGE, DELAY);
+	rule("a fitting BO that is busy ends the search: one fetch asks about one busy BO");
+	check_equal(calls_made(DRM_IOCTL_AGATE_WAIT_BO), 1, "calls of WAIT_BO");
+	check_equal(calls_made(DRM_IOCTL_AGATE_CREATE_BO), 1, "calls of CREATE_BO");
+	check_cached(dev, 4);
+	check_at_least((int64_t)cache_stats(dev).busy, 1, "stats.busy");
+	agate_bo_unreference(bo);
+	let_go(jobs, timeline);
+	rule("when it is idle again the oldest is taken");
+	bo = lib_bo(dev, PAGE, DELAY);
+	check_equal(agate_bo_handle(bo), handle, "the handle");
+	agate_bo_unreference(bo);
+	agate_bo_unreference(jobs);
+	cache_close(dev);
+}
+
+void test_busy_with_a_reader(void **state)
+{
+	struct agate_device *dev = cache_open();
+	struct agate_bo *jobs = lib_bo(dev, PAGE, AGATE_ALLOC_EXECUTE), *bo;
+	int timeline = guest_timeline();
+	uint32_t handle;
+
+	(void)state;
+	handle = cache_busy(dev, jobs, AGATE_ACCESS_READ, timeline);
+	bo = lib_bo(dev, PAGE, DELAY);
+	rule("a BO that a job only reads is busy, too: its next user will write to it");
+	check_true(agate_bo_handle(bo) != handle, "another BO", "the busy one");
+	let_go(jobs, timeline);
+	agate_bo_unreference(bo);
+	rule("when the reader has ended the BO is taken");
+	bo = lib_bo(dev, PAGE, DELAY);
+	check_equal(agate_bo_handle(bo), handle, "the handle");
+	agate_bo_unreference(bo);
+	agate_bo_unreference(jobs);
+	cache_close(dev);
+}
+
+static uint64_t waits_of(struct agate_device *dev)
+{
+	struct agate_bo_cache_stats stats = { 0 };
+
+	agate_bo_cache_get_stats(dev, &stats);
+	return stats.waits;
+}
+
+static int waited_timeline;
+static bool waited_for_ever;
+
+/* The cache waits without a time limit: now the job may end. */
+static void end_when_waited(unsigned long request, enum call_when when, void *arg)
+{
+	const struct drm_agate_wait_bo *wait = arg;
+
+	if (request != DRM_IOCTL_AGATE_WAIT_BO || when != CALL_BEFORE || !wait->timeout_ns)
+		return;
+	waited_for_ever = wait->timeout_ns == FOREVER;
+	guest_timeline_advance(waited_timeline);
+}
+
+void test_no_memory_waits(void **state)
+{
+	static const int errors[] = { ENOMEM, ENOSPC };
+	struct agate_device *dev = cache_open();
+	struct agate_bo *jobs = lib_bo(dev, PAGE, AGATE_ALLOC_EXECUTE), *bo;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		uint32_t handle;
+
+		waited_timeline = guest_timeline();
+		handle = cache_busy(dev, jobs, AGATE_ACCESS_RW, waited_timeline);
+		calls_begin(agate_device_fd(dev));
+		calls_fail(DRM_IOCTL_AGATE_CREATE_BO, 1, errors[i]);
+		waited_for_ever = false;
+		calls_hook(end_when_waited);
+		bo = NULL;
+		rule("without memory for a new BO a creation waits for a busy one of the cache");
+		check_lib(agate_bo_create(dev, PAGE, DELAY, NULL, &bo), 0, "agate_bo_create()");
+		calls_hook(NULL);
+		check_equal(agate_bo_handle(bo), handle, "the handle");
+		check_true(waited_for_ever, "a wait without a time limit", "none");
+		check_equal(calls_made(DRM_IOCTL_AGATE_CREATE_BO), 1, "calls of CREATE_BO");
+		rule("a BO that was waited for is idle");
+		check_lib(agate_bo_wait(bo, 0, true), 0, "agate_bo_wait(0)");
+		agate_bo_unreference(bo);
+		agate_bo_wait(jobs, FOREVER, true);
+		close(waited_timeline);
+		/* Without the BO of this round in the next one. */
+		agate_bo_free(agate_bo_cache_fetch(dev, PAGE, DELAY, NULL, false));
+	}
+	rule("a BO that was waited for counts as one");
+	check_equal((int64_t)waits_of(dev), 2, "stats.waits");
+	agate_bo_unreference(jobs);
+	cache_close(dev);
+}
+
+static unsigned int creations;
+
+static void no_memory_at_all(unsigned long request, enum call_when when, void *arg)
+{
+	(void)arg;
+	if (request == DRM_IOCTL_AGATE_CREATE_BO && when == CALL_BEFORE) {
+		creations++;
+		calls_fail(DRM_IOCTL_AGATE_CREATE_BO, 1, creations == 1 ? ENOMEM : ENOSPC);
+	}
+}
+
+void test_no_memory_evicts(void **state)
+{
+	struct agate_device *dev = cache_open();
+	struct agate_bo *bo = NULL;
+	uint32_t handles[4];
+
+	(void)state;
+	cache_many(dev, PAGE, 4, handles);
+	cache_new(dev, 5 * MiB, DELAY);
+	calls_fail(DRM_IOCTL_AGATE_CREATE_BO, 1, ENOMEM);
+	rule("at last all that the cache has goes back to the kernel, and the kernel is asked again");
+	check_lib(agate_bo_create(dev, MiB, DELAY, NULL, &bo), 0, "agate_bo_create()");
+	check_equal(lib_handles(), 1, "handles that are left");
+	check_equal((int64_t)cache_stats(dev).evicted, 5, "stats.evicted");
+	agate_bo_unreference(bo);
+
+	rule("the error is that of the last attempt, and there are two");
+	creations = 0;
+	calls_hook(no_memory_at_all);
+	check_lib(agate_bo_create(dev, PAGE, DELAY, NULL, &bo), -ENOSPC, "agate_bo_create()");
+	calls_hook(NULL);
+	check_equal(creations, 2, "calls of CREATE_BO");
+	check_equal(lib_handles(), 0, "handles that are left");
+	cache_close(dev);
+}
+
+static struct agate_device *other_dev;
+
+static void make_and_drop(void)
+{
+	struct agate_bo *bo = NULL;
+
+	if (!agate_bo_create(other_dev, 64 * KiB, DELAY, NULL, &bo))
+		agate_bo_unreference(bo);
+}
+
+static bool held;
+
+/* In the middle of that wait another thread uses the cache. */
+static void in_the_wait(unsigned long request, enum call_when when, void *arg)
+{
+	const struct drm_agate_wait_bo *wait = arg;
+
+	if (request == DRM_IOCTL_AGATE_WAIT_BO && when == CALL_BEFORE && wait->timeout_ns &&
+	    !pthread_mutex_trylock(&other_dev->cache.lock)) {
+		pthread_mutex_unlock(&other_dev->cache.lock);
+		held = false;
+		make_and_drop();
+	}
+	end_when_waited(request, when, arg);
+}
+
+void test_wait_holds_up_nobody(void **state)
+{
+	struct agate_device *dev = cache_open();
+	struct agate_bo *jobs = lib_bo(dev, PAGE, AGATE_ALLOC_EXECUTE), *bo = NULL;
+
+	(void)state;
+	other_dev = dev;
+	waited_timeline = guest_timeline();
+	cache_busy(dev, jobs, AGATE_ACCESS_RW, waited_timeline);
+	calls_fail(DRM_IOCTL_AGATE_CREATE_BO, 1, ENOMEM);
+	held = true;
+	calls_hook(in_the_wait);
+	check_lib(agate_bo_create(dev, PAGE, DELAY, NULL, &bo), 0, "agate_bo_create()");
+	calls_hook(NULL);
+	rule("nobody waits for the GPU while holding the lock of the cache");
+	check_true(!held, "a free lock during the wait", "it is taken");
+	agate_bo_unreference(bo);
+	agate_bo_wait(jobs, FOREVER, true);
+	close(waited_timeline);
+	agate_bo_unreference(jobs);
+	cache_close(dev);
+}
