@@ -38,12 +38,13 @@ extern "C" {
  *   3   SUBMIT: AGATE_JD_REQ_ONLY_COMPUTE
  *   4   CREATE_BO: placement
  *   5   QUERY_REGIONS; FLIP; PRIME: BOs with a placement
+ *   6   VM_CREATE, VM_DESTROY, VM_BIND; CREATE_BO and SUBMIT: vm_id
  *
  * A driver ignores what a later version appended to a struct, but not a flag that it does
  * not know: before a client sets one, it asks for the version.
  */
 #define AGATE_DRM_MAJOR	1
-#define AGATE_DRM_MINOR	5
+#define AGATE_DRM_MINOR	6
 
 #define DRM_AGATE_SUBMIT		0x00
 #define DRM_AGATE_WAIT_BO		0x01
@@ -54,7 +55,6 @@ extern "C" {
 /* 0x06 and 0x07 are reserved for performance counters. */
 #define DRM_AGATE_MADVISE		0x08
 #define DRM_AGATE_SET_LABEL		0x09
-/* Reserved, not implemented yet: a call gives EINVAL, as for any unknown number. */
 #define DRM_AGATE_VM_CREATE		0x0a
 #define DRM_AGATE_VM_DESTROY		0x0b
 #define DRM_AGATE_VM_BIND		0x0c
@@ -70,6 +70,9 @@ extern "C" {
 #define DRM_IOCTL_AGATE_GET_BO_OFFSET	DRM_IOWR(DRM_COMMAND_BASE + DRM_AGATE_GET_BO_OFFSET, struct drm_agate_get_bo_offset)
 #define DRM_IOCTL_AGATE_MADVISE		DRM_IOWR(DRM_COMMAND_BASE + DRM_AGATE_MADVISE, struct drm_agate_madvise)
 #define DRM_IOCTL_AGATE_SET_LABEL	DRM_IOW(DRM_COMMAND_BASE + DRM_AGATE_SET_LABEL, struct drm_agate_set_label)
+#define DRM_IOCTL_AGATE_VM_CREATE	DRM_IOWR(DRM_COMMAND_BASE + DRM_AGATE_VM_CREATE, struct drm_agate_vm_create)
+#define DRM_IOCTL_AGATE_VM_DESTROY	DRM_IOW(DRM_COMMAND_BASE + DRM_AGATE_VM_DESTROY, struct drm_agate_vm_destroy)
+#define DRM_IOCTL_AGATE_VM_BIND		DRM_IOW(DRM_COMMAND_BASE + DRM_AGATE_VM_BIND, struct drm_agate_vm_bind)
 #define DRM_IOCTL_AGATE_QUERY_REGIONS	DRM_IOWR(DRM_COMMAND_BASE + DRM_AGATE_QUERY_REGIONS, struct drm_agate_query_regions)
 #define DRM_IOCTL_AGATE_FLIP		DRM_IOW(DRM_COMMAND_BASE + DRM_AGATE_FLIP, struct drm_agate_flip)
 
@@ -169,6 +172,15 @@ struct drm_agate_submit {
 	 * that is neither read nor written.
 	 */
 	__u64 bo_flags;
+	/* -- from version 1.6 on -- */
+	/**
+	 * @vm_id: run in this address space of VM_CREATE, and use all that is bound there:
+	 * bo_handle_count is 0.  A BO counts as written, except one of no vm_id whose bindings
+	 * are all AGATE_VM_BIND_READONLY.  ENOENT.  0: the file's own address space.
+	 */
+	__u32 vm_id;
+	/** @flags: none are defined; zero. */
+	__u32 flags;
 };
 
 #define AGATE_SUBMIT_MAX_SYNCS	1024
@@ -225,6 +237,11 @@ struct drm_agate_wait_bo {
 #define AGATE_BO_CPU_VISIBLE	(1 << 5)
 /** Likewise: the BO has memory from the beginning, for which others may have to leave. */
 #define AGATE_BO_POPULATE	(1 << 6)
+/**
+ * From version 1.6 on, and only with a placement: the BO has no address in the file's own
+ * address space, and is for VM_BIND.  A BO with a vm_id never has one.
+ */
+#define AGATE_BO_NO_VA		(1 << 7)
 
 /* How the CPUs map the pages of a BO that has a placement. */
 #define AGATE_CACHING_WB	0	/* cached; system memory only */
@@ -254,8 +271,8 @@ struct drm_agate_create_bo {
 	/** @handle: out, the GEM handle, never 0. */
 	__u32 handle;
 	/**
-	 * @offset: out, the BO's address in this file's GPU address space,
-	 * never 0, valid while the handle lives.
+	 * @offset: out, the BO's address in this file's GPU address space, valid while
+	 * the handle lives; 0 with AGATE_BO_NO_VA or vm_id, and never otherwise.
 	 */
 	__u64 offset;
 	/* -- from version 1.4 on -- */
@@ -267,8 +284,14 @@ struct drm_agate_create_bo {
 	__u32 placement;
 	/** @caching: AGATE_CACHING_*; WC with VRAM, and 0 without a placement. */
 	__u32 caching;
+	/* -- from version 1.6 on; before, both are zero -- */
+	/**
+	 * @vm_id: only this address space of VM_CREATE may bind the BO, which is never exported
+	 * (EPERM).  ENOENT; EINVAL without a placement.  0: any may.
+	 */
+	__u32 vm_id;
 	/** @pad: zero. */
-	__u64 pad;
+	__u32 pad;
 };
 
 /**
@@ -326,6 +349,7 @@ enum drm_agate_param {
 #define AGATE_FEATURE_PM	(1ULL << 15)
 #define AGATE_FEATURE_CARD	(1ULL << 16)	/* VRAM */
 #define AGATE_FEATURE_ENGINES	(1ULL << 17)	/* firmware and mover: BOs may have a placement */
+#define AGATE_FEATURE_VM_BIND	(1ULL << 18)	/* address spaces of VM_CREATE */
 
 /**
  * struct drm_agate_get_param - ask for one number; EINVAL for an unknown one
@@ -347,7 +371,7 @@ struct drm_agate_get_bo_offset {
 	__u32 handle;
 	/** @pad: zero. */
 	__u32 pad;
-	/** @offset: out, never 0. */
+	/** @offset: out, never 0; EINVAL for a BO that has none. */
 	__u64 offset;
 };
 
@@ -493,6 +517,80 @@ struct drm_agate_flip {
 	__u32 stride;
 	/** @format: enum agate_format: 4 bytes a pixel, in this order. */
 	__u32 format;
+};
+
+/**
+ * struct drm_agate_vm_create - make an address space, whose owner chooses the addresses
+ *
+ * From version 1.6 on, besides the file's own.
+ */
+struct drm_agate_vm_create {
+	/** @flags: none are defined; zero. */
+	__u32 flags;
+	/** @vm_id: out, never 0; a name in this file. */
+	__u32 vm_id;
+	/** @va_start: out, the lowest address that can be bound. */
+	__u64 va_start;
+	/** @va_end: out, one past the highest. */
+	__u64 va_end;
+};
+
+/**
+ * struct drm_agate_vm_destroy - give an address space's name back; ENOENT
+ *
+ * Its jobs run to their end, and keep what is bound until then.
+ */
+struct drm_agate_vm_destroy {
+	/** @vm_id: the address space. */
+	__u32 vm_id;
+	/** @pad: zero. */
+	__u32 pad;
+};
+
+#define AGATE_VM_BIND_MAP	0	/* bind a part of a BO, instead of what the range held */
+#define AGATE_VM_BIND_UNMAP	1	/* the range holds nothing; parts of bindings may go */
+
+/** The GPU may not write there. */
+#define AGATE_VM_BIND_READONLY	(1 << 0)
+/** The GPU may not execute from there. */
+#define AGATE_VM_BIND_NOEXEC	(1 << 1)
+
+/**
+ * struct drm_agate_vm_bind - change what a range of an address space holds
+ *
+ * The operations of an address space take effect in the order of the calls, each behind its
+ * in-syncs; a SUBMIT for the address space comes after all calls before it, so a client need
+ * not wait.  A change that replaces or removes a binding waits for the jobs that the address
+ * space has by then.  The fence of the change is in the out-syncs.
+ *
+ * EPERM for a BO that belongs to another address space.  EINVAL for one without a placement,
+ * and for a range or an offset that is empty, outside of the BO or of the address space, or
+ * not a multiple of 4 KiB.  ENOSPC if the BO does not fit into its memory; EIO if its contents are lost; ENOMEM.  Like SUBMIT the call
+ * waits while AGATE_SUBMIT_MAX_JOBS jobs of this file have not ended.
+ */
+struct drm_agate_vm_bind {
+	/** @vm_id: the address space; ENOENT. */
+	__u32 vm_id;
+	/** @op: AGATE_VM_BIND_MAP or AGATE_VM_BIND_UNMAP. */
+	__u32 op;
+	/** @flags: AGATE_VM_BIND_* bits; 0 with UNMAP. */
+	__u32 flags;
+	/** @handle: MAP: the BO; else 0. */
+	__u32 handle;
+	/** @addr: the first GPU address. */
+	__u64 addr;
+	/** @range: bytes. */
+	__u64 range;
+	/** @offset: MAP: the first byte in the BO; else 0. */
+	__u64 offset;
+	/** @in_syncs: pointer to struct drm_agate_sync[in_sync_count]. */
+	__u64 in_syncs;
+	/** @out_syncs: pointer to struct drm_agate_sync[out_sync_count]. */
+	__u64 out_syncs;
+	/** @in_sync_count: at most AGATE_SUBMIT_MAX_SYNCS. */
+	__u32 in_sync_count;
+	/** @out_sync_count: at most AGATE_SUBMIT_MAX_SYNCS. */
+	__u32 out_sync_count;
 };
 
 #if defined(__cplusplus)

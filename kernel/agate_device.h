@@ -29,6 +29,7 @@
 #define AGATE_DEVICE_H
 
 #include <linux/pci.h>
+#include <linux/xarray.h>
 #include <drm/drm_device.h>
 #include <drm/drm_file.h>
 #include <drm/drm_ioctl.h>
@@ -142,12 +143,14 @@ static inline struct agate_device *to_agate_device(struct drm_device *drm)
  * struct agate_file - one open file
  * @adev: the device
  * @vm: its GPU address space
+ * @vms: struct agate_vm: those of VM_CREATE, each with a reference, by their numbers
  * @entities: its queues and their busy time (topic "submit"), NULL without it
  * @id: drm-client-id
  */
 struct agate_file {
 	struct agate_device *adev;
 	struct agate_vm *vm;
+	struct xarray vms;
 	struct agate_entities *entities;
 	u64 id;
 };

@@ -23,6 +23,7 @@
 #include "agate_lock_order.h"
 #include "agate_park.h"
 #include "agate_sleep.h"
+#include "agate_vm_ioctl.h"
 
 static atomic64_t next_client_id = ATOMIC64_INIT(1);
 
@@ -34,6 +35,7 @@ static int agate_file_open(struct agate_device *adev, struct agate_file *afile)
 	if (IS_ERR(afile->vm))
 		return PTR_ERR(afile->vm);
 	afile->vm->id = afile->id;
+	xa_init_flags(&afile->vms, XA_FLAGS_ALLOC1);
 	if (!agate_topic_present(adev, AGATE_FEATURE_SUBMIT))
 		return 0;
 
@@ -80,6 +82,7 @@ static void agate_postclose(struct drm_device *drm, struct drm_file *file)
 		agate_scan_close(adev, afile);
 	if (afile->entities)
 		agate_queues_close(adev, afile->entities);
+	agate_vms_close(afile);
 	agate_vm_put(afile->vm);
 	kfree(afile);
 	agate_stat_dec(&adev->stats, AGATE_STAT_FILES);

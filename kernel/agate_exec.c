@@ -133,6 +133,17 @@ int agate_exec_reserve(struct agate_exec *exec, unsigned int fences)
 	return ret;
 }
 
+void agate_exec_add_fence(struct agate_exec *exec, struct dma_fence *fence,
+			  enum dma_resv_usage usage)
+{
+	unsigned int i;
+
+	for (i = 0; i < exec->count; i++) {
+		if (!exec->locked[i].victim)
+			dma_resv_add_fence(exec->locked[i].obj->resv, fence, usage);
+	}
+}
+
 /* Nothing is held, so this wait cannot be a part of a deadlock. */
 static int resv_lock_slow(struct agate_exec *exec, struct dma_resv *resv)
 {

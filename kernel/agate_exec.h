@@ -115,6 +115,17 @@ bool agate_exec_holds_victim(const struct agate_exec *exec, struct dma_resv *res
 int agate_exec_reserve(struct agate_exec *exec, unsigned int fences);
 
 /**
+ * agate_exec_add_fence - add a fence to every reservation of the set
+ * @exec: the set; agate_exec_reserve() has made room
+ * @fence: the fence
+ * @usage: what it stands for
+ *
+ * Victims' reservations do not get it.
+ */
+void agate_exec_add_fence(struct agate_exec *exec, struct dma_fence *fence,
+			  enum dma_resv_usage usage);
+
+/**
  * agate_exec_retry - must the loop run once more?
  * @exec: the set
  * @ret: how the last pass ended; changed if this call fails

@@ -42,8 +42,9 @@ static const char *fence_driver_name(struct dma_fence *fence)
 
 static const char *fence_timeline_name(struct dma_fence *fence)
 {
-	static const char * const names[AGATE_MAX_SLOTS + 1] = {
+	static const char * const names[AGATE_FENCE_BIND + 1] = {
 		"slot0", "slot1", "slot2", [AGATE_FENCE_MOVER] = "mover",
+		[AGATE_FENCE_BIND] = "bind",
 	};
 
 	return names[to_agate_fence(fence)->slot];

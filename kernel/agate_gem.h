@@ -35,7 +35,8 @@ struct agate_device;
 /* The flags that agate_gem_create() takes. */
 #define AGATE_BO_FLAGS	(AGATE_BO_NOEXEC | AGATE_BO_HEAP | AGATE_BO_CPU_READONLY | \
 			 AGATE_BO_GPU_READONLY | AGATE_BO_CONTIGUOUS | AGATE_BO_IMPORTED | \
-			 AGATE_BO_PLACED | AGATE_BO_CPU_VISIBLE | AGATE_BO_POPULATE)
+			 AGATE_BO_PLACED | AGATE_BO_CPU_VISIBLE | AGATE_BO_POPULATE | \
+			 AGATE_BO_NO_VA)
 
 /**
  * struct agate_gem - all buffer objects of a device

@@ -15,6 +15,7 @@
 #include "agate_placed.h"
 #include "agate_scan.h"
 #include "agate_submit.h"
+#include "agate_vm_ioctl.h"
 
 /* A kind of backing may be absent, as a call may. */
 static int create_bo_ioctl(struct drm_device *dev, void *data, struct drm_file *file)
@@ -24,7 +25,7 @@ static int create_bo_ioctl(struct drm_device *dev, void *data, struct drm_file *
 
 	if (args->placement)
 		return agate_placed_create_ioctl(dev, data, file);
-	if (args->caching || args->pad)
+	if (args->caching || args->vm_id || args->pad || args->flags & AGATE_BO_NO_VA)
 		return -EINVAL;
 	ret = agate_backing_check_flags(to_agate_device(dev), args->flags);
 
@@ -42,6 +43,10 @@ static int get_bo_offset_ioctl(struct drm_device *dev, void *data, struct drm_fi
 	bo = agate_gem_lookup(file, args->handle);
 	if (!bo)
 		return -ENOENT;
+	if (bo->flags & AGATE_BO_NO_VA) {
+		agate_bo_put(bo);
+		return -EINVAL;
+	}
 	mapping = agate_vm_find(to_agate_file(file)->vm, bo);
 	if (mapping) {
 		args->offset = agate_mapping_va(mapping);
@@ -104,6 +109,9 @@ const struct drm_ioctl_desc agate_ioctls[AGATE_NUM_IOCTLS] = {
 	DRM_IOCTL_DEF_DRV(AGATE_GET_BO_OFFSET, get_bo_offset_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(AGATE_MADVISE, agate_purge_madvise_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(AGATE_SET_LABEL, agate_gem_set_label_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(AGATE_VM_CREATE, agate_vm_create_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(AGATE_VM_DESTROY, agate_vm_destroy_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(AGATE_VM_BIND, agate_vm_bind_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(AGATE_QUERY_REGIONS, agate_query_regions_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(AGATE_FLIP, agate_flip_ioctl, DRM_RENDER_ALLOW),
 };
@@ -118,6 +126,9 @@ static const u64 needs[AGATE_NUM_IOCTLS] = {
 	[DRM_AGATE_GET_BO_OFFSET] = AGATE_FEATURE_GEM,
 	[DRM_AGATE_MADVISE] = AGATE_FEATURE_PURGE,
 	[DRM_AGATE_SET_LABEL] = AGATE_FEATURE_GEM,
+	[DRM_AGATE_VM_CREATE] = AGATE_FEATURE_VM_BIND,
+	[DRM_AGATE_VM_DESTROY] = AGATE_FEATURE_VM_BIND,
+	[DRM_AGATE_VM_BIND] = AGATE_FEATURE_VM_BIND,
 	[DRM_AGATE_QUERY_REGIONS] = AGATE_FEATURE_ENGINES,
 	[DRM_AGATE_FLIP] = AGATE_FEATURE_ENGINES,
 };

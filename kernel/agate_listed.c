@@ -22,8 +22,11 @@ static void write_list(struct agate_job *job)
 	unsigned int n = job->slot;
 	unsigned int i;
 
-	/* That is more than the GPU keeps, and too many writes under a spinlock. */
-	if (job->bo_count > AGATE_LISTED_RANGES) {
+	/*
+	 * The job may use all that is bound; or that is more than the GPU keeps, and too many
+	 * writes under a spinlock.
+	 */
+	if (agate_vm_is_bound(job->vm) || job->bo_count > AGATE_LISTED_RANGES) {
 		gpu_write(adev, AGATE_LISTED_COMMAND(n), AGATE_LISTED_COMMAND_NONE);
 		return;
 	}

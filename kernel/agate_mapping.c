@@ -12,6 +12,7 @@
 #include "agate_reset.h"
 #include "agate_table.h"
 #include "agate_vm.h"
+#include "agate_vm_bind.h"
 
 static int mapping_insert(struct agate_mapping *mapping, struct agate_runs runs,
 			  struct agate_table_reserve *reserve)
@@ -149,12 +150,17 @@ static bool teardown_all(struct agate_bo *bo)
 	list_for_each_entry(vm_bo, &bo->vm_bos, link) {
 		list_for_each_entry(mapping, &vm_bo->mappings, link)
 			left |= mapping_teardown(mapping);
+		if (agate_vm_is_bound(vm_bo->vm))
+			agate_vm_bo_moved(vm_bo);
 	}
 	mutex_unlock(&bo->mappings_lock);
 	return left;
 }
 
-/* The whole BO is mapped by one mapping, so no block has to be split: that cannot fail. */
+/*
+ * No block lies in two mappings: those that the owner of an address space has cut in two are
+ * split by then, because a change has its fence in the BO's reservation.  So this cannot fail.
+ */
 void agate_vm_teardown_bo(struct agate_bo *bo)
 {
 	struct dma_fence *reset = NULL;

@@ -79,7 +79,8 @@ struct dma_fence *agate_move(struct agate_ttm_bo *bo, const struct agate_side *f
 		return ERR_CAST(job);
 	fill_commands(job, bo->size, from, to);
 	ret = dma_resv_reserve_fences(obj->resv, 1);
-	if (!ret)
+	/* Nobody uses what has no contents, but others may share the reservation. */
+	if (!ret && from)
 		ret = add_dependencies(job, obj->resv);
 	if (ret) {
 		agate_mover_job_abandon(job);

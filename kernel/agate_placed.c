@@ -18,6 +18,7 @@
 #include "agate_tt.h"
 #include "agate_ttm.h"
 #include "agate_vm.h"
+#include "agate_vm_ioctl.h"
 
 static struct agate_device *adev_of(const struct agate_bo *bo)
 {
@@ -248,6 +249,8 @@ static void placed_release(struct agate_bo *bo)
 	agate_placed_io_free(&bo->ttm);
 	agate_ttm_release(&bo->ttm);
 	dma_fence_put(bo->ttm.moved);
+	if (bo->ttm.root)
+		drm_gem_object_put(bo->ttm.root);
 }
 
 const struct agate_backing_ops agate_placed_backing = {
@@ -277,7 +280,7 @@ const struct agate_backing_ops agate_hidden_backing = {
 /* ---- CREATE_BO --------------------------------------------------------- */
 
 #define PLACED_FLAGS	(AGATE_BO_NOEXEC | AGATE_BO_CPU_READONLY | AGATE_BO_GPU_READONLY | \
-			 AGATE_BO_CPU_VISIBLE | AGATE_BO_POPULATE)
+			 AGATE_BO_CPU_VISIBLE | AGATE_BO_POPULATE | AGATE_BO_NO_VA)
 #define REGIONS		(BIT(DRM_AGATE_REGION_SYSTEM) | BIT(DRM_AGATE_REGION_VRAM))
 
 static bool args_valid(const struct drm_agate_create_bo *args)
@@ -330,6 +333,9 @@ static int publish(struct agate_bo *bo, struct drm_agate_create_bo *args, struct
 
 	if (ret)
 		return ret;
+	args->offset = 0;
+	if (bo->flags & AGATE_BO_NO_VA)
+		return 0;
 	mapping = agate_vm_find(to_agate_file(file)->vm, bo);
 	if (!mapping)
 		return -EINVAL;
@@ -338,39 +344,74 @@ static int publish(struct agate_bo *bo, struct drm_agate_create_bo *args, struct
 	return 0;
 }
 
-int agate_placed_create_ioctl(struct drm_device *dev, void *data, struct drm_file *file)
+/* Nobody else knows the BO yet. */
+static void make_private(struct agate_bo *bo, struct agate_vm *vm)
 {
-	struct agate_device *adev = to_agate_device(dev);
-	struct drm_agate_create_bo *args = data;
+	bo->ttm.root = vm->bound.root;
+	drm_gem_object_get(bo->ttm.root);
+	bo->base.resv = bo->ttm.root->resv;
+}
+
+static struct agate_bo *create(struct agate_device *adev, const struct drm_agate_create_bo *args,
+			       struct agate_vm *vm)
+{
+	u32 flags = driver_flags(args) | (vm ? AGATE_BO_NO_VA : 0);
 	struct agate_bo *bo;
 	int ret = 0;
-	int idx;
 
-	if (!args_valid(args))
-		return -EINVAL;
-	if (args->size > AGATE_BO_MAX_SIZE)
-		return -EINVAL;
-	/* Removal waits for this, and stops the mover then. */
-	if (!drm_dev_enter(dev, &idx))
-		return -ENODEV;
-	if (!agate_topic_present(adev, AGATE_FEATURE_ENGINES)) {
-		drm_dev_exit(idx);
-		return -EOPNOTSUPP;
-	}
-	bo = agate_gem_create(adev, aligned_size(adev, args), driver_flags(args));
-	if (IS_ERR(bo)) {
-		drm_dev_exit(idx);
-		return PTR_ERR(bo);
-	}
+	bo = agate_gem_create(adev, aligned_size(adev, args), flags);
+	if (IS_ERR(bo))
+		return bo;
 	bo->ttm.size = agate_bo_size(bo);
 	bo->ttm.caching = args->caching;
 	bo->ttm.visible = args->flags & AGATE_BO_CPU_VISIBLE;
 	bo->ttm.placement = args->placement;
+	if (vm)
+		make_private(bo, vm);
 	if (args->flags & AGATE_BO_POPULATE)
 		ret = populate_now(bo);
-	drm_dev_exit(idx);
 	if (!ret)
-		ret = publish(bo, args, file);
+		return bo;
+	agate_bo_put(bo);
+	return ERR_PTR(ret);
+}
+
+/* Removal waits for this, and stops the mover then. */
+static struct agate_bo *enter_and_create(struct agate_device *adev,
+					 const struct drm_agate_create_bo *args,
+					 struct agate_vm *vm)
+{
+	struct agate_bo *bo = ERR_PTR(-EOPNOTSUPP);
+	int idx;
+
+	if (!drm_dev_enter(&adev->drm, &idx))
+		return ERR_PTR(-ENODEV);
+	if (agate_topic_present(adev, AGATE_FEATURE_ENGINES))
+		bo = create(adev, args, vm);
+	drm_dev_exit(idx);
+	return bo;
+}
+
+int agate_placed_create_ioctl(struct drm_device *dev, void *data, struct drm_file *file)
+{
+	struct drm_agate_create_bo *args = data;
+	struct agate_vm *vm = NULL;
+	struct agate_bo *bo;
+	int ret;
+
+	if (!args_valid(args) || args->size > AGATE_BO_MAX_SIZE)
+		return -EINVAL;
+	if (args->vm_id) {
+		vm = agate_vm_lookup(to_agate_file(file), args->vm_id);
+		if (!vm)
+			return -ENOENT;
+	}
+	bo = enter_and_create(to_agate_device(dev), args, vm);
+	if (vm)
+		agate_vm_put(vm);
+	if (IS_ERR(bo))
+		return PTR_ERR(bo);
+	ret = publish(bo, args, file);
 	agate_bo_put(bo);
 	return ret;
 }

@@ -123,7 +123,8 @@ void agate_job_abandon(struct agate_job *job)
 	job_release(&job->parked);
 }
 
-struct agate_job *agate_job_create(struct agate_file *afile, u64 jc, unsigned int slot)
+struct agate_job *agate_job_create(struct agate_file *afile, struct agate_vm *vm, u64 jc,
+				   unsigned int slot)
 {
 	struct agate_job *job;
 
@@ -134,7 +135,7 @@ struct agate_job *agate_job_create(struct agate_file *afile, u64 jc, unsigned in
 	}
 	kref_init(&job->ref);
 	job->adev = afile->adev;
-	job->vm = agate_vm_get(afile->vm);
+	job->vm = agate_vm_get(vm);
 	job->entities = afile->entities;
 	kref_get(&job->entities->ref);
 	job->jc = jc;

@@ -20,6 +20,7 @@
 
 struct agate_device;
 struct agate_file;
+struct agate_vm;
 
 /**
  * struct agate_queues - the schedulers
@@ -120,7 +121,8 @@ void agate_queues_unreserve(struct agate_file *afile);
 
 /**
  * agate_job_create - create an empty job of a file
- * @afile: the file whose address space and queues the job uses
+ * @afile: the file whose queues the job uses
+ * @vm: the address space that it runs in
  * @jc: first job header
  * @slot: AGATE_SLOT_*
  *
@@ -128,7 +130,8 @@ void agate_queues_unreserve(struct agate_file *afile);
  *
  * Return: the job with one reference, or NULL.
  */
-struct agate_job *agate_job_create(struct agate_file *afile, u64 jc, unsigned int slot);
+struct agate_job *agate_job_create(struct agate_file *afile, struct agate_vm *vm, u64 jc,
+				   unsigned int slot);
 
 /**
  * agate_job_put - drop a reference to a job; after the last one the job is parked, and

@@ -33,6 +33,7 @@ struct drm_file;
  * @stats: counts living fences; NULL once the device has gone
  * @slot: one for each slot
  * @mover: that of the card's mover; see agate_mover.h
+ * @bind: that of changes of address spaces; see agate_bind.h
  */
 struct agate_scheds {
 	struct kref ref;
@@ -41,6 +42,7 @@ struct agate_scheds {
 	struct agate_stats *stats;
 	struct drm_gpu_scheduler slot[AGATE_SLOTS_USED];
 	struct drm_gpu_scheduler mover;
+	struct drm_gpu_scheduler bind;
 };
 
 /**

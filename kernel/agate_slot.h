@@ -136,14 +136,15 @@ void agate_slot_topic_fini(struct agate_device *adev);
 int agate_slot_topic_suspend(struct agate_device *adev);
 int agate_slot_topic_resume(struct agate_device *adev);
 
-/* Not a slot, but the card's mover. */
+/* Not slots, but the card's mover, and changes of page tables. */
 #define AGATE_FENCE_MOVER	AGATE_MAX_SLOTS
+#define AGATE_FENCE_BIND	(AGATE_MAX_SLOTS + 1)
 
 /**
  * agate_fence_create - create a slot fence while the caller may still wait for
  * memory
  * @adev: the device
- * @slot: AGATE_SLOT_* or AGATE_FENCE_MOVER
+ * @slot: AGATE_SLOT_*, AGATE_FENCE_MOVER or AGATE_FENCE_BIND
  *
  * Each fence is a timeline of its own, because after a stop or a reset, jobs of
  * different clients need not end in the order of their submission.

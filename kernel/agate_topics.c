@@ -15,6 +15,7 @@
 #include "agate_pm.h"
 #include "agate_submit.h"
 #include "agate_topics.h"
+#include "agate_vm_bind.h"
 
 static bool runtime_pm = true;
 module_param(runtime_pm, bool, 0444);
@@ -94,6 +95,8 @@ static const struct agate_topic topics[] = {
 	{ "engines", AGATE_FEATURE_ENGINES, AGATE_FEATURE_CARD | AGATE_FEATURE_SUBMIT,
 	  agate_engines_topic_init, agate_engines_topic_fini,
 	  agate_engines_topic_suspend, NULL },
+	{ "vm-bind", AGATE_FEATURE_VM_BIND, AGATE_FEATURE_ENGINES,
+	  agate_vm_bind_topic_init, agate_vm_bind_topic_fini },
 	/* Last, so that the GPU is awake before any other topic starts to stop. */
 	{ "pm", AGATE_FEATURE_PM, AGATE_FEATURE_POWER,
 	  pm_topic_init, agate_pm_topic_fini },

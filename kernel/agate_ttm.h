@@ -40,6 +40,7 @@ struct agate_resource;
 struct agate_tt;
 struct agate_ttm_bo;
 struct dma_fence;
+struct drm_gem_object;
 struct drm_printer;
 
 enum agate_mem_type {
@@ -244,6 +245,7 @@ enum agate_ttm_type {
  * @moved: the fence of its last move, with a reference, or NULL.  If that failed the contents
  *	are lost
  * @lost: an earlier move failed
+ * @root: a private BO's: that of its address space, with a reference; else NULL
  */
 struct agate_ttm_bo {
 	u8 type;
@@ -256,6 +258,7 @@ struct agate_ttm_bo {
 	struct agate_tt *tt;
 	struct dma_fence *moved;
 	bool lost;
+	struct drm_gem_object *root;
 };
 
 #endif /* AGATE_TTM_H */

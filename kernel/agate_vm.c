@@ -26,12 +26,14 @@ static void vm_free(struct agate_parked *parked)
 	 * Check the table, not the topic: the topic may have ended since, but the
 	 * table remains.
 	 */
+	if (agate_vm_is_bound(vm))
+		agate_bind_close(vm);
 	if (vm->as.pgt.root)
 		agate_mmu_vm_fini(vm);
 	drm_mm_takedown(&vm->mm);
 	mutex_destroy(&vm->pt_lock);
 	agate_stat_dec(&vm->adev->stats, AGATE_STAT_VMS);
-	kfree(vm);
+	kfree_rcu(vm, rcu);
 }
 
 /* Free the tables only when the GPU cannot walk them. */
@@ -80,6 +82,20 @@ struct agate_vm *agate_vm_create(struct agate_device *adev)
 	return vm;
 }
 
+struct agate_vm *agate_vm_create_bound(struct agate_device *adev)
+{
+	struct agate_vm *vm = agate_vm_create(adev);
+	int ret;
+
+	if (IS_ERR(vm))
+		return vm;
+	ret = agate_bind_open(vm);
+	if (!ret)
+		return vm;
+	agate_vm_put(vm);
+	return ERR_PTR(ret);
+}
+
 struct agate_vm *agate_vm_get(struct agate_vm *vm)
 {
 	kref_get(&vm->ref);
@@ -88,6 +104,7 @@ struct agate_vm *agate_vm_get(struct agate_vm *vm)
 
 /* ---- A BO in an address space ------------------------------------------ */
 
+/* Of a file's own address space. */
 static void vm_bo_release(struct kref *ref)
 {
 	struct agate_vm_bo *vm_bo = container_of(ref, struct agate_vm_bo, ref);
@@ -132,12 +149,67 @@ static struct agate_vm_bo *vm_bo_create(struct agate_vm *vm, struct agate_bo *bo
 	drm_gem_object_get(&bo->base);
 	INIT_LIST_HEAD(&vm_bo->link);
 	INIT_LIST_HEAD(&vm_bo->mappings);
+	INIT_LIST_HEAD(&vm_bo->external);
+	INIT_LIST_HEAD(&vm_bo->evicted);
 	return vm_bo;
+}
+
+struct agate_vm_bo *agate_vm_bo_obtain(struct agate_vm *vm, struct agate_bo *bo)
+{
+	struct agate_vm_bo *vm_bo;
+
+	lockdep_assert_held_write(&vm->lock);
+
+	mutex_lock(&bo->mappings_lock);
+	vm_bo = vm_bo_find(vm, bo);
+	if (vm_bo)
+		kref_get(&vm_bo->ref);
+	mutex_unlock(&bo->mappings_lock);
+	if (vm_bo)
+		return vm_bo;
+	vm_bo = vm_bo_create(vm, bo);
+	if (!vm_bo)
+		return NULL;
+	/* The address space owns the record, and not the other way round. */
+	agate_vm_put(vm);
+	if (bo->base.resv != vm->bound.root->resv)
+		list_add_tail(&vm_bo->external, &vm->bound.externals);
+	mutex_lock(&bo->mappings_lock);
+	list_add(&vm_bo->link, &bo->vm_bos);
+	mutex_unlock(&bo->mappings_lock);
+	return vm_bo;
+}
+
+static void bound_vm_bo_release(struct kref *ref)
+{
+	struct agate_vm_bo *vm_bo = container_of(ref, struct agate_vm_bo, ref);
+	struct agate_bound *bound = &vm_bo->vm->bound;
+
+	list_del(&vm_bo->link);
+	mutex_unlock(&vm_bo->bo->mappings_lock);
+	list_del(&vm_bo->external);
+	spin_lock(&bound->evicted_lock);
+	list_del(&vm_bo->evicted);
+	spin_unlock(&bound->evicted_lock);
+	kfree(vm_bo);
+}
+
+void agate_vm_bo_put(struct agate_vm_bo *vm_bo)
+{
+	struct agate_vm *vm = vm_bo->vm;
+	struct agate_bo *bo = vm_bo->bo;
+	bool last;
+
+	down_write(&vm->lock);
+	last = kref_put_mutex(&vm_bo->ref, bound_vm_bo_release, &bo->mappings_lock);
+	up_write(&vm->lock);
+	if (last)
+		drm_gem_object_put(&bo->base);
 }
 
 /* ---- Mappings --------------------------------------------------------- */
 
-static u32 prot_of(const struct agate_bo *bo)
+u32 agate_bo_prot(const struct agate_bo *bo)
 {
 	u32 prot = AGATE_PROT_READ;
 
@@ -236,7 +308,7 @@ static int mapping_init(struct agate_mapping *mapping, struct agate_vm_bo *vm_bo
 	kref_init(&mapping->ref);
 	mapping->vm_bo = vm_bo;
 	mapping->size = agate_bo_size(vm_bo->bo);
-	mapping->prot = prot_of(vm_bo->bo);
+	mapping->prot = agate_bo_prot(vm_bo->bo);
 	agate_table_reserve_init(&mapping->tables);
 	return range_take(vm_bo->vm, mapping);
 }
@@ -340,6 +412,8 @@ int agate_vm_open_bo(struct agate_vm *vm, struct agate_bo *bo)
 	struct agate_vm_bo *old;
 	int ret = 0;
 
+	if (bo->flags & AGATE_BO_NO_VA)
+		return 0;
 	down_write(&vm->lock);
 	if (!vm_bo_count_again(vm, bo, &old, &extra))
 		ret = vm_bo_first_handle(vm, bo, old);
@@ -373,6 +447,8 @@ void agate_vm_close_bo(struct agate_vm *vm, struct agate_bo *bo)
 	struct agate_vm_bo *vm_bo;
 	bool last = false;
 
+	if (bo->flags & AGATE_BO_NO_VA)
+		return;
 	mutex_lock(&bo->mappings_lock);
 	vm_bo = vm_bo_find(vm, bo);
 	if (vm_bo)

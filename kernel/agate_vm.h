@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A file's GPU address space, and the BOs that own its ranges.
+ * GPU address spaces, and the BOs that own their ranges.
+ *
+ * Every file has an address space of its own, and may have others, whose ranges it chooses
+ * (agate_vm_bind.h).  In its own:
  *
  * The driver reserves a range when a file gets its first handle to a BO, and
  * releases it when the file closes the last one.  The first submit that lists the
@@ -16,6 +19,7 @@
 #include <linux/rwsem.h>
 #include <drm/drm_mm.h>
 
+#include "agate_bind.h"
 #include "agate_mmu.h"
 #include "agate_park.h"
 #include "agate_table.h"
@@ -40,6 +44,8 @@ struct agate_device;
  * @mm: ranges taken; under @lock
  * @as: page table and place in the hardware (topics "pgtable" and "mmu")
  * @parked: for when a pending reset keeps its table
+ * @bound: what an address space has whose owner chooses the ranges
+ * @rcu: the callback of a bind job's last dependency accesses @bound after the job has run
  */
 struct agate_vm {
 	struct kref ref;
@@ -50,12 +56,20 @@ struct agate_vm {
 	struct drm_mm mm;
 	struct agate_as as;
 	struct agate_parked parked;
+	struct agate_bound bound;
+	struct rcu_head rcu;
 };
+
+/** agate_vm_is_bound - does its owner choose the ranges? */
+static inline bool agate_vm_is_bound(const struct agate_vm *vm)
+{
+	return vm->bound.root;
+}
 
 /**
  * struct agate_mapping - a part of a BO at a range of addresses
  * @ref: the handles of the file together hold one, and so does each job that lists the
- *	BO
+ *	BO; not counted in an address space whose owner chooses the ranges
  * @vm_bo: whose BO and where, with a reference
  * @link: in vm_bo->mappings, under bo->mappings_lock
  * @node: the range, in vm->mm
@@ -65,6 +79,7 @@ struct agate_vm {
  * @active: the page-table entries exist; under bo->mappings_lock
  * @tables: table pages for one more chunk of a BO that GROWS
  * @parked: for when a pending reset keeps its range
+ * @step: in struct agate_va_steps while it is about to go
  *
  * A file's handles map the whole BO, once.
  */
@@ -79,18 +94,22 @@ struct agate_mapping {
 	bool active;
 	struct agate_table_reserve tables;
 	struct agate_parked parked;
+	struct list_head step;
 };
 
 /**
  * struct agate_vm_bo - one BO in one address space
  * @ref: each of @mappings holds one; the last one is put under bo->mappings_lock
- * @vm: the address space, with a reference
+ * @vm: the address space, with a reference if it is a file's own: others own the record
  * @bo: the BO, with a reference
  * @link: in bo->vm_bos; under bo->mappings_lock, as the rest
  * @mappings: struct agate_mapping
  * @handles: the number of the file's handles to the BO
  * @first: the first of @mappings, which is made with the record; later ones, which there are
- *	if a file opens the BO again while a job or the GPU still uses the first, are not here
+ *	if a file opens the BO again while a job or the GPU still uses the first, are not here.
+ *	Not used where the owner chooses the ranges, nor is @handles
+ * @external: in bound.externals if the BO is not private; under vm->lock
+ * @evicted: in bound.evicted; under bound.evicted_lock
  */
 struct agate_vm_bo {
 	struct kref ref;
@@ -100,6 +119,8 @@ struct agate_vm_bo {
 	struct list_head mappings;
 	unsigned int handles;
 	struct agate_mapping first;
+	struct list_head external;
+	struct list_head evicted;
 };
 
 /** agate_mapping_va - the first GPU address of the range */
@@ -118,6 +139,32 @@ struct agate_vm *agate_vm_create(struct agate_device *adev);
 struct agate_vm *agate_vm_get(struct agate_vm *vm);
 
 /**
+ * agate_vm_create_bound - the same, of an address space whose owner chooses the ranges
+ * @adev: the device
+ */
+struct agate_vm *agate_vm_create_bound(struct agate_device *adev);
+
+/**
+ * agate_vm_bo_obtain - the record of a BO in an address space whose owner chooses the ranges
+ * @vm: its lock is held for writing
+ * @bo: the BO
+ *
+ * Return: the record with a reference; NULL when there is no memory for a new one.
+ */
+struct agate_vm_bo *agate_vm_bo_obtain(struct agate_vm *vm, struct agate_bo *bo);
+
+/**
+ * agate_vm_bo_put - drop a reference to such a record
+ * @vm_bo: the record
+ *
+ * Context: may sleep; no lock of the driver is held.
+ */
+void agate_vm_bo_put(struct agate_vm_bo *vm_bo);
+
+/** agate_bo_prot - what the GPU may do with a BO, AGATE_PROT_* */
+u32 agate_bo_prot(const struct agate_bo *bo);
+
+/**
  * agate_vm_put - drop a reference to an address space
  * @vm: the address space
  *
@@ -131,6 +178,8 @@ void agate_vm_put(struct agate_vm *vm);
  * @bo: the BO
  *
  * Context: may sleep; takes vm->lock, bo->mappings_lock, vm->pt_lock.
+ * Does nothing for a BO that is AGATE_BO_NO_VA.
+ *
  * Return: 0; -ENOSPC when no range is free; -ENOMEM.
  */
 int agate_vm_open_bo(struct agate_vm *vm, struct agate_bo *bo);

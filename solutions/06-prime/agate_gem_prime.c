@@ -78,6 +78,9 @@ struct dma_buf *agate_prime_export(struct drm_gem_object *obj, int flags)
 	struct dma_buf *dmabuf;
 	int ret;
 
+	/* Its reservation is an address space's. */
+	if (bo->ttm.root)
+		return ERR_PTR(-EPERM);
 	if (!agate_backing_is(bo, AGATE_BACKING_EXPORTABLE))
 		return ERR_PTR(-EINVAL);
 	ret = agate_backing_hold(bo);

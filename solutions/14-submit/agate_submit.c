@@ -16,12 +16,10 @@
  * Each step except the last may fail.  Then the submit drops the incomplete job, and
  * nothing has changed.
  */
-#include <linux/dma-fence-chain.h>
 #include <linux/dma-resv.h>
 #include <linux/slab.h>
 #include <drm/drm_drv.h>
 #include <drm/drm_gem.h>
-#include <drm/drm_syncobj.h>
 #include <drm/drm_utils.h>
 
 #include "agate_device.h"
@@ -34,18 +32,8 @@
 #include "agate_submit.h"
 #include "agate_submit_lists.h"
 #include "agate_vm.h"
-
-/**
- * struct submit_out - one sync object to be signalled
- * @syncobj: with a reference
- * @chain: for a timeline point, else NULL
- * @point: that point
- */
-struct submit_out {
-	struct drm_syncobj *syncobj;
-	struct dma_fence_chain *chain;
-	u64 point;
-};
+#include "agate_vm_bind.h"
+#include "agate_vm_ioctl.h"
 
 /* ---- Gathering -------------------------------------------------------- */
 
@@ -86,74 +74,6 @@ static int gather_bos(struct agate_job *job, struct drm_file *file,
 	return ret;
 }
 
-static int gather_in_syncs(struct agate_job *job, struct drm_file *file,
-			   const struct drm_agate_sync *syncs, u32 count)
-{
-	int ret = 0;
-	u32 i;
-
-	for (i = 0; !ret && i < count; i++) {
-		struct dma_fence *fence;
-
-		ret = drm_syncobj_find_fence(file, syncs[i].handle, syncs[i].point, 0, &fence);
-		/* It takes over the reference even when it fails. */
-		if (!ret)
-			ret = drm_sched_job_add_dependency(&job->base, fence);
-	}
-	return ret;
-}
-
-static void free_outs(struct submit_out *outs, u32 count)
-{
-	u32 i;
-
-	for (i = 0; outs && i < count; i++) {
-		if (outs[i].syncobj)
-			drm_syncobj_put(outs[i].syncobj);
-		dma_fence_chain_free(outs[i].chain);
-	}
-	kvfree(outs);
-}
-
-static int fill_outs(struct submit_out *outs, struct drm_file *file,
-		     const struct drm_agate_sync *syncs, u32 count)
-{
-	u32 i;
-
-	for (i = 0; i < count; i++) {
-		outs[i].syncobj = drm_syncobj_find(file, syncs[i].handle);
-		if (!outs[i].syncobj)
-			return -ENOENT;
-		outs[i].point = syncs[i].point;
-		if (!outs[i].point)
-			continue;
-		outs[i].chain = dma_fence_chain_alloc();
-		if (!outs[i].chain)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-/* NULL for none. */
-static struct submit_out *gather_outs(struct drm_file *file, const struct drm_agate_sync *syncs,
-				      u32 count)
-{
-	struct submit_out *outs;
-	int ret;
-
-	if (!count)
-		return NULL;
-	outs = kvcalloc(count, sizeof(*outs), GFP_KERNEL_ACCOUNT);
-	if (!outs)
-		return ERR_PTR(-ENOMEM);
-	ret = fill_outs(outs, file, syncs, count);
-	if (ret) {
-		free_outs(outs, count);
-		return ERR_PTR(ret);
-	}
-	return outs;
-}
-
 /* ---- Pushing ---------------------------------------------------------- */
 
 /*
@@ -187,40 +107,35 @@ static int add_dependencies(struct agate_job *job)
 	unsigned int i;
 	int ret = 0;
 
+	if (agate_vm_is_bound(job->vm))
+		return agate_vm_add_dependencies(job);
 	for (i = 0; !ret && i < job->bo_count; i++)
 		ret = add_bo_dependencies(job, &job->bos[i]);
 	return ret;
 }
 
-static void publish(struct agate_job *job, struct dma_fence *finished, struct submit_out *outs,
-		    u32 out_count)
+static void publish(struct agate_job *job, struct dma_fence *finished, struct agate_syncs *syncs)
 {
 	u32 i;
 
+	if (agate_vm_is_bound(job->vm))
+		agate_vm_publish(job->vm, finished);
 	for (i = 0; i < job->bo_count; i++)
 		dma_resv_add_fence(job->bos[i].obj->resv, finished,
 				   job->bos[i].flags & AGATE_SUBMIT_BO_WRITE ?
 				   DMA_RESV_USAGE_WRITE : DMA_RESV_USAGE_READ);
-	for (i = 0; i < out_count; i++) {
-		if (outs[i].chain) {
-			drm_syncobj_add_point(outs[i].syncobj, outs[i].chain, finished,
-					      outs[i].point);
-			outs[i].chain = NULL;
-		} else {
-			drm_syncobj_replace_fence(outs[i].syncobj, finished);
-		}
-	}
+	agate_syncs_publish(syncs, finished);
 }
 
 /* From here on nothing fails. */
-static void push(struct agate_job *job, struct submit_out *outs, u32 out_count)
+static void push(struct agate_job *job, struct agate_syncs *syncs)
 {
 	struct dma_fence *finished;
 
 	mutex_lock(&job->entities->lock);
 	drm_sched_job_arm(&job->base);
 	finished = dma_fence_get(&job->base.s_fence->finished);
-	publish(job, finished, outs, out_count);
+	publish(job, finished, syncs);
 	kref_get(&job->ref);
 	drm_sched_entity_push_job(&job->base);
 	mutex_unlock(&job->entities->lock);
@@ -232,6 +147,8 @@ static int lock_bos(struct agate_job *job, struct agate_exec *exec)
 	unsigned int i;
 	int ret = 0;
 
+	if (agate_vm_is_bound(job->vm))
+		return agate_vm_lock_all(job->vm, exec);
 	for (i = 0; !ret && i < job->bo_count; i++)
 		ret = agate_exec_lock(exec, job->bos[i].obj);
 	return ret;
@@ -242,6 +159,8 @@ static int validate_bos(struct agate_job *job, struct agate_exec *exec)
 	unsigned int i;
 	int ret = 0;
 
+	if (agate_vm_is_bound(job->vm))
+		return agate_vm_rebind(job->vm, exec);
 	for (i = 0; !ret && i < job->bo_count; i++) {
 		ret = agate_backing_validate(to_agate_bo(job->bos[i].obj), exec);
 		if (!ret)
@@ -250,7 +169,7 @@ static int validate_bos(struct agate_job *job, struct agate_exec *exec)
 	return ret;
 }
 
-static int lock_and_push(struct agate_job *job, struct submit_out *outs, u32 out_count)
+static int lock_and_push(struct agate_job *job, struct agate_syncs *syncs)
 {
 	struct agate_exec exec;
 	int ret;
@@ -267,38 +186,41 @@ static int lock_and_push(struct agate_job *job, struct submit_out *outs, u32 out
 	if (!ret)
 		ret = add_dependencies(job);
 	if (!ret)
-		push(job, outs, out_count);
+		push(job, syncs);
 	agate_exec_fini(&exec);
+	return ret;
+}
+
+/* What is bound stays so meanwhile.  A file's own address space needs no such care. */
+static int steady_and_push(struct agate_job *job, struct agate_syncs *syncs)
+{
+	int ret = 0;
+
+	if (!agate_vm_is_bound(job->vm))
+		return lock_and_push(job, syncs);
+	ret = down_read_interruptible(&job->vm->lock);
+	if (ret)
+		return ret;
+	ret = lock_and_push(job, syncs);
+	up_read(&job->vm->lock);
 	return ret;
 }
 
 /* The caller has called agate_sched_job_init(); this undoes it after a failure. */
 static int gather_and_push(struct agate_job *job, struct drm_file *file,
-			   const struct drm_agate_submit *args,
-			   const struct agate_submit_lists *lists)
+			   const struct drm_agate_submit *args, struct agate_submit_lists *lists)
 {
-	struct submit_out *outs;
 	int ret;
 
-	outs = gather_outs(file, lists->out, args->out_sync_count);
-	if (IS_ERR(outs)) {
-		ret = PTR_ERR(outs);
-		outs = NULL;
-		goto cleanup;
-	}
-	ret = gather_in_syncs(job, file, lists->in, args->in_sync_count);
+	ret = agate_syncs_gather(&lists->syncs, &job->base, file);
 	if (!ret)
 		ret = gather_bos(job, file, lists->bos, args->bo_handle_count);
-	if (ret)
-		goto cleanup;
-
-	ret = agate_job_add_done(job);
 	if (!ret)
-		ret = lock_and_push(job, outs, args->out_sync_count);
-cleanup:
+		ret = agate_job_add_done(job);
+	if (!ret)
+		ret = steady_and_push(job, &lists->syncs);
 	if (ret)
 		agate_sched_job_cancel(&job->base);
-	free_outs(outs, args->out_sync_count);
 	return ret;
 }
 
@@ -306,10 +228,9 @@ cleanup:
 
 static bool submit_args_are_valid(const struct drm_agate_submit *args)
 {
-	return args->jc && IS_ALIGNED(args->jc, 64) &&
+	return args->jc && IS_ALIGNED(args->jc, 64) && !args->flags &&
+	       !(args->vm_id && args->bo_handle_count) &&
 	       !(args->requirements & ~(AGATE_JD_REQ_FS | AGATE_JD_REQ_ONLY_COMPUTE)) &&
-	       args->in_sync_count <= AGATE_SUBMIT_MAX_SYNCS &&
-	       args->out_sync_count <= AGATE_SUBMIT_MAX_SYNCS &&
 	       args->bo_handle_count <= AGATE_SUBMIT_MAX_BOS;
 }
 
@@ -317,8 +238,8 @@ static bool submit_args_are_valid(const struct drm_agate_submit *args)
  * Inside drm_dev_enter(), so that unplugging waits for the push.  The caller has called
  * agate_queues_reserve().
  */
-static int submit(struct drm_file *file, const struct drm_agate_submit *args,
-		  const struct agate_submit_lists *lists)
+static int submit(struct drm_file *file, struct agate_vm *vm,
+		  const struct drm_agate_submit *args, struct agate_submit_lists *lists)
 {
 	unsigned int slot = AGATE_SLOT_VERTEX;
 	struct agate_job *job;
@@ -326,7 +247,7 @@ static int submit(struct drm_file *file, const struct drm_agate_submit *args,
 
 	if (args->requirements & AGATE_JD_REQ_FS)
 		slot = AGATE_SLOT_FRAGMENT;
-	job = agate_job_create(to_agate_file(file), args->jc, slot);
+	job = agate_job_create(to_agate_file(file), vm, args->jc, slot);
 	if (!job)
 		return -ENOMEM;
 	if (args->requirements & AGATE_JD_REQ_ONLY_COMPUTE)
@@ -341,26 +262,42 @@ static int submit(struct drm_file *file, const struct drm_agate_submit *args,
 	return ret;
 }
 
+static int enter_and_submit(struct drm_file *file, struct agate_vm *vm,
+			    const struct drm_agate_submit *args, struct agate_submit_lists *lists)
+{
+	struct agate_file *afile = to_agate_file(file);
+	int idx, ret;
+
+	ret = agate_queues_reserve(afile);
+	if (ret)
+		return ret;
+	if (!drm_dev_enter(&afile->adev->drm, &idx)) {
+		agate_queues_unreserve(afile);
+		return -ENODEV;
+	}
+	ret = submit(file, vm, args, lists);
+	drm_dev_exit(idx);
+	return ret;
+}
+
 int agate_submit_ioctl(struct drm_device *dev, void *data, struct drm_file *file)
 {
 	const struct drm_agate_submit *args = data;
 	struct agate_file *afile = to_agate_file(file);
 	struct agate_submit_lists lists = {};
-	int idx, ret;
+	struct agate_vm *vm;
+	int ret;
 
 	if (!submit_args_are_valid(args))
 		return -EINVAL;
+	vm = args->vm_id ? agate_vm_lookup(afile, args->vm_id) : agate_vm_get(afile->vm);
+	if (!vm)
+		return -ENOENT;
 	ret = agate_submit_lists_copy(&lists, args);
 	if (!ret)
-		ret = agate_queues_reserve(afile);
-	if (!ret && !drm_dev_enter(dev, &idx)) {
-		agate_queues_unreserve(afile);
-		ret = -ENODEV;
-	} else if (!ret) {
-		ret = submit(file, args, &lists);
-		drm_dev_exit(idx);
-	}
+		ret = enter_and_submit(file, vm, args, &lists);
 	agate_submit_lists_free(&lists);
+	agate_vm_put(vm);
 	return ret;
 }
 

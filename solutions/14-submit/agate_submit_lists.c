@@ -14,8 +14,7 @@
 void agate_submit_lists_free(struct agate_submit_lists *lists)
 {
 	kvfree(lists->bos);
-	kvfree(lists->in);
-	kvfree(lists->out);
+	agate_syncs_free(&lists->syncs);
 }
 
 /* One array of @count elements, into @list; after a failure *@list is NULL. */
@@ -92,31 +91,15 @@ static bool bos_are_valid(struct agate_submit_bo *bos, u32 count)
 	return true;
 }
 
-static bool syncs_are_valid(const struct drm_agate_sync *syncs, u32 count)
-{
-	u32 i;
-
-	for (i = 0; i < count; i++) {
-		if (syncs[i].pad)
-			return false;
-	}
-	return true;
-}
-
 int agate_submit_lists_copy(struct agate_submit_lists *lists, const struct drm_agate_submit *args)
 {
 	int ret;
 
 	ret = copy_bos(lists, args);
 	if (!ret)
-		ret = copy_list((void **)&lists->in, args->in_syncs, args->in_sync_count,
-				sizeof(*lists->in));
-	if (!ret)
-		ret = copy_list((void **)&lists->out, args->out_syncs, args->out_sync_count,
-				sizeof(*lists->out));
-	if (!ret && (!bos_are_valid(lists->bos, args->bo_handle_count) ||
-		     !syncs_are_valid(lists->in, args->in_sync_count) ||
-		     !syncs_are_valid(lists->out, args->out_sync_count)))
+		ret = agate_syncs_copy(&lists->syncs, args->in_syncs, args->in_sync_count,
+				       args->out_syncs, args->out_sync_count);
+	if (!ret && !bos_are_valid(lists->bos, args->bo_handle_count))
 		ret = -EINVAL;
 	return ret;
 }

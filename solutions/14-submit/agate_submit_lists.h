@@ -8,6 +8,7 @@
 #include <linux/types.h>
 
 #include "agate_drm.h"
+#include "agate_syncs.h"
 
 /**
  * struct agate_submit_bo - a BO of the list
@@ -22,27 +23,25 @@ struct agate_submit_bo {
 /**
  * struct agate_submit_lists - the arrays that SUBMIT points to, copied
  * @bos: the BOs, in the order of their handles
- * @in: to wait for
- * @out: to signal
+ * @syncs: the sync objects
  *
  * An array without entries is NULL, or ZERO_SIZE_PTR.
  */
 struct agate_submit_lists {
 	struct agate_submit_bo *bos;
-	struct drm_agate_sync *in;
-	struct drm_agate_sync *out;
+	struct agate_syncs syncs;
 };
 
 /**
  * agate_submit_lists_copy - copy and check the arrays
  * @lists: zeroed; agate_submit_lists_free() frees it, also after a failure
- * @args: whose counts are checked
+ * @args: whose bo_handle_count is checked
  *
  * Userspace may serve a page fault in its arrays whenever it likes, so this comes first,
  * while the submit holds nothing that others wait for.
  *
- * Return: 0, -EFAULT, -ENOMEM; -EINVAL for a pad or flag that is wrong, and for a handle
- * that is listed twice.
+ * Return: 0, -EFAULT, -ENOMEM; -EINVAL for a pad or flag that is wrong, for a handle that is
+ * listed twice, and for too many sync objects.
  */
 int agate_submit_lists_copy(struct agate_submit_lists *lists, const struct drm_agate_submit *args);
 void agate_submit_lists_free(struct agate_submit_lists *lists);

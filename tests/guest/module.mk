@@ -5,7 +5,7 @@ GUEST_TESTS	:= uapi-bo uapi-submit mmap jobs races gone reload failnth failnth-t
 		   compute closed listed many absent coherency queued runtime-pm storm caught reservations \
 		   readers lock-order parked probed backing spaces heaps asleep contiguous prime \
 		   strangers dvfs two-gpus one-goes power-sticks restart trips own-vram limit placed pool mover-ends \
-		   victims cards failnth-card wired regions flip flip-ends
+		   victims cards failnth-card vm-bind wired regions flip flip-ends
 # Those with libagate inside.
 GUEST_LIB_TESTS	:= bo-cache scanout
 GUEST_TEST_DIR	:= $(BUILD)/tests/guest
@@ -37,7 +37,7 @@ $(addprefix $(GUEST_TEST_DIR)/,cards failnth failnth-two flip limit one-goes pri
 $(addprefix $(GUEST_TEST_DIR)/,cards failnth-two limit one-goes storm two-gpus): $(GUEST_TEST_DIR)/gpus.o
 $(addprefix $(GUEST_TEST_DIR)/,absent asleep backing caught contiguous dvfs heaps one-goes parked \
 		power-sticks prime probed reservations runtime-pm spaces strangers trips own-vram limit placed pool \
-		flip flip-ends mover-ends victims wired): \
+		flip flip-ends mover-ends victims vm-bind wired): \
 		$(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kernel.o)
 
 $(addprefix $(GUEST_TEST_DIR)/,cards failnth-card limit mover-ends placed pool victims): $(GUEST_TEST_DIR)/placed_client.o

@@ -107,7 +107,7 @@ guest()
 		reservations readers lock-order parked probed backing spaces heaps asleep \
 		contiguous prime strangers scanout two-gpus one-goes top dvfs \
 		power-sticks restart trips own-vram limit placed pool mover-ends victims cards failnth-card \
-		wired regions flip flip-ends; do
+		vm-bind wired regions flip flip-ends; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	for p in agate-info agate-top; do
@@ -363,6 +363,7 @@ moves | moves-port)
 		"$(inject fail-flip:1)" "$(test_step flip-ends fault)" \
 		"$(stick flip)" "$(test_step flip-ends stuck)" 'gpu:{"cmd": "restore"}' \
 		"$(test_step flip-ends ends_late)" "$(test_step pool)" \
+		"$(test_step vm-bind)" \
 		"$(load "$patient page_limit=16")" "$(test_step limit)" "$(load $patient)" \
 		"$(inject fail-mover:1,fail-mover:2)" "$(test_step placed "*lost")"
 	case $suite in

@@ -66,6 +66,7 @@ static const struct {
 	{ AGATE_FEATURE_COHERENCY, "coherency" },
 	{ AGATE_FEATURE_CARD, "card" },
 	{ AGATE_FEATURE_ENGINES, "mover" },
+	{ AGATE_FEATURE_VM_BIND, "vm-bind" },
 };
 
 #define FEATURE_COUNT	(sizeof(features) / sizeof(features[0]))

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The queue of an address space's changes.
+ *
+ * A change of what is bound has two halves.  The ioctl changes the records of the address space,
+ * at once; a job of the scheduler changes the page table, when what it waits for has ended.  So
+ * one who looks at the records sees what the last job of the queue will leave.
+ *
+ * Until its job has run, a change has its fence in the reservations of all BOs that it
+ * concerns: nobody moves their memory before that.
+ */
+#ifndef AGATE_BIND_H
+#define AGATE_BIND_H
+
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <drm/gpu_scheduler.h>
+
+#include "agate_backing.h"
+#include "agate_park.h"
+#include "agate_table.h"
+
+struct agate_device;
+struct agate_file;
+struct agate_mapping;
+struct agate_vm;
+struct agate_vm_bo;
+struct dma_fence;
+struct drm_gem_object;
+
+/**
+ * struct agate_bound - the part of an address space whose owner chooses the ranges
+ * @root: its reservation is that of all private BOs, which have a reference each; NULL: a
+ *	file's own address space
+ * @externals: struct agate_vm_bo: those of BOs with a reservation of their own; under vm->lock
+ * @evicted_lock: protects @evicted; innermost
+ * @evicted: struct agate_vm_bo: those with a mapping whose entries are gone
+ * @entity: the queue
+ * @last: the fence of the last change, with a reference, or NULL; under vm->lock
+ */
+struct agate_bound {
+	struct drm_gem_object *root;
+	struct list_head externals;
+	spinlock_t evicted_lock;	/* @evicted */
+	struct list_head evicted;
+	struct drm_sched_entity entity;
+	struct dma_fence *last;
+};
+
+/**
+ * struct agate_va_steps - how the records change
+ * @drop: struct agate_mapping (step): those that overlap, lowest address first
+ * @left: what stays of the first one, below the range; its vm_bo is NULL if there is nothing
+ * @right: what stays of the last one, above it; likewise
+ * @add: what comes, or NULL
+ *
+ * All three have their memory before anything changes.
+ */
+struct agate_va_steps {
+	struct list_head drop;
+	struct agate_mapping *left;
+	struct agate_mapping *right;
+	struct agate_mapping *add;
+};
+
+/**
+ * struct agate_bind_job - one change
+ * @base: the scheduler's part
+ * @vm: the address space, with a reference
+ * @jobs: of its file: counts this one
+ * @addr: the first address of the range
+ * @range: bytes
+ * @steps: the records
+ * @runs: memory of the new mapping
+ * @prot: what the GPU may do there
+ * @tables: table pages for the change
+ * @done: signals when the page table has changed
+ * @parked: to be freed in a context that may sleep
+ */
+struct agate_bind_job {
+	struct drm_sched_job base;
+	struct agate_vm *vm;
+	atomic_t *jobs;
+	u64 addr;
+	u64 range;
+	struct agate_va_steps steps;
+	struct agate_runs runs;
+	u32 prot;
+	struct agate_table_reserve tables;
+	struct dma_fence *done;
+	struct agate_parked parked;
+};
+
+/**
+ * agate_bind_init - start the scheduler
+ * @adev: the device
+ *
+ * It ends with the DRM device, as those of agate_queues_init().
+ *
+ * Return: 0 or an error.
+ */
+int agate_bind_init(struct agate_device *adev);
+
+/**
+ * agate_bind_open - make the queue, and the root, of a new address space
+ * @vm: the address space
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int agate_bind_open(struct agate_vm *vm);
+
+/**
+ * agate_bind_close - drop all records, because the address space dies
+ * @vm: has no job, and the GPU does not walk its table
+ *
+ * Context: may sleep; no lock of the driver is held.
+ */
+void agate_bind_close(struct agate_vm *vm);
+
+/**
+ * agate_bind_job_create - make an empty change
+ * @afile: the file that asks for it
+ * @vm: the address space
+ *
+ * Takes over what agate_queues_reserve() counted, also when it fails.
+ *
+ * Return: the job, or an ERR_PTR.
+ */
+struct agate_bind_job *agate_bind_job_create(struct agate_file *afile, struct agate_vm *vm);
+
+/** agate_bind_job_abandon - free a change that was not pushed */
+void agate_bind_job_abandon(struct agate_bind_job *job);
+
+/**
+ * agate_bind_arm - from here on nothing fails, and agate_bind_push() has to follow
+ * @job: complete
+ *
+ * Context: vm->lock is held for writing, until after the push: it orders the changes.
+ * Return: the fence of the change, with a reference.
+ */
+struct dma_fence *agate_bind_arm(struct agate_bind_job *job);
+
+/** agate_bind_push - queue an armed change, which belongs to the scheduler from here on */
+void agate_bind_push(struct agate_bind_job *job);
+
+#endif /* AGATE_BIND_H */
