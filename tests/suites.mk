@@ -64,7 +64,7 @@ TURN		:= $(shell expr $$(git rev-list --count HEAD 2>/dev/null || echo 0) % $(wo
 TURNS		:= $(if $(filter all,$(MUTANTS)),$(SHARDS),$(TURN))
 
 $(foreach lab,$(LAB_NUMBERS), \
-	$(call suite,scores/$(lab),4d,900,-,tests/labs/scores.sh $(lab)) \
+	$(call suite,scores/$(lab),3d,900,-,tests/labs/scores.sh $(lab)) \
 	$(call suite,mutants/$(lab)/debug,2d,900,-,tests/labs/mutants.sh $(lab) debug) \
 	$(foreach s,$(TURNS),$(call suite,mutants/$(lab)/$(s),2,900,-, \
 		tests/labs/mutants.sh $(lab) fast $(s) $(words $(SHARDS)))))
