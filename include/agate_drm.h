@@ -39,12 +39,13 @@ extern "C" {
  *   4   CREATE_BO: placement
  *   5   QUERY_REGIONS; FLIP; PRIME: BOs with a placement
  *   6   VM_CREATE, VM_DESTROY, VM_BIND; CREATE_BO and SUBMIT: vm_id
+ *   7   MADVISE: label
  *
  * A driver ignores what a later version appended to a struct, but not a flag that it does
  * not know: before a client sets one, it asks for the version.
  */
 #define AGATE_DRM_MAJOR	1
-#define AGATE_DRM_MINOR	6
+#define AGATE_DRM_MINOR	7
 
 #define DRM_AGATE_SUBMIT		0x00
 #define DRM_AGATE_WAIT_BO		0x01
@@ -176,7 +177,8 @@ struct drm_agate_submit {
 	/**
 	 * @vm_id: run in this address space of VM_CREATE, and use all that is bound there:
 	 * bo_handle_count is 0.  A BO counts as written, except one of no vm_id whose bindings
-	 * are all AGATE_VM_BIND_READONLY.  ENOENT.  0: the file's own address space.
+	 * are all AGATE_VM_BIND_READONLY.  Chains do not wait for each other because of BOs of
+	 * this vm_id.  ENOENT.  0: the file's own address space.
 	 */
 	__u32 vm_id;
 	/** @flags: none are defined; zero. */
@@ -350,6 +352,7 @@ enum drm_agate_param {
 #define AGATE_FEATURE_CARD	(1ULL << 16)	/* VRAM */
 #define AGATE_FEATURE_ENGINES	(1ULL << 17)	/* firmware and mover: BOs may have a placement */
 #define AGATE_FEATURE_VM_BIND	(1ULL << 18)	/* address spaces of VM_CREATE */
+#define AGATE_FEATURE_VM_TABLES	(1ULL << 19)	/* their page tables; VM_BIND needs it */
 
 /**
  * struct drm_agate_get_param - ask for one number; EINVAL for an unknown one
@@ -407,6 +410,9 @@ struct drm_agate_get_bo_offset {
  *
  * EINVAL for any other advice, and for DONTNEED on a BO that is shared with another
  * file or driver, is in one piece, or has a placement.
+ *
+ * From version 1.7 on the call can give the BO another label as well, as SET_LABEL does and
+ * with the same errors.  Any error leaves both the label and the advice as they were.
  */
 struct drm_agate_madvise {
 	/** @handle: the BO. */
@@ -417,6 +423,12 @@ struct drm_agate_madvise {
 	__u32 retained;
 	/** @pad: zero. */
 	__u32 pad;
+	/** @label: pointer to the bytes of a label, or 0: the BO keeps the one that it has. */
+	__u64 label;
+	/** @len: bytes at @label; 0 removes the label.  Without @label: 0. */
+	__u32 len;
+	/** @pad2: zero. */
+	__u32 pad2;
 };
 
 /** Bytes of a label, without a terminating zero. */
@@ -565,8 +577,9 @@ struct drm_agate_vm_destroy {
  *
  * EPERM for a BO that belongs to another address space.  EINVAL for one without a placement,
  * and for a range or an offset that is empty, outside of the BO or of the address space, or
- * not a multiple of 4 KiB.  ENOSPC if the BO does not fit into its memory; EIO if its contents are lost; ENOMEM.  Like SUBMIT the call
- * waits while AGATE_SUBMIT_MAX_JOBS jobs of this file have not ended.
+ * not a multiple of 4 KiB.  ENOSPC if the BO does not fit into its memory, and if
+ * AGATE_SUBMIT_MAX_BOS other BOs of no vm_id are bound; EIO if its contents are lost; ENOMEM.
+ * Like SUBMIT the call waits while AGATE_SUBMIT_MAX_JOBS jobs of this file have not ended.
  */
 struct drm_agate_vm_bind {
 	/** @vm_id: the address space; ENOENT. */

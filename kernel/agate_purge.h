@@ -40,6 +40,11 @@ void agate_purge_topic_fini(struct agate_device *adev);
  * @dev: the device
  * @data: struct drm_agate_madvise
  * @file: whose handle it is
+ *
+ * Calls agate_gem_set_label_ioctl() if the client gives a label, and holds no lock meanwhile.
+ * That call is the last one that can fail.
+ *
+ * Return: 0, or the error of the uAPI.  On failure the advice and the label stay as they were.
  */
 int agate_purge_madvise_ioctl(struct drm_device *dev, void *data, struct drm_file *file);
 

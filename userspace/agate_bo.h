@@ -87,6 +87,20 @@ int agate_bo_alloc(struct agate_device *dev, uint64_t size, uint32_t flags, cons
 void agate_bo_free(struct agate_bo *bo);
 
 /**
+ * agate_bo_madvise_label - say whether a BO's contents matter, and change its label
+ * @bo: the BO
+ * @needed: as for agate_bo_madvise()
+ * @label: its new label, a valid one, or NULL for none
+ * @retained: as for agate_bo_madvise(), or NULL
+ *
+ * One call of the kernel; two when the driver's minor version is below 7.
+ *
+ * Return: 0 or a negative errno.  Then the BO has the label and the advice that it had before,
+ * but with an older driver perhaps the new advice.
+ */
+int agate_bo_madvise_label(struct agate_bo *bo, bool needed, const char *label, bool *retained);
+
+/**
  * agate_bo_mark_submitted - record that the kernel has accepted a job that uses the
  * BO
  * @bo: the BO

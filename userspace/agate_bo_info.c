@@ -3,6 +3,8 @@
  * The getters of a BO, for the library and its users; advice about its contents; and
  * the record of submitted work.
  */
+#include <string.h>
+
 #include "agate_bo.h"
 
 uint64_t agate_bo_size(const struct agate_bo *bo)
@@ -30,17 +32,35 @@ struct agate_device *agate_bo_device(const struct agate_bo *bo)
 	return bo->dev;
 }
 
-int agate_bo_madvise(struct agate_bo *bo, bool needed, bool *retained)
+/* Without @text the BO keeps its label. */
+static int bo_advise(struct agate_bo *bo, bool needed, const char *text, bool *retained)
 {
 	struct drm_agate_madvise arg = {
 		.handle = bo->handle,
 		.madv = needed ? AGATE_MADV_WILLNEED : AGATE_MADV_DONTNEED,
+		.label = (uintptr_t)text,
+		.len = text ? (uint32_t)strlen(text) : 0,
 	};
 	int err = agate_ioctl(bo->dev, DRM_IOCTL_AGATE_MADVISE, &arg);
 
 	if (!err && retained)
 		*retained = arg.retained;
 	return err;
+}
+
+int agate_bo_madvise(struct agate_bo *bo, bool needed, bool *retained)
+{
+	return bo_advise(bo, needed, NULL, retained);
+}
+
+int agate_bo_madvise_label(struct agate_bo *bo, bool needed, const char *label, bool *retained)
+{
+	int err;
+
+	if (agate_device_labels_advice(bo->dev))
+		return bo_advise(bo, needed, label ? label : "", retained);
+	err = bo_advise(bo, needed, NULL, retained);
+	return err ? err : agate_bo_set_label(bo, label);
 }
 
 void agate_bo_mark_submitted(struct agate_bo *bo, uint32_t access)

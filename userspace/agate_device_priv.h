@@ -58,6 +58,12 @@ static inline bool agate_device_knows_display(const struct agate_device *dev)
 	return dev->minor >= 5;
 }
 
+/* Does MADVISE take a label? */
+static inline bool agate_device_labels_advice(const struct agate_device *dev)
+{
+	return dev->minor >= 7;
+}
+
 /* Call ioctl(), and restart it when a signal interrupts it; return 0 or -errno. */
 int agate_ioctl(const struct agate_device *dev, unsigned long request, void *arg);
 

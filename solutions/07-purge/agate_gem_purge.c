@@ -131,52 +131,87 @@ void agate_purge_topic_fini(struct agate_device *adev)
 	agate_shrinker_unregister(&adev->purge.shrinker);
 }
 
-/* A purged BO stays purged, whatever userspace advises. */
-static int advise(struct agate_device *adev, struct agate_bo *bo, u32 madv)
+static bool args_valid(const struct drm_agate_madvise *args)
+{
+	return !args->pad && !args->pad2 && (args->label || !args->len) &&
+	       (args->madv == AGATE_MADV_WILLNEED || args->madv == AGATE_MADV_DONTNEED);
+}
+
+/* May this advice be given for the BO? */
+static int advice_check(struct agate_bo *bo, u32 madv)
 {
 	bool shared;
 
-	lockdep_assert_held(&bo->backing.lock);
-
-	if (madv == AGATE_MADV_DONTNEED) {
-		if (!agate_backing_is(bo, AGATE_BACKING_PURGEABLE))
-			return -EINVAL;
-		mutex_lock(&bo->mappings_lock);
-		shared = bo_is_shared(bo);
-		mutex_unlock(&bo->mappings_lock);
-		if (shared)
-			return -EINVAL;
-	}
-	if (bo->madv < 0)
+	if (madv == AGATE_MADV_WILLNEED)
 		return 0;
-
-	bo->madv = madv;
-	mutex_lock(&adev->purge.lock);
-	if (madv == AGATE_MADV_DONTNEED)
-		list_move_tail(&bo->purge_link, &adev->purge.list);
-	else
-		list_del_init(&bo->purge_link);
-	mutex_unlock(&adev->purge.lock);
-	return 0;
+	if (!agate_backing_is(bo, AGATE_BACKING_PURGEABLE))
+		return -EINVAL;
+	mutex_lock(&bo->backing.lock);
+	mutex_lock(&bo->mappings_lock);
+	shared = bo_is_shared(bo);
+	mutex_unlock(&bo->mappings_lock);
+	mutex_unlock(&bo->backing.lock);
+	return shared ? -EINVAL : 0;
 }
 
+/* A purged BO stays purged, whatever userspace advises. */
+static bool advise(struct agate_device *adev, struct agate_bo *bo, u32 madv)
+{
+	bool retained;
+
+	mutex_lock(&bo->backing.lock);
+	retained = bo->madv >= 0;
+	if (retained) {
+		bo->madv = madv;
+		mutex_lock(&adev->purge.lock);
+		if (madv == AGATE_MADV_DONTNEED)
+			list_move_tail(&bo->purge_link, &adev->purge.list);
+		else
+			list_del_init(&bo->purge_link);
+		mutex_unlock(&adev->purge.lock);
+	}
+	mutex_unlock(&bo->backing.lock);
+	return retained;
+}
+
+/*
+ * Without backing.lock: fetching the text may fault, and the fault may need pages of this BO.
+ * If another thread closes the handle meanwhile, and its number becomes the name of another
+ * BO, that one gets the label, as if the client had called SET_LABEL after MADVISE.
+ */
+static int set_label(struct drm_device *dev, struct drm_file *file,
+		     const struct drm_agate_madvise *args)
+{
+	struct drm_agate_set_label label = {
+		.handle = args->handle,
+		.len = args->len,
+		.label = args->label,
+	};
+
+	return args->label ? agate_gem_set_label_ioctl(dev, &label, file) : 0;
+}
+
+/*
+ * Whatever can fail comes before the advice.  If somebody begins to share the BO after the
+ * check, it is as if the advice had come first: the shrinker looks once more.
+ */
 int agate_purge_madvise_ioctl(struct drm_device *dev, void *data, struct drm_file *file)
 {
 	struct drm_agate_madvise *args = data;
 	struct agate_bo *bo;
 	int ret;
 
-	if (args->pad ||
-	    (args->madv != AGATE_MADV_WILLNEED && args->madv != AGATE_MADV_DONTNEED))
+	if (!args_valid(args))
 		return -EINVAL;
 	bo = agate_gem_lookup(file, args->handle);
 	if (!bo)
 		return -ENOENT;
 
-	mutex_lock(&bo->backing.lock);
-	ret = advise(to_agate_device(dev), bo, args->madv);
-	args->retained = bo->madv >= 0;
-	mutex_unlock(&bo->backing.lock);
+	ret = advice_check(bo, args->madv);
+	if (!ret)
+		ret = set_label(dev, file, args);
+	if (!ret)
+		args->retained = advise(to_agate_device(dev), bo, args->madv);
 	agate_bo_put(bo);
 	return ret;
 }

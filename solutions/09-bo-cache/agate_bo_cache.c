@@ -128,9 +128,7 @@ static bool make_useful(struct agate_bo *bo, const char *label, bool wait)
 
 	if (wait && agate_bo_wait(bo, INT64_MAX, true))
 		return false;
-	if (agate_bo_madvise(bo, true, &retained) || !retained)
-		return false;
-	return !agate_bo_set_label(bo, label);
+	return !agate_bo_madvise_label(bo, true, label, &retained) && retained;
 }
 #endif
 
@@ -216,10 +214,9 @@ bool agate_bo_cache_put(struct agate_bo *bo)
 
 	if (bo->flags & AGATE_ALLOC_SHARED || !cache->enabled)
 		return false;
-	if (agate_bo_madvise(bo, false, NULL))
-		return false;
 	/* Once it is in the list, another thread may take it and give it a label. */
-	agate_bo_set_label(bo, AGATE_BO_CACHE_LABEL);
+	if (agate_bo_madvise_label(bo, false, AGATE_BO_CACHE_LABEL, NULL))
+		return false;
 
 #if LAB09 >= 3
 	TAILQ_INIT(&stale);

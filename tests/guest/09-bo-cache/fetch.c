@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 static struct {
-	unsigned int madvise, label, others;
+	unsigned int madvise, others;
 	uint32_t madv;
 	bool listed;
 	struct agate_device *dev;
@@ -18,8 +18,6 @@ static void record(unsigned long request, enum call_when when, void *arg)
 	if (request == DRM_IOCTL_AGATE_MADVISE) {
 		seen.madvise++;
 		seen.madv = ((struct drm_agate_madvise *)arg)->madv;
-	} else if (request == DRM_IOCTL_AGATE_SET_LABEL) {
-		seen.label++;
 	} else {
 		seen.others++;
 	}
@@ -38,7 +36,7 @@ void test_calls_of_a_fetch(void **state)
 	cpu[100] = 0x6c;
 	agate_bo_unreference(bo);
 	seen.dev = dev;
-	seen.madvise = seen.label = seen.others = 0;
+	seen.madvise = seen.others = 0;
 	calls_begin(agate_device_fd(dev));
 	calls_hook(record);
 	bo = agate_bo_cache_fetch(dev, PAGE, 0, "again", false);
@@ -58,8 +56,8 @@ void test_calls_of_a_fetch(void **state)
 	check_equal(bo->refcnt, 0, "refcnt");
 	check_true(!bo->cpu, "no map", "a map");
 	check_true(lib_listed("label=\"again\""), "the label in debugfs", "it is not there");
-	rule("a fetch costs two calls of the kernel: nobody asks about a BO that no job can be using");
-	check_equal(seen.others, 0, "calls besides MADVISE and SET_LABEL");
+	rule("a fetch costs one call of the kernel: nobody asks about a BO that no job can be using");
+	check_equal(seen.others, 0, "calls besides MADVISE");
 	agate_bo_free(bo);
 
 	rule("a creation takes the BO of the cache, with the bytes of its last user");
@@ -220,13 +218,6 @@ void test_fetch_fails(void **state)
 	calls_fail(DRM_IOCTL_AGATE_MADVISE, 1, ENODEV);
 	bo = lib_bo(dev, PAGE, DELAY);
 	check_equal(calls_made(DRM_IOCTL_AGATE_CREATE_BO), 1, "calls of CREATE_BO");
-	check_equal(lib_handles(), 1, "handles that are left");
-	agate_bo_unreference(bo);
-	rule("nobody gets a BO with the label of somebody else");
-	calls_begin(agate_device_fd(dev));
-	calls_fail(DRM_IOCTL_AGATE_SET_LABEL, 1, ENOMEM);
-	check_lib(agate_bo_create(dev, PAGE, DELAY, "mine", &bo), 0, "agate_bo_create()");
-	check_true(lib_listed("label=\"mine\""), "the label in debugfs", "it is not there");
 	check_equal(lib_handles(), 1, "handles that are left");
 	agate_bo_unreference(bo);
 	cache_close(dev);

@@ -43,7 +43,6 @@ void test_buckets(void **state)
 
 static unsigned long seen_calls[CALLS_MAX];
 static unsigned int seen_count, seen_madv;
-static char seen_label[64];
 static struct agate_device *seen_dev;
 static bool seen_listed;
 
@@ -61,12 +60,6 @@ static void record(unsigned long request, enum call_when when, void *arg)
 	seen_listed = seen_listed || anything_listed();
 	if (request == DRM_IOCTL_AGATE_MADVISE)
 		seen_madv = ((struct drm_agate_madvise *)arg)->madv;
-	if (request == DRM_IOCTL_AGATE_SET_LABEL) {
-		const struct drm_agate_set_label *set = arg;
-
-		snprintf(seen_label, sizeof(seen_label), "%.*s", (int)set->len,
-			 set->len ? (const char *)(uintptr_t)set->label : "");
-	}
 }
 
 static bool called(unsigned long request)
@@ -98,14 +91,12 @@ void test_calls_of_a_put(void **state)
 	check_true(called(DRM_IOCTL_AGATE_MADVISE), "MADVISE", "none");
 	check_equal(seen_madv, AGATE_MADV_DONTNEED, "the advice");
 	rule("the label of a cached BO is AGATE_BO_CACHE_LABEL");
-	check_true(called(DRM_IOCTL_AGATE_SET_LABEL), "SET_LABEL", "none");
-	check_true(!strcmp(seen_label, AGATE_BO_CACHE_LABEL), AGATE_BO_CACHE_LABEL, seen_label);
 	check_true(lib_listed("label=\"" AGATE_BO_CACHE_LABEL "\""), "the label in debugfs",
 		   "it is not there");
 	rule("advice and label come before the BO is in the lists, where another thread may take it");
 	check_true(!seen_listed, "empty lists until then", "the BO is in a list already");
-	rule("a put makes two calls of the kernel, and unmaps nothing that is not mapped");
-	check_equal(seen_count, 3, "calls: munmap(), MADVISE and SET_LABEL");
+	rule("a put makes one call of the kernel, for both the advice and the label");
+	check_equal(seen_count, 2, "calls: munmap() and MADVISE");
 	rule("a cached BO is in the list by age and in the bucket of its size");
 	check_true(TAILQ_FIRST(&dev->cache.lru) == bo, "it is the first by age", "it is not");
 	check_true(TAILQ_FIRST(&dev->cache.bucket[0]) == bo, "it is in bucket 0", "it is not");
@@ -151,11 +142,6 @@ void test_put_refused(void **state)
 	check_cached(dev, 0);
 	check_equal(lib_handles(), 0, "handles that are left");
 	close(fd);
-	rule("a label that the kernel does not take is no reason to give up a BO");
-	bo = lib_bo(dev, PAGE, 0);
-	calls_fail(DRM_IOCTL_AGATE_SET_LABEL, 1, ENOMEM);
-	agate_bo_unreference(bo);
-	check_cached(dev, 1);
 	cache_close(dev);
 }
 

@@ -184,14 +184,23 @@ static int set_label(const struct drm_agate_set_label *args)
 /* The importers of a dma-buf rely on the pages of its BO. */
 static int madvise_bo(struct drm_agate_madvise *args)
 {
+	const struct drm_agate_set_label label = {
+		.handle = args->handle, .len = args->len, .label = args->label,
+	};
 	struct object *object = object_of(args->handle);
 
-	if (args->pad || args->madv > AGATE_MADV_DONTNEED)
+	if (args->pad || args->pad2 || (args->len && !args->label) ||
+	    args->madv > AGATE_MADV_DONTNEED || args->len > AGATE_LABEL_MAX)
 		return EINVAL;
 	if (!object)
 		return ENOENT;
 	if (args->madv == AGATE_MADV_DONTNEED && (object->exported || object->info.imported))
 		return EINVAL;
+	/* A driver of an older version would not have seen it. */
+	if (kernel.minor < 7 && args->label)
+		abort();
+	if (args->label)
+		set_label(&label);
 	args->retained = !object->purged;
 	object->info.madv = args->madv;
 	return 0;

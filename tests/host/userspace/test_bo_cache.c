@@ -126,12 +126,9 @@ static void assert_calls(const unsigned long *expected, unsigned int count)
 
 static void test_calls_of_a_round(void **state)
 {
-	static const unsigned long put[] = {
-		FAKE_MUNMAP, DRM_IOCTL_AGATE_MADVISE, DRM_IOCTL_AGATE_SET_LABEL,
-	};
+	static const unsigned long put[] = { FAKE_MUNMAP, DRM_IOCTL_AGATE_MADVISE };
 	static const unsigned long fetch[] = {
-		DRM_IOCTL_AGATE_MADVISE, DRM_IOCTL_AGATE_SET_LABEL, DRM_IOCTL_AGATE_MMAP_BO,
-		FAKE_MMAP,
+		DRM_IOCTL_AGATE_MADVISE, DRM_IOCTL_AGATE_MMAP_BO, FAKE_MMAP,
 	};
 	struct agate_bo *bo = bo_new(*state, 4096, 0);
 	const uint32_t handle = agate_bo_handle(bo);
@@ -142,14 +139,14 @@ static void test_calls_of_a_round(void **state)
 	seen_count = 0;
 	fake_hook(record);
 	agate_bo_unreference(bo);
-	assert_calls(put, 3);
+	assert_calls(put, 2);
 	assert_int_equal(fake_live_maps(), 0);
 	assert_true(fake_bo(handle, &seen));
 	assert_int_equal(seen.madv, AGATE_MADV_DONTNEED);
 
 	fake_hook(record);
 	bo = bo_new(*state, 4096, 0);
-	assert_calls(fetch, 4);
+	assert_calls(fetch, 3);
 	assert_int_equal(agate_bo_handle(bo), handle);
 	assert_int_equal(agate_bo_address(bo), address);
 	assert_true(fake_bo(handle, &seen));
@@ -161,6 +158,47 @@ static void test_calls_of_a_round(void **state)
 	agate_bo_unreference(bo);
 	assert_int_equal(fake_calls(DRM_IOCTL_AGATE_CREATE_BO), 1);
 	assert_int_equal(fake_calls(DRM_IOCTL_GEM_CLOSE), 0);
+}
+
+/* A driver below 1.7 ignores a label in MADVISE: SET_LABEL follows. */
+static void test_calls_of_an_older_driver(void **state)
+{
+	static const unsigned long put[] = {
+		FAKE_MUNMAP, DRM_IOCTL_AGATE_MADVISE, DRM_IOCTL_AGATE_SET_LABEL,
+	};
+	static const unsigned long fetch[] = {
+		DRM_IOCTL_AGATE_MADVISE, DRM_IOCTL_AGATE_SET_LABEL, DRM_IOCTL_AGATE_MMAP_BO,
+		FAKE_MMAP,
+	};
+	struct agate_device *dev;
+	struct agate_bo *bo;
+	uint32_t handle;
+
+	(void)state;
+	fake_set_minor(6);
+	dev = fake_open();
+	assert_int_equal(agate_bo_cache_enable(dev, true), 0);
+	bo = bo_new(dev, 4096, 0);
+	handle = agate_bo_handle(bo);
+	seen_count = 0;
+	fake_hook(record);
+	agate_bo_unreference(bo);
+	assert_calls(put, 3);
+	assert_fake_label(handle, AGATE_BO_CACHE_LABEL);
+
+	fake_hook(record);
+	bo = bo_new(dev, 4096, 0);
+	assert_calls(fetch, 4);
+	assert_int_equal(agate_bo_handle(bo), handle);
+	assert_fake_label(handle, "");
+
+	/* Nobody gets a BO with the label of somebody else. */
+	agate_bo_unreference(bo);
+	fake_fail(DRM_IOCTL_AGATE_SET_LABEL, 1, ENOMEM);
+	bo = bo_new(dev, 4096, 0);
+	assert_int_equal(fake_calls(DRM_IOCTL_AGATE_CREATE_BO), 2);
+	agate_bo_unreference(bo);
+	agate_device_close(dev);
 }
 
 static void test_labels(void **state)
@@ -314,6 +352,7 @@ int main(void)
 		with_clock(test_what_fits),
 		with_clock(test_oldest_that_fits),
 		with_clock(test_calls_of_a_round),
+		with_device(test_calls_of_an_older_driver),
 		with_clock(test_labels),
 		with_clock(test_busy_oldest),
 		with_clock(test_busy_with_a_reader),

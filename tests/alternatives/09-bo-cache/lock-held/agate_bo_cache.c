@@ -94,9 +94,9 @@ static struct agate_bo *take_locked(struct agate_bo_cache *cache, uint64_t size,
 static bool make_useful(struct agate_bo *bo, const char *label)
 {
 	bool retained = false;
-	int err = agate_bo_madvise(bo, true, &retained);
+	int err = agate_bo_madvise_label(bo, true, label, &retained);
 
-	return !err && retained && !agate_bo_set_label(bo, label);
+	return !err && retained;
 }
 
 struct agate_bo *agate_bo_cache_fetch(struct agate_device *dev, uint64_t size, uint32_t flags,
@@ -175,10 +175,9 @@ bool agate_bo_cache_put(struct agate_bo *bo)
 
 	if (bo->flags & AGATE_ALLOC_SHARED || !cache->enabled)
 		return false;
-	if (agate_bo_madvise(bo, false, NULL))
-		return false;
 	/* Once it is in the list, another thread may take it and give it a label. */
-	agate_bo_set_label(bo, AGATE_BO_CACHE_LABEL);
+	if (agate_bo_madvise_label(bo, false, AGATE_BO_CACHE_LABEL, NULL))
+		return false;
 
 	TAILQ_INIT(&stale);
 	pthread_mutex_lock(&cache->lock);

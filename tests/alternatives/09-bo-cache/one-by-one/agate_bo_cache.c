@@ -85,9 +85,7 @@ static bool make_useful(struct agate_bo *bo, const char *label, bool wait)
 
 	if (wait && agate_bo_wait(bo, INT64_MAX, true))
 		return false;
-	if (agate_bo_madvise(bo, true, &retained) || !retained)
-		return false;
-	return !agate_bo_set_label(bo, label);
+	return !agate_bo_madvise_label(bo, true, label, &retained) && retained;
 }
 
 struct agate_bo *agate_bo_cache_fetch(struct agate_device *dev, uint64_t size, uint32_t flags,
@@ -160,9 +158,10 @@ bool agate_bo_cache_put(struct agate_bo *bo)
 	uint64_t now_s = cache->now_ns() / NS_PER_S;
 	bool in;
 
-	if (!cache->enabled || bo->flags & AGATE_ALLOC_SHARED || agate_bo_madvise(bo, false, NULL))
+	if (!cache->enabled || bo->flags & AGATE_ALLOC_SHARED)
 		return false;
-	agate_bo_set_label(bo, AGATE_BO_CACHE_LABEL);
+	if (agate_bo_madvise_label(bo, false, AGATE_BO_CACHE_LABEL, NULL))
+		return false;
 	pthread_mutex_lock(&cache->lock);
 	in = cache->enabled;
 	if (in) {
