@@ -4,13 +4,14 @@
 # shell.sh: a shell in a guest with a driver loaded.
 #
 # usage: [LAB=NN] [FROM=labs|solutions|DIR] [DRIVER=panfrost] [GPU=bifrost] [GPUS=2] [DEBUG=1]
-#        [DEMO=1] scripts/shell.sh, in the project's folder
+#        [DEMO=1] [VRAM=MIB [VISIBLE=MIB]] scripts/shell.sh, in the project's folder
 #
 # The driver is the reference's or, with LAB, the one that grading would compose: that
 # lab's files from FROM (default: labs), and the reference's other files.  With
 # DRIVER=panfrost it is upstream's, on a GPU with the number of a T860, or of a G72 with
 # GPU=bifrost.  The shell also starts when the driver's probe fails, and shows the driver's
 # last lines.  DEBUG=1 uses the debug kernel, and GPUS=2 gives the guest two GPUs.
+# With VRAM the GPU has a card with that much memory, of which the CPUs reach VISIBLE MiB (all).
 # With DEMO=1 agate-gem draws beside the shell, so that agate-top has something to show.
 #
 # Without LAB the guest boots from scratch, which also proves that nothing depends on the
@@ -32,14 +33,23 @@ case ${GPUS:-1} in
 1 | 2) options+=(--gpus "${GPUS:-1}") ;;
 *) die "GPUS=$GPUS: there are 1 and 2" ;;
 esac
+case ${VRAM:-}${VISIBLE:-} in
+*[!0-9]*) die "VRAM=${VRAM:-}, VISIBLE=${VISIBLE:-}: they are MiB" ;;
+esac
+[ -z "${VISIBLE:-}" ] || [ -n "${VRAM:-}" ] || die "VISIBLE=$VISIBLE: there is no card without VRAM="
 deliver=("put:$BUILD/lib/libagate.so:/lib/libagate.so.0")
-for tool in agate-info agate-gem agate-hold agate-top; do
+for tool in agate-info agate-gem agate-hold agate-map agate-top; do
 	deliver+=("put:$BUILD/bin/$tool:/bin/$tool")
 done
+if [ -n "${VRAM:-}" ]; then
+	options+=(--card --vram "$VRAM" --vram-visible "${VISIBLE:-$VRAM}")
+	deliver+=("put:$BUILD/firmware/agate/card.fw:/lib/firmware/agate/card.fw")
+fi
 advice='agate-info and agate-gem are on the PATH, agate-hold, which holds BOs, and agate-top:
     agate-hold 3 &
     cat /sys/kernel/debug/dri/0/bos
     agate-top
+    agate-map                 (with VRAM=64)
     (make shell DEMO=1 starts agate-gem beside the shell)'
 
 # The product that Panfrost takes it for.

@@ -16,7 +16,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM HUP
 top=$work/usr
-tools="agate-gem agate-hold agate-info agate-top"
+tools="agate-gem agate-hold agate-info agate-map agate-top"
 
 complain()
 {

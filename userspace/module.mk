@@ -83,10 +83,10 @@ $(LIBAGATE_LABS): $(LIBAGATE) userspace/libagate-labs.map
 	$(Q)$(call US_LINK,$@ $(LIBAGATE_LABS_MAP) $(LIBAGATE_OBJS))
 
 AGATE_TOOLS	:= $(BUILD)/bin/agate-info $(BUILD)/bin/agate-gem $(BUILD)/bin/agate-hold \
-		   $(BUILD)/bin/agate-top
+		   $(BUILD)/bin/agate-map $(BUILD)/bin/agate-top
 
 # The picture is the same to the byte everywhere: no fused multiply-add.
-GEM_PARTS	:= gem_backdrop gem_camera gem_display gem_gpu gem_image gem_light gem_math gem_memory gem_mesh \
+GEM_PARTS	:= gem_backdrop gem_ballast gem_camera gem_display gem_gpu gem_image gem_light gem_math gem_memory gem_mesh \
 		   gem_optics gem_scene
 GEM_OBJS	:= $(GEM_PARTS:%=$(US_BUILD)/tools/%.o) $(US_BUILD)/tools/agate-gem.o
 
@@ -103,7 +103,7 @@ $(BUILD)/bin/agate-gem: $(GEM_OBJS) $(LIBAGATE)
 		-lagate $(call US_PKG_LIBS,libdrm libpng) -lm
 
 # It reads text, and needs no GPU and no library of ours.
-TOP_PARTS	:= top_client top_power top_print top_sample top_scan top_screen
+TOP_PARTS	:= top_client top_power top_print top_regions top_sample top_scan top_screen
 TOP_OBJS	:= $(TOP_PARTS:%=$(US_BUILD)/tools/%.o) $(US_BUILD)/tools/agate-top.o
 
 $(BUILD)/bin/agate-top: $(TOP_OBJS)

@@ -222,13 +222,7 @@ static struct mover_result store_piece(struct agate_sim *sim, const struct piece
 static struct mover_result fill_piece(struct agate_sim *sim, const struct piece *dst,
 				      uint64_t value, uint32_t len)
 {
-	uint8_t filled[GPU_PAGE_SIZE];
-	uint32_t at;
-
-	/* Little-endian, like the GPU and every supported host; len is a multiple of 64. */
-	for (at = 0; at < len; at += sizeof(value))
-		memcpy(filled + at, &value, sizeof(value));
-	if (write_piece(sim, dst, filled, len))
+	if (dst->pa != GGTT_OUTSIDE && phys_fill(sim, dst->pa, value, len))
 		return failed(AGATE_REASON_BUS, dst->addr);
 	return (struct mover_result){ .bytes = len };
 }

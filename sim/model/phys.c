@@ -129,6 +129,24 @@ enum phys_copied phys_copy(struct agate_sim *sim, uint64_t dst, uint64_t src, si
 	return phys_write(sim, dst, page, len) ? PHYS_NO_DST : PHYS_COPIED;
 }
 
+/* Little-endian, like the GPU and every supported host. */
+static void fill_words(uint64_t *to, uint64_t value, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len / sizeof(value); i++)
+		to[i] = value;
+}
+
+int phys_fill(struct agate_sim *sim, uint64_t pa, uint64_t value, size_t len)
+{
+	uint64_t page[GPU_PAGE_SIZE / sizeof(value)];
+	uint64_t *to = phys_map(sim, pa, len);
+
+	fill_words(to ? to : page, value, len);
+	return to ? 0 : phys_write(sim, pa, page, len);
+}
+
 unsigned int phys_cycles(const struct agate_sim *sim, uint64_t pa, size_t len)
 {
 	const struct phys_region *region = phys_find(sim, pa, len);

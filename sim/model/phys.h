@@ -57,6 +57,9 @@ enum phys_copied {
 
 enum phys_copied phys_copy(struct agate_sim *sim, uint64_t dst, uint64_t src, size_t len);
 
+/* Fill with a value, within one page; both ends are multiples of 8.  Returns as phys_write(). */
+int phys_fill(struct agate_sim *sim, uint64_t pa, uint64_t value, size_t len);
+
 /* GPU cycles that a job pays for the memory that its access reaches. */
 unsigned int phys_cycles(const struct agate_sim *sim, uint64_t pa, size_t len);
 

@@ -129,7 +129,7 @@ void trace_end_to(struct trace *trace, unsigned int track, unsigned int depth)
 
 /* A counter's values, "name": value and so on. */
 __attribute__((format(printf, 3, 4)))
-static void counter(struct trace *trace, const char *name, const char *format, ...)
+void trace_counter(struct trace *trace, const char *name, const char *format, ...)
 {
 	char values[TRACE_TEXT], stamp[32];
 	va_list args;
@@ -187,8 +187,8 @@ static void trace_traffic(struct trace *trace, const struct agate_sim_event *e)
 		read += trace->read[i];
 		written += trace->written[i];
 	}
-	counter(trace, "memory traffic (bytes)",
-		"\"read\": %" PRIu64 ", \"written\": %" PRIu64, read, written);
+	trace_counter(trace, "memory traffic (bytes)",
+		      "\"read\": %" PRIu64 ", \"written\": %" PRIu64, read, written);
 }
 
 /* ---- Faults -------------------------------------------------------------------- */
@@ -265,22 +265,22 @@ static void trace_reset(struct trace *trace, const struct agate_sim_event *e)
 	memset(trace->command, 0, sizeof(trace->command));
 	memset(trace->ready, 0, sizeof(trace->ready));
 	trace_instant(trace, TRACE_POWER, "%s", name_gpu_command((unsigned int)e->a));
-	counter(trace, "cores on", "\"SHADER\": 0, \"TILER\": 0, \"L2\": 0");
+	trace_counter(trace, "cores on", "\"SHADER\": 0, \"TILER\": 0, \"L2\": 0");
 }
 
 static void trace_power(struct trace *trace, const struct agate_sim_event *e)
 {
 	trace->ready[e->a] = e->b;
 	trace_instant(trace, TRACE_POWER, "%s %s", name_power_domain((unsigned int)e->a), e->text);
-	counter(trace, "cores on", "\"SHADER\": %d, \"TILER\": %d, \"L2\": %d",
-		__builtin_popcountll(trace->ready[0]), __builtin_popcountll(trace->ready[1]),
-		__builtin_popcountll(trace->ready[2]));
+	trace_counter(trace, "cores on", "\"SHADER\": %d, \"TILER\": %d, \"L2\": %d",
+		      __builtin_popcountll(trace->ready[0]), __builtin_popcountll(trace->ready[1]),
+		      __builtin_popcountll(trace->ready[2]));
 }
 
 static void trace_clock(struct trace *trace, const struct agate_sim_event *e)
 {
-	counter(trace, "clock (MHz)", "\"MHz\": %" PRIu64, e->a);
-	counter(trace, "supply (mV)", "\"mV\": %" PRIu64, e->c ? e->b : 0);
+	trace_counter(trace, "clock (MHz)", "\"MHz\": %" PRIu64, e->a);
+	trace_counter(trace, "supply (mV)", "\"mV\": %" PRIu64, e->c ? e->b : 0);
 }
 
 static void trace_one(struct trace *trace, const struct agate_sim_event *e)

@@ -51,6 +51,7 @@ struct trace {
 	uint64_t read[AGATE_MAX_SLOTS];
 	uint64_t written[AGATE_MAX_SLOTS];
 	uint64_t ready[3];	/* cores, by power domain */
+	uint64_t moved_in, moved_out, cleared;	/* bytes of VRAM, by the mover */
 	char buffer[TRACE_BUFFER];	/* the file's */
 };
 
@@ -73,6 +74,9 @@ __attribute__((format(printf, 3, 4)))
 void trace_begin(struct trace *trace, unsigned int track, const char *format, ...);
 __attribute__((format(printf, 3, 4)))
 void trace_instant(struct trace *trace, unsigned int track, const char *format, ...);
+/* A counter's values: "\"name\": value" and so on. */
+__attribute__((format(printf, 3, 4)))
+void trace_counter(struct trace *trace, const char *name, const char *format, ...);
 /* End spans until only so many are open. */
 void trace_end_to(struct trace *trace, unsigned int track, unsigned int depth);
 

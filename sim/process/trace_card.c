@@ -17,6 +17,30 @@ static void trace_command(struct trace *trace, const struct agate_mover_cmd *cmd
 			    name_mover_op(cmd->op), (uint64_t)cmd->dst, (uint64_t)cmd->length);
 }
 
+static bool in_vram(unsigned int mode, uint64_t addr)
+{
+	return mode == AGATE_MOVER_PHYS && addr >= AGATE_PHYS_VRAM;
+}
+
+/* What comes into VRAM and what leaves it; a command that failed is done again. */
+static void trace_residency(struct trace *trace, const struct agate_sim_event *e)
+{
+	const struct agate_mover_cmd *cmd = e->mover;
+	bool from = in_vram(cmd->flags & 3, cmd->src), to = in_vram(cmd->flags >> 2 & 3, cmd->dst);
+
+	if (e->text || e->c || (cmd->op != AGATE_MOVER_COPY && cmd->op != AGATE_MOVER_FILL))
+		return;
+	if (cmd->op == AGATE_MOVER_FILL)
+		trace->cleared += to ? cmd->length : 0;
+	else if (to && !from)
+		trace->moved_in += cmd->length;
+	else if (from && !to)
+		trace->moved_out += cmd->length;
+	trace_counter(trace, "residency in VRAM (bytes)", "\"moved in\": %" PRIu64
+		      ", \"moved out\": %" PRIu64 ", \"filled\": %" PRIu64, trace->moved_in,
+		      trace->moved_out, trace->cleared);
+}
+
 void trace_card(struct trace *trace, const struct agate_sim_event *e)
 {
 	switch (e->kind) {
@@ -29,6 +53,7 @@ void trace_card(struct trace *trace, const struct agate_sim_event *e)
 		break;
 	case AGATE_EV_MOVER_END:
 		trace_end_to(trace, TRACE_MOVER, 0);
+		trace_residency(trace, e);
 		break;
 	case AGATE_EV_MOVER_FAULT:
 		trace_instant(trace, TRACE_MOVER, "fault: %s, 0x%" PRIx64,

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "gem_ballast.h"
 #include "gem_display.h"
 #include "gem_gpu.h"
 #include "gem_image.h"
@@ -39,7 +40,7 @@ static const int8_t pass_offset[][2] = {
 
 struct options {
 	const char *output;
-	unsigned int frames, size;
+	unsigned int frames, size, overcommit;
 	bool cache, flip, stats;
 	enum gem_bos bos;
 };
@@ -81,8 +82,17 @@ static int frame_path(const struct options *options, unsigned int frame, char *p
 	return len < (int)size ? 0 : -ENAMETOOLONG;
 }
 
-static int draw_frame(struct gem_gpu *gpu, struct gem_scene *scene, struct gem_image *image,
-		      double turns, struct own_time *own)
+static int use_ballast(struct gem_ballast *ballast)
+{
+	int err = gem_ballast_use(ballast);
+
+	if (err)
+		fprintf(stderr, "agate-gem: cannot use other BOs in VRAM: %s\n", strerror(-err));
+	return err;
+}
+
+static int draw_frame(struct gem_gpu *gpu, struct gem_ballast *ballast, struct gem_scene *scene,
+		      struct gem_image *image, double turns, struct own_time *own)
 {
 	uint64_t since;
 	unsigned int i;
@@ -105,8 +115,10 @@ static int draw_frame(struct gem_gpu *gpu, struct gem_scene *scene, struct gem_i
 			.brighter = ((i + 0.5f) / PASSES - 0.5f) / 255.0f,
 		};
 		const uint8_t *pixels;
-		int err = gem_gpu_draw(gpu, scene, &pass, &pixels);
+		int err = use_ballast(ballast);
 
+		if (!err)
+			err = gem_gpu_draw(gpu, scene, &pass, &pixels);
 		if (err)
 			return err;
 		lap(&since, NULL);
@@ -178,8 +190,8 @@ static int show_frame(struct gem_gpu *gpu, const struct gem_image *image)
 	return err;
 }
 
-static int draw_all(const struct options *options, struct gem_gpu *gpu, struct gem_scene *scene,
-		    struct gem_image *image)
+static int draw_all(const struct options *options, struct gem_gpu *gpu,
+		    struct gem_ballast *ballast, struct gem_scene *scene, struct gem_image *image)
 {
 	struct own_time own = { 0 };
 	unsigned int frame;
@@ -188,7 +200,7 @@ static int draw_all(const struct options *options, struct gem_gpu *gpu, struct g
 		const double turns = FIRST_TURN + (double)frame / options->frames;
 		int err;
 
-		err = draw_frame(gpu, scene, image, turns, &own);
+		err = draw_frame(gpu, ballast, scene, image, turns, &own);
 		if (!err && options->flip)
 			err = show_frame(gpu, image);
 		if (!err)
@@ -198,13 +210,16 @@ static int draw_all(const struct options *options, struct gem_gpu *gpu, struct g
 	}
 	if (options->stats)
 		print_stats(options, gpu, &own);
+	if (options->stats && options->overcommit)
+		printf("other BOs in VRAM: %u, used %" PRIu64 " times\n", ballast->count,
+		       ballast->uses);
 	return 0;
 }
 
 static void usage(FILE *out)
 {
 	fprintf(out, "usage: agate-gem [-o FILE] [--frames N] [--size N] [--cache on|off]\n"
-		"                 [--bos KIND] [--flip] [--stats]\n"
+		"                 [--bos KIND | --vram] [--overcommit N] [--flip] [--stats]\n"
 		"Draws a turning gemstone with the Agate GPU and writes PNG.\n"
 		"  -o FILE      the picture (gem.png); with several frames, FILE's name gets\n"
 		"               the frame's number: gem-0000.png ...\n"
@@ -214,10 +229,13 @@ static void usage(FILE *out)
 		"  --bos KIND   the memory of the BOs: single pages, one piece, BOs of a second GPU,\n"
 		"               the card's memory, or the card's as far as it has room: paged,\n"
 		"               contiguous, imported, vram or spilled (paged)\n"
+		"  --vram       the same as --bos vram\n"
+		"  --overcommit N  let other BOs want N times the card's memory, 1 .. %u, so that\n"
+		"               those of each pass evict them\n"
 		"  --flip       show each picture on the card's display, for which the memory is\n"
 		"               contiguous, vram or spilled\n"
 		"  --stats      say what was drawn and how long the GPU took\n",
-		MAX_FRAMES, MIN_SIZE, MAX_SIZE);
+		MAX_FRAMES, MIN_SIZE, MAX_SIZE, GEM_BALLAST_TIMES);
 }
 
 static bool parse_number(const char *text, unsigned int min, unsigned int max,
@@ -257,6 +275,8 @@ static int parse_options(int argc, char **argv, struct options *options)
 		{ "frames", required_argument, NULL, 'f' },
 		{ "size", required_argument, NULL, 's' },
 		{ "bos", required_argument, NULL, 'b' },
+		{ "vram", no_argument, NULL, 'v' },
+		{ "overcommit", required_argument, NULL, 'O' },
 		{ "cache", required_argument, NULL, 'c' },
 		{ "flip", no_argument, NULL, 'F' },
 		{ "stats", no_argument, NULL, 'S' },
@@ -279,6 +299,12 @@ static int parse_options(int argc, char **argv, struct options *options)
 			break;
 		case 'b':
 			ok &= parse_bos(optarg, &options->bos);
+			break;
+		case 'v':
+			options->bos = GEM_BOS_VRAM;
+			break;
+		case 'O':
+			ok &= parse_number(optarg, 1, GEM_BALLAST_TIMES, &options->overcommit);
 			break;
 		case 'c':
 			ok &= parse_switch(optarg, &options->cache);
@@ -303,9 +329,20 @@ static int parse_options(int argc, char **argv, struct options *options)
 	return 2;
 }
 
+static int make_ballast(const struct options *options, struct gem_gpu *gpu,
+			struct gem_ballast *ballast)
+{
+	int err = gem_ballast_create(ballast, gem_gpu_memory(gpu)->dev, options->overcommit);
+
+	if (err)
+		fprintf(stderr, "agate-gem: cannot make other BOs in VRAM: %s\n", strerror(-err));
+	return err;
+}
+
 int main(int argc, char **argv)
 {
 	struct options options = { .output = "gem.png", .frames = 1, .size = 768, .cache = true };
+	struct gem_ballast ballast = { 0 };
 	struct gem_image image = { 0 };
 	struct gem_scene *scene;
 	struct gem_gpu *gpu;
@@ -319,8 +356,10 @@ int main(int argc, char **argv)
 	status = 1;
 	if (!scene || gem_image_create(&image, options.size))
 		fprintf(stderr, "agate-gem: out of memory\n");
-	else if (!draw_all(&options, gpu, scene, &image))
+	else if (!make_ballast(&options, gpu, &ballast) &&
+		 !draw_all(&options, gpu, &ballast, scene, &image))
 		status = 0;
+	gem_ballast_destroy(&ballast);
 	gem_image_destroy(&image);
 	free(scene);
 	gem_gpu_destroy(gpu);

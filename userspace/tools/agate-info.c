@@ -67,6 +67,7 @@ static const struct {
 	{ AGATE_FEATURE_CARD, "card" },
 	{ AGATE_FEATURE_ENGINES, "mover" },
 	{ AGATE_FEATURE_VM_BIND, "vm-bind" },
+	{ AGATE_FEATURE_VM_TABLES, "vm-tables" },
 };
 
 #define FEATURE_COUNT	(sizeof(features) / sizeof(features[0]))

@@ -45,10 +45,13 @@ void top_bos_text(char *text, size_t size, const struct top_client *client)
 struct top_memory_text top_memory_text(const struct top_client *client)
 {
 	const struct top_region memory = top_memory(client);
-	struct top_memory_text text = { 0 };
+	struct top_memory_text text = { .vram = "-" };
+	uint64_t vram;
 
 	top_bytes(text.total, memory.total);
 	top_bytes(text.resident, memory.resident);
+	if (top_vram(client, &vram))
+		top_bytes(text.vram, vram);
 	top_bytes(text.shared, memory.shared);
 	top_bytes(text.purgeable, memory.purgeable);
 	return text;
@@ -77,11 +80,12 @@ void top_device_power_text(char text[TOP_POWER_TEXT], const struct top_device *d
 static void print_device(FILE *out, const struct top_sample *before,
 			 const struct top_device *device, double busy)
 {
-	char clock[40], power[TOP_POWER_TEXT];
+	char clock[40], power[TOP_POWER_TEXT], regions[TOP_REGIONS_TEXT];
 
 	top_clock_text(clock, device);
 	top_device_power_text(power, device, before);
-	if (busy < 0.0 && !clock[0] && !power[0])
+	top_regions_text(regions, &device->regions);
+	if (busy < 0.0 && !clock[0] && !power[0] && !regions[0])
 		return;
 	fprintf(out, "%s %s:", device->driver, device->device);
 	if (busy >= 0.0)
@@ -89,6 +93,8 @@ static void print_device(FILE *out, const struct top_sample *before,
 	fprintf(out, "%s%s\n", clock[0] ? " " : "", clock);
 	if (power[0])
 		fprintf(out, "  power: %s\n", power);
+	if (regions[0])
+		fprintf(out, "  memory: %s\n", regions);
 }
 
 static void print_client(FILE *out, const struct top_client *client,
@@ -99,8 +105,9 @@ static void print_client(FILE *out, const struct top_client *client,
 	uint32_t i;
 
 	top_bos_text(bos, sizeof(bos), client);
-	fprintf(out, "%7d %-16.16s %-10.10s %7s %8s %7s %9s ", client->pid, client->command,
-		client->driver, memory.total, memory.resident, memory.shared, memory.purgeable);
+	fprintf(out, "%7d %-16.16s %-10.10s %7s %8s %7s %7s %9s ", client->pid, client->command,
+		client->driver, memory.total, memory.resident, memory.vram, memory.shared,
+		memory.purgeable);
 	for (i = 0; i < client->engine_count; i++)
 		fprintf(out, " %s %.0f%%", client->engine[i].name,
 			100 * top_engine_busy(&client->engine[i], before, dt_ns));
@@ -115,8 +122,8 @@ void top_print_table(FILE *out, const struct top_sample *now, const struct top_s
 	for (i = 0; i < now->device_count; i++)
 		print_device(out, before, &now->device[i],
 			     top_device_busy(now, before, &now->device[i]));
-	fprintf(out, "%7s %-16s %-10s %7s %8s %7s %9s  %s\n", "PID", "COMMAND", "DRIVER", "TOTAL",
-		"RESIDENT", "SHARED", "PURGEABLE", "BUSY");
+	fprintf(out, "%7s %-16s %-10s %7s %8s %7s %7s %9s  %s\n", "PID", "COMMAND", "DRIVER",
+		"TOTAL", "RESIDENT", "VRAM", "SHARED", "PURGEABLE", "BUSY");
 	for (i = 0; i < now->count; i++)
 		print_client(out, &now->clients[i], top_find(before, &now->clients[i]), dt_ns);
 }
@@ -215,6 +222,24 @@ static json_t *power_json(const struct top_power *power, const struct top_power 
 	return one;
 }
 
+static json_t *regions_json(const struct top_regions *regions)
+{
+	json_t *all = json_object();
+	uint32_t i;
+
+	for (i = 0; i < regions->count; i++) {
+		const struct top_device_region *region = &regions->region[i];
+
+		json_object_set_new(all, region->name,
+				    json_pack("{s:I, s:I, s:I, s:I}",
+					      "size", (json_int_t)region->size,
+					      "used", (json_int_t)region->used,
+					      "visible", (json_int_t)region->visible,
+					      "visible_used", (json_int_t)region->visible_used));
+	}
+	return all;
+}
+
 static json_t *device_json(const struct top_device *device, const struct top_device *before,
 			   double busy)
 {
@@ -229,6 +254,8 @@ static json_t *device_json(const struct top_device *device, const struct top_dev
 	if (device->power.status[0])
 		json_object_set_new(one, "power",
 				    power_json(&device->power, before ? &before->power : NULL));
+	if (device->regions.count)
+		json_object_set_new(one, "regions", regions_json(&device->regions));
 	return one;
 }
 

@@ -11,9 +11,9 @@
 /* "12.3M": bytes in five columns. */
 void top_bytes(char text[8], uint64_t bytes);
 
-/* A client's memory, for the table and the screen. */
+/* A client's memory, for the table and the screen; vram is "-" if its driver has none. */
 struct top_memory_text {
-	char total[8], resident[8], shared[8], purgeable[8];
+	char total[8], resident[8], vram[8], shared[8], purgeable[8];
 };
 
 struct top_memory_text top_memory_text(const struct top_client *client);

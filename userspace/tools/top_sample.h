@@ -7,12 +7,13 @@
 
 #include "top_client.h"
 #include "top_power.h"
+#include "top_regions.h"
 
 #define TOP_DEVICES	8
 
 /*
- * A device.  debugfs tells how busy it was, of agate's, devfreq tells its frequency, and runtime
- * PM its power; the load and the frequency that nobody tells follow from its clients.
+ * A device.  debugfs tells how busy it was, and of agate's the memory; devfreq tells its frequency,
+ * and runtime PM its power; the load and the frequency that nobody tells follow from its clients.
  */
 struct top_device {
 	char driver[TOP_NAME], device[TOP_NAME];
@@ -20,6 +21,7 @@ struct top_device {
 	uint64_t now_hz, max_hz;	/* 0: not known */
 	bool has_busy;
 	struct top_power power;
+	struct top_regions regions;
 };
 
 struct top_sample {

@@ -134,7 +134,7 @@ static bool read_device(int minor, struct top_device *device)
 static void add_debugfs(int minor, struct top_sample *sample)
 {
 	struct top_device device = { .has_busy = false };
-	char *busy, *bos, *power;
+	char *busy, *bos, *power, *regions;
 	size_t i;
 
 	if (sample->device_count == TOP_DEVICES || !read_device(minor, &device) ||
@@ -147,6 +147,10 @@ static void add_debugfs(int minor, struct top_sample *sample)
 	if (power)
 		top_parse_power(power, &device.power);
 	free(power);
+	regions = strcmp(device.driver, "agate") ? NULL : read_file(minor, "regions");
+	if (regions)
+		top_parse_regions(regions, &device.regions);
+	free(regions);
 	sample->device[sample->device_count++] = device;
 
 	/* Another driver may have a file of this name, too. */

@@ -61,17 +61,20 @@ static int draw_devices(const struct view *view, int line)
 	for (i = 0; i < view->now.device_count && line < LINES - 2; i++) {
 		const struct top_device *device = &view->now.device[i];
 		double busy = top_device_busy(&view->now, &view->before, device);
-		char clock[40], power[TOP_POWER_TEXT];
+		char clock[40], power[TOP_POWER_TEXT], regions[TOP_REGIONS_TEXT];
 
 		top_clock_text(clock, device);
 		top_device_power_text(power, device, &view->before);
-		if (busy < 0.0 && !clock[0] && !power[0])
+		top_regions_text(regions, &device->regions);
+		if (busy < 0.0 && !clock[0] && !power[0] && !regions[0])
 			continue;
 		mvprintw(line++, 0, "%-10.10s %-14.14s ", device->driver, device->device);
 		draw_bar(busy < 0.0 ? 0.0 : busy);
 		printw(" %s", clock);
 		if (power[0] && line < LINES - 2)
 			mvaddnstr(line++, 2, power, COLS - 2);
+		if (regions[0] && line < LINES - 2)
+			mvaddnstr(line++, 2, regions, COLS - 2);
 	}
 	return line;
 }
@@ -86,8 +89,9 @@ static void draw_client(const struct view *view, int line, const struct top_clie
 	uint32_t i;
 
 	top_bos_text(bos, sizeof(bos), client);
-	mvprintw(line, 0, "%7d %-14.14s %-9.9s %6s %6s %6s %6s ", client->pid, client->command,
-		 client->driver, memory.total, memory.resident, memory.shared, memory.purgeable);
+	mvprintw(line, 0, "%7d %-14.14s %-9.9s %6s %6s %6s %6s %6s ", client->pid,
+		 client->command, client->driver, memory.total, memory.resident, memory.vram,
+		 memory.shared, memory.purgeable);
 	for (i = 0; i < client->engine_count; i++) {
 		const struct top_engine *engine = &client->engine[i];
 
@@ -111,8 +115,8 @@ static void draw(struct view *view)
 	attroff(COLOR_PAIR(TITLE) | A_BOLD);
 	line = draw_devices(view, 1);
 	attron(A_REVERSE);
-	mvprintw(line, 0, "%7s %-14s %-9s %6s %6s %6s %6s  %-*s", "PID", "COMMAND", "DRIVER", "TOTAL",
-		 "RES", "SHARED", "PURG", COLS > 66 ? COLS - 66 : 0, "BUSY");
+	mvprintw(line, 0, "%7s %-14s %-9s %6s %6s %6s %6s %6s  %-*s", "PID", "COMMAND", "DRIVER",
+		 "TOTAL", "RES", "VRAM", "SHARED", "PURG", COLS > 73 ? COLS - 73 : 0, "BUSY");
 	attroff(A_REVERSE);
 	line++;
 	rows = LINES - 1 - line;

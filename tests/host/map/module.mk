@@ -32,8 +32,8 @@ $(MAP_PROGRAMS): $(MAP_TEST_BUILD)/sim-%: $(MAP_TEST_BUILD)/test_%.o \
 
 $(MAP_TEST_BUILD)/sim-map_edges: LINK_OPTIONS := -Wl,--wrap=realloc
 
-# That test runs the program itself.
-$(MAP_TEST_BUILD)/sim-map_program: | $(AGATE_MAP_SAN)
+# These tests run the program itself.
+$(addprefix $(MAP_TEST_BUILD)/,sim-map_card sim-map_program): | $(AGATE_MAP_SAN)
 
 .SECONDARY: $(MAP_TESTS:%=$(MAP_TEST_BUILD)/test_%.o)
 -include $(wildcard $(MAP_TEST_BUILD)/*.d $(MAP_TEST_BUILD)/obj/*.d)

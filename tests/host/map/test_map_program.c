@@ -114,7 +114,10 @@ static void test_pictures_go_where_they_are_told(void **state)
 
 static void test_wrong_command_lines(void **state)
 {
-	static const char *const wrong[] = { "", "one two", "--picture x log", "--svg" };
+	static const char *const wrong[] = {
+		"--svg x", "one two", "--picture x log", "--svg", "--once log", "--json --svg x",
+		"--interval 9 --once", "--interval 1s --once", "--trace",
+	};
 	unsigned int i;
 
 	(void)state;

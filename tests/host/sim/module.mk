@@ -39,7 +39,7 @@ $(SIM_TEST_BUILD)/%.o: tests/host/sim/%.c
 
 SIM_PROGRAMS	:= $(SIM_TESTS:%=$(SIM_TEST_BUILD)/sim-%)
 SIM_TEST_PARTS	:= $(addprefix $(SIM_TEST_BUILD)/obj/process/,bus.o frame_files.o frame_png.o inject_spec.o sim_options.o \
-		   ram.o sandbox.o)
+		   ram.o sandbox.o trace.o trace_card.o)
 $(SIM_PROGRAMS): $(SIM_TEST_BUILD)/sim-%: $(SIM_TEST_BUILD)/test_%.o $(SIM_TEST_COMMON) \
 		 $(SIM_TEST_PARTS) $(LIBAGATE_SIM_SAN)
 	$(call say,LD,$@)

@@ -6,7 +6,8 @@
 TOP_TEST	:= $(BUILD)/tests/host/top
 TOP_TESTS	:= $(patsubst tests/host/top/test_%.c,%,$(wildcard tests/host/top/test_*.c))
 TOP_TEST_PROGRAMS := $(TOP_TESTS:%=$(TOP_TEST)/%)
-TOP_TEST_SOURCES := $(addprefix userspace/tools/,top_client.c top_power.c top_print.c top_sample.c top_scan.c)
+TOP_TEST_SOURCES := $(addprefix userspace/tools/,top_client.c top_power.c top_print.c top_regions.c \
+		   top_sample.c top_scan.c)
 
 $(TOP_TEST_PROGRAMS): $(TOP_TEST)/%: tests/host/top/test_%.c $(TOP_TEST_SOURCES)
 	$(call say,LD,$@)

@@ -284,7 +284,7 @@ static void test_table(void **state)
 	(void)state;
 	assert_non_null(strstr(text, "agate p: 50% busy, 400 of 800 MHz\n"));
 	assert_non_null(strstr(text, "r 40%  BOs: 3 paged, 2 cached\n"));
-	assert_non_null(strstr(text, " 16.0M     8.0M      0B        0B  r 0%\n"));
+	assert_non_null(strstr(text, " 16.0M     8.0M       -      0B        0B  r 0%\n"));
 	free(text);
 }
 
