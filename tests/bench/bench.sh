@@ -56,8 +56,8 @@ for flavour in fast debug; do
 	done
 done
 
-printf '  %-8s %s\n' BENCH "the model: tiler and rasteriser, copies, translations, jobs" >&2
-for bench in raster copy translate null; do
+printf '  %-8s %s\n' BENCH "the model: tiler and rasteriser, copies, the mover, translations, jobs" >&2
+for bench in raster copy mover translate null; do
 	"$BUILD/tests/bench/$bench-bench" >>"$samples"
 done
 
@@ -71,6 +71,13 @@ vm fast "put:$BUILD/driver/fast/agate.ko:/run/agate.ko" \
 	"put:$BUILD/tests/bench/cache-bench:/run/cache-bench:0755" \
 	"exec:insmod /run/agate.ko coherency=ace && insmod /run/vgem.ko" \
 	"exec:/run/guest-bench" "exec:/run/cache-bench" >>"$samples"
+
+printf '  %-8s %s\n' BENCH "memory with a placement on a card, fast kernel" >&2
+vm fast --card --vram 64 --vram-visible 16 \
+	"put:$BUILD/firmware/agate/card.fw:/lib/firmware/agate/card.fw" \
+	"put:$BUILD/driver/fast/agate.ko:/run/agate.ko" \
+	"put:$BUILD/tests/bench/card-bench:/run/card-bench:0755" \
+	"exec:insmod /run/agate.ko coherency=ace" "exec:/run/card-bench" >>"$samples"
 
 # drivers WORD OPTION...: driver-bench with that word, our driver and Panfrost in turns, both
 # on the same GPU, with a number that Panfrost knows.  Panfrost maps BOs cached, as ours
@@ -119,6 +126,11 @@ printf '  %-8s %s\n' BENCH "range allocator beside drm_mm, fast kernel" >&2
 vm fast "put:$BUILD/tests/bench/agate_range_bench.ko:/run/bench.ko" \
 	"exec:insmod /run/bench.ko" \
 	"exec:cat /sys/kernel/debug/agate_range_bench" >>"$samples"
+
+printf '  %-8s %s\n' BENCH "the card's global table beside drm_mm, fast kernel" >&2
+vm fast "put:$BUILD/tests/bench/agate_ggtt_bench.ko:/run/bench.ko" \
+	"exec:insmod /run/bench.ko" \
+	"exec:cat /sys/kernel/debug/agate_ggtt_bench" >>"$samples"
 
 "$BUILD/tests/bench/report" "$out/bench.json" <"$samples"
 printf '  %-8s %s\n' JSON "$out/bench.json" >&2

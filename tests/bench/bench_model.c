@@ -9,10 +9,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "agate_bar2.h"
+
 #define MAX_POLLS	10000u
 #define ALL_CORES	0xfu
 
-static void die(const char *what)
+void model_die(const char *what)
 {
 	fprintf(stderr, "bench: %s\n", what);
 	exit(1);
@@ -99,7 +101,7 @@ static unsigned int build_tables(struct model *m, enum model_as as, unsigned int
 	const unsigned int pages = m->size / PAGE, last = (pages - 1) / AGATE_PT_ENTRIES;
 
 	if ((first + 3 + last + 1) * PAGE > TABLES_SIZE)
-		die("the page tables have no room");
+		model_die("the page tables have no room");
 	set_entry(m, first, 0, TABLE_PA(first + 1) | LPAE_TYPE_TABLE);
 	set_entry(m, first + 1, 1, TABLE_PA(first + 2) | LPAE_TYPE_TABLE);
 	for (unsigned int i = 0; i <= last; i++)
@@ -111,14 +113,14 @@ static unsigned int build_tables(struct model *m, enum model_as as, unsigned int
 	return first + 3 + last + 1;
 }
 
-static void poll_for(struct model *m, uint32_t reg, uint32_t want)
+void model_poll(struct model *m, uint32_t reg, uint32_t want)
 {
 	for (unsigned int i = 0; i < MAX_POLLS; i++) {
 		if (agate_sim_read32(m->sim, reg) == want)
 			return;
 		agate_sim_step(m->sim, UNITS_A_STEP);
 	}
-	die("the GPU does not come up");
+	model_die("a register does not become what it should");
 }
 
 static void update(struct model *m, enum model_as as, uint64_t transtab)
@@ -126,7 +128,7 @@ static void update(struct model *m, enum model_as as, uint64_t transtab)
 	agate_sim_write32(m->sim, AS_TRANSTAB_LO(as), (uint32_t)transtab);
 	agate_sim_write32(m->sim, AS_TRANSTAB_HI(as), (uint32_t)(transtab >> 32));
 	agate_sim_write32(m->sim, AS_COMMAND(as), AS_COMMAND_UPDATE);
-	poll_for(m, AS_STATUS(as), 0);
+	model_poll(m, AS_STATUS(as), 0);
 }
 
 static void build_spaces(struct model *m)
@@ -140,7 +142,7 @@ static void build_spaces(struct model *m)
 	update(m, AS_IDENTITY, AS_TRANSTAB_LPAE_ADRMODE_IDENTITY);
 }
 
-void model_bring_up(struct model *m, size_t size)
+static void create(struct model *m, size_t size, const struct agate_sim_config *config)
 {
 	static const struct agate_sim_host_ops ops = {
 		.mem_read = memory_read,
@@ -148,28 +150,50 @@ void model_bring_up(struct model *m, size_t size)
 		.mem_at = memory_at,
 		.raise = message,
 	};
-	const struct agate_sim_config config = { .gpu = AGATE_SIM_MIDGARD, .seed = 1 };
 
-	*m = (struct model){ .size = size, .memory = aligned_alloc(PAGE, size) };
-	m->sim = agate_sim_create(&config, &ops, m);
+	m->size = size;
+	m->memory = aligned_alloc(PAGE, size);
+	m->sim = agate_sim_create(config, &ops, m);
 	if (!m->memory || !m->sim)
-		die("out of memory");
+		model_die("out of memory");
 	memset(m->memory, 0, size);
+}
+
+void model_bring_up(struct model *m, size_t size)
+{
+	*m = (struct model){ 0 };
+	create(m, size, &(struct agate_sim_config){ .gpu = AGATE_SIM_MIDGARD, .seed = 1 });
 	agate_sim_write32(m->sim, GPU_COHERENCY_ENABLE, GPU_COHERENCY_ACE);
 	agate_sim_write32(m->sim, GPU_L2_PWRON_LO, 1);
-	poll_for(m, GPU_L2_READY_LO, 1);
+	model_poll(m, GPU_L2_READY_LO, 1);
 	agate_sim_write32(m->sim, GPU_SHADER_PWRON_LO, ALL_CORES);
-	poll_for(m, GPU_SHADER_READY_LO, ALL_CORES);
+	model_poll(m, GPU_SHADER_READY_LO, ALL_CORES);
 	agate_sim_write32(m->sim, GPU_TILER_PWRON_LO, 1);
-	poll_for(m, GPU_TILER_READY_LO, 1);
+	model_poll(m, GPU_TILER_READY_LO, 1);
 	build_spaces(m);
 	agate_sim_write32(m->sim, JOB_INT_MASK, JOB_INT_DONE(0) | JOB_INT_FAIL(0) |
 			  JOB_INT_DONE(1) | JOB_INT_FAIL(1));
 }
 
+void model_bring_up_card(struct model *m, size_t size, size_t vram_size)
+{
+	*m = (struct model){
+		.vram = aligned_alloc(PAGE, vram_size), .gsm = calloc(1, AGATE_BAR2_GSM_SIZE),
+	};
+	if (!m->vram || !m->gsm)
+		model_die("out of memory");
+	memset(m->vram, 0, vram_size);
+	create(m, size, &(struct agate_sim_config){
+		.gpu = AGATE_SIM_MIDGARD, .card = true, .seed = 1, .vram = m->vram,
+		.vram_size = vram_size, .gsm = m->gsm, .gsm_size = AGATE_BAR2_GSM_SIZE,
+	});
+}
+
 void model_free(struct model *m)
 {
 	agate_sim_destroy(m->sim);
+	free(m->vram);
+	free(m->gsm);
 	free(m->memory);
 }
 
@@ -201,9 +225,9 @@ double model_run(struct model *m, unsigned int slot, enum model_as as, uint32_t 
 		continue;
 	end = model_now();
 	if (m->messages == messages || agate_sim_read32(m->sim, JS_STATUS(slot)) != AGATE_EXC_DONE)
-		die("a job did not end well");
+		model_die("a job did not end well");
 	if (agate_sim_read32(m->sim, JOB_INT_STAT) != JOB_INT_DONE(slot))
-		die("another slot's interrupt");
+		model_die("another slot's interrupt");
 	agate_sim_write32(m->sim, JOB_INT_CLEAR, JOB_INT_DONE(slot));
 	return end - start;
 }

@@ -35,6 +35,8 @@ struct model {
 	uint8_t *memory;
 	size_t size;
 	unsigned int messages;		/* from the job block */
+	uint8_t *vram;			/* of a card, as large as the caller wants it ... */
+	uint64_t *gsm;			/* ... and its global table, which maps nothing */
 };
 
 /*
@@ -42,7 +44,12 @@ struct model {
  * program when it cannot.
  */
 void model_bring_up(struct model *m, size_t size);
+/* The same for a GPU with a card, none of whose parts has power: no job runs. */
+void model_bring_up_card(struct model *m, size_t size, size_t vram_size);
 void model_free(struct model *m);
+
+/* Let the model work until a register has this value. */
+void model_poll(struct model *m, uint32_t reg, uint32_t want);
 
 void model_put(struct model *m, uint32_t offset, const void *from, size_t len);
 
@@ -52,6 +59,9 @@ void model_put_header(struct model *m, uint32_t offset, enum agate_job_type type
 
 /* Run a chain of jobs until it ends well; returns the time that it took, in seconds. */
 double model_run(struct model *m, unsigned int slot, enum model_as as, uint32_t job);
+
+/* End the program. */
+_Noreturn void model_die(const char *what);
 
 /* This thread's own processor time in seconds, without the time of other threads. */
 double model_now(void);

@@ -3,12 +3,12 @@
 # model on the host, and the report.
 
 BENCH_DIR	:= $(BUILD)/tests/bench
-MODEL_BENCHES	:= $(addprefix $(BENCH_DIR)/,raster-bench copy-bench translate-bench null-bench)
-BENCH_PROGRAMS	:= $(BENCH_DIR)/guest-bench $(BENCH_DIR)/driver-bench $(BENCH_DIR)/cache-bench \
+MODEL_BENCHES	:= $(addprefix $(BENCH_DIR)/,raster-bench copy-bench mover-bench translate-bench null-bench)
+BENCH_PROGRAMS	:= $(BENCH_DIR)/guest-bench $(BENCH_DIR)/driver-bench $(BENCH_DIR)/card-bench $(BENCH_DIR)/cache-bench \
 		   $(BENCH_DIR)/lookup-bench $(MODEL_BENCHES) $(BENCH_DIR)/report
 
 # Upstream's uAPI header comes with the tests of upstream's driver.
-DRIVER_BENCHES	:= $(addprefix $(BENCH_DIR)/,guest-bench driver-bench)
+DRIVER_BENCHES	:= $(addprefix $(BENCH_DIR)/,card-bench guest-bench driver-bench)
 
 $(BENCH_DIR)/bench.o: tests/bench/bench.c
 	$(call say,CC,$@)
@@ -50,12 +50,14 @@ $(BENCH_DIR)/report: tests/bench/bench_report.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) -MMD -MP -MF $@.d -o $@ $< -ljansson
 
-# The driver's page tables and io-pgtable, its range allocator and drm_mm; the modules for the
-# guest have no debug information.
-MODULE_BENCHES	:= $(addprefix $(BENCH_DIR)/,agate_pgtable_bench.ko agate_range_bench.ko)
+# The driver's page tables and io-pgtable, its range allocator and global table and drm_mm; the
+# modules for the guest have no debug information.
+MODULE_BENCHES	:= $(addprefix $(BENCH_DIR)/,agate_ggtt_bench.ko agate_pgtable_bench.ko agate_range_bench.ko)
 MODULE_BENCH_SOURCES := $(wildcard tests/bench/kmod/*) kernel/agate_pgtable.h include/agate_regs.h \
-		   kernel/agate_range.h kernel/agate_tree.h \
-		   $(wildcard solutions/10-page-tables/agate_*.c solutions/19-ranges/agate_*.c)
+		   kernel/agate_ggtt.h kernel/agate_kmem.h kernel/agate_range.h kernel/agate_tree.h \
+		   include/agate_card.h \
+		   $(wildcard solutions/10-page-tables/agate_*.c solutions/19-ranges/agate_*.c \
+		   solutions/20-ggtt/agate_*.c)
 
 $(eval $(call listed,$(BENCH_DIR)/kmod.list,$(MODULE_BENCH_SOURCES)))
 $(MODULE_BENCHES) &: $(MODULE_BENCH_SOURCES) $(BUILD)/guest/kernel-fast.id $(BENCH_DIR)/kmod.list
