@@ -23,6 +23,8 @@
 #include <linux/sizes.h>
 #include <linux/spinlock.h>
 
+#include "agate_runs.h"
+
 struct agate_bo;
 struct agate_device;
 struct agate_exec;
@@ -46,33 +48,6 @@ struct mem_cgroup;
 #define AGATE_BACKING_FOREIGN		BIT(6)
 
 #define AGATE_HEAP_CHUNK	SZ_2M
-
-/**
- * struct agate_run - consecutive GPU-physical addresses
- * @addr: the first one
- * @size: bytes
- */
-struct agate_run {
-	u64 addr;
-	u64 size;
-};
-
-/**
- * struct agate_runs - a walk over the runs of a part of a BO, see agate_runs_next()
- * @sg: the walk is at this entry of a table that is mapped for DMA, or NULL: one run
- *	is left
- * @addr: without @sg: the first address of that run
- * @skip: bytes of @sg that come before what is left
- * @left: bytes
- *
- * Plain data: a copy is another walk.
- */
-struct agate_runs {
-	struct scatterlist *sg;
-	u64 addr;
-	u64 skip;
-	u64 left;
-};
 
 /**
  * struct agate_backing_ops - a kind of backing
@@ -170,15 +145,6 @@ struct agate_backing {
 	atomic_t owners;
 	struct mem_cgroup *memcg;
 };
-
-/**
- * agate_runs_next - the next run of a walk
- * @runs: the walk
- * @run: out
- *
- * Return: false at the end.
- */
-bool agate_runs_next(struct agate_runs *runs, struct agate_run *run);
 
 /**
  * agate_backing_choose - choose a kind of backing (agate_backing_kinds.c)

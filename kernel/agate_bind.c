@@ -2,6 +2,7 @@
 /*
  * The queue of an address space's changes: see agate_bind.h.
  */
+#include <linux/dma-resv.h>
 #include <linux/slab.h>
 #include <drm/drm_drv.h>
 #include <drm/drm_gem.h>
@@ -9,6 +10,8 @@
 
 #include "agate_bind.h"
 #include "agate_device.h"
+#include "agate_gem.h"
+#include "agate_mover.h"
 #include "agate_reset.h"
 #include "agate_sched.h"
 #include "agate_slot.h"
@@ -26,54 +29,141 @@ static struct drm_gpu_scheduler *sched_of(struct agate_device *adev)
 
 /* ---- What the scheduler calls ------------------------------------------ */
 
-/* Return: 0; -EIO if the GPU did not answer.  There is a table page for whatever this needs. */
+/* Nobody reached the range before.  A GPU that does not answer sees it after its reset. */
+static void write_new(struct agate_bind_job *job)
+{
+	agate_pt_write_cpu(&job->stage);
+	agate_mmu_flush(job->vm, job->addr, job->range, AS_COMMAND_FLUSH_PT);
+}
+
+/*
+ * No chain uses an entry that the GPU still has and the table has no more.  If the GPU does not
+ * answer, it may still walk the tables that have gone.
+ */
+static int write_over(struct agate_bind_job *job)
+{
+	struct agate_vm *vm = job->vm;
+	int locked, ret;
+
+	locked = agate_mmu_lock_region(vm, job->addr, job->range);
+	agate_pt_write_cpu(&job->stage);
+	ret = agate_mmu_unlock_region(vm, AS_COMMAND_FLUSH_MEM);
+	if (locked || ret)
+		list_splice_init(&job->stage.gone, &vm->as.limbo);
+	return locked ? locked : ret;
+}
+
+/* Return: 0; -EIO if the GPU did not answer. */
 static int change_table(struct agate_bind_job *job)
 {
 	struct agate_vm *vm = job->vm;
-	int ret = 0, mapped = 0;
+	int ret = 0;
 
 	mutex_lock(&vm->pt_lock);
-	if (!list_empty(&job->steps.drop)) {
-		vm->as.reserve = &job->tables;
-		ret = agate_mmu_unmap(vm, job->addr, job->range);
-		vm->as.reserve = NULL;
-	}
-	if (job->steps.add)
-		mapped = agate_mmu_map_runs(vm, job->addr, job->runs, job->prot, &job->tables);
+	if (list_empty(&job->steps.drop) && list_empty(&job->stage.gone))
+		write_new(job);
+	else
+		ret = write_over(job);
 	mutex_unlock(&vm->pt_lock);
-	WARN_ON(mapped || ret == -ENOMEM);
 	return ret;
 }
 
-/* A GPU that did not answer forgets the old entries in its reset, which is scheduled. */
-static int change(struct agate_bind_job *job)
+/* The mover's stores go past the GPU's caches, and past its TLB. */
+static int flush_table(struct agate_bind_job *job)
+{
+	struct agate_vm *vm = job->vm;
+	int ret;
+
+	mutex_lock(&vm->pt_lock);
+	ret = agate_mmu_flush(vm, job->addr, job->range, AS_COMMAND_FLUSH_MEM);
+	if (ret)
+		list_splice_init(&job->stage.gone, &vm->as.limbo);
+	mutex_unlock(&vm->pt_lock);
+	return ret;
+}
+
+/* The scheduler may free the job as soon as the fence signals. */
+static void finish(struct agate_bind_job *job, int error)
+{
+	struct dma_fence *done = dma_fence_get(job->done);
+
+	if (error) {
+		agate_sched_job_set_error(&job->base, error);
+		dma_fence_set_error(done, error);
+	}
+	dma_fence_signal(done);
+	dma_fence_put(done);
+}
+
+static void gpu_forgot(struct work_struct *work)
+{
+	bool cookie = dma_fence_begin_signalling();
+
+	finish(container_of(work, struct agate_bind_job, work), 0);
+	dma_fence_end_signalling(cookie);
+}
+
+/*
+ * A GPU that did not answer forgets the old entries in its reset, which is on its way: the queue
+ * of resets is ordered, so the fence signals behind it.
+ */
+static void change(struct agate_bind_job *job, int (*how)(struct agate_bind_job *job))
 {
 	struct agate_device *adev = job->vm->adev;
 	int ret = -ENODEV;
 	int idx;
 
-	if (!drm_dev_enter(&adev->drm, &idx))
-		return -ENODEV;
-	ret = change_table(job);
-	if (ret == -EIO && agate_topic_present(adev, AGATE_FEATURE_RESET))
-		flush_work(&adev->reset.work);
-	drm_dev_exit(idx);
-	return ret == -EIO ? 0 : ret;
+	if (drm_dev_enter(&adev->drm, &idx)) {
+		ret = how(job);
+		drm_dev_exit(idx);
+	}
+	if (ret == -EIO && agate_topic_present(adev, AGATE_FEATURE_RESET)) {
+		INIT_WORK(&job->work, gpu_forgot);
+		queue_work(adev->queues.timeout_wq, &job->work);
+	} else {
+		finish(job, ret == -EIO ? 0 : ret);
+	}
+}
+
+/* What the mover could not write, the CPU writes. */
+static void bind_stored(struct work_struct *work)
+{
+	struct agate_bind_job *job = container_of(work, struct agate_bind_job, work);
+	bool failed = dma_fence_get_status(job->storing) < 0;
+	bool cookie = dma_fence_begin_signalling();
+
+	change(job, failed ? change_table : flush_table);
+	dma_fence_end_signalling(cookie);
+}
+
+/* Called with the fence's lock held, as a rule. */
+static void queue_stored(struct dma_fence *fence, struct dma_fence_cb *cb)
+{
+	struct agate_bind_job *job = container_of(cb, struct agate_bind_job, stored);
+
+	queue_work(job->vm->adev->queues.bind_wq, &job->work);
+}
+
+static void store(struct agate_bind_job *job)
+{
+	job->storing = agate_mover_push(job->store);
+	job->store = NULL;
+	if (dma_fence_add_callback(job->storing, &job->stored, queue_stored))
+		queue_stored(job->storing, &job->stored);
 }
 
 static struct dma_fence *bind_run(struct drm_sched_job *base)
 {
 	struct agate_bind_job *job = to_bind_job(base);
+	struct dma_fence *done = dma_fence_get(job->done);
 	bool cookie = dma_fence_begin_signalling();
-	int ret = change(job);
 
-	if (ret) {
-		agate_sched_job_set_error(base, ret);
-		dma_fence_set_error(job->done, ret);
-	}
-	dma_fence_signal(job->done);
+	if (job->store)
+		store(job);
+	else
+		change(job, change_table);
 	dma_fence_end_signalling(cookie);
-	return dma_fence_get(job->done);
+	return done;
 }
 
 /* Nothing here waits for the GPU. */
@@ -88,7 +178,7 @@ static void free_dropped(struct agate_va_steps *steps)
 	struct agate_mapping *mapping, *next;
 
 	list_for_each_entry_safe(mapping, next, &steps->drop, step) {
-		agate_vm_bo_put(mapping->vm_bo);
+		agate_bo_put(mapping->bo);
 		kfree(mapping);
 	}
 }
@@ -98,12 +188,13 @@ static void job_free_memory(struct agate_bind_job *job)
 	struct agate_device *adev = job->vm->adev;
 	atomic_t *jobs = job->jobs;
 
-	agate_table_reserve_drain(job->vm, &job->tables);
+	dma_fence_put(job->storing);
 	dma_fence_put(job->done);
 	agate_vm_put(job->vm);
 	kfree(job);
 	agate_stat_dec(&adev->stats, AGATE_STAT_JOBS);
-	atomic_dec(jobs);
+	if (jobs)
+		atomic_dec(jobs);
 	atomic_dec(&adev->queues.jobs);
 	wake_up_all(&adev->queues.idle);
 }
@@ -113,15 +204,18 @@ static void job_release(struct agate_parked *parked)
 	struct agate_bind_job *job = container_of(parked, struct agate_bind_job, parked);
 
 	free_dropped(&job->steps);
+	agate_pt_stage_fini(&job->stage);
 	job_free_memory(job);
 }
 
 static void bind_free(struct drm_sched_job *base)
 {
 	struct agate_bind_job *job = to_bind_job(base);
+	bool cookie = dma_fence_begin_signalling();
 
 	agate_sched_job_free(base, job->done);
 	agate_park(&job->vm->adev->park, &job->parked, NULL, job_release);
+	dma_fence_end_signalling(cookie);
 }
 
 static const struct drm_sched_backend_ops bind_sched_ops = {
@@ -134,34 +228,47 @@ static const struct drm_sched_backend_ops bind_sched_ops = {
 
 static int steps_init(struct agate_va_steps *steps)
 {
-	INIT_LIST_HEAD(&steps->drop);
 	steps->left = kzalloc(sizeof(*steps->left), GFP_KERNEL_ACCOUNT);
 	steps->right = kzalloc(sizeof(*steps->right), GFP_KERNEL_ACCOUNT);
 	return steps->left && steps->right ? 0 : -ENOMEM;
 }
 
+static struct agate_bind_job *job_alloc(struct agate_vm *vm)
+{
+	struct agate_device *adev = vm->adev;
+	struct agate_bind_job *job = kzalloc(sizeof(*job), GFP_KERNEL_ACCOUNT);
+
+	if (!job)
+		return NULL;
+	atomic_inc(&adev->queues.jobs);
+	agate_stat_inc(&adev->stats, AGATE_STAT_JOBS);
+	job->vm = agate_vm_get(vm);
+	INIT_LIST_HEAD(&job->steps.drop);
+	INIT_WORK(&job->work, bind_stored);
+	return job;
+}
+
+static int job_init(struct agate_bind_job *job)
+{
+	job->done = agate_fence_create(job->vm->adev, AGATE_FENCE_BIND);
+	if (!job->done)
+		return -ENOMEM;
+	return agate_sched_job_init(&job->base, &job->vm->bound.entity, NULL);
+}
+
 struct agate_bind_job *agate_bind_job_create(struct agate_file *afile, struct agate_vm *vm)
 {
-	struct agate_device *adev = afile->adev;
-	struct agate_bind_job *job = kzalloc(sizeof(*job), GFP_KERNEL_ACCOUNT);
-	int ret = -ENOMEM;
+	struct agate_bind_job *job = job_alloc(vm);
+	int ret;
 
 	if (!job) {
 		agate_queues_unreserve(afile);
 		return ERR_PTR(-ENOMEM);
 	}
-	atomic_inc(&adev->queues.jobs);
-	agate_stat_inc(&adev->stats, AGATE_STAT_JOBS);
-	job->vm = agate_vm_get(vm);
 	job->jobs = &afile->entities->jobs;
-	agate_table_reserve_init(&job->tables);
 	ret = steps_init(&job->steps);
-	if (!ret) {
-		job->done = agate_fence_create(adev, AGATE_FENCE_BIND);
-		ret = job->done ? 0 : -ENOMEM;
-	}
 	if (!ret)
-		ret = agate_sched_job_init(&job->base, &vm->bound.entity, NULL);
+		ret = job_init(job);
 	if (!ret)
 		return job;
 	kfree(job->steps.left);
@@ -170,8 +277,38 @@ struct agate_bind_job *agate_bind_job_create(struct agate_file *afile, struct ag
 	return ERR_PTR(ret);
 }
 
+static bool has_to_wait(struct agate_bind_job *job)
+{
+	struct dma_fence *fence;
+	unsigned long index;
+
+	xa_for_each(&job->base.dependencies, index, fence) {
+		if (!dma_fence_is_signaled(fence))
+			return true;
+	}
+	return false;
+}
+
+int agate_bind_plan_write(struct agate_bind_job *job)
+{
+	struct agate_mover_job *store;
+
+	if (!job->stage.updates || !has_to_wait(job))
+		return 0;
+	store = agate_mover_job_create(job->vm->adev, job->stage.updates);
+	if (IS_ERR(store))
+		return PTR_ERR(store);
+	agate_pt_write_gpu(&job->stage, store->cmds);
+	job->store = store;
+	return 0;
+}
+
 void agate_bind_job_abandon(struct agate_bind_job *job)
 {
+	if (job->store)
+		agate_mover_job_abandon(job->store);
+	if (job->staged)
+		agate_pt_abort(&job->stage);
 	agate_sched_job_cancel(&job->base);
 	kfree(job->steps.left);
 	kfree(job->steps.right);
@@ -181,15 +318,76 @@ void agate_bind_job_abandon(struct agate_bind_job *job)
 
 struct dma_fence *agate_bind_arm(struct agate_bind_job *job)
 {
-	lockdep_assert_held_write(&job->vm->lock);
+	struct agate_vm *vm = job->vm;
+	struct agate_bound *bound = &vm->bound;
+
+	dma_resv_assert_held(bound->root->resv);
 
 	drm_sched_job_arm(&job->base);
-	return dma_fence_get(&job->base.s_fence->finished);
+	mutex_lock(&vm->pt_lock);
+	agate_pt_commit(&job->stage);
+	mutex_unlock(&vm->pt_lock);
+	dma_fence_put(bound->last);
+	bound->last = dma_fence_get(&job->base.s_fence->finished);
+	return bound->last;
 }
 
 void agate_bind_push(struct agate_bind_job *job)
 {
 	drm_sched_entity_push_job(&job->base);
+}
+
+/* ---- What has moved ---------------------------------------------------- */
+
+static int stage_again(struct agate_bind_job *job, struct agate_mapping *mapping)
+{
+	struct dma_resv *resv = mapping->vm_bo->bo->base.resv;
+	struct agate_runs runs;
+	int ret;
+
+	job->addr = agate_mapping_va(mapping);
+	job->range = mapping->size;
+	ret = agate_backing_populate(mapping->vm_bo->bo, mapping->offset, mapping->size, &runs);
+	if (!ret)
+		ret = dma_resv_reserve_fences(resv, 1);
+	if (!ret)
+		ret = agate_pt_stage_map(&job->stage, &job->vm->as.pgt, job->addr, runs,
+					 mapping->prot);
+	job->staged = !ret;
+	return ret;
+}
+
+/* Its memory stays until the job has run: as for every other change. */
+static void push_again(struct agate_bind_job *job, struct agate_mapping *mapping)
+{
+	struct agate_bo *bo = mapping->vm_bo->bo;
+	struct dma_fence *fence = agate_bind_arm(job);
+
+	mutex_lock(&bo->mappings_lock);
+	mapping->active = true;
+	mutex_unlock(&bo->mappings_lock);
+	dma_resv_add_fence(bo->base.resv, fence, DMA_RESV_USAGE_BOOKKEEP);
+	agate_bind_push(job);
+}
+
+int agate_bind_again(struct agate_mapping *mapping)
+{
+	struct agate_bind_job *job = job_alloc(mapping->vm_bo->vm);
+	int ret;
+
+	if (!job)
+		return -ENOMEM;
+	ret = job_init(job);
+	if (ret) {
+		job_free_memory(job);
+		return ret;
+	}
+	ret = stage_again(job, mapping);
+	if (ret)
+		agate_bind_job_abandon(job);
+	else
+		push_again(job, mapping);
+	return ret;
 }
 
 /* ---- Address spaces ---------------------------------------------------- */
@@ -262,15 +460,21 @@ static void bind_release(struct drm_device *drm, void *unused)
 
 	agate_park_flush(&adev->park);
 	agate_sched_fini(sched_of(adev));
+	destroy_workqueue(adev->queues.bind_wq);
 }
 
 int agate_bind_init(struct agate_device *adev)
 {
 	int ret;
 
+	adev->queues.bind_wq = alloc_workqueue("agate-bind", WQ_MEM_RECLAIM, 0);
+	if (!adev->queues.bind_wq)
+		return -ENOMEM;
 	ret = agate_sched_init(sched_of(adev), &bind_sched_ops, 1, MAX_SCHEDULE_TIMEOUT,
 			       adev->queues.timeout_wq, "agate-bind", &adev->pdev->dev);
-	if (ret)
+	if (ret) {
+		destroy_workqueue(adev->queues.bind_wq);
 		return ret;
+	}
 	return drmm_add_action_or_reset(&adev->drm, bind_release, NULL);
 }

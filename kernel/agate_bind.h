@@ -12,20 +12,22 @@
 #ifndef AGATE_BIND_H
 #define AGATE_BIND_H
 
+#include <linux/dma-fence.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
+#include <linux/workqueue.h>
 #include <drm/gpu_scheduler.h>
 
 #include "agate_backing.h"
 #include "agate_park.h"
-#include "agate_table.h"
+#include "agate_vm_pt.h"
 
 struct agate_device;
 struct agate_file;
 struct agate_mapping;
+struct agate_mover_job;
 struct agate_vm;
 struct agate_vm_bo;
-struct dma_fence;
 struct drm_gem_object;
 
 /**
@@ -33,14 +35,16 @@ struct drm_gem_object;
  * @root: its reservation is that of all private BOs, which have a reference each; NULL: a
  *	file's own address space
  * @externals: struct agate_vm_bo: those of BOs with a reservation of their own; under vm->lock
+ * @external_count: how many, at most AGATE_SUBMIT_MAX_BOS; under vm->lock
  * @evicted_lock: protects @evicted; innermost
  * @evicted: struct agate_vm_bo: those with a mapping whose entries are gone
  * @entity: the queue
- * @last: the fence of the last change, with a reference, or NULL; under vm->lock
+ * @last: the fence of the last change, with a reference, or NULL; under the root's reservation
  */
 struct agate_bound {
 	struct drm_gem_object *root;
 	struct list_head externals;
+	unsigned int external_count;
 	spinlock_t evicted_lock;	/* @evicted */
 	struct list_head evicted;
 	struct drm_sched_entity entity;
@@ -67,14 +71,17 @@ struct agate_va_steps {
  * struct agate_bind_job - one change
  * @base: the scheduler's part
  * @vm: the address space, with a reference
- * @jobs: of its file: counts this one
+ * @jobs: of its file: counts this one; NULL: the driver's own
  * @addr: the first address of the range
  * @range: bytes
  * @steps: the records
- * @runs: memory of the new mapping
- * @prot: what the GPU may do there
- * @tables: table pages for the change
- * @done: signals when the page table has changed
+ * @stage: the change of the page table
+ * @staged: there is one
+ * @store: the mover's job that writes it; NULL: the CPU does
+ * @storing: the fence of that job, which the mover has got
+ * @stored: its callback
+ * @work: what comes after it, or after a reset of the GPU
+ * @done: signals when the page table has changed, and the GPU knows
  * @parked: to be freed in a context that may sleep
  */
 struct agate_bind_job {
@@ -84,9 +91,12 @@ struct agate_bind_job {
 	u64 addr;
 	u64 range;
 	struct agate_va_steps steps;
-	struct agate_runs runs;
-	u32 prot;
-	struct agate_table_reserve tables;
+	struct agate_pt_stage stage;
+	bool staged;
+	struct agate_mover_job *store;
+	struct dma_fence *storing;
+	struct dma_fence_cb stored;
+	struct work_struct work;
 	struct dma_fence *done;
 	struct agate_parked parked;
 };
@@ -128,6 +138,26 @@ void agate_bind_close(struct agate_vm *vm);
  */
 struct agate_bind_job *agate_bind_job_create(struct agate_file *afile, struct agate_vm *vm);
 
+/**
+ * agate_bind_again - bring back the entries of a mapping whose BO has moved
+ * @mapping: not active; its BO's reservation and the root's are held
+ *
+ * They come by a job of the queue, behind the changes that wait there already.
+ *
+ * Return: 0 or an error.
+ */
+int agate_bind_again(struct agate_mapping *mapping);
+
+/**
+ * agate_bind_plan_write - choose who writes the page table
+ * @job: staged, with all its dependencies
+ *
+ * The CPU, if nothing has to be waited for: else the mover, which reacts faster than a thread.
+ *
+ * Return: 0 or an error.
+ */
+int agate_bind_plan_write(struct agate_bind_job *job);
+
 /** agate_bind_job_abandon - free a change that was not pushed */
 void agate_bind_job_abandon(struct agate_bind_job *job);
 
@@ -135,8 +165,10 @@ void agate_bind_job_abandon(struct agate_bind_job *job);
  * agate_bind_arm - from here on nothing fails, and agate_bind_push() has to follow
  * @job: complete
  *
- * Context: vm->lock is held for writing, until after the push: it orders the changes.
- * Return: the fence of the change, with a reference.
+ * The page table's view by the CPU changes, and the fence becomes bound.last.
+ *
+ * Context: the root's reservation is held, until after the push: it orders the changes.
+ * Return: the fence of the change, which bound.last keeps.
  */
 struct dma_fence *agate_bind_arm(struct agate_bind_job *job);
 

@@ -59,6 +59,10 @@ int agate_card_topic_init(struct agate_device *adev)
 	if (!id)
 		return -EOPNOTSUPP;
 	INIT_LIST_HEAD(&card->kmems);
+	INIT_LIST_HEAD(&card->removed);
+	INIT_LIST_HEAD(&card->sleepers);
+	init_rwsem(&card->awake_lock);
+	spin_lock_init(&card->removed_lock);
 	card->features = gpu_read(adev, CARD_FEATURES);
 	card->vram_size = gpu_read64(adev, CARD_VRAM_SIZE_LO);
 	card->losses = gpu_read(adev, CARD_LOSSES);
@@ -83,6 +87,29 @@ void agate_card_topic_fini(struct agate_device *adev)
 {
 	agate_placed_fini(adev);
 	unmap_all(&adev->card);
+}
+
+/* ---- Supply ------------------------------------------------------------ */
+
+int agate_card_status(struct agate_device *adev)
+{
+	bool lost = !gpu_read(adev, CARD_ID) || gpu_read(adev, CARD_LOSSES) != adev->card.losses;
+
+	if (agate_bus_lost(adev))
+		return -ENODEV;
+	return lost ? -EIO : 0;
+}
+
+void agate_card_power_off(struct agate_device *adev)
+{
+	gpu_write(adev, AGATE_CARD_POWER, 0);
+}
+
+int agate_card_power_on(struct agate_device *adev)
+{
+	gpu_write(adev, AGATE_CARD_POWER, 1);
+	adev->card.losses = gpu_read(adev, CARD_LOSSES);
+	return agate_card_status(adev);
 }
 
 /* ---- Engines ----------------------------------------------------------- */
@@ -141,9 +168,4 @@ void agate_engines_topic_fini(struct agate_device *adev)
 	adev->irq[AGATE_VECTOR_CARD].base = 0;
 	agate_fw_fini(adev);
 	agate_ggtt_frame_fini(adev);
-}
-
-int agate_engines_topic_suspend(struct agate_device *adev)
-{
-	return -EBUSY;
 }

@@ -10,6 +10,8 @@
 
 #include <linux/io.h>
 #include <linux/list.h>
+#include <linux/rwsem.h>
+#include <linux/spinlock.h>
 #include <linux/types.h>
 
 #include "agate_card.h"
@@ -19,13 +21,19 @@ struct agate_device;
 /**
  * struct agate_card - what the card said about itself, and how to reach it
  * @features: the register
- * @losses: how often it had lost its power when the driver came
+ * @losses: how often it had lost its power when the driver last gave it contents
  * @vram_size: bytes of VRAM
  * @visible: of these, the first bytes, which BAR2 shows
  * @vram: the visible part, mapped write-combining
  * @gsm: the global table, likewise; NULL on a card that has a port instead
  * @kmems: struct agate_kmem
  * @min_align: of a range of VRAM: 64 KiB on a card that translates it by groups, else 4 KiB
+ * @awake_lock: for reading, the card stays awake if it is, and asleep if it is not
+ * @asleep: its table is not written now; changes under @awake_lock and @removed_lock
+ * @removed_lock: protects @removed
+ * @removed: struct agate_ggtt_node: those that left while it slept
+ * @sleepers: struct agate_ttm_bo, with references: while the system sleeps, those that were in
+ *	VRAM; under unplug_lock
  */
 struct agate_card {
 	u32 features;
@@ -36,6 +44,11 @@ struct agate_card {
 	void __iomem *gsm;
 	u64 min_align;
 	struct list_head kmems;
+	struct rw_semaphore awake_lock;	/* @asleep */
+	bool asleep;
+	spinlock_t removed_lock;	/* @removed */
+	struct list_head removed;
+	struct list_head sleepers;
 };
 
 /**
@@ -72,7 +85,28 @@ void agate_engines_topic_fini(struct agate_device *adev);
  */
 void agate_card_serve(struct agate_device *adev);
 
-/** agate_engines_topic_suspend - always -EBUSY: the card would lose its memory */
-int agate_engines_topic_suspend(struct agate_device *adev);
+/**
+ * agate_card_status - has the card what the driver gave it?
+ * @adev: the device, which has a card
+ *
+ * Return: 0; -EIO: it has no power, or has lost its power since; -ENODEV when the GPU is gone.
+ */
+int agate_card_status(struct agate_device *adev);
+
+/**
+ * agate_card_power_off - switch the card's supply off; it forgets everything
+ * @adev: the device
+ */
+void agate_card_power_off(struct agate_device *adev);
+
+/**
+ * agate_card_power_on - switch the card's supply on
+ * @adev: the device
+ *
+ * From here on agate_card_status() is about what the card is given now.
+ *
+ * Return: 0; -EIO: it gets none; -ENODEV when the GPU is gone.
+ */
+int agate_card_power_on(struct agate_device *adev);
 
 #endif /* AGATE_CARD_DEVICE_H */

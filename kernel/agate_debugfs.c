@@ -18,6 +18,7 @@
 #include "agate_device.h"
 #include "agate_limit.h"
 #include "agate_regs.h"
+#include "agate_residency.h"
 #include "agate_sleep.h"
 
 static const char * const stat_names[AGATE_STAT_COUNT] = {
@@ -107,9 +108,11 @@ static void show_bo(struct seq_file *m, struct agate_bo *bo)
 
 	agate_gem_get_label(bo, label);
 	seq_printf(m, "size=%zu resident=%zu handles=%u refs=%u madv=%s", agate_bo_size(bo),
-		   agate_backing_resident(bo), READ_ONCE(bo->base.handle_count),
+		   agate_residency_bytes(bo), READ_ONCE(bo->base.handle_count),
 		   kref_read(&bo->base.refcount), madv_name(READ_ONCE(bo->madv)));
 	show_flags(m, bo->flags);
+	if (bo->flags & AGATE_BO_PLACED)
+		agate_residency_show(m, bo);
 	seq_printf(m, " label=\"%s\"\n", label);
 
 	mutex_lock(&bo->mappings_lock);
@@ -323,6 +326,7 @@ void agate_debugfs_init(struct drm_minor *minor)
 {
 	drm_debugfs_create_files(agate_debugfs_files, ARRAY_SIZE(agate_debugfs_files),
 				 minor->debugfs_root, minor);
+	agate_card_debugfs_init(minor);
 	debugfs_create_file_unsafe("protected", 0600, minor->debugfs_root,
 				   to_agate_device(minor->dev), &protected_fops);
 }

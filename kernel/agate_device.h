@@ -5,17 +5,17 @@
  * Order of locks, outermost first:
  *   unplug_lock, prime.lock, vm->lock, mmap_lock, a BO's dma_resv, submit's queue lock,
  *   gem.lock, backing.lock, purge.lock, and then, on a fence's way to its signal: reset.lock,
- *   pm.lock, bo->mappings_lock, vm->pt_lock, hand_over_lock, slots.lock, mmu.lock, mover.lock,
- *   irq.lock, bus.lock
+ *   pm.lock, bo->mappings_lock, vm->pt_lock, hand_over_lock, mover.push_lock, slots.lock,
+ *   mmu.lock, mover.lock, irq.lock, bus.lock
  * mmap_lock comes before dma_resv because the core says so (dma_resv_lockdep()): code
  * that holds a reservation accesses no memory of userspace.  A thread that needs several
  * reservations locks them through agate_exec.h.  Neither a reset nor the thread that
  * serves GPU faults takes a reservation or a vm->lock: a thread that holds one may wait
  * for a fence, and the fence for them.  Memory that may have to be reclaimed is allocated
  * under the locks up to purge.lock only.
- * The card's locks are inside of a BO's dma_resv, and none of them inside of another one:
- * ggtt.lock, mover.push_lock, a manager's lock, ttm.bound_lock, and the spinlocks ttm.lru_lock and
- * scan.lock.
+ * The card's other locks are inside of a BO's dma_resv, and none of them inside of another one:
+ * ggtt.lock, a manager's lock, ttm.bound_lock, and the spinlocks ttm.lru_lock, scan.lock and those
+ * of the pool's lists.  No memory is allocated under them.
  * The limit's lock (agate_limit.c) is inside of a BO's dma_resv, and its holder only tries those of
  * others.
  * devfreq's locks are outside of slots.lock and inside of unplug_lock; the kernel allocates

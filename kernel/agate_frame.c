@@ -167,26 +167,64 @@ static struct agate_ggtt_node *node_create(struct agate_ggtt *g, u64 align,
 	return node;
 }
 
-/* The display uses VRAM in whole groups where the card translates groups. */
-static int map_ggtt(struct agate_frame *frame)
+static bool is_vram(const struct agate_frame *frame)
 {
-	const bool vram = frame->bo->ttm.res->type == AGATE_MEM_VRAM;
-	const u64 align = vram ? frame->adev->card.min_align : PAGE_SIZE;
+	return frame->bo->ttm.res->type == AGATE_MEM_VRAM;
+}
+
+/* The display uses VRAM in whole groups where the card translates groups. */
+static u64 align_of(const struct agate_frame *frame)
+{
+	return is_vram(frame) ? frame->adev->card.min_align : PAGE_SIZE;
+}
+
+static int find_runs(struct agate_frame *frame, struct agate_runs *runs)
+{
+	const u64 align = align_of(frame);
 	const u64 first = ALIGN_DOWN(frame->offset, align);
 	const u64 size = ALIGN(frame->offset + frame->bytes, align) - first;
+
+	return agate_backing_populate(frame->bo, first, size, runs);
+}
+
+static int map_ggtt(struct agate_frame *frame)
+{
+	const u64 align = align_of(frame);
 	struct agate_ggtt_node *node;
 	struct agate_runs runs;
 	int ret;
 
-	ret = agate_backing_populate(frame->bo, first, size, &runs);
+	ret = find_runs(frame, &runs);
 	if (ret)
 		return ret;
-	node = node_create(&frame->adev->ggtt, align, &runs, vram);
+	node = node_create(&frame->adev->ggtt, align, &runs, is_vram(frame));
 	if (IS_ERR(node))
 		return PTR_ERR(node);
 	frame->node = node;
-	frame->base = agate_ggtt_node_start(node) + (frame->offset - first);
+	frame->base = agate_ggtt_node_start(node) + frame->offset % align;
 	return 0;
+}
+
+int agate_frame_map_again(struct agate_frame *frame)
+{
+	struct dma_resv *resv = frame->bo->base.resv;
+	struct agate_ggtt *g = &frame->adev->ggtt;
+	struct agate_runs runs;
+	int ret;
+
+	if (!frame->node)
+		return 0;
+	dma_resv_lock(resv, NULL);
+	ret = find_runs(frame, &runs);
+	if (!ret) {
+		mutex_lock(&g->lock);
+		write_runs(g, agate_ggtt_node_start(frame->node), &runs, is_vram(frame));
+		g->pt_ops->flush(g);
+		mutex_unlock(&g->lock);
+		agate_ggtt_invalidate(g);
+	}
+	dma_resv_unlock(resv);
+	return ret;
 }
 
 static int map_phys(struct agate_frame *frame)

@@ -86,7 +86,7 @@ int agate_frame_pin(struct agate_frame *frame);
 
 /**
  * agate_frame_wait - wait for the jobs that write its BO
- * @frame: the frame
+ * @frame: not pinned yet, because others may need the memory meanwhile
  *
  * Context: may sleep for ever, and so it is called outside of drm_dev_enter().
  * Return: 0; -ERESTARTSYS; -ENODEV when the device has gone meanwhile.
@@ -102,5 +102,16 @@ int agate_frame_wait(struct agate_frame *frame);
  * -ENOMEM; -EINTR.
  */
 int agate_frame_map(struct agate_frame *frame);
+
+/**
+ * agate_frame_map_again - write the entries of its address again
+ * @frame: nothing happens if it has no addresses in the global table
+ *
+ * For a card that has lost its table.
+ *
+ * Context: may sleep; takes the BO's reservation.
+ * Return: 0; -EIO or another error of the move for a BO whose contents are lost.
+ */
+int agate_frame_map_again(struct agate_frame *frame);
 
 #endif /* AGATE_FRAME_H */

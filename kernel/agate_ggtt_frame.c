@@ -4,12 +4,12 @@
  */
 #include <linux/io.h>
 #include <linux/slab.h>
-#include <drm/drm_drv.h>
 
 #include "agate_device.h"
 #include "agate_ggtt.h"
 #include "agate_ggtt_frame.h"
 #include "agate_kmem.h"
+#include "agate_lock_order.h"
 
 static struct agate_device *adev_of(struct agate_ggtt *g)
 {
@@ -38,34 +38,87 @@ static void frame_flush_gsm(struct agate_ggtt *g)
 	wmb();
 }
 
+/*
+ * The table is there from agate_ggtt_frame_init() to agate_ggtt_frame_fini(), unless the GPU is
+ * lost.  Removal itself takes the last addresses away, when it has unplugged the device and waited
+ * for all others: so this does not ask drm_dev_enter().
+ */
 static bool frame_enter(struct agate_ggtt *g, int *idx)
 {
-	return drm_dev_enter(&adev_of(g)->drm, idx);
+	return !agate_bus_lost(adev_of(g));
 }
 
 static void frame_exit(struct agate_ggtt *g, int idx)
 {
-	drm_dev_exit(idx);
 }
 
-/* The card has power as long as its driver is bound. */
+/*
+ * Only the system's sleep takes the card's power, and it comes back for nobody.  Entries that are
+ * written meanwhile are written again at resume, like all others.
+ */
 static void frame_get(struct agate_ggtt *g)
 {
-}
-
-static bool frame_get_if_awake(struct agate_ggtt *g)
-{
-	return true;
+	down_read(&adev_of(g)->card.awake_lock);
 }
 
 static void frame_put(struct agate_ggtt *g)
 {
+	up_read(&adev_of(g)->card.awake_lock);
 }
 
+static bool frame_get_if_awake(struct agate_ggtt *g)
+{
+	frame_get(g);
+	if (!adev_of(g)->card.asleep)
+		return true;
+	frame_put(g);
+	return false;
+}
+
+/* The card is awake. */
+static void remove_all(struct list_head *removed)
+{
+	struct agate_ggtt_node *node, *next;
+
+	list_for_each_entry_safe(node, next, removed, link)
+		agate_ggtt_node_remove_queued(node);
+}
+
+/* It may have woken up since frame_get_if_awake(). */
 static void frame_queue(struct agate_ggtt *g, struct agate_ggtt_node *node)
 {
-	/* Not reached: see frame_get_if_awake(). */
-	WARN_ON_ONCE(1);
+	struct agate_card *card = &adev_of(g)->card;
+	LIST_HEAD(due);
+
+	spin_lock(&card->removed_lock);
+	list_add_tail(&node->link, card->asleep ? &card->removed : &due);
+	spin_unlock(&card->removed_lock);
+	remove_all(&due);
+}
+
+static void set_asleep(struct agate_card *card, bool asleep, struct list_head *due)
+{
+	down_write(&card->awake_lock);
+	spin_lock(&card->removed_lock);
+	card->asleep = asleep;
+	list_splice_tail_init(&card->removed, due);
+	spin_unlock(&card->removed_lock);
+	up_write(&card->awake_lock);
+}
+
+void agate_ggtt_frame_sleep(struct agate_device *adev)
+{
+	LIST_HEAD(none);
+
+	set_asleep(&adev->card, true, &none);
+}
+
+void agate_ggtt_frame_wake(struct agate_device *adev)
+{
+	LIST_HEAD(due);
+
+	set_asleep(&adev->card, false, &due);
+	remove_all(&due);
 }
 
 static struct agate_ggtt_node *frame_node_alloc(struct agate_ggtt *g)
@@ -113,8 +166,13 @@ static const struct agate_ggtt_ops frame_ggtt_ops = {
 
 int agate_ggtt_frame_init(struct agate_device *adev)
 {
+	int ret;
+
 	adev->ggtt.ops = &frame_ggtt_ops;
-	return agate_ggtt_init_early(&adev->ggtt);
+	ret = agate_ggtt_init_early(&adev->ggtt);
+	if (!ret)
+		agate_lock_class(&adev->ggtt.lock, AGATE_LOCK_GGTT);
+	return ret;
 }
 
 void agate_ggtt_frame_fini(struct agate_device *adev)

@@ -19,4 +19,22 @@ int agate_ggtt_frame_init(struct agate_device *adev);
 /** agate_ggtt_frame_fini - undo agate_ggtt_frame_init() */
 void agate_ggtt_frame_fini(struct agate_device *adev);
 
+/**
+ * agate_ggtt_frame_sleep - the table is going to be lost
+ * @adev: the device
+ *
+ * Addresses that are given back from here on are free after agate_ggtt_frame_wake().
+ *
+ * Context: may sleep.
+ */
+void agate_ggtt_frame_sleep(struct agate_device *adev);
+
+/**
+ * agate_ggtt_frame_wake - the table is as it was; take away what was given back meanwhile
+ * @adev: the device, whose card has its power
+ *
+ * Context: may sleep.
+ */
+void agate_ggtt_frame_wake(struct agate_device *adev);
+
 #endif /* AGATE_GGTT_FRAME_H */

@@ -23,13 +23,21 @@ const char * const agate_lock_names[AGATE_LOCK_COUNT] = {
 	[AGATE_LOCK_ENTITIES] = "agate entities->lock",
 	[AGATE_LOCK_BACKING] = "agate backing.lock",
 	[AGATE_LOCK_PURGE] = "agate purge.lock",
+	[AGATE_LOCK_MAN] = "agate man->lock",
+	[AGATE_LOCK_GGTT] = "agate ggtt.lock",
+	[AGATE_LOCK_BOUND] = "agate ttm.bound_lock",
 	[AGATE_LOCK_RESET] = "agate reset.lock",
 	[AGATE_LOCK_PM] = "agate pm.lock",
 	[AGATE_LOCK_PT] = "agate vm->pt_lock",
 	[AGATE_LOCK_HAND_OVER] = "agate hand_over_lock",
+	[AGATE_LOCK_PUSH] = "agate mover.push_lock",
 	[AGATE_LOCK_SLOTS] = "agate slots.lock",
 	[AGATE_LOCK_MMU] = "agate mmu.lock",
+	[AGATE_LOCK_MOVER] = "agate mover.lock",
 	[AGATE_LOCK_BUS] = "agate bus.lock",
+	[AGATE_LOCK_LRU] = "agate ttm.lru_lock",
+	[AGATE_LOCK_POOL] = "agate pool lists",
+	[AGATE_LOCK_SCAN] = "agate scan.lock",
 };
 
 /*
@@ -70,12 +78,16 @@ static void __init take_signalling(struct dummies *d)
 	mutex_lock(&d->mutex[AGATE_LOCK_PM]);
 	mutex_lock(&d->mutex[AGATE_LOCK_PT]);
 	mutex_lock(&d->mutex[AGATE_LOCK_HAND_OVER]);
+	mutex_lock(&d->mutex[AGATE_LOCK_PUSH]);
 	spin_lock(&d->spin[AGATE_LOCK_SLOTS]);
 	spin_lock(&d->spin[AGATE_LOCK_MMU]);
+	spin_lock(&d->spin[AGATE_LOCK_MOVER]);
 	spin_lock_irqsave(&d->spin[AGATE_LOCK_BUS], flags);
 	spin_unlock_irqrestore(&d->spin[AGATE_LOCK_BUS], flags);
+	spin_unlock(&d->spin[AGATE_LOCK_MOVER]);
 	spin_unlock(&d->spin[AGATE_LOCK_MMU]);
 	spin_unlock(&d->spin[AGATE_LOCK_SLOTS]);
+	mutex_unlock(&d->mutex[AGATE_LOCK_PUSH]);
 	mutex_unlock(&d->mutex[AGATE_LOCK_HAND_OVER]);
 	mutex_unlock(&d->mutex[AGATE_LOCK_PT]);
 	mutex_unlock(&d->mutex[AGATE_LOCK_PM]);
@@ -91,6 +103,21 @@ static void __init wait_for_a_fence(void)
 	dma_fence_put(signalled);
 }
 
+/* The card's locks.  Nobody allocates memory under them, and none is inside of another. */
+static void __init take_card(struct dummies *d)
+{
+	unsigned int i;
+
+	for (i = AGATE_LOCK_MAN; i <= AGATE_LOCK_BOUND; i++) {
+		mutex_lock(&d->mutex[i]);
+		mutex_unlock(&d->mutex[i]);
+	}
+	for (i = AGATE_LOCK_LRU; i <= AGATE_LOCK_SCAN; i++) {
+		spin_lock(&d->spin[i]);
+		spin_unlock(&d->spin[i]);
+	}
+}
+
 /* Memory is allocated under each of these. */
 static void __init take_below_resv(struct dummies *d)
 {
@@ -100,6 +127,7 @@ static void __init take_below_resv(struct dummies *d)
 		mutex_lock(&d->mutex[i]);
 	fs_reclaim_acquire(GFP_KERNEL);
 	wait_for_a_fence();
+	take_card(d);
 	take_signalling(d);
 	fs_reclaim_release(GFP_KERNEL);
 	while (i-- > AGATE_LOCK_ENTITIES)

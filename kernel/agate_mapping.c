@@ -13,6 +13,7 @@
 #include "agate_table.h"
 #include "agate_vm.h"
 #include "agate_vm_bind.h"
+#include "agate_vm_pt.h"
 
 static int mapping_insert(struct agate_mapping *mapping, struct agate_runs runs,
 			  struct agate_table_reserve *reserve)
@@ -125,6 +126,18 @@ bool agate_vm_try_teardown_bo(struct agate_bo *bo)
 	return true;
 }
 
+/* The tables stay, for those who bring the entries back, and for changes that wait in a queue. */
+static int mapping_zap(struct agate_mapping *mapping)
+{
+	struct agate_vm *vm = mapping->vm_bo->vm;
+	int locked, ret;
+
+	locked = agate_mmu_lock_region(vm, agate_mapping_va(mapping), mapping->size);
+	agate_pt_zap(&vm->as.pgt, agate_mapping_va(mapping), mapping->size);
+	ret = agate_mmu_unlock_region(vm, AS_COMMAND_FLUSH_MEM);
+	return locked ? locked : ret;
+}
+
 /* Return: the GPU did not answer: it may still reach the memory, until it is reset. */
 static bool mapping_teardown(struct agate_mapping *mapping)
 {
@@ -134,7 +147,10 @@ static bool mapping_teardown(struct agate_mapping *mapping)
 	if (!mapping->active)
 		return false;
 	mutex_lock(&vm->pt_lock);
-	ret = agate_mmu_unmap(vm, agate_mapping_va(mapping), mapping->size);
+	if (vm->as.staged)
+		ret = mapping_zap(mapping);
+	else
+		ret = agate_mmu_unmap(vm, agate_mapping_va(mapping), mapping->size);
 	mutex_unlock(&vm->pt_lock);
 	mapping->active = false;
 	return ret;

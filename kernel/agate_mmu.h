@@ -14,6 +14,7 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
+#include <linux/wait.h>
 
 #include "agate_backing.h"
 #include "agate_pgtable.h"
@@ -27,6 +28,7 @@ struct agate_vm;
 /**
  * struct agate_as - an address space's page table and its place in the hardware
  * @pgt: the table; under vm->pt_lock
+ * @staged: the table changes in two steps (agate_vm_pt.h); from before its root is made
  * @reserve: while a change is made: its table pages for when the kernel has none, or NULL;
  *	under vm->pt_lock
  * @number: hardware address space, or -1; under mmu.lock
@@ -40,6 +42,7 @@ struct agate_vm;
  */
 struct agate_as {
 	struct agate_pgtable pgt;
+	bool staged;
 	struct agate_table_reserve *reserve;
 	int number;
 	unsigned int users;
@@ -59,6 +62,8 @@ struct agate_as {
  * @locked: those of @taken in which a region is locked
  * @faulty: those of @taken that were disabled after a fault that nobody could
  *	serve: their interrupt stays masked until they are lent out again
+ * @resetting: between agate_mmu_reset_begin() and agate_mmu_reset()
+ * @reset_over: waits for the end of @resetting
  * @lru: struct agate_vm (as.link), most recently used first
  * @layout: format of the tables, and the register values that select it
  * @tables: table pages that are mapped for DMA: an open file may outlive the
@@ -72,6 +77,8 @@ struct agate_mmu {
 	u32 active;
 	u32 locked;
 	u32 faulty;
+	bool resetting;
+	wait_queue_head_t reset_over;
 	struct list_head lru;
 	const struct agate_as_layout *layout;
 	struct list_head tables;
@@ -173,6 +180,27 @@ int agate_mmu_map_runs(struct agate_vm *vm, u64 va, struct agate_runs runs, u32 
 int agate_mmu_unmap(struct agate_vm *vm, u64 va, u64 size);
 
 /**
+ * agate_mmu_lock_region - from here on no chain gets through to a range, whatever place the
+ * table has or gets
+ * @vm: vm->pt_lock is held until agate_mmu_unlock_region()
+ * @va: first GPU address
+ * @size: bytes, not 0
+ *
+ * Return: 0; -EIO when the GPU did not answer, and then a reset is scheduled.
+ */
+int agate_mmu_lock_region(struct agate_vm *vm, u64 va, u64 size);
+
+/**
+ * agate_mmu_unlock_region - end agate_mmu_lock_region()
+ * @vm: vm->pt_lock is held
+ * @command: AS_COMMAND_FLUSH_MEM when entries changed, AS_COMMAND_UNLOCK when none did
+ *
+ * Return: as agate_mmu_lock_region(); without 0 from both, the GPU may still reach what it
+ * reached before.
+ */
+int agate_mmu_unlock_region(struct agate_vm *vm, u32 command);
+
+/**
  * agate_mmu_flush - drop the GPU's cached copies of a range, retry the accesses
  * that stalled in it
  * @vm: the address space
@@ -205,6 +233,16 @@ bool agate_mmu_is_at(const struct agate_vm *vm, unsigned int number);
  * Return: false if it is lent to nobody, and nothing was done.
  */
 bool agate_mmu_disable_faulty(struct agate_device *adev, unsigned int number);
+
+/**
+ * agate_mmu_reset_begin - the GPU is about to be reset
+ * @adev: the device
+ *
+ * From here on to agate_mmu_reset() no address space gets a command: the GPU has no L2 then.
+ * Threads that change a table wait, since a chain may reach the old memory until the reset.
+ * No job starts meanwhile, and no fault is served.
+ */
+void agate_mmu_reset_begin(struct agate_device *adev);
 
 /**
  * agate_mmu_reset - the GPU was reset: every place in it is empty

@@ -63,30 +63,52 @@ static int add_dependencies(struct agate_mover_job *job, struct dma_resv *resv)
 	return ret;
 }
 
+static struct drm_gem_object *gem_of(struct agate_ttm_bo *bo)
+{
+	return &container_of(bo, struct agate_bo, ttm)->base;
+}
+
+static struct agate_mover_job *job_create(struct agate_ttm_bo *bo, const struct agate_side *from,
+					  const struct agate_side *to)
+{
+	struct agate_mover_job *job;
+
+	dma_resv_assert_held(gem_of(bo)->resv);
+
+	job = agate_mover_job_create(to_agate_device(gem_of(bo)->dev),
+				     DIV_ROUND_UP_ULL(bo->size, AGATE_MOVER_MAX_LENGTH));
+	if (!IS_ERR(job))
+		fill_commands(job, bo->size, from, to);
+	return job;
+}
+
 struct dma_fence *agate_move(struct agate_ttm_bo *bo, const struct agate_side *from,
 			     const struct agate_side *to)
 {
-	struct drm_gem_object *obj = &container_of(bo, struct agate_bo, ttm)->base;
-	struct agate_mover_job *job;
+	struct agate_mover_job *job = job_create(bo, from, to);
+	struct dma_resv *resv = gem_of(bo)->resv;
 	struct dma_fence *fence;
 	int ret;
 
-	dma_resv_assert_held(obj->resv);
-
-	job = agate_mover_job_create(to_agate_device(obj->dev),
-				     DIV_ROUND_UP_ULL(bo->size, AGATE_MOVER_MAX_LENGTH));
 	if (IS_ERR(job))
 		return ERR_CAST(job);
-	fill_commands(job, bo->size, from, to);
-	ret = dma_resv_reserve_fences(obj->resv, 1);
+	ret = dma_resv_reserve_fences(resv, 1);
 	/* Nobody uses what has no contents, but others may share the reservation. */
 	if (!ret && from)
-		ret = add_dependencies(job, obj->resv);
+		ret = add_dependencies(job, resv);
 	if (ret) {
 		agate_mover_job_abandon(job);
 		return ERR_PTR(ret);
 	}
 	fence = agate_mover_push(job);
-	dma_resv_add_fence(obj->resv, fence, DMA_RESV_USAGE_KERNEL);
+	dma_resv_add_fence(resv, fence, DMA_RESV_USAGE_KERNEL);
 	return fence;
+}
+
+struct dma_fence *agate_copy(struct agate_ttm_bo *bo, const struct agate_side *from,
+			     const struct agate_side *to)
+{
+	struct agate_mover_job *job = job_create(bo, from, to);
+
+	return IS_ERR(job) ? ERR_CAST(job) : agate_mover_push(job);
 }

@@ -33,4 +33,17 @@ struct agate_side {
 struct dma_fence *agate_move(struct agate_ttm_bo *bo, const struct agate_side *from,
 			     const struct agate_side *to);
 
+/**
+ * agate_copy - copy a BO's contents aside, or back
+ * @bo: its reservation is held
+ * @from: where they are
+ * @to: where they go
+ *
+ * Waits for no job of the BO, and no job waits for it: all jobs are off the GPU.
+ *
+ * Return: the copy's fence, with a reference; or an ERR_PTR: -ENOMEM.
+ */
+struct dma_fence *agate_copy(struct agate_ttm_bo *bo, const struct agate_side *from,
+			     const struct agate_side *to);
+
 #endif /* AGATE_MOVE_H */

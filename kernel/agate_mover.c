@@ -10,6 +10,7 @@
 #include "agate_card_device.h"
 #include "agate_device.h"
 #include "agate_fw.h"
+#include "agate_lock_order.h"
 #include "agate_mover.h"
 #include "agate_sched.h"
 #include "agate_slot.h"
@@ -268,26 +269,47 @@ struct agate_mover_entity {
 	struct rcu_head rcu;
 };
 
-/* Count a job that is about to be made.  The first one makes the queue. */
+static struct agate_mover_entity *entity_create(struct agate_device *adev)
+{
+	struct agate_mover_entity *entity = kzalloc(sizeof(*entity), GFP_KERNEL_ACCOUNT);
+
+	if (entity && agate_sched_entity_init(&entity->base, sched_of(adev))) {
+		kfree(entity);
+		return NULL;
+	}
+	return entity;
+}
+
+static bool count_job(struct agate_mover *mover, struct agate_mover_entity **fresh)
+{
+	mutex_lock(&mover->push_lock);
+	if (!mover->entity)
+		swap(mover->entity, *fresh);
+	if (mover->entity)
+		mover->jobs++;
+	mutex_unlock(&mover->push_lock);
+	return mover->entity;
+}
+
+/*
+ * Count a job that is about to be made.  The first one makes the queue, without the lock, which
+ * is on a fence's way to its signal.
+ */
 static struct drm_sched_entity *entity_get(struct agate_device *adev)
 {
 	struct agate_mover *mover = &adev->mover;
-	struct agate_mover_entity *entity;
+	struct agate_mover_entity *fresh = NULL;
+	bool counted = count_job(mover, &fresh);
 
-	mutex_lock(&mover->push_lock);
-	entity = mover->entity;
-	if (!entity) {
-		entity = kzalloc(sizeof(*entity), GFP_KERNEL_ACCOUNT);
-		if (entity && agate_sched_entity_init(&entity->base, sched_of(adev))) {
-			kfree(entity);
-			entity = NULL;
-		}
-		mover->entity = entity;
+	if (!counted) {
+		fresh = entity_create(adev);
+		counted = count_job(mover, &fresh);
 	}
-	if (entity)
-		mover->jobs++;
-	mutex_unlock(&mover->push_lock);
-	return entity ? &entity->base : NULL;
+	if (fresh) {
+		drm_sched_entity_destroy(&fresh->base);
+		kfree(fresh);
+	}
+	return counted ? &mover->entity->base : NULL;
 }
 
 static void entity_put(struct agate_device *adev)
@@ -398,7 +420,9 @@ int agate_mover_init(struct agate_device *adev, struct agate_mover_cmd __iomem *
 	int ret;
 
 	mutex_init(&mover->push_lock);
+	agate_lock_class(&mover->push_lock, AGATE_LOCK_PUSH);
 	spin_lock_init(&mover->lock);
+	agate_lock_class(&mover->lock, AGATE_LOCK_MOVER);
 	INIT_LIST_HEAD(&mover->running);
 	init_waitqueue_head(&mover->idle);
 	mover->ring = ring;
@@ -428,6 +452,66 @@ void agate_mover_shutdown(struct agate_device *adev)
 	end_all(mover, -ENODEV);
 	spin_unlock(&mover->lock);
 	dma_fence_end_signalling(cookie);
+}
+
+/* ---- Sleep ------------------------------------------------------------- */
+
+/**
+ * struct stop_work - stopping the scheduler, on queues.timeout_wq
+ * @base: the work
+ * @adev: the device
+ */
+struct stop_work {
+	struct work_struct base;
+	struct agate_device *adev;
+};
+
+static void stop_work(struct work_struct *work)
+{
+	agate_sched_stop(sched_of(container_of(work, struct stop_work, base)->adev), NULL);
+}
+
+/* The queue is ordered, so no timeout handler is at work that would restart the scheduler. */
+static void sched_stop(struct agate_device *adev)
+{
+	struct stop_work stop = { .adev = adev };
+
+	INIT_WORK_ONSTACK(&stop.base, stop_work);
+	queue_work(adev->queues.timeout_wq, &stop.base);
+	flush_work(&stop.base);
+	destroy_work_on_stack(&stop.base);
+}
+
+/* Its interrupt may be lost, so look. */
+static int run_empty(struct agate_device *adev)
+{
+	struct agate_mover *mover = &adev->mover;
+	int ret = gpu_poll(adev, MOVER_STATUS, MOVER_STATUS_BUSY, 0);
+	bool empty;
+
+	if (ret)
+		return ret == -ENODEV ? ret : -EBUSY;
+	agate_mover_serve(adev);
+	spin_lock(&mover->lock);
+	empty = list_empty(&mover->running);
+	spin_unlock(&mover->lock);
+	return empty ? 0 : -EBUSY;
+}
+
+int agate_mover_suspend(struct agate_device *adev)
+{
+	int ret;
+
+	sched_stop(adev);
+	ret = run_empty(adev);
+	if (ret)
+		agate_sched_restart(sched_of(adev));
+	return ret;
+}
+
+void agate_mover_resume(struct agate_device *adev)
+{
+	agate_sched_restart(sched_of(adev));
 }
 
 void agate_mover_fini(struct agate_device *adev)

@@ -37,7 +37,7 @@ struct agate_mover_entity;
  *	and with it this module: so it lives from the first job's creation until no job is left,
  *	and is NULL in between
  * @push_lock: protects @entity and @jobs; held across arming and pushing, so that fences are
- *	queued in order
+ *	queued in order.  On a fence's way to its signal, for the changes of page tables
  * @lock: protects the rest
  * @ring: struct agate_mover_cmd[AGATE_RING_COMMANDS], as the CPUs see it
  * @tail: commands ever written to it
@@ -107,6 +107,24 @@ int agate_mover_init(struct agate_device *adev, struct agate_mover_cmd __iomem *
  */
 void agate_mover_shutdown(struct agate_device *adev);
 
+/**
+ * agate_mover_suspend - let the ring run empty, and hand no job to the mover any more
+ * @adev: the device
+ *
+ * New jobs are queued until agate_mover_resume().
+ *
+ * Context: may sleep; not from timeout_wq.
+ * Return: 0; -EBUSY: it does not get done, -ENODEV when the GPU is gone, and then nothing has
+ * changed.
+ */
+int agate_mover_suspend(struct agate_device *adev);
+
+/**
+ * agate_mover_resume - hand out the jobs that are queued
+ * @adev: the device, whose firmware runs, with the context that the mover had
+ */
+void agate_mover_resume(struct agate_device *adev);
+
 /** agate_mover_fini - end all jobs, and wait until they are freed */
 void agate_mover_fini(struct agate_device *adev);
 
@@ -126,6 +144,7 @@ void agate_mover_job_abandon(struct agate_mover_job *job);
  * agate_mover_push - give a job to the mover
  * @job: complete; the mover frees it
  *
+ * Context: may sleep; on a fence's way to its signal.
  * Return: its finished fence, with a reference.
  */
 struct dma_fence *agate_mover_push(struct agate_mover_job *job);

@@ -13,6 +13,7 @@
 #include <drm/drm_managed.h>
 
 #include "agate_device.h"
+#include "agate_lock_order.h"
 #include "agate_pages.h"
 
 /* ---- Where the pool gets pages ----------------------------------------- */
@@ -94,9 +95,12 @@ static void pages_end(struct drm_device *drm, void *data)
 int agate_pages_init(struct agate_device *adev)
 {
 	struct agate_pages *pages = &adev->pages;
+	unsigned int i;
 	int ret;
 
 	agate_pool_init(&pages->pool, &pages_ops);
+	for (i = 0; i < AGATE_POOL_KINDS; i++)
+		agate_lock_class(&pages->pool.lists[i].lock, AGATE_LOCK_POOL);
 	INIT_LIST_HEAD(&pages->parked);
 	ret = agate_shrinker_register(&pages->shrinker, &pages->pool, pages_count, pages_scan,
 				      "drm-agate-pool");

@@ -59,12 +59,16 @@ struct agate_pgtable_page {
  * @free: free a page, which the GPU cannot reach any more
  * @sync: make the written entries [first, first + count) of a page visible to the
  *	walker; called before the parent entry that leads to them is written
+ * @store: topic "vm-tables" only: show the walker these @values of [first, first + count),
+ *	each by one store, whatever the CPU's view of the page says
  */
 struct agate_pgtable_mem {
 	struct agate_pgtable_page *(*alloc)(void *ctx, bool last);
 	void (*free)(void *ctx, struct agate_pgtable_page *page);
 	void (*sync)(void *ctx, struct agate_pgtable_page *page,
 		     unsigned int first, unsigned int count);
+	void (*store)(void *ctx, struct agate_pgtable_page *page, unsigned int first,
+		      const __le64 *values, unsigned int count);
 };
 
 /**

@@ -15,6 +15,8 @@
 #include "agate_gem.h"
 #include "agate_placed.h"
 #include "agate_placement.h"
+#include "agate_private.h"
+#include "agate_residency.h"
 #include "agate_tt.h"
 #include "agate_ttm.h"
 #include "agate_vm.h"
@@ -49,7 +51,13 @@ static int placed_validate(struct agate_bo *bo, struct agate_exec *exec)
 	/* While somebody has pinned it, jobs use it there. */
 	count = agate_places(&bo->ttm, &adev_of(bo)->ttm.man[AGATE_MEM_VRAM],
 			     bo->ttm.pins ? AGATE_USE_PIN_HERE : AGATE_USE_VALIDATE, places);
-	ret = agate_ttm_validate(&bo->ttm, places, count, &ctx);
+	agate_residency_expect(&bo->ttm, AGATE_CAUSE_VALIDATE);
+	do {
+		ret = agate_ttm_validate(&bo->ttm, places, count, &ctx);
+		if (ret != -ENOSPC)
+			break;
+		ret = agate_private_make_room(&bo->ttm, &places[count - 1], &ctx);
+	} while (!ret);
 	if (!ret)
 		agate_ttm_bump(&bo->ttm);
 	return ret;
@@ -135,8 +143,13 @@ static int make_present(struct agate_bo *bo, struct agate_exec *exec)
 	ret = agate_placed_make_present(&bo->ttm, &ctx);
 	if (ret || bo->ttm.res)
 		return ret;
-	return agate_resource_try(&adev_of(bo)->ttm, &bo->ttm, bo->ttm.size, &system, 1,
-				  &bo->ttm.res);
+	ret = agate_resource_try(&adev_of(bo)->ttm, &bo->ttm, bo->ttm.size, &system, 1,
+				 &bo->ttm.res);
+	if (ret)
+		return ret;
+	agate_residency_expect(&bo->ttm, AGATE_CAUSE_FAULT);
+	agate_residency_moved(&bo->ttm);
+	return 0;
 }
 
 /* The mover may still be writing the BO: wait for it. */
@@ -248,7 +261,10 @@ static void placed_release(struct agate_bo *bo)
 {
 	agate_placed_io_free(&bo->ttm);
 	agate_ttm_release(&bo->ttm);
+	agate_residency_gone(&bo->ttm, AGATE_NOWHERE, AGATE_CAUSE_FREE);
 	dma_fence_put(bo->ttm.moved);
+	/* The reservation goes with the root. */
+	bo->base.resv = &bo->base._resv;
 	if (bo->ttm.root)
 		drm_gem_object_put(bo->ttm.root);
 }
@@ -362,6 +378,7 @@ static struct agate_bo *create(struct agate_device *adev, const struct drm_agate
 	bo = agate_gem_create(adev, aligned_size(adev, args), flags);
 	if (IS_ERR(bo))
 		return bo;
+	agate_residency_begin(&bo->ttm);
 	bo->ttm.size = agate_bo_size(bo);
 	bo->ttm.caching = args->caching;
 	bo->ttm.visible = args->flags & AGATE_BO_CPU_VISIBLE;

@@ -16,9 +16,11 @@
 #include "agate_device.h"
 #include "agate_gem.h"
 #include "agate_limit.h"
+#include "agate_lock_order.h"
 #include "agate_move.h"
 #include "agate_placed.h"
 #include "agate_placement.h"
+#include "agate_residency.h"
 #include "agate_tt.h"
 #include "agate_ttm.h"
 #include "agate_vm.h"
@@ -42,6 +44,7 @@ static struct agate_tt *placed_tt_create(struct agate_ttm_bo *bo)
 
 static unsigned int placed_evict_flags(struct agate_ttm_bo *bo, struct agate_place *places)
 {
+	agate_residency_expect(bo, AGATE_CAUSE_EVICT);
 	return agate_places(bo, &adev_of(bo_of(bo))->ttm.man[AGATE_MEM_VRAM], AGATE_USE_EVICT,
 			    places);
 }
@@ -100,6 +103,7 @@ long agate_placed_swap_out(struct agate_ttm_bo *bo)
 		return freed;
 	agate_resource_free(bo->res);
 	bo->res = NULL;
+	agate_residency_gone(bo, AGATE_IN_SWAP, AGATE_CAUSE_SWAP);
 	return freed;
 }
 
@@ -117,6 +121,7 @@ static void leave(struct agate_ttm_bo *bo, struct agate_resource *to, struct dma
 	struct agate_resource *from = bo->res;
 
 	bo->res = to;
+	agate_residency_moved(bo);
 	if (from && from->type == AGATE_MEM_VRAM)
 		agate_resource_park(from, dma_fence_get(fence));
 	else
@@ -130,6 +135,28 @@ static void leave(struct agate_ttm_bo *bo, struct agate_resource *to, struct dma
 		bo->lost = true;
 	dma_fence_put(bo->moved);
 	bo->moved = fence;
+}
+
+/*
+ * A move has failed, and the BO stays where it is.  In VRAM it has no use for the pages that it
+ * got for the move.  Elsewhere they may have its contents: they stay, in a state in which they
+ * can be swapped.
+ */
+static void stay(struct agate_ttm_bo *bo)
+{
+	const struct agate_place system = { .type = AGATE_MEM_SYSTEM };
+
+	if (!bo->tt || (bo->res && bo->res->type == AGATE_MEM_TT))
+		return;
+	if (bo->res && bo->res->type == AGATE_MEM_VRAM) {
+		agate_tt_park(bo->tt, NULL);
+		bo->tt = NULL;
+		return;
+	}
+	agate_tt_unbind(bo->tt);
+	/* Without a resource it is on no list.  No memory for one: then until its next use. */
+	if (!bo->res && agate_tt_has_pages(bo->tt))
+		agate_resource_try(&adev_of(bo_of(bo))->ttm, bo, bo->size, &system, 1, &bo->res);
 }
 
 static int move_to_vram(struct agate_ttm_bo *bo, struct agate_ttm_ctx *ctx,
@@ -182,6 +209,7 @@ static int move_to_system(struct agate_ttm_bo *bo, struct agate_resource *to)
 		return -EINVAL;
 	if (bo->tt)
 		agate_tt_unbind(bo->tt);
+	agate_residency_expect(bo, AGATE_CAUSE_SWAP);
 	leave(bo, to, NULL);
 	return 0;
 }
@@ -189,14 +217,21 @@ static int move_to_system(struct agate_ttm_bo *bo, struct agate_resource *to)
 static int placed_move(struct agate_ttm_bo *bo, struct agate_ttm_ctx *ctx,
 		       struct agate_resource *to)
 {
+	int ret;
+
 	switch (to->type) {
 	case AGATE_MEM_VRAM:
-		return move_to_vram(bo, ctx, to);
+		ret = move_to_vram(bo, ctx, to);
+		break;
 	case AGATE_MEM_TT:
-		return move_to_tt(bo, ctx, to);
+		ret = move_to_tt(bo, ctx, to);
+		break;
 	default:
-		return move_to_system(bo, to);
+		ret = move_to_system(bo, to);
 	}
+	if (ret)
+		stay(bo);
+	return ret;
 }
 
 static int placed_io_reserve(struct agate_resource *res)
@@ -301,13 +336,17 @@ int agate_placed_init(struct agate_device *adev)
 	ret = agate_park_init(adev, &ttm->park, &park_key);
 	if (ret)
 		return ret;
-	ret = agate_pages_init(adev);
+	ret = agate_residency_init(adev);
+	if (!ret)
+		ret = agate_pages_init(adev);
 	if (!ret)
 		ret = drmm_mutex_init(&adev->drm, &ttm->bound_lock);
 	if (ret)
 		return ret;
 	INIT_LIST_HEAD(&ttm->bound);
+	agate_lock_class(&ttm->bound_lock, AGATE_LOCK_BOUND);
 	spin_lock_init(&ttm->lru_lock);
+	agate_lock_class(&ttm->lru_lock, AGATE_LOCK_LRU);
 	ttm->ops = &placed_ttm_ops;
 	for (i = 0; i < AGATE_MEM_TYPES; i++)
 		ttm->man[i].adev = adev;
@@ -317,6 +356,8 @@ int agate_placed_init(struct agate_device *adev)
 	ttm->man[AGATE_MEM_VRAM].min_align = adev->card.min_align;
 	agate_man_init(&ttm->man[AGATE_MEM_VRAM], AGATE_MEM_VRAM, adev->card.vram_size,
 		       &agate_vram_man_ops);
+	for (i = 0; i < AGATE_MEM_TYPES; i++)
+		agate_lock_class(&ttm->man[i].lock, AGATE_LOCK_MAN);
 	ret = drmm_add_action_or_reset(&adev->drm, placed_end, NULL);
 	if (!ret)
 		agate_limit_add(adev);

@@ -15,6 +15,7 @@
 #include "agate_exec.h"
 #include "agate_gem.h"
 #include "agate_placed.h"
+#include "agate_residency.h"
 #include "agate_tt.h"
 #include "agate_ttm.h"
 
@@ -39,6 +40,8 @@ static int pin_locked(struct agate_bo *bo, enum agate_use use, bool vram, struct
 	struct agate_ttm *ttm = &to_agate_device(bo->base.dev)->ttm;
 	int ret = agate_placed_contents(&bo->ttm);
 
+	agate_residency_expect(&bo->ttm, use == AGATE_USE_PIN_TT ? AGATE_CAUSE_SHARE :
+								  AGATE_CAUSE_FLIP);
 	if (!ret && vram)
 		ret = bring_to_vram(&bo->ttm, &ttm->man[AGATE_MEM_VRAM], &ctx);
 	if (!ret)

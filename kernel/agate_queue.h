@@ -26,12 +26,14 @@ struct agate_vm;
  * struct agate_queues - the schedulers
  * @scheds: one for each slot
  * @timeout_wq: ordered: job timeouts and resets come one at a time
+ * @bind_wq: what follows when the mover has changed a page table
  * @jobs: jobs from submit to free
  * @idle: woken when a job is freed
  */
 struct agate_queues {
 	struct agate_scheds *scheds;
 	struct workqueue_struct *timeout_wq;
+	struct workqueue_struct *bind_wq;
 	atomic_t jobs;
 	wait_queue_head_t idle;
 };

@@ -7,6 +7,7 @@
 #include "agate_card.h"
 #include "agate_device.h"
 #include "agate_frame.h"
+#include "agate_lock_order.h"
 #include "agate_scan.h"
 
 /* A flip takes microseconds; nobody waits much longer for a card that does not answer. */
@@ -87,7 +88,7 @@ static bool try_begin(struct agate_scan *scan, struct agate_frame *frame)
 	bool turn;
 
 	spin_lock(&scan->lock);
-	turn = scan->dead || !scan->pending;
+	turn = scan->dead || (!scan->pending && !scan->asleep);
 	if (scan->dead) {
 		frame->result = -ENODEV;
 	} else if (turn) {
@@ -109,16 +110,6 @@ static bool has_ended(struct agate_scan *scan, const struct agate_frame *frame)
 	return ended;
 }
 
-/* 0; -EIO: nothing that the card had is there any more, even if it has power again. */
-static int card_status(struct agate_device *adev)
-{
-	bool lost = !gpu_read(adev, CARD_ID) || gpu_read(adev, CARD_LOSSES) != adev->card.losses;
-
-	if (agate_bus_lost(adev))
-		return -ENODEV;
-	return lost ? -EIO : 0;
-}
-
 /* A wait has ended with @left: the time was up, a signal came, or what it waited for. */
 static int waited(struct agate_device *adev, long left)
 {
@@ -126,7 +117,7 @@ static int waited(struct agate_device *adev, long left)
 
 	if (left)
 		return min(left, 0L);
-	status = card_status(adev);
+	status = agate_card_status(adev);
 	if (!status) {
 		/* Its interrupt may be lost. */
 		agate_scan_serve(adev);
@@ -142,7 +133,7 @@ static int frame_show(struct agate_frame *frame)
 {
 	struct agate_device *adev = frame->adev;
 	struct agate_scan *scan = &adev->scan;
-	int ret = card_status(adev);
+	int ret = agate_card_status(adev);
 
 	if (ret)
 		return ret;
@@ -190,9 +181,10 @@ static int flip(struct agate_device *adev, struct drm_file *file,
 
 	if (IS_ERR(frame))
 		return PTR_ERR(frame);
-	ret = agate_frame_pin(frame);
+	/* It may wait for long, and others may need the memory until then. */
+	ret = agate_frame_wait(frame);
 	if (!ret)
-		ret = agate_frame_wait(frame);
+		ret = agate_frame_pin(frame);
 	if (!ret)
 		return map_and_show(frame);
 	agate_frame_put(frame);
@@ -264,12 +256,80 @@ static bool is_idle(struct agate_scan *scan)
 	return idle;
 }
 
+/* ---- Sleep ------------------------------------------------------------- */
+
+static void set_asleep(struct agate_scan *scan, bool asleep)
+{
+	spin_lock(&scan->lock);
+	scan->asleep = asleep;
+	spin_unlock(&scan->lock);
+	wake_up_all(&scan->wait);
+}
+
+int agate_scan_suspend(struct agate_device *adev)
+{
+	struct agate_scan *scan = &adev->scan;
+
+	set_asleep(scan, true);
+	if (wait_event_timeout(scan->wait, is_idle(scan), FLIP_TIMEOUT)) {
+		flush_work(&scan->work);
+		return 0;
+	}
+	set_asleep(scan, false);
+	return -EBUSY;
+}
+
+static struct agate_frame *get_shown(struct agate_scan *scan)
+{
+	struct agate_frame *frame;
+
+	spin_lock(&scan->lock);
+	frame = scan->shown;
+	if (frame)
+		agate_frame_get(frame);
+	spin_unlock(&scan->lock);
+	return frame;
+}
+
+/* Takes over the reference; the flip's end drops that which the frame had as the shown one. */
+static void show_again(struct agate_scan *scan, struct agate_frame *frame)
+{
+	bool shows;
+
+	spin_lock(&scan->lock);
+	shows = scan->shown == frame && !scan->dead;
+	if (shows) {
+		scan->pending = frame;
+		flip_begin(frame);
+	}
+	spin_unlock(&scan->lock);
+	if (!shows)
+		agate_frame_put(frame);
+}
+
+void agate_scan_resume(struct agate_device *adev, bool again)
+{
+	struct agate_scan *scan = &adev->scan;
+	struct agate_frame *frame = again ? get_shown(scan) : NULL;
+
+	if (frame && agate_frame_map_again(frame)) {
+		dev_err(&adev->pdev->dev, "the display cannot show its frame again\n");
+		agate_frame_put(frame);
+	} else if (frame) {
+		show_again(scan, frame);
+	}
+	set_asleep(scan, false);
+}
+
+/* ---- The last one ------------------------------------------------------ */
+
 /* The display reads the frame until the flip ends. */
 void agate_scan_fini(struct agate_device *adev)
 {
 	struct agate_scan *scan = &adev->scan;
 
-	if (!card_status(adev) && !wait_event_timeout(scan->wait, is_idle(scan), FLIP_TIMEOUT))
+	if (!agate_card_status(adev) &&
+	    !wait_event_timeout(scan->wait, is_idle(scan), FLIP_TIMEOUT))
 		dev_err(&adev->pdev->dev, "a flip does not end\n");
 	agate_scan_shutdown(adev);
 	flush_work(&scan->work);
@@ -280,6 +340,7 @@ void agate_scan_init(struct agate_device *adev)
 	struct agate_scan *scan = &adev->scan;
 
 	spin_lock_init(&scan->lock);
+	agate_lock_class(&scan->lock, AGATE_LOCK_SCAN);
 	INIT_LIST_HEAD(&scan->left);
 	INIT_WORK(&scan->work, free_left);
 	init_waitqueue_head(&scan->wait);

@@ -33,6 +33,7 @@ struct drm_file;
  * @shown: the frame that was shown last, or NULL
  * @left: struct agate_frame: those that the worker frees
  * @dead: no flip begins any more
+ * @asleep: none begins now
  * @work: the worker
  * @wait: woken when a flip ends
  */
@@ -42,6 +43,7 @@ struct agate_scan {
 	struct agate_frame *shown;
 	struct list_head left;
 	bool dead;
+	bool asleep;
 	struct work_struct work;
 	wait_queue_head_t wait;
 };
@@ -76,6 +78,24 @@ void agate_scan_serve(struct agate_device *adev);
  * If a flip of it is under way, its frame is freed when that ends.
  */
 void agate_scan_close(struct agate_device *adev, struct agate_file *afile);
+
+/**
+ * agate_scan_suspend - no flip begins until agate_scan_resume()
+ * @adev: the device
+ *
+ * Context: may sleep.
+ * Return: 0; -EBUSY for a flip that does not end, and then nothing has changed.
+ */
+int agate_scan_suspend(struct agate_device *adev);
+
+/**
+ * agate_scan_resume - flips begin again
+ * @adev: the device, whose card works
+ * @again: the card has forgotten what it showed, so show that first
+ *
+ * Context: may sleep; takes the reservation of the BO that is shown.
+ */
+void agate_scan_resume(struct agate_device *adev, bool again);
 
 /**
  * agate_scan_shutdown - no flip begins any more; whoever waits for one gets -ENODEV

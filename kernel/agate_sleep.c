@@ -9,6 +9,26 @@
 #include "agate_device.h"
 #include "agate_pm.h"
 #include "agate_sleep.h"
+#include "agate_suspend.h"
+
+/* A card without firmware holds nothing for anybody. */
+static int card_suspend(struct agate_device *adev)
+{
+	if (agate_topic_present(adev, AGATE_FEATURE_ENGINES))
+		return agate_suspend(adev);
+	if (agate_topic_present(adev, AGATE_FEATURE_CARD))
+		agate_card_power_off(adev);
+	return 0;
+}
+
+static int card_resume(struct agate_device *adev)
+{
+	if (agate_topic_present(adev, AGATE_FEATURE_ENGINES))
+		return agate_resume(adev);
+	if (agate_topic_present(adev, AGATE_FEATURE_CARD))
+		return agate_card_power_on(adev);
+	return 0;
+}
 
 static int device_suspend(struct agate_device *adev)
 {
@@ -19,6 +39,13 @@ static int device_suspend(struct agate_device *adev)
 	ret = agate_topics_suspend(adev);
 	if (ret)
 		return ret;
+	ret = card_suspend(adev);
+	if (ret) {
+		dev_err(&adev->pdev->dev, "the card does not suspend: %d\n", ret);
+		if (agate_topics_resume(adev))
+			agate_device_lost(adev);
+		return ret;
+	}
 	agate_irq_suspend(adev, AGATE_VECTOR_GPU);
 	agate_bus_sleep(adev);
 	adev->asleep = true;
@@ -34,7 +61,10 @@ static int device_resume(struct agate_device *adev)
 
 	adev->asleep = false;
 	agate_bus_wake(adev);
-	ret = agate_gpu_soft_reset(adev);
+	/* First of all: the reset sets the masks of all vectors, the card's among them. */
+	ret = card_resume(adev);
+	if (!ret)
+		ret = agate_gpu_soft_reset(adev);
 	if (ret)
 		return ret;
 	agate_irq_resume(adev, AGATE_VECTOR_GPU);

@@ -19,10 +19,13 @@
 /**
  * struct agate_table - one table page
  * @base: what agate_pgtable.c sees; a page with @base.child follows @base.entries
- * @link: in mmu.tables while the page is mapped for DMA; under mmu.lock
+ * @walked: the entries that the GPU walks: @base.entries, or a page of their own where the
+ *	table changes in two steps
+ * @link: in mmu.tables while @walked is mapped for DMA; under mmu.lock
  */
 struct agate_table {
 	struct agate_pgtable_page base;
+	__le64 *walked;
 	struct list_head link;
 };
 
@@ -33,24 +36,44 @@ static struct agate_table *to_table(struct agate_pgtable_page *page)
 
 static void free_entries(struct agate_table *table)
 {
+	if (table->walked != table->base.entries)
+		free_page((unsigned long)table->walked);
 	free_pages((unsigned long)table->base.entries, table->base.child ? 1 : 0);
 }
 
-static struct agate_pgtable_page *table_create(struct agate_device *adev, bool last, gfp_t gfp)
+/* The mover writes tables that change in two steps. */
+static enum dma_data_direction direction(const struct agate_table *table)
 {
+	return table->walked == table->base.entries ? DMA_TO_DEVICE : DMA_BIDIRECTIONAL;
+}
+
+static bool alloc_entries(struct agate_table *table, bool last, bool staged, gfp_t gfp)
+{
+	/* Allocate the entries and the children together: this is faster. */
+	table->base.entries = (__le64 *)__get_free_pages(gfp | __GFP_ZERO, !last);
+	if (!table->base.entries)
+		return false;
+	if (!last)
+		table->base.child = (void *)(table->base.entries + AGATE_PT_ENTRIES);
+	table->walked = staged ? (__le64 *)get_zeroed_page(gfp) : table->base.entries;
+	if (table->walked)
+		return true;
+	free_pages((unsigned long)table->base.entries, !last);
+	return false;
+}
+
+static struct agate_pgtable_page *table_create(struct agate_vm *vm, bool last, gfp_t gfp)
+{
+	struct agate_device *adev = vm->adev;
 	struct agate_table *table;
 	dma_addr_t dma;
 
 	table = kzalloc(sizeof(*table), gfp);
 	if (!table)
 		return NULL;
-	/* Allocate the entries and the children together: this is faster. */
-	table->base.entries = (__le64 *)__get_free_pages(gfp | __GFP_ZERO, !last);
-	if (!table->base.entries)
+	if (!alloc_entries(table, last, vm->as.staged, gfp))
 		goto free_table;
-	if (!last)
-		table->base.child = (void *)(table->base.entries + AGATE_PT_ENTRIES);
-	dma = dma_map_single(&adev->pdev->dev, table->base.entries, PAGE_SIZE, DMA_TO_DEVICE);
+	dma = dma_map_single(&adev->pdev->dev, table->walked, PAGE_SIZE, direction(table));
 	if (dma_mapping_error(&adev->pdev->dev, dma))
 		goto free_pages;
 
@@ -85,11 +108,14 @@ static struct agate_pgtable_page *table_alloc(void *ctx, bool last)
 	struct agate_vm *vm = ctx;
 	struct agate_pgtable_page *page;
 
-	/* The root is made before anybody else knows the address space. */
-	if (!vm->as.pgt.root)
-		return table_create(vm->adev, last, GFP_KERNEL_ACCOUNT);
+	/*
+	 * The root is made before anybody else knows the address space, and what is staged
+	 * before anybody sees it.
+	 */
+	if (vm->as.staged || !vm->as.pgt.root)
+		return table_create(vm, last, GFP_KERNEL_ACCOUNT);
 	lockdep_assert_held(&vm->pt_lock);
-	page = table_create(vm->adev, last, GFP_NOWAIT | __GFP_NOWARN | __GFP_ACCOUNT);
+	page = table_create(vm, last, GFP_NOWAIT | __GFP_NOWARN | __GFP_ACCOUNT);
 	if (!page && vm->as.reserve)
 		page = reserve_take(vm->as.reserve, last);
 	return page;
@@ -102,7 +128,7 @@ static void table_unmap(struct agate_device *adev, struct agate_table *table)
 	if (list_empty(&table->link))
 		return;
 	list_del_init(&table->link);
-	dma_unmap_single(&adev->pdev->dev, table->base.phys, PAGE_SIZE, DMA_TO_DEVICE);
+	dma_unmap_single(&adev->pdev->dev, table->base.phys, PAGE_SIZE, direction(table));
 }
 
 static void table_free(void *ctx, struct agate_pgtable_page *page)
@@ -119,12 +145,15 @@ static void table_free(void *ctx, struct agate_pgtable_page *page)
 	kfree(table);
 }
 
-static void table_sync(void *ctx, struct agate_pgtable_page *page, unsigned int first,
-		       unsigned int count)
+static void table_store(void *ctx, struct agate_pgtable_page *page, unsigned int first,
+			const __le64 *values, unsigned int count)
 {
 	struct agate_device *adev = ((struct agate_vm *)ctx)->adev;
 	struct agate_table *table = to_table(page);
+	unsigned int i;
 
+	for (i = 0; table->walked + first != values && i < count; i++)
+		WRITE_ONCE(table->walked[first + i], values[i]);
 	spin_lock(&adev->mmu.lock);
 	if (!list_empty(&table->link))
 		agate_table_to_device(adev, page->phys + first * sizeof(*page->entries),
@@ -137,10 +166,17 @@ static void table_sync(void *ctx, struct agate_pgtable_page *page, unsigned int 
 	dma_wmb();
 }
 
+static void table_sync(void *ctx, struct agate_pgtable_page *page, unsigned int first,
+		       unsigned int count)
+{
+	table_store(ctx, page, first, &page->entries[first], count);
+}
+
 const struct agate_pgtable_mem agate_table_mem = {
 	.alloc = table_alloc,
 	.free = table_free,
 	.sync = table_sync,
+	.store = table_store,
 };
 
 /* ---- Reserves --------------------------------------------------------- */
@@ -178,7 +214,7 @@ static int reserve_fill(struct agate_vm *vm, struct agate_table_reserve *reserve
 			unsigned int need)
 {
 	while (reserve_count(vm, reserve, last) < need) {
-		struct agate_pgtable_page *page = table_create(vm->adev, last, GFP_KERNEL_ACCOUNT);
+		struct agate_pgtable_page *page = table_create(vm, last, GFP_KERNEL_ACCOUNT);
 
 		if (!page)
 			return -ENOMEM;

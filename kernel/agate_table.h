@@ -5,6 +5,9 @@
  * A page table changes under vm->pt_lock, which the thread that serves faults takes, too.
  * So nobody waits for memory under that lock: a new page is one that the kernel has at
  * once, or else one of a reserve that was filled before.  Only the root is waited for.
+ *
+ * A table that changes in two steps (agate_vm_pt.h) takes its pages in the first, which holds
+ * no such lock.
  */
 #ifndef AGATE_TABLE_H
 #define AGATE_TABLE_H

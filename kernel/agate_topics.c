@@ -16,6 +16,7 @@
 #include "agate_submit.h"
 #include "agate_topics.h"
 #include "agate_vm_bind.h"
+#include "agate_vm_pt.h"
 
 static bool runtime_pm = true;
 module_param(runtime_pm, bool, 0444);
@@ -93,9 +94,10 @@ static const struct agate_topic topics[] = {
 	  agate_reset_topic_init, agate_reset_topic_fini,
 	  agate_reset_topic_suspend, agate_reset_topic_resume },
 	{ "engines", AGATE_FEATURE_ENGINES, AGATE_FEATURE_CARD | AGATE_FEATURE_SUBMIT,
-	  agate_engines_topic_init, agate_engines_topic_fini,
-	  agate_engines_topic_suspend, NULL },
-	{ "vm-bind", AGATE_FEATURE_VM_BIND, AGATE_FEATURE_ENGINES,
+	  agate_engines_topic_init, agate_engines_topic_fini },
+	{ "vm-tables", AGATE_FEATURE_VM_TABLES, AGATE_FEATURE_ENGINES,
+	  agate_vm_tables_topic_init, agate_vm_tables_topic_fini },
+	{ "vm-bind", AGATE_FEATURE_VM_BIND, AGATE_FEATURE_VM_TABLES,
 	  agate_vm_bind_topic_init, agate_vm_bind_topic_fini },
 	/* Last, so that the GPU is awake before any other topic starts to stop. */
 	{ "pm", AGATE_FEATURE_PM, AGATE_FEATURE_POWER,

@@ -32,6 +32,7 @@
 
 #include "agate_park.h"
 #include "agate_range.h"
+#include "agate_residency.h"
 
 struct agate_bo;
 struct agate_device;
@@ -216,6 +217,7 @@ struct agate_ttm_ops {
  * @bound_lock: protects @bound; innermost
  * @bound: struct agate_tt: those that are mapped for DMA.  An open file may outlive the device,
  *	but the mappings must not
+ * @log: what moved
  */
 struct agate_ttm {
 	const struct agate_ttm_ops *ops;
@@ -224,6 +226,7 @@ struct agate_ttm {
 	spinlock_t lru_lock;	/* lists of resources, counters */
 	struct mutex bound_lock;	/* @bound */
 	struct list_head bound;
+	struct agate_move_log log;
 };
 
 /** enum agate_ttm_type - what stands behind a BO */
@@ -245,7 +248,9 @@ enum agate_ttm_type {
  * @moved: the fence of its last move, with a reference, or NULL.  If that failed the contents
  *	are lost
  * @lost: an earlier move failed
+ * @asleep: in card.sleepers while the system sleeps and this was in VRAM
  * @root: a private BO's: that of its address space, with a reference; else NULL
+ * @residency: for whoever looks
  */
 struct agate_ttm_bo {
 	u8 type;
@@ -258,7 +263,9 @@ struct agate_ttm_bo {
 	struct agate_tt *tt;
 	struct dma_fence *moved;
 	bool lost;
+	struct list_head asleep;
 	struct drm_gem_object *root;
+	struct agate_residency residency;
 };
 
 #endif /* AGATE_TTM_H */

@@ -55,7 +55,7 @@ void agate_vm_put(struct agate_vm *vm)
 	kref_put(&vm->ref, vm_release);
 }
 
-struct agate_vm *agate_vm_create(struct agate_device *adev)
+static struct agate_vm *vm_create(struct agate_device *adev, bool bound)
 {
 	struct agate_vm *vm;
 	int ret;
@@ -65,6 +65,7 @@ struct agate_vm *agate_vm_create(struct agate_device *adev)
 		return ERR_PTR(-ENOMEM);
 	kref_init(&vm->ref);
 	vm->adev = adev;
+	vm->as.staged = bound;
 	if (agate_topic_present(adev, AGATE_FEATURE_MMU)) {
 		ret = agate_mmu_vm_init(vm);
 		if (ret) {
@@ -82,9 +83,14 @@ struct agate_vm *agate_vm_create(struct agate_device *adev)
 	return vm;
 }
 
+struct agate_vm *agate_vm_create(struct agate_device *adev)
+{
+	return vm_create(adev, false);
+}
+
 struct agate_vm *agate_vm_create_bound(struct agate_device *adev)
 {
-	struct agate_vm *vm = agate_vm_create(adev);
+	struct agate_vm *vm = vm_create(adev, true);
 	int ret;
 
 	if (IS_ERR(vm))
@@ -156,6 +162,7 @@ static struct agate_vm_bo *vm_bo_create(struct agate_vm *vm, struct agate_bo *bo
 
 struct agate_vm_bo *agate_vm_bo_obtain(struct agate_vm *vm, struct agate_bo *bo)
 {
+	const bool external = bo->base.resv != vm->bound.root->resv;
 	struct agate_vm_bo *vm_bo;
 
 	lockdep_assert_held_write(&vm->lock);
@@ -167,13 +174,17 @@ struct agate_vm_bo *agate_vm_bo_obtain(struct agate_vm *vm, struct agate_bo *bo)
 	mutex_unlock(&bo->mappings_lock);
 	if (vm_bo)
 		return vm_bo;
+	if (external && vm->bound.external_count == AGATE_SUBMIT_MAX_BOS)
+		return ERR_PTR(-ENOSPC);
 	vm_bo = vm_bo_create(vm, bo);
 	if (!vm_bo)
-		return NULL;
+		return ERR_PTR(-ENOMEM);
 	/* The address space owns the record, and not the other way round. */
 	agate_vm_put(vm);
-	if (bo->base.resv != vm->bound.root->resv)
+	if (external) {
 		list_add_tail(&vm_bo->external, &vm->bound.externals);
+		vm->bound.external_count++;
+	}
 	mutex_lock(&bo->mappings_lock);
 	list_add(&vm_bo->link, &bo->vm_bos);
 	mutex_unlock(&bo->mappings_lock);
@@ -187,24 +198,37 @@ static void bound_vm_bo_release(struct kref *ref)
 
 	list_del(&vm_bo->link);
 	mutex_unlock(&vm_bo->bo->mappings_lock);
-	list_del(&vm_bo->external);
+	if (!list_empty(&vm_bo->external)) {
+		list_del(&vm_bo->external);
+		bound->external_count--;
+	}
 	spin_lock(&bound->evicted_lock);
 	list_del(&vm_bo->evicted);
 	spin_unlock(&bound->evicted_lock);
 	kfree(vm_bo);
 }
 
+/* If the record goes, its reference to the BO becomes the caller's. */
+struct agate_bo *agate_vm_bo_leave(struct agate_vm_bo *vm_bo)
+{
+	struct agate_bo *bo = vm_bo->bo;
+
+	lockdep_assert_held_write(&vm_bo->vm->lock);
+
+	if (!kref_put_mutex(&vm_bo->ref, bound_vm_bo_release, &bo->mappings_lock))
+		drm_gem_object_get(&bo->base);
+	return bo;
+}
+
 void agate_vm_bo_put(struct agate_vm_bo *vm_bo)
 {
 	struct agate_vm *vm = vm_bo->vm;
-	struct agate_bo *bo = vm_bo->bo;
-	bool last;
+	struct agate_bo *bo;
 
 	down_write(&vm->lock);
-	last = kref_put_mutex(&vm_bo->ref, bound_vm_bo_release, &bo->mappings_lock);
+	bo = agate_vm_bo_leave(vm_bo);
 	up_write(&vm->lock);
-	if (last)
-		drm_gem_object_put(&bo->base);
+	drm_gem_object_put(&bo->base);
 }
 
 /* ---- Mappings --------------------------------------------------------- */

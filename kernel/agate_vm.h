@@ -80,6 +80,7 @@ static inline bool agate_vm_is_bound(const struct agate_vm *vm)
  * @tables: table pages for one more chunk of a BO that GROWS
  * @parked: for when a pending reset keeps its range
  * @step: in struct agate_va_steps while it is about to go
+ * @bo: the BO, with a reference, once it has gone from the records, and has no @vm_bo
  *
  * A file's handles map the whole BO, once.
  */
@@ -95,6 +96,7 @@ struct agate_mapping {
 	struct agate_table_reserve tables;
 	struct agate_parked parked;
 	struct list_head step;
+	struct agate_bo *bo;
 };
 
 /**
@@ -149,7 +151,8 @@ struct agate_vm *agate_vm_create_bound(struct agate_device *adev);
  * @vm: its lock is held for writing
  * @bo: the BO
  *
- * Return: the record with a reference; NULL when there is no memory for a new one.
+ * Return: the record with a reference, or an ERR_PTR: -ENOMEM; -ENOSPC when there are too many of
+ * external BOs.
  */
 struct agate_vm_bo *agate_vm_bo_obtain(struct agate_vm *vm, struct agate_bo *bo);
 
@@ -160,6 +163,14 @@ struct agate_vm_bo *agate_vm_bo_obtain(struct agate_vm *vm, struct agate_bo *bo)
  * Context: may sleep; no lock of the driver is held.
  */
 void agate_vm_bo_put(struct agate_vm_bo *vm_bo);
+
+/**
+ * agate_vm_bo_leave - the same under the lock, and keep the BO
+ * @vm_bo: the record; vm->lock is held for writing
+ *
+ * Return: the BO, with a reference.
+ */
+struct agate_bo *agate_vm_bo_leave(struct agate_vm_bo *vm_bo);
 
 /** agate_bo_prot - what the GPU may do with a BO, AGATE_PROT_* */
 u32 agate_bo_prot(const struct agate_bo *bo);

@@ -81,7 +81,7 @@ void agate_vm_bo_moved(struct agate_vm_bo *vm_bo);
  *
  * What could not be brought back stays on the list.
  *
- * Return: 0; the error of agate_backing_validate() or agate_mapping_populate().
+ * Return: 0; the error of agate_backing_validate() or agate_bind_again().
  */
 int agate_vm_rebind(struct agate_vm *vm, struct agate_exec *exec);
 

@@ -145,21 +145,26 @@ static int make_mapping(struct bind *bind)
 {
 	const struct drm_agate_vm_bind *args = bind->args;
 	struct agate_mapping *mapping = kzalloc(sizeof(*mapping), GFP_KERNEL_ACCOUNT);
+	struct agate_vm_bo *vm_bo;
 
 	if (!mapping)
 		return -ENOMEM;
+	vm_bo = agate_vm_bo_obtain(bind->vm, bind->bo);
+	if (IS_ERR(vm_bo)) {
+		kfree(mapping);
+		return PTR_ERR(vm_bo);
+	}
 	bind->job->steps.add = mapping;
-	bind->job->prot = prot_of(bind);
 	kref_init(&mapping->ref);
 	mapping->node.start = args->addr >> PAGE_SHIFT;
 	mapping->node.size = args->range >> PAGE_SHIFT;
 	mapping->offset = args->offset;
 	mapping->size = args->range;
-	mapping->prot = bind->job->prot;
+	mapping->prot = prot_of(bind);
 	mapping->active = true;
 	agate_table_reserve_init(&mapping->tables);
-	mapping->vm_bo = agate_vm_bo_obtain(bind->vm, bind->bo);
-	return mapping->vm_bo ? 0 : -ENOMEM;
+	mapping->vm_bo = vm_bo;
+	return 0;
 }
 
 /* The new BO, and those that are replaced: their memory stays until the job has run. */
@@ -200,32 +205,61 @@ static int add_dependencies(struct bind *bind)
 	return ret;
 }
 
-static int prepare(struct bind *bind, struct agate_exec *exec)
+static int stage(struct bind *bind)
 {
 	const struct drm_agate_vm_bind *args = bind->args;
+	struct agate_pgtable *pgt = &bind->vm->as.pgt;
 	struct agate_bind_job *job = bind->job;
-	int ret = 0;
+	struct agate_runs runs;
+	int ret;
 
-	if (bind->bo)
-		ret = agate_backing_populate(bind->bo, args->offset, args->range, &job->runs);
-	if (!ret)
-		ret = agate_table_reserve_fill(bind->vm, &job->tables, args->addr, args->range);
+	if (bind->bo) {
+		ret = agate_backing_populate(bind->bo, args->offset, args->range, &runs);
+		if (!ret)
+			ret = agate_pt_stage_map(&job->stage, pgt, args->addr, runs,
+						 job->steps.add->prot);
+	} else {
+		ret = agate_pt_stage_unmap(&job->stage, pgt, args->addr, args->range);
+	}
+	job->staged = !ret;
+	return ret;
+}
+
+static int prepare(struct bind *bind, struct agate_exec *exec)
+{
+	int ret = stage(bind);
+
 	if (!ret)
 		ret = add_dependencies(bind);
+	if (!ret)
+		ret = agate_bind_plan_write(bind->job);
 	return ret ? ret : agate_exec_reserve(exec, 1);
+}
+
+/*
+ * A mapping that goes has no record from here on, so that no SUBMIT brings its BO back.  The job
+ * keeps the BO.  It needs no vm->lock when it is freed: one worker frees the jobs of all clients,
+ * and the holder of a vm->lock may wait for long.
+ */
+static void leave_records(struct agate_va_steps *steps)
+{
+	struct agate_mapping *mapping;
+
+	list_for_each_entry(mapping, &steps->drop, step) {
+		mapping->bo = agate_vm_bo_leave(mapping->vm_bo);
+		mapping->vm_bo = NULL;
+	}
 }
 
 /* From here on nothing fails. */
 static void commit(struct bind *bind, struct agate_exec *exec)
 {
-	struct agate_bound *bound = &bind->vm->bound;
 	struct dma_fence *fence = agate_bind_arm(bind->job);
 
 	agate_va_apply(bind->vm, &bind->job->steps);
+	leave_records(&bind->job->steps);
 	agate_exec_add_fence(exec, fence, DMA_RESV_USAGE_BOOKKEEP);
 	agate_syncs_publish(&bind->syncs, fence);
-	dma_fence_put(bound->last);
-	bound->last = fence;
 	agate_bind_push(bind->job);
 }
 
@@ -257,7 +291,7 @@ static void abandon(struct bind *bind)
 {
 	struct agate_mapping *add = bind->job->steps.add;
 
-	if (add && add->vm_bo)
+	if (add)
 		agate_vm_bo_put(add->vm_bo);
 	agate_bind_job_abandon(bind->job);
 }

@@ -16,7 +16,8 @@ DRIVER_PARTS	:= \
 	$(sort $(wildcard $(addprefix solutions/,$(addsuffix /agate_*.[ch], \
 		10-page-tables 11-address-spaces 12-gpu-faults 13-job-slots \
 		14-submit 15-reset 16-coherency 17-power 18-dvfs \
-		19-ranges 20-ggtt 21-placement 22-tt 23-eviction 24-vm-bind))))
+		19-ranges 20-ggtt 21-placement 22-tt 23-eviction 24-vm-bind 25-vm-tables \
+		26-suspend))))
 DRIVER_SOURCES	:= $(sort $(wildcard kernel/agate_*.[ch])) kernel/agate_compat_probe.sh \
 		   kernel/Kbuild $(sort $(wildcard include/agate_*.h)) $(DRIVER_PARTS)
 DRIVER_MODULES	:= $(DRIVER_FLAVOURS:%=$(BUILD)/driver/%/agate.ko)

@@ -333,6 +333,28 @@ bool agate_mmu_disable_faulty(struct agate_device *adev, unsigned int number)
 	return true;
 }
 
+/*
+ * Take mmu.lock when no reset is under way.  All others who take it run a job or serve a fault,
+ * and a reset has stopped them.
+ */
+static void mmu_lock(struct agate_mmu *mmu)
+	__acquires(&mmu->lock)
+{
+	spin_lock(&mmu->lock);
+	while (mmu->resetting) {
+		spin_unlock(&mmu->lock);
+		wait_event(mmu->reset_over, !READ_ONCE(mmu->resetting));
+		spin_lock(&mmu->lock);
+	}
+}
+
+void agate_mmu_reset_begin(struct agate_device *adev)
+{
+	spin_lock(&adev->mmu.lock);
+	WRITE_ONCE(adev->mmu.resetting, true);
+	spin_unlock(&adev->mmu.lock);
+}
+
 void agate_mmu_reset(struct agate_device *adev)
 {
 	struct agate_mmu *mmu = &adev->mmu;
@@ -349,7 +371,9 @@ void agate_mmu_reset(struct agate_device *adev)
 	mmu->locked = 0;
 	mmu->faulty = 0;
 	mmu_set_irq_mask(adev);
+	WRITE_ONCE(mmu->resetting, false);
 	spin_unlock(&mmu->lock);
+	wake_up_all(&mmu->reset_over);
 }
 
 /* ---- Tables ----------------------------------------------------------- */
@@ -369,7 +393,7 @@ int agate_mmu_vm_leave(struct agate_vm *vm)
 	struct agate_as *as = &vm->as;
 	int ret = 0;
 
-	spin_lock(&adev->mmu.lock);
+	mmu_lock(&adev->mmu);
 	if (as->number >= 0) {
 		ret = as_disable(adev, as->number);
 		adev->mmu.taken &= ~BIT(as->number);
@@ -391,21 +415,20 @@ int agate_mmu_flush(struct agate_vm *vm, u64 va, u64 size, u32 command)
 	struct agate_device *adev = vm->adev;
 	int ret = 0;
 
-	spin_lock(&adev->mmu.lock);
+	mmu_lock(&adev->mmu);
 	if (vm->as.number >= 0)
 		ret = as_flush(adev, vm->as.number, va, va + size - 1, command);
 	spin_unlock(&adev->mmu.lock);
 	return ret;
 }
 
-/* From here on no chain gets through to a range, whatever place the table has or gets. */
-static int region_lock(struct agate_vm *vm, u64 va, u64 size)
+int agate_mmu_lock_region(struct agate_vm *vm, u64 va, u64 size)
 {
 	struct agate_device *adev = vm->adev;
 	struct agate_as *as = &vm->as;
 	int ret = 0;
 
-	spin_lock(&adev->mmu.lock);
+	mmu_lock(&adev->mmu);
 	as->locked = true;
 	as->lockaddr = lock_region(va, va + size - 1);
 	if (as->number >= 0)
@@ -418,13 +441,13 @@ static int region_lock(struct agate_vm *vm, u64 va, u64 size)
  * A place in which nothing is locked now did not take the LOCK, or has had an UPDATE since:
  * then it is disabled, and has forgotten everything.
  */
-static int region_unlock(struct agate_vm *vm, u32 command)
+int agate_mmu_unlock_region(struct agate_vm *vm, u32 command)
 {
 	struct agate_device *adev = vm->adev;
 	struct agate_as *as = &vm->as;
 	int ret = 0;
 
-	spin_lock(&adev->mmu.lock);
+	mmu_lock(&adev->mmu);
 	as->locked = false;
 	if (as->number >= 0 && (adev->mmu.locked & BIT(as->number)))
 		ret = as_unlock(adev, as->number, command);
@@ -439,13 +462,13 @@ int agate_mmu_unmap(struct agate_vm *vm, u64 va, u64 size)
 
 	lockdep_assert_held(&vm->pt_lock);
 
-	locked = region_lock(vm, va, size);
+	locked = agate_mmu_lock_region(vm, va, size);
 	ret = agate_pgtable_unmap(&vm->as.pgt, va, size, &gone);
 	if (ret) {
-		region_unlock(vm, AS_COMMAND_UNLOCK);
+		agate_mmu_unlock_region(vm, AS_COMMAND_UNLOCK);
 		return ret;
 	}
-	ret = region_unlock(vm, AS_COMMAND_FLUSH_MEM);
+	ret = agate_mmu_unlock_region(vm, AS_COMMAND_FLUSH_MEM);
 	if (locked || ret)
 		list_splice(&gone, &vm->as.limbo);
 	else
@@ -496,6 +519,8 @@ int agate_mmu_topic_init(struct agate_device *adev)
 	struct agate_mmu *mmu = &adev->mmu;
 
 	spin_lock_init(&mmu->lock);
+	mmu->resetting = false;
+	init_waitqueue_head(&mmu->reset_over);
 	mmu->layout = layout_of(adev->id.gpu_id);
 	mmu->present = adev->id.as_present & GENMASK(AGATE_MAX_AS - 1, 0);
 	mmu->taken = 0;

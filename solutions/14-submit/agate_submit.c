@@ -301,12 +301,27 @@ int agate_submit_ioctl(struct drm_device *dev, void *data, struct drm_file *file
 	return ret;
 }
 
+/*
+ * The clock of jiffies may be late, as on a virtual CPU that did not run for a while, and what
+ * is counted in jiffies from then on ends early.  So ask the clock that the deadline is told by.
+ */
+static long wait_until(struct dma_resv *resv, enum dma_resv_usage usage, s64 deadline)
+{
+	unsigned long timeout;
+	long left;
+
+	do {
+		timeout = drm_timeout_abs_to_jiffies(deadline);
+		left = dma_resv_wait_timeout(resv, usage, true, timeout);
+	} while (!left && timeout);
+	return left;
+}
+
 int agate_submit_wait_bo_ioctl(struct drm_device *dev, void *data, struct drm_file *file)
 {
 	const struct drm_agate_wait_bo *args = data;
 	bool readers = !(args->flags & AGATE_WAIT_BO_WRITERS);
 	struct drm_gem_object *obj;
-	unsigned long timeout;
 	long left;
 
 	if (args->flags & ~AGATE_WAIT_BO_WRITERS)
@@ -315,8 +330,7 @@ int agate_submit_wait_bo_ioctl(struct drm_device *dev, void *data, struct drm_fi
 	if (!obj)
 		return -ENOENT;
 
-	timeout = drm_timeout_abs_to_jiffies(args->timeout_ns);
-	left = dma_resv_wait_timeout(obj->resv, dma_resv_usage_rw(readers), true, timeout);
+	left = wait_until(obj->resv, dma_resv_usage_rw(readers), args->timeout_ns);
 	drm_gem_object_put(obj);
 	/* The fences of a lost device signal, too. */
 	if (drm_dev_is_unplugged(dev) || agate_bus_lost(to_agate_device(dev)))

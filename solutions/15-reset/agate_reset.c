@@ -157,8 +157,8 @@ static void gpu_up(struct agate_device *adev, const struct drm_gpu_scheduler *bu
 
 /*
  * The GPU is down.  Only after its reset the address spaces are given up: until then a chain
- * that did not stop uses them, and what they lose has to be flushed.  A GPU that does not
- * come back is lost, and its jobs end.
+ * that did not stop uses them, so threads that take memory out of them wait for the end of the
+ * reset.  A GPU that does not come back is lost, and its jobs end.
  */
 static int reset_gpu(struct agate_device *adev)
 {
@@ -167,6 +167,7 @@ static int reset_gpu(struct agate_device *adev)
 	lockdep_assert_held(&adev->reset.lock);
 
 	dev_warn(&adev->pdev->dev, "resetting the GPU\n");
+	agate_mmu_reset_begin(adev);
 	ret = agate_gpu_soft_reset(adev);
 	if (!ret)
 		ret = agate_power_on(adev);

@@ -152,7 +152,7 @@ static int rebind_one(struct agate_vm_bo *vm_bo, struct agate_exec *exec)
 		if (ret)
 			break;
 		if (!mapping->active)
-			ret = agate_mapping_populate(mapping);
+			ret = agate_bind_again(mapping);
 	}
 	return ret;
 }

@@ -20,10 +20,11 @@
 
 #define ENTRY_BYTES	(AGATE_PT_ENTRIES * sizeof(__le64))
 
-/* The table's page, and the walker's copy. */
+/* The table's page, and the walker's copy; complete: all of it was shown once. */
 struct shown_page {
 	struct agate_pgtable_page base;
 	__le64 shown[AGATE_PT_ENTRIES];
+	bool complete;
 };
 
 static struct shown_page *page_at(const struct table_mem *mem, u64 phys)
@@ -101,30 +102,46 @@ static bool is_leaf(const struct table_mem *mem, u64 entry, int level)
 	return LPAE_TYPE(entry) == LPAE_TYPE_LEAF;
 }
 
-static void mem_sync(void *ctx, struct agate_pgtable_page *base, unsigned int first,
-		     unsigned int count)
+/* A walker may come to this child from now on. */
+static void check_child(const struct table_mem *mem, u64 entry)
+{
+	struct shown_page *child = page_at(mem, entry & LPAE_ADDR);
+
+	if (mem->queued)
+		assert_true(child->complete);
+	else
+		assert_memory_equal(child->base.entries, child->shown, ENTRY_BYTES);
+}
+
+static void mem_store(void *ctx, struct agate_pgtable_page *base, unsigned int first,
+		      const __le64 *values, unsigned int count)
 {
 	struct table_mem *mem = ctx;
 	struct shown_page *page = page_at(mem, base->phys);
 	unsigned int i;
 
 	assert_true(count > 0 && first < AGATE_PT_ENTRIES && count <= AGATE_PT_ENTRIES - first);
-	for (i = first; i < first + count; i++) {
-		u64 entry = le64_to_cpu(base->entries[i]);
+	for (i = 0; i < count; i++) {
+		u64 entry = le64_to_cpu(values[i]);
 
-		if (leads_on(mem, entry) && base->entries[i] != page->shown[i]) {
-			struct shown_page *child = page_at(mem, entry & LPAE_ADDR);
-
-			assert_memory_equal(child->base.entries, child->shown, ENTRY_BYTES);
-		}
-		page->shown[i] = base->entries[i];
+		if (leads_on(mem, entry) && values[i] != page->shown[first + i])
+			check_child(mem, entry);
+		page->shown[first + i] = values[i];
 	}
+	page->complete |= count == AGATE_PT_ENTRIES;
+}
+
+static void mem_sync(void *ctx, struct agate_pgtable_page *base, unsigned int first,
+		     unsigned int count)
+{
+	mem_store(ctx, base, first, &base->entries[first], count);
 }
 
 const struct agate_pgtable_mem table_mem_ops = {
 	.alloc = mem_alloc,
 	.free = mem_free,
 	.sync = mem_sync,
+	.store = mem_store,
 };
 
 void table_mem_init(struct table_mem *mem)
@@ -165,5 +182,53 @@ void table_mem_assert_cut_off(const struct table_mem *mem, const struct agate_pg
 
 			assert_int_not_equal(le64_to_cpu(other->shown[i]) & LPAE_ADDR, page->phys);
 		}
+	}
+}
+
+unsigned int table_mem_count(const struct table_mem *mem, u64 table, int level)
+{
+	const struct shown_page *page = page_at(mem, table);
+	unsigned int count = 1;
+	unsigned int i;
+
+	for (i = 0; level < AGATE_PT_LEVELS - 1 && i < AGATE_PT_ENTRIES; i++) {
+		u64 entry = le64_to_cpu(page->shown[i]);
+
+		if (leads_on(mem, entry))
+			count += table_mem_count(mem, entry & LPAE_ADDR, level + 1);
+	}
+	return count;
+}
+
+u64 table_mem_hash(const struct table_mem *mem, u64 table, int level)
+{
+	const struct shown_page *page = page_at(mem, table);
+	u64 hash = 0xcbf29ce484222325;
+	unsigned int i;
+
+	for (i = 0; i < AGATE_PT_ENTRIES; i++) {
+		u64 entry = le64_to_cpu(page->shown[i]);
+
+		if (level < AGATE_PT_LEVELS - 1 && leads_on(mem, entry))
+			hash ^= table_mem_hash(mem, entry & LPAE_ADDR, level + 1);
+		hash = (hash ^ entry) * 0x100000001b3;
+	}
+	return hash;
+}
+
+void table_mem_move(const struct table_mem *mem, u64 src, u64 dst, u64 length)
+{
+	const struct shown_page *from = page_at(mem, src);
+	struct shown_page *to = page_at(mem, dst);
+	unsigned int first = (src & 4095) / sizeof(__le64);
+	unsigned int count = length / sizeof(__le64);
+	unsigned int i;
+
+	assert_true(!(src % 8) && !(dst % 8) && (src & 4095) + length <= 4096);
+	assert_int_equal(src & 4095, dst & 4095);
+	for (i = first; i < first + count; i++) {
+		if (leads_on(mem, le64_to_cpu(from->shown[i])))
+			check_child(mem, le64_to_cpu(from->shown[i]));
+		to->shown[i] = from->shown[i];
 	}
 }

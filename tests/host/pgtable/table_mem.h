@@ -20,12 +20,14 @@
  * @live: how many
  * @fail_after: allocations that still succeed, or -1 for all
  * @aarch64: the entries' format; LPAE when not set
+ * @queued: entries are shown later than they change, and a child may have changed again
  */
 struct table_mem {
 	struct agate_pgtable_page *page[TABLE_MEM_PAGES];
 	unsigned int live;
 	int fail_after;
 	bool aarch64;
+	bool queued;
 };
 
 extern const struct agate_pgtable_mem table_mem_ops;
@@ -44,6 +46,15 @@ void table_mem_init(struct table_mem *mem);
  * Return: the leaf's level, or -1 when there is none.
  */
 int table_mem_walk(const struct table_mem *mem, u64 root, u64 va, u64 *leaf);
+
+/** table_mem_count - pages that a walker can reach from a table, with this one */
+unsigned int table_mem_count(const struct table_mem *mem, u64 table, int level);
+
+/** table_mem_hash - a hash of all that the walker can reach from a table */
+u64 table_mem_hash(const struct table_mem *mem, u64 table, int level);
+
+/** table_mem_move - what the mover's STORE does, between the walker's copies */
+void table_mem_move(const struct table_mem *mem, u64 src, u64 dst, u64 length);
 
 /**
  * table_mem_assert_cut_off - assert that no page leads the walker to this one

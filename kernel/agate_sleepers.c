@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The BOs that are in VRAM when the system goes to sleep: see agate_sleepers.h.
+ */
+#include <linux/dma-fence.h>
+#include <linux/dma-resv.h>
+
+#include "agate_device.h"
+#include "agate_gem.h"
+#include "agate_move.h"
+#include "agate_placed.h"
+#include "agate_sleepers.h"
+#include "agate_tt.h"
+
+/* The mover gives a command up after some seconds: longer than that nothing takes. */
+#define WAIT_LOOKS	50
+#define LOOK_JIFFIES	msecs_to_jiffies(200)
+
+static struct drm_gem_object *gem_of(struct agate_ttm_bo *bo)
+{
+	return &container_of(bo, struct agate_bo, ttm)->base;
+}
+
+/* A BO on the list of resources lives, but its last reference may be gone. */
+void agate_sleepers_collect(struct agate_device *adev)
+{
+	struct agate_man *man = &adev->ttm.man[AGATE_MEM_VRAM];
+	struct agate_resource *res;
+
+	lockdep_assert_held(&adev->unplug_lock);
+	WARN_ON(!list_empty(&adev->card.sleepers));
+
+	spin_lock(&adev->ttm.lru_lock);
+	list_for_each_entry(res, &man->lru, lru) {
+		if (kref_get_unless_zero(&gem_of(res->bo)->refcount))
+			list_add_tail(&res->bo->asleep, &adev->card.sleepers);
+	}
+	spin_unlock(&adev->ttm.lru_lock);
+}
+
+void agate_sleepers_release(struct agate_device *adev)
+{
+	struct agate_ttm_bo *bo, *next;
+
+	lockdep_assert_held(&adev->unplug_lock);
+
+	list_for_each_entry_safe(bo, next, &adev->card.sleepers, asleep) {
+		list_del(&bo->asleep);
+		dma_resv_lock(gem_of(bo)->resv, NULL);
+		if (bo->tt && bo->res && bo->res->type == AGATE_MEM_VRAM) {
+			agate_tt_park(bo->tt, NULL);
+			bo->tt = NULL;
+		}
+		dma_resv_unlock(gem_of(bo)->resv);
+		drm_gem_object_put(gem_of(bo));
+	}
+}
+
+bool agate_sleepers_saved(const struct agate_ttm_bo *bo)
+{
+	return bo->res && bo->res->type == AGATE_MEM_VRAM && bo->tt;
+}
+
+/* ---- Waits -------------------------------------------------------------- */
+
+/* While a GPU is gone nobody ends its moves: that has to wait for the caller. */
+static int look_again(struct agate_device *adev, unsigned int look)
+{
+	if (agate_bus_lost(adev))
+		return -ENODEV;
+	return look < WAIT_LOOKS ? 0 : -EBUSY;
+}
+
+int agate_sleepers_wait(struct agate_ttm_bo *bo)
+{
+	struct drm_gem_object *obj = gem_of(bo);
+	unsigned int look = 0;
+	int ret = 0;
+
+	while (!ret && dma_resv_wait_timeout(obj->resv, DMA_RESV_USAGE_KERNEL, false,
+					     LOOK_JIFFIES) <= 0)
+		ret = look_again(to_agate_device(obj->dev), ++look);
+	return ret;
+}
+
+/* Takes over the reference. */
+static int wait_for_copy(struct agate_device *adev, struct dma_fence *fence)
+{
+	unsigned int look = 0;
+	int ret = 0;
+
+	if (IS_ERR(fence))
+		return PTR_ERR(fence);
+	while (!ret && dma_fence_wait_timeout(fence, false, LOOK_JIFFIES) <= 0)
+		ret = look_again(adev, ++look);
+	if (!ret)
+		ret = min(dma_fence_get_status(fence), 0);
+	dma_fence_put(fence);
+	return ret;
+}
+
+/* ---- Copies ------------------------------------------------------------- */
+
+int agate_sleepers_save(struct agate_ttm_bo *bo)
+{
+	struct agate_device *adev = to_agate_device(gem_of(bo)->dev);
+	struct agate_ttm_ctx ctx = { .no_wait = true };
+	int ret = agate_placed_make_present(bo, &ctx);
+
+	if (!ret)
+		ret = agate_tt_bind(bo->tt);
+	if (ret)
+		return ret;
+	return wait_for_copy(adev, agate_copy(bo, &(struct agate_side){ .res = bo->res },
+					      &(struct agate_side){ .tt = bo->tt }));
+}
+
+int agate_sleepers_restore(struct agate_ttm_bo *bo)
+{
+	struct agate_device *adev = to_agate_device(gem_of(bo)->dev);
+
+	return wait_for_copy(adev, agate_copy(bo, &(struct agate_side){ .tt = bo->tt },
+					      &(struct agate_side){ .res = bo->res }));
+}
