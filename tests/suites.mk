@@ -43,7 +43,7 @@ LAB_INPUTS	:= scripts kernel userspace include $(COMPOSE_TOOLS) code:$(BUILD)/pa
 # Guests with the debug kernel, each alone with its kind: of guests that share processors
 # each spends much of its time waiting for a lock whose holder is not running.
 guest_suite = $(call suite,guest-$(1)/$(2),$(3),900,$($(4)_INPUTS) code:$(BUILD)/driver/$(1)/agate.ko \
-	$(BUILD)/tests/kmod/$(1)/agate_inject.ko $(BUILD)/guest/kernel-$(1)/modules $(GUEST_PROGRAMS) $(CARD_FIRMWARE) $(BUILD)/bin/agate-info $(BUILD)/bin/agate-top $(LIBAGATE) tests/guest/run.sh tests/guest/run-lib.sh tests/guest/address.awk tests/guest/turns.awk tests/guest/victims.awk, \
+	$(BUILD)/tests/kmod/$(1)/agate_inject.ko $(BUILD)/guest/kernel-$(1)/modules $(GUEST_PROGRAMS) $(CARD_FIRMWARE) $(BUILD)/bin/agate-info $(BUILD)/bin/agate-map $(BUILD)/bin/agate-top $(LIBAGATE) tests/guest/run.sh tests/guest/run-lib.sh tests/guest/run-checks.sh tests/guest/address.awk tests/guest/turns.awk tests/guest/victims.awk, \
 	tests/guest/run.sh $(1) $(2))
 $(foreach s,both swiotlb reset reload power shared two dvfs wired card moves,$(call guest_suite,debug,$(s),2d,DEBUG))
 
@@ -77,17 +77,17 @@ $(call suite,coverage,1,600,$(COVERAGE_TESTS) $(COVERAGE_BUILD)/tests/host/sim/a
 	$(COVERAGE_BUILD)/tests/host/map/agate-map sim include tests/coverage.sh tests/coverage.awk \
 	tests/README.md tests/host listed:sim $(foreach n,* */* */*/* */*/*/*,$(wildcard $(COVERAGE_BUILD)/tests/host/$(n).gcno)),tests/coverage.sh $(COVERAGE_BUILD) $(COVERAGE_TESTS))
 
-$(foreach s,calls jobs bifrost lite swiotlb reset reload power shared two two-none swiotlb-two dvfs wired card card-port cards moves moves-port victims,$(call guest_suite,fast,$(s),2,FAST))
+$(foreach s,calls jobs bifrost lite swiotlb reset reload power shared two two-none swiotlb-two dvfs wired card card-port cards moves moves-port suspend suspend-port victims,$(call guest_suite,fast,$(s),2,FAST))
 
 # Bugs in what guest tests alone look at, as long as there is no lab for it: $(1) is its number,
 # $(2) the shard.
 guest_mutants	= $(call suite,guest-mutants/$(1)/$(2),2,900,$(FAST_INPUTS) $(BUILD)/parts/fast $(GUEST_PROGRAMS) \
 	$(BUILD)/driver/fast/agate.ko $(BUILD)/tests/kmod/fast/agate_inject.ko \
-	$(BUILD)/guest/kernel-fast/modules $(CARD_FIRMWARE) $(BUILD)/bin/agate-info $(BUILD)/bin/agate-top $(LIBAGATE) kernel include solutions \
-	tests/mutants/$(1) tests/guest/mutants.sh tests/guest/run.sh tests/guest/run-lib.sh \
+	$(BUILD)/guest/kernel-fast/modules $(CARD_FIRMWARE) $(BUILD)/bin/agate-info $(BUILD)/bin/agate-map $(BUILD)/bin/agate-top $(LIBAGATE) kernel include solutions \
+	tests/mutants/$(1) tests/guest/mutants.sh tests/guest/part-lib.sh tests/guest/run.sh tests/guest/run-lib.sh tests/guest/run-checks.sh \
 	tests/guest/address.awk tests/guest/victims.awk tests/tap.sh, \
 	tests/guest/mutants.sh $(1) $(2) $(words $(SHARDS)))
-GUEST_MUTANTS	:= 16 17 18 21 23
+GUEST_MUTANTS	:= 16 17 18 21 23 24 26
 $(foreach n,$(GUEST_MUTANTS),$(foreach s,$(TURNS),$(call guest_mutants,$(n),$(s))))
 
 $(foreach s,kill launcher policy,$(call suite,vm/$(s),2,600,$(FAST_INPUTS) tests/vm/$(s).sh tests/tap.sh, \
@@ -118,7 +118,7 @@ $(call suite,labs/start,1,600,scripts $(AGATE_LAB_INFO) tests/labs/start.sh test
 	tests/labs/start.sh)
 $(call suite,labs/watch,1,600,$(AGATE_WATCH) $(AGATE_LAB_INFO) scripts labs tests/labs/watch.sh \
 	tests/tap.sh,tests/labs/watch.sh)
-$(call suite,labs/shell,2,600,$(FAST_INPUTS) $(LAB_INPUTS) labs solutions $(LIBAGATE) $(AGATE_TOOLS) \
+$(call suite,labs/shell,2,600,$(FAST_INPUTS) $(LAB_INPUTS) labs solutions $(LIBAGATE) $(AGATE_TOOLS) $(CARD_FIRMWARE) \
 	code:$(BUILD)/upstream/fast/agate_panfrost.ko $(UPSTREAM_PROGRAMS) tests/upstream \
 	tests/labs/shell.sh,tests/labs/shell.sh)
 $(call suite,kept,1,300,tests/keep.sh tests/queue.sh tests/score.sh tests/busy.sh tests/kept.sh tests/tap.sh \
@@ -144,7 +144,8 @@ host_mutants	= $(call suite,host-mutants/$(1)/$(2),1,600,$(ALL_SOURCES), \
 HOST_TESTS_OF_19 := range_property range
 HOST_TESTS_OF_20 := ggtt_table ggtt_nodes ggtt_remove
 HOST_TESTS_OF_22 := pool
-HOST_MUTANTS	:= 19 20 22
+HOST_TESTS_OF_25 := vm_pt vm_pt_property
+HOST_MUTANTS	:= 19 20 22 25
 $(foreach n,$(HOST_MUTANTS),$(foreach s,$(TURNS),$(call host_mutants,$(n),$(s))))
 
 # What a host test opens besides itself, by its folder.
@@ -177,7 +178,9 @@ $(foreach lab,$(LAB_NUMBERS), \
 	$(call long,seeds/$(lab),4d,3600,tests/labs/seeds.sh $(lab) 20) \
 	$(foreach s,$(SHARDS),$(call long,first/$(lab)/$(s),4d,3600, \
 		tests/labs/mutants.sh $(lab) first $(s) $(words $(SHARDS)))))
-$(foreach n,$(GUEST_MUTANTS),$(call long,all-guest-mutants/$(n),2,3600,tests/guest/mutants.sh $(n) 1 1))
+# Those of 07 and 15 need a guest of their own for a few points.
+$(foreach n,07 15 $(GUEST_MUTANTS),$(call long,all-guest-mutants/$(n),2,3600,tests/guest/mutants.sh $(n) 1 1))
+$(call long,all-guest-mutants/22-tt,2,3600,tests/guest/tt-mutants.sh 1 1)
 $(foreach n,$(HOST_MUTANTS),$(call long,all-host-mutants/$(n),1,3600, \
 	tests/host/mutants.sh $(n) 1 1 $(HOST_TESTS_OF_$(n))))
 $(foreach t,$(FUZZ_TARGETS),$(call long,long-fuzz/$(t),1,3600, \
@@ -187,7 +190,7 @@ $(foreach s,both swiotlb reset,$(call long,repeat/guest-debug-$(s),2d,7200, \
 $(foreach s,calls jobs bifrost lite swiotlb reset,$(call long,repeat/guest-fast-$(s),2,3600, \
 	tests/repeat.sh 10 tests/guest/run.sh fast $(s)))
 $(call long,strangers/all,2,900,tests/strangers/strangers.sh --long)
-$(foreach s,storm swiotlb-storm storm-two swiotlb-storm-two storm-card cards halves victims,$(call long,guest-debug/$(s),2d,3600,tests/guest/run.sh debug $(s)))
+$(foreach s,storm swiotlb-storm storm-two swiotlb-storm-two storm-card cards halves suspend victims,$(call long,guest-debug/$(s),2d,3600,tests/guest/run.sh debug $(s)))
 $(foreach g,$(notdir $(UPSTREAM_SUITES)), \
 	$(call long,repeat/upstream-$(g),2,3600,tests/repeat.sh 10 tests/upstream/run.sh fast $(g)) \
 	$(call long,upstream-debug/$(g),2d,3600,tests/upstream/run.sh debug $(g)))

@@ -164,6 +164,60 @@ static int call_touch(void)
 	return err;
 }
 
+static void with_nothing(void)
+{
+}
+
+static void after_nothing(void)
+{
+}
+
+static int call_query(void)
+{
+	struct drm_agate_region regions[2];
+	struct drm_agate_query_regions arg = {
+		.regions = (uintptr_t)regions, .count = 2, .region_size = sizeof(regions[0]),
+	};
+
+	return guest_ioctl(world.client.fd, DRM_IOCTL_AGATE_QUERY_REGIONS, &arg);
+}
+
+static void fail_query(void **state)
+{
+	const struct fail_nth_call it = { "query", with_nothing, call_query, after_nothing };
+
+	(void)state;
+	fail_nth_each(&it);
+}
+
+/* The small one has left, and is shown. */
+static int call_flip(void)
+{
+	struct drm_agate_flip arg = {
+		.handle = world.small.handle, .width = 32, .height = 32, .stride = 128,
+		.format = AGATE_FORMAT_R8G8B8A8,
+	};
+
+	return guest_ioctl(world.client.fd, DRM_IOCTL_AGATE_FLIP, &arg);
+}
+
+/* Nothing stays pinned. */
+static void after_flip(void)
+{
+	struct drm_agate_flip none = { 0 };
+
+	assert_int_equal(guest_ioctl(world.client.fd, DRM_IOCTL_AGATE_FLIP, &none), 0);
+	after();
+}
+
+static void fail_flip(void **state)
+{
+	const struct fail_nth_call it = { "flip", with_small_away, call_flip, after_flip };
+
+	(void)state;
+	fail_nth_each(&it);
+}
+
 #define TEST(name, needs)							\
 	static void fail_##name(void **state)					\
 	{									\
@@ -203,6 +257,8 @@ int main(void)
 		cmocka_unit_test(fail_use),
 		cmocka_unit_test(fail_bring_back),
 		cmocka_unit_test(fail_touch),
+		cmocka_unit_test(fail_query),
+		cmocka_unit_test(fail_flip),
 	};
 
 	return cmocka_run_group_tests_name("failnth-card", tests, setup, teardown);

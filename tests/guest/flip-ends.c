@@ -5,13 +5,22 @@
  */
 #include "graded.h"
 
+#include <fcntl.h>
+#include <glob.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include "agate_bar2.h"
 #include "flips.h"
+
+/* The global table's entries, and those of addresses that the driver gives out. */
+#define GGTT_COUNT	65536u
+#define GGTT_FIRST	(0x00800000u / PAGE)
+#define GGTT_END	(0x0fe00000u / PAGE)
 
 /* ---- Waiting ------------------------------------------------------------------------ */
 
@@ -117,6 +126,55 @@ static void writer_waits(void **state)
 	client_close(&client);
 }
 
+struct creation {
+	int fd;
+	int err;
+	struct bo bo;
+};
+
+static void *create_large(void *arg)
+{
+	struct creation *creation = arg;
+
+	creation->err = try_placed(creation->fd, LARGE, AGATE_BO_POPULATE, VRAM, &creation->bo);
+	return NULL;
+}
+
+/*
+ * As long as FLIP waits for a writer its BO may leave for another one, which waits for the writer,
+ * too, instead of being refused.
+ */
+static void waiter_pins_nothing(void **state)
+{
+	struct client client = client_open();
+	struct bo large = placed(client.fd, LARGE, 0, SYSTEM | VRAM);
+	struct creation creation = { .fd = client.fd, .err = -1 };
+	int64_t end = guest_deadline(10000);
+	int timeline = draw_later(&client, &large, 5);
+	struct waiter waiter;
+	pthread_t thread;
+
+	(void)state;
+	waiter_start(&waiter, client.fd, whole(&large, 0));
+	usleep(100000);
+	assert_false(waiter.done);
+	inject_count("placed_move_notify");
+	assert_int_equal(pthread_create(&thread, NULL, create_large, &creation), 0);
+	while (!inject_hits("placed_move_notify") && guest_deadline(0) < end)
+		usleep(10000);
+	assert_int_equal(inject_hits("placed_move_notify"), 1);
+	inject_clear();
+	guest_timeline_advance(timeline);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(creation.err, 0);
+	guest_destroy(&creation.bo);
+	assert_int_equal(waiter_end(&waiter), 0);
+	shown(5);
+	close(timeline);
+	guest_destroy(&large);
+	client_close(&client);
+}
+
 /* ---- When it goes wrong ------------------------------------------------------------- */
 
 /* run.sh has the next flip fail: what was shown before stays. */
@@ -175,6 +233,38 @@ static void *unbind_thread(void *err)
 	return NULL;
 }
 
+/* A part of BAR2, which no driver uses; @at and @size are whole pages. */
+static void *map_bar2(uint64_t at, uint64_t size)
+{
+	glob_t found;
+	void *part;
+	int fd;
+
+	assert_int_equal(glob("/sys/bus/pci/devices/*/resource2_wc", 0, NULL, &found), 0);
+	fd = open(found.gl_pathv[0], O_RDONLY | O_CLOEXEC);
+	globfree(&found);
+	assert_true(fd >= 0);
+	part = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, (off_t)at);
+	assert_true(part != MAP_FAILED);
+	close(fd);
+	return part;
+}
+
+/* Of the addresses that engines may use, no entry leads anywhere: the card is somebody else's. */
+static void check_table_empty(void)
+{
+	const struct agate_bar2_header *header = map_bar2(0, PAGE);
+	const uint64_t offset = header->gsm_offset, size = header->gsm_size;
+	const volatile uint64_t *table = map_bar2(offset, size);
+
+	assert_int_equal(header->magic, AGATE_BAR2_MAGIC);
+	assert_int_equal(size, GGTT_COUNT * sizeof(*table));
+	for (unsigned int i = GGTT_FIRST; i < GGTT_END; i++)
+		assert_int_equal(table[i], 0);
+	munmap((void *)table, size);
+	munmap((void *)header, PAGE);
+}
+
 /*
  * The driver leaves while a frame is shown, and while somebody waits to show one.  It waits for
  * jobs, and these for the timeline.
@@ -201,6 +291,7 @@ static void unbound(void **state)
 	assert_int_equal(flip(client.fd, whole(&bo, 0)), ENODEV);
 	client_abandon(&client);
 	close(timeline);
+	check_table_empty();
 	assert_int_equal(device_bind(), 0);
 	client = client_open();
 	bo = placed(client.fd, FRAME, 0, VRAM);
@@ -210,11 +301,14 @@ static void unbound(void **state)
 	client_close(&client);
 }
 
-/* The same when the GPU is killed: run.sh waits for READY, and has it killed then. */
+/*
+ * The same when the GPU is killed: run.sh waits for READY, and has it killed then.  The next frame
+ * is not in VRAM, where another client would wait for its writer to make room.
+ */
 static void gone(void **state)
 {
 	struct client client = client_open();
-	struct bo bo = placed(client.fd, FRAME, 0, VRAM), next = placed(client.fd, FRAME, 0, VRAM);
+	struct bo bo = placed(client.fd, FRAME, 0, VRAM), next = placed(client.fd, FRAME, 0, SYSTEM);
 	struct waiter waiter;
 	int timeline;
 
@@ -249,6 +343,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(writer_waits, guest_teardown),
+		cmocka_unit_test_teardown(waiter_pins_nothing, guest_teardown),
 		cmocka_unit_test_teardown(fault, guest_teardown),
 		cmocka_unit_test(stuck),
 		cmocka_unit_test_teardown(ends_late, guest_teardown),

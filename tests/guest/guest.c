@@ -193,22 +193,33 @@ int guest_close_handle(int fd, uint32_t handle)
 	return guest_ioctl(fd, DRM_IOCTL_GEM_CLOSE, &arg);
 }
 
+/* No test accepts a wait that gives up before its deadline. */
+static int wait_bo(int fd, struct drm_agate_wait_bo arg)
+{
+	int err = guest_ioctl(fd, DRM_IOCTL_AGATE_WAIT_BO, &arg);
+	int64_t early = arg.timeout_ns - guest_deadline(0);
+
+	if (err == ETIMEDOUT && early > 0)
+		guest_broken("WAIT_BO ends with ETIMEDOUT at its deadline",
+			     "it ended %lld ns before", (long long)early);
+	return err;
+}
+
 int guest_wait(int fd, uint32_t handle, int64_t timeout_ns)
 {
-	struct drm_agate_wait_bo arg = { .handle = handle, .timeout_ns = timeout_ns };
-
-	return guest_ioctl(fd, DRM_IOCTL_AGATE_WAIT_BO, &arg);
+	return wait_bo(fd, (struct drm_agate_wait_bo){
+		.handle = handle,
+		.timeout_ns = timeout_ns,
+	});
 }
 
 int guest_wait_writers(int fd, uint32_t handle, int64_t timeout_ns)
 {
-	struct drm_agate_wait_bo arg = {
+	return wait_bo(fd, (struct drm_agate_wait_bo){
 		.handle = handle,
 		.flags = AGATE_WAIT_BO_WRITERS,
 		.timeout_ns = timeout_ns,
-	};
-
-	return guest_ioctl(fd, DRM_IOCTL_AGATE_WAIT_BO, &arg);
+	});
 }
 
 void guest_map(struct bo *bo)

@@ -3,6 +3,8 @@
  * BOs with a placement, and less system memory for them than they need together: run.sh loads
  * the driver with a limit.
  */
+#include "graded.h"
+
 #include "gpus.h"
 #include "placed_client.h"
 
@@ -159,6 +161,59 @@ static void too_much(void **state)
 	destroy_all(&client, bos, COUNT);
 }
 
+/* A BO has no use for the pages that it got for a move, if that fails: it stays in VRAM. */
+static void failed_move_keeps_nothing(void **state)
+{
+	enum { COUNT = VRAM_SIZE / PART };
+	struct placed_client client = placed_open(PART);
+	struct bo bos[COUNT], more;
+	long before;
+
+	(void)state;
+	/* The driver has some of VRAM, so the last one pushes out the first one. */
+	for (unsigned int i = 0; i < COUNT; i++) {
+		bos[i] = placed_bo(&client, PART, AGATE_BO_POPULATE, VRAM);
+		placed_fill(&client, &bos[i], 0x5000 + i);
+	}
+	before = guest_number("pages", "used");
+	inject_fail("agate_mover_job_create", 1, ENOMEM);
+	assert_int_equal(placed_create(client.fd, PART, AGATE_BO_POPULATE, VRAM, AGATE_CACHING_WC,
+				       &more), ENOMEM);
+	assert_int_equal(inject_hits("agate_mover_job_create"), 1);
+	inject_clear();
+	guest_wait_number("pages", "used", before);
+	for (unsigned int i = 0; i < COUNT; i++)
+		placed_check(&client, &bos[i], 0x5000 + i);
+	destroy_all(&client, bos, COUNT);
+}
+
+/* Pages that could not move to VRAM are swapped as any others. */
+static void failed_move_can_be_swapped(void **state)
+{
+	enum { COUNT = LIMIT / PART };
+	struct placed_client client = placed_open(PART);
+	struct bo bos[COUNT + 1];
+	volatile uint64_t *words;
+
+	(void)state;
+	bos[0] = placed_bo(&client, PART, AGATE_BO_CPU_VISIBLE, SYSTEM | VRAM);
+	guest_map(&bos[0]);
+	words = bos[0].cpu;
+	for (uint64_t i = 0; i < PART / 8; i++)
+		words[i] = 0x6000;
+	inject_fail("agate_mover_job_create", 1, ENOMEM);
+	assert_int_equal(placed_try_fill(&client, &bos[0], 0), ENOMEM);
+	assert_int_equal(inject_hits("agate_mover_job_create"), 1);
+	inject_clear();
+	for (unsigned int i = 1; i <= COUNT; i++) {
+		bos[i] = system_bo(&client, PART, AGATE_CACHING_WB);
+		placed_fill(&client, &bos[i], 0x6000 + i);
+	}
+	for (unsigned int i = 0; i <= COUNT; i++)
+		placed_check(&client, &bos[i], 0x6000 + i);
+	destroy_all(&client, bos, COUNT + 1);
+}
+
 /* A card that reaches no more than 4 GiB has all its pages there. */
 static void low_memory(void **state)
 {
@@ -270,6 +325,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test_teardown(worker_swaps, guest_teardown),
 		cmocka_unit_test_teardown(leaves_vram, guest_teardown),
 		cmocka_unit_test_teardown(too_much, guest_teardown),
+		cmocka_unit_test_teardown(failed_move_keeps_nothing, guest_teardown),
+		cmocka_unit_test_teardown(failed_move_can_be_swapped, guest_teardown),
 		cmocka_unit_test_teardown(low_memory, guest_teardown),
 		cmocka_unit_test_teardown(cards_share, guest_teardown),
 		cmocka_unit_test_teardown(two_clients_want_half, guest_teardown),

@@ -12,7 +12,7 @@
 
 #define LOCKDEP	"/proc/lockdep"
 
-/* Each is directly under the one before it. */
+/* The second one is directly under the first one. */
 static const char *const order[][2] = {
 	{ "agate unplug_lock", "agate prime.lock" },
 	{ "agate prime.lock", "agate vm->lock" },
@@ -22,14 +22,22 @@ static const char *const order[][2] = {
 	{ "agate entities->lock", "agate backing.lock" },
 	{ "agate backing.lock", "agate purge.lock" },
 	{ "agate purge.lock", "fs_reclaim" },
+	{ "fs_reclaim", "agate man->lock" },
+	{ "fs_reclaim", "agate ggtt.lock" },
+	{ "fs_reclaim", "agate ttm.bound_lock" },
+	{ "fs_reclaim", "agate ttm.lru_lock" },
+	{ "fs_reclaim", "agate pool lists" },
+	{ "fs_reclaim", "agate scan.lock" },
 	{ "fs_reclaim", "agate reset.lock" },
 	{ "agate reset.lock", "dma_fence_map" },
 	{ "dma_fence_map", "agate pm.lock" },
 	{ "agate pm.lock", "agate vm->pt_lock" },
 	{ "agate vm->pt_lock", "agate hand_over_lock" },
-	{ "agate hand_over_lock", "agate slots.lock" },
+	{ "agate hand_over_lock", "agate mover.push_lock" },
+	{ "agate mover.push_lock", "agate slots.lock" },
 	{ "agate slots.lock", "agate mmu.lock" },
-	{ "agate mmu.lock", "agate bus.lock" },
+	{ "agate mmu.lock", "agate mover.lock" },
+	{ "agate mover.lock", "agate bus.lock" },
 };
 
 /* The names that the locks of a driver would have which forgot to say what they are. */
@@ -37,6 +45,8 @@ static const char *const strangers[] = {
 	"&adev->unplug_lock", "&adev->prime.lock", "&entities->lock", "&bo->backing.lock",
 	"&adev->purge.lock", "&vm->lock", "&vm->pt_lock", "&adev->reset.lock", "&adev->pm.lock",
 	"&adev->hand_over_lock", "&adev->slots.lock", "&mmu->lock", "&bus->lock",
+	"&man->lock", "&g->lock", "&ttm->bound_lock", "&ttm->lru_lock", "&mover->push_lock",
+	"&mover->lock", "&scan->lock", "&pool->lists[i].lock",
 };
 
 /* The file's text. */

@@ -267,6 +267,46 @@ static void reset_before_suspend(void **state)
 	ready_again(fd, &bo);
 }
 
+static atomic_bool closed;
+
+static void *close_bo(void *arg)
+{
+	guest_destroy(arg);
+	atomic_store(&closed, true);
+	return NULL;
+}
+
+/*
+ * A BO goes while the GPU is being reset and has no L2, which an AS command needs: the thread
+ * waits, and the event log has no hint.
+ */
+static void reset_without_commands(void **state)
+{
+	struct bo bo, target, other;
+	int fd = guest_open();
+	pthread_t thread;
+
+	(void)state;
+	ready_to_suspend(fd, &bo, &target);
+	other = guest_bo(fd, PAGE, 0);
+	guest_job_write64(&bo, 0, 0, other.va, 8);
+	assert_int_equal(guest_submit(fd, bo.va, 0, (uint32_t[]){ bo.handle, other.handle }, 2, 0),
+			 0);
+	assert_int_equal(guest_wait(fd, bo.handle, FOREVER), 0);
+	inject_hold_entry("agate_power_on", 1, INJECT_BOUND_MS);
+	want_reset(&target);
+	assert_true(inject_await_held("agate_power_on", 10000));
+	inject_count("agate_mmu_lock_region");
+	assert_int_equal(pthread_create(&thread, NULL, close_bo, &other), 0);
+	for (int64_t end = guest_deadline(20000); !inject_hits("agate_mmu_lock_region");)
+		assert_true(guest_deadline(0) < end);
+	usleep(20000);
+	assert_false(atomic_load(&closed));
+	assert_true(inject_let_go("agate_power_on"));
+	pthread_join(thread, NULL);
+	ready_again(fd, &bo);
+}
+
 /* ---- The driver leaves -------------------------------------------------- */
 
 static void *unbind(void *arg)
@@ -330,6 +370,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(wakes_hard),
 		cmocka_unit_test(reset_while_suspending),
 		cmocka_unit_test(reset_before_suspend),
+		cmocka_unit_test(reset_without_commands),
 		cmocka_unit_test(unbound),
 	};
 

@@ -4,8 +4,8 @@
 # run.sh: run one suite of guest tests in a fresh guest, as TAP.
 #
 # usage: tests/guest/run.sh fast|debug calls|jobs|both|bifrost|lite|swiotlb|reset|reload|
-#                           power|card|card-port|moves|moves-port|shared|two|two-none|swiotlb-two|dvfs|
-#                           wired|edges|edges-lite|storm|storm-two|swiotlb-storm|
+#                           power|card|card-port|moves|moves-port|suspend|suspend-port|shared|two|two-none|swiotlb-two|dvfs|
+#                           binds|wired|edges|edges-lite|storm|storm-two|swiotlb-storm|
 #                           swiotlb-storm-two
 #
 #   calls    what single calls promise, threads in each other's way, and libagate's cache; on the
@@ -27,6 +27,11 @@
 #            memory, which are swapped; its display shows them
 #   moves-port  the same on the GPU of bifrost, which translates VRAM by 64 KiB and reaches no more
 #            than 4 GiB, beside a second one; at last the card's supply goes
+#   binds    the part of moves that is about address spaces whose owner chooses the ranges; mutants.sh
+#            runs it
+#   suspend  a card that loses its power while the system sleeps, while jobs run and BOs move;
+#            each step of that fails once.  suspend-port is the same on the GPU of moves-port;
+#            mutants.sh runs suspend-mutants, where MUTANTS is a folder with drivers
 #   shared   BOs that other processes and drivers use, and BOs of other drivers
 #   two      two GPUs that use each other's BOs; at last the second one's process is killed
 #            while the first one uses its memory
@@ -106,11 +111,11 @@ guest()
 		compute listed many absent coherency queued runtime-pm storm caught \
 		reservations readers lock-order parked probed backing spaces heaps asleep \
 		contiguous prime strangers scanout two-gpus one-goes top dvfs \
-		power-sticks restart trips own-vram limit placed pool mover-ends victims cards failnth-card \
-		vm-bind wired regions flip flip-ends; do
+		power-sticks restart trips own-vram limit placed pool mover-ends victims cards failnth-card failnth-vm \
+		vm-bind vm-strain wired regions residency flip flip-ends suspend; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
-	for p in agate-info agate-top; do
+	for p in agate-info agate-map agate-top; do
 		set -- "put:$BUILD/bin/$p:$GUEST/$p:0755" "$@"
 	done
 	set -- "put:$BUILD/lib/libagate.so:/lib/libagate.so.0" "$@"
@@ -118,8 +123,8 @@ guest()
 		set -- "put:$BUILD/guest/kernel-$flavour/modules/$m.ko:$GUEST/$m.ko" "$@"
 	done
 	case $suite in
-	card* | dvfs | edges-lite | lite | moves* | power | reset | reload | shared | swiotlb | \
-	victims | wired)
+	binds | card* | dvfs | edges-lite | lite | moves* | power | reset | reload | shared | suspend* | \
+	swiotlb | tt-mutants | victims | wired)
 		set -- "put:$BUILD/tests/kmod/$flavour/agate_inject.ko:$GUEST/agate_inject.ko" "$@" ;;
 	esac
 	programs=$(programs_of "$@")
@@ -359,12 +364,16 @@ moves | moves-port)
 		--sim-arg --scanout-dir --sim-arg $frames"
 	set -- "$firmware" "$(load $patient)" \
 		"$(test_step placed "*s")" "$(test_step placed "*_half")" "$(test_step regions)" \
+		"$(test_step residency)" \
 		"$(test_step flip)" "$(test_step flip-ends writer_waits)" \
+		"$(test_step flip-ends waiter_pins_nothing)" \
 		"$(inject fail-flip:1)" "$(test_step flip-ends fault)" \
 		"$(stick flip)" "$(test_step flip-ends stuck)" 'gpu:{"cmd": "restore"}' \
 		"$(test_step flip-ends ends_late)" "$(test_step pool)" \
-		"$(test_step vm-bind)" \
-		"$(load "$patient page_limit=16")" "$(test_step limit)" "$(load $patient)" \
+		"$(test_step vm-bind)" "$(test_step vm-strain)" \
+		"$(inject fail-mover:3,fail-mover:4)" "$(test_step vm-bind behind_a_fence)" \
+		"$(load "$patient page_limit=16")" "$(test_step limit)" "$(test_step residency swapped)" \
+		"$(load $patient)" \
 		"$(inject fail-mover:1,fail-mover:2)" "$(test_step placed "*lost")"
 	case $suite in
 	moves)
@@ -380,6 +389,45 @@ moves | moves-port)
 		set -- "$@" 'gpu:{"cmd": "power-cut"}' "$(test_step flip-ends unpowered)" \
 			'gpu:{"cmd": "power-back"}' "$(test_step flip-ends unpowered)" ;;
 	esac ;;
+binds)
+	sim_args="--card --vram 64 --vram-visible 16"
+	set -- "$firmware" "$(load $patient)" "$(test_step vm-bind)" "$(test_step vm-strain)" ;;
+suspend | suspend-port | suspend-mutants)
+	[ $suite != suspend-port ] || sim_args="$none --ggtt-64k --dma-bits 32"
+	frames=$console.frames
+	rm -rf "$frames"
+	mkdir -p "$frames"
+	sim_args="$sim_args --card --vram 64 --vram-visible 16
+		--sim-arg --scanout-dir --sim-arg $frames"
+	# Both ends of it are the firmware's.
+	table='gpu:{"cmd": "crc", "ggtt": [2048, 62976]}'
+	cut='gpu:{"cmd": "power-cut"}'
+	back='gpu:{"cmd": "power-back"}'
+	set -- "$firmware"
+	if [ $suite = suspend-mutants ]; then
+		# From the file that the caller wrote: one driver after the other, and what looks at it.
+		# One that serves no interrupt has jobs that only its end ends.
+		next="! test -d /sys/module/agate || { \
+			for d in /sys/bus/pci/drivers/agate/0000:*; do echo \${d##*/} >\${d%/*}/unbind; done; \
+			$unload || { sleep 1; $unload; }; }"
+		while read -r name t; do
+			set -- "$@" "put:$MUTANTS/$name/agate.ko:$GUEST/mutant.ko" \
+				"exec:$next; echo '# mutant $name $t' && \
+				insmod $GUEST/mutant.ko timeout_ms=$endless"
+			case $t in
+			table) set -- "$@" "$table" "$(test_step suspend nobody)" "$table" ;;
+			power_was_cut) set -- "$@" "$cut" "$back" "$(test_step suspend $t)" ;;
+			*) set -- "$@" "$(test_step suspend $t)" ;;
+			esac
+		done <"$MUTANTS/list"
+		guest "$@"
+		exit
+	fi
+	set -- "$@" "$(load $endless)" "$table" "$(test_step suspend nobody)" "$table"
+	for t in contents machine "display*" jobs_go_on under_load refused one_is_lost stays_off; do
+		set -- "$@" "$(test_step suspend "$t")"
+	done
+	set -- "$@" "$cut" "$back" "$(test_step suspend power_was_cut)" ;;
 cards)
 	gpus=2
 	sim_args="--card --vram 64 --vram-visible 16"
@@ -394,9 +442,22 @@ victims)
 		behind_jobs parked_first away; do
 		set -- "$@" "$(mark $t)" "$(test_step victims $t)"
 	done
+	set -- "$@" "$(mark waits)" "$(test_step vm-bind behind_a_fence)"
 	set -- "$@" "$(mark '')" "$(test_step victims off_the_lists_first)" \
 		"$(test_step victims in_turn)"
-	[ "$flavour" = fast ] || set -- "$@" "$(test_step failnth-card)" ;;
+	[ "$flavour" = fast ] || set -- "$@" "$(test_step failnth-card)" \
+		"$(test_step failnth-vm)" "$(test_step lock-order)" ;;
+tt-mutants)
+	# $MUTANTS has drivers with bugs, and in its file plan who has to see each.
+	sim_args="--card --vram 64 --vram-visible 16 --dma-bits 32"
+	set -- "$firmware"
+	# The launcher takes no more steps than it has room for: a driver and its test are one.
+	while read -r name program test; do
+		set -- "$@" "put:$MUTANTS/$name/agate.ko:$GUEST/mutant.ko" \
+			"exec:insmod $GUEST/mutant.ko page_limit=16; echo '# run $name $program $test'
+			$(test_step "$program" "$test" | sed 's/^exec://'); echo '# ran'; rmmod agate"
+	done <"$MUTANTS/plan"
+	unload=true ;;
 shared)
 	set -- "$(load $patient)" "$(test_step prime)" "$(test_step scanout)" "$(test_step strangers)" ;;
 two)
@@ -438,105 +499,4 @@ logs=$console.events
 [ $gpus = 1 ] || logs="$logs $console.events.1"
 guest "$@"
 verdict
-case $suite in
-two* | swiotlb-two)
-	echo "1..1"
-	disorder=$(for log in $logs; do awk -v turns=1000 -f tests/guest/address.awk \
-		-f tests/guest/turns.awk "$log"; done)
-	if [ -z "$disorder" ]; then
-		echo "ok 1 - both GPUs took all turns in their order"
-	else
-		echo "$disorder" | sed 's/^/# /'
-		echo "not ok 1 - both GPUs took all turns in their order"
-	fi ;;
-esac
-# The display has shown each frame that a test named: those of one name are the same
-# picture, and those of different names are not.
-frames_right()
-{
-	sed -n 's/^# frame //p' "$console.out" >"$console.names"
-	(cd "$frames" && cksum frame-*.png) | awk '{ print $1, $2 }' >"$console.sums"
-	paste "$console.names" "$console.sums" | awk -F '\t' '
-		$1 == "" || $2 == "" { print "# frame " NR ": \"" $1 "\" or its picture is missing"; bad = 1 }
-		!($1 in sum) && $2 in name { print "# frame " NR " is " name[$2] ", not " $1; bad = 1 }
-		$1 in sum && sum[$1] != $2 { print "# frame " NR " is not " $1; bad = 1 }
-		{ sum[$1] = $2; name[$2] = $1 }
-		END { exit bad || NR < 70 }'
-}
-
-case $suite in
-moves*)
-	echo "1..1"
-	points=0
-	point "the display showed what the tests say" frames_right ;;
-esac
-if [ "$suite" = reset ]; then
-	# Probe and removal make one each.
-	echo "1..1"
-	if [ "$(grep -c '"event": "reset"' "$console.events")" -gt 2 ]; then
-		echo "ok 1 - the GPU was reset while the driver ran"
-	else
-		echo "not ok 1 - the GPU was reset while the driver ran"
-	fi
-fi
-# What the kernel says about operating points, except for what it says without a device tree to
-# every driver (agate_devfreq.c).
-no_opp_errors()
-{
-	! grep -E 'agate [0-9a-f:.]*: .*(_opp_|OPP)' "$console" |
-		grep -v '_allocate_opp_table: Error finding interconnect paths: -95'
-}
-
-if [ "$suite" = dvfs ]; then
-	echo "1..4"
-	# Every setting of clock or supply, one a line; not those of the power input.
-	awk -F '[:,}]' '/"event": "clock"/ && $10 == on { print $6 + 0, $8 + 0 }
-		/"event": "clock"/ { on = $10 }
-		/"text": "changing"/ { print "changing" }
-		BEGIN { on = " 1" }' "$console.events" >"$console.clock"
-	point "no change by a governor with one frequency" \
-		[ "$(head -n 1 "$console.clock")" = changing ]
-	sed -i /changing/d "$console.clock"
-	point "each frequency always has its voltage" awk '
-		BEGIN { least[200] = 650; least[400] = 750; least[600] = 850; least[800] = 1000 }
-		!($1 in least) || $2 < least[$1] { print "# " $0; bad = 1 }
-		END { exit bad || NR < 20 }' "$console.clock"
-	# One change after the other: of the voltage alone, or of the frequency alone.
-	point "up by voltage and then frequency, down the other way" awk '
-		BEGIN { mhz = 800; mv = 1000 }
-		$1 != mhz && $2 != mv { print "# " mhz " " mv " to " $0; bad = 1 }
-		$1 > mhz { up++ }
-		$1 < mhz { down++ }
-		{ mhz = $1; mv = $2 }
-		END { exit bad || up < 5 || down < 5 }' "$console.clock"
-	point "no error about operating points" no_opp_errors
-fi
-# What the driver says about the power, the GPU says, too.
-power_switched()
-{
-	[ "$(grep -c "\"event\": \"clock\".*\"power_in\": $1" "$console.events")" -gt 20 ]
-}
-if [ "$suite" = power ]; then
-	echo "1..2"
-	points=0
-	point "the power input was switched off again and again" power_switched 0
-	point "the power input was switched on again and again" power_switched 1
-fi
-# The GPU's log has the BOs that leave in the order that the program expects.
-victims()
-{
-	grep '^# away: ' "$console.out" | {
-		read -r _ _ first end
-		awk -v first="$first" -v end="$end" -f tests/guest/address.awk \
-			-f tests/guest/victims.awk "$console.events"
-	} >"$console.left"
-	grep '^# [a-z_]*: leave' "$console.out" | diff - "$console.left" >"$console.diff" && return
-	sed 's/^/# /' "$console.diff"
-	return 1
-}
-
-if [ "$suite" = victims ]; then
-	echo "1..1"
-	points=0
-	point "the log has those that leave, and the way to them" victims
-fi
+. tests/guest/run-checks.sh

@@ -6,7 +6,8 @@
  * Each client opens the device, makes BOs, submits chains that run, fault or never end,
  * guesses handles, shares BOs with others and with vgem, closes files with jobs in them, and is
  * killed in the middle of it.  With several GPUs it has files of any, and keeps the dma-bufs of one
- * for the next.  On a card many of its BOs have a placement, and more of them than fit.
+ * for the next.  On a card many of its BOs have a placement, and more of them than fit, and it
+ * has address spaces, where it binds BOs and runs chains.
  * Nothing is expected of a single call.  At the end nothing may be left, the GPU must
  * work, and the kernel's log must be silent.
  */
@@ -25,6 +26,8 @@
 #define MOST_GPUS	2
 #define BOS		6
 #define DMABUFS		3
+#define SPACES		2
+#define SYNCS		3
 #define UNMAPPED	0xf0000000ull
 #define DATA		2048u
 
@@ -55,6 +58,8 @@ struct client {
 	int dmabuf[DMABUFS];
 	int memory, vgem;
 	uint32_t lent;		/* vgem's handle */
+	uint32_t space[SPACES];
+	uint32_t sync[SYNCS];
 };
 
 static void forget(struct bo *bo)
@@ -75,6 +80,8 @@ static int create_placed(struct client *c, struct bo *bo)
 
 	if (arg.placement == 1u << DRM_AGATE_REGION_SYSTEM)
 		arg.caching = any(3);
+	if (any(2))
+		arg.vm_id = c->space[any(SPACES)];
 	return guest_create_with(c->fd, &arg, bo);
 }
 
@@ -128,14 +135,100 @@ static void new_job(struct client *c)
 	guest_submit(c->fd, bo->va, any(2) ? AGATE_JD_REQ_FS : 0, handles, 1 + any(3), 0);
 }
 
+/* ---- Address spaces ---------------------------------------------------- */
+
+#define SPACE_VA	0x10000000ull
+#define SPACE_PAGES	2048u
+
+/* Any part of an address space, which often overlaps with what is bound. */
+static uint64_t any_page(void)
+{
+	return SPACE_VA + (uint64_t)any(SPACE_PAGES) * PAGE;
+}
+
+static void new_space(struct client *c)
+{
+	uint32_t *space = &c->space[any(SPACES)];
+	struct drm_agate_vm_destroy end = { .vm_id = any(2) ? *space : 1 + any(2 * SPACES) };
+	struct drm_agate_vm_create begin = { 0 };
+
+	guest_ioctl(c->fd, DRM_IOCTL_AGATE_VM_DESTROY, &end);
+	if (!guest_ioctl(c->fd, DRM_IOCTL_AGATE_VM_CREATE, &begin))
+		*space = begin.vm_id;
+}
+
+/* Changes and chains wait for each other, in any order, by sync objects that all of them set. */
+static struct drm_agate_sync any_sync(const struct client *c)
+{
+	return (struct drm_agate_sync){
+		.handle = any(8) ? c->sync[any(SYNCS)] : 1 + any(2 * SYNCS), .point = any(4),
+	};
+}
+
+static void bind_any(struct client *c)
+{
+	const struct bo *bo = &c->bo[any(BOS)];
+	struct drm_agate_sync in = any_sync(c), out = any_sync(c);
+	struct drm_agate_vm_bind arg = {
+		.vm_id = any(8) ? c->space[any(SPACES)] : 1 + any(2 * SPACES),
+		.op = any(3) ? AGATE_VM_BIND_MAP : AGATE_VM_BIND_UNMAP,
+		.addr = any_page(), .range = (1 + any(SPACE_PAGES)) * (uint64_t)PAGE,
+		.in_syncs = (uintptr_t)&in, .in_sync_count = !any(4),
+		.out_syncs = (uintptr_t)&out, .out_sync_count = !any(2),
+	};
+
+	if (arg.op == AGATE_VM_BIND_MAP) {
+		arg.handle = any(8) ? bo->handle : 1 + any(3 * BOS);
+		arg.flags = any(4);
+		if (bo->size && any(16)) {
+			arg.offset = any((uint32_t)(bo->size / PAGE)) * (uint64_t)PAGE;
+			arg.range = (1 + any((uint32_t)((bo->size - arg.offset) / PAGE))) *
+				    (uint64_t)PAGE;
+		}
+	}
+	guest_ioctl(c->fd, DRM_IOCTL_AGATE_VM_BIND, &arg);
+}
+
+/* Often no job is there. */
+static void run_any(struct client *c)
+{
+	struct bo *bo = &c->bo[any(BOS)];
+	struct drm_agate_sync in = any_sync(c), out = any_sync(c);
+	struct drm_agate_submit arg = {
+		.jc = any_page(), .requirements = any(2) ? AGATE_JD_REQ_FS : 0,
+		.vm_id = any(8) ? c->space[any(SPACES)] : 1 + any(2 * SPACES),
+		.in_syncs = (uintptr_t)&in, .in_sync_count = !any(4),
+		.out_syncs = (uintptr_t)&out, .out_sync_count = !any(2),
+	};
+
+	if (bo->cpu)
+		guest_job_write64(bo, 0, any(4) ? 0 : arg.jc, any_page(), 1);
+	guest_ioctl(c->fd, DRM_IOCTL_AGATE_SUBMIT, &arg);
+}
+
+static void use_spaces(struct client *c)
+{
+	const uint32_t what = any(16);
+
+	if (!what)
+		new_space(c);
+	else if (what < 10)
+		bind_any(c);
+	else
+		run_any(c);
+}
+
 static void guess(struct client *c)
 {
 	const uint32_t handle = 1 + any(3 * BOS);
-	struct drm_agate_madvise advice = { .handle = handle, .madv = any(2) };
+	struct drm_agate_madvise advice = {
+		.handle = handle, .madv = any(2), .label = any(2) ? (uintptr_t)"storm" : 0,
+	};
 	struct drm_agate_get_bo_offset offset = { .handle = handle };
 
 	switch (any(4)) {
 	case 0:
+		advice.len = advice.label ? any(6) : 0;
 		guest_ioctl(c->fd, DRM_IOCTL_AGATE_MADVISE, &advice);
 		break;
 	case 1:
@@ -200,6 +293,14 @@ static void reopen(struct client *c)
 	c->fd = gpus_try_open(any(gpus));
 	if (c->fd < 0)
 		pause_ms(10);
+	for (int i = 0; card && c->fd >= 0 && i < SYNCS; i++) {
+		struct drm_syncobj_create arg = { .flags = DRM_SYNCOBJ_CREATE_SIGNALED };
+
+		if (!guest_ioctl(c->fd, DRM_IOCTL_SYNCOBJ_CREATE, &arg))
+			c->sync[i] = arg.handle;
+	}
+	for (int i = 0; card && c->fd >= 0 && i < SPACES; i++)
+		new_space(c);
 }
 
 static sigjmp_buf lost;
@@ -229,6 +330,8 @@ static _Noreturn void client(uint64_t number)
 
 		if (c.fd < 0 || !what)
 			reopen(&c);
+		else if (card && what >= 24 && any(2))
+			use_spaces(&c);
 		else if (what < 16)
 			new_bo(&c);
 		else if (what < 40)

@@ -5,8 +5,9 @@
  * Every wrong size, flag, handle, pad and pointer gives the errno that
  * include/agate_drm.h promises, and leaves nothing behind.
  */
-#include "guest.h"
+#include "dmabuf.h"
 
+#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -262,6 +263,109 @@ static void madvise_bo(void **state)
 	close(fd);
 }
 
+static int advise(int fd, uint32_t handle, uint32_t madv, const char *label, uint32_t len)
+{
+	struct drm_agate_madvise arg = {
+		.handle = handle, .madv = madv, .label = (uintptr_t)label, .len = len,
+	};
+
+	return guest_ioctl(fd, DRM_IOCTL_AGATE_MADVISE, &arg);
+}
+
+/* There is no other BO. */
+static void assert_advised(const char *madv, const char *label)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), " madv=%s", madv);
+	assert_true(guest_debugfs_says("bos", text));
+	snprintf(text, sizeof(text), " label=\"%s\"", label);
+	assert_true(guest_debugfs_says("bos", text));
+}
+
+static void madvise_with_a_label(void **state)
+{
+	/* All that a client knew before version 1.7. */
+	struct before {
+		uint32_t handle, madv, retained, pad;
+	} before;
+	const unsigned long before_nr = DRM_IOWR(DRM_COMMAND_BASE + DRM_AGATE_MADVISE,
+						 struct before);
+	char text[AGATE_LABEL_MAX + 1] = "";
+	int fd = guest_open();
+	struct bo bo = guest_bo(fd, PAGE, 0);
+
+	(void)state;
+	memset(text, 'x', AGATE_LABEL_MAX);
+	assert_int_equal(advise(fd, bo.handle, AGATE_MADV_DONTNEED, "first", 5), 0);
+	assert_advised("dontneed", "first");
+	/* Without a label the BO keeps the one that it has. */
+	assert_int_equal(advise(fd, bo.handle, AGATE_MADV_WILLNEED, NULL, 0), 0);
+	assert_advised("willneed", "first");
+	before = (struct before){ .handle = bo.handle, .madv = AGATE_MADV_DONTNEED };
+	assert_int_equal(guest_ioctl(fd, before_nr, &before), 0);
+	assert_int_equal(before.retained, 1);
+	assert_advised("dontneed", "first");
+	/* Length 0 removes it, whatever the pointer. */
+	assert_int_equal(advise(fd, bo.handle, AGATE_MADV_WILLNEED, (char *)8, 0), 0);
+	assert_advised("willneed", "");
+	assert_int_equal(advise(fd, bo.handle, AGATE_MADV_DONTNEED, text, AGATE_LABEL_MAX), 0);
+	assert_advised("dontneed", text);
+	guest_destroy(&bo);
+	close(fd);
+}
+
+/* A call that fails changes neither the advice nor the label. */
+static void madvise_with_a_bad_label(void **state)
+{
+	char text[AGATE_LABEL_MAX + 2];
+	struct drm_agate_madvise arg;
+	int fd = guest_open(), dmabuf;
+	struct bo bo = guest_bo(fd, PAGE, 0);
+	const struct {
+		const char *label;
+		uint32_t len, madv;
+		int err;
+	} bad[] = {
+		{ "label", 5, 2, EINVAL },
+		{ text, AGATE_LABEL_MAX + 1, AGATE_MADV_DONTNEED, EINVAL },
+		{ text, UINT32_MAX, AGATE_MADV_DONTNEED, EINVAL },
+		{ "a\nb", 3, AGATE_MADV_DONTNEED, EINVAL },
+		{ "a\0b", 3, AGATE_MADV_DONTNEED, EINVAL },
+		{ "a\x7f", 2, AGATE_MADV_DONTNEED, EINVAL },
+		{ NULL, 1, AGATE_MADV_DONTNEED, EINVAL },
+		{ NULL, UINT32_MAX, AGATE_MADV_DONTNEED, EINVAL },
+		{ (char *)8, 3, AGATE_MADV_DONTNEED, EFAULT },
+		{ (char *)-4096, 3, AGATE_MADV_DONTNEED, EFAULT },
+		/* Bytes of the BO itself, all zero: the fetch adds the BO's pages. */
+		{ bo.cpu, 1, AGATE_MADV_DONTNEED, EINVAL },
+	};
+
+	(void)state;
+	memset(text, 'x', sizeof(text));
+	assert_int_equal(advise(fd, bo.handle, AGATE_MADV_WILLNEED, "first", 5), 0);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(advise(fd, bo.handle, bad[i].madv, bad[i].label, bad[i].len),
+				 bad[i].err);
+		assert_advised("willneed", "first");
+	}
+	for (int bit = 0; bit < 32; bit++) {
+		arg = (struct drm_agate_madvise){
+			.handle = bo.handle, .madv = AGATE_MADV_DONTNEED, .pad2 = 1u << bit,
+		};
+		assert_int_equal(guest_ioctl(fd, DRM_IOCTL_AGATE_MADVISE, &arg), EINVAL);
+	}
+	assert_int_equal(advise(fd, NO_HANDLE, AGATE_MADV_WILLNEED, "second", 6), ENOENT);
+	assert_int_equal(dmabuf_try_export(fd, bo.handle, 0, &dmabuf), 0);
+	assert_int_equal(advise(fd, bo.handle, AGATE_MADV_DONTNEED, "second", 6), EINVAL);
+	assert_advised("willneed", "first");
+	assert_int_equal(advise(fd, bo.handle, AGATE_MADV_WILLNEED, "second", 6), 0);
+	assert_advised("willneed", "second");
+	close(dmabuf);
+	guest_destroy(&bo);
+	close(fd);
+}
+
 static int set_label(int fd, uint32_t handle, const char *text, uint32_t len)
 {
 	struct drm_agate_set_label arg = {
@@ -306,6 +410,8 @@ int main(void)
 		cmocka_unit_test_teardown(get_bo_offset, guest_teardown),
 		cmocka_unit_test_teardown(wait_bo, guest_teardown),
 		cmocka_unit_test_teardown(madvise_bo, guest_teardown),
+		cmocka_unit_test_teardown(madvise_with_a_label, guest_teardown),
+		cmocka_unit_test_teardown(madvise_with_a_bad_label, guest_teardown),
 		cmocka_unit_test_teardown(label, guest_teardown),
 	};
 

@@ -280,6 +280,31 @@ static void foreign_handle(void **state)
 	rig_close(&rig);
 }
 
+/* A GPU without a card has no address spaces but each file's own one. */
+static void no_address_spaces(void **state)
+{
+	struct rig rig = rig_open();
+	struct drm_agate_create_bo create = { .size = PAGE, .vm_id = 1 };
+	struct drm_agate_vm_create begin = { 0 };
+	struct drm_agate_vm_destroy end = { .vm_id = 1 };
+	struct drm_agate_vm_bind bind = {
+		.vm_id = 1, .op = AGATE_VM_BIND_UNMAP, .addr = 1u << 30, .range = PAGE,
+	};
+	uint64_t features;
+
+	(void)state;
+	assert_int_equal(get_param(rig.fd, DRM_AGATE_PARAM_FEATURES, 0, &features), 0);
+	assert_false(features & AGATE_FEATURE_VM_BIND);
+	assert_int_equal(guest_ioctl(rig.fd, DRM_IOCTL_AGATE_VM_CREATE, &begin), EOPNOTSUPP);
+	assert_int_equal(guest_ioctl(rig.fd, DRM_IOCTL_AGATE_VM_DESTROY, &end), EOPNOTSUPP);
+	assert_int_equal(guest_ioctl(rig.fd, DRM_IOCTL_AGATE_VM_BIND, &bind), EOPNOTSUPP);
+	assert_int_equal(guest_ioctl(rig.fd, DRM_IOCTL_AGATE_CREATE_BO, &create), EINVAL);
+	rig.arg.bo_handle_count = 0;
+	rig.arg.vm_id = 1;
+	assert_int_equal(guest_ioctl(rig.fd, DRM_IOCTL_AGATE_SUBMIT, &rig.arg), ENOENT);
+	rig_close(&rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -293,6 +318,7 @@ int main(void)
 		cmocka_unit_test_teardown(as_many_bos_as_allowed, guest_teardown),
 		cmocka_unit_test_teardown(bad_syncs, guest_teardown),
 		cmocka_unit_test_teardown(foreign_handle, guest_teardown),
+		cmocka_unit_test_teardown(no_address_spaces, guest_teardown),
 	};
 
 	return cmocka_run_group_tests_name("uapi-submit", tests, NULL, NULL);

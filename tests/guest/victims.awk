@@ -13,7 +13,7 @@ function in_vram(addr)
 
 function begin_test(name)
 {
-	if (test != "" && test != "away")
+	if (test != "" && test != "away" && test != "waits")
 		print "# " test ": leave" left
 	test = name
 	left = last = ""
@@ -56,6 +56,9 @@ END { begin_test("") }
 	}
 }
 
+# In `waits` a page table changes behind a fence.
+test == "waits" && /"event": "mover_begin".*"op": "STORE"/ { stores++ }
+
 # In `away` one BO comes back.
 /"event": "mover_end".*"op": "COPY"/ {
 	dst = address(field("dst"))
@@ -77,4 +80,6 @@ test == "away" && /"event": "walk".*"maps"/ {
 END {
 	if (!walks)
 		print "no walk reached the BO"
+	if (!stores)
+		print "the mover stored no page-table entry"
 }

@@ -3,218 +3,37 @@
  * Address spaces whose owner chooses the ranges: what is bound where, in which order changes
  * take effect, and what happens to BOs that leave VRAM meanwhile.
  */
-#include "guest.h"
+#include "dmabuf.h"
+#include "vm_client.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#define MIB		(1ull << 20)
-#define BLOCK		(64 * 1024ull)	/* every card's memory can be divided so */
-#define VRAM_SIZE	(64 * MIB)	/* as run.sh makes the card */
-#define SYSTEM		(1u << DRM_AGATE_REGION_SYSTEM)
-#define VRAM		(1u << DRM_AGATE_REGION_VRAM)
-
-#define JOBS_VA		0x10000000ull
-#define SEEN_VA		0x20000000ull
-#define AREA		0x40000000ull	/* for what a test binds */
-
-/* One address space; its jobs, and what they bring back, are private BOs in system memory. */
-struct space {
-	int fd;
-	uint32_t vm;
-	struct bo jobs;
-	struct bo seen;
-};
-
-static int bind_syncs(const struct space *space, struct drm_agate_vm_bind arg, uint32_t in,
-		      uint32_t out)
-{
-	struct drm_agate_sync in_sync = { .handle = in }, out_sync = { .handle = out };
-
-	arg.vm_id = space->vm;
-	arg.in_syncs = (uintptr_t)&in_sync;
-	arg.in_sync_count = in != 0;
-	arg.out_syncs = (uintptr_t)&out_sync;
-	arg.out_sync_count = out != 0;
-	return guest_ioctl(space->fd, DRM_IOCTL_AGATE_VM_BIND, &arg);
-}
-
-static struct drm_agate_vm_bind part(const struct bo *bo, uint64_t addr, uint64_t range,
-				     uint64_t offset, uint32_t flags)
-{
-	return (struct drm_agate_vm_bind){
-		.op = AGATE_VM_BIND_MAP, .handle = bo->handle, .addr = addr, .range = range,
-		.offset = offset, .flags = flags,
-	};
-}
-
-static void map(const struct space *space, const struct bo *bo, uint64_t addr)
-{
-	assert_int_equal(bind_syncs(space, part(bo, addr, bo->size, 0, 0), 0, 0), 0);
-}
-
-static struct drm_agate_vm_bind hole(uint64_t addr, uint64_t range)
-{
-	return (struct drm_agate_vm_bind){
-		.op = AGATE_VM_BIND_UNMAP, .addr = addr, .range = range,
-	};
-}
-
-static void unmap(const struct space *space, uint64_t addr, uint64_t range)
-{
-	assert_int_equal(bind_syncs(space, hole(addr, range), 0, 0), 0);
-}
-
-static int create(int fd, uint32_t vm, uint64_t size, uint32_t flags, uint32_t placement,
-		  struct bo *bo)
-{
-	struct drm_agate_create_bo arg = {
-		.size = size, .flags = flags, .placement = placement, .vm_id = vm,
-		.caching = placement & VRAM ? AGATE_CACHING_WC : AGATE_CACHING_WB,
-	};
-
-	return guest_create_with(fd, &arg, bo);
-}
-
-static struct bo bo_of(const struct space *space, uint64_t size, uint32_t placement)
-{
-	struct bo bo;
-
-	assert_int_equal(create(space->fd, space->vm, size, 0, placement, &bo), 0);
-	assert_int_equal(bo.va, 0);
-	return bo;
-}
-
-static struct bo mapped(const struct space *space, uint64_t size, uint64_t va)
-{
-	struct bo bo = bo_of(space, size, SYSTEM);
-
-	guest_map(&bo);
-	map(space, &bo, va);
-	bo.va = va;
-	return bo;
-}
-
-static struct space space_on(int fd)
-{
-	struct drm_agate_vm_create arg = {};
-	struct space space = { .fd = fd };
-
-	assert_int_equal(guest_ioctl(fd, DRM_IOCTL_AGATE_VM_CREATE, &arg), 0);
-	assert_int_not_equal(arg.vm_id, 0);
-	assert_true(arg.va_start <= JOBS_VA && arg.va_end > AREA);
-	space.vm = arg.vm_id;
-	space.jobs = mapped(&space, BLOCK, JOBS_VA);
-	space.seen = mapped(&space, BLOCK, SEEN_VA);
-	return space;
-}
-
-static int destroy(const struct space *space)
-{
-	struct drm_agate_vm_destroy arg = { .vm_id = space->vm };
-
-	return guest_ioctl(space->fd, DRM_IOCTL_AGATE_VM_DESTROY, &arg);
-}
-
-/* A mapping keeps the file open. */
-static void let_go(struct space *space)
-{
-	guest_destroy(&space->jobs);
-	guest_destroy(&space->seen);
-}
-
-static void space_end(struct space *space)
-{
-	let_go(space);
-	assert_int_equal(destroy(space), 0);
-	assert_int_equal(destroy(space), ENOENT);
-}
-
-/* Submit one job: its sync object; the errno of SUBMIT in @err. */
-static uint32_t submit(struct space *space, const struct agate_compute_payload *payload,
-		       uint32_t in, int *err)
-{
-	struct drm_agate_sync in_sync = { .handle = in };
-	struct drm_agate_sync out_sync = { .handle = guest_syncobj(space->fd) };
-	struct drm_agate_submit arg = {
-		.jc = space->jobs.va, .vm_id = space->vm,
-		.in_syncs = (uintptr_t)&in_sync, .in_sync_count = in != 0,
-		.out_syncs = (uintptr_t)&out_sync, .out_sync_count = 1,
-	};
-
-	guest_job(&space->jobs, 0, AGATE_JOB_COMPUTE, 0, payload, sizeof(*payload));
-	*err = guest_ioctl(space->fd, DRM_IOCTL_AGATE_SUBMIT, &arg);
-	return out_sync.handle;
-}
-
-/* Run one job to its end: 1, or its fence's error. */
-static int run(struct space *space, const struct agate_compute_payload *payload)
-{
-	int err;
-	uint32_t sync = submit(space, payload, 0, &err);
-
-	assert_int_equal(err, 0);
-	return guest_fence_end(guest_sync_file(space->fd, sync));
-}
-
-static int fill(struct space *space, uint64_t addr, uint64_t size, uint64_t value)
-{
-	return run(space, &(struct agate_compute_payload){
-		.op = AGATE_COMPUTE_FILL, .dst = addr, .size = size, .value = value,
-	});
-}
-
-/* What the GPU reads at an address: 1 and the value, or the fence's error. */
-static int look(struct space *space, uint64_t addr, uint64_t *value)
-{
-	int ret = run(space, &(struct agate_compute_payload){
-		.op = AGATE_COMPUTE_COPY, .dst = SEEN_VA, .src = addr, .size = 8,
-	});
-
-	*value = *(volatile uint64_t *)space->seen.cpu;
-	return ret;
-}
-
-static void holds(struct space *space, uint64_t addr, uint64_t want)
-{
-	uint64_t value;
-
-	assert_int_equal(look(space, addr, &value), 1);
-	assert_int_equal(value, want);
-}
-
-static void is_hole(struct space *space, uint64_t addr)
-{
-	uint64_t value;
-
-	assert_int_equal(look(space, addr, &value), -EINVAL);
-}
 
 /* ---- What is where ----------------------------------------------------------------- */
 
 static void two_addresses(void **state)
 {
 	struct space space = space_on(guest_open());
-	struct bo bo = bo_of(&space, 4 * MIB, VRAM);
+	struct bo bo = space_bo(&space, 4 * MIB, VRAM);
 	struct drm_agate_get_bo_offset offset = { .handle = bo.handle };
 
 	(void)state;
-	is_hole(&space, AREA);
-	map(&space, &bo, AREA);
-	holds(&space, AREA, 0);
-	assert_int_equal(bind_syncs(&space, part(&bo, AREA + 16 * MIB, 2 * MIB, 2 * MIB, 0), 0, 0),
-			 0);
-	assert_int_equal(fill(&space, AREA + 16 * MIB, 2 * MIB, 0x1234), 1);
-	holds(&space, AREA + 2 * MIB, 0x1234);
-	holds(&space, AREA + 2 * MIB - 8, 0);
-	unmap(&space, AREA + 16 * MIB, 2 * MIB);
-	is_hole(&space, AREA + 16 * MIB);
-	holds(&space, AREA + 4 * MIB - 8, 0x1234);
+	space_is_hole(&space, AREA);
+	space_map(&space, &bo, AREA);
+	space_holds(&space, AREA, 0);
+	space_map_part(&space, &bo, AREA + 16 * MIB, 2 * MIB, 2 * MIB);
+	assert_int_equal(space_fill(&space, AREA + 16 * MIB, 2 * MIB, 0x1234), 1);
+	space_holds(&space, AREA + 2 * MIB, 0x1234);
+	space_holds(&space, AREA + 2 * MIB - 8, 0);
+	space_unmap(&space, AREA + 16 * MIB, 2 * MIB);
+	space_is_hole(&space, AREA + 16 * MIB);
+	space_holds(&space, AREA + 4 * MIB - 8, 0x1234);
 	/* It has no address of the file's own. */
 	assert_int_equal(guest_ioctl(space.fd, DRM_IOCTL_AGATE_GET_BO_OFFSET, &offset), EINVAL);
 	guest_destroy(&bo);
 	/* The binding keeps it. */
-	holds(&space, AREA + 4 * MIB - 8, 0x1234);
+	space_holds(&space, AREA + 4 * MIB - 8, 0x1234);
 	space_end(&space);
 	close(space.fd);
 	guest_assert_nothing_left();
@@ -224,31 +43,31 @@ static void two_addresses(void **state)
 static void middle_goes(void **state)
 {
 	struct space space = space_on(guest_open());
-	struct bo bo = bo_of(&space, 8 * MIB, VRAM), other = bo_of(&space, BLOCK, SYSTEM);
+	struct bo bo = space_bo(&space, 8 * MIB, VRAM), other = space_bo(&space, BLOCK, SYSTEM);
 	const uint64_t middle = AREA + 2 * MIB + 5 * BLOCK;
 
 	(void)state;
-	map(&space, &bo, AREA);
+	space_map(&space, &bo, AREA);
 	for (uint64_t at = 0; at < 8 * MIB; at += BLOCK)
-		assert_int_equal(fill(&space, AREA + at, 8, at), 1);
-	unmap(&space, middle, 3 * BLOCK);
-	is_hole(&space, middle);
-	is_hole(&space, middle + 3 * BLOCK - 8);
-	map(&space, &other, middle + BLOCK);
-	assert_int_equal(fill(&space, middle + BLOCK, BLOCK, 0xfeed), 1);
-	is_hole(&space, middle + 2 * BLOCK);
+		assert_int_equal(space_fill(&space, AREA + at, 8, at), 1);
+	space_unmap(&space, middle, 3 * BLOCK);
+	space_is_hole(&space, middle);
+	space_is_hole(&space, middle + 3 * BLOCK - 8);
+	space_map(&space, &other, middle + BLOCK);
+	assert_int_equal(space_fill(&space, middle + BLOCK, BLOCK, 0xfeed), 1);
+	space_is_hole(&space, middle + 2 * BLOCK);
 	for (uint64_t at = 0; at < 8 * MIB; at += BLOCK) {
 		if (AREA + at < middle || AREA + at >= middle + 3 * BLOCK)
-			holds(&space, AREA + at, at);
+			space_holds(&space, AREA + at, at);
 	}
 	/* One call replaces the end of one, all of another, and the beginning of a third. */
-	assert_int_equal(bind_syncs(&space, part(&bo, middle - BLOCK, 5 * BLOCK, 0, 0), 0, 0), 0);
+	space_map_part(&space, &bo, middle - BLOCK, 5 * BLOCK, 0);
 	for (uint64_t at = 0; at < 5 * BLOCK; at += BLOCK)
-		holds(&space, middle - BLOCK + at, at);
-	holds(&space, middle - 2 * BLOCK, middle - 2 * BLOCK - AREA);
-	holds(&space, middle + 4 * BLOCK, middle + 4 * BLOCK - AREA);
-	unmap(&space, AREA - MIB, 16 * MIB);
-	is_hole(&space, AREA);
+		space_holds(&space, middle - BLOCK + at, at);
+	space_holds(&space, middle - 2 * BLOCK, middle - 2 * BLOCK - AREA);
+	space_holds(&space, middle + 4 * BLOCK, middle + 4 * BLOCK - AREA);
+	space_unmap(&space, AREA - MIB, 16 * MIB);
+	space_is_hole(&space, AREA);
 	guest_destroy(&bo);
 	guest_destroy(&other);
 	space_end(&space);
@@ -266,10 +85,9 @@ static void change_at_random(struct space *space, const struct bo *bo, int *mode
 	bool goes = rand() % 3 == 0;
 
 	if (goes)
-		unmap(space, AREA + first * BLOCK, count * BLOCK);
+		space_unmap(space, AREA + first * BLOCK, count * BLOCK);
 	else
-		assert_int_equal(bind_syncs(space, part(bo, AREA + first * BLOCK, count * BLOCK,
-							from * BLOCK, 0), 0, 0), 0);
+		space_map_part(space, bo, AREA + first * BLOCK, count * BLOCK, from * BLOCK);
 	for (unsigned int i = 0; i < count; i++)
 		model[first + i] = goes ? -1 : (int)(from + i);
 }
@@ -277,14 +95,14 @@ static void change_at_random(struct space *space, const struct bo *bo, int *mode
 static void random_changes(void **state)
 {
 	struct space space = space_on(guest_open());
-	struct bo bo = bo_of(&space, SLOTS * BLOCK, VRAM);
+	struct bo bo = space_bo(&space, SLOTS * BLOCK, VRAM);
 	int model[SLOTS];
 
 	(void)state;
 	srand(11);
-	map(&space, &bo, AREA + 64 * MIB);
+	space_map(&space, &bo, AREA + 64 * MIB);
 	for (unsigned int i = 0; i < SLOTS; i++) {
-		assert_int_equal(fill(&space, AREA + 64 * MIB + i * BLOCK, 8, i), 1);
+		assert_int_equal(space_fill(&space, AREA + 64 * MIB + i * BLOCK, 8, i), 1);
 		model[i] = -1;
 	}
 	for (unsigned int round = 0; round < 12; round++) {
@@ -292,9 +110,9 @@ static void random_changes(void **state)
 			change_at_random(&space, &bo, model);
 		for (unsigned int i = 0; i < SLOTS; i++) {
 			if (model[i] < 0)
-				is_hole(&space, AREA + i * BLOCK);
+				space_is_hole(&space, AREA + i * BLOCK);
 			else
-				holds(&space, AREA + i * BLOCK, model[i]);
+				space_holds(&space, AREA + i * BLOCK, model[i]);
 		}
 	}
 	guest_destroy(&bo);
@@ -305,38 +123,28 @@ static void random_changes(void **state)
 
 /* ---- Order ------------------------------------------------------------------------- */
 
-/* Has the fence of a sync object signalled? */
-static bool signalled(int fd, uint32_t sync)
-{
-	struct drm_syncobj_wait arg = {
-		.handles = (uintptr_t)&sync, .count_handles = 1, .timeout_nsec = 0,
-	};
-
-	return !guest_ioctl(fd, DRM_IOCTL_SYNCOBJ_WAIT, &arg);
-}
-
 /* A change waits for its in-sync, and a later job for the change. */
 static void behind_a_fence(void **state)
 {
 	struct space space = space_on(guest_open());
-	struct bo bo = bo_of(&space, BLOCK, VRAM);
+	struct bo bo = space_bo(&space, BLOCK, VRAM);
 	int timeline = guest_timeline(), err;
 	uint32_t in = guest_timeline_syncobj(space.fd, timeline), out = guest_syncobj(space.fd);
 	uint32_t job;
 
 	(void)state;
-	assert_int_equal(bind_syncs(&space, part(&bo, AREA, BLOCK, 0, 0), in, out), 0);
-	job = submit(&space, &(struct agate_compute_payload){
+	assert_int_equal(space_bind(&space, space_part(&bo, AREA, BLOCK, 0, 0), in, out), 0);
+	job = space_submit(&space, &(struct agate_compute_payload){
 		.op = AGATE_COMPUTE_FILL, .dst = AREA, .size = BLOCK, .value = 7,
 	}, 0, &err);
 	assert_int_equal(err, 0);
 	usleep(20000);
-	assert_false(signalled(space.fd, out));
-	assert_false(signalled(space.fd, job));
+	assert_false(space_signalled(space.fd, out));
+	assert_false(space_signalled(space.fd, job));
 	guest_timeline_advance(timeline);
 	assert_int_equal(guest_fence_end(guest_sync_file(space.fd, job)), 1);
-	assert_true(signalled(space.fd, out));
-	holds(&space, AREA, 7);
+	assert_true(space_signalled(space.fd, out));
+	space_holds(&space, AREA, 7);
 	close(timeline);
 	guest_destroy(&bo);
 	space_end(&space);
@@ -348,25 +156,25 @@ static void behind_a_fence(void **state)
 static void behind_a_job(void **state)
 {
 	struct space space = space_on(guest_open());
-	struct bo bo = bo_of(&space, BLOCK, VRAM), other = bo_of(&space, BLOCK, VRAM);
+	struct bo bo = space_bo(&space, BLOCK, VRAM), other = space_bo(&space, BLOCK, VRAM);
 	int timeline = guest_timeline(), err;
 	uint32_t in = guest_timeline_syncobj(space.fd, timeline), job;
 
 	(void)state;
-	map(&space, &bo, AREA);
-	map(&space, &bo, AREA + MIB);
-	job = submit(&space, &(struct agate_compute_payload){
+	space_map(&space, &bo, AREA);
+	space_map(&space, &bo, AREA + MIB);
+	job = space_submit(&space, &(struct agate_compute_payload){
 		.op = AGATE_COMPUTE_FILL, .dst = AREA, .size = BLOCK, .value = 9,
 	}, in, &err);
 	assert_int_equal(err, 0);
-	map(&space, &other, AREA);
-	unmap(&space, AREA + MIB, BLOCK);
-	map(&space, &bo, AREA + 2 * MIB);
+	space_map(&space, &other, AREA);
+	space_unmap(&space, AREA + MIB, BLOCK);
+	space_map(&space, &bo, AREA + 2 * MIB);
 	guest_timeline_advance(timeline);
 	assert_int_equal(guest_fence_end(guest_sync_file(space.fd, job)), 1);
-	holds(&space, AREA, 0);
-	is_hole(&space, AREA + MIB);
-	holds(&space, AREA + 2 * MIB, 9);
+	space_holds(&space, AREA, 0);
+	space_is_hole(&space, AREA + MIB);
+	space_holds(&space, AREA + 2 * MIB, 9);
 	close(timeline);
 	guest_destroy(&bo);
 	guest_destroy(&other);
@@ -390,18 +198,19 @@ static void come_back(void **state)
 	for (unsigned int s = 0; s < SPACES; s++) {
 		spaces[s] = space_on(fd);
 		for (unsigned int i = 0; i < COUNT; i++) {
-			bos[s][i] = bo_of(&spaces[s], size, VRAM);
-			map(&spaces[s], &bos[s][i], AREA + i * size);
+			bos[s][i] = space_bo(&spaces[s], size, VRAM);
+			space_map(&spaces[s], &bos[s][i], AREA + i * size);
 		}
 		for (unsigned int i = 0; i < COUNT; i++)
-			assert_int_equal(fill(&spaces[s], AREA + i * size, size, 100 * s + i), 1);
+			assert_int_equal(space_fill(&spaces[s], AREA + i * size, size,
+						    100 * s + i), 1);
 	}
 	for (unsigned int turn = 0; turn < 6; turn++) {
 		struct space *space = &spaces[turn % SPACES];
 
 		for (unsigned int i = 0; i < COUNT; i++) {
-			holds(space, AREA + i * size, 100 * (turn % SPACES) + i);
-			holds(space, AREA + (i + 1) * size - 8, 100 * (turn % SPACES) + i);
+			space_holds(space, AREA + i * size, 100 * (turn % SPACES) + i);
+			space_holds(space, AREA + (i + 1) * size - 8, 100 * (turn % SPACES) + i);
 		}
 	}
 	for (unsigned int s = 0; s < SPACES; s++) {
@@ -409,6 +218,46 @@ static void come_back(void **state)
 			guest_destroy(&bos[s][i]);
 		space_end(&spaces[s]);
 	}
+	close(fd);
+	guest_assert_nothing_left();
+}
+
+/* Both parts of a binding that was cut come back, and are what they were. */
+static void parts_come_back(void **state)
+{
+	int fd = guest_open();
+	struct space space = space_on(fd), other = space_on(fd);
+	struct bo bo = space_bo(&space, 40 * MIB, VRAM), instead = space_bo(&other, 40 * MIB, VRAM);
+	const uint64_t gap = AREA + 20 * MIB + BLOCK;
+
+	(void)state;
+	space_map(&space, &bo, AREA + 64 * MIB);
+	for (uint64_t at = 0; at < bo.size; at += 4 * MIB)
+		assert_int_equal(space_fill(&space, AREA + 64 * MIB + at, 4 * MIB, 1 + at), 1);
+	assert_int_equal(space_bind(&space, space_part(&bo, AREA, bo.size, 0,
+						       AGATE_VM_BIND_READONLY), 0, 0), 0);
+	space_unmap(&space, AREA + 64 * MIB, bo.size);
+	space_unmap(&space, gap, MIB);
+	for (unsigned int turn = 0; turn < 2; turn++) {
+		const long moved = guest_gpu_counter("mover_bytes");
+
+		space_map(&other, &instead, AREA);
+		space_holds(&other, AREA, 0);
+		space_holds(&space, AREA, 1);
+		space_holds(&space, gap - 8, 1 + 20 * MIB);
+		space_holds(&space, gap + MIB, 1 + 20 * MIB);
+		space_holds(&space, AREA + bo.size - 8, 1 + 36 * MIB);
+		space_is_hole(&space, gap);
+		space_is_hole(&space, gap + MIB - 8);
+		/* Each has left VRAM for the other. */
+		assert_true(guest_gpu_counter("mover_bytes") - moved >= (long)(80 * MIB));
+		assert_int_equal(space_fill(&space, gap - BLOCK, 8, 0), -EINVAL);
+		assert_int_equal(space_fill(&space, gap + MIB, 8, 0), -EINVAL);
+	}
+	guest_destroy(&bo);
+	guest_destroy(&instead);
+	space_end(&space);
+	space_end(&other);
 	close(fd);
 	guest_assert_nothing_left();
 }
@@ -422,13 +271,14 @@ static void too_much(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < 9; i++) {
-		bos[i] = bo_of(&space, 8 * MIB, VRAM);
-		err = bind_syncs(&space, part(&bos[i], AREA + i * 8 * MIB, 8 * MIB, 0, 0), 0, 0);
+		bos[i] = space_bo(&space, 8 * MIB, VRAM);
+		err = space_bind(&space, space_part(&bos[i], AREA + i * 8 * MIB, 8 * MIB, 0, 0),
+				 0, 0);
 		if (i < 7)
 			assert_int_equal(err, 0);
 	}
 	assert_int_equal(err, ENOSPC);
-	holds(&space, AREA, 0);
+	space_holds(&space, AREA, 0);
 	for (unsigned int i = 0; i < 9; i++)
 		guest_destroy(&bos[i]);
 	space_end(&space);
@@ -444,26 +294,92 @@ static void external(void **state)
 	struct bo bo;
 
 	(void)state;
-	assert_int_equal(create(fd, 0, 2 * MIB, AGATE_BO_NO_VA, VRAM, &bo), 0);
-	map(&writer, &bo, AREA);
-	assert_int_equal(bind_syncs(&reader, part(&bo, AREA + MIB, 2 * MIB, 0,
-						  AGATE_VM_BIND_READONLY), 0, 0), 0);
+	assert_int_equal(space_create(fd, 0, 2 * MIB, AGATE_BO_NO_VA, VRAM, &bo), 0);
+	space_map(&writer, &bo, AREA);
+	assert_int_equal(space_bind(&reader, space_part(&bo, AREA + MIB, 2 * MIB, 0,
+							AGATE_VM_BIND_READONLY), 0, 0), 0);
 	for (uint64_t value = 1; value < 20; value++) {
 		int err;
 
-		submit(&writer, &(struct agate_compute_payload){
+		space_submit(&writer, &(struct agate_compute_payload){
 			.op = AGATE_COMPUTE_FILL, .dst = AREA, .size = 2 * MIB, .value = value,
 		}, 0, &err);
 		assert_int_equal(err, 0);
-		holds(&reader, AREA + 3 * MIB - 8, value);
+		space_holds(&reader, AREA + 3 * MIB - 8, value);
 	}
-	assert_int_equal(fill(&reader, AREA + MIB, 8, 1), -EINVAL);
+	assert_int_equal(space_fill(&reader, AREA + MIB, 8, 1), -EINVAL);
 	space_end(&writer);
-	holds(&reader, AREA + MIB, 19);
+	space_holds(&reader, AREA + MIB, 19);
 	guest_destroy(&bo);
-	holds(&reader, AREA + MIB, 19);
+	space_holds(&reader, AREA + MIB, 19);
 	space_end(&reader);
 	close(fd);
+	guest_assert_nothing_left();
+}
+
+/* A job of another file, which no queue of this one orders, waits for the writer. */
+static void waits_for_writer(void **state)
+{
+	struct space writer = space_on(guest_open()), reader = space_on(guest_open());
+	struct agate_compute_payload copy = {
+		.op = AGATE_COMPUTE_COPY, .dst = SEEN_VA, .src = AREA, .size = 8,
+	};
+	int timeline = guest_timeline(), err, dmabuf;
+	struct bo bo, same;
+	uint32_t seen;
+
+	(void)state;
+	assert_int_equal(space_create(writer.fd, 0, BLOCK, AGATE_BO_NO_VA, VRAM, &bo), 0);
+	dmabuf = dmabuf_export(&bo);
+	same = (struct bo){ .fd = reader.fd, .size = BLOCK };
+	assert_int_equal(dmabuf_try_import(reader.fd, dmabuf, &same.handle), 0);
+	space_map(&writer, &bo, AREA);
+	space_map(&reader, &same, AREA);
+	space_submit(&writer, &(struct agate_compute_payload){
+		.op = AGATE_COMPUTE_FILL, .dst = AREA, .size = 8, .value = 5,
+	}, guest_timeline_syncobj(writer.fd, timeline), &err);
+	assert_int_equal(err, 0);
+	seen = space_submit(&reader, &copy, 0, &err);
+	assert_int_equal(err, 0);
+	usleep(20000);
+	assert_false(space_signalled(reader.fd, seen));
+	guest_timeline_advance(timeline);
+	assert_int_equal(guest_fence_end(guest_sync_file(reader.fd, seen)), 1);
+	assert_int_equal(*(volatile uint64_t *)reader.seen.cpu, 5);
+	close(timeline);
+	close(dmabuf);
+	guest_destroy(&bo);
+	guest_destroy(&same);
+	space_end(&writer);
+	space_end(&reader);
+	close(writer.fd);
+	close(reader.fd);
+	guest_assert_nothing_left();
+}
+
+/* A BO that is bound for reading alone has no writer. */
+static void no_writer(void **state)
+{
+	struct space space = space_on(guest_open());
+	int timeline = guest_timeline(), err;
+	struct bo bo;
+
+	(void)state;
+	assert_int_equal(space_create(space.fd, 0, BLOCK, AGATE_BO_NO_VA, VRAM, &bo), 0);
+	assert_int_equal(space_bind(&space, space_part(&bo, AREA, BLOCK, 0,
+						       AGATE_VM_BIND_READONLY), 0, 0), 0);
+	space_submit(&space, &(struct agate_compute_payload){
+		.op = AGATE_COMPUTE_COPY, .dst = SEEN_VA, .src = AREA, .size = 8,
+	}, guest_timeline_syncobj(space.fd, timeline), &err);
+	assert_int_equal(err, 0);
+	assert_int_equal(guest_wait_writers(space.fd, bo.handle, guest_deadline(5000)), 0);
+	assert_int_equal(guest_wait(space.fd, bo.handle, 0), EBUSY);
+	guest_timeline_advance(timeline);
+	assert_int_equal(guest_wait(space.fd, bo.handle, FOREVER), 0);
+	close(timeline);
+	guest_destroy(&bo);
+	space_end(&space);
+	close(space.fd);
 	guest_assert_nothing_left();
 }
 
@@ -473,19 +389,19 @@ static void external(void **state)
 static void closed_early(void **state)
 {
 	struct space space = space_on(guest_open());
-	struct bo bo = bo_of(&space, MIB, VRAM);
+	struct bo bo = space_bo(&space, MIB, VRAM);
 	int timeline = guest_timeline(), err;
 	uint32_t in = guest_timeline_syncobj(space.fd, timeline);
 
 	(void)state;
-	map(&space, &bo, AREA);
-	submit(&space, &(struct agate_compute_payload){
+	space_map(&space, &bo, AREA);
+	space_submit(&space, &(struct agate_compute_payload){
 		.op = AGATE_COMPUTE_FILL, .dst = AREA, .size = MIB, .value = 9,
 	}, in, &err);
 	assert_int_equal(err, 0);
-	unmap(&space, AREA, MIB / 2);
-	let_go(&space);
-	assert_int_equal(destroy(&space), 0);
+	space_unmap(&space, AREA, MIB / 2);
+	space_let_go(&space);
+	assert_int_equal(space_destroy(&space), 0);
 	guest_timeline_advance(timeline);
 	close(timeline);
 	close(space.fd);
@@ -495,7 +411,7 @@ static void closed_early(void **state)
 static void refuses(void **state)
 {
 	struct space space = space_on(guest_open()), other = space_on(space.fd);
-	struct bo bo = bo_of(&space, MIB, VRAM), shmem = guest_bo(space.fd, MIB, 0);
+	struct bo bo = space_bo(&space, MIB, VRAM), shmem = guest_bo(space.fd, MIB, 0);
 	struct drm_agate_vm_create made = { .flags = 1 };
 	struct drm_agate_vm_bind arg;
 	uint32_t unsignalled = guest_syncobj(space.fd);
@@ -504,9 +420,9 @@ static void refuses(void **state)
 	(void)state;
 	assert_int_equal(guest_ioctl(space.fd, DRM_IOCTL_AGATE_VM_CREATE, &made), EINVAL);
 #define REFUSED(error, change) do {							\
-		arg = part(&bo, AREA, MIB, 0, 0);					\
+		arg = space_part(&bo, AREA, MIB, 0, 0);					\
 		change;									\
-		assert_int_equal(bind_syncs(&space, arg, 0, 0), error);			\
+		assert_int_equal(space_bind(&space, arg, 0, 0), error);			\
 	} while (0)
 	REFUSED(EINVAL, arg.op = 2);
 	REFUSED(EINVAL, arg.flags = 4);
@@ -525,25 +441,117 @@ static void refuses(void **state)
 	REFUSED(ENOENT, arg.handle = 12345);
 	REFUSED(EINVAL, arg.handle = shmem.handle);
 #undef REFUSED
-	assert_int_equal(bind_syncs(&other, part(&bo, AREA, MIB, 0, 0), 0, 0), EPERM);
-	assert_int_equal(bind_syncs(&space, part(&bo, AREA, MIB, 0, 0), unsignalled, 0), EINVAL);
-	assert_int_equal(bind_syncs(&space, part(&bo, AREA, MIB, 0, 0), 12345, 0), ENOENT);
-	assert_int_equal(bind_syncs(&space, part(&bo, AREA, MIB, 0, 0), 0, 12345), ENOENT);
-	is_hole(&space, AREA);
-	assert_int_equal(create(space.fd, 12345, PAGE, 0, VRAM, &bo), ENOENT);
-	assert_int_equal(create(space.fd, space.vm, PAGE, 0, 0, &bo), EINVAL);
-	assert_int_equal(create(space.fd, 0, PAGE, AGATE_BO_NO_VA, 0, &bo), EINVAL);
+	arg = space_part(&bo, AREA, MIB, 0, 0);
+	assert_int_equal(space_bind(&other, arg, 0, 0), EPERM);
+	assert_int_equal(space_bind(&space, arg, unsignalled, 0), EINVAL);
+	assert_int_equal(space_bind(&space, arg, 12345, 0), ENOENT);
+	assert_int_equal(space_bind(&space, arg, 0, 12345), ENOENT);
+	space_is_hole(&space, AREA);
+	assert_int_equal(space_create(space.fd, 12345, PAGE, 0, VRAM, &bo), ENOENT);
+	assert_int_equal(space_create(space.fd, space.vm, PAGE, 0, 0, &bo), EINVAL);
+	assert_int_equal(space_create(space.fd, 0, PAGE, AGATE_BO_NO_VA, 0, &bo), EINVAL);
 	other.vm = 12345;
-	submit(&other, &(struct agate_compute_payload){}, 0, &err);
+	space_submit(&other, &(struct agate_compute_payload){}, 0, &err);
 	assert_int_equal(err, ENOENT);
-	let_go(&space);
-	let_go(&other);
+	space_let_go(&space);
+	space_let_go(&other);
 	guest_destroy(&shmem);
 	close(space.fd);
 	guest_assert_nothing_left();
 }
 
-int main(void)
+/* VM_BIND with arrays as they are in @arg. */
+static int bind_as_is(const struct space *space, struct drm_agate_vm_bind arg)
+{
+	arg.vm_id = arg.vm_id ? arg.vm_id : space->vm;
+	return guest_ioctl(space->fd, DRM_IOCTL_AGATE_VM_BIND, &arg);
+}
+
+static void refuses_fields(void **state)
+{
+	struct space space = space_on(guest_open());
+	struct drm_agate_sync sync = { .handle = guest_syncobj(space.fd) };
+	struct bo bo = space_bo(&space, MIB, VRAM);
+	const struct drm_agate_vm_bind good = space_part(&bo, AREA, MIB, 0, 0);
+	struct drm_agate_vm_bind arg;
+
+	(void)state;
+	/* One field of a good call is wrong. */
+#define REFUSED(error, call, change) do {						\
+		arg = call;								\
+		change;									\
+		assert_int_equal(bind_as_is(&space, arg), error);			\
+	} while (0)
+	REFUSED(EINVAL, space_gap(AREA, MIB), arg.flags = AGATE_VM_BIND_READONLY);
+	REFUSED(EINVAL, space_gap(AREA, MIB), arg.handle = bo.handle);
+	REFUSED(EINVAL, space_gap(AREA, MIB), arg.offset = BLOCK);
+	REFUSED(EINVAL, space_gap(AREA, MIB), arg.range = 1ull << 32);
+	REFUSED(EINVAL, space_gap(AREA, MIB), arg.op = UINT32_MAX);
+	REFUSED(EINVAL, good, arg.flags = UINT32_MAX);
+	REFUSED(EINVAL, good, arg.range += 1ull << 32);
+	REFUSED(EINVAL, good, arg.offset = -BLOCK);
+	REFUSED(EINVAL, good, arg.offset = 1ull << 32);
+	REFUSED(ENOENT, good, arg.handle = 0);
+	REFUSED(ENOENT, good, arg.vm_id = 12345);
+	REFUSED(ENOENT, good, arg.vm_id = UINT32_MAX);
+	REFUSED(EINVAL, good, arg.in_sync_count = AGATE_SUBMIT_MAX_SYNCS + 1);
+	REFUSED(EINVAL, good, arg.out_sync_count = UINT32_MAX);
+	REFUSED(EFAULT, good, arg.in_sync_count = 1);
+	REFUSED(EFAULT, good, arg.out_sync_count = 1; arg.out_syncs = UINT64_MAX);
+	sync.pad = 1;
+	REFUSED(EINVAL, good, arg.in_sync_count = 1; arg.in_syncs = (uintptr_t)&sync);
+	REFUSED(EINVAL, good, arg.out_sync_count = 1; arg.out_syncs = (uintptr_t)&sync);
+#undef REFUSED
+	space_is_hole(&space, AREA);
+	/* Nobody looks at the pointer of an array without entries. */
+	arg = good;
+	arg.in_syncs = UINT64_MAX;
+	assert_int_equal(bind_as_is(&space, arg), 0);
+	space_holds(&space, AREA, 0);
+	space_end(&space);
+	assert_int_equal(bind_as_is(&space, good), ENOENT);
+	guest_destroy(&bo);
+	close(space.fd);
+	guest_assert_nothing_left();
+}
+
+/* The fields of other calls that name an address space. */
+static void refuses_names(void **state)
+{
+	struct space space = space_on(guest_open());
+	struct drm_agate_vm_destroy end = { .vm_id = space.vm, .pad = 1 };
+	struct drm_agate_create_bo create = {
+		.size = PAGE, .placement = SYSTEM, .vm_id = space.vm, .pad = 1,
+	};
+	struct drm_agate_submit submit = { .jc = JOBS_VA, .vm_id = space.vm };
+	struct bo bo = space_bo(&space, PAGE, SYSTEM);
+	int other = guest_open(), dmabuf;
+
+	(void)state;
+	assert_int_equal(guest_ioctl(space.fd, DRM_IOCTL_AGATE_VM_DESTROY, &end), EINVAL);
+	end.pad = 0;
+	assert_int_equal(guest_ioctl(other, DRM_IOCTL_AGATE_VM_DESTROY, &end), ENOENT);
+	end.vm_id = 0;
+	assert_int_equal(guest_ioctl(space.fd, DRM_IOCTL_AGATE_VM_DESTROY, &end), ENOENT);
+	assert_int_equal(guest_ioctl(space.fd, DRM_IOCTL_AGATE_CREATE_BO, &create), EINVAL);
+	create.pad = 0;
+	assert_int_equal(guest_ioctl(other, DRM_IOCTL_AGATE_CREATE_BO, &create), ENOENT);
+	assert_int_equal(dmabuf_try_export(space.fd, bo.handle, DRM_RDWR, &dmabuf), EPERM);
+	assert_int_equal(guest_ioctl(other, DRM_IOCTL_AGATE_SUBMIT, &submit), ENOENT);
+	submit.flags = 1;
+	assert_int_equal(guest_ioctl(space.fd, DRM_IOCTL_AGATE_SUBMIT, &submit), EINVAL);
+	submit.flags = 0;
+	submit.bo_handle_count = 1;
+	submit.bo_handles = (uintptr_t)&bo.handle;
+	assert_int_equal(guest_ioctl(space.fd, DRM_IOCTL_AGATE_SUBMIT, &submit), EINVAL);
+	guest_destroy(&bo);
+	space_end(&space);
+	close(other);
+	close(space.fd);
+	guest_assert_nothing_left();
+}
+
+int main(int argc, char *argv[])
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(two_addresses, guest_teardown),
@@ -552,11 +560,18 @@ int main(void)
 		cmocka_unit_test_teardown(behind_a_fence, guest_teardown),
 		cmocka_unit_test_teardown(behind_a_job, guest_teardown),
 		cmocka_unit_test_teardown(come_back, guest_teardown),
+		cmocka_unit_test_teardown(parts_come_back, guest_teardown),
 		cmocka_unit_test_teardown(too_much, guest_teardown),
 		cmocka_unit_test_teardown(external, guest_teardown),
+		cmocka_unit_test_teardown(waits_for_writer, guest_teardown),
+		cmocka_unit_test_teardown(no_writer, guest_teardown),
 		cmocka_unit_test_teardown(closed_early, guest_teardown),
 		cmocka_unit_test_teardown(refuses, guest_teardown),
+		cmocka_unit_test_teardown(refuses_fields, guest_teardown),
+		cmocka_unit_test_teardown(refuses_names, guest_teardown),
 	};
 
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
 	return cmocka_run_group_tests_name("vm-bind", tests, NULL, NULL);
 }

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Every allocation fails once, where a client chooses the ranges of its address spaces: a call
+ * that fails has changed nothing.
+ */
+#include <unistd.h>
+
+#include "dmabuf.h"
+#include "fail_nth.h"
+#include "vm_client.h"
+
+#define WORD	0x51ull
+#define FRESH	0x99ull
+/* The end of a leaf of 2 MiB is cut. */
+#define CUT	(AREA + 2 * MIB - PAGE)
+
+#define SHARED_VA	(AREA + 64 * MIB)
+
+static struct {
+	struct space space;
+	struct bo bo;		/* all words are WORD; bound at AREA */
+	struct bo shared;	/* of no address space, bound behind @bo, too */
+	struct bo fresh;	/* not bound */
+	long va_nodes;
+	int timeline;
+	uint32_t in, out;
+	int other;		/* a file that a call leaves things to, if it fails with its answer */
+	uint32_t vm;		/* of that file */
+	int err;		/* of the call */
+} world;
+
+static void before(void)
+{
+	struct drm_agate_vm_create arg = {};
+
+	world.other = guest_open();
+	assert_int_equal(guest_ioctl(world.other, DRM_IOCTL_AGATE_VM_CREATE, &arg), 0);
+	world.vm = arg.vm_id;
+	world.timeline = guest_timeline();
+	world.in = guest_timeline_syncobj(world.space.fd, world.timeline);
+}
+
+/* Another driver has had it, for which it went to system memory: the next job brings it back. */
+static void before_away(void)
+{
+	uint32_t handle;
+	int dmabuf, vgem;
+
+	before();
+	vgem = stranger_open("vgem");
+	dmabuf = dmabuf_export(&world.shared);
+	assert_int_equal(dmabuf_try_import(vgem, dmabuf, &handle), 0);
+	close(vgem);
+	close(dmabuf);
+	guest_job(&world.space.jobs, 0, AGATE_JOB_COMPUTE, 0, &(struct agate_compute_payload){
+		.op = AGATE_COMPUTE_FILL, .dst = SHARED_VA, .size = 8, .value = WORD,
+	}, sizeof(struct agate_compute_payload));
+}
+
+/* Nothing is left of the call but what it was to bind or to remove. */
+static void after(void)
+{
+	guest_timeline_advance(world.timeline);
+	close(world.timeline);
+	close(world.other);
+	space_holds(&world.space, AREA, WORD);
+	space_holds(&world.space, AREA + 4 * MIB - 8, WORD);
+	space_holds(&world.space, SHARED_VA, WORD);
+	guest_wait_counter("jobs", 0);
+	guest_wait_counter("files", 1);
+	guest_wait_counter("vms", 2);
+	guest_wait_counter("bos", 5);
+}
+
+/* The change waits for the timeline; if the call failed, there is none. */
+static void after_change(uint64_t want)
+{
+	guest_timeline_advance(world.timeline);
+	if (want)
+		space_holds(&world.space, CUT, want);
+	else
+		space_is_hole(&world.space, CUT);
+	if (world.err)
+		assert_int_equal(guest_counter("va_nodes"), world.va_nodes);
+	else
+		space_map(&world.space, &world.bo, AREA);
+	after();
+}
+
+static void after_map(void)
+{
+	after_change(world.err ? WORD : FRESH);
+}
+
+static void after_unmap(void)
+{
+	after_change(world.err ? WORD : 0);
+}
+
+static int call_vm_create(void)
+{
+	struct drm_agate_vm_create arg = {};
+
+	return guest_ioctl(world.other, DRM_IOCTL_AGATE_VM_CREATE, &arg);
+}
+
+/* It allocates nothing: only the copy of its arguments fails. */
+static int call_vm_destroy(void)
+{
+	return space_destroy(&(struct space){ .fd = world.other, .vm = world.vm });
+}
+
+static int call_map(void)
+{
+	struct drm_agate_vm_bind arg = space_part(&world.fresh, CUT, 2 * PAGE, 0, 0);
+
+	world.err = space_bind(&world.space, arg, world.in, world.out);
+	return world.err;
+}
+
+static int call_unmap(void)
+{
+	world.err = space_bind(&world.space, space_gap(CUT, 2 * PAGE), world.in, world.out);
+	return world.err;
+}
+
+static int call_submit(void)
+{
+	struct drm_agate_sync in = { .handle = world.in }, out = { .handle = world.out };
+	struct drm_agate_submit arg = {
+		.jc = world.space.jobs.va, .vm_id = world.space.vm,
+		.in_syncs = (uintptr_t)&in, .in_sync_count = 1,
+		.out_syncs = (uintptr_t)&out, .out_sync_count = 1,
+	};
+
+	return guest_ioctl(world.space.fd, DRM_IOCTL_AGATE_SUBMIT, &arg);
+}
+
+static int call_create_bo(void)
+{
+	struct bo bo;
+
+	return space_create(world.other, world.vm, 4 * PAGE, AGATE_BO_POPULATE, VRAM, &bo);
+}
+
+#define TEST(name, needs, checks)						\
+	static void fail_##name(void **state)					\
+	{									\
+		const struct fail_nth_call it = { #name, needs, call_##name, checks }; \
+										\
+		(void)state;							\
+		fail_nth_each(&it);						\
+	}
+
+TEST(vm_create, before, after)
+TEST(vm_destroy, before, after)
+TEST(map, before, after_map)
+TEST(unmap, before, after_unmap)
+TEST(submit, before_away, after)
+TEST(create_bo, before, after)
+
+static int setup(void **state)
+{
+	struct space *space = &world.space;
+
+	(void)state;
+	*space = space_on(guest_open());
+	world.bo = space_bo(space, 4 * MIB, VRAM);
+	space_map(space, &world.bo, AREA);
+	world.fresh = space_bo(space, 4 * PAGE, VRAM);
+	space_map(space, &world.fresh, SHARED_VA);
+	assert_int_equal(space_create(space->fd, 0, 4 * PAGE, AGATE_BO_NO_VA, VRAM, &world.shared), 0);
+	assert_int_equal(space_fill(space, AREA, world.bo.size, WORD), 1);
+	assert_int_equal(space_fill(space, SHARED_VA, world.fresh.size, FRESH), 1);
+	space_map(space, &world.shared, SHARED_VA);
+	assert_int_equal(space_fill(space, SHARED_VA, world.shared.size, WORD), 1);
+	world.out = guest_syncobj(space->fd);
+	world.va_nodes = guest_counter("va_nodes");
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	guest_destroy(&world.bo);
+	guest_destroy(&world.fresh);
+	guest_destroy(&world.shared);
+	space_end(&world.space);
+	close(world.space.fd);
+	guest_assert_nothing_left();
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fail_vm_create),
+		cmocka_unit_test(fail_vm_destroy),
+		cmocka_unit_test(fail_map),
+		cmocka_unit_test(fail_unmap),
+		cmocka_unit_test(fail_submit),
+		cmocka_unit_test(fail_create_bo),
+	};
+
+	return cmocka_run_group_tests_name("failnth-vm", tests, setup, teardown);
+}

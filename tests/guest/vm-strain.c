@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Address spaces whose owner chooses the ranges, under strain: others wait, memory is short, or
+ * the GPU does not answer.
+ */
+#include "domains.h"
+#include "graded.h"
+#include "vm_client.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+/* ---- Who waits for whom ------------------------------------------------------------ */
+
+/* VM_BIND of a whole BO, in a thread of its own. */
+struct binder {
+	const struct space *space;
+	const struct bo *bo;
+	pthread_t thread;
+	int err;
+};
+
+static void *bind_it(void *arg)
+{
+	struct binder *b = arg;
+
+	b->err = space_bind(b->space, space_part(b->bo, AREA, b->bo->size, 0, 0), 0, 0);
+	return NULL;
+}
+
+/* The driver frees everybody's jobs while a client's VM_BIND takes its time. */
+static void releases_go_on(void **state)
+{
+	struct space slow = space_on(guest_open()), other = space_on(guest_open());
+	struct bo gone = space_bo(&slow, BLOCK, SYSTEM), next = space_bo(&slow, BLOCK, SYSTEM);
+	struct binder binder = { .space = &slow, .bo = &next };
+	int timeline = guest_timeline();
+
+	(void)state;
+	space_map(&slow, &gone, AREA + MIB);
+	assert_int_equal(space_bind(&slow, space_gap(AREA + MIB, BLOCK),
+				    guest_timeline_syncobj(slow.fd, timeline), 0), 0);
+	/* The change, and the mover's job that will write it. */
+	guest_wait_counter("jobs", 2);
+	inject_hold_entry("agate_bind_arm", 1, INJECT_BOUND_MS);
+	assert_int_equal(pthread_create(&binder.thread, NULL, bind_it, &binder), 0);
+	assert_true(inject_await_held("agate_bind_arm", 10000));
+	/* The change that removes a binding ends while the thread has its address space. */
+	guest_timeline_advance(timeline);
+	space_holds(&other, SEEN_VA, 0);
+	/* That of the thread is left. */
+	guest_wait_counter("jobs", 1);
+	assert_true(inject_let_go("agate_bind_arm"));
+	pthread_join(binder.thread, NULL);
+	assert_int_equal(binder.err, 0);
+	inject_clear();
+	close(timeline);
+	guest_destroy(&gone);
+	guest_destroy(&next);
+	space_end(&slow);
+	space_end(&other);
+	close(slow.fd);
+	close(other.fd);
+	guest_assert_nothing_left();
+}
+
+/* A BO that is bound no more does not come back, even while the change waits. */
+static void unbound_stays_away(void **state)
+{
+	int fd = guest_open(), timeline = guest_timeline();
+	struct space space = space_on(fd), other = space_on(fd);
+	struct bo away = space_bo(&space, 40 * MIB, VRAM), instead = space_bo(&space, 40 * MIB, VRAM);
+	struct bo there = space_bo(&other, 40 * MIB, VRAM);
+
+	(void)state;
+	space_map(&space, &away, AREA);
+	space_holds(&space, AREA, 0);
+	space_map(&other, &there, AREA);
+	space_holds(&other, AREA, 0);
+	assert_int_equal(space_bind(&space, space_gap(AREA, away.size),
+				    guest_timeline_syncobj(fd, timeline), 0), 0);
+	space_map(&space, &instead, AREA + 64 * MIB);
+	guest_timeline_advance(timeline);
+	space_holds(&space, AREA + 64 * MIB, 0);
+	space_is_hole(&space, AREA);
+	close(timeline);
+	guest_destroy(&away);
+	guest_destroy(&instead);
+	guest_destroy(&there);
+	space_end(&space);
+	space_end(&other);
+	close(fd);
+	guest_assert_nothing_left();
+}
+
+/* ---- Memory ------------------------------------------------------------------------ */
+
+/* The kernel has no page for a table when a change comes to the page table. */
+static void no_tables(void)
+{
+	inject_anybody(true);
+	inject_within("bind_run");
+	inject_fail_null("__alloc_pages", 0);
+}
+
+/*
+ * A change cuts a leaf of 2 MiB twice, and has had all memory for that: in the second round it
+ * puts another BO into the gap, which needs more.
+ */
+static void cut_without_memory(void **state)
+{
+	struct space space = space_on(guest_open());
+	struct bo bo = space_bo(&space, 8 * MIB, VRAM), other = space_bo(&space, BLOCK, SYSTEM);
+	const uint64_t gap = AREA + 2 * MIB + 5 * BLOCK;
+
+	(void)state;
+	for (unsigned int round = 0; round < 2; round++) {
+		space_map(&space, &bo, AREA);
+		assert_int_equal(space_fill(&space, AREA, bo.size, 42), 1);
+		no_tables();
+		if (round)
+			space_map(&space, &other, gap);
+		else
+			space_unmap(&space, gap, BLOCK);
+		space_holds(&space, gap - 8, 42);
+		space_holds(&space, gap + BLOCK, 42);
+		assert_int_equal(inject_hits("__alloc_pages"), 0);
+		inject_clear();
+		if (round)
+			space_holds(&space, gap, 0);
+		else
+			space_is_hole(&space, gap);
+	}
+	guest_destroy(&bo);
+	guest_destroy(&other);
+	space_end(&space);
+	close(space.fd);
+	guest_assert_nothing_left();
+}
+
+/* To remove bindings takes next to no memory, however large the range is. */
+static void large_gap(void **state)
+{
+	struct space space = space_on(guest_open());
+	int timeline = guest_timeline();
+	uint32_t in = guest_timeline_syncobj(space.fd, timeline);
+	struct bo bo = space_bo(&space, BLOCK, SYSTEM);
+	long tables;
+
+	(void)state;
+	space_map(&space, &bo, AREA);
+	space_holds(&space, AREA, 0);
+	tables = guest_counter("pt_pages");
+	assert_int_equal(space_bind(&space, space_gap(AREA, 3ull << 30), in, 0), 0);
+	assert_in_range(guest_counter("pt_pages") - tables, 0, 8);
+	guest_timeline_advance(timeline);
+	space_is_hole(&space, AREA);
+	close(timeline);
+	guest_destroy(&bo);
+	space_end(&space);
+	close(space.fd);
+	guest_assert_nothing_left();
+}
+
+/* BOs of one address space take turns in VRAM if they are not bound at the same time. */
+static void take_turns(void **state)
+{
+	enum { COUNT = 10 };
+	struct space space = space_on(guest_open());
+	struct bo bos[COUNT];
+
+	(void)state;
+	for (unsigned int i = 0; i < 3 * COUNT; i++) {
+		struct bo *bo = &bos[i % COUNT];
+
+		if (i < COUNT)
+			*bo = space_bo(&space, 8 * MIB, VRAM);
+		space_map(&space, bo, AREA);
+		if (i >= COUNT)
+			space_holds(&space, AREA + 8 * MIB - 8, i - COUNT);
+		assert_int_equal(space_fill(&space, AREA, bo->size, i), 1);
+		space_unmap(&space, AREA, bo->size);
+	}
+	for (unsigned int i = 0; i < COUNT; i++)
+		guest_destroy(&bos[i]);
+	space_end(&space);
+	close(space.fd);
+	guest_assert_nothing_left();
+}
+
+/* Each BO of no address space has a reservation, of which a thread can hold a number only. */
+static void many_external(void **state)
+{
+	struct space space = space_on(guest_open());
+	uint64_t addr = AREA;
+	struct bo bo;
+	int err = 0;
+
+	(void)state;
+	for (; !err && addr < AREA + 3000ull * PAGE; addr += PAGE) {
+		assert_int_equal(space_create(space.fd, 0, PAGE, AGATE_BO_NO_VA, SYSTEM, &bo), 0);
+		err = space_bind(&space, space_part(&bo, addr, PAGE, 0, 0), 0, 0);
+	}
+	assert_int_equal(err, ENOSPC);
+	assert_int_equal((addr - AREA) / PAGE, AGATE_SUBMIT_MAX_BOS + 1);
+	space_holds(&space, AREA, 0);
+	space_unmap(&space, AREA, PAGE);
+	space_map(&space, &bo, AREA);
+	space_holds(&space, AREA, 0);
+	space_unmap(&space, AREA, addr - AREA);
+	space_is_hole(&space, AREA);
+	space_end(&space);
+	close(space.fd);
+	guest_assert_nothing_left();
+}
+
+/* ---- A GPU that does not answer ---------------------------------------------------- */
+
+/* A change of what the GPU did not forget ends with the GPU's reset. */
+static void change_ends_with_reset(void **state)
+{
+	static const char reset[] = "agate_gpu_soft_reset";
+	struct space space = space_on(guest_open());
+	uint32_t out = guest_syncobj(space.fd);
+	struct bo bo = space_bo(&space, 2 * MIB, VRAM);
+
+	(void)state;
+	/* A GPU that has lost its power has forgotten the range, and need not answer. */
+	power_tell_device("control", "on");
+	space_map(&space, &bo, AREA);
+	assert_int_equal(space_fill(&space, AREA, bo.size, 3), 1);
+	inject_anybody(true);
+	inject_hold_entry(reset, 1, INJECT_BOUND_MS);
+	inject_within("bind_run");
+	inject_fail("gpu_poll", 0, ETIMEDOUT);
+	assert_int_equal(space_bind(&space, space_gap(AREA, MIB), 0, out), 0);
+	assert_true(inject_await_held(reset, 10000));
+	assert_false(space_signalled(space.fd, out));
+	assert_true(inject_let_go(reset));
+	space_is_hole(&space, AREA);
+	assert_true(space_signalled(space.fd, out));
+	space_holds(&space, AREA + MIB, 3);
+	inject_clear();
+	power_tell_device("control", "auto");
+	guest_destroy(&bo);
+	space_end(&space);
+	close(space.fd);
+	guest_assert_nothing_left();
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(releases_go_on, guest_teardown),
+		cmocka_unit_test_teardown(unbound_stays_away, guest_teardown),
+		cmocka_unit_test_teardown(cut_without_memory, guest_teardown),
+		cmocka_unit_test_teardown(large_gap, guest_teardown),
+		cmocka_unit_test_teardown(take_turns, guest_teardown),
+		cmocka_unit_test_teardown(many_external, guest_teardown),
+		cmocka_unit_test_teardown(change_ends_with_reset, guest_teardown),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests_name("vm-strain", tests, NULL, NULL);
+}
