@@ -37,7 +37,7 @@ TAKES_hint	:= LAB TEST OUT
 TAKES_check	:= LAB FROM
 TAKES_start	:= LAB STEP FORCE
 TAKES_gdb	:= LAB TEST FROM DEBUG
-TAKES_shell	:= LAB FROM DEBUG DEMO DRIVER GPU GPUS
+TAKES_shell	:= LAB FROM DEBUG DEMO DRIVER GPU GPUS VRAM VISIBLE
 TAKES_demo	:= GPU COHERENCY CACHE BOS VRAM VISIBLE FLIP SUSPEND
 TAKES_doctor	:=
 COMMANDS	:= $(filter grade watch hint check start gdb shell demo doctor,$(MAKECMDGOALS))
@@ -136,7 +136,7 @@ ifneq ($(DEPS),skip)
 	$(Q)BUILD=$(BUILD) scripts/install-deps.sh
 endif
 
-## make demo [GPU=bifrost] [COHERENCY=ace-lite|none] [CACHE=off] [SUSPEND=always]
+## make demo [GPU=bifrost] [COHERENCY=ace-lite|none] [CACHE=off] [SUSPEND=always|system]
 ##           [BOS=contiguous|imported|vram|spilled [VRAM=MIB] [VISIBLE=MIB] [FLIP=on]]
 ##                  render build/demo/gem.png, then grade a solution and one with a bug;
 ##                  BOS=imported: with memory of a second GPU; BOS=vram: with that of a card;
@@ -281,9 +281,10 @@ upstream: deps
 upstream-build: $(UPSTREAM_FAST)
 
 ## make shell [LAB=02 [FROM=labs|solutions|DIR]] [DRIVER=panfrost] [GPU=bifrost] [GPUS=2] [DEBUG=1]
-##            [DEMO=1]
+##            [DEMO=1] [VRAM=MIB [VISIBLE=MIB]]
 ##                  a guest with the driver loaded and a shell; ^D ends it.  LAB: yours,
-##                  DRIVER=panfrost: upstream's, DEMO=1: agate-gem draws, for agate-top
+##                  DRIVER=panfrost: upstream's, DEMO=1: agate-gem draws, for agate-top,
+##                  VRAM=64: a card, for agate-map
 .PHONY: shell shell-build
 shell: $(if $(filter-out all,$(LAB)),which-lab) deps
 	$(Q)[ "$$LAB" != all ] || scripts/shell.sh
@@ -291,7 +292,7 @@ shell: $(if $(filter-out all,$(LAB)),which-lab) deps
 	$(Q)scripts/shell.sh
 
 shell-build: $(if $(LAB),grade-build,$(if $(DEBUG),$(GUEST_DEBUG),$(GUEST_FAST))) \
-		$(if $(DRIVER),$(if $(DEBUG),$(UPSTREAM_DEBUG),$(UPSTREAM_FAST)))
+		$(if $(DRIVER),$(if $(DEBUG),$(UPSTREAM_DEBUG),$(UPSTREAM_FAST))) $(if $(VRAM),$(CARD_FIRMWARE))
 
 ## make bench       measure; the table, build/bench/bench.json, and what make test costs by suite
 .PHONY: bench bench-build
@@ -299,7 +300,7 @@ bench: deps
 	$(Q)$(locked) $(MAKE) $(parallel) bench-build
 	$(Q)tests/bench/bench.sh
 
-bench-build: $(GUEST_FAST) $(GUEST_DEBUG) $(BENCH_PROGRAMS) $(MODULE_BENCHES) \
+bench-build: $(GUEST_FAST) $(GUEST_DEBUG) $(BENCH_PROGRAMS) $(MODULE_BENCHES) $(CARD_FIRMWARE) \
 		$(BUILD)/upstream/fast/agate_panfrost.ko $(GUEST_TEST_DIR)/one-job
 
 ## make clean       remove build/ (the kernels stay in the cache)

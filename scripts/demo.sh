@@ -15,7 +15,9 @@
 # has VRAM MiB of it (48), of which the CPUs reach VISIBLE MiB (all).  FLIP=on has the card's
 # display show the picture, which also writes it to DIR/frames/frame-00001.png: BOS is contiguous,
 # vram or spilled then.  SUSPEND=always takes the GPU's power away whenever it has no job, so also
-# between any two passes.  The picture is always the same.
+# between any two passes.  SUSPEND=system has the whole system sleep again and again while the GPU
+# draws: all devices suspend and resume, and a card's memory loses what it holds.  The picture is
+# always the same.
 set -eu
 
 out=$1
@@ -68,12 +70,19 @@ on*)
 esac
 case $SUSPEND in
 always) autosuspend=" autosuspend_ms=0" ;;
-idle) autosuspend= ;;
+idle | system) autosuspend= ;;
 *)
-	echo "SUSPEND=$SUSPEND: it is always or idle" >&2
+	echo "SUSPEND=$SUSPEND: it is always, idle or system" >&2
 	exit 1
 	;;
 esac
+around=
+if [ "$SUSPEND" = system ]; then
+	# It ends with the program that the next command is.
+	around="echo 0 >/sys/module/suspend/parameters/pm_test_delay && echo devices >/sys/power/pm_test && \
+		{ while echo mem >/sys/power/state; do sleep 0.1; done & } && sleeper=\$! && \
+		trap 'kill \$sleeper' EXIT &&"
+fi
 mkdir -p "$out"
 rm -rf "$out/frames"
 flip=
@@ -102,7 +111,7 @@ say GUEST "restore, plug the GPU in, load agate.ko, run agate-gem"
 	"exec:insmod /run/agate/agate.ko timeout_ms=10000 tell_listed=1 \
 		coherency=$COHERENCY$autosuspend" \
 	"exec:/run/agate/bin/agate-info" \
-	"exec:/run/agate/bin/agate-gem --stats $flip --cache $CACHE --bos $BOS -o /run/agate/gem.png" \
+	"exec:$around /run/agate/bin/agate-gem --stats $flip --cache $CACHE --bos $BOS -o /run/agate/gem.png" \
 	"exec:rmmod agate" \
 	"get:/run/agate/gem.png:$out/gem.png"
 

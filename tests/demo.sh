@@ -130,7 +130,7 @@ power_was_off()
 	[ "$off" -ge 8 ]
 }
 
-echo "1..41"
+echo "1..43"
 holds "demo runs" run_demo 1
 holds "demo runs again" run_demo 2
 holds "picture is 512 x 512 or more" big_enough
@@ -204,7 +204,19 @@ export VRAM VISIBLE
 holds "the same picture: 3 MiB of VRAM" same_picture midgard ace on spilled
 holds "some of it was there" moved 8 midgard-ace-on-spilled
 unset VRAM VISIBLE
-SUSPEND=always
+SUSPEND=system
 export SUSPEND
+# The card lost its power at least twice, and got it back as often.
+slept_with_card()
+{
+	log=$BUILD/tests/demo-$1/events.jsonl
+	off=$(grep -c '"event": "card_power".*"change": "off"' "$log")
+	on=$(grep -c '"event": "card_power".*"change": "on"' "$log")
+	echo "# the card lost its power $off times"
+	[ "$off" -ge 2 ] && [ "$on" = "$off" ]
+}
+holds "the same picture when the system sleeps while the GPU draws" same_picture midgard ace off vram
+holds "the card's memory was lost meanwhile" slept_with_card midgard-ace-off-vram
+SUSPEND=always
 holds "the same picture when the GPU is off between the passes" same_picture bifrost none on paged
 holds "the GPU was off between the passes" power_was_off bifrost-none-on-paged

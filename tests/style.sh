@@ -95,10 +95,11 @@ accounted()
 		grep -vE '^kernel/agate_sched\.c:|^solutions/02-|fs_reclaim_(acquire|release)\('
 }
 
-# One room, one subject.
+# One room, one subject.  The uAPI stays one header, as every driver's does: its readers look for
+# one file, and most of it is documentation.
 large()
 {
-	git ls-files '*.c' '*.h' '*.sh' | xargs -r wc -l |
+	git ls-files '*.c' '*.h' '*.sh' | grep -vx include/agate_drm.h | xargs -r wc -l |
 		awk '$2 != "total" && $1 > 600 { print $2 ": " $1 " lines" }'
 }
 

@@ -12,6 +12,26 @@
 /* Far above any reply to our commands; after a longer one the launcher no longer trusts QEMU. */
 #define QMP_LINE_MAX	(1u << 20)
 
+#define WAKE_ID		"wake"
+
+/*
+ * Nobody else can wake a guest.  Another command may be in flight, so the reply has a name of its
+ * own; when QEMU is gone there is nobody to wake.
+ */
+static void wake(struct vm *vm)
+{
+	static const char text[] = "{\"execute\": \"system_wakeup\", \"id\": \"" WAKE_ID "\"}";
+
+	vm_send_fd(vm->qmp.watch.fd, text, sizeof(text) - 1, -1);
+}
+
+static bool is_wake_reply(const json_t *msg)
+{
+	const char *id = json_string_value(json_object_get(msg, "id"));
+
+	return id && !strcmp(id, WAKE_ID);
+}
+
 static void take_event(struct vm *vm, const char *name, json_t *data)
 {
 	struct vm_qmp *qmp = &vm->qmp;
@@ -21,6 +41,8 @@ static void take_event(struct vm *vm, const char *name, json_t *data)
 		reason = json_string_value(json_object_get(data, "reason"));
 		qmp->panicked_reset = reason && !strcmp(reason, "guest-reset");
 		qmp->guest_shutdown = reason && !strcmp(reason, "guest-shutdown");
+	} else if (!strcmp(name, "SUSPEND")) {
+		wake(vm);
 	} else if (!strcmp(name, "MIGRATION")) {
 		status = json_string_value(json_object_get(data, "status"));
 		snprintf(qmp->migration, sizeof(qmp->migration), "%s", status ? status : "");
@@ -37,6 +59,8 @@ static void take_line(struct vm *vm, const char *line, size_t len)
 		take_event(vm, event, json_object_get(msg, "data"));
 	} else if (json_object_get(msg, "QMP")) {
 		vm->qmp.greeted = true;
+	} else if (is_wake_reply(msg)) {
+		/* Nobody waits for it. */
 	} else if (json_object_get(msg, "return") || json_object_get(msg, "error")) {
 		json_decref(vm->qmp.reply);
 		vm->qmp.reply = json_incref(msg);

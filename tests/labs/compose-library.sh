@@ -44,8 +44,8 @@ cat >labs/$cache/lab.json <<END
 	"exports": ["agate_bo_cache_bucket", "agate_bo_cache_evict_all", "agate_bo_cache_fetch",
 		"agate_bo_cache_fini", "agate_bo_cache_init", "agate_bo_cache_obtain",
 		"agate_bo_cache_put"],
-	"allow": ["agate_bo_alloc", "agate_bo_free", "agate_bo_madvise", "agate_bo_set_label",
-		"agate_bo_wait"]
+	"allow": ["agate_bo_alloc", "agate_bo_free", "agate_bo_madvise", "agate_bo_madvise_label",
+		"agate_bo_set_label", "agate_bo_wait"]
 }
 END
 

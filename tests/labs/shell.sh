@@ -11,7 +11,7 @@ export BUILD=${BUILD:-build}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM HUP
-unset LAB FROM DEBUG DEMO COLD DRIVER GPU GPUS
+unset LAB FROM DEBUG DEMO COLD DRIVER GPU GPUS VRAM VISIBLE
 
 complain()
 {
@@ -26,7 +26,7 @@ in_guest()
 
 said() { tr -d '\r' <"$work/out" | grep -qE "$1"; }
 
-echo "1..18"
+echo "1..20"
 
 # A pattern begins its line, for the terminal echoes what was typed behind a prompt.
 export LAB=02 FROM=solutions
@@ -74,6 +74,14 @@ GPUS=2 in_guest 'agate-gem --size 64 --bos imported --stats -o /tmp/gem.png' \
 	'agate-top --once --interval 100' && said '^BOs: imported' &&
 	said '^agate 0000:00:03.0: ' && said '^agate 0000:00:04.0: '
 result $? "GPUS=2: there are two, and agate-top lists both"
+VRAM=64 VISIBLE=16 in_guest 'agate-gem --size 64 -o /tmp/gem.png' \
+	'agate-gem --size 64 --vram --overcommit 2 -o /tmp/vram.png' 'agate-map --once' \
+	'agate-map --once --json | grep -q evict && cmp /tmp/gem.png /tmp/vram.png && echo evicted' &&
+	said '^  vram: .* of 64 MiB; .* of 16 MiB' && said '^ .* vram +-> nowhere +free ' &&
+	said '^evicted'
+result $? "VRAM=64: there is a card, and agate-map shows it"
+! VISIBLE=16 in_guest true && said 'there is no card without VRAM='
+result $? "and no visible part without one"
 ! GPUS=3 in_guest true && said 'GPUS=3: there are 1 and 2'
 result $? "and not more"
 

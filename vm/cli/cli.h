@@ -23,7 +23,7 @@ enum cli_exit {
 	EXIT_INTERRUPTED = 246,	/* SIGINT, SIGTERM, SIGHUP */
 };
 
-#define STEPS_MAX	128
+#define STEPS_MAX	256
 
 struct cli_step {
 	const char *text;

@@ -195,17 +195,25 @@ static bool out_of_time(void *arg)
 	return cli->deadline && cli_now() >= cli->deadline;
 }
 
-/* A request to the GPU's process.  A refusal is printed, and fails the step. */
+/*
+ * A request to the GPU's process.  A checksum that it answers is printed; a refusal is, too,
+ * and fails the step.
+ */
 static enum vm_status run_gpu(struct cli *cli, unsigned int gpu, const char *text)
 {
 	struct gpu_control control = { .fd = vm_sim_control(cli->vm, gpu) };
 	json_t *request = json_loads(text, JSON_REJECT_DUPLICATES, NULL), *answer = NULL;
 	enum vm_status st = VM_HOST;
+	const json_t *crc;
 	const char *why;
 
 	if (request && control.fd >= 0)
 		answer = gpu_control_ask(&control, request, out_of_time, cli);
 	if (json_is_true(json_object_get(answer, "ok"))) {
+		crc = json_object_get(answer, "crc");
+		if (crc)
+			printf("# crc %" JSON_INTEGER_FORMAT "\n", json_integer_value(crc));
+		fflush(stdout);
 		st = VM_OK;
 	} else {
 		why = json_string_value(json_object_get(answer, "error"));
