@@ -222,31 +222,43 @@ static void come_back(void **state)
 	guest_assert_nothing_left();
 }
 
-/* Both parts of a binding that was cut come back, and are what they were. */
+/*
+ * A binding was cut at either end and in the middle: the rest of it comes back, to another place,
+ * because something was beside it the first time.
+ */
 static void parts_come_back(void **state)
 {
 	int fd = guest_open();
 	struct space space = space_on(fd), other = space_on(fd);
+	struct bo beside = space_bo(&other, 4 * MIB, VRAM);
 	struct bo bo = space_bo(&space, 40 * MIB, VRAM), instead = space_bo(&other, 40 * MIB, VRAM);
-	const uint64_t gap = AREA + 20 * MIB + BLOCK;
+	const uint64_t gap = AREA + 20 * MIB + BLOCK, end = AREA + bo.size - BLOCK;
 
 	(void)state;
+	space_map(&other, &beside, AREA);
+	space_holds(&other, AREA, 0);
 	space_map(&space, &bo, AREA + 64 * MIB);
 	for (uint64_t at = 0; at < bo.size; at += 4 * MIB)
 		assert_int_equal(space_fill(&space, AREA + 64 * MIB + at, 4 * MIB, 1 + at), 1);
+	space_unmap(&other, AREA, beside.size);
+	guest_destroy(&beside);
 	assert_int_equal(space_bind(&space, space_part(&bo, AREA, bo.size, 0,
 						       AGATE_VM_BIND_READONLY), 0, 0), 0);
 	space_unmap(&space, AREA + 64 * MIB, bo.size);
+	space_unmap(&space, AREA, BLOCK);
+	space_unmap(&space, end, BLOCK);
 	space_unmap(&space, gap, MIB);
 	for (unsigned int turn = 0; turn < 2; turn++) {
 		const long moved = guest_gpu_counter("mover_bytes");
 
 		space_map(&other, &instead, AREA);
 		space_holds(&other, AREA, 0);
-		space_holds(&space, AREA, 1);
+		space_holds(&space, AREA + BLOCK, 1);
 		space_holds(&space, gap - 8, 1 + 20 * MIB);
 		space_holds(&space, gap + MIB, 1 + 20 * MIB);
-		space_holds(&space, AREA + bo.size - 8, 1 + 36 * MIB);
+		space_holds(&space, end - 8, 1 + 36 * MIB);
+		space_is_hole(&space, AREA);
+		space_is_hole(&space, end);
 		space_is_hole(&space, gap);
 		space_is_hole(&space, gap + MIB - 8);
 		/* Each has left VRAM for the other. */
