@@ -24,7 +24,7 @@ endif
 # What a person types is data: make expands none of it, and recipes have it from the
 # environment, as "$$LAB", where it is no part of what the shell reads as commands.
 TYPED		:= LAB TEST FROM DEBUG CHAIN SEED OUT STEP FORCE GPU GPUS COHERENCY CACHE BOS VRAM VISIBLE SUSPEND \
-		   DEMO DRIVER
+		   DEMO DRIVER FRAMES
 # Those that stand in the command itself: one in the environment may be for another.
 GIVEN		:= $(foreach name,$(TYPED),$(if $(filter line,$(origin $(name))),$(name)))
 $(foreach name,$(TYPED),$(if $(filter-out undefined,$(origin $(name))), \
@@ -39,8 +39,9 @@ TAKES_start	:= LAB STEP FORCE
 TAKES_gdb	:= LAB TEST FROM DEBUG
 TAKES_shell	:= LAB FROM DEBUG DEMO DRIVER GPU GPUS VRAM VISIBLE
 TAKES_demo	:= GPU COHERENCY CACHE BOS VRAM VISIBLE FLIP SUSPEND
+TAKES_capstone	:= GPU FRAMES
 TAKES_doctor	:=
-COMMANDS	:= $(filter grade watch hint check start gdb shell demo doctor,$(MAKECMDGOALS))
+COMMANDS	:= $(filter grade watch hint check start gdb shell demo capstone doctor,$(MAKECMDGOALS))
 ignored		:= $(if $(COMMANDS),$(filter-out $(foreach c,$(COMMANDS),$(TAKES_$(c))),$(GIVEN)))
 $(if $(ignored),$(error make $(COMMANDS) does not take $(ignored), only \
 	$(or $(foreach c,$(COMMANDS),$(TAKES_$(c))),what stands in `make help`)))
@@ -104,7 +105,7 @@ JOBS		?= $(shell nproc)
 SUITE_JOBS	?= $(shell expr $(JOBS) + 1)
 
 # Each of these is a whole make of its own, over the same files: one at a time.
-ifneq ($(filter clean demo install test test-long test-load upstream coverage shell bench grade check gdb watch doctor fuzz,$(MAKECMDGOALS)),)
+ifneq ($(filter clean demo capstone install test test-long test-load upstream coverage shell bench grade check gdb watch doctor fuzz,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 # Those makes share the jobs of one that was given -j, else they have their own.
@@ -146,6 +147,14 @@ demo: deps
 	$(Q)$(locked) $(MAKE) $(parallel) demo-build
 	$(Q)scripts/demo.sh $(BUILD)/demo
 	$(Q)scripts/demo-grade.sh $(BUILD)/demo/grading
+
+## make capstone [GPU=bifrost] [FRAMES=6]
+##                  render frames while memory is short, interrupts are lost and the system sleeps;
+##                  build/capstone/index.html shows them, and what happened meanwhile
+.PHONY: capstone
+capstone: deps
+	$(Q)$(locked) $(MAKE) $(parallel) demo-build
+	$(Q)scripts/capstone/run.sh $(BUILD)/capstone
 
 demo-build: $(GUEST_FAST) $(LAB_FAST) $(CARD_FIRMWARE)
 

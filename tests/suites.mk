@@ -102,6 +102,8 @@ $(foreach p,$(VM_TESTS),$(call suite,vm/$(notdir $(p)),2,600,$(FAST_INPUTS) $(p)
 $(call suite,demo,2,600,$(FAST_INPUTS) $(MEASURED) $(LAB_INPUTS) $(AGATE_GRADE) $(AGATE_TOOLS) $(LIBAGATE) \
 	code:$(BUILD)/driver/fast/agate.ko $(CARD_FIRMWARE) $(LAB_TESTS) $(INJECT_MODULES) tests/demo.sh labs \
 	solutions tests/mutants $(BUILD)/bin/agate-map $(CHECK_TRACE) docs/gem.png,tests/demo.sh)
+$(call suite,capstone,2,900,$(FAST_INPUTS) $(BUILD)/bin/agate-gem $(LIBAGATE) $(CARD_FIRMWARE) \
+	code:$(BUILD)/driver/fast/agate.ko scripts/capstone tests/capstone.sh tests/tap.sh,tests/capstone.sh)
 $(call suite,labs/gdb,2d,600,$(FAST_INPUTS) $(MEASURED) $(DEBUG_INPUTS) $(LAB_INPUTS) $(AGATE_GRADE) labs solutions \
 	$(DRIVER_MODULES) $(LAB_TESTS) $(INJECT_MODULES) tests/labs/gdb.sh,tests/labs/gdb.sh)
 $(call suite,labs/machine,2,600,$(FAST_INPUTS) $(LAB_INPUTS) $(AGATE_GRADE) labs words:solutions \

@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# story.sh: what happens in the capstone's guest.
+#
+# usage: story.sh CLIENTS OPTION..., in the guest
+#
+# CLIENTS programs draw at the same time, with OPTIONs of agate-gem.  When the first one has its
+# first frame, the system goes to sleep, while all of them are in the middle of one.  Leaves
+# frames.tar, with a folder for each client.
+set -u
+
+clients=$1
+shift
+top=/run/agate
+cd "$top" || exit
+
+# draw FOLDER OPTION...
+draw()
+{
+	mkdir "$1"
+	cd "$1" || exit
+	shift
+	"$top/bin/agate-gem" -o gem.png "$@" >said 2>&1
+	echo $? >status
+}
+
+for c in $(seq "$clients"); do
+	(draw "client-$c" "$@") &
+done
+until [ -e client-1/gem-0000.png ] || [ -e client-1/status ]; do sleep 0.05; done
+echo mem >/sys/power/state || exit
+wait
+for c in $(seq "$clients"); do
+	[ "$(cat "client-$c/status")" = 0 ] && continue
+	echo "client $c ended with $(cat "client-$c/status"):"
+	cat "client-$c/said"
+	exit 1
+done
+tar -cf frames.tar client-*/gem*.png
