@@ -27,6 +27,7 @@
 /* Bytes that one fault maps at most: as many as the core does for a page cache. */
 #define FAULT_AROUND	SZ_64K
 
+#if LAB04 >= 1
 static unsigned long bo_pages(const struct agate_bo *bo)
 {
 	return agate_bo_size(bo) >> PAGE_SHIFT;
@@ -85,7 +86,15 @@ static void pages_unuse(struct agate_bo *bo)
 	if (!WARN_ON(!bo->shmem.pages_use) && !--bo->shmem.pages_use)
 		pages_drop(bo);
 }
+#else
+/*
+ * STEP 1: write three helpers.  One takes some pages of the shmem file, those that are
+ * not present yet, and counts them; one gives all of them back, as pages that somebody
+ * has written to; one takes away a use, and gives the pages back with the last one.
+ */
+#endif
 
+#if LAB04 >= 2
 static int pages_use_all(struct agate_bo *bo)
 {
 	int ret;
@@ -100,7 +109,14 @@ static int pages_use_all(struct agate_bo *bo)
 		pages_unuse(bo);
 	return ret;
 }
+#else
+/*
+ * STEP 2: write a helper for the users that need the whole BO: it counts one more use, and
+ * takes all pages.  A purged BO gets none, and a failure leaves no use behind.
+ */
+#endif
 
+#if LAB04 >= 3
 /*
  * Map the pages for DMA.  Another driver that has imported the BO may have mapped them as
  * well, so the DMA layer does not sync them by itself: it takes that for a mistake.
@@ -163,46 +179,81 @@ static void sgt_free(struct agate_bo *bo)
 	bo->backing.bounced = NULL;
 	pages_unuse(bo);
 }
+#else
+/*
+ * STEP 3: write what makes the sg table of the whole BO, mapped for DMA, what undoes it,
+ * and what makes it only once.  The table is one user of the pages, and shmem_release()
+ * has to undo it, too.
+ */
+#endif
 
 /* ---- Operations -------------------------------------------------------- */
 
 static void shmem_detach(struct agate_bo *bo)
 {
+#if LAB04 >= 3
 	mutex_lock(&bo->backing.lock);
 	sgt_free(bo);
 	mutex_unlock(&bo->backing.lock);
+#else
+	/* STEP 3: the device goes, and no DMA mapping may outlast it. */
+#endif
 }
 
 static void shmem_release(struct agate_bo *bo)
 {
+#if LAB04 >= 1
 	mutex_lock(&bo->backing.lock);
+#endif
+#if LAB04 >= 3
 	sgt_free(bo);
+#endif
+#if LAB04 >= 1
 	WARN_ON(bo->shmem.pages_use || bo->shmem.vmap_use);
 	pages_drop(bo);
 	mutex_unlock(&bo->backing.lock);
+#else
+	/* STEP 1: the BO dies: give back whatever it still has. */
+#endif
 }
 
 static void shmem_purge(struct agate_bo *bo)
 {
+#if LAB04 >= 3
 	sgt_free(bo);
 	pages_drop(bo);
 	shmem_truncate_range(file_inode(bo->base.filp), 0, (loff_t)-1);
+#else
+	/*
+	 * STEP 3: give all memory back to the system, and the contents with it.  The
+	 * caller holds backing.lock, and nobody uses the BO.
+	 */
+#endif
 }
 
 static void shmem_open(struct agate_bo *bo)
 {
+#if LAB04 >= 1
 	mutex_lock(&bo->backing.lock);
 	bo->shmem.pages_use++;
 	mutex_unlock(&bo->backing.lock);
+#else
+	/* STEP 1: one more VMA uses the pages.  It takes none yet. */
+#endif
 }
 
 static void shmem_put_pages(struct agate_bo *bo)
 {
+#if LAB04 >= 1
 	mutex_lock(&bo->backing.lock);
 	pages_unuse(bo);
 	mutex_unlock(&bo->backing.lock);
+#else
+	/* STEP 1: a VMA, or an importer, uses the pages no longer. */
+#endif
 }
 
+#if LAB04 >= 1
 /*
  * A page that is present costs the CPU a whole fault all the same: map those behind the one
  * that it touched, too, up to the first absent one.
@@ -220,6 +271,7 @@ static void map_present(struct agate_bo *bo, struct vm_fault *vmf, unsigned long
 			break;
 	}
 }
+#endif
 
 /*
  * The lock keeps the shrinker from purging a page before it is inserted.
@@ -229,6 +281,7 @@ static void map_present(struct agate_bo *bo, struct vm_fault *vmf, unsigned long
  */
 static vm_fault_t shmem_fault(struct agate_bo *bo, struct vm_fault *vmf, unsigned long index)
 {
+#if LAB04 >= 1
 	vm_fault_t ret = VM_FAULT_SIGBUS;
 
 	mutex_lock(&bo->backing.lock);
@@ -239,8 +292,16 @@ static vm_fault_t shmem_fault(struct agate_bo *bo, struct vm_fault *vmf, unsigne
 	}
 	mutex_unlock(&bo->backing.lock);
 	return ret;
+#else
+	/*
+	 * STEP 1: take the page that was touched, if it is not there, and put it into the
+	 * process's page table.  No purge may come in between.
+	 */
+	return VM_FAULT_SIGBUS;
+#endif
 }
 
+#if LAB04 >= 3
 static int sgt_make_once(struct agate_bo *bo)
 {
 	struct sg_table *sgt;
@@ -264,9 +325,11 @@ static int sgt_make_once(struct agate_bo *bo)
 		bo->backing.bounced = sgt;
 	return 0;
 }
+#endif
 
 static int shmem_populate(struct agate_bo *bo, u64 offset, u64 size, struct agate_runs *runs)
 {
+#if LAB04 >= 3
 	int ret;
 
 	if (offset >= agate_bo_size(bo) || size > agate_bo_size(bo) - offset)
@@ -280,20 +343,33 @@ static int shmem_populate(struct agate_bo *bo, u64 offset, u64 size, struct agat
 		};
 	mutex_unlock(&bo->backing.lock);
 	return ret;
+#else
+	/*
+	 * STEP 3: make the sg table if there is none, and answer with the part of it that
+	 * was asked for.  Two threads may come here at the same time.
+	 */
+	return -EOPNOTSUPP;
+#endif
 }
 
 static int shmem_pin(struct agate_bo *bo)
 {
+#if LAB04 >= 2
 	int ret;
 
 	mutex_lock(&bo->backing.lock);
 	ret = pages_use_all(bo);
 	mutex_unlock(&bo->backing.lock);
 	return ret;
+#else
+	/* STEP 2: another driver uses the whole BO.  shmem_put_pages() undoes it. */
+	return -EOPNOTSUPP;
+#endif
 }
 
 static struct sg_table *shmem_get_sg_table(struct agate_bo *bo, unsigned int max_segment)
 {
+#if LAB04 >= 2
 	struct sg_table *sgt;
 	int ret;
 
@@ -308,10 +384,18 @@ static struct sg_table *shmem_get_sg_table(struct agate_bo *bo, unsigned int max
 		return ERR_PTR(ret);
 	}
 	return sgt;
+#else
+	/*
+	 * STEP 2: list the pages of a pinned BO in a new sg table, whose entries keep to
+	 * max_segment.  The caller maps it for its own device, and frees it.
+	 */
+	return ERR_PTR(-EOPNOTSUPP);
+#endif
 }
 
 static int shmem_vmap(struct agate_bo *bo, struct iosys_map *map)
 {
+#if LAB04 >= 2
 	struct agate_shmem *shmem = &bo->shmem;
 	int ret = 0;
 
@@ -332,10 +416,18 @@ static int shmem_vmap(struct agate_bo *bo, struct iosys_map *map)
 out:
 	mutex_unlock(&bo->backing.lock);
 	return ret;
+#else
+	/*
+	 * STEP 2: make the BO's pages follow one another in the kernel's address space.
+	 * Several users share one mapping, which is one user of the pages.
+	 */
+	return -EOPNOTSUPP;
+#endif
 }
 
 static void shmem_vunmap(struct agate_bo *bo, struct iosys_map *map)
 {
+#if LAB04 >= 2
 	struct agate_shmem *shmem = &bo->shmem;
 
 	mutex_lock(&bo->backing.lock);
@@ -345,6 +437,9 @@ static void shmem_vunmap(struct agate_bo *bo, struct iosys_map *map)
 		pages_unuse(bo);
 	}
 	mutex_unlock(&bo->backing.lock);
+#else
+	/* STEP 2: undo one shmem_vmap(). */
+#endif
 }
 
 const struct agate_backing_ops agate_shmem_backing = {
@@ -368,7 +463,12 @@ const struct agate_backing_ops agate_shmem_backing = {
 
 int agate_shmem_topic_init(struct agate_device *adev)
 {
+#if LAB04 >= 1
 	return 0;
+#else
+	/* STEP 1: a device needs nothing: without this line the topic is absent. */
+	return -EOPNOTSUPP;
+#endif
 }
 
 void agate_shmem_topic_fini(struct agate_device *adev)
