@@ -344,9 +344,14 @@ static int __init inject_init(void)
 	ret = import_init();
 	if (ret)
 		goto no_import;
+	ret = shmem_init();
+	if (ret)
+		goto no_shmem;
 	resv_watch_init();
 	return 0;
 
+no_shmem:
+	import_exit();
 no_import:
 	vram_exit();
 no_vram:
@@ -367,6 +372,7 @@ module_init(inject_init);
 static void __exit inject_exit(void)
 {
 	resv_watch_exit();
+	shmem_exit();
 	import_exit();
 	vram_exit();
 	backing_exit();

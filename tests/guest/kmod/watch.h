@@ -127,6 +127,10 @@ void vram_exit(void);
 int import_init(void);
 void import_exit(void);
 
+/* shmem.c */
+int shmem_init(void);
+void shmem_exit(void);
+
 /* resv_watch.c: likewise. */
 void resv_watch_init(void);
 void resv_watch_exit(void);

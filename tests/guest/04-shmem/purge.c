@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+/* Lab 04, step 3: pages that the system takes, and a CPU that wants them just then. */
+#include "shmem.h"
+
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#define INSERTS		"vmf_insert_pfn"
+
+static void check_purged(const struct bo *bo, int file, struct bo *jobs)
+{
+	uint64_t seen;
+
+	rule("purge gives all pages back, and the contents with them");
+	check_present(file, 0, "after it was purged");
+	check_equal(look(file, "cached"), 0, "pages in the file of a purged BO");
+	check_equal(look(file, "sgt"), 0, "backing.sgt is set");
+	rule("a purged BO never gets pages again");
+	if (bo->cpu)
+		check_true(!can_read(word(bo->cpu, 1), &seen), "SIGBUS", "a page");
+	check_errno(tell(file, "populate 0 4096"), EFAULT, "populate");
+	check_errno(gpu_copy(jobs, bo, 64, 0), EFAULT, "SUBMIT");
+	check_errno(tell(file, "pin"), EFAULT, "pin");
+	check_errno(tell(file, "vmap"), EFAULT, "vmap");
+	check_present(file, 0, "after calls that were refused");
+	check_equal(look(file, "cached"), 0, "pages in the file after calls that were refused");
+}
+
+static void purge_one(bool mapped, bool used)
+{
+	int fd = shmem_open(), file;
+	struct bo jobs, bo;
+	long tables, pages;
+
+	rule("a job finds all pages of its BOs, whoever has touched them");
+	jobs = guest_bo(fd, PAGE, 0);
+	*word(jobs.cpu, 0) = 0;
+	tables = guest_counter("sg_tables");
+	pages = guest_counter("pages");
+	bo = make_bo(fd, 7);
+	file = look_at_newest();
+	bo.cpu = map_more(&bo, 7);
+	fill(&bo, 40);
+	if (used) {
+		check_errno(tell(file, "populate 0 4096"), 0, "populate");
+		if (!mapped) {
+			munmap(bo.cpu, bo.size);
+			bo.cpu = NULL;
+		}
+	}
+	purge(&bo, file);
+	rule("purge gives all pages back, and the contents with them");
+	check_equal(guest_counter("sg_tables"), tables, "counter sg_tables");
+	check_equal(guest_counter("pages"), pages, "counter pages");
+	check_purged(&bo, file, &jobs);
+	if (bo.cpu)
+		munmap(bo.cpu, bo.size);
+	close(file);
+	rule("a purged BO dies as any other");
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	guest_destroy(&jobs);
+	close(fd);
+	check_nothing_left();
+}
+
+void test_purge(void **state)
+{
+	(void)state;
+	purge_one(true, false);
+	purge_one(false, true);
+	purge_one(true, true);
+}
+
+struct touch {
+	struct aside aside;
+	const volatile uint64_t *at;
+	uint64_t seen;
+	bool ok;
+};
+
+static void run_touch(void *arg)
+{
+	struct touch *touch = arg;
+
+	touch->ok = can_read(touch->at, &touch->seen);
+}
+
+/*
+ * It begins before the fault does: while a thread is held there nobody makes another one, which
+ * changes the process's address space.
+ */
+struct shrinking {
+	struct aside aside;
+	atomic_bool begin;
+};
+
+static void run_shrink(void *arg)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	struct shrinking *shrinking = arg;
+
+	while (!atomic_load(&shrinking->begin))
+		nanosleep(&pause, NULL);
+	for (int i = 0; i < 20; i++)
+		shrink();
+}
+
+/*
+ * A fault has taken its page and is about to insert it; now the shrinker comes.  Either it
+ * leaves the BO alone, or the process gets no page of it.
+ */
+void test_fault_purge(void **state)
+{
+	struct shrinking shrinking = { .begin = false };
+	struct touch touch;
+	int fd = shmem_open(), file;
+	struct bo bo = make_bo(fd, 8);
+	uint64_t seen;
+	bool held;
+
+	(void)state;
+	file = look_at_newest();
+	bo.cpu = map_more(&bo, 8);
+	rule("a CPU that touches a page of a mapped BO finds it there");
+	check_true(can_read(word(bo.cpu, 0), &seen), "a page", "SIGBUS");
+	advise_dontneed(&bo);
+	touch.at = word(bo.cpu, 5);
+	inject_hold_entry(INSERTS, 1, INJECT_BOUND_MS);
+	aside_start(&shrinking.aside, run_shrink, &shrinking);
+	aside_start(&touch.aside, run_touch, &touch);
+	held = aside_is_held(&touch.aside, INSERTS);
+	atomic_store(&shrinking.begin, true);
+	aside_grace(&shrinking.aside);
+	if (held)
+		let_go(INSERTS);
+	aside_join(&touch.aside);
+	aside_join(&shrinking.aside);
+	inject_clear();
+	rule("no purge comes between taking a page and inserting it: a purged BO shows no page");
+	if (look(file, "cached") == 0 && can_read(touch.at, &seen))
+		broken("SIGBUS, or a BO that is not purged", "a page of a BO that was purged");
+	close(file);
+	guest_destroy(&bo);
+	close(fd);
+	check_nothing_left();
+}

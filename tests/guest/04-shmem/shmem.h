@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the tests of lab 04 share.
+ *
+ * A test looks at a BO's pages in two ways: as a client, and through the file of
+ * tests/guest/kmod/shmem.c, which also makes it a user that no client can be.
+ */
+#ifndef AGATE_TESTS_SHMEM_H
+#define AGATE_TESTS_SHMEM_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "graded.h"
+
+/* A file on the node; the test ends here when the driver has no topic "shmem". */
+int shmem_open(void);
+
+/* A BO of so many pages, not mapped; it has to come to be. */
+struct bo make_bo(int fd, unsigned int pages);
+/* One more VMA of the whole BO, or of its first pages. */
+void *map_more(const struct bo *bo, unsigned int pages);
+/* The first word of a page. */
+volatile uint64_t *word(void *cpu, unsigned int page);
+/* Write a word of the test's own into each page, and see that it is there. */
+void fill(const struct bo *bo, uint64_t salt);
+void check_filled(void *cpu, unsigned int pages, uint64_t salt, const char *when);
+
+/* Read a word: false when that gave SIGBUS. */
+bool can_read(const volatile uint64_t *at, uint64_t *value);
+
+/* The newest BO, as the kernel sees it: close() ends the test's own uses of it, too. */
+int look_at_newest(void);
+/* A number by its name. */
+long look(int file, const char *name);
+/* A command: 0 or its errno. */
+int tell(int file, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same, and the call has to succeed. */
+void told(int file, const char *command);
+/* So many pages are present, and somebody holds so many. */
+void check_present(int file, unsigned int pages, const char *when);
+
+/* Make the kernel's shrinkers, or those of page caches, take what they can. */
+void shrink(void);
+void drop_page_caches(void);
+/* The BO is not needed any more; then the shrinker has to purge it. */
+void advise_dontneed(const struct bo *bo);
+void purge(const struct bo *bo, int file);
+
+/* A job with the BO: the GPU copies a word in it. */
+int gpu_copy(struct bo *jobs, const struct bo *bo, uint64_t dst, uint64_t src);
+
+/* Something on a thread of its own, which may have to wait. */
+struct aside {
+	pthread_t thread;
+	void (*run)(void *arg);
+	void *arg;
+	atomic_bool done;
+};
+
+void aside_start(struct aside *aside, void (*run)(void *arg), void *arg);
+/* Give it a while to end; a right program may make it wait instead. */
+void aside_grace(struct aside *aside);
+/* Is it held at the gate of @symbol?  False when it ends without coming there. */
+bool aside_is_held(struct aside *aside, const char *symbol);
+void aside_join(struct aside *aside);
+/* Open the gate; the test ends here when the call was not held until now. */
+void let_go(const char *symbol);
+
+/* A number below @limit that depends on a parameter. */
+uint32_t draw(uint64_t *seed, uint32_t limit);
+
+/* touch.c */
+void test_lazy(void **state);
+void test_touch(void **state);
+void test_neighbours(void **state);
+void test_given_back(void **state);
+void test_kept(void **state);
+void test_no_page(void **state);
+/* whole.c */
+void test_pin(void **state);
+void test_uses(void **state);
+void test_sg_table(void **state);
+void test_vmap(void **state);
+void test_half(void **state);
+/* gpu.c */
+void test_gpu(void **state);
+void test_parts(void **state);
+void test_once(void **state);
+void test_dma_failure(void **state);
+void test_unplugged(void **state);
+void test_bounced(void **state);
+/* purge.c */
+void test_purge(void **state);
+void test_fault_purge(void **state);
+/* debug.c */
+void test_allocations(void **state);
+void test_dma(void **state);
+void test_lives(void **state);
+
+#endif /* AGATE_TESTS_SHMEM_H */

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Lab 04: the pages of a BO, as the kernel sees them, and the users that no client can be.
+ *
+ * /sys/kernel/debug/agate_shmem is about what was the newest BO when the file was opened.
+ * Reading it gives names and numbers; writing a command makes the test a user of the BO: pin,
+ * unpin, vmap, vunmap, peek PAGE, poke PAGE WORD, table BYTES (the largest entry) and populate
+ * OFFSET SIZE.  A command that fails gives its errno.
+ */
+#include <linux/debugfs.h>
+#include <linux/dma-resv.h>
+#include <linux/fs.h>
+#include <linux/iosys-map.h>
+#include <linux/mm.h>
+#include <linux/pagemap.h>
+#include <linux/scatterlist.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/swap.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+#include <drm/drm_drv.h>
+
+#include "agate_device.h"
+#include "agate_gem.h"
+#include "watch.h"
+
+#define VMAPS_MAX	8
+
+struct look {
+	struct agate_bo *bo;
+	struct mutex lock;		/* all below: one command at a time */
+	unsigned int pins;
+	unsigned int vmaps;
+	struct iosys_map maps[VMAPS_MAX];
+	u64 peeked;
+	long wrong;			/* pages that the last table has elsewhere */
+};
+
+static struct dentry *shmem_file;
+
+static unsigned long count_of(const struct agate_bo *bo)
+{
+	return agate_bo_size(bo) >> PAGE_SHIFT;
+}
+
+/* The page of the BO's file with that index, with a reference; or NULL. */
+static struct page *page_of(const struct agate_bo *bo, unsigned long index)
+{
+	return find_get_page(bo->base.filp->f_mapping, index);
+}
+
+/* The pages that do not lie where the table says: each entry has to be whole pages. */
+static long wrong_in_table(const struct agate_bo *bo, struct sg_table *sgt, unsigned long most)
+{
+	unsigned long i = 0, n;
+	struct scatterlist *sg;
+	unsigned int entry;
+	struct page *page;
+	long wrong = 0;
+
+	for_each_sgtable_sg(sgt, sg, entry) {
+		if (sg->offset || !PAGE_ALIGNED(sg->length) || sg->length > most)
+			wrong++;
+		for (n = 0; n < sg->length >> PAGE_SHIFT; n++, i++) {
+			page = page_of(bo, i);
+			wrong += !page || nth_page(sg_page(sg), n) != page;
+			if (page)
+				put_page(page);
+		}
+	}
+	return i == count_of(bo) ? wrong : wrong + 1000;
+}
+
+/* The pages that the kernel's mapping shows elsewhere. */
+static long wrong_in_map(const struct look *look)
+{
+	const struct agate_bo *bo = look->bo;
+	unsigned long i;
+	struct page *page;
+	long wrong = 0;
+
+	for (i = 0; look->vmaps && i < count_of(bo); i++) {
+		page = page_of(bo, i);
+		wrong += !page || vmalloc_to_page(look->maps[0].vaddr + i * PAGE_SIZE) != page;
+		if (page)
+			put_page(page);
+	}
+	return wrong;
+}
+
+/* ---- Reading ------------------------------------------------------------------ */
+
+/* References that the kernel's own lists have for a moment would count as somebody's. */
+static void drain(void)
+{
+	typeof(lru_add_drain) *all = (void *)watch_symbol("lru_add_drain_all");
+
+	if (all)
+		all();
+}
+
+static void show_pages(struct seq_file *seq, const struct agate_bo *bo)
+{
+	unsigned long cached = 0, held = 0, clean = 0, unused = 0, i;
+	struct page *page;
+
+	drain();
+	for (i = 0; i < count_of(bo); i++) {
+		page = page_of(bo, i);
+		if (!page)
+			continue;
+		cached++;
+		/* The file has one reference, and so have we. */
+		held += page_count(page) > 2;
+		clean += !PageDirty(page);
+		unused += !PageReferenced(page) && !PageActive(page);
+		put_page(page);
+	}
+	seq_printf(seq, "cached %lu\nheld %lu\nclean %lu\nunaccessed %lu\n", cached, held, clean,
+		   unused);
+	seq_printf(seq, "unevictable %d\n", mapping_unevictable(bo->base.filp->f_mapping));
+}
+
+static int shmem_show(struct seq_file *seq, void *unused)
+{
+	struct look *look = seq->private;
+	struct agate_bo *bo = look->bo;
+	long wrong;
+
+	mutex_lock(&look->lock);
+	show_pages(seq, bo);
+	seq_printf(seq, "resident %lu\npins %u\nlocked %d\n", READ_ONCE(bo->backing.nr_pages),
+		   bo->backing.pins, mutex_is_locked(&bo->backing.lock));
+	mutex_lock(&bo->backing.lock);
+	wrong = bo->backing.sgt ? wrong_in_table(bo, bo->backing.sgt, ULONG_MAX) : 0;
+	seq_printf(seq, "sgt %d\nbounced %d\nsgt_wrong %ld\n", !!bo->backing.sgt,
+		   bo->backing.bounced ? 1 + (bo->backing.bounced != bo->backing.sgt) : 0, wrong);
+	mutex_unlock(&bo->backing.lock);
+	seq_printf(seq, "vmap_wrong %ld\ntable_wrong %ld\npeeked %llu\n", wrong_in_map(look),
+		   look->wrong, look->peeked);
+	mutex_unlock(&look->lock);
+	return 0;
+}
+
+/* ---- Commands ----------------------------------------------------------------- */
+
+static int do_vmap(struct look *look)
+{
+	struct agate_bo *bo = look->bo;
+	int ret;
+
+	if (look->vmaps == VMAPS_MAX)
+		return -E2BIG;
+	dma_resv_lock(bo->base.resv, NULL);
+	ret = bo->base.funcs->vmap(&bo->base, &look->maps[look->vmaps]);
+	dma_resv_unlock(bo->base.resv);
+	look->vmaps += !ret;
+	return ret;
+}
+
+static int do_vunmap(struct look *look)
+{
+	struct agate_bo *bo = look->bo;
+
+	if (!look->vmaps)
+		return -ENOENT;
+	look->vmaps--;
+	dma_resv_lock(bo->base.resv, NULL);
+	bo->base.funcs->vunmap(&bo->base, &look->maps[look->vmaps]);
+	dma_resv_unlock(bo->base.resv);
+	return 0;
+}
+
+static int do_pin(struct look *look)
+{
+	struct agate_bo *bo = look->bo;
+	int ret;
+
+	dma_resv_lock(bo->base.resv, NULL);
+	ret = bo->base.funcs->pin(&bo->base);
+	dma_resv_unlock(bo->base.resv);
+	look->pins += !ret;
+	return ret;
+}
+
+static int do_unpin(struct look *look)
+{
+	struct agate_bo *bo = look->bo;
+
+	if (!look->pins)
+		return -ENOENT;
+	look->pins--;
+	dma_resv_lock(bo->base.resv, NULL);
+	bo->base.funcs->unpin(&bo->base);
+	dma_resv_unlock(bo->base.resv);
+	return 0;
+}
+
+/* In a table that is not mapped for DMA no entry has an address of the bus. */
+static int do_table(struct look *look, unsigned int most)
+{
+	struct sg_table *sgt = look->bo->backing.ops->get_sg_table(look->bo, most);
+
+	if (IS_ERR(sgt))
+		return PTR_ERR(sgt);
+	look->wrong = wrong_in_table(look->bo, sgt, most);
+	if (sg_dma_address(sgt->sgl))
+		look->wrong += 2000;
+	/* The caller frees it: its own table is another one. */
+	if (sgt == look->bo->backing.sgt)
+		return -EEXIST;
+	sg_free_table(sgt);
+	kfree(sgt);
+	return 0;
+}
+
+/* As a job does, but also where the device is unplugged. */
+static int do_populate(struct look *look, u64 offset, u64 size)
+{
+	struct agate_runs runs = { 0 };
+	int ret;
+
+	atomic_inc(&look->bo->gpu_users);
+	ret = look->bo->backing.ops->populate(look->bo, offset, size, &runs);
+	atomic_dec(&look->bo->gpu_users);
+	return ret;
+}
+
+static u64 *word_of(struct look *look, u64 page)
+{
+	if (!look->vmaps || page >= count_of(look->bo))
+		return NULL;
+	return look->maps[0].vaddr + page * PAGE_SIZE;
+}
+
+static int do_word(struct look *look, u64 page, const u64 *new)
+{
+	u64 *word = word_of(look, page);
+
+	if (!word)
+		return -EINVAL;
+	if (new)
+		WRITE_ONCE(*word, *new);
+	look->peeked = READ_ONCE(*word);
+	return 0;
+}
+
+static int do_command(struct look *look, const char *text)
+{
+	char word[16];
+	u64 a, b;
+	int n = sscanf(text, "%15s %llu %llu", word, &a, &b);
+
+	if (n == 1 && !strcmp(word, "vmap"))
+		return do_vmap(look);
+	if (n == 1 && !strcmp(word, "vunmap"))
+		return do_vunmap(look);
+	if (n == 1 && !strcmp(word, "pin"))
+		return do_pin(look);
+	if (n == 1 && !strcmp(word, "unpin"))
+		return do_unpin(look);
+	if (n == 2 && !strcmp(word, "table"))
+		return do_table(look, a);
+	if (n == 2 && !strcmp(word, "peek"))
+		return do_word(look, a, NULL);
+	if (n == 3 && !strcmp(word, "poke"))
+		return do_word(look, a, &b);
+	if (n == 3 && !strcmp(word, "populate"))
+		return do_populate(look, a, b);
+	return -EINVAL;
+}
+
+static ssize_t shmem_write(struct file *file, const char __user *from, size_t size, loff_t *at)
+{
+	struct look *look = ((struct seq_file *)file->private_data)->private;
+	char text[64];
+	int ret;
+
+	if (size >= sizeof(text))
+		return -EINVAL;
+	if (copy_from_user(text, from, size))
+		return -EFAULT;
+	text[size] = '\0';
+	mutex_lock(&look->lock);
+	ret = do_command(look, text);
+	mutex_unlock(&look->lock);
+	return ret ? ret : size;
+}
+
+static int shmem_open(struct inode *inode, struct file *file)
+{
+	struct look *look;
+	int ret;
+
+	look = kzalloc(sizeof(*look), GFP_KERNEL);
+	if (!look)
+		return -ENOMEM;
+	mutex_init(&look->lock);
+	look->bo = bos_newest();
+	ret = look->bo && look->bo->base.filp ? single_open(file, shmem_show, look) : -ENOENT;
+	if (ret) {
+		if (look->bo)
+			agate_bo_put(look->bo);
+		kfree(look);
+	}
+	return ret;
+}
+
+static int shmem_release(struct inode *inode, struct file *file)
+{
+	struct look *look = ((struct seq_file *)file->private_data)->private;
+
+	while (!do_vunmap(look))
+		;
+	while (!do_unpin(look))
+		;
+	agate_bo_put(look->bo);
+	kfree(look);
+	return single_release(inode, file);
+}
+
+static const struct file_operations shmem_fops = {
+	.owner = THIS_MODULE,
+	.open = shmem_open,
+	.read = seq_read,
+	.write = shmem_write,
+	.llseek = seq_lseek,
+	.release = shmem_release,
+};
+
+int shmem_init(void)
+{
+	shmem_file = debugfs_create_file("agate_shmem", 0600, NULL, NULL, &shmem_fops);
+	return PTR_ERR_OR_ZERO(shmem_file);
+}
+
+void shmem_exit(void)
+{
+	debugfs_remove(shmem_file);
+}
