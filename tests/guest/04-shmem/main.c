@@ -22,9 +22,8 @@ static const struct graded_test tests[] = {
 	{ "purge", test_purge, NULL },
 	{ "fault-purge", test_fault_purge, NULL },
 	{ "bounced", test_bounced, NULL },
-	{ "allocations", test_allocations, NULL },
 	{ "lives", test_lives, NULL },
-	{ "dma", test_dma, NULL },
+	{ "allocations", test_allocations, NULL },
 };
 
 GRADED_MAIN(tests)

@@ -95,7 +95,6 @@ void test_purge(void **state);
 void test_fault_purge(void **state);
 /* debug.c */
 void test_allocations(void **state);
-void test_dma(void **state);
 void test_lives(void **state);
 
 #endif /* AGATE_TESTS_SHMEM_H */
