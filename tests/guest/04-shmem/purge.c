@@ -140,6 +140,9 @@ void test_fault_purge(void **state)
 	rule("no purge comes between taking a page and inserting it: a purged BO shows no page");
 	if (look(file, "cached") == 0 && can_read(touch.at, &seen))
 		broken("SIGBUS, or a BO that is not purged", "a page of a BO that was purged");
+	purge(&bo, file);
+	rule("purge gives all pages back, and the contents with them");
+	check_equal(look(file, "cached"), 0, "pages in the file of a purged BO");
 	close(file);
 	guest_destroy(&bo);
 	close(fd);
