@@ -16,6 +16,9 @@
 #include "agate_gem.h"
 #include "agate_mem_dev.h"
 
+/* ---- Memory ------------------------------------------------------------ */
+
+#if LAB03 >= 1
 static struct device *mem_dev_of(const struct agate_bo *bo)
 {
 	return to_agate_device(bo->base.dev)->mem_dev;
@@ -25,9 +28,11 @@ static void memory_free(struct agate_bo *bo)
 {
 	dma_free_wc(mem_dev_of(bo), agate_bo_size(bo), bo->cma.vaddr, bo->cma.addr);
 }
+#endif
 
 static int cma_create(struct agate_bo *bo)
 {
+#if LAB03 >= 1
 	int ret;
 
 	bo->cma.vaddr = dma_alloc_wc(mem_dev_of(bo), agate_bo_size(bo), &bo->cma.addr,
@@ -39,22 +44,56 @@ static int cma_create(struct agate_bo *bo)
 	if (ret)
 		memory_free(bo);
 	return ret;
+#else
+	/*
+	 * STEP 1: the BO has all of its memory, in one piece, zeroed, and all of struct
+	 * agate_cma is set; or nothing is taken.
+	 */
+	return -ENOMEM;
+#endif
 }
+
+static void cma_release(struct agate_bo *bo)
+{
+#if LAB03 >= 1
+	sg_free_table(&bo->cma.sgt);
+	memory_free(bo);
+#else
+	/* STEP 1: everything that cma_create() took is given back. */
+#endif
+}
+
+/* ---- For the GPU ------------------------------------------------------- */
 
 static int cma_populate(struct agate_bo *bo, u64 offset, u64 size, struct agate_runs *runs)
 {
+#if LAB03 >= 2
 	if (offset >= agate_bo_size(bo) || size > agate_bo_size(bo) - offset)
 		return -EINVAL;
 	*runs = (struct agate_runs){ .addr = bo->cma.addr + offset, .left = size };
 	return 0;
+#else
+	/* STEP 2: *runs is the one run of this part, and what is no part of the BO is refused. */
+	return -ENODEV;
+#endif
 }
 
+/* No mapping is the GPU's own. */
+static void cma_detach(struct agate_bo *bo)
+{
+}
+
+/* ---- For the CPUs ------------------------------------------------------ */
+
+#if LAB03 >= 3
 /*
  * The DMA API counts the offset from the memory's start, and the VMA counts it from the start
  * of the device's file.  It keeps its own: the kernel finds a BO's VMAs by it.
  */
+#endif
 static int cma_mmap(struct agate_bo *bo, struct vm_area_struct *vma)
 {
+#if LAB03 >= 3
 	const unsigned long offset = vma->vm_pgoff;
 	int ret;
 
@@ -62,15 +101,26 @@ static int cma_mmap(struct agate_bo *bo, struct vm_area_struct *vma)
 	ret = dma_mmap_wc(mem_dev_of(bo), vma, bo->cma.vaddr, bo->cma.addr, agate_bo_size(bo));
 	vma->vm_pgoff = offset;
 	return ret;
+#else
+	/* STEP 3: the VMA's whole page table is filled in; vm_pgoff is then what it was. */
+	return -ENODEV;
+#endif
 }
 
 static vm_fault_t cma_fault(struct agate_bo *bo, struct vm_fault *vmf, unsigned long index)
 {
+#if LAB03 >= 3
 	if (index >= agate_bo_size(bo) >> PAGE_SHIFT)
 		return VM_FAULT_SIGBUS;
 	return vmf_insert_pfn(vmf->vma, vmf->address,
 			      page_to_pfn(sg_page(bo->cma.sgt.sgl)) + index);
+#else
+	/* STEP 3: the device is gone, and the page table is empty: the page is inserted again. */
+	return VM_FAULT_SIGBUS;
+#endif
 }
+
+/* ---- For the kernel and for other drivers ------------------------------ */
 
 /* The memory is always there, and never moves. */
 static int cma_pin(struct agate_bo *bo)
@@ -82,9 +132,12 @@ static void cma_unpin(struct agate_bo *bo)
 {
 }
 
+#if LAB03 >= 4
 /* One piece of memory, but not every device takes it in one. */
+#endif
 static struct sg_table *cma_get_sg_table(struct agate_bo *bo, unsigned int max_segment)
 {
+#if LAB03 >= 4
 	size_t size = agate_bo_size(bo), offset = 0;
 	struct scatterlist *sg;
 	struct sg_table *sgt;
@@ -105,27 +158,28 @@ static struct sg_table *cma_get_sg_table(struct agate_bo *bo, unsigned int max_s
 		offset += sg->length;
 	}
 	return sgt;
+#else
+	/*
+	 * STEP 4: a new table of the BO's pages, which the caller frees; no entry is longer than
+	 * @max_segment.
+	 */
+	return ERR_PTR(-ENOMEM);
+#endif
 }
 
 static int cma_vmap(struct agate_bo *bo, struct iosys_map *map)
 {
+#if LAB03 >= 4
 	iosys_map_set_vaddr(map, bo->cma.vaddr);
 	return 0;
+#else
+	/* STEP 4: *map leads to the BO's memory. */
+	return -ENOMEM;
+#endif
 }
 
 static void cma_vunmap(struct agate_bo *bo, struct iosys_map *map)
 {
-}
-
-/* No mapping is the GPU's own. */
-static void cma_detach(struct agate_bo *bo)
-{
-}
-
-static void cma_release(struct agate_bo *bo)
-{
-	sg_free_table(&bo->cma.sgt);
-	memory_free(bo);
 }
 
 const struct agate_backing_ops agate_cma_backing = {
@@ -147,7 +201,12 @@ const struct agate_backing_ops agate_cma_backing = {
 
 int agate_cma_topic_init(struct agate_device *adev)
 {
+#if LAB03 >= 1
 	return agate_mem_dev_init(adev);
+#else
+	/* STEP 1: the device has a mem_dev. */
+	return -EOPNOTSUPP;
+#endif
 }
 
 void agate_cma_topic_fini(struct agate_device *adev)
