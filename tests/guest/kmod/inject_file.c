@@ -348,6 +348,7 @@ static int __init inject_init(void)
 	if (ret)
 		goto no_shmem;
 	resv_watch_init();
+	piece_init();
 	return 0;
 
 no_shmem:
@@ -371,6 +372,7 @@ module_init(inject_init);
 
 static void __exit inject_exit(void)
 {
+	piece_exit();
 	resv_watch_exit();
 	shmem_exit();
 	import_exit();

@@ -131,8 +131,10 @@ void import_exit(void);
 int shmem_init(void);
 void shmem_exit(void);
 
-/* resv_watch.c: likewise. */
+/* resv_watch.c and piece.c: likewise. */
 void resv_watch_init(void);
 void resv_watch_exit(void);
+void piece_init(void);
+void piece_exit(void);
 
 #endif /* AGATE_TESTS_WATCH_H */

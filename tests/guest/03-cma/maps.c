@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+/* Lab 03, step 3: a process's map of a BO in one piece. */
+#include "cma.h"
+
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clients.h"
+
+#define RW	(PROT_READ | PROT_WRITE)
+
+/* In a child, which shares the map. */
+static void count_up(void *arg)
+{
+	volatile uint64_t *words = arg;
+
+	for (uint64_t i = 0; i < 16; i++)
+		words[i * PAGE / 8]++;
+}
+
+static void number(struct bo *bo, uint64_t size)
+{
+	volatile uint64_t *words = bo->cpu;
+
+	for (uint64_t i = 0; i < size / PAGE; i++)
+		words[i * PAGE / 8] = i + 1;
+}
+
+/* The page that a map shows is the one of the memory that everybody else uses. */
+static void check_pages(struct bo *bo, uint64_t size)
+{
+	static const uint64_t pages[] = { 0, 1, 17, 1024 };
+	volatile uint64_t *words = bo->cpu;
+
+	rule("each page of the map is that page of the BO");
+	for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]) && pages[i] < size / PAGE; i++) {
+		struct agate_compute_payload payload = {
+			.op = AGATE_COMPUTE_COPY, .dst = bo->va + pages[i] * PAGE + 64,
+			.src = bo->va + pages[i] * PAGE, .size = 8,
+		};
+		struct bo jobs = guest_bo(bo->fd, PAGE, 0);
+		const uint32_t handles[] = { jobs.handle, bo->handle };
+
+		check_equal(guest_compute(&jobs, &payload, handles, 2), 1,
+			    "the state of the job's fence");
+		check_equal((int64_t)words[(pages[i] * PAGE + 64) / 8], (int64_t)(pages[i] + 1),
+			    "what the CPU sees of a page that the GPU wrote");
+		guest_destroy(&jobs);
+	}
+}
+
+static void complete(struct bo *bo)
+{
+	const long before = minor_faults();
+
+	rule("the page table is complete when mmap() returns: no page fault follows");
+	number(bo, bo->size);
+	if (minor_faults() - before > 8)
+		broken("8 page faults at most, which are the program's own",
+		       "%ld for %lu pages", minor_faults() - before,
+		       (unsigned long)(bo->size / PAGE));
+}
+
+static void shorter(int fd, uint64_t size)
+{
+	struct bo bo = make_piece(fd, size);
+	volatile uint64_t *words;
+
+	rule("a process can map a BO, or a part from its start on");
+	check_errno(try_map(&bo, size - 3 * PAGE, RW), 0, "mmap() of all but three pages");
+	number(&bo, size - 3 * PAGE);
+	check_pages(&bo, size - 3 * PAGE);
+	words = bo.cpu;
+	/* A piece in the middle goes, and the two others stay. */
+	assert_int_equal(munmap((char *)bo.cpu + 4 * PAGE, PAGE), 0);
+	rule("each page of the map is that page of the BO");
+	check_equal((int64_t)words[3 * PAGE / 8], 4, "a page below one that was unmapped");
+	check_equal((int64_t)words[5 * PAGE / 8], 6, "a page above one that was unmapped");
+	munmap(bo.cpu, size - 3 * PAGE);
+	bo.cpu = NULL;
+	rule("a map longer than the BO is refused");
+	check_errno(try_map(&bo, size + PAGE, RW), EINVAL, "mmap() of a page more");
+	guest_destroy(&bo);
+}
+
+void test_mapped(void **state)
+{
+	const uint64_t size = (uint64_t)param("PAGES") * PAGE;
+	int fd = cma_open();
+	struct bo first = make_piece(fd, PAGE), bo = map_piece(fd, size);
+	volatile uint64_t *words = bo.cpu;
+
+	(void)state;
+	complete(&bo);
+	check_pages(&bo, size);
+	number(&bo, size);
+	clients_end(count_up, bo.cpu, false);
+	rule("a child sees the same pages");
+	for (uint64_t i = 0; i < 16; i++)
+		check_equal((int64_t)words[i * PAGE / 8], (int64_t)i + 2, "a number that a child counted up");
+	guest_destroy(&bo);
+	shorter(fd, size);
+	guest_destroy(&first);
+	close(fd);
+	check_nothing_left();
+}
+
+/* Leaves a mark on every page of some BOs, of the sizes that a driver may keep for later. */
+static void mark(void *arg)
+{
+	int fd = guest_open();
+
+	for (uint64_t size = PAGE; size <= LARGE; size *= 8) {
+		struct bo bo = map_piece(fd, size);
+
+		memset(bo.cpu, 0x5a, size);
+		munmap(bo.cpu, size);
+	}
+	(void)arg;
+}
+
+void test_zeroed(void **state)
+{
+	int fd = cma_open();
+
+	(void)state;
+	for (int killed = 0; killed < 2; killed++) {
+		clients_end(mark, NULL, killed);
+		for (uint64_t size = PAGE; size <= LARGE; size *= 8) {
+			struct bo bo = map_piece(fd, size);
+			const uint64_t *words = bo.cpu;
+			uint64_t i = 0;
+
+			while (i < size / 8 && !words[i])
+				i++;
+			rule("a new BO is zero: nobody finds what another process has left");
+			if (i < size / 8)
+				broken("zero", "%#llx at byte %llu of a BO of %llu",
+				       (unsigned long long)words[i], (unsigned long long)i * 8,
+				       (unsigned long long)size);
+			guest_destroy(&bo);
+		}
+	}
+	close(fd);
+	check_nothing_left();
+}
+
+/* A fault that is refused ends the process that reads: that is a child. */
+static void read_in_child(const struct bo *bo)
+{
+	volatile uint64_t *words = bo->cpu;
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		for (uint64_t i = 0; i < bo->size / PAGE; i++)
+			if (words[i * PAGE / 8] != i + 1)
+				_exit(1);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (WIFSIGNALED(status))
+		broken("every page can be read", "signal %d", WTERMSIG(status));
+	check_equal(WEXITSTATUS(status), 0, "pages with other contents than before");
+}
+
+void test_unplugged(void **state)
+{
+	int fd = cma_open();
+	struct bo first, bo;
+	volatile uint64_t *words;
+	long faults;
+
+	(void)state;
+	/* Its offset in the file is not the first one. */
+	first = map_piece(fd, PAGE);
+	bo = map_piece(fd, 64 * PAGE);
+	words = bo.cpu;
+	number(&bo, bo.size);
+	assert_int_equal(device_unbind(), 0);
+	rule("a map keeps its pages when the device is unplugged: each comes back by a page fault");
+	read_in_child(&bo);
+	rule("the VMA keeps its vm_pgoff, by which the core finds it and empties its page table");
+	faults = minor_faults();
+	check_equal((int64_t)words[0], 1, "the first page, after the device was unplugged");
+	faults = minor_faults() - faults;
+	if (!faults)
+		broken("a page fault, because the page table is empty", "none");
+	rule("a map keeps its pages when the device is unplugged: each comes back by a page fault");
+	for (uint64_t i = 0; i < bo.size / PAGE; i++)
+		check_equal((int64_t)words[i * PAGE / 8], (int64_t)i + 1, "the number on a page");
+	words[5] = 7;
+	check_equal((int64_t)words[5], 7, "a word that was written after the unplug");
+	munmap(bo.cpu, bo.size);
+	munmap(first.cpu, first.size);
+	close(fd);
+	assert_int_equal(device_bind(), 0);
+}
