@@ -108,14 +108,18 @@ void check_area(long pages, const char *when)
 struct piece_call ask(enum piece_op op, uint64_t offset, uint64_t size, uint64_t word)
 {
 	struct piece_call call = { .op = op, .offset = offset, .size = size, .word = word };
-	int file;
+	static int file = -1;
 
-	inject_load();
-	file = open(PIECE_FILE, O_RDWR | O_CLOEXEC);
-	if (file < 0 || ioctl(file, PIECE_CALL, &call))
+	if (file < 0) {
+		inject_load();
+		file = open(PIECE_FILE, O_RDWR | O_CLOEXEC);
+	}
+	if (!ioctl(file, PIECE_CALL, &call))
+		call.result = -call.result;
+	else if (errno == EFAULT)
+		call.result = EFAULT;	/* only where the kernel makes a copy fail */
+	else
 		fail_msg(PIECE_FILE ": %s", strerror(errno));
-	close(file);
-	call.result = -call.result;
 	return call;
 }
 

@@ -43,8 +43,8 @@ const char *log_warning(void);
 void test_topic(void **state);
 void test_created(void **state);
 void test_released(void **state);
-void test_exhausted(void **state);
 void test_quiet(void **state);
+void test_exhausted(void **state);
 void test_no_memory(void **state);
 void test_runs(void **state);
 void test_gpu(void **state);
@@ -55,6 +55,7 @@ void test_table(void **state);
 void test_table_memory(void **state);
 void test_kernel_map(void **state);
 void test_allocations(void **state);
+void test_table_allocations(void **state);
 void test_outlives(void **state);
 
 #endif /* AGATE_TESTS_CMA_H */

@@ -56,6 +56,8 @@ void test_runs(void **state)
 	check_refused(at, size - at + PAGE);
 	check_refused(size - PAGE, 2 * PAGE);
 	check_refused(size + PAGE, PAGE);
+	check_refused(at, (1ull << 32) + PAGE);
+	check_refused((1ull << 32) + at * PAGE, PAGE);
 	/* The sum of these two wraps. */
 	check_refused(at, UINT64_MAX - PAGE + 1);
 	check_refused(UINT64_MAX - PAGE + 1, 2 * PAGE);

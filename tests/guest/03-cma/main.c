@@ -6,8 +6,8 @@ static const struct graded_test tests[] = {
 	{ "topic", test_topic, NULL },
 	{ "created", test_created, NULL },
 	{ "released", test_released, NULL },
-	{ "exhausted", test_exhausted, NULL },
 	{ "quiet", test_quiet, NULL },
+	{ "exhausted", test_exhausted, NULL },
 	{ "no-memory", test_no_memory, NULL },
 	{ "runs", test_runs, NULL },
 	{ "gpu", test_gpu, NULL },
@@ -18,6 +18,7 @@ static const struct graded_test tests[] = {
 	{ "table-memory", test_table_memory, NULL },
 	{ "kernel-map", test_kernel_map, NULL },
 	{ "allocations", test_allocations, NULL },
+	{ "table-allocations", test_table_allocations, NULL },
 	{ "outlives", test_outlives, NULL },
 };
 

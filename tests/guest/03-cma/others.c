@@ -72,16 +72,13 @@ void test_table(void **state)
 	check_nothing_left();
 }
 
-static void table_without(const char *symbol, bool null)
+static void table_without(const char *symbol)
 {
 	struct piece_call call;
-	char what[96];
 	unsigned int hits;
+	char what[96];
 
-	if (null)
-		inject_fail_null(symbol, 1);
-	else
-		inject_fail(symbol, 1, ENOMEM);
+	inject_fail(symbol, 1, ENOMEM);
 	call = ask(PIECE_TABLE, 0, PAGE, 0);
 	hits = inject_hits(symbol);
 	inject_clear();
@@ -117,7 +114,7 @@ void test_table_memory(void **state)
 	(void)state;
 	rule("get_sg_table() gives the pages of a BO");
 	check_errno(ask(PIECE_TABLE, 0, PAGE, 0).result, 0, "get_sg_table()");
-	table_without("sg_alloc_table", false);
+	table_without("sg_alloc_table");
 	many_tables("that were freed");
 	inject_fail("sg_alloc_table", 0, ENOMEM);
 	many_tables("that failed");
