@@ -123,6 +123,24 @@ struct piece_call ask(enum piece_op op, uint64_t offset, uint64_t size, uint64_t
 	return call;
 }
 
+void gpu_copies(const struct bo *bo, const struct bo *other, uint64_t dst, uint64_t src)
+{
+	struct bo jobs = guest_bo(bo->fd, PAGE, 0);
+	const uint32_t handles[] = { jobs.handle, bo->handle, other->handle };
+	const struct agate_compute_payload copy = {
+		.op = AGATE_COMPUTE_COPY, .dst = dst, .src = src, .size = 8,
+	};
+	const uint32_t done = guest_syncobj(bo->fd);
+
+	guest_job(&jobs, 0, AGATE_JOB_COMPUTE, 0, &copy, sizeof(copy));
+	rule("the GPU reads and writes a BO in one piece");
+	check_errno(guest_submit(bo->fd, jobs.va, 0, handles, bo == other ? 2 : 3, done), 0,
+		    "SUBMIT of a job with the BO");
+	check_equal(guest_fence_end(guest_sync_file(bo->fd, done)), 1,
+		    "the state of the job's fence, 1 for success");
+	guest_destroy(&jobs);
+}
+
 long minor_faults(void)
 {
 	struct rusage usage;

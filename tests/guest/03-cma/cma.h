@@ -33,6 +33,9 @@ void check_area(long pages, const char *when);
 /* Ask the backing of the newest BO: call.result is 0 or an errno. */
 struct piece_call ask(enum piece_op op, uint64_t offset, uint64_t size, uint64_t word);
 
+/* The GPU copies 8 bytes, in a job that uses these two BOs, or this one. */
+void gpu_copies(const struct bo *bo, const struct bo *other, uint64_t dst, uint64_t src);
+
 /* The page faults of this process until now that needed no device. */
 long minor_faults(void);
 

@@ -2,6 +2,7 @@
 /* Lab 03, step 3: a process's map of a BO in one piece. */
 #include "cma.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -34,20 +35,13 @@ static void check_pages(struct bo *bo, uint64_t size)
 	static const uint64_t pages[] = { 0, 1, 17, 1024 };
 	volatile uint64_t *words = bo->cpu;
 
-	rule("each page of the map is that page of the BO");
 	for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]) && pages[i] < size / PAGE; i++) {
-		struct agate_compute_payload payload = {
-			.op = AGATE_COMPUTE_COPY, .dst = bo->va + pages[i] * PAGE + 64,
-			.src = bo->va + pages[i] * PAGE, .size = 8,
-		};
-		struct bo jobs = guest_bo(bo->fd, PAGE, 0);
-		const uint32_t handles[] = { jobs.handle, bo->handle };
+		const uint64_t at = bo->va + pages[i] * PAGE;
 
-		check_equal(guest_compute(&jobs, &payload, handles, 2), 1,
-			    "the state of the job's fence");
+		gpu_copies(bo, bo, at + 64, at);
+		rule("each page of the map is that page of the BO");
 		check_equal((int64_t)words[(pages[i] * PAGE + 64) / 8], (int64_t)(pages[i] + 1),
 			    "what the CPU sees of a page that the GPU wrote");
-		guest_destroy(&jobs);
 	}
 }
 
@@ -156,6 +150,8 @@ static void read_in_child(const struct bo *bo)
 
 	assert_true(pid >= 0);
 	if (!pid) {
+		signal(SIGBUS, SIG_DFL);
+		signal(SIGSEGV, SIG_DFL);
 		for (uint64_t i = 0; i < bo->size / PAGE; i++)
 			if (words[i * PAGE / 8] != i + 1)
 				_exit(1);
@@ -164,7 +160,7 @@ static void read_in_child(const struct bo *bo)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	if (WIFSIGNALED(status))
 		broken("every page can be read", "signal %d", WTERMSIG(status));
-	check_equal(WEXITSTATUS(status), 0, "pages with other contents than before");
+	check_true(!WEXITSTATUS(status), "on each page the number from before", "another number");
 }
 
 void test_unplugged(void **state)
@@ -183,7 +179,6 @@ void test_unplugged(void **state)
 	assert_int_equal(device_unbind(), 0);
 	rule("a map keeps its pages when the device is unplugged: each comes back by a page fault");
 	read_in_child(&bo);
-	rule("the VMA keeps its vm_pgoff, by which the core finds it and empties its page table");
 	faults = minor_faults();
 	check_equal((int64_t)words[0], 1, "the first page, after the device was unplugged");
 	faults = minor_faults() - faults;
