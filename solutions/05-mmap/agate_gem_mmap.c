@@ -19,13 +19,19 @@
 
 int agate_mmap_topic_init(struct agate_device *adev)
 {
+#if LAB05 >= 1
 	return 0;
+#else
+	/* STEP 1: the topic is there; it keeps nothing in the device. */
+	return -EOPNOTSUPP;
+#endif
 }
 
 void agate_mmap_topic_fini(struct agate_device *adev)
 {
 }
 
+#if LAB05 >= 1
 int agate_mmap_ioctl(struct drm_device *dev, void *data, struct drm_file *file)
 {
 	struct drm_agate_mmap_bo *args = data;
@@ -46,7 +52,18 @@ out:
 	agate_bo_put(bo);
 	return ret;
 }
+#else
+/*
+ * STEP 1: refuse flags that nobody defined, find the BO by its handle, refuse a BO that no CPU
+ * may see, and answer with the BO's fake offset.  No path keeps the reference of the lookup.
+ */
+int agate_mmap_ioctl(struct drm_device *dev, void *data, struct drm_file *file)
+{
+	return -EOPNOTSUPP;
+}
+#endif
 
+#if LAB05 >= 3
 /*
  * Find the page by the offset on the device's file, which is always correct.  The
  * start of the VMA is not: the VMA may be a part of the original one, moved or cut
@@ -87,7 +104,18 @@ const struct vm_operations_struct agate_vm_ops = {
 	.close = mmap_close,
 	.fault = mmap_fault,
 };
+#else
+/*
+ * STEP 3: a CPU that touches a page gets that page of the BO, wherever the VMA begins.  Each
+ * VMA is counted as long as it exists: in the BO's backing, and in AGATE_STAT_CPU_MAPS.
+ */
+const struct vm_operations_struct agate_vm_ops = {
+	.open = drm_gem_vm_open,
+	.close = drm_gem_vm_close,
+};
+#endif
 
+#if LAB05 >= 2
 int agate_mmap_object(struct drm_gem_object *obj, struct vm_area_struct *vma)
 {
 	struct agate_bo *bo = to_agate_bo(obj);
@@ -114,6 +142,20 @@ int agate_mmap_object(struct drm_gem_object *obj, struct vm_area_struct *vma)
 		if (ret)
 			return ret;
 	}
+#if LAB05 >= 3
 	mmap_count_open(bo);
+#else
+	/* STEP 3: count the VMA that mmap() makes, when nothing can fail any more. */
+#endif
 	return 0;
 }
+#else
+/*
+ * STEP 2: refuse the mappings that the contract refuses, now and by a later mprotect(); set
+ * the flags of the VMA; let the backing fill in the page table if it wants to.
+ */
+int agate_mmap_object(struct drm_gem_object *obj, struct vm_area_struct *vma)
+{
+	return -EOPNOTSUPP;
+}
+#endif

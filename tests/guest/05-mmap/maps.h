@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* What the tests of lab 05 share: BOs whose pages tell their number, and mappings of them. */
+#ifndef AGATE_TESTS_MMAP_H
+#define AGATE_TESTS_MMAP_H
+
+#include "graded.h"
+
+#define PAGES	4
+#define SIZE	(PAGES * PAGE)
+
+/* A file on the node; the test ends here when the driver has no topic "mmap". */
+int maps_open(void);
+/* MMAP_BO: 0 or the errno. */
+int ask_offset(int fd, uint32_t handle, uint32_t flags, uint64_t *offset);
+/* The same, which has to succeed. */
+uint64_t offset_of(const struct bo *bo);
+/* mmap() of a BO that has to be made: 0 or the errno, and the mapping unless @cpu is NULL. */
+int try_map(int fd, uint64_t offset, size_t size, int prot, int flags, void **cpu);
+/* Map the whole BO shared; it has to work. */
+void *map_bo(const struct bo *bo, int prot);
+struct bo make_bo(int fd, uint64_t size, uint32_t flags);
+/* A BO whose page n is filled with 0x10 + n, unmapped again. */
+struct bo numbered_bo(int fd, uint32_t flags);
+/* These pages of the mapping at @cpu, which begins at page 0, show their own numbers. */
+void check_numbers(const void *cpu, int first, int count, const char *what);
+/* In a child: touch one byte; the signal that ended the child, or 0. */
+int touch(void *at, bool write);
+void check_signal(int seen, int expected, const char *what);
+/* The driver's counter, "bos", "cpu_maps" or "pages", shows so many more than at first, soon. */
+void check_more(const char *counter, long expected, const char *what);
+/* None of them shows more. */
+void check_gone(void);
+/* Close the BO and the file; nothing may be left. */
+void done_with(const struct bo *bo);
+
+/* names.c */
+void test_offset(void **state);
+void test_bad_calls(void **state);
+void test_who(void **state);
+void test_closed_early(void **state);
+void test_allocations(void **state);
+/* rights.c */
+void test_refused(void **state);
+void test_read_only(void **state);
+void test_whole(void **state);
+void test_grow(void **state);
+/* pages.c */
+void test_faults(void **state);
+void test_split(void **state);
+void test_counted(void **state);
+void test_outlives(void **state);
+void test_purged(void **state);
+void test_gpu(void **state);
+void test_last_close(void **state);
+
+#endif /* AGATE_TESTS_MMAP_H */

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+/* Which page is at which address, and for how long. */
+#include "maps.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define RW	(PROT_READ | PROT_WRITE)
+
+void test_faults(void **state)
+{
+	int fd = maps_open();
+	struct bo bo = make_bo(fd, SIZE, 0);
+	volatile uint8_t *cpu = map_bo(&bo, RW);
+
+	(void)state;
+	rule("a page that the CPU touches appears, and it is zero");
+	check_equal(cpu[2 * PAGE], 0, "the first byte of the BO's page 2");
+	cpu[2 * PAGE] = 7;
+	check_equal(cpu[2 * PAGE], 7, "the byte that was written");
+	rule("only pages that were touched are taken");
+	check_more("pages", 1, "pages after one touch");
+	rule("the last page of the BO can be touched, and no page of it is at two places");
+	cpu[SIZE - 1] = 9;
+	check_equal(cpu[2 * PAGE], 7, "page 2 after a write to the last page");
+	check_equal(cpu[0], 0, "page 0 after a write to the last page");
+	munmap((void *)(uintptr_t)cpu, SIZE);
+	done_with(&bo);
+}
+
+static void split_by_munmap(const struct bo *bo)
+{
+	char *cpu = map_bo(bo, PROT_READ);
+
+	rule("a mapping that was cut shows in each part the pages of that part");
+	assert_int_equal(munmap(cpu, PAGE), 0);
+	check_numbers(cpu, 1, PAGES - 1, "after munmap() of the first page");
+	munmap(cpu + PAGE, SIZE - PAGE);
+	cpu = map_bo(bo, PROT_READ);
+	assert_int_equal(munmap(cpu + PAGE, PAGE), 0);
+	check_numbers(cpu, 2, 2, "after munmap() of the second page");
+	check_numbers(cpu, 0, 1, "after munmap() of the second page");
+	munmap(cpu, SIZE);
+}
+
+void test_split(void **state)
+{
+	int fd = maps_open();
+	struct bo bo = numbered_bo(fd, 0);
+	char *cpu, *place;
+
+	(void)state;
+	split_by_munmap(&bo);
+	cpu = map_bo(&bo, RW);
+	rule("mprotect() of a part changes no page");
+	assert_int_equal(mprotect(cpu, 2 * PAGE, PROT_READ), 0);
+	check_numbers(cpu, 2, 2, "after mprotect() of the first two");
+	check_numbers(cpu, 0, 2, "after mprotect() of the first two");
+	munmap(cpu, SIZE);
+	rule("a part that is moved shows the same pages at its new place");
+	cpu = map_bo(&bo, PROT_READ);
+	place = mmap(NULL, SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(place, MAP_FAILED);
+	assert_ptr_equal(mremap(cpu + 2 * PAGE, 2 * PAGE, 2 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED,
+				place), place);
+	check_numbers(place - 2 * PAGE, 2, 2, "after mremap() of the second half");
+	munmap(place, SIZE);
+	munmap(cpu, 2 * PAGE);
+	done_with(&bo);
+}
+
+static void count_child(const void *cpu)
+{
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		check_numbers(cpu, 0, PAGES, "in a child");
+		check_more("cpu_maps", 2, "VMAs after fork()");
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	check_true(!status, "a child that sees the same pages and counts two VMAs",
+		   "the child ended otherwise");
+}
+
+void test_counted(void **state)
+{
+	int fd = maps_open();
+	struct bo bo = numbered_bo(fd, AGATE_BO_CONTIGUOUS);
+	uint64_t offset;
+	char *cpu;
+
+	(void)state;
+	rule("each VMA is counted from its beginning to its end");
+	check_more("cpu_maps", 0, "VMAs while nothing is mapped");
+	cpu = map_bo(&bo, RW);
+	check_more("cpu_maps", 1, "VMAs after mmap()");
+	count_child(cpu);
+	check_more("cpu_maps", 1, "VMAs after the child's end");
+	assert_int_equal(munmap(cpu + PAGE, PAGE), 0);
+	check_more("cpu_maps", 2, "VMAs after munmap() in the middle");
+	munmap(cpu, SIZE);
+	check_more("cpu_maps", 0, "VMAs after munmap()");
+	rule("a call of mmap() that failed has counted nothing");
+	offset = offset_of(&bo);
+	inject_fail("dma_mmap_attrs", 1, ENOMEM);
+	(void)try_map(fd, offset, SIZE, RW, MAP_SHARED, NULL);
+	inject_clear();
+	check_more("cpu_maps", 0, "VMAs after mmap() failed");
+	done_with(&bo);
+}
+
+void test_outlives(void **state)
+{
+	int fd = maps_open();
+	struct bo bo = numbered_bo(fd, 0);
+	char *cpu = map_bo(&bo, RW);
+
+	(void)state;
+	rule("a mapping keeps the BO after its handle and its file were closed");
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	check_more("bos", 1, "BOs while one is mapped, without a handle");
+	check_numbers(cpu, 0, PAGES, "after GEM_CLOSE");
+	assert_int_equal(munmap(cpu + PAGE, PAGE), 0);
+	close(fd);
+	check_more("bos", 1, "BOs while two parts are mapped");
+	munmap(cpu, PAGE);
+	check_more("bos", 1, "BOs while one part is mapped");
+	check_numbers(cpu, 2, 2, "after the file's end");
+	munmap(cpu + 2 * PAGE, 2 * PAGE);
+	rule("the BO goes with its last mapping");
+	check_gone();
+}
+
+static void shrink(void)
+{
+	int fd = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, "2", 1) != 1)
+		fail_msg("drop_caches: %s", strerror(errno));
+	close(fd);
+}
+
+static uint32_t advise(const struct bo *bo, uint32_t madv)
+{
+	struct drm_agate_madvise arg = { .handle = bo->handle, .madv = madv };
+
+	check_errno(guest_ioctl(bo->fd, DRM_IOCTL_AGATE_MADVISE, &arg), 0, "MADVISE");
+	return arg.retained;
+}
+
+void test_purged(void **state)
+{
+	int fd = maps_open();
+	struct bo bo = numbered_bo(fd, 0);
+	char *cpu = map_bo(&bo, RW), *cut = map_bo(&bo, RW);
+
+	(void)state;
+	rule("a mapping of a BO shows its pages until they are purged");
+	munmap(cut, PAGE);
+	check_numbers(cpu, 0, PAGES, "before the purge");
+	check_numbers(cut, 1, PAGES - 1, "before the purge, in a cut mapping");
+	for (int i = 0; i < 100 && advise(&bo, AGATE_MADV_DONTNEED); i++)
+		shrink();
+	if (advise(&bo, AGATE_MADV_DONTNEED))
+		could_not_look("the shrinker did not take the BO's pages");
+	rule("a purged BO has no pages: whoever touches it gets SIGBUS, in every mapping");
+	for (int n = 0; n < PAGES; n++)
+		check_signal(touch(cpu + n * PAGE, false), SIGBUS, "in a whole mapping");
+	for (int n = 1; n < PAGES; n++)
+		check_signal(touch(cut + n * PAGE, false), SIGBUS, "in a cut mapping");
+	munmap(cpu, SIZE);
+	munmap(cut + PAGE, SIZE - PAGE);
+	done_with(&bo);
+}
+
+void test_gpu(void **state)
+{
+	int fd = maps_open();
+	struct bo jobs = make_bo(fd, PAGE, 0), bo = make_bo(fd, SIZE, AGATE_BO_NOEXEC);
+	char *cpu = map_bo(&bo, RW);
+	uint64_t seen;
+	int fence;
+
+	(void)state;
+	jobs.cpu = map_bo(&jobs, RW);
+	munmap(cpu, PAGE);
+	rule("the GPU reads what the CPU wrote into a mapping, and the CPU what the GPU wrote");
+	guest_job_write64(&jobs, 0, 0, bo.va + 2 * PAGE, 0x1122334455667788);
+	check_errno(guest_submit(fd, jobs.va, 0, (uint32_t[]){ jobs.handle, bo.handle }, 2, 0), 0,
+		    "SUBMIT of a job that the CPU wrote");
+	fence = guest_wait(fd, bo.handle, FOREVER);
+	check_errno(fence, 0, "WAIT_BO");
+	memcpy(&seen, cpu + 2 * PAGE, sizeof(seen));
+	check_true(seen == 0x1122334455667788, "the GPU's value at page 2",
+		   seen ? "another value" : "zero");
+	munmap(cpu + PAGE, SIZE - PAGE);
+	munmap(jobs.cpu, PAGE);
+	check_errno(guest_close_handle(fd, jobs.handle), 0, "GEM_CLOSE");
+	done_with(&bo);
+}
+
+/* KASAN watches: the VMA has the last reference. */
+void test_last_close(void **state)
+{
+	(void)state;
+	for (uint32_t flags = 0; flags <= AGATE_BO_CONTIGUOUS; flags += AGATE_BO_CONTIGUOUS) {
+		int fd = maps_open();
+		struct bo bo = numbered_bo(fd, flags);
+		char *cpu = map_bo(&bo, RW);
+
+		rule("nothing uses the BO after the reference of the last VMA was put");
+		check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+		munmap(cpu, SIZE);
+		close(fd);
+		check_gone();
+	}
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+/* Which mappings are allowed, and what they may become. */
+#include "maps.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define RW	(PROT_READ | PROT_WRITE)
+/* These tests need no page that comes by a fault. */
+#define READ_ONLY	(AGATE_BO_CONTIGUOUS | AGATE_BO_CPU_READONLY)
+
+void test_refused(void **state)
+{
+	int fd = maps_open();
+	struct bo bo = make_bo(fd, SIZE, AGATE_BO_CONTIGUOUS);
+	uint64_t offset = offset_of(&bo);
+	void *cpu = map_bo(&bo, RW);
+
+	(void)state;
+	rule("a private mapping is refused: its writes would go to copies");
+	check_errno(try_map(fd, offset, SIZE, RW, MAP_PRIVATE, NULL), EINVAL,
+		    "mmap() MAP_PRIVATE, to read and write");
+	check_errno(try_map(fd, offset, SIZE, PROT_READ, MAP_PRIVATE, NULL), EINVAL,
+		    "mmap() MAP_PRIVATE, to read");
+	rule("nobody runs CPU code from a BO");
+	check_errno(try_map(fd, offset, SIZE, PROT_READ | PROT_EXEC, MAP_SHARED, NULL), EPERM,
+		    "mmap() with PROT_EXEC");
+	check_errno(mprotect(cpu, SIZE, PROT_READ | PROT_EXEC) ? errno : 0, EACCES,
+		    "mprotect() to PROT_EXEC");
+	munmap(cpu, SIZE);
+	close(fd);
+}
+
+void test_read_only(void **state)
+{
+	int fd = maps_open();
+	struct bo bo = make_bo(fd, SIZE, READ_ONLY);
+	struct bo plain = make_bo(fd, SIZE, AGATE_BO_CONTIGUOUS);
+	void *cpu = map_bo(&bo, PROT_READ);
+
+	(void)state;
+	rule("a CPU_READONLY BO is never mapped writable");
+	check_errno(try_map(fd, offset_of(&bo), SIZE, RW, MAP_SHARED, NULL), EACCES,
+		    "mmap() of a CPU_READONLY BO to read and write");
+	rule("what mmap() refuses, mprotect() does not allow later");
+	check_errno(mprotect(cpu, SIZE, RW) ? errno : 0, EACCES,
+		    "mprotect() of a CPU_READONLY BO's mapping to read and write");
+	munmap(cpu, SIZE);
+	rule("a BO without the flag, or with no such flag, keeps its rights");
+	cpu = map_bo(&plain, PROT_READ);
+	check_errno(mprotect(cpu, SIZE, RW) ? errno : 0, 0,
+		    "mprotect() to read and write, BO with no such flag");
+	munmap(cpu, SIZE);
+	close(fd);
+}
+
+static long faults(void)
+{
+	struct rusage usage;
+
+	assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+	return usage.ru_minflt + usage.ru_majflt;
+}
+
+void test_whole(void **state)
+{
+	int fd = maps_open();
+	struct bo bo = make_bo(fd, 64 * PAGE, AGATE_BO_CONTIGUOUS);
+	uint64_t offset = offset_of(&bo);
+	volatile uint8_t *cpu = map_bo(&bo, RW);
+	long before;
+	void *again;
+
+	(void)state;
+	rule("the page table of a contiguous BO is complete after mmap()");
+	faults();
+	before = faults();
+	for (int n = 0; n < 64; n++)
+		cpu[n * PAGE] = (uint8_t)(0x10 + n);
+	check_at_least(4, faults() - before, "faults at most, in 64 pages");
+	again = map_bo(&bo, PROT_READ);
+	check_numbers((uint8_t *)again - 123, 0, 64, "through a second mapping");
+	munmap(again, 64 * PAGE);
+	munmap((void *)(uintptr_t)cpu, 64 * PAGE);
+	rule("when the backing could not be mapped, mmap() gives its error, ENOMEM here");
+	inject_fail("dma_mmap_attrs", 1, ENOMEM);
+	check_errno(try_map(fd, offset, bo.size, RW, MAP_SHARED, NULL), ENOMEM,
+		    "mmap() that the backing refuses");
+	inject_clear();
+	close(fd);
+}
+
+/* The two-letter flags of the VMA at @cpu, as smaps shows them. */
+static void read_flags(const void *cpu, char *flags, size_t size)
+{
+	FILE *file = fopen("/proc/self/smaps", "re");
+	char line[512], begin[32];
+	bool here = false;
+
+	assert_non_null(file);
+	flags[0] = '\0';
+	snprintf(begin, sizeof(begin), "%llx-", (unsigned long long)(uintptr_t)cpu);
+	while (!flags[0] && fgets(line, sizeof(line), file)) {
+		here |= !strncmp(line, begin, strlen(begin));
+		if (here && !strncmp(line, "VmFlags:", 8))
+			snprintf(flags, size, "%.200s", line + 8);
+	}
+	fclose(file);
+}
+
+void test_grow(void **state)
+{
+	int fd = maps_open();
+	struct bo bo = make_bo(fd, SIZE, 0);
+	void *cpu = map_bo(&bo, RW), *grown;
+	char flags[256];
+
+	(void)state;
+	rule("a mapping cannot grow beyond the BO");
+	grown = mremap(cpu, SIZE, SIZE + PAGE, MREMAP_MAYMOVE);
+	check_errno(grown == MAP_FAILED ? errno : 0, EFAULT, "mremap() to a page more");
+	rule("a core dump leaves a mapping out, and the kernel treats its pages as foreign");
+	read_flags(cpu, flags, sizeof(flags));
+	check_true(strstr(flags, " dd"), "the VMA's flag VM_DONTDUMP (dd)", flags);
+	check_true(strstr(flags, " pf"), "the VMA's flag VM_PFNMAP (pf)", flags);
+	munmap(cpu, SIZE);
+	close(fd);
+}
