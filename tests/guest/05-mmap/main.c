@@ -174,6 +174,7 @@ static const struct graded_test tests[] = {
 	{ "read-only", test_read_only, NULL },
 	{ "whole", test_whole, NULL },
 	{ "grow", test_grow, NULL },
+	{ "foreign", test_foreign, NULL },
 	{ "purged", test_purged, NULL },
 	{ "gpu", test_gpu, NULL },
 	{ "closed-early", test_closed_early, NULL },

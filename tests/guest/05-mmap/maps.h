@@ -44,6 +44,7 @@ void test_refused(void **state);
 void test_read_only(void **state);
 void test_whole(void **state);
 void test_grow(void **state);
+void test_foreign(void **state);
 /* pages.c */
 void test_faults(void **state);
 void test_split(void **state);

@@ -2,6 +2,8 @@
 /* Which mappings are allowed, and what they may become. */
 #include "maps.h"
 
+#include "dmabuf.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -128,4 +130,32 @@ void test_grow(void **state)
 	check_true(strstr(flags, " pf"), "the VMA's flag VM_PFNMAP (pf)", flags);
 	munmap(cpu, SIZE);
 	close(fd);
+}
+
+/* A BO whose memory is another driver's: the VMA becomes that driver's. */
+void test_foreign(void **state)
+{
+	int fd = maps_open(), dmabuf;
+	void *memory = NULL;
+	struct bo bo;
+	char *cpu;
+
+	(void)state;
+	dmabuf = dmabuf_of_memory(SIZE, &memory);
+	for (int n = 0; n < PAGES; n++)
+		memset((char *)memory + n * PAGE, 0x10 + n, PAGE);
+	bo = dmabuf_import(fd, dmabuf);
+	rule("a mapping of a FOREIGN BO is the other driver's, and shows that driver's memory");
+	cpu = map_bo(&bo, RW);
+	check_more("cpu_maps", 0, "VMAs that this driver counts");
+	check_numbers(cpu, 0, PAGES, "of another driver");
+	cpu[PAGE] = 0x55;
+	check_equal(((volatile char *)memory)[PAGE], 0x55, "the byte that was written");
+	rule("a private mapping of a FOREIGN BO is refused as well");
+	check_errno(try_map(fd, offset_of(&bo), SIZE, RW, MAP_PRIVATE, NULL), EINVAL,
+		    "mmap() MAP_PRIVATE");
+	munmap(cpu, SIZE);
+	close(dmabuf);
+	munmap(memory, SIZE);
+	done_with(&bo);
 }
