@@ -40,12 +40,13 @@ extern "C" {
  *   5   QUERY_REGIONS; FLIP; PRIME: BOs with a placement
  *   6   VM_CREATE, VM_DESTROY, VM_BIND; CREATE_BO and SUBMIT: vm_id
  *   7   MADVISE: label
+ *   8   VM_BIND: AGATE_VM_BIND_USERPTR
  *
  * A driver ignores what a later version appended to a struct, but not a flag that it does
  * not know: before a client sets one, it asks for the version.
  */
 #define AGATE_DRM_MAJOR	1
-#define AGATE_DRM_MINOR	7
+#define AGATE_DRM_MINOR	8
 
 #define DRM_AGATE_SUBMIT		0x00
 #define DRM_AGATE_WAIT_BO		0x01
@@ -566,6 +567,24 @@ struct drm_agate_vm_destroy {
 #define AGATE_VM_BIND_READONLY	(1 << 0)
 /** The GPU may not execute from there. */
 #define AGATE_VM_BIND_NOEXEC	(1 << 1)
+/**
+ * From version 1.8 on: MAP binds memory of the calling process, and not of a BO.
+ *
+ * The memory stays what it is: the process may unmap, move, protect or share it, and the kernel
+ * may swap it out.  The process, or the kernel, waits then for the jobs that the address space
+ * has.  The next SUBMIT looks for the memory again, as if the process itself accessed it: EFAULT
+ * if it is there no more, or if the GPU may write and the process may not.  Unbind the part that
+ * is gone, at an end of the binding, and the rest works.  Only the process that bound it may
+ * use SUBMIT for the address space; the others get EPERM, and so does a process that has
+ * called exec().  EAGAIN if memory changes faster than it can be looked for.
+ *
+ * The call: EINVAL for a handle, and for a range that wraps or is larger than a BO may be;
+ * EFAULT for what is not all memory of the process, or is a device's, or a BO's, and for what
+ * it may not write, except with READONLY; ENOSPC for more than AGATE_SUBMIT_MAX_BOS such
+ * bindings; EOPNOTSUPP where the GPU does not reach the memory where it lies.  The memory is
+ * not charged to anybody a second time: nothing is pinned.
+ */
+#define AGATE_VM_BIND_USERPTR	(1 << 2)
 
 /**
  * struct drm_agate_vm_bind - change what a range of an address space holds
@@ -588,13 +607,13 @@ struct drm_agate_vm_bind {
 	__u32 op;
 	/** @flags: AGATE_VM_BIND_* bits; 0 with UNMAP. */
 	__u32 flags;
-	/** @handle: MAP: the BO; else 0. */
+	/** @handle: MAP: the BO; else 0, and 0 with USERPTR. */
 	__u32 handle;
 	/** @addr: the first GPU address. */
 	__u64 addr;
 	/** @range: bytes. */
 	__u64 range;
-	/** @offset: MAP: the first byte in the BO; else 0. */
+	/** @offset: MAP: the first byte in the BO; USERPTR: the address in the process; else 0. */
 	__u64 offset;
 	/** @in_syncs: pointer to struct drm_agate_sync[in_sync_count]. */
 	__u64 in_syncs;

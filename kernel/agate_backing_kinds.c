@@ -14,6 +14,7 @@
 #include "agate_placed.h"
 #include "agate_prime.h"
 #include "agate_shmem.h"
+#include "agate_userptr.h"
 
 /* The first kind whose flags a BO has: the last one is for all that are left. */
 static const struct {
@@ -21,6 +22,7 @@ static const struct {
 	const struct agate_backing_ops *ops;
 } kinds[] = {
 	{ AGATE_BO_IMPORTED, &agate_prime_backing },
+	{ AGATE_BO_USERPTR, &agate_userptr_backing },
 	{ AGATE_BO_PLACED | AGATE_BO_CPU_VISIBLE, &agate_placed_backing },
 	{ AGATE_BO_PLACED, &agate_hidden_backing },
 	{ AGATE_BO_CONTIGUOUS, &agate_cma_backing },
@@ -39,7 +41,7 @@ const struct agate_backing_ops *agate_backing_choose(u32 flags)
 
 int agate_backing_check_flags(const struct agate_device *adev, u32 flags)
 {
-	if (flags & (AGATE_BO_IMPORTED | AGATE_BO_PLACED))
+	if (flags & (AGATE_BO_IMPORTED | AGATE_BO_PLACED | AGATE_BO_USERPTR))
 		return -EINVAL;
 	/* These need a placement. */
 	if (flags & (AGATE_BO_CPU_VISIBLE | AGATE_BO_POPULATE))

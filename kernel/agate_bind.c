@@ -11,6 +11,7 @@
 #include "agate_bind.h"
 #include "agate_device.h"
 #include "agate_gem.h"
+#include "agate_lock_order.h"
 #include "agate_mover.h"
 #include "agate_reset.h"
 #include "agate_sched.h"
@@ -60,7 +61,7 @@ static int change_table(struct agate_bind_job *job)
 	int ret = 0;
 
 	mutex_lock(&vm->pt_lock);
-	if (list_empty(&job->steps.drop) && list_empty(&job->stage.gone))
+	if (!job->over && list_empty(&job->steps.drop) && list_empty(&job->stage.gone))
 		write_new(job);
 	else
 		ret = write_over(job);
@@ -347,6 +348,7 @@ static int stage_again(struct agate_bind_job *job, struct agate_mapping *mapping
 
 	job->addr = agate_mapping_va(mapping);
 	job->range = mapping->size;
+	job->over = agate_is_userptr(mapping->vm_bo->bo);
 	ret = agate_backing_populate(mapping->vm_bo->bo, mapping->offset, mapping->size, &runs);
 	if (!ret)
 		ret = dma_resv_reserve_fences(resv, 1);
@@ -409,6 +411,9 @@ int agate_bind_open(struct agate_vm *vm)
 	int ret;
 
 	INIT_LIST_HEAD(&bound->externals);
+	INIT_LIST_HEAD(&bound->userptrs);
+	mutex_init(&bound->userptr_lock);
+	agate_lock_class(&bound->userptr_lock, AGATE_LOCK_COLLECT);
 	spin_lock_init(&bound->evicted_lock);
 	INIT_LIST_HEAD(&bound->evicted);
 	root = kzalloc(sizeof(*root), GFP_KERNEL_ACCOUNT);
@@ -449,6 +454,7 @@ void agate_bind_close(struct agate_vm *vm)
 	drm_sched_entity_destroy(&vm->bound.entity);
 	dma_fence_put(vm->bound.last);
 	drm_gem_object_put(vm->bound.root);
+	mutex_destroy(&vm->bound.userptr_lock);
 }
 
 /* ---- Life -------------------------------------------------------------- */

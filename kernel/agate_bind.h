@@ -14,6 +14,7 @@
 
 #include <linux/dma-fence.h>
 #include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <drm/gpu_scheduler.h>
@@ -36,6 +37,9 @@ struct drm_gem_object;
  *	file's own address space
  * @externals: struct agate_vm_bo: those of BOs with a reservation of their own; under vm->lock
  * @external_count: how many, at most AGATE_SUBMIT_MAX_BOS; under vm->lock
+ * @userptrs: struct agate_vm_bo: those of memory of processes; under vm->lock
+ * @userptr_count: how many, at most AGATE_SUBMIT_MAX_BOS; under vm->lock
+ * @userptr_lock: one SUBMIT at a time looks after them; see agate_userptr.h
  * @evicted_lock: protects @evicted; innermost
  * @evicted: struct agate_vm_bo: those with a mapping whose entries are gone
  * @entity: the queue
@@ -45,6 +49,9 @@ struct agate_bound {
 	struct drm_gem_object *root;
 	struct list_head externals;
 	unsigned int external_count;
+	struct list_head userptrs;
+	unsigned int userptr_count;
+	struct mutex userptr_lock;	/* their pages */
 	spinlock_t evicted_lock;	/* @evicted */
 	struct list_head evicted;
 	struct drm_sched_entity entity;
@@ -77,6 +84,7 @@ struct agate_va_steps {
  * @steps: the records
  * @stage: the change of the page table
  * @staged: there is one
+ * @over: the range may have entries, and no record says so
  * @store: the mover's job that writes it; NULL: the CPU does
  * @storing: the fence of that job, which the mover has got
  * @stored: its callback
@@ -93,6 +101,7 @@ struct agate_bind_job {
 	struct agate_va_steps steps;
 	struct agate_pt_stage stage;
 	bool staged;
+	bool over;
 	struct agate_mover_job *store;
 	struct dma_fence *storing;
 	struct dma_fence_cb stored;

@@ -3,10 +3,10 @@
  * The device and the open file, which the frame and all topics share.
  *
  * Order of locks, outermost first:
- *   unplug_lock, prime.lock, vm->lock, mmap_lock, a BO's dma_resv, submit's queue lock,
- *   gem.lock, backing.lock, purge.lock, and then, on a fence's way to its signal: reset.lock,
- *   pm.lock, bo->mappings_lock, vm->pt_lock, hand_over_lock, mover.push_lock, slots.lock,
- *   mmu.lock, mover.lock, irq.lock, bus.lock
+ *   unplug_lock, prime.lock, vm->lock, bound.userptr_lock, mmap_lock, a BO's dma_resv,
+ *   submit's queue lock, gem.lock, backing.lock, purge.lock, and then, on a fence's way to its
+ *   signal: reset.lock, pm.lock, bo->mappings_lock, vm->pt_lock, hand_over_lock,
+ *   mover.push_lock, slots.lock, mmu.lock, mover.lock, irq.lock, bus.lock
  * mmap_lock comes before dma_resv because the core says so (dma_resv_lockdep()): code
  * that holds a reservation accesses no memory of userspace.  A thread that needs several
  * reservations locks them through agate_exec.h.  Neither a reset nor the thread that
@@ -16,6 +16,8 @@
  * The card's other locks are inside of a BO's dma_resv, and none of them inside of another one:
  * ggtt.lock, a manager's lock, ttm.bound_lock, and the spinlocks ttm.lru_lock, scan.lock and those
  * of the pool's lists.  No memory is allocated under them.
+ * userptr_lock is inside of submit's queue lock.  Notifiers of a process's memory take it, also in
+ * reclaim, and wait for fences without it (agate_userptr.h): no memory is allocated under it.
  * The limit's lock (agate_limit.c) is inside of a BO's dma_resv, and its holder only tries those of
  * others.
  * devfreq's locks are outside of slots.lock and inside of unplug_lock; the kernel allocates
@@ -29,6 +31,7 @@
 #define AGATE_DEVICE_H
 
 #include <linux/pci.h>
+#include <linux/rwsem.h>
 #include <linux/xarray.h>
 #include <drm/drm_device.h>
 #include <drm/drm_file.h>
@@ -86,6 +89,7 @@
  * @scan: what the card's display shows
  * @mem_dev: owns memory of the DMA API, see agate_mem_dev.h (topic "cma")
  * @hand_over_lock: one hand-over of a BO at a time, see agate_hand_over.h
+ * @userptr_lock: whose memory of processes is still valid, see agate_userptr.h
  * @coherency: topic "coherency"
  * @devfreq: topic "dvfs"
  * @gem: topic "gem"
@@ -121,6 +125,7 @@ struct agate_device {
 	struct agate_scan scan;
 	struct device *mem_dev;
 	struct mutex hand_over_lock;	/* between the CPUs and the GPU */
+	struct rw_semaphore userptr_lock;	/* memory of processes */
 	struct agate_coherency coherency;
 	struct agate_devfreq devfreq;
 	struct agate_gem gem;

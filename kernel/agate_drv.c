@@ -211,6 +211,7 @@ static int agate_locks_init(struct agate_device *adev)
 	agate_lock_class(&adev->slots.lock, AGATE_LOCK_SLOTS);
 	spin_lock_init(&adev->reset.queue_lock);
 	agate_busy_init(adev);
+	agate_userptr_init(adev);
 	ret = drmm_mutex_init(&adev->drm, &adev->purge.lock);
 	if (!ret)
 		ret = drmm_mutex_init(&adev->drm, &adev->prime.lock);

@@ -24,6 +24,7 @@
 #include "agate_prime.h"
 #include "agate_shmem.h"
 #include "agate_ttm.h"
+#include "agate_userptr.h"
 
 struct agate_device;
 
@@ -31,12 +32,14 @@ struct agate_device;
 #define AGATE_BO_IMPORTED	BIT(31)
 /* The same: the BO has a placement (agate_placed.h). */
 #define AGATE_BO_PLACED		BIT(30)
+/* The same: the BO is memory of a process (agate_userptr.h). */
+#define AGATE_BO_USERPTR	BIT(29)
 
 /* The flags that agate_gem_create() takes. */
 #define AGATE_BO_FLAGS	(AGATE_BO_NOEXEC | AGATE_BO_HEAP | AGATE_BO_CPU_READONLY | \
 			 AGATE_BO_GPU_READONLY | AGATE_BO_CONTIGUOUS | AGATE_BO_IMPORTED | \
 			 AGATE_BO_PLACED | AGATE_BO_CPU_VISIBLE | AGATE_BO_POPULATE | \
-			 AGATE_BO_NO_VA)
+			 AGATE_BO_NO_VA | AGATE_BO_USERPTR)
 
 /**
  * struct agate_gem - all buffer objects of a device
@@ -61,6 +64,7 @@ struct agate_gem {
  * @cma: what its backing keeps, if that is the one of agate_cma.h
  * @import: what its backing keeps, if that is the one of agate_prime.h
  * @ttm: what its backing keeps, if that is the one of agate_placed.h
+ * @userptr: what its backing keeps, if that is the one of agate_userptr.h
  * @mappings_lock: protects @vm_bos, their mappings, and each mapping's active flag;
  *	taken after backing.lock, before vm->pt_lock.  The GPU's fault thread takes it, so
  *	nobody may wait for a job or for memory while holding it
@@ -88,6 +92,7 @@ struct agate_bo {
 	struct agate_cma cma;
 	struct agate_import import;
 	struct agate_ttm_bo ttm;
+	struct agate_userptr userptr;
 	struct mutex mappings_lock;	/* @vm_bos */
 	struct list_head vm_bos;
 	atomic_t gpu_users;

@@ -20,12 +20,14 @@ const char * const agate_lock_names[AGATE_LOCK_COUNT] = {
 	[AGATE_LOCK_UNPLUG] = "agate unplug_lock",
 	[AGATE_LOCK_PRIME] = "agate prime.lock",
 	[AGATE_LOCK_VM] = "agate vm->lock",
+	[AGATE_LOCK_COLLECT] = "agate bound.userptr_lock",
 	[AGATE_LOCK_ENTITIES] = "agate entities->lock",
 	[AGATE_LOCK_BACKING] = "agate backing.lock",
 	[AGATE_LOCK_PURGE] = "agate purge.lock",
 	[AGATE_LOCK_MAN] = "agate man->lock",
 	[AGATE_LOCK_GGTT] = "agate ggtt.lock",
 	[AGATE_LOCK_BOUND] = "agate ttm.bound_lock",
+	[AGATE_LOCK_USERPTR] = "agate userptr_lock",
 	[AGATE_LOCK_RESET] = "agate reset.lock",
 	[AGATE_LOCK_PM] = "agate pm.lock",
 	[AGATE_LOCK_PT] = "agate vm->pt_lock",
@@ -41,11 +43,12 @@ const char * const agate_lock_names[AGATE_LOCK_COUNT] = {
 };
 
 /*
- * One lock of each kind: the rwsem, a mutex for each other one below AGATE_LOCK_SLOTS, and a
+ * One lock of each kind: the rwsems, a mutex for each other one below AGATE_LOCK_SLOTS, and a
  * spinlock from there on.
  */
 struct dummies {
 	struct rw_semaphore vm;
+	struct rw_semaphore userptr;
 	struct dma_resv resv;
 	struct mutex mutex[AGATE_LOCK_SLOTS];	/* only lockdep looks at them */
 	spinlock_t spin[AGATE_LOCK_COUNT];	/* the first ones are not used */
@@ -58,6 +61,8 @@ static void __init dummies_init(struct dummies *d)
 	dma_resv_init(&d->resv);
 	init_rwsem(&d->vm);
 	agate_lock_class(&d->vm, AGATE_LOCK_VM);
+	init_rwsem(&d->userptr);
+	agate_lock_class(&d->userptr, AGATE_LOCK_USERPTR);
 	for (i = 0; i < AGATE_LOCK_SLOTS; i++) {
 		mutex_init(&d->mutex[i]);
 		agate_lock_class(&d->mutex[i], i);
@@ -128,6 +133,8 @@ static void __init take_below_resv(struct dummies *d)
 	fs_reclaim_acquire(GFP_KERNEL);
 	wait_for_a_fence();
 	take_card(d);
+	down_write(&d->userptr);
+	up_write(&d->userptr);
 	take_signalling(d);
 	fs_reclaim_release(GFP_KERNEL);
 	while (i-- > AGATE_LOCK_ENTITIES)
@@ -158,11 +165,13 @@ void __init agate_lock_order_prime(void)
 	mutex_lock(&d->mutex[AGATE_LOCK_UNPLUG]);
 	mutex_lock(&d->mutex[AGATE_LOCK_PRIME]);
 	down_write(&d->vm);
+	mutex_lock(&d->mutex[AGATE_LOCK_COLLECT]);
 	if (current->mm)
 		mmap_read_lock(current->mm);
 	take_resv(d);
 	if (current->mm)
 		mmap_read_unlock(current->mm);
+	mutex_unlock(&d->mutex[AGATE_LOCK_COLLECT]);
 	up_write(&d->vm);
 	mutex_unlock(&d->mutex[AGATE_LOCK_PRIME]);
 	mutex_unlock(&d->mutex[AGATE_LOCK_UNPLUG]);

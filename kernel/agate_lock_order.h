@@ -19,12 +19,14 @@ enum agate_lock {
 	AGATE_LOCK_UNPLUG,
 	AGATE_LOCK_PRIME,
 	AGATE_LOCK_VM,		/* a rwsem */
+	AGATE_LOCK_COLLECT,
 	AGATE_LOCK_ENTITIES,
 	AGATE_LOCK_BACKING,
 	AGATE_LOCK_PURGE,
 	AGATE_LOCK_MAN,		/* the card's, side by side, as the next two */
 	AGATE_LOCK_GGTT,
 	AGATE_LOCK_BOUND,
+	AGATE_LOCK_USERPTR,	/* a rwsem, which notifiers take in reclaim */
 	AGATE_LOCK_RESET,
 	AGATE_LOCK_PM,
 	AGATE_LOCK_PT,

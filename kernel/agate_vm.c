@@ -156,6 +156,7 @@ static struct agate_vm_bo *vm_bo_create(struct agate_vm *vm, struct agate_bo *bo
 	INIT_LIST_HEAD(&vm_bo->link);
 	INIT_LIST_HEAD(&vm_bo->mappings);
 	INIT_LIST_HEAD(&vm_bo->external);
+	INIT_LIST_HEAD(&vm_bo->userptr);
 	INIT_LIST_HEAD(&vm_bo->evicted);
 	return vm_bo;
 }
@@ -176,6 +177,8 @@ struct agate_vm_bo *agate_vm_bo_obtain(struct agate_vm *vm, struct agate_bo *bo)
 		return vm_bo;
 	if (external && vm->bound.external_count == AGATE_SUBMIT_MAX_BOS)
 		return ERR_PTR(-ENOSPC);
+	if (agate_is_userptr(bo) && vm->bound.userptr_count == AGATE_SUBMIT_MAX_BOS)
+		return ERR_PTR(-ENOSPC);
 	vm_bo = vm_bo_create(vm, bo);
 	if (!vm_bo)
 		return ERR_PTR(-ENOMEM);
@@ -184,6 +187,10 @@ struct agate_vm_bo *agate_vm_bo_obtain(struct agate_vm *vm, struct agate_bo *bo)
 	if (external) {
 		list_add_tail(&vm_bo->external, &vm->bound.externals);
 		vm->bound.external_count++;
+	}
+	if (agate_is_userptr(bo)) {
+		list_add_tail(&vm_bo->userptr, &vm->bound.userptrs);
+		vm->bound.userptr_count++;
 	}
 	mutex_lock(&bo->mappings_lock);
 	list_add(&vm_bo->link, &bo->vm_bos);
@@ -201,6 +208,10 @@ static void bound_vm_bo_release(struct kref *ref)
 	if (!list_empty(&vm_bo->external)) {
 		list_del(&vm_bo->external);
 		bound->external_count--;
+	}
+	if (!list_empty(&vm_bo->userptr)) {
+		list_del(&vm_bo->userptr);
+		bound->userptr_count--;
 	}
 	spin_lock(&bound->evicted_lock);
 	list_del(&vm_bo->evicted);

@@ -111,6 +111,7 @@ struct agate_mapping {
  *	if a file opens the BO again while a job or the GPU still uses the first, are not here.
  *	Not used where the owner chooses the ranges, nor is @handles
  * @external: in bound.externals if the BO is not private; under vm->lock
+ * @userptr: in bound.userptrs if it is memory of a process; under vm->lock
  * @evicted: in bound.evicted; under bound.evicted_lock
  */
 struct agate_vm_bo {
@@ -122,6 +123,7 @@ struct agate_vm_bo {
 	unsigned int handles;
 	struct agate_mapping first;
 	struct list_head external;
+	struct list_head userptr;
 	struct list_head evicted;
 };
 
@@ -152,7 +154,7 @@ struct agate_vm *agate_vm_create_bound(struct agate_device *adev);
  * @bo: the BO
  *
  * Return: the record with a reference, or an ERR_PTR: -ENOMEM; -ENOSPC when there are too many of
- * external BOs.
+ * external BOs, or of memory of processes.
  */
 struct agate_vm_bo *agate_vm_bo_obtain(struct agate_vm *vm, struct agate_bo *bo);
 

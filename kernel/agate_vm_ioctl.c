@@ -105,7 +105,9 @@ struct bind {
 static bool args_valid(const struct drm_agate_vm_bind *args)
 {
 	if (args->op > AGATE_VM_BIND_UNMAP ||
-	    args->flags & ~(AGATE_VM_BIND_READONLY | AGATE_VM_BIND_NOEXEC))
+	    args->flags & ~(AGATE_VM_BIND_READONLY | AGATE_VM_BIND_NOEXEC | AGATE_VM_BIND_USERPTR))
+		return false;
+	if (args->flags & AGATE_VM_BIND_USERPTR && args->handle)
 		return false;
 	if (args->op == AGATE_VM_BIND_UNMAP && (args->flags || args->handle || args->offset))
 		return false;
@@ -127,6 +129,23 @@ static int find_bo(struct bind *bind, struct drm_file *file)
 	if (args->offset >= size || args->range > size - args->offset)
 		return -EINVAL;
 	return agate_vm_may_bind(bind->vm, bind->bo);
+}
+
+static bool is_userptr(const struct bind *bind)
+{
+	return bind->args->flags & AGATE_VM_BIND_USERPTR;
+}
+
+static int make_userptr(struct bind *bind)
+{
+	const struct drm_agate_vm_bind *args = bind->args;
+	struct agate_bo *bo = agate_userptr_create(bind->vm, args->offset, args->range,
+						   args->flags & AGATE_VM_BIND_READONLY);
+
+	if (IS_ERR(bo))
+		return PTR_ERR(bo);
+	bind->bo = bo;
+	return 0;
 }
 
 static u32 prot_of(const struct bind *bind)
@@ -158,10 +177,10 @@ static int make_mapping(struct bind *bind)
 	kref_init(&mapping->ref);
 	mapping->node.start = args->addr >> PAGE_SHIFT;
 	mapping->node.size = args->range >> PAGE_SHIFT;
-	mapping->offset = args->offset;
+	mapping->offset = is_userptr(bind) ? 0 : args->offset;
 	mapping->size = args->range;
 	mapping->prot = prot_of(bind);
-	mapping->active = true;
+	mapping->active = !is_userptr(bind);
 	agate_table_reserve_init(&mapping->tables);
 	mapping->vm_bo = vm_bo;
 	return 0;
@@ -205,6 +224,7 @@ static int add_dependencies(struct bind *bind)
 	return ret;
 }
 
+/* SUBMIT makes the entries for memory of a process; until then the range is empty. */
 static int stage(struct bind *bind)
 {
 	const struct drm_agate_vm_bind *args = bind->args;
@@ -213,7 +233,7 @@ static int stage(struct bind *bind)
 	struct agate_runs runs;
 	int ret;
 
-	if (bind->bo) {
+	if (bind->bo && !is_userptr(bind)) {
 		ret = agate_backing_populate(bind->bo, args->offset, args->range, &runs);
 		if (!ret)
 			ret = agate_pt_stage_map(&job->stage, pgt, args->addr, runs,
@@ -303,6 +323,8 @@ static int change(struct bind *bind, struct drm_file *file)
 
 	bind->job->addr = bind->args->addr;
 	bind->job->range = bind->args->range;
+	if (!ret && is_userptr(bind))
+		ret = make_userptr(bind);
 	if (!ret)
 		ret = down_write_killable(&bind->vm->lock);
 	if (!ret) {
@@ -345,7 +367,7 @@ int agate_vm_bind_ioctl(struct drm_device *dev, void *data, struct drm_file *fil
 		bind.vm = agate_vm_lookup(to_agate_file(file), bind.args->vm_id);
 		ret = bind.vm ? 0 : -ENOENT;
 	}
-	if (!ret && bind.args->op == AGATE_VM_BIND_MAP)
+	if (!ret && bind.args->op == AGATE_VM_BIND_MAP && !is_userptr(&bind))
 		ret = find_bo(&bind, file);
 	if (!ret)
 		ret = enter_and_change(&bind, file);

@@ -17,6 +17,7 @@
  * nothing has changed.
  */
 #include <linux/dma-resv.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <drm/drm_drv.h>
 #include <drm/drm_gem.h>
@@ -31,6 +32,7 @@
 #include "agate_slot.h"
 #include "agate_submit.h"
 #include "agate_submit_lists.h"
+#include "agate_userptr.h"
 #include "agate_vm.h"
 #include "agate_vm_bind.h"
 #include "agate_vm_ioctl.h"
@@ -127,19 +129,29 @@ static void publish(struct agate_job *job, struct dma_fence *finished, struct ag
 	agate_syncs_publish(syncs, finished);
 }
 
-/* From here on nothing fails. */
-static void push(struct agate_job *job, struct agate_syncs *syncs)
+/*
+ * From here on nothing fails, unless memory of a process has gone meanwhile: -EAGAIN.
+ */
+static int push(struct agate_job *job, struct agate_syncs *syncs)
 {
 	struct dma_fence *finished;
+	int ret;
 
 	mutex_lock(&job->entities->lock);
+	ret = agate_userptr_hold(job->vm);
+	if (ret) {
+		mutex_unlock(&job->entities->lock);
+		return ret;
+	}
 	drm_sched_job_arm(&job->base);
 	finished = dma_fence_get(&job->base.s_fence->finished);
 	publish(job, finished, syncs);
 	kref_get(&job->ref);
 	drm_sched_entity_push_job(&job->base);
+	agate_userptr_let_go(job->vm);
 	mutex_unlock(&job->entities->lock);
 	dma_fence_put(finished);
+	return 0;
 }
 
 static int lock_bos(struct agate_job *job, struct agate_exec *exec)
@@ -159,8 +171,10 @@ static int validate_bos(struct agate_job *job, struct agate_exec *exec)
 	unsigned int i;
 	int ret = 0;
 
-	if (agate_vm_is_bound(job->vm))
-		return agate_vm_rebind(job->vm, exec);
+	if (agate_vm_is_bound(job->vm)) {
+		ret = agate_vm_rebind(job->vm, exec);
+		return ret ? ret : agate_userptr_rebind(job->vm);
+	}
 	for (i = 0; !ret && i < job->bo_count; i++) {
 		ret = agate_backing_validate(to_agate_bo(job->bos[i].obj), exec);
 		if (!ret)
@@ -186,8 +200,22 @@ static int lock_and_push(struct agate_job *job, struct agate_syncs *syncs)
 	if (!ret)
 		ret = add_dependencies(job);
 	if (!ret)
-		push(job, syncs);
+		ret = push(job, syncs);
 	agate_exec_fini(&exec);
+	return ret;
+}
+
+/* Memory of processes may go until the job is pushed. */
+static int collect_and_push(struct agate_job *job, struct agate_syncs *syncs)
+{
+	unsigned int tries = 16;
+	int ret;
+
+	do {
+		ret = agate_userptr_collect(job->vm);
+		if (!ret)
+			ret = lock_and_push(job, syncs);
+	} while (ret == -EAGAIN && --tries && !signal_pending(current));
 	return ret;
 }
 
@@ -201,7 +229,11 @@ static int steady_and_push(struct agate_job *job, struct agate_syncs *syncs)
 	ret = down_read_interruptible(&job->vm->lock);
 	if (ret)
 		return ret;
-	ret = lock_and_push(job, syncs);
+	ret = agate_userptr_begin(job->vm);
+	if (!ret) {
+		ret = collect_and_push(job, syncs);
+		agate_userptr_end(job->vm);
+	}
 	up_read(&job->vm->lock);
 	return ret;
 }

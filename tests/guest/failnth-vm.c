@@ -7,7 +7,7 @@
 
 #include "dmabuf.h"
 #include "fail_nth.h"
-#include "vm_client.h"
+#include "user_memory.h"
 
 #define WORD	0x51ull
 #define FRESH	0x99ull
@@ -15,12 +15,14 @@
 #define CUT	(AREA + 2 * MIB - PAGE)
 
 #define SHARED_VA	(AREA + 64 * MIB)
+#define USER_VA		(AREA + 96 * MIB)
 
 static struct {
 	struct space space;
 	struct bo bo;		/* all words are WORD; bound at AREA */
 	struct bo shared;	/* of no address space, bound behind @bo, too */
 	struct bo fresh;	/* not bound */
+	uint64_t *memory;	/* of the process, two pages, which say FRESH */
 	long va_nodes;
 	int timeline;
 	uint32_t in, out;
@@ -54,6 +56,18 @@ static void before_away(void)
 	close(dmabuf);
 	guest_job(&world.space.jobs, 0, AGATE_JOB_COMPUTE, 0, &(struct agate_compute_payload){
 		.op = AGATE_COMPUTE_FILL, .dst = SHARED_VA, .size = 8, .value = WORD,
+	}, sizeof(struct agate_compute_payload));
+}
+
+/* The memory has gone since the last job, and other memory has come: the next one looks for it. */
+static void before_gone(void)
+{
+	before();
+	user_map(&world.space, world.memory, USER_VA, 2 * PAGE);
+	space_holds(&world.space, USER_VA, FRESH);
+	assert_int_equal(madvise(world.memory, 2 * PAGE, MADV_DONTNEED), 0);
+	guest_job(&world.space.jobs, 0, AGATE_JOB_COMPUTE, 0, &(struct agate_compute_payload){
+		.op = AGATE_COMPUTE_FILL, .dst = USER_VA, .size = 2 * PAGE, .value = FRESH,
 	}, sizeof(struct agate_compute_payload));
 }
 
@@ -97,6 +111,15 @@ static void after_unmap(void)
 	after_change(world.err ? WORD : 0);
 }
 
+static void after_gone(void)
+{
+	guest_timeline_advance(world.timeline);
+	assert_int_equal(space_fill(&world.space, USER_VA, 2 * PAGE, FRESH), 1);
+	assert_int_equal(world.memory[2 * PAGE / 8 - 1], FRESH);
+	space_unmap(&world.space, USER_VA, 2 * PAGE);
+	after();
+}
+
 static int call_vm_create(void)
 {
 	struct drm_agate_vm_create arg = {};
@@ -113,6 +136,14 @@ static int call_vm_destroy(void)
 static int call_map(void)
 {
 	struct drm_agate_vm_bind arg = space_part(&world.fresh, CUT, 2 * PAGE, 0, 0);
+
+	world.err = space_bind(&world.space, arg, world.in, world.out);
+	return world.err;
+}
+
+static int call_map_memory(void)
+{
+	struct drm_agate_vm_bind arg = user_part(world.memory, CUT, 2 * PAGE, 0);
 
 	world.err = space_bind(&world.space, arg, world.in, world.out);
 	return world.err;
@@ -136,6 +167,11 @@ static int call_submit(void)
 	return guest_ioctl(world.space.fd, DRM_IOCTL_AGATE_SUBMIT, &arg);
 }
 
+static int call_submit_gone(void)
+{
+	return call_submit();
+}
+
 static int call_create_bo(void)
 {
 	struct bo bo;
@@ -157,6 +193,8 @@ TEST(vm_destroy, before, after)
 TEST(map, before, after_map)
 TEST(unmap, before, after_unmap)
 TEST(submit, before_away, after)
+TEST(map_memory, before, after_map)
+TEST(submit_gone, before_gone, after_gone)
 TEST(create_bo, before, after)
 
 static int setup(void **state)
@@ -174,6 +212,9 @@ static int setup(void **state)
 	assert_int_equal(space_fill(space, SHARED_VA, world.fresh.size, FRESH), 1);
 	space_map(space, &world.shared, SHARED_VA);
 	assert_int_equal(space_fill(space, SHARED_VA, world.shared.size, WORD), 1);
+	world.memory = memory(2 * PAGE);
+	for (unsigned int i = 0; i < 2 * PAGE / 8; i++)
+		world.memory[i] = FRESH;
 	world.out = guest_syncobj(space->fd);
 	world.va_nodes = guest_counter("va_nodes");
 	return 0;
@@ -185,6 +226,7 @@ static int teardown(void **state)
 	guest_destroy(&world.bo);
 	guest_destroy(&world.fresh);
 	guest_destroy(&world.shared);
+	munmap(world.memory, 2 * PAGE);
 	space_end(&world.space);
 	close(world.space.fd);
 	guest_assert_nothing_left();
@@ -199,6 +241,8 @@ int main(void)
 		cmocka_unit_test(fail_map),
 		cmocka_unit_test(fail_unmap),
 		cmocka_unit_test(fail_submit),
+		cmocka_unit_test(fail_map_memory),
+		cmocka_unit_test(fail_submit_gone),
 		cmocka_unit_test(fail_create_bo),
 	};
 

@@ -5,7 +5,7 @@ GUEST_TESTS	:= uapi-bo uapi-submit mmap jobs races gone reload failnth failnth-t
 		   compute closed listed many absent coherency queued runtime-pm storm caught reservations \
 		   readers lock-order parked probed backing spaces heaps asleep contiguous prime \
 		   strangers dvfs two-gpus one-goes power-sticks restart trips own-vram limit placed pool mover-ends \
-		   victims cards failnth-card failnth-vm vm-bind vm-strain wired regions residency flip flip-ends suspend
+		   victims cards failnth-card failnth-vm vm-bind vm-strain userptr pages-go wired regions residency flip flip-ends suspend
 # Those with libagate inside.
 GUEST_LIB_TESTS	:= bo-cache scanout
 GUEST_TEST_DIR	:= $(BUILD)/tests/guest
@@ -43,7 +43,7 @@ $(addprefix $(GUEST_TEST_DIR)/,absent asleep backing caught contiguous dvfs heap
 $(addprefix $(GUEST_TEST_DIR)/,cards failnth-card limit mover-ends placed pool residency victims): $(GUEST_TEST_DIR)/placed_client.o
 $(addprefix $(GUEST_TEST_DIR)/,parked power-sticks runtime-pm vm-strain): $(GUEST_TEST_DIR)/domains.o
 $(addprefix $(GUEST_TEST_DIR)/,flip flip-ends residency suspend): $(GUEST_TEST_DIR)/flips.o
-$(addprefix $(GUEST_TEST_DIR)/,failnth-vm vm-bind vm-strain): $(GUEST_TEST_DIR)/vm_client.o
+$(addprefix $(GUEST_TEST_DIR)/,failnth-vm pages-go userptr vm-bind vm-strain): $(GUEST_TEST_DIR)/vm_client.o
 $(GUEST_TEST_DIR)/suspend: $(GUEST_TEST_DIR)/system_sleep.o
 
 .SECONDARY: $(GUEST_TESTS:%=$(GUEST_TEST_DIR)/%.o) $(GUEST_TEST_DIR)/guest.o $(GUEST_TEST_DIR)/clients.o

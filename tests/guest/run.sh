@@ -112,7 +112,7 @@ guest()
 		reservations readers lock-order parked probed backing spaces heaps asleep \
 		contiguous prime strangers scanout two-gpus one-goes top dvfs \
 		power-sticks restart trips own-vram limit placed pool mover-ends victims cards failnth-card failnth-vm \
-		vm-bind vm-strain wired regions residency flip flip-ends suspend; do
+		vm-bind vm-strain userptr pages-go wired regions residency flip flip-ends suspend; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	for p in agate-info agate-map agate-top; do
@@ -371,6 +371,7 @@ moves | moves-port)
 		"$(stick flip)" "$(test_step flip-ends stuck)" 'gpu:{"cmd": "restore"}' \
 		"$(test_step flip-ends ends_late)" "$(test_step pool)" \
 		"$(test_step vm-bind)" "$(test_step vm-strain)" \
+		"$(test_step userptr)" "$(test_step pages-go)" \
 		"$(inject fail-mover:3,fail-mover:4)" "$(test_step vm-bind behind_a_fence)" \
 		"$(load "$patient page_limit=16")" "$(test_step limit)" "$(test_step residency swapped)" \
 		"$(load $patient)" \
@@ -391,7 +392,8 @@ moves | moves-port)
 	esac ;;
 binds)
 	sim_args="--card --vram 64 --vram-visible 16"
-	set -- "$firmware" "$(load $patient)" "$(test_step vm-bind)" "$(test_step vm-strain)" ;;
+	set -- "$firmware" "$(load $patient)" "$(test_step vm-bind)" "$(test_step vm-strain)" \
+		"$(test_step userptr)" "$(test_step pages-go)" ;;
 suspend | suspend-port | suspend-mutants)
 	[ $suite != suspend-port ] || sim_args="$none --ggtt-64k --dma-bits 32"
 	frames=$console.frames
