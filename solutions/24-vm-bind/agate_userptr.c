@@ -113,7 +113,7 @@ static int sgt_collect(struct agate_bo *bo, u64 first, u64 size, struct sg_table
 	return ret;
 }
 
-/* The GPU does not use the pages from here on; their addresses stay for who still reads them. */
+/* The GPU does not use the pages from here on.  A SUBMIT may still read their addresses. */
 static void unmap(struct agate_bo *bo)
 {
 	struct agate_userptr *user = &bo->userptr;
