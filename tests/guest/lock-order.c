@@ -16,13 +16,15 @@
 static const char *const order[][2] = {
 	{ "agate unplug_lock", "agate prime.lock" },
 	{ "agate prime.lock", "agate vm->lock" },
-	{ "agate vm->lock", "&mm->mmap_lock" },
+	{ "agate vm->lock", "agate bound.userptr_lock" },
+	{ "agate bound.userptr_lock", "&mm->mmap_lock" },
 	{ "&mm->mmap_lock", "reservation_ww_class_acquire" },
 	{ "reservation_ww_class_mutex", "agate entities->lock" },
 	{ "agate entities->lock", "agate backing.lock" },
 	{ "agate backing.lock", "agate purge.lock" },
 	{ "agate purge.lock", "fs_reclaim" },
 	{ "fs_reclaim", "agate man->lock" },
+	{ "fs_reclaim", "agate userptr_lock" },
 	{ "fs_reclaim", "agate ggtt.lock" },
 	{ "fs_reclaim", "agate ttm.bound_lock" },
 	{ "fs_reclaim", "agate ttm.lru_lock" },
@@ -46,7 +48,8 @@ static const char *const strangers[] = {
 	"&adev->purge.lock", "&vm->lock", "&vm->pt_lock", "&adev->reset.lock", "&adev->pm.lock",
 	"&adev->hand_over_lock", "&adev->slots.lock", "&mmu->lock", "&bus->lock",
 	"&man->lock", "&g->lock", "&ttm->bound_lock", "&ttm->lru_lock", "&mover->push_lock",
-	"&mover->lock", "&scan->lock", "&pool->lists[i].lock",
+	"&mover->lock", "&scan->lock", "&pool->lists[i].lock", "&bound->userptr_lock",
+	"&adev->userptr_lock",
 };
 
 /* The file's text. */
