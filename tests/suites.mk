@@ -193,6 +193,7 @@ $(foreach s,calls jobs bifrost lite swiotlb reset,$(call long,repeat/guest-fast-
 	tests/repeat.sh 10 tests/guest/run.sh fast $(s)))
 $(call long,strangers/all,2,900,tests/strangers/strangers.sh --long)
 $(foreach s,storm swiotlb-storm storm-two swiotlb-storm-two storm-card cards halves suspend victims,$(call long,guest-debug/$(s),2d,3600,tests/guest/run.sh debug $(s)))
+$(call long,guest-fast/power-long,2,3600,tests/guest/run.sh fast power-long)
 $(foreach g,$(notdir $(UPSTREAM_SUITES)), \
 	$(call long,repeat/upstream-$(g),2,3600,tests/repeat.sh 10 tests/upstream/run.sh fast $(g)) \
 	$(call long,upstream-debug/$(g),2d,3600,tests/upstream/run.sh debug $(g)))

@@ -21,6 +21,7 @@
 #            driver syncs it
 #   power    a GPU that loses its power whenever it is idle, and does not always get it back,
 #            or sticks on the way; at last the GPU's process is killed while the GPU is off.
+#            power-long also has reset_without_commands, whose window is not always hit
 #   card     a card, whose VRAM jobs and CPUs use, until its supply goes and comes
 #   card-port  the same on the GPU of bifrost, whose table is not in BAR2
 #   moves    a card with firmware: BOs with a placement, which move, and with a limit of system
@@ -123,7 +124,7 @@ guest()
 		set -- "put:$BUILD/guest/kernel-$flavour/modules/$m.ko:$GUEST/$m.ko" "$@"
 	done
 	case $suite in
-	binds | card* | dvfs | edges-lite | lite | moves* | power | reset | reload | shared | suspend* | \
+	binds | card* | dvfs | edges-lite | lite | moves* | power* | reset | reload | shared | suspend* | \
 	swiotlb | tt-mutants | victims | wired)
 		set -- "put:$BUILD/tests/kmod/$flavour/agate_inject.ko:$GUEST/agate_inject.ko" "$@" ;;
 	esac
@@ -334,7 +335,9 @@ edges) set -- "$(load $brisk)" "$(test_step coherency)" ;;
 edges-lite)
 	sim_args="--sim-arg --coherency --sim-arg ace-lite"
 	set -- "$(test_step wired)" "$(load $brisk)" "$(test_step coherency)" ;;
-power)
+power | power-long)
+	resets="reset_*suspend*"
+	[ $suite = power ] || resets="reset_*"
 	# Loading the driver makes three.
 	sim_args="--sim-arg --inject --sim-arg fail-power:4,fail-power:6,fail-power:8"
 	set -- "exec:insmod $GUEST/agate.ko tell_listed=1 timeout_ms=$resolute autosuspend_ms=20" \
@@ -342,7 +345,7 @@ power)
 		"$(test_step power-sticks hold)" "$(stick power)" "$(test_step power-sticks tiler)" \
 		"$(test_step power-sticks awake)" "$(stick power)" "$(test_step power-sticks down)" \
 		"$(stick reset)" "$(test_step power-sticks wakes_hard)" \
-		"$(test_step power-sticks "reset*")" "$(test_step power-sticks unbound)" \
+		"$(test_step power-sticks "$resets")" "$(test_step power-sticks unbound)" \
 		"kill-sim-on:ASLEEP" "$(test_step runtime-pm lost)" ;;
 card | card-port)
 	[ $suite = card ] || sim_args=$none
