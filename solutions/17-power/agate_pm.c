@@ -439,5 +439,10 @@ void agate_pm_topic_fini(struct agate_device *adev)
 	mutex_lock(&pm->lock);
 	pm->ready = false;
 	mutex_unlock(&pm->lock);
+	/*
+	 * The message of the last power command may come this late.  Let its thread end: the
+	 * serve() of before takes every message for a fault of the GPU.
+	 */
+	agate_irq_suspend(adev, AGATE_VECTOR_GPU);
 	agate_irq_enable(adev, AGATE_VECTOR_GPU, pm->others, pm->serve);
 }
