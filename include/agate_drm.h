@@ -41,12 +41,13 @@ extern "C" {
  *   6   VM_CREATE, VM_DESTROY, VM_BIND; CREATE_BO and SUBMIT: vm_id
  *   7   MADVISE: label
  *   8   VM_BIND: AGATE_VM_BIND_USERPTR
+ *   9   VM_CREATE: AGATE_VM_LONG_RUNNING
  *
  * A driver ignores what a later version appended to a struct, but not a flag that it does
  * not know: before a client sets one, it asks for the version.
  */
 #define AGATE_DRM_MAJOR	1
-#define AGATE_DRM_MINOR	8
+#define AGATE_DRM_MINOR	9
 
 #define DRM_AGATE_SUBMIT		0x00
 #define DRM_AGATE_WAIT_BO		0x01
@@ -179,7 +180,8 @@ struct drm_agate_submit {
 	 * @vm_id: run in this address space of VM_CREATE, and use all that is bound there:
 	 * bo_handle_count is 0.  A BO counts as written, except one of no vm_id whose bindings
 	 * are all AGATE_VM_BIND_READONLY.  Chains do not wait for each other because of BOs of
-	 * this vm_id.  ENOENT.  0: the file's own address space.
+	 * this vm_id.  ENOENT; ECANCELED: it is AGATE_VM_LONG_RUNNING, and one of its jobs
+	 * failed.  0: the file's own address space.
 	 */
 	__u32 vm_id;
 	/** @flags: none are defined; zero. */
@@ -533,12 +535,31 @@ struct drm_agate_flip {
 };
 
 /**
+ * From version 1.9 on: the jobs of the address space may run for ever.
+ *
+ * No fence tells when such a job has ended: SUBMIT takes no out-syncs (EINVAL), and WAIT_BO does
+ * not wait for it.  It says what it has to say by what it writes to memory.  It runs on the
+ * compute slot, as with AGATE_JD_REQ_ONLY_COMPUTE; AGATE_JD_REQ_FS is EINVAL.  The jobs of one
+ * address space run one after the other; different address spaces take turns.
+ *
+ * When memory that is bound has to move, when bindings are replaced or removed, and when a turn
+ * is over, the driver stops the chain at the end of one of its jobs, and goes on later with the
+ * next one.  If a job of the chain takes so long that others would have to wait for memory (20 ms
+ * and more), the chain is killed.  A reset of the GPU may run a job of the chain a second time.
+ *
+ * A chain that was killed, or failed, bans its address space, and so does memory that does not
+ * come back: the jobs that it still has end, and SUBMIT and VM_BIND give ECANCELED.
+ * VM_DESTROY ends all its jobs.
+ */
+#define AGATE_VM_LONG_RUNNING	(1 << 0)
+
+/**
  * struct drm_agate_vm_create - make an address space, whose owner chooses the addresses
  *
  * From version 1.6 on, besides the file's own.
  */
 struct drm_agate_vm_create {
-	/** @flags: none are defined; zero. */
+	/** @flags: AGATE_VM_* bits. */
 	__u32 flags;
 	/** @vm_id: out, never 0; a name in this file. */
 	__u32 vm_id;
@@ -551,7 +572,8 @@ struct drm_agate_vm_create {
 /**
  * struct drm_agate_vm_destroy - give an address space's name back; ENOENT
  *
- * Its jobs run to their end, and keep what is bound until then.
+ * Its jobs run to their end, and keep what is bound until then; those of an address space that
+ * is AGATE_VM_LONG_RUNNING end now.
  */
 struct drm_agate_vm_destroy {
 	/** @vm_id: the address space. */

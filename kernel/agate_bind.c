@@ -404,7 +404,7 @@ static const struct drm_gem_object_funcs root_funcs = {
 	.free = root_free,
 };
 
-int agate_bind_open(struct agate_vm *vm)
+int agate_bind_open(struct agate_vm *vm, bool long_running)
 {
 	struct agate_bound *bound = &vm->bound;
 	struct drm_gem_object *root;
@@ -416,6 +416,7 @@ int agate_bind_open(struct agate_vm *vm)
 	agate_lock_class(&bound->userptr_lock, AGATE_LOCK_COLLECT);
 	spin_lock_init(&bound->evicted_lock);
 	INIT_LIST_HEAD(&bound->evicted);
+	agate_chains_init(&bound->chains, long_running);
 	root = kzalloc(sizeof(*root), GFP_KERNEL_ACCOUNT);
 	if (!root)
 		return -ENOMEM;
@@ -452,6 +453,7 @@ void agate_bind_close(struct agate_vm *vm)
 {
 	drop_all(vm);
 	drm_sched_entity_destroy(&vm->bound.entity);
+	agate_chains_fini(&vm->bound.chains);
 	dma_fence_put(vm->bound.last);
 	drm_gem_object_put(vm->bound.root);
 	mutex_destroy(&vm->bound.userptr_lock);

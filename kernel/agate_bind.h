@@ -20,6 +20,7 @@
 #include <drm/gpu_scheduler.h>
 
 #include "agate_backing.h"
+#include "agate_long.h"
 #include "agate_park.h"
 #include "agate_vm_pt.h"
 
@@ -44,6 +45,7 @@ struct drm_gem_object;
  * @evicted: struct agate_vm_bo: those with a mapping whose entries are gone
  * @entity: the queue
  * @last: the fence of the last change, with a reference, or NULL; under the root's reservation
+ * @chains: jobs that may run for ever
  */
 struct agate_bound {
 	struct drm_gem_object *root;
@@ -56,6 +58,7 @@ struct agate_bound {
 	struct list_head evicted;
 	struct drm_sched_entity entity;
 	struct dma_fence *last;
+	struct agate_chains chains;
 };
 
 /**
@@ -123,10 +126,11 @@ int agate_bind_init(struct agate_device *adev);
 /**
  * agate_bind_open - make the queue, and the root, of a new address space
  * @vm: the address space
+ * @long_running: its jobs may run for ever
  *
  * Return: 0 or -ENOMEM.
  */
-int agate_bind_open(struct agate_vm *vm);
+int agate_bind_open(struct agate_vm *vm, bool long_running);
 
 /**
  * agate_bind_close - drop all records, because the address space dies

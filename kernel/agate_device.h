@@ -46,6 +46,7 @@
 #include "agate_fw.h"
 #include "agate_gem.h"
 #include "agate_ggtt.h"
+#include "agate_long.h"
 #include "agate_mmu.h"
 #include "agate_mover.h"
 #include "agate_pages.h"
@@ -100,6 +101,7 @@
  * @mmu: topic "mmu"
  * @slots: topic "slot"
  * @queues: topic "submit"
+ * @lng: jobs that may run for ever, see agate_long.h
  * @reset: topic "reset"
  */
 struct agate_device {
@@ -136,6 +138,7 @@ struct agate_device {
 	struct agate_mmu mmu;
 	struct agate_slots slots;
 	struct agate_queues queues;
+	struct agate_long lng;
 	struct agate_reset reset;
 };
 

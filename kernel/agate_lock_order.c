@@ -33,6 +33,7 @@ const char * const agate_lock_names[AGATE_LOCK_COUNT] = {
 	[AGATE_LOCK_PT] = "agate vm->pt_lock",
 	[AGATE_LOCK_HAND_OVER] = "agate hand_over_lock",
 	[AGATE_LOCK_PUSH] = "agate mover.push_lock",
+	[AGATE_LOCK_LONG] = "agate lng.lock",
 	[AGATE_LOCK_SLOTS] = "agate slots.lock",
 	[AGATE_LOCK_MMU] = "agate mmu.lock",
 	[AGATE_LOCK_MOVER] = "agate mover.lock",
@@ -43,14 +44,14 @@ const char * const agate_lock_names[AGATE_LOCK_COUNT] = {
 };
 
 /*
- * One lock of each kind: the rwsems, a mutex for each other one below AGATE_LOCK_SLOTS, and a
+ * One lock of each kind: the rwsems, a mutex for each other one below AGATE_LOCK_LONG, and a
  * spinlock from there on.
  */
 struct dummies {
 	struct rw_semaphore vm;
 	struct rw_semaphore userptr;
 	struct dma_resv resv;
-	struct mutex mutex[AGATE_LOCK_SLOTS];	/* only lockdep looks at them */
+	struct mutex mutex[AGATE_LOCK_LONG];	/* only lockdep looks at them */
 	spinlock_t spin[AGATE_LOCK_COUNT];	/* the first ones are not used */
 };
 
@@ -63,7 +64,7 @@ static void __init dummies_init(struct dummies *d)
 	agate_lock_class(&d->vm, AGATE_LOCK_VM);
 	init_rwsem(&d->userptr);
 	agate_lock_class(&d->userptr, AGATE_LOCK_USERPTR);
-	for (i = 0; i < AGATE_LOCK_SLOTS; i++) {
+	for (i = 0; i < AGATE_LOCK_LONG; i++) {
 		mutex_init(&d->mutex[i]);
 		agate_lock_class(&d->mutex[i], i);
 	}
@@ -84,6 +85,7 @@ static void __init take_signalling(struct dummies *d)
 	mutex_lock(&d->mutex[AGATE_LOCK_PT]);
 	mutex_lock(&d->mutex[AGATE_LOCK_HAND_OVER]);
 	mutex_lock(&d->mutex[AGATE_LOCK_PUSH]);
+	spin_lock(&d->spin[AGATE_LOCK_LONG]);
 	spin_lock(&d->spin[AGATE_LOCK_SLOTS]);
 	spin_lock(&d->spin[AGATE_LOCK_MMU]);
 	spin_lock(&d->spin[AGATE_LOCK_MOVER]);
@@ -92,6 +94,7 @@ static void __init take_signalling(struct dummies *d)
 	spin_unlock(&d->spin[AGATE_LOCK_MOVER]);
 	spin_unlock(&d->spin[AGATE_LOCK_MMU]);
 	spin_unlock(&d->spin[AGATE_LOCK_SLOTS]);
+	spin_unlock(&d->spin[AGATE_LOCK_LONG]);
 	mutex_unlock(&d->mutex[AGATE_LOCK_PUSH]);
 	mutex_unlock(&d->mutex[AGATE_LOCK_HAND_OVER]);
 	mutex_unlock(&d->mutex[AGATE_LOCK_PT]);

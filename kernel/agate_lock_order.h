@@ -32,6 +32,7 @@ enum agate_lock {
 	AGATE_LOCK_PT,
 	AGATE_LOCK_HAND_OVER,
 	AGATE_LOCK_PUSH,
+	AGATE_LOCK_LONG,	/* a spinlock, as all below */
 	AGATE_LOCK_SLOTS,
 	AGATE_LOCK_MMU,
 	AGATE_LOCK_MOVER,

@@ -13,6 +13,7 @@
 #include "agate_hand_over.h"
 #include "agate_listed.h"
 #include "agate_lock_order.h"
+#include "agate_long.h"
 #include "agate_pm.h"
 #include "agate_queue.h"
 #include "agate_reset.h"
@@ -56,6 +57,13 @@ static void job_done(struct dma_fence *fence, struct dma_fence_cb *cb)
 	job_idle(container_of(cb, struct agate_job, done_cb));
 }
 
+/* One that was handed over needs its scheduler's part until here. */
+static void job_release_base(struct agate_job *job)
+{
+	if (job->base.s_fence)
+		agate_sched_job_free(&job->base, job->done);
+}
+
 static void job_release(struct agate_parked *parked)
 {
 	struct agate_job *job = container_of(parked, struct agate_job, parked);
@@ -78,6 +86,7 @@ static void job_release(struct agate_parked *parked)
 		drm_gem_object_put(job->bos[i].obj);
 	}
 	kvfree(job->bos);
+	job_release_base(job);
 	dma_fence_put(job->done);
 	agate_vm_put(job->vm);
 
@@ -138,6 +147,7 @@ struct agate_job *agate_job_create(struct agate_file *afile, struct agate_vm *vm
 	job->vm = agate_vm_get(vm);
 	job->entities = afile->entities;
 	kref_get(&job->entities->ref);
+	INIT_LIST_HEAD(&job->turn);
 	job->jc = jc;
 	job->slot = slot;
 	job->domains = slot == AGATE_SLOT_VERTEX ? AGATE_PM_ALL : AGATE_PM_COMPUTE;
@@ -173,12 +183,10 @@ static struct dma_fence *queue_refuse(struct agate_job *job, int error)
 	return dma_fence_get(job->done);
 }
 
-/* A job that is on its slot, or has ended, keeps its fence. */
-static struct dma_fence *queue_no_power(struct agate_job *job, int error)
+void agate_job_refuse(struct agate_job *job, int error)
 {
 	struct agate_slots *slots = &job->adev->slots;
 	bool cookie = dma_fence_begin_signalling();
-	struct dma_fence *fence;
 	bool refuse;
 
 	spin_lock(&slots->lock);
@@ -186,9 +194,9 @@ static struct dma_fence *queue_no_power(struct agate_job *job, int error)
 	if (refuse)
 		job->ended = true;
 	spin_unlock(&slots->lock);
-	fence = refuse ? queue_refuse(job, error) : dma_fence_get(job->done);
+	if (refuse)
+		dma_fence_put(queue_refuse(job, error));
 	dma_fence_end_signalling(cookie);
-	return fence;
 }
 
 /* The GPU has its power. */
@@ -211,11 +219,18 @@ static struct dma_fence *queue_run(struct drm_sched_job *base)
 {
 	struct agate_job *job = to_agate_job(base);
 	struct agate_device *adev = job->adev;
-	int ret = agate_pm_get(adev, job->domains);
 	struct dma_fence *fence;
+	int ret;
 
-	if (ret)
-		return queue_no_power(job, ret);
+	if (job->slot == AGATE_SLOT_COMPUTE) {
+		agate_long_add(job);
+		return dma_fence_get_stub();
+	}
+	ret = agate_pm_get(adev, job->domains);
+	if (ret) {
+		agate_job_refuse(job, ret);
+		return dma_fence_get(job->done);
+	}
 	fence = queue_start(job);
 	agate_pm_put(adev);
 	return fence;
@@ -255,7 +270,8 @@ static void queue_free(struct drm_sched_job *base)
 	struct agate_job *job = to_agate_job(base);
 	bool cookie = dma_fence_begin_signalling();
 
-	agate_sched_job_free(base, job->done);
+	if (job->slot != AGATE_SLOT_COMPUTE)
+		agate_sched_job_free(base, job->done);
 	agate_job_put(job);
 	dma_fence_end_signalling(cookie);
 }
@@ -303,6 +319,7 @@ void agate_queues_close(struct agate_device *adev, struct agate_entities *entiti
 	unsigned int n;
 
 	agate_slot_cancel(adev, entities);
+	agate_long_cancel(adev);
 	agate_park_release(&adev->park);
 	wait_event(adev->queues.idle, !atomic_read(&entities->jobs));
 	for (n = 0; n < AGATE_SLOTS_USED; n++)
@@ -320,13 +337,16 @@ static void queues_release(struct drm_device *drm, void *unused)
 
 	for (n = 0; n < AGATE_SLOTS_USED; n++)
 		agate_sched_fini(&queues->scheds->slot[n]);
+	agate_long_release(to_agate_device(drm));
 	destroy_workqueue(queues->timeout_wq);
 	agate_scheds_put(queues->scheds);
 }
 
 int agate_queues_init(struct agate_device *adev)
 {
-	static const char * const names[AGATE_SLOTS_USED] = { "agate-slot0", "agate-slot1" };
+	static const char * const names[AGATE_SLOTS_USED] = {
+		"agate-slot0", "agate-slot1", "agate-slot2",
+	};
 	struct agate_queues *queues = &adev->queues;
 	unsigned int n;
 	int ret = -ENOMEM;
@@ -340,6 +360,9 @@ int agate_queues_init(struct agate_device *adev)
 	queues->timeout_wq = alloc_ordered_workqueue("agate-timeout", WQ_MEM_RECLAIM);
 	if (!queues->timeout_wq)
 		goto no_timeout_wq;
+	ret = agate_long_init(adev);
+	if (ret)
+		goto no_long;
 
 	for (n = 0; n < AGATE_SLOTS_USED; n++) {
 		ret = agate_sched_init(&queues->scheds->slot[n], &queue_sched_ops,
@@ -353,6 +376,8 @@ int agate_queues_init(struct agate_device *adev)
 no_sched:
 	while (n--)
 		agate_sched_fini(&queues->scheds->slot[n]);
+	agate_long_release(adev);
+no_long:
 	destroy_workqueue(queues->timeout_wq);
 no_timeout_wq:
 	agate_scheds_put(queues->scheds);
@@ -363,5 +388,6 @@ void agate_queues_fini(struct agate_device *adev)
 {
 	/* The schedulers still run the queued jobs, and agate_slot_run() refuses each. */
 	agate_slot_shutdown(adev);
+	agate_long_end_all(adev);
 	wait_event(adev->queues.idle, !atomic_read(&adev->queues.jobs));
 }

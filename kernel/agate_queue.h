@@ -147,6 +147,13 @@ struct agate_job *agate_job_create(struct agate_file *afile, struct agate_vm *vm
 void agate_job_put(struct agate_job *job);
 
 /**
+ * agate_job_refuse - end a job that has been pushed, and is not on its slot
+ * @job: the job; if it is on its slot, or has ended, this does nothing
+ * @error: the error with which it ends
+ */
+void agate_job_refuse(struct agate_job *job, int error);
+
+/**
  * agate_job_abandon - free a job that was never pushed, and all that it holds, at once
  * @job: the caller has the only reference
  *

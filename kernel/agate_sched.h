@@ -21,8 +21,8 @@
 struct agate_device;
 struct drm_file;
 
-/* The hardware has a third slot, to which the driver sends no job yet. */
-#define AGATE_SLOTS_USED	2
+/* Fragment, vertex, and compute: that of long-running jobs, which are only handed over. */
+#define AGATE_SLOTS_USED	3
 
 /**
  * struct agate_scheds - all schedulers of a device

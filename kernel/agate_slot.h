@@ -21,6 +21,7 @@
 
 #include <linux/dma-fence.h>
 #include <linux/ktime.h>
+#include <linux/list.h>
 #include <linux/spinlock.h>
 
 #include "agate_park.h"
@@ -35,6 +36,7 @@ struct drm_gem_object;
 
 #define AGATE_SLOT_FRAGMENT	0
 #define AGATE_SLOT_VERTEX	1
+#define AGATE_SLOT_COMPUTE	2	/* agate_long.h alone */
 /* Chains that one slot holds: the current one and NEXT. */
 #define AGATE_SLOT_DEPTH	2
 
@@ -73,6 +75,7 @@ struct agate_job_bo {
  * @bos: the listed BOs
  * @busy: how many of @bos count this job in gpu_users
  * @has_bos: agate_job_to_device() gave the BOs to the GPU
+ * @turn: in vm->bound.chains.jobs, under adev->lng.lock, if it may run for ever
  * @done_cb: on @done: takes the job out of these counts
  * @parked: to be freed in a context that may sleep
  */
@@ -97,6 +100,7 @@ struct agate_job {
 	struct agate_job_bo *bos;
 	atomic_t busy;
 	bool has_bos;
+	struct list_head turn;
 	struct dma_fence_cb done_cb;
 	struct agate_parked parked;
 };
@@ -191,7 +195,9 @@ void agate_slot_serve(struct agate_device *adev);
  * @hard: true stops the chain at once, false at the next job of the chain
  * @error: the error with which it ends
  *
- * Return: true when the job has ended, for whatever reason.
+ * With @error 0 a chain that stops has not ended, and agate_long_kick() is called.
+ *
+ * Return: true when the chain has left the slot, for whatever reason.
  */
 bool agate_slot_stop(struct agate_job *job, bool hard, int error);
 
@@ -232,7 +238,7 @@ void agate_slot_cancel(struct agate_device *adev, struct agate_entities *entitie
  * agate_slot_halt - take every chain off the hardware, before a reset or before sleep
  * @adev: the device; schedulers are stopped, the JOB vector is suspended
  * @limit_ns: a chain that has run for at least this time is guilty, too: it ends
- *	with -ETIME
+ *	with -ETIME; not one on AGATE_SLOT_COMPUTE
  *
  * Soft-stops running chains, so that innocent ones continue where they were.  A
  * chain that does not stop is taken off all the same, and starts again from its

@@ -99,6 +99,14 @@ int agate_userptr_begin(struct agate_vm *vm);
 void agate_userptr_end(struct agate_vm *vm);
 
 /**
+ * agate_userptr_mm - whose memory is bound
+ * @vm: its lock is held, and memory of a process is bound
+ *
+ * Return: that process's memory, with a reference for mmput(); NULL: it has ended.
+ */
+struct mm_struct *agate_userptr_mm(struct agate_vm *vm);
+
+/**
  * agate_userptr_collect - collect the pages that are missing
  * @vm: between agate_userptr_begin() and agate_userptr_end()
  *

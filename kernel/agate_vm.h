@@ -145,8 +145,9 @@ struct agate_vm *agate_vm_get(struct agate_vm *vm);
 /**
  * agate_vm_create_bound - the same, of an address space whose owner chooses the ranges
  * @adev: the device
+ * @long_running: its jobs may run for ever
  */
-struct agate_vm *agate_vm_create_bound(struct agate_device *adev);
+struct agate_vm *agate_vm_create_bound(struct agate_device *adev, bool long_running);
 
 /**
  * agate_vm_bo_obtain - the record of a BO in an address space whose owner chooses the ranges

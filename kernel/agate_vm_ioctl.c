@@ -14,6 +14,7 @@
 #include "agate_device.h"
 #include "agate_exec.h"
 #include "agate_gem.h"
+#include "agate_long.h"
 #include "agate_syncs.h"
 #include "agate_vm.h"
 #include "agate_vm_bind.h"
@@ -40,12 +41,12 @@ int agate_vm_create_ioctl(struct drm_device *dev, void *data, struct drm_file *f
 	struct agate_vm *vm;
 	int ret, idx;
 
-	if (args->flags)
+	if (args->flags & ~AGATE_VM_LONG_RUNNING)
 		return -EINVAL;
 	/* The root of the page table is mapped for DMA. */
 	if (!drm_dev_enter(dev, &idx))
 		return -ENODEV;
-	vm = agate_vm_create_bound(afile->adev);
+	vm = agate_vm_create_bound(afile->adev, args->flags & AGATE_VM_LONG_RUNNING);
 	drm_dev_exit(idx);
 	if (IS_ERR(vm))
 		return PTR_ERR(vm);
@@ -70,6 +71,8 @@ int agate_vm_destroy_ioctl(struct drm_device *dev, void *data, struct drm_file *
 	vm = xa_erase(&to_agate_file(file)->vms, args->vm_id);
 	if (!vm)
 		return -ENOENT;
+	if (agate_vm_is_long(vm))
+		agate_long_end_vm(vm);
 	agate_vm_put(vm);
 	return 0;
 }
@@ -365,7 +368,7 @@ int agate_vm_bind_ioctl(struct drm_device *dev, void *data, struct drm_file *fil
 			       bind.args->out_syncs, bind.args->out_sync_count);
 	if (!ret) {
 		bind.vm = agate_vm_lookup(to_agate_file(file), bind.args->vm_id);
-		ret = bind.vm ? 0 : -ENOENT;
+		ret = bind.vm ? agate_vm_banned(bind.vm) : -ENOENT;
 	}
 	if (!ret && bind.args->op == AGATE_VM_BIND_MAP && !is_userptr(&bind))
 		ret = find_bo(&bind, file);

@@ -13,6 +13,7 @@
 #include "agate_device.h"
 #include "agate_fault.h"
 #include "agate_hand_over.h"
+#include "agate_long.h"
 #include "agate_mmu.h"
 #include "agate_queue.h"
 #include "agate_regs.h"
@@ -45,6 +46,8 @@ static void job_off(struct agate_job *job)
 	job->on_slot = false;
 	agate_mmu_as_put(job->vm);
 	agate_busy_end(job->adev);
+	if (job->slot == AGATE_SLOT_COMPUTE)
+		agate_long_kick(job->adev);
 }
 
 /* A chain in NEXT runs only after the chain ahead of it has ended. */
@@ -380,17 +383,27 @@ static void job_stop(struct agate_job *job, bool hard, int error)
 	agate_slot_signal(&ends);
 }
 
+static bool is_off(struct agate_job *job)
+{
+	bool off;
+
+	spin_lock(&job->adev->slots.lock);
+	off = !job->on_slot;
+	spin_unlock(&job->adev->slots.lock);
+	return off;
+}
+
 bool agate_slot_stop(struct agate_job *job, bool hard, int error)
 {
 	struct agate_device *adev = job->adev;
 	unsigned int look;
 
 	job_stop(job, hard, error);
-	for (look = 0; look < AGATE_STOP_LOOKS && !READ_ONCE(job->ended); look++) {
+	for (look = 0; look < AGATE_STOP_LOOKS && !is_off(job); look++) {
 		usleep_range(100, 200);
 		agate_slot_serve(adev);
 	}
-	return READ_ONCE(job->ended);
+	return is_off(job);
 }
 
 void agate_slot_kill(struct agate_job *job, int error)

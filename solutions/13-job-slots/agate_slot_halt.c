@@ -100,7 +100,7 @@ static void slots_judge(struct agate_device *adev, s64 limit_ns)
 	for (n = 0; n < AGATE_MAX_SLOTS; n++) {
 		struct agate_slot *slot = &slots->slot[n];
 
-		if (slot->job[0] && !slot->job[0]->stop_error &&
+		if (n != AGATE_SLOT_COMPUTE && slot->job[0] && !slot->job[0]->stop_error &&
 		    agate_slot_ran_ns(slot->job[0], slot, now) >= limit_ns)
 			slot->job[0]->stop_error = -ETIME;
 	}

@@ -26,6 +26,7 @@
 #include "agate_device.h"
 #include "agate_exec.h"
 #include "agate_gem.h"
+#include "agate_long.h"
 #include "agate_pm.h"
 #include "agate_queue.h"
 #include "agate_sched.h"
@@ -219,6 +220,17 @@ static int collect_and_push(struct agate_job *job, struct agate_syncs *syncs)
 	return ret;
 }
 
+/* The worker finds what it needs when its turn comes, and nobody waits for it. */
+static int hand_over(struct agate_job *job)
+{
+	mutex_lock(&job->entities->lock);
+	drm_sched_job_arm(&job->base);
+	kref_get(&job->ref);
+	drm_sched_entity_push_job(&job->base);
+	mutex_unlock(&job->entities->lock);
+	return 0;
+}
+
 /* What is bound stays so meanwhile.  A file's own address space needs no such care. */
 static int steady_and_push(struct agate_job *job, struct agate_syncs *syncs)
 {
@@ -226,6 +238,8 @@ static int steady_and_push(struct agate_job *job, struct agate_syncs *syncs)
 
 	if (!agate_vm_is_bound(job->vm))
 		return lock_and_push(job, syncs);
+	if (agate_vm_is_long(job->vm))
+		return hand_over(job);
 	ret = down_read_interruptible(&job->vm->lock);
 	if (ret)
 		return ret;
@@ -266,6 +280,23 @@ static bool submit_args_are_valid(const struct drm_agate_submit *args)
 	       args->bo_handle_count <= AGATE_SUBMIT_MAX_BOS;
 }
 
+static unsigned int slot_of(const struct agate_vm *vm, const struct drm_agate_submit *args)
+{
+	if (agate_vm_is_long(vm))
+		return AGATE_SLOT_COMPUTE;
+	return args->requirements & AGATE_JD_REQ_FS ? AGATE_SLOT_FRAGMENT : AGATE_SLOT_VERTEX;
+}
+
+/* A job that may run for ever has no fence. */
+static int vm_takes(const struct agate_vm *vm, const struct drm_agate_submit *args)
+{
+	if (!agate_vm_is_long(vm))
+		return 0;
+	if (args->out_sync_count || args->requirements & AGATE_JD_REQ_FS)
+		return -EINVAL;
+	return agate_vm_banned(vm);
+}
+
 /*
  * Inside drm_dev_enter(), so that unplugging waits for the push.  The caller has called
  * agate_queues_reserve().
@@ -273,12 +304,10 @@ static bool submit_args_are_valid(const struct drm_agate_submit *args)
 static int submit(struct drm_file *file, struct agate_vm *vm,
 		  const struct drm_agate_submit *args, struct agate_submit_lists *lists)
 {
-	unsigned int slot = AGATE_SLOT_VERTEX;
+	unsigned int slot = slot_of(vm, args);
 	struct agate_job *job;
 	int ret;
 
-	if (args->requirements & AGATE_JD_REQ_FS)
-		slot = AGATE_SLOT_FRAGMENT;
 	job = agate_job_create(to_agate_file(file), vm, args->jc, slot);
 	if (!job)
 		return -ENOMEM;
@@ -325,7 +354,9 @@ int agate_submit_ioctl(struct drm_device *dev, void *data, struct drm_file *file
 	vm = args->vm_id ? agate_vm_lookup(afile, args->vm_id) : agate_vm_get(afile->vm);
 	if (!vm)
 		return -ENOENT;
-	ret = agate_submit_lists_copy(&lists, args);
+	ret = vm_takes(vm, args);
+	if (!ret)
+		ret = agate_submit_lists_copy(&lists, args);
 	if (!ret)
 		ret = enter_and_submit(file, vm, args, &lists);
 	agate_submit_lists_free(&lists);

@@ -18,6 +18,7 @@
 #include <linux/slab.h>
 
 #include "agate_device.h"
+#include "agate_long.h"
 #include "agate_mmu.h"
 #include "agate_pm.h"
 #include "agate_power.h"
@@ -141,6 +142,7 @@ static bool gpu_down(struct agate_device *adev, const struct drm_gpu_scheduler *
 	lockdep_assert_held(&adev->reset.lock);
 
 	stop_schedulers(adev, but);
+	agate_long_hold(adev);
 	agate_irq_suspend(adev, AGATE_VECTOR_JOB);
 	agate_irq_suspend(adev, AGATE_VECTOR_MMU);
 	return agate_slot_halt(adev, (s64)timeout_ms * NSEC_PER_MSEC);
@@ -153,6 +155,7 @@ static void gpu_up(struct agate_device *adev, const struct drm_gpu_scheduler *bu
 	agate_irq_resume(adev, AGATE_VECTOR_MMU);
 	agate_irq_resume(adev, AGATE_VECTOR_JOB);
 	restart_schedulers(adev, but);
+	agate_long_let_go(adev);
 }
 
 /*

@@ -10,6 +10,7 @@
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/sched.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -331,6 +332,19 @@ static int collect_bound(struct agate_vm_bo *vm_bo)
 		mapping->active = false;
 	mutex_unlock(&bo->mappings_lock);
 	return 0;
+}
+
+/* Others that have bound memory there get EPERM. */
+struct mm_struct *agate_userptr_mm(struct agate_vm *vm)
+{
+	struct agate_vm_bo *vm_bo;
+	struct mm_struct *mm;
+
+	lockdep_assert_held(&vm->lock);
+
+	vm_bo = list_first_entry(&vm->bound.userptrs, struct agate_vm_bo, userptr);
+	mm = vm_bo->bo->userptr.notifier.mm;
+	return mmget_not_zero(mm) ? mm : NULL;
 }
 
 int agate_userptr_collect(struct agate_vm *vm)

@@ -5,7 +5,7 @@
 #
 # usage: tests/guest/run.sh fast|debug calls|jobs|both|bifrost|lite|swiotlb|reset|reload|
 #                           power|card|card-port|moves|moves-port|suspend|suspend-port|shared|two|two-none|swiotlb-two|dvfs|
-#                           binds|wired|edges|edges-lite|storm|storm-two|swiotlb-storm|
+#                           binds|long|wired|edges|edges-lite|storm|storm-two|swiotlb-storm|
 #                           swiotlb-storm-two
 #
 #   calls    what single calls promise, threads in each other's way, and libagate's cache; on the
@@ -30,6 +30,8 @@
 #            than 4 GiB, beside a second one; at last the card's supply goes
 #   binds    the part of moves that is about address spaces whose owner chooses the ranges; mutants.sh
 #            runs it
+#   long     jobs that may run for ever, on a card that stops no chain, only to be reset; at last
+#            the GPU's process is killed while they run
 #   suspend  a card that loses its power while the system sleeps, while jobs run and BOs move;
 #            each step of that fails once.  suspend-port is the same on the GPU of moves-port;
 #            mutants.sh runs suspend-mutants, where MUTANTS is a folder with drivers
@@ -113,7 +115,7 @@ guest()
 		reservations readers lock-order parked probed backing spaces heaps asleep \
 		contiguous prime strangers scanout two-gpus one-goes top dvfs \
 		power-sticks restart trips own-vram limit placed pool mover-ends victims cards failnth-card failnth-vm \
-		vm-bind vm-strain userptr pages-go wired regions residency flip flip-ends suspend; do
+		vm-bind vm-strain userptr pages-go long-running long-ends wired regions residency flip flip-ends suspend; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	for p in agate-info agate-map agate-top; do
@@ -374,7 +376,7 @@ moves | moves-port)
 		"$(stick flip)" "$(test_step flip-ends stuck)" 'gpu:{"cmd": "restore"}' \
 		"$(test_step flip-ends ends_late)" "$(test_step pool)" \
 		"$(test_step vm-bind)" "$(test_step vm-strain)" \
-		"$(test_step userptr)" "$(test_step pages-go)" \
+		"$(test_step userptr)" "$(test_step pages-go)" "$(test_step long-running)" \
 		"$(inject fail-mover:3,fail-mover:4)" "$(test_step vm-bind behind_a_fence)" \
 		"$(load "$patient page_limit=16")" "$(test_step limit)" "$(test_step residency swapped)" \
 		"$(load $patient)" \
@@ -396,7 +398,13 @@ moves | moves-port)
 binds)
 	sim_args="--card --vram 64 --vram-visible 16"
 	set -- "$firmware" "$(load $patient)" "$(test_step vm-bind)" "$(test_step vm-strain)" \
-		"$(test_step userptr)" "$(test_step pages-go)" ;;
+		"$(test_step userptr)" "$(test_step pages-go)" "$(test_step long-running)" ;;
+long)
+	# No stop ends a chain, only a reset does; the card's own work goes on.
+	sim_args="--card --vram 64 --vram-visible 16 --sim-arg --stop-latency --sim-arg stuck"
+	set -- "$firmware" "$(load $brisk)" "$(test_step long-ends "reset_*")" \
+		"$(load $patient)" "$(test_step long-ends unbound)" \
+		"kill-sim-on:READY" "$(test_step long-ends gone)" ;;
 suspend | suspend-port | suspend-mutants)
 	[ $suite != suspend-port ] || sim_args="$none --ggtt-64k --dma-bits 32"
 	frames=$console.frames
@@ -429,6 +437,7 @@ suspend | suspend-port | suspend-mutants)
 		exit
 	fi
 	set -- "$@" "$(load $endless)" "$table" "$(test_step suspend nobody)" "$table"
+	set -- "$@" "$(test_step long-ends sleeps)"
 	for t in contents machine "display*" jobs_go_on under_load refused one_is_lost stays_off; do
 		set -- "$@" "$(test_step suspend "$t")"
 	done

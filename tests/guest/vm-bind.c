@@ -424,7 +424,7 @@ static void refuses(void **state)
 {
 	struct space space = space_on(guest_open()), other = space_on(space.fd);
 	struct bo bo = space_bo(&space, MIB, VRAM), shmem = guest_bo(space.fd, MIB, 0);
-	struct drm_agate_vm_create made = { .flags = 1 };
+	struct drm_agate_vm_create made = { .flags = ~AGATE_VM_LONG_RUNNING };
 	struct drm_agate_vm_bind arg;
 	uint32_t unsignalled = guest_syncobj(space.fd);
 	int err;

@@ -75,9 +75,9 @@ static struct bo space_mapped(const struct space *space, uint64_t size, uint64_t
 	return bo;
 }
 
-struct space space_on(int fd)
+struct space space_with(int fd, uint32_t flags)
 {
-	struct drm_agate_vm_create arg = {};
+	struct drm_agate_vm_create arg = { .flags = flags };
 	struct space space = { .fd = fd };
 
 	assert_int_equal(guest_ioctl(fd, DRM_IOCTL_AGATE_VM_CREATE, &arg), 0);
@@ -87,6 +87,11 @@ struct space space_on(int fd)
 	space.jobs = space_mapped(&space, BLOCK, JOBS_VA);
 	space.seen = space_mapped(&space, BLOCK, SEEN_VA);
 	return space;
+}
+
+struct space space_on(int fd)
+{
+	return space_with(fd, 0);
 }
 
 int space_destroy(const struct space *space)

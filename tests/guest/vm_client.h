@@ -26,6 +26,8 @@ struct space {
 };
 
 struct space space_on(int fd);
+/* The same, with AGATE_VM_* flags. */
+struct space space_with(int fd, uint32_t flags);
 /* VM_DESTROY: 0 or the errno. */
 int space_destroy(const struct space *space);
 /* Destroy its own two BOs: a mapping keeps the file open. */
