@@ -51,7 +51,8 @@ int agate_vm_create_ioctl(struct drm_device *dev, void *data, struct drm_file *f
 	if (IS_ERR(vm))
 		return PTR_ERR(vm);
 	vm->id = afile->id;
-	ret = xa_alloc(&afile->vms, &args->vm_id, vm, xa_limit_31b, GFP_KERNEL_ACCOUNT);
+	/* Even when VM_DESTROY of 0 has taken away what XA_FLAGS_ALLOC1 keeps there. */
+	ret = xa_alloc(&afile->vms, &args->vm_id, vm, XA_LIMIT(1, INT_MAX), GFP_KERNEL_ACCOUNT);
 	if (ret) {
 		agate_vm_put(vm);
 		return ret;

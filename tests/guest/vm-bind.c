@@ -537,6 +537,7 @@ static void refuses_names(void **state)
 	};
 	struct drm_agate_submit submit = { .jc = JOBS_VA, .vm_id = space.vm };
 	struct bo bo = space_bo(&space, PAGE, SYSTEM);
+	struct drm_agate_vm_create begin = { 0 };
 	int other = guest_open(), dmabuf;
 
 	(void)state;
@@ -545,6 +546,9 @@ static void refuses_names(void **state)
 	assert_int_equal(guest_ioctl(other, DRM_IOCTL_AGATE_VM_DESTROY, &end), ENOENT);
 	end.vm_id = 0;
 	assert_int_equal(guest_ioctl(space.fd, DRM_IOCTL_AGATE_VM_DESTROY, &end), ENOENT);
+	/* Even after that nobody gets the name that is none. */
+	assert_int_equal(guest_ioctl(space.fd, DRM_IOCTL_AGATE_VM_CREATE, &begin), 0);
+	assert_int_not_equal(begin.vm_id, 0);
 	assert_int_equal(guest_ioctl(space.fd, DRM_IOCTL_AGATE_CREATE_BO, &create), EINVAL);
 	create.pad = 0;
 	assert_int_equal(guest_ioctl(other, DRM_IOCTL_AGATE_CREATE_BO, &create), ENOENT);
