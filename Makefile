@@ -48,7 +48,7 @@ $(if $(ignored),$(error make $(COMMANDS) does not take $(ignored), only \
 
 # A name that nothing reads is misspelt.  These the build and the scripts read.
 READ		:= V DEPS BUILD JOBS SUITE_JOBS FRESH MUTANTS KERNEL KERNEL_SRC ACCEL CC AR FUZZ_CC TARGET \
-		   SECONDS PREFIX DESTDIR
+		   SECONDS PREFIX DESTDIR FUZZ_SECONDS FUZZ_SEED
 # These are for scripts, for the makes that make starts, and for trying things.
 READ_INSIDE	:= WITHOUT NAMES CFLAGS_% AGATE_% XDG_CACHE_HOME HOME PATH TMPDIR NO_COLOR TERM SHELL \
 		   MAKE% GNUMAKEFLAGS MFLAGS LABS LIMIT RUNS COLD EXTRA KEEP_% PROGRESS_SECONDS \

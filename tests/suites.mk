@@ -45,7 +45,7 @@ LAB_INPUTS	:= scripts kernel userspace include $(COMPOSE_TOOLS) code:$(BUILD)/pa
 guest_suite = $(call suite,guest-$(1)/$(2),$(3),900,$($(4)_INPUTS) code:$(BUILD)/driver/$(1)/agate.ko \
 	$(BUILD)/tests/kmod/$(1)/agate_inject.ko $(BUILD)/guest/kernel-$(1)/modules $(GUEST_PROGRAMS) $(CARD_FIRMWARE) $(BUILD)/bin/agate-info $(BUILD)/bin/agate-map $(BUILD)/bin/agate-top $(LIBAGATE) tests/guest/run.sh tests/guest/run-lib.sh tests/guest/run-checks.sh tests/guest/address.awk tests/guest/turns.awk tests/guest/victims.awk, \
 	tests/guest/run.sh $(1) $(2))
-$(foreach s,both swiotlb reset reload power shared two dvfs wired card moves long,$(call guest_suite,debug,$(s),2d,DEBUG))
+$(foreach s,both swiotlb reset reload power shared two dvfs wired card moves long fuzz fuzz-card,$(call guest_suite,debug,$(s),2d,DEBUG))
 
 # Tests that nobody here wrote.
 $(call suite,strangers,2,600,$(FAST_INPUTS) code:$(BUILD)/driver/fast/agate.ko $(KERNEL_FAST)/modules $(STRANGERS) \
@@ -137,6 +137,7 @@ $(call suite,labs/typed,1,600,Makefile tests/suites.mk scripts/lab.sh scripts/bu
 $(foreach t,$(FUZZ_TARGETS),$(call suite,fuzz/$(t),1,600,$(FUZZ_BUILD)/fuzz-$(t) tests/fuzz/run.sh \
 	tests/fuzz/corpus/$(t),tests/fuzz/run.sh $(t) 10))
 
+$(call suite,layout,1,300,include/agate_drm.h tests/layout.sh tests/layout.awk tests/tap.sh,tests/layout.sh)
 $(call suite,book,1,300,$(ALL_SOURCES) book listed:.,tests/book.sh)
 $(call suite,install,1,600,$(ALL_SOURCES) $(FAKE_KERNEL),tests/install.sh)
 
@@ -193,6 +194,11 @@ $(foreach s,calls jobs bifrost lite swiotlb reset,$(call long,repeat/guest-fast-
 	tests/repeat.sh 10 tests/guest/run.sh fast $(s)))
 $(call long,strangers/all,2,900,tests/strangers/strangers.sh --long)
 $(foreach s,storm swiotlb-storm storm-two swiotlb-storm-two storm-card cards halves suspend victims,$(call long,guest-debug/$(s),2d,3600,tests/guest/run.sh debug $(s)))
+# For how long, and which calls: FUZZ_SEED is in the log.
+FUZZ_SECONDS	?= 300
+FUZZ_SEED	?= $(shell date +%s)
+$(foreach f,fast debug,$(foreach s,fuzz fuzz-card,$(call long,long-fuzz/ioctls-$(f)-$(s),2$(if $(filter debug,$(f)),d),900, \
+	tests/guest/run.sh $(f) $(s) $(FUZZ_SECONDS) $(FUZZ_SEED))))
 $(call long,guest-fast/power-long,2,3600,tests/guest/run.sh fast power-long)
 $(foreach g,$(notdir $(UPSTREAM_SUITES)), \
 	$(call long,repeat/upstream-$(g),2,3600,tests/repeat.sh 10 tests/upstream/run.sh fast $(g)) \

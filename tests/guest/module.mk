@@ -5,7 +5,7 @@ GUEST_TESTS	:= uapi-bo uapi-submit mmap jobs races gone reload failnth failnth-t
 		   compute closed listed many absent coherency queued runtime-pm storm caught reservations \
 		   readers lock-order parked probed backing spaces heaps asleep contiguous prime \
 		   strangers dvfs two-gpus one-goes power-sticks restart trips own-vram limit placed pool mover-ends \
-		   victims cards failnth-card failnth-vm vm-bind vm-strain userptr pages-go long-running long-ends wired regions residency flip flip-ends suspend
+		   victims cards failnth-card failnth-vm vm-bind vm-strain userptr pages-go long-running long-ends wired regions residency flip flip-ends suspend fuzz
 # Those with libagate inside.
 GUEST_LIB_TESTS	:= bo-cache scanout
 GUEST_TEST_DIR	:= $(BUILD)/tests/guest
@@ -13,13 +13,24 @@ GUEST_TEST_DIR	:= $(BUILD)/tests/guest
 GUEST_TOP_TEST	:= $(GUEST_TEST_DIR)/top
 GUEST_PROGRAMS	:= $(GUEST_TESTS:%=$(GUEST_TEST_DIR)/%) $(GUEST_LIB_TESTS:%=$(GUEST_TEST_DIR)/%) \
 		   $(GUEST_TOP_TEST) $(GUEST_TEST_DIR)/one-job
+# A 32-bit program, with no library: it takes a compiler and headers for 64 bits alone.
+GUEST_COMPAT	:= $(GUEST_TEST_DIR)/compat
+GUEST_PROGRAMS_64 := $(GUEST_PROGRAMS)
+GUEST_PROGRAMS	+= $(GUEST_COMPAT)
+
+$(GUEST_COMPAT): tests/guest/compat.c include/agate_drm.h include/agate_job.h
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_HOST) -m32 -ffreestanding -fno-stack-protector -fno-pic \
+		-isystem /usr/include/$$($(CC) -print-multiarch) $$(pkg-config --cflags libdrm) \
+		-nostdlib -static -no-pie -o $@ $<
 
 $(GUEST_TEST_DIR)/%.o: tests/guest/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) -Itests/guest -Iuserspace $$(pkg-config --cflags libdrm) -MMD -MP -c -o $@ $<
 
-$(GUEST_PROGRAMS): $(GUEST_TEST_DIR)/%: $(GUEST_TEST_DIR)/%.o \
+$(GUEST_PROGRAMS_64): $(GUEST_TEST_DIR)/%: $(GUEST_TEST_DIR)/%.o \
 		$(addprefix $(GUEST_TEST_DIR)/,guest.o clients.o)
 	$(call say,LD,$@)
 	$(Q)$(CC) -o $@ $^ -lcmocka -pthread $(GUEST_LIBS)
@@ -46,6 +57,7 @@ $(addprefix $(GUEST_TEST_DIR)/,flip flip-ends residency suspend): $(GUEST_TEST_D
 $(addprefix $(GUEST_TEST_DIR)/,failnth-vm long-ends long-running pages-go userptr vm-bind vm-strain): $(GUEST_TEST_DIR)/vm_client.o
 $(addprefix $(GUEST_TEST_DIR)/,long-ends long-running): $(GUEST_TEST_DIR)/endless.o
 $(addprefix $(GUEST_TEST_DIR)/,long-ends suspend): $(GUEST_TEST_DIR)/system_sleep.o
+$(GUEST_TEST_DIR)/fuzz: $(addprefix $(GUEST_TEST_DIR)/fuzz_,calls.o memory.o tables.o values.o world.o)
 
 .SECONDARY: $(GUEST_TESTS:%=$(GUEST_TEST_DIR)/%.o) $(GUEST_TEST_DIR)/guest.o $(GUEST_TEST_DIR)/clients.o
 -include $(wildcard $(GUEST_TEST_DIR)/*.d $(GUEST_TEST_DIR)/*/*.d)
