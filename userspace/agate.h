@@ -10,18 +10,19 @@
  * -ENOMEM.  A function that returns void or a value cannot fail.
  *
  * Ownership.  The caller owns what a function returns through an out-parameter: it closes
- * devices and file descriptors, and releases BOs.  A BO belongs to its device, and must be
- * released before that is closed.  The library copies labels, and reads the arrays of a
- * submission only during the call.  A BO may be released while a job uses it: the kernel
- * keeps its memory until the job has ended.
+ * devices and file descriptors, destroys address spaces, and releases BOs.  A BO or an
+ * address space belongs to its device, and must be released before that is closed.  The
+ * library copies labels, and reads the arrays of a submission or a binding only during the
+ * call.  A BO may be released while a job uses it, or while it is bound: the kernel keeps
+ * its memory until the job has ended, or the binding is gone.
  *
  * Threads.  Any number of threads may use a device and its BOs at the same time.  Two rules
  * are the caller's: nobody uses a BO after the last reference is dropped, or a device while
  * or after it is closed; and a struct agate_chain belongs to one thread.  After fork() only
  * one of the two processes may go on using a device.
  *
- * Units.  Sizes are bytes, GPU addresses are virtual addresses of the device's own address
- * space, times are nanoseconds.
+ * Units.  Sizes are bytes, times are nanoseconds, and GPU addresses are virtual addresses of
+ * the device's own address space, or of one that the caller made: see "Address spaces".
  *
  * Sync objects are libdrm's: use drmSyncobjCreate() and its family on agate_device_fd().
  */
@@ -43,6 +44,7 @@ extern "C" {
 
 struct agate_device;
 struct agate_bo;
+struct agate_vm;
 
 /* ---- Device ------------------------------------------------------------ */
 
@@ -178,7 +180,10 @@ int agate_bo_wait(struct agate_bo *bo, int64_t timeout_ns, bool wait_readers);
 /* Bytes of the BO: whole pages, and perhaps more than its creator wanted. */
 uint64_t agate_bo_size(const struct agate_bo *bo);
 
-/* The BO's first byte in the address space of its device; the same as long as it lives. */
+/*
+ * The BO's first byte in the address space of its device; the same as long as it lives.  0: it
+ * has no address there, for agate_vm_create_bo() made it.
+ */
 uint64_t agate_bo_address(const struct agate_bo *bo);
 
 /* The GEM handle, which the library closes. */
@@ -304,6 +309,100 @@ int agate_submit(struct agate_device *dev, const struct agate_submit *submit);
  */
 int agate_sync_result(struct agate_device *dev, uint32_t syncobj, int *result);
 
+/* ---- Address spaces ------------------------------------------------------ */
+
+/*
+ * An address space besides the device's own.  In the device's own one the kernel gives each BO
+ * an address, and each submission lists its BOs.  Here the caller says what is where, and a
+ * job may use all that is bound: so one call makes thousands of BOs available to all later jobs,
+ * one BO may be at several addresses, and an address means one BO here and another one there.
+ * It is what Vulkan's sparse resources and buffer addresses need.
+ *
+ * The library chooses no addresses: drivers like Mesa's bring an allocator of their own, which
+ * knows what they need, such as ranges that a capture must find again.
+ *
+ * Only BOs whose memory can move have a place here: those of agate_vm_create_bo(), and VRAM BOs
+ * of agate_bo_create().
+ */
+
+/* Make an empty one.  -EOPNOTSUPP: the driver has none. */
+int agate_vm_create(struct agate_device *dev, struct agate_vm **vm);
+
+/*
+ * Give it back, with its bindings: a BO that only they kept is freed.  Jobs that were submitted
+ * run to their end first, but nobody waits for them here.  NULL is allowed.
+ */
+void agate_vm_destroy(struct agate_vm *vm);
+
+/* The device that it belongs to. */
+struct agate_device *agate_vm_device(const struct agate_vm *vm);
+
+/* Its name in the kernel, for ioctl(); the library gives it back. */
+uint32_t agate_vm_id(const struct agate_vm *vm);
+
+/* The lowest address that can be bound, and one past the highest. */
+void agate_vm_range(const struct agate_vm *vm, uint64_t *start, uint64_t *end);
+
+/*
+ * Make a BO for this address space alone, with one reference, and without an address: see
+ * agate_vm_bind().  Jobs of this address space do not wait for each other because of it, and a
+ * submission costs the same however many of them are bound.  It is in system memory, or as VRAM
+ * and SPILL say; never in the cache, and never exported.  Else as agate_bo_create(); -EINVAL:
+ * also for GROWABLE, CONTIGUOUS and SHARED.
+ *
+ * Once it has been bound, agate_bo_wait() waits for all jobs of the address space.
+ */
+int agate_vm_create_bo(struct agate_vm *vm, uint64_t size, uint32_t flags, const char *label,
+		       struct agate_bo **bo);
+
+/* A change of an address space. */
+struct agate_vm_bind {
+	struct agate_bo *bo;	/* bind a part of this BO; or */
+	void *memory;		/* memory of this process, from here on; or neither of the two */
+	uint64_t offset;	/* of the part in bo; else 0 */
+	uint64_t address;	/* where it is to be */
+	uint64_t size;		/* bytes; all of these are multiples of 4 KiB */
+	uint32_t flags;		/* AGATE_VM_BIND_READONLY, AGATE_VM_BIND_NOEXEC */
+	bool wait;		/* return when the change has taken effect */
+	uint32_t in_sync_count;
+	uint32_t out_sync_count;
+	const struct drm_agate_sync *in_syncs;
+	const struct drm_agate_sync *out_syncs;
+};
+
+/*
+ * Bind a part of a BO or memory of this process, instead of what the range held.  Changes take
+ * effect in the order of the calls, each behind its in-syncs, and before all jobs that are
+ * submitted later: to wait is only needed before somebody else does something, and for that
+ * there are the out-syncs, too.
+ *
+ * A binding keeps a BO's memory, and counts as a use of it by every job.  Memory of the process
+ * is not pinned: struct drm_agate_vm_bind says what happens when it goes.
+ *
+ * -EINVAL: there is neither a BO nor memory, or there are both; a flag is unknown; the BO is of
+ * another device, or not one that can move; the range or the part makes no sense.  -EPERM: the BO
+ * was made for another address space.  -ENOENT: a sync object does not exist.  -ENOSPC: the BO
+ * does not fit into its memory, or too many are bound.  -EIO: the BO has lost its contents.
+ * -EFAULT, -EOPNOTSUPP: the memory cannot be bound.  With wait, an error of the wait itself comes
+ * after the change.
+ */
+int agate_vm_bind(struct agate_vm *vm, const struct agate_vm_bind *bind);
+
+/*
+ * Remove all that is bound in the range, also parts of bindings: their rest stays.  Waits for
+ * the jobs that use it, in the background or, with wait, here.  bo, memory, offset and flags are
+ * 0.  Errors as agate_vm_bind().
+ */
+int agate_vm_unbind(struct agate_vm *vm, const struct agate_vm_bind *bind);
+
+/*
+ * As agate_submit(), with the addresses of this address space.  A job may use all that is bound, so
+ * the submission lists no BO: -EINVAL if it does.  -EFAULT: memory of the process that is bound is
+ * there no more.  -ENOSPC: what is bound does not fit into its memory at the same time.  -EIO: a
+ * bound BO has lost its contents.  -EPERM: memory of another process is bound.
+ */
+int agate_vm_submit(struct agate_vm *vm, const struct agate_submit *submit);
+
 /* ---- Job chains in a BO ------------------------------------------------ */
 
 /*
@@ -313,7 +412,7 @@ int agate_sync_result(struct agate_device *dev, uint32_t syncobj, int *result);
  */
 struct agate_chain {
 	struct agate_bo *bo;
-	void *cpu;		/* the BO's map */
+	uint64_t address;	/* GPU address of the first job */
 	uint64_t start;		/* offset of the first job */
 	uint64_t end;		/* one past the last job */
 	uint64_t last;		/* offset of the last job, valid when jobs > 0 */
@@ -323,9 +422,16 @@ struct agate_chain {
 /*
  * Begin an empty chain at byte offset in bo.
  * -EINVAL: offset is not a multiple of AGATE_JOB_ALIGN, or outside the BO, or
- * the CPU may not write to the BO.
+ * the CPU may not write to the BO, or the BO has no address.
  */
 int agate_chain_begin(struct agate_chain *chain, struct agate_bo *bo, uint64_t offset);
+
+/*
+ * The same for agate_vm_submit(): the byte at offset is bound at address there.  -EINVAL: also
+ * when address is 0, or not a multiple of AGATE_JOB_ALIGN.
+ */
+int agate_chain_begin_at(struct agate_chain *chain, struct agate_bo *bo, uint64_t offset,
+			 uint64_t address);
 
 /*
  * Append one job.  The jobs of a chain are numbered from 1.  after is the number of

@@ -26,7 +26,7 @@
  * struct agate_bo - a buffer object
  * @dev: the device it belongs to; NULL in a free slot
  * @size: bytes, whole pages
- * @va: its GPU address
+ * @va: its GPU address, or 0: it was made for an address space of agate_space.h
  * @handle: its GEM handle
  * @flags: AGATE_ALLOC_*; only SHARED is ever added later
  * @refcnt: users; an import of the same handle adds one
@@ -36,6 +36,7 @@
  * @bucket_link: its place in a bucket of the cache
  * @lru_link: its place in the cache's list by age
  * @last_used_s: the second in which it went into the cache
+ * @bound: an address space of agate_space.h has had it; see agate_bo_mark_bound()
  * @closing: how many threads are closing this handle, or have just done so; under the
  *	device's bo_map_lock, and no part of the BO: it may belong to the BO that was in
  *	this slot before.  Last, for a slot is wiped up to here
@@ -52,6 +53,7 @@ struct agate_bo {
 	TAILQ_ENTRY(agate_bo) bucket_link;
 	TAILQ_ENTRY(agate_bo) lru_link;
 	uint64_t last_used_s;
+	_Atomic bool bound;
 	unsigned int closing;
 };
 
@@ -109,12 +111,21 @@ int agate_bo_madvise_label(struct agate_bo *bo, bool needed, const char *label, 
 void agate_bo_mark_submitted(struct agate_bo *bo, uint32_t access);
 
 /**
+ * agate_bo_mark_bound - record that jobs may use the BO of which this library does not know
+ * @bo: the BO
+ *
+ * Every job of an address space uses all that is bound there.  From now on the BO always has
+ * pending work, and every wait asks the kernel.
+ */
+void agate_bo_mark_bound(struct agate_bo *bo);
+
+/**
  * agate_bo_mark_idle - record that a wait found the BO idle
  * @bo: the BO
  * @seen: the value of @bo->pending before that wait
  * @access: the jobs that it waited for, in the bits of pending work
  *
- * Clears their access bits unless another job was submitted in between.
+ * Clears their access bits unless another job was submitted in between, or the BO is bound.
  */
 void agate_bo_mark_idle(struct agate_bo *bo, uint64_t seen, uint64_t access);
 

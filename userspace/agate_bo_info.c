@@ -74,7 +74,15 @@ void agate_bo_mark_submitted(struct agate_bo *bo, uint32_t access)
 		;
 }
 
+void agate_bo_mark_bound(struct agate_bo *bo)
+{
+	bo->bound = true;
+	agate_bo_mark_submitted(bo, AGATE_ACCESS_WRITE);
+}
+
 void agate_bo_mark_idle(struct agate_bo *bo, uint64_t seen, uint64_t access)
 {
+	if (bo->bound)
+		return;
 	atomic_compare_exchange_strong(&bo->pending, &seen, seen & ~access);
 }

@@ -58,6 +58,18 @@ static inline bool agate_device_knows_display(const struct agate_device *dev)
 	return dev->minor >= 5;
 }
 
+/* Does the driver know address spaces? */
+static inline bool agate_device_knows_vms(const struct agate_device *dev)
+{
+	return dev->minor >= 6;
+}
+
+/* Do these take memory of a process? */
+static inline bool agate_device_binds_memory(const struct agate_device *dev)
+{
+	return dev->minor >= 8;
+}
+
 /* Does MADVISE take a label? */
 static inline bool agate_device_labels_advice(const struct agate_device *dev)
 {

@@ -20,11 +20,14 @@ static uint64_t align_job(uint64_t bytes)
 	return (bytes + AGATE_JOB_ALIGN - 1) & ~(uint64_t)(AGATE_JOB_ALIGN - 1);
 }
 
-int agate_chain_begin(struct agate_chain *chain, struct agate_bo *bo, uint64_t offset)
+int agate_chain_begin_at(struct agate_chain *chain, struct agate_bo *bo, uint64_t offset,
+			 uint64_t address)
 {
 	void *cpu;
 	int err;
 
+	if (!address || address % AGATE_JOB_ALIGN)
+		return -EINVAL;
 	if (offset % AGATE_JOB_ALIGN || offset >= bo->size)
 		return -EINVAL;
 	if (bo->flags & AGATE_ALLOC_CPU_READONLY)
@@ -34,23 +37,35 @@ int agate_chain_begin(struct agate_chain *chain, struct agate_bo *bo, uint64_t o
 		return err;
 	*chain = (struct agate_chain) {
 		.bo = bo,
-		.cpu = cpu,
+		.address = address,
 		.start = offset,
 		.end = offset,
 	};
 	return 0;
 }
 
+int agate_chain_begin(struct agate_chain *chain, struct agate_bo *bo, uint64_t offset)
+{
+	/* Without an address there would be nothing to add the offset to. */
+	return bo->va ? agate_chain_begin_at(chain, bo, offset, bo->va + offset) : -EINVAL;
+}
+
 uint64_t agate_chain_address(const struct agate_chain *chain)
 {
-	return chain->jobs ? chain->bo->va + chain->start : 0;
+	return chain->jobs ? chain->address : 0;
+}
+
+/* Where the CPU sees a byte of the chain's BO, which has been mapped since its beginning. */
+static char *cpu_address(const struct agate_chain *chain, uint64_t offset)
+{
+	return (char *)chain->bo->cpu + offset;
 }
 
 /* Make the last job point at the new job at chain->end. */
 static void link_job(struct agate_chain *chain)
 {
-	uint64_t next = chain->bo->va + chain->end;
-	char *header = (char *)chain->cpu + chain->last;
+	uint64_t next = chain->address + (chain->end - chain->start);
+	char *header = cpu_address(chain, chain->last);
 
 	memcpy(header + offsetof(struct agate_job_header, next), &next, sizeof(next));
 }
@@ -64,7 +79,7 @@ static int append(struct agate_chain *chain, enum agate_job_type type, uint16_t 
 			   AGATE_JOB_INDEX(chain->jobs + 1),
 		.dependency1 = after,
 	};
-	char *job = (char *)chain->cpu + chain->end;
+	char *job = cpu_address(chain, chain->end);
 
 	if (after > chain->jobs)
 		return -EINVAL;
@@ -160,7 +175,7 @@ int agate_chain_check(const struct agate_chain *chain, struct agate_chain_result
 		struct agate_job_header header;
 		uint32_t exception;
 
-		memcpy(&header, (char *)chain->cpu + offset, sizeof(header));
+		memcpy(&header, cpu_address(chain, offset), sizeof(header));
 		/* The bits above the code hold the kind of the failed access. */
 		exception = header.exception_status & 0xff;
 		if (exception != AGATE_EXC_DONE) {

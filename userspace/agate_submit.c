@@ -14,6 +14,7 @@
 #include <xf86drm.h>
 
 #include "agate_bo.h"
+#include "agate_space.h"
 
 static int check(const struct agate_device *dev, const struct agate_submit *submit)
 {
@@ -66,7 +67,7 @@ static int submit_with(struct agate_device *dev, const struct agate_submit *subm
 	return err;
 }
 
-int agate_submit(struct agate_device *dev, const struct agate_submit *submit)
+int agate_submit_in(struct agate_device *dev, uint32_t vm_id, const struct agate_submit *submit)
 {
 	struct drm_agate_submit arg = {
 		.jc = submit->jc,
@@ -76,6 +77,7 @@ int agate_submit(struct agate_device *dev, const struct agate_submit *submit)
 		.out_sync_count = submit->out_sync_count,
 		.bo_handle_count = submit->bo_count,
 		.requirements = submit->requirements,
+		.vm_id = vm_id,
 	};
 	uint32_t i;
 	int err;
@@ -96,6 +98,11 @@ int agate_submit(struct agate_device *dev, const struct agate_submit *submit)
 	for (i = 0; i < submit->bo_count; i++)
 		agate_bo_mark_submitted(submit->bos[i].bo, submit->bos[i].access);
 	return 0;
+}
+
+int agate_submit(struct agate_device *dev, const struct agate_submit *submit)
+{
+	return agate_submit_in(dev, 0, submit);
 }
 
 /* Only a sync_file tells the error of a fence: waiting for a sync object does not. */

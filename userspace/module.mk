@@ -21,7 +21,8 @@ US_PKG_LIBS	= $(shell pkg-config --libs $(1))
 US_CFLAGS	= $(CFLAGS_HOST) -Iuserspace $(call US_PKG_CFLAGS,libdrm) -DLAB08=99 -DLAB09=99
 US_LIB_CFLAGS	= $(US_CFLAGS) -fPIC -fvisibility=hidden
 
-LIBAGATE_FRAME	:= agate_bo_cache_info agate_bo_info agate_descriptor agate_device agate_display agate_job agate_submit
+LIBAGATE_FRAME	:= agate_bo_cache_info agate_bo_info agate_descriptor agate_device agate_display agate_job \
+		   agate_space agate_submit agate_vm_bo
 LIBAGATE_LAB_08	:= agate_bo agate_sparse_array
 LIBAGATE_LAB_09	:= agate_bo_cache
 LIBAGATE_OBJS	:= $(LIBAGATE_FRAME:%=$(US_BUILD)/lib/%.o) \

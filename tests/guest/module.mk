@@ -7,7 +7,7 @@ GUEST_TESTS	:= uapi-bo uapi-submit mmap jobs races gone reload failnth failnth-t
 		   strangers dvfs two-gpus one-goes power-sticks restart trips own-vram limit placed pool mover-ends \
 		   victims cards failnth-card failnth-vm vm-bind vm-strain userptr pages-go long-running long-ends wired regions residency flip flip-ends suspend fuzz
 # Those with libagate inside.
-GUEST_LIB_TESTS	:= bo-cache scanout
+GUEST_LIB_TESTS	:= bo-cache scanout vm-library
 GUEST_TEST_DIR	:= $(BUILD)/tests/guest
 # The one of agate-top, which reads its JSON.
 GUEST_TOP_TEST	:= $(GUEST_TEST_DIR)/top

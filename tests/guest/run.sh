@@ -114,7 +114,7 @@ guest()
 		esac
 		set -- "$@" "exec:$look && echo '# $c looked'"
 	done
-	for p in bo-cache uapi-bo uapi-submit mmap races jobs gone reload failnth failnth-two stale fences closed stats \
+	for p in bo-cache vm-library uapi-bo uapi-submit mmap races jobs gone reload failnth failnth-two stale fences closed stats \
 		compute listed many absent coherency queued runtime-pm storm caught \
 		reservations readers lock-order parked probed backing spaces heaps asleep \
 		contiguous prime strangers scanout two-gpus one-goes top dvfs \
@@ -386,6 +386,7 @@ moves | moves-port)
 		"$(test_step flip-ends ends_late)" "$(test_step pool)" \
 		"$(test_step vm-bind)" "$(test_step vm-strain)" \
 		"$(test_step userptr)" "$(test_step pages-go)" "$(test_step long-running)" \
+		"$(test_step vm-library)" \
 		"$(inject fail-mover:3,fail-mover:4)" "$(test_step vm-bind behind_a_fence)" \
 		"$(load "$patient page_limit=16")" "$(test_step limit)" "$(test_step residency swapped)" \
 		"$(load $patient)" \
@@ -407,7 +408,8 @@ moves | moves-port)
 binds)
 	sim_args="--card --vram 64 --vram-visible 16"
 	set -- "$firmware" "$(load $patient)" "$(test_step vm-bind)" "$(test_step vm-strain)" \
-		"$(test_step userptr)" "$(test_step pages-go)" "$(test_step long-running)" ;;
+		"$(test_step userptr)" "$(test_step pages-go)" "$(test_step long-running)" \
+		"$(test_step vm-library)" ;;
 long)
 	# No stop ends a chain, only a reset does; the card's own work goes on.
 	sim_args="--card --vram 64 --vram-visible 16 --sim-arg --stop-latency --sim-arg stuck"

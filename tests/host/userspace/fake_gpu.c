@@ -14,14 +14,21 @@
 struct agate_sim {
 	const uint32_t *handles;
 	uint32_t count;
+	uint32_t vm;
 	uint32_t exception;
 	uint64_t fault_pointer;
 };
 
+static void *memory_at(const struct agate_sim *sim, uint64_t va, size_t len, bool write)
+{
+	return sim->vm ? fake_vm_memory(sim->vm, va, len, write) :
+			 fake_gpu_memory(sim->handles, sim->count, va, len, write);
+}
+
 static int transfer(struct agate_exec *x, uint64_t va, void *buf, size_t len, bool write,
 		    enum agate_run *why)
 {
-	void *memory = fake_gpu_memory(x->sim->handles, x->sim->count, va, len, write);
+	void *memory = memory_at(x->sim, va, len, write);
 
 	if (!memory) {
 		*why = agate_exec_fail(x, AGATE_EXC_TRANSLATION_FAULT_0 + 3, va);
@@ -91,12 +98,13 @@ static uint32_t run_job(struct agate_exec *x, uint32_t type)
 
 int fake_gpu_run(const struct drm_agate_submit *args, const uint32_t *handles)
 {
-	struct agate_sim sim = { .handles = handles, .count = args->bo_handle_count };
+	struct agate_sim sim = { .handles = handles, .count = args->bo_handle_count,
+				 .vm = args->vm_id };
 	struct agate_exec x = { .sim = &sim, .job = args->jc };
 	struct agate_job_header *header;
 
 	while (x.job) {
-		header = fake_gpu_memory(handles, sim.count, x.job, sizeof(*header), true);
+		header = memory_at(&sim, x.job, sizeof(*header), true);
 		if (!header)
 			return 0;	/* the chain faults, the submission does not */
 		header->exception_status = run_job(&x, AGATE_JOB_TYPE_OF(header->control));

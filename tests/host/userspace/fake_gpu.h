@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The GPU model's TILER and FRAGMENT, run by the fake kernel's SUBMIT on the memory
- * of the BOs that the submission lists: an access to an unlisted BO is a fault.
+ * of the BOs that the submission lists, or that are bound in its address space: any other access
+ * is a fault.
  */
 #ifndef FAKE_GPU_H
 #define FAKE_GPU_H

@@ -19,6 +19,7 @@
 #include <xf86drm.h>
 
 #include "fake_calls.h"
+#include "fake_vm.h"
 
 #define MAX_HANDLES	4096
 #define FIRST_VA	0x2000000ull
@@ -42,6 +43,7 @@ static struct {
 	int fence;
 	int minor;	/* of the driver's version */
 	struct drm_agate_flip shown;
+	struct drm_agate_vm_bind bound;
 } kernel = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static struct object *object_new(int memfd, uint64_t size)
@@ -101,8 +103,12 @@ static int create_bo(struct drm_agate_create_bo *args)
 	if (args->flags & AGATE_BO_HEAP && !(args->flags & AGATE_BO_NOEXEC))
 		return EINVAL;
 	/* A driver of an older version would not have seen these. */
-	if (kernel.minor < 4 && args->placement)
+	if ((kernel.minor < 4 && args->placement) || (kernel.minor < 6 && args->vm_id))
 		abort();
+	if (args->vm_id && !args->placement)
+		return EINVAL;
+	if (args->vm_id && !fake_vm_exists(args->vm_id))
+		return ENOENT;
 	memfd = memfd_create("bo", MFD_CLOEXEC);
 	if (memfd < 0 || ftruncate(memfd, (off_t)size))
 		abort();
@@ -110,6 +116,9 @@ static int create_bo(struct drm_agate_create_bo *args)
 	object->info.flags = args->flags;
 	object->info.placement = args->placement;
 	object->info.caching = args->caching;
+	object->info.vm_id = args->vm_id;
+	if (args->vm_id)
+		object->info.va = 0;
 	args->handle = handle_new(object);
 	args->offset = object->info.va;
 	return 0;
@@ -194,7 +203,8 @@ static int madvise_bo(struct drm_agate_madvise *args)
 		return EINVAL;
 	if (!object)
 		return ENOENT;
-	if (args->madv == AGATE_MADV_DONTNEED && (object->exported || object->info.imported))
+	if (args->madv == AGATE_MADV_DONTNEED &&
+	    (object->exported || object->info.imported || object->info.placement))
 		return EINVAL;
 	/* A driver of an older version would not have seen it. */
 	if (kernel.minor < 7 && args->label)
@@ -229,6 +239,8 @@ static int handle_to_fd(struct drm_prime_handle *args)
 
 	if (!object)
 		return ENOENT;
+	if (object->info.vm_id)
+		return EPERM;
 	object->exported = true;
 	args->fd = fcntl(object->memfd, args->flags & DRM_CLOEXEC ? F_DUPFD_CLOEXEC : F_DUPFD, 0);
 	return args->fd < 0 ? errno : 0;
@@ -275,6 +287,12 @@ static int submit(const struct drm_agate_submit *args)
 				return EINVAL;
 		}
 	}
+	if (kernel.minor < 6 && args->vm_id)
+		abort();
+	if (args->vm_id && args->bo_handle_count)
+		return EINVAL;
+	if (args->vm_id && !fake_vm_exists(args->vm_id))
+		return ENOENT;
 	if (!kernel.minor)
 		seen.bo_flags = 0;
 	return kernel.run ? kernel.run(&seen, handles) : 0;
@@ -311,6 +329,39 @@ static int flip(const struct drm_agate_flip *args)
 		return EINVAL;
 	kernel.shown = *args;
 	return 0;
+}
+
+static int vm_bind(const struct drm_agate_vm_bind *args)
+{
+	const bool map = args->op == AGATE_VM_BIND_MAP;
+	const bool memory = args->flags & AGATE_VM_BIND_USERPTR;
+	const struct object *object = object_of(args->handle);
+	int err;
+
+	/* A driver of an older version would not have seen it. */
+	if (kernel.minor < 8 && memory)
+		abort();
+	if ((!map && (args->flags || args->handle || args->offset)) || (memory && args->handle))
+		return EINVAL;
+	if (map && !memory) {
+		if (!object)
+			return ENOENT;
+		if (!object->info.placement || args->offset >= object->info.size ||
+		    args->range > object->info.size - args->offset)
+			return EINVAL;
+		if (object->info.vm_id && object->info.vm_id != args->vm_id)
+			return EPERM;
+	}
+	err = fake_vm_bind(args, map && !memory ? object->memfd : -1);
+	if (!err)
+		kernel.bound = *args;
+	return err;
+}
+
+/* All fences have signalled. */
+static int syncobj_wait(const struct drm_syncobj_wait *args)
+{
+	return *(const uint32_t *)(uintptr_t)args->handles == 1 ? 0 : ENOENT;
 }
 
 int fake_ioctl(unsigned long request, void *arg)
@@ -358,6 +409,18 @@ int fake_ioctl(unsigned long request, void *arg)
 		break;
 	case DRM_IOCTL_AGATE_FLIP:
 		err = flip(arg);
+		break;
+	case DRM_IOCTL_AGATE_VM_CREATE:
+		err = fake_vm_create(arg);
+		break;
+	case DRM_IOCTL_AGATE_VM_DESTROY:
+		err = fake_vm_destroy(arg);
+		break;
+	case DRM_IOCTL_AGATE_VM_BIND:
+		err = vm_bind(arg);
+		break;
+	case DRM_IOCTL_SYNCOBJ_WAIT:
+		err = syncobj_wait(arg);
 		break;
 	case DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD:
 		err = syncobj_to_fd(arg);
@@ -408,6 +471,13 @@ void fake_state_reset(void)
 	kernel.fence = 0;
 	kernel.minor = AGATE_DRM_MINOR;
 	kernel.shown = (struct drm_agate_flip){ 0 };
+	kernel.bound = (struct drm_agate_vm_bind){ 0 };
+	fake_vms_reset();
+}
+
+struct drm_agate_vm_bind fake_bound(void)
+{
+	return kernel.bound;
 }
 
 struct drm_agate_flip fake_shown(void)

@@ -61,6 +61,7 @@ void fake_hook(void (*hook)(unsigned long request, enum fake_when when));
 /* Counts that must return to zero. */
 unsigned int fake_live_handles(void);
 unsigned int fake_live_maps(void);
+unsigned int fake_live_vms(void);
 
 /* Look up a BO in the fake; false when there is no such handle. */
 struct fake_bo {
@@ -70,6 +71,7 @@ struct fake_bo {
 	bool imported;
 	uint32_t madv;			/* AGATE_MADV_* */
 	uint32_t placement, caching;
+	uint32_t vm_id;
 };
 
 bool fake_bo(uint32_t handle, struct fake_bo *bo);
@@ -105,5 +107,11 @@ void fake_submit(int (*run)(const struct drm_agate_submit *args, const uint32_t 
  */
 void *fake_gpu_memory(const uint32_t *handles, uint32_t count, uint64_t va, size_t len,
 		      bool write);
+
+/* VM_BIND's argument that succeeded last; all zero after the reset. */
+struct drm_agate_vm_bind fake_bound(void);
+
+/* The same in an address space of VM_CREATE: NULL when not all bytes are bound to one BO. */
+void *fake_vm_memory(uint32_t id, uint64_t va, size_t len, bool write);
 
 #endif /* FAKE_KERNEL_H */

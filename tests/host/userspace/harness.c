@@ -25,16 +25,16 @@ int older_device_setup(void **state)
 	return agate_bo_cache_enable(*state, false);
 }
 
-static int left_behind(unsigned int handles, unsigned int maps)
+static int left_behind(unsigned int handles, unsigned int maps, unsigned int vms)
 {
-	if (handles || maps)
-		print_error("left behind: %u handles, %u maps\n", handles, maps);
-	return handles || maps ? -1 : 0;
+	if (handles || maps || vms)
+		print_error("left behind: %u handles, %u maps, %u address spaces\n", handles, maps, vms);
+	return handles || maps || vms ? -1 : 0;
 }
 
 int device_teardown(void **state)
 {
-	const int ret = left_behind(fake_live_handles(), fake_live_maps());
+	const int ret = left_behind(fake_live_handles(), fake_live_maps(), fake_live_vms());
 
 	agate_device_close(*state);
 	fake_reset();
@@ -46,7 +46,7 @@ int cached_device_teardown(void **state)
 	int ret;
 
 	agate_device_close(*state);
-	ret = left_behind(fake_live_handles(), fake_live_maps());
+	ret = left_behind(fake_live_handles(), fake_live_maps(), fake_live_vms());
 	fake_reset();
 	return ret;
 }

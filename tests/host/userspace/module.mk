@@ -18,7 +18,7 @@ US_TEST_CFLAGS	= $(US_CFLAGS) -ffp-contract=off -Isim/model -Iuserspace/tools \
 		  -Itests/host/userspace $(call US_PKG_CFLAGS,libpng)
 
 US_TEST_MODEL	:= clip fragment raster shade tiler tiler_bin tiler_context
-US_TEST_COMMON	:= cache_helpers fake_calls fake_gpu fake_kernel
+US_TEST_COMMON	:= cache_helpers fake_calls fake_gpu fake_kernel fake_vm
 US_TEST_OBJS	:= $(LIBAGATE_FRAME) $(LIBAGATE_LAB_08:%=$(AGATE_LAB_08_NAME)/%) \
 		   $(LIBAGATE_LAB_09:%=$(AGATE_LAB_09_NAME)/%) $(US_TEST_MODEL) \
 		   $(US_TEST_COMMON) $(GEM_PARTS)
@@ -74,7 +74,7 @@ $(US_TEST)/gem-preview: $(US_TEST)/plain/gem_preview.o $(US_TEST)/plain/agate-ge
 
 # For a program that has libagate.so: the fake's functions under the names that they replace.
 FAKE_KERNEL	:= $(US_TEST)/libfakekernel.so
-FAKE_SOURCES	:= $(addprefix tests/host/userspace/,fake_calls.c fake_kernel.c preload.c)
+FAKE_SOURCES	:= $(addprefix tests/host/userspace/,fake_calls.c fake_kernel.c fake_vm.c preload.c)
 FAKE_NAMES	:= $(filter-out drmGetVersion,$(US_WRAPPED))
 
 $(FAKE_KERNEL): $(FAKE_SOURCES) $(wildcard tests/host/userspace/fake_*.h)
