@@ -14,7 +14,8 @@
 # trace.json.1), vram, or spilled: the card's memory, or that and system memory.  The card then
 # has VRAM MiB of it (48), of which the CPUs reach VISIBLE MiB (all).  FLIP=on has the card's
 # display show the picture, which also writes it to DIR/frames/frame-00001.png: BOS is contiguous,
-# vram or spilled then.  SUSPEND=always takes the GPU's power away whenever it has no job, so also
+# vram or spilled then.  VM=on draws in an address space of the program's own, on a machine with a
+# card; BOS is paged, vram or spilled then.  SUSPEND=always takes the GPU's power away whenever it has no job, so also
 # between any two passes.  SUSPEND=system has the whole system sleep again and again while the GPU
 # draws: all devices suspend and resume, and a card's memory loses what it holds.  The picture is
 # always the same.
@@ -27,6 +28,7 @@ COHERENCY=${COHERENCY:-ace}
 CACHE=${CACHE:-on}
 BOS=${BOS:-paged}
 FLIP=${FLIP:-off}
+VM=${VM:-off}
 gpus=1
 card=
 firmware=put:$BUILD/firmware/agate/card.fw:/lib/firmware/agate/card.fw
@@ -65,6 +67,22 @@ on*)
 	;;
 *)
 	echo "FLIP=$FLIP: it is on or off" >&2
+	exit 1
+	;;
+esac
+vm=
+case $VM$BOS in
+off*) ;;
+onpaged)
+	card="--card --vram 16 $firmware"
+	vm=--vm ;;
+onvram | onspilled) vm=--vm ;;
+on*)
+	echo "VM=on BOS=$BOS: an address space of its own has paged, vram and spilled BOs" >&2
+	exit 1
+	;;
+*)
+	echo "VM=$VM: it is on or off" >&2
 	exit 1
 	;;
 esac
@@ -111,13 +129,14 @@ say GUEST "restore, plug the GPU in, load agate.ko, run agate-gem"
 	"exec:insmod /run/agate/agate.ko timeout_ms=10000 tell_listed=1 \
 		coherency=$COHERENCY$autosuspend" \
 	"exec:/run/agate/bin/agate-info" \
-	"exec:$around /run/agate/bin/agate-gem --stats $flip --cache $CACHE --bos $BOS -o /run/agate/gem.png" \
+	"exec:$around /run/agate/bin/agate-gem --stats $flip $vm --cache $CACHE --bos $BOS -o /run/agate/gem.png" \
 	"exec:rmmod agate" \
 	"get:/run/agate/gem.png:$out/gem.png"
 
 say PICTURE "$out/gem.png"
 jobs=$(grep -c '"event": "job_end"' "$out/events.jsonl")
-faults=$(grep -c '"event": "fault"' "$out/events.jsonl")
+# A heap in an address space of its own does not grow.
+faults=$(grep -c '"event": "fault"' "$out/events.jsonl") || faults=0
 say EVENTS "$out/events.jsonl: $jobs jobs, $faults page faults of the heap served"
 "$BUILD/bin/agate-map" --svg "$out/map.svg" --text "$out/map.txt" "$out/events.jsonl"
 say MAP "$out/map.svg, $out/map.txt"

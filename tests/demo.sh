@@ -130,7 +130,7 @@ power_was_off()
 	[ "$off" -ge 8 ]
 }
 
-echo "1..43"
+echo "1..47"
 holds "demo runs" run_demo 1
 holds "demo runs again" run_demo 2
 holds "picture is 512 x 512 or more" big_enough
@@ -204,6 +204,18 @@ export VRAM VISIBLE
 holds "the same picture: 3 MiB of VRAM" same_picture midgard ace on spilled
 holds "some of it was there" moved 8 midgard-ace-on-spilled
 unset VRAM VISIBLE
+VM=on
+export VM
+# Its heap is there from the beginning, so nothing faults.
+no_fault()
+{
+	! grep '"event": "fault"' "$BUILD/tests/demo-$1/events.jsonl"
+}
+holds "the same picture in an address space of its own" same_picture bifrost ace on spilled
+holds "it says so: VM" said bifrost-ace-on-spilled 'address spaces of its own: 1'
+holds "no job touched what is not bound there" no_fault bifrost-ace-on-spilled
+holds "the same picture there, in system memory, without coherency" same_picture midgard none off paged
+unset VM
 SUSPEND=system
 export SUSPEND
 # The card lost its power at least twice, and got it back as often.

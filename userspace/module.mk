@@ -88,7 +88,7 @@ AGATE_TOOLS	:= $(BUILD)/bin/agate-info $(BUILD)/bin/agate-gem $(BUILD)/bin/agate
 
 # The picture is the same to the byte everywhere: no fused multiply-add.
 GEM_PARTS	:= gem_backdrop gem_ballast gem_camera gem_display gem_gpu gem_image gem_light gem_math gem_memory gem_mesh \
-		   gem_optics gem_scene
+		   gem_optics gem_scene gem_space
 GEM_OBJS	:= $(GEM_PARTS:%=$(US_BUILD)/tools/%.o) $(US_BUILD)/tools/agate-gem.o
 
 $(US_BUILD)/tools/%.o: userspace/tools/%.c

@@ -373,7 +373,7 @@ static void gem(void **state)
 	int dmabuf;
 
 	(void)state;
-	assert_int_equal(gem_gpu_create(WIDTH, true, GEM_BOS_PAGED, &gpu), 0);
+	assert_int_equal(gem_gpu_create(WIDTH, true, GEM_BOS_PAGED, 0, &gpu), 0);
 	assert_int_equal(gem_scene_build(&scene, 0.1), 0);
 	assert_int_equal(gem_gpu_draw(gpu, &scene, &pass, &pixels), 0);
 	assert_int_equal(gem_gpu_export(gpu, &dmabuf), 0);

@@ -40,7 +40,7 @@ static const int8_t pass_offset[][2] = {
 
 struct options {
 	const char *output;
-	unsigned int frames, size, overcommit;
+	unsigned int frames, size, overcommit, vms;
 	bool cache, flip, stats;
 	enum gem_bos bos;
 };
@@ -175,6 +175,8 @@ static void print_stats(const struct options *options, struct gem_gpu *gpu,
 	       (double)own->scene / frame_ms, (double)own->mean / frame_ms,
 	       (double)own->file / frame_ms);
 	printf("BOs: %s\n", gem_bos_names[options->bos]);
+	if (options->vms)
+		printf("address spaces of its own: %u\n", options->vms);
 	if (options->cache)
 		print_cache(gpu);
 	else
@@ -200,6 +202,7 @@ static int draw_all(const struct options *options, struct gem_gpu *gpu,
 		const double turns = FIRST_TURN + (double)frame / options->frames;
 		int err;
 
+		gem_gpu_next_frame(gpu);
 		err = draw_frame(gpu, ballast, scene, image, turns, &own);
 		if (!err && options->flip)
 			err = show_frame(gpu, image);
@@ -219,7 +222,7 @@ static int draw_all(const struct options *options, struct gem_gpu *gpu,
 static void usage(FILE *out)
 {
 	fprintf(out, "usage: agate-gem [-o FILE] [--frames N] [--size N] [--cache on|off]\n"
-		"                 [--bos KIND | --vram] [--overcommit N] [--flip] [--stats]\n"
+		"                 [--bos KIND | --vram] [--vm[=N]] [--overcommit N] [--flip] [--stats]\n"
 		"Draws a turning gemstone with the Agate GPU and writes PNG.\n"
 		"  -o FILE      the picture (gem.png); with several frames, FILE's name gets\n"
 		"               the frame's number: gem-0000.png ...\n"
@@ -230,12 +233,14 @@ static void usage(FILE *out)
 		"               the card's memory, or the card's as far as it has room: paged,\n"
 		"               contiguous, imported, vram or spilled (paged)\n"
 		"  --vram       the same as --bos vram\n"
+		"  --vm[=N]     draw in N address spaces of the program's own, 1 .. %u (1), in turn;\n"
+		"               the memory is paged, vram or spilled\n"
 		"  --overcommit N  let other BOs want N times the card's memory, 1 .. %u, so that\n"
 		"               those of each pass evict them\n"
 		"  --flip       show each picture on the card's display, for which the memory is\n"
 		"               contiguous, vram or spilled\n"
 		"  --stats      say what was drawn and how long the GPU took\n",
-		MAX_FRAMES, MIN_SIZE, MAX_SIZE, GEM_BALLAST_TIMES);
+		MAX_FRAMES, MIN_SIZE, MAX_SIZE, GEM_SPACES_MAX, GEM_BALLAST_TIMES);
 }
 
 static bool parse_number(const char *text, unsigned int min, unsigned int max,
@@ -276,6 +281,7 @@ static int parse_options(int argc, char **argv, struct options *options)
 		{ "size", required_argument, NULL, 's' },
 		{ "bos", required_argument, NULL, 'b' },
 		{ "vram", no_argument, NULL, 'v' },
+		{ "vm", optional_argument, NULL, 'V' },
 		{ "overcommit", required_argument, NULL, 'O' },
 		{ "cache", required_argument, NULL, 'c' },
 		{ "flip", no_argument, NULL, 'F' },
@@ -302,6 +308,10 @@ static int parse_options(int argc, char **argv, struct options *options)
 			break;
 		case 'v':
 			options->bos = GEM_BOS_VRAM;
+			break;
+		case 'V':
+			options->vms = 1;
+			ok &= !optarg || parse_number(optarg, 1, GEM_SPACES_MAX, &options->vms);
 			break;
 		case 'O':
 			ok &= parse_number(optarg, 1, GEM_BALLAST_TIMES, &options->overcommit);
@@ -350,7 +360,7 @@ int main(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	if (gem_gpu_create(options.size, options.cache, options.bos, &gpu))
+	if (gem_gpu_create(options.size, options.cache, options.bos, options.vms, &gpu))
 		return 1;
 	scene = malloc(sizeof(*scene));
 	status = 1;

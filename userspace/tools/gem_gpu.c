@@ -6,7 +6,9 @@
  * them.  Depth exists only in the tile, and is never stored.
  *
  * Each job lists every BO it touches, including the heap: the kernel could free or
- * purge an unlisted BO while a job still reads it.
+ * purge an unlisted BO while a job still reads it.  Only in an address space of the program's own
+ * a job may use all that is bound; there the heap has all its memory from the beginning, for the
+ * kernel lets heaps grow in its own address spaces alone.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,6 +23,9 @@
 /* Heap addresses for each tile, and for crowded tiles; pages come when the GPU touches them. */
 #define HEAP_TILE	(2 * AGATE_HEAP_CHUNK_SIZE)
 #define HEAP_CROWD	(48ull << 20)
+/* The same for one that does not grow: a tile of the gem seldom needs more than one chunk. */
+#define FIXED_TILE	AGATE_HEAP_CHUNK_SIZE
+#define FIXED_CROWD	(2ull << 20)
 
 /* Offsets in the BO of the jobs and bins. */
 #define JOBS_OFFSET	0
@@ -36,9 +41,11 @@ enum { GEOMETRY, FRAME, HEAP, COLOUR, BOS };
 struct gem_gpu {
 	struct agate_device *dev;
 	struct gem_memory memory;
+	struct gem_space space;
 	uint32_t size;
 	uint32_t tiles;			/* both ways */
 	struct agate_bo *bo[BOS];
+	uint64_t va[BOS];
 	void *cpu[BOS];			/* NULL for the heap */
 	uint32_t tiled;			/* sync object: the TILER job is done */
 	uint32_t vertices, indices;
@@ -63,6 +70,7 @@ static void release_bos(struct gem_gpu *gpu)
 {
 	unsigned int i;
 
+	gem_space_clear(&gpu->space);
 	for (i = 0; i < BOS; i++) {
 		agate_bo_unreference(gpu->bo[i]);
 		gpu->bo[i] = NULL;
@@ -74,6 +82,7 @@ static void release_bos(struct gem_gpu *gpu)
 static int create_bos(struct gem_gpu *gpu)
 {
 	const uint64_t tiles = (uint64_t)gpu->tiles * gpu->tiles;
+	const bool grows = !gem_space_is_vm(&gpu->space);
 	const struct {
 		uint64_t size;
 		uint32_t flags;
@@ -89,8 +98,8 @@ static int create_bos(struct gem_gpu *gpu)
 			"gem jobs and bins"
 		},
 		[HEAP] = {
-			HEAP_CROWD + tiles * HEAP_TILE,
-			AGATE_ALLOC_GROWABLE | AGATE_ALLOC_INVISIBLE,
+			grows ? HEAP_CROWD + tiles * HEAP_TILE : FIXED_CROWD + tiles * FIXED_TILE,
+			AGATE_ALLOC_INVISIBLE | (grows ? AGATE_ALLOC_GROWABLE : 0),
 			"gem tiler heap"
 		},
 		[COLOUR] = { (uint64_t)gpu->size * gpu->size * 4, 0, "gem colour" },
@@ -99,8 +108,8 @@ static int create_bos(struct gem_gpu *gpu)
 	int err;
 
 	for (i = 0; i < BOS; i++) {
-		err = gem_memory_create_bo(&gpu->memory, bos[i].size, bos[i].flags, bos[i].label,
-					   &gpu->bo[i]);
+		err = gem_space_create_bo(&gpu->space, bos[i].size, bos[i].flags, bos[i].label,
+					  &gpu->bo[i], &gpu->va[i]);
 		if (err)
 			return report(bos[i].label, err);
 		if (bos[i].flags & AGATE_ALLOC_INVISIBLE)
@@ -112,7 +121,8 @@ static int create_bos(struct gem_gpu *gpu)
 	return 0;
 }
 
-int gem_gpu_create(uint32_t size, bool cache, enum gem_bos bos, struct gem_gpu **out)
+int gem_gpu_create(uint32_t size, bool cache, enum gem_bos bos, unsigned int vms,
+		   struct gem_gpu **out)
 {
 	struct gem_gpu *gpu = calloc(1, sizeof(*gpu));
 	int err;
@@ -129,6 +139,11 @@ int gem_gpu_create(uint32_t size, bool cache, enum gem_bos bos, struct gem_gpu *
 	err = gem_memory_open(&gpu->memory, gpu->dev, bos);
 	if (err) {
 		report("cannot open a second GPU", err);
+		goto err_destroy;
+	}
+	err = gem_space_open(&gpu->space, &gpu->memory, vms);
+	if (err) {
+		report("cannot make an address space for BOs of this kind", err);
 		goto err_destroy;
 	}
 	/* A library without a cache draws the same picture. */
@@ -156,9 +171,16 @@ void gem_gpu_destroy(struct gem_gpu *gpu)
 	if (gpu->tiled)
 		drmSyncobjDestroy(agate_device_fd(gpu->dev), gpu->tiled);
 	release_bos(gpu);
+	gem_space_close(&gpu->space);
 	gem_memory_close(&gpu->memory);
 	agate_device_close(gpu->dev);
 	free(gpu);
+}
+
+void gem_gpu_next_frame(struct gem_gpu *gpu)
+{
+	release_bos(gpu);
+	gem_space_turn(&gpu->space);
 }
 
 static float brightened(float colour, const struct gem_pass *pass)
@@ -193,8 +215,8 @@ static void write_geometry(struct gem_gpu *gpu, const struct gem_scene *scene,
 /* Write an empty heap, empty bins, and the picture's address. */
 static int write_descriptors(struct gem_gpu *gpu)
 {
-	const uint64_t frame = agate_bo_address(gpu->bo[FRAME]);
-	const uint64_t heap = agate_bo_address(gpu->bo[HEAP]);
+	const uint64_t frame = gpu->va[FRAME];
+	const uint64_t heap = gpu->va[HEAP];
 	const struct agate_tiler_context context = {
 		.heap_start = heap,
 		.heap_end = heap + agate_bo_size(gpu->bo[HEAP]),
@@ -204,7 +226,7 @@ static int write_descriptors(struct gem_gpu *gpu)
 		.height = gpu->size,
 	};
 	const struct agate_framebuffer target = {
-		.color = agate_bo_address(gpu->bo[COLOUR]),
+		.color = gpu->va[COLOUR],
 		.tiler = frame + CONTEXT_OFFSET,
 		.width = gpu->size,
 		.height = gpu->size,
@@ -233,8 +255,8 @@ static int write_descriptors(struct gem_gpu *gpu)
 static int write_jobs(struct gem_gpu *gpu, const struct gem_pass *pass,
 		      struct agate_chain *tiler, struct agate_chain *fragment)
 {
-	const uint64_t frame = agate_bo_address(gpu->bo[FRAME]);
-	const uint64_t geometry = agate_bo_address(gpu->bo[GEOMETRY]);
+	const uint64_t frame = gpu->va[FRAME];
+	const uint64_t geometry = gpu->va[GEOMETRY];
 	const struct agate_tiler_payload bin = {
 		.vertices = geometry,
 		.indices = geometry + sizeof(((struct gem_scene *)0)->vertex),
@@ -257,11 +279,12 @@ static int write_jobs(struct gem_gpu *gpu, const struct gem_pass *pass,
 	};
 	int err;
 
-	err = agate_chain_begin(tiler, gpu->bo[FRAME], JOBS_OFFSET);
+	err = agate_chain_begin_at(tiler, gpu->bo[FRAME], JOBS_OFFSET, frame + JOBS_OFFSET);
 	if (!err)
 		err = agate_chain_tiler(tiler, 0, &bin);
 	if (!err)
-		err = agate_chain_begin(fragment, gpu->bo[FRAME], tiler->end);
+		err = agate_chain_begin_at(fragment, gpu->bo[FRAME], tiler->end,
+					   frame + tiler->end);
 	if (!err)
 		err = agate_chain_fragment(fragment, 0, &draw);
 	return err ? report("cannot write the jobs", err) : 0;
@@ -298,10 +321,10 @@ static int submit(struct gem_gpu *gpu, const struct agate_chain *tiler,
 	};
 	int err;
 
-	err = agate_submit(gpu->dev, &first);
+	err = gem_space_submit(&gpu->space, &first);
 	if (err)
 		return report("cannot submit the TILER job", err);
-	err = agate_submit(gpu->dev, &second);
+	err = gem_space_submit(&gpu->space, &second);
 	return err ? report("cannot submit the FRAGMENT job", err) : 0;
 }
 
@@ -315,6 +338,21 @@ static int check(const struct agate_chain *chain, const char *job)
 		job, agate_exception_name(result.exception), result.exception,
 		(unsigned long long)result.fault_pointer);
 	return -EIO;
+}
+
+/*
+ * Only the TILER job reads the geometry; but in an address space of the program's own each job
+ * uses all BOs.
+ */
+static int wait_for_tiler(struct gem_gpu *gpu)
+{
+	struct drm_syncobj_wait wait = {
+		.handles = (uintptr_t)&gpu->tiled, .count_handles = 1, .timeout_nsec = INT64_MAX,
+	};
+
+	if (!gem_space_is_vm(&gpu->space))
+		return agate_bo_wait(gpu->bo[GEOMETRY], INT64_MAX, true);
+	return drmIoctl(agate_device_fd(gpu->dev), DRM_IOCTL_SYNCOBJ_WAIT, &wait) ? -errno : 0;
 }
 
 static void count(struct gem_gpu *gpu, uint64_t start, uint64_t tiled, uint64_t drawn)
@@ -351,8 +389,7 @@ int gem_gpu_draw(struct gem_gpu *gpu, const struct gem_scene *scene,
 	err = submit(gpu, &tiler, &fragment);
 	if (err)
 		return err;
-	/* Only the TILER job reads the geometry, so this tells when it is done. */
-	err = agate_bo_wait(gpu->bo[GEOMETRY], INT64_MAX, true);
+	err = wait_for_tiler(gpu);
 	tiled = now_ns();
 	if (!err)
 		err = agate_bo_wait(gpu->bo[COLOUR], INT64_MAX, true);

@@ -8,6 +8,7 @@
 #include "agate.h"
 #include "gem_memory.h"
 #include "gem_scene.h"
+#include "gem_space.h"
 
 struct gem_gpu;
 
@@ -20,11 +21,15 @@ struct gem_gpu_stats {
 
 /*
  * Open the GPU for square pictures of size pixels, with or without the library's cache of
- * unused BOs, and with BOs of this kind.  On failure prints the reason to standard error, and
- * returns a negative errno.
+ * unused BOs, with BOs of this kind, and with so many address spaces of its own, 0 to
+ * GEM_SPACES_MAX.  On failure prints the reason to standard error, and returns a negative errno.
  */
-int gem_gpu_create(uint32_t size, bool cache, enum gem_bos bos, struct gem_gpu **gpu);
+int gem_gpu_create(uint32_t size, bool cache, enum gem_bos bos, unsigned int vms,
+		   struct gem_gpu **gpu);
 void gem_gpu_destroy(struct gem_gpu *gpu);
+
+/* The passes from here on are those of another frame, in the next address space. */
+void gem_gpu_next_frame(struct gem_gpu *gpu);
 
 /* How a pass differs from the original scene. */
 struct gem_pass {

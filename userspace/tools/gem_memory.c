@@ -91,26 +91,27 @@ static int import_bo(struct gem_memory *memory, uint64_t size, uint32_t flags, c
 	return err;
 }
 
+uint32_t gem_memory_flags(const struct gem_memory *memory)
+{
+	switch (memory->bos) {
+	case GEM_BOS_CONTIGUOUS:
+		return AGATE_ALLOC_CONTIGUOUS;
+	case GEM_BOS_VRAM:
+		return AGATE_ALLOC_VRAM;
+	case GEM_BOS_SPILLED:
+		return AGATE_ALLOC_VRAM | AGATE_ALLOC_SPILL;
+	default:
+		return 0;
+	}
+}
+
 int gem_memory_create_bo(struct gem_memory *memory, uint64_t size, uint32_t flags,
 			 const char *label, struct agate_bo **bo)
 {
 	flags |= AGATE_ALLOC_DELAY_MMAP;
 	if (flags & AGATE_ALLOC_GROWABLE)
 		return agate_bo_create(memory->dev, size, flags, label, bo);
-	switch (memory->bos) {
-	case GEM_BOS_CONTIGUOUS:
-		flags |= AGATE_ALLOC_CONTIGUOUS;
-		break;
-	case GEM_BOS_VRAM:
-		flags |= AGATE_ALLOC_VRAM;
-		break;
-	case GEM_BOS_SPILLED:
-		flags |= AGATE_ALLOC_VRAM | AGATE_ALLOC_SPILL;
-		break;
-	case GEM_BOS_IMPORTED:
+	if (memory->bos == GEM_BOS_IMPORTED)
 		return import_bo(memory, size, flags, label, bo);
-	default:
-		break;
-	}
-	return agate_bo_create(memory->dev, size, flags, label, bo);
+	return agate_bo_create(memory->dev, size, flags | gem_memory_flags(memory), label, bo);
 }

@@ -30,6 +30,9 @@ struct gem_memory {
 int gem_memory_open(struct gem_memory *memory, struct agate_device *dev, enum gem_bos bos);
 void gem_memory_close(struct gem_memory *memory);
 
+/* AGATE_ALLOC_* for this kind. */
+uint32_t gem_memory_flags(const struct gem_memory *memory);
+
 /* As agate_bo_create() for the GPU that draws; not mapped.  A heap is always that GPU's own. */
 int gem_memory_create_bo(struct gem_memory *memory, uint64_t size, uint32_t flags,
 			 const char *label, struct agate_bo **bo);

@@ -12,7 +12,7 @@
 #include "fake_calls.h"
 
 #define MAX_VMS		4
-#define MAX_MAPS	256
+#define MAX_MAPS	4096
 #define PAGE		4096ull
 #define START		0x2000000ull
 #define END		(START + (1ull << 30))

@@ -23,14 +23,19 @@ int __wrap_agate_device_open(struct agate_device **dev)
 static const struct gem_pass still;
 static struct gem_scene scene;
 
-static struct gem_gpu *gpu_of(uint32_t size, bool cache, enum gem_bos bos)
+static struct gem_gpu *gpu_in(uint32_t size, bool cache, enum gem_bos bos, unsigned int vms)
 {
 	struct gem_gpu *gpu = NULL;
 
 	fake_reset();
 	fake_submit(fake_gpu_run);
-	assert_int_equal(gem_gpu_create(size, cache, bos, &gpu), 0);
+	assert_int_equal(gem_gpu_create(size, cache, bos, vms, &gpu), 0);
 	return gpu;
+}
+
+static struct gem_gpu *gpu_of(uint32_t size, bool cache, enum gem_bos bos)
+{
+	return gpu_in(size, cache, bos, 0);
 }
 
 static struct gem_gpu *gpu_with(uint32_t size, bool cache)
@@ -48,6 +53,7 @@ static void gpu_free(struct gem_gpu *gpu)
 	gem_gpu_destroy(gpu);
 	assert_int_equal(fake_live_handles(), 0);
 	assert_int_equal(fake_live_maps(), 0);
+	assert_int_equal(fake_live_vms(), 0);
 }
 
 static const uint8_t *draw(struct gem_gpu *gpu)
@@ -210,13 +216,71 @@ static void test_contiguous(void **state)
 	gpu_free(gpu);
 }
 
+/* The BOs of a pass are all private to this address space; none of them grows. */
+static void all_private(uint32_t vm_id)
+{
+	struct fake_bo seen;
+	uint32_t handle;
+
+	for (handle = 1; fake_bo(handle, &seen); handle++) {
+		assert_int_equal(seen.vm_id, vm_id);
+		assert_int_equal(seen.flags & AGATE_BO_HEAP, 0);
+	}
+	assert_int_equal(handle, 5);
+}
+
+/* Each frame is drawn in the next address space, and nothing is bound in the last one. */
+static void test_own_spaces(void **state)
+{
+	static uint8_t paged[SIZE * SIZE * 4];
+	struct gem_gpu *gpu = gpu_new(SIZE);
+	uint32_t last = 0;
+
+	(void)state;
+	assert_int_equal(gem_scene_build(&scene, 0.02), 0);
+	memcpy(paged, draw(gpu), sizeof(paged));
+	gpu_free(gpu);
+
+	gpu = gpu_in(SIZE, true, GEM_BOS_VRAM, 2);
+	assert_int_equal(fake_live_vms(), 2);
+	for (unsigned int frame = 0; frame < 3; frame++) {
+		gem_gpu_next_frame(gpu);
+		if (last) {
+			assert_int_equal(fake_bound().op, AGATE_VM_BIND_UNMAP);
+			assert_int_equal(fake_bound().vm_id, last);
+			assert_null(fake_vm_memory(last, fake_bound().addr, 1, false));
+		}
+		for (unsigned int pass = 0; pass < 2; pass++) {
+			assert_memory_equal(draw(gpu), paged, sizeof(paged));
+			assert_int_not_equal(fake_bound().vm_id, last);
+			all_private(fake_bound().vm_id);
+		}
+		last = fake_bound().vm_id;
+	}
+	gpu_free(gpu);
+}
+
+static void test_kinds_without_spaces(void **state)
+{
+	struct gem_gpu *gpu = NULL;
+
+	(void)state;
+	fake_reset();
+	assert_int_equal(gem_gpu_create(SIZE, true, GEM_BOS_CONTIGUOUS, 1, &gpu), -EINVAL);
+	assert_null(gpu);
+	fake_reset();
+	fake_set_minor(5);
+	assert_int_equal(gem_gpu_create(SIZE, true, GEM_BOS_PAGED, 1, &gpu), -EOPNOTSUPP);
+	assert_null(gpu);
+}
+
 static void test_no_second_gpu(void **state)
 {
 	struct gem_gpu *gpu = NULL;
 
 	(void)state;
 	fake_reset();
-	assert_int_equal(gem_gpu_create(SIZE, true, GEM_BOS_IMPORTED, &gpu), -ENODEV);
+	assert_int_equal(gem_gpu_create(SIZE, true, GEM_BOS_IMPORTED, 0, &gpu), -ENODEV);
 	assert_null(gpu);
 	assert_int_equal(fake_live_handles(), 0);
 }
@@ -256,24 +320,24 @@ static void test_faulting_jobs_are_reported(void **state)
 	gpu_free(gpu);
 }
 
-static int open_and_draw(struct gem_gpu **gpu)
+static int open_and_draw(unsigned int vms, struct gem_gpu **gpu)
 {
 	const uint8_t *pixels;
-	int err = gem_gpu_create(SIZE, false, GEM_BOS_PAGED, gpu);
+	int err = gem_gpu_create(SIZE, false, GEM_BOS_PAGED, vms, gpu);
 
 	return err ? err : gem_gpu_draw(*gpu, &scene, &still, &pixels);
 }
 
 /* Make each kernel call of a first pass fail in turn; nothing stays. */
-static void test_failing_pass(void **state)
+static unsigned int failing_passes(unsigned int vms)
 {
 	static const unsigned long requests[] = {
 		DRM_IOCTL_AGATE_CREATE_BO, DRM_IOCTL_AGATE_SET_LABEL, FAKE_MMAP,
-		DRM_IOCTL_SYNCOBJ_CREATE,
+		DRM_IOCTL_SYNCOBJ_CREATE, DRM_IOCTL_AGATE_VM_CREATE, DRM_IOCTL_AGATE_VM_BIND,
+		DRM_IOCTL_SYNCOBJ_WAIT,
 	};
 	unsigned int i, nth, failures = 0;
 
-	(void)state;
 	assert_int_equal(gem_scene_build(&scene, 0.02), 0);
 	for (i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
 		for (nth = 1; nth <= 4; nth++) {
@@ -282,12 +346,20 @@ static void test_failing_pass(void **state)
 			fake_reset();
 			fake_submit(fake_gpu_run);
 			fake_fail(requests[i], nth, ENOMEM);
-			failures += open_and_draw(&gpu) != 0;
+			failures += open_and_draw(vms, &gpu) != 0;
 			gpu_free(gpu);
 		}
 	}
+	return failures;
+}
+
+static void test_failing_pass(void **state)
+{
+	(void)state;
 	/* Four BOs, four labels, three maps, one sync object. */
-	assert_int_equal(failures, 12);
+	assert_int_equal(failing_passes(0), 12);
+	/* Two address spaces, four bindings and a wait more. */
+	assert_int_equal(failing_passes(2), 19);
 }
 
 int main(void)
@@ -300,6 +372,8 @@ int main(void)
 		cmocka_unit_test(test_recycled_bos),
 		cmocka_unit_test(test_order_does_not_matter),
 		cmocka_unit_test(test_contiguous),
+		cmocka_unit_test(test_own_spaces),
+		cmocka_unit_test(test_kinds_without_spaces),
 		cmocka_unit_test(test_no_second_gpu),
 		cmocka_unit_test(test_odd_sizes),
 		cmocka_unit_test(test_faulting_jobs_are_reported),
