@@ -2,7 +2,7 @@
 /*
  * What the capstone's page shows: data.awk says what is in the lists of `run`; run.sh adds
  * pictures, frames (for each shown frame, the number of the picture that it equals, or -1),
- * clients, vram (bytes), wanted (bytes), and gpu.
+ * clients, spaces (the clients' address spaces), vram (bytes), wanted (bytes), and gpu.
  */
 const run = JSON.parse(document.getElementById("data").textContent);
 const CYCLES_PER_MS = 800000;
@@ -59,14 +59,15 @@ function showFacts() {
 		[mib(run.wanted), `wanted by ${run.clients} programs, in ${mib(run.vram)} of VRAM`],
 		[mib(bytes(0)), "moved into VRAM"],
 		[mib(bytes(1)), "moved out of it"],
-		[run.chains.length.toLocaleString("en"), "job chains"],
+		[run.chains.length.toLocaleString("en"), `job chains in ${run.spaces} address spaces`],
 		[run.faults.length, "page faults served"],
 		[events.length, "things that went wrong on purpose"],
 	];
 
 	byId("what").textContent = `${run.clients} programs drew the same turning gem at the same time ` +
-		`on a simulated ${run.gpu} GPU, with far less memory than they wanted. Interrupts were lost ` +
-		"and late, the MMU stopped answering, and the whole system slept in the middle of frames.";
+		`on a simulated ${run.gpu} GPU, with far less memory than they wanted; all but the first ` +
+		"one by turns in address spaces of their own. Interrupts were lost and late, the MMU " +
+		"stopped answering, and the whole system slept in the middle of frames.";
 	for (const [number, text] of facts)
 		make(make(byId("facts"), "li"), "b", number).after(" " + text);
 }

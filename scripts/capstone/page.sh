@@ -3,13 +3,14 @@
 #
 # page.sh: compare all frames of a capstone, and make its page.
 #
-# usage: scripts/capstone/page.sh DIR CLIENTS VRAM WANTED GPU
+# usage: scripts/capstone/page.sh DIR CLIENTS VRAM WANTED GPU SPACES
 #
-# DIR is what run.sh left; VRAM and WANTED are bytes.  Writes DIR/index.html, which needs nothing
-# else.  Fails if a frame differs, or if something that was to go wrong did not.
+# DIR is what run.sh left; VRAM and WANTED are bytes, and SPACES are the address spaces of all
+# clients.  Writes DIR/index.html, which needs nothing else.  Fails if a frame differs, if the GPU
+# was not in that many address spaces, or if something that was to go wrong did not.
 set -eu
 
-out=$1 clients=$2 vram=$3 wanted=$4 gpu=$5
+out=$1 clients=$2 vram=$3 wanted=$4 gpu=$5 spaces=$6
 here=$(dirname "$0")
 
 say() { printf '  %-8s %s\n' "$1" "$2"; }
@@ -30,6 +31,13 @@ trouble()
 	grep -q '"event": "card_power", "on": 0' "$out/events.jsonl" || fail "the system did not sleep"
 	grep -q 'resetting the GPU' "$out/disturbed.log" || fail "the GPU was not reset"
 	grep -q '"op": "COPY", "src": "0x80' "$out/events.jsonl" || fail "nothing left VRAM"
+}
+
+# Each page table that the GPU was given.
+tables()
+{
+	sed -n 's/.*"command": "UPDATE".*"table": "\(0x[1-9a-f][^"]*\)".*/\1/p' "$out/events.jsonl" |
+		sort -u
 }
 
 # Which undisturbed picture FILE is: its number, or -1.
@@ -67,7 +75,8 @@ facts()
 	printf '],\n"frames": [%s],\n' "$(for frame in "$out"/frames/*.png; do
 		picture_of "$frame"
 	done | paste -s -d ,)"
-	printf '"clients": %d, "vram": %d, "wanted": %d, "gpu": "%s",\n' "$clients" "$vram" "$wanted" "$gpu"
+	printf '"clients": %d, "spaces": %d, "vram": %d, "wanted": %d, "gpu": "%s",\n' \
+		"$clients" "$spaces" "$vram" "$wanted" "$gpu"
 	awk -f "$here/data.awk" "$out/events.jsonl"
 	printf '}'
 }
@@ -85,6 +94,7 @@ page()
 }
 
 trouble
+[ "$(tables | wc -l)" -ge "$spaces" ] || fail "the GPU was in $(tables | wc -l) address spaces, not $spaces"
 compare
 page
 grep -q '"frames": \[[^]]*-1' "$out/data.json" && fail "a shown frame differs: $out/frames"

@@ -6,8 +6,10 @@
 # usage: scripts/capstone/run.sh DIR
 #
 # First a GPU without a card draws FRAMES frames, undisturbed.  Then CLIENTS programs draw the same
-# on a card, whose memory is a sixth of what they want, and show each frame on its display: two
-# interrupts are lost, one is late, the MMU does not answer, and the whole system sleeps.
+# on a card, whose memory is a sixth of what they want, and show each frame on its display.  The
+# first one draws in the address space that the kernel gives it, where the tiler heap grows; each of
+# the others has SPACES of its own, and draws every frame in the next one.  Meanwhile two interrupts
+# are lost, one is late, the MMU does not answer, and the whole system sleeps.
 # Writes DIR/undisturbed, DIR/frames (what the display showed), DIR/clients (what each program
 # wrote), DIR/events.jsonl (the GPU's log), the console of each guest, and what page.sh makes of
 # them.  GPU is midgard or bifrost.
@@ -19,6 +21,7 @@ BUILD=${BUILD:-build}
 GPU=${GPU:-midgard}
 FRAMES=${FRAMES:-6}
 CLIENTS=3
+SPACES=2
 VRAM=16
 # Each client's other BOs want so many times the card's memory.
 OVERCOMMIT=2
@@ -82,7 +85,7 @@ disturbed()
 		drop-irq:100:job,delay-irq:200:12000000:job,stick-as:1200,drop-irq:300:card -- \
 		"put:$BUILD/firmware/agate/card.fw:/lib/firmware/agate/card.fw" \
 		"exec:insmod $guest/agate.ko timeout_ms=5000" \
-		"exec:$guest/story.sh $CLIENTS $options --vram --overcommit $OVERCOMMIT --flip" \
+		"exec:$guest/story.sh $CLIENTS $SPACES $options --vram --overcommit $OVERCOMMIT --flip" \
 		"exec:rmmod agate" "get:$guest/frames.tar:$out/clients.tar"
 	tar -C "$out/clients" -xf "$out/clients.tar"
 	rm "$out/clients.tar"
@@ -90,4 +93,5 @@ disturbed()
 
 undisturbed
 disturbed
-exec "$here/page.sh" "$out" $CLIENTS $((VRAM << 20)) $((CLIENTS * OVERCOMMIT * VRAM << 20)) "$GPU"
+exec "$here/page.sh" "$out" $CLIENTS $((VRAM << 20)) $((CLIENTS * OVERCOMMIT * VRAM << 20)) "$GPU" \
+	$((CLIENTS + (CLIENTS - 1) * SPACES))

@@ -3,15 +3,16 @@
 #
 # story.sh: what happens in the capstone's guest.
 #
-# usage: story.sh CLIENTS OPTION..., in the guest
+# usage: story.sh CLIENTS SPACES OPTION..., in the guest
 #
-# CLIENTS programs draw at the same time, with OPTIONs of agate-gem.  When the first one has its
+# CLIENTS programs draw at the same time, with OPTIONs of agate-gem, all but the first one in SPACES
+# address spaces of their own.  When the first one has its
 # first frame, the system goes to sleep, while all of them are in the middle of one.  Leaves
 # frames.tar, with a folder for each client.
 set -u
 
-clients=$1
-shift
+clients=$1 spaces=$2
+shift 2
 top=/run/agate
 cd "$top" || exit
 
@@ -25,8 +26,9 @@ draw()
 	echo $? >status
 }
 
-for c in $(seq "$clients"); do
-	(draw "client-$c" "$@") &
+(draw client-1 "$@") &
+for c in $(seq 2 "$clients"); do
+	(draw "client-$c" --vm="$spaces" "$@") &
 done
 until [ -e client-1/gem-0000.png ] || [ -e client-1/status ]; do sleep 0.05; done
 echo mem >/sys/power/state || exit
