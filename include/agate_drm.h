@@ -41,7 +41,7 @@ extern "C" {
  *   6   VM_CREATE, VM_DESTROY, VM_BIND; CREATE_BO and SUBMIT: vm_id
  *   7   MADVISE: label
  *   8   VM_BIND: AGATE_VM_BIND_USERPTR
- *   9   VM_CREATE: AGATE_VM_LONG_RUNNING
+ *   9   VM_CREATE: AGATE_VM_LONG_RUNNING; VM_BIND: BOs of other drivers
  *
  * A driver ignores what a later version appended to a struct, but not a flag that it does
  * not know: before a client sets one, it asks for the version.
@@ -616,8 +616,12 @@ struct drm_agate_vm_destroy {
  * not wait.  A change that replaces or removes a binding waits for the jobs that the address
  * space has by then.  The fence of the change is in the out-syncs.
  *
+ * A BO has a placement, or is, from version 1.9 on, of another driver: EOPNOTSUPP where the GPU
+ * does not reach its memory where it lies.  Jobs wait for those of the other driver that are
+ * in the BO's reservation, and it can wait for them.
+ *
  * EPERM for a BO that belongs to another address space.  EINVAL for one without a placement,
- * and for a range or an offset that is empty, outside of the BO or of the address space, or
+ * unless it is of another driver, and for a range or an offset that is empty, outside of the BO or of the address space, or
  * not a multiple of 4 KiB.  ENOSPC if the BO does not fit into its memory, and if
  * AGATE_SUBMIT_MAX_BOS other BOs of no vm_id are bound; EIO if its contents are lost; ENOMEM.
  * Like SUBMIT the call waits while AGATE_SUBMIT_MAX_JOBS jobs of this file have not ended.

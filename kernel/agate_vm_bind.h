@@ -55,7 +55,8 @@ void agate_va_apply(struct agate_vm *vm, struct agate_va_steps *steps);
  * @vm: the address space
  * @bo: the BO
  *
- * Return: 0; -EPERM: it belongs to another one; -EINVAL: its memory cannot move.
+ * Return: 0; -EPERM: it belongs to another one; -EINVAL: its memory cannot move, and is not
+ * another driver's; -EOPNOTSUPP: it is, and the GPU does not reach it where it lies.
  */
 int agate_vm_may_bind(const struct agate_vm *vm, const struct agate_bo *bo);
 

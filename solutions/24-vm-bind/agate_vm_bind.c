@@ -103,6 +103,9 @@ void agate_va_apply(struct agate_vm *vm, struct agate_va_steps *steps)
 
 int agate_vm_may_bind(const struct agate_vm *vm, const struct agate_bo *bo)
 {
+	/* It stays where the other driver keeps it.  Jobs list no BOs, so nobody could sync it. */
+	if (bo->flags & AGATE_BO_IMPORTED)
+		return bo->backing.bounced ? -EOPNOTSUPP : 0;
 	if (!(bo->flags & AGATE_BO_PLACED))
 		return -EINVAL;
 	return bo->ttm.root && bo->ttm.root != vm->bound.root ? -EPERM : 0;

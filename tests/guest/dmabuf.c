@@ -229,3 +229,36 @@ int dmabuf_of_memory(size_t size, void **cpu)
 	close(memory);
 	return dmabuf;
 }
+
+/* ---- Fences of vgem ------------------------------------------------------ */
+
+/* vgem's calls have no header that Debian installs. */
+struct vgem_fence_attach {
+	uint32_t handle;
+	uint32_t flags;
+	uint32_t out_fence;
+	uint32_t pad;
+};
+
+struct vgem_fence_signal {
+	uint32_t fence;
+	uint32_t flags;
+};
+
+#define VGEM_FENCE_ATTACH	DRM_IOWR(DRM_COMMAND_BASE + 1, struct vgem_fence_attach)
+#define VGEM_FENCE_SIGNAL	DRM_IOW(DRM_COMMAND_BASE + 2, struct vgem_fence_signal)
+
+uint32_t stranger_attach_fence(int vgem, uint32_t handle, uint32_t flags)
+{
+	struct vgem_fence_attach arg = { .handle = handle, .flags = flags };
+
+	assert_int_equal(guest_ioctl(vgem, VGEM_FENCE_ATTACH, &arg), 0);
+	return arg.out_fence;
+}
+
+int stranger_signal_fence(int vgem, uint32_t fence)
+{
+	struct vgem_fence_signal arg = { .fence = fence };
+
+	return guest_ioctl(vgem, VGEM_FENCE_SIGNAL, &arg);
+}

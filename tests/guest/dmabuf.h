@@ -41,6 +41,10 @@ void stranger_unload(const char *driver);
 /* A dumb BO of such a driver: mapped, its size is a multiple of the page size. */
 struct bo stranger_bo(int fd, uint32_t width, uint32_t height);
 
+/* A fence of vgem's on one of its BOs, and its end: 0 or the errno.  It ends by itself after 10 s. */
+uint32_t stranger_attach_fence(int vgem, uint32_t handle, uint32_t flags);
+int stranger_signal_fence(int vgem, uint32_t fence);
+
 /* Does this guest bounce all DMA?  Then DMA addresses say nothing about where memory is. */
 bool dma_is_bounced(void);
 

@@ -20,22 +20,6 @@
 #define HEIGHT		(SIZE / WIDTH / 4)
 #define DATA		2048u
 
-/* vgem's calls have no header that Debian installs. */
-struct vgem_fence_attach {
-	uint32_t handle;
-	uint32_t flags;
-	uint32_t out_fence;
-	uint32_t pad;
-};
-
-struct vgem_fence_signal {
-	uint32_t fence;
-	uint32_t flags;
-};
-
-#define VGEM_FENCE_ATTACH	DRM_IOWR(DRM_COMMAND_BASE + 1, struct vgem_fence_attach)
-#define VGEM_FENCE_SIGNAL	DRM_IOW(DRM_COMMAND_BASE + 2, struct vgem_fence_signal)
-
 static void number_pages(volatile uint64_t *words, uint64_t first)
 {
 	for (uint64_t i = 0; i < PAGES; i++)
@@ -175,22 +159,6 @@ static void read_only(void **state)
 	close(fd);
 }
 
-/* A fence of vgem's on one of its BOs. */
-static uint32_t attach_fence(int vgem, uint32_t handle, uint32_t flags)
-{
-	struct vgem_fence_attach arg = { .handle = handle, .flags = flags };
-
-	assert_int_equal(guest_ioctl(vgem, VGEM_FENCE_ATTACH, &arg), 0);
-	return arg.out_fence;
-}
-
-static int signal_fence(int vgem, uint32_t fence)
-{
-	struct vgem_fence_signal arg = { .fence = fence };
-
-	return guest_ioctl(vgem, VGEM_FENCE_SIGNAL, &arg);
-}
-
 /*
  * A job that writes the BO waits for whatever the other driver does with it; one that reads
  * it, for its writers.  @handle is vgem's name for it.
@@ -206,7 +174,7 @@ static void check_waits(int vgem, uint32_t handle, const struct bo *bo)
 				AGATE_SUBMIT_BO_READ | AGATE_SUBMIT_BO_WRITE,
 				job_writes ? AGATE_SUBMIT_BO_WRITE : AGATE_SUBMIT_BO_READ,
 			};
-			uint32_t fence = attach_fence(vgem, handle, fence_writes);
+			uint32_t fence = stranger_attach_fence(vgem, handle, fence_writes);
 			volatile uint64_t *word = (volatile uint64_t *)((char *)jobs.cpu + DATA);
 
 			*word = 0;
@@ -220,7 +188,7 @@ static void check_waits(int vgem, uint32_t handle, const struct bo *bo)
 			} else {
 				assert_int_equal(guest_wait(bo->fd, jobs.handle, FOREVER), 0);
 			}
-			assert_int_equal(signal_fence(vgem, fence), 0);
+			assert_int_equal(stranger_signal_fence(vgem, fence), 0);
 			assert_int_equal(guest_wait(bo->fd, bo->handle, FOREVER), 0);
 			assert_int_equal(*word, 5);
 		}

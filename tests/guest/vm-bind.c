@@ -7,6 +7,7 @@
 #include "vm_client.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -369,6 +370,57 @@ static void waits_for_writer(void **state)
 	guest_assert_nothing_left();
 }
 
+/* Memory of another driver, with the fences that both sides put there. */
+static void of_others(void **state)
+{
+	struct space space = space_on(guest_open());
+	int vgem = stranger_open("vgem"), dmabuf, timeline = guest_timeline(), err;
+	struct bo theirs = stranger_bo(vgem, 64, 256), bo;
+	volatile uint64_t *words = theirs.cpu;
+	struct pollfd writer = { .events = POLLIN };
+	uint32_t job, fence;
+
+	(void)state;
+	words[0] = 0xabcd;
+	dmabuf = dmabuf_export(&theirs);
+	bo = dmabuf_import(space.fd, dmabuf);
+	space_map_part(&space, &bo, AREA + MIB, PAGE, 0);
+	space_map_part(&space, &bo, AREA, bo.size - PAGE, PAGE);
+	guest_destroy(&bo);
+	space_holds(&space, AREA + MIB, 0xabcd);
+	job = space_submit(&space, &(struct agate_compute_payload){
+		.op = AGATE_COMPUTE_FILL, .dst = AREA, .size = 8, .value = 0x77,
+	}, guest_timeline_syncobj(space.fd, timeline), &err);
+	assert_int_equal(err, 0);
+	/* Who reads the dma-buf waits for the job that may write it. */
+	writer.fd = dmabuf;
+	assert_int_equal(poll(&writer, 1, 0), 0);
+	guest_timeline_advance(timeline);
+	assert_int_equal(poll(&writer, 1, 10000), 1);
+	assert_true(space_signalled(space.fd, job));
+	assert_int_equal(words[PAGE / 8], 0x77);
+	/* And the other way round. */
+	/* It writes. */
+	fence = stranger_attach_fence(vgem, theirs.handle, 1);
+	job = space_submit(&space, &(struct agate_compute_payload){
+		.op = AGATE_COMPUTE_FILL, .dst = AREA, .size = 8, .value = 0x78,
+	}, 0, &err);
+	assert_int_equal(err, 0);
+	usleep(20000);
+	assert_false(space_signalled(space.fd, job));
+	assert_int_equal(stranger_signal_fence(vgem, fence), 0);
+	assert_int_equal(guest_fence_end(guest_sync_file(space.fd, job)), 1);
+	assert_int_equal(words[PAGE / 8], 0x78);
+	guest_destroy(&theirs);
+	close(dmabuf);
+	close(timeline);
+	space_end(&space);
+	close(space.fd);
+	guest_assert_nothing_left();
+	close(vgem);
+	stranger_unload("vgem");
+}
+
 /* A BO that is bound for reading alone has no writer. */
 static void no_writer(void **state)
 {
@@ -580,6 +632,7 @@ int main(int argc, char *argv[])
 		cmocka_unit_test_teardown(too_much, guest_teardown),
 		cmocka_unit_test_teardown(external, guest_teardown),
 		cmocka_unit_test_teardown(waits_for_writer, guest_teardown),
+		cmocka_unit_test_teardown(of_others, guest_teardown),
 		cmocka_unit_test_teardown(no_writer, guest_teardown),
 		cmocka_unit_test_teardown(closed_early, guest_teardown),
 		cmocka_unit_test_teardown(refuses, guest_teardown),
