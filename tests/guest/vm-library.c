@@ -393,6 +393,7 @@ static void destroyed(void **state)
 	const int timeline = guest_timeline();
 	uint32_t in = guest_timeline_syncobj(agate_device_fd(dev), timeline);
 	uint32_t done = guest_syncobj(agate_device_fd(dev));
+	const int64_t limit = guest_deadline(30000);
 	int result = -1;
 
 	(void)state;
@@ -402,11 +403,11 @@ static void destroyed(void **state)
 	client_end(&client);
 	assert_true(vram_used(dev) >= before + 16 * BLOCK);
 	guest_timeline_advance(timeline);
-	while (agate_sync_result(dev, done, &result) == -EBUSY)
-		usleep(1000);
+	for (; agate_sync_result(dev, done, &result) == -EBUSY; usleep(1000))
+		assert_true(guest_deadline(0) < limit);
 	assert_int_equal(result, 0);
 	/* Only the last steps of freeing a job come after its fence. */
-	for (int64_t limit = guest_deadline(10000); vram_used(dev) != before; usleep(1000))
+	for (; vram_used(dev) != before; usleep(1000))
 		assert_true(guest_deadline(0) < limit);
 	close(timeline);
 	end_all(dev);
