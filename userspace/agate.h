@@ -325,12 +325,18 @@ int agate_sync_result(struct agate_device *dev, uint32_t syncobj, int *result);
  * of agate_bo_create().
  */
 
-/* Make an empty one.  -EOPNOTSUPP: the driver has none. */
-int agate_vm_create(struct agate_device *dev, struct agate_vm **vm);
+/*
+ * Make an empty one.  flags: AGATE_VM_LONG_RUNNING, or 0.  With it jobs may run for ever, and no
+ * fence tells when one has ended: agate_vm_submit() takes no out-syncs, and agate_bo_wait() does
+ * not wait for them; struct drm_agate_vm_create says what else is different.  -EOPNOTSUPP: the driver
+ * has none, or none with these flags.  -EINVAL: a flag is unknown.
+ */
+int agate_vm_create(struct agate_device *dev, uint32_t flags, struct agate_vm **vm);
 
 /*
  * Give it back, with its bindings: a BO that only they kept is freed.  Jobs that were submitted
- * run to their end first, but nobody waits for them here.  NULL is allowed.
+ * run to their end first, but nobody waits for them here; those of a long-running one end now.
+ * NULL is allowed.
  */
 void agate_vm_destroy(struct agate_vm *vm);
 
@@ -399,7 +405,8 @@ int agate_vm_unbind(struct agate_vm *vm, const struct agate_vm_bind *bind);
  * As agate_submit(), with the addresses of this address space.  A job may use all that is bound, so
  * the submission lists no BO: -EINVAL if it does.  -EFAULT: memory of the process that is bound is
  * there no more.  -ENOSPC: what is bound does not fit into its memory at the same time.  -EIO: a
- * bound BO has lost its contents.  -EPERM: memory of another process is bound.
+ * bound BO has lost its contents.  -EPERM: memory of another process is bound.  -ECANCELED: it is
+ * long-running, and one of its jobs failed; agate_vm_bind() says so, too.
  */
 int agate_vm_submit(struct agate_vm *vm, const struct agate_submit *submit);
 

@@ -70,6 +70,12 @@ static inline bool agate_device_binds_memory(const struct agate_device *dev)
 	return dev->minor >= 8;
 }
 
+/* Do they know AGATE_VM_LONG_RUNNING? */
+static inline bool agate_device_runs_long(const struct agate_device *dev)
+{
+	return dev->minor >= 9;
+}
+
 /* Does MADVISE take a label? */
 static inline bool agate_device_labels_advice(const struct agate_device *dev)
 {

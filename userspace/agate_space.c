@@ -10,13 +10,15 @@
 #include "agate_bo.h"
 #include "agate_space.h"
 
-int agate_vm_create(struct agate_device *dev, struct agate_vm **out)
+int agate_vm_create(struct agate_device *dev, uint32_t flags, struct agate_vm **out)
 {
-	struct drm_agate_vm_create arg = { 0 };
+	struct drm_agate_vm_create arg = { .flags = flags };
 	struct agate_vm *vm;
 	int err;
 
-	if (!agate_device_knows_vms(dev))
+	if (flags & ~(uint32_t)AGATE_VM_LONG_RUNNING)
+		return -EINVAL;
+	if (flags ? !agate_device_runs_long(dev) : !agate_device_knows_vms(dev))
 		return -EOPNOTSUPP;
 	vm = calloc(1, sizeof(*vm));
 	if (!vm)

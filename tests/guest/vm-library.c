@@ -64,14 +64,19 @@ static struct agate_bo *bo_in(struct agate_vm *vm, uint64_t size, uint32_t flags
 	return bo;
 }
 
-static struct client client_on(struct agate_device *dev)
+static struct client client_with(struct agate_device *dev, uint32_t flags)
 {
 	struct client client = { .dev = dev };
 
-	assert_int_equal(agate_vm_create(dev, &client.vm), 0);
+	assert_int_equal(agate_vm_create(dev, flags, &client.vm), 0);
 	client.jobs = bo_in(client.vm, BLOCK, 0);
 	assert_int_equal(bind_bo(client.vm, client.jobs, JOBS), 0);
 	return client;
+}
+
+static struct client client_on(struct agate_device *dev)
+{
+	return client_with(dev, 0);
 }
 
 static void client_end(struct client *client)
@@ -446,6 +451,61 @@ static void forked(void **state)
 	end_all(dev);
 }
 
+/* A job that writes the time, one that shows it to the CPU, and the first one again. */
+static int submit_endless(struct client *client)
+{
+	const struct agate_write_value_payload stamp = {
+		.address = SEEN, .type = AGATE_WRITE_SYSTEM_TIMESTAMP,
+	};
+	const struct agate_cache_flush_payload flush = { .l2 = AGATE_FLUSH_L2_CLEAN };
+	const struct drm_agate_sync out = { .handle = guest_syncobj(agate_device_fd(client->dev)) };
+	struct agate_submit submit = { .jc = JOBS, .out_syncs = &out, .out_sync_count = 1 };
+	struct bo jobs = { .va = JOBS, .size = BLOCK };
+
+	assert_int_equal(agate_bo_mmap(client->jobs, &jobs.cpu), 0);
+	guest_job(&jobs, 0, AGATE_JOB_WRITE_VALUE, JOBS + 0x80, &stamp, sizeof(stamp));
+	guest_job(&jobs, 0x80, AGATE_JOB_CACHE_FLUSH, JOBS, &flush, sizeof(flush));
+	/* No fence could tell when it has ended. */
+	assert_int_equal(agate_vm_submit(client->vm, &submit), -EINVAL);
+	submit.out_sync_count = 0;
+	return agate_vm_submit(client->vm, &submit);
+}
+
+/* What it has written last is not what it writes next. */
+static void goes_on(struct client *client)
+{
+	const int64_t limit = guest_deadline(30000);
+	volatile uint64_t *seen;
+	uint64_t before;
+	void *cpu;
+
+	assert_int_equal(agate_bo_mmap(client->jobs, &cpu), 0);
+	seen = (volatile uint64_t *)((char *)cpu + (SEEN - JOBS));
+	for (before = *seen; *seen == before; usleep(1000))
+		assert_true(guest_deadline(0) < limit);
+}
+
+/* Bindings change under a job that never ends, and the end of its address space ends it. */
+static void long_running(void **state)
+{
+	struct agate_device *dev = open_device();
+	struct client client = client_with(dev, AGATE_VM_LONG_RUNNING);
+	struct agate_bo *bo = bo_in(client.vm, BLOCK, AGATE_ALLOC_VRAM);
+	const struct agate_vm_bind bind = { .bo = bo, .address = AREA, .size = BLOCK, .wait = true };
+	const struct agate_vm_bind gap = { .address = AREA, .size = BLOCK, .wait = true };
+
+	(void)state;
+	assert_int_equal(submit_endless(&client), 0);
+	goes_on(&client);
+	assert_int_equal(agate_vm_bind(client.vm, &bind), 0);
+	goes_on(&client);
+	assert_int_equal(agate_vm_unbind(client.vm, &gap), 0);
+	goes_on(&client);
+	agate_bo_unreference(bo);
+	client_end(&client);
+	end_all(dev);
+}
+
 /* Again and again: the counters of the driver show what stays. */
 static void many_times(void **state)
 {
@@ -476,6 +536,7 @@ int main(void)
 		cmocka_unit_test(refused),
 		cmocka_unit_test(destroyed),
 		cmocka_unit_test(forked),
+		cmocka_unit_test(long_running),
 		cmocka_unit_test(many_times),
 	};
 

@@ -25,7 +25,7 @@ int gem_space_open(struct gem_space *space, struct gem_memory *memory, unsigned 
 	if (count && (memory->bos == GEM_BOS_CONTIGUOUS || memory->bos == GEM_BOS_IMPORTED))
 		return -EINVAL;
 	while (space->count < count) {
-		err = agate_vm_create(memory->dev, &space->vm[space->count]);
+		err = agate_vm_create(memory->dev, 0, &space->vm[space->count]);
 		if (err) {
 			gem_space_close(space);
 			return err;

@@ -108,6 +108,9 @@ void fake_submit(int (*run)(const struct drm_agate_submit *args, const uint32_t 
 void *fake_gpu_memory(const uint32_t *handles, uint32_t count, uint64_t va, size_t len,
 		      bool write);
 
+/* VM_CREATE's flags of an address space that lives. */
+uint32_t fake_vm_flags(uint32_t id);
+
 /* VM_BIND's argument that succeeded last; all zero after the reset. */
 struct drm_agate_vm_bind fake_bound(void);
 

@@ -30,6 +30,7 @@ struct map {
 
 /* What was mapped for a binding stays until the address space goes. */
 static struct vm {
+	uint32_t flags;
 	struct page *page;
 	struct map map[MAX_MAPS];
 	unsigned int maps;
@@ -46,6 +47,11 @@ bool fake_vm_exists(uint32_t id)
 	return vm_of(id) != NULL;
 }
 
+uint32_t fake_vm_flags(uint32_t id)
+{
+	return vm_of(id)->flags;
+}
+
 unsigned int fake_live_vms(void)
 {
 	unsigned int i, live = 0;
@@ -59,7 +65,7 @@ int fake_vm_create(struct drm_agate_vm_create *args)
 {
 	unsigned int i = 0;
 
-	if (args->flags)
+	if (args->flags & ~AGATE_VM_LONG_RUNNING)
 		return EINVAL;
 	while (i < MAX_VMS && vms[i].page)
 		i++;
@@ -68,6 +74,7 @@ int fake_vm_create(struct drm_agate_vm_create *args)
 	vms[i].page = calloc(PAGES, sizeof(*vms[i].page));
 	if (!vms[i].page)
 		abort();
+	vms[i].flags = args->flags;
 	args->vm_id = i + 1;
 	args->va_start = START;
 	args->va_end = END;

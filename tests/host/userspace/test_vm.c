@@ -25,7 +25,7 @@ static struct agate_vm *vm_new(struct agate_device *dev)
 {
 	struct agate_vm *vm = NULL;
 
-	assert_int_equal(agate_vm_create(dev, &vm), 0);
+	assert_int_equal(agate_vm_create(dev, 0, &vm), 0);
 	assert_non_null(vm);
 	return vm;
 }
@@ -65,7 +65,7 @@ static void test_older_drivers(void **state)
 	agate_device_close(*state);
 	fake_set_minor(5);
 	*state = fake_open();
-	assert_int_equal(agate_vm_create(*state, &vm), -EOPNOTSUPP);
+	assert_int_equal(agate_vm_create(*state, 0, &vm), -EOPNOTSUPP);
 	assert_ptr_equal(vm, state);
 	assert_int_equal(fake_calls(DRM_IOCTL_AGATE_VM_CREATE), 0);
 	agate_device_close(*state);
@@ -77,12 +77,32 @@ static void test_older_drivers(void **state)
 	agate_vm_destroy(vm);
 }
 
+static void test_long_running(void **state)
+{
+	struct agate_vm *vm = (struct agate_vm *)state;
+
+	assert_int_equal(agate_vm_create(*state, 2, &vm), -EINVAL);
+	assert_int_equal(fake_calls(DRM_IOCTL_AGATE_VM_CREATE), 0);
+	assert_ptr_equal(vm, state);
+	assert_int_equal(agate_vm_create(*state, AGATE_VM_LONG_RUNNING, &vm), 0);
+	assert_int_equal(fake_vm_flags(agate_vm_id(vm)), AGATE_VM_LONG_RUNNING);
+	agate_vm_destroy(vm);
+	vm = vm_new(*state);
+	assert_int_equal(fake_vm_flags(agate_vm_id(vm)), 0);
+	agate_vm_destroy(vm);
+	agate_device_close(*state);
+	fake_set_minor(8);
+	*state = fake_open();
+	assert_int_equal(agate_vm_create(*state, AGATE_VM_LONG_RUNNING, &vm), -EOPNOTSUPP);
+	assert_int_equal(fake_calls(DRM_IOCTL_AGATE_VM_CREATE), 2);
+}
+
 static void test_create_fails(void **state)
 {
 	struct agate_vm *vm = (struct agate_vm *)state;
 
 	fake_fail(DRM_IOCTL_AGATE_VM_CREATE, 1, ENOMEM);
-	assert_int_equal(agate_vm_create(*state, &vm), -ENOMEM);
+	assert_int_equal(agate_vm_create(*state, 0, &vm), -ENOMEM);
 	assert_ptr_equal(vm, state);
 }
 
@@ -456,6 +476,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		with_device(test_create),
 		with_device(test_older_drivers),
+		with_device(test_long_running),
 		with_device(test_create_fails),
 		with_device(test_private_bo),
 		with_device(test_private_bo_refused),
