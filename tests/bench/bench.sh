@@ -77,7 +77,8 @@ vm fast --card --vram 64 --vram-visible 16 \
 	"put:$BUILD/firmware/agate/card.fw:/lib/firmware/agate/card.fw" \
 	"put:$BUILD/driver/fast/agate.ko:/run/agate.ko" \
 	"put:$BUILD/tests/bench/card-bench:/run/card-bench:0755" \
-	"exec:insmod /run/agate.ko coherency=ace" "exec:/run/card-bench" >>"$samples"
+	"put:$BUILD/tests/bench/vm-bench:/run/vm-bench:0755" \
+	"exec:insmod /run/agate.ko coherency=ace" "exec:/run/card-bench" "exec:/run/vm-bench" >>"$samples"
 
 # drivers WORD OPTION...: driver-bench with that word, our driver and Panfrost in turns, both
 # on the same GPU, with a number that Panfrost knows.  Panfrost maps BOs cached, as ours

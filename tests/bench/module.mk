@@ -4,11 +4,12 @@
 
 BENCH_DIR	:= $(BUILD)/tests/bench
 MODEL_BENCHES	:= $(addprefix $(BENCH_DIR)/,raster-bench copy-bench mover-bench translate-bench null-bench)
-BENCH_PROGRAMS	:= $(BENCH_DIR)/guest-bench $(BENCH_DIR)/driver-bench $(BENCH_DIR)/card-bench $(BENCH_DIR)/cache-bench \
+BENCH_PROGRAMS	:= $(BENCH_DIR)/guest-bench $(BENCH_DIR)/driver-bench $(BENCH_DIR)/card-bench \
+		   $(BENCH_DIR)/vm-bench $(BENCH_DIR)/cache-bench \
 		   $(BENCH_DIR)/lookup-bench $(MODEL_BENCHES) $(BENCH_DIR)/report
 
 # Upstream's uAPI header comes with the tests of upstream's driver.
-DRIVER_BENCHES	:= $(addprefix $(BENCH_DIR)/,card-bench guest-bench driver-bench)
+DRIVER_BENCHES	:= $(addprefix $(BENCH_DIR)/,card-bench guest-bench driver-bench vm-bench)
 
 $(BENCH_DIR)/bench.o: tests/bench/bench.c
 	$(call say,CC,$@)

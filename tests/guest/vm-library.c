@@ -471,7 +471,7 @@ static int submit_endless(struct client *client)
 	return agate_vm_submit(client->vm, &submit);
 }
 
-/* What it has written last is not what it writes next. */
+/* The chain comes by, and writes another time. */
 static void goes_on(struct client *client)
 {
 	const int64_t limit = guest_deadline(30000);
