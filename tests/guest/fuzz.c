@@ -69,7 +69,7 @@ static _Noreturn void run_client(unsigned int number, int peer)
 	client.number = number;
 	client.peer = peer;
 	for (int i = 1; i < FUZZ_FILES; i++)
-		if (!fuzz_open(&client.file[i]))
+		if (!fuzz_open(&client, &client.file[i]))
 			fuzz_wrong(&client, "the device does not open: %s", strerror(errno));
 	for (int i = 0; i < FUZZ_FDS; i++)
 		client.dmabuf[i] = client.sync_file[i] = -1;
@@ -186,14 +186,14 @@ static void fuzz(void **state)
 			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(client.shared, MAP_FAILED);
 	fuzz_arena_init(&client);
-	assert_true(fuzz_open(&client.file[0]));
+	assert_true(fuzz_open(&client, &client.file[0]));
 	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair), 0);
 	for (unsigned int i = 0; i < 2; i++)
 		pid[i] = start_client(i, pair[i]);
 	witness(pid);
 	close(pair[0]);
 	close(pair[1]);
-	close(client.file[0].fd);
+	fuzz_close(&client, &client.file[0]);
 	tell_counts();
 }
 

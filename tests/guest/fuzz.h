@@ -76,6 +76,7 @@ struct fuzz_client {
 	int dmabuf[FUZZ_FDS];
 	int sync_file[FUZZ_FDS];
 	int peer;			/* a socket to the other client */
+	size_t placed;			/* bytes of the arena, by the arrays of this call */
 	uint8_t *arena;			/* memory for arrays: see fuzz_arena_init() */
 	uint8_t *user;			/* memory that the GPU may be given */
 	struct fuzz_shared *shared;
@@ -151,14 +152,18 @@ void fuzz_arena_init(struct fuzz_client *client);
 /* Memory with @size bytes of @data, of which the end may be unmapped; or no memory at all. */
 void *fuzz_place(struct fuzz_client *client, const void *data, size_t size, bool edge);
 
+/* Does this array have an element that makes the call fail?  Never, if it cannot be read. */
+bool fuzz_array_forbidden(const struct fuzz_client *client, const struct fuzz_field *field,
+			  const void *arg);
 /* A value that makes sense, or a value at some edge. */
 uint64_t fuzz_value(struct fuzz_client *client, const struct fuzz_field *field, const void *arg,
 		    bool edge);
 
 /* ---- The rest ---------------------------------------------------------- */
 
-/* Any BO of the file of this step. */
+/* Any BO of the file of this step; one that an address space (0: any) can bind, if there is one. */
 struct fuzz_bo *fuzz_bo(struct fuzz_client *client);
+struct fuzz_bo *fuzz_placed_bo(struct fuzz_client *client, uint32_t vm);
 const struct fuzz_bo *fuzz_bo_of(const struct fuzz_client *client, uint32_t handle);
 void fuzz_bo_forget(struct fuzz_client *client, struct fuzz_bo *bo);
 struct fuzz_space *fuzz_space_of(struct fuzz_client *client, uint32_t vm);
@@ -174,6 +179,7 @@ void fuzz_ended_space(struct fuzz_client *client, const void *arg, const void *s
 void fuzz_exported(struct fuzz_client *client, const void *arg, const void *sent, int err);
 void fuzz_imported(struct fuzz_client *client, const void *arg, const void *sent, int err);
 void fuzz_made_sync(struct fuzz_client *client, const void *arg, const void *sent, int err);
+void fuzz_destroyed_sync(struct fuzz_client *client, const void *arg, const void *sent, int err);
 void fuzz_exported_sync(struct fuzz_client *client, const void *arg, const void *sent, int err);
 
 /* Use memory that may be gone, without a signal: did it work? */
@@ -181,7 +187,7 @@ bool fuzz_try(struct fuzz_client *client, void (*use)(struct fuzz_client *client
 	      void *arg);
 
 void fuzz_keep_fd(int *slot, int fd);
-bool fuzz_open(struct fuzz_file *file);
+bool fuzz_open(struct fuzz_client *client, struct fuzz_file *file);
 void fuzz_close(struct fuzz_client *client, struct fuzz_file *file);
 
 /* Make one call of the table; ends the process if its result is wrong. */

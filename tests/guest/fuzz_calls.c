@@ -39,25 +39,32 @@ void fuzz_wrong(const struct fuzz_client *client, const char *format, ...)
 
 /* ---- The arguments ------------------------------------------------------ */
 
-/* Two fields whose sum is just below, at or above the end of all numbers. */
+static bool is_64_bits(const struct fuzz_field *field)
+{
+	return field->kind >= FUZZ_SIZE && field->kind <= FUZZ_OFFSET;
+}
+
+/* Two fields whose sum is just below, at or above the end of all numbers; or one that is. */
 static void overflow(struct fuzz_client *client, const struct fuzz_call *call, void *arg)
 {
-	const struct fuzz_field *pair[8];
+	const uint64_t step = fuzz_any(client, 8) ? PAGE : 64;
+	const struct fuzz_field *field[8];
 	unsigned int n = 0, one;
 	uint64_t sum;
 
-	for (unsigned int f = 0; f < call->fields && n < 8; f++) {
-		const enum fuzz_kind kind = call->field[f].kind;
-
-		if (kind >= FUZZ_SIZE && kind <= FUZZ_OFFSET)
-			pair[n++] = &call->field[f];
-	}
-	if (n < 2)
+	for (unsigned int f = 0; f < call->fields && n < 8; f++)
+		if (is_64_bits(&call->field[f]))
+			field[n++] = &call->field[f];
+	if (!n)
 		return;
+	if (n == 1) {
+		fuzz_set(arg, field[0], (uint64_t)-64 * fuzz_any(client, 32));
+		return;
+	}
 	one = fuzz_any(client, n);
-	sum = (fuzz_any(client, 5) - 2ull) * (fuzz_any(client, 2) ? PAGE : 64);
-	fuzz_set(arg, pair[(one + 1 + fuzz_any(client, n - 1)) % n],
-		 sum - fuzz_get(arg, pair[one]));
+	sum = (fuzz_any(client, 6) - 2ull) * step;
+	fuzz_set(arg, field[(one + 1 + fuzz_any(client, n - 1)) % n],
+		 sum - fuzz_get(arg, field[one]));
 }
 
 /* Most calls make sense; in others one field has a value at an edge, or several have. */
@@ -65,13 +72,14 @@ static void draw(struct fuzz_client *client, const struct fuzz_call *call, void 
 {
 	const unsigned int how = fuzz_any(client, 16);
 
+	client->placed = 0;
 	for (unsigned int f = 0; f < call->fields; f++)
 		fuzz_set(arg, &call->field[f], fuzz_value(client, &call->field[f], arg, false));
 	if (call->fit)
 		call->fit(client, arg);
-	if (how < 9)
+	if (how < 8)
 		return;
-	if (how == 9) {
+	if (how < 10) {
 		overflow(client, call, arg);
 		return;
 	}
@@ -106,13 +114,19 @@ static bool field_is_forbidden(const struct fuzz_field *field, uint64_t value)
 }
 
 /* What each field alone forbids, and what the call does.  Sync objects are not this driver's. */
-static bool is_forbidden(const struct fuzz_call *call, const void *arg)
+static bool is_forbidden(const struct fuzz_client *client, const struct fuzz_call *call,
+			 const void *arg)
 {
 	if (!strncmp(call->name, "SYNC", 4))
 		return false;
-	for (unsigned int f = 0; f < call->fields; f++)
-		if (field_is_forbidden(&call->field[f], fuzz_get(arg, &call->field[f])))
+	for (unsigned int f = 0; f < call->fields; f++) {
+		const struct fuzz_field *field = &call->field[f];
+
+		if (field_is_forbidden(field, fuzz_get(arg, field)))
 			return true;
+		if (field->kind >= FUZZ_SYNCS && fuzz_array_forbidden(client, field, arg))
+			return true;
+	}
 	return call->forbidden && call->forbidden(arg);
 }
 
@@ -180,7 +194,7 @@ static void check(struct fuzz_client *client, const struct fuzz_call *call, cons
 	if (err && !(bit_of(err) & errors))
 		fuzz_wrong(client, "%s gives %s:%s", call->name,
 			   guest_errno_name(err, name, sizeof(name)), text_of(call, seen));
-	if (!err && is_forbidden(call, seen))
+	if (!err && is_forbidden(client, call, seen))
 		fuzz_wrong(client, "%s succeeds:%s", call->name, text_of(call, seen));
 	if (!kept(call, sent, got, size))
 		fuzz_wrong(client, "%s changes its arguments:%s", call->name, text_of(call, got));
@@ -193,8 +207,8 @@ static void alarm_in(struct fuzz_client *client)
 {
 	const bool early = fuzz_once_in(client, 32);
 	const struct itimerval time = {
-		.it_value.tv_usec = early ? 100 + fuzz_any(client, 2000) : 100000,
-		.it_interval.tv_usec = 100000,
+		.it_value.tv_usec = early ? 100 + fuzz_any(client, 2000) : 20000,
+		.it_interval.tv_usec = 20000,
 	};
 
 	setitimer(ITIMER_REAL, &time, NULL);
@@ -221,7 +235,7 @@ static void call_badly(struct fuzz_client *client, const struct fuzz_call *call,
 	if (err && !(may & bit_of(err)) && !(err == EOPNOTSUPP && call->absent))
 		fuzz_wrong(client, "%s gives errno %d for a bad pointer", call->name, err);
 	/* What it made, if anything, has a name that nobody got: it goes with the file. */
-	if (!err && is_forbidden(call, at))
+	if (!err && is_forbidden(client, call, at))
 		fuzz_wrong(client, "%s at a bad pointer succeeds:%s", call->name, text_of(call, at));
 }
 
@@ -250,24 +264,44 @@ static const struct fuzz_call *any_call(struct fuzz_client *client)
 	return &fuzz_table[i];
 }
 
+/*
+ * A BO that is as large as the memory is closed at once: whoever used it would leave no memory for
+ * others.  So it has to have a handle that this client gets and nobody else guesses.
+ */
+static bool is_large(struct fuzz_client *client, const struct fuzz_call *call, void *arg)
+{
+	struct drm_agate_create_bo *create = arg;
+
+	if (call->request != DRM_IOCTL_AGATE_CREATE_BO || create->size <= FUZZ_LARGE ||
+	    create->size > AGATE_BO_MAX_SIZE)
+		return false;
+	create->flags &= ~(AGATE_BO_POPULATE | AGATE_BO_CONTIGUOUS);
+	if (client->now == client->file)
+		create->size = FUZZ_LARGE;
+	return true;
+}
+
 void fuzz_make_call(struct fuzz_client *client)
 {
 	const struct fuzz_call *call = any_call(client);
 	struct fuzz_count *count = &client->shared->count[client->number][call - fuzz_table];
-	const unsigned int size = any_size(client, call);
-	const unsigned long request = (call->request & ~(_IOC_SIZEMASK << (unsigned long)_IOC_SIZESHIFT)) |
-				      (unsigned long)size << _IOC_SIZESHIFT;
+	unsigned int size = any_size(client, call);
+	unsigned long request;
 	_Alignas(8) uint8_t sent[FUZZ_ARG], got[FUZZ_ARG];
 	int err;
 
 	memset(sent, GUARD, sizeof(sent));
 	draw(client, call, sent);
 	count->made++;
-	if (fuzz_once_in(client, 64)) {
+	if (is_large(client, call, sent)) {
+		size = call->size;
+	} else if (fuzz_once_in(client, 64)) {
 		call_badly(client, call, sent);
 		return;
 	}
 	memcpy(got, sent, sizeof(got));
+	request = (call->request & ~((unsigned long)_IOC_SIZEMASK << _IOC_SIZESHIFT)) |
+		  (unsigned long)size << _IOC_SIZESHIFT;
 	err = make(client, request, got);
 	check(client, call, sent, got, size, err);
 	count->went_well += !err;

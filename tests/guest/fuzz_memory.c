@@ -285,7 +285,7 @@ static void change_file(struct fuzz_client *client)
 {
 	int fd;
 
-	if (fuzz_any(client, 2)) {
+	if (fuzz_any(client, 8)) {
 		fd = dup(client->now->fd);
 		if (fd < 0)
 			return;
@@ -293,7 +293,7 @@ static void change_file(struct fuzz_client *client)
 		client->now->fd = fd;
 	} else if (client->now != client->file && !client->child) {
 		fuzz_close(client, client->now);
-		if (!fuzz_open(client->now))
+		if (!fuzz_open(client, client->now))
 			fuzz_wrong(client, "the device does not open: %s", strerror(errno));
 	}
 }
@@ -340,7 +340,7 @@ void fuzz_let_go(struct fuzz_client *client)
 	}
 	for (int i = 1; i < FUZZ_FILES; i++) {
 		fuzz_close(client, &client->file[i]);
-		if (!fuzz_open(&client->file[i]))
+		if (!fuzz_open(client, &client->file[i]))
 			fuzz_wrong(client, "the device does not open: %s", strerror(errno));
 	}
 	/* The other client has this one, too. */

@@ -82,7 +82,7 @@ static void fit_create_bo(struct fuzz_client *client, void *arg)
 {
 	struct drm_agate_create_bo *create = arg;
 
-	if (!client->card || fuzz_any(client, 2))
+	if (!client->card || !fuzz_any(client, 3))
 		create->placement = 0;
 	if (!create->placement) {
 		create->flags &= ~NEEDS_PLACEMENT;
@@ -99,8 +99,6 @@ static void fit_create_bo(struct fuzz_client *client, void *arg)
 	}
 	if (fuzz_any(client, 2))
 		create->flags &= ~(AGATE_BO_CPU_READONLY | AGATE_BO_GPU_READONLY);
-	if (create->size > FUZZ_LARGE)
-		create->flags &= ~(AGATE_BO_POPULATE | AGATE_BO_CONTIGUOUS);
 }
 
 static bool create_bo_forbidden(const void *arg)
@@ -207,15 +205,13 @@ static void fit_user_memory(struct fuzz_client *client, struct drm_agate_vm_bind
 static void fit_vm_bind(struct fuzz_client *client, void *arg)
 {
 	struct drm_agate_vm_bind *bind = arg;
-	const struct fuzz_bo *bo = client->now->bo;
+	const struct fuzz_bo *bo;
 	uint64_t pages;
 
 	if (!bind->vm_id)
 		bind->vm_id = client->now->space[fuzz_any(client, FUZZ_SPACES)].vm;
-	/* One that may be bound there, if there is one. */
-	for (int i = 0; i < FUZZ_BOS && fuzz_any(client, 4); i++)
-		if (bo[i].placement && (!bo[i].vm || bo[i].vm == bind->vm_id))
-			bind->handle = bo[i].handle;
+	if (fuzz_any(client, 8))
+		bind->handle = fuzz_placed_bo(client, bind->vm_id)->handle;
 	if (bind->op == AGATE_VM_BIND_UNMAP) {
 		bind->flags = bind->handle = 0;
 		bind->offset = 0;
@@ -288,16 +284,21 @@ static const struct fuzz_field flip_fields[] = {
 static void fit_flip(struct fuzz_client *client, void *arg)
 {
 	struct drm_agate_flip *flip = arg;
-	const struct fuzz_bo *bo = fuzz_bo_of(client, flip->handle);
+	const struct fuzz_bo *bo = fuzz_placed_bo(client, 0);
 
 	if (fuzz_once_in(client, 8)) {
 		*flip = (struct drm_agate_flip){ .handle = 0 };
 		return;
 	}
+	if (fuzz_any(client, 8))
+		flip->handle = bo->handle;
+	if (fuzz_any(client, 2))
+		flip->flags = 0;
+	flip->format = 1 + fuzz_any(client, 2);
 	flip->width = 1 + fuzz_any(client, 64);
 	flip->height = 1 + fuzz_any(client, 4);
 	flip->stride = 256;
-	flip->offset = bo && bo->size > 2 * PAGE && fuzz_any(client, 2) ? 64 : 0;
+	flip->offset = bo->size > 2 * PAGE && fuzz_any(client, 2) ? 64 : 0;
 }
 
 static bool flip_forbidden(const void *arg)
@@ -452,7 +453,7 @@ const struct fuzz_call fuzz_table[] = {
 	CALL(SYNCOBJ_CREATE, drm_syncobj_create, sync_create_fields, .weight = 1,
 	     .errors = ALWAYS | CORE, .after = fuzz_made_sync),
 	CALL(SYNCOBJ_DESTROY, drm_syncobj_destroy, sync_destroy_fields, .weight = 1,
-	     .errors = ALWAYS | CORE),
+	     .errors = ALWAYS | CORE, .after = fuzz_destroyed_sync),
 	CALL(SYNCOBJ_HANDLE_TO_FD, drm_syncobj_handle, sync_export_fields, .weight = 1,
 	     .errors = ALWAYS | CORE, .after = fuzz_exported_sync),
 	CALL(SYNCOBJ_FD_TO_HANDLE, drm_syncobj_handle, sync_import_fields, .weight = 1,

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 
 #define COUNT_OF(array)	(sizeof(array) / sizeof((array)[0]))
-#define ARENA_PAGES	9u	/* of the usual kind; see fuzz_arena_init() */
+#define ARENA_PAGES	32u	/* of the usual kind; see fuzz_arena_init() */
 #define ARENA_AT	((void *)0x300000000000)	/* nothing else comes to lie in its hole */
 
 static uint64_t next(uint64_t *random)
@@ -72,7 +72,11 @@ void *fuzz_place(struct fuzz_client *client, const void *data, size_t size, bool
 	size_t copied = size;
 
 	if (!edge) {
-		at += 8 * fuzz_any(client, 64);
+		/* One array behind the other, until the call is made. */
+		if (client->placed + size > (ARENA_PAGES - 2) * PAGE)
+			client->placed = 0;
+		at += client->placed;
+		client->placed += (size + 7) / 8 * 8;
 	} else if (fuzz_any(client, 2)) {
 		return bad_pointer(client);
 	} else if (size <= PAGE) {
@@ -88,8 +92,6 @@ void *fuzz_place(struct fuzz_client *client, const void *data, size_t size, bool
 		at = read_only - in;
 		copied = in;
 	}
-	if (copied > ARENA_PAGES * PAGE - (size_t)(at - client->arena))
-		copied = ARENA_PAGES * PAGE - (size_t)(at - client->arena);
 	memcpy(at, data, copied);
 	return at;
 }
@@ -98,7 +100,7 @@ void *fuzz_place(struct fuzz_client *client, const void *data, size_t size, bool
 
 static uint32_t any_sync(struct fuzz_client *client)
 {
-	if (fuzz_once_in(client, 16))
+	if (fuzz_once_in(client, 64))
 		return 1 + fuzz_any(client, 2 * FUZZ_SYNC_SLOTS);
 	return client->now->sync[fuzz_any(client, FUZZ_SYNC_SLOTS)];
 }
@@ -132,7 +134,10 @@ static uint64_t element(struct fuzz_client *client, const struct fuzz_field *fie
 {
 	switch (field->kind) {
 	case FUZZ_HANDLES:
-		return fuzz_once_in(client, 64) ? guess(client) : listed(client, arg, i);
+		if (fuzz_once_in(client, 64))
+			return guess(client);
+		/* One that is there already, now and then. */
+		return listed(client, arg, i && fuzz_once_in(client, 32) ? i - 1 : i);
 	case FUZZ_BO_FLAGS:
 		return fuzz_once_in(client, 32) ? fuzz_any(client, 16) :
 		       1 + fuzz_any(client, 3) + 4 * fuzz_once_in(client, 3);
@@ -161,6 +166,29 @@ static size_t element_size(enum fuzz_kind kind)
 	}
 }
 
+static bool element_forbidden(enum fuzz_kind kind, const uint8_t *from, uint32_t i)
+{
+	struct drm_agate_sync sync;
+	uint32_t words[2] = { 0, 0 };
+
+	switch (kind) {
+	case FUZZ_SYNCS:
+		memcpy(&sync, from + i * sizeof(sync), sizeof(sync));
+		return sync.pad || !sync.handle;
+	case FUZZ_HANDLES:
+		/* The same one twice in a row: others are somebody else's test. */
+		memcpy(words, from + 4 * (i ? i - 1 : 0), i ? 8 : 4);
+		return !words[i ? 1 : 0] || words[0] == words[1];
+	case FUZZ_BO_FLAGS:
+		memcpy(words, from + 4 * i, 4);
+		return words[0] > 7 || !(words[0] & 3);
+	case FUZZ_TEXT:
+		return from[i] < 0x20 || from[i] == 0x7f;
+	default:
+		return false;
+	}
+}
+
 static void fill_one(struct fuzz_client *client, const struct fuzz_field *field, const void *arg,
 		     uint8_t *to, unsigned int i)
 {
@@ -170,7 +198,7 @@ static void fill_one(struct fuzz_client *client, const struct fuzz_field *field,
 	if (field->kind == FUZZ_SYNCS) {
 		sync = (struct drm_agate_sync){
 			.handle = any_sync(client),
-			.pad = fuzz_once_in(client, 128),
+			.pad = fuzz_once_in(client, 64),
 			.point = fuzz_once_in(client, 8) ? fuzz_any(client, 6) : 0,
 		};
 		memcpy(to, &sync, sizeof(sync));
@@ -180,10 +208,30 @@ static void fill_one(struct fuzz_client *client, const struct fuzz_field *field,
 	memcpy(to, &value, element_size(field->kind));
 }
 
+/* All of the array can be read, and an element of it is none that the header allows. */
+bool fuzz_array_forbidden(const struct fuzz_client *client, const struct fuzz_field *field,
+			  const void *arg)
+{
+	const uint64_t at = fuzz_get(arg, field) - (uintptr_t)client->arena;
+	const uint8_t *from = client->arena + at;
+	uint32_t count;
+
+	if (field->kind == FUZZ_REGIONS)
+		return false;
+	memcpy(&count, (const uint8_t *)arg + field->count, sizeof(count));
+	if (at > (ARENA_PAGES + 1) * PAGE ||
+	    count * (uint64_t)element_size(field->kind) > (ARENA_PAGES + 1) * PAGE - at)
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		if (element_forbidden(field->kind, from, i))
+			return true;
+	return false;
+}
+
 static uint64_t array(struct fuzz_client *client, const struct fuzz_field *field, const void *arg,
 		      bool edge)
 {
-	static uint8_t data[(ARENA_PAGES - 1) * PAGE + 8];
+	static uint8_t data[8 * PAGE + 8];
 	const size_t each = element_size(field->kind);
 	uint32_t count;
 

@@ -10,7 +10,25 @@
 
 struct fuzz_bo *fuzz_bo(struct fuzz_client *client)
 {
-	return &client->now->bo[fuzz_any(client, FUZZ_BOS)];
+	const unsigned int first = fuzz_any(client, FUZZ_BOS);
+
+	for (unsigned int i = 0; i < FUZZ_BOS; i++)
+		if (client->now->bo[(first + i) % FUZZ_BOS].handle)
+			return &client->now->bo[(first + i) % FUZZ_BOS];
+	return &client->now->bo[first];
+}
+
+struct fuzz_bo *fuzz_placed_bo(struct fuzz_client *client, uint32_t vm)
+{
+	const unsigned int first = fuzz_any(client, FUZZ_BOS);
+
+	for (unsigned int i = 0; i < FUZZ_BOS; i++) {
+		struct fuzz_bo *bo = &client->now->bo[(first + i) % FUZZ_BOS];
+
+		if (bo->handle && bo->placement && (!vm || !bo->vm || bo->vm == vm))
+			return bo;
+	}
+	return fuzz_bo(client);
 }
 
 const struct fuzz_bo *fuzz_bo_of(const struct fuzz_client *client, uint32_t handle)
@@ -50,7 +68,7 @@ static void *map_page(int fd, uint32_t handle)
 /* In the place of another one, which keeps its handle now and then. */
 static struct fuzz_bo *replace(struct fuzz_client *client)
 {
-	struct fuzz_bo *bo = fuzz_bo(client);
+	struct fuzz_bo *bo = &client->now->bo[fuzz_any(client, FUZZ_BOS)];
 
 	if (bo->handle && (client->now == client->file || !fuzz_once_in(client, 8)))
 		guest_close_handle(client->now->fd, bo->handle);
@@ -210,6 +228,21 @@ void fuzz_made_sync(struct fuzz_client *client, const void *arg, const void *sen
 	*sync = handle;
 }
 
+/* Its name may stay in use; else another one takes its place. */
+void fuzz_destroyed_sync(struct fuzz_client *client, const void *arg, const void *sent, int err)
+{
+	struct drm_syncobj_create create = { .flags = DRM_SYNCOBJ_CREATE_SIGNALED };
+	const uint32_t handle = ((const struct drm_syncobj_destroy *)arg)->handle;
+
+	(void)sent;
+	if (err || fuzz_once_in(client, 8))
+		return;
+	for (int i = 0; i < FUZZ_SYNC_SLOTS; i++)
+		if (client->now->sync[i] == handle &&
+		    !guest_ioctl(client->now->fd, DRM_IOCTL_SYNCOBJ_CREATE, &create))
+			client->now->sync[i] = create.handle;
+}
+
 void fuzz_exported_sync(struct fuzz_client *client, const void *arg, const void *sent, int err)
 {
 	(void)sent;
@@ -227,17 +260,36 @@ void fuzz_keep_fd(int *slot, int fd)
 	*slot = fd;
 }
 
-bool fuzz_open(struct fuzz_file *file)
+static void open_syncs(struct fuzz_file *file)
 {
-	memset(file, 0, sizeof(*file));
-	file->fd = guest_try_open();
-	for (int i = 0; file->fd >= 0 && i < FUZZ_SYNC_SLOTS; i++) {
+	for (int i = 0; i < FUZZ_SYNC_SLOTS; i++) {
 		struct drm_syncobj_create arg = { .flags = DRM_SYNCOBJ_CREATE_SIGNALED };
 
 		if (!guest_ioctl(file->fd, DRM_IOCTL_SYNCOBJ_CREATE, &arg))
 			file->sync[i] = arg.handle;
 	}
-	return file->fd >= 0;
+}
+
+bool fuzz_open(struct fuzz_client *client, struct fuzz_file *file)
+{
+	struct fuzz_file *now = client->now;
+
+	memset(file, 0, sizeof(*file));
+	file->fd = guest_try_open();
+	if (file->fd < 0)
+		return false;
+	open_syncs(file);
+	client->now = file;
+	for (int i = 0; client->card && i < FUZZ_SPACES; i++) {
+		struct drm_agate_vm_create arg = { 0 };
+
+		if (guest_ioctl(file->fd, DRM_IOCTL_AGATE_VM_CREATE, &arg))
+			continue;
+		file->space[i].vm = arg.vm_id;
+		give_jobs(client, &file->space[i]);
+	}
+	client->now = now;
+	return true;
 }
 
 void fuzz_close(struct fuzz_client *client, struct fuzz_file *file)
@@ -317,7 +369,7 @@ static void write_chain(struct fuzz_client *client, void *arg)
 					  fuzz_any64(client));
 	}
 	/* Now and then one that never ends, and one that is none. */
-	if (fuzz_once_in(client, 512))
+	if (fuzz_once_in(client, 1024))
 		guest_job_write64(&at, 256 * (jobs - 1), va, va + 2048, 1);
 	else if (fuzz_once_in(client, 32))
 		words[fuzz_any(client, 64)] = fuzz_any64(client);
