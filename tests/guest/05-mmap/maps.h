@@ -8,7 +8,10 @@
 #define PAGES	4
 #define SIZE	(PAGES * PAGE)
 
-/* A file on the node; the test ends here when the driver has no topic "mmap". */
+/*
+ * A file on the node; from here on a signal is told as a page that did not come.  The test ends 
+ * here when the driver has no topic "mmap".
+ */
 int maps_open(void);
 /* MMAP_BO: 0 or the errno. */
 int ask_offset(int fd, uint32_t handle, uint32_t flags, uint64_t *offset);
@@ -23,7 +26,9 @@ struct bo make_bo(int fd, uint64_t size, uint32_t flags);
 struct bo numbered_bo(int fd, uint32_t flags);
 /* These pages of the mapping at @cpu, which begins at page 0, show their own numbers. */
 void check_numbers(const void *cpu, int first, int count, const char *what);
-/* In a child: touch one byte; the signal that ended the child, or 0. */
+/* Unmap a part of a mapping: what is left is one VMA more, or a shorter one. */
+void cut(void *at, size_t size);
+/* In a child: touch one byte; the signal that ended the child, or 0; SIGALRM: no end. */
 int touch(void *at, bool write);
 void check_signal(int seen, int expected, const char *what);
 /* The driver's counter, "bos", "cpu_maps" or "pages", shows so many more than at first, soon. */
@@ -52,6 +57,7 @@ void test_counted(void **state);
 void test_outlives(void **state);
 void test_purged(void **state);
 void test_gpu(void **state);
+void test_gone(void **state);
 void test_last_close(void **state);
 
 #endif /* AGATE_TESTS_MMAP_H */

@@ -31,16 +31,19 @@ void test_faults(void **state)
 	done_with(&bo);
 }
 
+#define CUT_RULE	"a mapping that was cut shows in each part the pages of that part"
+
 static void split_by_munmap(const struct bo *bo)
 {
 	char *cpu = map_bo(bo, PROT_READ);
 
-	rule("a mapping that was cut shows in each part the pages of that part");
-	assert_int_equal(munmap(cpu, PAGE), 0);
+	rule(CUT_RULE);
+	cut(cpu, PAGE);
 	check_numbers(cpu, 1, PAGES - 1, "after munmap() of the first page");
 	munmap(cpu + PAGE, SIZE - PAGE);
 	cpu = map_bo(bo, PROT_READ);
-	assert_int_equal(munmap(cpu + PAGE, PAGE), 0);
+	rule(CUT_RULE);
+	cut(cpu + PAGE, PAGE);
 	check_numbers(cpu, 2, 2, "after munmap() of the second page");
 	check_numbers(cpu, 0, 1, "after munmap() of the second page");
 	munmap(cpu, SIZE);
@@ -51,42 +54,65 @@ void test_split(void **state)
 	int fd = maps_open();
 	struct bo bo = numbered_bo(fd, 0);
 	char *cpu, *place;
+	void *moved;
 
 	(void)state;
 	split_by_munmap(&bo);
 	cpu = map_bo(&bo, RW);
 	rule("mprotect() of a part changes no page");
-	assert_int_equal(mprotect(cpu, 2 * PAGE, PROT_READ), 0);
+	check_errno(mprotect(cpu, 2 * PAGE, PROT_READ) ? errno : 0, 0, "mprotect() of a part");
 	check_numbers(cpu, 2, 2, "after mprotect() of the first two");
 	check_numbers(cpu, 0, 2, "after mprotect() of the first two");
 	munmap(cpu, SIZE);
-	rule("a part that is moved shows the same pages at its new place");
 	cpu = map_bo(&bo, PROT_READ);
+	rule("a part that is moved shows the same pages at its new place");
 	place = mmap(NULL, SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(place, MAP_FAILED);
-	assert_ptr_equal(mremap(cpu + 2 * PAGE, 2 * PAGE, 2 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED,
-				place), place);
+	moved = mremap(cpu + 2 * PAGE, 2 * PAGE, 2 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, place);
+	check_errno(moved == MAP_FAILED ? errno : 0, 0, "mremap() of the second half");
 	check_numbers(place - 2 * PAGE, 2, 2, "after mremap() of the second half");
 	munmap(place, SIZE);
 	munmap(cpu, 2 * PAGE);
 	done_with(&bo);
 }
 
+/* The child waits for the parent's count, and then looks at the pages. */
+static void look_in_child(const volatile uint8_t *cpu, int wait_for)
+{
+	char go;
+
+	signal(SIGSEGV, SIG_DFL);
+	signal(SIGBUS, SIG_DFL);
+	if (read(wait_for, &go, 1) != 1)
+		_exit(0);	/* the parent has failed */
+	for (int n = 0; n < PAGES; n++)
+		if (cpu[n * PAGE] != 0x10 + n)
+			_exit(1);
+	_exit(0);
+}
+
 static void count_child(const void *cpu)
 {
-	pid_t pid = fork();
-	int status;
+	int go[2], status;
+	pid_t pid;
 
+	assert_int_equal(pipe2(go, O_CLOEXEC), 0);
+	pid = fork();
 	assert_true(pid >= 0);
 	if (!pid) {
-		check_numbers(cpu, 0, PAGES, "in a child");
-		check_more("cpu_maps", 2, "VMAs after fork()");
-		_exit(0);
+		close(go[1]);
+		look_in_child(cpu, go[0]);
 	}
+	check_more("cpu_maps", 2, "VMAs after fork()");
+	assert_int_equal(write(go[1], "", 1), 1);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
-	check_true(!status, "a child that sees the same pages and counts two VMAs",
-		   "the child ended otherwise");
+	close(go[0]);
+	close(go[1]);
+	check_true(!status, "the same pages in a child",
+		   WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "another page");
 }
+
+#define COUNT_RULE	"each VMA is counted from its beginning to its end"
 
 void test_counted(void **state)
 {
@@ -96,18 +122,19 @@ void test_counted(void **state)
 	char *cpu;
 
 	(void)state;
-	rule("each VMA is counted from its beginning to its end");
+	rule(COUNT_RULE);
 	check_more("cpu_maps", 0, "VMAs while nothing is mapped");
 	cpu = map_bo(&bo, RW);
+	rule(COUNT_RULE);
 	check_more("cpu_maps", 1, "VMAs after mmap()");
 	count_child(cpu);
 	check_more("cpu_maps", 1, "VMAs after the child's end");
-	assert_int_equal(munmap(cpu + PAGE, PAGE), 0);
+	cut(cpu + PAGE, PAGE);
 	check_more("cpu_maps", 2, "VMAs after munmap() in the middle");
 	munmap(cpu, SIZE);
 	check_more("cpu_maps", 0, "VMAs after munmap()");
-	rule("a call of mmap() that failed has counted nothing");
 	offset = offset_of(&bo);
+	rule("a call of mmap() that failed has counted nothing");
 	inject_fail("dma_mmap_attrs", 1, ENOMEM);
 	(void)try_map(fd, offset, SIZE, RW, MAP_SHARED, NULL);
 	inject_clear();
@@ -126,7 +153,7 @@ void test_outlives(void **state)
 	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
 	check_more("bos", 1, "BOs while one is mapped, without a handle");
 	check_numbers(cpu, 0, PAGES, "after GEM_CLOSE");
-	assert_int_equal(munmap(cpu + PAGE, PAGE), 0);
+	cut(cpu + PAGE, PAGE);
 	close(fd);
 	check_more("bos", 1, "BOs while two parts are mapped");
 	munmap(cpu, PAGE);
@@ -158,13 +185,13 @@ void test_purged(void **state)
 {
 	int fd = maps_open();
 	struct bo bo = numbered_bo(fd, 0);
-	char *cpu = map_bo(&bo, RW), *cut = map_bo(&bo, RW);
+	char *cpu = map_bo(&bo, RW), *part = map_bo(&bo, RW);
 
 	(void)state;
 	rule("a mapping of a BO shows its pages until they are purged");
-	munmap(cut, PAGE);
+	cut(part, PAGE);
 	check_numbers(cpu, 0, PAGES, "before the purge");
-	check_numbers(cut, 1, PAGES - 1, "before the purge, in a cut mapping");
+	check_numbers(part, 1, PAGES - 1, "before the purge, in a cut mapping");
 	for (int i = 0; i < 100 && advise(&bo, AGATE_MADV_DONTNEED); i++)
 		shrink();
 	if (advise(&bo, AGATE_MADV_DONTNEED))
@@ -173,9 +200,9 @@ void test_purged(void **state)
 	for (int n = 0; n < PAGES; n++)
 		check_signal(touch(cpu + n * PAGE, false), SIGBUS, "in a whole mapping");
 	for (int n = 1; n < PAGES; n++)
-		check_signal(touch(cut + n * PAGE, false), SIGBUS, "in a cut mapping");
+		check_signal(touch(part + n * PAGE, false), SIGBUS, "in a cut mapping");
 	munmap(cpu, SIZE);
-	munmap(cut + PAGE, SIZE - PAGE);
+	munmap(part + PAGE, SIZE - PAGE);
 	done_with(&bo);
 }
 
@@ -189,8 +216,8 @@ void test_gpu(void **state)
 
 	(void)state;
 	jobs.cpu = map_bo(&jobs, RW);
-	munmap(cpu, PAGE);
 	rule("the GPU reads what the CPU wrote into a mapping, and the CPU what the GPU wrote");
+	cut(cpu, PAGE);
 	guest_job_write64(&jobs, 0, 0, bo.va + 2 * PAGE, 0x1122334455667788);
 	check_errno(guest_submit(fd, jobs.va, 0, (uint32_t[]){ jobs.handle, bo.handle }, 2, 0), 0,
 		    "SUBMIT of a job that the CPU wrote");
@@ -203,6 +230,26 @@ void test_gpu(void **state)
 	munmap(jobs.cpu, PAGE);
 	check_errno(guest_close_handle(fd, jobs.handle), 0, "GEM_CLOSE");
 	done_with(&bo);
+}
+
+/* The core empties all page tables when the device is unplugged: each page comes anew. */
+void test_gone(void **state)
+{
+	int fd = maps_open();
+	struct bo pages = numbered_bo(fd, 0), whole = numbered_bo(fd, AGATE_BO_CONTIGUOUS);
+	char *cpu = map_bo(&pages, RW), *part = map_bo(&whole, RW);
+
+	(void)state;
+	rule("what the CPUs see of a BO outlasts the device, whichever way the table was filled");
+	cut(part, PAGE);
+	check_errno(device_unbind(), 0, "unbinding the device");
+	check_numbers(cpu, 0, PAGES, "after the device has gone");
+	check_numbers(part, 1, PAGES - 1, "in a cut mapping of a contiguous BO, without a device");
+	munmap(cpu, SIZE);
+	munmap(part + PAGE, SIZE - PAGE);
+	close(fd);
+	check_errno(device_bind(), 0, "binding the device");
+	close(maps_open());
 }
 
 /* KASAN watches: the VMA has the last reference. */

@@ -4,6 +4,7 @@
 
 #include "dmabuf.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -36,6 +37,27 @@ void test_refused(void **state)
 	close(fd);
 }
 
+/* The kernel takes VM_SHARED away from a shared mapping of a file that cannot write. */
+static void shared_of_reader(int fd)
+{
+	char path[32];
+	uint64_t offset;
+	struct bo bo;
+	int reader;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	reader = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(reader >= 0);
+	bo = make_bo(reader, SIZE, AGATE_BO_CONTIGUOUS);
+	offset = offset_of(&bo);
+	rule("a file that was opened to read only maps a BO shared, to read, and not private");
+	check_errno(try_map(reader, offset, SIZE, PROT_READ, MAP_SHARED, NULL), 0,
+		    "mmap() MAP_SHARED of a file opened O_RDONLY");
+	check_errno(try_map(reader, offset, SIZE, PROT_READ, MAP_PRIVATE, NULL), EINVAL,
+		    "mmap() MAP_PRIVATE of a file opened O_RDONLY");
+	close(reader);
+}
+
 void test_read_only(void **state)
 {
 	int fd = maps_open();
@@ -43,19 +65,22 @@ void test_read_only(void **state)
 	struct bo plain = make_bo(fd, SIZE, AGATE_BO_CONTIGUOUS);
 	void *cpu = map_bo(&bo, PROT_READ);
 
+	uint64_t offset = offset_of(&bo);
+
 	(void)state;
 	rule("a CPU_READONLY BO is never mapped writable");
-	check_errno(try_map(fd, offset_of(&bo), SIZE, RW, MAP_SHARED, NULL), EACCES,
+	check_errno(try_map(fd, offset, SIZE, RW, MAP_SHARED, NULL), EACCES,
 		    "mmap() of a CPU_READONLY BO to read and write");
 	rule("what mmap() refuses, mprotect() does not allow later");
 	check_errno(mprotect(cpu, SIZE, RW) ? errno : 0, EACCES,
 		    "mprotect() of a CPU_READONLY BO's mapping to read and write");
 	munmap(cpu, SIZE);
-	rule("a BO without the flag, or with no such flag, keeps its rights");
 	cpu = map_bo(&plain, PROT_READ);
+	rule("a BO without the flag, or with no such flag, keeps its rights");
 	check_errno(mprotect(cpu, SIZE, RW) ? errno : 0, 0,
 		    "mprotect() to read and write, BO with no such flag");
 	munmap(cpu, SIZE);
+	shared_of_reader(fd);
 	close(fd);
 }
 
@@ -73,6 +98,7 @@ void test_whole(void **state)
 	struct bo bo = make_bo(fd, 64 * PAGE, AGATE_BO_CONTIGUOUS);
 	uint64_t offset = offset_of(&bo);
 	volatile uint8_t *cpu = map_bo(&bo, RW);
+	const int errors[] = { ENOMEM, ENXIO };
 	long before;
 	void *again;
 
@@ -84,14 +110,17 @@ void test_whole(void **state)
 		cpu[n * PAGE] = (uint8_t)(0x10 + n);
 	check_at_least(4, faults() - before, "faults at most, in 64 pages");
 	again = map_bo(&bo, PROT_READ);
+	rule("two mappings of a BO show the same pages");
 	check_numbers((uint8_t *)again - 123, 0, 64, "through a second mapping");
 	munmap(again, 64 * PAGE);
 	munmap((void *)(uintptr_t)cpu, 64 * PAGE);
-	rule("when the backing could not be mapped, mmap() gives its error, ENOMEM here");
-	inject_fail("dma_mmap_attrs", 1, ENOMEM);
-	check_errno(try_map(fd, offset, bo.size, RW, MAP_SHARED, NULL), ENOMEM,
-		    "mmap() that the backing refuses");
-	inject_clear();
+	rule("when the backing could not be mapped, mmap() gives its error");
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		inject_fail("dma_mmap_attrs", 1, errors[i]);
+		check_errno(try_map(fd, offset, bo.size, RW, MAP_SHARED, NULL), errors[i],
+			    "mmap() that the backing refuses");
+		inject_clear();
+	}
 	close(fd);
 }
 
@@ -132,6 +161,29 @@ void test_grow(void **state)
 	close(fd);
 }
 
+/* What holds for every mapping holds for this one, too; how its table is filled is not ours. */
+static void foreign_rights(const struct bo *bo, void *cpu, int dmabuf)
+{
+	uint64_t offset = offset_of(bo);
+	void *theirs = dmabuf_map(dmabuf);
+	char flags[256], their_flags[256];
+
+	rule("a private or executable mapping of a FOREIGN BO is refused as well");
+	check_errno(try_map(bo->fd, offset, SIZE, RW, MAP_PRIVATE, NULL), EINVAL,
+		    "mmap() MAP_PRIVATE");
+	check_errno(try_map(bo->fd, offset, SIZE, PROT_READ | PROT_EXEC, MAP_SHARED, NULL), EPERM,
+		    "mmap() with PROT_EXEC");
+	check_errno(mprotect(cpu, SIZE, PROT_READ | PROT_EXEC) ? errno : 0, EACCES,
+		    "mprotect() to PROT_EXEC");
+	read_flags(cpu, flags, sizeof(flags));
+	read_flags(theirs, their_flags, sizeof(their_flags));
+	rule("a core dump leaves a mapping of a FOREIGN BO out");
+	check_true(strstr(flags, " dd"), "the VMA's flag VM_DONTDUMP (dd)", flags);
+	rule("whether a FOREIGN mapping has VM_PFNMAP (pf) is the other driver's business");
+	check_true(!strstr(flags, " pf") == !strstr(their_flags, " pf"), their_flags, flags);
+	munmap(theirs, SIZE);
+}
+
 /* A BO whose memory is another driver's: the VMA becomes that driver's. */
 void test_foreign(void **state)
 {
@@ -145,15 +197,13 @@ void test_foreign(void **state)
 	for (int n = 0; n < PAGES; n++)
 		memset((char *)memory + n * PAGE, 0x10 + n, PAGE);
 	bo = dmabuf_import(fd, dmabuf);
-	rule("a mapping of a FOREIGN BO is the other driver's, and shows that driver's memory");
 	cpu = map_bo(&bo, RW);
+	rule("a mapping of a FOREIGN BO is the other driver's, and shows that driver's memory");
 	check_more("cpu_maps", 0, "VMAs that this driver counts");
 	check_numbers(cpu, 0, PAGES, "of another driver");
 	cpu[PAGE] = 0x55;
 	check_equal(((volatile char *)memory)[PAGE], 0x55, "the byte that was written");
-	rule("a private mapping of a FOREIGN BO is refused as well");
-	check_errno(try_map(fd, offset_of(&bo), SIZE, RW, MAP_PRIVATE, NULL), EINVAL,
-		    "mmap() MAP_PRIVATE");
+	foreign_rights(&bo, cpu, dmabuf);
 	munmap(cpu, SIZE);
 	close(dmabuf);
 	munmap(memory, SIZE);

@@ -89,7 +89,7 @@ const struct vm_operations_struct agate_vm_ops = {
 /* Return the error of a mapping that is not allowed, or 0. */
 static int forbidden(const struct agate_bo *bo, unsigned long flags)
 {
-	if (!(flags & VM_SHARED) || !agate_backing_is(bo, AGATE_BACKING_CPU_VISIBLE))
+	if (is_cow_mapping(flags) || !agate_backing_is(bo, AGATE_BACKING_CPU_VISIBLE))
 		return -EINVAL;
 	if (flags & VM_EXEC)
 		return -EPERM;
