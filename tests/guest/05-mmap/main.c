@@ -66,6 +66,7 @@ struct bo numbered_bo(int fd, uint32_t flags)
 	struct bo bo = make_bo(fd, SIZE, flags);
 	char *cpu = map_bo(&bo, PROT_READ | PROT_WRITE);
 
+	rule("each page of a BO can be written through a mapping of it");
 	for (int n = 0; n < PAGES; n++)
 		memset(cpu + n * PAGE, 0x10 + n, PAGE);
 	munmap(cpu, SIZE);

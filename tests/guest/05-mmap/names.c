@@ -156,6 +156,20 @@ static void nth_after(void)
 	done_with(&nth_bo);
 }
 
+/* Lockdep watches the process that gets a signal for its touch. */
+static void touch_without_memory(void)
+{
+	struct bo bo = make_bo(maps_open(), SIZE, 0);
+	void *cpu = map_bo(&bo, RW);
+
+	rule("a fault that fails leaves nothing: no reference, and no section that was entered");
+	inject_fail("shmem_read_mapping_page_gfp", 0, ENOMEM);
+	(void)touch(cpu, false);
+	inject_clear();
+	munmap(cpu, SIZE);
+	done_with(&bo);
+}
+
 void test_allocations(void **state)
 {
 	const struct fail_nth_call call = {
@@ -166,4 +180,5 @@ void test_allocations(void **state)
 	close(maps_open());
 	rule("when an allocation fails, the call fails and leaves nothing");
 	fail_nth_each(&call);
+	touch_without_memory();
 }
