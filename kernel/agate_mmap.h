@@ -29,7 +29,8 @@ int agate_mmap_ioctl(struct drm_device *dev, void *data, struct drm_file *file);
 /**
  * agate_mmap_object - drm_gem_object_funcs.mmap
  * @obj: the BO, with a reference that the VMA keeps
- * @vma: the new mapping; starts at the BO's first page
+ * @vma: the new mapping; lies in the BO, and starts at the BO's first page unless it is one of
+ *	a dma-buf
  *
  * Return: 0; -EINVAL for a heap or a private (copy on write) mapping; -EPERM
  * for an executable one; -EACCES for a writable map of a CPU_READONLY BO; the error of

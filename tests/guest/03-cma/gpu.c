@@ -15,6 +15,8 @@ static void check_part(uint64_t base, uint64_t offset, uint64_t size)
 		 (unsigned long long)size, (unsigned long long)offset);
 	rule("populate() gives a part of the BO");
 	check_errno(call.result, 0, what);
+	rule("populate() says that the part has no table: sg of *runs is NULL, whatever it was");
+	check_equal(call.unset, 0, "fields of *runs that stayed as they were");
 	rule("a part is one run, where the BO's bus address and the offset say, and no longer");
 	check_equal(call.count, 1, "runs");
 	check_equal((int64_t)call.bytes, (int64_t)size, "bytes in the runs of a part");

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "clients.h"
+#include "dmabuf.h"
 
 #define RW	(PROT_READ | PROT_WRITE)
 
@@ -79,6 +80,66 @@ static void shorter(int fd, uint64_t size)
 	guest_destroy(&bo);
 }
 
+/* A map of a dma-buf may begin anywhere in it. */
+static void inside(int fd)
+{
+	struct bo bo = map_piece(fd, 8 * PAGE);
+	int dmabuf = dmabuf_export(&bo);
+	volatile uint64_t *words;
+	void *at;
+
+	number(&bo, bo.size);
+	rule("a map that begins inside the BO, as one of its dma-buf may, shows the pages from there on");
+	at = mmap(NULL, 5 * PAGE, RW, MAP_SHARED, dmabuf, 2 * PAGE);
+	check_errno(at == MAP_FAILED ? errno : 0, 0, "mmap() of a dma-buf from its third page on");
+	words = at;
+	for (uint64_t i = 0; i < 5; i++)
+		check_equal((int64_t)words[i * PAGE / 8], (int64_t)i + 3, "the number on a page");
+	munmap(at, 5 * PAGE);
+	close(dmabuf);
+	guest_destroy(&bo);
+}
+
+/* In a child: write a word; the signal that this gives, or 0. */
+static int write_in_child(volatile uint64_t *word)
+{
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		signal(SIGBUS, SIG_DFL);
+		signal(SIGSEGV, SIG_DFL);
+		*word = 1;
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+/* A BO of one page, mapped to read only. */
+static struct bo map_to_read(int fd)
+{
+	struct bo bo = make_piece(fd, PAGE);
+
+	rule("a process can map a BO, or a part from its start on");
+	check_errno(try_map(&bo, PAGE, PROT_READ), 0, "mmap() to read");
+	return bo;
+}
+
+static void check_not_written(const struct bo *bo, const char *when)
+{
+	volatile uint64_t *words = bo->cpu;
+	int sig;
+
+	rule("a process that maps a BO to read cannot write to it: vma->vm_page_prot says so");
+	check_equal((int64_t)words[0], 0, "a word of a BO that nobody wrote to");
+	sig = write_in_child(words);
+	if (sig != SIGSEGV)
+		broken("a write that ends in SIGSEGV", "%s, %s",
+		       sig ? strsignal(sig) : "a write that succeeds", when);
+}
+
 void test_mapped(void **state)
 {
 	const uint64_t size = (uint64_t)param("PAGES") * PAGE;
@@ -96,6 +157,10 @@ void test_mapped(void **state)
 		check_equal((int64_t)words[i * PAGE / 8], (int64_t)i + 2, "a number that a child counted up");
 	guest_destroy(&bo);
 	shorter(fd, size);
+	inside(fd);
+	bo = map_to_read(fd);
+	check_not_written(&bo, "after mmap()");
+	guest_destroy(&bo);
 	guest_destroy(&first);
 	close(fd);
 	check_nothing_left();
@@ -166,7 +231,7 @@ static void read_in_child(const struct bo *bo)
 void test_unplugged(void **state)
 {
 	int fd = cma_open();
-	struct bo first, bo;
+	struct bo first, bo, part, to_read;
 	volatile uint64_t *words;
 	long faults;
 
@@ -174,6 +239,10 @@ void test_unplugged(void **state)
 	/* Its offset in the file is not the first one. */
 	first = map_piece(fd, PAGE);
 	bo = map_piece(fd, 64 * PAGE);
+	part = map_piece(fd, 8 * PAGE);
+	number(&part, part.size);
+	assert_int_equal(munmap(part.cpu, 3 * PAGE), 0);
+	to_read = map_to_read(fd);
 	words = bo.cpu;
 	number(&bo, bo.size);
 	assert_int_equal(device_unbind(), 0);
@@ -187,8 +256,15 @@ void test_unplugged(void **state)
 	rule("a map keeps its pages when the device is unplugged: each comes back by a page fault");
 	for (uint64_t i = 0; i < bo.size / PAGE; i++)
 		check_equal((int64_t)words[i * PAGE / 8], (int64_t)i + 1, "the number on a page");
+	rule("index is the page's number in the BO, wherever the map begins");
+	for (uint64_t i = 3; i < 8; i++)
+		check_equal((int64_t)((volatile uint64_t *)part.cpu)[i * PAGE / 8], (int64_t)i + 1,
+			    "the number on a page of a map whose front was unmapped");
+	munmap((char *)part.cpu + 3 * PAGE, 5 * PAGE);
 	words[5] = 7;
 	check_equal((int64_t)words[5], 7, "a word that was written after the unplug");
+	check_not_written(&to_read, "after the device was unplugged");
+	munmap(to_read.cpu, to_read.size);
 	munmap(bo.cpu, bo.size);
 	munmap(first.cpu, first.size);
 	close(fd);

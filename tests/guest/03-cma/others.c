@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #define TABLES		12000
+#define KERNEL_MAPS	40
 #define TABLES_KB	96	/* half of what a struct sg_table takes, TABLES times */
 
 static void check_table(struct bo *bo, uint64_t most, uint64_t base)
@@ -124,6 +125,32 @@ void test_table_memory(void **state)
 	check_nothing_left();
 }
 
+/* Mappings of pages in the kernel's address space. */
+static int kernel_maps(void)
+{
+	FILE *file = fopen("/proc/vmallocinfo", "re");
+	char line[512];
+	int count = 0;
+
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file))
+		count += !!strstr(line, " vmap");
+	fclose(file);
+	return count;
+}
+
+/* Other parts of the kernel may make a few meanwhile. */
+static void none_stays(void)
+{
+	const int before = kernel_maps();
+
+	for (int i = 0; i < KERNEL_MAPS; i++)
+		ask(PIECE_READ, 0, 0, 0);
+	rule("vunmap() undoes one vmap(): no mapping of the kernel stays");
+	check_true(kernel_maps() - before < KERNEL_MAPS / 2, "as many mappings as before",
+		   "mappings that stayed");
+}
+
 void test_kernel_map(void **state)
 {
 	const uint64_t words = LARGE / 8, at = (uint64_t)param("AT");
@@ -137,8 +164,8 @@ void test_kernel_map(void **state)
 		struct piece_call call;
 
 		cpu[places[i]] = 0x77000 + i;
+		rule("the kernel's mapping of a BO is the memory that processes map, until it is undone");
 		call = ask(PIECE_READ, places[i] * 8, 0, 0);
-		rule("the kernel's mapping of a BO is the memory that processes map");
 		check_errno(call.result, 0, "vmap()");
 		check_equal((int64_t)call.word, (int64_t)(0x77000 + i), "a word that a process wrote");
 		call = ask(PIECE_WRITE, places[i] * 8, 0, 0x99000 + i);
@@ -146,6 +173,7 @@ void test_kernel_map(void **state)
 		check_equal((int64_t)cpu[places[i]], (int64_t)(0x99000 + i),
 			    "a word that the kernel wrote");
 	}
+	none_stays();
 	guest_destroy(&bo);
 	close(fd);
 	check_nothing_left();

@@ -16,6 +16,7 @@
 #include "piece.h"
 #include "watch.h"
 
+#define UNSET		0x5a
 #define RUNS_MAX	100000		/* a walk without an end stops here */
 
 static struct dentry *piece_file;
@@ -33,14 +34,21 @@ static void count(struct piece_call *call, u64 addr, u64 size)
 static void ask_runs(struct agate_bo *bo, struct piece_call *call)
 {
 	bool (*next)(struct agate_runs *runs, struct agate_run *run);
-	struct agate_runs runs = { 0 };
+	struct agate_runs before, runs;
 	struct agate_run run;
+
+	/* The driver's callers have it on their stacks, where anything may be. */
+	memset(&before, UNSET, sizeof(before));
+	runs = before;
 
 	next = (void *)watch_symbol("agate_runs_next");
 	call->result = next ? bo->backing.ops->populate(bo, call->offset, call->size, &runs) :
 			      -ENOENT;
 	if (call->result)
 		return;
+	call->unset = runs.sg == before.sg;
+	if (call->unset)
+		runs.sg = NULL;
 	while (call->count < RUNS_MAX && next(&runs, &run))
 		count(call, run.addr, run.size);
 }
@@ -63,11 +71,18 @@ static void ask_table(struct agate_bo *bo, struct piece_call *call)
 
 static void ask_map(struct agate_bo *bo, struct piece_call *call)
 {
-	struct iosys_map map = { 0 };
+	struct iosys_map map = { 0 }, other = { 0 };
 
 	call->result = bo->backing.ops->vmap(bo, &map);
 	if (call->result)
 		return;
+	/* A second user comes and goes meanwhile. */
+	call->result = bo->backing.ops->vmap(bo, &other);
+	if (call->result) {
+		bo->backing.ops->vunmap(bo, &map);
+		return;
+	}
+	bo->backing.ops->vunmap(bo, &other);
 	if (call->op == PIECE_READ)
 		iosys_map_memcpy_from(&call->word, &map, call->offset, sizeof(call->word));
 	else
@@ -108,6 +123,7 @@ static long piece_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	call.longest = 0;
 	call.count = 0;
 	call.gaps = 0;
+	call.unset = 0;
 	ask(bo, &call);
 	agate_bo_put(bo);
 	return copy_to_user((void __user *)arg, &call, sizeof(call)) ? -EFAULT : 0;

@@ -12,7 +12,11 @@
 enum piece_op {
 	PIECE_RUNS,	/* populate() of size bytes at offset */
 	PIECE_TABLE,	/* pin(), get_sg_table() with entries of at most size bytes, unpin() */
-	PIECE_READ,	/* pin(), vmap(), word becomes the one at offset, vunmap(), unpin() */
+	/*
+	 * pin(), vmap(), vmap() and vunmap() as another user would, word becomes the one at
+	 * offset, vunmap(), unpin()
+	 */
+	PIECE_READ,
 	PIECE_WRITE,	/* likewise, and the one at offset becomes word */
 };
 
@@ -28,6 +32,8 @@ struct piece_call {
 	__u64 longest;		/* of the entries */
 	__u32 count;		/* runs, or entries */
 	__u32 gaps;		/* of them, those that do not begin where the one before ends */
+	__u32 unset;		/* PIECE_RUNS: populate() left the table of the runs as it was */
+	__u32 pad;
 };
 
 #define PIECE_CALL	_IOWR('A', 16, struct piece_call)
