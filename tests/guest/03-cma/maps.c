@@ -80,6 +80,23 @@ static void shorter(int fd, uint64_t size)
 	guest_destroy(&bo);
 }
 
+/* A driver that fills in the table with another function sees no failure. */
+static void without_table(int fd)
+{
+	struct bo bo = make_piece(fd, PAGE);
+	unsigned int hits;
+	int err;
+
+	inject_fail("dma_mmap_attrs", 1, ENXIO);
+	err = try_map(&bo, PAGE, RW);
+	hits = inject_hits("dma_mmap_attrs");
+	inject_clear();
+	rule("when the page table cannot be filled in, that error is the error of mmap()");
+	if (hits)
+		check_errno(err, ENXIO, "mmap() when dma_mmap_attrs() fails");
+	guest_destroy(&bo);
+}
+
 /* A map of a dma-buf may begin anywhere in it. */
 static void inside(int fd)
 {
@@ -158,6 +175,7 @@ void test_mapped(void **state)
 	guest_destroy(&bo);
 	shorter(fd, size);
 	inside(fd);
+	without_table(fd);
 	bo = map_to_read(fd);
 	check_not_written(&bo, "after mmap()");
 	guest_destroy(&bo);

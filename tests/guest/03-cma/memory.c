@@ -13,6 +13,40 @@
 #define LIVES		6000
 #define LIVES_KB	100	/* half of what a table of one entry takes, LIVES times */
 
+/* Bind without a device for the memory: is the topic there?  The errno of the probe. */
+static int bind_without(int err, bool *present)
+{
+	struct drm_agate_get_param arg = { .param = DRM_AGATE_PARAM_FEATURES };
+	int fd, probe;
+
+	*present = false;
+	assert_int_equal(device_unbind(), 0);
+	inject_fail("agate_mem_dev_init", 0, err);
+	probe = device_bind();
+	inject_clear();
+	if (!probe) {
+		fd = guest_open();
+		*present = !guest_ioctl(fd, DRM_IOCTL_AGATE_GET_PARAM, &arg) &&
+			   (arg.value & AGATE_FEATURE_CMA);
+		close(fd);
+		assert_int_equal(device_unbind(), 0);
+	}
+	assert_int_equal(device_bind(), 0);
+	return probe;
+}
+
+static void results_of_topic(void)
+{
+	bool present;
+	int err = bind_without(EOPNOTSUPP, &present);
+
+	rule("the result of agate_mem_dev_init() is that of agate_cma_topic_init()");
+	check_errno(err, 0, "a probe where the GPU is behind an IOMMU");
+	check_true(!present, "no topic cma where the GPU is behind an IOMMU", "the topic is there");
+	err = bind_without(ENOMEM, &present);
+	check_errno(err, ENOMEM, "a probe without memory for mem_dev");
+}
+
 void test_topic(void **state)
 {
 	int fd = cma_open();
@@ -22,6 +56,7 @@ void test_topic(void **state)
 	bo = make_piece(fd, PAGE);
 	guest_destroy(&bo);
 	close(fd);
+	results_of_topic();
 }
 
 void test_created(void **state)

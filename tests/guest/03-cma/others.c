@@ -168,6 +168,7 @@ void test_kernel_map(void **state)
 		call = ask(PIECE_READ, places[i] * 8, 0, 0);
 		check_errno(call.result, 0, "vmap()");
 		check_equal((int64_t)call.word, (int64_t)(0x77000 + i), "a word that a process wrote");
+		check_equal(call.iomem, 0, "is_iomem of the map, which is for a device's registers");
 		call = ask(PIECE_WRITE, places[i] * 8, 0, 0x99000 + i);
 		check_errno(call.result, 0, "vmap()");
 		check_equal((int64_t)cpu[places[i]], (int64_t)(0x99000 + i),

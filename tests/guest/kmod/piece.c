@@ -83,6 +83,7 @@ static void ask_map(struct agate_bo *bo, struct piece_call *call)
 		return;
 	}
 	bo->backing.ops->vunmap(bo, &other);
+	call->iomem = map.is_iomem;
 	if (call->op == PIECE_READ)
 		iosys_map_memcpy_from(&call->word, &map, call->offset, sizeof(call->word));
 	else
@@ -124,6 +125,7 @@ static long piece_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	call.count = 0;
 	call.gaps = 0;
 	call.unset = 0;
+	call.iomem = 0;
 	ask(bo, &call);
 	agate_bo_put(bo);
 	return copy_to_user((void __user *)arg, &call, sizeof(call)) ? -EFAULT : 0;

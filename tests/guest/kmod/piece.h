@@ -33,7 +33,7 @@ struct piece_call {
 	__u32 count;		/* runs, or entries */
 	__u32 gaps;		/* of them, those that do not begin where the one before ends */
 	__u32 unset;		/* PIECE_RUNS: populate() left the table of the runs as it was */
-	__u32 pad;
+	__u32 iomem;		/* PIECE_READ and PIECE_WRITE: the map says that it is a device's */
 };
 
 #define PIECE_CALL	_IOWR('A', 16, struct piece_call)
