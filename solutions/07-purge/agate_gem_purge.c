@@ -18,6 +18,7 @@
 #include "agate_gem.h"
 #include "agate_purge.h"
 
+#if LAB07 >= 3
 /*
  * Does more than one file, another driver or the kernel use the BO?  base.dma_buf tells
  * that it was exported, but the core forgets that with the last handle, and the dma-buf
@@ -34,14 +35,25 @@ static bool bo_is_shared(struct agate_bo *bo)
 		files += vm_bo->handles > 0;
 	return files > 1 || bo->backing.pins || bo->base.dma_buf || bo->base.import_attach;
 }
+#else
+/*
+ * STEP 3: write two helpers.  One answers whether anybody else than one file uses the BO; the
+ * other, whether a job, or anybody who has left a fence, may still be using it.
+ */
+#endif
 
+#if LAB07 >= 2
 static bool bo_is_unwanted(const struct agate_bo *bo)
 {
 	lockdep_assert_held(&bo->backing.lock);
 
 	return bo->madv == AGATE_MADV_DONTNEED && bo->backing.nr_pages;
 }
+#else
+/* STEP 2: write a helper: does a BO have pages that its owner does not need? */
+#endif
 
+#if LAB07 >= 3
 /* A job raises gpu_users before it asks for pages. */
 static bool bo_is_idle(struct agate_bo *bo)
 {
@@ -65,7 +77,20 @@ static bool gpu_try_forget(struct agate_bo *bo)
 	mutex_unlock(&bo->mappings_lock);
 	return gone;
 }
+#else
+#if LAB07 >= 2
+/*
+ * STEP 3: false while anybody may be using the BO.  Otherwise the GPU loses its page-table
+ * entries.  Until then only a BO that no GPU and no driver had is purged.
+ */
+static bool gpu_try_forget(struct agate_bo *bo)
+{
+	return !bo->backing.sgt && !bo->backing.pins;
+}
+#endif
+#endif
 
+#if LAB07 >= 2
 /*
  * Without mappings_lock: to unmap the BO for the CPUs calls MMU notifiers, which may wait for a
  * job, and the GPU's fault thread wants that lock for a job.
@@ -83,7 +108,14 @@ static unsigned long try_purge(struct agate_bo *bo)
 	mutex_unlock(&bo->backing.lock);
 	return freed;
 }
+#else
+/*
+ * STEP 2: write a helper that purges one BO, if nobody needs it and no lock is taken, and tells
+ * how many pages that gave.  Step 3 asks who needs it.
+ */
+#endif
 
+#if LAB07 >= 2
 static unsigned long purge_count(struct shrinker *shrinker, struct shrink_control *sc)
 {
 	struct agate_purge *purge = agate_shrinker_data(shrinker);
@@ -119,18 +151,39 @@ static unsigned long purge_scan(struct shrinker *shrinker, struct shrink_control
 	mutex_unlock(&purge->lock);
 	return freed ? freed : SHRINK_STOP;
 }
+#else
+/*
+ * STEP 2: write the two functions of a shrinker: one tells how many pages there may be to take,
+ * and one takes some.
+ */
+#endif
 
 int agate_purge_topic_init(struct agate_device *adev)
 {
+#if LAB07 >= 1
+#if LAB07 >= 2
 	return agate_shrinker_register(&adev->purge.shrinker, &adev->purge, purge_count,
 				       purge_scan, "drm-agate");
+#else
+	/* STEP 2: register the shrinker. */
+	return 0;
+#endif
+#else
+	/* STEP 1: with 0 here the topic is there. */
+	return -EOPNOTSUPP;
+#endif
 }
 
 void agate_purge_topic_fini(struct agate_device *adev)
 {
+#if LAB07 >= 2
 	agate_shrinker_unregister(&adev->purge.shrinker);
+#else
+	/* STEP 2: no call of the shrinker comes after this one. */
+#endif
 }
 
+#if LAB07 >= 1
 static bool args_valid(const struct drm_agate_madvise *args)
 {
 	return !args->pad && !args->pad2 && (args->label || !args->len) &&
@@ -140,6 +193,7 @@ static bool args_valid(const struct drm_agate_madvise *args)
 /* May this advice be given for the BO? */
 static int advice_check(struct agate_bo *bo, u32 madv)
 {
+#if LAB07 >= 3
 	bool shared;
 
 	if (madv == AGATE_MADV_WILLNEED)
@@ -152,6 +206,10 @@ static int advice_check(struct agate_bo *bo, u32 madv)
 	mutex_unlock(&bo->mappings_lock);
 	mutex_unlock(&bo->backing.lock);
 	return shared ? -EINVAL : 0;
+#else
+	/* STEP 3: refuse DONTNEED for what is shared, or cannot be purged. */
+	return 0;
+#endif
 }
 
 /* A purged BO stays purged, whatever userspace advises. */
@@ -190,7 +248,14 @@ static int set_label(struct drm_device *dev, struct drm_file *file,
 
 	return args->label ? agate_gem_set_label_ioctl(dev, &label, file) : 0;
 }
+#else
+/*
+ * STEP 1: write what checks the arguments, what gives the BO its new advice, and what gives it a
+ * label.
+ */
+#endif
 
+#if LAB07 >= 1
 /*
  * Whatever can fail comes before the advice.  If somebody begins to share the BO after the
  * check, it is as if the advice had come first: the shrinker looks once more.
@@ -215,13 +280,24 @@ int agate_purge_madvise_ioctl(struct drm_device *dev, void *data, struct drm_fil
 	agate_bo_put(bo);
 	return ret;
 }
+#else
+/* STEP 1: the advice, and the label.  A call that fails changes neither of them. */
+int agate_purge_madvise_ioctl(struct drm_device *dev, void *data, struct drm_file *file)
+{
+	return -EOPNOTSUPP;
+}
+#endif
 
 void agate_purge_forget(struct agate_bo *bo)
 {
+#if LAB07 >= 1
 	struct agate_device *adev = to_agate_device(bo->base.dev);
 
 	/* Always take the lock: the shrinker may be looking at this BO just now. */
 	mutex_lock(&adev->purge.lock);
 	list_del(&bo->purge_link);
 	mutex_unlock(&adev->purge.lock);
+#else
+	/* STEP 1: the BO dies: no list leads to it afterwards. */
+#endif
 }
