@@ -347,6 +347,7 @@ static int __init inject_init(void)
 	ret = shmem_init();
 	if (ret)
 		goto no_shmem;
+	purge_init();
 	resv_watch_init();
 	piece_init();
 	return 0;
@@ -374,6 +375,7 @@ static void __exit inject_exit(void)
 {
 	piece_exit();
 	resv_watch_exit();
+	purge_exit();
 	shmem_exit();
 	import_exit();
 	vram_exit();

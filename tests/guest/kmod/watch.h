@@ -131,7 +131,9 @@ void import_exit(void);
 int shmem_init(void);
 void shmem_exit(void);
 
-/* resv_watch.c and piece.c: likewise. */
+/* purge.c, resv_watch.c and piece.c: likewise. */
+void purge_init(void);
+void purge_exit(void);
 void resv_watch_init(void);
 void resv_watch_exit(void);
 void piece_init(void);

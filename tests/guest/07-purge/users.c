@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: MIT
+/* Lab 07, step 3: BOs that somebody still uses: other files, other drivers, the kernel, jobs. */
+#include "purge.h"
+
+#include "dmabuf.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define LABEL	"whose is it"
+
+/* ---- Shared ---------------------------------------------------------------------------- */
+
+/* DONTNEED is refused, WILLNEED is not; and no label comes with a refusal. */
+static void check_refused(const struct bo *bo, const char *who)
+{
+	struct drm_agate_madvise arg = {
+		.handle = bo->handle, .madv = AGATE_MADV_DONTNEED,
+		.label = (uintptr_t)LABEL, .len = sizeof(LABEL) - 1,
+	};
+
+	rule("DONTNEED is refused for a BO that is shared, or cannot be purged");
+	check_errno(guest_ioctl(bo->fd, DRM_IOCTL_AGATE_MADVISE, &arg), EINVAL, who);
+	rule("a call that fails changes neither the advice nor the label");
+	check_true(!guest_debugfs_says("bos", LABEL), "the label that the BO had",
+		   "the label that came with DONTNEED");
+	check_errno(advise(bo, AGATE_MADV_DONTNEED, NULL), EINVAL, who);
+	rule("WILLNEED is right for every BO, and retained is 1 as long as it was not purged");
+	willneed(bo);
+}
+
+/* Advice comes first, and then somebody who wants the contents. */
+static void check_not_taken(int file, const char *who)
+{
+	rule("a BO that is shared is not purged, also when the advice came first");
+	if (scan(file, ALL) != STOP)
+		broken("SHRINK_STOP", "scan_objects has taken pages of %s", who);
+	check_kept(file, who);
+}
+
+static void two_files(int fd)
+{
+	struct bo bo = full_bo(fd, 4, 30), theirs, late;
+	int other = guest_open(), dmabuf = dmabuf_export(&bo), file;
+
+	theirs = dmabuf_import(other, dmabuf);
+	check_refused(&bo, "DONTNEED by the file that made the BO, with a second file");
+	check_refused(&theirs, "DONTNEED by a second file");
+	close(dmabuf);
+	check_refused(&theirs, "DONTNEED by a second file, without the dma-buf");
+	guest_destroy(&bo);
+	check_errno(guest_close_handle(other, theirs.handle), 0, "GEM_CLOSE");
+
+	late = full_bo(fd, 3, 31);
+	file = look_at(true);
+	dontneed(&late);
+	dmabuf = dmabuf_export(&late);
+	check_not_taken(file, "a BO that was exported after DONTNEED");
+	theirs = dmabuf_import(other, dmabuf);
+	check_not_taken(file, "a BO that a second file has as well");
+	check_full(late.cpu, 3, 31, "of a BO that is shared");
+	/* The dma-buf lives on, alone. */
+	guest_destroy(&late);
+	check_errno(guest_close_handle(other, theirs.handle), 0, "GEM_CLOSE");
+	check_not_taken(file, "a BO that only a dma-buf has");
+	theirs = dmabuf_import(other, dmabuf);
+	theirs.cpu = map_more(&theirs, 3);
+	check_full(theirs.cpu, 3, 31, "of a BO that was imported again");
+	check_refused(&theirs, "DONTNEED by a file that has imported the BO again");
+	guest_destroy(&theirs);
+	close(dmabuf);
+	close(file);
+	close(other);
+}
+
+/* Users that stand on no list: another driver's attachment, and a mapping of the kernel. */
+static void pinned(int fd, const char *use, const char *end)
+{
+	int shmem, file;
+	struct bo bo = full_bo(fd, 5, 40);
+
+	file = look_at(true);
+	shmem = open("/sys/kernel/debug/agate_shmem", O_RDWR | O_CLOEXEC);
+	if (shmem < 0)
+		fail_msg("agate_shmem: %s", strerror(errno));
+	told(shmem, use);
+	check_refused(&bo, use[0] == 'p' ? "DONTNEED of a BO that another driver has pinned" :
+		      "DONTNEED of a BO that the kernel has mapped");
+	told(shmem, end);
+	rule("when nobody else uses the BO any more, DONTNEED is right again");
+	dontneed(&bo);
+	told(shmem, use);
+	check_not_taken(file, use[0] == 'p' ? "a BO that another driver has pinned" :
+			"a BO that the kernel has mapped");
+	check_full(bo.cpu, 5, 40, "of a BO that is pinned");
+	told(shmem, end);
+	rule("when nobody else uses the BO any more, the advice holds, and it can be purged");
+	check_equal(scan(file, ALL), 5, "pages of the BO");
+	close(shmem);
+	close(file);
+	guest_destroy(&bo);
+}
+
+static void not_purgeable(int fd)
+{
+	struct bo bo;
+
+	if (guest_create(fd, 4 * PAGE, AGATE_BO_CONTIGUOUS, &bo))
+		broken("a BO in one piece", "no memory for it");
+	check_refused(&bo, "DONTNEED of a BO in one piece");
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+}
+
+/* Another driver's memory. */
+static void imported(int fd)
+{
+	void *cpu;
+	int dmabuf = dmabuf_of_memory(4 * PAGE, &cpu);
+	struct bo bo = dmabuf_import(fd, dmabuf);
+
+	check_refused(&bo, "DONTNEED of a BO that is another driver's memory");
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	close(dmabuf);
+	munmap(cpu, 4 * PAGE);
+}
+
+void test_shared(void **state)
+{
+	int fd = purge_open(), file;
+	struct bo bo = full_bo(fd, 2, 12);
+
+	(void)state;
+	/* Nobody else has this one. */
+	file = look_at(true);
+	rule("when nobody else uses the BO, DONTNEED is right, and it can be purged");
+	dontneed(&bo);
+	check_equal(scan(file, ALL), 2, "pages of the BO");
+	close(file);
+	guest_destroy(&bo);
+	not_purgeable(fd);
+	pinned(fd, "pin", "unpin");
+	pinned(fd, "vmap", "vunmap");
+	two_files(fd);
+	imported(fd);
+	close(fd);
+	check_nothing_left();
+}
+
+/* ---- Busy ------------------------------------------------------------------------------- */
+
+static void check_busy(int file, const char *why)
+{
+	rule("a BO that is busy is not purged: while a job counts in gpu_users, and while the reservation has a fence, of any usage, that has not signalled");
+	if (scan(file, ALL) != STOP)
+		broken("SHRINK_STOP", "scan_objects has taken pages of %s", why);
+	check_kept(file, why);
+}
+
+/* Each reason alone; and without it the BO goes. */
+static void one_reason(int fd, const char *begin, const char *end, const char *why)
+{
+	struct bo bo = full_bo(fd, 3, 90);
+	int file = look_at(true);
+
+	dontneed(&bo);
+	told(file, begin);
+	check_busy(file, why);
+	told(file, end);
+	rule("a BO that is not busy any more can be purged");
+	check_equal(scan(file, ALL), 3, "pages of the BO");
+	close(file);
+	guest_destroy(&bo);
+}
+
+/* A job that waits in its queue, and needs the BO later. */
+static void queued_job(int fd)
+{
+	int timeline = guest_timeline(), file;
+	uint32_t gate = guest_timeline_syncobj(fd, timeline);
+	struct bo jobs = guest_bo(fd, PAGE, 0), bo = full_bo(fd, 4, 95);
+	const struct agate_compute_payload copy = {
+		.op = AGATE_COMPUTE_COPY, .dst = bo.va + 128, .src = bo.va, .size = 8,
+	};
+	const uint32_t handles[] = { jobs.handle, bo.handle };
+
+	file = look_at(true);
+	guest_job(&jobs, 0, AGATE_JOB_COMPUTE, 0, &copy, sizeof(copy));
+	check_errno(guest_submit_bos(fd, jobs.va, 0, handles, NULL, 2, gate), 0, "SUBMIT");
+	rule("DONTNEED is right while jobs still use the BO");
+	dontneed(&bo);
+	check_busy(file, "a BO of a job that waits in its queue");
+	guest_timeline_advance(timeline);
+	check_errno(guest_wait(fd, bo.handle, FOREVER), 0, "WAIT_BO");
+	rule("a job finds all pages of its BOs, whatever the advice");
+	check_full(bo.cpu, 4, 95, "after the job");
+	check_equal(*(volatile int64_t *)((char *)bo.cpu + 128), 95, "what the job has copied");
+	guest_wait_counter("jobs", 0);
+	rule("a BO that is not busy any more can be purged");
+	check_equal(scan(file, ALL), 4, "pages of the BO");
+	close(file);
+	guest_destroy(&bo);
+	guest_destroy(&jobs);
+	close(timeline);
+}
+
+void test_busy(void **state)
+{
+	int fd = purge_open();
+
+	(void)state;
+	one_reason(fd, "use", "unuse", "a BO that a job counts in gpu_users");
+	one_reason(fd, "fence 1", "signal", "a BO with a fence of a writer");
+	one_reason(fd, "fence 2", "signal", "a BO with a fence of a reader");
+	one_reason(fd, "fence 3", "signal", "a BO with a fence of DMA_RESV_USAGE_BOOKKEEP");
+	queued_job(fd);
+	close(fd);
+	check_nothing_left();
+}
+
+/* ---- The GPU ------------------------------------------------------------------------------ */
+
+#define PURGE		"agate_backing_purge_locked"
+#define UNMAP		"unmap_mapping_range"
+#define TEARDOWN	"agate_vm_try_teardown_bo"
+
+/* In the moment in which the pages go the GPU has no entry that leads to them. */
+static void entries_first(struct bo *jobs)
+{
+	struct scanning scanning;
+	struct bo bo = make_bo(jobs->fd, 3);
+	long active;
+
+	/* No process has mapped it. */
+	scanning.file = look_at(true);
+	rule("a job makes the entries of its BOs");
+	check_errno(gpu_copy(jobs, &bo, 16, 8, 0), 0, "SUBMIT");
+	check_errno(guest_wait(jobs->fd, bo.handle, FOREVER), 0, "WAIT_BO");
+	guest_wait_counter("jobs", 0);
+	check_equal(look(scanning.file, "active"), 1, "mappings of the GPU with entries");
+	dontneed(&bo);
+	inject_hold_entry(PURGE, 1, INJECT_BOUND_MS);
+	scanning_start(&scanning);
+	rule("a BO that a job has used, and that nobody needs, can be purged");
+	check_true(aside_is_held(&scanning.aside, PURGE), "a call of agate_backing_purge_locked()",
+		   "the scan ends without it");
+	active = look(scanning.file, "active");
+	let_go(PURGE);
+	aside_join(&scanning.aside);
+	inject_clear();
+	rule("before the pages go the GPU loses its entries: agate_vm_try_teardown_bo()");
+	check_true(active <= 0, "no entries of the GPU when the pages go", "entries");
+	check_equal(scanning.taken, 3, "pages that were taken");
+	rule("a job that names a purged BO is refused");
+	check_errno(gpu_copy(jobs, &bo, 16, 8, 0), EFAULT, "SUBMIT");
+	close(scanning.file);
+	check_errno(guest_close_handle(jobs->fd, bo.handle), 0, "GEM_CLOSE");
+}
+
+/* MMU notifiers may wait for somebody who needs mappings_lock. */
+static void unmapped_without_lock(struct bo *jobs)
+{
+	struct scanning scanning;
+	struct bo bo = used_bo(jobs, 3, 17);
+	bool locked, open;
+
+	scanning.file = look_at(true);
+	dontneed(&bo);
+	inject_hold_entry(UNMAP, 1, INJECT_BOUND_MS);
+	scanning_start(&scanning);
+	rule("the page tables of all processes lose the BO before its pages go");
+	check_true(aside_is_held(&scanning.aside, UNMAP), "a call of unmap_mapping_range(), by drm_vma_node_unmap()",
+		   "the scan ends without it");
+	locked = stays_locked(scanning.file, "mappings");
+	open = !look(scanning.file, "backing");
+	let_go(UNMAP);
+	aside_join(&scanning.aside);
+	inject_clear();
+	rule("while the page tables of processes are emptied, mappings_lock is free, and backing.lock is taken");
+	check_true(!locked, "mappings_lock free", "mappings_lock taken");
+	check_true(!open, "backing.lock taken", "backing.lock free");
+	close(scanning.file);
+	guest_destroy(&bo);
+}
+
+/* Where the GPU may still reach the pages, they stay. */
+static void not_torn_down(struct bo *jobs)
+{
+	static const char *const locks[] = { "mappings", "pt" };
+	struct bo bo = used_bo(jobs, 3, 17);
+	int file = look_at(true);
+
+	dontneed(&bo);
+	for (int i = 0; i < 2; i++) {
+		tell(file, "hold %s", locks[i]);
+		rule("the shrinker waits for no lock: it tries them");
+		check_equal(scan(file, ALL), STOP, "scan_objects; SHRINK_STOP is -1");
+		check_equal(look(file, "waited"), 0, i ? "threads that wait for pt_lock" :
+			    "threads that wait for mappings_lock");
+		check_kept(file, "a BO whose lock is taken");
+		told(file, "let-go");
+	}
+	inject_fail_null(TEARDOWN, 0);
+	rule("when agate_vm_try_teardown_bo() gives false, the GPU may still reach the pages: they stay");
+	check_equal(scan(file, ALL), STOP, "scan_objects; SHRINK_STOP is -1");
+	check_at_least(inject_hits(TEARDOWN), 1, "calls of agate_vm_try_teardown_bo()");
+	inject_clear();
+	check_kept(file, "a BO that the GPU may still reach");
+	check_full(bo.cpu, 3, 17, "of a BO that the GPU may still reach");
+	rule("the next job makes entries again that were removed");
+	check_errno(gpu_copy(jobs, &bo, 32, 0, 0), 0, "SUBMIT");
+	check_errno(guest_wait(jobs->fd, bo.handle, FOREVER), 0, "WAIT_BO");
+	check_equal(*(volatile int64_t *)((char *)bo.cpu + 32), 17, "what the job has copied");
+	guest_wait_counter("jobs", 0);
+	rule("what the shrinker has passed over it takes as soon as the lock is free");
+	check_equal(scan(file, ALL), 3, "pages of the BO");
+	close(file);
+	guest_destroy(&bo);
+}
+
+void test_gpu(void **state)
+{
+	int fd = purge_open();
+	struct bo jobs = guest_bo(fd, PAGE, 0);
+
+	(void)state;
+	entries_first(&jobs);
+	unmapped_without_lock(&jobs);
+	not_torn_down(&jobs);
+	guest_destroy(&jobs);
+	close(fd);
+	check_nothing_left();
+}
