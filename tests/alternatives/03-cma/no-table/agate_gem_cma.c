@@ -6,6 +6,7 @@
 #include <linux/dma-mapping.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
+#include <drm/drm_vma_manager.h>
 
 #include "agate_backing.h"
 #include "agate_cma.h"
@@ -47,11 +48,13 @@ static int populate(struct agate_bo *bo, u64 offset, u64 size, struct agate_runs
 	return 0;
 }
 
-/* Neither function looks at vm_pgoff: a map begins with the BO's first page. */
+/* A map of a dma-buf may begin inside the BO; vm_pgoff says where, and stays as it is. */
 static int map(struct agate_bo *bo, struct vm_area_struct *vma)
 {
-	return remap_pfn_range(vma, vma->vm_start, first_pfn(bo), vma->vm_end - vma->vm_start,
-			       vma->vm_page_prot);
+	unsigned long skipped = vma->vm_pgoff - drm_vma_node_start(&bo->base.vma_node);
+
+	return remap_pfn_range(vma, vma->vm_start, first_pfn(bo) + skipped,
+			       vma->vm_end - vma->vm_start, vma->vm_page_prot);
 }
 
 /* All pages from here to the end of the VMA come with one fault. */
