@@ -41,6 +41,7 @@ struct fuzz_bo {
 
 struct fuzz_space {
 	uint32_t vm;		/* 0: none */
+	bool endless;		/* its jobs may run for ever */
 	uint32_t jobs;		/* a BO, bound at FUZZ_JOBS_VA, as long as nobody changes that */
 	void *cpu;
 };
@@ -127,7 +128,7 @@ struct fuzz_call {
 	unsigned long request;
 	unsigned int size, fields, weight;
 	const struct fuzz_field *field;
-	uint64_t errors;	/* bits 1 << errno, all below 64; 1 << 63: EOPNOTSUPP */
+	uint64_t errors;	/* bits 1 << errno, of those below 61; for others see fuzz_tables.c */
 	bool absent;		/* on a GPU without a card it gives EOPNOTSUPP */
 	void (*fit)(struct fuzz_client *client, void *arg);
 	bool (*forbidden)(const void *arg);
@@ -168,7 +169,7 @@ const struct fuzz_bo *fuzz_bo_of(const struct fuzz_client *client, uint32_t hand
 void fuzz_bo_forget(struct fuzz_client *client, struct fuzz_bo *bo);
 struct fuzz_space *fuzz_space_of(struct fuzz_client *client, uint32_t vm);
 /* Write a chain that does anything into the memory at @cpu, which is at @va for the GPU. */
-void fuzz_chain(struct fuzz_client *client, void *cpu, uint64_t va, bool space);
+void fuzz_chain(struct fuzz_client *client, void *cpu, uint64_t va, const struct fuzz_space *space);
 
 /* What the calls made, and what they took away: fuzz_call's after. */
 void fuzz_made_bo(struct fuzz_client *client, const void *arg, const void *sent, int err);

@@ -139,6 +139,8 @@ static uint64_t bit_of(int err)
 		return 1ull << 63;
 	case ETIMEDOUT:
 		return 1ull << ETIME;
+	case ECANCELED:
+		return 1ull << 61;
 	default:
 		return err <= ETIME ? 1ull << err : 0;
 	}
@@ -216,10 +218,16 @@ static void alarm_in(struct fuzz_client *client)
 
 static int make(struct fuzz_client *client, unsigned long request, void *arg)
 {
+	const int64_t begun = guest_deadline(0);
+	int64_t took;
 	int ret;
 
 	alarm_in(client);
 	ret = ioctl(client->now->fd, request, arg);
+	took = (guest_deadline(0) - begun) / 1000000;
+	if (client->trace && took > 100)
+		printf("# %u %llu takes %lld ms\n", client->number,
+		       (unsigned long long)client->step, (long long)took);
 	if (ret > 0)
 		fuzz_wrong(client, "ioctl %#lx returns %d", request, ret);
 	return ret ? errno : 0;

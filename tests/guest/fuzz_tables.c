@@ -10,6 +10,7 @@
 #define ALWAYS			(E(EFAULT) | E(EINTR) | E(ENOMEM))
 #define ABSENT			(1ull << 63)
 #define WAIT_TOO_LONG		(1ull << 62)	/* ETIMEDOUT and ETIME */
+#define BANNED			(1ull << 61)	/* ECANCELED */
 
 #define FIELD(type, member, which, ...) { \
 		.name = #member, .kind = which, .offset = offsetof(struct type, member), \
@@ -36,7 +37,13 @@ static const struct fuzz_field submit_fields[] = {
 static void fit_submit(struct fuzz_client *client, void *arg)
 {
 	struct drm_agate_submit *submit = arg;
+	const struct fuzz_space *space = fuzz_space_of(client, submit->vm_id);
 	uint32_t there = 0;
+
+	if (submit->vm_id && space && space->endless) {
+		submit->out_sync_count = 0;
+		submit->requirements &= ~(uint32_t)AGATE_JD_REQ_FS;
+	}
 
 	for (int i = 0; i < FUZZ_BOS; i++)
 		there += client->now->bo[i].va != 0;
@@ -160,7 +167,7 @@ static const struct fuzz_field set_label_fields[] = {
 /* ---- Address spaces ------------------------------------------------------ */
 
 static const struct fuzz_field vm_create_fields[] = {
-	FIELD(drm_agate_vm_create, flags, FUZZ_PAD),
+	FIELD(drm_agate_vm_create, flags, FUZZ_FLAGS, .most = AGATE_VM_LONG_RUNNING),
 	FIELD(drm_agate_vm_create, vm_id, FUZZ_OUT),
 	FIELD(drm_agate_vm_create, va_start, FUZZ_OUT),
 	FIELD(drm_agate_vm_create, va_end, FUZZ_OUT),
@@ -414,7 +421,7 @@ static const struct fuzz_field sync_transfer_fields[] = {
 const struct fuzz_call fuzz_table[] = {
 	CALL(AGATE_SUBMIT, drm_agate_submit, submit_fields, .weight = 12,
 	     .errors = ALWAYS | E(EINVAL) | E(ENOENT) | E(EIO) | E(ENOSPC) | E(EPERM) | E(EAGAIN) |
-		       ABSENT, .fit = fit_submit, .forbidden = submit_forbidden),
+		       ABSENT | BANNED, .fit = fit_submit, .forbidden = submit_forbidden),
 	CALL(AGATE_WAIT_BO, drm_agate_wait_bo, wait_bo_fields, .weight = 2,
 	     .errors = ALWAYS | E(EINVAL) | E(ENOENT) | E(EBUSY) | WAIT_TOO_LONG),
 	CALL(AGATE_CREATE_BO, drm_agate_create_bo, create_bo_fields, .weight = 8,
@@ -435,8 +442,8 @@ const struct fuzz_call fuzz_table[] = {
 	CALL(AGATE_VM_DESTROY, drm_agate_vm_destroy, vm_destroy_fields, .weight = 1, .absent = true,
 	     .errors = ALWAYS | E(EINVAL) | E(ENOENT), .after = fuzz_ended_space),
 	CALL(AGATE_VM_BIND, drm_agate_vm_bind, vm_bind_fields, .weight = 12, .absent = true,
-	     .errors = ALWAYS | E(EINVAL) | E(ENOENT) | E(EPERM) | E(ENOSPC) | E(EIO) | ABSENT,
-	     .fit = fit_vm_bind, .forbidden = vm_bind_forbidden),
+	     .errors = ALWAYS | E(EINVAL) | E(ENOENT) | E(EPERM) | E(ENOSPC) | E(EIO) | ABSENT |
+		       BANNED, .fit = fit_vm_bind, .forbidden = vm_bind_forbidden),
 	CALL(AGATE_QUERY_REGIONS, drm_agate_query_regions, query_regions_fields, .weight = 1,
 	     .absent = true, .errors = ALWAYS | E(EINVAL), .fit = fit_query_regions,
 	     .forbidden = query_regions_forbidden),

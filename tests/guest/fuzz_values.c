@@ -337,14 +337,14 @@ static uint64_t any_jc(struct fuzz_client *client, const void *arg)
 
 	if (vm) {
 		if (space && space->cpu)
-			fuzz_chain(client, space->cpu, FUZZ_JOBS_VA, true);
+			fuzz_chain(client, space->cpu, FUZZ_JOBS_VA, space);
 		return fuzz_once_in(client, 16) ? any_address(client) : FUZZ_JOBS_VA;
 	}
 	for (int i = 0; i < FUZZ_BOS && !(bo->cpu && bo->va); i++)
 		bo = &client->now->bo[i];
 	if (!bo->cpu || !bo->va)
 		return 64;
-	fuzz_chain(client, bo->cpu, bo->va, false);
+	fuzz_chain(client, bo->cpu, bo->va, NULL);
 	return bo->va;
 }
 

@@ -191,6 +191,7 @@ void fuzz_made_space(struct fuzz_client *client, const void *arg, const void *se
 		return;
 	end_space(client, space, true);
 	space->vm = ((const struct drm_agate_vm_create *)arg)->vm_id;
+	space->endless = ((const struct drm_agate_vm_create *)arg)->flags;
 	if (!space->vm)
 		fuzz_wrong(client, "VM_CREATE gives 0");
 	give_jobs(client, space);
@@ -281,11 +282,12 @@ bool fuzz_open(struct fuzz_client *client, struct fuzz_file *file)
 	open_syncs(file);
 	client->now = file;
 	for (int i = 0; client->card && i < FUZZ_SPACES; i++) {
-		struct drm_agate_vm_create arg = { 0 };
+		struct drm_agate_vm_create arg = { .flags = i & 1 ? AGATE_VM_LONG_RUNNING : 0 };
 
 		if (guest_ioctl(file->fd, DRM_IOCTL_AGATE_VM_CREATE, &arg))
 			continue;
 		file->space[i].vm = arg.vm_id;
+		file->space[i].endless = arg.flags;
 		give_jobs(client, &file->space[i]);
 	}
 	client->now = now;
@@ -348,7 +350,7 @@ static void any_compute(struct fuzz_client *client, struct bo *at, uint32_t offs
 struct chain {
 	void *cpu;
 	uint64_t va;
-	bool space;
+	const struct fuzz_space *space;	/* or NULL */
 };
 
 static void write_chain(struct fuzz_client *client, void *arg)
@@ -369,13 +371,13 @@ static void write_chain(struct fuzz_client *client, void *arg)
 					  fuzz_any64(client));
 	}
 	/* Now and then one that never ends, and one that is none. */
-	if (fuzz_once_in(client, 1024))
+	if (fuzz_once_in(client, chain->space && chain->space->endless ? 3 : 1024))
 		guest_job_write64(&at, 256 * (jobs - 1), va, va + 2048, 1);
 	else if (fuzz_once_in(client, 32))
 		words[fuzz_any(client, 64)] = fuzz_any64(client);
 }
 
-void fuzz_chain(struct fuzz_client *client, void *cpu, uint64_t va, bool space)
+void fuzz_chain(struct fuzz_client *client, void *cpu, uint64_t va, const struct fuzz_space *space)
 {
 	struct chain chain = { cpu, va, space };
 
