@@ -3,7 +3,7 @@
  * A client of the driver that makes any call with any arguments, most of which make sense.
  *
  * The parts: what a client has (fuzz_world.c), a table of all calls and their fields
- * (fuzz_tables.c), values for fields (fuzz_values.c), one call and what is expected of it
+ * (fuzz_structs.c), values for fields (fuzz_values.c), one call and what is expected of it
  * (fuzz_calls.c), and what a client does besides calls (fuzz_memory.c).
  */
 #ifndef AGATE_TESTS_FUZZ_H
@@ -128,7 +128,7 @@ struct fuzz_call {
 	unsigned long request;
 	unsigned int size, fields, weight;
 	const struct fuzz_field *field;
-	uint64_t errors;	/* bits 1 << errno, of those below 61; for others see fuzz_tables.c */
+	uint64_t errors;	/* bits 1 << errno, of those below 61; for others see fuzz_structs.c */
 	bool absent;		/* on a GPU without a card it gives EOPNOTSUPP */
 	void (*fit)(struct fuzz_client *client, void *arg);
 	bool (*forbidden)(const void *arg);

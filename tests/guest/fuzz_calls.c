@@ -242,7 +242,7 @@ static void call_badly(struct fuzz_client *client, const struct fuzz_call *call,
 
 	if (err && !(may & bit_of(err)) && !(err == EOPNOTSUPP && call->absent))
 		fuzz_wrong(client, "%s gives errno %d for a bad pointer", call->name, err);
-	/* What it made, if anything, has a name that nobody got: it goes with the file. */
+	/* If it made something, nobody got its name, and it goes with the file. */
 	if (!err && is_forbidden(client, call, at))
 		fuzz_wrong(client, "%s at a bad pointer succeeds:%s", call->name, text_of(call, at));
 }

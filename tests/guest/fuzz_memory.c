@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a client does besides calls: memory, file descriptors, processes. */
+/* Memory, file descriptors and processes: a client does this besides its calls. */
 #include "fuzz.h"
 
 #include <fcntl.h>

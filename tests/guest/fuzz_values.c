@@ -208,7 +208,7 @@ static void fill_one(struct fuzz_client *client, const struct fuzz_field *field,
 	memcpy(to, &value, element_size(field->kind));
 }
 
-/* All of the array can be read, and an element of it is none that the header allows. */
+/* Can all of the array be read, and does the header forbid an element of it? */
 bool fuzz_array_forbidden(const struct fuzz_client *client, const struct fuzz_field *field,
 			  const void *arg)
 {

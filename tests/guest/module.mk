@@ -57,7 +57,7 @@ $(addprefix $(GUEST_TEST_DIR)/,flip flip-ends residency suspend): $(GUEST_TEST_D
 $(addprefix $(GUEST_TEST_DIR)/,failnth-vm long-ends long-running pages-go userptr vm-bind vm-strain): $(GUEST_TEST_DIR)/vm_client.o
 $(addprefix $(GUEST_TEST_DIR)/,long-ends long-running): $(GUEST_TEST_DIR)/endless.o
 $(addprefix $(GUEST_TEST_DIR)/,long-ends suspend): $(GUEST_TEST_DIR)/system_sleep.o
-$(GUEST_TEST_DIR)/fuzz: $(addprefix $(GUEST_TEST_DIR)/fuzz_,calls.o memory.o tables.o values.o world.o)
+$(GUEST_TEST_DIR)/fuzz: $(addprefix $(GUEST_TEST_DIR)/fuzz_,calls.o memory.o structs.o values.o world.o)
 
 .SECONDARY: $(GUEST_TESTS:%=$(GUEST_TEST_DIR)/%.o) $(GUEST_TEST_DIR)/guest.o $(GUEST_TEST_DIR)/clients.o
 -include $(wildcard $(GUEST_TEST_DIR)/*.d $(GUEST_TEST_DIR)/*/*.d)
