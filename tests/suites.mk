@@ -199,6 +199,7 @@ FUZZ_SECONDS	?= 300
 FUZZ_SEED	?= $(shell date +%s)
 $(foreach f,fast debug,$(foreach s,fuzz fuzz-card,$(call long,long-fuzz/ioctls-$(f)-$(s),2$(if $(filter debug,$(f)),d),900, \
 	tests/guest/run.sh $(f) $(s) $(FUZZ_SECONDS) $(FUZZ_SEED))))
+$(call long,guest-fast/random,2,3600,tests/guest/run.sh fast random)
 $(call long,guest-fast/power-long,2,3600,tests/guest/run.sh fast power-long)
 $(foreach g,$(notdir $(UPSTREAM_SUITES)), \
 	$(call long,repeat/upstream-$(g),2,3600,tests/repeat.sh 10 tests/upstream/run.sh fast $(g)) \

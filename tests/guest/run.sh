@@ -119,7 +119,7 @@ guest()
 		reservations readers lock-order parked probed backing spaces heaps asleep \
 		contiguous prime strangers scanout two-gpus one-goes top dvfs \
 		power-sticks restart trips own-vram limit placed pool mover-ends victims cards failnth-card failnth-vm \
-		vm-bind vm-strain userptr pages-go long-running long-ends wired regions residency flip flip-ends suspend fuzz compat; do
+		vm-bind vm-random vm-strain userptr pages-go long-running long-ends wired regions residency flip flip-ends suspend fuzz compat; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	for p in agate-info agate-map agate-top; do
@@ -394,6 +394,8 @@ moves | moves-port)
 	case $suite in
 	moves)
 		# These look at nothing in which the two suites differ.
+		# It takes too long on the other kernel.
+		[ "$flavour" = debug ] || set -- "$@" "$(test_step vm-random)"
 		set -- "$@" "$(test_step flip-ends unbound)" "$(test_step mover-ends stopped_first)" \
 			"$(test_step mover-ends populate_meets_removal)" \
 			"$(inject drop-irq:1:card)" "$(test_step mover-ends lost_interrupt)" \
@@ -457,6 +459,10 @@ cards)
 	gpus=2
 	sim_args="--card --vram 64 --vram-visible 16"
 	set -- "$firmware" "$(load $endless)" "kill-sim-on=1:BUSY" "$(test_step cards)" ;;
+random)
+	LIMIT=${LIMIT:-3500}
+	sim_args="--card --vram 64 --vram-visible 16"
+	set -- "$firmware" "$(load $patient)" "$(test_step vm-random "50 $(date +%s)")" ;;
 halves)
 	sim_args="--card --vram 64 --vram-visible 16"
 	set -- "$firmware" "$(load $patient)" "$(test_step placed "'*_half' 60")" ;;
