@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -244,22 +245,31 @@ static void unmapped_first(int file)
 	check_true(locked, "backing.lock taken", "backing.lock free");
 }
 
-/* A child has the mappings, too. */
-static pid_t fork_reader(void *cpu, int go)
+/* A child has the mappings, too: it has read the page, and does so again when it is told to. */
+static pid_t fork_reader(void *cpu, int sock[2])
 {
-	pid_t pid = fork();
+	pid_t pid;
 	char byte;
 
-	if (pid)
-		return pid;
-	if (!can_read(word(cpu, 2)) || read(go, &byte, 1) != 1)
-		_exit(2);
-	_exit(can_read(word(cpu, 2)));
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, sock))
+		fail_msg("socketpair: %s", strerror(errno));
+	pid = fork();
+	if (!pid) {
+		close(sock[0]);
+		if (!can_read(word(cpu, 2)) || write(sock[1], "", 1) != 1 ||
+		    read(sock[1], &byte, 1) != 1)
+			_exit(2);
+		_exit(can_read(word(cpu, 2)));
+	}
+	close(sock[1]);
+	if (pid < 0 || read(sock[0], &byte, 1) != 1)
+		fail_msg("a child does not get as far as its first page");
+	return pid;
 }
 
 void test_mapped(void **state)
 {
-	int fd = purge_open(), file, go[2], status;
+	int fd = purge_open(), file, sock[2], status;
 	struct bo bo, kept;
 	void *more;
 	pid_t pid;
@@ -273,9 +283,7 @@ void test_mapped(void **state)
 	check_full(more, 5, 20, "in a second mapping");
 	dontneed(&bo);
 	check_full(bo.cpu, 8, 20, "after DONTNEED");
-	if (pipe(go))
-		fail_msg("pipe()");
-	pid = fork_reader(bo.cpu, go[0]);
+	pid = fork_reader(bo.cpu, sock);
 	unmapped_first(file);
 	check_purged(file, "the BO");
 	rule("a process that has mapped a BO gets SIGBUS once it is purged");
@@ -283,15 +291,14 @@ void test_mapped(void **state)
 		check_true(!can_read(word(bo.cpu, i)), "SIGBUS", "a page of a BO that was purged");
 	check_true(!can_read(word(more, 1)), "SIGBUS in every mapping",
 		   "a page of a BO that was purged, in another mapping");
-	if (write(go[1], "", 1) != 1 || waitpid(pid, &status, 0) != pid)
+	if (write(sock[0], "", 1) != 1 || waitpid(pid, &status, 0) != pid)
 		fail_msg("a child");
 	check_true(WIFEXITED(status) && WEXITSTATUS(status) == 0, "SIGBUS in every process",
 		   "a page of a BO that was purged, in a child");
 	rule("a mapping shows the pages of a BO as long as it was not purged");
 	check_full(kept.cpu, 3, 70, "of another BO");
 	munmap(more, 5 * PAGE);
-	close(go[0]);
-	close(go[1]);
+	close(sock[0]);
 	close(file);
 	guest_destroy(&bo);
 	guest_destroy(&kept);
