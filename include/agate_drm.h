@@ -544,8 +544,8 @@ struct drm_agate_flip {
  *
  * When memory that is bound has to move, when bindings are replaced or removed, and when a turn
  * is over, the driver stops the chain at the end of one of its jobs, and goes on later with the
- * next one.  If a job of the chain takes so long that others would have to wait for memory (20 ms
- * and more), the chain is killed.  A reset of the GPU may run a job of the chain a second time.
+ * next one.  If a job of the chain does not end within half a second while others wait for memory,
+ * the chain is killed.  A reset of the GPU may run a job of the chain a second time.
  *
  * A chain that was killed, or failed, bans its address space, and so does memory that does not
  * come back: the jobs that it still has end, and SUBMIT and VM_BIND give ECANCELED.

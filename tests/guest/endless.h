@@ -15,7 +15,7 @@
 
 struct space endless_on(int fd);
 
-/* What the chain copied last, and when it was last here. */
+/* The chain copied this last; it was here last at this time. */
 uint64_t endless_copied(const struct space *space);
 uint64_t endless_stamp(const struct space *space);
 

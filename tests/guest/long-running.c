@@ -223,7 +223,7 @@ static void turns(void **state)
 	end(&spaces[2]);
 }
 
-/* Whoever looks only at its own address space learns of a failure, and nobody else does. */
+/* An address space whose chain fails is banned, and no other one is. */
 static void fails(void **state)
 {
 	struct space space = endless_on(guest_open()), other = endless_on(guest_open());

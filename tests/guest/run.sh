@@ -119,7 +119,7 @@ guest()
 		reservations readers lock-order parked probed backing spaces heaps asleep \
 		contiguous prime strangers scanout two-gpus one-goes top dvfs \
 		power-sticks restart trips own-vram limit placed pool mover-ends victims cards failnth-card failnth-vm \
-		vm-bind vm-random vm-strain userptr pages-go long-running long-ends wired regions residency flip flip-ends suspend fuzz compat; do
+		vm-bind vm-shared vm-random vm-strain userptr pages-go long-running long-ends wired regions residency flip flip-ends suspend fuzz compat; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	for p in agate-info agate-map agate-top; do
@@ -384,7 +384,7 @@ moves | moves-port)
 		"$(inject fail-flip:1)" "$(test_step flip-ends fault)" \
 		"$(stick flip)" "$(test_step flip-ends stuck)" 'gpu:{"cmd": "restore"}' \
 		"$(test_step flip-ends ends_late)" "$(test_step pool)" \
-		"$(test_step vm-bind)" "$(test_step vm-strain)" \
+		"$(test_step vm-bind)" "$(test_step vm-shared)" "$(test_step vm-strain)" \
 		"$(test_step userptr)" "$(test_step pages-go)" "$(test_step long-running)" \
 		"$(test_step vm-library)" \
 		"$(inject fail-mover:3,fail-mover:4)" "$(test_step vm-bind behind_a_fence)" \
@@ -409,7 +409,7 @@ moves | moves-port)
 	esac ;;
 binds)
 	sim_args="--card --vram 64 --vram-visible 16"
-	set -- "$firmware" "$(load $patient)" "$(test_step vm-bind)" "$(test_step vm-strain)" \
+	set -- "$firmware" "$(load $patient)" "$(test_step vm-bind)" "$(test_step vm-shared)" "$(test_step vm-strain)" \
 		"$(test_step userptr)" "$(test_step pages-go)" "$(test_step long-running)" \
 		"$(test_step vm-library)" ;;
 long)
