@@ -36,7 +36,8 @@ static const char *const order[][2] = {
 	{ "agate pm.lock", "agate vm->pt_lock" },
 	{ "agate vm->pt_lock", "agate hand_over_lock" },
 	{ "agate hand_over_lock", "agate mover.push_lock" },
-	{ "agate mover.push_lock", "agate slots.lock" },
+	{ "agate mover.push_lock", "agate lng.lock" },
+	{ "agate lng.lock", "agate slots.lock" },
 	{ "agate slots.lock", "agate mmu.lock" },
 	{ "agate mmu.lock", "agate mover.lock" },
 	{ "agate mover.lock", "agate bus.lock" },
@@ -49,7 +50,7 @@ static const char *const strangers[] = {
 	"&adev->hand_over_lock", "&adev->slots.lock", "&mmu->lock", "&bus->lock",
 	"&man->lock", "&g->lock", "&ttm->bound_lock", "&ttm->lru_lock", "&mover->push_lock",
 	"&mover->lock", "&scan->lock", "&pool->lists[i].lock", "&bound->userptr_lock",
-	"&adev->userptr_lock",
+	"&adev->userptr_lock", "&lng->lock",
 };
 
 /* The file's text. */
