@@ -21,16 +21,7 @@ ifeq ($(origin AR),default)
 AR		:= ar
 endif
 
-# What a person types is data: make expands none of it, and recipes have it from the
-# environment, as "$$LAB", where it is no part of what the shell reads as commands.
-TYPED		:= LAB TEST FROM DEBUG CHAIN SEED OUT STEP FORCE GPU GPUS COHERENCY CACHE BOS VRAM VISIBLE SUSPEND \
-		   DEMO DRIVER FRAMES
-# Those that stand in the command itself: one in the environment may be for another.
-GIVEN		:= $(foreach name,$(TYPED),$(if $(filter line,$(origin $(name))),$(name)))
-$(foreach name,$(TYPED),$(if $(filter-out undefined,$(origin $(name))), \
-	$(eval override export $(name) := $$(value $(name)))))
-
-# Which of them a command takes: one that was given and does nothing would mislead.
+# What a command takes: a name that was given and does nothing would mislead.
 TAKES_grade	:= LAB TEST STEP FROM DEBUG CHAIN SEED OUT
 TAKES_watch	:= $(TAKES_grade)
 TAKES_hint	:= LAB TEST OUT
@@ -41,6 +32,15 @@ TAKES_shell	:= LAB FROM DEBUG DEMO DRIVER GPU GPUS VRAM VISIBLE
 TAKES_demo	:= GPU COHERENCY CACHE BOS VRAM VISIBLE FLIP VM SUSPEND
 TAKES_capstone	:= GPU FRAMES
 TAKES_doctor	:=
+
+# What a person types is data: make expands none of it, and recipes have it from the
+# environment, as "$$LAB", where it is no part of what the shell reads as commands.
+TYPED		:= $(sort $(foreach name,$(filter TAKES_%,$(.VARIABLES)),$($(name))))
+# Those that stand in the command itself: one in the environment may be for another.
+GIVEN		:= $(foreach name,$(TYPED),$(if $(filter line,$(origin $(name))),$(name)))
+$(foreach name,$(TYPED),$(if $(filter-out undefined,$(origin $(name))), \
+	$(eval override export $(name) := $$(value $(name)))))
+
 COMMANDS	:= $(filter grade watch hint check start gdb shell demo capstone doctor,$(MAKECMDGOALS))
 ignored		:= $(if $(COMMANDS),$(filter-out $(foreach c,$(COMMANDS),$(TAKES_$(c))),$(GIVEN)))
 $(if $(ignored),$(error make $(COMMANDS) does not take $(ignored), only \

@@ -59,14 +59,16 @@ recorder scripts/check.sh
 recorder scripts/start.sh FORCE
 recorder scripts/watch.sh TEST FROM
 recorder scripts/gdb.sh LAB TEST FROM
-recorder scripts/shell.sh LAB FROM DEBUG DEMO DRIVER GPU GPUS
-recorder scripts/demo.sh GPU COHERENCY CACHE BOS VRAM VISIBLE SUSPEND
-recorder scripts/demo-grade.sh GPU COHERENCY CACHE BOS VRAM VISIBLE SUSPEND
+recorder scripts/shell.sh LAB FROM DEBUG DEMO DRIVER GPU GPUS VRAM VISIBLE
+recorder scripts/demo.sh GPU COHERENCY CACHE BOS VRAM VISIBLE FLIP VM SUSPEND
+recorder scripts/demo-grade.sh GPU COHERENCY CACHE BOS VRAM VISIBLE FLIP VM SUSPEND
+mkdir -p scripts/capstone
+recorder scripts/capstone/run.sh GPU FRAMES
 
 # Not those of the make that runs this.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
-unset LAB TEST FROM DEBUG CHAIN SEED OUT STEP FORCE GPU GPUS COHERENCY CACHE BOS VRAM VISIBLE SUSPEND \
-	DEMO DRIVER BUILD LABS
+unset LAB TEST FROM DEBUG CHAIN SEED OUT STEP FORCE GPU GPUS COHERENCY CACHE BOS VRAM VISIBLE FLIP VM \
+	SUSPEND DEMO DRIVER FRAMES BUILD LABS
 
 complain()
 {
@@ -111,12 +113,16 @@ arrives()
 	goal start LAB=02 STEP="$1" FORCE="$1" && expect '<02>' "<$1>" "FORCE=<$1>" &&
 	goal watch LAB=02 TEST="$1" FROM="$1" && expect '<02>' "TEST=<$1>" "FROM=<$1>" &&
 	goal gdb LAB=02 TEST="$1" FROM="$1" && expect 'LAB=<02>' "TEST=<$1>" "FROM=<$1>" &&
-	goal shell LAB=02 FROM="$1" DEMO="$1" DRIVER="$1" GPU="$1" GPUS="$1" &&
+	goal shell LAB=02 FROM="$1" DEMO="$1" DRIVER="$1" GPU="$1" GPUS="$1" \
+		VRAM="$1" VISIBLE="$1" &&
 		expect 'LAB=<02>' "FROM=<$1>" 'DEBUG=<>' "DEMO=<$1>" "DRIVER=<$1>" "GPU=<$1>" \
-			"GPUS=<$1>" &&
-	goal demo GPU="$1" COHERENCY="$1" CACHE="$1" BOS="$1" VRAM="$1" VISIBLE="$1" SUSPEND="$1" &&
+			"GPUS=<$1>" "VRAM=<$1>" "VISIBLE=<$1>" &&
+	goal demo GPU="$1" COHERENCY="$1" CACHE="$1" BOS="$1" VRAM="$1" VISIBLE="$1" FLIP="$1" \
+		VM="$1" SUSPEND="$1" &&
 		expect '<build/demo/grading>' "GPU=<$1>" "COHERENCY=<$1>" "CACHE=<$1>" "BOS=<$1>" "VRAM=<$1>" "VISIBLE=<$1>" \
-			"SUSPEND=<$1>"
+			"FLIP=<$1>" "VM=<$1>" "SUSPEND=<$1>" &&
+	goal capstone GPU="$1" FRAMES="$1" &&
+		expect '<build/capstone>' "GPU=<$1>" "FRAMES=<$1>"
 }
 
 # The values of which any word means yes, and the lab, which has to be one.
@@ -183,6 +189,18 @@ for wrong in 'grade LAB=02 TST=sizes' 'check LAB=02 lab=02' 'hint LAB=02 TEST=x 
 	! goal $wrong && grep -q "make does not know ${name%%=*}, only .*V DEPS BUILD" said &&
 		[ ! -e given ]
 	result $? "$wrong is refused: nothing reads ${name%%=*}"
+done
+# The help and the list of what a command takes say the same.
+for command in grade hint check start watch gdb shell demo capstone; do
+	promised=$(make DEPS=skip help | awk -v command=$command '
+		$1 == "make" { ours = $2 == command }
+		$1 != "make" && $1 !~ /^\[/ { ours = 0 }
+		ours' | grep -oE '\b[A-Z]+=' | tr -d = | sort -u)
+	for name in $promised; do
+		goal $command "$name=on"
+		! grep -q "does not [a-z]* [^,]*\b$name\b[^,]*, only" said
+		result $? "$command takes $name, as the help says"
+	done
 done
 goal grade LAB=02 V=1 JOBS=2 BUILD=build ACCEL=tcg KERNEL=6.12 KERNEL_SRC=/x CC=gcc &&
 	expect '<--lab>' '<02>' '<--guests>' '<2>'
