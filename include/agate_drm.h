@@ -283,8 +283,10 @@ struct drm_agate_create_bo {
 	/* -- from version 1.4 on -- */
 	/**
 	 * @placement: bits 1 << enum drm_agate_region_type: where the BO may be when a
-	 * chain uses it.  0: it never moves.  EINVAL for an unknown bit, and with HEAP or
-	 * CONTIGUOUS; EOPNOTSUPP for a GPU without a card.
+	 * chain uses it.  0: it never moves.  EINVAL for an unknown bit, with HEAP or
+	 * CONTIGUOUS, and for a BO that may only be in VRAM and is larger than all of it, or
+	 * with CPU_VISIBLE than the part that the CPUs reach; EOPNOTSUPP for a GPU without a
+	 * card.
 	 */
 	__u32 placement;
 	/** @caching: AGATE_CACHING_*; WC with VRAM, and 0 without a placement. */

@@ -360,6 +360,17 @@ static int publish(struct agate_bo *bo, struct drm_agate_create_bo *args, struct
 	return 0;
 }
 
+/* A BO that is larger than the card's memory alone never gets there, whoever leaves. */
+static bool fits_when_alone(const struct agate_device *adev,
+			    const struct drm_agate_create_bo *args)
+{
+	const struct agate_man *vram = &adev->ttm.man[AGATE_MEM_VRAM];
+
+	if (args->placement != BIT(DRM_AGATE_REGION_VRAM))
+		return true;
+	return args->size <= (args->flags & AGATE_BO_CPU_VISIBLE ? vram->visible : vram->size);
+}
+
 /* Nobody else knows the BO yet. */
 static void make_private(struct agate_bo *bo, struct agate_vm *vm)
 {
@@ -404,7 +415,7 @@ static struct agate_bo *enter_and_create(struct agate_device *adev,
 	if (!drm_dev_enter(&adev->drm, &idx))
 		return ERR_PTR(-ENODEV);
 	if (agate_topic_present(adev, AGATE_FEATURE_ENGINES))
-		bo = create(adev, args, vm);
+		bo = fits_when_alone(adev, args) ? create(adev, args, vm) : ERR_PTR(-EINVAL);
 	drm_dev_exit(idx);
 	return bo;
 }

@@ -232,6 +232,10 @@ static void refuses(void **state)
 				       &bo), ENOSPC);
 	assert_int_equal(placed_create(fd, VRAM_SIZE + PAGE, AGATE_BO_POPULATE, VRAM,
 				       AGATE_CACHING_WC, &bo), EINVAL);
+	assert_int_equal(placed_create(fd, VRAM_SIZE + PAGE, 0, VRAM, AGATE_CACHING_WC, &bo),
+			 EINVAL);
+	assert_int_equal(placed_create(fd, VISIBLE + PAGE, AGATE_BO_CPU_VISIBLE, VRAM,
+				       AGATE_CACHING_WC, &bo), EINVAL);
 	close(fd);
 	guest_assert_nothing_left();
 }
