@@ -199,7 +199,7 @@ hints_tested()
 		done
 }
 
-# Bugs for the tests that cannot be put in any more; two thirds of them are not tried today.
+# Bugs for the tests that cannot be put in any more; most of them are not tried today.
 stale_mutants()
 {
 	git ls-files 'tests/mutants/*.patch' | while read -r patch; do
