@@ -19,12 +19,15 @@
 #include "agate_hand_over.h"
 #include "agate_prime.h"
 
+#if LAB06 >= 2
 static bool contiguous_imports;
 module_param(contiguous_imports, bool, 0444);
 MODULE_PARM_DESC(contiguous_imports, "Refuse to import memory that is not one piece");
 
+#endif
 /* ---- Export ------------------------------------------------------------ */
 
+#if LAB06 >= 1
 static void export_release(struct dma_buf *dmabuf)
 {
 	agate_backing_let_go(to_agate_bo(dmabuf->priv));
@@ -91,9 +94,20 @@ struct dma_buf *agate_prime_export(struct drm_gem_object *obj, int flags)
 		agate_backing_let_go(bo);
 	return dmabuf;
 }
+#else
+/*
+ * STEP 1: refuse the BOs that the contract refuses, keep the contents for as long as the
+ * dma-buf lives, and make the dma-buf with a table of calls of this file.
+ */
+struct dma_buf *agate_prime_export(struct drm_gem_object *obj, int flags)
+{
+	return ERR_PTR(-EOPNOTSUPP);
+}
+#endif
 
 /* ---- Import ------------------------------------------------------------ */
 
+#if LAB06 >= 2
 /* The flags that the memory itself decides, or an errno. */
 static int memory_flags(const struct sg_table *sgt, u64 size)
 {
@@ -142,12 +156,29 @@ struct drm_gem_object *agate_prime_import_sg_table(struct drm_device *drm,
 	mutex_unlock(&adev->prime.lock);
 	return &bo->base;
 }
+#else
+/*
+ * STEP 2: look at the memory, make a BO with the flags that follow from it, give the BO the
+ * dma-buf and the table, and put it on the device's list.
+ */
+struct drm_gem_object *agate_prime_import_sg_table(struct drm_device *drm,
+						   struct dma_buf_attachment *attach,
+						   struct sg_table *sgt)
+{
+	return ERR_PTR(-EOPNOTSUPP);
+}
+#endif
 
+#if LAB06 >= 3
 /* Removal undoes the mappings of all imports that it finds, so it waits for this one. */
+#endif
+#if LAB06 >= 1
 struct drm_gem_object *agate_prime_import(struct drm_device *drm, struct dma_buf *dmabuf)
 {
 	struct drm_gem_object *obj;
+#if LAB06 >= 2
 	int idx;
+#endif
 
 	if (dmabuf->ops == &export_ops) {
 		obj = dmabuf->priv;
@@ -156,13 +187,26 @@ struct drm_gem_object *agate_prime_import(struct drm_device *drm, struct dma_buf
 			return obj;
 		}
 	}
+#if LAB06 >= 2
 	if (!drm_dev_enter(drm, &idx))
 		return ERR_PTR(-ENODEV);
 	obj = drm_gem_prime_import(drm, dmabuf);
 	drm_dev_exit(idx);
 	return obj;
+#else
+	/* STEP 2: let the core import it, and let the device not go meanwhile. */
+	return ERR_PTR(-EOPNOTSUPP);
+#endif
 }
+#else
+/* STEP 1: a dma-buf that this device has exported becomes the BO that it was. */
+struct drm_gem_object *agate_prime_import(struct drm_device *drm, struct dma_buf *dmabuf)
+{
+	return ERR_PTR(-EOPNOTSUPP);
+}
+#endif
 
+#if LAB06 >= 2
 /*
  * No job uses the BO any more.  An exporter may keep the mapping until the device detaches, and
  * it must not outlast the device.
@@ -181,9 +225,11 @@ static void import_unmap(struct agate_bo *bo)
 	import->sgt = NULL;
 	bo->backing.bounced = NULL;
 }
+#endif
 
 /* ---- The backing ------------------------------------------------------- */
 
+#if LAB06 >= 2
 static int import_populate(struct agate_bo *bo, u64 offset, u64 size, struct agate_runs *runs)
 {
 	if (offset >= agate_bo_size(bo) || size > agate_bo_size(bo) - offset)
@@ -193,7 +239,15 @@ static int import_populate(struct agate_bo *bo, u64 offset, u64 size, struct aga
 	};
 	return 0;
 }
+#else
+/* STEP 2: give the runs of a part of the BO, or refuse what is no part of it. */
+static int import_populate(struct agate_bo *bo, u64 offset, u64 size, struct agate_runs *runs)
+{
+	return -EOPNOTSUPP;
+}
+#endif
 
+#if LAB06 >= 3
 /* From now on the VMA is the exporter's, and a reference to our BO would be one too many. */
 static int import_mmap(struct agate_bo *bo, struct vm_area_struct *vma)
 {
@@ -224,7 +278,31 @@ static void import_detach(struct agate_bo *bo)
 {
 	WARN_ON(bo->import.sgt);
 }
+#else
+/* STEP 3: leave the VMA to the exporter, and hold no reference for it. */
+static int import_mmap(struct agate_bo *bo, struct vm_area_struct *vma)
+{
+	return -EOPNOTSUPP;
+}
 
+/* STEP 3: the exporter knows how to map its memory for the kernel. */
+static int import_vmap(struct agate_bo *bo, struct iosys_map *map)
+{
+	return -EOPNOTSUPP;
+}
+
+/* STEP 3: undo one import_vmap(). */
+static void import_vunmap(struct agate_bo *bo, struct iosys_map *map)
+{
+}
+
+/* STEP 3: what may be left to do here, once agate_prime_topic_fini() is written? */
+static void import_detach(struct agate_bo *bo)
+{
+}
+#endif
+
+#if LAB06 >= 2
 /* The reservation goes with the dma-buf. */
 static void import_release(struct agate_bo *bo)
 {
@@ -237,6 +315,12 @@ static void import_release(struct agate_bo *bo)
 	bo->base.resv = &bo->base._resv;
 	dma_buf_put(bo->import.dmabuf);
 }
+#else
+/* STEP 2: undo all of the import, once; nothing may use the exporter's memory after that. */
+static void import_release(struct agate_bo *bo)
+{
+}
+#endif
 
 const struct agate_backing_ops agate_prime_backing = {
 	.flags = AGATE_BACKING_CPU_VISIBLE | AGATE_BACKING_FOREIGN,
@@ -252,9 +336,15 @@ const struct agate_backing_ops agate_prime_backing = {
 
 int agate_prime_topic_init(struct agate_device *adev)
 {
+#if LAB06 >= 1
 	return 0;
+#else
+	/* STEP 1: the topic is there; it keeps nothing in the device. */
+	return -EOPNOTSUPP;
+#endif
 }
 
+#if LAB06 >= 3
 void agate_prime_topic_fini(struct agate_device *adev)
 {
 	struct agate_bo *bo;
@@ -267,3 +357,12 @@ void agate_prime_topic_fini(struct agate_device *adev)
 	mutex_unlock(&adev->prime.lock);
 	mutex_unlock(&adev->drm.object_name_lock);
 }
+#else
+/*
+ * STEP 3: undo the DMA mappings of all imports, and detach from them; the BOs live on.  The
+ * core looks at import_attach under object_name_lock, so that is taken first.
+ */
+void agate_prime_topic_fini(struct agate_device *adev)
+{
+}
+#endif

@@ -350,6 +350,7 @@ static int __init inject_init(void)
 	purge_init();
 	resv_watch_init();
 	piece_init();
+	foreign_init();
 	return 0;
 
 no_shmem:
@@ -373,6 +374,7 @@ module_init(inject_init);
 
 static void __exit inject_exit(void)
 {
+	foreign_exit();
 	piece_exit();
 	resv_watch_exit();
 	purge_exit();

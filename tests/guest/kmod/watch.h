@@ -131,12 +131,14 @@ void import_exit(void);
 int shmem_init(void);
 void shmem_exit(void);
 
-/* purge.c, resv_watch.c and piece.c: likewise. */
+/* purge.c, resv_watch.c, piece.c and foreign.c: likewise. */
 void purge_init(void);
 void purge_exit(void);
 void resv_watch_init(void);
 void resv_watch_exit(void);
 void piece_init(void);
 void piece_exit(void);
+void foreign_init(void);
+void foreign_exit(void);
 
 #endif /* AGATE_TESTS_WATCH_H */

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: MIT
+/* CPUs and imported memory, and the ends of an import: its BO's, and its device's. */
+#include "prime.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "fail_nth.h"
+
+#define RW		(PROT_READ | PROT_WRITE)
+#define PATIENCE_MS	500	/* a wrong removal is over by then; a right one waits */
+
+/* ---- CPUs ---------------------------------------------------------------- */
+
+static void refused_mmap(int fd)
+{
+	int dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, FOREIGN_NO_MMAP);
+	struct bo bo = import_bo(fd, dmabuf);
+	void *cpu = NULL;
+
+	rule("when the exporter's mmap() fails, that is the error, and no reference is put twice");
+	for (int i = 0; i < 3; i++)
+		check_errno(try_map_bo(&bo, RW, &cpu), ENXIO, "mmap()");
+	check_more("bos", 1, "BOs after three of them");
+	gpu_writes(&bo, 0, 1);
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	close(dmabuf);
+	check_undone(1);
+}
+
+/* A mapping that may only be read never becomes another one. */
+static void mapped_to_read(int fd)
+{
+	int dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, FOREIGN_READ);
+	struct bo bo = import_bo(fd, dmabuf);
+	void *cpu = NULL;
+
+	rule("a dma-buf without DRM_RDWR becomes a BO that no CPU may write");
+	check_errno(try_map_bo(&bo, PROT_READ, &cpu), 0, "mmap() to read");
+	check_errno(mprotect(cpu, SIZE, RW) ? errno : 0, EACCES, "mprotect() to write");
+	munmap(cpu, SIZE);
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	close(dmabuf);
+	check_undone(1);
+}
+
+void test_cpu(void **state)
+{
+	int fd = prime_open(), dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, 0);
+	struct bo bo = import_bo(fd, dmabuf);
+	void *cpu = NULL, *theirs = NULL;
+
+	(void)state;
+	rule("a process maps an imported BO as any other, and sees the other driver's memory");
+	check_errno(try_map(dmabuf, RW, MAP_SHARED, &theirs), 0, "mmap() of the dma-buf");
+	number_pages(theirs);
+	check_errno(try_map_bo(&bo, RW, &cpu), 0, "mmap() of the BO");
+	rule("the exporter gets a VMA without vm_ops and vm_private_data of this driver");
+	check_equal(foreign_seen().vma_used, 0, "VMAs that still had them");
+	check_numbers(cpu, "of another driver");
+	((volatile uint8_t *)cpu)[PAGE] = 0x55;
+	check_equal(((volatile uint8_t *)theirs)[PAGE], 0x55, "the byte that was written");
+	close(dmabuf);
+	munmap(theirs, SIZE);
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	rule("the VMA is the exporter's, and keeps the memory but not our BO");
+	check_more("bos", 0, "BOs that are left");
+	check_equal(((volatile uint8_t *)cpu)[PAGE], 0x55, "the byte after GEM_CLOSE");
+	munmap(cpu, SIZE);
+	check_undone(1);
+	refused_mmap(fd);
+	mapped_to_read(fd);
+	close(fd);
+	check_gone();
+}
+
+/* The newest BO, mapped for the kernel and unmapped: "RESULT PINS PINS". */
+static int kernel_maps(void)
+{
+	int result = -1;
+	FILE *file = fopen("/sys/kernel/debug/agate_vmap", "re");
+
+	if (!file || fscanf(file, "%d", &result) != 1)
+		fail_msg("agate_vmap: %s", strerror(errno));
+	fclose(file);
+	return -result;
+}
+
+void test_kernel_map(void **state)
+{
+	int fd = prime_open(), dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, 0);
+	struct bo bo = import_bo(fd, dmabuf);
+	struct foreign_seen seen;
+
+	(void)state;
+	rule("the kernel maps an imported BO as its exporter does, and undoes it");
+	check_errno(kernel_maps(), 0, "vmap of the backing");
+	seen = foreign_seen();
+	check_equal(seen.vmapped, 1, "calls of the exporter's vmap()");
+	check_equal(seen.vunmapped, 1, "calls of the exporter's vunmap()");
+	check_equal(seen.unlocked, 0, "of them, those without the dma-buf's reservation");
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	close(dmabuf);
+	dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, FOREIGN_NO_VMAP);
+	bo = import_bo(fd, dmabuf);
+	rule("when the exporter cannot map it for the kernel, that is the error");
+	check_errno(kernel_maps(), EINVAL, "vmap of the backing");
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	close(dmabuf);
+	check_undone(1);
+	close(fd);
+	check_gone();
+}
+
+/* ---- The device goes ----------------------------------------------------- */
+
+/* The same driver has exported the BO, for a device that is gone. */
+void test_other_device(void **state)
+{
+	int fd = prime_open(), dmabuf;
+	struct bo bo = numbered_bo(fd, 0), import;
+	void *cpu = NULL;
+
+	(void)state;
+	dmabuf = export_bo(&bo);
+	guest_destroy(&bo);
+	close(fd);
+	check_errno(device_unbind(), 0, "unbinding the device");
+	check_errno(device_bind(), 0, "binding it again, which makes another one");
+	fd = guest_open();
+	import = import_bo(fd, dmabuf);
+	rule("a dma-buf of this driver, but of another device, is another driver's");
+	check_true(guest_debugfs_says("bos", "imported"), "a BO that was imported", "another one");
+	gpu_writes(&import, PAGE + 8, 0x600d);
+	check_errno(try_map(dmabuf, RW, MAP_SHARED, &cpu), 0, "mmap() of the dma-buf");
+	check_equal((int64_t)((volatile uint64_t *)cpu)[PAGE / 8 + 1], 0x600d,
+		    "the word that the GPU wrote");
+	check_numbers(cpu, "beside the word");
+	munmap(cpu, SIZE);
+	check_errno(guest_close_handle(fd, import.handle), 0, "GEM_CLOSE");
+	close(dmabuf);
+	close(fd);
+}
+
+struct going {
+	pthread_t thread;
+	int fd, dmabuf, err;
+};
+
+static void *run_import(void *arg)
+{
+	struct going *going = arg;
+	uint32_t handle;
+
+	going->err = dmabuf_try_import(going->fd, going->dmabuf, &handle);
+	return NULL;
+}
+
+static void *run_unbind(void *arg)
+{
+	((struct going *)arg)->err = device_unbind();
+	return NULL;
+}
+
+static void start(struct going *going, void *(*run)(void *arg))
+{
+	assert_int_equal(pthread_create(&going->thread, NULL, run, going), 0);
+}
+
+static bool is_unplugged(int fd)
+{
+	struct drm_agate_get_param arg = { .param = DRM_AGATE_PARAM_FEATURES };
+
+	for (int i = 0; i < 1000; i++) {
+		if (guest_ioctl(fd, DRM_IOCTL_AGATE_GET_PARAM, &arg) == ENODEV)
+			return true;
+		usleep(10000);
+	}
+	return false;
+}
+
+/* The device goes while an import is about to begin, which holds object_name_lock. */
+void test_removal(void **state)
+{
+	int fd = prime_open(), first = foreign_dmabuf(FOREIGN_SCATTERED, 0);
+	struct going import = { .fd = fd }, unbind = { 0 };
+	int i;
+
+	(void)state;
+	import_bo(fd, first);
+	import.dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, 0);
+	inject_count("dma_buf_detach");
+	inject_hold_entry("agate_prime_import", 1, INJECT_BOUND_MS);
+	start(&import, run_import);
+	rule("FD_TO_HANDLE calls agate_prime_import()");
+	check_true(inject_await_held("agate_prime_import", INJECT_BOUND_MS), "that call", "none");
+	start(&unbind, run_unbind);
+	if (!is_unplugged(fd))
+		could_not_look("the device was not unplugged");
+	rule("agate_prime_topic_fini() takes object_name_lock before it undoes an import");
+	for (i = 0; i < PATIENCE_MS && !inject_hits("dma_buf_detach"); i++)
+		usleep(1000);
+	check_equal(inject_hits("dma_buf_detach"), 0, "imports undone while another has that lock");
+	if (!inject_let_go("agate_prime_import"))
+		could_not_look("the import was not held until now");
+	pthread_join(import.thread, NULL);
+	pthread_join(unbind.thread, NULL);
+	rule("an import fails with ENODEV when the device is gone");
+	check_errno(import.err, ENODEV, "FD_TO_HANDLE");
+	check_errno(unbind.err, 0, "unbinding the device");
+	check_equal(foreign_seen().mapped, 0, "mappings that it made");
+	rule("when the device goes, all imports are unmapped and detached");
+	check_equal(inject_hits("dma_buf_detach"), 1, "calls of dma_buf_detach()");
+	inject_clear();
+	close(fd);
+	close(first);
+	close(import.dmabuf);
+	check_errno(device_bind(), 0, "binding the device again");
+}
+
+/* Neither mapping nor attachment outlasts the device, and the end of the BO finds that done. */
+void test_unplug(void **state)
+{
+	int fd = prime_open(), other = guest_open();
+	int dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, 0);
+	struct foreign_seen seen;
+	struct bo bo = import_bo(fd, dmabuf);
+	void *cpu = NULL;
+	uint32_t mapped;
+
+	(void)state;
+	import_bo(other, dmabuf);
+	/* A file has its own BO, or the BO that the other one has. */
+	mapped = foreign_seen().mapped;
+	gpu_writes(&bo, 0, 9);
+	check_errno(try_map_bo(&bo, RW, &cpu), 0, "mmap() of the BO");
+	rule("when the device goes, an import is unmapped and detached, and keeps the dma-buf");
+	check_errno(device_unbind(), 0, "unbinding the device");
+	seen = foreign_seen();
+	check_equal(seen.unmapped, mapped, "times that the exporter unmapped its memory");
+	check_equal(seen.detached, mapped, "times that the device detached");
+	close(dmabuf);
+	check_equal(foreign_seen().alive, 1, "the exporter's dma-buf while files have the BO");
+	check_equal((int64_t)*(volatile uint64_t *)cpu, 9, "what a process has mapped");
+	munmap(cpu, SIZE);
+	close(other);
+	close(fd);
+	check_undone(mapped);
+	check_errno(device_bind(), 0, "binding the device again");
+}
+
+static void *run_close(void *arg)
+{
+	close(((struct going *)arg)->fd);
+	return NULL;
+}
+
+/* While the device's end undoes an import, the file of its BO is closed. */
+void test_two_ends(void **state)
+{
+	int fd = prime_open(), dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, 0);
+	struct going closing = { .fd = fd }, unbind = { 0 };
+
+	(void)state;
+	import_bo(fd, dmabuf);
+	inject_hold_entry("dma_buf_detach", 1, INJECT_BOUND_MS);
+	start(&unbind, run_unbind);
+	rule("when the device goes, all imports are unmapped and detached");
+	check_true(inject_await_held("dma_buf_detach", INJECT_BOUND_MS),
+		   "a call of dma_buf_detach()", "none");
+	start(&closing, run_close);
+	rule("prime.lock protects the sgt of an import: its BO's end waits for the device's end");
+	for (int i = 0; i < PATIENCE_MS && inject_hits("dma_buf_detach") < 2; i++)
+		usleep(1000);
+	check_equal(inject_hits("dma_buf_detach"), 1, "calls of dma_buf_detach()");
+	if (!inject_let_go("dma_buf_detach"))
+		could_not_look("dma_buf_detach() was not held until now");
+	pthread_join(closing.thread, NULL);
+	pthread_join(unbind.thread, NULL);
+	inject_clear();
+	close(dmabuf);
+	check_undone(1);
+	check_errno(unbind.err, 0, "unbinding the device");
+	check_errno(device_bind(), 0, "binding the device again");
+}
+
+/* ---- The debug kernel looks on ------------------------------------------- */
+
+/* Both locks are taken by imports and by the end of the device, which have to agree. */
+void test_lock_order(void **state)
+{
+	int fd = prime_open(), dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, 0);
+	struct bo bo;
+
+	(void)state;
+	bo = import_bo(fd, dmabuf);
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	import_bo(fd, dmabuf);
+	rule("the locks are object_name_lock first, and then prime.lock, and then a reservation");
+	check_errno(device_unbind(), 0, "unbinding the device");
+	close(fd);
+	close(dmabuf);
+	check_undone(2);
+	check_errno(device_bind(), 0, "binding the device again");
+}
+
+static struct {
+	int fd, dmabuf, next;
+	void *cpu;
+	struct bo bo;
+} nth;
+
+static void export_before(void)
+{
+	nth.fd = prime_open();
+	nth.bo = numbered_bo(nth.fd, 0);
+	nth.dmabuf = -1;
+	nth.cpu = NULL;
+	nth.next = dup(nth.fd);	/* the lowest free number */
+	close(nth.next);
+}
+
+static int export_call(void)
+{
+	int err = dmabuf_try_export(nth.fd, nth.bo.handle, DRM_RDWR, &nth.dmabuf);
+
+	/* The core installs the file, and then the copy of its number fails. */
+	if (err == EFAULT)
+		close(nth.next);
+	if (!err)
+		err = try_map(nth.dmabuf, RW, MAP_SHARED, &nth.cpu);
+	return err;
+}
+
+static void export_after(void)
+{
+	if (nth.cpu)
+		munmap(nth.cpu, SIZE);
+	if (nth.dmabuf >= 0)
+		close(nth.dmabuf);
+	guest_destroy(&nth.bo);
+	close(nth.fd);
+	check_gone();
+}
+
+static void import_before(void)
+{
+	nth.fd = prime_open();
+	nth.dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, 0);
+}
+
+static int import_call(void)
+{
+	uint32_t handle;
+
+	return dmabuf_try_import(nth.fd, nth.dmabuf, &handle);
+}
+
+static void import_after(void)
+{
+	struct foreign_seen seen;
+
+	close(nth.fd);
+	check_gone();
+	close(nth.dmabuf);
+	seen = foreign_seen();
+	check_undone(seen.mapped);
+}
+
+void test_allocations(void **state)
+{
+	const struct fail_nth_call out = {
+		"HANDLE_TO_FD and mmap()", export_before, export_call, export_after,
+	};
+	const struct fail_nth_call in = {
+		"FD_TO_HANDLE", import_before, import_call, import_after,
+	};
+
+	(void)state;
+	close(prime_open());
+	rule("when an allocation fails, the call fails and leaves nothing");
+	fail_nth_each(&out);
+	rule("when an allocation fails, the call fails and leaves nothing");
+	fail_nth_each(&in);
+}

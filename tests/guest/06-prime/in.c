@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: MIT
+/* BOs whose memory is another driver's: udmabuf's, which this process sees as well. */
+#include "prime.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../kmod/piece.h"
+
+#define RW	(PROT_READ | PROT_WRITE)
+
+static int numbered_memory(void **memory)
+{
+	int dmabuf = dmabuf_of_memory(SIZE, memory);
+
+	number_pages(*memory);
+	return dmabuf;
+}
+
+void test_import(void **state)
+{
+	int fd = prime_open(), dmabuf, timeline;
+	struct bo jobs = guest_bo(fd, PAGE, 0), bo;
+	void *memory = NULL;
+
+	(void)state;
+	dmabuf = numbered_memory(&memory);
+	bo = import_bo(fd, dmabuf);
+	rule("the BO's reservation is the exporter's: the dma-buf is busy during a job on the BO");
+	check_true(is_idle(dmabuf), "an idle dma-buf before the first job", "a busy one");
+	timeline = gated_write(&bo, &jobs, 5);
+	check_true(!is_idle(dmabuf), "a busy dma-buf", "an idle one");
+	guest_timeline_advance(timeline);
+	close(timeline);
+	check_errno(guest_wait(fd, bo.handle, FOREVER), 0, "WAIT_BO");
+	guest_destroy(&jobs);
+	rule("the GPU writes to each page of an imported BO where the other driver has it");
+	for (uint32_t n = 0; n < PAGES; n++)
+		gpu_writes(&bo, n * PAGE + 8, 0x600d0000 + n);
+	for (uint32_t n = 0; n < PAGES; n++)
+		check_equal((int64_t)((volatile uint64_t *)memory)[n * PAGE / 8 + 1],
+			    0x600d0000 + n, "the word in the other driver's memory");
+	check_numbers(memory, "beside the word");
+	close(dmabuf);
+	gpu_writes(&bo, 16, 7);
+	rule("an imported BO outlives the other driver's file");
+	check_equal((int64_t)((volatile uint64_t *)memory)[2], 7, "the word after close()");
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	close(fd);
+	munmap(memory, SIZE);
+	check_gone();
+}
+
+void test_names(void **state)
+{
+	int fd = prime_open(), other = guest_open(), dmabuf, again;
+	struct bo bo, second, third;
+	void *memory = NULL;
+
+	(void)state;
+	dmabuf = numbered_memory(&memory);
+	bo = import_bo(fd, dmabuf);
+	second = import_bo(fd, dmabuf);
+	third = import_bo(other, dmabuf);
+	rule("a dma-buf of another driver has one handle in each file");
+	check_equal(second.handle, bo.handle, "the handle of the second import");
+	check_more("handles", 2, "handles after two imports in one file, and one in another");
+	again = export_bo(&third);
+	rule("an imported BO is exported as the dma-buf that it was");
+	check_true(dmabuf_same(again, dmabuf), "the other driver's dma-buf", "another one");
+	close(again);
+	close(dmabuf);
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	rule("one GEM_CLOSE closes a handle that two imports gave");
+	check_errno(guest_close_handle(fd, bo.handle), EINVAL, "the second GEM_CLOSE");
+	close(fd);
+	close(other);
+	munmap(memory, SIZE);
+	check_gone();
+}
+
+static void *run_close(void *arg)
+{
+	const struct bo *bo = arg;
+
+	guest_close_handle(bo->fd, bo->handle);
+	return NULL;
+}
+
+/* The BO is dead, and its import undone, but the driver's frame still has it. */
+static void check_dead_import(int fd)
+{
+	int dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, 0);
+	struct bo bo = import_bo(fd, dmabuf);
+	struct foreign_look look;
+	pthread_t thread;
+
+	close(dmabuf);
+	inject_hold_return("agate_backing_release", 1, INJECT_BOUND_MS);
+	assert_int_equal(pthread_create(&thread, NULL, run_close, &bo), 0);
+	rule("the backing of a BO that dies is released");
+	check_true(inject_await_held("agate_backing_release", INJECT_BOUND_MS), "a call of release",
+		   "none");
+	look = foreign_look();
+	if (!inject_let_go("agate_backing_release"))
+		could_not_look("the BO's end was not held until now");
+	pthread_join(thread, NULL);
+	inject_clear();
+	rule("the exporter's reservation goes with the dma-buf: base.resv is base._resv again");
+	check_true(look.dying && look.own_resv, "the BO's own reservation", "the exporter's");
+	rule("a BO that is dead is not on the device's list of imports");
+	check_true(!look.listed, "an empty list", "a list with a BO");
+	check_undone(1);
+}
+
+void test_returned(void **state)
+{
+	int fd = prime_open(), dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, 0);
+	struct foreign_seen seen;
+	struct bo bo;
+
+	(void)state;
+	bo = import_bo(fd, dmabuf);
+	close(dmabuf);
+	gpu_writes(&bo, 16, 7);
+	rule("an imported BO is on the device's list");
+	check_true(foreign_look().listed, "a list with a BO", "an empty list");
+	seen = foreign_seen();
+	rule("an imported BO stays mapped for DMA until it dies, and keeps the dma-buf");
+	check_equal(seen.mapped - seen.unmapped, 1, "mappings while the BO lives");
+	check_equal(seen.attached - seen.detached, 1, "attached devices while the BO lives");
+	check_equal(seen.alive, 1, "the exporter's dma-buf while the BO lives");
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	check_gone();
+	check_undone(1);
+	check_dead_import(fd);
+	close(fd);
+}
+
+static void refused_memory(int fd, enum foreign_kind kind, int err, const char *what)
+{
+	int dmabuf = foreign_dmabuf(kind, 0);
+	uint32_t handle;
+
+	rule("memory is refused if it is not whole pages, or not as much as the dma-buf's size, or "
+	     "more than a BO has; and the exporter's error is handed on");
+	check_errno(dmabuf_try_import(fd, dmabuf, &handle), err, what);
+	check_gone();
+	close(dmabuf);
+	check_undone(kind != FOREIGN_REFUSES);
+}
+
+void test_bad_memory(void **state)
+{
+	int fd = prime_open(), dmabuf;
+	uint32_t handle;
+	struct bo bo;
+
+	(void)state;
+	refused_memory(fd, FOREIGN_ODD_START, EINVAL,
+		       "FD_TO_HANDLE, an entry begins inside a page");
+	refused_memory(fd, FOREIGN_ODD_END, EINVAL, "FD_TO_HANDLE, an entry ends inside a page");
+	refused_memory(fd, FOREIGN_SHORT, EINVAL, "FD_TO_HANDLE, a page is missing");
+	refused_memory(fd, FOREIGN_HUGE, EINVAL, "FD_TO_HANDLE of more than AGATE_BO_MAX_SIZE");
+	refused_memory(fd, FOREIGN_REFUSES, EXDEV, "FD_TO_HANDLE, the exporter refuses");
+	dmabuf = foreign_dmabuf(FOREIGN_LONG, 0);
+	rule("memory may be more than the dma-buf's size, which is the BO's");
+	check_errno(dmabuf_try_import(fd, dmabuf, &handle), 0, "FD_TO_HANDLE, a page too many");
+	check_errno(guest_close_handle(fd, handle), 0, "GEM_CLOSE");
+	close(dmabuf);
+	check_undone(1);
+	dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, 0);
+	rule("when the BO cannot be made, the import fails with that error and keeps nothing");
+	inject_fail("agate_gem_create", 1, ENOMEM);
+	check_errno(dmabuf_try_import(fd, dmabuf, &handle), ENOMEM, "FD_TO_HANDLE without memory");
+	inject_clear();
+	check_gone();
+	bo = import_bo(fd, dmabuf);
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	close(dmabuf);
+	check_gone();
+	check_undone(2);
+	close(fd);
+}
+
+/* What the GPU and the CPU may do with the BO of a dma-buf that gives no right to write. */
+static void read_only(int fd, int dmabuf)
+{
+	struct bo jobs = guest_bo(fd, PAGE, 0), bo = import_bo(fd, dmabuf);
+	const uint32_t handles[] = { jobs.handle, bo.handle };
+	const uint32_t sync = guest_syncobj(fd);
+	void *cpu = NULL;
+
+	rule("a dma-buf without DRM_RDWR becomes a BO that no CPU may write");
+	check_errno(try_map_bo(&bo, RW, &cpu), EACCES, "mmap() to read and write");
+	rule("a dma-buf without DRM_RDWR becomes a BO that the GPU may not write");
+	guest_job_write64(&jobs, 0, 0, bo.va, 7);
+	check_errno(guest_submit(fd, jobs.va, 0, handles, 2, sync), 0, "SUBMIT");
+	check_errno(-guest_fence_end(guest_sync_file(fd, sync)), EINVAL,
+		    "the fence of a job that writes");
+	guest_destroy(&jobs);
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+}
+
+/* The flags of the only BO, as the driver shows them. */
+static void check_flag(const char *flag, bool expected, const char *why)
+{
+	char has[96], has_not[96];
+
+	snprintf(has, sizeof(has), "the flag \"%s\": %s", flag, why);
+	snprintf(has_not, sizeof(has_not), "no flag \"%s\": %s", flag, why);
+	check_true(guest_debugfs_says("bos", flag) == expected, expected ? has : has_not,
+		   expected ? "no such flag" : "that flag");
+}
+
+void test_rights(void **state)
+{
+	int fd = prime_open(), dmabuf;
+	struct bo bo;
+
+	(void)state;
+	dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, FOREIGN_READ);
+	read_only(fd, dmabuf);
+	close(dmabuf);
+	check_undone(1);
+	for (int kind = FOREIGN_SCATTERED; kind <= FOREIGN_IN_ENTRIES; kind++) {
+		dmabuf = foreign_dmabuf((enum foreign_kind)kind, 0);
+		bo = import_bo(fd, dmabuf);
+		rule("an imported BO is NOEXEC, and CONTIGUOUS if its memory is one run");
+		check_flag("noexec", true, "the BO was imported");
+		check_flag("readonly", false, "the dma-buf has DRM_RDWR");
+		check_flag("contiguous", kind == FOREIGN_IN_ENTRIES,
+			   kind == FOREIGN_IN_ENTRIES ? "each entry begins where another one ends" :
+			   "there are gaps between the entries");
+		gpu_writes(&bo, PAGE, 1);
+		check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+		close(dmabuf);
+		check_undone(1);
+	}
+	close(fd);
+	check_gone();
+}
+
+static struct piece_call runs_of(uint64_t offset, uint64_t size)
+{
+	struct piece_call call = { .op = PIECE_RUNS, .offset = offset, .size = size };
+	int file = open("/sys/kernel/debug/agate_piece", O_RDWR | O_CLOEXEC);
+
+	if (file < 0 || ioctl(file, PIECE_CALL, &call))
+		fail_msg("agate_piece: %s", strerror(errno));
+	close(file);
+	return call;
+}
+
+void test_parts(void **state)
+{
+	static const uint64_t outside[][2] = {
+		{ SIZE, PAGE }, { SIZE - PAGE, 2 * PAGE }, { 0, SIZE + PAGE },
+		{ PAGE, UINT64_MAX - PAGE + 1 }, { UINT64_MAX - PAGE + 1, 2 * PAGE },
+	};
+	int fd = prime_open(), dmabuf = foreign_dmabuf(FOREIGN_IN_ENTRIES, 0);
+	struct bo bo = import_bo(fd, dmabuf);
+	const uint64_t base = runs_of(0, SIZE).addr;
+	struct piece_call call;
+
+	(void)state;
+	for (uint64_t first = 0; first < PAGES; first++)
+		for (uint64_t n = 1; n <= PAGES - first; n++) {
+			call = runs_of(first * PAGE, n * PAGE);
+			rule("populate gives the runs of the part that was asked for, and no more");
+			check_errno(-call.result, 0, "populate");
+			check_equal((int64_t)(call.addr - base), (int64_t)(first * PAGE),
+				    "bytes from the BO's start to the first run");
+			check_equal((int64_t)call.bytes, (int64_t)(n * PAGE), "bytes in all runs");
+			check_equal(call.gaps, 0, "gaps");
+		}
+	rule("populate answers -EINVAL for what is no part of the BO");
+	for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++)
+		check_errno(-runs_of(outside[i][0], outside[i][1]).result, EINVAL, "populate");
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	close(dmabuf);
+	check_undone(1);
+	close(fd);
+	check_gone();
+}
+
+void test_one_piece(void **state)
+{
+	int fd = prime_open(), dmabuf;
+	uint32_t handle;
+	struct bo bo;
+
+	(void)state;
+	close(fd);
+	check_errno(module_unload(), 0, "unloading the module");
+	check_errno(module_load("contiguous_imports=1"), 0, "loading it with contiguous_imports=1");
+	fd = guest_open();
+	dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, 0);
+	rule("with the parameter contiguous_imports, memory of more than one run is refused");
+	check_errno(dmabuf_try_import(fd, dmabuf, &handle), EINVAL, "FD_TO_HANDLE of four runs");
+	close(dmabuf);
+	check_undone(1);
+	dmabuf = foreign_dmabuf(FOREIGN_IN_ENTRIES, 0);
+	bo = import_bo(fd, dmabuf);
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	close(dmabuf);
+	check_undone(1);
+	close(fd);
+	check_errno(module_unload(), 0, "unloading the module");
+	check_errno(module_load(""), 0, "loading it without a parameter");
+}
+
+/* All DMA is bounced here: what one side writes, the other sees when the driver syncs the table. */
+void test_bounced(void **state)
+{
+	int fd = prime_open(), dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, 0);
+	struct bo bo = import_bo(fd, dmabuf);
+	void *theirs = NULL;
+
+	(void)state;
+	if (!dma_is_bounced())
+		fail_msg("this guest does not bounce");
+	check_errno(try_map(dmabuf, RW, MAP_SHARED, &theirs), 0, "mmap() of the dma-buf");
+	number_pages(theirs);
+	gpu_writes(&bo, PAGE + 8, 0xb0b0);
+	rule("where CPUs and GPU see different memory, backing.bounced is the import's table");
+	check_equal((int64_t)((volatile uint64_t *)theirs)[PAGE / 8 + 1], 0xb0b0,
+		    "the word that the GPU wrote");
+	check_numbers(theirs, "which a CPU wrote before the job");
+	munmap(theirs, SIZE);
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	close(dmabuf);
+	check_undone(1);
+	close(fd);
+	check_gone();
+}

@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Lab 06: another driver that exports and imports dma-bufs; see foreign.h.
+ *
+ * It counts what importers do, and looks at each call: vgem and udmabuf take wrong ones
+ * without a word, and their memory is never wrong.  One dma-buf at a time is the newest.
+ */
+#include "foreign.h"
+#include "watch.h"
+
+#include <linux/debugfs.h>
+#include <linux/dma-buf.h>
+#include <linux/dma-mapping.h>
+#include <linux/dma-resv.h>
+#include <linux/fs.h>
+#include <linux/iosys-map.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/platform_device.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+
+#include "agate_device.h"
+#include "agate_gem.h"
+
+#define ORDER		3			/* room for a page between any two */
+/* Cut to 32 bits, the sum is the size of a BO. */
+#define HUGE_ENTRY	(SZ_1G + PAGE_SIZE)
+#define ODD		0x100
+
+struct foreign {
+	struct page *block;
+	struct page *pages[FOREIGN_PAGES];
+	u32 kind;
+	u32 flags;
+};
+
+/* What an attachment has mapped. */
+struct mapped {
+	struct sg_table *sgt;
+	enum dma_data_direction dir;
+};
+
+static struct foreign_seen seen;
+static struct foreign *newest;
+static DEFINE_MUTEX(seen_lock);
+static struct dentry *foreign_file;
+static struct platform_device *importer;
+static struct device_dma_parameters importer_limits = { .max_segment_size = PAGE_SIZE };
+
+/* One more of what a member of seen counts, if it was done to the newest dma-buf. */
+static void note(const struct foreign *foreign, u32 *what)
+{
+	mutex_lock(&seen_lock);
+	*what += foreign == newest;
+	mutex_unlock(&seen_lock);
+}
+
+/* ---- The exporter ------------------------------------------------------ */
+
+/* An importer that still calls has a reference. */
+static struct foreign *called(struct dma_buf *dmabuf)
+{
+	struct foreign *foreign = dmabuf->priv;
+
+	if (!file_count(dmabuf->file))
+		note(foreign, &seen.late);
+	return foreign;
+}
+
+static int foreign_attach(struct dma_buf *dmabuf, struct dma_buf_attachment *attach)
+{
+	struct foreign *foreign = called(dmabuf);
+	struct mapped *mapped;
+
+	if (foreign->kind == FOREIGN_REFUSES)
+		return -EXDEV;
+	mapped = kzalloc(sizeof(*mapped), GFP_KERNEL);
+	if (!mapped)
+		return -ENOMEM;
+	attach->priv = mapped;
+	note(foreign, &seen.attached);
+	return 0;
+}
+
+static void foreign_detach(struct dma_buf *dmabuf, struct dma_buf_attachment *attach)
+{
+	struct foreign *foreign = called(dmabuf);
+	struct mapped *mapped = attach->priv;
+
+	note(foreign, &seen.detached);
+	if (mapped->sgt)
+		note(foreign, &seen.wrong);
+	kfree(mapped);
+}
+
+/* Makes the table wrong, or right again, as a driver with a bug would. */
+static void spoil(struct foreign *foreign, struct sg_table *sgt, bool undo)
+{
+	struct scatterlist *sg, *last = NULL;
+	unsigned int i;
+
+	for_each_sgtable_dma_sg(sgt, sg, i) {
+		if (foreign->kind == FOREIGN_HUGE)
+			sg_dma_len(sg) = undo ? PAGE_SIZE : HUGE_ENTRY;
+		last = sg;
+	}
+	if (foreign->kind == FOREIGN_ODD_START)
+		sg_dma_address(last) += undo ? -ODD : ODD;
+	if (foreign->kind == FOREIGN_ODD_END)
+		sg_dma_len(last) += undo ? -ODD : ODD;
+}
+
+static int fill(struct foreign *foreign, struct sg_table *sgt)
+{
+	unsigned int i, n = FOREIGN_PAGES - (foreign->kind == FOREIGN_SHORT);
+	struct scatterlist *sg;
+	int ret = sg_alloc_table(sgt, n, GFP_KERNEL);
+
+	if (ret)
+		return ret;
+	for_each_sgtable_sg(sgt, sg, i)
+		sg_set_page(sg, foreign->pages[i], PAGE_SIZE, 0);
+	return 0;
+}
+
+static struct sg_table *foreign_map(struct dma_buf_attachment *attach,
+				    enum dma_data_direction dir)
+{
+	struct foreign *foreign = called(attach->dmabuf);
+	struct sg_table *sgt = kzalloc(sizeof(*sgt), GFP_KERNEL);
+	int ret;
+
+	if (!sgt)
+		return ERR_PTR(-ENOMEM);
+	ret = fill(foreign, sgt);
+	if (!ret)
+		ret = dma_map_sgtable(attach->dev, sgt, dir, 0);
+	if (ret) {
+		sg_free_table(sgt);
+		kfree(sgt);
+		return ERR_PTR(ret);
+	}
+	spoil(foreign, sgt, false);
+	*(struct mapped *)attach->priv = (struct mapped){ .sgt = sgt, .dir = dir };
+	note(foreign, &seen.mapped);
+	return sgt;
+}
+
+static void foreign_unmap(struct dma_buf_attachment *attach, struct sg_table *sgt,
+			  enum dma_data_direction dir)
+{
+	struct foreign *foreign = called(attach->dmabuf);
+	struct mapped *mapped = attach->priv;
+
+	note(foreign, &seen.unmapped);
+	if (sgt != mapped->sgt || dir != mapped->dir)
+		note(foreign, &seen.wrong);
+	if (sgt != mapped->sgt)
+		return;
+	mapped->sgt = NULL;
+	spoil(foreign, sgt, true);
+	dma_unmap_sgtable(attach->dev, sgt, mapped->dir, 0);
+	sg_free_table(sgt);
+	kfree(sgt);
+}
+
+static int foreign_mmap(struct dma_buf *dmabuf, struct vm_area_struct *vma)
+{
+	struct foreign *foreign = called(dmabuf);
+	unsigned long i, n = vma_pages(vma);
+	int ret = 0;
+
+	/* A VMA without any has operations that are all NULL. */
+	if ((vma->vm_ops && (vma->vm_ops->open || vma->vm_ops->close || vma->vm_ops->fault)) ||
+	    vma->vm_private_data)
+		note(foreign, &seen.vma_used);
+	if (foreign->flags & FOREIGN_NO_MMAP)
+		return -ENXIO;
+	if (vma->vm_pgoff > FOREIGN_PAGES || n > FOREIGN_PAGES - vma->vm_pgoff)
+		return -EINVAL;
+	note(foreign, &seen.mmapped);
+	for (i = 0; !ret && i < n; i++)
+		ret = remap_pfn_range(vma, vma->vm_start + i * PAGE_SIZE,
+				      page_to_pfn(foreign->pages[vma->vm_pgoff + i]), PAGE_SIZE,
+				      vma->vm_page_prot);
+	return ret;
+}
+
+static void check_locked(struct dma_buf *dmabuf)
+{
+	if (!dma_resv_is_locked(dmabuf->resv))
+		note(dmabuf->priv, &seen.unlocked);
+}
+
+static int foreign_vmap(struct dma_buf *dmabuf, struct iosys_map *map)
+{
+	struct foreign *foreign = called(dmabuf);
+	void *addr;
+
+	check_locked(dmabuf);
+	addr = vmap(foreign->pages, FOREIGN_PAGES, VM_MAP, PAGE_KERNEL);
+	if (!addr)
+		return -ENOMEM;
+	note(foreign, &seen.vmapped);
+	iosys_map_set_vaddr(map, addr);
+	return 0;
+}
+
+static void foreign_vunmap(struct dma_buf *dmabuf, struct iosys_map *map)
+{
+	struct foreign *foreign = called(dmabuf);
+
+	check_locked(dmabuf);
+	note(foreign, &seen.vunmapped);
+	vunmap(map->vaddr);
+}
+
+static void foreign_free(struct foreign *foreign)
+{
+	if (foreign->block)
+		__free_pages(foreign->block, ORDER);
+	kfree(foreign);
+}
+
+static void foreign_release(struct dma_buf *dmabuf)
+{
+	struct foreign *foreign = dmabuf->priv;
+
+	mutex_lock(&seen_lock);
+	if (foreign == newest) {
+		seen.alive = 0;
+		newest = NULL;
+	}
+	mutex_unlock(&seen_lock);
+	foreign_free(foreign);
+}
+
+#define FOREIGN_OPS			\
+	.attach = foreign_attach,	\
+	.detach = foreign_detach,	\
+	.map_dma_buf = foreign_map,	\
+	.unmap_dma_buf = foreign_unmap,	\
+	.mmap = foreign_mmap,		\
+	.release = foreign_release
+
+static const struct dma_buf_ops no_vmap_ops = { FOREIGN_OPS };
+
+static const struct dma_buf_ops foreign_ops = {
+	FOREIGN_OPS,
+	.vmap = foreign_vmap,
+	.vunmap = foreign_vunmap,
+};
+
+static struct foreign *foreign_create(const struct foreign_make *make)
+{
+	unsigned int i, step = make->kind == FOREIGN_IN_ENTRIES ? 1 : 2;
+	struct foreign *foreign = kzalloc(sizeof(*foreign), GFP_KERNEL);
+
+	if (!foreign)
+		return NULL;
+	foreign->kind = make->kind;
+	foreign->flags = make->flags;
+	foreign->block = alloc_pages(GFP_KERNEL | __GFP_ZERO, ORDER);
+	if (!foreign->block) {
+		foreign_free(foreign);
+		return NULL;
+	}
+	for (i = 0; i < FOREIGN_PAGES; i++)
+		foreign->pages[i] = foreign->block + i * step;
+	return foreign;
+}
+
+static long foreign_make(struct foreign_make *make)
+{
+	DEFINE_DMA_BUF_EXPORT_INFO(info);
+	struct foreign *foreign = foreign_create(make);
+	struct dma_buf *dmabuf;
+
+	if (!foreign)
+		return -ENOMEM;
+	info.ops = make->flags & FOREIGN_NO_VMAP ? &no_vmap_ops : &foreign_ops;
+	info.size = FOREIGN_PAGES * (make->kind == FOREIGN_HUGE ? HUGE_ENTRY : PAGE_SIZE);
+	if (make->kind == FOREIGN_LONG)
+		info.size -= PAGE_SIZE;
+	info.flags = make->flags & FOREIGN_READ ? O_RDONLY : O_RDWR;
+	info.priv = foreign;
+	dmabuf = dma_buf_export(&info);
+	if (IS_ERR(dmabuf)) {
+		foreign_free(foreign);
+		return PTR_ERR(dmabuf);
+	}
+	mutex_lock(&seen_lock);
+	memset(&seen, 0, sizeof(seen));
+	seen.alive = 1;
+	newest = foreign;
+	mutex_unlock(&seen_lock);
+	make->fd = dma_buf_fd(dmabuf, O_CLOEXEC);
+	if (make->fd < 0)
+		dma_buf_put(dmabuf);
+	return make->fd < 0 ? make->fd : 0;
+}
+
+/* ---- The importer ------------------------------------------------------ */
+
+static void look_at_table(struct foreign_import *import, struct sg_table *sgt)
+{
+	struct scatterlist *sg;
+	unsigned int i;
+
+	for_each_sgtable_sg(sgt, sg, i) {
+		import->entries++;
+		import->other_device += sg->length > importer_limits.max_segment_size;
+	}
+}
+
+static void map_none(struct dma_buf_attachment *attach, struct foreign_import *import)
+{
+	struct sg_table *sgt = dma_buf_map_attachment(attach, DMA_NONE);
+
+	import->none = PTR_ERR_OR_ZERO(sgt);
+	if (!IS_ERR(sgt))
+		dma_buf_unmap_attachment(attach, sgt, DMA_NONE);
+}
+
+static void map_twice(struct dma_buf_attachment *attach, struct foreign_import *import)
+{
+	struct sg_table *first = dma_buf_map_attachment(attach, DMA_BIDIRECTIONAL), *second;
+
+	import->result = PTR_ERR_OR_ZERO(first);
+	if (import->result)
+		return;
+	look_at_table(import, first);
+	second = dma_buf_map_attachment(attach, DMA_BIDIRECTIONAL);
+	import->same = first == second;
+	if (!IS_ERR(second))
+		dma_buf_unmap_attachment(attach, second, DMA_BIDIRECTIONAL);
+	dma_buf_unmap_attachment(attach, first, DMA_BIDIRECTIONAL);
+}
+
+static void map_for_kernel(struct dma_buf *dmabuf, struct foreign_import *import)
+{
+	struct iosys_map map;
+
+	import->vmap = dma_buf_vmap(dmabuf, &map);
+	if (import->vmap)
+		return;
+	iosys_map_memcpy_from(&import->word, &map, 0, sizeof(import->word));
+	dma_buf_vunmap(dmabuf, &map);
+}
+
+static long foreign_import(struct foreign_import *import)
+{
+	struct dma_buf *dmabuf = dma_buf_get(import->fd);
+	struct dma_buf_attachment *attach;
+
+	if (IS_ERR(dmabuf))
+		return PTR_ERR(dmabuf);
+	attach = dma_buf_attach(dmabuf, &importer->dev);
+	if (!IS_ERR(attach)) {
+		dma_resv_lock(dmabuf->resv, NULL);
+		map_none(attach, import);
+		map_twice(attach, import);
+		map_for_kernel(dmabuf, import);
+		dma_resv_unlock(dmabuf->resv);
+		dma_buf_detach(dmabuf, attach);
+	}
+	dma_buf_put(dmabuf);
+	return PTR_ERR_OR_ZERO(attach);
+}
+
+/* ---- The file ---------------------------------------------------------- */
+
+/* The newest BO looks as one of an address space, which few GPUs have, or not any more. */
+static long foreign_private(unsigned long on)
+{
+	struct agate_bo *bo = bos_newest();
+
+	if (!bo)
+		return -ENOENT;
+	bo->ttm.root = on ? &bo->base : NULL;
+	agate_bo_put(bo);
+	return 0;
+}
+
+static long foreign_look(struct foreign_look *look)
+{
+	struct agate_device *adev = watch_device();
+	struct agate_bo *bo;
+
+	if (!adev)
+		return -ENODEV;
+	mutex_lock(&adev->gem.lock);
+	if (!list_empty(&adev->gem.bos)) {
+		bo = list_last_entry(&adev->gem.bos, struct agate_bo, link);
+		look->dying = !kref_read(&bo->base.refcount);
+		look->own_resv = bo->base.resv == &bo->base._resv;
+	}
+	mutex_unlock(&adev->gem.lock);
+	look->listed = !list_empty_careful(&adev->prime.imports);
+	return 0;
+}
+
+static long foreign_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	void __user *user = (void __user *)arg;
+	struct foreign_look look = { 0 };
+	struct foreign_import import;
+	struct foreign_make make;
+	long ret;
+
+	switch (cmd) {
+	case FOREIGN_MAKE:
+		if (copy_from_user(&make, user, sizeof(make)))
+			return -EFAULT;
+		ret = foreign_make(&make);
+		return ret ? ret : copy_to_user(user, &make, sizeof(make)) ? -EFAULT : 0;
+	case FOREIGN_SEEN:
+		return copy_to_user(user, &seen, sizeof(seen)) ? -EFAULT : 0;
+	case FOREIGN_IMPORT:
+		if (copy_from_user(&import, user, sizeof(import)))
+			return -EFAULT;
+		ret = foreign_import(&import);
+		return ret ? ret : copy_to_user(user, &import, sizeof(import)) ? -EFAULT : 0;
+	case FOREIGN_LOOK:
+		ret = foreign_look(&look);
+		return ret ? ret : copy_to_user(user, &look, sizeof(look)) ? -EFAULT : 0;
+	case FOREIGN_PRIVATE:
+		return foreign_private(arg);
+	}
+	return -ENOTTY;
+}
+
+static const struct file_operations foreign_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.unlocked_ioctl = foreign_ioctl,
+};
+
+void foreign_init(void)
+{
+	importer = platform_device_register_simple("agate_importer", -1, NULL, 0);
+	if (IS_ERR(importer))
+		return;
+	importer->dev.dma_parms = &importer_limits;
+	if (!dma_coerce_mask_and_coherent(&importer->dev, DMA_BIT_MASK(64)))
+		foreign_file = debugfs_create_file("agate_foreign", 0600, NULL, NULL,
+						   &foreign_fops);
+}
+
+void foreign_exit(void)
+{
+	debugfs_remove(foreign_file);
+	if (!IS_ERR(importer))
+		platform_device_unregister(importer);
+}
+
+MODULE_IMPORT_NS(DMA_BUF);

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Lab 06: another driver, which exports memory of four pages as it is told to, and imports
+ * dma-bufs.  ioctl() on /sys/kernel/debug/agate_foreign.
+ */
+#ifndef AGATE_TESTS_FOREIGN_H
+#define AGATE_TESTS_FOREIGN_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define FOREIGN_PAGES	4
+
+/* How the memory lies, or what is wrong with the table that an importer gets. */
+enum foreign_kind {
+	FOREIGN_SCATTERED,	/* an entry a page, and none begins where another one ends */
+	FOREIGN_IN_ENTRIES,	/* an entry a page, and each begins where the one before ends */
+	FOREIGN_ODD_START,	/* the last entry begins and ends inside pages */
+	FOREIGN_ODD_END,	/* the last entry is longer than whole pages */
+	FOREIGN_SHORT,		/* the last entry is missing */
+	FOREIGN_LONG,		/* the dma-buf ends before the last entry begins */
+	FOREIGN_HUGE,		/* the table and the dma-buf are as long as no BO */
+	FOREIGN_REFUSES,	/* no importer attaches: -EXDEV */
+};
+
+#define FOREIGN_NO_MMAP	1u	/* its mmap() gives -ENXIO */
+#define FOREIGN_NO_VMAP	2u	/* it has no vmap(), so dma_buf_vmap() gives -EINVAL */
+#define FOREIGN_READ	4u	/* the file of the dma-buf is for reading only */
+
+struct foreign_make {
+	__u32 kind;
+	__u32 flags;
+	__s32 fd;		/* out */
+	__u32 pad;
+};
+
+/* What importers did to the newest of these dma-bufs. */
+struct foreign_seen {
+	__u32 attached;		/* calls */
+	__u32 detached;
+	__u32 mapped;
+	__u32 unmapped;
+	__u32 vmapped;
+	__u32 vunmapped;
+	__u32 mmapped;
+	__u32 wrong;		/* unmapped in another direction, twice, or not at all */
+	__u32 late;		/* calls after the importer had put the dma-buf */
+	__u32 unlocked;		/* calls without the reservation that they need */
+	__u32 vma_used;		/* mmap() found vm_ops or vm_private_data of somebody else */
+	__u32 alive;		/* the dma-buf is there */
+};
+
+/* Import a dma-buf as another driver: attach, map, map to and from the kernel, undo it. */
+struct foreign_import {
+	__s32 fd;
+	__s32 none;		/* result of mapping in the direction DMA_NONE */
+	__s32 result;		/* of mapping it: 0 or a negative errno */
+	__u32 same;		/* the second mapping was the first one */
+	__u32 entries;
+	__u32 other_device;	/* entries longer than this device takes */
+	__s32 vmap;		/* result of mapping it for the kernel */
+	__u32 pad;
+	__u64 word;		/* the first one, as the kernel reads it */
+};
+
+/* The newest BO, also if it has no reference any more, and the list of imports. */
+struct foreign_look {
+	__u32 dying;		/* no reference is left */
+	__u32 own_resv;		/* the BO has its own reservation */
+	__u32 listed;		/* there is an import on the device's list */
+};
+
+#define FOREIGN_MAKE	_IOWR('A', 32, struct foreign_make)
+#define FOREIGN_SEEN	_IOR('A', 33, struct foreign_seen)
+#define FOREIGN_IMPORT	_IOWR('A', 34, struct foreign_import)
+#define FOREIGN_LOOK	_IOR('A', 36, struct foreign_look)
+#define FOREIGN_PRIVATE	_IO('A', 35)	/* 1: the newest BO's ttm.root is set; 0: it is not */
+
+#endif /* AGATE_TESTS_FOREIGN_H */
