@@ -121,7 +121,7 @@ GUEST_FAST	 = $(HOST_PROGRAMS) $(INITRAMFS) $(BUILD)/guest/kernel-fast $(BUILD)/
 GUEST_DEBUG	 = $(HOST_PROGRAMS) $(INITRAMFS) $(BUILD)/guest/kernel-debug $(BUILD)/driver/debug/agate.ko
 # What grading a lab needs, besides the lab: the reference in parts, and the tests.
 LAB_FAST	 = $(HOST_PROGRAMS) $(AGATE_GRADE) $(INITRAMFS) $(LAB_TESTS) \
-		   $(BUILD)/parts/fast/symvers $(BUILD)/tests/kmod/fast/agate_inject.ko
+		   $(BUILD)/parts/fast/symvers $(LIBAGATE_LINK) $(BUILD)/tests/kmod/fast/agate_inject.ko
 LAB_DEBUG	 = $(BUILD)/parts/debug/symvers $(BUILD)/tests/kmod/debug/agate_inject.ko
 
 .PHONY: help

@@ -51,6 +51,7 @@ $(BUILD)/driver/sparse.log: $(BUILD)/driver/fast/agate.ko
 DRIVER_SYMVERS	:= $(DRIVER_FLAVOURS:%=$(BUILD)/parts/%/symvers)
 
 $(DRIVER_SYMVERS): $(BUILD)/parts/%/symvers: $(BUILD)/driver/%/agate.ko kernel/parts.sh \
-		scripts/compose-lib.sh $(wildcard labs/*/lab.json) | $(COMPOSE_TOOLS)
+		scripts/compose-lib.sh $(filter-out $(LIBRARY_PARTS:%=labs/%/lab.json), \
+		$(wildcard labs/*/lab.json)) | $(COMPOSE_TOOLS)
 	$(call say,PARTS,$(@D))
 	$(Q)BUILD=$(BUILD) kernel/parts.sh $*

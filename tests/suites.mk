@@ -130,6 +130,9 @@ $(call suite,labs/kept,1,300,tests/labs/kept.sh tests/labs/grade.sh tests/labs/m
 	tests/labs/kept.sh)
 $(call suite,attacks,1,900,$(FAST_INPUTS) $(LAB_INPUTS) $(AGATE_GRADE) $(LAB_TESTS) $(INJECT_MODULES) \
 	labs solutions tests/attacks,tests/attacks/run.sh)
+# It makes a lab in a copy of the project.
+$(call suite,labs/page,2,600,$(FAST_INPUTS) $(ALL_SOURCES) $(LAB_INPUTS) $(AGATE_GRADE) $(LAB_TESTS) $(INJECT_MODULES) \
+	$(LIBAGATE_LABS) $(LAB_VERDICT) $(MEASURED),tests/labs/page.sh)
 $(call suite,labs/allow,1,300,$(LAB_INPUTS) labs tests/labs/allow.sh,tests/labs/allow.sh)
 $(call suite,labs/typed,1,600,Makefile tests/suites.mk scripts/lab.sh scripts/build-lock.sh scripts/which-tests.sh scripts/compose-lib.sh scripts/box-lib.sh tests/labs/typed.sh tests/tap.sh, \
 	tests/labs/typed.sh)

@@ -2,32 +2,27 @@
 #
 # libagate.so, its tools, and their installation.
 #
-# The library consists of its frame and the files of each lab.  AGATE_LAB_08 and _09 select
+# The library consists of its frame and the files of each lab.  AGATE_LAB_08 and so on select
 # another version of a lab's files, a student's; each version has objects of its own.
 # The tools in build/ find the library in ../lib, even in a copy of build/.
 
 AGATE_VERSION	:= 0.1.0
 # Changes when a program that was linked with the library before would not run with it.
 LIBAGATE_SONAME	:= libagate.so.0
-AGATE_LAB_08	?= solutions/08-bo
-AGATE_LAB_08_NAME := $(subst /,_,$(AGATE_LAB_08))
-AGATE_LAB_09	?= solutions/09-bo-cache
-AGATE_LAB_09_NAME := $(subst /,_,$(AGATE_LAB_09))
+# The labs: all agate_*.c of each folder in solutions/ belong to the library.
+LIBRARY_PARTS	:= 08-bo 09-bo-cache
 
 US_BUILD	:= $(BUILD)/userspace
 US_PKG_CFLAGS	= $(shell pkg-config --cflags $(1))
 US_PKG_LIBS	= $(shell pkg-config --libs $(1))
 # The reference has every step of every lab.
-US_CFLAGS	= $(CFLAGS_HOST) -Iuserspace $(call US_PKG_CFLAGS,libdrm) -DLAB08=99 -DLAB09=99
+US_CFLAGS	= $(CFLAGS_HOST) -Iuserspace $(call US_PKG_CFLAGS,libdrm) \
+		  $(foreach part,$(LIBRARY_PARTS),-DLAB$(firstword $(subst -, ,$(part)))=99)
 US_LIB_CFLAGS	= $(US_CFLAGS) -fPIC -fvisibility=hidden
 
 LIBAGATE_FRAME	:= agate_bo_cache_info agate_bo_info agate_descriptor agate_device agate_display agate_job \
 		   agate_space agate_submit agate_vm_bo
-LIBAGATE_LAB_08	:= agate_bo agate_sparse_array
-LIBAGATE_LAB_09	:= agate_bo_cache
-LIBAGATE_OBJS	:= $(LIBAGATE_FRAME:%=$(US_BUILD)/lib/%.o) \
-		   $(LIBAGATE_LAB_08:%=$(US_BUILD)/$(AGATE_LAB_08_NAME)/%.o) \
-		   $(LIBAGATE_LAB_09:%=$(US_BUILD)/$(AGATE_LAB_09_NAME)/%.o)
+LIBAGATE_OBJS	:= $(LIBAGATE_FRAME:%=$(US_BUILD)/lib/%.o)
 LIBAGATE	:= $(BUILD)/lib/libagate.so
 
 $(US_BUILD)/lib/%.o: userspace/%.c
@@ -35,15 +30,20 @@ $(US_BUILD)/lib/%.o: userspace/%.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(US_LIB_CFLAGS) -MMD -MP -c -o $@ $<
 
-# $(1): the folder for objects; $(2): the folder of sources.
-define us_lab_rule
-$(US_BUILD)/$(1)/%.o: $(2)/%.c
+# $(eval $(call us_lab,NN-topic,NN)): the objects of the chosen version, and of the reference.
+define us_lab
+AGATE_LAB_$(2) ?= solutions/$(1)
+AGATE_LAB_$(2)_NAME := $$(subst /,_,$$(AGATE_LAB_$(2)))
+LIBAGATE_LAB_$(2) := $(patsubst solutions/$(1)/%.c,%,$(sort $(wildcard solutions/$(1)/agate_*.c)))
+LIBAGATE_OBJS	+= $$(LIBAGATE_LAB_$(2):%=$$(US_BUILD)/$$(AGATE_LAB_$(2)_NAME)/%.o)
+LIBAGATE_PART_$(2) := $$(LIBAGATE_LAB_$(2):%=$$(US_BUILD)/solutions_$(1)/%.o)
+
+$$(US_BUILD)/$$(AGATE_LAB_$(2)_NAME)/%.o: $$(AGATE_LAB_$(2))/%.c
 	$$(call say,CC,$$@)
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$$(CC) $$(US_LIB_CFLAGS) -MMD -MP -c -o $$@ $$<
 endef
-$(eval $(call us_lab_rule,$(AGATE_LAB_08_NAME),$(AGATE_LAB_08)))
-$(eval $(call us_lab_rule,$(AGATE_LAB_09_NAME),$(AGATE_LAB_09)))
+$(foreach part,$(LIBRARY_PARTS),$(eval $(call us_lab,$(part),$(firstword $(subst -, ,$(part))))))
 
 $(eval $(call listed,$(US_BUILD)/libagate.list,$(LIBAGATE_OBJS)))
 
@@ -60,19 +60,18 @@ $(LIBAGATE): $(LIBAGATE_OBJS) $(US_BUILD)/libagate.list userspace/libagate.map u
 # The reference in parts, for userspace/compose-lab.sh.  A student's warnings
 # are not errors, except for those that hide an error, and a stub uses none of its parameters.
 LIBAGATE_LINK	:= $(BUILD)/parts/library/link
-LIBAGATE_PART_08 := $(LIBAGATE_LAB_08:%=$(US_BUILD)/solutions_08-bo/%.o)
-LIBAGATE_PART_09 := $(LIBAGATE_LAB_09:%=$(US_BUILD)/solutions_09-bo-cache/%.o)
+LIBAGATE_REFERENCE := $(foreach part,$(LIBRARY_PARTS),$(LIBAGATE_PART_$(firstword $(subst -, ,$(part)))))
 US_STUDENT_CFLAGS = $(filter-out -Werror,$(US_LIB_CFLAGS)) -Wno-unused-parameter \
 		  $(addprefix -Werror=,implicit-function-declaration int-conversion \
 		  incompatible-pointer-types return-type)
 
-$(LIBAGATE_LINK): $(LIBAGATE_OBJS) $(LIBAGATE_PART_08) $(LIBAGATE_PART_09) $(US_BUILD)/libagate.list userspace/parts.sh \
+$(LIBAGATE_LINK): $(LIBAGATE_OBJS) $(LIBAGATE_REFERENCE) $(US_BUILD)/libagate.list userspace/parts.sh \
 		userspace/module.mk userspace/libagate.map userspace/libagate-labs.map scripts/compose-lib.sh \
 		$(wildcard labs/*/lab.json) | $(COMPOSE_TOOLS)
 	$(call say,PARTS,$(@D))
 	$(Q)BUILD=$(BUILD) userspace/parts.sh '$(CC) $(US_STUDENT_CFLAGS)' \
 		'$(call US_LINK,"$$library" "$$@")' $(LIBAGATE_FRAME:%=$(US_BUILD)/lib/%.o) -- \
-		08-bo $(LIBAGATE_PART_08) 09-bo-cache $(LIBAGATE_PART_09)
+		$(foreach part,$(LIBRARY_PARTS),$(part) $(LIBAGATE_PART_$(firstword $(subst -, ,$(part)))))
 
 # The reference, as the test programs of the labs see it; they are linked with it.
 LIBAGATE_LABS	:= $(US_BUILD)/labs/libagate.so

@@ -69,7 +69,7 @@ GRADED_OBJS	:= $(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kernel.o guest.o c
 		   fail_nth.o)
 
 # The labs in libagate: their programs are linked with the library, and see all of its calls.
-LIBRARY_LABS	:= $(filter 08-bo 09-bo-cache,$(LAB_TEST_NAMES))
+LIBRARY_LABS	:= $(filter $(LIBRARY_PARTS),$(LAB_TEST_NAMES))
 LIBRARY_OBJS	:= $(addprefix $(GUEST_TEST_DIR)/,calls.o dmabuf.o library.o)
 
 # $(eval $(call lab_test,NAME)): the program of one lab, made anew when a file goes.
