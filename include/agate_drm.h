@@ -201,7 +201,7 @@ struct drm_agate_submit {
  * struct drm_agate_wait_bo - wait until no job uses a BO
  *
  * EBUSY when timeout_ns is 0 and the BO is busy, ETIMEDOUT when the time runs out
- * first.
+ * first; EINVAL for a private BO of an address space that is AGATE_VM_LONG_RUNNING.
  */
 struct drm_agate_wait_bo {
 	/** @handle: the BO. */
@@ -539,8 +539,8 @@ struct drm_agate_flip {
 /**
  * From version 1.9 on: the jobs of the address space may run for ever.
  *
- * No fence tells when such a job has ended: SUBMIT takes no out-syncs (EINVAL), and WAIT_BO does
- * not wait for it.  It says what it has to say by what it writes to memory.  It runs on the
+ * No fence tells when such a job has ended: SUBMIT takes no out-syncs (EINVAL), and WAIT_BO of a
+ * BO that is not private does not wait for it.  It says what it has to say by what it writes to memory.  It runs on the
  * compute slot, as with AGATE_JD_REQ_ONLY_COMPUTE; AGATE_JD_REQ_FS is EINVAL.  The jobs of one
  * address space run one after the other; different address spaces take turns.
  *

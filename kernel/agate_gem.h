@@ -34,12 +34,14 @@ struct agate_device;
 #define AGATE_BO_PLACED		BIT(30)
 /* The same: the BO is memory of a process (agate_userptr.h). */
 #define AGATE_BO_USERPTR	BIT(29)
+/* The same: a private BO of an address space whose jobs may run for ever (agate_long.h). */
+#define AGATE_BO_LONG		BIT(28)
 
 /* The flags that agate_gem_create() takes. */
 #define AGATE_BO_FLAGS	(AGATE_BO_NOEXEC | AGATE_BO_HEAP | AGATE_BO_CPU_READONLY | \
 			 AGATE_BO_GPU_READONLY | AGATE_BO_CONTIGUOUS | AGATE_BO_IMPORTED | \
 			 AGATE_BO_PLACED | AGATE_BO_CPU_VISIBLE | AGATE_BO_POPULATE | \
-			 AGATE_BO_NO_VA | AGATE_BO_USERPTR)
+			 AGATE_BO_NO_VA | AGATE_BO_USERPTR | AGATE_BO_LONG)
 
 /**
  * struct agate_gem - all buffer objects of a device

@@ -382,7 +382,8 @@ static void make_private(struct agate_bo *bo, struct agate_vm *vm)
 static struct agate_bo *create(struct agate_device *adev, const struct drm_agate_create_bo *args,
 			       struct agate_vm *vm)
 {
-	u32 flags = driver_flags(args) | (vm ? AGATE_BO_NO_VA : 0);
+	u32 flags = driver_flags(args) | (vm ? AGATE_BO_NO_VA : 0) |
+		    (vm && agate_vm_is_long(vm) ? AGATE_BO_LONG : 0);
 	struct agate_bo *bo;
 	int ret = 0;
 

@@ -393,6 +393,11 @@ int agate_submit_wait_bo_ioctl(struct drm_device *dev, void *data, struct drm_fi
 	if (!obj)
 		return -ENOENT;
 
+	/* No fence would say when its jobs have ended. */
+	if (to_agate_bo(obj)->flags & AGATE_BO_LONG) {
+		drm_gem_object_put(obj);
+		return -EINVAL;
+	}
 	left = wait_until(obj->resv, dma_resv_usage_rw(readers), args->timeout_ns);
 	drm_gem_object_put(obj);
 	/* The fences of a lost device signal, too. */
