@@ -5,7 +5,7 @@
 #
 # usage: tests/guest/run.sh fast|debug calls|jobs|both|bifrost|lite|swiotlb|reset|reload|
 #                           power|card|card-port|moves|moves-port|suspend|suspend-port|shared|two|two-none|swiotlb-two|dvfs|
-#                           binds|long|wired|edges|edges-lite|fuzz|fuzz-card|storm|storm-two|swiotlb-storm|
+#                           binds|chains|long|wired|edges|edges-lite|fuzz|fuzz-card|storm|storm-two|swiotlb-storm|
 #                           swiotlb-storm-two
 #
 #   calls    what single calls promise, threads in each other's way, and libagate's cache; on the
@@ -30,6 +30,7 @@
 #            than 4 GiB, beside a second one; at last the card's supply goes
 #   binds    the part of moves that is about address spaces whose owner chooses the ranges; mutants.sh
 #            runs it
+#   chains   the part of moves that is about jobs that may run for ever; mutants.sh runs it
 #   long     jobs that may run for ever, on a card that stops no chain, only to be reset; at last
 #            the GPU's process is killed while they run
 #   suspend  a card that loses its power while the system sleeps, while jobs run and BOs move;
@@ -130,7 +131,7 @@ guest()
 		set -- "put:$BUILD/guest/kernel-$flavour/modules/$m.ko:$GUEST/$m.ko" "$@"
 	done
 	case $suite in
-	binds | card* | dvfs | edges-lite | lite | moves* | power* | reset | reload | shared | suspend* | \
+	binds | card* | chains | dvfs | edges-lite | lite | moves* | power* | reset | reload | shared | suspend* | \
 	swiotlb | tt-mutants | victims | wired)
 		set -- "put:$BUILD/tests/kmod/$flavour/agate_inject.ko:$GUEST/agate_inject.ko" "$@" ;;
 	esac
@@ -413,6 +414,9 @@ binds)
 	set -- "$firmware" "$(load $patient)" "$(test_step vm-bind)" "$(test_step vm-shared)" "$(test_step vm-strain)" \
 		"$(test_step userptr)" "$(test_step pages-go)" "$(test_step long-running)" \
 		"$(test_step vm-library)" ;;
+chains)
+	sim_args="--card --vram 64 --vram-visible 16"
+	set -- "$firmware" "$(load $patient)" "$(test_step long-running)" ;;
 long)
 	# No stop ends a chain, only a reset does; the card's own work goes on.
 	sim_args="--card --vram 64 --vram-visible 16 --sim-arg --stop-latency --sim-arg stuck"
