@@ -187,7 +187,7 @@ void test_bad_memory(void **state)
 	close(fd);
 }
 
-/* What the GPU and the CPU may do with the BO of a dma-buf that gives no right to write. */
+/* A dma-buf that gives no right to write becomes a BO that nobody writes. */
 static void read_only(int fd, int dmabuf)
 {
 	struct bo jobs = guest_bo(fd, PAGE, 0), bo = import_bo(fd, dmabuf);

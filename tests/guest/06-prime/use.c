@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Who uses a dma-buf of this driver: jobs, another driver, another process. */
+/* Jobs, another driver and another process use a dma-buf of this driver. */
 #include "prime.h"
 
 #include <linux/dma-buf.h>

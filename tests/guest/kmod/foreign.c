@@ -36,7 +36,7 @@ struct foreign {
 	u32 flags;
 };
 
-/* What an attachment has mapped. */
+/* The mapping of an attachment. */
 struct mapped {
 	struct sg_table *sgt;
 	enum dma_data_direction dir;
