@@ -21,6 +21,10 @@ struct list_head {
 #define list_next_entry(pos, member)		list_entry((pos)->member.next, __typeof__(*(pos)), member)
 #define list_prev_entry(pos, member)		list_entry((pos)->member.prev, __typeof__(*(pos)), member)
 
+#define list_entry_is_head(pos, head, member)	(&(pos)->member == (head))
+#define list_first_entry_or_null(head, type, member)					\
+	(list_empty(head) ? NULL : list_first_entry(head, type, member))
+
 #define list_for_each_entry(pos, head, member)						\
 	for (pos = list_first_entry(head, __typeof__(*pos), member);			\
 	     &pos->member != (head); pos = list_next_entry(pos, member))
@@ -31,6 +35,16 @@ struct list_head {
 	     &pos->member != (head);							\
 	     pos = tmp, tmp = list_next_entry(tmp, member))
 
+#define list_for_each_entry_reverse(pos, head, member)					\
+	for (pos = list_last_entry(head, __typeof__(*pos), member);			\
+	     &pos->member != (head); pos = list_prev_entry(pos, member))
+
+#define list_for_each(pos, head)							\
+	for (pos = (head)->next; pos != (head); pos = pos->next)
+
+#define list_for_each_safe(pos, tmp, head)						\
+	for (pos = (head)->next, tmp = pos->next; pos != (head); pos = tmp, tmp = pos->next)
+
 static inline void INIT_LIST_HEAD(struct list_head *head)
 {
 	head->next = head;
@@ -40,6 +54,11 @@ static inline void INIT_LIST_HEAD(struct list_head *head)
 static inline bool list_empty(const struct list_head *head)
 {
 	return head->next == head;
+}
+
+static inline bool list_is_last(const struct list_head *entry, const struct list_head *head)
+{
+	return entry->next == head;
 }
 
 static inline void list_add(struct list_head *entry, struct list_head *head)
@@ -62,6 +81,52 @@ static inline void list_del(struct list_head *entry)
 	entry->next->prev = entry->prev;
 	entry->next = NULL;
 	entry->prev = NULL;
+}
+
+static inline void list_del_init(struct list_head *entry)
+{
+	list_del(entry);
+	INIT_LIST_HEAD(entry);
+}
+
+static inline void list_move(struct list_head *entry, struct list_head *head)
+{
+	list_del(entry);
+	list_add(entry, head);
+}
+
+static inline void list_move_tail(struct list_head *entry, struct list_head *head)
+{
+	list_del(entry);
+	list_add_tail(entry, head);
+}
+
+/* All of @list, in its order, to the beginning of @head. */
+static inline void list_splice(struct list_head *list, struct list_head *head)
+{
+	if (list_empty(list))
+		return;
+	list->next->prev = head;
+	list->prev->next = head->next;
+	head->next->prev = list->prev;
+	head->next = list->next;
+}
+
+static inline void list_splice_tail(struct list_head *list, struct list_head *head)
+{
+	list_splice(list, head->prev);
+}
+
+static inline void list_splice_init(struct list_head *list, struct list_head *head)
+{
+	list_splice(list, head);
+	INIT_LIST_HEAD(list);
+}
+
+static inline void list_splice_tail_init(struct list_head *list, struct list_head *head)
+{
+	list_splice_tail(list, head);
+	INIT_LIST_HEAD(list);
 }
 
 #endif /* AGATE_SHIM_LIST_H */
