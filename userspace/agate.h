@@ -111,7 +111,7 @@ int agate_device_get_param(struct agate_device *dev, enum drm_agate_param param,
  * and SHARED.
  */
 #define AGATE_ALLOC_VRAM		(1u << 8)
-/* With VRAM: or in system memory, where the card's memory has no room. */
+/* Needs VRAM: the BO may be in system memory, too, where the card's memory has no room. */
 #define AGATE_ALLOC_SPILL		(1u << 9)
 
 /*
@@ -121,8 +121,8 @@ int agate_device_get_param(struct agate_device *dev, enum drm_agate_param param,
  * process had in an older BO.  label names it in the kernel's debug
  * views: at most AGATE_LABEL_MAX bytes, no control characters, or NULL for none.
  * The BO is mapped at once unless it is INVISIBLE or DELAY_MMAP.
- * -EINVAL: size is 0 or above AGATE_BO_MAX_SIZE, a flag is unknown or excludes
- * another one, or the label is bad.  -ENOSPC: the GPU address space is full.
+ * -EINVAL: size is 0 or above AGATE_BO_MAX_SIZE, a flag is unknown, excludes another one
+ * or lacks the one that it needs, or the label is bad.  -ENOSPC: the GPU address space is full.
  * -EOPNOTSUPP: CONTIGUOUS or VRAM, and the driver has no such memory.
  */
 int agate_bo_create(struct agate_device *dev, uint64_t size, uint32_t flags,

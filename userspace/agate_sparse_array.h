@@ -57,7 +57,7 @@ void agate_sparse_array_fini(struct agate_sparse_array *arr);
  * An element reads as zero bytes until somebody writes to it.
  *
  * Return: the element, always the same address for the same index, or NULL when
- * memory ran out (the array is then as it was).
+ * memory ran out.  Then all elements are as they were; nodes that the call added stay.
  */
 void *agate_sparse_array_get(struct agate_sparse_array *arr, uint64_t index);
 
