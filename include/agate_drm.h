@@ -42,12 +42,13 @@ extern "C" {
  *   7   MADVISE: label
  *   8   VM_BIND: AGATE_VM_BIND_USERPTR
  *   9   VM_CREATE: AGATE_VM_LONG_RUNNING; VM_BIND: BOs of other drivers
+ *   10  VM_CREATE: AGATE_VM_FAULT_MODE
  *
  * A driver ignores what a later version appended to a struct, but not a flag that it does
  * not know: before a client sets one, it asks for the version.
  */
 #define AGATE_DRM_MAJOR	1
-#define AGATE_DRM_MINOR	9
+#define AGATE_DRM_MINOR	10
 
 #define DRM_AGATE_SUBMIT		0x00
 #define DRM_AGATE_WAIT_BO		0x01
@@ -554,6 +555,22 @@ struct drm_agate_flip {
  * VM_DESTROY ends all its jobs.
  */
 #define AGATE_VM_LONG_RUNNING	(1 << 0)
+/**
+ * From version 1.10 on: what is bound may be absent until the GPU touches it.  Needs
+ * AGATE_VM_LONG_RUNNING (EINVAL).
+ *
+ * VM_BIND takes no memory.  Where the GPU finds nothing, its job stands still, the driver brings
+ * the memory of that binding, as SUBMIT does in other address spaces, and the job goes on.  So what
+ * is bound need not be there all at once.  But a fault moves nothing away that is bound in the
+ * same address space, if it has a reservation with it (CREATE_BO: vm_id).
+ *
+ * When memory has to move, and when bindings change, the chain is not stopped; a process's memory
+ * may go, come and change while the job runs, and each access finds what the process would find.
+ *
+ * The chain fails where nothing is bound, where it writes and the binding is READONLY, where a
+ * process's memory is gone, and where no memory can be had.
+ */
+#define AGATE_VM_FAULT_MODE	(1 << 1)
 
 /**
  * struct drm_agate_vm_create - make an address space, whose owner chooses the addresses

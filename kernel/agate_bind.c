@@ -16,6 +16,7 @@
 #include "agate_reset.h"
 #include "agate_sched.h"
 #include "agate_slot.h"
+#include "agate_userptr.h"
 #include "agate_vm.h"
 
 static struct agate_bind_job *to_bind_job(struct drm_sched_job *base)
@@ -372,24 +373,87 @@ static void push_again(struct agate_bind_job *job, struct agate_mapping *mapping
 	agate_bind_push(job);
 }
 
-int agate_bind_again(struct agate_mapping *mapping)
+static struct agate_bind_job *create_again(struct agate_vm *vm)
 {
-	struct agate_bind_job *job = job_alloc(mapping->vm_bo->vm);
+	struct agate_bind_job *job = job_alloc(vm);
 	int ret;
 
 	if (!job)
-		return -ENOMEM;
+		return ERR_PTR(-ENOMEM);
 	ret = job_init(job);
-	if (ret) {
-		job_free_memory(job);
-		return ret;
-	}
+	if (!ret)
+		return job;
+	job_free_memory(job);
+	return ERR_PTR(ret);
+}
+
+int agate_bind_again(struct agate_mapping *mapping)
+{
+	struct agate_bind_job *job = create_again(mapping->vm_bo->vm);
+	int ret;
+
+	if (IS_ERR(job))
+		return PTR_ERR(job);
 	ret = stage_again(job, mapping);
 	if (ret)
 		agate_bind_job_abandon(job);
 	else
 		push_again(job, mapping);
 	return ret;
+}
+
+/* ---- What the GPU misses ----------------------------------------------- */
+
+/* Its turn in the queue comes behind the change that makes the entries, and it only flushes. */
+static int stage_nothing(struct agate_bind_job *job, struct agate_mapping *mapping)
+{
+	job->addr = agate_mapping_va(mapping);
+	job->range = mapping->size;
+	job->stage.pgt = &job->vm->as.pgt;
+	INIT_LIST_HEAD(&job->stage.fresh);
+	INIT_LIST_HEAD(&job->stage.gone);
+	return dma_resv_reserve_fences(mapping->vm_bo->bo->base.resv, 1);
+}
+
+/* No chain comes to memory before its contents. */
+static int add_moves(struct agate_bind_job *job, struct dma_resv *resv)
+{
+	struct dma_resv_iter cursor;
+	struct dma_fence *fence;
+	int ret = 0;
+
+	dma_resv_for_each_fence(&cursor, resv, DMA_RESV_USAGE_KERNEL, fence) {
+		/* It takes over the reference even when it fails. */
+		ret = drm_sched_job_add_dependency(&job->base, dma_fence_get(fence));
+		if (ret)
+			break;
+	}
+	return ret;
+}
+
+int agate_bind_for_fault(struct agate_mapping *mapping)
+{
+	struct agate_bo *bo = mapping->vm_bo->bo;
+	struct agate_bind_job *job = create_again(mapping->vm_bo->vm);
+	int ret;
+
+	if (IS_ERR(job))
+		return PTR_ERR(job);
+	ret = READ_ONCE(mapping->active) ? stage_nothing(job, mapping) :
+					   stage_again(job, mapping);
+	if (!ret)
+		ret = add_moves(job, bo->base.resv);
+	if (!ret)
+		ret = agate_bind_plan_write(job);
+	if (!ret)
+		ret = agate_userptr_hold_one(bo);
+	if (ret) {
+		agate_bind_job_abandon(job);
+		return ret;
+	}
+	push_again(job, mapping);
+	agate_userptr_let_go_one(bo);
+	return 0;
 }
 
 /* ---- Address spaces ---------------------------------------------------- */
@@ -404,7 +468,7 @@ static const struct drm_gem_object_funcs root_funcs = {
 	.free = root_free,
 };
 
-int agate_bind_open(struct agate_vm *vm, bool long_running)
+int agate_bind_open(struct agate_vm *vm, u32 flags)
 {
 	struct agate_bound *bound = &vm->bound;
 	struct drm_gem_object *root;
@@ -416,7 +480,8 @@ int agate_bind_open(struct agate_vm *vm, bool long_running)
 	agate_lock_class(&bound->userptr_lock, AGATE_LOCK_COLLECT);
 	spin_lock_init(&bound->evicted_lock);
 	INIT_LIST_HEAD(&bound->evicted);
-	agate_chains_init(&bound->chains, long_running);
+	agate_chains_init(&bound->chains, flags & AGATE_VM_LONG_RUNNING);
+	agate_faults_init(&bound->faults, flags & AGATE_VM_FAULT_MODE);
 	root = kzalloc(sizeof(*root), GFP_KERNEL_ACCOUNT);
 	if (!root)
 		return -ENOMEM;

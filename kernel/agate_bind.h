@@ -20,6 +20,7 @@
 #include <drm/gpu_scheduler.h>
 
 #include "agate_backing.h"
+#include "agate_fault_vm.h"
 #include "agate_long.h"
 #include "agate_park.h"
 #include "agate_vm_pt.h"
@@ -46,6 +47,7 @@ struct drm_gem_object;
  * @entity: the queue
  * @last: the fence of the last change, with a reference, or NULL; under the root's reservation
  * @chains: jobs that may run for ever
+ * @faults: what the GPU misses
  */
 struct agate_bound {
 	struct drm_gem_object *root;
@@ -59,6 +61,7 @@ struct agate_bound {
 	struct drm_sched_entity entity;
 	struct dma_fence *last;
 	struct agate_chains chains;
+	struct agate_faults faults;
 };
 
 /**
@@ -126,11 +129,11 @@ int agate_bind_init(struct agate_device *adev);
 /**
  * agate_bind_open - make the queue, and the root, of a new address space
  * @vm: the address space
- * @long_running: its jobs may run for ever
+ * @flags: AGATE_VM_*
  *
  * Return: 0 or -ENOMEM.
  */
-int agate_bind_open(struct agate_vm *vm, bool long_running);
+int agate_bind_open(struct agate_vm *vm, u32 flags);
 
 /**
  * agate_bind_close - drop all records, because the address space dies
@@ -160,6 +163,17 @@ struct agate_bind_job *agate_bind_job_create(struct agate_file *afile, struct ag
  * Return: 0 or an error.
  */
 int agate_bind_again(struct agate_mapping *mapping);
+
+/**
+ * agate_bind_for_fault - the same, for a chain that waits for them
+ * @mapping: of an address space in fault mode; its BO's reservation and the root's are held
+ *
+ * The entries come behind the moves of the BO, and then the GPU tries the access again.  A
+ * mapping that has its entries, or will have them, gets only the second.
+ *
+ * Return: 0; -EAGAIN: the process's memory has changed meanwhile; -ENOMEM, or another error.
+ */
+int agate_bind_for_fault(struct agate_mapping *mapping);
 
 /**
  * agate_bind_plan_write - choose who writes the page table

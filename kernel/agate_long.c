@@ -9,6 +9,7 @@
 #include <drm/drm_drv.h>
 
 #include "agate_device.h"
+#include "agate_fault_vm.h"
 #include "agate_lock_order.h"
 #include "agate_long_ops.h"
 #include "agate_queue.h"
@@ -370,6 +371,7 @@ void agate_long_end_all(struct agate_device *adev)
 	struct agate_job *job;
 
 	reap(adev);
+	agate_fault_vm_forget(adev);
 	while ((job = any_job(&adev->lng))) {
 		end_job(job, -ENODEV);
 		agate_job_put(job);
@@ -385,6 +387,7 @@ int agate_long_init(struct agate_device *adev)
 	spin_lock_init(&lng->lock);
 	agate_lock_class(&lng->lock, AGATE_LOCK_LONG);
 	INIT_LIST_HEAD(&lng->turns);
+	INIT_LIST_HEAD(&lng->faults);
 	INIT_WORK(&lng->run, run_work);
 	INIT_DELAYED_WORK(&lng->slice, agate_long_slice_work);
 	INIT_WORK(&lng->stop, agate_long_stop_work);
@@ -393,11 +396,18 @@ int agate_long_init(struct agate_device *adev)
 	if (!lng->wq)
 		return -ENOMEM;
 	lng->stop_wq = alloc_ordered_workqueue("agate-preempt", WQ_MEM_RECLAIM | WQ_HIGHPRI);
-	if (!lng->stop_wq) {
-		destroy_workqueue(lng->wq);
-		return -ENOMEM;
-	}
+	if (!lng->stop_wq)
+		goto no_stop_wq;
+	lng->fault_wq = alloc_workqueue("agate-fault", WQ_UNBOUND | WQ_FREEZABLE, 0);
+	if (!lng->fault_wq)
+		goto no_fault_wq;
 	return 0;
+
+no_fault_wq:
+	destroy_workqueue(lng->stop_wq);
+no_stop_wq:
+	destroy_workqueue(lng->wq);
+	return -ENOMEM;
 }
 
 void agate_long_release(struct agate_device *adev)
@@ -405,6 +415,7 @@ void agate_long_release(struct agate_device *adev)
 	struct agate_long *lng = &adev->lng;
 
 	cancel_delayed_work_sync(&lng->slice);
+	destroy_workqueue(lng->fault_wq);
 	destroy_workqueue(lng->stop_wq);
 	destroy_workqueue(lng->wq);
 }

@@ -65,6 +65,8 @@ struct agate_chains {
  * @stop_wq: for @stop, which is on a fence's way to its signal
  * @stop: takes @job off the slot
  * @behind_reset: what is left of @stop if only a reset stops the chain; on queues.timeout_wq
+ * @faults: struct agate_faults (link): those with a note
+ * @fault_wq: serves them, side by side; frozen before the system sleeps
  */
 struct agate_long {
 	spinlock_t lock;	/* all below */
@@ -79,6 +81,8 @@ struct agate_long {
 	struct workqueue_struct *stop_wq;
 	struct work_struct stop;
 	struct work_struct behind_reset;
+	struct list_head faults;
+	struct workqueue_struct *fault_wq;
 };
 
 /**

@@ -9,6 +9,7 @@
 
 #include "agate_device.h"
 #include "agate_exec.h"
+#include "agate_fault_vm.h"
 #include "agate_hand_over.h"
 #include "agate_listed.h"
 #include "agate_long_ops.h"
@@ -30,34 +31,50 @@ static struct dma_fence *first_unsignalled(struct dma_resv *resv)
 	return NULL;
 }
 
-/* The first of what a chain has to wait for, with a reference: moves, and the last change. */
-static struct dma_fence *first_change(struct agate_vm *vm)
+/* The first of the moves that a chain has to wait for: in fault mode the entries come later. */
+static struct dma_fence *first_move(struct agate_vm *vm)
 {
 	struct agate_bound *bound = &vm->bound;
 	struct agate_vm_bo *vm_bo;
 	struct dma_fence *fence;
 
+	if (agate_vm_faults(vm))
+		return NULL;
 	fence = first_unsignalled(bound->root->resv);
 	list_for_each_entry(vm_bo, &bound->externals, external) {
 		if (fence)
 			break;
 		fence = first_unsignalled(vm_bo->bo->base.resv);
 	}
+	return fence;
+}
+
+/* The first of what a chain has to wait for, with a reference: moves, and the last change. */
+static struct dma_fence *first_change(struct agate_vm *vm)
+{
+	struct agate_bound *bound = &vm->bound;
+	struct dma_fence *fence = first_move(vm);
+
 	if (!fence && bound->last && !dma_fence_is_signaled(bound->last))
 		fence = dma_fence_get(bound->last);
 	return fence;
 }
 
-/* From here on somebody may ask for the end of the chain, before it has begun. */
-static void publish(struct agate_exec *exec, struct agate_long *lng,
-		    struct agate_preempt *preempt)
+/*
+ * From here on somebody may ask for the end of the chain, before it has begun.  Nobody does in
+ * fault mode: memory goes while the chain runs.
+ */
+static void publish(struct agate_exec *exec, struct agate_vm *vm, struct agate_preempt *preempt)
 {
+	struct agate_long *lng = &vm->adev->lng;
+
 	dma_fence_get(&preempt->base);
 	spin_lock(&lng->lock);
 	lng->preempt = preempt;
 	lng->slice_over = false;
 	spin_unlock(&lng->lock);
-	agate_exec_add_fence(exec, &preempt->base, DMA_RESV_USAGE_BOOKKEEP);
+	if (!agate_vm_faults(vm))
+		agate_exec_add_fence(exec, &preempt->base, DMA_RESV_USAGE_BOOKKEEP);
 }
 
 /* Return: 0, also if the chain has to wait for a reset, or for whoever asked; or its error. */
@@ -89,11 +106,25 @@ static int start(struct agate_job *job, struct agate_preempt *preempt)
 
 static int lock_and_rebind(struct agate_vm *vm, struct agate_exec *exec)
 {
-	int ret = agate_vm_lock_all(vm, exec);
+	int ret;
 
+	if (agate_vm_faults(vm))
+		return agate_exec_lock(exec, vm->bound.root);
+	ret = agate_vm_lock_all(vm, exec);
 	if (!ret)
 		ret = agate_vm_rebind(vm, exec);
 	return ret ? ret : agate_userptr_rebind(vm);
+}
+
+static int hold(struct agate_vm *vm)
+{
+	return agate_vm_faults(vm) ? 0 : agate_userptr_hold(vm);
+}
+
+static void let_go(struct agate_vm *vm)
+{
+	if (!agate_vm_faults(vm))
+		agate_userptr_let_go(vm);
 }
 
 /* Return: -EINPROGRESS: chains.moved has to signal first. */
@@ -111,12 +142,12 @@ static int lock_and_start(struct agate_job *job, struct agate_preempt *preempt)
 		ret = agate_exec_reserve(&exec, 1);
 	if (!ret) {
 		vm->bound.chains.moved = first_change(vm);
-		ret = vm->bound.chains.moved ? -EINPROGRESS : agate_userptr_hold(vm);
+		ret = vm->bound.chains.moved ? -EINPROGRESS : hold(vm);
 	}
 	if (!ret) {
-		publish(&exec, &job->adev->lng, preempt);
+		publish(&exec, vm, preempt);
 		ret = start(job, preempt);
-		agate_userptr_let_go(vm);
+		let_go(vm);
 	}
 	agate_exec_fini(&exec);
 	return ret;
@@ -128,7 +159,7 @@ static int collect(struct agate_vm *vm)
 	struct mm_struct *mm;
 	int ret;
 
-	if (list_empty(&vm->bound.userptrs))
+	if (agate_vm_faults(vm) || list_empty(&vm->bound.userptrs))
 		return 0;
 	mm = agate_userptr_mm(vm);
 	if (!mm)

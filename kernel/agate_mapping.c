@@ -7,6 +7,7 @@
 
 #include "agate_backing.h"
 #include "agate_device.h"
+#include "agate_fault_vm.h"
 #include "agate_gem.h"
 #include "agate_mmu.h"
 #include "agate_reset.h"
@@ -166,11 +167,38 @@ static bool teardown_all(struct agate_bo *bo)
 	list_for_each_entry(vm_bo, &bo->vm_bos, link) {
 		list_for_each_entry(mapping, &vm_bo->mappings, link)
 			left |= mapping_teardown(mapping);
-		if (agate_vm_is_bound(vm_bo->vm))
+		if (agate_vm_is_bound(vm_bo->vm) && !agate_vm_faults(vm_bo->vm))
 			agate_vm_bo_moved(vm_bo);
 	}
 	mutex_unlock(&bo->mappings_lock);
 	return left;
+}
+
+static void wait_for_reset(struct agate_bo *bo)
+{
+	struct dma_fence *reset = agate_reset_fence(to_agate_device(bo->base.dev));
+
+	if (reset)
+		dma_fence_wait(reset, false);
+	dma_fence_put(reset);
+}
+
+void agate_vm_zap_userptr(struct agate_bo *bo)
+{
+	struct agate_mapping *mapping;
+	struct agate_vm_bo *vm_bo;
+	bool left = false;
+
+	mutex_lock(&bo->mappings_lock);
+	list_for_each_entry(vm_bo, &bo->vm_bos, link) {
+		if (!agate_vm_faults(vm_bo->vm))
+			continue;
+		list_for_each_entry(mapping, &vm_bo->mappings, link)
+			left |= mapping_teardown(mapping);
+	}
+	mutex_unlock(&bo->mappings_lock);
+	if (left)
+		wait_for_reset(bo);
 }
 
 /*
@@ -179,13 +207,8 @@ static bool teardown_all(struct agate_bo *bo)
  */
 void agate_vm_teardown_bo(struct agate_bo *bo)
 {
-	struct dma_fence *reset = NULL;
-
 	dma_resv_assert_held(bo->base.resv);
 
 	if (teardown_all(bo))
-		reset = agate_reset_fence(to_agate_device(bo->base.dev));
-	if (reset)
-		dma_fence_wait(reset, false);
-	dma_fence_put(reset);
+		wait_for_reset(bo);
 }

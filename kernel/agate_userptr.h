@@ -26,7 +26,12 @@
  * allocate memory; and it does not race with a change that is staged, or waits in the queue, and
  * has the old entries in it.
  *
- * This is how Xe treats address spaces that do not fault.
+ * In fault mode (agate_fault_vm.h) all this is different: a chain may run meanwhile, and no fence
+ * stands for it.  There the notifier waits for the changes in the queue, then invalidates the
+ * entries and flushes them out of the GPU, and then ends the DMA mapping.  It may wait for a reset
+ * under vm->pt_lock: a reset waits for no memory.  A fault brings the entries back, and no SUBMIT.
+ *
+ * This is how Xe treats both kinds.
  */
 #ifndef AGATE_USERPTR_H
 #define AGATE_USERPTR_H
@@ -39,6 +44,7 @@ struct agate_backing_ops;
 struct agate_bo;
 struct agate_device;
 struct agate_vm;
+struct agate_vm_bo;
 struct drm_gem_object;
 
 /**
@@ -138,6 +144,26 @@ int agate_userptr_hold(struct agate_vm *vm);
 
 /** agate_userptr_let_go - undo agate_userptr_hold() */
 void agate_userptr_let_go(struct agate_vm *vm);
+
+/**
+ * agate_userptr_collect_one - agate_userptr_collect() for one binding, after a fault
+ * @vm_bo: the BO's record; between agate_userptr_begin() and agate_userptr_end()
+ */
+int agate_userptr_collect_one(struct agate_vm_bo *vm_bo);
+
+/**
+ * agate_userptr_hold_one - agate_userptr_hold() for one BO, which may be any
+ * @bo: the BO
+ *
+ * Until agate_userptr_let_go_one() the caller publishes the fence of the change that makes the
+ * entries.
+ *
+ * Return: 0; -EAGAIN with nothing held.
+ */
+int agate_userptr_hold_one(struct agate_bo *bo);
+
+/** agate_userptr_let_go_one - undo agate_userptr_hold_one() */
+void agate_userptr_let_go_one(struct agate_bo *bo);
 
 /** agate_userptr_init - prepare the device's lock */
 void agate_userptr_init(struct agate_device *adev);

@@ -88,14 +88,14 @@ struct agate_vm *agate_vm_create(struct agate_device *adev)
 	return vm_create(adev, false);
 }
 
-struct agate_vm *agate_vm_create_bound(struct agate_device *adev, bool long_running)
+struct agate_vm *agate_vm_create_bound(struct agate_device *adev, u32 flags)
 {
 	struct agate_vm *vm = vm_create(adev, true);
 	int ret;
 
 	if (IS_ERR(vm))
 		return vm;
-	ret = agate_bind_open(vm, long_running);
+	ret = agate_bind_open(vm, flags);
 	if (!ret)
 		return vm;
 	agate_vm_put(vm);

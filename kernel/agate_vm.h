@@ -145,9 +145,9 @@ struct agate_vm *agate_vm_get(struct agate_vm *vm);
 /**
  * agate_vm_create_bound - the same, of an address space whose owner chooses the ranges
  * @adev: the device
- * @long_running: its jobs may run for ever
+ * @flags: AGATE_VM_*
  */
-struct agate_vm *agate_vm_create_bound(struct agate_device *adev, bool long_running);
+struct agate_vm *agate_vm_create_bound(struct agate_device *adev, u32 flags);
 
 /**
  * agate_vm_bo_obtain - the record of a BO in an address space whose owner chooses the ranges
@@ -246,6 +246,16 @@ int agate_mapping_populate(struct agate_mapping *mapping);
  * Context: may sleep, also until a reset is over; takes bo->mappings_lock, vm->pt_lock.
  */
 void agate_vm_teardown_bo(struct agate_bo *bo);
+
+/**
+ * agate_vm_zap_userptr - remove the entries of a process's memory in an address space in fault mode
+ * @bo: that memory; no change of its entries waits in the queue, and none comes meanwhile
+ *
+ * Elsewhere it does nothing: no job runs there, and the next one finds new entries.
+ *
+ * Context: as agate_vm_teardown_bo(); also in reclaim.
+ */
+void agate_vm_zap_userptr(struct agate_bo *bo);
 
 /**
  * agate_vm_try_teardown_bo - remove the page-table entries of a BO everywhere

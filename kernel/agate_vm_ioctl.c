@@ -34,6 +34,14 @@ struct agate_vm *agate_vm_lookup(struct agate_file *afile, u32 id)
 	return vm;
 }
 
+/* Whoever waits for a job does not wait for its faults, so the job has no fence. */
+static bool flags_valid(u32 flags)
+{
+	if (flags & ~(AGATE_VM_LONG_RUNNING | AGATE_VM_FAULT_MODE))
+		return false;
+	return !(flags & AGATE_VM_FAULT_MODE) || flags & AGATE_VM_LONG_RUNNING;
+}
+
 int agate_vm_create_ioctl(struct drm_device *dev, void *data, struct drm_file *file)
 {
 	struct agate_file *afile = to_agate_file(file);
@@ -41,12 +49,12 @@ int agate_vm_create_ioctl(struct drm_device *dev, void *data, struct drm_file *f
 	struct agate_vm *vm;
 	int ret, idx;
 
-	if (args->flags & ~AGATE_VM_LONG_RUNNING)
+	if (!flags_valid(args->flags))
 		return -EINVAL;
 	/* The root of the page table is mapped for DMA. */
 	if (!drm_dev_enter(dev, &idx))
 		return -ENODEV;
-	vm = agate_vm_create_bound(afile->adev, args->flags & AGATE_VM_LONG_RUNNING);
+	vm = agate_vm_create_bound(afile->adev, args->flags);
 	drm_dev_exit(idx);
 	if (IS_ERR(vm))
 		return PTR_ERR(vm);
@@ -152,6 +160,12 @@ static int make_userptr(struct bind *bind)
 	return 0;
 }
 
+/* Do the entries come with the job?  If not, with the next SUBMIT, or when the GPU needs them. */
+static bool maps_now(const struct bind *bind)
+{
+	return bind->bo && !is_userptr(bind) && !agate_vm_faults(bind->vm);
+}
+
 static u32 prot_of(const struct bind *bind)
 {
 	u32 prot = agate_bo_prot(bind->bo);
@@ -163,7 +177,7 @@ static u32 prot_of(const struct bind *bind)
 	return prot;
 }
 
-/* The record of the new mapping, whose entries come with the job. */
+/* The record of the new mapping. */
 static int make_mapping(struct bind *bind)
 {
 	const struct drm_agate_vm_bind *args = bind->args;
@@ -184,7 +198,7 @@ static int make_mapping(struct bind *bind)
 	mapping->offset = is_userptr(bind) ? 0 : args->offset;
 	mapping->size = args->range;
 	mapping->prot = prot_of(bind);
-	mapping->active = !is_userptr(bind);
+	mapping->active = maps_now(bind);
 	agate_table_reserve_init(&mapping->tables);
 	mapping->vm_bo = vm_bo;
 	return 0;
@@ -204,7 +218,7 @@ static int lock_all(struct bind *bind, struct agate_exec *exec)
 			break;
 		ret = agate_exec_lock(exec, &mapping->vm_bo->bo->base);
 	}
-	if (!ret && bind->bo)
+	if (!ret && maps_now(bind))
 		ret = agate_backing_validate(bind->bo, exec);
 	return ret;
 }
@@ -228,7 +242,7 @@ static int add_dependencies(struct bind *bind)
 	return ret;
 }
 
-/* SUBMIT makes the entries for memory of a process; until then the range is empty. */
+/* A range whose entries come later is empty until then. */
 static int stage(struct bind *bind)
 {
 	const struct drm_agate_vm_bind *args = bind->args;
@@ -237,7 +251,7 @@ static int stage(struct bind *bind)
 	struct agate_runs runs;
 	int ret;
 
-	if (bind->bo && !is_userptr(bind)) {
+	if (maps_now(bind)) {
 		ret = agate_backing_populate(bind->bo, args->offset, args->range, &runs);
 		if (!ret)
 			ret = agate_pt_stage_map(&job->stage, pgt, args->addr, runs,
@@ -292,6 +306,9 @@ static int lock_and_commit(struct bind *bind)
 	struct agate_exec exec;
 	int ret;
 
+	ret = agate_fault_vm_empty(bind->vm, bind->args->addr, bind->args->range);
+	if (ret)
+		return ret;
 	agate_va_split(bind->vm, bind->args->addr, bind->args->range, &bind->job->steps);
 	if (bind->bo) {
 		ret = make_mapping(bind);

@@ -326,10 +326,11 @@ int agate_sync_result(struct agate_device *dev, uint32_t syncobj, int *result);
  */
 
 /*
- * Make an empty one.  flags: AGATE_VM_LONG_RUNNING, or 0.  With it jobs may run for ever, and no
- * fence tells when one has ended: agate_vm_submit() takes no out-syncs, and agate_bo_wait() does
- * not wait for them; struct drm_agate_vm_create says what else is different.  -EOPNOTSUPP: the driver
- * has none, or none with these flags.  -EINVAL: a flag is unknown.
+ * Make an empty one.  flags: 0, AGATE_VM_LONG_RUNNING, or this and AGATE_VM_FAULT_MODE.  With the
+ * first jobs may run for ever, and no fence tells when one has ended: agate_vm_submit() takes no
+ * out-syncs, and agate_bo_wait() does not wait for them; with the second what is bound may be absent
+ * until the GPU touches it.  agate_drm.h says what else is different.  -EOPNOTSUPP: the driver
+ * has none, or none with these flags.  -EINVAL: a flag is unknown, or lacks the other.
  */
 int agate_vm_create(struct agate_device *dev, uint32_t flags, struct agate_vm **vm);
 

@@ -76,6 +76,12 @@ static inline bool agate_device_runs_long(const struct agate_device *dev)
 	return dev->minor >= 9;
 }
 
+/* Do they know AGATE_VM_FAULT_MODE? */
+static inline bool agate_device_serves_faults(const struct agate_device *dev)
+{
+	return dev->minor >= 10;
+}
+
 /* Does MADVISE take a label? */
 static inline bool agate_device_labels_advice(const struct agate_device *dev)
 {

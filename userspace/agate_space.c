@@ -10,15 +10,29 @@
 #include "agate_bo.h"
 #include "agate_space.h"
 
+static bool flags_valid(uint32_t flags)
+{
+	if (flags & ~(uint32_t)(AGATE_VM_LONG_RUNNING | AGATE_VM_FAULT_MODE))
+		return false;
+	return !(flags & AGATE_VM_FAULT_MODE) || flags & AGATE_VM_LONG_RUNNING;
+}
+
+static bool device_knows(const struct agate_device *dev, uint32_t flags)
+{
+	if (flags & AGATE_VM_FAULT_MODE)
+		return agate_device_serves_faults(dev);
+	return flags ? agate_device_runs_long(dev) : agate_device_knows_vms(dev);
+}
+
 int agate_vm_create(struct agate_device *dev, uint32_t flags, struct agate_vm **out)
 {
 	struct drm_agate_vm_create arg = { .flags = flags };
 	struct agate_vm *vm;
 	int err;
 
-	if (flags & ~(uint32_t)AGATE_VM_LONG_RUNNING)
+	if (!flags_valid(flags))
 		return -EINVAL;
-	if (flags ? !agate_device_runs_long(dev) : !agate_device_knows_vms(dev))
+	if (!device_knows(dev, flags))
 		return -EOPNOTSUPP;
 	vm = calloc(1, sizeof(*vm));
 	if (!vm)

@@ -21,6 +21,7 @@
 #include "agate_backing.h"
 #include "agate_device.h"
 #include "agate_fault.h"
+#include "agate_fault_vm.h"
 #include "agate_gem.h"
 #include "agate_mmu.h"
 #include "agate_queue.h"
@@ -194,6 +195,10 @@ static int fault_serve(struct agate_device *adev, const struct agate_fault *faul
 {
 	struct agate_mapping *mapping = NULL;
 
+	if (is_translation_fault(fault) && agate_vm_faults(fault->job->vm)) {
+		agate_fault_vm_note(fault->job, fault->va);
+		return 0;
+	}
 	if (is_translation_fault(fault))
 		mapping = find_listed(fault->job, fault->va);
 	return mapping ? grow_heap(adev, mapping, fault->va) : -EFAULT;

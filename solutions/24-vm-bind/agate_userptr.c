@@ -206,6 +206,7 @@ static bool invalidate(struct mmu_interval_notifier *notifier,
 		return true;
 	dma_resv_wait_timeout(bo->base.resv, DMA_RESV_USAGE_BOOKKEEP, false,
 			      MAX_SCHEDULE_TIMEOUT);
+	agate_vm_zap_userptr(bo);
 	unmap(bo);
 	return true;
 }
@@ -334,6 +335,12 @@ static int collect_bound(struct agate_vm_bo *vm_bo)
 	return 0;
 }
 
+int agate_userptr_collect_one(struct agate_vm_bo *vm_bo)
+{
+	lockdep_assert_held(&vm_bo->vm->bound.userptr_lock);
+	return collect_bound(vm_bo);
+}
+
 /* Others that have bound memory there get EPERM. */
 struct mm_struct *agate_userptr_mm(struct agate_vm *vm)
 {
@@ -400,6 +407,25 @@ void agate_userptr_let_go(struct agate_vm *vm)
 {
 	if (has_any(vm))
 		up_read(&vm->adev->userptr_lock);
+}
+
+int agate_userptr_hold_one(struct agate_bo *bo)
+{
+	struct rw_semaphore *lock = &device_of(bo)->userptr_lock;
+
+	if (!agate_is_userptr(bo))
+		return 0;
+	down_read(lock);
+	if (bo->userptr.valid)
+		return 0;
+	up_read(lock);
+	return -EAGAIN;
+}
+
+void agate_userptr_let_go_one(struct agate_bo *bo)
+{
+	if (agate_is_userptr(bo))
+		up_read(&device_of(bo)->userptr_lock);
 }
 
 void agate_userptr_init(struct agate_device *adev)

@@ -167,7 +167,8 @@ static const struct fuzz_field set_label_fields[] = {
 /* ---- Address spaces ------------------------------------------------------ */
 
 static const struct fuzz_field vm_create_fields[] = {
-	FIELD(drm_agate_vm_create, flags, FUZZ_FLAGS, .most = AGATE_VM_LONG_RUNNING),
+	FIELD(drm_agate_vm_create, flags, FUZZ_FLAGS,
+	      .most = AGATE_VM_LONG_RUNNING | AGATE_VM_FAULT_MODE),
 	FIELD(drm_agate_vm_create, vm_id, FUZZ_OUT),
 	FIELD(drm_agate_vm_create, va_start, FUZZ_OUT),
 	FIELD(drm_agate_vm_create, va_end, FUZZ_OUT),

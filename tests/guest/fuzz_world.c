@@ -284,6 +284,9 @@ bool fuzz_open(struct fuzz_client *client, struct fuzz_file *file)
 	for (int i = 0; client->card && i < FUZZ_SPACES; i++) {
 		struct drm_agate_vm_create arg = { .flags = i & 1 ? AGATE_VM_LONG_RUNNING : 0 };
 
+		/* One in two of these makes its entries when the GPU misses them. */
+		if (arg.flags && fuzz_any(client, 2))
+			arg.flags |= AGATE_VM_FAULT_MODE;
 		if (guest_ioctl(file->fd, DRM_IOCTL_AGATE_VM_CREATE, &arg))
 			continue;
 		file->space[i].vm = arg.vm_id;

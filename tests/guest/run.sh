@@ -5,8 +5,8 @@
 #
 # usage: tests/guest/run.sh fast|debug calls|jobs|both|bifrost|lite|swiotlb|reset|reload|
 #                           power|card|card-port|moves|moves-port|suspend|suspend-port|shared|two|two-none|swiotlb-two|dvfs|
-#                           binds|chains|long|wired|edges|edges-lite|fuzz|fuzz-card|storm|storm-two|swiotlb-storm|
-#                           swiotlb-storm-two
+#                           binds|chains|faults|long|wired|edges|edges-lite|fuzz|fuzz-card|storm|storm-two|
+#                           swiotlb-storm|swiotlb-storm-two
 #
 #   calls    what single calls promise, threads in each other's way, and libagate's cache; on the
 #            debug kernel every allocation of every call fails once as well
@@ -31,6 +31,7 @@
 #   binds    the part of moves that is about address spaces whose owner chooses the ranges; mutants.sh
 #            runs it
 #   chains   the part of moves that is about jobs that may run for ever; mutants.sh runs it
+#   faults   address spaces in fault mode, as suite moves has them
 #   long     jobs that may run for ever, on a card that stops no chain, only to be reset; at last
 #            the GPU's process is killed while they run
 #   suspend  a card that loses its power while the system sleeps, while jobs run and BOs move;
@@ -120,7 +121,7 @@ guest()
 		reservations readers lock-order parked probed backing spaces heaps asleep \
 		contiguous prime strangers scanout two-gpus one-goes top dvfs \
 		power-sticks restart trips own-vram limit placed pool mover-ends victims cards failnth-card failnth-vm \
-		vm-bind vm-shared vm-random vm-strain userptr pages-go long-running long-ends wired regions residency flip flip-ends suspend fuzz compat; do
+		vm-bind vm-shared vm-random vm-strain userptr pages-go long-running long-ends fault-mode wired regions residency flip flip-ends suspend fuzz compat; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	for p in agate-info agate-map agate-top; do
@@ -394,7 +395,7 @@ moves | moves-port)
 	case $suite in
 	moves)
 		# CPUs write to these chains while they run, and only a coherent GPU sees that.
-		set -- "$@" "$(load $patient)" "$(test_step long-running)"
+		set -- "$@" "$(load $patient)" "$(test_step long-running)" "$(test_step fault-mode)"
 		# It takes too long on the other kernel.
 		[ "$flavour" = debug ] || set -- "$@" "$(test_step vm-random)"
 		# These look at nothing in which the two suites differ.
@@ -413,15 +414,20 @@ binds)
 	sim_args="--card --vram 64 --vram-visible 16"
 	set -- "$firmware" "$(load $patient)" "$(test_step vm-bind)" "$(test_step vm-shared)" "$(test_step vm-strain)" \
 		"$(test_step userptr)" "$(test_step pages-go)" "$(test_step long-running)" \
-		"$(test_step vm-library)" ;;
+		"$(test_step fault-mode)" "$(test_step vm-library)" ;;
 chains)
 	sim_args="--card --vram 64 --vram-visible 16"
 	set -- "$firmware" "$(load $patient)" "$(test_step long-running)" ;;
+faults)
+	sim_args="--card --vram 64 --vram-visible 16"
+	set -- "$firmware" "$(load $patient)" "$(test_step fault-mode)" ;;
 long)
 	# No stop ends a chain, only a reset does; the card's own work goes on.
 	sim_args="--card --vram 64 --vram-visible 16 --sim-arg --stop-latency --sim-arg stuck"
 	set -- "$firmware" "$(load $brisk)" "$(test_step long-ends "reset_*")" \
+		"$(test_step fault-mode reset)" \
 		"$(load $patient)" "$(test_step long-ends unbound)" \
+		"$(test_step fault-mode unbound)" \
 		"kill-sim-on:READY" "$(test_step long-ends gone)" ;;
 suspend | suspend-port | suspend-mutants)
 	[ $suite != suspend-port ] || sim_args="$none --ggtt-64k --dma-bits 32"
@@ -455,7 +461,7 @@ suspend | suspend-port | suspend-mutants)
 		exit
 	fi
 	set -- "$@" "$(load $endless)" "$table" "$(test_step suspend nobody)" "$table"
-	set -- "$@" "$(test_step long-ends sleeps)"
+	set -- "$@" "$(test_step long-ends sleeps)" "$(test_step fault-mode sleeps)"
 	for t in contents machine "display*" jobs_go_on under_load refused one_is_lost stays_off; do
 		set -- "$@" "$(test_step suspend "$t")"
 	done

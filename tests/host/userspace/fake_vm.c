@@ -65,7 +65,7 @@ int fake_vm_create(struct drm_agate_vm_create *args)
 {
 	unsigned int i = 0;
 
-	if (args->flags & ~AGATE_VM_LONG_RUNNING)
+	if (args->flags & ~(AGATE_VM_LONG_RUNNING | AGATE_VM_FAULT_MODE))
 		return EINVAL;
 	while (i < MAX_VMS && vms[i].page)
 		i++;

@@ -81,7 +81,7 @@ static void test_long_running(void **state)
 {
 	struct agate_vm *vm = (struct agate_vm *)state;
 
-	assert_int_equal(agate_vm_create(*state, 2, &vm), -EINVAL);
+	assert_int_equal(agate_vm_create(*state, 4, &vm), -EINVAL);
 	assert_int_equal(fake_calls(DRM_IOCTL_AGATE_VM_CREATE), 0);
 	assert_ptr_equal(vm, state);
 	assert_int_equal(agate_vm_create(*state, AGATE_VM_LONG_RUNNING, &vm), 0);
@@ -95,6 +95,25 @@ static void test_long_running(void **state)
 	*state = fake_open();
 	assert_int_equal(agate_vm_create(*state, AGATE_VM_LONG_RUNNING, &vm), -EOPNOTSUPP);
 	assert_int_equal(fake_calls(DRM_IOCTL_AGATE_VM_CREATE), 2);
+}
+
+static void test_fault_mode(void **state)
+{
+	const uint32_t both = AGATE_VM_LONG_RUNNING | AGATE_VM_FAULT_MODE;
+	struct agate_vm *vm = (struct agate_vm *)state;
+
+	assert_int_equal(agate_vm_create(*state, AGATE_VM_FAULT_MODE, &vm), -EINVAL);
+	assert_int_equal(fake_calls(DRM_IOCTL_AGATE_VM_CREATE), 0);
+	assert_int_equal(agate_vm_create(*state, both, &vm), 0);
+	assert_int_equal(fake_vm_flags(agate_vm_id(vm)), both);
+	agate_vm_destroy(vm);
+	agate_device_close(*state);
+	fake_set_minor(9);
+	*state = fake_open();
+	assert_int_equal(agate_vm_create(*state, both, &vm), -EOPNOTSUPP);
+	assert_int_equal(fake_calls(DRM_IOCTL_AGATE_VM_CREATE), 1);
+	assert_int_equal(agate_vm_create(*state, AGATE_VM_LONG_RUNNING, &vm), 0);
+	agate_vm_destroy(vm);
 }
 
 static void test_create_fails(void **state)
@@ -477,6 +496,7 @@ int main(void)
 		with_device(test_create),
 		with_device(test_older_drivers),
 		with_device(test_long_running),
+		with_device(test_fault_mode),
 		with_device(test_create_fails),
 		with_device(test_private_bo),
 		with_device(test_private_bo_refused),
