@@ -14,10 +14,14 @@
 #include "agate_exec.h"
 #include "agate_gem.h"
 #include "agate_long_ops.h"
+#include "agate_park.h"
 #include "agate_queue.h"
 #include "agate_slot.h"
 #include "agate_userptr.h"
 #include "agate_vm.h"
+
+/* How often to look for memory. */
+#define TRIES		16
 
 bool agate_vm_faults(const struct agate_vm *vm)
 {
@@ -84,7 +88,7 @@ static struct agate_mapping *find(struct agate_vm *vm, u64 va)
 }
 
 /* A fault brings back what it needs, and locks no more. */
-static int lock_and_bind(struct agate_vm *vm, struct agate_mapping *mapping)
+static int lock_and_bind_once(struct agate_vm *vm, struct agate_mapping *mapping)
 {
 	struct agate_bo *bo = mapping->vm_bo->bo;
 	struct agate_exec exec;
@@ -101,6 +105,23 @@ static int lock_and_bind(struct agate_vm *vm, struct agate_mapping *mapping)
 	if (!ret)
 		ret = agate_bind_for_fault(mapping);
 	agate_exec_fini(&exec);
+	return ret;
+}
+
+/*
+ * Memory that others give back is on no list for a moment, and not yet free: nobody finds it, and
+ * the chain is not to blame for that.
+ */
+static int lock_and_bind(struct agate_vm *vm, struct agate_mapping *mapping)
+{
+	unsigned int tries = TRIES;
+	int ret;
+
+	do {
+		ret = lock_and_bind_once(vm, mapping);
+		if (ret == -ENOSPC)
+			agate_park_flush(&vm->adev->ttm.park);
+	} while (ret == -ENOSPC && --tries);
 	return ret;
 }
 
