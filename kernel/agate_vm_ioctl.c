@@ -34,7 +34,7 @@ struct agate_vm *agate_vm_lookup(struct agate_file *afile, u32 id)
 	return vm;
 }
 
-/* Whoever waits for a job does not wait for its faults, so the job has no fence. */
+/* Only a job without a fence may wait for its faults. */
 static bool flags_valid(u32 flags)
 {
 	if (flags & ~(AGATE_VM_LONG_RUNNING | AGATE_VM_FAULT_MODE))
