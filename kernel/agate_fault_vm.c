@@ -179,7 +179,7 @@ static void give_up(struct agate_job *job, u64 va, int error)
 	agate_slot_kill(job, error);
 }
 
-/* What the chain has left is nobody's fault, and what it is about to be ended for, neither. */
+/* A chain that has to end needs nothing any more. */
 static void serve(struct agate_job *job, u64 va)
 {
 	int ret = 0;

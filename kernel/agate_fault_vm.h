@@ -7,7 +7,7 @@
  * the process's pages, and makes the entries of the whole binding, by a change in the queue
  * (agate_bind.h).  The change ends with a flush, after which the GPU tries the access again.
  *
- * So memory may go without asking the chain: there is no preempt fence.  Who moves a BO
+ * So memory may go without asking the chain: there is no preempt fence.  A move of a BO first
  * invalidates its entries and flushes them out of the GPU, and so does the notifier of a
  * process's memory (agate_userptr.h).  The chain stops at its next access, until its fault is
  * served, and in most cases it makes none.
