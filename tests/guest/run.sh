@@ -355,6 +355,7 @@ power | power-long)
 	sim_args="--sim-arg --inject --sim-arg fail-power:4,fail-power:6,fail-power:8"
 	set -- "exec:insmod $GUEST/agate.ko tell_listed=1 timeout_ms=$resolute autosuspend_ms=20" \
 		"$(test_step runtime-pm)" "$(load "$endless autosuspend_ms=20")" \
+		"$(test_step runtime-pm sleeps)" "$(idle 80000000)" "$(test_step runtime-pm slept)" \
 		"$(test_step power-sticks hold)" "$(stick power)" "$(test_step power-sticks tiler)" \
 		"$(test_step power-sticks awake)" "$(stick power)" "$(test_step power-sticks down)" \
 		"$(stick reset)" "$(test_step power-sticks wakes_hard)" \
@@ -472,7 +473,8 @@ cards)
 	set -- "$firmware" "$(load $endless)" "kill-sim-on=1:BUSY" "$(test_step cards)" ;;
 random)
 	LIMIT=${LIMIT:-3500}
-	sim_args="--card --vram 64 --vram-visible 16"
+	# A million changes make a long log, and one that is cut short shows no broken rule.
+	sim_args="--card --vram 64 --vram-visible 16 --sim-arg --log-limit --sim-arg 4096"
 	set -- "$firmware" "$(load $patient)" "$(test_step vm-random "50 $(date +%s)")" ;;
 halves)
 	sim_args="--card --vram 64 --vram-visible 16"

@@ -4,7 +4,8 @@
  *
  * The suite's simulator fails some power-ups, counted from its start (run.sh): so
  * `power_ups_fail` comes first.  With the argument "lost" the program waits for the GPU's end
- * instead, which run.sh brings about when it reads ASLEEP.
+ * instead, which run.sh brings about when it reads ASLEEP.  Between the arguments "sleeps" and
+ * "slept" run.sh lets SLEPT_CYCLES of the GPU's time pass.
  */
 #include "graded.h"
 #include "domains.h"
@@ -16,6 +17,8 @@
 #include <unistd.h>
 
 #define JOBS		8
+#define SLEPT_CYCLES	80000000l	/* as run.sh says */
+#define POWERED		"/powered"	/* what the GPU counted before that */
 
 /* ---- Tests ------------------------------------------------------------ */
 
@@ -343,6 +346,40 @@ static void unbound_while_off(void **state)
 	power_wait("suspended");
 }
 
+/* ---- What a sleep costs ----------------------------------------------- */
+
+static void falls_asleep(void **state)
+{
+	FILE *file = fopen(POWERED, "we");
+	int fd = guest_open();
+	struct bo bo = guest_bo(fd, PAGE, 0);
+
+	(void)state;
+	assert_non_null(file);
+	power_check_job(&bo, 0, 1);
+	guest_destroy(&bo);
+	close(fd);
+	assert_true(fprintf(file, "%ld\n", guest_gpu_counter("powered_idle")) > 0);
+	fclose(file);
+	power_wait("suspended");
+}
+
+/* A supply that stays on has the GPU powered, and idle, for the whole time. */
+static void slept_for_nothing(void **state)
+{
+	FILE *file = fopen(POWERED, "re");
+	int fd = guest_open();
+	long before, after = guest_gpu_counter("powered_idle");
+
+	(void)state;
+	close(fd);
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%ld", &before), 1);
+	fclose(file);
+	assert_true(before > 0);
+	assert_in_range(after - before, 0, SLEPT_CYCLES / 100);
+}
+
 /* ---- The end ---------------------------------------------------------- */
 
 /* The first call that comes after the GPU's end learns of it. */
@@ -391,8 +428,18 @@ int main(int argc, char **argv)
 	const struct CMUnitTest end[] = {
 		cmocka_unit_test(lost_while_off),
 	};
+	const struct CMUnitTest sleeps[] = {
+		cmocka_unit_test(falls_asleep),
+	};
+	const struct CMUnitTest slept[] = {
+		cmocka_unit_test(slept_for_nothing),
+	};
 
 	if (argc > 1 && !strcmp(argv[1], "lost"))
 		return cmocka_run_group_tests_name("runtime-pm-lost", end, NULL, NULL);
+	if (argc > 1 && !strcmp(argv[1], "sleeps"))
+		return cmocka_run_group_tests_name("runtime-pm-sleeps", sleeps, NULL, NULL);
+	if (argc > 1 && !strcmp(argv[1], "slept"))
+		return cmocka_run_group_tests_name("runtime-pm-slept", slept, NULL, NULL);
 	return cmocka_run_group_tests_name("runtime-pm", tests, NULL, NULL);
 }
