@@ -12,8 +12,9 @@
 #
 # CPUS is how many processors a suite keeps busy: 1, or those of its guests.  "2d" says
 # that one of them has the debug kernel, which holds locks long: while one runs, all that
-# runs has at most twice as many CPUs as this machine, else three times as many.  A virtual
-# CPU that waits for a processor keeps the others waiting for its locks.
+# runs has at most twice as many CPUs as this machine, and one more for a suite without a guest,
+# else three times as many.  A virtual CPU that waits for a processor keeps the others waiting for
+# its locks; but two guests that wait for their clocks leave a third of this machine idle.
 #
 # While suites run, a line says how many are done, which run and for how long: on a terminal
 # every two seconds, in place, elsewhere every thirty.  Exits 0 whatever the scores.
@@ -69,7 +70,7 @@ fits()
 	local c=${cpus[$1]} limit=$((3 * cores))
 	[ ${#running[@]} != 0 ] || return 0
 	[ ${#running[@]} -lt "$most" ] || return 1
-	[[ $c != *d && $debug = 0 ]] || limit=$((2 * cores))
+	[[ $c != *d && $debug = 0 ]] || limit=$((2 * cores + 1))
 	[ $((used + ${c%d})) -le "$limit" ]
 }
 
