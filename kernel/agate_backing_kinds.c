@@ -41,7 +41,7 @@ const struct agate_backing_ops *agate_backing_choose(u32 flags)
 
 int agate_backing_check_flags(const struct agate_device *adev, u32 flags)
 {
-	if (flags & (AGATE_BO_IMPORTED | AGATE_BO_PLACED | AGATE_BO_USERPTR))
+	if (flags & AGATE_BO_NO_CLIENTS)
 		return -EINVAL;
 	/* These need a placement. */
 	if (flags & (AGATE_BO_CPU_VISIBLE | AGATE_BO_POPULATE))

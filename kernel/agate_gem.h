@@ -36,6 +36,8 @@ struct agate_device;
 #define AGATE_BO_USERPTR	BIT(29)
 /* The same: a private BO of an address space whose jobs may run for ever (agate_long.h). */
 #define AGATE_BO_LONG		BIT(28)
+#define AGATE_BO_NO_CLIENTS	(AGATE_BO_IMPORTED | AGATE_BO_PLACED | AGATE_BO_USERPTR | \
+				 AGATE_BO_LONG)
 
 /* The flags that agate_gem_create() takes. */
 #define AGATE_BO_FLAGS	(AGATE_BO_NOEXEC | AGATE_BO_HEAP | AGATE_BO_CPU_READONLY | \
