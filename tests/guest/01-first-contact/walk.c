@@ -12,7 +12,7 @@
 
 #define BLOCKS	3
 #define STEPS	120
-#define TOLD	4		/* steps that a message names */
+#define TOLD	3		/* steps that a message names */
 
 /* Bits that the registers have; those that a reset or a cache command sets stay closed. */
 static const uint32_t bits_of[BLOCKS] = {
