@@ -167,6 +167,13 @@ int agate_job_add_done(struct agate_job *job)
 	return 0;
 }
 
+void agate_job_set_error(struct agate_job *job, int error)
+{
+	dma_fence_set_error(job->done, error);
+	if (!agate_vm_is_long(job->vm))
+		agate_sched_job_set_error(&job->base, error);
+}
+
 /* ---- What the scheduler calls ----------------------------------------- */
 
 /*
@@ -177,8 +184,7 @@ static struct dma_fence *queue_refuse(struct agate_job *job, int error)
 {
 	if (job->has_bos)
 		agate_job_to_cpu(job);
-	agate_sched_job_set_error(&job->base, error);
-	dma_fence_set_error(job->done, error);
+	agate_job_set_error(job, error);
 	dma_fence_signal(job->done);
 	return dma_fence_get(job->done);
 }

@@ -147,6 +147,18 @@ struct agate_job *agate_job_create(struct agate_file *afile, struct agate_vm *vm
 void agate_job_put(struct agate_job *job);
 
 /**
+ * agate_job_set_error - set the error that the job's fences will report
+ * @job: its fence @done has not signalled
+ * @error: negative errno
+ *
+ * Nobody waits for the end of a long-running job by its finished fence: that one signals as soon
+ * as the job is handed over, perhaps just now.  It reports no error.
+ *
+ * Context: any.
+ */
+void agate_job_set_error(struct agate_job *job, int error);
+
+/**
  * agate_job_refuse - end a job that has been pushed, and is not on its slot
  * @job: the job; if it is on its slot, or has ended, this does nothing
  * @error: the error with which it ends

@@ -130,9 +130,6 @@ void agate_sched_job_free(struct drm_sched_job *job, struct dma_fence *done)
 
 void agate_sched_job_set_error(struct drm_sched_job *job, int error)
 {
-	/* That of a long-running job signalled when the job was handed over. */
-	if (test_bit(DMA_FENCE_FLAG_SIGNALED_BIT, &job->s_fence->finished.flags))
-		return;
 	dma_fence_set_error(&job->s_fence->finished, error);
 }
 

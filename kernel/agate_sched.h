@@ -135,7 +135,7 @@ void agate_sched_job_free(struct drm_sched_job *job, struct dma_fence *done);
 
 /**
  * agate_sched_job_set_error - set the error that the finished fence will report
- * @job: the slot's fence is not signalled yet
+ * @job: neither its slot's fence nor its finished fence has signalled
  * @error: negative errno
  */
 void agate_sched_job_set_error(struct drm_sched_job *job, int error);

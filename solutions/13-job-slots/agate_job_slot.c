@@ -79,10 +79,8 @@ void agate_slot_end_job(struct agate_job *job, int error, struct agate_slot_ends
 	lockdep_assert_held(&job->adev->slots.lock);
 
 	job->ended = true;
-	if (error) {
-		dma_fence_set_error(job->done, error);
-		agate_sched_job_set_error(&job->base, error);
-	}
+	if (error)
+		agate_job_set_error(job, error);
 	kref_get(&job->ref);
 	ends->job[ends->count++] = job;
 }
