@@ -8,6 +8,7 @@
 #include <linux/seq_file.h>
 #include <drm/drm_debugfs.h>
 #include <drm/drm_file.h>
+#include <drm/drm_print.h>
 
 #include "agate_device.h"
 #include "agate_drm.h"
@@ -64,12 +65,16 @@ static void show_list(struct seq_file *m, const struct list_head *list, const ch
 		show_resource(m, res, whose);
 }
 
-/* BOs in the order in which they leave; then what nobody owns any more, and the driver's own. */
+/*
+ * BOs in the order in which they leave; then what nobody owns any more, and the driver's own; and
+ * what the manager says of the rest.
+ */
 static int show_vram(struct seq_file *m, void *unused)
 {
 	struct agate_device *adev = adev_of(m);
 	struct agate_ttm *ttm = &adev->ttm;
-	const struct agate_man *vram = &ttm->man[AGATE_MEM_VRAM];
+	struct agate_man *vram = &ttm->man[AGATE_MEM_VRAM];
+	struct drm_printer p = drm_seq_file_printer(m);
 
 	if (!agate_topic_present(adev, AGATE_FEATURE_CARD))
 		return 0;
@@ -78,6 +83,7 @@ static int show_vram(struct seq_file *m, void *unused)
 	show_list(m, &vram->parked, "parked");
 	show_list(m, &vram->kernel, "driver");
 	spin_unlock(&ttm->lru_lock);
+	vram->ops->debug(vram, &p);
 	return 0;
 }
 

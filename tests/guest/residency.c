@@ -239,11 +239,26 @@ static void flip_pins(void **state)
 	guest_assert_nothing_left();
 }
 
+/* What the manager says: bytes of VRAM that are in no range. */
+static unsigned long free_vram(void)
+{
+	unsigned long bytes = 0;
+	const char *line;
+
+	read_device("vram");
+	line = strstr(text, "\nfree ");
+	assert_non_null(line);
+	assert_int_equal(sscanf(line, "\nfree %lu of 67108864\n", &bytes), 1);
+	assert_non_null(strstr(text, "\nhole 0x"));
+	return bytes;
+}
+
 /* The files about all of the card's memory. */
 static void card_is_shown(void **state)
 {
 	struct placed_client client = placed_open(PAGE);
 	unsigned int drivers = lines_of("vram", "start=", " driver");
+	unsigned long free = free_vram();
 	struct bo bo = placed_bo(&client, 2 * MIB, AGATE_BO_POPULATE, VRAM);
 	char of[40];
 
@@ -252,6 +267,7 @@ static void card_is_shown(void **state)
 	snprintf(of, sizeof(of), " bo id=%lu ", placed_id("shown", " where=vram "));
 	assert_int_equal(lines_of("vram", of, " size=2097152 "), 1);
 	assert_int_equal(lines_of("vram", of, " why=validate pins=0"), 1);
+	assert_int_equal(free_vram(), free - 2 * MIB);
 	/* Kernel memory, and only that, has a place in the global table. */
 	assert_true(drivers > 0);
 	assert_true(lines_of("ggtt", " driver addr=", " in=vram vf=0") > 0);
