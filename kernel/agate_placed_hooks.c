@@ -265,20 +265,13 @@ static const struct agate_ttm_ops placed_ttm_ops = {
 /* ---- Managers of system memory: they only count ------------------------ */
 
 static int system_alloc(struct agate_man *man, u64 size, const struct agate_place *place,
-			struct agate_resource **out)
+			struct agate_resource *res)
 {
-	struct agate_resource *res = kzalloc(sizeof(*res), GFP_KERNEL_ACCOUNT);
-
-	if (!res)
-		return -ENOMEM;
-	res->size = size;
-	*out = res;
 	return 0;
 }
 
 static void system_free(struct agate_man *man, struct agate_resource *res)
 {
-	kfree(res);
 }
 
 static bool system_intersects(struct agate_man *man, const struct agate_resource *res,

@@ -123,17 +123,17 @@ struct agate_resource {
 
 /**
  * struct agate_man_ops - what is different from manager to manager
- * @alloc: takes memory inside @place; fills in start, size and node.  0; -ENOSPC: there is
- *	none, but there would be if others left; -ENOMEM: the kernel has none; -EINVAL: it can
- *	never fit
- * @free: gives it back, and frees the resource
+ * @alloc: takes memory inside @place for @res, whose size is set; fills in start and node.  0;
+ *	-ENOSPC: there is none, but there would be if others left; -EINVAL: it can never fit.
+ *	Called with man->lock held
+ * @free: gives it back; likewise
  * @intersects: would @place get anything if the owner of @res left?
  * @compatible: is @res inside @place?
  * @debug: prints what is taken
  */
 struct agate_man_ops {
 	int (*alloc)(struct agate_man *man, u64 size, const struct agate_place *place,
-		     struct agate_resource **res);
+		     struct agate_resource *res);
 	void (*free)(struct agate_man *man, struct agate_resource *res);
 	bool (*intersects)(struct agate_man *man, const struct agate_resource *res,
 			   const struct agate_place *place, u64 size);
@@ -151,10 +151,11 @@ struct agate_man_ops {
  * @size: bytes in all
  * @min_align: every range begins and ends at a multiple of this
  * @visible: of these, the first bytes that the CPUs can reach
- * @lock: protects @range
+ * @lock: protects @range; what is taken there is also on a list, and what is not is on none
  * @range: what is taken
  * @taken: bytes in use, parked ones among them; under lru_lock, as the rest
  * @taken_visible: of these, below @visible
+ * @given_back: how often somebody gave memory back
  * @lru: struct agate_resource, the one that was used longest ago first
  * @parked: those whose BO has left, and that a fence still uses
  * @kernel: the driver's own, which never leave
@@ -171,6 +172,7 @@ struct agate_man {
 	struct agate_range range;
 	u64 taken;
 	u64 taken_visible;
+	u64 given_back;
 	struct list_head lru;
 	struct list_head parked;
 	struct list_head kernel;

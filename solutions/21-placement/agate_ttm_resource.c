@@ -72,12 +72,16 @@ void agate_resource_free(struct agate_resource *res)
 		return;
 	man = res->man;
 	WARN_ON(res->io.users);
+	mutex_lock(&man->lock);
 	spin_lock(&ttm_of(man)->lru_lock);
 	man->taken -= res->size;
 	man->taken_visible -= visible_bytes(man, res);
 	list_del(&res->lru);
+	man->given_back++;
 	spin_unlock(&ttm_of(man)->lru_lock);
 	man->ops->free(man, res);
+	mutex_unlock(&man->lock);
+	kfree(res);
 }
 
 static void resource_release(struct agate_parked *parked)
@@ -105,40 +109,28 @@ static u64 place_end(const struct agate_man *man, const struct agate_place *plac
 }
 
 static int vram_alloc(struct agate_man *man, u64 size, const struct agate_place *place,
-		      struct agate_resource **out)
+		      struct agate_resource *res)
 {
 	enum agate_range_mode mode = AGATE_RANGE_BEST;
 	u64 end = place_end(man, place);
-	struct agate_resource *res;
 	int ret;
+
+	lockdep_assert_held(&man->lock);
 
 	if (place->first >= end || size > end - place->first)
 		return -EINVAL;
 	if (place->flags & AGATE_PLACE_TOPDOWN)
 		mode = AGATE_RANGE_HIGH;
-	res = kzalloc(sizeof(*res), GFP_KERNEL_ACCOUNT);
-	if (!res)
-		return -ENOMEM;
-	mutex_lock(&man->lock);
 	ret = agate_range_insert(&man->range, &res->node, size, man->min_align, place->first,
 				 end - 1, mode);
-	mutex_unlock(&man->lock);
-	if (ret) {
-		kfree(res);
-		return ret;
-	}
-	res->start = res->node.start;
-	res->size = size;
-	*out = res;
-	return 0;
+	if (!ret)
+		res->start = res->node.start;
+	return ret;
 }
 
 static void vram_free(struct agate_man *man, struct agate_resource *res)
 {
-	mutex_lock(&man->lock);
 	agate_range_remove(&man->range, &res->node);
-	mutex_unlock(&man->lock);
-	kfree(res);
 }
 
 /* A range that only touches the place at its edge gives it nothing. */
@@ -267,15 +259,24 @@ static int try_one(struct agate_ttm *ttm, struct agate_ttm_bo *bo, u64 size,
 
 	if (!man->used)
 		return -EINVAL;
-	ret = man->ops->alloc(man, size, place, &res);
-	if (ret)
-		return ret;
+	res = kzalloc(sizeof(*res), GFP_KERNEL_ACCOUNT);
+	if (!res)
+		return -ENOMEM;
 	res->type = man->type;
+	res->size = size;
 	res->man = man;
 	res->bo = bo;
-	resource_publish(ttm, res);
-	*out = res;
-	return 0;
+	/* Whoever finds no room finds the resource that has it on a list. */
+	mutex_lock(&man->lock);
+	ret = man->ops->alloc(man, size, place, res);
+	if (!ret)
+		resource_publish(ttm, res);
+	mutex_unlock(&man->lock);
+	if (ret)
+		kfree(res);
+	else
+		*out = res;
+	return ret;
 }
 
 int agate_resource_try(struct agate_ttm *ttm, struct agate_ttm_bo *bo, u64 size,

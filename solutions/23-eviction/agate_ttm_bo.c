@@ -99,22 +99,43 @@ static int wait_for_parked(struct agate_man *man, struct agate_ttm_ctx *ctx)
 	return 0;
 }
 
+static u64 given_back(struct agate_man *man)
+{
+	struct agate_ttm *ttm = &man->adev->ttm;
+	u64 times;
+
+	spin_lock(&ttm->lru_lock);
+	times = man->given_back;
+	spin_unlock(&ttm->lru_lock);
+	return times;
+}
+
+/* Also when nobody has to leave any more, because somebody gave memory back since @before. */
+static int make_room(struct agate_man *man, const struct agate_place *place, u64 size, u64 before,
+		     struct agate_ttm_ctx *ctx)
+{
+	int ret = wait_for_parked(man, ctx);
+
+	if (ret == -ENOSPC)
+		ret = agate_ttm_evict_one(man, place, size, ctx);
+	return ret == -ENOSPC && given_back(man) != before ? 0 : ret;
+}
+
 static int force_space(struct agate_ttm_bo *bo, const struct agate_place *place,
 		       struct agate_ttm_ctx *ctx, struct agate_resource **res)
 {
 	struct agate_ttm *ttm = ttm_of(bo);
 	struct agate_man *man = &ttm->man[place->type];
+	u64 before;
 	int ret;
 
 	do {
-		ret = wait_for_parked(man, ctx);
-		if (ret == -ENOSPC)
-			ret = agate_ttm_evict_one(man, place, bo->size, ctx);
-		if (!ret)
-			ret = agate_resource_try(ttm, bo, bo->size, place, 1, res);
-		else
+		before = given_back(man);
+		ret = agate_resource_try(ttm, bo, bo->size, place, 1, res);
+		if (ret != -ENOSPC)
 			return ret;
-	} while (ret == -ENOSPC);
+		ret = make_room(man, place, bo->size, before, ctx);
+	} while (!ret);
 	return ret;
 }
 

@@ -331,6 +331,34 @@ static void parked_first(void **state)
 	placed_close(&client);
 }
 
+/* Nor does memory that somebody is giving back just now: it is on no list any more. */
+static void given_back_first(void **state)
+{
+	struct placed_client client = placed_open(PAGE), second = placed_open(PAGE);
+	struct bo bos[COUNT], other = { 0 };
+	struct call call = { .client = &second, .bo = &other };
+
+	(void)state;
+	fill_vram(&client, bos);
+	inject_anybody(true);
+	inject_hold_entry("vram_free", 1, INJECT_BOUND_MS);
+	guest_destroy(&bos[3]);
+	assert_true(inject_await_held("vram_free", 10000));
+	inject_anybody(false);
+	call_begin(&call, populate);
+	assert_false(call_ends_within(&call, A_WHILE_MS));
+	assert_true(inject_let_go("vram_free"));
+	call_end(&call);
+	inject_clear();
+	must_leave(__func__, "");
+	for (unsigned int i = 0; i < COUNT; i++)
+		if (i != 3)
+			guest_destroy(&bos[i]);
+	guest_destroy(&other);
+	placed_close(&second);
+	placed_close(&client);
+}
+
 /* ---- A BO dies ----------------------------------------------------------------------- */
 
 static void *destroy(void *arg)
@@ -462,6 +490,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_teardown(in_turn, guest_teardown),
 		cmocka_unit_test_teardown(behind_jobs, guest_teardown),
 		cmocka_unit_test_teardown(parked_first, guest_teardown),
+		cmocka_unit_test_teardown(given_back_first, guest_teardown),
 		cmocka_unit_test_teardown(off_the_lists_first, guest_teardown),
 		cmocka_unit_test_teardown(away, guest_teardown),
 	};
