@@ -82,6 +82,9 @@ static struct agate_mapping *find(struct agate_vm *vm, u64 va)
 	struct drm_mm_node *node;
 
 	lockdep_assert_held(&vm->lock);
+	/* Where drm_mm finds no node it answers with its own, which begins at the end. */
+	if (va >= AGATE_VA_END)
+		return NULL;
 	drm_mm_for_each_node_in_range(node, &vm->mm, page, page + 1)
 		return container_of(node, struct agate_mapping, node);
 	return NULL;

@@ -256,6 +256,29 @@ static void nothing_bound(void **state)
 	end(&other);
 }
 
+/* The GPU knows more addresses than an address space has: behind its end, and in front. */
+static void outside(void **state)
+{
+	const uint64_t addresses[] = { 0, 4096, 1ull << 32, (1ull << 32) + 4096, 1ull << 37,
+				       (1ull << 48) - 4096 };
+	struct space other = faulting_on(guest_open());
+	struct bo bo = endless_memory(&other, BLOCK, 1);
+
+	(void)state;
+	endless_start(&other, AREA);
+	for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++) {
+		struct space space = faulting_on(guest_open());
+
+		endless_start(&space, addresses[i]);
+		endless_wait_banned(&space);
+		space_end(&space);
+		close(space.fd);
+	}
+	endless_copies(&other, 1);
+	guest_destroy(&bo);
+	end(&other);
+}
+
 /* The GPU reads there, and does not write. */
 static void readonly(void **state)
 {
@@ -354,6 +377,7 @@ int main(int argc, char *argv[])
 		cmocka_unit_test_teardown(ends_with_a_fault, guest_teardown),
 		cmocka_unit_test_teardown(pages_move, guest_teardown),
 		cmocka_unit_test_teardown(nothing_bound, guest_teardown),
+		cmocka_unit_test_teardown(outside, guest_teardown),
 		cmocka_unit_test_teardown(readonly, guest_teardown),
 	};
 	const struct CMUnitTest ends[] = {
