@@ -13,7 +13,10 @@
 
 #define RESET	"agate_gpu_soft_reset"
 
-/* A BO that a job has used, so that the GPU knows its range. */
+/*
+ * A BO that a job has used, so that the GPU knows its range.  The job is freed by a worker, and
+ * until then it keeps the BO in the GPU: this test has to be the one who takes it out.
+ */
 static struct bo used_bo(int fd)
 {
 	struct bo bo = guest_bo(fd, PAGE, 0);
@@ -21,6 +24,7 @@ static struct bo used_bo(int fd)
 	guest_job_write64(&bo, 0, 0, bo.va + 2048, 1);
 	assert_int_equal(guest_submit(fd, bo.va, 0, &bo.handle, 1, 0), 0);
 	assert_int_equal(guest_wait(fd, bo.handle, FOREVER), 0);
+	guest_wait_counter("jobs", 0);
 	munmap(bo.cpu, bo.size);
 	return bo;
 }
@@ -50,7 +54,9 @@ static void nobody_waits_for_a_reset(void **state)
 	hold_reset();
 	assert_int_equal(guest_close_handle(fd, bo.handle), 0);
 	close(fd);
-	assert_true(inject_await_held(RESET, 10000));
+	if (!inject_await_held(RESET, 10000))
+		fail_msg("no reset begins: %u polls failed, and %ld BOs are left",
+			 inject_hits("gpu_poll"), guest_counter("bos"));
 	assert_int_equal(guest_counter("bos"), 1);
 	assert_int_equal(guest_counter("va_nodes"), 1);
 	assert_true(guest_counter("pages") >= 1);
