@@ -266,7 +266,7 @@ static int try_one(struct agate_ttm *ttm, struct agate_ttm_bo *bo, u64 size,
 	res->size = size;
 	res->man = man;
 	res->bo = bo;
-	/* Whoever finds no room finds the resource that has it on a list. */
+	/* A thread that finds no room also finds, on a list, the resource that has it. */
 	mutex_lock(&man->lock);
 	ret = man->ops->alloc(man, size, place, res);
 	if (!ret)
