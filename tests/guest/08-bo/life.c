@@ -90,6 +90,7 @@ void test_mapped(void **state)
 /* Each call of a creation fails in turn. */
 static void creation_fails(struct agate_device *dev)
 {
+	const struct agate_bo *slot = agate_sparse_array_get(&dev->bo_map, 1);
 	static const struct {
 		unsigned long request;
 		int err;
@@ -118,6 +119,8 @@ static void creation_fails(struct agate_device *dev)
 		check_equal(calls_maps(), 0, "maps that are left");
 		check_equal(lib_handles(), 0, "handles that are left");
 		check_equal(calls_refused(DRM_IOCTL_GEM_CLOSE), 0, "handles that were closed twice");
+		/* The kernel had given the lowest number. */
+		check_true(!slot->dev, "a slot without a device", "the slot still has one");
 	}
 	rule("the slot of a creation that failed can be used again");
 	bo = lib_bo(dev, SIZE, 0);
@@ -235,6 +238,26 @@ static void create_other(void)
 	other_err = agate_bo_create(other_dev, 2 * PAGE, 0, NULL, &other_bo);
 }
 
+static void create_and_drop_other(void)
+{
+	create_other();
+	if (!other_err)
+		agate_bo_unreference(other_bo);
+}
+
+/* One BO's handle is just closed; another BO gets that number, and goes first. */
+static void overtaken(struct agate_device *dev)
+{
+	struct agate_bo *bo = lib_bo(dev, SIZE, 0), *slot = bo;
+
+	race_begin(DRM_IOCTL_GEM_CLOSE, CALL_AFTER, create_and_drop_other);
+	agate_bo_unreference(bo);
+	race_end();
+	rule("when the threads have closed their handles the slot counts nobody who closes one");
+	check_lib(other_err, 0, "agate_bo_create() in the other thread");
+	check_equal(slot->closing, 0, "closing");
+}
+
 void test_closing(void **state)
 {
 	static const struct {
@@ -267,6 +290,7 @@ void test_closing(void **state)
 		check_equal(calls_refused(DRM_IOCTL_GEM_CLOSE), 0, "handles closed that were none");
 		check_equal(lib_handles(), 0, "handles that are left");
 	}
+	overtaken(dev);
 	lib_close(dev);
 }
 

@@ -39,6 +39,30 @@ static void check_all_closed(void)
 	check_equal(calls_maps(), 0, "maps that are left");
 }
 
+/* An import fails, and closes its handle; another import of the dma-buf comes before that. */
+static void import_beside_failure(struct agate_device *dev)
+{
+	struct agate_bo *imported = NULL;
+	int file = guest_open(), err;
+	struct bo far = guest_bo(file, SIZE, 0);
+
+	other_fd = dmabuf_export(&far);
+	calls_begin(agate_device_fd(dev));
+	calls_fail(DRM_IOCTL_AGATE_GET_BO_OFFSET, 1, ENODEV);
+	race_begin(DRM_IOCTL_GEM_CLOSE, CALL_BEFORE, import_other);
+	err = agate_bo_import(dev, other_fd, &imported);
+	race_end();
+	check_lib(err, -ENODEV, "agate_bo_import() when GET_BO_OFFSET fails");
+	rule("an import gives a whole BO, also while another import of the dma-buf fails");
+	check_lib(other_err, 0, "agate_bo_import() in the other thread");
+	check_whole(other_bo, 1);
+	agate_bo_unreference(other_bo);
+	guest_destroy(&far);
+	close(other_fd);
+	close(file);
+	check_all_closed();
+}
+
 void test_import_races(void **state)
 {
 	static const struct {
@@ -83,6 +107,7 @@ void test_import_races(void **state)
 		check_all_closed();
 	}
 	close(other_fd);
+	import_beside_failure(dev);
 	lib_close(dev);
 }
 
