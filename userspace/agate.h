@@ -200,8 +200,8 @@ struct agate_device *agate_bo_device(const struct agate_bo *bo);
 /*
  * A BO that lost its last reference stays in the cache of its device, and a later
  * agate_bo_create() may return it: without the cost of a new one, and with its old
- * contents.  SHARED, CONTIGUOUS and VRAM BOs never go in.  The kernel takes the pages of cached BOs when it
- * runs short of memory.  A BO that was not wanted for more than two whole seconds is
+ * contents.  SHARED, CONTIGUOUS and VRAM BOs never go in.  The kernel takes the pages of cached
+ * BOs when it runs short of memory.  A BO that was not wanted for more than two whole seconds is
  * freed when the next one goes in; no timer does it, so a program that becomes idle for
  * good may call agate_bo_cache_trim().  Closing the device empties the cache.
  */
@@ -222,10 +222,10 @@ int agate_bo_cache_trim(struct agate_device *dev);
 struct agate_bo_cache_stats {
 	uint64_t hits;		/* idle BOs that left the cache for a user */
 	uint64_t waits;		/* busy ones, after a wait, when the kernel had no memory */
-	uint64_t misses;	/* BOs that were not in the cache */
+	uint64_t misses;	/* creations that found no idle BO in the cache */
 	uint64_t busy;		/* searches that ended at a BO which the GPU still used */
 	uint64_t puts;		/* BOs that went in */
-	uint64_t purged;	/* freed, because the kernel had taken their pages */
+	uint64_t purged;	/* freed, because the kernel had taken their pages, or a call failed */
 	uint64_t stale;		/* freed, because nobody wanted them for too long */
 	uint64_t evicted;	/* freed, because memory ran out, or to empty the cache */
 	uint64_t cached;	/* BOs in the cache, and their bytes */
@@ -328,9 +328,9 @@ int agate_sync_result(struct agate_device *dev, uint32_t syncobj, int *result);
 /*
  * Make an empty one.  flags: 0, AGATE_VM_LONG_RUNNING, or this and AGATE_VM_FAULT_MODE.  With the
  * first jobs may run for ever, and no fence tells when one has ended: agate_vm_submit() takes no
- * out-syncs, and agate_bo_wait() does not wait for them; with the second what is bound may be absent
- * until the GPU touches it.  agate_drm.h says what else is different.  -EOPNOTSUPP: the driver
- * has none, or none with these flags.  -EINVAL: a flag is unknown, or lacks the other.
+ * out-syncs, and agate_bo_wait() does not wait for them; with the second what is bound may be
+ * absent until the GPU touches it.  agate_drm.h says what else is different.  -EOPNOTSUPP: the
+ * driver has none, or none with these flags.  -EINVAL: a flag is unknown, or lacks the other.
  */
 int agate_vm_create(struct agate_device *dev, uint32_t flags, struct agate_vm **vm);
 

@@ -123,5 +123,15 @@ void test_stats(void **state)
 	check_equal((int64_t)s.cached_bytes, 12 * KiB + 64 * MiB, "stats.cached_bytes");
 	agate_bo_cache_trim(dev);
 	check_equal((int64_t)cache_stats(dev).evicted, 2, "stats.evicted, after a trim");
+	calls_fail(DRM_IOCTL_AGATE_CREATE_BO, 1, ENOMEM);
+	agate_bo_unreference(lib_bo(dev, 12 * KiB, DELAY));
+	s = cache_stats(dev);
+	rule("a creation that finds no idle BO is one miss, however often the kernel is asked");
+	check_equal((int64_t)s.misses, 3, "stats.misses");
+	agate_bo_cache_enable(dev, false);
+	agate_bo_unreference(lib_bo(dev, 12 * KiB, DELAY));
+	s = cache_stats(dev);
+	rule("with the cache switched off a creation is no miss");
+	check_equal((int64_t)s.misses, 3, "stats.misses");
 	cache_close(dev);
 }

@@ -206,10 +206,60 @@ void test_purged(void **state)
 	cache_close(dev);
 }
 
+static unsigned int long_waits;
+
+/* The first wait without a time limit fails, and so does each poll. */
+static void fail_waits(unsigned long request, enum call_when when, void *arg)
+{
+	const struct drm_agate_wait_bo *wait = arg;
+
+	if (request != DRM_IOCTL_AGATE_WAIT_BO || when != CALL_BEFORE)
+		return;
+	if (!wait->timeout_ns || !long_waits++)
+		calls_fail(DRM_IOCTL_AGATE_WAIT_BO, 1, ENODEV);
+}
+
+/* The jobs have ended; the kernel fails to say so. */
+static void wait_fails(void)
+{
+	struct agate_device *dev = cache_open();
+	struct agate_bo *jobs = lib_bo(dev, PAGE, AGATE_ALLOC_EXECUTE), *bo[2], *got;
+	uint32_t handle;
+	uint64_t count;
+
+	for (size_t i = 0; i < 2; i++)
+		bo[i] = lib_bo(dev, PAGE, DELAY);
+	handle = agate_bo_handle(bo[1]);
+	for (size_t i = 0; i < 2; i++) {
+		lib_submit(jobs, bo[i], AGATE_ACCESS_RW, -1);
+		agate_bo_wait(jobs, INT64_MAX, true);
+		agate_bo_unreference(bo[i]);
+	}
+	calls_hook(fail_waits);
+	got = agate_bo_cache_fetch(dev, PAGE, DELAY, NULL, false);
+	rule("a poll that fails does not make a BO idle, whatever the error");
+	check_true(!got, "NULL", "a BO");
+	check_cached(dev, 2);
+	long_waits = 0;
+	got = agate_bo_cache_fetch(dev, PAGE, DELAY, NULL, true);
+	calls_hook(NULL);
+	rule("a BO for which the wait fails is freed, and the search begins anew");
+	check_true(got && agate_bo_handle(got) == handle, "the next BO", "another one, or none");
+	check_equal(lib_handles(), 2, "handles that are left");
+	check_cached(dev, 0);
+	count = cache_stats(dev).purged;
+	rule("a BO for which the wait fails counts as purged");
+	check_equal((int64_t)count, 1, "stats.purged");
+	agate_bo_free(got);
+	agate_bo_unreference(jobs);
+	cache_close(dev);
+}
+
 void test_fetch_fails(void **state)
 {
 	struct agate_device *dev = cache_open();
 	struct agate_bo *bo = NULL;
+	uint64_t count;
 
 	(void)state;
 	cache_new(dev, PAGE, DELAY);
@@ -219,6 +269,10 @@ void test_fetch_fails(void **state)
 	bo = lib_bo(dev, PAGE, DELAY);
 	check_equal(calls_made(DRM_IOCTL_AGATE_CREATE_BO), 1, "calls of CREATE_BO");
 	check_equal(lib_handles(), 1, "handles that are left");
+	count = cache_stats(dev).purged;
+	rule("a BO for which the advice fails is freed, and counts as purged");
+	check_equal((int64_t)count, 1, "stats.purged");
 	agate_bo_unreference(bo);
 	cache_close(dev);
+	wait_fails();
 }

@@ -42,6 +42,9 @@ static struct {
 
 static _Thread_local bool in_hook;
 
+/* The argument of the ioctl that this thread is in. */
+static _Thread_local const void *in_arg;
+
 /* With the lock held. */
 static struct request *request_of(unsigned long request)
 {
@@ -92,11 +95,19 @@ static void refuse(unsigned long request)
 	pthread_mutex_unlock(&calls.lock);
 }
 
+const void *fake_hook_arg(void)
+{
+	return in_arg;
+}
+
 int __wrap_drmIoctl(int fd, unsigned long request, void *arg);
 int __wrap_drmIoctl(int fd, unsigned long request, void *arg)
 {
-	int err = enter(request);
+	int err;
 
+	if (!in_hook)
+		in_arg = arg;
+	err = enter(request);
 	if (!err) {
 		err = fd == calls.fd || request == SYNC_IOC_FILE_INFO ?
 		      fake_ioctl(request, arg) : EBADF;

@@ -58,6 +58,9 @@ unsigned int fake_refused(unsigned long request);
  */
 void fake_hook(void (*hook)(unsigned long request, enum fake_when when));
 
+/* In a hook that is called around an ioctl: its argument. */
+const void *fake_hook_arg(void);
+
 /* Counts that must return to zero. */
 unsigned int fake_live_handles(void);
 unsigned int fake_live_maps(void);
