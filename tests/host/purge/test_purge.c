@@ -202,6 +202,8 @@ static void passed_over(const char *who, void (*set)(struct agate_bo *bo, bool o
 		fail_msg("a BO is not passed over: %s", who);
 	LISTED(1);
 	assert_true(bos[1].base.vma_node.mapped);
+	if (!bos[1].gpu_maps)
+		fail_msg("the GPU has lost a BO that is passed over: %s", who);
 	if (scan(1000) != SHRINK_STOP)
 		fail_msg("nothing was taken, and that was not said: %s", who);
 	set(&bos[1], false);
