@@ -196,10 +196,12 @@ static void test_purged_for_ever(void **state)
 /* Somebody needs BO 1: those beside it go, it stays where it is, and goes later. */
 static void passed_over(const char *who, void (*set)(struct agate_bo *bo, bool on))
 {
-	unwanted(3);
+	unwanted(4);
 	set(&bos[1], true);
-	if (scan(1000) != 20 || bos[1].purges)
+	if (scan(20) != 20 || bos[1].purges)
 		fail_msg("a BO is not passed over: %s", who);
+	LISTED(1, 3);
+	assert_int_equal(scan(1000), 10);
 	LISTED(1);
 	assert_true(bos[1].base.vma_node.mapped);
 	if (!bos[1].gpu_maps)
