@@ -31,7 +31,13 @@ static struct drm_gpu_scheduler *sched_of(struct agate_device *adev)
 
 /* ---- What the scheduler calls ------------------------------------------ */
 
-/* Nobody reached the range before.  A GPU that does not answer sees it after its reset. */
+/* Nobody reached the range before. */
+static bool is_new(const struct agate_bind_job *job)
+{
+	return !job->over && list_empty(&job->steps.drop) && list_empty(&job->stage.gone);
+}
+
+/* A GPU that does not answer sees it after its reset. */
 static void write_new(struct agate_bind_job *job)
 {
 	agate_pt_write_cpu(&job->stage);
@@ -62,7 +68,7 @@ static int change_table(struct agate_bind_job *job)
 	int ret = 0;
 
 	mutex_lock(&vm->pt_lock);
-	if (!job->over && list_empty(&job->steps.drop) && list_empty(&job->stage.gone))
+	if (is_new(job))
 		write_new(job);
 	else
 		ret = write_over(job);
@@ -296,6 +302,9 @@ int agate_bind_plan_write(struct agate_bind_job *job)
 	struct agate_mover_job *store;
 
 	if (!job->stage.updates || !has_to_wait(job))
+		return 0;
+	/* Here chains go on meanwhile, and only the CPU can lock the range before it writes. */
+	if (agate_vm_faults(job->vm) && !is_new(job))
 		return 0;
 	store = agate_mover_job_create(job->vm->adev, job->stage.updates);
 	if (IS_ERR(store))

@@ -180,6 +180,7 @@ int agate_bind_for_fault(struct agate_mapping *mapping);
  * @job: staged, with all its dependencies
  *
  * The CPU, if nothing has to be waited for: else the mover, which reacts faster than a thread.
+ * In fault mode the mover adds entries, and the CPU takes them away.
  *
  * Return: 0 or an error.
  */

@@ -169,6 +169,28 @@ static void bindings_change(void **state)
 	end(&space);
 }
 
+/*
+ * The chain goes on until its memory has gone.  The GPU's log tells of an access by an entry that
+ * had gone before, if the driver takes it away without locking the range.
+ */
+static void unbound_later(void **state)
+{
+	struct space space = faulting_on(guest_open());
+	int timeline = guest_timeline();
+	uint32_t in = guest_timeline_syncobj(space.fd, timeline);
+	struct bo bo = endless_memory(&space, BLOCK, 1);
+
+	(void)state;
+	endless_start(&space, AREA);
+	endless_copies(&space, 1);
+	assert_int_equal(space_bind(&space, space_gap(AREA, BLOCK), in, 0), 0);
+	guest_timeline_advance(timeline);
+	endless_wait_banned(&space);
+	close(timeline);
+	guest_destroy(&bo);
+	end(&space);
+}
+
 /* A chain whose fault waits for a change: only its end helps others, and that needs no change. */
 static void ends_with_a_fault(void **state)
 {
@@ -374,6 +396,7 @@ int main(int argc, char *argv[])
 		cmocka_unit_test_teardown(moves, guest_teardown),
 		cmocka_unit_test_teardown(two_want_more_than_half, guest_teardown),
 		cmocka_unit_test_teardown(bindings_change, guest_teardown),
+		cmocka_unit_test_teardown(unbound_later, guest_teardown),
 		cmocka_unit_test_teardown(ends_with_a_fault, guest_teardown),
 		cmocka_unit_test_teardown(pages_move, guest_teardown),
 		cmocka_unit_test_teardown(nothing_bound, guest_teardown),

@@ -269,15 +269,19 @@ static void draw(struct bo *jobs, const struct bo *frame, uint32_t seed)
 
 static void check_picture(const uint32_t *pixels, uint32_t seed)
 {
-	uint32_t wrong = 0;
+	uint32_t wrong = 0, first = 0;
 
-	for (uint32_t row = 0; row < HEIGHT; row++)
-		for (uint32_t x = 0; x < WIDTH; x++) {
-			const uint32_t want = (uint32_t)(two_pixels(row, seed) >> (x & 1 ? 32 : 0));
+	for (uint32_t at = 0; at < WIDTH * HEIGHT; at++) {
+		const uint64_t two = two_pixels(at / WIDTH, seed);
 
-			wrong += ((pixels[row * WIDTH + x] ^ want) & COLOURS) != 0;
-		}
-	assert_int_equal(wrong, 0);
+		if (!((pixels[at] ^ (uint32_t)(two >> (at & 1 ? 32 : 0))) & COLOURS))
+			continue;
+		if (!wrong++)
+			first = at;
+	}
+	if (wrong)
+		fail_msg("picture %u: %u pixels are wrong, the first one is %u of row %u: 0x%x", seed,
+			 wrong, first % WIDTH, first / WIDTH, pixels[first]);
 }
 
 /* A framebuffer of a BO of this driver. */
