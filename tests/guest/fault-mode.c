@@ -170,7 +170,7 @@ static void bindings_change(void **state)
 }
 
 /*
- * The chain goes on until its memory has gone.  The GPU's log tells of an access by an entry that
+ * The chain goes on until its memory has gone.  The GPU's log reports an access by an entry that
  * had gone before, if the driver takes it away without locking the range.
  */
 static void unbound_later(void **state)

@@ -18,6 +18,8 @@
 void hardware_kick(unsigned int vector);
 /* ... and see its handler run, or the rule is broken. */
 void check_message(unsigned int vector);
+/* The GPU goes, and the message comes at once. */
+void check_last_message(unsigned int vector);
 /*
  * The ALIVE word: without it a driver takes the GPU for gone, while it is still there
  * to be found again.

@@ -17,9 +17,8 @@
 #define INT_MASK	0x8
 /* A busy host may let the message come late; the test then has looked at nothing. */
 #define ARRIVES_NS	NSEC_PER_SEC
-/* Long enough for a handler that does not wait for the lock to begin, and then to end. */
-#define BEGINS_NS	(5 * NSEC_PER_MSEC)
-#define ENDS_NS		(50 * NSEC_PER_MSEC)
+/* Long enough for a handler to begin once its message is counted. */
+#define BEGINS_NS	(50 * NSEC_PER_MSEC)
 
 struct contention {
 	struct agate_device *adev;
@@ -36,10 +35,9 @@ static unsigned int messages(const struct contention *c)
 	return irq_desc_kstat_cpu(irq_data_to_desc(c->data), c->cpu);
 }
 
-/* State that the handler may change, and how many messages and accesses there had been. */
+/* State that the handler may change, and how many messages there had been. */
 struct before {
 	unsigned int messages;
-	u32 accesses;
 	u32 closed;
 	bool serving;
 };
@@ -50,7 +48,7 @@ struct before {
  */
 static bool handler_meddles(const struct contention *c, const struct before *before)
 {
-	const struct agate_irq *irq = &c->adev->irq[c->vector];
+	struct agate_irq *irq = &c->adev->irq[c->vector];
 	u64 begin = ktime_get_mono_fast_ns(), now = begin, came = 0;
 
 	while (now - begin < ARRIVES_NS) {
@@ -62,9 +60,9 @@ static bool handler_meddles(const struct contention *c, const struct before *bef
 		now = ktime_get_mono_fast_ns();
 		if (!came && messages(c) != before->messages)
 			came = now;
-		/* A handler that uses the registers first waits for the GPU, not for the lock. */
-		if (came && now - came > (READ_ONCE(topic_seen.accesses) == before->accesses ?
-					  BEGINS_NS : ENDS_NS))
+		/* It waits for the lock, or has ended: else its CPU is slow, and this one waits. */
+		if (came && (spin_is_contended(&irq->lock) ||
+			     (!irqd_irq_inprogress(c->data) && now - came > BEGINS_NS)))
 			break;
 		cpu_relax();
 	}
@@ -80,10 +78,8 @@ static long hold_lock(void *data)
 	int ret;
 
 	spin_lock_irq(&irq->lock);
-	before = (struct before){ messages(c), 0, access_closed_by_irq(), irq->serving };
+	before = (struct before){ messages(c), access_closed_by_irq(), irq->serving };
 	ret = c->ops->raise(c->adev);
-	/* To raise it may need some. */
-	before.accesses = READ_ONCE(topic_seen.accesses);
 	c->meddled = handler_meddles(c, &before);
 	if (c->mask)
 		c->ops->write(c->adev, irq->base + INT_MASK, c->mask);
