@@ -177,7 +177,8 @@ static int collect(struct agate_bo *bo, u64 first, u64 size)
 
 	if (bo->userptr.notifier.mm != current->mm)
 		return -EPERM;
-	if (READ_ONCE(bo->userptr.valid))
+	/* Size 0: it was valid when the caller looked.  agate_userptr_hold() looks again. */
+	if (!size || READ_ONCE(bo->userptr.valid))
 		return 0;
 	do {
 		ret = collect_once(bo, first, size);
@@ -323,7 +324,8 @@ static int collect_bound(struct agate_vm_bo *vm_bo)
 		first = min(first, mapping->offset);
 		end = max(end, mapping->offset + mapping->size);
 	}
-	if (READ_ONCE(bo->userptr.valid))
+	/* A binding that failed leaves a record without mappings for a moment. */
+	if (READ_ONCE(bo->userptr.valid) || list_empty(&vm_bo->mappings))
 		return collect(bo, 0, 0);
 	ret = collect(bo, first, end - first);
 	if (ret)
