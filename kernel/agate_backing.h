@@ -76,12 +76,13 @@ struct mem_cgroup;
  *	core empties the page tables when the device is unplugged.  If the backing is
  *	FOREIGN, it leaves the VMA, and not the caller's reference to the BO, to another
  *	driver
- * @pin: makes the whole BO present and keeps it where it is.  0; -ENOMEM
+ * @pin: makes the whole BO present and keeps it where it is.  0; -ENOMEM; -EFAULT when purged
  * @unpin: undoes one @pin
  * @get_sg_table: the pages of a pinned BO, not mapped for DMA, in entries of at most
  *	max_segment bytes, which is whole pages; the caller frees the table.  An ERR_PTR when
  *	it fails
- * @vmap: maps a pinned BO into the kernel's address space, or is NULL.  0; -ENOMEM
+ * @vmap: maps a pinned BO into the kernel's address space, or is NULL.  0; -ENOMEM; -EFAULT when
+ *	purged
  * @vunmap: undoes one @vmap
  * @purge: gives back all memory of a BO that nobody uses, and with it the contents; the
  *	caller holds backing.lock

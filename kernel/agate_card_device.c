@@ -13,6 +13,7 @@
 #include "agate_fw.h"
 #include "agate_ggtt_frame.h"
 #include "agate_kmem.h"
+#include "agate_lock_order.h"
 #include "agate_mover.h"
 #include "agate_placed.h"
 #include "agate_scan.h"
@@ -58,6 +59,8 @@ int agate_card_topic_init(struct agate_device *adev)
 		return -ENODEV;
 	if (!id)
 		return -EOPNOTSUPP;
+	mutex_init(&card->kmem_lock);
+	agate_lock_class(&card->kmem_lock, AGATE_LOCK_KMEM);
 	INIT_LIST_HEAD(&card->kmems);
 	INIT_LIST_HEAD(&card->removed);
 	INIT_LIST_HEAD(&card->sleepers);

@@ -8,8 +8,10 @@
 #ifndef AGATE_CARD_DEVICE_H
 #define AGATE_CARD_DEVICE_H
 
+#include <linux/atomic.h>
 #include <linux/io.h>
 #include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/rwsem.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
@@ -26,8 +28,10 @@ struct agate_device;
  * @visible: of these, the first bytes, which BAR2 shows
  * @vram: the visible part, mapped write-combining
  * @gsm: the global table, likewise; NULL on a card that has a port instead
- * @kmems: struct agate_kmem
  * @min_align: of a range of VRAM: 64 KiB on a card that translates it by groups, else 4 KiB
+ * @kmem_lock: protects @kmems
+ * @kmems: struct agate_kmem
+ * @tables: bytes of VRAM that clients' page tables take
  * @awake_lock: for reading, the card stays awake if it is, and asleep if it is not
  * @asleep: its table is not written now; changes under @awake_lock and @removed_lock
  * @removed_lock: protects @removed
@@ -43,7 +47,9 @@ struct agate_card {
 	void __iomem *vram;
 	void __iomem *gsm;
 	u64 min_align;
+	struct mutex kmem_lock;		/* @kmems */
 	struct list_head kmems;
+	atomic64_t tables;
 	struct rw_semaphore awake_lock;	/* @asleep */
 	bool asleep;
 	spinlock_t removed_lock;	/* @removed */

@@ -4,23 +4,25 @@
  */
 #include <linux/dma-mapping.h>
 #include <linux/io.h>
+#include <linux/mm.h>
 #include <linux/slab.h>
-#include <linux/vmalloc.h>
 
 #include "agate_device.h"
 #include "agate_ggtt.h"
 #include "agate_kmem.h"
 #include "agate_placement.h"
 
-/* Nobody leaves for it: it comes before the first BO. */
+/* Tables are at the end of visible VRAM, away from what the CPUs map. */
 static int take_vram(struct agate_kmem *kmem)
 {
 	const struct agate_card *card = &kmem->adev->card;
-	const struct agate_place place = {
+	struct agate_place place = {
 		.type = AGATE_MEM_VRAM, .flags = AGATE_PLACE_CONTIGUOUS, .last = card->visible,
 	};
 	int ret;
 
+	if (kmem->flags & AGATE_KMEM_TABLE)
+		place.flags |= AGATE_PLACE_TOPDOWN | AGATE_PLACE_PAGES;
 	ret = agate_resource_try(&kmem->adev->ttm, NULL, kmem->size, &place, 1, &kmem->res);
 	if (ret)
 		return ret;
@@ -30,27 +32,80 @@ static int take_vram(struct agate_kmem *kmem)
 	return 0;
 }
 
+static void kmem_list(struct agate_kmem *kmem)
+{
+	struct agate_card *card = &kmem->adev->card;
+
+	mutex_lock(&card->kmem_lock);
+	list_add_tail(&kmem->link, &card->kmems);
+	mutex_unlock(&card->kmem_lock);
+}
+
+static void kmem_unlist(struct agate_kmem *kmem)
+{
+	struct agate_card *card = &kmem->adev->card;
+
+	mutex_lock(&card->kmem_lock);
+	list_del(&kmem->link);
+	mutex_unlock(&card->kmem_lock);
+}
+
+/* Return: false if tables have their part already. */
+static bool count_table(struct agate_kmem *kmem)
+{
+	struct agate_card *card = &kmem->adev->card;
+	u64 most = card->visible / AGATE_KMEM_TABLES_PART;
+
+	if (!(kmem->flags & AGATE_KMEM_TABLE))
+		return true;
+	if (atomic64_add_return(kmem->size, &card->tables) <= most)
+		return true;
+	atomic64_sub(kmem->size, &card->tables);
+	return false;
+}
+
+static void uncount_table(struct agate_kmem *kmem)
+{
+	if (kmem->flags & AGATE_KMEM_TABLE)
+		atomic64_sub(kmem->size, &kmem->adev->card.tables);
+}
+
+static int take_memory(struct agate_kmem *kmem)
+{
+	int ret;
+
+	if (!(kmem->flags & AGATE_KMEM_NO_SAVE)) {
+		kmem->backup = kvmalloc(kmem->size, GFP_KERNEL_ACCOUNT);
+		if (!kmem->backup)
+			return -ENOMEM;
+	}
+	if (!count_table(kmem))
+		return -ENOSPC;
+	ret = take_vram(kmem);
+	if (ret)
+		uncount_table(kmem);
+	return ret;
+}
+
 struct agate_kmem *agate_kmem_create(struct agate_device *adev, u64 size, u32 flags)
 {
+	u64 align = flags & AGATE_KMEM_TABLE ? PAGE_SIZE : adev->card.min_align;
 	struct agate_kmem *kmem = kzalloc(sizeof(*kmem), GFP_KERNEL_ACCOUNT);
-	int ret = -ENOMEM;
+	int ret;
 
 	if (!kmem)
 		return ERR_PTR(-ENOMEM);
 	kmem->adev = adev;
 	kmem->flags = flags;
-	kmem->size = ALIGN(size, adev->card.min_align);
+	kmem->size = ALIGN(size, align);
 	kmem->vram = true;
-	if (!(flags & AGATE_KMEM_NO_SAVE))
-		kmem->backup = vmalloc(kmem->size);
-	if (kmem->backup || flags & AGATE_KMEM_NO_SAVE)
-		ret = take_vram(kmem);
+	ret = take_memory(kmem);
 	if (ret) {
-		vfree(kmem->backup);
+		kvfree(kmem->backup);
 		kfree(kmem);
 		return ERR_PTR(ret);
 	}
-	list_add_tail(&kmem->link, &adev->card.kmems);
+	kmem_list(kmem);
 	return kmem;
 }
 
@@ -74,7 +129,7 @@ struct agate_kmem *agate_kmem_create_page(struct agate_device *adev)
 		kfree(kmem);
 		return ERR_PTR(-ENOMEM);
 	}
-	list_add_tail(&kmem->link, &adev->card.kmems);
+	kmem_list(kmem);
 	return kmem;
 }
 
@@ -90,10 +145,11 @@ void agate_kmem_destroy(struct agate_kmem *kmem)
 		return;
 	if (kmem->node)
 		agate_ggtt_node_remove(kmem->node, true);
-	list_del(&kmem->link);
+	kmem_unlist(kmem);
+	uncount_table(kmem);
 	if (kmem->page)
 		page_give_back(kmem);
 	agate_resource_free(kmem->res);
-	vfree(kmem->backup);
+	kvfree(kmem->backup);
 	kfree(kmem);
 }

@@ -6,6 +6,9 @@
  * because an engine holds their addresses.  So kernel memory is in one piece, in visible
  * VRAM, never leaves, and comes back to the same place after a suspend.  It is no BO: no
  * client has a name for it.
+ *
+ * Page tables of clients' address spaces are kernel memory, too, but outside of the GGTT: the GPU
+ * walks them by their addresses in VRAM.
  */
 #ifndef AGATE_KMEM_H
 #define AGATE_KMEM_H
@@ -19,11 +22,20 @@ struct agate_resource;
 
 /* The driver fills it again at resume: a suspend need not save it. */
 #define AGATE_KMEM_NO_SAVE	BIT(0)
+/*
+ * A page table, one page at a time.  It never has a GGTT address, so it need not be aligned as
+ * the card translates; and clients decide how many there are, so the part of VRAM that they
+ * take is limited.
+ */
+#define AGATE_KMEM_TABLE	BIT(1)
+
+/* Tables take this part of visible VRAM at most: nobody makes them leave. */
+#define AGATE_KMEM_TABLES_PART	8
 
 /**
  * struct agate_kmem - a piece of kernel memory
  * @adev: the device
- * @link: in card.kmems
+ * @link: in card.kmems, under card.kmem_lock
  * @flags: AGATE_KMEM_*
  * @size: bytes, whole pages
  * @vram: it is VRAM; else system memory
@@ -52,10 +64,10 @@ struct agate_kmem {
 /**
  * agate_kmem_create - take kernel memory, filled with zeros
  * @adev: the device, which has a card
- * @size: bytes, rounded up to pages, and to what the card translates at once
+ * @size: bytes, rounded up to pages, and to what the card translates at once; of a table a page
  * @flags: AGATE_KMEM_*
  *
- * It has no GGTT address yet: agate_ggtt_insert() gives it one.
+ * It has no GGTT address yet: agate_ggtt_insert() gives it one.  Nobody leaves for it.
  *
  * Return: the memory, or an ERR_PTR: -ENOMEM, -ENOSPC.
  */

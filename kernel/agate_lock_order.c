@@ -24,6 +24,7 @@ const char * const agate_lock_names[AGATE_LOCK_COUNT] = {
 	[AGATE_LOCK_ENTITIES] = "agate entities->lock",
 	[AGATE_LOCK_BACKING] = "agate backing.lock",
 	[AGATE_LOCK_PURGE] = "agate purge.lock",
+	[AGATE_LOCK_KMEM] = "agate card.kmem_lock",
 	[AGATE_LOCK_MAN] = "agate man->lock",
 	[AGATE_LOCK_GGTT] = "agate ggtt.lock",
 	[AGATE_LOCK_BOUND] = "agate ttm.bound_lock",
@@ -33,6 +34,7 @@ const char * const agate_lock_names[AGATE_LOCK_COUNT] = {
 	[AGATE_LOCK_PT] = "agate vm->pt_lock",
 	[AGATE_LOCK_HAND_OVER] = "agate hand_over_lock",
 	[AGATE_LOCK_PUSH] = "agate mover.push_lock",
+	[AGATE_LOCK_TOUCH] = "agate toucher.lock",
 	[AGATE_LOCK_LONG] = "agate lng.lock",
 	[AGATE_LOCK_SLOTS] = "agate slots.lock",
 	[AGATE_LOCK_MMU] = "agate mmu.lock",
@@ -44,14 +46,14 @@ const char * const agate_lock_names[AGATE_LOCK_COUNT] = {
 };
 
 /*
- * One lock of each kind: the rwsems, a mutex for each other one below AGATE_LOCK_LONG, and a
+ * One lock of each kind: the rwsems, a mutex for each other one below AGATE_LOCK_TOUCH, and a
  * spinlock from there on.
  */
 struct dummies {
 	struct rw_semaphore vm;
 	struct rw_semaphore userptr;
 	struct dma_resv resv;
-	struct mutex mutex[AGATE_LOCK_LONG];	/* only lockdep looks at them */
+	struct mutex mutex[AGATE_LOCK_TOUCH];	/* only lockdep looks at them */
 	spinlock_t spin[AGATE_LOCK_COUNT];	/* the first ones are not used */
 };
 
@@ -64,7 +66,7 @@ static void __init dummies_init(struct dummies *d)
 	agate_lock_class(&d->vm, AGATE_LOCK_VM);
 	init_rwsem(&d->userptr);
 	agate_lock_class(&d->userptr, AGATE_LOCK_USERPTR);
-	for (i = 0; i < AGATE_LOCK_LONG; i++) {
+	for (i = 0; i < AGATE_LOCK_TOUCH; i++) {
 		mutex_init(&d->mutex[i]);
 		agate_lock_class(&d->mutex[i], i);
 	}
@@ -85,6 +87,7 @@ static void __init take_signalling(struct dummies *d)
 	mutex_lock(&d->mutex[AGATE_LOCK_PT]);
 	mutex_lock(&d->mutex[AGATE_LOCK_HAND_OVER]);
 	mutex_lock(&d->mutex[AGATE_LOCK_PUSH]);
+	spin_lock(&d->spin[AGATE_LOCK_TOUCH]);
 	spin_lock(&d->spin[AGATE_LOCK_LONG]);
 	spin_lock(&d->spin[AGATE_LOCK_SLOTS]);
 	spin_lock(&d->spin[AGATE_LOCK_MMU]);
@@ -95,6 +98,7 @@ static void __init take_signalling(struct dummies *d)
 	spin_unlock(&d->spin[AGATE_LOCK_MMU]);
 	spin_unlock(&d->spin[AGATE_LOCK_SLOTS]);
 	spin_unlock(&d->spin[AGATE_LOCK_LONG]);
+	spin_unlock(&d->spin[AGATE_LOCK_TOUCH]);
 	mutex_unlock(&d->mutex[AGATE_LOCK_PUSH]);
 	mutex_unlock(&d->mutex[AGATE_LOCK_HAND_OVER]);
 	mutex_unlock(&d->mutex[AGATE_LOCK_PT]);
@@ -111,15 +115,25 @@ static void __init wait_for_a_fence(void)
 	dma_fence_put(signalled);
 }
 
-/* The card's locks.  Nobody allocates memory under them, and none is inside of another. */
+static void __init take_one_by_one(struct dummies *d, enum agate_lock first, enum agate_lock last)
+{
+	unsigned int i;
+
+	for (i = first; i <= last; i++) {
+		mutex_lock(&d->mutex[i]);
+		mutex_unlock(&d->mutex[i]);
+	}
+}
+
+/* The card's locks.  Nobody allocates memory under them; the first is outside of the others. */
 static void __init take_card(struct dummies *d)
 {
 	unsigned int i;
 
-	for (i = AGATE_LOCK_MAN; i <= AGATE_LOCK_BOUND; i++) {
-		mutex_lock(&d->mutex[i]);
-		mutex_unlock(&d->mutex[i]);
-	}
+	take_one_by_one(d, AGATE_LOCK_MAN, AGATE_LOCK_BOUND);
+	mutex_lock(&d->mutex[AGATE_LOCK_KMEM]);
+	take_one_by_one(d, AGATE_LOCK_MAN, AGATE_LOCK_BOUND);
+	mutex_unlock(&d->mutex[AGATE_LOCK_KMEM]);
 	for (i = AGATE_LOCK_LRU; i <= AGATE_LOCK_SCAN; i++) {
 		spin_lock(&d->spin[i]);
 		spin_unlock(&d->spin[i]);

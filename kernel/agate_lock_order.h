@@ -23,7 +23,8 @@ enum agate_lock {
 	AGATE_LOCK_ENTITIES,
 	AGATE_LOCK_BACKING,
 	AGATE_LOCK_PURGE,
-	AGATE_LOCK_MAN,		/* the card's, side by side, as the next two */
+	AGATE_LOCK_KMEM,	/* the card's */
+	AGATE_LOCK_MAN,		/* likewise, side by side, as the next two */
 	AGATE_LOCK_GGTT,
 	AGATE_LOCK_BOUND,
 	AGATE_LOCK_USERPTR,	/* a rwsem, which notifiers take in reclaim */
@@ -32,7 +33,8 @@ enum agate_lock {
 	AGATE_LOCK_PT,
 	AGATE_LOCK_HAND_OVER,
 	AGATE_LOCK_PUSH,
-	AGATE_LOCK_LONG,	/* a spinlock, as all below */
+	AGATE_LOCK_TOUCH,	/* a spinlock, as all below */
+	AGATE_LOCK_LONG,
 	AGATE_LOCK_SLOTS,
 	AGATE_LOCK_MMU,
 	AGATE_LOCK_MOVER,

@@ -38,13 +38,17 @@ void agate_park_flush(struct agate_park *park)
 	agate_park_release(park);
 }
 
-/* A release may park another object. */
+void agate_park_drain(struct agate_park *park)
+{
+	while (flush_delayed_work(&park->work))
+		;
+}
+
 static void park_destroy(struct drm_device *drm, void *data)
 {
 	struct agate_park *park = data;
 
-	while (flush_delayed_work(&park->work))
-		;
+	agate_park_drain(park);
 	destroy_workqueue(park->wq);
 }
 

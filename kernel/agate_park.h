@@ -95,4 +95,12 @@ void agate_park_release(struct agate_park *park);
  */
 void agate_park_flush(struct agate_park *park);
 
+/**
+ * agate_park_drain - wait until nothing is due any more
+ * @park: the park; what a release parks is released, too
+ *
+ * Context: sleeps; nobody else parks anything.
+ */
+void agate_park_drain(struct agate_park *park);
+
 #endif /* AGATE_PARK_H */

@@ -56,6 +56,7 @@ struct agate_pgtable_page {
  * struct agate_pgtable_mem - where table pages come from
  * @alloc: a page whose entries are 0, visible to the walker, or NULL; @last: it is for
  *	the last level, and needs no @child
+ * @alloc_aside: topic "vm-tables" only: as @alloc, for a page that no walker will ever come to
  * @free: free a page, which the GPU cannot reach any more
  * @sync: make the written entries [first, first + count) of a page visible to the
  *	walker; called before the parent entry that leads to them is written
@@ -64,6 +65,7 @@ struct agate_pgtable_page {
  */
 struct agate_pgtable_mem {
 	struct agate_pgtable_page *(*alloc)(void *ctx, bool last);
+	struct agate_pgtable_page *(*alloc_aside)(void *ctx, bool last);
 	void (*free)(void *ctx, struct agate_pgtable_page *page);
 	void (*sync)(void *ctx, struct agate_pgtable_page *page,
 		     unsigned int first, unsigned int count);

@@ -9,7 +9,6 @@
 #include <linux/dma-resv.h>
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
-#include <linux/slab.h>
 #include <drm/drm_managed.h>
 #include <drm/drm_vma_manager.h>
 
@@ -308,6 +307,8 @@ static void placed_end(struct drm_device *drm, void *unused)
 	struct agate_ttm *ttm = &to_agate_device(drm)->ttm;
 	unsigned int i;
 
+	/* Address spaces, whose tables are in VRAM. */
+	agate_park_drain(&to_agate_device(drm)->park);
 	agate_park_flush(&ttm->park);
 	for (i = 0; i < AGATE_MEM_TYPES; i++)
 		agate_man_fini(&ttm->man[i]);

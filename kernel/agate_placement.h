@@ -59,7 +59,8 @@ bool agate_resource_fits(const struct agate_resource *res, const struct agate_pl
 /**
  * agate_resource_try - take memory in the first place that has some; nobody leaves
  * @ttm: the device's memory
- * @bo: for which BO; its reservation is held.  NULL: for the driver itself, for good
+ * @bo: for which BO; its reservation is held.  NULL: for the driver itself, and nobody makes it
+ *	leave
  * @size: bytes
  * @places: in this order
  * @count: how many

@@ -7,11 +7,13 @@
  * undoes their DMA mappings before the driver is unbound.
  */
 #include <linux/dma-mapping.h>
+#include <linux/io.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 
 #include "agate_device.h"
 #include "agate_hand_over.h"
+#include "agate_kmem.h"
 #include "agate_mmu.h"
 #include "agate_table.h"
 #include "agate_vm.h"
@@ -20,12 +22,15 @@
  * struct agate_table - one table page
  * @base: what agate_pgtable.c sees; a page with @base.child follows @base.entries
  * @walked: the entries that the GPU walks: @base.entries, or a page of their own where the
- *	table changes in two steps
- * @link: in mmu.tables while @walked is mapped for DMA; under mmu.lock
+ *	table changes in two steps; NULL if they are in @vram
+ * @vram: that page of their own, on a card; or NULL
+ * @link: in mmu.tables while the GPU may walk the table, and @walked is mapped for DMA; under
+ *	mmu.lock
  */
 struct agate_table {
 	struct agate_pgtable_page base;
 	__le64 *walked;
+	struct agate_kmem *vram;
 	struct list_head link;
 };
 
@@ -36,6 +41,7 @@ static struct agate_table *to_table(struct agate_pgtable_page *page)
 
 static void free_entries(struct agate_table *table)
 {
+	agate_kmem_destroy(table->vram);
 	if (table->walked != table->base.entries)
 		free_page((unsigned long)table->walked);
 	free_pages((unsigned long)table->base.entries, table->base.child ? 1 : 0);
@@ -47,7 +53,28 @@ static enum dma_data_direction direction(const struct agate_table *table)
 	return table->walked == table->base.entries ? DMA_TO_DEVICE : DMA_BIDIRECTIONAL;
 }
 
-static bool alloc_entries(struct agate_table *table, bool last, bool staged, gfp_t gfp)
+/*
+ * Where an address space's table goes: to VRAM, which the GPU walks faster, or if tables have
+ * their part of that already, to system memory.
+ */
+enum where { ONE_COPY, WALKED, ASIDE };
+
+static bool alloc_walked(struct agate_device *adev, struct agate_table *table, enum where where,
+			 gfp_t gfp)
+{
+	struct agate_kmem *vram = NULL;
+
+	if (where == WALKED && agate_topic_present(adev, AGATE_FEATURE_CARD))
+		vram = agate_kmem_create(adev, PAGE_SIZE, AGATE_KMEM_TABLE);
+	if (!IS_ERR_OR_NULL(vram))
+		table->vram = vram;
+	else
+		table->walked = (__le64 *)get_zeroed_page(gfp);
+	return table->vram || table->walked;
+}
+
+static bool alloc_entries(struct agate_device *adev, struct agate_table *table, bool last,
+			  enum where where, gfp_t gfp)
 {
 	/* Allocate the entries and the children together: this is faster. */
 	table->base.entries = (__le64 *)__get_free_pages(gfp | __GFP_ZERO, !last);
@@ -55,29 +82,44 @@ static bool alloc_entries(struct agate_table *table, bool last, bool staged, gfp
 		return false;
 	if (!last)
 		table->base.child = (void *)(table->base.entries + AGATE_PT_ENTRIES);
-	table->walked = staged ? (__le64 *)get_zeroed_page(gfp) : table->base.entries;
-	if (table->walked)
+	if (where == ONE_COPY) {
+		table->walked = table->base.entries;
+		return true;
+	}
+	if (alloc_walked(adev, table, where, gfp))
 		return true;
 	free_pages((unsigned long)table->base.entries, !last);
 	return false;
 }
 
-static struct agate_pgtable_page *table_create(struct agate_vm *vm, bool last, gfp_t gfp)
+/* Return: false: no DMA address. */
+static bool table_map(struct agate_device *adev, struct agate_table *table)
+{
+	dma_addr_t dma;
+
+	if (table->vram) {
+		table->base.phys = AGATE_PHYS_VRAM + table->vram->addr;
+		return true;
+	}
+	dma = dma_map_single(&adev->pdev->dev, table->walked, PAGE_SIZE, direction(table));
+	table->base.phys = dma;
+	return !dma_mapping_error(&adev->pdev->dev, dma);
+}
+
+static struct agate_pgtable_page *table_create(struct agate_vm *vm, bool last, enum where where,
+					       gfp_t gfp)
 {
 	struct agate_device *adev = vm->adev;
 	struct agate_table *table;
-	dma_addr_t dma;
 
 	table = kzalloc(sizeof(*table), gfp);
 	if (!table)
 		return NULL;
-	if (!alloc_entries(table, last, vm->as.staged, gfp))
+	if (!alloc_entries(adev, table, last, where, gfp))
 		goto free_table;
-	dma = dma_map_single(&adev->pdev->dev, table->walked, PAGE_SIZE, direction(table));
-	if (dma_mapping_error(&adev->pdev->dev, dma))
+	if (!table_map(adev, table))
 		goto free_pages;
 
-	table->base.phys = dma;
 	spin_lock(&adev->mmu.lock);
 	list_add(&table->link, &adev->mmu.tables);
 	spin_unlock(&adev->mmu.lock);
@@ -112,13 +154,21 @@ static struct agate_pgtable_page *table_alloc(void *ctx, bool last)
 	 * The root is made before anybody else knows the address space, and what is staged
 	 * before anybody sees it.
 	 */
-	if (vm->as.staged || !vm->as.pgt.root)
-		return table_create(vm, last, GFP_KERNEL_ACCOUNT);
+	if (vm->as.staged)
+		return table_create(vm, last, WALKED, GFP_KERNEL_ACCOUNT);
+	if (!vm->as.pgt.root)
+		return table_create(vm, last, ONE_COPY, GFP_KERNEL_ACCOUNT);
 	lockdep_assert_held(&vm->pt_lock);
-	page = table_create(vm, last, GFP_NOWAIT | __GFP_NOWARN | __GFP_ACCOUNT);
+	page = table_create(vm, last, ONE_COPY, GFP_NOWAIT | __GFP_NOWARN | __GFP_ACCOUNT);
 	if (!page && vm->as.reserve)
 		page = reserve_take(vm->as.reserve, last);
 	return page;
+}
+
+/* The mover reads it. */
+static struct agate_pgtable_page *table_alloc_aside(void *ctx, bool last)
+{
+	return table_create(ctx, last, ASIDE, GFP_KERNEL_ACCOUNT);
 }
 
 static void table_unmap(struct agate_device *adev, struct agate_table *table)
@@ -128,7 +178,9 @@ static void table_unmap(struct agate_device *adev, struct agate_table *table)
 	if (list_empty(&table->link))
 		return;
 	list_del_init(&table->link);
-	dma_unmap_single(&adev->pdev->dev, table->base.phys, PAGE_SIZE, direction(table));
+	if (!table->vram)
+		dma_unmap_single(&adev->pdev->dev, table->base.phys, PAGE_SIZE,
+				 direction(table));
 }
 
 static void table_free(void *ctx, struct agate_pgtable_page *page)
@@ -145,17 +197,41 @@ static void table_free(void *ctx, struct agate_pgtable_page *page)
 	kfree(table);
 }
 
+/* A store for each entry. */
+static void write_vram(struct agate_table *table, unsigned int first, const __le64 *values,
+		       unsigned int count)
+{
+	void __iomem *at = table->vram->vaddr + first * sizeof(*values);
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		writeq(le64_to_cpu(values[i]), at + i * sizeof(*values));
+	/* They leave the CPU's write buffers before the entry does that leads to them. */
+	wmb();
+}
+
+static void write_walked(struct agate_table *table, unsigned int first, const __le64 *values,
+			 unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; table->walked + first != values && i < count; i++)
+		WRITE_ONCE(table->walked[first + i], values[i]);
+}
+
 static void table_store(void *ctx, struct agate_pgtable_page *page, unsigned int first,
 			const __le64 *values, unsigned int count)
 {
 	struct agate_device *adev = ((struct agate_vm *)ctx)->adev;
 	struct agate_table *table = to_table(page);
-	unsigned int i;
 
-	for (i = 0; table->walked + first != values && i < count; i++)
-		WRITE_ONCE(table->walked[first + i], values[i]);
+	if (table->walked)
+		write_walked(table, first, values, count);
 	spin_lock(&adev->mmu.lock);
-	if (!list_empty(&table->link))
+	/* Without the device there is no VRAM, and no DMA address. */
+	if (!list_empty(&table->link) && table->vram)
+		write_vram(table, first, values, count);
+	else if (!list_empty(&table->link))
 		agate_table_to_device(adev, page->phys + first * sizeof(*page->entries),
 				      count * sizeof(*page->entries));
 	spin_unlock(&adev->mmu.lock);
@@ -174,6 +250,7 @@ static void table_sync(void *ctx, struct agate_pgtable_page *page, unsigned int 
 
 const struct agate_pgtable_mem agate_table_mem = {
 	.alloc = table_alloc,
+	.alloc_aside = table_alloc_aside,
 	.free = table_free,
 	.sync = table_sync,
 	.store = table_store,
@@ -214,7 +291,8 @@ static int reserve_fill(struct agate_vm *vm, struct agate_table_reserve *reserve
 			unsigned int need)
 {
 	while (reserve_count(vm, reserve, last) < need) {
-		struct agate_pgtable_page *page = table_create(vm, last, GFP_KERNEL_ACCOUNT);
+		struct agate_pgtable_page *page = table_create(vm, last, ONE_COPY,
+							       GFP_KERNEL_ACCOUNT);
 
 		if (!page)
 			return -ENOMEM;

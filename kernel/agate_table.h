@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Pages for page tables: from the kernel's allocator, mapped for DMA.
+ * Pages for page tables: from the kernel's allocator, mapped for DMA, or from VRAM.
  *
  * A page table changes under vm->pt_lock, which the thread that serves faults takes, too.
  * So nobody waits for memory under that lock: a new page is one that the kernel has at
  * once, or else one of a reserve that was filled before.  Only the root is waited for.
  *
  * A table that changes in two steps (agate_vm_pt.h) takes its pages in the first, which holds
- * no such lock.
+ * no such lock.  The CPUs have a copy of it, and what the GPU walks is in VRAM (agate_kmem.h) as
+ * long as tables have not got their part of that; then it is in system memory.
  */
 #ifndef AGATE_TABLE_H
 #define AGATE_TABLE_H

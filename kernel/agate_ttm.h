@@ -57,6 +57,8 @@ enum agate_mem_type {
 #define AGATE_PLACE_CONTIGUOUS	BIT(1)
 /* Others may have to leave for it. */
 #define AGATE_PLACE_FORCE	BIT(2)
+/* The card translates none of it: a multiple of the page size will do, whatever man->min_align. */
+#define AGATE_PLACE_PAGES	BIT(3)
 
 /* One for VRAM, and one for system memory. */
 #define AGATE_MAX_PLACES	2
@@ -149,7 +151,7 @@ struct agate_man_ops {
  * @type: enum agate_mem_type
  * @used: it gives out memory
  * @size: bytes in all
- * @min_align: every range begins and ends at a multiple of this
+ * @min_align: every range begins and ends at a multiple of this, except with AGATE_PLACE_PAGES
  * @visible: of these, the first bytes that the CPUs can reach
  * @lock: protects @range; what is taken there is also on a list, and what is not is on none
  * @range: what is taken

@@ -112,6 +112,7 @@ static int vram_alloc(struct agate_man *man, u64 size, const struct agate_place 
 		      struct agate_resource *res)
 {
 	enum agate_range_mode mode = AGATE_RANGE_BEST;
+	u64 align = place->flags & AGATE_PLACE_PAGES ? PAGE_SIZE : man->min_align;
 	u64 end = place_end(man, place);
 	int ret;
 
@@ -121,7 +122,7 @@ static int vram_alloc(struct agate_man *man, u64 size, const struct agate_place 
 		return -EINVAL;
 	if (place->flags & AGATE_PLACE_TOPDOWN)
 		mode = AGATE_RANGE_HIGH;
-	ret = agate_range_insert(&man->range, &res->node, size, man->min_align, place->first,
+	ret = agate_range_insert(&man->range, &res->node, size, align, place->first,
 				 end - 1, mode);
 	if (!ret)
 		res->start = res->node.start;

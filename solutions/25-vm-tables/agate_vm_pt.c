@@ -205,7 +205,7 @@ static struct agate_pgtable_page *copy_entries(struct agate_pgtable *pgt,
 					       unsigned int level, unsigned int first,
 					       unsigned int count)
 {
-	struct agate_pgtable_page *next = pgt->mem->alloc(pgt->ctx, level == LAST_LEVEL);
+	struct agate_pgtable_page *next = pgt->mem->alloc_aside(pgt->ctx, level == LAST_LEVEL);
 	unsigned int i;
 
 	for (i = first; next && i < first + count; i++) {

@@ -101,16 +101,19 @@ static void kmem_save(struct agate_device *adev)
 {
 	struct agate_kmem *kmem;
 
+	mutex_lock(&adev->card.kmem_lock);
 	list_for_each_entry(kmem, &adev->card.kmems, link) {
 		if (kmem->vram && !(kmem->flags & AGATE_KMEM_NO_SAVE))
 			memcpy_fromio(kmem->backup, kmem->vaddr, kmem->size);
 	}
+	mutex_unlock(&adev->card.kmem_lock);
 }
 
 static void kmem_restore(struct agate_device *adev)
 {
 	struct agate_kmem *kmem;
 
+	mutex_lock(&adev->card.kmem_lock);
 	list_for_each_entry(kmem, &adev->card.kmems, link) {
 		if (!kmem->vram)
 			continue;
@@ -119,6 +122,7 @@ static void kmem_restore(struct agate_device *adev)
 		else
 			memcpy_toio(kmem->vaddr, kmem->backup, kmem->size);
 	}
+	mutex_unlock(&adev->card.kmem_lock);
 	/* All of it leaves the CPU's write buffers before an engine reads it. */
 	wmb();
 }
@@ -153,8 +157,10 @@ static void ggtt_restore(struct agate_device *adev)
 
 	agate_ggtt_holes(g, AGATE_GGTT_PAGE_SIZE, restore_hole, g);
 	agate_ggtt_dump(g, restore_node, g);
+	mutex_lock(&adev->card.kmem_lock);
 	list_for_each_entry(kmem, &adev->card.kmems, link)
 		agate_ggtt_map(g, kmem);
+	mutex_unlock(&adev->card.kmem_lock);
 	mutex_lock(&g->lock);
 	g->pt_ops->flush(g);
 	mutex_unlock(&g->lock);

@@ -139,6 +139,7 @@ static void mem_sync(void *ctx, struct agate_pgtable_page *base, unsigned int fi
 
 const struct agate_pgtable_mem table_mem_ops = {
 	.alloc = mem_alloc,
+	.alloc_aside = mem_alloc,
 	.free = mem_free,
 	.sync = mem_sync,
 	.store = mem_store,

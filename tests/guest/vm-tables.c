@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Page tables of address spaces whose owner chooses the ranges: on a card they are in VRAM, as
+ * memory of the driver, and not all of VRAM is theirs.
+ *
+ * Programs of suite suspend sleep here; "their_part" relies on 16 MiB of visible VRAM.
+ */
+#include "graded.h"
+#include "system_sleep.h"
+#include "vm_client.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LEVELS		4u
+#define VISIBLE		(16 * MIB)
+#define PART		8u
+#define MOST		((unsigned int)(VISIBLE / PART / PAGE))
+#define STRIDE		(2 * MIB)	/* what a table of the last level covers */
+
+static unsigned int others;	/* pages of the driver that are no tables */
+
+/* Counts the driver's own single pages of VRAM; @at_end: those in the tables' part. */
+static unsigned int driver_pages(unsigned int *at_end)
+{
+	unsigned long long start, size;
+	char line[160];
+	unsigned int count = 0;
+	FILE *file;
+
+	*at_end = 0;
+	file = guest_debugfs_open("vram");
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "start=%llx size=%llu", &start, &size) != 2 || size != PAGE ||
+		    !strstr(line, " driver"))
+			continue;
+		count++;
+		*at_end += start >= VISIBLE - VISIBLE / PART;
+	}
+	fclose(file);
+	return count;
+}
+
+/* How many tables are in VRAM?  All of them are at visible VRAM's end. */
+static unsigned int tables_in_vram(void)
+{
+	unsigned int at_end, count = driver_pages(&at_end);
+
+	assert_int_equal(count, others + at_end);
+	return at_end;
+}
+
+/* An address space is freed a little after its last job. */
+static void wait_for_tables(unsigned int count)
+{
+	const int64_t limit = guest_deadline(10000);
+
+	while (tables_in_vram() != count && guest_deadline(0) < limit)
+		usleep(1000);
+	assert_int_equal(tables_in_vram(), count);
+}
+
+/* The file's own address space, which changes in one step, has no table there. */
+static struct space space_begin(void)
+{
+	int fd = guest_open();
+	unsigned int at_end;
+
+	others = driver_pages(&at_end);
+	assert_int_equal(at_end, 0);
+	return space_on(fd);
+}
+
+/* The root, and one at each level below: JOBS_VA and SEEN_VA differ in the last one. */
+static void in_vram(void **state)
+{
+	struct space space = space_begin();
+	struct bo bo;
+
+	(void)state;
+	bo = space_bo(&space, BLOCK, SYSTEM);
+	assert_int_equal(tables_in_vram(), LEVELS + 1);
+	/* AREA is in another gigabyte. */
+	space_map(&space, &bo, AREA);
+	assert_int_equal(tables_in_vram(), LEVELS + 3);
+	assert_int_equal(space_fill(&space, AREA, bo.size, 5), 1);
+	space_holds(&space, AREA, 5);
+	space_unmap(&space, AREA, bo.size);
+	/* Others get their place when the GPU has forgotten it. */
+	wait_for_tables(LEVELS + 1);
+	space_is_hole(&space, AREA);
+	guest_destroy(&bo);
+	space_end(&space);
+	close(space.fd);
+	wait_for_tables(0);
+	guest_assert_nothing_left();
+}
+
+/* No client takes all of VRAM by its tables: those that find no place are in system memory. */
+static void their_part(void **state)
+{
+	struct space space = space_begin();
+	struct bo bo = space_bo(&space, BLOCK, SYSTEM);
+	const unsigned int count = MOST + 16;
+
+	(void)state;
+	for (unsigned int i = 0; i < count; i++)
+		space_map_part(&space, &bo, AREA + i * STRIDE, PAGE, 0);
+	assert_int_equal(tables_in_vram(), MOST);
+	assert_true(guest_counter("pt_pages") > (long)count);
+	assert_int_equal(space_fill(&space, AREA, PAGE, 6), 1);
+	space_holds(&space, AREA + (count - 1) * STRIDE, 6);
+	assert_int_equal(space_fill(&space, AREA + (count - 1) * STRIDE, PAGE, 7), 1);
+	space_holds(&space, AREA, 7);
+	space_unmap(&space, AREA, count * STRIDE);
+	wait_for_tables(LEVELS + 1);
+	/* There is room again. */
+	space_map(&space, &bo, AREA);
+	assert_int_equal(tables_in_vram(), LEVELS + 3);
+	guest_destroy(&bo);
+	space_end(&space);
+	close(space.fd);
+	guest_assert_nothing_left();
+}
+
+/* VRAM is lost while the system sleeps, and every table is afterwards where it was. */
+static void asleep(void **state)
+{
+	struct space space = space_begin();
+	struct bo ram = space_bo(&space, 4 * MIB, SYSTEM), vram = space_bo(&space, 4 * MIB, VRAM);
+	int timeline = guest_timeline();
+	unsigned int tables;
+
+	(void)state;
+	space_map(&space, &ram, AREA);
+	space_map_part(&space, &vram, AREA + 8 * MIB, BLOCK, BLOCK);
+	assert_int_equal(space_fill(&space, AREA, ram.size, 8), 1);
+	assert_int_equal(space_fill(&space, AREA + 8 * MIB, BLOCK, 9), 1);
+	/* A change that waits meanwhile is written by the mover afterwards. */
+	assert_int_equal(space_bind(&space, space_part(&ram, AREA + 16 * MIB, BLOCK, 0, 0),
+				    guest_timeline_syncobj(space.fd, timeline), 0), 0);
+	tables = tables_in_vram();
+	assert_int_equal(sleep_devices(), 0);
+	assert_int_equal(tables_in_vram(), tables);
+	guest_timeline_advance(timeline);
+	space_holds(&space, AREA, 8);
+	space_holds(&space, AREA + ram.size - 8, 8);
+	space_holds(&space, AREA + 8 * MIB, 9);
+	space_holds(&space, AREA + 16 * MIB, 8);
+	space_unmap(&space, AREA, 4 * MIB);
+	space_is_hole(&space, AREA);
+	close(timeline);
+	guest_destroy(&ram);
+	guest_destroy(&vram);
+	space_end(&space);
+	close(space.fd);
+	guest_assert_nothing_left();
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(in_vram, guest_teardown),
+		cmocka_unit_test_teardown(their_part, guest_teardown),
+		cmocka_unit_test_teardown(asleep, guest_teardown),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests_name("vm-tables", tests, NULL, NULL);
+}
