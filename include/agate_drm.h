@@ -548,7 +548,8 @@ struct drm_agate_flip {
  * When memory that is bound has to move, when bindings are replaced or removed, and when a turn
  * is over, the driver stops the chain at the end of one of its jobs, and goes on later with the
  * next one.  If a job of the chain does not end within half a second while others wait for memory,
- * the chain is killed.  A reset of the GPU may run a job of the chain a second time.
+ * the chain is killed.  So it is if a job has not ended ten seconds after its turn was over while
+ * another address space waits.  A reset of the GPU may run a job of the chain a second time.
  *
  * A chain that was killed, or failed, bans its address space, and so does memory that does not
  * come back: the jobs that it still has end, and SUBMIT and VM_BIND give ECANCELED.
@@ -566,6 +567,8 @@ struct drm_agate_flip {
  *
  * When memory has to move, and when bindings change, the chain is not stopped; a process's memory
  * may go, come and change while the job runs, and each access finds what the process would find.
+ * Memory that comes late, such as a file's, is waited for as long as no other address space needs
+ * the slot.
  *
  * The chain fails where nothing is bound, where it writes and the binding is READONLY, where a
  * process's memory is gone, and where no memory can be had.

@@ -16,6 +16,7 @@
 #include "agate_reset.h"
 #include "agate_sched.h"
 #include "agate_slot.h"
+#include "agate_touch.h"
 #include "agate_userptr.h"
 #include "agate_vm.h"
 
@@ -477,10 +478,28 @@ static const struct drm_gem_object_funcs root_funcs = {
 	.free = root_free,
 };
 
+static int open_queue(struct agate_vm *vm)
+{
+	struct drm_gem_object *root;
+	int ret;
+
+	root = kzalloc(sizeof(*root), GFP_KERNEL_ACCOUNT);
+	if (!root)
+		return -ENOMEM;
+	ret = agate_sched_entity_init(&vm->bound.entity, sched_of(vm->adev));
+	if (ret) {
+		kfree(root);
+		return ret;
+	}
+	root->funcs = &root_funcs;
+	drm_gem_private_object_init(&vm->adev->drm, root, PAGE_SIZE);
+	vm->bound.root = root;
+	return 0;
+}
+
 int agate_bind_open(struct agate_vm *vm, u32 flags)
 {
 	struct agate_bound *bound = &vm->bound;
-	struct drm_gem_object *root;
 	int ret;
 
 	INIT_LIST_HEAD(&bound->externals);
@@ -491,18 +510,15 @@ int agate_bind_open(struct agate_vm *vm, u32 flags)
 	INIT_LIST_HEAD(&bound->evicted);
 	agate_chains_init(&bound->chains, flags & AGATE_VM_LONG_RUNNING);
 	agate_faults_init(&bound->faults, flags & AGATE_VM_FAULT_MODE);
-	root = kzalloc(sizeof(*root), GFP_KERNEL_ACCOUNT);
-	if (!root)
-		return -ENOMEM;
-	ret = agate_sched_entity_init(&bound->entity, sched_of(vm->adev));
-	if (ret) {
-		kfree(root);
-		return ret;
+	if (flags & AGATE_VM_LONG_RUNNING) {
+		bound->toucher = agate_toucher_create(vm, agate_long_touched);
+		if (!bound->toucher)
+			return -ENOMEM;
 	}
-	root->funcs = &root_funcs;
-	drm_gem_private_object_init(&vm->adev->drm, root, PAGE_SIZE);
-	bound->root = root;
-	return 0;
+	ret = open_queue(vm);
+	if (ret)
+		agate_toucher_destroy(bound->toucher);
+	return ret;
 }
 
 static void drop_all(struct agate_vm *vm)
@@ -525,6 +541,7 @@ static void drop_all(struct agate_vm *vm)
 
 void agate_bind_close(struct agate_vm *vm)
 {
+	agate_toucher_destroy(vm->bound.toucher);
 	drop_all(vm);
 	drm_sched_entity_destroy(&vm->bound.entity);
 	agate_chains_fini(&vm->bound.chains);

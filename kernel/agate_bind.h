@@ -29,6 +29,7 @@ struct agate_device;
 struct agate_file;
 struct agate_mapping;
 struct agate_mover_job;
+struct agate_toucher;
 struct agate_vm;
 struct agate_vm_bo;
 struct drm_gem_object;
@@ -48,6 +49,7 @@ struct drm_gem_object;
  * @last: the fence of the last change, with a reference, or NULL; under the root's reservation
  * @chains: jobs that may run for ever
  * @faults: what the GPU misses
+ * @toucher: waits for memory of processes in place of the workers, or NULL
  */
 struct agate_bound {
 	struct drm_gem_object *root;
@@ -62,6 +64,7 @@ struct agate_bound {
 	struct dma_fence *last;
 	struct agate_chains chains;
 	struct agate_faults faults;
+	struct agate_toucher *toucher;
 };
 
 /**

@@ -13,9 +13,10 @@
  * serves GPU faults takes a reservation or a vm->lock: a thread that holds one may wait
  * for a fence, and the fence for them.  Memory that may have to be reclaimed is allocated
  * under the locks up to purge.lock only.
- * The card's other locks are inside of a BO's dma_resv, and none of them inside of another one:
- * ggtt.lock, a manager's lock, ttm.bound_lock, and the spinlocks ttm.lru_lock, scan.lock and those
- * of the pool's lists.  No memory is allocated under them.
+ * The card's other locks are inside of a BO's dma_resv: card.kmem_lock, and inside of that, but
+ * none of them inside of another one, ggtt.lock, a manager's lock, ttm.bound_lock, and the
+ * spinlocks ttm.lru_lock, scan.lock and those of the pool's lists.  No memory is allocated under
+ * them.
  * userptr_lock is inside of submit's queue lock.  Notifiers of a process's memory take it, also in
  * reclaim, and wait for fences without it (agate_userptr.h): no memory is allocated under it.
  * The limit's lock (agate_limit.c) is inside of a BO's dma_resv, and its holder only tries those of

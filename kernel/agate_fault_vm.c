@@ -14,14 +14,10 @@
 #include "agate_exec.h"
 #include "agate_gem.h"
 #include "agate_long_ops.h"
-#include "agate_park.h"
 #include "agate_queue.h"
 #include "agate_slot.h"
 #include "agate_userptr.h"
 #include "agate_vm.h"
-
-/* How often to look for memory. */
-#define TRIES		16
 
 bool agate_vm_faults(const struct agate_vm *vm)
 {
@@ -63,6 +59,19 @@ void agate_fault_vm_note(struct agate_job *job, u64 va)
 		agate_job_put(old);
 }
 
+/*
+ * Let go of a note.  Its job is all that keeps the address space, so the worker may come to it no
+ * more.  Return: the job; or NULL: there is no note, or the worker is on its way to take it.
+ */
+static struct agate_job *note_drop(struct agate_long *lng, struct agate_faults *faults)
+{
+	lockdep_assert_held(&lng->lock);
+	if (!faults->job || (!faults->touching && !cancel_work(&faults->work)))
+		return NULL;
+	faults->touching = false;
+	return note_set(lng, faults, NULL, 0);
+}
+
 static struct agate_job *note_take(struct agate_long *lng, struct agate_faults *faults, u64 *va)
 {
 	struct agate_job *job;
@@ -70,6 +79,7 @@ static struct agate_job *note_take(struct agate_long *lng, struct agate_faults *
 	spin_lock(&lng->lock);
 	*va = faults->va;
 	job = note_set(lng, faults, NULL, 0);
+	faults->touching = false;
 	spin_unlock(&lng->lock);
 	return job;
 }
@@ -91,7 +101,7 @@ static struct agate_mapping *find(struct agate_vm *vm, u64 va)
 }
 
 /* A fault brings back what it needs, and locks no more. */
-static int lock_and_bind_once(struct agate_vm *vm, struct agate_mapping *mapping)
+static int lock_and_bind(struct agate_vm *vm, struct agate_mapping *mapping)
 {
 	struct agate_bo *bo = mapping->vm_bo->bo;
 	struct agate_exec exec;
@@ -111,25 +121,40 @@ static int lock_and_bind_once(struct agate_vm *vm, struct agate_mapping *mapping
 	return ret;
 }
 
-/*
- * Memory that others give back is on no list for a moment, and not yet free: nobody finds it, and
- * the chain is not to blame for that.
- */
-static int lock_and_bind(struct agate_vm *vm, struct agate_mapping *mapping)
+/* Return: false: there is another note by now, and the worker comes to that. */
+static bool note_put_back(struct agate_job *job, u64 va)
 {
-	unsigned int tries = TRIES;
+	struct agate_long *lng = &job->adev->lng;
+	struct agate_faults *faults = &job->vm->bound.faults;
+	bool back;
+
+	spin_lock(&lng->lock);
+	back = !faults->job;
+	if (back) {
+		kref_get(&job->ref);
+		note_set(lng, faults, job, va);
+		faults->touching = true;
+	}
+	spin_unlock(&lng->lock);
+	return back;
+}
+
+/* The note comes first, because the pages may be there at once.  Return: -EINPROGRESS. */
+static int wait_for_pages(struct agate_vm_bo *vm_bo, struct agate_job *job, u64 va)
+{
 	int ret;
 
-	do {
-		ret = lock_and_bind_once(vm, mapping);
-		if (ret == -ENOSPC)
-			agate_park_flush(&vm->adev->ttm.park);
-	} while (ret == -ENOSPC && --tries);
+	if (!note_put_back(job, va))
+		return -EINPROGRESS;
+	ret = agate_userptr_touch_one_later(vm_bo);
+	if (!ret)
+		return -EINPROGRESS;
+	agate_fault_vm_drop(job);
 	return ret;
 }
 
 /* The pages are found as if the process that bound them accessed them. */
-static int collect(struct agate_vm_bo *vm_bo)
+static int collect(struct agate_vm_bo *vm_bo, struct agate_job *job, u64 va)
 {
 	struct mm_struct *mm = vm_bo->bo->userptr.notifier.mm;
 	int ret;
@@ -138,34 +163,38 @@ static int collect(struct agate_vm_bo *vm_bo)
 		return -EFAULT;
 	kthread_use_mm(mm);
 	ret = agate_userptr_collect_one(vm_bo);
+	if (ret == -ENODATA)
+		ret = wait_for_pages(vm_bo, job, va);
 	kthread_unuse_mm(mm);
 	/* The process may have ended meanwhile, and the end of its memory take any lock. */
 	mmput_async(mm);
 	return ret;
 }
 
-static int collect_and_bind(struct agate_vm *vm, struct agate_mapping *mapping)
+static int collect_and_bind(struct agate_vm *vm, struct agate_mapping *mapping,
+			    struct agate_job *job, u64 va)
 {
 	int ret = agate_userptr_begin(vm);
 
 	if (ret)
 		return ret;
-	ret = collect(mapping->vm_bo);
+	ret = collect(mapping->vm_bo, job, va);
 	if (!ret)
 		ret = lock_and_bind(vm, mapping);
 	agate_userptr_end(vm);
 	return ret;
 }
 
-static int bring(struct agate_vm *vm, u64 va)
+static int bring(struct agate_job *job, u64 va)
 {
+	struct agate_vm *vm = job->vm;
 	struct agate_mapping *mapping;
 	int ret = -EFAULT;
 
 	down_read(&vm->lock);
 	mapping = find(vm, va);
 	if (mapping && agate_is_userptr(mapping->vm_bo->bo))
-		ret = collect_and_bind(vm, mapping);
+		ret = collect_and_bind(vm, mapping, job, va);
 	else if (mapping)
 		ret = lock_and_bind(vm, mapping);
 	up_read(&vm->lock);
@@ -190,11 +219,11 @@ static void serve(struct agate_job *job, u64 va)
 
 	if (agate_long_must_end(job) || !drm_dev_enter(&job->adev->drm, &idx))
 		return;
-	ret = bring(job->vm, va);
+	ret = bring(job, va);
 	/* The process's memory changes all the time: others come first. */
 	if (ret == -EAGAIN)
 		agate_fault_vm_note(job, va);
-	else if (ret)
+	else if (ret && ret != -EINPROGRESS)
 		give_up(job, va, ret);
 	drm_dev_exit(idx);
 }
@@ -254,6 +283,32 @@ void agate_faults_init(struct agate_faults *faults, bool on)
 	INIT_WORK(&faults->work, serve_work);
 }
 
+void agate_fault_vm_touched(struct agate_vm *vm)
+{
+	struct agate_long *lng = &vm->adev->lng;
+	struct agate_faults *faults = &vm->bound.faults;
+
+	spin_lock(&lng->lock);
+	if (faults->job && faults->touching)
+		queue_work(lng->fault_wq, &faults->work);
+	faults->touching = false;
+	spin_unlock(&lng->lock);
+}
+
+void agate_fault_vm_drop(struct agate_job *job)
+{
+	struct agate_long *lng = &job->adev->lng;
+	struct agate_faults *faults = &job->vm->bound.faults;
+	struct agate_job *noted = NULL;
+
+	spin_lock(&lng->lock);
+	if (faults->job == job)
+		noted = note_drop(lng, faults);
+	spin_unlock(&lng->lock);
+	if (noted)
+		agate_job_put(noted);
+}
+
 /* A note to which no worker comes any more: one that has begun takes its own. */
 static struct agate_job *forget_one(struct agate_long *lng)
 {
@@ -262,10 +317,9 @@ static struct agate_job *forget_one(struct agate_long *lng)
 
 	spin_lock(&lng->lock);
 	list_for_each_entry(faults, &lng->faults, link) {
-		if (cancel_work(&faults->work)) {
-			job = note_set(lng, faults, NULL, 0);
+		job = note_drop(lng, faults);
+		if (job)
 			break;
-		}
 	}
 	spin_unlock(&lng->lock);
 	return job;

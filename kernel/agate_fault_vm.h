@@ -13,10 +13,12 @@
  * served, and in most cases it makes none.
  *
  * No fence that anybody waits for depends on the worker: a chain of this kind has none, and no
- * change in the queue waits for a chain.  So the worker may wait for memory, for reservations and
- * for the process's page faults, as SUBMIT does.  The thread that serves the GPU's interrupts
- * only leaves it a note.  The queue is frozen while the system sleeps: what has left VRAM then
- * stays out.
+ * change in the queue waits for a chain.  So the worker may wait for memory and for reservations,
+ * as SUBMIT does.  The thread that serves the GPU's interrupts only leaves it a note.  The queue
+ * is frozen while the system sleeps: what has left VRAM then stays out.
+ *
+ * Pages of a process that are not there may come late, or never.  Then the worker puts its note
+ * back, and somebody who holds nothing waits for them (agate_touch.h).
  *
  * A fault without a binding, a write to what is bound READONLY, and memory that does not come
  * back end the chain, and that bans its address space.
@@ -39,6 +41,7 @@ struct agate_vm;
  * @on: it is in fault mode
  * @job: the job whose chain stands still, with a reference, or NULL; under adev->lng.lock
  * @va: where; likewise
+ * @touching: @work comes to it when the pages are there; likewise
  * @link: in adev->lng.faults while there is a @job; likewise
  * @work: serves it; on adev->lng.fault_wq
  *
@@ -48,6 +51,7 @@ struct agate_faults {
 	bool on;
 	struct agate_job *job;
 	u64 va;
+	bool touching;
 	struct list_head link;
 	struct work_struct work;
 };
@@ -68,6 +72,22 @@ bool agate_vm_faults(const struct agate_vm *vm);
  * Context: a fence's way to its signal; takes lng.lock.
  */
 void agate_fault_vm_note(struct agate_job *job, u64 va);
+
+/**
+ * agate_fault_vm_touched - look again: the pages are there, or an error has kept them away
+ * @vm: the address space
+ *
+ * Context: takes lng.lock.
+ */
+void agate_fault_vm_touched(struct agate_vm *vm);
+
+/**
+ * agate_fault_vm_drop - forget what a job's chain missed
+ * @job: has ended, or cannot be served; the caller has a reference
+ *
+ * Its file need not wait for pages then, to be closed.
+ */
+void agate_fault_vm_drop(struct agate_job *job);
 
 /**
  * agate_fault_vm_forget - what is missing is missing for good: the device goes away

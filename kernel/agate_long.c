@@ -158,6 +158,7 @@ static void leave(struct agate_job *job)
 	if (list_empty(&chains->jobs))
 		list_del_init(&chains->turn);
 	spin_unlock(&lng->lock);
+	agate_fault_vm_drop(job);
 	if (listed)
 		agate_job_put(job);
 }
@@ -234,6 +235,16 @@ static void wait_for_moves(struct agate_chains *chains)
 		moved(chains->moved, &chains->moved_cb);
 }
 
+void agate_long_touched(struct agate_vm *vm)
+{
+	if (agate_vm_faults(vm)) {
+		agate_fault_vm_touched(vm);
+		return;
+	}
+	WRITE_ONCE(vm->bound.chains.waits, false);
+	agate_long_kick(vm->adev);
+}
+
 static void begin(struct agate_job *job)
 {
 	struct agate_chains *chains = &job->vm->bound.chains;
@@ -252,7 +263,7 @@ static void begin(struct agate_job *job)
 	drm_dev_exit(idx);
 	if (ret == -EINPROGRESS)
 		wait_for_moves(chains);
-	else if (ret && ret != -EAGAIN)
+	else if (ret && ret != -EAGAIN && ret != -ENODATA)
 		end_job(job, ret);
 }
 
@@ -417,5 +428,7 @@ void agate_long_release(struct agate_device *adev)
 	cancel_delayed_work_sync(&lng->slice);
 	destroy_workqueue(lng->fault_wq);
 	destroy_workqueue(lng->stop_wq);
+	/* It kicks the queue that comes next. */
+	cancel_work_sync(&lng->behind_reset);
 	destroy_workqueue(lng->wq);
 }

@@ -5,7 +5,8 @@
  * A fence has to signal in finite time, so such a job has none that anybody else sees: when
  * the scheduler's finished fence signals, the job has been handed over to this file, no more.
  * The chains run on slot 2, one at a time.  If several address spaces have one, each runs for
- * a slice, until the end of one of its jobs.
+ * a slice, until the end of one of its jobs.  A job that does not end while others wait, such as
+ * one whose fault nobody serves, is stopped hard in the end (yield_ms), as kbase does it.
  *
  * Memory may move all the same.  While a chain is on the slot, a preempt fence stands for it
  * in the reservations of all that is bound.  As soon as somebody waits for this fence, the
@@ -20,6 +21,7 @@
 #define AGATE_LONG_H
 
 #include <linux/dma-fence.h>
+#include <linux/ktime.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
@@ -57,7 +59,9 @@ struct agate_chains {
  * @job: on the slot, or has just left it: then the worker has not yet seen it; with a
  *	reference; or NULL
  * @preempt: the fence that stands for @job, with a reference, or NULL
- * @slice_over: @job has run for a slice
+ * @slice_over: @job has run for a slice, and others wait
+ * @others_since: since when they wait for @job, or 0
+ * @hogs: for so long that it has to end
  * @held: the GPU is about to be reset, or to sleep: nothing starts
  * @wq: ordered, and frozen before the system sleeps
  * @run: puts the next chain on the slot; on @wq
@@ -74,6 +78,8 @@ struct agate_long {
 	struct agate_job *job;
 	struct agate_preempt *preempt;
 	bool slice_over;
+	ktime_t others_since;
+	bool hogs;
 	bool held;
 	struct workqueue_struct *wq;
 	struct work_struct run;
@@ -134,6 +140,14 @@ void agate_long_add(struct agate_job *job);
  * Context: any.
  */
 void agate_long_kick(struct agate_device *adev);
+
+/**
+ * agate_long_touched - the memory of a process for which an address space waited is there
+ * @vm: the address space; or an error has kept it away
+ *
+ * Context: takes lng.lock.
+ */
+void agate_long_touched(struct agate_vm *vm);
 
 /**
  * agate_long_hold - start no chain until agate_long_let_go()

@@ -58,8 +58,8 @@ unsigned long agate_long_slice(void);
  * @job: its turn has come; the caller is between drm_dev_enter() and drm_dev_exit()
  *
  * Return: 0, also if somebody asked for its end first, or a reset is pending: then it is not on the
- * slot; -EINPROGRESS: chains.moved has to signal first; -EAGAIN: memory of a process changes; else
- * the error with which it has to end.
+ * slot; -EINPROGRESS: chains.moved has to signal first; -ENODATA: agate_long_touched() has to come
+ * first; -EAGAIN: memory of a process changes; else the error with which it has to end.
  */
 int agate_long_start(struct agate_job *job);
 

@@ -72,6 +72,8 @@ static void publish(struct agate_exec *exec, struct agate_vm *vm, struct agate_p
 	spin_lock(&lng->lock);
 	lng->preempt = preempt;
 	lng->slice_over = false;
+	lng->others_since = 0;
+	lng->hogs = false;
 	spin_unlock(&lng->lock);
 	if (!agate_vm_faults(vm))
 		agate_exec_add_fence(exec, &preempt->base, DMA_RESV_USAGE_BOOKKEEP);
@@ -96,7 +98,7 @@ static int start(struct agate_job *job, struct agate_preempt *preempt)
 	spin_unlock(&lng->lock);
 	if (!IS_ERR_OR_NULL(fence)) {
 		dma_fence_put(fence);
-		queue_delayed_work(lng->wq, &lng->slice, agate_long_slice());
+		mod_delayed_work(lng->wq, &lng->slice, agate_long_slice());
 	} else {
 		agate_preempt_signal(lng, preempt);
 	}
@@ -153,6 +155,19 @@ static int lock_and_start(struct agate_job *job, struct agate_preempt *preempt)
 	return ret;
 }
 
+/* The wait may be over at once.  Return: -ENODATA; or the error of touching: nothing waits then. */
+static int wait_for_pages(struct agate_vm *vm)
+{
+	int ret;
+
+	WRITE_ONCE(vm->bound.chains.waits, true);
+	ret = agate_userptr_touch_later(vm);
+	if (!ret)
+		return -ENODATA;
+	WRITE_ONCE(vm->bound.chains.waits, false);
+	return ret;
+}
+
 /* The pages are found as if the process that bound them accessed them. */
 static int collect(struct agate_vm *vm)
 {
@@ -166,6 +181,8 @@ static int collect(struct agate_vm *vm)
 		return -EFAULT;
 	kthread_use_mm(mm);
 	ret = agate_userptr_collect(vm);
+	if (ret == -ENODATA)
+		ret = wait_for_pages(vm);
 	kthread_unuse_mm(mm);
 	/* The process may have ended meanwhile, and the end of its memory take any lock. */
 	mmput_async(mm);

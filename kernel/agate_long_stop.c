@@ -23,6 +23,10 @@ static unsigned int preempt_ms = 500;
 module_param(preempt_ms, uint, 0444);
 MODULE_PARM_DESC(preempt_ms, "How long others wait for a job of a long-running chain to end, in milliseconds (default 500)");
 
+static unsigned int yield_ms = 10000;
+module_param(yield_ms, uint, 0444);
+MODULE_PARM_DESC(yield_ms, "How long a job of a long-running chain may keep its slot when others wait for it, in milliseconds (default 10000, 0 for ever)");
+
 unsigned long agate_long_slice(void)
 {
 	return msecs_to_jiffies(slice_ms);
@@ -37,7 +41,7 @@ static bool has_to_stop(struct agate_long *lng, struct agate_preempt **preempt,
 	spin_lock(&lng->lock);
 	*preempt = lng->preempt;
 	*job = lng->job;
-	*end = *job && agate_long_must_end(*job);
+	*end = *job && (agate_long_must_end(*job) || lng->hogs);
 	*wait = *preempt && READ_ONCE((*preempt)->asked);
 	stop = *end || *wait || (*job && lng->slice_over);
 	lng->slice_over = false;
@@ -122,20 +126,44 @@ void agate_long_behind_reset_work(struct work_struct *work)
 	dma_fence_end_signalling(cookie);
 }
 
+/* The others have waited for long enough.  A fault that nobody serves looks the same. */
+static bool yields_too_late(struct agate_long *lng)
+{
+	const ktime_t now = ktime_get();
+
+	lockdep_assert_held(&lng->lock);
+	if (!lng->others_since)
+		lng->others_since = now;
+	return yield_ms && ktime_ms_delta(now, lng->others_since) >= yield_ms;
+}
+
+/* Return: when to look again, in jiffies; 0: there is no chain. */
+static unsigned long slice_over(struct agate_long *lng, bool *stop)
+{
+	lockdep_assert_held(&lng->lock);
+	if (!lng->job)
+		return 0;
+	*stop = agate_long_others_ready(lng);
+	lng->slice_over = *stop;
+	if (*stop)
+		lng->hogs = yields_too_late(lng);
+	else
+		lng->others_since = 0;
+	return *stop ? max(msecs_to_jiffies(yield_ms / 4), agate_long_slice()) :
+	       agate_long_slice();
+}
+
 void agate_long_slice_work(struct work_struct *work)
 {
 	struct agate_long *lng = container_of(to_delayed_work(work), struct agate_long, slice);
-	bool stop = false, again = false;
+	unsigned long again;
+	bool stop = false;
 
 	spin_lock(&lng->lock);
-	if (lng->job) {
-		stop = agate_long_others_ready(lng);
-		again = !stop;
-		lng->slice_over = stop;
-	}
+	again = slice_over(lng, &stop);
 	spin_unlock(&lng->lock);
 	if (stop)
 		queue_work(lng->stop_wq, &lng->stop);
 	if (again)
-		queue_delayed_work(lng->wq, &lng->slice, agate_long_slice());
+		queue_delayed_work(lng->wq, &lng->slice, again);
 }

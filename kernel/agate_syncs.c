@@ -99,11 +99,26 @@ static int gather_outs(struct agate_syncs *syncs, struct drm_file *file)
 	return ret;
 }
 
+static void free_outs(struct agate_syncs *syncs)
+{
+	u32 i;
+
+	for (i = 0; syncs->outs && i < syncs->out_count; i++) {
+		if (syncs->outs[i].syncobj)
+			drm_syncobj_put(syncs->outs[i].syncobj);
+		dma_fence_chain_free(syncs->outs[i].chain);
+	}
+	kvfree(syncs->outs);
+	syncs->outs = NULL;
+}
+
 int agate_syncs_gather(struct agate_syncs *syncs, struct drm_sched_job *job,
 		       struct drm_file *file)
 {
-	int ret = gather_outs(syncs, file);
+	int ret;
 
+	free_outs(syncs);
+	ret = gather_outs(syncs, file);
 	return ret ? ret : gather_ins(syncs, job, file);
 }
 
@@ -124,14 +139,7 @@ void agate_syncs_publish(struct agate_syncs *syncs, struct dma_fence *fence)
 
 void agate_syncs_free(struct agate_syncs *syncs)
 {
-	u32 i;
-
-	for (i = 0; syncs->outs && i < syncs->out_count; i++) {
-		if (syncs->outs[i].syncobj)
-			drm_syncobj_put(syncs->outs[i].syncobj);
-		dma_fence_chain_free(syncs->outs[i].chain);
-	}
-	kvfree(syncs->outs);
+	free_outs(syncs);
 	kvfree(syncs->out);
 	kvfree(syncs->in);
 }

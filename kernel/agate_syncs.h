@@ -57,6 +57,8 @@ int agate_syncs_copy(struct agate_syncs *syncs, u64 in, u32 in_count, u64 out, u
  * @job: initialised, and not armed
  * @file: whose handles they are
  *
+ * A call that begins again, with another job, gathers again: what it had found before goes first.
+ *
  * Return: 0; -ENOENT; -EINVAL for one to wait for that has no fence yet; -ENOMEM.
  */
 int agate_syncs_gather(struct agate_syncs *syncs, struct drm_sched_job *job,

@@ -10,7 +10,9 @@
  * VM_BIND makes the records only, and empties the range.  Each SUBMIT first *collects* the pages
  * of all BOs of this kind that have none, or none any more, and then makes their page-table
  * entries anew, by a change in the queue like every other.  When the job is armed, it looks
- * whether the pages are still those: if not, the SUBMIT collects again.
+ * whether the pages are still those: if not, the SUBMIT collects again.  It collects only pages
+ * that are there.  If some are not, the SUBMIT lets go of everything, waits for them
+ * (agate_touch.h), and begins again; so does the worker of long-running chains.
  *
  * The notifier, which runs in reclaim as well, and under the process's mmap_lock:
  *
@@ -74,19 +76,29 @@ extern const struct agate_backing_ops agate_userptr_backing;
 bool agate_is_userptr(const struct agate_bo *bo);
 
 /**
+ * agate_userptr_touch_new - see that memory is there which is about to be bound
+ * @addr: in the caller; a multiple of 4 KiB
+ * @size: bytes, likewise
+ * @readonly: the GPU will not write there
+ *
+ * Context: as agate_touch().
+ * Return: 0; -EINVAL for a range that wraps; -EFAULT for one that is not, or not all, memory of
+ * the process, which it may write unless @readonly; -ENOMEM; -EINTR.
+ */
+int agate_userptr_touch_new(u64 addr, u64 size, bool readonly);
+
+/**
  * agate_userptr_create - make a BO of the caller's memory
  * @vm: where it will be bound
  * @addr: in the caller; a multiple of 4 KiB
  * @size: bytes, likewise
  * @readonly: the GPU will not write there
  *
- * Also sees that the memory is there.
- *
  * Context: may sleep, between drm_dev_enter() and drm_dev_exit(); no lock of the driver is held.
+ * The caller has called agate_userptr_touch_new().
  * Return: the BO with one reference, which nobody else knows; or an ERR_PTR: -EINVAL for a range
- * that wraps or is larger than a BO may be; -EFAULT for one that is not, or not all, memory
- * of the process, which it may write unless @readonly; -EOPNOTSUPP where DMA goes to other
- * memory than this; -ENOMEM.
+ * that is larger than a BO may be; -EFAULT; -EOPNOTSUPP where DMA goes to other memory than this;
+ * -ENOMEM.
  */
 struct agate_bo *agate_userptr_create(struct agate_vm *vm, u64 addr, u64 size, bool readonly);
 
@@ -118,10 +130,33 @@ struct mm_struct *agate_userptr_mm(struct agate_vm *vm);
  *
  * Context: may sleep, between drm_dev_enter() and drm_dev_exit(); takes mmap_lock, and waits for
  * notifiers that are under way, so no reservation is held.
- * Return: 0; -EPERM: it is memory of another process; -EFAULT: it is there no more; -EAGAIN: it
- * changes all the time; -ENOMEM; -ENODEV.
+ * Return: 0; -EPERM: it is memory of another process; -ENODATA, which nothing else in a SUBMIT
+ * says: some of it is not there, or no more, and has to be touched; -EAGAIN: it changes all the
+ * time; -ENOMEM; -ENODEV.
  */
 int agate_userptr_collect(struct agate_vm *vm);
+
+/**
+ * agate_userptr_touch - wait for the pages that a SUBMIT did not find
+ * @vm: the address space
+ *
+ * Context: as agate_touch().
+ * Return: 0; -EFAULT: they are there no more; -ENOMEM; -EINTR.
+ */
+int agate_userptr_touch(struct agate_vm *vm);
+
+/**
+ * agate_userptr_touch_later - have somebody else wait for them
+ * @vm: its lock is held; the caller uses the process's memory, with a reference
+ *
+ * The address space is told when it is over (struct agate_toucher).
+ *
+ * Return: 0; -ENOMEM; an error of the last wait.
+ */
+int agate_userptr_touch_later(struct agate_vm *vm);
+
+/** agate_userptr_touch_one_later - the same, for one binding: the BO's record */
+int agate_userptr_touch_one_later(struct agate_vm_bo *vm_bo);
 
 /**
  * agate_userptr_rebind - queue the changes that make the entries of new pages

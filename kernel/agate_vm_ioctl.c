@@ -16,6 +16,7 @@
 #include "agate_gem.h"
 #include "agate_long.h"
 #include "agate_syncs.h"
+#include "agate_userptr.h"
 #include "agate_vm.h"
 #include "agate_vm_bind.h"
 #include "agate_vm_ioctl.h"
@@ -146,6 +147,13 @@ static int find_bo(struct bind *bind, struct drm_file *file)
 static bool is_userptr(const struct bind *bind)
 {
 	return bind->args->flags & AGATE_VM_BIND_USERPTR;
+}
+
+/* It may come late: nothing but the caller's references is held meanwhile. */
+static int touch_userptr(const struct drm_agate_vm_bind *args)
+{
+	return agate_userptr_touch_new(args->offset, args->range,
+				       args->flags & AGATE_VM_BIND_READONLY);
 }
 
 static int make_userptr(struct bind *bind)
@@ -388,7 +396,9 @@ int agate_vm_bind_ioctl(struct drm_device *dev, void *data, struct drm_file *fil
 		bind.vm = agate_vm_lookup(to_agate_file(file), bind.args->vm_id);
 		ret = bind.vm ? agate_vm_banned(bind.vm) : -ENOENT;
 	}
-	if (!ret && bind.args->op == AGATE_VM_BIND_MAP && !is_userptr(&bind))
+	if (!ret && is_userptr(&bind))
+		ret = touch_userptr(bind.args);
+	else if (!ret && bind.args->op == AGATE_VM_BIND_MAP)
 		ret = find_bo(&bind, file);
 	if (!ret)
 		ret = enter_and_change(&bind, file);

@@ -38,6 +38,9 @@
 #include "agate_vm_bind.h"
 #include "agate_vm_ioctl.h"
 
+/* How often a job is pushed whose memory is a process's, and changes meanwhile. */
+#define TRIES	16
+
 /* ---- Gathering -------------------------------------------------------- */
 
 static int gather_bo(struct agate_job *job, struct drm_file *file,
@@ -209,7 +212,7 @@ static int lock_and_push(struct agate_job *job, struct agate_syncs *syncs)
 /* Memory of processes may go until the job is pushed. */
 static int collect_and_push(struct agate_job *job, struct agate_syncs *syncs)
 {
-	unsigned int tries = 16;
+	unsigned int tries = TRIES;
 	int ret;
 
 	do {
@@ -341,6 +344,21 @@ static int enter_and_submit(struct drm_file *file, struct agate_vm *vm,
 	return ret;
 }
 
+/* Memory of processes that is not there may come late: nothing is held meanwhile. */
+static int touch_and_submit(struct drm_file *file, struct agate_vm *vm,
+			    const struct drm_agate_submit *args, struct agate_submit_lists *lists)
+{
+	unsigned int tries = TRIES;
+	int ret;
+
+	while ((ret = enter_and_submit(file, vm, args, lists)) == -ENODATA) {
+		ret = --tries ? agate_userptr_touch(vm) : -EAGAIN;
+		if (ret)
+			break;
+	}
+	return ret;
+}
+
 int agate_submit_ioctl(struct drm_device *dev, void *data, struct drm_file *file)
 {
 	const struct drm_agate_submit *args = data;
@@ -358,7 +376,7 @@ int agate_submit_ioctl(struct drm_device *dev, void *data, struct drm_file *file
 	if (!ret)
 		ret = agate_submit_lists_copy(&lists, args);
 	if (!ret)
-		ret = enter_and_submit(file, vm, args, &lists);
+		ret = touch_and_submit(file, vm, args, &lists);
 	agate_submit_lists_free(&lists);
 	agate_vm_put(vm);
 	return ret;

@@ -19,6 +19,7 @@
 #include "agate_gem.h"
 #include "agate_hand_over.h"
 #include "agate_lock_order.h"
+#include "agate_touch.h"
 #include "agate_userptr.h"
 #include "agate_vm.h"
 
@@ -56,7 +57,10 @@ static void pages_put(struct agate_bo *bo, struct page **pages, unsigned long co
 	}
 }
 
-/* Each page with a reference, which does not keep it in the process's address space. */
+/*
+ * Each page with a reference, which does not keep it in the process's address space.  Those that
+ * are not there may come late, or never, and the caller holds too much to wait for them: -ENODATA.
+ */
 static int pages_get(struct agate_bo *bo, unsigned long addr, struct page **pages,
 		     unsigned long count)
 {
@@ -64,12 +68,13 @@ static int pages_get(struct agate_bo *bo, unsigned long addr, struct page **page
 
 	while (have < count) {
 		int ret = get_user_pages_fast(addr + (have << PAGE_SHIFT), count - have,
-					      is_written(bo) ? FOLL_WRITE : 0, pages + have);
+					      FOLL_NOFAULT | (is_written(bo) ? FOLL_WRITE : 0),
+					      pages + have);
 
 		if (ret <= 0) {
 			pages_put(bo, pages, have, false);
 			return ret == -ENOMEM || ret == -EINTR || ret == -ERESTARTSYS ? ret :
-			       -EFAULT;
+			       -ENODATA;
 		}
 		have += ret;
 	}
@@ -175,11 +180,6 @@ static int collect(struct agate_bo *bo, u64 first, u64 size)
 	unsigned int tries = TRIES;
 	int ret;
 
-	if (bo->userptr.notifier.mm != current->mm)
-		return -EPERM;
-	/* Size 0: it was valid when the caller looked.  agate_userptr_hold() looks again. */
-	if (!size || READ_ONCE(bo->userptr.valid))
-		return 0;
 	do {
 		ret = collect_once(bo, first, size);
 	} while (ret == -EAGAIN && --tries && !signal_pending(current));
@@ -265,21 +265,28 @@ static int userptr_init(struct agate_bo *bo, struct drm_gem_object *root, u64 ad
 		return ret == -EINTR || ret == -ENOMEM ? ret : -EFAULT;
 	}
 	ret = collect(bo, 0, size);
-	/* It is there, if only for a moment. */
-	return ret == -EAGAIN ? 0 : ret;
+	/* It was there, if only for a moment. */
+	return ret == -EAGAIN || ret == -ENODATA ? 0 : ret;
+}
+
+int agate_userptr_touch_new(u64 addr, u64 size, bool readonly)
+{
+	const struct agate_touch_range range = {
+		.addr = addr, .size = size, .write = !readonly,
+	};
+	u64 end;
+
+	if (check_add_overflow(addr, size, &end))
+		return -EINVAL;
+	return end > TASK_SIZE ? -EFAULT : agate_touch(&range, 1);
 }
 
 struct agate_bo *agate_userptr_create(struct agate_vm *vm, u64 addr, u64 size, bool readonly)
 {
 	u32 flags = AGATE_BO_USERPTR | AGATE_BO_NO_VA;
 	struct agate_bo *bo;
-	u64 end;
 	int ret;
 
-	if (check_add_overflow(addr, size, &end))
-		return ERR_PTR(-EINVAL);
-	if (end > TASK_SIZE)
-		return ERR_PTR(-EFAULT);
 	if (readonly)
 		flags |= AGATE_BO_GPU_READONLY;
 	bo = agate_gem_create(vm->adev, size, flags);
@@ -312,22 +319,39 @@ void agate_userptr_end(struct agate_vm *vm)
 		mutex_unlock(&vm->bound.userptr_lock);
 }
 
-/* The memory of parts that are bound no more may be gone: begin and end with what is left. */
+/*
+ * What has to be collected, if anything.  The memory of parts that are bound no more may be gone:
+ * begin and end with what is left.
+ */
+static bool is_missing(struct agate_vm_bo *vm_bo, u64 *first, u64 *size)
+{
+	struct agate_mapping *mapping;
+	u64 end = 0;
+
+	/* A binding that failed leaves a record without mappings for a moment. */
+	if (READ_ONCE(vm_bo->bo->userptr.valid) || list_empty(&vm_bo->mappings))
+		return false;
+	*first = U64_MAX;
+	list_for_each_entry(mapping, &vm_bo->mappings, link) {
+		*first = min(*first, mapping->offset);
+		end = max(end, mapping->offset + mapping->size);
+	}
+	*size = end - *first;
+	return true;
+}
+
 static int collect_bound(struct agate_vm_bo *vm_bo)
 {
 	struct agate_bo *bo = vm_bo->bo;
 	struct agate_mapping *mapping;
-	u64 first = U64_MAX, end = 0;
+	u64 first, size;
 	int ret;
 
-	list_for_each_entry(mapping, &vm_bo->mappings, link) {
-		first = min(first, mapping->offset);
-		end = max(end, mapping->offset + mapping->size);
-	}
-	/* A binding that failed leaves a record without mappings for a moment. */
-	if (READ_ONCE(bo->userptr.valid) || list_empty(&vm_bo->mappings))
-		return collect(bo, 0, 0);
-	ret = collect(bo, first, end - first);
+	if (bo->userptr.notifier.mm != current->mm)
+		return -EPERM;
+	if (!is_missing(vm_bo, &first, &size))
+		return 0;
+	ret = collect(bo, first, size);
 	if (ret)
 		return ret;
 	mutex_lock(&bo->mappings_lock);
@@ -371,6 +395,77 @@ int agate_userptr_collect(struct agate_vm *vm)
 	}
 	return ret;
 }
+
+/* ---- Pages that are not there ------------------------------------------ */
+
+static bool touch_range(struct agate_vm_bo *vm_bo, struct agate_touch_range *range)
+{
+	const struct agate_bo *bo = vm_bo->bo;
+	u64 first;
+
+	if (!is_missing(vm_bo, &first, &range->size))
+		return false;
+	range->addr = bo->userptr.notifier.interval_tree.start + first;
+	range->write = is_written(bo);
+	return true;
+}
+
+/* Return: how many of @ranges, which the caller frees; -ENOMEM. */
+static int list_missing(struct agate_vm *vm, const struct mm_struct *mm,
+			struct agate_touch_range **ranges)
+{
+	struct agate_vm_bo *vm_bo;
+	int count = 0;
+
+	lockdep_assert_held(&vm->lock);
+	*ranges = kvmalloc_array(max(vm->bound.userptr_count, 1u), sizeof(**ranges),
+				 GFP_KERNEL_ACCOUNT);
+	if (!*ranges)
+		return -ENOMEM;
+	list_for_each_entry(vm_bo, &vm->bound.userptrs, userptr) {
+		if (vm_bo->bo->userptr.notifier.mm == mm && touch_range(vm_bo, *ranges + count))
+			count++;
+	}
+	return count;
+}
+
+int agate_userptr_touch(struct agate_vm *vm)
+{
+	struct agate_touch_range *ranges;
+	int ret;
+
+	ret = down_read_interruptible(&vm->lock);
+	if (ret)
+		return ret;
+	ret = list_missing(vm, current->mm, &ranges);
+	up_read(&vm->lock);
+	if (ret >= 0)
+		ret = agate_touch(ranges, ret);
+	kvfree(ranges);
+	return ret;
+}
+
+int agate_userptr_touch_later(struct agate_vm *vm)
+{
+	struct agate_touch_range *ranges;
+	int count = list_missing(vm, current->mm, &ranges);
+
+	if (count < 0)
+		return count;
+	return agate_toucher_start(vm->bound.toucher, current->mm, ranges, count);
+}
+
+int agate_userptr_touch_one_later(struct agate_vm_bo *vm_bo)
+{
+	struct agate_touch_range *range = kvmalloc(sizeof(*range), GFP_KERNEL_ACCOUNT);
+
+	if (!range)
+		return -ENOMEM;
+	return agate_toucher_start(vm_bo->vm->bound.toucher, current->mm, range,
+				   touch_range(vm_bo, range));
+}
+
+/* ---- SUBMIT, with the pages -------------------------------------------- */
 
 int agate_userptr_rebind(struct agate_vm *vm)
 {

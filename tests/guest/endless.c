@@ -8,6 +8,11 @@ struct space endless_on(int fd)
 	return space_with(fd, AGATE_VM_LONG_RUNNING);
 }
 
+struct space endless_faulting_on(int fd)
+{
+	return space_with(fd, AGATE_VM_LONG_RUNNING | AGATE_VM_FAULT_MODE);
+}
+
 uint64_t endless_copied(const struct space *space)
 {
 	return *(volatile uint64_t *)space->seen.cpu;

@@ -14,6 +14,8 @@
 #define ENDLESS_SECOND	0x400
 
 struct space endless_on(int fd);
+/* The same, and AGATE_VM_FAULT_MODE. */
+struct space endless_faulting_on(int fd);
 
 /* The chain copied this last; it was here last at this time. */
 uint64_t endless_copied(const struct space *space);

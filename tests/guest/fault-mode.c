@@ -14,20 +14,6 @@
 #include "system_sleep.h"
 #include "user_memory.h"
 
-#define FAULT_MODE	(AGATE_VM_LONG_RUNNING | AGATE_VM_FAULT_MODE)
-
-static struct space faulting_on(int fd)
-{
-	return space_with(fd, FAULT_MODE);
-}
-
-static void end(struct space *space)
-{
-	space_end(space);
-	close(space->fd);
-	guest_assert_nothing_left();
-}
-
 /* From its next turn on the chain copies from there. */
 static void copy_from(struct space *space, uint64_t from)
 {
@@ -56,7 +42,7 @@ static void refusals(void **state)
 
 	(void)state;
 	assert_int_equal(guest_ioctl(fd, DRM_IOCTL_AGATE_VM_CREATE, &create), EINVAL);
-	create.flags = FAULT_MODE | AGATE_VM_FAULT_MODE << 1;
+	create.flags = AGATE_VM_LONG_RUNNING | AGATE_VM_FAULT_MODE | AGATE_VM_FAULT_MODE << 1;
 	assert_int_equal(guest_ioctl(fd, DRM_IOCTL_AGATE_VM_CREATE, &create), EINVAL);
 	close(fd);
 	guest_assert_nothing_left();
@@ -66,7 +52,7 @@ static void refusals(void **state)
 static void comes_by_fault(void **state)
 {
 	enum { COUNT = 3 };
-	struct space space = faulting_on(guest_open());
+	struct space space = endless_faulting_on(guest_open());
 	struct bo bos[COUNT];
 
 	(void)state;
@@ -83,7 +69,7 @@ static void comes_by_fault(void **state)
 	}
 	for (unsigned int i = 0; i < COUNT; i++)
 		guest_destroy(&bos[i]);
-	end(&space);
+	space_close_last(&space);
 }
 
 /* ---- Memory ------------------------------------------------------------------------ */
@@ -91,7 +77,7 @@ static void comes_by_fault(void **state)
 /* Others need the VRAM, again and again. */
 static void moves(void **state)
 {
-	struct space space = faulting_on(guest_open()), other = space_on(guest_open());
+	struct space space = endless_faulting_on(guest_open()), other = space_on(guest_open());
 	struct bo bo = endless_memory(&space, 40 * MIB, 0x1234);
 	struct bo instead = space_bo(&other, 40 * MIB, VRAM);
 
@@ -111,9 +97,8 @@ static void moves(void **state)
 	endless_copies(&space, 0x1234);
 	guest_destroy(&bo);
 	guest_destroy(&instead);
-	space_end(&other);
-	close(other.fd);
-	end(&space);
+	space_close(&other);
+	space_close_last(&space);
 }
 
 /* Two that each want more than half of the VRAM take turns, and both come by. */
@@ -124,7 +109,7 @@ static void two_want_more_than_half(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
-		spaces[i] = faulting_on(guest_open());
+		spaces[i] = endless_faulting_on(guest_open());
 		bos[i] = endless_memory(&spaces[i], 40 * MIB, i + 5);
 		endless_start(&spaces[i], AREA + 16);
 	}
@@ -132,8 +117,7 @@ static void two_want_more_than_half(void **state)
 		endless_copies(&spaces[i % 2], i % 2 + 5);
 	for (unsigned int i = 0; i < 2; i++) {
 		guest_destroy(&bos[i]);
-		space_end(&spaces[i]);
-		close(spaces[i].fd);
+		space_close(&spaces[i]);
 	}
 	guest_assert_nothing_left();
 }
@@ -143,7 +127,7 @@ static void two_want_more_than_half(void **state)
 /* A change of what the chain uses, and of what it does not use. */
 static void bindings_change(void **state)
 {
-	struct space space = faulting_on(guest_open());
+	struct space space = endless_faulting_on(guest_open());
 	struct bo bo = endless_memory(&space, 4 * MIB, 1), other;
 
 	(void)state;
@@ -166,7 +150,7 @@ static void bindings_change(void **state)
 	wait_copied(&space, 1);
 	guest_destroy(&bo);
 	guest_destroy(&other);
-	end(&space);
+	space_close_last(&space);
 }
 
 /*
@@ -175,7 +159,7 @@ static void bindings_change(void **state)
  */
 static void unbound_later(void **state)
 {
-	struct space space = faulting_on(guest_open());
+	struct space space = endless_faulting_on(guest_open());
 	int timeline = guest_timeline();
 	uint32_t in = guest_timeline_syncobj(space.fd, timeline);
 	struct bo bo = endless_memory(&space, BLOCK, 1);
@@ -188,13 +172,13 @@ static void unbound_later(void **state)
 	endless_wait_banned(&space);
 	close(timeline);
 	guest_destroy(&bo);
-	end(&space);
+	space_close_last(&space);
 }
 
 /* A chain whose fault waits for a change: only its end helps others, and that needs no change. */
 static void ends_with_a_fault(void **state)
 {
-	struct space space = faulting_on(guest_open()), other = endless_on(guest_open());
+	struct space space = endless_faulting_on(guest_open()), other = endless_on(guest_open());
 	int timeline = guest_timeline();
 	uint32_t in = guest_timeline_syncobj(space.fd, timeline);
 	struct bo bo = endless_memory(&space, BLOCK, 1);
@@ -216,14 +200,14 @@ static void ends_with_a_fault(void **state)
 	space_let_go(&space);
 	close(space.fd);
 	endless_goes_on(&other);
-	end(&other);
+	space_close_last(&other);
 }
 
 /* ---- Memory of the process --------------------------------------------------------- */
 
 static void pages_move(void **state)
 {
-	struct space space = faulting_on(guest_open());
+	struct space space = endless_faulting_on(guest_open());
 	volatile uint64_t *at = memory(4 * MIB);
 	pid_t child;
 
@@ -254,7 +238,7 @@ static void pages_move(void **state)
 	endless_copies(&space, 1);
 	munmap((void *)at, 4 * MIB);
 	endless_wait_banned(&space);
-	end(&space);
+	space_close_last(&space);
 }
 
 /* ---- Errors ------------------------------------------------------------------------ */
@@ -262,7 +246,7 @@ static void pages_move(void **state)
 /* A chain that touches what is not bound, at once or later. */
 static void nothing_bound(void **state)
 {
-	struct space space = faulting_on(guest_open()), other = faulting_on(guest_open());
+	struct space space = endless_faulting_on(guest_open()), other = endless_faulting_on(guest_open());
 	struct bo bo = endless_memory(&other, BLOCK, 1);
 
 	(void)state;
@@ -273,9 +257,8 @@ static void nothing_bound(void **state)
 	space_unmap(&other, AREA, BLOCK);
 	endless_wait_banned(&other);
 	guest_destroy(&bo);
-	space_end(&space);
-	close(space.fd);
-	end(&other);
+	space_close(&space);
+	space_close_last(&other);
 }
 
 /* The GPU knows more addresses than an address space has: behind its end, and in front. */
@@ -283,28 +266,27 @@ static void outside(void **state)
 {
 	const uint64_t addresses[] = { 0, 4096, 1ull << 32, (1ull << 32) + 4096, 1ull << 37,
 				       (1ull << 48) - 4096 };
-	struct space other = faulting_on(guest_open());
+	struct space other = endless_faulting_on(guest_open());
 	struct bo bo = endless_memory(&other, BLOCK, 1);
 
 	(void)state;
 	endless_start(&other, AREA);
 	for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++) {
-		struct space space = faulting_on(guest_open());
+		struct space space = endless_faulting_on(guest_open());
 
 		endless_start(&space, addresses[i]);
 		endless_wait_banned(&space);
-		space_end(&space);
-		close(space.fd);
+		space_close(&space);
 	}
 	endless_copies(&other, 1);
 	guest_destroy(&bo);
-	end(&other);
+	space_close_last(&other);
 }
 
 /* The GPU reads there, and does not write. */
 static void readonly(void **state)
 {
-	struct space space = faulting_on(guest_open());
+	struct space space = endless_faulting_on(guest_open());
 	struct bo bo = endless_memory(&space, BLOCK, 1);
 
 	(void)state;
@@ -317,7 +299,7 @@ static void readonly(void **state)
 	endless_break(&space);
 	endless_wait_banned(&space);
 	guest_destroy(&bo);
-	end(&space);
+	space_close_last(&space);
 }
 
 /* ---- Ends -------------------------------------------------------------------------- */
@@ -325,7 +307,7 @@ static void readonly(void **state)
 /* Another client's chain hangs, and takes the GPU with it: this one starts again. */
 static void reset(void **state)
 {
-	struct space space = faulting_on(guest_open()), other = space_on(guest_open());
+	struct space space = endless_faulting_on(guest_open()), other = space_on(guest_open());
 	struct drm_agate_sync out = { .handle = guest_syncobj(other.fd) };
 	struct drm_agate_submit arg = {
 		.jc = JOBS_VA, .vm_id = other.vm, .out_syncs = (uintptr_t)&out, .out_sync_count = 1,
@@ -342,15 +324,14 @@ static void reset(void **state)
 		endless_copies(&space, 3);
 	}
 	guest_destroy(&bo);
-	space_end(&other);
-	close(other.fd);
-	end(&space);
+	space_close(&other);
+	space_close_last(&space);
 }
 
 /* All devices, and then the whole machine, whose card loses its memory. */
 static void sleeps(void **state)
 {
-	struct space space = faulting_on(guest_open());
+	struct space space = endless_faulting_on(guest_open());
 	struct bo bo = endless_memory(&space, 4 * MIB, 3);
 
 	(void)state;
@@ -361,13 +342,13 @@ static void sleeps(void **state)
 	}
 	endless_copies(&space, 3);
 	guest_destroy(&bo);
-	end(&space);
+	space_close_last(&space);
 }
 
 /* The driver leaves while a chain stands still. */
 static void unbound(void **state)
 {
-	struct space space = faulting_on(guest_open());
+	struct space space = endless_faulting_on(guest_open());
 	int timeline = guest_timeline();
 	uint32_t in = guest_timeline_syncobj(space.fd, timeline);
 
@@ -382,10 +363,10 @@ static void unbound(void **state)
 	close(space.fd);
 	close(timeline);
 	assert_int_equal(device_bind(), 0);
-	space = faulting_on(guest_open());
+	space = endless_faulting_on(guest_open());
 	endless_start(&space, SEEN_VA);
 	endless_goes_on(&space);
-	end(&space);
+	space_close_last(&space);
 }
 
 int main(int argc, char *argv[])

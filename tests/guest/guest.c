@@ -425,7 +425,7 @@ int64_t guest_deadline(int64_t ms)
 	return now.tv_sec * 1000000000ll + now.tv_nsec + ms * 1000000ll;
 }
 
-static FILE *open_debugfs(const char *name)
+FILE *guest_debugfs_open(const char *name)
 {
 	char path[64];
 
@@ -435,7 +435,7 @@ static FILE *open_debugfs(const char *name)
 
 long guest_number(const char *debugfs_file, const char *name)
 {
-	FILE *file = open_debugfs(debugfs_file);
+	FILE *file = guest_debugfs_open(debugfs_file);
 	char key[64];
 	long value, found = -1;
 
@@ -496,7 +496,7 @@ void guest_wait_counter(const char *name, long value)
 /* Print the counters that are not zero into text; returns their number, or -1. */
 static int live_things(char *text, size_t size)
 {
-	FILE *file = open_debugfs("counters");
+	FILE *file = guest_debugfs_open("counters");
 	size_t used = 0;
 	int live = 0, lines = 0;
 	char key[64];

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -109,6 +110,8 @@ int guest_fence_status(int sync_file);
 bool guest_nothing_left(int64_t ms, char *left, size_t size);
 /* The same; fails the test when something is left. */
 void guest_assert_nothing_left(void);
+/* The device's file of that name in debugfs, for reading; or NULL. */
+FILE *guest_debugfs_open(const char *name);
 /* One of the driver's counters in debugfs, and one of the GPU's; or -1. */
 long guest_counter(const char *name);
 long guest_gpu_counter(const char *name);

@@ -12,13 +12,6 @@
 #include "endless.h"
 #include "system_sleep.h"
 
-static void end(struct space *space)
-{
-	space_end(space);
-	close(space->fd);
-	guest_assert_nothing_left();
-}
-
 /* Another client's chain hangs, and takes the GPU with it: this one starts again. */
 static void reset_for_another(void **state)
 {
@@ -39,10 +32,9 @@ static void reset_for_another(void **state)
 		endless_copies(&space, 3);
 	}
 	guest_destroy(&bo);
-	space_end(&other);
-	close(other.fd);
+	space_close(&other);
 	/* This needs a reset itself. */
-	end(&space);
+	space_close_last(&space);
 }
 
 /* No stop helps those who need the memory, so a reset does, and it is their turn afterwards. */
@@ -59,9 +51,8 @@ static void reset_for_memory(void **state)
 	endless_wait_banned(&space);
 	endless_goes_on(&other);
 	guest_destroy(&bo);
-	space_end(&space);
-	close(space.fd);
-	end(&other);
+	space_close(&space);
+	space_close_last(&other);
 }
 
 /* All devices, and then the whole machine, whose card loses its memory. */
@@ -78,7 +69,7 @@ static void sleeps(void **state)
 	}
 	endless_copies(&space, 3);
 	guest_destroy(&bo);
-	end(&space);
+	space_close_last(&space);
 }
 
 /* One is on the slot, one waits for its turn, and one for a fence. */
@@ -122,7 +113,7 @@ static void unbound(void **state)
 	spaces[0] = endless_on(guest_open());
 	endless_start(&spaces[0], SEEN_VA);
 	endless_goes_on(&spaces[0]);
-	end(&spaces[0]);
+	space_close_last(&spaces[0]);
 }
 
 /* run.sh waits for READY, and has the GPU killed then. */

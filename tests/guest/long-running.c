@@ -10,13 +10,6 @@
 #include "endless.h"
 #include "user_memory.h"
 
-static void end(struct space *space)
-{
-	space_end(space);
-	close(space->fd);
-	guest_assert_nothing_left();
-}
-
 /* ---- What it is -------------------------------------------------------------------- */
 
 static void refusals(void **state)
@@ -40,7 +33,7 @@ static void refusals(void **state)
 	assert_int_equal(guest_ioctl(space.fd, DRM_IOCTL_AGATE_SUBMIT, &arg), 0);
 	guest_wait_counter("jobs", 0);
 	assert_int_not_equal(endless_stamp(&space), 0);
-	end(&space);
+	space_close_last(&space);
 }
 
 /* The second job of an address space waits for the first. */
@@ -60,7 +53,7 @@ static void in_order(void **state)
 	endless_break(&space);
 	guest_wait_counter("jobs", 0);
 	assert_int_equal(*second, 5);
-	end(&space);
+	space_close_last(&space);
 }
 
 /* A job waits for its in-sync, and another address space does not. */
@@ -82,7 +75,7 @@ static void behind_a_fence(void **state)
 	space_end(&late);
 	endless_goes_on(&space);
 	close(fd);
-	end(&space);
+	space_close_last(&space);
 }
 
 /* ---- Memory ------------------------------------------------------------------------ */
@@ -110,9 +103,8 @@ static void moves(void **state)
 	endless_copies(&space, 0x1234);
 	guest_destroy(&bo);
 	guest_destroy(&instead);
-	space_end(&other);
-	close(other.fd);
-	end(&space);
+	space_close(&other);
+	space_close_last(&space);
 }
 
 /* A change of what the chain uses, and of what it does not use. */
@@ -134,7 +126,7 @@ static void bindings_change(void **state)
 	endless_copies(&space, 1);
 	guest_destroy(&bo);
 	guest_destroy(&other);
-	end(&space);
+	space_close_last(&space);
 }
 
 /* The chain waits for a change that waits, and others do not. */
@@ -165,9 +157,8 @@ static void change_waits(void **state)
 	close(timeline);
 	guest_destroy(&bo);
 	guest_destroy(&instead);
-	space_end(&other);
-	close(other.fd);
-	end(&space);
+	space_close(&other);
+	space_close_last(&space);
 }
 
 /* ---- Memory of the process --------------------------------------------------------- */
@@ -196,7 +187,7 @@ static void pages_move(void **state)
 	endless_copies(&space, 79);
 	munmap((void *)at, 4 * MIB);
 	endless_wait_banned(&space);
-	end(&space);
+	space_close_last(&space);
 }
 
 /* ---- Turns and ends ---------------------------------------------------------------- */
@@ -220,7 +211,7 @@ static void turns(void **state)
 	space_end(&spaces[1]);
 	endless_goes_on(&spaces[2]);
 	close(spaces[1].fd);
-	end(&spaces[2]);
+	space_close_last(&spaces[2]);
 }
 
 /* An address space whose chain fails is banned, and no other one is. */
@@ -238,9 +229,8 @@ static void fails(void **state)
 	space = endless_on(space.fd);
 	endless_start(&space, SEEN_VA);
 	endless_goes_on(&space);
-	space_end(&space);
-	close(space.fd);
-	end(&other);
+	space_close(&space);
+	space_close_last(&other);
 }
 
 /* One job that copies byte by byte, for long: whoever needs its memory has it killed. */
@@ -269,7 +259,7 @@ static void killed(void **state)
 	/* And not because the job failed. */
 	assert_int_equal(guest_gpu_counter("jobs_failed"), failed);
 	guest_destroy(&bo);
-	end(&space);
+	space_close_last(&space);
 }
 
 int main(int argc, char *argv[])

@@ -106,7 +106,7 @@ failed_in()
 	if [ "$2" = table ]; then
 		[ "$(part_of "$@" | grep '^# crc' | sort -u | wc -l)" = 2 ]
 	else
-		part_of "$@" | grep -q "^not ok [0-9]* - $2\$"
+		part_of "$@" | grep -q "^not ok [0-9]* - $2\( \|\$\)"
 	fi
 }
 

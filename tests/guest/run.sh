@@ -5,7 +5,7 @@
 #
 # usage: tests/guest/run.sh fast|debug calls|jobs|both|bifrost|lite|swiotlb|reset|reload|
 #                           power|card|card-port|moves|moves-port|suspend|suspend-port|shared|two|two-none|swiotlb-two|dvfs|
-#                           binds|chains|faults|long|wired|edges|edges-lite|fuzz|fuzz-card|storm|storm-two|
+#                           binds|chains|tables|faults|long|wired|edges|edges-lite|fuzz|fuzz-card|storm|storm-two|
 #                           swiotlb-storm|swiotlb-storm-two
 #
 #   calls    what single calls promise, threads in each other's way, and libagate's cache; on the
@@ -31,7 +31,9 @@
 #   binds    the part of moves that is about address spaces whose owner chooses the ranges; mutants.sh
 #            runs it
 #   chains   the part of moves that is about jobs that may run for ever; mutants.sh runs it
-#   faults   address spaces in fault mode, as suite moves has them
+#   faults   address spaces in fault mode, and memory that does not come, as suite moves has them
+#   tables   the part of moves that is about page tables in VRAM, which the card translates by
+#            64 KiB; mutants.sh runs it
 #   long     jobs that may run for ever, on a card that stops no chain, only to be reset; at last
 #            the GPU's process is killed while they run
 #   suspend  a card that loses its power while the system sleeps, while jobs run and BOs move;
@@ -121,7 +123,7 @@ guest()
 		reservations readers lock-order parked probed backing spaces heaps asleep \
 		contiguous prime strangers scanout two-gpus one-goes top dvfs \
 		power-sticks restart trips own-vram limit placed pool mover-ends victims cards failnth-card failnth-vm \
-		vm-bind vm-shared vm-random vm-strain userptr pages-go long-running long-ends fault-mode wired regions residency flip flip-ends suspend fuzz compat; do
+		vm-bind vm-shared vm-random vm-strain vm-tables userptr pages-go long-running long-ends fault-mode stalled wired regions residency flip flip-ends suspend fuzz compat; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	for p in agate-info agate-map agate-top; do
@@ -388,6 +390,7 @@ moves | moves-port)
 		"$(stick flip)" "$(test_step flip-ends stuck)" 'gpu:{"cmd": "restore"}' \
 		"$(test_step flip-ends ends_late)" "$(test_step pool)" \
 		"$(test_step vm-bind)" "$(test_step vm-shared)" "$(test_step vm-strain)" \
+		"$(test_step vm-tables in_vram)" "$(test_step vm-tables their_part)" \
 		"$(test_step userptr)" "$(test_step pages-go)" "$(test_step vm-library)" \
 		"$(inject fail-mover:3,fail-mover:4)" "$(test_step vm-bind behind_a_fence)" \
 		"$(load "$patient page_limit=16")" "$(test_step limit)" "$(test_step residency swapped)" \
@@ -396,7 +399,8 @@ moves | moves-port)
 	case $suite in
 	moves)
 		# CPUs write to these chains while they run, and only a coherent GPU sees that.
-		set -- "$@" "$(load $patient)" "$(test_step long-running)" "$(test_step fault-mode)"
+		set -- "$@" "$(load $patient)" "$(test_step long-running)" "$(test_step fault-mode)" \
+			"$(load "$patient yield_ms=1000")" "$(test_step stalled)"
 		# It takes too long on the other kernel.
 		[ "$flavour" = debug ] || set -- "$@" "$(test_step vm-random)"
 		# These look at nothing in which the two suites differ.
@@ -414,14 +418,20 @@ moves | moves-port)
 binds)
 	sim_args="--card --vram 64 --vram-visible 16"
 	set -- "$firmware" "$(load $patient)" "$(test_step vm-bind)" "$(test_step vm-shared)" "$(test_step vm-strain)" \
+		"$(test_step vm-tables in_vram)" "$(test_step vm-tables their_part)" \
 		"$(test_step userptr)" "$(test_step pages-go)" "$(test_step long-running)" \
 		"$(test_step fault-mode)" "$(test_step vm-library)" ;;
 chains)
 	sim_args="--card --vram 64 --vram-visible 16"
 	set -- "$firmware" "$(load $patient)" "$(test_step long-running)" ;;
+tables)
+	sim_args="--card --vram 64 --vram-visible 16 --ggtt-64k"
+	set -- "$firmware" "$(load $patient)" "$(test_step vm-tables in_vram)" \
+		"$(test_step vm-tables their_part)" ;;
 faults)
 	sim_args="--card --vram 64 --vram-visible 16"
-	set -- "$firmware" "$(load $patient)" "$(test_step fault-mode)" ;;
+	set -- "$firmware" "$(load $patient)" "$(test_step fault-mode)" \
+		"$(load "$patient yield_ms=1000")" "$(test_step stalled)" ;;
 long)
 	# No stop ends a chain, only a reset does; the card's own work goes on.
 	sim_args="--card --vram 64 --vram-visible 16 --sim-arg --stop-latency --sim-arg stuck"
@@ -455,6 +465,7 @@ suspend | suspend-port | suspend-mutants)
 			case $t in
 			table) set -- "$@" "$table" "$(test_step suspend nobody)" "$table" ;;
 			power_was_cut) set -- "$@" "$cut" "$back" "$(test_step suspend $t)" ;;
+			asleep) set -- "$@" "$(test_step vm-tables asleep)" ;;
 			*) set -- "$@" "$(test_step suspend $t)" ;;
 			esac
 		done <"$MUTANTS/list"
@@ -462,7 +473,8 @@ suspend | suspend-port | suspend-mutants)
 		exit
 	fi
 	set -- "$@" "$(load $endless)" "$table" "$(test_step suspend nobody)" "$table"
-	set -- "$@" "$(test_step long-ends sleeps)" "$(test_step fault-mode sleeps)"
+	set -- "$@" "$(test_step long-ends sleeps)" "$(test_step fault-mode sleeps)" \
+		"$(test_step vm-tables asleep)"
 	for t in contents machine "display*" jobs_go_on under_load refused one_is_lost stays_off; do
 		set -- "$@" "$(test_step suspend "$t")"
 	done

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "vm_client.h"
 
+#include <unistd.h>
+
 int space_bind(const struct space *space, struct drm_agate_vm_bind arg, uint32_t in, uint32_t out)
 {
 	struct drm_agate_sync in_sync = { .handle = in }, out_sync = { .handle = out };
@@ -112,6 +114,18 @@ void space_end(struct space *space)
 	space_let_go(space);
 	assert_int_equal(space_destroy(space), 0);
 	assert_int_equal(space_destroy(space), ENOENT);
+}
+
+void space_close(struct space *space)
+{
+	space_end(space);
+	close(space->fd);
+}
+
+void space_close_last(struct space *space)
+{
+	space_close(space);
+	guest_assert_nothing_left();
 }
 
 uint32_t space_submit(struct space *space, const struct agate_compute_payload *payload,

@@ -34,6 +34,9 @@ int space_destroy(const struct space *space);
 void space_let_go(struct space *space);
 /* Both. */
 void space_end(struct space *space);
+/* The same, and close the file; if it is the last one, nothing is left. */
+void space_close(struct space *space);
+void space_close_last(struct space *space);
 
 /* CREATE_BO, private with a @vm, made once: 0 or the errno. */
 int space_create(int fd, uint32_t vm, uint64_t size, uint32_t flags, uint32_t placement,
