@@ -68,8 +68,8 @@ void agate_prime_topic_fini(struct agate_device *adev);
  * @flags: DRM_CLOEXEC, DRM_RDWR
  *
  * Context: object_name_lock is held; takes backing.lock.
- * Return: the dma-buf; -EINVAL for a BO that is not EXPORTABLE; -EFAULT when purged;
- * -ENOMEM.
+ * Return: the dma-buf; -EPERM for a BO with the reservation of an address space; -EINVAL for one
+ * that is not EXPORTABLE; an error of agate_backing_hold(), such as -EFAULT when purged; -ENOMEM.
  */
 struct dma_buf *agate_prime_export(struct drm_gem_object *obj, int flags);
 
@@ -94,9 +94,9 @@ struct drm_gem_object *agate_prime_import(struct drm_device *drm, struct dma_buf
  * The BO is NOEXEC.  If the dma-buf was exported without DRM_RDWR, the BO is CPU_READONLY
  * and GPU_READONLY; if the memory is one run, it is CONTIGUOUS.
  *
- * Return: the BO, which owns all three from now on; -EINVAL for a size that no BO has, for
- * memory that is not whole pages, and for more than one run if the module's parameter
- * contiguous_imports is set; the error of agate_gem_create().
+ * Return: the BO, which owns the dma-buf, @attach and @sgt from now on; -EINVAL for a size that no
+ * BO has, for memory that is not whole pages, or less than the dma-buf's size, and for more than
+ * one run if the module's parameter contiguous_imports is set; the error of agate_gem_create().
  */
 struct drm_gem_object *agate_prime_import_sg_table(struct drm_device *drm,
 						   struct dma_buf_attachment *attach,

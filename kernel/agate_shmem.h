@@ -3,7 +3,7 @@
  * Topic "shmem" (lab 04): a BO's pages, taken from shmem when first needed.
  *
  * Four kinds of users hold the pages, and pages_use counts them all: every VMA and
- * every importer counts once, the sg table counts once for the BO's life, and the
+ * every importer counts once, the sg table counts once while it is there, and the
  * kernel mapping counts once.  A VMA takes pages one at a time, when a CPU touches
  * them; all others need all pages at once.  When the last user has gone, the pages
  * return to the shmem file, which keeps their contents.
@@ -40,8 +40,8 @@ int agate_shmem_topic_init(struct agate_device *adev);
 void agate_shmem_topic_fini(struct agate_device *adev);
 
 /*
- * All pages come at the first use by the GPU, and stay until the BO dies or is purged:
- * the first populate() makes the sg table, whatever part it is asked for.
+ * All pages come at the first use by the GPU, and stay until the BO dies or is purged, or the
+ * device goes: the first populate() makes the sg table, whatever part it is asked for.
  */
 extern const struct agate_backing_ops agate_shmem_backing;
 

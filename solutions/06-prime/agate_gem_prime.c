@@ -169,9 +169,6 @@ struct drm_gem_object *agate_prime_import_sg_table(struct drm_device *drm,
 }
 #endif
 
-#if LAB06 >= 3
-/* Removal undoes the mappings of all imports that it finds, so it waits for this one. */
-#endif
 #if LAB06 >= 1
 struct drm_gem_object *agate_prime_import(struct drm_device *drm, struct dma_buf *dmabuf)
 {
@@ -188,6 +185,7 @@ struct drm_gem_object *agate_prime_import(struct drm_device *drm, struct dma_buf
 		}
 	}
 #if LAB06 >= 2
+	/* Removal undoes the mappings of all imports that it finds, so it waits for this one. */
 	if (!drm_dev_enter(drm, &idx))
 		return ERR_PTR(-ENODEV);
 	obj = drm_gem_prime_import(drm, dmabuf);
