@@ -91,7 +91,7 @@ static const char *function_name(void)
 
 const char *function_path(const char *file)
 {
-	static char path[96];
+	static char path[128];
 
 	snprintf(path, sizeof(path), DEVICES "%s/%s", function_name(), file);
 	return path;
@@ -105,6 +105,15 @@ long function_number(const char *file)
 int function_enable(const char *text)
 {
 	return file_write(function_path("enable"), text);
+}
+
+void function_unwatched(void)
+{
+	char file[64];
+
+	snprintf(file, sizeof(file), "devfreq/%s/polling_interval", function_name());
+	/* The driver may have no such device. */
+	file_write(function_path(file), "0");
 }
 
 /* ---- The driver ------------------------------------------------------------ */

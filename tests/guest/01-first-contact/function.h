@@ -39,6 +39,8 @@ void driver_take(void);
 bool driver_bound(void);
 /* Disable (0) or enable (1) the function while no driver has it: 0 or the errno. */
 int function_enable(const char *text);
+/* Until the next driver_take(), devfreq does not look at the GPU. */
+void function_unwatched(void);
 /* Whether a module that is loaded from now on gets the GPU at once. */
 void bus_autoprobe(bool on);
 /* cmocka teardown: the GPU has no driver and is not enabled, whatever the test left. */
