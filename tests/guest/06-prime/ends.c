@@ -118,9 +118,31 @@ void test_kernel_map(void **state)
 
 /* ---- The device goes ----------------------------------------------------- */
 
+/* Open files and dma-bufs have references to the module of their calls. */
+static long module_users(void)
+{
+	long users = -1;
+	FILE *file = fopen("/sys/module/agate/refcnt", "re");
+
+	if (!file || fscanf(file, "%ld", &users) != 1)
+		could_not_look("the references to the module cannot be read");
+	fclose(file);
+	return users;
+}
+
+/* The last job's end may put the import, and so the dma-buf, a little later than we do. */
+static void wait_for_release(long users)
+{
+	for (int i = 0; i < 1000 && module_users() != users; i++)
+		usleep(10000);
+	rule("when the import is closed, the dma-buf is released");
+	check_equal(module_users(), users, "references to the module");
+}
+
 /* The same driver has exported the BO, for a device that is gone. */
 void test_other_device(void **state)
 {
+	const long users = module_users();
 	int fd = prime_open(), dmabuf;
 	struct bo bo = numbered_bo(fd, 0), import;
 	void *cpu = NULL;
@@ -144,6 +166,7 @@ void test_other_device(void **state)
 	check_errno(guest_close_handle(fd, import.handle), 0, "GEM_CLOSE");
 	close(dmabuf);
 	close(fd);
+	wait_for_release(users);
 }
 
 struct going {

@@ -3,7 +3,6 @@
 #include "prime.h"
 
 #include <fcntl.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
