@@ -205,6 +205,30 @@ static void queued_job(int fd)
 	close(timeline);
 }
 
+/* It is the next one again as soon as it is idle. */
+static void keeps_its_place(int fd)
+{
+	struct bo oldest = full_bo(fd, 3, 70), others[2];
+	int file = look_at(true);
+
+	dontneed(&oldest);
+	for (unsigned int i = 0; i < 2; i++) {
+		others[i] = full_bo(fd, 3, 71 + i);
+		dontneed(&others[i]);
+	}
+	told(file, "use");
+	rule("a BO that the shrinker has passed over stays where it is");
+	check_equal(scan(file, 1), 3, "pages of the second BO, while the first one is busy");
+	check_kept(file, "a BO that is busy");
+	told(file, "unuse");
+	check_equal(scan(file, 1), 3, "pages of the first BO, which is idle now");
+	check_purged(file, "the BO that was advised first");
+	close(file);
+	guest_destroy(&oldest);
+	guest_destroy(&others[0]);
+	guest_destroy(&others[1]);
+}
+
 void test_busy(void **state)
 {
 	int fd = purge_open();
@@ -214,6 +238,7 @@ void test_busy(void **state)
 	one_reason(fd, "fence 1", "signal", "a BO with a fence of a writer");
 	one_reason(fd, "fence 2", "signal", "a BO with a fence of a reader");
 	one_reason(fd, "fence 3", "signal", "a BO with a fence of DMA_RESV_USAGE_BOOKKEEP");
+	keeps_its_place(fd);
 	queued_job(fd);
 	close(fd);
 	check_nothing_left();
