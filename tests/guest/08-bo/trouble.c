@@ -39,34 +39,47 @@ static bool for_memory(int err)
 	       err == EAGAIN || err == EFAULT;
 }
 
-/* Every allocation of the kernel fails in turn, until the call succeeds. */
+/* The n-th allocation of the kernel fails.  Return: the call had so many. */
+static bool allocation_of(int (*call)(struct agate_bo **bo), const char *what, long handles,
+			  int fail_nth, int n)
+{
+	struct agate_bo *bo = NULL;
+	bool fired;
+	int err;
+
+	fail_nth_arm(fail_nth, n);
+	err = -call(&bo);
+	fired = fail_nth_fired(fail_nth);
+	rule("%s for which the kernel has no memory fails, and leaves nothing", what);
+	if (err && !for_memory(err))
+		check_errno(err, ENOMEM, what);
+	check_true(!bo == !!err, "a BO when it succeeds, and none when it fails", "the opposite");
+	if (!err)
+		agate_bo_unreference(bo);
+	check_equal(calls_maps(), 0, "maps that are left");
+	/* The kernel could not tell which handle it made: it goes with the file. */
+	if (err == EFAULT) {
+		agate_device_close(dev);
+		dev = lib_open();
+	}
+	check_equal(lib_handles(), handles, "handles that are left");
+	if (!fired)
+		check_errno(err, 0, what);
+	return fired;
+}
+
+/*
+ * Each in turn, until the call succeeds.  It may succeed although an allocation failed: the kernel
+ * can do without some.  Each number gets two calls, as in fail_nth_each().
+ */
 static void allocations_of(int (*call)(struct agate_bo **bo), const char *what, long handles)
 {
-	int fail_nth = fail_nth_open(), err;
+	int fail_nth = fail_nth_open();
 	bool fired = true;
 
-	/* A call may succeed although an allocation failed: the kernel can do without some. */
 	for (int n = 1; fired; n++) {
-		struct agate_bo *bo = NULL;
-
-		fail_nth_arm(fail_nth, n);
-		err = -call(&bo);
-		fired = fail_nth_fired(fail_nth);
-		rule("%s for which the kernel has no memory fails, and leaves nothing", what);
-		if (err && !for_memory(err))
-			check_errno(err, ENOMEM, what);
-		check_true(!bo == !!err, "a BO when it succeeds, and none when it fails", "the opposite");
-		if (!err)
-			agate_bo_unreference(bo);
-		check_equal(calls_maps(), 0, "maps that are left");
-		/* The kernel could not tell which handle it made: it goes with the file. */
-		if (err == EFAULT) {
-			agate_device_close(dev);
-			dev = lib_open();
-		}
-		check_equal(lib_handles(), handles, "handles that are left");
-		if (!fired)
-			check_errno(err, 0, what);
+		fired = allocation_of(call, what, handles, fail_nth, n);
+		fired |= allocation_of(call, what, handles, fail_nth, n);
 		if (n > MOST)
 			broken("an end of the allocations that can fail", "another one, %d times", n);
 	}
