@@ -78,12 +78,11 @@ static struct agate_bo_cache_stats stats_of(struct agate_device *dev)
 /* How many BOs does debugfs list with all of these texts on their line? */
 static unsigned int listed(const char *one, const char *two)
 {
-	char path[64], line[512];
+	char line[512];
 	unsigned int count = 0;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%d/bos", guest_minor());
-	file = fopen(path, "re");
+	file = guest_debugfs_open("bos");
 	assert_non_null(file);
 	while (fgets(line, sizeof(line), file))
 		count += strstr(line, one) && strstr(line, two);

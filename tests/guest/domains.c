@@ -61,12 +61,11 @@ void power_wait(const char *want)
 /* A number in debugfs's file "power". */
 long long power_number(const char *name)
 {
-	char path[64], key[32], text[32];
+	char key[32], text[32];
 	long long value = -1;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%d/power", guest_minor());
-	file = fopen(path, "re");
+	file = guest_debugfs_open("power");
 	assert_non_null(file);
 	while (fscanf(file, "%31s %31s%*[^\n]", key, text) == 2) {
 		if (!strcmp(key, name))

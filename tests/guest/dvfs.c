@@ -26,13 +26,12 @@
 /* A number of the device's file "clock": the first behind this name. */
 static uint64_t clock_says(const char *name)
 {
-	char path[64], line[128];
+	char line[128];
 	uint64_t value = UINT64_MAX;
 	size_t len = strlen(name);
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%d/clock", guest_minor());
-	file = fopen(path, "re");
+	file = guest_debugfs_open("clock");
 	assert_non_null(file);
 	while (fgets(line, sizeof(line), file))
 		if (!strncmp(line, name, len) && line[len] == ' ')

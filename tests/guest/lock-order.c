@@ -24,6 +24,9 @@ static const char *const order[][2] = {
 	{ "agate backing.lock", "agate purge.lock" },
 	{ "agate purge.lock", "fs_reclaim" },
 	{ "fs_reclaim", "agate man->lock" },
+	{ "fs_reclaim", "agate card.kmem_lock" },
+	{ "agate card.kmem_lock", "agate man->lock" },
+	{ "agate card.kmem_lock", "agate ggtt.lock" },
 	{ "fs_reclaim", "agate userptr_lock" },
 	{ "fs_reclaim", "agate ggtt.lock" },
 	{ "fs_reclaim", "agate ttm.bound_lock" },
@@ -36,7 +39,8 @@ static const char *const order[][2] = {
 	{ "agate pm.lock", "agate vm->pt_lock" },
 	{ "agate vm->pt_lock", "agate hand_over_lock" },
 	{ "agate hand_over_lock", "agate mover.push_lock" },
-	{ "agate mover.push_lock", "agate lng.lock" },
+	{ "agate mover.push_lock", "agate toucher.lock" },
+	{ "agate toucher.lock", "agate lng.lock" },
 	{ "agate lng.lock", "agate slots.lock" },
 	{ "agate slots.lock", "agate mmu.lock" },
 	{ "agate mmu.lock", "agate mover.lock" },
@@ -50,7 +54,7 @@ static const char *const strangers[] = {
 	"&adev->hand_over_lock", "&adev->slots.lock", "&mmu->lock", "&bus->lock",
 	"&man->lock", "&g->lock", "&ttm->bound_lock", "&ttm->lru_lock", "&mover->push_lock",
 	"&mover->lock", "&scan->lock", "&pool->lists[i].lock", "&bound->userptr_lock",
-	"&adev->userptr_lock", "&lng->lock",
+	"&adev->userptr_lock", "&lng->lock", "&toucher->lock", "&card->kmem_lock",
 };
 
 /* The file's text. */

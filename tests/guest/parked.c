@@ -11,7 +11,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define RESET	"agate_gpu_soft_reset"
+/* From its end on, a thread that takes memory out of the GPU waits for the reset. */
+#define RESET	"agate_mmu_reset_begin"
 
 /*
  * A BO that a job has used, so that the GPU knows its range.  The job is freed by a worker, and
@@ -55,8 +56,8 @@ static void nobody_waits_for_a_reset(void **state)
 	assert_int_equal(guest_close_handle(fd, bo.handle), 0);
 	close(fd);
 	if (!inject_await_held(RESET, 10000))
-		fail_msg("no reset begins: %u polls failed, and %ld BOs are left",
-			 inject_hits("gpu_poll"), guest_counter("bos"));
+		fail_msg("no reset is held: %u polls failed, %u resets began, and %ld BOs are left",
+			 inject_hits("gpu_poll"), inject_hits(RESET), guest_counter("bos"));
 	assert_int_equal(guest_counter("bos"), 1);
 	assert_int_equal(guest_counter("va_nodes"), 1);
 	assert_true(guest_counter("pages") >= 1);

@@ -304,12 +304,32 @@ static void behind_jobs(void **state)
 	placed_close(&client);
 }
 
+/* The other waits until the gate opens, and takes the room that BO 3 had: nobody leaves. */
+static void takes_the_room(const char *test, const char *gate, struct placed_client *client,
+			   struct bo *bos)
+{
+	struct placed_client second = placed_open(PAGE);
+	struct bo other = { 0 };
+	struct call call = { .client = &second, .bo = &other };
+
+	call_begin(&call, populate);
+	assert_false(call_ends_within(&call, A_WHILE_MS));
+	assert_true(inject_let_go(gate));
+	call_end(&call);
+	inject_clear();
+	must_leave(test, "");
+	destroy_all(bos, 3);
+	destroy_all(bos + 4, COUNT - 4);
+	guest_destroy(&other);
+	placed_close(&second);
+	placed_close(client);
+}
+
 /* Memory that the mover is about to leave costs nobody his place. */
 static void parked_first(void **state)
 {
-	struct placed_client client = placed_open(PAGE), second = placed_open(PAGE);
-	struct bo bos[COUNT], other = { 0 };
-	struct call call = { .client = &second, .bo = &other };
+	struct placed_client client = placed_open(PAGE);
+	struct bo bos[COUNT];
 
 	(void)state;
 	fill_vram(&client, bos);
@@ -317,26 +337,14 @@ static void parked_first(void **state)
 	hold_mover();
 	bos[3] = placed_bo(&client, SIZE, AGATE_BO_POPULATE, VRAM);
 	guest_destroy(&bos[3]);
-	call_begin(&call, populate);
-	assert_false(call_ends_within(&call, A_WHILE_MS));
-	assert_true(inject_let_go("mover_run"));
-	call_end(&call);
-	inject_clear();
-	must_leave(__func__, "");
-	for (unsigned int i = 0; i < COUNT; i++)
-		if (i != 3)
-			guest_destroy(&bos[i]);
-	guest_destroy(&other);
-	placed_close(&second);
-	placed_close(&client);
+	takes_the_room(__func__, "mover_run", &client, bos);
 }
 
 /* Nor does memory that somebody is giving back just now: it is on no list any more. */
 static void given_back_first(void **state)
 {
-	struct placed_client client = placed_open(PAGE), second = placed_open(PAGE);
-	struct bo bos[COUNT], other = { 0 };
-	struct call call = { .client = &second, .bo = &other };
+	struct placed_client client = placed_open(PAGE);
+	struct bo bos[COUNT];
 
 	(void)state;
 	fill_vram(&client, bos);
@@ -345,18 +353,7 @@ static void given_back_first(void **state)
 	guest_destroy(&bos[3]);
 	assert_true(inject_await_held("vram_free", 10000));
 	inject_anybody(false);
-	call_begin(&call, populate);
-	assert_false(call_ends_within(&call, A_WHILE_MS));
-	assert_true(inject_let_go("vram_free"));
-	call_end(&call);
-	inject_clear();
-	must_leave(__func__, "");
-	for (unsigned int i = 0; i < COUNT; i++)
-		if (i != 3)
-			guest_destroy(&bos[i]);
-	guest_destroy(&other);
-	placed_close(&second);
-	placed_close(&client);
+	takes_the_room(__func__, "vram_free", &client, bos);
 }
 
 /* ---- A BO dies ----------------------------------------------------------------------- */

@@ -37,13 +37,10 @@ static struct {
 	int devices_freed;
 	struct request request[MAX_REQUESTS];
 	void *map[MAX_MAPS];
-	void (*hook)(unsigned long request, enum fake_when when);
+	void (*hook)(unsigned long request, enum fake_when when, void *arg);
 } calls = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
 
 static _Thread_local bool in_hook;
-
-/* The argument of the ioctl that this thread is in. */
-static _Thread_local const void *in_arg;
 
 /* With the lock held. */
 static struct request *request_of(unsigned long request)
@@ -58,9 +55,9 @@ static struct request *request_of(unsigned long request)
 	return r;
 }
 
-static void call_hook(unsigned long request, enum fake_when when)
+static void call_hook(unsigned long request, enum fake_when when, void *arg)
 {
-	void (*hook)(unsigned long request, enum fake_when when);
+	void (*hook)(unsigned long request, enum fake_when when, void *arg);
 
 	pthread_mutex_lock(&calls.lock);
 	hook = calls.hook;
@@ -68,17 +65,17 @@ static void call_hook(unsigned long request, enum fake_when when)
 	if (!hook || in_hook)
 		return;
 	in_hook = true;
-	hook(request, when);
+	hook(request, when, arg);
 	in_hook = false;
 }
 
 /* Count a call; returns the errno with which it must fail, or 0. */
-static int enter(unsigned long request)
+static int enter(unsigned long request, void *arg)
 {
 	struct request *r;
 	int err = 0;
 
-	call_hook(request, FAKE_BEFORE);
+	call_hook(request, FAKE_BEFORE, arg);
 	pthread_mutex_lock(&calls.lock);
 	r = request_of(request);
 	r->calls++;
@@ -95,26 +92,18 @@ static void refuse(unsigned long request)
 	pthread_mutex_unlock(&calls.lock);
 }
 
-const void *fake_hook_arg(void)
-{
-	return in_arg;
-}
-
 int __wrap_drmIoctl(int fd, unsigned long request, void *arg);
 int __wrap_drmIoctl(int fd, unsigned long request, void *arg)
 {
-	int err;
+	int err = enter(request, arg);
 
-	if (!in_hook)
-		in_arg = arg;
-	err = enter(request);
 	if (!err) {
 		err = fd == calls.fd || request == SYNC_IOC_FILE_INFO ?
 		      fake_ioctl(request, arg) : EBADF;
 		if (err)
 			refuse(request);
 	}
-	call_hook(request, FAKE_AFTER);
+	call_hook(request, FAKE_AFTER, arg);
 	errno = err;
 	return err ? -1 : 0;
 }
@@ -211,7 +200,7 @@ void *__wrap_mmap(void *addr, size_t length, int prot, int flags, int fd, off_t 
 
 	if (fd != calls.fd || fd < 0)
 		return __real_mmap(addr, length, prot, flags, fd, offset);
-	errno = enter(FAKE_MMAP);
+	errno = enter(FAKE_MMAP, NULL);
 	if (!errno)
 		map = fake_map(length, prot, flags, offset);
 	if (map != MAP_FAILED) {
@@ -223,7 +212,7 @@ void *__wrap_mmap(void *addr, size_t length, int prot, int flags, int fd, off_t 
 		calls.map[i] = map;
 		pthread_mutex_unlock(&calls.lock);
 	}
-	call_hook(FAKE_MMAP, FAKE_AFTER);
+	call_hook(FAKE_MMAP, FAKE_AFTER, NULL);
 	return map;
 }
 
@@ -239,7 +228,7 @@ int __wrap_munmap(void *addr, size_t length)
 	pthread_mutex_unlock(&calls.lock);
 	if (i == MAX_MAPS)
 		return __real_munmap(addr, length);
-	enter(FAKE_MUNMAP);
+	enter(FAKE_MUNMAP, NULL);
 	/*
 	 * Remove it from the list first: once unmapped, the address can belong to
 	 * another map.
@@ -248,7 +237,7 @@ int __wrap_munmap(void *addr, size_t length)
 	calls.map[i] = NULL;
 	pthread_mutex_unlock(&calls.lock);
 	ret = __real_munmap(addr, length);
-	call_hook(FAKE_MUNMAP, FAKE_AFTER);
+	call_hook(FAKE_MUNMAP, FAKE_AFTER, NULL);
 	return ret;
 }
 
@@ -321,7 +310,7 @@ unsigned int fake_refused(unsigned long request)
 	return count;
 }
 
-void fake_hook(void (*hook)(unsigned long request, enum fake_when when))
+void fake_hook(void (*hook)(unsigned long request, enum fake_when when, void *arg))
 {
 	pthread_mutex_lock(&calls.lock);
 	calls.hook = hook;

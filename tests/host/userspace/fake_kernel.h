@@ -54,12 +54,9 @@ unsigned int fake_refused(unsigned long request);
 
 /*
  * Called around each call, without the fake's lock; a call made by the hook
- * itself does not call it again.  NULL: none.
+ * itself does not call it again.  NULL: none.  @arg is an ioctl's argument, else NULL.
  */
-void fake_hook(void (*hook)(unsigned long request, enum fake_when when));
-
-/* In a hook that is called around an ioctl: its argument. */
-const void *fake_hook_arg(void);
+void fake_hook(void (*hook)(unsigned long request, enum fake_when when, void *arg));
 
 /* Counts that must return to zero. */
 unsigned int fake_live_handles(void);

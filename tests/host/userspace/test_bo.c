@@ -427,8 +427,9 @@ static void test_wait_with_an_older_driver(void **state)
 
 static struct agate_bo *resubmitted;
 
-static void resubmit(unsigned long request, enum fake_when when)
+static void resubmit(unsigned long request, enum fake_when when, void *arg)
 {
+	(void)arg;
 	if (request == DRM_IOCTL_AGATE_WAIT_BO && when == FAKE_AFTER)
 		agate_bo_mark_submitted(resubmitted, AGATE_ACCESS_RW);
 }

@@ -107,8 +107,9 @@ static void test_oldest_that_fits(void **state)
 static unsigned long seen_calls[16];
 static unsigned int seen_count;
 
-static void record(unsigned long request, enum fake_when when)
+static void record(unsigned long request, enum fake_when when, void *arg)
 {
+	(void)arg;
 	if (when == FAKE_BEFORE && seen_count < 16)
 		seen_calls[seen_count++] = request;
 }
@@ -305,8 +306,9 @@ static void test_no_memory_evicts(void **state)
 
 static unsigned int creations;
 
-static void no_memory_at_all(unsigned long request, enum fake_when when)
+static void no_memory_at_all(unsigned long request, enum fake_when when, void *arg)
 {
+	(void)arg;
 	if (request == DRM_IOCTL_AGATE_CREATE_BO && when == FAKE_BEFORE) {
 		creations++;
 		fake_fail(DRM_IOCTL_AGATE_CREATE_BO, 1, ENOMEM);

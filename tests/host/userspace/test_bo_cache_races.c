@@ -152,9 +152,9 @@ static void *use_the_cache(void *arg)
 	return arg;
 }
 
-static void during_the_wait(unsigned long request, enum fake_when when)
+static void during_the_wait(unsigned long request, enum fake_when when, void *arg)
 {
-	const struct drm_agate_wait_bo *wait = fake_hook_arg();
+	const struct drm_agate_wait_bo *wait = arg;
 	struct timespec limit;
 
 	if (request != DRM_IOCTL_AGATE_WAIT_BO || when != FAKE_BEFORE || !other.dev ||

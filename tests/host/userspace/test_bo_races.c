@@ -38,10 +38,11 @@ static struct {
 } other;
 
 /* Start the other thread once, inside the call that it must race with. */
-static void interfere(unsigned long request, enum fake_when when)
+static void interfere(unsigned long request, enum fake_when when, void *arg)
 {
 	struct timespec limit;
 
+	(void)arg;
 	if (request != other.request || when != other.when || other.started++)
 		return;
 	if (pthread_create(&other.thread, NULL, other.run, NULL))

@@ -335,13 +335,13 @@ static struct drm_agate_sync passed[2];
 static unsigned int passed_count;
 
 /* After the bind its array is gone. */
-static void look_at_syncs(unsigned long request, enum fake_when when)
+static void look_at_syncs(unsigned long request, enum fake_when when, void *arg)
 {
 	if (request == DRM_IOCTL_AGATE_VM_BIND && when == FAKE_AFTER) {
-		const struct drm_agate_vm_bind arg = fake_bound();
+		const struct drm_agate_vm_bind *bind = arg;
 
-		passed_count = arg.out_sync_count;
-		memcpy(passed, (const void *)(uintptr_t)arg.out_syncs,
+		passed_count = bind->out_sync_count;
+		memcpy(passed, (const void *)(uintptr_t)bind->out_syncs,
 		       passed_count * sizeof(passed[0]));
 	}
 }
