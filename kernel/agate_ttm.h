@@ -157,7 +157,7 @@ struct agate_man_ops {
  * @range: what is taken
  * @taken: bytes in use, parked ones among them; under lru_lock, as the rest
  * @taken_visible: of these, below @visible
- * @given_back: how often somebody gave memory back
+ * @given_back: how often somebody gave memory back, or parked it; wait_var_event() waits for it
  * @lru: struct agate_resource, the one that was used longest ago first
  * @parked: those whose BO has left, and that a fence still uses
  * @kernel: the driver's own, which never leave

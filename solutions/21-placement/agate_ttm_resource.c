@@ -6,6 +6,7 @@
  */
 #include <linux/minmax.h>
 #include <linux/slab.h>
+#include <linux/wait_bit.h>
 #include <drm/drm_print.h>
 
 #include "agate_device.h"
@@ -81,6 +82,7 @@ void agate_resource_free(struct agate_resource *res)
 	spin_unlock(&ttm_of(man)->lru_lock);
 	man->ops->free(man, res);
 	mutex_unlock(&man->lock);
+	wake_up_var(&man->given_back);
 	kfree(res);
 }
 
@@ -97,7 +99,9 @@ void agate_resource_park(struct agate_resource *res, struct dma_fence *fence)
 	spin_lock(&ttm_of(man)->lru_lock);
 	res->bo = NULL;
 	list_move_tail(&res->lru, &man->parked);
+	man->given_back++;
 	spin_unlock(&ttm_of(man)->lru_lock);
+	wake_up_var(&man->given_back);
 	agate_park(&ttm_of(man)->park, &res->parked, fence, resource_release);
 }
 

@@ -5,6 +5,7 @@
  * The contract is agate_evict.h.
  */
 #include <linux/dma-resv.h>
+#include <linux/wait_bit.h>
 #include <linux/ww_mutex.h>
 
 #include "agate_device.h"
@@ -110,6 +111,17 @@ static u64 given_back(struct agate_man *man)
 	return times;
 }
 
+/* A BO that dies gives its memory back soon: it waits for nothing that anybody holds here. */
+static int wait_for_dying(struct agate_man *man, u64 before, struct agate_ttm_ctx *ctx)
+{
+	if (ctx->no_wait)
+		return -EBUSY;
+	if (ctx->interruptible)
+		return wait_var_event_interruptible(&man->given_back, given_back(man) != before);
+	wait_var_event(&man->given_back, given_back(man) != before);
+	return 0;
+}
+
 /* Also when nobody has to leave any more, because somebody gave memory back since @before. */
 static int make_room(struct agate_man *man, const struct agate_place *place, u64 size, u64 before,
 		     struct agate_ttm_ctx *ctx)
@@ -118,6 +130,8 @@ static int make_room(struct agate_man *man, const struct agate_place *place, u64
 
 	if (ret == -ENOSPC)
 		ret = agate_ttm_evict_one(man, place, size, ctx);
+	if (ret == -EAGAIN)
+		ret = wait_for_dying(man, before, ctx);
 	return ret == -ENOSPC && given_back(man) != before ? 0 : ret;
 }
 
@@ -188,10 +202,14 @@ static bool is_valuable(struct agate_man *man, const struct agate_resource *res,
  * struct victim - a BO that leaves
  * @bo: with a reference, or NULL
  * @lock: its reservation was locked for this
+ * @busy: the first one that cannot be locked now, with a reference, or NULL
+ * @dying: one was found whose last reference has gone
  */
 struct victim {
 	struct agate_ttm_bo *bo;
 	bool lock;
+	struct agate_ttm_bo *busy;
+	bool dying;
 };
 
 /*
@@ -212,10 +230,9 @@ static bool try_victim(struct victim *victim, struct agate_ttm_bo *bo, struct ag
 	return false;
 }
 
-/* The first one that can be locked now; and into @busy the first one that cannot. */
+/* The first one that can be locked now; and the first one that cannot. */
 static void find_victim(struct agate_man *man, const struct agate_place *place, u64 size,
-			bool elsewhere, struct agate_exec *exec, struct victim *victim,
-			struct agate_ttm_bo **busy)
+			bool elsewhere, struct agate_exec *exec, struct victim *victim)
 {
 	struct agate_ttm *ttm = &man->adev->ttm;
 	struct agate_resource *res;
@@ -229,9 +246,11 @@ static void find_victim(struct agate_man *man, const struct agate_place *place, 
 			continue;
 		if (try_victim(victim, bo, exec))
 			break;
-		if (!*busy && !agate_exec_holds(exec, resv_of(bo)) &&
+		if (!victim->busy && !agate_exec_holds(exec, resv_of(bo)) &&
 		    kref_get_unless_zero(&gem_of(bo)->refcount))
-			*busy = bo;
+			victim->busy = bo;
+		/* This is asked last, because the reference may go at any time. */
+		victim->dying |= !kref_read(&gem_of(bo)->refcount);
 	}
 	spin_unlock(&ttm->lru_lock);
 }
@@ -271,18 +290,19 @@ static int evict_busy(struct agate_ttm_bo *bo, struct agate_man *man,
 int agate_ttm_evict_one(struct agate_man *man, const struct agate_place *place, u64 size,
 			struct agate_ttm_ctx *ctx)
 {
-	struct agate_ttm_bo *busy = NULL;
 	struct victim victim = {};
 
-	find_victim(man, place, size, true, ctx->exec, &victim, &busy);
+	find_victim(man, place, size, true, ctx->exec, &victim);
 	if (!victim.bo)
-		find_victim(man, place, size, false, ctx->exec, &victim, &busy);
+		find_victim(man, place, size, false, ctx->exec, &victim);
 	if (victim.bo) {
-		if (busy)
-			drm_gem_object_put(gem_of(busy));
+		if (victim.busy)
+			drm_gem_object_put(gem_of(victim.busy));
 		return evict_victim(&victim, man, place, size, ctx);
 	}
-	return busy ? evict_busy(busy, man, place, size, ctx) : -ENOSPC;
+	if (victim.busy)
+		return evict_busy(victim.busy, man, place, size, ctx);
+	return victim.dying ? -EAGAIN : -ENOSPC;
 }
 
 int agate_ttm_evict(struct agate_ttm_bo *bo, struct agate_ttm_ctx *ctx)

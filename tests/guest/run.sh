@@ -500,7 +500,7 @@ victims)
 	done
 	set -- "$@" "$(mark waits)" "$(test_step vm-bind behind_a_fence)"
 	set -- "$@" "$(mark '')" "$(test_step victims off_the_lists_first)" \
-		"$(test_step victims in_turn)"
+		"$(test_step victims dying_first)" "$(test_step victims in_turn)"
 	[ "$flavour" = fast ] || set -- "$@" "$(test_step failnth-card)" \
 		"$(test_step failnth-vm)" "$(test_step lock-order)" ;;
 tt-mutants)

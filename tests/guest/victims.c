@@ -366,6 +366,28 @@ static void *destroy(void *arg)
 	return NULL;
 }
 
+/* The only one that has any memory: whoever needs it waits until it is there. */
+static void dying_first(void **state)
+{
+	struct placed_client client = placed_open(PAGE), second = placed_open(PAGE);
+	struct bo bo = placed_bo(&client, COUNT * SIZE, AGATE_BO_POPULATE, VRAM), other = { 0 };
+	struct call death = { .bo = &bo }, call = { .client = &second, .bo = &other };
+
+	(void)state;
+	inject_hold_entry("agate_resource_park", 1, INJECT_BOUND_MS);
+	call_begin(&death, destroy);
+	assert_true(inject_await_held("agate_resource_park", 10000));
+	call_begin(&call, populate);
+	assert_false(call_ends_within(&call, A_WHILE_MS));
+	assert_true(inject_let_go("agate_resource_park"));
+	call_end(&death);
+	call_end(&call);
+	inject_clear();
+	guest_destroy(&other);
+	placed_close(&second);
+	placed_close(&client);
+}
+
 /* It is in no list any more when its pages go: whoever finds it there looks at them. */
 static void off_the_lists_first(void **state)
 {
@@ -488,6 +510,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_teardown(behind_jobs, guest_teardown),
 		cmocka_unit_test_teardown(parked_first, guest_teardown),
 		cmocka_unit_test_teardown(given_back_first, guest_teardown),
+		cmocka_unit_test_teardown(dying_first, guest_teardown),
 		cmocka_unit_test_teardown(off_the_lists_first, guest_teardown),
 		cmocka_unit_test_teardown(away, guest_teardown),
 	};
