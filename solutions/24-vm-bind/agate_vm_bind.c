@@ -31,7 +31,6 @@ static void cut(struct agate_mapping *part, const struct agate_mapping *whole, u
 	part->offset = whole->offset + (addr - agate_mapping_va(whole));
 	part->size = end - addr;
 	part->prot = whole->prot;
-	part->active = whole->active;
 }
 
 void agate_va_split(struct agate_vm *vm, u64 addr, u64 range, struct agate_va_steps *steps)
@@ -52,38 +51,60 @@ void agate_va_split(struct agate_vm *vm, u64 addr, u64 range, struct agate_va_st
 	}
 }
 
-static void record_remove(struct agate_vm *vm, struct agate_mapping *mapping)
+/* Nothing is there, so the range is free. */
+static void range_insert(struct agate_vm *vm, struct agate_mapping *mapping)
 {
-	struct agate_bo *bo = mapping->vm_bo->bo;
+	WARN_ON(drm_mm_reserve_node(&vm->mm, &mapping->node));
+	agate_stat_inc(&vm->adev->stats, AGATE_STAT_VA_NODES);
+}
 
-	mutex_lock(&bo->mappings_lock);
-	list_del(&mapping->link);
-	mutex_unlock(&bo->mappings_lock);
+static void range_remove(struct agate_vm *vm, struct agate_mapping *mapping)
+{
 	drm_mm_remove_node(&mapping->node);
 	agate_stat_dec(&vm->adev->stats, AGATE_STAT_VA_NODES);
 }
 
-/* Nothing is there, so the range is free. */
-static void record_insert(struct agate_vm *vm, struct agate_mapping *mapping)
+static void record_insert(struct agate_mapping *mapping)
 {
 	struct agate_bo *bo = mapping->vm_bo->bo;
 
-	WARN_ON(drm_mm_reserve_node(&vm->mm, &mapping->node));
-	agate_stat_inc(&vm->adev->stats, AGATE_STAT_VA_NODES);
 	mutex_lock(&bo->mappings_lock);
 	list_add(&mapping->link, &mapping->vm_bo->mappings);
 	mutex_unlock(&bo->mappings_lock);
 }
 
-/* A part keeps its BO's record as the whole did, which is dropped. */
+/*
+ * A part keeps its BO's record as the whole did, and has entries if the whole has.  An eviction, or
+ * the notifier of a process's memory, may take them from the whole until both are exchanged.
+ */
+static void part_take_over(struct agate_mapping *part, const struct agate_mapping *whole)
+{
+	if (!part->vm_bo)
+		return;
+	kref_get(&part->vm_bo->ref);
+	part->active = whole->active;
+	list_add(&part->link, &part->vm_bo->mappings);
+}
+
+static void record_replace(struct agate_mapping *whole, struct agate_va_steps *steps)
+{
+	struct agate_bo *bo = whole->vm_bo->bo;
+
+	mutex_lock(&bo->mappings_lock);
+	list_del(&whole->link);
+	if (list_is_first(&whole->step, &steps->drop))
+		part_take_over(steps->left, whole);
+	if (list_is_last(&whole->step, &steps->drop))
+		part_take_over(steps->right, whole);
+	mutex_unlock(&bo->mappings_lock);
+}
+
 static void part_insert(struct agate_vm *vm, struct agate_mapping **part)
 {
-	if ((*part)->vm_bo) {
-		kref_get(&(*part)->vm_bo->ref);
-		record_insert(vm, *part);
-	} else {
+	if ((*part)->vm_bo)
+		range_insert(vm, *part);
+	else
 		kfree(*part);
-	}
 	*part = NULL;
 }
 
@@ -93,12 +114,16 @@ void agate_va_apply(struct agate_vm *vm, struct agate_va_steps *steps)
 
 	lockdep_assert_held_write(&vm->lock);
 
-	list_for_each_entry(mapping, &steps->drop, step)
-		record_remove(vm, mapping);
+	list_for_each_entry(mapping, &steps->drop, step) {
+		range_remove(vm, mapping);
+		record_replace(mapping, steps);
+	}
 	part_insert(vm, &steps->left);
 	part_insert(vm, &steps->right);
-	if (steps->add)
-		record_insert(vm, steps->add);
+	if (steps->add) {
+		range_insert(vm, steps->add);
+		record_insert(steps->add);
+	}
 }
 
 int agate_vm_may_bind(const struct agate_vm *vm, const struct agate_bo *bo)

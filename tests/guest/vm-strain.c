@@ -12,10 +12,10 @@
 
 /* ---- Who waits for whom ------------------------------------------------------------ */
 
-/* VM_BIND of a whole BO, in a thread of its own. */
+/* VM_BIND in a thread of its own. */
 struct binder {
 	const struct space *space;
-	const struct bo *bo;
+	struct drm_agate_vm_bind arg;
 	pthread_t thread;
 	int err;
 };
@@ -24,8 +24,19 @@ static void *bind_it(void *arg)
 {
 	struct binder *b = arg;
 
-	b->err = space_bind(b->space, space_part(b->bo, AREA, b->bo->size, 0, 0), 0, 0);
+	b->err = space_bind(b->space, b->arg, 0, 0);
 	return NULL;
+}
+
+static void binder_start(struct binder *binder)
+{
+	assert_int_equal(pthread_create(&binder->thread, NULL, bind_it, binder), 0);
+}
+
+static void binder_end(struct binder *binder)
+{
+	pthread_join(binder->thread, NULL);
+	assert_int_equal(binder->err, 0);
 }
 
 /* The driver frees everybody's jobs while a client's VM_BIND takes its time. */
@@ -33,7 +44,7 @@ static void releases_go_on(void **state)
 {
 	struct space slow = space_on(guest_open()), other = space_on(guest_open());
 	struct bo gone = space_bo(&slow, BLOCK, SYSTEM), next = space_bo(&slow, BLOCK, SYSTEM);
-	struct binder binder = { .space = &slow, .bo = &next };
+	struct binder binder = { .space = &slow, .arg = space_part(&next, AREA, BLOCK, 0, 0) };
 	int timeline = guest_timeline();
 
 	(void)state;
@@ -43,7 +54,7 @@ static void releases_go_on(void **state)
 	/* The change, and the mover's job that will write it. */
 	guest_wait_counter("jobs", 2);
 	inject_hold_entry("agate_bind_arm", 1, INJECT_BOUND_MS);
-	assert_int_equal(pthread_create(&binder.thread, NULL, bind_it, &binder), 0);
+	binder_start(&binder);
 	assert_true(inject_await_held("agate_bind_arm", 10000));
 	/* The change that removes a binding ends while the thread has its address space. */
 	guest_timeline_advance(timeline);
@@ -51,8 +62,7 @@ static void releases_go_on(void **state)
 	/* That of the thread is left. */
 	guest_wait_counter("jobs", 1);
 	assert_true(inject_let_go("agate_bind_arm"));
-	pthread_join(binder.thread, NULL);
-	assert_int_equal(binder.err, 0);
+	binder_end(&binder);
 	inject_clear();
 	close(timeline);
 	guest_destroy(&gone);
@@ -61,6 +71,42 @@ static void releases_go_on(void **state)
 	space_end(&other);
 	close(slow.fd);
 	close(other.fd);
+	guest_assert_nothing_left();
+}
+
+/* A binding is cut while its BO leaves, which may stay where it goes: the rest is bound there. */
+static void split_while_leaving(void **state)
+{
+	int fd = guest_open();
+	struct space space = space_on(fd), other = space_on(fd);
+	struct bo bo = space_bo(&space, 40 * MIB, SYSTEM | VRAM);
+	struct bo instead = space_bo(&other, 40 * MIB, VRAM);
+	struct binder evicts = { .space = &other, .arg = space_part(&instead, AREA, instead.size, 0, 0) };
+	struct binder cuts = { .space = &space, .arg = space_gap(AREA + 8 * MIB, BLOCK) };
+	const int64_t deadline = guest_deadline(10000);
+
+	(void)state;
+	space_map(&space, &bo, AREA);
+	assert_int_equal(space_fill(&space, AREA, bo.size, 11), 1);
+	inject_hold_entry("agate_vm_teardown_bo", 1, INJECT_BOUND_MS);
+	binder_start(&evicts);
+	assert_true(inject_await_held("agate_vm_teardown_bo", 10000));
+	inject_count("agate_exec_lock");
+	binder_start(&cuts);
+	while (!inject_hits("agate_exec_lock"))
+		assert_true(guest_deadline(0) < deadline);
+	assert_true(inject_let_go("agate_vm_teardown_bo"));
+	binder_end(&evicts);
+	binder_end(&cuts);
+	inject_clear();
+	space_holds(&space, AREA, 11);
+	space_is_hole(&space, AREA + 8 * MIB);
+	space_holds(&space, AREA + 8 * MIB + BLOCK, 11);
+	guest_destroy(&bo);
+	guest_destroy(&instead);
+	space_end(&space);
+	space_end(&other);
+	close(fd);
 	guest_assert_nothing_left();
 }
 
@@ -254,6 +300,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(releases_go_on, guest_teardown),
+		cmocka_unit_test_teardown(split_while_leaving, guest_teardown),
 		cmocka_unit_test_teardown(unbound_stays_away, guest_teardown),
 		cmocka_unit_test_teardown(cut_without_memory, guest_teardown),
 		cmocka_unit_test_teardown(large_gap, guest_teardown),
