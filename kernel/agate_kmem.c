@@ -12,7 +12,10 @@
 #include "agate_kmem.h"
 #include "agate_placement.h"
 
-/* Tables are at the end of visible VRAM, away from what the CPUs map. */
+/*
+ * Tables are at the end of visible VRAM, away from what the CPUs map, or where a page is free.  There
+ * they stay, between BOs that need more in one piece.
+ */
 static int take_vram(struct agate_kmem *kmem)
 {
 	const struct agate_card *card = &kmem->adev->card;

@@ -46,6 +46,8 @@ struct agate_resource;
  * @page: the system memory, or NULL
  * @node: its GGTT addresses, or NULL
  * @backup: where a suspend saves it; NULL with NO_SAVE
+ * @saved: the contents are in @backup alone, from a suspend to its resume.  A table may change
+ *	meanwhile: under mmu.lock
  */
 struct agate_kmem {
 	struct agate_device *adev;
@@ -59,6 +61,7 @@ struct agate_kmem {
 	struct page *page;
 	struct agate_ggtt_node *node;
 	void *backup;
+	bool saved;
 };
 
 /**

@@ -204,6 +204,12 @@ static void write_vram(struct agate_table *table, unsigned int first, const __le
 	void __iomem *at = table->vram->vaddr + first * sizeof(*values);
 	unsigned int i;
 
+	/* The card has no power, and what resume brings back is in the copy. */
+	if (table->vram->saved) {
+		memcpy(table->vram->backup + first * sizeof(*values), values,
+		       count * sizeof(*values));
+		return;
+	}
 	for (i = 0; i < count; i++)
 		writeq(le64_to_cpu(values[i]), at + i * sizeof(*values));
 	/* They leave the CPU's write buffers before the entry does that leads to them. */

@@ -97,6 +97,23 @@ static void resume_pinned(struct agate_device *adev)
 
 /* ---- What the card works with ------------------------------------------- */
 
+/* The notifier of a process's memory may change a table at any time: in the copy from here on. */
+static void save_one(struct agate_kmem *kmem)
+{
+	spin_lock(&kmem->adev->mmu.lock);
+	memcpy_fromio(kmem->backup, kmem->vaddr, kmem->size);
+	kmem->saved = true;
+	spin_unlock(&kmem->adev->mmu.lock);
+}
+
+static void restore_one(struct agate_kmem *kmem)
+{
+	spin_lock(&kmem->adev->mmu.lock);
+	memcpy_toio(kmem->vaddr, kmem->backup, kmem->size);
+	kmem->saved = false;
+	spin_unlock(&kmem->adev->mmu.lock);
+}
+
 static void kmem_save(struct agate_device *adev)
 {
 	struct agate_kmem *kmem;
@@ -104,7 +121,7 @@ static void kmem_save(struct agate_device *adev)
 	mutex_lock(&adev->card.kmem_lock);
 	list_for_each_entry(kmem, &adev->card.kmems, link) {
 		if (kmem->vram && !(kmem->flags & AGATE_KMEM_NO_SAVE))
-			memcpy_fromio(kmem->backup, kmem->vaddr, kmem->size);
+			save_one(kmem);
 	}
 	mutex_unlock(&adev->card.kmem_lock);
 }
@@ -120,7 +137,7 @@ static void kmem_restore(struct agate_device *adev)
 		if (kmem->flags & AGATE_KMEM_NO_SAVE)
 			memset_io(kmem->vaddr, 0, kmem->size);
 		else
-			memcpy_toio(kmem->vaddr, kmem->backup, kmem->size);
+			restore_one(kmem);
 	}
 	mutex_unlock(&adev->card.kmem_lock);
 	/* All of it leaves the CPU's write buffers before an engine reads it. */
