@@ -7,7 +7,8 @@
  * guesses handles, shares BOs with others and with vgem, closes files with jobs in them, and is
  * killed in the middle of it.  With several GPUs it has files of any, and keeps the dma-bufs of one
  * for the next.  On a card many of its BOs have a placement, and more of them than fit, and it
- * has address spaces, where it binds BOs and runs chains.
+ * has address spaces of each kind, where it binds BOs and memory of its own, which goes and comes,
+ * and runs chains.
  * Nothing is expected of a single call.  At the end nothing may be left, the GPU must
  * work, and the kernel's log must be silent.
  */
@@ -28,6 +29,7 @@
 #define DMABUFS		3
 #define SPACES		2
 #define SYNCS		3
+#define USER_PAGES	512u
 #define UNMAPPED	0xf0000000ull
 #define DATA		2048u
 
@@ -60,6 +62,7 @@ struct client {
 	uint32_t lent;		/* vgem's handle */
 	uint32_t space[SPACES];
 	uint32_t sync[SYNCS];
+	char *user;
 };
 
 static void forget(struct bo *bo)
@@ -148,9 +151,12 @@ static uint64_t any_page(void)
 
 static void new_space(struct client *c)
 {
+	static const uint32_t flags[] = {
+		0, 0, AGATE_VM_LONG_RUNNING, AGATE_VM_LONG_RUNNING | AGATE_VM_FAULT_MODE,
+	};
 	uint32_t *space = &c->space[any(SPACES)];
 	struct drm_agate_vm_destroy end = { .vm_id = any(2) ? *space : 1 + any(2 * SPACES) };
-	struct drm_agate_vm_create begin = { 0 };
+	struct drm_agate_vm_create begin = { .flags = flags[any(4)] };
 
 	guest_ioctl(c->fd, DRM_IOCTL_AGATE_VM_DESTROY, &end);
 	if (!guest_ioctl(c->fd, DRM_IOCTL_AGATE_VM_CREATE, &begin))
@@ -189,6 +195,79 @@ static void bind_any(struct client *c)
 	guest_ioctl(c->fd, DRM_IOCTL_AGATE_VM_BIND, &arg);
 }
 
+/* ---- Memory of its own ------------------------------------------------- */
+
+/* A part of it: the first page, and the bytes. */
+static char *any_part(const struct client *c, size_t *size)
+{
+	const uint32_t first = any(USER_PAGES);
+
+	*size = (1 + any(USER_PAGES - first)) * (size_t)PAGE;
+	return c->user + first * (size_t)PAGE;
+}
+
+static void new_user(struct client *c)
+{
+	c->user = mmap(c->user, USER_PAGES * PAGE, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | (c->user ? MAP_FIXED : 0), -1, 0);
+	assert_ptr_not_equal(c->user, MAP_FAILED);
+}
+
+static void bind_user(struct client *c)
+{
+	struct drm_agate_vm_bind arg = {
+		.vm_id = c->space[any(SPACES)], .op = AGATE_VM_BIND_MAP,
+		.flags = AGATE_VM_BIND_USERPTR | any(4), .addr = any_page(),
+	};
+	size_t size;
+
+	arg.offset = (uintptr_t)any_part(c, &size);
+	arg.range = size;
+	guest_ioctl(c->fd, DRM_IOCTL_AGATE_VM_BIND, &arg);
+}
+
+/* A child shares it until somebody writes. */
+static void fork_user(struct client *c)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		*(volatile char *)c->user = 1;
+		_exit(0);
+	}
+	*(volatile char *)c->user = 2;
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+}
+
+static void change_user(struct client *c)
+{
+	size_t size;
+	char *part = any_part(c, &size);
+
+	switch (any(6)) {
+	case 0:
+		new_user(c);
+		break;
+	case 1:
+		munmap(part, size);
+		new_user(c);
+		break;
+	case 2:
+		mprotect(part, size, PROT_READ);
+		mprotect(part, size, PROT_READ | PROT_WRITE);
+		break;
+	case 3:
+		fork_user(c);
+		break;
+	default:
+		madvise(part, size, MADV_DONTNEED);
+		break;
+	}
+}
+
+/* ---- Chains there ------------------------------------------------------ */
+
 /* Often no job is there. */
 static void run_any(struct client *c)
 {
@@ -198,7 +277,7 @@ static void run_any(struct client *c)
 		.jc = any_page(), .requirements = any(2) ? AGATE_JD_REQ_FS : 0,
 		.vm_id = any(8) ? c->space[any(SPACES)] : 1 + any(2 * SPACES),
 		.in_syncs = (uintptr_t)&in, .in_sync_count = !any(4),
-		.out_syncs = (uintptr_t)&out, .out_sync_count = !any(2),
+		.out_syncs = (uintptr_t)&out, .out_sync_count = !any(4),
 	};
 
 	if (bo->cpu)
@@ -212,8 +291,12 @@ static void use_spaces(struct client *c)
 
 	if (!what)
 		new_space(c);
-	else if (what < 10)
+	else if (what < 8)
 		bind_any(c);
+	else if (what < 10)
+		bind_user(c);
+	else if (what < 11)
+		change_user(c);
 	else
 		run_any(c);
 }
@@ -323,6 +406,7 @@ static _Noreturn void client(uint64_t number)
 		signal(SIGBUS, on_sigbus);
 	c.vgem = stranger_open("vgem");
 	c.memory = dmabuf_of_memory(16 * PAGE, &cpu);
+	new_user(&c);
 	if (sigsetjmp(lost, 1))
 		reopen(&c);
 	for (;;) {

@@ -152,17 +152,30 @@ static void behind_a_fence(void **state)
 	guest_assert_nothing_left();
 }
 
+/* As many changes elsewhere as there were here: all that wait for nothing have been made then. */
+static void let_changes_pass(struct space *beside, const struct bo *bo, unsigned int changes)
+{
+	uint32_t out = guest_syncobj(beside->fd);
+
+	for (unsigned int i = 0; i <= changes; i++)
+		assert_int_equal(space_bind(beside, space_part(bo, AREA, BLOCK, 0, 0), 0, out), 0);
+	assert_int_equal(guest_fence_end(guest_sync_file(beside->fd, out)), 1);
+}
+
 /* What goes stays for the jobs before. */
 static void behind_a_job(void **state)
 {
-	struct space space = space_on(guest_open());
+	struct space space = space_on(guest_open()), beside = space_on(space.fd);
 	struct bo bo = space_bo(&space, BLOCK, VRAM), other = space_bo(&space, BLOCK, VRAM);
+	struct bo theirs = space_bo(&beside, BLOCK, VRAM);
 	int timeline = guest_timeline(), err;
 	uint32_t in = guest_timeline_syncobj(space.fd, timeline), job;
 
 	(void)state;
 	space_map(&space, &bo, AREA);
 	space_map(&space, &bo, AREA + MIB);
+	space_map(&space, &other, AREA + 4 * MIB);
+	space_holds(&space, AREA + 4 * MIB, 0);
 	job = space_submit(&space, &(struct agate_compute_payload){
 		.op = AGATE_COMPUTE_FILL, .dst = AREA, .size = BLOCK, .value = 9,
 	}, in, &err);
@@ -170,6 +183,7 @@ static void behind_a_job(void **state)
 	space_map(&space, &other, AREA);
 	space_unmap(&space, AREA + MIB, BLOCK);
 	space_map(&space, &bo, AREA + 2 * MIB);
+	let_changes_pass(&beside, &theirs, 3);
 	guest_timeline_advance(timeline);
 	assert_int_equal(guest_fence_end(guest_sync_file(space.fd, job)), 1);
 	space_holds(&space, AREA, 0);
@@ -178,6 +192,8 @@ static void behind_a_job(void **state)
 	close(timeline);
 	guest_destroy(&bo);
 	guest_destroy(&other);
+	guest_destroy(&theirs);
+	space_end(&beside);
 	space_end(&space);
 	close(space.fd);
 	guest_assert_nothing_left();
