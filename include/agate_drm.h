@@ -551,6 +551,14 @@ struct drm_agate_flip {
  * the chain is killed.  So it is if a job has not ended ten seconds after its turn was over while
  * another address space waits.  A reset of the GPU may run a job of the chain a second time.
  *
+ * Nobody waits for such a job because of the BOs that are bound, and it does not wait for those
+ * of other drivers that are in a BO's reservation: who shares memory with it has to tell the time
+ * in another way.
+ *
+ * Memory of processes (AGATE_VM_BIND_USERPTR) that is not there is waited for while other address
+ * spaces have the slot.  64 address spaces of one file may wait at a time; a chain that would be
+ * one more fails.
+ *
  * A chain that was killed, or failed, bans its address space, and so does memory that does not
  * come back: the jobs that it still has end, and SUBMIT and VM_BIND give ECANCELED.
  * VM_DESTROY ends all its jobs.
@@ -565,7 +573,8 @@ struct drm_agate_flip {
  * is bound need not be there all at once.  But a fault moves nothing away that is bound in the
  * same address space, if it has a reservation with it (CREATE_BO: vm_id).
  *
- * When memory has to move, and when bindings change, the chain is not stopped; a process's memory
+ * When memory has to move, and when bindings change, the chain is not stopped (a VM_BIND that
+ * replaces or removes memory of a process waits for the changes before it); a process's memory
  * may go, come and change while the job runs, and each access finds what the process would find.
  * Memory that comes late, such as a file's, is waited for as long as no other address space needs
  * the slot.
@@ -620,7 +629,9 @@ struct drm_agate_vm_destroy {
  * if it is there no more, or if the GPU may write and the process may not.  Unbind the part that
  * is gone, at an end of the binding, and the rest works.  Only the process that bound it may
  * use SUBMIT for the address space; the others get EPERM, and so does a process that has
- * called exec().  EAGAIN if memory changes faster than it can be looked for.
+ * called exec().  EAGAIN if memory changes faster than it can be looked for.  In an address space
+ * that is AGATE_VM_LONG_RUNNING, and not AGATE_VM_FAULT_MODE, VM_BIND gives EPERM to a second
+ * process, too.
  *
  * The call: EINVAL for a handle, and for a range that wraps or is larger than a BO may be;
  * EFAULT for what is not all memory of the process, or is a device's, or a BO's, and for what

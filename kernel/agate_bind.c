@@ -500,7 +500,6 @@ static int open_queue(struct agate_vm *vm)
 int agate_bind_open(struct agate_vm *vm, u32 flags)
 {
 	struct agate_bound *bound = &vm->bound;
-	int ret;
 
 	INIT_LIST_HEAD(&bound->externals);
 	INIT_LIST_HEAD(&bound->userptrs);
@@ -510,15 +509,7 @@ int agate_bind_open(struct agate_vm *vm, u32 flags)
 	INIT_LIST_HEAD(&bound->evicted);
 	agate_chains_init(&bound->chains, flags & AGATE_VM_LONG_RUNNING);
 	agate_faults_init(&bound->faults, flags & AGATE_VM_FAULT_MODE);
-	if (flags & AGATE_VM_LONG_RUNNING) {
-		bound->toucher = agate_toucher_create(vm, agate_long_touched);
-		if (!bound->toucher)
-			return -ENOMEM;
-	}
-	ret = open_queue(vm);
-	if (ret)
-		agate_toucher_destroy(bound->toucher);
-	return ret;
+	return open_queue(vm);
 }
 
 static void drop_all(struct agate_vm *vm)
@@ -541,7 +532,7 @@ static void drop_all(struct agate_vm *vm)
 
 void agate_bind_close(struct agate_vm *vm)
 {
-	agate_toucher_destroy(vm->bound.toucher);
+	agate_toucher_forget(vm);
 	drop_all(vm);
 	drm_sched_entity_destroy(&vm->bound.entity);
 	agate_chains_fini(&vm->bound.chains);

@@ -42,14 +42,15 @@ struct drm_gem_object;
  * @external_count: how many, at most AGATE_SUBMIT_MAX_BOS; under vm->lock
  * @userptrs: struct agate_vm_bo: those of memory of processes; under vm->lock
  * @userptr_count: how many, at most AGATE_SUBMIT_MAX_BOS; under vm->lock
- * @userptr_lock: one SUBMIT at a time looks after them; see agate_userptr.h
+ * @userptr_lock: one SUBMIT or worker at a time looks after them; see agate_userptr.h
  * @evicted_lock: protects @evicted; innermost
  * @evicted: struct agate_vm_bo: those with a mapping whose entries are gone
  * @entity: the queue
  * @last: the fence of the last change, with a reference, or NULL; under the root's reservation
  * @chains: jobs that may run for ever
  * @faults: what the GPU misses
- * @toucher: waits for memory of processes in place of the workers, or NULL
+ * @toucher: waits for memory of processes in place of the workers, or has done so, with a reference;
+ *	or NULL; under @userptr_lock
  */
 struct agate_bound {
 	struct drm_gem_object *root;

@@ -23,7 +23,6 @@
 #include "agate_lock_order.h"
 #include "agate_park.h"
 #include "agate_sleep.h"
-#include "agate_touch.h"
 #include "agate_vm_ioctl.h"
 
 static atomic64_t next_client_id = ATOMIC64_INIT(1);
@@ -326,15 +325,10 @@ static int __init agate_init(void)
 	int ret;
 
 	agate_lock_order_prime();
-	ret = agate_touch_init();
-	if (ret)
-		return ret;
 	agate_limit_init();
 	ret = pci_register_driver(&agate_pci_driver);
-	if (ret) {
+	if (ret)
 		agate_limit_exit();
-		agate_touch_exit();
-	}
 	return ret;
 }
 module_init(agate_init);
@@ -342,7 +336,6 @@ module_init(agate_init);
 static void __exit agate_exit(void)
 {
 	pci_unregister_driver(&agate_pci_driver);
-	agate_touch_exit();
 	agate_limit_exit();
 	agate_fence_flush();
 }

@@ -2,6 +2,7 @@
 /*
  * Address spaces in fault mode: see agate_fault_vm.h.
  */
+#include <linux/delay.h>
 #include <linux/dma-resv.h>
 #include <linux/kthread.h>
 #include <linux/mm.h>
@@ -18,6 +19,9 @@
 #include "agate_slot.h"
 #include "agate_userptr.h"
 #include "agate_vm.h"
+
+/* How long a process that changes its memory all the time has for itself. */
+#define BACK_OFF_US	1000
 
 bool agate_vm_faults(const struct agate_vm *vm)
 {
@@ -51,9 +55,13 @@ void agate_fault_vm_note(struct agate_job *job, u64 va)
 	kref_get(&job->ref);
 	spin_lock(&lng->lock);
 	old = note_set(lng, faults, job, va);
-	/* Once for each note: its job is all that keeps the address space, and with it the work. */
-	if (!old)
+	/*
+	 * Once for each note: its job is all that keeps the address space, and with it the work.
+	 * What an earlier fault waits for may be needed no more.
+	 */
+	if (!old || faults->touching)
 		queue_work(lng->fault_wq, &faults->work);
+	faults->touching = false;
 	spin_unlock(&lng->lock);
 	if (old)
 		agate_job_put(old);
@@ -121,7 +129,10 @@ static int lock_and_bind(struct agate_vm *vm, struct agate_mapping *mapping)
 	return ret;
 }
 
-/* Return: false: there is another note by now, and the worker comes to that. */
+/*
+ * Return: false: there is another note by now, and the worker comes to that; or the job has ended
+ * meanwhile, and nobody would forget the note.
+ */
 static bool note_put_back(struct agate_job *job, u64 va)
 {
 	struct agate_long *lng = &job->adev->lng;
@@ -129,7 +140,7 @@ static bool note_put_back(struct agate_job *job, u64 va)
 	bool back;
 
 	spin_lock(&lng->lock);
-	back = !faults->job;
+	back = !faults->job && !list_empty(&job->turn);
 	if (back) {
 		kref_get(&job->ref);
 		note_set(lng, faults, job, va);
@@ -140,13 +151,13 @@ static bool note_put_back(struct agate_job *job, u64 va)
 }
 
 /* The note comes first, because the pages may be there at once.  Return: -EINPROGRESS. */
-static int wait_for_pages(struct agate_vm_bo *vm_bo, struct agate_job *job, u64 va)
+static int put_back_and_touch(struct agate_vm_bo *vm_bo, struct agate_job *job, u64 va)
 {
 	int ret;
 
 	if (!note_put_back(job, va))
 		return -EINPROGRESS;
-	ret = agate_userptr_touch_one_later(vm_bo);
+	ret = agate_userptr_touch_one_later(job, vm_bo);
 	if (!ret)
 		return -EINPROGRESS;
 	agate_fault_vm_drop(job);
@@ -154,7 +165,7 @@ static int wait_for_pages(struct agate_vm_bo *vm_bo, struct agate_job *job, u64 
 }
 
 /* The pages are found as if the process that bound them accessed them. */
-static int collect(struct agate_vm_bo *vm_bo, struct agate_job *job, u64 va)
+static int collect_one(struct agate_vm_bo *vm_bo, struct agate_job *job, u64 va)
 {
 	struct mm_struct *mm = vm_bo->bo->userptr.notifier.mm;
 	int ret;
@@ -164,7 +175,7 @@ static int collect(struct agate_vm_bo *vm_bo, struct agate_job *job, u64 va)
 	kthread_use_mm(mm);
 	ret = agate_userptr_collect_one(vm_bo);
 	if (ret == -ENODATA)
-		ret = wait_for_pages(vm_bo, job, va);
+		ret = put_back_and_touch(vm_bo, job, va);
 	kthread_unuse_mm(mm);
 	/* The process may have ended meanwhile, and the end of its memory take any lock. */
 	mmput_async(mm);
@@ -178,7 +189,7 @@ static int collect_and_bind(struct agate_vm *vm, struct agate_mapping *mapping,
 
 	if (ret)
 		return ret;
-	ret = collect(mapping->vm_bo, job, va);
+	ret = collect_one(mapping->vm_bo, job, va);
 	if (!ret)
 		ret = lock_and_bind(vm, mapping);
 	agate_userptr_end(vm);
@@ -188,6 +199,7 @@ static int collect_and_bind(struct agate_vm *vm, struct agate_mapping *mapping,
 static int bring(struct agate_job *job, u64 va)
 {
 	struct agate_vm *vm = job->vm;
+	struct mem_cgroup *memcg = set_active_memcg(vm->memcg);
 	struct agate_mapping *mapping;
 	int ret = -EFAULT;
 
@@ -198,6 +210,7 @@ static int bring(struct agate_job *job, u64 va)
 	else if (mapping)
 		ret = lock_and_bind(vm, mapping);
 	up_read(&vm->lock);
+	set_active_memcg(memcg);
 	return ret;
 }
 
@@ -220,11 +233,13 @@ static void serve(struct agate_job *job, u64 va)
 	if (agate_long_must_end(job) || !drm_dev_enter(&job->adev->drm, &idx))
 		return;
 	ret = bring(job, va);
-	/* The process's memory changes all the time: others come first. */
-	if (ret == -EAGAIN)
+	/* The process's memory changes all the time: its owner comes first, and others. */
+	if (ret == -EAGAIN) {
+		fsleep(BACK_OFF_US);
 		agate_fault_vm_note(job, va);
-	else if (ret && ret != -EINPROGRESS)
+	} else if (ret && ret != -EINPROGRESS) {
 		give_up(job, va, ret);
+	}
 	drm_dev_exit(idx);
 }
 
@@ -244,34 +259,41 @@ static void serve_work(struct work_struct *work)
 
 /* ---- VM_BIND ----------------------------------------------------------- */
 
-static int empty_one(struct agate_vm *vm, struct agate_bo *bo)
+/* The next one at or behind @addr whose memory is a process's, or NULL. */
+static struct agate_bo *next_userptr(struct agate_vm *vm, u64 *addr, u64 end)
 {
-	long left = dma_resv_wait_timeout(vm->bound.root->resv, DMA_RESV_USAGE_BOOKKEEP, true,
-					  MAX_SCHEDULE_TIMEOUT);
+	struct drm_mm_node *node;
 
-	if (left < 0)
-		return left;
-	agate_vm_zap_userptr(bo);
-	return 0;
+	drm_mm_for_each_node_in_range(node, &vm->mm, *addr >> PAGE_SHIFT, end >> PAGE_SHIFT) {
+		struct agate_mapping *mapping = container_of(node, struct agate_mapping, node);
+
+		*addr = agate_mapping_va(mapping) + mapping->size;
+		if (agate_is_userptr(mapping->vm_bo->bo))
+			return mapping->vm_bo->bo;
+	}
+	return NULL;
 }
 
 int agate_fault_vm_empty(struct agate_vm *vm, u64 addr, u64 range)
 {
-	struct drm_mm_node *node;
-	int ret = 0;
+	const u64 end = addr + range;
+	struct agate_bo *bo;
+	long left;
 
 	lockdep_assert_held_write(&vm->lock);
 
 	if (!agate_vm_faults(vm))
 		return 0;
-	drm_mm_for_each_node_in_range(node, &vm->mm, addr >> PAGE_SHIFT,
-				      (addr + range) >> PAGE_SHIFT) {
-		struct agate_mapping *mapping = container_of(node, struct agate_mapping, node);
-
-		if (!ret && agate_is_userptr(mapping->vm_bo->bo))
-			ret = empty_one(vm, mapping->vm_bo->bo);
-	}
-	return ret;
+	bo = next_userptr(vm, &addr, end);
+	if (!bo)
+		return 0;
+	left = dma_resv_wait_timeout(vm->bound.root->resv, DMA_RESV_USAGE_BOOKKEEP, true,
+				     MAX_SCHEDULE_TIMEOUT);
+	if (left < 0)
+		return left;
+	for (; bo; bo = next_userptr(vm, &addr, end))
+		agate_vm_zap_userptr(bo);
+	return 0;
 }
 
 /* ---- Life -------------------------------------------------------------- */

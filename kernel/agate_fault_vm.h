@@ -45,7 +45,8 @@ struct agate_vm;
  * @link: in adev->lng.faults while there is a @job; likewise
  * @work: serves it; on adev->lng.fault_wq
  *
- * There is at most one: an address space has one chain on the slot, and that stands still.
+ * There is at most one: an address space has one chain on the slot, and that stands still.  It may
+ * try again, and miss something else, after a VM_BIND or a reset: the newest note counts.
  */
 struct agate_faults {
 	bool on;

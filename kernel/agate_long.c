@@ -6,6 +6,7 @@
  * (agate_long_stop.c).  The first may wait for memory and for locks under which others wait for a
  * chain's end, so the second takes none of these.
  */
+#include <linux/delay.h>
 #include <drm/drm_drv.h>
 
 #include "agate_device.h"
@@ -15,6 +16,9 @@
 #include "agate_queue.h"
 #include "agate_slot.h"
 #include "agate_vm.h"
+
+/* How long a process that changes its memory all the time has for itself. */
+#define BACK_OFF_US	1000
 
 /* ---- Address spaces ---------------------------------------------------- */
 
@@ -263,7 +267,9 @@ static void begin(struct agate_job *job)
 	drm_dev_exit(idx);
 	if (ret == -EINPROGRESS)
 		wait_for_moves(chains);
-	else if (ret && ret != -EAGAIN && ret != -ENODATA)
+	else if (ret == -EAGAIN)
+		fsleep(BACK_OFF_US);
+	else if (ret && ret != -ENODATA)
 		end_job(job, ret);
 }
 

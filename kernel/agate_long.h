@@ -38,7 +38,8 @@ struct agate_vm;
  * @banned: 0, or -ECANCELED; written under adev->lng.lock
  * @jobs: struct agate_job (turn): in their order; each with a reference; under adev->lng.lock
  * @turn: in adev->lng.turns while there are @jobs; under adev->lng.lock
- * @waits: what its memory needs is not ready; under adev->lng.lock
+ * @waits: what its memory needs is not ready.  The worker sets it, and whoever clears it kicks the
+ *	worker afterwards
  * @moved: for what it waits, with a reference, or NULL; only the worker uses it
  * @moved_cb: on @moved
  */

@@ -156,12 +156,13 @@ static int lock_and_start(struct agate_job *job, struct agate_preempt *preempt)
 }
 
 /* The wait may be over at once.  Return: -ENODATA; or the error of touching: nothing waits then. */
-static int wait_for_pages(struct agate_vm *vm)
+static int touch_first(struct agate_job *job)
 {
+	struct agate_vm *vm = job->vm;
 	int ret;
 
 	WRITE_ONCE(vm->bound.chains.waits, true);
-	ret = agate_userptr_touch_later(vm);
+	ret = agate_userptr_touch_later(job);
 	if (!ret)
 		return -ENODATA;
 	WRITE_ONCE(vm->bound.chains.waits, false);
@@ -169,8 +170,9 @@ static int wait_for_pages(struct agate_vm *vm)
 }
 
 /* The pages are found as if the process that bound them accessed them. */
-static int collect(struct agate_vm *vm)
+static int collect_all(struct agate_job *job)
 {
+	struct agate_vm *vm = job->vm;
 	struct mm_struct *mm;
 	int ret;
 
@@ -182,7 +184,7 @@ static int collect(struct agate_vm *vm)
 	kthread_use_mm(mm);
 	ret = agate_userptr_collect(vm);
 	if (ret == -ENODATA)
-		ret = wait_for_pages(vm);
+		ret = touch_first(job);
 	kthread_unuse_mm(mm);
 	/* The process may have ended meanwhile, and the end of its memory take any lock. */
 	mmput_async(mm);
@@ -197,7 +199,7 @@ static int collect_and_start(struct agate_job *job, struct agate_preempt *preemp
 	down_read(&vm->lock);
 	ret = agate_userptr_begin(vm);
 	if (!ret) {
-		ret = collect(vm);
+		ret = collect_all(job);
 		if (!ret)
 			ret = lock_and_start(job, preempt);
 		agate_userptr_end(vm);
@@ -206,7 +208,7 @@ static int collect_and_start(struct agate_job *job, struct agate_preempt *preemp
 	return ret;
 }
 
-int agate_long_start(struct agate_job *job)
+static int prepare_and_start(struct agate_job *job)
 {
 	struct agate_preempt *preempt = agate_preempt_create(job->adev);
 	int ret;
@@ -219,5 +221,14 @@ int agate_long_start(struct agate_job *job)
 		agate_pm_put(job->adev);
 	}
 	dma_fence_put(&preempt->base);
+	return ret;
+}
+
+int agate_long_start(struct agate_job *job)
+{
+	struct mem_cgroup *memcg = set_active_memcg(job->vm->memcg);
+	int ret = prepare_and_start(job);
+
+	set_active_memcg(memcg);
 	return ret;
 }

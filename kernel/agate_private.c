@@ -15,7 +15,11 @@ static struct agate_bo *bo_of(struct agate_ttm_bo *ttm)
 	return container_of(ttm, struct agate_bo, ttm);
 }
 
-/* The root's reservation is held, and nobody binds a private BO or removes a binding without it. */
+/*
+ * The root's reservation is held, and no binding of a private BO takes effect, or goes, without it.  Its
+ * record may come or go at any time, and then this is decided too early or too late, which harms
+ * nobody.
+ */
 static bool may_leave(struct agate_ttm_bo *bo, const struct drm_gem_object *root)
 {
 	return bo->root == root && !bo->pins && list_empty(&bo_of(bo)->vm_bos);

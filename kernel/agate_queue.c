@@ -43,6 +43,11 @@ static void entities_release(struct kref *ref)
 	kfree_rcu(entities, rcu);
 }
 
+void agate_entities_put(struct agate_entities *entities)
+{
+	kref_put(&entities->ref, entities_release);
+}
+
 /* The hardware is done with the BOs, or will never start to use them. */
 static void job_idle(struct agate_job *job)
 {
@@ -307,7 +312,7 @@ struct agate_entities *agate_queues_open(struct agate_device *adev)
 		if (ret) {
 			while (n--)
 				drm_sched_entity_destroy(&entities->entity[n]);
-			kref_put(&entities->ref, entities_release);
+			agate_entities_put(entities);
 			return ERR_PTR(ret);
 		}
 	}
@@ -330,7 +335,7 @@ void agate_queues_close(struct agate_device *adev, struct agate_entities *entiti
 	wait_event(adev->queues.idle, !atomic_read(&entities->jobs));
 	for (n = 0; n < AGATE_SLOTS_USED; n++)
 		drm_sched_entity_destroy(&entities->entity[n]);
-	kref_put(&entities->ref, entities_release);
+	agate_entities_put(entities);
 }
 
 /* ---- Schedulers ------------------------------------------------------- */

@@ -46,6 +46,7 @@ struct agate_queues {
  * @lock: held across arming and pushing, so that fences are queued in order
  * @closing: the file is being closed; under slots.lock
  * @jobs: of this file, from agate_queues_reserve() to free
+ * @touches: threads that wait for memory (agate_touch.h)
  * @busy_ns: time its jobs spent on each slot, for fdinfo
  * @cycles: the same in cycles of the GPU's clock; 0 while nobody counts them
  * @entity: one for each slot
@@ -57,6 +58,7 @@ struct agate_entities {
 	struct mutex lock;
 	bool closing;
 	atomic_t jobs;
+	atomic_t touches;
 	atomic64_t busy_ns[AGATE_MAX_SLOTS];
 	atomic64_t cycles[AGATE_MAX_SLOTS];
 	struct drm_sched_entity entity[AGATE_SLOTS_USED];
@@ -98,6 +100,9 @@ struct agate_entities *agate_queues_open(struct agate_device *adev);
  * waits only for foreign fences, which signal in finite time.
  */
 void agate_queues_close(struct agate_device *adev, struct agate_entities *entities);
+
+/** agate_entities_put - give back one reference; it may be the last */
+void agate_entities_put(struct agate_entities *entities);
 
 /**
  * agate_queues_reserve - wait until a file may have one more job, and count it

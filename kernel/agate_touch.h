@@ -9,8 +9,12 @@
  * the driver and putting the machine to sleep do not wait for such a page.
  *
  * An ioctl waits in its own thread, and a deadly signal ends that.  A worker leaves the wait to
- * the address space's struct agate_toucher, which tells it when to try again.  Only the module
- * stays until the wait is over.
+ * a thread of the driver, which tells the address space when to try again.  Only the module and
+ * the process's memory stay until the wait is over.  So does what this memory keeps: a process that
+ * was killed, and had mapped a BO, still has the file open.
+ *
+ * Each wait has a thread of its own, because a client whose memory does not come must not keep
+ * others from waiting.  So a file has a limited number of them.
  *
  * Nothing keeps the pages there: the driver may find them gone again, and begin again.  KVM's
  * asynchronous page faults work like this.
@@ -21,10 +25,13 @@
 #include <linux/kref.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
-#include <linux/workqueue.h>
 
+struct agate_entities;
 struct agate_vm;
 struct mm_struct;
+
+/* So many waits of one file may be under way. */
+#define AGATE_TOUCHES_MAX	64
 
 /**
  * struct agate_touch_range - memory that has to be there
@@ -39,36 +46,32 @@ struct agate_touch_range {
 };
 
 /**
- * struct agate_toucher - what waits for memory, for the workers of one address space
- * @ref: the address space has one, and @work another
- * @lock: protects @vm, @busy and @error; lng.lock is inside of it
- * @vm: whom to tell, or NULL when it has gone
+ * struct agate_toucher - a thread that waits for memory
+ * @ref: the address space has one, and the thread another
+ * @lock: protects @vm, @at, @ended and @error; lng.lock is inside of it
+ * @vm: whom to tell, or NULL when nobody wants to know any more
  * @done: tells it
- * @busy: @work waits
- * @error: how it ended last; the next agate_toucher_start() returns that
- * @mm: whose memory, with a reference, while @busy
- * @ranges: what of it, likewise
+ * @at: what it waits for now, or has waited for last
+ * @ended: it waits no more
+ * @error: then: why @at did not come, or 0
+ * @entities: of the file, with a reference; they count the threads
+ * @mm: whose memory, with a reference
+ * @ranges: what of it
  * @count: how many
- * @work: waits; on a queue of the module's
  */
 struct agate_toucher {
 	struct kref ref;
-	spinlock_t lock;	/* vm, busy, error */
+	spinlock_t lock;	/* vm, at, ended, error */
 	struct agate_vm *vm;
 	void (*done)(struct agate_vm *vm);
-	bool busy;
+	u64 at;
+	bool ended;
 	int error;
+	struct agate_entities *entities;
 	struct mm_struct *mm;
 	struct agate_touch_range *ranges;
 	unsigned int count;
-	struct work_struct work;
 };
-
-/** agate_touch_init - make the module's queue: 0 or -ENOMEM */
-int agate_touch_init(void);
-
-/** agate_touch_exit - end it; nobody waits any more, or the module would still be in use */
-void agate_touch_exit(void);
 
 /**
  * agate_touch - bring memory of the caller's process there
@@ -82,36 +85,30 @@ void agate_touch_exit(void);
 int agate_touch(const struct agate_touch_range *ranges, unsigned int count);
 
 /**
- * agate_toucher_create - prepare to wait for an address space
- * @vm: the address space
- * @done: called after each wait, with @lock held
+ * agate_toucher_start - wait for memory, and then tell the address space
+ * @vm: the address space; the caller is the only one that uses vm->bound.toucher
+ * @entities: of the file whose job needs the memory
+ * @ranges: what of the caller's process, from kvmalloc(); this call takes them over, whatever it
+ *	returns
+ * @count: how many
+ * @done: called when the wait has ended; takes no lock that is outside of lng.lock
  *
- * Return: the toucher, or NULL.
+ * If a thread waits for a part of this already, the address space is told after that.
+ *
+ * Context: sleeps, but not for the memory.
+ * Return: 0; the error of the last wait, if it was for a part of this; -EBUSY: the file has too
+ * many waits; -ENOMEM.
  */
-struct agate_toucher *agate_toucher_create(struct agate_vm *vm,
-					   void (*done)(struct agate_vm *vm));
+int agate_toucher_start(struct agate_vm *vm, struct agate_entities *entities,
+			struct agate_touch_range *ranges, unsigned int count,
+			void (*done)(struct agate_vm *vm));
 
 /**
- * agate_toucher_destroy - the address space goes, and need not be told any more
- * @toucher: its toucher, or NULL
+ * agate_toucher_forget - the address space need not be told any more
+ * @vm: the address space; as for agate_toucher_start()
  *
  * Does not wait.
  */
-void agate_toucher_destroy(struct agate_toucher *toucher);
-
-/**
- * agate_toucher_start - wait for memory, and then tell the address space
- * @toucher: its toucher
- * @mm: whose memory; the caller has a reference
- * @ranges: what of it, from kvmalloc(); this call takes them over, whatever it returns
- * @count: how many
- *
- * If it waits already, the address space is told after that.
- *
- * Context: does not sleep for long.
- * Return: 0; or how the last wait ended, if that was an error: then it does not wait.
- */
-int agate_toucher_start(struct agate_toucher *toucher, struct mm_struct *mm,
-			struct agate_touch_range *ranges, unsigned int count);
+void agate_toucher_forget(struct agate_vm *vm);
 
 #endif /* AGATE_TOUCH_H */

@@ -45,6 +45,7 @@
 struct agate_backing_ops;
 struct agate_bo;
 struct agate_device;
+struct agate_job;
 struct agate_vm;
 struct agate_vm_bo;
 struct drm_gem_object;
@@ -76,13 +77,19 @@ extern const struct agate_backing_ops agate_userptr_backing;
 bool agate_is_userptr(const struct agate_bo *bo);
 
 /**
+ * agate_userptr_of_others - is memory of another process than the caller's bound?
+ * @vm: an address space whose owner chooses the ranges; its lock is held
+ */
+bool agate_userptr_of_others(const struct agate_vm *vm);
+
+/**
  * agate_userptr_touch_new - see that memory is there which is about to be bound
  * @addr: in the caller; a multiple of 4 KiB
  * @size: bytes, likewise
  * @readonly: the GPU will not write there
  *
  * Context: as agate_touch().
- * Return: 0; -EINVAL for a range that wraps; -EFAULT for one that is not, or not all, memory of
+ * Return: 0; -EINVAL for a range that wraps or is larger than a BO may be; -EFAULT for one that is not, or not all, memory of
  * the process, which it may write unless @readonly; -ENOMEM; -EINTR.
  */
 int agate_userptr_touch_new(u64 addr, u64 size, bool readonly);
@@ -96,8 +103,7 @@ int agate_userptr_touch_new(u64 addr, u64 size, bool readonly);
  *
  * Context: may sleep, between drm_dev_enter() and drm_dev_exit(); no lock of the driver is held.
  * The caller has called agate_userptr_touch_new().
- * Return: the BO with one reference, which nobody else knows; or an ERR_PTR: -EINVAL for a range
- * that is larger than a BO may be; -EFAULT; -EOPNOTSUPP where DMA goes to other memory than this;
+ * Return: the BO with one reference, which nobody else knows; or an ERR_PTR: -EFAULT; -EOPNOTSUPP where DMA goes to other memory than this;
  * -ENOMEM.
  */
 struct agate_bo *agate_userptr_create(struct agate_vm *vm, u64 addr, u64 size, bool readonly);
@@ -132,7 +138,7 @@ struct mm_struct *agate_userptr_mm(struct agate_vm *vm);
  * notifiers that are under way, so no reservation is held.
  * Return: 0; -EPERM: it is memory of another process; -ENODATA, which nothing else in a SUBMIT
  * says: some of it is not there, or no more, and has to be touched; -EAGAIN: it changes all the
- * time; -ENOMEM; -ENODEV.
+ * time; -EOPNOTSUPP: DMA goes to other memory than this; -ENOMEM; -EINTR; -ENODEV.
  */
 int agate_userptr_collect(struct agate_vm *vm);
 
@@ -147,16 +153,17 @@ int agate_userptr_touch(struct agate_vm *vm);
 
 /**
  * agate_userptr_touch_later - have somebody else wait for them
- * @vm: its lock is held; the caller uses the process's memory, with a reference
+ * @job: whose address space it is: its lock is held, and so is bound.userptr_lock; the caller uses
+ *	the process's memory, with a reference
  *
  * The address space is told when it is over (struct agate_toucher).
  *
- * Return: 0; -ENOMEM; an error of the last wait.
+ * Return: 0; else as agate_toucher_start().
  */
-int agate_userptr_touch_later(struct agate_vm *vm);
+int agate_userptr_touch_later(struct agate_job *job);
 
 /** agate_userptr_touch_one_later - the same, for one binding: the BO's record */
-int agate_userptr_touch_one_later(struct agate_vm_bo *vm_bo);
+int agate_userptr_touch_one_later(struct agate_job *job, struct agate_vm_bo *vm_bo);
 
 /**
  * agate_userptr_rebind - queue the changes that make the entries of new pages

@@ -7,6 +7,7 @@
  * mapping, and so does each job that lists the BO; when the last reference goes, the
  * driver removes the page-table entries, then the range, and then the BO may die.
  */
+#include <linux/memcontrol.h>
 #include <linux/slab.h>
 #include <drm/drm_drv.h>
 
@@ -33,6 +34,7 @@ static void vm_free(struct agate_parked *parked)
 	drm_mm_takedown(&vm->mm);
 	mutex_destroy(&vm->pt_lock);
 	agate_stat_dec(&vm->adev->stats, AGATE_STAT_VMS);
+	mem_cgroup_put(vm->memcg);
 	kfree_rcu(vm, rcu);
 }
 
@@ -73,6 +75,7 @@ static struct agate_vm *vm_create(struct agate_device *adev, bool bound)
 			return ERR_PTR(ret);
 		}
 	}
+	vm->memcg = get_mem_cgroup_from_mm(current->mm);
 	init_rwsem(&vm->lock);
 	agate_lock_class(&vm->lock, AGATE_LOCK_VM);
 	mutex_init(&vm->pt_lock);

@@ -26,6 +26,7 @@
 
 struct agate_bo;
 struct agate_device;
+struct mem_cgroup;
 
 /* GPU addresses handed out: never 0, and all within 32 bits for 32-bit chains. */
 #define AGATE_VA_START		SZ_32M
@@ -44,6 +45,8 @@ struct agate_device;
  * @mm: ranges taken; under @lock
  * @as: page table and place in the hardware (topics "pgtable" and "mmu")
  * @parked: for when a pending reset keeps its table
+ * @memcg: memory cgroup of the task that made it, with a reference, or NULL: it pays for what a
+ *	worker allocates for the address space
  * @bound: what an address space has whose owner chooses the ranges
  * @rcu: the callback of a bind job's last dependency accesses @bound after the job has run
  */
@@ -56,6 +59,7 @@ struct agate_vm {
 	struct drm_mm mm;
 	struct agate_as as;
 	struct agate_parked parked;
+	struct mem_cgroup *memcg;
 	struct agate_bound bound;
 	struct rcu_head rcu;
 };
@@ -182,7 +186,8 @@ u32 agate_bo_prot(const struct agate_bo *bo);
  * agate_vm_put - drop a reference to an address space
  * @vm: the address space
  *
- * Context: may sleep; no lock of the driver is held.  Does not wait for a reset of the GPU.
+ * Context: may sleep; no lock of the driver is held.  Waits for a reset of the GPU that is under way,
+ * and not for one that is to come.
  */
 void agate_vm_put(struct agate_vm *vm);
 

@@ -156,6 +156,12 @@ static int touch_userptr(const struct drm_agate_vm_bind *args)
 				       args->flags & AGATE_VM_BIND_READONLY);
 }
 
+/* A worker looks for all of its memory at a time, as if that process accessed it. */
+static bool has_one_process(const struct agate_vm *vm)
+{
+	return agate_vm_is_long(vm) && !agate_vm_faults(vm);
+}
+
 static int make_userptr(struct bind *bind)
 {
 	const struct drm_agate_vm_bind *args = bind->args;
@@ -307,6 +313,9 @@ static void commit(struct bind *bind, struct agate_exec *exec)
 	agate_exec_add_fence(exec, fence, DMA_RESV_USAGE_BOOKKEEP);
 	agate_syncs_publish(&bind->syncs, fence);
 	agate_bind_push(bind->job);
+	/* What a chain waited for may be bound no more. */
+	if (agate_vm_is_long(bind->vm))
+		agate_long_touched(bind->vm);
 }
 
 static int lock_and_commit(struct bind *bind)
@@ -314,6 +323,8 @@ static int lock_and_commit(struct bind *bind)
 	struct agate_exec exec;
 	int ret;
 
+	if (is_userptr(bind) && has_one_process(bind->vm) && agate_userptr_of_others(bind->vm))
+		return -EPERM;
 	ret = agate_fault_vm_empty(bind->vm, bind->args->addr, bind->args->range);
 	if (ret)
 		return ret;

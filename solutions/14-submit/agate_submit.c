@@ -226,12 +226,25 @@ static int collect_and_push(struct agate_job *job, struct agate_syncs *syncs)
 /* The worker finds what it needs when its turn comes, and nobody waits for it. */
 static int hand_over(struct agate_job *job)
 {
+	if (agate_userptr_of_others(job->vm))
+		return -EPERM;
 	mutex_lock(&job->entities->lock);
 	drm_sched_job_arm(&job->base);
 	kref_get(&job->ref);
 	drm_sched_entity_push_job(&job->base);
 	mutex_unlock(&job->entities->lock);
 	return 0;
+}
+
+static int begin_and_push(struct agate_job *job, struct agate_syncs *syncs)
+{
+	int ret = agate_userptr_begin(job->vm);
+
+	if (!ret) {
+		ret = collect_and_push(job, syncs);
+		agate_userptr_end(job->vm);
+	}
+	return ret;
 }
 
 /* What is bound stays so meanwhile.  A file's own address space needs no such care. */
@@ -241,16 +254,10 @@ static int steady_and_push(struct agate_job *job, struct agate_syncs *syncs)
 
 	if (!agate_vm_is_bound(job->vm))
 		return lock_and_push(job, syncs);
-	if (agate_vm_is_long(job->vm))
-		return hand_over(job);
 	ret = down_read_interruptible(&job->vm->lock);
 	if (ret)
 		return ret;
-	ret = agate_userptr_begin(job->vm);
-	if (!ret) {
-		ret = collect_and_push(job, syncs);
-		agate_userptr_end(job->vm);
-	}
+	ret = agate_vm_is_long(job->vm) ? hand_over(job) : begin_and_push(job, syncs);
 	up_read(&job->vm->lock);
 	return ret;
 }

@@ -19,6 +19,8 @@
 #include "agate_gem.h"
 #include "agate_hand_over.h"
 #include "agate_lock_order.h"
+#include "agate_long.h"
+#include "agate_slot.h"
 #include "agate_touch.h"
 #include "agate_userptr.h"
 #include "agate_vm.h"
@@ -276,7 +278,7 @@ int agate_userptr_touch_new(u64 addr, u64 size, bool readonly)
 	};
 	u64 end;
 
-	if (check_add_overflow(addr, size, &end))
+	if (size > AGATE_BO_MAX_SIZE || check_add_overflow(addr, size, &end))
 		return -EINVAL;
 	return end > TASK_SIZE ? -EFAULT : agate_touch(&range, 1);
 }
@@ -304,6 +306,19 @@ struct agate_bo *agate_userptr_create(struct agate_vm *vm, u64 addr, u64 size, b
 static bool has_any(const struct agate_vm *vm)
 {
 	return agate_vm_is_bound(vm) && !list_empty(&vm->bound.userptrs);
+}
+
+bool agate_userptr_of_others(const struct agate_vm *vm)
+{
+	struct agate_vm_bo *vm_bo;
+
+	lockdep_assert_held(&vm->lock);
+
+	list_for_each_entry(vm_bo, &vm->bound.userptrs, userptr) {
+		if (vm_bo->bo->userptr.notifier.mm != current->mm)
+			return true;
+	}
+	return false;
 }
 
 int agate_userptr_begin(struct agate_vm *vm)
@@ -363,11 +378,16 @@ static int collect_bound(struct agate_vm_bo *vm_bo)
 
 int agate_userptr_collect_one(struct agate_vm_bo *vm_bo)
 {
+	int ret;
+
 	lockdep_assert_held(&vm_bo->vm->bound.userptr_lock);
-	return collect_bound(vm_bo);
+	ret = collect_bound(vm_bo);
+	if (!ret)
+		agate_toucher_forget(vm_bo->vm);
+	return ret;
 }
 
-/* Others that have bound memory there get EPERM. */
+/* VM_BIND has seen to it that all is one process's. */
 struct mm_struct *agate_userptr_mm(struct agate_vm *vm)
 {
 	struct agate_vm_bo *vm_bo;
@@ -383,7 +403,7 @@ struct mm_struct *agate_userptr_mm(struct agate_vm *vm)
 int agate_userptr_collect(struct agate_vm *vm)
 {
 	struct agate_vm_bo *vm_bo;
-	int ret = 0;
+	int ret;
 
 	if (!has_any(vm))
 		return 0;
@@ -391,9 +411,10 @@ int agate_userptr_collect(struct agate_vm *vm)
 	list_for_each_entry(vm_bo, &vm->bound.userptrs, userptr) {
 		ret = collect_bound(vm_bo);
 		if (ret)
-			break;
+			return ret;
 	}
-	return ret;
+	agate_toucher_forget(vm);
+	return 0;
 }
 
 /* ---- Pages that are not there ------------------------------------------ */
@@ -445,24 +466,29 @@ int agate_userptr_touch(struct agate_vm *vm)
 	return ret;
 }
 
-int agate_userptr_touch_later(struct agate_vm *vm)
+int agate_userptr_touch_later(struct agate_job *job)
 {
+	struct agate_vm *vm = job->vm;
 	struct agate_touch_range *ranges;
-	int count = list_missing(vm, current->mm, &ranges);
+	int count;
 
+	lockdep_assert_held(&vm->bound.userptr_lock);
+	count = list_missing(vm, current->mm, &ranges);
 	if (count < 0)
 		return count;
-	return agate_toucher_start(vm->bound.toucher, current->mm, ranges, count);
+	return agate_toucher_start(vm, job->entities, ranges, count, agate_long_touched);
 }
 
-int agate_userptr_touch_one_later(struct agate_vm_bo *vm_bo)
+int agate_userptr_touch_one_later(struct agate_job *job, struct agate_vm_bo *vm_bo)
 {
-	struct agate_touch_range *range = kvmalloc(sizeof(*range), GFP_KERNEL_ACCOUNT);
+	struct agate_touch_range *range;
 
+	lockdep_assert_held(&vm_bo->vm->bound.userptr_lock);
+	range = kvmalloc(sizeof(*range), GFP_KERNEL_ACCOUNT);
 	if (!range)
 		return -ENOMEM;
-	return agate_toucher_start(vm_bo->vm->bound.toucher, current->mm, range,
-				   touch_range(vm_bo, range));
+	touch_range(vm_bo, range);
+	return agate_toucher_start(vm_bo->vm, job->entities, range, 1, agate_long_touched);
 }
 
 /* ---- SUBMIT, with the pages -------------------------------------------- */
@@ -492,7 +518,8 @@ int agate_userptr_hold(struct agate_vm *vm)
 		return 0;
 	down_read(lock);
 	list_for_each_entry(vm_bo, &vm->bound.userptrs, userptr) {
-		if (!vm_bo->bo->userptr.valid) {
+		/* A record without mappings is that of a binding which has failed. */
+		if (!vm_bo->bo->userptr.valid && !list_empty(&vm_bo->mappings)) {
 			up_read(lock);
 			return -EAGAIN;
 		}

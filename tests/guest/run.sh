@@ -134,7 +134,7 @@ guest()
 		set -- "put:$BUILD/guest/kernel-$flavour/modules/$m.ko:$GUEST/$m.ko" "$@"
 	done
 	case $suite in
-	binds | card* | chains | dvfs | edges-lite | lite | moves* | power* | reset | reload | shared | suspend* | \
+	binds | card* | chains | dvfs | edges-lite | faults | lite | moves* | power* | reset | reload | shared | suspend* | \
 	swiotlb | tt-mutants | victims | wired)
 		set -- "put:$BUILD/tests/kmod/$flavour/agate_inject.ko:$GUEST/agate_inject.ko" "$@" ;;
 	esac

@@ -63,6 +63,14 @@ static void wait_needed(const struct kept *page)
 	assert_int_equal(msg.event, UFFD_EVENT_PAGEFAULT);
 }
 
+/* It is none of the process's memory any more, and nothing else comes there. */
+static void lose(const struct kept *page)
+{
+	assert_ptr_equal(mmap(page->at, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+			      -1, 0), page->at);
+	close(page->handler);
+}
+
 static void give(const struct kept *page, uint64_t value)
 {
 	uint64_t *from = memory(PAGE);
@@ -128,6 +136,36 @@ static void chain_goes_on(void **state)
 	guest_assert_nothing_left();
 }
 
+/*
+ * It is bound no more: nobody waits for it, and what becomes of it does not matter.  Then another
+ * page comes late.
+ */
+static void another_instead(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct space space = i ? endless_on(guest_open()) : endless_faulting_on(guest_open());
+		struct kept page = keep_bound(&space), next;
+		struct bo bo;
+
+		endless_start(&space, AREA);
+		wait_needed(&page);
+		bo = endless_memory(&space, BLOCK, 40 + i);
+		endless_copies(&space, 40 + i);
+		lose(&page);
+		next = keep_bound(&space);
+		/* It may have come back before the handler was there. */
+		assert_int_equal(madvise(next.at, PAGE, MADV_DONTNEED), 0);
+		wait_needed(&next);
+		give(&next, 50 + i);
+		endless_copies(&space, 50 + i);
+		guest_destroy(&bo);
+		space_close(&space);
+		let_go(&next);
+	}
+	guest_assert_nothing_left();
+}
+
 /* SUBMIT holds nothing that another call for the same address space needs. */
 static void others_bind(void **state)
 {
@@ -186,6 +224,47 @@ static void closed(void **state)
 	}
 }
 
+static void *close_file(void *arg)
+{
+	close(*(int *)arg);
+	return NULL;
+}
+
+/* And it is closed just when a worker has found that the page is missing. */
+static void closed_meanwhile(void **state)
+{
+	struct space space = endless_faulting_on(guest_open());
+	struct kept page = keep_bound(&space);
+	const int64_t deadline = guest_deadline(10000);
+	struct timespec until;
+	pthread_t closer;
+	int late;
+
+	(void)state;
+	inject_anybody(true);
+	inject_hold_return("agate_userptr_collect_one", 1, INJECT_BOUND_MS);
+	inject_count("agate_fault_vm_drop");
+	inject_anybody(false);
+	endless_start(&space, AREA);
+	assert_true(inject_await_held("agate_userptr_collect_one", 10000));
+	space_let_go(&space);
+	assert_int_equal(pthread_create(&closer, NULL, close_file, &space.fd), 0);
+	while (!inject_hits("agate_fault_vm_drop"))
+		assert_true(guest_deadline(0) < deadline);
+	assert_true(inject_let_go("agate_userptr_collect_one"));
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 10;
+	late = pthread_timedjoin_np(closer, NULL, &until);
+	if (late) {
+		give(&page, 0);
+		pthread_join(closer, NULL);
+	}
+	inject_clear();
+	let_go(&page);
+	assert_int_equal(late, 0);
+	guest_assert_nothing_left();
+}
+
 /* The handler gives up, and the page is none of the process's by then. */
 static void lost(void **state)
 {
@@ -202,6 +281,42 @@ static void lost(void **state)
 		endless_wait_banned(&spaces[i]);
 		space_close(&spaces[i]);
 	}
+	guest_assert_nothing_left();
+}
+
+/* A file has so many waits, and no more; those of others go on. */
+static void too_many(void **state)
+{
+	enum { MOST = 64 };
+	static struct space spaces[MOST + 1];
+	static struct kept pages[MOST];
+	struct space other = endless_on(guest_open());
+	struct kept page = keep_bound(&other), one_more;
+	int fd = guest_open();
+
+	(void)state;
+	for (unsigned int i = 0; i < MOST; i++) {
+		spaces[i] = endless_on(fd);
+		pages[i] = keep_bound(&spaces[i]);
+		endless_start(&spaces[i], AREA);
+		wait_needed(&pages[i]);
+	}
+	spaces[MOST] = endless_on(fd);
+	one_more = keep_bound(&spaces[MOST]);
+	endless_start(&spaces[MOST], AREA);
+	endless_wait_banned(&spaces[MOST]);
+	endless_start(&other, AREA);
+	wait_needed(&page);
+	give(&page, 3);
+	endless_copies(&other, 3);
+	for (unsigned int i = 0; i <= MOST; i++)
+		space_end(&spaces[i]);
+	close(fd);
+	space_close(&other);
+	for (unsigned int i = 0; i < MOST; i++)
+		let_go(&pages[i]);
+	let_go(&one_more);
+	let_go(&page);
 	guest_assert_nothing_left();
 }
 
@@ -288,9 +403,12 @@ int main(int argc, char *argv[])
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(chain_goes_on, guest_teardown),
+		cmocka_unit_test_teardown(another_instead, guest_teardown),
 		cmocka_unit_test_teardown(others_bind, guest_teardown),
 		cmocka_unit_test_teardown(others_run, guest_teardown),
 		cmocka_unit_test_teardown(closed, guest_teardown),
+		cmocka_unit_test_teardown(closed_meanwhile, guest_teardown),
+		cmocka_unit_test_teardown(too_many, guest_teardown),
 		cmocka_unit_test_teardown(lost, guest_teardown),
 		cmocka_unit_test_teardown(killed, guest_teardown),
 		cmocka_unit_test_teardown(sleeps, guest_teardown),

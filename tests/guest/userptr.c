@@ -234,6 +234,29 @@ static void other_process(void **state)
 	guest_assert_nothing_left();
 }
 
+/* Where chains may run for ever, a worker looks for the memory, and so for one process's alone. */
+static void other_process_long(void **state)
+{
+	struct space space = space_with(guest_open(), AGATE_VM_LONG_RUNNING);
+	uint64_t *at = memory(BLOCK);
+	int status;
+	pid_t pid;
+
+	(void)state;
+	user_map(&space, at, AREA, BLOCK);
+	pid = fork();
+	if (!pid)
+		_exit(refused_submit(&space) != EPERM ||
+		      space_bind(&space, user_part(at, AREA + MIB, BLOCK, 0), 0, 0) != EPERM);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_int_equal(refused_submit(&space), 0);
+	space_end(&space);
+	close(space.fd);
+	munmap(at, BLOCK);
+	guest_assert_nothing_left();
+}
+
 /* The file is closed, or the address space's name given back, with memory bound. */
 static void ends_bound(void **state)
 {
@@ -270,6 +293,7 @@ int main(int argc, char *argv[])
 		cmocka_unit_test_teardown(changes_nothing, guest_teardown),
 		cmocka_unit_test_teardown(too_many, guest_teardown),
 		cmocka_unit_test_teardown(other_process, guest_teardown),
+		cmocka_unit_test_teardown(other_process_long, guest_teardown),
 		cmocka_unit_test_teardown(ends_bound, guest_teardown),
 	};
 
