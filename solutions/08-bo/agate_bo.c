@@ -443,6 +443,10 @@ static int bo_import_new(struct agate_device *dev, struct agate_bo *bo, uint32_t
  * Let the kernel make the dma-buf a handle, and find its slot.  If the handle is about to
  * be closed it is of no use: wait for that, and ask again.  The caller holds the map lock.
  *
+ * It may be closed by the time that the slot is looked at, and a BO that is just being made may
+ * have the handle.  But whoever closed it needs the map lock to count closing down.  So only a slot
+ * with closing at 0 is that of the answer, and until then nobody looks at what else it holds.
+ *
  * Only if a caller exported the handle without this library can the slot have a BO without
  * a reference.  The cache refuses such a BO, because the kernel refuses to forget the
  * contents of what it has exported, so that handle, too, is about to be closed.
@@ -459,7 +463,7 @@ static int import_handle(struct agate_device *dev, int fd, uint32_t *handle,
 		if (err)
 			return err;
 		bo = agate_sparse_array_get(&dev->bo_map, arg.handle);
-		if (!bo || (bo->dev ? bo->refcnt > 0 : !bo->closing))
+		if (!bo || (!bo->closing && (!bo->dev || bo->refcnt > 0)))
 			break;
 		pthread_cond_wait(&dev->bo_closed, &dev->bo_map_lock);
 	}

@@ -63,6 +63,91 @@ static void import_beside_failure(struct agate_device *dev)
 	check_all_closed();
 }
 
+/* ---- The handle is another BO's by then ------------------------------------------- */
+
+#define LATE_SIZE	(5 * PAGE)
+
+/* A thread may wait for the other one so long, which may have to wait for it. */
+#define BOUND_S		1
+
+static struct {
+	pthread_t closer, importer;
+	sem_t asked, made;
+	struct agate_bo *late;
+	bool begun, ended, answered;
+} third;
+
+static void wait_a_while(sem_t *sem)
+{
+	struct timespec limit;
+
+	clock_gettime(CLOCK_REALTIME, &limit);
+	limit.tv_sec += BOUND_S;
+	while (sem_timedwait(sem, &limit) && errno == EINTR)
+		;
+}
+
+static void *import_it(void *arg)
+{
+	import_other();
+	return arg;
+}
+
+/*
+ * The kernel answers an import with a handle, which is closed before the import goes on, and which
+ * a new BO gets.
+ */
+static void outdate(unsigned long request, enum call_when when, void *arg)
+{
+	(void)arg;
+	if (request == DRM_IOCTL_GEM_CLOSE && pthread_equal(pthread_self(), third.closer)) {
+		if (when == CALL_BEFORE && !third.begun) {
+			third.begun = true;
+			if (pthread_create(&third.importer, NULL, import_it, NULL))
+				abort();
+			wait_a_while(&third.asked);
+		} else if (when == CALL_AFTER && !third.ended) {
+			third.ended = true;
+			other_err = agate_bo_create(other_dev, LATE_SIZE, 0, NULL, &third.late);
+			sem_post(&third.made);
+		}
+	} else if (request == DRM_IOCTL_PRIME_FD_TO_HANDLE && when == CALL_AFTER && !third.answered) {
+		third.answered = true;
+		sem_post(&third.asked);
+		wait_a_while(&third.made);
+	}
+}
+
+static void import_outdated(struct agate_device *dev)
+{
+	struct agate_bo *bo = lib_bo(dev, SIZE, 0);
+
+	memset(&third, 0, sizeof(third));
+	sem_init(&third.asked, 0, 0);
+	sem_init(&third.made, 0, 0);
+	third.closer = pthread_self();
+	check_lib(agate_bo_export(bo, &other_fd), 0, "agate_bo_export()");
+	calls_begin(agate_device_fd(dev));
+	calls_hook(outdate);
+	agate_bo_unreference(bo);
+	calls_hook(NULL);
+	if (!third.begun)
+		could_not_look("the last reference closes no handle");
+	pthread_join(third.importer, NULL);
+	rule("an import gives the BO of its dma-buf, also when a new BO has got the handle meanwhile");
+	check_lib(other_err, 0, "agate_bo_import()");
+	check_true(other_bo != third.late, "the dma-buf's BO", "the BO that another thread has just made");
+	check_whole(other_bo, 1);
+	rule("a BO whose handle belonged to another one before is a BO of its own");
+	check_equal(third.late->size, LATE_SIZE, "size");
+	check_equal(third.late->refcnt, 1, "refcnt");
+	check_true(!(third.late->flags & AGATE_ALLOC_SHARED), "not SHARED", "SHARED");
+	agate_bo_unreference(other_bo);
+	agate_bo_unreference(third.late);
+	close(other_fd);
+	check_all_closed();
+}
+
 void test_import_races(void **state)
 {
 	static const struct {
@@ -108,6 +193,7 @@ void test_import_races(void **state)
 	}
 	close(other_fd);
 	import_beside_failure(dev);
+	import_outdated(dev);
 	lib_close(dev);
 }
 

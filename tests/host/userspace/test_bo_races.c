@@ -180,6 +180,76 @@ static void test_import_during_unreference(void **state)
 	assert_int_equal(fake_refused(DRM_IOCTL_GEM_CLOSE), 0);
 }
 
+/* ---- A third thread gets the handle ----------------------------------- */
+
+/* One thread closes a handle, and one imports its dma-buf. */
+static _Thread_local bool closes, imports;
+
+static struct {
+	struct agate_device *dev;
+	struct agate_bo *bo, *late;
+	sem_t closing, asked, made;
+} third;
+
+/* The import's answer is stale when it looks at the slot. */
+static void outdate(unsigned long request, enum fake_when when, void *arg)
+{
+	(void)arg;
+	if (closes && request == DRM_IOCTL_GEM_CLOSE && when == FAKE_BEFORE) {
+		sem_post(&third.closing);
+		sem_wait(&third.asked);
+	} else if (closes && request == DRM_IOCTL_GEM_CLOSE) {
+		if (agate_bo_create(third.dev, 8192, 0, NULL, &third.late))
+			abort();
+		sem_post(&third.made);
+	} else if (imports && request == DRM_IOCTL_PRIME_FD_TO_HANDLE && when == FAKE_AFTER) {
+		imports = false;
+		sem_post(&third.asked);
+		sem_wait(&third.made);
+	}
+}
+
+static void *close_it(void *arg)
+{
+	closes = true;
+	agate_bo_unreference(third.bo);
+	return arg;
+}
+
+static void test_import_meets_a_new_bo(void **state)
+{
+	struct agate_bo *imported = NULL;
+	uint32_t handle;
+	pthread_t closer;
+	int fd = -1;
+
+	third.dev = *state;
+	third.bo = bo_new(*state, 4096, 0);
+	handle = agate_bo_handle(third.bo);
+	assert_int_equal(agate_bo_export(third.bo, &fd), 0);
+	sem_init(&third.closing, 0, 0);
+	sem_init(&third.asked, 0, 0);
+	sem_init(&third.made, 0, 0);
+	imports = true;
+	fake_hook(outdate);
+	assert_int_equal(pthread_create(&closer, NULL, close_it, NULL), 0);
+	sem_wait(&third.closing);
+	assert_int_equal(agate_bo_import(*state, fd, &imported), 0);
+	pthread_join(closer, NULL);
+	fake_hook(NULL);
+	assert_int_equal(agate_bo_handle(third.late), handle);
+	assert_ptr_not_equal(imported, third.late);
+	assert_whole(imported, 4096);
+	assert_whole(third.late, 8192);
+	agate_bo_unreference(imported);
+	agate_bo_unreference(third.late);
+	assert_int_equal(fake_live_handles(), 0);
+	assert_int_equal(fake_refused(DRM_IOCTL_GEM_CLOSE), 0);
+	close(fd);
+}
+
+/* ---- Who waits --------------------------------------------------------- */
+
 /*
  * To close a handle may take as long as a reset of the GPU.  Nobody waits for that who
  * does not want this very BO.
@@ -366,6 +436,7 @@ int main(void)
 		with_device(test_create_takes_a_closing_handle),
 		with_device(test_unreference_during_import),
 		with_device(test_import_during_unreference),
+		with_device(test_import_meets_a_new_bo),
 		with_device(test_close_holds_up_nobody),
 		with_device(test_imports_of_one_dma_buf),
 		with_device(test_creation_beside_import),

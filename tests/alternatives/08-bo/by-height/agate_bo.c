@@ -355,7 +355,7 @@ static int import_handle(struct agate_device *dev, int fd, uint32_t *handle,
 		if (err)
 			return err;
 		bo = agate_sparse_array_get(&dev->bo_map, arg.handle);
-		if (!bo || (bo->dev ? bo->refcnt > 0 : !bo->closing))
+		if (!bo || (!bo->closing && (!bo->dev || bo->refcnt > 0)))
 			break;
 		pthread_cond_wait(&dev->bo_closed, &dev->bo_map_lock);
 	}

@@ -312,7 +312,7 @@ int agate_bo_import(struct agate_device *dev, int fd, struct agate_bo **out)
 		if (err)
 			goto out;
 		bo = agate_sparse_array_get(&dev->bo_map, arg.handle);
-		if (!bo || (bo->dev ? bo->refcnt : !bo->closing))
+		if (!bo || (!bo->closing && (!bo->dev || bo->refcnt)))
 			break;
 		pthread_mutex_unlock(&dev->bo_map_lock);
 		sched_yield();
