@@ -156,15 +156,20 @@ int agate_bo_madvise(struct agate_bo *bo, bool needed, bool *retained);
 
 /*
  * Export the BO as a dma-buf file descriptor, which is close-on-exec and which the
- * caller closes.  The BO counts as SHARED from then on.
+ * caller closes.  The BO counts as SHARED from then on.  -EINVAL: it is GROWABLE, or in VRAM and
+ * the driver's minor version is below 5.  -EPERM: it belongs to an address space.  -EFAULT: the
+ * kernel has taken its memory.  -EIO: it has lost its contents.  -ENOSPC: it does not fit into
+ * system memory.  -EMFILE: too many files are open.  -EOPNOTSUPP: the driver cannot share BOs.
  */
 int agate_bo_export(struct agate_bo *bo, int *fd);
 
 /*
  * Import a dma-buf, and take one reference to its BO: the same dma-buf gives the
  * same BO, and a dma-buf that this device exported gives the original BO.  A new BO
- * is not mapped yet.  The caller still owns fd.  -EBADF, -EINVAL: fd is not a
- * dma-buf, or one of size 0.
+ * is not mapped yet, and is CPU_READONLY and GPU_READONLY if fd is for reading.  The caller
+ * still owns fd.  -EBADF, -EINVAL: fd is not a dma-buf, or one of size 0 or of more than 1 GiB.
+ * -ENOSPC: there are no addresses left; BOs in the cache have some (agate_bo_cache_trim()).
+ * -EOPNOTSUPP: the driver cannot share BOs.
  */
 int agate_bo_import(struct agate_device *dev, int fd, struct agate_bo **bo);
 
@@ -172,7 +177,8 @@ int agate_bo_import(struct agate_device *dev, int fd, struct agate_bo **bo);
  * Wait until no job uses the BO (wait_readers), or until no job writes it.
  * timeout_ns is absolute, CLOCK_MONOTONIC: 0 polls, INT64_MAX waits for ever.
  * Makes no system call if only this process uses the BO and no submitted job can be
- * using it.  -EBUSY: polled and busy.  -ETIMEDOUT: the time ran out first.  A driver of
+ * using it.  -EINVAL: it belongs to an address space that is long-running, whose jobs have no
+ * end.  -EBUSY: polled and busy.  -ETIMEDOUT: the time ran out first.  A driver of
  * minor version 0 takes all jobs for writers, and so waits for readers, too.
  */
 int agate_bo_wait(struct agate_bo *bo, int64_t timeout_ns, bool wait_readers);
@@ -259,11 +265,11 @@ struct agate_flip {
 
 /*
  * Wait until no job writes the BO, and until the display has shown it.  It stays where it is
- * until the next frame is shown, or the device is closed; its owner may release it.  NULL:
- * show nothing that this device has shown.  -EINVAL: the frame makes no sense, or is not inside
- * of the BO, or the BO's memory is of another kind.  -ENOSPC: the BO does not fit into its
- * memory.  -EIO: the BO has lost its contents, or the display cannot read it.  -ETIMEDOUT: the
- * display does not answer.  -EOPNOTSUPP: as agate_device_get_regions().
+ * until the next frame is shown, or the device is closed; its owner may release it.  NULL: show
+ * nothing that this device has shown.  -EINVAL: the frame makes no sense, or is not inside of the
+ * BO, or the BO is of another device, or its memory of another kind.  -ENOSPC: the BO does not
+ * fit into its memory.  -EIO: the BO has lost its contents, or the display cannot read it.
+ * -ETIMEDOUT: the display does not answer.  -EOPNOTSUPP: as agate_device_get_regions().
  */
 int agate_flip(struct agate_device *dev, const struct agate_flip *flip);
 
@@ -297,7 +303,9 @@ struct agate_submit {
 /*
  * Submit one chain to the GPU, without waiting for it.  -EINVAL: jc is 0 or not
  * 64-aligned, a requirement or access is unknown, a BO is listed twice or belongs to
- * another device.  -ENOENT: a sync object does not exist.
+ * another device, or a sync object to wait for has no fence.  -ENOENT: a sync object does not
+ * exist.  -EFAULT: the kernel has taken a BO's memory (agate_bo_madvise()).  -EIO: a BO has lost
+ * its contents.  -ENOSPC: the BOs do not fit into their memory at the same time.
  */
 int agate_submit(struct agate_device *dev, const struct agate_submit *submit);
 
@@ -322,7 +330,7 @@ int agate_sync_result(struct agate_device *dev, uint32_t syncobj, int *result);
  * knows what they need, such as ranges that a capture must find again.
  *
  * Only BOs whose memory can move have a place here: those of agate_vm_create_bo(), and VRAM BOs
- * of agate_bo_create().
+ * of agate_bo_create(); and, from the driver's minor version 9 on, imported BOs of other drivers.
  */
 
 /*

@@ -28,6 +28,8 @@ int agate_flip(struct agate_device *dev, const struct agate_flip *flip)
 
 	if (!agate_device_knows_display(dev))
 		return -EOPNOTSUPP;
+	if (flip && flip->bo->dev != dev)
+		return -EINVAL;
 	if (flip) {
 		arg = (struct drm_agate_flip){
 			.handle = agate_bo_handle(flip->bo), .flags = flip->flags,

@@ -187,7 +187,7 @@ int agate_chain_check(const struct agate_chain *chain, struct agate_chain_result
 			};
 			return -EIO;
 		}
-		offset = header.next - chain->bo->va;
+		offset = chain->start + (header.next - chain->address);
 		/* The GPU can write to next, too: do not follow it out of the chain. */
 		if (job < chain->jobs && (offset < chain->start || offset > chain->last)) {
 			*result = (struct agate_chain_result) { .job = job + 1 };

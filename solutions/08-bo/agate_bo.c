@@ -317,7 +317,8 @@ void agate_bo_unreference(struct agate_bo *bo)
 	dev = bo->dev;
 	pthread_mutex_lock(&dev->bo_map_lock);
 	last = atomic_fetch_sub_explicit(&bo->refcnt, 1, memory_order_acq_rel) == 1;
-	recycle = dev->has_cache && !(bo->flags & NEVER_CACHED);
+	/* The kernel takes no pages of what is bound, and the next user would always ask it. */
+	recycle = dev->has_cache && !bo->bound && !(bo->flags & NEVER_CACHED);
 	if (last && !recycle)
 		rest = bo_wipe_locked(bo);
 	pthread_mutex_unlock(&dev->bo_map_lock);
@@ -416,6 +417,16 @@ int agate_bo_export(struct agate_bo *bo, int *fd)
 }
 
 #if LAB08 >= 4
+/* Who got the dma-buf for reading alone cannot map it for writing, nor can the GPU write it. */
+static uint32_t import_flags(int fd)
+{
+	const int mode = fcntl(fd, F_GETFL);
+
+	if (mode < 0 || (mode & O_ACCMODE) != O_RDONLY)
+		return AGATE_ALLOC_SHARED;
+	return AGATE_ALLOC_SHARED | AGATE_ALLOC_CPU_READONLY | AGATE_ALLOC_GPU_READONLY;
+}
+
 /* Fill a free slot with the BO that the kernel imported under this handle. */
 static int bo_import_new(struct agate_device *dev, struct agate_bo *bo, uint32_t handle, int fd)
 {
@@ -434,7 +445,7 @@ static int bo_import_new(struct agate_device *dev, struct agate_bo *bo, uint32_t
 	bo->size = (uint64_t)size;
 	bo->va = arg.offset;
 	bo->handle = handle;
-	bo->flags = AGATE_ALLOC_SHARED;
+	bo->flags = import_flags(fd);
 	bo->refcnt = 1;
 	return 0;
 }

@@ -2,6 +2,12 @@
 /* Lab 08: one thread imports while another one drops the last reference. */
 #include "bo.h"
 
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <time.h>
+
 #include "dmabuf.h"
 
 #define SIZE		(3 * PAGE)

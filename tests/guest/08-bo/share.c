@@ -87,6 +87,31 @@ void test_export(void **state)
 	lib_close(dev);
 }
 
+/* Some process gave this one the dma-buf for reading alone. */
+static void import_readonly(struct agate_device *dev)
+{
+	int file = guest_open(), fd;
+	struct bo far = guest_bo(file, SIZE, 0);
+	struct agate_bo *bo;
+	unsigned char *cpu;
+
+	memset(far.cpu, 0x66, SIZE);
+	munmap(far.cpu, SIZE);
+	if (dmabuf_try_export(far.fd, far.handle, 0, &fd))
+		could_not_look("a BO cannot be exported for reading");
+	bo = import_fd(dev, fd);
+	rule("a BO of a dma-buf that is for reading is CPU_READONLY, GPU_READONLY and SHARED");
+	check_equal(agate_bo_flags(bo), AGATE_ALLOC_SHARED | AGATE_ALLOC_CPU_READONLY |
+		    AGATE_ALLOC_GPU_READONLY, "agate_bo_flags()");
+	rule("such a BO can be mapped, and read");
+	check_lib(agate_bo_mmap(bo, (void **)&cpu), 0, "agate_bo_mmap()");
+	check_equal(cpu[SIZE - 1], 0x66, "the last byte");
+	agate_bo_unreference(bo);
+	guest_close_handle(far.fd, far.handle);
+	close(fd);
+	close(file);
+}
+
 void test_import(void **state)
 {
 	struct agate_device *dev = lib_open();
@@ -162,6 +187,7 @@ void test_import(void **state)
 	agate_bo_unreference(bo);
 	agate_bo_unreference(same);
 	close(fd);
+	import_readonly(dev);
 	lib_close(dev);
 }
 

@@ -224,6 +224,23 @@ static void test_never_cached(void **state)
 	agate_vm_destroy(vm);
 }
 
+/* The next user of a BO that was bound, or was to be, would ask the kernel at each wait. */
+static void test_bound_never_cached(void **state)
+{
+	struct agate_vm *vm = vm_new(*state);
+	struct agate_bo *bo = bo_new(*state, SIZE, 0);
+	const struct agate_vm_bind bind = { .bo = bo, .address = ADDRESS, .size = 4096 };
+	struct agate_bo_cache_stats stats;
+
+	fake_fail(DRM_IOCTL_AGATE_VM_BIND, 1, EINVAL);
+	assert_int_equal(agate_vm_bind(vm, &bind), -EINVAL);
+	agate_bo_unreference(bo);
+	assert_int_equal(fake_live_handles(), 0);
+	assert_int_equal(agate_bo_cache_get_stats(*state, &stats), 0);
+	assert_int_equal(stats.cached, 0);
+	agate_vm_destroy(vm);
+}
+
 /* ---- Bindings ------------------------------------------------------------ */
 
 static void test_bind(void **state)
@@ -486,6 +503,16 @@ static void test_chain(void **state)
 	assert_int_equal(header.next, 0);
 	assert_int_equal(header.dependency1, 1);
 	assert_int_equal(agate_chain_check(&chain, &result), -EIO);
+	assert_int_equal(result.job, 1);
+	/* The GPU has come to the first one's end, and then to the end of both. */
+	for (unsigned int job = 1; job <= 2; job++) {
+		header.exception_status = AGATE_EXC_DONE;
+		memcpy((char *)cpu + (job == 1 ? 128 : chain.last) +
+		       offsetof(struct agate_job_header, exception_status),
+		       &header.exception_status, sizeof(header.exception_status));
+		assert_int_equal(agate_chain_check(&chain, &result), job == 1 ? -EIO : 0);
+	}
+	assert_int_equal(result.job, 2);
 	agate_bo_unreference(bo);
 	agate_vm_destroy(vm);
 }
@@ -502,6 +529,7 @@ int main(void)
 		with_device(test_private_bo_refused),
 		with_device(test_private_bo_fails),
 		with_cached_device(test_never_cached),
+		with_cached_device(test_bound_never_cached),
 		with_device(test_bind),
 		with_device(test_refused),
 		with_device(test_other_device),

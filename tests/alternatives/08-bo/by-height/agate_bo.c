@@ -331,6 +331,8 @@ static int bo_import_new(struct agate_device *dev, struct agate_bo *bo, uint32_t
 	bo->va = arg.offset;
 	bo->handle = handle;
 	bo->flags = AGATE_ALLOC_SHARED;
+	if ((fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
+		bo->flags |= AGATE_ALLOC_CPU_READONLY | AGATE_ALLOC_GPU_READONLY;
 	bo->refcnt = 1;
 	return 0;
 }

@@ -296,6 +296,8 @@ static int fill_locked(struct agate_device *dev, struct agate_bo *bo, uint32_t h
 	bo->size = (uint64_t)size;
 	bo->handle = handle;
 	bo->flags = AGATE_ALLOC_SHARED;
+	if ((fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
+		bo->flags |= AGATE_ALLOC_CPU_READONLY | AGATE_ALLOC_GPU_READONLY;
 	bo->dev = dev;
 	return 0;
 }
