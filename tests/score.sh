@@ -17,5 +17,10 @@ for suite; do
 		echo "$suite 0 1" >>"$score"
 	}
 done
+# A race that one look did not hit: no failure, but a test to be made better.
+for suite; do
+	log=${BUILD:-build}/logs/$(echo "$suite" | tr / -).log
+	[ ! -e "$log" ] || sed -n 's/^ok [0-9]* - \(.*\) # at the second look$/\1/p' "$log"
+done | sed 's/^/  2nd LOOK /'
 awk '{ passed += $2; failed += $3 }
      END { printf "%d passed, %d failed\n", passed, failed; exit failed || !passed }' "$score"
