@@ -12,12 +12,15 @@
 #include "agate_kmem.h"
 #include "agate_placement.h"
 
-/* Tables are at the end of visible VRAM, away from what the CPUs map. */
+/*
+ * All of it is where the kernel keeps VRAM mapped, tables at the end of that: away from what
+ * processes map.
+ */
 static int take_vram(struct agate_kmem *kmem)
 {
 	const struct agate_card *card = &kmem->adev->card;
 	struct agate_place place = {
-		.type = AGATE_MEM_VRAM, .flags = AGATE_PLACE_CONTIGUOUS, .last = card->visible,
+		.type = AGATE_MEM_VRAM, .flags = AGATE_PLACE_CONTIGUOUS, .last = card->mapped,
 	};
 	int ret;
 

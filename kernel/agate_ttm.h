@@ -90,12 +90,14 @@ enum agate_use {
  * @users: agate_io_reserve() calls that were not undone
  * @iomem: not memory of the kernel: ioremap() and vmf_insert_pfn()
  * @base: the first byte's physical address, if @iomem
- * @caching: AGATE_CACHING_*
+ * @vaddr: where the frame keeps all of it mapped, if @iomem, or NULL
+ * @caching: AGATE_CACHING_*, if @iomem: how any other mapping has to be
  */
 struct agate_io {
 	unsigned int users;
 	bool iomem;
 	phys_addr_t base;
+	void __iomem *vaddr;
 	u8 caching;
 };
 
