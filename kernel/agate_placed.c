@@ -111,8 +111,9 @@ static vm_fault_t insert_page(struct agate_bo *bo, struct vm_fault *vmf, unsigne
 	int idx;
 
 	/* One count stands for all VMAs, until agate_placed_io_free(). */
-	if (!res->io.users && agate_io_reserve(res))
+	if (!bo->ttm.cpu_maps && agate_io_reserve(res))
 		return VM_FAULT_SIGBUS;
+	bo->ttm.cpu_maps = true;
 	if (!res->io.iomem) {
 		pfn = page_to_pfn(bo->ttm.tt->pages[index]);
 		return vmf_insert_pfn(vmf->vma, vmf->address, pfn);

@@ -61,8 +61,9 @@ static long wait_until_idle(struct agate_bo *bo, struct agate_ttm_ctx *ctx)
 
 void agate_placed_io_free(struct agate_ttm_bo *bo)
 {
-	if (bo->res && bo->res->io.users)
+	if (bo->cpu_maps)
 		agate_io_free(bo->res);
+	bo->cpu_maps = false;
 }
 
 static int placed_move_notify(struct agate_ttm_bo *ttm, struct agate_ttm_ctx *ctx)
