@@ -519,9 +519,10 @@ tt-mutants)
 	sim_args="--card --vram 64 --vram-visible 16 --dma-bits 32"
 	set -- "$firmware"
 	# The launcher takes no more steps than it has room for: a driver and its test are one.
-	while read -r name program test; do
+	while read -r name program test params; do
 		set -- "$@" "put:$MUTANTS/$name/agate.ko:$GUEST/mutant.ko" \
-			"exec:insmod $GUEST/mutant.ko page_limit=16 vram_mapped=4; echo '# run $name $program $test'
+			"exec:insmod $GUEST/mutant.ko page_limit=16 vram_mapped=4 $params
+			echo '# run $name $program $test${params:+ $params}'
 			$(test_step "$program" "$test" | sed 's/^exec://'); echo '# ran'; rmmod agate"
 	done <"$MUTANTS/plan"
 	unload=true ;;
