@@ -5,9 +5,11 @@
 #include <linux/dma-mapping.h>
 #include <linux/memcontrol.h>
 #include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/slab.h>
 #include <drm/drm_gem.h>
+#include <drm/drm_vma_manager.h>
 
 #include "agate_backing.h"
 #include "agate_device.h"
@@ -142,6 +144,23 @@ void agate_backing_close(struct agate_bo *bo)
 {
 	if (bo->backing.ops->close)
 		bo->backing.ops->close(bo);
+}
+
+int agate_backing_access(struct vm_area_struct *vma, unsigned long addr, void *buf, int len,
+			 int write)
+{
+	struct drm_gem_object *obj = vma->vm_private_data;
+	struct agate_bo *bo = to_agate_bo(obj);
+	u64 page = vma->vm_pgoff - drm_vma_node_start(&obj->vma_node);
+
+	if (!bo->backing.ops->access)
+		return -EIO;
+	if (write && !(vma->vm_flags & VM_WRITE))
+		return -EACCES;
+	/* The next bytes may be of another VMA. */
+	len = min_t(unsigned long, len, vma->vm_end - addr);
+	return bo->backing.ops->access(bo, (page << PAGE_SHIFT) + (addr - vma->vm_start), buf,
+				       len, write);
 }
 
 int agate_backing_hold(struct agate_bo *bo)

@@ -71,6 +71,10 @@ struct mem_cgroup;
  * @fault: a CPU has touched the page with that index, counted from the BO's start, where
  *	a VMA maps it: insert it.  Pages behind it that are present may be inserted, too, up to
  *	the end of the VMA
+ * @access: is NULL, or copies bytes of the BO from or to @buf for a debugger that looks at a
+ *	process's memory.  The caller holds that process's mmap_lock.  How many bytes, which may
+ *	be less than it was asked for; -EINTR or -ERESTARTSYS; -EIO; -ENOMEM; -ENODEV when the
+ *	memory is the device's, which is unplugged
  * @mmap: is NULL, or fills in the whole page table of a new VMA, which may begin inside the
  *	BO and is allowed.  0, or the error of mmap().  There may be faults all the same: the
  *	core empties the page tables when the device is unplugged.  If the backing is
@@ -81,8 +85,8 @@ struct mem_cgroup;
  * @get_sg_table: the pages of a pinned BO, not mapped for DMA, in entries of at most
  *	max_segment bytes, which is whole pages; the caller frees the table.  An ERR_PTR when
  *	it fails
- * @vmap: maps a pinned BO into the kernel's address space, or is NULL.  0; -ENOMEM; -EFAULT when
- *	purged
+ * @vmap: maps the BO into the kernel's address space, and keeps it where it is, or is NULL.
+ *	0; -ENOMEM; -EFAULT when purged; another error of a BO that has to move for it
  * @vunmap: undoes one @vmap
  * @purge: gives back all memory of a BO that nobody uses, and with it the contents; the
  *	caller holds backing.lock
@@ -102,6 +106,7 @@ struct agate_backing_ops {
 	void (*open)(struct agate_bo *bo);
 	void (*close)(struct agate_bo *bo);
 	vm_fault_t (*fault)(struct agate_bo *bo, struct vm_fault *vmf, unsigned long index);
+	int (*access)(struct agate_bo *bo, u64 offset, void *buf, int len, bool write);
 	int (*mmap)(struct agate_bo *bo, struct vm_area_struct *vma);
 	int (*pin)(struct agate_bo *bo);
 	void (*unpin)(struct agate_bo *bo);
@@ -239,6 +244,24 @@ void agate_backing_open(struct agate_bo *bo);
 /** agate_backing_close - undo one agate_backing_open() */
 void agate_backing_close(struct agate_bo *bo);
 
+/**
+ * agate_backing_access - vm_operations_struct.access: a debugger looks at a process's memory
+ * @vma: maps a BO
+ * @addr: where in the VMA
+ * @buf: memory of the kernel
+ * @len: bytes, which may be more than there are behind @addr
+ * @write: from @buf
+ *
+ * A debugger writes no more than the process could: upstream, ttm_bo_vm_access() leaves that to
+ * its caller, which does not look.
+ *
+ * Context: the mmap_lock of the VMA's process is held.
+ * Return: how many bytes were copied; -EACCES for a write where the VMA allows none; -EIO for a
+ * backing that has no access(); else its error.
+ */
+int agate_backing_access(struct vm_area_struct *vma, unsigned long addr, void *buf, int len,
+			 int write);
+
 /** agate_backing_resident - bytes that are present */
 size_t agate_backing_resident(const struct agate_bo *bo);
 
@@ -321,7 +344,8 @@ struct sg_table *agate_backing_map_for(struct agate_bo *bo, struct device *dev,
  * @map: out
  *
  * Context: may sleep; takes backing.lock.
- * Return: 0; -ENOMEM; -EFAULT when purged; -EOPNOTSUPP for a backing that cannot.
+ * Return: 0; -ENOMEM; -EFAULT when purged; -EOPNOTSUPP for a backing that cannot; another error
+ * of a BO that has to move for it.
  */
 int agate_backing_vmap(struct agate_bo *bo, struct iosys_map *map);
 

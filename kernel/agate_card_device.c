@@ -4,12 +4,14 @@
  */
 #include <linux/dma-mapping.h>
 #include <linux/io.h>
+#include <linux/module.h>
 #include <linux/pci.h>
 #include <linux/sizes.h>
 
 #include "agate_card.h"
 #include "agate_card_device.h"
 #include "agate_device.h"
+#include "agate_drm.h"
 #include "agate_fw.h"
 #include "agate_ggtt_frame.h"
 #include "agate_kmem.h"
@@ -18,21 +20,63 @@
 #include "agate_placed.h"
 #include "agate_scan.h"
 
-/* The header is the launcher's: take no more than the card has. */
+static unsigned int vram_mapped;
+module_param(vram_mapped, uint, 0444);
+MODULE_PARM_DESC(vram_mapped, "MiB of VRAM that the kernel keeps mapped (default: all that the CPUs reach)");
+
+static bool vram_uncached;
+module_param(vram_uncached, bool, 0444);
+MODULE_PARM_DESC(vram_uncached, "Map VRAM uncached, for machines that cannot combine writes to it");
+
+static void __iomem *map_by_caching(const struct agate_card *card, phys_addr_t start)
+{
+	if (card->caching == AGATE_CACHING_WC)
+		return ioremap_wc(start, card->mapped);
+	return ioremap(start, card->mapped);
+}
+
+/*
+ * Write combining is a property of the bytes, and not of a mapping: later mappings, those of
+ * processes among them, get it where it is reserved, and else are uncached.
+ */
 static int map_vram(struct agate_device *adev)
+{
+	const phys_addr_t start = adev->bus.vram.start;
+	struct agate_card *card = &adev->card;
+	int ret = 0;
+
+	/* The header is the launcher's: take no more than the card has. */
+	card->visible = min(adev->bus.vram.size, card->vram_size);
+	card->mapped = card->visible;
+	if (vram_mapped)
+		card->mapped = min(card->visible, (u64)vram_mapped << 20);
+	card->caching = vram_uncached ? AGATE_CACHING_UC : AGATE_CACHING_WC;
+	if (!vram_uncached)
+		ret = arch_io_reserve_memtype_wc(start, card->visible);
+	if (ret)
+		return ret;
+	card->vram = map_by_caching(card, start);
+	if (card->vram)
+		return 0;
+	if (!vram_uncached)
+		arch_io_free_memtype_wc(start, card->visible);
+	return -ENOMEM;
+}
+
+static void unmap_vram(struct agate_device *adev)
 {
 	struct agate_card *card = &adev->card;
 
-	card->visible = min(adev->bus.vram.size, card->vram_size);
-	card->vram = ioremap_wc(adev->bus.vram.start, card->visible);
-	return card->vram ? 0 : -ENOMEM;
+	iounmap(card->vram);
+	if (card->caching == AGATE_CACHING_WC)
+		arch_io_free_memtype_wc(adev->bus.vram.start, card->visible);
 }
 
-static void unmap_all(struct agate_card *card)
+static void unmap_all(struct agate_device *adev)
 {
-	if (card->gsm)
-		iounmap(card->gsm);
-	iounmap(card->vram);
+	if (adev->card.gsm)
+		iounmap(adev->card.gsm);
+	unmap_vram(adev);
 }
 
 static int map_all(struct agate_device *adev)
@@ -45,7 +89,7 @@ static int map_all(struct agate_device *adev)
 	card->gsm = ioremap_wc(adev->bus.gsm.start, adev->bus.gsm.size);
 	if (card->gsm)
 		return 0;
-	iounmap(card->vram);
+	unmap_vram(adev);
 	return -ENOMEM;
 }
 
@@ -78,7 +122,7 @@ int agate_card_topic_init(struct agate_device *adev)
 		return ret;
 	ret = agate_placed_init(adev);
 	if (ret) {
-		unmap_all(card);
+		unmap_all(adev);
 		return ret;
 	}
 	dev_info(&adev->pdev->dev, "card %u.%u, %llu MiB of VRAM, %llu of them visible\n",
@@ -89,7 +133,7 @@ int agate_card_topic_init(struct agate_device *adev)
 void agate_card_topic_fini(struct agate_device *adev)
 {
 	agate_placed_fini(adev);
-	unmap_all(&adev->card);
+	unmap_all(adev);
 }
 
 /* ---- Supply ------------------------------------------------------------ */

@@ -26,8 +26,10 @@ struct agate_device;
  * @losses: how often it had lost its power when the driver last gave it contents
  * @vram_size: bytes of VRAM
  * @visible: of these, the first bytes, which BAR2 shows
- * @vram: the visible part, mapped write-combining
- * @gsm: the global table, likewise; NULL on a card that has a port instead
+ * @caching: AGATE_CACHING_WC or _UC: how the CPUs map @visible
+ * @mapped: of these, the first bytes, which the kernel keeps mapped; its own memory is there
+ * @vram: where it has them
+ * @gsm: the global table, mapped write-combining; NULL on a card that has a port instead
  * @min_align: of a range of VRAM: 64 KiB on a card that translates it by groups, else 4 KiB
  * @kmem_lock: protects @kmems
  * @kmems: struct agate_kmem
@@ -44,6 +46,8 @@ struct agate_card {
 	u32 losses;
 	u64 vram_size;
 	u64 visible;
+	u8 caching;
+	u64 mapped;
 	void __iomem *vram;
 	void __iomem *gsm;
 	u64 min_align;

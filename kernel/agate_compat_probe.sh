@@ -101,4 +101,14 @@ int probe(struct drm_gem_shmem_object *obj);
 int probe(struct drm_gem_shmem_object *obj) { return drm_gem_shmem_pin_locked(obj); }
 END
 
+# With that function the core began to hold the reservation when it calls a BO's vmap and vunmap.
+probe HAVE_GEM_VMAP_LOCKED "$@" << 'END'
+#include <linux/dma-buf.h>
+int probe(struct dma_buf *dmabuf, struct iosys_map *map);
+int probe(struct dma_buf *dmabuf, struct iosys_map *map)
+{
+	return dma_buf_vmap_unlocked(dmabuf, map);
+}
+END
+
 mv "$output.new" "$output"

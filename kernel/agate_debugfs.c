@@ -25,6 +25,7 @@ static const char * const stat_names[AGATE_STAT_COUNT] = {
 	[AGATE_STAT_BOS] = "bos",
 	[AGATE_STAT_HANDLES] = "handles",
 	[AGATE_STAT_CPU_MAPS] = "cpu_maps",
+	[AGATE_STAT_KMAPS] = "kmaps",
 	[AGATE_STAT_PAGES] = "pages",
 	[AGATE_STAT_SG_TABLES] = "sg_tables",
 	[AGATE_STAT_VMS] = "vms",

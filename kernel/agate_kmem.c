@@ -13,14 +13,14 @@
 #include "agate_placement.h"
 
 /*
- * Tables are at the end of visible VRAM, away from what the CPUs map, or where a page is free.  There
- * they stay, between BOs that need more in one piece.
+ * All of it is where the kernel keeps VRAM mapped, tables at the end of that, or where a page is
+ * free: away from what processes map.  There they stay, between BOs that need more in one piece.
  */
 static int take_vram(struct agate_kmem *kmem)
 {
 	const struct agate_card *card = &kmem->adev->card;
 	struct agate_place place = {
-		.type = AGATE_MEM_VRAM, .flags = AGATE_PLACE_CONTIGUOUS, .last = card->visible,
+		.type = AGATE_MEM_VRAM, .flags = AGATE_PLACE_CONTIGUOUS, .last = card->mapped,
 	};
 	int ret;
 

@@ -3,9 +3,9 @@
  * Kernel memory: the driver's own memory on the card, which the card's engines use.
  *
  * Firmware, ring, context and tables stay where they are from the first to the last day,
- * because an engine holds their addresses.  So kernel memory is in one piece, in visible
- * VRAM, never leaves, and comes back to the same place after a suspend.  It is no BO: no
- * client has a name for it.
+ * because an engine holds their addresses.  So kernel memory is in one piece, in the part of
+ * VRAM that the kernel keeps mapped, never leaves, and comes back to the same place after a
+ * suspend.  It is no BO: no client has a name for it.
  *
  * Page tables of clients' address spaces are kernel memory, too, but outside of the GGTT: the GPU
  * walks them by their addresses in VRAM.
@@ -41,7 +41,7 @@ struct agate_resource;
  * @vram: it is VRAM; else system memory
  * @addr: its first byte: in VRAM counted from the beginning of VRAM, or the DMA address of
  *	system memory
- * @vaddr: where the CPUs have it, write-combining
+ * @vaddr: where the CPUs have it
  * @res: the VRAM, or NULL
  * @page: the system memory, or NULL
  * @node: its GGTT addresses, or NULL

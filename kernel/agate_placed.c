@@ -111,8 +111,9 @@ static vm_fault_t insert_page(struct agate_bo *bo, struct vm_fault *vmf, unsigne
 	int idx;
 
 	/* One count stands for all VMAs, until agate_placed_io_free(). */
-	if (!res->io.users && agate_io_reserve(res))
+	if (!bo->ttm.cpu_maps && agate_io_reserve(res))
 		return VM_FAULT_SIGBUS;
+	bo->ttm.cpu_maps = true;
 	if (!res->io.iomem) {
 		pfn = page_to_pfn(bo->ttm.tt->pages[index]);
 		return vmf_insert_pfn(vmf->vma, vmf->address, pfn);
@@ -132,7 +133,7 @@ static bool is_present(const struct agate_ttm_bo *bo)
 	return bo->res->type == AGATE_MEM_VRAM || (bo->tt && agate_tt_has_pages(bo->tt));
 }
 
-static int make_present(struct agate_bo *bo, struct agate_exec *exec)
+int agate_placed_present(struct agate_bo *bo, struct agate_exec *exec)
 {
 	struct agate_ttm_ctx ctx = { .exec = exec, .interruptible = true };
 	const struct agate_place system = { .type = AGATE_MEM_SYSTEM };
@@ -179,7 +180,7 @@ static vm_fault_t present_unlocked(struct agate_bo *bo, struct vm_fault *vmf)
 	do {
 		ret = agate_exec_lock(&exec, &bo->base);
 		if (!ret)
-			ret = make_present(bo, &exec);
+			ret = agate_placed_present(bo, &exec);
 	} while (agate_exec_retry(&exec, &ret));
 	agate_exec_fini(&exec);
 	drm_gem_object_put(&bo->base);
@@ -203,7 +204,7 @@ static vm_fault_t fault_present(struct agate_bo *bo, struct vm_fault *vmf, unsig
 	do {
 		ret = agate_exec_lock(&exec, &bo->base);
 		if (!ret)
-			ret = make_present(bo, &exec);
+			ret = agate_placed_present(bo, &exec);
 		if (!ret)
 			fault = fault_locked(bo, vmf, index);
 	} while (agate_exec_retry(&exec, &ret));
@@ -259,6 +260,7 @@ static void placed_detach(struct agate_bo *bo)
 
 static void placed_release(struct agate_bo *bo)
 {
+	WARN_ON(bo->ttm.kmap_users);
 	agate_placed_io_free(&bo->ttm);
 	agate_ttm_release(&bo->ttm);
 	agate_residency_gone(&bo->ttm, AGATE_NOWHERE, AGATE_CAUSE_FREE);
@@ -274,10 +276,13 @@ const struct agate_backing_ops agate_placed_backing = {
 	.validate = placed_validate,
 	.populate = placed_populate,
 	.fault = placed_fault,
+	.access = agate_placed_access,
 	.mmap = placed_mmap,
 	.pin = agate_placed_pin_shared,
 	.unpin = agate_placed_unpin_shared,
 	.get_sg_table = agate_placed_get_sg_table,
+	.vmap = agate_placed_vmap,
+	.vunmap = agate_placed_vunmap,
 	.detach = placed_detach,
 	.release = placed_release,
 };
@@ -289,6 +294,8 @@ const struct agate_backing_ops agate_hidden_backing = {
 	.pin = agate_placed_pin_shared,
 	.unpin = agate_placed_unpin_shared,
 	.get_sg_table = agate_placed_get_sg_table,
+	.vmap = agate_placed_vmap,
+	.vunmap = agate_placed_vunmap,
 	.detach = placed_detach,
 	.release = placed_release,
 };

@@ -51,6 +51,15 @@ void agate_placed_fini(struct agate_device *adev);
 int agate_placed_make_present(struct agate_ttm_bo *bo, struct agate_ttm_ctx *ctx);
 
 /**
+ * agate_placed_present - give a BO that nobody has used yet, or that was swapped, its memory
+ * @bo: placed; one that is somewhere stays there
+ * @exec: holds its reservation
+ *
+ * Return: 0; the error of agate_placed_make_present(); -ENOMEM.
+ */
+int agate_placed_present(struct agate_bo *bo, struct agate_exec *exec);
+
+/**
  * agate_placed_swap_out - send a BO's pages to its swap file, for which the same task pays
  * @bo: its reservation is held; it is in memory of type SYSTEM, and nothing is mapped
  *
@@ -80,6 +89,11 @@ void agate_placed_unpin(struct agate_bo *bo);
 int agate_placed_pin_shared(struct agate_bo *bo);
 void agate_placed_unpin_shared(struct agate_bo *bo);
 struct sg_table *agate_placed_get_sg_table(struct agate_bo *bo, unsigned int max_segment);
+int agate_placed_vmap(struct agate_bo *bo, struct iosys_map *map);
+void agate_placed_vunmap(struct agate_bo *bo, struct iosys_map *map);
+
+/* For debuggers: likewise. */
+int agate_placed_access(struct agate_bo *bo, u64 offset, void *buf, int len, bool write);
 
 /**
  * agate_placed_contents - are the BO's contents still there?

@@ -61,8 +61,9 @@ static long wait_until_idle(struct agate_bo *bo, struct agate_ttm_ctx *ctx)
 
 void agate_placed_io_free(struct agate_ttm_bo *bo)
 {
-	if (bo->res && bo->res->io.users)
+	if (bo->cpu_maps)
 		agate_io_free(bo->res);
+	bo->cpu_maps = false;
 }
 
 static int placed_move_notify(struct agate_ttm_bo *ttm, struct agate_ttm_ctx *ctx)
@@ -236,20 +237,24 @@ static int placed_move(struct agate_ttm_bo *bo, struct agate_ttm_ctx *ctx,
 static int placed_io_reserve(struct agate_resource *res)
 {
 	struct agate_device *adev = res->man->adev;
+	const struct agate_card *card = &adev->card;
 
 	res->io.iomem = res->type == AGATE_MEM_VRAM;
 	if (!res->io.iomem)
 		return 0;
-	if (res->start + res->size > adev->card.visible)
+	if (res->start + res->size > card->visible)
 		return -EINVAL;
 	res->io.base = adev->bus.vram.start + res->start;
-	res->io.caching = AGATE_CACHING_WC;
+	res->io.caching = card->caching;
+	if (res->start + res->size <= card->mapped)
+		res->io.vaddr = card->vram + res->start;
 	return 0;
 }
 
 static void placed_io_free(struct agate_resource *res)
 {
 	res->io.base = 0;
+	res->io.vaddr = NULL;
 }
 
 static const struct agate_ttm_ops placed_ttm_ops = {

@@ -12,6 +12,7 @@ enum agate_stat {
 	AGATE_STAT_BOS,		/* buffer objects */
 	AGATE_STAT_HANDLES,	/* (file, handle) names of BOs */
 	AGATE_STAT_CPU_MAPS,	/* VMAs that map a BO */
+	AGATE_STAT_KMAPS,	/* parts of placed BOs that the kernel has mapped */
 	AGATE_STAT_PAGES,	/* pages held for BOs */
 	AGATE_STAT_SG_TABLES,	/* sg tables mapped for DMA */
 	AGATE_STAT_VMS,		/* GPU address spaces of files */

@@ -30,6 +30,7 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
+#include "agate_kmap.h"
 #include "agate_park.h"
 #include "agate_range.h"
 #include "agate_residency.h"
@@ -90,12 +91,14 @@ enum agate_use {
  * @users: agate_io_reserve() calls that were not undone
  * @iomem: not memory of the kernel: ioremap() and vmf_insert_pfn()
  * @base: the first byte's physical address, if @iomem
- * @caching: AGATE_CACHING_*
+ * @vaddr: where the frame keeps all of it mapped, if @iomem, or NULL
+ * @caching: AGATE_CACHING_*, if @iomem: how any other mapping has to be
  */
 struct agate_io {
 	unsigned int users;
 	bool iomem;
 	phys_addr_t base;
+	void __iomem *vaddr;
 	u8 caching;
 };
 
@@ -247,6 +250,9 @@ enum agate_ttm_type {
  * @visible: the CPUs map it, so its VRAM is where they can reach it
  * @placement: bits 1 << enum drm_agate_region: where its jobs find it
  * @pins: users that want it to stay where it is
+ * @cpu_maps: VMAs may map it where it is: @res counts them all as one user of its io
+ * @kmap: all of it as other drivers see it, while @kmap_users
+ * @kmap_users: agate_placed_vmap() calls that were not undone
  * @res: where it is.  NULL: nowhere: its contents are in the swap file of @tt, or it has none
  * @tt: its pages, or NULL before it had any
  * @moved: the fence of its last move, with a reference, or NULL.  If that failed the contents
@@ -263,6 +269,9 @@ struct agate_ttm_bo {
 	bool visible;
 	u32 placement;
 	unsigned int pins;
+	bool cpu_maps;
+	struct agate_kmap kmap;
+	unsigned int kmap_users;
 	struct agate_resource *res;
 	struct agate_tt *tt;
 	struct dma_fence *moved;

@@ -43,6 +43,7 @@ int agate_mmap_ioctl(struct drm_device *dev, void *data, struct drm_file *file)
 const struct vm_operations_struct agate_vm_ops = {
 	.open = drm_gem_vm_open,
 	.close = drm_gem_vm_close,
+	.access = agate_backing_access,
 };
 
 /*

@@ -103,6 +103,7 @@ const struct vm_operations_struct agate_vm_ops = {
 	.open = mmap_open,
 	.close = mmap_close,
 	.fault = mmap_fault,
+	.access = agate_backing_access,
 };
 #else
 /*
@@ -112,6 +113,7 @@ const struct vm_operations_struct agate_vm_ops = {
 const struct vm_operations_struct agate_vm_ops = {
 	.open = drm_gem_vm_open,
 	.close = drm_gem_vm_close,
+	.access = agate_backing_access,
 };
 #endif
 

@@ -5,7 +5,7 @@
 #
 # usage: tests/guest/run.sh fast|debug calls|jobs|both|bifrost|lite|swiotlb|reset|reload|
 #                           power|card|card-port|moves|moves-port|suspend|suspend-port|shared|two|two-none|swiotlb-two|dvfs|
-#                           binds|chains|tables|faults|long|wired|edges|edges-lite|fuzz|fuzz-card|storm|storm-two|
+#                           binds|chains|tables|faults|kmaps|long|wired|edges|edges-lite|fuzz|fuzz-card|storm|storm-two|
 #                           swiotlb-storm|swiotlb-storm-two
 #
 #   calls    what single calls promise, threads in each other's way, and libagate's cache; on the
@@ -34,6 +34,7 @@
 #   faults   address spaces in fault mode, and memory that does not come, as suite moves has them
 #   tables   the part of moves that is about page tables in VRAM, which the card translates by
 #            64 KiB; mutants.sh runs it
+#   kmaps    BOs with a placement as the kernel sees them: for other drivers, and for debuggers
 #   long     jobs that may run for ever, on a card that stops no chain, only to be reset; at last
 #            the GPU's process is killed while they run
 #   suspend  a card that loses its power while the system sleeps, while jobs run and BOs move;
@@ -123,7 +124,7 @@ guest()
 		reservations readers lock-order parked probed backing spaces heaps asleep \
 		contiguous prime strangers scanout two-gpus one-goes top dvfs \
 		power-sticks restart trips own-vram limit placed pool mover-ends victims cards failnth-card failnth-vm \
-		vm-bind vm-shared vm-random vm-strain vm-tables userptr pages-go long-running long-ends fault-mode stalled wired regions residency flip flip-ends suspend fuzz compat; do
+		vm-bind vm-shared vm-random vm-strain vm-tables userptr pages-go long-running long-ends fault-mode stalled wired regions residency kmap debugger flip flip-ends suspend fuzz compat; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	for p in agate-info agate-map agate-top; do
@@ -134,7 +135,7 @@ guest()
 		set -- "put:$BUILD/guest/kernel-$flavour/modules/$m.ko:$GUEST/$m.ko" "$@"
 	done
 	case $suite in
-	binds | card* | chains | dvfs | edges-lite | faults | lite | moves* | power* | reset | reload | shared | suspend* | \
+	binds | card* | chains | dvfs | edges-lite | faults | kmaps | lite | moves* | power* | reset | reload | shared | suspend* | \
 	swiotlb | tt-mutants | victims | wired)
 		set -- "put:$BUILD/tests/kmod/$flavour/agate_inject.ko:$GUEST/agate_inject.ko" "$@" ;;
 	esac
@@ -288,6 +289,10 @@ inject()
 	echo "gpu:{\"cmd\": \"inject\", \"spec\": \"$1\"}"
 }
 
+# The kernel keeps a part of VRAM mapped, and CPUs combine writes to all of it, or to nothing.
+part_mapped="$patient page_limit=16 vram_mapped=4"
+uncombined="$part_mapped vram_uncached=1"
+
 set --
 case $suite in
 calls | both)
@@ -394,6 +399,8 @@ moves | moves-port)
 		"$(test_step userptr)" "$(test_step pages-go)" "$(test_step vm-library)" \
 		"$(inject fail-mover:3,fail-mover:4)" "$(test_step vm-bind behind_a_fence)" \
 		"$(load "$patient page_limit=16")" "$(test_step limit)" "$(test_step residency swapped)" \
+		"$(load "$part_mapped")" "$(test_step kmap)" "$(test_step debugger)" \
+		"$(load "$uncombined")" "$(test_step kmap vram_kinds)" \
 		"$(load $patient)" \
 		"$(inject fail-mover:1,fail-mover:2)" "$(test_step placed "*lost")"
 	case $suite in
@@ -432,6 +439,10 @@ faults)
 	sim_args="--card --vram 64 --vram-visible 16"
 	set -- "$firmware" "$(load $patient)" "$(test_step fault-mode)" \
 		"$(load "$patient yield_ms=1000")" "$(test_step stalled)" ;;
+kmaps)
+	sim_args="--card --vram 64 --vram-visible 16"
+	set -- "$firmware" "$(load "$part_mapped")" "$(test_step kmap)" "$(test_step debugger)" \
+		"$(load "$uncombined")" "$(test_step kmap)" "$(test_step debugger)" ;;
 long)
 	# No stop ends a chain, only a reset does; the card's own work goes on.
 	sim_args="--card --vram 64 --vram-visible 16 --sim-arg --stop-latency --sim-arg stuck"
@@ -508,9 +519,10 @@ tt-mutants)
 	sim_args="--card --vram 64 --vram-visible 16 --dma-bits 32"
 	set -- "$firmware"
 	# The launcher takes no more steps than it has room for: a driver and its test are one.
-	while read -r name program test; do
+	while read -r name program test params; do
 		set -- "$@" "put:$MUTANTS/$name/agate.ko:$GUEST/mutant.ko" \
-			"exec:insmod $GUEST/mutant.ko page_limit=16; echo '# run $name $program $test'
+			"exec:insmod $GUEST/mutant.ko page_limit=16 vram_mapped=4 $params
+			echo '# run $name $program $test${params:+ $params}'
 			$(test_step "$program" "$test" | sed 's/^exec://'); echo '# ran'; rmmod agate"
 	done <"$MUTANTS/plan"
 	unload=true ;;

@@ -179,7 +179,7 @@ static void vms(void **state)
 static void counter_names(void **state)
 {
 	static const char * const names[] = {
-		"bos", "handles", "cpu_maps", "pages", "sg_tables", "vms", "va_nodes",
+		"bos", "handles", "cpu_maps", "kmaps", "pages", "sg_tables", "vms", "va_nodes",
 		"pt_pages", "as_refs", "jobs", "fences", "slot_busy", "files",
 	};
 

@@ -8,8 +8,8 @@
 #
 # tests/mutants/22-tt/WHAT.patch is a bug put into solutions/22-tt.  It begins with a line
 # "rule: ..." that says what the bug breaks, and one "test: PROGRAM TEST" that names who has to
-# fail.  All drivers share one guest, where each is loaded in its turn: so no bug here may bring
-# the kernel down.
+# fail.  A line "load: ..." may add parameters of the driver.  All drivers share one guest, where
+# each is loaded in its turn: so no bug here may bring the kernel down.
 set -u
 shard=$1 shards=$2
 . tests/tap.sh
@@ -18,28 +18,35 @@ shard=$1 shards=$2
 patches=$(git ls-files 'tests/mutants/22-tt/*.patch' | awk -v s="$shard" -v n="$shards" 'NR % n == s % n')
 part_begin 22 "$BUILD/tests/guest-mutants/22-tt/$shard"
 
+# The test that a patch names, and the parameters
+test_of()
+{
+	echo $(sed -n 's/^\(test\|load\): //p' "$1")
+}
+
 # The tests that the patches name, each once.
 tests_named()
 {
-	# shellcheck disable=SC2086 # a list of files
-	sed -n 's/^test: //p' $patches | sort -u
+	for patch in $patches; do
+		test_of "$patch"
+	done | sort -u
 }
 
-# plan: NAME PROGRAM TEST, a line for each driver and each test that it has to run
+# plan: NAME PROGRAM TEST [PARAMETER...], a line for each driver and each test that it has to run
 plan()
 {
 	tests_named | sed 's/^/sound /'
 	for patch in $patches; do
 		name=${patch##*/} name=${name%.patch}
 		[ -e "$work/$name/agate.ko" ] || continue
-		echo "$name $(sed -n 's/^test: //p' "$patch")"
+		echo "$name $(test_of "$patch")"
 	done
 }
 
 # What one line of the plan did: "ok" or "not ok", or nothing.
 result()
 {
-	sed -n "/^# run $1 $2 $3\$/,/^# ran\$/p" "$work/console.out" |
+	sed -n "/^# run $*\$/,/^# ran\$/p" "$work/console.out" |
 		sed -n "s/^\(not ok\|ok\) [0-9]* - $3.*/\1/p" | head -n 1
 }
 
@@ -47,12 +54,12 @@ result()
 judge()
 {
 	[ -z "$(cat "$work/$1/failed" 2>/dev/null)" ] || { cat "$work/$1/failed"; return; }
-	[ "$(result "$1" "$2" "$3")" = "not ok" ] || echo "$2 $3: $(result "$1" "$2" "$3")"
+	[ "$(result "$@")" = "not ok" ] || echo "$2 $3: $(result "$@")"
 }
 
 judge_sound()
 {
-	[ "$(result sound "$1" "$2")" = ok ] || echo "$2: $(result sound "$1" "$2")"
+	[ "$(result sound "$@")" = ok ] || echo "$2: $(result sound "$@")"
 }
 
 driver sound '' >"$work/sound.log"
@@ -66,12 +73,13 @@ MUTANTS=$work CONSOLE=$work/console tests/guest/run.sh fast tt-mutants >"$work/r
 
 echo "1..$({ tests_named; printf '%s\n' "$patches"; } | wc -l)"
 tests_named >"$work/tests"
-while read -r program test; do
-	no_findings "$program $test passes" "$(judge_sound "$program" "$test")"
+while read -r program test load; do
+	# shellcheck disable=SC2086 # none, or several
+	no_findings "$program $test passes${load:+, $load}" "$(judge_sound "$program" "$test" $load)"
 done <"$work/tests"
 for patch in $patches; do
 	name=${patch##*/} name=${name%.patch}
-	# shellcheck disable=SC2046 # two words
+	# shellcheck disable=SC2046 # two words or more
 	no_findings "$name: $(sed -n 's/^rule: //p' "$patch")" \
-		"$(judge "$name" $(sed -n 's/^test: //p' "$patch"))"
+		"$(judge "$name" $(test_of "$patch"))"
 done

@@ -351,6 +351,7 @@ static int __init inject_init(void)
 	resv_watch_init();
 	piece_init();
 	foreign_init();
+	kmaps_init();
 	return 0;
 
 no_shmem:
@@ -374,6 +375,7 @@ module_init(inject_init);
 
 static void __exit inject_exit(void)
 {
+	kmaps_exit();
 	foreign_exit();
 	piece_exit();
 	resv_watch_exit();

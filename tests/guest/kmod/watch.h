@@ -131,7 +131,7 @@ void import_exit(void);
 int shmem_init(void);
 void shmem_exit(void);
 
-/* purge.c, resv_watch.c, piece.c and foreign.c: likewise. */
+/* purge.c, resv_watch.c, piece.c, foreign.c and kmaps.c: likewise. */
 void purge_init(void);
 void purge_exit(void);
 void resv_watch_init(void);
@@ -140,5 +140,7 @@ void piece_init(void);
 void piece_exit(void);
 void foreign_init(void);
 void foreign_exit(void);
+void kmaps_init(void);
+void kmaps_exit(void);
 
 #endif /* AGATE_TESTS_WATCH_H */
