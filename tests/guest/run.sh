@@ -495,7 +495,7 @@ victims)
 	sim_args="--card --vram 64 --vram-visible 16 --sim-arg --log-level --sim-arg walks"
 	set -- "$firmware" "$(load $patient)"
 	for t in oldest_first locked_stays elsewhere_first in_the_window two_leave second_wish \
-		behind_jobs parked_first given_back_first away; do
+		behind_jobs behind_running parked_first given_back_first away; do
 		set -- "$@" "$(mark $t)" "$(test_step victims $t)"
 	done
 	set -- "$@" "$(mark waits)" "$(test_step vm-bind behind_a_fence)"
