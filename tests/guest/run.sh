@@ -5,7 +5,7 @@
 #
 # usage: tests/guest/run.sh fast|debug calls|jobs|both|bifrost|lite|swiotlb|reset|reload|
 #                           power|card|card-port|moves|moves-port|suspend|suspend-port|shared|two|two-none|swiotlb-two|dvfs|
-#                           binds|chains|tables|faults|long|wired|edges|edges-lite|fuzz|fuzz-card|storm|storm-two|
+#                           binds|chains|tables|faults|flips|long|wired|edges|edges-lite|fuzz|fuzz-card|storm|storm-two|
 #                           swiotlb-storm|swiotlb-storm-two
 #
 #   calls    what single calls promise, threads in each other's way, and libagate's cache; on the
@@ -34,6 +34,7 @@
 #   faults   address spaces in fault mode, and memory that does not come, as suite moves has them
 #   tables   the part of moves that is about page tables in VRAM, which the card translates by
 #            64 KiB; mutants.sh runs it
+#   flips    the part of moves that is about the card's display; mutants.sh runs it
 #   long     jobs that may run for ever, on a card that stops no chain, only to be reset; at last
 #            the GPU's process is killed while they run
 #   suspend  a card that loses its power while the system sleeps, while jobs run and BOs move;
@@ -134,7 +135,7 @@ guest()
 		set -- "put:$BUILD/guest/kernel-$flavour/modules/$m.ko:$GUEST/$m.ko" "$@"
 	done
 	case $suite in
-	binds | card* | chains | dvfs | edges-lite | lite | moves* | power* | reset | reload | shared | suspend* | \
+	binds | card* | chains | dvfs | edges-lite | flips | lite | moves* | power* | reset | reload | shared | suspend* | \
 	swiotlb | tt-mutants | victims | wired)
 		set -- "put:$BUILD/tests/kmod/$flavour/agate_inject.ko:$GUEST/agate_inject.ko" "$@" ;;
 	esac
@@ -370,8 +371,8 @@ card | card-port)
 		"$(test_step own-vram shared)" "$(test_step own-vram hidden)" "$(test_step own-vram beyond)" \
 		'gpu:{"cmd": "power-cut"}' "$(test_step own-vram unpowered)" \
 		'gpu:{"cmd": "power-back"}' "$(test_step own-vram lost)" ;;
-moves | moves-port)
-	[ $suite = moves ] || { sim_args="$none --ggtt-64k --dma-bits 32"; gpus=2; }
+flips | moves | moves-port)
+	[ $suite != moves-port ] || { sim_args="$none --ggtt-64k --dma-bits 32"; gpus=2; }
 	# Nobody waits for the end of a move when the device is gone, and its job keeps the module.
 	unload="{ $unload || { sleep 1; $unload; }; }"
 	# Commands that fail once: the driver has them tried again.
@@ -381,14 +382,16 @@ moves | moves-port)
 	sim_args="$sim_args --card --vram 64 --vram-visible 16
 		--sim-arg --inject --sim-arg fail-mover:7,fail-mover:40
 		--sim-arg --scanout-dir --sim-arg $frames"
-	set -- "$firmware" "$(load $patient)" \
+	set -- "$(test_step flip)" "$(test_step flip-ends writer_waits)" \
+		"$(test_step flip-ends waiter_pins_nothing)" \
+		"$(test_step flip-ends move_ends_first)" \
+		"$(inject fail-flip:2,fail-flip:4)" "$(test_step flip-ends fault)" \
+		"$(stick flip)" "$(test_step flip-ends stuck)" 'gpu:{"cmd": "restore"}' \
+		"$(test_step flip-ends ends_late)"
+	[ $suite = flips ] || set -- \
 		"$(test_step placed "*s")" "$(test_step placed "*_half")" "$(test_step regions)" \
 		"$(test_step residency)" \
-		"$(test_step flip)" "$(test_step flip-ends writer_waits)" \
-		"$(test_step flip-ends waiter_pins_nothing)" \
-		"$(inject fail-flip:1)" "$(test_step flip-ends fault)" \
-		"$(stick flip)" "$(test_step flip-ends stuck)" 'gpu:{"cmd": "restore"}' \
-		"$(test_step flip-ends ends_late)" "$(test_step pool)" \
+		"$@" "$(test_step pool)" \
 		"$(test_step vm-bind)" "$(test_step vm-shared)" "$(test_step vm-strain)" \
 		"$(test_step vm-tables in_vram)" "$(test_step vm-tables their_part)" \
 		"$(test_step userptr)" "$(test_step pages-go)" "$(test_step vm-library)" \
@@ -396,7 +399,9 @@ moves | moves-port)
 		"$(load "$patient page_limit=16")" "$(test_step limit)" "$(test_step residency swapped)" \
 		"$(load $patient)" \
 		"$(inject fail-mover:1,fail-mover:2)" "$(test_step placed "*lost")"
+	set -- "$firmware" "$(load $patient)" "$@"
 	case $suite in
+	flips) set -- "$@" "$(test_step flip-ends unbound)" ;;
 	moves)
 		# CPUs write to these chains while they run, and only a coherent GPU sees that.
 		set -- "$@" "$(load $patient)" "$(test_step long-running)" "$(test_step fault-mode)" \
