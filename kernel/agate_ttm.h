@@ -11,6 +11,10 @@
  * A manager gives out each type.  A BO's placement says where it may be; while it waits for
  * its turn it may also be in TT or SYSTEM, outside of its placement: then no job uses it.
  *
+ * TTM's three kinds of BO are three things here: a client's is a placed BO, the kernel's memory is
+ * a struct agate_kmem, which is no BO, and other drivers' pages are the backing of imports
+ * (agate_prime.h), which is never placed.
+ *
  * Three labs share this contract: placement (21), pages and pools (22), eviction (23).  They
  * decide; the frame moves the contents (agate_move.h), and the driver's hooks
  * (struct agate_ttm_ops) do what only a driver can.  All this speaks of bytes, never of pages.
@@ -236,15 +240,8 @@ struct agate_ttm {
 	struct agate_move_log log;
 };
 
-/** enum agate_ttm_type - what stands behind a BO */
-enum agate_ttm_type {
-	AGATE_TTM_DEVICE,	/* a client's: it begins with zeros */
-	AGATE_TTM_SG,		/* another driver's pages: it is never in VRAM, nor swapped */
-};
-
 /**
  * struct agate_ttm_bo - the part of a placed BO that moves; all under its reservation
- * @type: enum agate_ttm_type
  * @caching: AGATE_CACHING_*, of its pages
  * @size: bytes, a multiple of every region's alignment that it may be in
  * @visible: the CPUs map it, so its VRAM is where they can reach it
@@ -263,7 +260,6 @@ enum agate_ttm_type {
  * @residency: for whoever looks
  */
 struct agate_ttm_bo {
-	u8 type;
 	u8 caching;
 	u64 size;
 	bool visible;

@@ -325,8 +325,8 @@ int agate_ttm_evict(struct agate_ttm_bo *bo, struct agate_ttm_ctx *ctx)
 
 static bool is_swappable(const struct agate_ttm_bo *bo)
 {
-	return bo->type != AGATE_TTM_SG && !bo->pins && bo->res &&
-	       bo->res->type != AGATE_MEM_VRAM && bo->tt && agate_tt_has_pages(bo->tt);
+	return !bo->pins && bo->res && bo->res->type != AGATE_MEM_VRAM && bo->tt &&
+	       agate_tt_has_pages(bo->tt);
 }
 
 static bool is_idle(struct agate_ttm_bo *bo)

@@ -49,6 +49,8 @@ static void waiter_start(struct waiter *waiter, int fd, struct drm_agate_flip ar
 
 static int waiter_end(struct waiter *waiter)
 {
+	for (int64_t end = guest_deadline(20000); !waiter->done; usleep(1000))
+		assert_true(guest_deadline(0) < end);
 	assert_int_equal(pthread_join(waiter->thread, NULL), 0);
 	return waiter->err;
 }
@@ -96,6 +98,7 @@ static void writer_waits(void **state)
 	const struct sigaction action = { .sa_handler = interrupt };
 	struct client client = client_open();
 	struct bo bo = placed(client.fd, FRAME, 0, VRAM);
+	const int64_t end = guest_deadline(20000);
 	struct waiter waiter;
 	int timeline;
 
@@ -106,6 +109,7 @@ static void writer_waits(void **state)
 	assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
 	waiter_start(&waiter, client.fd, whole(&bo, 0));
 	while (!waiter.done) {
+		assert_true(guest_deadline(0) < end);
 		usleep(20000);
 		pthread_kill(waiter.thread, SIGUSR1);
 	}
@@ -119,7 +123,9 @@ static void writer_waits(void **state)
 	close(timeline);
 	/* Nobody waits for one that only reads it. */
 	timeline = read_later(&client, &bo);
-	show(client.fd, whole(&bo, 0), 4);
+	waiter_start(&waiter, client.fd, whole(&bo, 0));
+	assert_int_equal(waiter_end(&waiter), 0);
+	shown(4);
 	guest_timeline_advance(timeline);
 	close(timeline);
 	guest_destroy(&bo);
@@ -175,20 +181,50 @@ static void waiter_pins_nothing(void **state)
 	client_close(&client);
 }
 
+/* The mover has not cleared the BO yet, and its memory holds another picture. */
+static void move_ends_first(void **state)
+{
+	struct client client = client_open();
+	struct bo before = placed(client.fd, FRAME, 0, VRAM), bo;
+	struct waiter waiter;
+
+	(void)state;
+	draw(&client, &before, 8);
+	guest_destroy(&before);
+	bo = placed(client.fd, FRAME, 0, VRAM);
+	inject_anybody(true);
+	inject_hold_entry("mover_run", 1, INJECT_BOUND_MS);
+	inject_anybody(false);
+	waiter_start(&waiter, client.fd, whole(&bo, 0));
+	assert_true(inject_await_held("mover_run", 10000));
+	usleep(100000);
+	assert_false(waiter.done);
+	assert_true(inject_let_go("mover_run"));
+	assert_int_equal(waiter_end(&waiter), 0);
+	inject_clear();
+	shown(BLACK);
+	guest_destroy(&bo);
+	client_close(&client);
+}
+
 /* ---- When it goes wrong ------------------------------------------------------------- */
 
-/* run.sh has the next flip fail: what was shown before stays. */
+/* run.sh has every second flip fail: what was shown before stays, and nothing else does. */
 static void fault(void **state)
 {
 	int fd = guest_open();
 	struct bo large = placed(fd, LARGE, 0, VRAM), small = placed(fd, FRAME, 0, SYSTEM);
 
 	(void)state;
-	assert_int_equal(flip(fd, whole(&small, 0)), EIO);
 	show(fd, whole(&large, 0), BLACK);
+	assert_int_equal(flip(fd, whole(&small, 0)), EIO);
 	assert_false(has_room(fd));
 	assert_int_equal(stop(fd), 0);
 	assert_true(has_room(fd));
+	show(fd, whole(&small, 0), BLACK);
+	assert_int_equal(flip(fd, whole(&large, 0)), EIO);
+	assert_true(has_room(fd));
+	assert_int_equal(stop(fd), 0);
 	guest_destroy(&large);
 	guest_destroy(&small);
 	close(fd);
@@ -344,6 +380,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(writer_waits, guest_teardown),
 		cmocka_unit_test_teardown(waiter_pins_nothing, guest_teardown),
+		cmocka_unit_test_teardown(move_ends_first, guest_teardown),
 		cmocka_unit_test_teardown(fault, guest_teardown),
 		cmocka_unit_test(stuck),
 		cmocka_unit_test_teardown(ends_late, guest_teardown),

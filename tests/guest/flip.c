@@ -85,6 +85,8 @@ static void removed_shows(void **state)
 	assert_int_equal(stop(client.fd), 0);
 	assert_int_equal(write(again, "1", 1), 1);
 	shown(BLACK);
+	/* The addresses are the same ones. */
+	show(client.fd, whole(&bo, 0), 2);
 	close(again);
 	guest_destroy(&bo);
 	client_close(&client);
@@ -244,6 +246,11 @@ static void refuses(void **state)
 	REFUSES(format, 0);
 	REFUSES(format, 3);
 	REFUSES(format, AGATE_FORMAT_R8G8B8A8 | 1 << 8);
+	/* 32 bits would hold a part of its size. */
+	bad = good;
+	bad.height = 65;
+	bad.stride = 1u << 26;
+	assert_int_equal(flip(fd, bad), EINVAL);
 	/* No BO: nothing else either. */
 	REFUSES(handle, 0);
 	bad = (struct drm_agate_flip){ .flags = AGATE_FLIP_PHYS };

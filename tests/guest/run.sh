@@ -5,7 +5,7 @@
 #
 # usage: tests/guest/run.sh fast|debug calls|jobs|both|bifrost|lite|swiotlb|reset|reload|
 #                           power|card|card-port|moves|moves-port|suspend|suspend-port|shared|two|two-none|swiotlb-two|dvfs|
-#                           binds|chains|tables|faults|kmaps|long|wired|edges|edges-lite|fuzz|fuzz-card|storm|storm-two|
+#                           binds|chains|tables|faults|flips|kmaps|long|wired|edges|edges-lite|fuzz|fuzz-card|storm|storm-two|
 #                           swiotlb-storm|swiotlb-storm-two
 #
 #   calls    what single calls promise, threads in each other's way, and libagate's cache; on the
@@ -34,6 +34,7 @@
 #   faults   address spaces in fault mode, and memory that does not come, as suite moves has them
 #   tables   the part of moves that is about page tables in VRAM, which the card translates by
 #            64 KiB; mutants.sh runs it
+#   flips    the part of moves that is about the card's display; mutants.sh runs it
 #   kmaps    BOs with a placement as the kernel sees them: for other drivers, and for debuggers
 #   long     jobs that may run for ever, on a card that stops no chain, only to be reset; at last
 #            the GPU's process is killed while they run
@@ -135,8 +136,8 @@ guest()
 		set -- "put:$BUILD/guest/kernel-$flavour/modules/$m.ko:$GUEST/$m.ko" "$@"
 	done
 	case $suite in
-	binds | card* | chains | dvfs | edges-lite | faults | kmaps | lite | moves* | power* | reset | reload | shared | suspend* | \
-	swiotlb | tt-mutants | victims | wired)
+	binds | card* | chains | dvfs | edges-lite | faults | flips | kmaps | lite | moves* | power* | \
+	reset | reload | shared | suspend* | swiotlb | tt-mutants | victims | wired)
 		set -- "put:$BUILD/tests/kmod/$flavour/agate_inject.ko:$GUEST/agate_inject.ko" "$@" ;;
 	esac
 	programs=$(programs_of "$@")
@@ -375,8 +376,8 @@ card | card-port)
 		"$(test_step own-vram shared)" "$(test_step own-vram hidden)" "$(test_step own-vram beyond)" \
 		'gpu:{"cmd": "power-cut"}' "$(test_step own-vram unpowered)" \
 		'gpu:{"cmd": "power-back"}' "$(test_step own-vram lost)" ;;
-moves | moves-port)
-	[ $suite = moves ] || { sim_args="$none --ggtt-64k --dma-bits 32"; gpus=2; }
+flips | moves | moves-port)
+	[ $suite != moves-port ] || { sim_args="$none --ggtt-64k --dma-bits 32"; gpus=2; }
 	# Nobody waits for the end of a move when the device is gone, and its job keeps the module.
 	unload="{ $unload || { sleep 1; $unload; }; }"
 	# Commands that fail once: the driver has them tried again.
@@ -386,14 +387,16 @@ moves | moves-port)
 	sim_args="$sim_args --card --vram 64 --vram-visible 16
 		--sim-arg --inject --sim-arg fail-mover:7,fail-mover:40
 		--sim-arg --scanout-dir --sim-arg $frames"
-	set -- "$firmware" "$(load $patient)" \
+	set -- "$(test_step flip)" "$(test_step flip-ends writer_waits)" \
+		"$(test_step flip-ends waiter_pins_nothing)" \
+		"$(test_step flip-ends move_ends_first)" \
+		"$(inject fail-flip:2,fail-flip:4)" "$(test_step flip-ends fault)" \
+		"$(stick flip)" "$(test_step flip-ends stuck)" 'gpu:{"cmd": "restore"}' \
+		"$(test_step flip-ends ends_late)"
+	[ $suite = flips ] || set -- \
 		"$(test_step placed "*s")" "$(test_step placed "*_half")" "$(test_step regions)" \
 		"$(test_step residency)" \
-		"$(test_step flip)" "$(test_step flip-ends writer_waits)" \
-		"$(test_step flip-ends waiter_pins_nothing)" \
-		"$(inject fail-flip:1)" "$(test_step flip-ends fault)" \
-		"$(stick flip)" "$(test_step flip-ends stuck)" 'gpu:{"cmd": "restore"}' \
-		"$(test_step flip-ends ends_late)" "$(test_step pool)" \
+		"$@" "$(test_step pool)" \
 		"$(test_step vm-bind)" "$(test_step vm-shared)" "$(test_step vm-strain)" \
 		"$(test_step vm-tables in_vram)" "$(test_step vm-tables their_part)" \
 		"$(test_step userptr)" "$(test_step pages-go)" "$(test_step vm-library)" \
@@ -403,7 +406,9 @@ moves | moves-port)
 		"$(load "$uncombined")" "$(test_step kmap vram_kinds)" \
 		"$(load $patient)" \
 		"$(inject fail-mover:1,fail-mover:2)" "$(test_step placed "*lost")"
+	set -- "$firmware" "$(load $patient)" "$@"
 	case $suite in
+	flips) set -- "$@" "$(test_step flip-ends unbound)" ;;
 	moves)
 		# CPUs write to these chains while they run, and only a coherent GPU sees that.
 		set -- "$@" "$(load $patient)" "$(test_step long-running)" "$(test_step fault-mode)" \
@@ -506,7 +511,7 @@ victims)
 	sim_args="--card --vram 64 --vram-visible 16 --sim-arg --log-level --sim-arg walks"
 	set -- "$firmware" "$(load $patient)"
 	for t in oldest_first locked_stays elsewhere_first in_the_window two_leave second_wish \
-		behind_jobs parked_first given_back_first away; do
+		behind_jobs behind_running parked_first given_back_first away; do
 		set -- "$@" "$(mark $t)" "$(test_step victims $t)"
 	done
 	set -- "$@" "$(mark waits)" "$(test_step vm-bind behind_a_fence)"

@@ -47,7 +47,7 @@ END { begin_test("") }
 		if (number < 7 && !back && number != last)
 			left = left " " number
 		last = number
-		if (test == "behind_jobs" && running)
+		if (running && (test == "behind_jobs" || test == "behind_running" && number == 3))
 			print "a copy from " field("src") " began beside a job"
 		delete here[src]
 	} else {

@@ -264,43 +264,120 @@ static void in_turn(void **state)
 
 /* ---- What still uses the memory ----------------------------------------------------- */
 
+static void fill_at(struct placed_client *client, uint32_t at, uint64_t next, const struct bo *bo,
+		    uint64_t value)
+{
+	const struct agate_compute_payload payload = {
+		.op = AGATE_COMPUTE_FILL, .dst = bo->va, .size = bo->size, .value = value,
+	};
+
+	guest_job(&client->jobs, at, AGATE_JOB_COMPUTE, next, &payload, sizeof(payload));
+}
+
 /* A job that fills a BO, when the timeline is advanced. */
 static void fill_later(struct placed_client *client, const struct bo *bo, int timeline)
 {
-	const struct agate_compute_payload payload = {
-		.op = AGATE_COMPUTE_FILL, .dst = bo->va, .size = bo->size, .value = 0x1a7e,
-	};
 	const uint32_t handles[] = { client->jobs.handle, bo->handle };
 	static const uint32_t flags[] = { AGATE_SUBMIT_BO_WRITE, AGATE_SUBMIT_BO_WRITE };
 
-	guest_job(&client->jobs, 0, AGATE_JOB_COMPUTE, 0, &payload, sizeof(payload));
+	fill_at(client, 0, 0, bo, 0x1a7e);
 	assert_int_equal(guest_submit_bos(client->fd, client->jobs.va, 0, handles, flags, 2,
 					  guest_timeline_syncobj(client->fd, timeline)), 0);
+}
+
+/* Newcomers for all of VRAM.  The last one finds only the BO that a job uses, and waits. */
+struct newcomers {
+	struct placed_client client;
+	struct bo bos[COUNT];
+	struct call last;
+};
+
+static void newcomers_begin(struct newcomers *new)
+{
+	new->client = placed_open(PAGE);
+	for (unsigned int i = 0; i < COUNT - 1; i++)
+		new->bos[i] = placed_bo(&new->client, SIZE, AGATE_BO_POPULATE, VRAM);
+	new->last = (struct call){ .client = &new->client, .bo = &new->bos[COUNT - 1] };
+	inject_count("placed_move_notify");
+	call_begin(&new->last, populate);
+	for (int64_t end = guest_deadline(10000); !inject_hits("placed_move_notify");)
+		assert_true(guest_deadline(0) < end);
+	assert_false(call_ends_within(&new->last, A_WHILE_MS));
+	inject_clear();
+}
+
+static void newcomers_end(struct newcomers *new)
+{
+	destroy_all(new->bos, COUNT);
+	placed_close(&new->client);
 }
 
 /* A job is still to write the newest BO, which leaves as the last one. */
 static void behind_jobs(void **state)
 {
-	struct placed_client client = placed_open(SIZE), second = placed_open(PAGE);
-	struct bo bos[COUNT], others[COUNT];
-	struct call call = { .client = &second, .bo = &others[COUNT - 1] };
+	struct placed_client client = placed_open(SIZE);
+	struct newcomers new;
+	struct bo bos[COUNT];
 	int timeline = guest_timeline();
 
 	(void)state;
 	fill_vram(&client, bos);
 	fill_later(&client, &bos[3], timeline);
-	for (unsigned int i = 0; i < COUNT - 1; i++)
-		others[i] = placed_bo(&second, SIZE, AGATE_BO_POPULATE, VRAM);
-	call_begin(&call, populate);
-	assert_false(call_ends_within(&call, A_WHILE_MS));
+	newcomers_begin(&new);
 	guest_timeline_advance(timeline);
-	call_end(&call);
+	call_end(&new.last);
 	must_leave(__func__, " 0 1 2 4 5 6 3");
 	placed_check(&client, &bos[3], 0x1a7e);
 	destroy_all(bos, COUNT);
-	destroy_all(others, COUNT);
 	close(timeline);
-	placed_close(&second);
+	newcomers_end(&new);
+	placed_close(&client);
+}
+
+/* Where the jobs are that write a BO again and again, and then once more. */
+#define AGAIN		0x100
+#define ONCE_MORE	0x200
+
+/* A chain that writes a BO until fill_once_more(); it has begun. */
+static void fill_again(struct placed_client *client, const struct bo *bo, uint64_t last)
+{
+	const uint32_t handles[] = { client->jobs.handle, bo->handle, client->seen.handle };
+	const uint64_t va = client->jobs.va;
+	const int64_t end = guest_deadline(10000);
+
+	memset(client->seen.cpu, 0, PAGE);
+	guest_job_write64(&client->jobs, 0, va + AGAIN, client->seen.va, 1);
+	fill_at(client, AGAIN, va, bo, ~last);
+	fill_at(client, ONCE_MORE, 0, bo, last);
+	assert_int_equal(guest_submit(client->fd, va, 0, handles, 3, 0), 0);
+	while (!*(volatile uint64_t *)client->seen.cpu)
+		assert_true(guest_deadline(0) < end);
+}
+
+static void fill_once_more(struct placed_client *client)
+{
+	volatile struct agate_job_header *again = (void *)((char *)client->jobs.cpu + AGAIN);
+
+	again->next = client->jobs.va + ONCE_MORE;
+}
+
+/* A job writes the newest BO just now, and as long as it does so nobody has copied anything. */
+static void behind_running(void **state)
+{
+	struct placed_client client = placed_open(SIZE);
+	struct newcomers new;
+	struct bo bos[COUNT];
+
+	(void)state;
+	fill_vram(&client, bos);
+	fill_again(&client, &bos[3], 0xf17a1);
+	newcomers_begin(&new);
+	fill_once_more(&client);
+	call_end(&new.last);
+	must_leave(__func__, " 0 1 2 4 5 6 3");
+	placed_check(&client, &bos[3], 0xf17a1);
+	destroy_all(bos, COUNT);
+	newcomers_end(&new);
 	placed_close(&client);
 }
 
@@ -508,6 +585,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_teardown(second_wish, guest_teardown),
 		cmocka_unit_test_teardown(in_turn, guest_teardown),
 		cmocka_unit_test_teardown(behind_jobs, guest_teardown),
+		cmocka_unit_test_teardown(behind_running, guest_teardown),
 		cmocka_unit_test_teardown(parked_first, guest_teardown),
 		cmocka_unit_test_teardown(given_back_first, guest_teardown),
 		cmocka_unit_test_teardown(dying_first, guest_teardown),
