@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "agate_bo.h"
+#include "agate_regs.h"
 
 #define ADDRESS		0x10000000ull
 #define SIZE		(64 * 1024ull)
