@@ -391,7 +391,7 @@ struct drm_agate_get_bo_offset {
  * PRIME_HANDLE_TO_FD: EINVAL for AGATE_BO_HEAP, and before version 1.5 for a BO with a
  * placement; EFAULT for a BO whose pages were taken.  A BO
  * has one dma-buf, whose access rights are those of the first export: without DRM_RDWR
- * nobody maps it writable.  An AGATE_BO_CPU_READONLY BO is never mapped writable.  While a
+ * nobody maps the dma-buf writable.  An AGATE_BO_CPU_READONLY BO is never mapped writable.  While a
  * dma-buf lives, the BO keeps its pages and the driver cannot be unloaded.
  *
  * PRIME_FD_TO_HANDLE: the same dma-buf gives the same handle, however often, and one GEM_CLOSE
@@ -441,7 +441,7 @@ struct drm_agate_madvise {
 #define AGATE_LABEL_MAX		63
 
 /**
- * struct drm_agate_set_label - name a BO for debugfs and fdinfo
+ * struct drm_agate_set_label - name a BO for debugfs
  *
  * Length 0 removes the label, whatever the pointer.  EINVAL for a label that is longer
  * than AGATE_LABEL_MAX or holds a control character: a byte below 0x20, or 0x7f.

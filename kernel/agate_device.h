@@ -3,13 +3,14 @@
  * The device and the open file, which the frame and all topics share.
  *
  * Order of locks, outermost first:
- *   unplug_lock, prime.lock, vm->lock, bound.userptr_lock, mmap_lock, a BO's dma_resv,
+ *   unplug_lock, vm->lock, bound.userptr_lock, mmap_lock, prime.lock, a BO's dma_resv,
  *   submit's queue lock, gem.lock, backing.lock, purge.lock, and then, on a fence's way to its
  *   signal: reset.lock, pm.lock, bo->mappings_lock, vm->pt_lock, hand_over_lock,
  *   mover.push_lock, toucher.lock, lng.lock, slots.lock, mmu.lock, mover.lock, irq.lock, bus.lock
  * mmap_lock comes before dma_resv because the core says so (dma_resv_lockdep()): code
  * that holds a reservation accesses no memory of userspace.  A thread that needs several
- * reservations locks them through agate_exec.h.  Neither a reset nor the thread that
+ * reservations locks them through agate_exec.h.  mmap() may put the last reference to an import,
+ * which takes prime.lock.  Neither a reset nor the thread that
  * serves GPU faults takes a reservation or a vm->lock: a thread that holds one may wait
  * for a fence, and the fence for them.  Memory that may have to be reclaimed is allocated
  * under the locks up to purge.lock only.

@@ -90,10 +90,7 @@ static void sgt_sync(struct agate_device *adev, struct sg_table *sgt,
 		sync(adev, sg_dma_address(sg), sg_dma_len(sg), DMA_BIDIRECTIONAL);
 }
 
-/*
- * The CPUs cannot write to a CPU_READONLY BO: the GPU has seen its zeros since the BO
- * was mapped for DMA.
- */
+/* Also of a CPU_READONLY BO: another device may write to it, and the exporter of an import. */
 static void bo_to_device(struct agate_device *adev, struct agate_bo *bo)
 {
 	struct sg_table *bounced = bo->backing.bounced;
@@ -101,7 +98,7 @@ static void bo_to_device(struct agate_device *adev, struct agate_bo *bo)
 	if (!bounced)
 		return;
 	mutex_lock(&adev->hand_over_lock);
-	if (atomic_inc_return(&bo->backing.owners) == 1 && !(bo->flags & AGATE_BO_CPU_READONLY))
+	if (atomic_inc_return(&bo->backing.owners) == 1)
 		sgt_sync(adev, bounced, to_device);
 	mutex_unlock(&adev->hand_over_lock);
 }

@@ -180,17 +180,17 @@ void __init agate_lock_order_prime(void)
 		return;
 	dummies_init(d);
 	mutex_lock(&d->mutex[AGATE_LOCK_UNPLUG]);
-	mutex_lock(&d->mutex[AGATE_LOCK_PRIME]);
 	down_write(&d->vm);
 	mutex_lock(&d->mutex[AGATE_LOCK_COLLECT]);
 	if (current->mm)
 		mmap_read_lock(current->mm);
+	mutex_lock(&d->mutex[AGATE_LOCK_PRIME]);
 	take_resv(d);
+	mutex_unlock(&d->mutex[AGATE_LOCK_PRIME]);
 	if (current->mm)
 		mmap_read_unlock(current->mm);
 	mutex_unlock(&d->mutex[AGATE_LOCK_COLLECT]);
 	up_write(&d->vm);
-	mutex_unlock(&d->mutex[AGATE_LOCK_PRIME]);
 	mutex_unlock(&d->mutex[AGATE_LOCK_UNPLUG]);
 	dma_resv_fini(&d->resv);
 	kfree(d);

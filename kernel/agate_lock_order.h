@@ -17,9 +17,9 @@
 /* The mutexes first, each part from the outermost to the innermost. */
 enum agate_lock {
 	AGATE_LOCK_UNPLUG,
-	AGATE_LOCK_PRIME,
 	AGATE_LOCK_VM,		/* a rwsem */
 	AGATE_LOCK_COLLECT,
+	AGATE_LOCK_PRIME,
 	AGATE_LOCK_ENTITIES,
 	AGATE_LOCK_BACKING,
 	AGATE_LOCK_PURGE,

@@ -81,6 +81,8 @@ static int agate_sleep_begin(struct device *dev)
 	int ret = 0;
 
 	agate_pm_keep(adev);
+	/* It writes registers, and the bus is about to sleep. */
+	flush_work(&adev->lost_work);
 	mutex_lock(&adev->unplug_lock);
 	if (adev->running && !agate_bus_lost(adev))
 		ret = device_suspend(adev);

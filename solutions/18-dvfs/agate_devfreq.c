@@ -37,6 +37,15 @@ static bool soc_set(struct agate_device *adev, u32 reg, u32 value)
 	return gpu_read(adev, reg) == value;
 }
 
+/* What the GPU has, whatever this driver has asked for. */
+static void point_read(struct agate_device *adev)
+{
+	struct agate_devfreq *df = &adev->devfreq;
+
+	WRITE_ONCE(df->point, min(gpu_read(adev, AGATE_CLK_SELECT), df->count - 1));
+	df->mv = gpu_read(adev, AGATE_VOLT_SELECT);
+}
+
 /* Voltage before frequency on the way up, and behind it on the way down. */
 static bool point_write(struct agate_device *adev, unsigned int n)
 {
@@ -57,6 +66,8 @@ restore_clock:
 restore_voltage:
 	if (mv > df->mv)
 		soc_set(adev, AGATE_VOLT_SELECT, df->mv);
+	/* It may have refused that, too. */
+	point_read(adev);
 	return false;
 }
 
@@ -368,8 +379,12 @@ int agate_devfreq_topic_suspend(struct agate_device *adev)
 	return 0;
 }
 
+/* Who was awake meanwhile, such as the kernel that loads an image, may have changed them. */
 int agate_devfreq_topic_resume(struct agate_device *adev)
 {
+	spin_lock(&adev->slots.lock);
+	point_read(adev);
+	spin_unlock(&adev->slots.lock);
 	agate_devfreq_resume(adev);
 	return 0;
 }

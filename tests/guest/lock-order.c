@@ -14,11 +14,11 @@
 
 /* The second one is directly under the first one. */
 static const char *const order[][2] = {
-	{ "agate unplug_lock", "agate prime.lock" },
-	{ "agate prime.lock", "agate vm->lock" },
+	{ "agate unplug_lock", "agate vm->lock" },
 	{ "agate vm->lock", "agate bound.userptr_lock" },
 	{ "agate bound.userptr_lock", "&mm->mmap_lock" },
-	{ "&mm->mmap_lock", "reservation_ww_class_acquire" },
+	{ "&mm->mmap_lock", "agate prime.lock" },
+	{ "agate prime.lock", "reservation_ww_class_acquire" },
 	{ "reservation_ww_class_mutex", "agate entities->lock" },
 	{ "agate entities->lock", "agate backing.lock" },
 	{ "agate backing.lock", "agate purge.lock" },

@@ -98,6 +98,78 @@ static void rendered_and_read(int renderer, int reader, uint32_t flags)
 	guest_destroy(&theirs);
 }
 
+/* The reader's GPU sees what the other one, or its CPUs, wrote since it looked last. */
+static void check_copy(int reader, struct bo *copies, struct bo *copy, const struct bo *from,
+		       uint64_t value)
+{
+	const uint32_t handles[] = { copies->handle, from->handle, copy->handle };
+
+	gpus_copy_job(copies, 0, 0, copy, 0, from);
+	assert_int_equal(guest_submit(reader, copies->va, 0, handles, 3, 0), 0);
+	assert_int_equal(guest_wait(reader, copy->handle, FOREVER), 0);
+	gpus_check_words(copy->cpu, value);
+}
+
+/* An import that is for reading: its exporter writes again and again. */
+static void import_for_reading(int owner, int reader)
+{
+	struct bo bo = guest_bo(owner, GPUS_SIZE, 0), jobs = guest_bo(owner, PAGE, 0), theirs;
+	struct bo copies = guest_bo(reader, PAGE, 0), copy = guest_bo(reader, GPUS_SIZE, 0);
+	int dmabuf;
+
+	assert_int_equal(dmabuf_try_export(owner, bo.handle, 0, &dmabuf), 0);
+	theirs = dmabuf_import(reader, dmabuf);
+	close(dmabuf);
+	for (uint64_t value = 1; value <= 4; value++) {
+		if (value % 2) {
+			for (size_t i = 0; i < GPUS_SIZE / 8; i++)
+				((volatile uint64_t *)bo.cpu)[i] = value;
+		} else {
+			gpus_fill_job(&jobs, 0, &bo, value);
+			assert_int_equal(gpus_submit(&jobs, 0, &bo, AGATE_SUBMIT_BO_WRITE, 0), 0);
+		}
+		check_copy(reader, &copies, &copy, &theirs, value);
+	}
+	guest_destroy(&copy);
+	guest_destroy(&copies);
+	assert_int_equal(guest_close_handle(reader, theirs.handle), 0);
+	guest_destroy(&jobs);
+	guest_destroy(&bo);
+}
+
+/* A BO that its own clients' CPUs only read: the other GPU writes it again and again. */
+static void written_by_the_other(int owner, int writer)
+{
+	struct bo bo, theirs, jobs = guest_bo(writer, PAGE, 0);
+	struct bo copies = guest_bo(owner, PAGE, 0), copy = guest_bo(owner, GPUS_SIZE, 0);
+
+	assert_int_equal(guest_create(owner, GPUS_SIZE, AGATE_BO_CPU_READONLY, &bo), 0);
+	theirs = gpus_import(writer, &bo);
+	for (uint64_t value = 11; value < 14; value++) {
+		gpus_fill_job(&jobs, 0, &theirs, value);
+		assert_int_equal(gpus_submit(&jobs, 0, &theirs, AGATE_SUBMIT_BO_WRITE, 0), 0);
+		check_copy(owner, &copies, &copy, &bo, value);
+	}
+	guest_destroy(&copy);
+	guest_destroy(&copies);
+	assert_int_equal(guest_close_handle(writer, theirs.handle), 0);
+	guest_destroy(&jobs);
+	assert_int_equal(guest_close_handle(owner, bo.handle), 0);
+}
+
+static void readonly(void **state)
+{
+	int first = gpus_open(0), second = gpus_open(1);
+
+	(void)state;
+	import_for_reading(first, second);
+	import_for_reading(second, first);
+	written_by_the_other(first, second);
+	written_by_the_other(second, first);
+	close(first);
+	close(second);
+}
+
 static void bos(void **state)
 {
 	int first = gpus_open(0), second = gpus_open(1);
@@ -299,6 +371,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(side_by_side, gpus_nothing_left),
 		cmocka_unit_test_teardown(bos, gpus_nothing_left),
+		cmocka_unit_test_teardown(readonly, gpus_nothing_left),
 		cmocka_unit_test_teardown(fences, gpus_nothing_left),
 		cmocka_unit_test_teardown(frames, gpus_nothing_left),
 	};
