@@ -45,7 +45,7 @@ $(addprefix $(GUEST_TEST_DIR)/,failnth failnth-card failnth-two failnth-vm): $(G
 $(addprefix $(GUEST_TEST_DIR)/,cards debugged failnth failnth-two failnth-vm flip kmap limit one-goes prime regions scanout storm \
 		strangers two-gpus uapi-bo vm-bind vm-shared): \
 		$(GUEST_TEST_DIR)/dmabuf.o
-$(addprefix $(GUEST_TEST_DIR)/,cards failnth-two limit one-goes storm two-gpus): $(GUEST_TEST_DIR)/gpus.o
+$(addprefix $(GUEST_TEST_DIR)/,cards debugged failnth-two kmap limit one-goes storm two-gpus): $(GUEST_TEST_DIR)/gpus.o
 $(addprefix $(GUEST_TEST_DIR)/,absent asleep backing caught contiguous dvfs heaps one-goes parked \
 		power-sticks prime probed reservations runtime-pm spaces strangers trips own-vram limit placed pool \
 		debugged fault-mode flip flip-ends kmap long-ends mover-ends residency stalled suspend victims vm-bind vm-shared vm-strain vm-tables wired): \
