@@ -229,7 +229,7 @@ static void unbound(void **state)
 
 	(void)state;
 	hold(&world, dmabuf, AGATE_CACHING_WC);
-	assert_int_equal(device_unbind(), 0);
+	assert_int_equal(device_unbind_one(world.gpu), 0);
 	assert_int_equal(peek(&world, PAGE - 1), kmap_word_at(PAGE - 1, 171));
 	kmap_debug_check(&world, &kept, PAGE - 1, PAGE, 171);
 	assert_int_equal(kmap_debug_read(&world, &lost, &byte, 0, 1), -1);
@@ -244,7 +244,7 @@ static void unbound(void **state)
 	close(world.client.fd);
 	close(world.kmaps);
 	close(world.mem);
-	assert_int_equal(device_bind(), 0);
+	assert_int_equal(device_bind_one(world.gpu), 0);
 }
 
 int main(int argc, char **argv)

@@ -14,8 +14,9 @@
 
 struct kmap_client kmap_open(void)
 {
-	struct kmap_client world = { .client = placed_open(LARGE) };
+	struct kmap_client world;
 
+	world.client = placed_open_on(gpus_open_named(0, world.gpu), LARGE);
 	inject_load();
 	world.kmaps = open(KMAPS, O_RDWR | O_CLOEXEC);
 	world.mem = open("/proc/self/mem", O_RDWR | O_CLOEXEC);

@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 
+#include "gpus.h"
 #include "kmod/kmaps.h"
 #include "placed_client.h"
 
@@ -21,6 +22,7 @@ enum kmap_kind { NONE, BY_PAGE, BY_VMAP, BY_IOMEM, PREMAPPED };
 
 struct kmap_client {
 	struct placed_client client;
+	char gpu[GPUS_NAME];	/* the one at which the module looks: the first one */
 	int kmaps;
 	int mem;	/* this process's memory, as a debugger sees it */
 };

@@ -5,7 +5,7 @@ GUEST_TESTS	:= uapi-bo uapi-submit mmap jobs races gone reload failnth failnth-t
 		   compute closed listed many absent coherency queued runtime-pm storm caught reservations \
 		   readers lock-order parked probed backing spaces heaps asleep contiguous prime \
 		   strangers dvfs two-gpus one-goes power-sticks restart trips own-vram limit placed pool mover-ends \
-		   victims cards failnth-card failnth-vm vm-bind vm-shared vm-random vm-strain vm-tables userptr pages-go long-running long-ends fault-mode stalled wired regions residency kmap debugger flip flip-ends suspend fuzz
+		   victims cards failnth-card failnth-vm vm-bind vm-shared vm-random vm-strain vm-tables userptr pages-go long-running long-ends fault-mode stalled wired regions residency kmap debugged flip flip-ends suspend fuzz
 # Those with libagate inside.
 GUEST_LIB_TESTS	:= bo-cache scanout vm-library
 GUEST_TEST_DIR	:= $(BUILD)/tests/guest
@@ -42,17 +42,17 @@ $(GUEST_TEST_DIR)/scanout: $(filter-out %/gem_image.o %/agate-gem.o,$(GEM_OBJS))
 $(GUEST_TOP_TEST): GUEST_LIBS = $$(pkg-config --libs jansson)
 $(addprefix $(GUEST_TEST_DIR)/,asleep dvfs trips): $(GUEST_TEST_DIR)/devfreq.o
 $(addprefix $(GUEST_TEST_DIR)/,failnth failnth-card failnth-two failnth-vm): $(GUEST_TEST_DIR)/fail_nth.o
-$(addprefix $(GUEST_TEST_DIR)/,cards debugger failnth failnth-two failnth-vm flip kmap limit one-goes prime regions scanout storm \
+$(addprefix $(GUEST_TEST_DIR)/,cards debugged failnth failnth-two failnth-vm flip kmap limit one-goes prime regions scanout storm \
 		strangers two-gpus uapi-bo vm-bind vm-shared): \
 		$(GUEST_TEST_DIR)/dmabuf.o
-$(addprefix $(GUEST_TEST_DIR)/,cards failnth-two limit one-goes storm two-gpus): $(GUEST_TEST_DIR)/gpus.o
+$(addprefix $(GUEST_TEST_DIR)/,cards debugged failnth-two kmap limit one-goes storm two-gpus): $(GUEST_TEST_DIR)/gpus.o
 $(addprefix $(GUEST_TEST_DIR)/,absent asleep backing caught contiguous dvfs heaps one-goes parked \
 		power-sticks prime probed reservations runtime-pm spaces strangers trips own-vram limit placed pool \
-		debugger fault-mode flip flip-ends kmap long-ends mover-ends residency stalled suspend victims vm-bind vm-shared vm-strain vm-tables wired): \
+		debugged fault-mode flip flip-ends kmap long-ends mover-ends residency stalled suspend victims vm-bind vm-shared vm-strain vm-tables wired): \
 		$(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kernel.o)
 
-$(addprefix $(GUEST_TEST_DIR)/,cards debugger failnth-card kmap limit mover-ends placed pool residency victims): $(GUEST_TEST_DIR)/placed_client.o
-$(addprefix $(GUEST_TEST_DIR)/,debugger kmap): $(GUEST_TEST_DIR)/kmap_client.o
+$(addprefix $(GUEST_TEST_DIR)/,cards debugged failnth-card kmap limit mover-ends placed pool residency victims): $(GUEST_TEST_DIR)/placed_client.o
+$(addprefix $(GUEST_TEST_DIR)/,debugged kmap): $(GUEST_TEST_DIR)/kmap_client.o
 $(addprefix $(GUEST_TEST_DIR)/,parked power-sticks runtime-pm vm-strain): $(GUEST_TEST_DIR)/domains.o
 $(addprefix $(GUEST_TEST_DIR)/,flip flip-ends residency suspend): $(GUEST_TEST_DIR)/flips.o
 $(addprefix $(GUEST_TEST_DIR)/,failnth-vm fault-mode long-ends long-running pages-go stalled userptr vm-bind vm-shared vm-random vm-strain vm-tables): $(GUEST_TEST_DIR)/vm_client.o

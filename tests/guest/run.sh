@@ -125,7 +125,7 @@ guest()
 		reservations readers lock-order parked probed backing spaces heaps asleep \
 		contiguous prime strangers scanout two-gpus one-goes top dvfs \
 		power-sticks restart trips own-vram limit placed pool mover-ends victims cards failnth-card failnth-vm \
-		vm-bind vm-shared vm-random vm-strain vm-tables userptr pages-go long-running long-ends fault-mode stalled wired regions residency kmap debugger flip flip-ends suspend fuzz compat; do
+		vm-bind vm-shared vm-random vm-strain vm-tables userptr pages-go long-running long-ends fault-mode stalled wired regions residency kmap debugged flip flip-ends suspend fuzz compat; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	for p in agate-info agate-map agate-top; do
@@ -402,7 +402,7 @@ flips | moves | moves-port)
 		"$(test_step userptr)" "$(test_step pages-go)" "$(test_step vm-library)" \
 		"$(inject fail-mover:3,fail-mover:4)" "$(test_step vm-bind behind_a_fence)" \
 		"$(load "$patient page_limit=16")" "$(test_step limit)" "$(test_step residency swapped)" \
-		"$(load "$part_mapped")" "$(test_step kmap)" "$(test_step debugger)" \
+		"$(load "$part_mapped")" "$(test_step kmap)" "$(test_step debugged)" \
 		"$(load "$uncombined")" "$(test_step kmap vram_kinds)" \
 		"$(load $patient)" \
 		"$(inject fail-mover:1,fail-mover:2)" "$(test_step placed "*lost")"
@@ -446,8 +446,8 @@ faults)
 		"$(load "$patient yield_ms=1000")" "$(test_step stalled)" ;;
 kmaps)
 	sim_args="--card --vram 64 --vram-visible 16"
-	set -- "$firmware" "$(load "$part_mapped")" "$(test_step kmap)" "$(test_step debugger)" \
-		"$(load "$uncombined")" "$(test_step kmap)" "$(test_step debugger)" ;;
+	set -- "$firmware" "$(load "$part_mapped")" "$(test_step kmap)" "$(test_step debugged)" \
+		"$(load "$uncombined")" "$(test_step kmap)" "$(test_step debugged)" ;;
 long)
 	# No stop ends a chain, only a reset does; the card's own work goes on.
 	sim_args="--card --vram 64 --vram-visible 16 --sim-arg --stop-latency --sim-arg stuck"

@@ -18,10 +18,10 @@ shard=$1 shards=$2
 patches=$(git ls-files 'tests/mutants/22-tt/*.patch' | awk -v s="$shard" -v n="$shards" 'NR % n == s % n')
 part_begin 22 "$BUILD/tests/guest-mutants/22-tt/$shard"
 
-# The test that a patch names, and the parameters
+# The test that a patch names, and the parameters.
 test_of()
 {
-	echo $(sed -n 's/^\(test\|load\): //p' "$1")
+	sed -n 's/^\(test\|load\): //p' "$1" | paste -s -d ' '
 }
 
 # The tests that the patches name, each once.

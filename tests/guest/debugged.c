@@ -256,5 +256,5 @@ int main(int argc, char **argv)
 
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests_name("debugger", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("debugged", tests, NULL, NULL);
 }
