@@ -552,8 +552,8 @@ struct drm_agate_flip {
  * another address space waits.  A reset of the GPU may run a job of the chain a second time.
  *
  * Nobody waits for such a job because of the BOs that are bound, and it does not wait for those
- * of other drivers that are in a BO's reservation: who shares memory with it has to tell the time
- * in another way.
+ * of other drivers that are in a BO's reservation.  A client that shares memory with it has to
+ * synchronise in another way.
  *
  * Memory of processes (AGATE_VM_BIND_USERPTR) that is not there is waited for while other address
  * spaces have the slot.  64 address spaces of one file may wait at a time; a chain that would be

@@ -49,8 +49,8 @@ struct drm_gem_object;
  * @last: the fence of the last change, with a reference, or NULL; under the root's reservation
  * @chains: jobs that may run for ever
  * @faults: what the GPU misses
- * @toucher: waits for memory of processes in place of the workers, or has done so, with a reference;
- *	or NULL; under @userptr_lock
+ * @toucher: waits for memory of processes in place of the workers, or has done so, with a
+ *	reference; or NULL; under @userptr_lock
  */
 struct agate_bound {
 	struct drm_gem_object *root;

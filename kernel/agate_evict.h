@@ -58,8 +58,8 @@ int agate_ttm_evict(struct agate_ttm_bo *bo, struct agate_ttm_ctx *ctx);
  * victim's.
  *
  * Context: the caller holds the reservations of ctx->exec.
- * Return: 0; -EAGAIN: nobody can leave, but a BO that dies is about to; -ENOSPC: nobody can; else as
- * agate_ttm_validate().
+ * Return: 0; -EAGAIN: nobody can leave, but a BO that dies is about to; -ENOSPC: nobody can; else
+ * as agate_ttm_validate().
  */
 int agate_ttm_evict_one(struct agate_man *man, const struct agate_place *place, u64 size,
 			struct agate_ttm_ctx *ctx);

@@ -57,7 +57,7 @@ void agate_fault_vm_note(struct agate_job *job, u64 va)
 	old = note_set(lng, faults, job, va);
 	/*
 	 * Once for each note: its job is all that keeps the address space, and with it the work.
-	 * What an earlier fault waits for may be needed no more.
+	 * Nobody may need any more what an earlier fault waits for.
 	 */
 	if (!old || faults->touching)
 		queue_work(lng->fault_wq, &faults->work);

@@ -16,9 +16,9 @@ static struct agate_bo *bo_of(struct agate_ttm_bo *ttm)
 }
 
 /*
- * The root's reservation is held, and no binding of a private BO takes effect, or goes, without it.  Its
- * record may come or go at any time, and then this is decided too early or too late, which harms
- * nobody.
+ * The root's reservation is held, and no binding of a private BO takes effect, or goes, without
+ * it.  Its record may come or go at any time, and then this is decided too early or too late,
+ * which harms nobody.
  */
 static bool may_leave(struct agate_ttm_bo *bo, const struct drm_gem_object *root)
 {

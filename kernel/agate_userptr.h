@@ -89,8 +89,8 @@ bool agate_userptr_of_others(const struct agate_vm *vm);
  * @readonly: the GPU will not write there
  *
  * Context: as agate_touch().
- * Return: 0; -EINVAL for a range that wraps or is larger than a BO may be; -EFAULT for one that is not, or not all, memory of
- * the process, which it may write unless @readonly; -ENOMEM; -EINTR.
+ * Return: 0; -EINVAL for a range that wraps or is larger than a BO may be; -EFAULT for one that is
+ * not, or not all, memory of the process, which it may write unless @readonly; -ENOMEM; -EINTR.
  */
 int agate_userptr_touch_new(u64 addr, u64 size, bool readonly);
 
@@ -103,8 +103,8 @@ int agate_userptr_touch_new(u64 addr, u64 size, bool readonly);
  *
  * Context: may sleep, between drm_dev_enter() and drm_dev_exit(); no lock of the driver is held.
  * The caller has called agate_userptr_touch_new().
- * Return: the BO with one reference, which nobody else knows; or an ERR_PTR: -EFAULT; -EOPNOTSUPP where DMA goes to other memory than this;
- * -ENOMEM.
+ * Return: the BO with one reference, which nobody else knows; or an ERR_PTR: -EFAULT; -EOPNOTSUPP
+ * where DMA goes to other memory than this; -ENOMEM.
  */
 struct agate_bo *agate_userptr_create(struct agate_vm *vm, u64 addr, u64 size, bool readonly);
 

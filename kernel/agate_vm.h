@@ -186,8 +186,8 @@ u32 agate_bo_prot(const struct agate_bo *bo);
  * agate_vm_put - drop a reference to an address space
  * @vm: the address space
  *
- * Context: may sleep; no lock of the driver is held.  Waits for a reset of the GPU that is under way,
- * and not for one that is to come.
+ * Context: may sleep; no lock of the driver is held.  Waits for a reset of the GPU that is under
+ * way, and not for one that is to come.
  */
 void agate_vm_put(struct agate_vm *vm);
 

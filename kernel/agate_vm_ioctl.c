@@ -313,7 +313,7 @@ static void commit(struct bind *bind, struct agate_exec *exec)
 	agate_exec_add_fence(exec, fence, DMA_RESV_USAGE_BOOKKEEP);
 	agate_syncs_publish(&bind->syncs, fence);
 	agate_bind_push(bind->job);
-	/* What a chain waited for may be bound no more. */
+	/* A chain may have waited for memory that is bound no more. */
 	if (agate_vm_is_long(bind->vm))
 		agate_long_touched(bind->vm);
 }

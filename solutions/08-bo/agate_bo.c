@@ -417,7 +417,7 @@ int agate_bo_export(struct agate_bo *bo, int *fd)
 }
 
 #if LAB08 >= 4
-/* Who got the dma-buf for reading alone cannot map it for writing, nor can the GPU write it. */
+/* A process that got the dma-buf for reading can read it, and so can its jobs: no more. */
 static uint32_t import_flags(int fd)
 {
 	const int mode = fcntl(fd, F_GETFL);

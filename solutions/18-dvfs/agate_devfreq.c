@@ -37,7 +37,7 @@ static bool soc_set(struct agate_device *adev, u32 reg, u32 value)
 	return gpu_read(adev, reg) == value;
 }
 
-/* What the GPU has, whatever this driver has asked for. */
+/* The GPU knows best what it has, whatever this driver has asked for. */
 static void point_read(struct agate_device *adev)
 {
 	struct agate_devfreq *df = &adev->devfreq;
@@ -379,7 +379,7 @@ int agate_devfreq_topic_suspend(struct agate_device *adev)
 	return 0;
 }
 
-/* Who was awake meanwhile, such as the kernel that loads an image, may have changed them. */
+/* Another kernel, such as the one that loads an image, may have changed both meanwhile. */
 int agate_devfreq_topic_resume(struct agate_device *adev)
 {
 	spin_lock(&adev->slots.lock);

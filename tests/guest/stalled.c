@@ -230,7 +230,7 @@ static void *close_file(void *arg)
 	return NULL;
 }
 
-/* And it is closed just when a worker has found that the page is missing. */
+/* The file is closed just when a worker has found that the page is missing. */
 static void closed_meanwhile(void **state)
 {
 	struct space space = endless_faulting_on(guest_open());
