@@ -39,7 +39,7 @@ describe()
 describe 02-gem-object '' '"agate_*", "drm_*"' agate_gem.c
 describe 10-page-tables '"pgtable"' '"dma_*", "free_pages", "get_zeroed_page", "agate_*"' \
 	agate_pgtable.c agate_pgtable_lpae.c agate_pgtable_aarch64.c
-describe 08-bo '"userspace-sparse_array"' '"agate_*", "mmap", "munmap", "lseek"' \
+describe 08-bo '"userspace-sparse_array"' '"agate_*", "mmap", "munmap", "fcntl", "lseek"' \
 	agate_bo.c agate_sparse_array.c
 
 # start LAB: a student who has the solution.

@@ -31,7 +31,7 @@ cat >labs/$lab/lab.json <<END
 		"agate_bo_import", "agate_bo_mmap", "agate_bo_reference", "agate_bo_set_label", "agate_bo_unreference",
 		"agate_bo_wait", "agate_sparse_array_fini", "agate_sparse_array_get",
 		"agate_sparse_array_init"],
-	"allow": ["agate_ioctl", "agate_bo_cache_*", "agate_bo_mark_*", "agate_bo_not_there", "mmap", "munmap", "lseek"]
+	"allow": ["agate_ioctl", "agate_bo_cache_*", "agate_bo_mark_*", "agate_bo_not_there", "mmap", "munmap", "fcntl", "lseek"]
 }
 END
 
