@@ -33,7 +33,8 @@ void top_copy(char to[TOP_NAME], const char *from, size_t len)
 
 	copy(to, TOP_NAME, from, len);
 	for (c = to; *c; c++) {
-		if (*c < 0x20 || *c == 0x7f)
+		/* Whether a char beyond ASCII is negative differs between architectures. */
+		if ((unsigned char)*c < 0x20 || (unsigned char)*c >= 0x7f)
 			*c = '?';
 	}
 }
