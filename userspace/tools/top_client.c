@@ -325,6 +325,11 @@ bool top_parse_busy(const char *text, uint64_t *busy_ns, uint64_t *idle_ns)
 	return true;
 }
 
+uint64_t top_sum(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
 struct top_region top_memory(const struct top_client *client)
 {
 	struct top_region sum = { 0 };
@@ -333,11 +338,11 @@ struct top_region top_memory(const struct top_client *client)
 	for (i = 0; i < client->region_count; i++) {
 		const struct top_region *region = &client->region[i];
 
-		sum.total += region->total;
-		sum.shared += region->shared;
-		sum.resident += region->resident;
-		sum.purgeable += region->purgeable;
-		sum.active += region->active;
+		sum.total = top_sum(sum.total, region->total);
+		sum.shared = top_sum(sum.shared, region->shared);
+		sum.resident = top_sum(sum.resident, region->resident);
+		sum.purgeable = top_sum(sum.purgeable, region->purgeable);
+		sum.active = top_sum(sum.active, region->active);
 	}
 	return sum;
 }

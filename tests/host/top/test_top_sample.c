@@ -314,6 +314,29 @@ static void test_json(void **state)
 	free(text);
 }
 
+/* A number that is too large for JSON's integers is the largest of them, not a negative one. */
+static void test_json_huge(void **state)
+{
+	struct top_sample now = { 0 };
+	struct top_client client = client_with("drm-driver: d\ndrm-client-id: 9223372036854775808\n"
+					       "drm-engine-r: 18446744073709551615 ns\n"
+					       "drm-total-m: 18446744073709551615\n", 1);
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	assert_true(top_sample_add(&now, &client));
+	assert_int_equal(top_print_json(out, &now, &now), 0);
+	fclose(out);
+	assert_non_null(strstr(text, "\"id\":9223372036854775807"));
+	assert_non_null(strstr(text, "\"busy_ns\":9223372036854775807"));
+	assert_non_null(strstr(text, "\"total\":9223372036854775807"));
+	assert_null(strstr(text, ":-"));
+	free(text);
+	top_sample_clear(&now);
+}
+
 static void test_bytes(void **state)
 {
 	static const struct {
@@ -343,6 +366,7 @@ int main(void)
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_json_huge),
 		cmocka_unit_test(test_bytes),
 	};
 
