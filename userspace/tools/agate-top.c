@@ -37,6 +37,21 @@ static void usage(FILE *out)
 	      "  --interval MS  milliseconds between two looks (1000)\n", out);
 }
 
+/* strtoul() takes also a sign, and what is negative as a large number. */
+static bool parse_interval(const char *text, unsigned int *interval_ms)
+{
+	unsigned long ms;
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	ms = strtoul(text, &end, 10);
+	if (*end || ms < INTERVAL_MIN_MS || ms > INTERVAL_MAX_MS)
+		return false;
+	*interval_ms = (unsigned int)ms;
+	return true;
+}
+
 /* Returns the exit status, or -1 to go on. */
 static int parse_options(int argc, char **argv, struct options *options)
 {
@@ -51,9 +66,6 @@ static int parse_options(int argc, char **argv, struct options *options)
 	int c;
 
 	while ((c = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-		unsigned long ms;
-		char *end;
-
 		switch (c) {
 		case 'o':
 			options->once = true;
@@ -62,9 +74,7 @@ static int parse_options(int argc, char **argv, struct options *options)
 			options->json = true;
 			break;
 		case 'i':
-			ms = strtoul(optarg, &end, 10);
-			ok &= end != optarg && !*end && ms >= INTERVAL_MIN_MS && ms <= INTERVAL_MAX_MS;
-			options->screen.interval_ms = (unsigned int)ms;
+			ok &= parse_interval(optarg, &options->screen.interval_ms);
 			break;
 		case 'h':
 			usage(stdout);
