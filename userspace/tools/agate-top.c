@@ -118,7 +118,7 @@ static int print(const struct options *options)
 		if (options->json)
 			err = top_print_json(stdout, &now, &before);
 		else
-			top_print_table(stdout, &now, &before);
+			err = top_print_table(stdout, &now, &before);
 	} while (!err && !options->once);
 	top_sample_clear(&now);
 	top_sample_clear(&before);

@@ -114,7 +114,7 @@ static void print_client(FILE *out, const struct top_client *client,
 	fprintf(out, "%s%s\n", bos[0] ? "  BOs: " : "", bos);
 }
 
-void top_print_table(FILE *out, const struct top_sample *now, const struct top_sample *before)
+int top_print_table(FILE *out, const struct top_sample *now, const struct top_sample *before)
 {
 	const uint64_t dt_ns = now->time_ns - before->time_ns;
 	size_t i;
@@ -126,6 +126,7 @@ void top_print_table(FILE *out, const struct top_sample *now, const struct top_s
 		"TOTAL", "RESIDENT", "VRAM", "SHARED", "PURGEABLE", "BUSY");
 	for (i = 0; i < now->count; i++)
 		print_client(out, &now->clients[i], top_find(before, &now->clients[i]), dt_ns);
+	return fflush(out) || ferror(out) ? -EIO : 0;
 }
 
 /* JSON's integers are signed here; what a driver says may be more than they hold. */

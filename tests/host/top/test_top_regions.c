@@ -113,7 +113,7 @@ static void test_printed(void **state)
 	top_parse_regions(card_text, &now.device[0].regions);
 
 	out = open_memstream(&text, &size);
-	top_print_table(out, &now, &before);
+	assert_int_equal(top_print_table(out, &now, &before), 0);
 	fclose(out);
 	assert_non_null(strstr(text, "agate p:\n  memory: system 1.0M of 120M; vram 12.0M of 64.0M, "));
 	assert_null(strstr(text, "other q"));

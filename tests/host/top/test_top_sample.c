@@ -2,6 +2,7 @@
 /*
  * What agate-top concludes from two samples, how it sorts, and what it prints.
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -255,8 +256,8 @@ static void test_order(void **state)
 	top_sample_clear(&before);
 }
 
-static char *printed(void (*print)(FILE *out, const struct top_sample *now,
-				   const struct top_sample *before))
+static char *printed(int (*print)(FILE *out, const struct top_sample *now,
+				  const struct top_sample *before))
 {
 	struct top_sample now, before;
 	char *text = NULL;
@@ -265,16 +266,27 @@ static char *printed(void (*print)(FILE *out, const struct top_sample *now,
 
 	two_samples(&now, &before);
 	top_sort(&now, &before, false);
-	print(out, &now, &before);
+	assert_int_equal(print(out, &now, &before), 0);
 	fclose(out);
 	top_sample_clear(&now);
 	top_sample_clear(&before);
 	return text;
 }
 
-static void print_json(FILE *out, const struct top_sample *now, const struct top_sample *before)
+/* Nobody takes what is printed for complete when it is not. */
+static void test_full_disk(void **state)
 {
-	assert_int_equal(top_print_json(out, now, before), 0);
+	struct top_sample now, before;
+	FILE *out = fopen("/dev/full", "w");
+
+	(void)state;
+	assert_non_null(out);
+	two_samples(&now, &before);
+	assert_int_equal(top_print_table(out, &now, &before), -EIO);
+	assert_int_equal(top_print_json(out, &now, &before), -EIO);
+	fclose(out);
+	top_sample_clear(&now);
+	top_sample_clear(&before);
 }
 
 static void test_table(void **state)
@@ -290,7 +302,7 @@ static void test_table(void **state)
 
 static void test_json(void **state)
 {
-	char *text = printed(print_json), *driver;
+	char *text = printed(top_print_json), *driver;
 	json_t *root = json_loads(text, 0, NULL), *client, *engines, *device;
 	double busy = -1;
 	int pid = 0;
@@ -364,6 +376,7 @@ int main(void)
 		cmocka_unit_test(test_device_by_its_clients),
 		cmocka_unit_test(test_devfreq),
 		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_full_disk),
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_json_huge),
