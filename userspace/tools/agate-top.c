@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "top_print.h"
 #include "top_scan.h"
@@ -98,6 +99,14 @@ static void sleep_ms(unsigned int ms)
 		;
 }
 
+/* Returns the exit status. */
+static int failed(int err)
+{
+	if (err)
+		fprintf(stderr, "agate-top: %s\n", strerror(-err));
+	return err ? 1 : 0;
+}
+
 /* Two looks tell how busy it was in between. */
 static int print(const struct options *options)
 {
@@ -125,6 +134,27 @@ static int print(const struct options *options)
 	return err;
 }
 
+/* Returns the exit status. */
+static int show_screen(const struct top_screen *screen)
+{
+	const char *type = getenv("TERM");
+	int err;
+
+	/* A file or a pipe has no keys, and nobody to look at the screen. */
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+		fputs("agate-top: standard input and output have to be a terminal, except with --once "
+		      "or --json\n", stderr);
+		return 2;
+	}
+	err = top_show_screen(screen);
+	if (err == -ENOTTY) {
+		fprintf(stderr, "agate-top: TERM is \"%s\", a terminal that curses does not know; --once "
+			"and --json need none\n", type ? type : "");
+		return 2;
+	}
+	return failed(err);
+}
+
 int main(int argc, char **argv)
 {
 	struct options options = {
@@ -134,15 +164,8 @@ int main(int argc, char **argv)
 		},
 	};
 	int status = parse_options(argc, argv, &options);
-	int err;
 
 	if (status >= 0)
 		return status;
-	if (options.once || options.json)
-		err = print(&options);
-	else
-		err = top_show_screen(&options.screen);
-	if (err)
-		fprintf(stderr, "agate-top: %s\n", strerror(-err));
-	return err ? 1 : 0;
+	return options.once || options.json ? failed(print(&options)) : show_screen(&options.screen);
 }

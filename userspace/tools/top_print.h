@@ -43,7 +43,10 @@ struct top_screen {
 	unsigned int interval_ms;
 };
 
-/* Show samples until somebody presses q; 0 or a negative errno. */
+/*
+ * Show samples until somebody presses q; 0 or a negative errno, -ENOTTY when curses does not
+ * know the terminal.
+ */
 int top_show_screen(const struct top_screen *screen);
 
 #endif /* TOP_PRINT_H */

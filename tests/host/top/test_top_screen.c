@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: MIT
 /*
- * agate-top's screen: what is drawn on terminals of several sizes.
+ * agate-top's screen: what is drawn on terminals of several sizes, and when it looks again.
  */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pty.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include <curses.h>
@@ -16,6 +26,8 @@
 #include "top_print.h"
 
 #define SECOND	1000000000ull
+
+/* ---- What is drawn ------------------------------------------------------- */
 
 static FILE *nowhere;
 static SCREEN *terminal;
@@ -225,6 +237,140 @@ static void test_any_size(void **state)
 	clear_view(&view);
 }
 
+/* ---- When it looks ------------------------------------------------------- */
+
+static char root[64];
+
+static void put_file(const char *device, const char *name, const char *text)
+{
+	char path[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s/%s", root, device, name);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+/* One that has memory, which is enough to be shown; it is a device once it has a name. */
+static void add_device(const char *number, const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", root, number);
+	assert_int_equal(mkdir(path, 0700), 0);
+	put_file(number, "regions", "vram size=2 used=1 visible=2 visible_used=1\n");
+	put_file(number, "name", name);
+}
+
+/* The screen in a process of its own, which looks only at the folder. */
+static pid_t start(int *master, unsigned int interval_ms, const char *type)
+{
+	const struct top_screen screen = { { "/nonexistent", root, "/nonexistent", "/nonexistent" },
+					   interval_ms };
+	struct winsize size = { .ws_row = 24, .ws_col = 80 };
+	pid_t pid;
+
+	strcpy(root, "/tmp/agate-top-screen-XXXXXX");
+	assert_non_null(mkdtemp(root));
+	add_device("1", "agate dev=one unique=x\n");
+	pid = forkpty(master, NULL, NULL, &size);
+	assert_true(pid >= 0);
+	if (!pid) {
+		signal(SIGHUP, SIG_IGN);
+		setenv("TERM", type, 1);
+		_exit(-top_show_screen(&screen));
+	}
+	return pid;
+}
+
+static time_t seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
+/* The exit status; a screen that does not end is killed after a while. */
+static int end_of(pid_t pid)
+{
+	const time_t limit = seconds() + 20;
+	char command[128];
+	int status = 0;
+
+	while (!waitpid(pid, &status, WNOHANG)) {
+		if (seconds() > limit)
+			kill(pid, SIGKILL);
+		usleep(10000);
+	}
+	snprintf(command, sizeof(command), "rm -r %s", root);
+	assert_int_equal(system(command), 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Read until a text has come; held: with a key that is pressed all the time. */
+static bool comes(int master, const char *text, bool held)
+{
+	struct pollfd poller = { .fd = master, .events = POLLIN };
+	const time_t limit = seconds() + 20;
+	static char seen[1 << 16];
+	size_t len = 0;
+
+	seen[0] = '\0';
+	while (!strstr(seen, text) && seconds() < limit && len < sizeof(seen) - 1) {
+		ssize_t got = 0;
+
+		if (held && write(master, "x", 1) != 1)
+			return false;
+		if (poll(&poller, 1, 20) > 0)
+			got = read(master, seen + len, sizeof(seen) - 1 - len);
+		if (got < 0)
+			return false;
+		len += (size_t)got;
+		seen[len] = '\0';
+	}
+	return strstr(seen, text) != NULL;
+}
+
+static void test_held_key(void **state)
+{
+	int master;
+	pid_t pid = start(&master, 500, "vt100");
+
+	(void)state;
+	assert_true(comes(master, "one", false));
+	add_device("2", "agate dev=other unique=y\n");
+	assert_true(comes(master, "other", true));
+	assert_int_equal(write(master, "q", 1), 1);
+	assert_false(comes(master, "never", false));
+	assert_int_equal(end_of(pid), 0);
+	close(master);
+}
+
+/* It ends with its terminal, although it has an hour to wait and ignores SIGHUP. */
+static void test_gone(void **state)
+{
+	int master;
+	pid_t pid = start(&master, 3600000, "vt100");
+
+	(void)state;
+	assert_true(comes(master, "one", false));
+	close(master);
+	assert_int_equal(end_of(pid), 0);
+}
+
+static void test_unknown_terminal(void **state)
+{
+	int master;
+	pid_t pid = start(&master, 1000, "a-terminal-of-nobody");
+
+	(void)state;
+	assert_int_equal(end_of(pid), ENOTTY);
+	close(master);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -234,6 +380,9 @@ int main(void)
 		cmocka_unit_test(test_many_engines),
 		cmocka_unit_test(test_narrow),
 		cmocka_unit_test(test_any_size),
+		cmocka_unit_test(test_held_key),
+		cmocka_unit_test(test_gone),
+		cmocka_unit_test(test_unknown_terminal),
 	};
 
 	return cmocka_run_group_tests_name("top-screen", tests, NULL, NULL);
