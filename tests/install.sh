@@ -104,7 +104,7 @@ options_missing()
 	done
 }
 
-echo 1..12
+echo 1..14
 install_to "PREFIX=$top"
 result $? "make install PREFIX="
 no_findings "all files are there" "$(missing)"
@@ -127,3 +127,8 @@ no_findings "each function is documented" "$(undocumented)"
 no_findings "each option is documented" "$(options_missing)"
 "$top/bin/agate-top" --once --interval 10 >"$work/said" 2>&1
 result $? "an installed tool runs"
+"$top/bin/agate-top" --once --interval -18446744073709551516 >"$work/said" 2>&1
+check "agate-top refuses a negative interval" 2 $? grep -q '^usage: ' "$work/said"
+"$top/bin/agate-top" </dev/null >"$work/said" 2>&1
+check "agate-top says that its screen has to have a terminal" 2 $? \
+	grep -q 'have to be a terminal' "$work/said"

@@ -103,7 +103,7 @@ $(BUILD)/bin/agate-gem: $(GEM_OBJS) $(LIBAGATE)
 		-lagate $(call US_PKG_LIBS,libdrm libpng) -lm
 
 # It reads text, and needs no GPU and no library of ours.
-TOP_PARTS	:= top_client top_power top_print top_regions top_sample top_scan top_screen
+TOP_PARTS	:= top_client top_draw top_power top_print top_regions top_sample top_scan top_screen
 TOP_OBJS	:= $(TOP_PARTS:%=$(US_BUILD)/tools/%.o) $(US_BUILD)/tools/agate-top.o
 
 $(BUILD)/bin/agate-top: $(TOP_OBJS)

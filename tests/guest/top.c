@@ -295,6 +295,21 @@ static void table(void **state)
 	close(fd);
 }
 
+/* A disk that is full makes a program fail: what it printed is not complete. */
+static void full_disk(void **state)
+{
+	char command[160];
+	int status;
+
+	(void)state;
+	snprintf(command, sizeof(command), "%s --once --interval 10 >/dev/full 2>/dev/null", program);
+	status = system(command);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+	snprintf(command, sizeof(command), "%s >/dev/full 2>/dev/null", info_program);
+	status = system(command);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+}
+
 static void info(void **state)
 {
 	json_t *root = json_of(info_program, "--json"), *features, *area, *prime;
@@ -377,6 +392,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_teardown(power, guest_teardown),
 		cmocka_unit_test_teardown(copies, guest_teardown),
 		cmocka_unit_test_teardown(table, guest_teardown),
+		cmocka_unit_test_teardown(full_disk, guest_teardown),
 		cmocka_unit_test_teardown(screen, guest_teardown),
 		cmocka_unit_test_teardown(info, guest_teardown),
 	};

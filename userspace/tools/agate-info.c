@@ -127,8 +127,13 @@ static int info_read(struct agate_device *dev, struct info *info)
 	ssize_t len;
 	size_t i;
 
-	if (!version)
-		return -errno;
+	if (!version) {
+		int err = -errno;
+
+		fprintf(stderr, "agate-info: the driver does not tell its version: %s\n",
+			strerror(-err));
+		return err;
+	}
 	snprintf(info->driver, sizeof(info->driver), "%s %d.%d.%d", version->name,
 		 version->version_major, version->version_minor,
 		 version->version_patchlevel);
@@ -255,6 +260,22 @@ static int print_json(const struct info *info)
 	return 0;
 }
 
+static int print(const struct info *info, bool json)
+{
+	int err = 0;
+
+	if (json)
+		err = print_json(info);
+	else
+		print_human(info);
+	/* stdio keeps the text, so only now a full disk is noticed. */
+	if (!err && (fflush(stdout) || ferror(stdout))) {
+		fprintf(stderr, "agate-info: cannot write to standard output\n");
+		err = -EIO;
+	}
+	return err;
+}
+
 static int open_device(const char *path, struct agate_device **dev)
 {
 	int fd, err;
@@ -319,10 +340,8 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	err = info_read(dev, &info);
-	if (!err && json)
-		err = print_json(&info);
-	else if (!err)
-		print_human(&info);
+	if (!err)
+		err = print(&info, json);
 	agate_device_close(dev);
 	return err ? 1 : 0;
 }

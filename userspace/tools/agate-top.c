@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "top_print.h"
 #include "top_scan.h"
@@ -37,6 +38,21 @@ static void usage(FILE *out)
 	      "  --interval MS  milliseconds between two looks (1000)\n", out);
 }
 
+/* strtoul() takes also a sign, and what is negative as a large number. */
+static bool parse_interval(const char *text, unsigned int *interval_ms)
+{
+	unsigned long ms;
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	ms = strtoul(text, &end, 10);
+	if (*end || ms < INTERVAL_MIN_MS || ms > INTERVAL_MAX_MS)
+		return false;
+	*interval_ms = (unsigned int)ms;
+	return true;
+}
+
 /* Returns the exit status, or -1 to go on. */
 static int parse_options(int argc, char **argv, struct options *options)
 {
@@ -51,9 +67,6 @@ static int parse_options(int argc, char **argv, struct options *options)
 	int c;
 
 	while ((c = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-		unsigned long ms;
-		char *end;
-
 		switch (c) {
 		case 'o':
 			options->once = true;
@@ -62,9 +75,7 @@ static int parse_options(int argc, char **argv, struct options *options)
 			options->json = true;
 			break;
 		case 'i':
-			ms = strtoul(optarg, &end, 10);
-			ok &= end != optarg && !*end && ms >= INTERVAL_MIN_MS && ms <= INTERVAL_MAX_MS;
-			options->screen.interval_ms = (unsigned int)ms;
+			ok &= parse_interval(optarg, &options->screen.interval_ms);
 			break;
 		case 'h':
 			usage(stdout);
@@ -88,6 +99,14 @@ static void sleep_ms(unsigned int ms)
 		;
 }
 
+/* Returns the exit status. */
+static int failed(int err)
+{
+	if (err)
+		fprintf(stderr, "agate-top: %s\n", strerror(-err));
+	return err ? 1 : 0;
+}
+
 /* Two looks tell how busy it was in between. */
 static int print(const struct options *options)
 {
@@ -108,11 +127,32 @@ static int print(const struct options *options)
 		if (options->json)
 			err = top_print_json(stdout, &now, &before);
 		else
-			top_print_table(stdout, &now, &before);
+			err = top_print_table(stdout, &now, &before);
 	} while (!err && !options->once);
 	top_sample_clear(&now);
 	top_sample_clear(&before);
 	return err;
+}
+
+/* Returns the exit status. */
+static int show_screen(const struct top_screen *screen)
+{
+	const char *type = getenv("TERM");
+	int err;
+
+	/* A file or a pipe has no keys, and nobody to look at the screen. */
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+		fputs("agate-top: standard input and output have to be a terminal, except with --once "
+		      "or --json\n", stderr);
+		return 2;
+	}
+	err = top_show_screen(screen);
+	if (err == -ENOTTY) {
+		fprintf(stderr, "agate-top: TERM is \"%s\", a terminal that curses does not know; --once "
+			"and --json need none\n", type ? type : "");
+		return 2;
+	}
+	return failed(err);
 }
 
 int main(int argc, char **argv)
@@ -124,15 +164,8 @@ int main(int argc, char **argv)
 		},
 	};
 	int status = parse_options(argc, argv, &options);
-	int err;
 
 	if (status >= 0)
 		return status;
-	if (options.once || options.json)
-		err = print(&options);
-	else
-		err = top_show_screen(&options.screen);
-	if (err)
-		fprintf(stderr, "agate-top: %s\n", strerror(-err));
-	return err ? 1 : 0;
+	return options.once || options.json ? failed(print(&options)) : show_screen(&options.screen);
 }

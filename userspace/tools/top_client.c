@@ -33,7 +33,8 @@ void top_copy(char to[TOP_NAME], const char *from, size_t len)
 
 	copy(to, TOP_NAME, from, len);
 	for (c = to; *c; c++) {
-		if (*c < 0x20 || *c == 0x7f)
+		/* Whether a char beyond ASCII is negative differs between architectures. */
+		if ((unsigned char)*c < 0x20 || (unsigned char)*c >= 0x7f)
 			*c = '?';
 	}
 }
@@ -324,6 +325,11 @@ bool top_parse_busy(const char *text, uint64_t *busy_ns, uint64_t *idle_ns)
 	return true;
 }
 
+uint64_t top_sum(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
 struct top_region top_memory(const struct top_client *client)
 {
 	struct top_region sum = { 0 };
@@ -332,11 +338,11 @@ struct top_region top_memory(const struct top_client *client)
 	for (i = 0; i < client->region_count; i++) {
 		const struct top_region *region = &client->region[i];
 
-		sum.total += region->total;
-		sum.shared += region->shared;
-		sum.resident += region->resident;
-		sum.purgeable += region->purgeable;
-		sum.active += region->active;
+		sum.total = top_sum(sum.total, region->total);
+		sum.shared = top_sum(sum.shared, region->shared);
+		sum.resident = top_sum(sum.resident, region->resident);
+		sum.purgeable = top_sum(sum.purgeable, region->purgeable);
+		sum.active = top_sum(sum.active, region->active);
 	}
 	return sum;
 }

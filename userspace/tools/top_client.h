@@ -73,6 +73,9 @@ struct top_bos top_parse_bos(const char *text, uint64_t id);
 /* Two numbers of agate's debugfs file "busy", in nanoseconds; false if they are not there. */
 bool top_parse_busy(const char *text, uint64_t *busy_ns, uint64_t *idle_ns);
 
+/* A sum that stays at the largest number instead of beginning anew. */
+uint64_t top_sum(uint64_t a, uint64_t b);
+
 /* Sums over a client's regions. */
 struct top_region top_memory(const struct top_client *client);
 

@@ -114,7 +114,7 @@ static void print_client(FILE *out, const struct top_client *client,
 	fprintf(out, "%s%s\n", bos[0] ? "  BOs: " : "", bos);
 }
 
-void top_print_table(FILE *out, const struct top_sample *now, const struct top_sample *before)
+int top_print_table(FILE *out, const struct top_sample *now, const struct top_sample *before)
 {
 	const uint64_t dt_ns = now->time_ns - before->time_ns;
 	size_t i;
@@ -126,6 +126,13 @@ void top_print_table(FILE *out, const struct top_sample *now, const struct top_s
 		"TOTAL", "RESIDENT", "VRAM", "SHARED", "PURGEABLE", "BUSY");
 	for (i = 0; i < now->count; i++)
 		print_client(out, &now->clients[i], top_find(before, &now->clients[i]), dt_ns);
+	return fflush(out) || ferror(out) ? -EIO : 0;
+}
+
+/* JSON's integers are signed here; what a driver says may be more than they hold. */
+static json_int_t whole(uint64_t number)
+{
+	return number > INT64_MAX ? INT64_MAX : (json_int_t)number;
 }
 
 /* json_object_set_new() takes the value also when it fails, and accepts NULL as a failure. */
@@ -139,11 +146,11 @@ static json_t *memory_json(const struct top_client *client)
 
 		json_object_set_new(all, region->name,
 				    json_pack("{s:I, s:I, s:I, s:I, s:I}",
-					      "total", (json_int_t)region->total,
-					      "resident", (json_int_t)region->resident,
-					      "shared", (json_int_t)region->shared,
-					      "purgeable", (json_int_t)region->purgeable,
-					      "active", (json_int_t)region->active));
+					      "total", whole(region->total),
+					      "resident", whole(region->resident),
+					      "shared", whole(region->shared),
+					      "purgeable", whole(region->purgeable),
+					      "active", whole(region->active)));
 	}
 	return all;
 }
@@ -160,11 +167,11 @@ static json_t *engines_json(const struct top_client *client, const struct top_cl
 
 		if (engine->has_ns)
 			json_object_set_new(one, "busy_ns",
-					    json_integer((json_int_t)engine->busy_ns));
+					    json_integer(whole(engine->busy_ns)));
 		if (engine->now_hz)
-			json_object_set_new(one, "hz", json_integer((json_int_t)engine->now_hz));
+			json_object_set_new(one, "hz", json_integer(whole(engine->now_hz)));
 		if (engine->max_hz)
-			json_object_set_new(one, "max_hz", json_integer((json_int_t)engine->max_hz));
+			json_object_set_new(one, "max_hz", json_integer(whole(engine->max_hz)));
 		json_object_set_new(all, engine->name, one);
 	}
 	return all;
@@ -180,7 +187,7 @@ static json_t *client_json(const struct top_client *client, const struct top_cli
 	const struct top_bos *bos = &client->bos;
 
 	if (client->has_id)
-		json_object_set_new(one, "id", json_integer((json_int_t)client->id));
+		json_object_set_new(one, "id", json_integer(whole(client->id)));
 	if (client->has_bos)
 		json_object_set_new(one, "bos",
 				    json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}",
@@ -203,15 +210,15 @@ static json_t *power_json(const struct top_power *power, const struct top_power 
 	if (active >= 0.0)
 		json_object_set_new(one, "active", json_real(active));
 	if (power->has_times) {
-		json_object_set_new(one, "active_ms", json_integer((json_int_t)power->active_ms));
+		json_object_set_new(one, "active_ms", json_integer(whole(power->active_ms)));
 		json_object_set_new(one, "suspended_ms",
-				    json_integer((json_int_t)power->suspended_ms));
+				    json_integer(whole(power->suspended_ms)));
 	}
 	if (power->has_autosuspend)
 		json_object_set_new(one, "autosuspend_ms", json_integer(power->autosuspend_ms));
 	if (power->has_counts) {
-		json_object_set_new(one, "resumes", json_integer((json_int_t)power->resumes));
-		json_object_set_new(one, "failures", json_integer((json_int_t)power->failures));
+		json_object_set_new(one, "resumes", json_integer(whole(power->resumes)));
+		json_object_set_new(one, "failures", json_integer(whole(power->failures)));
 	}
 	domains = power->domain_count ? json_object() : NULL;
 	for (i = 0; domains && i < power->domain_count; i++)
@@ -232,10 +239,10 @@ static json_t *regions_json(const struct top_regions *regions)
 
 		json_object_set_new(all, region->name,
 				    json_pack("{s:I, s:I, s:I, s:I}",
-					      "size", (json_int_t)region->size,
-					      "used", (json_int_t)region->used,
-					      "visible", (json_int_t)region->visible,
-					      "visible_used", (json_int_t)region->visible_used));
+					      "size", whole(region->size),
+					      "used", whole(region->used),
+					      "visible", whole(region->visible),
+					      "visible_used", whole(region->visible_used)));
 	}
 	return all;
 }
@@ -248,9 +255,9 @@ static json_t *device_json(const struct top_device *device, const struct top_dev
 	if (busy >= 0.0)
 		json_object_set_new(one, "busy", json_real(busy));
 	if (device->now_hz)
-		json_object_set_new(one, "hz", json_integer((json_int_t)device->now_hz));
+		json_object_set_new(one, "hz", json_integer(whole(device->now_hz)));
 	if (device->max_hz)
-		json_object_set_new(one, "max_hz", json_integer((json_int_t)device->max_hz));
+		json_object_set_new(one, "max_hz", json_integer(whole(device->max_hz)));
 	if (device->power.status[0])
 		json_object_set_new(one, "power",
 				    power_json(&device->power, before ? &before->power : NULL));
@@ -277,7 +284,7 @@ int top_print_json(FILE *out, const struct top_sample *now, const struct top_sam
 					     device_json(device, top_find_device(before, device),
 							 top_device_busy(now, before, device)));
 	}
-	root = json_pack("{s:I, s:o, s:o}", "interval_ns", (json_int_t)dt_ns, "devices", devices,
+	root = json_pack("{s:I, s:o, s:o}", "interval_ns", whole(dt_ns), "devices", devices,
 			 "clients", clients);
 	if (!root || err)
 		err = -ENOMEM;

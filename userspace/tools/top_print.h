@@ -28,8 +28,11 @@ void top_clock_text(char text[40], const struct top_device *device);
 void top_device_power_text(char text[TOP_POWER_TEXT], const struct top_device *device,
 			   const struct top_sample *before);
 
-/* A table for people.  before is the sample that the shares of time refer to. */
-void top_print_table(FILE *out, const struct top_sample *now, const struct top_sample *before);
+/*
+ * A table for people; 0 or a negative errno.  before is the sample that the shares of time
+ * refer to.
+ */
+int top_print_table(FILE *out, const struct top_sample *now, const struct top_sample *before);
 
 /* One JSON object on one line; 0 or a negative errno. */
 int top_print_json(FILE *out, const struct top_sample *now, const struct top_sample *before);
@@ -40,7 +43,10 @@ struct top_screen {
 	unsigned int interval_ms;
 };
 
-/* Show samples until somebody presses q; 0 or a negative errno. */
+/*
+ * Show samples until somebody presses q; 0 or a negative errno, -ENOTTY when curses does not
+ * know the terminal.
+ */
 int top_show_screen(const struct top_screen *screen);
 
 #endif /* TOP_PRINT_H */

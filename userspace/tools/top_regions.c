@@ -70,7 +70,7 @@ bool top_vram(const struct top_client *client, uint64_t *resident)
 
 		if (strncmp(region->name, "vram", 4) && strncmp(region->name, "local", 5))
 			continue;
-		*resident += region->resident;
+		*resident = top_sum(*resident, region->resident);
 		found = true;
 	}
 	return found;

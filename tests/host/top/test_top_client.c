@@ -187,6 +187,22 @@ static void test_odd_texts(void **state)
 	assert_int_equal(client.region_count, 0);
 }
 
+/* A sum that is too large does not begin at 0 again. */
+static void test_huge(void **state)
+{
+	struct top_client client = { 0 };
+
+	(void)state;
+	assert_true(top_parse_fdinfo("drm-driver: d\n"
+				     "drm-resident-a: 18446744073709551615\n"
+				     "drm-resident-b: 4 KiB\n"
+				     "drm-total-a: 17179869183 GiB\n"
+				     "drm-total-b: 1 GiB\n", &client));
+	assert_true(top_memory(&client).resident == UINT64_MAX);
+	assert_true(top_memory(&client).total == UINT64_MAX);
+	assert_int_equal(top_sum(UINT64_MAX - 2, 1), UINT64_MAX - 1);
+}
+
 /* More of everything than there is room for. */
 static void test_limits(void **state)
 {
@@ -288,6 +304,7 @@ int main(void)
 		cmocka_unit_test(test_agate),
 		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_odd_texts),
+		cmocka_unit_test(test_huge),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_same_client),

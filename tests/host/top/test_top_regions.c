@@ -77,6 +77,8 @@ static void test_own_memory(void **state)
 		{ "drm-driver: xe\ndrm-resident-vram0: 1 MiB\ndrm-resident-vram1: 1 MiB\n", "2.0M",
 		  true, 2 << 20 },
 		{ "drm-driver: i915\ndrm-resident-local0: 1 MiB\n", "1.0M", true, 1 << 20 },
+		{ "drm-driver: xe\ndrm-resident-vram0: 18446744073709551615\n"
+		  "drm-resident-vram1: 1 MiB\n", "16.0E", true, UINT64_MAX },
 		{ "drm-driver: panfrost\ndrm-resident-memory: 1 MiB\n", "-", false, 0 },
 	};
 
@@ -111,7 +113,7 @@ static void test_printed(void **state)
 	top_parse_regions(card_text, &now.device[0].regions);
 
 	out = open_memstream(&text, &size);
-	top_print_table(out, &now, &before);
+	assert_int_equal(top_print_table(out, &now, &before), 0);
 	fclose(out);
 	assert_non_null(strstr(text, "agate p:\n  memory: system 1.0M of 120M; vram 12.0M of 64.0M, "));
 	assert_null(strstr(text, "other q"));

@@ -2,6 +2,7 @@
 /*
  * What agate-top concludes from two samples, how it sorts, and what it prints.
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -255,8 +256,8 @@ static void test_order(void **state)
 	top_sample_clear(&before);
 }
 
-static char *printed(void (*print)(FILE *out, const struct top_sample *now,
-				   const struct top_sample *before))
+static char *printed(int (*print)(FILE *out, const struct top_sample *now,
+				  const struct top_sample *before))
 {
 	struct top_sample now, before;
 	char *text = NULL;
@@ -265,16 +266,27 @@ static char *printed(void (*print)(FILE *out, const struct top_sample *now,
 
 	two_samples(&now, &before);
 	top_sort(&now, &before, false);
-	print(out, &now, &before);
+	assert_int_equal(print(out, &now, &before), 0);
 	fclose(out);
 	top_sample_clear(&now);
 	top_sample_clear(&before);
 	return text;
 }
 
-static void print_json(FILE *out, const struct top_sample *now, const struct top_sample *before)
+/* Nobody takes what is printed for complete when it is not. */
+static void test_full_disk(void **state)
 {
-	assert_int_equal(top_print_json(out, now, before), 0);
+	struct top_sample now, before;
+	FILE *out = fopen("/dev/full", "w");
+
+	(void)state;
+	assert_non_null(out);
+	two_samples(&now, &before);
+	assert_int_equal(top_print_table(out, &now, &before), -EIO);
+	assert_int_equal(top_print_json(out, &now, &before), -EIO);
+	fclose(out);
+	top_sample_clear(&now);
+	top_sample_clear(&before);
 }
 
 static void test_table(void **state)
@@ -290,7 +302,7 @@ static void test_table(void **state)
 
 static void test_json(void **state)
 {
-	char *text = printed(print_json), *driver;
+	char *text = printed(top_print_json), *driver;
 	json_t *root = json_loads(text, 0, NULL), *client, *engines, *device;
 	double busy = -1;
 	int pid = 0;
@@ -312,6 +324,29 @@ static void test_json(void **state)
 	assert_int_equal(json_array_size(json_object_get(root, "clients")), 2);
 	json_decref(root);
 	free(text);
+}
+
+/* A number that is too large for JSON's integers is the largest of them, not a negative one. */
+static void test_json_huge(void **state)
+{
+	struct top_sample now = { 0 };
+	struct top_client client = client_with("drm-driver: d\ndrm-client-id: 9223372036854775808\n"
+					       "drm-engine-r: 18446744073709551615 ns\n"
+					       "drm-total-m: 18446744073709551615\n", 1);
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	assert_true(top_sample_add(&now, &client));
+	assert_int_equal(top_print_json(out, &now, &now), 0);
+	fclose(out);
+	assert_non_null(strstr(text, "\"id\":9223372036854775807"));
+	assert_non_null(strstr(text, "\"busy_ns\":9223372036854775807"));
+	assert_non_null(strstr(text, "\"total\":9223372036854775807"));
+	assert_null(strstr(text, ":-"));
+	free(text);
+	top_sample_clear(&now);
 }
 
 static void test_bytes(void **state)
@@ -341,8 +376,10 @@ int main(void)
 		cmocka_unit_test(test_device_by_its_clients),
 		cmocka_unit_test(test_devfreq),
 		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_full_disk),
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_json_huge),
 		cmocka_unit_test(test_bytes),
 	};
 
