@@ -478,28 +478,11 @@ static const struct drm_gem_object_funcs root_funcs = {
 	.free = root_free,
 };
 
-static int open_queue(struct agate_vm *vm)
-{
-	struct drm_gem_object *root;
-	int ret;
-
-	root = kzalloc(sizeof(*root), GFP_KERNEL_ACCOUNT);
-	if (!root)
-		return -ENOMEM;
-	ret = agate_sched_entity_init(&vm->bound.entity, sched_of(vm->adev));
-	if (ret) {
-		kfree(root);
-		return ret;
-	}
-	root->funcs = &root_funcs;
-	drm_gem_private_object_init(&vm->adev->drm, root, PAGE_SIZE);
-	vm->bound.root = root;
-	return 0;
-}
-
 int agate_bind_open(struct agate_vm *vm, u32 flags)
 {
 	struct agate_bound *bound = &vm->bound;
+	struct drm_gem_object *root;
+	int ret;
 
 	INIT_LIST_HEAD(&bound->externals);
 	INIT_LIST_HEAD(&bound->userptrs);
@@ -509,7 +492,18 @@ int agate_bind_open(struct agate_vm *vm, u32 flags)
 	INIT_LIST_HEAD(&bound->evicted);
 	agate_chains_init(&bound->chains, flags & AGATE_VM_LONG_RUNNING);
 	agate_faults_init(&bound->faults, flags & AGATE_VM_FAULT_MODE);
-	return open_queue(vm);
+	root = kzalloc(sizeof(*root), GFP_KERNEL_ACCOUNT);
+	if (!root)
+		return -ENOMEM;
+	ret = agate_sched_entity_init(&bound->entity, sched_of(vm->adev));
+	if (ret) {
+		kfree(root);
+		return ret;
+	}
+	root->funcs = &root_funcs;
+	drm_gem_private_object_init(&vm->adev->drm, root, PAGE_SIZE);
+	bound->root = root;
+	return 0;
 }
 
 static void drop_all(struct agate_vm *vm)

@@ -2,7 +2,6 @@
 /*
  * Address spaces in fault mode: see agate_fault_vm.h.
  */
-#include <linux/delay.h>
 #include <linux/dma-resv.h>
 #include <linux/kthread.h>
 #include <linux/mm.h>
@@ -19,9 +18,6 @@
 #include "agate_slot.h"
 #include "agate_userptr.h"
 #include "agate_vm.h"
-
-/* How long a process that changes its memory all the time has for itself. */
-#define BACK_OFF_US	1000
 
 bool agate_vm_faults(const struct agate_vm *vm)
 {
@@ -233,9 +229,8 @@ static void serve(struct agate_job *job, u64 va)
 	if (agate_long_must_end(job) || !drm_dev_enter(&job->adev->drm, &idx))
 		return;
 	ret = bring(job, va);
-	/* The process's memory changes all the time: its owner comes first, and others. */
 	if (ret == -EAGAIN) {
-		fsleep(BACK_OFF_US);
+		agate_long_back_off();
 		agate_fault_vm_note(job, va);
 	} else if (ret && ret != -EINPROGRESS) {
 		give_up(job, va, ret);
@@ -259,40 +254,30 @@ static void serve_work(struct work_struct *work)
 
 /* ---- VM_BIND ----------------------------------------------------------- */
 
-/* The next one at or behind @addr whose memory is a process's, or NULL. */
-static struct agate_bo *next_userptr(struct agate_vm *vm, u64 *addr, u64 end)
-{
-	struct drm_mm_node *node;
-
-	drm_mm_for_each_node_in_range(node, &vm->mm, *addr >> PAGE_SHIFT, end >> PAGE_SHIFT) {
-		struct agate_mapping *mapping = container_of(node, struct agate_mapping, node);
-
-		*addr = agate_mapping_va(mapping) + mapping->size;
-		if (agate_is_userptr(mapping->vm_bo->bo))
-			return mapping->vm_bo->bo;
-	}
-	return NULL;
-}
-
 int agate_fault_vm_empty(struct agate_vm *vm, u64 addr, u64 range)
 {
-	const u64 end = addr + range;
-	struct agate_bo *bo;
-	long left;
+	struct drm_mm_node *node;
+	bool waited = false;
 
 	lockdep_assert_held_write(&vm->lock);
 
 	if (!agate_vm_faults(vm))
 		return 0;
-	bo = next_userptr(vm, &addr, end);
-	if (!bo)
-		return 0;
-	left = dma_resv_wait_timeout(vm->bound.root->resv, DMA_RESV_USAGE_BOOKKEEP, true,
-				     MAX_SCHEDULE_TIMEOUT);
-	if (left < 0)
-		return left;
-	for (; bo; bo = next_userptr(vm, &addr, end))
+	drm_mm_for_each_node_in_range(node, &vm->mm, addr >> PAGE_SHIFT,
+				      (addr + range) >> PAGE_SHIFT) {
+		struct agate_bo *bo = container_of(node, struct agate_mapping, node)->vm_bo->bo;
+		long left = 0;
+
+		if (!agate_is_userptr(bo))
+			continue;
+		if (!waited)
+			left = dma_resv_wait_timeout(vm->bound.root->resv, DMA_RESV_USAGE_BOOKKEEP,
+						     true, MAX_SCHEDULE_TIMEOUT);
+		if (left < 0)
+			return left;
+		waited = true;
 		agate_vm_zap_userptr(bo);
+	}
 	return 0;
 }
 

@@ -17,9 +17,6 @@
 #include "agate_slot.h"
 #include "agate_vm.h"
 
-/* How long a process that changes its memory all the time has for itself. */
-#define BACK_OFF_US	1000
-
 /* ---- Address spaces ---------------------------------------------------- */
 
 static struct agate_vm *vm_of(struct agate_chains *chains)
@@ -239,6 +236,11 @@ static void wait_for_moves(struct agate_chains *chains)
 		moved(chains->moved, &chains->moved_cb);
 }
 
+void agate_long_back_off(void)
+{
+	fsleep(1000);
+}
+
 void agate_long_touched(struct agate_vm *vm)
 {
 	if (agate_vm_faults(vm)) {
@@ -268,7 +270,7 @@ static void begin(struct agate_job *job)
 	if (ret == -EINPROGRESS)
 		wait_for_moves(chains);
 	else if (ret == -EAGAIN)
-		fsleep(BACK_OFF_US);
+		agate_long_back_off();
 	else if (ret && ret != -ENODATA)
 		end_job(job, ret);
 }

@@ -50,6 +50,13 @@ bool agate_long_on_slot(struct agate_job *job, bool *ended);
 /** agate_long_others_ready - does another address space than lng->job's wait for its turn? */
 bool agate_long_others_ready(struct agate_long *lng);
 
+/**
+ * agate_long_back_off - a process changes its memory all the time: it comes first, and others
+ *
+ * Context: sleeps for a millisecond or two.
+ */
+void agate_long_back_off(void);
+
 /** agate_long_slice - how long a chain keeps the slot from others, in jiffies */
 unsigned long agate_long_slice(void);
 

@@ -82,6 +82,19 @@ long agate_placed_swap_out(struct agate_ttm_bo *bo);
  */
 int agate_placed_pin(struct agate_bo *bo, enum agate_use use, bool vram);
 
+/**
+ * agate_placed_pin_locked - the same, for a caller that holds the reservation
+ * @bo: placed
+ * @use: as there
+ * @vram: as there
+ * @ctx: how to wait; its exec may be NULL with PIN_TT, for which nobody has to leave
+ *
+ * Context: between drm_dev_enter() and drm_dev_exit().
+ * Return: as agate_placed_pin().
+ */
+int agate_placed_pin_locked(struct agate_bo *bo, enum agate_use use, bool vram,
+			    struct agate_ttm_ctx *ctx);
+
 /** agate_placed_unpin - undo one agate_placed_pin(); it takes the BO's reservation */
 void agate_placed_unpin(struct agate_bo *bo);
 

@@ -18,7 +18,6 @@
 #include "agate_gem.h"
 #include "agate_kmap.h"
 #include "agate_placed.h"
-#include "agate_residency.h"
 #include "agate_ttm.h"
 
 /* ---- Other drivers ----------------------------------------------------- */
@@ -31,12 +30,8 @@ static int pin_and_map(struct agate_bo *bo)
 {
 	struct agate_ttm_bo *ttm = &bo->ttm;
 	struct agate_ttm_ctx ctx = {};
-	int ret = agate_placed_contents(ttm);
+	int ret = agate_placed_pin_locked(bo, AGATE_USE_PIN_TT, false, &ctx);
 
-	if (ret)
-		return ret;
-	agate_residency_expect(ttm, AGATE_CAUSE_SHARE);
-	ret = agate_ttm_pin(ttm, AGATE_USE_PIN_TT, &ctx);
 	if (ret)
 		return ret;
 	/* The caller looks at it at once. */

@@ -33,25 +33,25 @@ static int bring_to_vram(struct agate_ttm_bo *bo, const struct agate_man *vram,
 	return agate_ttm_validate(bo, &place, 1, ctx);
 }
 
-/* @exec: NULL with PIN_TT, for which nobody has to leave. */
-static int pin_locked(struct agate_bo *bo, enum agate_use use, bool vram, struct agate_exec *exec)
+int agate_placed_pin_locked(struct agate_bo *bo, enum agate_use use, bool vram,
+			    struct agate_ttm_ctx *ctx)
 {
-	struct agate_ttm_ctx ctx = { .exec = exec, .interruptible = true };
 	struct agate_ttm *ttm = &to_agate_device(bo->base.dev)->ttm;
 	int ret = agate_placed_contents(&bo->ttm);
 
 	agate_residency_expect(&bo->ttm, use == AGATE_USE_PIN_TT ? AGATE_CAUSE_SHARE :
 								  AGATE_CAUSE_FLIP);
 	if (!ret && vram)
-		ret = bring_to_vram(&bo->ttm, &ttm->man[AGATE_MEM_VRAM], &ctx);
+		ret = bring_to_vram(&bo->ttm, &ttm->man[AGATE_MEM_VRAM], ctx);
 	if (!ret)
-		ret = agate_ttm_pin(&bo->ttm, use, &ctx);
+		ret = agate_ttm_pin(&bo->ttm, use, ctx);
 	return ret;
 }
 
 int agate_placed_pin(struct agate_bo *bo, enum agate_use use, bool vram)
 {
 	struct agate_exec exec;
+	struct agate_ttm_ctx ctx = { .exec = &exec, .interruptible = true };
 	int idx, ret;
 
 	/* Removal waits for this, and stops the mover then. */
@@ -61,7 +61,7 @@ int agate_placed_pin(struct agate_bo *bo, enum agate_use use, bool vram)
 	do {
 		ret = agate_exec_lock(&exec, &bo->base);
 		if (!ret)
-			ret = pin_locked(bo, use, vram, &exec);
+			ret = agate_placed_pin_locked(bo, use, vram, &ctx);
 	} while (agate_exec_retry(&exec, &ret));
 	agate_exec_fini(&exec);
 	drm_dev_exit(idx);
@@ -85,11 +85,12 @@ void agate_placed_unpin(struct agate_bo *bo)
  */
 static int pin_to_system(struct agate_bo *bo)
 {
+	struct agate_ttm_ctx ctx = { .interruptible = true };
 	int idx, ret;
 
 	if (!drm_dev_enter(bo->base.dev, &idx))
 		return -ENODEV;
-	ret = pin_locked(bo, AGATE_USE_PIN_TT, false, NULL);
+	ret = agate_placed_pin_locked(bo, AGATE_USE_PIN_TT, false, &ctx);
 	drm_dev_exit(idx);
 	return ret;
 }

@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 
 #include "agate_lock_order.h"
+#include "agate_long.h"
 #include "agate_queue.h"
 #include "agate_touch.h"
 #include "agate_vm.h"
@@ -89,7 +90,7 @@ static void tell(struct agate_toucher *toucher, int error)
 	toucher->ended = true;
 	toucher->error = error;
 	if (toucher->vm)
-		toucher->done(toucher->vm);
+		agate_long_touched(toucher->vm);
 	spin_unlock(&toucher->lock);
 }
 
@@ -202,8 +203,7 @@ void agate_toucher_forget(struct agate_vm *vm)
 }
 
 int agate_toucher_start(struct agate_vm *vm, struct agate_entities *entities,
-			struct agate_touch_range *ranges, unsigned int count,
-			void (*done)(struct agate_vm *vm))
+			struct agate_touch_range *ranges, unsigned int count)
 {
 	int ret = ask(vm->bound.toucher, ranges, count);
 
@@ -216,7 +216,6 @@ int agate_toucher_start(struct agate_vm *vm, struct agate_entities *entities,
 	vm->bound.toucher = toucher_create(vm, entities, ranges, count);
 	if (!vm->bound.toucher)
 		return -ENOMEM;
-	vm->bound.toucher->done = done;
 	ret = toucher_run(vm->bound.toucher);
 	if (ret)
 		agate_toucher_forget(vm);

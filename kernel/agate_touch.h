@@ -49,8 +49,7 @@ struct agate_touch_range {
  * struct agate_toucher - a thread that waits for memory
  * @ref: the address space has one, and the thread another
  * @lock: protects @vm, @at, @ended and @error; lng.lock is inside of it
- * @vm: whom to tell, or NULL when nobody wants to know any more
- * @done: tells it
+ * @vm: whom to tell (agate_long_touched()), or NULL when nobody wants to know any more
  * @at: what it waits for now, or has waited for last
  * @ended: it waits no more
  * @error: then: why @at did not come, or 0
@@ -63,7 +62,6 @@ struct agate_toucher {
 	struct kref ref;
 	spinlock_t lock;	/* vm, at, ended, error */
 	struct agate_vm *vm;
-	void (*done)(struct agate_vm *vm);
 	u64 at;
 	bool ended;
 	int error;
@@ -91,7 +89,6 @@ int agate_touch(const struct agate_touch_range *ranges, unsigned int count);
  * @ranges: what of the caller's process, from kvmalloc(); this call takes them over, whatever it
  *	returns
  * @count: how many
- * @done: called when the wait has ended; takes no lock that is outside of lng.lock
  *
  * If a thread waits for a part of this already, the address space is told after that.
  *
@@ -100,8 +97,7 @@ int agate_touch(const struct agate_touch_range *ranges, unsigned int count);
  * many waits; -ENOMEM.
  */
 int agate_toucher_start(struct agate_vm *vm, struct agate_entities *entities,
-			struct agate_touch_range *ranges, unsigned int count,
-			void (*done)(struct agate_vm *vm));
+			struct agate_touch_range *ranges, unsigned int count);
 
 /**
  * agate_toucher_forget - the address space need not be told any more

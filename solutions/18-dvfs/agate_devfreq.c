@@ -66,8 +66,6 @@ restore_clock:
 restore_voltage:
 	if (mv > df->mv)
 		soc_set(adev, AGATE_VOLT_SELECT, df->mv);
-	/* It may have refused that, too. */
-	point_read(adev);
 	return false;
 }
 
@@ -81,19 +79,26 @@ static void window_begin(struct agate_device *adev)
 static int point_select(struct agate_device *adev, unsigned int n)
 {
 	struct agate_devfreq *df = &adev->devfreq;
+	const unsigned int before = df->point;
+	int ret = 0;
 
 	lockdep_assert_held(&adev->slots.lock);
 
-	if (n == df->point)
+	if (n == before)
 		return 0;
 	if (!point_write(adev, n)) {
 		df->failed++;
-		return agate_bus_lost(adev) ? -ENODEV : -EIO;
+		/* It may have refused the undo, too. */
+		point_read(adev);
+		ret = agate_bus_lost(adev) ? -ENODEV : -EIO;
+	} else {
+		df->point = n;
 	}
-	df->point = n;
-	agate_busy_clock(adev, df->table[n].mhz);
-	window_begin(adev);
-	return 0;
+	if (df->point != before) {
+		agate_busy_clock(adev, df->table[df->point].mhz);
+		window_begin(adev);
+	}
+	return ret;
 }
 
 static int point_want(struct agate_device *adev, unsigned int n)

@@ -19,7 +19,6 @@
 #include "agate_gem.h"
 #include "agate_hand_over.h"
 #include "agate_lock_order.h"
-#include "agate_long.h"
 #include "agate_slot.h"
 #include "agate_touch.h"
 #include "agate_userptr.h"
@@ -476,7 +475,7 @@ int agate_userptr_touch_later(struct agate_job *job)
 	count = list_missing(vm, current->mm, &ranges);
 	if (count < 0)
 		return count;
-	return agate_toucher_start(vm, job->entities, ranges, count, agate_long_touched);
+	return agate_toucher_start(vm, job->entities, ranges, count);
 }
 
 int agate_userptr_touch_one_later(struct agate_job *job, struct agate_vm_bo *vm_bo)
@@ -488,7 +487,7 @@ int agate_userptr_touch_one_later(struct agate_job *job, struct agate_vm_bo *vm_
 	if (!range)
 		return -ENOMEM;
 	touch_range(vm_bo, range);
-	return agate_toucher_start(vm_bo->vm, job->entities, range, 1, agate_long_touched);
+	return agate_toucher_start(vm_bo->vm, job->entities, range, 1);
 }
 
 /* ---- SUBMIT, with the pages -------------------------------------------- */

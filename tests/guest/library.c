@@ -163,10 +163,26 @@ static void *run_other(void *arg)
 	return arg;
 }
 
-static void interfere(unsigned long request, enum call_when when, void *arg)
+bool lib_wait(sem_t *sem, unsigned int ms)
 {
 	struct timespec limit;
+	bool in_time;
 
+	clock_gettime(CLOCK_REALTIME, &limit);
+	limit.tv_sec += ms / 1000;
+	limit.tv_nsec += ms % 1000 * 1000000l;
+	if (limit.tv_nsec >= 1000000000) {
+		limit.tv_nsec -= 1000000000;
+		limit.tv_sec++;
+	}
+	do
+		in_time = !sem_timedwait(sem, &limit);
+	while (!in_time && errno == EINTR);
+	return in_time;
+}
+
+static void interfere(unsigned long request, enum call_when when, void *arg)
+{
 	(void)arg;
 	if (request != race.request || when != race.when || race.started ||
 	    !pthread_equal(pthread_self(), race.first))
@@ -174,15 +190,7 @@ static void interfere(unsigned long request, enum call_when when, void *arg)
 	race.started = true;
 	if (pthread_create(&race.thread, NULL, run_other, NULL))
 		abort();
-	clock_gettime(CLOCK_REALTIME, &limit);
-	limit.tv_nsec += PATIENCE_MS * 1000000;
-	if (limit.tv_nsec >= 1000000000) {
-		limit.tv_nsec -= 1000000000;
-		limit.tv_sec++;
-	}
-	do
-		race.in_time = !sem_timedwait(&race.done, &limit);
-	while (!race.in_time && errno == EINTR);
+	race.in_time = lib_wait(&race.done, PATIENCE_MS);
 }
 
 void race_begin(unsigned long request, enum call_when when, void (*run)(void))

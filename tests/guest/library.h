@@ -5,6 +5,7 @@
 #ifndef AGATE_TESTS_LIBRARY_H
 #define AGATE_TESTS_LIBRARY_H
 
+#include <semaphore.h>
 #include <unistd.h>
 
 #include "calls.h"
@@ -44,6 +45,9 @@ bool lib_listed(const char *text);
  * It writes to the first page of the BO, or of @jobs if it only reads the BO.
  */
 void lib_submit(struct agate_bo *jobs, struct agate_bo *bo, uint32_t access, int timeline);
+
+/* Wait for the semaphore, but not for ever: false when it took longer. */
+bool lib_wait(sem_t *sem, unsigned int ms);
 
 /*
  * Let another thread run inside one call of this thread, the first one of that request, and

@@ -71,6 +71,16 @@ static void lose(const struct kept *page)
 	close(page->handler);
 }
 
+/* A chain has come to a page that the handler keeps. */
+static struct kept stall_chain(struct space *space)
+{
+	struct kept page = keep_bound(space);
+
+	endless_start(space, AREA);
+	wait_needed(&page);
+	return page;
+}
+
 static void give(const struct kept *page, uint64_t value)
 {
 	uint64_t *from = memory(PAGE);
@@ -124,10 +134,8 @@ static void chain_goes_on(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
-		struct kept page = keep_bound(&spaces[i]);
+		struct kept page = stall_chain(&spaces[i]);
 
-		endless_start(&spaces[i], AREA);
-		wait_needed(&page);
 		give(&page, 77 + i);
 		endless_copies(&spaces[i], 77 + i);
 		space_close(&spaces[i]);
@@ -145,11 +153,9 @@ static void another_instead(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		struct space space = i ? endless_on(guest_open()) : endless_faulting_on(guest_open());
-		struct kept page = keep_bound(&space), next;
+		struct kept page = stall_chain(&space), next;
 		struct bo bo;
 
-		endless_start(&space, AREA);
-		wait_needed(&page);
 		bo = endless_memory(&space, BLOCK, 40 + i);
 		endless_copies(&space, 40 + i);
 		lose(&page);
@@ -194,11 +200,9 @@ static void others_bind(void **state)
 static void others_run(void **state)
 {
 	struct space space = endless_faulting_on(guest_open()), other = endless_on(guest_open());
-	struct kept page = keep_bound(&space);
+	struct kept page = stall_chain(&space);
 
 	(void)state;
-	endless_start(&space, AREA);
-	wait_needed(&page);
 	endless_start(&other, SEEN_VA);
 	endless_goes_on(&other);
 	endless_wait_banned(&space);
@@ -213,10 +217,8 @@ static void closed(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		struct space space = i ? endless_on(guest_open()) : endless_faulting_on(guest_open());
-		struct kept page = keep_bound(&space);
+		struct kept page = stall_chain(&space);
 
-		endless_start(&space, AREA);
-		wait_needed(&page);
 		space_let_go(&space);
 		close(space.fd);
 		guest_assert_nothing_left();
@@ -272,10 +274,8 @@ static void lost(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
-		struct kept page = keep_bound(&spaces[i]);
+		struct kept page = stall_chain(&spaces[i]);
 
-		endless_start(&spaces[i], AREA);
-		wait_needed(&page);
 		munmap(page.at, PAGE);
 		close(page.handler);
 		endless_wait_banned(&spaces[i]);
@@ -297,9 +297,7 @@ static void too_many(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < MOST; i++) {
 		spaces[i] = endless_on(fd);
-		pages[i] = keep_bound(&spaces[i]);
-		endless_start(&spaces[i], AREA);
-		wait_needed(&pages[i]);
+		pages[i] = stall_chain(&spaces[i]);
 	}
 	spaces[MOST] = endless_on(fd);
 	one_more = keep_bound(&spaces[MOST]);
@@ -383,9 +381,7 @@ static void sleeps(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
-		pages[i] = keep_bound(&spaces[i]);
-		endless_start(&spaces[i], AREA);
-		wait_needed(&pages[i]);
+		pages[i] = stall_chain(&spaces[i]);
 	}
 	assert_int_equal(sleep_devices(), 0);
 	for (unsigned int i = 0; i < 2; i++)

@@ -59,12 +59,23 @@ static void side_by_side(void **state)
 
 /* ---- BOs of the other one ---------------------------------------------- */
 
+/* The reader's GPU sees what the other one, or its CPUs, wrote since it looked last. */
+static void check_copy(int reader, struct bo *copies, struct bo *copy, const struct bo *from,
+		       uint64_t value)
+{
+	const uint32_t handles[] = { copies->handle, from->handle, copy->handle };
+
+	gpus_copy_job(copies, 0, 0, copy, 0, from);
+	assert_int_equal(guest_submit(reader, copies->va, 0, handles, 3, 0), 0);
+	assert_int_equal(guest_wait(reader, copy->handle, FOREVER), 0);
+	gpus_check_words(copy->cpu, value);
+}
+
 static void rendered_and_read(int renderer, int reader, uint32_t flags)
 {
 	struct bo bo = guest_bo(renderer, GPUS_SIZE, flags), theirs = gpus_import(reader, &bo), back;
 	struct bo jobs = guest_bo(renderer, PAGE, 0), copies = guest_bo(reader, PAGE, 0);
 	struct bo copy = guest_bo(reader, GPUS_SIZE, 0);
-	const uint32_t handles[] = { copies.handle, theirs.handle, copy.handle };
 	uint64_t value = 0x1000 + flags;
 
 	guest_map(&theirs);
@@ -72,10 +83,7 @@ static void rendered_and_read(int renderer, int reader, uint32_t flags)
 	for (int i = 0; i < 3; i++, value++) {
 		gpus_fill_job(&jobs, 0, &bo, value);
 		assert_int_equal(gpus_submit(&jobs, 0, &bo, AGATE_SUBMIT_BO_WRITE, 0), 0);
-		gpus_copy_job(&copies, 0, 0, &copy, 0, &theirs);
-		assert_int_equal(guest_submit(reader, copies.va, 0, handles, 3, 0), 0);
-		assert_int_equal(guest_wait(reader, copy.handle, FOREVER), 0);
-		gpus_check_words(copy.cpu, value);
+		check_copy(reader, &copies, &copy, &theirs, value);
 		gpus_check_words(theirs.cpu, value);
 		gpus_check_words(bo.cpu, value);
 	}
@@ -96,18 +104,6 @@ static void rendered_and_read(int renderer, int reader, uint32_t flags)
 	assert_int_equal(guest_close_handle(renderer, bo.handle), 0);
 	gpus_check_words(theirs.cpu, value);
 	guest_destroy(&theirs);
-}
-
-/* The reader's GPU sees what the other one, or its CPUs, wrote since it looked last. */
-static void check_copy(int reader, struct bo *copies, struct bo *copy, const struct bo *from,
-		       uint64_t value)
-{
-	const uint32_t handles[] = { copies->handle, from->handle, copy->handle };
-
-	gpus_copy_job(copies, 0, 0, copy, 0, from);
-	assert_int_equal(guest_submit(reader, copies->va, 0, handles, 3, 0), 0);
-	assert_int_equal(guest_wait(reader, copy->handle, FOREVER), 0);
-	gpus_check_words(copy->cpu, value);
 }
 
 /* An import that is for reading: its exporter writes again and again. */

@@ -2,11 +2,8 @@
 /* Lab 08: one thread imports while another one drops the last reference. */
 #include "bo.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "dmabuf.h"
 
@@ -74,7 +71,7 @@ static void import_beside_failure(struct agate_device *dev)
 #define LATE_SIZE	(5 * PAGE)
 
 /* A thread may wait for the other one so long, which may have to wait for it. */
-#define BOUND_S		1
+#define BOUND_MS	1000
 
 static struct {
 	pthread_t closer, importer;
@@ -82,16 +79,6 @@ static struct {
 	struct agate_bo *late;
 	bool begun, ended, answered;
 } third;
-
-static void wait_a_while(sem_t *sem)
-{
-	struct timespec limit;
-
-	clock_gettime(CLOCK_REALTIME, &limit);
-	limit.tv_sec += BOUND_S;
-	while (sem_timedwait(sem, &limit) && errno == EINTR)
-		;
-}
 
 static void *import_it(void *arg)
 {
@@ -111,7 +98,7 @@ static void outdate(unsigned long request, enum call_when when, void *arg)
 			third.begun = true;
 			if (pthread_create(&third.importer, NULL, import_it, NULL))
 				abort();
-			wait_a_while(&third.asked);
+			lib_wait(&third.asked, BOUND_MS);
 		} else if (when == CALL_AFTER && !third.ended) {
 			third.ended = true;
 			other_err = agate_bo_create(other_dev, LATE_SIZE, 0, NULL, &third.late);
@@ -120,7 +107,7 @@ static void outdate(unsigned long request, enum call_when when, void *arg)
 	} else if (request == DRM_IOCTL_PRIME_FD_TO_HANDLE && when == CALL_AFTER && !third.answered) {
 		third.answered = true;
 		sem_post(&third.asked);
-		wait_a_while(&third.made);
+		lib_wait(&third.made, BOUND_MS);
 	}
 }
 
