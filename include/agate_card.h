@@ -15,6 +15,7 @@
 /* ---- The card itself, 0x4000 ------------------------------------------- */
 
 #define CARD_BASE			0x4000
+#define CARD_END			0x5000
 #define CARD_INT_RAWSTAT		0x4000
 #define CARD_INT_CLEAR			0x4004
 #define CARD_INT_MASK			0x4008

@@ -17,6 +17,7 @@
 #include <asm/barrier.h>
 
 #include "agate_bus.h"
+#include "agate_card.h"
 #include "agate_device.h"
 #include "agate_lock_order.h"
 #include "agate_regs.h"
@@ -135,6 +136,17 @@ static void bus_keep_posted(struct agate_bus *bus)
 	bus->posted_open = false;
 }
 
+/*
+ * The card has a supply of its own, so its registers answer while the GPU is off, but not
+ * while the system sleeps.
+ */
+static bool bus_has_power(const struct agate_device *adev, u32 reg)
+{
+	if (!adev->bus.asleep)
+		return true;
+	return reg >= CARD_BASE && reg < CARD_END && !READ_ONCE(adev->asleep);
+}
+
 /* Publish one entry; bus_ring() has to follow. */
 static bool bus_append(struct agate_device *adev, u32 op, u32 reg, u32 value, u32 seq)
 {
@@ -143,7 +155,7 @@ static bool bus_append(struct agate_device *adev, u32 op, u32 reg, u32 value, u3
 
 	lockdep_assert_held(&bus->lock);
 
-	if (bus->lost || WARN_ON_ONCE(bus->asleep))
+	if (bus->lost || WARN_ON_ONCE(!bus_has_power(adev, reg)))
 		return false;
 	/* The entries that fill the queue may not have rung yet. */
 	if (!bus_has_room(bus))

@@ -43,7 +43,8 @@ struct agate_bar2_piece {
  * @gsm: the card's global table
  * @vram: what BAR2 shows of the card's memory, from its first byte on
  * @lost: the GPU is gone; writes are dropped and reads return all ones
- * @asleep: the GPU has no power, and the driver must not use its registers
+ * @asleep: the GPU has no power, and the driver must not use its registers, see
+ *	agate_bus_sleep()
  *
  * Each piece of BAR2 gets a mapping of its own: VRAM wants write combining, and x86
  * refuses a second caching mode for a page that is mapped already.
@@ -88,12 +89,12 @@ int agate_bus_attach(struct agate_device *adev);
 void agate_bus_detach(struct agate_device *adev);
 
 /**
- * agate_bus_sleep - no register is used any more, until agate_bus_wake()
+ * agate_bus_sleep - no register of the GPU is used any more, until agate_bus_wake()
  * @adev: the device
  *
  * The first switches the GPU's power input off, behind all accesses before it, and the second
  * switches it on.  An access between the two is a bug of the driver: it warns, and counts as
- * one to a GPU that is lost.
+ * one to a GPU that is lost.  The registers of a card stay usable, unless the system sleeps.
  */
 void agate_bus_sleep(struct agate_device *adev);
 void agate_bus_wake(struct agate_device *adev);

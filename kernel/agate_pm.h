@@ -13,7 +13,8 @@
  *
  * Without the topic, or with the module parameter runtime_pm=0, the GPU always has its power, see
  * agate_power.h, and these calls switch nothing.  The PCI function stays in D0 or goes to
- * D3hot, as PCI's core decides.
+ * D3hot, as PCI's core decides; that of a card stays in D0, because the card has a supply of
+ * its own, and its mover, its table and its display go on while the GPU is off.
  */
 #ifndef AGATE_PM_H
 #define AGATE_PM_H

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * System sleep, and the way into and out of protected mode: see agate_sleep.h.
+ * Sleep of the system and of the function, and the way into and out of protected mode: see
+ * agate_sleep.h.
  */
 #include <linux/pci.h>
 #include <linux/pm.h>
@@ -48,7 +49,8 @@ static int device_suspend(struct agate_device *adev)
 	}
 	agate_irq_suspend(adev, AGATE_VECTOR_GPU);
 	agate_bus_sleep(adev);
-	adev->asleep = true;
+	/* The bus reads it without the lock. */
+	WRITE_ONCE(adev->asleep, true);
 	return 0;
 }
 
@@ -59,7 +61,7 @@ static int device_resume(struct agate_device *adev)
 
 	lockdep_assert_held(&adev->unplug_lock);
 
-	adev->asleep = false;
+	WRITE_ONCE(adev->asleep, false);
 	agate_bus_wake(adev);
 	/* First of all: the reset sets the masks of all vectors, the card's among them. */
 	ret = card_resume(adev);
@@ -154,7 +156,23 @@ int agate_sleep_protect(struct agate_device *adev, bool on)
 	return ret;
 }
 
+/* ---- Runtime PM -------------------------------------------------------- */
+
+/*
+ * The GPU's power input is the board's.  A card goes on without it, and sends messages: PCI's
+ * core leaves a function in D0 whose state its driver has saved.
+ */
+static int runtime_suspend(struct device *dev)
+{
+	struct pci_dev *pdev = to_pci_dev(dev);
+	int ret = 0;
+
+	if (agate_topic_present(pci_get_drvdata(pdev), AGATE_FEATURE_CARD))
+		ret = pci_save_state(pdev);
+	return ret ? ret : agate_pm_runtime_suspend(dev);
+}
+
 const struct dev_pm_ops agate_pm_ops = {
-	RUNTIME_PM_OPS(agate_pm_runtime_suspend, agate_pm_runtime_resume, NULL)
+	RUNTIME_PM_OPS(runtime_suspend, agate_pm_runtime_resume, NULL)
 	SYSTEM_SLEEP_PM_OPS(agate_sleep_begin, agate_sleep_end)
 };

@@ -46,9 +46,6 @@ struct agate_topic {
 
 static int pm_topic_init(struct agate_device *adev)
 {
-	/* The card's memory has its own supply, but the function's registers sleep with the GPU. */
-	if (agate_topic_present(adev, AGATE_FEATURE_CARD))
-		return -EOPNOTSUPP;
 	return runtime_pm ? agate_pm_topic_init(adev) : -EOPNOTSUPP;
 }
 

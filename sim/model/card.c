@@ -179,7 +179,7 @@ static bool card_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
 const struct block card_block = {
 	.init = card_init,
 	.first = CARD_BASE,
-	.last = CARD_BASE + 0xfff,
+	.last = CARD_END - 1,
 	.read = card_read,
 	.write = card_write,
 	.section = 6,

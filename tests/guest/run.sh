@@ -5,7 +5,7 @@
 #
 # usage: tests/guest/run.sh fast|debug calls|jobs|both|bifrost|lite|swiotlb|reset|reload|
 #                           power|card|card-port|moves|moves-port|suspend|suspend-port|shared|two|two-none|swiotlb-two|dvfs|
-#                           binds|chains|tables|faults|flips|kmaps|long|wired|edges|edges-lite|fuzz|fuzz-card|storm|storm-two|
+#                           binds|chains|tables|faults|flips|kmaps|gpu-off|long|wired|edges|edges-lite|fuzz|fuzz-card|storm|storm-two|
 #                           swiotlb-storm|swiotlb-storm-two
 #
 #   calls    what single calls promise, threads in each other's way, and libagate's cache; on the
@@ -36,6 +36,8 @@
 #            64 KiB; mutants.sh runs it
 #   flips    the part of moves that is about the card's display; mutants.sh runs it
 #   kmaps    BOs with a placement as the kernel sees them: for other drivers, and for debuggers
+#   gpu-off  a card whose GPU has no power most of the time; at last the GPU's process is killed
+#            then
 #   long     jobs that may run for ever, on a card that stops no chain, only to be reset; at last
 #            the GPU's process is killed while they run
 #   suspend  a card that loses its power while the system sleeps, while jobs run and BOs move;
@@ -128,7 +130,7 @@ guest()
 		reservations readers lock-order parked probed backing spaces heaps asleep \
 		contiguous prime strangers scanout two-gpus one-goes top dvfs \
 		power-sticks restart trips own-vram limit placed pool mover-ends victims cards failnth-card failnth-vm \
-		vm-bind vm-shared vm-random vm-strain vm-tables userptr pages-go long-running long-ends fault-mode stalled wired regions residency kmap debugged flip flip-ends suspend fuzz compat; do
+		vm-bind vm-shared vm-random vm-strain vm-tables userptr pages-go long-running long-ends fault-mode stalled wired regions residency kmap debugged flip flip-ends suspend fuzz compat gpu-off; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	for p in agate-info agate-map agate-top; do
@@ -139,7 +141,7 @@ guest()
 		set -- "put:$BUILD/guest/kernel-$flavour/modules/$m.ko:$GUEST/$m.ko" "$@"
 	done
 	case $suite in
-	binds | card* | chains | dvfs | edges-lite | faults | flips | kmaps | lite | moves* | power* | \
+	binds | card* | chains | dvfs | edges-lite | faults | flips | gpu-off | kmaps | lite | moves* | power* | \
 	reset | reload | shared | suspend* | swiotlb | tt-mutants | victims | wired)
 		set -- "put:$BUILD/tests/kmod/$flavour/agate_inject.ko:$GUEST/agate_inject.ko" "$@" ;;
 	esac
@@ -451,6 +453,13 @@ kmaps)
 	sim_args="--card --vram 64 --vram-visible 16"
 	set -- "$firmware" "$(load "$part_mapped")" "$(test_step kmap)" "$(test_step debugged)" \
 		"$(load "$uncombined")" "$(test_step kmap)" "$(test_step debugged)" ;;
+gpu-off)
+	frames=$console.frames
+	rm -rf "$frames"
+	mkdir -p "$frames"
+	sim_args="--card --vram 64 --vram-visible 16 --sim-arg --scanout-dir --sim-arg $frames"
+	set -- "$firmware" "$(load "$patient autosuspend_ms=20")" "$(test_step gpu-off)" \
+		"kill-sim-on:ASLEEP" "$(test_step gpu-off lost)" ;;
 long)
 	# No stop ends a chain, only a reset does; the card's own work goes on.
 	sim_args="--card --vram 64 --vram-visible 16 --sim-arg --stop-latency --sim-arg stuck"
