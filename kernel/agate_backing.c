@@ -222,6 +222,9 @@ struct sg_table *agate_backing_map_for(struct agate_bo *bo, struct device *dev,
 	struct sg_table *sgt;
 	int ret;
 
+	/* An entry is a page at least. */
+	if (most < PAGE_SIZE)
+		return ERR_PTR(-EINVAL);
 	sgt = bo->backing.ops->get_sg_table(bo, ALIGN_DOWN(most, PAGE_SIZE));
 	if (IS_ERR(sgt))
 		return sgt;

@@ -45,7 +45,7 @@ enum agate_pm_domain {
  * @lock: one change of the domains at a time; protects all of this but @changed; the frame
  *	initialises it
  * @ready: the topic is present, and does all that agate_power.h promises
- * @off: the power input is off, and no register is used
+ * @off: runtime PM has switched the power input off, and no register of the GPU is used
  * @broken: the GPU needs a reset before its domains can be switched again
  * @up: domains (BIT of enum agate_pm_domain) that are on
  * @changed: a domain has finished a transition

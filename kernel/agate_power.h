@@ -34,7 +34,8 @@ int agate_power_topic_resume(struct agate_device *adev);
  * @adev: the device; just reset, so that everything is off
  *
  * Return: 0; -ETIMEDOUT when a domain did not come up, or the GPU is not in the mode that it
- * shall be in, and then all domains are off; -ENODEV when the GPU is gone.
+ * shall be in, and then all domains are off; with topic "pm" also -EIO, when the transition of a
+ * domain has ended and the domain is not up; -ENODEV when the GPU is gone.
  */
 int agate_power_on(struct agate_device *adev);
 
