@@ -48,21 +48,6 @@ static void fill_commands(struct agate_mover_job *job, u64 size, const struct ag
 	}
 }
 
-static int add_dependencies(struct agate_mover_job *job, struct dma_resv *resv)
-{
-	struct dma_resv_iter cursor;
-	struct dma_fence *fence;
-	int ret = 0;
-
-	dma_resv_for_each_fence(&cursor, resv, DMA_RESV_USAGE_BOOKKEEP, fence) {
-		/* It takes over the reference even when it fails. */
-		ret = drm_sched_job_add_dependency(&job->base, dma_fence_get(fence));
-		if (ret)
-			break;
-	}
-	return ret;
-}
-
 static struct drm_gem_object *gem_of(struct agate_ttm_bo *bo)
 {
 	return &container_of(bo, struct agate_bo, ttm)->base;
@@ -82,6 +67,12 @@ static struct agate_mover_job *job_create(struct agate_ttm_bo *bo, const struct 
 	return job;
 }
 
+/*
+ * The job depends on nothing.  All jobs of the mover are in one queue, and the stores of a change
+ * of page tables are among them: a move that waits for that change would wait for what is
+ * queued behind it.  And nobody uses the contents any more: placed_move_notify() has waited, and
+ * pages without a resource were idle when they were swapped.
+ */
 struct dma_fence *agate_move(struct agate_ttm_bo *bo, const struct agate_side *from,
 			     const struct agate_side *to)
 {
@@ -93,9 +84,6 @@ struct dma_fence *agate_move(struct agate_ttm_bo *bo, const struct agate_side *f
 	if (IS_ERR(job))
 		return ERR_CAST(job);
 	ret = dma_resv_reserve_fences(resv, 1);
-	/* Nobody uses what has no contents, but others may share the reservation. */
-	if (!ret && from)
-		ret = add_dependencies(job, resv);
 	if (ret) {
 		agate_mover_job_abandon(job);
 		return ERR_PTR(ret);

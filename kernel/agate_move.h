@@ -21,8 +21,8 @@ struct agate_side {
 };
 
 /**
- * agate_move - copy a BO's contents, behind all that uses it
- * @bo: its reservation is held
+ * agate_move - copy a BO's contents
+ * @bo: its reservation is held, and nothing uses its contents any more
  * @from: where they are; NULL: nowhere, so @to is filled with zeros
  * @to: where they go
  *

@@ -7,8 +7,10 @@
 
 #include "gpus.h"
 #include "placed_client.h"
+#include "vm_client.h"
 
 #include <glob.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -267,6 +269,92 @@ static void cards_share(void **state)
 	destroy_all(&clients[0], bos[0], COUNT);
 }
 
+/* ---- A BO that comes from the swap file ------------------------------------------ */
+
+/**
+ * struct binder - a thread that binds a BO, which takes as long as the BO's way to VRAM
+ * @space: where
+ * @bo: which
+ * @err: what VM_BIND answers
+ * @done: it has answered
+ */
+struct binder {
+	const struct space *space;
+	const struct bo *bo;
+	int err;
+	bool done;
+};
+
+static void *bind(void *arg)
+{
+	struct binder *binder = arg;
+
+	binder->err = space_bind(binder->space, space_part(binder->bo, 2 * AREA, PART, 0, 0), 0, 0);
+	__atomic_store_n(&binder->done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static bool is_done(const struct binder *binder)
+{
+	return __atomic_load_n(&binder->done, __ATOMIC_ACQUIRE);
+}
+
+/* A private BO of one address space in the swap file, and room for it in VRAM. */
+static struct bo swapped_bo(struct space *space, struct placed_client *others)
+{
+	enum { COUNT = VRAM_SIZE / PART, MORE = LIMIT / PART };
+	struct bo bo = space_bo(space, PART, VRAM), bos[COUNT + MORE];
+	long before = swapped();
+
+	space_map(space, &bo, AREA);
+	assert_int_equal(space_fill(space, AREA, PART, 0x7000), 1);
+	/* The driver has some of VRAM, so the last one pushes the BO out. */
+	for (unsigned int i = 0; i < COUNT + MORE; i++) {
+		bos[i] = placed_bo(others, PART, 0, i < COUNT ? VRAM : SYSTEM);
+		placed_fill(others, &bos[i], i);
+	}
+	/* The one that was used longest ago goes first. */
+	assert_true(swapped() >= before + (long)(PART / PAGE));
+	for (unsigned int i = 0; i < COUNT + MORE; i++)
+		guest_destroy(&bos[i]);
+	return bo;
+}
+
+/*
+ * The page tables that the mover is going to write wait for a timeline.  The BO's way to VRAM
+ * waits for nobody: behind them it would wait for ever, and all moves behind it.
+ */
+static void moves_wait_for_nobody(void **state)
+{
+	struct placed_client others = placed_open(PART);
+	struct space space = space_on(guest_open());
+	struct bo bo = swapped_bo(&space, &others), small = space_bo(&space, BLOCK, SYSTEM);
+	struct binder binder = { .space = &space, .bo = &bo };
+	int timeline = guest_timeline();
+	uint32_t in = guest_timeline_syncobj(space.fd, timeline), out = guest_syncobj(space.fd);
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(space_bind(&space, space_part(&small, 3 * AREA, BLOCK, 0, 0), in, out), 0);
+	assert_int_equal(pthread_create(&thread, NULL, bind, &binder), 0);
+	for (int64_t end = guest_deadline(20000); !is_done(&binder) && guest_deadline(0) < end;)
+		usleep(1000);
+	assert_true(is_done(&binder));
+	pthread_join(thread, NULL);
+	assert_int_equal(binder.err, 0);
+	assert_false(space_signalled(space.fd, out));
+	guest_timeline_advance(timeline);
+	assert_int_equal(guest_fence_end(guest_sync_file(space.fd, out)), 1);
+	space_holds(&space, 2 * AREA + PART - 8, 0x7000);
+	close(timeline);
+	guest_destroy(&bo);
+	guest_destroy(&small);
+	space_end(&space);
+	close(space.fd);
+	placed_close(&others);
+	guest_assert_nothing_left();
+}
+
 /* ---- Two clients of which each wants more than half ------------------------------ */
 
 #define PARTS		3u
@@ -328,6 +416,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_teardown(failed_move_keeps_nothing, guest_teardown),
 		cmocka_unit_test_teardown(failed_move_can_be_swapped, guest_teardown),
 		cmocka_unit_test_teardown(low_memory, guest_teardown),
+		cmocka_unit_test_teardown(moves_wait_for_nobody, guest_teardown),
 		cmocka_unit_test_teardown(cards_share, guest_teardown),
 		cmocka_unit_test_teardown(two_clients_want_half, guest_teardown),
 	};
