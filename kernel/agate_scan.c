@@ -256,6 +256,17 @@ static bool is_idle(struct agate_scan *scan)
 	return idle;
 }
 
+/* Its interrupt may be lost, and nobody may wait for it: so look. */
+static bool flip_ends(struct agate_device *adev)
+{
+	struct agate_scan *scan = &adev->scan;
+
+	if (wait_event_timeout(scan->wait, is_idle(scan), FLIP_TIMEOUT))
+		return true;
+	agate_scan_serve(adev);
+	return is_idle(scan);
+}
+
 /* ---- Sleep ------------------------------------------------------------- */
 
 static void set_asleep(struct agate_scan *scan, bool asleep)
@@ -271,7 +282,7 @@ int agate_scan_suspend(struct agate_device *adev)
 	struct agate_scan *scan = &adev->scan;
 
 	set_asleep(scan, true);
-	if (wait_event_timeout(scan->wait, is_idle(scan), FLIP_TIMEOUT)) {
+	if (flip_ends(adev)) {
 		flush_work(&scan->work);
 		return 0;
 	}
@@ -291,20 +302,17 @@ static struct agate_frame *get_shown(struct agate_scan *scan)
 	return frame;
 }
 
-/* Takes over the reference; the flip's end drops that which the frame had as the shown one. */
+/* Takes over the reference.  The frame is that of a flip, as before its first one. */
 static void show_again(struct agate_scan *scan, struct agate_frame *frame)
 {
-	bool shows;
-
 	spin_lock(&scan->lock);
-	shows = scan->shown == frame && !scan->dead;
-	if (shows) {
+	if (scan->shown == frame && !scan->dead) {
+		scan->shown = NULL;
 		scan->pending = frame;
 		flip_begin(frame);
 	}
 	spin_unlock(&scan->lock);
-	if (!shows)
-		agate_frame_put(frame);
+	agate_frame_put(frame);
 }
 
 void agate_scan_resume(struct agate_device *adev, bool again)
@@ -328,8 +336,7 @@ void agate_scan_fini(struct agate_device *adev)
 {
 	struct agate_scan *scan = &adev->scan;
 
-	if (!agate_card_status(adev) &&
-	    !wait_event_timeout(scan->wait, is_idle(scan), FLIP_TIMEOUT))
+	if (!agate_card_status(adev) && !flip_ends(adev))
 		dev_err(&adev->pdev->dev, "a flip does not end\n");
 	agate_scan_shutdown(adev);
 	flush_work(&scan->work);
