@@ -333,6 +333,7 @@ struct dma_fence *agate_bind_arm(struct agate_bind_job *job)
 	struct agate_vm *vm = job->vm;
 	struct agate_bound *bound = &vm->bound;
 
+	lockdep_assert_held(&vm->lock);
 	dma_resv_assert_held(bound->root->resv);
 
 	drm_sched_job_arm(&job->base);
@@ -374,8 +375,11 @@ static int stage_again(struct agate_bind_job *job, struct agate_mapping *mapping
 static void push_again(struct agate_bind_job *job, struct agate_mapping *mapping)
 {
 	struct agate_bo *bo = mapping->vm_bo->bo;
-	struct dma_fence *fence = agate_bind_arm(job);
+	struct dma_fence *fence;
 
+	dma_resv_assert_held(bo->base.resv);
+
+	fence = agate_bind_arm(job);
 	mutex_lock(&bo->mappings_lock);
 	mapping->active = true;
 	mutex_unlock(&bo->mappings_lock);

@@ -125,6 +125,8 @@ int agate_card_topic_init(struct agate_device *adev)
 		unmap_all(adev);
 		return ret;
 	}
+	/* While runtime PM has the GPU off the card goes on, and needs the bridges above. */
+	pci_d3cold_disable(adev->pdev);
 	dev_info(&adev->pdev->dev, "card %u.%u, %llu MiB of VRAM, %llu of them visible\n",
 		 id >> 16, id & 0xffff, card->vram_size >> 20, card->visible >> 20);
 	return 0;
@@ -132,6 +134,7 @@ int agate_card_topic_init(struct agate_device *adev)
 
 void agate_card_topic_fini(struct agate_device *adev)
 {
+	pci_d3cold_enable(adev->pdev);
 	agate_placed_fini(adev);
 	unmap_all(adev);
 }

@@ -109,11 +109,15 @@ static void end_completed(struct agate_device *adev)
 /*
  * The fences' signals free the memory that the jobs use, so the mover has to stand still before
  * them.  If nothing stops it, it may at least reach no memory of the system any more.
+ *
+ * Return: false: nothing stops it.
  */
-static void mover_stop(struct agate_device *adev)
+static bool mover_stop(struct agate_device *adev)
 {
-	if (agate_fw_stop(adev))
-		pci_clear_master(adev->pdev);
+	if (!agate_fw_stop(adev))
+		return true;
+	pci_clear_master(adev->pdev);
+	return false;
 }
 
 /* ---- Faults ------------------------------------------------------------ */
@@ -135,8 +139,12 @@ static void give_up(struct agate_device *adev)
 {
 	dev_err(&adev->pdev->dev, "the mover does not go on\n");
 	adev->mover.dead = -EIO;
-	/* It stands still, or has to: what its fences guard is freed next. */
-	mover_stop(adev);
+	/*
+	 * It stands still, or has to: what its fences guard is freed next.  To wake the function
+	 * gives it its bits back, so a device whose mover does not stop has to go.
+	 */
+	if (!mover_stop(adev))
+		agate_device_lost(adev);
 	end_all(&adev->mover, -EIO);
 }
 
@@ -496,6 +504,17 @@ static int run_empty(struct agate_device *adev)
 	empty = list_empty(&mover->running);
 	spin_unlock(&mover->lock);
 	return empty ? 0 : -EBUSY;
+}
+
+int agate_mover_status(struct agate_device *adev)
+{
+	struct agate_mover *mover = &adev->mover;
+	int dead;
+
+	spin_lock(&mover->lock);
+	dead = mover->dead;
+	spin_unlock(&mover->lock);
+	return dead;
 }
 
 int agate_mover_suspend(struct agate_device *adev)

@@ -108,6 +108,14 @@ int agate_mover_init(struct agate_device *adev, struct agate_mover_cmd __iomem *
 void agate_mover_shutdown(struct agate_device *adev);
 
 /**
+ * agate_mover_status - does the mover work?
+ * @adev: the device
+ *
+ * Return: 0; -EIO: it was given up; -ENODEV when the GPU is gone.
+ */
+int agate_mover_status(struct agate_device *adev);
+
+/**
  * agate_mover_suspend - let the ring run empty, and hand no job to the mover any more
  * @adev: the device
  *

@@ -166,16 +166,27 @@ static vm_fault_t fault_locked(struct agate_bo *bo, struct vm_fault *vmf, unsign
 	return ret ? VM_FAULT_SIGBUS : insert_page(bo, vmf, index);
 }
 
+/*
+ * From here on the VMA may go, and with it the last user of a BO, and the last file of a device
+ * that has gone.
+ */
+static void let_go_of_mm(struct agate_bo *bo, struct vm_fault *vmf)
+{
+	drm_dev_get(bo->base.dev);
+	drm_gem_object_get(&bo->base);
+	mmap_read_unlock(vmf->vma->vm_mm);
+}
+
 /* Without mmap_lock.  Then the CPU touches the page again, and learns what went wrong. */
 static vm_fault_t present_unlocked(struct agate_bo *bo, struct vm_fault *vmf)
 {
+	struct drm_device *drm = bo->base.dev;
 	struct agate_exec exec;
 	int ret;
 
 	if (vmf->flags & FAULT_FLAG_RETRY_NOWAIT)
 		return VM_FAULT_RETRY;
-	drm_gem_object_get(&bo->base);
-	mmap_read_unlock(vmf->vma->vm_mm);
+	let_go_of_mm(bo, vmf);
 	agate_exec_init(&exec, AGATE_EXEC_INTERRUPTIBLE);
 	do {
 		ret = agate_exec_lock(&exec, &bo->base);
@@ -184,6 +195,7 @@ static vm_fault_t present_unlocked(struct agate_bo *bo, struct vm_fault *vmf)
 	} while (agate_exec_retry(&exec, &ret));
 	agate_exec_fini(&exec);
 	drm_gem_object_put(&bo->base);
+	drm_dev_put(drm);
 	return VM_FAULT_RETRY;
 }
 
@@ -218,6 +230,7 @@ static vm_fault_t fault_present(struct agate_bo *bo, struct vm_fault *vmf, unsig
  */
 static vm_fault_t placed_fault(struct agate_bo *bo, struct vm_fault *vmf, unsigned long index)
 {
+	struct drm_device *drm = bo->base.dev;
 	struct dma_resv *resv = bo->base.resv;
 	vm_fault_t ret;
 
@@ -227,11 +240,11 @@ static vm_fault_t placed_fault(struct agate_bo *bo, struct vm_fault *vmf, unsign
 		if (fault_flag_allow_retry_first(vmf->flags)) {
 			if (vmf->flags & FAULT_FLAG_RETRY_NOWAIT)
 				return VM_FAULT_RETRY;
-			drm_gem_object_get(&bo->base);
-			mmap_read_unlock(vmf->vma->vm_mm);
+			let_go_of_mm(bo, vmf);
 			if (!dma_resv_lock_interruptible(resv, NULL))
 				dma_resv_unlock(resv);
 			drm_gem_object_put(&bo->base);
+			drm_dev_put(drm);
 			return VM_FAULT_RETRY;
 		}
 		if (dma_resv_lock_interruptible(resv, NULL))

@@ -47,10 +47,13 @@ void agate_sleepers_release(struct agate_device *adev)
 	list_for_each_entry_safe(bo, next, &adev->card.sleepers, asleep) {
 		list_del(&bo->asleep);
 		dma_resv_lock(gem_of(bo)->resv, NULL);
+		/* A copy for which nobody waited any more may still use the pages. */
 		if (bo->tt && bo->res && bo->res->type == AGATE_MEM_VRAM) {
-			agate_tt_park(bo->tt, NULL);
+			agate_tt_park(bo->tt, dma_fence_get(bo->copy));
 			bo->tt = NULL;
 		}
+		dma_fence_put(bo->copy);
+		bo->copy = NULL;
 		dma_resv_unlock(gem_of(bo)->resv);
 		drm_gem_object_put(gem_of(bo));
 	}
@@ -83,27 +86,42 @@ int agate_sleepers_wait(struct agate_ttm_bo *bo)
 	return ret;
 }
 
-/* Takes over the reference. */
 static int wait_for_copy(struct agate_device *adev, struct dma_fence *fence)
 {
 	unsigned int look = 0;
 	int ret = 0;
 
-	if (IS_ERR(fence))
-		return PTR_ERR(fence);
 	while (!ret && dma_fence_wait_timeout(fence, false, LOOK_JIFFIES) <= 0)
 		ret = look_again(adev, ++look);
-	if (!ret)
-		ret = min(dma_fence_get_status(fence), 0);
-	dma_fence_put(fence);
-	return ret;
+	return ret ? ret : min(dma_fence_get_status(fence), 0);
 }
 
 /* ---- Copies ------------------------------------------------------------- */
 
+/*
+ * The wait for it has a limit, and the mover goes on: so its fence keeps the VRAM, in the
+ * reservation, and the pages, see agate_sleepers_release().
+ */
+static int copy_and_wait(struct agate_ttm_bo *bo, const struct agate_side *from,
+			 const struct agate_side *to)
+{
+	struct dma_resv *resv = gem_of(bo)->resv;
+	struct dma_fence *fence;
+	int ret = dma_resv_reserve_fences(resv, 1);
+
+	if (ret)
+		return ret;
+	fence = agate_copy(bo, from, to);
+	if (IS_ERR(fence))
+		return PTR_ERR(fence);
+	dma_resv_add_fence(resv, fence, DMA_RESV_USAGE_KERNEL);
+	dma_fence_put(bo->copy);
+	bo->copy = fence;
+	return wait_for_copy(to_agate_device(gem_of(bo)->dev), fence);
+}
+
 int agate_sleepers_save(struct agate_ttm_bo *bo)
 {
-	struct agate_device *adev = to_agate_device(gem_of(bo)->dev);
 	struct agate_ttm_ctx ctx = { .no_wait = true };
 	int ret = agate_placed_make_present(bo, &ctx);
 
@@ -111,14 +129,12 @@ int agate_sleepers_save(struct agate_ttm_bo *bo)
 		ret = agate_tt_bind(bo->tt);
 	if (ret)
 		return ret;
-	return wait_for_copy(adev, agate_copy(bo, &(struct agate_side){ .res = bo->res },
-					      &(struct agate_side){ .tt = bo->tt }));
+	return copy_and_wait(bo, &(struct agate_side){ .res = bo->res },
+			     &(struct agate_side){ .tt = bo->tt });
 }
 
 int agate_sleepers_restore(struct agate_ttm_bo *bo)
 {
-	struct agate_device *adev = to_agate_device(gem_of(bo)->dev);
-
-	return wait_for_copy(adev, agate_copy(bo, &(struct agate_side){ .tt = bo->tt },
-					      &(struct agate_side){ .res = bo->res }));
+	return copy_and_wait(bo, &(struct agate_side){ .tt = bo->tt },
+			     &(struct agate_side){ .res = bo->res });
 }

@@ -256,6 +256,7 @@ struct agate_ttm {
  *	are lost
  * @lost: an earlier move failed
  * @asleep: in card.sleepers while the system sleeps and this was in VRAM
+ * @copy: then, the copy that saves it or brings it back, or NULL
  * @root: a private BO's: that of its address space, with a reference; else NULL
  * @residency: for whoever looks
  */
@@ -273,6 +274,7 @@ struct agate_ttm_bo {
 	struct dma_fence *moved;
 	bool lost;
 	struct list_head asleep;
+	struct dma_fence *copy;
 	struct drm_gem_object *root;
 	struct agate_residency residency;
 };

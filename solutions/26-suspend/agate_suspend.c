@@ -35,9 +35,14 @@ static bool must_stay(struct agate_ttm_bo *bo)
 	return bo->pins || !dma_resv_test_signaled(resv_of(bo), DMA_RESV_USAGE_BOOKKEEP);
 }
 
+static bool is_in_vram(const struct agate_ttm_bo *bo)
+{
+	return bo->res && bo->res->type == AGATE_MEM_VRAM;
+}
+
 static bool has_contents_in_vram(struct agate_ttm_bo *bo)
 {
-	return bo->res && bo->res->type == AGATE_MEM_VRAM && !agate_placed_contents(bo);
+	return is_in_vram(bo) && !agate_placed_contents(bo);
 }
 
 /* The copies go on in the background. */
@@ -69,7 +74,10 @@ static int suspend_pinned(struct agate_device *adev)
 	list_for_each_entry(bo, &adev->card.sleepers, asleep) {
 		dma_resv_lock(resv_of(bo), NULL);
 		ret = agate_sleepers_wait(bo);
-		if (!ret && has_contents_in_vram(bo))
+		/* What did not arrive is lost, and the caller has to hear of it. */
+		if (!ret && !is_in_vram(bo))
+			ret = agate_placed_contents(bo);
+		else if (!ret && has_contents_in_vram(bo))
 			ret = agate_sleepers_save(bo);
 		dma_resv_unlock(resv_of(bo));
 		if (ret)
@@ -217,6 +225,11 @@ int agate_suspend(struct agate_device *adev)
 
 	if (ret) {
 		dev_err(&adev->pdev->dev, "the card has lost its power, and with it its memory\n");
+		return ret;
+	}
+	ret = agate_mover_status(adev);
+	if (ret) {
+		dev_err(&adev->pdev->dev, "the mover does not work, and nothing would be saved\n");
 		return ret;
 	}
 	agate_sleepers_collect(adev);
