@@ -6,7 +6,7 @@ GUEST_TESTS	:= uapi-bo uapi-submit mmap jobs races gone reload failnth failnth-t
 		   readers lock-order parked probed backing spaces heaps asleep contiguous prime \
 		   strangers dvfs two-gpus one-goes power-sticks restart trips own-vram limit placed pool mover-ends \
 		   victims cards failnth-card failnth-vm vm-bind vm-shared vm-random vm-strain vm-tables userptr pages-go long-running long-ends fault-mode stalled wired regions residency kmap debugged flip flip-ends suspend fuzz \
-		   gpu-off
+		   gpu-off sleep-ends
 # Those with libagate inside.
 GUEST_LIB_TESTS	:= bo-cache scanout vm-library
 GUEST_TEST_DIR	:= $(BUILD)/tests/guest
@@ -49,16 +49,17 @@ $(addprefix $(GUEST_TEST_DIR)/,cards debugged failnth failnth-two failnth-vm fli
 $(addprefix $(GUEST_TEST_DIR)/,cards debugged failnth-two kmap limit one-goes storm two-gpus): $(GUEST_TEST_DIR)/gpus.o
 $(addprefix $(GUEST_TEST_DIR)/,absent asleep backing caught contiguous dvfs heaps one-goes parked \
 		power-sticks prime probed reservations runtime-pm spaces strangers trips own-vram limit placed pool \
-		debugged fault-mode flip flip-ends gpu-off kmap long-ends mover-ends residency stalled suspend victims vm-bind vm-shared vm-strain vm-tables wired): \
+		debugged fault-mode flip flip-ends gpu-off kmap long-ends mover-ends residency sleep-ends stalled suspend victims vm-bind vm-shared vm-strain vm-tables wired): \
 		$(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kernel.o)
 
-$(addprefix $(GUEST_TEST_DIR)/,cards debugged failnth-card gpu-off kmap limit mover-ends placed pool residency victims): $(GUEST_TEST_DIR)/placed_client.o
+$(addprefix $(GUEST_TEST_DIR)/,cards debugged failnth-card gpu-off kmap limit mover-ends placed pool residency sleep-ends victims): $(GUEST_TEST_DIR)/placed_client.o
 $(addprefix $(GUEST_TEST_DIR)/,debugged kmap): $(GUEST_TEST_DIR)/kmap_client.o
-$(addprefix $(GUEST_TEST_DIR)/,gpu-off parked power-sticks runtime-pm vm-strain): $(GUEST_TEST_DIR)/domains.o
-$(addprefix $(GUEST_TEST_DIR)/,flip flip-ends gpu-off residency suspend): $(GUEST_TEST_DIR)/flips.o
-$(addprefix $(GUEST_TEST_DIR)/,failnth-vm fault-mode gpu-off long-ends long-running pages-go stalled userptr vm-bind vm-shared vm-random vm-strain vm-tables): $(GUEST_TEST_DIR)/vm_client.o
+$(addprefix $(GUEST_TEST_DIR)/,gpu-off parked power-sticks runtime-pm sleep-ends vm-strain): $(GUEST_TEST_DIR)/domains.o
+$(addprefix $(GUEST_TEST_DIR)/,flip flip-ends gpu-off residency sleep-ends suspend): $(GUEST_TEST_DIR)/flips.o
+$(addprefix $(GUEST_TEST_DIR)/,failnth-vm fault-mode gpu-off limit long-ends long-running pages-go stalled userptr vm-bind vm-shared vm-random vm-strain vm-tables): $(GUEST_TEST_DIR)/vm_client.o
 $(addprefix $(GUEST_TEST_DIR)/,fault-mode long-ends long-running stalled): $(GUEST_TEST_DIR)/endless.o
-$(addprefix $(GUEST_TEST_DIR)/,fault-mode gpu-off long-ends stalled suspend vm-tables): $(GUEST_TEST_DIR)/system_sleep.o
+$(addprefix $(GUEST_TEST_DIR)/,fault-mode gpu-off long-ends sleep-ends stalled suspend vm-tables): $(GUEST_TEST_DIR)/system_sleep.o
+$(addprefix $(GUEST_TEST_DIR)/,sleep-ends vm-tables): $(GUEST_TEST_DIR)/kernel_memory.o
 $(GUEST_TEST_DIR)/fuzz: $(addprefix $(GUEST_TEST_DIR)/fuzz_,calls.o memory.o structs.o values.o world.o)
 
 .SECONDARY: $(GUEST_TESTS:%=$(GUEST_TEST_DIR)/%.o) $(GUEST_TEST_DIR)/guest.o $(GUEST_TEST_DIR)/clients.o

@@ -5,7 +5,7 @@
 #
 # usage: tests/guest/run.sh fast|debug calls|jobs|both|bifrost|lite|swiotlb|reset|reload|
 #                           power|card|card-port|moves|moves-port|suspend|suspend-port|shared|two|two-none|swiotlb-two|dvfs|
-#                           binds|chains|tables|faults|flips|kmaps|gpu-off|long|wired|edges|edges-lite|fuzz|fuzz-card|storm|storm-two|
+#                           binds|chains|tables|faults|flips|kmaps|limits|gpu-off|long|wired|edges|edges-lite|fuzz|fuzz-card|storm|storm-two|
 #                           swiotlb-storm|swiotlb-storm-two
 #
 #   calls    what single calls promise, threads in each other's way, and libagate's cache; on the
@@ -36,6 +36,7 @@
 #            64 KiB; mutants.sh runs it
 #   flips    the part of moves that is about the card's display; mutants.sh runs it
 #   kmaps    BOs with a placement as the kernel sees them: for other drivers, and for debuggers
+#   limits   the part of moves that is about less system memory than BOs need; mutants.sh runs it
 #   gpu-off  a card whose GPU has no power most of the time; at last the GPU's process is killed
 #            then
 #   long     jobs that may run for ever, on a card that stops no chain, only to be reset; at last
@@ -130,7 +131,7 @@ guest()
 		reservations readers lock-order parked probed backing spaces heaps asleep \
 		contiguous prime strangers scanout two-gpus one-goes top dvfs \
 		power-sticks restart trips own-vram limit placed pool mover-ends victims cards failnth-card failnth-vm \
-		vm-bind vm-shared vm-random vm-strain vm-tables userptr pages-go long-running long-ends fault-mode stalled wired regions residency kmap debugged flip flip-ends suspend fuzz compat gpu-off; do
+		vm-bind vm-shared vm-random vm-strain vm-tables userptr pages-go long-running long-ends fault-mode stalled wired regions residency kmap debugged flip flip-ends suspend fuzz compat gpu-off sleep-ends; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
 	for p in agate-info agate-map agate-top; do
@@ -141,8 +142,8 @@ guest()
 		set -- "put:$BUILD/guest/kernel-$flavour/modules/$m.ko:$GUEST/$m.ko" "$@"
 	done
 	case $suite in
-	binds | card* | chains | dvfs | edges-lite | faults | flips | gpu-off | kmaps | lite | moves* | power* | \
-	reset | reload | shared | suspend* | swiotlb | tt-mutants | victims | wired)
+	binds | card* | chains | dvfs | edges-lite | faults | flips | gpu-off | kmaps | limits | lite | moves* | power* | \
+	reset | reload | shared | suspend* | swiotlb | tables | tt-mutants | victims | wired)
 		set -- "put:$BUILD/tests/kmod/$flavour/agate_inject.ko:$GUEST/agate_inject.ko" "$@" ;;
 	esac
 	programs=$(programs_of "$@")
@@ -403,7 +404,8 @@ flips | moves | moves-port)
 		"$(test_step residency)" \
 		"$@" "$(test_step pool)" \
 		"$(test_step vm-bind)" "$(test_step vm-shared)" "$(test_step vm-strain)" \
-		"$(test_step vm-tables in_vram)" "$(test_step vm-tables their_part)" \
+		"$(test_step vm-tables in_vram)" "$(test_step vm-tables unwritten)" \
+		"$(test_step vm-tables their_part)" \
 		"$(test_step userptr)" "$(test_step pages-go)" "$(test_step vm-library)" \
 		"$(inject fail-mover:3,fail-mover:4)" "$(test_step vm-bind behind_a_fence)" \
 		"$(load "$patient page_limit=16")" "$(test_step limit)" "$(test_step residency swapped)" \
@@ -435,7 +437,8 @@ flips | moves | moves-port)
 binds)
 	sim_args="--card --vram 64 --vram-visible 16"
 	set -- "$firmware" "$(load $patient)" "$(test_step vm-bind)" "$(test_step vm-shared)" "$(test_step vm-strain)" \
-		"$(test_step vm-tables in_vram)" "$(test_step vm-tables their_part)" \
+		"$(test_step vm-tables in_vram)" "$(test_step vm-tables unwritten)" \
+		"$(test_step vm-tables their_part)" \
 		"$(test_step userptr)" "$(test_step pages-go)" "$(test_step long-running)" \
 		"$(test_step fault-mode)" "$(test_step vm-library)" ;;
 chains)
@@ -444,11 +447,14 @@ chains)
 tables)
 	sim_args="--card --vram 64 --vram-visible 16 --ggtt-64k"
 	set -- "$firmware" "$(load $patient)" "$(test_step vm-tables in_vram)" \
-		"$(test_step vm-tables their_part)" ;;
+		"$(test_step vm-tables unwritten)" "$(test_step vm-tables their_part)" ;;
 faults)
 	sim_args="--card --vram 64 --vram-visible 16"
 	set -- "$firmware" "$(load $patient)" "$(test_step fault-mode)" \
 		"$(load "$patient yield_ms=1000")" "$(test_step stalled)" ;;
+limits)
+	sim_args="--card --vram 64 --vram-visible 16"
+	set -- "$firmware" "$(load "$patient page_limit=16")" "$(test_step limit)" ;;
 kmaps)
 	sim_args="--card --vram 64 --vram-visible 16"
 	set -- "$firmware" "$(load "$part_mapped")" "$(test_step kmap)" "$(test_step debugged)" \
@@ -494,6 +500,10 @@ suspend | suspend-port | suspend-mutants)
 			table) set -- "$@" "$table" "$(test_step suspend nobody)" "$table" ;;
 			power_was_cut) set -- "$@" "$cut" "$back" "$(test_step suspend $t)" ;;
 			asleep) set -- "$@" "$(test_step vm-tables asleep)" ;;
+			copy_fails) set -- "$@" "$(inject fail-mover:3,fail-mover:4)" \
+				"$(test_step sleep-ends $t)" ;;
+			kernel_memory_comes_back | end_is_found | unbound_before_the_end)
+				set -- "$@" "$(test_step sleep-ends $t)" ;;
 			*) set -- "$@" "$(test_step suspend $t)" ;;
 			esac
 		done <"$MUTANTS/list"
@@ -503,6 +513,10 @@ suspend | suspend-port | suspend-mutants)
 	set -- "$@" "$(load $endless)" "$table" "$(test_step suspend nobody)" "$table"
 	set -- "$@" "$(test_step long-ends sleeps)" "$(test_step fault-mode sleeps)" \
 		"$(test_step vm-tables asleep)"
+	set -- "$@" "$(test_step sleep-ends kernel_memory_comes_back)" \
+		"$(test_step sleep-ends end_is_found)" \
+		"$(test_step sleep-ends unbound_before_the_end)" \
+		"$(inject fail-mover:3,fail-mover:4)" "$(test_step sleep-ends copy_fails)"
 	for t in contents machine "display*" jobs_go_on under_load refused one_is_lost stays_off; do
 		set -- "$@" "$(test_step suspend "$t")"
 	done

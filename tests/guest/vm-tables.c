@@ -6,6 +6,7 @@
  * Programs of suite suspend sleep here; "their_part" relies on 16 MiB of visible VRAM.
  */
 #include "graded.h"
+#include "kernel_memory.h"
 #include "system_sleep.h"
 #include "vm_client.h"
 
@@ -98,6 +99,70 @@ static void in_vram(void **state)
 	guest_assert_nothing_left();
 }
 
+/* Is each table that there was still what it was?  There may be more. */
+static bool tables_are(char before[KERNEL_MEMORY_SIZE])
+{
+	static char now[KERNEL_MEMORY_SIZE], copy[KERNEL_MEMORY_SIZE];
+
+	kernel_memory(VISIBLE - VISIBLE / PART, now);
+	strcpy(copy, before);
+	for (char *line = strtok(copy, "\n"); line; line = strtok(NULL, "\n"))
+		if (!strstr(now, line))
+			return false;
+	return true;
+}
+
+/* A job that waits for a timeline. */
+static uint32_t behind(struct space *space, int timeline, uint64_t value)
+{
+	int err;
+	uint32_t job = space_submit(space, &(struct agate_compute_payload){
+		.op = AGATE_COMPUTE_FILL, .dst = AREA, .size = BLOCK, .value = value,
+	}, guest_timeline_syncobj(space->fd, timeline), &err);
+
+	assert_int_equal(err, 0);
+	return job;
+}
+
+/*
+ * While a change waits nobody writes a table: a chain that uses the same ones comes and goes, and
+ * sees nothing of it.
+ */
+static void unwritten(void **state)
+{
+	static char before[KERNEL_MEMORY_SIZE];
+	struct space space = space_begin();
+	struct bo bo = space_bo(&space, 2 * BLOCK, SYSTEM);
+	int jobs = guest_timeline(), changes = guest_timeline();
+	uint32_t out = guest_syncobj(space.fd), job;
+
+	(void)state;
+	inject_load();
+	space_map_part(&space, &bo, AREA, BLOCK, 0);
+	/* From its end on its own change has been made. */
+	assert_int_equal(space_fill(&space, AREA, BLOCK, 4), 1);
+	job = behind(&space, jobs, 5);
+	kernel_memory(VISIBLE - VISIBLE / PART, before);
+	assert_int_equal(space_bind(&space, space_part(&bo, AREA + BLOCK, BLOCK, BLOCK, 0),
+				    guest_timeline_syncobj(space.fd, changes), out), 0);
+	assert_true(tables_are(before));
+	guest_timeline_advance(jobs);
+	assert_int_equal(guest_fence_end(guest_sync_file(space.fd, job)), 1);
+	assert_false(space_signalled(space.fd, out));
+	assert_true(tables_are(before));
+	guest_timeline_advance(changes);
+	assert_int_equal(guest_fence_end(guest_sync_file(space.fd, out)), 1);
+	assert_false(tables_are(before));
+	assert_int_equal(space_fill(&space, AREA + BLOCK, BLOCK, 6), 1);
+	space_holds(&space, AREA, 5);
+	close(jobs);
+	close(changes);
+	guest_destroy(&bo);
+	space_end(&space);
+	close(space.fd);
+	guest_assert_nothing_left();
+}
+
 /* No client takes all of VRAM by its tables: those that find no place are in system memory. */
 static void their_part(void **state)
 {
@@ -163,6 +228,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(in_vram, guest_teardown),
+		cmocka_unit_test_teardown(unwritten, guest_teardown),
 		cmocka_unit_test_teardown(their_part, guest_teardown),
 		cmocka_unit_test_teardown(asleep, guest_teardown),
 	};

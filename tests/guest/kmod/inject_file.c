@@ -335,6 +335,9 @@ static int __init inject_init(void)
 	ret = flip_again_init();
 	if (ret)
 		goto no_flip;
+	ret = kmem_init();
+	if (ret)
+		goto no_kmem;
 	ret = backing_init();
 	if (ret)
 		goto no_backing;
@@ -361,6 +364,8 @@ no_import:
 no_vram:
 	backing_exit();
 no_backing:
+	kmem_exit();
+no_kmem:
 	flip_again_exit();
 no_flip:
 	bos_exit();
@@ -384,6 +389,7 @@ static void __exit inject_exit(void)
 	import_exit();
 	vram_exit();
 	backing_exit();
+	kmem_exit();
 	flip_again_exit();
 	bos_exit();
 	topic_exit();

@@ -113,7 +113,9 @@ void config_exit(void);
 int topic_init(void);
 void topic_exit(void);
 
-/* bos.c, flip_again.c, own_backing.c, own_vram.c and import.c: likewise. */
+/* bos.c, flip_again.c, kmem.c, own_backing.c, own_vram.c and import.c: likewise. */
+int kmem_init(void);
+void kmem_exit(void);
 int flip_again_init(void);
 void flip_again_exit(void);
 int bos_init(void);

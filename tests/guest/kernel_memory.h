@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The driver's own memory on the only card, as the test module shows it.
+ */
+#ifndef AGATE_TESTS_KERNEL_MEMORY_H
+#define AGATE_TESTS_KERNEL_MEMORY_H
+
+#include <stdint.h>
+
+/* A line for each piece that a sleep has to save: where it is, and the CRC of its contents. */
+#define KERNEL_MEMORY_SIZE	65536
+
+/*
+ * Those pieces that begin at this address of VRAM or behind it; fails the test if there are none.
+ * inject_load() comes first.
+ */
+void kernel_memory(uint64_t from, char text[KERNEL_MEMORY_SIZE]);
+
+#endif /* AGATE_TESTS_KERNEL_MEMORY_H */

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The driver's own memory on the card, as it is now: /sys/kernel/debug/agate_kmem has a line for
+ * each piece that a suspend saves, with its address in VRAM, its size, and its CRC-32.
+ */
+#include <linux/crc32.h>
+#include <linux/debugfs.h>
+#include <linux/fs.h>
+#include <linux/io.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+
+#include "agate_device.h"
+#include "agate_kmem.h"
+#include "watch.h"
+
+static struct dentry *kmem_file;
+
+static int show_one(struct seq_file *m, const struct agate_kmem *kmem)
+{
+	void *copy = kvmalloc(kmem->size, GFP_KERNEL);
+
+	if (!copy)
+		return -ENOMEM;
+	memcpy_fromio(copy, kmem->vaddr, kmem->size);
+	seq_printf(m, "%llx %llx %08x\n", kmem->addr, kmem->size,
+		   crc32_le(~0u, copy, kmem->size));
+	kvfree(copy);
+	return 0;
+}
+
+static int kmem_show(struct seq_file *m, void *unused)
+{
+	struct agate_device *adev = watch_device();
+	struct agate_kmem *kmem;
+	int ret = 0;
+
+	if (!adev)
+		return -ENODEV;
+	mutex_lock(&adev->card.kmem_lock);
+	list_for_each_entry(kmem, &adev->card.kmems, link) {
+		if (!ret && kmem->vram && !(kmem->flags & AGATE_KMEM_NO_SAVE))
+			ret = show_one(m, kmem);
+	}
+	mutex_unlock(&adev->card.kmem_lock);
+	return ret;
+}
+DEFINE_SHOW_ATTRIBUTE(kmem);
+
+int kmem_init(void)
+{
+	kmem_file = debugfs_create_file("agate_kmem", 0400, NULL, NULL, &kmem_fops);
+	return PTR_ERR_OR_ZERO(kmem_file);
+}
+
+void kmem_exit(void)
+{
+	debugfs_remove(kmem_file);
+}
