@@ -74,7 +74,7 @@ static int suspend_pinned(struct agate_device *adev)
 	list_for_each_entry(bo, &adev->card.sleepers, asleep) {
 		dma_resv_lock(resv_of(bo), NULL);
 		ret = agate_sleepers_wait(bo);
-		/* What did not arrive is lost, and the caller has to hear of it. */
+		/* A BO that did not arrive is lost, and the caller has to hear of it. */
 		if (!ret && !is_in_vram(bo))
 			ret = agate_placed_contents(bo);
 		else if (!ret && has_contents_in_vram(bo))
