@@ -211,14 +211,14 @@ void make_private(bool private)
 	foreign_call(FOREIGN_PRIVATE, (void *)(uintptr_t)private);
 }
 
-void check_undone(uint32_t mapped)
+static void check_undone_by(const char *once, uint32_t mapped)
 {
 	struct foreign_seen seen;
 
 	for (int i = 0; i < 500 && foreign_seen().alive; i++)
 		usleep(2000);
 	seen = foreign_seen();
-	rule("an import is undone once: unmapped as it was mapped, and detached");
+	rule("%s", once);
 	check_equal(seen.mapped, mapped, "times that the exporter mapped its memory");
 	check_equal(seen.unmapped, mapped, "times that it unmapped the memory");
 	check_equal(seen.wrong, 0, "unmaps of another table, or in another direction");
@@ -227,6 +227,17 @@ void check_undone(uint32_t mapped)
 	check_equal(seen.late, 0, "calls of the exporter after dma_buf_put()");
 	rule("an importer puts the dma-buf when it is done with it");
 	check_equal(seen.alive, 0, "dma-bufs that are left, closed by all");
+}
+
+void check_undone(uint32_t mapped)
+{
+	check_undone_by("an import is undone once: unmapped as it was mapped, and detached", mapped);
+}
+
+void check_core_undone(uint32_t mapped)
+{
+	check_undone_by("when agate_prime_import_sg_table() returns an error, the core undoes the "
+			"import, and nobody else does", mapped);
 }
 
 int try_map_bo(const struct bo *bo, int prot, void **cpu)

@@ -50,6 +50,8 @@ int advise(const struct bo *bo, uint32_t madv);
 void make_private(bool private);
 /* Importers called the exporter as often, and as they may, and have put its dma-buf. */
 void check_undone(uint32_t mapped);
+/* The same after imports that have failed. */
+void check_core_undone(uint32_t mapped);
 /* MMAP_BO and mmap() of an imported BO: 0 or the errno. */
 int try_map_bo(const struct bo *bo, int prot, void **cpu);
 /* A job that writes the BO is submitted, and runs when the timeline is advanced. */
