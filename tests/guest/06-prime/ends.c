@@ -401,10 +401,36 @@ static void check_together(void)
 	check_errno(device_bind(), 0, "binding the device again");
 }
 
+/* Nobody has a reference to the BO any more, and it has not begun to release its backing. */
+static void check_dying(void)
+{
+	int fd = prime_open(), dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, 0);
+	struct going closing = { .fd = fd };
+
+	closing.dmabuf = (int)import_bo(fd, dmabuf).handle;
+	inject_hold_entry("agate_backing_release", 1, INJECT_BOUND_MS);
+	start(&closing, run_close);
+	if (!inject_await_held("agate_backing_release", INJECT_BOUND_MS))
+		could_not_look("the BO's end was not held");
+	check_errno(device_unbind(), 0, "unbinding the device");
+	rule("agate_prime_topic_fini() undoes all imports, also that of a BO that is about to die");
+	check_equal(foreign_seen().unmapped, 1, "times that the exporter unmapped its memory");
+	check_equal(foreign_seen().detached, 1, "times that the device detached");
+	if (!inject_let_go("agate_backing_release"))
+		could_not_look("the BO's end was not held until now");
+	pthread_join(closing.thread, NULL);
+	inject_clear();
+	close(fd);
+	close(dmabuf);
+	check_undone(1);
+	check_errno(device_bind(), 0, "binding the device again");
+}
+
 void test_two_ends(void **state)
 {
 	(void)state;
 	check_guarded();
+	check_dying();
 	check_together();
 }
 

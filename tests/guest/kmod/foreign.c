@@ -8,6 +8,7 @@
 #include "foreign.h"
 #include "gem_watch.h"
 #include "imports.h"
+#include "probes.h"
 #include "watch.h"
 
 #include <linux/debugfs.h>
@@ -38,7 +39,7 @@ struct foreign {
 	u32 flags;
 };
 
-/* The mapping of an attachment, and the addresses of its pages, if they are FOREIGN_MERGED. */
+/* The mapping of an attachment, and the addresses of its pages, if the kind has other ones. */
 struct mapped {
 	struct sg_table *sgt;
 	enum dma_data_direction dir;
@@ -126,13 +127,12 @@ static void spoil(struct foreign *foreign, struct sg_table *sgt, bool undo)
 }
 
 /* As an IOMMU does: three pages have consecutive addresses, and the last one another. */
-static void merge(struct mapped *mapped, struct sg_table *sgt)
+static void merge(const struct mapped *mapped, struct sg_table *sgt)
 {
 	struct scatterlist *sg;
 	unsigned int i;
 
 	for_each_sgtable_sg(sgt, sg, i) {
-		mapped->addresses[i] = sg_dma_address(sg);
 		sg_dma_address(sg) = DMA_MAPPING_ERROR;
 		sg_dma_len(sg) = 0;
 	}
@@ -145,11 +145,38 @@ static void merge(struct mapped *mapped, struct sg_table *sgt)
 	sgt->nents = 2;
 }
 
-static void split(const struct mapped *mapped, struct sg_table *sgt)
+static void reverse(const struct mapped *mapped, struct sg_table *sgt)
 {
 	struct scatterlist *sg;
 	unsigned int i;
 
+	for_each_sgtable_sg(sgt, sg, i)
+		sg_dma_address(sg) = mapped->addresses[FOREIGN_PAGES - 1 - i];
+}
+
+/* The addresses that an IOMMU might have given, or those of the DMA layer again. */
+static void readdress(u32 kind, struct mapped *mapped, struct sg_table *sgt)
+{
+	struct scatterlist *sg;
+	unsigned int i;
+
+	if (kind != FOREIGN_MERGED && kind != FOREIGN_REVERSED)
+		return;
+	for_each_sgtable_sg(sgt, sg, i)
+		mapped->addresses[i] = sg_dma_address(sg);
+	if (kind == FOREIGN_MERGED)
+		merge(mapped, sgt);
+	else
+		reverse(mapped, sgt);
+}
+
+static void readdress_back(u32 kind, const struct mapped *mapped, struct sg_table *sgt)
+{
+	struct scatterlist *sg;
+	unsigned int i;
+
+	if (kind != FOREIGN_MERGED && kind != FOREIGN_REVERSED)
+		return;
 	sgt->nents = sgt->orig_nents;
 	for_each_sgtable_sg(sgt, sg, i) {
 		sg_dma_address(sg) = mapped->addresses[i];
@@ -215,8 +242,7 @@ static struct sg_table *foreign_map(struct dma_buf_attachment *attach,
 		return ERR_PTR(ret);
 	}
 	spoil(foreign, sgt, false);
-	if (foreign->kind == FOREIGN_MERGED)
-		merge(mapped, sgt);
+	readdress(foreign->kind, mapped, sgt);
 	mapped->sgt = sgt;
 	mapped->dir = dir;
 	note(foreign, &seen.mapped);
@@ -236,8 +262,7 @@ static void foreign_unmap(struct dma_buf_attachment *attach, struct sg_table *sg
 	if (sgt != mapped->sgt)
 		return;
 	mapped->sgt = NULL;
-	if (foreign->kind == FOREIGN_MERGED)
-		split(mapped, sgt);
+	readdress_back(foreign->kind, mapped, sgt);
 	spoil(foreign, sgt, true);
 	dma_unmap_sgtable(attach->dev, sgt, mapped->dir, 0);
 	sg_free_table(sgt);
@@ -338,6 +363,7 @@ static unsigned int place_of(u32 kind, unsigned int page)
 	case FOREIGN_IN_ENTRIES:
 	case FOREIGN_UNEQUAL:
 	case FOREIGN_SHORT_END:
+	case FOREIGN_REVERSED:
 		return page;
 	case FOREIGN_MERGED:
 		return page + (page == FOREIGN_PAGES - 1);
@@ -417,19 +443,44 @@ static void map_none(struct dma_buf_attachment *attach, struct foreign_import *i
 		dma_buf_unmap_attachment(attach, sgt, DMA_NONE);
 }
 
+static unsigned int mapped_in;		/* the direction of the importer's last mapping */
+
+static int __kprobes on_map(struct kprobe *kp, struct pt_regs *regs)
+{
+	if (regs->di == (unsigned long)&importer->dev)
+		mapped_in = regs->dx;
+	return 0;
+}
+
+static struct sg_table *map_watched(struct dma_buf_attachment *attach, struct foreign_import *import)
+{
+	struct kprobe mapping = { .symbol_name = "dma_map_sgtable", .pre_handler = on_map };
+	struct sg_table *sgt;
+	bool watched;
+
+	mapped_in = 0;
+	import->wanted = DMA_FROM_DEVICE;
+	watched = !probe_arm(&mapping);
+	sgt = dma_buf_map_attachment(attach, DMA_FROM_DEVICE);
+	if (watched)
+		probe_disarm(&mapping);
+	import->direction = mapped_in;
+	return sgt;
+}
+
 static void map_twice(struct dma_buf_attachment *attach, struct foreign_import *import)
 {
-	struct sg_table *first = dma_buf_map_attachment(attach, DMA_BIDIRECTIONAL), *second;
+	struct sg_table *first = map_watched(attach, import), *second;
 
 	import->result = PTR_ERR_OR_ZERO(first);
 	if (import->result)
 		return;
 	look_at_table(import, first);
-	second = dma_buf_map_attachment(attach, DMA_BIDIRECTIONAL);
+	second = dma_buf_map_attachment(attach, DMA_FROM_DEVICE);
 	import->same = first == second;
 	if (!IS_ERR(second))
-		dma_buf_unmap_attachment(attach, second, DMA_BIDIRECTIONAL);
-	dma_buf_unmap_attachment(attach, first, DMA_BIDIRECTIONAL);
+		dma_buf_unmap_attachment(attach, second, DMA_FROM_DEVICE);
+	dma_buf_unmap_attachment(attach, first, DMA_FROM_DEVICE);
 }
 
 static void map_for_kernel(struct dma_buf *dmabuf, struct foreign_import *import)

@@ -21,6 +21,8 @@ enum foreign_kind {
 	 * nents is 2, orig_nents is 4, and the other two have no addresses.
 	 */
 	FOREIGN_MERGED,
+	/* Its pages are consecutive, and an IOMMU has given them addresses the other way round. */
+	FOREIGN_REVERSED,
 	FOREIGN_ODD_START,	/* the last entry begins and ends inside pages */
 	FOREIGN_ODD_END,	/* the last entry is longer than whole pages */
 	FOREIGN_SHORT,		/* the last entry is missing */
@@ -68,6 +70,8 @@ struct foreign_import {
 	__u32 entries;
 	__u32 other_device;	/* entries longer than this device takes */
 	__s32 vmap;		/* result of mapping it for the kernel */
+	__u32 direction;	/* in which it was mapped, if dma_map_sgtable() did that, or 0 */
+	__u32 wanted;		/* the direction that was asked for */
 	__u64 word;		/* the first one, as the kernel reads it */
 };
 
