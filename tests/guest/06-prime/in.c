@@ -121,7 +121,7 @@ static void *run_close(void *arg)
 	return NULL;
 }
 
-/* The BO is dead, and its import undone, but for the dma-buf. */
+/* The BO is dead, and all of its import is undone, except that the dma-buf is not put yet. */
 static void check_dead_import(int fd)
 {
 	int dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, 0);

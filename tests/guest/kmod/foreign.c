@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Lab 06: another driver that exports and imports dma-bufs; see foreign.h.
+ * Lab 06: another driver that exports dma-bufs, and the file that foreign.h describes.
  *
  * It counts what importers do, and looks at each call: vgem and udmabuf take wrong ones
  * without a word, and their memory is never wrong.  One dma-buf at a time is the newest.
  */
 #include "foreign.h"
+#include "foreign_parts.h"
 #include "gem_watch.h"
-#include "imports.h"
-#include "probes.h"
 #include "watch.h"
 
 #include <linux/debugfs.h>
@@ -19,7 +18,6 @@
 #include <linux/iosys-map.h>
 #include <linux/mm.h>
 #include <linux/module.h>
-#include <linux/platform_device.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
@@ -50,8 +48,6 @@ static struct foreign_seen seen;
 static struct foreign *newest;
 static DEFINE_MUTEX(seen_lock);
 static struct dentry *foreign_file;
-static struct platform_device *importer;
-static struct device_dma_parameters importer_limits = { .max_segment_size = PAGE_SIZE };
 
 /* One more of what a member of seen counts, if it was done to the newest dma-buf. */
 static void note(const struct foreign *foreign, u32 *what)
@@ -73,7 +69,7 @@ static struct foreign *called(struct dma_buf *dmabuf)
 	return foreign;
 }
 
-/* An import ends under prime.lock, except for one that the core undoes because it has failed. */
+/* An import ends under prime.lock, unless it has failed: then the core undoes it without. */
 static void check_guarded(struct foreign *foreign, struct dma_buf_attachment *attach)
 {
 	struct agate_device *adev = dev_get_drvdata(attach->dev);
@@ -421,100 +417,6 @@ static long foreign_make(struct foreign_make *make)
 	return make->fd < 0 ? make->fd : 0;
 }
 
-/* ---- The importer ------------------------------------------------------ */
-
-static void look_at_table(struct foreign_import *import, struct sg_table *sgt)
-{
-	struct scatterlist *sg;
-	unsigned int i;
-
-	for_each_sgtable_sg(sgt, sg, i) {
-		import->entries++;
-		import->other_device += sg->length > importer_limits.max_segment_size;
-	}
-}
-
-static void map_none(struct dma_buf_attachment *attach, struct foreign_import *import)
-{
-	struct sg_table *sgt = dma_buf_map_attachment(attach, DMA_NONE);
-
-	import->none = PTR_ERR_OR_ZERO(sgt);
-	if (!IS_ERR(sgt))
-		dma_buf_unmap_attachment(attach, sgt, DMA_NONE);
-}
-
-static unsigned int mapped_in;		/* the direction of the importer's last mapping */
-
-static int __kprobes on_map(struct kprobe *kp, struct pt_regs *regs)
-{
-	if (regs->di == (unsigned long)&importer->dev)
-		mapped_in = regs->dx;
-	return 0;
-}
-
-static struct sg_table *map_watched(struct dma_buf_attachment *attach, struct foreign_import *import)
-{
-	struct kprobe mapping = { .symbol_name = "dma_map_sgtable", .pre_handler = on_map };
-	struct sg_table *sgt;
-	bool watched;
-
-	mapped_in = 0;
-	import->wanted = DMA_FROM_DEVICE;
-	watched = !probe_arm(&mapping);
-	sgt = dma_buf_map_attachment(attach, DMA_FROM_DEVICE);
-	if (watched)
-		probe_disarm(&mapping);
-	import->direction = mapped_in;
-	return sgt;
-}
-
-static void map_twice(struct dma_buf_attachment *attach, struct foreign_import *import)
-{
-	struct sg_table *first = map_watched(attach, import), *second;
-
-	import->result = PTR_ERR_OR_ZERO(first);
-	if (import->result)
-		return;
-	look_at_table(import, first);
-	second = dma_buf_map_attachment(attach, DMA_FROM_DEVICE);
-	import->same = first == second;
-	if (!IS_ERR(second))
-		dma_buf_unmap_attachment(attach, second, DMA_FROM_DEVICE);
-	dma_buf_unmap_attachment(attach, first, DMA_FROM_DEVICE);
-}
-
-static void map_for_kernel(struct dma_buf *dmabuf, struct foreign_import *import)
-{
-	struct iosys_map map;
-
-	import->vmap = dma_buf_vmap(dmabuf, &map);
-	if (import->vmap)
-		return;
-	iosys_map_memcpy_from(&import->word, &map, 0, sizeof(import->word));
-	dma_buf_vunmap(dmabuf, &map);
-}
-
-static long foreign_import(struct foreign_import *import)
-{
-	struct dma_buf *dmabuf = dma_buf_get(import->fd);
-	struct dma_buf_attachment *attach;
-
-	if (IS_ERR(dmabuf))
-		return PTR_ERR(dmabuf);
-	attach = dma_buf_attach(dmabuf, &importer->dev);
-	import->attach = PTR_ERR_OR_ZERO(attach);
-	if (!IS_ERR(attach)) {
-		dma_resv_lock(dmabuf->resv, NULL);
-		map_none(attach, import);
-		map_twice(attach, import);
-		map_for_kernel(dmabuf, import);
-		dma_resv_unlock(dmabuf->resv);
-		dma_buf_detach(dmabuf, attach);
-	}
-	dma_buf_put(dmabuf);
-	return 0;
-}
-
 /* ---- The file ---------------------------------------------------------- */
 
 /* The newest BO looks as one of an address space, which few GPUs have, or not any more. */
@@ -594,7 +496,7 @@ static long foreign_ioctl(struct file *file, unsigned int cmd, unsigned long arg
 	case FOREIGN_IMPORT:
 		if (copy_from_user(&import, user, sizeof(import)))
 			return -EFAULT;
-		ret = foreign_import(&import);
+		ret = importer_import(&import);
 		return ret ? ret : copy_to_user(user, &import, sizeof(import)) ? -EFAULT : 0;
 	case FOREIGN_LOOK:
 		ret = foreign_look(&look);
@@ -622,11 +524,7 @@ static const struct file_operations foreign_fops = {
 
 void foreign_init(void)
 {
-	importer = platform_device_register_simple("agate_importer", -1, NULL, 0);
-	if (IS_ERR(importer))
-		return;
-	importer->dev.dma_parms = &importer_limits;
-	if (!dma_coerce_mask_and_coherent(&importer->dev, DMA_BIT_MASK(64)))
+	if (!importer_init())
 		foreign_file = debugfs_create_file("agate_foreign", 0600, NULL, NULL,
 						   &foreign_fops);
 }
@@ -634,8 +532,7 @@ void foreign_init(void)
 void foreign_exit(void)
 {
 	debugfs_remove(foreign_file);
-	if (!IS_ERR(importer))
-		platform_device_unregister(importer);
+	importer_exit();
 }
 
 MODULE_IMPORT_NS(DMA_BUF);

@@ -70,8 +70,8 @@ struct foreign_import {
 	__u32 entries;
 	__u32 other_device;	/* entries longer than this device takes */
 	__s32 vmap;		/* result of mapping it for the kernel */
-	__u32 direction;	/* in which it was mapped, if dma_map_sgtable() did that, or 0 */
-	__u32 wanted;		/* the direction that was asked for */
+	__u32 turned;		/* it was mapped in another direction than was asked for */
+	__u32 pad;
 	__u64 word;		/* the first one, as the kernel reads it */
 };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Lab 06: the list of imports as it was when prime.lock was given back last.  When the lock is
- * wanted next, or the test looks, the list has to be the same; see imports.h.
+ * wanted next, or the test looks, the list has to be the same.
  *
  * The test has one thread that imports and closes meanwhile.
  */
-#include "imports.h"
+#include "foreign_parts.h"
 
 #include <linux/kprobes.h>
 #include <linux/mutex.h>
