@@ -7,7 +7,7 @@
 
 struct foreign_import;
 
-/* importer.c: 0 or a negative errno. */
+/* foreign_importer.c: 0 or a negative errno. */
 int importer_init(void);
 void importer_exit(void);
 long importer_import(struct foreign_import *import);
