@@ -32,8 +32,9 @@ struct drm_gem_object;
 
 /**
  * struct agate_prime - what a device has imported
- * @lock: protects @imports, and the sgt of each; taken before a BO's dma_resv.  The frame
- *	initialises both, because imported BOs may outlive the topic
+ * @lock: protects @imports, and the sgt of each, and is held while an import is undone; taken
+ *	before a BO's dma_resv.  The frame initialises both, because imported BOs may outlive the
+ *	topic
  * @imports: struct agate_bo, by import.link
  */
 struct agate_prime {
@@ -69,7 +70,8 @@ void agate_prime_topic_fini(struct agate_device *adev);
  *
  * Context: object_name_lock is held; takes backing.lock.
  * Return: the dma-buf; -EPERM for a BO with the reservation of an address space; -EINVAL for one
- * that is not EXPORTABLE; an error of agate_backing_hold(), such as -EFAULT when purged; -ENOMEM.
+ * that is not EXPORTABLE; an error of agate_backing_hold(), such as -EFAULT when purged; that of
+ * the core, such as -ENOMEM.
  */
 struct dma_buf *agate_prime_export(struct drm_gem_object *obj, int flags);
 
@@ -91,8 +93,9 @@ struct drm_gem_object *agate_prime_import(struct drm_device *drm, struct dma_buf
  * @attach: the attachment
  * @sgt: the memory, mapped for DMA
  *
- * The BO is NOEXEC.  If the dma-buf was exported without DRM_RDWR, the BO is CPU_READONLY
- * and GPU_READONLY; if the memory is one run, it is CONTIGUOUS.
+ * The BO has the dma-buf's size, also if the memory is more, and is NOEXEC.  If the dma-buf was
+ * exported without DRM_RDWR, the BO is CPU_READONLY and GPU_READONLY; if the memory is one run,
+ * it is CONTIGUOUS.
  *
  * Return: the BO, which owns the dma-buf, @attach and @sgt from now on; -EINVAL for a size that no
  * BO has, for memory that is not whole pages, or less than the dma-buf's size, and for more than

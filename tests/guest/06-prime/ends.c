@@ -151,6 +151,7 @@ void test_other_device(void **state)
 	dmabuf = export_bo(&bo);
 	guest_destroy(&bo);
 	close(fd);
+	watch_device_end();
 	check_errno(device_unbind(), 0, "unbinding the device");
 	check_errno(device_bind(), 0, "binding it again, which makes another one");
 	fd = guest_open();
@@ -167,6 +168,7 @@ void test_other_device(void **state)
 	close(dmabuf);
 	close(fd);
 	wait_for_release(users);
+	check_device_ended();
 }
 
 struct going {
@@ -207,13 +209,12 @@ static bool is_unplugged(int fd)
 }
 
 /* The device goes while an import is about to begin, which holds object_name_lock. */
-void test_removal(void **state)
+static void removal_before_import(void)
 {
 	int fd = prime_open(), first = foreign_dmabuf(FOREIGN_SCATTERED, 0);
 	struct going import = { .fd = fd }, unbind = { 0 };
 	int i;
 
-	(void)state;
 	import_bo(fd, first);
 	import.dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, 0);
 	inject_count("dma_buf_detach");
@@ -245,6 +246,62 @@ void test_removal(void **state)
 	check_errno(device_bind(), 0, "binding the device again");
 }
 
+/* The device goes while an import has its BO, and the core has not completed that yet. */
+static void removal_within_import(void)
+{
+	int fd = prime_open(), dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, 0);
+	struct going import = { .fd = fd, .dmabuf = dmabuf }, unbind = { 0 };
+
+	inject_count("agate_topics_fini");
+	inject_hold_return("agate_prime_import_sg_table", 1, INJECT_BOUND_MS);
+	start(&import, run_import);
+	rule("drm_gem_prime_import() calls agate_prime_import_sg_table()");
+	check_true(inject_await_held("agate_prime_import_sg_table", INJECT_BOUND_MS), "that call",
+		   "none");
+	start(&unbind, run_unbind);
+	if (!is_unplugged(fd))
+		could_not_look("the device was not unplugged");
+	rule("drm_dev_enter() and drm_dev_exit() enclose the whole import: the device does not go "
+	     "before that is complete");
+	for (int i = 0; i < PATIENCE_MS && !inject_hits("agate_topics_fini"); i++)
+		usleep(1000);
+	check_equal(inject_hits("agate_topics_fini"), 0, "removals in the middle of the import");
+	if (!inject_let_go("agate_prime_import_sg_table"))
+		could_not_look("the import was not held until now");
+	pthread_join(import.thread, NULL);
+	pthread_join(unbind.thread, NULL);
+	inject_clear();
+	close(fd);
+	close(dmabuf);
+	check_undone(1);
+	check_errno(device_bind(), 0, "binding the device again");
+}
+
+void test_removal(void **state)
+{
+	(void)state;
+	removal_before_import();
+	removal_within_import();
+}
+
+/* What the end of the topic leaves of all imports. */
+static void check_fini(struct going *unbind)
+{
+	struct foreign_look look;
+
+	inject_hold_return("agate_prime_topic_fini", 1, INJECT_BOUND_MS);
+	start(unbind, run_unbind);
+	rule("the device's end calls agate_prime_topic_fini(), which returns");
+	check_true(inject_await_held("agate_prime_topic_fini", INJECT_BOUND_MS), "that call", "none");
+	look = foreign_look();
+	if (!inject_let_go("agate_prime_topic_fini"))
+		could_not_look("the end of the topic was not held until now");
+	pthread_join(unbind->thread, NULL);
+	rule("agate_prime_topic_fini() leaves import.sgt and base.import_attach NULL, of all imports");
+	check_equal(look.tables, 0, "imports with an import.sgt");
+	check_equal(look.attachments, 0, "imports with a base.import_attach");
+}
+
 /* Neither mapping nor attachment outlasts the device, and the end of the BO finds that done. */
 void test_unplug(void **state)
 {
@@ -252,6 +309,7 @@ void test_unplug(void **state)
 	int dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, 0);
 	struct foreign_seen seen;
 	struct bo bo = import_bo(fd, dmabuf);
+	struct going unbind = { 0 };
 	void *cpu = NULL;
 	uint32_t mapped;
 
@@ -261,8 +319,10 @@ void test_unplug(void **state)
 	mapped = foreign_seen().mapped;
 	gpu_writes(&bo, 0, 9);
 	check_errno(try_map_bo(&bo, RW, &cpu), 0, "mmap() of the BO");
+	watch_device_end();
+	check_fini(&unbind);
 	rule("when the device goes, an import is unmapped and detached, and keeps the dma-buf");
-	check_errno(device_unbind(), 0, "unbinding the device");
+	check_errno(unbind.err, 0, "unbinding the device");
 	seen = foreign_seen();
 	check_equal(seen.unmapped, mapped, "times that the exporter unmapped its memory");
 	check_equal(seen.detached, mapped, "times that the device detached");
@@ -273,6 +333,7 @@ void test_unplug(void **state)
 	close(other);
 	close(fd);
 	check_undone(mapped);
+	check_device_ended();
 	check_errno(device_bind(), 0, "binding the device again");
 }
 
@@ -284,13 +345,37 @@ static void *run_close(void *arg)
 	return NULL;
 }
 
+/* Each end by itself: it holds the lock until the import is undone. */
+static void check_guarded(void)
+{
+	int fd = prime_open(), dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, 0);
+	struct bo bo = import_bo(fd, dmabuf);
+
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	check_gone();
+	rule("release holds prime.lock while it undoes an import: else the device may be gone before "
+	     "it has done so");
+	check_equal(foreign_seen().unguarded, 0, "unmaps and detaches without prime.lock");
+	close(dmabuf);
+	check_undone(1);
+	dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, 0);
+	import_bo(fd, dmabuf);
+	check_errno(device_unbind(), 0, "unbinding the device");
+	rule("agate_prime_topic_fini() holds prime.lock while it undoes an import: else a BO that "
+	     "dies may put the dma-buf before");
+	check_equal(foreign_seen().unguarded, 0, "unmaps and detaches without prime.lock");
+	close(fd);
+	close(dmabuf);
+	check_undone(1);
+	check_errno(device_bind(), 0, "binding the device again");
+}
+
 /* While the BO's end undoes its import, the device goes. */
-void test_two_ends(void **state)
+static void check_together(void)
 {
 	int fd = prime_open(), dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, 0);
 	struct going closing = { .fd = fd }, unbind = { 0 };
 
-	(void)state;
 	closing.dmabuf = (int)import_bo(fd, dmabuf).handle;
 	inject_hold_entry("dma_buf_detach", 1, INJECT_BOUND_MS);
 	start(&closing, run_close);
@@ -314,6 +399,39 @@ void test_two_ends(void **state)
 	check_undone(1);
 	check_errno(unbind.err, 0, "unbinding the device");
 	check_errno(device_bind(), 0, "binding the device again");
+}
+
+/* Nobody has a reference to the BO any more, and it has not begun to release its backing. */
+static void check_dying(void)
+{
+	int fd = prime_open(), dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, 0);
+	struct going closing = { .fd = fd };
+
+	closing.dmabuf = (int)import_bo(fd, dmabuf).handle;
+	inject_hold_entry("agate_backing_release", 1, INJECT_BOUND_MS);
+	start(&closing, run_close);
+	if (!inject_await_held("agate_backing_release", INJECT_BOUND_MS))
+		could_not_look("the BO's end was not held");
+	check_errno(device_unbind(), 0, "unbinding the device");
+	rule("agate_prime_topic_fini() undoes all imports, also that of a BO that is about to die");
+	check_equal(foreign_seen().unmapped, 1, "times that the exporter unmapped its memory");
+	check_equal(foreign_seen().detached, 1, "times that the device detached");
+	if (!inject_let_go("agate_backing_release"))
+		could_not_look("the BO's end was not held until now");
+	pthread_join(closing.thread, NULL);
+	inject_clear();
+	close(fd);
+	close(dmabuf);
+	check_undone(1);
+	check_errno(device_bind(), 0, "binding the device again");
+}
+
+void test_two_ends(void **state)
+{
+	(void)state;
+	check_guarded();
+	check_dying();
+	check_together();
 }
 
 /* ---- The debug kernel looks on ------------------------------------------- */

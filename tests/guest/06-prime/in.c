@@ -7,11 +7,13 @@
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../kmod/piece.h"
 
-#define RW	(PROT_READ | PROT_WRITE)
+#define RW		(PROT_READ | PROT_WRITE)
+#define PARAMETER	"/sys/module/agate/parameters/contiguous_imports"
 
 static int numbered_memory(void **memory)
 {
@@ -21,17 +23,45 @@ static int numbered_memory(void **memory)
 	return dmabuf;
 }
 
+/* Tables that a file gets wrong which takes all entries for alike, or counts the wrong ones. */
+static void import_entries(int fd, enum foreign_kind kind, const char *what)
+{
+	int dmabuf = foreign_dmabuf(kind, 0);
+	uint32_t handle;
+	struct bo bo;
+
+	rule(kind == FOREIGN_MERGED ?
+	     "a table has nents entries that are mapped for DMA; orig_nents, which may be more, counts "
+	     "those with pages" : "each entry of a table has a length of its own");
+	check_errno(dmabuf_try_import(fd, dmabuf, &handle), 0, what);
+	bo = import_bo(fd, dmabuf);
+	for (uint32_t n = 0; n < PAGES; n++)
+		gpu_writes(&bo, n * PAGE + 8, 0x600d0000 + n);
+	close(dmabuf);
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+}
+
 void test_import(void **state)
 {
 	int fd = prime_open(), dmabuf, timeline;
 	struct bo jobs = guest_bo(fd, PAGE, 0), bo;
+	struct foreign_look look;
 	void *memory = NULL;
 
 	(void)state;
+	import_entries(fd, FOREIGN_UNEQUAL, "FD_TO_HANDLE of entries of 1, 2 and 1 pages");
+	import_entries(fd, FOREIGN_MERGED, "FD_TO_HANDLE, nents is 2 and orig_nents is 4");
 	dmabuf = numbered_memory(&memory);
 	bo = import_bo(fd, dmabuf);
 	rule("the BO's reservation is the exporter's: the dma-buf is busy during a job on the BO");
 	check_true(is_idle(dmabuf), "an idle dma-buf before the first job", "a busy one");
+	look = foreign_look();
+	rule("backing.bounced is the import's table only if agate_sgt_needs_sync() says so, and else "
+	     "NULL: where CPUs and GPU see the same memory, jobs pay nothing for it");
+	check_true(look.bounced == look.needs_sync,
+		   look.needs_sync ? "backing.bounced: the table" : "backing.bounced: NULL",
+		   look.needs_sync ? "NULL" : "the table");
+	rule("the BO's reservation is the exporter's: the dma-buf is busy during a job on the BO");
 	timeline = gated_write(&bo, &jobs, 5);
 	check_true(!is_idle(dmabuf), "a busy dma-buf", "an idle one");
 	guest_timeline_advance(timeline);
@@ -91,7 +121,7 @@ static void *run_close(void *arg)
 	return NULL;
 }
 
-/* The BO is dead, and its import undone, but the driver's frame still has it. */
+/* The BO is dead, and all of its import is undone, except that the dma-buf is not put yet. */
 static void check_dead_import(int fd)
 {
 	int dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, 0);
@@ -100,30 +130,53 @@ static void check_dead_import(int fd)
 	pthread_t thread;
 
 	close(dmabuf);
-	inject_hold_return("agate_backing_release", 1, INJECT_BOUND_MS);
+	inject_within("agate_backing_release");
+	inject_hold_entry("dma_buf_put", 1, INJECT_BOUND_MS);
 	assert_int_equal(pthread_create(&thread, NULL, run_close, &bo), 0);
-	rule("the backing of a BO that dies is released");
-	check_true(inject_await_held("agate_backing_release", INJECT_BOUND_MS), "a call of release",
+	rule("the release of an import puts the dma-buf");
+	check_true(inject_await_held("dma_buf_put", INJECT_BOUND_MS), "a call of dma_buf_put()",
 		   "none");
 	look = foreign_look();
-	if (!inject_let_go("agate_backing_release"))
+	if (!inject_let_go("dma_buf_put"))
 		could_not_look("the BO's end was not held until now");
 	pthread_join(thread, NULL);
 	inject_clear();
-	rule("the exporter's reservation goes with the dma-buf: base.resv is base._resv again");
+	rule("the exporter's reservation goes with the dma-buf: base.resv is base._resv again "
+	     "before dma_buf_put()");
 	check_true(look.dying && look.own_resv, "the BO's own reservation", "the exporter's");
-	rule("a BO that is dead is not on the device's list of imports");
+	rule("dma_buf_put() comes last: before it a BO that is dead leaves the device's list");
 	check_true(!look.listed, "an empty list", "a list with a BO");
+	check_undone(1);
+}
+
+/* Nobody else takes prime.lock meanwhile. */
+static void check_list(int fd)
+{
+	int dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, 0);
+	struct bo bo;
+
+	watch_imports(true);
+	bo = import_bo(fd, dmabuf);
+	rule("prime.lock protects prime.imports: a BO joins the list while its import holds it");
+	check_equal(foreign_look().unlocked, 0, "changes of the list without prime.lock");
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	close(dmabuf);
+	check_gone();
+	rule("prime.lock protects prime.imports: a BO leaves the list while its release holds it");
+	check_equal(foreign_look().unlocked, 0, "changes of the list without prime.lock");
+	watch_imports(false);
 	check_undone(1);
 }
 
 void test_returned(void **state)
 {
-	int fd = prime_open(), dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, 0);
+	int fd = prime_open(), dmabuf;
 	struct foreign_seen seen;
 	struct bo bo;
 
 	(void)state;
+	check_list(fd);
+	dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, 0);
 	bo = import_bo(fd, dmabuf);
 	close(dmabuf);
 	gpu_writes(&bo, 16, 7);
@@ -151,7 +204,7 @@ static void refused_memory(int fd, enum foreign_kind kind, int err, const char *
 	check_errno(dmabuf_try_import(fd, dmabuf, &handle), err, what);
 	check_gone();
 	close(dmabuf);
-	check_undone(kind != FOREIGN_REFUSES);
+	check_core_undone(kind != FOREIGN_REFUSES);
 }
 
 void test_bad_memory(void **state)
@@ -165,18 +218,23 @@ void test_bad_memory(void **state)
 		       "FD_TO_HANDLE, an entry begins inside a page");
 	refused_memory(fd, FOREIGN_ODD_END, EINVAL, "FD_TO_HANDLE, an entry ends inside a page");
 	refused_memory(fd, FOREIGN_SHORT, EINVAL, "FD_TO_HANDLE, a page is missing");
+	refused_memory(fd, FOREIGN_SHORT_END, EINVAL,
+		       "FD_TO_HANDLE, a page is missing at the end of the last entry");
 	refused_memory(fd, FOREIGN_HUGE, EINVAL, "FD_TO_HANDLE of more than AGATE_BO_MAX_SIZE");
 	refused_memory(fd, FOREIGN_REFUSES, EXDEV, "FD_TO_HANDLE, the exporter refuses");
 	dmabuf = foreign_dmabuf(FOREIGN_LONG, 0);
 	rule("memory may be more than the dma-buf's size, which is the BO's");
 	check_errno(dmabuf_try_import(fd, dmabuf, &handle), 0, "FD_TO_HANDLE, a page too many");
+	rule("the BO's size is the dma-buf's, also if the table has more memory");
+	check_equal((int64_t)foreign_look().size, (int64_t)dmabuf_size(dmabuf), "bytes of the BO");
 	check_errno(guest_close_handle(fd, handle), 0, "GEM_CLOSE");
 	close(dmabuf);
 	check_undone(1);
 	dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, 0);
 	rule("when the BO cannot be made, the import fails with that error and keeps nothing");
-	inject_fail("agate_gem_create", 1, ENOMEM);
-	check_errno(dmabuf_try_import(fd, dmabuf, &handle), ENOMEM, "FD_TO_HANDLE without memory");
+	inject_fail("agate_gem_create", 1, ENFILE);
+	check_errno(dmabuf_try_import(fd, dmabuf, &handle), ENFILE,
+		    "FD_TO_HANDLE when agate_gem_create() gives ENFILE");
 	inject_clear();
 	check_gone();
 	bo = import_bo(fd, dmabuf);
@@ -217,30 +275,38 @@ static void check_flag(const char *flag, bool expected, const char *why)
 		   expected ? "no such flag" : "that flag");
 }
 
+/* What the flags say of memory that lies in one of these ways. */
+static void check_run(int fd, enum foreign_kind kind, bool contiguous, const char *why)
+{
+	int dmabuf = foreign_dmabuf(kind, 0);
+	struct bo bo = import_bo(fd, dmabuf);
+
+	rule("an imported BO is NOEXEC, and CONTIGUOUS if its memory is one run");
+	check_flag("noexec", true, "the BO was imported");
+	check_flag("readonly", false, "the dma-buf has DRM_RDWR");
+	check_flag("contiguous", contiguous, why);
+	gpu_writes(&bo, PAGE, 1);
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	close(dmabuf);
+	check_undone(1);
+}
+
 void test_rights(void **state)
 {
 	int fd = prime_open(), dmabuf;
-	struct bo bo;
 
 	(void)state;
 	dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, FOREIGN_READ);
 	read_only(fd, dmabuf);
 	close(dmabuf);
 	check_undone(1);
-	for (int kind = FOREIGN_SCATTERED; kind <= FOREIGN_IN_ENTRIES; kind++) {
-		dmabuf = foreign_dmabuf((enum foreign_kind)kind, 0);
-		bo = import_bo(fd, dmabuf);
-		rule("an imported BO is NOEXEC, and CONTIGUOUS if its memory is one run");
-		check_flag("noexec", true, "the BO was imported");
-		check_flag("readonly", false, "the dma-buf has DRM_RDWR");
-		check_flag("contiguous", kind == FOREIGN_IN_ENTRIES,
-			   kind == FOREIGN_IN_ENTRIES ? "each entry begins where another one ends" :
-			   "there are gaps between the entries");
-		gpu_writes(&bo, PAGE, 1);
-		check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
-		close(dmabuf);
-		check_undone(1);
-	}
+	check_run(fd, FOREIGN_SCATTERED, false, "there are gaps between the entries");
+	check_run(fd, FOREIGN_IN_ENTRIES, true, "each entry begins where another one ends");
+	check_run(fd, FOREIGN_UNEQUAL, true,
+		  "entries of 1, 2 and 1 pages, and each begins where another one ends");
+	check_run(fd, FOREIGN_MERGED, false, "there is a gap between the two entries");
+	check_run(fd, FOREIGN_REVERSED, false,
+		  "the pages are consecutive, but their DMA addresses, which the GPU uses, are not");
 	close(fd);
 	check_gone();
 }
@@ -256,18 +322,17 @@ static struct piece_call runs_of(uint64_t offset, uint64_t size)
 	return call;
 }
 
-void test_parts(void **state)
+static void check_parts(int fd, enum foreign_kind kind)
 {
 	static const uint64_t outside[][2] = {
 		{ SIZE, PAGE }, { SIZE - PAGE, 2 * PAGE }, { 0, SIZE + PAGE },
 		{ PAGE, UINT64_MAX - PAGE + 1 }, { UINT64_MAX - PAGE + 1, 2 * PAGE },
 	};
-	int fd = prime_open(), dmabuf = foreign_dmabuf(FOREIGN_IN_ENTRIES, 0);
+	int dmabuf = foreign_dmabuf(kind, 0);
 	struct bo bo = import_bo(fd, dmabuf);
 	const uint64_t base = runs_of(0, SIZE).addr;
 	struct piece_call call;
 
-	(void)state;
 	for (uint64_t first = 0; first < PAGES; first++)
 		for (uint64_t n = 1; n <= PAGES - first; n++) {
 			call = runs_of(first * PAGE, n * PAGE);
@@ -284,6 +349,15 @@ void test_parts(void **state)
 	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
 	close(dmabuf);
 	check_undone(1);
+}
+
+void test_parts(void **state)
+{
+	int fd = prime_open();
+
+	(void)state;
+	check_parts(fd, FOREIGN_IN_ENTRIES);
+	check_parts(fd, FOREIGN_UNEQUAL);
 	close(fd);
 	check_gone();
 }
@@ -291,6 +365,7 @@ void test_parts(void **state)
 void test_one_piece(void **state)
 {
 	int fd = prime_open(), dmabuf;
+	struct stat sb;
 	uint32_t handle;
 	struct bo bo;
 
@@ -298,12 +373,16 @@ void test_one_piece(void **state)
 	close(fd);
 	check_errno(module_unload(), 0, "unloading the module");
 	check_errno(module_load("contiguous_imports=1"), 0, "loading it with contiguous_imports=1");
+	/* A parameter with mode 0 has no file. */
+	rule("nobody changes contiguous_imports later: the mode of the parameter has no right to write");
+	check_true(stat(PARAMETER, &sb) || !(sb.st_mode & 0222), "a file that is only read, or none",
+		   PARAMETER " can be written");
 	fd = guest_open();
 	dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, 0);
 	rule("with the parameter contiguous_imports, memory of more than one run is refused");
 	check_errno(dmabuf_try_import(fd, dmabuf, &handle), EINVAL, "FD_TO_HANDLE of four runs");
 	close(dmabuf);
-	check_undone(1);
+	check_core_undone(1);
 	dmabuf = foreign_dmabuf(FOREIGN_IN_ENTRIES, 0);
 	bo = import_bo(fd, dmabuf);
 	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");

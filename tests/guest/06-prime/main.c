@@ -18,6 +18,7 @@ static struct {
 	const char *name;
 	long value;
 } begun[] = { { "bos", -1 }, { "handles", -1 } };
+static int32_t begun_refs = -1;
 
 int prime_open(void)
 {
@@ -31,6 +32,8 @@ int prime_open(void)
 	for (size_t i = 0; i < sizeof(begun) / sizeof(begun[0]); i++)
 		if (begun[i].value < 0)
 			begun[i].value = guest_counter(begun[i].name);
+	if (begun_refs < 0)
+		begun_refs = foreign_look().device_refs;
 	return fd;
 }
 
@@ -123,6 +126,29 @@ void check_gone(void)
 	rule("when all is closed and unmapped, nothing is left");
 	check_more("handles", 0, "handles that are left");
 	check_more("bos", 0, "BOs that are left");
+	for (int i = 0; i < 500 && foreign_look().device_refs > begun_refs; i++)
+		usleep(2000);
+	rule("whoever takes a reference to the device puts it: else a device that is taken away "
+	     "is never freed, and keeps its name");
+	check_true(foreign_look().device_refs <= begun_refs,
+		   "as many references to the device as before", "references that nobody puts");
+}
+
+void watch_device_end(void)
+{
+	inject_anybody(true);
+	inject_count("drm_managed_release");
+	inject_anybody(false);
+}
+
+void check_device_ended(void)
+{
+	for (int i = 0; i < 500 && !inject_hits("drm_managed_release"); i++)
+		usleep(2000);
+	rule("when a device was taken away and all is closed, nobody has a reference to it: the "
+	     "core frees it, and its name");
+	check_equal(inject_hits("drm_managed_release"), 1, "devices that the core has freed");
+	inject_clear();
 }
 
 /* ---- Another driver ------------------------------------------------------ */
@@ -155,12 +181,20 @@ struct foreign_seen foreign_seen(void)
 	return seen;
 }
 
-struct foreign_import foreign_import(int dmabuf)
+struct foreign_import foreign_try_import(int dmabuf)
 {
 	struct foreign_import import = { .fd = dmabuf };
 
-	rule("another driver can attach to a dma-buf of this one");
 	foreign_call(FOREIGN_IMPORT, &import);
+	return import;
+}
+
+struct foreign_import foreign_import(int dmabuf)
+{
+	struct foreign_import import = foreign_try_import(dmabuf);
+
+	rule("another driver can attach to a dma-buf of this one");
+	check_errno(-import.attach, 0, "dma_buf_attach()");
 	return import;
 }
 
@@ -177,14 +211,14 @@ void make_private(bool private)
 	foreign_call(FOREIGN_PRIVATE, (void *)(uintptr_t)private);
 }
 
-void check_undone(uint32_t mapped)
+static void check_undone_by(const char *once, uint32_t mapped)
 {
 	struct foreign_seen seen;
 
 	for (int i = 0; i < 500 && foreign_seen().alive; i++)
 		usleep(2000);
 	seen = foreign_seen();
-	rule("an import is undone once: unmapped as it was mapped, and detached");
+	rule("%s", once);
 	check_equal(seen.mapped, mapped, "times that the exporter mapped its memory");
 	check_equal(seen.unmapped, mapped, "times that it unmapped the memory");
 	check_equal(seen.wrong, 0, "unmaps of another table, or in another direction");
@@ -193,6 +227,17 @@ void check_undone(uint32_t mapped)
 	check_equal(seen.late, 0, "calls of the exporter after dma_buf_put()");
 	rule("an importer puts the dma-buf when it is done with it");
 	check_equal(seen.alive, 0, "dma-bufs that are left, closed by all");
+}
+
+void check_undone(uint32_t mapped)
+{
+	check_undone_by("an import is undone once: unmapped as it was mapped, and detached", mapped);
+}
+
+void check_core_undone(uint32_t mapped)
+{
+	check_undone_by("when agate_prime_import_sg_table() returns an error, the core undoes the "
+			"import, and nobody else does", mapped);
 }
 
 int try_map_bo(const struct bo *bo, int prot, void **cpu)
@@ -206,6 +251,11 @@ int try_map_bo(const struct bo *bo, int prot, void **cpu)
 		return errno;
 	*cpu = at;
 	return 0;
+}
+
+void watch_imports(bool on)
+{
+	foreign_call(FOREIGN_WATCH, (void *)(uintptr_t)on);
 }
 
 /* ---- Jobs ---------------------------------------------------------------- */

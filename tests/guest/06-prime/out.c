@@ -50,7 +50,7 @@ void test_self(void **state)
 	check_gone();
 }
 
-static int advise(const struct bo *bo, uint32_t madv)
+int advise(const struct bo *bo, uint32_t madv)
 {
 	struct drm_agate_madvise arg = { .handle = bo->handle, .madv = madv };
 
@@ -96,6 +96,11 @@ void test_refused(void **state)
 		    "HANDLE_TO_FD of a purged BO");
 	guest_destroy(&bo);
 	bo = numbered_bo(fd, 0);
+	rule("an export hands on the error of agate_backing_hold(), whichever that is");
+	inject_fail("agate_backing_hold", 1, ENFILE);
+	check_errno(dmabuf_try_export(fd, bo.handle, DRM_RDWR, &dmabuf), ENFILE,
+		    "HANDLE_TO_FD when agate_backing_hold() gives ENFILE");
+	inject_clear();
 	close(export_bo(&bo));
 	guest_destroy(&bo);
 	close(fd);
@@ -218,9 +223,9 @@ void test_advice(void **state)
 	contents(fd);
 	rule("an export that fails holds nothing: the BO can still be declared unneeded");
 	check_errno(guest_create(fd, SIZE, 0, &other), 0, "CREATE_BO");
-	inject_fail("drm_gem_dmabuf_export", 1, ENOMEM);
-	check_errno(dmabuf_try_export(fd, other.handle, DRM_RDWR, &dmabuf), ENOMEM,
-		    "HANDLE_TO_FD without memory");
+	inject_fail("drm_gem_dmabuf_export", 1, ENFILE);
+	check_errno(dmabuf_try_export(fd, other.handle, DRM_RDWR, &dmabuf), ENFILE,
+		    "HANDLE_TO_FD when drm_gem_dmabuf_export() gives ENFILE");
 	inject_clear();
 	check_errno(advise(&other, AGATE_MADV_DONTNEED), 0, "MADVISE of a BO without a dma-buf");
 	check_errno(guest_close_handle(fd, other.handle), 0, "GEM_CLOSE");

@@ -28,8 +28,11 @@ int try_map(int dmabuf, int prot, int flags, void **cpu);
 void gpu_writes(const struct bo *bo, uint32_t offset, uint64_t value);
 /* The driver's counter, "bos" or "handles", shows so many more than at first, soon. */
 void check_more(const char *counter, long expected, const char *what);
-/* All is closed: none of them shows more. */
+/* All is closed: none of them shows more, and the device has no more references. */
 void check_gone(void);
+/* From before the device goes: when all is closed after that, the core has freed it. */
+void watch_device_end(void);
+void check_device_ended(void);
 
 /* A dma-buf of SIZE of a driver that exports as it is told to, and what was done to it. */
 int foreign_dmabuf(enum foreign_kind kind, uint32_t flags);
@@ -37,10 +40,18 @@ struct foreign_seen foreign_seen(void);
 struct foreign_look foreign_look(void);
 /* Another driver imports a dma-buf, uses it, and gives it back. */
 struct foreign_import foreign_import(int dmabuf);
+/* The same, but it may fail to attach. */
+struct foreign_import foreign_try_import(int dmabuf);
+/* foreign_look() counts the changes of the list of imports without prime.lock. */
+void watch_imports(bool on);
+/* MADVISE: 0 or the errno. */
+int advise(const struct bo *bo, uint32_t madv);
 /* The newest BO looks as one of an address space, or not any more. */
 void make_private(bool private);
 /* Importers called the exporter as often, and as they may, and have put its dma-buf. */
 void check_undone(uint32_t mapped);
+/* The same after imports that have failed. */
+void check_core_undone(uint32_t mapped);
 /* MMAP_BO and mmap() of an imported BO: 0 or the errno. */
 int try_map_bo(const struct bo *bo, int prot, void **cpu);
 /* A job that writes the BO is submitted, and runs when the timeline is advanced. */

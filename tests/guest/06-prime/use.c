@@ -43,6 +43,7 @@ static void imported_by_another(int fd, uint32_t flags)
 	int dmabuf = export_bo(&bo);
 
 	memset(bo.cpu, 0x42, 8);
+	inject_count("dma_unmap_sg_attrs");
 	import = foreign_import(dmabuf);
 	rule("a BO is mapped for no device in the direction DMA_NONE");
 	check_errno(-import.none, EINVAL, "dma_buf_map_attachment() with DMA_NONE");
@@ -51,13 +52,38 @@ static void imported_by_another(int fd, uint32_t flags)
 	check_at_least(import.entries, PAGES, "entries, for a device that takes a page in each");
 	rule("a BO is mapped for the importer's device, not for the GPU");
 	check_equal(import.other_device, 0, "entries that are longer than this device takes");
+	rule("a BO is mapped in the direction that the importer asks for");
+	check_true(!import.turned, "dma_map_sgtable() with DMA_FROM_DEVICE", "another direction");
 	rule("an importer keeps one mapping until it detaches: cache_sgt_mapping");
 	check_true(import.same, "the same table when it maps the BO again", "another table");
 	rule("another driver maps the BO for the kernel");
 	check_errno(-import.vmap, 0, "dma_buf_vmap()");
 	check_equal((int64_t)import.word, 0x4242424242424242, "the first word");
+	rule("when an importer detaches, what was mapped for it is unmapped");
+	check_equal(inject_hits("dma_unmap_sg_attrs"), 1, "calls of dma_unmap_sg_attrs()");
+	inject_clear();
 	guest_destroy(&bo);
 	close(dmabuf);
+	check_gone();
+}
+
+/* A BO that nobody needs, and that only a VMA keeps when the importer has gone. */
+static void let_go_after_import(int fd)
+{
+	struct bo bo = numbered_bo(fd, 0);
+	int dmabuf;
+
+	check_errno(advise(&bo, AGATE_MADV_DONTNEED), 0, "MADVISE with DONTNEED");
+	dmabuf = export_bo(&bo);
+	check_errno(-foreign_import(dmabuf).result, 0, "dma_buf_map_attachment()");
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	close(dmabuf);
+	shrink();
+	rule("what an importer has pinned and mapped is unpinned and unmapped when it is done: then "
+	     "the shrinker may take the contents");
+	check_true(guest_debugfs_says("bos", "madv=purged"), "a BO that is purged",
+		   "its contents stay");
+	munmap(bo.cpu, SIZE);
 	check_gone();
 }
 
@@ -79,14 +105,34 @@ static void imported_before_use(int fd)
 	check_gone();
 }
 
+/* The BO cannot be pinned: nobody may attach to it. */
+static void not_attached(int fd)
+{
+	struct bo bo = numbered_bo(fd, 0);
+	struct foreign_import import;
+	int dmabuf = export_bo(&bo);
+
+	inject_fail("agate_backing_pin", 1, ENFILE);
+	import = foreign_try_import(dmabuf);
+	inject_clear();
+	rule("a device that attaches pins the BO, and does not attach when that fails: attach hands "
+	     "on the error");
+	check_errno(-import.attach, ENFILE, "dma_buf_attach() of a BO that cannot be pinned");
+	guest_destroy(&bo);
+	close(dmabuf);
+	check_gone();
+}
+
 void test_importer(void **state)
 {
 	int fd = prime_open();
 
 	(void)state;
+	not_attached(fd);
 	imported_before_use(fd);
 	imported_by_another(fd, 0);
 	imported_by_another(fd, AGATE_BO_CONTIGUOUS);
+	let_go_after_import(fd);
 	close(fd);
 }
 

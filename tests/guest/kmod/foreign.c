@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Lab 06: another driver that exports and imports dma-bufs; see foreign.h.
+ * Lab 06: another driver that exports dma-bufs, and the file that foreign.h describes.
  *
  * It counts what importers do, and looks at each call: vgem and udmabuf take wrong ones
  * without a word, and their memory is never wrong.  One dma-buf at a time is the newest.
  */
 #include "foreign.h"
+#include "foreign_parts.h"
+#include "gem_watch.h"
 #include "watch.h"
 
 #include <linux/debugfs.h>
@@ -16,7 +18,6 @@
 #include <linux/iosys-map.h>
 #include <linux/mm.h>
 #include <linux/module.h>
-#include <linux/platform_device.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
@@ -36,18 +37,17 @@ struct foreign {
 	u32 flags;
 };
 
-/* The mapping of an attachment. */
+/* The mapping of an attachment, and the addresses of its pages, if the kind has other ones. */
 struct mapped {
 	struct sg_table *sgt;
 	enum dma_data_direction dir;
+	dma_addr_t addresses[FOREIGN_PAGES];
 };
 
 static struct foreign_seen seen;
 static struct foreign *newest;
 static DEFINE_MUTEX(seen_lock);
 static struct dentry *foreign_file;
-static struct platform_device *importer;
-static struct device_dma_parameters importer_limits = { .max_segment_size = PAGE_SIZE };
 
 /* One more of what a member of seen counts, if it was done to the newest dma-buf. */
 static void note(const struct foreign *foreign, u32 *what)
@@ -67,6 +67,15 @@ static struct foreign *called(struct dma_buf *dmabuf)
 	if (!file_count(dmabuf->file))
 		note(foreign, &seen.late);
 	return foreign;
+}
+
+/* An import ends under prime.lock, unless it has failed: then the core undoes it without. */
+static void check_guarded(struct foreign *foreign, struct dma_buf_attachment *attach)
+{
+	struct agate_device *adev = dev_get_drvdata(attach->dev);
+
+	if (adev && !gem_has(&adev->prime.lock))
+		note(foreign, &seen.unguarded);
 }
 
 static int foreign_attach(struct dma_buf *dmabuf, struct dma_buf_attachment *attach)
@@ -89,6 +98,7 @@ static void foreign_detach(struct dma_buf *dmabuf, struct dma_buf_attachment *at
 	struct foreign *foreign = called(dmabuf);
 	struct mapped *mapped = attach->priv;
 
+	check_guarded(foreign, attach);
 	note(foreign, &seen.detached);
 	if (mapped->sgt)
 		note(foreign, &seen.wrong);
@@ -112,16 +122,100 @@ static void spoil(struct foreign *foreign, struct sg_table *sgt, bool undo)
 		sg_dma_len(last) += undo ? -ODD : ODD;
 }
 
+/* As an IOMMU does: three pages have consecutive addresses, and the last one another. */
+static void merge(const struct mapped *mapped, struct sg_table *sgt)
+{
+	struct scatterlist *sg;
+	unsigned int i;
+
+	for_each_sgtable_sg(sgt, sg, i) {
+		sg_dma_address(sg) = DMA_MAPPING_ERROR;
+		sg_dma_len(sg) = 0;
+	}
+	sg = sgt->sgl;
+	sg_dma_address(sg) = mapped->addresses[0];
+	sg_dma_len(sg) = (FOREIGN_PAGES - 1) * PAGE_SIZE;
+	sg = sg_next(sg);
+	sg_dma_address(sg) = mapped->addresses[FOREIGN_PAGES - 1];
+	sg_dma_len(sg) = PAGE_SIZE;
+	sgt->nents = 2;
+}
+
+static void reverse(const struct mapped *mapped, struct sg_table *sgt)
+{
+	struct scatterlist *sg;
+	unsigned int i;
+
+	for_each_sgtable_sg(sgt, sg, i)
+		sg_dma_address(sg) = mapped->addresses[FOREIGN_PAGES - 1 - i];
+}
+
+/* The addresses that an IOMMU might have given, or those of the DMA layer again. */
+static void readdress(u32 kind, struct mapped *mapped, struct sg_table *sgt)
+{
+	struct scatterlist *sg;
+	unsigned int i;
+
+	if (kind != FOREIGN_MERGED && kind != FOREIGN_REVERSED)
+		return;
+	for_each_sgtable_sg(sgt, sg, i)
+		mapped->addresses[i] = sg_dma_address(sg);
+	if (kind == FOREIGN_MERGED)
+		merge(mapped, sgt);
+	else
+		reverse(mapped, sgt);
+}
+
+static void readdress_back(u32 kind, const struct mapped *mapped, struct sg_table *sgt)
+{
+	struct scatterlist *sg;
+	unsigned int i;
+
+	if (kind != FOREIGN_MERGED && kind != FOREIGN_REVERSED)
+		return;
+	sgt->nents = sgt->orig_nents;
+	for_each_sgtable_sg(sgt, sg, i) {
+		sg_dma_address(sg) = mapped->addresses[i];
+		sg_dma_len(sg) = PAGE_SIZE;
+	}
+}
+
+/* The pages of each entry; no further entry has any. */
+static const u8 *lengths_of(u32 kind)
+{
+	static const u8 pages[FOREIGN_PAGES] = { 1, 1, 1, 1 };
+	static const u8 too_few[FOREIGN_PAGES] = { 1, 1, 1 };
+	static const u8 unequal[FOREIGN_PAGES] = { 1, 2, 1 };
+	static const u8 short_end[FOREIGN_PAGES] = { 2, 1 };
+
+	switch (kind) {
+	case FOREIGN_SHORT:
+		return too_few;
+	case FOREIGN_UNEQUAL:
+		return unequal;
+	case FOREIGN_SHORT_END:
+		return short_end;
+	default:
+		return pages;
+	}
+}
+
 static int fill(struct foreign *foreign, struct sg_table *sgt)
 {
-	unsigned int i, n = FOREIGN_PAGES - (foreign->kind == FOREIGN_SHORT);
+	const u8 *lengths = lengths_of(foreign->kind);
+	unsigned int i, n = 0, page = 0;
 	struct scatterlist *sg;
-	int ret = sg_alloc_table(sgt, n, GFP_KERNEL);
+	int ret;
 
+	while (n < FOREIGN_PAGES && lengths[n])
+		n++;
+	ret = sg_alloc_table(sgt, n, GFP_KERNEL);
 	if (ret)
 		return ret;
-	for_each_sgtable_sg(sgt, sg, i)
-		sg_set_page(sg, foreign->pages[i], PAGE_SIZE, 0);
+	for_each_sgtable_sg(sgt, sg, i) {
+		sg_set_page(sg, foreign->pages[page], lengths[i] * PAGE_SIZE, 0);
+		page += lengths[i];
+	}
 	return 0;
 }
 
@@ -130,6 +224,7 @@ static struct sg_table *foreign_map(struct dma_buf_attachment *attach,
 {
 	struct foreign *foreign = called(attach->dmabuf);
 	struct sg_table *sgt = kzalloc(sizeof(*sgt), GFP_KERNEL);
+	struct mapped *mapped = attach->priv;
 	int ret;
 
 	if (!sgt)
@@ -143,7 +238,9 @@ static struct sg_table *foreign_map(struct dma_buf_attachment *attach,
 		return ERR_PTR(ret);
 	}
 	spoil(foreign, sgt, false);
-	*(struct mapped *)attach->priv = (struct mapped){ .sgt = sgt, .dir = dir };
+	readdress(foreign->kind, mapped, sgt);
+	mapped->sgt = sgt;
+	mapped->dir = dir;
 	note(foreign, &seen.mapped);
 	return sgt;
 }
@@ -154,12 +251,14 @@ static void foreign_unmap(struct dma_buf_attachment *attach, struct sg_table *sg
 	struct foreign *foreign = called(attach->dmabuf);
 	struct mapped *mapped = attach->priv;
 
+	check_guarded(foreign, attach);
 	note(foreign, &seen.unmapped);
 	if (sgt != mapped->sgt || dir != mapped->dir)
 		note(foreign, &seen.wrong);
 	if (sgt != mapped->sgt)
 		return;
 	mapped->sgt = NULL;
+	readdress_back(foreign->kind, mapped, sgt);
 	spoil(foreign, sgt, true);
 	dma_unmap_sgtable(attach->dev, sgt, mapped->dir, 0);
 	sg_free_table(sgt);
@@ -253,9 +352,25 @@ static const struct dma_buf_ops foreign_ops = {
 	.vunmap = foreign_vunmap,
 };
 
+/* Where in the block a page is. */
+static unsigned int place_of(u32 kind, unsigned int page)
+{
+	switch (kind) {
+	case FOREIGN_IN_ENTRIES:
+	case FOREIGN_UNEQUAL:
+	case FOREIGN_SHORT_END:
+	case FOREIGN_REVERSED:
+		return page;
+	case FOREIGN_MERGED:
+		return page + (page == FOREIGN_PAGES - 1);
+	default:
+		return 2 * page;
+	}
+}
+
 static struct foreign *foreign_create(const struct foreign_make *make)
 {
-	unsigned int i, step = make->kind == FOREIGN_IN_ENTRIES ? 1 : 2;
+	unsigned int i;
 	struct foreign *foreign = kzalloc(sizeof(*foreign), GFP_KERNEL);
 
 	if (!foreign)
@@ -268,7 +383,7 @@ static struct foreign *foreign_create(const struct foreign_make *make)
 		return NULL;
 	}
 	for (i = 0; i < FOREIGN_PAGES; i++)
-		foreign->pages[i] = foreign->block + i * step;
+		foreign->pages[i] = foreign->block + place_of(make->kind, i);
 	return foreign;
 }
 
@@ -302,74 +417,6 @@ static long foreign_make(struct foreign_make *make)
 	return make->fd < 0 ? make->fd : 0;
 }
 
-/* ---- The importer ------------------------------------------------------ */
-
-static void look_at_table(struct foreign_import *import, struct sg_table *sgt)
-{
-	struct scatterlist *sg;
-	unsigned int i;
-
-	for_each_sgtable_sg(sgt, sg, i) {
-		import->entries++;
-		import->other_device += sg->length > importer_limits.max_segment_size;
-	}
-}
-
-static void map_none(struct dma_buf_attachment *attach, struct foreign_import *import)
-{
-	struct sg_table *sgt = dma_buf_map_attachment(attach, DMA_NONE);
-
-	import->none = PTR_ERR_OR_ZERO(sgt);
-	if (!IS_ERR(sgt))
-		dma_buf_unmap_attachment(attach, sgt, DMA_NONE);
-}
-
-static void map_twice(struct dma_buf_attachment *attach, struct foreign_import *import)
-{
-	struct sg_table *first = dma_buf_map_attachment(attach, DMA_BIDIRECTIONAL), *second;
-
-	import->result = PTR_ERR_OR_ZERO(first);
-	if (import->result)
-		return;
-	look_at_table(import, first);
-	second = dma_buf_map_attachment(attach, DMA_BIDIRECTIONAL);
-	import->same = first == second;
-	if (!IS_ERR(second))
-		dma_buf_unmap_attachment(attach, second, DMA_BIDIRECTIONAL);
-	dma_buf_unmap_attachment(attach, first, DMA_BIDIRECTIONAL);
-}
-
-static void map_for_kernel(struct dma_buf *dmabuf, struct foreign_import *import)
-{
-	struct iosys_map map;
-
-	import->vmap = dma_buf_vmap(dmabuf, &map);
-	if (import->vmap)
-		return;
-	iosys_map_memcpy_from(&import->word, &map, 0, sizeof(import->word));
-	dma_buf_vunmap(dmabuf, &map);
-}
-
-static long foreign_import(struct foreign_import *import)
-{
-	struct dma_buf *dmabuf = dma_buf_get(import->fd);
-	struct dma_buf_attachment *attach;
-
-	if (IS_ERR(dmabuf))
-		return PTR_ERR(dmabuf);
-	attach = dma_buf_attach(dmabuf, &importer->dev);
-	if (!IS_ERR(attach)) {
-		dma_resv_lock(dmabuf->resv, NULL);
-		map_none(attach, import);
-		map_twice(attach, import);
-		map_for_kernel(dmabuf, import);
-		dma_resv_unlock(dmabuf->resv);
-		dma_buf_detach(dmabuf, attach);
-	}
-	dma_buf_put(dmabuf);
-	return PTR_ERR_OR_ZERO(attach);
-}
-
 /* ---- The file ---------------------------------------------------------- */
 
 /* The newest BO looks as one of an address space, which few GPUs have, or not any more. */
@@ -384,21 +431,49 @@ static long foreign_private(unsigned long on)
 	return 0;
 }
 
+static void look_at_bos(struct agate_device *adev, struct foreign_look *look)
+{
+	struct agate_bo *bo;
+
+	mutex_lock(&adev->gem.lock);
+	list_for_each_entry(bo, &adev->gem.bos, link) {
+		look->dying = !kref_read(&bo->base.refcount);
+		look->own_resv = bo->base.resv == &bo->base._resv;
+		look->size = bo->base.size;
+		if (!(bo->flags & AGATE_BO_IMPORTED))
+			continue;
+		look->tables += !!bo->import.sgt;
+		look->attachments += !!bo->base.import_attach;
+	}
+	mutex_unlock(&adev->gem.lock);
+}
+
+static void look_at_sync(struct agate_device *adev, struct foreign_look *look)
+{
+	bool (*needs_sync)(struct agate_device *adev, struct sg_table *sgt);
+	struct agate_bo *bo = bos_newest();
+
+	if (!bo)
+		return;
+	needs_sync = (void *)watch_symbol("agate_sgt_needs_sync");
+	if (needs_sync && (bo->flags & AGATE_BO_IMPORTED) && bo->import.sgt) {
+		look->bounced = bo->backing.bounced == bo->import.sgt;
+		look->needs_sync = needs_sync(adev, bo->import.sgt);
+	}
+	agate_bo_put(bo);
+}
+
 static long foreign_look(struct foreign_look *look)
 {
 	struct agate_device *adev = watch_device();
-	struct agate_bo *bo;
 
 	if (!adev)
 		return -ENODEV;
-	mutex_lock(&adev->gem.lock);
-	if (!list_empty(&adev->gem.bos)) {
-		bo = list_last_entry(&adev->gem.bos, struct agate_bo, link);
-		look->dying = !kref_read(&bo->base.refcount);
-		look->own_resv = bo->base.resv == &bo->base._resv;
-	}
-	mutex_unlock(&adev->gem.lock);
+	look_at_bos(adev, look);
+	look_at_sync(adev, look);
 	look->listed = !list_empty_careful(&adev->prime.imports);
+	look->device_refs = (int)kref_read(&adev->drm.ref) - atomic_read(&adev->drm.open_count);
+	look->unlocked = imports_unlocked();
 	return 0;
 }
 
@@ -421,30 +496,35 @@ static long foreign_ioctl(struct file *file, unsigned int cmd, unsigned long arg
 	case FOREIGN_IMPORT:
 		if (copy_from_user(&import, user, sizeof(import)))
 			return -EFAULT;
-		ret = foreign_import(&import);
+		ret = importer_import(&import);
 		return ret ? ret : copy_to_user(user, &import, sizeof(import)) ? -EFAULT : 0;
 	case FOREIGN_LOOK:
 		ret = foreign_look(&look);
 		return ret ? ret : copy_to_user(user, &look, sizeof(look)) ? -EFAULT : 0;
 	case FOREIGN_PRIVATE:
 		return foreign_private(arg);
+	case FOREIGN_WATCH:
+		return imports_watch(arg);
 	}
 	return -ENOTTY;
+}
+
+static int foreign_close(struct inode *inode, struct file *file)
+{
+	imports_watch(false);
+	return 0;
 }
 
 static const struct file_operations foreign_fops = {
 	.owner = THIS_MODULE,
 	.open = simple_open,
+	.release = foreign_close,
 	.unlocked_ioctl = foreign_ioctl,
 };
 
 void foreign_init(void)
 {
-	importer = platform_device_register_simple("agate_importer", -1, NULL, 0);
-	if (IS_ERR(importer))
-		return;
-	importer->dev.dma_parms = &importer_limits;
-	if (!dma_coerce_mask_and_coherent(&importer->dev, DMA_BIT_MASK(64)))
+	if (!importer_init())
 		foreign_file = debugfs_create_file("agate_foreign", 0600, NULL, NULL,
 						   &foreign_fops);
 }
@@ -452,8 +532,7 @@ void foreign_init(void)
 void foreign_exit(void)
 {
 	debugfs_remove(foreign_file);
-	if (!IS_ERR(importer))
-		platform_device_unregister(importer);
+	importer_exit();
 }
 
 MODULE_IMPORT_NS(DMA_BUF);

@@ -15,9 +15,18 @@
 enum foreign_kind {
 	FOREIGN_SCATTERED,	/* an entry a page, and none begins where another one ends */
 	FOREIGN_IN_ENTRIES,	/* an entry a page, and each begins where the one before ends */
+	FOREIGN_UNEQUAL,	/* likewise, and the entries have 1, 2 and 1 pages */
+	/*
+	 * An entry a page, which an IOMMU has mapped as 3 pages and 1 page, which do not touch:
+	 * nents is 2, orig_nents is 4, and the other two have no addresses.
+	 */
+	FOREIGN_MERGED,
+	/* Its pages are consecutive, and an IOMMU has given them addresses the other way round. */
+	FOREIGN_REVERSED,
 	FOREIGN_ODD_START,	/* the last entry begins and ends inside pages */
 	FOREIGN_ODD_END,	/* the last entry is longer than whole pages */
 	FOREIGN_SHORT,		/* the last entry is missing */
+	FOREIGN_SHORT_END,	/* two entries, of 2 pages and of 1, where both should have 2 */
 	FOREIGN_LONG,		/* the dma-buf ends before the last entry begins */
 	FOREIGN_HUGE,		/* the table and the dma-buf are as long as no BO */
 	FOREIGN_REFUSES,	/* no importer attaches: -EXDEV */
@@ -46,6 +55,7 @@ struct foreign_seen {
 	__u32 wrong;		/* unmapped in another direction, twice, or not at all */
 	__u32 late;		/* calls after the importer had put the dma-buf */
 	__u32 unlocked;		/* calls without the reservation that they need */
+	__u32 unguarded;	/* calls of unmap and detach by a task without prime.lock */
 	__u32 vma_used;		/* mmap() found vm_ops or vm_private_data of somebody else */
 	__u32 alive;		/* the dma-buf is there */
 };
@@ -53,21 +63,31 @@ struct foreign_seen {
 /* Import a dma-buf as another driver: attach, map, map to and from the kernel, undo it. */
 struct foreign_import {
 	__s32 fd;
+	__s32 attach;		/* result of attaching to it: 0 or a negative errno, and no more */
 	__s32 none;		/* result of mapping in the direction DMA_NONE */
 	__s32 result;		/* of mapping it: 0 or a negative errno */
 	__u32 same;		/* the second mapping was the first one */
 	__u32 entries;
 	__u32 other_device;	/* entries longer than this device takes */
 	__s32 vmap;		/* result of mapping it for the kernel */
+	__u32 turned;		/* it was mapped in another direction than was asked for */
 	__u32 pad;
 	__u64 word;		/* the first one, as the kernel reads it */
 };
 
-/* The newest BO, also if it has no reference any more, and the list of imports. */
+/* The newest BO, also if it has no reference any more, all imports, and the device. */
 struct foreign_look {
+	__u64 size;		/* of the BO */
 	__u32 dying;		/* no reference is left */
 	__u32 own_resv;		/* the BO has its own reservation */
 	__u32 listed;		/* there is an import on the device's list */
+	__u32 bounced;		/* the BO's backing.bounced is its table */
+	__u32 needs_sync;	/* what agate_sgt_needs_sync() says of that table */
+	__u32 tables;		/* imported BOs whose import.sgt is not NULL */
+	__u32 attachments;	/* imported BOs whose base.import_attach is not NULL */
+	__s32 device_refs;	/* references to the drm_device, but those of open files */
+	__u32 unlocked;		/* since FOREIGN_WATCH: changes of the list without prime.lock */
+	__u32 pad;
 };
 
 #define FOREIGN_MAKE	_IOWR('A', 32, struct foreign_make)
@@ -75,5 +95,6 @@ struct foreign_look {
 #define FOREIGN_IMPORT	_IOWR('A', 34, struct foreign_import)
 #define FOREIGN_LOOK	_IOR('A', 36, struct foreign_look)
 #define FOREIGN_PRIVATE	_IO('A', 35)	/* 1: the newest BO's ttm.root is set; 0: it is not */
+#define FOREIGN_WATCH	_IO('A', 37)	/* 1: watch the list of imports; 0: not any more */
 
 #endif /* AGATE_TESTS_FOREIGN_H */
