@@ -415,6 +415,7 @@ void test_unplugged(void **state)
 	check_at_least(undone, 2, "DMA mappings that are undone when the device goes");
 	check_equal(look(file, "sgt"), 0, "backing.sgt is set");
 	check_equal(look(file, "bounced"), 0, "backing.bounced is set");
+	rule("the count of tables goes down with each of them, also when the device takes it along");
 	check_equal(look(file, "tables"), 0, "counter sg_tables, after the device has gone");
 	rule("a BO that nobody but the GPU used holds no page when the device has gone");
 	check_present(alone, 0, "after the device has gone");
@@ -475,6 +476,7 @@ static void turns(void)
 	rule("undoing the mapping writes nothing to the pages: what a CPU wrote after the last job stays");
 	check_errno(device_unbind(), 0, "unbinding the device");
 	check_filled(bo.cpu, 3, 900, "after its DMA mapping was undone");
+	rule("backing.bounced is NULL again when the table goes");
 	check_equal(look(file, "bounced"), 0, "backing.bounced is set");
 	munmap(bo.cpu, bo.size);
 	munmap(jobs.cpu, jobs.size);

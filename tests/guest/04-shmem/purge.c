@@ -34,7 +34,7 @@ static void purge_one(bool mapped, bool used)
 {
 	int fd = shmem_open(), file;
 	struct bo jobs, bo;
-	long tables, pages;
+	long tables, pages, uses;
 
 	rule("a job finds all pages of its BOs, whoever has touched them");
 	jobs = guest_bo(fd, PAGE, 0);
@@ -52,7 +52,12 @@ static void purge_one(bool mapped, bool used)
 			bo.cpu = NULL;
 		}
 	}
+	uses = look(file, "uses");
 	purge(&bo, file);
+	rule("the VMAs of a purged BO still count: each close will take one use away");
+	/* A program that counts elsewhere leaves pages_use alone. */
+	if (uses)
+		check_equal(look(file, "uses"), mapped, "pages_use of a purged BO");
 	rule("purge gives all pages back, and the contents with them");
 	check_equal(guest_counter("sg_tables"), tables, "counter sg_tables");
 	check_equal(guest_counter("pages"), pages, "counter pages");

@@ -225,8 +225,9 @@ static int shmem_show(struct seq_file *seq, void *unused)
 	mutex_lock(&look->lock);
 	show_table(seq, bo);
 	show_pages(seq, bo);
-	seq_printf(seq, "resident %lu\npins %u\ntables %ld\n", READ_ONCE(bo->backing.nr_pages),
-		   bo->backing.pins, tables_of(bo));
+	seq_printf(seq, "resident %lu\npins %u\nuses %u\ntables %ld\n",
+		   READ_ONCE(bo->backing.nr_pages), bo->backing.pins, bo->shmem.pages_use,
+		   tables_of(bo));
 	show_maps(seq, look);
 	seq_printf(seq, "table_wrong %ld\npeeked %llu\n", look->wrong, look->peeked);
 	dma_calls_show(seq);
