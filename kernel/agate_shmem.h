@@ -21,8 +21,8 @@ struct agate_device;
 
 /**
  * struct agate_shmem - what this backing keeps of one BO; all under backing.lock
- * @pages: one pointer for each page, NULL where the page is not present; the array
- *	is NULL while no page is present
+ * @pages: one pointer for each page, NULL where the page is not present; the array may
+ *	be NULL while no page is present
  * @pages_use: users of @pages: VMAs, importers, the sg table, the kernel map
  * @sgt: the whole BO mapped for DMA, or NULL
  * @vaddr: kernel mapping, or NULL

@@ -16,7 +16,6 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include <drm/drm_drv.h>
-#include <drm/drm_prime.h>
 
 #include "agate_backing.h"
 #include "agate_device.h"

@@ -16,7 +16,6 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include <drm/drm_drv.h>
-#include <drm/drm_prime.h>
 
 #include "agate_backing.h"
 #include "agate_device.h"
@@ -57,8 +56,9 @@ static int pages_fill(struct agate_bo *bo, unsigned long first, unsigned long co
 		if (shmem->pages[i])
 			continue;
 		page = shmem_read_mapping_page(mapping, i);
+		/* Shmem may say that its own space is used up, which tells a program nothing. */
 		if (IS_ERR(page))
-			return PTR_ERR(page);
+			return -ENOMEM;
 		shmem->pages[i] = page;
 		agate_backing_account(bo, 1);
 	}
@@ -136,10 +136,12 @@ static int sgt_map(struct drm_device *drm, struct sg_table *sgt)
 static struct sg_table *sgt_make(struct agate_bo *bo)
 {
 	struct drm_device *drm = bo->base.dev;
+	size_t most = min_t(size_t, dma_max_mapping_size(drm->dev), UINT_MAX);
 	struct sg_table *sgt;
 	int idx, ret;
 
-	sgt = drm_prime_pages_to_sg(drm, bo->shmem.pages, bo_pages(bo));
+	/* drm_prime_pages_to_sg() makes the same table, and charges nobody for it. */
+	sgt = bo->backing.ops->get_sg_table(bo, ALIGN_DOWN(most, PAGE_SIZE));
 	if (IS_ERR(sgt))
 		return sgt;
 

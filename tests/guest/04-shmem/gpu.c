@@ -6,9 +6,56 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define MAKES		"drm_prime_pages_to_sg"
+#define TIMES	64u
 #define FULL_PAGES	1024u		/* 4 MiB */
 #define FULL_MOST	64u
+
+static void count_tables(void)
+{
+	inject_count("sg_alloc_table_from_pages_segment");
+	inject_count("sg_alloc_table");
+	inject_count("sg_free_table");
+	inject_count("sg_free_append_table");
+	inject_count("__sg_free_table");
+}
+
+static unsigned int tables_made(void)
+{
+	return inject_hits("sg_alloc_table_from_pages_segment") + inject_hits("sg_alloc_table");
+}
+
+/* How often a table's entries were freed: these call one another, unless they were inlined. */
+static unsigned int tables_freed(void)
+{
+	return inject_hits("sg_free_table") + inject_hits("sg_free_append_table") +
+	       inject_hits("__sg_free_table");
+}
+
+/* BO after BO with a table, which goes with it: both pieces of its memory. */
+static void many_tables(void)
+{
+	int fd = shmem_open(), account = account_open();
+	unsigned int freed, kept;
+
+	count_tables();
+	for (unsigned int i = 0; i < TIMES; i++) {
+		struct bo bo = make_bo(fd, 2);
+		int file = look_at_newest();
+
+		check_errno(tell(file, "populate 0 4096"), 0, "populate");
+		check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+		close(file);
+	}
+	freed = tables_freed();
+	inject_clear();
+	kept = account_kept(account);
+	close(account);
+	rule("a table that goes is freed: sg_free_table(), then kfree()");
+	check_at_least(freed, TIMES, "calls that free the entries of tables");
+	if (kept >= TIMES)
+		broken("no memory that stays", "%u pieces are left of %u tables", kept, TIMES);
+	close(fd);
+}
 
 void test_gpu(void **state)
 {
@@ -51,6 +98,7 @@ void test_gpu(void **state)
 	guest_destroy(&jobs);
 	close(fd);
 	check_nothing_left();
+	many_tables();
 }
 
 /* Every part of a BO; and what is no part. */
@@ -64,6 +112,11 @@ void test_parts(void **state)
 
 	(void)state;
 	file = look_at_newest();
+	rule("populate refuses what is no part of the BO, and takes no page then");
+	check_errno(tell(file, "populate %llu 4096", (unsigned long long)bo.size), EINVAL,
+		    "populate from the BO's end");
+	check_equal(look(file, "cached"), 0, "pages in the file after a populate that was refused");
+	check_present(file, 0, "after a populate that was refused");
 	bo.cpu = map_more(&bo, pages);
 	/* From the end: so the pages are not consecutive. */
 	for (unsigned int i = pages; i-- > 0;)
@@ -77,6 +130,10 @@ void test_parts(void **state)
 		    "populate of a size that wraps around");
 	check_errno(tell(file, "populate 18446744073709547520 8192"), EINVAL,
 		    "populate from an offset that wraps around");
+	check_errno(tell(file, "populate 17592186044416 4096"), EINVAL,
+		    "populate from 16 TiB on: offset has 64 bits");
+	check_errno(tell(file, "populate 0 17592186048512"), EINVAL,
+		    "populate of 16 TiB and a page: size has 64 bits");
 	check_equal(look(file, "sgt"), 0, "backing.sgt is set");
 	rule("populate makes the whole BO present, whatever part it is asked for");
 	check_errno(tell(file, "populate 4096 4096"), 0, "populate of one page");
@@ -94,6 +151,13 @@ void test_parts(void **state)
 	check_nothing_left();
 }
 
+static void run_close(void *arg)
+{
+	const struct bo *bo = arg;
+
+	guest_close_handle(bo->fd, bo->handle);
+}
+
 struct first_use {
 	struct aside aside;
 	int file;
@@ -108,9 +172,10 @@ static void run_first_use(void *arg)
 }
 
 /* Two threads need the table at the same time; the first one is held where it makes it. */
-static void two_first_uses(const char *gate)
+static void two_first_uses(const char *gate, bool maps)
 {
 	struct first_use first, second;
+	int64_t held, left;
 	int fd = shmem_open();
 	long before = guest_counter("sg_tables");
 	struct bo bo = make_bo(fd, 4);
@@ -118,6 +183,7 @@ static void two_first_uses(const char *gate)
 	first.file = look_at_newest();
 	second.file = look_at_newest();
 	inject_hold_entry(gate, 1, INJECT_BOUND_MS);
+	count_device();
 	aside_start(&first.aside, run_first_use, &first);
 	if (!aside_is_held(&first.aside, gate)) {
 		/* It makes tables in another way. */
@@ -125,12 +191,18 @@ static void two_first_uses(const char *gate)
 		aside_join(&first.aside);
 		goto out;
 	}
+	held = device_held();
 	aside_start(&second.aside, run_first_use, &second);
 	aside_grace(&second.aside);
 	let_go(gate);
 	aside_join(&first.aside);
 	aside_join(&second.aside);
+	left = device_held();
 	inject_clear();
+	rule("the mapping happens between drm_dev_enter() and drm_dev_exit(): the device stays for it");
+	if (maps)
+		check_at_least(held, 1, "calls of drm_dev_enter() without their drm_dev_exit() then");
+	check_equal(left, 0, "calls of drm_dev_enter() without their drm_dev_exit() afterwards");
 	rule("two threads that use a BO first get the one sg table that it has");
 	check_errno(second.err, 0, "the second populate");
 out:
@@ -149,13 +221,14 @@ out:
 void test_once(void **state)
 {
 	(void)state;
-	two_first_uses(MAKES);
-	two_first_uses("dma_map_sgtable");
-	two_first_uses("shmem_read_mapping_page_gfp");
+	two_first_uses("sg_alloc_table_from_pages_segment", false);
+	two_first_uses("dma_map_sgtable", true);
+	two_first_uses("dma_map_sg_attrs", true);
+	two_first_uses("shmem_read_mapping_page_gfp", false);
 }
 
 /* One of the calls that make a table fails: the job is refused, and nothing is left. */
-static void table_without(const char *symbol, int err)
+static void table_without(const char *symbol, int err, bool pinned)
 {
 	const unsigned int pages = 5;
 	int fd = shmem_open(), file, seen;
@@ -165,6 +238,8 @@ static void table_without(const char *symbol, int err)
 	unsigned int hits;
 
 	file = look_at_newest();
+	if (pinned)
+		told(file, "pin");
 	if (err)
 		inject_fail(symbol, 1, err);
 	else
@@ -176,9 +251,13 @@ static void table_without(const char *symbol, int err)
 		rule("when memory is short, the memory for bouncing too, SUBMIT gives ENOMEM");
 		snprintf(what, sizeof(what), "SUBMIT when %s() fails with errno %d", symbol, err);
 		check_errno(seen, ENOMEM, what);
-		rule("a table that could not be made leaves no use of the pages");
-		check_present(file, 0, "after a SUBMIT that failed");
+		if (pinned)
+			rule("a table that could not be made leaves the pages of others in their places");
+		else
+			rule("a table that could not be made leaves no use of the pages");
+		check_present(file, pinned ? pages : 0, "after a SUBMIT that failed");
 		check_equal(look(file, "sgt"), 0, "backing.sgt is set");
+		check_equal(look(file, "bounced"), 0, "backing.bounced is set");
 		check_equal(guest_counter("sg_tables"), tables, "counter sg_tables");
 	}
 	rule("after a failure the next call works");
@@ -191,29 +270,138 @@ static void table_without(const char *symbol, int err)
 	check_nothing_left();
 }
 
+/* The mapping fails, again and again: the table's memory goes, and the device may go, too. */
+static void mapping_without(const char *symbol, bool null)
+{
+	int fd = shmem_open(), file, account;
+	unsigned int hits, freed, kept;
+	struct bo bo = make_bo(fd, 4);
+	int64_t held;
+
+	file = look_at_newest();
+	told(file, "pin");
+	account = account_open();
+	if (null)
+		inject_fail_null(symbol, 0);
+	else
+		inject_fail(symbol, 0, ENOMEM);
+	count_tables();
+	count_device();
+	for (unsigned int i = 0; i < TIMES; i++)
+		tell(file, "populate 0 4096");
+	hits = inject_hits(symbol);
+	freed = tables_freed();
+	held = device_held();
+	inject_clear();
+	kept = account_kept(account);
+	close(account);
+	if (hits >= TIMES) {
+		rule("a table that could not be mapped is freed: sg_free_table(), then kfree()");
+		check_at_least(freed, TIMES, "calls that free the entries of tables");
+		if (kept >= TIMES)
+			broken("no memory that stays", "%u pieces are left of %u tables", kept,
+			       TIMES);
+		rule("a mapping that failed holds the device no longer: each drm_dev_enter() has its drm_dev_exit()");
+		check_equal(held, 0, "calls of drm_dev_enter() without their drm_dev_exit()");
+	}
+	rule("a table that could not be made leaves no use of the pages");
+	told(file, "unpin");
+	if (hits >= TIMES)
+		check_present(file, 0, "after the last unpin");
+	close(file);
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	close(fd);
+	check_nothing_left();
+}
+
 void test_dma_failure(void **state)
 {
 	(void)state;
-	table_without("shmem_read_mapping_page_gfp", ENOMEM);
-	table_without("sg_alloc_table_from_pages_segment", ENOMEM);
-	table_without("dma_map_sgtable", ENOMEM);
-	table_without("dma_map_sgtable", EIO);
-	table_without("dma_map_sg_attrs", 0);
+	table_without("shmem_read_mapping_page_gfp", ENOMEM, false);
+	for (unsigned int pinned = 0; pinned < 2; pinned++) {
+		table_without("sg_alloc_table_from_pages_segment", ENOMEM, pinned);
+		table_without("dma_map_sgtable", ENOMEM, pinned);
+		table_without("dma_map_sgtable", EIO, pinned);
+		table_without("dma_map_sg_attrs", 0, pinned);
+	}
+	mapping_without("dma_map_sgtable", false);
+	mapping_without("dma_map_sg_attrs", true);
+}
+
+/*
+ * The device goes while a BO dies: detach meets one that was released and is still on the list.
+ */
+static void detached_late(void)
+{
+	int fd = shmem_open();
+	struct bo bo = make_bo(fd, 4);
+	struct aside dying;
+	int file = look_at_newest();
+	bool held;
+
+	rule("populate makes the whole BO present, whatever part it is asked for");
+	check_errno(tell(file, "populate 0 4096"), 0, "populate");
+	close(file);
+	inject_hold_return("agate_backing_release", 1, INJECT_BOUND_MS);
+	aside_start(&dying, run_close, &bo);
+	held = aside_is_held(&dying, "agate_backing_release");
+	rule("detach may come after release, and finds nothing more to undo");
+	inject_count("dma_unmap_sg_attrs");
+	if (held) {
+		check_errno(device_unbind(), 0, "unbinding the device");
+		check_equal(inject_hits("dma_unmap_sg_attrs"), 0, "DMA mappings undone a second time");
+		let_go("agate_backing_release");
+	}
+	aside_join(&dying);
+	inject_clear();
+	close(fd);
+	if (held)
+		check_errno(device_bind(), 0, "binding the device");
+	fd = shmem_open();
+	close(fd);
+	check_nothing_left();
+}
+
+/* The device goes, and others use the BO: the pages stay in their places until the last of them. */
+static void detached_in_use(const char *command, const char *undo)
+{
+	const unsigned int pages = 4;
+	int fd = shmem_open(), file;
+
+	make_bo(fd, pages);
+	file = look_at_newest();
+	told(file, command);
+	for (unsigned int i = 0; i < 3; i++)
+		check_errno(tell(file, "populate 0 4096"), 0, "populate");
+	check_errno(device_unbind(), 0, "unbinding the device");
+	rule("detach undoes DMA mappings alone: pages with other users stay where they are");
+	check_present(file, pages, "after the device has gone");
+	check_maps(file);
+	rule("the sg table is one user, however often populate was called");
+	told(file, undo);
+	check_present(file, 0, "after the last use, without a device");
+	check_dirty(file, "after the last use, without a device");
+	close(file);
+	close(fd);
+	check_errno(device_bind(), 0, "binding the device");
 }
 
 /* The device goes while the file is open, and a process has mapped the BO. */
 void test_unplugged(void **state)
 {
 	const unsigned int pages = 4;
-	int fd = shmem_open(), file, never;
+	int fd = shmem_open(), file, never, alone;
 	struct bo jobs, bo;
-	unsigned int undone;
+	unsigned int made, undone;
 
 	(void)state;
 	rule("a job finds all pages of its BOs, whoever has touched them");
 	jobs = guest_bo(fd, PAGE, 0);
 	make_bo(fd, pages);
 	never = look_at_newest();
+	make_bo(fd, pages);
+	alone = look_at_newest();
+	check_errno(tell(alone, "populate 0 4096"), 0, "populate");
 	bo = make_bo(fd, pages);
 	file = look_at_newest();
 	bo.cpu = map_more(&bo, pages);
@@ -227,23 +415,41 @@ void test_unplugged(void **state)
 	check_at_least(undone, 2, "DMA mappings that are undone when the device goes");
 	check_equal(look(file, "sgt"), 0, "backing.sgt is set");
 	check_equal(look(file, "bounced"), 0, "backing.bounced is set");
-	rule("what the CPUs see of a BO outlasts the device");
+	rule("the count of tables goes down with each of them, also when the device takes it along");
+	check_equal(look(file, "tables"), 0, "counter sg_tables, after the device has gone");
+	rule("a BO that nobody but the GPU used holds no page when the device has gone");
+	check_present(alone, 0, "after the device has gone");
+	check_dirty(alone, "after the device has gone");
+	rule("what the CPUs see of a BO outlasts the device: pages with other users stay where they are");
+	check_present(file, pages, "after the device has gone");
 	check_filled(bo.cpu, pages, 60, "after the device has gone");
 	rule("a device that is unplugged gets no DMA mapping any more: ENODEV");
+	count_tables();
 	check_errno(tell(never, "populate 0 4096"), ENODEV, "populate");
+	made = tables_made();
+	undone = tables_freed();
+	inject_clear();
 	check_present(never, 0, "after a populate that failed");
+	rule("a table that could not be mapped is freed: sg_free_table(), then kfree()");
+	check_at_least(undone, made, "calls that free the entries of tables, without a device");
+	rule("a device that is unplugged gets no DMA mapping any more: ENODEV");
+	check_errno(tell(file, "populate 0 4096"), ENODEV, "populate of a BO that had a table");
 	rule("with the last use all pages go back to the file");
 	munmap(bo.cpu, bo.size);
 	check_present(file, 0, "after the last munmap(), without a device");
 	rule("a BO that outlasts the device dies as any other");
 	close(file);
 	close(never);
+	close(alone);
 	munmap(jobs.cpu, jobs.size);
 	close(fd);
 	check_errno(device_bind(), 0, "binding the device");
 	fd = shmem_open();
 	close(fd);
 	check_nothing_left();
+	detached_in_use("pin", "unpin");
+	detached_in_use("vmap", "vunmap");
+	detached_late();
 }
 
 /* ---- Profile swiotlb: the CPUs and the GPU have different memory --------------- */
@@ -270,6 +476,7 @@ static void turns(void)
 	rule("undoing the mapping writes nothing to the pages: what a CPU wrote after the last job stays");
 	check_errno(device_unbind(), 0, "unbinding the device");
 	check_filled(bo.cpu, 3, 900, "after its DMA mapping was undone");
+	rule("backing.bounced is NULL again when the table goes");
 	check_equal(look(file, "bounced"), 0, "backing.bounced is set");
 	munmap(bo.cpu, bo.size);
 	munmap(jobs.cpu, jobs.size);
@@ -298,9 +505,48 @@ static void bounced_full(void)
 	check_nothing_left();
 }
 
+/* Making the mapping: what is asked of the DMA layer, in which direction, and how often. */
+static void made_once(void)
+{
+	int fd = shmem_open(), file;
+	struct bo bo = make_bo(fd, 3);
+	long syncs;
+
+	file = look_at_newest();
+	told(file, "pin");
+	told(file, "watch");
+	rule("populate makes the sg table");
+	check_errno(tell(file, "populate 0 4096"), 0, "populate");
+	syncs = look(file, "dma_syncs");
+	if (look(file, "dma_maps")) {
+		rule("making the mapping copies nothing by itself: DMA_ATTR_SKIP_CPU_SYNC");
+		check_equal(look(file, "dma_copies"), 0, "mappings made without DMA_ATTR_SKIP_CPU_SYNC");
+		rule("a mapping that fails does not fill the log: DMA_ATTR_NO_WARN");
+		check_equal(look(file, "dma_warns"), 0, "mappings made without DMA_ATTR_NO_WARN");
+	}
+	rule("a mapping that needs syncs begins with one for the device: the GPU finds the BO's contents");
+	check_at_least(syncs, 1, "calls of dma_sync_sgtable_for_device() by the first populate");
+	check_equal(look(file, "dma_syncs_cpu"), 0, "syncs for the CPU by the first populate");
+	rule("the GPU reads and writes: the mapping and its sync are DMA_BIDIRECTIONAL");
+	check_equal(look(file, "dma_ways"), 0, "calls with another direction");
+	rule("only the populate that makes the mapping syncs it: a job may be at work when others come");
+	check_errno(tell(file, "populate 4096 4096"), 0, "populate");
+	check_equal(look(file, "dma_syncs"), syncs, "syncs for the device after a second populate");
+	check_equal(look(file, "bounced"), 1, "backing.bounced is the table");
+	told(file, "unpin");
+	purge(&bo, file);
+	rule("backing.bounced is NULL again when the table goes, also by a purge");
+	check_equal(look(file, "bounced"), 0, "backing.bounced of a purged BO is set");
+	close(file);
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	close(fd);
+	check_nothing_left();
+}
+
 void test_bounced(void **state)
 {
 	(void)state;
 	turns();
+	made_once();
 	bounced_full();
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #define INSERTS		"vmf_insert_pfn"
+#define EMPTIES		"shmem_truncate_range"
 
 static void check_purged(const struct bo *bo, int file, struct bo *jobs)
 {
@@ -16,6 +17,8 @@ static void check_purged(const struct bo *bo, int file, struct bo *jobs)
 	check_present(file, 0, "after it was purged");
 	check_equal(look(file, "cached"), 0, "pages in the file of a purged BO");
 	check_equal(look(file, "sgt"), 0, "backing.sgt is set");
+	rule("when no page is held the file's mapping can be evicted again");
+	check_equal(look(file, "unevictable"), 0, "unevictable");
 	rule("a purged BO never gets pages again");
 	if (bo->cpu)
 		check_true(!can_read(word(bo->cpu, 1), &seen), "SIGBUS", "a page");
@@ -31,7 +34,7 @@ static void purge_one(bool mapped, bool used)
 {
 	int fd = shmem_open(), file;
 	struct bo jobs, bo;
-	long tables, pages;
+	long tables, pages, uses;
 
 	rule("a job finds all pages of its BOs, whoever has touched them");
 	jobs = guest_bo(fd, PAGE, 0);
@@ -49,7 +52,12 @@ static void purge_one(bool mapped, bool used)
 			bo.cpu = NULL;
 		}
 	}
+	uses = look(file, "uses");
 	purge(&bo, file);
+	rule("the VMAs of a purged BO still count: each close will take one use away");
+	/* A program that counts elsewhere leaves pages_use alone. */
+	if (uses)
+		check_equal(look(file, "uses"), mapped, "pages_use of a purged BO");
 	rule("purge gives all pages back, and the contents with them");
 	check_equal(guest_counter("sg_tables"), tables, "counter sg_tables");
 	check_equal(guest_counter("pages"), pages, "counter pages");
@@ -64,12 +72,45 @@ static void purge_one(bool mapped, bool used)
 	check_nothing_left();
 }
 
+/* A driver asks for memory by these; it may call some of them by way of others. */
+static const char *const allocators[] = {
+	"__kmalloc", "__kmalloc_node", "kmalloc_trace", "__kmalloc_cache", "kvmalloc_node",
+	"__vmalloc", "vmalloc", "vzalloc", "__get_free_pages", "kmem_cache_alloc",
+};
+
+/* The system is short of memory when it purges. */
+static void purge_without_memory(void)
+{
+	int fd = shmem_open(), file;
+	struct bo bo = make_bo(fd, 7);
+	unsigned int calls = 0;
+
+	file = look_at_newest();
+	bo.cpu = map_more(&bo, 7);
+	fill(&bo, 40);
+	check_errno(tell(file, "populate 0 4096"), 0, "populate");
+	inject_within("agate_backing_purge_locked");
+	for (size_t i = 0; i < sizeof(allocators) / sizeof(allocators[0]); i++)
+		inject_count(allocators[i]);
+	purge(&bo, file);
+	for (size_t i = 0; i < sizeof(allocators) / sizeof(allocators[0]); i++)
+		calls += inject_hits(allocators[i]);
+	inject_clear();
+	rule("purge runs while the system is short of memory, so it allocates nothing");
+	check_equal(calls, 0, "allocations by purge");
+	close(file);
+	guest_destroy(&bo);
+	close(fd);
+	check_nothing_left();
+}
+
 void test_purge(void **state)
 {
 	(void)state;
 	purge_one(true, false);
 	purge_one(false, true);
 	purge_one(true, true);
+	purge_without_memory();
 }
 
 struct touch {
@@ -104,6 +145,67 @@ static void run_shrink(void *arg)
 		nanosleep(&pause, NULL);
 	for (int i = 0; i < 20; i++)
 		shrink();
+}
+
+struct late_use {
+	struct aside aside;
+	int file;
+	int err;
+};
+
+static void run_late_use(void *arg)
+{
+	struct late_use *use = arg;
+
+	use->err = tell(use->file, "populate 0 4096");
+}
+
+/*
+ * A purge is under way, and has the lock; a job and a CPU come just then.  A program that looks
+ * at bo->madv before it has the lock finds a BO that is not purged yet.
+ */
+static void late_for_purge(void)
+{
+	struct shrinking shrinking = { .begin = true };
+	struct late_use use;
+	struct touch touch;
+	int fd = shmem_open();
+	struct bo bo = make_bo(fd, 8);
+	uint64_t seen;
+	bool held;
+
+	use.file = look_at_newest();
+	bo.cpu = map_more(&bo, 8);
+	rule("a CPU that touches a page of a mapped BO finds it there");
+	check_true(can_read(word(bo.cpu, 0), &seen), "a page", "SIGBUS");
+	advise_dontneed(&bo);
+	touch.at = word(bo.cpu, 5);
+	inject_hold_entry(EMPTIES, 1, INJECT_BOUND_MS);
+	aside_start(&shrinking.aside, run_shrink, &shrinking);
+	held = aside_is_held(&shrinking.aside, EMPTIES);
+	if (held) {
+		/* The touch last: see struct shrinking. */
+		aside_start(&use.aside, run_late_use, &use);
+		aside_start(&touch.aside, run_touch, &touch);
+		aside_grace(&use.aside);
+		aside_grace(&touch.aside);
+		let_go(EMPTIES);
+		aside_join(&use.aside);
+		aside_join(&touch.aside);
+	}
+	aside_join(&shrinking.aside);
+	inject_clear();
+	if (held) {
+		rule("bo->madv is looked at under backing.lock: a purge may be under way until then");
+		check_true(!touch.ok, "SIGBUS for a CPU that came during the purge", "a page");
+		check_errno(use.err, EFAULT, "populate during the purge");
+		rule("a purged BO never gets pages again");
+		check_present(use.file, 0, "after a purge, and users that came during it");
+	}
+	close(use.file);
+	guest_destroy(&bo);
+	close(fd);
+	check_nothing_left();
 }
 
 /*
@@ -147,4 +249,5 @@ void test_fault_purge(void **state)
 	guest_destroy(&bo);
 	close(fd);
 	check_nothing_left();
+	late_for_purge();
 }

@@ -6,11 +6,15 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "../kmod/topic.h"
+
 #define LOOK		"/sys/kernel/debug/agate_shmem"
+#define TOPIC_FILE	"/sys/kernel/debug/agate_topic"
 #define GRACE_MS	40
 #define SHRINKS		100
 
@@ -114,18 +118,33 @@ int look_at_newest(void)
 	return file;
 }
 
+static bool find(const char *text, const char *name, long *value)
+{
+	char key[32];
+
+	for (; text; text = strchr(text, '\n')) {
+		text += *text == '\n';
+		if (sscanf(text, "%31s %ld", key, value) == 2 && !strcmp(key, name))
+			return true;
+	}
+	return false;
+}
+
 long look(int file, const char *name)
 {
-	char text[1024], key[32], *rest;
+	char text[1024];
 	ssize_t n = pread(file, text, sizeof(text) - 1, 0);
 	long value;
 
 	text[n > 0 ? n : 0] = '\0';
-	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-		if (sscanf(line, "%31s %ld", key, &value) == 2 && !strcmp(key, name))
-			return value;
-	fail_msg("no %s in " LOOK, name);
-	return -1;
+	if (find(text, "locked", &value) && value) {
+		rule("every way out of a call gives back the lock that it took");
+		broken("a backing.lock that nobody has",
+		       "a backing.lock that is taken, although no call is under way");
+	}
+	if (!find(text, name, &value))
+		fail_msg("no %s in " LOOK, name);
+	return value;
 }
 
 int tell(int file, const char *fmt, ...)
@@ -153,6 +172,62 @@ void check_present(int file, unsigned int pages, const char *when)
 	check_equal(look(file, "resident"), pages, what);
 	snprintf(what, sizeof(what), "pages of the file that somebody holds, %s", when);
 	check_equal(look(file, "held"), pages, what);
+}
+
+void check_maps(int file)
+{
+	rule("each vmap gives its caller the address, also the second one: iosys_map_set_vaddr()");
+	check_equal(look(file, "vmap_unset"), 0, "callers of vmap without an address");
+	rule("one mapping serves all users of it, and stays until the last one has gone");
+	check_equal(look(file, "vmap_apart"), 0, "callers of vmap with another address than the first");
+	rule("the kernel's mapping shows the pages of the BO in their order");
+	check_equal(look(file, "vmap_wrong"), 0, "pages that the kernel's mapping shows elsewhere");
+}
+
+void check_dirty(int file, const char *when)
+{
+	char what[128];
+
+	rule("pages go back as dirty, whoever used them: what was written to them is kept");
+	snprintf(what, sizeof(what), "pages in the file that are not dirty, %s", when);
+	check_equal(look(file, "clean"), 0, what);
+}
+
+void count_device(void)
+{
+	inject_count("drm_dev_enter");
+	inject_count("drm_dev_exit");
+}
+
+int64_t device_held(void)
+{
+	return (int64_t)inject_hits("drm_dev_enter") - inject_hits("drm_dev_exit");
+}
+
+static uint32_t topic_call(int topic, enum topic_op op)
+{
+	struct topic_call call = { .op = op };
+
+	if (ioctl(topic, TOPIC_CALL, &call) || call.result)
+		fail_msg(TOPIC_FILE ": %s", strerror(call.result ? -call.result : errno));
+	return call.value;
+}
+
+int account_open(void)
+{
+	int topic;
+
+	inject_load();
+	topic = open(TOPIC_FILE, O_RDWR | O_CLOEXEC);
+	if (topic < 0)
+		fail_msg(TOPIC_FILE ": %s", strerror(errno));
+	topic_call(topic, TOPIC_ACCOUNT);
+	return topic;
+}
+
+unsigned int account_kept(int account)
+{
+	return topic_call(account, TOPIC_KEPT);
 }
 
 static void write_drop(const char *which)
@@ -189,7 +264,6 @@ void purge(const struct bo *bo, int file)
 		shrink();
 	rule("a BO that nobody needs, and that has pages, can be purged");
 	check_true(guest_debugfs_says("bos", "madv=purged"), "a BO that was purged",
-		   look(file, "locked") ? "a BO whose backing.lock is taken" :
 		   look(file, "resident") ? "a BO that was not" : "a BO without pages");
 }
 

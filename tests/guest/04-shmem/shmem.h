@@ -31,7 +31,7 @@ bool can_read(const volatile uint64_t *at, uint64_t *value);
 
 /* The newest BO, as the kernel sees it: close() ends the test's own uses of it, too. */
 int look_at_newest(void);
-/* A number by its name. */
+/* A number by its name; the test fails here when a call has kept backing.lock. */
 long look(int file, const char *name);
 /* A command: 0 or its errno. */
 int tell(int file, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -39,6 +39,16 @@ int tell(int file, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void told(int file, const char *command);
 /* So many pages are present, and somebody holds so many. */
 void check_present(int file, unsigned int pages, const char *when);
+/* Each mapping of the kernel has an address, the same one, and the pages in their order there. */
+void check_maps(int file);
+/* All pages in the BO's file are dirty, so they are kept. */
+void check_dirty(int file, const char *when);
+/* Calls of the driver that found the device there and have not let it go; needs a count. */
+void count_device(void);
+int64_t device_held(void);
+/* The memory that the driver's own lines ask for from now on, and do not give back. */
+int account_open(void);
+unsigned int account_kept(int account);
 
 /* Make the kernel's shrinkers, or those of page caches, take what they can. */
 void shrink(void);

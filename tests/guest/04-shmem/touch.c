@@ -6,6 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define LIVES		64u
+#define BIG_PAGES	2048u		/* an array of four pages */
+#define TABLE_SIZE	0x200000ul	/* bytes that one page table of a CPU maps */
+
 void test_lazy(void **state)
 {
 	unsigned int pages = (unsigned int)param("PAGES"), at = (unsigned int)param("AT");
@@ -144,6 +148,29 @@ static pid_t child_that_keeps(int keep[2])
 	_exit(0);
 }
 
+/* BO after BO, touched once: what the driver itself asks for goes with each of them. */
+static void many_lives(void)
+{
+	int fd = shmem_open(), account = account_open();
+	unsigned int kept;
+
+	for (unsigned int i = 0; i < LIVES; i++) {
+		struct bo bo = make_bo(fd, 3);
+		uint64_t seen;
+
+		bo.cpu = map_more(&bo, 3);
+		check_true(can_read(word(bo.cpu, 1), &seen), "a page", "SIGBUS");
+		munmap(bo.cpu, bo.size);
+		check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	}
+	rule("a BO that dies gives all back, the array of its pages, too");
+	kept = account_kept(account);
+	if (kept >= LIVES)
+		broken("no memory that stays", "%u pieces are left of %u BOs", kept, LIVES);
+	close(account);
+	close(fd);
+}
+
 void test_given_back(void **state)
 {
 	const unsigned int pages = 20;
@@ -187,6 +214,7 @@ void test_given_back(void **state)
 	guest_destroy(&bo);
 	close(fd);
 	check_nothing_left();
+	many_lives();
 }
 
 /*
@@ -217,6 +245,8 @@ void test_kept(void **state)
 	check_equal(look(file, "cached"), pages, "pages in the file after the kernel has dropped clean ones");
 	bo.cpu = map_more(&bo, pages);
 	check_filled(bo.cpu, pages, salt, "after the kernel has dropped clean pages");
+	rule("while pages are held the file's mapping is unevictable, also the second time");
+	check_equal(look(file, "unevictable"), 1, "unevictable, with a later VMA");
 	munmap(bo.cpu, bo.size);
 	rule("pages go back as accessed: they were used just now");
 	check_equal(look(file, "unaccessed"), 0, "pages in the file that count as unused");
@@ -251,6 +281,78 @@ static void touch_without(struct bo *bo, int file, const char *symbol, bool null
 	check_present(file, 1, "after a touch that worked");
 }
 
+/*
+ * kvcalloc() takes the array elsewhere when kmalloc() has no room for it, and kfree() cannot free
+ * it then.  A program that asks kmalloc() alone gives SIGBUS.
+ */
+static void big_array(int fd)
+{
+	struct bo bo = make_bo(fd, BIG_PAGES);
+	int file = look_at_newest();
+	uint64_t seen;
+	bool ok;
+
+	bo.cpu = map_more(&bo, BIG_PAGES);
+	inject_within("kvmalloc_node");
+	inject_fail_null("__kmalloc_node", 1);
+	ok = can_read(word(bo.cpu, BIG_PAGES - 1), &seen);
+	inject_clear();
+	rule("an array that kvcalloc() made is freed by kvfree(), wherever it lies");
+	if (ok)
+		check_present(file, 1, "with an array that kmalloc() had no room for");
+	munmap(bo.cpu, bo.size);
+	check_present(file, 0, "after munmap()");
+	close(file);
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+}
+
+/* A VMA where the process has no page table yet. */
+static void *map_alone(const struct bo *bo, void **around)
+{
+	struct drm_agate_mmap_bo arg = { .handle = bo->handle };
+	char *at;
+	void *cpu;
+
+	check_errno(guest_ioctl(bo->fd, DRM_IOCTL_AGATE_MMAP_BO, &arg), 0, "MMAP_BO");
+	at = mmap(NULL, 3 * TABLE_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (at == MAP_FAILED)
+		fail_msg("mmap()");
+	*around = at;
+	at += TABLE_SIZE - (uintptr_t)at % TABLE_SIZE;
+	cpu = mmap(at, bo->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, bo->fd,
+		   (off_t)arg.offset);
+	check_errno(cpu == MAP_FAILED ? errno : 0, 0, "mmap()");
+	return cpu;
+}
+
+/* The page is there, and the kernel has no memory for the process's page table: once. */
+static void no_page_table(int fd)
+{
+	struct bo bo = make_bo(fd, 4);
+	int file = look_at_newest();
+	unsigned int hits, told_of;
+	uint64_t seen;
+	void *around;
+	bool ok;
+
+	bo.cpu = map_alone(&bo, &around);
+	inject_fail("__pte_alloc", 1, ENOMEM);
+	inject_count("pagefault_out_of_memory");
+	ok = can_read(word(bo.cpu, 2), &seen);
+	hits = inject_hits("__pte_alloc");
+	told_of = inject_hits("pagefault_out_of_memory");
+	inject_clear();
+	rule("a fault returns what vmf_insert_pfn() returns: VM_FAULT_OOM without a page table");
+	if (hits) {
+		check_true(ok, "a page: the kernel frees memory, and makes the fault again", "SIGBUS");
+		check_true(told_of, "a kernel that was told of VM_FAULT_OOM", "one that was not");
+	}
+	munmap(around, 3 * TABLE_SIZE);
+	check_present(file, 0, "after munmap()");
+	close(file);
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+}
+
 void test_no_page(void **state)
 {
 	static const struct {
@@ -274,6 +376,8 @@ void test_no_page(void **state)
 		close(file);
 		check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
 	}
+	big_array(fd);
+	no_page_table(fd);
 	close(fd);
 	rule("a touch that fails leaves nothing behind");
 	check_nothing_left();

@@ -2,16 +2,32 @@
 /* Lab 04, step 2: users of the whole BO. */
 #include "shmem.h"
 
-#include <fcntl.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../kmod/topic.h"
-
-#define TOPIC_FILE	"/sys/kernel/debug/agate_topic"
 #define TABLES		64u
+#define MANY		80u		/* pages: more than the kernel takes up at a time */
+#define HALF		16u		/* pages of a BO of which half comes */
+
+/*
+ * The kernel takes up new pages some at a time, and asks the file's mapping just then where they
+ * belong.
+ */
+static void put_aside(void)
+{
+	int fd = shmem_open(), file;
+	struct bo bo = make_bo(fd, MANY);
+
+	file = look_at_newest();
+	told(file, "pin");
+	rule("mapping_set_unevictable() comes before the first page is taken");
+	check_equal(look(file, "evictable"), 0, "pinned pages that the kernel looks at for memory");
+	told(file, "unpin");
+	close(file);
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	close(fd);
+}
 
 void test_pin(void **state)
 {
@@ -30,6 +46,7 @@ void test_pin(void **state)
 	told(file, "unpin");
 	rule("with the last use all pages go back to the file");
 	check_present(file, 0, "after the last unpin");
+	check_dirty(file, "after the last unpin");
 	rule("pin takes the pages that are missing, and leaves those of a VMA as they are");
 	bo.cpu = map_more(&bo, pages);
 	*word(bo.cpu, 1) = 77;
@@ -44,6 +61,7 @@ void test_pin(void **state)
 	close(file);
 	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
 	close(fd);
+	put_aside();
 	check_nothing_left();
 }
 
@@ -107,8 +125,81 @@ static void check_users(const struct users *u, long before, const char *last)
 		rule("pages stay as long as there is any use");
 		check_at_least(look(u->file, "resident"), before, when);
 	}
-	rule("the kernel's mapping shows the pages of the BO in their order");
-	check_equal(look(u->file, "vmap_wrong"), 0, "pages that it shows elsewhere");
+	check_maps(u->file);
+}
+
+struct counted {
+	struct aside aside;
+	const struct bo *bo;
+	int file;
+	void *vma;
+	int err;
+};
+
+static void run_pin(void *arg)
+{
+	struct counted *counted = arg;
+
+	counted->err = tell(counted->file, "pin");
+}
+
+static void run_mmap(void *arg)
+{
+	struct counted *counted = arg;
+
+	counted->vma = map_more(counted->bo, 2);
+}
+
+static void run_munmap(void *arg)
+{
+	struct counted *counted = arg;
+
+	munmap(counted->vma, 2 * PAGE);
+}
+
+/* A pin takes pages, and has the lock; a VMA comes or goes just then. */
+static void counted_locked(bool comes)
+{
+	struct counted pin = { 0 }, vma = { 0 };
+	int fd = shmem_open(), file;
+	struct bo bo = make_bo(fd, 6);
+	bool held, done = false, locked = false;
+
+	vma.bo = &bo;
+	pin.file = look_at_newest();
+	file = look_at_newest();
+	if (!comes)
+		run_mmap(&vma);
+	inject_hold_entry("shmem_read_mapping_page_gfp", 3, INJECT_BOUND_MS);
+	aside_start(&pin.aside, run_pin, &pin);
+	held = aside_is_held(&pin.aside, "shmem_read_mapping_page_gfp");
+	if (held) {
+		aside_start(&vma.aside, comes ? run_mmap : run_munmap, &vma);
+		aside_grace(&vma.aside);
+		done = atomic_load(&vma.aside.done);
+		locked = tell(file, "free") == EBUSY;
+		let_go("shmem_read_mapping_page_gfp");
+		aside_join(&vma.aside);
+	}
+	aside_join(&pin.aside);
+	inject_clear();
+	rule("users are counted under backing.lock: a VMA that comes or goes waits for it");
+	if (locked)
+		check_true(!done, comes ? "an mmap() that waits" : "a munmap() that waits",
+			   "one that did not, while a pin had the lock");
+	rule("pin makes the whole BO present, and keeps it");
+	check_errno(pin.err, 0, "pin");
+	check_present(file, 6, "after a pin, and a VMA that came or went meanwhile");
+	told(pin.file, "unpin");
+	if (comes && held)
+		run_munmap(&vma);
+	rule("with the last use all pages go back to the file");
+	check_present(file, 0, "after the last use");
+	close(pin.file);
+	close(file);
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	close(fd);
+	check_nothing_left();
 }
 
 void test_uses(void **state)
@@ -141,6 +232,8 @@ void test_uses(void **state)
 	check_errno(guest_close_handle(fd, u.bo.handle), 0, "GEM_CLOSE");
 	close(fd);
 	check_nothing_left();
+	counted_locked(true);
+	counted_locked(false);
 }
 
 void test_sg_table(void **state)
@@ -186,8 +279,8 @@ void test_vmap(void **state)
 	rule("vmap maps the whole BO");
 	told(file, "vmap");
 	check_present(file, pages, "while the kernel maps it");
+	check_maps(file);
 	rule("a mapping of the kernel and a VMA show the same bytes");
-	check_equal(look(file, "vmap_wrong"), 0, "pages that the kernel's mapping shows elsewhere");
 	for (unsigned int i = 0; i < pages; i++) {
 		check_errno(tell(file, "peek %u", i), 0, "peek");
 		check_equal(look(file, "peeked"), 300 + i, "a word that the VMA wrote");
@@ -197,6 +290,7 @@ void test_vmap(void **state)
 	rule("one mapping serves all users of it, and stays until the last one has gone");
 	told(file, "vmap");
 	told(file, "vmap");
+	check_maps(file);
 	told(file, "vunmap");
 	told(file, "vunmap");
 	munmap(bo.cpu, bo.size);
@@ -204,14 +298,21 @@ void test_vmap(void **state)
 	check_errno(tell(file, "peek 2"), 0, "peek");
 	check_equal(look(file, "peeked"), 802, "a word in the kernel's mapping");
 	told(file, "vunmap");
+	rule("the last user that goes takes the mapping along: vunmap()");
+	check_equal(look(file, "vmap_left"), 0, "mappings of the kernel that still show the BO");
 	rule("with the last use all pages go back to the file");
 	check_present(file, 0, "after the last vunmap");
+	check_dirty(file, "after the last vunmap");
 	rule("vmap works again after the last vunmap, and shows what was there");
 	told(file, "vmap");
 	check_errno(tell(file, "peek 3"), 0, "peek");
 	check_equal(look(file, "peeked"), 803, "a word in a new mapping of the kernel");
+	rule("vunmap undoes one vmap, and leaves the pages of an importer");
+	told(file, "pin");
 	told(file, "vunmap");
-	check_present(file, 0, "after the last vunmap");
+	check_present(file, pages, "pinned, after the last vunmap");
+	told(file, "unpin");
+	check_present(file, 0, "after the last vunmap, and the last unpin");
 	close(file);
 	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
 	close(fd);
@@ -220,10 +321,13 @@ void test_vmap(void **state)
 
 /* ---- Failures ----------------------------------------------------------------- */
 
-/* Half of the pages came, and then there was none; somebody may use some of them already. */
+/*
+ * Half of the pages came, and then there was none; somebody may use some of them already.  Shmem
+ * has reasons of its own, and the program hears of memory.
+ */
 static void half_of(const char *command, const char *undo, unsigned int nth, bool mapped)
 {
-	const unsigned int pages = 16;
+	const unsigned int pages = HALF;
 	int fd = shmem_open(), file;
 	struct bo bo = make_bo(fd, pages);
 
@@ -232,7 +336,7 @@ static void half_of(const char *command, const char *undo, unsigned int nth, boo
 		bo.cpu = map_more(&bo, pages);
 		*word(bo.cpu, 0) = 55;
 	}
-	inject_fail("shmem_read_mapping_page_gfp", nth, ENOMEM);
+	inject_fail("shmem_read_mapping_page_gfp", nth, mapped ? ENOSPC : ENOMEM);
 	rule("a user of the whole BO for whom a page is missing gets ENOMEM");
 	check_errno(tell(file, "%s", command), ENOMEM, command);
 	inject_clear();
@@ -257,7 +361,8 @@ static void half_of(const char *command, const char *undo, unsigned int nth, boo
 	check_nothing_left();
 }
 
-static void no_mapping(int file)
+/* Is the BO @used by somebody else, who keeps all pages? */
+static void no_mapping(int file, bool used)
 {
 	/* The injection module itself calls vmap(). */
 	inject_within("agate_backing_vmap");
@@ -270,31 +375,23 @@ static void no_mapping(int file)
 	}
 	inject_clear();
 	rule("a use that fails is no use: nobody holds its pages");
-	check_present(file, 0, "after a vmap that failed");
+	check_present(file, used ? HALF : 0, "after a vmap that failed");
 	rule("after a failure the next call works");
 	told(file, "vmap");
+	check_present(file, HALF, "after a vmap that worked");
+	check_maps(file);
 	told(file, "vunmap");
-	check_present(file, 0, "after the last use");
-}
-
-static uint32_t account(int topic, enum topic_op op)
-{
-	struct topic_call call = { .op = op };
-
-	if (ioctl(topic, TOPIC_CALL, &call) || call.result)
-		fail_msg(TOPIC_FILE ": %s", strerror(call.result ? -call.result : errno));
-	return call.value;
+	check_present(file, used ? HALF : 0, "after the last vunmap");
 }
 
 /* Tables fail, again and again; the injection module counts the memory that stays. */
 static void no_table(int file)
 {
-	int topic = open(TOPIC_FILE, O_RDWR | O_CLOEXEC);
+	unsigned int kept;
+	int account;
 
-	if (topic < 0)
-		fail_msg(TOPIC_FILE ": %s", strerror(errno));
 	told(file, "pin");
-	account(topic, TOPIC_ACCOUNT);
+	account = account_open();
 	inject_fail("sg_alloc_table_from_pages_segment", 0, ENOMEM);
 	rule("without memory for its entries get_sg_table gives ENOMEM");
 	for (unsigned int i = 0; i < TABLES; i++)
@@ -302,11 +399,14 @@ static void no_table(int file)
 			check_errno(tell(file, "table 4096"), ENOMEM, "get_sg_table");
 	inject_clear();
 	rule("a table that could not be made is freed");
-	if (account(topic, TOPIC_KEPT) >= TABLES)
-		broken("no memory that stays", "%u pieces are left of %u tables",
-		       account(topic, TOPIC_KEPT), TABLES);
+	kept = account_kept(account);
+	if (kept >= TABLES)
+		broken("no memory that stays", "%u pieces are left of %u tables", kept, TABLES);
+	close(account);
+	rule("a table is no user of the pages, and one that could not be made takes none away");
+	check_present(file, HALF, "pinned, after tables that could not be made");
 	told(file, "unpin");
-	close(topic);
+	check_present(file, 0, "after the last unpin");
 }
 
 void test_half(void **state)
@@ -321,9 +421,12 @@ void test_half(void **state)
 	half_of("vmap", "vunmap", 7, false);
 	half_of("vmap", "vunmap", 7, true);
 	fd = shmem_open();
-	bo = make_bo(fd, 16);
+	bo = make_bo(fd, HALF);
 	file = look_at_newest();
-	no_mapping(file);
+	no_mapping(file, false);
+	told(file, "pin");
+	no_mapping(file, true);
+	told(file, "unpin");
 	no_table(file);
 	close(file);
 	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");

@@ -86,6 +86,8 @@ static const struct {
 	{ "memdup_user_nul" },
 	{ "vmemdup_user" },
 	{ "strndup_user" },
+	/* Gives memory that its caller frees, as those above. */
+	{ "drm_prime_pages_to_sg" },
 };
 
 static struct kretprobe allocating[ARRAY_SIZE(allocators)];

@@ -5,9 +5,11 @@
  * /sys/kernel/debug/agate_shmem is about what was the newest BO when the file was opened.
  * Reading it gives names and numbers; writing a command makes the test a user of the BO: pin,
  * unpin, vmap, vunmap, peek PAGE, poke PAGE WORD, table BYTES (the largest entry) and populate
- * OFFSET SIZE.  A command that fails gives its errno.
+ * OFFSET SIZE.  "watch" begins to look at what populate asks of the DMA layer, and "free" fails
+ * while anybody has backing.lock.  A command that fails gives its errno.
  */
 #include <linux/debugfs.h>
+#include <linux/delay.h>
 #include <linux/dma-resv.h>
 #include <linux/fs.h>
 #include <linux/iosys-map.h>
@@ -23,9 +25,13 @@
 
 #include "agate_device.h"
 #include "agate_gem.h"
+#include "dma_calls.h"
 #include "watch.h"
 
 #define VMAPS_MAX	8
+/* Far longer than any shrinker has a lock. */
+#define LOCK_TRIES	200
+#define LOCK_PAUSE_MS	5
 
 struct look {
 	struct agate_bo *bo;
@@ -35,6 +41,8 @@ struct look {
 	struct iosys_map maps[VMAPS_MAX];
 	u64 peeked;
 	long wrong;			/* pages that the last table has elsewhere */
+	bool watching;			/* this file watches the DMA layer */
+	bool left;			/* the last vunmap has left the mapping */
 };
 
 static struct dentry *shmem_file;
@@ -72,20 +80,62 @@ static long wrong_in_table(const struct agate_bo *bo, struct sg_table *sgt, unsi
 	return i == count_of(bo) ? wrong : wrong + 1000;
 }
 
-/* The pages that the kernel's mapping shows elsewhere. */
-static long wrong_in_map(const struct look *look)
+/* Did this vmap() give its caller an address? */
+static bool map_is_set(const struct iosys_map *map)
 {
-	const struct agate_bo *bo = look->bo;
+	return !map->is_iomem && is_vmalloc_addr(map->vaddr);
+}
+
+/* The maps without an address, and those whose address is not that of the first one. */
+static void odd_maps(const struct look *look, unsigned int *unset, unsigned int *apart)
+{
+	unsigned int i;
+
+	*unset = 0;
+	*apart = 0;
+	for (i = 0; i < look->vmaps; i++) {
+		if (!map_is_set(&look->maps[i]))
+			(*unset)++;
+		else if (look->maps[i].vaddr != look->maps[0].vaddr)
+			(*apart)++;
+	}
+}
+
+/* The pages that a mapping of the kernel shows elsewhere. */
+static long wrong_in_map(const struct agate_bo *bo, const struct iosys_map *map)
+{
 	unsigned long i;
 	struct page *page;
 	long wrong = 0;
 
-	for (i = 0; look->vmaps && i < count_of(bo); i++) {
+	for (i = 0; i < count_of(bo); i++) {
 		page = page_of(bo, i);
-		wrong += !page || vmalloc_to_page(look->maps[0].vaddr + i * PAGE_SIZE) != page;
+		wrong += !page || vmalloc_to_page(map->vaddr + i * PAGE_SIZE) != page;
 		if (page)
 			put_page(page);
 	}
+	return wrong;
+}
+
+/* Is the first page of the BO where it was? */
+static bool shows(const struct agate_bo *bo, const struct iosys_map *map)
+{
+	struct page *page = page_of(bo, 0);
+	bool same = page && vmalloc_to_page(map->vaddr) == page;
+
+	if (page)
+		put_page(page);
+	return same;
+}
+
+static long wrong_in_maps(const struct look *look)
+{
+	unsigned int i;
+	long wrong = 0;
+
+	for (i = 0; i < look->vmaps; i++)
+		if (map_is_set(&look->maps[i]))
+			wrong += wrong_in_map(look->bo, &look->maps[i]);
 	return wrong;
 }
 
@@ -102,7 +152,7 @@ static void drain(void)
 
 static void show_pages(struct seq_file *seq, const struct agate_bo *bo)
 {
-	unsigned long cached = 0, held = 0, clean = 0, unused = 0, i;
+	unsigned long cached = 0, held = 0, clean = 0, unused = 0, evictable = 0, i;
 	struct page *page;
 
 	drain();
@@ -115,30 +165,72 @@ static void show_pages(struct seq_file *seq, const struct agate_bo *bo)
 		held += page_count(page) > 2;
 		clean += !PageDirty(page);
 		unused += !PageReferenced(page) && !PageActive(page);
+		evictable += !PageUnevictable(page);
 		put_page(page);
 	}
 	seq_printf(seq, "cached %lu\nheld %lu\nclean %lu\nunaccessed %lu\n", cached, held, clean,
 		   unused);
-	seq_printf(seq, "unevictable %d\n", mapping_unevictable(bo->base.filp->f_mapping));
+	seq_printf(seq, "unevictable %d\nevictable %lu\n",
+		   mapping_unevictable(bo->base.filp->f_mapping), evictable);
+}
+
+/* The shrinker tries the lock now and then; somebody who keeps it for longer has forgotten it. */
+static bool lock_soon(struct agate_bo *bo)
+{
+	unsigned int i;
+
+	for (i = 0; i < LOCK_TRIES; i++) {
+		if (mutex_trylock(&bo->backing.lock))
+			return true;
+		msleep(LOCK_PAUSE_MS);
+	}
+	return false;
+}
+
+static void show_table(struct seq_file *seq, struct agate_bo *bo)
+{
+	long wrong;
+	int bounced;
+	bool got = lock_soon(bo);
+
+	seq_printf(seq, "locked %d\n", !got);
+	if (!got)
+		return;
+	wrong = bo->backing.sgt ? wrong_in_table(bo, bo->backing.sgt, ULONG_MAX) : 0;
+	bounced = bo->backing.bounced ? 1 + (bo->backing.bounced != bo->backing.sgt) : 0;
+	seq_printf(seq, "sgt %d\nbounced %d\nsgt_wrong %ld\n", !!bo->backing.sgt, bounced, wrong);
+	mutex_unlock(&bo->backing.lock);
+}
+
+static void show_maps(struct seq_file *seq, const struct look *look)
+{
+	unsigned int unset, apart;
+
+	odd_maps(look, &unset, &apart);
+	seq_printf(seq, "vmap_unset %u\nvmap_apart %u\nvmap_wrong %ld\nvmap_left %d\n", unset,
+		   apart, wrong_in_maps(look), look->left);
+}
+
+/* The count of the BO's own device, which debugfs does not show any more once that has gone. */
+static long tables_of(const struct agate_bo *bo)
+{
+	return atomic64_read(&to_agate_device(bo->base.dev)->stats.v[AGATE_STAT_SG_TABLES]);
 }
 
 static int shmem_show(struct seq_file *seq, void *unused)
 {
 	struct look *look = seq->private;
 	struct agate_bo *bo = look->bo;
-	long wrong;
 
 	mutex_lock(&look->lock);
+	show_table(seq, bo);
 	show_pages(seq, bo);
-	seq_printf(seq, "resident %lu\npins %u\nlocked %d\n", READ_ONCE(bo->backing.nr_pages),
-		   bo->backing.pins, mutex_is_locked(&bo->backing.lock));
-	mutex_lock(&bo->backing.lock);
-	wrong = bo->backing.sgt ? wrong_in_table(bo, bo->backing.sgt, ULONG_MAX) : 0;
-	seq_printf(seq, "sgt %d\nbounced %d\nsgt_wrong %ld\n", !!bo->backing.sgt,
-		   bo->backing.bounced ? 1 + (bo->backing.bounced != bo->backing.sgt) : 0, wrong);
-	mutex_unlock(&bo->backing.lock);
-	seq_printf(seq, "vmap_wrong %ld\ntable_wrong %ld\npeeked %llu\n", wrong_in_map(look),
-		   look->wrong, look->peeked);
+	seq_printf(seq, "resident %lu\npins %u\nuses %u\ntables %ld\n",
+		   READ_ONCE(bo->backing.nr_pages), bo->backing.pins, bo->shmem.pages_use,
+		   tables_of(bo));
+	show_maps(seq, look);
+	seq_printf(seq, "table_wrong %ld\npeeked %llu\n", look->wrong, look->peeked);
+	dma_calls_show(seq);
 	mutex_unlock(&look->lock);
 	return 0;
 }
@@ -152,6 +244,8 @@ static int do_vmap(struct look *look)
 
 	if (look->vmaps == VMAPS_MAX)
 		return -E2BIG;
+	/* Callers have this on their stacks: what vmap() does not write is what was there. */
+	look->maps[look->vmaps] = (struct iosys_map){ .is_iomem = true };
 	dma_resv_lock(bo->base.resv, NULL);
 	ret = bo->base.funcs->vmap(&bo->base, &look->maps[look->vmaps]);
 	dma_resv_unlock(bo->base.resv);
@@ -162,13 +256,16 @@ static int do_vmap(struct look *look)
 static int do_vunmap(struct look *look)
 {
 	struct agate_bo *bo = look->bo;
+	struct iosys_map map;
 
 	if (!look->vmaps)
 		return -ENOENT;
 	look->vmaps--;
+	map = look->maps[look->vmaps];
 	dma_resv_lock(bo->base.resv, NULL);
 	bo->base.funcs->vunmap(&bo->base, &look->maps[look->vmaps]);
 	dma_resv_unlock(bo->base.resv);
+	look->left = !look->vmaps && map_is_set(&map) && shows(bo, &map);
 	return 0;
 }
 
@@ -222,14 +319,16 @@ static int do_populate(struct look *look, u64 offset, u64 size)
 	int ret;
 
 	atomic_inc(&look->bo->gpu_users);
+	dma_calls_of(current);
 	ret = look->bo->backing.ops->populate(look->bo, offset, size, &runs);
+	dma_calls_of(NULL);
 	atomic_dec(&look->bo->gpu_users);
 	return ret;
 }
 
 static u64 *word_of(struct look *look, u64 page)
 {
-	if (!look->vmaps || page >= count_of(look->bo))
+	if (!look->vmaps || !map_is_set(&look->maps[0]) || page >= count_of(look->bo))
 		return NULL;
 	return look->maps[0].vaddr + page * PAGE_SIZE;
 }
@@ -246,6 +345,14 @@ static int do_word(struct look *look, u64 page, const u64 *new)
 	return 0;
 }
 
+static int do_watch(struct look *look)
+{
+	int ret = look->watching ? 0 : dma_calls_begin();
+
+	look->watching |= !ret;
+	return ret;
+}
+
 static int do_command(struct look *look, const char *text)
 {
 	char word[16];
@@ -260,6 +367,10 @@ static int do_command(struct look *look, const char *text)
 		return do_pin(look);
 	if (n == 1 && !strcmp(word, "unpin"))
 		return do_unpin(look);
+	if (n == 1 && !strcmp(word, "free"))
+		return mutex_is_locked(&look->bo->backing.lock) ? -EBUSY : 0;
+	if (n == 1 && !strcmp(word, "watch"))
+		return do_watch(look);
 	if (n == 2 && !strcmp(word, "table"))
 		return do_table(look, a);
 	if (n == 2 && !strcmp(word, "peek"))
@@ -315,6 +426,8 @@ static int shmem_release(struct inode *inode, struct file *file)
 		;
 	while (!do_unpin(look))
 		;
+	if (look->watching)
+		dma_calls_end();
 	agate_bo_put(look->bo);
 	kfree(look);
 	return single_release(inode, file);
