@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -179,12 +180,13 @@ static void test_frames_have_a_limit(void **state)
 	assert_int_equal(g_read(g, SCAN_FRAMES), 2);
 	assert_true(folder_has(&f, "frame-00001.png"));
 	assert_false(folder_has(&f, "frame-00002.png"));
-	set_frame(g, RAM_BASE);		/* a small one fits */
+	set_frame(g, RAM_BASE);		/* a small one would fit, but that was the end */
 	flip(g);
-	assert_true(folder_has(&f, "frame-00003.png"));
+	assert_int_equal(g_read(g, SCAN_FRAMES), 3);
+	assert_false(folder_has(&f, "frame-00003.png"));
 	g_quit(g);
 	gpu_free(g);
-	folder_remove(&f, 3);
+	folder_remove(&f, 1);
 }
 
 static void test_without_a_folder(void **state)
@@ -383,6 +385,40 @@ static void test_a_file_that_cannot_be_made(void **state)
 	folder_remove(&f, 0);
 }
 
+static void order_many_frames(int to)
+{
+	uint32_t i;
+
+	for (i = 1; i <= 200; i++) {
+		order(to, FRAMES_BEGIN, i, 4, 1);
+		order(to, FRAMES_ROW, 0, 0, 0);
+		assert_int_equal(write(to, "0123456789abcdef", 16), 16);
+		order(to, FRAMES_SHOWN, 0, 0, 0);
+	}
+}
+
+/* Each takes 8 KiB of 1 MiB, and only the first that has no room is worth a line. */
+static void test_small_frames_have_a_limit(void **state)
+{
+	int told = memfd_create("stderr", MFD_CLOEXEC), kept = dup(STDERR_FILENO);
+	char text[256] = "";
+	struct folder f;
+
+	(void)state;
+	f = folder_make("");
+	assert_int_equal(dup2(told, STDERR_FILENO), STDERR_FILENO);
+	served_in(&f, order_many_frames);
+	assert_int_equal(dup2(kept, STDERR_FILENO), STDERR_FILENO);
+	assert_true(pread(told, text, sizeof(text) - 1, 0) > 0);
+	assert_string_equal(text, "agate-sim: the frames have reached --log-limit: "
+			    "no more are written\n");
+	assert_true(folder_has(&f, "frame-00128.png"));
+	assert_false(folder_has(&f, "frame-00129.png"));
+	close(told);
+	close(kept);
+	folder_remove(&f, 128);
+}
+
 /* ---- A writer that is gone ---------------------------------------------------------------- */
 
 static void test_a_folder_that_is_none(void **state)
@@ -531,6 +567,7 @@ int main(void)
 		cmocka_unit_test(test_the_writer_ends_with_the_process),
 		cmocka_unit_test(test_orders_that_make_no_sense),
 		cmocka_unit_test(test_a_file_that_cannot_be_made),
+		cmocka_unit_test(test_small_frames_have_a_limit),
 		cmocka_unit_test(test_a_folder_that_is_none),
 		cmocka_unit_test(test_the_writer_is_gone),
 		cmocka_unit_test(test_log_and_trace),
