@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define DEFAULT_LOG_LIMIT_MIB	256
-#define MAX_VRAM_MIB		4096
+#define MAX_VRAM_MIB		512	/* a loss of power fills it all: well below a second */
 #define MIN_DMA_BITS		24
 
 enum option_id {
