@@ -32,10 +32,13 @@ struct block {
 	 * Registers: offsets first to last.  Another block may have registers in between, so
 	 * read and write return false for an offset that is not a register of this one.
 	 * write may leave out registers that read has: writes to them are ignored, with a hint.
+	 * read only looks, because a write that is refused asks it, too; was_read, which may be
+	 * NULL, does what a driver's read does besides.
 	 */
 	uint32_t first;
 	uint32_t last;
 	bool (*read)(struct agate_sim *sim, uint32_t offset, uint32_t *value);
+	void (*was_read)(struct agate_sim *sim, uint32_t offset);
 	bool (*write)(struct agate_sim *sim, uint32_t offset, uint32_t value);
 	unsigned int section;	/* of hardware.md */
 	bool beside_gpu;	/* not a part of it: it takes writes while the GPU is in reset */

@@ -209,7 +209,7 @@ static void fw_lose(struct agate_sim *sim)
 
 static bool fw_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 {
-	struct firmware *fw = &sim->firmware;
+	const struct firmware *fw = &sim->firmware;
 
 	switch (offset) {
 	case FW_BASE:
@@ -225,11 +225,16 @@ static bool fw_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 		*value = 0;
 		return true;
 	case FW_STATUS:
-		fw->watched = true;
 		*value = fw_status(fw);
 		return true;
 	}
 	return false;
+}
+
+static void fw_was_read(struct agate_sim *sim, uint32_t offset)
+{
+	if (offset == FW_STATUS)
+		sim->firmware.watched = true;
 }
 
 static bool fw_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
@@ -262,6 +267,7 @@ const struct block firmware_block = {
 	.first = FW_BASE,
 	.last = FW_STATUS,
 	.read = fw_read,
+	.was_read = fw_was_read,
 	.write = fw_write,
 	.section = 6,
 	.beside_gpu = true,

@@ -244,6 +244,7 @@ const struct block ggtt_block = {
 	.first = GGTT_ENTRIES,
 	.last = GGTT_COMMITS,
 	.read = ggtt_block_read,
+	.was_read = ggtt_port_was_read,
 	.write = ggtt_block_write,
 	.section = 6,
 	.beside_gpu = true,

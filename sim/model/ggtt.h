@@ -89,6 +89,7 @@ void ggtt_drain(struct ggtt *ggtt);
 uint64_t ggtt_newest(const struct ggtt *ggtt, uint32_t n);
 
 bool ggtt_port_read(struct agate_sim *sim, uint32_t offset, uint32_t *value);
+void ggtt_port_was_read(struct agate_sim *sim, uint32_t offset);
 bool ggtt_port_write(struct agate_sim *sim, uint32_t offset, uint32_t value);
 
 /* An entry of the table, in one load: the guest may be writing it at the same time. */

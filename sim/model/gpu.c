@@ -183,11 +183,9 @@ static bool gpu_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 	case GPU_INT_CLEAR:
 	case GPU_INT_MASK:
 	case GPU_INT_STAT:
-		gpu_watch(sim);
 		*value = irq_read(&sim->irq[AGATE_VECTOR_GPU], (offset - GPU_INT_RAWSTAT) / 4);
 		return true;
 	case GPU_STATUS:
-		gpu_watch(sim);
 		*value = gpu_status(sim);
 		return true;
 	case GPU_LATEST_FLUSH_ID:
@@ -227,6 +225,16 @@ static bool gpu_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 		return true;
 	}
 	return false;
+}
+
+static void gpu_was_read(struct agate_sim *sim, uint32_t offset)
+{
+	if (offset == GPU_STATUS) {
+		gpu_watch(sim);
+	} else if (offset >= GPU_INT_RAWSTAT && offset <= GPU_INT_STAT) {
+		gpu_watch(sim);
+		irq_was_read(&sim->irq[AGATE_VECTOR_GPU], (offset - GPU_INT_RAWSTAT) / 4);
+	}
 }
 
 static void gpu_write_override(struct agate_sim *sim, unsigned int n, uint32_t value)
@@ -315,6 +323,7 @@ const struct block gpu_block = {
 	.first = 0x000,
 	.last = 0xfff,
 	.read = gpu_read,
+	.was_read = gpu_was_read,
 	.write = gpu_write,
 	.section = 2,
 	.run_due = gpu_run_due,

@@ -224,11 +224,16 @@ static bool scan_read_register(struct agate_sim *sim, uint32_t offset, uint32_t 
 		*value = 0;
 		return true;
 	case SCAN_FRAMES:
-		scan->watched = true;
 		*value = scan->frames;
 		return true;
 	}
 	return false;
+}
+
+static void scan_was_read(struct agate_sim *sim, uint32_t offset)
+{
+	if (offset == SCAN_FRAMES)
+		sim->scanout.watched = true;
 }
 
 static bool scan_write_register(struct agate_sim *sim, uint32_t offset, uint32_t value)
@@ -256,6 +261,7 @@ const struct block scanout_block = {
 	.first = SCAN_BASE_LO,
 	.last = SCAN_FRAMES,
 	.read = scan_read_register,
+	.was_read = scan_was_read,
 	.write = scan_write_register,
 	.section = 6,
 	.beside_gpu = true,

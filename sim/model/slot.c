@@ -279,6 +279,7 @@ const struct block slot_block = {
 	.first = JOB_INT_RAWSTAT,
 	.last = JOB_INT_RAWSTAT + 0xfff,
 	.read = slot_read,
+	.was_read = slot_was_read,
 	.write = slot_write,
 	.section = 3,
 	.run_due = slot_run_due,

@@ -72,6 +72,8 @@ static void test_the_check_takes_time(void **state)
 	begun = agate_sim_time(b->sim);
 	settle(b);		/* nobody waits */
 	assert_int_equal(agate_sim_time(b->sim), begun);
+	wr(b, FW_STATUS, 0);	/* who writes does not wait, either */
+	settle(b);
 	assert_int_equal(last_event(b, AGATE_EV_FW)->a, FW_STATUS_CHECKING);
 	assert_int_equal(rd(b, FW_STATUS), FW_STATUS_CHECKING);
 	settle(b);		/* somebody polls */
