@@ -45,8 +45,8 @@ struct block {
 
 	/* Complete every transition whose time has come. */
 	void (*run_due)(struct agate_sim *sim);
-	/* The earliest transition that somebody waits for, or TIME_NEVER. */
-	uint64_t (*next_due)(const struct agate_sim *sim);
+	/* The earliest transition of all, or that somebody waits for; or TIME_NEVER. */
+	uint64_t (*next_due)(const struct agate_sim *sim, bool all);
 
 	/* Engines: does the n-th have work, and do one unit of it. */
 	unsigned int engines;
@@ -72,7 +72,7 @@ void blocks_fini(struct agate_sim *sim);
 void blocks_reset(struct agate_sim *sim);
 void blocks_lose(struct agate_sim *sim);
 void blocks_run_due(struct agate_sim *sim);
-uint64_t blocks_next_due(const struct agate_sim *sim);
+uint64_t blocks_next_due(const struct agate_sim *sim, bool all);
 
 /* The engine whose turn it is to do a unit of work, or NULL when none has any. */
 const struct engine *blocks_next_engine(struct agate_sim *sim);

@@ -110,6 +110,7 @@ void agate_sim_power_cut(struct agate_sim *sim, bool cut)
 
 	sim->card.cut = cut;
 	card_changed(sim, was_on, cut ? "cut" : "back");
+	powered_account(sim);
 }
 
 /* ---- Registers -------------------------------------------------------------- */

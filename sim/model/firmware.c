@@ -178,12 +178,12 @@ static void fw_run_due(struct agate_sim *sim)
 		fw_end_check(sim);
 }
 
-static uint64_t fw_next_due(const struct agate_sim *sim)
+static uint64_t fw_next_due(const struct agate_sim *sim, bool all)
 {
 	const struct firmware *fw = &sim->firmware;
 
 	if (fw->state == FW_STATUS_CHECKING &&
-	    (fw->watched || (sim->irq[AGATE_VECTOR_CARD].mask & CARD_INT_FW)))
+	    (all || fw->watched || (sim->irq[AGATE_VECTOR_CARD].mask & CARD_INT_FW)))
 		return fw->due;
 	return TIME_NEVER;
 }

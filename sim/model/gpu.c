@@ -138,16 +138,16 @@ static void gpu_run_due(struct agate_sim *sim)
 	}
 }
 
-static uint64_t gpu_next_due(const struct agate_sim *sim)
+static uint64_t gpu_next_due(const struct agate_sim *sim, bool all)
 {
 	const struct gpu *gpu = &sim->gpu;
 	uint32_t mask = sim->irq[AGATE_VECTOR_GPU].mask;
 	uint64_t due = TIME_NEVER;
 
-	if (gpu->reset_due && (gpu->reset_watched || (mask & GPU_IRQ_RESET_COMPLETED)))
+	if (gpu->reset_due && (all || gpu->reset_watched || (mask & GPU_IRQ_RESET_COMPLETED)))
 		due = gpu->reset_due;
 	if (gpu->clean_due < due && gpu->clean_due &&
-	    (gpu->clean_watched || (mask & GPU_IRQ_CLEAN_CACHES_COMPLETED)))
+	    (all || gpu->clean_watched || (mask & GPU_IRQ_CLEAN_CACHES_COMPLETED)))
 		due = gpu->clean_due;
 	return due;
 }

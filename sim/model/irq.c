@@ -56,11 +56,12 @@ static void irq_run_due(struct agate_sim *sim)
 	}
 }
 
-static uint64_t irq_next_due(const struct agate_sim *sim)
+static uint64_t irq_next_due(const struct agate_sim *sim, bool all)
 {
 	uint64_t due = TIME_NEVER;
 	unsigned int i;
 
+	(void)all;	/* a message is always waited for */
 	for (i = 0; i < AGATE_NUM_VECTORS; i++)
 		if (sim->irq[i].delayed && sim->irq[i].delayed < due)
 			due = sim->irq[i].delayed;

@@ -310,7 +310,7 @@ static bool as_awaited(const struct agate_sim *sim, unsigned int n)
 	return false;
 }
 
-static uint64_t mmu_next_due(const struct agate_sim *sim)
+static uint64_t mmu_next_due(const struct agate_sim *sim, bool all)
 {
 	uint64_t due = TIME_NEVER;
 	unsigned int n;
@@ -320,7 +320,7 @@ static uint64_t mmu_next_due(const struct agate_sim *sim)
 
 		if (as->command == AS_COMMAND_NOP || as->command_due >= due)
 			continue;
-		if (as->command_watched || as_awaited(sim, n))
+		if (all || as->command_watched || as_awaited(sim, n))
 			due = as->command_due;
 	}
 	return due;

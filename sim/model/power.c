@@ -199,13 +199,13 @@ static void power_run_due(struct agate_sim *sim)
 		irq_raise(sim, &sim->irq[AGATE_VECTOR_GPU], GPU_IRQ_POWER_CHANGED_ALL);
 }
 
-static uint64_t power_next_due(const struct agate_sim *sim)
+static uint64_t power_next_due(const struct agate_sim *sim, bool all)
 {
 	uint32_t awaited = GPU_IRQ_POWER_CHANGED_SINGLE | GPU_IRQ_POWER_CHANGED_ALL;
 	uint64_t due = TIME_NEVER;
 	unsigned int id, i;
 
-	if (!sim->power.watched && !(sim->irq[AGATE_VECTOR_GPU].mask & awaited))
+	if (!all && !sim->power.watched && !(sim->irq[AGATE_VECTOR_GPU].mask & awaited))
 		return TIME_NEVER;
 	for (id = 0; id < POWER_DOMAINS; id++) {
 		const struct power_domain *d = &sim->power.domain[id];

@@ -162,12 +162,12 @@ static void scan_run_due(struct agate_sim *sim)
 		scan_end_flip(sim);
 }
 
-static uint64_t scan_next_due(const struct agate_sim *sim)
+static uint64_t scan_next_due(const struct agate_sim *sim, bool all)
 {
 	const struct scanout *scan = &sim->scanout;
 	uint32_t awaited = CARD_INT_FLIP_DONE | CARD_INT_SCAN_FAULT;
 
-	if (scan->due && (scan->watched || (sim->irq[AGATE_VECTOR_CARD].mask & awaited)))
+	if (scan->due && (all || scan->watched || (sim->irq[AGATE_VECTOR_CARD].mask & awaited)))
 		return scan->due;
 	return TIME_NEVER;
 }
