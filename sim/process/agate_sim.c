@@ -347,7 +347,8 @@ static const char *process_start(struct process *p)
 		.frame_end = host_frame_end,
 	};
 	struct agate_sim_config *config = &p->options.config;
-	const char *why = frames_open(&p->frames, p->options.scanout_dir, p->options.log_limit);
+	const char *why = frames_open(&p->frames, p->options.scanout_dir, p->options.log_limit,
+				      p->options.number);
 
 	if (why)
 		return why;

@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <setjmp.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +17,12 @@
 
 #include <png.h>
 
-#define PART_NAME	"frame.part"
+#define NAME_MAX_LENGTH	48
 #define DISK_BLOCK	4096u	/* what a file system gives out at least */
 
 struct writer {
 	int folder, in, out;
+	unsigned int gpu;		/* its number */
 	uint64_t left;			/* bytes of disk that it may still use */
 	struct frames_message frame;
 	struct frames_message next;	/* the message after the last row */
@@ -110,14 +112,31 @@ static bool write_rows(struct writer *w, FILE *file)
 	return true;
 }
 
+/* "frame" and what follows, after the number of a GPU that is not the first. */
+__attribute__((format(printf, 3, 4)))
+static void file_name(const struct writer *w, char name[NAME_MAX_LENGTH], const char *format, ...)
+{
+	va_list args;
+	int n = 0;
+
+	if (w->gpu)
+		n = snprintf(name, NAME_MAX_LENGTH, "gpu%u-", w->gpu);
+	va_start(args, format);
+	vsnprintf(name + n, NAME_MAX_LENGTH - n, format, args);
+	va_end(args);
+}
+
 static bool write_part(struct writer *w)
 {
-	int fd = openat(w->folder, PART_NAME, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
-			0666);
-	FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
+	char name[NAME_MAX_LENGTH];
+	FILE *file;
 	uint64_t use;
 	bool good;
+	int fd;
 
+	file_name(w, name, "frame.part");
+	fd = openat(w->folder, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+	file = fd < 0 ? NULL : fdopen(fd, "wb");
 	if (!file)
 		return false;
 	good = write_rows(w, file) && file_fits(w, file);
@@ -143,12 +162,13 @@ static bool skip_to_end(struct writer *w)
 
 static void name_file(struct writer *w, bool keep)
 {
-	char name[32];
+	char part[NAME_MAX_LENGTH], name[NAME_MAX_LENGTH];
 
-	snprintf(name, sizeof(name), "frame-%05u.png", w->frame.number);
-	if (keep && !renameat(w->folder, PART_NAME, w->folder, name))
+	file_name(w, part, "frame.part");
+	file_name(w, name, "frame-%05u.png", w->frame.number);
+	if (keep && !renameat(w->folder, part, w->folder, name))
 		return;
-	unlinkat(w->folder, PART_NAME, 0);
+	unlinkat(w->folder, part, 0);
 }
 
 static bool serve_frame(struct writer *w)
@@ -175,11 +195,11 @@ static bool serve_frame(struct writer *w)
 	return write(w->out, &done, 1) == 1;
 }
 
-int frames_serve(int folder, int in, int out, uint64_t limit)
+int frames_serve(int folder, int in, int out, uint64_t limit, unsigned int gpu)
 {
 	static struct writer w;
 
-	w = (struct writer){ .folder = folder, .in = in, .out = out, .left = limit };
+	w = (struct writer){ .folder = folder, .in = in, .out = out, .left = limit, .gpu = gpu };
 	while (serve_frame(&w))
 		;
 	return 0;

@@ -137,6 +137,32 @@ static void test_a_frame_becomes_a_file(void **state)
 	folder_remove(&f, 2);
 }
 
+/* Both have a frame 1. */
+static void test_two_gpus_share_a_folder(void **state)
+{
+	struct folder f;
+	struct gpu *first, *second;
+	char option[200], path[128];
+
+	(void)state;
+	f = folder_make("");
+	first = gpu_start(f.option);
+	snprintf(option, sizeof(option), "%s --number 1", f.option);
+	second = gpu_start(option);
+	set_frame(first, RAM_BASE);
+	flip(first);
+	assert_true(folder_has(&f, "frame-00001.png"));
+	set_frame(second, RAM_BASE);
+	flip(second);
+	folder_file(&f, "gpu1-frame-00001.png", path);
+	assert_int_equal(unlink(path), 0);
+	g_quit(first);
+	g_quit(second);
+	gpu_free(first);
+	gpu_free(second);
+	folder_remove(&f, 1);
+}
+
 /* Rows were sent before the failure: no file of them is left. */
 static void test_a_frame_that_fails(void **state)
 {
@@ -275,7 +301,7 @@ static void served_in(const struct folder *f, void (*orders)(int to))
 	assert_int_equal(pipe2(out, O_CLOEXEC), 0);
 	orders(in[1]);
 	close(in[1]);
-	assert_int_equal(frames_serve(dir, in[0], out[1], 1 << 20), 0);
+	assert_int_equal(frames_serve(dir, in[0], out[1], 1 << 20, 0), 0);
 	close(in[0]);
 	close(out[0]);
 	close(out[1]);
@@ -426,11 +452,11 @@ static void test_a_folder_that_is_none(void **state)
 	struct frames frames;
 
 	(void)state;
-	assert_string_equal(frames_open(&frames, "/proc/self/nowhere", 1),
+	assert_string_equal(frames_open(&frames, "/proc/self/nowhere", 1, 0),
 			    "--scanout-dir names no folder");
-	assert_string_equal(frames_open(&frames, "/proc/self/stat", 1),
+	assert_string_equal(frames_open(&frames, "/proc/self/stat", 1, 0),
 			    "--scanout-dir names no folder");
-	assert_null(frames_open(&frames, NULL, 1));
+	assert_null(frames_open(&frames, NULL, 1, 0));
 	frames_begin(&frames, 1, 4, 4);		/* nowhere */
 	frames_end(&frames, true);
 }
@@ -561,6 +587,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_frame_becomes_a_file),
+		cmocka_unit_test(test_two_gpus_share_a_folder),
 		cmocka_unit_test(test_a_frame_that_fails),
 		cmocka_unit_test(test_frames_have_a_limit),
 		cmocka_unit_test(test_without_a_folder),
