@@ -324,8 +324,12 @@ static void mover_ring(struct agate_sim *sim, uint32_t tail)
 		return;
 	}
 	m->tail = tail;
-	if (!m->fault)	/* else RESET looks at it */
-		mover_check_tail(sim);
+	if (m->fault)	/* RESET looks at it */
+		return;
+	mover_check_tail(sim);
+	/* The driver took its command back, and may put another there. */
+	if (m->head == m->tail)
+		mover_drop_task(sim, "withdrawn");
 }
 
 static bool mover_write(struct agate_sim *sim, uint32_t offset, uint32_t value)

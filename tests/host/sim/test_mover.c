@@ -165,6 +165,28 @@ static void test_a_tail_behind_the_head(void **state)
 	bench_free(b);
 }
 
+/* The command there is another one when TAIL moves on. */
+static void test_a_command_is_withdrawn(void **state)
+{
+	struct bench *b = mover_bench_new();
+	struct agate_mover_cmd cmd = fill(0x40000);
+
+	(void)state;
+	put_cmd(b, 0, &cmd);
+	wr(b, RING_TAIL, 1);
+	agate_sim_step(b->sim, 4);
+	wr(b, RING_TAIL, 0);
+	assert_string_equal(last_event(b, AGATE_EV_MOVER_END)->text, "withdrawn");
+	assert_int_equal(rd(b, MOVER_STATUS), 0);
+	run_cmd(b, &nop);
+	assert_int_equal(rd(b, RING_HEAD), 1);
+	assert_int_equal(last_event(b, AGATE_EV_MOVER_END)->b, AGATE_MOVER_NOP);
+	assert_int_equal(get64(b, DATA_PA + 0x1fff8), ~0ull);
+	assert_int_equal(get64(b, DATA_PA + 0x20000), 0);
+	no_hint(b);
+	bench_free(b);
+}
+
 static void test_the_ring_needs_firmware(void **state)
 {
 	struct bench *b = card_bench_new();
@@ -575,6 +597,7 @@ int main(void)
 		cmocka_unit_test(test_a_large_ring_of_many_pages),
 		cmocka_unit_test(test_more_than_the_ring_holds),
 		cmocka_unit_test(test_a_tail_behind_the_head),
+		cmocka_unit_test(test_a_command_is_withdrawn),
 		cmocka_unit_test(test_the_ring_needs_firmware),
 		cmocka_unit_test(test_a_ring_whose_entry_is_gone),
 		cmocka_unit_test(test_a_ring_where_the_firmware_lies),
