@@ -262,7 +262,6 @@ void mover_stop(struct agate_sim *sim, const char *why)
 static void mover_reset(struct agate_sim *sim)
 {
 	struct mover *m = &sim->mover;
-	bool first = !m->known;
 
 	if (!m->running) {
 		sim_hint(sim, 6, "MOVER_CMD without running firmware is ignored");
@@ -273,7 +272,7 @@ static void mover_reset(struct agate_sim *sim)
 	mover_drop_task(sim, "reset");
 	if (!mover_read_context(sim))
 		return;
-	if (first)	/* as after START: nobody can have rung yet */
+	if (!m->rung)	/* as after START */
 		m->tail = m->head;
 	m->awake = true;
 	mover_check_tail(sim);
@@ -324,6 +323,7 @@ static void mover_ring(struct agate_sim *sim, uint32_t tail)
 		return;
 	}
 	m->tail = tail;
+	m->rung = true;
 	if (m->fault)	/* RESET looks at it */
 		return;
 	mover_check_tail(sim);

@@ -279,7 +279,7 @@ static void test_the_context_counts(void **state)
 	bench_free(b);
 }
 
-static void wrong_at_start(uint32_t magic, uint32_t check)
+static void wrong_at_start(uint32_t magic, uint32_t check, uint32_t tail)
 {
 	struct bench *b = card_bench_new();
 
@@ -289,27 +289,30 @@ static void wrong_at_start(uint32_t magic, uint32_t check)
 	assert_faulty(b, AGATE_REASON_CONTEXT, CONTEXT);
 	assert_true(hinted(b, "the mover's context has a wrong magic or check"));
 	/* A ring is heard, and waits. */
-	put_cmd(b, 0, &nop);
-	wr(b, RING_TAIL, 1);
+	put_cmd(b, 10, &nop);
+	if (tail)
+		wr(b, RING_TAIL, tail);
 	settle(b);
 	assert_int_equal(rd(b, RING_HEAD), 0);
 	/* Nothing was written yet, so any good context will do. */
 	seal_context(b, 10, 20);
 	wr(b, MOVER_CMD, MOVER_CMD_RESET);
+	assert_int_equal(rd(b, RING_TAIL), tail ? tail : 10);
+	settle(b);
 	assert_int_equal(rd(b, MOVER_STATUS), 0);
-	assert_int_equal(rd(b, RING_HEAD), 10);
-	assert_int_equal(rd(b, RING_TAIL), 10);
+	assert_int_equal(rd(b, RING_HEAD), tail ? tail : 10);
 	assert_int_equal(rd(b, MOVER_SEQNO), 20);
 	run_cmd(b, &nop);
-	assert_int_equal(rd(b, RING_HEAD), 11);
+	assert_int_equal(rd(b, RING_HEAD), tail ? tail + 1 : 11);
 	bench_free(b);
 }
 
 static void test_a_context_that_is_none(void **state)
 {
 	(void)state;
-	wrong_at_start(1, 0);
-	wrong_at_start(0, 1);
+	wrong_at_start(1, 0, 0);
+	wrong_at_start(0, 1, 0);
+	wrong_at_start(1, 0, 11);
 }
 
 static void test_a_context_that_changed_while_idle(void **state)
