@@ -62,8 +62,8 @@ static void ggtt_lose(struct agate_sim *sim)
 
 /* ---- Translation ------------------------------------------------------------- */
 
-/* The entry as the engines know it. */
-static uint64_t ggtt_use(struct agate_sim *sim, uint32_t n)
+/* The entry as the engines know it; sets *stale if the table has another one. */
+static uint64_t ggtt_use(struct agate_sim *sim, uint32_t n, bool *stale)
 {
 	struct ggtt *ggtt = &sim->ggtt;
 	struct ggtt_cached *cached = &ggtt->cached[n];
@@ -72,7 +72,7 @@ static uint64_t ggtt_use(struct agate_sim *sim, uint32_t n)
 		*cached = (struct ggtt_cached){ .entry = ggtt_entry(ggtt, n), .valid = true };
 	if (cached->entry == ggtt_newest(ggtt, n))
 		return cached->entry;
-	sim_count(sim, AGATE_CNT_GGTT_STALE, 1);
+	*stale = true;
 	if (!cached->reported)
 		sim_hint(sim, 6, "a GGTT entry was used that changed without INVALIDATE");
 	cached->reported = true;
@@ -96,16 +96,16 @@ static enum agate_mover_reason ggtt_check(struct agate_sim *sim, uint64_t entry,
 }
 
 /* Do all entries of the group make one piece of 64 KiB in VRAM? */
-static bool ggtt_group_whole(struct agate_sim *sim, uint32_t n)
+static bool ggtt_group_whole(struct agate_sim *sim, uint32_t n, bool *stale)
 {
 	uint32_t first = n - n % AGATE_GGTT_GROUP;
-	uint64_t base = ggtt_use(sim, first) & AGATE_GGTT_ADDR;
+	uint64_t base = ggtt_use(sim, first, stale) & AGATE_GGTT_ADDR;
 	uint32_t i;
 
 	if (base % (AGATE_GGTT_GROUP * GGTT_PAGE))
 		return false;
 	for (i = 0; i < AGATE_GGTT_GROUP; i++) {
-		uint64_t entry = ggtt_use(sim, first + i);
+		uint64_t entry = ggtt_use(sim, first + i, stale);
 
 		if ((entry & (AGATE_GGTT_PRESENT | AGATE_GGTT_VRAM)) !=
 		    (AGATE_GGTT_PRESENT | AGATE_GGTT_VRAM) ||
@@ -130,22 +130,18 @@ static bool ggtt_is_outside(struct agate_sim *sim, uint64_t addr)
 	return true;
 }
 
-enum agate_mover_reason ggtt_translate(struct agate_sim *sim, uint64_t addr, unsigned int vf,
-				       uint64_t *pa)
+/* An address in the usable range. */
+static enum agate_mover_reason ggtt_find(struct agate_sim *sim, uint64_t addr, unsigned int vf,
+					 uint64_t *pa, bool *stale)
 {
-	enum agate_mover_reason reason;
 	uint32_t n = addr / GGTT_PAGE;
-	uint64_t entry;
+	uint64_t entry = ggtt_use(sim, n, stale);
+	enum agate_mover_reason reason = ggtt_check(sim, entry, vf);
 
-	*pa = GGTT_OUTSIDE;
-	if (ggtt_is_outside(sim, addr))
-		return AGATE_REASON_NONE;
-	entry = ggtt_use(sim, n);
-	reason = ggtt_check(sim, entry, vf);
 	if (reason != AGATE_REASON_NONE)
 		return reason;
 	if ((entry & AGATE_GGTT_VRAM) && (sim->card.features & CARD_FEATURE_GGTT_64K) &&
-	    !ggtt_group_whole(sim, n))
+	    !ggtt_group_whole(sim, n, stale))
 		return AGATE_REASON_GROUP;
 	*pa = (entry & AGATE_GGTT_ADDR) + addr % GGTT_PAGE;
 	if (entry & AGATE_GGTT_VRAM)
@@ -153,6 +149,21 @@ enum agate_mover_reason ggtt_translate(struct agate_sim *sim, uint64_t addr, uns
 	else if (*pa >= AGATE_PHYS_VRAM)
 		return AGATE_REASON_BUS;	/* VRAM is no system memory */
 	return AGATE_REASON_NONE;
+}
+
+enum agate_mover_reason ggtt_translate(struct agate_sim *sim, uint64_t addr, unsigned int vf,
+				       uint64_t *pa)
+{
+	enum agate_mover_reason reason;
+	bool stale = false;
+
+	*pa = GGTT_OUTSIDE;
+	if (ggtt_is_outside(sim, addr))
+		return AGATE_REASON_NONE;
+	reason = ggtt_find(sim, addr, vf, pa, &stale);
+	if (stale)
+		sim_count(sim, AGATE_CNT_GGTT_STALE, 1);
+	return reason;
 }
 
 void ggtt_noise(struct agate_sim *sim, void *buf, size_t len)

@@ -285,6 +285,11 @@ static void test_groups(void **state)
 	b->gsm[FIRST + 15] = 0;
 	assert_int_equal(engine_reads(b, ADDR, 0), 0);
 	assert_true(hinted(b, "changed without INVALIDATE"));
+	/* It is one use, however many entries it needs, and how often. */
+	assert_int_equal(counter(b, AGATE_CNT_GGTT_STALE), 1);
+	b->gsm[FIRST] = 0;
+	assert_int_equal(engine_reads(b, ADDR, 0), 0);
+	assert_int_equal(counter(b, AGATE_CNT_GGTT_STALE), 2);
 	bench_free(b);
 }
 
