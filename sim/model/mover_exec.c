@@ -32,15 +32,10 @@ static bool wraps(uint64_t addr, uint64_t length)
 /* One end of a COPY or FILL. */
 static bool end_ok(unsigned int mode, uint64_t addr, uint64_t length)
 {
-	switch (mode) {
-	case AGATE_MOVER_PHYS:
-	case AGATE_MOVER_GGTT:
+	if (mode != AGATE_MOVER_PAGES)
 		return addr % MOVER_BEAT == 0 && !wraps(addr, length);
-	case AGATE_MOVER_PAGES:
-		return addr % sizeof(uint64_t) == 0 && length % GPU_PAGE_SIZE == 0 &&
-		       !wraps(addr, AGATE_MOVER_MAX_LENGTH / GPU_PAGE_SIZE * sizeof(uint64_t));
-	}
-	return false;
+	return addr % sizeof(uint64_t) == 0 && length % GPU_PAGE_SIZE == 0 &&
+	       !wraps(addr, AGATE_MOVER_MAX_LENGTH / GPU_PAGE_SIZE * sizeof(uint64_t));
 }
 
 static bool move_length_ok(uint64_t length)
@@ -81,6 +76,8 @@ static bool store_ok(const struct agate_mover_cmd *cmd)
 bool mover_cmd_ok(const struct agate_mover_cmd *cmd)
 {
 	if ((cmd->flags & ~KNOWN_FLAGS) || cmd->pad[0] || cmd->pad[1])
+		return false;
+	if (src_mode(cmd) > AGATE_MOVER_PAGES || dst_mode(cmd) > AGATE_MOVER_PAGES)
 		return false;
 	if ((cmd->flags & AGATE_MOVER_IRQ) && cmd->op != AGATE_MOVER_FENCE)
 		return false;
