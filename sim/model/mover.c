@@ -101,6 +101,7 @@ static bool mover_read_context(struct agate_sim *sim)
 	struct agate_mover_context c;
 	enum agate_mover_reason reason;
 
+	sim->time++;
 	reason = mover_fetch(sim, m->context, &c, sizeof(c), &m->context_page);
 	if (reason) {
 		mover_fail(sim, reason, m->context);
@@ -172,6 +173,7 @@ static void mover_begin(struct agate_sim *sim)
 	enum agate_mover_reason reason;
 	uint32_t injected;
 
+	sim->time++;
 	m->task = (struct mover_task){ 0 };
 	reason = mover_fetch(sim, m->ring + at, &m->task.cmd, sizeof(m->task.cmd),
 			     &m->ring_page[at / GPU_PAGE_SIZE]);
@@ -214,12 +216,9 @@ static void mover_run(struct agate_sim *sim, unsigned int n)
 	struct mover *m = &sim->mover;
 
 	(void)n;
-	if (m->fetched) {
+	if (m->fetched)
 		mover_go_on(sim);
-		return;
-	}
-	sim->time++;
-	if (m->awake)
+	else if (m->awake)
 		mover_begin(sim);
 	else
 		m->awake = mover_read_context(sim);

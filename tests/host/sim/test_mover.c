@@ -479,11 +479,13 @@ static void injected(const char *spec, enum agate_mover_reason reason)
 	run_cmd(b, &cmd);
 	assert_faulty(b, reason, DATA_PA);
 	assert_int_equal(count_events(b, AGATE_EV_INJECTED), 1);
-	wr(b, MOVER_CMD, MOVER_CMD_RESET);
 	begun = agate_sim_time(b->sim);
-	settle(b);
-	/* The command and 64 bytes: RESET has read the context already. */
+	wr(b, MOVER_CMD, MOVER_CMD_RESET);
+	/* The access, and the context. */
 	assert_int_equal(agate_sim_time(b->sim) - begun, 2);
+	settle(b);
+	/* The command and 64 bytes. */
+	assert_int_equal(agate_sim_time(b->sim) - begun, 4);
 	assert_int_equal(mover_reason(b), 0);
 	assert_int_equal(rd(b, RING_HEAD), 2);
 	bench_free(b);
