@@ -22,16 +22,16 @@ static uint32_t fw_status(const struct firmware *fw)
 /* ---- The blob --------------------------------------------------------------- */
 
 /* Before any firmware runs, all that one might take is out of bounds. */
-static bool fw_may_lie_at(uint32_t addr, uint32_t size)
+static bool fw_may_lie_at(uint32_t addr)
 {
-	return addr % GGTT_PAGE == 0 && addr >= GGTT_RESERVED_BYTES && addr < GGTT_END &&
-	       size <= GGTT_END - addr;
+	return addr % GGTT_PAGE == 0 && addr >= GGTT_RESERVED_BYTES && addr < GGTT_END;
 }
 
 static bool fw_length_ok(const struct firmware *fw, const struct agate_fw_header *header)
 {
 	return header->size == fw->size && fw->size >= sizeof(*header) &&
-	       fw->size <= AGATE_FW_MAX_SIZE && header->reserved_bytes % GGTT_PAGE == 0 &&
+	       fw->size <= AGATE_FW_MAX_SIZE && fw->size <= GGTT_END - fw->base &&
+	       header->reserved_bytes % GGTT_PAGE == 0 &&
 	       header->reserved_bytes <= GGTT_RESERVED_BYTES;
 }
 
@@ -60,7 +60,7 @@ static enum agate_fw_reason fw_check_blob(struct agate_sim *sim, struct agate_fw
 
 	if (inject_strikes(sim, AGATE_SIM_INJECT_FAIL_FW, 0, &unused))
 		return AGATE_FW_CRC;
-	if (!fw_may_lie_at(fw->base, fw->size) ||
+	if (!fw_may_lie_at(fw->base) ||
 	    ggtt_read(sim, fw->base, 0, header, sizeof(*header)))
 		return AGATE_FW_ADDRESS;
 	if (header->magic != AGATE_FW_HEADER_MAGIC)
@@ -87,7 +87,7 @@ static enum agate_fw_reason fw_check_ads(struct agate_sim *sim, struct agate_ads
 {
 	const struct firmware *fw = &sim->firmware;
 
-	if (!fw_may_lie_at(fw->ads, GGTT_PAGE) ||
+	if (!fw_may_lie_at(fw->ads) ||
 	    ggtt_read(sim, fw->ads, 0, ads, sizeof(*ads)) || !fw_ads_ok(ads))
 		return AGATE_FW_ADS;
 	return 0;
