@@ -20,6 +20,12 @@ static bool ggtt_uses_port(const struct agate_sim *sim)
 	return sim->card.features & CARD_FEATURE_GGTT_PORT;
 }
 
+static void ggtt_forget_outside(struct ggtt *ggtt)
+{
+	ggtt->outside[GGTT_READ] = GGTT_OUTSIDE / GGTT_PAGE;
+	ggtt->outside[GGTT_WRITE] = GGTT_OUTSIDE / GGTT_PAGE;
+}
+
 static int ggtt_init(struct agate_sim *sim, const struct agate_sim_config *config)
 {
 	struct ggtt *ggtt = &sim->ggtt;
@@ -27,7 +33,7 @@ static int ggtt_init(struct agate_sim *sim, const struct agate_sim_config *confi
 	if (!sim->card.present)
 		return 0;
 	ggtt->own = ggtt_uses_port(sim);
-	ggtt->outside = GGTT_OUTSIDE / GGTT_PAGE;
+	ggtt_forget_outside(ggtt);
 	/* Any odd constant will do: the generator must not start at 0. */
 	ggtt->noise = config->seed ? config->seed : 0x9e3779b9;
 	if (!ggtt->own && (!config->gsm || config->gsm_size < GGTT_TABLE_SIZE))
@@ -56,7 +62,7 @@ static void ggtt_lose(struct agate_sim *sim)
 	memset(ggtt->table, GGTT_POISON, GGTT_TABLE_SIZE);
 	ggtt_forget(ggtt);
 	ggtt->usable_start = 0;
-	ggtt->outside = GGTT_OUTSIDE / GGTT_PAGE;
+	ggtt_forget_outside(ggtt);
 	ggtt->port = (struct ggtt_port){ 0 };
 }
 
@@ -115,8 +121,11 @@ static bool ggtt_group_whole(struct agate_sim *sim, uint32_t n, bool *stale)
 	return true;
 }
 
-/* Report each run of pages outside the usable range once. */
-static bool ggtt_is_outside(struct agate_sim *sim, uint64_t addr)
+/*
+ * Report each run of pages outside the usable range once.  A copy reads one run and writes
+ * another one, by turns.
+ */
+static bool ggtt_is_outside(struct agate_sim *sim, uint64_t addr, enum ggtt_access access)
 {
 	struct ggtt *ggtt = &sim->ggtt;
 	uint32_t start = ggtt->usable_start ? ggtt->usable_start : GGTT_RESERVED_BYTES;
@@ -124,9 +133,9 @@ static bool ggtt_is_outside(struct agate_sim *sim, uint64_t addr)
 
 	if (addr >= start && addr < GGTT_END)
 		return false;
-	if (page != ggtt->outside && page != ggtt->outside + 1)
+	if (page != ggtt->outside[access] && page != ggtt->outside[access] + 1)
 		sim_hint(sim, 6, "an address outside the usable GGTT");
-	ggtt->outside = page;
+	ggtt->outside[access] = page;
 	return true;
 }
 
@@ -152,13 +161,13 @@ static enum agate_mover_reason ggtt_find(struct agate_sim *sim, uint64_t addr, u
 }
 
 enum agate_mover_reason ggtt_translate(struct agate_sim *sim, uint64_t addr, unsigned int vf,
-				       uint64_t *pa)
+				       enum ggtt_access access, uint64_t *pa)
 {
 	enum agate_mover_reason reason;
 	bool stale = false;
 
 	*pa = GGTT_OUTSIDE;
-	if (ggtt_is_outside(sim, addr))
+	if (ggtt_is_outside(sim, addr, access))
 		return AGATE_REASON_NONE;
 	reason = ggtt_find(sim, addr, vf, pa, &stale);
 	if (stale)
@@ -185,7 +194,7 @@ enum agate_mover_reason ggtt_read(struct agate_sim *sim, uint64_t addr, unsigned
 	enum agate_mover_reason reason;
 	uint64_t pa;
 
-	reason = ggtt_translate(sim, addr, vf, &pa);
+	reason = ggtt_translate(sim, addr, vf, GGTT_READ, &pa);
 	if (reason != AGATE_REASON_NONE)
 		return reason;
 	if (pa == GGTT_OUTSIDE)
@@ -201,7 +210,7 @@ enum agate_mover_reason ggtt_write(struct agate_sim *sim, uint64_t addr, unsigne
 	enum agate_mover_reason reason;
 	uint64_t pa;
 
-	reason = ggtt_translate(sim, addr, vf, &pa);
+	reason = ggtt_translate(sim, addr, vf, GGTT_WRITE, &pa);
 	if (reason != AGATE_REASON_NONE)
 		return reason;
 	if (pa != GGTT_OUTSIDE && phys_write(sim, pa, buf, len))

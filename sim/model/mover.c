@@ -75,7 +75,7 @@ static enum agate_mover_reason mover_fetch(struct agate_sim *sim, uint32_t addr,
 	enum agate_mover_reason reason;
 	uint64_t pa;
 
-	reason = ggtt_translate(sim, addr, 0, &pa);
+	reason = ggtt_translate(sim, addr, 0, GGTT_READ, &pa);
 	if (reason)
 		return reason;
 	*page = 0;
