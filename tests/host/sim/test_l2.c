@@ -436,8 +436,6 @@ static struct bench *ready_with_lost_lines(void)
 
 static void test_vram_loses_its_power(void **state)
 {
-	static const char *const text =
-		"dirty lines of VRAM were cleaned without its power: they are lost";
 	struct bench *b = ready_with_lost_lines();
 	struct agate_exec x = { .sim = b->sim };
 	uint64_t value = MARKER;
@@ -446,7 +444,7 @@ static void test_vram_loses_its_power(void **state)
 	(void)state;
 	gpu_command(b, GPU_CMD_CLEAN_CACHES);
 	assert_int_equal(counter(b, AGATE_CNT_DIRTY_LOST), 4);
-	assert_true(hinted(b, text));
+	assert_true(hinted(b, "dirty lines of VRAM were cleaned without its power"));
 	assert_int_equal(count_events(b, AGATE_EV_HINT), 1);
 	bench_free(b);
 
@@ -455,7 +453,7 @@ static void test_vram_loses_its_power(void **state)
 	x.sim = b->sim;
 	assert_int_equal(agate_exec_write(&x, VA + 0x2100, &value, 8, &why), 0);
 	assert_int_equal(counter(b, AGATE_CNT_DIRTY_LOST), 1);
-	assert_true(hinted(b, text));
+	assert_true(hinted(b, "dirty lines of VRAM were cleaned without its power"));
 	bench_free(b);
 }
 
