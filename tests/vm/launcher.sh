@@ -232,7 +232,7 @@ printf '#!/bin/sh\necho "$*" >>"%s"\nexec "%s" "$@"\n' "$work/args" "$build/bin/
 chmod +x "$work/told-sim"
 vm --sim "$work/told-sim" --gpus 2 exec:true
 check "each knows its number, and writes files of its own" "0 1 1" \
-	"$? $(grep -c -e '--number 0 ' "$work/args") $(grep -c -e '--number 1 ' "$work/args")" true
+	"$? $(grep -cw -e '--number 0' "$work/args") $(grep -cw -e '--number 1' "$work/args")" true
 
 # In a cache of its own, because the test breaks it.
 damaged()
