@@ -50,15 +50,15 @@ static void file_name(const struct vm_gpu *gpu, const char *name, char path[PATH
 static enum vm_status run(struct vm_gpu *gpu, const int *fds, size_t nfds, int ready, int control)
 {
 	char bar2[16], doorbell[16], vectors[64], ram_fd[16], ram[64], ready_fd[16];
-	char control_fd[16], seed[16], log[PATH_MAX], trace[PATH_MAX];
+	char control_fd[16], seed[16], number[16], log[PATH_MAX], trace[PATH_MAX];
 	const struct vm_config *cfg = &gpu->vm->cfg;
 	const char *argv[ARGS_MAX] = {
 		cfg->sim, "--bar2-fd", bar2, "--doorbell-fd", doorbell, "--vector-fds", vectors,
 		"--ram-fd", ram_fd, "--ram", ram, "--ready-fd", ready_fd,
-		"--control-fd", control_fd, "--seed", seed,
+		"--control-fd", control_fd, "--seed", seed, "--number", number,
 	};
 	const struct vm_policy policy = { .sleeps = true, .realtime = cfg->realtime };
-	size_t n = 17;
+	size_t n = 19;
 
 	snprintf(bar2, sizeof(bar2), "%d", gpu->bar2_fd);
 	snprintf(doorbell, sizeof(doorbell), "%d", gpu->doorbell);
@@ -70,6 +70,7 @@ static enum vm_status run(struct vm_gpu *gpu, const int *fds, size_t nfds, int r
 	snprintf(ready_fd, sizeof(ready_fd), "%d", ready);
 	snprintf(control_fd, sizeof(control_fd), "%d", control);
 	snprintf(seed, sizeof(seed), "%" PRIu32, cfg->seed + gpu->number);
+	snprintf(number, sizeof(number), "%u", gpu->number);
 	if (cfg->sim_log) {
 		file_name(gpu, cfg->sim_log, log);
 		argv[n++] = "--log";

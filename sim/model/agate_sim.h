@@ -59,7 +59,7 @@ enum agate_sim_event_kind {
 	AGATE_EV_GGTT_INVALIDATE,
 	AGATE_EV_FW,		/* a: FW_STATUS */
 	AGATE_EV_MOVER_BEGIN,	/* a: RING_HEAD, b: op; and mover */
-	/* The same, c: reason, 0: none; text: reset, stopped, lost, or NULL */
+	/* The same, c: reason, 0: none; text: reset, stopped, withdrawn, lost, or NULL */
 	AGATE_EV_MOVER_END,
 	AGATE_EV_MOVER_FAULT,	/* a: RING_HEAD, b: address, c: reason */
 	AGATE_EV_FLIP,		/* a: SCAN_BASE, b: SCAN_SIZE, c: SCAN_FORMAT */

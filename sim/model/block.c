@@ -57,13 +57,13 @@ void blocks_run_due(struct agate_sim *sim)
 		sim->timed[i]->run_due(sim);
 }
 
-uint64_t blocks_next_due(const struct agate_sim *sim)
+uint64_t blocks_next_due(const struct agate_sim *sim, bool all)
 {
 	uint64_t due = TIME_NEVER;
 	unsigned int i;
 
 	for (i = 0; i < sim->timed_blocks; i++) {
-		uint64_t other = sim->timed[i]->next_due(sim);
+		uint64_t other = sim->timed[i]->next_due(sim, all);
 
 		if (other < due)
 			due = other;

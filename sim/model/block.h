@@ -32,18 +32,21 @@ struct block {
 	 * Registers: offsets first to last.  Another block may have registers in between, so
 	 * read and write return false for an offset that is not a register of this one.
 	 * write may leave out registers that read has: writes to them are ignored, with a hint.
+	 * read only looks, because a write that is refused asks it, too; was_read, which may be
+	 * NULL, does what a driver's read does besides.
 	 */
 	uint32_t first;
 	uint32_t last;
 	bool (*read)(struct agate_sim *sim, uint32_t offset, uint32_t *value);
+	void (*was_read)(struct agate_sim *sim, uint32_t offset);
 	bool (*write)(struct agate_sim *sim, uint32_t offset, uint32_t value);
 	unsigned int section;	/* of hardware.md */
 	bool beside_gpu;	/* not a part of it: it takes writes while the GPU is in reset */
 
 	/* Complete every transition whose time has come. */
 	void (*run_due)(struct agate_sim *sim);
-	/* The earliest transition that somebody waits for, or TIME_NEVER. */
-	uint64_t (*next_due)(const struct agate_sim *sim);
+	/* The earliest transition of all, or that somebody waits for; or TIME_NEVER. */
+	uint64_t (*next_due)(const struct agate_sim *sim, bool all);
 
 	/* Engines: does the n-th have work, and do one unit of it. */
 	unsigned int engines;
@@ -69,7 +72,7 @@ void blocks_fini(struct agate_sim *sim);
 void blocks_reset(struct agate_sim *sim);
 void blocks_lose(struct agate_sim *sim);
 void blocks_run_due(struct agate_sim *sim);
-uint64_t blocks_next_due(const struct agate_sim *sim);
+uint64_t blocks_next_due(const struct agate_sim *sim, bool all);
 
 /* The engine whose turn it is to do a unit of work, or NULL when none has any. */
 const struct engine *blocks_next_engine(struct agate_sim *sim);

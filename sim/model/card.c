@@ -110,20 +110,14 @@ void agate_sim_power_cut(struct agate_sim *sim, bool cut)
 
 	sim->card.cut = cut;
 	card_changed(sim, was_on, cut ? "cut" : "back");
+	powered_account(sim);
 }
 
 /* ---- Registers -------------------------------------------------------------- */
 
-/* The driver polls: model time may jump to the transition that it waits for. */
-static void card_watch(struct agate_sim *sim)
-{
-	sim->firmware.watched = true;
-	sim->scanout.watched = true;
-}
-
 static bool card_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 {
-	struct card *card = &sim->card;
+	const struct card *card = &sim->card;
 
 	if (!card_on(sim)) {
 		*value = 0;
@@ -134,7 +128,6 @@ static bool card_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 	case CARD_INT_CLEAR:
 	case CARD_INT_MASK:
 	case CARD_INT_STAT:
-		card_watch(sim);
 		*value = irq_read(&sim->irq[AGATE_VECTOR_CARD], (offset - CARD_INT_RAWSTAT) / 4);
 		return true;
 	case CARD_ID:
@@ -152,6 +145,16 @@ static bool card_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 		return true;
 	}
 	return false;
+}
+
+/* The driver polls: model time may jump to the transition that it waits for. */
+static void card_was_read(struct agate_sim *sim, uint32_t offset)
+{
+	if (offset > CARD_INT_STAT)
+		return;
+	sim->firmware.watched = true;
+	sim->scanout.watched = true;
+	irq_was_read(&sim->irq[AGATE_VECTOR_CARD], (offset - CARD_INT_RAWSTAT) / 4);
 }
 
 /* A write that finds no card, or one without power. */
@@ -181,6 +184,7 @@ const struct block card_block = {
 	.first = CARD_BASE,
 	.last = CARD_END - 1,
 	.read = card_read,
+	.was_read = card_was_read,
 	.write = card_write,
 	.section = 6,
 	.beside_gpu = true,

@@ -22,16 +22,16 @@ static uint32_t fw_status(const struct firmware *fw)
 /* ---- The blob --------------------------------------------------------------- */
 
 /* Before any firmware runs, all that one might take is out of bounds. */
-static bool fw_may_lie_at(uint32_t addr, uint32_t size)
+static bool fw_may_lie_at(uint32_t addr)
 {
-	return addr % GGTT_PAGE == 0 && addr >= GGTT_RESERVED_BYTES && addr < GGTT_END &&
-	       size <= GGTT_END - addr;
+	return addr % GGTT_PAGE == 0 && addr >= GGTT_RESERVED_BYTES && addr < GGTT_END;
 }
 
 static bool fw_length_ok(const struct firmware *fw, const struct agate_fw_header *header)
 {
 	return header->size == fw->size && fw->size >= sizeof(*header) &&
-	       fw->size <= AGATE_FW_MAX_SIZE && header->reserved_bytes % GGTT_PAGE == 0 &&
+	       fw->size <= AGATE_FW_MAX_SIZE && fw->size <= GGTT_END - fw->base &&
+	       header->reserved_bytes % GGTT_PAGE == 0 &&
 	       header->reserved_bytes <= GGTT_RESERVED_BYTES;
 }
 
@@ -60,7 +60,7 @@ static enum agate_fw_reason fw_check_blob(struct agate_sim *sim, struct agate_fw
 
 	if (inject_strikes(sim, AGATE_SIM_INJECT_FAIL_FW, 0, &unused))
 		return AGATE_FW_CRC;
-	if (!fw_may_lie_at(fw->base, fw->size) ||
+	if (!fw_may_lie_at(fw->base) ||
 	    ggtt_read(sim, fw->base, 0, header, sizeof(*header)))
 		return AGATE_FW_ADDRESS;
 	if (header->magic != AGATE_FW_HEADER_MAGIC)
@@ -87,7 +87,7 @@ static enum agate_fw_reason fw_check_ads(struct agate_sim *sim, struct agate_ads
 {
 	const struct firmware *fw = &sim->firmware;
 
-	if (!fw_may_lie_at(fw->ads, GGTT_PAGE) ||
+	if (!fw_may_lie_at(fw->ads) ||
 	    ggtt_read(sim, fw->ads, 0, ads, sizeof(*ads)) || !fw_ads_ok(ads))
 		return AGATE_FW_ADS;
 	return 0;
@@ -178,12 +178,12 @@ static void fw_run_due(struct agate_sim *sim)
 		fw_end_check(sim);
 }
 
-static uint64_t fw_next_due(const struct agate_sim *sim)
+static uint64_t fw_next_due(const struct agate_sim *sim, bool all)
 {
 	const struct firmware *fw = &sim->firmware;
 
 	if (fw->state == FW_STATUS_CHECKING &&
-	    (fw->watched || (sim->irq[AGATE_VECTOR_CARD].mask & CARD_INT_FW)))
+	    (all || fw->watched || (sim->irq[AGATE_VECTOR_CARD].mask & CARD_INT_FW)))
 		return fw->due;
 	return TIME_NEVER;
 }
@@ -209,7 +209,7 @@ static void fw_lose(struct agate_sim *sim)
 
 static bool fw_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 {
-	struct firmware *fw = &sim->firmware;
+	const struct firmware *fw = &sim->firmware;
 
 	switch (offset) {
 	case FW_BASE:
@@ -225,11 +225,16 @@ static bool fw_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 		*value = 0;
 		return true;
 	case FW_STATUS:
-		fw->watched = true;
 		*value = fw_status(fw);
 		return true;
 	}
 	return false;
+}
+
+static void fw_was_read(struct agate_sim *sim, uint32_t offset)
+{
+	if (offset == FW_STATUS)
+		sim->firmware.watched = true;
 }
 
 static bool fw_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
@@ -262,6 +267,7 @@ const struct block firmware_block = {
 	.first = FW_BASE,
 	.last = FW_STATUS,
 	.read = fw_read,
+	.was_read = fw_was_read,
 	.write = fw_write,
 	.section = 6,
 	.beside_gpu = true,

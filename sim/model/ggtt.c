@@ -20,6 +20,12 @@ static bool ggtt_uses_port(const struct agate_sim *sim)
 	return sim->card.features & CARD_FEATURE_GGTT_PORT;
 }
 
+static void ggtt_forget_outside(struct ggtt *ggtt)
+{
+	ggtt->outside[GGTT_READ] = GGTT_OUTSIDE / GGTT_PAGE;
+	ggtt->outside[GGTT_WRITE] = GGTT_OUTSIDE / GGTT_PAGE;
+}
+
 static int ggtt_init(struct agate_sim *sim, const struct agate_sim_config *config)
 {
 	struct ggtt *ggtt = &sim->ggtt;
@@ -27,7 +33,7 @@ static int ggtt_init(struct agate_sim *sim, const struct agate_sim_config *confi
 	if (!sim->card.present)
 		return 0;
 	ggtt->own = ggtt_uses_port(sim);
-	ggtt->outside = GGTT_OUTSIDE / GGTT_PAGE;
+	ggtt_forget_outside(ggtt);
 	/* Any odd constant will do: the generator must not start at 0. */
 	ggtt->noise = config->seed ? config->seed : 0x9e3779b9;
 	if (!ggtt->own && (!config->gsm || config->gsm_size < GGTT_TABLE_SIZE))
@@ -56,14 +62,14 @@ static void ggtt_lose(struct agate_sim *sim)
 	memset(ggtt->table, GGTT_POISON, GGTT_TABLE_SIZE);
 	ggtt_forget(ggtt);
 	ggtt->usable_start = 0;
-	ggtt->outside = GGTT_OUTSIDE / GGTT_PAGE;
+	ggtt_forget_outside(ggtt);
 	ggtt->port = (struct ggtt_port){ 0 };
 }
 
 /* ---- Translation ------------------------------------------------------------- */
 
-/* The entry as the engines know it. */
-static uint64_t ggtt_use(struct agate_sim *sim, uint32_t n)
+/* The entry as the engines know it; sets *stale if the table has another one. */
+static uint64_t ggtt_use(struct agate_sim *sim, uint32_t n, bool *stale)
 {
 	struct ggtt *ggtt = &sim->ggtt;
 	struct ggtt_cached *cached = &ggtt->cached[n];
@@ -72,7 +78,7 @@ static uint64_t ggtt_use(struct agate_sim *sim, uint32_t n)
 		*cached = (struct ggtt_cached){ .entry = ggtt_entry(ggtt, n), .valid = true };
 	if (cached->entry == ggtt_newest(ggtt, n))
 		return cached->entry;
-	sim_count(sim, AGATE_CNT_GGTT_STALE, 1);
+	*stale = true;
 	if (!cached->reported)
 		sim_hint(sim, 6, "a GGTT entry was used that changed without INVALIDATE");
 	cached->reported = true;
@@ -96,16 +102,16 @@ static enum agate_mover_reason ggtt_check(struct agate_sim *sim, uint64_t entry,
 }
 
 /* Do all entries of the group make one piece of 64 KiB in VRAM? */
-static bool ggtt_group_whole(struct agate_sim *sim, uint32_t n)
+static bool ggtt_group_whole(struct agate_sim *sim, uint32_t n, bool *stale)
 {
 	uint32_t first = n - n % AGATE_GGTT_GROUP;
-	uint64_t base = ggtt_use(sim, first) & AGATE_GGTT_ADDR;
+	uint64_t base = ggtt_use(sim, first, stale) & AGATE_GGTT_ADDR;
 	uint32_t i;
 
 	if (base % (AGATE_GGTT_GROUP * GGTT_PAGE))
 		return false;
 	for (i = 0; i < AGATE_GGTT_GROUP; i++) {
-		uint64_t entry = ggtt_use(sim, first + i);
+		uint64_t entry = ggtt_use(sim, first + i, stale);
 
 		if ((entry & (AGATE_GGTT_PRESENT | AGATE_GGTT_VRAM)) !=
 		    (AGATE_GGTT_PRESENT | AGATE_GGTT_VRAM) ||
@@ -115,8 +121,11 @@ static bool ggtt_group_whole(struct agate_sim *sim, uint32_t n)
 	return true;
 }
 
-/* Report each run of pages outside the usable range once. */
-static bool ggtt_is_outside(struct agate_sim *sim, uint64_t addr)
+/*
+ * Report each run of pages outside the usable range once.  A copy reads one run and writes
+ * another one, by turns.
+ */
+static bool ggtt_is_outside(struct agate_sim *sim, uint64_t addr, enum ggtt_access access)
 {
 	struct ggtt *ggtt = &sim->ggtt;
 	uint32_t start = ggtt->usable_start ? ggtt->usable_start : GGTT_RESERVED_BYTES;
@@ -124,28 +133,24 @@ static bool ggtt_is_outside(struct agate_sim *sim, uint64_t addr)
 
 	if (addr >= start && addr < GGTT_END)
 		return false;
-	if (page != ggtt->outside && page != ggtt->outside + 1)
+	if (page != ggtt->outside[access] && page != ggtt->outside[access] + 1)
 		sim_hint(sim, 6, "an address outside the usable GGTT");
-	ggtt->outside = page;
+	ggtt->outside[access] = page;
 	return true;
 }
 
-enum agate_mover_reason ggtt_translate(struct agate_sim *sim, uint64_t addr, unsigned int vf,
-				       uint64_t *pa)
+/* An address in the usable range. */
+static enum agate_mover_reason ggtt_find(struct agate_sim *sim, uint64_t addr, unsigned int vf,
+					 uint64_t *pa, bool *stale)
 {
-	enum agate_mover_reason reason;
 	uint32_t n = addr / GGTT_PAGE;
-	uint64_t entry;
+	uint64_t entry = ggtt_use(sim, n, stale);
+	enum agate_mover_reason reason = ggtt_check(sim, entry, vf);
 
-	*pa = GGTT_OUTSIDE;
-	if (ggtt_is_outside(sim, addr))
-		return AGATE_REASON_NONE;
-	entry = ggtt_use(sim, n);
-	reason = ggtt_check(sim, entry, vf);
 	if (reason != AGATE_REASON_NONE)
 		return reason;
 	if ((entry & AGATE_GGTT_VRAM) && (sim->card.features & CARD_FEATURE_GGTT_64K) &&
-	    !ggtt_group_whole(sim, n))
+	    !ggtt_group_whole(sim, n, stale))
 		return AGATE_REASON_GROUP;
 	*pa = (entry & AGATE_GGTT_ADDR) + addr % GGTT_PAGE;
 	if (entry & AGATE_GGTT_VRAM)
@@ -153,6 +158,21 @@ enum agate_mover_reason ggtt_translate(struct agate_sim *sim, uint64_t addr, uns
 	else if (*pa >= AGATE_PHYS_VRAM)
 		return AGATE_REASON_BUS;	/* VRAM is no system memory */
 	return AGATE_REASON_NONE;
+}
+
+enum agate_mover_reason ggtt_translate(struct agate_sim *sim, uint64_t addr, unsigned int vf,
+				       enum ggtt_access access, uint64_t *pa)
+{
+	enum agate_mover_reason reason;
+	bool stale = false;
+
+	*pa = GGTT_OUTSIDE;
+	if (ggtt_is_outside(sim, addr, access))
+		return AGATE_REASON_NONE;
+	reason = ggtt_find(sim, addr, vf, pa, &stale);
+	if (stale)
+		sim_count(sim, AGATE_CNT_GGTT_STALE, 1);
+	return reason;
 }
 
 void ggtt_noise(struct agate_sim *sim, void *buf, size_t len)
@@ -174,7 +194,7 @@ enum agate_mover_reason ggtt_read(struct agate_sim *sim, uint64_t addr, unsigned
 	enum agate_mover_reason reason;
 	uint64_t pa;
 
-	reason = ggtt_translate(sim, addr, vf, &pa);
+	reason = ggtt_translate(sim, addr, vf, GGTT_READ, &pa);
 	if (reason != AGATE_REASON_NONE)
 		return reason;
 	if (pa == GGTT_OUTSIDE)
@@ -190,7 +210,7 @@ enum agate_mover_reason ggtt_write(struct agate_sim *sim, uint64_t addr, unsigne
 	enum agate_mover_reason reason;
 	uint64_t pa;
 
-	reason = ggtt_translate(sim, addr, vf, &pa);
+	reason = ggtt_translate(sim, addr, vf, GGTT_WRITE, &pa);
 	if (reason != AGATE_REASON_NONE)
 		return reason;
 	if (pa != GGTT_OUTSIDE && phys_write(sim, pa, buf, len))
@@ -244,6 +264,7 @@ const struct block ggtt_block = {
 	.first = GGTT_ENTRIES,
 	.last = GGTT_COMMITS,
 	.read = ggtt_block_read,
+	.was_read = ggtt_port_was_read,
 	.write = ggtt_block_write,
 	.section = 6,
 	.beside_gpu = true,

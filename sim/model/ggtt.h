@@ -43,12 +43,17 @@ struct ggtt_cached {
 	bool reported;			/* a hint said that the table has changed */
 };
 
+enum ggtt_access {
+	GGTT_READ,
+	GGTT_WRITE,
+};
+
 struct ggtt {
 	uint64_t *table;		/* GSM, which the guest writes, too; or the card's own */
 	bool own;			/* ... reached through the port */
 	struct ggtt_cached *cached;	/* one for each entry */
 	uint32_t usable_start;		/* 0: no firmware runs */
-	uint64_t outside;		/* the page outside that was used last, for hints */
+	uint64_t outside[2];		/* pages outside that were read and written last: for hints */
 	uint32_t noise;
 	struct ggtt_port port;
 };
@@ -72,7 +77,7 @@ enum agate_mover_reason ggtt_write(struct agate_sim *sim, uint64_t addr, unsigne
  */
 #define GGTT_OUTSIDE	UINT64_MAX
 enum agate_mover_reason ggtt_translate(struct agate_sim *sim, uint64_t addr, unsigned int vf,
-				       uint64_t *pa);
+				       enum ggtt_access access, uint64_t *pa);
 
 /* Bytes that an engine reads outside the usable range. */
 void ggtt_noise(struct agate_sim *sim, void *buf, size_t len);
@@ -89,6 +94,7 @@ void ggtt_drain(struct ggtt *ggtt);
 uint64_t ggtt_newest(const struct ggtt *ggtt, uint32_t n);
 
 bool ggtt_port_read(struct agate_sim *sim, uint32_t offset, uint32_t *value);
+void ggtt_port_was_read(struct agate_sim *sim, uint32_t offset);
 bool ggtt_port_write(struct agate_sim *sim, uint32_t offset, uint32_t value);
 
 /* An entry of the table, in one load: the guest may be writing it at the same time. */

@@ -66,7 +66,7 @@ static void ggtt_commit(struct agate_sim *sim, uint32_t count, uint64_t entry)
 
 bool ggtt_port_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 {
-	struct ggtt_port *port = &sim->ggtt.port;
+	const struct ggtt_port *port = &sim->ggtt.port;
 
 	switch (offset) {
 	case GGTT_PTE_INDEX:
@@ -80,15 +80,21 @@ bool ggtt_port_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 		*value = 0;
 		return true;
 	case GGTT_SYNC:
-		ggtt_drain(&sim->ggtt);
 		*value = port->dropped;
-		port->dropped = 0;
 		return true;
 	case GGTT_COMMITS:
 		*value = port->commits;
 		return true;
 	}
 	return false;
+}
+
+void ggtt_port_was_read(struct agate_sim *sim, uint32_t offset)
+{
+	if (offset != GGTT_SYNC)
+		return;
+	ggtt_drain(&sim->ggtt);
+	sim->ggtt.port.dropped = 0;
 }
 
 bool ggtt_port_write(struct agate_sim *sim, uint32_t offset, uint32_t value)

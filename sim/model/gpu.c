@@ -138,16 +138,16 @@ static void gpu_run_due(struct agate_sim *sim)
 	}
 }
 
-static uint64_t gpu_next_due(const struct agate_sim *sim)
+static uint64_t gpu_next_due(const struct agate_sim *sim, bool all)
 {
 	const struct gpu *gpu = &sim->gpu;
 	uint32_t mask = sim->irq[AGATE_VECTOR_GPU].mask;
 	uint64_t due = TIME_NEVER;
 
-	if (gpu->reset_due && (gpu->reset_watched || (mask & GPU_IRQ_RESET_COMPLETED)))
+	if (gpu->reset_due && (all || gpu->reset_watched || (mask & GPU_IRQ_RESET_COMPLETED)))
 		due = gpu->reset_due;
 	if (gpu->clean_due < due && gpu->clean_due &&
-	    (gpu->clean_watched || (mask & GPU_IRQ_CLEAN_CACHES_COMPLETED)))
+	    (all || gpu->clean_watched || (mask & GPU_IRQ_CLEAN_CACHES_COMPLETED)))
 		due = gpu->clean_due;
 	return due;
 }
@@ -183,11 +183,9 @@ static bool gpu_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 	case GPU_INT_CLEAR:
 	case GPU_INT_MASK:
 	case GPU_INT_STAT:
-		gpu_watch(sim);
 		*value = irq_read(&sim->irq[AGATE_VECTOR_GPU], (offset - GPU_INT_RAWSTAT) / 4);
 		return true;
 	case GPU_STATUS:
-		gpu_watch(sim);
 		*value = gpu_status(sim);
 		return true;
 	case GPU_LATEST_FLUSH_ID:
@@ -227,6 +225,16 @@ static bool gpu_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 		return true;
 	}
 	return false;
+}
+
+static void gpu_was_read(struct agate_sim *sim, uint32_t offset)
+{
+	if (offset == GPU_STATUS) {
+		gpu_watch(sim);
+	} else if (offset >= GPU_INT_RAWSTAT && offset <= GPU_INT_STAT) {
+		gpu_watch(sim);
+		irq_was_read(&sim->irq[AGATE_VECTOR_GPU], (offset - GPU_INT_RAWSTAT) / 4);
+	}
 }
 
 static void gpu_write_override(struct agate_sim *sim, unsigned int n, uint32_t value)
@@ -315,6 +323,7 @@ const struct block gpu_block = {
 	.first = 0x000,
 	.last = 0xfff,
 	.read = gpu_read,
+	.was_read = gpu_was_read,
 	.write = gpu_write,
 	.section = 2,
 	.run_due = gpu_run_due,

@@ -56,11 +56,12 @@ static void irq_run_due(struct agate_sim *sim)
 	}
 }
 
-static uint64_t irq_next_due(const struct agate_sim *sim)
+static uint64_t irq_next_due(const struct agate_sim *sim, bool all)
 {
 	uint64_t due = TIME_NEVER;
 	unsigned int i;
 
+	(void)all;	/* a message is always waited for */
 	for (i = 0; i < AGATE_NUM_VECTORS; i++)
 		if (sim->irq[i].delayed && sim->irq[i].delayed < due)
 			due = sim->irq[i].delayed;
@@ -99,24 +100,24 @@ void irq_settle(struct irq *irq, uint32_t bits)
 	irq->moot |= irq->rawstat & bits;
 }
 
-uint32_t irq_read(struct irq *irq, enum irq_reg reg)
+uint32_t irq_read(const struct irq *irq, enum irq_reg reg)
 {
-	uint32_t value;
-
 	switch (reg) {
 	case IRQ_RAWSTAT:
-		value = irq->rawstat;
-		break;
+		return irq->rawstat;
 	case IRQ_STAT:
-		value = irq->rawstat & irq->mask;
-		break;
+		return irq->rawstat & irq->mask;
 	case IRQ_MASK:
 		return irq->mask;
 	default:
 		return 0;
 	}
-	irq->unread &= ~value;
-	return value;
+}
+
+void irq_was_read(struct irq *irq, enum irq_reg reg)
+{
+	if (reg == IRQ_RAWSTAT || reg == IRQ_STAT)
+		irq->unread &= ~irq_read(irq, reg);
 }
 
 static void irq_clear(struct agate_sim *sim, struct irq *irq, uint32_t value)

@@ -48,7 +48,8 @@ void irq_raise(struct agate_sim *sim, struct irq *irq, uint32_t bits);
 /* The reason for these bits is gone: the driver may drop them unread. */
 void irq_settle(struct irq *irq, uint32_t bits);
 
-uint32_t irq_read(struct irq *irq, enum irq_reg reg);
+uint32_t irq_read(const struct irq *irq, enum irq_reg reg);
+void irq_was_read(struct irq *irq, enum irq_reg reg);
 void irq_write(struct agate_sim *sim, struct irq *irq, enum irq_reg reg, uint32_t value);
 
 /* Called once for each register access: detects lines that the driver has seen and left up. */

@@ -86,25 +86,37 @@ static struct l2_line *line_find(const struct l2 *l2, uint64_t pa)
 	return NULL;
 }
 
-/* Write dirty bytes back, run by run: the bytes between them may belong to a CPU. */
-static void line_clean(struct agate_sim *sim, struct l2_line *line)
+/*
+ * Write dirty bytes back, run by run: the bytes between them may belong to a CPU.  Returns
+ * whether they were lost, which happens only to VRAM that has lost its power since, and its
+ * contents.
+ */
+static bool line_clean(struct agate_sim *sim, struct l2_line *line)
 {
 	const uint8_t *data = line_data(&sim->l2, line);
 	uint64_t left = line->dirty;
+	bool lost = false;
 
 	if (!left)
-		return;
+		return false;
 	while (left) {
 		unsigned int first = __builtin_ctzll(left);
 		uint64_t run = ~(left >> first);
 		unsigned int count = run ? (unsigned int)__builtin_ctzll(run) : L2_LINE;
 
-		/* This fails only for VRAM that has lost its power since, and its contents. */
-		phys_write(sim, line->tag * L2_LINE + first, data + first, count);
+		if (phys_write(sim, line->tag * L2_LINE + first, data + first, count))
+			lost = true;
 		left &= ~byte_mask(first, count);
 	}
 	line->dirty = 0;
 	sim->l2.dirty--;
+	sim_count(sim, AGATE_CNT_DIRTY_LOST, lost);
+	return lost;
+}
+
+static void l2_lost_in_vram(struct agate_sim *sim)
+{
+	sim_hint(sim, 5, "dirty lines of VRAM were cleaned without its power: they are lost");
 }
 
 static void line_forget(struct l2 *l2, struct l2_line *line)
@@ -133,7 +145,8 @@ static struct l2_line *line_fill(struct agate_sim *sim, uint64_t pa)
 			line = &set[way];
 	if (!line)
 		line = &set[l2_random(l2) % L2_WAYS];
-	line_clean(sim, line);
+	if (line_clean(sim, line))
+		l2_lost_in_vram(sim);
 	line_forget(l2, line);
 	*line = (struct l2_line){ .tag = tag, .valid = true, .checked = sim->unit };
 	memcpy(line_data(l2, line), data, L2_LINE);
@@ -270,10 +283,14 @@ int l2_write(struct agate_sim *sim, uint64_t pa, const void *buf, size_t len)
 void l2_clean(struct agate_sim *sim, bool invalidate)
 {
 	struct l2 *l2 = &sim->l2;
+	bool lost = false;
 	unsigned int i;
 
 	for (i = 0; l2->dirty && i < l2->sets * L2_WAYS; i++)
-		line_clean(sim, &l2->line[i]);
+		if (line_clean(sim, &l2->line[i]))
+			lost = true;
+	if (lost)
+		l2_lost_in_vram(sim);
 	if (!invalidate)
 		return;
 	l2_drop(sim);

@@ -310,7 +310,7 @@ static bool as_awaited(const struct agate_sim *sim, unsigned int n)
 	return false;
 }
 
-static uint64_t mmu_next_due(const struct agate_sim *sim)
+static uint64_t mmu_next_due(const struct agate_sim *sim, bool all)
 {
 	uint64_t due = TIME_NEVER;
 	unsigned int n;
@@ -320,7 +320,7 @@ static uint64_t mmu_next_due(const struct agate_sim *sim)
 
 		if (as->command == AS_COMMAND_NOP || as->command_due >= due)
 			continue;
-		if (as->command_watched || as_awaited(sim, n))
+		if (all || as->command_watched || as_awaited(sim, n))
 			due = as->command_due;
 	}
 	return due;
@@ -360,7 +360,6 @@ static bool as_read(struct address_space *as, uint32_t reg, uint32_t *value)
 		*value = reg_half(as->fault_address, reg & 4);
 		return true;
 	case AS_REG(AS_STATUS(0)):
-		as->command_watched = true;
 		*value = as->command != AS_COMMAND_NOP ? AS_STATUS_AS_ACTIVE : 0;
 		return true;
 	case AS_REG(AS_COMMAND(0)):
@@ -401,6 +400,16 @@ static bool mmu_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 	return as_read(&sim->mmu.as[n], (offset - MMU_AS_BASE) % MMU_AS_STRIDE, value);
 }
 
+static void mmu_was_read(struct agate_sim *sim, uint32_t offset)
+{
+	uint32_t at = offset - MMU_AS_BASE;
+
+	if (offset <= MMU_INT_STAT)
+		irq_was_read(&sim->irq[AGATE_VECTOR_MMU], (offset - MMU_INT_RAWSTAT) / 4);
+	else if (at % MMU_AS_STRIDE == AS_REG(AS_STATUS(0)))
+		sim->mmu.as[at / MMU_AS_STRIDE].command_watched = true;
+}
+
 static bool mmu_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
 {
 	unsigned int n = (offset - MMU_AS_BASE) / MMU_AS_STRIDE;
@@ -421,6 +430,7 @@ const struct block mmu_block = {
 	.first = MMU_INT_RAWSTAT,
 	.last = MMU_INT_RAWSTAT + 0xfff,
 	.read = mmu_read,
+	.was_read = mmu_was_read,
 	.write = mmu_write,
 	.section = 4,
 	.run_due = mmu_run_due,

@@ -75,7 +75,7 @@ static enum agate_mover_reason mover_fetch(struct agate_sim *sim, uint32_t addr,
 	enum agate_mover_reason reason;
 	uint64_t pa;
 
-	reason = ggtt_translate(sim, addr, 0, &pa);
+	reason = ggtt_translate(sim, addr, 0, GGTT_READ, &pa);
 	if (reason)
 		return reason;
 	*page = 0;
@@ -101,6 +101,7 @@ static bool mover_read_context(struct agate_sim *sim)
 	struct agate_mover_context c;
 	enum agate_mover_reason reason;
 
+	sim->time++;
 	reason = mover_fetch(sim, m->context, &c, sizeof(c), &m->context_page);
 	if (reason) {
 		mover_fail(sim, reason, m->context);
@@ -172,6 +173,7 @@ static void mover_begin(struct agate_sim *sim)
 	enum agate_mover_reason reason;
 	uint32_t injected;
 
+	sim->time++;
 	m->task = (struct mover_task){ 0 };
 	reason = mover_fetch(sim, m->ring + at, &m->task.cmd, sizeof(m->task.cmd),
 			     &m->ring_page[at / GPU_PAGE_SIZE]);
@@ -214,12 +216,9 @@ static void mover_run(struct agate_sim *sim, unsigned int n)
 	struct mover *m = &sim->mover;
 
 	(void)n;
-	if (m->fetched) {
+	if (m->fetched)
 		mover_go_on(sim);
-		return;
-	}
-	sim->time++;
-	if (m->awake)
+	else if (m->awake)
 		mover_begin(sim);
 	else
 		m->awake = mover_read_context(sim);
@@ -262,7 +261,6 @@ void mover_stop(struct agate_sim *sim, const char *why)
 static void mover_reset(struct agate_sim *sim)
 {
 	struct mover *m = &sim->mover;
-	bool first = !m->known;
 
 	if (!m->running) {
 		sim_hint(sim, 6, "MOVER_CMD without running firmware is ignored");
@@ -273,7 +271,7 @@ static void mover_reset(struct agate_sim *sim)
 	mover_drop_task(sim, "reset");
 	if (!mover_read_context(sim))
 		return;
-	if (first)	/* as after START: nobody can have rung yet */
+	if (!m->rung)	/* as after START */
 		m->tail = m->head;
 	m->awake = true;
 	mover_check_tail(sim);
@@ -324,8 +322,13 @@ static void mover_ring(struct agate_sim *sim, uint32_t tail)
 		return;
 	}
 	m->tail = tail;
-	if (!m->fault)	/* else RESET looks at it */
-		mover_check_tail(sim);
+	m->rung = true;
+	if (m->fault)	/* RESET looks at it */
+		return;
+	mover_check_tail(sim);
+	/* The driver took its command back, and may put another there. */
+	if (m->head == m->tail)
+		mover_drop_task(sim, "withdrawn");
 }
 
 static bool mover_write(struct agate_sim *sim, uint32_t offset, uint32_t value)

@@ -32,6 +32,7 @@ struct mover {
 	uint32_t context;	/* GGTT address */
 	uint32_t head, tail, seqno;
 	bool known;		/* the context has been read: head and seqno are its own */
+	bool rung;		/* the driver has written TAIL since the firmware started */
 	bool awake;		/* ... and was right when the mover became busy */
 	bool fetched;		/* the command at head is in task */
 	struct mover_task task;

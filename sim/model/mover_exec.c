@@ -32,15 +32,10 @@ static bool wraps(uint64_t addr, uint64_t length)
 /* One end of a COPY or FILL. */
 static bool end_ok(unsigned int mode, uint64_t addr, uint64_t length)
 {
-	switch (mode) {
-	case AGATE_MOVER_PHYS:
-	case AGATE_MOVER_GGTT:
+	if (mode != AGATE_MOVER_PAGES)
 		return addr % MOVER_BEAT == 0 && !wraps(addr, length);
-	case AGATE_MOVER_PAGES:
-		return addr % sizeof(uint64_t) == 0 && length % GPU_PAGE_SIZE == 0 &&
-		       !wraps(addr, AGATE_MOVER_MAX_LENGTH / GPU_PAGE_SIZE * sizeof(uint64_t));
-	}
-	return false;
+	return addr % sizeof(uint64_t) == 0 && length % GPU_PAGE_SIZE == 0 &&
+	       !wraps(addr, AGATE_MOVER_MAX_LENGTH / GPU_PAGE_SIZE * sizeof(uint64_t));
 }
 
 static bool move_length_ok(uint64_t length)
@@ -82,6 +77,8 @@ bool mover_cmd_ok(const struct agate_mover_cmd *cmd)
 {
 	if ((cmd->flags & ~KNOWN_FLAGS) || cmd->pad[0] || cmd->pad[1])
 		return false;
+	if (src_mode(cmd) > AGATE_MOVER_PAGES || dst_mode(cmd) > AGATE_MOVER_PAGES)
+		return false;
 	if ((cmd->flags & AGATE_MOVER_IRQ) && cmd->op != AGATE_MOVER_FENCE)
 		return false;
 	switch (cmd->op) {
@@ -120,16 +117,18 @@ static enum agate_mover_reason find_in_list(struct agate_sim *sim, uint64_t list
 	return page % GPU_PAGE_SIZE ? AGATE_REASON_COMMAND : AGATE_REASON_NONE;
 }
 
-/* The byte at of an end of the command. */
-static enum agate_mover_reason find_piece(struct agate_sim *sim, unsigned int mode,
-					  uint64_t addr, uint64_t at, unsigned int vf,
-					  struct piece *piece)
+/* The next byte that the command reads, or writes. */
+static enum agate_mover_reason find_piece(struct agate_sim *sim, const struct mover_task *task,
+					  enum ggtt_access access, struct piece *piece)
 {
+	const struct agate_mover_cmd *cmd = &task->cmd;
+	uint64_t addr = access == GGTT_WRITE ? cmd->dst : cmd->src, at = task->done;
+
 	piece->addr = addr + at;
 	piece->room = GPU_PAGE_SIZE - piece->addr % GPU_PAGE_SIZE;
-	switch (mode) {
+	switch (access == GGTT_WRITE ? dst_mode(cmd) : src_mode(cmd)) {
 	case AGATE_MOVER_GGTT:
-		return ggtt_translate(sim, piece->addr, vf, &piece->pa);
+		return ggtt_translate(sim, piece->addr, cmd->vf, access, &piece->pa);
 	case AGATE_MOVER_PAGES:
 		piece->room = GPU_PAGE_SIZE - at % GPU_PAGE_SIZE;
 		return find_in_list(sim, addr, at, piece);
@@ -235,7 +234,7 @@ static struct mover_result mover_piece(struct agate_sim *sim, struct mover_task 
 	struct piece src, dst;
 	uint32_t len;
 
-	reason = find_piece(sim, dst_mode(cmd), cmd->dst, task->done, cmd->vf, &dst);
+	reason = find_piece(sim, task, GGTT_WRITE, &dst);
 	if (reason)
 		return failed(reason, dst.addr);
 	judge_dst(sim, task, dst.pa);
@@ -243,7 +242,7 @@ static struct mover_result mover_piece(struct agate_sim *sim, struct mover_task 
 	if (cmd->op == AGATE_MOVER_FILL)
 		return fill_piece(sim, &dst, cmd->value, len);
 
-	reason = find_piece(sim, src_mode(cmd), cmd->src, task->done, cmd->vf, &src);
+	reason = find_piece(sim, task, GGTT_READ, &src);
 	if (reason)
 		return failed(reason, src.addr);
 	len = least(len, src.room);

@@ -312,14 +312,14 @@ static void perf_run_due(struct agate_sim *sim)
 		perf_dump(sim);
 }
 
-static uint64_t perf_next_due(const struct agate_sim *sim)
+static uint64_t perf_next_due(const struct agate_sim *sim, bool all)
 {
 	const struct perfcnt *perf = &sim->perf;
 	uint32_t mask = sim->irq[AGATE_VECTOR_GPU].mask;
 
 	if (!perf->active || perf->due <= sim->time)
 		return TIME_NEVER;	/* else it waits for the driver */
-	if (!perf->watched && !(mask & GPU_IRQ_PERFCNT_SAMPLE_COMPLETED))
+	if (!all && !perf->watched && !(mask & GPU_IRQ_PERFCNT_SAMPLE_COMPLETED))
 		return TIME_NEVER;
 	return perf->due;
 }

@@ -199,13 +199,13 @@ static void power_run_due(struct agate_sim *sim)
 		irq_raise(sim, &sim->irq[AGATE_VECTOR_GPU], GPU_IRQ_POWER_CHANGED_ALL);
 }
 
-static uint64_t power_next_due(const struct agate_sim *sim)
+static uint64_t power_next_due(const struct agate_sim *sim, bool all)
 {
 	uint32_t awaited = GPU_IRQ_POWER_CHANGED_SINGLE | GPU_IRQ_POWER_CHANGED_ALL;
 	uint64_t due = TIME_NEVER;
 	unsigned int id, i;
 
-	if (!sim->power.watched && !(sim->irq[AGATE_VECTOR_GPU].mask & awaited))
+	if (!all && !sim->power.watched && !(sim->irq[AGATE_VECTOR_GPU].mask & awaited))
 		return TIME_NEVER;
 	for (id = 0; id < POWER_DOMAINS; id++) {
 		const struct power_domain *d = &sim->power.domain[id];
@@ -260,8 +260,6 @@ static bool power_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 		return false;
 	d = &sim->power.domain[id];
 	*value = 0;
-	if (bank == POWER_READY || bank == POWER_PWRTRANS)
-		sim->power.watched = true;
 	if (high)
 		return true;
 	if (bank == POWER_PRESENT)
@@ -273,6 +271,17 @@ static bool power_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 	else if (bank == POWER_PWRACTIVE && slot_any_active(sim))
 		*value = d->ready & ~d->trans;
 	return true;
+}
+
+static void power_was_read(struct agate_sim *sim, uint32_t offset)
+{
+	enum power_domain_id id;
+	enum power_reg bank;
+	bool high;
+
+	if (power_decode(offset, &bank, &id, &high) &&
+	    (bank == POWER_READY || bank == POWER_PWRTRANS))
+		sim->power.watched = true;
 }
 
 static bool power_write(struct agate_sim *sim, uint32_t offset, uint32_t value)
@@ -298,6 +307,7 @@ const struct block power_block = {
 	.first = POWER_PRESENT,
 	.last = POWER_PWRACTIVE + 0x3f,
 	.read = power_read,
+	.was_read = power_was_read,
 	.write = power_write,
 	.section = 2,
 	.run_due = power_run_due,

@@ -15,7 +15,10 @@ struct powered {
 	uint64_t since;
 };
 
-/* Call it after each access and each unit of work: the state changes only in these. */
+/*
+ * Call it after each access, each unit of work, each transition while the GPU is idle, and each
+ * change of the supply: the state changes only in these.
+ */
 void powered_account(struct agate_sim *sim);
 
 #endif /* AGATE_MODEL_POWERED_H */

@@ -25,8 +25,8 @@ static bool block_spans(const struct block *block, uint32_t offset)
 	return block->read && offset >= block->first && offset <= block->last;
 }
 
-/* The block that has this register, and has read it; NULL: there is no such register. */
-static const struct block *regs_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
+/* The block that has this register, and its value; NULL: there is no such register. */
+static const struct block *regs_look(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 {
 	unsigned int i;
 
@@ -68,7 +68,7 @@ static void regs_refuse(struct agate_sim *sim, uint32_t offset)
 	const struct block *block;
 	uint32_t ignored;
 
-	block = regs_read(sim, offset, &ignored);
+	block = regs_look(sim, offset, &ignored);
 	if (block)
 		sim_hint(sim, block->section, "a write to a read-only register is ignored");
 	else
@@ -104,12 +104,16 @@ void agate_sim_write32(struct agate_sim *sim, uint32_t offset, uint32_t value)
 
 uint32_t agate_sim_read32(struct agate_sim *sim, uint32_t offset)
 {
+	const struct block *block;
 	uint32_t value = 0;
 
 	regs_begin(sim);
 	sim->accessed = offset + 1;
 	regs_judge_power(sim, offset);
-	if (!regs_read(sim, offset, &value))
+	block = regs_look(sim, offset, &value);
+	if (block && block->was_read)
+		block->was_read(sim, offset);
+	if (!block)
 		sim_hint(sim, 1, "a read of an unaligned or unknown register gives 0");
 	sim->accessed = 0;
 	sim_event(sim, AGATE_EV_REG_READ, offset, value, 0, NULL);

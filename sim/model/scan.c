@@ -162,12 +162,12 @@ static void scan_run_due(struct agate_sim *sim)
 		scan_end_flip(sim);
 }
 
-static uint64_t scan_next_due(const struct agate_sim *sim)
+static uint64_t scan_next_due(const struct agate_sim *sim, bool all)
 {
 	const struct scanout *scan = &sim->scanout;
 	uint32_t awaited = CARD_INT_FLIP_DONE | CARD_INT_SCAN_FAULT;
 
-	if (scan->due && (scan->watched || (sim->irq[AGATE_VECTOR_CARD].mask & awaited)))
+	if (scan->due && (all || scan->watched || (sim->irq[AGATE_VECTOR_CARD].mask & awaited)))
 		return scan->due;
 	return TIME_NEVER;
 }
@@ -224,11 +224,16 @@ static bool scan_read_register(struct agate_sim *sim, uint32_t offset, uint32_t 
 		*value = 0;
 		return true;
 	case SCAN_FRAMES:
-		scan->watched = true;
 		*value = scan->frames;
 		return true;
 	}
 	return false;
+}
+
+static void scan_was_read(struct agate_sim *sim, uint32_t offset)
+{
+	if (offset == SCAN_FRAMES)
+		sim->scanout.watched = true;
 }
 
 static bool scan_write_register(struct agate_sim *sim, uint32_t offset, uint32_t value)
@@ -256,6 +261,7 @@ const struct block scanout_block = {
 	.first = SCAN_BASE_LO,
 	.last = SCAN_FRAMES,
 	.read = scan_read_register,
+	.was_read = scan_was_read,
 	.write = scan_write_register,
 	.section = 6,
 	.beside_gpu = true,

@@ -104,11 +104,18 @@ uint64_t agate_sim_slot_busy(const struct agate_sim *sim, unsigned int slot)
 
 bool agate_sim_idle(struct agate_sim *sim, uint64_t cycles)
 {
+	const uint64_t end = sim->time + cycles;
+
 	if (blocks_next_engine(sim))
 		return false;
-	sim->time += cycles;
-	blocks_run_due(sim);
-	powered_account(sim);
+	/* From one transition to the next, because each may end a need of power. */
+	do {
+		uint64_t due = blocks_next_due(sim, true);
+
+		sim->time = due > sim->time && due < end ? due : end;
+		blocks_run_due(sim);
+		powered_account(sim);
+	} while (sim->time < end);
 	return true;
 }
 
@@ -123,7 +130,7 @@ bool agate_sim_step(struct agate_sim *sim, unsigned int budget)
 			sim->unit++;
 			engine->block->run(sim, engine->n);
 		} else {
-			due = blocks_next_due(sim);
+			due = blocks_next_due(sim, false);
 			if (due == TIME_NEVER)
 				return false;
 			if (sim->time < due)
@@ -132,5 +139,5 @@ bool agate_sim_step(struct agate_sim *sim, unsigned int budget)
 		blocks_run_due(sim);
 		powered_account(sim);
 	}
-	return blocks_next_engine(sim) || blocks_next_due(sim) != TIME_NEVER;
+	return blocks_next_engine(sim) || blocks_next_due(sim, false) != TIME_NEVER;
 }

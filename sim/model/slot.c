@@ -186,7 +186,7 @@ static void slot_run_due(struct agate_sim *sim)
 		slot_stop_due(sim, &sim->slot[i]);
 }
 
-static uint64_t slot_next_due(const struct agate_sim *sim)
+static uint64_t slot_next_due(const struct agate_sim *sim, bool all)
 {
 	uint32_t mask = sim->irq[AGATE_VECTOR_JOB].mask;
 	uint64_t due = TIME_NEVER;
@@ -195,7 +195,7 @@ static uint64_t slot_next_due(const struct agate_sim *sim)
 	for (i = 0; i < AGATE_MAX_SLOTS; i++) {
 		const struct slot *slot = &sim->slot[i];
 
-		if (!slot->stop_watched && !(mask & JOB_INT_FAIL(i)))
+		if (!all && !slot->stop_watched && !(mask & JOB_INT_FAIL(i)))
 			continue;
 		if (slot->soft_stop_due && slot->soft_stop_due < due)
 			due = slot->soft_stop_due;
@@ -279,6 +279,7 @@ const struct block slot_block = {
 	.first = JOB_INT_RAWSTAT,
 	.last = JOB_INT_RAWSTAT + 0xfff,
 	.read = slot_read,
+	.was_read = slot_was_read,
 	.write = slot_write,
 	.section = 3,
 	.run_due = slot_run_due,

@@ -114,6 +114,7 @@ uint64_t slot_busy_since(const struct agate_sim *sim);
 /* ---- slot_regs.c ----------------------------------------------------------- */
 
 bool slot_read(struct agate_sim *sim, uint32_t offset, uint32_t *value);
+void slot_was_read(struct agate_sim *sim, uint32_t offset);
 bool slot_write(struct agate_sim *sim, uint32_t offset, uint32_t value);
 
 #endif /* AGATE_MODEL_SLOT_H */

@@ -8,7 +8,7 @@
 
 #define SLOT_REG(reg)	((reg) - JS_BASE)
 
-static bool slot_read_one(struct slot *slot, uint32_t reg, uint32_t *value)
+static bool slot_read_one(const struct slot *slot, uint32_t reg, uint32_t *value)
 {
 	bool high = reg & 4;
 
@@ -35,7 +35,6 @@ static bool slot_read_one(struct slot *slot, uint32_t reg, uint32_t *value)
 		*value = 0;
 		return true;
 	case SLOT_REG(JS_STATUS(0)):
-		slot->stop_watched = true;
 		*value = slot->status;
 		return true;
 	case SLOT_REG(JS_HEAD_NEXT_LO(0)):
@@ -137,21 +136,11 @@ static void slot_clear(struct agate_sim *sim, uint32_t value)
 		slot_promote(sim, &sim->slot[i]);
 }
 
-/* The driver polls for an interrupt: the stops that it waits for may now happen. */
-static void slot_watch(struct agate_sim *sim)
-{
-	unsigned int i;
-
-	for (i = 0; i < AGATE_MAX_SLOTS; i++)
-		sim->slot[i].stop_watched = true;
-}
-
 bool slot_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 {
 	unsigned int i = (offset - JS_BASE) / JS_STRIDE;
 
 	if (offset <= JOB_INT_STAT) {
-		slot_watch(sim);
 		*value = irq_read(&sim->irq[AGATE_VECTOR_JOB], (offset - JOB_INT_RAWSTAT) / 4);
 		return true;
 	}
@@ -166,6 +155,27 @@ bool slot_read(struct agate_sim *sim, uint32_t offset, uint32_t *value)
 	if (offset < JS_BASE || i >= AGATE_MAX_SLOTS)
 		return false;
 	return slot_read_one(&sim->slot[i], (offset - JS_BASE) % JS_STRIDE, value);
+}
+
+/* The driver polls for an interrupt: the stops that it waits for may now happen. */
+static void slot_watch(struct agate_sim *sim)
+{
+	unsigned int i;
+
+	for (i = 0; i < AGATE_MAX_SLOTS; i++)
+		sim->slot[i].stop_watched = true;
+}
+
+void slot_was_read(struct agate_sim *sim, uint32_t offset)
+{
+	uint32_t at = offset - JS_BASE;
+
+	if (offset <= JOB_INT_STAT) {
+		slot_watch(sim);
+		irq_was_read(&sim->irq[AGATE_VECTOR_JOB], (offset - JOB_INT_RAWSTAT) / 4);
+	} else if (offset >= JS_BASE && at % JS_STRIDE == SLOT_REG(JS_STATUS(0))) {
+		sim->slot[at / JS_STRIDE].stop_watched = true;
+	}
 }
 
 bool slot_write(struct agate_sim *sim, uint32_t offset, uint32_t value)

@@ -33,8 +33,16 @@
 #include "trace.h"
 
 #define ACCESSES_A_TURN		64	/* from the queue, before the model works */
+#define ACCESSES_A_LOOK		4	/* ... between looks at the host's clock */
 #define UNITS_A_TURN		16	/* of work, before the queue is looked at */
-#define TURNS_A_GLANCE		512	/* between looks at the other descriptors */
+
+/*
+ * Between looks at the other descriptors, whichever comes first.  Time counts because the
+ * guest chooses what a turn costs: a card that loses its power takes a million times as long
+ * as another access.
+ */
+#define TURNS_A_GLANCE		512
+#define GLANCE_NS		20000000u
 
 /*
  * How long to watch the queue before sleeping: about as long as a driver takes from one
@@ -56,7 +64,8 @@ struct process {
 	int signal_fd;
 	unsigned int watch_ns;
 	uint64_t idle_since;	/* by the host's clock, in ns; 0: time does not pass then */
-	unsigned int turns;
+	unsigned int turns;	/* since the other descriptors were looked at ... */
+	uint64_t glanced;	/* ... which was then, by the host's clock in ns */
 };
 
 /* ---- What the model asks of its host ------------------------------------ */
@@ -171,8 +180,10 @@ static bool process_poll(struct process *p, bool wait)
 	};
 	uint64_t rings;
 
+	p->turns = 0;
 	if (poll(fds, 3, wait ? -1 : 0) < 0)
 		return errno == EINTR;
+	p->glanced = now_ns();
 	if (wait)
 		process_pass(p);
 	if (fds[0].revents && read(fds[0].fd, &rings, sizeof(rings)) < 0 && errno != EAGAIN)
@@ -231,15 +242,31 @@ static bool process_idle(struct process *p)
 	return go_on;
 }
 
+static bool process_overdue(const struct process *p)
+{
+	return now_ns() - p->glanced >= GLANCE_NS;
+}
+
+static unsigned int process_accesses(struct process *p)
+{
+	unsigned int n, all = 0;
+
+	do {
+		n = bus_run(&p->bus, p->sim, ACCESSES_A_LOOK);
+		all += n;
+	} while (n == ACCESSES_A_LOOK && all < ACCESSES_A_TURN && !process_overdue(p));
+	return all;
+}
+
 static void process_loop(struct process *p)
 {
 	bool go_on = true;
 
 	while (go_on) {
-		unsigned int accesses = bus_run(&p->bus, p->sim, ACCESSES_A_TURN);
+		unsigned int accesses = process_accesses(p);
 		bool busy = agate_sim_step(p->sim, UNITS_A_TURN);
 
-		if (++p->turns % TURNS_A_GLANCE == 0) {
+		if (++p->turns >= TURNS_A_GLANCE || process_overdue(p)) {
 			process_flush(p);
 			go_on = process_poll(p, false);
 		} else if (!accesses && !busy) {
@@ -320,7 +347,8 @@ static const char *process_start(struct process *p)
 		.frame_end = host_frame_end,
 	};
 	struct agate_sim_config *config = &p->options.config;
-	const char *why = frames_open(&p->frames, p->options.scanout_dir, p->options.log_limit);
+	const char *why = frames_open(&p->frames, p->options.scanout_dir, p->options.log_limit,
+				      p->options.number);
 
 	if (why)
 		return why;

@@ -27,7 +27,7 @@ static int out_of_the_way(int fd)
  * It must keep nothing of the launcher's open: those on the other end wait for the process
  * that serves the guest to be gone.
  */
-static void writer_run(int folder, int in, int out, uint64_t limit)
+static void writer_run(int folder, int in, int out, uint64_t limit, unsigned int gpu)
 {
 	folder = out_of_the_way(folder);
 	in = out_of_the_way(in);
@@ -43,11 +43,12 @@ static void writer_run(int folder, int in, int out, uint64_t limit)
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
-	exit(frames_serve(WRITER_FOLDER, WRITER_IN, WRITER_OUT, limit));
+	exit(frames_serve(WRITER_FOLDER, WRITER_IN, WRITER_OUT, limit, gpu));
 }
 
 /* Neither side has a signal handler: no call is interrupted. */
-static const char *writer_fork(struct frames *frames, int folder, uint64_t limit)
+static const char *writer_fork(struct frames *frames, int folder, uint64_t limit,
+			       unsigned int gpu)
 {
 	int to[2], from[2];
 	pid_t pid;
@@ -57,7 +58,7 @@ static const char *writer_fork(struct frames *frames, int folder, uint64_t limit
 		return "no pipe for frames";
 	pid = fork();
 	if (!pid)
-		writer_run(folder, to[0], from[1], limit);
+		writer_run(folder, to[0], from[1], limit, gpu);
 	close(to[0]);
 	close(from[1]);
 	frames->to = to[1];
@@ -65,7 +66,8 @@ static const char *writer_fork(struct frames *frames, int folder, uint64_t limit
 	return pid < 0 ? "no process for frames" : NULL;
 }
 
-const char *frames_open(struct frames *frames, const char *folder, uint64_t limit)
+const char *frames_open(struct frames *frames, const char *folder, uint64_t limit,
+			unsigned int gpu)
 {
 	const char *why;
 	int fd;
@@ -76,7 +78,7 @@ const char *frames_open(struct frames *frames, const char *folder, uint64_t limi
 	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return "--scanout-dir names no folder";
-	why = writer_fork(frames, fd, limit);
+	why = writer_fork(frames, fd, limit, gpu);
 	close(fd);
 	return why;
 }

@@ -37,10 +37,12 @@ struct frames {
 };
 
 /*
- * Start the writer, before guest memory is mapped; it writes at most so many bytes.  Without
- * a folder frames go nowhere.  Returns NULL, or what is wrong.
+ * Start the writer, before guest memory is mapped; it takes at most so many bytes of the disk.
+ * Without a folder frames go nowhere.  GPUs share one if they have different numbers.  Returns
+ * NULL, or what is wrong.
  */
-const char *frames_open(struct frames *frames, const char *folder, uint64_t limit);
+const char *frames_open(struct frames *frames, const char *folder, uint64_t limit,
+			unsigned int gpu);
 
 void frames_begin(struct frames *frames, uint32_t number, uint32_t width, uint32_t height);
 void frames_row(struct frames *frames, const uint8_t *rgba);
@@ -48,6 +50,6 @@ void frames_row(struct frames *frames, const uint8_t *rgba);
 void frames_end(struct frames *frames, bool shown);
 
 /* The writer's own loop, until nobody writes to the pipe any more; returns its exit status. */
-int frames_serve(int folder, int in, int out, uint64_t limit);
+int frames_serve(int folder, int in, int out, uint64_t limit, unsigned int gpu);
 
 #endif /* AGATE_PROCESS_FRAME_FILES_H */

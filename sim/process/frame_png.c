@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <setjmp.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +17,13 @@
 
 #include <png.h>
 
-#define PART_NAME	"frame.part"
+#define NAME_MAX_LENGTH	48
+#define DISK_BLOCK	4096u	/* what a file system gives out at least */
 
 struct writer {
 	int folder, in, out;
-	uint64_t left;			/* bytes that it may still write */
+	unsigned int gpu;		/* its number */
+	uint64_t left;			/* bytes of disk that it may still use */
 	struct frames_message frame;
 	struct frames_message next;	/* the message after the last row */
 	uint8_t row[FRAMES_MAX_WIDTH * 4];
@@ -56,6 +59,26 @@ static bool take_row(struct writer *w)
 }
 
 /*
+ * What a file of so many bytes takes of the disk: whole blocks, and one for its name and the
+ * rest that the file system keeps of it.
+ */
+static uint64_t disk_use(long size)
+{
+	return ((uint64_t)size + DISK_BLOCK - 1) / DISK_BLOCK * DISK_BLOCK + DISK_BLOCK;
+}
+
+/* Does what is in the file so far fit?  If not, no later frame is tried. */
+static bool file_fits(struct writer *w, FILE *file)
+{
+	long size = ftell(file);
+
+	if (size >= 0 && disk_use(size) <= w->left)
+		return true;
+	w->left = 0;
+	return false;
+}
+
+/*
  * Returns false when the file could not be written, or the frame ended early.  libpng reports
  * errors by longjmp(), so no variable here changes after setjmp().
  */
@@ -78,7 +101,7 @@ static bool write_rows(struct writer *w, FILE *file)
 	png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
 	png_write_info(png, info);
 	for (y = 0; y < w->frame.height; y++) {
-		if (!take_row(w)) {
+		if (!file_fits(w, file) || !take_row(w)) {
 			png_destroy_write_struct(&png, &info);
 			return false;
 		}
@@ -89,21 +112,38 @@ static bool write_rows(struct writer *w, FILE *file)
 	return true;
 }
 
+/* "frame" and what follows, after the number of a GPU that is not the first. */
+__attribute__((format(printf, 3, 4)))
+static void file_name(const struct writer *w, char name[NAME_MAX_LENGTH], const char *format, ...)
+{
+	va_list args;
+	int n = 0;
+
+	if (w->gpu)
+		n = snprintf(name, NAME_MAX_LENGTH, "gpu%u-", w->gpu);
+	va_start(args, format);
+	vsnprintf(name + n, NAME_MAX_LENGTH - n, format, args);
+	va_end(args);
+}
+
 static bool write_part(struct writer *w)
 {
-	int fd = openat(w->folder, PART_NAME, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
-			0666);
-	FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
+	char name[NAME_MAX_LENGTH];
+	FILE *file;
+	uint64_t use;
 	bool good;
-	long size;
+	int fd;
 
+	file_name(w, name, "frame.part");
+	fd = openat(w->folder, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+	file = fd < 0 ? NULL : fdopen(fd, "wb");
 	if (!file)
 		return false;
-	good = write_rows(w, file);
-	size = ftell(file);
-	good = !fclose(file) && good && size >= 0 && (uint64_t)size <= w->left;
+	good = write_rows(w, file) && file_fits(w, file);
+	use = good ? disk_use(ftell(file)) : 0;
+	good = !fclose(file) && good;
 	if (good)
-		w->left -= (uint64_t)size;
+		w->left -= use;
 	return good;
 }
 
@@ -122,17 +162,19 @@ static bool skip_to_end(struct writer *w)
 
 static void name_file(struct writer *w, bool keep)
 {
-	char name[32];
+	char part[NAME_MAX_LENGTH], name[NAME_MAX_LENGTH];
 
-	snprintf(name, sizeof(name), "frame-%05u.png", w->frame.number);
-	if (keep && !renameat(w->folder, PART_NAME, w->folder, name))
+	file_name(w, part, "frame.part");
+	file_name(w, name, "frame-%05u.png", w->frame.number);
+	if (keep && !renameat(w->folder, part, w->folder, name))
 		return;
-	unlinkat(w->folder, PART_NAME, 0);
+	unlinkat(w->folder, part, 0);
 }
 
 static bool serve_frame(struct writer *w)
 {
 	const char done = 'D';
+	const bool room = w->left;
 	bool written;
 
 	if (!take(w->in, &w->frame, sizeof(w->frame)) || w->frame.kind != FRAMES_BEGIN ||
@@ -140,22 +182,24 @@ static bool serve_frame(struct writer *w)
 	    w->frame.height > FRAMES_MAX_HEIGHT)
 		return false;
 	w->next = w->frame;
-	written = w->left && write_part(w);
+	written = room && write_part(w);
 	if (!skip_to_end(w)) {
 		name_file(w, false);
 		return false;
 	}
-	if (w->next.kind == FRAMES_SHOWN && !written)
+	if (room && !w->left)
+		fputs("agate-sim: the frames have reached --log-limit: no more are written\n", stderr);
+	else if (w->next.kind == FRAMES_SHOWN && !written && room)
 		fprintf(stderr, "agate-sim: frame %u was not written\n", w->frame.number);
 	name_file(w, written && w->next.kind == FRAMES_SHOWN);
 	return write(w->out, &done, 1) == 1;
 }
 
-int frames_serve(int folder, int in, int out, uint64_t limit)
+int frames_serve(int folder, int in, int out, uint64_t limit, unsigned int gpu)
 {
 	static struct writer w;
 
-	w = (struct writer){ .folder = folder, .in = in, .out = out, .left = limit };
+	w = (struct writer){ .folder = folder, .in = in, .out = out, .left = limit, .gpu = gpu };
 	while (serve_frame(&w))
 		;
 	return 0;

@@ -30,7 +30,8 @@ static void log_line(struct log *log, uint64_t time, const char *event, const ch
 	va_end(args);
 	if (n > 0)
 		log->bytes += n;
-	fputs("}\n", log->file);
+	if (fputs("}\n", log->file) >= 0)
+		log->bytes += 2;
 	if (log->bytes > log->limit)
 		fprintf(log->file, "{\"time\": %" PRIu64 ", \"event\": \"truncated\"}\n", time);
 }

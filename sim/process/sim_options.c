@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define DEFAULT_LOG_LIMIT_MIB	256
-#define MAX_VRAM_MIB		4096
+#define MAX_VRAM_MIB		512	/* a loss of power fills it all: well below a second */
 #define MIN_DMA_BITS		24
 
 enum option_id {
@@ -47,6 +47,7 @@ enum option_id {
 	OPT_DMA_BITS,
 	OPT_GGTT_64K,
 	OPT_SCANOUT_DIR,
+	OPT_NUMBER,
 };
 
 static const struct option option_table[] = {
@@ -81,6 +82,7 @@ static const struct option option_table[] = {
 	{ "dma-bits", required_argument, NULL, OPT_DMA_BITS },
 	{ "ggtt-64k", no_argument, NULL, OPT_GGTT_64K },
 	{ "scanout-dir", required_argument, NULL, OPT_SCANOUT_DIR },
+	{ "number", required_argument, NULL, OPT_NUMBER },
 	{ 0 }
 };
 
@@ -91,7 +93,7 @@ static const char usage[] =
 	"                 [--coherency ace|ace-lite|none] [--l2-size BYTES]\n"
 	"                 [--log FILE] [--log-level events|walks|all] [--log-limit MIB]\n"
 	"                 [--trace FILE]\n"
-	"                 [--control-fd N] [--power-in on|off] [--power-latency CYCLES]\n"
+	"                 [--number N] [--control-fd N] [--power-in on|off] [--power-latency CYCLES]\n"
 	"                 [--reset-latency CYCLES] [--hard-reset-latency CYCLES]\n"
 	"                 [--as-latency CYCLES] [--stop-latency CYCLES]\n"
 	"                 [--inject KIND:N[:ARG][,...]] [--idle-from-host]\n"
@@ -115,7 +117,8 @@ static const char usage[] =
 	"--card makes the GPU a card: with MIB of VRAM, of which BAR2 shows the given part (by\n"
 	"default both are all that BAR2 has room for), with system addresses of N bits, 24 to 40,\n"
 	"and with engines that use VRAM in groups of 64 KiB.\n"
-	"The frames that it shows are written to FOLDER, as frame-00001.png and so on.\n";
+	"The frames that it shows are written to FOLDER, as frame-00001.png and so on; after\n"
+	"--number 1, for a guest's second GPU, as gpu1-frame-00001.png.\n";
 
 static bool parse_u32(const char *text, int base, uint32_t *value)
 {
@@ -311,6 +314,8 @@ static bool option_set(struct options *o, int id, const char *text)
 	case OPT_SCANOUT_DIR:
 		o->scanout_dir = text;
 		return true;
+	case OPT_NUMBER:
+		return parse_u32(text, 10, &o->number);
 	}
 	return false;
 }

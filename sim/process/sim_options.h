@@ -22,6 +22,7 @@ struct options {
 	const char *log_path;		/* NULL: none */
 	const char *trace_path;		/* NULL: none */
 	const char *scanout_dir;	/* where frames go; NULL: nowhere */
+	uint32_t number;		/* 0: the first GPU, whose frames have no number */
 	enum log_level log_level;
 	uint64_t log_limit;		/* bytes: of the log, the trace, all frames */
 	bool idle_from_host;		/* model time passes while the GPU is idle */

@@ -30,10 +30,9 @@ static bool look(const struct guest *g, uint32_t addr, uint8_t *to, uint32_t len
 	return true;
 }
 
-static bool place_ok(uint32_t addr, uint32_t size)
+static bool place_ok(uint32_t addr)
 {
-	return addr % GUEST_PAGE == 0 && addr >= 0x800000 && addr < 0xfe00000 &&
-	       size <= 0xfe00000 - addr;
+	return addr % GUEST_PAGE == 0 && addr >= 0x800000 && addr < 0xfe00000;
 }
 
 static enum agate_fw_reason want_blob(const struct guest *g)
@@ -42,7 +41,7 @@ static enum agate_fw_reason want_blob(const struct guest *g)
 	const struct firmware *fw = &g->sim->firmware;
 	struct agate_fw_header header;
 
-	if (!place_ok(fw->base, fw->size) ||
+	if (!place_ok(fw->base) ||
 	    !look(g, fw->base, (uint8_t *)&header, sizeof(header)))
 		return AGATE_FW_ADDRESS;
 	if (header.magic != AGATE_FW_HEADER_MAGIC)
@@ -50,7 +49,7 @@ static enum agate_fw_reason want_blob(const struct guest *g)
 	if (header.version >> 16 != AGATE_FW_MAJOR)
 		return AGATE_FW_VERSION;
 	if (header.size != fw->size || fw->size < sizeof(header) ||
-	    fw->size > AGATE_FW_MAX_SIZE || header.reserved_bytes % GUEST_PAGE ||
+	    fw->size > AGATE_FW_MAX_SIZE || fw->size > 0xfe00000 - fw->base || header.reserved_bytes % GUEST_PAGE ||
 	    header.reserved_bytes > 0x800000)
 		return AGATE_FW_LENGTH;
 	if (!look(g, fw->base, blob, fw->size))
@@ -67,7 +66,7 @@ static enum agate_fw_reason want(const struct guest *g)
 
 	if (reason)
 		return reason;
-	if (!place_ok(g->sim->firmware.ads, GUEST_PAGE) ||
+	if (!place_ok(g->sim->firmware.ads) ||
 	    !look(g, g->sim->firmware.ads, (uint8_t *)&ads, sizeof(ads)) ||
 	    ads.magic != AGATE_ADS_MAGIC || ads.version != 1 || ads.ring_order < 6 ||
 	    ads.ring_order > 12 || (ads.ring | ads.context | ads.scratch) % GUEST_PAGE)

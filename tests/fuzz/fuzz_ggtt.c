@@ -126,7 +126,7 @@ static void use(struct guest *g)
 		len = GGTT_PAGE - offset;
 	take_bytes(&g->in, bytes, len);
 	guest_enter();
-	reason = ggtt_translate(g->sim, addr, vf, &pa);
+	reason = ggtt_translate(g->sim, addr, vf, GGTT_READ, &pa);
 	written = ggtt_write(g->sim, addr, vf, bytes, len);
 	read = ggtt_read(g->sim, addr, vf, back, len);
 	guest_leave(g);

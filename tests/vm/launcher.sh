@@ -228,6 +228,12 @@ vm --sim "$work/one-sim" --gpus 2 exec:true
 check "a second GPU that does not start is a failure of the host" 243 $? \
 	complained 'did not get ready'
 
+printf '#!/bin/sh\necho "$*" >>"%s"\nexec "%s" "$@"\n' "$work/args" "$build/bin/agate-sim" >"$work/told-sim"
+chmod +x "$work/told-sim"
+vm --sim "$work/told-sim" --gpus 2 exec:true
+check "each knows its number, and writes files of its own" "0 1 1" \
+	"$? $(grep -cw -e '--number 0' "$work/args") $(grep -cw -e '--number 1' "$work/args")" true
+
 # In a cache of its own, because the test breaks it.
 damaged()
 {

@@ -82,9 +82,10 @@ static void device_run_due(struct agate_sim *sim)
 	device.ended++;
 }
 
-static uint64_t device_next_due(const struct agate_sim *sim)
+static uint64_t device_next_due(const struct agate_sim *sim, bool all)
 {
 	(void)sim;
+	(void)all;
 	return device.due ? device.due : TIME_NEVER;
 }
 

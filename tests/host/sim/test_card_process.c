@@ -5,6 +5,7 @@
  */
 #include "process_bench.h"
 
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -122,12 +123,31 @@ static void test_log_and_trace(void **state)
 	gpu_free(g);
 }
 
+/* A queue full of the most expensive access there is keeps nobody else waiting. */
+static void test_a_busy_queue(void **state)
+{
+	struct gpu *g = gpu_start("--card --vram=256");
+	const struct agate_bar2_ctrl *ctrl = guest_bus_ctrl(g->bar2);
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < AGATE_BAR2_QUEUE_LEN; i++)
+		g_write(g, AGATE_CARD_POWER, i & 1);
+	assert_true(g_control_ok(g, "{\"cmd\": \"ping\"}"));
+	assert_int_not_equal(__atomic_load_n(&ctrl->head, __ATOMIC_ACQUIRE), ctrl->tail);
+	kill(g->pid, SIGTERM);
+	assert_int_equal(gpu_wait(g), 0);
+	assert_int_not_equal(__atomic_load_n(&ctrl->head, __ATOMIC_ACQUIRE), ctrl->tail);
+	gpu_free(g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_header),
 		cmocka_unit_test(test_requests),
 		cmocka_unit_test(test_log_and_trace),
+		cmocka_unit_test(test_a_busy_queue),
 	};
 
 	return cmocka_run_group_tests_name("sim-card_process", tests, NULL, NULL);

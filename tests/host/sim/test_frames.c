@@ -5,62 +5,20 @@
  */
 #include "process_bench.h"
 
-#include <fcntl.h>
 #include <png.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agate_card.h"
-#include "frame_files.h"
+#include "frame_folder.h"
 #include "trace_check.h"
 
 #define WIDTH	20u
 #define HEIGHT	10u
 #define STRIDE	128u
-
-struct folder {
-	char path[64];
-	char option[160];
-};
-
-static struct folder folder_make(const char *more)
-{
-	struct folder f = { .path = "/tmp/agate-frames-XXXXXX" };
-
-	assert_non_null(mkdtemp(f.path));
-	snprintf(f.option, sizeof(f.option), "--card --scanout-dir %s%s", f.path, more);
-	return f;
-}
-
-static void folder_file(const struct folder *f, const char *name, char path[128])
-{
-	snprintf(path, 128, "%s/%s", f->path, name);
-}
-
-static bool folder_has(const struct folder *f, const char *name)
-{
-	char path[128];
-
-	folder_file(f, name, path);
-	return !access(path, F_OK);
-}
-
-static void folder_remove(const struct folder *f, unsigned int frames)
-{
-	char name[32], path[128];
-	unsigned int i;
-
-	for (i = 1; i <= frames; i++) {
-		snprintf(name, sizeof(name), "frame-%05u.png", i);
-		folder_file(f, name, path);
-		unlink(path);
-	}
-	assert_int_equal(rmdir(f->path), 0);	/* nothing else was left in it */
-}
 
 /* The pixels of a frame, R G B. */
 static uint8_t *folder_read(const struct folder *f, const char *name, uint32_t *width,
@@ -136,6 +94,32 @@ static void test_a_frame_becomes_a_file(void **state)
 	folder_remove(&f, 2);
 }
 
+/* Both have a frame 1. */
+static void test_two_gpus_share_a_folder(void **state)
+{
+	struct folder f;
+	struct gpu *first, *second;
+	char option[200], path[128];
+
+	(void)state;
+	f = folder_make("");
+	first = gpu_start(f.option);
+	snprintf(option, sizeof(option), "%s --number 1", f.option);
+	second = gpu_start(option);
+	set_frame(first, RAM_BASE);
+	flip(first);
+	assert_true(folder_has(&f, "frame-00001.png"));
+	set_frame(second, RAM_BASE);
+	flip(second);
+	folder_file(&f, "gpu1-frame-00001.png", path);
+	assert_int_equal(unlink(path), 0);
+	g_quit(first);
+	g_quit(second);
+	gpu_free(first);
+	gpu_free(second);
+	folder_remove(&f, 1);
+}
+
 /* Rows were sent before the failure: no file of them is left. */
 static void test_a_frame_that_fails(void **state)
 {
@@ -179,12 +163,13 @@ static void test_frames_have_a_limit(void **state)
 	assert_int_equal(g_read(g, SCAN_FRAMES), 2);
 	assert_true(folder_has(&f, "frame-00001.png"));
 	assert_false(folder_has(&f, "frame-00002.png"));
-	set_frame(g, RAM_BASE);		/* a small one fits */
+	set_frame(g, RAM_BASE);		/* a small one would fit, but that was the end */
 	flip(g);
-	assert_true(folder_has(&f, "frame-00003.png"));
+	assert_int_equal(g_read(g, SCAN_FRAMES), 3);
+	assert_false(folder_has(&f, "frame-00003.png"));
 	g_quit(g);
 	gpu_free(g);
-	folder_remove(&f, 3);
+	folder_remove(&f, 1);
 }
 
 static void test_without_a_folder(void **state)
@@ -251,181 +236,6 @@ static void test_the_writer_ends_with_the_process(void **state)
 	folder_remove(&f, 0);
 	if (!writer)
 		skip();
-}
-
-/* ---- The writer, with orders that make no sense ------------------------------------------ */
-
-static void order(int to, uint32_t kind, uint32_t number, uint32_t width, uint32_t height)
-{
-	const struct frames_message message = { kind, number, width, height };
-
-	assert_int_equal(write(to, &message, sizeof(message)), sizeof(message));
-}
-
-/* Serve what @orders has written, then the pipe's end; no file is left. */
-static void served_in(const struct folder *f, void (*orders)(int to))
-{
-	int in[2], out[2], dir;
-
-	dir = open(f->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	assert_true(dir >= 0);
-	assert_int_equal(pipe2(in, O_CLOEXEC), 0);
-	assert_int_equal(pipe2(out, O_CLOEXEC), 0);
-	orders(in[1]);
-	close(in[1]);
-	assert_int_equal(frames_serve(dir, in[0], out[1], 1 << 20), 0);
-	close(in[0]);
-	close(out[0]);
-	close(out[1]);
-	close(dir);
-}
-
-static void served(void (*orders)(int to))
-{
-	struct folder f;
-
-	f = folder_make("");
-	served_in(&f, orders);
-	folder_remove(&f, 0);
-}
-
-static void order_nothing(int to)
-{
-	(void)to;
-}
-
-static void order_no_frame(int to)
-{
-	order(to, FRAMES_ROW, 1, 4, 4);
-	order(to, FRAMES_SHOWN, 1, 4, 4);
-}
-
-static void order_no_width(int to)
-{
-	order(to, FRAMES_BEGIN, 1, 0, 4);
-	order(to, FRAMES_SHOWN, 0, 0, 0);
-}
-
-static void order_too_wide(int to)
-{
-	order(to, FRAMES_BEGIN, 1, FRAMES_MAX_WIDTH + 1, 4);
-	order(to, FRAMES_SHOWN, 0, 0, 0);
-}
-
-static void order_too_high(int to)
-{
-	order(to, FRAMES_BEGIN, 1, 4, FRAMES_MAX_HEIGHT + 1);
-	order(to, FRAMES_SHOWN, 0, 0, 0);
-}
-
-static void order_too_few_rows(int to)
-{
-	order(to, FRAMES_BEGIN, 1, 4, 4);
-	order(to, FRAMES_SHOWN, 0, 0, 0);
-}
-
-static void order_half_a_row(int to)
-{
-	order(to, FRAMES_BEGIN, 1, 4, 4);
-	order(to, FRAMES_ROW, 0, 0, 0);
-	assert_int_equal(write(to, "1234", 4), 4);
-}
-
-static void order_half_a_frame(int to)
-{
-	order(to, FRAMES_BEGIN, 1, 4, 1);
-	order(to, FRAMES_ROW, 0, 0, 0);
-	assert_int_equal(write(to, "0123456789abcdef", 16), 16);
-}
-
-static void order_an_unknown_kind(int to)
-{
-	order(to, FRAMES_BEGIN, 1, 4, 4);
-	order(to, 77, 0, 0, 0);
-}
-
-static void test_orders_that_make_no_sense(void **state)
-{
-	(void)state;
-	served(order_nothing);
-	served(order_no_frame);
-	served(order_no_width);
-	served(order_too_wide);
-	served(order_too_high);
-	served(order_too_few_rows);
-	served(order_half_a_row);
-	served(order_half_a_frame);
-	served(order_an_unknown_kind);
-}
-
-static void order_a_frame(int to)
-{
-	order(to, FRAMES_BEGIN, 1, 4, 1);
-	order(to, FRAMES_ROW, 0, 0, 0);
-	assert_int_equal(write(to, "0123456789abcdef", 16), 16);
-	order(to, FRAMES_SHOWN, 0, 0, 0);
-}
-
-/* The frame is read to its end all the same. */
-static void test_a_file_that_cannot_be_made(void **state)
-{
-	struct folder f;
-	char path[128];
-
-	(void)state;
-	f = folder_make("");
-	folder_file(&f, "frame.part", path);
-	assert_int_equal(mkdir(path, 0777), 0);
-	served_in(&f, order_a_frame);
-	assert_false(folder_has(&f, "frame-00001.png"));
-	served_in(&f, order_half_a_row);
-	assert_int_equal(rmdir(path), 0);
-	folder_remove(&f, 0);
-}
-
-/* ---- A writer that is gone ---------------------------------------------------------------- */
-
-static void test_a_folder_that_is_none(void **state)
-{
-	struct frames frames;
-
-	(void)state;
-	assert_string_equal(frames_open(&frames, "/proc/self/nowhere", 1),
-			    "--scanout-dir names no folder");
-	assert_string_equal(frames_open(&frames, "/proc/self/stat", 1),
-			    "--scanout-dir names no folder");
-	assert_null(frames_open(&frames, NULL, 1));
-	frames_begin(&frames, 1, 4, 4);		/* nowhere */
-	frames_end(&frames, true);
-}
-
-/* Its end of one of the pipes is closed; the frames that follow go nowhere. */
-static void test_the_writer_is_gone(void **state)
-{
-	const uint8_t row[16] = { 0 };
-	int to[2], from[2], reads;
-
-	(void)state;
-	signal(SIGPIPE, SIG_IGN);
-	for (reads = 0; reads < 2; reads++) {
-		struct frames frames;
-
-		assert_int_equal(pipe2(to, O_CLOEXEC), 0);
-		assert_int_equal(pipe2(from, O_CLOEXEC), 0);
-		close(from[1]);
-		if (!reads)
-			close(to[0]);
-		frames = (struct frames){ .to = to[1], .from = from[0] };
-		frames_begin(&frames, 1, 4, 1);
-		frames_row(&frames, row);
-		frames_end(&frames, true);
-		assert_int_equal(frames.to, -1);
-		frames_begin(&frames, 2, 4, 1);
-		frames_row(&frames, row);
-		frames_end(&frames, true);
-		if (reads)
-			close(to[0]);
-	}
 }
 
 /* ---- Log and trace -------------------------------------------------------------------------- */
@@ -525,14 +335,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_frame_becomes_a_file),
+		cmocka_unit_test(test_two_gpus_share_a_folder),
 		cmocka_unit_test(test_a_frame_that_fails),
 		cmocka_unit_test(test_frames_have_a_limit),
 		cmocka_unit_test(test_without_a_folder),
 		cmocka_unit_test(test_the_writer_ends_with_the_process),
-		cmocka_unit_test(test_orders_that_make_no_sense),
-		cmocka_unit_test(test_a_file_that_cannot_be_made),
-		cmocka_unit_test(test_a_folder_that_is_none),
-		cmocka_unit_test(test_the_writer_is_gone),
 		cmocka_unit_test(test_log_and_trace),
 		cmocka_unit_test(test_latencies_can_be_set),
 	};

@@ -36,7 +36,7 @@ static void test_an_engine_reaches_memory(void **state)
 	assert_int_equal(ggtt_write(b->sim, ADDR + 0x1008, 0, &(uint64_t){ 0x222 }, 8), 0);
 	assert_int_equal(engine_reads(b, ADDR + 0x1008, 0), 0x222);
 	assert_int_equal(engine_reads(b, 0x0fdff000, 0), 0x333);
-	assert_int_equal(ggtt_translate(b->sim, ADDR + 0x1ff8, 0, &pa), AGATE_REASON_NONE);
+	assert_int_equal(ggtt_translate(b->sim, ADDR + 0x1ff8, 0, GGTT_READ, &pa), AGATE_REASON_NONE);
 	assert_int_equal(pa, AGATE_PHYS_VRAM + VRAM_SIZE + 0x1ff8);
 	assert_int_equal(ggtt_write(b->sim, ADDR + 0xff8, 0, &(uint64_t){ 0x444 }, 8), 0);
 	assert_int_equal(get64(b, RAM_BASE + 0x3ff8), 0x444);
@@ -182,17 +182,17 @@ static void is_outside(struct bench *b, uint64_t addr)
 	assert_int_not_equal(value, 0);
 	assert_int_not_equal(value, 0x1234);
 	assert_int_equal(ggtt_write(b->sim, addr, 0, &(uint64_t){ 0x5678 }, 8), AGATE_REASON_NONE);
-	assert_int_equal(ggtt_translate(b->sim, addr, 0, &pa), AGATE_REASON_NONE);
+	assert_int_equal(ggtt_translate(b->sim, addr, 0, GGTT_READ, &pa), AGATE_REASON_NONE);
 	assert_true(pa == GGTT_OUTSIDE);
 	assert_true(hinted(b, "an address outside the usable GGTT"));
-	assert_int_equal(count_events(b, AGATE_EV_HINT), 1);	/* one for the page */
+	assert_int_equal(count_events(b, AGATE_EV_HINT), 2);	/* for the reads, and the write */
 	assert_int_equal(get64(b, RAM_BASE), 0x1234);
 }
 
 static void test_the_usable_range(void **state)
 {
 	struct bench *b = set_up(false);
-	unsigned int i;
+	unsigned int i, value;
 
 	(void)state;
 	for (i = 0; i < AGATE_GGTT_NUM_ENTRIES; i++)
@@ -225,6 +225,13 @@ static void test_the_usable_range(void **state)
 	for (i = 0; i < 8; i++)
 		ggtt_write(b->sim, 0x0ff00000 + 0x1000 * i, 0, &i, 4);
 	assert_int_equal(count_events(b, AGATE_EV_HINT), 1);
+	/* So are two, one to read and one to write, by turns. */
+	forget_events(b);
+	for (i = 0; i < 8; i++) {
+		ggtt_write(b->sim, 0x0ff40000 + 0x1000 * i, 0, &i, 4);
+		ggtt_read(b->sim, 0x0ff80000 + 0x1000 * i, 0, &value, 4);
+	}
+	assert_int_equal(count_events(b, AGATE_EV_HINT), 2);
 	bench_free(b);
 }
 
@@ -285,6 +292,11 @@ static void test_groups(void **state)
 	b->gsm[FIRST + 15] = 0;
 	assert_int_equal(engine_reads(b, ADDR, 0), 0);
 	assert_true(hinted(b, "changed without INVALIDATE"));
+	/* It is one use, however many entries it needs, and how often. */
+	assert_int_equal(counter(b, AGATE_CNT_GGTT_STALE), 1);
+	b->gsm[FIRST] = 0;
+	assert_int_equal(engine_reads(b, ADDR, 0), 0);
+	assert_int_equal(counter(b, AGATE_CNT_GGTT_STALE), 2);
 	bench_free(b);
 }
 

@@ -169,6 +169,26 @@ static void test_the_port_forgets(void **state)
 	bench_free(b);
 }
 
+/* A write that is refused drains nothing, and does not take the count of what was dropped. */
+static void test_a_write_of_sync(void **state)
+{
+	struct bench *b = set_up_port();
+	unsigned int i;
+
+	(void)state;
+	wr(b, GGTT_PTE_INDEX, FIRST);
+	for (i = 0; i < AGATE_GGTT_PORT_DEPTH + 1; i++)
+		commit(b, IN_VRAM);
+	forget_events(b);
+	wr(b, GGTT_SYNC, 0);
+	assert_true(hinted(b, "a write to a read-only register is ignored"));
+	assert_int_equal(b->sim->ggtt.table[FIRST], 0);
+	assert_int_equal(rd(b, GGTT_SYNC), 1);
+	assert_int_equal(b->sim->ggtt.table[FIRST], IN_VRAM);
+	assert_int_equal(rd(b, GGTT_SYNC), 0);
+	bench_free(b);
+}
+
 static void test_no_port(void **state)
 {
 	struct bench *b = set_up_gsm();
@@ -232,6 +252,7 @@ int main(void)
 		cmocka_unit_test(test_commits_are_dropped),
 		cmocka_unit_test(test_commits_beyond_the_end),
 		cmocka_unit_test(test_the_port_forgets),
+		cmocka_unit_test(test_a_write_of_sync),
 		cmocka_unit_test(test_no_port),
 		cmocka_unit_test(test_crc),
 	};

@@ -413,6 +413,50 @@ static void test_vram_goes_through_it(void **state)
 	bench_free(b);
 }
 
+/* Lines of VRAM, dirty in all four ways of a set, on a card that has lost its power. */
+static struct bench *ready_with_lost_lines(void)
+{
+	const struct agate_sim_config config = {
+		.seed = 1, .card = true, .coherency = AGATE_SIM_COHERENCY_NONE, .l2_size = 4096,
+	};
+	struct bench *b = bench_ready_with(&config);
+	struct agate_exec x = { .sim = b->sim };
+	uint64_t value = MARKER;
+	enum agate_run why;
+	unsigned int i;
+
+	put64(b, TABLE_L3 + 8 * 1, 0x80000010c1);
+	for (i = 0; i < 4; i++)
+		assert_int_equal(agate_exec_write(&x, VA + 0x1100 + i * 1024, &value, 8, &why), 0);
+	wr(b, AGATE_CARD_POWER, 0);
+	assert_int_equal(counter(b, AGATE_CNT_DIRTY_LOST), 0);
+	forget_events(b);
+	return b;
+}
+
+static void test_vram_loses_its_power(void **state)
+{
+	struct bench *b = ready_with_lost_lines();
+	struct agate_exec x = { .sim = b->sim };
+	uint64_t value = MARKER;
+	enum agate_run why;
+
+	(void)state;
+	gpu_command(b, GPU_CMD_CLEAN_CACHES);
+	assert_int_equal(counter(b, AGATE_CNT_DIRTY_LOST), 4);
+	assert_true(hinted(b, "dirty lines of VRAM were cleaned without its power"));
+	assert_int_equal(count_events(b, AGATE_EV_HINT), 1);
+	bench_free(b);
+
+	/* One makes room for another. */
+	b = ready_with_lost_lines();
+	x.sim = b->sim;
+	assert_int_equal(agate_exec_write(&x, VA + 0x2100, &value, 8, &why), 0);
+	assert_int_equal(counter(b, AGATE_CNT_DIRTY_LOST), 1);
+	assert_true(hinted(b, "dirty lines of VRAM were cleaned without its power"));
+	bench_free(b);
+}
+
 static void test_where_nothing_answers(void **state)
 {
 	struct bench *b = ready(AGATE_SIM_COHERENCY_NONE);
@@ -491,6 +535,7 @@ int main(void)
 		cmocka_unit_test(test_long_accesses_cross_lines),
 		cmocka_unit_test(test_copies_go_through_it),
 		cmocka_unit_test(test_vram_goes_through_it),
+		cmocka_unit_test(test_vram_loses_its_power),
 		cmocka_unit_test(test_where_nothing_answers),
 		cmocka_unit_test(test_the_seed_decides_who_goes),
 	};

@@ -250,6 +250,11 @@ static void test_flags_and_padding(void **state)
 	senseless(b, cmd);
 	cmd.flags = modes(0, 3);
 	senseless(b, cmd);
+	/* Also of an address that the command does not use. */
+	cmd.flags = modes(3, 0);
+	senseless(b, cmd);
+	senseless(b, (struct agate_mover_cmd){ .op = AGATE_MOVER_NOP, .flags = modes(3, 0) });
+	senseless(b, (struct agate_mover_cmd){ .op = AGATE_MOVER_FENCE, .flags = modes(0, 3) });
 	cmd = copy(3, DATA_PA, PHYS, VRAM_PA, 64);
 	senseless(b, cmd);
 	no_hint(b);
@@ -396,7 +401,8 @@ static void test_outside_the_usable_range(void **state)
 		.op = AGATE_MOVER_FILL, .flags = modes(0, GGTT), .length = 4096, .value = 1 });
 	assert_int_equal(mover_reason(b), 0);
 	assert_true(hinted(b, "an address outside the usable GGTT"));
-	assert_int_equal(get64(b, DATA_PA), 0);		/* dropped */
+	assert_int_equal(get64(b, DATA_PA), 0);		/* dropped, and counted */
+	assert_int_equal(counter(b, AGATE_CNT_MOVER_BYTES), 4096);
 	run_cmd(b, &(struct agate_mover_cmd){
 		.op = AGATE_MOVER_COPY, .flags = modes(GGTT, PHYS), .length = 4096,
 		.dst = DATA_PA });

@@ -115,8 +115,9 @@ static void test_card(void **state)
 	assert_int_equal(o.vram_visible, 0);
 	assert_int_equal(o.config.dma_bits, 0);
 	assert_false(o.config.ggtt_64k);
-	assert_true(parse(&o, "--card", "--vram=4096"));
-	assert_int_equal(o.config.vram_total, 4096ull << 20);
+	assert_true(parse(&o, "--card", "--vram=512"));
+	assert_int_equal(o.config.vram_total, 512ull << 20);
+	refused("--card", "--vram=513");
 	assert_true(parse(&o, "--card", "--vram-visible=8"));
 	assert_int_equal(o.vram_visible, 8u << 20);
 	assert_true(parse(&o, "--card", "--dma-bits=24"));

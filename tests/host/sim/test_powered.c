@@ -7,7 +7,7 @@
 #include "model.h"
 
 static const struct agate_sim_config with_card = {
-	.gpu = AGATE_SIM_MIDGARD, .card = true, .seed = 1,
+	.gpu = AGATE_SIM_MIDGARD, .card = true, .seed = 1, .power_latency = 100,
 };
 
 static uint64_t idle_cycles(struct bench *b, uint64_t cycles)
@@ -35,7 +35,7 @@ static void test_either_supply(void **state)
 	assert_int_equal(idle_cycles(b, 10), 0);	/* in transition */
 	assert_int_equal(idle_cycles(b, 1000), 0);
 	wr(b, GPU_L2_PWROFF_LO, 1);
-	assert_int_equal(idle_cycles(b, 1000), 0);	/* off at their end */
+	assert_int_equal(idle_cycles(b, 1000), 900);	/* they are off in the middle */
 	assert_int_equal(idle_cycles(b, 1000), 1000);
 	b->sim->card.busy = true;	/* as the mover does */
 	rd(b, GPU_ID);
@@ -52,6 +52,21 @@ static void test_either_supply(void **state)
 	before = counter(b, AGATE_CNT_POWERED_IDLE);
 	poll_reg(b, GPU_L2_READY_LO, 1, 1);
 	assert_int_equal(counter(b, AGATE_CNT_POWERED_IDLE), before);
+	bench_free(b);
+}
+
+/* The launcher's change counts from its own time on, and not from the next access. */
+static void test_the_supply_is_cut(void **state)
+{
+	struct bench *b = bench_new_with(&with_card);
+
+	(void)state;
+	wr(b, AGATE_POWER_IN, 0);
+	assert_int_equal(idle_cycles(b, 1000), 1000);
+	agate_sim_power_cut(b->sim, true);
+	assert_int_equal(idle_cycles(b, 1000), 0);
+	agate_sim_power_cut(b->sim, false);
+	assert_int_equal(idle_cycles(b, 1000), 1000);
 	bench_free(b);
 }
 
@@ -86,6 +101,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_either_supply),
+		cmocka_unit_test(test_the_supply_is_cut),
 		cmocka_unit_test(test_without_a_card),
 		cmocka_unit_test(test_a_chain_needs_it),
 	};

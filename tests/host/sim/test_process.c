@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "guest_bus.h"
 
@@ -188,6 +189,7 @@ static void test_the_log_has_an_end(void **state)
 {
 	struct gpu *g = gpu_start("--log-limit=1");
 	unsigned int i;
+	struct stat st;
 
 	(void)state;
 	for (i = 0; i < 20000; i++)
@@ -196,6 +198,9 @@ static void test_the_log_has_an_end(void **state)
 	g_quit(g);
 	assert_int_equal(log_count(g, "truncated", NULL, NULL), 1);
 	assert_true(log_count(g, "hint", NULL, NULL) < 20000);
+	/* The line that goes beyond the limit, and the one that says so, are the last. */
+	assert_int_equal(stat(g->log, &st), 0);
+	assert_in_range(st.st_size, 1 << 20, (1 << 20) + 400);
 	gpu_free(g);
 }
 
