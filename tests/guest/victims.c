@@ -6,15 +6,13 @@
  */
 #include "graded.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "placed_client.h"
+#include "victims_call.h"
 
-/* So many of this size fill VRAM; the rest is less than one, and the kernel itself has some. */
+/* So many of them fill VRAM; the rest is less than one, and the kernel itself has some. */
 #define COUNT		7u
-#define SIZE		(8 * MIB)
 /* A thread that waits has not got on after so long. */
 #define A_WHILE_MS	100
 
@@ -38,66 +36,6 @@ static void must_leave(const char *test, const char *numbers)
 {
 	printf("# %s: leave%s\n", test, numbers);
 	fflush(stdout);
-}
-
-/* ---- A call of another thread ---------------------------------------------------- */
-
-struct call {
-	pthread_t thread;
-	struct placed_client *client;
-	struct bo *bo;
-	struct bo *other;
-	int ret;
-	bool ended;
-};
-
-static void *populate(void *arg)
-{
-	struct call *call = arg;
-
-	call->ret = placed_create(call->client->fd, SIZE, AGATE_BO_POPULATE, VRAM,
-				  AGATE_CACHING_WC, call->bo);
-	__atomic_store_n(&call->ended, true, __ATOMIC_RELEASE);
-	return NULL;
-}
-
-static void *use(void *arg)
-{
-	struct call *call = arg;
-
-	call->ret = placed_try_fill(call->client, call->bo, 0xca11);
-	__atomic_store_n(&call->ended, true, __ATOMIC_RELEASE);
-	return NULL;
-}
-
-static void call_begin(struct call *call, void *(*what)(void *))
-{
-	assert_int_equal(pthread_create(&call->thread, NULL, what, call), 0);
-}
-
-static bool call_ends_within(struct call *call, int64_t ms)
-{
-	const int64_t end = guest_deadline(ms);
-	bool ended;
-
-	do {
-		ended = __atomic_load_n(&call->ended, __ATOMIC_ACQUIRE);
-	} while (!ended && guest_deadline(0) < end);
-	return ended;
-}
-
-static void call_end(struct call *call)
-{
-	assert_int_equal(pthread_join(call->thread, NULL), 0);
-	assert_int_equal(call->ret, 0);
-}
-
-/* The next job of the mover waits for inject_let_go(). */
-static void hold_mover(void)
-{
-	inject_anybody(true);
-	inject_hold_entry("mover_run", 1, INJECT_BOUND_MS);
-	inject_anybody(false);
 }
 
 /* ---- Who leaves -------------------------------------------------------------------- */
