@@ -520,9 +520,11 @@ half | halves)
 	set -- "$firmware" "$(load $patient)" "$(test_step placed "'*_half' $how")" ;;
 victims)
 	sim_args="--card --vram 64 --vram-visible 16 --sim-arg --log-level --sim-arg walks"
-	set -- "$firmware" "$(load $patient)"
+	# A GPU that sleeps has forgotten what `away` wants to see flushed.
+	set -- "$firmware" "$(load "$patient runtime_pm=0")" "$(mark away)" \
+		"$(test_step victims away)" "$(load $patient)"
 	for t in oldest_first locked_stays elsewhere_first in_the_window two_leave second_wish \
-		behind_jobs behind_running parked_first given_back_first away; do
+		behind_jobs behind_running parked_first given_back_first; do
 		set -- "$@" "$(mark $t)" "$(test_step victims $t)"
 	done
 	set -- "$@" "$(mark waits)" "$(test_step vm-bind behind_a_fence)"

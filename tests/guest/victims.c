@@ -483,19 +483,50 @@ static void come_back_slowly(struct placed_client *client, struct placed_client 
 	close(timeline);
 }
 
-/* No walk reaches a BO that has left, until the mover has brought it back. */
+/* Where the job is that shows in the log where a time begins, and where it ends. */
+#define MARK		0x300
+
+static void mark_log(struct placed_client *client)
+{
+	const uint32_t handles[] = { client->jobs.handle, client->seen.handle };
+	const uint64_t head = client->jobs.va + MARK;
+
+	guest_job_write64(&client->jobs, MARK, 0, client->seen.va, 0);
+	assert_int_equal(guest_submit(client->fd, head, 0, handles, 2, 0), 0);
+	assert_int_equal(guest_wait(client->fd, client->jobs.handle, FOREVER), 0);
+}
+
+/*
+ * The BO's range is as large as a region that LOCK can name, and begins where that does: then a
+ * flush of the BO is none of its neighbour.
+ */
+static void tell_range(const struct bo *bo, const struct placed_client *marks)
+{
+	assert_int_equal(bo->va % SIZE, 0);
+	printf("# away: %#llx %#llx %#llx\n", (unsigned long long)bo->va,
+	       (unsigned long long)(bo->va + SIZE), (unsigned long long)(marks->jobs.va + MARK));
+	fflush(stdout);
+}
+
+/*
+ * No walk reaches a BO that has left, until the mover has brought it back.  Between the two marks
+ * its range is flushed, and nothing else in its address space, where only this BO moves.
+ */
 static void away(void **state)
 {
-	struct placed_client client = placed_open(SIZE), second = placed_open(PAGE);
+	/* What it reads back lies before the BOs, and ends where a region begins. */
+	struct placed_client client = placed_open(2 * SIZE - 2 * MIB), second = placed_open(PAGE);
 	struct placed_client unlisted = placed_open_on(client.fd, PAGE);
 	struct bo bos[COUNT], other;
 
 	(void)state;
 	fill_vram(&client, bos);
-	printf("# away: %#llx %#llx\n", (unsigned long long)bos[0].va,
-	       (unsigned long long)(bos[0].va + SIZE));
+	tell_range(&bos[0], &unlisted);
 	for (unsigned int i = 0; i < COUNT; i++)
 		placed_fill(&client, &bos[i], MINE);
+	/* From here on all have been used, and are mapped. */
+	placed_check(&client, &bos[1], MINE);
+	mark_log(&unlisted);
 	other = placed_bo(&second, SIZE, AGATE_BO_POPULATE, VRAM);
 	placed_fill(&second, &other, SECRET);
 	read_unlisted(&unlisted, &bos[0], 0);
@@ -504,6 +535,7 @@ static void away(void **state)
 	guest_wait_counter("bos", COUNT + 6);
 	come_back_slowly(&client, &unlisted, &bos[0]);
 	placed_check(&client, &bos[0], MINE);
+	mark_log(&unlisted);
 	assert_int_equal(guest_gpu_counter("stale_used"), 0);
 	destroy_all(bos, COUNT);
 	guest_destroy(&unlisted.jobs);
