@@ -5,6 +5,7 @@
  */
 #include "placed_client.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -95,8 +96,44 @@ static void mapping_follows(void **state)
 
 #define PARTS		4u
 #define PART		(VRAM_SIZE * 51 / 100 / PARTS / PAGE * PAGE)
-#define TURNS		12u
-static unsigned int seconds;	/* that it goes on at least */
+/* So often both have had a turn when it ends. */
+#define ROUNDS		8u
+static unsigned int seconds;		/* that it goes on at least */
+static unsigned int limit = 300;	/* seconds more, in which both have to get on */
+
+/* What the clients share with the test. */
+struct shared {
+	unsigned int ready;	/* so many have filled their parts */
+	bool begin;
+	bool stop;
+	unsigned int rounds;	/* that have ended */
+	unsigned int had[2];	/* the last round that has a turn of this client */
+	unsigned int turns[2];
+};
+
+static unsigned int now(const unsigned int *count)
+{
+	return __atomic_load_n(count, __ATOMIC_SEQ_CST);
+}
+
+/*
+ * A turn counts for the round in which it began, and a round ends when it has one of both.  So
+ * one client has its job in a round, and then the other one: a part of the first one has to
+ * leave between these, and a part of the other one has to come.
+ */
+#define MOVES_IN_A_ROUND	(2 * PART)
+
+static void end_turn(struct shared *shared, unsigned int me, unsigned int began)
+{
+	const unsigned int round = began + 1;
+
+	__atomic_add_fetch(&shared->turns[me], 1, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&shared->had[me], round, __ATOMIC_SEQ_CST);
+	/* If both are here, one of them is enough. */
+	if (now(&shared->had[!me]) == round)
+		__atomic_compare_exchange_n(&shared->rounds, &began, round, false,
+					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
 
 /* One job that lists all parts: VRAM has to hold them at the same time. */
 static void fill_one_of_all(struct placed_client *client, const struct bo *parts, unsigned int i,
@@ -112,45 +149,113 @@ static void fill_one_of_all(struct placed_client *client, const struct bo *parts
 	assert_int_equal(guest_compute(&client->jobs, &payload, handles, PARTS + 1), 1);
 }
 
-static void want_half(uint64_t seed)
+/* Its turns, from when both are ready until the test stops them. */
+static unsigned int take_part(struct shared *shared, unsigned int me, struct placed_client *client,
+			      const struct bo *parts, uint64_t seed)
 {
-	const int64_t end = guest_deadline(1000 * (int64_t)seconds);
+	unsigned int turn = 0;
+
+	for (; turn < PARTS; turn++)
+		fill_one_of_all(client, parts, turn, seed + turn);
+	__atomic_add_fetch(&shared->ready, 1, __ATOMIC_SEQ_CST);
+	while (!__atomic_load_n(&shared->begin, __ATOMIC_SEQ_CST))
+		usleep(1000);
+	for (; turn % PARTS || !__atomic_load_n(&shared->stop, __ATOMIC_SEQ_CST); turn++) {
+		const unsigned int began = now(&shared->rounds);
+
+		fill_one_of_all(client, parts, turn % PARTS, seed + turn);
+		placed_check(client, &parts[turn % PARTS], seed + turn);
+		end_turn(shared, me, began);
+	}
+	return turn;
+}
+
+static void want_half(struct shared *shared, unsigned int me)
+{
+	const uint64_t seed = (me + 1) * 0x1000000ull;
 	struct placed_client client = placed_open(PART);
 	struct bo parts[PARTS];
-	unsigned int turn = 0;
+	unsigned int turn;
 
 	for (unsigned int i = 0; i < PARTS; i++)
 		parts[i] = placed_bo(&client, PART, 0, VRAM);
-	for (; turn < TURNS || turn % PARTS || guest_deadline(0) < end; turn++) {
-		fill_one_of_all(&client, parts, turn % PARTS, seed + turn);
-		placed_check(&client, &parts[turn % PARTS], seed + turn);
-	}
+	turn = take_part(shared, me, &client, parts, seed);
 	for (unsigned int i = 0; i < PARTS; i++)
 		placed_check(&client, &parts[i], seed + turn - PARTS + i);
-	printf("# %#llx: %u turns\n", (unsigned long long)seed, turn);
-	fflush(stdout);
 	for (unsigned int i = 0; i < PARTS; i++)
 		guest_destroy(&parts[i]);
-	guest_destroy(&client.jobs);
-	guest_destroy(&client.seen);
-	close(client.fd);
+	placed_close(&client);
 }
 
-/* Both get on, and nobody sees the other's bytes. */
-static void two_clients_want_half(void **state)
+static pid_t client_begin(struct shared *shared, unsigned int me)
+{
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		want_half(shared, me);
+		_exit(0);
+	}
+	return pid;
+}
+
+/* One that waits for ever does so in the kernel: only another process can end it. */
+static void await(const unsigned int *count, unsigned int enough, unsigned int least_s,
+		  const pid_t *clients)
+{
+	const int64_t least = guest_deadline(1000 * (int64_t)least_s);
+	const int64_t most = guest_deadline(1000 * ((int64_t)least_s + limit));
+
+	for (; now(count) < enough || guest_deadline(0) < least; usleep(1000)) {
+		if (!waitpid(-1, NULL, WNOHANG) && guest_deadline(0) < most)
+			continue;
+		for (unsigned int i = 0; i < 2; i++)
+			kill(clients[i], SIGKILL);
+		while (wait(NULL) > 0)
+			;
+		fail_msg("one client has failed, or does not get on: %u of %u", now(count),
+			 enough);
+	}
+}
+
+static void clients_end(void)
 {
 	int status;
-	pid_t child;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_true(wait(&status) > 0);
+		assert_int_equal(status, 0);
+	}
+}
+
+/* Both get on, nobody sees the other's bytes, and VRAM has at no time the parts of both. */
+static void two_clients_want_half(void **state)
+{
+	struct shared *shared = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t clients[2];
+	unsigned int rounds;
+	long before, moved;
 
 	(void)state;
-	fflush(stdout);
-	child = fork();
-	assert_true(child >= 0);
-	want_half(child ? 0x1000000 : 0x2000000);
-	if (!child)
-		_exit(0);
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_int_equal(status, 0);
+	assert_ptr_not_equal(shared, MAP_FAILED);
+	close(guest_open());	/* names the GPU that has the counter */
+	for (unsigned int i = 0; i < 2; i++)
+		clients[i] = client_begin(shared, i);
+	await(&shared->ready, 2, 0, clients);
+	before = guest_gpu_counter("mover_bytes");
+	__atomic_store_n(&shared->begin, true, __ATOMIC_SEQ_CST);
+	await(&shared->rounds, ROUNDS, seconds, clients);
+	rounds = now(&shared->rounds);
+	moved = guest_gpu_counter("mover_bytes") - before;
+	__atomic_store_n(&shared->stop, true, __ATOMIC_SEQ_CST);
+	clients_end();
+	printf("# %u and %u turns, %u rounds, %ld MiB moved\n", shared->turns[0],
+	       shared->turns[1], rounds, moved / (long)MIB);
+	assert_true(moved >= (long)(rounds * MOVES_IN_A_ROUND));
+	munmap(shared, PAGE);
 	guest_assert_nothing_left();
 }
 
@@ -256,5 +361,7 @@ int main(int argc, char **argv)
 		cmocka_set_test_filter(argv[1]);
 	if (argc > 2)
 		seconds = (unsigned int)atoi(argv[2]);
+	if (argc > 3)
+		limit = (unsigned int)atoi(argv[3]);
 	return cmocka_run_group_tests_name("placed", tests, NULL, NULL);
 }

@@ -107,8 +107,8 @@ fi
 victims()
 {
 	grep '^# away: ' "$console.out" | {
-		read -r _ _ first end
-		awk -v first="$first" -v end="$end" -f tests/guest/address.awk \
+		read -r _ _ first end mark
+		awk -v first="$first" -v end="$end" -v mark="$mark" -f tests/guest/address.awk \
 			-f tests/guest/victims.awk "$console.events"
 	} >"$console.left"
 	grep '^# [a-z_]*: leave' "$console.out" | diff - "$console.left" >"$console.diff" && return

@@ -2,7 +2,8 @@
 #
 # victims.awk: which BOs leave VRAM in a GPU's event log, as the lines that victims.c prints, and
 # what is wrong with that.  Behind address.awk; `first` and `end` are addresses of the BO that
-# the test `away` looks at.
+# the test `away` looks at, and `mark` is that of its two chains between which this BO leaves and
+# comes back.
 #
 # A mark names each test.  Its first BOs have 8 MiB each, and are numbered as they are cleared.
 
@@ -77,7 +78,27 @@ test == "away" && /"event": "walk".*"maps"/ {
 	}
 }
 
+test == "away" && /"event": "chain_start"/ && field("head") == mark {
+	space = field("as")
+	marks++
+}
+
+# hardware.md, section 4.4.  UPDATE drops all translations.
+test == "away" && marks == 1 && /"event": "as_command"/ && field("as") == space {
+	command = field("command")
+	region = address(field("lockaddr"))
+	size = 2 ^ (region % 64 + 1)
+	if (size < 32768)
+		size = 32768
+	region -= region % size
+	if (command == "UPDATE" || region < address(first) || region + size > address(end))
+		print command " of " field("lockaddr") " in a space in which only " first " moves"
+	commands[command]++
+}
+
 END {
+	if (marks != 2 || !commands["FLUSH_MEM"] || !commands["FLUSH_PT"])
+		print "the BO was not flushed when it left, or when it came back"
 	if (!walks)
 		print "no walk reached the BO"
 	if (!stores)

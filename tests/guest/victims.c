@@ -6,15 +6,13 @@
  */
 #include "graded.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "placed_client.h"
+#include "victims_call.h"
 
-/* So many of this size fill VRAM; the rest is less than one, and the kernel itself has some. */
+/* So many of them fill VRAM; the rest is less than one, and the kernel itself has some. */
 #define COUNT		7u
-#define SIZE		(8 * MIB)
 /* A thread that waits has not got on after so long. */
 #define A_WHILE_MS	100
 
@@ -38,66 +36,6 @@ static void must_leave(const char *test, const char *numbers)
 {
 	printf("# %s: leave%s\n", test, numbers);
 	fflush(stdout);
-}
-
-/* ---- A call of another thread ---------------------------------------------------- */
-
-struct call {
-	pthread_t thread;
-	struct placed_client *client;
-	struct bo *bo;
-	struct bo *other;
-	int ret;
-	bool ended;
-};
-
-static void *populate(void *arg)
-{
-	struct call *call = arg;
-
-	call->ret = placed_create(call->client->fd, SIZE, AGATE_BO_POPULATE, VRAM,
-				  AGATE_CACHING_WC, call->bo);
-	__atomic_store_n(&call->ended, true, __ATOMIC_RELEASE);
-	return NULL;
-}
-
-static void *use(void *arg)
-{
-	struct call *call = arg;
-
-	call->ret = placed_try_fill(call->client, call->bo, 0xca11);
-	__atomic_store_n(&call->ended, true, __ATOMIC_RELEASE);
-	return NULL;
-}
-
-static void call_begin(struct call *call, void *(*what)(void *))
-{
-	assert_int_equal(pthread_create(&call->thread, NULL, what, call), 0);
-}
-
-static bool call_ends_within(struct call *call, int64_t ms)
-{
-	const int64_t end = guest_deadline(ms);
-	bool ended;
-
-	do {
-		ended = __atomic_load_n(&call->ended, __ATOMIC_ACQUIRE);
-	} while (!ended && guest_deadline(0) < end);
-	return ended;
-}
-
-static void call_end(struct call *call)
-{
-	assert_int_equal(pthread_join(call->thread, NULL), 0);
-	assert_int_equal(call->ret, 0);
-}
-
-/* The next job of the mover waits for inject_let_go(). */
-static void hold_mover(void)
-{
-	inject_anybody(true);
-	inject_hold_entry("mover_run", 1, INJECT_BOUND_MS);
-	inject_anybody(false);
 }
 
 /* ---- Who leaves -------------------------------------------------------------------- */
@@ -545,19 +483,50 @@ static void come_back_slowly(struct placed_client *client, struct placed_client 
 	close(timeline);
 }
 
-/* No walk reaches a BO that has left, until the mover has brought it back. */
+/* Where the job is that shows in the log where a time begins, and where it ends. */
+#define MARK		0x300
+
+static void mark_log(struct placed_client *client)
+{
+	const uint32_t handles[] = { client->jobs.handle, client->seen.handle };
+	const uint64_t head = client->jobs.va + MARK;
+
+	guest_job_write64(&client->jobs, MARK, 0, client->seen.va, 0);
+	assert_int_equal(guest_submit(client->fd, head, 0, handles, 2, 0), 0);
+	assert_int_equal(guest_wait(client->fd, client->jobs.handle, FOREVER), 0);
+}
+
+/*
+ * The BO's range is as large as a region that LOCK can name, and begins where that does: then a
+ * flush of the BO is none of its neighbour.
+ */
+static void tell_range(const struct bo *bo, const struct placed_client *marks)
+{
+	assert_int_equal(bo->va % SIZE, 0);
+	printf("# away: %#llx %#llx %#llx\n", (unsigned long long)bo->va,
+	       (unsigned long long)(bo->va + SIZE), (unsigned long long)(marks->jobs.va + MARK));
+	fflush(stdout);
+}
+
+/*
+ * No walk reaches a BO that has left, until the mover has brought it back.  Between the two marks
+ * its range is flushed, and nothing else in its address space, where only this BO moves.
+ */
 static void away(void **state)
 {
-	struct placed_client client = placed_open(SIZE), second = placed_open(PAGE);
+	/* What it reads back lies before the BOs, and ends where a region begins. */
+	struct placed_client client = placed_open(2 * SIZE - 2 * MIB), second = placed_open(PAGE);
 	struct placed_client unlisted = placed_open_on(client.fd, PAGE);
 	struct bo bos[COUNT], other;
 
 	(void)state;
 	fill_vram(&client, bos);
-	printf("# away: %#llx %#llx\n", (unsigned long long)bos[0].va,
-	       (unsigned long long)(bos[0].va + SIZE));
+	tell_range(&bos[0], &unlisted);
 	for (unsigned int i = 0; i < COUNT; i++)
 		placed_fill(&client, &bos[i], MINE);
+	/* From here on all have been used, and are mapped. */
+	placed_check(&client, &bos[1], MINE);
+	mark_log(&unlisted);
 	other = placed_bo(&second, SIZE, AGATE_BO_POPULATE, VRAM);
 	placed_fill(&second, &other, SECRET);
 	read_unlisted(&unlisted, &bos[0], 0);
@@ -566,6 +535,7 @@ static void away(void **state)
 	guest_wait_counter("bos", COUNT + 6);
 	come_back_slowly(&client, &unlisted, &bos[0]);
 	placed_check(&client, &bos[0], MINE);
+	mark_log(&unlisted);
 	assert_int_equal(guest_gpu_counter("stale_used"), 0);
 	destroy_all(bos, COUNT);
 	guest_destroy(&unlisted.jobs);

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A call of another thread that needs memory, and what it may have to wait for.
+ */
+#ifndef AGATE_TESTS_VICTIMS_CALL_H
+#define AGATE_TESTS_VICTIMS_CALL_H
+
+#include <pthread.h>
+
+#include "placed_client.h"
+
+/* The size of the BOs that take VRAM from each other. */
+#define SIZE		(8 * MIB)
+
+struct call {
+	pthread_t thread;
+	struct placed_client *client;
+	struct bo *bo;
+	struct bo *other;
+	int ret;
+	bool ended;
+};
+
+/* For call_begin(): create call->bo in VRAM; or fill it. */
+void *populate(void *call);
+void *use(void *call);
+
+void call_begin(struct call *call, void *(*what)(void *));
+/* Only for populate() and use(). */
+bool call_ends_within(struct call *call, int64_t ms);
+/* Wait for its end; fails the test when the call has failed. */
+void call_end(struct call *call);
+
+/* The next job of the mover waits for inject_let_go(). */
+void hold_mover(void);
+
+#endif /* AGATE_TESTS_VICTIMS_CALL_H */
