@@ -35,7 +35,7 @@
 #   tables   the part of moves that is about page tables in VRAM, which the card translates by
 #            64 KiB; mutants.sh runs it
 #   flips    the part of moves that is about the card's display; mutants.sh runs it
-#   kmaps    BOs with a placement as the kernel sees them: for other drivers, and for debuggers
+#   kmaps    BOs with a placement as the kernel sees them: for other drivers, for debuggers, and their pages
 #   gpu-off  a card whose GPU has no power most of the time; at last the GPU's process is killed
 #            then
 #   long     jobs that may run for ever, on a card that stops no chain, only to be reset; at last
@@ -129,7 +129,7 @@ guest()
 		compute listed many absent coherency queued runtime-pm storm caught \
 		reservations readers lock-order parked probed backing spaces heaps asleep \
 		contiguous prime strangers scanout two-gpus one-goes top dvfs \
-		power-sticks restart trips own-vram limit placed pool mover-ends victims cards failnth-card failnth-vm \
+		power-sticks restart trips own-vram limit placed pool tt mover-ends victims cards failnth-card failnth-vm \
 		vm-bind vm-shared vm-random vm-strain vm-tables userptr pages-go long-running long-ends fault-mode stalled wired regions residency kmap debugged flip flip-ends suspend fuzz compat gpu-off; do
 		set -- "put:$BUILD/tests/guest/$p:$GUEST/$p:0755" "$@"
 	done
@@ -401,7 +401,7 @@ flips | moves | moves-port)
 	[ $suite = flips ] || set -- \
 		"$(test_step placed "*s")" "$(test_step placed "*_half")" "$(test_step regions)" \
 		"$(test_step residency)" \
-		"$@" "$(test_step pool)" \
+		"$@" "$(test_step pool)" "$(test_step tt)" \
 		"$(test_step vm-bind)" "$(test_step vm-shared)" "$(test_step vm-strain)" \
 		"$(test_step vm-tables in_vram)" "$(test_step vm-tables their_part)" \
 		"$(test_step userptr)" "$(test_step pages-go)" "$(test_step vm-library)" \
@@ -451,7 +451,7 @@ faults)
 		"$(load "$patient yield_ms=1000")" "$(test_step stalled)" ;;
 kmaps)
 	sim_args="--card --vram 64 --vram-visible 16"
-	set -- "$firmware" "$(load "$part_mapped")" "$(test_step kmap)" "$(test_step debugged)" \
+	set -- "$firmware" "$(load "$part_mapped")" "$(test_step tt)" "$(test_step kmap)" "$(test_step debugged)" \
 		"$(load "$uncombined")" "$(test_step kmap)" "$(test_step debugged)" ;;
 gpu-off)
 	frames=$console.frames
