@@ -4,7 +4,7 @@
 GUEST_TESTS	:= uapi-bo uapi-submit mmap jobs races gone reload failnth failnth-two stale fences stats \
 		   compute closed listed many absent coherency queued runtime-pm storm caught reservations \
 		   readers lock-order parked probed backing spaces heaps asleep contiguous prime \
-		   strangers dvfs two-gpus one-goes power-sticks restart trips own-vram limit placed pool mover-ends \
+		   strangers dvfs two-gpus one-goes power-sticks restart trips own-vram limit placed pool tt mover-ends \
 		   victims cards failnth-card failnth-vm vm-bind vm-shared vm-random vm-strain vm-tables userptr pages-go long-running long-ends fault-mode stalled wired regions residency kmap debugged flip flip-ends suspend fuzz \
 		   gpu-off sleep-ends
 # Those with libagate inside.
@@ -44,11 +44,11 @@ $(GUEST_TOP_TEST): GUEST_LIBS = $$(pkg-config --libs jansson)
 $(addprefix $(GUEST_TEST_DIR)/,asleep dvfs trips): $(GUEST_TEST_DIR)/devfreq.o
 $(addprefix $(GUEST_TEST_DIR)/,failnth failnth-card failnth-two failnth-vm): $(GUEST_TEST_DIR)/fail_nth.o
 $(addprefix $(GUEST_TEST_DIR)/,cards debugged failnth failnth-two failnth-vm flip kmap limit one-goes prime regions scanout storm \
-		strangers two-gpus uapi-bo vm-bind vm-shared): \
+		strangers tt two-gpus uapi-bo vm-bind vm-shared): \
 		$(GUEST_TEST_DIR)/dmabuf.o
-$(addprefix $(GUEST_TEST_DIR)/,cards debugged failnth-two kmap limit one-goes storm two-gpus): $(GUEST_TEST_DIR)/gpus.o
+$(addprefix $(GUEST_TEST_DIR)/,cards debugged failnth-two kmap limit one-goes storm tt two-gpus): $(GUEST_TEST_DIR)/gpus.o
 $(addprefix $(GUEST_TEST_DIR)/,absent asleep backing caught contiguous dvfs heaps one-goes parked \
-		power-sticks prime probed reservations runtime-pm spaces strangers trips own-vram limit placed pool \
+		power-sticks prime probed reservations runtime-pm spaces strangers trips own-vram limit placed pool tt \
 		debugged fault-mode flip flip-ends gpu-off kmap long-ends mover-ends residency sleep-ends stalled suspend victims vm-bind vm-shared vm-strain vm-tables wired): \
 		$(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kernel.o)
 

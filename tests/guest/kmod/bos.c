@@ -188,18 +188,18 @@ static int hide_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(hide);
 
-/* Its entries, at most @most; one that cannot be read counts as @most of them. */
-static s64 entries(const struct list_head *head, s64 most)
+s64 bos_times_listed(const struct list_head *head, const struct list_head *which, s64 most)
 {
 	const struct list_head *at = READ_ONCE(head->next);
-	s64 n = 0;
+	s64 n = 0, times = 0;
 
 	while (at && at != head && n < most) {
+		times += !which || at == which;
 		if (copy_from_kernel_nofault(&at, &at->next, sizeof(at)))
 			return most;
 		n++;
 	}
-	return n;
+	return times;
 }
 
 static int listed_show(struct seq_file *seq, void *unused)
@@ -211,7 +211,7 @@ static int listed_show(struct seq_file *seq, void *unused)
 		return -ENODEV;
 	mutex_lock(&adev->gem.lock);
 	counted = atomic64_read(&adev->stats.v[AGATE_STAT_BOS]);
-	listed = entries(&adev->gem.bos, max_t(s64, counted, 0) + 1);
+	listed = bos_times_listed(&adev->gem.bos, NULL, max_t(s64, counted, 0) + 1);
 	mutex_unlock(&adev->gem.lock);
 	seq_printf(seq, "%lld %lld\n", counted, listed);
 	return 0;

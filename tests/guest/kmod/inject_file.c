@@ -355,6 +355,7 @@ static int __init inject_init(void)
 	piece_init();
 	foreign_init();
 	kmaps_init();
+	tt_steps_init();
 	return 0;
 
 no_shmem:
@@ -380,6 +381,7 @@ module_init(inject_init);
 
 static void __exit inject_exit(void)
 {
+	tt_steps_exit();
 	kmaps_exit();
 	foreign_exit();
 	piece_exit();

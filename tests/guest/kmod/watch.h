@@ -122,6 +122,11 @@ int bos_init(void);
 void bos_exit(void);
 /* The newest BO, with a reference, or NULL. */
 struct agate_bo *bos_newest(void);
+/*
+ * How often one entry is among the first @most of a list that may lead to freed memory; NULL: how
+ * many there are.  One that cannot be read counts as @most of them.
+ */
+s64 bos_times_listed(const struct list_head *head, const struct list_head *which, s64 most);
 int backing_init(void);
 void backing_exit(void);
 int vram_init(void);
@@ -133,7 +138,7 @@ void import_exit(void);
 int shmem_init(void);
 void shmem_exit(void);
 
-/* purge.c, resv_watch.c, piece.c, foreign.c and kmaps.c: likewise. */
+/* purge.c, resv_watch.c, piece.c, foreign.c, kmaps.c and tt_steps.c: likewise. */
 void purge_init(void);
 void purge_exit(void);
 void resv_watch_init(void);
@@ -144,5 +149,7 @@ void foreign_init(void);
 void foreign_exit(void);
 void kmaps_init(void);
 void kmaps_exit(void);
+void tt_steps_init(void);
+void tt_steps_exit(void);
 
 #endif /* AGATE_TESTS_WATCH_H */

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: MIT
+#
+# run-card.sh: the suites that need a card.  run.sh sources it: it sets the steps of the guest, and
+# how the simulator is started.
+
+# Most of them have the same one.
+case $suite in
+binds | cards | chains | faults | half | halves | kmaps | limits) sim_args="--card --vram 64 --vram-visible 16" ;;
+esac
+case $suite in
+card | card-port)
+	[ $suite = card ] || sim_args=$none
+	sim_args="$sim_args --card --vram 64 --vram-visible 16"
+	set -- "$(load $patient)" "$(test_step coherency)" "$(test_step compute)" \
+		"$(test_step own-vram shared)" "$(test_step own-vram hidden)" "$(test_step own-vram beyond)" \
+		'gpu:{"cmd": "power-cut"}' "$(test_step own-vram unpowered)" \
+		'gpu:{"cmd": "power-back"}' "$(test_step own-vram lost)" ;;
+flips | moves | moves-port)
+	[ $suite != moves-port ] || { sim_args="$none --ggtt-64k --dma-bits 32"; gpus=2; }
+	# Nobody waits for the end of a move when the device is gone, and its job keeps the module.
+	unload="{ $unload || { sleep 1; $unload; }; }"
+	# Commands that fail once: the driver has them tried again.
+	frames=$console.frames
+	rm -rf "$frames"
+	mkdir -p "$frames"
+	sim_args="$sim_args --card --vram 64 --vram-visible 16
+		--sim-arg --inject --sim-arg fail-mover:7,fail-mover:40
+		--sim-arg --scanout-dir --sim-arg $frames"
+	set -- "$(test_step flip)" "$(test_step flip-ends writer_waits)" \
+		"$(test_step flip-ends waiter_pins_nothing)" \
+		"$(test_step flip-ends move_ends_first)" \
+		"$(inject fail-flip:2,fail-flip:4)" "$(test_step flip-ends fault)" \
+		"$(stick flip)" "$(test_step flip-ends stuck)" 'gpu:{"cmd": "restore"}' \
+		"$(test_step flip-ends ends_late)"
+	[ $suite = flips ] || set -- \
+		"$(test_step placed "*s")" "$(test_step placed "*_half")" "$(test_step regions)" \
+		"$(test_step residency)" \
+		"$@" "$(test_step pool)" "$(test_step tt)" \
+		"$(test_step vm-bind)" "$(test_step vm-shared)" "$(test_step vm-strain)" \
+		"$(test_step vm-tables in_vram)" "$(test_step vm-tables unwritten)" \
+		"$(test_step vm-tables their_part)" \
+		"$(test_step userptr)" "$(test_step pages-go)" "$(test_step vm-library)" \
+		"$(inject fail-mover:3,fail-mover:4)" "$(test_step vm-bind behind_a_fence)" \
+		"$(load "$patient page_limit=16")" "$(test_step limit)" "$(test_step residency swapped)" \
+		"$(load "$part_mapped")" "$(test_step kmap)" "$(test_step debugged)" \
+		"$(load "$uncombined")" "$(test_step kmap vram_kinds)" \
+		"$(load $patient)" \
+		"$(inject fail-mover:1,fail-mover:2)" "$(test_step placed "*lost")"
+	set -- "$firmware" "$(load $patient)" "$@"
+	case $suite in
+	flips) set -- "$@" "$(test_step flip-ends unbound)" ;;
+	moves)
+		# CPUs write to these chains while they run, and only a coherent GPU sees that.
+		set -- "$@" "$(load $patient)" "$(test_step long-running)" "$(test_step fault-mode)" \
+			"$(load "$patient yield_ms=1000")" "$(test_step stalled)"
+		# It takes too long on the other kernel.
+		[ "$flavour" = debug ] || set -- "$@" "$(test_step vm-random)"
+		# These look at nothing in which the two suites differ.
+		set -- "$@" "$(test_step flip-ends unbound)" "$(test_step mover-ends stopped_first)" \
+			"$(test_step mover-ends populate_meets_removal)" \
+			"$(inject drop-irq:1:card)" "$(test_step mover-ends lost_interrupt)" \
+			"$(inject fail-mover:1,fail-mover:2,fail-mover:3)" \
+			"$(test_step mover-ends fails_for_ever)" \
+			"$(test_step mover-ends stands_still)" \
+			"kill-sim-on:BUSY" "$(beside flip-ends gone "$(test_step placed gone)")" ;;
+	moves-port)
+		set -- "$@" 'gpu:{"cmd": "power-cut"}' "$(test_step flip-ends unpowered)" \
+			'gpu:{"cmd": "power-back"}' "$(test_step flip-ends unpowered)" ;;
+	esac ;;
+binds)
+	set -- "$firmware" "$(load $patient)" "$(test_step vm-bind)" "$(test_step vm-shared)" "$(test_step vm-strain)" \
+		"$(test_step vm-tables in_vram)" "$(test_step vm-tables unwritten)" \
+		"$(test_step vm-tables their_part)" \
+		"$(test_step userptr)" "$(test_step pages-go)" "$(test_step long-running)" \
+		"$(test_step fault-mode)" "$(test_step vm-library)" ;;
+chains)
+	set -- "$firmware" "$(load $patient)" "$(test_step long-running)" ;;
+tables)
+	sim_args="--card --vram 64 --vram-visible 16 --ggtt-64k"
+	set -- "$firmware" "$(load $patient)" "$(test_step vm-tables in_vram)" \
+		"$(test_step vm-tables unwritten)" "$(test_step vm-tables their_part)" ;;
+faults)
+	set -- "$firmware" "$(load $patient)" "$(test_step fault-mode)" \
+		"$(load "$patient yield_ms=1000")" "$(test_step stalled)" ;;
+limits)
+	set -- "$firmware" "$(load "$patient page_limit=16")" "$(test_step limit)" ;;
+kmaps)
+	set -- "$firmware" "$(load "$part_mapped")" "$(test_step tt)" "$(test_step kmap)" \
+		"$(test_step debugged)" \
+		"$(load "$uncombined")" "$(test_step kmap)" "$(test_step debugged)" ;;
+gpu-off)
+	frames=$console.frames
+	rm -rf "$frames"
+	mkdir -p "$frames"
+	sim_args="--card --vram 64 --vram-visible 16 --sim-arg --scanout-dir --sim-arg $frames"
+	set -- "$firmware" "$(load "$patient autosuspend_ms=20")" "$(test_step gpu-off)" \
+		"kill-sim-on:ASLEEP" "$(test_step gpu-off lost)" ;;
+long)
+	# No stop ends a chain, only a reset does; the card's own work goes on.
+	sim_args="--card --vram 64 --vram-visible 16 --sim-arg --stop-latency --sim-arg stuck"
+	set -- "$firmware" "$(load $brisk)" "$(test_step long-ends "reset_*")" \
+		"$(test_step fault-mode reset)" \
+		"$(load $patient)" "$(test_step long-ends unbound)" \
+		"$(test_step fault-mode unbound)" \
+		"kill-sim-on:READY" "$(test_step long-ends gone)" ;;
+suspend | suspend-port | suspend-mutants)
+	[ $suite != suspend-port ] || sim_args="$none --ggtt-64k --dma-bits 32"
+	frames=$console.frames
+	rm -rf "$frames"
+	mkdir -p "$frames"
+	sim_args="$sim_args --card --vram 64 --vram-visible 16
+		--sim-arg --scanout-dir --sim-arg $frames"
+	# Both ends of it are the firmware's.
+	table='gpu:{"cmd": "crc", "ggtt": [2048, 62976]}'
+	cut='gpu:{"cmd": "power-cut"}'
+	back='gpu:{"cmd": "power-back"}'
+	set -- "$firmware"
+	if [ $suite = suspend-mutants ]; then
+		# From the file that the caller wrote: one driver after the other, and what looks at it.
+		# One that serves no interrupt has jobs that only its end ends.
+		next="! test -d /sys/module/agate || { \
+			for d in /sys/bus/pci/drivers/agate/0000:*; do echo \${d##*/} >\${d%/*}/unbind; done; \
+			$unload || { sleep 1; $unload; }; }"
+		while read -r name t; do
+			set -- "$@" "put:$MUTANTS/$name/agate.ko:$GUEST/mutant.ko" \
+				"exec:$next; echo '# mutant $name $t' && \
+				insmod $GUEST/mutant.ko timeout_ms=$endless"
+			case $t in
+			table) set -- "$@" "$table" "$(test_step suspend nobody)" "$table" ;;
+			power_was_cut) set -- "$@" "$cut" "$back" "$(test_step suspend $t)" ;;
+			asleep) set -- "$@" "$(test_step vm-tables asleep)" ;;
+			copy_fails) set -- "$@" "$(inject fail-mover:3,fail-mover:4)" \
+				"$(test_step sleep-ends $t)" ;;
+			kernel_memory_comes_back | end_is_found | unbound_before_the_end)
+				set -- "$@" "$(test_step sleep-ends $t)" ;;
+			*) set -- "$@" "$(test_step suspend $t)" ;;
+			esac
+		done <"$MUTANTS/list"
+		guest "$@"
+		exit
+	fi
+	set -- "$@" "$(load $endless)" "$table" "$(test_step suspend nobody)" "$table"
+	set -- "$@" "$(test_step long-ends sleeps)" "$(test_step fault-mode sleeps)" \
+		"$(test_step vm-tables asleep)"
+	set -- "$@" "$(test_step sleep-ends kernel_memory_comes_back)" \
+		"$(test_step sleep-ends end_is_found)" \
+		"$(test_step sleep-ends unbound_before_the_end)" \
+		"$(inject fail-mover:3,fail-mover:4)" "$(test_step sleep-ends copy_fails)"
+	for t in contents machine "display*" jobs_go_on under_load refused one_is_lost stays_off; do
+		set -- "$@" "$(test_step suspend "$t")"
+	done
+	set -- "$@" "$cut" "$back" "$(test_step suspend power_was_cut)" ;;
+cards)
+	gpus=2
+	set -- "$firmware" "$(load $endless)" "kill-sim-on=1:BUSY" "$(test_step cards)" ;;
+random)
+	LIMIT=${LIMIT:-3500}
+	# A million changes make a long log, and one that is cut short shows no broken rule.
+	sim_args="--card --vram 64 --vram-visible 16 --sim-arg --log-limit --sim-arg 4096"
+	set -- "$firmware" "$(load $patient)" "$(test_step vm-random "50 $(date +%s)")" ;;
+half | halves)
+	# A bug that stops both shows soon.
+	how="0 60"
+	[ $suite = half ] || how=60
+	set -- "$firmware" "$(load $patient)" "$(test_step placed "'*_half' $how")" ;;
+victims)
+	sim_args="--card --vram 64 --vram-visible 16 --sim-arg --log-level --sim-arg walks"
+	# A GPU that sleeps has forgotten what `away` wants to see flushed.
+	set -- "$firmware" "$(load "$patient runtime_pm=0")" "$(mark away)" \
+		"$(test_step victims away)" "$(load $patient)"
+	for t in oldest_first locked_stays elsewhere_first in_the_window two_leave second_wish \
+		behind_jobs behind_running parked_first given_back_first; do
+		set -- "$@" "$(mark $t)" "$(test_step victims $t)"
+	done
+	set -- "$@" "$(mark waits)" "$(test_step vm-bind behind_a_fence)"
+	set -- "$@" "$(mark '')" "$(test_step victims off_the_lists_first)" \
+		"$(test_step victims dying_first)" "$(test_step victims in_turn)"
+	[ "$flavour" = fast ] || set -- "$@" "$(test_step failnth-card)" \
+		"$(test_step failnth-vm)" "$(test_step lock-order)" ;;
+tt-mutants)
+	# $MUTANTS has drivers with bugs, and in its file plan who has to see each.
+	sim_args="--card --vram 64 --vram-visible 16 --dma-bits 32"
+	set -- "$firmware"
+	# The launcher takes no more steps than it has room for: a driver and its test are one.
+	while read -r name program test params; do
+		set -- "$@" "put:$MUTANTS/$name/agate.ko:$GUEST/mutant.ko" \
+			"exec:insmod $GUEST/mutant.ko page_limit=16 vram_mapped=4 $params
+			echo '# run $name $program $test${params:+ $params}'
+			$(test_step "$program" "$test" | sed 's/^exec://'); echo '# ran'; rmmod agate"
+	done <"$MUTANTS/plan"
+	unload=true ;;
+esac
