@@ -8,7 +8,6 @@
 #include <linux/fs.h>
 #include <linux/io.h>
 #include <linux/seq_file.h>
-#include <linux/slab.h>
 
 #include "agate_device.h"
 #include "agate_kmem.h"
@@ -16,34 +15,37 @@
 
 static struct dentry *kmem_file;
 
-static int show_one(struct seq_file *m, const struct agate_kmem *kmem)
-{
-	void *copy = kvmalloc(kmem->size, GFP_KERNEL);
+#define CHUNK	256
 
-	if (!copy)
-		return -ENOMEM;
-	memcpy_fromio(copy, kmem->vaddr, kmem->size);
-	seq_printf(m, "%llx %llx %08x\n", kmem->addr, kmem->size,
-		   crc32_le(~0u, copy, kmem->size));
-	kvfree(copy);
-	return 0;
+/* Nobody allocates memory under kmem_lock, so there is no copy of the whole. */
+static u32 crc_of(const struct agate_kmem *kmem)
+{
+	u8 chunk[CHUNK];
+	u32 crc = ~0u;
+	u64 at;
+
+	for (at = 0; at < kmem->size; at += CHUNK) {
+		memcpy_fromio(chunk, kmem->vaddr + at, CHUNK);
+		crc = crc32_le(crc, chunk, CHUNK);
+	}
+	return crc;
 }
 
 static int kmem_show(struct seq_file *m, void *unused)
 {
 	struct agate_device *adev = watch_device();
 	struct agate_kmem *kmem;
-	int ret = 0;
 
 	if (!adev)
 		return -ENODEV;
 	mutex_lock(&adev->card.kmem_lock);
 	list_for_each_entry(kmem, &adev->card.kmems, link) {
-		if (!ret && kmem->vram && !(kmem->flags & AGATE_KMEM_NO_SAVE))
-			ret = show_one(m, kmem);
+		if (kmem->vram && !(kmem->flags & AGATE_KMEM_NO_SAVE))
+			seq_printf(m, "%llx %llx %08x\n", kmem->addr, kmem->size,
+				   crc_of(kmem));
 	}
 	mutex_unlock(&adev->card.kmem_lock);
-	return ret;
+	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(kmem);
 
