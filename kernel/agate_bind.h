@@ -7,7 +7,7 @@
  * one who looks at the records sees what the last job of the queue will leave.
  *
  * Until its job has run, a change has its fence in the reservations of all BOs that it
- * concerns: nobody moves their memory before that.
+ * concerns: nobody takes their memory away before that.
  */
 #ifndef AGATE_BIND_H
 #define AGATE_BIND_H

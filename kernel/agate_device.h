@@ -80,7 +80,7 @@
  * @unplug_lock: orders the end of probe, removal and @lost_work against each other
  * @running: between the end of probe and removal; under @unplug_lock
  * @asleep: the system sleeps, and the GPU has no power; under @unplug_lock
- * @lost_work: unplugs the device after the bus found that the GPU is gone
+ * @lost_work: unplugs the device when the GPU is gone, or of no use any more
  * @busy: how long the GPU has worked
  * @card: VRAM, and what else the card has
  * @ggtt: topic "ggtt"
@@ -212,7 +212,7 @@ long agate_compat_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
 #endif
 
 /**
- * agate_device_lost - the GPU is gone: unplug the device, soon
+ * agate_device_lost - the GPU is gone, or of no use any more: unplug the device, soon
  * @adev: the device
  *
  * Wakes every waiter; every later ioctl returns -ENODEV.

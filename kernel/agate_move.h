@@ -39,7 +39,8 @@ struct dma_fence *agate_move(struct agate_ttm_bo *bo, const struct agate_side *f
  * @from: where they are
  * @to: where they go
  *
- * Waits for no job of the BO, and no job waits for it: all jobs are off the GPU.
+ * Waits for no job of the BO: all jobs are off the GPU.  Both sides have to stay until the copy's
+ * fence signals, which is up to the caller.
  *
  * Return: the copy's fence, with a reference; or an ERR_PTR: -ENOMEM.
  */

@@ -117,6 +117,9 @@ static bool mover_stop(struct agate_device *adev)
 	if (!agate_fw_stop(adev))
 		return true;
 	pci_clear_master(adev->pdev);
+	/* While runtime PM has the function asleep, to wake it gives it the bits that were saved. */
+	if (adev->pdev->state_saved)
+		pci_save_state(adev->pdev);
 	return false;
 }
 
@@ -139,10 +142,7 @@ static void give_up(struct agate_device *adev)
 {
 	dev_err(&adev->pdev->dev, "the mover does not go on\n");
 	adev->mover.dead = -EIO;
-	/*
-	 * It stands still, or has to: what its fences guard is freed next.  To wake the function
-	 * gives it its bits back, so a device whose mover does not stop has to go.
-	 */
+	/* It stands still, or has to: what its fences guard is freed next. */
 	if (!mover_stop(adev))
 		agate_device_lost(adev);
 	end_all(&adev->mover, -EIO);
@@ -267,28 +267,18 @@ static enum drm_gpu_sched_stat mover_timedout(struct drm_sched_job *base)
 	return DRM_GPU_SCHED_STAT_NOMINAL;
 }
 
-/**
- * struct agate_mover_entity - the queue of the jobs that there are
- * @base: the scheduler's part
- * @rcu: the callback of the last dependency accesses it after the last job has run
- */
-struct agate_mover_entity {
-	struct drm_sched_entity base;
-	struct rcu_head rcu;
-};
-
-static struct agate_mover_entity *entity_create(struct agate_device *adev)
+static struct drm_sched_entity *entity_create(struct agate_device *adev)
 {
-	struct agate_mover_entity *entity = kzalloc(sizeof(*entity), GFP_KERNEL_ACCOUNT);
+	struct drm_sched_entity *entity = kzalloc(sizeof(*entity), GFP_KERNEL_ACCOUNT);
 
-	if (entity && agate_sched_entity_init(&entity->base, sched_of(adev))) {
+	if (entity && agate_sched_entity_init(entity, sched_of(adev))) {
 		kfree(entity);
 		return NULL;
 	}
 	return entity;
 }
 
-static bool count_job(struct agate_mover *mover, struct agate_mover_entity **fresh)
+static bool count_job(struct agate_mover *mover, struct drm_sched_entity **fresh)
 {
 	mutex_lock(&mover->push_lock);
 	if (!mover->entity)
@@ -306,7 +296,7 @@ static bool count_job(struct agate_mover *mover, struct agate_mover_entity **fre
 static struct drm_sched_entity *entity_get(struct agate_device *adev)
 {
 	struct agate_mover *mover = &adev->mover;
-	struct agate_mover_entity *fresh = NULL;
+	struct drm_sched_entity *fresh = NULL;
 	bool counted = count_job(mover, &fresh);
 
 	if (!counted) {
@@ -314,10 +304,10 @@ static struct drm_sched_entity *entity_get(struct agate_device *adev)
 		counted = count_job(mover, &fresh);
 	}
 	if (fresh) {
-		drm_sched_entity_destroy(&fresh->base);
+		drm_sched_entity_destroy(fresh);
 		kfree(fresh);
 	}
-	return counted ? &mover->entity->base : NULL;
+	return counted ? mover->entity : NULL;
 }
 
 static void entity_put(struct agate_device *adev)
@@ -326,8 +316,8 @@ static void entity_put(struct agate_device *adev)
 
 	mutex_lock(&mover->push_lock);
 	if (!--mover->jobs) {
-		drm_sched_entity_destroy(&mover->entity->base);
-		kfree_rcu(mover->entity, rcu);
+		drm_sched_entity_destroy(mover->entity);
+		kfree(mover->entity);
 		mover->entity = NULL;
 	}
 	mutex_unlock(&mover->push_lock);

@@ -3,8 +3,8 @@
  * The mover: the card's engine that copies, fills and stores, in the order of its ring.
  *
  * A job is some commands, and a FENCE command behind them.  Its finished fence signals when
- * the mover has carried them all out.  The scheduler waits for a job's dependencies, as it
- * does for a chain.
+ * the mover has carried them all out.  A job depends on nothing, see agate_move(): whoever
+ * pushes one has waited.
  *
  * A command that fails is tried once more: RESET makes the mover go on from HEAD.  If it fails
  * again, its job ends with -EIO, and the mover goes on behind it.
@@ -23,7 +23,6 @@
 #include "agate_park.h"
 
 struct agate_device;
-struct agate_mover_entity;
 
 /* Commands in the ring, and how many of them one job may have, with its FENCE. */
 #define AGATE_RING_ORDER	12
@@ -49,7 +48,7 @@ struct agate_mover_entity;
  * @idle: woken when a job is freed
  */
 struct agate_mover {
-	struct agate_mover_entity *entity;
+	struct drm_sched_entity *entity;
 	struct mutex push_lock;		/* arming and pushing; @entity, @jobs */
 	spinlock_t lock;		/* the ring */
 	struct agate_mover_cmd __iomem *ring;
@@ -64,7 +63,7 @@ struct agate_mover {
 
 /**
  * struct agate_mover_job - commands for the mover
- * @base: the scheduler's part; dependencies are added to it before it is pushed
+ * @base: the scheduler's part
  * @adev: the device
  * @done: signals when its FENCE command has been carried out
  * @started: it was written to the ring, or refused

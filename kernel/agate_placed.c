@@ -168,25 +168,34 @@ static vm_fault_t fault_locked(struct agate_bo *bo, struct vm_fault *vmf, unsign
 
 /*
  * From here on the VMA may go, and with it the last user of a BO, and the last file of a device
- * that has gone.
+ * that has gone.  The file keeps the device and this module until let_go_of_file().
  */
-static void let_go_of_mm(struct agate_bo *bo, struct vm_fault *vmf)
+static struct file *let_go_of_mm(struct agate_bo *bo, struct vm_fault *vmf)
 {
-	drm_dev_get(bo->base.dev);
+	struct file *file = get_file(vmf->vma->vm_file);
+
 	drm_gem_object_get(&bo->base);
 	mmap_read_unlock(vmf->vma->vm_mm);
+	return file;
+}
+
+static vm_fault_t let_go_of_file(struct agate_bo *bo, struct file *file)
+{
+	drm_gem_object_put(&bo->base);
+	fput(file);
+	return VM_FAULT_RETRY;
 }
 
 /* Without mmap_lock.  Then the CPU touches the page again, and learns what went wrong. */
 static vm_fault_t present_unlocked(struct agate_bo *bo, struct vm_fault *vmf)
 {
-	struct drm_device *drm = bo->base.dev;
 	struct agate_exec exec;
+	struct file *file;
 	int ret;
 
 	if (vmf->flags & FAULT_FLAG_RETRY_NOWAIT)
 		return VM_FAULT_RETRY;
-	let_go_of_mm(bo, vmf);
+	file = let_go_of_mm(bo, vmf);
 	agate_exec_init(&exec, AGATE_EXEC_INTERRUPTIBLE);
 	do {
 		ret = agate_exec_lock(&exec, &bo->base);
@@ -194,9 +203,7 @@ static vm_fault_t present_unlocked(struct agate_bo *bo, struct vm_fault *vmf)
 			ret = agate_placed_present(bo, &exec);
 	} while (agate_exec_retry(&exec, &ret));
 	agate_exec_fini(&exec);
-	drm_gem_object_put(&bo->base);
-	drm_dev_put(drm);
-	return VM_FAULT_RETRY;
+	return let_go_of_file(bo, file);
 }
 
 /*
@@ -230,8 +237,8 @@ static vm_fault_t fault_present(struct agate_bo *bo, struct vm_fault *vmf, unsig
  */
 static vm_fault_t placed_fault(struct agate_bo *bo, struct vm_fault *vmf, unsigned long index)
 {
-	struct drm_device *drm = bo->base.dev;
 	struct dma_resv *resv = bo->base.resv;
+	struct file *file;
 	vm_fault_t ret;
 
 	if (index >= agate_bo_size(bo) >> PAGE_SHIFT)
@@ -240,12 +247,10 @@ static vm_fault_t placed_fault(struct agate_bo *bo, struct vm_fault *vmf, unsign
 		if (fault_flag_allow_retry_first(vmf->flags)) {
 			if (vmf->flags & FAULT_FLAG_RETRY_NOWAIT)
 				return VM_FAULT_RETRY;
-			let_go_of_mm(bo, vmf);
+			file = let_go_of_mm(bo, vmf);
 			if (!dma_resv_lock_interruptible(resv, NULL))
 				dma_resv_unlock(resv);
-			drm_gem_object_put(&bo->base);
-			drm_dev_put(drm);
-			return VM_FAULT_RETRY;
+			return let_go_of_file(bo, file);
 		}
 		if (dma_resv_lock_interruptible(resv, NULL))
 			return VM_FAULT_NOPAGE;

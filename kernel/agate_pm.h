@@ -150,7 +150,7 @@ int agate_pm_up(struct agate_device *adev);
 void agate_pm_down(struct agate_device *adev);
 
 /**
- * agate_pm_runtime_suspend - dev_pm_ops.runtime_suspend
+ * agate_pm_runtime_suspend - switch the GPU off, for dev_pm_ops.runtime_suspend (agate_sleep.c)
  * @dev: the PCI function
  *
  * Return: 0; -EBUSY when a chain or a reset came in between, or the device goes.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The driver's struct dev_pm_ops, and system sleep.
+ * The driver's struct dev_pm_ops, and system sleep.  A card's function stays in D0 while runtime
+ * PM has the GPU off.
  *
  * The GPU loses its power, and everything that it knew, but no job and no memory is lost.
  * Each topic puts its own part to sleep, see agate_topics.h.  agate_pm.h has runtime PM.

@@ -34,7 +34,8 @@ struct agate_device;
  * Context: may sleep; under unplug_lock; holds no reservation but one at a time.
  * Return: 0; -ENOMEM; -EBUSY for a move, a flip or a mover that does not end; -EIO: the card has
  * lost its power already, its mover was given up, or a copy failed; -ENODEV when the GPU is gone.
- * After an error the card works as before; BOs that were evicted come back at their next use.
+ * After an error the card works as before; BOs that were evicted come back at their next use, and
+ * one whose copy failed is lost.
  */
 int agate_suspend(struct agate_device *adev);
 

@@ -342,15 +342,6 @@ static void governor_end(struct devfreq *devfreq)
 	put_device(&devfreq->dev);
 }
 
-/* The GPU had no work.  A window of no time is taken for a full load. */
-static void first_window(struct agate_devfreq *df)
-{
-	df->window = (struct devfreq_dev_status){
-		.total_time = 1,
-		.current_frequency = df->freq[df->point],
-	};
-}
-
 int agate_devfreq_topic_init(struct agate_device *adev)
 {
 	struct agate_devfreq *df = &adev->devfreq;
@@ -362,7 +353,6 @@ int agate_devfreq_topic_init(struct agate_device *adev)
 	if (!ret)
 		ret = points_add(adev);
 	if (!ret) {
-		first_window(df);
 		counting(adev, true);
 		ret = governor_start(adev);
 	}

@@ -100,7 +100,7 @@ static void shows(void **state)
 
 static void wait_for(int fd, uint32_t sync)
 {
-	for (int64_t end = guest_deadline(20000); !space_signalled(fd, sync);) {
+	for (int64_t end = guest_deadline(60000); !space_signalled(fd, sync);) {
 		assert_true(guest_deadline(0) < end);
 		usleep(1000);
 	}
@@ -159,7 +159,7 @@ static void *use_mover(void *arg)
 		user->err = placed_create(user->fd, 4 * MIB, AGATE_BO_POPULATE, VRAM,
 					  AGATE_CACHING_WC, &bo);
 		if (!user->err)
-			user->err = guest_wait(user->fd, bo.handle, guest_deadline(20000));
+			user->err = guest_wait(user->fd, bo.handle, guest_deadline(60000));
 		if (!user->err)
 			user->err = guest_close_handle(user->fd, bo.handle);
 		__atomic_add_fetch(&user->rounds, 1, __ATOMIC_RELAXED);
