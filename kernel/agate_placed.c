@@ -3,6 +3,8 @@
  * The placed backing: see agate_placed.h.
  */
 #include <linux/dma-resv.h>
+#include <linux/file.h>
+#include <linux/fs.h>
 #include <linux/mm.h>
 #include <drm/drm_drv.h>
 #include <drm/drm_gem.h>
