@@ -253,6 +253,70 @@ static void advise_the_next(int fd)
 	guest_destroy(&advising.bo);
 }
 
+struct closing {
+	struct aside aside;
+	struct bo bo;
+	int err;
+};
+
+static void run_close(void *arg)
+{
+	struct closing *closing = arg;
+
+	closing->err = guest_close_handle(closing->bo.fd, closing->bo.handle);
+}
+
+#define RELEASE	"agate_backing_release"
+
+/*
+ * A BO was purged, and dies while the shrinker is still at work: with this BO if @early, or else
+ * with the next one.  agate_purge_forget() has to wait, and the memory goes after it.
+ */
+static void close_in_a_scan(int fd, bool early)
+{
+	struct bo jobs = guest_bo(fd, PAGE, 0), next = full_bo(fd, 2, 9);
+	/* A job has used it, so that it keeps its pages when no process maps it. */
+	struct closing closing = { .bo = used_bo(&jobs, 2, 9) };
+	struct scanning scanning = { .file = look_at(false) };
+	unsigned int released;
+	bool closed;
+
+	munmap(closing.bo.cpu, closing.bo.size);
+	dontneed(&closing.bo);
+	dontneed(&next);
+	inject_count(RELEASE);
+	if (early)
+		inject_hold_return(PURGE, 1, INJECT_BOUND_MS);
+	else
+		inject_hold_entry(PURGE, 2, INJECT_BOUND_MS);
+	scanning_start(&scanning);
+	rule("a BO that nobody needs, and that has pages, can be purged");
+	check_true(aside_is_held(&scanning.aside, PURGE), "a call of agate_backing_purge_locked()",
+		   "the scan ends without it");
+	rule("agate_purge_forget() looks at the list under purge.lock: as long as a shrinker is at work it does not return");
+	aside_start(&closing.aside, run_close, &closing);
+	aside_settle(&closing.aside);
+	released = inject_hits(RELEASE);
+	closed = atomic_load(&closing.aside.done);
+	let_go(PURGE);
+	aside_join(&scanning.aside);
+	aside_join(&closing.aside);
+	check_true(!released, "agate_purge_forget() waits for purge.lock, which the shrinker has",
+		   early ? "it has returned while the shrinker is at work with this BO" :
+		   "it has returned without the lock, for a BO that is on no list");
+	rule("the shrinker takes no reference to a BO: to put the last one waits for locks");
+	check_true(!closed, "the BO dies in the thread that closes it, which waits for the shrinker",
+		   "GEM_CLOSE has ended, and the BO is left to the shrinker");
+	check_equal(inject_hits(RELEASE), 1, "calls of agate_backing_release(), when the scan has ended");
+	inject_clear();
+	check_errno(closing.err, 0, "GEM_CLOSE");
+	check_equal(scanning.taken, 4, "pages that were taken");
+	check_listed(0, "after the scan");
+	close(scanning.file);
+	guest_destroy(&next);
+	guest_destroy(&jobs);
+}
+
 /* A purge comes while the label is set. */
 static void purge_in_advice(int fd, uint32_t madv)
 {
@@ -281,6 +345,9 @@ void test_advice_race(void **state)
 
 	(void)state;
 	advise_in_a_purge(fd);
+	/* First: a list that a BO leaves at any time may lead the shrinker anywhere. */
+	close_in_a_scan(fd, true);
+	close_in_a_scan(fd, false);
 	advise_the_next(fd);
 	purge_in_advice(fd, AGATE_MADV_WILLNEED);
 	purge_in_advice(fd, AGATE_MADV_DONTNEED);

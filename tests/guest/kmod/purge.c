@@ -12,7 +12,8 @@
  *			somebody waits for it
  *	let-go		this is over
  *	use, unuse	a job counts itself in gpu_users
- *	fence USAGE	puts a fence into the reservation: 1 a writer's, 2 a reader's, 3 another one
+ *	fence USAGE	puts a fence into the reservation: 0 the kernel's, 1 a writer's, 2 a
+ *			reader's, 3 another one
  *	signal		signals it
  *
  * Reading gives names and numbers; result is -1 for SHRINK_STOP.
