@@ -11,8 +11,7 @@
  *			resv, backing, mappings or pt.  It gives the lock back as soon as
  *			somebody waits for it
  *	let-go		this is over
- *	order		takes backing.lock, purge.lock and mappings_lock, in the driver's order: lockdep
- *			then knows it, whatever the driver's file takes
+ *	order		takes backing.lock, purge.lock and mappings_lock, for lockdep to know
  *	use, unuse	a job counts itself in gpu_users
  *	fence USAGE	puts a fence into the reservation: 0 the kernel's, 1 a writer's, 2 a
  *			reader's, 3 another one
