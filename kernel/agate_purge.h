@@ -51,6 +51,9 @@ int agate_purge_madvise_ioctl(struct drm_device *dev, void *data, struct drm_fil
 /**
  * agate_purge_forget - take a dying BO off the list, before anything else
  * @bo: its last reference is gone
+ *
+ * Looks at the list under its lock only: a shrinker that has just taken the BO off may not be
+ * done with it.
  */
 void agate_purge_forget(struct agate_bo *bo);
 

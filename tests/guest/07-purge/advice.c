@@ -35,6 +35,8 @@ void test_advice(void **state)
 		advised(&bo, turns[i], true, turns[i] ? "DONTNEED" : "WILLNEED");
 		rule("the advice is what the client said last");
 		check_advice(turns[i]);
+		rule("DONTNEED puts a BO on the list, once, and WILLNEED takes it off");
+		check_listed(turns[i], turns[i] ? "after DONTNEED" : "after WILLNEED");
 	}
 	rule("a BO dies as any other, also one that nobody needs");
 	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");

@@ -133,6 +133,7 @@ static void one_life(struct bo *jobs, unsigned int pages, bool again)
 	check_errno(guest_create(jobs->fd, 4 << 20, AGATE_BO_HEAP | AGATE_BO_NOEXEC, &heap), 0,
 		    "CREATE_BO of a heap");
 	heap.cpu = NULL;
+	told(file, "order");
 	dontneed(&heap);
 	dontneed(&bo);
 	count(file);

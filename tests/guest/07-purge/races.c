@@ -253,6 +253,64 @@ static void advise_the_next(int fd)
 	guest_destroy(&advising.bo);
 }
 
+struct closing {
+	struct aside aside;
+	struct bo bo;
+	int err;
+};
+
+static void run_close(void *arg)
+{
+	struct closing *closing = arg;
+
+	munmap(closing->bo.cpu, closing->bo.size);
+	closing->err = guest_close_handle(closing->bo.fd, closing->bo.handle);
+}
+
+#define RELEASE	"agate_backing_release"
+
+/*
+ * A BO was purged, and dies while the shrinker is at work with the next one.
+ * agate_purge_forget() has to wait, and the memory goes after it.
+ */
+static void close_in_a_scan(int fd)
+{
+	struct closing closing = { .bo = full_bo(fd, 2, 9) };
+	struct bo next = full_bo(fd, 2, 9);
+	struct scanning scanning = { .file = look_at(false) };
+	unsigned int released;
+	bool closed;
+
+	dontneed(&closing.bo);
+	dontneed(&next);
+	inject_count(RELEASE);
+	inject_hold_entry(PURGE, 2, INJECT_BOUND_MS);
+	scanning_start(&scanning);
+	rule("a BO that nobody needs, and that has pages, can be purged");
+	check_true(aside_is_held(&scanning.aside, PURGE), "two calls of agate_backing_purge_locked()",
+		   "the scan ends without them");
+	rule("agate_purge_forget() looks at the list under purge.lock: as long as a shrinker is at work it does not return");
+	aside_start(&closing.aside, run_close, &closing);
+	aside_settle(&closing.aside);
+	released = inject_hits(RELEASE);
+	closed = atomic_load(&closing.aside.done);
+	let_go(PURGE);
+	aside_join(&scanning.aside);
+	aside_join(&closing.aside);
+	check_true(!released, "agate_purge_forget() waits for purge.lock, which the shrinker has",
+		   "it has returned while the shrinker is at work, for a BO that was purged");
+	rule("the shrinker takes no reference to a BO: to put the last one waits for locks");
+	check_true(!closed, "the BO dies in the thread that closes it, which waits for the shrinker",
+		   "GEM_CLOSE has ended, and the BO is left to the shrinker");
+	check_equal(inject_hits(RELEASE), 1, "calls of agate_backing_release(), when the scan has ended");
+	inject_clear();
+	check_errno(closing.err, 0, "GEM_CLOSE");
+	check_equal(scanning.taken, 4, "pages that were taken");
+	check_listed(0, "after the scan");
+	close(scanning.file);
+	guest_destroy(&next);
+}
+
 /* A purge comes while the label is set. */
 static void purge_in_advice(int fd, uint32_t madv)
 {
@@ -281,6 +339,8 @@ void test_advice_race(void **state)
 
 	(void)state;
 	advise_in_a_purge(fd);
+	/* First: a list that a BO leaves at any time may lead the shrinker anywhere. */
+	close_in_a_scan(fd);
 	advise_the_next(fd);
 	purge_in_advice(fd, AGATE_MADV_WILLNEED);
 	purge_in_advice(fd, AGATE_MADV_DONTNEED);

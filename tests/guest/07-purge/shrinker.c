@@ -14,17 +14,24 @@
 void test_count(void **state)
 {
 	unsigned int pages = (unsigned int)param("PAGES");
-	int fd = purge_open(), file = look_at(false);
+	int fd = purge_open(), file = look_at(false), used;
 	struct bo bo, kept, empty, half;
 
 	(void)state;
 	rule("count_objects answers with the pages of BOs that nobody needs");
 	check_equal(count(file), 0, "pages, while there is no BO");
 	bo = full_bo(fd, pages, 1);
+	used = look_at(true);
 	kept = full_bo(fd, 7, 2);
 	check_equal(count(file), 0, "pages, while all BOs are needed");
 	dontneed(&bo);
 	check_equal(count(file), pages, "pages, while one BO is not needed");
+	rule("count_objects does not ask who uses a BO");
+	told(used, "use");
+	told(used, "fence 1");
+	check_equal(count(file), pages, "pages, while a job uses the BO that is not needed");
+	close(used);
+	rule("count_objects answers with the pages of BOs that nobody needs");
 	empty = make_bo(fd, 30);
 	dontneed(&empty);
 	check_equal(count(file), pages, "pages, with another one that has no pages");
@@ -80,7 +87,13 @@ void test_scan(void **state)
 	check_equal(scan(file, ALL), STOP, "scan_objects without a BO; SHRINK_STOP is -1");
 	empty = make_bo(fd, 40);
 	dontneed(&empty);
+	inject_count("agate_vm_try_teardown_bo");
 	check_equal(scan(file, ALL), STOP, "scan_objects of a BO without pages; SHRINK_STOP is -1");
+	rule("the shrinker looks first whether a BO has pages, and then takes the GPU's entries");
+	check_equal(inject_hits("agate_vm_try_teardown_bo"), 0,
+		    "calls of agate_vm_try_teardown_bo() for a BO without pages");
+	inject_clear();
+	rule("scan_objects returns SHRINK_STOP when it has taken nothing");
 	kept = full_bo(fd, 5, 9);
 	kept_file = look_at(true);
 	check_equal(scan(file, ALL), STOP, "scan_objects of a BO that is needed; SHRINK_STOP is -1");
@@ -177,6 +190,25 @@ static long pages_of_files(void)
 	return kib < 0 ? -1 : kib / 4;
 }
 
+/* A purged BO has a label as any other. */
+static void label_a_purged_bo(const struct bo *bo)
+{
+	static const char text[] = "an empty shell";
+	struct drm_agate_madvise arg = {
+		.handle = bo->handle, .madv = AGATE_MADV_WILLNEED, .retained = 77,
+		.label = (uintptr_t)text, .len = sizeof(text) - 1,
+	};
+
+	rule("MADVISE gives a BO the label that the client brings, also when the BO was purged");
+	check_errno(guest_ioctl(bo->fd, DRM_IOCTL_AGATE_MADVISE, &arg), 0, "MADVISE with a label");
+	check_equal(arg.retained, 0, "retained");
+	check_true(guest_debugfs_says("bos", text), "the new label", "none, or another one");
+	rule("MADVISE with a label has the errors of SET_LABEL, also when the BO was purged");
+	arg.label = PAGE;
+	check_errno(guest_ioctl(bo->fd, DRM_IOCTL_AGATE_MADVISE, &arg), EFAULT,
+		    "a label that nobody can read");
+}
+
 void test_purged(void **state)
 {
 	int fd = purge_open(), file;
@@ -206,6 +238,7 @@ void test_purged(void **state)
 	check_equal(count(file), 0, "pages that it counts");
 	check_equal(scan(file, ALL), STOP, "scan_objects; SHRINK_STOP is -1");
 	advised(&bo, AGATE_MADV_WILLNEED, false, "WILLNEED");
+	label_a_purged_bo(&bo);
 	/* A second entry for it breaks the list: look before the shrinker uses the list. */
 	close(file);
 	guest_destroy(&bo);

@@ -9,7 +9,29 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define LABEL	"whose is it"
+#define LABEL		"whose is it"
+#define TEARDOWN	"agate_vm_try_teardown_bo"
+
+/*
+ * Nothing is taken of the only BO on the list.  The GPU keeps its entries as well: somebody may
+ * be using them.
+ */
+static void check_passed_over(int file, const char *who)
+{
+	unsigned int calls;
+	long taken;
+
+	inject_count(TEARDOWN);
+	taken = scan(file, ALL);
+	calls = inject_hits(TEARDOWN);
+	inject_clear();
+	if (taken != STOP)
+		broken("SHRINK_STOP", "scan_objects has taken pages of %s", who);
+	check_kept(file, who);
+	rule("the GPU loses its entries only if the BO is idle and not shared: agate_vm_try_teardown_bo() comes after both questions");
+	if (calls)
+		broken("no call of agate_vm_try_teardown_bo()", "a call of it for %s", who);
+}
 
 /* ---- Shared ---------------------------------------------------------------------------- */
 
@@ -35,9 +57,7 @@ static void check_refused(const struct bo *bo, const char *who)
 static void check_not_taken(int file, const char *who)
 {
 	rule("a BO that is shared is not purged, also when the advice came first");
-	if (scan(file, ALL) != STOP)
-		broken("SHRINK_STOP", "scan_objects has taken pages of %s", who);
-	check_kept(file, who);
+	check_passed_over(file, who);
 }
 
 static void two_files(int fd)
@@ -153,9 +173,7 @@ void test_shared(void **state)
 static void check_busy(int file, const char *why)
 {
 	rule("a BO that is busy is not purged: while a job counts in gpu_users, and while the reservation has a fence, of any usage, that has not signalled");
-	if (scan(file, ALL) != STOP)
-		broken("SHRINK_STOP", "scan_objects has taken pages of %s", why);
-	check_kept(file, why);
+	check_passed_over(file, why);
 }
 
 /* Each reason alone; and without it the BO goes. */
@@ -229,16 +247,83 @@ static void keeps_its_place(int fd)
 	guest_destroy(&others[1]);
 }
 
+#define REASONS	5
+
+/*
+ * Each is passed over for a reason of its own, and a last one only shows whether those before
+ * it have moved.  The file that has pinned the first one.
+ */
+static int pass_over_each(int fd, struct bo *bos, int *files)
+{
+	static const char *const begin[REASONS] = { NULL, "use", NULL, "fence 2", "use" };
+	int shmem = -1;
+
+	for (int i = 0; i < REASONS; i++) {
+		bos[i] = i == 2 ? make_bo(fd, 3) : full_bo(fd, 3, 80);
+		files[i] = look_at(true);
+		dontneed(&bos[i]);
+		if (begin[i])
+			told(files[i], begin[i]);
+		if (i)
+			continue;
+		/* The file is about the BO that is the newest now. */
+		shmem = open("/sys/kernel/debug/agate_shmem", O_RDWR | O_CLOEXEC);
+		if (shmem < 0)
+			fail_msg("agate_shmem: %s", strerror(errno));
+		told(shmem, "pin");
+	}
+	return shmem;
+}
+
+/* Those that are passed over together do not change places with each other. */
+static void keep_their_order(int fd)
+{
+	static const char *const names[REASONS] = {
+		"the first BO, which was pinned", "the second BO, which a job counted",
+		"the third BO, which had no pages", "the fourth BO, which had a fence",
+		"the fifth BO, which a job counted",
+	};
+	int files[REASONS], shmem;
+	struct bo bos[REASONS], last;
+
+	shmem = pass_over_each(fd, bos, files);
+	last = full_bo(fd, 5, 81);
+	dontneed(&last);
+	rule("the shrinker passes over BOs that stay, and goes on with the next one");
+	check_equal(scan(files[0], ALL), 5, "pages of the last BO, which nobody uses");
+	told(shmem, "unpin");
+	told(files[1], "unuse");
+	bos[2].cpu = map_more(&bos[2], 3);
+	check_true(can_read(word(bos[2].cpu, 0)), "a page", "SIGBUS");
+	told(files[3], "signal");
+	told(files[4], "unuse");
+	for (int i = 0; i < REASONS; i++) {
+		rule("a BO that the shrinker has passed over stays where it is");
+		check_at_least(scan(files[0], 1), 1, "pages of one BO");
+		check_purged(files[i], names[i]);
+		for (int k = i + 1; k < REASONS; k++)
+			check_kept(files[k], names[k]);
+	}
+	close(shmem);
+	for (int i = 0; i < REASONS; i++) {
+		close(files[i]);
+		guest_destroy(&bos[i]);
+	}
+	guest_destroy(&last);
+}
+
 void test_busy(void **state)
 {
 	int fd = purge_open();
 
 	(void)state;
 	one_reason(fd, "use", "unuse", "a BO that a job counts in gpu_users");
+	one_reason(fd, "fence 0", "signal", "a BO with a fence of DMA_RESV_USAGE_KERNEL");
 	one_reason(fd, "fence 1", "signal", "a BO with a fence of a writer");
 	one_reason(fd, "fence 2", "signal", "a BO with a fence of a reader");
 	one_reason(fd, "fence 3", "signal", "a BO with a fence of DMA_RESV_USAGE_BOOKKEEP");
 	keeps_its_place(fd);
+	keep_their_order(fd);
 	queued_job(fd);
 	close(fd);
 	check_nothing_left();
@@ -248,7 +333,6 @@ void test_busy(void **state)
 
 #define PURGE		"agate_backing_purge_locked"
 #define UNMAP		"unmap_mapping_range"
-#define TEARDOWN	"agate_vm_try_teardown_bo"
 
 /* In the moment in which the pages go the GPU has no entry that leads to them. */
 static void entries_first(struct bo *jobs)

@@ -11,8 +11,10 @@
  *			resv, backing, mappings or pt.  It gives the lock back as soon as
  *			somebody waits for it
  *	let-go		this is over
+ *	order		takes backing.lock, purge.lock and mappings_lock, for lockdep to know
  *	use, unuse	a job counts itself in gpu_users
- *	fence USAGE	puts a fence into the reservation: 1 a writer's, 2 a reader's, 3 another one
+ *	fence USAGE	puts a fence into the reservation: 0 the kernel's, 1 a writer's, 2 a
+ *			reader's, 3 another one
  *	signal		signals it
  *
  * Reading gives names and numbers; result is -1 for SHRINK_STOP.
@@ -261,10 +263,25 @@ static int do_use(struct purge_look *look, bool use)
 	return 0;
 }
 
+static int do_order(struct agate_bo *bo)
+{
+	struct agate_device *adev = to_agate_device(bo->base.dev);
+
+	mutex_lock(&bo->backing.lock);
+	mutex_lock(&adev->purge.lock);
+	mutex_lock(&bo->mappings_lock);
+	mutex_unlock(&bo->mappings_lock);
+	mutex_unlock(&adev->purge.lock);
+	mutex_unlock(&bo->backing.lock);
+	return 0;
+}
+
 static int do_bo_command(struct purge_look *look, const char *word, u64 n)
 {
 	if (!look->bo)
 		return -ENOENT;
+	if (!strcmp(word, "order"))
+		return do_order(look->bo);
 	if (!strcmp(word, "use") || !strcmp(word, "unuse"))
 		return do_use(look, word[0] == 'u' && word[1] == 's');
 	if (!strcmp(word, "fence"))
