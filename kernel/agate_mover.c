@@ -117,7 +117,7 @@ static bool mover_stop(struct agate_device *adev)
 	if (!agate_fw_stop(adev))
 		return true;
 	pci_clear_master(adev->pdev);
-	/* While runtime PM has the function asleep, to wake it gives it the bits that were saved. */
+	/* While runtime PM has the function asleep, to wake it restores the bits of before. */
 	if (adev->pdev->state_saved)
 		pci_save_state(adev->pdev);
 	return false;
