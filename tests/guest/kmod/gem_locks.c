@@ -151,12 +151,15 @@ int __kprobes gem_on_label_set(struct kretprobe_instance *ri, struct pt_regs *re
 int __kprobes gem_on_might_sleep(struct kprobe *kp, struct pt_regs *regs)
 {
 	void *caller = (void *)READ_ONCE_NOCHECK(*(unsigned long *)regs->sp);
+	const struct agate_bo *bo;
 	unsigned int i;
 
-	for (i = 0; i < GEM_KNOWN_MAX; i++)
-		if (gem_listed(i))
-			gem_check(LABEL, !gem_has(&gem_listed(i)->label_lock),
-				  "%pS may sleep, and label_lock is held", caller);
+	/* Another CPU may take it off the list in between, so ask once. */
+	for (i = 0; i < GEM_KNOWN_MAX; i++) {
+		bo = gem_listed(i);
+		gem_check(LABEL, !bo || !gem_has(&bo->label_lock),
+			  "%pS may sleep, and label_lock is held", caller);
+	}
 	return 0;
 }
 

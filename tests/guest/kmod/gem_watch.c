@@ -125,7 +125,7 @@ void __kprobes gem_has_ended(struct agate_bo *bo)
 
 struct agate_bo __kprobes *gem_listed(unsigned int place)
 {
-	return place < known_count && !left[place] ? known[place] : NULL;
+	return place < known_count && !left[place] ? READ_ONCE(known[place]) : NULL;
 }
 
 void __kprobes gem_asked(const struct drm_agate_create_bo *args)
