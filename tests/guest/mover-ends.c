@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * The mover stops, or is stopped, in the middle of its work: every fence signals, and not before
- * the mover stands still.
+ * the mover stands still.  And it does not begin, because the card refuses its firmware.
  */
 #include "graded.h"
 
@@ -205,9 +205,21 @@ static void stands_still(void **state)
 	inject_clear();
 }
 
+/* The card refuses its firmware: there is no device, the caller knows why, and can try again. */
+static void firmware_refused(void **state)
+{
+	(void)state;
+	assert_int_equal(device_unbind(), 0);
+	assert_int_equal(device_bind(), EIO);
+	assert_int_equal(guest_try_open(), -1);
+	assert_int_equal(device_bind(), 0);
+	mover_works();
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(firmware_refused, guest_teardown),
 		cmocka_unit_test_teardown(stopped_first, guest_teardown),
 		cmocka_unit_test_teardown(populate_meets_removal, guest_teardown),
 		cmocka_unit_test_teardown(lost_interrupt, guest_teardown),

@@ -56,7 +56,9 @@ flips | moves | moves-port)
 		# It takes too long on the other kernel.
 		[ "$flavour" = debug ] || set -- "$@" "$(test_step vm-random)"
 		# These look at nothing in which the two suites differ.
-		set -- "$@" "$(test_step flip-ends unbound)" "$(test_step mover-ends stopped_first)" \
+		set -- "$@" "$(test_step flip-ends unbound)" \
+			"$(inject fail-fw:1)" "$(test_step mover-ends firmware_refused)" \
+			"$(test_step mover-ends stopped_first)" \
 			"$(test_step mover-ends populate_meets_removal)" \
 			"$(inject drop-irq:1:card)" "$(test_step mover-ends lost_interrupt)" \
 			"$(inject fail-mover:1,fail-mover:2,fail-mover:3)" \
