@@ -36,7 +36,7 @@ complained()
 	grep -q "$1" "$work/err"
 }
 
-echo 1..58
+echo 1..59
 
 vm 'exec:echo one; echo two >&2' 'exec:echo three'
 check "steps run in order, output comes through" 0 $? said three
