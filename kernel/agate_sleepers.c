@@ -48,7 +48,7 @@ void agate_sleepers_release(struct agate_device *adev)
 		list_del(&bo->asleep);
 		dma_resv_lock(gem_of(bo)->resv, NULL);
 		/* A copy for which nobody waited any more may still use the pages. */
-		if (bo->tt && bo->res && bo->res->type == AGATE_MEM_VRAM) {
+		if (agate_sleepers_saved(bo)) {
 			agate_tt_park(bo->tt, dma_fence_get(bo->copy));
 			bo->tt = NULL;
 		}
