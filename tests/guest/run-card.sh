@@ -3,14 +3,23 @@
 # run-card.sh: the suites that need a card.  run.sh sources it: it sets the steps of the guest, and
 # how the simulator is started.
 
-# Most of them have the same one.
+# The display writes its frames there.
+with_frames()
+{
+	frames=$console.frames
+	rm -rf "$frames"
+	mkdir -p "$frames"
+	sim_args="$sim_args --sim-arg --scanout-dir --sim-arg $frames"
+}
+
+# Most of them have just that.
 case $suite in
-binds | cards | chains | faults | half | halves | kmaps | limits) sim_args="--card --vram 64 --vram-visible 16" ;;
+binds | cards | chains | faults | gpu-off | half | halves | kmaps | limits) sim_args=$a_card ;;
 esac
 case $suite in
 card | card-port)
 	[ $suite = card ] || sim_args=$none
-	sim_args="$sim_args --card --vram 64 --vram-visible 16"
+	sim_args="$sim_args $a_card"
 	set -- "$(load $patient)" "$(test_step coherency)" "$(test_step compute)" \
 		"$(test_step own-vram shared)" "$(test_step own-vram hidden)" "$(test_step own-vram beyond)" \
 		'gpu:{"cmd": "power-cut"}' "$(test_step own-vram unpowered)" \
@@ -20,12 +29,8 @@ flips | moves | moves-port)
 	# Nobody waits for the end of a move when the device is gone, and its job keeps the module.
 	unload="{ $unload || { sleep 1; $unload; }; }"
 	# Commands that fail once: the driver has them tried again.
-	frames=$console.frames
-	rm -rf "$frames"
-	mkdir -p "$frames"
-	sim_args="$sim_args --card --vram 64 --vram-visible 16
-		--sim-arg --inject --sim-arg fail-mover:7,fail-mover:40
-		--sim-arg --scanout-dir --sim-arg $frames"
+	sim_args="$sim_args $a_card --sim-arg --inject --sim-arg fail-mover:7,fail-mover:40"
+	with_frames
 	set -- "$(test_step flip)" "$(test_step flip-ends writer_waits)" \
 		"$(test_step flip-ends waiter_pins_nothing)" \
 		"$(test_step flip-ends move_ends_first)" \
@@ -78,7 +83,7 @@ binds)
 chains)
 	set -- "$firmware" "$(load $patient)" "$(test_step long-running)" ;;
 tables)
-	sim_args="--card --vram 64 --vram-visible 16 --ggtt-64k"
+	sim_args="$a_card --ggtt-64k"
 	set -- "$firmware" "$(load $patient)" "$(test_step vm-tables in_vram)" \
 		"$(test_step vm-tables unwritten)" "$(test_step vm-tables their_part)" ;;
 faults)
@@ -91,15 +96,12 @@ kmaps)
 		"$(test_step debugged)" \
 		"$(load "$uncombined")" "$(test_step kmap)" "$(test_step debugged)" ;;
 gpu-off)
-	frames=$console.frames
-	rm -rf "$frames"
-	mkdir -p "$frames"
-	sim_args="--card --vram 64 --vram-visible 16 --sim-arg --scanout-dir --sim-arg $frames"
+	with_frames
 	set -- "$firmware" "$(load "$patient autosuspend_ms=20")" "$(test_step gpu-off)" \
 		"kill-sim-on:ASLEEP" "$(test_step gpu-off lost)" ;;
 long)
 	# No stop ends a chain, only a reset does; the card's own work goes on.
-	sim_args="--card --vram 64 --vram-visible 16 --sim-arg --stop-latency --sim-arg stuck"
+	sim_args="$a_card --sim-arg --stop-latency --sim-arg stuck"
 	set -- "$firmware" "$(load $brisk)" "$(test_step long-ends "reset_*")" \
 		"$(test_step fault-mode reset)" \
 		"$(load $patient)" "$(test_step long-ends unbound)" \
@@ -107,11 +109,8 @@ long)
 		"kill-sim-on:READY" "$(test_step long-ends gone)" ;;
 suspend | suspend-port | suspend-mutants)
 	[ $suite != suspend-port ] || sim_args="$none --ggtt-64k --dma-bits 32"
-	frames=$console.frames
-	rm -rf "$frames"
-	mkdir -p "$frames"
-	sim_args="$sim_args --card --vram 64 --vram-visible 16
-		--sim-arg --scanout-dir --sim-arg $frames"
+	sim_args="$sim_args $a_card"
+	with_frames
 	# Both ends of it are the firmware's.
 	table='gpu:{"cmd": "crc", "ggtt": [2048, 62976]}'
 	cut='gpu:{"cmd": "power-cut"}'
@@ -158,7 +157,7 @@ cards)
 random)
 	LIMIT=${LIMIT:-3500}
 	# A million changes make a long log, and one that is cut short shows no broken rule.
-	sim_args="--card --vram 64 --vram-visible 16 --sim-arg --log-limit --sim-arg 4096"
+	sim_args="$a_card --sim-arg --log-limit --sim-arg 4096"
 	set -- "$firmware" "$(load $patient)" "$(test_step vm-random "50 $(date +%s)")" ;;
 half | halves)
 	# A bug that stops both shows soon.
@@ -166,7 +165,7 @@ half | halves)
 	[ $suite = half ] || how=60
 	set -- "$firmware" "$(load $patient)" "$(test_step placed "'*_half' $how")" ;;
 victims)
-	sim_args="--card --vram 64 --vram-visible 16 --sim-arg --log-level --sim-arg walks"
+	sim_args="$a_card --sim-arg --log-level --sim-arg walks"
 	# A GPU that sleeps has forgotten what `away` wants to see flushed.
 	set -- "$firmware" "$(load "$patient runtime_pm=0")" "$(mark away)" \
 		"$(test_step victims away)" "$(load $patient)"
@@ -181,7 +180,7 @@ victims)
 		"$(test_step failnth-vm)" "$(test_step lock-order)" ;;
 tt-mutants)
 	# $MUTANTS has drivers with bugs, and in its file plan who has to see each.
-	sim_args="--card --vram 64 --vram-visible 16 --dma-bits 32"
+	sim_args="$a_card --dma-bits 32"
 	set -- "$firmware"
 	# The launcher takes no more steps than it has room for: a driver and its test are one.
 	while read -r name program test params; do

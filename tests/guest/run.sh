@@ -252,6 +252,7 @@ resolute=4000
 # Where only the loss of the GPU may end a wait, and no reset.
 endless=600000
 none="--sim-arg --gpu --sim-arg bifrost --sim-arg --coherency --sim-arg none"
+a_card="--card --vram 64 --vram-visible 16"
 reloads=50
 # The debug kernel takes far longer, and sees a leak in every single one.
 [ "$flavour" = fast ] || reloads=10
@@ -392,7 +393,7 @@ fuzz | fuzz-card)
 	words=
 	if [ $suite = fuzz-card ]; then
 		words=card
-		sim_args="--card --vram 64 --vram-visible 16"
+		sim_args="$a_card"
 		set -- "$firmware"
 	fi
 	words="$fuzz_seconds $words seed=$fuzz_seed"
@@ -418,7 +419,7 @@ storm* | swiotlb-storm*)
 	*-two) gpus=2 ;;
 	*-card)
 		card=card
-		sim_args="$sim_args --card --vram 64 --vram-visible 16"
+		sim_args="$sim_args $a_card"
 		set -- "$firmware" ;;
 	esac
 	set -- "$@" "exec:insmod $GUEST/agate.ko timeout_ms=200 coherency=$protocol" \
