@@ -88,6 +88,14 @@ void show(int fd, struct drm_agate_flip arg, unsigned int picture)
 	shown(picture);
 }
 
+void shown_by_itself(long frames, unsigned int picture)
+{
+	for (int64_t end = guest_deadline(60000); guest_gpu_counter("frames") == frames;)
+		assert_true(guest_deadline(0) < end);
+	assert_int_equal(guest_gpu_counter("frames"), frames + 1);
+	shown(picture);
+}
+
 /* Each pixel is another colour, and no other picture has any of them. */
 void paint(void *at, uint32_t stride, uint32_t format, unsigned int picture)
 {

@@ -46,6 +46,8 @@ int stop(int fd);
 /* Say that the display has shown that picture; and have it shown. */
 void shown(unsigned int picture);
 void show(int fd, struct drm_agate_flip arg, unsigned int picture);
+/* Wait until the display has shown one frame more, which is that picture. */
+void shown_by_itself(long frames, unsigned int picture);
 
 /* Each pixel has another colour, which no other picture has. */
 void paint(void *at, uint32_t stride, uint32_t format, unsigned int picture);

@@ -98,14 +98,6 @@ static void shows(void **state)
 	client_close(&client);
 }
 
-static void wait_for(int fd, uint32_t sync)
-{
-	for (int64_t end = guest_deadline(60000); !space_signalled(fd, sync);) {
-		assert_true(guest_deadline(0) < end);
-		usleep(1000);
-	}
-}
-
 /* The mover writes page tables that no chain uses now, and the next chain finds them. */
 static void binds(void **state)
 {
@@ -119,13 +111,13 @@ static void binds(void **state)
 		resumes = wait_off();
 		assert_int_equal(space_bind(&space, space_part(&bo, AREA, bo.size, 0, 0), 0, sync),
 				 0);
-		wait_for(space.fd, sync);
+		assert_int_equal(guest_fence_end(guest_sync_file(space.fd, sync)), 1);
 		is_still_off(resumes);
 		assert_int_equal(space_fill(&space, AREA, bo.size, i), 1);
 		space_holds(&space, AREA + bo.size - 8, i);
 		resumes = wait_off();
 		assert_int_equal(space_bind(&space, space_gap(AREA, bo.size), 0, sync), 0);
-		wait_for(space.fd, sync);
+		assert_int_equal(guest_fence_end(guest_sync_file(space.fd, sync)), 1);
 		is_still_off(resumes);
 		space_is_hole(&space, AREA);
 	}

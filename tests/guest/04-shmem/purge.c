@@ -160,6 +160,20 @@ static void run_late_use(void *arg)
 	use->err = tell(use->file, "populate 0 4096");
 }
 
+/* A mapped BO that nobody needs, of which one page is present; and what looks at it. */
+static struct bo unneeded_bo(int fd, int *file)
+{
+	struct bo bo = make_bo(fd, 8);
+	uint64_t seen;
+
+	*file = look_at_newest();
+	bo.cpu = map_more(&bo, 8);
+	rule("a CPU that touches a page of a mapped BO finds it there");
+	check_true(can_read(word(bo.cpu, 0), &seen), "a page", "SIGBUS");
+	advise_dontneed(&bo);
+	return bo;
+}
+
 /*
  * A purge is under way, and has the lock; a job and a CPU come just then.  A program that looks
  * at bo->madv before it has the lock finds a BO that is not purged yet.
@@ -170,15 +184,9 @@ static void late_for_purge(void)
 	struct late_use use;
 	struct touch touch;
 	int fd = shmem_open();
-	struct bo bo = make_bo(fd, 8);
-	uint64_t seen;
+	struct bo bo = unneeded_bo(fd, &use.file);
 	bool held;
 
-	use.file = look_at_newest();
-	bo.cpu = map_more(&bo, 8);
-	rule("a CPU that touches a page of a mapped BO finds it there");
-	check_true(can_read(word(bo.cpu, 0), &seen), "a page", "SIGBUS");
-	advise_dontneed(&bo);
 	touch.at = word(bo.cpu, 5);
 	inject_hold_entry(EMPTIES, 1, INJECT_BOUND_MS);
 	aside_start(&shrinking.aside, run_shrink, &shrinking);
@@ -217,16 +225,11 @@ void test_fault_purge(void **state)
 	struct shrinking shrinking = { .begin = false };
 	struct touch touch;
 	int fd = shmem_open(), file;
-	struct bo bo = make_bo(fd, 8);
+	struct bo bo = unneeded_bo(fd, &file);
 	uint64_t seen;
 	bool held;
 
 	(void)state;
-	file = look_at_newest();
-	bo.cpu = map_more(&bo, 8);
-	rule("a CPU that touches a page of a mapped BO finds it there");
-	check_true(can_read(word(bo.cpu, 0), &seen), "a page", "SIGBUS");
-	advise_dontneed(&bo);
 	touch.at = word(bo.cpu, 5);
 	inject_hold_entry(INSERTS, 1, INJECT_BOUND_MS);
 	aside_start(&shrinking.aside, run_shrink, &shrinking);

@@ -208,6 +208,15 @@ static bool is_unplugged(int fd)
 	return false;
 }
 
+/* The device has gone, and comes again when nobody has any of the imports any more. */
+static void come_again(int fd, int dmabuf, unsigned int imports)
+{
+	close(fd);
+	close(dmabuf);
+	check_undone(imports);
+	check_errno(device_bind(), 0, "binding the device again");
+}
+
 /* The device goes while an import is about to begin, which holds object_name_lock. */
 static void removal_before_import(void)
 {
@@ -271,10 +280,7 @@ static void removal_within_import(void)
 	pthread_join(import.thread, NULL);
 	pthread_join(unbind.thread, NULL);
 	inject_clear();
-	close(fd);
-	close(dmabuf);
-	check_undone(1);
-	check_errno(device_bind(), 0, "binding the device again");
+	come_again(fd, dmabuf, 1);
 }
 
 void test_removal(void **state)
@@ -364,10 +370,7 @@ static void check_guarded(void)
 	rule("agate_prime_topic_fini() holds prime.lock while it undoes an import: else a BO that "
 	     "dies may put the dma-buf before");
 	check_equal(foreign_seen().unguarded, 0, "unmaps and detaches without prime.lock");
-	close(fd);
-	close(dmabuf);
-	check_undone(1);
-	check_errno(device_bind(), 0, "binding the device again");
+	come_again(fd, dmabuf, 1);
 }
 
 /* While the BO's end undoes its import, the device goes. */
@@ -394,11 +397,8 @@ static void check_together(void)
 	pthread_join(closing.thread, NULL);
 	pthread_join(unbind.thread, NULL);
 	inject_clear();
-	close(fd);
-	close(dmabuf);
-	check_undone(1);
 	check_errno(unbind.err, 0, "unbinding the device");
-	check_errno(device_bind(), 0, "binding the device again");
+	come_again(fd, dmabuf, 1);
 }
 
 /* Nobody has a reference to the BO any more, and it has not begun to release its backing. */
@@ -420,10 +420,7 @@ static void check_dying(void)
 		could_not_look("the BO's end was not held until now");
 	pthread_join(closing.thread, NULL);
 	inject_clear();
-	close(fd);
-	close(dmabuf);
-	check_undone(1);
-	check_errno(device_bind(), 0, "binding the device again");
+	come_again(fd, dmabuf, 1);
 }
 
 void test_two_ends(void **state)
@@ -448,10 +445,7 @@ void test_lock_order(void **state)
 	import_bo(fd, dmabuf);
 	rule("the locks are object_name_lock first, and then prime.lock, and then a reservation");
 	check_errno(device_unbind(), 0, "unbinding the device");
-	close(fd);
-	close(dmabuf);
-	check_undone(2);
-	check_errno(device_bind(), 0, "binding the device again");
+	come_again(fd, dmabuf, 2);
 }
 
 static struct {
