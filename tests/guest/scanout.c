@@ -7,9 +7,11 @@
  */
 #include "guest.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -403,18 +405,50 @@ static void gem(void **state)
 	gem_gpu_destroy(gpu);
 }
 
+/* Where workqueues that have no processor of their own may run. */
+#define WORKERS	"/sys/devices/virtual/workqueue/cpumask"
+
+static void workers_on(const char *processors)
+{
+	const ssize_t length = (ssize_t)strlen(processors);
+	int fd = open(WORKERS, O_WRONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, processors, (size_t)length), length);
+	close(fd);
+}
+
+static void workers_where(char *processors, size_t size)
+{
+	int fd = open(WORKERS, O_RDONLY | O_CLOEXEC);
+	ssize_t length;
+
+	assert_true(fd >= 0);
+	length = read(fd, processors, size - 1);
+	assert_true(length > 0);
+	processors[length] = '\0';
+	close(fd);
+}
+
 /*
- * vkms waits for its timer with a lock that the timer's function takes, so both stop for ever
- * when they run at the same time.  The timer fires on the processor that started it, which is
- * this program's, and there the two take turns.
+ * One processor that nobody else has at a bad moment keeps two races of vkms away:
+ *  - vkms waits for its timer with a lock that the timer's function takes, so both stop for ever
+ *    when they run at the same time.  The timer fires on the processor that started it, which is
+ *    this program's, and there the two take turns.
+ *  - A commit with a writeback says that the writeback is pending before it says how pixels are
+ *    written.  A worker that composes between the two warns.  On the same processor, a program
+ *    that comes before all workers lets them run only when it sleeps, and it does not sleep there.
  */
 static void stay_on_one_processor(void)
 {
+	const struct sched_param first = { .sched_priority = 1 };
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
 	CPU_SET(0, &set);
 	assert_int_equal(sched_setaffinity(0, sizeof(set), &set), 0);
+	assert_int_equal(sched_setscheduler(0, SCHED_FIFO, &first), 0);
+	workers_on("1");
 }
 
 int main(void)
@@ -425,11 +459,15 @@ int main(void)
 		cmocka_unit_test_teardown(written_back, guest_teardown),
 		cmocka_unit_test_teardown(gem, guest_teardown),
 	};
+	char everywhere[64];
 	int failed;
 
+	workers_where(everywhere, sizeof(everywhere));
+	/* Before vkms is there: the kernel moves no worker of a queue that keeps an order. */
 	stay_on_one_processor();
 	failed = cmocka_run_group_tests_name("scanout", tests, NULL, NULL);
 	if (!failed)
 		stranger_unload("vkms");
+	workers_on(everywhere);
 	return failed;
 }
