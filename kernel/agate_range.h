@@ -23,21 +23,24 @@
 
 /**
  * struct agate_range_node - one allocated range; zeroed before its first use
- * @start: its first address
- * @size: bytes; 0 while nothing is allocated
  * @link: in agate_range.head.link, in the order of addresses
- * @hole: free bytes between this node's end and the next node
- * @largest: the largest @hole of the subtree below @by_address, this node included
  * @by_address: in agate_range.by_address while @hole is not 0
+ * @largest: the largest @hole of the subtree below @by_address, this node included
+ * @size: bytes; 0 while nothing is allocated
+ * @start: its first address
+ * @hole: free bytes between this node's end and the next node
  * @by_size: in agate_range.by_size while @hole is not 0
+ *
+ * What a search by address reads of each node lies together, from @by_address to @hole, and so
+ * does what a search by size reads, from @start to @by_size: fewer cache lines a node.
  */
 struct agate_range_node {
-	u64 start;
-	u64 size;
 	struct list_head link;
-	u64 hole;
-	u64 largest;
 	struct agate_tree_node by_address;
+	u64 largest;
+	u64 size;
+	u64 start;
+	u64 hole;
 	struct agate_tree_node by_size;
 };
 
