@@ -75,8 +75,9 @@ int agate_ttm_evict_one(struct agate_man *man, const struct agate_place *place, 
  *
  * Context: may sleep; the caller holds no reservations except those of ctx->exec, or one without
  * a ticket and with no_wait.
- * Return: how many pages are free now, 0: none yet, but it is worth another try; -EBUSY: no BO has
- * any that may go; -EDEADLK, for agate_exec_retry(); -EINTR or -ERESTARTSYS; another error.
+ * Return: how many pages are free now, 0: none yet, but it is worth another try; -EAGAIN: none, but
+ * a BO that dies is about to park its own; -EBUSY: no BO has any that may go; -EDEADLK, for
+ * agate_exec_retry(); -EINTR or -ERESTARTSYS; another error.
  */
 long agate_ttm_swap_one(struct agate_ttm *ttm, struct agate_ttm_ctx *ctx);
 

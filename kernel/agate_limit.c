@@ -2,12 +2,14 @@
 /*
  * The limit of system memory for placed BOs: see agate_limit.h.
  */
+#include <linux/atomic.h>
 #include <linux/dma-fence.h>
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
 #include <linux/mutex.h>
 #include <linux/seq_file.h>
 #include <linux/sizes.h>
+#include <linux/wait_bit.h>
 #include <linux/workqueue.h>
 #include <drm/drm_drv.h>
 
@@ -30,6 +32,7 @@ MODULE_PARM_DESC(page_limit, "MiB of system memory for the placed BOs of all car
 static DEFINE_MUTEX(lock);
 static LIST_HEAD(devices);	/* struct agate_pages (device): the next one's turn first */
 static unsigned long swapped;	/* pages, so far */
+static atomic64_t parked;	/* how often pages were; wait_var_event() waits for it */
 
 static struct agate_glob glob = { .lock = __SPIN_LOCK_UNLOCKED(glob.lock) };
 
@@ -53,23 +56,26 @@ static long swap_on(struct agate_device *adev, struct agate_ttm_ctx *ctx)
 	return freed;
 }
 
-/* Each device in its turn. */
-static bool swap_idle(void)
+/* Each device in its turn.  Return: 0; -EAGAIN: a BO that dies has pages; -EBUSY: no BO has any. */
+static int swap_idle(void)
 {
 	struct agate_ttm_ctx ctx = { .no_wait = true };
 	struct agate_pages *pages;
+	int ret = -EBUSY;
 	long freed;
 
 	lockdep_assert_held(&lock);
 	list_for_each_entry(pages, &devices, device) {
 		freed = swap_on(device_of(pages), &ctx);
+		if (freed == -EAGAIN)
+			ret = -EAGAIN;
 		if (freed <= 0)
 			continue;
 		swapped += freed;
 		list_move_tail(&pages->device, &devices);
-		return true;
+		return 0;
 	}
-	return false;
+	return ret;
 }
 
 static bool is_crowded(void)
@@ -84,11 +90,11 @@ static bool is_crowded(void)
 
 static void swap_work(struct work_struct *work)
 {
-	bool more = true;
+	int ret = 0;
 
-	while (more && is_crowded()) {
+	while (!ret && is_crowded()) {
 		mutex_lock(&lock);
-		more = swap_idle();
+		ret = swap_idle();
 		mutex_unlock(&lock);
 		cond_resched();
 	}
@@ -149,8 +155,19 @@ static int swap_busy(struct agate_device *adev, struct agate_ttm_ctx *ctx)
 	return 0;
 }
 
-/* Return: 0: it is worth trying again. */
-static int make_room(struct agate_device *adev, struct agate_ttm_ctx *ctx)
+/* A BO that dies parks its pages soon: it waits for nothing that anybody holds here. */
+static int wait_for_dying(s64 before, struct agate_ttm_ctx *ctx)
+{
+	if (ctx->no_wait)
+		return -ENOMEM;
+	if (ctx->interruptible)
+		return wait_var_event_interruptible(&parked, atomic64_read(&parked) != before);
+	wait_var_event(&parked, atomic64_read(&parked) != before);
+	return 0;
+}
+
+/* Return: 0: it is worth trying again; also when pages were parked since @before. */
+static int make_room(struct agate_device *adev, struct agate_ttm_ctx *ctx, s64 before)
 {
 	bool more;
 	int ret = wait_for_parked(adev, ctx, &more);
@@ -158,9 +175,13 @@ static int make_room(struct agate_device *adev, struct agate_ttm_ctx *ctx)
 	if (ret || more)
 		return ret;
 	mutex_lock(&lock);
-	more = swap_idle();
+	ret = swap_idle();
 	mutex_unlock(&lock);
-	return more ? 0 : swap_busy(adev, ctx);
+	if (ret == -EBUSY)
+		ret = swap_busy(adev, ctx);
+	if (ret == -EAGAIN)
+		ret = wait_for_dying(before, ctx);
+	return ret == -ENOMEM && atomic64_read(&parked) != before ? 0 : ret;
 }
 
 /* Other cards may have pages whose release only waits for a worker. */
@@ -178,13 +199,15 @@ int agate_limit_charge(struct agate_device *adev, unsigned long n, bool dma32,
 		       struct agate_ttm_ctx *ctx)
 {
 	int ret = -ENOMEM;
+	s64 before;
 
 	if (n > (dma32 ? min(glob.limit, glob.limit_dma32) : glob.limit))
 		return ret;
 	do {
+		before = atomic64_read(&parked);
 		if (!agate_glob_charge(&glob, n, dma32))
 			return 0;
-		ret = make_room(adev, ctx);
+		ret = make_room(adev, ctx, before);
 	} while (!ret);
 	if (ret != -ENOMEM)
 		return ret;
@@ -195,6 +218,13 @@ int agate_limit_charge(struct agate_device *adev, unsigned long n, bool dma32,
 void agate_limit_uncharge(unsigned long n, bool dma32)
 {
 	agate_glob_uncharge(&glob, n, dma32);
+}
+
+void agate_limit_parked(void)
+{
+	/* As the one that returns it is a full barrier, which wake_up_var() needs before it. */
+	atomic64_inc_return(&parked);
+	wake_up_var(&parked);
 }
 
 /* ---- Life -------------------------------------------------------------- */

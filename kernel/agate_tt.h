@@ -128,6 +128,8 @@ long agate_tt_swapout(struct agate_tt *tt);
  * agate_tt_park - free all of it when a fence has signalled
  * @tt: its BO has left it
  * @fence: the reference is taken over; NULL: soon
+ *
+ * Calls agate_limit_parked() when agate_limit_charge() can find the pages and wait for the fence.
  */
 void agate_tt_park(struct agate_tt *tt, struct dma_fence *fence);
 

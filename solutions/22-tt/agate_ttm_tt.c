@@ -381,4 +381,5 @@ void agate_tt_park(struct agate_tt *tt, struct dma_fence *fence)
 	list_add_tail(&tt->link, &tt->adev->pages.parked);
 	spin_unlock(&ttm->lru_lock);
 	agate_park(&ttm->park, &tt->parked, fence, tt_free);
+	agate_limit_parked();
 }

@@ -334,8 +334,17 @@ static bool is_idle(struct agate_ttm_bo *bo)
 	return dma_resv_test_signaled(resv_of(bo), DMA_RESV_USAGE_BOOKKEEP);
 }
 
+/*
+ * The last reference has gone: its thread takes the BO off the list before its pages go.  This is
+ * asked last, because the reference may go at any time.
+ */
+static bool is_dying(struct agate_ttm_bo *bo)
+{
+	return !kref_read(&gem_of(bo)->refcount) && is_swappable(bo);
+}
+
 /* The first BO of a list that nobody uses, locked and with a reference. */
-static struct agate_ttm_bo *find_idle(struct agate_man *man)
+static struct agate_ttm_bo *find_idle(struct agate_man *man, bool *dying)
 {
 	struct agate_ttm *ttm = &man->adev->ttm;
 	struct agate_ttm_bo *bo = NULL;
@@ -343,14 +352,15 @@ static struct agate_ttm_bo *find_idle(struct agate_man *man)
 
 	spin_lock(&ttm->lru_lock);
 	list_for_each_entry(res, &man->lru, lru) {
-		if (!dma_resv_trylock(resv_of(res->bo)))
-			continue;
-		if (is_swappable(res->bo) && is_idle(res->bo) &&
-		    kref_get_unless_zero(&gem_of(res->bo)->refcount)) {
-			bo = res->bo;
-			break;
+		if (dma_resv_trylock(resv_of(res->bo))) {
+			if (is_swappable(res->bo) && is_idle(res->bo) &&
+			    kref_get_unless_zero(&gem_of(res->bo)->refcount)) {
+				bo = res->bo;
+				break;
+			}
+			dma_resv_unlock(resv_of(res->bo));
 		}
-		dma_resv_unlock(resv_of(res->bo));
+		*dying |= is_dying(res->bo);
 	}
 	spin_unlock(&ttm->lru_lock);
 	return bo;
@@ -360,7 +370,7 @@ static struct agate_ttm_bo *find_idle(struct agate_man *man)
  * The first one that another thread holds, or that somebody uses, with a reference.  Of those
  * that this thread holds only a victim may go, and it has to have pages.
  */
-static struct agate_ttm_bo *find_busy(struct agate_man *man, struct agate_exec *exec)
+static struct agate_ttm_bo *find_busy(struct agate_man *man, struct agate_exec *exec, bool *dying)
 {
 	struct agate_ttm *ttm = &man->adev->ttm;
 	struct agate_ttm_bo *bo = NULL;
@@ -379,6 +389,7 @@ static struct agate_ttm_bo *find_busy(struct agate_man *man, struct agate_exec *
 			bo = res->bo;
 			break;
 		}
+		*dying |= is_dying(res->bo);
 	}
 	spin_unlock(&ttm->lru_lock);
 	return bo;
@@ -413,20 +424,23 @@ long agate_ttm_swap_one(struct agate_ttm *ttm, struct agate_ttm_ctx *ctx)
 {
 	static const u8 order[] = { AGATE_MEM_SYSTEM, AGATE_MEM_TT };
 	struct agate_ttm_bo *bo = NULL;
+	bool dying = false;
 	unsigned int i;
 	long ret;
 
 	for (i = 0; !bo && i < ARRAY_SIZE(order); i++)
-		bo = find_idle(&ttm->man[order[i]]);
+		bo = find_idle(&ttm->man[order[i]], &dying);
 	if (bo) {
 		ret = swap_out(bo, ctx);
 		dma_resv_unlock(resv_of(bo));
 		drm_gem_object_put(gem_of(bo));
 		return ret;
 	}
-	for (i = 0; !bo && !ctx->no_wait && i < ARRAY_SIZE(order); i++)
-		bo = find_busy(&ttm->man[order[i]], ctx->exec);
-	return bo ? swap_busy(bo, ctx) : -EBUSY;
+	for (i = 0; !bo && !dying && !ctx->no_wait && i < ARRAY_SIZE(order); i++)
+		bo = find_busy(&ttm->man[order[i]], ctx->exec, &dying);
+	if (bo)
+		return swap_busy(bo, ctx);
+	return dying ? -EAGAIN : -EBUSY;
 }
 
 /* ---- Life -------------------------------------------------------------- */

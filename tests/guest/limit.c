@@ -7,6 +7,7 @@
 
 #include "gpus.h"
 #include "placed_client.h"
+#include "victims_call.h"
 #include "vm_client.h"
 
 #include <glob.h>
@@ -355,6 +356,30 @@ static void moves_wait_for_nobody(void **state)
 	guest_assert_nothing_left();
 }
 
+/* ---- A BO dies --------------------------------------------------------------------- */
+
+/* The only one that has any pages: whoever needs them waits until it has parked them. */
+static void dying_first(void **state)
+{
+	struct placed_client client = placed_open(PART), second = placed_open(PART);
+	struct bo bo = placed_bo(&client, LIMIT - PART, AGATE_BO_POPULATE, SYSTEM), other = { 0 };
+	struct call death = { .bo = &bo }, call = { .client = &second, .bo = &other };
+
+	(void)state;
+	inject_hold_entry("agate_resource_park", 1, INJECT_BOUND_MS);
+	call_begin(&death, destroy);
+	assert_true(inject_await_held("agate_resource_park", 10000));
+	call_begin(&call, populate_system);
+	assert_false(call_ends_within(&call, A_WHILE_MS));
+	assert_true(inject_let_go("agate_resource_park"));
+	call_end(&death);
+	call_end(&call);
+	inject_clear();
+	guest_destroy(&other);
+	placed_close(&second);
+	destroy_all(&client, NULL, 0);
+}
+
 /* ---- Two clients of which each wants more than half ------------------------------ */
 
 #define PARTS		3u
@@ -418,6 +443,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_teardown(low_memory, guest_teardown),
 		cmocka_unit_test_teardown(moves_wait_for_nobody, guest_teardown),
 		cmocka_unit_test_teardown(cards_share, guest_teardown),
+		cmocka_unit_test_teardown(dying_first, guest_teardown),
 		cmocka_unit_test_teardown(two_clients_want_half, guest_teardown),
 	};
 

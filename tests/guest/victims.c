@@ -13,8 +13,6 @@
 
 /* So many of them fill VRAM; the rest is less than one, and the kernel itself has some. */
 #define COUNT		7u
-/* A thread that waits has not got on after so long. */
-#define A_WHILE_MS	100
 
 /* All of VRAM, in the order in which the log counts those that are cleared there. */
 static void fill_vram(struct placed_client *client, struct bo *bos)
@@ -372,14 +370,6 @@ static void given_back_first(void **state)
 }
 
 /* ---- A BO dies ----------------------------------------------------------------------- */
-
-static void *destroy(void *arg)
-{
-	struct call *call = arg;
-
-	guest_destroy(call->bo);
-	return NULL;
-}
 
 /* The only one that has any memory: whoever needs it waits until it is there. */
 static void dying_first(void **state)

@@ -4,23 +4,42 @@
 
 #include "graded.h"
 
-void *populate(void *arg)
+static void *ends(struct call *call, int ret)
 {
-	struct call *call = arg;
-
-	call->ret = placed_create(call->client->fd, SIZE, AGATE_BO_POPULATE, VRAM,
-				  AGATE_CACHING_WC, call->bo);
+	call->ret = ret;
 	__atomic_store_n(&call->ended, true, __ATOMIC_RELEASE);
 	return NULL;
+}
+
+static void *populate_in(struct call *call, uint32_t placement)
+{
+	return ends(call, placed_create(call->client->fd, SIZE, AGATE_BO_POPULATE, placement,
+					AGATE_CACHING_WC, call->bo));
+}
+
+void *populate(void *arg)
+{
+	return populate_in(arg, VRAM);
+}
+
+void *populate_system(void *arg)
+{
+	return populate_in(arg, SYSTEM);
 }
 
 void *use(void *arg)
 {
 	struct call *call = arg;
 
-	call->ret = placed_try_fill(call->client, call->bo, 0xca11);
-	__atomic_store_n(&call->ended, true, __ATOMIC_RELEASE);
-	return NULL;
+	return ends(call, placed_try_fill(call->client, call->bo, 0xca11));
+}
+
+void *destroy(void *arg)
+{
+	struct call *call = arg;
+
+	guest_destroy(call->bo);
+	return ends(call, 0);
 }
 
 void call_begin(struct call *call, void *(*what)(void *))

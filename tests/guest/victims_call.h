@@ -21,12 +21,16 @@ struct call {
 	bool ended;
 };
 
-/* For call_begin(): create call->bo in VRAM; or fill it. */
+/* A thread that waits has not got on after so long. */
+#define A_WHILE_MS	100
+
+/* For call_begin(): create call->bo in VRAM, or in system memory; fill it; destroy it. */
 void *populate(void *call);
+void *populate_system(void *call);
 void *use(void *call);
+void *destroy(void *call);
 
 void call_begin(struct call *call, void *(*what)(void *));
-/* Only for populate() and use(). */
 bool call_ends_within(struct call *call, int64_t ms);
 /* Wait for its end; fails the test when the call has failed. */
 void call_end(struct call *call);
