@@ -8,15 +8,12 @@
  */
 #include "graded.h"
 
-#include <fcntl.h>
-#include <glob.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define PCI_COMMAND		4
-#define PCI_COMMAND_MASTER	0x4
+#include "bus_master.h"
 
 /* How long something may take that comes to its end, and how long a gate holds at most. */
 #define PATIENCE_MS		25000
@@ -25,27 +22,6 @@ static int submit_endless(struct bo *bo)
 {
 	guest_job_write64(bo, 0, bo->va, bo->va + 2048, 1);
 	return guest_submit_fence(bo, 0);
-}
-
-/* The configuration space of the GPU, which a driver has. */
-static int open_config(void)
-{
-	glob_t found;
-	int fd;
-
-	assert_int_equal(glob("/sys/bus/pci/drivers/agate/*:*/config", 0, NULL, &found), 0);
-	fd = open(found.gl_pathv[0], O_RDONLY | O_CLOEXEC);
-	globfree(&found);
-	assert_true(fd >= 0);
-	return fd;
-}
-
-static bool is_bus_master(int config)
-{
-	uint16_t command;
-
-	assert_int_equal(pread(config, &command, sizeof(command), PCI_COMMAND), sizeof(command));
-	return command & PCI_COMMAND_MASTER;
 }
 
 static void *unbind_thread(void *arg)
@@ -72,12 +48,12 @@ static void chain_that_outlives_its_reset(void **state)
 	inject_anybody(true);
 	inject_fail("agate_gpu_soft_reset", 0, ETIMEDOUT);
 	inject_hold_entry("agate_pci_fini", 1, PATIENCE_MS);
-	config = open_config();
-	assert_true(is_bus_master(config));
+	config = bus_master_open();
+	assert_true(bus_master_is_on(config));
 	assert_int_equal(pthread_create(&thread, NULL, unbind_thread, &err), 0);
 	assert_int_equal(guest_fence_end(fence), -ENODEV);
 	assert_true(inject_await_held("agate_pci_fini", PATIENCE_MS));
-	assert_false(is_bus_master(config));
+	assert_false(bus_master_is_on(config));
 	close(config);
 	assert_true(inject_let_go("agate_pci_fini"));
 	/* The reset in agate_pci_fini() is real, or the chain would go on in freed memory. */

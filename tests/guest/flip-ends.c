@@ -22,6 +22,9 @@
 #define GGTT_FIRST	(0x00800000u / PAGE)
 #define GGTT_END	(0x0fe00000u / PAGE)
 
+/* A flip whose message comes takes less, and one whose message is lost takes more. */
+#define LOST_MS		1500
+
 /* ---- Waiting ------------------------------------------------------------------------ */
 
 struct waiter {
@@ -231,6 +234,27 @@ static void fault(void **state)
 	guest_assert_nothing_left();
 }
 
+/*
+ * run.sh has the display's next message be lost: FLIP looks for itself before it gives up, and
+ * its frame is shown.  The frames after it have messages again.
+ */
+static void lost_interrupt(void **state)
+{
+	int fd = guest_open();
+	struct bo small = placed(fd, FRAME, 0, SYSTEM);
+	int64_t early = guest_deadline(LOST_MS);
+
+	(void)state;
+	show(fd, whole(&small, 0), BLACK);
+	/* The message was lost. */
+	assert_true(guest_deadline(0) >= early);
+	show(fd, whole(&small, 0), BLACK);
+	assert_int_equal(stop(fd), 0);
+	guest_destroy(&small);
+	close(fd);
+	guest_assert_nothing_left();
+}
+
 /* A flip never ends: nobody waits for ever, and its frame stays as long as it may be read. */
 static void stuck(void **state)
 {
@@ -382,6 +406,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_teardown(waiter_pins_nothing, guest_teardown),
 		cmocka_unit_test_teardown(move_ends_first, guest_teardown),
 		cmocka_unit_test_teardown(fault, guest_teardown),
+		cmocka_unit_test_teardown(lost_interrupt, guest_teardown),
 		cmocka_unit_test(stuck),
 		cmocka_unit_test_teardown(ends_late, guest_teardown),
 		cmocka_unit_test(unbound),

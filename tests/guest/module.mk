@@ -53,7 +53,8 @@ $(addprefix $(GUEST_TEST_DIR)/,absent asleep backing caught contiguous dvfs heap
 		$(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kernel.o)
 
 $(addprefix $(GUEST_TEST_DIR)/,cards debugged failnth-card gpu-off kmap limit mover-ends placed pool residency sleep-ends victims): $(GUEST_TEST_DIR)/placed_client.o
-$(GUEST_TEST_DIR)/victims: $(GUEST_TEST_DIR)/victims_call.o
+$(addprefix $(GUEST_TEST_DIR)/,limit victims): $(GUEST_TEST_DIR)/victims_call.o
+$(addprefix $(GUEST_TEST_DIR)/,caught mover-ends): $(GUEST_TEST_DIR)/bus_master.o
 $(addprefix $(GUEST_TEST_DIR)/,debugged kmap): $(GUEST_TEST_DIR)/kmap_client.o
 $(addprefix $(GUEST_TEST_DIR)/,gpu-off parked power-sticks runtime-pm sleep-ends vm-strain): $(GUEST_TEST_DIR)/domains.o
 $(addprefix $(GUEST_TEST_DIR)/,flip flip-ends gpu-off residency sleep-ends suspend): $(GUEST_TEST_DIR)/flips.o

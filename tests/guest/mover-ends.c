@@ -5,11 +5,13 @@
  */
 #include "graded.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "bus_master.h"
 #include "placed_client.h"
 
 #define SIZE		(8 * MIB)
@@ -205,6 +207,33 @@ static void stands_still(void **state)
 	inject_clear();
 }
 
+/*
+ * It fails as in fails_for_ever(), and nothing stops it then: what its fences guard is freed only
+ * because the card cannot reach memory any more.
+ */
+static void does_not_stop(void **state)
+{
+	struct placed_client client = placed_open(PAGE);
+	int config = bus_master_open();
+	struct bo bo;
+
+	(void)state;
+	inject_anybody(true);
+	inject_fail("agate_fw_stop", 1, ETIMEDOUT);
+	inject_anybody(false);
+	assert_true(bus_master_is_on(config));
+	bo = placed_bo(&client, SIZE, AGATE_BO_POPULATE, VRAM);
+	assert_int_equal(placed_try_fill(&client, &bo, 0), ENODEV);
+	assert_int_equal(inject_hits("agate_fw_stop"), 1);
+	assert_false(bus_master_is_on(config));
+	inject_clear();
+	assert_int_equal(device_unbind(), 0);
+	close(config);
+	close_unbound(&client);
+	assert_int_equal(device_bind(), 0);
+	mover_works();
+}
+
 /* The card refuses its firmware: there is no device, the caller knows why, and can try again. */
 static void firmware_refused(void **state)
 {
@@ -225,6 +254,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_teardown(lost_interrupt, guest_teardown),
 		cmocka_unit_test_teardown(fails_for_ever, guest_teardown),
 		cmocka_unit_test_teardown(stands_still, guest_teardown),
+		cmocka_unit_test_teardown(does_not_stop, guest_teardown),
 	};
 
 	if (argc > 1)

@@ -35,6 +35,7 @@ flips | moves | moves-port)
 		"$(test_step flip-ends waiter_pins_nothing)" \
 		"$(test_step flip-ends move_ends_first)" \
 		"$(inject fail-flip:2,fail-flip:4)" "$(test_step flip-ends fault)" \
+		"$(inject drop-irq:1:card)" "$(test_step flip-ends lost_interrupt)" \
 		"$(stick flip)" "$(test_step flip-ends stuck)" 'gpu:{"cmd": "restore"}' \
 		"$(test_step flip-ends ends_late)"
 	[ $suite = flips ] || set -- \
@@ -69,6 +70,8 @@ flips | moves | moves-port)
 			"$(inject fail-mover:1,fail-mover:2,fail-mover:3)" \
 			"$(test_step mover-ends fails_for_ever)" \
 			"$(test_step mover-ends stands_still)" \
+			"$(inject fail-mover:1,fail-mover:2,fail-mover:3)" \
+			"$(test_step mover-ends does_not_stop)" \
 			"kill-sim-on:BUSY" "$(beside flip-ends gone "$(test_step placed gone)")" ;;
 	moves-port)
 		set -- "$@" 'gpu:{"cmd": "power-cut"}' "$(test_step flip-ends unpowered)" \
