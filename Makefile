@@ -28,7 +28,7 @@ TAKES_hint	:= LAB TEST OUT
 TAKES_check	:= LAB FROM
 TAKES_start	:= LAB STEP FORCE
 TAKES_gdb	:= LAB TEST FROM DEBUG
-TAKES_shell	:= LAB FROM DEBUG DEMO DRIVER GPU GPUS VRAM VISIBLE
+TAKES_shell	:= LAB FROM DEBUG DEMO DRIVER GPU GPUS VRAM VISIBLE PUT
 TAKES_demo	:= GPU COHERENCY CACHE BOS VRAM VISIBLE FLIP VM SUSPEND
 TAKES_capstone	:= GPU FRAMES
 TAKES_doctor	:=
@@ -292,10 +292,10 @@ upstream: deps
 upstream-build: $(UPSTREAM_FAST)
 
 ## make shell [LAB=02 [FROM=labs|solutions|DIR]] [DRIVER=panfrost] [GPU=bifrost] [GPUS=2] [DEBUG=1]
-##            [DEMO=1] [VRAM=MIB [VISIBLE=MIB]]
+##            [DEMO=1] [VRAM=MIB [VISIBLE=MIB]] [PUT="FILE..."]
 ##                  a guest with the driver loaded and a shell; ^D ends it.  LAB: yours,
 ##                  DRIVER=panfrost: upstream's, DEMO=1: agate-gem draws, for agate-top,
-##                  VRAM=64: a card, for agate-map
+##                  VRAM=64: a card, for agate-map, PUT: files for the guest's /bin
 .PHONY: shell shell-build
 shell: $(if $(filter-out all,$(LAB)),which-lab) deps
 	$(Q)[ "$$LAB" != all ] || scripts/shell.sh

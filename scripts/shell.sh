@@ -4,7 +4,8 @@
 # shell.sh: a shell in a guest with a driver loaded.
 #
 # usage: [LAB=NN] [FROM=labs|solutions|DIR] [DRIVER=panfrost] [GPU=bifrost] [GPUS=2] [DEBUG=1]
-#        [DEMO=1] [VRAM=MIB [VISIBLE=MIB]] scripts/shell.sh, in the project's folder
+#        [DEMO=1] [VRAM=MIB [VISIBLE=MIB]] [PUT="FILE..."] scripts/shell.sh, in the project's
+#        folder
 #
 # The driver is the reference's or, with LAB, the one that grading would compose: that
 # lab's files from FROM (default: labs), and the reference's other files.  With
@@ -13,6 +14,7 @@
 # last lines.  DEBUG=1 uses the debug kernel, and GPUS=2 gives the guest two GPUs.
 # With VRAM the GPU has a card with that much memory, of which the CPUs reach VISIBLE MiB (all).
 # With DEMO=1 agate-gem draws beside the shell, so that agate-top has something to show.
+# PUT has files of this system in the guest's /bin: programs, or modules of other drivers.
 #
 # Without LAB the guest boots from scratch, which also proves that nothing depends on the
 # snapshot; COLD=0 and COLD=1 override that. ^D or `exit` ends the shell, and the script
@@ -51,6 +53,12 @@ advice='agate-info and agate-gem are on the PATH, agate-hold, which holds BOs, a
     agate-top
     agate-map                 (with VRAM=64)
     (make shell DEMO=1 starts agate-gem beside the shell)'
+
+read -ra put <<<"${PUT:-}"
+for file in "${put[@]}"; do
+	[ -f "$file" ] && [ -r "$file" ] || die "PUT=$file: there is no such file"
+	[[ $file != *:* ]] || die "PUT=$file: a name with a colon cannot be put into the guest"
+done
 
 # The product that Panfrost takes it for.
 case $GPU in
@@ -100,6 +108,9 @@ elif [ -n "${DRIVER:-}" ]; then
 	advice='Its tests are on the PATH: panfrost-bo, -jobs, -frame, -power, -trouble.'
 fi
 
+for file in "${put[@]}"; do
+	deliver+=("put:$file:/bin/$(basename "$file"):0755")
+done
 [ "$cold" = 0 ] || options+=(--cold)
 # A GPU that idles while its user thinks has a load for a governor to follow.  A lab's driver
 # gets time that only work moves, which always shows a missing wait.

@@ -11,7 +11,7 @@ export BUILD=${BUILD:-build}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM HUP
-unset LAB FROM DEBUG DEMO COLD DRIVER GPU GPUS VRAM VISIBLE
+unset LAB FROM DEBUG DEMO COLD DRIVER GPU GPUS VRAM VISIBLE PUT
 
 complain()
 {
@@ -26,7 +26,7 @@ in_guest()
 
 said() { tr -d '\r' <"$work/out" | grep -qE "$1"; }
 
-echo "1..20"
+echo "1..22"
 
 # A pattern begins its line, for the terminal echoes what was typed behind a prompt.
 export LAB=02 FROM=solutions
@@ -82,6 +82,12 @@ VRAM=64 VISIBLE=16 in_guest 'agate-gem --size 64 -o /tmp/gem.png' \
 result $? "VRAM=64: there is a card, and agate-map shows it"
 ! VISIBLE=16 in_guest true && said 'there is no card without VRAM='
 result $? "and no visible part without one"
+printf '#!/bin/sh\necho mine\n' >"$work/mine"
+PUT="$work/mine $BUILD/guest/kernel-fast/modules/vgem.ko" in_guest mine 'insmod /bin/vgem.ko' \
+	'cat /proc/modules' && said '^mine' && said '^vgem '
+result $? "PUT: programs and modules are in the guest"
+! PUT="$work/none" in_guest true && said 'PUT=.*/none: there is no such file'
+result $? "and a file that is not there is told"
 ! GPUS=3 in_guest true && said 'GPUS=3: there are 1 and 2'
 result $? "and not more"
 

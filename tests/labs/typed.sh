@@ -59,7 +59,7 @@ recorder scripts/check.sh
 recorder scripts/start.sh FORCE
 recorder scripts/watch.sh TEST FROM
 recorder scripts/gdb.sh LAB TEST FROM
-recorder scripts/shell.sh LAB FROM DEBUG DEMO DRIVER GPU GPUS VRAM VISIBLE
+recorder scripts/shell.sh LAB FROM DEBUG DEMO DRIVER GPU GPUS VRAM VISIBLE PUT
 recorder scripts/demo.sh GPU COHERENCY CACHE BOS VRAM VISIBLE FLIP VM SUSPEND
 recorder scripts/demo-grade.sh GPU COHERENCY CACHE BOS VRAM VISIBLE FLIP VM SUSPEND
 mkdir -p scripts/capstone
@@ -68,7 +68,7 @@ recorder scripts/capstone/run.sh GPU FRAMES
 # Not those of the make that runs this.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 unset LAB TEST FROM DEBUG CHAIN SEED OUT STEP FORCE GPU GPUS COHERENCY CACHE BOS VRAM VISIBLE FLIP VM \
-	SUSPEND DEMO DRIVER FRAMES BUILD LABS
+	SUSPEND DEMO DRIVER FRAMES PUT BUILD LABS
 
 complain()
 {
@@ -114,9 +114,9 @@ arrives()
 	goal watch LAB=02 TEST="$1" FROM="$1" && expect '<02>' "TEST=<$1>" "FROM=<$1>" &&
 	goal gdb LAB=02 TEST="$1" FROM="$1" && expect 'LAB=<02>' "TEST=<$1>" "FROM=<$1>" &&
 	goal shell LAB=02 FROM="$1" DEMO="$1" DRIVER="$1" GPU="$1" GPUS="$1" \
-		VRAM="$1" VISIBLE="$1" &&
+		VRAM="$1" VISIBLE="$1" PUT="$1" &&
 		expect 'LAB=<02>' "FROM=<$1>" 'DEBUG=<>' "DEMO=<$1>" "DRIVER=<$1>" "GPU=<$1>" \
-			"GPUS=<$1>" "VRAM=<$1>" "VISIBLE=<$1>" &&
+			"GPUS=<$1>" "VRAM=<$1>" "VISIBLE=<$1>" "PUT=<$1>" &&
 	goal demo GPU="$1" COHERENCY="$1" CACHE="$1" BOS="$1" VRAM="$1" VISIBLE="$1" FLIP="$1" \
 		VM="$1" SUSPEND="$1" &&
 		expect '<build/demo/grading>' "GPU=<$1>" "COHERENCY=<$1>" "CACHE=<$1>" "BOS=<$1>" "VRAM=<$1>" "VISIBLE=<$1>" \
