@@ -80,15 +80,16 @@ $(call suite,coverage,1,600,$(COVERAGE_TESTS) $(COVERAGE_BUILD)/tests/host/sim/a
 $(foreach s,calls jobs bifrost lite swiotlb reset reload power shared two two-none swiotlb-two dvfs wired card card-port cards moves moves-port gpu-off long suspend suspend-port victims,$(call guest_suite,fast,$(s),2,FAST))
 
 # Bugs in what guest tests alone look at, as long as there is no lab for it: $(1) is its number,
-# $(2) the shard.
-guest_mutants	= $(call suite,guest-mutants/$(1)/$(2),2,900,$(FAST_INPUTS) $(BUILD)/parts/fast $(GUEST_PROGRAMS) \
+# $(2) the script, $(3) its arguments.
+guest_mutants	= $(call suite,guest-mutants/$(1)/$(lastword $(3)),2,900,$(FAST_INPUTS) $(BUILD)/parts/fast $(GUEST_PROGRAMS) \
 	$(BUILD)/driver/fast/agate.ko $(BUILD)/tests/kmod/fast/agate_inject.ko \
 	$(BUILD)/guest/kernel-fast/modules $(CARD_FIRMWARE) $(BUILD)/bin/agate-info $(BUILD)/bin/agate-map $(BUILD)/bin/agate-top $(LIBAGATE) kernel include solutions \
-	tests/mutants/$(1) tests/guest/mutants.sh tests/guest/part-lib.sh tests/guest/run.sh tests/guest/run-card.sh tests/guest/run-lib.sh tests/guest/run-checks.sh \
+	tests/mutants/$(1) $(2) tests/guest/part-lib.sh tests/guest/run.sh tests/guest/run-card.sh tests/guest/run-lib.sh tests/guest/run-checks.sh \
 	tests/guest/address.awk tests/guest/victims.awk tests/tap.sh, \
-	tests/guest/mutants.sh $(1) $(2) $(words $(SHARDS)))
+	$(2) $(3) $(words $(SHARDS)))
 GUEST_MUTANTS	:= 16 17 18 21 23 24 26
-$(foreach n,$(GUEST_MUTANTS),$(foreach s,$(TURNS),$(call guest_mutants,$(n),$(s))))
+$(foreach s,$(TURNS),$(foreach n,$(GUEST_MUTANTS),$(call guest_mutants,$(n),tests/guest/mutants.sh,$(n) $(s))) \
+	$(call guest_mutants,22-tt,tests/guest/tt-mutants.sh,$(s)))
 
 $(foreach s,kill launcher policy,$(call suite,vm/$(s),2,600,$(FAST_INPUTS) tests/vm/$(s).sh tests/tap.sh, \
 	tests/vm/$(s).sh))
