@@ -195,6 +195,9 @@ both_formats()
 	command -v weasyprint >/dev/null || { echo "# no weasyprint: no PDF made"; return; }
 	scripts/book.sh pdf "$out/agate.pdf" 2>&1
 	[ -s "$out/agate.pdf" ] || echo "no PDF"
+	# WeasyPrint sets italics upright where the font has none, and says nothing.
+	[ "$(fc-match --format='%{slant}' 'DejaVu Serif,Noto Serif,serif:italic')" = 100 ] ||
+		echo "the PDF's font has no italics"
 }
 
 kernel_names()
