@@ -62,6 +62,7 @@ $(addprefix $(GUEST_TEST_DIR)/,failnth-vm fault-mode gpu-off limit long-ends lon
 $(addprefix $(GUEST_TEST_DIR)/,fault-mode long-ends long-running stalled): $(GUEST_TEST_DIR)/endless.o
 $(addprefix $(GUEST_TEST_DIR)/,fault-mode gpu-off long-ends sleep-ends stalled suspend vm-tables): $(GUEST_TEST_DIR)/system_sleep.o
 $(addprefix $(GUEST_TEST_DIR)/,sleep-ends vm-tables): $(GUEST_TEST_DIR)/kernel_memory.o
+$(GUEST_TEST_DIR)/pages-go: $(GUEST_TEST_DIR)/swap_space.o
 $(GUEST_TEST_DIR)/fuzz: $(addprefix $(GUEST_TEST_DIR)/fuzz_,calls.o memory.o structs.o values.o world.o)
 
 .SECONDARY: $(GUEST_TESTS:%=$(GUEST_TEST_DIR)/%.o) $(GUEST_TEST_DIR)/guest.o $(GUEST_TEST_DIR)/clients.o

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Memory of a process that the GPU uses, and that the process takes away meanwhile: whoever
- * takes it waits for the job, and the next job sees what is there then.
+ * Memory of a process that the GPU uses, and that the process or the kernel takes away meanwhile:
+ * whoever takes it waits for the job, and the next job sees what is there then.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "swap_space.h"
 #include "user_memory.h"
 
 #define SIZE	(4 * MIB)
@@ -302,6 +303,122 @@ static void killed(void **state)
 	close(ready[1]);
 }
 
+/* ---- Swap --------------------------------------------------------------------------- */
+
+static int setup_swap(void **state)
+{
+	swap_on();
+	return setup(state);
+}
+
+static int teardown_swap(void **state)
+{
+	swap_off();
+	return teardown(state);
+}
+
+/* What the GPU copies there. */
+static struct bo gathered_at(uint64_t va)
+{
+	struct bo bo = space_bo(&world.space, SIZE, SYSTEM);
+
+	guest_map(&bo);
+	space_map(&world.space, &bo, va);
+	bo.va = va;
+	return bo;
+}
+
+/* Each page of the memory begins with a number of its own. */
+static void number_pages(uint64_t first)
+{
+	for (uint64_t i = 0; i < SIZE / PAGE; i++)
+		world.at[i * PAGE / 8] = first + i;
+}
+
+/* The GPU reads these numbers. */
+static void gpu_sees_numbers(const struct bo *to, uint64_t first)
+{
+	const volatile uint64_t *words = to->cpu;
+
+	assert_int_equal(space_run(&world.space, &(struct agate_compute_payload){
+		.op = AGATE_COMPUTE_COPY, .dst = to->va, .src = AREA, .size = SIZE,
+	}), 1);
+	for (uint64_t i = 0; i < SIZE / PAGE; i++)
+		assert_int_equal(words[i * PAGE / 8], first + i);
+}
+
+static void all_words_are(const uint64_t *at, uint64_t value)
+{
+	for (uint64_t i = 0; i < SIZE / 8; i++)
+		assert_int_equal(at[i], value);
+}
+
+/* All of the memory goes, and its pages are somebody else's then. */
+static uint64_t *swap_and_reuse(void)
+{
+	uint64_t *instead;
+
+	swap_out(world.at, SIZE);
+	instead = memory(SIZE);
+	memset(instead, 0x5a, SIZE);
+	return instead;
+}
+
+#define SOMEBODY_ELSES	0x5a5a5a5a5a5a5a5aull
+
+/* Between jobs, again and again: neither side's writes are lost, or reach who has the pages now. */
+static void swapped(void **state)
+{
+	struct bo to = gathered_at(AREA + 16 * MIB);
+	uint64_t *instead;
+
+	(void)state;
+	for (uint64_t round = 1; round < 4; round++) {
+		number_pages(round << 20);
+		gpu_sees_numbers(&to, round << 20);
+		instead = swap_and_reuse();
+		gpu_sees_numbers(&to, round << 20);
+		munmap(instead, SIZE);
+		instead = swap_and_reuse();
+		assert_int_equal(space_fill(&world.space, AREA, SIZE, round), 1);
+		all_words_are(instead, SOMEBODY_ELSES);
+		munmap(instead, SIZE);
+		instead = swap_and_reuse();
+		all_words_are(world.at, round);
+		munmap(instead, SIZE);
+	}
+	guest_destroy(&to);
+}
+
+/* The kernel waits for the job, which has the pages, and writes what it has written. */
+static void swapped_behind_gate(void **state)
+{
+	uint32_t job = job_behind_gate(17);
+	uint64_t *instead;
+
+	(void)state;
+	assert_int_equal(madvise(world.at, SIZE, MADV_PAGEOUT), 0);
+	after(job);
+	instead = swap_and_reuse();
+	all_words_are(world.at, 17);
+	all_words_are(instead, SOMEBODY_ELSES);
+	assert_int_equal(space_fill(&world.space, AREA, SIZE, 18), 1);
+	all_words_are(world.at, 18);
+	munmap(instead, SIZE);
+}
+
+/* A page that the process gives up is the kernel's to take, unless somebody writes to it again. */
+static void given_up(void **state)
+{
+	(void)state;
+	number_pages(1);
+	space_holds(&world.space, AREA + PAGE, 2);
+	assert_int_equal(madvise(world.at, SIZE, MADV_FREE), 0);
+	assert_int_equal(space_fill(&world.space, AREA, SIZE, 19), 1);
+	swap_out(world.at, SIZE);
+	all_words_are(world.at, 19);
+}
+
 /* ---- Many times -------------------------------------------------------------------- */
 
 #define ROUNDS	60u
@@ -375,6 +492,7 @@ static void storm(void **state)
 int main(int argc, char *argv[])
 {
 #define IN_WORLD(test)	cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define WITH_SWAP(test)	cmocka_unit_test_setup_teardown(test, setup_swap, teardown_swap)
 	const struct CMUnitTest tests[] = {
 		IN_WORLD(unmapped),
 		IN_WORLD(unmapped_in_part),
@@ -385,6 +503,9 @@ int main(int argc, char *argv[])
 		IN_WORLD(bind_behind_gate),
 		IN_WORLD(punched),
 		IN_WORLD(killed),
+		WITH_SWAP(swapped),
+		WITH_SWAP(swapped_behind_gate),
+		WITH_SWAP(given_up),
 		IN_WORLD(storm),
 	};
 

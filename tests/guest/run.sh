@@ -139,7 +139,11 @@ guest()
 		set -- "put:$BUILD/bin/$p:$GUEST/$p:0755" "$@"
 	done
 	set -- "put:$BUILD/lib/libagate.so:/lib/libagate.so.0" "$@"
-	for m in vgem vkms; do
+	modules="vgem vkms"
+	case $suite in
+	binds | moves*) modules="$modules zsmalloc zram" ;;
+	esac
+	for m in $modules; do
 		set -- "put:$BUILD/guest/kernel-$flavour/modules/$m.ko:$GUEST/$m.ko" "$@"
 	done
 	case $suite in
