@@ -4,9 +4,11 @@
  * each other by themselves.
  */
 #include "dmabuf.h"
+#include "graded.h"
 #include "vm_client.h"
 
 #include <poll.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -158,6 +160,96 @@ static void no_writer(void **state)
 	guest_assert_nothing_left();
 }
 
+/* A call of SUBMIT in a thread of its own. */
+struct submitter {
+	struct space *space;
+	struct bo *jobs;
+	const struct bo *bo;
+	pthread_t thread;
+	bool ended;
+	int err;
+};
+
+/* A job in the file's own address space, which lists a BO. */
+static void *submit_listed(void *arg)
+{
+	struct submitter *s = arg;
+	const struct agate_compute_payload payload = {
+		.op = AGATE_COMPUTE_FILL, .dst = s->bo->va, .size = 8, .value = 1,
+	};
+	const uint32_t handles[] = { s->jobs->handle, s->bo->handle };
+
+	guest_job(s->jobs, 0, AGATE_JOB_COMPUTE, 0, &payload, sizeof(payload));
+	s->err = guest_submit(s->jobs->fd, s->jobs->va, 0, handles, 2, 0);
+	return NULL;
+}
+
+/* One in an address space, which has all that is bound there. */
+static void *submit_bound(void *arg)
+{
+	struct submitter *s = arg;
+
+	space_submit(s->space, &(struct agate_compute_payload){
+		.op = AGATE_COMPUTE_FILL, .dst = AREA, .size = 8, .value = 2,
+	}, 0, &s->err);
+	__atomic_store_n(&s->ended, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static void submitter_end(struct submitter *submitter)
+{
+	assert_int_equal(pthread_join(submitter->thread, NULL), 0);
+	assert_int_equal(submitter->err, 0);
+}
+
+/*
+ * Another call holds the BO that was bound as number @n: a SUBMIT tries the root, the @n before it
+ * and this one, and does not end before it has that.
+ */
+static void waits_for_lock(struct space *space, struct bo *jobs, const struct bo *bo,
+			   unsigned int n)
+{
+	struct submitter holds = { .jobs = jobs, .bo = bo }, waits = { .space = space };
+	const int64_t end = guest_deadline(10000);
+
+	inject_hold_entry("agate_ttm_bump", 1, INJECT_BOUND_MS);
+	assert_int_equal(pthread_create(&holds.thread, NULL, submit_listed, &holds), 0);
+	assert_true(inject_await_held("agate_ttm_bump", 10000));
+	inject_count("agate_exec_lock");
+	assert_int_equal(pthread_create(&waits.thread, NULL, submit_bound, &waits), 0);
+	while (inject_hits("agate_exec_lock") < n + 2) {
+		assert_false(__atomic_load_n(&waits.ended, __ATOMIC_ACQUIRE));
+		assert_true(guest_deadline(0) < end);
+	}
+	assert_false(__atomic_load_n(&waits.ended, __ATOMIC_ACQUIRE));
+	assert_true(inject_let_go("agate_ttm_bump"));
+	submitter_end(&holds);
+	submitter_end(&waits);
+	inject_clear();
+}
+
+/* A SUBMIT holds each external BO that is bound, whichever it is. */
+static void all_locked(void **state)
+{
+	enum { COUNT = 3 };
+	struct space space = space_on(guest_open());
+	struct bo jobs = guest_bo(space.fd, PAGE, 0), bos[COUNT];
+
+	(void)state;
+	for (unsigned int i = 0; i < COUNT; i++) {
+		assert_int_equal(space_create(space.fd, 0, BLOCK, 0, SYSTEM, &bos[i]), 0);
+		space_map(&space, &bos[i], AREA + i * MIB);
+	}
+	for (unsigned int i = 0; i < COUNT; i++)
+		waits_for_lock(&space, &jobs, &bos[i], i);
+	for (unsigned int i = 0; i < COUNT; i++)
+		guest_destroy(&bos[i]);
+	guest_destroy(&jobs);
+	space_end(&space);
+	close(space.fd);
+	guest_assert_nothing_left();
+}
+
 int main(int argc, char *argv[])
 {
 	const struct CMUnitTest tests[] = {
@@ -165,6 +257,7 @@ int main(int argc, char *argv[])
 		cmocka_unit_test_teardown(waits_for_writer, guest_teardown),
 		cmocka_unit_test_teardown(of_others, guest_teardown),
 		cmocka_unit_test_teardown(no_writer, guest_teardown),
+		cmocka_unit_test_teardown(all_locked, guest_teardown),
 	};
 
 	if (argc > 1)

@@ -190,6 +190,56 @@ static void their_part(void **state)
 	guest_assert_nothing_left();
 }
 
+/* The next flush by this function waits for inject_let_go(), whoever calls it. */
+static void hold_flush(const char *flush)
+{
+	inject_anybody(true);
+	inject_hold_entry(flush, 1, INJECT_BOUND_MS);
+	inject_anybody(false);
+}
+
+/*
+ * A binding goes, behind a sync object (0: none), and with it its tables.  The GPU may still walk
+ * these before it is flushed: so nobody gets their place until then.
+ */
+static void goes_behind(struct space *space, const struct bo *bo, const char *flush,
+			uint32_t in, int timeline)
+{
+	const uint32_t out = guest_syncobj(space->fd);
+
+	space_map(space, bo, AREA);
+	assert_int_equal(space_fill(space, AREA, BLOCK, 3), 1);
+	assert_int_equal(tables_in_vram(), LEVELS + 3);
+	hold_flush(flush);
+	assert_int_equal(space_bind(space, space_gap(AREA, BLOCK), in, out), 0);
+	if (in)
+		guest_timeline_advance(timeline);
+	assert_true(inject_await_held(flush, 10000));
+	assert_int_equal(tables_in_vram(), LEVELS + 3);
+	assert_true(inject_let_go(flush));
+	assert_int_equal(guest_fence_end(guest_sync_file(space->fd, out)), 1);
+	inject_clear();
+	wait_for_tables(LEVELS + 1);
+}
+
+/* The CPU writes what waits for nothing, and the mover what waits for a fence. */
+static void flushed_first(void **state)
+{
+	struct space space = space_begin();
+	struct bo bo = space_bo(&space, BLOCK, SYSTEM);
+	int timeline = guest_timeline();
+
+	(void)state;
+	goes_behind(&space, &bo, "agate_mmu_unlock_region", 0, -1);
+	goes_behind(&space, &bo, "agate_mmu_flush", guest_timeline_syncobj(space.fd, timeline),
+		    timeline);
+	close(timeline);
+	guest_destroy(&bo);
+	space_end(&space);
+	close(space.fd);
+	guest_assert_nothing_left();
+}
+
 /* VRAM is lost while the system sleeps, and every table is afterwards where it was. */
 static void asleep(void **state)
 {
@@ -229,6 +279,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(in_vram, guest_teardown),
 		cmocka_unit_test_teardown(unwritten, guest_teardown),
+		cmocka_unit_test_teardown(flushed_first, guest_teardown),
 		cmocka_unit_test_teardown(their_part, guest_teardown),
 		cmocka_unit_test_teardown(asleep, guest_teardown),
 	};

@@ -229,36 +229,96 @@ static void test_fini_gone(void **state)
 
 /* ---- The firmware's addresses ----------------------------------------- */
 
-/* Fill the table with nodes of all sizes: none may have an address of the firmware. */
+/* Kernel memory with its addresses, or addresses alone. */
+struct taken {
+	struct agate_kmem kmem;
+	struct agate_ggtt_node *alone;
+};
+
+static u64 take_kmem(struct card *card, struct taken *taken, bool vram, u64 addr, u64 bytes)
+{
+	taken->kmem = kmem_at(vram, addr, bytes);
+	if (agate_ggtt_insert(&card->ggtt, &taken->kmem, 0, U64_MAX))
+		return 0;
+	return agate_ggtt_node_start(taken->kmem.node);
+}
+
+static u64 take_alone(struct card *card, struct taken *taken, u64 align, u64 bytes,
+		      enum agate_range_mode mode)
+{
+	u64 start;
+
+	taken->alone = new_node(card);
+	if (agate_ggtt_node_insert(taken->alone, bytes, align, mode)) {
+		agate_ggtt_node_fini(taken->alone);
+		taken->alone = NULL;
+		return 0;
+	}
+	start = agate_ggtt_node_start(taken->alone);
+	assert_u64(start % align, 0);
+	return start;
+}
+
+/* Return: false: there is no room. */
+static bool take(struct card *card, struct taken *taken, u64 *random, u64 size, u64 align)
+{
+	const u64 bytes = PAGE * (1 + random_below(random, size / PAGE));
+	const u64 addr = MIB(1 + random_below(random, 4096));
+	const bool vram = random_below(random, 2);
+	const enum agate_range_mode mode = random_below(random, 3);
+	u64 start;
+
+	*taken = (struct taken) { 0 };
+	if (random_below(random, 2))
+		start = take_alone(card, taken, align, bytes, mode);
+	else
+		start = take_kmem(card, taken, vram, addr, bytes);
+	if (start)
+		assert_in_range(start, RESERVED_MAX, USABLE_END - bytes);
+	return start;
+}
+
+/* Nobody has written to entries that are another one's. */
+static void give_back(struct card *card, struct taken *taken, bool invalidate)
+{
+	const bool pat = card->features & CARD_FEATURE_GGTT_PAT;
+
+	if (taken->alone) {
+		agate_ggtt_node_remove(taken->alone, invalidate);
+		return;
+	}
+	assert_mapped(card, &taken->kmem, taken->kmem.vram && pat ? 1ull << 52 : 0);
+	agate_ggtt_node_remove(taken->kmem.node, invalidate);
+}
+
+/*
+ * Fill the table with nodes of all sizes and alignments: none may have an address of the
+ * firmware, which card_free() looks at, too.
+ */
 static void test_windows(void **state)
 {
 	struct card *card = card_ready((u32)(uintptr_t)*state);
-	u64 random = 4711, size;
+	struct taken *taken = calloc(4096, sizeof(*taken));
+	u64 random = 4711, size, align;
 	size_t count = 0, i;
-	struct agate_kmem *kmem = calloc(4096, sizeof(*kmem));
 
-	assert_non_null(kmem);
+	assert_non_null(taken);
 	for (size = MIB(64); size; size = size == PAGE ? 0 : size / 2) {
 		for (;;) {
-			u64 bytes = PAGE * (1 + random_below(&random, size / PAGE));
-
-			kmem[count] = kmem_at(random_below(&random, 2), 0, bytes);
 			assert_true(count < 4095);
-			if (agate_ggtt_insert(&card->ggtt, &kmem[count], 0, U64_MAX))
+			align = PAGE << random_below(&random, 13);
+			if (take(card, &taken[count], &random, size, align))
+				count++;
+			else if (align == PAGE)
 				break;
-			assert_in_range(agate_ggtt_node_start(kmem[count].node), RESERVED_MAX,
-					USABLE_END - bytes);
-			count++;
 		}
 	}
 	/* The smallest ones took all that was left. */
 	assert_u64(agate_ggtt_largest_hole(&card->ggtt, PAGE, NULL), 0);
-	for (i = 0; i < count; i++) {
-		assert_non_null(kmem[i].node);
-		agate_ggtt_node_remove(kmem[i].node, i % 2);
-	}
+	for (i = 0; i < count; i++)
+		give_back(card, &taken[i], i % 2);
 	assert_entries(card, RESERVED_MAX, USABLE_END - RESERVED_MAX, scratch_pte(card));
-	free(kmem);
+	free(taken);
 	card_free(card);
 }
 

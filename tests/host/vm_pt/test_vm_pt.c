@@ -224,6 +224,30 @@ static void test_replaces(void **state)
 	unmap(f, MIB(2), MIB(4));
 }
 
+/*
+ * Until the caller has flushed the GPU, a walk may be on its way through a table that goes: it
+ * stays when the change is committed, and when it is written.
+ */
+static void test_gone_stays(void **state)
+{
+	struct fixture *f = *state;
+	const u64 empty = hash(f);
+	unsigned int live;
+
+	map(f, MIB(2), MIB(64), KIB(4));
+	map(f, MIB(4), MIB(128), KIB(4));
+	live = f->mem.live;
+	assert_int_equal(stage_unmap(f, MIB(2), MIB(4)), 0);
+	agate_pt_commit(&f->stage);
+	assert_true(f->mem.live >= live);
+	assert_walks_to(f, MIB(2), MIB(64), 3);
+	agate_pt_write_cpu(&f->stage);
+	assert_true(f->mem.live >= live);
+	assert_int_equal(hash(f), empty);
+	agate_pt_stage_fini(&f->stage);
+	assert_int_equal(f->mem.live, 1);
+}
+
 static void test_several_runs(void **state)
 {
 	struct scatterlist sg[] = {
@@ -263,7 +287,7 @@ static void test_memory_runs_out(void **state)
 {
 	struct fixture *f = *state;
 	const u64 va = GIB(1) - MIB(2) - KIB(8);
-	unsigned int live;
+	unsigned int live, pages;
 	u64 before;
 	int allowed, ret = -ENOMEM;
 
@@ -271,6 +295,7 @@ static void test_memory_runs_out(void **state)
 	map(f, va - KIB(4), MIB(1), KIB(4));
 	before = hash(f);
 	live = f->mem.live;
+	pages = f->pgt.pages;
 	for (allowed = 0; ret; allowed++) {
 		f->mem.fail_after = allowed;
 		ret = stage_map(f, va, MIB(64), MIB(8));
@@ -280,11 +305,18 @@ static void test_memory_runs_out(void **state)
 		}
 		assert_int_equal(hash(f), before);
 		assert_int_equal(agate_pgtable_translate(&f->pgt, va, NULL, NULL), -ENOENT);
+		/* What the change would replace, and what is beside it. */
+		assert_int_equal(agate_pgtable_translate(&f->pgt, GIB(1), NULL, NULL), 0);
+		assert_int_equal(agate_pgtable_translate(&f->pgt, va - KIB(4), NULL, NULL), 0);
+		assert_int_equal(f->pgt.pages, pages);
 	}
 	assert_true(allowed > 8);
 	f->mem.fail_after = -1;
 	agate_pt_abort(&f->stage);
 	assert_int_equal(f->mem.live, live);
+	/* Tables have counted nothing of it, so these are empty again. */
+	unmap(f, va - KIB(4), KIB(4));
+	assert_int_equal(f->pgt.pages, 2);
 	unmap(f, 0, TOP);
 }
 
@@ -388,6 +420,7 @@ int main(void)
 		TEST(test_root_between_two_ends),
 		TEST(test_block_is_split_at_both_ends),
 		TEST(test_replaces),
+		TEST(test_gone_stays),
 		TEST(test_several_runs),
 		TEST(test_bad_ranges),
 		TEST(test_memory_runs_out),
