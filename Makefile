@@ -29,7 +29,7 @@ TAKES_check	:= LAB FROM
 TAKES_start	:= LAB STEP FORCE
 TAKES_gdb	:= LAB TEST FROM DEBUG
 TAKES_shell	:= LAB FROM DEBUG DEMO DRIVER GPU GPUS VRAM VISIBLE PUT
-TAKES_demo	:= GPU COHERENCY CACHE BOS VRAM VISIBLE FLIP VM SUSPEND
+TAKES_demo	:= GPU COHERENCY CACHE BOS VRAM VISIBLE FLIP VM SUSPEND OVERCOMMIT
 TAKES_capstone	:= GPU FRAMES
 TAKES_doctor	:=
 
@@ -138,12 +138,13 @@ ifneq ($(DEPS),skip)
 endif
 
 ## make demo [GPU=bifrost] [COHERENCY=ace-lite|none] [CACHE=off] [SUSPEND=always|system]
-##           [BOS=contiguous|imported|vram|spilled [VRAM=MIB] [VISIBLE=MIB] [FLIP=on]]
+##           [BOS=contiguous|imported|vram|spilled [VRAM=MIB] [VISIBLE=MIB] [FLIP=on] [OVERCOMMIT=N]]
 ##           [VM=on]
 ##                  render build/demo/gem.png, then grade a solution and one with a bug;
 ##                  BOS=imported: with memory of a second GPU; BOS=vram: with that of a card;
 ##                  FLIP=on: the card's display shows it, and writes build/demo/frames;
-##                  VM=on: in an address space of the program's own
+##                  VM=on: in an address space of the program's own;
+##                  OVERCOMMIT=4: beside BOs that want four times the card's memory
 .PHONY: demo demo-build
 demo: deps
 	$(Q)$(locked) $(MAKE) $(parallel) demo-build

@@ -17,8 +17,10 @@
 # vram or spilled then.  VM=on draws in an address space of the program's own, on a machine with a
 # card; BOS is paged, vram or spilled then.  SUSPEND=always takes the GPU's power away whenever it has no job, so also
 # between any two passes.  SUSPEND=system has the whole system sleep again and again while the GPU
-# draws: all devices suspend and resume, and a card's memory loses what it holds.  The picture is
-# always the same.
+# draws: all devices suspend and resume, and a card's memory loses what it holds.  OVERCOMMIT=N
+# has the program make other BOs, too, which want N times the card's memory: they and those of the
+# picture evict each other between the two jobs of each pass; BOS is vram or spilled then.  The
+# picture is always the same.
 set -eu
 
 out=$1
@@ -29,6 +31,7 @@ CACHE=${CACHE:-on}
 BOS=${BOS:-paged}
 FLIP=${FLIP:-off}
 VM=${VM:-off}
+OVERCOMMIT=${OVERCOMMIT:-0}
 gpus=1
 card=
 firmware=put:$BUILD/firmware/agate/card.fw:/lib/firmware/agate/card.fw
@@ -86,6 +89,19 @@ on*)
 	exit 1
 	;;
 esac
+overcommit=
+case $OVERCOMMIT$BOS in
+0*) ;;
+[1-9]vram | 1[0-6]vram | [1-9]spilled | 1[0-6]spilled) overcommit="--overcommit $OVERCOMMIT" ;;
+[1-9]* | 1[0-6]*)
+	echo "OVERCOMMIT=$OVERCOMMIT BOS=$BOS: it is 1 to 16, and BOs are evicted with vram and spilled" >&2
+	exit 1
+	;;
+*)
+	echo "OVERCOMMIT=$OVERCOMMIT: it is 1 to 16" >&2
+	exit 1
+	;;
+esac
 case $SUSPEND in
 always) autosuspend=" autosuspend_ms=0" ;;
 idle | system) autosuspend= ;;
@@ -129,7 +145,7 @@ say GUEST "restore, plug the GPU in, load agate.ko, run agate-gem"
 	"exec:insmod /run/agate/agate.ko timeout_ms=10000 tell_listed=1 \
 		coherency=$COHERENCY$autosuspend" \
 	"exec:/run/agate/bin/agate-info" \
-	"exec:$around /run/agate/bin/agate-gem --stats $flip $vm --cache $CACHE --bos $BOS -o /run/agate/gem.png" \
+	"exec:$around /run/agate/bin/agate-gem --stats $flip $vm $overcommit --cache $CACHE --bos $BOS -o /run/agate/gem.png" \
 	"exec:rmmod agate" \
 	"get:/run/agate/gem.png:$out/gem.png"
 

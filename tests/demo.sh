@@ -130,7 +130,7 @@ power_was_off()
 	[ "$off" -ge 8 ]
 }
 
-echo "1..47"
+echo "1..51"
 holds "demo runs" run_demo 1
 holds "demo runs again" run_demo 2
 holds "picture is 512 x 512 or more" big_enough
@@ -204,6 +204,39 @@ export VRAM VISIBLE
 holds "the same picture: 3 MiB of VRAM" same_picture midgard ace on spilled
 holds "some of it was there" moved 8 midgard-ace-on-spilled
 unset VRAM VISIBLE
+# copied RUN SIDE [LENGTH]: commands of the mover, and their bytes, with VRAM as src or as dst; all, or
+# those of that length.
+copied()
+{
+	awk -v side="\"$2\": \"0x80" -v length_is="${3:-[0-9]+}" '
+		/"event": "mover_end".*"op": "COPY".*"ended": "done"/ && index($0, side) &&
+		$0 ~ "\"len\": " length_is "," { n++; sub(/.*"len": /, ""); bytes += $0 + 0 }
+		END { print n + 0, bytes + 0 }' "$BUILD/tests/demo-$1/events.jsonl"
+}
+
+# left_and_came_back RUN: BOs did, not only those that the program made for that.  The one with the
+# jobs and bins of a pass comes before its first job, leaves, and comes back for its second one:
+# 4 KiB, and 16 bytes for each of 48 x 48 tiles.
+left_and_came_back()
+{
+	# shellcheck disable=SC2046 # words are meant
+	set -- $(copied "$1" src) $(copied "$1" dst) $(copied "$1" src 40960) $(copied "$1" dst 40960)
+	echo "# $2 bytes were copied out of VRAM, and $4 into it; the bins $5 and $7 times"
+	[ "$2" -ge $((64 << 20)) ] && [ "$4" -ge $((48 << 20)) ] && [ "$5" -ge 8 ] && [ "$7" -ge 16 ]
+}
+
+VRAM=16 OVERCOMMIT=4
+export VRAM OVERCOMMIT
+holds "the same picture: a quarter of the VRAM that is asked for" same_picture midgard ace-lite on vram
+holds "it asked for that much" said midgard-ace-lite-on-vram 'other BOs in VRAM: 32, used 64 times'
+holds "BOs left VRAM with what the next job needs, and came back" \
+	left_and_came_back midgard-ace-lite-on-vram
+unset VRAM OVERCOMMIT
+stays()
+{
+	[ "$(copied "$1" src)" = "0 0" ]
+}
+holds "none did where there was room for all" stays midgard-ace-on-vram
 VM=on
 export VM
 # Its heap is there from the beginning, so nothing faults.

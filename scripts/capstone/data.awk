@@ -13,6 +13,8 @@
 #   injected  [time, what]
 #   shown     [time]: one for each frame
 #   end       the last event's time
+#   interrupted  frames of which the GPU had drawn a part when the card lost its power, and drew
+#             the rest afterwards
 
 function text(key,	at, rest)
 {
@@ -45,6 +47,33 @@ function bits(n,	count)
 	return count + 0
 }
 
+# No two programs share an address space, and each draws one frame after the other there.
+function drawn(space)
+{
+	if (text("exception") != "DONE")
+		return
+	if (text("slot") == 0)
+		fragments[space]++
+	else if (bins)
+		tilers[space]++
+}
+
+# The supply went: which frames are in the middle?
+function interrupt(	space)
+{
+	for (space in tilers) {
+		if (tilers[space] != fragments[space] || fragments[space] % passes)
+			until_then[space] = fragments[space] + 0
+	}
+}
+
+function went_on(	space, count)
+{
+	for (space in until_then)
+		count += fragments[space] > until_then[space]
+	return count + 0
+}
+
 # A command of the mover names its two sides by their physical addresses.
 function moved(	src, dst)
 {
@@ -58,6 +87,7 @@ function moved(	src, dst)
 
 BEGIN {
 	vram = 512 * 1024 * 1024 * 1024
+	passes = 8	# of a frame (agate-gem.c): a TILER and a FRAGMENT job each
 	count = split("moves chains faults cores clock supply resets injected shown", names, " ")
 }
 
@@ -66,13 +96,27 @@ BEGIN {
 	event = text("event")
 }
 event == "mover_end" && text("ended") == "done" && text("op") ~ /^(COPY|FILL)$/ { moved() }
-event == "chain_start" { started[text("slot")] = time }
-event == "chain_end" { add("chains", text("slot") "," started[text("slot")] "," time) }
+event == "as_done" && text("command") == "UPDATE" { table[text("as")] = text("table") }
+event == "chain_start" {
+	started[text("slot")] = time
+	space[text("slot")] = table[text("as")]
+	if (text("slot") != 0)
+		bins = 0
+}
+event == "job_start" && text("type") == "TILER" { bins = 1 }
+event == "chain_end" {
+	add("chains", text("slot") "," started[text("slot")] "," time)
+	drawn(space[text("slot")])
+}
 event == "fault" { waiting[text("as")] = time }
 event == "fault_resumed" { add("faults", waiting[text("as")] "," time) }
 event == "power" && text("domain") == "SHADER" { add("cores", time "," bits(number(text("ready")))) }
 event == "clock" { add("clock", time "," text("mhz")) }
-event == "card_power" { add("supply", time "," text("on")) }
+event == "card_power" {
+	add("supply", time "," text("on"))
+	if (text("on") == 0)
+		interrupt()
+}
 event == "reset" { add("resets", time) }
 event == "injected" { add("injected", time ",\"" text("what") "\"") }
 event == "flip_done" && text("reason") == "none" { add("shown", time) }
@@ -80,5 +124,6 @@ event == "flip_done" && text("reason") == "none" { add("shown", time) }
 END {
 	for (i = 1; i <= count; i++)
 		printf "\"%s\": [%s],\n", names[i], lists[names[i]]
+	printf "\"interrupted\": %d,\n", went_on()
 	printf "\"end\": %s\n", time
 }

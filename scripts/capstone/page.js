@@ -13,7 +13,7 @@ const STORIES = {
 	"delay-irq": ["an interrupt came 15 ms late", "waited"],
 	"stick-as": ["the MMU did not answer a command", "reset the GPU and started its jobs anew"],
 	"sleep": ["the system slept, and the card lost its memory",
-		"stopped the jobs, saved what was in VRAM before, and restored it afterwards"],
+		"let no job begin, saved what was in VRAM before, restored it afterwards, and went on"],
 };
 
 const make = (parent, tag, text, name) => {
@@ -61,6 +61,7 @@ function showFacts() {
 		[mib(bytes(1)), "moved out of it"],
 		[run.chains.length.toLocaleString("en"), `job chains in ${run.spaces} address spaces`],
 		[run.faults.length, "page faults served"],
+		[run.interrupted, "frames that the GPU had drawn a part of when the system slept"],
 		[events.length, "things that went wrong on purpose"],
 	];
 

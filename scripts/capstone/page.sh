@@ -7,7 +7,7 @@
 #
 # DIR is what run.sh left; VRAM and WANTED are bytes, and SPACES are the address spaces of all
 # clients.  Writes DIR/index.html, which needs nothing else.  Fails if a frame differs, if the GPU
-# was not in that many address spaces, or if something that was to go wrong did not.
+# was not in that many address spaces, or if something that was to go wrong did not: run.sh says what.
 set -eu
 
 out=$1 clients=$2 vram=$3 wanted=$4 gpu=$5 spaces=$6
@@ -24,13 +24,25 @@ fail()
 # A test that did not see the trouble has shown nothing.
 trouble()
 {
-	for what in drop-irq delay-irq stick-as; do
-		grep -q "\"event\": \"injected\", \"what\": \"$what\"" "$out/events.jsonl" ||
-			fail "no $what: the run was too short"
+	for what in drop-irq:2 delay-irq:1 stick-as:1; do
+		[ "$(grep -c "\"event\": \"injected\", \"what\": \"${what%:*}\"" "$out/events.jsonl")" = "${what#*:}" ] ||
+			fail "not ${what#*:} ${what%:*}: the run was too short"
 	done
 	grep -q '"event": "card_power", "on": 0' "$out/events.jsonl" || fail "the system did not sleep"
 	grep -q 'resetting the GPU' "$out/disturbed.log" || fail "the GPU was not reset"
-	grep -q '"op": "COPY", "src": "0x80' "$out/events.jsonl" || fail "nothing left VRAM"
+	# One sleep alone moves no more than what VRAM holds.
+	[ "$(copied src)" -ge "$wanted" ] || fail "too little left VRAM"
+	[ "$(copied dst)" -ge "$wanted" ] || fail "too little came back into VRAM"
+}
+
+# copied SIDE: bytes that the mover copied out of VRAM (src) or into it (dst)
+copied()
+{
+	awk -v side="\"$1\": \"0x80" '
+		/"event": "mover_end".*"op": "COPY".*"ended": "done"/ && index($0, side) {
+			sub(/.*"len": /, ""); bytes += $0 + 0
+		}
+		END { printf "%.0f\n", bytes }' "$out/events.jsonl"
 }
 
 # Each page table that the GPU was given.
@@ -98,6 +110,7 @@ trouble
 compare
 page
 grep -q '"frames": \[[^]]*-1' "$out/data.json" && fail "a shown frame differs: $out/frames"
+grep -q '"interrupted": 0' "$out/data.json" && fail "the system did not sleep in the middle of a frame"
 rm "$out/data.json"
 say FRAMES "$(find "$out/frames" -name '*.png' | wc -l) shown, each one like the undisturbed one"
 say PAGE "$out/index.html"

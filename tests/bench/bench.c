@@ -41,6 +41,6 @@ void bench_report(const char *name, const char *unit, const double *samples, int
 		printf("\"against\": \"%s\", ", against);
 	printf("\"samples\": [");
 	for (int i = 0; i < count; i++)
-		printf("%s%.1f", i ? ", " : "", samples[i]);
+		printf("%s%.9g", i ? ", " : "", samples[i]);
 	puts("]}");
 }

@@ -9,6 +9,7 @@
  * both equally.
  */
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,9 +27,15 @@
 #define ROUNDS		9
 #define PAGE		4096u
 #define MIB		(1ull << 20)
-#define PIECE		(16 * MIB)	/* 1 GiB is more than there is: one piece of it again and again */
+#define PIECE		(16 * MIB)	/* 1 GiB is more than there is: one piece at 64 addresses */
 #define LARGE		(36 * MIB)	/* of 64 MiB: VRAM has room for one */
+#define PART		(12 * MIB)	/* of what the CPU copies: the guest has no room for more */
 #define TIMES		32
+#define CHANGES		20
+#define TURNS		10
+#define FEW		10
+#define MANY		1000
+#define SPACES		200
 #define JOBS_VA		0x4000000ull
 #define AREA		0x40000000ull
 
@@ -91,7 +98,7 @@ static const struct size sizes[] = {
 	{ "4k", PAGE, PAGE, SYSTEM },
 	{ "2m", 2 * MIB, 2 * MIB, VRAM },
 	{ "2m_pages", 2 * MIB, 2 * MIB, SYSTEM },
-	{ "1g", 1024 * MIB, PIECE, VRAM },
+	{ "1g_as_64_x_16m", 1024 * MIB, PIECE, VRAM },
 };
 
 #define SIZES	(sizeof(sizes) / sizeof(sizes[0]))
@@ -169,6 +176,99 @@ static void bench_bind(const struct size *size)
 	destroy(bo);
 }
 
+/* ---- Among many ---------------------------------------------------------- */
+
+/* Bind one page at so many addresses, each of which has its own entry, and nothing between. */
+static void bind_at(uint32_t bo, int count)
+{
+	for (int i = 0; i < count; i++)
+		change(AGATE_VM_BIND_MAP, bo, AREA + (2 * (uint64_t)i + 1) * PAGE, PAGE);
+	wait_change();
+}
+
+/* Nanoseconds of a change: pages are bound and unbound where a hole is. */
+static double changes_among(uint32_t bo, int count)
+{
+	double start = bench_now();
+
+	for (int i = 0; i < CHANGES; i++) {
+		const uint64_t hole = AREA + 2 * (uint64_t)(i * count / CHANGES) * PAGE;
+
+		change(AGATE_VM_BIND_MAP, bo, hole, PAGE);
+		change(AGATE_VM_BIND_UNMAP, 0, hole, PAGE);
+	}
+	wait_change();
+	return (bench_now() - start) / CHANGES / 2;
+}
+
+static uint32_t create_space(uint32_t bo, int count)
+{
+	struct drm_agate_vm_create arg = { 0 };
+	const uint32_t mine = vm;
+
+	bench_call(fd, DRM_IOCTL_AGATE_VM_CREATE, &arg, "VM_CREATE");
+	vm = arg.vm_id;
+	if (count)
+		bind_at(bo, count);
+	vm = mine;
+	return arg.vm_id;
+}
+
+static void destroy_space(uint32_t id)
+{
+	struct drm_agate_vm_destroy arg = { .vm_id = id };
+
+	bench_call(fd, DRM_IOCTL_AGATE_VM_DESTROY, &arg, "VM_DESTROY");
+}
+
+static double changes_in(uint32_t id, uint32_t bo, int count)
+{
+	const uint32_t mine = vm;
+	double ns;
+
+	vm = id;
+	ns = changes_among(bo, count);
+	vm = mine;
+	return ns;
+}
+
+/* The same address space beside many others. */
+static double changes_beside(uint32_t id, uint32_t bo)
+{
+	uint32_t others[SPACES - 1];
+	double ns = 0;
+
+	for (unsigned int i = 0; i < SPACES - 1; i++)
+		others[i] = create_space(bo, FEW);
+	for (int k = 0; k < TURNS; k++)
+		ns += changes_in(id, bo, FEW) / TURNS;
+	for (unsigned int i = 0; i < SPACES - 1; i++)
+		destroy_space(others[i]);
+	return ns;
+}
+
+/* The page is everybody's, and bound in each of the address spaces. */
+static void bench_many(void)
+{
+	uint32_t bo = create(PAGE, SYSTEM, 0, NULL);
+	uint32_t small = create_space(bo, FEW), large = create_space(bo, MANY);
+	double few[ROUNDS] = { 0 }, many[ROUNDS] = { 0 }, beside[ROUNDS];
+
+	for (int i = 0; i < ROUNDS; i++) {
+		for (int k = 0; k < TURNS; k++) {
+			few[i] += changes_in(small, bo, FEW) / TURNS;
+			many[i] += changes_in(large, bo, MANY) / TURNS;
+		}
+		beside[i] = changes_beside(small, bo);
+	}
+	bench_report("vm_bind_among_10", "ns", few, ROUNDS, NULL);
+	bench_report("vm_bind_among_1000", "ns", many, ROUNDS, "vm_bind_among_10");
+	bench_report("vm_bind_in_200_vms", "ns", beside, ROUNDS, "vm_bind_among_10");
+	destroy_space(small);
+	destroy_space(large);
+	destroy(bo);
+}
+
 /* ---- What was evicted ---------------------------------------------------- */
 
 struct chain {
@@ -219,7 +319,10 @@ static void use(const struct chain *chain, uint32_t bo)
 	bench_call(fd, DRM_IOCTL_AGATE_WAIT_BO, &wait, "WAIT_BO");
 }
 
-/* Each of the two makes the other one leave: all bytes go out, and all come in. */
+/*
+ * Each of the two makes the other one leave: all bytes go out, and all come in.  Milliseconds for
+ * each MiB that goes out.
+ */
 static double take_turns(const struct chain *chain, uint32_t bo, const struct chain *other,
 			 uint32_t other_bo)
 {
@@ -227,7 +330,7 @@ static double take_turns(const struct chain *chain, uint32_t bo, const struct ch
 
 	use(other, other_bo);
 	use(chain, bo);
-	return 4.0 * (double)LARGE * 1e3 / (bench_now() - start);
+	return (bench_now() - start) / 1e6 / (2.0 * (double)(LARGE / MIB));
 }
 
 /* The same pair, but that one of them is bound in @vm for the one side. */
@@ -245,8 +348,8 @@ static void bench_rebind(const struct chain *own, const struct chain *bound)
 		samples[0][i] = take_turns(bound, rebound, own, other);
 		samples[1][i] = take_turns(own, one, own, other);
 	}
-	bench_report("evict_and_rebind", "MB/s", samples[0], ROUNDS, "evict_listed");
-	bench_report("evict_listed", "MB/s", samples[1], ROUNDS, NULL);
+	bench_report("evict_and_rebind", "ms/MiB", samples[0], ROUNDS, "evict_listed");
+	bench_report("evict_listed", "ms/MiB", samples[1], ROUNDS, NULL);
 	change(AGATE_VM_BIND_UNMAP, 0, AREA, LARGE);
 	wait_change();
 	destroy(one);
@@ -265,62 +368,127 @@ static void write_file(const char *path, const char *text)
 	close(file);
 }
 
-/* All devices suspend and resume; in milliseconds. */
-static double sleep_once(void)
+/* Milliseconds of all devices' suspend and resume. */
+struct sleep {
+	double suspend, resume;
+};
+
+/* What the kernel says: "PM: suspend of devices complete after 12.345 msecs". */
+static bool said(const char *line, const char *what, double *ms)
+{
+	char text[64];
+	const char *at;
+
+	snprintf(text, sizeof(text), "PM: %s of devices complete after ", what);
+	at = strstr(line, text);
+	return at && sscanf(at + strlen(text), "%lf", ms) == 1;
+}
+
+static struct sleep sleep_once(void)
+{
+	struct sleep sleep = { 0 };
+	int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	char line[2048];
+	ssize_t len;
+
+	if (log < 0 || lseek(log, 0, SEEK_END) < 0)
+		bench_die("/dev/kmsg");
+	write_file("/sys/power/state", "mem");
+	while ((len = read(log, line, sizeof(line) - 1)) > 0) {
+		line[len] = 0;
+		if (!said(line, "suspend", &sleep.suspend))
+			said(line, "resume", &sleep.resume);
+	}
+	close(log);
+	if (!(sleep.suspend > 0 && sleep.resume > 0)) {
+		fprintf(stderr, "vm-bench: the kernel did not say how long the devices took\n");
+		exit(1);
+	}
+	return sleep;
+}
+
+/* What was saved comes back at the latest when a job uses it. */
+static struct sleep sleep_and_use(const struct chain *own, uint32_t bo)
+{
+	struct sleep sleep = sleep_once();
+	double start = bench_now();
+
+	use(own, bo);
+	sleep.resume += (bench_now() - start) / 1e6;
+	return sleep;
+}
+
+/* The CPU of the same guest, in milliseconds for each MiB. */
+static double copy(char *to, const char *from)
 {
 	double start = bench_now();
 
-	write_file("/sys/power/state", "mem");
-	return (bench_now() - start) / 1e6;
+	for (uint64_t i = 0; i < LARGE / PART; i++) {
+		memcpy(to, from, PART);
+		/* Without this the compiler would see that only the last one counts. */
+		__asm__ volatile("" : : "r"(to) : "memory");
+	}
+	return (bench_now() - start) / 1e6 / (double)(LARGE / MIB);
 }
 
-/* VRAM is saved, and comes back at the latest when a job uses it. */
-static double sleep_full(const struct chain *own, uint32_t bo)
+/* A BO that fills more than half of VRAM, and has contents. */
+static uint32_t create_full(const struct chain *own)
 {
-	double ms = sleep_once(), start = bench_now();
+	uint32_t bo = create(LARGE, VRAM, 0, NULL), other = create(LARGE, VRAM, 0, NULL);
 
+	/* It has contents when it comes for the second time. */
 	use(own, bo);
-	return ms + (bench_now() - start) / 1e6;
+	take_turns(own, bo, own, other);
+	destroy(other);
+	return bo;
 }
 
+/* What the devices' sleep takes longer with contents in VRAM than without, for each MiB of them. */
 static void bench_sleep(const struct chain *own)
 {
-	double samples[2][ROUNDS];
+	const double mib = (double)(LARGE / MIB);
+	uint32_t page = create(PAGE, SYSTEM, 0, NULL);
+	char *buffer = mmap(NULL, 2 * PART, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	double suspend[ROUNDS], resume[ROUNDS], copied[ROUNDS];
 
+	if (buffer == MAP_FAILED)
+		bench_die("mmap");
+	memset(buffer, 1, 2 * PART);
 	write_file("/sys/module/suspend/parameters/pm_test_delay", "0");
 	write_file("/sys/power/pm_test", "devices");
+	write_file("/sys/power/pm_debug_messages", "1");
 	for (int i = 0; i < ROUNDS; i++) {
-		uint32_t bo, other;
+		struct sleep empty = sleep_and_use(own, page), full;
+		uint32_t bo = create_full(own);
 
-		samples[1][i] = sleep_once();
-		bo = create(LARGE, VRAM, 0, NULL);
-		other = create(LARGE, VRAM, 0, NULL);
-		/* It has contents when it comes for the second time. */
-		use(own, bo);
-		take_turns(own, bo, own, other);
-		destroy(other);
-		samples[0][i] = sleep_full(own, bo);
+		full = sleep_and_use(own, bo);
 		destroy(bo);
+		suspend[i] = (full.suspend - empty.suspend) / mib;
+		resume[i] = (full.resume - empty.resume) / mib;
+		copied[i] = copy(buffer, buffer + PART);
 	}
-	bench_report("sleep_with_36_mib", "ms", samples[0], ROUNDS, "sleep_without");
-	bench_report("sleep_without", "ms", samples[1], ROUNDS, NULL);
+	bench_report("suspend_vram", "ms/MiB", suspend, ROUNDS, "memcpy_vm");
+	bench_report("resume_vram", "ms/MiB", resume, ROUNDS, "memcpy_vm");
+	bench_report("memcpy_vm", "ms/MiB", copied, ROUNDS, NULL);
+	munmap(buffer, 2 * PART);
+	destroy(page);
 }
 
 int main(void)
 {
-	struct drm_agate_vm_create space = { 0 };
 	struct drm_syncobj_create sync = { 0 };
 	struct chain own, bound;
 
 	fd = open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		bench_die("/dev/dri/renderD128");
-	bench_call(fd, DRM_IOCTL_AGATE_VM_CREATE, &space, "VM_CREATE");
 	bench_call(fd, DRM_IOCTL_SYNCOBJ_CREATE, &sync, "SYNCOBJ_CREATE");
-	vm = space.vm_id;
+	vm = create_space(0, 0);
 	done = sync.handle;
 	for (size_t i = 0; i < SIZES; i++)
 		bench_bind(&sizes[i]);
+	bench_many();
 	own = chain_in(0);
 	bound = chain_in(vm);
 	bench_rebind(&own, &bound);

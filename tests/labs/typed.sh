@@ -60,15 +60,15 @@ recorder scripts/start.sh FORCE
 recorder scripts/watch.sh TEST FROM
 recorder scripts/gdb.sh LAB TEST FROM
 recorder scripts/shell.sh LAB FROM DEBUG DEMO DRIVER GPU GPUS VRAM VISIBLE PUT
-recorder scripts/demo.sh GPU COHERENCY CACHE BOS VRAM VISIBLE FLIP VM SUSPEND
-recorder scripts/demo-grade.sh GPU COHERENCY CACHE BOS VRAM VISIBLE FLIP VM SUSPEND
+recorder scripts/demo.sh GPU COHERENCY CACHE BOS VRAM VISIBLE FLIP VM SUSPEND OVERCOMMIT
+recorder scripts/demo-grade.sh GPU COHERENCY CACHE BOS VRAM VISIBLE FLIP VM SUSPEND OVERCOMMIT
 mkdir -p scripts/capstone
 recorder scripts/capstone/run.sh GPU FRAMES
 
 # Not those of the make that runs this.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 unset LAB TEST FROM DEBUG CHAIN SEED OUT STEP FORCE GPU GPUS COHERENCY CACHE BOS VRAM VISIBLE FLIP VM \
-	SUSPEND DEMO DRIVER FRAMES PUT BUILD LABS
+	SUSPEND OVERCOMMIT DEMO DRIVER FRAMES PUT BUILD LABS
 
 complain()
 {
@@ -118,9 +118,9 @@ arrives()
 		expect 'LAB=<02>' "FROM=<$1>" 'DEBUG=<>' "DEMO=<$1>" "DRIVER=<$1>" "GPU=<$1>" \
 			"GPUS=<$1>" "VRAM=<$1>" "VISIBLE=<$1>" "PUT=<$1>" &&
 	goal demo GPU="$1" COHERENCY="$1" CACHE="$1" BOS="$1" VRAM="$1" VISIBLE="$1" FLIP="$1" \
-		VM="$1" SUSPEND="$1" &&
+		VM="$1" SUSPEND="$1" OVERCOMMIT="$1" &&
 		expect '<build/demo/grading>' "GPU=<$1>" "COHERENCY=<$1>" "CACHE=<$1>" "BOS=<$1>" "VRAM=<$1>" "VISIBLE=<$1>" \
-			"FLIP=<$1>" "VM=<$1>" "SUSPEND=<$1>" &&
+			"FLIP=<$1>" "VM=<$1>" "SUSPEND=<$1>" "OVERCOMMIT=<$1>" &&
 	goal capstone GPU="$1" FRAMES="$1" &&
 		expect '<build/capstone>' "GPU=<$1>" "FRAMES=<$1>"
 }

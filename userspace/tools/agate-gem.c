@@ -82,17 +82,19 @@ static int frame_path(const struct options *options, unsigned int frame, char *p
 	return len < (int)size ? 0 : -ENAMETOOLONG;
 }
 
-static int use_ballast(struct gem_ballast *ballast)
+static int use_ballast(void *ballast)
 {
 	int err = gem_ballast_use(ballast);
 
-	if (err)
+	if (err == -EBADMSG)
+		fprintf(stderr, "agate-gem: another BO in VRAM has lost what the GPU wrote\n");
+	else if (err)
 		fprintf(stderr, "agate-gem: cannot use other BOs in VRAM: %s\n", strerror(-err));
 	return err;
 }
 
-static int draw_frame(struct gem_gpu *gpu, struct gem_ballast *ballast, struct gem_scene *scene,
-		      struct gem_image *image, double turns, struct own_time *own)
+static int draw_frame(struct gem_gpu *gpu, struct gem_scene *scene, struct gem_image *image,
+		      double turns, struct own_time *own)
 {
 	uint64_t since;
 	unsigned int i;
@@ -115,10 +117,8 @@ static int draw_frame(struct gem_gpu *gpu, struct gem_ballast *ballast, struct g
 			.brighter = ((i + 0.5f) / PASSES - 0.5f) / 255.0f,
 		};
 		const uint8_t *pixels;
-		int err = use_ballast(ballast);
+		int err = gem_gpu_draw(gpu, scene, &pass, &pixels);
 
-		if (!err)
-			err = gem_gpu_draw(gpu, scene, &pass, &pixels);
 		if (err)
 			return err;
 		lap(&since, NULL);
@@ -193,7 +193,7 @@ static int show_frame(struct gem_gpu *gpu, const struct gem_image *image)
 }
 
 static int draw_all(const struct options *options, struct gem_gpu *gpu,
-		    struct gem_ballast *ballast, struct gem_scene *scene, struct gem_image *image)
+		    const struct gem_ballast *ballast, struct gem_scene *scene, struct gem_image *image)
 {
 	struct own_time own = { 0 };
 	unsigned int frame;
@@ -203,7 +203,7 @@ static int draw_all(const struct options *options, struct gem_gpu *gpu,
 		int err;
 
 		gem_gpu_next_frame(gpu);
-		err = draw_frame(gpu, ballast, scene, image, turns, &own);
+		err = draw_frame(gpu, scene, image, turns, &own);
 		if (!err && options->flip)
 			err = show_frame(gpu, image);
 		if (!err)
@@ -236,7 +236,7 @@ static void usage(FILE *out)
 		"  --vm[=N]     draw in N address spaces of the program's own, 1 .. %u (1), in turn;\n"
 		"               the memory is paged, vram or spilled\n"
 		"  --overcommit N  let other BOs want N times the card's memory, 1 .. %u, so that\n"
-		"               those of each pass evict them\n"
+		"               they and those of each pass evict each other\n"
 		"  --flip       show each picture on the card's display, for which the memory is\n"
 		"               contiguous, vram or spilled\n"
 		"  --stats      say what was drawn and how long the GPU took\n",
@@ -346,6 +346,8 @@ static int make_ballast(const struct options *options, struct gem_gpu *gpu,
 
 	if (err)
 		fprintf(stderr, "agate-gem: cannot make other BOs in VRAM: %s\n", strerror(-err));
+	else if (ballast->count)
+		gem_gpu_set_between(gpu, use_ballast, ballast);
 	return err;
 }
 

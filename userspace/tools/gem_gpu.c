@@ -48,6 +48,8 @@ struct gem_gpu {
 	uint64_t va[BOS];
 	void *cpu[BOS];			/* NULL for the heap */
 	uint32_t tiled;			/* sync object: the TILER job is done */
+	int (*between)(void *arg);	/* NULL: nobody waits between the two jobs */
+	void *between_arg;
 	uint32_t vertices, indices;
 	struct gem_gpu_stats stats;
 };
@@ -290,41 +292,44 @@ static int write_jobs(struct gem_gpu *gpu, const struct gem_pass *pass,
 	return err ? report("cannot write the jobs", err) : 0;
 }
 
-static int submit(struct gem_gpu *gpu, const struct agate_chain *tiler,
-		  const struct agate_chain *fragment)
+static int submit_tiler(struct gem_gpu *gpu, const struct agate_chain *chain)
 {
-	const struct agate_submit_bo read_by_tiler[] = {
+	const struct agate_submit_bo bos[] = {
 		{ gpu->bo[GEOMETRY], AGATE_ACCESS_READ },
 		{ gpu->bo[FRAME], AGATE_ACCESS_RW },
 		{ gpu->bo[HEAP], AGATE_ACCESS_RW },
 	};
-	const struct agate_submit_bo read_by_fragment[] = {
+	const struct drm_agate_sync tiled = { .handle = gpu->tiled };
+	const struct agate_submit submit = {
+		.jc = agate_chain_address(chain),
+		.bos = bos,
+		.bo_count = 3,
+		.out_syncs = &tiled,
+		.out_sync_count = 1,
+	};
+	int err = gem_space_submit(&gpu->space, &submit);
+
+	return err ? report("cannot submit the TILER job", err) : 0;
+}
+
+static int submit_fragment(struct gem_gpu *gpu, const struct agate_chain *chain)
+{
+	const struct agate_submit_bo bos[] = {
 		{ gpu->bo[FRAME], AGATE_ACCESS_RW },
 		{ gpu->bo[HEAP], AGATE_ACCESS_READ },
 		{ gpu->bo[COLOUR], AGATE_ACCESS_WRITE },
 	};
 	const struct drm_agate_sync tiled = { .handle = gpu->tiled };
-	const struct agate_submit first = {
-		.jc = agate_chain_address(tiler),
-		.bos = read_by_tiler,
-		.bo_count = 3,
-		.out_syncs = &tiled,
-		.out_sync_count = 1,
-	};
-	const struct agate_submit second = {
-		.jc = agate_chain_address(fragment),
+	const struct agate_submit submit = {
+		.jc = agate_chain_address(chain),
 		.requirements = AGATE_JD_REQ_FS,
-		.bos = read_by_fragment,
+		.bos = bos,
 		.bo_count = 3,
 		.in_syncs = &tiled,
 		.in_sync_count = 1,
 	};
-	int err;
+	int err = gem_space_submit(&gpu->space, &submit);
 
-	err = gem_space_submit(&gpu->space, &first);
-	if (err)
-		return report("cannot submit the TILER job", err);
-	err = gem_space_submit(&gpu->space, &second);
 	return err ? report("cannot submit the FRAGMENT job", err) : 0;
 }
 
@@ -353,6 +358,20 @@ static int wait_for_tiler(struct gem_gpu *gpu)
 	if (!gem_space_is_vm(&gpu->space))
 		return agate_bo_wait(gpu->bo[GEOMETRY], INT64_MAX, true);
 	return drmIoctl(agate_device_fd(gpu->dev), DRM_IOCTL_SYNCOBJ_WAIT, &wait) ? -errno : 0;
+}
+
+static int submit(struct gem_gpu *gpu, const struct agate_chain *tiler,
+		  const struct agate_chain *fragment)
+{
+	int err = submit_tiler(gpu, tiler);
+
+	if (!err && gpu->between) {
+		err = wait_for_tiler(gpu);
+		if (err)
+			return report("cannot wait for the TILER job", err);
+		err = gpu->between(gpu->between_arg);
+	}
+	return err ? err : submit_fragment(gpu, fragment);
 }
 
 static void count(struct gem_gpu *gpu, uint64_t start, uint64_t tiled, uint64_t drawn)
@@ -403,6 +422,12 @@ int gem_gpu_draw(struct gem_gpu *gpu, const struct gem_scene *scene,
 	count(gpu, start, tiled, now_ns());
 	*pixels = gpu->cpu[COLOUR];
 	return 0;
+}
+
+void gem_gpu_set_between(struct gem_gpu *gpu, int (*between)(void *arg), void *arg)
+{
+	gpu->between = between;
+	gpu->between_arg = arg;
 }
 
 struct gem_memory *gem_gpu_memory(struct gem_gpu *gpu)

@@ -45,6 +45,13 @@ struct gem_pass {
 int gem_gpu_draw(struct gem_gpu *gpu, const struct gem_scene *scene,
 		 const struct gem_pass *pass, const uint8_t **pixels);
 
+/*
+ * In each pass, call between(arg) when the TILER job is done and nobody has used yet what it left;
+ * the FRAGMENT job comes after that.  A negative errno of it ends the pass.  The statistics count
+ * its time as the TILER job's.
+ */
+void gem_gpu_set_between(struct gem_gpu *gpu, int (*between)(void *arg), void *arg);
+
 /* Where its BOs come from. */
 struct gem_memory *gem_gpu_memory(struct gem_gpu *gpu);
 

@@ -5,6 +5,7 @@
  */
 #include "harness.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,6 +133,50 @@ static void test_same_bytes(void **state)
 	assert_memory_not_equal(draw(gpu), first, sizeof(first));
 	assert_int_equal(gem_scene_build(&scene, 0.3), 0);
 	assert_memory_equal(draw(gpu), first, sizeof(first));
+	gpu_free(gpu);
+}
+
+/* The jobs of the GPU so far, and how many there were when between() was called. */
+struct between {
+	unsigned int jobs, seen, calls;
+	int err;
+};
+
+static struct between between;
+
+static int counted_run(const struct drm_agate_submit *args, const uint32_t *handles)
+{
+	between.jobs++;
+	return fake_gpu_run(args, handles);
+}
+
+static int look_between(void *arg)
+{
+	struct between *b = arg;
+
+	b->calls++;
+	b->seen = b->jobs;
+	return b->err;
+}
+
+static void test_between(void **state)
+{
+	static uint8_t plain[SIZE * SIZE * 4];
+	struct gem_gpu *gpu = gpu_new(SIZE);
+	const uint8_t *pixels;
+
+	(void)state;
+	assert_int_equal(gem_scene_build(&scene, 0.3), 0);
+	memcpy(plain, draw(gpu), sizeof(plain));
+	fake_submit(counted_run);
+	gem_gpu_set_between(gpu, look_between, &between);
+	assert_memory_equal(draw(gpu), plain, sizeof(plain));
+	assert_int_equal(between.calls, 1);
+	assert_int_equal(between.seen, 1);
+	assert_int_equal(between.jobs, 2);
+	between.err = -EBADMSG;
+	assert_int_equal(gem_gpu_draw(gpu, &scene, &still, &pixels), -EBADMSG);
+	assert_int_equal(between.jobs, 3);
 	gpu_free(gpu);
 }
 
@@ -369,6 +414,7 @@ int main(void)
 		cmocka_unit_test(test_vertices_are_sound),
 		cmocka_unit_test(test_picture),
 		cmocka_unit_test(test_same_bytes),
+		cmocka_unit_test(test_between),
 		cmocka_unit_test(test_recycled_bos),
 		cmocka_unit_test(test_order_does_not_matter),
 		cmocka_unit_test(test_contiguous),
