@@ -3,6 +3,7 @@
  * Every allocation fails once, where a client chooses the ranges of its address spaces: a call
  * that fails has changed nothing.
  */
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "dmabuf.h"
@@ -233,7 +234,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fail_vm_create),
@@ -246,5 +247,7 @@ int main(void)
 		cmocka_unit_test(fail_create_bo),
 	};
 
+	if (argc > 1)
+		fail_nth_take_turn(atoi(argv[1]));
 	return cmocka_run_group_tests_name("failnth-vm", tests, setup, teardown);
 }
