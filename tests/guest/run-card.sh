@@ -44,7 +44,7 @@ flips | moves | moves-port)
 		"$@" "$(test_step pool)" "$(test_step tt)" \
 		"$(test_step vm-bind)" "$(test_step vm-shared)" "$(test_step vm-strain)" \
 		"$(test_step vm-tables in_vram)" "$(test_step vm-tables unwritten)" \
-		"$(test_step vm-tables their_part)" \
+		"$(test_step vm-tables failed)" "$(test_step vm-tables their_part)" \
 		"$(test_step userptr)" "$(test_step pages-go)" "$(test_step vm-library)" \
 		"$(inject fail-mover:3,fail-mover:4)" "$(test_step vm-bind behind_a_fence)" \
 		"$(load "$patient page_limit=16")" "$(test_step limit)" "$(test_step residency swapped)" \
@@ -80,7 +80,7 @@ flips | moves | moves-port)
 binds)
 	set -- "$firmware" "$(load $patient)" "$(test_step vm-bind)" "$(test_step vm-shared)" "$(test_step vm-strain)" \
 		"$(test_step vm-tables in_vram)" "$(test_step vm-tables unwritten)" \
-		"$(test_step vm-tables their_part)" \
+		"$(test_step vm-tables failed)" "$(test_step vm-tables their_part)" \
 		"$(test_step userptr)" "$(test_step pages-go)" "$(test_step long-running)" \
 		"$(test_step fault-mode)" "$(test_step vm-library)" ;;
 chains)
@@ -88,7 +88,8 @@ chains)
 tables)
 	sim_args="$a_card --ggtt-64k"
 	set -- "$firmware" "$(load $patient)" "$(test_step vm-tables in_vram)" \
-		"$(test_step vm-tables unwritten)" "$(test_step vm-tables their_part)" ;;
+		"$(test_step vm-tables unwritten)" "$(test_step vm-tables failed)" \
+		"$(test_step vm-tables their_part)" ;;
 faults)
 	set -- "$firmware" "$(load $patient)" "$(test_step fault-mode)" \
 		"$(load "$patient yield_ms=1000")" "$(test_step stalled)" ;;
