@@ -170,9 +170,10 @@ half | halves)
 	set -- "$firmware" "$(load $patient)" "$(test_step placed "'*_half' $how")" ;;
 victims)
 	sim_args="$a_card --sim-arg --log-level --sim-arg walks"
-	# A GPU that sleeps has forgotten what `away` wants to see flushed.
+	# A GPU that sleeps has forgotten what these two want to see flushed.
 	set -- "$firmware" "$(load "$patient runtime_pm=0")" "$(mark away)" \
-		"$(test_step victims away)" "$(load $patient)"
+		"$(test_step victims away)" "$(mark bound)" \
+		"$(test_step vm-strain one_comes_back)" "$(load $patient)"
 	for t in oldest_first locked_stays elsewhere_first in_the_window two_leave second_wish \
 		behind_jobs behind_running parked_first given_back_first; do
 		set -- "$@" "$(mark $t)" "$(test_step victims $t)"

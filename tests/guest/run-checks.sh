@@ -106,11 +106,9 @@ fi
 # The GPU's log has the BOs that leave in the order that the program expects.
 victims()
 {
-	grep '^# away: ' "$console.out" | {
-		read -r _ _ first end mark
-		awk -v first="$first" -v end="$end" -v mark="$mark" -f tests/guest/address.awk \
-			-f tests/guest/victims.awk "$console.events"
-	} >"$console.left"
+	grep '^# range ' "$console.out" >"$console.ranges"
+	awk -f tests/guest/address.awk -f tests/guest/victims.awk "$console.ranges" \
+		"$console.events" >"$console.left"
 	grep '^# [a-z_]*: leave' "$console.out" | diff - "$console.left" >"$console.diff" && return
 	sed 's/^/# /' "$console.diff"
 	return 1
