@@ -44,7 +44,7 @@ LAB_INPUTS	:= scripts kernel userspace include $(COMPOSE_TOOLS) code:$(BUILD)/pa
 # each spends much of its time waiting for a lock whose holder is not running.  What comes behind
 # the name of a suite is its argument.
 guest_suite = $(call suite,guest-$(1)/$(firstword $(2)),$(3),900,$($(4)_INPUTS) code:$(BUILD)/driver/$(1)/agate.ko \
-	$(BUILD)/tests/kmod/$(1)/agate_inject.ko $(BUILD)/guest/kernel-$(1)/modules $(GUEST_PROGRAMS) $(CARD_FIRMWARE) $(BUILD)/bin/agate-info $(BUILD)/bin/agate-map $(BUILD)/bin/agate-top $(LIBAGATE) tests/guest/run.sh tests/guest/run-card.sh tests/guest/run-lib.sh tests/guest/run-checks.sh tests/guest/address.awk tests/guest/turns.awk tests/guest/victims.awk, \
+	$(BUILD)/tests/kmod/$(1)/agate_inject.ko $(BUILD)/guest/kernel-$(1)/modules $(GUEST_PROGRAMS) $(CARD_FIRMWARE) $(BUILD)/bin/agate-info $(BUILD)/bin/agate-map $(BUILD)/bin/agate-top $(LIBAGATE) tests/guest/run.sh tests/guest/run-card.sh tests/guest/run-lib.sh tests/guest/run-checks.sh tests/guest/address.awk tests/guest/turns.awk tests/guest/supplies.awk tests/guest/victims.awk, \
 	tests/guest/run.sh $(1) $(2))
 $(foreach s,both swiotlb reset reload power shared two dvfs wired card moves gpu-off long fuzz fuzz-card,$(call guest_suite,debug,$(s),2d,DEBUG))
 
@@ -91,7 +91,7 @@ guest_mutants	= $(call suite,guest-mutants/$(1)/$(lastword $(3)),2,900,$(FAST_IN
 	$(BUILD)/driver/fast/agate.ko $(BUILD)/tests/kmod/fast/agate_inject.ko \
 	$(BUILD)/guest/kernel-fast/modules $(CARD_FIRMWARE) $(BUILD)/bin/agate-info $(BUILD)/bin/agate-map $(BUILD)/bin/agate-top $(LIBAGATE) kernel include solutions \
 	tests/mutants/$(1) $(2) tests/guest/part-lib.sh tests/guest/run.sh tests/guest/run-card.sh tests/guest/run-lib.sh tests/guest/run-checks.sh \
-	tests/guest/address.awk tests/guest/victims.awk tests/tap.sh, \
+	tests/guest/address.awk tests/guest/supplies.awk tests/guest/victims.awk tests/tap.sh, \
 	$(2) $(3) $(words $(SHARDS)))
 GUEST_MUTANTS	:= 16 17 18 21 23 24 26
 $(foreach s,$(TURNS),$(foreach n,$(GUEST_MUTANTS),$(call guest_mutants,$(n),tests/guest/mutants.sh,$(n) $(s))) \

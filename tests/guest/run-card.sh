@@ -132,6 +132,8 @@ suspend | suspend-port | suspend-mutants)
 				insmod $GUEST/mutant.ko timeout_ms=$endless"
 			case $t in
 			table) set -- "$@" "$table" "$(test_step suspend nobody)" "$table" ;;
+			supplies) set -- "$@" "$(mark "$name")" "$(test_step suspend nobody)" \
+				"$(mark '')" ;;
 			power_was_cut) set -- "$@" "$cut" "$back" "$(test_step suspend $t)" ;;
 			asleep) set -- "$@" "$(test_step vm-tables asleep)" ;;
 			copy_fails) set -- "$@" "$(inject fail-mover:3,fail-mover:4)" \
