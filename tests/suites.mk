@@ -41,7 +41,7 @@ LAB_INPUTS	:= scripts kernel userspace include $(COMPOSE_TOOLS) code:$(BUILD)/pa
 		   $(KERNEL_IDS) tests/tap.sh
 
 # Guests with the debug kernel, each alone with its kind: of guests that share processors
-# each spends much of its time waiting for a lock whose holder is not running.  What comes behind
+# each spends much of its time waiting for a lock whose holder is not running.  A word behind
 # the name of a suite is its argument.
 guest_suite = $(call suite,guest-$(1)/$(firstword $(2)),$(3),900,$($(4)_INPUTS) code:$(BUILD)/driver/$(1)/agate.ko \
 	$(BUILD)/tests/kmod/$(1)/agate_inject.ko $(BUILD)/guest/kernel-$(1)/modules $(GUEST_PROGRAMS) $(CARD_FIRMWARE) $(BUILD)/bin/agate-info $(BUILD)/bin/agate-map $(BUILD)/bin/agate-top $(LIBAGATE) tests/guest/run.sh tests/guest/run-card.sh tests/guest/run-lib.sh tests/guest/run-checks.sh tests/guest/address.awk tests/guest/turns.awk tests/guest/supplies.awk tests/guest/victims.awk, \

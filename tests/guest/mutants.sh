@@ -144,8 +144,8 @@ one_boot()
 *}")
 	echo "1..$(printf '%s\n' "$patches" $(tests_of "$patches") x | wc -l)"
 	no_findings "the drivers can be built" "$(prepare "$patches")"
-	LIMIT=$((100 + 40 * $(wc -l <"$work/list"))) CONSOLE=$work/console MUTANTS=$work tests/guest/run.sh fast "${suite%%--*}-mutants" \
-		>"$work/run.log" 2>&1 </dev/null
+	LIMIT=$((100 + 40 * $(wc -l <"$work/list"))) CONSOLE=$work/console MUTANTS=$work \
+		tests/guest/run.sh fast "${suite%%--*}-mutants" >"$work/run.log" 2>&1 </dev/null
 	for test in $(tests_of "$patches"); do
 		passed_in sound "$test"
 		result $? "$test passes"

@@ -347,7 +347,7 @@ static void under_load(void **state)
 
 /* ---- When it goes wrong --------------------------------------------------------- */
 
-/* What a client has while the system is to sleep, and what the display shows. */
+/* A client whose system is to sleep, its memory, and the frame that the display shows. */
 struct awake {
 	struct client client;
 	struct bo bos[KINDS];
