@@ -41,15 +41,21 @@ LAB_INPUTS	:= scripts kernel userspace include $(COMPOSE_TOOLS) code:$(BUILD)/pa
 		   $(KERNEL_IDS) tests/tap.sh
 
 # Guests with the debug kernel, each alone with its kind: of guests that share processors
-# each spends much of its time waiting for a lock whose holder is not running.
-guest_suite = $(call suite,guest-$(1)/$(2),$(3),900,$($(4)_INPUTS) code:$(BUILD)/driver/$(1)/agate.ko \
-	$(BUILD)/tests/kmod/$(1)/agate_inject.ko $(BUILD)/guest/kernel-$(1)/modules $(GUEST_PROGRAMS) $(CARD_FIRMWARE) $(BUILD)/bin/agate-info $(BUILD)/bin/agate-map $(BUILD)/bin/agate-top $(LIBAGATE) tests/guest/run.sh tests/guest/run-card.sh tests/guest/run-lib.sh tests/guest/run-checks.sh tests/guest/address.awk tests/guest/turns.awk tests/guest/victims.awk, \
+# each spends much of its time waiting for a lock whose holder is not running.  A word behind
+# the name of a suite is its argument.
+guest_suite = $(call suite,guest-$(1)/$(firstword $(2)),$(3),900,$($(4)_INPUTS) code:$(BUILD)/driver/$(1)/agate.ko \
+	$(BUILD)/tests/kmod/$(1)/agate_inject.ko $(BUILD)/guest/kernel-$(1)/modules $(GUEST_PROGRAMS) $(CARD_FIRMWARE) $(BUILD)/bin/agate-info $(BUILD)/bin/agate-map $(BUILD)/bin/agate-top $(LIBAGATE) tests/guest/run.sh tests/guest/run-card.sh tests/guest/run-lib.sh tests/guest/run-checks.sh tests/guest/address.awk tests/guest/turns.awk tests/guest/supplies.awk tests/guest/victims.awk, \
 	tests/guest/run.sh $(1) $(2))
 $(foreach s,both swiotlb reset reload power shared two dvfs wired card moves gpu-off long fuzz fuzz-card,$(call guest_suite,debug,$(s),2d,DEBUG))
 
 # Tests that nobody here wrote.
 $(call suite,strangers,2,600,$(FAST_INPUTS) code:$(BUILD)/driver/fast/agate.ko $(KERNEL_FAST)/modules $(STRANGERS) \
 	maybe:/usr/bin/drmdevice tests/guest/run-lib.sh tests/strangers,tests/strangers/strangers.sh)
+
+# On a card every third allocation fails in its turn, another one after each commit; test-long
+# takes all.
+FAILNTH_TURN	:= $(shell expr $$(git rev-list --count HEAD 2>/dev/null || echo 0) % 3 + 1)
+$(call guest_suite,debug,card-failnth $(FAILNTH_TURN),2d,DEBUG)
 
 # Every lab that can be graded: its scores, and its mutants, which those who keep single
 # verdicts keep themselves.
@@ -85,7 +91,7 @@ guest_mutants	= $(call suite,guest-mutants/$(1)/$(lastword $(3)),2,900,$(FAST_IN
 	$(BUILD)/driver/fast/agate.ko $(BUILD)/tests/kmod/fast/agate_inject.ko \
 	$(BUILD)/guest/kernel-fast/modules $(CARD_FIRMWARE) $(BUILD)/bin/agate-info $(BUILD)/bin/agate-map $(BUILD)/bin/agate-top $(LIBAGATE) kernel include solutions \
 	tests/mutants/$(1) $(2) tests/guest/part-lib.sh tests/guest/run.sh tests/guest/run-card.sh tests/guest/run-lib.sh tests/guest/run-checks.sh \
-	tests/guest/address.awk tests/guest/victims.awk tests/tap.sh, \
+	tests/guest/address.awk tests/guest/supplies.awk tests/guest/victims.awk tests/tap.sh, \
 	$(2) $(3) $(words $(SHARDS)))
 GUEST_MUTANTS	:= 16 17 18 21 23 24 26
 $(foreach s,$(TURNS),$(foreach n,$(GUEST_MUTANTS),$(call guest_mutants,$(n),tests/guest/mutants.sh,$(n) $(s))) \
@@ -199,6 +205,7 @@ $(foreach s,calls jobs bifrost lite swiotlb reset,$(call long,repeat/guest-fast-
 	tests/repeat.sh 10 tests/guest/run.sh fast $(s)))
 $(call long,strangers/all,2,900,tests/strangers/strangers.sh --long)
 $(foreach s,storm swiotlb-storm storm-two swiotlb-storm-two storm-card cards halves suspend victims,$(call long,guest-debug/$(s),2d,3600,tests/guest/run.sh debug $(s)))
+$(call long,all-card-failnth,2d,3600,tests/guest/run.sh debug card-failnth)
 # For how long, and which calls: FUZZ_SEED is in the log.
 FUZZ_SECONDS	?= 300
 FUZZ_SEED	?= $(shell date +%s)

@@ -4,6 +4,7 @@
  * push another one out for it, bring that one back, and map it for the CPUs.
  */
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "fail_nth.h"
@@ -249,7 +250,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fail_populate),
@@ -261,5 +262,7 @@ int main(void)
 		cmocka_unit_test(fail_flip),
 	};
 
+	if (argc > 1)
+		fail_nth_take_turn(atoi(argv[1]));
 	return cmocka_run_group_tests_name("failnth-card", tests, setup, teardown);
 }

@@ -3,10 +3,13 @@
  * Every allocation fails once, where a client chooses the ranges of its address spaces: a call
  * that fails has changed nothing.
  */
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "dmabuf.h"
 #include "fail_nth.h"
+#include "graded.h"
+#include "kernel_memory.h"
 #include "user_memory.h"
 
 #define WORD	0x51ull
@@ -18,6 +21,10 @@
 #define USER_VA		(AREA + 96 * MIB)
 
 static struct {
+	struct space beside;	/* nobody changes it; all words are WORD in what it has at AREA */
+	struct bo theirs;
+	char their_tables[KERNEL_MEMORY_SIZE];
+	char tables[KERNEL_MEMORY_SIZE];	/* of all, before the call */
 	struct space space;
 	struct bo bo;		/* all words are WORD; bound at AREA */
 	struct bo shared;	/* of no address space, bound behind @bo, too */
@@ -35,11 +42,14 @@ static void before(void)
 {
 	struct drm_agate_vm_create arg = {};
 
+	/* Those of before free their tables. */
+	guest_wait_counter("jobs", 0);
 	world.other = guest_open();
 	assert_int_equal(guest_ioctl(world.other, DRM_IOCTL_AGATE_VM_CREATE, &arg), 0);
 	world.vm = arg.vm_id;
 	world.timeline = guest_timeline();
 	world.in = guest_timeline_syncobj(world.space.fd, world.timeline);
+	kernel_tables(world.tables);
 }
 
 /* Another driver has had it, for which it went to system memory: the next job brings it back. */
@@ -82,22 +92,39 @@ static void after(void)
 	space_holds(&world.space, SHARED_VA, WORD);
 	guest_wait_counter("jobs", 0);
 	guest_wait_counter("files", 1);
-	guest_wait_counter("vms", 2);
-	guest_wait_counter("bos", 5);
+	guest_wait_counter("vms", 3);
+	guest_wait_counter("bos", 8);
+}
+
+/* No byte of a table is another one than before the call. */
+static void check_tables(void)
+{
+	static char now[KERNEL_MEMORY_SIZE];
+
+	kernel_tables(now);
+	assert_string_equal(now, world.tables);
 }
 
 /* The change waits for the timeline; if the call failed, there is none. */
 static void after_change(uint64_t want)
 {
+	if (world.err)
+		check_tables();
+	else
+		assert_true(kernel_tables_stay(world.tables));
 	guest_timeline_advance(world.timeline);
 	if (want)
 		space_holds(&world.space, CUT, want);
 	else
 		space_is_hole(&world.space, CUT);
-	if (world.err)
+	if (world.err) {
 		assert_int_equal(guest_counter("va_nodes"), world.va_nodes);
-	else
+		check_tables();
+	} else {
 		space_map(&world.space, &world.bo, AREA);
+	}
+	assert_true(kernel_tables_stay(world.their_tables));
+	space_holds(&world.beside, AREA, WORD);
 	after();
 }
 
@@ -202,7 +229,13 @@ static int setup(void **state)
 	struct space *space = &world.space;
 
 	(void)state;
-	*space = space_on(guest_open());
+	inject_load();
+	world.beside = space_on(guest_open());
+	world.theirs = space_bo(&world.beside, 4 * PAGE, VRAM);
+	space_map(&world.beside, &world.theirs, AREA);
+	assert_int_equal(space_fill(&world.beside, AREA, world.theirs.size, WORD), 1);
+	kernel_tables(world.their_tables);
+	*space = space_on(world.beside.fd);
 	world.bo = space_bo(space, 4 * MIB, VRAM);
 	space_map(space, &world.bo, AREA);
 	world.fresh = space_bo(space, 4 * PAGE, VRAM);
@@ -228,12 +261,13 @@ static int teardown(void **state)
 	guest_destroy(&world.shared);
 	munmap(world.memory, 2 * PAGE);
 	space_end(&world.space);
-	close(world.space.fd);
+	guest_destroy(&world.theirs);
+	space_close(&world.beside);
 	guest_assert_nothing_left();
 	return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fail_vm_create),
@@ -246,5 +280,7 @@ int main(void)
 		cmocka_unit_test(fail_create_bo),
 	};
 
+	if (argc > 1)
+		fail_nth_take_turn(atoi(argv[1]));
 	return cmocka_run_group_tests_name("failnth-vm", tests, setup, teardown);
 }

@@ -25,3 +25,20 @@ void kernel_memory(uint64_t from, char text[KERNEL_MEMORY_SIZE])
 	fclose(file);
 	assert_true(len > 0);
 }
+
+void kernel_tables(char text[KERNEL_MEMORY_SIZE])
+{
+	kernel_memory(TABLES_START, text);
+}
+
+bool kernel_tables_stay(const char before[KERNEL_MEMORY_SIZE])
+{
+	static char now[KERNEL_MEMORY_SIZE], copy[KERNEL_MEMORY_SIZE];
+
+	kernel_tables(now);
+	strcpy(copy, before);
+	for (char *line = strtok(copy, "\n"); line; line = strtok(NULL, "\n"))
+		if (!strstr(now, line))
+			return false;
+	return true;
+}

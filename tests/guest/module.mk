@@ -49,7 +49,7 @@ $(addprefix $(GUEST_TEST_DIR)/,cards debugged failnth failnth-two failnth-vm fli
 $(addprefix $(GUEST_TEST_DIR)/,cards debugged failnth-two kmap limit one-goes storm tt two-gpus): $(GUEST_TEST_DIR)/gpus.o
 $(addprefix $(GUEST_TEST_DIR)/,absent asleep backing caught contiguous dvfs heaps one-goes parked \
 		power-sticks prime probed reservations runtime-pm spaces strangers trips own-vram limit placed pool tt \
-		debugged fault-mode flip flip-ends gpu-off kmap long-ends mover-ends residency sleep-ends stalled suspend victims vm-bind vm-shared vm-strain vm-tables wired): \
+		debugged failnth-vm fault-mode flip flip-ends gpu-off kmap long-ends mover-ends residency sleep-ends stalled suspend victims vm-bind vm-shared vm-strain vm-tables wired): \
 		$(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kernel.o)
 
 $(addprefix $(GUEST_TEST_DIR)/,cards debugged failnth-card gpu-off kmap limit mover-ends placed pool residency sleep-ends victims): $(GUEST_TEST_DIR)/placed_client.o
@@ -61,7 +61,7 @@ $(addprefix $(GUEST_TEST_DIR)/,flip flip-ends gpu-off residency sleep-ends suspe
 $(addprefix $(GUEST_TEST_DIR)/,failnth-vm fault-mode gpu-off limit long-ends long-running pages-go stalled userptr vm-bind vm-shared vm-random vm-strain vm-tables): $(GUEST_TEST_DIR)/vm_client.o
 $(addprefix $(GUEST_TEST_DIR)/,fault-mode long-ends long-running stalled): $(GUEST_TEST_DIR)/endless.o
 $(addprefix $(GUEST_TEST_DIR)/,fault-mode gpu-off long-ends sleep-ends stalled suspend vm-tables): $(GUEST_TEST_DIR)/system_sleep.o
-$(addprefix $(GUEST_TEST_DIR)/,sleep-ends vm-tables): $(GUEST_TEST_DIR)/kernel_memory.o
+$(addprefix $(GUEST_TEST_DIR)/,failnth-vm sleep-ends vm-tables): $(GUEST_TEST_DIR)/kernel_memory.o
 $(GUEST_TEST_DIR)/pages-go: $(GUEST_TEST_DIR)/swap_space.o
 $(GUEST_TEST_DIR)/fuzz: $(addprefix $(GUEST_TEST_DIR)/fuzz_,calls.o memory.o structs.o values.o world.o)
 

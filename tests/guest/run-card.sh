@@ -44,7 +44,8 @@ flips | moves | moves-port)
 		"$@" "$(test_step pool)" "$(test_step tt)" \
 		"$(test_step vm-bind)" "$(test_step vm-shared)" "$(test_step vm-strain)" \
 		"$(test_step vm-tables in_vram)" "$(test_step vm-tables unwritten)" \
-		"$(test_step vm-tables flushed_first)" "$(test_step vm-tables their_part)" \
+		"$(test_step vm-tables flushed_first)" "$(test_step vm-tables failed)" \
+		"$(test_step vm-tables their_part)" \
 		"$(test_step userptr)" "$(test_step pages-go)" "$(test_step vm-library)" \
 		"$(inject fail-mover:3,fail-mover:4)" "$(test_step vm-bind behind_a_fence)" \
 		"$(load "$patient page_limit=16")" "$(test_step limit)" "$(test_step residency swapped)" \
@@ -80,7 +81,8 @@ flips | moves | moves-port)
 binds)
 	set -- "$firmware" "$(load $patient)" "$(test_step vm-bind)" "$(test_step vm-shared)" "$(test_step vm-strain)" \
 		"$(test_step vm-tables in_vram)" "$(test_step vm-tables unwritten)" \
-		"$(test_step vm-tables flushed_first)" "$(test_step vm-tables their_part)" \
+		"$(test_step vm-tables flushed_first)" "$(test_step vm-tables failed)" \
+		"$(test_step vm-tables their_part)" \
 		"$(test_step userptr)" "$(test_step pages-go)" "$(test_step long-running)" \
 		"$(test_step fault-mode)" "$(test_step vm-library)" ;;
 chains)
@@ -88,7 +90,7 @@ chains)
 tables)
 	sim_args="$a_card --ggtt-64k"
 	set -- "$firmware" "$(load $patient)" "$(test_step vm-tables in_vram)" \
-		"$(test_step vm-tables unwritten)" "$(test_step vm-tables flushed_first)" \
+		"$(test_step vm-tables unwritten)" "$(test_step vm-tables flushed_first)" "$(test_step vm-tables failed)" \
 		"$(test_step vm-tables their_part)" ;;
 faults)
 	set -- "$firmware" "$(load $patient)" "$(test_step fault-mode)" \
@@ -132,6 +134,8 @@ suspend | suspend-port | suspend-mutants)
 				insmod $GUEST/mutant.ko timeout_ms=$endless"
 			case $t in
 			table) set -- "$@" "$table" "$(test_step suspend nobody)" "$table" ;;
+			supplies) set -- "$@" "$(mark "$name")" "$(test_step suspend nobody)" \
+				"$(mark '')" ;;
 			power_was_cut) set -- "$@" "$cut" "$back" "$(test_step suspend $t)" ;;
 			asleep) set -- "$@" "$(test_step vm-tables asleep)" ;;
 			copy_fails) set -- "$@" "$(inject fail-mover:3,fail-mover:4)" \
@@ -170,18 +174,22 @@ half | halves)
 	set -- "$firmware" "$(load $patient)" "$(test_step placed "'*_half' $how")" ;;
 victims)
 	sim_args="$a_card --sim-arg --log-level --sim-arg walks"
-	# A GPU that sleeps has forgotten what `away` wants to see flushed.
+	# A GPU that sleeps has forgotten what these two want to see flushed.
 	set -- "$firmware" "$(load "$patient runtime_pm=0")" "$(mark away)" \
-		"$(test_step victims away)" "$(load $patient)"
+		"$(test_step victims away)" "$(mark bound)" \
+		"$(test_step vm-strain one_comes_back)" "$(load $patient)"
 	for t in oldest_first locked_stays elsewhere_first in_the_window two_leave second_wish \
 		behind_jobs behind_running parked_first given_back_first; do
 		set -- "$@" "$(mark $t)" "$(test_step victims $t)"
 	done
 	set -- "$@" "$(mark waits)" "$(test_step vm-bind behind_a_fence)"
 	set -- "$@" "$(mark '')" "$(test_step victims off_the_lists_first)" \
-		"$(test_step victims dying_first)" "$(test_step victims in_turn)"
-	[ "$flavour" = fast ] || set -- "$@" "$(test_step failnth-card)" \
-		"$(test_step failnth-vm)" "$(test_step lock-order)" ;;
+		"$(test_step victims dying_first)" "$(test_step victims in_turn)" ;;
+card-failnth)
+	# Only the debug kernel makes allocations fail by number, and has lockdep.
+	sim_args=$a_card
+	set -- "$firmware" "$(load $patient)" "$(test_step failnth-card $failnth_turn)" \
+		"$(test_step failnth-vm $failnth_turn)" "$(test_step lock-order)" ;;
 tt-mutants)
 	# $MUTANTS has drivers with bugs, and in its file plan who has to see each.
 	sim_args="$a_card --dma-bits 32"

@@ -36,6 +36,14 @@ table_same()
 	sed -n 's/^# crc //p' "$console.out" | sort | uniq -c | awk '{ n += $1 } END { exit NR != 1 || n != 2 }'
 }
 
+supplies_off()
+{
+	awk -f tests/guest/supplies.awk "$console.events" >"$console.supplies"
+	[ -s "$console.supplies" ] || return 0
+	head -n 5 "$console.supplies" | sed 's/^/# /'
+	return 1
+}
+
 case $suite in
 flips | moves*)
 	echo "1..1"
@@ -46,10 +54,11 @@ gpu-off)
 	points=0
 	point "the display showed what the tests say" frames_right 8 ;;
 suspend*)
-	echo "1..2"
+	echo "1..3"
 	points=0
 	point "the display showed what the tests say" frames_right 20
-	point "the table is what it was" table_same ;;
+	point "the table is what it was" table_same
+	point "both supplies were off while the system slept" supplies_off ;;
 esac
 if [ "$suite" = reset ]; then
 	# Probe and removal make one each.
@@ -106,11 +115,9 @@ fi
 # The GPU's log has the BOs that leave in the order that the program expects.
 victims()
 {
-	grep '^# away: ' "$console.out" | {
-		read -r _ _ first end mark
-		awk -v first="$first" -v end="$end" -v mark="$mark" -f tests/guest/address.awk \
-			-f tests/guest/victims.awk "$console.events"
-	} >"$console.left"
+	grep '^# range ' "$console.out" >"$console.ranges"
+	awk -f tests/guest/address.awk -f tests/guest/victims.awk "$console.ranges" \
+		"$console.events" >"$console.left"
 	grep '^# [a-z_]*: leave' "$console.out" | diff - "$console.left" >"$console.diff" && return
 	sed 's/^/# /' "$console.diff"
 	return 1

@@ -4,7 +4,7 @@
 # run.sh: run one suite of guest tests in a fresh guest, as TAP.
 #
 # usage: tests/guest/run.sh fast|debug calls|jobs|both|bifrost|lite|swiotlb|reset|reload|
-#                           power|card|card-port|moves|moves-port|suspend|suspend-port|shared|two|two-none|swiotlb-two|dvfs|
+#                           power|card|card-port|card-failnth|moves|moves-port|suspend|suspend-port|shared|two|two-none|swiotlb-two|dvfs|
 #                           binds|chains|tables|faults|flips|half|kmaps|limits|gpu-off|long|wired|edges|edges-lite|fuzz|fuzz-card|storm|storm-two|
 #                           swiotlb-storm|swiotlb-storm-two
 #
@@ -24,6 +24,8 @@
 #            power-long also has reset_without_commands, whose window is not always hit
 #   card     a card, whose VRAM jobs and CPUs use, until its supply goes and comes
 #   card-port  the same on the GPU of bifrost, whose table is not in BAR2
+#   card-failnth  every allocation of each call that a card has fails once, on the debug kernel;
+#            run.sh debug card-failnth TURN: every third one, from that number (1 .. 3) on
 #   moves    a card with firmware: BOs with a placement, which move, and with a limit of system
 #            memory, which are swapped; its display shows them
 #   moves-port  the same on the GPU of bifrost, which translates VRAM by 64 KiB and reaches no more
@@ -82,6 +84,7 @@ set -u
 
 flavour=$1 suite=$2
 fuzz_seconds=${3:-10} fuzz_seed=${4:-1}
+failnth_turn=${3:-}
 # A suite that hangs is ended for its silence (tests/suite.sh); this is for the worst busy machine.
 limit=600
 [ "$flavour" = fast ] || limit=2400

@@ -347,7 +347,43 @@ static void under_load(void **state)
 
 /* ---- When it goes wrong --------------------------------------------------------- */
 
-/* One step after the other cannot be done: the system stays awake, and all goes on. */
+/* A client whose system is to sleep, its memory, and the frame that the display shows. */
+struct awake {
+	struct client client;
+	struct bo bos[KINDS];
+	struct bo frame;
+	unsigned int picture;
+};
+
+#define WAIT	"agate_sleepers_wait"
+
+/*
+ * The @nth call of a step fails: the system stays awake, and all goes on.  Return: how often the
+ * driver waited for a BO.
+ */
+static unsigned int refuse(struct awake *awake, const char *symbol, unsigned int nth, int err)
+{
+	unsigned int waits;
+
+	inject_load();
+	inject_anybody(true);
+	inject_fail(symbol, nth, err);
+	if (strcmp(symbol, WAIT))
+		inject_count(WAIT);
+	/* The card has its power all the time. */
+	inject_count("agate_card_power_off");
+	assert_int_equal(sleep_devices(), err);
+	assert_in_range(inject_hits(symbol), nth, 2 * (KINDS + 1));
+	assert_int_equal(inject_hits("agate_card_power_off"), 0);
+	waits = inject_hits(WAIT);
+	inject_clear();
+	check_all(&awake->client, awake->bos, 0x1000);
+	draw(&awake->client, &awake->frame, ++awake->picture);
+	show(awake->client.fd, whole(&awake->frame, 0), awake->picture);
+	return waits;
+}
+
+/* One step after the other cannot be done. */
 static void refused(void **state)
 {
 	static const struct {
@@ -355,41 +391,35 @@ static void refused(void **state)
 		int err;
 	} steps[] = {
 		{ "agate_card_status", EIO },
+		{ "agate_mover_status", EIO },
 		{ "agate_ttm_evict", ENOMEM },
 		{ "agate_placed_make_present", ENOMEM },
-		{ "agate_sleepers_wait", EBUSY },
+		{ WAIT, EBUSY },
 		{ "agate_sleepers_save", ENOMEM },
-		{ "agate_scan_suspend", EBUSY },
 		{ "agate_mover_suspend", EBUSY },
 		{ "agate_fw_stop", ETIMEDOUT },
+		{ "agate_scan_suspend", EBUSY },
 	};
-	struct client client = client_open();
-	struct bo bos[KINDS], frame = placed(client.fd, FRAME, 0, VRAM);
+	struct awake awake = { .client = client_open(), .picture = 31 };
+	unsigned int waits = 0;
 
 	(void)state;
-	make_all(&client, bos);
-	draw(&client, &frame, 31);
-	show(client.fd, whole(&frame, 0), 31);
-	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-		inject_load();
-		inject_anybody(true);
-		inject_fail(steps[i].symbol, 1, steps[i].err);
-		/* The card has its power all the time. */
-		inject_count("agate_card_power_off");
-		assert_int_equal(sleep_devices(), steps[i].err);
-		assert_in_range(inject_hits(steps[i].symbol), 1, 2 * (KINDS + 1));
-		assert_int_equal(inject_hits("agate_card_power_off"), 0);
-		inject_clear();
-		check_all(&client, bos, 0x1000);
-		draw(&client, &frame, 32 + (unsigned int)i);
-		show(client.fd, whole(&frame, 0), 32 + (unsigned int)i);
-	}
-	sleep_and_show(31 + (unsigned int)(sizeof(steps) / sizeof(steps[0])));
-	check_all(&client, bos, 0x1000);
-	assert_int_equal(stop(client.fd), 0);
-	guest_destroy(&frame);
-	destroy_all(bos);
-	client_close(&client);
+	awake.frame = placed(awake.client.fd, FRAME, 0, VRAM);
+	make_all(&awake.client, awake.bos);
+	draw(&awake.client, &awake.frame, awake.picture);
+	show(awake.client.fd, whole(&awake.frame, 0), awake.picture);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+		waits = refuse(&awake, steps[i].symbol, 1, steps[i].err);
+	/* By the last of them it has waited for all BOs twice: to let them go, and for their copies. */
+	assert_true(waits > 0);
+	assert_int_equal(waits % 2, 0);
+	refuse(&awake, WAIT, waits / 2 + 1, EBUSY);
+	sleep_and_show(awake.picture);
+	check_all(&awake.client, awake.bos, 0x1000);
+	assert_int_equal(stop(awake.client.fd), 0);
+	guest_destroy(&awake.frame);
+	destroy_all(awake.bos);
+	client_close(&awake.client);
 }
 
 /* The mover does not bring a BO back: its user is told, and nobody else notices. */
@@ -432,28 +462,61 @@ static void come_again(void)
 	client_close(&client);
 }
 
-/* The firmware does not start: the device is gone, and says so. */
-static void stays_off(void **state)
+/* Every call finds the device gone, a little later. */
+static void wait_gone(const struct client *client)
 {
-	struct client client = client_open();
-	struct bo bo = placed(client.fd, SIZE, 0, VRAM), end = guest_bo(client.fd, PAGE, 0);
-	int fence;
+	const int64_t end = guest_deadline(20000);
+	int err;
 
-	(void)state;
+	do {
+		assert_true(guest_deadline(0) < end);
+		err = guest_wait(client->fd, client->jobs.handle, 0);
+	} while (!err);
+	assert_int_equal(err, ENODEV);
+}
+
+/*
+ * A step on the way back fails, in a call that @within makes, if that is not NULL: the device is
+ * gone, and says so, also to those that wait for a job.
+ */
+static void stay_off(const char *within, const char *symbol, int err)
+{
+	struct client client = client_open(), other = client_open();
+	struct bo bo = placed(client.fd, SIZE, 0, VRAM), end = guest_bo(client.fd, PAGE, 0), more;
+	int runs, waits;
+
 	fill(&client, &bo, 1);
 	guest_job_write64(&end, 0, end.va, end.va + DATA, 1);
-	fence = guest_submit_fence(&end, 0);
+	runs = guest_submit_fence(&end, 0);
+	/* Jobs of one file have their order. */
+	guest_job_write64(&client.jobs, 0, 0, client.jobs.va + DATA, 1);
+	waits = guest_submit_fence(&client.jobs, 0);
 	inject_load();
 	inject_anybody(true);
-	inject_fail("agate_fw_start", 1, EIO);
+	if (within)
+		inject_within(within);
+	inject_fail(symbol, 1, err);
 	assert_int_equal(sleep_devices(), 0);
-	assert_int_equal(inject_hits("agate_fw_start"), 1);
+	assert_int_equal(inject_hits(symbol), 1);
 	inject_clear();
-	assert_int_equal(guest_fence_end(fence), -ENODEV);
+	wait_gone(&other);
+	assert_int_equal(guest_fence_end(runs), -ENODEV);
+	assert_int_equal(guest_fence_end(waits), -ENODEV);
 	assert_int_equal(flip(client.fd, whole(&bo, 0)), ENODEV);
+	assert_int_equal(try_placed(other.fd, SIZE, 0, VRAM, &more), ENODEV);
 	munmap(end.cpu, end.size);
 	client_abandon(&client);
+	client_abandon(&other);
 	come_again();
+}
+
+/* The supply does not come back, the firmware does not start, or the GPU does not reset. */
+static void stays_off(void **state)
+{
+	(void)state;
+	stay_off("agate_card_power_on", "agate_card_status", EIO);
+	stay_off(NULL, "agate_fw_start", EIO);
+	stay_off("agate_sleep_end", "agate_gpu_soft_reset", ETIMEDOUT);
 }
 
 /* Its supply was cut, and is back: nothing is saved as if it were contents. */

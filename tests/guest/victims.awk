@@ -1,26 +1,50 @@
 # SPDX-License-Identifier: MIT
 #
 # victims.awk: which BOs leave VRAM in a GPU's event log, as the lines that victims.c prints, and
-# what is wrong with that.  Behind address.awk; `first` and `end` are addresses of the BO that
-# the test `away` looks at, and `mark` is that of its two chains between which this BO leaves and
-# comes back.
+# what is wrong with that.  Behind address.awk; before the log comes a file with the lines
+#
+#   # range TEST FIRST END MARK
+#
+# that such a test prints of which one BO leaves and comes back: the BO's addresses, and that of
+# the two chains between which it does so.
 #
 # A mark names each test.  Its first BOs have 8 MiB each, and are numbered as they are cleared.
+
+$2 == "range" {
+	first[$3] = address($4)
+	end[$3] = address($5)
+	mark[$3] = $6
+	next
+}
 
 function in_vram(addr)
 {
 	return addr >= 549755813888	# AGATE_PHYS_VRAM
 }
 
+function end_test()
+{
+	if (test in first) {
+		looked++
+		if (marks != 2 || !commands["FLUSH_MEM"] || !commands["FLUSH_PT"])
+			print test ": the BO was not flushed when it left, or when it came back"
+		if (!walks)
+			print test ": no walk reached the BO"
+	} else if (test != "" && test != "waits") {
+		print "# " test ": leave" left
+	}
+}
+
 function begin_test(name)
 {
-	if (test != "" && test != "away" && test != "waits")
-		print "# " test ": leave" left
+	end_test()
 	test = name
 	left = last = ""
-	back = cleared = running = 0
+	back = cleared = running = marks = walks = 0
 	delete owner
 	delete here
+	delete coming
+	delete commands
 }
 
 /"event": "mark"/ { begin_test(field("text")) }
@@ -60,7 +84,7 @@ END { begin_test("") }
 # In `waits` a page table changes behind a fence.
 test == "waits" && /"event": "mover_begin".*"op": "STORE"/ { stores++ }
 
-# In `away` one BO comes back.
+# In the tests with a range one BO comes back.
 /"event": "mover_end".*"op": "COPY"/ {
 	dst = address(field("dst"))
 	if (dst in coming)
@@ -68,39 +92,37 @@ test == "waits" && /"event": "mover_begin".*"op": "STORE"/ { stores++ }
 	delete coming[dst]
 }
 
-test == "away" && /"event": "walk".*"maps"/ {
+test in first && /"event": "walk".*"maps"/ {
 	va = address(field("va"))
-	if (va >= address(first) && va < address(end)) {
+	if (va >= first[test] && va < end[test]) {
 		pa = address(field("maps"))
 		walks++
 		if (!((pa - pa % 2097152) in here))
-			print "a walk of " field("va") " reached " field("maps")
+			print test ": a walk of " field("va") " reached " field("maps")
 	}
 }
 
-test == "away" && /"event": "chain_start"/ && field("head") == mark {
+test in first && /"event": "chain_start"/ && field("head") == mark[test] {
 	space = field("as")
 	marks++
 }
 
 # hardware.md, section 4.4.  UPDATE drops all translations.
-test == "away" && marks == 1 && /"event": "as_command"/ && field("as") == space {
+test in first && marks == 1 && /"event": "as_command"/ && field("as") == space {
 	command = field("command")
 	region = address(field("lockaddr"))
 	size = 2 ^ (region % 64 + 1)
 	if (size < 32768)
 		size = 32768
 	region -= region % size
-	if (command == "UPDATE" || region < address(first) || region + size > address(end))
-		print command " of " field("lockaddr") " in a space in which only " first " moves"
+	if (command == "UPDATE" || region < first[test] || region + size > end[test])
+		print test ": " command " of " field("lockaddr") ", where nothing moves"
 	commands[command]++
 }
 
 END {
-	if (marks != 2 || !commands["FLUSH_MEM"] || !commands["FLUSH_PT"])
-		print "the BO was not flushed when it left, or when it came back"
-	if (!walks)
-		print "no walk reached the BO"
+	if (looked != 2)
+		print looked + 0 " tests with a range, not 2"
 	if (!stores)
 		print "the mover stored no page-table entry"
 }

@@ -493,7 +493,7 @@ static void mark_log(struct placed_client *client)
 static void tell_range(const struct bo *bo, const struct placed_client *marks)
 {
 	assert_int_equal(bo->va % SIZE, 0);
-	printf("# away: %#llx %#llx %#llx\n", (unsigned long long)bo->va,
+	printf("# range away %#llx %#llx %#llx\n", (unsigned long long)bo->va,
 	       (unsigned long long)(bo->va + SIZE), (unsigned long long)(marks->jobs.va + MARK));
 	fflush(stdout);
 }

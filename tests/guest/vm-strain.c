@@ -8,6 +8,7 @@
 #include "vm_client.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <unistd.h>
 
 /* ---- Who waits for whom ------------------------------------------------------------ */
@@ -296,6 +297,73 @@ static void change_ends_with_reset(void **state)
 	guest_assert_nothing_left();
 }
 
+/* ---- What has moved ------------------------------------------------------------------ */
+
+#define COUNT		7u	/* so many BOs fill VRAM */
+#define LARGE		(8 * MIB)
+/* Where the job is that shows in the log where a time begins, and where it ends. */
+#define MARK		0x300u
+
+static void mark_log(struct space *space)
+{
+	struct drm_agate_sync out = { .handle = guest_syncobj(space->fd) };
+	struct drm_agate_submit arg = {
+		.jc = JOBS_VA + MARK, .vm_id = space->vm, .out_syncs = (uintptr_t)&out,
+		.out_sync_count = 1,
+	};
+
+	guest_job_write64(&space->jobs, MARK, 0, SEEN_VA, 0);
+	assert_int_equal(guest_ioctl(space->fd, DRM_IOCTL_AGATE_SUBMIT, &arg), 0);
+	assert_int_equal(guest_fence_end(guest_sync_file(space->fd, out.handle)), 1);
+}
+
+static struct bo populated(int fd)
+{
+	struct bo bo;
+
+	assert_int_equal(space_create(fd, 0, LARGE, AGATE_BO_POPULATE, VRAM, &bo), 0);
+	assert_int_equal(guest_wait(fd, bo.handle, FOREVER), 0);
+	return bo;
+}
+
+/*
+ * One of two BOs leaves, and the next job brings it back, to another place.  Between the two marks
+ * in the log the GPU flushes its range, and not the other one's, which has not moved; and no walk
+ * reaches it where it was (victims.awk).
+ */
+static void one_comes_back(void **state)
+{
+	struct space space = space_on(guest_open());
+	struct bo moves = space_bo(&space, LARGE, VRAM), stays = space_bo(&space, LARGE, VRAM);
+	struct bo others[COUNT - 2], instead;
+	int fd = guest_open();
+
+	(void)state;
+	space_map(&space, &moves, AREA);
+	space_map(&space, &stays, AREA + LARGE);
+	assert_int_equal(space_fill(&space, AREA, 2 * LARGE, 21), 1);
+	for (unsigned int i = 0; i < COUNT - 2; i++)
+		others[i] = populated(fd);
+	printf("# range bound %#llx %#llx %#llx\n", AREA, AREA + LARGE, JOBS_VA + MARK);
+	fflush(stdout);
+	mark_log(&space);
+	instead = populated(fd);
+	guest_destroy(&others[2]);
+	guest_wait_counter("bos", COUNT + 2);
+	space_holds(&space, AREA, 21);
+	space_holds(&space, AREA + LARGE, 21);
+	space_holds(&space, AREA + LARGE - 8, 21);
+	mark_log(&space);
+	for (unsigned int i = 0; i < COUNT - 2; i++)
+		if (i != 2)
+			guest_destroy(&others[i]);
+	guest_destroy(&instead);
+	close(fd);
+	guest_destroy(&moves);
+	guest_destroy(&stays);
+	space_close_last(&space);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -307,6 +375,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_teardown(take_turns, guest_teardown),
 		cmocka_unit_test_teardown(many_external, guest_teardown),
 		cmocka_unit_test_teardown(change_ends_with_reset, guest_teardown),
+		cmocka_unit_test_teardown(one_comes_back, guest_teardown),
 	};
 
 	if (argc > 1)

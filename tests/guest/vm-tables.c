@@ -99,17 +99,34 @@ static void in_vram(void **state)
 	guest_assert_nothing_left();
 }
 
-/* Is each table that there was still what it was?  There may be more. */
-static bool tables_are(char before[KERNEL_MEMORY_SIZE])
-{
-	static char now[KERNEL_MEMORY_SIZE], copy[KERNEL_MEMORY_SIZE];
+/* An address space beside, with its tables as they are; only its owner changes them. */
+struct neighbour {
+	struct space space;
+	struct bo bo;
+	char tables[KERNEL_MEMORY_SIZE];
+};
 
-	kernel_memory(VISIBLE - VISIBLE / PART, now);
-	strcpy(copy, before);
-	for (char *line = strtok(copy, "\n"); line; line = strtok(NULL, "\n"))
-		if (!strstr(now, line))
-			return false;
-	return true;
+/* It comes before all other address spaces. */
+static void neighbour_begin(struct neighbour *beside)
+{
+	inject_load();
+	beside->space = space_begin();
+	beside->bo = space_bo(&beside->space, 2 * BLOCK, SYSTEM);
+	space_map(&beside->space, &beside->bo, AREA);
+	assert_int_equal(space_fill(&beside->space, AREA, BLOCK, 3), 1);
+	kernel_tables(beside->tables);
+}
+
+static void neighbour_stays(struct neighbour *beside)
+{
+	assert_true(kernel_tables_stay(beside->tables));
+	space_holds(&beside->space, AREA, 3);
+}
+
+static void neighbour_end(struct neighbour *beside)
+{
+	guest_destroy(&beside->bo);
+	space_close_last(&beside->space);
 }
 
 /* A job that waits for a timeline. */
@@ -126,42 +143,131 @@ static uint32_t behind(struct space *space, int timeline, uint64_t value)
 
 /*
  * While a change waits nobody writes a table: a chain that uses the same ones comes and goes, and
- * sees nothing of it.
+ * sees nothing of it.  Those of another address space nobody writes afterwards, either.
  */
 static void unwritten(void **state)
 {
+	static struct neighbour beside;
 	static char before[KERNEL_MEMORY_SIZE];
-	struct space space = space_begin();
-	struct bo bo = space_bo(&space, 2 * BLOCK, SYSTEM);
 	int jobs = guest_timeline(), changes = guest_timeline();
-	uint32_t out = guest_syncobj(space.fd), job;
+	uint32_t out, job;
+	struct space space;
+	struct bo bo;
 
 	(void)state;
-	inject_load();
+	neighbour_begin(&beside);
+	space = space_on(guest_open());
+	bo = space_bo(&space, 2 * BLOCK, SYSTEM);
+	out = guest_syncobj(space.fd);
 	space_map_part(&space, &bo, AREA, BLOCK, 0);
 	/* From its end on its own change has been made. */
 	assert_int_equal(space_fill(&space, AREA, BLOCK, 4), 1);
 	job = behind(&space, jobs, 5);
-	kernel_memory(VISIBLE - VISIBLE / PART, before);
+	kernel_tables(before);
 	assert_int_equal(space_bind(&space, space_part(&bo, AREA + BLOCK, BLOCK, BLOCK, 0),
 				    guest_timeline_syncobj(space.fd, changes), out), 0);
-	assert_true(tables_are(before));
+	assert_true(kernel_tables_stay(before));
 	guest_timeline_advance(jobs);
 	assert_int_equal(guest_fence_end(guest_sync_file(space.fd, job)), 1);
+	neighbour_stays(&beside);
 	assert_false(space_signalled(space.fd, out));
-	assert_true(tables_are(before));
+	assert_true(kernel_tables_stay(before));
 	guest_timeline_advance(changes);
 	assert_int_equal(guest_fence_end(guest_sync_file(space.fd, out)), 1);
-	assert_false(tables_are(before));
+	assert_false(kernel_tables_stay(before));
+	neighbour_stays(&beside);
 	assert_int_equal(space_fill(&space, AREA + BLOCK, BLOCK, 6), 1);
 	space_holds(&space, AREA, 5);
 	close(jobs);
 	close(changes);
 	guest_destroy(&bo);
-	space_end(&space);
-	close(space.fd);
-	guest_assert_nothing_left();
+	space_close(&space);
+	neighbour_end(&beside);
 }
+
+/* ---- Changes that fail --------------------------------------------------------- */
+
+/* Both sides of it lie in blocks of 2 MiB, which a change has to split. */
+#define CUT		(AREA + 2 * MIB - BLOCK)
+
+/* What a change calls, in this order, and which call of that fails. */
+static const struct step {
+	const char *symbol;
+	unsigned int nth;
+	bool null;		/* the call returns NULL */
+	bool map_only;
+} steps[] = {
+	{ "agate_vm_bo_obtain", 1, false, true },
+	{ "agate_exec_lock", 1, false, false },
+	{ "agate_backing_populate", 1, false, true },
+	/* The copies of the tables from the root down, and a new one for each side. */
+	{ "table_alloc_aside", 1, true, false },
+	{ "table_alloc_aside", 2, true, false },
+	{ "table_alloc_aside", 3, true, false },
+	{ "table_alloc", 1, true, false },
+	{ "table_alloc", 2, true, false },
+	/* Here it is complete. */
+	{ "agate_bind_plan_write", 1, false, false },
+	{ "agate_mover_job_create", 1, false, false },
+	{ "agate_exec_reserve", 1, false, false },
+};
+
+/* One step fails: no byte of any table is another one than before. */
+static void fail_at(struct space *space, struct drm_agate_vm_bind arg, uint32_t in,
+		    const struct step *step)
+{
+	static char before[KERNEL_MEMORY_SIZE], after[KERNEL_MEMORY_SIZE];
+
+	kernel_tables(before);
+	if (step->null)
+		inject_fail_null(step->symbol, step->nth);
+	else
+		inject_fail(step->symbol, step->nth, ENOMEM);
+	assert_int_equal(space_bind(space, arg, in, 0), ENOMEM);
+	assert_in_range(inject_hits(step->symbol), step->nth, 2 * step->nth);
+	inject_clear();
+	kernel_tables(after);
+	assert_string_equal(after, before);
+}
+
+/* A change that waits would be the mover's to write. */
+static void failed(void **state)
+{
+	static struct neighbour beside;
+	int timeline = guest_timeline();
+	struct space space;
+	struct bo bo, fresh;
+	uint32_t in;
+
+	(void)state;
+	neighbour_begin(&beside);
+	space = space_on(guest_open());
+	bo = space_bo(&space, 4 * MIB, VRAM);
+	fresh = space_bo(&space, 2 * BLOCK, VRAM);
+	in = guest_timeline_syncobj(space.fd, timeline);
+	space_map(&space, &bo, AREA);
+	assert_int_equal(space_fill(&space, AREA, bo.size, 4), 1);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		fail_at(&space, space_part(&fresh, CUT, fresh.size, 0, 0), in, &steps[i]);
+		if (!steps[i].map_only)
+			fail_at(&space, space_gap(CUT, fresh.size), in, &steps[i]);
+		space_holds(&space, CUT, 4);
+		space_holds(&space, CUT + fresh.size - 8, 4);
+		neighbour_stays(&beside);
+	}
+	space_map(&space, &fresh, CUT);
+	space_holds(&space, CUT, 0);
+	space_holds(&space, CUT - 8, 4);
+	space_holds(&space, CUT + fresh.size, 4);
+	neighbour_stays(&beside);
+	close(timeline);
+	guest_destroy(&fresh);
+	guest_destroy(&bo);
+	space_close(&space);
+	neighbour_end(&beside);
+}
+
+/* ---- Where they are, and for how long ------------------------------------------- */
 
 /* No client takes all of VRAM by its tables: those that find no place are in system memory. */
 static void their_part(void **state)
@@ -280,6 +386,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_teardown(in_vram, guest_teardown),
 		cmocka_unit_test_teardown(unwritten, guest_teardown),
 		cmocka_unit_test_teardown(flushed_first, guest_teardown),
+		cmocka_unit_test_teardown(failed, guest_teardown),
 		cmocka_unit_test_teardown(their_part, guest_teardown),
 		cmocka_unit_test_teardown(asleep, guest_teardown),
 	};
