@@ -85,6 +85,9 @@ binds)
 		"$(test_step fault-mode)" "$(test_step vm-library)" ;;
 chains)
 	set -- "$firmware" "$(load $patient)" "$(test_step long-running)" ;;
+swiotlb-card)
+	sim_args=$a_card
+	set -- "$firmware" "$(load $patient)" "$(test_step vm-shared out_of_reach)" ;;
 tables)
 	sim_args="$a_card --ggtt-64k"
 	set -- "$firmware" "$(load $patient)" "$(test_step vm-tables in_vram)" \
