@@ -51,7 +51,8 @@ flips | moves | moves-port)
 		"$(load "$part_mapped")" "$(test_step kmap)" "$(test_step debugged)" \
 		"$(load "$uncombined")" "$(test_step kmap vram_kinds)" \
 		"$(load $patient)" \
-		"$(inject fail-mover:1,fail-mover:2)" "$(test_step placed "*lost")"
+		"$(inject fail-mover:30,fail-mover:31)" "$(test_step placed bound_is_lost)" \
+		"$(inject fail-mover:1,fail-mover:2)" "$(test_step placed contents_are_lost)"
 	set -- "$firmware" "$(load $patient)" "$@"
 	case $suite in
 	flips) set -- "$@" "$(test_step flip-ends unbound)" ;;
