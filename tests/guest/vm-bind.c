@@ -476,6 +476,23 @@ static void refuses_fields(void **state)
 	guest_assert_nothing_left();
 }
 
+static void bad_argument_pointers(void **state)
+{
+	static const unsigned long requests[] = {
+		DRM_IOCTL_AGATE_VM_CREATE, DRM_IOCTL_AGATE_VM_DESTROY, DRM_IOCTL_AGATE_VM_BIND,
+		DRM_IOCTL_AGATE_QUERY_REGIONS, DRM_IOCTL_AGATE_FLIP,
+	};
+	int fd = guest_open();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+		assert_int_equal(guest_ioctl(fd, requests[i], NULL), EFAULT);
+		assert_int_equal(guest_ioctl(fd, requests[i], (void *)8), EFAULT);
+	}
+	close(fd);
+	guest_assert_nothing_left();
+}
+
 /* The fields of other calls that name an address space. */
 static void refuses_names(void **state)
 {
@@ -532,6 +549,7 @@ int main(int argc, char *argv[])
 		cmocka_unit_test_teardown(refuses, guest_teardown),
 		cmocka_unit_test_teardown(refuses_fields, guest_teardown),
 		cmocka_unit_test_teardown(refuses_names, guest_teardown),
+		cmocka_unit_test_teardown(bad_argument_pointers, guest_teardown),
 	};
 
 	if (argc > 1)
