@@ -288,7 +288,10 @@ static void table_gets_full(int fd, const struct bo *large)
 	struct waiter crowd[CROWD];
 
 	for (unsigned int i = 0; i < CROWD; i++) {
-		crowd[i] = (struct waiter){ .fd = fd, .arg = all_of_it(large) };
+		/* A thread that begins when the table was full calls nothing. */
+		crowd[i] = (struct waiter){
+			.fd = fd, .arg = all_of_it(large), .err = ETIMEDOUT,
+		};
 		assert_int_equal(pthread_create(&crowd[i].thread, NULL, flip_in_vain, &crowd[i]),
 				 0);
 	}
