@@ -150,7 +150,8 @@ struct drm_agate_sync {
  * EINVAL also for an in-sync that has no fence yet; EFAULT for a BO whose pages
  * were taken (see MADVISE), because its contents are lost; EIO for a BO with a placement whose
  * contents were lost when it moved; ENOSPC when the BOs with a placement do not fit into their
- * memory at the same time.
+ * memory at the same time.  That goes for what is bound in the address space of @vm_id, too, and
+ * for its AGATE_VM_BIND_USERPTR bindings what is said there.
  */
 struct drm_agate_submit {
 	/** @jc: GPU address of the first job header, 64-aligned, not 0. */
@@ -287,7 +288,8 @@ struct drm_agate_create_bo {
 	 * chain uses it.  0: it never moves.  EINVAL for an unknown bit, with HEAP or
 	 * CONTIGUOUS, and for a BO that may only be in VRAM and is larger than all of it, or
 	 * with CPU_VISIBLE than the part that the CPUs reach; EOPNOTSUPP for a GPU without a
-	 * card.
+	 * card.  Where the GPU does not reach system memory where it lies, as on a machine that
+	 * bounces all DMA, EOPNOTSUPP comes from each call that has to put the BO there.
 	 */
 	__u32 placement;
 	/** @caching: AGATE_CACHING_*; WC with VRAM, and 0 without a placement. */
@@ -629,9 +631,9 @@ struct drm_agate_vm_destroy {
  * if it is there no more, or if the GPU may write and the process may not.  Unbind the part that
  * is gone, at an end of the binding, and the rest works.  Only the process that bound it may
  * use SUBMIT for the address space; the others get EPERM, and so does a process that has
- * called exec().  EAGAIN if memory changes faster than it can be looked for.  In an address space
- * that is AGATE_VM_LONG_RUNNING, and not AGATE_VM_FAULT_MODE, VM_BIND gives EPERM to a second
- * process, too.
+ * called exec().  EAGAIN if memory changes faster than it can be looked for: make the call again,
+ * as libdrm's drmIoctl() does by itself.  In an address space that is AGATE_VM_LONG_RUNNING, and
+ * not AGATE_VM_FAULT_MODE, VM_BIND gives EPERM to a second process, too.
  *
  * The call: EINVAL for a handle, and for a range that wraps or is larger than a BO may be;
  * EFAULT for what is not all memory of the process, or is a device's, or a BO's, and for what

@@ -83,7 +83,7 @@ $(call suite,coverage,1,600,$(COVERAGE_TESTS) $(COVERAGE_BUILD)/tests/host/sim/a
 	$(COVERAGE_BUILD)/tests/host/map/agate-map sim include tests/coverage.sh tests/coverage.awk \
 	tests/README.md tests/host listed:sim $(foreach n,* */* */*/* */*/*/*,$(wildcard $(COVERAGE_BUILD)/tests/host/$(n).gcno)),tests/coverage.sh $(COVERAGE_BUILD) $(COVERAGE_TESTS))
 
-$(foreach s,calls jobs bifrost lite swiotlb reset reload power shared two two-none swiotlb-two dvfs wired card card-port cards moves moves-port gpu-off long suspend suspend-port victims,$(call guest_suite,fast,$(s),2,FAST))
+$(foreach s,calls jobs bifrost lite swiotlb reset reload power shared two two-none swiotlb-two dvfs wired card card-port cards moves moves-port swiotlb-card gpu-off long suspend suspend-port victims,$(call guest_suite,fast,$(s),2,FAST))
 
 # Bugs in what guest tests alone look at, as long as there is no lab for it: $(1) is its number,
 # $(2) the script, $(3) its arguments.

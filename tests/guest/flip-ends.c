@@ -9,6 +9,7 @@
 #include <glob.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -255,6 +256,52 @@ static void lost_interrupt(void **state)
 	guest_assert_nothing_left();
 }
 
+/* Frames that wait for their turn have addresses already: that many large ones do not fit. */
+#define CROWD		8
+
+static struct drm_agate_flip all_of_it(const struct bo *large)
+{
+	struct drm_agate_flip arg = whole(large, 0);
+
+	arg.stride = LARGE / HEIGHT;
+	return arg;
+}
+
+static atomic_bool table_was_full;
+
+static void *flip_in_vain(void *arg)
+{
+	struct waiter *waiter = arg;
+
+	for (int64_t end = guest_deadline(60000); !table_was_full && guest_deadline(0) < end;) {
+		waiter->err = flip_once(waiter->fd, waiter->arg);
+		if (waiter->err == ENOSPC)
+			table_was_full = true;
+		else if (waiter->err != ETIMEDOUT)
+			break;
+	}
+	return NULL;
+}
+
+static void table_gets_full(int fd, const struct bo *large)
+{
+	struct waiter crowd[CROWD];
+
+	for (unsigned int i = 0; i < CROWD; i++) {
+		/* A thread that begins when the table was full calls nothing. */
+		crowd[i] = (struct waiter){
+			.fd = fd, .arg = all_of_it(large), .err = ETIMEDOUT,
+		};
+		assert_int_equal(pthread_create(&crowd[i].thread, NULL, flip_in_vain, &crowd[i]),
+				 0);
+	}
+	for (unsigned int i = 0; i < CROWD; i++) {
+		assert_int_equal(pthread_join(crowd[i].thread, NULL), 0);
+		assert_true(crowd[i].err == ENOSPC || crowd[i].err == ETIMEDOUT);
+	}
+	assert_true(table_was_full);
+}
+
 /* A flip never ends: nobody waits for ever, and its frame stays as long as it may be read. */
 static void stuck(void **state)
 {
@@ -266,6 +313,7 @@ static void stuck(void **state)
 	waiter_start(&waiter, fd, whole(&large, 0));
 	assert_int_equal(waiter_end(&waiter), ETIMEDOUT);
 	assert_int_equal(flip(fd, whole(&small, 0)), ETIMEDOUT);
+	table_gets_full(fd, &large);
 	assert_int_equal(stop(fd), 0);
 	close(fd);
 	assert_false(has_room(other));

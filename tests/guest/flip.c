@@ -251,22 +251,42 @@ static void refuses(void **state)
 	bad.height = 65;
 	bad.stride = 1u << 26;
 	assert_int_equal(flip(fd, bad), EINVAL);
-	/* No BO: nothing else either. */
 	REFUSES(handle, 0);
-	bad = (struct drm_agate_flip){ .flags = AGATE_FLIP_PHYS };
-	assert_int_equal(flip(fd, bad), EINVAL);
 	/* BOs that may move away, or that the display does not reach in this way. */
 	assert_int_equal(flip(fd, whole(&plain, 0)), EINVAL);
 	assert_int_equal(flip(fd, whole(&plain, AGATE_FLIP_PHYS)), EINVAL);
 	assert_int_equal(flip(fd, whole(&piece, 0)), EINVAL);
 	assert_int_equal(flip(fd, whole(&ram, AGATE_FLIP_PHYS)), EINVAL);
 	assert_int_equal(flip(other, good), ENOENT);
-	assert_int_equal(stop(fd), 0);
 	guest_destroy(&plain);
 	guest_destroy(&piece);
 	guest_destroy(&ram);
 	guest_destroy(&bo);
 	close(other);
+	close(fd);
+	guest_assert_nothing_left();
+}
+
+/* Without a BO each other field is zero, or the display goes on showing what it shows. */
+static void refuses_nothing(void **state)
+{
+	static const struct drm_agate_flip bad[] = {
+		{ .flags = AGATE_FLIP_PHYS }, { .flags = 2 }, { .offset = 64 },
+		{ .offset = 1ull << 32 }, { .width = 1 }, { .height = 1 }, { .stride = 64 },
+		{ .format = AGATE_FORMAT_R8G8B8A8 },
+	};
+	int fd = guest_open();
+	struct bo large = placed(fd, LARGE, 0, VRAM);
+
+	(void)state;
+	show(fd, whole(&large, 0), BLACK);
+	for (unsigned int i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(flip(fd, bad[i]), EINVAL);
+		assert_false(has_room(fd));
+	}
+	assert_int_equal(stop(fd), 0);
+	assert_true(has_room(fd));
+	guest_destroy(&large);
 	close(fd);
 	guest_assert_nothing_left();
 }
@@ -280,6 +300,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_teardown(imported_shows, guest_teardown),
 		cmocka_unit_test_teardown(pressed_shows, guest_teardown),
 		cmocka_unit_test_teardown(refuses, guest_teardown),
+		cmocka_unit_test_teardown(refuses_nothing, guest_teardown),
 	};
 
 	if (argc > 1)

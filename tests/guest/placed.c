@@ -4,6 +4,7 @@
  * that do not fit take turns.
  */
 #include "placed_client.h"
+#include "vm_client.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -88,6 +89,38 @@ static void mapping_follows(void **state)
 			guest_destroy(&others[i]);
 	}
 	guest_destroy(&bo);
+	placed_close(&client);
+	guest_assert_nothing_left();
+}
+
+/* What a chain lists has to be there at the same time; a call that fails leaves all as it was. */
+static void refuses_two_large_ones(void **state)
+{
+	struct placed_client client = placed_open(PAGE);
+	struct bo bos[2];
+	uint32_t handles[3] = { client.jobs.handle }, out = guest_syncobj(client.fd);
+	struct drm_syncobj_wait wait = { .handles = (uintptr_t)&out, .count_handles = 1 };
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		bos[i] = placed_bo(&client, 40 * MIB, 0, VRAM);
+		placed_fill(&client, &bos[i], 1 + i);
+		handles[1 + i] = bos[i].handle;
+	}
+	for (unsigned int round = 0; round < 2; round++) {
+		assert_int_equal(guest_submit(client.fd, client.jobs.va, 0, handles, 3, out),
+				 ENOSPC);
+		assert_int_equal(guest_ioctl(client.fd, DRM_IOCTL_SYNCOBJ_WAIT, &wait), EINVAL);
+		for (unsigned int i = 0; i < 2; i++) {
+			assert_int_equal(placed_run(&client, &(struct agate_compute_payload){
+				.op = AGATE_COMPUTE_COPY, .dst = client.seen.va,
+				.src = bos[i].va + 40 * MIB - 8, .size = 8,
+			}, &bos[i], &client.seen), 1);
+			assert_int_equal(*(volatile uint64_t *)client.seen.cpu, 1 + i);
+		}
+	}
+	for (unsigned int i = 0; i < 2; i++)
+		guest_destroy(&bos[i]);
 	placed_close(&client);
 	guest_assert_nothing_left();
 }
@@ -265,6 +298,10 @@ static void contents_are_lost(void **state)
 	struct placed_client client = placed_open(PAGE);
 	struct bo bo = placed_bo(&client, PAGE, AGATE_BO_CPU_VISIBLE | AGATE_BO_POPULATE, VRAM);
 	struct bo other = placed_bo(&client, PAGE, 0, VRAM);
+	struct drm_agate_flip flip = {
+		.handle = bo.handle, .width = 16, .height = 16, .stride = 64,
+		.format = AGATE_FORMAT_R8G8B8A8,
+	};
 	struct bo others[16];
 
 	(void)state;
@@ -272,6 +309,7 @@ static void contents_are_lost(void **state)
 	guest_map(&bo);
 	assert_false(placed_readable(&bo));
 	assert_int_equal(placed_try_fill(&client, &bo, 0), EIO);
+	assert_int_equal(guest_ioctl(client.fd, DRM_IOCTL_AGATE_FLIP, &flip), EIO);
 	/* The next move carries nothing but what another client may have left there. */
 	for (unsigned int i = 0; i < 16; i++)
 		others[i] = placed_bo(&client, VISIBLE / 8,
@@ -289,6 +327,38 @@ static void contents_are_lost(void **state)
 	guest_assert_nothing_left();
 }
 
+/* The copy of a BO that leaves fails twice: what an address space has bound is lost. */
+static void bound_is_lost(void **state)
+{
+	struct space space = space_on(guest_open());
+	struct bo bo = space_bo(&space, 40 * MIB, VRAM), instead;
+	const struct drm_agate_vm_bind again = space_part(&bo, AREA + 64 * MIB, MIB, 0, 0);
+
+	(void)state;
+	space_map(&space, &bo, AREA);
+	assert_int_equal(space_fill(&space, AREA, bo.size, 1), 1);
+	assert_int_equal(placed_create(space.fd, 40 * MIB, AGATE_BO_POPULATE, VRAM,
+				       AGATE_CACHING_WC, &instead), 0);
+	guest_destroy(&instead);
+	for (unsigned int i = 0; i < 2; i++) {
+		int err;
+
+		assert_int_equal(space_bind(&space, again, 0, 0), EIO);
+		space_submit(&space, &(struct agate_compute_payload){
+			.op = AGATE_COMPUTE_FILL, .dst = SEEN_VA, .size = 8, .value = 2,
+		}, 0, &err);
+		assert_int_equal(err, EIO);
+	}
+	/* Without it all is well. */
+	space_unmap(&space, AREA, bo.size);
+	assert_int_equal(space_fill(&space, SEEN_VA, 8, 3), 1);
+	assert_int_equal(*(volatile uint64_t *)space.seen.cpu, 3);
+	guest_destroy(&bo);
+	space_end(&space);
+	close(space.fd);
+	guest_assert_nothing_left();
+}
+
 /* ---- The card goes while memory moves -------------------------------------------- */
 
 /* A launcher kills the GPU when it reads BUSY. */
@@ -297,6 +367,8 @@ static void gone(void **state)
 	enum { COUNT = 2 * VRAM_SIZE / (6 * MIB) };
 	struct placed_client client = placed_open(PAGE);
 	struct bo bos[COUNT], seen = placed_bo(&client, PAGE, AGATE_BO_CPU_VISIBLE, VRAM);
+	struct drm_agate_query_regions query = { 0 };
+	struct drm_agate_vm_create create = { 0 };
 	unsigned int i = 0;
 
 	(void)state;
@@ -313,6 +385,8 @@ static void gone(void **state)
 	assert_int_equal(placed_try_fill(&client, &bos[0], 0), ENODEV);
 	assert_int_equal(placed_create(client.fd, PAGE, 0, SYSTEM, AGATE_CACHING_WB, &seen),
 			 ENODEV);
+	assert_int_equal(guest_ioctl(client.fd, DRM_IOCTL_AGATE_QUERY_REGIONS, &query), ENODEV);
+	assert_int_equal(guest_ioctl(client.fd, DRM_IOCTL_AGATE_VM_CREATE, &create), ENODEV);
 	close(client.fd);
 }
 
@@ -351,8 +425,10 @@ int main(int argc, char **argv)
 		cmocka_unit_test_teardown(begins_with_zeros, guest_teardown),
 		cmocka_unit_test_teardown(take_turns, guest_teardown),
 		cmocka_unit_test_teardown(mapping_follows, guest_teardown),
+		cmocka_unit_test_teardown(refuses_two_large_ones, guest_teardown),
 		cmocka_unit_test_teardown(two_clients_want_half, guest_teardown),
 		cmocka_unit_test_teardown(contents_are_lost, guest_teardown),
+		cmocka_unit_test_teardown(bound_is_lost, guest_teardown),
 		cmocka_unit_test(gone),
 		cmocka_unit_test_teardown(refuses, guest_teardown),
 	};

@@ -52,7 +52,8 @@ flips | moves | moves-port)
 		"$(load "$part_mapped")" "$(test_step kmap)" "$(test_step debugged)" \
 		"$(load "$uncombined")" "$(test_step kmap vram_kinds)" \
 		"$(load $patient)" \
-		"$(inject fail-mover:1,fail-mover:2)" "$(test_step placed "*lost")"
+		"$(inject fail-mover:30,fail-mover:31)" "$(test_step placed bound_is_lost)" \
+		"$(inject fail-mover:1,fail-mover:2)" "$(test_step placed contents_are_lost)"
 	set -- "$firmware" "$(load $patient)" "$@"
 	case $suite in
 	flips) set -- "$@" "$(test_step flip-ends unbound)" ;;
@@ -87,6 +88,9 @@ binds)
 		"$(test_step fault-mode)" "$(test_step vm-library)" ;;
 chains)
 	set -- "$firmware" "$(load $patient)" "$(test_step long-running)" ;;
+swiotlb-card)
+	sim_args=$a_card
+	set -- "$firmware" "$(load $patient)" "$(test_step vm-shared out_of_reach)" ;;
 tables)
 	sim_args="$a_card --ggtt-64k"
 	set -- "$firmware" "$(load $patient)" "$(test_step vm-tables in_vram)" \

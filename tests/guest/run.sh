@@ -6,7 +6,7 @@
 # usage: tests/guest/run.sh fast|debug calls|jobs|both|bifrost|lite|swiotlb|reset|reload|
 #                           power|card|card-port|card-failnth|moves|moves-port|suspend|suspend-port|shared|two|two-none|swiotlb-two|dvfs|
 #                           binds|chains|tables|faults|flips|half|kmaps|limits|gpu-off|long|wired|edges|edges-lite|fuzz|fuzz-card|storm|storm-two|
-#                           swiotlb-storm|swiotlb-storm-two
+#                           swiotlb-card|swiotlb-storm|swiotlb-storm-two
 #
 #   calls    what single calls promise, threads in each other's way, and libagate's cache; on the
 #            debug kernel every allocation of every call fails once as well
@@ -52,6 +52,7 @@
 #            while the first one uses its memory
 #   two-none two GPUs of the other kind, without any coherency
 #   swiotlb-two  two GPUs in a guest that bounces all DMA
+#   swiotlb-card  a card in such a guest, whose GPU reaches no memory where it lies
 #   dvfs     frequency and voltage, which follow a load that the launcher makes
 #   wired    what goes wrong when the CPUs, the GPU and its L2 do not see the same bytes, with
 #            each protocol, in a guest that bounces all DMA, on a GPU that does not stop a chain;

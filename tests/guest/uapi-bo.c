@@ -58,6 +58,36 @@ static void create_flags(void **state)
 	close(fd);
 }
 
+/* Without a card there is nothing to place a BO in. */
+static void create_placed(void **state)
+{
+	static const struct {
+		uint32_t placement, caching;
+		int err;
+	} cases[] = {
+		{ 1u << DRM_AGATE_REGION_SYSTEM, AGATE_CACHING_WB, EOPNOTSUPP },
+		{ 1u << DRM_AGATE_REGION_SYSTEM, AGATE_CACHING_UC, EOPNOTSUPP },
+		{ 1u << DRM_AGATE_REGION_VRAM, AGATE_CACHING_WC, EOPNOTSUPP },
+		{ 1u << DRM_AGATE_REGION_SYSTEM | 1u << DRM_AGATE_REGION_VRAM, AGATE_CACHING_WC,
+		  EOPNOTSUPP },
+		{ 1u << 2, AGATE_CACHING_WB, EINVAL },
+		{ 1u << DRM_AGATE_REGION_SYSTEM, AGATE_CACHING_UC + 1, EINVAL },
+	};
+	int fd = guest_open();
+	struct bo bo;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct drm_agate_create_bo arg = {
+			.size = PAGE, .placement = cases[i].placement, .caching = cases[i].caching,
+		};
+
+		assert_int_equal(guest_create_with(fd, &arg, &bo), cases[i].err);
+	}
+	close(fd);
+	guest_assert_nothing_left();
+}
+
 static void create_until_addresses_run_out(void **state)
 {
 	struct bo bo[8];
@@ -400,6 +430,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(create_sizes, guest_teardown),
 		cmocka_unit_test_teardown(create_flags, guest_teardown),
+		cmocka_unit_test_teardown(create_placed, guest_teardown),
 		cmocka_unit_test_teardown(create_until_addresses_run_out, guest_teardown),
 		cmocka_unit_test_teardown(bad_argument_pointers, guest_teardown),
 		cmocka_unit_test_teardown(create_into_a_read_only_page, guest_teardown),

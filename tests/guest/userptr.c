@@ -9,6 +9,9 @@
 
 #include "user_memory.h"
 
+/* What the program is told by itself. */
+#define AFTER_EXEC	"--after-exec"
+
 static void both_see_it(void **state)
 {
 	struct space space = space_on(guest_open());
@@ -257,6 +260,40 @@ static void other_process_long(void **state)
 	guest_assert_nothing_left();
 }
 
+static int submit_after_exec(char *argv[])
+{
+	struct drm_agate_submit arg = { .jc = JOBS_VA, .vm_id = (uint32_t)atoi(argv[1]) };
+
+	return guest_ioctl_once(atoi(argv[0]), DRM_IOCTL_AGATE_SUBMIT, &arg);
+}
+
+/* The process that bound it has other memory: exec() took all away. */
+static void after_exec(void **state)
+{
+	static const uint32_t flags[] = { 0, AGATE_VM_LONG_RUNNING };
+	int status;
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			struct space space = space_with(guest_open(), flags[i]);
+			char fd[16], vm[16];
+
+			user_map(&space, memory(BLOCK), AREA, BLOCK);
+			snprintf(fd, sizeof(fd), "%d", dup(space.fd));
+			snprintf(vm, sizeof(vm), "%u", space.vm);
+			execl("/proc/self/exe", "userptr", AFTER_EXEC, fd, vm, NULL);
+			_exit(0);
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFEXITED(status));
+		assert_int_equal(WEXITSTATUS(status), EPERM);
+	}
+	guest_assert_nothing_left();
+}
+
 /* The file is closed, or the address space's name given back, with memory bound. */
 static void ends_bound(void **state)
 {
@@ -294,9 +331,12 @@ int main(int argc, char *argv[])
 		cmocka_unit_test_teardown(too_many, guest_teardown),
 		cmocka_unit_test_teardown(other_process, guest_teardown),
 		cmocka_unit_test_teardown(other_process_long, guest_teardown),
+		cmocka_unit_test_teardown(after_exec, guest_teardown),
 		cmocka_unit_test_teardown(ends_bound, guest_teardown),
 	};
 
+	if (argc == 4 && !strcmp(argv[1], AFTER_EXEC))
+		return submit_after_exec(argv + 2);
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);
 	return cmocka_run_group_tests_name("userptr", tests, NULL, NULL);

@@ -314,6 +314,36 @@ static void too_much(void **state)
 	guest_assert_nothing_left();
 }
 
+/* A BO of no address space makes others leave when it is bound; all are back when a job begins. */
+static void too_much_for_a_job(void **state)
+{
+	struct space space = space_on(guest_open());
+	const uint64_t beside = AREA + 64 * MIB;
+	struct bo bos[2];
+	int err;
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++)
+		assert_int_equal(space_create(space.fd, 0, 40 * MIB, AGATE_BO_NO_VA, VRAM, &bos[i]),
+				 0);
+	space_map(&space, &bos[0], AREA);
+	assert_int_equal(space_fill(&space, AREA, 40 * MIB, 1), 1);
+	for (unsigned int round = 0; round < 2; round++) {
+		space_map(&space, &bos[1], beside);
+		space_submit(&space, &(struct agate_compute_payload){
+			.op = AGATE_COMPUTE_FILL, .dst = AREA, .size = 8, .value = 2,
+		}, 0, &err);
+		assert_int_equal(err, ENOSPC);
+		space_unmap(&space, beside, 40 * MIB);
+		space_holds(&space, AREA, 1);
+	}
+	for (unsigned int i = 0; i < 2; i++)
+		guest_destroy(&bos[i]);
+	space_end(&space);
+	close(space.fd);
+	guest_assert_nothing_left();
+}
+
 /* ---- The end ----------------------------------------------------------------------- */
 
 /* A file is closed with changes and jobs that still wait. */
@@ -446,6 +476,23 @@ static void refuses_fields(void **state)
 	guest_assert_nothing_left();
 }
 
+static void bad_argument_pointers(void **state)
+{
+	static const unsigned long requests[] = {
+		DRM_IOCTL_AGATE_VM_CREATE, DRM_IOCTL_AGATE_VM_DESTROY, DRM_IOCTL_AGATE_VM_BIND,
+		DRM_IOCTL_AGATE_QUERY_REGIONS, DRM_IOCTL_AGATE_FLIP,
+	};
+	int fd = guest_open();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+		assert_int_equal(guest_ioctl(fd, requests[i], NULL), EFAULT);
+		assert_int_equal(guest_ioctl(fd, requests[i], (void *)8), EFAULT);
+	}
+	close(fd);
+	guest_assert_nothing_left();
+}
+
 /* The fields of other calls that name an address space. */
 static void refuses_names(void **state)
 {
@@ -497,10 +544,12 @@ int main(int argc, char *argv[])
 		cmocka_unit_test_teardown(come_back, guest_teardown),
 		cmocka_unit_test_teardown(parts_come_back, guest_teardown),
 		cmocka_unit_test_teardown(too_much, guest_teardown),
+		cmocka_unit_test_teardown(too_much_for_a_job, guest_teardown),
 		cmocka_unit_test_teardown(closed_early, guest_teardown),
 		cmocka_unit_test_teardown(refuses, guest_teardown),
 		cmocka_unit_test_teardown(refuses_fields, guest_teardown),
 		cmocka_unit_test_teardown(refuses_names, guest_teardown),
+		cmocka_unit_test_teardown(bad_argument_pointers, guest_teardown),
 	};
 
 	if (argc > 1)

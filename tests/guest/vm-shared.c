@@ -5,6 +5,7 @@
  */
 #include "dmabuf.h"
 #include "graded.h"
+#include "user_memory.h"
 #include "vm_client.h"
 
 #include <poll.h>
@@ -248,6 +249,53 @@ static void all_locked(void **state)
 	space_end(&space);
 	close(space.fd);
 	guest_assert_nothing_left();
+
+/*
+ * All DMA is bounced, so the GPU sees no memory of the system where it lies.  Address spaces whose
+ * owner chooses the ranges use none then, and neither do BOs with a placement.
+ */
+static void out_of_reach(void **state)
+{
+	struct space space = { .fd = guest_open() };
+	struct drm_agate_vm_create made = { 0 };
+	struct drm_agate_flip flip = {
+		.width = 16, .height = 16, .stride = 64, .format = AGATE_FORMAT_R8G8B8A8,
+	};
+	int vgem = stranger_open("vgem"), dmabuf;
+	struct bo theirs = stranger_bo(vgem, 64, 64), bo;
+	uint64_t *at = memory(BLOCK);
+
+	(void)state;
+	assert_true(dma_is_bounced());
+	assert_int_equal(guest_ioctl(space.fd, DRM_IOCTL_AGATE_VM_CREATE, &made), 0);
+	space.vm = made.vm_id;
+	dmabuf = dmabuf_export(&theirs);
+	bo = dmabuf_import(space.fd, dmabuf);
+	assert_int_equal(space_bind(&space, space_part(&bo, AREA, PAGE, 0, 0), 0, 0), EOPNOTSUPP);
+	guest_destroy(&bo);
+	assert_int_equal(space_bind(&space, user_part(at, AREA, BLOCK, 0), 0, 0), EOPNOTSUPP);
+	bo = space_bo(&space, BLOCK, SYSTEM);
+	assert_int_equal(space_bind(&space, space_part(&bo, AREA, BLOCK, 0, 0), 0, 0), EOPNOTSUPP);
+	guest_destroy(&bo);
+	assert_int_equal(space_create(space.fd, space.vm, BLOCK, AGATE_BO_POPULATE, SYSTEM, &bo),
+			 EOPNOTSUPP);
+	assert_int_equal(space_create(space.fd, 0, BLOCK, 0, SYSTEM, &bo), 0);
+	assert_int_equal(guest_submit(space.fd, bo.va, 0, &bo.handle, 1, 0), EOPNOTSUPP);
+	flip.handle = bo.handle;
+	assert_int_equal(guest_ioctl(space.fd, DRM_IOCTL_AGATE_FLIP, &flip), EOPNOTSUPP);
+	guest_destroy(&bo);
+	/* VRAM is where it lies. */
+	bo = space_bo(&space, BLOCK, VRAM);
+	space_map(&space, &bo, AREA);
+	guest_destroy(&bo);
+	guest_destroy(&theirs);
+	assert_int_equal(space_destroy(&space), 0);
+	munmap(at, BLOCK);
+	close(dmabuf);
+	close(space.fd);
+	guest_assert_nothing_left();
+	close(vgem);
+	stranger_unload("vgem");
 }
 
 int main(int argc, char *argv[])
@@ -258,9 +306,14 @@ int main(int argc, char *argv[])
 		cmocka_unit_test_teardown(of_others, guest_teardown),
 		cmocka_unit_test_teardown(no_writer, guest_teardown),
 		cmocka_unit_test_teardown(all_locked, guest_teardown),
+
+		cmocka_unit_test_teardown(out_of_reach, guest_teardown),
 	};
 
+	/* That one is for another guest. */
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);
+	else
+		cmocka_set_skip_filter("out_of_reach");
 	return cmocka_run_group_tests_name("vm-shared", tests, NULL, NULL);
 }

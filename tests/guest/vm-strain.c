@@ -5,7 +5,7 @@
  */
 #include "domains.h"
 #include "graded.h"
-#include "vm_client.h"
+#include "user_memory.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -263,6 +263,34 @@ static void many_external(void **state)
 	guest_assert_nothing_left();
 }
 
+/*
+ * Memory of the process goes again whenever the driver has looked for it.  One time is no reason to
+ * give up; but some day SUBMIT says EAGAIN, and has changed nothing.
+ */
+static void changes_too_fast(void **state)
+{
+	static const char look[] = "get_user_pages_fast";
+	struct space space = space_on(guest_open());
+	uint64_t *at = memory(BLOCK);
+
+	(void)state;
+	user_map(&space, at, AREA, BLOCK);
+	for (unsigned int nth = 0; nth < 3; nth++) {
+		assert_int_equal(madvise(at, BLOCK, MADV_DONTNEED), 0);
+		at[0] = 1 + nth;
+		inject_within("agate_userptr_collect");
+		inject_fail(look, nth, EFAULT);
+		assert_int_equal(refused_submit(&space), nth ? 0 : EAGAIN);
+		assert_true(inject_hits(look) > 1);
+		inject_clear();
+		space_holds(&space, AREA, 1 + nth);
+	}
+	space_end(&space);
+	close(space.fd);
+	munmap(at, BLOCK);
+	guest_assert_nothing_left();
+}
+
 /* ---- A GPU that does not answer ---------------------------------------------------- */
 
 /* A change of what the GPU did not forget ends with the GPU's reset. */
@@ -374,6 +402,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_teardown(large_gap, guest_teardown),
 		cmocka_unit_test_teardown(take_turns, guest_teardown),
 		cmocka_unit_test_teardown(many_external, guest_teardown),
+		cmocka_unit_test_teardown(changes_too_fast, guest_teardown),
 		cmocka_unit_test_teardown(change_ends_with_reset, guest_teardown),
 		cmocka_unit_test_teardown(one_comes_back, guest_teardown),
 	};
