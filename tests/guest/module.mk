@@ -57,7 +57,7 @@ $(addprefix $(GUEST_TEST_DIR)/,limit victims): $(GUEST_TEST_DIR)/victims_call.o
 $(addprefix $(GUEST_TEST_DIR)/,caught mover-ends): $(GUEST_TEST_DIR)/bus_master.o
 $(addprefix $(GUEST_TEST_DIR)/,debugged kmap): $(GUEST_TEST_DIR)/kmap_client.o
 $(addprefix $(GUEST_TEST_DIR)/,gpu-off parked power-sticks runtime-pm sleep-ends vm-strain): $(GUEST_TEST_DIR)/domains.o
-$(addprefix $(GUEST_TEST_DIR)/,flip flip-ends gpu-off residency sleep-ends suspend): $(GUEST_TEST_DIR)/flips.o
+$(addprefix $(GUEST_TEST_DIR)/,flip flip-ends gpu-off residency sleep-ends suspend victims): $(GUEST_TEST_DIR)/flips.o
 $(addprefix $(GUEST_TEST_DIR)/,failnth-vm fault-mode gpu-off limit long-ends long-running pages-go stalled userptr vm-bind vm-shared vm-random vm-strain vm-tables): $(GUEST_TEST_DIR)/vm_client.o
 $(addprefix $(GUEST_TEST_DIR)/,fault-mode long-ends long-running stalled): $(GUEST_TEST_DIR)/endless.o
 $(addprefix $(GUEST_TEST_DIR)/,fault-mode gpu-off long-ends sleep-ends stalled suspend vm-tables): $(GUEST_TEST_DIR)/system_sleep.o

@@ -173,8 +173,9 @@ victims)
 	# A GPU that sleeps has forgotten what `away` wants to see flushed.
 	set -- "$firmware" "$(load "$patient runtime_pm=0")" "$(mark away)" \
 		"$(test_step victims away)" "$(load $patient)"
-	for t in oldest_first locked_stays elsewhere_first in_the_window two_leave second_wish \
-		behind_jobs behind_running parked_first given_back_first; do
+	for t in oldest_first locked_stays pinned_stays elsewhere_first in_the_window two_leave \
+		second_wish behind_jobs behind_running next_while_slow parked_first \
+		given_back_first; do
 		set -- "$@" "$(mark $t)" "$(test_step victims $t)"
 	done
 	set -- "$@" "$(mark waits)" "$(test_step vm-bind behind_a_fence)"
