@@ -133,7 +133,7 @@ suspend | suspend-port | suspend-mutants)
 			case $t in
 			table) set -- "$@" "$table" "$(test_step suspend nobody)" "$table" ;;
 			power_was_cut) set -- "$@" "$cut" "$back" "$(test_step suspend $t)" ;;
-			asleep) set -- "$@" "$(test_step vm-tables asleep)" ;;
+			asleep | written_last) set -- "$@" "$(test_step vm-tables $t)" ;;
 			copy_fails) set -- "$@" "$(inject fail-mover:3,fail-mover:4)" \
 				"$(test_step sleep-ends $t)" ;;
 			kernel_memory_comes_back | end_is_found | unbound_before_the_end)
@@ -146,7 +146,7 @@ suspend | suspend-port | suspend-mutants)
 	fi
 	set -- "$@" "$(load $endless)" "$table" "$(test_step suspend nobody)" "$table"
 	set -- "$@" "$(test_step long-ends sleeps)" "$(test_step fault-mode sleeps)" \
-		"$(test_step vm-tables asleep)"
+		"$(test_step vm-tables asleep)" "$(test_step vm-tables written_last)"
 	set -- "$@" "$(test_step sleep-ends kernel_memory_comes_back)" \
 		"$(test_step sleep-ends end_is_found)" \
 		"$(test_step sleep-ends unbound_before_the_end)" \

@@ -274,6 +274,42 @@ static void asleep(void **state)
 	guest_assert_nothing_left();
 }
 
+/* Less than after what the driver gives the mover's job up. */
+#define ON_THE_WAY_MS	1500
+
+/*
+ * The mover's job that writes a table begins on the way to sleep: programs are frozen then, so its
+ * gate gives up by itself.  The driver waits for it, and only then saves the table.
+ */
+static void written_last(void **state)
+{
+	struct space space = space_begin();
+	struct bo bo = space_bo(&space, 2 * BLOCK, SYSTEM);
+	int timeline = guest_timeline();
+	uint32_t out = guest_syncobj(space.fd);
+
+	(void)state;
+	space_map_part(&space, &bo, AREA, BLOCK, 0);
+	assert_int_equal(space_fill(&space, AREA, BLOCK, 8), 1);
+	assert_int_equal(space_bind(&space, space_part(&bo, AREA + BLOCK, BLOCK, 0, 0),
+				    guest_timeline_syncobj(space.fd, timeline), out), 0);
+	inject_anybody(true);
+	inject_hold_entry("mover_run", 1, ON_THE_WAY_MS);
+	inject_anybody(false);
+	guest_timeline_advance(timeline);
+	assert_true(inject_await_held("mover_run", 10000));
+	assert_int_equal(sleep_devices(), 0);
+	inject_clear();
+	assert_int_equal(guest_fence_end(guest_sync_file(space.fd, out)), 1);
+	space_holds(&space, AREA + BLOCK, 8);
+	space_holds(&space, AREA, 8);
+	close(timeline);
+	guest_destroy(&bo);
+	space_end(&space);
+	close(space.fd);
+	guest_assert_nothing_left();
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -282,6 +318,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_teardown(flushed_first, guest_teardown),
 		cmocka_unit_test_teardown(their_part, guest_teardown),
 		cmocka_unit_test_teardown(asleep, guest_teardown),
+		cmocka_unit_test_teardown(written_last, guest_teardown),
 	};
 
 	if (argc > 1)
