@@ -89,7 +89,8 @@ tables)
 	sim_args="$a_card --ggtt-64k"
 	set -- "$firmware" "$(load $patient)" "$(test_step vm-tables in_vram)" \
 		"$(test_step vm-tables unwritten)" "$(test_step vm-tables flushed_first)" \
-		"$(test_step vm-tables their_part)" ;;
+		"$(test_step vm-tables their_part)" "$(test_step vm-tables beside_groups)" \
+		"$(test_step regions)" ;;
 faults)
 	set -- "$firmware" "$(load $patient)" "$(test_step fault-mode)" \
 		"$(load "$patient yield_ms=1000")" "$(test_step stalled)" ;;
