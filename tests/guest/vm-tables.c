@@ -190,7 +190,7 @@ static void their_part(void **state)
 	guest_assert_nothing_left();
 }
 
-/* What ranges of VRAM have to be multiples of. */
+/* Ranges of VRAM are multiples of this. */
 static uint64_t group_size(int fd)
 {
 	struct drm_agate_region regions[2] = { { 0 } };
