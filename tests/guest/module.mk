@@ -49,15 +49,15 @@ $(addprefix $(GUEST_TEST_DIR)/,cards debugged failnth failnth-two failnth-vm fli
 $(addprefix $(GUEST_TEST_DIR)/,cards debugged failnth-two kmap limit one-goes storm tt two-gpus): $(GUEST_TEST_DIR)/gpus.o
 $(addprefix $(GUEST_TEST_DIR)/,absent asleep backing caught contiguous dvfs heaps one-goes parked \
 		power-sticks prime probed reservations runtime-pm spaces strangers trips own-vram limit placed pool tt \
-		debugged failnth-vm fault-mode flip flip-ends gpu-off kmap long-ends mover-ends residency sleep-ends stalled suspend victims vm-bind vm-shared vm-strain vm-tables wired): \
+		debugged failnth-vm fault-mode flip flip-ends gpu-off kmap long-ends mover-ends regions residency sleep-ends stalled suspend victims vm-bind vm-shared vm-strain vm-tables wired): \
 		$(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kernel.o)
 
-$(addprefix $(GUEST_TEST_DIR)/,cards debugged failnth-card gpu-off kmap limit mover-ends placed pool residency sleep-ends victims): $(GUEST_TEST_DIR)/placed_client.o
+$(addprefix $(GUEST_TEST_DIR)/,cards debugged failnth-card gpu-off kmap limit mover-ends placed pool regions residency sleep-ends victims): $(GUEST_TEST_DIR)/placed_client.o
 $(addprefix $(GUEST_TEST_DIR)/,limit victims): $(GUEST_TEST_DIR)/victims_call.o
 $(addprefix $(GUEST_TEST_DIR)/,caught mover-ends): $(GUEST_TEST_DIR)/bus_master.o
 $(addprefix $(GUEST_TEST_DIR)/,debugged kmap): $(GUEST_TEST_DIR)/kmap_client.o
 $(addprefix $(GUEST_TEST_DIR)/,gpu-off parked power-sticks runtime-pm sleep-ends vm-strain): $(GUEST_TEST_DIR)/domains.o
-$(addprefix $(GUEST_TEST_DIR)/,flip flip-ends gpu-off residency sleep-ends suspend): $(GUEST_TEST_DIR)/flips.o
+$(addprefix $(GUEST_TEST_DIR)/,flip flip-ends gpu-off residency sleep-ends suspend victims): $(GUEST_TEST_DIR)/flips.o
 $(addprefix $(GUEST_TEST_DIR)/,failnth-vm fault-mode gpu-off limit long-ends long-running pages-go placed stalled userptr vm-bind vm-shared vm-random vm-strain vm-tables): $(GUEST_TEST_DIR)/vm_client.o
 $(addprefix $(GUEST_TEST_DIR)/,fault-mode long-ends long-running stalled): $(GUEST_TEST_DIR)/endless.o
 $(addprefix $(GUEST_TEST_DIR)/,fault-mode gpu-off long-ends sleep-ends stalled suspend vm-tables): $(GUEST_TEST_DIR)/system_sleep.o

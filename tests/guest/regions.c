@@ -3,7 +3,7 @@
  * The memory of BOs with a placement as a client sees it: how much there is, who may map it,
  * and what becomes of a BO that another driver imports.
  */
-#include "guest.h"
+#include "graded.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -11,12 +11,8 @@
 
 #include "dmabuf.h"
 #include "drm.h"
+#include "placed_client.h"
 
-#define MIB		(1ull << 20)
-#define VRAM_SIZE	(64 * MIB)	/* as run.sh makes the card ... */
-#define VISIBLE		(16 * MIB)	/* ... and what BAR2 shows */
-#define SYSTEM		(1u << DRM_AGATE_REGION_SYSTEM)
-#define VRAM		(1u << DRM_AGATE_REGION_VRAM)
 #define COUNT		2u
 
 static int query(int fd, void *regions, uint32_t *count, uint32_t *size)
@@ -205,6 +201,27 @@ static void map_rules(void **state)
 	close(fd);
 }
 
+/* The CPUs' way to a BO fails once: then that access fails, and the next one finds the BO. */
+static void way_fails_once(void **state)
+{
+	int fd = guest_open();
+	struct bo jobs = guest_bo(fd, PAGE, 0), bo = placed(fd, MIB, 0, SYSTEM);
+
+	(void)state;
+	fill(&jobs, &bo, 0x3333);
+	guest_map(&bo);
+	inject_fail("placed_io_reserve", 1, EINVAL);
+	assert_false(placed_readable(&bo));
+	assert_int_equal(inject_hits("placed_io_reserve"), 1);
+	assert_int_equal(*(volatile uint64_t *)bo.cpu, 0x3333);
+	assert_int_equal(inject_hits("placed_io_reserve"), 2);
+	inject_clear();
+	guest_destroy(&bo);
+	guest_destroy(&jobs);
+	close(fd);
+	guest_assert_nothing_left();
+}
+
 /* ---- PRIME ------------------------------------------------------------------------ */
 
 /* How much VRAM clients have. */
@@ -274,6 +291,7 @@ int main(void)
 		cmocka_unit_test_teardown(asks, guest_teardown),
 		cmocka_unit_test_teardown(query_refuses, guest_teardown),
 		cmocka_unit_test_teardown(map_rules, guest_teardown),
+		cmocka_unit_test_teardown(way_fails_once, guest_teardown),
 		cmocka_unit_test_teardown(imported, guest_teardown),
 	};
 

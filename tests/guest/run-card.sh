@@ -94,8 +94,9 @@ swiotlb-card)
 tables)
 	sim_args="$a_card --ggtt-64k"
 	set -- "$firmware" "$(load $patient)" "$(test_step vm-tables in_vram)" \
-		"$(test_step vm-tables unwritten)" "$(test_step vm-tables flushed_first)" "$(test_step vm-tables failed)" \
-		"$(test_step vm-tables their_part)" ;;
+		"$(test_step vm-tables unwritten)" "$(test_step vm-tables flushed_first)" \
+		"$(test_step vm-tables failed)" "$(test_step vm-tables their_part)" \
+		"$(test_step vm-tables beside_groups)" "$(test_step regions)" ;;
 faults)
 	set -- "$firmware" "$(load $patient)" "$(test_step fault-mode)" \
 		"$(load "$patient yield_ms=1000")" "$(test_step stalled)" ;;
@@ -141,7 +142,7 @@ suspend | suspend-port | suspend-mutants)
 			supplies) set -- "$@" "$(mark "$name")" "$(test_step suspend nobody)" \
 				"$(mark '')" ;;
 			power_was_cut) set -- "$@" "$cut" "$back" "$(test_step suspend $t)" ;;
-			asleep) set -- "$@" "$(test_step vm-tables asleep)" ;;
+			asleep | written_last) set -- "$@" "$(test_step vm-tables $t)" ;;
 			copy_fails) set -- "$@" "$(inject fail-mover:3,fail-mover:4)" \
 				"$(test_step sleep-ends $t)" ;;
 			kernel_memory_comes_back | end_is_found | unbound_before_the_end)
@@ -154,7 +155,7 @@ suspend | suspend-port | suspend-mutants)
 	fi
 	set -- "$@" "$(load $endless)" "$table" "$(test_step suspend nobody)" "$table"
 	set -- "$@" "$(test_step long-ends sleeps)" "$(test_step fault-mode sleeps)" \
-		"$(test_step vm-tables asleep)"
+		"$(test_step vm-tables asleep)" "$(test_step vm-tables written_last)"
 	set -- "$@" "$(test_step sleep-ends kernel_memory_comes_back)" \
 		"$(test_step sleep-ends end_is_found)" \
 		"$(test_step sleep-ends unbound_before_the_end)" \
@@ -182,8 +183,9 @@ victims)
 	set -- "$firmware" "$(load "$patient runtime_pm=0")" "$(mark away)" \
 		"$(test_step victims away)" "$(mark bound)" \
 		"$(test_step vm-strain one_comes_back)" "$(load $patient)"
-	for t in oldest_first locked_stays elsewhere_first in_the_window two_leave second_wish \
-		behind_jobs behind_running parked_first given_back_first; do
+	for t in oldest_first locked_stays pinned_stays elsewhere_first in_the_window two_leave \
+		second_wish behind_jobs behind_running next_while_slow parked_first \
+		given_back_first; do
 		set -- "$@" "$(mark $t)" "$(test_step victims $t)"
 	done
 	set -- "$@" "$(mark waits)" "$(test_step vm-bind behind_a_fence)"

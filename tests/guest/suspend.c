@@ -422,16 +422,23 @@ static void refused(void **state)
 	client_close(&awake.client);
 }
 
-/* The mover does not bring a BO back: its user is told, and nobody else notices. */
+/*
+ * The mover does not bring a BO back: its user is told, and nobody else notices.  The display does
+ * not show it either, because it shows nothing before all are back.
+ */
 static void one_is_lost(void **state)
 {
 	struct client client = client_open();
 	struct bo bos[KINDS], frame = placed(client.fd, FRAME, 0, VRAM);
+	struct bo other = placed(client.fd, FRAME, 0, SYSTEM);
+	long frames;
 
 	(void)state;
 	make_all(&client, bos);
+	draw(&client, &other, 16);
 	draw(&client, &frame, 15);
 	show(client.fd, whole(&frame, 0), 15);
+	frames = guest_gpu_counter("frames");
 	inject_load();
 	inject_anybody(true);
 	inject_fail("agate_sleepers_restore", 1, EIO);
@@ -440,7 +447,10 @@ static void one_is_lost(void **state)
 	inject_clear();
 	check_all(&client, bos, 0x1000);
 	assert_int_equal(flip(client.fd, whole(&frame, 0)), EIO);
+	show(client.fd, whole(&other, 0), 16);
+	assert_int_equal(guest_gpu_counter("frames"), frames + 1);
 	assert_int_equal(stop(client.fd), 0);
+	guest_destroy(&other);
 	guest_destroy(&frame);
 	destroy_all(bos);
 	client_close(&client);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "flips.h"
 #include "victims_call.h"
 
 /* So many of them fill VRAM; the rest is less than one, and the kernel itself has some. */
@@ -78,6 +79,26 @@ static void locked_stays(void **state)
 	destroy_all(bos, COUNT);
 	guest_destroy(&other);
 	placed_close(&second);
+	placed_close(&client);
+}
+
+/* What the display shows stays until it shows nothing. */
+static void pinned_stays(void **state)
+{
+	struct placed_client client = placed_open(PAGE);
+	struct bo bos[COUNT], others[2];
+
+	(void)state;
+	fill_vram(&client, bos);
+	show(client.fd, whole(&bos[0], 0), BLACK);
+	for (unsigned int i = 1; i < COUNT; i++)
+		placed_fill(&client, &bos[i], i);
+	others[0] = placed_bo(&client, SIZE, AGATE_BO_POPULATE, VRAM);
+	assert_int_equal(stop(client.fd), 0);
+	others[1] = placed_bo(&client, SIZE, AGATE_BO_POPULATE, VRAM);
+	must_leave(__func__, " 1 0");
+	destroy_all(bos, COUNT);
+	destroy_all(others, 2);
 	placed_close(&client);
 }
 
@@ -200,16 +221,6 @@ static void in_turn(void **state)
 
 /* ---- What still uses the memory ----------------------------------------------------- */
 
-static void fill_at(struct placed_client *client, uint32_t at, uint64_t next, const struct bo *bo,
-		    uint64_t value)
-{
-	const struct agate_compute_payload payload = {
-		.op = AGATE_COMPUTE_FILL, .dst = bo->va, .size = bo->size, .value = value,
-	};
-
-	guest_job(&client->jobs, at, AGATE_JOB_COMPUTE, next, &payload, sizeof(payload));
-}
-
 /* A job that fills a BO, when the timeline is advanced. */
 static void fill_later(struct placed_client *client, const struct bo *bo, int timeline)
 {
@@ -270,33 +281,6 @@ static void behind_jobs(void **state)
 	placed_close(&client);
 }
 
-/* Where the jobs are that write a BO again and again, and then once more. */
-#define AGAIN		0x100
-#define ONCE_MORE	0x200
-
-/* A chain that writes a BO until fill_once_more(); it has begun. */
-static void fill_again(struct placed_client *client, const struct bo *bo, uint64_t last)
-{
-	const uint32_t handles[] = { client->jobs.handle, bo->handle, client->seen.handle };
-	const uint64_t va = client->jobs.va;
-	const int64_t end = guest_deadline(10000);
-
-	memset(client->seen.cpu, 0, PAGE);
-	guest_job_write64(&client->jobs, 0, va + AGAIN, client->seen.va, 1);
-	fill_at(client, AGAIN, va, bo, ~last);
-	fill_at(client, ONCE_MORE, 0, bo, last);
-	assert_int_equal(guest_submit(client->fd, va, 0, handles, 3, 0), 0);
-	while (!*(volatile uint64_t *)client->seen.cpu)
-		assert_true(guest_deadline(0) < end);
-}
-
-static void fill_once_more(struct placed_client *client)
-{
-	volatile struct agate_job_header *again = (void *)((char *)client->jobs.cpu + AGAIN);
-
-	again->next = client->jobs.va + ONCE_MORE;
-}
-
 /* A job writes the newest BO just now, and as long as it does so nobody has copied anything. */
 static void behind_running(void **state)
 {
@@ -314,6 +298,47 @@ static void behind_running(void **state)
 	placed_check(&client, &bos[3], 0xf17a1);
 	destroy_all(bos, COUNT);
 	newcomers_end(&new);
+	placed_close(&client);
+}
+
+/*
+ * A slow chain uses the oldest BO, and a newcomer that wants its place waits for the chain.  The
+ * next newcomer does not: it takes the next one's place.
+ */
+static void next_while_slow(void **state)
+{
+	struct placed_client client = placed_open(SIZE), slow = placed_open_on(client.fd, PAGE);
+	struct placed_client first = placed_open(PAGE), second = placed_open(PAGE);
+	struct bo bos[COUNT], others[2] = { { 0 } };
+	struct call waits = { .client = &first, .bo = &others[0] };
+	struct call next = { .client = &second, .bo = &others[1] };
+	const int64_t end = guest_deadline(10000);
+
+	(void)state;
+	fill_vram(&client, bos);
+	write_again(&slow, &bos[0]);
+	for (unsigned int i = 1; i < COUNT; i++)
+		placed_fill(&client, &bos[i], i);
+	inject_count("placed_move_notify");
+	call_begin(&waits, populate);
+	while (!inject_hits("placed_move_notify"))
+		assert_true(guest_deadline(0) < end);
+	call_begin(&next, populate);
+	assert_true(call_ends_within(&next, 10000));
+	call_end(&next);
+	assert_false(call_ends_within(&waits, 0));
+	fill_once_more(&slow);
+	call_end(&waits);
+	inject_clear();
+	must_leave(__func__, " 1 0");
+	/* Then there is room for those that have left. */
+	destroy_all(others, 2);
+	placed_check(&client, &bos[1], 1);
+	destroy_all(bos, COUNT);
+	placed_close(&first);
+	placed_close(&second);
+	guest_destroy(&slow.jobs);
+	guest_destroy(&slow.seen);
 	placed_close(&client);
 }
 
@@ -539,6 +564,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(oldest_first, guest_teardown),
 		cmocka_unit_test_teardown(locked_stays, guest_teardown),
+		cmocka_unit_test_teardown(pinned_stays, guest_teardown),
 		cmocka_unit_test_teardown(elsewhere_first, guest_teardown),
 		cmocka_unit_test_teardown(in_the_window, guest_teardown),
 		cmocka_unit_test_teardown(two_leave, guest_teardown),
@@ -546,6 +572,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_teardown(in_turn, guest_teardown),
 		cmocka_unit_test_teardown(behind_jobs, guest_teardown),
 		cmocka_unit_test_teardown(behind_running, guest_teardown),
+		cmocka_unit_test_teardown(next_while_slow, guest_teardown),
 		cmocka_unit_test_teardown(parked_first, guest_teardown),
 		cmocka_unit_test_teardown(given_back_first, guest_teardown),
 		cmocka_unit_test_teardown(dying_first, guest_teardown),

@@ -70,3 +70,54 @@ void hold_mover(void)
 	inject_hold_entry("mover_run", 1, INJECT_BOUND_MS);
 	inject_anybody(false);
 }
+
+void fill_at(struct placed_client *client, uint32_t at, uint64_t next, const struct bo *bo,
+	     uint64_t value)
+{
+	const struct agate_compute_payload payload = {
+		.op = AGATE_COMPUTE_FILL, .dst = bo->va, .size = bo->size, .value = value,
+	};
+
+	guest_job(&client->jobs, at, AGATE_JOB_COMPUTE, next, &payload, sizeof(payload));
+}
+
+/* Where the jobs are that write a BO again and again, and then once more. */
+#define AGAIN		0x100
+#define ONCE_MORE	0x200
+
+void fill_again(struct placed_client *client, const struct bo *bo, uint64_t last)
+{
+	const uint32_t handles[] = { client->jobs.handle, bo->handle, client->seen.handle };
+	const uint64_t va = client->jobs.va;
+	const int64_t end = guest_deadline(10000);
+
+	memset(client->seen.cpu, 0, PAGE);
+	guest_job_write64(&client->jobs, 0, va + AGAIN, client->seen.va, 1);
+	fill_at(client, AGAIN, va, bo, ~last);
+	fill_at(client, ONCE_MORE, 0, bo, last);
+	assert_int_equal(guest_submit(client->fd, va, 0, handles, 3, 0), 0);
+	while (!*(volatile uint64_t *)client->seen.cpu)
+		assert_true(guest_deadline(0) < end);
+}
+
+void fill_once_more(struct placed_client *client)
+{
+	volatile struct agate_job_header *again = (void *)((char *)client->jobs.cpu + AGAIN);
+
+	again->next = client->jobs.va + ONCE_MORE;
+}
+
+void write_again(struct placed_client *client, const struct bo *bo)
+{
+	const uint32_t handles[] = { client->jobs.handle, bo->handle, client->seen.handle };
+	const uint64_t va = client->jobs.va;
+	const int64_t end = guest_deadline(10000);
+
+	memset(client->seen.cpu, 0, PAGE);
+	guest_job_write64(&client->jobs, 0, va + AGAIN, client->seen.va, 1);
+	guest_job_write64(&client->jobs, AGAIN, va, bo->va, 1);
+	guest_job_write64(&client->jobs, ONCE_MORE, 0, bo->va, 0x0e);
+	assert_int_equal(guest_submit_bos(client->fd, va, AGATE_JD_REQ_FS, handles, NULL, 3, 0), 0);
+	while (!*(volatile uint64_t *)client->seen.cpu)
+		assert_true(guest_deadline(0) < end);
+}

@@ -38,4 +38,13 @@ void call_end(struct call *call);
 /* The next job of the mover waits for inject_let_go(). */
 void hold_mover(void);
 
+/* The client's job at this place of its jobs, which fills a BO. */
+void fill_at(struct placed_client *client, uint32_t at, uint64_t next, const struct bo *bo,
+	     uint64_t value);
+/* A chain that fills a BO until fill_once_more(); it has begun. */
+void fill_again(struct placed_client *client, const struct bo *bo, uint64_t last);
+/* The same of its first word, and in slot 0: then slot 1 is free for others. */
+void write_again(struct placed_client *client, const struct bo *bo);
+void fill_once_more(struct placed_client *client);
+
 #endif /* AGATE_TESTS_VICTIMS_CALL_H */

@@ -296,6 +296,60 @@ static void their_part(void **state)
 	guest_assert_nothing_left();
 }
 
+/* Ranges of VRAM are multiples of this. */
+static uint64_t group_size(int fd)
+{
+	struct drm_agate_region regions[2] = { { 0 } };
+	struct drm_agate_query_regions arg = {
+		.regions = (uintptr_t)regions, .count = 2, .region_size = sizeof(regions[0]),
+	};
+
+	assert_int_equal(guest_ioctl(fd, DRM_IOCTL_AGATE_QUERY_REGIONS, &arg), 0);
+	return regions[DRM_AGATE_REGION_VRAM].min_align;
+}
+
+/* Counts the BOs in visible VRAM; all of them are whole groups. */
+static unsigned int grouped_bos(uint64_t group)
+{
+	unsigned long long start, size;
+	unsigned int count = 0;
+	char line[160];
+	FILE *file = guest_debugfs_open("vram");
+
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "start=%llx size=%llu", &start, &size) != 2 ||
+		    !strstr(line, " bo id="))
+			continue;
+		assert_int_equal(start % group, 0);
+		assert_int_equal(size % group, 0);
+		count += start < VISIBLE;
+	}
+	fclose(file);
+	return count;
+}
+
+/* Tables are single pages: BOs right below them are still whole groups of those. */
+static void beside_groups(void **state)
+{
+	enum { LARGE = 6, COUNT = LARGE + 3 };
+	struct space space = space_begin();
+	struct bo bos[COUNT];
+
+	(void)state;
+	/* The large ones fill what is not visible. */
+	for (unsigned int i = 0; i < COUNT; i++)
+		assert_int_equal(space_create(space.fd, space.vm, i < LARGE ? 8 * MIB : BLOCK,
+					      AGATE_BO_POPULATE, VRAM, &bos[i]), 0);
+	assert_true(tables_in_vram() > 0);
+	assert_true(grouped_bos(group_size(space.fd)) >= COUNT - LARGE);
+	for (unsigned int i = 0; i < COUNT; i++)
+		guest_destroy(&bos[i]);
+	space_end(&space);
+	close(space.fd);
+	guest_assert_nothing_left();
+}
+
 /* The next flush by this function waits for inject_let_go(), whoever calls it. */
 static void hold_flush(const char *flush)
 {
@@ -380,15 +434,53 @@ static void asleep(void **state)
 	guest_assert_nothing_left();
 }
 
+/* Less than after what the driver gives the mover's job up. */
+#define ON_THE_WAY_MS	1500
+
+/*
+ * The mover's job that writes a table begins on the way to sleep: programs are frozen then, so its
+ * gate gives up by itself.  The driver waits for it, and only then saves the table.
+ */
+static void written_last(void **state)
+{
+	struct space space = space_begin();
+	struct bo bo = space_bo(&space, 2 * BLOCK, SYSTEM);
+	int timeline = guest_timeline();
+	uint32_t out = guest_syncobj(space.fd);
+
+	(void)state;
+	space_map_part(&space, &bo, AREA, BLOCK, 0);
+	assert_int_equal(space_fill(&space, AREA, BLOCK, 8), 1);
+	assert_int_equal(space_bind(&space, space_part(&bo, AREA + BLOCK, BLOCK, 0, 0),
+				    guest_timeline_syncobj(space.fd, timeline), out), 0);
+	inject_anybody(true);
+	inject_hold_entry("mover_run", 1, ON_THE_WAY_MS);
+	inject_anybody(false);
+	guest_timeline_advance(timeline);
+	assert_true(inject_await_held("mover_run", 10000));
+	assert_int_equal(sleep_devices(), 0);
+	inject_clear();
+	assert_int_equal(guest_fence_end(guest_sync_file(space.fd, out)), 1);
+	space_holds(&space, AREA + BLOCK, 8);
+	space_holds(&space, AREA, 8);
+	close(timeline);
+	guest_destroy(&bo);
+	space_end(&space);
+	close(space.fd);
+	guest_assert_nothing_left();
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(in_vram, guest_teardown),
 		cmocka_unit_test_teardown(unwritten, guest_teardown),
+		cmocka_unit_test_teardown(beside_groups, guest_teardown),
 		cmocka_unit_test_teardown(flushed_first, guest_teardown),
 		cmocka_unit_test_teardown(failed, guest_teardown),
 		cmocka_unit_test_teardown(their_part, guest_teardown),
 		cmocka_unit_test_teardown(asleep, guest_teardown),
+		cmocka_unit_test_teardown(written_last, guest_teardown),
 	};
 
 	if (argc > 1)

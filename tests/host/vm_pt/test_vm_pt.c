@@ -305,7 +305,7 @@ static void test_memory_runs_out(void **state)
 		}
 		assert_int_equal(hash(f), before);
 		assert_int_equal(agate_pgtable_translate(&f->pgt, va, NULL, NULL), -ENOENT);
-		/* What the change would replace, and what is beside it. */
+		/* The CPU still finds what it would replace, and its neighbour. */
 		assert_int_equal(agate_pgtable_translate(&f->pgt, GIB(1), NULL, NULL), 0);
 		assert_int_equal(agate_pgtable_translate(&f->pgt, va - KIB(4), NULL, NULL), 0);
 		assert_int_equal(f->pgt.pages, pages);
