@@ -145,14 +145,15 @@ $(call suite,layout,1,300,include/agate_drm.h tests/layout.sh tests/layout.awk t
 $(call suite,book,1,300,$(ALL_SOURCES) book listed:.,tests/book.sh)
 $(call suite,install,1,600,$(ALL_SOURCES) $(FAKE_KERNEL),tests/install.sh)
 
-# Bugs in what host tests alone look at: $(1) is the lab, $(2) the shard; which tests look.
+# Bugs in what host tests look at: $(1) is the lab, $(2) the shard; which tests look.
 host_mutants	= $(call suite,host-mutants/$(1)/$(2),1,600,$(ALL_SOURCES), \
 	tests/host/mutants.sh $(1) $(2) $(words $(SHARDS)) $(HOST_TESTS_OF_$(1)))
 HOST_TESTS_OF_19 := range_property range
 HOST_TESTS_OF_20 := ggtt_table ggtt_nodes ggtt_remove
 HOST_TESTS_OF_22 := pool
+HOST_TESTS_OF_24-va := va va_property
 HOST_TESTS_OF_25 := vm_pt vm_pt_property
-HOST_MUTANTS	:= 19 20 22 25
+HOST_MUTANTS	:= 19 20 22 24-va 25
 $(foreach n,$(HOST_MUTANTS),$(foreach s,$(TURNS),$(call host_mutants,$(n),$(s))))
 
 # What a host test opens besides itself, by its folder.

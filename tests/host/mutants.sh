@@ -4,11 +4,12 @@
 # mutants.sh: is each bug that the host tests of a lab exist for caught by the test it is
 # filed under?  As TAP.
 #
-# usage: tests/host/mutants.sh NN SHARD SHARDS TEST..., in the project's folder
+# usage: tests/host/mutants.sh LAB SHARD SHARDS TEST..., in the project's folder
 #
+# LAB is NN, or NN-WHAT where tests/mutants/NN is for guest tests.
 # TEST is a program among the host tests, such as range or userspace-bo_cache; its source is
 # test_range.c or test_bo_cache.c.  userspace-bo_cache-tsan is the same with ThreadSanitizer.
-# tests/mutants/NN/FUNCTION[--WHAT].patch is a bug put into the solution; in the last of
+# tests/mutants/LAB/FUNCTION[--WHAT].patch is a bug put into the solution; in the last of
 # these programs that has it, test_FUNCTION has to fail, or a sanitizer or an assertion to end
 # the program.
 set -u
@@ -17,7 +18,8 @@ shift 3
 . tests/tap.sh
 
 BUILD=${BUILD:-build}
-solution=$(echo solutions/"$lab"-*)
+nn=${lab%%-*}
+solution=$(echo solutions/"$nn"-*)
 # The mutants here share the objects of what is not the lab's.
 work=$BUILD/tests/host-mutants/$lab/$shard
 mkdir -p "$work/logs"
@@ -38,7 +40,7 @@ build()
 {
 	name=$1
 	shift
-	make -s DEPS=skip BUILD="$work" "AGATE_LAB_$lab=$work/$name/tree/$solution" \
+	make -s DEPS=skip BUILD="$work" "AGATE_LAB_$nn=$work/$name/tree/$solution" \
 		NAMES="$*" check-host-build >"$work/$name/build.log" 2>&1
 }
 

@@ -56,6 +56,11 @@ static inline bool list_empty(const struct list_head *head)
 	return head->next == head;
 }
 
+static inline bool list_is_first(const struct list_head *entry, const struct list_head *head)
+{
+	return entry->prev == head;
+}
+
 static inline bool list_is_last(const struct list_head *entry, const struct list_head *head)
 {
 	return entry->next == head;
