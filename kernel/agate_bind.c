@@ -507,6 +507,10 @@ int agate_bind_open(struct agate_vm *vm, u32 flags)
 	root->funcs = &root_funcs;
 	drm_gem_private_object_init(&vm->adev->drm, root, PAGE_SIZE);
 	bound->root = root;
+	bound->pt_locks = (struct agate_pt_locks) {
+		.vm = &vm->lock, .resv = root->resv, .pt = &vm->pt_lock,
+	};
+	vm->as.pgt.locks = &bound->pt_locks;
 	return 0;
 }
 

@@ -38,6 +38,7 @@ struct drm_gem_object;
  * struct agate_bound - the part of an address space whose owner chooses the ranges
  * @root: its reservation is that of all private BOs, which have a reference each; NULL: a
  *	file's own address space
+ * @pt_locks: under which the page table changes
  * @externals: struct agate_vm_bo: those of BOs with a reservation of their own; under vm->lock
  * @external_count: how many, at most AGATE_SUBMIT_MAX_BOS; under vm->lock
  * @userptrs: struct agate_vm_bo: those of memory of processes; under vm->lock
@@ -54,6 +55,7 @@ struct drm_gem_object;
  */
 struct agate_bound {
 	struct drm_gem_object *root;
+	struct agate_pt_locks pt_locks;
 	struct list_head externals;
 	unsigned int external_count;
 	struct list_head userptrs;

@@ -7,7 +7,14 @@
  * the process's pages, and makes the entries of the whole binding, by a change in the queue
  * (agate_bind.h).  The change ends with a flush, after which the GPU tries the access again.
  *
- * So memory may go without asking the chain: there is no preempt fence.  A move of a BO first
+ * The worker does not call agate_vm_rebind(), as SUBMIT and the worker of other long-running chains
+ * do: that locks every external BO and brings back all that has moved, so a chain that misses one
+ * page would take VRAM for what it never touches.  And a fault needs what that does not do: here
+ * a binding without entries is on no list of the evicted, new entries come behind the BO's moves
+ * because the chain runs already, and a binding that has its entries gets the flush after which the
+ * GPU tries again.
+ *
+ * Memory may go without asking the chain: there is no preempt fence.  A move of a BO first
  * invalidates its entries and flushes them out of the GPU, and so does the notifier of a
  * process's memory (agate_userptr.h).  The chain stops at its next access, until its fault is
  * served, and in most cases it makes none.

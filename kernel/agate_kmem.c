@@ -19,9 +19,7 @@
 static int take_vram(struct agate_kmem *kmem)
 {
 	const struct agate_card *card = &kmem->adev->card;
-	struct agate_place place = {
-		.type = AGATE_MEM_VRAM, .flags = AGATE_PLACE_CONTIGUOUS, .last = card->mapped,
-	};
+	struct agate_place place = { .type = AGATE_MEM_VRAM, .last = card->mapped };
 	int ret;
 
 	if (kmem->flags & AGATE_KMEM_TABLE)

@@ -23,6 +23,7 @@
 #include "agate_regs.h"
 
 struct agate_device;
+struct agate_pt_locks;
 
 /* What a mapping allows. */
 #define AGATE_PROT_READ		BIT(0)
@@ -144,6 +145,7 @@ agate_pgtable_invalidate(__le64 *entries, unsigned int count, unsigned int level
  * @format: entries
  * @mem: table pages
  * @ctx: passed to @mem
+ * @locks: of a table that changes in two steps (agate_vm_pt.h), or NULL
  * @root: level 0
  * @pages: table pages in use, the root included
  */
@@ -151,6 +153,7 @@ struct agate_pgtable {
 	const struct agate_pgtable_format *format;
 	const struct agate_pgtable_mem *mem;
 	void *ctx;
+	const struct agate_pt_locks *locks;
 	struct agate_pgtable_page *root;
 	unsigned int pages;
 };

@@ -6,7 +6,7 @@
  *
  *   SYSTEM  pages, which the GPU cannot reach.  They may have gone to a swap file
  *   TT      the same pages, mapped for DMA, with the lists by which the mover finds them
- *   VRAM    a range of the card's own memory
+ *   VRAM    a range of the card's own memory, always in one piece
  *
  * A manager gives out each type.  A BO's placement says where it may be; while it waits for
  * its turn it may also be in TT or SYSTEM, outside of its placement: then no job uses it.
@@ -58,12 +58,10 @@ enum agate_mem_type {
 
 /* From the top of the range down. */
 #define AGATE_PLACE_TOPDOWN	BIT(0)
-/* In one piece; VRAM always is. */
-#define AGATE_PLACE_CONTIGUOUS	BIT(1)
 /* Others may have to leave for it. */
-#define AGATE_PLACE_FORCE	BIT(2)
+#define AGATE_PLACE_FORCE	BIT(1)
 /* The card translates none of it: a multiple of the page size will do, whatever man->min_align. */
-#define AGATE_PLACE_PAGES	BIT(3)
+#define AGATE_PLACE_PAGES	BIT(2)
 
 /* One for VRAM, and one for system memory. */
 #define AGATE_MAX_PLACES	2

@@ -80,7 +80,8 @@ void agate_vm_bo_moved(struct agate_vm_bo *vm_bo);
  * @vm: its lock is held
  * @exec: has the locks of agate_vm_lock_all()
  *
- * What could not be brought back stays on the list.
+ * SUBMIT and the worker of long-running chains call it; why a fault does not is in
+ * agate_fault_vm.h.  What could not be brought back stays on the list.
  *
  * Return: 0; the error of agate_backing_validate() or agate_bind_again().
  */

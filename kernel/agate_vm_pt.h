@@ -16,6 +16,7 @@
  * level at most two tables are shared, one at each end of the range, and the root is one.
  *
  * Like lab 10's, this code needs no kernel service, and the same source compiles for host tests.
+ * The CPU's view changes under the locks of struct agate_pt_locks.
  */
 #ifndef AGATE_VM_PT_H
 #define AGATE_VM_PT_H
@@ -29,6 +30,9 @@
 
 struct agate_device;
 struct agate_mover_cmd;
+struct dma_resv;
+struct mutex;
+struct rw_semaphore;
 
 /* Shared tables of one change: the root, and two at each level below. */
 #define AGATE_PT_UPDATES	(2 * (AGATE_PT_LEVELS - 1) + 1)
@@ -66,6 +70,26 @@ struct agate_pt_stage {
 	unsigned int updates;
 	struct list_head fresh;
 	struct list_head gone;
+};
+
+/**
+ * struct agate_pt_locks - what is held while a change is committed
+ * @vm: vm->lock, for reading at least: the records that the change was made from stay
+ * @resv: that of the address space's root, from before the change is staged until it is in the
+ *	queue: so changes are staged on what those before them leave, and written in that order
+ * @pt: vm->pt_lock: a zap, and the write of an earlier change, hold none of the others
+ *
+ * The lock of the notifiers of processes' memory, adev->userptr_lock, is not among them, because a
+ * notifier does not need to find the entries that a change is about to add: it marks the pages as
+ * gone, waits for the changes that are committed, and then, in fault mode, zaps their entries
+ * itself.  Elsewhere no job is armed before the pages are collected and bound anew.  To arm a job,
+ * and to serve a fault, the driver takes it all the same: not for the table, but because the pages
+ * have to be the process's until there is a fence for which the notifier waits.
+ */
+struct agate_pt_locks {
+	struct rw_semaphore *vm;
+	struct dma_resv *resv;
+	struct mutex *pt;	/* see above */
 };
 
 int agate_vm_tables_topic_init(struct agate_device *adev);
@@ -107,6 +131,9 @@ int agate_pt_stage_unmap(struct agate_pt_stage *stage, struct agate_pgtable *pgt
  * @stage: the change
  *
  * Cannot fail.  No walker sees it before agate_pt_write_cpu() or the mover's commands.
+ *
+ * Context: all of struct agate_pt_locks is held, and nothing changed the table since the change was
+ * staged.
  */
 void agate_pt_commit(struct agate_pt_stage *stage);
 
@@ -119,6 +146,8 @@ void agate_pt_abort(struct agate_pt_stage *stage);
 /**
  * agate_pt_write_cpu - show a committed change to the walker, by the CPU
  * @stage: the change; all that were committed before it are written
+ *
+ * Context: agate_pt_locks.pt is held.
  */
 void agate_pt_write_cpu(const struct agate_pt_stage *stage);
 
@@ -147,6 +176,7 @@ void agate_pt_stage_fini(struct agate_pt_stage *stage);
  * necessary to bring the entries back, and a change that waits in the queue still finds its
  * tables.  All changes that concern the range are written.
  *
+ * Context: agate_pt_locks.pt is held.
  * Return: is there anything to flush?
  */
 bool agate_pt_zap(struct agate_pgtable *pgt, u64 va, u64 size);

@@ -156,7 +156,7 @@ host_mutants	= $(call suite,host-mutants/$(1)/$(2),1,600,$(ALL_SOURCES), \
 	tests/host/mutants.sh $(1) $(2) $(words $(SHARDS)) $(HOST_TESTS_OF_$(1)))
 HOST_TESTS_OF_19 := range_property range
 HOST_TESTS_OF_20 := ggtt_table ggtt_nodes ggtt_remove
-HOST_TESTS_OF_22 := pool
+HOST_TESTS_OF_22 := pool tt
 HOST_TESTS_OF_24-va := va va_property
 HOST_TESTS_OF_25 := vm_pt vm_pt_property
 HOST_MUTANTS	:= 19 20 22 24-va 25

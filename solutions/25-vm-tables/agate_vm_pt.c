@@ -6,8 +6,12 @@
  */
 #include <linux/align.h>
 #include <linux/bits.h>
+#include <linux/dma-resv.h>
 #include <linux/errno.h>
+#include <linux/lockdep.h>
 #include <linux/minmax.h>
+#include <linux/mutex.h>
+#include <linux/rwsem.h>
 
 #include "agate_card.h"
 #include "agate_vm_pt.h"
@@ -414,8 +418,13 @@ static void commit_update(struct agate_pt_stage *stage, const struct agate_pt_up
 
 void agate_pt_commit(struct agate_pt_stage *stage)
 {
+	const struct agate_pt_locks *locks = stage->pgt->locks;
 	struct agate_pgtable_page *page, *next;
 	unsigned int i;
+
+	lockdep_assert_held(locks->vm);
+	dma_resv_assert_held(locks->resv);
+	lockdep_assert_held(locks->pt);
 
 	for (i = 0; i < stage->updates; i++)
 		commit_update(stage, &stage->update[i]);
@@ -429,6 +438,8 @@ void agate_pt_write_cpu(const struct agate_pt_stage *stage)
 {
 	const struct agate_pgtable *pgt = stage->pgt;
 	unsigned int i;
+
+	lockdep_assert_held(pgt->locks->pt);
 
 	for (i = 0; i < stage->updates; i++) {
 		const struct agate_pt_update *update = &stage->update[i];
@@ -502,6 +513,8 @@ static bool zap_table(struct agate_pgtable *pgt, struct agate_pgtable_page *tabl
 
 bool agate_pt_zap(struct agate_pgtable *pgt, u64 va, u64 size)
 {
+	lockdep_assert_held(pgt->locks->pt);
+
 	return zap_table(pgt, pgt->root, 0, va, va + size);
 }
 

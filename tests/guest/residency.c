@@ -283,6 +283,7 @@ static void card_is_shown(void **state)
 	read_output("agate-top --once --interval 10");
 	assert_non_null(strstr(text, "  memory: system "));
 	assert_non_null(strstr(text, "; vram 2."));
+	assert_non_null(strstr(text, "\n  global table: "));
 	assert_non_null(strstr(text, "  2.0M    2.0M      0B        0B "));
 	guest_destroy(&bo);
 	wait_for_lines("vram", of, "", 0);

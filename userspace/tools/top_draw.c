@@ -102,12 +102,14 @@ static int draw_devices(const struct top_view *view, int line)
 		const struct top_device *device = &view->now.device[i];
 		double busy = top_device_busy(&view->now, &view->before, device);
 		char clock[40], power[TOP_POWER_TEXT], regions[TOP_REGIONS_TEXT];
+		char ggtt[TOP_GGTT_TEXT];
 		int column;
 
 		top_clock_text(clock, device);
 		top_device_power_text(power, device, &view->before);
 		top_regions_text(regions, &device->regions);
-		if (busy < 0.0 && !clock[0] && !power[0] && !regions[0])
+		top_ggtt_text(ggtt, &device->ggtt);
+		if (busy < 0.0 && !clock[0] && !power[0] && !regions[0] && !ggtt[0])
 			continue;
 		column = put(line, 0, "%-10.10s %-14.14s ", device->driver, device->device);
 		column = put_load(line, column, busy < 0.0 ? 0.0 : busy, column + BAR_COLUMNS <= COLS);
@@ -118,6 +120,8 @@ static int draw_devices(const struct top_view *view, int line)
 			put(line++, 2, "%s", power);
 		if (regions[0] && line < LINES - 2)
 			put(line++, 2, "%s", regions);
+		if (ggtt[0] && line < LINES - 2)
+			put(line++, 2, "global table %s", ggtt);
 	}
 	return line;
 }

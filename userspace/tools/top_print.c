@@ -80,12 +80,13 @@ void top_device_power_text(char text[TOP_POWER_TEXT], const struct top_device *d
 static void print_device(FILE *out, const struct top_sample *before,
 			 const struct top_device *device, double busy)
 {
-	char clock[40], power[TOP_POWER_TEXT], regions[TOP_REGIONS_TEXT];
+	char clock[40], power[TOP_POWER_TEXT], regions[TOP_REGIONS_TEXT], ggtt[TOP_GGTT_TEXT];
 
 	top_clock_text(clock, device);
 	top_device_power_text(power, device, before);
 	top_regions_text(regions, &device->regions);
-	if (busy < 0.0 && !clock[0] && !power[0] && !regions[0])
+	top_ggtt_text(ggtt, &device->ggtt);
+	if (busy < 0.0 && !clock[0] && !power[0] && !regions[0] && !ggtt[0])
 		return;
 	fprintf(out, "%s %s:", device->driver, device->device);
 	if (busy >= 0.0)
@@ -95,6 +96,8 @@ static void print_device(FILE *out, const struct top_sample *before,
 		fprintf(out, "  power: %s\n", power);
 	if (regions[0])
 		fprintf(out, "  memory: %s\n", regions);
+	if (ggtt[0])
+		fprintf(out, "  global table: %s\n", ggtt);
 }
 
 static void print_client(FILE *out, const struct top_client *client,
@@ -263,6 +266,12 @@ static json_t *device_json(const struct top_device *device, const struct top_dev
 				    power_json(&device->power, before ? &before->power : NULL));
 	if (device->regions.count)
 		json_object_set_new(one, "regions", regions_json(&device->regions));
+	if (device->ggtt.size)
+		json_object_set_new(one, "ggtt",
+				    json_pack("{s:I, s:I, s:I}",
+					      "size", whole(device->ggtt.size),
+					      "used", whole(device->ggtt.used),
+					      "largest_hole", whole(device->ggtt.largest_hole)));
 	return one;
 }
 

@@ -59,6 +59,44 @@ void top_regions_text(char text[TOP_REGIONS_TEXT], const struct top_regions *reg
 	}
 }
 
+static void parse_range(const char *text, size_t len, struct top_ggtt *ggtt)
+{
+	char line[256], what[TOP_NAME];
+	uint64_t start, size;
+
+	snprintf(line, sizeof(line), "%.*s", (int)len, text);
+	if (sscanf(line, "start=%" SCNx64 " size=%" SCNu64 " %63s", &start, &size, what) != 3)
+		return;
+	ggtt->size = top_sum(ggtt->size, size);
+	if (strcmp(what, "free"))
+		ggtt->used = top_sum(ggtt->used, size);
+	else if (size > ggtt->largest_hole)
+		ggtt->largest_hole = size;
+}
+
+void top_parse_ggtt(const char *text, struct top_ggtt *ggtt)
+{
+	for (; *text; text += strspn(text, "\n")) {
+		size_t len = strcspn(text, "\n");
+
+		parse_range(text, len, ggtt);
+		text += len;
+	}
+}
+
+void top_ggtt_text(char text[TOP_GGTT_TEXT], const struct top_ggtt *ggtt)
+{
+	char used[8], size[8], hole[8];
+
+	text[0] = '\0';
+	if (!ggtt->size)
+		return;
+	top_bytes(used, ggtt->used);
+	top_bytes(size, ggtt->size);
+	top_bytes(hole, ggtt->largest_hole);
+	snprintf(text, TOP_GGTT_TEXT, "%s of %s, largest hole %s", used, size, hole);
+}
+
 bool top_vram(const struct top_client *client, uint64_t *resident)
 {
 	bool found = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A device's regions of memory, which debugfs of agate tells, and what of a client's memory
- * is the device's own.
+ * A device's regions of memory, and its global table of addresses, which debugfs of agate tells; and
+ * what of a client's memory is the device's own.
  */
 #ifndef TOP_REGIONS_H
 #define TOP_REGIONS_H
@@ -10,6 +10,7 @@
 
 #define TOP_DEVICE_REGIONS	4
 #define TOP_REGIONS_TEXT	200
+#define TOP_GGTT_TEXT		64
 
 /* Bytes; of them, "visible" is what the CPUs reach. */
 struct top_device_region {
@@ -23,11 +24,22 @@ struct top_regions {
 	uint32_t count;
 };
 
+/* The global table, in bytes of its addresses; size 0: there is none. */
+struct top_ggtt {
+	uint64_t size, used, largest_hole;
+};
+
 /* What agate's debugfs file "regions" says; unknown lines are ignored. */
 void top_parse_regions(const char *text, struct top_regions *regions);
 
 /* "vram 12.0M of 64.0M, visible 4.0M of 16.0M; system 1.0M of 120M", or "". */
 void top_regions_text(char text[TOP_REGIONS_TEXT], const struct top_regions *regions);
+
+/* What agate's debugfs file "ggtt" says; unknown lines are ignored. */
+void top_parse_ggtt(const char *text, struct top_ggtt *ggtt);
+
+/* "300K of 254M, largest hole 200M", or "". */
+void top_ggtt_text(char text[TOP_GGTT_TEXT], const struct top_ggtt *ggtt);
 
 /*
  * A client's resident memory in its device's own regions: drivers call one vram, vram0 or

@@ -12,8 +12,9 @@
 #define TOP_DEVICES	8
 
 /*
- * A device.  debugfs tells how busy it was, and of agate's the memory; devfreq tells its frequency,
- * and runtime PM its power; the load and the frequency that nobody tells follow from its clients.
+ * A device.  debugfs tells how busy it was, and of agate's the memory and the global table; devfreq
+ * tells its frequency, and runtime PM its power; the load and the frequency that nobody tells follow
+ * from its clients.
  */
 struct top_device {
 	char driver[TOP_NAME], device[TOP_NAME];
@@ -22,6 +23,7 @@ struct top_device {
 	bool has_busy;
 	struct top_power power;
 	struct top_regions regions;
+	struct top_ggtt ggtt;
 };
 
 struct top_sample {

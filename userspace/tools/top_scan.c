@@ -134,7 +134,7 @@ static bool read_device(int minor, struct top_device *device)
 static void add_debugfs(int minor, struct top_sample *sample)
 {
 	struct top_device device = { .has_busy = false };
-	char *busy, *bos, *power, *regions;
+	char *busy, *bos, *power, *regions, *ggtt;
 	size_t i;
 
 	if (sample->device_count == TOP_DEVICES || !read_device(minor, &device) ||
@@ -151,6 +151,10 @@ static void add_debugfs(int minor, struct top_sample *sample)
 	if (regions)
 		top_parse_regions(regions, &device.regions);
 	free(regions);
+	ggtt = strcmp(device.driver, "agate") ? NULL : read_file(minor, "ggtt");
+	if (ggtt)
+		top_parse_ggtt(ggtt, &device.ggtt);
+	free(ggtt);
 	sample->device[sample->device_count++] = device;
 
 	/* Another driver may have a file of this name, too. */

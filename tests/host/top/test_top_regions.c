@@ -8,12 +8,15 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include <jansson.h>
 
 #include "top_print.h"
 #include "top_regions.h"
+#include "top_scan.h"
 
 static const char card_text[] =
 	"system size=125829120 used=1048576 visible=125829120 visible_used=1048576\n"
@@ -94,12 +97,44 @@ static void test_own_memory(void **state)
 	}
 }
 
-/* A device and its client, in both forms; another device has no regions. */
+static const char ggtt_text[] =
+	"start=0x800000 size=262144 driver addr=0x40000 in=vram vf=0\n"
+	"start=0x840000 size=1048576 bo vf=3\n"
+	"no range\n"
+	"start=0x10 size=5\n"
+	"start=0x940000 size=16777216 free\n"
+	"start=0x1940000 size=201326592 free\n";
+
+static void test_global_table(void **state)
+{
+	struct top_ggtt ggtt = { 0 };
+	char long_line[1024], text[TOP_GGTT_TEXT];
+
+	(void)state;
+	top_parse_ggtt("", &ggtt);
+	top_ggtt_text(text, &ggtt);
+	assert_string_equal(text, "");
+	top_parse_ggtt(ggtt_text, &ggtt);
+	assert_int_equal(ggtt.size, (192 + 16 + 1) * 1048576 + 262144);
+	assert_int_equal(ggtt.used, 1048576 + 262144);
+	assert_int_equal(ggtt.largest_hole, 192 << 20);
+	top_ggtt_text(text, &ggtt);
+	assert_string_equal(text, "1.2M of 209M, largest hole 192M");
+	memset(long_line, '9', sizeof(long_line) - 1);
+	long_line[sizeof(long_line) - 1] = '\0';
+	top_parse_ggtt(long_line, &ggtt);
+	assert_int_equal(ggtt.used, 1048576 + 262144);
+	top_parse_ggtt("start=0x0 size=18446744073709551615 bo vf=0\n", &ggtt);
+	top_ggtt_text(text, &ggtt);
+	assert_string_equal(text, "16.0E of 16.0E, largest hole 192M");
+}
+
+/* A device and its client, in both forms; another device has no regions, and no table. */
 static void test_printed(void **state)
 {
 	struct top_sample now = { .time_ns = 2000000000 }, before = { .time_ns = 1000000000 };
 	struct top_client client = { .pid = 7, .command = "draws" };
-	json_t *root, *device, *vram;
+	json_t *root, *device, *vram, *ggtt;
 	char *text = NULL;
 	size_t size;
 	FILE *out;
@@ -111,11 +146,13 @@ static void test_printed(void **state)
 	now.device[now.device_count++] = (struct top_device){ .driver = "agate", .device = "p" };
 	now.device[now.device_count++] = (struct top_device){ .driver = "other", .device = "q" };
 	top_parse_regions(card_text, &now.device[0].regions);
+	top_parse_ggtt(ggtt_text, &now.device[0].ggtt);
 
 	out = open_memstream(&text, &size);
 	assert_int_equal(top_print_table(out, &now, &before), 0);
 	fclose(out);
 	assert_non_null(strstr(text, "agate p:\n  memory: system 1.0M of 120M; vram 12.0M of 64.0M, "));
+	assert_non_null(strstr(text, "\n  global table: 1.2M of 209M, largest hole 192M\n"));
 	assert_null(strstr(text, "other q"));
 	assert_non_null(strstr(text, "  3.0M     2.0M    2.0M      0B "));
 	free(text);
@@ -128,11 +165,57 @@ static void test_printed(void **state)
 	vram = json_object_get(json_object_get(device, "regions"), "vram");
 	assert_int_equal(json_integer_value(json_object_get(vram, "used")), 12 << 20);
 	assert_int_equal(json_integer_value(json_object_get(vram, "visible")), 16 << 20);
+	ggtt = json_object_get(device, "ggtt");
+	assert_int_equal(json_integer_value(json_object_get(ggtt, "size")), 219414528);
+	assert_int_equal(json_integer_value(json_object_get(ggtt, "used")), 1310720);
+	assert_int_equal(json_integer_value(json_object_get(ggtt, "largest_hole")), 192 << 20);
 	device = json_array_get(json_object_get(root, "devices"), 1);
 	assert_null(json_object_get(device, "regions"));
+	assert_null(json_object_get(device, "ggtt"));
 	json_decref(root);
 	free(text);
 	top_sample_clear(&now);
+}
+
+static void put_file(const char *root, const char *minor, const char *name, const char *text)
+{
+	char path[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", root, minor);
+	mkdir(path, 0700);
+	snprintf(path, sizeof(path), "%s/%s/%s", root, minor, name);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+/* Of agate alone: another driver's files may say anything. */
+static void test_scanned(void **state)
+{
+	char root[] = "/tmp/agate-top-regions-XXXXXX", command[128];
+	const struct top_folders folders = { "/nonexistent", root, "/nonexistent", "/nonexistent" };
+	struct top_sample sample = { 0 };
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	for (int i = 0; i < 2; i++) {
+		const char *minor = i ? "1" : "0";
+
+		put_file(root, minor, "name", i ? "other dev=q" : "agate dev=p");
+		put_file(root, minor, "regions", card_text);
+		put_file(root, minor, "ggtt", ggtt_text);
+	}
+	assert_int_equal(top_scan(&folders, &sample), 0);
+	assert_int_equal(sample.device_count, 2);
+	assert_int_equal(sample.device[0].regions.count, 2);
+	assert_int_equal(sample.device[0].ggtt.used, 1310720);
+	assert_int_equal(sample.device[1].regions.count, 0);
+	assert_int_equal(sample.device[1].ggtt.size, 0);
+	top_sample_clear(&sample);
+	snprintf(command, sizeof(command), "rm -r %s", root);
+	assert_int_equal(system(command), 0);
 }
 
 int main(void)
@@ -141,7 +224,9 @@ int main(void)
 		cmocka_unit_test(test_parse),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_own_memory),
+		cmocka_unit_test(test_global_table),
 		cmocka_unit_test(test_printed),
+		cmocka_unit_test(test_scanned),
 	};
 
 	return cmocka_run_group_tests_name("top-regions", tests, NULL, NULL);

@@ -7,13 +7,13 @@ AGATE_LAB_24	?= solutions/24-vm-bind
 VA_TEST_BUILD	:= $(BUILD)/tests/host/va
 VA_LAB		:= $(VA_TEST_BUILD)/$(subst /,_,$(AGATE_LAB_24))
 VA_TESTS	:= $(patsubst tests/host/va/test_%.c,%,$(wildcard tests/host/va/test_*.c))
-VA_COMMON	:= $(VA_LAB)/agate_va.o $(addprefix $(VA_TEST_BUILD)/,fake_vm.o space.o)
+VA_COMMON	:= $(VA_LAB)/agate_va.o $(addprefix $(VA_TEST_BUILD)/,fake_mm.o va_space.o)
 VA_CFLAGS	= $(CFLAGS_HOST) $(CFLAGS_SAN) -I$(VA_TEST_BUILD)/empty -Itests/host/shim -Ikernel \
-		  -Itests/host/va -include fake_vm.h
+		  -Itests/host/va -include fake_mm.h
 # Warnings are not errors here, because the file may be a student's.
 VA_KERNEL_CFLAGS = $(filter-out -Werror,$(VA_CFLAGS)) -Wno-unused-parameter -DLAB24=99
 
-# Headers that the driver's include, and whose names fake_vm.h has.
+# Headers that the driver's include, and whose names fake_mm.h has.
 VA_HEADERS	:= $(patsubst %,$(VA_TEST_BUILD)/empty/%.h,drm/drm_mm drm/gpu_scheduler linux/atomic \
 		   linux/bug linux/dma-direction linux/dma-fence linux/dma-resv linux/iosys-map linux/kref \
 		   linux/ktime linux/llist linux/rwsem linux/scatterlist linux/sizes linux/slab linux/wait \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * agate_va.c: what a change takes away, what stays on either side of it, and what the records of
- * the BOs say afterwards.  space.c looks at all records after each step.
+ * the BOs say afterwards.  va_space.c looks at all records after each step.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "space.h"
+#include "va_space.h"
 
 static struct space space;
 

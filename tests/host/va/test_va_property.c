@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * agate_va.c under random changes, beside pages that know nothing of mappings (space.c): partial
+ * agate_va.c under random changes, beside pages that know nothing of mappings (va_space.c): partial
  * and overlapping ranges, changes that are given up, and evictions between the two steps.
  */
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "space.h"
+#include "va_space.h"
 
 #define SEEDS	40
 #define STEPS	400

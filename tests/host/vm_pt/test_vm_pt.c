@@ -7,13 +7,18 @@
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include <linux/errno.h>
 
 #include "agate_card.h"
 #include "agate_vm_pt.h"
+#include "locks.h"
 #include "runs.h"
 #include "table_mem.h"
 
@@ -26,6 +31,7 @@
 struct fixture {
 	struct table_mem mem;
 	struct agate_pgtable pgt;
+	struct locks locks;
 	struct agate_pt_stage stage;
 };
 
@@ -38,6 +44,7 @@ static int setup(void **state)
 		return -1;
 	table_mem_init(&f->mem);
 	f->mem.queued = true;
+	locks_hold(&f->locks, &f->pgt);
 	return agate_pgtable_init(&f->pgt, &agate_pgtable_lpae, &table_mem_ops, &f->mem);
 }
 
@@ -411,6 +418,73 @@ static void test_commands(void **state)
 	unmap(f, 0, TOP);
 }
 
+/* ---- Locks ------------------------------------------------------------- */
+
+static void commit(struct fixture *f)
+{
+	agate_pt_commit(&f->stage);
+}
+
+static void write_cpu(struct fixture *f)
+{
+	agate_pt_write_cpu(&f->stage);
+}
+
+static void zap(struct fixture *f)
+{
+	agate_pt_zap(&f->pgt, MIB(2), MIB(2));
+}
+
+/* Does a step complain?  It would end the program, so a child takes it; it says nothing. */
+static bool complains(struct fixture *f, void (*step)(struct fixture *f))
+{
+	pid_t child = fork();
+	int status;
+
+	assert_true(child >= 0);
+	if (!child) {
+		if (!freopen("/dev/null", "w", stderr))
+			_exit(2);
+		step(f);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	if (WIFSIGNALED(status))
+		return WTERMSIG(status) == SIGABRT;
+	assert_int_equal(WEXITSTATUS(status), 0);
+	return false;
+}
+
+static bool complains_without(struct fixture *f, bool *lock, void (*step)(struct fixture *f))
+{
+	bool complained;
+
+	*lock = false;
+	complained = complains(f, step);
+	*lock = true;
+	return complained;
+}
+
+/* Each step says which lock its caller has forgotten, and asks for no other. */
+static void test_locks(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(stage_map(f, MIB(2), GIB(1), KIB(4)), 0);
+	assert_false(complains(f, commit));
+	assert_true(complains_without(f, &f->locks.vm.locked, commit));
+	assert_true(complains_without(f, &f->locks.resv.locked, commit));
+	assert_true(complains_without(f, &f->locks.pt.locked, commit));
+	commit(f);
+	f->locks.vm.locked = false;
+	f->locks.resv.locked = false;
+	assert_true(complains_without(f, &f->locks.pt.locked, write_cpu));
+	write_cpu(f);
+	agate_pt_stage_fini(&f->stage);
+	assert_true(complains_without(f, &f->locks.pt.locked, zap));
+	zap(f);
+}
+
 int main(void)
 {
 #define TEST(name)	cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -427,6 +501,7 @@ int main(void)
 		TEST(test_two_wait),
 		TEST(test_zap_beside_what_waits),
 		TEST(test_zap_shows_no_link),
+		TEST(test_locks),
 		TEST(test_commands),
 	};
 

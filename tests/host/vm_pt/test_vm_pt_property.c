@@ -19,6 +19,7 @@
 
 #include "agate_card.h"
 #include "agate_vm_pt.h"
+#include "locks.h"
 #include "runs.h"
 #include "table_mem.h"
 
@@ -64,6 +65,7 @@ struct queued {
 struct world {
 	struct table_mem mem;
 	struct agate_pgtable pgt;
+	struct locks locks;
 	struct model view;
 	struct model walked;
 	struct queued *queue[QUEUE];
@@ -297,6 +299,7 @@ static void run(u64 seed, bool aarch64)
 	table_mem_init(&w->mem);
 	w->mem.aarch64 = aarch64;
 	w->mem.queued = true;
+	locks_hold(&w->locks, &w->pgt);
 	assert_int_equal(agate_pgtable_init(&w->pgt, aarch64 ? &agate_pgtable_aarch64 :
 							       &agate_pgtable_lpae,
 					    &table_mem_ops, &w->mem), 0);

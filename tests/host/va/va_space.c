@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* An address space, and what it has to be; see space.h. */
+/* An address space, and what it has to be; see va_space.h. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "space.h"
+#include "va_space.h"
 
 void space_init(struct space *space)
 {
@@ -123,7 +123,7 @@ static void check(struct space *space)
 
 /* ---- Changes ------------------------------------------------------------ */
 
-/* What agate_va_split() must not change of a mapping; its step is its own. */
+/* All that agate_va_split() must not change of the mappings, which is all but their steps. */
 static unsigned int copy_mappings(struct space *space, struct agate_mapping *copies)
 {
 	struct drm_mm_node *node;

@@ -7,8 +7,8 @@
  * agate_bind.h), and so are all other headers; those of the kernel that are not in the shim are
  * empty (module.mk).  Of the device and of a BO there is only what the file uses.
  */
-#ifndef FAKE_VM_H
-#define FAKE_VM_H
+#ifndef FAKE_MM_H
+#define FAKE_MM_H
 
 #include <assert.h>
 #include <stdlib.h>
@@ -130,4 +130,4 @@ struct agate_bo {
 	struct list_head vm_bos;
 };
 
-#endif /* FAKE_VM_H */
+#endif /* FAKE_MM_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The kernel around the records; see fake_vm.h. */
+/* The kernel around the records; see fake_mm.h. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -3,8 +3,8 @@
  * An address space whose records change as VM_BIND changes them, and beside it what each of its
  * pages has to be.
  */
-#ifndef SPACE_H
-#define SPACE_H
+#ifndef VA_SPACE_H
+#define VA_SPACE_H
 
 #include "agate_vm.h"
 #include "agate_vm_bind.h"
@@ -71,4 +71,4 @@ void space_unmap(struct space *space, unsigned int page, unsigned int count);
 /* The mapping of a page, or NULL. */
 struct agate_mapping *space_mapping(struct space *space, unsigned int page);
 
-#endif /* SPACE_H */
+#endif /* VA_SPACE_H */
