@@ -168,10 +168,10 @@ cards)
 	gpus=2
 	set -- "$firmware" "$(load $endless)" "kill-sim-on=1:BUSY" "$(test_step cards)" ;;
 random)
-	LIMIT=${LIMIT:-3500}
+	LIMIT=${LIMIT:-7000}
 	# A million changes make a long log, and one that is cut short shows no broken rule.
 	sim_args="$a_card --sim-arg --log-limit --sim-arg 4096"
-	set -- "$firmware" "$(load $patient)" "$(test_step vm-random "50 $(date +%s)")" ;;
+	set -- "$firmware" "$(load $patient)" "$(test_step vm-random "1000 $(date +%s)")" ;;
 half | halves)
 	# A bug that stops both shows soon.
 	how="0 60"

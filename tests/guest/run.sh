@@ -40,6 +40,8 @@
 #   half     the same for two clients of which each wants more than half of VRAM
 #   kmaps    BOs with a placement as the kernel sees them: for other drivers, for debuggers, and their pages
 #   limits   the part of moves that is about less system memory than BOs need; mutants.sh runs it
+#   random   a thousand random changes of each of a thousand address spaces, as many of them at a
+#            time as the guest has memory for
 #   gpu-off  a card whose GPU has no power most of the time; at last the GPU's process is killed
 #            then
 #   long     jobs that may run for ever, on a card that stops no chain, only to be reset; at last
