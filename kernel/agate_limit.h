@@ -48,7 +48,7 @@ int agate_limit_charge(struct agate_device *adev, unsigned long n, bool dma32,
 /** agate_limit_uncharge - the opposite */
 void agate_limit_uncharge(unsigned long n, bool dma32);
 
-/** agate_limit_parked - pages have no BO any more: who waits for those of a dying one goes on */
+/** agate_limit_parked - pages have no BO any more: wake the threads that wait for a dying one's */
 void agate_limit_parked(void);
 
 /** agate_limit_bytes - the limit, and in @used how much of it is in use */
