@@ -249,6 +249,7 @@ static void all_locked(void **state)
 	space_end(&space);
 	close(space.fd);
 	guest_assert_nothing_left();
+}
 
 /*
  * All DMA is bounced, so the GPU sees no memory of the system where it lies.  Address spaces whose
@@ -306,7 +307,6 @@ int main(int argc, char *argv[])
 		cmocka_unit_test_teardown(of_others, guest_teardown),
 		cmocka_unit_test_teardown(no_writer, guest_teardown),
 		cmocka_unit_test_teardown(all_locked, guest_teardown),
-
 		cmocka_unit_test_teardown(out_of_reach, guest_teardown),
 	};
 
