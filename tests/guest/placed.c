@@ -93,7 +93,7 @@ static void mapping_follows(void **state)
 	guest_assert_nothing_left();
 }
 
-/* What a chain lists has to be there at the same time; a call that fails leaves all as it was. */
+/* All that a chain lists has to be there at once; a call that fails leaves all as it was. */
 static void refuses_two_large_ones(void **state)
 {
 	struct placed_client client = placed_open(PAGE);

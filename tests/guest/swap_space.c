@@ -21,7 +21,7 @@
 #define MAGIC		"SWAPSPACE2"
 #define MAGIC_AT	(PAGE - (sizeof(MAGIC) - 1))
 
-/* What /proc/self/pagemap says of a page that is there. */
+/* The bit in /proc/self/pagemap of a page that is there. */
 #define PAGE_PRESENT	(1ull << 63)
 
 static void load(const char *module)

@@ -9,7 +9,7 @@
 
 #include "user_memory.h"
 
-/* What the program is told by itself. */
+/* The argument with which the program runs itself. */
 #define AFTER_EXEC	"--after-exec"
 
 static void both_see_it(void **state)
