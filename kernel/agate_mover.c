@@ -76,12 +76,16 @@ static void job_set_error(struct agate_mover_job *job, int error)
 
 static void job_end(struct agate_mover_job *job, int error)
 {
-	lockdep_assert_held(&job->adev->mover.lock);
+	struct agate_mover *mover = &job->adev->mover;
+
+	lockdep_assert_held(&mover->lock);
 
 	if (error)
 		job_set_error(job, error);
 	list_del_init(&job->link);
 	dma_fence_signal(job->done);
+	if (!--mover->undone)
+		wake_up_all(&mover->idle);
 }
 
 static void end_all(struct agate_mover *mover, int error)
@@ -395,6 +399,10 @@ struct dma_fence *agate_mover_push(struct agate_mover_job *job)
 	struct dma_fence *finished;
 
 	mutex_lock(&mover->push_lock);
+	/* First, because it may end at once. */
+	spin_lock(&mover->lock);
+	mover->undone++;
+	spin_unlock(&mover->lock);
 	drm_sched_job_arm(&job->base);
 	finished = dma_fence_get(&job->base.s_fence->finished);
 	drm_sched_entity_push_job(&job->base);
@@ -480,6 +488,24 @@ static void sched_stop(struct agate_device *adev)
 	destroy_work_on_stack(&stop.base);
 }
 
+/*
+ * A BO may have left VRAM before, with no other one in its place that would have to wait for its
+ * copy.  If the scheduler still has that, it would run after the sleep, and read what is lost.
+ */
+static int all_end(struct agate_device *adev)
+{
+	struct agate_mover *mover = &adev->mover;
+	unsigned int look = 0;
+
+	while (!wait_event_timeout(mover->idle, !READ_ONCE(mover->undone), AGATE_MOVER_LOOK)) {
+		if (agate_bus_lost(adev))
+			return -ENODEV;
+		if (++look == AGATE_MOVER_LOOKS)
+			return -EBUSY;
+	}
+	return 0;
+}
+
 /* Its interrupt may be lost, so look. */
 static int run_empty(struct agate_device *adev)
 {
@@ -509,8 +535,11 @@ int agate_mover_status(struct agate_device *adev)
 
 int agate_mover_suspend(struct agate_device *adev)
 {
-	int ret;
+	int ret = all_end(adev);
 
+	if (ret)
+		return ret;
+	/* What may come from here on is a change of page tables, and those are restored first. */
 	sched_stop(adev);
 	ret = run_empty(adev);
 	if (ret)

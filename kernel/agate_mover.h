@@ -30,6 +30,10 @@ struct agate_device;
 #define AGATE_MOVER_DEPTH	4
 #define AGATE_MOVER_JOB_MAX	(AGATE_RING_COMMANDS / AGATE_MOVER_DEPTH - 1)
 
+/* The mover gives a command up after some seconds: longer than that nothing takes. */
+#define AGATE_MOVER_LOOKS	50
+#define AGATE_MOVER_LOOK	msecs_to_jiffies(200)
+
 /**
  * struct agate_mover - the mover of a device
  * @entity: for moves and clears, one after the other.  It keeps the fence of its last job,
@@ -42,10 +46,11 @@ struct agate_device;
  * @tail: commands ever written to it
  * @seqno: of the newest job
  * @running: jobs in the ring, the oldest one first
+ * @undone: jobs that were pushed and have not ended: those in the ring, and those before it
  * @retried: HEAD of the command that was tried again last
  * @dead: 0; else no job is started any more, and all end with this error
  * @jobs: that were not freed yet
- * @idle: woken when a job is freed
+ * @idle: woken when a job is freed, and when none is undone
  */
 struct agate_mover {
 	struct drm_sched_entity *entity;
@@ -55,6 +60,7 @@ struct agate_mover {
 	u32 tail;
 	u32 seqno;
 	struct list_head running;
+	unsigned int undone;
 	u32 retried;
 	int dead;
 	unsigned int jobs;
@@ -115,10 +121,10 @@ void agate_mover_shutdown(struct agate_device *adev);
 int agate_mover_status(struct agate_device *adev);
 
 /**
- * agate_mover_suspend - let the ring run empty, and hand no job to the mover any more
+ * agate_mover_suspend - let all jobs end, and hand no other one to the mover any more
  * @adev: the device
  *
- * New jobs are queued until agate_mover_resume().
+ * New jobs are queued until agate_mover_resume(): none of them may read memory that is lost.
  *
  * Context: may sleep; not from timeout_wq.
  * Return: 0; -EBUSY: it does not get done, -ENODEV when the GPU is gone, and then nothing has

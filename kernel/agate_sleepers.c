@@ -8,13 +8,10 @@
 #include "agate_device.h"
 #include "agate_gem.h"
 #include "agate_move.h"
+#include "agate_mover.h"
 #include "agate_placed.h"
 #include "agate_sleepers.h"
 #include "agate_tt.h"
-
-/* The mover gives a command up after some seconds: longer than that nothing takes. */
-#define WAIT_LOOKS	50
-#define LOOK_JIFFIES	msecs_to_jiffies(200)
 
 static struct drm_gem_object *gem_of(struct agate_ttm_bo *bo)
 {
@@ -71,7 +68,7 @@ static int look_again(struct agate_device *adev, unsigned int look)
 {
 	if (agate_bus_lost(adev))
 		return -ENODEV;
-	return look < WAIT_LOOKS ? 0 : -EBUSY;
+	return look < AGATE_MOVER_LOOKS ? 0 : -EBUSY;
 }
 
 int agate_sleepers_wait(struct agate_ttm_bo *bo)
@@ -81,7 +78,7 @@ int agate_sleepers_wait(struct agate_ttm_bo *bo)
 	int ret = 0;
 
 	while (!ret && dma_resv_wait_timeout(obj->resv, DMA_RESV_USAGE_KERNEL, false,
-					     LOOK_JIFFIES) <= 0)
+					     AGATE_MOVER_LOOK) <= 0)
 		ret = look_again(to_agate_device(obj->dev), ++look);
 	return ret;
 }
@@ -91,7 +88,7 @@ static int wait_for_copy(struct agate_device *adev, struct dma_fence *fence)
 	unsigned int look = 0;
 	int ret = 0;
 
-	while (!ret && dma_fence_wait_timeout(fence, false, LOOK_JIFFIES) <= 0)
+	while (!ret && dma_fence_wait_timeout(fence, false, AGATE_MOVER_LOOK) <= 0)
 		ret = look_again(adev, ++look);
 	return ret ? ret : min(dma_fence_get_status(fence), 0);
 }

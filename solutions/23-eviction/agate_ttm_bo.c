@@ -100,6 +100,7 @@ static int wait_for_parked(struct agate_man *man, struct agate_ttm_ctx *ctx)
 	return 0;
 }
 
+/* The lock orders this and the look whether somebody waits: see wait_for_dying(). */
 static u64 given_back(struct agate_man *man)
 {
 	struct agate_ttm *ttm = &man->adev->ttm;

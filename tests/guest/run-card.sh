@@ -145,7 +145,7 @@ suspend | suspend-port | suspend-mutants)
 			asleep | written_last) set -- "$@" "$(test_step vm-tables $t)" ;;
 			copy_fails) set -- "$@" "$(inject fail-mover:3,fail-mover:4)" \
 				"$(test_step sleep-ends $t)" ;;
-			kernel_memory_comes_back | end_is_found | unbound_before_the_end)
+			kernel_memory_comes_back | end_is_found | unbound_before_the_end | left_before)
 				set -- "$@" "$(test_step sleep-ends $t)" ;;
 			*) set -- "$@" "$(test_step suspend $t)" ;;
 			esac
@@ -159,6 +159,7 @@ suspend | suspend-port | suspend-mutants)
 	set -- "$@" "$(test_step sleep-ends kernel_memory_comes_back)" \
 		"$(test_step sleep-ends end_is_found)" \
 		"$(test_step sleep-ends unbound_before_the_end)" \
+		"$(test_step sleep-ends left_before)" \
 		"$(inject fail-mover:3,fail-mover:4)" "$(test_step sleep-ends copy_fails)"
 	for t in contents machine "display*" jobs_go_on under_load refused one_is_lost stays_off; do
 		set -- "$@" "$(test_step suspend "$t")"

@@ -7,8 +7,11 @@
  */
 #include "graded.h"
 
+#include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "domains.h"
 #include "flips.h"
@@ -123,6 +126,65 @@ static void copy_fails(void **state)
 	guest_assert_nothing_left();
 }
 
+/* ---- A copy that is late -------------------------------------------------------- */
+
+struct newcomer {
+	pthread_t thread;
+	int fd;
+	struct bo bo;
+	int err;
+};
+
+/* On the way to sleep it gets a signal, and afterwards it begins anew. */
+static void *come(void *arg)
+{
+	struct newcomer *newcomer = arg;
+
+	do {
+		newcomer->err = try_placed(newcomer->fd, LARGE, AGATE_BO_POPULATE, VRAM,
+					   &newcomer->bo);
+	} while (newcomer->err == EINTR);
+	return NULL;
+}
+
+/* By then all programs are frozen, and the driver waits longer than that. */
+#define ON_THE_WAY_MS	3000
+
+/*
+ * A BO has left for a newcomer, which does not come before the sleep: so nothing in VRAM waits for
+ * its copy.  The scheduler has that still, because its thread is busy with the end of another job
+ * until the gate gives up.
+ */
+static void left_before(void **state)
+{
+	struct placed_client client = placed_open(FRAME);
+	struct newcomer newcomer = { .fd = client.fd };
+	struct bo bo = placed_bo(&client, LARGE, 0, VRAM), part = bo;
+	int64_t end;
+
+	(void)state;
+	part.size = FRAME;
+	inject_load();
+	inject_anybody(true);
+	/* The end of the job that clears the BO. */
+	inject_hold_entry("mover_free", 1, ON_THE_WAY_MS);
+	placed_fill(&client, &part, 0x1ef7);
+	assert_true(inject_await_held("mover_free", 10000));
+	inject_count("agate_mover_push");
+	assert_int_equal(pthread_create(&newcomer.thread, NULL, come, &newcomer), 0);
+	for (end = guest_deadline(10000); !inject_hits("agate_mover_push"); usleep(1000))
+		assert_true(guest_deadline(0) < end);
+	assert_int_equal(sleep_devices(), 0);
+	assert_int_equal(pthread_join(newcomer.thread, NULL), 0);
+	inject_clear();
+	assert_int_equal(newcomer.err, 0);
+	guest_destroy(&newcomer.bo);
+	placed_check(&client, &part, 0x1ef7);
+	guest_destroy(&bo);
+	placed_close(&client);
+	guest_assert_nothing_left();
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -130,6 +192,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_teardown(end_is_found, guest_teardown),
 		cmocka_unit_test_teardown(unbound_before_the_end, guest_teardown),
 		cmocka_unit_test_teardown(copy_fails, guest_teardown),
+		cmocka_unit_test_teardown(left_before, guest_teardown),
 	};
 
 	if (argc > 1)
