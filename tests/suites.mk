@@ -52,9 +52,9 @@ $(foreach s,both swiotlb reset reload power shared two dvfs wired card moves gpu
 $(call suite,strangers,2,600,$(FAST_INPUTS) code:$(BUILD)/driver/fast/agate.ko $(KERNEL_FAST)/modules $(STRANGERS) \
 	maybe:/usr/bin/drmdevice tests/guest/run-lib.sh tests/strangers,tests/strangers/strangers.sh)
 
-# On a card every third allocation fails in its turn, another one after each commit; test-long
+# On a card every sixth allocation fails in its turn, another one after each commit; test-long
 # takes all.
-FAILNTH_TURN	:= $(shell expr $$(git rev-list --count HEAD 2>/dev/null || echo 0) % 3 + 1)
+FAILNTH_TURN	:= $(shell expr $$(git rev-list --count HEAD 2>/dev/null || echo 0) % 6 + 1)
 $(call guest_suite,debug,card-failnth $(FAILNTH_TURN),2d,DEBUG)
 
 # Every lab that can be graded: its scores, and its mutants, which those who keep single

@@ -9,7 +9,7 @@
 
 #define DEBUGFS		"/sys/kernel/debug/"
 #define MOST_ALLOCATIONS 2000
-#define TURNS		3
+#define TURNS		6
 
 /* Of the allocations that fail: the first one, and how far the next one is. */
 static int first = 1, step = 1;
@@ -74,7 +74,7 @@ void fail_nth_take_turn(int turn)
 	assert_in_range(turn, 1, TURNS);
 	first = turn;
 	step = TURNS;
-	print_message("# every third allocation fails, from number %d on\n", first);
+	print_message("# every sixth allocation fails, from number %d on\n", first);
 }
 
 static bool honest(int err)

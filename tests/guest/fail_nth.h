@@ -35,7 +35,7 @@ struct fail_nth_call {
 void fail_nth_each(const struct fail_nth_call *call);
 
 /*
- * From now on only every third allocation fails, from this one (1 .. 3) on: three runs with a
+ * From now on only every sixth allocation fails, from this one (1 .. 6) on: six runs with a
  * turn each do what one does without.
  */
 void fail_nth_take_turn(int first);

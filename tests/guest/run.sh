@@ -25,7 +25,7 @@
 #   card     a card, whose VRAM jobs and CPUs use, until its supply goes and comes
 #   card-port  the same on the GPU of bifrost, whose table is not in BAR2
 #   card-failnth  every allocation of each call that a card has fails once, on the debug kernel;
-#            run.sh debug card-failnth TURN: every third one, from that number (1 .. 3) on
+#            run.sh debug card-failnth TURN: every sixth one, from that number (1 .. 6) on
 #   moves    a card with firmware: BOs with a placement, which move, and with a limit of system
 #            memory, which are swapped; its display shows them
 #   moves-port  the same on the GPU of bifrost, which translates VRAM by 64 KiB and reaches no more
