@@ -278,7 +278,7 @@ echo '{"schema": "agate/result/v1", "score": 2, "complete": true}' >"$work/grade
 "$build/bin/agate-grade" --lab 02 --from "$work/from" --out "$work/grade" >"$work/said" 2>&1 &
 grader=$!
 tries=0
-until pgrep -f "cc1.*$student" >/dev/null || [ $tries = 300 ]; do
+until pgrep -f "cc1.*$student" >/dev/null || [ $tries = 1200 ] || ! kill -0 $grader 2>/dev/null; do
 	tries=$((tries + 1))
 	sleep 0.1
 done
