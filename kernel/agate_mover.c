@@ -539,7 +539,7 @@ int agate_mover_suspend(struct agate_device *adev)
 
 	if (ret)
 		return ret;
-	/* What may come from here on is a change of page tables, and those are restored first. */
+	/* Only changes of page tables may come from here on, and those are restored first. */
 	sched_stop(adev);
 	ret = run_empty(adev);
 	if (ret)
