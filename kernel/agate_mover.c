@@ -15,6 +15,8 @@
 #include "agate_sched.h"
 #include "agate_slot.h"
 
+/* The mover gives a command up after some seconds: nothing takes longer than these looks. */
+#define MOST_LOOKS	50
 /* A move of 1 GiB takes less, and a look at HEAD tells a slow one from a hung one. */
 #define MOVER_TIMEOUT	msecs_to_jiffies(2000)
 
@@ -488,6 +490,13 @@ static void sched_stop(struct agate_device *adev)
 	destroy_work_on_stack(&stop.base);
 }
 
+int agate_mover_look_again(struct agate_device *adev, unsigned int look)
+{
+	if (agate_bus_lost(adev))
+		return -ENODEV;
+	return look < MOST_LOOKS ? 0 : -EBUSY;
+}
+
 /*
  * A BO may have left VRAM before, with no other one in its place that would have to wait for its
  * copy.  If the scheduler still has that, it would run after the sleep, and read what is lost.
@@ -496,14 +505,12 @@ static int all_end(struct agate_device *adev)
 {
 	struct agate_mover *mover = &adev->mover;
 	unsigned int look = 0;
+	int ret = 0;
 
-	while (!wait_event_timeout(mover->idle, !READ_ONCE(mover->undone), AGATE_MOVER_LOOK)) {
-		if (agate_bus_lost(adev))
-			return -ENODEV;
-		if (++look == AGATE_MOVER_LOOKS)
-			return -EBUSY;
-	}
-	return 0;
+	while (!ret && !wait_event_timeout(mover->idle, !READ_ONCE(mover->undone),
+					   AGATE_MOVER_LOOK))
+		ret = agate_mover_look_again(adev, ++look);
+	return ret;
 }
 
 /* Its interrupt may be lost, so look. */

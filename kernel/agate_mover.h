@@ -30,8 +30,7 @@ struct agate_device;
 #define AGATE_MOVER_DEPTH	4
 #define AGATE_MOVER_JOB_MAX	(AGATE_RING_COMMANDS / AGATE_MOVER_DEPTH - 1)
 
-/* The mover gives a command up after some seconds: longer than that nothing takes. */
-#define AGATE_MOVER_LOOKS	50
+/* How long a wait for the mover lasts before it asks agate_mover_look_again(). */
 #define AGATE_MOVER_LOOK	msecs_to_jiffies(200)
 
 /**
@@ -119,6 +118,17 @@ void agate_mover_shutdown(struct agate_device *adev);
  * Return: 0; -EIO: it was given up; -ENODEV when the GPU is gone.
  */
 int agate_mover_status(struct agate_device *adev);
+
+/**
+ * agate_mover_look_again - does a wait for the mover go on?
+ * @adev: the device
+ * @look: how often AGATE_MOVER_LOOK has passed
+ *
+ * While a GPU is gone nobody ends its moves: that has to wait for the caller.
+ *
+ * Return: 0; -ENODEV when the GPU is gone; -EBUSY when it was waited for long enough.
+ */
+int agate_mover_look_again(struct agate_device *adev, unsigned int look);
 
 /**
  * agate_mover_suspend - let all jobs end, and hand no other one to the mover any more

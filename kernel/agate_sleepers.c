@@ -63,14 +63,6 @@ bool agate_sleepers_saved(const struct agate_ttm_bo *bo)
 
 /* ---- Waits -------------------------------------------------------------- */
 
-/* While a GPU is gone nobody ends its moves: that has to wait for the caller. */
-static int look_again(struct agate_device *adev, unsigned int look)
-{
-	if (agate_bus_lost(adev))
-		return -ENODEV;
-	return look < AGATE_MOVER_LOOKS ? 0 : -EBUSY;
-}
-
 int agate_sleepers_wait(struct agate_ttm_bo *bo)
 {
 	struct drm_gem_object *obj = gem_of(bo);
@@ -79,7 +71,7 @@ int agate_sleepers_wait(struct agate_ttm_bo *bo)
 
 	while (!ret && dma_resv_wait_timeout(obj->resv, DMA_RESV_USAGE_KERNEL, false,
 					     AGATE_MOVER_LOOK) <= 0)
-		ret = look_again(to_agate_device(obj->dev), ++look);
+		ret = agate_mover_look_again(to_agate_device(obj->dev), ++look);
 	return ret;
 }
 
@@ -89,7 +81,7 @@ static int wait_for_copy(struct agate_device *adev, struct dma_fence *fence)
 	int ret = 0;
 
 	while (!ret && dma_fence_wait_timeout(fence, false, AGATE_MOVER_LOOK) <= 0)
-		ret = look_again(adev, ++look);
+		ret = agate_mover_look_again(adev, ++look);
 	return ret ? ret : min(dma_fence_get_status(fence), 0);
 }
 
