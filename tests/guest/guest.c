@@ -104,6 +104,17 @@ int guest_ioctl(int fd, unsigned long request, void *arg)
 	return err;
 }
 
+void guest_refuses_bad_pointers(const unsigned long *requests, size_t count)
+{
+	int fd = guest_open();
+
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(guest_ioctl(fd, requests[i], NULL), EFAULT);
+		assert_int_equal(guest_ioctl(fd, requests[i], (void *)8), EFAULT);
+	}
+	close(fd);
+}
+
 static bool is_agate(int fd)
 {
 	char name[16] = "";

@@ -56,6 +56,8 @@ const char *guest_errno_name(int err, char *text, size_t size);
 /* Any ioctl: 0 or the errno.  EINTR and EAGAIN mean that it is made again, as libdrm does. */
 int guest_ioctl(int fd, unsigned long request, void *arg);
 int guest_ioctl_once(int fd, unsigned long request, void *arg);
+/* Each of them reads its argument, so an address without memory is EFAULT. */
+void guest_refuses_bad_pointers(const unsigned long *requests, size_t count);
 
 int guest_create(int fd, uint64_t size, uint32_t flags, struct bo *bo);
 /* The same, made once; @arg is what the driver leaves of it. */

@@ -362,20 +362,10 @@ static void moves_wait_for_nobody(void **state)
 static void dying_first(void **state)
 {
 	struct placed_client client = placed_open(PART), second = placed_open(PART);
-	struct bo bo = placed_bo(&client, LIMIT - PART, AGATE_BO_POPULATE, SYSTEM), other = { 0 };
-	struct call death = { .bo = &bo }, call = { .client = &second, .bo = &other };
+	struct bo bo = placed_bo(&client, LIMIT - PART, AGATE_BO_POPULATE, SYSTEM);
 
 	(void)state;
-	inject_hold_entry("agate_resource_park", 1, INJECT_BOUND_MS);
-	call_begin(&death, destroy);
-	assert_true(inject_await_held("agate_resource_park", 10000));
-	call_begin(&call, populate_system);
-	assert_false(call_ends_within(&call, A_WHILE_MS));
-	assert_true(inject_let_go("agate_resource_park"));
-	call_end(&death);
-	call_end(&call);
-	inject_clear();
-	guest_destroy(&other);
+	call_waits_for_dying(&second, &bo, populate_system);
 	placed_close(&second);
 	destroy_all(&client, NULL, 0);
 }

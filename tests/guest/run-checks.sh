@@ -87,18 +87,16 @@ if [ "$suite" = dvfs ]; then
 	point "no change by a governor with one frequency" \
 		[ "$(head -n 1 "$console.clock")" = changing ]
 	sed -i /changing/d "$console.clock"
-	point "each frequency always has its voltage" awk '
-		BEGIN { least[200] = 650; least[400] = 750; least[600] = 850; least[800] = 1000 }
-		!($1 in least) || $2 < least[$1] { print "# " $0; bad = 1 }
+	# The millivolts that each frequency needs.
+	need='BEGIN { need[200] = 650; need[400] = 750; need[600] = 850; need[800] = 1000 }'
+	point "each frequency always has its voltage" awk "$need"'
+		!($1 in need) || $2 < need[$1] { print "# " $0; bad = 1 }
 		END { exit bad || NR < 20 }' "$console.clock"
 	# One change after the other: of the voltage alone, or of the frequency alone.  The frequency
 	# rises when the voltage has risen to what the new one needs, and falls while there is still
 	# what the old one needs: so a voltage never falls before its frequency does.
-	point "up by voltage and then frequency, down the other way" awk '
-		BEGIN {
-			need[200] = 650; need[400] = 750; need[600] = 850; need[800] = 1000
-			mhz = 800; mv = 1000
-		}
+	point "up by voltage and then frequency, down the other way" awk "$need"'
+		BEGIN { mhz = 800; mv = 1000 }
 		$1 != mhz && $2 != mv { print "# " mhz " " mv " to " $0 " at once"; bad = 1 }
 		$1 > mhz && mv != need[$1] { print "# up to " $1 " MHz with " mv " mV"; bad = 1 }
 		$1 < mhz && mv != need[mhz] { print "# down from " mhz " MHz with " mv " mV"; bad = 1 }

@@ -35,6 +35,13 @@ bool call_ends_within(struct call *call, int64_t ms);
 /* Wait for its end; fails the test when the call has failed. */
 void call_end(struct call *call);
 
+/*
+ * A BO dies, and another client makes one in system memory or VRAM, as @populates says, which has
+ * to wait until the first one has parked its memory.
+ */
+void call_waits_for_dying(struct placed_client *client, struct bo *dying,
+			  void *(*populates)(void *));
+
 /* The next job of the mover waits for inject_let_go(). */
 void hold_mover(void);
 

@@ -23,6 +23,8 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
+#include "fake_atomic.h"
+
 #define AGATE_DEVICE_H
 #define AGATE_SHIM_MM_TYPES_H
 
@@ -39,7 +41,6 @@
 /* Types that the driver's headers name. */
 typedef u64 dma_addr_t;
 typedef u64 phys_addr_t;
-typedef struct { s64 counter; } atomic64_t;
 struct delayed_work { int unused; };
 struct dma_fence { int unused; };
 struct dma_fence_cb { int unused; };
@@ -49,21 +50,6 @@ struct llist_node { void *next; };
 struct lock_class_key;
 struct workqueue_struct;
 enum dma_data_direction { DMA_BIDIRECTIONAL, DMA_TO_DEVICE };
-
-static inline void atomic64_add(s64 n, atomic64_t *v)
-{
-	v->counter += n;
-}
-
-static inline void atomic64_inc(atomic64_t *v)
-{
-	v->counter++;
-}
-
-static inline void atomic64_dec(atomic64_t *v)
-{
-	v->counter--;
-}
 
 bool fake_warn(bool wrong);
 #define WARN_ON(x)	fake_warn(x)

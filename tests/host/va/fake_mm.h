@@ -23,6 +23,8 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
+#include "fake_atomic.h"
+
 #define AGATE_DEVICE_H
 #define AGATE_GEM_H
 
@@ -36,8 +38,6 @@
 typedef unsigned int gfp_t;
 typedef unsigned int vm_fault_t;
 typedef s64 ktime_t;
-typedef struct { int counter; } atomic_t;
-typedef struct { s64 counter; } atomic64_t;
 typedef struct { int unused; } wait_queue_head_t;
 enum dma_data_direction { DMA_BIDIRECTIONAL };
 struct delayed_work { int unused; };
@@ -63,21 +63,6 @@ struct rw_semaphore {
 bool fake_warn(bool wrong, const char *what);
 #define WARN_ON(x)	fake_warn(x, #x)
 #define WARN_ON_ONCE(x)	fake_warn(x, #x)
-
-static inline void atomic64_add(s64 n, atomic64_t *v)
-{
-	v->counter += n;
-}
-
-static inline void atomic64_inc(atomic64_t *v)
-{
-	v->counter++;
-}
-
-static inline void atomic64_dec(atomic64_t *v)
-{
-	v->counter--;
-}
 
 /* Every reference here is to a struct agate_vm_bo. */
 struct kref {
