@@ -131,6 +131,12 @@ static bool read_device(int minor, struct top_device *device)
 	return ok;
 }
 
+/* A file that is agate's: another driver may have one of this name, too. */
+static char *read_agates(int minor, const struct top_device *device, const char *name)
+{
+	return strcmp(device->driver, "agate") ? NULL : read_file(minor, name);
+}
+
 static void add_debugfs(int minor, struct top_sample *sample)
 {
 	struct top_device device = { .has_busy = false };
@@ -143,22 +149,21 @@ static void add_debugfs(int minor, struct top_sample *sample)
 	busy = read_file(minor, "busy");
 	device.has_busy = busy && top_parse_busy(busy, &device.busy_ns, &device.idle_ns);
 	free(busy);
-	power = strcmp(device.driver, "agate") ? NULL : read_file(minor, "power");
+	power = read_agates(minor, &device, "power");
 	if (power)
 		top_parse_power(power, &device.power);
 	free(power);
-	regions = strcmp(device.driver, "agate") ? NULL : read_file(minor, "regions");
+	regions = read_agates(minor, &device, "regions");
 	if (regions)
 		top_parse_regions(regions, &device.regions);
 	free(regions);
-	ggtt = strcmp(device.driver, "agate") ? NULL : read_file(minor, "ggtt");
+	ggtt = read_agates(minor, &device, "ggtt");
 	if (ggtt)
 		top_parse_ggtt(ggtt, &device.ggtt);
 	free(ggtt);
 	sample->device[sample->device_count++] = device;
 
-	/* Another driver may have a file of this name, too. */
-	bos = strcmp(device.driver, "agate") ? NULL : read_file(minor, "bos");
+	bos = read_agates(minor, &device, "bos");
 	for (i = 0; bos && i < sample->count; i++) {
 		struct top_client *client = &sample->clients[i];
 
