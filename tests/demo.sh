@@ -208,10 +208,7 @@ unset VRAM VISIBLE
 # those of that length.
 copied()
 {
-	awk -v side="\"$2\": \"0x80" -v length_is="${3:-[0-9]+}" '
-		/"event": "mover_end".*"op": "COPY".*"ended": "done"/ && index($0, side) &&
-		$0 ~ "\"len\": " length_is "," { n++; sub(/.*"len": /, ""); bytes += $0 + 0 }
-		END { print n + 0, bytes + 0 }' "$BUILD/tests/demo-$1/events.jsonl"
+	awk -v side="$2" -v length_is="${3:-}" -f scripts/copied.awk "$BUILD/tests/demo-$1/events.jsonl"
 }
 
 # left_and_came_back RUN: BOs did, not only those that the program made for that.  The one with the

@@ -38,11 +38,7 @@ trouble()
 # copied SIDE: bytes that the mover copied out of VRAM (src) or into it (dst)
 copied()
 {
-	awk -v side="\"$1\": \"0x80" '
-		/"event": "mover_end".*"op": "COPY".*"ended": "done"/ && index($0, side) {
-			sub(/.*"len": /, ""); bytes += $0 + 0
-		}
-		END { printf "%.0f\n", bytes }' "$out/events.jsonl"
+	awk -v side="$1" -f "$here/../copied.awk" "$out/events.jsonl" | cut -d ' ' -f 2
 }
 
 # Each page table that the GPU was given.
