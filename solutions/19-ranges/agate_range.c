@@ -61,13 +61,15 @@ static bool lower(const struct agate_tree_node *a, const struct agate_tree_node 
 	return by_address(a)->start < by_address(b)->start;
 }
 
+/* First by size, then by address; one number needs no branch, which nobody could predict. */
+static unsigned __int128 size_key(const struct agate_range_node *n)
+{
+	return (unsigned __int128)n->hole << 64 | n->start;
+}
+
 static bool smaller(const struct agate_tree_node *a, const struct agate_tree_node *b)
 {
-	const struct agate_range_node *x = by_size(a);
-	const struct agate_range_node *y = by_size(b);
-
-	/* Without a branch: nobody could predict it. */
-	return (x->hole < y->hole) | ((x->hole == y->hole) & (x->start < y->start));
+	return size_key(by_size(a)) < size_key(by_size(b));
 }
 
 AGATE_TREE_DEFINE(addresses, lower, agate_range_augment)
@@ -241,12 +243,22 @@ static struct agate_range_node *smallest(const struct agate_range *r, u64 size)
 	return found;
 }
 
+/* Does a search by address begin at the end of the address space, not at a bound? */
+static bool from_the_end(const struct wish *w)
+{
+	return w->mode == AGATE_RANGE_LOW ? !w->first : w->last == U64_MAX;
+}
+
 static struct agate_range_node *first_candidate(const struct agate_range *r,
 						const struct wish *w)
 {
+	struct agate_tree_node *root = r->by_address.root;
+
 	if (w->mode == AGATE_RANGE_BEST)
 		return smallest(r, w->size);
-	return hole_from(r, w->mode == AGATE_RANGE_LOW ? w->first : w->last, w->ahead);
+	if (!from_the_end(w))
+		return hole_from(r, w->mode == AGATE_RANGE_LOW ? w->first : w->last, w->ahead);
+	return fits_below(root, w) ? first_below(root, w) : NULL;
 }
 
 static struct agate_range_node *next_candidate(struct agate_range_node *n, const struct wish *w)
