@@ -2,7 +2,7 @@
 /*
  * The pages of a placed BO, from nothing to memory that the GPU reaches, and back.
  *
- * The contract is agate_tt.h.
+ * The contract is agate_tt.h; agate_tt_lists.h has the lists by which the mover finds pages.
  */
 #include <linux/dma-mapping.h>
 #include <linux/highmem.h>
@@ -14,25 +14,12 @@
 #include <drm/drm_drv.h>
 #include <drm/drm_prime.h>
 
-#include "agate_card.h"
 #include "agate_device.h"
 #include "agate_hand_over.h"
 #include "agate_limit.h"
 #include "agate_pool.h"
 #include "agate_tt.h"
-
-struct agate_tt *agate_tt_create(struct agate_device *adev, u64 size, u8 caching)
-{
-	struct agate_tt *tt = kzalloc(sizeof(*tt), GFP_KERNEL_ACCOUNT);
-
-	if (!tt)
-		return NULL;
-	tt->adev = adev;
-	tt->count = size >> PAGE_SHIFT;
-	tt->caching = caching;
-	tt->dma32 = CARD_FEATURES_DMA_BITS(adev->card.features) <= 32;
-	return tt;
-}
+#include "agate_tt_lists.h"
 
 /* ---- Pages ------------------------------------------------------------- */
 
@@ -162,66 +149,6 @@ void agate_tt_unpopulate(struct agate_tt *tt)
 
 /* ---- For the GPU ------------------------------------------------------- */
 
-static unsigned long list_count(const struct agate_tt *tt)
-{
-	return DIV_ROUND_UP(tt->count, AGATE_TT_LIST_PAGES);
-}
-
-static void lists_free(struct agate_tt *tt)
-{
-	unsigned long i;
-
-	for (i = 0; tt->lists && i < list_count(tt) && tt->lists[i]; i++) {
-		dma_unmap_single(&tt->adev->pdev->dev, tt->list_addrs[i], PAGE_SIZE,
-				 DMA_TO_DEVICE);
-		free_page((unsigned long)tt->lists[i]);
-	}
-	kvfree(tt->lists);
-	kvfree(tt->list_addrs);
-	tt->lists = NULL;
-	tt->list_addrs = NULL;
-}
-
-/* The device reads a list as long as the pages are bound, and the CPU writes it only here. */
-static int list_map(struct agate_tt *tt, unsigned long i)
-{
-	struct device *dev = &tt->adev->pdev->dev;
-
-	tt->list_addrs[i] = dma_map_single(dev, tt->lists[i], PAGE_SIZE, DMA_TO_DEVICE);
-	if (!dma_mapping_error(dev, tt->list_addrs[i]))
-		return 0;
-	free_page((unsigned long)tt->lists[i]);
-	tt->lists[i] = NULL;
-	return -ENOMEM;
-}
-
-static int lists_make(struct agate_tt *tt)
-{
-	struct sg_dma_page_iter iter;
-	unsigned long page = 0, i;
-	int ret = 0;
-
-	tt->lists = kvcalloc(list_count(tt), sizeof(*tt->lists), GFP_KERNEL_ACCOUNT);
-	tt->list_addrs = kvcalloc(list_count(tt), sizeof(*tt->list_addrs), GFP_KERNEL_ACCOUNT);
-	if (!tt->lists || !tt->list_addrs)
-		ret = -ENOMEM;
-	for_each_sgtable_dma_page(&tt->sgt, &iter, 0) {
-		i = page / AGATE_TT_LIST_PAGES;
-		if (!ret && page % AGATE_TT_LIST_PAGES == 0) {
-			tt->lists[i] = (__le64 *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
-			if (!tt->lists[i])
-				ret = -ENOMEM;
-		}
-		if (ret)
-			break;
-		tt->lists[i][page % AGATE_TT_LIST_PAGES] =
-			cpu_to_le64(sg_page_iter_dma_address(&iter));
-		if (++page % AGATE_TT_LIST_PAGES == 0 || page == tt->count)
-			ret = list_map(tt, i);
-	}
-	return ret;
-}
-
 static void sgt_unmap(struct agate_tt *tt)
 {
 	dma_unmap_sgtable(&tt->adev->pdev->dev, &tt->sgt, DMA_BIDIRECTIONAL, 0);
@@ -247,7 +174,7 @@ static int sgt_map(struct agate_tt *tt)
 
 static void unmap(struct agate_tt *tt)
 {
-	lists_free(tt);
+	agate_tt_lists_free(tt);
 	sgt_unmap(tt);
 }
 
@@ -261,7 +188,7 @@ static int bind(struct agate_tt *tt)
 	if (agate_sgt_needs_sync(tt->adev, &tt->sgt))
 		ret = -EOPNOTSUPP;
 	if (!ret)
-		ret = lists_make(tt);
+		ret = agate_tt_lists_make(tt);
 	if (ret) {
 		unmap(tt);
 		return ret;
@@ -354,32 +281,4 @@ long agate_tt_swapout(struct agate_tt *tt)
 	agate_tt_unpopulate(tt);
 	tt->swap = swap;
 	return tt->count;
-}
-
-/* ---- The end ----------------------------------------------------------- */
-
-static void tt_free(struct agate_parked *parked)
-{
-	struct agate_tt *tt = container_of(parked, struct agate_tt, parked);
-	struct agate_ttm *ttm = &tt->adev->ttm;
-
-	agate_tt_unbind(tt);
-	if (tt->state == AGATE_TT_UNBOUND)
-		agate_tt_unpopulate(tt);
-	swap_drop(tt);
-	spin_lock(&ttm->lru_lock);
-	list_del(&tt->link);
-	spin_unlock(&ttm->lru_lock);
-	kfree(tt);
-}
-
-void agate_tt_park(struct agate_tt *tt, struct dma_fence *fence)
-{
-	struct agate_ttm *ttm = &tt->adev->ttm;
-
-	spin_lock(&ttm->lru_lock);
-	list_add_tail(&tt->link, &tt->adev->pages.parked);
-	spin_unlock(&ttm->lru_lock);
-	agate_park(&ttm->park, &tt->parked, fence, tt_free);
-	agate_limit_parked();
 }

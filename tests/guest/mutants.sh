@@ -10,7 +10,8 @@
 # has to fail in that suite of run.sh, where the driver without it does not.  The patch may begin
 # with a line "rule: ..." that says what the bug breaks, and one "test: ..." (a basic regular
 # expression) that names the
-# point that has to fail: not only another one, which the bug takes along.
+# point that has to fail: not only another one, which the bug takes along.  In suite binds a line
+# "program: ..." says which program has that point, and no other one runs.
 #
 # Some bugs are races, and on a busy machine a race may not be hit.  So each bug gets a second look, and
 # its line says when it needed that: then the test is to be given a gate, or a control.
@@ -27,11 +28,12 @@ ONE_BOOT=26
 
 part_begin "$lab" "$BUILD/tests/guest-mutants/$lab/$shard"
 
-# suite NAME: the suite that the name begins with, on the driver in $work/NAME.  A bug may make
-# it wait for ever.
+# suite NAME PATCHES: the suite that the name begins with, on the driver in $work/NAME, with the
+# programs that these patches name.  A bug may make it wait for ever.
 suite()
 {
-	LIMIT=120 CONSOLE=$work/$1/console AGATE_KO=$work/$1/agate.ko \
+	AGATE_PROGRAMS=$(sed -n 's/^program: //p' $2 | sort -u) LIMIT=120 CONSOLE=$work/$1/console \
+		AGATE_KO=$work/$1/agate.ko \
 		tests/guest/run.sh fast "${1%%--*}" >"$work/$1/run.log" 2>&1 </dev/null
 }
 
@@ -41,13 +43,13 @@ failed()
 	grep -q "^not ok [0-9]* - $2" "$work/$1/run.log"
 }
 
-# suite_until NAME POINT: the same as suite, ended as soon as that point has failed.
+# suite_until NAME PATCH POINT: the same as suite, ended as soon as that point has failed.
 suite_until()
 {
 	: >"$work/$1/run.log"
-	suite "$1" &
+	suite "$1" "$2" &
 	while kill -0 $! 2>/dev/null; do
-		if failed "$1" "$2"; then
+		if failed "$1" "$3"; then
 			kill "$(cat "$work/$1/console.pid")" 2>/dev/null
 			break
 		fi
@@ -62,7 +64,7 @@ judge()
 	name=$1
 	driver "$name" "$2" || return
 	point=$(sed -n 's/^test: //p' "$2")
-	suite_until "$name" "$point"
+	suite_until "$name" "$2" "$point"
 	if ! failed "$name" ''; then
 		echo "survived ${name%%--*}"
 		tail -n 3 "$work/$name/run.log"
@@ -79,11 +81,11 @@ title()
 	echo "$1${rule:+: $rule}"
 }
 
-# Says what the driver without a bug does wrong.
+# Says what the driver without a bug does wrong where bugs of this suite are looked for.
 sound()
 {
 	driver "$1" '' || return
-	suite "$1"
+	suite "$1" "$(printf '%s\n' $patches | grep "/$1--")"
 	grep -q '^ok' "$work/$1/run.log" || echo "no test ran"
 	grep '^not ok' "$work/$1/run.log"
 }

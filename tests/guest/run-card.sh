@@ -80,12 +80,10 @@ flips | moves | moves-port)
 			'gpu:{"cmd": "power-back"}' "$(test_step flip-ends unpowered)" ;;
 	esac ;;
 binds)
-	set -- "$firmware" "$(load $patient)" "$(test_step vm-bind)" "$(test_step vm-shared)" "$(test_step vm-strain)" \
-		"$(test_step vm-tables in_vram)" "$(test_step vm-tables unwritten)" \
-		"$(test_step vm-tables flushed_first)" "$(test_step vm-tables failed)" \
-		"$(test_step vm-tables their_part)" \
-		"$(test_step userptr)" "$(test_step pages-go)" "$(test_step long-running)" \
-		"$(test_step fault-mode)" "$(test_step vm-library)" ;;
+	set -- "$firmware" "$(load $patient)"
+	for p in ${AGATE_PROGRAMS:-vm-bind vm-shared vm-strain userptr pages-go}; do
+		set -- "$@" "$(test_step "$p")"
+	done ;;
 chains)
 	set -- "$firmware" "$(load $patient)" "$(test_step long-running)" ;;
 swiotlb-card)

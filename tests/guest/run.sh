@@ -31,7 +31,7 @@
 #   moves-port  the same on the GPU of bifrost, which translates VRAM by 64 KiB and reaches no more
 #            than 4 GiB, beside a second one; at last the card's supply goes
 #   binds    the part of moves that is about address spaces whose owner chooses the ranges; mutants.sh
-#            runs it
+#            runs it, and AGATE_PROGRAMS are those of it that it needs
 #   chains   the part of moves that is about jobs that may run for ever; mutants.sh runs it
 #   faults   address spaces in fault mode, and memory that does not come, as suite moves has them
 #   tables   the part of moves that is about page tables in VRAM, which the card translates by

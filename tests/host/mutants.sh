@@ -9,9 +9,9 @@
 # LAB is NN, or NN-WHAT where tests/mutants/NN is for guest tests.
 # TEST is a program among the host tests, such as range or userspace-bo_cache; its source is
 # test_range.c or test_bo_cache.c.  userspace-bo_cache-tsan is the same with ThreadSanitizer.
-# tests/mutants/LAB/FUNCTION[--WHAT].patch is a bug put into the solution; in the last of
-# these programs that has it, test_FUNCTION has to fail, or a sanitizer or an assertion to end
-# the program.
+# tests/mutants/LAB/FUNCTION[--WHAT].patch is a bug put into the solution, or into a file of
+# kernel/ that the tests run beside it; in the last of these programs that has it, test_FUNCTION
+# has to fail, or a sanitizer or an assertion to end the program.
 set -u
 lab=$1 shard=$2 shards=$3
 shift 3
@@ -41,7 +41,7 @@ build()
 	name=$1
 	shift
 	make -s DEPS=skip BUILD="$work" "AGATE_LAB_$nn=$work/$name/tree/$solution" \
-		NAMES="$*" check-host-build >"$work/$name/build.log" 2>&1
+		"AGATE_FRAME=$work/$name/tree/kernel" NAMES="$*" check-host-build >"$work/$name/build.log" 2>&1
 }
 
 # run TEST: the last program of that name that was built
@@ -55,6 +55,7 @@ mutate()
 	rm -rf "${work:?}/$1"
 	mkdir -p "$work/$1/tree/$solution"
 	cp "$solution"/*.c "$work/$1/tree/$solution/"
+	cp -r kernel "$work/$1/tree/"
 	[ -z "$2" ] || patch -s -p1 -F0 -d "$work/$1/tree" <"$2" >"$work/$1/patch.log" 2>&1
 }
 
