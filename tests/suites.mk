@@ -63,15 +63,16 @@ GRADED_LABS	:= $(call plain,$(patsubst labs/%/lab.json,%, \
 		   $(filter labs/%/lab.json,$(wildcard labs/[0-9][0-9]-*/lab.json))))
 LAB_NUMBERS	= $(foreach lab,$(GRADED_LABS),$(firstword $(subst -, ,$(lab))))
 
-# Of the bugs that the tests have to find every fifth one has its turn, another one after each
+# Of the bugs that the tests have to find every eighth one has its turn, another one after each
 # commit.  MUTANTS=all: all have.  test-long always takes all.
-SHARDS		:= 1 2 3 4 5
+SHARDS		:= 1 2 3 4 5 6 7 8
 TURN		:= $(shell expr $$(git rev-list --count HEAD 2>/dev/null || echo 0) % $(words $(SHARDS)) + 1)
 TURNS		:= $(if $(filter all,$(MUTANTS)),$(SHARDS),$(TURN))
 
 $(foreach lab,$(LAB_NUMBERS), \
 	$(call suite,scores/$(lab),2d,900,-,tests/labs/scores.sh $(lab)) \
-	$(call suite,mutants/$(lab)/debug,2d,900,-,tests/labs/mutants.sh $(lab) debug) \
+	$(foreach s,$(TURNS),$(call suite,mutants/$(lab)/debug/$(s),2d,900,-, \
+		tests/labs/mutants.sh $(lab) debug $(s) $(words $(SHARDS)))) \
 	$(foreach s,$(TURNS),$(call suite,mutants/$(lab)/$(s),2,900,-, \
 		tests/labs/mutants.sh $(lab) fast $(s) $(words $(SHARDS)))))
 
