@@ -26,8 +26,9 @@ module_param(page_limit, uint, 0444);
 MODULE_PARM_DESC(page_limit, "MiB of system memory for the placed BOs of all cards (default: half of all memory)");
 
 /*
- * The holder of @lock may hold reservations, too, but waits for none, nor for any fence: it
- * swaps only what it can swap at once.
+ * The holder of @lock may hold reservations, too, but waits for none, nor for anybody's job: it
+ * swaps only what it can swap at once.  If the GPU has to forget a BO during a reset, it waits for
+ * the end of that, which needs no memory.
  */
 static DEFINE_MUTEX(lock);
 static LIST_HEAD(devices);	/* struct agate_pages (device): the next one's turn first */

@@ -189,7 +189,7 @@ struct agate_man {
  * struct agate_ttm_ctx - how an operation may wait
  * @exec: the reservations that the caller holds, and the ticket for more
  * @interruptible: a signal ends a wait
- * @no_wait: fail with -EBUSY where there would be a wait for the GPU
+ * @no_wait: fail with -EBUSY where there would be a wait for jobs or for the mover
  */
 struct agate_ttm_ctx {
 	struct agate_exec *exec;

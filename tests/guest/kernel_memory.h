@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A line for each piece that a sleep has to save: where it is, and the CRC of its contents. */
+/* A line for each piece that is the same after a sleep: where it is, and the CRC of its contents. */
 #define KERNEL_MEMORY_SIZE	65536
 
 /*

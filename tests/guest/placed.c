@@ -128,7 +128,7 @@ static void refuses_two_large_ones(void **state)
 /* ---- Two clients of which each wants more than half ------------------------------ */
 
 #define PARTS		4u
-#define PART		(VRAM_SIZE * 51 / 100 / PARTS / PAGE * PAGE)
+#define PART		((VRAM_SIZE * 51 / 100 / PARTS / BLOCK + 1) * BLOCK)
 /* So often both have had a turn when it ends. */
 #define ROUNDS		8u
 static unsigned int seconds;		/* that it goes on at least */
@@ -168,59 +168,126 @@ static void end_turn(struct shared *shared, unsigned int me, unsigned int began)
 					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
-/* One job that lists all parts: VRAM has to hold them at the same time. */
-static void fill_one_of_all(struct placed_client *client, const struct bo *parts, unsigned int i,
-			    uint64_t value)
-{
-	const struct agate_compute_payload payload = {
-		.op = AGATE_COMPUTE_FILL, .dst = parts[i].va, .size = parts[i].size, .value = value,
-	};
-	uint32_t handles[PARTS + 1] = { client->jobs.handle };
+/* One of the two: it uses its file's own address space, or one in which it chooses the ranges. */
+struct half {
+	struct placed_client file;
+	struct space space;
+	struct bo parts[PARTS];
+};
 
-	for (unsigned int n = 0; n < PARTS; n++)
-		handles[n + 1] = parts[n].handle;
-	assert_int_equal(guest_compute(&client->jobs, &payload, handles, PARTS + 1), 1);
+struct half_kind {
+	void (*begin)(struct half *half);
+	/* One job that needs all parts: VRAM has to hold them at the same time. */
+	void (*fill)(struct half *half, unsigned int part, uint64_t value);
+	void (*check)(struct half *half, unsigned int part, uint64_t value);
+	void (*end)(struct half *half);
+};
+
+static void file_begin(struct half *half)
+{
+	half->file = placed_open(PART);
+	for (unsigned int i = 0; i < PARTS; i++)
+		half->parts[i] = placed_bo(&half->file, PART, 0, VRAM);
 }
 
+/* The job lists all of them. */
+static void file_fill(struct half *half, unsigned int part, uint64_t value)
+{
+	const struct agate_compute_payload payload = {
+		.op = AGATE_COMPUTE_FILL, .dst = half->parts[part].va, .size = PART, .value = value,
+	};
+	uint32_t handles[PARTS + 1] = { half->file.jobs.handle };
+
+	for (unsigned int i = 0; i < PARTS; i++)
+		handles[i + 1] = half->parts[i].handle;
+	assert_int_equal(guest_compute(&half->file.jobs, &payload, handles, PARTS + 1), 1);
+}
+
+static void file_check(struct half *half, unsigned int part, uint64_t value)
+{
+	placed_check(&half->file, &half->parts[part], value);
+}
+
+static void file_end(struct half *half)
+{
+	placed_close(&half->file);
+}
+
+static uint64_t address(unsigned int part)
+{
+	return AREA + part * VRAM_SIZE;
+}
+
+/* All of them are bound; every other one is private to the space. */
+static void space_begin(struct half *half)
+{
+	half->space = space_on(guest_open());
+	for (unsigned int i = 0; i < PARTS; i++) {
+		assert_int_equal(space_create(half->space.fd, i % 2 ? 0 : half->space.vm, PART,
+					      AGATE_BO_NO_VA, VRAM, &half->parts[i]), 0);
+		space_map(&half->space, &half->parts[i], address(i));
+	}
+}
+
+static void space_fill_part(struct half *half, unsigned int part, uint64_t value)
+{
+	assert_int_equal(space_fill(&half->space, address(part), PART, value), 1);
+}
+
+static void space_check(struct half *half, unsigned int part, uint64_t value)
+{
+	space_holds(&half->space, address(part), value);
+	space_holds(&half->space, address(part) + PART - 8, value);
+}
+
+static void space_close_it(struct half *half)
+{
+	space_close(&half->space);
+}
+
+static const struct half_kind in_files = {
+	file_begin, file_fill, file_check, file_end,
+}, in_spaces = {
+	space_begin, space_fill_part, space_check, space_close_it,
+};
+
 /* Its turns, from when both are ready until the test stops them. */
-static unsigned int take_part(struct shared *shared, unsigned int me, struct placed_client *client,
-			      const struct bo *parts, uint64_t seed)
+static unsigned int take_part(struct shared *shared, unsigned int me, const struct half_kind *kind,
+			      struct half *half, uint64_t seed)
 {
 	unsigned int turn = 0;
 
 	for (; turn < PARTS; turn++)
-		fill_one_of_all(client, parts, turn, seed + turn);
+		kind->fill(half, turn, seed + turn);
 	__atomic_add_fetch(&shared->ready, 1, __ATOMIC_SEQ_CST);
 	while (!__atomic_load_n(&shared->begin, __ATOMIC_SEQ_CST))
 		usleep(1000);
 	for (; turn % PARTS || !__atomic_load_n(&shared->stop, __ATOMIC_SEQ_CST); turn++) {
 		const unsigned int began = now(&shared->rounds);
 
-		fill_one_of_all(client, parts, turn % PARTS, seed + turn);
-		placed_check(client, &parts[turn % PARTS], seed + turn);
+		kind->fill(half, turn % PARTS, seed + turn);
+		kind->check(half, turn % PARTS, seed + turn);
 		end_turn(shared, me, began);
 	}
 	return turn;
 }
 
-static void want_half(struct shared *shared, unsigned int me)
+static void want_half(struct shared *shared, unsigned int me, const struct half_kind *kind)
 {
 	const uint64_t seed = (me + 1) * 0x1000000ull;
-	struct placed_client client = placed_open(PART);
-	struct bo parts[PARTS];
+	struct half half;
 	unsigned int turn;
 
+	kind->begin(&half);
+	turn = take_part(shared, me, kind, &half, seed);
 	for (unsigned int i = 0; i < PARTS; i++)
-		parts[i] = placed_bo(&client, PART, 0, VRAM);
-	turn = take_part(shared, me, &client, parts, seed);
+		kind->check(&half, i, seed + turn - PARTS + i);
 	for (unsigned int i = 0; i < PARTS; i++)
-		placed_check(&client, &parts[i], seed + turn - PARTS + i);
-	for (unsigned int i = 0; i < PARTS; i++)
-		guest_destroy(&parts[i]);
-	placed_close(&client);
+		guest_destroy(&half.parts[i]);
+	kind->end(&half);
 }
 
-static pid_t client_begin(struct shared *shared, unsigned int me)
+static pid_t client_begin(struct shared *shared, unsigned int me, const struct half_kind *kind)
 {
 	pid_t pid;
 
@@ -228,7 +295,7 @@ static pid_t client_begin(struct shared *shared, unsigned int me)
 	pid = fork();
 	assert_true(pid >= 0);
 	if (!pid) {
-		want_half(shared, me);
+		want_half(shared, me, kind);
 		_exit(0);
 	}
 	return pid;
@@ -264,7 +331,7 @@ static void clients_end(void)
 }
 
 /* Both get on, nobody sees the other's bytes, and VRAM has at no time the parts of both. */
-static void two_clients_want_half(void **state)
+static void two_want_half(const struct half_kind *kind)
 {
 	struct shared *shared = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
 				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -272,11 +339,10 @@ static void two_clients_want_half(void **state)
 	unsigned int rounds;
 	long before, moved;
 
-	(void)state;
 	assert_ptr_not_equal(shared, MAP_FAILED);
 	close(guest_open());	/* names the GPU that has the counter */
 	for (unsigned int i = 0; i < 2; i++)
-		clients[i] = client_begin(shared, i);
+		clients[i] = client_begin(shared, i, kind);
 	await(&shared->ready, 2, 0, clients);
 	before = guest_gpu_counter("mover_bytes");
 	__atomic_store_n(&shared->begin, true, __ATOMIC_SEQ_CST);
@@ -290,6 +356,18 @@ static void two_clients_want_half(void **state)
 	assert_true(moved >= (long)(rounds * MOVES_IN_A_ROUND));
 	munmap(shared, PAGE);
 	guest_assert_nothing_left();
+}
+
+static void two_clients_want_half(void **state)
+{
+	(void)state;
+	two_want_half(&in_files);
+}
+
+static void two_spaces_want_half(void **state)
+{
+	(void)state;
+	two_want_half(&in_spaces);
 }
 
 /* The command that clears the BO, or copies it, has failed twice. */
@@ -427,6 +505,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_teardown(mapping_follows, guest_teardown),
 		cmocka_unit_test_teardown(refuses_two_large_ones, guest_teardown),
 		cmocka_unit_test_teardown(two_clients_want_half, guest_teardown),
+		cmocka_unit_test_teardown(two_spaces_want_half, guest_teardown),
 		cmocka_unit_test_teardown(contents_are_lost, guest_teardown),
 		cmocka_unit_test_teardown(bound_is_lost, guest_teardown),
 		cmocka_unit_test(gone),

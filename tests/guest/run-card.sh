@@ -99,6 +99,7 @@ faults)
 	set -- "$firmware" "$(load $patient)" "$(test_step fault-mode)" \
 		"$(load "$patient yield_ms=1000")" "$(test_step stalled)" ;;
 limits)
+	gpus=2
 	set -- "$firmware" "$(load "$patient page_limit=16")" "$(test_step limit)" ;;
 kmaps)
 	set -- "$firmware" "$(load "$part_mapped")" "$(test_step tt)" "$(test_step kmap)" \

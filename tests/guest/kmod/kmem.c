@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The driver's own memory on the card, as it is now: /sys/kernel/debug/agate_kmem has a line for
- * each piece that a suspend saves, with its address in VRAM, its size, and its CRC-32.
+ * each piece that a suspend saves, and for the scratch page of the global table, which has to be
+ * zero again: with its address in VRAM, its size, and its CRC-32.
  */
 #include <linux/crc32.h>
 #include <linux/debugfs.h>
@@ -31,6 +32,11 @@ static u32 crc_of(const struct agate_kmem *kmem)
 	return crc;
 }
 
+static bool is_the_same_after_suspend(const struct agate_kmem *kmem)
+{
+	return !(kmem->flags & AGATE_KMEM_NO_SAVE) || kmem == kmem->adev->ggtt.scratch;
+}
+
 static int kmem_show(struct seq_file *m, void *unused)
 {
 	struct agate_device *adev = watch_device();
@@ -40,7 +46,7 @@ static int kmem_show(struct seq_file *m, void *unused)
 		return -ENODEV;
 	mutex_lock(&adev->card.kmem_lock);
 	list_for_each_entry(kmem, &adev->card.kmems, link) {
-		if (kmem->vram && !(kmem->flags & AGATE_KMEM_NO_SAVE))
+		if (kmem->vram && is_the_same_after_suspend(kmem))
 			seq_printf(m, "%llx %llx %08x\n", kmem->addr, kmem->size,
 				   crc_of(kmem));
 	}
