@@ -284,15 +284,19 @@ static struct drm_sched_entity *entity_create(struct agate_device *adev)
 	return entity;
 }
 
+/* Only a job that was counted keeps the entity: others may get one as soon as the lock is free. */
 static bool count_job(struct agate_mover *mover, struct drm_sched_entity **fresh)
 {
+	bool counted;
+
 	mutex_lock(&mover->push_lock);
 	if (!mover->entity)
 		swap(mover->entity, *fresh);
-	if (mover->entity)
+	counted = mover->entity;
+	if (counted)
 		mover->jobs++;
 	mutex_unlock(&mover->push_lock);
-	return mover->entity;
+	return counted;
 }
 
 /*
