@@ -113,25 +113,25 @@ static void gpu_forgot(struct work_struct *work)
 }
 
 /*
+ * While the device goes, too: chains run until their slots shut down, and what this job gives back
+ * must not be in a table by then.  Removal waits for the job before it stops the address spaces.
+ *
  * A GPU that did not answer forgets the old entries in its reset, which is on its way: the queue
  * of resets is ordered, so the fence signals behind it.
  */
 static void change(struct agate_bind_job *job, int (*how)(struct agate_bind_job *job))
 {
 	struct agate_device *adev = job->vm->adev;
-	int ret = -ENODEV;
-	int idx;
+	int ret = how(job);
 
-	if (drm_dev_enter(&adev->drm, &idx)) {
-		ret = how(job);
-		drm_dev_exit(idx);
-	}
 	if (ret == -EIO && agate_topic_present(adev, AGATE_FEATURE_RESET)) {
 		INIT_WORK(&job->work, gpu_forgot);
 		queue_work(adev->queues.timeout_wq, &job->work);
-	} else {
-		finish(job, ret == -EIO ? 0 : ret);
+		return;
 	}
+	if (ret == -EIO)
+		ret = 0;
+	finish(job, drm_dev_is_unplugged(&adev->drm) ? -ENODEV : ret);
 }
 
 /* What the mover could not write, the CPU writes. */

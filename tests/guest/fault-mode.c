@@ -5,6 +5,7 @@
  */
 #include "graded.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <stddef.h>
 #include <sys/wait.h>
@@ -13,6 +14,11 @@
 #include "endless.h"
 #include "system_sleep.h"
 #include "user_memory.h"
+
+/* A chain comes by thousands of times meanwhile. */
+#define WOULD_BE_SEEN_US	200000
+/* In a page in which the chain itself writes elsewhere. */
+#define WORD			2048u
 
 /* From its next turn on the chain copies from there. */
 static void copy_from(struct space *space, uint64_t from)
@@ -369,6 +375,50 @@ static void unbound(void **state)
 	space_close_last(&space);
 }
 
+static void *unbind(void *ret)
+{
+	*(int *)ret = device_unbind();
+	return NULL;
+}
+
+/* What is bound no more is out of reach before its fence signals, also while the device goes. */
+static void taken_meanwhile(void **state)
+{
+	struct space space = endless_faulting_on(guest_open());
+	volatile uint64_t *word = (uint64_t *)((char *)space.seen.cpu + WORD);
+	int timeline = guest_timeline(), file, ret = -1;
+	uint32_t in = guest_timeline_syncobj(space.fd, timeline), out = guest_syncobj(space.fd);
+	pthread_t thread;
+
+	(void)state;
+	space_map_part(&space, &space.seen, AREA, PAGE, 0);
+	*word = 5;
+	endless_start(&space, AREA + WORD);
+	endless_copies(&space, 5);
+	assert_int_equal(space_bind(&space, space_gap(AREA, PAGE), in, out), 0);
+	file = guest_sync_file(space.fd, out);
+	/* Nobody enters the device any more, and its parts have not begun to stop. */
+	inject_anybody(true);
+	inject_hold_entry("agate_topics_fini", 1, INJECT_BOUND_MS);
+	assert_int_equal(pthread_create(&thread, NULL, unbind, &ret), 0);
+	assert_true(inject_await_held("agate_topics_fini", 10000));
+	guest_timeline_advance(timeline);
+	assert_int_equal(guest_fence_end(file), -ENODEV);
+	*word = 6;
+	usleep(WOULD_BE_SEEN_US);
+	assert_int_not_equal(endless_copied(&space), 6);
+	assert_true(inject_let_go("agate_topics_fini"));
+	pthread_join(thread, NULL);
+	assert_int_equal(ret, 0);
+	inject_clear();
+	close(space.fd);
+	close(timeline);
+	assert_int_equal(device_bind(), 0);
+	/* For what comes behind, the one that there is now. */
+	close(guest_open());
+	guest_assert_nothing_left();
+}
+
 int main(int argc, char *argv[])
 {
 	const struct CMUnitTest tests[] = {
@@ -388,6 +438,7 @@ int main(int argc, char *argv[])
 		cmocka_unit_test_teardown(reset, guest_teardown),
 		cmocka_unit_test_teardown(unbound, guest_teardown),
 		cmocka_unit_test_teardown(sleeps, guest_teardown),
+		cmocka_unit_test_teardown(taken_meanwhile, guest_teardown),
 	};
 
 	if (argc > 1)

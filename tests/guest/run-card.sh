@@ -60,6 +60,7 @@ flips | moves | moves-port)
 	moves)
 		# CPUs write to these chains while they run, and only a coherent GPU sees that.
 		set -- "$@" "$(load $patient)" "$(test_step long-running)" "$(test_step fault-mode)" \
+			"$(test_step fault-mode taken_meanwhile)" \
 			"$(load "$patient yield_ms=1000")" "$(test_step stalled)"
 		# It takes too long on the other kernel.
 		[ "$flavour" = debug ] || set -- "$@" "$(test_step vm-random)"
@@ -97,6 +98,7 @@ tables)
 		"$(test_step vm-tables beside_groups)" "$(test_step regions)" ;;
 faults)
 	set -- "$firmware" "$(load $patient)" "$(test_step fault-mode)" \
+		"$(test_step fault-mode taken_meanwhile)" \
 		"$(load "$patient yield_ms=1000")" "$(test_step stalled)" ;;
 limits)
 	gpus=2
