@@ -81,6 +81,13 @@ static void parked_signalled(struct dma_fence *fence, struct dma_fence_cb *cb)
 	park_due(container_of(cb, struct agate_parked, cb));
 }
 
+/* The fence's lock waits for a callback that runs. */
+void agate_park_now(struct agate_parked *parked)
+{
+	if (parked->fence && dma_fence_remove_callback(parked->fence, &parked->cb))
+		park_due(parked);
+}
+
 void agate_park(struct agate_park *park, struct agate_parked *parked, struct dma_fence *fence,
 		void (*release)(struct agate_parked *parked))
 {

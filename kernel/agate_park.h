@@ -77,6 +77,17 @@ void agate_park(struct agate_park *park, struct agate_parked *parked, struct dma
 		void (*release)(struct agate_parked *parked));
 
 /**
+ * agate_park_now - do not wait for the fence any more
+ * @parked: an object that is parked, and not yet released
+ *
+ * For the end of the device.  Any client may have put a fence of another driver, or of a program,
+ * into a reservation, and nobody knows when that one signals.
+ *
+ * Context: any; the caller sees to it that nobody uses the object.
+ */
+void agate_park_now(struct agate_parked *parked);
+
+/**
  * agate_park_release - release now what only waits for the worker
  * @park: where it waits
  *

@@ -306,7 +306,27 @@ static const struct agate_man_ops system_man_ops = {
 
 static struct lock_class_key park_key;
 
-/* The last file is closed: nobody has a BO any more, and what was parked is released. */
+/* No engine works any more, and no importer has an attachment: no fence has to be waited for. */
+static void release_parked(struct agate_device *adev)
+{
+	struct agate_ttm *ttm = &adev->ttm;
+	struct agate_resource *res;
+	struct agate_tt *tt;
+	unsigned int i;
+
+	spin_lock(&ttm->lru_lock);
+	for (i = 0; i < AGATE_MEM_TYPES; i++) {
+		if (ttm->man[i].used)
+			list_for_each_entry(res, &ttm->man[i].parked, lru)
+				agate_park_now(&res->parked);
+	}
+	list_for_each_entry(tt, &adev->pages.parked, link)
+		agate_park_now(&tt->parked);
+	spin_unlock(&ttm->lru_lock);
+	agate_park_drain(&ttm->park);
+}
+
+/* The last file is closed: nobody has a BO any more. */
 static void placed_end(struct drm_device *drm, void *unused)
 {
 	struct agate_ttm *ttm = &to_agate_device(drm)->ttm;
@@ -314,7 +334,8 @@ static void placed_end(struct drm_device *drm, void *unused)
 
 	/* Address spaces, whose tables are in VRAM. */
 	agate_park_drain(&to_agate_device(drm)->park);
-	agate_park_flush(&ttm->park);
+	agate_park_drain(&ttm->park);
+	release_parked(to_agate_device(drm));
 	for (i = 0; i < AGATE_MEM_TYPES; i++)
 		agate_man_fini(&ttm->man[i]);
 }

@@ -6,7 +6,7 @@ GUEST_TESTS	:= uapi-bo uapi-submit mmap jobs races gone reload failnth failnth-t
 		   readers lock-order parked probed backing spaces heaps asleep contiguous prime \
 		   strangers dvfs two-gpus one-goes power-sticks restart trips own-vram limit placed pool tt mover-ends \
 		   victims cards failnth-card failnth-vm vm-bind vm-shared vm-random vm-strain vm-tables userptr pages-go long-running long-ends fault-mode stalled wired regions residency kmap debugged flip flip-ends suspend fuzz \
-		   gpu-off sleep-ends
+		   gpu-off sleep-ends outlived
 # Those with libagate inside.
 GUEST_LIB_TESTS	:= bo-cache scanout vm-library
 GUEST_TEST_DIR	:= $(BUILD)/tests/guest
@@ -43,16 +43,16 @@ $(GUEST_TEST_DIR)/scanout: $(filter-out %/gem_image.o %/agate-gem.o,$(GEM_OBJS))
 $(GUEST_TOP_TEST): GUEST_LIBS = $$(pkg-config --libs jansson)
 $(addprefix $(GUEST_TEST_DIR)/,asleep dvfs trips): $(GUEST_TEST_DIR)/devfreq.o
 $(addprefix $(GUEST_TEST_DIR)/,failnth failnth-card failnth-two failnth-vm): $(GUEST_TEST_DIR)/fail_nth.o
-$(addprefix $(GUEST_TEST_DIR)/,cards debugged failnth failnth-two failnth-vm flip kmap limit one-goes prime regions scanout storm \
+$(addprefix $(GUEST_TEST_DIR)/,cards debugged failnth failnth-two failnth-vm flip kmap limit one-goes outlived prime regions scanout storm \
 		strangers tt two-gpus uapi-bo vm-bind vm-shared): \
 		$(GUEST_TEST_DIR)/dmabuf.o
 $(addprefix $(GUEST_TEST_DIR)/,cards debugged failnth-two kmap limit one-goes storm tt two-gpus): $(GUEST_TEST_DIR)/gpus.o
 $(addprefix $(GUEST_TEST_DIR)/,absent asleep backing caught contiguous dvfs heaps one-goes parked \
 		power-sticks prime probed reservations runtime-pm spaces strangers trips own-vram limit placed pool tt \
-		debugged failnth-vm fault-mode flip flip-ends gpu-off kmap long-ends mover-ends regions residency sleep-ends stalled suspend victims vm-bind vm-shared vm-strain vm-tables wired): \
+		debugged failnth-vm fault-mode flip flip-ends gpu-off kmap long-ends mover-ends outlived regions residency sleep-ends stalled suspend victims vm-bind vm-shared vm-strain vm-tables wired): \
 		$(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kernel.o)
 
-$(addprefix $(GUEST_TEST_DIR)/,cards debugged failnth-card gpu-off kmap limit mover-ends placed pool regions residency sleep-ends victims): $(GUEST_TEST_DIR)/placed_client.o
+$(addprefix $(GUEST_TEST_DIR)/,cards debugged failnth-card gpu-off kmap limit mover-ends outlived placed pool regions residency sleep-ends victims): $(GUEST_TEST_DIR)/placed_client.o
 $(addprefix $(GUEST_TEST_DIR)/,limit victims): $(GUEST_TEST_DIR)/victims_call.o
 $(addprefix $(GUEST_TEST_DIR)/,caught mover-ends): $(GUEST_TEST_DIR)/bus_master.o
 $(addprefix $(GUEST_TEST_DIR)/,debugged kmap): $(GUEST_TEST_DIR)/kmap_client.o

@@ -66,6 +66,7 @@ flips | moves | moves-port)
 		[ "$flavour" = debug ] || set -- "$@" "$(test_step vm-random)"
 		# These look at nothing in which the two suites differ.
 		set -- "$@" "$(test_step flip-ends unbound)" \
+			"$(test_step outlived)" \
 			"$(inject fail-fw:1)" "$(test_step mover-ends firmware_refused)" \
 			"$(test_step mover-ends stopped_first)" \
 			"$(test_step mover-ends populate_meets_removal)" \
@@ -192,7 +193,8 @@ victims)
 	done
 	set -- "$@" "$(mark waits)" "$(test_step vm-bind behind_a_fence)"
 	set -- "$@" "$(mark '')" "$(test_step victims off_the_lists_first)" \
-		"$(test_step victims dying_first)" "$(test_step victims in_turn)" ;;
+		"$(test_step victims dying_first)" "$(test_step victims in_turn)" \
+		"$(test_step outlived)" ;;
 card-failnth)
 	# Only the debug kernel makes allocations fail by number, and has lockdep.
 	sim_args=$a_card
