@@ -5,11 +5,13 @@
  */
 #include <linux/pci.h>
 #include <linux/pm.h>
+#include <linux/sched/mm.h>
 
 #include "agate_coherency.h"
 #include "agate_device.h"
 #include "agate_pm.h"
 #include "agate_sleep.h"
+#include "agate_sleepers.h"
 #include "agate_suspend.h"
 
 /* A card without firmware holds nothing for anybody. */
@@ -31,20 +33,40 @@ static int card_resume(struct agate_device *adev)
 	return 0;
 }
 
+/*
+ * From the first job that is halted to the last one that goes on nothing may wait for memory.  To
+ * free some the kernel may call the notifier of a process's memory, and that waits for the job,
+ * which only this thread starts again.
+ */
+static int device_halt(struct agate_device *adev)
+{
+	unsigned int flags = memalloc_noreclaim_save();
+	int ret = agate_topics_suspend(adev);
+
+	if (!ret) {
+		ret = card_suspend(adev);
+		if (ret && agate_topics_resume(adev))
+			agate_device_lost(adev);
+	}
+	memalloc_noreclaim_restore(flags);
+	return ret;
+}
+
 static int device_suspend(struct agate_device *adev)
 {
-	int ret;
+	bool engines = agate_topic_present(adev, AGATE_FEATURE_ENGINES);
+	int ret = 0;
 
 	lockdep_assert_held(&adev->unplug_lock);
 
-	ret = agate_topics_suspend(adev);
-	if (ret)
-		return ret;
-	ret = card_suspend(adev);
+	if (engines)
+		ret = agate_sleepers_prepare(adev);
+	if (!ret)
+		ret = device_halt(adev);
 	if (ret) {
-		dev_err(&adev->pdev->dev, "the card does not suspend: %d\n", ret);
-		if (agate_topics_resume(adev))
-			agate_device_lost(adev);
+		dev_err(&adev->pdev->dev, "the device does not suspend: %d\n", ret);
+		if (engines)
+			agate_sleepers_release(adev);
 		return ret;
 	}
 	agate_irq_suspend(adev, AGATE_VECTOR_GPU);
@@ -57,6 +79,7 @@ static int device_suspend(struct agate_device *adev)
 /* The GPU may have forgotten all its registers, so begin as probe does. */
 static int device_resume(struct agate_device *adev)
 {
+	unsigned int flags = memalloc_noreclaim_save();
 	int ret;
 
 	lockdep_assert_held(&adev->unplug_lock);
@@ -67,10 +90,12 @@ static int device_resume(struct agate_device *adev)
 	ret = card_resume(adev);
 	if (!ret)
 		ret = agate_gpu_soft_reset(adev);
-	if (ret)
-		return ret;
-	agate_irq_resume(adev, AGATE_VECTOR_GPU);
-	return agate_topics_resume(adev);
+	if (!ret) {
+		agate_irq_resume(adev, AGATE_VECTOR_GPU);
+		ret = agate_topics_resume(adev);
+	}
+	memalloc_noreclaim_restore(flags);
+	return ret;
 }
 
 /*

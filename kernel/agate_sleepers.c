@@ -18,8 +18,13 @@ static struct drm_gem_object *gem_of(struct agate_ttm_bo *bo)
 	return &container_of(bo, struct agate_bo, ttm)->base;
 }
 
+static bool is_in_vram(const struct agate_ttm_bo *bo)
+{
+	return bo->res && bo->res->type == AGATE_MEM_VRAM;
+}
+
 /* A BO on the list of resources lives, but its last reference may be gone. */
-void agate_sleepers_collect(struct agate_device *adev)
+static void collect(struct agate_device *adev)
 {
 	struct agate_man *man = &adev->ttm.man[AGATE_MEM_VRAM];
 	struct agate_resource *res;
@@ -33,6 +38,32 @@ void agate_sleepers_collect(struct agate_device *adev)
 			list_add_tail(&res->bo->asleep, &adev->card.sleepers);
 	}
 	spin_unlock(&adev->ttm.lru_lock);
+}
+
+/* Pages to which the mover can copy it. */
+static int make_ready(struct agate_ttm_bo *bo)
+{
+	struct agate_ttm_ctx ctx = { .no_wait = true };
+	int ret = agate_placed_make_present(bo, &ctx);
+
+	return ret ? ret : agate_tt_bind(bo->tt);
+}
+
+int agate_sleepers_prepare(struct agate_device *adev)
+{
+	struct agate_ttm_bo *bo;
+	int ret = 0;
+
+	collect(adev);
+	list_for_each_entry(bo, &adev->card.sleepers, asleep) {
+		dma_resv_lock(gem_of(bo)->resv, NULL);
+		if (is_in_vram(bo) && !agate_placed_contents(bo))
+			ret = make_ready(bo);
+		dma_resv_unlock(gem_of(bo)->resv);
+		if (ret)
+			break;
+	}
+	return ret;
 }
 
 void agate_sleepers_release(struct agate_device *adev)
@@ -58,7 +89,7 @@ void agate_sleepers_release(struct agate_device *adev)
 
 bool agate_sleepers_saved(const struct agate_ttm_bo *bo)
 {
-	return bo->res && bo->res->type == AGATE_MEM_VRAM && bo->tt;
+	return is_in_vram(bo) && bo->tt;
 }
 
 /* ---- Waits -------------------------------------------------------------- */
@@ -111,11 +142,8 @@ static int copy_and_wait(struct agate_ttm_bo *bo, const struct agate_side *from,
 
 int agate_sleepers_save(struct agate_ttm_bo *bo)
 {
-	struct agate_ttm_ctx ctx = { .no_wait = true };
-	int ret = agate_placed_make_present(bo, &ctx);
+	int ret = make_ready(bo);
 
-	if (!ret)
-		ret = agate_tt_bind(bo->tt);
 	if (ret)
 		return ret;
 	return copy_and_wait(bo, &(struct agate_side){ .res = bo->res },

@@ -10,18 +10,20 @@
 struct agate_device;
 
 /**
- * agate_sleepers_collect - take a reference to each BO in VRAM, the one used longest ago first
+ * agate_sleepers_prepare - list the BOs in VRAM, and get pages to which they can be copied
  * @adev: the device; the list is empty
  *
- * Clients are frozen and jobs are off the GPU, so no BO comes to VRAM from here on.
+ * The list has a reference to each, the one used longest ago first.  Clients are frozen, so no BO
+ * comes to VRAM from here on.  Jobs still run: the kernel may have to wait for one to find a page.
  *
- * Context: under unplug_lock.
+ * Context: may sleep; takes their reservations; under unplug_lock.
+ * Return: 0; -ENOMEM; as agate_tt_bind().  agate_sleepers_release() comes after an error, too.
  */
-void agate_sleepers_collect(struct agate_device *adev);
+int agate_sleepers_prepare(struct agate_device *adev);
 
 /**
- * agate_sleepers_release - drop them, with what was copied aside
- * @adev: the device
+ * agate_sleepers_release - drop them, with the pages of those that are in VRAM
+ * @adev: the device; the list may be empty
  *
  * Context: may sleep; takes their reservations; under unplug_lock.
  */

@@ -17,8 +17,9 @@
  * the table that leads to it, then the firmware that needs both, then the mover, and with it the
  * BOs that had to stay.  Nobody saves what is filled again anyway (AGATE_KMEM_NO_SAVE).
  *
- * Frame: stops the jobs before and starts them after this (agate_sleep.h); collects the BOs;
- * copies (agate_move.h); removes later what leaves the table meanwhile (agate_ggtt_frame.h).
+ * Frame: collects the BOs and gets pages for them, then stops the jobs, and starts them after this
+ * (agate_sleep.h); copies (agate_move.h); removes later what leaves the table meanwhile
+ * (agate_ggtt_frame.h).
  *
  * The model upstream is xe_bo_evict.c and xe_pm.c.
  */
@@ -29,11 +30,13 @@ struct agate_device;
 
 /**
  * agate_suspend - save what the card has, and switch it off
- * @adev: the device, with its engines; all jobs are off the GPU, and none starts
+ * @adev: the device, with its engines, after agate_sleepers_prepare(); all jobs are off the GPU,
+ *	and none starts
  *
  * Context: may sleep; under unplug_lock; holds no reservation but one at a time.
  * Return: 0; -ENOMEM; -EBUSY for a move, a flip or a mover that does not end; -EIO: the card has
- * lost its power already, its mover was given up, or a copy failed; -ENODEV when the GPU is gone.
+ * lost its power already, its mover was given up, or a copy failed; -ETIMEDOUT: the firmware does
+ * not stop, and if it does so later, the mover is given up; -ENODEV when the GPU is gone.
  * After an error the card works as before; BOs that were evicted come back at their next use, and
  * one whose copy failed is lost.
  */

@@ -232,16 +232,13 @@ int agate_suspend(struct agate_device *adev)
 		dev_err(&adev->pdev->dev, "the mover does not work, and nothing would be saved\n");
 		return ret;
 	}
-	agate_sleepers_collect(adev);
 	ret = suspend_evict(adev);
 	if (!ret)
 		ret = suspend_pinned(adev);
 	if (!ret)
 		ret = engines_suspend(adev);
-	if (ret) {
-		agate_sleepers_release(adev);
+	if (ret)
 		return ret;
-	}
 	kmem_save(adev);
 	agate_ggtt_frame_sleep(adev);
 	agate_card_power_off(adev);
