@@ -18,18 +18,27 @@
 
 /* ---- Where the pool gets pages ----------------------------------------- */
 
-/* A large block saves time, but is not worth the wait for it: many small ones do as well. */
-static struct page *pages_alloc(struct agate_pool *pool, unsigned int order, bool dma32)
+/*
+ * A large block saves time, but is not worth the wait for it: many small ones do as well.  The
+ * kernel's reserves are for those who free memory: this does not, even while it must not wait for
+ * memory (agate_sleep.c).
+ *
+ * The pool keeps blocks that are not cached when their owner has gone, and gives them to the next
+ * one: they are nobody's, so no control group is charged for them.
+ */
+static struct page *pages_alloc(struct agate_pool *pool, struct agate_pool_key key)
 {
-	gfp_t gfp = GFP_USER | __GFP_ZERO | __GFP_NOWARN | __GFP_ACCOUNT;
+	gfp_t gfp = GFP_USER | __GFP_ZERO | __GFP_NOWARN | __GFP_NOMEMALLOC;
 
-	if (dma32)
+	if (key.caching == AGATE_CACHING_WB)
+		gfp |= __GFP_ACCOUNT;
+	if (key.dma32)
 		gfp |= GFP_DMA32;
-	if (order)
-		gfp = (gfp | __GFP_NOMEMALLOC) & ~__GFP_DIRECT_RECLAIM;
+	if (key.order)
+		gfp &= ~__GFP_DIRECT_RECLAIM;
 	else
 		gfp |= __GFP_RETRY_MAYFAIL;
-	return alloc_pages(gfp, order);
+	return alloc_pages(gfp, key.order);
 }
 
 static void pages_free(struct agate_pool *pool, struct page *page, unsigned int order)

@@ -38,13 +38,13 @@ struct agate_pool_key {
 
 /**
  * struct agate_pool_ops - what the frame does for a pool; all may sleep
- * @alloc: a block, cached and zeroed, or NULL
+ * @alloc: a block of this kind, zeroed, but still cached; or NULL
  * @free: free a cached block
  * @set_caching: change how the CPU caches a block; 0, or an error and no change
  * @clear: fill a block with zeros
  */
 struct agate_pool_ops {
-	struct page *(*alloc)(struct agate_pool *pool, unsigned int order, bool dma32);
+	struct page *(*alloc)(struct agate_pool *pool, struct agate_pool_key key);
 	void (*free)(struct agate_pool *pool, struct page *page, unsigned int order);
 	int (*set_caching)(struct agate_pool *pool, struct page *page, unsigned int order,
 			   unsigned int caching);

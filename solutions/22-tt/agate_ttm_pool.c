@@ -66,7 +66,7 @@ struct page *agate_pool_take(struct agate_pool *pool, struct agate_pool_key key)
 	if (page)
 		return page;
 
-	page = pool->ops->alloc(pool, key.order, key.dma32);
+	page = pool->ops->alloc(pool, key);
 	if (page && is_pooled(key) &&
 	    pool->ops->set_caching(pool, page, key.order, key.caching)) {
 		pool->ops->free(pool, page, key.order);

@@ -52,7 +52,7 @@ static void no_lock(void)
 		assert_false(pool.lists[i].lock.locked);
 }
 
-static struct page *op_alloc(struct agate_pool *p, unsigned int order, bool dma32)
+static struct page *op_alloc(struct agate_pool *p, struct agate_pool_key key)
 {
 	struct block *block;
 
@@ -62,8 +62,8 @@ static struct page *op_alloc(struct agate_pool *p, unsigned int order, bool dma3
 		return NULL;
 	allowed -= allowed > 0;
 	block = calloc(1, sizeof(*block));
-	block->order = order;
-	block->dma32 = dma32;
+	block->order = key.order;
+	block->dma32 = key.dma32;
 	live++;
 	return &block->page;
 }
