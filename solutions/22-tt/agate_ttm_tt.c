@@ -74,14 +74,22 @@ static struct page **pages_take(struct agate_tt *tt)
 	return pages;
 }
 
+/* If its owner has no memory left, that is an error, and kills nobody. */
+static struct page *swap_page(struct file *swap, unsigned long i)
+{
+	struct address_space *mapping = swap->f_mapping;
+
+	return shmem_read_mapping_page_gfp(mapping, i, mapping_gfp_mask(mapping) |
+					   __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
+}
+
 /* The file gives zeros for pages that it has not got. */
 static int swap_read(struct agate_tt *tt, struct page **pages)
 {
-	struct address_space *mapping = tt->swap->f_mapping;
 	unsigned long i;
 
 	for (i = 0; i < tt->count; i++) {
-		struct page *from = shmem_read_mapping_page(mapping, i);
+		struct page *from = swap_page(tt->swap, i);
 
 		if (IS_ERR(from))
 			return PTR_ERR(from);
@@ -251,7 +259,7 @@ static int swap_write(struct agate_tt *tt, struct file *swap)
 	unsigned long i;
 
 	for (i = 0; i < tt->count; i++) {
-		struct page *to = shmem_read_mapping_page(swap->f_mapping, i);
+		struct page *to = swap_page(swap, i);
 
 		if (IS_ERR(to))
 			return PTR_ERR(to);

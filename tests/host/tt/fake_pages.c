@@ -179,8 +179,11 @@ struct file *shmem_file_setup(const char *name, s64 size, unsigned long flags)
 	return file;
 }
 
-struct page *shmem_read_mapping_page(struct address_space *mapping, unsigned long index)
+/* Without that flag the kernel may kill somebody for one page. */
+struct page *shmem_read_mapping_page_gfp(struct address_space *mapping, unsigned long index,
+					 unsigned int gfp)
 {
+	assert_int_equal(gfp, mapping_gfp_mask(mapping) | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
 	if (fails())
 		return ERR_PTR(-EIO);
 	assert_true(index < mapping->count);

@@ -68,7 +68,7 @@ void free_page(unsigned long page);
  * @contents: what a CPU has written, instead of 4 KiB
  * @stored: in a file: the contents that last, once nobody holds the page
  * @dirty: in a file: the contents are to last
- * @refs: in a file: of shmem_read_mapping_page()
+ * @refs: in a file: of shmem_read_mapping_page_gfp()
  * @dma: where the device finds it
  * @kind: the first of a block: from which list of the pool it is
  */
@@ -89,6 +89,10 @@ void mark_page_accessed(struct page *page);
 void put_page(struct page *page);
 
 /* Files. */
+#define __GFP_RETRY_MAYFAIL	1u
+#define __GFP_NOWARN		2u
+#define mapping_gfp_mask(mapping)	(((void)(mapping), 4u))
+
 struct address_space {
 	struct page *pages;
 	unsigned long count;
@@ -100,7 +104,8 @@ struct file {
 };
 
 struct file *shmem_file_setup(const char *name, s64 size, unsigned long flags);
-struct page *shmem_read_mapping_page(struct address_space *mapping, unsigned long index);
+struct page *shmem_read_mapping_page_gfp(struct address_space *mapping, unsigned long index,
+					 unsigned int gfp);
 void fput(struct file *file);
 
 /* DMA. */
