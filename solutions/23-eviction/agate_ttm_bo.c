@@ -407,6 +407,29 @@ static long swap_out(struct agate_ttm_bo *bo, struct agate_ttm_ctx *ctx)
 	return ret ? ret : agate_placed_swap_out(bo);
 }
 
+/* So many BOs are tried, one after the other, if they cannot be swapped. */
+#define SWAP_TRIES	8
+
+/*
+ * Swap the first BO of a list that nobody uses.  If that fails the BO goes to the end of the list:
+ * the owner of the next one may have more memory.
+ */
+static long swap_idle(struct agate_man *man, struct agate_ttm_ctx *ctx, bool *dying)
+{
+	struct agate_ttm_bo *bo;
+	unsigned int tries = SWAP_TRIES;
+	long ret = -EBUSY;
+
+	while (ret < 0 && tries-- && (bo = find_idle(man, dying))) {
+		ret = swap_out(bo, ctx);
+		if (ret < 0)
+			agate_ttm_bump(bo);
+		dma_resv_unlock(resv_of(bo));
+		drm_gem_object_put(gem_of(bo));
+	}
+	return ret;
+}
+
 /* Wait for its turn, and for what uses it.  It stays locked until the pass ends. */
 static long swap_busy(struct agate_ttm_bo *bo, struct agate_ttm_ctx *ctx)
 {
@@ -426,22 +449,18 @@ long agate_ttm_swap_one(struct agate_ttm *ttm, struct agate_ttm_ctx *ctx)
 	static const u8 order[] = { AGATE_MEM_SYSTEM, AGATE_MEM_TT };
 	struct agate_ttm_bo *bo = NULL;
 	bool dying = false;
+	long ret = -EBUSY;
 	unsigned int i;
-	long ret;
 
-	for (i = 0; !bo && i < ARRAY_SIZE(order); i++)
-		bo = find_idle(&ttm->man[order[i]], &dying);
-	if (bo) {
-		ret = swap_out(bo, ctx);
-		dma_resv_unlock(resv_of(bo));
-		drm_gem_object_put(gem_of(bo));
+	for (i = 0; ret < 0 && i < ARRAY_SIZE(order); i++)
+		ret = swap_idle(&ttm->man[order[i]], ctx, &dying);
+	if (ret >= 0)
 		return ret;
-	}
 	for (i = 0; !bo && !dying && !ctx->no_wait && i < ARRAY_SIZE(order); i++)
 		bo = find_busy(&ttm->man[order[i]], ctx->exec, &dying);
 	if (bo)
 		return swap_busy(bo, ctx);
-	return dying ? -EAGAIN : -EBUSY;
+	return dying ? -EAGAIN : ret;
 }
 
 /* ---- Life -------------------------------------------------------------- */
