@@ -34,6 +34,7 @@ static DEFINE_MUTEX(lock);
 static LIST_HEAD(devices);	/* struct agate_pages (device): the next one's turn first */
 static unsigned long swapped;	/* pages, so far */
 static atomic64_t parked;	/* how often pages were; wait_var_event() waits for it */
+static atomic_t leaving;	/* BOs whose pages nobody finds just now */
 
 static struct agate_glob glob = { .lock = __SPIN_LOCK_UNLOCKED(glob.lock) };
 
@@ -180,6 +181,9 @@ static int make_room(struct agate_device *adev, struct agate_ttm_ctx *ctx, s64 b
 	mutex_unlock(&lock);
 	if (ret == -EBUSY)
 		ret = swap_busy(adev, ctx);
+	/* Whoever has left meanwhile has parked its pages, or tells that there were none. */
+	if (ret == -ENOMEM && atomic_read_acquire(&leaving))
+		ret = -EAGAIN;
 	if (ret == -EAGAIN)
 		ret = wait_for_dying(before, ctx);
 	return ret == -ENOMEM && atomic64_read(&parked) != before ? 0 : ret;
@@ -226,6 +230,18 @@ void agate_limit_parked(void)
 	/* As the one that returns it is a full barrier, which wake_up_var() needs before it. */
 	atomic64_inc_return(&parked);
 	wake_up_var(&parked);
+}
+
+void agate_limit_leave_begin(void)
+{
+	atomic_inc(&leaving);
+}
+
+/* Whoever reads the lower number sees that pages were parked, too. */
+void agate_limit_leave_end(void)
+{
+	agate_limit_parked();
+	atomic_dec_return_release(&leaving);
 }
 
 /* ---- Life -------------------------------------------------------------- */

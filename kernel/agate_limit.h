@@ -48,8 +48,21 @@ int agate_limit_charge(struct agate_device *adev, unsigned long n, bool dma32,
 /** agate_limit_uncharge - the opposite */
 void agate_limit_uncharge(unsigned long n, bool dma32);
 
-/** agate_limit_parked - pages have no BO any more: wake the threads that wait for a dying one's */
+/** agate_limit_parked - pages have no BO any more: wake the threads that wait for such */
 void agate_limit_parked(void);
+
+/**
+ * agate_limit_leave_begin - a BO that may have pages is about to leave its list
+ *
+ * Until agate_limit_leave_end() nobody finds its pages, on a list or parked.  Whoever needs memory
+ * meanwhile waits for agate_limit_parked().
+ *
+ * Context: what comes before agate_limit_leave_end() waits for nobody who may need memory.
+ */
+void agate_limit_leave_begin(void);
+
+/** agate_limit_leave_end - they are parked, or there are none */
+void agate_limit_leave_end(void);
 
 /** agate_limit_bytes - the limit, and in @used how much of it is in use */
 u64 agate_limit_bytes(u64 *used);

@@ -122,6 +122,7 @@ static void leave(struct agate_ttm_bo *bo, struct agate_resource *to, struct dma
 
 	bo->res = to;
 	agate_residency_moved(bo);
+	agate_limit_leave_begin();
 	if (from && from->type == AGATE_MEM_VRAM)
 		agate_resource_park(from, dma_fence_get(fence));
 	else
@@ -130,6 +131,7 @@ static void leave(struct agate_ttm_bo *bo, struct agate_resource *to, struct dma
 		agate_tt_park(bo->tt, dma_fence_get(fence));
 		bo->tt = NULL;
 	}
+	agate_limit_leave_end();
 	/* placed_move_notify() has waited for it. */
 	if (bo->moved && dma_fence_get_status(bo->moved) < 0)
 		bo->lost = true;

@@ -12,6 +12,7 @@
 #include "agate_evict.h"
 #include "agate_exec.h"
 #include "agate_gem.h"
+#include "agate_limit.h"
 #include "agate_placed.h"
 #include "agate_placement.h"
 #include "agate_tt.h"
@@ -484,11 +485,13 @@ void agate_ttm_release(struct agate_ttm_bo *bo)
 	struct dma_fence *fence = last_fence(resv_of(bo));
 
 	WARN_ON(bo->pins);
+	agate_limit_leave_begin();
 	/* First off the lists: whoever finds the BO there looks at its pages. */
 	if (bo->res)
 		agate_resource_park(bo->res, dma_fence_get(fence));
 	if (bo->tt)
 		agate_tt_park(bo->tt, dma_fence_get(fence));
+	agate_limit_leave_end();
 	bo->tt = NULL;
 	bo->res = NULL;
 	dma_fence_put(fence);

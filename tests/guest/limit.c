@@ -358,15 +358,28 @@ static void moves_wait_for_nobody(void **state)
 /* ---- A BO dies --------------------------------------------------------------------- */
 
 /* The only one that has any pages: whoever needs them waits until it has parked them. */
-static void dying_first(void **state)
+static void waits_for_dying(const char *where)
 {
 	struct placed_client client = placed_open(PART), second = placed_open(PART);
 	struct bo bo = placed_bo(&client, LIMIT - PART, AGATE_BO_POPULATE, SYSTEM);
 
-	(void)state;
-	call_waits_for_dying(&second, &bo, populate_system);
+	call_waits_for_dying(&second, &bo, where, populate_system);
 	placed_close(&second);
 	destroy_all(&client, NULL, 0);
+}
+
+/* It is still on the list of those that have pages. */
+static void dying_first(void **state)
+{
+	(void)state;
+	waits_for_dying("agate_resource_park");
+}
+
+/* It is on no list any more, and its pages are not yet on another one. */
+static void leaving_first(void **state)
+{
+	(void)state;
+	waits_for_dying("agate_tt_park");
 }
 
 /* ---- Two clients of which each wants more than half ------------------------------ */
@@ -433,6 +446,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_teardown(moves_wait_for_nobody, guest_teardown),
 		cmocka_unit_test_teardown(cards_share, guest_teardown),
 		cmocka_unit_test_teardown(dying_first, guest_teardown),
+		cmocka_unit_test_teardown(leaving_first, guest_teardown),
 		cmocka_unit_test_teardown(two_clients_want_half, guest_teardown),
 	};
 

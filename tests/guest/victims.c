@@ -403,7 +403,7 @@ static void dying_first(void **state)
 	struct bo bo = placed_bo(&client, COUNT * SIZE, AGATE_BO_POPULATE, VRAM);
 
 	(void)state;
-	call_waits_for_dying(&second, &bo, populate);
+	call_waits_for_dying(&second, &bo, "agate_resource_park", populate);
 	placed_close(&second);
 	placed_close(&client);
 }

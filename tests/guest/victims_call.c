@@ -64,18 +64,18 @@ void call_end(struct call *call)
 	assert_int_equal(call->ret, 0);
 }
 
-void call_waits_for_dying(struct placed_client *client, struct bo *dying,
+void call_waits_for_dying(struct placed_client *client, struct bo *dying, const char *where,
 			  void *(*populates)(void *))
 {
 	struct bo other = { 0 };
 	struct call death = { .bo = dying }, call = { .client = client, .bo = &other };
 
-	inject_hold_entry("agate_resource_park", 1, INJECT_BOUND_MS);
+	inject_hold_entry(where, 1, INJECT_BOUND_MS);
 	call_begin(&death, destroy);
-	assert_true(inject_await_held("agate_resource_park", 10000));
+	assert_true(inject_await_held(where, 10000));
 	call_begin(&call, populates);
 	assert_false(call_ends_within(&call, A_WHILE_MS));
-	assert_true(inject_let_go("agate_resource_park"));
+	assert_true(inject_let_go(where));
 	call_end(&death);
 	call_end(&call);
 	inject_clear();

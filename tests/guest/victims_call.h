@@ -37,9 +37,9 @@ void call_end(struct call *call);
 
 /*
  * A BO dies, and another client makes one in system memory or VRAM, as @populates says, which has
- * to wait until the first one has parked its memory.
+ * to wait until the first one has parked its memory: its thread is held in function @where.
  */
-void call_waits_for_dying(struct placed_client *client, struct bo *dying,
+void call_waits_for_dying(struct placed_client *client, struct bo *dying, const char *where,
 			  void *(*populates)(void *));
 
 /* The next job of the mover waits for inject_let_go(). */
