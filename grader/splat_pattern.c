@@ -292,6 +292,9 @@ static const struct splat_pattern patterns[] = {
 	  "the freed pointer is not the one that was allocated: free what the allocation gave" },
 	{ "kmemleak: Found object by alias", NULL, SPLAT_OTHER, .weak = true, .rule =
 	  "the freed pointer is not the one that was allocated: free what the allocation gave" },
+	{ "", ": Corrupted page table at address", SPLAT_OTHER, .no_trace = true, .rule =
+	  "an entry of a process's page table leads to no memory: a page was inserted that does not "
+	  "exist, for example one behind the end of what is mapped" },
 	{ "BUG: Bad page ", NULL, SPLAT_OTHER, .rule =
 	  "a page was freed while it was still in use, or mapped after it was freed" },
 	{ "BUG: ", NULL, SPLAT_OTHER, .rule = "the kernel found that something is wrong" },

@@ -448,6 +448,25 @@ static void test_other_words(void **state)
 	}
 }
 
+/* The machine ends with a panic, and the reason stands before it, in a line without a trace. */
+static void test_corrupted(void **state)
+{
+	static const char text[] =
+		"[    2.0] test: Corrupted page table at address 7ffff7d90000\n"
+		"[    2.0] PGD 4a1b067 P4D 4a1b067 PUD 4a1c067 PMD 4a1d067 PTE 840fffff0bbff237\n"
+		"[    2.0] Bad pagetable: 000c [#1] PREEMPT SMP PTI\n"
+		"[    2.0] CPU: 1 PID: 51 Comm: test Tainted: G           O       6.1.192\n"
+		"[    2.0] RIP: 0033:0x55d0a8c2f3b1\n"
+		"[    2.0] ---[ end trace 0000000000000000 ]---\n"
+		"[    2.0] Kernel panic - not syncing: Fatal exception\n";
+	struct splat splat;
+
+	(void)state;
+	assert_true(splat_find(text, sizeof(text) - 1, &splat));
+	assert_int_equal(splat.kind, SPLAT_OTHER);
+	assert_non_null(strstr(splat.rule, "leads to no memory"));
+}
+
 /* The module freed memory that other code then used: the module's line is that of the free. */
 static void test_freed_by(void **state)
 {
@@ -530,6 +549,7 @@ int main(void)
 		cmocka_unit_test(test_silent),
 		cmocka_unit_test(test_frames),
 		cmocka_unit_test(test_other_words),
+		cmocka_unit_test(test_corrupted),
 		cmocka_unit_test(test_freed_by),
 		cmocka_unit_test(test_freed),
 	};
