@@ -94,7 +94,7 @@ unsigned int agate_bo_cache_bucket(uint64_t size);
  * and exactly these flags.  Without @wait a fitting BO that is busy ends the search,
  * because those behind it went in later, and are likely to be busy, too: so one fetch
  * asks the kernel about one busy BO at most.  A BO whose pages the kernel took is freed,
- * and the search goes on.  The kernel knows of the BO that is returned that its
+ * and the search begins anew.  The kernel knows of the BO that is returned that its
  * contents matter again.
  *
  * Nobody waits for the GPU while holding the lock.
@@ -126,7 +126,8 @@ int agate_bo_cache_obtain(struct agate_device *dev, uint64_t size, uint32_t flag
  * agate_bo_cache_put - put a BO into the cache
  * @bo: a BO that had its last reference dropped, and is not mapped any more
  *
- * Frees BOs that are stale now; nothing else does, so an idle program keeps its cache.
+ * When it takes the BO, it also frees those that are stale now; nothing else does, so an idle
+ * program keeps its cache.
  *
  * Return: false when the caller has to free it: it is SHARED, so other processes may use
  * it; the kernel does not take the advice that its contents do not matter; or the cache
