@@ -191,6 +191,9 @@ static bool judge_streams(const struct evidence *e, const struct stream_report *
 		judge_failure(report, tap, v);
 	} else if (!e->went) {
 		verdict_set(v, VERDICT_FAIL, rule, "READY", "the test never said READY");
+	} else if (report->cut && report->expected.text && report->seen.text) {
+		/* A library that crashed, for example: its test says so, and can do no more. */
+		judge_failure(report, tap, v);
 	} else if (report->fault[0]) {
 		verdict_set(v, VERDICT_FAIL, rule, "a report that ends with DONE and its nonce",
 			    "%s", report->fault);

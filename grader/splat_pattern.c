@@ -37,7 +37,8 @@
 #define RULE_WAIT	"a thread waits for something that never comes"
 #define RULE_NOWHERE \
 	"every wait ends: here neither a CPU nor a blocked thread is in the driver, which may have " \
-	"forgotten to send an event, or done harm to memory or devices that the guest needs"
+	"forgotten to send an event, or done harm to memory or devices that the guest needs; a " \
+	"library may wait for its own lock, or run in a loop"
 #define RULE_NOTHING_THERE "memory was touched at an address where there is none"
 
 static const struct splat_pattern patterns[] = {

@@ -153,6 +153,7 @@ void report_parse(const char *text, size_t len, size_t at_go, const char *nonce,
 			report_line(report, &line, nonce);
 		ended = ended || (line.len >= 4 && !memcmp(line.text, "DONE", 4));
 	}
+	report->cut = !ended && !report->fault[0];
 	if (!ended)
 		fault(report->fault, sizeof(report->fault), "no DONE");
 	report->done = report->done && !report->fault[0];

@@ -38,6 +38,7 @@ struct stream_report {
 	struct span notes[REPORT_NOTES];
 	size_t note_count;
 	bool done;			/* DONE with the right nonce, once, and last */
+	bool cut;			/* no DONE, and no other fault */
 	char fault[128];		/* empty: none */
 };
 

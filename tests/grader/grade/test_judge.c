@@ -106,6 +106,9 @@ static void test_reports(void **state)
 	with_report("READY\nSEE a 1\nSEE a 1\n" DONE, VERDICT_FAIL, "twice");
 	with_report("READY\nEXPECTED x\n" DONE, VERDICT_FAIL, "");
 	with_report("READY\nSEEN x\n" DONE, VERDICT_FAIL, "x");
+	with_report("READY\nEXPECTED y\nSEEN a crash\n", VERDICT_FAIL, "a crash");
+	with_report("READY\nSEEN x\n", VERDICT_FAIL, "no DONE");
+	with_report("READY\nEXPECTED y\nSEEN x\nz\n", VERDICT_FAIL, "makes no sense");
 }
 
 static void test_long_reports(void **state)

@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "dmabuf.h"
+
 #define RW	(PROT_READ | PROT_WRITE)
 
 void test_faults(void **state)
@@ -49,6 +51,19 @@ static void split_by_munmap(const struct bo *bo)
 	munmap(cpu, SIZE);
 }
 
+/* The VMA comes to the driver by another way, and need not begin where the BO does. */
+static void part_of_dmabuf(const struct bo *bo)
+{
+	int dmabuf = dmabuf_export(bo);
+	char *cpu = mmap(NULL, 2 * PAGE, PROT_READ, MAP_SHARED, dmabuf, 2 * PAGE);
+
+	rule("a map of the BO's dma-buf shows the pages of the BO from where it begins");
+	check_errno(cpu == MAP_FAILED ? errno : 0, 0, "mmap() of the dma-buf from page 2 on");
+	check_numbers(cpu - 2 * PAGE, 2, 2, "in a map of the dma-buf that begins at page 2");
+	munmap(cpu, 2 * PAGE);
+	close(dmabuf);
+}
+
 void test_split(void **state)
 {
 	int fd = maps_open();
@@ -73,6 +88,7 @@ void test_split(void **state)
 	check_numbers(place - 2 * PAGE, 2, 2, "after mremap() of the second half");
 	munmap(place, SIZE);
 	munmap(cpu, 2 * PAGE);
+	part_of_dmabuf(&bo);
 	done_with(&bo);
 }
 
