@@ -181,7 +181,7 @@ static int make_room(struct agate_device *adev, struct agate_ttm_ctx *ctx, s64 b
 	mutex_unlock(&lock);
 	if (ret == -EBUSY)
 		ret = swap_busy(adev, ctx);
-	/* Whoever has left meanwhile has parked its pages, or tells that there were none. */
+	/* A thread whose BO has left by now has called agate_limit_parked() before. */
 	if (ret == -ENOMEM && atomic_read_acquire(&leaving))
 		ret = -EAGAIN;
 	if (ret == -EAGAIN)
@@ -237,7 +237,7 @@ void agate_limit_leave_begin(void)
 	atomic_inc(&leaving);
 }
 
-/* Whoever reads the lower number sees that pages were parked, too. */
+/* A thread that reads the lower number sees the higher @parked, too. */
 void agate_limit_leave_end(void)
 {
 	agate_limit_parked();

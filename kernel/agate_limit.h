@@ -54,8 +54,8 @@ void agate_limit_parked(void);
 /**
  * agate_limit_leave_begin - a BO that may have pages is about to leave its list
  *
- * Until agate_limit_leave_end() nobody finds its pages, on a list or parked.  Whoever needs memory
- * meanwhile waits for agate_limit_parked().
+ * Until agate_limit_leave_end() nobody finds its pages, on a list or parked.  A thread that
+ * needs memory waits for agate_limit_parked() meanwhile.
  *
  * Context: what comes before agate_limit_leave_end() waits for nobody who may need memory.
  */

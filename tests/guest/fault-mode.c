@@ -381,7 +381,7 @@ static void *unbind(void *ret)
 	return NULL;
 }
 
-/* What is bound no more is out of reach before its fence signals, also while the device goes. */
+/* A chain loses what is unbound before the fence of that signals, also while the device goes. */
 static void taken_meanwhile(void **state)
 {
 	struct space space = endless_faulting_on(guest_open());

@@ -368,14 +368,14 @@ static void waits_for_dying(const char *where)
 	destroy_all(&client, NULL, 0);
 }
 
-/* It is still on the list of those that have pages. */
+/* The BO is still on a list. */
 static void dying_first(void **state)
 {
 	(void)state;
 	waits_for_dying("agate_resource_park");
 }
 
-/* It is on no list any more, and its pages are not yet on another one. */
+/* The BO is on no list any more, and its pages are not yet on another one. */
 static void leaving_first(void **state)
 {
 	(void)state;
