@@ -81,8 +81,8 @@ struct dma_buf *agate_prime_export(struct drm_gem_object *obj, int flags);
  * @dmabuf: the dma-buf
  *
  * Context: object_name_lock is held.
- * Return: the BO, with a reference; -ENODEV when the device is unplugged; the error of
- * agate_prime_import_sg_table(); that of the exporter, who refuses.
+ * Return: the BO, with a reference; -ENODEV for a dma-buf of others when the device is unplugged;
+ * the error of agate_prime_import_sg_table(); that of the exporter, who refuses.
  */
 struct drm_gem_object *agate_prime_import(struct drm_device *drm, struct dma_buf *dmabuf);
 
