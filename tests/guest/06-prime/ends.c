@@ -308,6 +308,25 @@ static void check_fini(struct going *unbind)
 	check_equal(look.attachments, 0, "imports with a base.import_attach");
 }
 
+/* What the kernel tells of the file: how many have it. */
+static long dmabuf_references(int dmabuf)
+{
+	char path[64], line[128];
+	long count = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", dmabuf);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "count: %ld", &count) == 1)
+			break;
+	if (file)
+		fclose(file);
+	if (count < 0)
+		could_not_look("the kernel does not tell how many have the dma-buf");
+	return count;
+}
+
 /* Neither mapping nor attachment outlasts the device, and the end of the BO finds that done. */
 void test_unplug(void **state)
 {
@@ -318,6 +337,7 @@ void test_unplug(void **state)
 	struct going unbind = { 0 };
 	void *cpu = NULL;
 	uint32_t mapped;
+	long references;
 
 	(void)state;
 	import_bo(other, dmabuf);
@@ -326,9 +346,11 @@ void test_unplug(void **state)
 	gpu_writes(&bo, 0, 9);
 	check_errno(try_map_bo(&bo, RW, &cpu), 0, "mmap() of the BO");
 	watch_device_end();
+	references = dmabuf_references(dmabuf);
 	check_fini(&unbind);
 	rule("when the device goes, an import is unmapped and detached, and keeps the dma-buf");
 	check_errno(unbind.err, 0, "unbinding the device");
+	check_equal(dmabuf_references(dmabuf), references, "references to the dma-buf");
 	seen = foreign_seen();
 	check_equal(seen.unmapped, mapped, "times that the exporter unmapped its memory");
 	check_equal(seen.detached, mapped, "times that the device detached");

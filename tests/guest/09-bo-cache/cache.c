@@ -29,11 +29,14 @@ void cache_close(struct agate_device *dev)
 struct agate_bo_cache_stats cache_stats(struct agate_device *dev)
 {
 	struct agate_bo_cache_stats s = { 0 };
+	uint64_t sum;
 
 	agate_bo_cache_get_stats(dev, &s);
-	rule("the statistics add up: puts = hits + waits + purged + stale + evicted + cached");
-	check_equal((int64_t)(s.hits + s.waits + s.purged + s.stale + s.evicted + s.cached),
-		    (int64_t)s.puts, "the sum");
+	sum = s.hits + s.waits + s.purged + s.stale + s.evicted + s.cached;
+	/* Otherwise the test goes on with the rule that it has named. */
+	if (sum != s.puts)
+		rule("the statistics add up: puts = hits + waits + purged + stale + evicted + cached");
+	check_equal((int64_t)sum, (int64_t)s.puts, "the sum");
 	return s;
 }
 
