@@ -46,16 +46,16 @@ LAB_INPUTS	:= scripts kernel userspace include $(COMPOSE_TOOLS) code:$(BUILD)/pa
 guest_suite = $(call suite,guest-$(1)/$(firstword $(2)),$(3),900,$($(4)_INPUTS) code:$(BUILD)/driver/$(1)/agate.ko \
 	$(BUILD)/tests/kmod/$(1)/agate_inject.ko $(BUILD)/guest/kernel-$(1)/modules $(GUEST_PROGRAMS) $(CARD_FIRMWARE) $(BUILD)/bin/agate-info $(BUILD)/bin/agate-map $(BUILD)/bin/agate-top $(LIBAGATE) tests/guest/run.sh tests/guest/run-card.sh tests/guest/run-lib.sh tests/guest/run-checks.sh tests/guest/address.awk tests/guest/turns.awk tests/guest/supplies.awk tests/guest/victims.awk, \
 	tests/guest/run.sh $(1) $(2))
-$(foreach s,both swiotlb reset reload power shared two dvfs wired card moves gpu-off long fuzz fuzz-card,$(call guest_suite,debug,$(s),2d,DEBUG))
+#
+# Of the allocations that have to fail every sixth one has its turn, another one after each
+# commit; test-long takes all.
+FAILNTH_TURN	:= $(shell expr $$(git rev-list --count HEAD 2>/dev/null || echo 0) % 6 + 1)
+$(foreach s,both two card-failnth,$(call guest_suite,debug,$(s) $(FAILNTH_TURN),2d,DEBUG))
+$(foreach s,swiotlb reset reload power shared dvfs wired card moves gpu-off long fuzz fuzz-card,$(call guest_suite,debug,$(s),2d,DEBUG))
 
 # Tests that nobody here wrote.
 $(call suite,strangers,2,600,$(FAST_INPUTS) code:$(BUILD)/driver/fast/agate.ko $(KERNEL_FAST)/modules $(STRANGERS) \
 	maybe:/usr/bin/drmdevice tests/guest/run-lib.sh tests/strangers,tests/strangers/strangers.sh)
-
-# On a card every sixth allocation fails in its turn, another one after each commit; test-long
-# takes all.
-FAILNTH_TURN	:= $(shell expr $$(git rev-list --count HEAD 2>/dev/null || echo 0) % 6 + 1)
-$(call guest_suite,debug,card-failnth $(FAILNTH_TURN),2d,DEBUG)
 
 # Every lab that can be graded: its scores, and its mutants, which those who keep single
 # verdicts keep themselves.
@@ -63,9 +63,9 @@ GRADED_LABS	:= $(call plain,$(patsubst labs/%/lab.json,%, \
 		   $(filter labs/%/lab.json,$(wildcard labs/[0-9][0-9]-*/lab.json))))
 LAB_NUMBERS	= $(foreach lab,$(GRADED_LABS),$(firstword $(subst -, ,$(lab))))
 
-# Of the bugs that the tests have to find every eighth one has its turn, another one after each
+# Of the bugs that the tests have to find every twelfth one has its turn, another one after each
 # commit.  MUTANTS=all: all have.  test-long always takes all.
-SHARDS		:= 1 2 3 4 5 6 7 8
+SHARDS		:= 1 2 3 4 5 6 7 8 9 10 11 12
 TURN		:= $(shell expr $$(git rev-list --count HEAD 2>/dev/null || echo 0) % $(words $(SHARDS)) + 1)
 TURNS		:= $(if $(filter all,$(MUTANTS)),$(SHARDS),$(TURN))
 
@@ -206,7 +206,7 @@ $(foreach s,calls jobs bifrost lite swiotlb reset,$(call long,repeat/guest-fast-
 	tests/repeat.sh 10 tests/guest/run.sh fast $(s)))
 $(call long,strangers/all,2,900,tests/strangers/strangers.sh --long)
 $(foreach s,storm swiotlb-storm storm-two swiotlb-storm-two storm-card cards halves suspend victims,$(call long,guest-debug/$(s),2d,3600,tests/guest/run.sh debug $(s)))
-$(call long,all-card-failnth,2d,3600,tests/guest/run.sh debug card-failnth)
+$(foreach s,two card-failnth,$(call long,all-$(s),2d,3600,tests/guest/run.sh debug $(s)))
 # For how long, and which calls: FUZZ_SEED is in the log.
 FUZZ_SECONDS	?= 300
 FUZZ_SEED	?= $(shell date +%s)

@@ -7,6 +7,7 @@
 #include "gpus.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -182,7 +183,7 @@ static void still_work(void **state)
 	close_both();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fail_give),
@@ -194,5 +195,8 @@ int main(void)
 		cmocka_unit_test(still_work),
 	};
 
+	/* All allocations, or those of one turn. */
+	if (argc > 1)
+		fail_nth_take_turn(atoi(argv[1]));
 	return cmocka_run_group_tests_name("failnth-two", tests, NULL, NULL);
 }

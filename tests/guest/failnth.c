@@ -12,6 +12,7 @@
 #include "fail_nth.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -276,7 +277,7 @@ static void fail_lend(void **state)
 	stranger_unload("vgem");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(fail_open, guest_teardown),
@@ -293,5 +294,8 @@ int main(void)
 		cmocka_unit_test_teardown(fail_lend, guest_teardown),
 	};
 
+	/* All allocations, or those of one turn. */
+	if (argc > 1)
+		fail_nth_take_turn(atoi(argv[1]));
 	return cmocka_run_group_tests_name("failnth", tests, NULL, NULL);
 }

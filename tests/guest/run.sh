@@ -24,8 +24,7 @@
 #            power-long also has reset_without_commands, whose window is not always hit
 #   card     a card, whose VRAM jobs and CPUs use, until its supply goes and comes
 #   card-port  the same on the GPU of bifrost, whose table is not in BAR2
-#   card-failnth  every allocation of each call that a card has fails once, on the debug kernel;
-#            run.sh debug card-failnth TURN: every sixth one, from that number (1 .. 6) on
+#   card-failnth  every allocation of each call that a card has fails once, on the debug kernel
 #   moves    a card with firmware: BOs with a placement, which move, and with a limit of system
 #            memory, which are swapped; its display shows them
 #   moves-port  the same on the GPU of bifrost, which translates VRAM by 64 KiB and reaches no more
@@ -77,6 +76,9 @@
 #            whose memory is of another kind, the locks of an address space, heaps that grow
 #            while memory is short, what the system's sleep leaves of jobs and memory, and the
 #            probes of the tests themselves
+#
+# Where every allocation fails once (both and two on the debug kernel, card-failnth) a third argument
+# has only every sixth one fail, from that number (1 .. 6) on.
 #
 # Afterwards the module must unload, the guest be alive, and the kernel's log be
 # silent.  On the debug kernel that includes kmemleak, where it sees what no other
@@ -327,7 +329,7 @@ set --
 case $suite in
 calls | both)
 	more=$(test_step many 100000)
-	[ "$flavour" = fast ] || more=$(test_step failnth)
+	[ "$flavour" = fast ] || more=$(test_step failnth $failnth_turn)
 	set -- "$(load $patient)" "$(test_step uapi-bo)" "$(test_step uapi-submit)" \
 		"$(test_step mmap)" "$(test_step contiguous)" "$(test_step stats)" \
 		"$(test_step races)" "$(test_step bo-cache)" \
@@ -416,7 +418,7 @@ two)
 	# Nothing that needs the second GPU comes behind its end.
 	gpus=2
 	set -- "$(load $endless)" "$(test_step two-gpus)"
-	[ "$flavour" = fast ] || set -- "$@" "$(test_step failnth-two)"
+	[ "$flavour" = fast ] || set -- "$@" "$(test_step failnth-two $failnth_turn)"
 	set -- "$@" "kill-sim-on=1:BUSY" "$(test_step one-goes)" ;;
 two-none | swiotlb-two)
 	gpus=2
