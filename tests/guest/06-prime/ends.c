@@ -308,7 +308,7 @@ static void check_fini(struct going *unbind)
 	check_equal(look.attachments, 0, "imports with a base.import_attach");
 }
 
-/* What the kernel tells of the file: how many have it. */
+/* So many have the file, as the kernel reports it. */
 static long dmabuf_references(int dmabuf)
 {
 	char path[64], line[128];
