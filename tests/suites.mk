@@ -46,12 +46,17 @@ LAB_INPUTS	:= scripts kernel userspace include $(COMPOSE_TOOLS) code:$(BUILD)/pa
 guest_suite = $(call suite,guest-$(1)/$(firstword $(2)),$(3),900,$($(4)_INPUTS) code:$(BUILD)/driver/$(1)/agate.ko \
 	$(BUILD)/tests/kmod/$(1)/agate_inject.ko $(BUILD)/guest/kernel-$(1)/modules $(GUEST_PROGRAMS) $(CARD_FIRMWARE) $(BUILD)/bin/agate-info $(BUILD)/bin/agate-map $(BUILD)/bin/agate-top $(LIBAGATE) tests/guest/run.sh tests/guest/run-card.sh tests/guest/run-lib.sh tests/guest/run-checks.sh tests/guest/address.awk tests/guest/turns.awk tests/guest/supplies.awk tests/guest/victims.awk, \
 	tests/guest/run.sh $(1) $(2))
-#
 # Of the allocations that have to fail every sixth one has its turn, another one after each
 # commit; test-long takes all.
 FAILNTH_TURN	:= $(shell expr $$(git rev-list --count HEAD 2>/dev/null || echo 0) % 6 + 1)
 $(foreach s,both two card-failnth,$(call guest_suite,debug,$(s) $(FAILNTH_TURN),2d,DEBUG))
-$(foreach s,swiotlb reset reload power shared dvfs wired card moves gpu-off long fuzz fuzz-card,$(call guest_suite,debug,$(s),2d,DEBUG))
+# Half of the other suites of the debug kernel have their turn after every other commit; with
+# MUTANTS=all all have, and test-long runs them all.
+HALF		:= $(shell expr $$(git rev-list --count HEAD 2>/dev/null || echo 0) % 2 + 1)
+HALVES		:= $(if $(filter all,$(MUTANTS)),1 2,$(HALF))
+DEBUG_HALF_1	:= moves gpu-off wired dvfs
+DEBUG_HALF_2	:= swiotlb reset reload power shared card long
+$(foreach s,$(foreach h,$(HALVES),$(DEBUG_HALF_$(h))) fuzz fuzz-card,$(call guest_suite,debug,$(s),2d,DEBUG))
 
 # Tests that nobody here wrote.
 $(call suite,strangers,2,600,$(FAST_INPUTS) code:$(BUILD)/driver/fast/agate.ko $(KERNEL_FAST)/modules $(STRANGERS) \
@@ -70,7 +75,7 @@ TURN		:= $(shell expr $$(git rev-list --count HEAD 2>/dev/null || echo 0) % $(wo
 TURNS		:= $(if $(filter all,$(MUTANTS)),$(SHARDS),$(TURN))
 
 $(foreach lab,$(LAB_NUMBERS), \
-	$(call suite,scores/$(lab),2d,900,-,tests/labs/scores.sh $(lab)) \
+	$(call suite,scores/$(lab),2d,900,-,tests/labs/scores.sh $(lab) $(if $(word 2,$(HALVES)),,$(HALF) 2)) \
 	$(foreach s,$(TURNS),$(call suite,mutants/$(lab)/debug/$(s),2d,900,-, \
 		tests/labs/mutants.sh $(lab) debug $(s) $(words $(SHARDS)))) \
 	$(foreach s,$(TURNS),$(call suite,mutants/$(lab)/$(s),2,900,-, \
@@ -189,7 +194,9 @@ SUITE_$$(strip $$(1)) := $$(strip $$(1))|$$(strip $$(2))|$$(strip $$(3))|-|$$(st
 endef
 long = $(eval $(long_line))
 
+$(foreach s,$(DEBUG_HALF_1) $(DEBUG_HALF_2),$(call long,all-guest-debug/$(s),2d,3600,tests/guest/run.sh debug $(s)))
 $(foreach lab,$(LAB_NUMBERS), \
+	$(call long,all-scores/$(lab),4d,3600,tests/labs/scores.sh $(lab)) \
 	$(call long,seeds/$(lab),4d,3600,tests/labs/seeds.sh $(lab) 20) \
 	$(foreach s,$(SHARDS),$(call long,first/$(lab)/$(s),4d,3600, \
 		tests/labs/mutants.sh $(lab) first $(s) $(words $(SHARDS)))))
