@@ -48,11 +48,12 @@ guest_suite = $(call suite,guest-$(1)/$(firstword $(2)),$(3),900,$($(4)_INPUTS) 
 	tests/guest/run.sh $(1) $(2))
 # Of the allocations that have to fail every sixth one has its turn, another one after each
 # commit; test-long takes all.
-FAILNTH_TURN	:= $(shell expr $$(git rev-list --count HEAD 2>/dev/null || echo 0) % 6 + 1)
+COMMITS		:= $(shell git rev-list --count HEAD 2>/dev/null || echo 0)
+FAILNTH_TURN	:= $(shell expr $(COMMITS) % 6 + 1)
 $(foreach s,both two card-failnth,$(call guest_suite,debug,$(s) $(FAILNTH_TURN),2d,DEBUG))
 # Half of the other suites of the debug kernel have their turn after every other commit; with
 # MUTANTS=all all have, and test-long runs them all.
-HALF		:= $(shell expr $$(git rev-list --count HEAD 2>/dev/null || echo 0) % 2 + 1)
+HALF		:= $(shell expr $(COMMITS) % 2 + 1)
 HALVES		:= $(if $(filter all,$(MUTANTS)),1 2,$(HALF))
 DEBUG_HALF_1	:= moves gpu-off wired dvfs
 DEBUG_HALF_2	:= swiotlb reset reload power shared card long
@@ -71,7 +72,7 @@ LAB_NUMBERS	= $(foreach lab,$(GRADED_LABS),$(firstword $(subst -, ,$(lab))))
 # Of the bugs that the tests have to find every twelfth one has its turn, another one after each
 # commit.  MUTANTS=all: all have.  test-long always takes all.
 SHARDS		:= 1 2 3 4 5 6 7 8 9 10 11 12
-TURN		:= $(shell expr $$(git rev-list --count HEAD 2>/dev/null || echo 0) % $(words $(SHARDS)) + 1)
+TURN		:= $(shell expr $(COMMITS) % $(words $(SHARDS)) + 1)
 TURNS		:= $(if $(filter all,$(MUTANTS)),$(SHARDS),$(TURN))
 
 $(foreach lab,$(LAB_NUMBERS), \
