@@ -38,10 +38,11 @@ program()
 # build NAME TEST...: the programs with the sources in $work/NAME/tree
 build()
 {
-	name=$1
+	name=$1 frame=kernel
 	shift
+	[ ! -d "$work/$name/tree/kernel" ] || frame=$work/$name/tree/kernel
 	make -s DEPS=skip BUILD="$work" "AGATE_LAB_$nn=$work/$name/tree/$solution" \
-		"AGATE_FRAME=$work/$name/tree/kernel" NAMES="$*" check-host-build >"$work/$name/build.log" 2>&1
+		"AGATE_FRAME=$frame" NAMES="$*" check-host-build >"$work/$name/build.log" 2>&1
 }
 
 # run TEST: the last program of that name that was built
@@ -55,7 +56,8 @@ mutate()
 	rm -rf "${work:?}/$1"
 	mkdir -p "$work/$1/tree/$solution"
 	cp "$solution"/*.c "$work/$1/tree/$solution/"
-	cp -r kernel "$work/$1/tree/"
+	# The others share the frame's objects, too.
+	[ -z "$2" ] || ! grep -q '^+++ b/kernel/' "$2" || cp -r kernel "$work/$1/tree/"
 	[ -z "$2" ] || patch -s -p1 -F0 -d "$work/$1/tree" <"$2" >"$work/$1/patch.log" 2>&1
 }
 
