@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "bus_master.h"
@@ -33,14 +32,6 @@ static pthread_t begin_unbind(int *ret)
 	*ret = -1;
 	assert_int_equal(pthread_create(&thread, NULL, unbind, ret), 0);
 	return thread;
-}
-
-/* Its GPU is another one now, or gone. */
-static void close_unbound(struct placed_client *client)
-{
-	munmap(client->jobs.cpu, client->jobs.size);
-	munmap(client->seen.cpu, client->seen.size);
-	close(client->fd);
 }
 
 /* A BO is cleared, used, pushed out and brought back. */
@@ -111,7 +102,7 @@ static void stopped_first(void **state)
 	assert_int_equal(ret, 0);
 	assert_int_not_equal(inject_hits("dma_fence_signal"), 0);
 	inject_clear();
-	close_unbound(&client);
+	placed_abandon(&client);
 	assert_int_equal(device_bind(), 0);
 	mover_works();
 }
@@ -153,7 +144,7 @@ static void populate_meets_removal(void **state)
 	inject_clear();
 	assert_int_equal(removed, 0);
 	assert_true(!creation.ret || creation.ret == ENODEV);
-	close_unbound(&client);
+	placed_abandon(&client);
 	assert_int_equal(device_bind(), 0);
 	mover_works();
 }
@@ -246,7 +237,7 @@ static void does_not_stop(void **state)
 	inject_clear();
 	assert_int_equal(device_unbind(), 0);
 	close(config);
-	close_unbound(&client);
+	placed_abandon(&client);
 	assert_int_equal(device_bind(), 0);
 	mover_works();
 }

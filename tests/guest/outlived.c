@@ -7,7 +7,6 @@
 
 #include <linux/dma-buf.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "dmabuf.h"
@@ -44,9 +43,7 @@ static void fence_of_others(void **state)
 		put_fence(&bo, timeline);
 		guest_destroy(&bo);
 	}
-	munmap(client.jobs.cpu, client.jobs.size);
-	munmap(client.seen.cpu, client.seen.size);
-	close(client.fd);
+	placed_abandon(&client);
 	assert_int_equal(device_unbind(), 0);
 	assert_int_equal(device_bind(), 0);
 	/* Nobody listens any more. */

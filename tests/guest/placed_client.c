@@ -3,6 +3,7 @@
 #include "placed_client.h"
 
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +23,13 @@ void placed_close(struct placed_client *client)
 {
 	guest_destroy(&client->jobs);
 	guest_destroy(&client->seen);
+	close(client->fd);
+}
+
+void placed_abandon(struct placed_client *client)
+{
+	munmap(client->jobs.cpu, client->jobs.size);
+	munmap(client->seen.cpu, client->seen.size);
 	close(client->fd);
 }
 

@@ -26,6 +26,8 @@ struct placed_client placed_open(uint64_t most);
 struct placed_client placed_open_on(int fd, uint64_t most);
 /* Close all but BOs with a placement. */
 void placed_close(struct placed_client *client);
+/* Close the file of a device that has gone, or is about to go: then no handle has to be closed. */
+void placed_abandon(struct placed_client *client);
 
 /* CREATE_BO, made once: 0 or the errno. */
 int placed_create(int fd, uint64_t size, uint32_t flags, uint32_t placement, uint32_t caching,
