@@ -336,7 +336,6 @@ static void placed_end(struct drm_device *drm, void *unused)
 
 	/* Address spaces, whose tables are in VRAM. */
 	agate_park_drain(&to_agate_device(drm)->park);
-	agate_park_drain(&ttm->park);
 	release_parked(to_agate_device(drm));
 	for (i = 0; i < AGATE_MEM_TYPES; i++)
 		agate_man_fini(&ttm->man[i]);
