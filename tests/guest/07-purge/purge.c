@@ -208,13 +208,21 @@ long count(int file)
 	return look(file, "result") == -2 ? 0 : look(file, "result");
 }
 
-long scan(int file, unsigned int pages)
+long scan_answer(int file, unsigned int pages)
 {
 	char command[32];
 
 	snprintf(command, sizeof(command), "scan %u", pages);
 	told(file, command);
 	return look(file, "result");
+}
+
+/* That nothing is SHRINK_STOP, and not 0, is one rule: it costs the points of one test. */
+long scan(int file, unsigned int pages)
+{
+	long answer = scan_answer(file, pages);
+
+	return answer == STOP ? 0 : answer;
 }
 
 bool is_purged(int file)

@@ -14,7 +14,7 @@
 
 #include "graded.h"
 
-#define STOP	(-1)		/* SHRINK_STOP, as scan() returns it */
+#define STOP	(-1)		/* SHRINK_STOP, as scan_answer() returns it */
 #define ALL	1000000		/* more pages than there are */
 
 /* A file on the node; the test ends here when the driver has no topic "purge". */
@@ -47,9 +47,11 @@ long look(int file, const char *name);
 /* A command: 0 or its errno. */
 int tell(int file, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void told(int file, const char *command);
-/* Call the shrinker: pages that it counts, or has taken; or STOP. */
+/* Call the shrinker: pages that it counts, or has taken. */
 long count(int file);
 long scan(int file, unsigned int pages);
+/* The same, and what it says when it has taken none. */
+long scan_answer(int file, unsigned int pages);
 /* The BO of this file was purged, or was not. */
 bool is_purged(int file);
 void check_purged(int file, const char *which);

@@ -78,7 +78,7 @@ static void try_list(int fd)
 	rule("the shrinker waits for no lock: it tries them");
 	check_equal(count(file), 0, "pages that it counts while another thread has purge.lock");
 	check_equal(look(file, "waited"), 0, "threads that wait in count_objects for purge.lock");
-	check_equal(scan(file, ALL), STOP,
+	check_equal(scan_answer(file, ALL), STOP,
 		    "scan_objects while another thread has purge.lock; SHRINK_STOP is -1");
 	check_equal(look(file, "waited"), 0, "threads that wait in scan_objects for purge.lock");
 	told(file, "let-go");
@@ -429,7 +429,7 @@ static void purge_in_a_submit(int fd)
 	if (!aside_is_held(&submitting.aside, POPULATE))
 		could_not_look("SUBMIT has ended without %s()", POPULATE);
 	rule("a BO that a job counts in gpu_users is not purged");
-	check_equal(scan(file, ALL), STOP, "scan_objects; SHRINK_STOP is -1");
+	check_equal(scan(file, ALL), 0, "pages that it takes");
 	check_kept(file, "a BO that SUBMIT is about to use");
 	let_go(POPULATE);
 	aside_join(&submitting.aside);
