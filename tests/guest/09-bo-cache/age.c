@@ -2,7 +2,11 @@
 /* Lab 09: BOs that nobody wanted for too long, the end of the cache, and its statistics. */
 #include "cache.h"
 
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+#define PATIENCE_MS	150
 
 /* Whole seconds are compared: a BO is stale between two and three seconds after its put. */
 void test_stale_boundary(void **state)
@@ -74,12 +78,55 @@ void test_stale_in_order(void **state)
 	clock_ns += NS_PER_S;
 	cache_new(dev, 64 * KiB, DELAY);
 	clock_ns += 2 * NS_PER_S;
+	cache_watch_closes(dev);
 	agate_bo_unreference(last);
+	cache_check_closes("it is taken: a put frees what is stale");
 	rule("all stale BOs go at once, of whatever size, and no younger one");
 	check_equal((int64_t)cache_stats(dev).stale, 2, "stats.stale");
 	check_equal((int64_t)cache_stats(dev).cached_bytes, 16 * MiB + 64 * KiB, "stats.cached_bytes");
 	check_equal(lib_handles(), 2, "handles that are left");
 	cache_close(dev);
+}
+
+static struct agate_device *trimmed;
+static sem_t came;
+
+static void at_the_lock(unsigned long request, enum call_when when, void *arg)
+{
+	if (request == CALL_LOCK && when == CALL_BEFORE && arg == &trimmed->cache.lock)
+		sem_post(&came);
+}
+
+static void *run_trim(void *arg)
+{
+	calls_watch_locks(true);
+	agate_bo_cache_trim(trimmed);
+	calls_watch_locks(false);
+	sem_post(&came);
+	return arg;
+}
+
+/* This thread has the lock: another one that empties the cache waits, or has not begun. */
+static void trim_when_locked(struct agate_device *dev, uint64_t cached)
+{
+	uint64_t seen;
+	pthread_t thread;
+
+	trimmed = dev;
+	sem_init(&came, 0, 0);
+	calls_hook(at_the_lock);
+	pthread_mutex_lock(&dev->cache.lock);
+	if (pthread_create(&thread, NULL, run_trim, NULL))
+		abort();
+	/* It may come to the lock without a call that this program sees. */
+	lib_wait(&came, PATIENCE_MS);
+	seen = dev->cache.stats.cached;
+	pthread_mutex_unlock(&dev->cache.lock);
+	pthread_join(thread, NULL);
+	calls_hook(NULL);
+	sem_destroy(&came);
+	rule("nobody changes the lists without the lock, and agate_bo_cache_evict_all() neither");
+	check_equal((int64_t)seen, (int64_t)cached, "BOs in the cache while another thread has the lock");
 }
 
 void test_close_empties(void **state)
@@ -91,9 +138,13 @@ void test_close_empties(void **state)
 	(void)state;
 	cache_many(dev, PAGE, 8, handles);
 	cache_new(dev, MiB, INVISIBLE);
-	rule("agate_bo_cache_trim() empties the cache");
+	cache_watch_closes(dev);
 	agate_bo_cache_trim(dev);
+	cache_check_closes("it is taken: agate_bo_cache_evict_all() frees all");
+	rule("agate_bo_cache_trim() empties the cache");
 	check_equal(lib_handles(), 0, "handles that are left");
+	cache_many(dev, PAGE, 8, handles);
+	trim_when_locked(dev, 8);
 	cache_many(dev, PAGE, 8, handles);
 	rule("the close of a device frees all that its cache has, not only with the file");
 	agate_device_close(dev);

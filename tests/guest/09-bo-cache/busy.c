@@ -27,19 +27,26 @@ void test_busy_oldest(void **state)
 {
 	struct agate_device *dev = cache_open();
 	struct agate_bo *jobs = lib_bo(dev, PAGE, AGATE_ALLOC_EXECUTE), *bo;
+	struct cache_order before, after;
 	int timeline = guest_timeline();
 	uint32_t handle, others[3];
 
 	(void)state;
+	cache_new(dev, MiB, DELAY);
 	handle = cache_busy(dev, jobs, AGATE_ACCESS_RW, timeline);
 	cache_many(dev, PAGE, 3, others);
+	before = cache_by_age(dev);
 	calls_begin(agate_device_fd(dev));
 	bo = lib_bo(dev, PAGE, DELAY);
 	rule("a fitting BO that is busy ends the search: one fetch asks about one busy BO");
 	check_equal(calls_made(DRM_IOCTL_AGATE_WAIT_BO), 1, "calls of WAIT_BO");
 	check_equal(calls_made(DRM_IOCTL_AGATE_CREATE_BO), 1, "calls of CREATE_BO");
-	check_cached(dev, 4);
+	check_cached(dev, 5);
 	check_at_least((int64_t)cache_stats(dev).busy, 1, "stats.busy");
+	after = cache_by_age(dev);
+	rule("a busy BO keeps its place: the list by age is in the order in which the BOs went in");
+	check_true(!memcmp(&before, &after, sizeof(before)), "the order from before the fetch",
+		   "another one");
 	agate_bo_unreference(bo);
 	let_go(jobs, timeline);
 	rule("when it is idle again the oldest is taken");

@@ -68,3 +68,49 @@ void cache_many(struct agate_device *dev, uint64_t size, unsigned int n, uint32_
 	for (unsigned int i = 0; i < n; i++)
 		agate_bo_unreference(bo[i]);
 }
+
+/* ---- The lock ---------------------------------------------------------------- */
+
+static struct agate_device *watched;
+static bool closed_inside;
+
+/* The hook runs in the thread that closes, and no other one is there. */
+void cache_at_close(unsigned long request, enum call_when when, void *arg)
+{
+	(void)arg;
+	if (request != DRM_IOCTL_GEM_CLOSE || when != CALL_BEFORE)
+		return;
+	if (pthread_mutex_trylock(&watched->cache.lock))
+		closed_inside = true;
+	else
+		pthread_mutex_unlock(&watched->cache.lock);
+}
+
+void cache_watch_closes(struct agate_device *dev)
+{
+	watched = dev;
+	closed_inside = false;
+	calls_hook(cache_at_close);
+}
+
+void cache_check_closes(const char *when)
+{
+	calls_hook(NULL);
+	rule("a thread that has the lock of the cache takes no other one: it frees BOs without it");
+	check_true(!closed_inside, "a free lock when a handle is closed", when);
+}
+
+struct cache_order cache_by_age(struct agate_device *dev)
+{
+	struct cache_order order = { { 0 } };
+	struct agate_bo *bo;
+	size_t n = 0;
+
+	pthread_mutex_lock(&dev->cache.lock);
+	TAILQ_FOREACH(bo, &dev->cache.lru, lru_link) {
+		if (n < sizeof(order.handle) / sizeof(order.handle[0]))
+			order.handle[n++] = agate_bo_handle(bo);
+	}
+	pthread_mutex_unlock(&dev->cache.lock);
+	return order;
+}

@@ -27,6 +27,17 @@ uint32_t cache_new(struct agate_device *dev, uint64_t size, uint32_t flags);
 /* The same of up to 16 BOs of a size, all different ones; the oldest first. */
 void cache_many(struct agate_device *dev, uint64_t size, unsigned int n, uint32_t *handles);
 
+/* A hook of calls.h: is a handle closed by a thread that has the lock of the cache? */
+void cache_at_close(unsigned long request, enum call_when when, void *arg);
+void cache_watch_closes(struct agate_device *dev);
+void cache_check_closes(const char *when);
+
+/* The handles in a list of the cache, in its order: at most 16, and then zeroes. */
+struct cache_order {
+	uint32_t handle[16];
+};
+struct cache_order cache_by_age(struct agate_device *dev);
+
 /* put.c */
 void test_buckets(void **state);
 void test_calls_of_a_put(void **state);

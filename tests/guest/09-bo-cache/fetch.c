@@ -168,6 +168,7 @@ static void purge(unsigned long request, enum call_when when, void *arg)
 {
 	struct drm_agate_madvise *advice = arg;
 
+	cache_at_close(request, when, arg);
 	if (request != DRM_IOCTL_AGATE_MADVISE || when != CALL_AFTER)
 		return;
 	if (advice->madv == AGATE_MADV_WILLNEED &&
@@ -185,9 +186,10 @@ void test_purged(void **state)
 	cache_many(dev, PAGE, 4, handles);
 	purged[0] = handles[0];
 	purged[1] = handles[1];
+	cache_watch_closes(dev);
 	calls_hook(purge);
 	bo = lib_bo(dev, PAGE, DELAY);
-	calls_hook(NULL);
+	cache_check_closes("it is taken: a fetch frees a BO without pages");
 	rule("a BO whose pages the kernel took is freed, and the search goes on");
 	check_equal(agate_bo_handle(bo), handles[2], "the handle");
 	check_equal(lib_handles(), 2, "handles that are left");
