@@ -141,6 +141,31 @@ static void import_outdated(struct agate_device *dev)
 	check_all_closed();
 }
 
+/*
+ * The dma-buf was made without the library, which does not know that the BO is shared: it is on
+ * its way to the cache, without a reference, when another thread imports it.
+ */
+static void import_unknown(struct agate_device *dev)
+{
+	struct agate_bo *bo = lib_bo(dev, SIZE, 0);
+	const uint32_t handle = agate_bo_handle(bo);
+	int fd = agate_device_fd(dev);
+
+	if (dmabuf_try_export(fd, handle, DRM_RDWR, &other_fd))
+		could_not_look("a BO cannot be exported");
+	calls_begin(fd);
+	race_begin(CALL_MUNMAP, CALL_BEFORE, import_other);
+	agate_bo_unreference(bo);
+	race_end();
+	rule("an import gives a whole BO, also while the last reference goes of one that was "
+	     "exported without the library");
+	check_lib(other_err, 0, "agate_bo_import()");
+	check_whole(other_bo, 1);
+	agate_bo_unreference(other_bo);
+	close(other_fd);
+	check_all_closed();
+}
+
 void test_import_races(void **state)
 {
 	static const struct {
@@ -185,6 +210,7 @@ void test_import_races(void **state)
 		check_all_closed();
 	}
 	close(other_fd);
+	import_unknown(dev);
 	import_beside_failure(dev);
 	import_outdated(dev);
 	lib_close(dev);
