@@ -57,6 +57,39 @@ static void many_tables(void)
 	close(fd);
 }
 
+static void run_close(void *arg)
+{
+	const struct bo *bo = arg;
+
+	guest_close_handle(bo->fd, bo->handle);
+}
+
+/* A device that still has the mapping may write to pages that are somebody else's by then. */
+static void mapping_first(void)
+{
+	int fd = shmem_open(), file;
+	struct bo bo = make_bo(fd, 3);
+	struct aside dying;
+
+	file = look_at_newest();
+	check_errno(tell(file, "populate 0 4096"), 0, "populate");
+	close(file);
+	inject_count("dma_unmap_sg_attrs");
+	inject_hold_entry("drm_gem_put_pages", 1, INJECT_BOUND_MS);
+	aside_start(&dying, run_close, &bo);
+	rule("the pages go back when their DMA mapping is undone, and not before");
+	/* Who puts the pages in another way is not held, and not looked at. */
+	if (aside_is_held(&dying, "drm_gem_put_pages")) {
+		check_at_least(inject_hits("dma_unmap_sg_attrs"), 1,
+			       "DMA mappings that are undone when the pages go back");
+		let_go("drm_gem_put_pages");
+	}
+	aside_join(&dying);
+	inject_clear();
+	close(fd);
+	check_nothing_left();
+}
+
 void test_gpu(void **state)
 {
 	const unsigned int pages = 6;
@@ -98,6 +131,7 @@ void test_gpu(void **state)
 	guest_destroy(&jobs);
 	close(fd);
 	check_nothing_left();
+	mapping_first();
 	many_tables();
 }
 
@@ -149,13 +183,6 @@ void test_parts(void **state)
 	guest_destroy(&bo);
 	close(fd);
 	check_nothing_left();
-}
-
-static void run_close(void *arg)
-{
-	const struct bo *bo = arg;
-
-	guest_close_handle(bo->fd, bo->handle);
 }
 
 struct first_use {
