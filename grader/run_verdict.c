@@ -74,6 +74,33 @@ static void locate(const struct lane *lane, struct outcome *outcome)
 	timing_add(lane->timing, begun, "trace decoded");
 }
 
+/* "WARNING: CPU: 0 PID: 9 at mm/slub.c:12 free+0x1/0x2": a file of the kernel's, and no other. */
+static bool warned_at(const char *seen, struct decode_place *place)
+{
+	const char *at = strstr(seen, " at ");
+
+	return !strncmp(seen, "WARNING: ", 9) && at &&
+	       sscanf(at, " at %255[A-Za-z0-9_./-]:%u ", place->file, &place->line) == 2 &&
+	       place->file[0] != '/' && !strstr(place->file, "..");
+}
+
+/* A warning names a line of the kernel's, which has the condition that became true. */
+static void add_condition(const struct run *run, struct verdict *verdict)
+{
+	struct decode_place place = { 0 };
+	const char *line = place.source[1];
+	size_t len = strlen(verdict->seen);
+	char tree[RUN_PATH];
+
+	if (verdict->splat.kind != SPLAT_WARNING || !warned_at(verdict->seen, &place) ||
+	    !run_path(tree, "%s/guest/kernel-fast/source", run->build))
+		return;
+	decode_source(tree, &place);
+	line += strspn(line, " \t");
+	if (strstr(line, "WARN"))
+		snprintf(verdict->seen + len, sizeof(verdict->seen) - len, ": %s", line);
+}
+
 /* The caller holds the lock.  The other tests go on. */
 static void tell_unjudged(struct run *run, size_t test, const struct verdict *verdict)
 {
@@ -97,11 +124,12 @@ void run_verdict(void *arg, size_t test, const struct verdict *verdict)
 	}
 	memset(placed, 0, sizeof(*placed));
 	placed->verdict = *verdict;
+	add_condition(run, &placed->verdict);
 	locate(lane, placed);
 	pthread_mutex_lock(&run->lock);
 	/* A test whose guest was lost may have had a verdict before. */
 	run->done += !run->lab->outcomes[fr->flavour][test].there;
-	result_take(run->lab, fr->flavour, test, verdict);
+	result_take(run->lab, fr->flavour, test, &placed->verdict);
 	outcome = &run->lab->outcomes[fr->flavour][test];
 	outcome->placed = placed->placed;
 	outcome->place = placed->place;
