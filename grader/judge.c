@@ -7,6 +7,7 @@
  */
 #include "judge.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -154,6 +155,19 @@ static bool judge_end(const struct evidence *e, struct verdict *v)
 	return true;
 }
 
+/* "pages: 4" was expected and "pages: -2" seen: that is no errno. */
+static bool is_count(const struct span *expected, const struct span *seen)
+{
+	size_t n = 0;
+
+	while (n < expected->len && n < seen->len && expected->text[n] == seen->text[n])
+		n++;
+	while (n && (isdigit((unsigned char)seen->text[n - 1]) || seen->text[n - 1] == '-'))
+		n--;
+	return n && n < expected->len && n < seen->len && seen->text[n] == '-' &&
+	       (isdigit((unsigned char)expected->text[n]) || expected->text[n] == '-');
+}
+
 /* The test failed, and reported it properly. */
 static void judge_failure(const struct stream_report *report, const struct tap *tap,
 			  struct verdict *v)
@@ -161,7 +175,9 @@ static void judge_failure(const struct stream_report *report, const struct tap *
 	v->status = VERDICT_FAIL;
 	set_span(v->rule, sizeof(v->rule), &report->rule, "");
 	set_span(v->expected, sizeof(v->expected), &report->expected, "");
-	if (report->seen.text)
+	if (report->seen.text && report->expected.text && is_count(&report->expected, &report->seen))
+		text_clean(v->seen, sizeof(v->seen), report->seen.text, report->seen.len);
+	else if (report->seen.text)
 		set_span(v->seen, sizeof(v->seen), &report->seen, "");
 	else
 		set_span(v->seen, sizeof(v->seen), &tap->first_words, "the test failed");

@@ -89,20 +89,39 @@ static void source_lines(const struct report *report, const struct decode_place 
 	}
 }
 
+/* The functions by which the kernel reports, and that had no part in what went wrong. */
+static bool is_reporter(const struct splat_frame *frame)
+{
+	static const char *const names[] = {
+		"__asan_", "__kasan_", "__lock_acquire", "__warn", "asm_", "check_", "dump_stack",
+		"exc_", "handle_bug", "kasan_", "lock_acquire", "lockdep_", "print_", "report_",
+		"show_",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!frame->module && !strncmp(frame->symbol, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
 /* A crash below the student's last function: in which function of the kernel, or of the driver. */
 static void went_on(const struct report *report, const struct outcome *outcome)
 {
 	const struct decode_place *inner = &outcome->inner;
 	const struct splat *splat = &outcome->verdict.splat;
+	const struct splat_frame *frame = splat->frames, *end = frame + splat->frame_count;
 	char raw[512], text[512];
 
-	if (outcome->verdict.status != VERDICT_CRASH || !splat->frame_count)
+	while (frame < end && is_reporter(frame))
+		frame++;
+	if (outcome->verdict.status != VERDICT_CRASH || frame == end)
 		return;
 	if (inner->line)
 		snprintf(raw, sizeof(raw), "%.255s:%u, in %.79s()", inner->file, inner->line,
 			 inner->function);
-	else if (!splat->frames[0].module)
-		snprintf(raw, sizeof(raw), "%.79s() of the kernel", splat->frames[0].symbol);
+	else if (!frame->module)
+		snprintf(raw, sizeof(raw), "%.79s() of the kernel", frame->symbol);
 	else
 		return;
 	text_clean(text, sizeof(text), raw, strlen(raw));

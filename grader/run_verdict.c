@@ -93,7 +93,7 @@ static void add_condition(const struct run *run, struct verdict *verdict)
 	char tree[RUN_PATH];
 
 	if (verdict->splat.kind != SPLAT_WARNING || !warned_at(verdict->seen, &place) ||
-	    !run_path(tree, "%s/guest/kernel-fast/source", run->build))
+	    !run_path(tree, "%s/guest/kernel-fast/source", run->config->build))
 		return;
 	decode_source(tree, &place);
 	line += strspn(line, " \t");

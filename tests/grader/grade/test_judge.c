@@ -205,6 +205,28 @@ static void test_failure(void **state)
 	assert_string_equal(v.seen, "suc?[1mcess");
 }
 
+static void sees(const char *report, const char *seen)
+{
+	struct evidence e = evidence();
+	struct verdict v;
+
+	e.report = report;
+	e.report_len = strlen(report);
+	judge(&e, &v);
+	assert_int_equal(v.status, VERDICT_FAIL);
+	assert_string_equal(v.seen, seen);
+}
+
+/* A negative number has an errno's name, unless the test expected another number there. */
+static void test_counts(void **state)
+{
+	(void)state;
+	sees("READY\nEXPECTED pages: 4\nSEEN pages: -2\n" DONE, "pages: -2");
+	sees("READY\nEXPECTED pages: -1\nSEEN pages: -12\n" DONE, "pages: -12");
+	sees("READY\nEXPECTED pages: EINVAL\nSEEN pages: -2\n" DONE, "pages: -2 (ENOENT)");
+	sees("READY\nEXPECTED 4\nSEEN probe: -2\n" DONE, "probe: -2 (ENOENT)");
+}
+
 static void test_kernel(void **state)
 {
 	struct evidence e = evidence();
@@ -556,6 +578,7 @@ int main(void)
 		cmocka_unit_test(test_outputs),
 		cmocka_unit_test(test_forged),
 		cmocka_unit_test(test_failure),
+		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_kernel),
 		cmocka_unit_test(test_about),
 		cmocka_unit_test(test_hang),

@@ -455,11 +455,15 @@ static void test_crash_in_full(void **state)
 	strcpy(o->verdict.about, "a BO is listed when it is complete");
 	prints(&f, "       rule      memory is not used after it was freed\n"
 		   "       tested    a BO is listed when it is complete\n", "led to");
+	/* The kernel's own reporting is no place where anything went wrong. */
 	o->verdict.splat.frame_count = 1;
-	strcpy(o->verdict.splat.frames[0].symbol, "mutex_lock");
+	strcpy(o->verdict.splat.frames[0].symbol, "dump_stack_lvl");
+	prints(&f, "in mine()\n", "led to");
+	o->verdict.splat.frame_count = 2;
+	strcpy(o->verdict.splat.frames[1].symbol, "mutex_lock");
 	prints(&f, "       where     labs/07-x/agate_x.c:88, in mine()\n"
 		   "       led to    mutex_lock() of the kernel\n", NULL);
-	o->verdict.splat.frames[0].module = true;
+	o->verdict.splat.frames[1].module = true;
 	prints(&f, "in mine()\n", "led to");
 	o->inner.line = 9;
 	strcpy(o->inner.file, "kernel/agate_y.c");
