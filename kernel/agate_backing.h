@@ -80,7 +80,8 @@ struct mem_cgroup;
  *	core empties the page tables when the device is unplugged.  If the backing is
  *	FOREIGN, it leaves the VMA, and not the caller's reference to the BO, to another
  *	driver
- * @pin: makes the whole BO present and keeps it where it is.  0; -ENOMEM; -EFAULT when purged
+ * @pin: makes the whole BO present and keeps it where it is.  0; -ENOMEM; -EFAULT when purged;
+ *	another error of a BO that has to move for it
  * @unpin: undoes one @pin
  * @get_sg_table: the pages of a pinned BO, not mapped for DMA, in entries of at most
  *	max_segment bytes, which is whole pages; the caller frees the table.  An ERR_PTR when

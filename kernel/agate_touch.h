@@ -8,6 +8,10 @@
  * lock, no job, no power, no address space, and not the device.  Then closing a file, unbinding
  * the driver and putting the machine to sleep do not wait for such a page.
  *
+ * One thing is left: VM_BIND registers its notifier while it holds the device, and takes the
+ * process's mmap_lock for that.  A thread of the same process that has this lock and waits for a
+ * page keeps an unbind waiting.  Faults give it back before they wait for userfaultfd() or FUSE.
+ *
  * An ioctl waits in its own thread, and a deadly signal ends that.  A worker leaves the wait to
  * a thread of the driver, which tells the address space when to try again.  Only the module and
  * the process's memory stay until the wait is over.  So does what this memory keeps: a process that
