@@ -2,6 +2,7 @@
 /* Lab 08: one thread imports while another one drops the last reference. */
 #include "bo.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 
