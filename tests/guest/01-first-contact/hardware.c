@@ -95,12 +95,6 @@ void check_last_message(unsigned int vector)
 	did_not_run(vector);
 }
 
-void hardware_alive(bool alive)
-{
-	map_bars();
-	__atomic_store_n(&control()->alive, alive, __ATOMIC_SEQ_CST);
-}
-
 void hardware_open(void)
 {
 	int err = function_enable("1");
@@ -160,4 +154,24 @@ void hardware_write(uint32_t reg, uint32_t value)
 	power_input_on();
 	append(AGATE_BAR2_WRITE, reg, value, 0);
 	carried_out();
+}
+
+/* The commands of the next driver would be lost, and be called its fault. */
+static void end_reset(void)
+{
+	hardware_open();
+	hardware_write(GPU_CMD, GPU_CMD_HARD_RESET);
+	for (unsigned int look = 0; look < PATIENCE_LOOKS; look++)
+		if (hardware_read(GPU_INT_RAWSTAT) & GPU_IRQ_RESET_COMPLETED)
+			break;
+	hardware_write(GPU_INT_CLEAR, UINT32_MAX);
+	hardware_close();
+}
+
+void hardware_alive(bool alive)
+{
+	map_bars();
+	__atomic_store_n(&control()->alive, alive, __ATOMIC_SEQ_CST);
+	if (alive)
+		end_reset();
 }

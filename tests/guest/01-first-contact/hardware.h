@@ -22,7 +22,8 @@ void check_message(unsigned int vector);
 void check_last_message(unsigned int vector);
 /*
  * The ALIVE word: without it a driver takes the GPU for gone, while it is still there
- * to be found again.
+ * to be found again.  No driver has it when it comes back: it may have gone in the middle of
+ * a reset, and ends that now.
  */
 void hardware_alive(bool alive);
 
