@@ -247,6 +247,7 @@ void test_gpu_fault(void **state)
 
 	(void)state;
 	driver_load();
+	hardware_end_reset();
 	topic(TOPIC_WATCH, 0, 0);
 	driver_take();
 	check_cleared(0);

@@ -156,8 +156,7 @@ void hardware_write(uint32_t reg, uint32_t value)
 	carried_out();
 }
 
-/* The commands of the next driver would be lost, and be called its fault. */
-static void end_reset(void)
+void hardware_end_reset(void)
 {
 	hardware_open();
 	hardware_write(GPU_CMD, GPU_CMD_HARD_RESET);
@@ -173,5 +172,5 @@ void hardware_alive(bool alive)
 	map_bars();
 	__atomic_store_n(&control()->alive, alive, __ATOMIC_SEQ_CST);
 	if (alive)
-		end_reset();
+		hardware_end_reset();
 }

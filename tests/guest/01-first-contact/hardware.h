@@ -27,6 +27,12 @@ void check_last_message(unsigned int vector);
  */
 void hardware_alive(bool alive);
 
+/*
+ * End a reset that may be under way, while no driver has the GPU: the next driver's commands
+ * would be lost, and be called its fault.
+ */
+void hardware_end_reset(void);
+
 /* Enable the function, for registers, and disable it again. */
 void hardware_open(void);
 void hardware_close(void);

@@ -255,6 +255,7 @@ void test_served(void **state)
 
 	(void)state;
 	driver_load();
+	hardware_end_reset();
 	driver_take();
 	fd = guest_open();
 	jobs = handler_of("agate-job").count;
