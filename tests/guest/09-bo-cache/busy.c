@@ -34,8 +34,9 @@ void test_busy_oldest(void **state)
 	(void)state;
 	cache_new(dev, MiB, DELAY);
 	handle = cache_busy(dev, jobs, AGATE_ACCESS_RW, timeline);
-	cache_many(dev, PAGE, 3, others);
 	before = cache_by_age(dev);
+	/* Each of these finds the busy one first. */
+	cache_many(dev, PAGE, 3, others);
 	calls_begin(agate_device_fd(dev));
 	bo = lib_bo(dev, PAGE, DELAY);
 	rule("a fitting BO that is busy ends the search: one fetch asks about one busy BO");
@@ -45,8 +46,8 @@ void test_busy_oldest(void **state)
 	check_at_least((int64_t)cache_stats(dev).busy, 1, "stats.busy");
 	after = cache_by_age(dev);
 	rule("a busy BO keeps its place: the list by age is in the order in which the BOs went in");
-	check_true(!memcmp(&before, &after, sizeof(before)), "the order from before the fetch",
-		   "another one");
+	check_true(!memcmp(before.handle, after.handle, 2 * sizeof(handle)),
+		   "the older BO before the busy one", "another order");
 	agate_bo_unreference(bo);
 	let_go(jobs, timeline);
 	rule("when it is idle again the oldest is taken");
