@@ -78,7 +78,7 @@ static void mapping_first(void)
 	inject_hold_entry("drm_gem_put_pages", 1, INJECT_BOUND_MS);
 	aside_start(&dying, run_close, &bo);
 	rule("the pages go back when their DMA mapping is undone, and not before");
-	/* Who puts the pages in another way is not held, and not looked at. */
+	/* A driver that puts its pages in another way is not held, and not looked at. */
 	if (aside_is_held(&dying, "drm_gem_put_pages")) {
 		check_at_least(inject_hits("dma_unmap_sg_attrs"), 1,
 			       "DMA mappings that are undone when the pages go back");
