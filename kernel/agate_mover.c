@@ -122,11 +122,22 @@ static bool mover_stop(struct agate_device *adev)
 {
 	if (!agate_fw_stop(adev))
 		return true;
+	WRITE_ONCE(adev->mover.cut_off, true);
+	/* Either agate_mover_wakes() sees it, or what woke the function was before this. */
+	smp_mb();
 	pci_clear_master(adev->pdev);
 	/* While runtime PM has the function asleep, to wake it restores the bits of before. */
 	if (adev->pdev->state_saved)
 		pci_save_state(adev->pdev);
 	return false;
+}
+
+void agate_mover_wakes(struct agate_device *adev)
+{
+	/* Pairs with mover_stop(). */
+	smp_mb();
+	if (READ_ONCE(adev->mover.cut_off))
+		pci_clear_master(adev->pdev);
 }
 
 /* ---- Faults ------------------------------------------------------------ */

@@ -48,6 +48,7 @@ struct agate_device;
  * @undone: jobs that were pushed and have not ended: those in the ring, and those before it
  * @retried: HEAD of the command that was tried again last
  * @dead: 0; else no job is started any more, and all end with this error
+ * @cut_off: nothing stopped it, and the function is no bus master any more
  * @jobs: that were not freed yet
  * @idle: woken when a job is freed, and when none is undone
  */
@@ -62,6 +63,7 @@ struct agate_mover {
 	unsigned int undone;
 	u32 retried;
 	int dead;
+	bool cut_off;
 	unsigned int jobs;
 	wait_queue_head_t idle;
 };
@@ -147,6 +149,14 @@ int agate_mover_suspend(struct agate_device *adev);
  * @adev: the device, whose firmware runs, with the context that the mover had
  */
 void agate_mover_resume(struct agate_device *adev);
+
+/**
+ * agate_mover_wakes - keep a mover that nothing stopped away from the memory
+ * @adev: the device, whose function runtime PM has just woken
+ *
+ * Context: any.
+ */
+void agate_mover_wakes(struct agate_device *adev);
 
 /** agate_mover_fini - end all jobs, and wait until they are freed */
 void agate_mover_fini(struct agate_device *adev);

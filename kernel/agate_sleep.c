@@ -9,6 +9,7 @@
 
 #include "agate_coherency.h"
 #include "agate_device.h"
+#include "agate_mover.h"
 #include "agate_pm.h"
 #include "agate_sleep.h"
 #include "agate_sleepers.h"
@@ -197,7 +198,14 @@ static int runtime_suspend(struct device *dev)
 	return ret ? ret : agate_pm_runtime_suspend(dev);
 }
 
+/* PCI's core has just restored the command register, perhaps to what was before mover_stop(). */
+static int runtime_resume(struct device *dev)
+{
+	agate_mover_wakes(pci_get_drvdata(to_pci_dev(dev)));
+	return agate_pm_runtime_resume(dev);
+}
+
 const struct dev_pm_ops agate_pm_ops = {
-	RUNTIME_PM_OPS(runtime_suspend, agate_pm_runtime_resume, NULL)
+	RUNTIME_PM_OPS(runtime_suspend, runtime_resume, NULL)
 	SYSTEM_SLEEP_PM_OPS(agate_sleep_begin, agate_sleep_end)
 };
