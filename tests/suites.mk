@@ -50,14 +50,19 @@ guest_suite = $(call suite,guest-$(1)/$(firstword $(2)),$(3),900,$($(4)_INPUTS) 
 # commit; test-long takes all.
 COMMITS		:= $(shell git rev-list --count HEAD 2>/dev/null || echo 0)
 FAILNTH_TURN	:= $(shell expr $(COMMITS) % 6 + 1)
-$(foreach s,both two card-failnth,$(call guest_suite,debug,$(s) $(FAILNTH_TURN),2d,DEBUG))
+$(call guest_suite,debug,both $(FAILNTH_TURN),2d,DEBUG)
 # Half of the other suites of the debug kernel have their turn after every other commit; with
-# MUTANTS=all all have, and test-long runs them all.
+# MUTANTS=all all have, and test-long runs them all.  The halves take about as long as one another.
 HALF		:= $(shell expr $(COMMITS) % 2 + 1)
 HALVES		:= $(if $(filter all,$(MUTANTS)),1 2,$(HALF))
-DEBUG_HALF_1	:= moves gpu-off wired dvfs
-DEBUG_HALF_2	:= swiotlb reset reload power shared card long
+DEBUG_HALF_1	:= moves reload card gpu-off wired dvfs
+DEBUG_HALF_2	:= swiotlb reset power shared long
 $(foreach s,$(foreach h,$(HALVES),$(DEBUG_HALF_$(h))) fuzz fuzz-card,$(call guest_suite,debug,$(s),2d,DEBUG))
+# Of these, too, with turns that each half sees all of.
+FAILNTH_HALF_1	:= two
+FAILNTH_HALF_2	:= card-failnth
+HALFS_TURN	:= $(shell expr $(COMMITS) / 2 % 6 + 1)
+$(foreach s,$(foreach h,$(HALVES),$(FAILNTH_HALF_$(h))),$(call guest_suite,debug,$(s) $(HALFS_TURN),2d,DEBUG))
 
 # Tests that nobody here wrote.
 $(call suite,strangers,2,600,$(FAST_INPUTS) code:$(BUILD)/driver/fast/agate.ko $(KERNEL_FAST)/modules $(STRANGERS) \
@@ -124,7 +129,7 @@ $(call suite,labs/machine,2,600,$(FAST_INPUTS) $(LAB_INPUTS) $(AGATE_GRADE) labs
 	code:$(BUILD)/driver/fast/agate.ko $(LAB_TESTS) $(INJECT_MODULES) $(LAB_VERDICT) tests/keep.sh \
 	tests/labs/grade.sh tests/labs/machine.sh,tests/labs/machine.sh)
 $(call suite,labs/starters,1,600,$(LAB_INPUTS) committed:labs committed:solutions \
-	solutions 	tests/labs/starters.sh,tests/labs/starters.sh)
+	solutions tests/labs/starters.sh,tests/labs/starters.sh $(if $(word 2,$(HALVES)),,$(HALF)))
 $(call suite,labs/check,1,600,$(ALL_SOURCES) $(LAB_INPUTS) $(AGATE_GRADE),tests/labs/check.sh)
 $(call suite,labs/compose,1,600,$(LAB_INPUTS) solutions $(DRIVER_MODULES) \
 	$(DRIVER_FLAVOURS:%=$(BUILD)/driver/%/solutions) tests/labs/compose.sh,tests/labs/compose.sh)
@@ -215,6 +220,7 @@ $(foreach s,calls jobs bifrost lite swiotlb reset,$(call long,repeat/guest-fast-
 $(call long,strangers/all,2,900,tests/strangers/strangers.sh --long)
 $(foreach s,storm swiotlb-storm storm-two swiotlb-storm-two storm-card cards halves suspend victims,$(call long,guest-debug/$(s),2d,3600,tests/guest/run.sh debug $(s)))
 $(foreach s,two card-failnth,$(call long,all-$(s),2d,3600,tests/guest/run.sh debug $(s)))
+$(call long,all-starters,1,3600,tests/labs/starters.sh)
 # For how long, and which calls: FUZZ_SEED is in the log.
 FUZZ_SECONDS	?= 300
 FUZZ_SEED	?= $(shell date +%s)
