@@ -172,13 +172,20 @@ static __always_inline void __agate_tree_settle(struct agate_tree *tree,
 		int lean = (int)__agate_tree_height(node->child[AGATE_TREE_RIGHT]) -
 			   (int)__agate_tree_height(node->child[AGATE_TREE_LEFT]);
 
-		if (lean > 1)
-			node = __agate_tree_balance(tree, node, AGATE_TREE_RIGHT, augment);
-		else if (lean < -1)
-			node = __agate_tree_balance(tree, node, AGATE_TREE_LEFT, augment);
+		if (lean > 1 || lean < -1)
+			node = __agate_tree_balance(tree, node, lean > 0 ? AGATE_TREE_RIGHT :
+						    AGATE_TREE_LEFT, augment);
 		else if (!__agate_tree_measure(node, augment))
 			return;
 	}
+}
+
+/* No height has changed: compute the summaries anew, up to the first that stays the same. */
+static __always_inline void __agate_tree_summarise(struct agate_tree_node *node,
+						   agate_tree_augment augment)
+{
+	while (augment && node && augment(node))
+		node = node->parent;
 }
 
 /* Make a node a leaf below @parent. */
@@ -209,11 +216,10 @@ static __always_inline void __agate_tree_replace(struct agate_tree *tree,
 	__agate_tree_set_child(by, AGATE_TREE_RIGHT, node->child[AGATE_TREE_RIGHT]);
 	by->height = node->height;
 	node->height = 0;
-	if (!augment)
-		return;
 	/* The nodes above know the summary of the old one. */
-	augment(by);
-	__agate_tree_settle(tree, by->parent, augment);
+	if (augment)
+		augment(by);
+	__agate_tree_summarise(by->parent, augment);
 }
 
 static __always_inline void __agate_tree_erase(struct agate_tree *tree,
@@ -252,7 +258,7 @@ static __always_inline void __agate_tree_erase(struct agate_tree *tree,
  *   NAME_erase(tree, node)        take a node out
  *   NAME_replace(tree, node, by)  put another node, which has the same place in the order, in
  *                                 the place of one, which leaves the tree
- *   NAME_update(tree, node)       the node has changed, but not its place in the order
+ *   NAME_update(node)             the node has changed, but not its place in the order
  */
 #define AGATE_TREE_DEFINE(name, less, augment)						\
 static const agate_tree_augment name##_augment = augment;				\
@@ -283,10 +289,9 @@ static void __maybe_unused name##_replace(struct agate_tree *tree,			\
 	__agate_tree_replace(tree, node, by, name##_augment);				\
 }											\
 											\
-static void __maybe_unused name##_update(struct agate_tree *tree,			\
-					 struct agate_tree_node *node)			\
+static void __maybe_unused name##_update(struct agate_tree_node *node)			\
 {											\
-	__agate_tree_settle(tree, node, name##_augment);				\
+	__agate_tree_summarise(node, name##_augment);					\
 }
 
 #endif /* AGATE_TREE_H */

@@ -91,7 +91,7 @@ static void set_hole(struct agate_range *r, struct agate_range_node *n, u64 hole
 
 	resize(r, n, hole);
 	if (had_one && hole)
-		addresses_update(&r->by_address, &n->by_address);
+		addresses_update(&n->by_address);
 	else if (had_one)
 		addresses_erase(&r->by_address, &n->by_address);
 	else if (hole)

@@ -198,7 +198,7 @@ static void test_update(void **state)
 	fill(&tree, NULL, 100);
 	for (i = 0; i < 100; i++) {
 		items[i].weight = 1000 + i;
-		summed_update(&tree, &items[i].node);
+		summed_update(&items[i].node);
 		check(&tree, 100);
 	}
 }
