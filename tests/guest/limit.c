@@ -372,7 +372,7 @@ static void waits_for_dying(const char *where)
 static void dying_first(void **state)
 {
 	(void)state;
-	waits_for_dying("agate_resource_park");
+	waits_for_dying("agate_ttm_release");
 }
 
 /* The BO is on no list any more, and its pages are not yet on another one. */
