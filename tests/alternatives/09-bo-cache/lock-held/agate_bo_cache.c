@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * The cache of unused BOs; a fetch that does not wait has the lock from its first look to the
- * last call of the kernel, and only a wait goes without.
+ * last call that makes a BO useful, and only waits and frees go without.
  */
 #include <errno.h>
 #include <string.h>
@@ -103,8 +103,10 @@ struct agate_bo *agate_bo_cache_fetch(struct agate_device *dev, uint64_t size, u
 				      const char *label, bool wait)
 {
 	struct agate_bo_cache *cache = &dev->cache;
+	struct agate_bo_list useless;
 	struct agate_bo *bo;
 
+	TAILQ_INIT(&useless);
 	pthread_mutex_lock(&cache->lock);
 	while ((bo = take_locked(cache, size, flags, wait))) {
 		bool useful;
@@ -123,9 +125,10 @@ struct agate_bo *agate_bo_cache_fetch(struct agate_device *dev, uint64_t size, u
 			break;
 		}
 		cache->stats.purged++;
-		agate_bo_free(bo);
+		TAILQ_INSERT_TAIL(&useless, bo, lru_link);
 	}
 	pthread_mutex_unlock(&cache->lock);
+	free_list(&useless);
 	return bo;
 }
 
