@@ -89,16 +89,17 @@ static void add_condition(const struct run *run, struct verdict *verdict)
 {
 	struct decode_place place = { 0 };
 	const char *line = place.source[1];
-	size_t len = strlen(verdict->seen);
-	char tree[RUN_PATH];
+	char tree[RUN_PATH], seen[sizeof(verdict->seen) + sizeof(place.source[1]) + 2];
 
 	if (verdict->splat.kind != SPLAT_WARNING || !warned_at(verdict->seen, &place) ||
 	    !run_path(tree, "%s/guest/kernel-fast/source", run->config->build))
 		return;
 	decode_source(tree, &place);
 	line += strspn(line, " \t");
-	if (strstr(line, "WARN"))
-		snprintf(verdict->seen + len, sizeof(verdict->seen) - len, ": %s", line);
+	if (!strstr(line, "WARN"))
+		return;
+	snprintf(seen, sizeof(seen), "%s: %s", verdict->seen, line);
+	text_clean(verdict->seen, sizeof(verdict->seen), seen, strlen(seen));
 }
 
 /* The caller holds the lock.  The other tests go on. */

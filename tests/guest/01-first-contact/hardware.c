@@ -12,6 +12,9 @@
 #include "graded.h"
 #include "topic.h"
 
+/* A reset of the model completes within fewer accesses. */
+#define RESET_LOOKS	200
+
 #define BAR2_USED	(AGATE_BAR2_QUEUE + AGATE_BAR2_QUEUE_LEN * sizeof(struct agate_bar2_entry))
 
 static volatile uint32_t *doorbells;		/* BAR0 */
@@ -156,13 +159,22 @@ void hardware_write(uint32_t reg, uint32_t value)
 	carried_out();
 }
 
+/* False when none completes: there may be none. */
+static bool reset_completes(unsigned int looks)
+{
+	while (looks--)
+		if (hardware_read(GPU_INT_RAWSTAT) & GPU_IRQ_RESET_COMPLETED)
+			return true;
+	return false;
+}
+
 void hardware_end_reset(void)
 {
 	hardware_open();
+	/* A hard reset takes no command, not even that of another one. */
+	reset_completes(RESET_LOOKS);
 	hardware_write(GPU_CMD, GPU_CMD_HARD_RESET);
-	for (unsigned int look = 0; look < PATIENCE_LOOKS; look++)
-		if (hardware_read(GPU_INT_RAWSTAT) & GPU_IRQ_RESET_COMPLETED)
-			break;
+	reset_completes(PATIENCE_LOOKS);
 	hardware_write(GPU_INT_CLEAR, UINT32_MAX);
 	hardware_close();
 }
