@@ -2,11 +2,7 @@
 /* Lab 09: BOs that nobody wanted for too long, the end of the cache, and its statistics. */
 #include "cache.h"
 
-#include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-#define PATIENCE_MS	150
 
 /* Whole seconds are compared: a BO is stale between two and three seconds after its put. */
 void test_stale_boundary(void **state)
@@ -89,44 +85,26 @@ void test_stale_in_order(void **state)
 }
 
 static struct agate_device *trimmed;
-static sem_t came;
 
-static void at_the_lock(unsigned long request, enum call_when when, void *arg)
+static void trim(void)
 {
-	if (request == CALL_LOCK && when == CALL_BEFORE && arg == &trimmed->cache.lock)
-		sem_post(&came);
-}
-
-static void *run_trim(void *arg)
-{
-	calls_watch_locks(true);
 	agate_bo_cache_trim(trimmed);
-	calls_watch_locks(false);
-	sem_post(&came);
-	return arg;
 }
 
-/* This thread has the lock: another one that empties the cache waits, or has not begun. */
+/* The statistics are read with the lock, and another thread empties the cache at that moment. */
 static void trim_when_locked(struct agate_device *dev, uint64_t cached)
 {
-	uint64_t seen;
-	pthread_t thread;
+	struct agate_bo_cache_stats stats = { 0 };
 
 	trimmed = dev;
-	sem_init(&came, 0, 0);
-	calls_hook(at_the_lock);
-	pthread_mutex_lock(&dev->cache.lock);
-	if (pthread_create(&thread, NULL, run_trim, NULL))
-		abort();
-	/* It may come to the lock without a call that this program sees. */
-	lib_wait(&came, PATIENCE_MS);
-	seen = dev->cache.stats.cached;
-	pthread_mutex_unlock(&dev->cache.lock);
-	pthread_join(thread, NULL);
-	calls_hook(NULL);
-	sem_destroy(&came);
-	rule("nobody changes the lists without the lock, and agate_bo_cache_evict_all() neither");
-	check_equal((int64_t)seen, (int64_t)cached, "BOs in the cache while another thread has the lock");
+	calls_watch_locks(true);
+	race_begin(CALL_LOCK, CALL_AFTER, trim);
+	agate_bo_cache_get_stats(dev, &stats);
+	calls_watch_locks(false);
+	race_end();
+	rule("nobody changes the lists without the lock, and agate_bo_cache_evict_all() takes it, too");
+	check_equal((int64_t)stats.cached, (int64_t)cached,
+		    "BOs in the cache while another thread has the lock");
 }
 
 void test_close_empties(void **state)

@@ -99,18 +99,3 @@ void cache_check_closes(const char *when)
 	rule("a thread that has the lock of the cache takes no other one: it frees BOs without it");
 	check_true(!closed_inside, "a free lock when a handle is closed", when);
 }
-
-struct cache_order cache_by_age(struct agate_device *dev)
-{
-	struct cache_order order = { { 0 } };
-	struct agate_bo *bo;
-	size_t n = 0;
-
-	pthread_mutex_lock(&dev->cache.lock);
-	TAILQ_FOREACH(bo, &dev->cache.lru, lru_link) {
-		if (n < sizeof(order.handle) / sizeof(order.handle[0]))
-			order.handle[n++] = agate_bo_handle(bo);
-	}
-	pthread_mutex_unlock(&dev->cache.lock);
-	return order;
-}

@@ -32,12 +32,6 @@ void cache_at_close(unsigned long request, enum call_when when, void *arg);
 void cache_watch_closes(struct agate_device *dev);
 void cache_check_closes(const char *when);
 
-/* The handles in a list of the cache, in its order: at most 16, and then zeroes. */
-struct cache_order {
-	uint32_t handle[16];
-};
-struct cache_order cache_by_age(struct agate_device *dev);
-
 /* put.c */
 void test_buckets(void **state);
 void test_calls_of_a_put(void **state);
