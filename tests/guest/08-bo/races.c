@@ -155,11 +155,11 @@ static void import_unknown(struct agate_device *dev)
 	if (dmabuf_try_export(fd, handle, DRM_RDWR, &other_fd))
 		could_not_look("a BO cannot be exported");
 	calls_begin(fd);
+	rule("an import gives a whole BO, also while the last reference goes of one that was "
+	     "exported without the library");
 	race_begin(CALL_MUNMAP, CALL_BEFORE, import_other);
 	agate_bo_unreference(bo);
 	race_end();
-	rule("an import gives a whole BO, also while the last reference goes of one that was "
-	     "exported without the library");
 	check_lib(other_err, 0, "agate_bo_import()");
 	check_whole(other_bo, 1);
 	agate_bo_unreference(other_bo);
