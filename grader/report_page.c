@@ -99,8 +99,8 @@ static bool is_reporter(const struct splat_frame *frame)
 	};
 	size_t i;
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!frame->module && !strncmp(frame->symbol, names[i], strlen(names[i])))
+	for (i = 0; !frame->module && i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strncmp(frame->symbol, names[i], strlen(names[i])))
 			return true;
 	return false;
 }
@@ -113,9 +113,11 @@ static void went_on(const struct report *report, const struct outcome *outcome)
 	const struct splat_frame *frame = splat->frames, *end = frame + splat->frame_count;
 	char raw[512], text[512];
 
+	if (outcome->verdict.status != VERDICT_CRASH)
+		return;
 	while (frame < end && is_reporter(frame))
 		frame++;
-	if (outcome->verdict.status != VERDICT_CRASH || frame == end)
+	if (frame == end)
 		return;
 	if (inner->line)
 		snprintf(raw, sizeof(raw), "%.255s:%u, in %.79s()", inner->file, inner->line,

@@ -159,22 +159,20 @@ void hardware_write(uint32_t reg, uint32_t value)
 	carried_out();
 }
 
-/* False when none completes: there may be none. */
-static bool reset_completes(unsigned int looks)
+/* There may be none under way. */
+static void await_reset(unsigned int looks)
 {
-	while (looks--)
-		if (hardware_read(GPU_INT_RAWSTAT) & GPU_IRQ_RESET_COMPLETED)
-			return true;
-	return false;
+	while (looks-- && !(hardware_read(GPU_INT_RAWSTAT) & GPU_IRQ_RESET_COMPLETED))
+		;
 }
 
 void hardware_end_reset(void)
 {
 	hardware_open();
 	/* A hard reset takes no command, not even that of another one. */
-	reset_completes(RESET_LOOKS);
+	await_reset(RESET_LOOKS);
 	hardware_write(GPU_CMD, GPU_CMD_HARD_RESET);
-	reset_completes(PATIENCE_LOOKS);
+	await_reset(PATIENCE_LOOKS);
 	hardware_write(GPU_INT_CLEAR, UINT32_MAX);
 	hardware_close();
 }
