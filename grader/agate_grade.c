@@ -11,15 +11,13 @@
 
 #include "agate_stdio.h"
 #include "choice.h"
+#include "grade_labs.h"
 #include "guest_vm.h"
 #include "hint.h"
 #include "live.h"
 #include "machine.h"
-#include "options.h"
 #include "params.h"
 #include "report.h"
-#include "run.h"
-#include "text.h"
 
 #define LABS_DIR	"labs"
 /* In real time, as a last resort: each step in a guest has its own limit by the guest's clock. */
@@ -31,18 +29,13 @@ enum { EXIT_GRADED, EXIT_GRADER, EXIT_USAGE };
 
 static int fail(int status, const char *what)
 {
-	char text[RUN_ERROR];
-
-	/* The text may contain what a user typed. */
-	text_clean(text, sizeof(text), what, strlen(what));
-	fprintf(stderr, "agate-grade: %s\n", text);
+	grade_error(what);
 	return status;
 }
 
 /* Paths for starting the guests of this process. */
 static char kernel_dirs[FLAVOURS][RUN_PATH];
 static char initramfs[RUN_PATH], sim[RUN_PATH];
-static atomic_uint guests_started[FLAVOURS];
 
 static void vm_progress(void *arg, const char *what)
 {
@@ -53,7 +46,7 @@ static void vm_progress(void *arg, const char *what)
 }
 
 static bool real_guest(const struct run_config *config, enum flavour flavour, uint64_t seed,
-		       const char *gpu_log, struct guest *guest)
+		       const char *gpu_log, atomic_uint *started, struct guest *guest)
 {
 	struct guest_vm_config vm = {
 		.kernel_dir = kernel_dirs[flavour],
@@ -62,7 +55,7 @@ static bool real_guest(const struct run_config *config, enum flavour flavour, ui
 		.sim = sim,
 		.sim_log = gpu_log,
 		.logs_mib = GPU_LOGS_MIB / (config->guests ?: 1),
-		.started = &guests_started[flavour],
+		.started = started,
 		.seed = seed,
 		.timeout_ms = (unsigned int)(GUEST_LIMIT_MS * config->scale),
 		.interrupt_fd = config->interrupt_fd,
@@ -94,17 +87,6 @@ static bool find_build(const struct options *o, char error[RUN_ERROR])
 		return false;
 	}
 	return true;
-}
-
-/* The lab that is being graded; the report follows its progress. */
-static struct report report;
-
-static void show_progress(const struct result_lab *lab, unsigned int done, unsigned int all)
-{
-	live_hide();
-	report_tests(&report, lab);
-	live_show();
-	live_count(lab->lab->name, done, all);
 }
 
 /* Reads and checks the labs that the user means; NULL with @error. */
@@ -205,76 +187,6 @@ static int hint(const struct options *o)
 	return status;
 }
 
-/*
- * Stores the facts for `make hint`: how each test failed, and which first hints the
- * report showed.  A test that passed has no failure any more.
- */
-static void remember_hints(const char *dir, const struct result_lab *lab)
-{
-	const struct lab *l = lab->lab;
-	struct standing standing;
-	size_t i;
-
-	for (i = 0; dir && i < l->test_count; i++) {
-		const struct lab_test *test = &l->tests[i];
-		const struct verdict *v;
-
-		result_standing(lab, i, &standing);
-		if (standing.status == VERDICT_PASS)
-			hint_passed(dir, l, test);
-		if (standing.status <= VERDICT_PASS || test->hidden)
-			continue;
-		v = &standing.outcome->verdict;
-		if (v->before || v->flooded)
-			continue;
-		hint_failed(dir, l, test, hint_fitting(test, v),
-			    report.told[i] == TOLD_WHOLE &&
-			    !steps_first_left(report.steps, test->step));
-	}
-}
-
-/* One lab and its report; RUN_DONE unless the grader could not go on. */
-static enum run_end grade_lab(const struct options *o, const struct run_config *config,
-			      struct result *result, size_t index)
-{
-	static struct timing timing[FLAVOURS];
-	static struct steps steps;
-	char error[RUN_ERROR] = "", dir[RUN_PATH], hints[RUN_PATH], number[LAB_NAME];
-	const struct result_lab *lab = &result->labs[index];
-	uint64_t begun = timing_now();
-	enum run_end end;
-	int f;
-
-	memset(timing, 0, sizeof(timing));
-	for (f = 0; f < FLAVOURS; f++)
-		guests_started[f] = 0;
-	if (!run_path(dir, "%s/%s", config->from, lab->lab->name))
-		return RUN_HOST;
-	steps_find(lab->lab, dir, &steps);
-	if (!run_path(dir, "%s/%s", config->out, lab->lab->name))
-		return RUN_HOST;
-	snprintf(number, sizeof(number), "%.*s", (int)(strspn(lab->lab->name, "0123456789") ?:
-		 strlen(lab->lab->name)), lab->lab->name);
-	report = (struct report){ .out = stdout, .colour = report_colour(stdout), .dir = dir,
-				  .results = config->out,
-				  .number = number, .steps = &steps, .step = o->step,
-				  .glob = o->test };
-	live_begin();
-	end = run_lab(config, result, index, timing, error);
-	live_end();
-	if (end == RUN_HOST)
-		fail(EXIT_GRADER, error);
-	report_lab(&report, lab);
-	fflush(stdout);
-	if (end == RUN_UNJUDGED)
-		fail(EXIT_GRADER, error);
-	remember_hints(hints_dir(o, hints), lab);
-	for (f = 0; o->timings && f < FLAVOURS; f++)
-		if (timing[f].count)
-			timing_print(&timing[f], flavour_names[f], begun, stderr);
-	return end;
-}
-
 /* The command that repeats this run. */
 static void command_again(const struct options *o, char *text, size_t size)
 {
@@ -294,22 +206,21 @@ static void command_again(const struct options *o, char *text, size_t size)
 		choice_append(text, size, "CHAIN", "1");
 }
 
-static int grade_all(const struct options *o, const struct run_config *config,
-		     struct result *result)
+static int grade_all(const struct options *o, struct run_config *config, struct result *result)
 {
-	char command[RUN_PATH], path[RUN_PATH];
-	enum run_end end = RUN_DONE;
-	bool judged = true;
-	size_t i;
+	char command[RUN_PATH], path[RUN_PATH], hints[RUN_PATH];
+	struct grade grade = { .options = o, .config = config, .result = result,
+			       .hints = hints_dir(o, hints), .together = config->guests };
+	enum run_end end;
 
 	/* From here on the result of an earlier run must not be taken for this run's. */
 	if (!run_path(path, "%s/result.json", config->out) || !result_write(result, path))
 		return fail(EXIT_GRADER, strerror(errno));
-	for (i = 0; i < result->lab_count && end <= RUN_UNJUDGED; i++) {
-		end = grade_lab(o, config, result, i);
-		judged = judged && end != RUN_UNJUDGED;
-	}
-	result->complete = end <= RUN_UNJUDGED && judged;
+	/* The guests are for the labs side by side, or for a single one. */
+	if (result->lab_count > 1)
+		config->guests = 1;
+	end = grade_labs(&grade);
+	result->complete = end == RUN_DONE;
 	if (!result_write(result, path))
 		return fail(EXIT_GRADER, strerror(errno));
 	if (end == RUN_INTERRUPTED)
@@ -318,7 +229,7 @@ static int grade_all(const struct options *o, const struct run_config *config,
 		return EXIT_GRADER;
 	command_again(o, command, sizeof(command));
 	report_end(stdout, result, o->debug, command);
-	return judged ? EXIT_GRADED : EXIT_GRADER;
+	return end == RUN_DONE ? EXIT_GRADED : EXIT_GRADER;
 }
 
 /* Removes links from all that this run writes to. */
@@ -342,15 +253,14 @@ static unsigned int guests(const struct options *o)
 static int grade(const struct options *o)
 {
 	char error[RUN_ERROR] = "a path is too long", out[RUN_PATH], from[RUN_PATH];
-	struct result result = { .seed = o->seed };
+	struct result result = { .lock = PTHREAD_MUTEX_INITIALIZER, .seed = o->seed };
 	struct run_config config = {
 		.build = o->build, .labs = LABS_DIR, .from = from, .out = out,
 		.glob = o->test, .debug = o->debug, .chain = o->chain,
 		.stop_on_fail = o->stop_on_fail, .guests = guests(o), .scale = machine_scale(),
 		.compose_driver = "kernel/compose-lab.sh",
 		.compose_library = "userspace/compose-lab.sh",
-		.guest = real_guest, .guest_done = guest_vm_fini, .progress = show_progress,
-		.task = live_task,
+		.guest = real_guest, .guest_done = guest_vm_fini,
 	};
 	int status = EXIT_GRADER;
 	struct lab **labs;

@@ -15,6 +15,8 @@
 #include "timing.h"
 
 #define LINE_LEN	240
+/* Two labs side by side, each on both kernels. */
+#define TASKS		(2 * FLAVOURS)
 /* The line names a time only for a task that takes longer. */
 #define QUIET_NS	2000000000ull
 #define SECOND_NS	1000000000ull
@@ -22,11 +24,13 @@
 static struct {
 	char lab[LAB_NAME];
 	unsigned int done, all;
-	struct {
-		char what[2 * LAB_NAME];	/* empty: nothing */
+	struct task {
+		char lab[LAB_NAME];
+		enum flavour flavour;
+		char what[2 * LAB_NAME];	/* empty: nothing, and free for any lab */
 		unsigned int limit_ms;
 		uint64_t begun;
-	} tasks[FLAVOURS];
+	} tasks[TASKS];
 	bool drawing, stop;
 	pthread_t thread;
 } live;
@@ -35,31 +39,31 @@ static struct {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t stopped = PTHREAD_COND_INITIALIZER;
 
-static size_t add_task(enum flavour f, uint64_t now, char *text, size_t size)
+static size_t add_task(const struct task *task, uint64_t now, char *text, size_t size)
 {
-	uint64_t since = now - live.tasks[f].begun;
+	bool other = strcmp(task->lab, live.lab);
+	uint64_t since = now - task->begun;
 	size_t n;
 
-	n = (size_t)snprintf(text, size, "  %s%s", live.tasks[f].what,
-			     f == FLAVOUR_DEBUG ? " (debug kernel)" : "");
+	n = (size_t)snprintf(text, size, "  %s%s%s%s", other ? task->lab : "", other ? "/" : "",
+			     task->what, task->flavour == FLAVOUR_DEBUG ? " (debug kernel)" : "");
 	if (since < QUIET_NS || n >= size)
 		return n;
 	n += (size_t)snprintf(text + n, size - n, ": no answer for %u s",
 			      (unsigned int)(since / SECOND_NS));
-	if (live.tasks[f].limit_ms && n < size)
+	if (task->limit_ms && n < size)
 		n += (size_t)snprintf(text + n, size - n, " of at most %u s",
-				      (live.tasks[f].limit_ms + 999) / 1000);
+				      (task->limit_ms + 999) / 1000);
 	return n;
 }
 
 void live_text(uint64_t now, char *text, size_t size)
 {
-	size_t n = (size_t)snprintf(text, size, "  %s %u/%u", live.lab, live.done, live.all);
-	int f;
+	size_t n = (size_t)snprintf(text, size, "  %s %u/%u", live.lab, live.done, live.all), i;
 
-	for (f = 0; f < FLAVOURS && n < size; f++)
-		if (live.tasks[f].what[0])
-			n += add_task(f, now, text + n, size - n);
+	for (i = 0; i < TASKS && n < size; i++)
+		if (live.tasks[i].what[0])
+			n += add_task(&live.tasks[i], now, text + n, size - n);
 }
 
 /* The caller holds the lock. */
@@ -139,12 +143,35 @@ void live_count(const char *lab, unsigned int done, unsigned int all)
 	live_show();
 }
 
-void live_task(enum flavour flavour, const char *what, unsigned int limit_ms)
+/* The place of this kernel and lab, or a free one; NULL if all are taken. */
+static struct task *find_task(const char *lab, enum flavour flavour)
 {
+	struct task *found = NULL;
+	size_t i;
+
+	for (i = 0; i < TASKS; i++) {
+		struct task *t = &live.tasks[i];
+
+		if (!t->what[0])
+			found = found ?: t;
+		else if (t->flavour == flavour && !strcmp(t->lab, lab))
+			return t;
+	}
+	return found;
+}
+
+void live_task(const char *lab, enum flavour flavour, const char *what, unsigned int limit_ms)
+{
+	struct task *task;
+
 	live_hide();
-	snprintf(live.tasks[flavour].what, sizeof(live.tasks[flavour].what), "%s",
-		 what ? what : "");
-	live.tasks[flavour].limit_ms = limit_ms;
-	live.tasks[flavour].begun = timing_now();
+	task = find_task(lab, flavour);
+	if (task) {
+		snprintf(task->lab, sizeof(task->lab), "%s", lab);
+		snprintf(task->what, sizeof(task->what), "%s", what ?: "");
+		task->flavour = flavour;
+		task->limit_ms = limit_ms;
+		task->begun = timing_now();
+	}
 	live_show();
 }

@@ -18,13 +18,13 @@ void live_end(void);
 void live_hide(void);
 void live_show(void);
 
-/* How many of how many verdicts this lab has. */
+/* The report is at this lab, which has so many of so many verdicts. */
 void live_count(const char *lab, unsigned int done, unsigned int all);
 /*
- * What runs on this kernel from now on, and its time limit; NULL: nothing. @limit_ms 0: it has
- * none of its own.
+ * What of @lab runs on this kernel from now on, and its time limit; NULL: nothing. @limit_ms 0:
+ * it has none of its own.
  */
-void live_task(enum flavour flavour, const char *what, unsigned int limit_ms);
+void live_task(const char *lab, enum flavour flavour, const char *what, unsigned int limit_ms);
 
 /* The line's text: how long the tasks run at the time @now, in nanoseconds; for tests. */
 void live_text(uint64_t now, char *text, size_t size);

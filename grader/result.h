@@ -5,6 +5,8 @@
 #ifndef AGATE_GRADER_RESULT_H
 #define AGATE_GRADER_RESULT_H
 
+#include <pthread.h>
+
 #include "decode.h"
 #include "judge.h"
 #include "lab.h"
@@ -44,6 +46,7 @@ struct result_lab {
 };
 
 struct result {
+	pthread_mutex_t lock;		/* of all that is below, while labs run */
 	uint64_t seed;
 	char kernel[64];		/* "6.1.192 fast+debug" */
 	bool complete;			/* no further verdict will come */

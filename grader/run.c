@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * One lab on one or two kernels (run.h).  Each kernel has a thread of its own; the verdicts
- * go into one result, under one lock.
+ * of all labs go into one result, under its lock.
  */
 #include "run_priv.h"
 
@@ -25,23 +25,23 @@ void run_fail(struct run *run, const char *fmt, ...)
 {
 	va_list ap;
 
-	pthread_mutex_lock(&run->lock);
+	pthread_mutex_lock(&run->result->lock);
 	if (!run->failed) {
 		run->failed = true;
 		va_start(ap, fmt);
 		vsnprintf(run->error, RUN_ERROR, fmt, ap);
 		va_end(ap);
 	}
-	pthread_mutex_unlock(&run->lock);
+	pthread_mutex_unlock(&run->result->lock);
 }
 
 bool run_has_failed(struct run *run)
 {
 	bool failed;
 
-	pthread_mutex_lock(&run->lock);
+	pthread_mutex_lock(&run->result->lock);
 	failed = run->failed;
-	pthread_mutex_unlock(&run->lock);
+	pthread_mutex_unlock(&run->result->lock);
 	return failed;
 }
 
@@ -123,11 +123,13 @@ static void fail_all(struct run *run)
 	verdict_set(&why, VERDICT_FAIL, "the lab's files are there", "a file", "no %s",
 		    run->parts.missing);
 	why.before = true;
+	pthread_mutex_lock(&run->result->lock);
 	for (f = 0; f < FLAVOURS; f++)
 		for (i = 0; i < run->lab->lab->test_count; i++)
 			if (run->lab->selected[i])
 				result_take(run->lab, f, i, &why);
 	run_publish(run);
+	pthread_mutex_unlock(&run->result->lock);
 }
 
 /* How many of the selected tests run on this kernel. */
@@ -153,8 +155,10 @@ static void run_flavours(struct run *run, struct flavour_run *frs, struct timing
 		due[f] = run->lab->ran[f] ? verdicts_due(run, f) : 0;
 		run->all += due[f];
 	}
+	pthread_mutex_lock(&run->result->lock);
 	if (run->config->progress)
 		run->config->progress(run->lab, 0, run->all);
+	pthread_mutex_unlock(&run->result->lock);
 	for (f = 0; f < FLAVOURS; f++) {
 		if (!due[f])
 			continue;
@@ -176,11 +180,13 @@ static enum run_end close_run(struct run *run, const struct flavour_run *frs)
 	for (f = 0; f < FLAVOURS; f++)
 		if (frs[f].end == SESSION_INTERRUPTED)
 			end = RUN_INTERRUPTED;
+	pthread_mutex_lock(&run->result->lock);
 	for (f = 0; f < FLAVOURS; f++)
 		result_give_up(run->lab, f, end == RUN_INTERRUPTED ?
 			       "the run was interrupted before this could count" :
 			       "the machine failed before this could count");
 	run->lab->seconds = (double)(timing_now() - run->begun) / 1e9;
+	pthread_mutex_unlock(&run->result->lock);
 	return end;
 }
 
@@ -208,8 +214,10 @@ enum run_end run_lab(const struct run_config *config, struct result *result, siz
 	run->error = error;
 	run->first_failed = SIZE_MAX;
 	run->begun = timing_now();
+	pthread_mutex_lock(&result->lock);
 	run->lab->ran[FLAVOUR_FAST] = true;
 	run->lab->ran[FLAVOUR_DEBUG] = config->debug;
+	pthread_mutex_unlock(&result->lock);
 	if (!make_dirs(run)) {
 		snprintf(error, RUN_ERROR, "%.400s: %s", config->out, strerror(errno));
 		goto out;
@@ -217,7 +225,6 @@ enum run_end run_lab(const struct run_config *config, struct result *result, siz
 	run_logs_remove(run->dir);
 	if (!run_parts_find(config, run->lab, &run->parts, error))
 		goto out;
-	pthread_mutex_init(&run->lock, NULL);
 	pthread_mutex_init(&run->decode_lock, NULL);
 	if (run->parts.missing[0])
 		fail_all(run);
@@ -225,7 +232,6 @@ enum run_end run_lab(const struct run_config *config, struct result *result, siz
 		run_flavours(run, frs, timing);
 	end = close_run(run, frs);
 	pthread_mutex_destroy(&run->decode_lock);
-	pthread_mutex_destroy(&run->lock);
 out:
 	free(run);
 	free(frs);

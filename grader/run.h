@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A run: labs, one after the other, each on one kernel or on two at the same time.
+ * A run of one lab, on one kernel or on two at the same time.  Labs may run side by side.
  */
 #ifndef AGATE_GRADER_RUN_H
 #define AGATE_GRADER_RUN_H
+
+#include <stdatomic.h>
 
 #include "result.h"
 #include "session.h"
@@ -26,13 +28,17 @@ struct run_config {
 
 	const char *compose_driver;	/* the scripts */
 	const char *compose_library;
-	/* Create and destroy a guest of one kernel, for the calling thread. */
+	/*
+	 * Create and destroy a guest of one kernel, for the calling thread.  @started counts the
+	 * guests of this kernel and lab.
+	 */
 	bool (*guest)(const struct run_config *config, enum flavour flavour, uint64_t seed,
-		      const char *gpu_log, struct guest *guest);
+		      const char *gpu_log, atomic_uint *started, struct guest *guest);
 	void (*guest_done)(struct guest *guest);
 	/* A test begins on a kernel, and may take so long; or (NULL) it has ended.  Any thread. */
-	void (*task)(enum flavour flavour, const char *test, unsigned int limit_ms);
-	/* Called first, and after each verdict, from any thread, but from one at a time. */
+	void (*task)(const char *lab, enum flavour flavour, const char *test,
+		     unsigned int limit_ms);
+	/* Called first, and after each verdict, from any thread, under the result's lock. */
 	void (*progress)(const struct result_lab *lab, unsigned int done, unsigned int all);
 };
 
@@ -48,8 +54,9 @@ extern const char *const flavour_names[FLAVOURS];
 /* Joins the pieces of a path; false when it gets too long. */
 bool run_path(char path[RUN_PATH], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /*
- * Grades @result->labs[@index], whose tests are selected, and writes the result
- * file after each verdict.  @timing has one for each flavour.
+ * Grades @result->labs[@index], whose tests are selected, and writes the result file after
+ * each verdict.  @timing has one for each flavour.  Other threads may run other labs of
+ * @result meanwhile.
  */
 enum run_end run_lab(const struct run_config *config, struct result *result, size_t index,
 		     struct timing timing[FLAVOURS], char error[RUN_ERROR]);

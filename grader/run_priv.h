@@ -7,6 +7,7 @@
 #define AGATE_GRADER_RUN_PRIV_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "compose.h"
@@ -23,8 +24,9 @@ struct run {
 	struct run_parts parts;
 	char dir[RUN_PATH];		/* of this lab, in config->out */
 	char result_path[RUN_PATH];
-	pthread_mutex_t lock;		/* of result and all fields below */
 	pthread_mutex_t decode_lock;	/* one decoder at a time */
+	atomic_uint guests_started[FLAVOURS];
+	/* result->lock protects all fields below. */
 	size_t first_failed;		/* test, or SIZE_MAX */
 	unsigned int done, all;		/* verdicts */
 	bool failed;			/* the grader itself failed: error has the reason */
@@ -43,7 +45,7 @@ struct lane {
 	FILE *console_log, *test_log;
 	enum lab_profile profile;	/* of the session that runs */
 	enum session_end end;
-	bool taken[LAB_TESTS];		/* the tests that are its own; run->lock */
+	bool taken[LAB_TESTS];		/* the tests that are its own; result->lock */
 };
 
 /* The state of one kernel's thread. */

@@ -26,12 +26,12 @@ static bool session_wanted(void *arg, size_t test)
 	struct run *run = fr->run;
 	bool wanted;
 
-	pthread_mutex_lock(&run->lock);
+	pthread_mutex_lock(&run->result->lock);
 	wanted = run->lab->selected[test] && t->profile == lane->profile &&
 		 t->kernels & (fr->flavour == FLAVOUR_FAST ? LAB_FAST : LAB_DEBUG) &&
 		 !(other_lane(lane)->taken[test]) &&
 		 !(run->config->stop_on_fail && test > run->first_failed) && !run->failed;
-	pthread_mutex_unlock(&run->lock);
+	pthread_mutex_unlock(&run->result->lock);
 	return wanted;
 }
 
@@ -41,22 +41,22 @@ static bool session_take(void *arg, size_t test)
 	struct lane *lane = arg;
 	struct run *run = lane->fr->run;
 
-	pthread_mutex_lock(&run->lock);
+	pthread_mutex_lock(&run->result->lock);
 	lane->taken[test] = !other_lane(lane)->taken[test];
-	pthread_mutex_unlock(&run->lock);
+	pthread_mutex_unlock(&run->result->lock);
 	return lane->taken[test];
 }
 
 /* Print one line for any number of kernels and files. */
 static void remark_box(struct run *run)
 {
-	pthread_mutex_lock(&run->lock);
+	pthread_mutex_lock(&run->result->lock);
 	if (!run->lab->unboxed && run->lab->remark_count < RESULT_REMARKS)
 		snprintf(run->lab->remarks[run->lab->remark_count++], sizeof(run->lab->remarks[0]),
 			 "bubblewrap does not run here, and because of TRUST_CONTAINER=1 the files "
 			 "were compiled without a sandbox");
 	run->lab->unboxed = true;
-	pthread_mutex_unlock(&run->lock);
+	pthread_mutex_unlock(&run->result->lock);
 }
 
 /* Both may run at once, and both have to succeed. */
@@ -121,8 +121,10 @@ static void session_task(void *arg, const char *test, unsigned int limit_ms)
 {
 	const struct lane *lane = arg;
 
-	if (lane->first && lane->fr->run->config->task)
-		lane->fr->run->config->task(lane->fr->flavour, test, limit_ms);
+	const struct run *run = lane->fr->run;
+
+	if (lane->first && run->config->task)
+		run->config->task(run->lab->lab->name, lane->fr->flavour, test, limit_ms);
 }
 
 static void session_sealed(void *arg, bool counts)
@@ -131,10 +133,10 @@ static void session_sealed(void *arg, bool counts)
 	struct flavour_run *fr = lane->fr;
 	struct run *run = fr->run;
 
-	pthread_mutex_lock(&run->lock);
+	pthread_mutex_lock(&run->result->lock);
 	result_seal(run->lab, fr->flavour, lane->taken, counts);
 	run_publish(run);
-	pthread_mutex_unlock(&run->lock);
+	pthread_mutex_unlock(&run->result->lock);
 }
 
 static void session_failed(void *arg, const char *why)
@@ -155,13 +157,13 @@ static void session_remark(void *arg, const char *text)
 	size_t i;
 
 	snprintf(line, sizeof(line), "%s kernel: %s", flavour_names[fr->flavour], text);
-	pthread_mutex_lock(&run->lock);
+	pthread_mutex_lock(&run->result->lock);
 	/* Two guests may have the same to say. */
 	for (i = 0; i < run->lab->remark_count && strcmp(run->lab->remarks[i], line); i++)
 		;
 	if (i == run->lab->remark_count && i < RESULT_REMARKS)
 		strcpy(run->lab->remarks[run->lab->remark_count++], line);
-	pthread_mutex_unlock(&run->lock);
+	pthread_mutex_unlock(&run->result->lock);
 }
 
 /* The tests of one profile. */
@@ -260,7 +262,8 @@ static void *lane_main(void *arg)
 	struct guest guest;
 
 	if (!run_path(gpu_log, "%s/%s-gpu.jsonl", fr->run->dir, flavour_names[fr->flavour]) ||
-	    !config->guest(config, fr->flavour, fr->run->result->seed, gpu_log, &guest)) {
+	    !config->guest(config, fr->flavour, fr->run->result->seed, gpu_log,
+			   &fr->run->guests_started[fr->flavour], &guest)) {
 		run_fail(fr->run, "out of memory");
 		return NULL;
 	}

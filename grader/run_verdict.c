@@ -127,7 +127,7 @@ void run_verdict(void *arg, size_t test, const struct verdict *verdict)
 	placed->verdict = *verdict;
 	add_condition(run, &placed->verdict);
 	locate(lane, placed);
-	pthread_mutex_lock(&run->lock);
+	pthread_mutex_lock(&run->result->lock);
 	/* A test whose guest was lost may have had a verdict before. */
 	run->done += !run->lab->outcomes[fr->flavour][test].there;
 	result_take(run->lab, fr->flavour, test, &placed->verdict);
@@ -143,6 +143,6 @@ void run_verdict(void *arg, size_t test, const struct verdict *verdict)
 	else if (verdict->status != VERDICT_PASS && test < run->first_failed)
 		run->first_failed = test;
 	run_publish(run);
-	pthread_mutex_unlock(&run->lock);
+	pthread_mutex_unlock(&run->result->lock);
 	free(placed);
 }

@@ -33,16 +33,35 @@ static void test_text(void **state)
 	(void)state;
 	live_count("02-gem", 3, 20);
 	assert_text(0, "  02-gem 3/20");
-	live_task(FLAVOUR_FAST, "label-lock", 4500);
+	live_task("02-gem", FLAVOUR_FAST, "label-lock", 4500);
 	begun = timing_now();
 	assert_text(begun, "  02-gem 3/20  label-lock");
 	assert_text(begun + 3 * SECOND, "  02-gem 3/20  label-lock: no answer for 3 s of at most 5 s");
-	live_task(FLAVOUR_DEBUG, "locks", 0);
+	live_task("02-gem", FLAVOUR_DEBUG, "locks", 0);
 	begun = timing_now();
 	assert_text(begun + SECOND, "  02-gem 3/20  label-lock  locks (debug kernel)");
-	live_task(FLAVOUR_FAST, NULL, 0);
+	live_task("02-gem", FLAVOUR_FAST, NULL, 0);
 	assert_text(begun + 3 * SECOND, "  02-gem 3/20  locks (debug kernel): no answer for 3 s");
-	live_task(FLAVOUR_DEBUG, NULL, 0);
+	live_task("02-gem", FLAVOUR_DEBUG, NULL, 0);
+}
+
+/* The line says of which lab a test is that runs beside the lab of the report. */
+static void test_side_by_side(void **state)
+{
+	uint64_t begun;
+
+	(void)state;
+	live_count("02-gem", 3, 20);
+	live_task("02-gem", FLAVOUR_FAST, "label-lock", 4500);
+	live_task("03-cma", FLAVOUR_FAST, "gpu", 4500);
+	begun = timing_now();
+	assert_text(begun, "  02-gem 3/20  label-lock  03-cma/gpu");
+	live_task("02-gem", FLAVOUR_FAST, NULL, 0);
+	assert_text(begun, "  02-gem 3/20  03-cma/gpu");
+	live_count("03-cma", 7, 19);
+	assert_text(begun, "  03-cma 7/19  gpu");
+	live_task("03-cma", FLAVOUR_FAST, NULL, 0);
+	assert_text(begun, "  03-cma 7/19");
 }
 
 /* In the end a terminal shows nothing but what other code printed. */
@@ -93,7 +112,7 @@ static void test_log(void **state)
 	assert_int_equal(dup2(end[1], STDERR_FILENO), STDERR_FILENO);
 	live_begin();
 	live_count("02-gem", 3, 20);
-	live_task(FLAVOUR_FAST, "label-lock", 4500);
+	live_task("02-gem", FLAVOUR_FAST, "label-lock", 4500);
 	live_end();
 	assert_int_equal(dup2(saved, STDERR_FILENO), STDERR_FILENO);
 	close(end[1]);
@@ -106,6 +125,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_side_by_side),
 		cmocka_unit_test(test_terminal),
 		cmocka_unit_test(test_log),
 	};

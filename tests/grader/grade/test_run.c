@@ -28,13 +28,14 @@ static const struct act *acts[FLAVOURS];
 static unsigned int told;
 
 static bool make_guest(const struct run_config *config, enum flavour flavour, uint64_t seed,
-		       const char *gpu_log, struct guest *guest)
+		       const char *gpu_log, atomic_uint *started, struct guest *guest)
 {
 	struct canned *c = &guests[flavour];
 
 	(void)config;
 	(void)seed;
 	(void)gpu_log;
+	(void)started;
 	memset(c, 0, sizeof(*c));
 	c->acts = acts[flavour];
 	c->module = "/proc/self/exe";
@@ -76,8 +77,8 @@ static void begin_with(struct fixture *f, const char *const *names, const char *
 	assert_true(result_init(&f->labs_found[0], f->lab));
 	for (i = 0; i < f->lab->test_count; i++)
 		f->labs_found[0].selected[i] = true;
-	f->result = (struct result){ .seed = 7, .kernel = "6.1 fast", .labs = f->labs_found,
-				     .lab_count = 1 };
+	f->result = (struct result){ .lock = PTHREAD_MUTEX_INITIALIZER, .seed = 7,
+				     .kernel = "6.1 fast", .labs = f->labs_found, .lab_count = 1 };
 	strcpy(f->script, scratch_file("compose.sh", script));
 	assert_int_equal(chmod(f->script, 0755), 0);
 	strcpy(f->labs, scratch_path("labs"));
@@ -269,13 +270,14 @@ static void meet(struct canned *c, const char *test)
 }
 
 static bool make_one_of_two(const struct run_config *config, enum flavour flavour, uint64_t seed,
-			    const char *gpu_log, struct guest *guest)
+			    const char *gpu_log, atomic_uint *started, struct guest *guest)
 {
 	unsigned int i = atomic_fetch_add(&made, 1);
 
 	(void)config;
 	(void)seed;
 	(void)gpu_log;
+	(void)started;
 	assert_true(i < 2);
 	pair[i] = (struct canned){ .acts = acts[flavour], .module = "/proc/self/exe",
 				   .before_run = meet };
