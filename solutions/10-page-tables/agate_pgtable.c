@@ -75,8 +75,9 @@ static struct agate_pgtable_page *table_over(const struct agate_pgtable *pgt, u6
 	const u64 differ = va ^ (end - 1);
 	struct agate_pgtable_page *table = pgt->root;
 
-	for (*level = 0; differ < agate_pgtable_level_bytes(*level); (*level)++) {
-		struct agate_pgtable_page *child = child_of(table, level_index(va, *level));
+	for (*level = 0; *level < LAST_LEVEL && differ < agate_pgtable_level_bytes(*level);
+	     (*level)++) {
+		struct agate_pgtable_page *child = table->child[level_index(va, *level)];
 
 		if (!child)
 			break;
@@ -348,7 +349,15 @@ static void commit_unmap(struct agate_pgtable *pgt, struct agate_pgtable_page *t
 	unsigned int leaves;
 	unsigned int i;
 
-	for (i = first; level < LAST_LEVEL && i < first + count; i++) {
+	leaves = pgt->format->ates_invalidate(&table->entries[first], count, level);
+	if (leaves) {
+		table->used -= leaves;
+		pgt->mem->sync(pgt->ctx, table, first, count);
+	}
+	/* All of them were leaves: there is no child to look for. */
+	if (leaves == count || level == LAST_LEVEL)
+		return;
+	for (i = first; i < first + count; i++) {
 		if (table->child[i]) {
 			u64 begin = max(va, ALIGN_DOWN(va, bytes) + (i - first) * bytes);
 
@@ -357,11 +366,6 @@ static void commit_unmap(struct agate_pgtable *pgt, struct agate_pgtable_page *t
 			if (!table->child[i]->used)
 				cut_off(pgt, table, i, gone);
 		}
-	}
-	leaves = pgt->format->ates_invalidate(&table->entries[first], count, level);
-	if (leaves) {
-		table->used -= leaves;
-		pgt->mem->sync(pgt->ctx, table, first, count);
 	}
 }
 
