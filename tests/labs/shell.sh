@@ -26,12 +26,12 @@ in_guest()
 
 said() { tr -d '\r' <"$work/out" | grep -qE "$1"; }
 
-echo "1..22"
+echo "1..23"
 
 # A pattern begins its line, for the terminal echoes what was typed behind a prompt.
 export LAB=02 FROM=solutions
-in_guest 'agate-hold 2 >/tmp/held &' 'until grep -q ^held /tmp/held; do sleep 1; done' \
-	'cat /tmp/held /sys/kernel/debug/dri/0/bos'
+in_guest 'agate-hold --export 2 >/tmp/held &' 'until grep -q ^held /tmp/held; do sleep 1; done' \
+	'cat /tmp/held /sys/kernel/debug/dri/0/bos /sys/kernel/debug/dma_buf/bufinfo'
 status=$?
 [ $status = 0 ] && said '^handle 2: 8192 bytes at GPU address 0x'
 result $? "agate-hold makes BOs"
@@ -39,6 +39,8 @@ said '^the job ran'
 result $? "and runs a job on one"
 said '^size=8192 .* label="hold 2"'
 result $? "debugfs shows what it holds"
+said '^handle 2: exported as descriptor' && said '^Total 2 objects, 12288 bytes'
+result $? "and the dma-bufs of what it exports"
 
 in_guest false
 result $? "what the last command ended with is no failure of make's"

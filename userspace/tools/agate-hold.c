@@ -3,12 +3,14 @@
  * agate-hold: makes BOs, gives each a label, runs a job on the first, and holds them
  * until it is killed, so that there is something to look at in debugfs.
  *
- * usage: agate-hold [COUNT]
+ * usage: agate-hold [--export] [COUNT]
  *
  * It speaks to the driver itself, and goes on as far as it can, for a driver in the
  * making lacks calls.  It prints the name and the error of each call that fails.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -106,8 +108,19 @@ static void run_job(int fd, const struct drm_agate_create_bo *bo)
 		puts("the job ended, but what it should have written is not there");
 }
 
+/* The descriptor stays open, and with it the dma-buf. */
+static bool export(int fd, const struct drm_agate_create_bo *bo)
+{
+	struct drm_prime_handle arg = { .handle = bo->handle, .flags = DRM_CLOEXEC | DRM_RDWR };
+
+	if (!call(fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &arg, "PRIME_HANDLE_TO_FD"))
+		return false;
+	printf("handle %" PRIu32 ": exported as descriptor %d\n", bo->handle, arg.fd);
+	return true;
+}
+
 /* Makes them all, as far as that works; how many there are. */
-static unsigned int make_bos(int fd, unsigned int count)
+static unsigned int make_bos(int fd, unsigned int count, bool exports)
 {
 	struct drm_agate_create_bo bo, first = { 0 };
 	bool labels = true;
@@ -119,33 +132,47 @@ static unsigned int make_bos(int fd, unsigned int count)
 		labels = labels && set_label(fd, i, &bo);
 		printf("handle %" PRIu32 ": %" PRIu64 " bytes at GPU address %#" PRIx64 "\n",
 		       bo.handle, (uint64_t)bo.size, (uint64_t)bo.offset);
+		exports = exports && export(fd, &bo);
 	}
 	if (i)
 		run_job(fd, &first);
 	return i;
 }
 
+static int usage(void)
+{
+	fprintf(stderr, "usage: agate-hold [--export] [COUNT]     (1 to %d BOs)\n", COUNT_MAX);
+	return 2;
+}
+
 int main(int argc, char **argv)
 {
+	static const struct option options[] = {
+		{ "export", no_argument, NULL, 'x' },
+		{ NULL, 0, NULL, 0 }
+	};
 	unsigned long count = 1;
+	bool exports = false;
 	char *end;
-	int fd;
+	int fd, option;
 
-	if (argc == 2) {
-		count = strtoul(argv[1], &end, 10);
-		if (end == argv[1] || *end || !count || count > COUNT_MAX)
-			argc = 3;
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (option != 'x')
+			return usage();
+		exports = true;
 	}
-	if (argc > 2) {
-		fprintf(stderr, "usage: agate-hold [COUNT]     (1 to %d BOs)\n", COUNT_MAX);
-		return 2;
+	if (optind < argc) {
+		count = strtoul(argv[optind], &end, 10);
+		if (optind + 1 < argc || end == argv[optind] || *end || !count || count > COUNT_MAX)
+			return usage();
 	}
 	fd = drmOpenWithType("agate", NULL, DRM_NODE_RENDER);
 	if (fd < 0) {
 		fputs("agate-hold: no agate driver has a render node\n", stderr);
 		return 1;
 	}
-	if (!make_bos(fd, (unsigned int)count))
+	if (!make_bos(fd, (unsigned int)count, exports))
 		return 1;
 	printf("held until this process (%d) ends\n", (int)getpid());
 	fflush(stdout);
