@@ -164,8 +164,9 @@ static void show_pages(struct seq_file *seq, const struct agate_bo *bo)
 		/* The file has one reference, and so have we. */
 		held += page_count(page) > 2;
 		clean += !PageDirty(page);
-		unused += !PageReferenced(page) && !PageActive(page);
-		evictable += !PageUnevictable(page);
+		unused += !folio_test_referenced(page_folio(page)) &&
+			  !folio_test_active(page_folio(page));
+		evictable += !folio_test_unevictable(page_folio(page));
 		put_page(page);
 	}
 	seq_printf(seq, "cached %lu\nheld %lu\nclean %lu\nunaccessed %lu\n", cached, held, clean,
