@@ -272,14 +272,15 @@ old_kernels()
 		! -exec test -e '{}/complete' \; -print
 }
 
-# Sources that this script unpacked and from which no kernel was built.
+# Sources that this script unpacked and from which no kernel was built.  A kernel that was
+# built where the cache has another path leads to them by that path.
 old_sources()
 {
 	local tree
 
 	for tree in "$cache"/linux-*; do
 		[ -d "$tree" ] || continue
-		find "$cache" -maxdepth 2 -path "$cache/kernel-*/source" -lname "$tree" |
+		find "$cache" -maxdepth 2 -path "$cache/kernel-*/source" -lname "*/${tree##*/}" |
 			grep -q . || echo "$tree"
 	done
 }

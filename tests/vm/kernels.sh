@@ -67,7 +67,7 @@ last_used()
 	touch -d "$2 days ago" "$1/used" "$1/complete"
 }
 
-echo 1..15
+echo 1..16
 
 for name in one two three four five; do
 	source_tree $name
@@ -142,12 +142,18 @@ build two
 [ "$(find "$cache" -maxdepth 2 -name complete | wc -l)" = 5 ]
 result $? "those that were used today all stay"
 
-# One unpacked source that no kernel needs any more, and one that a kernel needs.
-mkdir "$cache/linux-old"
+# One unpacked source that no kernel needs any more, and one that a kernel needs which was
+# built where this cache has another path.
+mkdir "$cache/linux-old" "$cache/linux-elsewhere" "$cache/kernel-fast-elsewhere"
+touch "$cache/kernel-fast-elsewhere/complete"
+ln -s /elsewhere/agate/linux-elsewhere "$cache/kernel-fast-elsewhere/source"
 rm -rf "$one"
 build one
 [ ! -e "$cache/linux-old" ] && said 'PRUNE.*linux-old'
 result $? "a source that no kernel was built from goes"
+[ -d "$cache/linux-elsewhere" ]
+result $? "one that a kernel leads to by another path stays"
+rm -rf "$cache/linux-elsewhere" "$cache/kernel-fast-elsewhere"
 
 # Both versions as packages have them: the files of a version belong to its kernel alone.
 rm -rf "$cache"
