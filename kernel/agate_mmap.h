@@ -32,8 +32,8 @@ int agate_mmap_ioctl(struct drm_device *dev, void *data, struct drm_file *file);
  * @vma: the new mapping; lies in the BO, and starts at the BO's first page unless it is one of
  *	a dma-buf
  *
- * Return: 0; -EINVAL for a heap or a private (copy on write) mapping; -EPERM
- * for an executable one; -EACCES for a writable map of a CPU_READONLY BO; the error of
+ * Return: 0; -EINVAL for a BO that is not CPU_VISIBLE, or a private (copy on write) mapping;
+ * -EPERM for an executable one; -EACCES for a writable map of a CPU_READONLY BO; the error of
  * agate_backing_ops.mmap.
  */
 int agate_mmap_object(struct drm_gem_object *obj, struct vm_area_struct *vma);

@@ -11,6 +11,21 @@
 
 #define RW	(PROT_READ | PROT_WRITE)
 
+/* Where a neighbour has left room in front of it, a range that is made anew would move. */
+static void stays_beside_a_gap(int fd)
+{
+	struct bo before = make_bo(fd, 8 * PAGE, 0), bo = make_bo(fd, SIZE, 0);
+	uint64_t offset;
+
+	offset_of(&before);
+	offset = offset_of(&bo);
+	check_errno(guest_close_handle(fd, before.handle), 0, "GEM_CLOSE of the BO made before");
+	rule("the offset of a BO stays, whatever becomes of other BOs");
+	check_equal((int64_t)offset_of(&bo), (int64_t)offset,
+		    "the offset, asked once more when another BO has gone");
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+}
+
 void test_offset(void **state)
 {
 	int fd = maps_open();
@@ -27,6 +42,7 @@ void test_offset(void **state)
 	check_true(second >= offset + SIZE || offset >= second + SIZE, "two ranges that are apart",
 		   "ranges that overlap");
 	check_errno(guest_close_handle(fd, other.handle), 0, "GEM_CLOSE");
+	stays_beside_a_gap(fd);
 	done_with(&bo);
 }
 
@@ -35,6 +51,7 @@ void test_bad_calls(void **state)
 	int fd = maps_open(), stranger = guest_open();
 	struct bo bo = make_bo(fd, SIZE, 0);
 	struct bo heap = make_bo(fd, 2u << 20, AGATE_BO_HEAP | AGATE_BO_NOEXEC);
+	struct bo unasked = make_bo(fd, SIZE, 0);
 	uint64_t offset;
 
 	(void)state;
@@ -43,9 +60,10 @@ void test_bad_calls(void **state)
 	check_errno(ask_offset(fd, bo.handle, 0, &offset), ENOMEM, "MMAP_BO without memory");
 	inject_clear();
 	offset_of(&bo);
+	inject_count("drm_vma_offset_add");
 	rule("flags that nobody defined are refused");
 	for (int bit = 0; bit < 32; bit++)
-		check_errno(ask_offset(fd, bo.handle, 1u << bit, &offset), EINVAL,
+		check_errno(ask_offset(fd, unasked.handle, 1u << bit, &offset), EINVAL,
 			    "MMAP_BO with an unknown flag");
 	rule("a number that is no handle of this file gives ENOENT");
 	check_errno(ask_offset(fd, 0, 0, &offset), ENOENT, "MMAP_BO of handle 0");
@@ -54,6 +72,10 @@ void test_bad_calls(void **state)
 		    "MMAP_BO of another file's handle");
 	rule("a BO that no CPU may see has no offset");
 	check_errno(ask_offset(fd, heap.handle, 0, &offset), EINVAL, "MMAP_BO of a heap");
+	rule("a call that is refused makes no range on the device's file");
+	check_equal(inject_hits("drm_vma_offset_add"), 0, "ranges made by calls that were refused");
+	inject_clear();
+	check_errno(guest_close_handle(fd, unasked.handle), 0, "GEM_CLOSE");
 	check_errno(guest_close_handle(fd, heap.handle), 0, "GEM_CLOSE");
 	close(stranger);
 	done_with(&bo);

@@ -197,6 +197,34 @@ static uint32_t advise(const struct bo *bo, uint32_t madv)
 	return arg.retained;
 }
 
+/* Until the shrinker comes, DONTNEED changes nothing; it may come at any time. */
+static void not_needed(const struct bo *bo)
+{
+	char *cpu = map_bo(bo, PROT_READ);
+	int sig;
+
+	advise(bo, AGATE_MADV_DONTNEED);
+	sig = touch(cpu + PAGE, false);
+	if (!advise(bo, AGATE_MADV_WILLNEED))
+		could_not_look("the shrinker took the BO's pages");
+	rule("a BO that nobody needs, and that was not purged, is touched like any other");
+	check_signal(sig, 0, "in a BO with DONTNEED that has its pages");
+	munmap(cpu, SIZE);
+}
+
+/* Only the pages are gone: the BO has its offset, and there is nothing to refuse. */
+static void map_purged(const struct bo *bo)
+{
+	uint64_t offset;
+	void *cpu = NULL;
+
+	rule("a purged BO is mapped like any other, and only a touch fails");
+	check_errno(ask_offset(bo->fd, bo->handle, 0, &offset), 0, "MMAP_BO of a purged BO");
+	check_errno(try_map(bo->fd, offset, SIZE, RW, MAP_SHARED, &cpu), 0, "mmap() of a purged BO");
+	check_signal(touch(cpu, false), SIGBUS, "in a mapping made after the purge");
+	munmap(cpu, SIZE);
+}
+
 void test_purged(void **state)
 {
 	int fd = maps_open();
@@ -208,6 +236,7 @@ void test_purged(void **state)
 	cut(part, PAGE);
 	check_numbers(cpu, 0, PAGES, "before the purge");
 	check_numbers(part, 1, PAGES - 1, "before the purge, in a cut mapping");
+	not_needed(&bo);
 	for (int i = 0; i < 100 && advise(&bo, AGATE_MADV_DONTNEED); i++)
 		shrink();
 	if (advise(&bo, AGATE_MADV_DONTNEED))
@@ -217,6 +246,7 @@ void test_purged(void **state)
 		check_signal(touch(cpu + n * PAGE, false), SIGBUS, "in a whole mapping");
 	for (int n = 1; n < PAGES; n++)
 		check_signal(touch(part + n * PAGE, false), SIGBUS, "in a cut mapping");
+	map_purged(&bo);
 	munmap(cpu, SIZE);
 	munmap(part + PAGE, SIZE - PAGE);
 	done_with(&bo);
@@ -261,6 +291,8 @@ void test_gone(void **state)
 	check_errno(device_unbind(), 0, "unbinding the device");
 	check_numbers(cpu, 0, PAGES, "after the device has gone");
 	check_numbers(part, 1, PAGES - 1, "in a cut mapping of a contiguous BO, without a device");
+	rule("VMAs are counted without the device, too: those that come, and those that end");
+	cut(cpu + PAGE, PAGE);
 	munmap(cpu, SIZE);
 	munmap(part + PAGE, SIZE - PAGE);
 	close(fd);

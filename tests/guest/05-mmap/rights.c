@@ -15,10 +15,64 @@
 /* These tests need no page that comes by a fault. */
 #define READ_ONLY	(AGATE_BO_CONTIGUOUS | AGATE_BO_CPU_READONLY)
 
+/* The two-letter flags of the VMA at @cpu, as smaps shows them. */
+static void read_flags(const void *cpu, char *flags, size_t size)
+{
+	FILE *file = fopen("/proc/self/smaps", "re");
+	char line[512], begin[32];
+	bool here = false;
+
+	assert_non_null(file);
+	flags[0] = '\0';
+	snprintf(begin, sizeof(begin), "%llx-", (unsigned long long)(uintptr_t)cpu);
+	while (!flags[0] && fgets(line, sizeof(line), file)) {
+		here |= !strncmp(line, begin, strlen(begin));
+		if (here && !strncmp(line, "VmFlags:", 8))
+			snprintf(flags, size, "%.200s", line + 8);
+	}
+	fclose(file);
+}
+
+/* Whatever a mapping may do now, it never becomes executable, and no core dump has it. */
+static void check_never(void *cpu, const char *what)
+{
+	char flags[256], text[96];
+
+	rule("no mapping of a BO becomes executable later");
+	snprintf(text, sizeof(text), "mprotect() to PROT_EXEC, %s", what);
+	check_errno(mprotect(cpu, SIZE, PROT_READ | PROT_EXEC) ? errno : 0, EACCES, text);
+	rule("a core dump leaves every mapping of a BO out");
+	read_flags(cpu, flags, sizeof(flags));
+	snprintf(text, sizeof(text), "the VMA's flag VM_DONTDUMP (dd), %s", what);
+	check_true(strstr(flags, " dd"), text, flags);
+}
+
+/* The same BO comes to the driver by drm_gem_prime_mmap(), and the same is allowed. */
+static void by_dmabuf(const struct bo *bo, const struct bo *readonly)
+{
+	int dmabuf = dmabuf_export(bo), theirs = dmabuf_export(readonly);
+	void *cpu = NULL;
+
+	rule("a map of the BO's dma-buf is a mapping like any other: what is refused, is refused here");
+	check_errno(try_map(dmabuf, 0, SIZE, PROT_READ, MAP_PRIVATE, NULL), EINVAL,
+		    "mmap() MAP_PRIVATE of a dma-buf");
+	check_errno(try_map(dmabuf, 0, SIZE, PROT_READ | PROT_EXEC, MAP_SHARED, NULL), EPERM,
+		    "mmap() with PROT_EXEC of a dma-buf");
+	check_errno(try_map(theirs, 0, SIZE, RW, MAP_SHARED, NULL), EACCES,
+		    "mmap() to write, of the dma-buf of a CPU_READONLY BO");
+	check_errno(try_map(dmabuf, 0, SIZE, PROT_READ, MAP_SHARED, &cpu), 0,
+		    "mmap() of a dma-buf, shared, to read");
+	check_never(cpu, "in a map of a dma-buf");
+	munmap(cpu, SIZE);
+	close(dmabuf);
+	close(theirs);
+}
+
 void test_refused(void **state)
 {
 	int fd = maps_open();
 	struct bo bo = make_bo(fd, SIZE, AGATE_BO_CONTIGUOUS);
+	struct bo paged = make_bo(fd, SIZE, 0), readonly = make_bo(fd, SIZE, READ_ONLY);
 	uint64_t offset = offset_of(&bo);
 	void *cpu = map_bo(&bo, RW);
 
@@ -31,9 +85,12 @@ void test_refused(void **state)
 	rule("nobody runs CPU code from a BO");
 	check_errno(try_map(fd, offset, SIZE, PROT_READ | PROT_EXEC, MAP_SHARED, NULL), EPERM,
 		    "mmap() with PROT_EXEC");
-	check_errno(mprotect(cpu, SIZE, PROT_READ | PROT_EXEC) ? errno : 0, EACCES,
-		    "mprotect() to PROT_EXEC");
+	check_never(cpu, "in a writable mapping");
 	munmap(cpu, SIZE);
+	cpu = map_bo(&bo, PROT_READ);
+	check_never(cpu, "in a mapping that is only read");
+	munmap(cpu, SIZE);
+	by_dmabuf(&paged, &readonly);
 	close(fd);
 }
 
@@ -41,6 +98,7 @@ void test_refused(void **state)
 static void shared_of_reader(int fd)
 {
 	char path[32];
+	void *cpu = NULL;
 	uint64_t offset;
 	struct bo bo;
 	int reader;
@@ -48,11 +106,13 @@ static void shared_of_reader(int fd)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	reader = open(path, O_RDONLY | O_CLOEXEC);
 	assert_true(reader >= 0);
-	bo = make_bo(reader, SIZE, AGATE_BO_CONTIGUOUS);
+	bo = make_bo(reader, SIZE, 0);
 	offset = offset_of(&bo);
 	rule("a file that was opened to read only maps a BO shared, to read, and not private");
-	check_errno(try_map(reader, offset, SIZE, PROT_READ, MAP_SHARED, NULL), 0,
+	check_errno(try_map(reader, offset, SIZE, PROT_READ, MAP_SHARED, &cpu), 0,
 		    "mmap() MAP_SHARED of a file opened O_RDONLY");
+	check_never(cpu, "of a file opened O_RDONLY");
+	munmap(cpu, SIZE);
 	check_errno(try_map(reader, offset, SIZE, PROT_READ, MAP_PRIVATE, NULL), EINVAL,
 		    "mmap() MAP_PRIVATE of a file opened O_RDONLY");
 	close(reader);
@@ -124,24 +184,6 @@ void test_whole(void **state)
 	close(fd);
 }
 
-/* The two-letter flags of the VMA at @cpu, as smaps shows them. */
-static void read_flags(const void *cpu, char *flags, size_t size)
-{
-	FILE *file = fopen("/proc/self/smaps", "re");
-	char line[512], begin[32];
-	bool here = false;
-
-	assert_non_null(file);
-	flags[0] = '\0';
-	snprintf(begin, sizeof(begin), "%llx-", (unsigned long long)(uintptr_t)cpu);
-	while (!flags[0] && fgets(line, sizeof(line), file)) {
-		here |= !strncmp(line, begin, strlen(begin));
-		if (here && !strncmp(line, "VmFlags:", 8))
-			snprintf(flags, size, "%.200s", line + 8);
-	}
-	fclose(file);
-}
-
 void test_grow(void **state)
 {
 	int fd = maps_open();
@@ -180,8 +222,28 @@ static void foreign_rights(const struct bo *bo, void *cpu, int dmabuf)
 	rule("a core dump leaves a mapping of a FOREIGN BO out");
 	check_true(strstr(flags, " dd"), "the VMA's flag VM_DONTDUMP (dd)", flags);
 	rule("whether a FOREIGN mapping has VM_PFNMAP (pf) is the other driver's business");
-	check_true(!strstr(flags, " pf") == !strstr(their_flags, " pf"), their_flags, flags);
+	check_true(strstr(flags, " pf") || !strstr(their_flags, " pf"),
+		   "VM_PFNMAP (pf), which the other driver sets", flags);
+	check_true(!strstr(flags, " pf") || strstr(their_flags, " pf"),
+		   "no VM_PFNMAP (pf): the other driver sets none", flags);
 	munmap(theirs, SIZE);
+}
+
+/* The core has a reference for the VMA, and puts it itself when mmap() fails. */
+static void foreign_refuses(const struct bo *bo)
+{
+	const int errors[] = { ENOMEM, EACCES };
+	uint64_t offset = offset_of(bo);
+
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		rule("when the other driver refuses a mapping, mmap() gives its error");
+		inject_fail("dma_buf_mmap", 1, errors[i]);
+		check_errno(try_map(bo->fd, offset, SIZE, RW, MAP_SHARED, NULL), errors[i],
+			    "mmap() that the other driver refuses");
+		inject_clear();
+		rule("a mapping that the other driver refuses leaves the BO as it was");
+		check_more("bos", 1, "BOs, after mmap() that the other driver refused");
+	}
 }
 
 /* A BO whose memory is another driver's: the VMA becomes that driver's. */
@@ -205,6 +267,7 @@ void test_foreign(void **state)
 	check_equal(((volatile char *)memory)[PAGE], 0x55, "the byte that was written");
 	foreign_rights(&bo, cpu, dmabuf);
 	munmap(cpu, SIZE);
+	foreign_refuses(&bo);
 	close(dmabuf);
 	munmap(memory, SIZE);
 	done_with(&bo);
