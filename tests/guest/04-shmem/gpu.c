@@ -4,11 +4,11 @@
 
 #include <stdio.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #define TIMES	64u
-#define FULL_PAGES	1024u		/* 4 MiB */
-#define FULL_MOST	64u
+#define UNBIND_MS	5000
 
 static void count_tables(void)
 {
@@ -110,6 +110,8 @@ void test_gpu(void **state)
 	rule("the sg table has each page of the BO in its place");
 	check_equal(look(file, "sgt"), 1, "backing.sgt is set");
 	check_equal(look(file, "sgt_wrong"), 0, "pages that the table has elsewhere");
+	rule("backing.bounced leads to the table where agate_sgt_needs_sync(), and is NULL elsewhere");
+	check_equal(look(file, "bounced_wrong"), 0, "backing.bounced is not what it should be here");
 	rule("the GPU and the CPUs see the same page at the same place of the BO");
 	check_equal((int64_t)*word(bo.cpu, 3), 4000, "what the GPU has copied to page 3");
 	fill(&bo, 7000);
@@ -133,6 +135,7 @@ void test_gpu(void **state)
 	check_nothing_left();
 	mapping_first();
 	many_tables();
+	used_unneeded("populate 0 4096", NULL);
 }
 
 /* Every part of a BO; and what is no part. */
@@ -220,6 +223,7 @@ static void two_first_uses(const char *gate, bool maps)
 	}
 	held = device_held();
 	aside_start(&second.aside, run_first_use, &second);
+	aside_signal(&second.aside);
 	aside_grace(&second.aside);
 	let_go(gate);
 	aside_join(&first.aside);
@@ -230,6 +234,9 @@ static void two_first_uses(const char *gate, bool maps)
 	if (maps)
 		check_at_least(held, 1, "calls of drm_dev_enter() without their drm_dev_exit() then");
 	check_equal(left, 0, "calls of drm_dev_enter() without their drm_dev_exit() afterwards");
+	rule("no operation ends early because of a signal: it waits for backing.lock");
+	if (second.err == EINTR)
+		check_errno(second.err, 0, "a populate that got a signal while it waited for the lock");
 	rule("two threads that use a BO first get the one sg table that it has");
 	check_errno(second.err, 0, "the second populate");
 out:
@@ -413,6 +420,74 @@ static void detached_in_use(const char *command, const char *undo)
 	check_errno(device_bind(), 0, "binding the device");
 }
 
+/* Its page tables went with the device, so a CPU comes by the fault handler again. */
+void check_touched(void *cpu)
+{
+	uint64_t seen;
+
+	rule("a CPU that touches a page finds it there, also when the device has gone: fault needs no device");
+	check_true(can_read(word(cpu, 0), &seen), "a page", "SIGBUS");
+}
+
+static void run_vmap(void *arg)
+{
+	const int *file = arg;
+
+	tell(*file, "vmap");
+}
+
+static void run_unbind(void *arg)
+{
+	int *err = arg;
+
+	*err = device_unbind();
+}
+
+/* The device goes while somebody has the lock of a BO, here a vmap. */
+static void detached_locked(void)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	struct aside mapping, unbinding;
+	int fd = shmem_open(), mapped, file, err = 0;
+	bool held, locked = false;
+
+	make_bo(fd, 4);
+	mapped = look_at_newest();
+	file = look_at_newest();
+	rule("populate makes the whole BO present, whatever part it is asked for");
+	check_errno(tell(file, "populate 0 4096"), 0, "populate");
+	inject_count("agate_backing_detach_all");
+	/* The injection module itself calls vmap(). */
+	inject_within("agate_backing_vmap");
+	inject_hold_entry("vmap", 1, INJECT_BOUND_MS);
+	aside_start(&mapping, run_vmap, &mapped);
+	held = aside_is_held(&mapping, "vmap");
+	if (held) {
+		locked = tell(file, "free") == EBUSY;
+		aside_start(&unbinding, run_unbind, &err);
+		for (int i = 0; i < UNBIND_MS && !inject_hits("agate_backing_detach_all"); i++)
+			nanosleep(&pause, NULL);
+		aside_grace(&unbinding);
+		let_go("vmap");
+		aside_join(&unbinding);
+	}
+	aside_join(&mapping);
+	inject_clear();
+	check_errno(err, 0, "unbinding the device");
+	rule("no DMA mapping of a BO outlasts the device: detach waits for backing.lock");
+	if (locked)
+		check_equal(look(file, "sgt"), 0,
+			    "backing.sgt is set, after a detach of a BO whose lock another thread had");
+	close(mapped);
+	close(file);
+	close(fd);
+	if (held)
+		check_errno(device_bind(), 0, "binding the device");
+	fd = shmem_open();
+	close(fd);
+	check_nothing_left();
+}
+
 /* The device goes while the file is open, and a process has mapped the BO. */
 void test_unplugged(void **state)
 {
@@ -449,6 +524,8 @@ void test_unplugged(void **state)
 	check_dirty(alone, "after the device has gone");
 	rule("what the CPUs see of a BO outlasts the device: pages with other users stay where they are");
 	check_present(file, pages, "after the device has gone");
+	check_touched(bo.cpu);
+	rule("what the CPUs see of a BO outlasts the device: pages with other users stay where they are");
 	check_filled(bo.cpu, pages, 60, "after the device has gone");
 	rule("a device that is unplugged gets no DMA mapping any more: ENODEV");
 	count_tables();
@@ -476,104 +553,6 @@ void test_unplugged(void **state)
 	check_nothing_left();
 	detached_in_use("pin", "unpin");
 	detached_in_use("vmap", "vunmap");
+	detached_locked();
 	detached_late();
-}
-
-/* ---- Profile swiotlb: the CPUs and the GPU have different memory --------------- */
-
-static void turns(void)
-{
-	int fd = shmem_open(), file;
-	struct bo jobs, bo;
-
-	rule("a job finds all pages of its BOs, whoever has touched them");
-	jobs = guest_bo(fd, PAGE, 0);
-	bo = make_bo(fd, 3);
-	file = look_at_newest();
-	bo.cpu = map_more(&bo, 3);
-	for (unsigned int i = 0; i < 6; i++) {
-		*word(bo.cpu, 0) = 100 + i;
-		check_errno(gpu_copy(&jobs, &bo, 2 * PAGE, 0), 0, "a job");
-		rule("where the GPU has other memory than the CPUs, backing.bounced leads to the table");
-		check_equal(look(file, "bounced"), 1, "backing.bounced is the table");
-		rule("where all DMA bounces, each side sees what the other wrote");
-		check_equal((int64_t)*word(bo.cpu, 2), 100 + i, "what the GPU has copied");
-	}
-	fill(&bo, 900);
-	rule("undoing the mapping writes nothing to the pages: what a CPU wrote after the last job stays");
-	check_errno(device_unbind(), 0, "unbinding the device");
-	check_filled(bo.cpu, 3, 900, "after its DMA mapping was undone");
-	rule("backing.bounced is NULL again when the table goes");
-	check_equal(look(file, "bounced"), 0, "backing.bounced is set");
-	munmap(bo.cpu, bo.size);
-	munmap(jobs.cpu, jobs.size);
-	close(file);
-	close(fd);
-	check_errno(device_bind(), 0, "binding the device");
-}
-
-/* The memory for bouncing is finite. */
-static void bounced_full(void)
-{
-	struct bo bo[FULL_MOST];
-	int fd = shmem_open(), err = 0;
-	unsigned int n = 0;
-
-	while (n < FULL_MOST && !err) {
-		bo[n] = make_bo(fd, FULL_PAGES);
-		err = guest_submit(fd, bo[n].va, 0, &bo[n].handle, 1, 0);
-		n++;
-	}
-	rule("when memory is short, the memory for bouncing too, SUBMIT gives ENOMEM");
-	if (err)
-		check_errno(err, ENOMEM, "SUBMIT with more BOs than can bounce");
-	close(fd);
-	rule("BOs that could not be mapped leave nothing behind");
-	check_nothing_left();
-}
-
-/* Making the mapping: what is asked of the DMA layer, in which direction, and how often. */
-static void made_once(void)
-{
-	int fd = shmem_open(), file;
-	struct bo bo = make_bo(fd, 3);
-	long syncs;
-
-	file = look_at_newest();
-	told(file, "pin");
-	told(file, "watch");
-	rule("populate makes the sg table");
-	check_errno(tell(file, "populate 0 4096"), 0, "populate");
-	syncs = look(file, "dma_syncs");
-	if (look(file, "dma_maps")) {
-		rule("making the mapping copies nothing by itself: DMA_ATTR_SKIP_CPU_SYNC");
-		check_equal(look(file, "dma_copies"), 0, "mappings made without DMA_ATTR_SKIP_CPU_SYNC");
-		rule("a mapping that fails does not fill the log: DMA_ATTR_NO_WARN");
-		check_equal(look(file, "dma_warns"), 0, "mappings made without DMA_ATTR_NO_WARN");
-	}
-	rule("a mapping that needs syncs begins with one for the device: the GPU finds the BO's contents");
-	check_at_least(syncs, 1, "calls of dma_sync_sgtable_for_device() by the first populate");
-	check_equal(look(file, "dma_syncs_cpu"), 0, "syncs for the CPU by the first populate");
-	rule("the GPU reads and writes: the mapping and its sync are DMA_BIDIRECTIONAL");
-	check_equal(look(file, "dma_ways"), 0, "calls with another direction");
-	rule("only the populate that makes the mapping syncs it: a job may be at work when others come");
-	check_errno(tell(file, "populate 4096 4096"), 0, "populate");
-	check_equal(look(file, "dma_syncs"), syncs, "syncs for the device after a second populate");
-	check_equal(look(file, "bounced"), 1, "backing.bounced is the table");
-	told(file, "unpin");
-	purge(&bo, file);
-	rule("backing.bounced is NULL again when the table goes, also by a purge");
-	check_equal(look(file, "bounced"), 0, "backing.bounced of a purged BO is set");
-	close(file);
-	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
-	close(fd);
-	check_nothing_left();
-}
-
-void test_bounced(void **state)
-{
-	(void)state;
-	turns();
-	made_once();
-	bounced_full();
 }

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #define INSERTS		"vmf_insert_pfn"
+#define READS		"shmem_read_mapping_page_gfp"
+#define LIVES		64u
 #define EMPTIES		"shmem_truncate_range"
 
 static void check_purged(const struct bo *bo, int file, struct bo *jobs)
@@ -54,7 +56,10 @@ static void purge_one(bool mapped, bool used)
 	}
 	uses = look(file, "uses");
 	purge(&bo, file);
-	rule("the VMAs of a purged BO still count: each close will take one use away");
+	if (uses > (mapped ? 1 : 0) && look(file, "uses") > (mapped ? 1 : 0))
+		rule("a purge ends the table's use of the pages, together with the table");
+	else
+		rule("the VMAs of a purged BO still count: each close will take one use away");
 	/* A program that counts elsewhere leaves pages_use alone. */
 	if (uses)
 		check_equal(look(file, "uses"), mapped, "pages_use of a purged BO");
@@ -104,6 +109,31 @@ static void purge_without_memory(void)
 	check_nothing_left();
 }
 
+/* BO after BO is purged while a process maps it: the array goes at the latest with the BO. */
+static void many_purged(void)
+{
+	int fd = shmem_open(), account = account_open();
+	unsigned int kept;
+
+	for (unsigned int i = 0; i < LIVES; i++) {
+		struct bo bo = make_bo(fd, 3);
+		int file = look_at_newest();
+		uint64_t seen;
+
+		bo.cpu = map_more(&bo, 3);
+		check_true(can_read(word(bo.cpu, 1), &seen), "a page", "SIGBUS");
+		purge(&bo, file);
+		close(file);
+		guest_destroy(&bo);
+	}
+	rule("a purged BO that dies gives all back, the array of its pages, too");
+	kept = account_kept(account);
+	if (kept >= LIVES)
+		broken("no memory that stays", "%u pieces are left of %u purged BOs", kept, LIVES);
+	close(account);
+	close(fd);
+}
+
 void test_purge(void **state)
 {
 	(void)state;
@@ -111,6 +141,7 @@ void test_purge(void **state)
 	purge_one(false, true);
 	purge_one(true, true);
 	purge_without_memory();
+	many_purged();
 }
 
 struct touch {
@@ -217,10 +248,10 @@ static void late_for_purge(void)
 }
 
 /*
- * A fault has taken its page and is about to insert it; now the shrinker comes.  Either it
- * leaves the BO alone, or the process gets no page of it.
+ * A fault takes its page, or has it and is about to insert it; now the shrinker comes.  Either it
+ * leaves the BO alone, or the process gets no page of it, and the BO has none.
  */
-void test_fault_purge(void **state)
+static void purge_in_fault(const char *gate)
 {
 	struct shrinking shrinking = { .begin = false };
 	struct touch touch;
@@ -229,19 +260,22 @@ void test_fault_purge(void **state)
 	uint64_t seen;
 	bool held;
 
-	(void)state;
 	touch.at = word(bo.cpu, 5);
-	inject_hold_entry(INSERTS, 1, INJECT_BOUND_MS);
+	inject_hold_entry(gate, 1, INJECT_BOUND_MS);
 	aside_start(&shrinking.aside, run_shrink, &shrinking);
 	aside_start(&touch.aside, run_touch, &touch);
-	held = aside_is_held(&touch.aside, INSERTS);
+	held = aside_is_held(&touch.aside, gate);
 	atomic_store(&shrinking.begin, true);
 	aside_grace(&shrinking.aside);
 	if (held)
-		let_go(INSERTS);
+		let_go(gate);
 	aside_join(&touch.aside);
 	aside_join(&shrinking.aside);
 	inject_clear();
+	if (guest_debugfs_says("bos", "madv=purged")) {
+		rule("no purge comes between looking at bo->madv and inserting a page: a purged BO gets none");
+		check_present(file, 0, "after a purge that came while a touch took its page");
+	}
 	rule("no purge comes between taking a page and inserting it: a purged BO shows no page");
 	if (look(file, "cached") == 0 && can_read(touch.at, &seen))
 		broken("SIGBUS, or a BO that is not purged", "a page of a BO that was purged");
@@ -252,5 +286,12 @@ void test_fault_purge(void **state)
 	guest_destroy(&bo);
 	close(fd);
 	check_nothing_left();
+}
+
+void test_fault_purge(void **state)
+{
+	(void)state;
+	purge_in_fault(INSERTS);
+	purge_in_fault(READS);
 	late_for_purge();
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,6 +17,8 @@
 #define LOOK		"/sys/kernel/debug/agate_shmem"
 #define TOPIC_FILE	"/sys/kernel/debug/agate_topic"
 #define GRACE_MS	40
+#define SLEEP_MS	1000
+#define SLEEPS		5
 #define SHRINKS		100
 
 int shmem_open(void)
@@ -105,6 +108,19 @@ bool can_read(const volatile uint64_t *at, uint64_t *value)
 	return ok;
 }
 
+bool can_copy(const volatile uint64_t *at)
+{
+	int ends[2];
+	ssize_t n;
+
+	if (pipe(ends))
+		fail_msg("pipe");
+	n = write(ends[1], (const void *)at, sizeof(*at));
+	close(ends[0]);
+	close(ends[1]);
+	return n == sizeof(*at);
+}
+
 /* ---- The kernel's view ---------------------------------------------------- */
 
 int look_at_newest(void)
@@ -168,6 +184,9 @@ void check_present(int file, unsigned int pages, const char *when)
 {
 	char what[128];
 
+	/* Only then is the count itself the mistake, and not what the call took. */
+	if (look(file, "resident") > look(file, "held") && look(file, "held") == pages)
+		rule("a page that is present is counted once, however often it is asked for");
 	snprintf(what, sizeof(what), "pages that are counted as present, %s", when);
 	check_equal(look(file, "resident"), pages, what);
 	snprintf(what, sizeof(what), "pages of the file that somebody holds, %s", when);
@@ -267,6 +286,34 @@ void purge(const struct bo *bo, int file)
 		   look(file, "resident") ? "a BO that was not" : "a BO without pages");
 }
 
+void check_not_purged(void)
+{
+	if (guest_debugfs_says("bos", "madv=purged"))
+		could_not_look("the system was short of memory, and has purged the BO");
+}
+
+void used_unneeded(const char *command, const char *undo)
+{
+	int fd = shmem_open(), file, err;
+	struct bo bo = make_bo(fd, 5);
+	char what[64];
+
+	file = look_at_newest();
+	advise_dontneed(&bo);
+	err = tell(file, "%s", command);
+	if (err)
+		check_not_purged();
+	rule("a BO that is DONTNEED is used like any other until it is purged: bo->madv is 1, and not below 0");
+	snprintf(what, sizeof(what), "%s of a BO that is DONTNEED", command);
+	check_errno(err, 0, what);
+	if (undo)
+		told(file, undo);
+	close(file);
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	close(fd);
+	check_nothing_left();
+}
+
 int gpu_copy(struct bo *jobs, const struct bo *bo, uint64_t dst, uint64_t src)
 {
 	const struct agate_compute_payload copy = {
@@ -288,6 +335,7 @@ static void *run_aside(void *arg)
 {
 	struct aside *aside = arg;
 
+	atomic_store(&aside->tid, (int)syscall(SYS_gettid));
 	aside->run(aside->arg);
 	atomic_store(&aside->done, true);
 	return NULL;
@@ -297,6 +345,7 @@ void aside_start(struct aside *aside, void (*run)(void *arg), void *arg)
 {
 	aside->run = run;
 	aside->arg = arg;
+	atomic_init(&aside->tid, 0);
 	atomic_init(&aside->done, false);
 	if (pthread_create(&aside->thread, NULL, run_aside, aside))
 		fail_msg("pthread_create");
@@ -308,6 +357,45 @@ void aside_grace(struct aside *aside)
 
 	for (int i = 0; i < GRACE_MS && !atomic_load(&aside->done); i++)
 		nanosleep(&pause, NULL);
+}
+
+static bool sleeps(int tid)
+{
+	char path[64], text[256];
+	const char *state;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	state = strrchr(text, ')');
+	return state && (state[2] == 'S' || state[2] == 'D');
+}
+
+static void on_signal(int number)
+{
+	(void)number;
+}
+
+void aside_signal(struct aside *aside)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	/* Without SA_RESTART: a call that ends early does not begin again by itself. */
+	const struct sigaction action = { .sa_handler = on_signal };
+	unsigned int asleep = 0;
+
+	sigaction(SIGUSR1, &action, NULL);
+	/* It may sleep for a moment on its way; where the lock is, it stays asleep. */
+	for (int i = 0; i < SLEEP_MS && asleep < SLEEPS && !atomic_load(&aside->done); i++) {
+		asleep = sleeps(atomic_load(&aside->tid)) ? asleep + 1 : 0;
+		nanosleep(&pause, NULL);
+	}
+	pthread_kill(aside->thread, SIGUSR1);
 }
 
 bool aside_is_held(struct aside *aside, const char *symbol)

@@ -26,8 +26,10 @@ volatile uint64_t *word(void *cpu, unsigned int page);
 void fill(const struct bo *bo, uint64_t salt);
 void check_filled(void *cpu, unsigned int pages, uint64_t salt, const char *when);
 
-/* Read a word: false when that gave SIGBUS. */
+/* Read a word: false when that gave SIGBUS.  One thread at a time. */
 bool can_read(const volatile uint64_t *at, uint64_t *value);
+/* The kernel reads it for the process, and so gets no signal: several threads may do this. */
+bool can_copy(const volatile uint64_t *at);
 
 /* The newest BO, as the kernel sees it: close() ends the test's own uses of it, too. */
 int look_at_newest(void);
@@ -56,6 +58,10 @@ void drop_page_caches(void);
 /* The BO is not needed any more; then the shrinker has to purge it. */
 void advise_dontneed(const struct bo *bo);
 void purge(const struct bo *bo, int file);
+/* The system may take such a BO when it is short of memory; then there is nothing to see. */
+void check_not_purged(void);
+/* A BO that is DONTNEED, and not purged: the command works as for any other. */
+void used_unneeded(const char *command, const char *undo);
 
 /* A job with the BO: the GPU copies a word in it. */
 int gpu_copy(struct bo *jobs, const struct bo *bo, uint64_t dst, uint64_t src);
@@ -65,12 +71,15 @@ struct aside {
 	pthread_t thread;
 	void (*run)(void *arg);
 	void *arg;
+	atomic_int tid;
 	atomic_bool done;
 };
 
 void aside_start(struct aside *aside, void (*run)(void *arg), void *arg);
 /* Give it a while to end; a right program may make it wait instead. */
 void aside_grace(struct aside *aside);
+/* Once it sleeps in the kernel, or for a lock, send it a signal, which has a handler. */
+void aside_signal(struct aside *aside);
 /* Is it held at the gate of @symbol?  False when it ends without coming there. */
 bool aside_is_held(struct aside *aside, const char *symbol);
 void aside_join(struct aside *aside);
@@ -79,6 +88,8 @@ void let_go(const char *symbol);
 
 /* A number below @limit that depends on a parameter. */
 uint32_t draw(uint64_t *seed, uint32_t limit);
+/* A touch of each page of this mapping succeeds, in a child. */
+void check_touched(void *cpu);
 
 /* touch.c */
 void test_lazy(void **state);

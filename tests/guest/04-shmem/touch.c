@@ -4,8 +4,10 @@
 
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#define READS		"shmem_read_mapping_page_gfp"
 #define LIVES		64u
 #define BIG_PAGES	2048u		/* an array of four pages */
 #define TABLE_SIZE	0x200000ul	/* bytes that one page table of a CPU maps */
@@ -45,6 +47,86 @@ void test_lazy(void **state)
 	check_nothing_left();
 }
 
+/* A touch that has to wait until another thread was held. */
+struct racer {
+	struct aside aside;
+	const volatile uint64_t *at;
+	atomic_bool begin;
+	bool ok;
+};
+
+static void run_racer(void *arg)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	struct racer *racer = arg;
+
+	while (!atomic_load(&racer->begin))
+		nanosleep(&pause, NULL);
+	racer->ok = can_copy(racer->at);
+}
+
+/*
+ * Two CPUs touch a page at the same time.  A program that reads it without the lock, and stores
+ * it without asking again, loses the reference that the other one has stored.
+ */
+static void two_touches(void)
+{
+	struct racer first = { .begin = true }, second = { .begin = false };
+	int fd = shmem_open(), file;
+	struct bo bo = make_bo(fd, 4);
+	bool held;
+
+	file = look_at_newest();
+	bo.cpu = map_more(&bo, 4);
+	first.at = word(bo.cpu, 2);
+	second.at = first.at;
+	inject_hold_entry(READS, 1, INJECT_BOUND_MS);
+	/* The second one first: while a fault is held nobody makes another thread. */
+	aside_start(&second.aside, run_racer, &second);
+	aside_start(&first.aside, run_racer, &first);
+	held = aside_is_held(&first.aside, READS);
+	atomic_store(&second.begin, true);
+	aside_grace(&second.aside);
+	if (held)
+		let_go(READS);
+	aside_join(&first.aside);
+	aside_join(&second.aside);
+	inject_clear();
+	rule("a CPU that touches a page of a mapped BO finds it there");
+	check_true(first.ok && second.ok, "a page for two threads that touch it at the same time",
+		   "SIGBUS");
+	rule("two threads touch one page at the same time, and it is taken once: under backing.lock");
+	/* The count first: check_present() would speak of the count alone. */
+	check_equal(look(file, "resident"), 1,
+		    "pages that are counted as present, after two touches of one page at the same time");
+	check_present(file, 1, "after two touches of one page at the same time");
+	munmap(bo.cpu, bo.size);
+	check_present(file, 0, "after the last munmap()");
+	close(file);
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	close(fd);
+	check_nothing_left();
+}
+
+static void touch_unneeded(void)
+{
+	int fd = shmem_open();
+	struct bo bo = make_bo(fd, 4);
+	uint64_t seen;
+	bool ok;
+
+	bo.cpu = map_more(&bo, 4);
+	advise_dontneed(&bo);
+	ok = can_read(word(bo.cpu, 2), &seen);
+	if (!ok)
+		check_not_purged();
+	rule("a BO that is DONTNEED is used like any other until it is purged: bo->madv is 1, and not below 0");
+	check_true(ok, "a page for a touch of a BO that is DONTNEED", "SIGBUS");
+	guest_destroy(&bo);
+	close(fd);
+	check_nothing_left();
+}
+
 /* Touches all pages, in an order that STRIDE decides; the number of pages is a prime. */
 void test_touch(void **state)
 {
@@ -64,6 +146,7 @@ void test_touch(void **state)
 		rule("a page begins with zeros");
 		check_equal((int64_t)seen, 0, "the first word of a page");
 		*word(bo.cpu, page) = 1000 + page;
+		rule("a CPU's touch takes the page that it touches, and no other");
 		check_present(file, i + 1, "after as many touches");
 	}
 	rule("each page of a VMA shows the page of the BO with that index");
@@ -82,6 +165,8 @@ void test_touch(void **state)
 	guest_destroy(&bo);
 	close(fd);
 	check_nothing_left();
+	touch_unneeded();
+	two_touches();
 }
 
 /* Pages that are present may be mapped together with the one that was touched. */

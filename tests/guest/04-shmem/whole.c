@@ -43,6 +43,9 @@ void test_pin(void **state)
 	told(file, "pin");
 	told(file, "unpin");
 	check_present(file, pages, "pinned twice, unpinned once");
+	rule("the file's mapping is unevictable until the last user has gone");
+	check_equal(look(file, "unevictable"), 1, "unevictable, pinned twice, unpinned once");
+	rule("pin makes the whole BO present, and keeps it");
 	told(file, "unpin");
 	rule("with the last use all pages go back to the file");
 	check_present(file, 0, "after the last unpin");
@@ -63,6 +66,7 @@ void test_pin(void **state)
 	close(fd);
 	put_aside();
 	check_nothing_left();
+	used_unneeded("pin", "unpin");
 }
 
 /* Users come and go in any order. */
@@ -134,6 +138,7 @@ struct counted {
 	int file;
 	void *vma;
 	int err;
+	bool ok;
 };
 
 static void run_pin(void *arg)
@@ -155,6 +160,54 @@ static void run_munmap(void *arg)
 	struct counted *counted = arg;
 
 	munmap(counted->vma, 2 * PAGE);
+}
+
+static void run_copy(void *arg)
+{
+	struct counted *counted = arg;
+
+	counted->ok = can_copy(word(counted->vma, 1));
+}
+
+/* A pin has the lock, and a VMA's user gets a signal while it waits for that. */
+static void signalled(bool goes)
+{
+	struct counted pin = { 0 }, vma = { .ok = true };
+	int fd = shmem_open(), file;
+	struct bo bo = make_bo(fd, 6);
+
+	vma.bo = &bo;
+	pin.file = look_at_newest();
+	file = look_at_newest();
+	run_mmap(&vma);
+	inject_hold_entry("shmem_read_mapping_page_gfp", 3, INJECT_BOUND_MS);
+	aside_start(&pin.aside, run_pin, &pin);
+	if (aside_is_held(&pin.aside, "shmem_read_mapping_page_gfp")) {
+		aside_start(&vma.aside, goes ? run_munmap : run_copy, &vma);
+		aside_signal(&vma.aside);
+		aside_grace(&vma.aside);
+		let_go("shmem_read_mapping_page_gfp");
+		aside_join(&vma.aside);
+	} else if (goes) {
+		run_munmap(&vma);
+	}
+	aside_join(&pin.aside);
+	inject_clear();
+	rule("pin makes the whole BO present, and keeps it");
+	check_errno(pin.err, 0, "pin");
+	told(pin.file, "unpin");
+	rule("no operation ends early because of a signal: it waits for backing.lock");
+	check_true(vma.ok, "a page for a touch that got a signal while it waited for the lock",
+		   "SIGBUS");
+	if (!goes)
+		run_munmap(&vma);
+	check_present(file, 0, goes ? "after an unpin, and a munmap() that got a signal while it waited" :
+				      "after the last use");
+	close(pin.file);
+	close(file);
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	close(fd);
+	check_nothing_left();
 }
 
 /* A pin takes pages, and has the lock; a VMA comes or goes just then. */
@@ -234,6 +287,8 @@ void test_uses(void **state)
 	check_nothing_left();
 	counted_locked(true);
 	counted_locked(false);
+	signalled(false);
+	signalled(true);
 }
 
 void test_sg_table(void **state)
@@ -271,6 +326,7 @@ void test_vmap(void **state)
 	unsigned int pages = (unsigned int)param("PAGES");
 	int fd = shmem_open(), file;
 	struct bo bo = make_bo(fd, pages);
+	long uses;
 
 	(void)state;
 	file = look_at_newest();
@@ -288,9 +344,13 @@ void test_vmap(void **state)
 		check_equal((int64_t)*word(bo.cpu, i), 800 + i, "a word that the kernel wrote");
 	}
 	rule("one mapping serves all users of it, and stays until the last one has gone");
+	uses = look(file, "uses");
 	told(file, "vmap");
 	told(file, "vmap");
 	check_maps(file);
+	rule("the kernel's mapping counts once in pages_use, however many have asked for it");
+	check_equal(look(file, "uses"), uses, "pages_use after two more vmaps");
+	rule("one mapping serves all users of it, and stays until the last one has gone");
 	told(file, "vunmap");
 	told(file, "vunmap");
 	munmap(bo.cpu, bo.size);
@@ -317,6 +377,7 @@ void test_vmap(void **state)
 	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
 	close(fd);
 	check_nothing_left();
+	used_unneeded("vmap", "vunmap");
 }
 
 /* ---- Failures ----------------------------------------------------------------- */
@@ -335,6 +396,8 @@ static void half_of(const char *command, const char *undo, unsigned int nth, boo
 	if (mapped) {
 		bo.cpu = map_more(&bo, pages);
 		*word(bo.cpu, 0) = 55;
+		rule("a CPU's touch takes the page that it touches, and no other");
+		check_present(file, 1, "after one touch");
 	}
 	inject_fail("shmem_read_mapping_page_gfp", nth, mapped ? ENOSPC : ENOMEM);
 	rule("a user of the whole BO for whom a page is missing gets ENOMEM");

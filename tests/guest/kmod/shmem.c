@@ -10,6 +10,7 @@
  */
 #include <linux/debugfs.h>
 #include <linux/delay.h>
+#include <linux/dma-mapping.h>
 #include <linux/dma-resv.h>
 #include <linux/fs.h>
 #include <linux/iosys-map.h>
@@ -188,6 +189,21 @@ static bool lock_soon(struct agate_bo *bo)
 	return false;
 }
 
+/* Is backing.bounced not the table, where syncs are needed, or set where they are not? */
+static bool bounced_wrong(struct agate_bo *bo)
+{
+	struct sg_table *sgt = bo->backing.sgt;
+	struct scatterlist *sg;
+	unsigned int entry;
+
+	if (!sgt)
+		return bo->backing.bounced;
+	for_each_sgtable_dma_sg(sgt, sg, entry)
+		if (dma_need_sync(bo->base.dev->dev, sg_dma_address(sg)))
+			return bo->backing.bounced != sgt;
+	return bo->backing.bounced;
+}
+
 static void show_table(struct seq_file *seq, struct agate_bo *bo)
 {
 	long wrong;
@@ -199,7 +215,8 @@ static void show_table(struct seq_file *seq, struct agate_bo *bo)
 		return;
 	wrong = bo->backing.sgt ? wrong_in_table(bo, bo->backing.sgt, ULONG_MAX) : 0;
 	bounced = bo->backing.bounced ? 1 + (bo->backing.bounced != bo->backing.sgt) : 0;
-	seq_printf(seq, "sgt %d\nbounced %d\nsgt_wrong %ld\n", !!bo->backing.sgt, bounced, wrong);
+	seq_printf(seq, "sgt %d\nbounced %d\nbounced_wrong %d\nsgt_wrong %ld\n",
+		   !!bo->backing.sgt, bounced, bounced_wrong(bo), wrong);
 	mutex_unlock(&bo->backing.lock);
 }
 
