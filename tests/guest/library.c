@@ -2,6 +2,7 @@
 /* Helpers of the labs in libagate; see library.h. */
 #include "library.h"
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -12,13 +13,25 @@
 #include <ucontext.h>
 
 #define PATIENCE_MS	150
+#define JOIN_MS		4000	/* a thread that is on its way is done long before that */
 #define JOB_DATA	64u	/* bytes from the end of a page, which the jobs leave free */
+
+static char assertion[256];
+
+/* An assertion of the library's comes here, too: its text is what a student has to read. */
+void __assert_fail(const char *text, const char *file, unsigned int line, const char *function)
+{
+	snprintf(assertion, sizeof(assertion), "SIGABRT: the assertion \"%s\" failed in %s(), %s:%u",
+		 text, function, file, line);
+	fprintf(stderr, "%s\n", assertion);
+	abort();
+}
 
 static void signal_came(int number, siginfo_t *info, void *context)
 {
 	const ucontext_t *uc = context;
 	void *at = (void *)uc->uc_mcontext.gregs[REG_RIP];
-	char where[128] = "", seen[256];
+	char where[128] = "", seen[512];
 	Dl_info found;
 
 	(void)info;
@@ -26,7 +39,7 @@ static void signal_came(int number, siginfo_t *info, void *context)
 		snprintf(where, sizeof(where), ", in libagate.so, at or behind %s()",
 			 found.dli_sname ? found.dli_sname : "its beginning");
 	}
-	snprintf(seen, sizeof(seen), "%s%s", number == SIGABRT ?
+	snprintf(seen, sizeof(seen), "%s%s", number == SIGABRT ? assertion[0] ? assertion :
 		 "SIGABRT: an assertion failed, or memory was freed that is not allocated" :
 		 strsignal(number), where);
 	/* The heap's own lock may be taken: leave without cmocka. */
@@ -153,6 +166,7 @@ static struct {
 	void (*run)(void);
 	pthread_t first, thread;
 	sem_t done;
+	unsigned int patience_ms;
 	bool started, in_time;
 } race;
 
@@ -190,7 +204,21 @@ static void interfere(unsigned long request, enum call_when when, void *arg)
 	race.started = true;
 	if (pthread_create(&race.thread, NULL, run_other, NULL))
 		abort();
-	race.in_time = lib_wait(&race.done, PATIENCE_MS);
+	race.in_time = lib_wait(&race.done, race.patience_ms);
+}
+
+void lib_join(pthread_t thread)
+{
+	struct timespec limit;
+
+	clock_gettime(CLOCK_REALTIME, &limit);
+	limit.tv_sec += JOIN_MS / 1000;
+	if (!pthread_timedjoin_np(thread, NULL, &limit))
+		return;
+	rule("a call in another thread comes to its end");
+	broken("the end of the call, and of its thread",
+	       "the call still waits after %d s: for a lock, or for a thread that wakes it",
+	       JOIN_MS / 1000);
 }
 
 void race_begin(unsigned long request, enum call_when when, void (*run)(void))
@@ -198,10 +226,16 @@ void race_begin(unsigned long request, enum call_when when, void (*run)(void))
 	race.request = request;
 	race.when = when;
 	race.run = run;
+	race.patience_ms = PATIENCE_MS;
 	race.first = pthread_self();
 	race.started = race.in_time = false;
 	sem_init(&race.done, 0, 0);
 	calls_hook(interfere);
+}
+
+void race_patience(unsigned int ms)
+{
+	race.patience_ms = ms;
 }
 
 bool race_end(void)
@@ -209,7 +243,7 @@ bool race_end(void)
 	calls_hook(NULL);
 	/* The first thread did not make that call: the other one runs now. */
 	if (race.started)
-		pthread_join(race.thread, NULL);
+		lib_join(race.thread);
 	else
 		race.run();
 	sem_destroy(&race.done);

@@ -5,6 +5,7 @@
 #ifndef AGATE_TESTS_LIBRARY_H
 #define AGATE_TESTS_LIBRARY_H
 
+#include <pthread.h>
 #include <semaphore.h>
 #include <unistd.h>
 
@@ -56,6 +57,11 @@ bool lib_wait(sem_t *sem, unsigned int ms);
  */
 void race_begin(unsigned long request, enum call_when when, void (*run)(void));
 bool race_end(void);
+/* After race_begin(): how long to wait there.  More where no right library makes it wait. */
+void race_patience(unsigned int ms);
+
+/* Wait for the end of a thread; one that never ends breaks a rule. */
+void lib_join(pthread_t thread);
 
 /* Eight threads at once. */
 void crowd(void (*run)(unsigned int thread, void *arg), void *arg);

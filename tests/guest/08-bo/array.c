@@ -58,6 +58,37 @@ static void check_same(const struct element *e, const struct element *first, uin
 		       (const void *)e, (const void *)first);
 }
 
+/* The digits of an index are not cut off: no two indices share an element. */
+static void check_own(struct element *const *e, size_t i, size_t first, size_t step)
+{
+	for (size_t k = first; k != i; k = (k + step) % INDICES) {
+		if (e[k] != e[i])
+			continue;
+		rule("each index has an element of its own");
+		broken("two elements for two indices",
+		       "the elements %#llx and %#llx are at one address",
+		       (unsigned long long)indices[k], (unsigned long long)indices[i]);
+	}
+}
+
+/* Far more than two nodes for each of 64 levels. */
+#define ENDLESS		1000u
+
+static uint64_t looked_up;
+static unsigned int asked_for_memory;
+
+static void count_memory(unsigned long request, enum call_when when, void *arg)
+{
+	(void)when;
+	(void)arg;
+	if (request != CALL_ALLOC || ++asked_for_memory <= ENDLESS)
+		return;
+	rule("a lookup makes one node or two for each level of the tree, and no more");
+	broken("an end of the lookup", "the lookup of index %#llx asks for memory more than %u times: "
+	       "from which level on does the tree cover this index?",
+	       (unsigned long long)looked_up, ENDLESS);
+}
+
 /* Touch all indices, in an order of the caller's. */
 static void fill_and_check(unsigned int log2, size_t first, size_t step)
 {
@@ -67,7 +98,14 @@ static void fill_and_check(unsigned int log2, size_t first, size_t step)
 	agate_sparse_array_init(&arr, sizeof(struct element), log2);
 	for (n = 0, i = first; n < INDICES; n++, i = (i + step) % INDICES) {
 		rule("an element reads as zero bytes until somebody writes to it");
+		looked_up = indices[i];
+		asked_for_memory = 0;
+		calls_hook(count_memory);
+		calls_watch_memory(true);
 		e[i] = get(indices[i]);
+		calls_watch_memory(false);
+		calls_hook(NULL);
+		check_own(e, i, first, step);
 		check_zero(e[i], indices[i]);
 		for (size_t w = 0; w < WORDS; w++)
 			e[i]->words[w] = indices[i] + w + 1;
@@ -88,6 +126,14 @@ static void neighbours(size_t size, unsigned int log2)
 	unsigned char *e;
 
 	agate_sparse_array_init(&arr, size, log2);
+	rule("a node begins at a multiple of AGATE_SPARSE_NODE_ALIGN, and so does its first element");
+	for (uint64_t i = 0; i < 700; i += 1ull << log2) {
+		if ((uintptr_t)get(i) % AGATE_SPARSE_NODE_ALIGN)
+			broken("an address that is 0 modulo 64",
+			       "the node of element %llu of %zu bytes: %zu modulo 64",
+			       (unsigned long long)i, size,
+			       (size_t)((uintptr_t)get(i) % AGATE_SPARSE_NODE_ALIGN));
+	}
 	rule("each index has an element of its own");
 	for (uint64_t i = 0; i < 700; i++) {
 		e = (unsigned char *)get(i);
@@ -177,11 +223,22 @@ void test_array_memory(void **state)
 	}
 	if (calls_bytes() > MODEST)
 		broken("at most 16 KiB for four elements, in nodes of 4", "%zu bytes", calls_bytes());
+	rule("a lookup of an element whose node exists asks for no memory");
+	calls_begin(-1);
+	for (size_t i = 0; i < 4; i++)
+		check_same(get(known[i]), e[i], known[i]);
+	check_equal(calls_made(CALL_ALLOC), 0, "allocations");
 	without_memory(UINT64_MAX, e, known, 4);
 	without_memory(77777, e, known, 4);
 	agate_sparse_array_fini(&arr);
-	calls_watch_memory(false);
 	rule("agate_sparse_array_fini() frees all that the array has taken");
+	check_equal(calls_blocks(), 0, "blocks of memory that are left");
+	rule("agate_sparse_array_fini() frees all, also of nodes with 2^16 entries");
+	agate_sparse_array_init(&arr, 1, 16);
+	get(0);
+	get(UINT64_MAX);
+	agate_sparse_array_fini(&arr);
+	calls_watch_memory(false);
 	check_equal(calls_blocks(), 0, "blocks of memory that are left");
 	rule("an array that was ended can be used anew");
 	agate_sparse_array_init(&arr, sizeof(struct element), 2);
@@ -239,6 +296,52 @@ static void meet(uint64_t index, uint64_t other, bool nodes_before)
 	check_equal(calls_blocks(), 0, "blocks of memory that are left");
 }
 
+/* A mistake that one thread makes is no race: say so before two threads meet. */
+static void alone(void)
+{
+	struct element *first;
+
+	calls_begin(-1);
+	calls_watch_memory(true);
+	agate_sparse_array_init(&arr, sizeof(struct element), 2);
+	rule("the array works with one thread, which the test called array looks at");
+	first = get(3);
+	get(70);
+	get(1ull << 50);
+	check_same(get(3), first, 3);
+	agate_sparse_array_fini(&arr);
+	calls_watch_memory(false);
+	rule("one thread's array is freed, which the test called array-memory looks at");
+	check_equal(calls_blocks(), 0, "blocks of memory that are left with one thread");
+}
+
+static void look_up_first(void)
+{
+	other_found = agate_sparse_array_get(&arr, 0);
+}
+
+/* One thread waits for memory, and another one looks for what is there. */
+static void look_beside_allocation(uint64_t index)
+{
+	bool in_time;
+
+	calls_begin(-1);
+	agate_sparse_array_init(&arr, sizeof(struct element), 2);
+	get(0);
+	calls_watch_memory(true);
+	race_begin(CALL_ALLOC, CALL_BEFORE, look_up_first);
+	race_patience(2000);
+	get(index);
+	calls_watch_memory(false);
+	in_time = race_end();
+	rule("a lookup of an element whose node exists does not wait for an allocation");
+	check_same(other_found, get(0), 0);
+	if (!in_time)
+		broken("the element, at once",
+		       "the lookup of index 0 waits while another thread asks for memory");
+	agate_sparse_array_fini(&arr);
+}
+
 static struct element *seen[LIB_THREADS][INDICES];
 
 static void look_up_all(unsigned int id, void *arg)
@@ -259,6 +362,8 @@ void test_array_threads(void **state)
 {
 	(void)state;
 	lib_catch_signals();
+	alone();
+	look_beside_allocation(70);
 	meet(3, 3, false);
 	meet(3, 70, false);
 	meet(70, 3, false);

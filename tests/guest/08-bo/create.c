@@ -26,6 +26,7 @@ void test_sizes(void **state)
 		{ 1, PAGE }, { 4095, PAGE }, { 4096, PAGE }, { 4097, 2 * PAGE }, { 12288, 12288 },
 		{ some, (some + PAGE - 1) / PAGE * PAGE }, { (1 << 20) + 1, (1 << 20) + PAGE },
 		{ AGATE_BO_MAX_SIZE - 1, AGATE_BO_MAX_SIZE },
+		{ AGATE_BO_MAX_SIZE, AGATE_BO_MAX_SIZE },
 	};
 	struct agate_device *dev = lib_open();
 
@@ -34,7 +35,9 @@ void test_sizes(void **state)
 		struct agate_bo *bo;
 
 		calls_hook(note_create);
-		rule("a size is rounded up to whole pages, also for the kernel");
+		rule(cases[i].asked == AGATE_BO_MAX_SIZE ?
+		     "a BO may have AGATE_BO_MAX_SIZE bytes: only more is refused" :
+		     "a size is rounded up to whole pages, also for the kernel");
 		bo = lib_bo(dev, cases[i].asked, DELAY);
 		calls_hook(NULL);
 		check_equal((int64_t)asked.size, (int64_t)cases[i].got, "the size in CREATE_BO");

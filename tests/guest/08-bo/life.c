@@ -210,6 +210,7 @@ void test_slot_again(void **state)
 	(void)state;
 	rule("a slot that is used again has nothing of the BO before");
 	agate_bo_mark_submitted(bo, AGATE_ACCESS_RW);
+	bo->bound = true;
 	if (!agate_bo_export(bo, &fd))
 		close(fd);
 	agate_bo_unreference(bo);
@@ -221,6 +222,7 @@ void test_slot_again(void **state)
 	check_equal(agate_bo_flags(next), DELAY, "agate_bo_flags()");
 	check_equal((int64_t)next->pending, 0, "work that nobody has waited for");
 	check_true(!next->cpu, "no map yet", "the map of the BO before");
+	check_true(!next->bound, "bound is false", "bound is still true, as for the BO before");
 	check_equal(next->refcnt, 1, "refcnt");
 	memset(map_of(next), 1, PAGE);
 	agate_bo_unreference(next);
@@ -297,14 +299,21 @@ void test_closing(void **state)
 /* ---- The way into the cache --------------------------------------------------- */
 
 static unsigned int maps_at_advice;
+static bool locked_at_advice;
+static pthread_mutex_t *map_lock;
 
 static void note_advice(unsigned long request, enum call_when when, void *arg)
 {
 	const struct drm_agate_madvise *advice = arg;
 
 	if (request == DRM_IOCTL_AGATE_MADVISE && when == CALL_BEFORE &&
-	    advice->madv == AGATE_MADV_DONTNEED)
+	    advice->madv == AGATE_MADV_DONTNEED) {
 		maps_at_advice = calls_maps();
+		/* There is one thread: who else should have the lock? */
+		locked_at_advice = pthread_mutex_trylock(map_lock) != 0;
+		if (!locked_at_advice)
+			pthread_mutex_unlock(map_lock);
+	}
 }
 
 void test_cached(void **state)
@@ -320,6 +329,8 @@ void test_cached(void **state)
 	rule("a BO goes into the cache without a map");
 	bo = lib_bo(dev, SIZE, 0);
 	maps_at_advice = 0;
+	locked_at_advice = false;
+	map_lock = &dev->bo_map_lock;
 	calls_hook(note_advice);
 	agate_bo_unreference(bo);
 	calls_hook(NULL);
@@ -327,6 +338,9 @@ void test_cached(void **state)
 	agate_bo_cache_get_stats(dev, &stats);
 	check_equal((int64_t)stats.puts, 1, "BOs that went into the cache");
 	check_equal(calls_made(DRM_IOCTL_GEM_CLOSE), 0, "handles closed");
+	rule("agate_bo_cache_put() is called without bo_map_lock");
+	check_true(!locked_at_advice, "bo_map_lock is free while the BO goes into the cache",
+		   "bo_map_lock is taken: the cache takes a lock of its own, and may free BOs");
 
 	rule("a BO from the cache is like a new one: a map if its flags say so, one reference");
 	calls_begin(agate_device_fd(dev));
@@ -335,6 +349,14 @@ void test_cached(void **state)
 	check_equal(calls_made(CALL_MMAP), 1, "maps that were made");
 	check_equal(bo->refcnt, 1, "refcnt");
 	memset(map_of(bo), 3, SIZE);
+	agate_bo_unreference(bo);
+
+	rule("a BO from the cache may be larger than asked for, and keeps its size");
+	bo = lib_bo(dev, SIZE - PAGE, 0);
+	if (calls_made(DRM_IOCTL_AGATE_CREATE_BO))
+		could_not_look("the cache does not have the BO that it was given");
+	check_equal((int64_t)agate_bo_size(bo), SIZE, "agate_bo_size() of a BO of 3 pages");
+	check_equal(calls_maps(), 1, "maps");
 
 	rule("a creation from the cache that fails frees the BO");
 	agate_bo_unreference(bo);

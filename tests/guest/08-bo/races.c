@@ -10,6 +10,9 @@
 
 #define SIZE		(3 * PAGE)
 
+/* A thread may wait for the other one so long, which may have to wait for it. */
+#define BOUND_MS	1000
+
 static struct agate_device *other_dev;
 static struct agate_bo *other_bo;
 static int other_fd, other_err;
@@ -67,12 +70,134 @@ static void import_beside_failure(struct agate_device *dev)
 	check_all_closed();
 }
 
+/*
+ * An import has no memory for the slot, and so no place where it could count closing up: another
+ * import of the dma-buf must not come between the kernel's answer and the close.
+ */
+static void import_beside_no_slot(void)
+{
+	struct agate_device *dev = lib_open();
+	struct agate_bo *imported = NULL;
+	int file = guest_open(), err;
+	struct bo far = guest_bo(file, SIZE, 0);
+
+	other_dev = dev;
+	other_fd = dmabuf_export(&far);
+	calls_fail(CALL_ALLOC, 1, ENOMEM);
+	calls_watch_memory(true);
+	race_begin(DRM_IOCTL_GEM_CLOSE, CALL_BEFORE, import_other);
+	err = agate_bo_import(dev, other_fd, &imported);
+	calls_watch_memory(false);
+	race_end();
+	check_lib(err, -ENOMEM, "agate_bo_import() without memory for the first node");
+	rule("an import gives a whole BO, also while another import of the dma-buf has no slot");
+	check_lib(other_err, 0, "agate_bo_import() in the other thread");
+	check_whole(other_bo, 1);
+	agate_bo_unreference(other_bo);
+	guest_destroy(&far);
+	close(other_fd);
+	close(file);
+	check_all_closed();
+	lib_close(dev);
+}
+
+/* ---- Two threads close a handle of one number -------------------------------------- */
+
+/* So long an import has time to take a BO that it must not take. */
+#define TAKE_MS		600
+
+static struct {
+	pthread_t first, second, importer;
+	sem_t at_close, may_close, asked, imported;
+	struct agate_bo *bo;
+	uint32_t handle;
+	int err;
+	bool begun;
+} two;
+
+static _Thread_local bool is_second;
+
+/* The second thread's BO has the number of the one whose handle was just closed. */
+static void *close_second(void *arg)
+{
+	is_second = true;
+	two.err = agate_bo_create(other_dev, SIZE, 0, NULL, &two.bo);
+	if (!two.err) {
+		two.handle = agate_bo_handle(two.bo);
+		two.err = agate_bo_export(two.bo, &other_fd);
+		agate_bo_unreference(two.bo);
+	}
+	/* In case that it closed no handle. */
+	sem_post(&two.at_close);
+	return arg;
+}
+
+static void *import_second(void *arg)
+{
+	import_other();
+	sem_post(&two.imported);
+	return arg;
+}
+
+static void close_twice(unsigned long request, enum call_when when, void *arg)
+{
+	(void)arg;
+	if (request == DRM_IOCTL_GEM_CLOSE && when == CALL_AFTER && !two.begun &&
+	    pthread_equal(pthread_self(), two.first)) {
+		two.begun = true;
+		if (pthread_create(&two.second, NULL, close_second, NULL))
+			abort();
+		lib_wait(&two.at_close, BOUND_MS);
+		if (pthread_create(&two.importer, NULL, import_second, NULL))
+			abort();
+		lib_wait(&two.asked, BOUND_MS);
+	} else if (request == DRM_IOCTL_GEM_CLOSE && when == CALL_BEFORE && is_second) {
+		sem_post(&two.at_close);
+		lib_wait(&two.may_close, 4 * BOUND_MS);
+	} else if (request == DRM_IOCTL_PRIME_FD_TO_HANDLE && when == CALL_AFTER) {
+		sem_post(&two.asked);
+	}
+}
+
+/*
+ * A handle is closed, and another thread closes the BO that has got its number: closing is 2.  The
+ * first thread is done, and the import of the second BO has to go on waiting.
+ */
+static void import_beside_two(struct agate_device *dev)
+{
+	struct agate_bo *bo = lib_bo(dev, SIZE, AGATE_ALLOC_SHARED);
+	const uint32_t handle = agate_bo_handle(bo);
+
+	memset(&two, 0, sizeof(two));
+	sem_init(&two.at_close, 0, 0);
+	sem_init(&two.may_close, 0, 0);
+	sem_init(&two.asked, 0, 0);
+	sem_init(&two.imported, 0, 0);
+	two.first = pthread_self();
+	calls_begin(agate_device_fd(dev));
+	calls_hook(close_twice);
+	agate_bo_unreference(bo);
+	if (!two.begun)
+		could_not_look("the last reference closes no handle");
+	lib_wait(&two.imported, TAKE_MS);
+	sem_post(&two.may_close);
+	lib_join(two.second);
+	lib_join(two.importer);
+	calls_hook(NULL);
+	check_lib(two.err, 0, "a creation and an export in the other thread");
+	if (two.handle != handle)
+		could_not_look("the kernel does not give the number out again");
+	rule("an import waits as long as any thread is closing the handle: closing counts them all");
+	check_lib(other_err, 0, "agate_bo_import()");
+	check_whole(other_bo, 1);
+	agate_bo_unreference(other_bo);
+	close(other_fd);
+	check_all_closed();
+}
+
 /* ---- The handle is another BO's by then ------------------------------------------- */
 
 #define LATE_SIZE	(5 * PAGE)
-
-/* A thread may wait for the other one so long, which may have to wait for it. */
-#define BOUND_MS	1000
 
 static struct {
 	pthread_t closer, importer;
@@ -127,7 +252,7 @@ static void import_outdated(struct agate_device *dev)
 	calls_hook(NULL);
 	if (!third.begun)
 		could_not_look("the last reference closes no handle");
-	pthread_join(third.importer, NULL);
+	lib_join(third.importer);
 	rule("an import gives the BO of its dma-buf, also when a new BO has got the handle meanwhile");
 	check_lib(other_err, 0, "agate_bo_import()");
 	check_true(other_bo != third.late, "the dma-buf's BO", "the BO that another thread has just made");
@@ -214,7 +339,9 @@ void test_import_races(void **state)
 	import_unknown(dev);
 	import_beside_failure(dev);
 	import_outdated(dev);
+	import_beside_two(dev);
 	lib_close(dev);
+	import_beside_no_slot();
 }
 
 static void import_and_drop(void)
@@ -227,6 +354,56 @@ static void import_and_drop(void)
 static void import_and_keep(void)
 {
 	import_other();
+}
+
+static struct {
+	struct agate_bo *bo;
+	uint32_t refcnt;
+	bool seen, filled, closing;
+} at_lock;
+
+/* This thread asks for the map lock, so it does not have it: what has it done by now? */
+static void note_lock(unsigned long request, enum call_when when, void *arg)
+{
+	if (request != CALL_LOCK || when != CALL_BEFORE || at_lock.seen ||
+	    arg != &other_dev->bo_map_lock)
+		return;
+	at_lock.seen = true;
+	at_lock.refcnt = at_lock.bo->refcnt;
+	at_lock.filled = at_lock.bo->dev;
+	at_lock.closing = at_lock.bo->closing;
+}
+
+static void look_at_lock(struct agate_bo *bo, void (*end)(struct agate_bo *bo))
+{
+	memset(&at_lock, 0, sizeof(at_lock));
+	at_lock.bo = bo;
+	calls_hook(note_lock);
+	calls_watch_locks(true);
+	end(bo);
+	calls_watch_locks(false);
+	calls_hook(NULL);
+}
+
+/* Others may see what a thread does before it has the lock. */
+static void before_the_lock(struct agate_device *dev)
+{
+	struct agate_bo *bo;
+
+	look_at_lock(lib_bo(dev, SIZE, AGATE_ALLOC_SHARED), agate_bo_unreference);
+	rule("the count goes from 1 to 0 under bo_map_lock");
+	if (at_lock.seen && at_lock.refcnt != 1)
+		broken("refcnt 1 until the thread has the lock",
+		       "refcnt %u while the thread asks for the lock", at_lock.refcnt);
+	check_lib(agate_bo_alloc(dev, SIZE, 0, NULL, &bo), 0, "agate_bo_alloc()");
+	look_at_lock(bo, agate_bo_free);
+	rule("a slot is wiped, and closing counted up, under bo_map_lock");
+	if (at_lock.seen && !at_lock.filled)
+		broken("a BO in its slot until agate_bo_free() has the lock",
+		       "the slot is wiped while agate_bo_free() asks for the lock");
+	check_true(!at_lock.closing, "closing 0 until agate_bo_free() has the lock",
+		   "closing is counted up already while it asks for the lock");
+	check_all_closed();
 }
 
 /*
@@ -268,6 +445,7 @@ void test_revived(void **state)
 		check_all_closed();
 		close(other_fd);
 	}
+	before_the_lock(dev);
 	lib_close(dev);
 }
 

@@ -203,6 +203,32 @@ off_t lseek(int fd, off_t offset, int whence)
 	return syscall(SYS_lseek, fd, offset, whence);
 }
 
+/* The slot's node is not there yet, and there is no memory for it. */
+static void import_without_slot(int good)
+{
+	struct agate_device *dev = lib_open();
+	struct agate_bo *bo = NULL;
+	int err;
+
+	calls_fail(CALL_ALLOC, 1, ENOMEM);
+	calls_watch_memory(true);
+	err = agate_bo_import(dev, good, &bo);
+	calls_watch_memory(false);
+	rule("an import without memory for the slot gives ENOMEM, and closes the handle");
+	check_lib(err, -ENOMEM, "agate_bo_import() without memory for the first node");
+	check_true(!bo, "*bo as it was", "it changed");
+	check_equal(lib_handles(), 1, "handles, one of which is the exporter's");
+	rule("an import without memory for the slot gives the lock back");
+	if (pthread_mutex_trylock(&dev->bo_map_lock))
+		broken("bo_map_lock is free", "it is still taken after the import has returned");
+	pthread_mutex_unlock(&dev->bo_map_lock);
+	bo = import_fd(dev, good);
+	lib_check_bo(bo, SIZE);
+	agate_bo_unreference(bo);
+	calls_begin(-1);
+	agate_device_close(dev);
+}
+
 void test_bad_imports(void **state)
 {
 	struct agate_device *dev = lib_open();
@@ -235,6 +261,7 @@ void test_bad_imports(void **state)
 	bo = import_fd(dev, good);
 	lib_check_bo(bo, SIZE);
 	agate_bo_unreference(bo);
+	import_without_slot(good);
 	close(good);
 	close(file);
 	close(other);
