@@ -13,7 +13,7 @@
 #include <ucontext.h>
 
 #define PATIENCE_MS	150
-#define JOIN_MS		4000	/* a thread that is on its way is done long before that */
+#define JOIN_MS		6000	/* a thread that is on its way is done long before that */
 #define JOB_DATA	64u	/* bytes from the end of a page, which the jobs leave free */
 
 static char assertion[256];

@@ -21,11 +21,20 @@ static void *map_of(struct agate_bo *bo)
 }
 
 static int mapped_prot;
+static struct agate_bo *first_slot;
+static uint32_t refcnt_at_map;
 
 static void note_map(unsigned long request, enum call_when when, void *arg)
 {
 	if (request == CALL_MMAP && when == CALL_BEFORE)
 		mapped_prot = ((int *)arg)[0];
+}
+
+static void note_refcnt(unsigned long request, enum call_when when, void *arg)
+{
+	(void)arg;
+	if (request == CALL_MMAP && when == CALL_BEFORE)
+		refcnt_at_map = first_slot->refcnt;
 }
 
 void test_mapped(void **state)
@@ -37,8 +46,14 @@ void test_mapped(void **state)
 
 	(void)state;
 	rule("a BO without INVISIBLE and DELAY_MMAP is mapped when it is made");
+	/* The kernel gives the lowest number. */
+	first_slot = agate_sparse_array_get(&dev->bo_map, 1);
+	calls_hook(note_refcnt);
 	bo = lib_bo(dev, SIZE, 0);
+	calls_hook(NULL);
 	check_equal(calls_made(CALL_MMAP), 1, "maps that were made");
+	rule("agate_bo_create() sets refcnt to 1 as its last step");
+	check_equal(refcnt_at_map, 0, "refcnt while the BO is being mapped");
 	rule("agate_bo_mmap() finds the map that is there");
 	cpu = map_of(bo);
 	check_true(map_of(bo) == cpu, "the same address", "another one");
@@ -279,10 +294,11 @@ void test_closing(void **state)
 
 		other_dev = dev;
 		other_bo = NULL;
+		/* It is known before an assertion of the library's can end the test. */
+		rule("a BO that is made %s of another one is whole", moments[i].what);
 		race_begin(moments[i].request, moments[i].when, create_other);
 		agate_bo_unreference(bo);
 		race_end();
-		rule("a BO that is made %s of another one is whole", moments[i].what);
 		check_lib(other_err, 0, "agate_bo_create() in the other thread");
 		lib_check_bo(other_bo, 2 * PAGE);
 		check_equal(other_bo->refcnt, 1, "refcnt");

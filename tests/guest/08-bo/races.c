@@ -325,11 +325,11 @@ void test_import_races(void **state)
 
 		close(other_fd);
 		check_lib(agate_bo_export(bo, &other_fd), 0, "agate_bo_export()");
+		rule("an import gives a whole BO, also while the last reference goes, %s",
+		     moments[i].what);
 		race_begin(moments[i].request, moments[i].when, import_other);
 		agate_bo_unreference(bo);
 		race_end();
-		rule("an import gives a whole BO, also while the last reference goes, %s",
-		     moments[i].what);
 		check_lib(other_err, 0, "agate_bo_import()");
 		check_whole(other_bo, 1);
 		agate_bo_unreference(other_bo);
