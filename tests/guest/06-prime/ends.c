@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "fail_nth.h"
-
 #define RW		(PROT_READ | PROT_WRITE)
+#define TRUE_AS_ERRNO	255	/* the last byte of -255, which is a bool's, is 1 */
+#define ASLEEP_MS	5000
 #define PATIENCE_MS	500	/* a wrong removal is over by then; a right one waits */
 
 /* ---- CPUs ---------------------------------------------------------------- */
@@ -174,6 +174,7 @@ void test_other_device(void **state)
 struct going {
 	pthread_t thread;
 	int fd, dmabuf, err;
+	atomic_int tid;		/* of run_close(), or 0 */
 };
 
 static void *run_import(void *arg)
@@ -208,8 +209,7 @@ static bool is_unplugged(int fd)
 	return false;
 }
 
-/* The device has gone, and comes again when nobody has any of the imports any more. */
-static void come_again(int fd, int dmabuf, unsigned int imports)
+void come_again(int fd, int dmabuf, unsigned int imports)
 {
 	close(fd);
 	close(dmabuf);
@@ -303,9 +303,13 @@ static void check_fini(struct going *unbind)
 	if (!inject_let_go("agate_prime_topic_fini"))
 		could_not_look("the end of the topic was not held until now");
 	pthread_join(unbind->thread, NULL);
-	rule("agate_prime_topic_fini() leaves import.sgt and base.import_attach NULL, of all imports");
+	rule("agate_prime_topic_fini() leaves import.sgt, backing.bounced and base.import_attach NULL, "
+	     "of all imports");
 	check_equal(look.tables, 0, "imports with an import.sgt");
 	check_equal(look.attachments, 0, "imports with a base.import_attach");
+	check_equal(look.tables_bounced, 0, "imports with a backing.bounced");
+	rule("when the device goes, the exporter's reservation stays until the BO dies");
+	check_equal(look.own_resvs, 0, "imports whose base.resv is their own again");
 }
 
 /* So many have the file, as the kernel reports it. */
@@ -333,13 +337,17 @@ void test_unplug(void **state)
 	int fd = prime_open(), other = guest_open();
 	int dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, 0);
 	struct foreign_seen seen;
-	struct bo bo = import_bo(fd, dmabuf);
 	struct going unbind = { 0 };
 	void *cpu = NULL;
+	struct bo bo;
 	uint32_t mapped;
 	long references;
 
 	(void)state;
+	/* As where DMA is bounced, so that this import has a backing.bounced. */
+	inject_fail("agate_sgt_needs_sync", 1, TRUE_AS_ERRNO);
+	bo = import_bo(fd, dmabuf);
+	inject_clear();
 	import_bo(other, dmabuf);
 	/* A file has its own BO, or the BO that the other one has. */
 	mapped = foreign_seen().mapped;
@@ -369,6 +377,7 @@ static void *run_close(void *arg)
 {
 	struct going *going = arg;
 
+	atomic_store(&going->tid, gettid());
 	going->err = guest_close_handle(going->fd, (uint32_t)going->dmabuf);
 	return NULL;
 }
@@ -445,107 +454,64 @@ static void check_dying(void)
 	come_again(fd, dmabuf, 1);
 }
 
+/* How often a thread has gone to sleep; and -1 unless it sleeps now. */
+static long sleeps_of(int tid)
+{
+	char path[64], line[128], state = 'R';
+	long sleeps = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/status", tid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file)) {
+		sscanf(line, "State: %c", &state);
+		sscanf(line, "voluntary_ctxt_switches: %ld", &sleeps);
+	}
+	if (file)
+		fclose(file);
+	return state == 'R' ? -1 : sleeps;
+}
+
+/* The device's end is in the middle of an import, and its BO's end waits for that. */
+static void check_looks_again(void)
+{
+	int fd = prime_open(), dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, 0);
+	struct going closing = { .fd = fd }, unbind = { 0 };
+	long sleeps;
+
+	closing.dmabuf = (int)import_bo(fd, dmabuf).handle;
+	inject_hold_entry("agate_backing_release", 1, INJECT_BOUND_MS);
+	inject_hold_entry("dma_buf_detach", 1, INJECT_BOUND_MS);
+	start(&closing, run_close);
+	if (!inject_await_held("agate_backing_release", INJECT_BOUND_MS))
+		could_not_look("the BO's end was not held");
+	start(&unbind, run_unbind);
+	rule("agate_prime_topic_fini() undoes all imports, also that of a BO that is about to die");
+	check_true(inject_await_held("dma_buf_detach", INJECT_BOUND_MS),
+		   "a call of dma_buf_detach()", "none");
+	sleeps = sleeps_of(atomic_load(&closing.tid));
+	if (!inject_let_go("agate_backing_release"))
+		could_not_look("the BO's end was not held until now");
+	/* It sleeps again when it wants prime.lock; a right one has not looked at sgt before. */
+	for (int i = 0; i < ASLEEP_MS && sleeps_of(atomic_load(&closing.tid)) <= sleeps; i++)
+		usleep(1000);
+	rule("release holds prime.lock from its look at import.sgt on: what it saw before it had the "
+	     "lock, the device's end may have undone since");
+	if (!inject_let_go("dma_buf_detach"))
+		could_not_look("dma_buf_detach() was not held until now");
+	pthread_join(closing.thread, NULL);
+	pthread_join(unbind.thread, NULL);
+	check_equal(inject_hits("dma_buf_detach"), 1, "calls of dma_buf_detach()");
+	inject_clear();
+	check_errno(unbind.err, 0, "unbinding the device");
+	come_again(fd, dmabuf, 1);
+}
+
 void test_two_ends(void **state)
 {
 	(void)state;
 	check_guarded();
 	check_dying();
 	check_together();
-}
-
-/* ---- The debug kernel looks on ------------------------------------------- */
-
-/* Both locks are taken by imports and by the end of the device, which have to agree. */
-void test_lock_order(void **state)
-{
-	int fd = prime_open(), dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, 0);
-	struct bo bo;
-
-	(void)state;
-	bo = import_bo(fd, dmabuf);
-	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
-	import_bo(fd, dmabuf);
-	rule("the locks are object_name_lock first, and then prime.lock, and then a reservation");
-	check_errno(device_unbind(), 0, "unbinding the device");
-	come_again(fd, dmabuf, 2);
-}
-
-static struct {
-	int fd, dmabuf, next;
-	void *cpu;
-	struct bo bo;
-} nth;
-
-static void export_before(void)
-{
-	nth.fd = prime_open();
-	nth.bo = numbered_bo(nth.fd, 0);
-	nth.dmabuf = -1;
-	nth.cpu = NULL;
-	nth.next = dup(nth.fd);	/* the lowest free number */
-	close(nth.next);
-}
-
-static int export_call(void)
-{
-	int err = dmabuf_try_export(nth.fd, nth.bo.handle, DRM_RDWR, &nth.dmabuf);
-
-	/* The core installs the file, and then the copy of its number fails. */
-	if (err == EFAULT)
-		close(nth.next);
-	if (!err)
-		err = try_map(nth.dmabuf, RW, MAP_SHARED, &nth.cpu);
-	return err;
-}
-
-static void export_after(void)
-{
-	if (nth.cpu)
-		munmap(nth.cpu, SIZE);
-	if (nth.dmabuf >= 0)
-		close(nth.dmabuf);
-	guest_destroy(&nth.bo);
-	close(nth.fd);
-	check_gone();
-}
-
-static void import_before(void)
-{
-	nth.fd = prime_open();
-	nth.dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, 0);
-}
-
-static int import_call(void)
-{
-	uint32_t handle;
-
-	return dmabuf_try_import(nth.fd, nth.dmabuf, &handle);
-}
-
-static void import_after(void)
-{
-	struct foreign_seen seen;
-
-	close(nth.fd);
-	check_gone();
-	close(nth.dmabuf);
-	seen = foreign_seen();
-	check_undone(seen.mapped);
-}
-
-void test_allocations(void **state)
-{
-	const struct fail_nth_call out = {
-		"HANDLE_TO_FD and mmap()", export_before, export_call, export_after,
-	};
-	const struct fail_nth_call in = {
-		"FD_TO_HANDLE", import_before, import_call, import_after,
-	};
-
-	(void)state;
-	close(prime_open());
-	rule("when an allocation fails, the call fails and leaves nothing");
-	fail_nth_each(&out);
-	rule("when an allocation fails, the call fails and leaves nothing");
-	fail_nth_each(&in);
+	check_looks_again();
 }

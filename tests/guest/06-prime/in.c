@@ -217,6 +217,8 @@ void test_bad_memory(void **state)
 	refused_memory(fd, FOREIGN_ODD_START, EINVAL,
 		       "FD_TO_HANDLE, an entry begins inside a page");
 	refused_memory(fd, FOREIGN_ODD_END, EINVAL, "FD_TO_HANDLE, an entry ends inside a page");
+	refused_memory(fd, FOREIGN_LONG_ODD, EINVAL,
+		       "FD_TO_HANDLE, an entry ends inside a page, and lies behind the dma-buf's end");
 	refused_memory(fd, FOREIGN_SHORT, EINVAL, "FD_TO_HANDLE, a page is missing");
 	refused_memory(fd, FOREIGN_SHORT_END, EINVAL,
 		       "FD_TO_HANDLE, a page is missing at the end of the last entry");
@@ -285,7 +287,9 @@ static void check_run(int fd, enum foreign_kind kind, bool contiguous, const cha
 	check_flag("noexec", true, "the BO was imported");
 	check_flag("readonly", false, "the dma-buf has DRM_RDWR");
 	check_flag("contiguous", contiguous, why);
-	gpu_writes(&bo, PAGE, 1);
+	/* These addresses lead nowhere. */
+	if (kind != FOREIGN_HIGH)
+		gpu_writes(&bo, PAGE, 1);
 	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
 	close(dmabuf);
 	check_undone(1);
@@ -305,8 +309,14 @@ void test_rights(void **state)
 	check_run(fd, FOREIGN_UNEQUAL, true,
 		  "entries of 1, 2 and 1 pages, and each begins where another one ends");
 	check_run(fd, FOREIGN_MERGED, false, "there is a gap between the two entries");
+	check_run(fd, FOREIGN_PAIR, false,
+		  "there is a gap behind the first entry, and none between the others");
+	check_run(fd, FOREIGN_LONG_GAP, false,
+		  "there is a gap before the last entry, which the dma-buf does not need");
 	check_run(fd, FOREIGN_REVERSED, false,
-		  "the pages are consecutive, but their DMA addresses, which the GPU uses, are not");
+		  "the pages are consecutive, their DMA addresses are not");
+	check_run(fd, FOREIGN_HIGH, true,
+		  "each entry begins where another one ends, below 4 GiB and above");
 	close(fd);
 	check_gone();
 }
@@ -320,6 +330,12 @@ static struct piece_call runs_of(uint64_t offset, uint64_t size)
 		fail_msg("agate_piece: %s", strerror(errno));
 	close(file);
 	return call;
+}
+
+/* Where page n of the BO lies: the last page of FOREIGN_MERGED has a gap before it. */
+static uint64_t place_of(enum foreign_kind kind, uint64_t n)
+{
+	return (n + (kind == FOREIGN_MERGED && n == PAGES - 1)) * PAGE;
 }
 
 static void check_parts(int fd, enum foreign_kind kind)
@@ -338,10 +354,11 @@ static void check_parts(int fd, enum foreign_kind kind)
 			call = runs_of(first * PAGE, n * PAGE);
 			rule("populate gives the runs of the part that was asked for, and no more");
 			check_errno(-call.result, 0, "populate");
-			check_equal((int64_t)(call.addr - base), (int64_t)(first * PAGE),
+			check_equal((int64_t)(call.addr - base), (int64_t)place_of(kind, first),
 				    "bytes from the BO's start to the first run");
 			check_equal((int64_t)call.bytes, (int64_t)(n * PAGE), "bytes in all runs");
-			check_equal(call.gaps, 0, "gaps");
+			check_equal(call.gaps, kind == FOREIGN_MERGED && first < PAGES - 1 &&
+				    first + n == PAGES, "gaps between the runs");
 		}
 	rule("populate answers -EINVAL for what is no part of the BO");
 	for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++)
@@ -358,6 +375,7 @@ void test_parts(void **state)
 	(void)state;
 	check_parts(fd, FOREIGN_IN_ENTRIES);
 	check_parts(fd, FOREIGN_UNEQUAL);
+	check_parts(fd, FOREIGN_MERGED);
 	close(fd);
 	check_gone();
 }

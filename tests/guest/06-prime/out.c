@@ -166,6 +166,24 @@ void test_maps(void **state)
 	check_gone();
 }
 
+/* CPU_READONLY is about CPUs, and takes no right from other drivers. */
+static void all_rights(int fd)
+{
+	int dmabuf, mode;
+	struct bo bo;
+
+	check_errno(guest_create(fd, SIZE, AGATE_BO_CPU_READONLY, &bo), 0,
+		    "CREATE_BO with CPU_READONLY");
+	dmabuf = export_bo(&bo);
+	mode = fcntl(dmabuf, F_GETFL) & O_ACCMODE;
+	rule("the flags of a dma-buf are those of the caller, also for a BO that is CPU_READONLY: "
+	     "an importer's device may write to it");
+	check_true(mode == O_RDWR, "HANDLE_TO_FD with DRM_RDWR: a file to read and write",
+		   "a file that is only read");
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	close(dmabuf);
+}
+
 void test_read_only(void **state)
 {
 	int fd = prime_open(), dmabuf;
@@ -182,6 +200,7 @@ void test_read_only(void **state)
 	munmap(cpu, SIZE);
 	guest_destroy(&bo);
 	close(dmabuf);
+	all_rights(fd);
 	close(fd);
 	check_gone();
 }

@@ -90,6 +90,9 @@ void test_other_device(void **state);
 void test_removal(void **state);
 void test_unplug(void **state);
 void test_two_ends(void **state);
+/* The device has gone, and comes again when nobody has any of the imports any more. */
+void come_again(int fd, int dmabuf, unsigned int imports);
+/* debug.c */
 void test_lock_order(void **state);
 void test_allocations(void **state);
 

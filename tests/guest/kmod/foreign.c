@@ -118,7 +118,7 @@ static void spoil(struct foreign *foreign, struct sg_table *sgt, bool undo)
 	}
 	if (foreign->kind == FOREIGN_ODD_START)
 		sg_dma_address(last) += undo ? -ODD : ODD;
-	if (foreign->kind == FOREIGN_ODD_END)
+	if (foreign->kind == FOREIGN_ODD_END || foreign->kind == FOREIGN_LONG_ODD)
 		sg_dma_len(last) += undo ? -ODD : ODD;
 }
 
@@ -150,18 +150,35 @@ static void reverse(const struct mapped *mapped, struct sg_table *sgt)
 		sg_dma_address(sg) = mapped->addresses[FOREIGN_PAGES - 1 - i];
 }
 
+/* Nobody uses these addresses: the test has no job on the BO. */
+static void lift(struct sg_table *sgt)
+{
+	struct scatterlist *sg;
+	unsigned int i;
+
+	for_each_sgtable_sg(sgt, sg, i)
+		sg_dma_address(sg) = SZ_4G + i * PAGE_SIZE - 2 * PAGE_SIZE;
+}
+
+static bool is_readdressed(u32 kind)
+{
+	return kind == FOREIGN_MERGED || kind == FOREIGN_REVERSED || kind == FOREIGN_HIGH;
+}
+
 /* The addresses that an IOMMU might have given, or those of the DMA layer again. */
 static void readdress(u32 kind, struct mapped *mapped, struct sg_table *sgt)
 {
 	struct scatterlist *sg;
 	unsigned int i;
 
-	if (kind != FOREIGN_MERGED && kind != FOREIGN_REVERSED)
+	if (!is_readdressed(kind))
 		return;
 	for_each_sgtable_sg(sgt, sg, i)
 		mapped->addresses[i] = sg_dma_address(sg);
 	if (kind == FOREIGN_MERGED)
 		merge(mapped, sgt);
+	else if (kind == FOREIGN_HIGH)
+		lift(sgt);
 	else
 		reverse(mapped, sgt);
 }
@@ -171,7 +188,7 @@ static void readdress_back(u32 kind, const struct mapped *mapped, struct sg_tabl
 	struct scatterlist *sg;
 	unsigned int i;
 
-	if (kind != FOREIGN_MERGED && kind != FOREIGN_REVERSED)
+	if (!is_readdressed(kind))
 		return;
 	sgt->nents = sgt->orig_nents;
 	for_each_sgtable_sg(sgt, sg, i) {
@@ -358,10 +375,14 @@ static unsigned int place_of(u32 kind, unsigned int page)
 	switch (kind) {
 	case FOREIGN_IN_ENTRIES:
 	case FOREIGN_UNEQUAL:
+	case FOREIGN_HIGH:
 	case FOREIGN_SHORT_END:
 	case FOREIGN_REVERSED:
 		return page;
+	case FOREIGN_PAIR:
+		return page + !!page;
 	case FOREIGN_MERGED:
+	case FOREIGN_LONG_GAP:
 		return page + (page == FOREIGN_PAGES - 1);
 	default:
 		return 2 * page;
@@ -387,6 +408,12 @@ static struct foreign *foreign_create(const struct foreign_make *make)
 	return foreign;
 }
 
+/* The table has a page more than the dma-buf. */
+static bool is_long(u32 kind)
+{
+	return kind == FOREIGN_LONG || kind == FOREIGN_LONG_ODD || kind == FOREIGN_LONG_GAP;
+}
+
 static long foreign_make(struct foreign_make *make)
 {
 	DEFINE_DMA_BUF_EXPORT_INFO(info);
@@ -397,7 +424,7 @@ static long foreign_make(struct foreign_make *make)
 		return -ENOMEM;
 	info.ops = make->flags & FOREIGN_NO_VMAP ? &no_vmap_ops : &foreign_ops;
 	info.size = FOREIGN_PAGES * (make->kind == FOREIGN_HUGE ? HUGE_ENTRY : PAGE_SIZE);
-	if (make->kind == FOREIGN_LONG)
+	if (is_long(make->kind))
 		info.size -= PAGE_SIZE;
 	info.flags = make->flags & FOREIGN_READ ? O_RDONLY : O_RDWR;
 	info.priv = foreign;
@@ -444,6 +471,8 @@ static void look_at_bos(struct agate_device *adev, struct foreign_look *look)
 			continue;
 		look->tables += !!bo->import.sgt;
 		look->attachments += !!bo->base.import_attach;
+		look->tables_bounced += !!bo->backing.bounced;
+		look->own_resvs += bo->base.resv == &bo->base._resv;
 	}
 	mutex_unlock(&adev->gem.lock);
 }

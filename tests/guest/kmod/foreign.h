@@ -23,11 +23,16 @@ enum foreign_kind {
 	FOREIGN_MERGED,
 	/* Its pages are consecutive, and an IOMMU has given them addresses the other way round. */
 	FOREIGN_REVERSED,
+	FOREIGN_PAIR,		/* an entry a page; only the last ones touch, the first is away */
+	/* An entry a page, one run by its addresses, which begin below 4 GiB and end above. */
+	FOREIGN_HIGH,
 	FOREIGN_ODD_START,	/* the last entry begins and ends inside pages */
 	FOREIGN_ODD_END,	/* the last entry is longer than whole pages */
 	FOREIGN_SHORT,		/* the last entry is missing */
 	FOREIGN_SHORT_END,	/* two entries, of 2 pages and of 1, where both should have 2 */
 	FOREIGN_LONG,		/* the dma-buf ends before the last entry begins */
+	FOREIGN_LONG_ODD,	/* likewise, and the last entry is longer than whole pages */
+	FOREIGN_LONG_GAP,	/* likewise, and only the last entry does not touch the others */
 	FOREIGN_HUGE,		/* the table and the dma-buf are as long as no BO */
 	FOREIGN_REFUSES,	/* no importer attaches: -EXDEV */
 };
@@ -87,6 +92,8 @@ struct foreign_look {
 	__u32 attachments;	/* imported BOs whose base.import_attach is not NULL */
 	__s32 device_refs;	/* references to the drm_device, but those of open files */
 	__u32 unlocked;		/* since FOREIGN_WATCH: changes of the list without prime.lock */
+	__u32 tables_bounced;	/* imported BOs whose backing.bounced is not NULL */
+	__u32 own_resvs;	/* imported BOs that have their own reservation */
 	__u32 pad;
 };
 
