@@ -46,8 +46,9 @@ struct agate_prime {
  * struct agate_import - what this backing keeps of one BO
  * @link: in prime.imports
  * @dmabuf: with a reference; base.import_attach is this device's attachment to it
- * @sgt: the memory, mapped for DMA by the exporter; once the device is gone this and
- *	base.import_attach are NULL.  Neither changes between drm_dev_enter() and drm_dev_exit()
+ * @sgt: the memory, mapped for DMA by the exporter; once the device is gone this,
+ *	base.import_attach and backing.bounced are NULL.  None of them changes between
+ *	drm_dev_enter() and drm_dev_exit()
  */
 struct agate_import {
 	struct list_head link;
