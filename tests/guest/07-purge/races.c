@@ -184,11 +184,16 @@ static void run_advise(void *arg)
 	a->retained = call.retained;
 }
 
-static void check_answer(const struct advising *a, int file, const char *when)
+/* @taken: pages that scan_objects has taken from the BO.  They do not come back. */
+static void check_answer(const struct advising *a, int file, long taken, const char *when)
 {
 	bool purged;
 
 	check_errno(a->err, 0, "MADVISE");
+	rule("a purged BO stays purged, whatever userspace advises: bo->madv stays -1");
+	if (taken > 0 && !is_purged(file))
+		broken("-1 in bo->madv, which the purge has written",
+		       "advice that MADVISE has written over it, %s", when);
 	/* Nobody may take what was promised. */
 	if (a->madv == AGATE_MADV_WILLNEED)
 		scan(file, ALL);
@@ -205,20 +210,25 @@ static void advise_in_a_purge(int fd)
 {
 	struct advising advising = { .bo = full_bo(fd, 4, 6), .madv = AGATE_MADV_WILLNEED };
 	struct scanning scanning = { .file = look_at(true) };
+	long refs, more;
 
 	dontneed(&advising.bo);
+	refs = look(scanning.file, "refs");
 	inject_hold_entry(PURGE, 1, INJECT_BOUND_MS);
 	scanning_start(&scanning);
 	rule("a BO that nobody needs, and that has pages, can be purged");
 	check_true(aside_is_held(&scanning.aside, PURGE), "a call of agate_backing_purge_locked()",
 		   "the scan ends without it");
+	more = look(scanning.file, "refs") - refs;
 	aside_start(&advising.aside, run_advise, &advising);
 	aside_settle(&advising.aside);
 	let_go(PURGE);
 	aside_join(&advising.aside);
 	aside_join(&scanning.aside);
 	inject_clear();
-	check_answer(&advising, scanning.file, "when WILLNEED comes during a purge");
+	rule("the shrinker takes no reference to a BO: to put the last one waits for locks");
+	check_equal(more, 0, "references that the shrinker has while it purges the BO");
+	check_answer(&advising, scanning.file, scanning.taken, "when WILLNEED comes during a purge");
 	check_listed(0, "after a purge");
 	close(scanning.file);
 	guest_destroy(&advising.bo);
@@ -231,6 +241,7 @@ static void advise_the_next(int fd)
 	struct scanning scanning = { .file = look_at(true) };
 	struct advising advising = { .bo = full_bo(fd, 4, 6), .madv = AGATE_MADV_WILLNEED };
 	int file = look_at(true);
+	bool together;
 
 	dontneed(&first);
 	dontneed(&advising.bo);
@@ -242,11 +253,16 @@ static void advise_the_next(int fd)
 	rule("purge.lock protects the list: a BO does not leave it while the shrinker walks there");
 	aside_start(&advising.aside, run_advise, &advising);
 	aside_settle(&advising.aside);
+	together = stays_locked(file, "backing");
 	let_go(PURGE);
 	aside_join(&scanning.aside);
 	aside_join(&advising.aside);
 	inject_clear();
-	check_answer(&advising, file, "when WILLNEED comes while the shrinker purges another BO");
+	check_answer(&advising, file, scanning.taken - 2,
+		     "when WILLNEED comes while the shrinker purges another BO");
+	rule("the advice and the list change together: MADVISE keeps backing.lock while it waits for purge.lock");
+	check_true(together, "backing.lock of the BO taken, while MADVISE waits for purge.lock",
+		   "backing.lock free");
 	close(file);
 	close(scanning.file);
 	guest_destroy(&first);
@@ -316,6 +332,7 @@ static void purge_in_advice(int fd, uint32_t madv)
 {
 	struct advising advising = { .bo = full_bo(fd, 4, 6), .madv = madv, .label = "text" };
 	int file = look_at(true);
+	long taken;
 
 	dontneed(&advising.bo);
 	inject_hold_return("agate_gem_set_label_ioctl", 1, INJECT_BOUND_MS);
@@ -323,11 +340,11 @@ static void purge_in_advice(int fd, uint32_t madv)
 	rule("MADVISE calls agate_gem_set_label_ioctl() if the client gives a label");
 	check_true(aside_is_held(&advising.aside, "agate_gem_set_label_ioctl"),
 		   "a call of that function", "MADVISE ends without it");
-	scan(file, ALL);
+	taken = scan(file, ALL);
 	let_go("agate_gem_set_label_ioctl");
 	aside_join(&advising.aside);
 	inject_clear();
-	check_answer(&advising, file, "when the purge comes during the call");
+	check_answer(&advising, file, taken, "when the purge comes during the call");
 	close(file);
 	guest_destroy(&advising.bo);
 	check_listed(0, "after a purge");

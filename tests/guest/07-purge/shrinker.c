@@ -30,6 +30,10 @@ void test_count(void **state)
 	told(used, "use");
 	told(used, "fence 1");
 	check_equal(count(file), pages, "pages, while a job uses the BO that is not needed");
+	rule("count_objects takes no lock but purge.lock: it counts a BO whose backing.lock is taken");
+	told(used, "hold backing");
+	check_equal(count(used), pages, "pages, while another thread has backing.lock of the BO");
+	told(used, "let-go");
 	close(used);
 	rule("count_objects answers with the pages of BOs that nobody needs");
 	empty = make_bo(fd, 30);
@@ -71,6 +75,22 @@ static unsigned int purged_of(const int *files, unsigned int n)
 	while (n--)
 		purged += is_purged(files[n]);
 	return purged;
+}
+
+/* The others of its pages were never there. */
+static void scan_a_part(int fd)
+{
+	struct bo bo = make_bo(fd, 8);
+	int file = look_at(true);
+
+	bo.cpu = map_more(&bo, 8);
+	for (unsigned int i = 0; i < 3; i++)
+		check_true(can_read(word(bo.cpu, 2 * i)), "a page", "SIGBUS");
+	dontneed(&bo);
+	rule("scan_objects returns the number of pages that it has taken, and a BO has only its present pages to give");
+	check_equal(scan(file, ALL), 3, "pages of a BO with 8 pages, of which 3 are present");
+	close(file);
+	guest_destroy(&bo);
 }
 
 #define SCANNED	4
@@ -115,6 +135,7 @@ void test_scan(void **state)
 	rule("the shrinker takes nothing from a BO that is needed, and does not purge one without pages");
 	check_kept(kept_file, "a BO that is needed");
 	check_full(kept.cpu, 5, 9, "a BO that is needed");
+	scan_a_part(fd);
 	willneed(&empty);
 	for (int i = 0; i < SCANNED; i++) {
 		close(files[i]);

@@ -146,6 +146,82 @@ static void imported(int fd)
 	munmap(cpu, 4 * PAGE);
 }
 
+/* More names of one file: it gives up its own contents only. */
+static void one_file_twice(int fd)
+{
+	struct bo bo = full_bo(fd, 3, 50);
+	int file = look_at(true);
+
+	told(file, "twice");
+	rule("two handles of one file are one user: DONTNEED is right, and the BO can be purged");
+	dontneed(&bo);
+	check_equal(scan(file, ALL), 3, "pages of a BO to which one file has two handles");
+	told(file, "once");
+	close(file);
+	guest_destroy(&bo);
+}
+
+/* As of a file that has closed its handle, while a job of its own still lists the BO. */
+static void without_handles(int fd)
+{
+	struct bo bo = full_bo(fd, 3, 55);
+	int file = look_at(true);
+
+	told(file, "record");
+	rule("a struct agate_vm_bo whose handles is 0 is no file that shares the BO: DONTNEED is right");
+	dontneed(&bo);
+	willneed(&bo);
+	told(file, "no-record");
+	close(file);
+	guest_destroy(&bo);
+}
+
+#define SET_LABEL	"agate_gem_set_label_ioctl"
+
+struct labelling {
+	struct aside aside;
+	struct bo bo;
+	uint32_t retained;
+	int err;
+};
+
+static void run_label(void *arg)
+{
+	struct labelling *labelling = arg;
+	struct drm_agate_madvise call = {
+		.handle = labelling->bo.handle, .madv = AGATE_MADV_DONTNEED, .retained = 77,
+		.label = (uintptr_t)LABEL, .len = sizeof(LABEL) - 1,
+	};
+
+	labelling->err = guest_ioctl(labelling->bo.fd, DRM_IOCTL_AGATE_MADVISE, &call);
+	labelling->retained = call.retained;
+}
+
+/* The label is there already: it is too late for an error. */
+static void shared_in_the_call(int fd)
+{
+	struct labelling labelling = { .bo = full_bo(fd, 3, 60) };
+	int file = look_at(true), dmabuf;
+
+	inject_hold_return(SET_LABEL, 1, INJECT_BOUND_MS);
+	aside_start(&labelling.aside, run_label, &labelling);
+	rule("MADVISE calls agate_gem_set_label_ioctl() if the client gives a label");
+	check_true(aside_is_held(&labelling.aside, SET_LABEL), "a call of that function",
+		   "MADVISE ends without it");
+	dmabuf = dmabuf_export(&labelling.bo);
+	let_go(SET_LABEL);
+	aside_join(&labelling.aside);
+	inject_clear();
+	rule("after the label nothing may fail: who begins to share the BO then is not refused, and the advice holds");
+	check_errno(labelling.err, 0, "MADVISE with a label, while the BO is exported");
+	check_equal(labelling.retained, 1, "retained");
+	check_equal(look(file, "madv"), AGATE_MADV_DONTNEED, "bo->madv");
+	check_not_taken(file, "a BO that was exported during MADVISE");
+	close(dmabuf);
+	close(file);
+	guest_destroy(&labelling.bo);
+}
+
 void test_shared(void **state)
 {
 	int fd = purge_open(), file;
@@ -163,6 +239,9 @@ void test_shared(void **state)
 	pinned(fd, "pin", "unpin");
 	pinned(fd, "vmap", "vunmap");
 	two_files(fd);
+	one_file_twice(fd);
+	without_handles(fd);
+	shared_in_the_call(fd);
 	imported(fd);
 	close(fd);
 	check_nothing_left();

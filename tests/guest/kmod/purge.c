@@ -13,6 +13,9 @@
  *	let-go		this is over
  *	order		takes backing.lock, purge.lock and mappings_lock, for lockdep to know
  *	use, unuse	a job counts itself in gpu_users
+ *	twice, once	the first file with the BO has one handle more, as after GEM_OPEN
+ *	record, no-record
+ *			the BO has one more struct agate_vm_bo, without handles
  *	fence USAGE	puts a fence into the reservation: 0 the kernel's, 1 a writer's, 2 a
  *			reader's, 3 another one
  *	signal		signals it
@@ -57,6 +60,8 @@ struct purge_look {
 	char hold[12];
 	struct dma_fence *fence;
 	unsigned int users;
+	bool twice;
+	struct agate_vm_bo record;	/* on no list: its list head is empty */
 	long result;
 	bool waited;
 };
@@ -233,11 +238,58 @@ static int do_signal(struct purge_look *look)
 
 /* ---- Commands ----------------------------------------------------------------------- */
 
+/* The number alone: no client of a render node can make a second handle. */
+static int do_handle(struct purge_look *look, bool twice)
+{
+	struct agate_bo *bo = look->bo;
+	struct agate_vm_bo *vm_bo;
+
+	if (look->twice == twice)
+		return -EINVAL;
+	mutex_lock(&bo->mappings_lock);
+	vm_bo = list_first_entry_or_null(&bo->vm_bos, struct agate_vm_bo, link);
+	if (vm_bo && twice)
+		vm_bo->handles++;
+	else if (vm_bo)
+		vm_bo->handles--;
+	mutex_unlock(&bo->mappings_lock);
+	if (!vm_bo)
+		return -ENOENT;
+	look->twice = twice;
+	return 0;
+}
+
+/* The last one, so that whoever looks for a file's own finds that first. */
+static int do_record(struct purge_look *look, bool there)
+{
+	struct agate_bo *bo = look->bo;
+	struct agate_vm_bo *first;
+	int ret = 0;
+
+	mutex_lock(&bo->mappings_lock);
+	first = list_first_entry_or_null(&bo->vm_bos, struct agate_vm_bo, link);
+	if (!there) {
+		list_del_init(&look->record.link);
+	} else if (!first || !list_empty(&look->record.link)) {
+		ret = -EINVAL;
+	} else {
+		kref_init(&look->record.ref);
+		look->record.vm = first->vm;
+		look->record.bo = bo;
+		list_add_tail(&look->record.link, &bo->vm_bos);
+	}
+	mutex_unlock(&bo->mappings_lock);
+	return ret;
+}
+
 static void end_uses(struct purge_look *look)
 {
 	if (!look->bo)
 		return;
 	do_signal(look);
+	do_record(look, false);
+	if (look->twice)
+		do_handle(look, false);
 	atomic_sub(look->users, &look->bo->gpu_users);
 	look->users = 0;
 	agate_bo_put(look->bo);
@@ -284,6 +336,10 @@ static int do_bo_command(struct purge_look *look, const char *word, u64 n)
 		return do_order(look->bo);
 	if (!strcmp(word, "use") || !strcmp(word, "unuse"))
 		return do_use(look, word[0] == 'u' && word[1] == 's');
+	if (!strcmp(word, "twice") || !strcmp(word, "once"))
+		return do_handle(look, word[0] == 't');
+	if (!strcmp(word, "record") || !strcmp(word, "no-record"))
+		return do_record(look, word[0] == 'r');
 	if (!strcmp(word, "fence"))
 		return do_fence(look, n);
 	if (!strcmp(word, "signal"))
@@ -380,11 +436,13 @@ static int purge_show(struct seq_file *seq, void *unused)
 
 	seq_printf(seq, "result %ld\nwaited %d\npurge %d\n", look->result, look->waited,
 		   adev && mutex_is_locked(&adev->purge.lock));
-	if (bo)
-		seq_printf(seq, "madv %d\npages %lu\nbacking %d\nmappings %d\nactive %ld\n",
-			   READ_ONCE(bo->madv), READ_ONCE(bo->backing.nr_pages),
-			   mutex_is_locked(&bo->backing.lock), mutex_is_locked(&bo->mappings_lock),
-			   active(bo));
+	if (!bo)
+		return 0;
+	seq_printf(seq, "madv %d\npages %lu\nbacking %d\nmappings %d\nactive %ld\n",
+		   READ_ONCE(bo->madv), READ_ONCE(bo->backing.nr_pages),
+		   mutex_is_locked(&bo->backing.lock), mutex_is_locked(&bo->mappings_lock),
+		   active(bo));
+	seq_printf(seq, "refs %u\n", kref_read(&bo->base.refcount));
 	return 0;
 }
 
@@ -407,6 +465,8 @@ static int purge_open(struct inode *inode, struct file *file)
 	if (!look)
 		return -ENOMEM;
 	mutex_init(&look->lock);
+	INIT_LIST_HEAD(&look->record.link);
+	INIT_LIST_HEAD(&look->record.mappings);
 	ret = single_open(file, purge_show, look);
 	if (ret)
 		kfree(look);
