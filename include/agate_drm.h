@@ -427,7 +427,7 @@ struct drm_agate_madvise {
 	__u32 handle;
 	/** @madv: AGATE_MADV_*. */
 	__u32 madv;
-	/** @retained: out, 1 while the BO keeps its pages, 0 once they were taken. */
+	/** @retained: out, 1 as long as the BO was not purged, 0 once its pages were taken. */
 	__u32 retained;
 	/** @pad: zero. */
 	__u32 pad;
