@@ -46,8 +46,8 @@ static int cma_create(struct agate_bo *bo)
 	return ret;
 #else
 	/*
-	 * STEP 1: the BO has all of its memory, in one piece, zeroed, and all of struct
-	 * agate_cma is set; or nothing is taken.
+	 * STEP 1: the BO has all of its memory, in one piece, zeroed, and the fields of struct
+	 * agate_cma that you use are set; or nothing is taken.
 	 */
 	return -ENOMEM;
 #endif

@@ -13,6 +13,10 @@
 
 #define RW	(PROT_READ | PROT_WRITE)
 
+/* VM_FAULT_SIGBUS and VM_FAULT_NOPAGE of include/linux/mm_types.h. */
+#define FAULT_SIGBUS	0x2
+#define FAULT_NOPAGE	0x100
+
 /* In a child, which shares the map. */
 static void count_up(void *arg)
 {
@@ -225,7 +229,7 @@ void test_zeroed(void **state)
 }
 
 /* A fault that is refused ends the process that reads: that is a child. */
-static void read_in_child(const struct bo *bo)
+static void read_in_child(const struct bo *bo, uint64_t pages, const char *map)
 {
 	volatile uint64_t *words = bo->cpu;
 	pid_t pid = fork();
@@ -235,21 +239,84 @@ static void read_in_child(const struct bo *bo)
 	if (!pid) {
 		signal(SIGBUS, SIG_DFL);
 		signal(SIGSEGV, SIG_DFL);
-		for (uint64_t i = 0; i < bo->size / PAGE; i++)
+		for (uint64_t i = 0; i < pages; i++)
 			if (words[i * PAGE / 8] != i + 1)
 				_exit(1);
 		_exit(0);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	if (WIFSIGNALED(status))
-		broken("every page can be read", "signal %d", WTERMSIG(status));
+		broken("every page can be read", "%s in %s", strsignal(WTERMSIG(status)), map);
 	check_true(!WEXITSTATUS(status), "on each page the number from before", "another number");
+}
+
+static void check_pgoff(const void *at, int64_t pages, const char *what)
+{
+	const struct piece_call call = ask(PIECE_PGOFF, 0, 0, (uintptr_t)at);
+
+	assert_int_equal(call.result, 0);
+	rule("vma->vm_pgoff after mmap() is what it was before");
+	check_equal((int64_t)call.addr, pages, what);
+}
+
+static void offset_kept(int fd)
+{
+	struct bo bo = map_piece(fd, 8 * PAGE);
+	int dmabuf = dmabuf_export(&bo);
+	void *at = mmap(NULL, 5 * PAGE, RW, MAP_SHARED, dmabuf, 2 * PAGE);
+
+	check_pgoff(bo.cpu, 0, "pages from drm_vma_node_start() to vm_pgoff of a map of the BO");
+	rule("a map that begins inside the BO, as one of its dma-buf may, shows the pages from there on");
+	check_errno(at == MAP_FAILED ? errno : 0, 0, "mmap() of a dma-buf from its third page on");
+	check_pgoff(at, 2, "pages from drm_vma_node_start() to vm_pgoff of a map from the third page on");
+	munmap(at, 5 * PAGE);
+	close(dmabuf);
+	guest_destroy(&bo);
+}
+
+static const char *fault_name(uint32_t fault)
+{
+	switch (fault) {
+	case 0:
+		return "0";
+	case FAULT_SIGBUS:
+		return "VM_FAULT_SIGBUS";
+	case FAULT_NOPAGE:
+		return "VM_FAULT_NOPAGE";
+	}
+	return "another VM_FAULT_*";
+}
+
+/* fault() for the first page of a map of this BO, which is the newest one. */
+static void check_fault(const struct bo *bo, uint64_t index, uint32_t expected)
+{
+	const struct piece_call call = ask(PIECE_FAULT, index, 0, (uintptr_t)bo->cpu);
+
+	assert_int_equal(call.result, 0);
+	if (call.fault != expected)
+		broken(fault_name(expected), "%s from fault() with index %#llx, in a BO of %#llx pages",
+		       fault_name(call.fault), (unsigned long long)index,
+		       (unsigned long long)(bo->size / PAGE));
+}
+
+/* No process can cause the first three: the core looks at the map's size. */
+static void asked_again(int fd)
+{
+	struct bo bo = map_piece(fd, 8 * PAGE);
+
+	rule("an index behind the BO's end is VM_FAULT_SIGBUS");
+	check_fault(&bo, 8, FAULT_SIGBUS);
+	check_fault(&bo, 9, FAULT_SIGBUS);
+	check_fault(&bo, 1ull << 40, FAULT_SIGBUS);
+	rule("two threads may touch a page at once: the second fault() finds the page there");
+	check_fault(&bo, 0, FAULT_NOPAGE);
+	guest_destroy(&bo);
 }
 
 void test_unplugged(void **state)
 {
 	int fd = cma_open();
-	struct bo first, bo, part, to_read;
+	struct bo first, bo, part, shorter, to_read;
 	volatile uint64_t *words;
 	long faults;
 
@@ -260,12 +327,20 @@ void test_unplugged(void **state)
 	part = map_piece(fd, 8 * PAGE);
 	number(&part, part.size);
 	assert_int_equal(munmap(part.cpu, 3 * PAGE), 0);
+	shorter = make_piece(fd, 8 * PAGE);
+	check_errno(try_map(&shorter, 5 * PAGE, RW), 0, "mmap() of all but three pages");
+	number(&shorter, 5 * PAGE);
+	offset_kept(fd);
+	asked_again(fd);
 	to_read = map_to_read(fd);
 	words = bo.cpu;
 	number(&bo, bo.size);
 	assert_int_equal(device_unbind(), 0);
 	rule("a map keeps its pages when the device is unplugged: each comes back by a page fault");
-	read_in_child(&bo);
+	read_in_child(&bo, bo.size / PAGE, "a map of the whole BO");
+	rule("fault() inserts the page that was touched, and none behind the end of the VMA");
+	read_in_child(&shorter, 5, "a map of the BO's first pages");
+	rule("a map keeps its pages when the device is unplugged: each comes back by a page fault");
 	faults = minor_faults();
 	check_equal((int64_t)words[0], 1, "the first page, after the device was unplugged");
 	faults = minor_faults() - faults;
@@ -279,6 +354,7 @@ void test_unplugged(void **state)
 		check_equal((int64_t)((volatile uint64_t *)part.cpu)[i * PAGE / 8], (int64_t)i + 1,
 			    "the number on a page of a map whose front was unmapped");
 	munmap((char *)part.cpu + 3 * PAGE, 5 * PAGE);
+	munmap(shorter.cpu, 5 * PAGE);
 	words[5] = 7;
 	check_equal((int64_t)words[5], 7, "a word that was written after the unplug");
 	check_not_written(&to_read, "after the device was unplugged");

@@ -29,6 +29,8 @@ static void check_table(struct bo *bo, uint64_t most, uint64_t base)
 	check_equal((int64_t)call.bytes, (int64_t)bo->size, "bytes in all entries");
 	check_equal(call.gaps, 0, "entries that do not begin where the one before ends");
 	check_equal((int64_t)(call.addr - base), 0, "bytes from the GPU's address to the first entry");
+	check_equal(call.strays, 0,
+		    "pages, as for_each_sgtable_page() finds them, that are not the BO's next one");
 	rule("a BO in one piece has one entry, if max_segment allows that, and never more than needed");
 	check_equal(call.count, (int64_t)entries, "entries");
 }

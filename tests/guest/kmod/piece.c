@@ -6,9 +6,11 @@
 #include <linux/debugfs.h>
 #include <linux/fs.h>
 #include <linux/iosys-map.h>
+#include <linux/mm.h>
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include <drm/drm_vma_manager.h>
 
 #include "agate_backing.h"
 #include "agate_device.h"
@@ -53,6 +55,20 @@ static void ask_runs(struct agate_bo *bo, struct piece_call *call)
 		count(call, run.addr, run.size);
 }
 
+/* As an importer finds them that wants each struct page: it asks for no entry's address. */
+static void count_pages(struct sg_table *sgt, struct piece_call *call)
+{
+	struct sg_page_iter iter;
+	u64 pages = 0;
+
+	for_each_sgtable_page(sgt, &iter, 0) {
+		if (page_to_phys(sg_page_iter_page(&iter)) != call->addr + pages * PAGE_SIZE)
+			call->strays++;
+		if (++pages == RUNS_MAX)
+			break;
+	}
+}
+
 /* The caller of get_sg_table() frees the table. */
 static void ask_table(struct agate_bo *bo, struct piece_call *call)
 {
@@ -65,14 +81,19 @@ static void ask_table(struct agate_bo *bo, struct piece_call *call)
 		return;
 	for_each_sgtable_sg(sgt, sg, i)
 		count(call, sg_phys(sg), sg->length);
+	count_pages(sgt, call);
 	sg_free_table(sgt);
 	kfree(sgt);
 }
 
 static void ask_map(struct agate_bo *bo, struct piece_call *call)
 {
-	struct iosys_map map = { 0 }, other = { 0 };
+	struct iosys_map map, other;
 
+	/* The kernel's callers have it on their stacks: it may well say that it is a device's. */
+	memset(&map, 0, sizeof(map));
+	map.is_iomem = true;
+	other = map;
 	call->result = bo->backing.ops->vmap(bo, &map);
 	if (call->result)
 		return;
@@ -91,10 +112,47 @@ static void ask_map(struct agate_bo *bo, struct piece_call *call)
 	bo->backing.ops->vunmap(bo, &map);
 }
 
+/*
+ * A fault as two threads cause it who touch a page at once: the second finds it there.  Or, with
+ * an index behind the BO's end, one as a wrong vm_pgoff would cause it.
+ */
+static void ask_fault(struct agate_bo *bo, struct vm_area_struct *vma, struct piece_call *call)
+{
+	struct vm_fault vmf = {
+		.vma = vma,
+		.gfp_mask = GFP_KERNEL,
+		.pgoff = drm_vma_node_start(&bo->base.vma_node) + call->offset,
+		.address = call->word & PAGE_MASK,
+		.real_address = call->word,
+		.flags = FAULT_FLAG_USER,
+	};
+
+	call->fault = (__force u32)bo->backing.ops->fault(bo, &vmf, call->offset);
+}
+
+static void ask_vma(struct agate_bo *bo, struct piece_call *call)
+{
+	struct vm_area_struct *vma;
+
+	mmap_read_lock(current->mm);
+	vma = find_vma(current->mm, call->word);
+	if (!vma || call->word < vma->vm_start)
+		call->result = -EFAULT;
+	else if (call->op == PIECE_FAULT)
+		ask_fault(bo, vma, call);
+	else
+		call->addr = vma->vm_pgoff - drm_vma_node_start(&bo->base.vma_node);
+	mmap_read_unlock(current->mm);
+}
+
 static void ask(struct agate_bo *bo, struct piece_call *call)
 {
 	if (call->op == PIECE_RUNS) {
 		ask_runs(bo, call);
+		return;
+	}
+	if (call->op == PIECE_PGOFF || call->op == PIECE_FAULT) {
+		ask_vma(bo, call);
 		return;
 	}
 	call->result = bo->backing.ops->pin(bo);
@@ -126,6 +184,9 @@ static long piece_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	call.gaps = 0;
 	call.unset = 0;
 	call.iomem = 0;
+	call.strays = 0;
+	call.fault = 0;
+	call.result = 0;
 	ask(bo, &call);
 	agate_bo_put(bo);
 	return copy_to_user((void __user *)arg, &call, sizeof(call)) ? -EFAULT : 0;

@@ -18,6 +18,9 @@ enum piece_op {
 	 */
 	PIECE_READ,
 	PIECE_WRITE,	/* likewise, and the one at offset becomes word */
+	/* word is an address where the caller has mapped the BO. */
+	PIECE_PGOFF,	/* how many pages behind the BO's range of the device's file the map begins */
+	PIECE_FAULT,	/* fault() for that address, with the index offset */
 };
 
 struct piece_call {
@@ -27,13 +30,15 @@ struct piece_call {
 	__u64 size;
 	__u64 word;
 	/* What PIECE_RUNS and PIECE_TABLE found. */
-	__u64 addr;		/* where the first run, or entry, begins */
+	__u64 addr;		/* where the first run, or entry, begins; PIECE_PGOFF: the pages */
 	__u64 bytes;		/* all together */
 	__u64 longest;		/* of the entries */
 	__u32 count;		/* runs, or entries */
 	__u32 gaps;		/* of them, those that do not begin where the one before ends */
 	__u32 unset;		/* PIECE_RUNS: populate() left the table of the runs as it was */
 	__u32 iomem;		/* PIECE_READ and PIECE_WRITE: the map says that it is a device's */
+	__u32 strays;		/* PIECE_TABLE: pages of the entries that are not the BO's next one */
+	__u32 fault;		/* PIECE_FAULT: what fault() returned */
 };
 
 #define PIECE_CALL	_IOWR('A', 16, struct piece_call)
