@@ -19,7 +19,7 @@ enum piece_op {
 	PIECE_READ,
 	PIECE_WRITE,	/* likewise, and the one at offset becomes word */
 	/* word is an address where the caller has mapped the BO. */
-	PIECE_PGOFF,	/* how many pages behind the BO's range of the device's file the map begins */
+	PIECE_PGOFF,	/* pages from the start of the BO's range of the file to the map */
 	PIECE_FAULT,	/* fault() for that address, with the index offset */
 };
 
@@ -37,7 +37,7 @@ struct piece_call {
 	__u32 gaps;		/* of them, those that do not begin where the one before ends */
 	__u32 unset;		/* PIECE_RUNS: populate() left the table of the runs as it was */
 	__u32 iomem;		/* PIECE_READ and PIECE_WRITE: the map says that it is a device's */
-	__u32 strays;		/* PIECE_TABLE: pages of the entries that are not the BO's next one */
+	__u32 strays;		/* PIECE_TABLE: pages that are not the next one of the BO */
 	__u32 fault;		/* PIECE_FAULT: what fault() returned */
 };
 

@@ -63,6 +63,8 @@ static vm_fault_t fault(struct agate_bo *bo, struct vm_fault *vmf, unsigned long
 	unsigned long at = vmf->address & PAGE_MASK;
 	vm_fault_t ret = VM_FAULT_NOPAGE;
 
+	if (index >= agate_bo_size(bo) >> PAGE_SHIFT)
+		return VM_FAULT_SIGBUS;
 	for (; at < vmf->vma->vm_end && ret == VM_FAULT_NOPAGE; at += PAGE_SIZE)
 		ret = vmf_insert_pfn(vmf->vma, at, first_pfn(bo) + index++);
 	return ret;

@@ -71,6 +71,8 @@ static unsigned long pfn_of(struct agate_bo *bo, unsigned long index)
 
 static vm_fault_t cma_fault(struct agate_bo *bo, struct vm_fault *vmf, unsigned long index)
 {
+	if (index >= agate_bo_size(bo) >> PAGE_SHIFT)
+		return VM_FAULT_SIGBUS;
 	return vmf_insert_pfn_prot(vmf->vma, vmf->address, pfn_of(bo, index),
 				   vmf->vma->vm_page_prot);
 }
