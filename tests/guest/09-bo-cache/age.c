@@ -2,6 +2,7 @@
 /* Lab 09: BOs that nobody wanted for too long, the end of the cache, and its statistics. */
 #include "cache.h"
 
+#include <pthread.h>
 #include <stdio.h>
 
 /* Whole seconds are compared: a BO is stale between two and three seconds after its put. */
@@ -22,6 +23,14 @@ void test_stale_boundary(void **state)
 	char what[96];
 
 	(void)state;
+	/* A clock that has just begun: no time is two seconds before this one. */
+	clock_ns = 0;
+	cache_new(dev, PAGE, DELAY);
+	clock_ns = NS_PER_S;
+	cache_new(dev, MiB, DELAY);
+	rule("a BO that went in one second ago is young, also when the clock itself began only then");
+	check_equal((int64_t)cache_stats(dev).stale, 0,
+		    "stats.stale, put in at 0 s, looked at at 1 s");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const uint64_t base = (i + 1) * 10000 * NS_PER_S;
 		const uint64_t before = cache_stats(dev).stale;
@@ -107,6 +116,50 @@ static void trim_when_locked(struct agate_device *dev, uint64_t cached)
 		    "BOs in the cache while another thread has the lock");
 }
 
+static struct {
+	struct agate_device *dev;
+	struct agate_bo *bo[4];
+	uint32_t handle[4];
+	unsigned int count;
+	bool begun, freed;
+} taken;
+
+/* While the first BO is freed, another thread takes all that the cache still has. */
+static void take_the_rest(unsigned long request, enum call_when when, void *arg)
+{
+	const struct drm_gem_close *closed = arg;
+	struct agate_bo *bo;
+
+	if (request != DRM_IOCTL_GEM_CLOSE || when != CALL_BEFORE)
+		return;
+	for (unsigned int i = 0; i < taken.count; i++)
+		taken.freed = taken.freed || taken.handle[i] == closed->handle;
+	if (taken.begun || pthread_mutex_trylock(&taken.dev->cache.lock))
+		return;
+	pthread_mutex_unlock(&taken.dev->cache.lock);
+	taken.begun = true;
+	while (taken.count < 4 &&
+	       (bo = agate_bo_cache_fetch(taken.dev, PAGE, DELAY, NULL, false))) {
+		taken.handle[taken.count] = bo->handle;
+		taken.bo[taken.count++] = bo;
+	}
+}
+
+static void taken_meanwhile(struct agate_device *dev)
+{
+	uint32_t handles[4];
+
+	cache_many(dev, PAGE, 4, handles);
+	taken.dev = dev;
+	calls_hook(take_the_rest);
+	agate_bo_cache_trim(dev);
+	calls_hook(NULL);
+	rule("agate_bo_cache_evict_all() frees no BO that another thread took while it had no lock");
+	check_true(!taken.freed, "those BOs are still there", "it freed one of them");
+	while (taken.count)
+		agate_bo_free(taken.bo[--taken.count]);
+}
+
 void test_close_empties(void **state)
 {
 	struct agate_device *dev = cache_open();
@@ -121,6 +174,7 @@ void test_close_empties(void **state)
 	cache_check_closes("it is taken: agate_bo_cache_evict_all() frees all");
 	rule("agate_bo_cache_trim() empties the cache");
 	check_equal(lib_handles(), 0, "handles that are left");
+	taken_meanwhile(dev);
 	cache_many(dev, PAGE, 8, handles);
 	trim_when_locked(dev, 8);
 	cache_many(dev, PAGE, 8, handles);

@@ -5,15 +5,21 @@
 #include <pthread.h>
 
 /* A BO in the cache that a job uses until the timeline is advanced. */
-static uint32_t cache_busy(struct agate_device *dev, struct agate_bo *jobs, uint32_t access,
-			   int timeline)
+static uint32_t cache_busy_of(struct agate_device *dev, struct agate_bo *jobs, uint64_t size,
+			      uint32_t access, int timeline)
 {
-	struct agate_bo *bo = lib_bo(dev, PAGE, DELAY);
+	struct agate_bo *bo = lib_bo(dev, size, DELAY);
 	const uint32_t handle = agate_bo_handle(bo);
 
 	lib_submit(jobs, bo, access, timeline);
 	agate_bo_unreference(bo);
 	return handle;
+}
+
+static uint32_t cache_busy(struct agate_device *dev, struct agate_bo *jobs, uint32_t access,
+			   int timeline)
+{
+	return cache_busy_of(dev, jobs, PAGE, access, timeline);
 }
 
 static void let_go(struct agate_bo *jobs, int timeline)
@@ -23,6 +29,26 @@ static void let_go(struct agate_bo *jobs, int timeline)
 	close(timeline);
 }
 
+/* The oldest BO of the bucket is busy, and too small: that is no reason to end the search. */
+static void busy_and_too_small(void)
+{
+	struct agate_device *dev = cache_open();
+	struct agate_bo *jobs = lib_bo(dev, PAGE, AGATE_ALLOC_EXECUTE), *bo;
+	int timeline = guest_timeline();
+	uint32_t handle;
+
+	cache_busy_of(dev, jobs, 8 * KiB, AGATE_ACCESS_RW, timeline);
+	handle = cache_new(dev, 12 * KiB, DELAY);
+	bo = agate_bo_cache_fetch(dev, 12 * KiB, DELAY, NULL, false);
+	rule("only a BO that fits can end the search: one that is too small is skipped, busy or idle");
+	check_true(bo, "the idle BO that fits", "NULL");
+	check_equal(agate_bo_handle(bo), handle, "the handle");
+	agate_bo_free(bo);
+	let_go(jobs, timeline);
+	agate_bo_unreference(jobs);
+	cache_close(dev);
+}
+
 void test_busy_oldest(void **state)
 {
 	struct agate_device *dev = cache_open();
@@ -30,12 +56,14 @@ void test_busy_oldest(void **state)
 	const struct agate_bo *first, *second;
 	int timeline = guest_timeline();
 	uint32_t older, handle, others[3];
+	uint64_t misses;
 
 	(void)state;
 	older = cache_new(dev, MiB, DELAY);
 	handle = cache_busy(dev, jobs, AGATE_ACCESS_RW, timeline);
 	/* Each of these finds the busy one first. */
 	cache_many(dev, PAGE, 3, others);
+	misses = cache_stats(dev).misses;
 	calls_begin(agate_device_fd(dev));
 	bo = lib_bo(dev, PAGE, DELAY);
 	rule("a fitting BO that is busy ends the search: one fetch asks about one busy BO");
@@ -43,6 +71,9 @@ void test_busy_oldest(void **state)
 	check_equal(calls_made(DRM_IOCTL_AGATE_CREATE_BO), 1, "calls of CREATE_BO");
 	check_cached(dev, 5);
 	check_at_least((int64_t)cache_stats(dev).busy, 1, "stats.busy");
+	misses = cache_stats(dev).misses - misses;
+	rule("a creation whose search ends at a busy BO has found no idle one: that is a miss");
+	check_equal((int64_t)misses, 1, "stats.misses, since before that creation");
 	first = TAILQ_FIRST(&dev->cache.lru);
 	second = first ? TAILQ_NEXT(first, lru_link) : NULL;
 	rule("a busy BO keeps its place: the list by age is in the order in which the BOs went in");
@@ -56,6 +87,7 @@ void test_busy_oldest(void **state)
 	agate_bo_unreference(bo);
 	agate_bo_unreference(jobs);
 	cache_close(dev);
+	busy_and_too_small();
 }
 
 void test_busy_with_a_reader(void **state)
@@ -88,45 +120,69 @@ static uint64_t waits_of(struct agate_device *dev)
 	return stats.waits;
 }
 
-static int waited_timeline;
-static bool waited_for_ever;
+/* A wait with a time limit ends at the limit this number of times, before the job may end. */
+#define SLICES		3
 
-/* The cache waits without a time limit: now the job may end. */
+static int waited_timeline;
+static unsigned int slices;
+static bool waited, useful;
+static uint32_t waited_handle;
+
+/*
+ * The cache waits without a time limit: now the job may end.  To wait for a while, again and
+ * again, is as good, so only a cache that does not wait again is none that waits.
+ */
 static void end_when_waited(unsigned long request, enum call_when when, void *arg)
 {
+	const struct drm_agate_madvise *advice = arg;
 	const struct drm_agate_wait_bo *wait = arg;
 
+	if (request == DRM_IOCTL_AGATE_MADVISE && when == CALL_BEFORE)
+		useful = useful || (advice->handle == waited_handle &&
+				    advice->madv == AGATE_MADV_WILLNEED);
 	if (request != DRM_IOCTL_AGATE_WAIT_BO || when != CALL_BEFORE || !wait->timeout_ns)
 		return;
-	waited_for_ever = wait->timeout_ns == FOREVER;
+	if (wait->timeout_ns != FOREVER && slices++ < SLICES) {
+		calls_fail(DRM_IOCTL_AGATE_WAIT_BO, 1, ETIMEDOUT);
+		return;
+	}
+	waited = true;
 	guest_timeline_advance(waited_timeline);
 }
 
 void test_no_memory_waits(void **state)
 {
 	static const int errors[] = { ENOMEM, ENOSPC };
+	static const uint32_t uses[] = { AGATE_ACCESS_RW, AGATE_ACCESS_READ };
 	struct agate_device *dev = cache_open();
 	struct agate_bo *jobs = lib_bo(dev, PAGE, AGATE_ALLOC_EXECUTE), *bo;
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
-		uint32_t handle;
-
 		waited_timeline = guest_timeline();
-		handle = cache_busy(dev, jobs, AGATE_ACCESS_RW, waited_timeline);
+		waited_handle = cache_busy(dev, jobs, uses[i], waited_timeline);
 		calls_begin(agate_device_fd(dev));
 		calls_fail(DRM_IOCTL_AGATE_CREATE_BO, 1, errors[i]);
-		waited_for_ever = false;
+		waited = useful = false;
+		slices = 0;
 		calls_hook(end_when_waited);
 		bo = NULL;
 		rule("without memory for a new BO a creation waits for a busy one of the cache");
-		check_lib(agate_bo_create(dev, PAGE, DELAY, NULL, &bo), 0, "agate_bo_create()");
+		check_lib(agate_bo_create(dev, PAGE, DELAY, "late", &bo), 0, "agate_bo_create()");
 		calls_hook(NULL);
-		check_equal(agate_bo_handle(bo), handle, "the handle");
-		check_true(waited_for_ever, "a wait without a time limit", "none");
+		if (uses[i] == AGATE_ACCESS_READ)
+			rule("a creation waits for jobs that only read the BO, too: its next user writes");
+		check_true(waited || !slices, "a wait that goes on until the job has ended",
+			   "it ended with its time limit, and nobody waited again");
+		check_true(waited, "a wait until the job has ended", "no wait, or only a poll");
+		check_equal(agate_bo_handle(bo), waited_handle, "the handle");
 		check_equal(calls_made(DRM_IOCTL_AGATE_CREATE_BO), 1, "calls of CREATE_BO");
 		rule("a BO that was waited for is idle");
 		check_lib(agate_bo_wait(bo, 0, true), 0, "agate_bo_wait(0)");
+		rule("the kernel hears that the contents of a BO that was waited for matter again");
+		check_true(useful, "MADVISE with WILLNEED", "the BO is still DONTNEED");
+		rule("a BO that was waited for has the label of its new user");
+		check_true(lib_listed("label=\"late\""), "the label in debugfs", "it is not there");
 		agate_bo_unreference(bo);
 		agate_bo_wait(jobs, FOREVER, true);
 		close(waited_timeline);
@@ -186,7 +242,23 @@ static void make_and_drop(void)
 		agate_bo_unreference(bo);
 }
 
-static bool held;
+static bool held, listed;
+
+/* With the lock: is the BO that somebody waits for in one of the lists? */
+static bool is_listed(uint32_t handle)
+{
+	struct agate_bo *bo;
+
+	TAILQ_FOREACH(bo, &other_dev->cache.lru, lru_link) {
+		if (bo->handle == handle)
+			return true;
+	}
+	TAILQ_FOREACH(bo, &other_dev->cache.bucket[0], bucket_link) {
+		if (bo->handle == handle)
+			return true;
+	}
+	return false;
+}
 
 /* In the middle of that wait another thread uses the cache. */
 static void in_the_wait(unsigned long request, enum call_when when, void *arg)
@@ -195,6 +267,7 @@ static void in_the_wait(unsigned long request, enum call_when when, void *arg)
 
 	if (request == DRM_IOCTL_AGATE_WAIT_BO && when == CALL_BEFORE && wait->timeout_ns &&
 	    !pthread_mutex_trylock(&other_dev->cache.lock)) {
+		listed = listed || is_listed(wait->handle);
 		pthread_mutex_unlock(&other_dev->cache.lock);
 		held = false;
 		make_and_drop();
@@ -213,11 +286,18 @@ void test_wait_holds_up_nobody(void **state)
 	cache_busy(dev, jobs, AGATE_ACCESS_RW, waited_timeline);
 	calls_fail(DRM_IOCTL_AGATE_CREATE_BO, 1, ENOMEM);
 	held = true;
+	listed = waited = false;
+	slices = 0;
 	calls_hook(in_the_wait);
 	check_lib(agate_bo_create(dev, PAGE, DELAY, NULL, &bo), 0, "agate_bo_create()");
 	calls_hook(NULL);
+	/* Nobody waited, or not for long enough: no-memory-waits says so. */
+	if (!waited)
+		guest_timeline_advance(waited_timeline);
 	rule("nobody waits for the GPU while holding the lock of the cache");
 	check_true(!held, "a free lock during the wait", "it is taken");
+	rule("a BO that a thread waits for is in no list: another thread must not find it, nor free it");
+	check_true(!listed, "it is in no list", "it is still in a list");
 	agate_bo_unreference(bo);
 	agate_bo_wait(jobs, FOREVER, true);
 	close(waited_timeline);

@@ -176,14 +176,53 @@ static void purge(unsigned long request, enum call_when when, void *arg)
 		advice->retained = 0;
 }
 
+/* Each BO is busy until somebody waits for it, and then the first one has no pages. */
+static void purge_the_busy(unsigned long request, enum call_when when, void *arg)
+{
+	const struct drm_agate_wait_bo *wait = arg;
+
+	purge(request, when, arg);
+	if (request == DRM_IOCTL_AGATE_WAIT_BO && when == CALL_BEFORE && !wait->timeout_ns)
+		calls_fail(DRM_IOCTL_AGATE_WAIT_BO, 1, EBUSY);
+}
+
+static void purged_while_busy(void)
+{
+	struct agate_device *dev = cache_open();
+	struct agate_bo *jobs = lib_bo(dev, PAGE, AGATE_ALLOC_EXECUTE), *bo[2], *got;
+	uint32_t handle;
+
+	for (size_t i = 0; i < 2; i++)
+		bo[i] = lib_bo(dev, PAGE, DELAY);
+	purged[0] = purged[1] = agate_bo_handle(bo[0]);
+	handle = agate_bo_handle(bo[1]);
+	for (size_t i = 0; i < 2; i++) {
+		lib_submit(jobs, bo[i], AGATE_ACCESS_RW, -1);
+		agate_bo_wait(jobs, INT64_MAX, true);
+		agate_bo_unreference(bo[i]);
+	}
+	calls_hook(purge_the_busy);
+	got = agate_bo_cache_fetch(dev, PAGE, DELAY, NULL, true);
+	calls_hook(NULL);
+	rule("a BO without its pages is freed after a wait, too: only retained says that they are there");
+	check_true(got, "the next BO", "NULL");
+	check_true(agate_bo_handle(got) == handle, "the next BO", "the BO without its pages");
+	check_equal(lib_handles(), 2, "handles that are left");
+	agate_bo_free(got);
+	agate_bo_unreference(jobs);
+	cache_close(dev);
+}
+
 void test_purged(void **state)
 {
 	struct agate_device *dev = cache_open();
 	uint32_t handles[4];
 	struct agate_bo *bo;
+	uint64_t misses;
 
 	(void)state;
 	cache_many(dev, PAGE, 4, handles);
+	misses = cache_stats(dev).misses;
 	purged[0] = handles[0];
 	purged[1] = handles[1];
 	cache_watch_closes(dev);
@@ -194,6 +233,9 @@ void test_purged(void **state)
 	check_equal(agate_bo_handle(bo), handles[2], "the handle");
 	check_equal(lib_handles(), 2, "handles that are left");
 	check_equal((int64_t)cache_stats(dev).purged, 2, "stats.purged");
+	misses = cache_stats(dev).misses - misses;
+	rule("a creation that gets a BO of the cache in the end is no miss");
+	check_equal((int64_t)misses, 0, "stats.misses, since before that creation");
 	agate_bo_unreference(bo);
 	rule("when the kernel took all of them a new one is made");
 	purged[0] = handles[2];
@@ -206,6 +248,7 @@ void test_purged(void **state)
 	check_equal(lib_handles(), 1, "handles that are left");
 	agate_bo_unreference(bo);
 	cache_close(dev);
+	purged_while_busy();
 }
 
 static unsigned int long_waits;
@@ -246,7 +289,8 @@ static void wait_fails(void)
 	got = agate_bo_cache_fetch(dev, PAGE, DELAY, NULL, true);
 	calls_hook(NULL);
 	rule("a BO for which the wait fails is freed, and the search begins anew");
-	check_true(got && agate_bo_handle(got) == handle, "the next BO", "another one, or none");
+	check_true(got, "the next BO", "NULL");
+	check_true(agate_bo_handle(got) == handle, "the next BO", "the BO whose wait failed");
 	check_equal(lib_handles(), 2, "handles that are left");
 	check_cached(dev, 0);
 	count = cache_stats(dev).purged;

@@ -2,6 +2,7 @@
 /* Lab 09: buckets, and how a BO goes into the cache. */
 #include "cache.h"
 
+#include <pthread.h>
 #include <stdio.h>
 
 #include "dmabuf.h"
@@ -71,6 +72,33 @@ static bool called(unsigned long request)
 	return false;
 }
 
+/* The put waits for the lock: the clock goes on until the BO is in the list. */
+static void time_passes(unsigned long request, enum call_when when, void *arg)
+{
+	if (request == CALL_LOCK && when == CALL_BEFORE && arg == &seen_dev->cache.lock &&
+	    !anything_listed())
+		clock_ns += 5 * NS_PER_S;
+}
+
+/* Two threads put BOs in at the same time: the list by age stays in order only like this. */
+static void clock_with_the_lock(void)
+{
+	struct agate_device *dev = cache_open();
+	struct agate_bo *bo = lib_bo(dev, PAGE, DELAY);
+
+	seen_dev = dev;
+	calls_watch_locks(true);
+	calls_hook(time_passes);
+	agate_bo_unreference(bo);
+	calls_hook(NULL);
+	calls_watch_locks(false);
+	rule("a put reads the clock with the lock: otherwise a younger BO comes before an older one");
+	check_cached(dev, 1);
+	check_equal((int64_t)bo->last_used_s, (int64_t)(clock_ns / NS_PER_S),
+		    "the second in which it went in");
+	cache_close(dev);
+}
+
 void test_calls_of_a_put(void **state)
 {
 	struct agate_device *dev = cache_open();
@@ -103,6 +131,7 @@ void test_calls_of_a_put(void **state)
 	check_equal(agate_bo_handle(bo), handle, "its handle");
 	check_equal((int64_t)bo->last_used_s, 1000, "the second in which it went in");
 	cache_close(dev);
+	clock_with_the_lock();
 }
 
 void test_shared(void **state)
@@ -132,6 +161,13 @@ void test_put_refused(void **state)
 	agate_bo_unreference(bo);
 	check_cached(dev, 0);
 	check_equal(lib_handles(), 0, "handles that are left");
+	rule("agate_bo_cache_put() refuses a BO whatever the error with which the kernel refuses it");
+	bo = lib_bo(dev, PAGE, 0);
+	calls_fail(DRM_IOCTL_AGATE_MADVISE, 1, ENOMEM);
+	agate_bo_unreference(bo);
+	check_cached(dev, 0);
+	check_equal(lib_handles(), 0, "handles that are left");
+	rule("agate_bo_cache_put() refuses a BO when the kernel does not take the advice");
 	/* The library does not know that this one has a dma-buf. */
 	bo = lib_bo(dev, PAGE, 0);
 	calls_ignore(true);
@@ -145,10 +181,25 @@ void test_put_refused(void **state)
 	cache_close(dev);
 }
 
+static bool held_inside;
+
+/* As long as the put has the lock, nobody can switch the cache off: that is right, too. */
 static void switch_off(unsigned long request, enum call_when when, void *arg)
 {
 	(void)arg;
-	if (request == DRM_IOCTL_AGATE_MADVISE && when == CALL_AFTER)
+	if (request != DRM_IOCTL_AGATE_MADVISE || when != CALL_AFTER)
+		return;
+	held_inside = pthread_mutex_trylock(&seen_dev->cache.lock) != 0;
+	if (held_inside)
+		return;
+	pthread_mutex_unlock(&seen_dev->cache.lock);
+	agate_bo_cache_enable(seen_dev, false);
+}
+
+/* Another thread is the first to get the lock that the put wants. */
+static void switch_off_at_lock(unsigned long request, enum call_when when, void *arg)
+{
+	if (request == CALL_LOCK && when == CALL_BEFORE && arg == &seen_dev->cache.lock)
 		agate_bo_cache_enable(seen_dev, false);
 }
 
@@ -166,13 +217,32 @@ void test_switch(void **state)
 	check_equal(calls_made(DRM_IOCTL_AGATE_MADVISE), 0, "advice to the kernel");
 	rule("with the cache switched off a creation makes a new BO");
 	bo = lib_bo(dev, PAGE, DELAY);
-	agate_bo_cache_enable(dev, true);
-	rule("nothing goes into a cache that is switched off meanwhile: enabled is looked at under the lock");
+	agate_bo_unreference(bo);
+	rule("with the cache switched off a creation asks the kernel once, and its error is the caller's");
+	calls_begin(agate_device_fd(dev));
+	calls_fail(DRM_IOCTL_AGATE_CREATE_BO, 1, ENOMEM);
+	bo = NULL;
+	check_lib(agate_bo_create(dev, PAGE, DELAY, NULL, &bo), -ENOMEM, "agate_bo_create()");
+	check_equal(calls_made(DRM_IOCTL_AGATE_CREATE_BO), 1, "calls of CREATE_BO");
 	seen_dev = dev;
+	agate_bo_cache_enable(dev, true);
+	bo = lib_bo(dev, PAGE, DELAY);
+	rule("nothing goes into a cache that is switched off meanwhile: enabled is looked at under the lock");
+	calls_watch_locks(true);
+	calls_hook(switch_off_at_lock);
+	agate_bo_unreference(bo);
+	calls_hook(NULL);
+	calls_watch_locks(false);
+	check_cached(dev, 0);
+	check_equal(lib_handles(), 0, "handles that are left");
+	agate_bo_cache_enable(dev, true);
+	bo = lib_bo(dev, PAGE, DELAY);
 	calls_hook(switch_off);
 	agate_bo_unreference(bo);
 	calls_hook(NULL);
-	check_cached(dev, 0);
-	check_equal(lib_handles(), 0, "handles that are left");
+	if (!held_inside) {
+		check_cached(dev, 0);
+		check_equal(lib_handles(), 0, "handles that are left");
+	}
 	cache_close(dev);
 }
