@@ -72,33 +72,6 @@ static bool called(unsigned long request)
 	return false;
 }
 
-/* The put waits for the lock: the clock goes on until the BO is in the list. */
-static void time_passes(unsigned long request, enum call_when when, void *arg)
-{
-	if (request == CALL_LOCK && when == CALL_BEFORE && arg == &seen_dev->cache.lock &&
-	    !anything_listed())
-		clock_ns += 5 * NS_PER_S;
-}
-
-/* Two threads put BOs in at the same time: the list by age stays in order only like this. */
-static void clock_with_the_lock(void)
-{
-	struct agate_device *dev = cache_open();
-	struct agate_bo *bo = lib_bo(dev, PAGE, DELAY);
-
-	seen_dev = dev;
-	calls_watch_locks(true);
-	calls_hook(time_passes);
-	agate_bo_unreference(bo);
-	calls_hook(NULL);
-	calls_watch_locks(false);
-	rule("a put reads the clock with the lock: otherwise a younger BO comes before an older one");
-	check_cached(dev, 1);
-	check_equal((int64_t)bo->last_used_s, (int64_t)(clock_ns / NS_PER_S),
-		    "the second in which it went in");
-	cache_close(dev);
-}
-
 void test_calls_of_a_put(void **state)
 {
 	struct agate_device *dev = cache_open();
@@ -131,7 +104,6 @@ void test_calls_of_a_put(void **state)
 	check_equal(agate_bo_handle(bo), handle, "its handle");
 	check_equal((int64_t)bo->last_used_s, 1000, "the second in which it went in");
 	cache_close(dev);
-	clock_with_the_lock();
 }
 
 void test_shared(void **state)
