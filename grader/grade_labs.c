@@ -7,7 +7,6 @@
  */
 #include "grade_labs.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,7 +133,7 @@ static void remember_hints(const char *dir, const struct result_lab *lab)
 }
 
 /* From here on the report is about this lab. */
-static void begin_report(size_t i, struct report *report)
+static void begin_report(size_t i, const struct report *report)
 {
 	struct result *result = grading.grade->result;
 

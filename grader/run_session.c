@@ -120,7 +120,6 @@ static bool session_building(void *arg)
 static void session_task(void *arg, const char *test, unsigned int limit_ms)
 {
 	const struct lane *lane = arg;
-
 	const struct run *run = lane->fr->run;
 
 	if (lane->first && run->config->task)

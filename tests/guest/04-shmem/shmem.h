@@ -88,7 +88,8 @@ void let_go(const char *symbol);
 
 /* A number below @limit that depends on a parameter. */
 uint32_t draw(uint64_t *seed, uint32_t limit);
-/* A touch of each page of this mapping succeeds, in a child. */
+
+/* A touch of this mapping's first page succeeds, in a child. */
 void check_touched(void *cpu);
 
 /* touch.c */

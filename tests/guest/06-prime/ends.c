@@ -454,24 +454,6 @@ static void check_dying(void)
 	come_again(fd, dmabuf, 1);
 }
 
-/* How often a thread has gone to sleep; and -1 unless it sleeps now. */
-static long sleeps_of(int tid)
-{
-	char path[64], line[128], state = 'R';
-	long sleeps = -1;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/status", tid);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file)) {
-		sscanf(line, "State: %c", &state);
-		sscanf(line, "voluntary_ctxt_switches: %ld", &sleeps);
-	}
-	if (file)
-		fclose(file);
-	return state == 'R' ? -1 : sleeps;
-}
-
 /* The device's end is in the middle of an import, and its BO's end waits for that. */
 static void check_looks_again(void)
 {
@@ -489,11 +471,11 @@ static void check_looks_again(void)
 	rule("agate_prime_topic_fini() undoes all imports, also that of a BO that is about to die");
 	check_true(inject_await_held("dma_buf_detach", INJECT_BOUND_MS),
 		   "a call of dma_buf_detach()", "none");
-	sleeps = sleeps_of(atomic_load(&closing.tid));
+	sleeps = guest_sleeps_of(atomic_load(&closing.tid));
 	if (!inject_let_go("agate_backing_release"))
 		could_not_look("the BO's end was not held until now");
 	/* It sleeps again when it wants prime.lock; a right one has not looked at sgt before. */
-	for (int i = 0; i < ASLEEP_MS && sleeps_of(atomic_load(&closing.tid)) <= sleeps; i++)
+	for (int i = 0; i < ASLEEP_MS && guest_sleeps_of(atomic_load(&closing.tid)) <= sleeps; i++)
 		usleep(1000);
 	rule("release holds prime.lock from its look at import.sgt on: what it saw before it had the "
 	     "lock, the device's end may have undone since");

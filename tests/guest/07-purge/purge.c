@@ -302,24 +302,6 @@ void aside_start(struct aside *aside, void (*run)(void *arg), void *arg)
 		fail_msg("pthread_create");
 }
 
-/* How often it has slept, if it sleeps; or -1. */
-static long sleeps_of(int tid)
-{
-	char path[64], line[128], state = 'R';
-	long sleeps = -1;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/status", tid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		sscanf(line, "State: %c", &state);
-		sscanf(line, "voluntary_ctxt_switches: %ld", &sleeps);
-	}
-	if (f)
-		fclose(f);
-	return state == 'D' || state == 'S' ? sleeps : -1;
-}
-
 void aside_settle(struct aside *aside)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
@@ -328,7 +310,7 @@ void aside_settle(struct aside *aside)
 
 	while (still < STILL_LOOKS && !atomic_load(&aside->done)) {
 		nanosleep(&pause, NULL);
-		now = atomic_load(&aside->tid) ? sleeps_of(atomic_load(&aside->tid)) : -1;
+		now = atomic_load(&aside->tid) ? guest_sleeps_of(atomic_load(&aside->tid)) : -1;
 		still = now >= 0 && now == before ? still + 1 : 0;
 		before = now;
 	}

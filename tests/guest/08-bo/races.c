@@ -46,6 +46,18 @@ static void check_all_closed(void)
 	check_equal(calls_maps(), 0, "maps that are left");
 }
 
+/* The other thread has imported BO @far of @file whole; and nothing is left of either. */
+static void other_is_whole(struct bo *far, int file)
+{
+	check_lib(other_err, 0, "agate_bo_import() in the other thread");
+	check_whole(other_bo, 1);
+	agate_bo_unreference(other_bo);
+	guest_destroy(far);
+	close(other_fd);
+	close(file);
+	check_all_closed();
+}
+
 /* An import fails, and closes its handle; another import of the dma-buf comes before that. */
 static void import_beside_failure(struct agate_device *dev)
 {
@@ -61,13 +73,7 @@ static void import_beside_failure(struct agate_device *dev)
 	race_end();
 	check_lib(err, -ENODEV, "agate_bo_import() when GET_BO_OFFSET fails");
 	rule("an import gives a whole BO, also while another import of the dma-buf fails");
-	check_lib(other_err, 0, "agate_bo_import() in the other thread");
-	check_whole(other_bo, 1);
-	agate_bo_unreference(other_bo);
-	guest_destroy(&far);
-	close(other_fd);
-	close(file);
-	check_all_closed();
+	other_is_whole(&far, file);
 }
 
 /*
@@ -91,13 +97,7 @@ static void import_beside_no_slot(void)
 	race_end();
 	check_lib(err, -ENOMEM, "agate_bo_import() without memory for the first node");
 	rule("an import gives a whole BO, also while another import of the dma-buf has no slot");
-	check_lib(other_err, 0, "agate_bo_import() in the other thread");
-	check_whole(other_bo, 1);
-	agate_bo_unreference(other_bo);
-	guest_destroy(&far);
-	close(other_fd);
-	close(file);
-	check_all_closed();
+	other_is_whole(&far, file);
 	lib_close(dev);
 }
 
