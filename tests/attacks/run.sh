@@ -117,7 +117,7 @@ static int __init __maybe_unused attack_reg(first)(u32 __user *user, int *word, 
 	wmb();
 	pr_debug("%d\n", xchg(word, 3));
 	if (IS_ENABLED(CONFIG_X86) && get_user(value, user))
-		return this_cpu_read(cpu_number);
+		return raw_smp_processor_id();
 	lo_hi_writeq(value, io);
 	return put_user(readl(io), user);
 }
