@@ -374,6 +374,13 @@ static void fit_sync_import(struct fuzz_client *client, void *arg)
 		import->handle = 0;
 }
 
+/* A wait may say by when it wants its fences since Linux 6.6. */
+#ifdef DRM_SYNCOBJ_WAIT_FLAGS_WAIT_DEADLINE
+#define SYNC_WAIT_FLAGS 15
+#else
+#define SYNC_WAIT_FLAGS 7
+#endif
+
 static const struct fuzz_field sync_wait_fields[] = {
 	FIELD(drm_syncobj_timeline_wait, count_handles, FUZZ_COUNT, .most = FUZZ_MOST_WAITS),
 	FIELD(drm_syncobj_timeline_wait, handles, FUZZ_SYNC_HANDLES,
@@ -381,9 +388,12 @@ static const struct fuzz_field sync_wait_fields[] = {
 	FIELD(drm_syncobj_timeline_wait, points, FUZZ_POINTS,
 	      OF(drm_syncobj_timeline_wait, count_handles)),
 	FIELD(drm_syncobj_timeline_wait, timeout_nsec, FUZZ_TIME),
-	FIELD(drm_syncobj_timeline_wait, flags, FUZZ_FLAGS, .most = 7),
+	FIELD(drm_syncobj_timeline_wait, flags, FUZZ_FLAGS, .most = SYNC_WAIT_FLAGS),
 	FIELD(drm_syncobj_timeline_wait, first_signaled, FUZZ_OUT),
 	FIELD(drm_syncobj_timeline_wait, pad, FUZZ_PAD),
+#ifdef DRM_SYNCOBJ_WAIT_FLAGS_WAIT_DEADLINE
+	FIELD(drm_syncobj_timeline_wait, deadline_nsec, FUZZ_TIME),
+#endif
 };
 
 static const struct fuzz_field sync_array_fields[] = {
