@@ -29,7 +29,8 @@ parts=$BUILD/parts/$flavour
 
 link()
 {
-	{ echo "$parts/agate.mod.o"; abi_defined; } >"$out/options"
+	abi_defined >"$out/options"
+	echo "$parts/agate.mod.o" >"$out/last"
 	link_boxed agate.ko "$kernel/scripts/module.lds" \
 		ld -r -m elf_x86_64 -z noexecstack --no-warn-rwx-segments --build-id=sha1 \
 		-T "$kernel/scripts/module.lds" -o

@@ -75,7 +75,21 @@ chmod +x "$parts/compile"
 # Since Linux 6.12 kbuild keeps what is the same for all modules in an object of its own.
 set -- "$driver/agate.mod.o"
 [ ! -e "$driver/.module-common.o" ] || set -- "$@" "$driver/.module-common.o"
-ld -r --strip-debug -o "$parts/agate.mod.o" "$@"
+
+# The kernel takes the last function of a module for one that goes on to the end of its page.
+# Before it optimizes a kprobe, can_optimize() decodes the whole function, here with the zeros
+# behind it, two at a time.  If their number is odd, it reads a byte of the next page, which
+# Linux 6.12 does not map.  So a function that nobody probes comes last: the linker gets this
+# object behind all others.
+as -o "$parts/text_end.o" <<-END
+	.text
+	.type	agate_text_end, @function
+	agate_text_end:
+	int3
+	.section .note.GNU-stack,"",@progbits
+	END
+ld -r --strip-debug -o "$parts/agate.mod.o" "$@" "$parts/text_end.o"
+rm "$parts/text_end.o"
 
 abi=$(abi_hash kernel/*.h include/*.h "$parts"/include/*.h "$kernel/.config")
 grep -ohE '\<agate_[a-z0-9_]+\>' kernel/agate_*.h | sort -u >"$parts/declared"
