@@ -274,9 +274,8 @@ static int enable_function(struct agate_device *adev)
 		ret = dma_set_mask(&pdev->dev, DMA_BIT_MASK(AGATE_PHYS_BITS));
 		if (!ret)
 			ret = dma_set_coherent_mask(&pdev->dev, DMA_BIT_MASK(AGATE_PHYS_BITS));
-		if (!ret)
-			ret = dma_set_max_seg_size(&pdev->dev, UINT_MAX);
 		if (!ret) {
+			dma_set_max_seg_size(&pdev->dev, UINT_MAX);
 			pci_set_master(pdev);
 			return 0;
 		}

@@ -313,9 +313,7 @@ static int enable_function(struct agate_device *adev)
 	ret = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(AGATE_PHYS_BITS));
 	if (ret)
 		goto err_regions;
-	ret = dma_set_max_seg_size(&pdev->dev, UINT_MAX);
-	if (ret)
-		goto err_regions;
+	dma_set_max_seg_size(&pdev->dev, UINT_MAX);
 	pci_set_master(pdev);
 	return 0;
 
