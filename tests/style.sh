@@ -76,13 +76,19 @@ sparse()
 	grep -q 'CHECK.*agate' "$log" || echo "sparse looked at nothing, see $log"
 }
 
+# Tests: one that gets no memory may end by a NULL pointer, and `assert_false(fclose(file))`
+# is, for cppcheck, a use of the file after its end.
 cppcheck_host()
 {
 	git ls-files 'sim/*.c' 'vm/*.c' 'grader/*.c' 'userspace/*.c' 'solutions/08-*/*.c' 'solutions/09-*/*.c' 'guest/*.c' 'tests/*.c' |
 		xargs -r cppcheck --cppcheck-build-dir="$BUILD/style" --quiet --std=c11 \
 			--enable=warning,portability --inline-suppr \
 			--suppress=missingInclude --suppress=unknownMacro \
-			--suppress=normalCheckLevelMaxBranches --error-exitcode=0 -Iinclude \
+			--suppress=normalCheckLevelMaxBranches \
+			--suppress='nullPointerOutOfMemory:tests/*' \
+			--suppress='nullPointerOutOfResources:tests/*' \
+			--suppress='ctunullpointerOutOfMemory:tests/*' \
+			--suppress='deallocuse:tests/*' --error-exitcode=0 -Iinclude \
 			--template='{file}:{line}: {id}: {message}' 2>&1
 }
 

@@ -222,7 +222,7 @@ static bool hidden(const struct beam *beam, const struct depth depth[GEM_FACETS]
 static void split_beam(const struct split *split, unsigned int facet, const struct beam *beam,
 		       unsigned int level)
 {
-	unsigned int nearest[GEM_PATCH_CORNERS];
+	unsigned int nearest[GEM_PATCH_CORNERS] = { 0 };
 	struct depth depth[GEM_FACETS];
 	unsigned int i;
 

@@ -162,7 +162,7 @@ static void test_patches_cover_facets(void **state)
 	for (e = 0; e < 4; e++) {
 		for (i = 0; i < mesh.facets; i++) {
 			const struct gem_facet *f = &mesh.facet[i];
-			struct vec3 p[GEM_FACET_VERTICES];
+			struct vec3 p[GEM_FACET_VERTICES] = { 0 };
 			double area;
 
 			if (vec3_dot(f->normal, eyes[e]) <= f->offset)
