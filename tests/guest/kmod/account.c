@@ -134,10 +134,14 @@ static int __kprobes on_bulk_free(struct kprobe *kp, struct pt_regs *regs)
 	return 0;
 }
 
-/* RCU may keep this for seconds: kfree_rcu() collects what it is to free. */
+/*
+ * RCU may keep this for seconds: kfree_rcu() collects what it is to free.  The second argument
+ * is the memory's address; before Linux 6.4 it is, if there is an rcu_head, where in the
+ * memory that is.
+ */
 static int __kprobes on_free_later(struct kprobe *kp, struct pt_regs *regs)
 {
-	forget(regs->di ? regs->di - regs->si : regs->si);
+	forget(regs->si < PAGE_SIZE ? regs->di - regs->si : regs->si);
 	return 0;
 }
 
