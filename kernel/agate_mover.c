@@ -275,9 +275,10 @@ static void unstick(struct agate_mover_job *job)
 static enum drm_gpu_sched_stat mover_timedout(struct drm_sched_job *base)
 {
 	struct agate_mover_job *job = to_mover_job(base);
-	bool cookie = dma_fence_begin_signalling();
+	bool cookie;
 
 	agate_sched_stop(sched_of(job->adev), base);
+	cookie = dma_fence_begin_signalling();
 	unstick(job);
 	agate_sched_restart(sched_of(job->adev));
 	dma_fence_end_signalling(cookie);

@@ -251,9 +251,10 @@ static struct dma_fence *queue_run(struct drm_sched_job *base)
 static void stop_without_recovery(struct agate_job *job)
 {
 	struct drm_gpu_scheduler *sched = &job->adev->queues.scheds->slot[job->slot];
-	bool cookie = dma_fence_begin_signalling();
+	bool cookie;
 
 	agate_sched_stop(sched, &job->base);
+	cookie = dma_fence_begin_signalling();
 	agate_slot_serve(job->adev);
 	if (READ_ONCE(job->on_slot))
 		agate_slot_stop(job, true, -ETIME);

@@ -147,6 +147,11 @@ void agate_sched_job_set_error(struct drm_sched_job *job, int error);
  *
  * A handler must call this even for a false alarm: the scheduler took @bad off its
  * list, and only this call puts it back.
+ *
+ * Context: may sleep.  Waits for fences whose callbacks another CPU runs, and since Linux 6.7
+ * for run_job() and free_job() to return.  These signal fences themselves, so they end in any
+ * case, but lockdep does not know that: do not call this between dma_fence_begin_signalling()
+ * and dma_fence_end_signalling().
  */
 void agate_sched_stop(struct drm_gpu_scheduler *sched, struct drm_sched_job *bad);
 

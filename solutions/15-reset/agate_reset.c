@@ -38,8 +38,7 @@ long agate_reset_timeout(void)
 
 /*
  * All that happens under reset.lock is on the way to a fence's signal.  The lock is outside
- * of the section that says so to lockdep: drm_sched_stop() waits for fences under it, for
- * no longer than another CPU needs to finish their callbacks.
+ * of the section that says so to lockdep, and so is agate_sched_stop(), which see.
  */
 static bool recovery_begin(struct agate_device *adev)
 {
@@ -53,14 +52,18 @@ static void recovery_end(struct agate_device *adev, bool cookie)
 	mutex_unlock(&adev->reset.lock);
 }
 
-static void stop_schedulers(struct agate_device *adev, const struct drm_gpu_scheduler *but)
+/* Leaves the section that @cookie belongs to while a scheduler's work comes to its end. */
+static void stop_schedulers(struct agate_device *adev, const struct drm_gpu_scheduler *but,
+			    bool *cookie)
 {
 	unsigned int n;
 
+	dma_fence_end_signalling(*cookie);
 	for (n = 0; n < AGATE_SLOTS_USED; n++) {
 		if (&adev->queues.scheds->slot[n] != but)
 			agate_sched_stop(&adev->queues.scheds->slot[n], NULL);
 	}
+	*cookie = dma_fence_begin_signalling();
 }
 
 static void restart_schedulers(struct agate_device *adev, const struct drm_gpu_scheduler *but)
@@ -137,11 +140,12 @@ static bool reset_over(struct agate_reset *reset)
  * returns false: then it may still run one, and only a reset helps.  The caller has stopped
  * the scheduler @but itself.
  */
-static bool gpu_down(struct agate_device *adev, const struct drm_gpu_scheduler *but)
+static bool gpu_down(struct agate_device *adev, const struct drm_gpu_scheduler *but,
+		     bool *cookie)
 {
 	lockdep_assert_held(&adev->reset.lock);
 
-	stop_schedulers(adev, but);
+	stop_schedulers(adev, but, cookie);
 	agate_long_hold(adev);
 	agate_irq_suspend(adev, AGATE_VECTOR_JOB);
 	agate_irq_suspend(adev, AGATE_VECTOR_MMU);
@@ -189,7 +193,7 @@ static int reset_gpu(struct agate_device *adev)
 /* ---- Resets ------------------------------------------------------------- */
 
 /* The job's own scheduler is stopped. */
-static void recover(struct agate_device *adev, struct agate_job *job)
+static void recover(struct agate_device *adev, struct agate_job *job, bool *cookie)
 {
 	struct drm_gpu_scheduler *own = &adev->queues.scheds->slot[job->slot];
 
@@ -199,7 +203,7 @@ static void recover(struct agate_device *adev, struct agate_job *job)
 	if (agate_slot_stop(job, false, -ETIME) || agate_slot_stop(job, true, -ETIME))
 		return;
 
-	gpu_down(adev, own);
+	gpu_down(adev, own, cookie);
 	reset_gpu(adev);
 	gpu_up(adev, own);
 }
@@ -208,14 +212,16 @@ void agate_reset_timedout(struct agate_job *job)
 {
 	struct agate_device *adev = job->adev;
 	struct drm_gpu_scheduler *own = &adev->queues.scheds->slot[job->slot];
-	bool cookie = recovery_begin(adev);
+	bool cookie;
 
+	mutex_lock(&adev->reset.lock);
 	agate_sched_stop(own, &job->base);
+	cookie = dma_fence_begin_signalling();
 	/* Perhaps the job has ended, and only the interrupt was lost. */
 	agate_slot_serve(adev);
 	/* Removal and loss of the device end all jobs and reset the GPU themselves. */
 	if (READ_ONCE(job->on_slot) && adev->reset.ready)
-		recover(adev, job);
+		recover(adev, job, &cookie);
 	agate_sched_restart(own);
 	recovery_end(adev, cookie);
 }
@@ -229,7 +235,7 @@ static void reset_work(struct work_struct *work)
 	cookie = recovery_begin(adev);
 	/* A GPU that sleeps is reset when it wakes up. */
 	if (atomic_read(&adev->reset.pending) && !adev->reset.down) {
-		gpu_down(adev, NULL);
+		gpu_down(adev, NULL, &cookie);
 		reset_gpu(adev);
 		gpu_up(adev, NULL);
 	}
@@ -274,7 +280,7 @@ void agate_reset_device_lost(struct agate_device *adev)
 	agate_slot_shutdown(adev);
 	pending = reset_over(reset);
 	if (pending && !reset->down)
-		stop_schedulers(adev, NULL);
+		stop_schedulers(adev, NULL, &cookie);
 	if (pending || reset->down)
 		restart_schedulers(adev, NULL);
 	reset->down = false;
@@ -303,7 +309,7 @@ static void sleep_work(struct work_struct *work)
 
 	/* A loss of the device may be faster. */
 	if (adev->reset.ready) {
-		if (!gpu_down(adev, NULL) || atomic_read(&adev->reset.pending))
+		if (!gpu_down(adev, NULL, &cookie) || atomic_read(&adev->reset.pending))
 			sleep->ret = reset_gpu(adev);
 		if (sleep->ret)
 			gpu_up(adev, NULL);
