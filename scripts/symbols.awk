@@ -42,7 +42,7 @@ function is_section(section,    s)
 	s ~ /^\.(text|data|bss|rodata|comment|symtab|symtab_shndx|strtab|shstrtab|group)$/ ||
 	s ~ /^\.text\.(unlikely|hot|startup|exit|asan)/ || s ~ /^\.rodata\.(str|cst)/ ||
 	s ~ /^\.(init|exit)\.(text|data|rodata)$/ || s ~ /^\.data\.(once|rel|unlikely)/ ||
-	s ~ /^\.data\.\.(read_mostly|ro_after_init|cacheline_aligned)$/ ||
+	s ~ /^\.data\.\.(once|unlikely|read_mostly|ro_after_init|cacheline_aligned)$/ ||
 	s ~ /^\.(debug_|discard\.|note\.gnu\.|note\.GNU-stack$|orc_unwind|altinstr|eh_frame$)/ ||
 	s ~ /^\.(smp_locks|static_call_sites|retpoline_sites|return_sites|call_sites)$/ ||
 	s ~ /^\.(ibt_endbr_seal|printk_index|static_call\.text)$/ ||
