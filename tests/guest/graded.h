@@ -94,6 +94,10 @@ int device_bind_one(const char *name);
  * symbol is a kernel function, or one of a module, now or when it is loaded.  A function that
  * fails is not entered; it returns -@err, or NULL.  If the compiler inlined a call into its
  * caller, an injection cannot hit it.
+ *
+ * "a|b" are two functions of which a driver calls one or the other, or of which this kernel has
+ * only one.  Each counts its own calls; inject_hits() adds them up, and a gate is held when
+ * one of both is.
  */
 void inject_fail(const char *symbol, unsigned int nth, int err);
 void inject_fail_null(const char *symbol, unsigned int nth);

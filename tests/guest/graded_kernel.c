@@ -154,29 +154,52 @@ static void command(const char *fmt, ...)
 		broken("the kernel takes this injection", "%s: %s", text, strerror(errno));
 }
 
+/* The first symbol of "a|b" into @one, and where the others begin; NULL behind the last. */
+static const char *next_symbol(const char *symbols, char one[128])
+{
+	size_t len = strcspn(symbols, "|");
+
+	if (!len)
+		return NULL;
+	snprintf(one, 128, "%.*s", (int)len, symbols);
+	return symbols + len + (symbols[len] == '|');
+}
+
+/* An injection with a number, for each of the symbols. */
+static void inject(const char *kind, const char *symbols, unsigned int nth, unsigned int number)
+{
+	char one[128];
+
+	while ((symbols = next_symbol(symbols, one)))
+		command("%s %s %u %u", kind, one, nth, number);
+}
+
 void inject_fail(const char *symbol, unsigned int nth, int err)
 {
-	command("fail %s %u %d", symbol, nth, err);
+	inject("fail", symbol, nth, (unsigned int)err);
 }
 
 void inject_fail_null(const char *symbol, unsigned int nth)
 {
-	command("fail-null %s %u", symbol, nth);
+	char one[128];
+
+	while ((symbol = next_symbol(symbol, one)))
+		command("fail-null %s %u", one, nth);
 }
 
 void inject_hurry(const char *symbol, unsigned int count)
 {
-	command("hurry %s 0 %u", symbol, count);
+	inject("hurry", symbol, 0, count);
 }
 
 void inject_delay_entry(const char *symbol, unsigned int nth, unsigned int us)
 {
-	command("delay-entry %s %u %u", symbol, nth, us);
+	inject("delay-entry", symbol, nth, us);
 }
 
 void inject_delay_return(const char *symbol, unsigned int nth, unsigned int us)
 {
-	command("delay-return %s %u %u", symbol, nth, us);
+	inject("delay-return", symbol, nth, us);
 }
 
 /* A delay of 0, for every call. */
@@ -197,12 +220,12 @@ void inject_within(const char *symbol)
 
 void inject_hold_entry(const char *symbol, unsigned int nth, unsigned int bound_ms)
 {
-	command("hold-entry %s %u %u", symbol, nth, bound_ms);
+	inject("hold-entry", symbol, nth, bound_ms);
 }
 
 void inject_hold_return(const char *symbol, unsigned int nth, unsigned int bound_ms)
 {
-	command("hold-return %s %u %u", symbol, nth, bound_ms);
+	inject("hold-return", symbol, nth, bound_ms);
 }
 
 /*
@@ -228,42 +251,59 @@ static bool read_injection(const char *symbol, unsigned int *hits, char state[16
 
 unsigned int inject_hits(const char *symbol)
 {
-	unsigned int hits;
-	char state[16];
+	unsigned int hits, sum = 0;
+	char state[16], one[128];
 
-	if (!read_injection(symbol, &hits, state))
-		broken("an injection for the symbol", "none was set for %s", symbol);
-	return hits;
+	while ((symbol = next_symbol(symbol, one))) {
+		if (!read_injection(one, &hits, state))
+			broken("an injection for the symbol", "none was set for %s", one);
+		sum += hits;
+	}
+	return sum;
+}
+
+/* Is one of the gates in this state? */
+static bool gates_say(const char *symbols, const char *wanted)
+{
+	unsigned int hits;
+	char state[16], one[128];
+
+	while ((symbols = next_symbol(symbols, one))) {
+		if (!read_injection(one, &hits, state))
+			broken("a gate for the symbol", "none was set for %s", one);
+		if (!strcmp(state, wanted))
+			return true;
+	}
+	return false;
 }
 
 bool inject_await_held(const char *symbol, unsigned int timeout_ms)
 {
 	const struct timespec pause = { .tv_nsec = 500000 };
 	int64_t end = guest_deadline(timeout_ms);
-	unsigned int hits;
-	char state[16];
 
-	for (;;) {
-		if (!read_injection(symbol, &hits, state))
-			broken("a gate for the symbol", "none was set for %s", symbol);
-		if (!strcmp(state, "held"))
-			return true;
-		if (!strcmp(state, "given-up") || guest_deadline(0) >= end)
+	while (!gates_say(symbol, "held")) {
+		if (gates_say(symbol, "given-up") || guest_deadline(0) >= end)
 			return false;
 		nanosleep(&pause, NULL);
 	}
+	return true;
 }
 
 bool inject_let_go(const char *symbol)
 {
-	char text[160];
-	int len = snprintf(text, sizeof(text), "let-go %s", symbol);
+	char text[160], one[128];
+	bool held = false;
 
-	if (write(open_inject(), text, (size_t)len) == len)
-		return true;
-	if (errno != ETIME && errno != EAGAIN)
-		broken("a gate for the symbol", "%s: %s", text, strerror(errno));
-	return false;
+	while ((symbol = next_symbol(symbol, one))) {
+		int len = snprintf(text, sizeof(text), "let-go %s", one);
+
+		if (write(open_inject(), text, (size_t)len) == len)
+			held = true;
+		else if (errno != ETIME && errno != EAGAIN)
+			broken("a gate for the symbol", "%s: %s", text, strerror(errno));
+	}
+	return held;
 }
 
 void inject_clear(void)

@@ -258,7 +258,7 @@ void test_once(void **state)
 	two_first_uses("sg_alloc_table_from_pages_segment", false);
 	two_first_uses("dma_map_sgtable", true);
 	two_first_uses("dma_map_sg_attrs", true);
-	two_first_uses("shmem_read_mapping_page_gfp", false);
+	two_first_uses(READS, false);
 }
 
 /* One of the calls that make a table fails: the job is refused, and nothing is left. */
@@ -351,7 +351,7 @@ static void mapping_without(const char *symbol, bool null)
 void test_dma_failure(void **state)
 {
 	(void)state;
-	table_without("shmem_read_mapping_page_gfp", ENOMEM, false);
+	table_without(READS, ENOMEM, false);
 	for (unsigned int pinned = 0; pinned < 2; pinned++) {
 		table_without("sg_alloc_table_from_pages_segment", ENOMEM, pinned);
 		table_without("dma_map_sgtable", ENOMEM, pinned);

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #define INSERTS		"vmf_insert_pfn"
-#define READS		"shmem_read_mapping_page_gfp"
 #define LIVES		64u
 #define EMPTIES		"shmem_truncate_range"
 

@@ -13,6 +13,9 @@
 
 #include "graded.h"
 
+/* They give a page of the BO's file; the core's drm_gem_get_pages() calls the second in 6.12. */
+#define READS	"shmem_read_mapping_page_gfp|shmem_read_folio_gfp"
+
 /* A file on the node; the test ends here when the driver has no topic "shmem". */
 int shmem_open(void);
 

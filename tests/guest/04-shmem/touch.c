@@ -7,7 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define READS		"shmem_read_mapping_page_gfp"
 #define LIVES		64u
 #define BIG_PAGES	2048u		/* an array of four pages */
 #define TABLE_SIZE	0x200000ul	/* bytes that one page table of a CPU maps */
@@ -444,7 +443,7 @@ void test_no_page(void **state)
 		const char *symbol;
 		bool null;
 	} fails[] = {
-		{ "shmem_read_mapping_page_gfp", false },
+		{ READS, false },
 		{ "kvmalloc_node", true },
 	};
 	int fd = shmem_open();

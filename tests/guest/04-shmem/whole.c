@@ -180,13 +180,13 @@ static void signalled(bool goes)
 	pin.file = look_at_newest();
 	file = look_at_newest();
 	run_mmap(&vma);
-	inject_hold_entry("shmem_read_mapping_page_gfp", 3, INJECT_BOUND_MS);
+	inject_hold_entry(READS, 3, INJECT_BOUND_MS);
 	aside_start(&pin.aside, run_pin, &pin);
-	if (aside_is_held(&pin.aside, "shmem_read_mapping_page_gfp")) {
+	if (aside_is_held(&pin.aside, READS)) {
 		aside_start(&vma.aside, goes ? run_munmap : run_copy, &vma);
 		aside_signal(&vma.aside);
 		aside_grace(&vma.aside);
-		let_go("shmem_read_mapping_page_gfp");
+		let_go(READS);
 		aside_join(&vma.aside);
 	} else if (goes) {
 		run_munmap(&vma);
@@ -223,15 +223,15 @@ static void counted_locked(bool comes)
 	file = look_at_newest();
 	if (!comes)
 		run_mmap(&vma);
-	inject_hold_entry("shmem_read_mapping_page_gfp", 3, INJECT_BOUND_MS);
+	inject_hold_entry(READS, 3, INJECT_BOUND_MS);
 	aside_start(&pin.aside, run_pin, &pin);
-	held = aside_is_held(&pin.aside, "shmem_read_mapping_page_gfp");
+	held = aside_is_held(&pin.aside, READS);
 	if (held) {
 		aside_start(&vma.aside, comes ? run_mmap : run_munmap, &vma);
 		aside_grace(&vma.aside);
 		done = atomic_load(&vma.aside.done);
 		locked = tell(file, "free") == EBUSY;
-		let_go("shmem_read_mapping_page_gfp");
+		let_go(READS);
 		aside_join(&vma.aside);
 	}
 	aside_join(&pin.aside);
@@ -244,7 +244,8 @@ static void counted_locked(bool comes)
 	check_errno(pin.err, 0, "pin");
 	check_present(file, 6, "after a pin, and a VMA that came or went meanwhile");
 	told(pin.file, "unpin");
-	if (comes && held)
+	/* It came, or there was no moment for it to go. */
+	if (comes == held)
 		run_munmap(&vma);
 	rule("with the last use all pages go back to the file");
 	check_present(file, 0, "after the last use");
@@ -399,7 +400,7 @@ static void half_of(const char *command, const char *undo, unsigned int nth, boo
 		rule("a CPU's touch takes the page that it touches, and no other");
 		check_present(file, 1, "after one touch");
 	}
-	inject_fail("shmem_read_mapping_page_gfp", nth, mapped ? ENOSPC : ENOMEM);
+	inject_fail(READS, nth, mapped ? ENOSPC : ENOMEM);
 	rule("a user of the whole BO for whom a page is missing gets ENOMEM");
 	check_errno(tell(file, "%s", command), ENOMEM, command);
 	inject_clear();
