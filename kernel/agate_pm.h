@@ -100,8 +100,8 @@ void agate_pm_topic_fini(struct agate_device *adev);
  * stuck beside one that may have chains, the next call schedules a reset of the GPU instead,
  * which runs the job again.
  *
- * Context: a thread on a fence's way to its signal: allocates nothing, and waits for nobody who
- * does.  The caller holds no lock from pm.lock inwards.
+ * Context: a thread on a fence's way to its signal: allocates nothing for which memory would
+ * have to be freed, and waits for nobody who does.  The caller holds no lock from pm.lock inwards.
  * Return: 0 with a reference, but perhaps without power if the device goes away or a reset is
  * pending; -EIO when a domain did not come up; -ENODEV when the GPU is gone.
  */

@@ -13,6 +13,7 @@
 #include <linux/dma-fence.h>
 #include <linux/moduleparam.h>
 #include <linux/pm_runtime.h>
+#include <linux/sched/mm.h>
 #include <linux/seq_file.h>
 
 #include "agate_device.h"
@@ -282,10 +283,19 @@ int agate_pm_get(struct agate_device *adev, u32 wanted)
 	return agate_bus_lost(adev) ? -ENODEV : -EIO;
 }
 
-/* An error means that the system sleeps or wakes up, and then the registers are awake. */
+/*
+ * Jobs wait for this, and before it calls the driver, PCI's core asks ACPI, which allocates
+ * memory.  The kernel may free other memory for that, and wait for one of these jobs: so this
+ * thread takes what it needs from the reserves.  Lockdep cannot check it: PCI's core also takes a
+ * mutex under which other devices allocate.  An error means that the system sleeps or wakes up,
+ * and then the registers are awake.
+ */
 void agate_pm_keep(struct agate_device *adev)
 {
+	unsigned int flags = memalloc_noreclaim_save();
+
 	pm_runtime_get_sync(&adev->pdev->dev);
+	memalloc_noreclaim_restore(flags);
 }
 
 void agate_pm_put(struct agate_device *adev)
