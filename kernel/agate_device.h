@@ -5,8 +5,8 @@
  * Order of locks, outermost first:
  *   unplug_lock, vm->lock, bound.userptr_lock, mmap_lock, prime.lock, a BO's dma_resv,
  *   submit's queue lock, gem.lock, backing.lock, purge.lock, and then, on a fence's way to its
- *   signal: reset.lock, pm.lock, bo->mappings_lock, vm->pt_lock, hand_over_lock,
- *   mover.push_lock, toucher.lock, lng.lock, slots.lock, mmu.lock, mover.lock, irq.lock, bus.lock
+ *   signal: pm.lock, bo->mappings_lock, vm->pt_lock, hand_over_lock, mover.push_lock,
+ *   toucher.lock, lng.lock, slots.lock, mmu.lock, mover.lock, irq.lock, bus.lock
  * mmap_lock comes before dma_resv because the core says so (dma_resv_lockdep()): code
  * that holds a reservation accesses no memory of userspace.  A thread that needs several
  * reservations locks them through agate_exec.h.  mmap() may put the last reference to an import,
@@ -14,6 +14,9 @@
  * serves GPU faults takes a reservation or a vm->lock: a thread that holds one may wait
  * for a fence, and the fence for them.  Memory that may have to be reclaimed is allocated
  * under the locks up to purge.lock only.
+ * reset.lock is inside of unplug_lock and outside of pm.lock.  Nobody takes it in reclaim: its
+ * holder waits until a scheduler starts no job, and a job may wait for PCI's core to wake the
+ * GPU, which allocates memory for that.
  * The card's other locks are inside of a BO's dma_resv: card.kmem_lock, and inside of that, but
  * none of them inside of another one, ggtt.lock, a manager's lock, ttm.bound_lock, and the
  * spinlocks ttm.lru_lock, scan.lock and those of the pool's lists.  No memory is allocated under

@@ -81,7 +81,6 @@ static void __init take_signalling(struct dummies *d)
 	unsigned long flags;
 	bool cookie;
 
-	mutex_lock(&d->mutex[AGATE_LOCK_RESET]);
 	cookie = dma_fence_begin_signalling();
 	mutex_lock(&d->mutex[AGATE_LOCK_PM]);
 	mutex_lock(&d->mutex[AGATE_LOCK_PT]);
@@ -104,7 +103,6 @@ static void __init take_signalling(struct dummies *d)
 	mutex_unlock(&d->mutex[AGATE_LOCK_PT]);
 	mutex_unlock(&d->mutex[AGATE_LOCK_PM]);
 	dma_fence_end_signalling(cookie);
-	mutex_unlock(&d->mutex[AGATE_LOCK_RESET]);
 }
 
 static void __init wait_for_a_fence(void)
@@ -180,6 +178,9 @@ void __init agate_lock_order_prime(void)
 		return;
 	dummies_init(d);
 	mutex_lock(&d->mutex[AGATE_LOCK_UNPLUG]);
+	mutex_lock(&d->mutex[AGATE_LOCK_RESET]);
+	take_signalling(d);
+	mutex_unlock(&d->mutex[AGATE_LOCK_RESET]);
 	down_write(&d->vm);
 	mutex_lock(&d->mutex[AGATE_LOCK_COLLECT]);
 	if (current->mm)

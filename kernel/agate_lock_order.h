@@ -17,6 +17,7 @@
 /* The mutexes first, each part from the outermost to the innermost. */
 enum agate_lock {
 	AGATE_LOCK_UNPLUG,
+	AGATE_LOCK_RESET,	/* outside of AGATE_LOCK_PM; those between are not taken under it */
 	AGATE_LOCK_VM,		/* a rwsem */
 	AGATE_LOCK_COLLECT,
 	AGATE_LOCK_PRIME,
@@ -28,7 +29,6 @@ enum agate_lock {
 	AGATE_LOCK_GGTT,
 	AGATE_LOCK_BOUND,
 	AGATE_LOCK_USERPTR,	/* a rwsem, which notifiers take in reclaim */
-	AGATE_LOCK_RESET,
 	AGATE_LOCK_PM,
 	AGATE_LOCK_PT,
 	AGATE_LOCK_HAND_OVER,
