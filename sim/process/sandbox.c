@@ -103,6 +103,10 @@ static void allow_memory(struct program *p)
 	allow(p, SYS_munmap);
 	allow(p, SYS_mremap);
 	allow(p, SYS_brk);
+#ifdef __SANITIZE_ADDRESS__
+	/* After an munmap() gcc 14's runtime gives back what it had noted about that memory. */
+	allow(p, SYS_madvise);
+#endif
 }
 
 /* An injection ends the process as a crash would. */
