@@ -227,9 +227,9 @@ int agate_bo_cache_trim(struct agate_device *dev);
  */
 struct agate_bo_cache_stats {
 	uint64_t hits;		/* idle BOs that left the cache for a user */
-	uint64_t waits;		/* busy ones, after a wait, when the kernel had no memory */
+	uint64_t waits;		/* busy ones, or idle by then, when the kernel had no memory */
 	uint64_t misses;	/* creations that found no idle BO in the cache */
-	uint64_t busy;		/* searches that ended at a BO which the GPU still used */
+	uint64_t busy;		/* searches that gave up at a BO which the GPU still used */
 	uint64_t puts;		/* BOs that went in */
 	uint64_t purged;	/* freed, because the kernel had taken their pages, or a call failed */
 	uint64_t stale;		/* freed, because nobody wanted them for too long */

@@ -64,7 +64,8 @@ struct agate_bo_cache {
  * @cache: zeroed, except for @now_ns and @enabled, which the frame has set
  *
  * Return: 0; -EOPNOTSUPP when the library has no cache, and then nothing else here is
- * called; or another negative errno, and then no device is opened.
+ * called; or another negative errno (those of pthread are positive), and then no device is
+ * opened.
  */
 int agate_bo_cache_init(struct agate_bo_cache *cache);
 
@@ -78,7 +79,8 @@ void agate_bo_cache_fini(struct agate_device *dev);
  * agate_bo_cache_bucket - which bucket has the BOs of this size?
  * @size: bytes
  *
- * The size is rounded down: 12 KiB is in the bucket of 8 KiB.
+ * The size is rounded down: 12 KiB is in the bucket of 8 KiB.  One below 4 KiB, 0 included, is
+ * in bucket 0.
  */
 unsigned int agate_bo_cache_bucket(uint64_t size);
 
@@ -127,7 +129,7 @@ int agate_bo_cache_obtain(struct agate_device *dev, uint64_t size, uint32_t flag
  * @bo: a BO that had its last reference dropped, and is not mapped any more
  *
  * When it takes the BO, it also frees those that are stale now; nothing else does, so an idle
- * program keeps its cache.
+ * program keeps its cache.  A put that refuses its BO frees no other one.
  *
  * Return: false when the caller has to free it: it is SHARED, so other processes may use
  * it; the kernel does not take the advice that its contents do not matter; or the cache

@@ -36,7 +36,9 @@ static void (*hook)(unsigned long request, enum call_when when, void *arg);
 
 static _Thread_local bool memory, locks, ignored;
 
-static int (*real_lock)(pthread_mutex_t *mutex);
+typedef int mutex_call(pthread_mutex_t *mutex);
+
+static mutex_call *real_lock, *real_unlock;
 
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
@@ -261,19 +263,32 @@ size_t calls_bytes(void)
 	return bytes;
 }
 
-int pthread_mutex_lock(pthread_mutex_t *mutex)
+static int call_mutex(mutex_call **real, const char *name, unsigned long request,
+		      pthread_mutex_t *mutex)
 {
+	mutex_call *call = __atomic_load_n(real, __ATOMIC_RELAXED);
 	int ret;
 
-	if (!__atomic_load_n(&real_lock, __ATOMIC_RELAXED))
-		__atomic_store_n(&real_lock, (__typeof__(real_lock))(uintptr_t)
-				 dlsym(RTLD_NEXT, "pthread_mutex_lock"), __ATOMIC_RELAXED);
+	if (!call) {
+		call = (mutex_call *)(uintptr_t)dlsym(RTLD_NEXT, name);
+		__atomic_store_n(real, call, __ATOMIC_RELAXED);
+	}
 	if (!locks || ignored)
-		return real_lock(mutex);
-	enter(CALL_LOCK, mutex);
-	ret = real_lock(mutex);
-	leave(CALL_LOCK, mutex, ret != 0);
+		return call(mutex);
+	enter(request, mutex);
+	ret = call(mutex);
+	leave(request, mutex, ret != 0);
 	return ret;
+}
+
+int pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+	return call_mutex(&real_lock, "pthread_mutex_lock", CALL_LOCK, mutex);
+}
+
+int pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+	return call_mutex(&real_unlock, "pthread_mutex_unlock", CALL_UNLOCK, mutex);
 }
 
 void calls_begin(int fd)

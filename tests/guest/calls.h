@@ -2,8 +2,9 @@
 /*
  * The calls that libagate makes: counted, made to fail, and held open.
  *
- * A program that is linked with calls.c has its own ioctl(), mmap(), munmap(), malloc() and
- * pthread_mutex_lock().  The dynamic linker binds the library, and libdrm below it, to them.
+ * A program that is linked with calls.c has its own ioctl(), mmap(), munmap(), malloc(),
+ * pthread_mutex_lock() and pthread_mutex_unlock().  The dynamic linker binds the library, and
+ * libdrm below it, to them.
  * They pass each call on, so the library still works on the driver.
  *
  * Counted are calls on the device's file, and unmaps of its maps; allocations and locks only
@@ -20,6 +21,7 @@
 #define CALL_MUNMAP	2ul
 #define CALL_ALLOC	3ul
 #define CALL_LOCK	4ul
+#define CALL_UNLOCK	5ul
 
 enum call_when { CALL_BEFORE, CALL_AFTER };
 
@@ -43,7 +45,7 @@ void calls_fail(unsigned long request, unsigned int nth, int err);
  */
 void calls_hook(void (*hook)(unsigned long request, enum call_when when, void *arg));
 
-/* Count allocations and locks of this thread, or do not; the former are remembered. */
+/* Count allocations, or locks and unlocks, of this thread, or do not; the first are remembered. */
 void calls_watch_memory(bool watch);
 void calls_watch_locks(bool watch);
 /* The remembered allocations that nobody has freed: how many, and their bytes. */

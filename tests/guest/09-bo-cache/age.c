@@ -5,6 +5,46 @@
 #include <pthread.h>
 #include <stdio.h>
 
+static struct {
+	struct agate_device *dev;
+	struct agate_bo *bo;
+} later;
+
+/* The clock is read without the lock: another thread's put comes first, a second later. */
+static uint64_t put_after_the_clock(void)
+{
+	const uint64_t now = clock_ns;
+	struct agate_bo *bo = later.bo;
+
+	if (!bo || pthread_mutex_trylock(&later.dev->cache.lock))
+		return now;
+	pthread_mutex_unlock(&later.dev->cache.lock);
+	later.bo = NULL;
+	clock_ns += NS_PER_S;
+	agate_bo_unreference(bo);
+	return now;
+}
+
+static void an_older_second(struct agate_device *dev)
+{
+	uint64_t (*before)(void) = dev->cache.now_ns;
+	struct agate_bo *bo = lib_bo(dev, PAGE, DELAY);
+	uint64_t stale;
+
+	agate_bo_cache_trim(dev);
+	later.dev = dev;
+	later.bo = lib_bo(dev, MiB, DELAY);
+	stale = cache_stats(dev).stale;
+	dev->cache.now_ns = put_after_the_clock;
+	agate_bo_unreference(bo);
+	dev->cache.now_ns = before;
+	/* It had the lock when it read the clock, so that nobody could come between: right. */
+	agate_bo_unreference(later.bo);
+	stale = cache_stats(dev).stale - stale;
+	rule("a BO is young that another thread put in a second after this put read the clock");
+	check_equal((int64_t)stale, 0, "stale BOs");
+}
+
 /* Whole seconds are compared: a BO is stale between two and three seconds after its put. */
 void test_stale_boundary(void **state)
 {
@@ -46,7 +86,30 @@ void test_stale_boundary(void **state)
 		check_equal((int64_t)(cache_stats(dev).stale - before), cases[i].stale, what);
 		check_equal(lib_handles(), cases[i].stale ? 1 : 2, "handles that are left");
 	}
+	an_older_second(dev);
 	cache_close(dev);
+}
+
+/* Two puts that refuse their BOs, while the cache has one that is stale. */
+static void nothing_goes_in(struct agate_device *dev)
+{
+	struct agate_bo *bo = lib_bo(dev, PAGE, AGATE_ALLOC_SHARED);
+	uint64_t stale;
+
+	agate_bo_cache_trim(dev);
+	cache_new(dev, MiB, DELAY);
+	clock_ns += 3600 * NS_PER_S;
+	stale = cache_stats(dev).stale;
+	rule("agate_bo_cache_put() refuses a SHARED BO: another process may use it");
+	check_true(!agate_bo_cache_put(bo), "false", "true");
+	rule("a put that refuses its BO frees no other one: stale BOs go when another one goes in");
+	check_equal((int64_t)(cache_stats(dev).stale - stale), 0, "stale BOs, at a put of a SHARED one");
+	agate_bo_unreference(bo);
+	bo = lib_bo(dev, PAGE, DELAY);
+	calls_fail(DRM_IOCTL_AGATE_MADVISE, 1, EINVAL);
+	agate_bo_unreference(bo);
+	check_equal((int64_t)(cache_stats(dev).stale - stale), 0,
+		    "stale BOs, at a put for which the kernel refused the advice");
 }
 
 void test_stale_next_put(void **state)
@@ -69,6 +132,7 @@ void test_stale_next_put(void **state)
 	clock_ns += NS_PER_S;
 	cache_new(dev, 64 * KiB, DELAY);
 	check_equal((int64_t)cache_stats(dev).stale, 1, "stats.stale, a second later");
+	nothing_goes_in(dev);
 	cache_close(dev);
 }
 
@@ -83,9 +147,10 @@ void test_stale_in_order(void **state)
 	clock_ns += NS_PER_S;
 	cache_new(dev, 64 * KiB, DELAY);
 	clock_ns += 2 * NS_PER_S;
-	cache_watch_closes(dev);
+	cache_watch_lock(dev);
 	agate_bo_unreference(last);
 	cache_check_closes("it is taken: a put frees what is stale");
+	cache_check_lists("a put that frees what is stale");
 	rule("all stale BOs go at once, of whatever size, and no younger one");
 	check_equal((int64_t)cache_stats(dev).stale, 2, "stats.stale");
 	check_equal((int64_t)cache_stats(dev).cached_bytes, 16 * MiB + 64 * KiB, "stats.cached_bytes");
@@ -169,9 +234,10 @@ void test_close_empties(void **state)
 	(void)state;
 	cache_many(dev, PAGE, 8, handles);
 	cache_new(dev, MiB, INVISIBLE);
-	cache_watch_closes(dev);
+	cache_watch_lock(dev);
 	agate_bo_cache_trim(dev);
 	cache_check_closes("it is taken: agate_bo_cache_evict_all() frees all");
+	cache_check_lists("agate_bo_cache_evict_all()");
 	rule("agate_bo_cache_trim() empties the cache");
 	check_equal(lib_handles(), 0, "handles that are left");
 	taken_meanwhile(dev);
@@ -184,6 +250,43 @@ void test_close_empties(void **state)
 	check_equal(lib_handles(), 0, "handles of the file, which is still open");
 	close(keep);
 	check_nothing_left();
+}
+
+static void busy_until_waited_for(unsigned long request, enum call_when when, void *arg)
+{
+	const struct drm_agate_wait_bo *wait = arg;
+
+	cache_at_lock(request, when, arg);
+	if (request == DRM_IOCTL_AGATE_WAIT_BO && when == CALL_BEFORE && !wait->timeout_ns)
+		calls_fail(DRM_IOCTL_AGATE_WAIT_BO, 1, EBUSY);
+}
+
+/* Everything that counts happens once. */
+static void counts_change_locked(void)
+{
+	struct agate_device *dev = cache_open();
+	struct agate_bo *jobs = lib_bo(dev, PAGE, AGATE_ALLOC_EXECUTE), *bo[2];
+
+	for (size_t i = 0; i < 2; i++)
+		bo[i] = lib_bo(dev, PAGE, DELAY);
+	lib_submit(jobs, bo[0], AGATE_ACCESS_RW, -1);
+	agate_bo_wait(jobs, FOREVER, true);
+	cache_watch_lock(dev);
+	calls_hook(busy_until_waited_for);
+	/* A search ends at a busy BO; the next one, without memory, waits for it. */
+	agate_bo_unreference(bo[0]);
+	calls_fail(DRM_IOCTL_AGATE_CREATE_BO, 1, ENOMEM);
+	agate_bo_unreference(lib_bo(dev, PAGE, DELAY));
+	/* A hit; and a BO that nobody can use any more, before a miss. */
+	agate_bo_unreference(lib_bo(dev, PAGE, DELAY));
+	calls_fail(DRM_IOCTL_AGATE_MADVISE, 1, ENODEV);
+	agate_bo_unreference(lib_bo(dev, PAGE, DELAY));
+	clock_ns += 5 * NS_PER_S;
+	agate_bo_unreference(bo[1]);
+	agate_bo_cache_trim(dev);
+	cache_check_counts("a count changed while the lock was free");
+	agate_bo_unreference(jobs);
+	cache_close(dev);
 }
 
 void test_stats(void **state)
@@ -217,4 +320,5 @@ void test_stats(void **state)
 	rule("with the cache switched off a creation is no miss");
 	check_equal((int64_t)s.misses, 3, "stats.misses");
 	cache_close(dev);
+	counts_change_locked();
 }

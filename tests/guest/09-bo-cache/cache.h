@@ -32,6 +32,15 @@ void cache_at_close(unsigned long request, enum call_when when, void *arg);
 void cache_watch_closes(struct agate_device *dev);
 void cache_check_closes(const char *when);
 
+/*
+ * The same, and a look at the lists and the counts each time this thread takes the lock of the
+ * cache or gives it back.  It ends with one of the checks; the first one is for changed lists.
+ */
+void cache_at_lock(unsigned long request, enum call_when when, void *arg);
+void cache_watch_lock(struct agate_device *dev);
+void cache_check_lists(const char *call);
+void cache_check_counts(const char *calls);
+
 /* put.c */
 void test_buckets(void **state);
 void test_calls_of_a_put(void **state);

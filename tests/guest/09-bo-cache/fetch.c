@@ -66,6 +66,10 @@ void test_calls_of_a_fetch(void **state)
 	same = lib_bo(dev, PAGE, 0);
 	check_equal(calls_made(DRM_IOCTL_AGATE_CREATE_BO), 0, "calls of CREATE_BO");
 	agate_bo_unreference(same);
+	cache_watch_lock(dev);
+	bo = agate_bo_cache_fetch(dev, PAGE, 0, NULL, false);
+	cache_check_lists("a fetch");
+	agate_bo_free(bo);
 	rule("a fetch from an empty bucket gives NULL, and asks nobody");
 	calls_begin(agate_device_fd(dev));
 	check_true(!agate_bo_cache_fetch(dev, MiB, 0, NULL, true), "NULL", "a BO");
@@ -230,7 +234,8 @@ void test_purged(void **state)
 	bo = lib_bo(dev, PAGE, DELAY);
 	cache_check_closes("it is taken: a fetch frees a BO without pages");
 	rule("a BO whose pages the kernel took is freed, and the search goes on");
-	check_equal(agate_bo_handle(bo), handles[2], "the handle");
+	check_true(agate_bo_handle(bo) == handles[2], "the oldest BO that still has its pages",
+		   "another one, or a new BO");
 	check_equal(lib_handles(), 2, "handles that are left");
 	check_equal((int64_t)cache_stats(dev).purged, 2, "stats.purged");
 	misses = cache_stats(dev).misses - misses;
@@ -314,9 +319,10 @@ void test_fetch_fails(void **state)
 	calls_fail(DRM_IOCTL_AGATE_MADVISE, 1, ENODEV);
 	bo = lib_bo(dev, PAGE, DELAY);
 	check_equal(calls_made(DRM_IOCTL_AGATE_CREATE_BO), 1, "calls of CREATE_BO");
+	rule("a BO for which the advice fails is freed");
 	check_equal(lib_handles(), 1, "handles that are left");
 	count = cache_stats(dev).purged;
-	rule("a BO for which the advice fails is freed, and counts as purged");
+	rule("a BO for which the advice fails counts as purged");
 	check_equal((int64_t)count, 1, "stats.purged");
 	agate_bo_unreference(bo);
 	cache_close(dev);

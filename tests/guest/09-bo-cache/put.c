@@ -103,6 +103,10 @@ void test_calls_of_a_put(void **state)
 	check_true(TAILQ_FIRST(&dev->cache.bucket[0]) == bo, "it is in bucket 0", "it is not");
 	check_equal(agate_bo_handle(bo), handle, "its handle");
 	check_equal((int64_t)bo->last_used_s, 1000, "the second in which it went in");
+	bo = lib_bo(dev, 12 * KiB, DELAY);
+	cache_watch_lock(dev);
+	agate_bo_unreference(bo);
+	cache_check_lists("a put");
 	cache_close(dev);
 }
 
