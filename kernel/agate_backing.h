@@ -70,7 +70,8 @@ struct mem_cgroup;
  * @close: undoes one @open
  * @fault: a CPU has touched the page with that index, counted from the BO's start, where
  *	a VMA maps it: insert it.  Pages behind it that are present may be inserted, too, up to
- *	the end of the VMA
+ *	the end of the VMA.  What vmf_insert_pfn() returns for the page that was touched, or
+ *	VM_FAULT_SIGBUS
  * @access: is NULL, or copies bytes of the BO from or to @buf for a debugger that looks at a
  *	process's memory.  The caller holds that process's mmap_lock.  How many bytes, which may
  *	be less than it was asked for; -EINTR or -ERESTARTSYS; -EIO; -ENOMEM; -ENODEV when the

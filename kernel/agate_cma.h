@@ -29,7 +29,7 @@ struct agate_device;
  * struct agate_cma - what this backing keeps of one BO; never changes while the BO lives
  * @vaddr: where the kernel sees the memory
  * @addr: the first bus address
- * @sgt: the memory, one entry, not mapped for DMA
+ * @sgt: the memory, one entry, not mapped for DMA; empty if create() keeps no table
  */
 struct agate_cma {
 	void *vaddr;

@@ -13,7 +13,7 @@
 
 #define RW	(PROT_READ | PROT_WRITE)
 
-/* VM_FAULT_SIGBUS and VM_FAULT_NOPAGE of include/linux/mm_types.h. */
+/* VM_FAULT_* of include/linux/mm_types.h. */
 #define FAULT_SIGBUS	0x2
 #define FAULT_NOPAGE	0x100
 
@@ -313,6 +313,30 @@ static void asked_again(int fd)
 	guest_destroy(&bo);
 }
 
+#define INSERTS		"vmf_insert_pfn|vmf_insert_pfn_prot"
+/* An injection returns an errno below zero: -4095 has VM_FAULT_OOM, and not VM_FAULT_NOPAGE. */
+#define LIKE_OOM	4095
+
+/* The kernel has no memory for the process's page table: one page, so that it asks once. */
+static void no_page_table(int fd)
+{
+	struct bo bo = map_piece(fd, PAGE);
+	struct piece_call call;
+	unsigned int hits;
+
+	inject_fail(INSERTS, 1, LIKE_OOM);
+	call = ask(PIECE_FAULT, 0, 0, (uintptr_t)bo.cpu);
+	hits = inject_hits(INSERTS);
+	inject_clear();
+	assert_int_equal(call.result, 0);
+	rule("fault() returns what vmf_insert_pfn() returns: VM_FAULT_OOM without a page table");
+	/* Without a hit fault() has inserted nothing, and the rules that follow say so. */
+	if (hits && (!call.fault || call.fault & FAULT_NOPAGE))
+		broken("VM_FAULT_OOM: the kernel frees memory, and the fault comes again",
+		       "%s when vmf_insert_pfn() returned VM_FAULT_OOM", fault_name(call.fault));
+	guest_destroy(&bo);
+}
+
 void test_unplugged(void **state)
 {
 	int fd = cma_open();
@@ -332,6 +356,7 @@ void test_unplugged(void **state)
 	number(&shorter, 5 * PAGE);
 	offset_kept(fd);
 	asked_again(fd);
+	no_page_table(fd);
 	to_read = map_to_read(fd);
 	words = bo.cpu;
 	number(&bo, bo.size);
