@@ -34,7 +34,7 @@ struct mem_cgroup;
 
 /* The GEM object has a shmem file of the BO's size. */
 #define AGATE_BACKING_FILE		BIT(0)
-/* Processes may map the BO: fault(), or mmap() if it leaves no VMA to this driver. */
+/* Processes may map the BO: fault(), and mmap() if it fills in the table; FOREIGN: mmap() only. */
 #define AGATE_BACKING_CPU_VISIBLE	BIT(1)
 /* The shrinker may take the memory of a BO that nobody needs: purge(). */
 #define AGATE_BACKING_PURGEABLE		BIT(2)

@@ -4,9 +4,8 @@
  *
  * A BO's fake offset names it on the device's file; it is not an address.  Only a
  * file that has a handle to the BO may map it.  Some backings fill in the page table at
- * once; for the others each fault inserts one page, whose index is vmf->pgoff minus the
- * start of the BO's node.  That index stays correct when munmap() or mprotect() splits the
- * VMA; (address - vm_start) does not.
+ * once; for the others a fault inserts the page that was touched.  The page stays the right
+ * one when munmap() or mprotect() splits the VMA.
  */
 #ifndef AGATE_MMAP_H
 #define AGATE_MMAP_H
@@ -23,6 +22,9 @@ void agate_mmap_topic_fini(struct agate_device *adev);
  * @dev: the device
  * @data: struct drm_agate_mmap_bo
  * @file: whose handle it is
+ *
+ * Return: 0, and the fake offset in @data; -EINVAL for any flag, or for a BO that is not
+ * CPU_VISIBLE; -ENOENT for no handle of @file; the error of drm_gem_create_mmap_offset().
  */
 int agate_mmap_ioctl(struct drm_device *dev, void *data, struct drm_file *file);
 
@@ -30,7 +32,10 @@ int agate_mmap_ioctl(struct drm_device *dev, void *data, struct drm_file *file);
  * agate_mmap_object - drm_gem_object_funcs.mmap
  * @obj: the BO, with a reference that the VMA keeps
  * @vma: the new mapping; lies in the BO, and starts at the BO's first page unless it is one of
- *	a dma-buf
+ *	a dma-buf; its vm_private_data may not be set yet
+ *
+ * Sets vm_flags, and then vm_page_prot, before the backing maps anything; counts the VMA at
+ * the end, unless the backing is FOREIGN.
  *
  * Return: 0; -EINVAL for a BO that is not CPU_VISIBLE, or a private (copy on write) mapping;
  * -EPERM for an executable one; -EACCES for a writable map of a CPU_READONLY BO; the error of

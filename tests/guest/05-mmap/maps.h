@@ -5,11 +5,13 @@
 
 #include "graded.h"
 
+#include "../kmod/mapped.h"
+
 #define PAGES	4
 #define SIZE	(PAGES * PAGE)
 
 /*
- * A file on the node; from here on a signal is told as a page that did not come.  The test ends 
+ * A file on the node; from here on a signal is told as a page that did not come.  The test ends
  * here when the driver has no topic "mmap".
  */
 int maps_open(void);
@@ -37,6 +39,20 @@ void check_more(const char *counter, long expected, const char *what);
 void check_gone(void);
 /* Close the BO and the file; nothing may be left. */
 void done_with(const struct bo *bo);
+
+/*
+ * unseen.c.  A range for the newest BO on the device's file, whatever BO it is: the offset that
+ * MMAP_BO would answer.
+ */
+uint64_t range_of_newest(void);
+/* The VMA at @cpu has the caching that its flags say. */
+void check_plain(const void *cpu);
+/* From here to check_filled(), a backing that fills in a table sets a vm_page_prot of its own. */
+int watch_filling(enum mapped_by by);
+/* The mapping at @cpu was made since, and what @whose mmap() set is there. */
+void check_filled(int file, const void *cpu, const char *whose);
+/* A dma-buf of SIZE of another driver, which may only be read. */
+int read_only_dmabuf(void);
 
 /* names.c */
 void test_offset(void **state);

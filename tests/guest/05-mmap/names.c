@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -46,10 +47,21 @@ void test_offset(void **state)
 	done_with(&bo);
 }
 
+/* The BO whose MMAP_BO failed goes with its handle; @others are still there. */
+static void close_refused(const struct bo *bo, int others, const char *what)
+{
+	char text[96];
+
+	rule("MMAP_BO puts the reference of its lookup when it fails, too");
+	check_errno(guest_close_handle(bo->fd, bo->handle), 0, "GEM_CLOSE");
+	snprintf(text, sizeof(text), "BOs that are left, after %s", what);
+	check_more("bos", others, text);
+}
+
 void test_bad_calls(void **state)
 {
 	int fd = maps_open(), stranger = guest_open();
-	struct bo bo = make_bo(fd, SIZE, 0);
+	struct bo bo = make_bo(fd, SIZE, 0), poor = make_bo(fd, SIZE, 0);
 	struct bo heap = make_bo(fd, 2u << 20, AGATE_BO_HEAP | AGATE_BO_NOEXEC);
 	struct bo unasked = make_bo(fd, SIZE, 0);
 	uint64_t offset;
@@ -57,8 +69,9 @@ void test_bad_calls(void **state)
 	(void)state;
 	rule("without memory for the offset MMAP_BO gives the core's error");
 	inject_fail("drm_vma_offset_add", 1, ENOMEM);
-	check_errno(ask_offset(fd, bo.handle, 0, &offset), ENOMEM, "MMAP_BO without memory");
+	check_errno(ask_offset(fd, poor.handle, 0, &offset), ENOMEM, "MMAP_BO without memory");
 	inject_clear();
+	close_refused(&poor, 3, "MMAP_BO without memory for the offset");
 	offset_of(&bo);
 	inject_count("drm_vma_offset_add");
 	rule("flags that nobody defined are refused");
@@ -75,8 +88,8 @@ void test_bad_calls(void **state)
 	rule("a call that is refused makes no range on the device's file");
 	check_equal(inject_hits("drm_vma_offset_add"), 0, "ranges made by calls that were refused");
 	inject_clear();
-	check_errno(guest_close_handle(fd, unasked.handle), 0, "GEM_CLOSE");
-	check_errno(guest_close_handle(fd, heap.handle), 0, "GEM_CLOSE");
+	close_refused(&heap, 2, "MMAP_BO of a heap");
+	close_refused(&unasked, 1, "MMAP_BO with an unknown flag");
 	close(stranger);
 	done_with(&bo);
 }

@@ -68,6 +68,17 @@ static void by_dmabuf(const struct bo *bo, const struct bo *readonly)
 	close(theirs);
 }
 
+/* MMAP_BO refuses a heap; here the driver makes its range for another reason. */
+static void not_visible(int fd)
+{
+	struct bo heap = make_bo(fd, 2u << 20, AGATE_BO_HEAP | AGATE_BO_NOEXEC);
+
+	rule("agate_mmap_object() refuses a BO that is not CPU_VISIBLE, whoever made its offset");
+	check_errno(try_map(fd, range_of_newest(), SIZE, RW, MAP_SHARED, NULL), EINVAL,
+		    "mmap() of a heap, whose offset did not come from MMAP_BO");
+	check_errno(guest_close_handle(fd, heap.handle), 0, "GEM_CLOSE");
+}
+
 void test_refused(void **state)
 {
 	int fd = maps_open();
@@ -91,6 +102,7 @@ void test_refused(void **state)
 	check_never(cpu, "in a mapping that is only read");
 	munmap(cpu, SIZE);
 	by_dmabuf(&paged, &readonly);
+	not_visible(fd);
 	close(fd);
 }
 
@@ -113,6 +125,7 @@ static void shared_of_reader(int fd)
 		    "mmap() MAP_SHARED of a file opened O_RDONLY");
 	check_never(cpu, "of a file opened O_RDONLY");
 	munmap(cpu, SIZE);
+	rule("a private mapping is refused, also to read only, whoever opened the file");
 	check_errno(try_map(reader, offset, SIZE, PROT_READ, MAP_PRIVATE, NULL), EINVAL,
 		    "mmap() MAP_PRIVATE of a file opened O_RDONLY");
 	close(reader);
@@ -152,6 +165,15 @@ static long faults(void)
 	return usage.ru_minflt + usage.ru_majflt;
 }
 
+static void fills_once(const struct bo *bo)
+{
+	int file = watch_filling(MAPPED_BY_DMA);
+	void *cpu = map_bo(bo, RW);
+
+	check_filled(file, cpu, "the backing");
+	munmap(cpu, bo->size);
+}
+
 void test_whole(void **state)
 {
 	int fd = maps_open();
@@ -181,6 +203,7 @@ void test_whole(void **state)
 			    "mmap() that the backing refuses");
 		inject_clear();
 	}
+	fills_once(&bo);
 	close(fd);
 }
 
@@ -199,6 +222,7 @@ void test_grow(void **state)
 	read_flags(cpu, flags, sizeof(flags));
 	check_true(strstr(flags, " dd"), "the VMA's flag VM_DONTDUMP (dd)", flags);
 	check_true(strstr(flags, " pf"), "the VMA's flag VM_PFNMAP (pf)", flags);
+	check_plain(cpu);
 	munmap(cpu, SIZE);
 	close(fd);
 }
@@ -246,6 +270,35 @@ static void foreign_refuses(const struct bo *bo)
 	}
 }
 
+/* The dma-buf says that nobody may write to it, so the BO is CPU_READONLY. */
+static void foreign_read_only(int fd)
+{
+	int dmabuf = read_only_dmabuf();
+	struct bo bo = dmabuf_import(fd, dmabuf);
+	uint64_t offset = offset_of(&bo);
+	void *cpu;
+
+	rule("a BO of a dma-buf that may only be read is CPU_READONLY, and never mapped writable");
+	check_errno(try_map(fd, offset, SIZE, RW, MAP_SHARED, NULL), EACCES,
+		    "mmap() to write, of a FOREIGN BO that is CPU_READONLY");
+	cpu = map_bo(&bo, PROT_READ);
+	rule("what mmap() refuses, mprotect() does not allow later, of a FOREIGN BO either");
+	check_errno(mprotect(cpu, SIZE, RW) ? errno : 0, EACCES,
+		    "mprotect() to write, of a FOREIGN BO that is CPU_READONLY");
+	munmap(cpu, SIZE);
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	close(dmabuf);
+}
+
+static void foreign_filled(const struct bo *bo)
+{
+	int file = watch_filling(MAPPED_BY_DMABUF);
+	void *cpu = map_bo(bo, RW);
+
+	check_filled(file, cpu, "the other driver");
+	munmap(cpu, SIZE);
+}
+
 /* A BO whose memory is another driver's: the VMA becomes that driver's. */
 void test_foreign(void **state)
 {
@@ -268,6 +321,8 @@ void test_foreign(void **state)
 	foreign_rights(&bo, cpu, dmabuf);
 	munmap(cpu, SIZE);
 	foreign_refuses(&bo);
+	foreign_filled(&bo);
+	foreign_read_only(fd);
 	close(dmabuf);
 	munmap(memory, SIZE);
 	done_with(&bo);

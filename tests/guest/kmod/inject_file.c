@@ -354,6 +354,7 @@ static int __init inject_init(void)
 	resv_watch_init();
 	piece_init();
 	foreign_init();
+	mapped_init();
 	kmaps_init();
 	tt_steps_init();
 	return 0;
@@ -383,6 +384,7 @@ static void __exit inject_exit(void)
 {
 	tt_steps_exit();
 	kmaps_exit();
+	mapped_exit();
 	foreign_exit();
 	piece_exit();
 	resv_watch_exit();

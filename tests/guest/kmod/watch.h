@@ -138,7 +138,7 @@ void import_exit(void);
 int shmem_init(void);
 void shmem_exit(void);
 
-/* purge.c, resv_watch.c, piece.c, foreign.c, kmaps.c and tt_steps.c: likewise. */
+/* purge.c, resv_watch.c, piece.c, foreign.c, mapped.c, kmaps.c and tt_steps.c: likewise. */
 void purge_init(void);
 void purge_exit(void);
 void resv_watch_init(void);
@@ -147,6 +147,8 @@ void piece_init(void);
 void piece_exit(void);
 void foreign_init(void);
 void foreign_exit(void);
+void mapped_init(void);
+void mapped_exit(void);
 void kmaps_init(void);
 void kmaps_exit(void);
 void tt_steps_init(void);
