@@ -287,9 +287,26 @@ static void purge_in_fault(const char *gate)
 	check_nothing_left();
 }
 
+/* Nobody else is there, and purge gives back what it has to. */
+static void purge_alone(void)
+{
+	int fd = shmem_open(), file;
+	struct bo bo = unneeded_bo(fd, &file);
+
+	purge(&bo, file);
+	rule("purge gives all pages back, and the contents with them");
+	check_equal(look(file, "resident"), 0, "pages that are counted as present, after a purge");
+	check_equal(look(file, "cached"), 0, "pages in the file of a purged BO");
+	close(file);
+	guest_destroy(&bo);
+	close(fd);
+	check_nothing_left();
+}
+
 void test_fault_purge(void **state)
 {
 	(void)state;
+	purge_alone();
 	purge_in_fault(INSERTS);
 	purge_in_fault(READS);
 	late_for_purge();

@@ -366,7 +366,7 @@ static bool sleeps(int tid)
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
@@ -382,19 +382,28 @@ static void on_signal(int number)
 	(void)number;
 }
 
+void await_asleep(int tid, const atomic_bool *done)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	unsigned int asleep = 0;
+
+	/* It may sleep for a moment on its way; where the lock is, it stays asleep. */
+	for (int i = 0; i < SLEEP_MS && asleep < SLEEPS && !(done && atomic_load(done)); i++) {
+		asleep = sleeps(tid) ? asleep + 1 : 0;
+		nanosleep(&pause, NULL);
+	}
+}
+
 void aside_signal(struct aside *aside)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
 	/* Without SA_RESTART: a call that ends early does not begin again by itself. */
 	const struct sigaction action = { .sa_handler = on_signal };
-	unsigned int asleep = 0;
 
 	sigaction(SIGUSR1, &action, NULL);
-	/* It may sleep for a moment on its way; where the lock is, it stays asleep. */
-	for (int i = 0; i < SLEEP_MS && asleep < SLEEPS && !atomic_load(&aside->done); i++) {
-		asleep = sleeps(atomic_load(&aside->tid)) ? asleep + 1 : 0;
+	while (!atomic_load(&aside->tid))
 		nanosleep(&pause, NULL);
-	}
+	await_asleep(atomic_load(&aside->tid), &aside->done);
 	pthread_kill(aside->thread, SIGUSR1);
 }
 

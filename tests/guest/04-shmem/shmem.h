@@ -81,7 +81,9 @@ struct aside {
 void aside_start(struct aside *aside, void (*run)(void *arg), void *arg);
 /* Give it a while to end; a right program may make it wait instead. */
 void aside_grace(struct aside *aside);
-/* Once it sleeps in the kernel, or for a lock, send it a signal, which has a handler. */
+/* Wait until that task sleeps in the kernel, or for a lock; @done, if any, says that it ended. */
+void await_asleep(int tid, const atomic_bool *done);
+/* Once it does, send it a signal, which has a handler. */
 void aside_signal(struct aside *aside);
 /* Is it held at the gate of @symbol?  False when it ends without coming there. */
 bool aside_is_held(struct aside *aside, const char *symbol);
@@ -111,10 +113,11 @@ void test_half(void **state);
 /* gpu.c */
 void test_gpu(void **state);
 void test_parts(void **state);
-void test_once(void **state);
 void test_dma_failure(void **state);
 void test_unplugged(void **state);
 void test_bounced(void **state);
+/* once.c */
+void test_once(void **state);
 /* purge.c */
 void test_purge(void **state);
 void test_fault_purge(void **state);

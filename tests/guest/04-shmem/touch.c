@@ -9,6 +9,7 @@
 
 #define LIVES		64u
 #define BIG_PAGES	2048u		/* an array of four pages */
+#define MORE_PAGES	0x10002u	/* more than 16 bits can count */
 #define TABLE_SIZE	0x200000ul	/* bytes that one page table of a CPU maps */
 
 void test_lazy(void **state)
@@ -126,6 +127,31 @@ static void touch_unneeded(void)
 	check_nothing_left();
 }
 
+/* A BO of many pages, of which hardly one is there. */
+static void touch_far(void)
+{
+	int fd = shmem_open(), file;
+	struct bo bo = make_bo(fd, MORE_PAGES);
+	uint64_t seen;
+
+	file = look_at_newest();
+	bo.cpu = map_more(&bo, MORE_PAGES);
+	*word(bo.cpu, 1) = 11;
+	rule("a CPU that touches a page of a mapped BO finds it there, whatever the page's number is");
+	check_true(can_read(word(bo.cpu, MORE_PAGES - 1), &seen), "the last page of a BO of 256 MiB",
+		   "SIGBUS");
+	check_equal((int64_t)seen, 0, "the first word of a new page");
+	*word(bo.cpu, MORE_PAGES - 1) = 22;
+	check_equal((int64_t)*word(bo.cpu, 1), 11, "page 1, after a touch of page 65537");
+	check_present(file, 2, "after touches of two pages of a BO of 256 MiB");
+	munmap(bo.cpu, bo.size);
+	check_present(file, 0, "after the last munmap()");
+	close(file);
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	close(fd);
+	check_nothing_left();
+}
+
 /* Touches all pages, in an order that STRIDE decides; the number of pages is a prime. */
 void test_touch(void **state)
 {
@@ -164,6 +190,7 @@ void test_touch(void **state)
 	guest_destroy(&bo);
 	close(fd);
 	check_nothing_left();
+	touch_far();
 	touch_unneeded();
 	two_touches();
 }

@@ -5,8 +5,9 @@
  * /sys/kernel/debug/agate_shmem is about what was the newest BO when the file was opened.
  * Reading it gives names and numbers; writing a command makes the test a user of the BO: pin,
  * unpin, vmap, vunmap, peek PAGE, poke PAGE WORD, table BYTES (the largest entry) and populate
- * OFFSET SIZE.  "watch" begins to look at what populate asks of the DMA layer, and "free" fails
- * while anybody has backing.lock.  A command that fails gives its errno.
+ * OFFSET SIZE.  "vmap-unreserved" is a vmap by somebody who has not got the BO's reservation, as
+ * agate_backing_vmap() allows.  "watch" begins to look at what populate asks of the DMA layer, and
+ * "free" fails while anybody has backing.lock.  A command that fails gives its errno.
  */
 #include <linux/debugfs.h>
 #include <linux/delay.h>
@@ -44,6 +45,7 @@ struct look {
 	long wrong;			/* pages that the last table has elsewhere */
 	bool watching;			/* this file watches the DMA layer */
 	bool left;			/* the last vunmap has left the mapping */
+	int populated;			/* errno of the last populate, -1 before the first */
 };
 
 static struct dentry *shmem_file;
@@ -247,7 +249,8 @@ static int shmem_show(struct seq_file *seq, void *unused)
 		   READ_ONCE(bo->backing.nr_pages), bo->backing.pins, bo->shmem.pages_use,
 		   tables_of(bo));
 	show_maps(seq, look);
-	seq_printf(seq, "table_wrong %ld\npeeked %llu\n", look->wrong, look->peeked);
+	seq_printf(seq, "table_wrong %ld\npeeked %llu\npopulated %d\n", look->wrong, look->peeked,
+		   look->populated);
 	dma_calls_show(seq);
 	mutex_unlock(&look->lock);
 	return 0;
@@ -255,7 +258,7 @@ static int shmem_show(struct seq_file *seq, void *unused)
 
 /* ---- Commands ----------------------------------------------------------------- */
 
-static int do_vmap(struct look *look)
+static int do_vmap(struct look *look, bool reserved)
 {
 	struct agate_bo *bo = look->bo;
 	int ret;
@@ -264,9 +267,11 @@ static int do_vmap(struct look *look)
 		return -E2BIG;
 	/* Callers have this on their stacks: what vmap() does not write is what was there. */
 	look->maps[look->vmaps] = (struct iosys_map){ .is_iomem = true };
-	dma_resv_lock(bo->base.resv, NULL);
+	if (reserved)
+		dma_resv_lock(bo->base.resv, NULL);
 	ret = bo->base.funcs->vmap(&bo->base, &look->maps[look->vmaps]);
-	dma_resv_unlock(bo->base.resv);
+	if (reserved)
+		dma_resv_unlock(bo->base.resv);
 	look->vmaps += !ret;
 	return ret;
 }
@@ -341,6 +346,7 @@ static int do_populate(struct look *look, u64 offset, u64 size)
 	ret = look->bo->backing.ops->populate(look->bo, offset, size, &runs);
 	dma_calls_of(NULL);
 	atomic_dec(&look->bo->gpu_users);
+	look->populated = -ret;
 	return ret;
 }
 
@@ -378,7 +384,9 @@ static int do_command(struct look *look, const char *text)
 	int n = sscanf(text, "%15s %llu %llu", word, &a, &b);
 
 	if (n == 1 && !strcmp(word, "vmap"))
-		return do_vmap(look);
+		return do_vmap(look, true);
+	if (n == 1 && !strcmp(word, "vmap-unreserved"))
+		return do_vmap(look, false);
 	if (n == 1 && !strcmp(word, "vunmap"))
 		return do_vunmap(look);
 	if (n == 1 && !strcmp(word, "pin"))
@@ -426,6 +434,7 @@ static int shmem_open(struct inode *inode, struct file *file)
 	if (!look)
 		return -ENOMEM;
 	mutex_init(&look->lock);
+	look->populated = -1;
 	look->bo = bos_newest();
 	ret = look->bo && look->bo->base.filp ? single_open(file, shmem_show, look) : -ENOENT;
 	if (ret) {
