@@ -14,6 +14,7 @@
 #include <drm/drm_vma_manager.h>
 
 #include "agate_backing.h"
+#include "agate_compat.h"
 #include "agate_device.h"
 #include "agate_gem.h"
 #include "agate_hand_over.h"

@@ -14,6 +14,7 @@
 #include <drm/drm_vma_manager.h>
 
 #include "agate_backing.h"
+#include "agate_compat.h"
 #include "agate_device.h"
 #include "agate_gem.h"
 #include "agate_hand_over.h"
@@ -36,13 +37,20 @@ static void export_release(struct dma_buf *dmabuf)
 
 /*
  * A fault finds its page by the distance from the BO's fake offset, so the BO must have
- * that before its first VMA.
+ * that before its first VMA.  The VMA may be one of another driver's file, and then the core
+ * has not looked at the mode of the dma-buf's.
  */
 static int export_mmap(struct dma_buf *dmabuf, struct vm_area_struct *vma)
 {
 	struct drm_gem_object *obj = dmabuf->priv;
-	int ret = drm_gem_create_mmap_offset(obj);
+	int ret;
 
+	if (!(dmabuf->file->f_mode & FMODE_WRITE)) {
+		if (vma->vm_flags & VM_WRITE)
+			return -EACCES;
+		vm_flags_clear(vma, VM_MAYWRITE);
+	}
+	ret = drm_gem_create_mmap_offset(obj);
 	return ret ? ret : drm_gem_prime_mmap(obj, vma);
 }
 

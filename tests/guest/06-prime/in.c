@@ -207,6 +207,20 @@ static void refused_memory(int fd, enum foreign_kind kind, int err, const char *
 	check_core_undone(kind != FOREIGN_REFUSES);
 }
 
+static void more_memory(int fd, enum foreign_kind kind, const char *what)
+{
+	int dmabuf = foreign_dmabuf(kind, 0);
+	uint32_t handle;
+
+	rule("memory may be more than the dma-buf's size, which is the BO's");
+	check_errno(dmabuf_try_import(fd, dmabuf, &handle), 0, what);
+	rule("the BO's size is the dma-buf's, also if the table has more memory");
+	check_equal((int64_t)foreign_look().size, (int64_t)dmabuf_size(dmabuf), "bytes of the BO");
+	check_errno(guest_close_handle(fd, handle), 0, "GEM_CLOSE");
+	close(dmabuf);
+	check_undone(1);
+}
+
 void test_bad_memory(void **state)
 {
 	int fd = prime_open(), dmabuf;
@@ -224,14 +238,8 @@ void test_bad_memory(void **state)
 		       "FD_TO_HANDLE, a page is missing at the end of the last entry");
 	refused_memory(fd, FOREIGN_HUGE, EINVAL, "FD_TO_HANDLE of more than AGATE_BO_MAX_SIZE");
 	refused_memory(fd, FOREIGN_REFUSES, EXDEV, "FD_TO_HANDLE, the exporter refuses");
-	dmabuf = foreign_dmabuf(FOREIGN_LONG, 0);
-	rule("memory may be more than the dma-buf's size, which is the BO's");
-	check_errno(dmabuf_try_import(fd, dmabuf, &handle), 0, "FD_TO_HANDLE, a page too many");
-	rule("the BO's size is the dma-buf's, also if the table has more memory");
-	check_equal((int64_t)foreign_look().size, (int64_t)dmabuf_size(dmabuf), "bytes of the BO");
-	check_errno(guest_close_handle(fd, handle), 0, "GEM_CLOSE");
-	close(dmabuf);
-	check_undone(1);
+	more_memory(fd, FOREIGN_LONG, "FD_TO_HANDLE, a page too many");
+	more_memory(fd, FOREIGN_VAST, "FD_TO_HANDLE, entries of 1 GiB, four of them");
 	dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, 0);
 	rule("when the BO cannot be made, the import fails with that error and keeps nothing");
 	inject_fail("agate_gem_create", 1, ENFILE);
@@ -251,17 +259,12 @@ void test_bad_memory(void **state)
 static void read_only(int fd, int dmabuf)
 {
 	struct bo jobs = guest_bo(fd, PAGE, 0), bo = import_bo(fd, dmabuf);
-	const uint32_t handles[] = { jobs.handle, bo.handle };
-	const uint32_t sync = guest_syncobj(fd);
 	void *cpu = NULL;
 
 	rule("a dma-buf without DRM_RDWR becomes a BO that no CPU may write");
 	check_errno(try_map_bo(&bo, RW, &cpu), EACCES, "mmap() to read and write");
 	rule("a dma-buf without DRM_RDWR becomes a BO that the GPU may not write");
-	guest_job_write64(&jobs, 0, 0, bo.va, 7);
-	check_errno(guest_submit(fd, jobs.va, 0, handles, 2, sync), 0, "SUBMIT");
-	check_errno(-guest_fence_end(guest_sync_file(fd, sync)), EINVAL,
-		    "the fence of a job that writes");
+	check_errno(job_end(&jobs, &bo, 0, 7), EINVAL, "the fence of a job that writes");
 	guest_destroy(&jobs);
 	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
 }
@@ -368,6 +371,28 @@ static void check_parts(int fd, enum foreign_kind kind)
 	check_undone(1);
 }
 
+/* The BO has a page less than the table: behind its end is memory that nobody has given to it. */
+static void check_long_table(int fd)
+{
+	static const uint64_t outside[][2] = {
+		{ SIZE - PAGE, PAGE }, { SIZE - 2 * PAGE, 2 * PAGE }, { 0, SIZE },
+	};
+	int dmabuf = foreign_dmabuf(FOREIGN_LONG, 0);
+	struct bo bo = import_bo(fd, dmabuf);
+	struct piece_call call = runs_of(0, SIZE - PAGE);
+
+	rule("populate gives the runs of the part that was asked for, and no more");
+	check_errno(-call.result, 0, "populate of the whole BO");
+	check_equal((int64_t)call.bytes, SIZE - PAGE, "bytes in all runs");
+	rule("populate answers -EINVAL for what is no part of the BO, also if the table has more "
+	     "memory");
+	for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++)
+		check_errno(-runs_of(outside[i][0], outside[i][1]).result, EINVAL, "populate");
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	close(dmabuf);
+	check_undone(1);
+}
+
 void test_parts(void **state)
 {
 	int fd = prime_open();
@@ -376,6 +401,7 @@ void test_parts(void **state)
 	check_parts(fd, FOREIGN_IN_ENTRIES);
 	check_parts(fd, FOREIGN_UNEQUAL);
 	check_parts(fd, FOREIGN_MERGED);
+	check_long_table(fd);
 	close(fd);
 	check_gone();
 }
@@ -385,7 +411,6 @@ void test_one_piece(void **state)
 	int fd = prime_open(), dmabuf;
 	struct stat sb;
 	uint32_t handle;
-	struct bo bo;
 
 	(void)state;
 	close(fd);
@@ -402,8 +427,11 @@ void test_one_piece(void **state)
 	close(dmabuf);
 	check_core_undone(1);
 	dmabuf = foreign_dmabuf(FOREIGN_IN_ENTRIES, 0);
-	bo = import_bo(fd, dmabuf);
-	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	rule("one run of memory may be several entries, when each begins where the one before it "
+	     "ends: contiguous_imports does not refuse it");
+	check_errno(dmabuf_try_import(fd, dmabuf, &handle), 0,
+		    "FD_TO_HANDLE of one run in four entries");
+	check_errno(guest_close_handle(fd, handle), 0, "GEM_CLOSE");
 	close(dmabuf);
 	check_undone(1);
 	close(fd);

@@ -184,6 +184,41 @@ static void all_rights(int fd)
 	close(dmabuf);
 }
 
+/* A VMA of the file of another driver, which maps the dma-buf in it by dma_buf_mmap(). */
+static void mapped_by_another(int fd)
+{
+	struct bo bo = numbered_bo(fd, 0);
+	int dmabuf = export_bo(&bo), mapper = foreign_mapper(dmabuf), err;
+	void *cpu = NULL;
+
+	rule("another driver maps a dma-buf with DRM_RDWR in a VMA of its own file");
+	check_errno(try_map(mapper, RW, MAP_SHARED, &cpu), 0, "mmap() to read and write");
+	check_numbers(cpu, "mapped by another driver");
+	((volatile uint8_t *)cpu)[PAGE] = 0x55;
+	check_equal(((volatile uint8_t *)bo.cpu)[PAGE], 0x55, "the byte that was written");
+	munmap(cpu, SIZE);
+	close(mapper);
+	close(dmabuf);
+	guest_destroy(&bo);
+	bo = numbered_bo(fd, 0);
+	check_errno(dmabuf_try_export(fd, bo.handle, 0, &dmabuf), 0,
+		    "HANDLE_TO_FD without DRM_RDWR");
+	mapper = foreign_mapper(dmabuf);
+	err = try_map(mapper, RW, MAP_SHARED, NULL);
+	rule("a dma-buf without DRM_RDWR is not mapped to write in a VMA of another driver's file, "
+	     "either");
+	check_true(err, "mmap() to read and write, by dma_buf_mmap(): an error", "success");
+	check_errno(try_map(mapper, PROT_READ, MAP_SHARED, &cpu), 0, "mmap() to read");
+	check_numbers(cpu, "mapped by another driver to read");
+	rule("a dma-buf without DRM_RDWR, mapped to read in a VMA of another driver's file: "
+	     "mprotect() does not make it a map to write");
+	check_errno(mprotect(cpu, SIZE, RW) ? errno : 0, EACCES, "mprotect() to read and write");
+	munmap(cpu, SIZE);
+	guest_destroy(&bo);
+	close(mapper);
+	close(dmabuf);
+}
+
 void test_read_only(void **state)
 {
 	int fd = prime_open(), dmabuf;
@@ -201,6 +236,7 @@ void test_read_only(void **state)
 	guest_destroy(&bo);
 	close(dmabuf);
 	all_rights(fd);
+	mapped_by_another(fd);
 	close(fd);
 	check_gone();
 }

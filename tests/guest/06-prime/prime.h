@@ -24,6 +24,11 @@ int export_bo(const struct bo *bo);
 struct bo import_bo(int fd, int dmabuf);
 /* mmap() of a whole dma-buf: 0 or the errno, and the mapping unless @cpu is NULL. */
 int try_map(int dmabuf, int prot, int flags, void **cpu);
+/*
+ * A job of @jobs writes @value at @offset of @bo, and ends with this errno, or 0.  The driver stops
+ * a job that takes too long, and on a machine that is very busy each one does: it is done again.
+ */
+int job_end(const struct bo *jobs, const struct bo *bo, uint32_t offset, uint64_t value);
 /* A job writes @value at @offset of @bo, and is over. */
 void gpu_writes(const struct bo *bo, uint32_t offset, uint64_t value);
 /* The driver's counter, "bos" or "handles", shows so many more than at first, soon. */
@@ -42,6 +47,8 @@ struct foreign_look foreign_look(void);
 struct foreign_import foreign_import(int dmabuf);
 /* The same, but it may fail to attach. */
 struct foreign_import foreign_try_import(int dmabuf);
+/* Another driver's file, to read and write, whose mmap() maps the dma-buf. */
+int foreign_mapper(int dmabuf);
 /* foreign_look() counts the changes of the list of imports without prime.lock. */
 void watch_imports(bool on);
 /* MADVISE: 0 or the errno. */

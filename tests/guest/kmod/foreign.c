@@ -114,6 +114,8 @@ static void spoil(struct foreign *foreign, struct sg_table *sgt, bool undo)
 	for_each_sgtable_dma_sg(sgt, sg, i) {
 		if (foreign->kind == FOREIGN_HUGE)
 			sg_dma_len(sg) = undo ? PAGE_SIZE : HUGE_ENTRY;
+		if (foreign->kind == FOREIGN_VAST)
+			sg_dma_len(sg) = undo ? PAGE_SIZE : SZ_1G;
 		last = sg;
 	}
 	if (foreign->kind == FOREIGN_ODD_START)
@@ -534,6 +536,8 @@ static long foreign_ioctl(struct file *file, unsigned int cmd, unsigned long arg
 		return foreign_private(arg);
 	case FOREIGN_WATCH:
 		return imports_watch(arg);
+	case FOREIGN_MAPPER:
+		return mapper_open(arg);
 	}
 	return -ENOTTY;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Lab 06: another driver, which exports memory of four pages as it is told to, and imports
- * dma-bufs.  ioctl() on /sys/kernel/debug/agate_foreign.
+ * Lab 06: another driver, which exports memory of four pages as it is told to, and imports and
+ * maps dma-bufs.  ioctl() on /sys/kernel/debug/agate_foreign.
  */
 #ifndef AGATE_TESTS_FOREIGN_H
 #define AGATE_TESTS_FOREIGN_H
@@ -33,6 +33,8 @@ enum foreign_kind {
 	FOREIGN_LONG,		/* the dma-buf ends before the last entry begins */
 	FOREIGN_LONG_ODD,	/* likewise, and the last entry is longer than whole pages */
 	FOREIGN_LONG_GAP,	/* likewise, and only the last entry does not touch the others */
+	/* The dma-buf has four pages, and the table four entries of 1 GiB: 0 in 32 bits. */
+	FOREIGN_VAST,
 	FOREIGN_HUGE,		/* the table and the dma-buf are as long as no BO */
 	FOREIGN_REFUSES,	/* no importer attaches: -EXDEV */
 };
@@ -103,5 +105,7 @@ struct foreign_look {
 #define FOREIGN_LOOK	_IOR('A', 36, struct foreign_look)
 #define FOREIGN_PRIVATE	_IO('A', 35)	/* 1: the newest BO's ttm.root is set; 0: it is not */
 #define FOREIGN_WATCH	_IO('A', 37)	/* 1: watch the list of imports; 0: not any more */
+/* A dma-buf's fd: the result is a file to read and write whose mmap() calls dma_buf_mmap(). */
+#define FOREIGN_MAPPER	_IO('A', 38)
 
 #endif /* AGATE_TESTS_FOREIGN_H */

@@ -12,6 +12,9 @@ int importer_init(void);
 void importer_exit(void);
 long importer_import(struct foreign_import *import);
 
+/* foreign_mapper.c: a file whose mmap() maps the dma-buf, or a negative errno. */
+long mapper_open(unsigned long fd);
+
 /* imports.c.  Watch the list of imports of the GPU, which a driver has, or watch no list. */
 int imports_watch(bool on);
 /* How often the list was seen to have changed since, while prime.lock was free. */

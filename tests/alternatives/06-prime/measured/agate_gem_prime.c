@@ -8,6 +8,7 @@
 #include <drm/drm_vma_manager.h>
 
 #include "agate_backing.h"
+#include "agate_compat.h"
 #include "agate_device.h"
 #include "agate_gem.h"
 #include "agate_hand_over.h"
@@ -33,9 +34,14 @@ static struct sg_table *export_map(struct dma_buf_attachment *attach, enum dma_d
 
 static int export_mmap(struct dma_buf *dmabuf, struct vm_area_struct *vma)
 {
+	bool write = vma->vm_flags & VM_WRITE, may_write = dmabuf->file->f_mode & FMODE_WRITE;
 	struct agate_bo *bo = bo_of(dmabuf);
 	int ret;
 
+	if (write && !may_write)
+		return -EPERM;
+	if (!may_write)
+		vm_flags_clear(vma, VM_MAYWRITE);
 	ret = drm_gem_create_mmap_offset(&bo->base);
 	if (ret)
 		return ret;

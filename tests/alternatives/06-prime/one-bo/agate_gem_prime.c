@@ -11,6 +11,7 @@
 #include <drm/drm_prime.h>
 
 #include "agate_backing.h"
+#include "agate_compat.h"
 #include "agate_device.h"
 #include "agate_gem.h"
 #include "agate_hand_over.h"
@@ -44,7 +45,13 @@ static void out_release(struct dma_buf *dmabuf)
 
 static int out_mmap(struct dma_buf *dmabuf, struct vm_area_struct *vma)
 {
-	return drm_gem_prime_mmap(dmabuf->priv, vma);
+	int err = 0;
+
+	if (!(dmabuf->file->f_flags & O_ACCMODE)) {
+		err = vma->vm_flags & VM_WRITE ? -EACCES : 0;
+		vm_flags_clear(vma, VM_MAYWRITE);
+	}
+	return err ? err : drm_gem_prime_mmap(dmabuf->priv, vma);
 }
 
 static const struct dma_buf_ops out_ops = {
