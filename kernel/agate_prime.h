@@ -48,7 +48,7 @@ struct agate_prime {
  * @dmabuf: with a reference; base.import_attach is this device's attachment to it
  * @sgt: the memory, mapped for DMA by the exporter; once the device is gone this,
  *	base.import_attach and backing.bounced are NULL.  None of them changes between
- *	drm_dev_enter() and drm_dev_exit()
+ *	drm_dev_enter() and drm_dev_exit(), so backing.bounced needs no backing.lock
  */
 struct agate_import {
 	struct list_head link;
