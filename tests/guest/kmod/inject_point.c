@@ -181,15 +181,21 @@ static int probe_function(struct point *p, const char *name)
 	return ret;
 }
 
-/* Since Linux 6.10 the functions that allocate have this behind their names. */
+/*
+ * Since Linux 6.10 the functions that allocate have this behind their names, and some have
+ * underscores before them as well.
+ */
 int point_arm(struct point *p)
 {
+	static const char * const renamed[] = { "%s_noprof", "__%s_noprof" };
 	int ret = probe_function(p, p->symbol);
+	unsigned int i;
 
-	if (ret != -ENOENT)
-		return ret;
-	snprintf(p->renamed, sizeof(p->renamed), "%s_noprof", p->symbol);
-	return probe_function(p, p->renamed);
+	for (i = 0; i < ARRAY_SIZE(renamed) && ret == -ENOENT; i++) {
+		snprintf(p->renamed, sizeof(p->renamed), renamed[i], p->symbol);
+		ret = probe_function(p, p->renamed);
+	}
+	return ret;
 }
 
 /* All at once: for each kind of probe the kernel then waits only once for running handlers. */
