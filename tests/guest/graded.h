@@ -103,6 +103,8 @@ void inject_fail(const char *symbol, unsigned int nth, int err);
 void inject_fail_null(const char *symbol, unsigned int nth);
 void inject_delay_entry(const char *symbol, unsigned int nth, unsigned int us);
 void inject_delay_return(const char *symbol, unsigned int nth, unsigned int us);
+/* They give a page of a BO's file; the core's drm_gem_get_pages() calls the second in 6.12. */
+#define INJECT_READS	"shmem_read_mapping_page_gfp|shmem_read_folio_gfp"
 /*
  * Gates: the call sleeps before it begins, or before its caller goes on, until the
  * test lets it go.  The locks of its caller stay taken, and its CPU is free.  If the test

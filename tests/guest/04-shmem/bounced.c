@@ -92,10 +92,7 @@ static void made_once(void)
 	purge(&bo, file);
 	rule("backing.bounced is NULL again when the table goes, also by a purge");
 	check_equal(look(file, "bounced"), 0, "backing.bounced of a purged BO is set");
-	close(file);
-	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
-	close(fd);
-	check_nothing_left();
+	done_with(fd, file, &bo);
 }
 
 void test_bounced(void **state)

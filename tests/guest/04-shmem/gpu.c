@@ -225,10 +225,7 @@ static void table_without(const char *symbol, int err, bool pinned)
 	check_errno(tell(file, "populate 0 4096"), 0, "populate");
 	check_equal(look(file, "sgt_wrong"), 0, "pages that the table has elsewhere");
 	check_present(file, pages, "after populate");
-	close(file);
-	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
-	close(fd);
-	check_nothing_left();
+	done_with(fd, file, &bo);
 }
 
 /* The mapping fails, again and again: the table's memory goes, and the device may go, too. */
@@ -269,16 +266,13 @@ static void mapping_without(const char *symbol, bool null)
 	told(file, "unpin");
 	if (hits >= TIMES)
 		check_present(file, 0, "after the last unpin");
-	close(file);
-	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
-	close(fd);
-	check_nothing_left();
+	done_with(fd, file, &bo);
 }
 
 void test_dma_failure(void **state)
 {
 	(void)state;
-	table_without(READS, ENOMEM, false);
+	table_without(INJECT_READS, ENOMEM, false);
 	for (unsigned int pinned = 0; pinned < 2; pinned++) {
 		table_without("sg_alloc_table_from_pages_segment", ENOMEM, pinned);
 		table_without("dma_map_sgtable", ENOMEM, pinned);
@@ -318,9 +312,7 @@ static void detached_late(void)
 	close(fd);
 	if (held)
 		check_errno(device_bind(), 0, "binding the device");
-	fd = shmem_open();
-	close(fd);
-	check_nothing_left();
+	done_with_device();
 }
 
 /* The device goes, and others use the BO: the pages stay in their places until the last of them. */
@@ -410,9 +402,7 @@ static void detached_locked(void)
 	close(fd);
 	if (held)
 		check_errno(device_bind(), 0, "binding the device");
-	fd = shmem_open();
-	close(fd);
-	check_nothing_left();
+	done_with_device();
 }
 
 /* The device goes while the file is open, and a process has mapped the BO. */
@@ -475,9 +465,7 @@ void test_unplugged(void **state)
 	munmap(jobs.cpu, jobs.size);
 	close(fd);
 	check_errno(device_bind(), 0, "binding the device");
-	fd = shmem_open();
-	close(fd);
-	check_nothing_left();
+	done_with_device();
 	detached_in_use("pin", "unpin");
 	detached_in_use("vmap", "vunmap");
 	detached_locked();

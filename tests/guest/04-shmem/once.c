@@ -67,10 +67,7 @@ out:
 	check_equal(guest_counter("sg_tables"), before + 1, "counter sg_tables");
 	check_present(first.file, 4, "after two first uses");
 	close(first.file);
-	close(second.file);
-	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
-	close(fd);
-	check_nothing_left();
+	done_with(fd, second.file, &bo);
 }
 
 /* A process that is killed while it waits for the lock: it ends once its populate has. */
@@ -85,7 +82,7 @@ static void kill_it(int file, pid_t child)
 		gone = waitpid(child, NULL, WNOHANG) == child;
 		nanosleep(&pause, NULL);
 	}
-	let_go(READS);
+	let_go(INJECT_READS);
 	if (!gone)
 		waitpid(child, NULL, 0);
 	if (look(file, "populated") < 0)
@@ -101,9 +98,9 @@ static void killed_use(void)
 
 	first.file = look_at_newest();
 	file = look_at_newest();
-	inject_hold_entry(READS, 1, INJECT_BOUND_MS);
+	inject_hold_entry(INJECT_READS, 1, INJECT_BOUND_MS);
 	aside_start(&first.aside, run_first_use, &first);
-	if (aside_is_held(&first.aside, READS)) {
+	if (aside_is_held(&first.aside, INJECT_READS)) {
 		child = fork();
 		if (!child)
 			_exit(tell(file, "populate 0 4096"));
@@ -117,10 +114,7 @@ static void killed_use(void)
 	rule("populate makes the sg table");
 	check_errno(first.err, 0, "the first populate");
 	close(first.file);
-	close(file);
-	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
-	close(fd);
-	check_nothing_left();
+	done_with(fd, file, &bo);
 }
 
 void test_once(void **state)
@@ -129,6 +123,6 @@ void test_once(void **state)
 	two_first_uses("sg_alloc_table_from_pages_segment", false);
 	two_first_uses("dma_map_sgtable", true);
 	two_first_uses("dma_map_sg_attrs", true);
-	two_first_uses(READS, false);
+	two_first_uses(INJECT_READS, false);
 	killed_use();
 }

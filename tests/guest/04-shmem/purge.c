@@ -308,6 +308,6 @@ void test_fault_purge(void **state)
 	(void)state;
 	purge_alone();
 	purge_in_fault(INSERTS);
-	purge_in_fault(READS);
+	purge_in_fault(INJECT_READS);
 	late_for_purge();
 }

@@ -134,6 +134,20 @@ int look_at_newest(void)
 	return file;
 }
 
+void done_with(int fd, int file, const struct bo *bo)
+{
+	close(file);
+	check_errno(guest_close_handle(fd, bo->handle), 0, "GEM_CLOSE");
+	close(fd);
+	check_nothing_left();
+}
+
+void done_with_device(void)
+{
+	close(shmem_open());
+	check_nothing_left();
+}
+
 static bool find(const char *text, const char *name, long *value)
 {
 	char key[32];
@@ -308,10 +322,7 @@ void used_unneeded(const char *command, const char *undo)
 	check_errno(err, 0, what);
 	if (undo)
 		told(file, undo);
-	close(file);
-	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
-	close(fd);
-	check_nothing_left();
+	done_with(fd, file, &bo);
 }
 
 int gpu_copy(struct bo *jobs, const struct bo *bo, uint64_t dst, uint64_t src)

@@ -13,9 +13,6 @@
 
 #include "graded.h"
 
-/* They give a page of the BO's file; the core's drm_gem_get_pages() calls the second in 6.12. */
-#define READS	"shmem_read_mapping_page_gfp|shmem_read_folio_gfp"
-
 /* A file on the node; the test ends here when the driver has no topic "shmem". */
 int shmem_open(void);
 
@@ -36,6 +33,10 @@ bool can_copy(const volatile uint64_t *at);
 
 /* The newest BO, as the kernel sees it: close() ends the test's own uses of it, too. */
 int look_at_newest(void);
+/* The last lines of a test: close both files and the BO's handle; then nothing may be left. */
+void done_with(int fd, int file, const struct bo *bo);
+/* The same, where the device went and came back. */
+void done_with_device(void);
 /* A number by its name; the test fails here when a call has kept backing.lock. */
 long look(int file, const char *name);
 /* A command: 0 or its errno. */

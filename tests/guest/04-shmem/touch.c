@@ -80,15 +80,15 @@ static void two_touches(void)
 	bo.cpu = map_more(&bo, 4);
 	first.at = word(bo.cpu, 2);
 	second.at = first.at;
-	inject_hold_entry(READS, 1, INJECT_BOUND_MS);
+	inject_hold_entry(INJECT_READS, 1, INJECT_BOUND_MS);
 	/* The second one first: while a fault is held nobody makes another thread. */
 	aside_start(&second.aside, run_racer, &second);
 	aside_start(&first.aside, run_racer, &first);
-	held = aside_is_held(&first.aside, READS);
+	held = aside_is_held(&first.aside, INJECT_READS);
 	atomic_store(&second.begin, true);
 	aside_grace(&second.aside);
 	if (held)
-		let_go(READS);
+		let_go(INJECT_READS);
 	aside_join(&first.aside);
 	aside_join(&second.aside);
 	inject_clear();
@@ -102,10 +102,7 @@ static void two_touches(void)
 	check_present(file, 1, "after two touches of one page at the same time");
 	munmap(bo.cpu, bo.size);
 	check_present(file, 0, "after the last munmap()");
-	close(file);
-	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
-	close(fd);
-	check_nothing_left();
+	done_with(fd, file, &bo);
 }
 
 static void touch_unneeded(void)
@@ -146,10 +143,7 @@ static void touch_far(void)
 	check_present(file, 2, "after touches of two pages of a BO of 256 MiB");
 	munmap(bo.cpu, bo.size);
 	check_present(file, 0, "after the last munmap()");
-	close(file);
-	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
-	close(fd);
-	check_nothing_left();
+	done_with(fd, file, &bo);
 }
 
 /* Touches all pages, in an order that STRIDE decides; the number of pages is a prime. */
@@ -363,10 +357,7 @@ void test_kept(void **state)
 	check_equal(look(file, "unaccessed"), 0, "pages in the file that count as unused");
 	rule("when no page is held the file's mapping can be evicted again");
 	check_equal(look(file, "unevictable"), 0, "unevictable");
-	close(file);
-	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
-	close(fd);
-	check_nothing_left();
+	done_with(fd, file, &bo);
 }
 
 static void touch_without(struct bo *bo, int file, const char *symbol, bool null)
@@ -470,7 +461,7 @@ void test_no_page(void **state)
 		const char *symbol;
 		bool null;
 	} fails[] = {
-		{ READS, false },
+		{ INJECT_READS, false },
 		{ "kvmalloc_node", true },
 	};
 	int fd = shmem_open();

@@ -180,13 +180,13 @@ static void signalled(bool goes)
 	pin.file = look_at_newest();
 	file = look_at_newest();
 	run_mmap(&vma);
-	inject_hold_entry(READS, 3, INJECT_BOUND_MS);
+	inject_hold_entry(INJECT_READS, 3, INJECT_BOUND_MS);
 	aside_start(&pin.aside, run_pin, &pin);
-	if (aside_is_held(&pin.aside, READS)) {
+	if (aside_is_held(&pin.aside, INJECT_READS)) {
 		aside_start(&vma.aside, goes ? run_munmap : run_copy, &vma);
 		aside_signal(&vma.aside);
 		aside_grace(&vma.aside);
-		let_go(READS);
+		let_go(INJECT_READS);
 		aside_join(&vma.aside);
 	} else if (goes) {
 		run_munmap(&vma);
@@ -204,10 +204,7 @@ static void signalled(bool goes)
 	check_present(file, 0, goes ? "after an unpin, and a munmap() that got a signal while it waited" :
 				      "after the last use");
 	close(pin.file);
-	close(file);
-	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
-	close(fd);
-	check_nothing_left();
+	done_with(fd, file, &bo);
 }
 
 /* A pin takes pages, and has the lock; a VMA comes or goes just then. */
@@ -223,15 +220,15 @@ static void counted_locked(bool comes)
 	file = look_at_newest();
 	if (!comes)
 		run_mmap(&vma);
-	inject_hold_entry(READS, 3, INJECT_BOUND_MS);
+	inject_hold_entry(INJECT_READS, 3, INJECT_BOUND_MS);
 	aside_start(&pin.aside, run_pin, &pin);
-	held = aside_is_held(&pin.aside, READS);
+	held = aside_is_held(&pin.aside, INJECT_READS);
 	if (held) {
 		aside_start(&vma.aside, comes ? run_mmap : run_munmap, &vma);
 		aside_grace(&vma.aside);
 		done = atomic_load(&vma.aside.done);
 		locked = tell(file, "free") == EBUSY;
-		let_go(READS);
+		let_go(INJECT_READS);
 		aside_join(&vma.aside);
 	}
 	aside_join(&pin.aside);
@@ -250,10 +247,7 @@ static void counted_locked(bool comes)
 	rule("with the last use all pages go back to the file");
 	check_present(file, 0, "after the last use");
 	close(pin.file);
-	close(file);
-	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
-	close(fd);
-	check_nothing_left();
+	done_with(fd, file, &bo);
 }
 
 void test_uses(void **state)
@@ -282,10 +276,7 @@ void test_uses(void **state)
 	}
 	while (u.vmas)
 		one_vma(&u, false, &seed);
-	close(u.file);
-	check_errno(guest_close_handle(fd, u.bo.handle), 0, "GEM_CLOSE");
-	close(fd);
-	check_nothing_left();
+	done_with(fd, u.file, &u.bo);
 	counted_locked(true);
 	counted_locked(false);
 	signalled(false);
@@ -316,10 +307,7 @@ void test_sg_table(void **state)
 	told(file, "unpin");
 	rule("with the last use all pages go back to the file");
 	check_present(file, 0, "after the last unpin");
-	close(file);
-	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
-	close(fd);
-	check_nothing_left();
+	done_with(fd, file, &bo);
 }
 
 static void run_vmap(void *arg)
@@ -367,10 +355,7 @@ static void two_vmaps(void)
 	told(second.file, "vunmap");
 	check_present(first.file, 0, "after the last vunmap of two vmaps at the same time");
 	close(first.file);
-	close(second.file);
-	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
-	close(fd);
-	check_nothing_left();
+	done_with(fd, second.file, &bo);
 }
 
 void test_vmap(void **state)
@@ -425,10 +410,7 @@ void test_vmap(void **state)
 	check_present(file, pages, "pinned, after the last vunmap");
 	told(file, "unpin");
 	check_present(file, 0, "after the last vunmap, and the last unpin");
-	close(file);
-	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
-	close(fd);
-	check_nothing_left();
+	done_with(fd, file, &bo);
 	used_unneeded("vmap", "vunmap");
 	two_vmaps();
 }
@@ -469,7 +451,7 @@ static void half_of(const char *command, const char *undo, unsigned int nth, boo
 		rule("a CPU's touch takes the page that it touches, and no other");
 		check_present(file, 1, "after one touch");
 	}
-	inject_fail(READS, nth, mapped ? ENOSPC : ENOMEM);
+	inject_fail(INJECT_READS, nth, mapped ? ENOSPC : ENOMEM);
 	rule("a user of the whole BO for whom a page is missing gets ENOMEM");
 	check_errno(tell(file, "%s", command), ENOMEM, command);
 	inject_clear();
@@ -489,10 +471,7 @@ static void half_of(const char *command, const char *undo, unsigned int nth, boo
 	check_present(file, pages, what);
 	told(file, undo);
 	check_present(file, 0, "after the last use");
-	close(file);
-	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
-	close(fd);
-	check_nothing_left();
+	done_with(fd, file, &bo);
 }
 
 /* Is the BO @used by somebody else, who keeps all pages? */
@@ -563,8 +542,5 @@ void test_half(void **state)
 	no_mapping(file, true);
 	told(file, "unpin");
 	no_table(file);
-	close(file);
-	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
-	close(fd);
-	check_nothing_left();
+	done_with(fd, file, &bo);
 }

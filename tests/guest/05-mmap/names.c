@@ -198,7 +198,7 @@ static void touch_without_memory(void)
 	void *cpu = map_bo(&bo, RW);
 
 	rule("a fault that fails leaves nothing: no reference, and no section that was entered");
-	inject_fail("shmem_read_mapping_page_gfp|shmem_read_folio_gfp", 0, ENOMEM);
+	inject_fail(INJECT_READS, 0, ENOMEM);
 	(void)touch(cpu, false);
 	inject_clear();
 	munmap(cpu, SIZE);
