@@ -29,8 +29,7 @@ parts=$BUILD/parts/$flavour
 
 link()
 {
-	abi_defined >"$out/options"
-	echo "$parts/agate.mod.o" >"$out/last"
+	{ abi_defined; echo "$parts/agate.mod.o"; } >"$out/options"
 	link_boxed agate.ko "$kernel/scripts/module.lds" \
 		ld -r -m elf_x86_64 -z noexecstack --no-warn-rwx-segments --build-id=sha1 \
 		-T "$kernel/scripts/module.lds" -o

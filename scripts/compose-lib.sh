@@ -268,9 +268,8 @@ reference()
 }
 
 # link_boxed RESULT READABLE COMMAND...: link the reference and the labs' objects in the
-# box, for those are still what a student wrote.  COMMAND gets the result's path, options
-# in OUT/options, the objects, and what OUT/last names; READABLE is what it needs besides
-# them, one path.
+# box, for those are still what a student wrote.  COMMAND gets the result's path, the objects,
+# and then what OUT/options has; READABLE is what it needs besides them, one path.
 # Makes OUT/RESULT, RESULT.stripped of a module, and OUT/undefined, the symbols that it
 # lacks; what is said goes to OUT/link.log.  Exit status 10: a limit is met, which
 # OUT/compile.log says; any other but 0: there is no result.
@@ -278,7 +277,7 @@ link_boxed()
 {
 	link_result=$1 link_readable=$2
 	shift 2
-	{ cat "$out/options"; reference; cat "$out/objects" "$out/last"; } >"$out/linked"
+	{ reference; cat "$out/objects" "$out/options"; } >"$out/linked"
 	box_options scripts/link-boxed.sh "$parts" "$link_readable" >"$out/link.box"
 	box_run "$out/link.box" "$out/undefined" "$out" "$out" scripts/link-boxed.sh "$out/linked" \
 		"$link_result" "$@" 3>"$out/$link_result" 4>"$out/$link_result.stripped" |

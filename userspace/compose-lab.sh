@@ -19,7 +19,6 @@ parts=$BUILD/parts/library
 link()
 {
 	{ abi_defined; echo "--version-script=$parts/labs.map"; } | sed 's/^/-Wl,/' >"$out/options"
-	: >"$out/last"
 	link_boxed libagate.so userspace/libagate.map "$parts/link"
 	case $? in
 	0 | 10) return ;;
