@@ -7,7 +7,8 @@
  * launcher sends, makes the kernel panic.  Programs are always mapped at the same
  * addresses: QEMU translates code for the address at which it runs, so it
  * translates each program only once.  Unloading a module waits for RCU, whose grace
- * periods need not be lazy.
+ * periods need not be lazy.  A probe stays one byte, and the kernel does not make a jump of
+ * it later: QEMU's processors would keep old bytes of that (tests/guest/kmod/probes.c).
  */
 #include "arch.h"
 
@@ -23,7 +24,7 @@ const struct vm_arch vm_arch = {
 	.gpu = "ivshmem-doorbell",
 	.kernel = "bzImage",
 	.cmdline = "console=ttyS0 loglevel=7 tsc=reliable acpi=noirq unknown_nmi_panic "
-		   "norandmaps rcupdate.rcu_expedited=1",
+		   "norandmaps rcupdate.rcu_expedited=1 sysctl.debug.kprobes-optimization=0",
 	.cpuinfo = "model name",
 	.ram_base = 0,
 };

@@ -11,12 +11,17 @@
  * So the byte is written twice.  After the first write the kernel interrupts all CPUs.  A CPU
  * takes an interrupt only between two translations, so every translation that began before
  * the write is complete by then.  The second write changes nothing, but it makes QEMU drop all
- * translations of the byte.  Until then the probe stays registered, and the kernel knows what
- * to do at a breakpoint that a CPU still meets.
+ * translations of the byte.  A CPU may be about to run one of these, so the kernel interrupts
+ * all CPUs once more.  Until then the probe stays registered, and the kernel knows what to do at
+ * a breakpoint that a CPU still meets.  Linux 6.12 crashes at a breakpoint that it does not know.
+ *
+ * The kernel may also turn a probe into a jump after a while, and writes the bytes of that by
+ * itself: the guest's command line forbids it (vm/arch_x86_64.c).
  */
 #include "probes.h"
 
 #include <linux/mm.h>
+#include <linux/smp.h>
 #include <linux/vmalloc.h>
 
 static struct page *page_of(const void *address)
@@ -41,6 +46,7 @@ static void write_again(void *address)
 		return;
 	asm volatile("lock orb $0, %0" : "+m" (mapped[offset_in_page(address)]));
 	vunmap(mapped);
+	kick_all_cpus_sync();
 }
 
 int probe_arm(struct kprobe *probe)
