@@ -11,7 +11,8 @@
 # test_range.c or test_bo_cache.c.  userspace-bo_cache-tsan is the same with ThreadSanitizer.
 # tests/mutants/LAB/FUNCTION[--WHAT].patch is a bug put into the solution, or into a file of
 # kernel/ that the tests run beside it; in the last of these programs that has it, test_FUNCTION
-# has to fail, or a sanitizer or an assertion to end the program.
+# has to fail, or a sanitizer or an assertion to end the program.  A leak counts if no test fails:
+# a test that fails leaks what it would have freed.
 set -u
 lab=$1 shard=$2 shards=$3
 shift 3
@@ -61,6 +62,16 @@ mutate()
 	[ -z "$2" ] || patch -s -p1 -F0 -d "$work/$1/tree" <"$2" >"$work/$1/patch.log" 2>&1
 }
 
+# caught LOG FUNCTION
+caught()
+{
+	grep -qE "^not ok .*test_$2( |\$)" "$1" && return
+	if grep -q '^not ok' "$1"; then
+		return 1
+	fi
+	grep -qE 'ERROR: (Address|Leak)Sanitizer|ThreadSanitizer|runtime error|Assertion .* failed' "$1"
+}
+
 # Says why a mutant was not caught; nothing when it was.
 judge()
 {
@@ -75,8 +86,7 @@ judge()
 		tail -n 5 "$work/$1/build.log"
 	elif run "$test" >"$work/$1/run.log" 2>&1; then
 		echo "survived $test"
-	elif ! grep -qE "^not ok .*test_$function( |\$)|ThreadSanitizer|AddressSanitizer|runtime error|Assertion .* failed" \
-		"$work/$1/run.log"; then
+	elif ! caught "$work/$1/run.log" "$function"; then
 		echo "caught, but not by test_$function"
 		grep '^not ok' "$work/$1/run.log"
 	fi
