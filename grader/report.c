@@ -197,9 +197,10 @@ static unsigned int left_to_debug(const struct report *report, const struct resu
 	for (i = 0; i < lab->lab->test_count; i++)
 		if (wants_debug(lab, i))
 			list_add(&list, &lab->lab->tests[i]);
-	snprintf(text, sizeof(text), "%s: DEBUG=1 runs %s, for %u more points, and finds what no other "
-		 "test sees: wrong lock order, use after free, sleeping in atomic context, leaks",
-		 list.text, list.count > 1 ? "them" : "it", list.points);
+	snprintf(text, sizeof(text), "%s: DEBUG=1 runs %s, for %u more points%s",
+		 list.text, list.count > 1 ? "them" : "it", list.points,
+		 lab->lab->library ? "" : ", and finds what no other test sees: wrong lock order, "
+		 "use after free, sleeping in atomic context, leaks");
 	if (list.count)
 		tell_not_run(report, text);
 	return list.points;

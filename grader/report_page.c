@@ -184,8 +184,7 @@ static void log_lines(const struct report *report, const struct standing *standi
 /* Only the debug kernel could tell whether that memory was freed. */
 static bool bad_pointer(const struct verdict *verdict)
 {
-	return verdict->status == VERDICT_CRASH && (verdict->splat.kind == SPLAT_OOPS ||
-						    verdict->splat.kind == SPLAT_LIST);
+	return verdict->status == VERDICT_CRASH && verdict->splat.maybe_freed;
 }
 
 /* If this test needs a step that is not written, say so instead of any hint. */

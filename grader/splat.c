@@ -299,6 +299,7 @@ static void read_report(const char *text, size_t len, size_t begin, const struct
 	splat->kind = pattern->kind;
 	splat->rule = pattern->rule;
 	splat->timed = pattern->timed;
+	splat->maybe_freed = pattern->maybe_freed;
 	splat->begin = begin;
 	splat->end = first->next;
 	copy_headline(splat, first);
@@ -313,8 +314,10 @@ static void read_report(const char *text, size_t len, size_t begin, const struct
 			break;
 		splat->end = line.next;
 		rule = splat_body_rule(splat, &line);
-		if (rule)
+		if (rule) {
 			splat->rule = rule;
+			splat->maybe_freed = false;
+		}
 		if (!take_line(&report, &line) && over_with(&report, &line))
 			break;
 	}

@@ -44,6 +44,7 @@ struct splat {
 	size_t begin;		/* of the report in the text, bytes */
 	size_t end;
 	bool timed;		/* a watchdog's: a busy host can cause it as well */
+	bool maybe_freed;	/* memory that was freed too early is a likely cause */
 	char headline[256];	/* its first line, without time stamp */
 	const char *rule;	/* see splat_rule() */
 	struct splat_frame frames[SPLAT_FRAMES];

@@ -76,14 +76,17 @@ static const struct splat_pattern patterns[] = {
 	  RULE_NEAR_TOP },
 	{ "BUG: unable to handle page fault for address: 0000", NULL, SPLAT_OOPS,
 	  .rule = RULE_USER },
-	{ "BUG: unable to handle page fault", NULL, SPLAT_OOPS, .rule = RULE_NOTHING_THERE },
+	{ "BUG: unable to handle page fault", NULL, SPLAT_OOPS, .maybe_freed = true,
+	  .rule = RULE_NOTHING_THERE },
 	{ "general protection fault", "0xdead0000000001", SPLAT_OOPS, .rule = RULE_LIST_POISON },
-	{ "general protection fault", "0xaaaaaaaaaaaa", SPLAT_OOPS, .rule = RULE_FREED_POINTER },
-	{ "general protection fault", "0x6b6b6b6b6b6b", SPLAT_OOPS, .rule = RULE_FREED_POINTER },
-	{ "general protection fault", NULL, SPLAT_OOPS, .rule =
+	{ "general protection fault", "0xaaaaaaaaaaaa", SPLAT_OOPS, .maybe_freed = true,
+	  .rule = RULE_FREED_POINTER },
+	{ "general protection fault", "0x6b6b6b6b6b6b", SPLAT_OOPS, .maybe_freed = true,
+	  .rule = RULE_FREED_POINTER },
+	{ "general protection fault", NULL, SPLAT_OOPS, .maybe_freed = true, .rule =
 	  "an invalid pointer was followed: it was never set, or its memory was freed and used "
 	  "for something else" },
-	{ "kernel BUG at mm/slub.c", NULL, SPLAT_OOPS, .rule =
+	{ "kernel BUG at mm/slub.c", NULL, SPLAT_OOPS, .maybe_freed = true, .rule =
 	  "the allocator's own data is damaged: something was freed twice, or written to after "
 	  "it was freed" },
 	{ "kernel BUG at ", NULL, SPLAT_OOPS, .rule =
@@ -99,9 +102,9 @@ static const struct splat_pattern patterns[] = {
 	  "the kernel's stack is full: a function calls itself without end, or has huge local "
 	  "variables" },
 	{ "divide error: ", NULL, SPLAT_OOPS, .rule = "a number was divided by zero" },
-	{ "invalid opcode: ", NULL, SPLAT_OOPS, .rule =
+	{ "invalid opcode: ", NULL, SPLAT_OOPS, .maybe_freed = true, .rule =
 	  "the CPU jumped to something that is not code" },
-	{ "Oops: ", NULL, SPLAT_OOPS, .rule =
+	{ "Oops: ", NULL, SPLAT_OOPS, .maybe_freed = true, .rule =
 	  "the code touched memory that does not exist or may not be touched" },
 	{ "stack segment: ", NULL, SPLAT_OOPS, .rule = "the kernel's stack pointer is wrong" },
 
@@ -136,8 +139,10 @@ static const struct splat_pattern patterns[] = {
 	  "a list was used that was never initialised: INIT_LIST_HEAD() does that" },
 	{ "list_del corruption", "is NULL", SPLAT_LIST, .rule =
 	  "an entry was removed from a list that it was never in" },
-	{ "list_add corruption", NULL, SPLAT_LIST, .rule = RULE_LIST_DAMAGED },
-	{ "list_del corruption", NULL, SPLAT_LIST, .rule = RULE_LIST_DAMAGED },
+	{ "list_add corruption", NULL, SPLAT_LIST, .maybe_freed = true,
+	  .rule = RULE_LIST_DAMAGED },
+	{ "list_del corruption", NULL, SPLAT_LIST, .maybe_freed = true,
+	  .rule = RULE_LIST_DAMAGED },
 
 	/* lockdep */
 	{ "WARNING: possible recursive locking detected", NULL, SPLAT_LOCKDEP, .rule =

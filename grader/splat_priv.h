@@ -34,6 +34,7 @@ bool splat_frame_parse(const char *text, size_t len, struct splat_frame *frame);
  * @no_trace:	no trace follows
  * @origin:	the place where the object was made tells more than the place where it was
  *		missed
+ * @maybe_freed: memory that was freed too early is a likely cause
  * @rule:	the broken rule as a sentence; NULL: not a report after all
  * @nowhere:	the sentence when no trace has a frame of the module, or NULL: the same
  * @elsewhere:	the sentence when the chosen trace does not show what the CPU was doing, or
@@ -47,6 +48,7 @@ struct splat_pattern {
 	bool timed;
 	bool no_trace;
 	bool origin;
+	bool maybe_freed;
 	const char *rule;
 	const char *nowhere;
 	const char *elsewhere;

@@ -130,6 +130,27 @@ static void test_samples(void **state)
 	assert_int_equal(wrong, 0);
 }
 
+/* Nobody who followed a NULL pointer is sent to look for memory that was freed. */
+static void test_freed_or_not(void **state)
+{
+	static const char *const freed[] = { "fast-non-canonical", "fast-wild-read" };
+	static const char *const others[] = {
+		"fast-null-read", "fast-null-call", "fast-user-read", "fast-bug-on", "fast-list-poison",
+		"fast-list-del-twice",
+	};
+	struct splat splat;
+	size_t i, len;
+	char *text;
+
+	(void)state;
+	for (i = 0; i < COUNT(freed) + COUNT(others); i++) {
+		text = read_sample(i < COUNT(freed) ? freed[i] : others[i - COUNT(freed)], &len);
+		assert_true(splat_find(text, len, &splat));
+		assert_int_equal(splat.maybe_freed, i < COUNT(freed));
+		free(text);
+	}
+}
+
 /* Lines after the end of a report do not change it. */
 static void test_followed(void **state)
 {
@@ -538,6 +559,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_freed_or_not),
 		cmocka_unit_test(test_followed),
 		cmocka_unit_test(test_preceded),
 		cmocka_unit_test(test_truncated),

@@ -424,7 +424,7 @@ static void test_same_warning(void **state)
 	end(&f);
 }
 
-/* The debug kernel knows more about a bad pointer, and nothing more about what it said itself. */
+/* The debug kernel knows more of memory that was freed, and nothing more of a NULL pointer. */
 static void test_debug_is_suggested(void **state)
 {
 	struct fixture f;
@@ -432,10 +432,11 @@ static void test_debug_is_suggested(void **state)
 	(void)state;
 	begin(&f, "{}");
 	crashed(&f, 88, SPLAT_OOPS);
+	f.result.outcomes[FLAVOUR_FAST][0].verdict.splat.maybe_freed = true;
 	prints(&f, "hint      If the line is innocent", "TEST=a");
 	end(&f);
 	begin(&f, "{}");
-	crashed(&f, 88, SPLAT_LOCKDEP);
+	crashed(&f, 88, SPLAT_OOPS);
 	prints(&f, "CRASH     0/25   a\n", "hint ");
 	end(&f);
 }

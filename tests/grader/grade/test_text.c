@@ -260,6 +260,7 @@ static void test_driver_words(void **state)
 	     "[    1.1] agate: loading out-of-tree module taints kernel.\n"
 	     "[    1.2] [drm] Initialized agate 1.0.0 for 0000:00:03.0 on minor 0\n"
 	     "[    1.2] agate 0000:00:03.0: topic suspend is absent\n"
+	     "[    1.2] agate 0000:00:03.0: _allocate_opp_table: Error finding interconnect paths: -95\n"
 	     "[    1.3] agate-grade: end of one 0123\n[    1.4] pci 0000:00:03.0: BAR 0\n", "");
 	said("[    1.0] agate 0000:00:03.0: one\r\n[    1.1] other\n"
 	     "[    1.2] agate 0000:00:03.0: no vectors: -28\n[    1.2] agate 0000:00:03.0: no vectors: -28\n"
