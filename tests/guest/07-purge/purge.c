@@ -225,6 +225,13 @@ long scan(int file, unsigned int pages)
 	return answer == STOP ? 0 : answer;
 }
 
+void check_enough(long taken, long pages)
+{
+	rule("scan_objects stops as soon as it has the pages that it was asked for");
+	if (taken > pages)
+		check_equal(taken, pages, "pages that were taken");
+}
+
 bool is_purged(int file)
 {
 	return look(file, "madv") < 0;

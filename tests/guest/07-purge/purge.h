@@ -52,6 +52,8 @@ long count(int file);
 long scan(int file, unsigned int pages);
 /* The same, and what it says when it has taken none. */
 long scan_answer(int file, unsigned int pages);
+/* It may take whole BOs only, but no further one: a scan that was to take so many pages. */
+void check_enough(long taken, long pages);
 /* The BO of this file was purged, or was not. */
 bool is_purged(int file);
 void check_purged(int file, const char *which);

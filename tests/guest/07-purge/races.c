@@ -6,8 +6,24 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define PURGE	"agate_backing_purge_locked"
-#define UNMAP	"unmap_mapping_range"
+#define PURGE		"agate_backing_purge_locked"
+#define UNMAP		"unmap_mapping_range"
+/* Of the kernel's side: it calls the driver's functions. */
+#define SHRINKER	"purge_call_shrinker"
+
+/*
+ * Go on after @gate, up to the first lock that the shrinker gives back.  It may want that lock
+ * again at once, and would usually get it; here those that wait are first.
+ */
+static void hand_over(struct scanning *scanning, const char *gate, struct aside *waiting)
+{
+	inject_hold_return("mutex_unlock", 1, INJECT_BOUND_MS);
+	let_go(gate);
+	if (!aside_is_held(&scanning->aside, "mutex_unlock"))
+		return;
+	aside_settle(waiting);
+	let_go("mutex_unlock");
+}
 
 /*
  * The shrinker may run in a thread that has any of these locks, so it must not wait for one:
@@ -32,6 +48,7 @@ static void try_one(int first, int second, const char *lock, bool may_skip_all)
 	told(first, "let-go");
 	if (may_skip_all)
 		return;
+	check_enough(taken, 2);
 	rule("the shrinker passes over a BO whose lock is taken, and goes on with the next one");
 	check_purged(second, "the next BO");
 	check_equal(taken, 2, "pages that were taken");
@@ -127,6 +144,7 @@ static void touch_in_a_purge(int fd, bool early)
 	struct touch touch = { .at = word(bo.cpu, 4) };
 
 	dontneed(&bo);
+	inject_within(SHRINKER);
 	if (early)
 		inject_hold_return(gate, 1, INJECT_BOUND_MS);
 	else
@@ -138,7 +156,7 @@ static void touch_in_a_purge(int fd, bool early)
 		   "a call of agate_backing_purge_locked()", "the scan ends without it");
 	aside_start(&touch.aside, run_touch, &touch);
 	aside_settle(&touch.aside);
-	let_go(gate);
+	hand_over(&scanning, gate, &touch.aside);
 	aside_join(&touch.aside);
 	aside_join(&scanning.aside);
 	inject_clear();
@@ -408,6 +426,7 @@ static void submit_in_a_purge(int fd, bool late)
 	submitting.bo = used_bo(&submitting.jobs, 4, 60);
 	scanning.file = look_at(true);
 	dontneed(&submitting.bo);
+	inject_within(SHRINKER);
 	inject_hold_return(gate, 1, INJECT_BOUND_MS);
 	scanning_start(&scanning);
 	rule("before the pages go the GPU loses its entries, and then the processes lose theirs");
@@ -417,7 +436,7 @@ static void submit_in_a_purge(int fd, bool late)
 	aside_start(&submitting.aside, run_submit, &submitting);
 	aside_settle(&submitting.aside);
 	locked = look(scanning.file, "backing");
-	let_go(gate);
+	hand_over(&scanning, gate, &submitting.aside);
 	aside_join(&submitting.aside);
 	aside_join(&scanning.aside);
 	inject_clear();

@@ -155,8 +155,12 @@ void test_scan(void **state)
 void test_order(void **state)
 {
 	static const char *const names[BOS] = {
-		"the first BO", "the second BO", "the third BO", "the fourth BO", "the fifth BO",
-		"the sixth BO",
+		"the first BO, which was needed in between and advised DONTNEED again",
+		"the second BO, which was advised DONTNEED twice",
+		"the third BO, which was needed in between and advised DONTNEED again, as the last",
+		"the fourth BO, which was advised DONTNEED once",
+		"the fifth BO, which was advised DONTNEED once, before all others had their last advice",
+		"the sixth BO, which was advised DONTNEED twice",
 	};
 	static const int order[BOS] = { 4, 1, 0, 5, 3, 2 };
 	int fd = purge_open(), file = look_at(false), files[BOS];

@@ -145,8 +145,9 @@ static struct shrinker *shrinker_of(struct agate_device *adev)
 #endif
 }
 
-/* As in reclaim: lockdep shall know. */
-static int call_shrinker(struct agate_device *adev, struct purge_look *look, bool scan, u64 n)
+/* As in reclaim: lockdep shall know.  Tests inject into calls that are made inside this. */
+static noinline int purge_call_shrinker(struct agate_device *adev, struct purge_look *look,
+					bool scan, u64 n)
 {
 	struct shrinker *shrinker = shrinker_of(adev);
 	struct shrink_control sc = { .gfp_mask = GFP_KERNEL, .nr_to_scan = n, .nr_scanned = n };
@@ -180,7 +181,7 @@ static int do_shrinker(struct purge_look *look, bool scan, u64 n)
 			return PTR_ERR(task);
 		wait_for_completion(&holder.taken);
 	}
-	ret = call_shrinker(adev, look, scan, n);
+	ret = purge_call_shrinker(adev, look, scan, n);
 	WRITE_ONCE(holder.enough, true);
 	if (task)
 		kthread_stop(task);
