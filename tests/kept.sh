@@ -19,7 +19,7 @@ mkdir -p "$work/tests" "$work/tools" "$work/build/tests/labs" "$work/data/deep" 
 cp tests/keep.sh tests/suite.sh tests/queue.sh tests/score.sh tests/busy.sh "$work/tests"
 cp "$prose" "$work/build/tests/labs"
 cd "$work" || exit 1
-unset BUILD FRESH KEEP_WORLD MAKEFLAGS SUITE_JOBS XDG_CACHE_HOME
+unset BUILD FRESH KEEP_WORLD KERNEL KERNEL_SRC MAKEFLAGS SUITE_JOBS XDG_CACHE_HOME
 export PATH="$work/tools:$PATH" HOME="$work/home"
 
 complain()
