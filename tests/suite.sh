@@ -87,12 +87,17 @@ run()
 
 judge()
 {
+	local last
+
 	passed=$(grep -c '^ok [0-9]' "$log")
 	failed=$(grep -c '^not ok [0-9]' "$log")
 	planned=$(sed -n 's/^1\.\.\([0-9][0-9]*\)$/\1/p' "$log" | awk '{ n += $1 } END { print n + 0 }')
 	why=
 	if [ -f "$log.silent" ]; then
 		why="nothing was said for $limit s"
+		# A program's tests run in the order of its table.
+		last=$(grep -E '^(not )?ok [0-9]+' "$log" | tail -n 1)
+		[ -z "$last" ] || why+=": the test that hangs is the one after \"$last\""
 	elif [ "$planned" = 0 ]; then
 		why="no plan (exit status $status)"
 	elif [ "$planned" != $((passed + failed)) ]; then
