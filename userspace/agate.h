@@ -159,7 +159,8 @@ int agate_bo_madvise(struct agate_bo *bo, bool needed, bool *retained);
  * caller closes.  The BO counts as SHARED from then on.  -EINVAL: it is GROWABLE, or in VRAM and
  * the driver's minor version is below 5.  -EPERM: it belongs to an address space.  -EFAULT: the
  * kernel has taken its memory.  -EIO: it has lost its contents.  -ENOSPC: it does not fit into
- * system memory.  -EMFILE: too many files are open.  -EOPNOTSUPP: the driver cannot share BOs.
+ * system memory.  -EMFILE: too many files are open.  -EOPNOTSUPP, -ENOSYS: the driver cannot
+ * share BOs.
  */
 int agate_bo_export(struct agate_bo *bo, int *fd);
 
@@ -169,7 +170,7 @@ int agate_bo_export(struct agate_bo *bo, int *fd);
  * is not mapped yet, and is CPU_READONLY and GPU_READONLY if fd is for reading.  The caller
  * still owns fd.  -EBADF, -EINVAL: fd is not a dma-buf, or one of size 0 or of more than 1 GiB.
  * -ENOSPC: there are no addresses left; BOs in the cache have some (agate_bo_cache_trim()).
- * -EOPNOTSUPP: the driver cannot share BOs.
+ * -EOPNOTSUPP, -ENOSYS: the driver cannot share BOs.
  */
 int agate_bo_import(struct agate_device *dev, int fd, struct agate_bo **bo);
 

@@ -127,6 +127,44 @@ void lib_check_bo(struct agate_bo *bo, uint64_t size)
 	check_equal((int64_t)agate_bo_address(bo), (int64_t)arg.offset, "agate_bo_address()");
 }
 
+static const char *bits_text(uint32_t bits, const struct lib_bit *names, char *text, size_t size)
+{
+	size_t n = (size_t)snprintf(text, size, "%s", bits ? "" : "none");
+
+	for (; names->name && n < size; names++) {
+		if (bits & names->bit)
+			n += (size_t)snprintf(text + n, size - n, "%s%s", n ? " | " : "", names->name);
+		bits &= ~names->bit;
+	}
+	if (bits && n < size)
+		snprintf(text + n, size - n, "%s0x%x", n ? " | " : "", bits);
+	return text;
+}
+
+void check_bits(uint32_t seen, uint32_t expected, const struct lib_bit *names, const char *what)
+{
+	char text[256], line[384];
+
+	if (seen == expected)
+		return;
+	snprintf(line, sizeof(line), "%s: %s", what, bits_text(expected, names, text, sizeof(text)));
+	broken(line, "%s: %s", what, bits_text(seen, names, text, sizeof(text)));
+}
+
+void lib_check_flags(struct agate_bo *bo, uint32_t expected)
+{
+	static const struct lib_bit names[] = {
+		{ AGATE_ALLOC_EXECUTE, "EXECUTE" }, { AGATE_ALLOC_GROWABLE, "GROWABLE" },
+		{ AGATE_ALLOC_INVISIBLE, "INVISIBLE" }, { AGATE_ALLOC_DELAY_MMAP, "DELAY_MMAP" },
+		{ AGATE_ALLOC_SHARED, "SHARED" }, { AGATE_ALLOC_CPU_READONLY, "CPU_READONLY" },
+		{ AGATE_ALLOC_GPU_READONLY, "GPU_READONLY" },
+		{ AGATE_ALLOC_CONTIGUOUS, "CONTIGUOUS" }, { AGATE_ALLOC_VRAM, "VRAM" },
+		{ AGATE_ALLOC_SPILL, "SPILL" }, { 0, NULL },
+	};
+
+	check_bits(agate_bo_flags(bo), expected, names, "agate_bo_flags()");
+}
+
 bool lib_listed(const char *text)
 {
 	return guest_debugfs_says("bos", text);

@@ -33,6 +33,16 @@ void lib_close(struct agate_device *dev);
 struct agate_bo *lib_bo(struct agate_device *dev, uint64_t size, uint32_t flags);
 /* Check that the BO is known to the kernel, and that size and address are the kernel's. */
 void lib_check_bo(struct agate_bo *bo, uint64_t size);
+/* A flag and its name; the end of a table has none. */
+struct lib_bit {
+	uint32_t bit;
+	const char *name;
+};
+
+/* Check flags, and tell them by their names. */
+void check_bits(uint32_t seen, uint32_t expected, const struct lib_bit *names, const char *what);
+/* The same with agate_bo_flags(). */
+void lib_check_flags(struct agate_bo *bo, uint32_t expected);
 /* Handles that the driver counts. */
 long lib_handles(void);
 /* A call that must succeed, or end with this error. */

@@ -54,11 +54,16 @@ void test_export(void **state)
 	calls_fail(DRM_IOCTL_PRIME_HANDLE_TO_FD, 1, EMFILE);
 	check_lib(agate_bo_export(bo, &keep), -EMFILE, "agate_bo_export() without a descriptor");
 	check_equal(keep, -1, "*fd");
-	check_equal(agate_bo_flags(bo), 0, "agate_bo_flags()");
+	lib_check_flags(bo, 0);
 
 	rule("an exported BO is SHARED from then on");
 	fd = export_bo(bo);
-	check_equal(agate_bo_flags(bo), AGATE_ALLOC_SHARED, "agate_bo_flags()");
+	lib_check_flags(bo, AGATE_ALLOC_SHARED);
+	rule("a later export that fails changes nothing: a BO that was SHARED before stays SHARED");
+	calls_fail(DRM_IOCTL_PRIME_HANDLE_TO_FD, 1, EMFILE);
+	check_lib(agate_bo_export(bo, &keep), -EMFILE, "agate_bo_export() without a descriptor");
+	check_equal(keep, -1, "*fd");
+	lib_check_flags(bo, AGATE_ALLOC_SHARED);
 	rule("the descriptor of a dma-buf is close-on-exec");
 	check_equal(fcntl(fd, F_GETFD), FD_CLOEXEC, "F_GETFD");
 	rule("who gets the dma-buf may write to it, if this process may");
@@ -101,8 +106,8 @@ static void import_readonly(struct agate_device *dev)
 		could_not_look("a BO cannot be exported for reading");
 	bo = import_fd(dev, fd);
 	rule("a BO of a dma-buf that is for reading is CPU_READONLY, GPU_READONLY and SHARED");
-	check_equal(agate_bo_flags(bo), AGATE_ALLOC_SHARED | AGATE_ALLOC_CPU_READONLY |
-		    AGATE_ALLOC_GPU_READONLY, "agate_bo_flags()");
+	lib_check_flags(bo, AGATE_ALLOC_SHARED | AGATE_ALLOC_CPU_READONLY |
+			AGATE_ALLOC_GPU_READONLY);
 	rule("such a BO can be mapped, and read");
 	check_lib(agate_bo_mmap(bo, (void **)&cpu), 0, "agate_bo_mmap()");
 	check_equal(cpu[SIZE - 1], 0x66, "the last byte");
@@ -126,7 +131,7 @@ void test_import(void **state)
 	rule("an imported BO has the size of its dma-buf, its address, and is SHARED");
 	bo = import_fd(dev, fd);
 	lib_check_bo(bo, SIZE);
-	check_equal(agate_bo_flags(bo), AGATE_ALLOC_SHARED, "agate_bo_flags()");
+	lib_check_flags(bo, AGATE_ALLOC_SHARED);
 	check_equal(bo->refcnt, 1, "refcnt");
 	rule("an imported BO is not mapped until somebody asks for that");
 	check_equal(calls_made(CALL_MMAP), 0, "maps that were made");
@@ -167,7 +172,7 @@ void test_import(void **state)
 	fd = export_bo(bo);
 	same = import_fd(dev, fd);
 	check_true(same == bo, "the original BO", "another one");
-	check_equal(agate_bo_flags(same), DELAY | AGATE_ALLOC_SHARED, "agate_bo_flags()");
+	lib_check_flags(same, DELAY | AGATE_ALLOC_SHARED);
 	rule("the BO outlives the reference from which it was exported");
 	agate_bo_unreference(bo);
 	lib_check_bo(same, SIZE);
@@ -183,7 +188,7 @@ void test_import(void **state)
 	calls_ignore(false);
 	same = import_fd(dev, fd);
 	check_true(same == bo, "the original BO", "another one");
-	check_equal(agate_bo_flags(same), DELAY | AGATE_ALLOC_SHARED, "agate_bo_flags()");
+	lib_check_flags(same, DELAY | AGATE_ALLOC_SHARED);
 	agate_bo_unreference(bo);
 	agate_bo_unreference(same);
 	close(fd);

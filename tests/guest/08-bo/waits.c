@@ -39,10 +39,21 @@ void test_wait_asks(void **state)
 	check_lib(agate_bo_wait(bo, 0, false), 0, "agate_bo_wait() for writers");
 	check_equal(asked(), 2, "calls of WAIT_BO");
 
+	rule("with a driver of minor version 0 a wait for the writers is one for all jobs, and "
+	     "clears both bits");
+	lib_submit(jobs, bo, AGATE_ACCESS_RW, -1);
+	lib_submit(jobs, bo, AGATE_ACCESS_READ, -1);
+	dev->minor = 0;
+	check_lib(agate_bo_wait(bo, FOREVER, false), 0, "agate_bo_wait() for writers");
+	dev->minor = AGATE_DRM_MINOR;
+	check_equal(asked(), 3, "calls of WAIT_BO");
+	check_lib(agate_bo_wait(bo, 0, true), 0, "agate_bo_wait() for all");
+	check_equal(asked(), 3, "calls of WAIT_BO after a second wait, for all jobs");
+
 	rule("of a SHARED BO only the kernel knows: every wait asks it");
 	check_lib(agate_bo_wait(shared, 0, true), 0, "agate_bo_wait()");
 	check_lib(agate_bo_wait(shared, 0, false), 0, "agate_bo_wait() for writers");
-	check_equal(asked(), 4, "calls of WAIT_BO");
+	check_equal(asked(), 5, "calls of WAIT_BO");
 	rule("the kernel's error reaches the caller");
 	calls_fail(DRM_IOCTL_AGATE_WAIT_BO, 1, ENODEV);
 	check_lib(agate_bo_wait(shared, 0, true), -ENODEV, "agate_bo_wait() when the GPU is gone");
