@@ -259,7 +259,8 @@ tests/suite.sh a/suite 5 - ./slow >said 2>&1
 grep -q 'OK *a/suite .* 8 tests' said
 result $? "a suite may take longer than it may say nothing"
 tests/suite.sh a/suite 2 - ./hangs >said 2>&1
-grep -q 'FAIL *a/suite .* 1 of 2 failed' said && grep -q 'nothing was said for 2 s' said
+grep -q 'FAIL *a/suite .* 1 of 2 failed' said && grep -q 'nothing was said for 2 s' said &&
+	grep -q 'the one after "ok 1 - before"' said
 result $? "a suite that says nothing any more is ended"
 
 # gone OPTION...: within a minute nothing is left that runs, of what pgrep finds
