@@ -49,7 +49,8 @@ compile_command()
 	# A place that was not recognised would be compiled for without a word.
 	case $command in
 	'' | *"$PWD"* | *"$kernel"* | *' ./'* | *agate_drv*)
-		die "$record: not a command that can be used again"
+		die "$record: not a command that can be used again. If the project was built in" \
+			"another place: rm -r $BUILD/driver $BUILD/parts"
 		;;
 	esac
 	cat <<-END

@@ -107,9 +107,12 @@ static void nothing_goes_in(struct agate_device *dev)
 	agate_bo_unreference(bo);
 	bo = lib_bo(dev, PAGE, DELAY);
 	calls_fail(DRM_IOCTL_AGATE_MADVISE, 1, EINVAL);
-	agate_bo_unreference(bo);
+	rule("agate_bo_cache_put() refuses a BO for which the kernel does not take the advice");
+	check_true(!agate_bo_cache_put(bo), "false", "true");
+	rule("a put that refuses its BO frees no other one: stale BOs go when another one goes in");
 	check_equal((int64_t)(cache_stats(dev).stale - stale), 0,
 		    "stale BOs, at a put for which the kernel refused the advice");
+	agate_bo_unreference(bo);
 }
 
 void test_stale_next_put(void **state)
@@ -289,6 +292,22 @@ static void counts_change_locked(void)
 	cache_close(dev);
 }
 
+/* A fetch may take a BO that is larger than what was wanted. */
+static void bytes_of_a_larger_bo(struct agate_device *dev)
+{
+	const uint64_t before = cache_stats(dev).cached_bytes;
+	struct agate_bo *bo;
+	uint64_t after;
+
+	cache_new(dev, 12 * KiB, DELAY);
+	bo = lib_bo(dev, 8 * KiB, DELAY);
+	after = cache_stats(dev).cached_bytes;
+	rule("stats.cached_bytes are the bytes of the BOs in the cache, whatever sizes were wanted");
+	check_equal((int64_t)after, (int64_t)before,
+		    "stats.cached_bytes, after a BO of 12 KiB came in and left for a creation of 8 KiB");
+	agate_bo_unreference(bo);
+}
+
 void test_stats(void **state)
 {
 	struct agate_device *dev = cache_open();
@@ -319,6 +338,8 @@ void test_stats(void **state)
 	s = cache_stats(dev);
 	rule("with the cache switched off a creation is no miss");
 	check_equal((int64_t)s.misses, 3, "stats.misses");
+	agate_bo_cache_enable(dev, true);
+	bytes_of_a_larger_bo(dev);
 	cache_close(dev);
 	counts_change_locked();
 }

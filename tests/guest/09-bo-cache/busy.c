@@ -173,6 +173,8 @@ void test_no_memory_waits(void **state)
 		calls_hook(NULL);
 		if (i && calls_made(DRM_IOCTL_AGATE_CREATE_BO) == 1)
 			rule("a creation waits for jobs that only read the BO, too: its next user writes");
+		else if (i && !calls_made(DRM_IOCTL_AGATE_CREATE_BO))
+			rule("a BO is busy with jobs that only read it, too: its next user writes");
 		check_true(waited || !slices, "a wait that goes on until the job has ended",
 			   "it ended with its time limit, and nobody waited again");
 		check_true(waited, "a wait until the job has ended", "no wait, or only a poll");
