@@ -212,13 +212,14 @@ static void table_without(const char *symbol, int err, bool pinned)
 		rule("when memory is short, the memory for bouncing too, SUBMIT gives ENOMEM");
 		snprintf(what, sizeof(what), "SUBMIT when %s() fails with errno %d", symbol, err);
 		check_errno(seen, ENOMEM, what);
+		rule("a table that could not be made is stored nowhere");
+		check_equal(look(file, "sgt"), 0, "backing.sgt is set");
+		check_equal(look(file, "bounced"), 0, "backing.bounced is set");
 		if (pinned)
 			rule("a table that could not be made leaves the pages of others in their places");
 		else
 			rule("a table that could not be made leaves no use of the pages");
 		check_present(file, pinned ? pages : 0, "after a SUBMIT that failed");
-		check_equal(look(file, "sgt"), 0, "backing.sgt is set");
-		check_equal(look(file, "bounced"), 0, "backing.bounced is set");
 		check_equal(guest_counter("sg_tables"), tables, "counter sg_tables");
 	}
 	rule("after a failure the next call works");

@@ -64,7 +64,7 @@ static void purge_one(bool mapped, bool used)
 		check_equal(look(file, "uses"), mapped, "pages_use of a purged BO");
 	rule("purge gives all pages back, and the contents with them");
 	check_equal(guest_counter("sg_tables"), tables, "counter sg_tables");
-	check_equal(guest_counter("pages"), pages, "counter pages");
+	check_equal(guest_counter("pages"), pages, "counter pages, which counts as before the BO had any");
 	check_purged(&bo, file, &jobs);
 	if (bo.cpu)
 		munmap(bo.cpu, bo.size);

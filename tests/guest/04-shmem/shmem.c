@@ -447,3 +447,10 @@ uint32_t draw(uint64_t *seed, uint32_t limit)
 	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
 	return (uint32_t)(*seed >> 33) % limit;
 }
+
+void run_command(void *arg)
+{
+	struct command *command = arg;
+
+	command->err = tell(command->file, "%s", command->text);
+}

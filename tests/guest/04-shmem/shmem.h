@@ -98,6 +98,16 @@ uint32_t draw(uint64_t *seed, uint32_t limit);
 /* A touch of this mapping's first page succeeds, in a child. */
 void check_touched(void *cpu);
 
+/* A command of the kernel's side, for a thread aside. */
+struct command {
+	struct aside aside;
+	const char *text;
+	int file;
+	int err;
+};
+
+void run_command(void *arg);
+
 /* touch.c */
 void test_lazy(void **state);
 void test_touch(void **state);
@@ -105,9 +115,10 @@ void test_neighbours(void **state);
 void test_given_back(void **state);
 void test_kept(void **state);
 void test_no_page(void **state);
+/* uses.c */
+void test_uses(void **state);
 /* whole.c */
 void test_pin(void **state);
-void test_uses(void **state);
 void test_sg_table(void **state);
 void test_vmap(void **state);
 void test_half(void **state);

@@ -69,220 +69,6 @@ void test_pin(void **state)
 	used_unneeded("pin", "unpin");
 }
 
-/* Users come and go in any order. */
-struct users {
-	struct bo bo;
-	int file;
-	unsigned int pages;
-	unsigned int pins, vmaps, vmas;
-	void *vma[4];
-};
-
-static const char *one_change(struct users *u, uint32_t which)
-{
-	switch (which) {
-	case 0:
-		if (u->pins < 4) {
-			u->pins++;
-			return "pin";
-		}
-		return NULL;
-	case 1:
-		return u->pins ? u->pins--, "unpin" : NULL;
-	case 2:
-		if (u->vmaps < 4) {
-			u->vmaps++;
-			return "vmap";
-		}
-		return NULL;
-	default:
-		return u->vmaps ? u->vmaps--, "vunmap" : NULL;
-	}
-}
-
-static const char *one_vma(struct users *u, bool more, uint64_t *seed)
-{
-	if (more && u->vmas < 4) {
-		u->vma[u->vmas] = map_more(&u->bo, u->pages);
-		*word(u->vma[u->vmas++], draw(seed, u->pages)) = 5;
-		return "mmap";
-	}
-	if (more || !u->vmas)
-		return NULL;
-	munmap(u->vma[--u->vmas], u->bo.size);
-	return "munmap";
-}
-
-static void check_users(const struct users *u, long before, const char *last)
-{
-	char when[80];
-
-	snprintf(when, sizeof(when), "after %s: %u pins, %u vmaps, %u VMAs", last, u->pins, u->vmaps,
-		 u->vmas);
-	if (u->pins || u->vmaps) {
-		rule("as long as somebody uses the whole BO all of its pages are present");
-		check_present(u->file, u->pages, when);
-	} else if (!u->vmas) {
-		rule("with the last use all pages go back to the file");
-		check_present(u->file, 0, when);
-	} else {
-		rule("pages stay as long as there is any use");
-		check_at_least(look(u->file, "resident"), before, when);
-	}
-	check_maps(u->file);
-}
-
-struct counted {
-	struct aside aside;
-	const struct bo *bo;
-	int file;
-	void *vma;
-	int err;
-	bool ok;
-};
-
-static void run_pin(void *arg)
-{
-	struct counted *counted = arg;
-
-	counted->err = tell(counted->file, "pin");
-}
-
-static void run_mmap(void *arg)
-{
-	struct counted *counted = arg;
-
-	counted->vma = map_more(counted->bo, 2);
-}
-
-static void run_munmap(void *arg)
-{
-	struct counted *counted = arg;
-
-	munmap(counted->vma, 2 * PAGE);
-}
-
-static void run_copy(void *arg)
-{
-	struct counted *counted = arg;
-
-	counted->ok = can_copy(word(counted->vma, 1));
-}
-
-/* A pin has the lock, and a VMA's user gets a signal while it waits for that. */
-static void signalled(bool goes)
-{
-	struct counted pin = { 0 }, vma = { .ok = true };
-	int fd = shmem_open(), file;
-	struct bo bo = make_bo(fd, 6);
-
-	vma.bo = &bo;
-	pin.file = look_at_newest();
-	file = look_at_newest();
-	run_mmap(&vma);
-	inject_hold_entry(INJECT_READS, 3, INJECT_BOUND_MS);
-	aside_start(&pin.aside, run_pin, &pin);
-	if (aside_is_held(&pin.aside, INJECT_READS)) {
-		aside_start(&vma.aside, goes ? run_munmap : run_copy, &vma);
-		aside_signal(&vma.aside);
-		aside_grace(&vma.aside);
-		let_go(INJECT_READS);
-		aside_join(&vma.aside);
-	} else if (goes) {
-		run_munmap(&vma);
-	}
-	aside_join(&pin.aside);
-	inject_clear();
-	rule("pin makes the whole BO present, and keeps it");
-	check_errno(pin.err, 0, "pin");
-	told(pin.file, "unpin");
-	rule("no operation ends early because of a signal: it waits for backing.lock");
-	check_true(vma.ok, "a page for a touch that got a signal while it waited for the lock",
-		   "SIGBUS");
-	if (!goes)
-		run_munmap(&vma);
-	check_present(file, 0, goes ? "after an unpin, and a munmap() that got a signal while it waited" :
-				      "after the last use");
-	close(pin.file);
-	done_with(fd, file, &bo);
-}
-
-/* A pin takes pages, and has the lock; a VMA comes or goes just then. */
-static void counted_locked(bool comes)
-{
-	struct counted pin = { 0 }, vma = { 0 };
-	int fd = shmem_open(), file;
-	struct bo bo = make_bo(fd, 6);
-	bool held, done = false, locked = false;
-
-	vma.bo = &bo;
-	pin.file = look_at_newest();
-	file = look_at_newest();
-	if (!comes)
-		run_mmap(&vma);
-	inject_hold_entry(INJECT_READS, 3, INJECT_BOUND_MS);
-	aside_start(&pin.aside, run_pin, &pin);
-	held = aside_is_held(&pin.aside, INJECT_READS);
-	if (held) {
-		aside_start(&vma.aside, comes ? run_mmap : run_munmap, &vma);
-		aside_grace(&vma.aside);
-		done = atomic_load(&vma.aside.done);
-		locked = tell(file, "free") == EBUSY;
-		let_go(INJECT_READS);
-		aside_join(&vma.aside);
-	}
-	aside_join(&pin.aside);
-	inject_clear();
-	rule("users are counted under backing.lock: a VMA that comes or goes waits for it");
-	if (locked)
-		check_true(!done, comes ? "an mmap() that waits" : "a munmap() that waits",
-			   "one that did not, while a pin had the lock");
-	rule("pin makes the whole BO present, and keeps it");
-	check_errno(pin.err, 0, "pin");
-	check_present(file, 6, "after a pin, and a VMA that came or went meanwhile");
-	told(pin.file, "unpin");
-	/* It came, or there was no moment for it to go. */
-	if (comes == held)
-		run_munmap(&vma);
-	rule("with the last use all pages go back to the file");
-	check_present(file, 0, "after the last use");
-	close(pin.file);
-	done_with(fd, file, &bo);
-}
-
-void test_uses(void **state)
-{
-	uint64_t seed = (uint64_t)param("SEED");
-	int fd = shmem_open();
-	struct users u = { .pages = 9 };
-
-	(void)state;
-	u.bo = make_bo(fd, u.pages);
-	u.file = look_at_newest();
-	for (unsigned int i = 0; i < 120; i++) {
-		long before = look(u.file, "resident");
-		uint32_t which = draw(&seed, 6);
-		const char *what;
-
-		if (which < 4) {
-			what = one_change(&u, which);
-			if (what)
-				told(u.file, what);
-		} else {
-			what = one_vma(&u, which == 4, &seed);
-		}
-		if (what)
-			check_users(&u, before, what);
-	}
-	while (u.vmas)
-		one_vma(&u, false, &seed);
-	done_with(fd, u.file, &u.bo);
-	counted_locked(true);
-	counted_locked(false);
-	signalled(false);
-	signalled(true);
-}
-
 void test_sg_table(void **state)
 {
 	static const unsigned int most[] = { 1, 2, 3, 16, 1024 };
@@ -310,20 +96,13 @@ void test_sg_table(void **state)
 	done_with(fd, file, &bo);
 }
 
-static void run_vmap(void *arg)
-{
-	struct counted *counted = arg;
-
-	counted->err = tell(counted->file, "vmap-unreserved");
-}
-
 /*
  * Two ask for the kernel's mapping at the same time.  A program that makes it without the lock,
  * and does not ask again, makes two, and one of them is never undone.
  */
 static void two_vmaps(void)
 {
-	struct counted first = { 0 }, second = { 0 };
+	struct command first = { .text = "vmap-unreserved" }, second = first;
 	int fd = shmem_open();
 	struct bo bo = make_bo(fd, 5);
 
@@ -332,15 +111,15 @@ static void two_vmaps(void)
 	/* The injection module itself calls vmap(). */
 	inject_within("agate_backing_vmap");
 	inject_hold_entry("vmap", 1, INJECT_BOUND_MS);
-	aside_start(&first.aside, run_vmap, &first);
+	aside_start(&first.aside, run_command, &first);
 	if (aside_is_held(&first.aside, "vmap")) {
-		aside_start(&second.aside, run_vmap, &second);
+		aside_start(&second.aside, run_command, &second);
 		aside_grace(&second.aside);
 		let_go("vmap");
 		aside_join(&second.aside);
 	} else {
 		/* It maps in another way. */
-		run_vmap(&second);
+		run_command(&second);
 	}
 	aside_join(&first.aside);
 	inject_clear();
@@ -356,6 +135,33 @@ static void two_vmaps(void)
 	check_present(first.file, 0, "after the last vunmap of two vmaps at the same time");
 	close(first.file);
 	done_with(fd, second.file, &bo);
+}
+
+/* Whoever uses the mapping to its last moment finds the BO's pages. */
+static void mapping_goes_first(void)
+{
+	struct command last = { .text = "vunmap" };
+	int fd = shmem_open();
+	struct bo bo = make_bo(fd, 5);
+	long before, then = -1;
+
+	last.file = look_at_newest();
+	told(last.file, "vmap");
+	before = guest_counter("pages");
+	inject_within("agate_backing_vunmap");
+	inject_hold_entry("vunmap", 1, INJECT_BOUND_MS);
+	aside_start(&last.aside, run_command, &last);
+	if (aside_is_held(&last.aside, "vunmap")) {
+		then = guest_counter("pages");
+		let_go("vunmap");
+	}
+	aside_join(&last.aside);
+	inject_clear();
+	check_errno(last.err, 0, "vunmap");
+	rule("the last vunmap takes away the mapping first, and then its use of the pages");
+	if (then >= 0)
+		check_equal(then, before, "counter pages, when the mapping goes");
+	done_with(fd, last.file, &bo);
 }
 
 void test_vmap(void **state)
@@ -413,6 +219,7 @@ void test_vmap(void **state)
 	done_with(fd, file, &bo);
 	used_unneeded("vmap", "vunmap");
 	two_vmaps();
+	mapping_goes_first();
 }
 
 /* ---- Failures ----------------------------------------------------------------- */

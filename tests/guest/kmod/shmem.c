@@ -192,9 +192,15 @@ static bool lock_soon(struct agate_bo *bo)
 }
 
 /* Is backing.bounced not the table, where syncs are needed, or set where they are not? */
+/* NULL, too, where the driver's two pointers differ: one of them may lead to freed memory. */
+static struct sg_table *table_of(const struct agate_bo *bo)
+{
+	return bo->backing.sgt == bo->shmem.sgt ? bo->backing.sgt : NULL;
+}
+
 static bool bounced_wrong(struct agate_bo *bo)
 {
-	struct sg_table *sgt = bo->backing.sgt;
+	struct sg_table *sgt = table_of(bo);
 	struct scatterlist *sg;
 	unsigned int entry;
 
@@ -215,7 +221,8 @@ static void show_table(struct seq_file *seq, struct agate_bo *bo)
 	seq_printf(seq, "locked %d\n", !got);
 	if (!got)
 		return;
-	wrong = bo->backing.sgt ? wrong_in_table(bo, bo->backing.sgt, ULONG_MAX) : 0;
+	wrong = table_of(bo) ? wrong_in_table(bo, table_of(bo), ULONG_MAX) :
+			       -(bo->backing.sgt != bo->shmem.sgt);
 	bounced = bo->backing.bounced ? 1 + (bo->backing.bounced != bo->backing.sgt) : 0;
 	seq_printf(seq, "sgt %d\nbounced %d\nbounced_wrong %d\nsgt_wrong %ld\n",
 		   !!bo->backing.sgt, bounced, bounced_wrong(bo), wrong);
