@@ -51,6 +51,10 @@ void check_plain(const void *cpu);
 int watch_filling(enum mapped_by by);
 /* The mapping at @cpu was made since, and what @whose mmap() set is there. */
 void check_filled(int file, const void *cpu, const char *whose);
+/* From here on this process makes BOs of a backing that the driver does not know; its file. */
+int own_backing(void);
+/* How its mmap() was called since. */
+void check_called(int file);
 /* A dma-buf of SIZE of another driver, which may only be read. */
 int read_only_dmabuf(void);
 

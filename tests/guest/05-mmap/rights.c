@@ -79,12 +79,28 @@ static void not_visible(int fd)
 	check_errno(guest_close_handle(fd, heap.handle), 0, "GEM_CLOSE");
 }
 
+/* A heap is not the only BO that no CPU may see. */
+static void hidden(int fd)
+{
+	const int file = own_backing();
+	uint64_t offset;
+	struct bo bo;
+
+	assert_int_equal(write(file, "hidden", 6), 6);
+	bo = make_bo(fd, SIZE, 0);
+	rule("MMAP_BO refuses every BO whose backing is not CPU_VISIBLE, not heaps only");
+	check_errno(ask_offset(fd, bo.handle, 0, &offset), EINVAL,
+		    "MMAP_BO of a BO that no CPU may see, and that is no heap");
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	close(file);
+}
+
 void test_refused(void **state)
 {
 	int fd = maps_open();
 	struct bo bo = make_bo(fd, SIZE, AGATE_BO_CONTIGUOUS);
 	struct bo paged = make_bo(fd, SIZE, 0), readonly = make_bo(fd, SIZE, READ_ONLY);
-	uint64_t offset = offset_of(&bo);
+	uint64_t offset = offset_of(&bo), other = offset_of(&readonly);
 	void *cpu = map_bo(&bo, RW);
 
 	(void)state;
@@ -93,6 +109,8 @@ void test_refused(void **state)
 		    "mmap() MAP_PRIVATE, to read and write");
 	check_errno(try_map(fd, offset, SIZE, PROT_READ, MAP_PRIVATE, NULL), EINVAL,
 		    "mmap() MAP_PRIVATE, to read");
+	check_errno(try_map(fd, other, SIZE, PROT_READ, MAP_PRIVATE, NULL), EINVAL,
+		    "mmap() MAP_PRIVATE, to read, of a CPU_READONLY BO");
 	rule("nobody runs CPU code from a BO");
 	check_errno(try_map(fd, offset, SIZE, PROT_READ | PROT_EXEC, MAP_SHARED, NULL), EPERM,
 		    "mmap() with PROT_EXEC");
@@ -103,6 +121,7 @@ void test_refused(void **state)
 	munmap(cpu, SIZE);
 	by_dmabuf(&paged, &readonly);
 	not_visible(fd);
+	hidden(fd);
 	close(fd);
 }
 
@@ -174,6 +193,27 @@ static void fills_once(const struct bo *bo)
 	munmap(cpu, bo->size);
 }
 
+/* A backing that has a mmap(), and serves debuggers. */
+static void with_own_backing(int fd)
+{
+	const int file = own_backing(), memory = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+	struct bo bo = make_bo(fd, SIZE, 0);
+	uint8_t *cpu = map_bo(&bo, RW), byte = 0x5a;
+	const off_t at = (off_t)(uintptr_t)(cpu + PAGE + 5);
+
+	assert_true(memory >= 0);
+	check_called(file);
+	rule("a debugger reads a BO where the backing has access(): agate_vm_ops leads to it");
+	check_equal(pwrite(memory, &byte, 1, at), 1, "bytes that /proc/self/mem takes");
+	byte = 0;
+	check_equal(pread(memory, &byte, 1, at), 1, "bytes that /proc/self/mem gives");
+	check_equal(byte, 0x5a, "the byte");
+	munmap(cpu, SIZE);
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	close(memory);
+	close(file);
+}
+
 void test_whole(void **state)
 {
 	int fd = maps_open();
@@ -204,6 +244,7 @@ void test_whole(void **state)
 		inject_clear();
 	}
 	fills_once(&bo);
+	with_own_backing(fd);
 	close(fd);
 }
 

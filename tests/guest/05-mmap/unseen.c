@@ -73,6 +73,25 @@ void check_filled(int file, const void *cpu, const char *whose)
 	check_true(vma.own_caching, wanted, "a vm_page_prot that was set afterwards");
 }
 
+int own_backing(void)
+{
+	return open_file("agate_backing");
+}
+
+void check_called(int file)
+{
+	unsigned int counts[6];
+	char text[128] = "";
+
+	assert_true(pread(file, text, sizeof(text) - 1, 0) > 0);
+	assert_int_equal(sscanf(text, "%u %u %u %u %u %u", &counts[0], &counts[1], &counts[2],
+				&counts[3], &counts[4], &counts[5]), 6);
+	rule("whoever calls a backing's mmap() holds no lock from backing.lock on");
+	check_equal(counts[4], 0, "calls of mmap() with backing.lock taken");
+	rule("the flags of a VMA and its vm_page_prot are set before the backing's mmap() is called");
+	check_equal(counts[5], 0, "calls of mmap() for a VMA that was not ready");
+}
+
 int read_only_dmabuf(void)
 {
 	struct foreign_make make = { .kind = FOREIGN_SCATTERED, .flags = FOREIGN_READ };

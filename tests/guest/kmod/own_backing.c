@@ -5,7 +5,9 @@
  *
  * A BO has at most four pages, which are consecutive, so the GPU gets one run.  They are
  * neither from a file nor purgeable.  In the file: how many BOs there are with memory, how
- * many of them are mapped for DMA, and how many VMAs and mappings of the kernel they have.
+ * many of them are mapped for DMA, how many VMAs and mappings of the kernel they have; and, since
+ * the file was opened, how many calls of mmap() came with backing.lock taken, and how many before
+ * the VMA was ready.  "hidden", written to the file: no CPU may see the BOs that come.
  *
  * agate_runs is about the newest BO, of whatever kind: how many pages it has, how many runs
  * its whole has, and how many pages of all its parts are not where they are in the whole.
@@ -37,7 +39,8 @@ struct memory {
 };
 
 static DEFINE_XARRAY(memories);	/* struct memory, by the address of its BO */
-static atomic_t with_memory, mapped, cpu_maps, kernel_maps;
+static atomic_t with_memory, mapped, cpu_maps, kernel_maps, locked_mmaps, early_mmaps;
+static bool hidden;
 static pid_t owner;		/* who makes such BOs, or 0 */
 static struct dentry *backing_file, *runs_file;
 
@@ -153,6 +156,33 @@ static vm_fault_t fault(struct agate_bo *bo, struct vm_fault *vmf, unsigned long
 			      page_to_pfn(virt_to_page(memory->bytes)) + index);
 }
 
+/* It leaves the table to the faults. */
+static int mmap_empty(struct agate_bo *bo, struct vm_area_struct *vma)
+{
+	const unsigned long flags = VM_DONTEXPAND | VM_DONTDUMP | VM_PFNMAP;
+
+	if (mutex_is_locked(&bo->backing.lock))
+		atomic_inc(&locked_mmaps);
+	if ((vma->vm_flags & flags) != flags ||
+	    pgprot_val(vma->vm_page_prot) != pgprot_val(vm_get_page_prot(vma->vm_flags)))
+		atomic_inc(&early_mmaps);
+	return 0;
+}
+
+static int access(struct agate_bo *bo, u64 offset, void *buf, int len, bool write)
+{
+	struct memory *memory;
+
+	mutex_lock(&bo->backing.lock);
+	memory = memory_get(bo);
+	mutex_unlock(&bo->backing.lock);
+	if (!memory || offset >= agate_bo_size(bo))
+		return -EIO;
+	len = min_t(u64, len, agate_bo_size(bo) - offset);
+	memcpy(write ? memory->bytes + offset : buf, write ? buf : memory->bytes + offset, len);
+	return len;
+}
+
 static int vmap_bytes(struct agate_bo *bo, struct iosys_map *map)
 {
 	struct memory *memory;
@@ -205,8 +235,17 @@ static const struct agate_backing_ops backing_ops = {
 	.open = open,
 	.close = close,
 	.fault = fault,
+	.access = access,
+	.mmap = mmap_empty,
 	.vmap = vmap_bytes,
 	.vunmap = vunmap_bytes,
+	.detach = detach,
+	.release = release,
+};
+
+/* As memory of a card that its CPUs do not see. */
+static const struct agate_backing_ops hidden_ops = {
+	.populate = populate,
 	.detach = detach,
 	.release = release,
 };
@@ -294,7 +333,7 @@ static int __kprobes on_choose(struct kretprobe_instance *ri, struct pt_regs *re
 
 static int __kprobes on_chosen(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
-	regs_set_return_value(regs, (unsigned long)&backing_ops);
+	regs_set_return_value(regs, (unsigned long)(READ_ONCE(hidden) ? &hidden_ops : &backing_ops));
 	return 0;
 }
 
@@ -302,8 +341,9 @@ static struct kretprobe choosing;
 
 static int backing_show(struct seq_file *seq, void *unused)
 {
-	seq_printf(seq, "%d %d %d %d\n", atomic_read(&with_memory), atomic_read(&mapped),
-		   atomic_read(&cpu_maps), atomic_read(&kernel_maps));
+	seq_printf(seq, "%d %d %d %d %d %d\n", atomic_read(&with_memory), atomic_read(&mapped),
+		   atomic_read(&cpu_maps), atomic_read(&kernel_maps), atomic_read(&locked_mmaps),
+		   atomic_read(&early_mmaps));
 	return 0;
 }
 
@@ -313,6 +353,9 @@ static int backing_open(struct inode *inode, struct file *file)
 
 	if (cmpxchg(&owner, 0, current->tgid))
 		return -EBUSY;
+	WRITE_ONCE(hidden, false);
+	atomic_set(&locked_mmaps, 0);
+	atomic_set(&early_mmaps, 0);
 	choosing = (struct kretprobe){
 		.kp.symbol_name = "agate_backing_choose", .entry_handler = on_choose,
 		.handler = on_chosen,
@@ -328,6 +371,21 @@ static int backing_open(struct inode *inode, struct file *file)
 	return ret;
 }
 
+static ssize_t backing_write(struct file *file, const char __user *text, size_t len, loff_t *pos)
+{
+	char word[16];
+
+	if (len >= sizeof(word))
+		return -EINVAL;
+	if (copy_from_user(word, text, len))
+		return -EFAULT;
+	word[len] = '\0';
+	if (strcmp(word, "hidden"))
+		return -EINVAL;
+	WRITE_ONCE(hidden, true);
+	return len;
+}
+
 static int backing_release(struct inode *inode, struct file *file)
 {
 	return_probe_disarm(&choosing);
@@ -339,13 +397,14 @@ static const struct file_operations backing_fops = {
 	.owner = THIS_MODULE,
 	.open = backing_open,
 	.read = seq_read,
+	.write = backing_write,
 	.llseek = seq_lseek,
 	.release = backing_release,
 };
 
 int backing_init(void)
 {
-	backing_file = debugfs_create_file("agate_backing", 0400, NULL, NULL, &backing_fops);
+	backing_file = debugfs_create_file("agate_backing", 0600, NULL, NULL, &backing_fops);
 	runs_file = debugfs_create_file("agate_runs", 0400, NULL, NULL, &runs_fops);
 	return PTR_ERR_OR_ZERO(backing_file);
 }
