@@ -24,7 +24,8 @@ struct agate_run {
  * @sg: the walk is at this entry of a table that is mapped for DMA, or NULL: one run
  *	is left
  * @addr: without @sg: the first address of that run
- * @skip: bytes of @sg that come before what is left
+ * @skip: bytes that come before what is left, from the beginning of @sg; they may be more than
+ *	that entry has
  * @left: bytes
  *
  * Plain data: a copy is another walk.
