@@ -137,7 +137,7 @@ static void two_vmaps(void)
 	done_with(fd, second.file, &bo);
 }
 
-/* Whoever uses the mapping to its last moment finds the BO's pages. */
+/* A user of the mapping finds the pages of the BO to the last moment. */
 static void mapping_goes_first(void)
 {
 	struct command last = { .text = "vunmap" };

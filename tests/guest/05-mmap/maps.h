@@ -49,8 +49,11 @@ uint64_t range_of_newest(void);
 void check_plain(const void *cpu);
 /* From here to check_filled(), a backing that fills in a table sets a vm_page_prot of its own. */
 int watch_filling(enum mapped_by by);
-/* The mapping at @cpu was made since, and what @whose mmap() set is there. */
-void check_filled(int file, const void *cpu, const char *whose);
+/*
+ * The mapping at @cpu was made since, and what the mmap() of the backing, or of the other driver,
+ * set is there.
+ */
+void check_filled(int file, const void *cpu, bool foreign);
 /* From here on this process makes BOs of a backing that the driver does not know; its file. */
 int own_backing(void);
 /* How its mmap() was called since. */

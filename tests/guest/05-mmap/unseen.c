@@ -14,6 +14,7 @@ static int open_file(const char *name)
 	char path[64];
 	int file;
 
+	inject_load();
 	snprintf(path, sizeof(path), "/sys/kernel/debug/%s", name);
 	file = open(path, O_RDWR | O_CLOEXEC);
 	assert_true(file >= 0);
@@ -57,7 +58,7 @@ int watch_filling(enum mapped_by by)
 	return file;
 }
 
-void check_filled(int file, const void *cpu, const char *whose)
+void check_filled(int file, const void *cpu, bool foreign)
 {
 	struct mapped_vma vma = look_at(file, cpu);
 	char wanted[96];
@@ -68,8 +69,12 @@ void check_filled(int file, const void *cpu, const char *whose)
 	rule("vm_page_prot is vm_get_page_prot(vm_flags) before the backing maps anything");
 	check_true(!vma.wrong, "vm_page_prot is vm_get_page_prot(vm_flags) in the backing's mmap()",
 		   "another vm_page_prot");
+	rule("whether a FOREIGN mapping has VM_PFNMAP (pf) is the other driver's business");
+	check_true(!foreign || !vma.pfnmap, "a VMA without VM_PFNMAP (pf) in the other driver's mmap()",
+		   "one that had it");
 	rule("what the backing's mmap() has set in the VMA stays: vm_page_prot comes before it");
-	snprintf(wanted, sizeof(wanted), "the vm_page_prot that %s has set in mmap()", whose);
+	snprintf(wanted, sizeof(wanted), "the vm_page_prot that %s has set in mmap()",
+		 foreign ? "the other driver" : "the backing");
 	check_true(vma.own_caching, wanted, "a vm_page_prot that was set afterwards");
 }
 

@@ -82,8 +82,10 @@ void test_cpu(void **state)
 static int kernel_maps(void)
 {
 	int result = -1;
-	FILE *file = fopen("/sys/kernel/debug/agate_vmap", "re");
+	FILE *file;
 
+	inject_load();
+	file = fopen("/sys/kernel/debug/agate_vmap", "re");
 	if (!file || fscanf(file, "%d", &result) != 1)
 		fail_msg("agate_vmap: %s", strerror(errno));
 	fclose(file);

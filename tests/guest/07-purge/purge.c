@@ -264,9 +264,11 @@ bool stays_locked(int file, const char *lock)
 
 void check_listed(long entries, const char *when)
 {
-	int file = open(LISTED, O_RDONLY | O_CLOEXEC);
 	long seen;
+	int file;
 
+	inject_load();
+	file = open(LISTED, O_RDONLY | O_CLOEXEC);
 	if (file < 0)
 		fail_msg(LISTED ": %s", strerror(errno));
 	seen = number_in(file, "listed");

@@ -42,6 +42,8 @@ static int __kprobes on_fill(struct kretprobe_instance *ri, struct pt_regs *regs
 	*(struct vm_area_struct **)ri->data = vma;
 	if (!is_as_flags_say(vma))
 		seen.wrong++;
+	if (vma->vm_flags & VM_PFNMAP)
+		seen.pfnmap++;
 	return 0;
 }
 
@@ -93,6 +95,7 @@ static long look(struct mapped_vma *mapped)
 
 	mapped->filled = seen.filled;
 	mapped->wrong = seen.wrong;
+	mapped->pfnmap = seen.pfnmap;
 	mmap_read_lock(current->mm);
 	vma = find_vma(current->mm, mapped->address);
 	if (vma && mapped->address >= vma->vm_start) {

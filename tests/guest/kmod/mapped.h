@@ -22,7 +22,7 @@ struct mapped_vma {
 	/* Since MAPPED_WATCH, by this process. */
 	__u32 filled;		/* calls of the function that succeeded */
 	__u32 wrong;		/* calls where vm_page_prot was not vm_get_page_prot(vm_flags) */
-	__u32 pad;
+	__u32 pfnmap;		/* calls for a VMA that had VM_PFNMAP */
 };
 
 /*

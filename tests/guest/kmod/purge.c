@@ -145,9 +145,12 @@ static struct shrinker *shrinker_of(struct agate_device *adev)
 #endif
 }
 
-/* As in reclaim: lockdep shall know.  Tests inject into calls that are made inside this. */
-static noinline int purge_call_shrinker(struct agate_device *adev, struct purge_look *look,
-					bool scan, u64 n)
+/*
+ * As in reclaim: lockdep shall know.  Tests inject into calls that are made inside this, so it has
+ * to keep its name.
+ */
+static noinline __noclone int purge_call_shrinker(struct agate_device *adev,
+						  struct purge_look *look, bool scan, u64 n)
 {
 	struct shrinker *shrinker = shrinker_of(adev);
 	struct shrink_control sc = { .gfp_mask = GFP_KERNEL, .nr_to_scan = n, .nr_scanned = n };
