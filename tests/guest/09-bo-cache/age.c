@@ -29,7 +29,8 @@ static void an_older_second(struct agate_device *dev)
 {
 	uint64_t (*before)(void) = dev->cache.now_ns;
 	struct agate_bo *bo = lib_bo(dev, PAGE, DELAY);
-	uint64_t stale;
+	uint64_t stale, second;
+	bool early;
 
 	agate_bo_cache_trim(dev);
 	later.dev = dev;
@@ -38,11 +39,22 @@ static void an_older_second(struct agate_device *dev)
 	dev->cache.now_ns = put_after_the_clock;
 	agate_bo_unreference(bo);
 	dev->cache.now_ns = before;
+	early = !later.bo;
+	second = bo->last_used_s;
 	/* It had the lock when it read the clock, so that nobody could come between: right. */
 	agate_bo_unreference(later.bo);
 	stale = cache_stats(dev).stale - stale;
 	rule("a BO is young that another thread put in a second after this put read the clock");
 	check_equal((int64_t)stale, 0, "stale BOs");
+	if (!early)
+		return;
+	clock_ns += 2 * NS_PER_S;
+	stale = cache_stats(dev).stale;
+	cache_new(dev, 64 * KiB, DELAY);
+	stale = cache_stats(dev).stale - stale;
+	rule("all stale BOs go: a put that reads the clock without the lock looks behind a young BO, too");
+	check_equal((int64_t)stale, clock_ns / NS_PER_S - second > 2,
+		    "stale BOs, of one behind a BO of a later second");
 }
 
 /* Whole seconds are compared: a BO is stale between two and three seconds after its put. */

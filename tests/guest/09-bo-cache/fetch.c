@@ -2,6 +2,7 @@
 /* Lab 09: which BO of the cache a creation gets, and what becomes of the others. */
 #include "cache.h"
 
+#include <pthread.h>
 #include <stdio.h>
 
 static struct {
@@ -126,6 +127,22 @@ void test_what_fits(void **state)
 	cache_close(dev);
 }
 
+static void skips_other_flags(void)
+{
+	struct agate_device *dev = cache_open();
+	struct agate_bo *got;
+	uint32_t expected;
+
+	cache_new(dev, PAGE, AGATE_ALLOC_EXECUTE);
+	expected = cache_new(dev, PAGE, DELAY);
+	got = lib_bo(dev, PAGE, DELAY);
+	rule("a search skips a BO that has other flags, and goes on with the next one");
+	check_equal(agate_bo_handle(got), expected, "the handle");
+	check_cached(dev, 1);
+	agate_bo_unreference(got);
+	cache_close(dev);
+}
+
 void test_oldest_that_fits(void **state)
 {
 	struct agate_device *dev = cache_open();
@@ -143,6 +160,7 @@ void test_oldest_that_fits(void **state)
 	check_cached(dev, 2);
 	agate_bo_unreference(got);
 	cache_close(dev);
+	skips_other_flags();
 }
 
 void test_labels(void **state)
@@ -217,6 +235,49 @@ static void purged_while_busy(void)
 	cache_close(dev);
 }
 
+static struct {
+	struct agate_device *dev;
+	struct agate_bo *bo;
+	bool begun;
+} second;
+
+/* Another thread's fetch, while this one hears that the BO has no pages any more. */
+static void purge_and_fetch(unsigned long request, enum call_when when, void *arg)
+{
+	const struct drm_agate_madvise *advice = arg;
+
+	purge(request, when, arg);
+	if (request != DRM_IOCTL_AGATE_MADVISE || when != CALL_AFTER || second.begun ||
+	    advice->handle != purged[0] || pthread_mutex_trylock(&second.dev->cache.lock))
+		return;
+	pthread_mutex_unlock(&second.dev->cache.lock);
+	second.begun = true;
+	second.bo = agate_bo_cache_fetch(second.dev, PAGE, DELAY, NULL, false);
+}
+
+static void fetched_meanwhile(void)
+{
+	struct agate_device *dev = cache_open();
+	uint32_t handles[3];
+	struct agate_bo *got;
+
+	cache_many(dev, PAGE, 3, handles);
+	purged[0] = purged[1] = handles[0];
+	second.dev = dev;
+	second.bo = NULL;
+	second.begun = false;
+	calls_hook(purge_and_fetch);
+	got = agate_bo_cache_fetch(dev, PAGE, DELAY, NULL, false);
+	calls_hook(NULL);
+	rule("two fetches never get the same BO: after the lock was free a search begins anew");
+	check_true(!got || got != second.bo, "another BO, or none", "the BO that another thread has got");
+	check_cached(dev, second.begun ? 0 : 1);
+	agate_bo_free(got);
+	if (second.bo)
+		agate_bo_free(second.bo);
+	cache_close(dev);
+}
+
 void test_purged(void **state)
 {
 	struct agate_device *dev = cache_open();
@@ -254,6 +315,7 @@ void test_purged(void **state)
 	agate_bo_unreference(bo);
 	cache_close(dev);
 	purged_while_busy();
+	fetched_meanwhile();
 }
 
 static unsigned int long_waits;

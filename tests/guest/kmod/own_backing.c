@@ -172,14 +172,19 @@ static int mmap_empty(struct agate_bo *bo, struct vm_area_struct *vma)
 static int access(struct agate_bo *bo, u64 offset, void *buf, int len, bool write)
 {
 	struct memory *memory;
+	char *bytes;
 
 	mutex_lock(&bo->backing.lock);
 	memory = memory_get(bo);
 	mutex_unlock(&bo->backing.lock);
 	if (!memory || offset >= agate_bo_size(bo))
 		return -EIO;
+	bytes = (char *)memory->bytes + offset;
 	len = min_t(u64, len, agate_bo_size(bo) - offset);
-	memcpy(write ? memory->bytes + offset : buf, write ? buf : memory->bytes + offset, len);
+	if (write)
+		memcpy(bytes, buf, len);
+	else
+		memcpy(buf, bytes, len);
 	return len;
 }
 
@@ -333,7 +338,9 @@ static int __kprobes on_choose(struct kretprobe_instance *ri, struct pt_regs *re
 
 static int __kprobes on_chosen(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
-	regs_set_return_value(regs, (unsigned long)(READ_ONCE(hidden) ? &hidden_ops : &backing_ops));
+	const struct agate_backing_ops *ops = READ_ONCE(hidden) ? &hidden_ops : &backing_ops;
+
+	regs_set_return_value(regs, (unsigned long)ops);
 	return 0;
 }
 

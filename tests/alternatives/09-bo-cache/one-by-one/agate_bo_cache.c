@@ -133,23 +133,26 @@ int agate_bo_cache_obtain(struct agate_device *dev, uint64_t size, uint32_t flag
 	return 0;
 }
 
-/* Free the oldest BO, if it went in before a second; count it as one that left in this way. */
-static bool drop_oldest(struct agate_bo_cache *cache, uint64_t before_s, uint64_t *counter)
+/*
+ * Free a BO that went in before a second; count it as one that left in this way.  A put reads the
+ * clock before it has the lock, so an older BO may stand behind a younger one.
+ */
+static bool drop_one(struct agate_bo_cache *cache, uint64_t before_s, uint64_t *counter)
 {
-	struct agate_bo *bo;
+	struct agate_bo *bo, *found = NULL;
 
 	pthread_mutex_lock(&cache->lock);
-	bo = TAILQ_FIRST(&cache->lru);
-	if (bo && bo->last_used_s >= before_s)
-		bo = NULL;
-	if (bo) {
-		remove_locked(cache, bo);
+	TAILQ_FOREACH(bo, &cache->lru, lru_link)
+		if (!found && bo->last_used_s < before_s)
+			found = bo;
+	if (found) {
+		remove_locked(cache, found);
 		(*counter)++;
 	}
 	pthread_mutex_unlock(&cache->lock);
-	if (bo)
-		agate_bo_free(bo);
-	return bo;
+	if (found)
+		agate_bo_free(found);
+	return found;
 }
 
 bool agate_bo_cache_put(struct agate_bo *bo)
@@ -171,13 +174,13 @@ bool agate_bo_cache_put(struct agate_bo *bo)
 	}
 	pthread_mutex_unlock(&cache->lock);
 	while (in && now_s > AGATE_BO_CACHE_MAX_AGE_S &&
-	       drop_oldest(cache, now_s - AGATE_BO_CACHE_MAX_AGE_S, &cache->stats.stale))
+	       drop_one(cache, now_s - AGATE_BO_CACHE_MAX_AGE_S, &cache->stats.stale))
 		;
 	return in;
 }
 
 void agate_bo_cache_evict_all(struct agate_device *dev)
 {
-	while (drop_oldest(&dev->cache, UINT64_MAX, &dev->cache.stats.evicted))
+	while (drop_one(&dev->cache, UINT64_MAX, &dev->cache.stats.evicted))
 		;
 }
