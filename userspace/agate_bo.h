@@ -9,8 +9,8 @@
  *
  * A BO is a slot of the device's bo_map, and its GEM handle is the index, so a
  * handle always leads to the same slot and the same struct.  A slot without a device is
- * free, unless somebody is closing its handle.  A BO without a reference is being made, is
- * being released, or is in the cache (agate_bo_cache.h).
+ * free; its number may still be a handle that somebody is closing (closing).  A BO without a
+ * reference is being made, is being released, or is in the cache (agate_bo_cache.h).
  */
 #ifndef AGATE_BO_H
 #define AGATE_BO_H

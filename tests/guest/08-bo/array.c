@@ -257,19 +257,22 @@ static void look_up_other(void)
 	other_found = agate_sparse_array_get(&arr, other_index);
 }
 
+#define NOTHING	UINT64_MAX
+
 /*
  * One thread is about to add a node, and stands where it asks for memory; another one adds
- * what the first one wanted to add, or more.
+ * what the first one wanted to add, or more.  The array has the element @before by then: with
+ * that of a high index its root is high, and the nodes that are missing are its children.
  */
-static void meet(uint64_t index, uint64_t other, bool nodes_before)
+static void meet(uint64_t index, uint64_t other, uint64_t before)
 {
 	struct element *keep = NULL, *e;
 
 	calls_begin(-1);
 	calls_watch_memory(true);
 	agate_sparse_array_init(&arr, sizeof(struct element), 2);
-	if (nodes_before) {
-		keep = get(0);
+	if (before != NOTHING) {
+		keep = get(before);
 		keep->words[0] = 4711;
 	}
 	other_index = other;
@@ -288,8 +291,8 @@ static void meet(uint64_t index, uint64_t other, bool nodes_before)
 	check_word(get(index), 1, 1, index);
 	check_word(get(other), 2, 2, other);
 	if (keep) {
-		check_same(get(0), keep, 0);
-		check_word(keep, 0, 4711, 0);
+		check_same(get(before), keep, before);
+		check_word(keep, 0, 4711, before);
 	}
 	agate_sparse_array_fini(&arr);
 	rule("a node that another thread was faster to add is freed");
@@ -364,13 +367,15 @@ void test_array_threads(void **state)
 	lib_catch_signals();
 	alone();
 	look_beside_allocation(70);
-	meet(3, 3, false);
-	meet(3, 70, false);
-	meet(70, 3, false);
-	meet(70, 70, true);
-	meet(70, 1ull << 50, true);
-	meet(1ull << 50, 70, true);
-	meet(1ull << 50, (1ull << 50) + 4096, true);
+	meet(3, 3, NOTHING);
+	meet(3, 70, NOTHING);
+	meet(70, 3, NOTHING);
+	meet(70, 70, 0);
+	meet(70, 1ull << 50, 0);
+	meet(1ull << 50, 70, 0);
+	meet(1ull << 50, (1ull << 50) + 4096, 0);
+	meet(70, 70, 1ull << 50);
+	meet(70, 1ull << 30, 1ull << 50);
 	rule("threads that make the array grow at the same time find the same elements");
 	for (unsigned int round = 0; round < ROUNDS; round++) {
 		agate_sparse_array_init(&arr, sizeof(struct element), 1 + round % 4);
