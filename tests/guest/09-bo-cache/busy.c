@@ -156,6 +156,7 @@ void test_no_memory_waits(void **state)
 	static const uint32_t uses[] = { AGATE_ACCESS_RW, AGATE_ACCESS_READ };
 	struct agate_device *dev = cache_open();
 	struct agate_bo *jobs = lib_bo(dev, PAGE, AGATE_ALLOC_EXECUTE), *bo;
+	uint64_t busy;
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
@@ -194,6 +195,9 @@ void test_no_memory_waits(void **state)
 	}
 	rule("a BO that was waited for counts as one");
 	check_equal((int64_t)waits_of(dev), 2, "stats.waits");
+	busy = cache_stats(dev).busy;
+	rule("stats.busy counts searches that end at a busy BO: one that waits does not end there");
+	check_equal((int64_t)busy, 2, "stats.busy, of two creations that waited");
 	agate_bo_unreference(jobs);
 	cache_close(dev);
 }
@@ -223,6 +227,13 @@ void test_no_memory_evicts(void **state)
 	check_lib(agate_bo_create(dev, MiB, DELAY, NULL, &bo), 0, "agate_bo_create()");
 	check_equal(lib_handles(), 1, "handles that are left");
 	check_equal((int64_t)cache_stats(dev).evicted, 5, "stats.evicted");
+	agate_bo_unreference(bo);
+
+	agate_bo_cache_trim(dev);
+	bo = NULL;
+	calls_fail(DRM_IOCTL_AGATE_CREATE_BO, 1, ENOMEM);
+	rule("the kernel is asked once more, also when the cache had nothing to free");
+	check_lib(agate_bo_create(dev, MiB, DELAY, NULL, &bo), 0, "agate_bo_create()");
 	agate_bo_unreference(bo);
 
 	rule("the error is that of the last attempt, and there are two");

@@ -368,6 +368,25 @@ static void wait_fails(void)
 	cache_close(dev);
 }
 
+/* The kernel does not take the advice for the first of two. */
+static void advice_fails(void)
+{
+	struct agate_device *dev = cache_open();
+	uint32_t handles[2];
+	struct agate_bo *got;
+
+	cache_many(dev, PAGE, 2, handles);
+	calls_fail(DRM_IOCTL_AGATE_MADVISE, 1, ENODEV);
+	got = agate_bo_cache_fetch(dev, PAGE, DELAY, NULL, false);
+	rule("a BO for which the advice fails is freed, and the search begins anew");
+	check_true(got, "the next BO", "NULL");
+	check_true(agate_bo_handle(got) == handles[1], "the next BO", "the BO whose advice failed");
+	check_cached(dev, 0);
+	check_equal(lib_handles(), 1, "handles that are left");
+	agate_bo_free(got);
+	cache_close(dev);
+}
+
 void test_fetch_fails(void **state)
 {
 	struct agate_device *dev = cache_open();
@@ -388,5 +407,6 @@ void test_fetch_fails(void **state)
 	check_equal((int64_t)count, 1, "stats.purged");
 	agate_bo_unreference(bo);
 	cache_close(dev);
+	advice_fails();
 	wait_fails();
 }
