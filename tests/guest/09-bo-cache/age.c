@@ -57,6 +57,37 @@ static void an_older_second(struct agate_device *dev)
 		    "stale BOs, of one behind a BO of a later second");
 }
 
+static struct agate_bo_cache *looked_at;
+static bool other_second;
+
+static void look_at_newest(unsigned long request, enum call_when when, void *arg)
+{
+	struct agate_bo *bo;
+
+	if (request != CALL_UNLOCK || when != CALL_BEFORE || arg != &looked_at->lock)
+		return;
+	bo = TAILQ_LAST(&looked_at->lru, agate_bo_list);
+	other_second = other_second || (bo && bo->last_used_s != clock_ns / NS_PER_S);
+}
+
+/* From the unlock on the BO may be another thread's. */
+static void age_before_the_unlock(struct agate_device *dev)
+{
+	struct agate_bo *bo = lib_bo(dev, PAGE, DELAY);
+
+	agate_bo_cache_trim(dev);
+	clock_ns += 100 * NS_PER_S;
+	looked_at = &dev->cache;
+	other_second = false;
+	calls_watch_locks(true);
+	calls_hook(look_at_newest);
+	agate_bo_unreference(bo);
+	calls_hook(NULL);
+	calls_watch_locks(false);
+	rule("a put writes nothing to the BO after it has given the lock back, its second neither");
+	check_true(!other_second, "last_used_s of the BO, when the lock is given back", "an older one");
+}
+
 /* Whole seconds are compared: a BO is stale between two and three seconds after its put. */
 void test_stale_boundary(void **state)
 {
@@ -99,6 +130,7 @@ void test_stale_boundary(void **state)
 		check_equal(lib_handles(), cases[i].stale ? 1 : 2, "handles that are left");
 	}
 	an_older_second(dev);
+	age_before_the_unlock(dev);
 	cache_close(dev);
 }
 
