@@ -183,11 +183,12 @@ static int probe_function(struct point *p, const char *name)
 
 /*
  * Since Linux 6.10 the functions that allocate have this behind their names, and some have
- * underscores before them as well.
+ * underscores before them as well.  And the compiler may put the beginning of a function into its
+ * callers, and the rest into a function of that name.
  */
 int point_arm(struct point *p)
 {
-	static const char * const renamed[] = { "%s_noprof", "__%s_noprof" };
+	static const char * const renamed[] = { "%s_noprof", "__%s_noprof", "%s.part.0" };
 	int ret = probe_function(p, p->symbol);
 	unsigned int i;
 

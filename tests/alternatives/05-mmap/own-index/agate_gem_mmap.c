@@ -88,6 +88,7 @@ const struct vm_operations_struct agate_vm_ops = {
 	.open = mmap_open,
 	.close = mmap_close,
 	.fault = mmap_fault,
+	.access = agate_backing_access,
 };
 
 int agate_mmap_object(struct drm_gem_object *obj, struct vm_area_struct *vma)
