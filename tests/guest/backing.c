@@ -27,8 +27,7 @@ static int begin_other_kind(void)
 {
 	int control;
 
-	inject_load();
-	control = open(OTHER_KIND, O_RDONLY | O_CLOEXEC);
+	control = inject_open(OTHER_KIND, O_RDONLY);
 	assert_true(control >= 0);
 	return control;
 }

@@ -75,8 +75,7 @@ static void removed_shows(void **state)
 	int again;
 
 	(void)state;
-	inject_load();
-	again = open(AGAIN, O_WRONLY | O_CLOEXEC);
+	again = inject_open(AGAIN, O_WRONLY);
 	assert_true(again >= 0);
 	draw(&client, &bo, 2);
 	show(client.fd, whole(&bo, 0), 2);

@@ -139,6 +139,8 @@ unsigned int inject_hits(const char *symbol);
 void inject_clear(void);
 /* Load agate_inject.ko, whose other files in debugfs a test wants, if nothing did yet. */
 void inject_load(void);
+/* The same, and open a file of the module in debugfs; -1 with errno. */
+int inject_open(const char *path, int flags);
 /* Where in the kernel's memory there is a text of more than 13 letters. */
 uint64_t inject_kernel_text(void);
 

@@ -129,12 +129,17 @@ void inject_load(void)
 		broken("agate_inject.ko loads", "it does not: %s", strerror(err));
 }
 
+int inject_open(const char *path, int flags)
+{
+	inject_load();
+	return open(path, flags | O_CLOEXEC);
+}
+
 static int open_inject(void)
 {
 	if (inject_fd >= 0)
 		return inject_fd;
-	inject_load();
-	inject_fd = open(INJECT_FILE, O_RDWR | O_CLOEXEC);
+	inject_fd = inject_open(INJECT_FILE, O_RDWR);
 	if (inject_fd < 0)
 		broken(INJECT_FILE " opens", "it does not: %s", strerror(errno));
 	return inject_fd;

@@ -17,8 +17,7 @@ struct kmap_client kmap_open(void)
 	struct kmap_client world;
 
 	world.client = placed_open_on(gpus_open_named(0, world.gpu), LARGE);
-	inject_load();
-	world.kmaps = open(KMAPS, O_RDWR | O_CLOEXEC);
+	world.kmaps = inject_open(KMAPS, O_RDWR);
 	world.mem = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
 	assert_true(world.kmaps >= 0 && world.mem >= 0);
 	return world;

@@ -243,8 +243,7 @@ static void check_config_restored(void)
 	uint8_t found[256], config[256];
 	int fd;
 
-	inject_load();
-	fd = open("/sys/kernel/debug/agate_config", O_RDONLY | O_CLOEXEC);
+	fd = inject_open("/sys/kernel/debug/agate_config", O_RDONLY);
 	if (fd < 0 || read(fd, found, sizeof(found)) != sizeof(found))
 		fail_msg("agate_config: %s", strerror(errno));
 	close(fd);

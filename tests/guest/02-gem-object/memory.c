@@ -27,8 +27,7 @@ int memory_watch(void)
 {
 	int topic;
 
-	inject_load();
-	topic = open(TOPIC_FILE, O_RDWR | O_CLOEXEC);
+	topic = inject_open(TOPIC_FILE, O_RDWR);
 	if (topic < 0)
 		fail_msg(TOPIC_FILE ": %s", strerror(errno));
 	account(topic, TOPIC_ACCOUNT);

@@ -110,10 +110,8 @@ struct piece_call ask(enum piece_op op, uint64_t offset, uint64_t size, uint64_t
 	struct piece_call call = { .op = op, .offset = offset, .size = size, .word = word };
 	static int file = -1;
 
-	if (file < 0) {
-		inject_load();
-		file = open(PIECE_FILE, O_RDWR | O_CLOEXEC);
-	}
+	if (file < 0)
+		file = inject_open(PIECE_FILE, O_RDWR);
 	if (!ioctl(file, PIECE_CALL, &call))
 		call.result = -call.result;
 	else if (errno == EFAULT)

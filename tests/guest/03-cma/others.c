@@ -44,8 +44,7 @@ static void check_imported(struct bo *bo, uint64_t word)
 
 	*(volatile uint64_t *)bo->cpu = word;
 	rule("another driver that imports the BO finds its bytes");
-	inject_load();
-	file = open("/sys/kernel/debug/agate_import", O_RDONLY | O_CLOEXEC);
+	file = inject_open("/sys/kernel/debug/agate_import", O_RDONLY);
 	if (file < 0)
 		broken("a BO that another driver can attach to", "errno %d", errno);
 	n = read(file, text, sizeof(text) - 1);

@@ -125,10 +125,8 @@ bool can_copy(const volatile uint64_t *at)
 
 int look_at_newest(void)
 {
-	int file;
+	int file = inject_open(LOOK, O_RDWR);
 
-	inject_load();
-	file = open(LOOK, O_RDWR | O_CLOEXEC);
 	if (file < 0)
 		fail_msg(LOOK ": %s", strerror(errno));
 	return file;
@@ -250,8 +248,7 @@ int account_open(void)
 {
 	int topic;
 
-	inject_load();
-	topic = open(TOPIC_FILE, O_RDWR | O_CLOEXEC);
+	topic = inject_open(TOPIC_FILE, O_RDWR);
 	if (topic < 0)
 		fail_msg(TOPIC_FILE ": %s", strerror(errno));
 	topic_call(topic, TOPIC_ACCOUNT);

@@ -14,9 +14,8 @@ static int open_file(const char *name)
 	char path[64];
 	int file;
 
-	inject_load();
 	snprintf(path, sizeof(path), "/sys/kernel/debug/%s", name);
-	file = open(path, O_RDWR | O_CLOEXEC);
+	file = inject_open(path, O_RDWR);
 	assert_true(file >= 0);
 	return file;
 }

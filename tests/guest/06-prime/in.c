@@ -327,10 +327,8 @@ void test_rights(void **state)
 static struct piece_call runs_of(uint64_t offset, uint64_t size)
 {
 	struct piece_call call = { .op = PIECE_RUNS, .offset = offset, .size = size };
-	int file;
+	int file = inject_open("/sys/kernel/debug/agate_piece", O_RDWR);
 
-	inject_load();
-	file = open("/sys/kernel/debug/agate_piece", O_RDWR | O_CLOEXEC);
 	if (file < 0 || ioctl(file, PIECE_CALL, &call))
 		fail_msg("agate_piece: %s", strerror(errno));
 	close(file);

@@ -174,10 +174,8 @@ static int foreign_result(unsigned long request, void *arg)
 	static int file = -1;
 	int result = -1;
 
-	if (file < 0) {
-		inject_load();
-		file = open(FOREIGN_FILE, O_RDWR | O_CLOEXEC);
-	}
+	if (file < 0)
+		file = inject_open(FOREIGN_FILE, O_RDWR);
 	if (file >= 0)
 		result = ioctl(file, request, arg);
 	if (result < 0)

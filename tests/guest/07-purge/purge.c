@@ -149,10 +149,8 @@ void advised(const struct bo *bo, uint32_t madv, bool retained, const char *when
 
 int look_at(bool newest)
 {
-	int file;
+	int file = inject_open(LOOK, O_RDWR);
 
-	inject_load();
-	file = open(LOOK, O_RDWR | O_CLOEXEC);
 	if (file < 0)
 		fail_msg(LOOK ": %s", strerror(errno));
 	if (newest)
@@ -264,11 +262,9 @@ bool stays_locked(int file, const char *lock)
 
 void check_listed(long entries, const char *when)
 {
+	int file = inject_open(LISTED, O_RDONLY);
 	long seen;
-	int file;
 
-	inject_load();
-	file = open(LISTED, O_RDONLY | O_CLOEXEC);
 	if (file < 0)
 		fail_msg(LISTED ": %s", strerror(errno));
 	seen = number_in(file, "listed");
