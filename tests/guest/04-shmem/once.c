@@ -9,23 +9,12 @@
 
 #define GRACES		40	/* ms that a process has to end, if it does not wait */
 
-struct first_use {
-	struct aside aside;
-	int file;
-	int err;
-};
-
-static void run_first_use(void *arg)
-{
-	struct first_use *use = arg;
-
-	use->err = tell(use->file, "populate 0 4096");
-}
+#define FIRST_USE	"populate 0 4096"
 
 /* Two threads need the table at the same time; the first one is held where it makes it. */
 static void two_first_uses(const char *gate, bool maps)
 {
-	struct first_use first, second;
+	struct command first = { .text = FIRST_USE }, second = first;
 	int64_t held, left;
 	int fd = shmem_open();
 	long before = guest_counter("sg_tables");
@@ -35,7 +24,7 @@ static void two_first_uses(const char *gate, bool maps)
 	second.file = look_at_newest();
 	inject_hold_entry(gate, 1, INJECT_BOUND_MS);
 	count_device();
-	aside_start(&first.aside, run_first_use, &first);
+	aside_start(&first.aside, run_command, &first);
 	if (!aside_is_held(&first.aside, gate)) {
 		/* It makes tables in another way. */
 		inject_clear();
@@ -43,7 +32,7 @@ static void two_first_uses(const char *gate, bool maps)
 		goto out;
 	}
 	held = device_held();
-	aside_start(&second.aside, run_first_use, &second);
+	aside_start(&second.aside, run_command, &second);
 	aside_signal(&second.aside);
 	aside_grace(&second.aside);
 	let_go(gate);
@@ -91,7 +80,7 @@ static void kill_it(int file, pid_t child)
 
 static void killed_use(void)
 {
-	struct first_use first;
+	struct command first = { .text = FIRST_USE };
 	int fd = shmem_open(), file;
 	struct bo bo = make_bo(fd, 4);
 	pid_t child;
@@ -99,11 +88,11 @@ static void killed_use(void)
 	first.file = look_at_newest();
 	file = look_at_newest();
 	inject_hold_entry(INJECT_READS, 1, INJECT_BOUND_MS);
-	aside_start(&first.aside, run_first_use, &first);
+	aside_start(&first.aside, run_command, &first);
 	if (aside_is_held(&first.aside, INJECT_READS)) {
 		child = fork();
 		if (!child)
-			_exit(tell(file, "populate 0 4096"));
+			_exit(tell(file, FIRST_USE));
 		kill_it(file, child);
 		rule("no operation ends early because of a signal: it waits for backing.lock");
 		check_errno((int)look(file, "populated"), 0,

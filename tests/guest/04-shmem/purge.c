@@ -177,19 +177,6 @@ static void run_shrink(void *arg)
 		shrink();
 }
 
-struct late_use {
-	struct aside aside;
-	int file;
-	int err;
-};
-
-static void run_late_use(void *arg)
-{
-	struct late_use *use = arg;
-
-	use->err = tell(use->file, "populate 0 4096");
-}
-
 /* A mapped BO that nobody needs, of which one page is present; and what looks at it. */
 static struct bo unneeded_bo(int fd, int *file)
 {
@@ -211,7 +198,7 @@ static struct bo unneeded_bo(int fd, int *file)
 static void late_for_purge(void)
 {
 	struct shrinking shrinking = { .begin = true };
-	struct late_use use;
+	struct command use = { .text = "populate 0 4096" };
 	struct touch touch;
 	int fd = shmem_open();
 	struct bo bo = unneeded_bo(fd, &use.file);
@@ -223,7 +210,7 @@ static void late_for_purge(void)
 	held = aside_is_held(&shrinking.aside, EMPTIES);
 	if (held) {
 		/* The touch last: see struct shrinking. */
-		aside_start(&use.aside, run_late_use, &use);
+		aside_start(&use.aside, run_command, &use);
 		aside_start(&touch.aside, run_touch, &touch);
 		aside_grace(&use.aside);
 		aside_grace(&touch.aside);

@@ -69,21 +69,13 @@ static void check_users(const struct users *u, long before, const char *last)
 	check_maps(u->file);
 }
 
+/* A VMA, and what a thread does with it. */
 struct counted {
 	struct aside aside;
 	const struct bo *bo;
-	int file;
 	void *vma;
-	int err;
 	bool ok;
 };
-
-static void run_pin(void *arg)
-{
-	struct counted *counted = arg;
-
-	counted->err = tell(counted->file, "pin");
-}
 
 static void run_mmap(void *arg)
 {
@@ -109,7 +101,8 @@ static void run_copy(void *arg)
 /* A pin has the lock, and a VMA's user gets a signal while it waits for that. */
 static void signalled(bool goes)
 {
-	struct counted pin = { 0 }, vma = { .ok = true };
+	struct command pin = { .text = "pin" };
+	struct counted vma = { .ok = true };
 	int fd = shmem_open(), file;
 	struct bo bo = make_bo(fd, 6);
 
@@ -118,7 +111,7 @@ static void signalled(bool goes)
 	file = look_at_newest();
 	run_mmap(&vma);
 	inject_hold_entry(INJECT_READS, 3, INJECT_BOUND_MS);
-	aside_start(&pin.aside, run_pin, &pin);
+	aside_start(&pin.aside, run_command, &pin);
 	if (aside_is_held(&pin.aside, INJECT_READS)) {
 		aside_start(&vma.aside, goes ? run_munmap : run_copy, &vma);
 		aside_signal(&vma.aside);
@@ -189,7 +182,8 @@ static void signalled_whole(const char *text, const char *outer, const char *und
 /* A pin takes pages, and has the lock; a VMA comes or goes just then. */
 static void counted_locked(bool comes)
 {
-	struct counted pin = { 0 }, vma = { 0 };
+	struct command pin = { .text = "pin" };
+	struct counted vma = { 0 };
 	int fd = shmem_open(), file;
 	struct bo bo = make_bo(fd, 6);
 	bool held, done = false, locked = false;
@@ -200,7 +194,7 @@ static void counted_locked(bool comes)
 	if (!comes)
 		run_mmap(&vma);
 	inject_hold_entry(INJECT_READS, 3, INJECT_BOUND_MS);
-	aside_start(&pin.aside, run_pin, &pin);
+	aside_start(&pin.aside, run_command, &pin);
 	held = aside_is_held(&pin.aside, INJECT_READS);
 	if (held) {
 		aside_start(&vma.aside, comes ? run_mmap : run_munmap, &vma);
