@@ -139,7 +139,7 @@ static void *ask(void *arg)
 }
 
 /* Hold MMAP_BO there, close the handle, and let it go on. */
-static void close_meanwhile(const char *gate, const char *missed)
+static void close_meanwhile(const char *gate, const char *expected, const char *missed)
 {
 	struct asking asking = { 0 };
 	pthread_t thread;
@@ -150,7 +150,7 @@ static void close_meanwhile(const char *gate, const char *missed)
 	inject_hold_return(gate, 1, INJECT_BOUND_MS);
 	assert_int_equal(pthread_create(&thread, NULL, ask, &asking), 0);
 	if (!inject_await_held(gate, 10000))
-		broken(gate, "%s", missed);
+		broken(expected, "%s", missed);
 	check_errno(guest_close_handle(fd, asking.bo.handle), 0, "GEM_CLOSE meanwhile");
 	if (!inject_let_go(gate))
 		could_not_look("the gate gave up");
@@ -168,8 +168,10 @@ void test_closed_early(void **state)
 {
 	(void)state;
 	/* The BO was found, and the core makes the offset next. */
-	close_meanwhile("drm_gem_object_lookup", "MMAP_BO did not look for the BO");
-	close_meanwhile("drm_vma_offset_add", "MMAP_BO did not make the offset");
+	close_meanwhile("drm_gem_object_lookup", "a call of agate_gem_lookup()",
+			"MMAP_BO did not look for the BO");
+	close_meanwhile("drm_vma_offset_add", "a call of drm_gem_create_mmap_offset()",
+			"MMAP_BO did not make the offset");
 }
 
 static struct bo nth_bo;
