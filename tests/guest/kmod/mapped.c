@@ -19,7 +19,7 @@ static bool watching;
 static pid_t watched;		/* the process whose VMAs these are */
 static struct mapped_vma seen;
 
-static bool is_as_flags_say(const struct vm_area_struct *vma)
+bool mapped_as_flags_say(const struct vm_area_struct *vma)
 {
 	return pgprot_val(vma->vm_page_prot) == pgprot_val(vm_get_page_prot(vma->vm_flags));
 }
@@ -40,7 +40,7 @@ static int __kprobes on_fill(struct kretprobe_instance *ri, struct pt_regs *regs
 	if (current->tgid != watched)
 		return 1;
 	*(struct vm_area_struct **)ri->data = vma;
-	if (!is_as_flags_say(vma))
+	if (!mapped_as_flags_say(vma))
 		seen.wrong++;
 	if (vma->vm_flags & VM_PFNMAP)
 		seen.pfnmap++;

@@ -92,6 +92,17 @@ static struct memory *memory_get(struct agate_bo *bo)
 	return memory;
 }
 
+/* The same for a caller without the lock: what it gets stays until the BO is released. */
+static struct memory *memory_fetch(struct agate_bo *bo)
+{
+	struct memory *memory;
+
+	mutex_lock(&bo->backing.lock);
+	memory = memory_get(bo);
+	mutex_unlock(&bo->backing.lock);
+	return memory;
+}
+
 static int memory_map(struct agate_bo *bo, struct memory *memory)
 {
 	if (memory->mapped)
@@ -145,11 +156,8 @@ static void close(struct agate_bo *bo)
 
 static vm_fault_t fault(struct agate_bo *bo, struct vm_fault *vmf, unsigned long index)
 {
-	struct memory *memory;
+	struct memory *memory = memory_fetch(bo);
 
-	mutex_lock(&bo->backing.lock);
-	memory = memory_get(bo);
-	mutex_unlock(&bo->backing.lock);
 	if (!memory || index >= agate_bo_size(bo) >> PAGE_SHIFT)
 		return VM_FAULT_SIGBUS;
 	return vmf_insert_pfn(vmf->vma, vmf->address,
@@ -163,20 +171,16 @@ static int mmap_empty(struct agate_bo *bo, struct vm_area_struct *vma)
 
 	if (mutex_is_locked(&bo->backing.lock))
 		atomic_inc(&locked_mmaps);
-	if ((vma->vm_flags & flags) != flags ||
-	    pgprot_val(vma->vm_page_prot) != pgprot_val(vm_get_page_prot(vma->vm_flags)))
+	if ((vma->vm_flags & flags) != flags || !mapped_as_flags_say(vma))
 		atomic_inc(&early_mmaps);
 	return 0;
 }
 
 static int access(struct agate_bo *bo, u64 offset, void *buf, int len, bool write)
 {
-	struct memory *memory;
+	struct memory *memory = memory_fetch(bo);
 	char *bytes;
 
-	mutex_lock(&bo->backing.lock);
-	memory = memory_get(bo);
-	mutex_unlock(&bo->backing.lock);
 	if (!memory || offset >= agate_bo_size(bo))
 		return -EIO;
 	bytes = (char *)memory->bytes + offset;
@@ -190,11 +194,8 @@ static int access(struct agate_bo *bo, u64 offset, void *buf, int len, bool writ
 
 static int vmap_bytes(struct agate_bo *bo, struct iosys_map *map)
 {
-	struct memory *memory;
+	struct memory *memory = memory_fetch(bo);
 
-	mutex_lock(&bo->backing.lock);
-	memory = memory_get(bo);
-	mutex_unlock(&bo->backing.lock);
 	if (!memory)
 		return -ENOMEM;
 	iosys_map_set_vaddr(map, memory->bytes);

@@ -191,13 +191,13 @@ static bool lock_soon(struct agate_bo *bo)
 	return false;
 }
 
-/* Is backing.bounced not the table, where syncs are needed, or set where they are not? */
 /* NULL, too, where the driver's two pointers differ: one of them may lead to freed memory. */
 static struct sg_table *table_of(const struct agate_bo *bo)
 {
 	return bo->backing.sgt == bo->shmem.sgt ? bo->backing.sgt : NULL;
 }
 
+/* Is backing.bounced not the table, where syncs are needed, or set where they are not? */
 static bool bounced_wrong(struct agate_bo *bo)
 {
 	struct sg_table *sgt = table_of(bo);

@@ -25,6 +25,7 @@ static __always_inline int watch_skip(struct pt_regs *regs, long value)
 
 struct agate_bo;
 struct agate_device;
+struct vm_area_struct;
 
 /* watch.c: the GPU, while a driver has it; the test makes sure that the driver keeps it. */
 struct agate_device *watch_device(void);
@@ -147,6 +148,8 @@ void piece_init(void);
 void piece_exit(void);
 void foreign_init(void);
 void foreign_exit(void);
+/* Is vm_page_prot what vm_get_page_prot(vm_flags) gives? */
+bool mapped_as_flags_say(const struct vm_area_struct *vma);
 void mapped_init(void);
 void mapped_exit(void);
 void kmaps_init(void);
