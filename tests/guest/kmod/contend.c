@@ -12,6 +12,7 @@
 #include <linux/workqueue.h>
 
 #include "agate_device.h"
+#include "probes.h"
 #include "watch.h"
 
 #define INT_MASK	0x8
@@ -29,6 +30,22 @@ struct contention {
 	bool meddled;
 	const struct contend_ops *ops;
 };
+
+/*
+ * The lock, once somebody waits for it.  The lock itself does not tell: in a virtual machine
+ * the kernel's waiters spin until it is free, and leave no mark in it.
+ */
+static struct {
+	const void *lock;
+	bool waited_for;
+} watched;
+
+static int __kprobes on_wait(struct kprobe *kp, struct pt_regs *regs)
+{
+	if ((const void *)regs->di == watched.lock)
+		WRITE_ONCE(watched.waited_for, true);
+	return 0;
+}
 
 static unsigned int messages(const struct contention *c)
 {
@@ -61,7 +78,7 @@ static bool handler_meddles(const struct contention *c, const struct before *bef
 		if (!came && messages(c) != before->messages)
 			came = now;
 		/* It waits for the lock, or has ended: else its CPU is slow, and this one waits. */
-		if (came && (spin_is_contended(&irq->lock) ||
+		if (came && (READ_ONCE(watched.waited_for) ||
 			     (!irqd_irq_inprogress(c->data) && now - came > BEGINS_NS)))
 			break;
 		cpu_relax();
@@ -93,6 +110,8 @@ int contend_message(struct agate_device *adev, unsigned int vector, u32 *mask,
 	struct irq_data *data = irq_get_irq_data(pci_irq_vector(adev->pdev, vector));
 	struct contention c = { .adev = adev, .vector = vector, .mask = *mask, .ops = ops,
 				.data = data };
+	struct kprobe waits = { .symbol_name = "queued_spin_lock_slowpath",
+				.pre_handler = on_wait };
 	unsigned int cpu;
 	int ret;
 
@@ -100,7 +119,15 @@ int contend_message(struct agate_device *adev, unsigned int vector, u32 *mask,
 		return -ENODEV;
 	c.cpu = cpumask_first(irq_data_get_effective_affinity_mask(data));
 	cpu = cpumask_any_but(cpu_online_mask, c.cpu);
-	ret = cpu < nr_cpu_ids ? work_on_cpu(cpu, hold_lock, &c) : -ENXIO;
+	if (cpu >= nr_cpu_ids)
+		return -ENXIO;
+	watched.lock = &adev->irq[vector].lock;
+	watched.waited_for = false;
+	ret = probe_arm(&waits);
+	if (ret)
+		return ret;
+	ret = work_on_cpu(cpu, hold_lock, &c);
+	probe_disarm(&waits);
 	*mask = c.meddled;
 	return ret;
 }
