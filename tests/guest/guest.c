@@ -83,23 +83,6 @@ static const char *ioctl_name(unsigned long request, char *text, size_t size)
 	return text;
 }
 
-long guest_sleeps_of(int tid)
-{
-	char path[64], line[128], state = 'R';
-	long sleeps = -1;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/status", tid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		sscanf(line, "State: %c", &state);
-		sscanf(line, "voluntary_ctxt_switches: %ld", &sleeps);
-	}
-	if (f)
-		fclose(f);
-	return state == 'D' || state == 'S' ? sleeps : -1;
-}
-
 int guest_ioctl_once(int fd, unsigned long request, void *arg)
 {
 	int ret = ioctl(fd, request, arg);

@@ -53,9 +53,6 @@ void guest_look_at(int fd);
 /* "EINVAL", "success", or "errno 5000", for which @text has room. */
 const char *guest_errno_name(int err, char *text, size_t size);
 
-/* How often this thread of the process has gone to sleep, if it sleeps now; or -1. */
-long guest_sleeps_of(int tid);
-
 /* Any ioctl: 0 or the errno.  EINTR and EAGAIN mean that it is made again, as libdrm does. */
 int guest_ioctl(int fd, unsigned long request, void *arg);
 int guest_ioctl_once(int fd, unsigned long request, void *arg);

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include "calls.h"
@@ -61,9 +62,15 @@ void lib_submit(struct agate_bo *jobs, struct agate_bo *bo, uint32_t access, int
 bool lib_wait(sem_t *sem, unsigned int ms);
 
 /*
+ * As lib_wait(), for what a thread posts that has stored its gettid() in *@tid.  It may have to
+ * wait for the caller: if it rests in a lock or a condition, the wait ends earlier.
+ */
+bool lib_wait_for(sem_t *sem, unsigned int ms, const atomic_int *tid);
+
+/*
  * Let another thread run inside one call of this thread, the first one of that request, and
  * wait for it there; not for ever, because a right library may make the other thread wait.
- * race_end() returns whether the other one was done in time.
+ * race_end() returns whether the other one was done before this thread went on.
  */
 void race_begin(unsigned long request, enum call_when when, void (*run)(void));
 bool race_end(void);

@@ -72,7 +72,7 @@ $(GUEST_TEST_DIR)/fuzz: $(addprefix $(GUEST_TEST_DIR)/fuzz_,calls.o memory.o str
 LAB_TEST_NAMES	:= $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard tests/guest/[0-9][0-9]-*/*.c)))))
 LAB_TESTS	:= $(LAB_TEST_NAMES:%=$(BUILD)/tests/labs/%)
 GRADED_OBJS	:= $(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kernel.o guest.o clients.o \
-		   fail_nth.o)
+		   fail_nth.o sleeps.o)
 
 # The labs in libagate: their programs are linked with the library, and see all of its calls.
 LIBRARY_LABS	:= $(filter $(LIBRARY_PARTS),$(LAB_TEST_NAMES))

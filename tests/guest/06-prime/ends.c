@@ -9,10 +9,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "sleeps.h"
+
 #define RW		(PROT_READ | PROT_WRITE)
 #define TRUE_AS_ERRNO	255	/* the last byte of -255, which is a bool's, is 1 */
 #define ASLEEP_MS	5000
 #define PATIENCE_MS	500	/* a wrong removal is over by then; a right one waits */
+#define REST_LOOKS	100	/* and has slept for so long, without a break */
 
 /* ---- CPUs ---------------------------------------------------------------- */
 
@@ -176,7 +179,7 @@ void test_other_device(void **state)
 struct going {
 	pthread_t thread;
 	int fd, dmabuf, err;
-	atomic_int tid;		/* of run_close(), or 0 */
+	atomic_int tid;		/* of run_close() or run_unbind(), or 0 */
 };
 
 static void *run_import(void *arg)
@@ -190,7 +193,10 @@ static void *run_import(void *arg)
 
 static void *run_unbind(void *arg)
 {
-	((struct going *)arg)->err = device_unbind();
+	struct going *going = arg;
+
+	atomic_store(&going->tid, gettid());
+	going->err = device_unbind();
 	return NULL;
 }
 
@@ -211,6 +217,18 @@ static bool is_unplugged(int fd)
 	return false;
 }
 
+/* Gives a wrong removal time for so many calls. */
+static void await_hits(const char *symbol, unsigned int hits, const struct going *removal)
+{
+	struct sleep_rest rest = { 0 };
+
+	for (int i = 0; i < PATIENCE_MS && inject_hits(symbol) < hits; i++) {
+		if (sleep_rests(atomic_load(&removal->tid), REST_LOOKS, &rest))
+			break;
+		usleep(1000);
+	}
+}
+
 void come_again(int fd, int dmabuf, unsigned int imports)
 {
 	close(fd);
@@ -224,7 +242,6 @@ static void removal_before_import(void)
 {
 	int fd = prime_open(), first = foreign_dmabuf(FOREIGN_SCATTERED, 0);
 	struct going import = { .fd = fd }, unbind = { 0 };
-	int i;
 
 	import_bo(fd, first);
 	import.dmabuf = foreign_dmabuf(FOREIGN_SCATTERED, 0);
@@ -237,8 +254,7 @@ static void removal_before_import(void)
 	if (!is_unplugged(fd))
 		could_not_look("the device was not unplugged");
 	rule("agate_prime_topic_fini() takes object_name_lock before it undoes an import");
-	for (i = 0; i < PATIENCE_MS && !inject_hits("dma_buf_detach"); i++)
-		usleep(1000);
+	await_hits("dma_buf_detach", 1, &unbind);
 	check_equal(inject_hits("dma_buf_detach"), 0, "imports undone while another has that lock");
 	if (!inject_let_go("agate_prime_import"))
 		could_not_look("the import was not held until now");
@@ -274,8 +290,7 @@ static void removal_within_import(void)
 		could_not_look("the device was not unplugged");
 	rule("drm_dev_enter() and drm_dev_exit() enclose the whole import: the device does not go "
 	     "before that is complete");
-	for (int i = 0; i < PATIENCE_MS && !inject_hits("agate_topics_fini"); i++)
-		usleep(1000);
+	await_hits("agate_topics_fini", 1, &unbind);
 	check_equal(inject_hits("agate_topics_fini"), 0, "removals in the middle of the import");
 	if (!inject_let_go("agate_prime_import_sg_table"))
 		could_not_look("the import was not held until now");
@@ -422,8 +437,7 @@ static void check_together(void)
 	if (!is_unplugged(fd))
 		could_not_look("the device was not unplugged");
 	rule("prime.lock protects the sgt of an import: the device's end waits for the BO's end");
-	for (int i = 0; i < PATIENCE_MS && inject_hits("dma_buf_detach") < 2; i++)
-		usleep(1000);
+	await_hits("dma_buf_detach", 2, &unbind);
 	check_equal(inject_hits("dma_buf_detach"), 1, "calls of dma_buf_detach()");
 	if (!inject_let_go("dma_buf_detach"))
 		could_not_look("dma_buf_detach() was not held until now");
@@ -473,11 +487,11 @@ static void check_looks_again(void)
 	rule("agate_prime_topic_fini() undoes all imports, also that of a BO that is about to die");
 	check_true(inject_await_held("dma_buf_detach", INJECT_BOUND_MS),
 		   "a call of dma_buf_detach()", "none");
-	sleeps = guest_sleeps_of(atomic_load(&closing.tid));
+	sleeps = sleeps_of(atomic_load(&closing.tid));
 	if (!inject_let_go("agate_backing_release"))
 		could_not_look("the BO's end was not held until now");
 	/* It sleeps again when it wants prime.lock; a right one has not looked at sgt before. */
-	for (int i = 0; i < ASLEEP_MS && guest_sleeps_of(atomic_load(&closing.tid)) <= sleeps; i++)
+	for (int i = 0; i < ASLEEP_MS && sleeps_of(atomic_load(&closing.tid)) <= sleeps; i++)
 		usleep(1000);
 	rule("release holds prime.lock from its look at import.sgt on: what it saw before it had the "
 	     "lock, the device's end may have undone since");

@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sleeps.h"
+
 #define LOOK		"/sys/kernel/debug/agate_purge"
 #define LISTED		"/sys/kernel/debug/agate_purgeable"
 #define STILL_LOOKS	20
@@ -315,7 +317,7 @@ void aside_settle(struct aside *aside)
 
 	while (still < STILL_LOOKS && !atomic_load(&aside->done)) {
 		nanosleep(&pause, NULL);
-		now = atomic_load(&aside->tid) ? guest_sleeps_of(atomic_load(&aside->tid)) : -1;
+		now = atomic_load(&aside->tid) ? sleeps_of(atomic_load(&aside->tid)) : -1;
 		still = now >= 0 && now == before ? still + 1 : 0;
 		before = now;
 	}

@@ -109,6 +109,7 @@ static void import_beside_no_slot(void)
 static struct {
 	pthread_t first, second, importer;
 	sem_t at_close, may_close, asked, imported;
+	atomic_int importing;	/* the importer's thread */
 	struct agate_bo *bo;
 	uint32_t handle;
 	int err;
@@ -134,6 +135,7 @@ static void *close_second(void *arg)
 
 static void *import_second(void *arg)
 {
+	atomic_store(&two.importing, gettid());
 	import_other();
 	sem_post(&two.imported);
 	return arg;
@@ -150,7 +152,7 @@ static void close_twice(unsigned long request, enum call_when when, void *arg)
 		lib_wait(&two.at_close, BOUND_MS);
 		if (pthread_create(&two.importer, NULL, import_second, NULL))
 			abort();
-		lib_wait(&two.asked, BOUND_MS);
+		lib_wait_for(&two.asked, BOUND_MS, &two.importing);
 	} else if (request == DRM_IOCTL_GEM_CLOSE && when == CALL_BEFORE && is_second) {
 		sem_post(&two.at_close);
 		lib_wait(&two.may_close, 4 * BOUND_MS);
@@ -179,7 +181,7 @@ static void import_beside_two(struct agate_device *dev)
 	agate_bo_unreference(bo);
 	if (!two.begun)
 		could_not_look("the last reference closes no handle");
-	lib_wait(&two.imported, TAKE_MS);
+	lib_wait_for(&two.imported, TAKE_MS, &two.importing);
 	sem_post(&two.may_close);
 	lib_join(two.second);
 	lib_join(two.importer);
@@ -202,12 +204,14 @@ static void import_beside_two(struct agate_device *dev)
 static struct {
 	pthread_t closer, importer;
 	sem_t asked, made;
+	atomic_int importing;	/* the importer's thread */
 	struct agate_bo *late;
 	bool begun, ended, answered;
 } third;
 
 static void *import_it(void *arg)
 {
+	atomic_store(&third.importing, gettid());
 	import_other();
 	return arg;
 }
@@ -224,7 +228,7 @@ static void outdate(unsigned long request, enum call_when when, void *arg)
 			third.begun = true;
 			if (pthread_create(&third.importer, NULL, import_it, NULL))
 				abort();
-			lib_wait(&third.asked, BOUND_MS);
+			lib_wait_for(&third.asked, BOUND_MS, &third.importing);
 		} else if (when == CALL_AFTER && !third.ended) {
 			third.ended = true;
 			other_err = agate_bo_create(other_dev, LATE_SIZE, 0, NULL, &third.late);
@@ -479,6 +483,7 @@ static void close_beside(struct agate_device *dev, unsigned long request, void (
 	spare = lib_bo(dev, SIZE, 0);
 	other_err = 0;
 	race_begin(request, CALL_BEFORE, run);
+	race_patience(BOUND_MS);
 	agate_bo_unreference(bo);
 	in_time = race_end();
 	check_lib(other_err, 0, what);

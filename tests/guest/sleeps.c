@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+/* Threads that sleep, as the kernel reports them (sleeps.h). */
+#include "sleeps.h"
+
+#include <stdio.h>
+
+long sleeps_of(int tid)
+{
+	char path[64], line[128], state = 'R';
+	long sleeps = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/status", tid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		sscanf(line, "State: %c", &state);
+		sscanf(line, "voluntary_ctxt_switches: %ld", &sleeps);
+	}
+	if (f)
+		fclose(f);
+	return state == 'D' || state == 'S' ? sleeps : -1;
+}
+
+bool sleep_rests(int tid, unsigned int looks, struct sleep_rest *rest)
+{
+	long sleeps = tid ? sleeps_of(tid) : -1;
+
+	rest->looks = sleeps >= 0 && sleeps == rest->sleeps ? rest->looks + 1 : 0;
+	rest->sleeps = sleeps;
+	return rest->looks >= looks;
+}
