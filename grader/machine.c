@@ -9,6 +9,7 @@
 #include <ftw.h>
 #include <jansson.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -60,6 +61,13 @@ bool machine_kernel(const char *build, bool debug, char *name, size_t size, char
 	release[strcspn(release, "-\n")] = '\0';
 	snprintf(name, size, "%s fast%s", release, debug ? "+debug" : "");
 	return true;
+}
+
+void machine_give_way(int niceness)
+{
+	errno = 0;
+	if (nice(niceness) < 0 && errno)
+		fprintf(stderr, "agate-grade: nice: %s\n", strerror(errno));
 }
 
 int machine_interrupts(void)

@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "machine.h"
 #include "run_logs.h"
 
 #define ARGS_MAX	(PARTS_MAX + 4)
@@ -82,16 +82,11 @@ static bool start_composing(struct flavour_run *fr)
 	       (!library || compose_start(&fr->library, lib_argv, lib_out));
 }
 
-/*
- * If two guests share few processors, the slow one decides when the run ends, so it gets
- * priority.  Processes that this thread starts inherit its nice value.  A small value is
- * enough: beside thirty busy processes a very nice guest would get no processor at all.
- */
+/* The debug kernel is slower, and decides when the run ends. */
 static void give_way(const struct flavour_run *fr)
 {
-	if (fr->run->config->debug && fr->flavour == FLAVOUR_FAST &&
-	    setpriority(PRIO_PROCESS, 0, FAST_NICENESS))
-		fprintf(stderr, "agate-grade: setpriority: %s\n", strerror(errno));
+	if (fr->run->config->debug && fr->flavour == FLAVOUR_FAST)
+		machine_give_way(FAST_NICENESS);
 }
 
 static void *flavour_main(void *arg)
