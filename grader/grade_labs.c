@@ -142,6 +142,8 @@ static void remember_hints(const char *dir, const struct result_lab *lab)
 		if (standing.status <= VERDICT_PASS || test->hidden)
 			continue;
 		v = &standing.outcome->verdict;
+		if (v->before)
+			hint_before(dir, l, test);
 		if (v->before || v->flooded)
 			continue;
 		hint_failed(dir, l, test, hint_fitting(test, v),

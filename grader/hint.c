@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Hints (hint.h): DIR/LAB/TEST holds two numbers: how many hints were shown, and of which
- * case.
+ * Hints (hint.h): DIR/LAB/TEST holds three numbers: how many hints were shown, of which case,
+ * and 1 if the test could not begin.
  */
 #include "hint.h"
 
@@ -26,6 +26,7 @@ static bool state_path(const char *dir, const struct lab *lab, const struct lab_
 struct memory {
 	unsigned int shown;
 	unsigned int which;	/* case */
+	unsigned int before;	/* 1: the last run ended before the test */
 };
 
 /* Anything else in the file counts as nothing shown, and as no case. */
@@ -37,9 +38,9 @@ static struct memory recall(const char *path)
 
 	if (!file)
 		return m;
-	n = fscanf(file, "%u %u", &m.shown, &m.which);
+	n = fscanf(file, "%u %u %u", &m.shown, &m.which, &m.before);
 	fclose(file);
-	if (n < 1 || m.shown > LAB_HINTS || m.which > HINT_NONE)
+	if (n < 1 || m.shown > LAB_HINTS || m.which > HINT_NONE || m.before > 1)
 		m = (struct memory){ 0 };
 	return m;
 }
@@ -60,7 +61,7 @@ static bool remember(const char *dir, const struct lab *lab, const char *path,
 	file = fopen(path, "we");
 	if (!file)
 		return false;
-	ok = fprintf(file, "%u %u\n", m->shown, m->which) > 0;
+	ok = fprintf(file, "%u %u %u\n", m->shown, m->which, m->before) > 0;
 	return !fclose(file) && ok;
 }
 
@@ -121,8 +122,21 @@ bool hint_failed(const char *dir, const struct lab *lab, const struct lab_test *
 	m = recall(path);
 	if (m.which != which)
 		m = (struct memory){ .which = which };
+	m.before = 0;
 	if (shown && !m.shown)
 		m.shown = 1;
+	return remember(dir, lab, path, &m);
+}
+
+bool hint_before(const char *dir, const struct lab *lab, const struct lab_test *test)
+{
+	char path[PATH_LEN];
+	struct memory m;
+
+	if (!state_path(dir, lab, test, path))
+		return false;
+	m = recall(path);
+	m.before = 1;
 	return remember(dir, lab, path, &m);
 }
 
@@ -142,6 +156,11 @@ bool hint_show(const char *dir, const char *results, const struct lab *lab,
 	if (!state_path(dir, lab, test, path))
 		return false;
 	m = recall(path);
+	if (m.before) {
+		fprintf(out, "%s/%s has not run: the report of the last run says what is in its way, "
+			"and the test's hints are not about that.\n", lab->name, test->name);
+		return true;
+	}
 	if (m.which == HINT_NONE) {
 		fprintf(out, "%s/%s crashed or hung in a way that no hint is about: the report of that "
 			"run has the broken rule, and the place if the kernel showed it.\n", lab->name,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A test's hints, one after the other.  A file remembers in which of its cases the test
- * failed last, and how many hints of that case were shown.
+ * failed last, how many hints of that case were shown, and whether the last run ended before
+ * the test.
  */
 #ifndef AGATE_GRADER_HINT_H
 #define AGATE_GRADER_HINT_H
@@ -38,6 +39,8 @@ char *hint_text(const char *hint, const char *results);
  */
 bool hint_failed(const char *dir, const struct lab *lab, const struct lab_test *test,
 		 unsigned int which, bool shown);
+/* Remembers that the test could not begin: until it does, its hints are about nothing. */
+bool hint_before(const char *dir, const struct lab *lab, const struct lab_test *test);
 /* Forgets the test's last failure, which is mended: its next failure is a new one. */
 bool hint_passed(const char *dir, const struct lab *lab, const struct lab_test *test);
 

@@ -213,6 +213,27 @@ static void test_hint_passed(void **state)
 	lab_free(lab);
 }
 
+/* A run that ends before the test is no failure of it, and the hints that were shown stay shown. */
+static void test_hint_before(void **state)
+{
+	static const char *const names[] = { "a", NULL };
+	struct lab *lab = lab_of(names);
+	char dir[4096];
+
+	(void)state;
+	strcpy(dir, scratch_path("before"));
+	assert_true(hint_failed(dir, lab, &lab->tests[0], 0, true));
+	assert_true(hint_before(dir, lab, &lab->tests[0]));
+	next_hint(dir, lab, "07-x/a has not run: the report of the last run says");
+	next_hint(dir, lab, "07-x/a has not run: the report of the last run says");
+	assert_true(hint_failed(dir, lab, &lab->tests[0], 0, true));
+	next_hint(dir, lab, "hint 2 of 3:\n  two\n");
+	assert_true(hint_before(dir, lab, &lab->tests[0]));
+	assert_true(hint_passed(dir, lab, &lab->tests[0]));
+	next_hint(dir, lab, "hint 1 of 3:\n  one\n");
+	lab_free(lab);
+}
+
 static void test_params(void **state)
 {
 	struct lab_param p = { .name = "n", .lowest = -3, .highest = 3 };
@@ -470,6 +491,7 @@ int main(void)
 		cmocka_unit_test(test_hint_cases),
 		cmocka_unit_test(test_hint_none),
 		cmocka_unit_test(test_hint_passed),
+		cmocka_unit_test(test_hint_before),
 		cmocka_unit_test(test_choice_step),
 		cmocka_unit_test(test_params),
 		cmocka_unit_test(test_nonce),
