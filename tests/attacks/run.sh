@@ -203,7 +203,9 @@ for path; do
 	! cat "$path" >/dev/null 2>&1 || echo "read $path"
 	! ls "$path" >/dev/null 2>&1 || echo "saw $path"
 done
-for dir in / /usr "$PWD" "$PWD/kernel" /look; do
+# All of /tmp is for the work in the box, and so are the folders above a project in /tmp.
+case $PWD in /tmp/*) here=/ ;; *) here=$PWD ;; esac
+for dir in / /usr "$here" "$PWD/kernel" /look; do
 	! : 2>/dev/null >"$dir/attack" || echo "wrote $dir"
 done
 head -c 400000000 /dev/zero >/tmp/full 2>/dev/null && echo "filled the disk"
