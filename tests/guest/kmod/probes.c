@@ -82,21 +82,6 @@ int probes_arm(struct kprobe **probes, unsigned int count)
 	return 0;
 }
 
-int return_probes_arm(struct kretprobe **probes, unsigned int count)
-{
-	unsigned int i;
-	int ret;
-
-	for (i = 0; i < count; i++) {
-		ret = return_probe_arm(probes[i]);
-		if (ret) {
-			return_probes_disarm(probes, i);
-			return ret;
-		}
-	}
-	return 0;
-}
-
 /* The probe of a module that is gone counts as disabled: its byte is gone, too. */
 static void take_out(struct kprobe *probe)
 {

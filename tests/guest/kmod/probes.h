@@ -12,7 +12,6 @@
 int probe_arm(struct kprobe *probe);
 int probes_arm(struct kprobe **probes, unsigned int count);
 int return_probe_arm(struct kretprobe *probe);
-int return_probes_arm(struct kretprobe **probes, unsigned int count);
 void probe_disarm(struct kprobe *probe);
 void probes_disarm(struct kprobe **probes, unsigned int count);
 void return_probe_disarm(struct kretprobe *probe);
