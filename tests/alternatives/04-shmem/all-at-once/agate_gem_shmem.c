@@ -147,6 +147,7 @@ static int table_ready(struct agate_bo *bo)
 		return ret;
 	}
 	agate_stat_add(&adev->stats, AGATE_STAT_SG_TABLES, 1);
+	bo->shmem.sgt = sgt;
 	bo->backing.sgt = sgt;
 	if (!agate_sgt_needs_sync(adev, sgt))
 		return 0;
@@ -163,6 +164,7 @@ static void table_gone(struct agate_bo *bo)
 		return;
 	bo->backing.bounced = NULL;
 	bo->backing.sgt = NULL;
+	bo->shmem.sgt = NULL;
 	dma_unmap_sgtable(bo->base.dev->dev, sgt, DMA_BIDIRECTIONAL, DMA_ATTR_SKIP_CPU_SYNC);
 	sg_free_table(sgt);
 	kfree(sgt);

@@ -84,6 +84,7 @@ const struct vm_operations_struct agate_vm_ops = {
 	.fault = vma_fault,
 	.open = vma_open,
 	.close = vma_close,
+	.access = agate_backing_access,
 };
 
 /* Return the error of a mapping that is not allowed, or 0. */
