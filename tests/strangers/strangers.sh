@@ -80,8 +80,9 @@ for p in dmabuf-heap udmabuf; do
 	set -- "put:$BUILD/tests/strangers/$p:$GUEST/$p:0755" "$@"
 done
 drmdevice=$(command -v drmdevice) || drmdevice=/dev/null
+# drm_buddy_test draws a size, and splits it into as many as two million blocks: 400 MiB.
 { "$BUILD/bin/agate-vm" run --kernel "$kernel" --initramfs "$BUILD/guest/initramfs.cpio.gz" \
-	--sim "$BUILD/bin/agate-sim" --timeout 600 --console "$console" \
+	--sim "$BUILD/bin/agate-sim" --ram 1024 --timeout 600 --console "$console" \
 	"put:$BUILD/driver/fast/agate.ko:$GUEST/agate.ko" \
 	"put:$drmdevice:$GUEST/drmdevice:0755" "$@" \
 	"exec:rmmod agate && echo '# module unloaded'" "exec:echo '# guest alive'" poweroff
