@@ -48,7 +48,6 @@ struct point {
 	struct task_struct *inside[TASKS_MAX];	/* WITHIN: the tasks that run a call, or NULL */
 	atomic_t hits;
 	char symbol[SYMBOL_LEN];
-	char renamed[SYMBOL_LEN + 10];
 	struct kretprobe probe;
 	struct gate gate;
 };

@@ -162,12 +162,12 @@ static bool wants_return(const struct point *p)
 	return p->kind == DELAY_RETURN || p->kind == WITHIN;
 }
 
-static int probe_function(struct point *p, const char *name)
+int point_arm(struct point *p)
 {
 	int ret;
 
 	memset(&p->probe, 0, sizeof(p->probe));
-	p->probe.kp.symbol_name = name;
+	p->probe.kp.symbol_name = p->symbol;
 	if (wants_return(p)) {
 		p->probe.entry_handler = on_call;
 		p->probe.handler = on_return;
@@ -178,24 +178,6 @@ static int probe_function(struct point *p, const char *name)
 		ret = probe_arm(&p->probe.kp);
 	}
 	p->armed = !ret;
-	return ret;
-}
-
-/*
- * Since Linux 6.10 the functions that allocate have this behind their names, and some have
- * underscores before them as well.  And the compiler may put the beginning of a function into its
- * callers, and the rest into a function of that name.
- */
-int point_arm(struct point *p)
-{
-	static const char * const renamed[] = { "%s_noprof", "__%s_noprof", "%s.part.0" };
-	int ret = probe_function(p, p->symbol);
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(renamed) && ret == -ENOENT; i++) {
-		snprintf(p->renamed, sizeof(p->renamed), renamed[i], p->symbol);
-		ret = probe_function(p, p->renamed);
-	}
 	return ret;
 }
 

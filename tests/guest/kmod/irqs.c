@@ -86,46 +86,35 @@ u32 irqs_handled(unsigned int number)
 
 static const struct {
 	const char *symbol;
-	/* Its rest, if the compiler has put the beginning into its callers. */
-	const char *part;
 	kretprobe_handler_t entry, end;
 	size_t data;
 } watched[IRQS_PROBES] = {
-	{ "request_threaded_irq", NULL, on_request, on_requested, sizeof(struct handler) },
-	{ "__pci_enable_msix_range", "__pci_enable_msix_range.part.0", NULL, on_vectors, 0 },
+	{ "request_threaded_irq", on_request, on_requested, sizeof(struct handler) },
+	{ "__pci_enable_msix_range", NULL, on_vectors, 0 },
 	/* Later than that, if at all: it may have tried another kind of vector as well. */
-	{ "pci_alloc_irq_vectors_affinity", NULL, NULL, on_vectors, 0 },
+	{ "pci_alloc_irq_vectors_affinity", NULL, on_vectors, 0 },
 };
 
 static struct kretprobe probes[IRQS_PROBES];
 static bool armed;
 
-static int watch(unsigned int i, const char *symbol)
-{
-	probes[i] = (struct kretprobe){
-		.kp.symbol_name = symbol, .entry_handler = watched[i].entry,
-		.handler = watched[i].end, .data_size = watched[i].data,
-	};
-	return return_probe_arm(&probes[i]);
-}
-
 int irqs_watch(void)
 {
 	struct kretprobe *all[IRQS_PROBES];
 	unsigned int i;
-	int ret = 0;
+	int ret;
 
 	if (armed)
 		return 0;
 	memset(handlers, 0, sizeof(handlers));
-	for (i = 0; i < IRQS_PROBES && !ret; i++) {
+	for (i = 0; i < IRQS_PROBES; i++) {
+		probes[i] = (struct kretprobe){
+			.kp.symbol_name = watched[i].symbol, .entry_handler = watched[i].entry,
+			.handler = watched[i].end, .data_size = watched[i].data,
+		};
 		all[i] = &probes[i];
-		ret = watch(i, watched[i].symbol);
-		if (ret == -ENOENT && watched[i].part)
-			ret = watch(i, watched[i].part);
 	}
-	if (ret)
-		return_probes_disarm(all, i - 1);
+	ret = return_probes_arm(all, IRQS_PROBES);
 	armed = !ret;
 	return ret;
 }

@@ -49,22 +49,44 @@ static void write_again(void *address)
 	kick_all_cpus_sync();
 }
 
-int probe_arm(struct kprobe *probe)
-{
-	int ret = register_kprobe(probe);
+/*
+ * Since Linux 6.10 the functions that allocate have this behind their names, and some have
+ * underscores before them as well.  And the compiler may put the beginning of a function into its
+ * callers, and the rest into a function of that name.
+ */
+static const char * const forms[] = { "%s", "%s_noprof", "__%s_noprof", "%s.part.0" };
 
+static int arm(struct kprobe *probe, int (*register_probe)(struct kprobe *probe))
+{
+	const char *symbol = probe->symbol_name;
+	int ret = -ENOENT;
+	char name[144];
+	unsigned int i;
+
+	probe->symbol_name = name;
+	for (i = 0; i < ARRAY_SIZE(forms) && ret == -ENOENT; i++) {
+		snprintf(name, sizeof(name), forms[i], symbol);
+		ret = register_probe(probe);
+	}
+	probe->symbol_name = symbol;
 	if (!ret)
 		write_again(probe->addr);
 	return ret;
 }
 
+int probe_arm(struct kprobe *probe)
+{
+	return arm(probe, register_kprobe);
+}
+
+static int register_return(struct kprobe *probe)
+{
+	return register_kretprobe(container_of(probe, struct kretprobe, kp));
+}
+
 int return_probe_arm(struct kretprobe *probe)
 {
-	int ret = register_kretprobe(probe);
-
-	if (!ret)
-		write_again(probe->kp.addr);
-	return ret;
+	return arm(&probe->kp, register_return);
 }
 
 int probes_arm(struct kprobe **probes, unsigned int count)
@@ -76,6 +98,21 @@ int probes_arm(struct kprobe **probes, unsigned int count)
 		ret = probe_arm(probes[i]);
 		if (ret) {
 			probes_disarm(probes, i);
+			return ret;
+		}
+	}
+	return 0;
+}
+
+int return_probes_arm(struct kretprobe **probes, unsigned int count)
+{
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < count; i++) {
+		ret = return_probe_arm(probes[i]);
+		if (ret) {
+			return_probes_disarm(probes, i);
 			return ret;
 		}
 	}

@@ -8,10 +8,14 @@
 
 #include <linux/kprobes.h>
 
-/* As the kernel's functions register_...() and unregister_...() of these types. */
+/*
+ * As the kernel's functions register_...() and unregister_...() of these types.  A probe has a
+ * symbol, and also finds the function that this kernel, or its compiler, has renamed.
+ */
 int probe_arm(struct kprobe *probe);
 int probes_arm(struct kprobe **probes, unsigned int count);
 int return_probe_arm(struct kretprobe *probe);
+int return_probes_arm(struct kretprobe **probes, unsigned int count);
 void probe_disarm(struct kprobe *probe);
 void probes_disarm(struct kprobe **probes, unsigned int count);
 void return_probe_disarm(struct kretprobe *probe);
