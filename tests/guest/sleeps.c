@@ -10,7 +10,7 @@ long sleeps_of(int tid)
 	long sleeps = -1;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/status", tid);
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
 	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f)) {
 		sscanf(line, "State: %c", &state);
@@ -23,7 +23,7 @@ long sleeps_of(int tid)
 
 bool sleep_rests(int tid, unsigned int looks, struct sleep_rest *rest)
 {
-	long sleeps = tid ? sleeps_of(tid) : -1;
+	long sleeps = sleeps_of(tid);
 
 	rest->looks = sleeps >= 0 && sleeps == rest->sleeps ? rest->looks + 1 : 0;
 	rest->sleeps = sleeps;

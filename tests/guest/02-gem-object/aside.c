@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sleeps.h"
+
 /* More than anybody tries to have a lock before giving up. */
 #define HURRIED_SLEEPS	3000
 
@@ -51,25 +53,6 @@ static void pause_ms(void)
 	nanosleep(&pause, NULL);
 }
 
-/* How often a thread or process went to sleep, if it sleeps now; -1 if it does not. */
-static long asleep(int tid)
-{
-	long switches = -1;
-	char path[64], line[128], state = 'R';
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", tid);
-	file = fopen(path, "re");
-	if (!file)
-		return -1;
-	while (fgets(line, sizeof(line), file)) {
-		sscanf(line, "State: %c", &state);
-		sscanf(line, "voluntary_ctxt_switches: %ld", &switches);
-	}
-	fclose(file);
-	return state == 'D' || state == 'S' ? switches : -1;
-}
-
 /* Does nothing but this thread want to run? */
 static bool guest_is_idle(void)
 {
@@ -104,7 +87,7 @@ static bool waits(struct watch *watch, int tid, unsigned int ms)
 	long now;
 
 	pause_ms();
-	now = asleep(tid);
+	now = sleeps_of(tid);
 	if (now < 0 || now != watch->switches)
 		*watch = (struct watch){ .switches = now, .all = watch->all };
 	else

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "../kmod/topic.h"
+#include "sleeps.h"
 
 #define LOOK		"/sys/kernel/debug/agate_shmem"
 #define TOPIC_FILE	"/sys/kernel/debug/agate_topic"
@@ -367,24 +368,6 @@ void aside_grace(struct aside *aside)
 		nanosleep(&pause, NULL);
 }
 
-static bool sleeps(int tid)
-{
-	char path[64], text[256];
-	const char *state;
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	state = strrchr(text, ')');
-	return state && (state[2] == 'S' || state[2] == 'D');
-}
-
 static void on_signal(int number)
 {
 	(void)number;
@@ -397,7 +380,7 @@ void await_asleep(int tid, const atomic_bool *done)
 
 	/* It may sleep for a moment on its way; where the lock is, it stays asleep. */
 	for (int i = 0; i < SLEEP_MS && asleep < SLEEPS && !(done && atomic_load(done)); i++) {
-		asleep = sleeps(tid) ? asleep + 1 : 0;
+		asleep = sleeps_of(tid) >= 0 ? asleep + 1 : 0;
 		nanosleep(&pause, NULL);
 	}
 }

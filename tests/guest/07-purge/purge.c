@@ -312,15 +312,12 @@ void aside_start(struct aside *aside, void (*run)(void *arg), void *arg)
 void aside_settle(struct aside *aside)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
-	long before = -1, now;
-	int still = 0;
+	struct sleep_rest rest = { 0 };
 
-	while (still < STILL_LOOKS && !atomic_load(&aside->done)) {
+	do
 		nanosleep(&pause, NULL);
-		now = atomic_load(&aside->tid) ? sleeps_of(atomic_load(&aside->tid)) : -1;
-		still = now >= 0 && now == before ? still + 1 : 0;
-		before = now;
-	}
+	while (!sleep_rests(atomic_load(&aside->tid), STILL_LOOKS, &rest) &&
+	       !atomic_load(&aside->done));
 }
 
 bool aside_is_held(struct aside *aside, const char *symbol)
