@@ -145,11 +145,10 @@ static void remember_hints(const char *dir, const struct result_lab *lab)
 		v = &standing.outcome->verdict;
 		if (v->before)
 			hint_before(dir, l, test);
-		if (v->before || v->flooded)
-			continue;
-		hint_failed(dir, l, test, hint_fitting(test, v),
-			    grading.report.told[i] == TOLD_WHOLE &&
-			    !steps_first_left(grading.report.steps, test->step));
+		else if (!v->flooded)
+			hint_failed(dir, l, test, hint_fitting(test, v),
+				    grading.report.told[i] == TOLD_WHOLE &&
+				    !steps_first_left(grading.report.steps, test->step));
 	}
 }
 
