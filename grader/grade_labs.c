@@ -4,11 +4,6 @@
  * the calling thread reports: a reader sees the labs in their order, each verdict of the first
  * unfinished one as it comes.  Two labs with a guest each take less processor time than one lab
  * with two guests, because each guest has to warm up.
- *
- * The workers are not equal.  A virtual processor that waits for its partner spins, and when two
- * guests take equal turns on two processors, one spins as often as its partner has no turn: that
- * took a third of the time.  So the first guest goes first, and the second one gets what is left;
- * but not where others want the processors, because they would leave it nothing.
  */
 #include "grade_labs.h"
 
@@ -18,13 +13,11 @@
 
 #include "hint.h"
 #include "live.h"
-#include "machine.h"
 #include "report.h"
 #include "steps.h"
 #include "text.h"
 
 #define WORKERS		2
-#define NICENESS	10
 
 struct graded {
 	struct timing timing[FLAVOURS];
@@ -34,12 +27,6 @@ struct graded {
 	bool running;			/* before that no result of the lab means anything */
 	enum run_end end;
 	bool ended;
-};
-
-struct worker {
-	pthread_t thread;
-	bool first;			/* has the first lab, which the report waits for */
-	int niceness;
 };
 
 static struct {
@@ -82,15 +69,10 @@ static void show_progress(const struct result_lab *lab, unsigned int done, unsig
 		follow(lab, graded);
 }
 
-static bool take_lab(struct worker *worker, size_t *index)
+static bool take_lab(size_t *index)
 {
 	bool taken;
 
-	if (worker->first) {
-		worker->first = false;
-		*index = 0;
-		return true;
-	}
 	pthread_mutex_lock(&grading.lock);
 	taken = !grading.stop && grading.next < grading.grade->result->lab_count;
 	if (taken)
@@ -102,11 +84,10 @@ static bool take_lab(struct worker *worker, size_t *index)
 static void *work(void *arg)
 {
 	const struct grade *grade = grading.grade;
-	struct worker *worker = arg;
 	size_t i;
 
-	machine_give_way(worker->niceness);
-	while (take_lab(worker, &i)) {
+	(void)arg;
+	while (take_lab(&i)) {
 		struct graded *graded = &grading.labs[i];
 		enum run_end end;
 
@@ -225,14 +206,13 @@ static enum run_end report_one(size_t i)
 
 enum run_end grade_labs(const struct grade *grade)
 {
-	struct worker workers[WORKERS] = { { .first = true } };
+	pthread_t workers[WORKERS];
 	unsigned int started = 0;
 	enum run_end worst = RUN_DONE;
 	size_t i;
 
-	workers[1].niceness = machine_is_busy() ? 0 : NICENESS;
 	grading.grade = grade;
-	grading.next = 1;
+	grading.next = 0;
 	grading.stop = false;
 	grading.labs = calloc(grade->result->lab_count, sizeof(*grading.labs));
 	if (!grading.labs) {
@@ -242,7 +222,7 @@ enum run_end grade_labs(const struct grade *grade)
 	grade->config->progress = show_progress;
 	grade->config->task = live_task;
 	while (started < WORKERS && started < (grade->together ?: 1) &&
-	       !pthread_create(&workers[started].thread, NULL, work, &workers[started]))
+	       !pthread_create(&workers[started], NULL, work, NULL))
 		started++;
 	if (!started)
 		grade_error("no thread could be started");
@@ -254,7 +234,7 @@ enum run_end grade_labs(const struct grade *grade)
 	}
 	live_end();
 	for (i = 0; i < started; i++)
-		pthread_join(workers[i].thread, NULL);
+		pthread_join(workers[i], NULL);
 	free(grading.labs);
 	return started ? worst : RUN_HOST;
 }

@@ -70,19 +70,6 @@ void machine_give_way(int niceness)
 		fprintf(stderr, "agate-grade: nice: %s\n", strerror(errno));
 }
 
-bool machine_is_busy(void)
-{
-	FILE *file = fopen("/proc/loadavg", "re");
-	long running = 0;
-
-	if (!file)
-		return false;
-	if (fscanf(file, "%*s %*s %*s %ld/", &running) != 1)
-		running = 0;
-	fclose(file);
-	return running - 1 > sysconf(_SC_NPROCESSORS_ONLN);
-}
-
 int machine_interrupts(void)
 {
 	sigset_t set;

@@ -25,9 +25,6 @@ bool machine_kernel(const char *build, bool debug, char *name, size_t size, char
  */
 void machine_give_way(int niceness);
 
-/* At this moment: more is ready to run, besides the caller, than there are processors. */
-bool machine_is_busy(void);
-
 /* A file that becomes readable when the run has to end (^C, a kill); -1 with errno. */
 int machine_interrupts(void);
 

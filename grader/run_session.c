@@ -88,18 +88,28 @@ void run_await_parts(struct flavour_run *fr)
 	fr->composed = true;
 }
 
+static bool parts_are_there(struct flavour_run *fr)
+{
+	bool there;
+
+	pthread_mutex_lock(&fr->parts_lock);
+	if (!fr->composed)
+		run_await_parts(fr);
+	there = !fr->broken;
+	pthread_mutex_unlock(&fr->parts_lock);
+	return there;
+}
+
 static bool session_module(void *arg, struct verdict *why)
 {
 	const struct lane *lane = arg;
 	struct flavour_run *fr = lane->fr;
 
-	pthread_mutex_lock(&fr->parts_lock);
-	if (!fr->composed)
-		run_await_parts(fr);
-	if (fr->broken)
-		*why = fr->why;
-	pthread_mutex_unlock(&fr->parts_lock);
-	return !fr->broken;
+	if (parts_are_there(fr))
+		return true;
+	/* Nobody writes it any more. */
+	*why = fr->why;
+	return false;
 }
 
 /* If the other guest's thread has the lock, it waits for the parts. */
@@ -252,6 +262,10 @@ static void run_profiles(struct lane *lane, const struct guest *guest)
 		lane->end = run_session(lane, guest);
 }
 
+/*
+ * The second guest starts when the module is there: before that, the compiler and the first guest
+ * need the processors.
+ */
 static void *lane_main(void *arg)
 {
 	struct lane *lane = arg;
@@ -266,7 +280,7 @@ static void *lane_main(void *arg)
 		run_fail(fr->run, "out of memory");
 		return NULL;
 	}
-	if (open_logs(lane))
+	if (open_logs(lane) && (lane->first || parts_are_there(fr)))
 		run_profiles(lane, &guest);
 	config->guest_done(&guest);
 	return NULL;

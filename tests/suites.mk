@@ -81,10 +81,10 @@ TURN		:= $(shell expr $(COMMITS) % $(words $(SHARDS)) + 1)
 TURNS		:= $(if $(filter all,$(MUTANTS)),$(SHARDS),$(TURN))
 
 $(foreach lab,$(LAB_NUMBERS), \
-	$(call suite,scores/$(lab),2d,900,-,tests/labs/scores.sh $(lab) $(if $(word 2,$(HALVES)),,$(HALF) 2)) \
-	$(foreach s,$(TURNS),$(call suite,mutants/$(lab)/debug/$(s),2d,900,-, \
+	$(call suite,scores/$(lab),1d,900,-,tests/labs/scores.sh $(lab) $(if $(word 2,$(HALVES)),,$(HALF) 2)) \
+	$(foreach s,$(TURNS),$(call suite,mutants/$(lab)/debug/$(s),1d,900,-, \
 		tests/labs/mutants.sh $(lab) debug $(s) $(words $(SHARDS)))) \
-	$(foreach s,$(TURNS),$(call suite,mutants/$(lab)/$(s),2,900,-, \
+	$(foreach s,$(TURNS),$(call suite,mutants/$(lab)/$(s),1,900,-, \
 		tests/labs/mutants.sh $(lab) fast $(s) $(words $(SHARDS)))))
 
 $(call suite,labs/crashes,2d,600,$(FAST_INPUTS) $(DEBUG_INPUTS) tests/labs/crashes.sh tests/tap.sh \

@@ -89,6 +89,12 @@ int device_unbind_one(const char *name);
 int device_bind_one(const char *name);
 
 /*
+ * Start the other processor, for a test in which two have to be at work at the same moment.  The
+ * guest's later tests have it, too.
+ */
+void both_processors(void);
+
+/*
  * Make kernel functions fail, dawdle or wait (tests/guest/kmod/): only calls that this
  * process and its children make.  @nth counts from 1, and 0 stands for every call.  The
  * symbol is a kernel function, or one of a module, now or when it is loaded.  A function that

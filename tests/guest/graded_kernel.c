@@ -22,6 +22,7 @@
 #define PCI_DEVICES	"/sys/bus/pci/devices"
 #define PCI_DRIVER	"/sys/bus/pci/drivers/agate"
 #define GPU_DEVICE	"0x1110"	/* ivshmem */
+#define OTHER_PROCESSOR	"/sys/devices/system/cpu/cpu1/online"
 
 static int inject_fd = -1;
 
@@ -76,20 +77,26 @@ static void find_gpu(char *name, size_t size)
 		broken("a GPU on the PCI bus", "there is none");
 }
 
+static int poke(const char *path, const char *text)
+{
+	int fd, err = 0;
+
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno;
+	if (write(fd, text, strlen(text)) < 0)
+		err = errno;
+	close(fd);
+	return err;
+}
+
 /* Writing there makes the PCI core call the driver, in this process. */
 static int poke_driver(const char *file, const char *name)
 {
 	char path[64];
-	int fd, err = 0;
 
 	snprintf(path, sizeof(path), PCI_DRIVER "/%s", file);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return errno;
-	if (write(fd, name, strlen(name)) < 0)
-		err = errno;
-	close(fd);
-	return err;
+	return poke(path, name);
 }
 
 int device_bind_one(const char *name)
@@ -116,6 +123,15 @@ int device_unbind(void)
 
 	find_gpu(name, sizeof(name));
 	return device_unbind_one(name);
+}
+
+/* If it has been started already, the kernel takes that for done. */
+void both_processors(void)
+{
+	int err = poke(OTHER_PROCESSOR, "1");
+
+	if (err)
+		fail_msg("%s: %s", OTHER_PROCESSOR, strerror(err));
 }
 
 void inject_load(void)

@@ -345,6 +345,7 @@ void crowd(void (*run)(unsigned int thread, void *arg), void *arg)
 {
 	pthread_t thread[LIB_THREADS];
 
+	both_processors();
 	threads.run = run;
 	threads.arg = arg;
 	pthread_barrier_init(&threads.start, NULL, LIB_THREADS);

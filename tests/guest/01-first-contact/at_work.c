@@ -272,6 +272,7 @@ static void check_contention(void)
 void test_at_work(void **state)
 {
 	(void)state;
+	both_processors();
 	driver_load();
 	driver_take();
 	topic(TOPIC_WATCH, 0, 0);

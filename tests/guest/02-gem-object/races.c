@@ -435,6 +435,7 @@ static void race_freely(struct guesser *guesser, struct guesser *creator)
 	struct bo bo;
 	int err;
 
+	both_processors();
 	aside_start(&guesser->aside, run_guesses, guesser);
 	for (unsigned int i = 0; i < FREE_ROUNDS; i++) {
 		err = gem_create(creator->fd, PAGE, 0, &bo);
