@@ -274,12 +274,7 @@ static size_t add_string(struct scan *s, size_t len)
 
 static bool is_directive(const char *word)
 {
-	size_t i;
-
-	for (i = 0; i < COUNT(assembler); i++)
-		if (matches(assembler[i], word))
-			return true;
-	return false;
+	return matches_any(assembler, COUNT(assembler), word);
 }
 
 /*

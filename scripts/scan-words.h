@@ -343,18 +343,39 @@ static inline bool matches(const char *pattern, const char *word)
 	return *pattern == '*' || *pattern == *word;
 }
 
-/* The entry of words[] that means this word, or NULL. */
+static inline bool matches_any(const char *const *patterns, size_t count, const char *word)
+{
+	while (count)
+		if (matches(patterns[--count], word))
+			return true;
+	return false;
+}
+
+/*
+ * The entry of words[] that means this word, or NULL.  A kernel's headers have some hundred
+ * thousand names: only the entries that begin with the same character are compared.
+ */
 static inline const struct word *word_refused(const char *word)
 {
+	/* Places in words[], counted from 1 */
+	static unsigned char first[256], next[COUNT(words)];
+	static bool sorted;
 	size_t i;
 
-	for (i = 0; i < COUNT(not_meant); i++)
-		if (matches(not_meant[i], word))
-			return NULL;
-	for (i = 0; i < COUNT(words); i++)
-		if (matches(words[i].text, word))
-			return &words[i];
-	return NULL;
+	_Static_assert(COUNT(words) < 256, "a place is a byte");
+	for (i = COUNT(words); i-- && !sorted;) {
+		unsigned char *begin = &first[(unsigned char)words[i].text[0]];
+
+		next[i] = *begin;
+		*begin = (unsigned char)(i + 1);
+	}
+	sorted = true;
+	for (i = first[(unsigned char)word[0]]; i; i = next[i - 1])
+		if (matches(words[i - 1].text, word))
+			break;
+	if (!i || matches_any(not_meant, COUNT(not_meant), word))
+		return NULL;
+	return &words[i - 1];
 }
 
 static inline bool listed(const char *const *list, size_t count, const char *word)
