@@ -63,13 +63,6 @@ bool machine_kernel(const char *build, bool debug, char *name, size_t size, char
 	return true;
 }
 
-void machine_give_way(int niceness)
-{
-	errno = 0;
-	if (nice(niceness) < 0 && errno)
-		fprintf(stderr, "agate-grade: nice: %s\n", strerror(errno));
-}
-
 int machine_interrupts(void)
 {
 	sigset_t set;

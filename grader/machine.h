@@ -18,13 +18,6 @@ double machine_scale(void);
 bool machine_kernel(const char *build, bool debug, char *name, size_t size, char *error,
 		    size_t error_size);
 
-/*
- * From now on this thread, and each process that it starts, takes fewer turns on a processor
- * that others want, too.  A small niceness is enough: beside thirty busy processes a very nice
- * guest would get no processor at all.
- */
-void machine_give_way(int niceness);
-
 /* A file that becomes readable when the run has to end (^C, a kill); -1 with errno. */
 int machine_interrupts(void);
 

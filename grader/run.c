@@ -13,11 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "machine.h"
 #include "run_logs.h"
 
 #define ARGS_MAX	(PARTS_MAX + 4)
-#define FAST_NICENESS	3
 
 const char *const flavour_names[FLAVOURS] = { "fast", "debug" };
 
@@ -82,19 +80,11 @@ static bool start_composing(struct flavour_run *fr)
 	       (!library || compose_start(&fr->library, lib_argv, lib_out));
 }
 
-/* The debug kernel is slower, and decides when the run ends. */
-static void give_way(const struct flavour_run *fr)
-{
-	if (fr->run->config->debug && fr->flavour == FLAVOUR_FAST)
-		machine_give_way(FAST_NICENESS);
-}
-
 static void *flavour_main(void *arg)
 {
 	struct flavour_run *fr = arg;
 	struct run *run = fr->run;
 
-	give_way(fr);
 	pthread_mutex_init(&fr->parts_lock, NULL);
 	if (start_composing(fr))
 		run_sessions(fr);
