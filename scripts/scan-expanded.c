@@ -54,7 +54,6 @@ struct scan {
 	bool line_begins;
 	char place[PATH_MAX];	/* the file of this line */
 	struct macros macros;
-	bool begins[256];	/* the characters with which a pattern begins */
 	unsigned int depth;
 	char token[TOKEN_SIZE];
 	char template[TEMPLATE_SIZE];
@@ -131,7 +130,7 @@ static void skip_line(struct scan *s, int c)
 			continue;
 		}
 		name[n] = '\0';
-		if (n && s->begins[(unsigned char)name[0]])
+		if (n)
 			macros_header_name(&s->macros, name);
 		n = 0;
 		if (c == EOF || c == '\n')
@@ -420,7 +419,6 @@ int main(int argc, char **argv)
 {
 	static struct scan s;
 	const char *slash;
-	size_t i;
 
 	if (!stdio_fill())
 		return FAILED;
@@ -431,8 +429,6 @@ int main(int argc, char **argv)
 	s.file = argv[1];
 	slash = strrchr(s.file, '/');
 	s.dir = slash ? (size_t)(slash - s.file) + 1 : 0;
-	for (i = 0; i < COUNT(words); i++)
-		s.begins[(unsigned char)words[i].text[0]] |= !!strchr(words[i].text, '*');
 	macros_begin(&s.macros, argv[2]);
 	scan_text(&s);
 	s.refused |= macros_end(&s.macros, s.file, argv[3]);

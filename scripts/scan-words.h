@@ -351,31 +351,41 @@ static inline bool matches_any(const char *const *patterns, size_t count, const 
 	return false;
 }
 
+/* The entries of words[] that begin with one character, in their order; places count from 1. */
+struct word_places {
+	unsigned char first[256], next[COUNT(words)];
+	bool known;
+};
+
+static inline void find_places(struct word_places *places)
+{
+	size_t i = COUNT(words);
+
+	_Static_assert(COUNT(words) < 256, "a place is a byte");
+	while (i--) {
+		unsigned char *first = &places->first[(unsigned char)words[i].text[0]];
+
+		places->next[i] = *first;
+		*first = (unsigned char)(i + 1);
+	}
+	places->known = true;
+}
+
 /*
  * The entry of words[] that means this word, or NULL.  A kernel's headers have some hundred
- * thousand names: only the entries that begin with the same character are compared.
+ * thousand names, so a name is compared with few entries.
  */
 static inline const struct word *word_refused(const char *word)
 {
-	/* Places in words[], counted from 1 */
-	static unsigned char first[256], next[COUNT(words)];
-	static bool sorted;
-	size_t i;
+	static struct word_places places;
+	size_t at;
 
-	_Static_assert(COUNT(words) < 256, "a place is a byte");
-	for (i = COUNT(words); i-- && !sorted;) {
-		unsigned char *begin = &first[(unsigned char)words[i].text[0]];
-
-		next[i] = *begin;
-		*begin = (unsigned char)(i + 1);
-	}
-	sorted = true;
-	for (i = first[(unsigned char)word[0]]; i; i = next[i - 1])
-		if (matches(words[i - 1].text, word))
-			break;
-	if (!i || matches_any(not_meant, COUNT(not_meant), word))
-		return NULL;
-	return &words[i - 1];
+	if (!places.known)
+		find_places(&places);
+	at = places.first[(unsigned char)word[0]];
+	while (at && !matches(words[at - 1].text, word))
+		at = places.next[at - 1];
+	return at && !matches_any(not_meant, COUNT(not_meant), word) ? &words[at - 1] : NULL;
 }
 
 static inline bool listed(const char *const *list, size_t count, const char *word)
