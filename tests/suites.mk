@@ -81,7 +81,7 @@ TURN		:= $(shell expr $(COMMITS) % $(words $(SHARDS)) + 1)
 TURNS		:= $(if $(filter all,$(MUTANTS)),$(SHARDS),$(TURN))
 
 $(foreach lab,$(LAB_NUMBERS), \
-	$(call suite,scores/$(lab),1d,900,-,tests/labs/scores.sh $(lab) $(if $(word 2,$(HALVES)),,$(HALF) 2)) \
+	$(call suite,scores/$(lab),2d,900,-,tests/labs/scores.sh $(lab) $(if $(word 2,$(HALVES)),,$(HALF) 2)) \
 	$(foreach s,$(TURNS),$(call suite,mutants/$(lab)/debug/$(s),1d,900,-, \
 		tests/labs/mutants.sh $(lab) debug $(s) $(words $(SHARDS)))) \
 	$(foreach s,$(TURNS),$(call suite,mutants/$(lab)/$(s),1,900,-, \

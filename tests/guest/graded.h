@@ -88,6 +88,9 @@ int device_bind(void);
 int device_unbind_one(const char *name);
 int device_bind_one(const char *name);
 
+/* Write a text to a file of sysfs or procfs: 0 or the errno. */
+int file_write(const char *path, const char *text);
+
 /*
  * Start the other processor, for a test in which two have to be at work at the same moment.  The
  * guest's later tests have it, too.

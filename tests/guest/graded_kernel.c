@@ -77,7 +77,7 @@ static void find_gpu(char *name, size_t size)
 		broken("a GPU on the PCI bus", "there is none");
 }
 
-static int poke(const char *path, const char *text)
+int file_write(const char *path, const char *text)
 {
 	int fd, err = 0;
 
@@ -96,7 +96,7 @@ static int poke_driver(const char *file, const char *name)
 	char path[64];
 
 	snprintf(path, sizeof(path), PCI_DRIVER "/%s", file);
-	return poke(path, name);
+	return file_write(path, name);
 }
 
 int device_bind_one(const char *name)
@@ -128,7 +128,7 @@ int device_unbind(void)
 /* If it has been started already, the kernel takes that for done. */
 void both_processors(void)
 {
-	int err = poke(OTHER_PROCESSOR, "1");
+	int err = file_write(OTHER_PROCESSOR, "1");
 
 	if (err)
 		fail_msg("%s: %s", OTHER_PROCESSOR, strerror(err));

@@ -48,20 +48,6 @@ static long read_number(const char *path)
 	return strtol(text, NULL, 0);
 }
 
-int file_write(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	ssize_t n;
-	int err;
-
-	if (fd < 0)
-		return errno;
-	n = write(fd, text, strlen(text));
-	err = n < 0 ? errno : 0;
-	close(fd);
-	return err;
-}
-
 /* The function's name on the bus, like 0000:00:05.0. */
 static const char *function_name(void)
 {

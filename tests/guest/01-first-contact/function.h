@@ -46,8 +46,6 @@ void bus_autoprobe(bool on);
 /* cmocka teardown: the GPU has no driver and is not enabled, whatever the test left. */
 int driver_leave(void **state);
 
-/* Write a text to a file of sysfs or procfs: 0 or the errno. */
-int file_write(const char *path, const char *text);
 /* A file of the function's folder in sysfs, in a buffer of its own; and its number. */
 const char *function_path(const char *file);
 long function_number(const char *file);
