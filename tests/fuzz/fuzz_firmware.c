@@ -11,17 +11,35 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The bytes that engines read at addr; false: not all of them are shown, as RAM. */
+/*
+ * The byte of RAM or of VRAM behind an entry; NULL: engines refuse it.  Where VRAM is shown by
+ * groups of 16 entries they do: an input cannot write so many.
+ */
+static const uint8_t *behind(const struct guest *g, uint64_t entry, uint32_t at)
+{
+	const struct vram *vram = &g->sim->vram;
+	uint64_t where = (entry & AGATE_GGTT_ADDR) + at;
+
+	if (!(entry & AGATE_GGTT_VRAM))
+		return guest_ram(where, 1);
+	if (g->sim->card.features & CARD_FEATURE_GGTT_64K)
+		return NULL;
+	if (where < vram->visible)
+		return vram->shown + where;
+	return where < vram->size ? vram->hidden + (where - vram->visible) : NULL;
+}
+
+/* The bytes that engines read at addr; false: not all of them are shown. */
 static bool look(const struct guest *g, uint32_t addr, uint8_t *to, uint32_t len)
 {
 	while (len--) {
 		uint64_t entry = g->sim->ggtt.table[addr / GUEST_PAGE];
-		uint64_t pa = (entry & AGATE_GGTT_ADDR) + addr % GUEST_PAGE;
+		uint64_t flags = entry & ~AGATE_GGTT_ADDR;
 		const uint8_t *at;
 
-		if ((entry & ~AGATE_GGTT_ADDR) != AGATE_GGTT_PRESENT)
+		if ((flags & ~AGATE_GGTT_VRAM) != AGATE_GGTT_PRESENT)
 			return false;
-		at = guest_ram(pa, 1);
+		at = behind(g, entry, addr % GUEST_PAGE);
 		if (!at)
 			return false;
 		*to++ = *at;

@@ -240,6 +240,21 @@ static void firmware_seeds(void)
 	p16(20);
 	p8(0xff);
 	save("firmware", "sizes");
+
+	p8(KIND_MIDGARD);
+	start(1, 100);
+	p8(0x97);	/* the entry of the blob: VRAM */
+	p8(0);
+	p64(AGATE_GGTT_PRESENT | AGATE_GGTT_VRAM);
+	start(1, 100);
+	p8(0x97);	/* VRAM that no CPU sees, and VRAM that is not there */
+	p8(0);
+	p64(AGATE_GGTT_PRESENT | AGATE_GGTT_VRAM | 0x5000);
+	start(1, 100);
+	p8(0x97);
+	p8(0);
+	p64(AGATE_GGTT_PRESENT | AGATE_GGTT_VRAM | 0x40000);
+	save("firmware", "vram");
 }
 
 void card_seeds(void)
