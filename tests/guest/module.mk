@@ -49,7 +49,7 @@ $(addprefix $(GUEST_TEST_DIR)/,cards debugged failnth failnth-two failnth-vm fli
 $(addprefix $(GUEST_TEST_DIR)/,cards debugged failnth-two kmap limit one-goes storm tt two-gpus): $(GUEST_TEST_DIR)/gpus.o
 $(addprefix $(GUEST_TEST_DIR)/,absent asleep backing caught contiguous dvfs heaps one-goes parked \
 		power-sticks prime probed reservations runtime-pm spaces strangers trips own-vram limit placed pool tt \
-		debugged failnth-vm fault-mode flip flip-ends gpu-off kmap long-ends mover-ends outlived regions residency sleep-ends stalled suspend victims vm-bind vm-shared vm-strain vm-tables wired): \
+		debugged failnth failnth-card failnth-two failnth-vm fault-mode flip flip-ends gpu-off kmap long-ends mover-ends outlived regions residency sleep-ends stalled suspend victims vm-bind vm-shared vm-strain vm-tables wired): \
 		$(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kernel.o)
 
 $(addprefix $(GUEST_TEST_DIR)/,cards debugged failnth-card gpu-off kmap limit mover-ends outlived placed pool regions residency sleep-ends victims): $(GUEST_TEST_DIR)/placed_client.o

@@ -155,8 +155,8 @@ guest()
 		set -- "put:$BUILD/guest/kernel-$flavour/modules/$m.ko:$GUEST/$m.ko" "$@"
 	done
 	case $suite in
-	binds | card* | chains | dvfs | edges-lite | faults | flips | gpu-off | kmaps | limits | lite | moves* | power* | \
-	reset | reload | shared | suspend* | swiotlb | tables | tt-mutants | victims | wired)
+	binds | both | card* | chains | dvfs | edges-lite | faults | flips | gpu-off | kmaps | limits | lite | moves* | \
+	power* | reset | reload | shared | suspend* | swiotlb | tables | tt-mutants | two | victims | wired)
 		set -- "put:$BUILD/tests/kmod/$flavour/agate_inject.ko:$GUEST/agate_inject.ko" "$@" ;;
 	esac
 	programs=$(programs_of "$@")

@@ -17,7 +17,8 @@
 #define POINTS_MAX	32	/* of one open file */
 
 enum kind {
-	FAIL, FAIL_NULL, DELAY_ENTRY, DELAY_RETURN, HOLD_ENTRY, HOLD_RETURN, WITHIN, HURRY, KINDS
+	FAIL, FAIL_NULL, DELAY_ENTRY, DELAY_RETURN, HOLD_ENTRY, HOLD_RETURN, WITHIN, HURRY, UNCOUNTED,
+	KINDS
 };
 
 /* A gate is shut until the test opens it, or until a call has waited there for too long. */

@@ -11,6 +11,7 @@
  *	hold-entry SYMBOL NTH MS	the call waits at a gate before it begins
  *	hold-return SYMBOL NTH MS	its caller waits at a gate before it goes on
  *	hurry SYMBOL NTH CALLS		so many of those calls return at once, and are not made
+ *	uncounted SYMBOL		fail-nth counts nothing in those calls, whoever makes them
  *	let-go SYMBOL			opens the gate of that function
  *	within SYMBOL			the next commands mean calls made inside this one
  *	own | anybody			whose calls the next commands mean
@@ -62,6 +63,7 @@ static const struct {
 	[HOLD_RETURN] = { "hold-return", 4, HOLD_MAX_MS },
 	[WITHIN] = { "within", 2 },
 	[HURRY] = { "hurry", 4, HURRY_MAX },
+	[UNCOUNTED] = { "uncounted", 2 },
 };
 
 /* The commands of one open file; points_lock protects changes of @points. */

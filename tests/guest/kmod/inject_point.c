@@ -134,11 +134,44 @@ static struct point __kprobes *of_instance(struct kretprobe_instance *ri)
 	return rp ? container_of(rp, struct point, probe) : NULL;
 }
 
+#ifdef CONFIG_FAULT_INJECTION
+/*
+ * The task's number waits in the call's own data: an interrupt may make such a call, too, and a
+ * call may make another.
+ */
+static bool __kprobes stop_counting(struct kretprobe_instance *ri)
+{
+	unsigned int *number = (void *)ri->data;
+
+	if (!in_a_task() || !current->fail_nth)
+		return false;
+	*number = current->fail_nth;
+	current->fail_nth = 0;
+	return true;
+}
+
+static void __kprobes go_on_counting(struct kretprobe_instance *ri)
+{
+	current->fail_nth = *(unsigned int *)ri->data;
+}
+#else
+static bool __kprobes stop_counting(struct kretprobe_instance *ri)
+{
+	return false;
+}
+
+static void __kprobes go_on_counting(struct kretprobe_instance *ri)
+{
+}
+#endif
+
 /* Not 0: do not probe this call's return. */
 static int __kprobes on_call(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct point *p = of_instance(ri);
 
+	if (p && p->kind == UNCOUNTED)
+		return !stop_counting(ri);
 	if (!p || !strikes(p))
 		return 1;
 	return p->kind == WITHIN && !swap_inside(p, NULL, current);
@@ -152,6 +185,8 @@ static int __kprobes on_return(struct kretprobe_instance *ri, struct pt_regs *re
 		return 0;
 	if (p->kind == WITHIN)
 		swap_inside(p, current, NULL);
+	else if (p->kind == UNCOUNTED)
+		go_on_counting(ri);
 	else
 		dawdle(p->number);
 	return 0;
@@ -159,7 +194,7 @@ static int __kprobes on_return(struct kretprobe_instance *ri, struct pt_regs *re
 
 static bool wants_return(const struct point *p)
 {
-	return p->kind == DELAY_RETURN || p->kind == WITHIN;
+	return p->kind == DELAY_RETURN || p->kind == WITHIN || p->kind == UNCOUNTED;
 }
 
 int point_arm(struct point *p)
@@ -171,6 +206,7 @@ int point_arm(struct point *p)
 	if (wants_return(p)) {
 		p->probe.entry_handler = on_call;
 		p->probe.handler = on_return;
+		p->probe.data_size = sizeof(unsigned int);
 		ret = return_probe_arm(&p->probe);
 	} else {
 		p->probe.kp.pre_handler = on_entry;
