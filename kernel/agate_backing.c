@@ -7,6 +7,8 @@
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
+#include <linux/sched/mm.h>
+#include <linux/shmem_fs.h>
 #include <linux/slab.h>
 #include <drm/drm_gem.h>
 #include <drm/drm_vma_manager.h>
@@ -43,16 +45,37 @@ int agate_backing_object_init(struct agate_device *adev, struct agate_bo *bo, si
 {
 	const struct agate_backing_ops *ops = agate_backing_choose(flags);
 
-	if (ops->flags & AGATE_BACKING_FILE)
-		return drm_gem_object_init(&adev->drm, &bo->base, size);
 	drm_gem_private_object_init(&adev->drm, &bo->base, size);
 	return ops->flags & AGATE_BACKING_EARLY ? ops->create(bo) : 0;
 }
 
 void agate_backing_set_gfp_mask(struct agate_bo *bo, gfp_t mask)
 {
+	bo->backing.gfp_mask = mask;
 	if (bo->base.filp)
 		mapping_set_gfp_mask(bo->base.filp->f_mapping, mask);
+}
+
+struct file *agate_backing_file(struct agate_bo *bo)
+{
+	struct mem_cgroup *old;
+	struct file *file;
+
+	lockdep_assert_held(&bo->backing.lock);
+
+	if (bo->base.filp)
+		return bo->base.filp;
+	/* An importer may be the first who needs a page. */
+	old = set_active_memcg(bo->backing.memcg);
+	file = shmem_file_setup("agate bo", agate_bo_size(bo), VM_NORESERVE);
+	set_active_memcg(old);
+	/* Shmem also says that its own space is used up, which tells a program nothing. */
+	if (IS_ERR(file))
+		return ERR_PTR(-ENOMEM);
+	if (bo->backing.gfp_mask)
+		mapping_set_gfp_mask(file->f_mapping, bo->backing.gfp_mask);
+	bo->base.filp = file;
+	return file;
 }
 
 /* The pages of an EARLY backing come and go with the BO. */

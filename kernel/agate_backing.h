@@ -30,22 +30,21 @@ struct agate_device;
 struct agate_exec;
 struct device;
 struct drm_gem_object;
+struct file;
 struct mem_cgroup;
 
-/* The GEM object has a shmem file of the BO's size. */
-#define AGATE_BACKING_FILE		BIT(0)
 /* Processes may map the BO: fault(), and mmap() if it fills in the table; FOREIGN: mmap() only. */
-#define AGATE_BACKING_CPU_VISIBLE	BIT(1)
+#define AGATE_BACKING_CPU_VISIBLE	BIT(0)
 /* The shrinker may take the memory of a BO that nobody needs: purge(). */
-#define AGATE_BACKING_PURGEABLE		BIT(2)
+#define AGATE_BACKING_PURGEABLE		BIT(1)
 /* Other drivers may use the BO: pin(), unpin() and get_sg_table(). */
-#define AGATE_BACKING_EXPORTABLE	BIT(3)
+#define AGATE_BACKING_EXPORTABLE	BIT(2)
 /* Memory comes when the GPU faults, one chunk at a time: reserve() before that. */
-#define AGATE_BACKING_GROWS		BIT(4)
+#define AGATE_BACKING_GROWS		BIT(3)
 /* All memory is there from the beginning to the end: create(). */
-#define AGATE_BACKING_EARLY		BIT(5)
+#define AGATE_BACKING_EARLY		BIT(4)
 /* The memory is another driver's, and so is a VMA after mmap(). */
-#define AGATE_BACKING_FOREIGN		BIT(6)
+#define AGATE_BACKING_FOREIGN		BIT(5)
 
 #define AGATE_HEAP_CHUNK	SZ_2M
 
@@ -141,6 +140,7 @@ struct agate_backing_ops {
  * @owners: jobs that own the BO; see agate_hand_over.h
  * @memcg: memory cgroup of the task that made the BO, with a reference, or NULL: a
  *	thread of the kernel that takes memory for the BO charges it there
+ * @gfp_mask: how the pages of its shmem file will be allocated; 0: as shmem does
  */
 struct agate_backing {
 	const struct agate_backing_ops *ops;
@@ -152,6 +152,7 @@ struct agate_backing {
 	struct sg_table *bounced;
 	atomic_t owners;
 	struct mem_cgroup *memcg;
+	gfp_t gfp_mask;
 };
 
 /**
@@ -177,20 +178,19 @@ int agate_backing_check_flags(const struct agate_device *adev, u32 flags);
  * @size: bytes, whole pages
  * @flags: AGATE_BO_* bits
  *
- * Calls drm_gem_object_init(), which makes a shmem file, if the backing needs one, or else
- * drm_gem_private_object_init().  Then takes the memory of an EARLY backing:
- * agate_backing_release() gives it back, and so a BO is not given up between this call and
- * agate_backing_init().
+ * Calls drm_gem_private_object_init(): a BO has no shmem file before it needs a page.  Then takes
+ * the memory of an EARLY backing: agate_backing_release() gives it back, and so a BO is not given
+ * up between this call and agate_backing_init().
  *
- * Return: 0; the error of drm_gem_object_init(); -ENOMEM.  drm_gem_object_release() has to
- * be called in all cases.
+ * Return: 0; the error of an EARLY backing, which may be any.  drm_gem_object_release() has to be
+ * called in all cases.
  */
 int agate_backing_object_init(struct agate_device *adev, struct agate_bo *bo, size_t size,
 			      u32 flags);
 
 /**
  * agate_backing_set_gfp_mask - say how the pages of a BO's shmem file will be allocated
- * @bo: its GEM object is initialised; without a file there is nothing to say
+ * @bo: its GEM object is initialised; it need not have a file yet, and some kinds never do
  * @mask: GFP_*
  */
 void agate_backing_set_gfp_mask(struct agate_bo *bo, gfp_t mask);
@@ -206,6 +206,20 @@ void agate_backing_set_gfp_mask(struct agate_bo *bo, gfp_t mask);
  * The rest relies on the BO's memory being zero.
  */
 void agate_backing_init(struct agate_bo *bo, u32 flags);
+
+/**
+ * agate_backing_file - a shmem file of the BO's size, for a kind of backing that takes pages from one
+ * @bo: the caller holds its backing.lock
+ *
+ * The first call makes the file, on account of the task that made the BO, and from then on it is
+ * bo->base.filp, until drm_gem_object_release() puts it.  Many BOs die before anybody touches
+ * them, and a file is most of what a BO costs: drm_gem_object_init() makes it at once, TTM as late
+ * as we do.
+ *
+ * Context: may sleep, and allocates, so nobody on a fence's way to its signal calls it.
+ * Return: the file; ERR_PTR(-ENOMEM).
+ */
+struct file *agate_backing_file(struct agate_bo *bo);
 
 /**
  * agate_backing_release - give everything back when the BO dies

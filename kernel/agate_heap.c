@@ -391,7 +391,7 @@ static void heap_give_back(struct agate_bo *bo)
 }
 
 const struct agate_backing_ops agate_heap_backing = {
-	.flags = AGATE_BACKING_FILE | AGATE_BACKING_PURGEABLE | AGATE_BACKING_GROWS,
+	.flags = AGATE_BACKING_PURGEABLE | AGATE_BACKING_GROWS,
 	.reserve = heap_reserve,
 	.populate = heap_populate,
 	.purge = heap_empty,

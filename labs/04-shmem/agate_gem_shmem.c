@@ -127,7 +127,7 @@ static void shmem_vunmap(struct agate_bo *bo, struct iosys_map *map)
 }
 
 const struct agate_backing_ops agate_shmem_backing = {
-	.flags = AGATE_BACKING_FILE | AGATE_BACKING_CPU_VISIBLE | AGATE_BACKING_PURGEABLE |
+	.flags = AGATE_BACKING_CPU_VISIBLE | AGATE_BACKING_PURGEABLE |
 		 AGATE_BACKING_EXPORTABLE,
 	.populate = shmem_populate,
 	.open = shmem_open,

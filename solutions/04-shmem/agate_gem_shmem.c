@@ -39,23 +39,23 @@ static unsigned long bo_pages(const struct agate_bo *bo)
 static int pages_fill(struct agate_bo *bo, unsigned long first, unsigned long count)
 {
 	struct agate_shmem *shmem = &bo->shmem;
-	struct address_space *mapping = bo->base.filp->f_mapping;
+	struct file *file = agate_backing_file(bo);
 	unsigned long i;
 
-	lockdep_assert_held(&bo->backing.lock);
-
+	if (IS_ERR(file))
+		return PTR_ERR(file);
 	if (!shmem->pages) {
 		shmem->pages = kvcalloc(bo_pages(bo), sizeof(*shmem->pages), GFP_KERNEL_ACCOUNT);
 		if (!shmem->pages)
 			return -ENOMEM;
-		mapping_set_unevictable(mapping);
+		mapping_set_unevictable(file->f_mapping);
 	}
 	for (i = first; i < first + count; i++) {
 		struct page *page;
 
 		if (shmem->pages[i])
 			continue;
-		page = shmem_read_mapping_page(mapping, i);
+		page = shmem_read_mapping_page(file->f_mapping, i);
 		/* Shmem may say that its own space is used up, which tells a program nothing. */
 		if (IS_ERR(page))
 			return -ENOMEM;
@@ -445,7 +445,7 @@ static void shmem_vunmap(struct agate_bo *bo, struct iosys_map *map)
 }
 
 const struct agate_backing_ops agate_shmem_backing = {
-	.flags = AGATE_BACKING_FILE | AGATE_BACKING_CPU_VISIBLE | AGATE_BACKING_PURGEABLE |
+	.flags = AGATE_BACKING_CPU_VISIBLE | AGATE_BACKING_PURGEABLE |
 		 AGATE_BACKING_EXPORTABLE,
 	.populate = shmem_populate,
 	.open = shmem_open,

@@ -110,6 +110,8 @@ void both_processors(void);
  */
 void inject_fail(const char *symbol, unsigned int nth, int err);
 void inject_fail_null(const char *symbol, unsigned int nth);
+/* The call does all that it does, and returns -err. */
+void inject_fail_return(const char *symbol, unsigned int nth, int err);
 void inject_delay_entry(const char *symbol, unsigned int nth, unsigned int us);
 void inject_delay_return(const char *symbol, unsigned int nth, unsigned int us);
 /* They give a page of a BO's file; the core's drm_gem_get_pages() calls the second in 6.12. */

@@ -200,6 +200,11 @@ void inject_fail(const char *symbol, unsigned int nth, int err)
 	inject("fail", symbol, nth, (unsigned int)err);
 }
 
+void inject_fail_return(const char *symbol, unsigned int nth, int err)
+{
+	inject("fail-return", symbol, nth, (unsigned int)err);
+}
+
 void inject_fail_null(const char *symbol, unsigned int nth)
 {
 	char one[128];

@@ -46,6 +46,18 @@ void test_no_addresses(void **state)
 	close(fd);
 }
 
+#define OBJECT_INIT	"agate_backing_object_init"
+
+/*
+ * The GEM object's initialisation fails: what it has set up remains.  A program that does without
+ * this function makes the file of the BO itself.
+ */
+static void fail_object_init(unsigned int nth, int err)
+{
+	inject_fail_return(OBJECT_INIT, nth, err);
+	inject_fail("shmem_file_setup", nth, err);
+}
+
 /* One call of a function that CREATE_BO needs fails. */
 static void create_without(int fd, const char *symbol, int err)
 {
@@ -54,7 +66,10 @@ static void create_without(int fd, const char *symbol, int err)
 	struct bo bo;
 	int seen;
 
-	inject_fail(symbol, 1, err);
+	if (!strcmp(symbol, OBJECT_INIT))
+		fail_object_init(1, err);
+	else
+		inject_fail(symbol, 1, err);
 	seen = gem_create(fd, PAGE, 0, &bo);
 	inject_clear();
 	rule("when memory runs out CREATE_BO gives ENOMEM: ENOSPC is for GPU addresses");
@@ -68,17 +83,17 @@ static void create_without(int fd, const char *symbol, int err)
 	check_live(&before);
 }
 
-/* What drm_gem_object_init() begins drm_gem_object_release() ends, also when it failed. */
+/* What the GEM object's initialisation begins drm_gem_object_release() ends, also when it failed. */
 static void init_is_undone(int fd)
 {
 	unsigned int begun, released;
 	struct bo bo;
 
-	inject_fail("shmem_file_setup", 1, ENOMEM);
+	fail_object_init(1, ENOMEM);
 	inject_count("drm_gem_private_object_init");
 	inject_count("drm_gem_object_init");
 	inject_count("drm_gem_object_release");
-	check_errno(gem_create(fd, PAGE, 0, &bo), ENOMEM, "CREATE_BO without memory for a file");
+	check_errno(gem_create(fd, PAGE, 0, &bo), ENOMEM, "CREATE_BO when " OBJECT_INIT "() fails");
 	/* The first may be part of the second. */
 	begun = inject_hits("drm_gem_private_object_init") || inject_hits("drm_gem_object_init");
 	released = inject_hits("drm_gem_object_release");
@@ -93,7 +108,7 @@ static void nothing_grows(int fd)
 	struct bo bo;
 	long slab = 0;
 
-	inject_fail("shmem_file_setup", 0, ENOMEM);
+	fail_object_init(0, ENOMEM);
 	for (unsigned int i = 0; i < WARM_UP + FAILURES; i++) {
 		if (i == WARM_UP)
 			slab = guest_slab_kb();
@@ -111,8 +126,8 @@ void test_no_memory(void **state)
 	FILE *watched = promises_watch();
 
 	(void)state;
-	create_without(fd, "shmem_file_setup", ENOMEM);
-	create_without(fd, "shmem_file_setup", ENOSPC);
+	create_without(fd, OBJECT_INIT, ENOMEM);
+	create_without(fd, OBJECT_INIT, ENOSPC);
 	create_without(fd, "drm_gem_handle_create", ENOMEM);
 	create_without(fd, "drm_vma_node_allow", ENOMEM);
 	create_without(fd, "agate_vm_open_bo", ENOMEM);
@@ -122,7 +137,7 @@ void test_no_memory(void **state)
 	close(fd);
 }
 
-/* A heap's pages come later, when the GPU wants them; the mask is set when it is made. */
+/* All pages come later, when somebody wants them; the mask is set when the BO is made. */
 static void check_masks(int fd)
 {
 	static const uint32_t flags[] = {
@@ -137,7 +152,7 @@ static void check_masks(int fd)
 
 		rule("CREATE_BO makes a BO and returns 0");
 		make_bo(fd, size, flags[i]);
-		rule("the file of every BO has the gfp mask of step 1, whatever the BO's flags");
+		rule("every BO has the gfp mask of step 1, whatever the BO's flags");
 		snprintf(expected, sizeof(expected),
 			 "GFP_HIGHUSER | __GFP_RETRY_MAYFAIL | __GFP_NOWARN, flags %#x", flags[i]);
 		silent = silent_mask(size, seen);
@@ -168,7 +183,7 @@ void test_too_much(void **state)
 	killers = inject_hits("out_of_memory");
 	warnings = inject_hits("dump_stack");
 	inject_clear();
-	rule("a client that asks for too much gets an error, not the OOM killer: the file's gfp mask");
+	rule("a client that asks for too much gets an error, not the OOM killer: the gfp mask");
 	check_at_least(tried, 1, "attempts to get a page of the BO");
 	check_errno(err, ENOMEM, "SUBMIT with a BO for which there is no page");
 	check_equal(killers, 0, "calls of the OOM killer");

@@ -248,34 +248,45 @@ void test_release_order(void **state)
 /* Mutexes that are initialised inside @symbol, in a CREATE_BO for each kind of BO. */
 static unsigned int mutexes_made(int fd, const char *symbol, struct bo bo[KINDS])
 {
-	unsigned int made;
+	uint32_t flags[KINDS];
+	unsigned int n = kinds(flags), made;
 
 	inject_within(symbol);
 	inject_count("__mutex_init");
-	make_and_use(fd, LIFE_PURGED, bo);
+	rule("CREATE_BO makes a BO and returns 0");
+	for (unsigned int i = 0; i < n; i++)
+		bo[i] = make_bo(fd, PAGE, flags[i]);
 	made = inject_hits("__mutex_init");
 	inject_clear();
 	return made;
 }
 
+static void close_kinds(const struct bo bo[KINDS])
+{
+	uint32_t flags[KINDS];
+	unsigned int n = kinds(flags);
+
+	for (unsigned int i = 0; i < n; i++)
+		check_errno(guest_close_handle(bo[i].fd, bo[i].handle), 0, "GEM_CLOSE");
+}
+
 /*
- * A shmem file has a mutex of its own, which the kernel never destroys; all others are
- * the BO's, its dma_resv's among them.
+ * A shmem file has a mutex of its own, which the kernel never destroys, and CREATE_BO may make the
+ * file; all others are the BO's, its dma_resv's among them.
  */
 static void count_mutexes(int fd)
 {
-	uint32_t flags[KINDS];
-	unsigned int n = kinds(flags), made, destroyed;
+	unsigned int made, destroyed;
 	struct bo bo[KINDS];
 
 	made = mutexes_made(fd, CREATE_IOCTL, bo);
-	for (unsigned int i = 0; i < n; i++)
-		check_errno(guest_close_handle(fd, bo[i].handle), 0, "GEM_CLOSE");
+	close_kinds(bo);
 	made -= mutexes_made(fd, "shmem_file_setup", bo);
+	close_kinds(bo);
+	make_and_use(fd, LIFE_PURGED, bo);
 	inject_within(CLOSE_IOCTL);
 	inject_count("mutex_destroy");
-	for (unsigned int i = 0; i < n; i++)
-		check_errno(guest_close_handle(fd, bo[i].handle), 0, "GEM_CLOSE");
+	close_kinds(bo);
 	destroyed = inject_hits("mutex_destroy");
 	inject_clear();
 	rule("every mutex of a BO, whatever its kind, is destroyed with it: its own three, and the one "

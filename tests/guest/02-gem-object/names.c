@@ -13,6 +13,8 @@
 #define LOOKUPS		5
 #define MOST_OPEN	64
 #define MANY_BOS	270
+/* One in so many BOs that come and go is touched. */
+#define TOUCHED		8
 /* A size that no other test uses: a BO is known by its size while it has no name. */
 
 /* Sizes and flags in turn, a heap among them. */
@@ -332,6 +334,14 @@ void test_file_close(void **state)
 	close(idle);
 }
 
+/* A BO that was touched has a file, and a page in it. */
+static void touch_once(struct bo *bo)
+{
+	guest_map(bo);
+	*(volatile char *)bo->cpu = 1;
+	munmap(bo->cpu, bo->size);
+}
+
 /* Its highest handle. */
 static uint32_t make_and_close(int fd, unsigned int count)
 {
@@ -341,6 +351,8 @@ static uint32_t make_and_close(int fd, unsigned int count)
 		struct bo bo;
 		int err = gem_create(fd, (1 + i % 3) * PAGE, 0, &bo);
 
+		if (!err && i % TOUCHED == 0)
+			touch_once(&bo);
 		if (!err)
 			err = guest_close_handle(fd, bo.handle);
 		if (err)

@@ -17,8 +17,8 @@ static const struct {
 	const char *expected;
 } promises[] = {
 	{ "listed", "gem.bos is changed under gem.lock only", "gem.lock held at each change" },
-	{ "backing", "agate_backing_init() gets a BO whose GEM object is initialised with a shmem file",
-	  "a call after drm_gem_object_init()" },
+	{ "backing", "agate_backing_init() gets a BO whose GEM object is initialised",
+	  "a call after agate_backing_object_init()" },
 	{ "flags", "the flags of CREATE_BO choose the kind of the BO's backing",
 	  "the flags of the call, in agate_backing_object_init() and in agate_backing_init()" },
 	{ "complete", "a BO is complete when gem.lock is given back with the BO on gem.bos",

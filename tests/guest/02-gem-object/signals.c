@@ -215,7 +215,7 @@ static const struct {
 	const char *symbol;
 	bool at_return;
 } insides[] = {
-	{ "shmem_file_setup", true },
+	{ "agate_backing_init", true },
 	{ "agate_vm_open_bo", false },
 	{ "drm_gem_handle_create", true },
 	{ "agate_vm_close_bo", false },

@@ -6,7 +6,7 @@
  * In /sys/kernel/debug, and each about the BOs on the device's list:
  *
  *	agate_masks	a line for each BO, the oldest first: its size, "-" with the bits that are
- *			missing in the gfp mask of its file, and "+" with those that are too many;
+ *			missing in the gfp mask of its pages, and "+" with those that are too many;
  *			no bits in the mask that agate_gem.h demands
  *	agate_vmap	maps the newest BO for the kernel and unmaps it, by its funcs.  The
  *			result of vmap, then the BO's pins after vmap, and after vunmap
@@ -37,10 +37,10 @@ static struct dentry *masks_file, *vmap_file, *hide_file, *listed_file;
 
 /* ---- Fields ------------------------------------------------------------------ */
 
-/* Without a file all bits are missing. */
+/* If the BO has no file yet, agate_backing_file() will make one with this mask. */
 static gfp_t mask_of(const struct agate_bo *bo)
 {
-	return bo->base.filp ? mapping_gfp_mask(bo->base.filp->f_mapping) : 0;
+	return bo->base.filp ? mapping_gfp_mask(bo->base.filp->f_mapping) : bo->backing.gfp_mask;
 }
 
 /* A mutex in zeroed memory has no list of waiters. */
@@ -61,11 +61,9 @@ static const char *wrong_in_base(const struct drm_gem_object *obj, struct agate_
 		return "a member of base.funcs is NULL";
 	if (obj->dev != &adev->drm)
 		return "base.dev is another device";
-	if (!obj->filp)
-		return "base.filp is NULL";
 	if (!obj->size || !PAGE_ALIGNED(obj->size) || obj->size > AGATE_BO_MAX_SIZE)
 		return "base.size is no size of a BO";
-	if (i_size_read(file_inode(obj->filp)) != obj->size)
+	if (obj->filp && i_size_read(file_inode(obj->filp)) != obj->size)
 		return "the file has another size than base.size";
 	if (!obj->resv)
 		return "base.resv is NULL";
@@ -99,7 +97,7 @@ static const char *wrong_in_bo(const struct agate_bo *bo)
 		return "madv is not AGATE_MADV_WILLNEED";
 	if (bo->label[0])
 		return "there is a label";
-	return mask_of(bo) == WANTED_MASK ? NULL : "the gfp mask of the file is another one";
+	return mask_of(bo) == WANTED_MASK ? NULL : "the gfp mask is another one";
 }
 
 /* Names the first field of a BO that has just been listed which is not as it must be, or NULL. */

@@ -7,7 +7,7 @@
  * those that failed, and what the first of these saw, or "-".
  *
  *	listed		gem.bos changes under gem.lock (on the fast kernel: a BO joins under it)
- *	backing		agate_backing_init() gets a GEM object with a shmem file
+ *	backing		agate_backing_init() gets a GEM object that is initialised
  *	flags		the flags that CREATE_BO asked for choose the kind of backing
  *	complete	a BO that has joined gem.bos is complete when gem.lock is given back
  *	asked		it has the size and the flags that CREATE_BO asked for
@@ -245,7 +245,7 @@ static int __kprobes on_backing(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct agate_bo *bo = (struct agate_bo *)regs->di;
 
-	gem_check(BACKING, bo->base.filp && bo->base.dev,
+	gem_check(BACKING, bo->base.dev,
 		  "agate_backing_init() of a BO whose GEM object is not initialised yet");
 	check_flags("agate_backing_init", regs->si);
 	if (!gem_is_known(bo))

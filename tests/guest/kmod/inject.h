@@ -17,8 +17,8 @@
 #define POINTS_MAX	32	/* of one open file */
 
 enum kind {
-	FAIL, FAIL_NULL, DELAY_ENTRY, DELAY_RETURN, HOLD_ENTRY, HOLD_RETURN, WITHIN, HURRY, UNCOUNTED,
-	KINDS
+	FAIL, FAIL_NULL, FAIL_RETURN, DELAY_ENTRY, DELAY_RETURN, HOLD_ENTRY, HOLD_RETURN, WITHIN,
+	HURRY, UNCOUNTED, KINDS
 };
 
 /* A gate is shut until the test opens it, or until a call has waited there for too long. */

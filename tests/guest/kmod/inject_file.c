@@ -6,6 +6,7 @@
  *
  *	fail SYMBOL NTH ERRNO		the call returns -ERRNO and is not made
  *	fail-null SYMBOL NTH		the call returns NULL (or 0) and is not made
+ *	fail-return SYMBOL NTH ERRNO	the call is made, and returns -ERRNO all the same
  *	delay-entry SYMBOL NTH US	the call begins that much later
  *	delay-return SYMBOL NTH US	its caller goes on that much later
  *	hold-entry SYMBOL NTH MS	the call waits at a gate before it begins
@@ -57,6 +58,7 @@ static const struct {
 } kinds[KINDS] = {
 	[FAIL] = { "fail", 4, MAX_ERRNO },
 	[FAIL_NULL] = { "fail-null", 3 },
+	[FAIL_RETURN] = { "fail-return", 4, MAX_ERRNO },
 	[DELAY_ENTRY] = { "delay-entry", 4, DELAY_MAX_US },
 	[DELAY_RETURN] = { "delay-return", 4, DELAY_MAX_US },
 	[HOLD_ENTRY] = { "hold-entry", 4, HOLD_MAX_MS },
@@ -140,7 +142,7 @@ static int parse(struct point *p, const char *text)
 	if (n < 2 || i == KINDS || n != kinds[i].words || !symbol_valid(p->symbol))
 		return -EINVAL;
 	p->kind = i;
-	if ((p->kind == FAIL || is_gate(p)) && !p->number)
+	if ((p->kind == FAIL || p->kind == FAIL_RETURN || is_gate(p)) && !p->number)
 		return -EINVAL;
 	return p->number > kinds[i].most ? -ERANGE : 0;
 }

@@ -183,18 +183,26 @@ static int __kprobes on_return(struct kretprobe_instance *ri, struct pt_regs *re
 
 	if (!p)
 		return 0;
-	if (p->kind == WITHIN)
+	switch (p->kind) {
+	case WITHIN:
 		swap_inside(p, current, NULL);
-	else if (p->kind == UNCOUNTED)
+		break;
+	case UNCOUNTED:
 		go_on_counting(ri);
-	else
+		break;
+	case FAIL_RETURN:
+		regs->ax = -(long)p->number;
+		break;
+	default:
 		dawdle(p->number);
+	}
 	return 0;
 }
 
 static bool wants_return(const struct point *p)
 {
-	return p->kind == DELAY_RETURN || p->kind == WITHIN || p->kind == UNCOUNTED;
+	return p->kind == DELAY_RETURN || p->kind == WITHIN || p->kind == UNCOUNTED ||
+	       p->kind == FAIL_RETURN;
 }
 
 int point_arm(struct point *p)

@@ -55,10 +55,10 @@ static unsigned long count_of(const struct agate_bo *bo)
 	return agate_bo_size(bo) >> PAGE_SHIFT;
 }
 
-/* The page of the BO's file with that index, with a reference; or NULL. */
+/* The page of the BO's file with that index, with a reference; or NULL: there may be no file. */
 static struct page *page_of(const struct agate_bo *bo, unsigned long index)
 {
-	return find_get_page(bo->base.filp->f_mapping, index);
+	return !bo->base.filp ? NULL : find_get_page(bo->base.filp->f_mapping, index);
 }
 
 /* The pages that do not lie where the table says: each entry has to be whole pages. */
@@ -175,7 +175,7 @@ static void show_pages(struct seq_file *seq, const struct agate_bo *bo)
 	seq_printf(seq, "cached %lu\nheld %lu\nclean %lu\nunaccessed %lu\n", cached, held, clean,
 		   unused);
 	seq_printf(seq, "unevictable %d\nevictable %lu\n",
-		   mapping_unevictable(bo->base.filp->f_mapping), evictable);
+		   bo->base.filp && mapping_unevictable(bo->base.filp->f_mapping), evictable);
 }
 
 /* The shrinker tries the lock now and then; somebody who keeps it for longer has forgotten it. */
@@ -432,6 +432,15 @@ static ssize_t shmem_write(struct file *file, const char __user *from, size_t si
 	return ret ? ret : size;
 }
 
+/* Pages that the driver has taken from a file of the BO's own. */
+static bool is_shmem(const struct agate_bo *bo)
+{
+	const struct agate_backing_ops *(*choose)(u32 flags) =
+		(void *)watch_symbol("agate_backing_choose");
+
+	return choose && bo->backing.ops == choose(0);
+}
+
 static int shmem_open(struct inode *inode, struct file *file)
 {
 	struct look *look;
@@ -443,7 +452,7 @@ static int shmem_open(struct inode *inode, struct file *file)
 	mutex_init(&look->lock);
 	look->populated = -1;
 	look->bo = bos_newest();
-	ret = look->bo && look->bo->base.filp ? single_open(file, shmem_show, look) : -ENOENT;
+	ret = look->bo && is_shmem(look->bo) ? single_open(file, shmem_show, look) : -ENOENT;
 	if (ret) {
 		if (look->bo)
 			agate_bo_put(look->bo);

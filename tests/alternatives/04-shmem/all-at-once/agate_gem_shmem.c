@@ -28,6 +28,8 @@ static unsigned long last_page(const struct agate_bo *bo)
 
 static int array_ready(struct agate_bo *bo)
 {
+	if (IS_ERR(agate_backing_file(bo)))
+		return -ENOMEM;
 	if (!bo->shmem.pages)
 		bo->shmem.pages = kvcalloc(last_page(bo) + 1, sizeof(struct page *),
 					   GFP_KERNEL_ACCOUNT);
@@ -70,7 +72,8 @@ static void all_gone(struct agate_bo *bo)
 		put_page(page);
 		agate_backing_account(bo, -1);
 	}
-	mapping_clear_unevictable(bo->base.filp->f_mapping);
+	if (bo->base.filp)
+		mapping_clear_unevictable(bo->base.filp->f_mapping);
 }
 
 static int all_from_core(struct agate_bo *bo)
@@ -315,7 +318,7 @@ static void lazy_release(struct agate_bo *bo)
 }
 
 const struct agate_backing_ops agate_shmem_backing = {
-	.flags = AGATE_BACKING_FILE | AGATE_BACKING_CPU_VISIBLE | AGATE_BACKING_PURGEABLE |
+	.flags = AGATE_BACKING_CPU_VISIBLE | AGATE_BACKING_PURGEABLE |
 		 AGATE_BACKING_EXPORTABLE,
 	.populate = lazy_populate,
 	.open = lazy_open,

@@ -24,21 +24,23 @@ static size_t how_many(struct agate_bo *bo)
 
 static struct page *take(struct agate_bo *bo, size_t i)
 {
-	struct address_space *file = bo->base.filp->f_mapping;
+	struct file *file = agate_backing_file(bo);
 	struct page *page;
 
+	if (IS_ERR(file))
+		return ERR_CAST(file);
 	if (!bo->shmem.pages) {
 		struct page **pages = vzalloc(array_size(how_many(bo), sizeof(*pages)));
 
 		if (!pages)
 			return ERR_PTR(-ENOMEM);
 		bo->shmem.pages = pages;
-		mapping_set_unevictable(file);
+		mapping_set_unevictable(file->f_mapping);
 	}
 	page = bo->shmem.pages[i];
 	if (page)
 		return page;
-	page = shmem_read_mapping_page(file, i);
+	page = shmem_read_mapping_page(file->f_mapping, i);
 	if (!IS_ERR(page)) {
 		bo->shmem.pages[i] = page;
 		agate_backing_account(bo, 1);
@@ -292,7 +294,7 @@ static void detach(struct agate_bo *bo)
 }
 
 const struct agate_backing_ops agate_shmem_backing = {
-	.flags = AGATE_BACKING_FILE | AGATE_BACKING_CPU_VISIBLE | AGATE_BACKING_PURGEABLE |
+	.flags = AGATE_BACKING_CPU_VISIBLE | AGATE_BACKING_PURGEABLE |
 		 AGATE_BACKING_EXPORTABLE,
 	.populate = populate,
 	.open = open_vma,
