@@ -208,7 +208,7 @@ void agate_backing_set_gfp_mask(struct agate_bo *bo, gfp_t mask);
 void agate_backing_init(struct agate_bo *bo, u32 flags);
 
 /**
- * agate_backing_file - a shmem file of the BO's size, for a kind of backing that takes pages from one
+ * agate_backing_file - the shmem file of a BO whose kind of backing takes pages from one
  * @bo: the caller holds its backing.lock
  *
  * The first call makes the file, on account of the task that made the BO, and from then on it is

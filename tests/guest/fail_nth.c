@@ -36,10 +36,10 @@ static void spare_nothing(void)
 }
 
 /*
- * What the kernel's own checks allocate is no allocation of the call: KASAN keeps the stacks of
- * those who free, kmemleak an entry for each piece of memory, and other checks have objects in
- * reserve.  They ask now and then, and live without.  The names are those of Linux 6.1 and, where
- * it has another one, of 6.12.
+ * The kernel's own checks allocate inside the call: KASAN keeps the stacks of those who free,
+ * kmemleak an entry for each piece of memory, and object debugging has objects in reserve.  They
+ * ask now and then, and live without.  The names are those of Linux 6.1 and, where it has another
+ * one, of 6.12.
  */
 static void leave_out_the_checks(void)
 {

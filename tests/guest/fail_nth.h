@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The debug kernel's fault injection by number: one of the allocations, or of the
- * copies from and to user memory, that this thread's next call makes, fails.  What the kernel's
- * own checks allocate does not count.
+ * copies from and to user memory, that this thread's next call makes, fails.  Allocations of the
+ * kernel's own checks do not count.
  */
 #ifndef AGATE_TEST_FAIL_NTH_H
 #define AGATE_TEST_FAIL_NTH_H

@@ -435,9 +435,9 @@ static ssize_t shmem_write(struct file *file, const char __user *from, size_t si
 /* Pages that the driver has taken from a file of the BO's own. */
 static bool is_shmem(const struct agate_bo *bo)
 {
-	const struct agate_backing_ops *(*choose)(u32 flags) =
-		(void *)watch_symbol("agate_backing_choose");
+	const struct agate_backing_ops *(*choose)(u32 flags);
 
+	choose = (void *)watch_symbol("agate_backing_choose");
 	return choose && bo->backing.ops == choose(0);
 }
 
