@@ -144,7 +144,7 @@ static void hang(void **state)
 		panfrost_job_endless(&bad);
 		fence = panfrost_start_fence(&bad, slots[i]);
 		assert_int_equal(guest_wait(fd, bad.handle, 0), EBUSY);
-		assert_int_equal(guest_wait(fd, bad.handle, guest_deadline(20)), ETIMEDOUT);
+		assert_int_equal(panfrost_wait(&bad, guest_deadline(20)), ETIMEDOUT);
 		/* The innocent jobs: one on the other slot, one on the slot that hangs. */
 		assert_goes_on(&good, 60);
 		assert_int_equal(guest_fence_end(fence), -ECANCELED);

@@ -132,6 +132,17 @@ uint32_t panfrost_status(const struct bo *bo, uint32_t job)
 	return *(volatile uint32_t *)((char *)bo->cpu + job);
 }
 
+int panfrost_wait(const struct bo *bo, int64_t deadline)
+{
+	struct drm_panfrost_wait_bo arg = { .handle = bo->handle, .timeout_ns = deadline };
+	int err = guest_ioctl(bo->fd, DRM_IOCTL_PANFROST_WAIT_BO, &arg);
+
+	if (err == ETIMEDOUT && guest_deadline(0) < deadline)
+		panfrost_bug("panfrost_drv.c:320", "panfrost_ioctl_wait_bo() waits for a number of "
+			     "ticks, and has ended before its deadline");
+	return err;
+}
+
 void panfrost_bug(const char *where, const char *what)
 {
 	printf("# upstream bug, %s: %s\n", where, what);

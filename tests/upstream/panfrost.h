@@ -36,6 +36,9 @@ int panfrost_run(const struct bo *bo, uint32_t requirements);
 /* Start it; returns a sync_file with its fence, for guest_fence_end(). */
 int panfrost_start_fence(const struct bo *bo, uint32_t requirements);
 
+/* As guest_wait(); the wait for a job that runs on may end a little before its deadline. */
+int panfrost_wait(const struct bo *bo, int64_t deadline);
+
 /* Write a job at the start of a BO that stores a value at DATA. */
 void panfrost_job_store(struct bo *bo, uint64_t value);
 /* Write a job at the start of a BO whose next is itself: it runs until it is stopped. */
