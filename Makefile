@@ -273,7 +273,8 @@ test-long-run:
 	$(Q)$(run_suites) $(LONG_TABLE)
 	$(Q)tests/score.sh $(LONG_SUITES)
 
-## make test-load   are the labs' verdicts the same with thirty busy processes beside them?
+## make test-load [LAB="01 02"]
+##                  are the labs' verdicts the same with thirty busy processes beside them?
 .PHONY: test-load test-load-build
 test-load: deps
 	$(Q)$(locked) $(MAKE) $(parallel) test-load-build

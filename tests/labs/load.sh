@@ -3,13 +3,12 @@
 #
 # load.sh: are verdicts the same on a busy machine?  `make test-load`.
 #
-# usage: tests/labs/load.sh [BUSY [MUTANTS [SEED]]]
+# usage: [LAB="NN..."] tests/labs/load.sh [BUSY [MUTANTS [SEED]]]
 #
-# Grades each lab's solution, alternatives and starter on both kernels, and MUTANTS of the
-# mutants (20) up to the first test that fails, as SEED chooses them (1): first on the
-# machine as it is, then with BUSY processes (30) that only compute.  Names every test whose
-# verdict differs then.  The last line is "N passed, N failed", one for each
-# submission.
+# Grades solution, alternatives and starter of all labs, or of those in LAB, on both kernels, and
+# MUTANTS of their mutants (20) up to the first test that fails, as SEED chooses them (1): first on
+# the machine as it is, then with BUSY processes (30) that only compute.  Names every test whose
+# verdict differs then.  The last line is "N passed, N failed", one for each submission.
 set -u
 busy=${1:-30} mutants=${2:-20} seed=${3:-1}
 . tests/keep.sh
@@ -28,11 +27,20 @@ stop()
 trap stop EXIT
 trap 'exit 130' INT TERM HUP
 
+labs()
+{
+	local lab
+	[ -n "${LAB:-}" ] || { scripts/lab.sh --list; return; }
+	for lab in $LAB; do
+		scripts/lab.sh "$lab" || return
+	done
+}
+
 # The submissions, one a line: NAME LAB FROM OPTION...
 submissions()
 {
 	local folder lab
-	for folder in $(scripts/lab.sh --list); do
+	for folder in $folders; do
 		lab=${folder%%-*}
 		mkdir -p "$work/$lab-starter"
 		git archive HEAD "labs/$folder" | tar -x -C "$work/$lab-starter"
@@ -40,7 +48,7 @@ submissions()
 		echo "$lab-starter $lab $work/$lab-starter/labs --debug"
 		alternatives "$folder" "$lab"
 	done
-	for folder in $(scripts/lab.sh --list); do
+	for folder in $folders; do
 		git ls-files "tests/mutants/${folder%%-*}/*.patch"
 	done |
 		awk -v seed="$seed" 'BEGIN { srand(seed) } { print rand(), $0 }' | sort -n |
@@ -125,6 +133,7 @@ all()
 	done <"$work/list"
 }
 
+folders=$(labs) || exit 1
 submissions >"$work/list"
 printf '  %-8s %s submissions, on this machine as it is\n' GRADE "$(wc -l <"$work/list")"
 all quiet
