@@ -160,7 +160,7 @@ bool health_left(const struct health *before, const struct health *now, const ch
 	uint64_t pages = growth(before, now, HEALTH_SHMEM_PAGES);
 	char seen[256];
 
-	/* One BO of any size may hold the pages, but each BO has one file. */
+	/* One BO of any size may hold the pages, but each BO has one file at most. */
 	if (files <= bos + NOISE_FILES && (bos || pages <= NOISE_PAGES))
 		return false;
 	if (!verdict)

@@ -69,7 +69,7 @@ struct file *agate_backing_file(struct agate_bo *bo)
 	old = set_active_memcg(bo->backing.memcg);
 	file = shmem_file_setup("agate bo", agate_bo_size(bo), VM_NORESERVE);
 	set_active_memcg(old);
-	/* Shmem also says that its own space is used up, which tells a program nothing. */
+	/* That there is no space in shmem, or too many files, tells a program nothing. */
 	if (IS_ERR(file))
 		return ERR_PTR(-ENOMEM);
 	if (bo->backing.gfp_mask)
@@ -287,7 +287,8 @@ unsigned long agate_backing_purge_locked(struct agate_bo *bo)
 
 	lockdep_assert_held(&bo->backing.lock);
 
-	bo->backing.ops->purge(bo);
+	if (nr_pages || bo->base.filp)
+		bo->backing.ops->purge(bo);
 	bo->madv = -1;
 	return nr_pages;
 }

@@ -89,8 +89,8 @@ struct mem_cgroup;
  * @vmap: maps the BO into the kernel's address space, and keeps it where it is, or is NULL.
  *	0; -ENOMEM; -EFAULT when purged; another error of a BO that has to move for it
  * @vunmap: undoes one @vmap
- * @purge: gives back all memory of a BO that nobody uses, and with it the contents; the
- *	caller holds backing.lock
+ * @purge: gives back all memory of a BO that nobody uses, and with it the contents, present or
+ *	in its file; the caller holds backing.lock
  * @detach: undoes all DMA mappings, because the device goes; what the CPUs see stays
  * @release: gives everything back, because the BO dies.  The BO is still in gem.bos, so
  *	@detach may come before and after
@@ -139,7 +139,8 @@ struct agate_backing_ops {
  *	gpu_users, and may then be read without the lock
  * @owners: jobs that own the BO; see agate_hand_over.h
  * @memcg: memory cgroup of the task that made the BO, with a reference, or NULL: a
- *	thread of the kernel that takes memory for the BO charges it there
+ *	thread of the kernel that takes memory for the BO charges it there, and
+ *	agate_backing_file() does, whoever calls it
  * @gfp_mask: how the pages of its shmem file will be allocated; 0: as shmem does
  */
 struct agate_backing {
@@ -182,7 +183,7 @@ int agate_backing_check_flags(const struct agate_device *adev, u32 flags);
  * the memory of an EARLY backing: agate_backing_release() gives it back, and so a BO is not given
  * up between this call and agate_backing_init().
  *
- * Return: 0; the error of an EARLY backing, which may be any.  drm_gem_object_release() has to be
+ * Return: 0; -ENOMEM, or another error of an EARLY backing.  drm_gem_object_release() has to be
  * called in all cases.
  */
 int agate_backing_object_init(struct agate_device *adev, struct agate_bo *bo, size_t size,
@@ -190,7 +191,8 @@ int agate_backing_object_init(struct agate_device *adev, struct agate_bo *bo, si
 
 /**
  * agate_backing_set_gfp_mask - say how the pages of a BO's shmem file will be allocated
- * @bo: its GEM object is initialised; it need not have a file yet, and some kinds never do
+ * @bo: its GEM object is initialised, and nobody else knows it; it need not have a file yet, and
+ *	some kinds never do
  * @mask: GFP_*
  */
 void agate_backing_set_gfp_mask(struct agate_bo *bo, gfp_t mask);
@@ -211,13 +213,15 @@ void agate_backing_init(struct agate_bo *bo, u32 flags);
  * agate_backing_file - the shmem file of a BO whose kind of backing takes pages from one
  * @bo: the caller holds its backing.lock
  *
- * The first call makes the file, on account of the task that made the BO, and from then on it is
- * bo->base.filp, until drm_gem_object_release() puts it.  Many BOs die before anybody touches
- * them, and a file is most of what a BO costs: drm_gem_object_init() makes it at once, TTM as late
- * as we do.
+ * The first call makes the file, and from then on it is bo->base.filp, until
+ * drm_gem_object_release() puts it.  Many BOs die before anybody touches them, and a file is most
+ * of what a BO costs: drm_gem_object_init() makes it at once, and TTM makes one only to swap.
+ *
+ * The file, not its pages, is charged to the cgroup of the task that made the BO, as if CREATE_BO
+ * had made it.  If that cgroup is full the call fails, whoever makes it.
  *
  * Context: may sleep, and allocates, so nobody on a fence's way to its signal calls it.
- * Return: the file; ERR_PTR(-ENOMEM).
+ * Return: the file; ERR_PTR(-ENOMEM), also if the system has no room for one more open file.
  */
 struct file *agate_backing_file(struct agate_bo *bo);
 
@@ -377,7 +381,8 @@ void agate_backing_vunmap(struct agate_bo *bo, struct iosys_map *map);
  * @bo: PURGEABLE; the caller holds its backing.lock; no page-table entry of a CPU or the
  *	GPU leads to the memory, and nobody has pinned it
  *
- * From here on bo->madv is -1: the BO's contents are lost for good.
+ * From here on bo->madv is -1: the BO's contents are lost for good.  A BO that has never had a
+ * page has nothing to give back, and its backing hears nothing.
  *
  * Return: the number of pages given back.
  */

@@ -6,7 +6,7 @@
  * In /sys/kernel/debug, and each about the BOs on the device's list:
  *
  *	agate_masks	a line for each BO, the oldest first: its size, "-" with the bits that are
- *			missing in the gfp mask of its pages, and "+" with those that are too many;
+ *			missing in the gfp mask of its file, and "+" with those that are too many;
  *			no bits in the mask that agate_gem.h demands
  *	agate_vmap	maps the newest BO for the kernel and unmaps it, by its funcs.  The
  *			result of vmap, then the BO's pins after vmap, and after vunmap

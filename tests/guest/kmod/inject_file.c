@@ -6,13 +6,14 @@
  *
  *	fail SYMBOL NTH ERRNO		the call returns -ERRNO and is not made
  *	fail-null SYMBOL NTH		the call returns NULL (or 0) and is not made
- *	fail-return SYMBOL NTH ERRNO	the call is made, and returns -ERRNO all the same
+ *	fail-return SYMBOL NTH ERRNO	the call is made, and returns -ERRNO all the same: what a
+ *					caller would have got is lost
  *	delay-entry SYMBOL NTH US	the call begins that much later
  *	delay-return SYMBOL NTH US	its caller goes on that much later
  *	hold-entry SYMBOL NTH MS	the call waits at a gate before it begins
  *	hold-return SYMBOL NTH MS	its caller waits at a gate before it goes on
  *	hurry SYMBOL NTH CALLS		so many of those calls return at once, and are not made
- *	uncounted SYMBOL		fail-nth counts nothing in those calls, whoever makes them
+ *	uncounted SYMBOL		fail-nth counts nothing in those calls; "within" is ignored
  *	let-go SYMBOL			opens the gate of that function
  *	within SYMBOL			the next commands mean calls made inside this one
  *	own | anybody			whose calls the next commands mean

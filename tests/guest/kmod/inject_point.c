@@ -139,11 +139,11 @@ static struct point __kprobes *of_instance(struct kretprobe_instance *ri)
  * The task's number waits in the call's own data: an interrupt may make such a call, too, and a
  * call may make another.
  */
-static bool __kprobes stop_counting(struct kretprobe_instance *ri)
+static bool __kprobes stop_counting(const struct point *p, struct kretprobe_instance *ri)
 {
 	unsigned int *number = (void *)ri->data;
 
-	if (!in_a_task() || !current->fail_nth)
+	if (!current->fail_nth || !is_ours(p) || !in_a_task())
 		return false;
 	*number = current->fail_nth;
 	current->fail_nth = 0;
@@ -155,7 +155,7 @@ static void __kprobes go_on_counting(struct kretprobe_instance *ri)
 	current->fail_nth = *(unsigned int *)ri->data;
 }
 #else
-static bool __kprobes stop_counting(struct kretprobe_instance *ri)
+static bool __kprobes stop_counting(const struct point *p, struct kretprobe_instance *ri)
 {
 	return false;
 }
@@ -171,7 +171,7 @@ static int __kprobes on_call(struct kretprobe_instance *ri, struct pt_regs *regs
 	struct point *p = of_instance(ri);
 
 	if (p && p->kind == UNCOUNTED)
-		return !stop_counting(ri);
+		return !stop_counting(p, ri);
 	if (!p || !strikes(p))
 		return 1;
 	return p->kind == WITHIN && !swap_inside(p, NULL, current);

@@ -172,7 +172,7 @@ struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags
 	if (ret) {
 		drm_gem_object_release(&bo->base);
 		kfree(named);
-		/* A backing may say ENOSPC when memory runs out; our uAPI has it for addresses. */
+		/* If a backing says ENOSPC it means memory; our uAPI has it for addresses. */
 		return ERR_PTR(ret == -ENOSPC ? -ENOMEM : ret);
 	}
 	/* A client that asks for too much gets an error, not the OOM killer. */
