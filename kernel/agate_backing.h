@@ -180,8 +180,8 @@ int agate_backing_check_flags(const struct agate_device *adev, u32 flags);
  * @flags: AGATE_BO_* bits
  *
  * Calls drm_gem_private_object_init(): a BO has no shmem file before it needs a page.  Then takes
- * the memory of an EARLY backing: agate_backing_release() gives it back, and so a BO is not given
- * up between this call and agate_backing_init().
+ * the memory of an EARLY backing: agate_backing_release() gives it back, and so, once this call
+ * has succeeded, a BO is not given up before agate_backing_init().
  *
  * Return: 0; -ENOMEM, or another error of an EARLY backing.  drm_gem_object_release() has to be
  * called in all cases.
@@ -192,7 +192,7 @@ int agate_backing_object_init(struct agate_device *adev, struct agate_bo *bo, si
 /**
  * agate_backing_set_gfp_mask - say how the pages of a BO's shmem file will be allocated
  * @bo: its GEM object is initialised, and nobody else knows it; it need not have a file yet, and
- *	some kinds never do
+ *	some kinds never have one
  * @mask: GFP_*
  */
 void agate_backing_set_gfp_mask(struct agate_bo *bo, gfp_t mask);

@@ -65,6 +65,8 @@ static void purge_one(bool mapped, bool used)
 	rule("purge gives all pages back, and the contents with them");
 	check_equal(guest_counter("sg_tables"), tables, "counter sg_tables");
 	check_equal(guest_counter("pages"), pages, "counter pages, which counts as before the BO had any");
+	rule("a purge empties the BO's file, which stays until drm_gem_object_release()");
+	check_equal(look(file, "file"), 1, "files of a purged BO");
 	check_purged(&bo, file, &jobs);
 	if (bo.cpu)
 		munmap(bo.cpu, bo.size);

@@ -383,6 +383,28 @@ static void touch_without(struct bo *bo, int file, const char *symbol, bool null
 	check_present(file, 1, "after a touch that worked");
 }
 
+/* The touch that failed was the only one. */
+static void touch_in_vain(int fd, const char *symbol, bool null)
+{
+	struct bo bo = make_bo(fd, 8);
+	int file = look_at_newest();
+	uint64_t seen;
+
+	bo.cpu = map_more(&bo, 8);
+	if (null)
+		inject_fail_null(symbol, 1);
+	else
+		inject_fail(symbol, 1, ENOMEM);
+	can_read(word(bo.cpu, 3), &seen);
+	inject_clear();
+	munmap(bo.cpu, bo.size);
+	check_present(file, 0, "after munmap(), behind a touch that failed");
+	rule("when no page is held the file's mapping can be evicted");
+	check_equal(look(file, "unevictable"), 0, "unevictable, behind a touch that failed");
+	close(file);
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+}
+
 /*
  * kvcalloc() takes the array elsewhere when kmalloc() has no room for it, and kfree() cannot free
  * it then.  A program that asks kmalloc() alone gives SIGBUS.
@@ -478,6 +500,7 @@ void test_no_page(void **state)
 		check_present(file, 0, "after munmap()");
 		close(file);
 		check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+		touch_in_vain(fd, fails[i].symbol, fails[i].null);
 	}
 	big_array(fd);
 	no_page_table(fd);

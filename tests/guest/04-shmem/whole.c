@@ -281,6 +281,61 @@ static void half_of(const char *command, const char *undo, unsigned int nth, boo
 	done_with(fd, file, &bo);
 }
 
+/* A use that a failure has left behind shows when the next user goes. */
+static void check_no_use(struct bo *bo, int file, const char *command)
+{
+	char when[64];
+
+	snprintf(when, sizeof(when), "after a VMA, behind a failure of %s", command);
+	rule("a use that fails is no use: nobody holds its pages");
+	bo->cpu = map_more(bo, HALF);
+	*word(bo->cpu, 0) = 66;
+	munmap(bo->cpu, bo->size);
+	check_present(file, 0, when);
+}
+
+static void without_file(const char *command, const char *undo)
+{
+	int fd = shmem_open(), file, err;
+	struct bo bo = make_bo(fd, HALF);
+	unsigned int hits;
+
+	file = look_at_newest();
+	inject_fail("shmem_file_setup", 1, ENOSPC);
+	err = tell(file, "%s", command);
+	hits = inject_hits("shmem_file_setup");
+	inject_clear();
+	rule("a user of the whole BO for whom there is no file gets ENOMEM");
+	check_errno(err, hits ? ENOMEM : 0, command);
+	/* A program may have made the file before. */
+	if (!err && undo)
+		told(file, undo);
+	if (err || undo)
+		check_no_use(&bo, file, command);
+	done_with(fd, file, &bo);
+}
+
+/* The pages went back with the last user, and somebody else wants them in vain. */
+static void contents_stay(void)
+{
+	int fd = shmem_open(), file;
+	struct bo bo = make_bo(fd, HALF);
+
+	file = look_at_newest();
+	bo.cpu = map_more(&bo, HALF);
+	fill(&bo, 7000);
+	munmap(bo.cpu, bo.size);
+	inject_fail(INJECT_READS, HALF / 2, ENOMEM);
+	rule("a user of the whole BO for whom a page is missing gets ENOMEM");
+	check_errno(tell(file, "pin"), ENOMEM, "pin");
+	inject_clear();
+	rule("a use that fails leaves the contents as they are");
+	bo.cpu = map_more(&bo, HALF);
+	check_filled(bo.cpu, HALF, 7000, "after a pin that failed");
+	munmap(bo.cpu, bo.size);
+	done_with(fd, file, &bo);
+}
+
 /* Is the BO @used by somebody else, who keeps all pages? */
 static void no_mapping(int file, bool used)
 {
@@ -341,6 +396,10 @@ void test_half(void **state)
 	half_of("pin", "unpin", 9, true);
 	half_of("vmap", "vunmap", 7, false);
 	half_of("vmap", "vunmap", 7, true);
+	without_file("pin", "unpin");
+	without_file("vmap", "vunmap");
+	without_file("populate 0 4096", NULL);
+	contents_stay();
 	fd = shmem_open();
 	bo = make_bo(fd, HALF);
 	file = look_at_newest();

@@ -174,6 +174,7 @@ static void show_pages(struct seq_file *seq, const struct agate_bo *bo)
 	}
 	seq_printf(seq, "cached %lu\nheld %lu\nclean %lu\nunaccessed %lu\n", cached, held, clean,
 		   unused);
+	seq_printf(seq, "file %d\n", !!bo->base.filp);
 	seq_printf(seq, "unevictable %d\nevictable %lu\n",
 		   bo->base.filp && mapping_unevictable(bo->base.filp->f_mapping), evictable);
 }

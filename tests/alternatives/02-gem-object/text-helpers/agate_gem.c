@@ -106,7 +106,6 @@ static bool create_args_valid(u64 size, u32 flags)
 struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags)
 {
 	struct agate_bo *bo;
-	int ret;
 
 	if (!create_args_valid(size, flags))
 		return ERR_PTR(-EINVAL);
@@ -115,13 +114,8 @@ struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags
 	if (!bo)
 		return ERR_PTR(-ENOMEM);
 	bo->base.funcs = &agate_gem_funcs;
-	ret = agate_backing_object_init(adev, bo, PAGE_ALIGN(size), flags);
-	if (ret) {
-		drm_gem_object_release(&bo->base);
-		kfree(bo);
-		/* Shmem's word for an inode it has no memory for; ours is for addresses. */
-		return ERR_PTR(ret == -ENOSPC ? -ENOMEM : ret);
-	}
+	/* None of BO_FLAGS asks for memory that is there from the beginning. */
+	drm_gem_private_object_init(&adev->drm, &bo->base, PAGE_ALIGN(size));
 	/* A client that asks for too much gets an error, not the OOM killer. */
 	agate_backing_set_gfp_mask(bo, GFP_HIGHUSER | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
 
