@@ -127,8 +127,8 @@ void agate_gem_topic_fini(struct agate_device *adev);
  * @flags: AGATE_BO_* bits; agate_backing_check_flags() has allowed those of a client
  *
  * The BO is complete when gem.lock is given back with the BO on gem.bos: every field of
- * struct agate_bo and of its base is set.  The gfp mask of its file, if it gets one, is
- * GFP_HIGHUSER | __GFP_RETRY_MAYFAIL | __GFP_NOWARN, and has no other bit.
+ * struct agate_bo and of its base is set.  Whatever its flags, the gfp mask of its file, or of
+ * one that it may get, is GFP_HIGHUSER | __GFP_RETRY_MAYFAIL | __GFP_NOWARN, and has no other bit.
  *
  * Context: may sleep.
  * Return: a BO with one reference; -EINVAL for a size of 0 or above

@@ -48,6 +48,7 @@ static void leave_out_the_checks(void)
 		"kmemleak_alloc_percpu", "kmemleak_vmalloc", "debug_object_init",
 		"debug_object_init_on_stack", "debug_object_activate", "debug_object_assert_init",
 	};
+	/* Other than the tests' own, which inject_clear() ends.  It stays open to the program's end. */
 	static int fd = -1;
 	char text[64];
 	size_t i;
@@ -55,6 +56,8 @@ static void leave_out_the_checks(void)
 	if (fd >= 0)
 		return;
 	fd = inject_open(DEBUGFS "agate_inject", O_WRONLY);
+	if (fd < 0)
+		fail_msg("agate_inject: %s", strerror(errno));
 	for (i = 0; i < sizeof(checks) / sizeof(*checks); i++) {
 		int len = snprintf(text, sizeof(text), "uncounted %s", checks[i]);
 

@@ -103,11 +103,13 @@ void promises_kept(FILE *file, const char *which);
 unsigned int kinds(uint32_t flags[KINDS]);
 /*
  * make_and_use() makes BOs of every kind, and then uses, advises or purges them, as their life
- * says; live_and_die() does that for each life, and closes them.
+ * says; live_and_die() does that for each life, and closes them by close_kinds().
  */
+#define LIFE_NEW	0
 #define LIFE_PURGEABLE	2
 #define LIFE_PURGED	3
 unsigned int make_and_use(int fd, unsigned int life, struct bo bo[KINDS]);
+void close_kinds(const struct bo *bo, unsigned int n);
 void live_and_die(int fd);
 void label_every_kind(int fd);
 /* Their last references go in processes that end, with a mapping, and with a job. */

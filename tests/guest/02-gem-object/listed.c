@@ -246,28 +246,18 @@ void test_release_order(void **state)
 /* ---- For the debug kernel: what is left of the BO's locks ----------------- */
 
 /* Mutexes that are initialised inside @symbol, in a CREATE_BO for each kind of BO. */
-static unsigned int mutexes_made(int fd, const char *symbol, struct bo bo[KINDS])
+static unsigned int mutexes_made(int fd, const char *symbol)
 {
-	uint32_t flags[KINDS];
-	unsigned int n = kinds(flags), made;
+	struct bo bo[KINDS];
+	unsigned int made, n;
 
 	inject_within(symbol);
 	inject_count("__mutex_init");
-	rule("CREATE_BO makes a BO and returns 0");
-	for (unsigned int i = 0; i < n; i++)
-		bo[i] = make_bo(fd, PAGE, flags[i]);
+	n = make_and_use(fd, LIFE_NEW, bo);
 	made = inject_hits("__mutex_init");
 	inject_clear();
+	close_kinds(bo, n);
 	return made;
-}
-
-static void close_kinds(const struct bo bo[KINDS])
-{
-	uint32_t flags[KINDS];
-	unsigned int n = kinds(flags);
-
-	for (unsigned int i = 0; i < n; i++)
-		check_errno(guest_close_handle(bo[i].fd, bo[i].handle), 0, "GEM_CLOSE");
 }
 
 /*
@@ -276,17 +266,15 @@ static void close_kinds(const struct bo bo[KINDS])
  */
 static void count_mutexes(int fd)
 {
-	unsigned int made, destroyed;
+	unsigned int made, destroyed, n;
 	struct bo bo[KINDS];
 
-	made = mutexes_made(fd, CREATE_IOCTL, bo);
-	close_kinds(bo);
-	made -= mutexes_made(fd, "shmem_file_setup", bo);
-	close_kinds(bo);
-	make_and_use(fd, LIFE_PURGED, bo);
+	made = mutexes_made(fd, CREATE_IOCTL);
+	made -= mutexes_made(fd, "shmem_file_setup");
+	n = make_and_use(fd, LIFE_PURGED, bo);
 	inject_within(CLOSE_IOCTL);
 	inject_count("mutex_destroy");
-	close_kinds(bo);
+	close_kinds(bo, n);
 	destroyed = inject_hits("mutex_destroy");
 	inject_clear();
 	rule("every mutex of a BO, whatever its kind, is destroyed with it: its own three, and the one "

@@ -50,7 +50,7 @@ static void purge_kinds(const struct bo *bo)
 		shrink();
 }
 
-static void close_kinds(struct bo *bo, unsigned int n)
+void close_kinds(const struct bo *bo, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++)
 		check_errno(guest_close_handle(bo[i].fd, bo[i].handle), 0, "GEM_CLOSE");

@@ -360,16 +360,21 @@ void test_kept(void **state)
 	done_with(fd, file, &bo);
 }
 
+static void fail_once(const char *symbol, bool null)
+{
+	if (null)
+		inject_fail_null(symbol, 1);
+	else
+		inject_fail(symbol, 1, ENOMEM);
+}
+
 static void touch_without(struct bo *bo, int file, const char *symbol, bool null)
 {
 	unsigned int hits;
 	uint64_t seen;
 	bool ok;
 
-	if (null)
-		inject_fail_null(symbol, 1);
-	else
-		inject_fail(symbol, 1, ENOMEM);
+	fail_once(symbol, null);
 	ok = can_read(word(bo->cpu, 3), &seen);
 	hits = inject_hits(symbol);
 	inject_clear();
@@ -391,10 +396,7 @@ static void touch_in_vain(int fd, const char *symbol, bool null)
 	uint64_t seen;
 
 	bo.cpu = map_more(&bo, 8);
-	if (null)
-		inject_fail_null(symbol, 1);
-	else
-		inject_fail(symbol, 1, ENOMEM);
+	fail_once(symbol, null);
 	can_read(word(bo.cpu, 3), &seen);
 	inject_clear();
 	munmap(bo.cpu, bo.size);

@@ -433,15 +433,6 @@ static ssize_t shmem_write(struct file *file, const char __user *from, size_t si
 	return ret ? ret : size;
 }
 
-/* Pages that the driver has taken from a file of the BO's own. */
-static bool is_shmem(const struct agate_bo *bo)
-{
-	const struct agate_backing_ops *(*choose)(u32 flags);
-
-	choose = (void *)watch_symbol("agate_backing_choose");
-	return choose && bo->backing.ops == choose(0);
-}
-
 static int shmem_open(struct inode *inode, struct file *file)
 {
 	struct look *look;
@@ -453,7 +444,7 @@ static int shmem_open(struct inode *inode, struct file *file)
 	mutex_init(&look->lock);
 	look->populated = -1;
 	look->bo = bos_newest();
-	ret = look->bo && is_shmem(look->bo) ? single_open(file, shmem_show, look) : -ENOENT;
+	ret = look->bo ? single_open(file, shmem_show, look) : -ENOENT;
 	if (ret) {
 		if (look->bo)
 			agate_bo_put(look->bo);
