@@ -89,11 +89,18 @@ $(1):
 endef
 
 MODULES		:= scripts book guest sim/model sim/process sim/map vm grader userspace kernel tests/guest tests/vm \
-		   tests/bench tests/labs tests/fuzz tests/strangers tests/upstream
-include $(wildcard $(addsuffix /module.mk,$(MODULES)) \
-	tests/host/*/module.mk tests/grader/*/module.mk)
+		   tests/bench tests/labs tests/strangers tests/upstream
+include $(wildcard $(addsuffix /module.mk,$(MODULES)))
+
+# What a student types all day, and what that builds, needs neither the tests that run on the
+# host nor the suites.  Make would take longer to read those than all else.
+WITHOUT_SUITES	:= grade check hint watch start which-lab which-tests deps grade-build check-build \
+		   hint-build $(AGATE_LAB_INFO) $(AGATE_WATCH)
+ifneq ($(filter-out $(WITHOUT_SUITES),$(or $(MAKECMDGOALS),help)),)
+include $(wildcard tests/host/*/module.mk tests/grader/*/module.mk tests/fuzz/module.mk)
 # The last ones, for they run what the others added to HOST_TESTS.
 include tests/host/module.mk $(wildcard tests/suites.mk)
+endif
 
 # gcc's records of dependencies (.d) may name a source that has moved since they were
 # written.  It counts as changed then, so that what was made from it is made anew; without

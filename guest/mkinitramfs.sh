@@ -17,8 +17,8 @@
 set -euo pipefail
 export LC_ALL=C
 
-libs="libc.so.6 libm.so.6 libgcc_s.so.1 libdrm.so.2 libcmocka.so.0 libpng16.so.16 libz.so.1 libjansson.so.4 \
-	libncursesw.so.6 libtinfo.so.6"
+libs=(libc.so.6 libm.so.6 libgcc_s.so.1 libdrm.so.2 libcmocka.so.0 libpng16.so.16 libz.so.1 libjansson.so.4
+	libncursesw.so.6 libtinfo.so.6)
 libdir=/lib/x86_64-linux-gnu
 # Their descriptions are in one of these folders, each in a folder of its first letter.
 terminals="dumb linux vt100 xterm xterm-256color"
@@ -30,25 +30,27 @@ die()
 	exit 1
 }
 
-# library NAME: its path; the file may have another name.
-library()
+# library_paths: the path of each library, a line each; the file may have another name
+library_paths()
 {
-	local path
-
-	path=$(awk -v l="$1" '$1 == l && /x86-64/ && !n++ { print $NF }' <<<"$known")
-	[ -n "$path" ] || die "$1 is not installed"
-	realpath "$path"
+	/sbin/ldconfig -p | awk -v names="${libs[*]}" '
+		/x86-64/ && !($1 in path) { path[$1] = $NF }
+		END {
+			n = split(names, name, " ")
+			for (i = 1; i <= n; i++)
+				print name[i] in path ? path[name[i]] : name[i]
+		}' | while IFS= read -r found; do
+		[[ $found == /* ]] || die "$found is not installed"
+		echo "$found"
+	done | xargs -r -d '\n' realpath
 }
 
 busybox=$(command -v busybox) || die "busybox-static is not installed"
 ! readelf -l "$busybox" | grep INTERP >/dev/null || die "$busybox is not static: install busybox-static"
 loader=$(realpath /lib64/ld-linux-x86-64.so.2)
 
-known=$(/sbin/ldconfig -p)
-declare -A path
-for lib in $libs; do
-	path[$lib]=$(library "$lib")
-done
+paths=$(library_paths)
+mapfile -t paths <<<"$paths"
 
 descriptions=()
 for terminal in $terminals; do
@@ -61,7 +63,7 @@ for terminal in $terminals; do
 done
 
 if [ "${1:-}" = --inputs ]; then
-	stat -c '%n %s %Y' "$busybox" "$loader" "${path[@]}" "${descriptions[@]}" | sort
+	stat -c '%n %s %Y' "$busybox" "$loader" "${paths[@]}" "${descriptions[@]}" | sort
 	exit
 fi
 init=$1
@@ -78,9 +80,9 @@ busybox --list-full | while IFS= read -r applet; do
 	[ -e "$root/$applet" ] || ln -s /bin/busybox "$root/$applet"
 done
 
-for lib in $libs; do
-	install -m 755 "${path[$lib]}" "$root$libdir/$lib"
-	strip --strip-debug "$root$libdir/$lib"
+for i in "${!libs[@]}"; do
+	install -m 755 "${paths[i]}" "$root$libdir/${libs[i]}"
+	strip --strip-debug "$root$libdir/${libs[i]}"
 done
 for file in "${descriptions[@]}"; do
 	install -D -m 644 "$file" "$root$file"

@@ -32,7 +32,8 @@ for file in bin/agate-vm guest/kernel-fast driver/fast/agate.ko parts/fast/symve
 	mkdir -p "build/${file%/*}"
 	: >"build/$file"
 done
-cat >tests/host/module.mk <<'END'
+: >tests/host/module.mk
+cat >scripts/module.mk <<'END'
 AGATE_GRADE	:= build/bin/agate-grade
 AGATE_LAB_INFO	:= scripts/lab.sh
 AGATE_WATCH	:= scripts/lab.sh
