@@ -63,6 +63,20 @@ bool machine_kernel(const char *build, bool debug, char *name, size_t size, char
 	return true;
 }
 
+bool machine_has_free(void)
+{
+	FILE *file = fopen("/proc/loadavg", "re");
+	long running;
+	bool told;
+
+	if (!file)
+		return false;
+	told = fscanf(file, "%*s %*s %*s %ld/", &running) == 1;
+	fclose(file);
+	/* The caller is one of those that run. */
+	return told && running - 1 < sysconf(_SC_NPROCESSORS_ONLN);
+}
+
 int machine_interrupts(void)
 {
 	sigset_t set;

@@ -18,6 +18,9 @@ double machine_scale(void);
 bool machine_kernel(const char *build, bool debug, char *name, size_t size, char *error,
 		    size_t error_size);
 
+/* Is there a processor for which the whole machine has nothing to do at this moment? */
+bool machine_has_free(void);
+
 /* A file that becomes readable when the run has to end (^C, a kill); -1 with errno. */
 int machine_interrupts(void);
 

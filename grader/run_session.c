@@ -5,12 +5,18 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "machine.h"
 #include "run_priv.h"
 
 /* So many tests make up for the start of a second guest. */
 #define SECOND_GUEST_TESTS	8
+
+/* A processor is free that had nothing to do for so long, looked at so often. */
+#define FREE_MS			20
+#define LOOK_MS			5
 
 /* It has taken nothing if it does not run. */
 static const struct lane *other_lane(const struct lane *lane)
@@ -263,9 +269,23 @@ static void run_profiles(struct lane *lane, const struct guest *guest)
 }
 
 /*
- * The second guest starts when the module is there: before that, the compiler and the first guest
- * need the processors.
+ * Waits until the second guest holds up neither the compiler nor the first guest: until a
+ * processor has been free for a while, or the module is there.
  */
+static bool second_may_start(struct lane *lane)
+{
+	const struct timespec look = { .tv_nsec = LOOK_MS * 1000000 };
+	unsigned int looks = 0;
+
+	while (session_building(lane)) {
+		looks = machine_has_free() ? looks + 1 : 0;
+		if (looks == FREE_MS / LOOK_MS)
+			return true;
+		nanosleep(&look, NULL);
+	}
+	return parts_are_there(lane->fr);
+}
+
 static void *lane_main(void *arg)
 {
 	struct lane *lane = arg;
@@ -280,7 +300,7 @@ static void *lane_main(void *arg)
 		run_fail(fr->run, "out of memory");
 		return NULL;
 	}
-	if (open_logs(lane) && (lane->first || parts_are_there(fr)))
+	if (open_logs(lane) && (lane->first || second_may_start(lane)))
 		run_profiles(lane, &guest);
 	config->guest_done(&guest);
 	return NULL;
