@@ -259,6 +259,7 @@ static int grade(const struct options *o)
 		.glob = o->test, .debug = o->debug, .chain = o->chain,
 		.stop_on_fail = o->stop_on_fail, .guests = guests(o), .scale = machine_scale(),
 		.compose_driver = "kernel/compose-lab.sh",
+		.debug_info = "kernel/debug-info.sh",
 		.compose_library = "userspace/compose-lab.sh",
 		.guest = real_guest, .guest_done = guest_vm_fini,
 	};

@@ -28,6 +28,7 @@ struct run_config {
 
 	const char *compose_driver;	/* the scripts */
 	const char *compose_library;
+	const char *debug_info;		/* makes agate.ko, or NULL: it is there */
 	/*
 	 * Create and destroy a guest of one kernel, for the calling thread.  @started counts the
 	 * guests of this kernel and lab.

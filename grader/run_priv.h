@@ -24,7 +24,7 @@ struct run {
 	struct run_parts parts;
 	char dir[RUN_PATH];		/* of this lab, in config->out */
 	char result_path[RUN_PATH];
-	pthread_mutex_t decode_lock;	/* one decoder at a time */
+	pthread_mutex_t decode_lock;	/* one decoder at a time; debug_info */
 	atomic_uint guests_started[FLAVOURS];
 	/* result->lock protects all fields below. */
 	size_t first_failed;		/* test, or SIZE_MAX */
@@ -62,6 +62,7 @@ struct flavour_run {
 	struct decode_place place;
 	char module[RUN_PATH], stripped[RUN_PATH], library_path[RUN_PATH];
 	pthread_mutex_t parts_lock;	/* of driver, library, and the three before the paths */
+	bool debug_info;		/* @module was asked for; run->decode_lock */
 	struct lane lanes[LANES];
 	enum session_end end;
 };

@@ -45,6 +45,23 @@ static void show_given(struct decode_place *place)
 		decode_source(".", place);
 }
 
+/*
+ * Links the module with debug information when the first trace is to be decoded: the linker takes
+ * ten times as long for that, and most runs have no trace.  The caller holds the decode_lock.
+ */
+static void need_debug_info(struct flavour_run *fr)
+{
+	const struct run_config *config = fr->run->config;
+	const char *argv[] = { config->debug_info, flavour_names[fr->flavour], fr->driver.out, NULL };
+	struct compose linking;
+
+	if (fr->debug_info || !config->debug_info)
+		return;
+	fr->debug_info = true;
+	if (compose_start(&linking, argv, fr->driver.out))
+		compose_wait(&linking, config->interrupt_fd);
+}
+
 /* The student's line to which the compiler's output, or a report of the kernel, leads. */
 static void locate(const struct lane *lane, struct outcome *outcome)
 {
@@ -59,6 +76,7 @@ static void locate(const struct lane *lane, struct outcome *outcome)
 	if (outcome->verdict.splat.kind == SPLAT_NONE)
 		return;
 	pthread_mutex_lock(&run->decode_lock);
+	need_debug_info(fr);
 	outcome->placed = decode_both(&outcome->verdict.splat, fr->module, ".",
 				      run->parts.files, &outcome->place, &outcome->inner);
 	put_freed(run, fr->module, outcome);

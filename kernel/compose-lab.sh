@@ -5,10 +5,10 @@
 #
 # usage: kernel/compose-lab.sh FLAVOUR OUT [NN-topic=DIR ...], in the project's folder
 #
-# Each lab that is named comes from the files in DIR.  Makes OUT/agate.ko, with debug
-# information, and OUT/agate.stripped.ko, without; what is up to date stays.  Needs
-# build/parts/FLAVOUR (see parts.sh), and writes nowhere but in OUT, so any number
-# of these may run at once, each with an OUT of its own.
+# Each lab that is named comes from the files in DIR.  Makes OUT/agate.stripped.ko, and leaves
+# what kernel/debug-info.sh needs to make the same module with debug information; what is up
+# to date stays.  Needs build/parts/FLAVOUR (see parts.sh), and writes nowhere but in OUT, so
+# any number of these may run at once, each with an OUT of its own.
 #
 # COMPOSE_CFLAGS are options to compile with besides the reference's.
 #
@@ -27,18 +27,18 @@ kernel=$(readlink -f "$BUILD/guest/kernel-$flavour")
 parts=$BUILD/parts/$flavour
 [ -e "$parts/symvers" ] || die "there is no $parts: run make $parts/symvers"
 
+# Debug information makes the module fifty times as large, and few runs ask for it.
 link()
 {
+	rm -f "$out/agate.ko"
 	{ abi_defined; echo "$parts/agate.mod.o"; } >"$out/options"
-	link_boxed agate.ko "$kernel/scripts/module.lds" \
-		ld -r -m elf_x86_64 -z noexecstack --no-warn-rwx-segments --build-id=sha1 \
-		-T "$kernel/scripts/module.lds" -o
+	link_boxed agate.stripped.ko "$kernel/scripts/module.lds" \
+		$LINK_MODULE -S -T "$kernel/scripts/module.lds" -o
 	case $? in
 	0) ;;
 	10) return 10 ;;
 	*) die "the linker failed: $(cat "$out/link.log")" ;;
 	esac
-	mv "$out/agate.ko.stripped" "$out/agate.stripped.ko"
 	sort -u "$out/undefined" | comm -23 - "$parts/symvers" >"$out/missing"
 }
 
@@ -69,8 +69,7 @@ cat kernel/allow-common.txt kernel/allow-6.*.txt >"$out/allowed"
 compose_symbols "$out/allowed" || exit
 
 link_key "$parts/agate.mod.o" >"$out/link.key.new"
-if ! cmp -s "$out/link.key" "$out/link.key.new" || [ ! -e "$out/agate.ko" ] ||
-	[ ! -e "$out/agate.stripped.ko" ]; then
+if ! cmp -s "$out/link.key" "$out/link.key.new" || [ ! -e "$out/agate.stripped.ko" ]; then
 	rm -f "$out/link.key"
 	link || exit
 	check_missing || exit

@@ -267,23 +267,35 @@ reference()
 	done
 }
 
+# The linker for a module; its script, and the name of the result, follow.
+LINK_MODULE="ld -r -m elf_x86_64 -z noexecstack --no-warn-rwx-segments --build-id=sha1"
+
 # link_boxed RESULT READABLE COMMAND...: link the reference and the labs' objects in the
 # box, for those are still what a student wrote.  COMMAND gets the result's path, the objects,
 # and then what OUT/options has; READABLE is what it needs besides them, one path.
-# Makes OUT/RESULT, RESULT.stripped of a module, and OUT/undefined, the symbols that it
-# lacks; what is said goes to OUT/link.log.  Exit status 10: a limit is met, which
-# OUT/compile.log says; any other but 0: there is no result.
+# Makes OUT/RESULT and OUT/undefined, the symbols that it lacks; what is said goes to
+# OUT/link.log.  Exit status 10: a limit is met, which OUT/compile.log says; any other but 0:
+# there is no result.
 link_boxed()
 {
 	link_result=$1 link_readable=$2
 	shift 2
 	{ reference; cat "$out/objects" "$out/options"; } >"$out/linked"
 	box_options scripts/link-boxed.sh "$parts" "$link_readable" >"$out/link.box"
-	box_run "$out/link.box" "$out/undefined" "$out" "$out" scripts/link-boxed.sh "$out/linked" \
-		"$link_result" "$@" 3>"$out/$link_result" 4>"$out/$link_result.stripped" |
-		printable >"$out/link.log"
-	sed -i 1d "$out/undefined"
+	link_listed "$link_result" "$@"
+	link_status=$?
 	link_limits && return 10
+	return $link_status
+}
+
+# link_listed RESULT COMMAND...: the same once more, of what link_boxed() has listed
+link_listed()
+{
+	link_result=$1
+	shift
+	box_run "$out/link.box" "$out/undefined" "$out" "$out" scripts/link-boxed.sh "$out/linked" \
+		"$link_result" "$@" 3>"$out/$link_result" | printable >"$out/link.log"
+	sed -i 1d "$out/undefined"
 	[ -s "$out/$link_result" ]
 }
 

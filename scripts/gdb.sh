@@ -45,6 +45,7 @@ case $status in
 11) cat "$out/symbols.log" >&2; exit 1 ;;
 *) exit 1 ;;
 esac
+kernel/debug-info.sh "$flavour" "$out"
 
 work=$(mktemp -d)
 vm=

@@ -6,24 +6,15 @@
 # usage: scripts/link-boxed.sh LIST RESULT COMMAND..., by compose-lib.sh
 #
 # COMMAND gets a path for what it makes, then the lines of LIST: options and objects.
-# Gives the result to descriptor 3, that of a module without debug information to 4, and
-# to 5 "begun" and the symbols that it lacks.
+# Gives the result to descriptor 3, and to 5 "begun" and the symbols that it lacks.
 set -u
 
 list=$1 result=$WORK/$2
 shift 2
 
-command -v ld >/dev/null && command -v strip >/dev/null || exit 1
+command -v ld >/dev/null || exit 1
 echo begun >&5
 
 xargs -d '\n' "$@" "$result" <"$list" || exit
-# nm reads all of the debug information, where there is any.
-delivered=$result
-case $result in
-*.ko)
-	delivered=$result.stripped
-	strip -g -o "$delivered" "$result" && cat "$delivered" >&4 || exit
-	;;
-esac
-nm -P -u "$delivered" | sed 's/ .*//' >&5
+nm -P -u "$result" | sed 's/ .*//' >&5
 cat "$result" >&3
