@@ -54,7 +54,7 @@ read_table()
 		echo "${last[$name]-$((1000000 - at))} $name" >>"$work/order"
 	done <"$table"
 	for name in "${!wanted[@]}"; do
-		echo "queue.sh: there is no suite $name" >&2
+		echo "queue.sh: there is no suite $name; MUTANTS=all has those, too, that have no turn" >&2
 	done
 	[ ${#wanted[@]} = 0 ] && [ -e "$work/order" ] || exit 2
 	mapfile -t order < <(sort -rn "$work/order" | cut -d ' ' -f 2)

@@ -51,12 +51,15 @@ guest_suite = $(call suite,guest-$(1)/$(firstword $(2)),$(3),900,$($(4)_INPUTS) 
 COMMITS		:= $(shell git rev-list --count HEAD 2>/dev/null || echo 0)
 FAILNTH_TURN	:= $(shell expr $(COMMITS) % 6 + 1)
 $(call guest_suite,debug,both $(FAILNTH_TURN),2d,DEBUG)
-# Half of the other suites of the debug kernel have their turn after every other commit; with
-# MUTANTS=all all have, and test-long runs them all.  The halves take about as long as one another.
+# These look at the driver on one of the two kernels: some of them on the debug kernel and the
+# others on the fast one, and after the next commit the other way round.  With MUTANTS=all both
+# kernels run them all, and so they do in test-long.  The halves take about equally long.
 HALF		:= $(shell expr $(COMMITS) % 2 + 1)
 HALVES		:= $(if $(filter all,$(MUTANTS)),1 2,$(HALF))
-DEBUG_HALF_1	:= moves reload card gpu-off wired dvfs
-DEBUG_HALF_2	:= swiotlb reset power shared long
+DEBUG_HALF_1	:= moves reload wired
+DEBUG_HALF_2	:= swiotlb reset power shared long card gpu-off dvfs
+FAST_HALF_1	:= $(DEBUG_HALF_2)
+FAST_HALF_2	:= $(DEBUG_HALF_1)
 $(foreach s,$(foreach h,$(HALVES),$(DEBUG_HALF_$(h))) fuzz fuzz-card,$(call guest_suite,debug,$(s),2d,DEBUG))
 # Of these, too, with turns that each half sees all of.
 FAILNTH_HALF_1	:= two
@@ -95,7 +98,8 @@ $(call suite,coverage,1,600,$(COVERAGE_TESTS) $(COVERAGE_BUILD)/tests/host/sim/a
 	$(COVERAGE_BUILD)/tests/host/map/agate-map sim include tests/coverage.sh tests/coverage.awk \
 	tests/README.md tests/host listed:sim $(foreach n,* */* */*/* */*/*/*,$(wildcard $(COVERAGE_BUILD)/tests/host/$(n).gcno)),tests/coverage.sh $(COVERAGE_BUILD) $(COVERAGE_TESTS))
 
-$(foreach s,calls jobs bifrost lite swiotlb reset reload power shared two two-none swiotlb-two dvfs wired card card-port cards moves moves-port swiotlb-card gpu-off long suspend suspend-port victims,$(call guest_suite,fast,$(s),2,FAST))
+$(foreach s,calls jobs bifrost lite two two-none swiotlb-two card-port cards moves-port swiotlb-card suspend \
+	suspend-port victims $(foreach h,$(HALVES),$(FAST_HALF_$(h))),$(call guest_suite,fast,$(s),2,FAST))
 
 # Bugs in what guest tests alone look at, as long as there is no lab for it: $(1) is its number,
 # $(2) the script, $(3) its arguments.
@@ -200,7 +204,9 @@ SUITE_$$(strip $$(1)) := $$(strip $$(1))|$$(strip $$(2))|$$(strip $$(3))|-|$$(st
 endef
 long = $(eval $(long_line))
 
-$(foreach s,$(DEBUG_HALF_1) $(DEBUG_HALF_2),$(call long,all-guest-debug/$(s),2d,3600,tests/guest/run.sh debug $(s)))
+$(foreach s,$(DEBUG_HALF_1) $(DEBUG_HALF_2), \
+	$(call long,all-guest-fast/$(s),2,3600,tests/guest/run.sh fast $(s)) \
+	$(call long,all-guest-debug/$(s),2d,3600,tests/guest/run.sh debug $(s)))
 $(foreach lab,$(LAB_NUMBERS), \
 	$(call long,all-scores/$(lab),4d,3600,tests/labs/scores.sh $(lab)) \
 	$(call long,seeds/$(lab),4d,3600,tests/labs/seeds.sh $(lab) 20) \
