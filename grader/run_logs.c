@@ -35,7 +35,7 @@ void run_logs_remove(const char *folder)
 	static const char *const names[] = {
 		"console.log", "tests.log", "gpu.jsonl",
 		/* In the folder of the composed module. */
-		"/compose.log", "/compile.log", "/symbols.log",
+		"/compose.log", "/compile.log", "/symbols.log", "/debug-info/compose.log",
 		"-lib/compose.log", "-lib/compile.log", "-lib/symbols.log",
 	};
 	char path[RUN_PATH];

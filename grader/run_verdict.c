@@ -45,21 +45,51 @@ static void show_given(struct decode_place *place)
 		decode_source(".", place);
 }
 
+static bool names_module(const struct splat_frame *frames, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count && !frames[i].module; i++)
+		;
+	return i < count;
+}
+
+static void remark_no_lines(struct flavour_run *fr, const struct compose *linking)
+{
+	struct result_lab *lab = fr->run->lab;
+	char words[160];
+
+	compose_last_words(linking, words, sizeof(words));
+	pthread_mutex_lock(&fr->run->result->lock);
+	if (lab->remark_count < RESULT_REMARKS)
+		snprintf(lab->remarks[lab->remark_count++], sizeof(lab->remarks[0]),
+			 "%s kernel: no trace leads to a line, because the module does not link "
+			 "with debug information: %s", flavour_names[fr->flavour], words);
+	pthread_mutex_unlock(&fr->run->result->lock);
+}
+
 /*
  * Links the module with debug information when the first trace is to be decoded: the linker takes
  * ten times as long for that, and most runs have no trace.  The caller holds the decode_lock.
  */
-static void need_debug_info(struct flavour_run *fr)
+static void need_debug_info(struct flavour_run *fr, const struct splat *splat)
 {
 	const struct run_config *config = fr->run->config;
 	const char *argv[] = { config->debug_info, flavour_names[fr->flavour], fr->driver.out, NULL };
-	struct compose linking;
+	struct compose linking = { .pid = 0 };
+	char out[RUN_PATH];
+	enum compose_end end = COMPOSE_HOST;
 
-	if (fr->debug_info || !config->debug_info)
+	if (fr->debug_info || !config->debug_info ||
+	    (!names_module(splat->frames, splat->frame_count) &&
+	     !names_module(splat->freed, splat->freed_count)))
 		return;
 	fr->debug_info = true;
-	if (compose_start(&linking, argv, fr->driver.out))
-		compose_wait(&linking, config->interrupt_fd);
+	/* A folder for its words: those of the composition stay. */
+	if (run_path(out, "%s/debug-info", fr->driver.out) && compose_start(&linking, argv, out))
+		end = compose_wait(&linking, config->interrupt_fd);
+	if (end != COMPOSE_OK && end != COMPOSE_INTERRUPTED)
+		remark_no_lines(fr, &linking);
 }
 
 /* The student's line to which the compiler's output, or a report of the kernel, leads. */
@@ -76,7 +106,7 @@ static void locate(const struct lane *lane, struct outcome *outcome)
 	if (outcome->verdict.splat.kind == SPLAT_NONE)
 		return;
 	pthread_mutex_lock(&run->decode_lock);
-	need_debug_info(fr);
+	need_debug_info(fr, &outcome->verdict.splat);
 	outcome->placed = decode_both(&outcome->verdict.splat, fr->module, ".",
 				      run->parts.files, &outcome->place, &outcome->inner);
 	put_freed(run, fr->module, outcome);

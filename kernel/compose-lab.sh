@@ -32,6 +32,7 @@ link()
 {
 	rm -f "$out/agate.ko"
 	{ abi_defined; echo "$parts/agate.mod.o"; } >"$out/options"
+	# shellcheck disable=SC2086 # a list of options
 	link_boxed agate.stripped.ko "$kernel/scripts/module.lds" \
 		$LINK_MODULE -S -T "$kernel/scripts/module.lds" -o
 	case $? in

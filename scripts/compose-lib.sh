@@ -288,15 +288,18 @@ link_boxed()
 	return $link_status
 }
 
-# link_listed RESULT COMMAND...: the same once more, of what link_boxed() has listed
+# link_listed RESULT COMMAND...: link what OUT/linked lists, in the box of OUT/link.box
 link_listed()
 {
 	link_result=$1
 	shift
-	box_run "$out/link.box" "$out/undefined" "$out" "$out" scripts/link-boxed.sh "$out/linked" \
-		"$link_result" "$@" 3>"$out/$link_result" | printable >"$out/link.log"
+	{
+		box_run "$out/link.box" "$out/undefined" "$out" "$out" scripts/link-boxed.sh \
+			"$out/linked" "$link_result" "$@" 3>"$out/$link_result"
+		echo $? >"$out/link.status"
+	} | printable >"$out/link.log"
 	sed -i 1d "$out/undefined"
-	[ -s "$out/$link_result" ]
+	[ "$(cat "$out/link.status")" = 0 ]
 }
 
 # link_limits: did the linker meet a limit of the box?  Then that is an error of the largest

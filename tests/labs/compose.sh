@@ -81,7 +81,7 @@ no_module()
 	[ ! -e out-fast/agate.ko ] && [ ! -e out-fast/agate.stripped.ko ]
 }
 
-echo 1..41
+echo 1..43
 
 start
 compose
@@ -125,6 +125,15 @@ where=$(addr2line -e out-fast/agate.ko -j .text \
 	"0x$(nm out-fast/agate.ko | sed -n 's/ T agate_gem_lookup//p')")
 check "its debug information names the student's file" 0 0 \
 	test "${where%:*}" = "$PWD/$student" -o "${where%:*}" = "./$student"
+
+rm out-fast/agate.ko
+mkdir half-way
+printf '#!/bin/sh\necho begun >&5; echo half of it >&3; exit 1\n' >half-way/bwrap
+chmod +x half-way/bwrap
+PATH=$PWD/half-way:$PATH kernel/debug-info.sh fast out-fast >said 2>&1
+check "a link that does not come to its end leaves no module" 1 $? test ! -e out-fast/agate.ko
+kernel/debug-info.sh fast out-fast >said 2>&1
+check "and the next one makes it" 0 $? test -s out-fast/agate.ko
 
 built="out-fast/agate.ko out-fast/agate.stripped.ko out-fast/$lab/agate_gem.o"
 inode=$(stat -c %i $built)

@@ -181,6 +181,69 @@ static void test_one_crashes(void **state)
 	end(&f);
 }
 
+/* The remark that begins like that, or NULL */
+static const char *remark(const struct fixture *f, const char *begins)
+{
+	const struct result_lab *lab = &f->labs_found[0];
+
+	for (size_t i = 0; i < lab->remark_count; i++)
+		if (!strncmp(lab->remarks[i], begins, strlen(begins)))
+			return lab->remarks[i];
+	return NULL;
+}
+
+static void links(struct fixture *f, char path[5000], const char *script)
+{
+	static char link[4096];
+
+	strcpy(link, scratch_file("link.sh", script));
+	assert_int_equal(chmod(link, 0755), 0);
+	f->config.debug = false;
+	f->config.debug_info = link;
+	snprintf(path, 5000, "%s/07-x/fast/links", f->out);
+	unlink(path);
+}
+
+/* Debug information is linked for the first trace that leads into the module, and only then. */
+static void test_debug_info(void **state)
+{
+	static const struct act crashes[] = {
+		{ .test = "a", .console = "[    1.0] WARNING: CPU: 0 PID: 9 at mm/slub.c:12 f+0x1/0x2\n" },
+		{ .test = "b", .end = GUEST_CRASHED,
+		  .console = "[    1.0] BUG: KASAN: use-after-free in agate_x+0x1/0x2 [agate]\n"
+			     "[    1.0] Call Trace:\n[    1.0]  agate_x+0x1/0x2 [agate]\n" },
+		{ .test = "c", .end = GUEST_CRASHED,
+		  .console = "[    1.0] BUG: KASAN: use-after-free in agate_x+0x1/0x2 [agate]\n"
+			     "[    1.0] Call Trace:\n[    1.0]  agate_x+0x1/0x2 [agate]\n" },
+		{ .test = NULL }
+	};
+	struct fixture f;
+	char path[5000];
+	struct stat sb;
+
+	(void)state;
+	begin(&f, "{}", COMPOSES);
+	links(&f, path, "#!/bin/sh\nprintf 'x' >>\"$2/links\"\n");
+	assert_int_equal(run(&f), RUN_DONE);
+	assert_int_equal(stat(path, &sb), -1);
+	end(&f);
+	begin(&f, "{}", COMPOSES);
+	links(&f, path, "#!/bin/sh\nprintf \"$1\" >>\"$2/links\"\n");
+	acts[FLAVOUR_FAST] = crashes;
+	assert_int_equal(run(&f), RUN_DONE);
+	assert_int_equal(stat(path, &sb), 0);
+	assert_int_equal(sb.st_size, strlen("fast"));
+	assert_null(remark(&f, "fast kernel: no trace leads to a line"));
+	end(&f);
+	begin(&f, "{}", COMPOSES);
+	links(&f, path, "#!/bin/sh\necho too large >&2\nexit 1\n");
+	acts[FLAVOUR_FAST] = crashes;
+	assert_int_equal(run(&f), RUN_DONE);
+	has_status(&f, 1, "crash");
+	assert_non_null(strstr(remark(&f, "fast kernel: no trace leads to a line"), "too large"));
+	end(&f);
+}
+
 /* A test that could not look gets no grade; the others have theirs. */
 static void test_unjudged(void **state)
 {
@@ -453,6 +516,22 @@ static void test_does_not_compile(void **state)
 	end(&f);
 }
 
+/* The second guest may have started before the compiler came to its end. */
+static void test_two_do_not_compile(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin_pair(&f);
+	scratch_file("compose.sh", "#!/bin/sh\nsleep 0.5\n"
+		     "echo \"labs/07-x/agate_x.c:3:5: error: expected ';' before 'return'\" "
+		     ">$2/compile.log\nexit 10\n");
+	assert_int_equal(run(&f), RUN_DONE);
+	all_fail(&f, "expected ';' before 'return'");
+	assert_int_equal(pair[0].insmods + pair[1].insmods, 0);
+	end(&f);
+}
+
 /* The grader's own failure is not a failure of a test. */
 static void test_grader_fails(void **state)
 {
@@ -580,6 +659,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_both),
 		cmocka_unit_test(test_one_crashes),
+		cmocka_unit_test(test_debug_info),
 		cmocka_unit_test(test_unjudged),
 		cmocka_unit_test(test_interrupted),
 		cmocka_unit_test(test_fast_only),
@@ -588,6 +668,7 @@ int main(void)
 		cmocka_unit_test(test_few),
 		cmocka_unit_test(test_stop_on_fail),
 		cmocka_unit_test(test_does_not_compile),
+		cmocka_unit_test(test_two_do_not_compile),
 		cmocka_unit_test(test_grader_fails),
 		cmocka_unit_test(test_no_file),
 		cmocka_unit_test(test_chain),
