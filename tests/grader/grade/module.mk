@@ -5,10 +5,10 @@
 
 GRADE_TEST	:= $(BUILD)/tests/grader/grade
 GRADE_TESTS	:= $(patsubst tests/grader/grade/test_%.c,%,$(sort $(wildcard tests/grader/grade/test_*.c)))
-GRADE_TESTS_TSAN := run live grade_labs
+GRADE_TESTS_TSAN := run run_pair live grade_labs
 # All of the grader except its main() and the files that need a launcher; of others what it links.
 GRADE_PARTS	:= $(filter-out agate_grade guest_vm,$(GRADER_SRCS:grader/%.c=%)) names gpu_control
-GRADE_COMMON	:= canned lab_text play
+GRADE_COMMON	:= canned lab_text play run_fixture
 
 # $(1): asan or tsan; $(2): its flags; $(3): the folder of sources.
 define grade_test_rule
