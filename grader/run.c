@@ -43,6 +43,25 @@ bool run_has_failed(struct run *run)
 	return failed;
 }
 
+void run_remark(struct run *run, const char *fmt, ...)
+{
+	struct result_lab *lab = run->lab;
+	char line[sizeof(lab->remarks[0])];
+	va_list ap;
+	size_t i;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	pthread_mutex_lock(&run->result->lock);
+	/* Two guests, or two files, may have the same to say. */
+	for (i = 0; i < lab->remark_count && strcmp(lab->remarks[i], line); i++)
+		;
+	if (i == lab->remark_count && i < RESULT_REMARKS)
+		strcpy(lab->remarks[lab->remark_count++], line);
+	pthread_mutex_unlock(&run->result->lock);
+}
+
 void run_publish(struct run *run)
 {
 	run->lab->seconds = (double)(timing_now() - run->begun) / 1e9;

@@ -70,6 +70,8 @@ struct flavour_run {
 /* run.c */
 void run_fail(struct run *run, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 bool run_has_failed(struct run *run);
+/* Adds a line to the lab's remarks, unless it is there or there is no room. */
+void run_remark(struct run *run, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Writes the result file, and tells the progress.  The caller holds the lock. */
 void run_publish(struct run *run);
 

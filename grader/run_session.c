@@ -53,14 +53,12 @@ static bool session_take(void *arg, size_t test)
 	return lane->taken[test];
 }
 
-/* Print one line for any number of kernels and files. */
+/* One line for any number of kernels and files. */
 static void remark_box(struct run *run)
 {
+	run_remark(run, "bubblewrap does not run here, and because of TRUST_CONTAINER=1 the files "
+		   "were compiled without a sandbox");
 	pthread_mutex_lock(&run->result->lock);
-	if (!run->lab->unboxed && run->lab->remark_count < RESULT_REMARKS)
-		snprintf(run->lab->remarks[run->lab->remark_count++], sizeof(run->lab->remarks[0]),
-			 "bubblewrap does not run here, and because of TRUST_CONTAINER=1 the files "
-			 "were compiled without a sandbox");
 	run->lab->unboxed = true;
 	pthread_mutex_unlock(&run->result->lock);
 }
@@ -166,19 +164,8 @@ static void session_failed(void *arg, const char *why)
 static void session_remark(void *arg, const char *text)
 {
 	const struct lane *lane = arg;
-	struct flavour_run *fr = lane->fr;
-	struct run *run = fr->run;
-	char line[sizeof(run->lab->remarks[0])];
-	size_t i;
 
-	snprintf(line, sizeof(line), "%s kernel: %s", flavour_names[fr->flavour], text);
-	pthread_mutex_lock(&run->result->lock);
-	/* Two guests may have the same to say. */
-	for (i = 0; i < run->lab->remark_count && strcmp(run->lab->remarks[i], line); i++)
-		;
-	if (i == run->lab->remark_count && i < RESULT_REMARKS)
-		strcpy(run->lab->remarks[run->lab->remark_count++], line);
-	pthread_mutex_unlock(&run->result->lock);
+	run_remark(lane->fr->run, "%s kernel: %s", flavour_names[lane->fr->flavour], text);
 }
 
 /* The tests of one profile. */

@@ -54,20 +54,6 @@ static bool names_module(const struct splat_frame *frames, size_t count)
 	return i < count;
 }
 
-static void remark_no_lines(struct flavour_run *fr, const struct compose *linking)
-{
-	struct result_lab *lab = fr->run->lab;
-	char words[160];
-
-	compose_last_words(linking, words, sizeof(words));
-	pthread_mutex_lock(&fr->run->result->lock);
-	if (lab->remark_count < RESULT_REMARKS)
-		snprintf(lab->remarks[lab->remark_count++], sizeof(lab->remarks[0]),
-			 "%s kernel: no trace leads to a line, because the module does not link "
-			 "with debug information: %s", flavour_names[fr->flavour], words);
-	pthread_mutex_unlock(&fr->run->result->lock);
-}
-
 /*
  * Links the module with debug information when the first trace is to be decoded: the linker takes
  * ten times as long for that, and most runs have no trace.  The caller holds the decode_lock.
@@ -79,6 +65,7 @@ static void need_debug_info(struct flavour_run *fr, const struct splat *splat)
 	struct compose linking = { .pid = 0 };
 	char out[RUN_PATH];
 	enum compose_end end = COMPOSE_HOST;
+	char words[160];
 
 	if (fr->debug_info || !config->debug_info ||
 	    (!names_module(splat->frames, splat->frame_count) &&
@@ -88,8 +75,11 @@ static void need_debug_info(struct flavour_run *fr, const struct splat *splat)
 	/* A folder for its words: those of the composition stay. */
 	if (run_path(out, "%s/debug-info", fr->driver.out) && compose_start(&linking, argv, out))
 		end = compose_wait(&linking, config->interrupt_fd);
-	if (end != COMPOSE_OK && end != COMPOSE_INTERRUPTED)
-		remark_no_lines(fr, &linking);
+	if (end == COMPOSE_OK || end == COMPOSE_INTERRUPTED)
+		return;
+	compose_last_words(&linking, words, sizeof(words));
+	run_remark(fr->run, "%s kernel: no trace leads to a line, because the module does not link "
+		   "with debug information: %s", flavour_names[fr->flavour], words);
 }
 
 /* The student's line to which the compiler's output, or a report of the kernel, leads. */

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 #include <cmocka.h>
+#include <jansson.h>
 
 #include "lab_text.h"
 
@@ -53,8 +54,7 @@ static void progress(const struct result_lab *lab, unsigned int done, unsigned i
 	told++;
 }
 
-void begin_with(struct fixture *f, const char *const *names, const char *more,
-		       const char *script)
+void begin_with(struct fixture *f, const char *const *names, const char *more, const char *script)
 {
 	size_t i;
 
@@ -99,7 +99,7 @@ enum run_end run(struct fixture *f)
 }
 
 /* The status of a test in the file, where all other programs look for it. */
-const char *status(const struct fixture *f, size_t test, json_t **json)
+static const char *status(const struct fixture *f, size_t test, json_t **json)
 {
 	char path[5000];
 

@@ -5,8 +5,6 @@
 #ifndef AGATE_TESTS_RUN_FIXTURE_H
 #define AGATE_TESTS_RUN_FIXTURE_H
 
-#include <jansson.h>
-
 #include "canned.h"
 #include "run.h"
 
@@ -41,8 +39,7 @@ void begin_with(struct fixture *f, const char *const *names, const char *more, c
 void end(struct fixture *f);
 enum run_end run(struct fixture *f);
 
-/* The status of a test in the result file; @json owns it. */
-const char *status(const struct fixture *f, size_t test, json_t **json);
+/* In the result file. */
 void has_status(const struct fixture *f, size_t test, const char *wanted);
 unsigned int points(const struct fixture *f);
 /* The first three fail because of that. */
