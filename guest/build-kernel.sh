@@ -317,6 +317,52 @@ usable()
 		{ [ "$tree" = "$source" ] || [ -e "$tree/.complete" ]; }
 }
 
+# What the answers of find_out() depend on, by size and times.
+depends()
+{
+	echo "${KERNEL:-} ${AGATE_SOURCES:-} ${AGATE_OS_RELEASE:-}"
+	stat -L -c '%n %i %s %z' "$0" "$here/kernel-make.sh" "$here"/../scripts/kernel-source.sh \
+		"$here"/config/* "$(command -v gcc)" "$(command -v ld)" "$source" "${source%/*}" \
+		"${AGATE_OS_RELEASE:-/etc/os-release}" 2>&1
+}
+
+# Sets source, tree and out, and keeps them: a dozen programs have to run for this, and make
+# asks before every command.
+find_out()
+{
+	local version id key
+
+	source=$("$here/../scripts/kernel-source.sh" source)
+	version=$("$here/../scripts/kernel-source.sh" version)
+	[ ! -e "$here/config/$version.config" ] || fragments+=("$here/config/$version.config")
+	id=$(source_id "$source")
+	key=$({ echo "$id"; wanted "${fragments[@]}"; gcc --version; ld --version; } | hash16)
+	out=$cache/kernel-$flavour-$key
+	log=$out.log
+	tree=$source
+	[ -d "$source" ] || tree=$cache/linux-$(echo "$id" | hash16)
+	{ printf '%s\n' "$source" "$tree" "$out"; depends; } >"$memo.$$"
+	mv "$memo.$$" "$memo"
+}
+
+# The same from what was kept, if nothing has changed since.
+remembered()
+{
+	local kept=()
+
+	[ -z "${KERNEL_SRC:-}" ] && [ -e "$memo" ] && mapfile -t kept <"$memo" || return
+	[ ${#kept[@]} -gt 3 ] || return
+	source=${kept[0]} tree=${kept[1]} out=${kept[2]}
+	[ "$(depends)" = "$(printf '%s\n' "${kept[@]:3}")" ]
+}
+
+# Is it there?  Mark the kernel as used first: from here on no other build removes it.
+used()
+{
+	[ ! -d "$out" ] || touch "$out/used"
+	usable
+}
+
 KEEP=3
 
 case ${1:-} in
@@ -335,19 +381,13 @@ esac
 
 cache=$(cache_dir)
 mkdir -p "$cache"
-source=$("$here/../scripts/kernel-source.sh" source)
-version=$("$here/../scripts/kernel-source.sh" version)
-[ ! -e "$here/config/$version.config" ] || fragments+=("$here/config/$version.config")
-id=$(source_id "$source")
-key=$({ echo "$id"; wanted "${fragments[@]}"; gcc --version; ld --version; } | hash16)
-out=$cache/kernel-$flavour-$key
-log=$out.log
-tree=$source
-[ -d "$source" ] || tree=$cache/linux-$(echo "$id" | hash16)
-
-# Mark the kernel as used first: from here on no other build removes it.
-[ ! -d "$out" ] || touch "$out/used"
-if ! usable; then
+memo=$cache/kernel-$flavour.memo
+if remembered && used; then
+	echo "$out"
+	exit
+fi
+find_out
+if ! used; then
 	exec 9>"$out.lock"
 	if ! flock -n 9; then
 		say WAIT "another build of the $flavour kernel"

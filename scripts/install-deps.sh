@@ -18,7 +18,22 @@ set -eu
 # pattern, and installs what matches.
 APT_OPTIONS="-o DPkg::Lock::Timeout=120 -o APT::Cmd::Pattern-Only=true"
 
-# One query for all of them: this runs before every command.
+# Left by a run that found everything, with what it depended on besides files: this script
+# runs before every command, and dpkg takes its time.
+found=${BUILD:-build}/packages.found
+asked="${KERNEL-}|${KERNEL_SRC-}|${AGATE_SOURCES-}|${AGATE_OS_RELEASE-}|$PATH"
+
+# Was everything there, and has dpkg installed or removed nothing since?
+still_there()
+{
+	{ read -r was && read -r source; } 2>/dev/null <"$found" && [ "$was" = "$asked" ] &&
+		[ -e "$source" ] || return
+	for file in /var/lib/dpkg/status "$0" scripts/packages* scripts/kernel-source.sh; do
+		[ "$found" -nt "$file" ] || return
+	done
+}
+
+# One query for all of them.
 missing()
 {
 	have=" $(dpkg-query -W -f '${db:Status-Status} ${Package}\n' $PACKAGES 2>/dev/null |
@@ -57,13 +72,17 @@ if [ "${1-}" = --list ]; then
 	exit 0
 fi
 
+source=
 if [ "${1-}" = --book ]; then
 	PACKAGE_LIST=scripts/packages-book.txt
-	versions=
+	versions= found=/dev/null
 else
+	! still_there || exit 0
 	versions=$(scripts/kernel-source.sh wanted)
+	if source=$(scripts/kernel-source.sh source 2>/dev/null); then
+		versions=
+	fi
 fi
-[ -z "$versions" ] || ! scripts/kernel-source.sh source >/dev/null 2>&1 || versions=
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
 	system=$(package_system)
@@ -75,8 +94,17 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
 fi
 
 PACKAGES=$(packages_of debian | xargs)
+# Before the query: what dpkg does meanwhile must count.
+if [ "$found" != /dev/null ]; then
+	mkdir -p "${found%/*}"
+	printf '%s\n' "$asked" "$source" >"$found.new"
+fi
 want=$(missing)
-[ -n "$want$versions" ] || exit 0
+if [ -z "$want$versions" ]; then
+	[ "$found" = /dev/null ] || mv "$found.new" "$found"
+	exit 0
+fi
+rm -f "$found.new"
 
 as_root=
 if [ "$(id -u)" != 0 ]; then

@@ -83,7 +83,7 @@ complain()
 	cat "$work/said" "$GIVEN" 2>/dev/null
 }
 
-echo 1..18
+echo 1..22
 
 make_programs
 system debian 12 6.1 6.12
@@ -146,3 +146,18 @@ result $? "where apt has neither, it installs nothing, and says what to do"
 system debian 12 6.1
 deps && [ ! -s "$GIVEN" ]
 result $? "where nothing is missing it asks apt for nothing"
+
+# A run keeps what it has found.  This dpkg-query tells when it is asked.
+rm -rf "$BUILD"
+printf '#!/bin/sh\nshift 3\necho asked >>"$GIVEN"\nprintf "installed %%s\\n" "$@"\n' \
+	>"$work/bin/dpkg-query"
+deps && grep -qx asked "$GIVEN"
+result $? "the first run asks dpkg"
+deps && ! grep -qx asked "$GIVEN"
+result $? "the next one does not"
+touch -d '2001-01-01' "$BUILD/packages.found"
+deps && grep -qx asked "$GIVEN"
+result $? "it does when something was installed or removed since"
+system debian 12
+! deps && grep -q update "$GIVEN"
+result $? "and when the kernel's source is gone"
