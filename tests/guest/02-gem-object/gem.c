@@ -182,6 +182,7 @@ bool find_listed(int fd, uint64_t va, struct listed *bo)
 		    sscanf(line, " client=%llu va=%llx", &client, &address) == 2)
 			found = client == id && address == va;
 	}
+	bo->va = va;
 	fclose(file);
 	return found;
 }
@@ -198,16 +199,17 @@ struct listed listed(const struct bo *bo)
 
 unsigned int list_bos(int fd, struct listed *bos, unsigned int max)
 {
-	unsigned long long client, id = client_of(fd);
+	unsigned long long client, id = client_of(fd), address;
 	FILE *file = open_debugfs("bos");
 	struct listed bo = { 0 };
 	unsigned int n = 0;
 	char line[1024];
 
 	while (fgets(line, sizeof(line), file)) {
-		if (parse_bo(line, &bo) || sscanf(line, " client=%llu va=", &client) != 1 ||
-		    client != id)
+		if (parse_bo(line, &bo) ||
+		    sscanf(line, " client=%llu va=%llx", &client, &address) != 2 || client != id)
 			continue;
+		bo.va = address;
 		if (n < max)
 			bos[n] = bo;
 		n++;

@@ -44,6 +44,7 @@ void check_growth(long before, long limit);
 
 /* A BO as debugfs shows it. */
 struct listed {
+	uint64_t va;			/* in the client that was asked for */
 	uint64_t size;
 	uint64_t resident;
 	unsigned int handles;
