@@ -41,6 +41,7 @@ struct guest_events {
 
 struct guest_run {
 	const char *const *argv;	/* NULL-terminated */
+	bool kept;			/* by a process forked from one that was started before */
 	unsigned int limit_ms;
 	size_t output_max;		/* of all streams together */
 	/* May call ops->input(), ops->control() and ops->kill_gpu(). */

@@ -287,6 +287,7 @@ static enum guest_status vm_ops_run(void *ctx, struct guest_run *run)
 		.timeout_ms = run->limit_ms,
 		.grace_ms = GRACE_MS,
 		.ask_where = true,
+		.kept = run->kept,
 	};
 	enum vm_status status = vm_exec(g->vm, &exec);
 

@@ -27,12 +27,14 @@ static void load_output(void *arg, enum guest_stream which, const char *data, si
 }
 
 /* Runs a program that is not a test; its output goes to st->errors. */
-static enum guest_status run(struct state *st, const char *const *argv, struct guest_run *run)
+static enum guest_status run(struct state *st, const char *const *argv, bool kept,
+			     struct guest_run *run)
 {
 	enum guest_status end;
 
 	*run = (struct guest_run){
 		.argv = argv,
+		.kept = kept,
 		.limit_ms = state_limit(st, LOAD_LIMIT_MS),
 		.output_max = STREAM_MAX,
 		.output = load_output,
@@ -46,6 +48,15 @@ static enum guest_status run(struct state *st, const char *const *argv, struct g
 	return end;
 }
 
+bool state_keeps_program(const struct state *st)
+{
+	return !st->s->files.library;
+}
+
+/*
+ * The program that is kept begins before the module comes: what it takes of the guest's
+ * memory is not the driver's.
+ */
 enum guest_status state_warm_up(struct state *st)
 {
 	static const char *const insmod[] = { "/sbin/insmod", GUEST_INJECT, NULL };
@@ -54,12 +65,10 @@ enum guest_status state_warm_up(struct state *st)
 	const struct session *s = st->s;
 	struct guest_run ignored;
 
-	if (!s->building)
-		return GUEST_OK;
-	if (s->files.inject && s->building(s->arg))
-		end = run(st, insmod, &ignored);
-	if (end == GUEST_OK && s->building(s->arg))
-		end = run(st, list, &ignored);
+	if (s->building && s->files.inject && s->building(s->arg))
+		end = run(st, insmod, false, &ignored);
+	if (end == GUEST_OK && (state_keeps_program(st) || (s->building && s->building(s->arg))))
+		end = run(st, list, state_keeps_program(st), &ignored);
 	return end;
 }
 
@@ -201,7 +210,7 @@ enum guest_status state_load(struct state *st, enum load *load, struct verdict *
 	snprintf(args, sizeof(args), "%s", st->s->lab->module_args);
 	load_argv(argv, args);
 	*load = LOAD_VOID;
-	end = run(st, argv, &insmod);
+	end = run(st, argv, false, &insmod);
 	if (end == GUEST_OK && !insmod.timed_out)
 		what = complaint(st, &insmod, &end);
 	if (end == GUEST_OK && !insmod.timed_out)
@@ -233,7 +242,7 @@ bool state_unload(struct state *st, struct verdict *why)
 	if (end == GUEST_REFUSED)
 		return true;
 	if (end == GUEST_OK)
-		end = run(st, argv, &rmmod);
+		end = run(st, argv, false, &rmmod);
 	if (end == GUEST_OK && !rmmod.timed_out)
 		end = state_mark(st, "module unloaded");
 	silent = !splat_find_untimed(st->console, st->console_len, &why->splat);

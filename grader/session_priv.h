@@ -192,6 +192,11 @@ void state_gpu_log_end(struct state *st);
  * a module and starts a program, and the tests need not wait for that.
  */
 enum guest_status state_warm_up(struct state *st);
+/*
+ * May one process of the test program fork all that run a test?  Not where the program is
+ * linked with what a student wrote: that would run in the process that forks, too.
+ */
+bool state_keeps_program(const struct state *st);
 
 /*
  * Loads the module, and checks that it is the delivered one and drives the GPU.  Unless

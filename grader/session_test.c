@@ -373,6 +373,7 @@ enum guest_status state_test(struct state *st, const struct lab_test *test,
 	const char *argv[] = { GUEST_PROGRAM, test->name, NULL };
 	struct guest_run run = {
 		.argv = argv,
+		.kept = state_keeps_program(st),
 		.limit_ms = state_hang_limit(st, state_limit(st, test->limit_ms)),
 		.output_max = STREAM_MAX,
 		.output = test_output,

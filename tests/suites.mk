@@ -120,7 +120,7 @@ $(call suite,vm/kernels,1,300,guest scripts/kernel-source.sh tests/vm/kernels.sh
 $(call suite,vm/sources,1,300,guest/kernel-make.sh scripts/install-deps.sh scripts/kernel-source.sh \
 	scripts/packages.sh scripts/packages.txt tests/vm/sources.sh tests/tap.sh,tests/vm/sources.sh)
 $(foreach p,$(VM_TESTS),$(call suite,vm/$(notdir $(p)),2,600,$(FAST_INPUTS) $(p) code:$(HANG_MODULE) \
-	$(VM_TEST_DIR)/sample $(INJECT_MODULES) $(DRIVER_MODULES:%=code:%),$(p)))
+	$(VM_TEST_DIR)/sample $(VM_TEST_DIR)/keeper $(INJECT_MODULES) $(DRIVER_MODULES:%=code:%),$(p)))
 
 $(call suite,demo,2,600,$(FAST_INPUTS) $(MEASURED) $(LAB_INPUTS) $(AGATE_GRADE) $(AGATE_TOOLS) $(LIBAGATE) \
 	code:$(BUILD)/driver/fast/agate.ko $(CARD_FIRMWARE) $(LAB_TESTS) $(INJECT_MODULES) tests/demo.sh labs \

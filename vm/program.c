@@ -106,7 +106,8 @@ enum vm_status vm_exec(struct vm *vm, struct vm_exec *exec)
 {
 	const struct ctl_exec req = {
 		.flags = (exec->report ? CTL_EXEC_REPORT : 0) |
-			 (exec->ask_where ? CTL_EXEC_TRACED : 0),
+			 (exec->ask_where ? CTL_EXEC_TRACED : 0) |
+			 (exec->kept ? CTL_EXEC_KEPT : 0),
 	};
 	enum vm_status st;
 

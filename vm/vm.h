@@ -206,6 +206,8 @@ enum vm_stream { VM_STDOUT, VM_STDERR, VM_REPORT };
  * @grace_ms:	how long it may take to die after that, 0: 10 s
  * @ask_where:	vm_where_hung() before it is killed because of @timeout_ms, and
  *		a panic of the kernel shows what every CPU was doing
+ * @kept:	PID 1 has a process of the program that it keeps for this become it, if the
+ *		program can (guest/init/kept_proto.h)
  * @signaled:	out: ended by a signal
  * @value:	out: that signal, or the exit status
  * @timed_out:	out: it was killed because of @timeout_ms
@@ -222,6 +224,7 @@ struct vm_exec {
 	unsigned int timeout_ms;
 	unsigned int grace_ms;
 	bool ask_where;
+	bool kept;
 	bool signaled;
 	int value;
 	bool timed_out;

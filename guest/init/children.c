@@ -113,23 +113,29 @@ static void finish(struct child *c, int status)
 	c->pid = 0;
 }
 
+static void ended(pid_t pid, int status)
+{
+	for (size_t i = 0; i < CHILDREN_MAX; i++) {
+		if (children[i].pid == pid)
+			finish(&children[i], status);
+	}
+}
+
 void children_reap(void)
 {
 	int status;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-		for (size_t i = 0; i < CHILDREN_MAX; i++) {
-			if (children[i].pid == pid)
-				finish(&children[i], status);
-		}
-	}
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+		ended(pid, status);
 }
 
 size_t children_poll(struct pollfd *fds)
 {
 	size_t n = 0;
 
+	if (kept_fd() >= 0)
+		fds[n++] = (struct pollfd){ .fd = kept_fd(), .events = POLLIN };
 	for (size_t i = 0; i < CHILDREN_MAX; i++) {
 		for (int k = 0; children[i].pid && k < OUTPUTS; k++) {
 			if (children[i].outputs[k] >= 0)
@@ -156,9 +162,16 @@ static void forward_fd(int fd)
 
 void children_output(const struct pollfd *fds, size_t n)
 {
+	int status;
+	pid_t pid;
+
 	for (size_t k = 0; k < n; k++) {
-		if (fds[k].revents)
+		if (!fds[k].revents)
+			continue;
+		if (fds[k].fd != kept_fd())
 			forward_fd(fds[k].fd);
+		else if ((pid = kept_ended(&status)))
+			ended(pid, status);
 	}
 }
 
@@ -239,9 +252,10 @@ static int make_pipe(int *ours, int *theirs, int we_write)
 	return 0;
 }
 
-static int start_piped(struct child *c, char **argv, int report)
+static int start_piped(struct child *c, char **argv, uint32_t flags)
 {
-	int theirs[1 + OUTPUTS] = { -1, -1, -1, -1 };
+	int theirs[1 + OUTPUTS + 1] = { -1, -1, -1, -1, -1 };
+	int report = !!(flags & CTL_EXEC_REPORT);
 	int error = 0;
 
 	if (report) {
@@ -253,7 +267,7 @@ static int start_piped(struct child *c, char **argv, int report)
 	}
 	for (int i = 0; !error && i < OUTPUTS - !report; i++)
 		error = make_pipe(&c->outputs[i], &theirs[1 + i], 0);
-	if (!error)
+	if (!error && (!(flags & CTL_EXEC_KEPT) || kept_start(argv, theirs, &c->pid)))
 		error = start(c, argv, theirs);
 	for (int i = 0; i < 1 + OUTPUTS; i++)
 		close_fd(&theirs[i]);
@@ -303,7 +317,7 @@ void children_exec(const struct ctl_header *hdr, const uint8_t *data)
 	if (!error && req.flags & CTL_EXEC_TTY)
 		error = start_tty(c, argv, &req.size);
 	else if (!error)
-		error = start_piped(c, argv, !!(req.flags & CTL_EXEC_REPORT));
+		error = start_piped(c, argv, req.flags);
 	if (!error)
 		return;
 	close_input(c);

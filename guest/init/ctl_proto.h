@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define CTL_PORT	"agate.ctl"
-#define CTL_VERSION	3
+#define CTL_VERSION	4
 #define CTL_PAYLOAD_MAX	(64u << 10)
 #define CTL_MARK_MAX	200u
 
@@ -100,6 +100,7 @@ struct ctl_winsize {
 #define CTL_EXEC_TTY	1u	/* on a terminal of its own; all output is CTL_STDOUT */
 #define CTL_EXEC_REPORT	2u	/* input from CTL_STDIN, and descriptor 3 is CTL_REPORT */
 #define CTL_EXEC_TRACED	4u	/* a panic from now on shows what every CPU was doing */
+#define CTL_EXEC_KEPT	8u	/* by a process that was kept (kept_proto.h), if it can */
 
 struct ctl_exec {
 	uint32_t flags;

@@ -191,7 +191,7 @@ static void wait_connected(int signals)
 
 static void serve(int signals)
 {
-	struct pollfd fds[2 + OUTPUTS_MAX];
+	struct pollfd fds[2 + POLLED_MAX];
 	size_t n;
 
 	for (;;) {

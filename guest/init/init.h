@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The parts of PID 1: the port (framing), the files (PUT and GET), the children
- * (EXEC), the lines that it makes the kernel print (MARK, WHERE), and the kernel's state
+ * (EXEC), the program that it keeps, the lines that it makes the kernel print (MARK, WHERE), and the kernel's state
  * (HEALTH). init.c has the loop and calls the rest.
  */
 #ifndef AGATE_INIT_H
@@ -15,7 +15,7 @@
 #include "ctl_proto.h"
 
 #define CHILDREN_MAX	16
-#define OUTPUTS_MAX	(3 * CHILDREN_MAX)
+#define POLLED_MAX	(3 * CHILDREN_MAX + 1)
 
 /* port.c: the control port; one frame at a time, whole or not at all. */
 int port_open(void);
@@ -45,6 +45,17 @@ void files_get(const struct ctl_header *hdr, const uint8_t *data);
 /* Writes a short string to a file that exists; 0 or an errno. */
 int files_poke(const char *path, const char *text);
 
+/* kept.c */
+/*
+ * Has the program that is kept, which it starts if need be, fork a process for @argv with
+ * @fds, ended by -1, as its descriptors from 0 on; 0, or an errno: nothing runs.
+ */
+int kept_start(char **argv, const int *fds, pid_t *pid);
+/* What to poll while such a process runs, or -1. */
+int kept_fd(void);
+/* The process that has ended, and its status; 0 when it has not. */
+pid_t kept_ended(int *status);
+
 /* children.c */
 void children_exec(const struct ctl_header *hdr, const uint8_t *data);
 void children_input(const struct ctl_header *hdr, const uint8_t *data);
@@ -54,9 +65,9 @@ void children_kill(const struct ctl_header *hdr, const uint8_t *data);
 void children_reap(void);
 /* Calls @each with the process group of every child. */
 void children_each(void (*each)(pid_t group));
-/* Adds the pipes to read from to @fds, at most OUTPUTS_MAX; returns their number. */
+/* Adds what to read from to @fds, at most POLLED_MAX; returns their number. */
 size_t children_poll(struct pollfd *fds);
-/* Forwards output from the pipes that children_poll() added. */
+/* Reads from what children_poll() added: forwards output, or learns of an end. */
 void children_output(const struct pollfd *fds, size_t n);
 
 #endif /* AGATE_INIT_H */

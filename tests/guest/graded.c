@@ -15,6 +15,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "graded_kept.h"
+#include "kept_proto.h"
+
 #define REPORT_FD	3
 #define LINE_LEN	1000
 #define NAME_LEN	64
@@ -291,11 +294,24 @@ static const struct graded_test *find(const struct graded_test *tests, size_t co
 	return NULL;
 }
 
+static const struct graded_test *kept_tests;
+static size_t kept_count;
+
+static int kept_main(int argc, char **argv)
+{
+	return graded_main(argc, argv, kept_tests, kept_count);
+}
+
 int graded_main(int argc, char **argv, const struct graded_test *tests, size_t count)
 {
 	const struct graded_test *test;
 	bool by_hand = argc > 2 && !strcmp(argv[1], "--alone");
 
+	if (argc == 2 && !strcmp(argv[1], KEPT_OPTION)) {
+		kept_tests = tests;
+		kept_count = count;
+		return graded_kept(kept_main);
+	}
 	if (argc == 2 && !strcmp(argv[1], "--list")) {
 		for (size_t i = 0; i < count; i++)
 			puts(tests[i].name);

@@ -246,6 +246,7 @@ static enum guest_status canned_run(void *ctx, struct guest_run *run)
 		c->lists++;
 		return c->list_end;
 	}
+	c->kept = run->kept;
 	note(c->ran, sizeof(c->ran), run->argv[1]);
 	note(c->ran, sizeof(c->ran), " ");
 	if (c->before_run)

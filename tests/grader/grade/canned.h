@@ -71,6 +71,7 @@ struct canned {
 	void (*before_run)(struct canned *canned, const char *test);	/* or NULL */
 
 	/* what happened */
+	bool kept;			/* the last test was run by a kept program */
 	unsigned int starts, stops, lists, healths, insmods, rmmods, puts, kills, abandons;
 	char ran[512];			/* names, each with a space behind it; | is a start */
 	char requests[1024];		/* to the control socket, the counters' and pings left out */

@@ -223,7 +223,10 @@ static void test_no_module(void **state)
 	assert_int_equal(c.insmods, 0);
 }
 
-/* The program is started once for nothing while there is time; no verdict comes of that. */
+/*
+ * The program that is kept starts before the module comes; one that is not kept runs once for
+ * nothing while there is time.  No verdict comes of that.
+ */
 static void test_warm_up(void **state)
 {
 	struct canned c = { .acts = NULL };
@@ -232,9 +235,20 @@ static void test_warm_up(void **state)
 	(void)state;
 	play(&c, NULL, &o, "PPP");
 	assert_int_equal(c.lists, 1);
+	assert_true(c.kept);
+	o.building = 0;
+	c = (struct canned){ .acts = NULL };
+	play(&c, NULL, &o, "PPP");
+	assert_int_equal(c.lists, 1);
+	o.library = true;
 	c = (struct canned){ .acts = NULL };
 	play(&c, NULL, &o, "PPP");
 	assert_int_equal(c.lists, 0);
+	assert_false(c.kept);
+	o.building = 1;
+	c = (struct canned){ .acts = NULL };
+	play(&c, NULL, &o, "PPP");
+	assert_int_equal(c.lists, 1);
 
 	/* A guest that is lost meanwhile is replaced as any other. */
 	c = (struct canned){ .list_end = GUEST_GONE };
