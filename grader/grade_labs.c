@@ -20,7 +20,7 @@
 #define WORKERS		2
 
 struct graded {
-	struct timing timing[FLAVOURS];
+	struct timing timing[FLAVOURS][LANES];
 	char error[RUN_ERROR];
 	uint64_t begun;
 	unsigned int done, all;		/* verdicts; the result's lock, as the next one */
@@ -146,13 +146,27 @@ static void begin_report(size_t i, const struct report *report)
 	pthread_mutex_unlock(&result->lock);
 }
 
+static void print_timings(const struct graded *graded)
+{
+	char title[32];
+	int f, lane;
+
+	for (f = 0; f < FLAVOURS; f++) {
+		for (lane = 0; lane < LANES; lane++) {
+			snprintf(title, sizeof(title), "%s%s", flavour_names[f],
+				 lane ? ", second guest" : "");
+			if (graded->timing[f][lane].count)
+				timing_print(&graded->timing[f][lane], title, graded->begun, stderr);
+		}
+	}
+}
+
 /* Nobody changes the results of a lab that has ended. */
 static void end_report(size_t i)
 {
 	const struct grade *grade = grading.grade;
 	const struct graded *graded = &grading.labs[i];
 	const struct result_lab *lab = &grade->result->labs[i];
-	int f;
 
 	pthread_mutex_lock(&grade->result->lock);
 	grading.reported = NULL;
@@ -164,9 +178,8 @@ static void end_report(size_t i)
 	fflush(stdout);
 	if (graded->end == RUN_UNJUDGED)
 		grade_error(graded->error);
-	for (f = 0; grade->options->timings && f < FLAVOURS; f++)
-		if (graded->timing[f].count)
-			timing_print(&graded->timing[f], flavour_names[f], graded->begun, stderr);
+	if (grade->options->timings)
+		print_timings(graded);
 	live_show();
 	remember_hints(grade->hints, lab);
 }

@@ -147,15 +147,17 @@ static unsigned int verdicts_due(const struct run *run, enum flavour flavour)
 	return n;
 }
 
-static void run_flavours(struct run *run, struct flavour_run *frs, struct timing *timing)
+static void run_flavours(struct run *run, struct flavour_run *frs,
+			 struct timing timing[FLAVOURS][LANES])
 {
 	unsigned int due[FLAVOURS];
-	int f;
+	int f, lane;
 
 	for (f = 0; f < FLAVOURS; f++) {
 		frs[f].run = run;
 		frs[f].flavour = f;
-		frs[f].timing = &timing[f];
+		for (lane = 0; lane < LANES; lane++)
+			frs[f].lanes[lane].timing = &timing[f][lane];
 		due[f] = run->lab->ran[f] ? verdicts_due(run, f) : 0;
 		run->all += due[f];
 	}
@@ -202,7 +204,7 @@ static bool make_dirs(struct run *run)
 }
 
 enum run_end run_lab(const struct run_config *config, struct result *result, size_t index,
-		     struct timing timing[FLAVOURS], char error[RUN_ERROR])
+		     struct timing timing[FLAVOURS][LANES], char error[RUN_ERROR])
 {
 	struct flavour_run *frs = calloc(FLAVOURS, sizeof(*frs));
 	struct run *run = calloc(1, sizeof(*run));

@@ -12,10 +12,8 @@
 
 #include "compose.h"
 #include "run.h"
+#include "run_order.h"
 #include "run_parts.h"
-
-/* Guests of one kernel at the same time, at most. */
-#define LANES	2
 
 struct run {
 	const struct run_config *config;
@@ -41,9 +39,11 @@ struct lane {
 	pthread_t thread;
 	bool started;
 	bool first;			/* of its kernel */
-	struct timing *timing;		/* or NULL */
+	struct timing *timing;
 	FILE *console_log, *test_log;
 	enum lab_profile profile;	/* of the session that runs */
+	uint64_t test_begun;		/* by timing_now() */
+	const char *test;		/* that runs */
 	enum session_end end;
 	bool taken[LAB_TESTS];		/* the tests that are its own; result->lock */
 };
@@ -54,7 +54,6 @@ struct flavour_run {
 	enum flavour flavour;
 	pthread_t thread;
 	bool started;
-	struct timing *timing;
 	struct compose driver, library;
 	bool composed;			/* both have ended */
 	bool broken;			/* and one did not do its work: */
@@ -64,6 +63,8 @@ struct flavour_run {
 	pthread_mutex_t parts_lock;	/* of driver, library, and the three before the paths */
 	bool debug_info;		/* @module was asked for; run->decode_lock */
 	struct lane lanes[LANES];
+	bool paired;			/* two guests take its tests */
+	struct run_order order;		/* took_ms: result->lock */
 	enum session_end end;
 };
 

@@ -130,12 +130,29 @@ static bool session_building(void *arg)
 	return building;
 }
 
+static void note_time(struct lane *lane, const char *test)
+{
+	const uint64_t now = timing_now();
+	struct flavour_run *fr = lane->fr;
+	const struct lab *lab = fr->run->lab->lab;
+	size_t i;
+
+	pthread_mutex_lock(&fr->run->result->lock);
+	for (i = 0; lane->test && i < lab->test_count; i++)
+		if (!strcmp(lab->tests[i].name, lane->test))
+			fr->order.took_ms[i] = (unsigned int)((now - lane->test_begun) / 1000000);
+	pthread_mutex_unlock(&fr->run->result->lock);
+	lane->test = test;
+	lane->test_begun = now;
+}
+
 /* The live line has room for one guest of each kernel. */
 static void session_task(void *arg, const char *test, unsigned int limit_ms)
 {
-	const struct lane *lane = arg;
+	struct lane *lane = arg;
 	const struct run *run = lane->fr->run;
 
+	note_time(lane, test);
 	if (lane->first && run->config->task)
 		run->config->task(run->lab->lab->name, lane->fr->flavour, test, limit_ms);
 }
@@ -168,6 +185,12 @@ static void session_remark(void *arg, const char *text)
 	run_remark(lane->fr->run, "%s kernel: %s", flavour_names[lane->fr->flavour], text);
 }
 
+/* One guest has nothing of it, and up to the first failure all run in the lab's order. */
+static const size_t *session_order(const struct flavour_run *fr)
+{
+	return fr->paired && !fr->run->config->stop_on_fail ? fr->order.order : NULL;
+}
+
 /* The tests of one profile. */
 static enum session_end run_session(struct lane *lane, const struct guest *guest)
 {
@@ -186,6 +209,7 @@ static enum session_end run_session(struct lane *lane, const struct guest *guest
 		.console_log = lane->console_log,
 		.test_log = lane->test_log,
 		.timing = lane->timing,
+		.order = session_order(fr),
 		.wanted = session_wanted,
 		.take = session_take,
 		.module = session_module,
@@ -316,15 +340,21 @@ static enum session_end worse(enum session_end a, enum session_end b)
 void run_sessions(struct flavour_run *fr)
 {
 	struct lane *first = &fr->lanes[0], *second = &fr->lanes[1];
+	const struct lab *lab = fr->run->lab->lab;
+	char times[RUN_PATH];
 
+	if (!run_path(times, "%s/%s-times", fr->run->dir, flavour_names[fr->flavour]))
+		times[0] = '\0';
+	run_order_load(&fr->order, lab, times);
 	first->fr = second->fr = fr;
 	first->first = true;
-	first->timing = fr->timing;
-	if (second_guest_pays(fr))
+	fr->paired = second_guest_pays(fr);
+	if (fr->paired)
 		second->started = !pthread_create(&second->thread, NULL, lane_main, second);
 	lane_main(first);
 	if (second->started)
 		pthread_join(second->thread, NULL);
+	run_order_save(&fr->order, lab, times);
 	append_log(first->console_log, second->console_log);
 	append_log(first->test_log, second->test_log);
 	if (first->console_log)

@@ -50,15 +50,24 @@ static void give(struct state *st, size_t test, const struct verdict *verdict)
 	st->s->verdict(st->s->arg, test, verdict);
 }
 
-/* The next test to run from *@next on. */
-static bool find_next(const struct state *st, size_t *next)
+/* The next test to run, from *@at on in the session's order. */
+static bool find_next(const struct state *st, size_t *at, size_t *test)
 {
 	const struct session *s = st->s;
 
-	while (*next < s->lab->test_count &&
-	       (st->settled[*next] || !s->wanted(s->arg, *next)))
-		(*next)++;
-	return *next < s->lab->test_count;
+	for (; *at < s->lab->test_count; (*at)++) {
+		*test = s->order ? s->order[*at] : *at;
+		if (!st->settled[*test] && s->wanted(s->arg, *test))
+			return true;
+	}
+	return false;
+}
+
+static bool any_left(const struct state *st, size_t at)
+{
+	size_t test;
+
+	return find_next(st, &at, &test);
 }
 
 static bool take(const struct state *st, size_t test)
@@ -69,12 +78,12 @@ static bool take(const struct state *st, size_t test)
 /* The cause is older than the remaining tests: it is the verdict on all of them. */
 static void fail_rest(struct state *st, struct verdict *why)
 {
-	size_t next = 0;
+	size_t at = 0, test;
 
 	why->before = true;
-	while (find_next(st, &next))
-		if (take(st, next))
-			give(st, next, why);
+	while (find_next(st, &at, &test))
+		if (take(st, test))
+			give(st, test, why);
 }
 
 static enum guest_status start(struct state *st)
@@ -183,16 +192,16 @@ static enum guest_status run_tests(struct state *st)
 	enum guest_status end = GUEST_OK;
 	struct verdict *verdict = malloc(sizeof(*verdict));
 	bool sound = true;
-	size_t next = 0, this;
+	size_t at = 0, test;
 
 	if (!verdict)
 		return GUEST_HOST;
-	while (sound && find_next(st, &next)) {
-		if (!take(st, next))
+	while (sound && find_next(st, &at, &test)) {
+		if (!take(st, test))
 			continue;
-		end = state_test(st, &s->lab->tests[next], verdict);
-		if (end == GUEST_GONE && state_stopped(st, next, verdict)) {
-			give(st, next, verdict);
+		end = state_test(st, &s->lab->tests[test], verdict);
+		if (end == GUEST_GONE && state_stopped(st, test, verdict)) {
+			give(st, test, verdict);
 			end = GUEST_CRASHED;
 			break;
 		}
@@ -200,11 +209,11 @@ static enum guest_status run_tests(struct state *st)
 			break;
 		if (!state_believe(st, verdict))
 			break;
-		this = next++;
-		give(st, this, verdict);
+		at++;
+		give(st, test, verdict);
 		sound = end == GUEST_OK && verdict->status != VERDICT_CRASH &&
 			verdict->status != VERDICT_TIMEOUT && !st->evidence.timed_out;
-		if (sound && verdict->status != VERDICT_PASS && find_next(st, &next))
+		if (sound && verdict->status != VERDICT_PASS && any_left(st, at))
 			sound = refresh(st);
 	}
 	free(verdict);
@@ -241,7 +250,6 @@ static void seal(struct state *st, enum guest_status end)
 static enum guest_status run_guest(struct state *st, enum load *load, struct verdict *why)
 {
 	enum guest_status end;
-	size_t next = 0;
 
 	memset(why, 0, sizeof(*why));
 	st->started = false;
@@ -252,7 +260,7 @@ static enum guest_status run_guest(struct state *st, enum load *load, struct ver
 	else if (end == GUEST_OK && *load == LOAD_DONE)
 		end = run_tests(st);
 	seal(st, end);
-	if (end == GUEST_OK && *load == LOAD_DONE && !find_next(st, &next))
+	if (end == GUEST_OK && *load == LOAD_DONE && !any_left(st, 0))
 		close_down(st, why);
 	if (st->started)
 		st->spent += st->ops->now(st->guest) - st->born;
@@ -284,9 +292,8 @@ static enum session_end run_guests(struct state *st)
 	struct verdict why;
 	enum guest_status end;
 	enum load load;
-	size_t next = 0;
 
-	while (find_next(st, &next)) {
+	while (any_left(st, 0)) {
 		if (state_out_of_time(st, &why)) {
 			fail_rest(st, &why);
 			break;
@@ -307,7 +314,6 @@ static enum session_end run_guests(struct state *st)
 			starts = st->verdicts == before ? starts + 1 : 0;
 		if (starts == STARTS_IN_VAIN)
 			return in_vain(st, load, &why);
-		next = 0;
 	}
 	return SESSION_DONE;
 }

@@ -44,6 +44,7 @@ struct session {
 	FILE *console_log;	/* or NULL */
 	FILE *test_log;		/* or NULL */
 	struct timing *timing;	/* or NULL */
+	const size_t *order;	/* in which the tests run; NULL: the lab's */
 
 	/* Has the test to run?  Called when its turn comes. */
 	bool (*wanted)(void *arg, size_t test);

@@ -83,7 +83,7 @@ enum session_end run_in(struct canned *c, const struct lab *lab, struct outcome 
 		.lab = lab, .kernel = LAB_FAST, .seed = 7, .scale = 1, .guest = &guest,
 		.files = { .program = "program", .module = "/proc/self/exe",
 			   .library = o->library ? "library" : NULL },
-		.test_log = o->log, .wanted = wanted, .module = module, .verdict = verdict,
+		.test_log = o->log, .order = o->order, .wanted = wanted, .module = module, .verdict = verdict,
 		.building = building, .sealed = sealed, .failed = failed, .remark = remark,
 		.arg = o,
 	};

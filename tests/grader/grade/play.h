@@ -30,6 +30,7 @@ struct outcome {
 	bool library;			/* the lab is one of the library */
 	const struct canned *guest;	/* run_in() sets it */
 	unsigned int puts_before;	/* files that the guest had when the session asked for the module */
+	const size_t *order;		/* of the tests, or NULL */
 	size_t stop_at;
 	FILE *log;
 };

@@ -26,7 +26,7 @@ struct fixture {
 	struct result_lab labs_found[1];
 	struct result result;
 	struct run_config config;
-	struct timing timing[FLAVOURS];
+	struct timing timing[FLAVOURS][LANES];
 };
 
 /* A script that makes a module: the running program. */

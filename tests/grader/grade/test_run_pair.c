@@ -2,12 +2,14 @@
 /*
  * A lab in two guests of one kernel, which take the tests from one list.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
@@ -74,6 +76,46 @@ static struct canned *who_ran(const char *test, unsigned int times)
 	}
 	assert_int_equal(times, 0);
 	return who;
+}
+
+static bool ran_first(const char *test)
+{
+	char begins[8];
+
+	snprintf(begins, sizeof(begins), "|%s ", test);
+	return !strncmp(pair[0].ran, begins, strlen(begins)) ||
+	       !strncmp(pair[1].ran, begins, strlen(begins));
+}
+
+/* What took long last time begins at once, but not where the first failure ends the run. */
+static void test_long_first(void **state)
+{
+	char dir[5000], path[5100], line[32];
+	struct fixture f;
+	FILE *file;
+
+	(void)state;
+	for (int stops = 0; stops < 2; stops++) {
+		begin_pair(&f);
+		f.config.stop_on_fail = stops;
+		snprintf(dir, sizeof(dir), "%s/%s", f.out, f.lab->name);
+		snprintf(path, sizeof(path), "%s/fast-times", dir);
+		assert_true(!mkdir(dir, 0777) || errno == EEXIST);
+		file = fopen(path, "we");
+		assert_non_null(file);
+		fputs("h 700\nj 800\n", file);
+		fclose(file);
+		assert_int_equal(run(&f), RUN_DONE);
+		assert_int_equal(points(&f), 100);
+		assert_int_equal(ran_first("j") && ran_first("h"), !stops);
+		/* The canned guests take no time. */
+		file = fopen(path, "re");
+		assert_non_null(file);
+		while (fgets(line, sizeof(line), file))
+			assert_true(!strstr(line, " 700") && !strstr(line, " 800"));
+		fclose(file);
+		end(&f);
+	}
 }
 
 static void test_two_guests(void **state)
@@ -169,6 +211,7 @@ static void test_two_do_not_compile(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_long_first),
 		cmocka_unit_test(test_two_guests),
 		cmocka_unit_test(test_two_ends),
 		cmocka_unit_test(test_two_do_not_compile),

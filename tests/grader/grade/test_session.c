@@ -223,6 +223,23 @@ static void test_no_module(void **state)
 	assert_int_equal(c.insmods, 0);
 }
 
+/* With one verdict each, whatever fails on the way. */
+static void test_order(void **state)
+{
+	struct act acts[] = { { .test = "a", FAILS }, { .test = NULL } };
+	const size_t order[] = { 2, 0, 1 };
+	struct canned c = { .acts = NULL };
+	struct outcome o = { .order = order };
+
+	(void)state;
+	play(&c, acts, &o, "FPP");
+	assert_string_equal(c.ran, "|c a b ");
+	c = (struct canned){ .acts = NULL };
+	acts[0] = (struct act){ .test = "a", .end = GUEST_CRASHED, .console = OOPS };
+	play(&c, acts, &o, "CPP");
+	assert_string_equal(c.ran, "|c a |b ");
+}
+
 /*
  * The program that is kept starts before the module comes; one that is not kept runs once for
  * nothing while there is time.  No verdict comes of that.
@@ -421,6 +438,7 @@ int main(void)
 		cmocka_unit_test(test_flood_before_crash),
 		cmocka_unit_test(test_load),
 		cmocka_unit_test(test_no_module),
+		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_warm_up),
 		cmocka_unit_test(test_by_test),
 		cmocka_unit_test(test_no_guest),
