@@ -30,7 +30,6 @@ parts=$BUILD/parts/$flavour
 # Debug information makes the module fifty times as large, and few runs ask for it.
 link()
 {
-	rm -f "$out/agate.ko"
 	{ abi_defined; echo "$parts/agate.mod.o"; } >"$out/options"
 	# shellcheck disable=SC2086 # a list of options
 	link_boxed agate.stripped.ko "$kernel/scripts/module.lds" \
@@ -57,7 +56,7 @@ check_missing()
 # If this fails, remove the old module: nobody must take it for the new one.
 trap '[ $? = 0 ] || rm -f "$1/agate.ko" "$1/agate.stripped.ko"' EXIT
 compose_begin "$parts" "$parts/symvers" "$@"
-abi=$(abi_hash kernel/*.h include/*.h "$parts"/include/*.h "$kernel/.config")
+abi_of kernel/*.h include/*.h "$parts"/include/*.h "$kernel/.config"
 source=$(readlink -f "$kernel/source")
 trusted="($kernel|$source)/(include|arch/x86/include)/|(kernel|include|$parts/include)/[a-z0-9_]+\\.h\$"
 
@@ -71,7 +70,7 @@ compose_symbols "$out/allowed" || exit
 
 link_key "$parts/agate.mod.o" >"$out/link.key.new"
 if ! cmp -s "$out/link.key" "$out/link.key.new" || [ ! -e "$out/agate.stripped.ko" ]; then
-	rm -f "$out/link.key"
+	rm -f "$out/link.key" "$out/agate.ko"
 	link || exit
 	check_missing || exit
 	mv "$out/link.key.new" "$out/link.key"

@@ -62,8 +62,8 @@ compile_command()
 	shift 2
 	name=\${file##*/} name=\${name%.c}
 	parts=\${0%/*}
-	kernel=\$(readlink -f "\${BUILD:-build}/guest/kernel-$flavour")
-	source=\$(readlink -f "\$kernel/source")
+	kernel=\$(cd "\${BUILD:-build}/guest/kernel-$flavour" && pwd -P)
+	source=\$(cd "\$kernel/source" && pwd -P)
 	$command
 	END
 }

@@ -105,7 +105,7 @@ box_run()
 		box_status=$?
 		rm -rf "$box_facts.work"
 	fi
-	cat "$box_facts.said"
+	[ ! -s "$box_facts.said" ] || cat "$box_facts.said"
 	rm -f "$box_facts.said"
 	return $box_status
 }
@@ -127,15 +127,14 @@ box_utf8="$box_utf8"'|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}'
 box_utf8="$box_utf8"'|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2}'
 
 # printable: removes control sequences, and cuts off output beyond a limit.  Outside of a
-# character, 0x80 to 0x9f are control sequences of terminals with 8-bit characters.  tr
-# leaves no byte 1, so it can mark what was found: the mark stays where no character is
-# before it.
+# character, 0x80 to 0x9f are control sequences of terminals with 8-bit characters.  The
+# first replacement leaves no byte 1, so it can mark what was found: the mark stays where no
+# character is before it.
 printable()
 {
-	head -c "$BOX_WORDS" | LC_ALL=C tr '\000-\010\013-\037\177' '?' | LC_ALL=C sed -E \
-		-e "s/($box_utf8)|[\x80-\x9f]/\1\x01/g" -e "s/($box_utf8)\x01/\1/g" -e 's/\x01/?/g' |
-		LC_ALL=C sed \
+	head -c "$BOX_WORDS" | LC_ALL=C sed -E -e 's/[\x00-\x08\x0b-\x1f\x7f]/?/g' \
+		-e "s/($box_utf8)|[\x80-\x9f]/\1\x01/g" -e "s/($box_utf8)\x01/\1/g" -e 's/\x01/?/g' \
 		-e 's/\xc2[\x80-\x9f]/?/g' -e 's/\xe2\x80[\x8b-\x8f\xa8-\xae]/?/g' \
 		-e 's/\xe2\x81[\xa0-\xaf]/?/g' -e 's/\xef\xbb\xbf/?/g' -e 's/\xd8\x9c/?/g' \
-		-e 's/\xe1\xa0\x8e/?/g' -e 's/\xef\xbf[\xb9-\xbb]/?/g' -e 's/\xf3\xa0[\x80-\xbf]\{2\}/?/g'
+		-e 's/\xe1\xa0\x8e/?/g' -e 's/\xef\xbf[\xb9-\xbb]/?/g' -e 's/\xf3\xa0[\x80-\xbf]{2}/?/g'
 }

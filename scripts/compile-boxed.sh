@@ -137,10 +137,10 @@ pasted=$?
 }
 wait $compiling
 compiled=$?
-cat "$WORK/scanning"
+[ ! -s "$WORK/scanning" ] || cat "$WORK/scanning"
 [ $expanded != 10 ] && [ $pasted != 10 ] || exit 10
 [ $expanded = 0 ] && [ $pasted = 0 ] || exit 1
-cat "$WORK/compiling"
+[ ! -s "$WORK/compiling" ] || cat "$WORK/compiling"
 [ $compiled = 0 ] || exit 10
 # The compiler came to its end, so the preprocessor has to as well.
 grep -qx 'status 0' "$WORK/expanding" || {
@@ -152,4 +152,5 @@ readelf -W -S -s "$object" >&5 2>/dev/null || {
 	echo "$file: error: the object that it compiles to is damaged"
 	exit 10
 }
-cat "$object.d" >&4 && cat "$object" >&3
+cat "$object.d" >&4
+exec cat "$object" >&3

@@ -26,18 +26,17 @@ source=$dir/$file
 copies=$COMPOSE_TREE/$dir
 lab=${out##*/}
 
-# The lab's files here, for one may include another.
+# files FOLDER: the lab's files here, for one may include another, as files of FOLDER
 files()
 {
-	sed -n 's/^files //p' "$out/info" | while read -r listed; do
-		[ ! -f "$copies/$listed" ] || echo "$listed"
-	done
+	while read -r word listed; do
+		[ "$word" != files ] || [ ! -f "$copies/$listed" ] || echo "$1$listed"
+	done <"$out/info"
 }
 
 key()
 {
-	{ echo "$COMPOSE_KEY $source"; files | sed "s|^|$copies/|" | xargs -r -d '\n' cat; } |
-		sha256sum
+	{ echo "$COMPOSE_KEY $source"; files "$copies/" | xargs -r -d '\n' cat; } | sha256sum
 }
 
 # say LINE TEXT: an error as the compiler words it
@@ -78,15 +77,22 @@ ended()
 # to know about.
 left_behind()
 {
-	files >"$name.handed"
-	sed -n 's/^include //p' "$name.facts" 2>/dev/null | awk -v handed="$name.handed" '
-		BEGIN { while ((getline line <handed) > 0) seen[line] }
+	[ -e "$name.facts" ] || return
+	found=0
+	HANDED=$(files '') awk '
+		BEGIN {
+			n = split(ENVIRON["HANDED"], handed, "\n")
+			for (i = 1; i <= n; i++)
+				seen[handed[i]]
+		}
+		!sub(/^include /, "") { next }
 		{ line = $1; sub(/^[^ ]* /, "") }
-		!($0 in seen) { seen[$0]; print line, $0; if (++n == 1000) exit }' |
-		while read -r line included; do
-			beside "$included" && not_handed_in "$line" "$dir/$included"
-		done | head -n 20
-	rm -f "$name.handed"
+		!($0 in seen) { seen[$0]; print line, $0; if (++found == 1000) exit }' "$name.facts" |
+		while [ $found -lt 20 ] && read -r line included; do
+			beside "$included" || continue
+			not_handed_in "$line" "$dir/$included"
+			found=$((found + 1))
+		done
 }
 
 # Is that a file in the submission's folder, which no link leads out of?
@@ -104,13 +110,22 @@ beside()
 	done
 }
 
-# Whatever else it includes, from what the compiler read.
+# Whatever else it includes, from what the compiler read, which leaves out a ./ in front.
 strangers()
 {
-	# The compiler leaves out what is in front here.
-	files | sed "s|^|${dir#./}/|" >"$name.known"
-	tr -s ' \\\n' '\n' <"$name.d" | sed -e '/^$/d' -e '/:$/d' |
-		grep -vE "^($COMPOSE_TRUSTED)" | grep -vxF -f "$name.known" |
+	KNOWN=$(files "${dir#./}/") awk '
+		BEGIN {
+			trusted = "^(" ENVIRON["COMPOSE_TRUSTED"] ")"
+			n = split(ENVIRON["KNOWN"], own, "\n")
+			for (i = 1; i <= n; i++)
+				known[own[i]]
+		}
+		{
+			gsub(/\\/, " ")
+			for (i = 1; i <= NF; i++)
+				if ($i !~ /:$/ && $i !~ trusted && !($i in known))
+					print $i
+		}' "$name.d" |
 		while read -r included; do
 			line=$(grep -nE "^[[:space:]]*#[[:space:]]*include.*${included##*/}" \
 				"$copies/$file" | head -n 1)
@@ -119,12 +134,14 @@ strangers()
 }
 
 key=$(key)
-[ ! -e "$object" ] || [ "$key" != "$(cat "$object.key" 2>/dev/null)" ] || exit 0
+if [ -e "$object" ] && [ -e "$object.key" ] && read -r old <"$object.key"; then
+	[ "$key" != "$old" ] || exit 0
+fi
 
 rm -f "$object.key" "$name.stale" "$name.failed"
 # shellcheck disable=SC2086 # a list of options
 { compile $COMPOSE_CFLAGS; echo $? >"$name.status"; } | printable >"$name.words"
-status=$(cat "$name.status")
+read -r status <"$name.status"
 {
 	left_behind
 	if [ "$status" = 0 ]; then
@@ -136,7 +153,7 @@ status=$(cat "$name.status")
 	fi
 } >"$name.log"
 [ "$status" != 0 ] || [ ! -s "$name.log" ] || status=10
-cat "$name.words" >>"$name.log"
+[ ! -s "$name.words" ] || cat "$name.words" >>"$name.log"
 rm -f "$name.words" "$name.status"
 if [ "$status" = 0 ]; then
 	[ -e "$name.stale" ] || echo "$key" >"$object.key"

@@ -34,10 +34,48 @@ abi_hash()
 	} | sha256sum | cut -c 1-16
 }
 
+# remember FILE ABOUT COMMAND FILE...: in $remembered what the command says of the files, from
+# FILE if that has it.  ABOUT stands for all else that the answer depends on.
+remember()
+{
+	memo=$1 memo_about=$2 memo_command=$3
+	shift 3
+	if [ -e "$memo" ] && { read -r memo_was && read -r remembered; } <"$memo" &&
+		[ "$memo_was" = "$memo_about" ] && newer "$memo" "$@"; then
+		return
+	fi
+	remembered=$($memo_command "$@")
+	printf '%s\n' "$memo_about" "$remembered" >"$memo"
+}
+
+# newer FILE OTHER...: is it newer than all others?
+newer()
+{
+	newer_file=$1
+	shift
+	for other; do
+		[ "$newer_file" -nt "$other" ] || return
+	done
+}
+
+# abi_of FILE...: the same from what was found last time, in $abi
+abi_of()
+{
+	remember "$out/abi" "$(gcc -dumpfullversion) $*" abi_hash "$@"
+	abi=$remembered
+}
+
 # abi_symbol LAB HASH: the symbol that says what a part was made for
 abi_symbol()
 {
-	echo "agate_abi_$1_$2" | tr - _
+	abi_name=agate_abi_$1_$2
+	while :; do
+		case $abi_name in
+		*-*) abi_name=${abi_name%%-*}_${abi_name#*-} ;;
+		*) break ;;
+		esac
+	done
+	echo "$abi_name"
 }
 
 # abi_defined: linker options that define it for the labs' objects
@@ -119,7 +157,7 @@ compose_begin()
 	parts=$1 parts_target=$2 out=$(plain_path "$3")
 	shift 3
 	[ -e "$parts_target" ] || die "there is no $parts_target: run make $parts_target"
-	mkdir -p "$out/tree"
+	[ -d "$out/tree" ] || mkdir -p "$out/tree"
 	: >"$out/labs"
 	labs=
 	for arg; do
@@ -132,7 +170,7 @@ compose_begin()
 		esac
 		[ "$arg" != "$lab" ] && [ -d "$dir" ] || die "$arg: not a folder"
 		[ -e "$parts/$lab.o" ] || die "$lab: not a part of what is in $parts"
-		mkdir -p "$out/$lab"
+		[ -d "$out/$lab" ] || mkdir -p "$out/$lab"
 		lab_info "$lab" >"$out/$lab/info" || exit 1
 		dir=$(plain_folder "$dir") || exit 1
 		echo "$lab $dir" >>"$out/labs"
@@ -150,12 +188,29 @@ check_parts()
 		lab=${part##*/}
 		case " $labs " in
 		*" ${lab%.sum} "*) ;;
-		*) [ ! -e "$part" ] || set -- "$@" "$part" ;;
+		*) [ ! -e "$part" ] || has_seen "$part" || set -- "$@" "$part" ;;
 		esac
 	done
-	cat /dev/null "$@" >"$out/sums"
-	[ ! -s "$out/sums" ] || sha256sum --check --status "$out/sums" ||
+	[ $# != 0 ] || return 0
+	cat "$@" >"$out/sums"
+	sha256sum --check --status "$out/sums" ||
 		die "$parts is older than its sources: run make $parts_target"
+}
+
+# has_seen SUMS: is it newer than all files whose checksums it has?  Those need no other look.
+has_seen()
+{
+	while read -r _ summed; do
+		[ "$1" -nt "$summed" ] || return
+	done <"$1"
+}
+
+# lab_files LAB: the files of a lab, one a line
+lab_files()
+{
+	while read -r said listed; do
+		[ "$said" != files ] || echo "$listed"
+	done <"$out/$1/info"
 }
 
 # take_files: copy the labs' files to OUT/tree/DIR.  Everything after this reads
@@ -164,8 +219,8 @@ take_files()
 {
 	taken=0
 	while read -r lab dir; do
-		mkdir -p "$out/tree/$dir"
-		sed -n 's/^files //p' "$out/$lab/info" | xargs -d '\n' \
+		[ -d "$out/tree/$dir" ] || mkdir -p "$out/tree/$dir"
+		lab_files "$lab" | xargs -d '\n' \
 			"$BUILD/bin/agate-take-files" "$dir" "$out/tree/$dir"
 		case $? in
 		0) ;;
@@ -174,6 +229,12 @@ take_files()
 		esac
 	done <"$out/labs"
 	return $taken
+}
+
+# compiler_key FILE...: stands for a compiler, its options, and these files
+compiler_key()
+{
+	{ echo "$memo_about"; cat "$@"; } | sha256sum
 }
 
 # compose_compile TRUSTED KEY READABLE...: compile what has changed.  TRUSTED is an
@@ -186,9 +247,9 @@ compose_compile()
 	export COMPOSE_TREE="$out/tree" COMPOSE_BOX="$out/box"
 	compose_key=$2
 	shift 2
-	COMPOSE_KEY=$({ echo "$compose_key $abi $COMPOSE_CFLAGS"; cat "$parts/compile" \
-		scripts/compile-boxed.sh "$BUILD"/bin/agate-scan-*; } | sha256sum)
-	export COMPOSE_KEY
+	remember "$out/compiler" "$compose_key $abi $COMPOSE_CFLAGS" compiler_key \
+		"$parts/compile" scripts/compile-boxed.sh "$BUILD"/bin/agate-scan-*
+	export COMPOSE_KEY="$remembered"
 	: >"$out/compile.log"
 	: >"$out/objects"
 	rm -f "$COMPOSE_BOX.none"
@@ -196,9 +257,10 @@ compose_compile()
 	box_options scripts/compile-boxed.sh "$BUILD/bin/agate-scan-source" \
 		"$BUILD/bin/agate-scan-expanded" "$parts/compile" "$@" >"$COMPOSE_BOX"
 	while read -r lab dir; do
-		sed -n 's/^files \(.*\.c\)$/\1/p' "$out/$lab/info" | while read -r file; do
-			rm -f "$out/$lab/${file%.c}.failed"
-			printf '%s\n' "$out/$lab" "$dir" "$file"
+		lab_files "$lab" | while read -r file; do
+			failed=$out/$lab/${file%.c}.failed
+			[ ! -e "$failed" ] || rm "$failed"
+			[ "$file" = "${file%.c}" ] || printf '%s\n' "$out/$lab" "$dir" "$file"
 		done
 	done <"$out/labs" >"$out/work"
 	status=0
@@ -206,7 +268,7 @@ compose_compile()
 	[ ! -e "$COMPOSE_BOX.none" ] || [ "${TRUST_CONTAINER:-}" = 1 ] || die "$(box_missing)"
 	while read -r folder && read -r dir && read -r file; do
 		[ ! -e "$folder/${file%.c}.failed" ] || die "$(cat "$folder/${file%.c}.failed")"
-		cat "$folder/${file%.c}.log"
+		[ ! -s "$folder/${file%.c}.log" ] || cat "$folder/${file%.c}.log"
 		echo "$folder/${file%.c}.o" >>"$out/objects"
 	done <"$out/work" >"$out/compile.log" || exit
 	[ ! -e "$COMPOSE_BOX.none" ] || box_none
@@ -245,10 +307,16 @@ blame()
 compose_symbols()
 {
 	: >"$out/symbols.log"
+	common=$1
 	while read -r lab dir; do
-		sed -n "s|^\($out/$lab/.*\)\.o\$|\1.facts|p" "$out/objects" | xargs -d '\n' awk \
-			-v lab="$lab" -v flavour="${flavour:-}" -f scripts/symbols.awk "$out/$lab/info" \
-			"$1" >"$out/$lab/broken" || die "the rules for symbols failed on lab $lab"
+		set --
+		while read -r object; do
+			case $object in
+			"$out/$lab/"*) set -- "$@" "${object%.o}.facts" ;;
+			esac
+		done <"$out/objects"
+		awk -v lab="$lab" -v flavour="${flavour:-}" -f scripts/symbols.awk "$out/$lab/info" \
+			"$common" "$@" >"$out/$lab/broken" || die "the rules for symbols failed on lab $lab"
 		[ ! -s "$out/$lab/broken" ] || blame "$lab" "$dir" >>"$out/symbols.log"
 	done <"$out/labs"
 	[ ! -s "$out/symbols.log" ] || return 11
@@ -299,13 +367,15 @@ link_listed()
 		echo $? >"$out/link.status"
 	} | printable >"$out/link.log"
 	sed -i 1d "$out/undefined"
-	[ "$(cat "$out/link.status")" = 0 ]
+	read -r linked <"$out/link.status"
+	[ "$linked" = 0 ]
 }
 
 # link_limits: did the linker meet a limit of the box?  Then that is an error of the largest
 # of the labs' objects, because the reference's objects link.
 link_limits()
 {
+	[ -s "$out/link.log" ] || return
 	grep -qE 'terminated (by|with) signal (24|25)|(File size|CPU time) limit exceeded|memory exhausted|out of memory|[cC]annot allocate memory|: File too large' \
 		"$out/link.log" || return
 	link_largest=$(xargs -d '\n' ls -S <"$out/objects" | head -n 1)
@@ -322,7 +392,8 @@ link_limits()
 link_key()
 {
 	while read -r object; do
-		cat "$object.key"
+		read -r object_key <"$object.key"
+		echo "$object_key"
 	done <"$out/objects"
 	echo "$abi"
 	{ reference; printf '%s\n' "$@"; } | xargs -d '\n' stat -L -c '%n %i %s %y'

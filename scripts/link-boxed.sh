@@ -16,5 +16,5 @@ command -v ld >/dev/null || exit 1
 echo begun >&5
 
 xargs -d '\n' "$@" "$result" <"$list" || exit
-nm -P -u "$result" | sed 's/ .*//' >&5
+nm -p -P -u "$result" | sed 's/ .*//' >&5
 cat "$result" >&3
