@@ -195,7 +195,8 @@ grade: which-lab deps which-tests
 	$(Q)$(locked) $(MAKE) $(parallel) $(without) grade-build
 	$(Q)$(AGATE_GRADE) $(GRADE_OPTIONS) $(if $(DEBUG),,--guests 2)
 
-grade-build: $(LAB_FAST) $(if $(DEBUG),$(LAB_DEBUG))
+grade-build: $(LAB_FAST) $(call precompiled,fast,$(WITHOUT)) \
+		$(if $(DEBUG),$(LAB_DEBUG) $(call precompiled,debug,$(WITHOUT)))
 	@:
 
 ## make check LAB=02 [FROM=..]
@@ -256,7 +257,7 @@ test: deps
 	$(Q)$(MAKE) test-run
 
 # sparse.log rebuilds what it looks at, so it comes before anybody uses that.
-test-build: $(GUEST_FAST) $(GUEST_DEBUG) $(CARD_FIRMWARE) $(FAKE_KERNEL) $(MAN_PAGES) $(LAB_FAST) $(LAB_DEBUG) $(LAB_VERDICT) $(WITHOUT_PROSE) $(HOST_TESTS) $(GUEST_PROGRAMS) $(STRANGERS) $(VM_TESTS) $(BUILD)/driver/sparse.log \
+test-build: $(foreach f,fast debug,$(call precompiled,$(f),$(DRIVER_LABS))) $(GUEST_FAST) $(GUEST_DEBUG) $(CARD_FIRMWARE) $(FAKE_KERNEL) $(MAN_PAGES) $(LAB_FAST) $(LAB_DEBUG) $(LAB_VERDICT) $(WITHOUT_PROSE) $(HOST_TESTS) $(GUEST_PROGRAMS) $(STRANGERS) $(VM_TESTS) $(BUILD)/driver/sparse.log \
 		$(UPSTREAM_FAST) $(FUZZ_PROGRAMS) $(DRIVER_SYMVERS) $(LIBAGATE_LINK) $(AGATE_WATCH) $(EXPLAIN_LOG) \
 		coverage-build
 

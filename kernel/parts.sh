@@ -9,6 +9,7 @@
 # Writes to build/parts/FLAVOUR:
 #
 #   compile       compiles a file exactly as kbuild compiled the reference
+#   first         the headers that kbuild has each file begin with
 #   include/      the headers that kbuild made
 #   frame.o       everything from kernel/
 #   NN-topic.o    one part; all but its contract's symbols are local
@@ -29,7 +30,8 @@ kernel=$(readlink -f "$BUILD/guest/kernel-$flavour")
 
 # What kbuild recorded for one file, with the places and the file as parameters.
 # Warnings are not errors here: they are advice to the author of the file.  The
-# preprocessor's output (-E) is no object that objtool could look at.
+# preprocessor's output (-E) and precompiled headers (-x) are no objects that objtool could
+# look at.  PCH may name what is to be included first instead: see kernel/precompile.sh.
 compile_command()
 {
 	record=$driver/kernel/.agate_drv.o.cmd
@@ -45,7 +47,9 @@ compile_command()
 		-e 's| -I\./| -I"$kernel"/|g; s| \./| "$kernel"/|g' \
 		-e "s|KBUILD_BASENAME='\"agate_drv\"'|KBUILD_BASENAME=\\\\\"\"\$name\"\\\\\"|" \
 		-e 's| -Werror | |' -e 's| -c -o | "$@" -c -o |' \
-		-e 's| *; | \&\& { case " $* " in *" -E "*) exit ;; esac; } \&\& |')
+		-e 's| *; | \&\& { case " $* " in *" -E "* \| *" -x "*) exit ;; esac; } \&\& |')
+	first=$(echo "$command" | grep -o -- '-include [^ ]*' | xargs)
+	command=$(echo "$command" | sed 's|-include [^ ]* ||g')
 	# A place that was not recognised would be compiled for without a word.
 	case $command in
 	'' | *"$PWD"* | *"$kernel"* | *' ./'* | *agate_drv*)
@@ -64,6 +68,10 @@ compile_command()
 	parts=\${0%/*}
 	kernel=\$(cd "\${BUILD:-build}/guest/kernel-$flavour" && pwd -P)
 	source=\$(cd "\$kernel/source" && pwd -P)
+	case \${PCH-} in
+	'') set -- $(echo "$first" | sed 's|\$source|"$source"|g') "\$@" ;;
+	*) set -- -include "\$PCH" "\$@" ;;
+	esac
 	$command
 	END
 }
@@ -73,6 +81,7 @@ mkdir -p "$parts/include"
 cp "$driver/agate_compat_gen.h" "$parts/include"
 compile_command >"$parts/compile"
 chmod +x "$parts/compile"
+echo "$first" | tr ' ' '\n' | sed -n 's|^$source/include/\(.*\)|#include <\1>|p' >"$parts/first"
 # Since Linux 6.12 kbuild keeps what is the same for all modules in an object of its own.
 set -- "$driver/agate.mod.o"
 [ ! -e "$driver/.module-common.o" ] || set -- "$@" "$driver/.module-common.o"

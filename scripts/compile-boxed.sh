@@ -3,25 +3,28 @@
 #
 # compile-boxed.sh: what happens to one file in the box (box-lib.sh).
 #
-# usage: scripts/compile-boxed.sh SCANS COMPILE FILE [OPTION...], by compile-one.sh
+# usage: scripts/compile-boxed.sh SCANS COMPILE FILE PCH [OPTION...], by compile-one.sh
 #
 # SCANS is where agate-scan-source and agate-scan-expanded are, COMPILE the command that
-# the reference was compiled with.  Gives the object to descriptor 3, what it was made of to
-# 4, and to 5 facts: "begun", "include LINE NAME", and the object's sections and symbols
+# the reference was compiled with, PCH a precompiled header with which FILE begins, or ''.
+# Gives the object to descriptor 3, what it was made of to
+# 4, and to 5 facts: "begun", "include LINE NAME", "precompiled" if PCH was of use, and the object's sections and symbols
 # as readelf lists them.  Exit status: 0; 10 when the file is at fault; 1 for all else.
 set -u
 
-scans=$1 compile=$2 file=$3
-shift 3
+scans=$1 compile=$2 file=$3 pch=$4
+shift 4
 object=$WORK/object.o
 
 command -v gcc >/dev/null && command -v readelf >/dev/null || exit 1
 echo begun >&5
 
-# preprocess OUTPUT OPTION...: without carets, whose lines could look like messages
+# preprocess OUTPUT OPTION...: without carets, whose lines could look like messages; with the
+# precompiled header $headers, if that is not ''
+headers=
 preprocess()
 {
-	"$compile" "$file" "$@" -E -fno-diagnostics-show-caret 2>&1 3>&- 4>&- 5>&-
+	PCH=$headers "$compile" "$file" "$@" -E -fno-diagnostics-show-caret 2>&1 3>&- 4>&- 5>&-
 	echo "status $?"
 }
 
@@ -69,7 +72,10 @@ expanded()
 pasted()
 {
 	ln -s /dev/null "$WORK/poisoned" || return 1
-	preprocess "$WORK/poisoned" -include "$WORK/poison.h" >"$WORK/poisoning"
+	headers=$pch
+	preprocess "$WORK/poisoned" -include "$WORK/poison.h" ${pch:+-fpch-preprocess} \
+		>"$WORK/poisoning"
+	headers=
 	! no_end "$WORK/poisoning" || return 10
 	awk -v file="$file:" '
 		index($0, file) == 1 && /attempt to use poisoned/ {
@@ -124,8 +130,19 @@ case $? in
 10) exit 10 ;;
 *) exit 1 ;;
 esac
-# The compiler works meanwhile; its messages come last.
-"$compile" "$file" "$object" -pipe "$@" >"$WORK/compiling" 2>&1 3>&- 4>&- 5>&- &
+# The compiler works meanwhile; its messages come last.  With a precompiled header they may be
+# other ones, so then it works in silence or once more without.
+compile_it()
+{
+	PCH=$pch "$compile" "$file" "$object" -pipe "$@" >"$WORK/compiling" 2>&1 3>&- 4>&- 5>&-
+	compiled=$?
+	[ -n "$pch" ] || return $compiled
+	[ $compiled != 0 ] || [ -s "$WORK/compiling" ] || return 0
+	pch=
+	: >"$WORK/again"
+	compile_it "$@"
+}
+compile_it "$@" &
 compiling=$!
 expanded >"$WORK/scanning" 2>&1
 expanded=$?
@@ -148,9 +165,11 @@ grep -qx 'status 0' "$WORK/expanding" || {
 	echo "$file: error: the preprocessor does not come to its end"
 	exit 10
 }
+[ -z "$pch" ] || [ -e "$WORK/again" ] || echo precompiled >&5
 readelf -W -S -s "$object" >&5 2>/dev/null || {
 	echo "$file: error: the object that it compiles to is damaged"
 	exit 10
 }
-cat "$object.d" >&4
+# A precompiled header hides what the compiler has read.
+cat "$WORK/expanded.d" >&4
 exec cat "$object" >&3

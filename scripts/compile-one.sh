@@ -7,6 +7,7 @@
 #
 #   COMPOSE_PARTS    the folder whose `compile` is the command
 #   COMPOSE_CFLAGS   options to add
+#   COMPOSE_ABI      what precompiled headers there must be made for
 #   COMPOSE_KEY      stands for all that can change the result but the lab's files
 #   COMPOSE_TRUSTED  what the file may include besides them, a regular expression
 #   COMPOSE_TREE     where copies of the lab's files are, in a folder called like DIR
@@ -25,6 +26,8 @@ object=$name.o
 source=$dir/$file
 copies=$COMPOSE_TREE/$dir
 lab=${out##*/}
+newline='
+'
 
 # files FOLDER: the lab's files here, for one may include another, as files of FOLDER
 files()
@@ -37,6 +40,25 @@ files()
 key()
 {
 	{ echo "$COMPOSE_KEY $source"; files "$copies/" | xargs -r -d '\n' cat; } | sha256sum
+}
+
+# The header that kernel/precompile.sh has compiled, if this file begins with all that it
+# includes, and has no file of its own by such a name.
+precompiled()
+{
+	pch=$COMPOSE_PARTS/pch/$lab/$file
+	[ -e "$pch.gch" ] && read -r pch_abi <"$pch.abi" && [ "$pch_abi" = "$COMPOSE_ABI" ] || return
+	pch_includes=$(cat "$pch.includes")
+	case "$(awk -f scripts/includes.awk "$copies/$file")$newline" in
+	"$pch_includes$newline"*) ;;
+	*) return ;;
+	esac
+	for listed in $(files ''); do
+		case $pch_includes in
+		*"\"$listed\""*) return ;;
+		esac
+	done
+	echo "$pch"
 }
 
 # say LINE TEXT: an error as the compiler words it
@@ -56,7 +78,7 @@ compile()
 {
 	box_run "$COMPOSE_BOX" "$name.facts" "$copies" "$dir" \
 		scripts/compile-boxed.sh "$BUILD/bin" "$COMPOSE_PARTS/compile" \
-		"$source" "$@" 3>"$object" 4>"$name.d"
+		"$source" "$(precompiled)" "$@" 3>"$object" 4>"$name.d"
 	status=$?
 	[ ! -e "$COMPOSE_BOX.none" ] || cmp -s "$source" "$copies/$file" || : >"$name.stale"
 	return $status

@@ -249,7 +249,8 @@ compose_compile()
 	shift 2
 	remember "$out/compiler" "$compose_key $abi $COMPOSE_CFLAGS" compiler_key \
 		"$parts/compile" scripts/compile-boxed.sh "$BUILD"/bin/agate-scan-*
-	export COMPOSE_KEY="$remembered"
+	export COMPOSE_KEY="$remembered" COMPOSE_ABI="$abi"
+	[ ! -d "$parts/pch" ] || set -- "$@" "$parts/pch"
 	: >"$out/compile.log"
 	: >"$out/objects"
 	rm -f "$COMPOSE_BOX.none"

@@ -81,8 +81,24 @@ no_module()
 	[ ! -e out-fast/agate.ko ] && [ ! -e out-fast/agate.stripped.ko ]
 }
 
-echo 1..43
+echo 1..54
 
+# Headers that were compiled in advance, away and back
+without_pch()
+{
+	for flavour in fast debug; do
+		mv build/parts/$flavour/pch pch-$flavour
+	done
+}
+
+with_pch()
+{
+	for flavour in fast debug; do
+		mv pch-$flavour build/parts/$flavour/pch
+	done
+}
+
+without_pch
 start
 compose
 check "a solution takes the reference's place" 0 $? test -s out-fast/agate.stripped.ko
@@ -97,6 +113,80 @@ code "out-debug/$lab/agate_gem.o" >ours
 cp "$build/driver/debug/solutions/$lab/agate_gem.o" theirs.o
 code theirs.o >theirs
 check "and for the debug kernel to the instruction" 0 $status cmp ours theirs
+
+with_pch
+
+# With headers that were compiled in advance, where that cannot show.
+precompiled()
+{
+	grep -qx precompiled out-fast/$lab/agate_gem.facts
+}
+
+interface()
+{
+	nm "$1" | cut -c 18- | sort
+}
+interface out-fast/$lab/agate_gem.o >theirs
+! precompiled && rm -r out-fast && compose
+status=$?
+interface out-fast/$lab/agate_gem.o >ours
+check "a file that begins as the lab's does is compiled with its headers in advance" 0 $status precompiled
+check "and defines and needs the same" 0 0 cmp ours theirs
+sed -i 's/^#include "agate_prime.h"/&\n#include <linux\/list.h>/' $student
+compose
+check "also when more follow" 0 $? precompiled
+start
+sed -i '0,/^#include/s/^#include/#include <linux\/list.h>\n&/' $student
+compose
+status=$?
+! precompiled
+check "not when another one comes first" 00 $status$? test -s out-fast/agate.stripped.ko
+start
+sed -i '0,/^#include/s/^#include/#define DEBUG\n&/' $student
+compose
+status=$?
+! precompiled
+check "nor when a macro does" 00 $status$? test -s out-fast/agate.stripped.ko
+start
+echo 'int unused_one(void) { int nobody; return undeclared_one; }' >>$student
+compose
+cp out-fast/compile.log with.log
+without_pch
+compose
+status=$?
+with_pch
+check "messages are the same as without" 10 $status cmp out-fast/compile.log with.log
+check "and name the line" 0 0 grep -q 'undeclared_one' with.log
+start
+echo 'static int unused_one(void) { return 0; }' >>$student
+compose
+status=$?
+check "so are warnings" 0 $status test "$(grep -c 'unused_one.*defined but not used' out-fast/compile.log)" = 1
+start
+: >student/agate_mmap.h
+compose
+check "a header of one's own is none of the lab's files" 10 $? \
+	compiled "includes $PWD/student/agate_mmap.h, which is not among\\|includes student/agate_mmap.h, which is not among"
+rm student/agate_mmap.h
+cp build/parts/fast/pch/$lab/agate_gem.c.abi abi
+echo other >build/parts/fast/pch/$lab/agate_gem.c.abi
+rm -r out-fast
+compose
+status=$?
+! precompiled
+check "headers that were compiled for something else are not taken" 00 $status$? \
+	test -s out-fast/agate.stripped.ko
+mv abi build/parts/fast/pch/$lab/agate_gem.c.abi
+for size in 20M 1M 8; do
+	truncate -s $size build/parts/fast/pch/$lab/agate_gem.c.gch
+	rm -r out-fast
+	compose && code "out-fast/$lab/agate_gem.o" >ours && code "out-same/$lab/agate_gem.o" >theirs &&
+		cmp ours theirs || break
+done
+check "nor those that are damaged" 0 $? cmp ours theirs
+rm -rf out-fast build/parts/fast/pch
+cp -r "$build/parts/fast/pch" build/parts/fast
+compose
 
 # The part of the module that the kernel loads, with and without debug information
 same_code()
@@ -179,6 +269,7 @@ check "so is one that is allowed and that nobody has" 11 $? ruled \
 	"agate.ko: uses kallsyms_not_there, which neither the driver nor the kernel has"
 
 start
+with_pch
 sed -i '10i int broken(void) { return nothing; }' $student
 compose
 check "an error of the compiler is an error" 10 $? compiled "^$student:10:.*error: .nothing."
@@ -259,6 +350,7 @@ check "where no box can be made nothing is compiled, and the message shows a way
 	[ "$(grep -c 'bubblewrap does not run here.*TRUST_CONTAINER=1' said)" = 1 -a \
 		! -e "out-unboxed/$lab/agate_gem.o" ]
 export TRUST_CONTAINER=1
+without_pch
 PATH=$PWD/no-box:$PATH kernel/compose-lab.sh fast out-unboxed $lab=solutions/$lab >said 2>&1
 check "in a container that is trusted it does without, and says so once" 0 $? \
 	[ "$(grep -c 'bubblewrap does not run here' said)" = 1 ]
