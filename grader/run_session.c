@@ -15,7 +15,7 @@
 #define SECOND_GUEST_TESTS	8
 
 /* A processor counts as free after FREE_MS without work; the second guest looks every LOOK_MS. */
-#define FREE_MS			20
+#define FREE_MS		10
 #define LOOK_MS			5
 
 /* It has taken nothing if it does not run. */

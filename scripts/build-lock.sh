@@ -11,8 +11,8 @@ set -eu
 
 build=$1
 shift
-mkdir -p "$build"
-folder=$(realpath "$build")
+[ -d "$build" ] || mkdir -p "$build"
+folder=$(cd -- "$build" && pwd -P)
 lock=$folder/.lock
 
 [ "${AGATE_BUILD_LOCK-}" != "$folder" ] || exec "$@"
@@ -20,7 +20,7 @@ lock=$folder/.lock
 # `make clean` removes the lock with the folder: take the one that is there now.
 said=
 while :; do
-	mkdir -p "$folder"
+	[ -d "$folder" ] || mkdir -p "$folder"
 	exec 9>>"$lock"
 	if ! flock -n 9; then
 		[ -n "$said" ] || printf '  %-8s %s\n' WAIT "another make builds in $build" >&2
