@@ -18,7 +18,10 @@ trap 'exit 1' INT TERM HUP
 lab=02-gem-object
 mkdir -p "$work/build" "$work/labs/$lab" "$work/student"
 cp -r kernel include scripts solutions "$work"
-cp -r "$build/parts" "$work/build"
+tar -C "$build" -c --exclude='*.gch' parts | tar -C "$work/build" -x
+for flavour in fast debug; do
+	cp "$build/parts/$flavour/pch/$lab"/*.gch "$work/build/parts/$flavour/pch/$lab"
+done
 ln -s "$build/guest" "$build/bin" "$work/build"
 cd "$work" || exit 1
 export BUILD=build LABS=labs
@@ -184,8 +187,8 @@ for size in 20M 1M 8; do
 		cmp ours theirs || break
 done
 check "nor those that are damaged" 0 $? cmp ours theirs
-rm -rf out-fast build/parts/fast/pch
-cp -r "$build/parts/fast/pch" build/parts/fast
+rm -rf out-fast build/parts/fast/pch/$lab
+cp -r "$build/parts/fast/pch/$lab" build/parts/fast/pch
 compose
 
 # The part of the module that the kernel loads, with and without debug information

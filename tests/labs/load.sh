@@ -3,25 +3,28 @@
 #
 # load.sh: are verdicts the same on a busy machine?  `make test-load`.
 #
-# usage: [LAB="NN..."] tests/labs/load.sh [BUSY [MUTANTS [SEED]]]
+# usage: [LAB="NN..."] tests/labs/load.sh [BUSY [MUTANTS [SEED [JOBS]]]]
 #
 # Grades solution, alternatives and starter of all labs, or of those in LAB, on both kernels, and
 # MUTANTS of their mutants (20) up to the first test that fails, as SEED chooses them (1): first on
-# the machine as it is, then with BUSY processes (30) that only compute.  Names every test whose
-# verdict differs then.  The last line is "N passed, N failed", one for each submission.
+# the machine as it is, then with BUSY processes (30) that only compute, JOBS (3) at a time, which
+# makes it busier still.  Names every test whose verdict differs then.  The last line is "N passed, N failed", one for each submission.
 set -u
-busy=${1:-30} mutants=${2:-20} seed=${3:-1}
+busy=${1:-30} mutants=${2:-20} seed=${3:-1} jobs=${4:-3}
 . tests/keep.sh
 
 work=$BUILD/tests/load
-passed=0 failed=0
 rm -rf "$work"
 mkdir -p "$work"
-grader='' beside=
+
+# Whatever runs beside this shell ends with it.
 stop()
 {
-	[ -z "$grader" ] || kill "$grader" 2>/dev/null
-	[ -z "$beside" ] || kill "$beside" 2>/dev/null
+	local running
+
+	running=$(jobs -p)
+	# shellcheck disable=SC2086 # a list of processes
+	[ -z "$running" ] || kill $running 2>/dev/null
 	wait
 }
 trap stop EXIT
@@ -91,13 +94,11 @@ grade()
 	NO_COLOR=1 "$BUILD/bin/agate-grade" --lab "$3" --from "$4" --out "$out" --seed "$seed" \
 		"${@:5}" >"$out.log" 2>&1 &
 	# Waited for, or the shell would hear of a signal only when the grader has ended.
-	grader=$!
-	if wait "$grader"; then
+	if wait $!; then
 		"$BUILD/tests/labs/verdict" --tests "$out/result.json"
 	else
 		echo "the grader failed: $(tail -n 1 "$out.log")"
 	fi
-	grader=
 }
 
 # compare NAME SECONDS: the verdicts on a busy machine, which took that long, beside those
@@ -107,39 +108,59 @@ compare()
 	if cmp -s "$work/$1/quiet.tests" "$work/$1/busy.tests"; then
 		printf '  %-8s %-44s %3d verdicts %5d s\n' OK "$1" \
 			"$(wc -l <"$work/$1/quiet.tests")" "$2"
-		passed=$((passed + 1))
+		: >"$work/$1/same"
 		return
 	fi
 	printf '  %-8s %-44s %s\n' FAIL "$1" "see $work/$1/busy.log"
 	diff "$work/$1/quiet.tests" "$work/$1/busy.tests" |
 		sed -n 's/^< /           quiet: /p; s/^> /           busy:  /p'
-	failed=$((failed + 1))
 }
 
-# all quiet|busy: grade all of them; once the machine is busy, compare.
+# one NAME quiet|busy LAB FROM OPTION...: once the machine is busy, compare.  By itself, with the
+# grader that it has started.
+one()
+(
+	trap stop EXIT
+	trap 'exit 130' INT TERM HUP
+	begun=$SECONDS
+	mkdir -p "$work/$1"
+	grade "$@" >"$work/$1/$2.tests"
+	if [ "$2" = busy ]; then
+		compare "$1" $((SECONDS - begun)) >"$work/$1/said"
+		cat "$work/$1/said"
+	else
+		printf '  %-8s %-44s %18d s\n' '' "$1" $((SECONDS - begun))
+	fi
+)
+
+# all quiet|busy JOBS: grade all of them, JOBS at a time
 all()
 {
-	local name options begun
+	local name options pid
+	local -A running=()
+
 	while read -r name options; do
-		mkdir -p "$work/$name"
-		begun=$SECONDS
+		while [ ${#running[@]} -ge "$2" ]; do
+			wait -n "${!running[@]}"
+			for pid in "${!running[@]}"; do
+				[ -e "/proc/$pid" ] || unset "running[$pid]"
+			done
+		done
 		# shellcheck disable=SC2086 # a list of options
-		grade "$name" "$1" $options >"$work/$name/$1.tests"
-		if [ "$1" = busy ]; then
-			compare "$name" $((SECONDS - begun))
-		else
-			printf '  %-8s %-44s %18d s\n' '' "$name" $((SECONDS - begun))
-		fi
+		one "$name" "$1" $options </dev/null &
+		running[$!]=1
 	done <"$work/list"
+	wait "${!running[@]}"
 }
 
 folders=$(labs) || exit 1
 submissions >"$work/list"
 printf '  %-8s %s submissions, on this machine as it is\n' GRADE "$(wc -l <"$work/list")"
-all quiet
-printf '  %-8s the same with %s busy processes\n' GRADE "$busy"
+all quiet 1
+printf '  %-8s the same with %s busy processes, %s at a time\n' GRADE "$busy" "$jobs"
 setpriv --pdeathsig TERM tests/busy.sh "$busy" sleep infinity &
-beside=$!
-all busy
+all busy "$jobs"
+passed=$(find "$work" -mindepth 2 -maxdepth 2 -name same | wc -l)
+failed=$(($(wc -l <"$work/list") - passed))
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]
