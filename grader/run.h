@@ -11,9 +11,9 @@
 #include "session.h"
 
 #define RUN_ERROR	1024
+#define RUN_PATH	1024
 /* Guests of one kernel at a time, at most. */
 #define LANES		2
-#define RUN_PATH	1024
 
 struct run_config {
 	const char *build;		/* the folder with the built programs and kernels */
@@ -58,8 +58,8 @@ extern const char *const flavour_names[FLAVOURS];
 bool run_path(char path[RUN_PATH], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /*
  * Grades @result->labs[@index], whose tests are selected, and writes the result file after
- * each verdict.  @timing has one for each guest of each flavour.  Other threads may run other labs of
- * @result meanwhile.
+ * each verdict.  @timing has one for each guest of each flavour.  Other threads may run
+ * other labs of @result meanwhile.
  */
 enum run_end run_lab(const struct run_config *config, struct result *result, size_t index,
 		     struct timing timing[FLAVOURS][LANES], char error[RUN_ERROR]);

@@ -15,7 +15,7 @@
 #define SECOND_GUEST_TESTS	8
 
 /* A processor counts as free after FREE_MS without work; the second guest looks every LOOK_MS. */
-#define FREE_MS		10
+#define FREE_MS			10
 #define LOOK_MS			5
 
 /* It has taken nothing if it does not run. */
@@ -185,7 +185,7 @@ static void session_remark(void *arg, const char *text)
 	run_remark(lane->fr->run, "%s kernel: %s", flavour_names[lane->fr->flavour], text);
 }
 
-/* One guest has nothing of it, and up to the first failure all run in the lab's order. */
+/* One guest gains nothing from it, and up to the first failure all run in the lab's order. */
 static const size_t *session_order(const struct flavour_run *fr)
 {
 	return fr->paired && !fr->run->config->stop_on_fail ? fr->order.order : NULL;

@@ -317,12 +317,12 @@ usable()
 		{ [ "$tree" = "$source" ] || [ -e "$tree/.complete" ]; }
 }
 
-# What the answers of find_out() depend on, by size and times.
+# What the answers of find_out() depend on, by size and times.  gcc may be a wrapper.
 depends()
 {
 	echo "${KERNEL:-} ${AGATE_SOURCES:-} ${AGATE_OS_RELEASE:-}"
 	stat -L -c '%n %i %s %z' "$0" "$here/kernel-make.sh" "$here"/../scripts/kernel-source.sh \
-		"$here"/config/* "$(command -v gcc)" "$(command -v ld)" "$source" "${source%/*}" \
+		"$here"/config/* "$(command -v gcc)" "$(command -v ld)" "$(gcc -print-prog-name=cc1)" "$source" "${source%/*}" \
 		"${AGATE_OS_RELEASE:-/etc/os-release}" 2>&1
 }
 
@@ -330,9 +330,11 @@ depends()
 # asks before every command.
 find_out()
 {
-	local version id key
+	local version id key seen
 
 	source=$("$here/../scripts/kernel-source.sh" source)
+	# Before the rest: what changes meanwhile has not been seen.
+	seen=$(depends)
 	version=$("$here/../scripts/kernel-source.sh" version)
 	[ ! -e "$here/config/$version.config" ] || fragments+=("$here/config/$version.config")
 	id=$(source_id "$source")
@@ -341,7 +343,8 @@ find_out()
 	log=$out.log
 	tree=$source
 	[ -d "$source" ] || tree=$cache/linux-$(echo "$id" | hash16)
-	{ printf '%s\n' "$source" "$tree" "$out"; depends; } >"$memo.$$"
+	[ -z "${KERNEL_SRC:-}" ] || return 0
+	printf '%s\n' "$source" "$tree" "$out" "$seen" >"$memo.$$"
 	mv "$memo.$$" "$memo"
 }
 
@@ -353,13 +356,13 @@ remembered()
 	[ -z "${KERNEL_SRC:-}" ] && [ -e "$memo" ] && mapfile -t kept <"$memo" || return
 	[ ${#kept[@]} -gt 3 ] || return
 	source=${kept[0]} tree=${kept[1]} out=${kept[2]}
-	[ "$(depends)" = "$(printf '%s\n' "${kept[@]:3}")" ]
+	[[ $out == "$cache"/* ]] && [ "$(depends)" = "$(printf '%s\n' "${kept[@]:3}")" ]
 }
 
 # Is it there?  Mark the kernel as used first: from here on no other build removes it.
 used()
 {
-	[ ! -d "$out" ] || touch "$out/used"
+	[ ! -d "$out" ] || touch "$out/used" || die "cannot write to $out"
 	usable
 }
 

@@ -56,21 +56,22 @@ $(DRIVER_SYMVERS): $(BUILD)/parts/%/symvers: $(BUILD)/driver/%/agate.ko kernel/p
 	$(call say,PARTS,$(@D))
 	$(Q)BUILD=$(BUILD) kernel/parts.sh $*
 
-# The headers that a lab's files begin with, compiled in advance: see precompile.sh.  Those
-# lines alone count, or each change of a file would cost a second.
+# The headers that a lab's files begin with, compiled in advance: see precompile.sh.  They are
+# made again when these lines change, not when a file does: that would cost a second each time.
 DRIVER_LABS	:= $(filter-out $(LIBRARY_PARTS),$(patsubst labs/%/lab.json,%,$(wildcard labs/*/lab.json)))
-LAB_INCLUDES	:= $(DRIVER_LABS:%=$(BUILD)/parts/includes/%)
+LAB_INCLUDES	:= $(DRIVER_LABS:%=$(BUILD)/pch/includes/%)
 
-$(LAB_INCLUDES): $(BUILD)/parts/includes/%: FORCE
+$(LAB_INCLUDES): $(BUILD)/pch/includes/%: FORCE
 	$(Q)mkdir -p $(@D)
-	$(Q)for file in labs/$*/*.c; do echo "$$file"; awk -f scripts/includes.awk "$$file"; done \
-		>$@.new && $(stamp)
+	$(Q)for file in labs/$*/*.c; do \
+		[ ! -f "$$file" ] || { echo "$$file"; awk -f scripts/includes.awk "$$file"; }; \
+	done >$@.new && $(stamp)
 
 # $(call precompiled,FLAVOUR,LAB...): what stands for those of the labs that are in the driver
-precompiled	= $(patsubst %,$(BUILD)/parts/$(1)/pch/%/done,$(filter $(DRIVER_LABS),$(2)))
+precompiled	= $(patsubst %,$(BUILD)/pch/$(1)/%/done,$(filter $(DRIVER_LABS),$(2)))
 
 define precompiled_rule
-$(call precompiled,$(1),$(DRIVER_LABS)): $(BUILD)/parts/$(1)/pch/%/done: $(BUILD)/parts/includes/% \
+$(call precompiled,$(1),$(DRIVER_LABS)): $(BUILD)/pch/$(1)/%/done: $(BUILD)/pch/includes/% \
 		$(BUILD)/parts/$(1)/symvers kernel/precompile.sh scripts/includes.awk
 	$$(call say,PCH,$$(@D))
 	$$(Q)BUILD=$(BUILD) kernel/precompile.sh $(1) $$*

@@ -31,7 +31,7 @@ kernel=$(readlink -f "$BUILD/guest/kernel-$flavour")
 # What kbuild recorded for one file, with the places and the file as parameters.
 # Warnings are not errors here: they are advice to the author of the file.  The
 # preprocessor's output (-E) and precompiled headers (-x) are no objects that objtool could
-# look at.  PCH may name what is to be included first instead: see kernel/precompile.sh.
+# look at.  AGATE_PCH may name what is to be included first instead: see precompile.sh.
 compile_command()
 {
 	record=$driver/kernel/.agate_drv.o.cmd
@@ -66,11 +66,11 @@ compile_command()
 	shift 2
 	name=\${file##*/} name=\${name%.c}
 	parts=\${0%/*}
-	kernel=\$(cd "\${BUILD:-build}/guest/kernel-$flavour" && pwd -P)
-	source=\$(cd "\$kernel/source" && pwd -P)
-	case \${PCH-} in
+	kernel=\$(CDPATH= cd "\${BUILD:-build}/guest/kernel-$flavour" && pwd -P)
+	source=\$(CDPATH= cd "\$kernel/source" && pwd -P)
+	case \${AGATE_PCH-} in
 	'') set -- $(echo "$first" | sed 's|\$source|"$source"|g') "\$@" ;;
-	*) set -- -include "\$PCH" "\$@" ;;
+	*) set -- -include "\$AGATE_PCH" "\$@" ;;
 	esac
 	$command
 	END
@@ -82,6 +82,8 @@ cp "$driver/agate_compat_gen.h" "$parts/include"
 compile_command >"$parts/compile"
 chmod +x "$parts/compile"
 echo "$first" | tr ' ' '\n' | sed -n 's|^$source/include/\(.*\)|#include <\1>|p' >"$parts/first"
+[ "$(wc -l <"$parts/first")" = "$(echo "$first" | grep -o -- '-include ' | wc -l)" ] ||
+	die "$first: not all of these are the kernel's headers"
 # Since Linux 6.12 kbuild keeps what is the same for all modules in an object of its own.
 set -- "$driver/agate.mod.o"
 [ ! -e "$driver/.module-common.o" ] || set -- "$@" "$driver/.module-common.o"

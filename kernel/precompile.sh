@@ -6,20 +6,18 @@
 #
 # usage: kernel/precompile.sh FLAVOUR NN-topic, in the project's folder
 #
-# For each of the lab's files, in build/parts/FLAVOUR/pch/NN-topic:
+# For each of the lab's files, in build/pch/FLAVOUR/NN-topic:
 #
 #   FILE.c            the headers that kbuild has a file begin with, and then the file's own
-#   FILE.c.gch        what gcc makes of that
+#   FILE.c.gch        what gcc makes of that, if it compiles
 #   FILE.c.includes   the file's own
 #   FILE.c.abi        what it was made for (abi_hash)
 #   done              stands for all of them
 #
-# With it gcc numbers what it reads in another way, and may put two instructions that do not
-# depend on each other in another order.
-#
-# Nothing is made of headers that do not compile.  A file that begins with the same lines can be compiled with it: PCH names FILE.c for
-# build/parts/FLAVOUR/compile.  The name is the file's because gcc takes a precompiled header only
-# where all macros of the command line are the same, and one of them has the name.
+# AGATE_PCH names FILE.c for build/parts/FLAVOUR/compile, which then compiles a file that begins
+# with the same lines.  gcc takes a precompiled header only where all macros of the
+# command line are the same; one of them is the file's name.  In an object that was made with
+# it two instructions that do not depend on each other may have changed places.
 set -eu
 
 . scripts/compose-lib.sh
@@ -28,24 +26,31 @@ set -eu
 lab=$2
 parts=$BUILD/parts/$1
 kernel=$(readlink -f "$BUILD/guest/kernel-$1")
-pch=$parts/pch/$lab
+pch=$BUILD/pch/$1/$lab
 
+# The lines are a student's, so gcc has the limits that it has for the file itself.
 precompile()
 {
-	awk -f scripts/includes.awk "$LABS/$lab/$1" >"$pch/$1.includes"
-	[ -s "$pch/$1.includes" ] || return 0
-	cat "$parts/first" "$pch/$1.includes" >"$pch/$1"
-	echo "$abi" >"$pch/$1.abi"
-	if PCH=/dev/null "$parts/compile" "$pch/$1" "$pch/$1.new" -x c-header >"$pch/$1.log" 2>&1; then
-		mv "$pch/$1.new" "$pch/$1.gch"
-	fi
-	rm -f "$pch/$1.new" "$pch/$1.new.d"
+	[ -f "$LABS/$lab/$1" ] || return 0
+	awk -f scripts/includes.awk "$LABS/$lab/$1" >"$pch.new/$1.includes"
+	[ -s "$pch.new/$1.includes" ] || return 0
+	cat "$parts/first" "$pch.new/$1.includes" >"$pch.new/$1"
+	echo "$abi" >"$pch.new/$1.abi"
+	(
+		box_limits
+		AGATE_PCH=/dev/null exec "$parts/compile" "$pch.new/$1" "$pch.new/$1.made" -x c-header
+	) >"$pch.new/$1.log" 2>&1 && mv "$pch.new/$1.made" "$pch.new/$1.gch"
+	rm -f "$pch.new/$1.made" "$pch.new/$1.made.d"
 }
 
-rm -rf "$pch"
-mkdir -p "$pch"
+# A compiler that works with the old ones meanwhile keeps them, or does without.
+rm -rf "$pch.new" "$pch.old"
+mkdir -p "$pch.new"
 abi=$(abi_hash kernel/*.h include/*.h "$parts"/include/*.h "$kernel/.config")
 lab_info "$lab" | sed -n 's/^files \(.*\.c\)$/\1/p' | while read -r file; do
 	precompile "$file"
 done
-: >"$pch/done"
+: >"$pch.new/done"
+[ ! -e "$pch" ] || mv "$pch" "$pch.old"
+mv "$pch.new" "$pch"
+rm -rf "$pch.old"

@@ -12,7 +12,7 @@ set -eu
 build=$1
 shift
 [ -d "$build" ] || mkdir -p "$build"
-folder=$(cd -- "$build" && pwd -P)
+folder=$(CDPATH='' cd -- "$build" && pwd -P)
 lock=$folder/.lock
 
 [ "${AGATE_BUILD_LOCK-}" != "$folder" ] || exec "$@"

@@ -6,10 +6,10 @@
 # usage: scripts/compile-boxed.sh SCANS COMPILE FILE PCH [OPTION...], by compile-one.sh
 #
 # SCANS is where agate-scan-source and agate-scan-expanded are, COMPILE the command that
-# the reference was compiled with, PCH a precompiled header with which FILE begins, or ''.
-# Gives the object to descriptor 3, what it was made of to
-# 4, and to 5 facts: "begun", "include LINE NAME", "precompiled" if PCH was of use, and the object's sections and symbols
-# as readelf lists them.  Exit status: 0; 10 when the file is at fault; 1 for all else.
+# the reference was compiled with, PCH a precompiled header for FILE, or ''.  Gives the object to
+# descriptor 3, what it was made of to 4, and to 5 facts: "begun", "include LINE NAME",
+# "precompiled" if the object was made with PCH, and the object's sections and symbols as
+# readelf lists them.  Exit status: 0; 10 when the file is at fault; 1 for all else.
 set -u
 
 scans=$1 compile=$2 file=$3 pch=$4
@@ -19,12 +19,12 @@ object=$WORK/object.o
 command -v gcc >/dev/null && command -v readelf >/dev/null || exit 1
 echo begun >&5
 
-# preprocess OUTPUT OPTION...: without carets, whose lines could look like messages; with the
-# precompiled header $headers, if that is not ''
-headers=
+# preprocess PCH OUTPUT OPTION...: without carets, whose lines could look like messages
 preprocess()
 {
-	PCH=$headers "$compile" "$file" "$@" -E -fno-diagnostics-show-caret 2>&1 3>&- 4>&- 5>&-
+	pch_now=$1
+	shift
+	AGATE_PCH=$pch_now "$compile" "$file" "$@" -E -fno-diagnostics-show-caret 2>&1 3>&- 4>&- 5>&-
 	echo "status $?"
 }
 
@@ -50,7 +50,7 @@ expanded()
 {
 	mkfifo "$WORK/expanded" || return 1
 	{
-		preprocess "$WORK/expanded" -dD >"$WORK/expanding"
+		preprocess '' "$WORK/expanded" -dD >"$WORK/expanding"
 		# If it never opened the pipe, the scan still waits for somebody who does.
 		: <>"$WORK/expanded"
 	} &
@@ -66,23 +66,40 @@ expanded()
 	! no_end "$WORK/expanding" || return 10
 }
 
+# poisoned WORDS: what the preprocessor says of these words; without the precompiled header, if
+# it does not come to the file's end with it.
+poisoned()
+{
+	[ -e "$WORK/poisoned" ] || ln -s /dev/null "$WORK/poisoned" || return 1
+	if [ -n "$pch" ]; then
+		preprocess "$pch" "$WORK/poisoned" -include "$1" -fpch-preprocess >"$1.said"
+		no_end "$1.said" >/dev/null || grep -q "$fatal" "$1.said" || return 0
+	fi
+	preprocess '' "$WORK/poisoned" -include "$1" >"$1.said"
+	! no_end "$1.said" || return 10
+	grep "$fatal" "$1.said" >>"$WORK/fatal"
+	return 0
+}
+fatal='fatal error\|compilation terminated'
+
 # Only the preprocessor sees a word that macros put together.  It also complains about
 # words in headers; the file cannot take a header's name (agate-scan-expanded).  Its output,
 # which may be more than a file may hold, goes nowhere.
+#
+# To poison a macro removes it, and then other macros expand to something else.  So the words that
+# are no macros have a run of their own, in which everything expands as for the compiler.
 pasted()
 {
-	ln -s /dev/null "$WORK/poisoned" || return 1
-	headers=$pch
-	preprocess "$WORK/poisoned" -include "$WORK/poison.h" ${pch:+-fpch-preprocess} \
-		>"$WORK/poisoning"
-	headers=
-	! no_end "$WORK/poisoning" || return 10
+	poisoned "$WORK/poison.h.words" || return
+	poisoned "$WORK/poison.h" || return
+	cat "$WORK/poison.h.words.said" "$WORK/poison.h.said" >"$WORK/poisoning"
 	awk -v file="$file:" '
 		index($0, file) == 1 && /attempt to use poisoned/ {
 			word = $NF
 			gsub(/"/, "", word)
 			sub(/ attempt to use.*/, "")
-			print $0, "`" word "`, put together by a macro, is not allowed in a lab\047s file"
+			if (!seen[$0, word]++)
+				print $0, "`" word "`, put together by a macro, is not allowed in a lab\047s file"
 			found = 1
 		}
 		END { exit found ? 10 : 0 }' "$WORK/poisoning"
@@ -130,11 +147,12 @@ case $? in
 10) exit 10 ;;
 *) exit 1 ;;
 esac
-# The compiler works meanwhile; its messages come last.  With a precompiled header they may be
-# other ones, so then it works in silence or once more without.
+# The compiler works meanwhile; its messages come last.  If it says anything with the precompiled
+# header, it compiles again without, and those messages count.
 compile_it()
 {
-	PCH=$pch "$compile" "$file" "$object" -pipe "$@" >"$WORK/compiling" 2>&1 3>&- 4>&- 5>&-
+	AGATE_PCH=$pch "$compile" "$file" "$object" -pipe ${pch:+-Winvalid-pch} "$@" \
+		>"$WORK/compiling" 2>&1 3>&- 4>&- 5>&-
 	compiled=$?
 	[ -n "$pch" ] || return $compiled
 	[ $compiled != 0 ] || [ -s "$WORK/compiling" ] || return 0
@@ -159,9 +177,9 @@ compiled=$?
 [ $expanded = 0 ] && [ $pasted = 0 ] || exit 1
 [ ! -s "$WORK/compiling" ] || cat "$WORK/compiling"
 [ $compiled = 0 ] || exit 10
-# The compiler came to its end, so the preprocessor has to as well.
-grep -qx 'status 0' "$WORK/expanding" || {
-	cat "$WORK/expanding"
+# The compiler came to its end, so the preprocessor has to as well, each time.
+grep -qx 'status 0' "$WORK/expanding" && [ ! -s "$WORK/fatal" ] || {
+	cat "$WORK/expanding" "$WORK/fatal"
 	echo "$file: error: the preprocessor does not come to its end"
 	exit 10
 }
@@ -171,5 +189,5 @@ readelf -W -S -s "$object" >&5 2>/dev/null || {
 	exit 10
 }
 # A precompiled header hides what the compiler has read.
-cat "$WORK/expanded.d" >&4
+cat "$WORK/expanded.d" >&4 || exit 1
 exec cat "$object" >&3

@@ -7,7 +7,8 @@
 #
 #   COMPOSE_PARTS    the folder whose `compile` is the command
 #   COMPOSE_CFLAGS   options to add
-#   COMPOSE_ABI      what precompiled headers there must be made for
+#   COMPOSE_PCH      where precompiled headers are (kernel/precompile.sh), if there are any
+#   COMPOSE_ABI      what those must be made for
 #   COMPOSE_KEY      stands for all that can change the result but the lab's files
 #   COMPOSE_TRUSTED  what the file may include besides them, a regular expression
 #   COMPOSE_TREE     where copies of the lab's files are, in a folder called like DIR
@@ -42,11 +43,11 @@ key()
 	{ echo "$COMPOSE_KEY $source"; files "$copies/" | xargs -r -d '\n' cat; } | sha256sum
 }
 
-# The header that kernel/precompile.sh has compiled, if this file begins with all that it
-# includes, and has no file of its own by such a name.
+# The precompiled header for this file.  There is none if the file does not begin with the same
+# #include lines, or if one of them means a file of the lab.
 precompiled()
 {
-	pch=$COMPOSE_PARTS/pch/$lab/$file
+	pch=$COMPOSE_PCH/$lab/$file
 	[ -e "$pch.gch" ] && read -r pch_abi <"$pch.abi" && [ "$pch_abi" = "$COMPOSE_ABI" ] || return
 	pch_includes=$(cat "$pch.includes")
 	case "$(awk -f scripts/includes.awk "$copies/$file")$newline" in

@@ -5,6 +5,8 @@
 # folder, by kernel/compose-lab.sh, userspace/compose-lab.sh and what makes the parts.
 
 export LC_ALL=C
+newline='
+'
 BUILD=${BUILD:-build}
 export BUILD
 # Where the descriptions are; the tests of these scripts bring their own.
@@ -35,33 +37,26 @@ abi_hash()
 }
 
 # remember FILE ABOUT COMMAND FILE...: in $remembered what the command says of the files, from
-# FILE if that has it.  ABOUT stands for all else that the answer depends on.
+# FILE if that has it and the files are the same by size and times, which are looked at first:
+# what changes meanwhile has not been seen.  ABOUT stands for all else that counts.
 remember()
 {
 	memo=$1 memo_about=$2 memo_command=$3
 	shift 3
-	if [ -e "$memo" ] && { read -r memo_was && read -r remembered; } <"$memo" &&
-		[ "$memo_was" = "$memo_about" ] && newer "$memo" "$@"; then
-		return
+	memo_now="$memo_about$(stat -L -c ' %n %i %s %z' "$@" 2>&1)"
+	if [ -e "$memo" ]; then
+		memo_was=$(cat "$memo")
+		remembered=${memo_was%%"$newline"*}
+		[ "$memo_was" != "$remembered$newline$memo_now" ] || return 0
 	fi
-	remembered=$($memo_command "$@")
-	printf '%s\n' "$memo_about" "$remembered" >"$memo"
-}
-
-# newer FILE OTHER...: is it newer than all others?
-newer()
-{
-	newer_file=$1
-	shift
-	for other; do
-		[ "$newer_file" -nt "$other" ] || return
-	done
+	remembered=$($memo_command "$@") || return
+	printf '%s\n' "$remembered" "$memo_now" >"$memo"
 }
 
 # abi_of FILE...: the same from what was found last time, in $abi
 abi_of()
 {
-	remember "$out/abi" "$(gcc -dumpfullversion) $*" abi_hash "$@"
+	remember "$out/abi" "$(gcc -dumpfullversion)" abi_hash "$@"
 	abi=$remembered
 }
 
@@ -188,21 +183,28 @@ check_parts()
 		lab=${part##*/}
 		case " $labs " in
 		*" ${lab%.sum} "*) ;;
-		*) [ ! -e "$part" ] || has_seen "$part" || set -- "$@" "$part" ;;
+		*)
+			[ -e "$part" ] || continue
+			while read -r _ summed; do
+				set -- "$@" "$summed"
+			done <"$part"
+			set -- "$@" "$part"
+			;;
 		esac
 	done
 	[ $# != 0 ] || return 0
-	cat "$@" >"$out/sums"
-	sha256sum --check --status "$out/sums" ||
+	remember "$out/sums" "" sums_hold "$@" ||
 		die "$parts is older than its sources: run make $parts_target"
 }
 
-# has_seen SUMS: is it newer than all files whose checksums it has?  Those need no other look.
-has_seen()
+# sums_hold FILE...: do the files have the checksums in those of them that are lists of sums?
+sums_hold()
 {
-	while read -r _ summed; do
-		[ "$1" -nt "$summed" ] || return
-	done <"$1"
+	for summed; do
+		case $summed in
+		"$parts"/*.sum) cat "$summed" ;;
+		esac
+	done | sha256sum --check --status && echo yes
 }
 
 # lab_files LAB: the files of a lab, one a line
@@ -250,7 +252,8 @@ compose_compile()
 	remember "$out/compiler" "$compose_key $abi $COMPOSE_CFLAGS" compiler_key \
 		"$parts/compile" scripts/compile-boxed.sh "$BUILD"/bin/agate-scan-*
 	export COMPOSE_KEY="$remembered" COMPOSE_ABI="$abi"
-	[ ! -d "$parts/pch" ] || set -- "$@" "$parts/pch"
+	export COMPOSE_PCH="${COMPOSE_PCH-$BUILD/pch/${parts##*/}}"
+	[ ! -d "$COMPOSE_PCH" ] || set -- "$@" "$COMPOSE_PCH"
 	: >"$out/compile.log"
 	: >"$out/objects"
 	rm -f "$COMPOSE_BOX.none"
@@ -393,7 +396,8 @@ link_limits()
 link_key()
 {
 	while read -r object; do
-		read -r object_key <"$object.key"
+		object_key=
+		[ ! -e "$object.key" ] || read -r object_key <"$object.key"
 		echo "$object_key"
 	done <"$out/objects"
 	echo "$abi"

@@ -24,5 +24,5 @@ comment {
 	next
 }
 /\.\./ { exit }
-/^#include (<[a-zA-Z0-9_][a-zA-Z0-9_\/.-]*>|"[a-zA-Z0-9_.-]+")$/ { print; next }
+/^#include (<[a-zA-Z0-9_][a-zA-Z0-9_\/.-]*\.h>|"[a-zA-Z0-9_.-]+\.h")$/ { print; next }
 { exit }

@@ -18,6 +18,8 @@ set -eu
 # pattern, and installs what matches.
 APT_OPTIONS="-o DPkg::Lock::Timeout=120 -o APT::Cmd::Pattern-Only=true"
 
+DPKG_STATUS=${AGATE_DPKG_STATUS:-/var/lib/dpkg/status}
+
 # Left by a run that found everything, with what it depended on besides files: this script
 # runs before every command, and dpkg takes its time.
 found=${BUILD:-build}/packages.found
@@ -28,7 +30,7 @@ still_there()
 {
 	{ read -r was && read -r source; } 2>/dev/null <"$found" && [ "$was" = "$asked" ] &&
 		[ -e "$source" ] || return
-	for file in /var/lib/dpkg/status "$0" scripts/packages* scripts/kernel-source.sh; do
+	for file in "$DPKG_STATUS" "$0" scripts/packages* scripts/kernel-source.sh; do
 		[ "$found" -nt "$file" ] || return
 	done
 }
@@ -75,7 +77,7 @@ fi
 source=
 if [ "${1-}" = --book ]; then
 	PACKAGE_LIST=scripts/packages-book.txt
-	versions= found=/dev/null
+	versions= found=
 else
 	! still_there || exit 0
 	versions=$(scripts/kernel-source.sh wanted)
@@ -95,16 +97,16 @@ fi
 
 PACKAGES=$(packages_of debian | xargs)
 # Before the query: what dpkg does meanwhile must count.
-if [ "$found" != /dev/null ]; then
+if [ -n "$found" ]; then
 	mkdir -p "${found%/*}"
-	printf '%s\n' "$asked" "$source" >"$found.new"
+	printf '%s\n' "$asked" "$source" >"$found.$$"
 fi
 want=$(missing)
 if [ -z "$want$versions" ]; then
-	[ "$found" = /dev/null ] || mv "$found.new" "$found"
+	[ -z "$found" ] || mv "$found.$$" "$found"
 	exit 0
 fi
-rm -f "$found.new"
+[ -z "$found" ] || rm -f "$found.$$"
 
 as_root=
 if [ "$(id -u)" != 0 ]; then

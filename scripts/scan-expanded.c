@@ -18,7 +18,8 @@
  *
  * The file POISON gets the words of scan-words.h, with the headers' names that match a pattern
  * there: included in front of FILE, it makes the preprocessor report each of them that FILE
- * uses, even when it is pasted together.  The file OWN gets the macros that FILE defines before
+ * uses, even when it is pasted together.  The file POISON.words gets those that are no macros.
+ * The file OWN gets the macros that FILE defines before
  * it includes a header, for agate-scan-source to hide them from it.
  *
  * Exit status: 0; 1 for wrong usage or a failure of the machine; 10 when something is not
@@ -238,18 +239,31 @@ static char unescape(char c)
 	return found && (found - escapes) % 2 == 0 ? found[1] : '\0';
 }
 
+/* May an instruction begin behind this part of a template? */
+static bool instruction_begins(const char *template, size_t len)
+{
+	while (len && (template[len - 1] == ' ' || template[len - 1] == '\t'))
+		len--;
+	return !len || strchr("\n;:", template[len - 1]);
+}
+
 /*
  * Is this string one of a header's macros, or a piece that they make of a name, a number or an
- * operand's number?  Anything else in assembly is the student's.
+ * operand's number?  Anything else in assembly is the student's, and so is a piece with which an
+ * instruction begins: what a macro makes of a name is an operand, or the end of a word.
  */
-static bool from_headers(const struct scan *s)
+static bool from_headers(const struct scan *s, size_t len)
 {
 	static const char plain[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_ ()[]*+<>|&~-";
 	const char *operand = s->token + (s->token[0] == '%');
 
-	return macros_header_string(&s->macros, s->token) ||
-	       (operand == s->token ? !operand[strspn(operand, plain)] :
+	if (macros_header_string(&s->macros, s->token))
+		return true;
+	if (isalpha((unsigned char)s->token[strspn(s->token, " ")]) &&
+	    instruction_begins(s->template, len))
+		return false;
+	return (operand == s->token ? !operand[strspn(operand, plain)] :
 		!operand[strspn(operand, "abcdefghijklmnopqrstuvwxyz0123456789")]);
 }
 
@@ -320,7 +334,7 @@ static void scan_asm(struct scan *s)
 	s->template[0] = '\0';
 	s->depth++;
 	while ((kind = next(s)) != END) {
-		if (kind == STRING && depth && !from_headers(s))
+		if (kind == STRING && depth && !from_headers(s, len))
 			refuse(s, s->line, "the macros here give `%.64s` to the assembler, which is "
 			       "no text of theirs: use the kernel's ordinary helpers", s->token);
 		if (kind == STRING && depth)

@@ -29,6 +29,12 @@ struct header {
 	struct header *next;
 };
 
+/* A word that is reported, which may be a macro of the headers. */
+struct name {
+	const char *text;
+	struct name *next;
+};
+
 static void fail(const char *what)
 {
 	perror(what);
@@ -124,6 +130,16 @@ static bool add(void **set, const char *text)
 	return false;
 }
 
+static void poison(struct macros *m, const char *text)
+{
+	struct name *name = need(calloc(1, sizeof(*name)));
+
+	name->text = text;
+	name->next = m->names;
+	m->names = name;
+	fprintf(m->poison, "#pragma GCC poison %s\n", text);
+}
+
 /* Without the kernel's options: the headers would not be the same ones without them. */
 void macros_header_name(struct macros *m, const char *name)
 {
@@ -131,7 +147,7 @@ void macros_header_name(struct macros *m, const char *name)
 
 	if (word && strchr(word->text, '*') && strncmp(name, "CONFIG_", 7) != 0 &&
 	    add(&m->poisoned, name))
-		fprintf(m->poison, "#pragma GCC poison %s\n", name);
+		poison(m, *(char **)tfind(name, &m->poisoned, by_text));
 }
 
 /* The strings of a header's macro: text that it may give to the assembler. */
@@ -253,17 +269,37 @@ static void scan_header(struct macros *m, const struct header *header)
 	fclose(f);
 }
 
-void macros_begin(struct macros *m, const char *poison)
+void macros_begin(struct macros *m, const char *path)
 {
 	size_t i;
 
-	m->poison = fopen(poison, "we");
+	m->poison = fopen(path, "we");
 	if (!m->poison)
-		fail(poison);
+		fail(path);
+	if (asprintf(&m->words_path, "%s.words", path) < 0)
+		fail(path);
 	for (i = 0; i < COUNT(words); i++)
 		if (!strchr(words[i].text, '*') && strncmp(words[i].text, "__has_", 6) &&
 		    !strstr(words[i].text, "ragma"))
-			fprintf(m->poison, "#pragma GCC poison %s\n", words[i].text);
+			poison(m, words[i].text);
+}
+
+/* To poison a macro changes what others expand to, but not to poison any other word. */
+static void list_words(struct macros *m)
+{
+	FILE *f = fopen(m->words_path, "we");
+	const struct name *name;
+
+	if (!f)
+		fail(m->words_path);
+	for (name = m->names; name; name = name->next) {
+		struct macro key = { .name = (char *)name->text };
+
+		if (!tfind(&key, &m->by_name, by_name))
+			fprintf(f, "#pragma GCC poison %s\n", name->text);
+	}
+	if (fclose(f))
+		fail(m->words_path);
 }
 
 /*
@@ -299,6 +335,7 @@ bool macros_end(struct macros *m, const char *file, const char *own)
 	for (header = m->headers; header; header = header->next)
 		scan_header(m, header);
 	list_own(m, file, own);
+	list_words(m);
 	if (fclose(m->poison))
 		fail("the words to report");
 	return m->refused;

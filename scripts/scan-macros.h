@@ -19,6 +19,8 @@ struct macros {
 	void *by_name;		/* struct macro */
 	void *by_path;		/* struct header */
 	void *poisoned;		/* names that match a pattern */
+	struct name *names;	/* the same, and the words that are no pattern */
+	char *words_path;
 	void *strings;		/* of the headers' macros, without their quotes */
 	struct header *headers;
 	struct macro *own;	/* what the file defines */
@@ -28,7 +30,7 @@ struct macros {
 };
 
 /* Opens the file for the words that the preprocessor has to report. */
-void macros_begin(struct macros *m, const char *poison);
+void macros_begin(struct macros *m, const char *path);
 
 /* A line of another file follows; @header is its path when it is a header's. */
 void macros_marker(struct macros *m, const char *header);

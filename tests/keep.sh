@@ -97,9 +97,7 @@ keep_each()
 		"$1" "$2"
 		return
 	fi
-	# Precompiled headers say nothing that the headers and what compiles them do not say.
-	files=$(find -L "$2" -name pch -prune -o ! -type d ! -name '*.sum' -print |
-		LC_ALL=C sort) || return
+	files=$(find -L "$2" ! -type d ! -name '*.sum' | LC_ALL=C sort) || return
 	while IFS= read -r file; do
 		echo "$file"
 		case $1:$file in

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The parts of PID 1: the port (framing), the files (PUT and GET), the children
- * (EXEC), the program that it keeps, the lines that it makes the kernel print (MARK, WHERE), and the kernel's state
- * (HEALTH). init.c has the loop and calls the rest.
+ * (EXEC), the program that it keeps, the lines that it makes the kernel print (MARK,
+ * WHERE), and the kernel's state (HEALTH). init.c has the loop and calls the rest.
  */
 #ifndef AGATE_INIT_H
 #define AGATE_INIT_H

@@ -35,7 +35,7 @@ static void let_go(void)
 static void become(int theirs)
 {
 	char *argv[] = { program, KEPT_OPTION, NULL };
-	int null = open("/dev/null", O_RDWR);
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	sigset_t none;
 
 	setsid();
@@ -70,16 +70,16 @@ static int begin(const char *name)
 	return EAGAIN;
 }
 
-/* Joins the arguments as the protocol has them; their length, 0 if they are too long. */
+/* Joins the arguments as the protocol has them; their length, 0 if they are too many or too long. */
 static size_t join(char *text, char **argv)
 {
 	size_t len = 0, n;
 
-	for (; *argv; argv++) {
-		n = strlen(*argv) + 1;
-		if (n > KEPT_REQUEST - len)
+	for (int i = 0; argv[i]; i++) {
+		n = strlen(argv[i]) + 1;
+		if (i == KEPT_ARGS || n > KEPT_REQUEST - len)
 			return 0;
-		memcpy(text + len, *argv, n);
+		memcpy(text + len, argv[i], n);
 		len += n;
 	}
 	return len;
@@ -147,7 +147,7 @@ pid_t kept_ended(int *status)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
 	running = 0;
-	if (n == sizeof(answer)) {
+	if (n == sizeof(answer) && answer.ended) {
 		*status = answer.status;
 		return pid;
 	}

@@ -7,6 +7,9 @@
  * with them the descriptors from 0 on that the process gets.  The program forks that
  * process, which goes on as if it had just been started with them, and sends two answers:
  * one when the process is there, one when it has ended.  At the end of file it exits.
+ *
+ * PID 1 waits for the first answer, so a program that does not know KEPT_OPTION has to end
+ * when it gets it.
  */
 #ifndef AGATE_KEPT_PROTO_H
 #define AGATE_KEPT_PROTO_H
@@ -16,6 +19,7 @@
 #define KEPT_OPTION	"--kept"
 #define KEPT_SOCKET	3
 #define KEPT_REQUEST	4096	/* bytes, at most */
+#define KEPT_ARGS	16	/* arguments, at most */
 #define KEPT_FDS	4	/* descriptors, at most */
 
 struct kept_answer {

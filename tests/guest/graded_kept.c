@@ -17,7 +17,6 @@
 
 #include "kept_proto.h"
 
-#define ARGS_MAX	16
 /* Out of the way of the numbers that a test's descriptors get. */
 #define ABOVE		16
 
@@ -53,7 +52,7 @@ static bool receive(int sock, struct request *r)
 /* In the new process: never returns. */
 static void become(struct request *r, int (*main_function)(int argc, char **argv))
 {
-	char *argv[ARGS_MAX + 1], *arg = r->text;
+	char *argv[KEPT_ARGS + 1], *arg = r->text;
 	int argc = 0;
 
 	setsid();
@@ -62,7 +61,7 @@ static void become(struct request *r, int (*main_function)(int argc, char **argv
 	for (size_t i = 0; i < r->fd_count; i++)
 		dup2(r->fds[i], (int)i);
 	close_range((unsigned int)r->fd_count, ~0u, 0);
-	for (; arg < r->text + r->len && argc < ARGS_MAX; arg += strlen(arg) + 1)
+	for (; arg < r->text + r->len && argc < KEPT_ARGS; arg += strlen(arg) + 1)
 		argv[argc++] = arg;
 	argv[argc] = NULL;
 	exit(main_function(argc, argv));

@@ -65,7 +65,7 @@ $(addprefix $(GUEST_TEST_DIR)/,failnth-vm sleep-ends vm-tables): $(GUEST_TEST_DI
 $(GUEST_TEST_DIR)/pages-go: $(GUEST_TEST_DIR)/swap_space.o
 $(GUEST_TEST_DIR)/fuzz: $(addprefix $(GUEST_TEST_DIR)/fuzz_,calls.o memory.o structs.o values.o world.o)
 
-# Half of it is PID 1's.
+# They include kept_proto.h.
 $(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kept.o): CFLAGS_HOST += -Iguest/init
 
 .SECONDARY: $(GUEST_TESTS:%=$(GUEST_TEST_DIR)/%.o) $(GUEST_TEST_DIR)/guest.o $(GUEST_TEST_DIR)/clients.o

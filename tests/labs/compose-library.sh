@@ -18,7 +18,7 @@ trap 'exit 1' INT TERM HUP
 lab=08-bo
 mkdir -p "$work/build" "$work/labs/$lab"
 cp -r userspace include scripts solutions "$work"
-tar -C "$build" -c --exclude=pch parts | tar -C "$work/build" -x
+cp -r "$build/parts" "$work/build"
 ln -s "$build/bin" "$work/build"
 cd "$work" || exit 1
 export BUILD=build LABS=labs

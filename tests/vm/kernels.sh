@@ -67,7 +67,7 @@ last_used()
 	touch -d "$2 days ago" "$1/used" "$1/complete"
 }
 
-echo 1..21
+echo 1..22
 
 for name in one two three four five; do
 	source_tree $name
@@ -190,38 +190,51 @@ result $? "nor does going on to the other again"
 mkdir "$work/bin"
 compiler()
 {
-	printf '#!/bin/sh\necho asked >>"%s"\necho "gcc %s"\n' "$work/asked" "$1" >"$work/bin/gcc"
+	cat >"$work/bin/gcc" <<-EOF
+		#!/bin/sh
+		case \$1 in
+		-print-prog-name=*) echo "\$0" ;;
+		*) echo asked >>"$work/asked"; echo "gcc $1" ;;
+		esac
+	EOF
 	chmod +x "$work/bin/gcc"
 }
 
 ask()
 {
 	: >"$work/asked"
-	was=$kernel
+	before=$kernel
 	PATH=$work/bin:$PATH build_version 6.12
 }
 
 compiler 1
 ask
 ask
-[ "$kernel" = "$was" ] && [ ! -s "$work/asked" ]
+[ "$kernel" = "$before" ] && [ ! -s "$work/asked" ]
 result $? "what was found out once is not found out again"
 compiler 2
 ask
-[ "$kernel" != "$was" ] && [ -s "$work/asked" ]
+[ "$kernel" != "$before" ] && [ -s "$work/asked" ]
 result $? "another compiler makes another kernel"
 touch "$work/src/linux-source-6.12.tar.xz"
 ask
-[ "$kernel" != "$was" ] && [ -s "$work/asked" ]
+[ "$kernel" != "$before" ] && [ -s "$work/asked" ]
 result $? "so does another source"
 rm -rf "$kernel"
 ask
-[ "$kernel" = "$was" ] && [ -e "$kernel/complete" ]
+[ "$kernel" = "$before" ] && [ -e "$kernel/complete" ]
 result $? "a kernel that is gone is built again"
 for memo in '' "$(printf 'a\nb\nc\nd')"; do
 	echo "$memo" >"$cache/kernel-fast.memo"
 	ask
-	[ "$kernel" = "$was" ] && [ -s "$work/asked" ] || break
+	[ "$kernel" = "$before" ] && [ -s "$work/asked" ] || break
 done
-[ "$kernel" = "$was" ] && [ -s "$work/asked" ]
+[ "$kernel" = "$before" ] && [ -s "$work/asked" ]
 result $? "what is kept may be damaged"
+was=$kernel
+build one
+[ "$kernel" != "$was" ]
+other=$?
+ask
+[ "$other" = 0 ] && [ "$kernel" = "$was" ]
+result $? "what KERNEL_SRC chose once is not chosen without it"

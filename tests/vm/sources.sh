@@ -149,13 +149,15 @@ result $? "where nothing is missing it asks apt for nothing"
 
 # A run keeps what it has found.  This dpkg-query tells when it is asked.
 rm -rf "$BUILD"
+export AGATE_DPKG_STATUS="$work/status"
+touch -d '2001-01-01' "$AGATE_DPKG_STATUS"
 printf '#!/bin/sh\nshift 3\necho asked >>"$GIVEN"\nprintf "installed %%s\\n" "$@"\n' \
 	>"$work/bin/dpkg-query"
 deps && grep -qx asked "$GIVEN"
 result $? "the first run asks dpkg"
 deps && ! grep -qx asked "$GIVEN"
 result $? "the next one does not"
-touch -d '2001-01-01' "$BUILD/packages.found"
+touch "$AGATE_DPKG_STATUS"
 deps && grep -qx asked "$GIVEN"
 result $? "it does when something was installed or removed since"
 system debian 12

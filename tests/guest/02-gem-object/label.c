@@ -70,6 +70,7 @@ static void label_outlives_the_name(int fd)
 #define SHEET	64
 struct sheet {
 	struct bo bos[SHEET];
+	unsigned int refs;		/* of each */
 	char texts[SHEET][AGATE_LABEL_MAX + 1];
 	unsigned int labelled;
 };
@@ -80,15 +81,16 @@ static void sheet_open(struct sheet *sheet)
 
 	for (unsigned int i = 0; i < SHEET; i++)
 		sheet->bos[i] = make_bo(fd, PAGE, 0);
+	sheet->refs = listed(&sheet->bos[0]).refs;
 	sheet->labelled = 0;
 }
 
-/* Its label among @n BOs that are listed, or NULL. */
-static const char *label_among(const struct listed *bos, unsigned int n, const struct bo *bo)
+static const struct listed *find_among(const struct listed *bos, unsigned int n,
+				       const struct bo *bo)
 {
 	for (unsigned int i = 0; i < n && i < SHEET; i++) {
 		if (bos[i].va == bo->va)
-			return bos[i].label;
+			return &bos[i];
 	}
 	return NULL;
 }
@@ -99,30 +101,35 @@ static void sheet_look(struct sheet *sheet)
 	unsigned int n = list_bos(sheet->bos[0].fd, found, SHEET);
 
 	for (unsigned int i = 0; i < sheet->labelled; i++) {
-		const char *label = label_among(found, n, &sheet->bos[i]);
+		const struct listed *bo = find_among(found, n, &sheet->bos[i]);
 
-		if (!label)
+		if (!bo) {
 			broken("the BO in debugfs' list", "no BO at GPU address %#llx of this file",
 			       (unsigned long long)sheet->bos[i].va);
-		else
-			same_label(label, sheet->texts[i]);
+			return;
+		}
+		same_label(bo->label, sheet->texts[i]);
 	}
 	sheet->labelled = 0;
 }
 
-/* @text and its @len bytes are the same, wherever the bytes come from. */
+static void sheet_references(struct sheet *sheet)
+{
+	struct listed found[SHEET];
+	unsigned int n = list_bos(sheet->bos[0].fd, found, SHEET);
+
+	rule("SET_LABEL puts the reference that it took");
+	for (unsigned int i = 0; i < n && i < SHEET; i++)
+		check_equal(found[i].refs, sheet->refs, "references after some labels");
+}
+
+/* Labels the next BO with the @len bytes at @bytes, which spell @text. */
 static void sheet_label(struct sheet *sheet, const char *text, const char *bytes, uint32_t len)
 {
 	label_works(&sheet->bos[sheet->labelled], bytes, len);
 	strcpy(sheet->texts[sheet->labelled++], text);
 	if (sheet->labelled == SHEET)
 		sheet_look(sheet);
-}
-
-static void sheet_close(struct sheet *sheet)
-{
-	sheet_look(sheet);
-	close(sheet->bos[0].fd);
 }
 
 /* Every byte that is text: alone, at both ends, and in the middle. */
@@ -233,7 +240,8 @@ void test_label(void **state)
 	sheet_open(&sheet);
 	every_text_byte(&sheet);
 	every_length(&sheet);
-	sheet_close(&sheet);
+	sheet_references(&sheet);
+	close(sheet.bos[0].fd);
 
 	rule("a label may be set again, the same or another");
 	for (int i = 0; i < 3; i++) {
