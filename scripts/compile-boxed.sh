@@ -80,7 +80,7 @@ poisoned()
 	grep "$fatal" "$1.said" >>"$WORK/fatal"
 	return 0
 }
-fatal='fatal error\|compilation terminated'
+fatal='^compilation terminated\.$'
 
 # Only the preprocessor sees a word that macros put together.  It also complains about
 # words in headers; the file cannot take a header's name (agate-scan-expanded).  Its output,
@@ -142,8 +142,9 @@ changed()
 }
 
 "$scans/agate-scan-source" "$file"
-case $? in
-0) ;;
+refused=$?
+case $refused in
+0 | 12) ;;
 10) exit 10 ;;
 *) exit 1 ;;
 esac
@@ -173,7 +174,7 @@ pasted=$?
 wait $compiling
 compiled=$?
 [ ! -s "$WORK/scanning" ] || cat "$WORK/scanning"
-[ $expanded != 10 ] && [ $pasted != 10 ] || exit 10
+[ $expanded != 10 ] && [ $pasted != 10 ] && [ $refused = 0 ] || exit 10
 [ $expanded = 0 ] && [ $pasted = 0 ] || exit 1
 [ ! -s "$WORK/compiling" ] || cat "$WORK/compiling"
 [ $compiled = 0 ] || exit 10

@@ -10,7 +10,7 @@
  * is open, as "include LINE NAME".
  *
  * Exit status: 0; 1 for wrong usage or a file that cannot be read; 10 when something is
- * not allowed.  agate-scan-expanded judges the text that macros make.
+ * not allowed, 12 when that hides nothing from the other programs.  agate-scan-expanded judges the text that macros make.
  *
  * With OWN, a list of macros ("LINE NAME"), it prints the text of FILE, and hides these macros
  * from each file that FILE includes: a header whose text differs then is one that a macro of
@@ -28,7 +28,7 @@
 
 #define WORD_MAX	128
 
-enum { ALLOWED, FAILED = 1, REFUSED = 10 };
+enum { ALLOWED, FAILED = 1, REFUSED = 10, LATE = 12 };
 
 struct scan {
 	const char *file;
@@ -36,7 +36,7 @@ struct scan {
 	size_t len, at;
 	bool line_begins;	/* nothing but blanks since the last newline */
 	char last;		/* the last token when it is a single character, or 0 */
-	bool refused;
+	bool refused, late;
 	FILE *facts;
 	const char *own;	/* macros to hide, one a line; NULL: check the text */
 	size_t printed;		/* how much of the text was printed */
@@ -50,6 +50,16 @@ static void refuse(struct scan *s, size_t at, const char *what, const char *why)
 		return;
 	printf("%s:%u:%u: error: %s %s\n", s->file, c->line, c->column, what, why);
 	s->refused = true;
+}
+
+/* The same, but the other programs look at the file as well: they know more about it. */
+static void refuse_late(struct scan *s, size_t at, const char *what, const char *why)
+{
+	bool refused = s->refused;
+
+	refuse(s, at, what, why);
+	s->late |= s->refused && !s->own;
+	s->refused = refused;
 }
 
 static char peek(const struct scan *s, size_t ahead)
@@ -158,9 +168,11 @@ static void check_word(struct scan *s, size_t at, const char *word)
 	char what[WORD_MAX + 4];
 
 	check_pieces(s, at, word);
+	snprintf(what, sizeof(what), "`%s`", word);
+	if (listed(pasters, COUNT(pasters), word))
+		refuse(s, at, what, "puts any two words together: write the word out");
 	if (!refused)
 		return;
-	snprintf(what, sizeof(what), "`%s`", word);
 	refuse(s, at, what, refused->why);
 }
 
@@ -308,6 +320,97 @@ static void scan_include(struct scan *s, size_t at)
 		fprintf(s->facts, "include %u %s\n", s->text[at].line, name);
 }
 
+/*
+ * The parameters of a macro, each with a comma before and behind it, without the dots of the last.
+ * Nothing when they are too long.
+ */
+static void read_parameters(struct scan *s, char *parameters, size_t size)
+{
+	size_t n = 1;
+
+	snprintf(parameters, size, ",");
+	if (peek(s, 0) != '(')
+		return;
+	s->at++;
+	while (peek(s, 0) != ')' && peek(s, 0) != '\n' && n < size - 2) {
+		if (skip_comment(s))
+			continue;
+		if (!isspace((unsigned char)peek(s, 0)) && peek(s, 0) != '.')
+			parameters[n++] = peek(s, 0);
+		s->at++;
+	}
+	parameters[n++] = ',';
+	parameters[peek(s, 0) == ')' ? n : 0] = '\0';
+}
+
+static bool is_parameter(const char *parameters, const char *word)
+{
+	char between[WORD_MAX + 3];
+
+	snprintf(between, sizeof(between), ",%s,", word);
+	return !parameters[0] || strstr(parameters, between) || strlen(word) == WORD_MAX - 1 ||
+	       strncmp(word, "__VA_", 5) == 0;
+}
+
+/*
+ * May this token begin a word that ## puts together?  A name may, when it is no parameter and no
+ * beginning of a forbidden word; so may a number, and the comma before __VA_ARGS__.
+ */
+static bool may_begin(const char *parameters, const char *token)
+{
+	if (isdigit((unsigned char)token[0]) || token[0] == ',')
+		return true;
+	return is_letter(token[0]) && !is_parameter(parameters, token) && !begins_refused(token);
+}
+
+/*
+ * Behind #define: what does ## put together?  Only the preprocessor knows the words, and a file
+ * can hide from its report (compile-boxed.sh) what depends on that report.  So the file has to
+ * say how each of these words begins.
+ */
+static void scan_pastes(struct scan *s)
+{
+	char parameters[1024], token[WORD_MAX] = "";
+	bool chain = false;		/* the last token came behind ## */
+	size_t begin = s->at;
+
+	skip_blanks(s);
+	read_name(s, token);
+	read_parameters(s, parameters, sizeof(parameters));
+	token[0] = '\0';
+	while (s->at < s->len && peek(s, 0) != '\n') {
+		size_t at = s->at;
+
+		if (isspace((unsigned char)peek(s, 0))) {
+			s->at++;
+		} else if (skip_comment(s)) {
+			continue;
+		} else if (next_is(s, "##") || next_is(s, "%:%:")) {
+			if (!chain && !may_begin(parameters, token))
+				refuse_late(s, at, "##", "puts together a word of which nobody sees how it "
+				       "begins: begin it with a name of your own (my_##x), or write it out");
+			s->at += next_is(s, "##") ? 2 : 4;
+			chain = true;
+			token[0] = '#';
+		} else {
+			chain = chain && token[0] == '#';
+			if (is_letter(peek(s, 0))) {
+				read_name(s, token);
+			} else if (isdigit((unsigned char)peek(s, 0))) {
+				skip_number(s);
+				snprintf(token, sizeof(token), "0");
+			} else if (peek(s, 0) == '"' || peek(s, 0) == '\'') {
+				skip_literal(s);
+				snprintf(token, sizeof(token), "\"");
+			} else {
+				snprintf(token, sizeof(token), "%c", peek(s, 0));
+				s->at++;
+			}
+		}
+	}
+	s->at = begin;
+}
+
 static void scan_directive(struct scan *s, size_t at)
 {
 	char word[WORD_MAX], what[WORD_MAX + 4];
@@ -321,6 +424,8 @@ static void scan_directive(struct scan *s, size_t at)
 	snprintf(what, sizeof(what), "#%s", word);
 	if (strcmp(word, "include") == 0)
 		scan_include(s, at);
+	else if (strcmp(word, "define") == 0)
+		scan_pastes(s);
 	else if (strcmp(word, "pragma") == 0)
 		refuse(s, at, what, WHY_PRAGMA);
 	else if (isdigit((unsigned char)word[0]) || strcmp(word, "line") == 0)
@@ -448,5 +553,5 @@ int main(int argc, char **argv)
 	free(s.text);
 	if (fflush(stdout) || (s.facts && fclose(s.facts)))
 		return FAILED;
-	return s.refused ? REFUSED : ALLOWED;
+	return s.refused ? REFUSED : s.late ? LATE : ALLOWED;
 }

@@ -137,6 +137,7 @@ static const struct word words[] = {
 	{ "__no_kcsan", WHY_SIGHT },
 	{ "__no_profile", WHY_SIGHT },
 	{ "READ_ONCE_NOCHECK", WHY_SIGHT },
+	{ "READ_ONCE_TASK_STACK", WHY_SIGHT },
 	{ "__read_once_word_nocheck", WHY_SIGHT },
 	{ "read_word_at_a_time", WHY_SIGHT },
 	{ "arch_atomic*", WHY_UNSEEN },
@@ -351,6 +352,12 @@ static inline bool matches_any(const char *const *patterns, size_t count, const 
 	return false;
 }
 
+/* The headers' macros that put any two words together. */
+static const char *const pasters[] = {
+	"CONCAT__", "IPSET_CONCAT", "_ELFNOTE_PASTE", "_UVERBS_PASTE", "__CONCAT", "__PASTE",
+	"__RMWcc_CONCAT", "___PASTE",
+};
+
 /* The entries of words[] that begin with one character, in their order; places count from 1. */
 struct word_places {
 	unsigned char first[256], next[COUNT(words)];
@@ -386,6 +393,17 @@ static inline const struct word *word_refused(const char *word)
 	while (at && !matches(words[at - 1].text, word))
 		at = places.next[at - 1];
 	return at && !matches_any(not_meant, COUNT(not_meant), word) ? &words[at - 1] : NULL;
+}
+
+/* Could a word that begins like this be one that words[] means? */
+static inline bool begins_refused(const char *piece)
+{
+	size_t i, n = strlen(piece);
+
+	for (i = 0; i < COUNT(words); i++)
+		if (strncmp(words[i].text, piece, n) == 0)
+			return true;
+	return word_refused(piece);
 }
 
 static inline bool listed(const char *const *list, size_t count, const char *word)
