@@ -28,11 +28,12 @@ preprocess()
 	echo "status $?"
 }
 
-# From what the preprocessor says: why it did not come to the file's end.  Then nobody
-# knows which words are there, so its last words refuse the file.
+# no_end SAID [FATAL]: from what the preprocessor says, why it did not come to the file's end.  Then
+# nobody knows which words are there, so its last words refuse the file.
 no_end()
 {
-	awk -v file="$file:" '
+	awk -v file="$file:" -v fatal="${2-}" '
+		fatal != "" && $0 == fatal { found = 1 }
 		/terminated program|compiler error|out of memory|memory exhausted|annot allocate/ {
 			print
 			found = 1
@@ -68,19 +69,18 @@ expanded()
 
 # poisoned WORDS: what the preprocessor says of these words; without the precompiled header, if
 # it does not come to the file's end with it.
+fatal='compilation terminated.'
 poisoned()
 {
-	[ -e "$WORK/poisoned" ] || ln -s /dev/null "$WORK/poisoned" || return 1
 	if [ -n "$pch" ]; then
 		preprocess "$pch" "$WORK/poisoned" -include "$1" -fpch-preprocess >"$1.said"
-		no_end "$1.said" >/dev/null || grep -q "$fatal" "$1.said" || return 0
+		no_end "$1.said" "$fatal" >/dev/null || return 0
 	fi
 	preprocess '' "$WORK/poisoned" -include "$1" >"$1.said"
 	! no_end "$1.said" || return 10
-	grep "$fatal" "$1.said" >>"$WORK/fatal"
+	grep -xF "$fatal" "$1.said" >>"$WORK/fatal"
 	return 0
 }
-fatal='^compilation terminated\.$'
 
 # Only the preprocessor sees a word that macros put together.  It also complains about
 # words in headers; the file cannot take a header's name (agate-scan-expanded).  Its output,
@@ -90,8 +90,15 @@ fatal='^compilation terminated\.$'
 # are no macros have a run of their own, in which everything expands as for the compiler.
 pasted()
 {
-	poisoned "$WORK/poison.h.words" || return
-	poisoned "$WORK/poison.h" || return
+	ln -s /dev/null "$WORK/poisoned" || return 1
+	poisoned "$WORK/poison.h.words" >"$WORK/ended" &
+	poisoned "$WORK/poison.h"
+	poisoned=$?
+	wait $! || poisoned=$?
+	[ $poisoned = 0 ] || {
+		cat "$WORK/ended"
+		return $poisoned
+	}
 	cat "$WORK/poison.h.words.said" "$WORK/poison.h.said" >"$WORK/poisoning"
 	awk -v file="$file:" '
 		index($0, file) == 1 && /attempt to use poisoned/ {
