@@ -19,8 +19,8 @@
  * The file POISON gets the words of scan-words.h, with the headers' names that match a pattern
  * there: included in front of FILE, it makes the preprocessor report each of them that FILE
  * uses, even when it is pasted together.  The file POISON.words gets those that are no macros.
- * The file OWN gets the macros that FILE defines before
- * it includes a header, for agate-scan-source to hide them from it.
+ * The file OWN gets the macros that FILE defines before it includes a header, for
+ * agate-scan-source to hide them from it.
  *
  * Exit status: 0; 1 for wrong usage or a failure of the machine; 10 when something is not
  * allowed.

@@ -10,7 +10,8 @@
  * is open, as "include LINE NAME".
  *
  * Exit status: 0; 1 for wrong usage or a file that cannot be read; 10 when something is
- * not allowed, 12 when that hides nothing from the other programs.  agate-scan-expanded judges the text that macros make.
+ * not allowed, 12 when that hides nothing from the other programs.  agate-scan-expanded
+ * judges the text that macros make.
  *
  * With OWN, a list of macros ("LINE NAME"), it prints the text of FILE, and hides these macros
  * from each file that FILE includes: a header whose text differs then is one that a macro of
@@ -366,12 +367,11 @@ static bool may_begin(const char *parameters, const char *token)
 /*
  * Behind #define: what does ## put together?  Only the preprocessor knows the words, and a file
  * can hide from its report (compile-boxed.sh) what depends on that report.  So the file has to
- * say how each of these words begins.
+ * say how each of these words begins, also in my_##x##y: the last token of x is one of many.
  */
 static void scan_pastes(struct scan *s)
 {
 	char parameters[1024], token[WORD_MAX] = "";
-	bool chain = false;		/* the last token came behind ## */
 	size_t begin = s->at;
 
 	skip_blanks(s);
@@ -386,26 +386,20 @@ static void scan_pastes(struct scan *s)
 		} else if (skip_comment(s)) {
 			continue;
 		} else if (next_is(s, "##") || next_is(s, "%:%:")) {
-			if (!chain && !may_begin(parameters, token))
+			if (!may_begin(parameters, token))
 				refuse_late(s, at, "##", "puts together a word of which nobody sees how it "
 				       "begins: begin it with a name of your own (my_##x), or write it out");
 			s->at += next_is(s, "##") ? 2 : 4;
-			chain = true;
-			token[0] = '#';
+		} else if (is_letter(peek(s, 0))) {
+			read_name(s, token);
 		} else {
-			chain = chain && token[0] == '#';
-			if (is_letter(peek(s, 0))) {
-				read_name(s, token);
-			} else if (isdigit((unsigned char)peek(s, 0))) {
+			snprintf(token, sizeof(token), "%c", peek(s, 0));
+			if (isdigit((unsigned char)token[0]))
 				skip_number(s);
-				snprintf(token, sizeof(token), "0");
-			} else if (peek(s, 0) == '"' || peek(s, 0) == '\'') {
+			else if (token[0] == '"' || token[0] == '\'')
 				skip_literal(s);
-				snprintf(token, sizeof(token), "\"");
-			} else {
-				snprintf(token, sizeof(token), "%c", peek(s, 0));
+			else
 				s->at++;
-			}
 		}
 	}
 	s->at = begin;
