@@ -322,8 +322,8 @@ depends()
 {
 	echo "${KERNEL:-} ${AGATE_SOURCES:-} ${AGATE_OS_RELEASE:-}"
 	stat -L -c '%n %i %s %z' "$0" "$here/kernel-make.sh" "$here"/../scripts/kernel-source.sh \
-		"$here"/config/* "$(command -v gcc)" "$(command -v ld)" "$(gcc -print-prog-name=cc1)" "$source" "${source%/*}" \
-		"${AGATE_OS_RELEASE:-/etc/os-release}" 2>&1
+		"$here"/config/* "$(command -v gcc)" "$(command -v ld)" "$(gcc -print-prog-name=cc1)" \
+		"$source" "${source%/*}" "${AGATE_OS_RELEASE:-/etc/os-release}" 2>&1
 }
 
 # Sets source, tree and out, and keeps them: a dozen programs have to run for this, and make

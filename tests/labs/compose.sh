@@ -135,18 +135,19 @@ check "and defines and needs the same" 0 0 cmp ours theirs
 sed -i 's/^#include "agate_prime.h"/&\n#include <linux\/list.h>/' $student
 compose
 check "also when more follow" 0 $? precompiled
-start
-sed -i '0,/^#include/s/^#include/#include <linux\/list.h>\n&/' $student
-compose
-status=$?
-! precompiled
-check "not when another one comes first" 00 $status$? test -s out-fast/agate.stripped.ko
-start
-sed -i '0,/^#include/s/^#include/#define DEBUG\n&/' $student
-compose
-status=$?
-! precompiled
-check "nor when a macro does" 00 $status$? test -s out-fast/agate.stripped.ko
+
+# begins_with LINE NAME: a file that begins with this line is compiled without
+begins_with()
+{
+	start
+	sed -i "0,/^#include/s|^#include|$1\n&|" $student
+	compose
+	status=$?
+	! precompiled
+	check "$2" 00 $status$? test -s out-fast/agate.stripped.ko
+}
+begins_with '#include <linux/list.h>' "not when another one comes first"
+begins_with '#define DEBUG' "nor when a macro does"
 start
 echo 'int unused_one(void) { int nobody; return undeclared_one; }' >>$student
 compose

@@ -8,7 +8,8 @@
 # Grades solution, alternatives and starter of all labs, or of those in LAB, on both kernels, and
 # MUTANTS of their mutants (20) up to the first test that fails, as SEED chooses them (1): first on
 # the machine as it is, then with BUSY processes (30) that only compute, JOBS (3) at a time, which
-# makes it busier still.  Names every test whose verdict differs then.  The last line is "N passed, N failed", one for each submission.
+# makes it busier still.  Names every test whose verdict differs then.  The last line is
+# "N passed, N failed", one for each submission.
 set -u
 busy=${1:-30} mutants=${2:-20} seed=${3:-1} jobs=${4:-3}
 . tests/keep.sh
