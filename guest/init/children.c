@@ -127,7 +127,7 @@ void children_reap(void)
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-		ended(pid, status);
+		ended(pid, kept_lost(pid) ? SIGKILL : status);
 }
 
 size_t children_poll(struct pollfd *fds)

@@ -55,6 +55,11 @@ int kept_start(char **argv, const int *fds, pid_t *pid);
 int kept_fd(void);
 /* The process that has ended, and its status; 0 when it has not. */
 pid_t kept_ended(int *status);
+/*
+ * To be asked about each process that PID 1 reaps: is it one whose keeper died first?  Such a
+ * run is lost, however it ended.
+ */
+int kept_lost(pid_t pid);
 
 /* children.c */
 void children_exec(const struct ctl_header *hdr, const uint8_t *data);

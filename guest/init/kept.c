@@ -151,8 +151,16 @@ pid_t kept_ended(int *status)
 		*status = answer.status;
 		return pid;
 	}
-	/* Whatever ended the program that is kept: nobody knows how its child ends. */
+	/* Whatever ended the program that is kept: nobody waits for its child. */
 	*status = SIGKILL;
 	let_go();
 	return pid;
+}
+
+int kept_lost(pid_t pid)
+{
+	if (!running || pid != running)
+		return 0;
+	let_go();
+	return 1;
 }
