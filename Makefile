@@ -72,7 +72,9 @@ say		= $(if $(V),,@printf '  %-8s %s\n' '$(1)' '$(2)')
 # A stamp tells what something was made from that has no useful time of its own.
 # Its recipe runs every time and writes $@.new, which takes the stamp's place
 # only when it says something else.
-stamp		= if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+stamp		= { cmp -s $@.new $@ || mv $@.new $@; }
+# In a recipe that runs before every command: there is the folder already, and no program runs.
+make_folder	= { [ -d $(@D) ] || mkdir -p $(@D); }
 .PHONY: FORCE
 FORCE:
 
@@ -141,7 +143,7 @@ help:
 .PHONY: deps
 deps:
 ifneq ($(DEPS),skip)
-	$(Q)BUILD=$(BUILD) scripts/install-deps.sh
+	$(Q)scripts/install-deps.sh
 endif
 
 ## make demo [GPU=bifrost] [COHERENCY=ace-lite|none] [CACHE=off] [SUSPEND=always|system]
@@ -184,7 +186,7 @@ which-lab:
 .PHONY: which-tests
 which-tests: which-lab
 	$(if $(TEST)$(STEP),$(Q)$(locked) $(MAKE) -s $(AGATE_LAB_INFO))
-	@[ -z "$$TEST$$STEP" ] || scripts/which-tests.sh "$$LAB" $(if $(filter hint gdb,$(COMMANDS)),exact)
+	$(if $(TEST)$(STEP),$(Q)scripts/which-tests.sh "$$LAB" $(if $(filter hint gdb,$(COMMANDS)),exact))
 
 ## make grade LAB=02 [STEP=k] [TEST=glob] [DEBUG=1] [FROM=labs|solutions|DIR] [CHAIN=1] [SEED=n]
 ##            [OUT=dir]

@@ -27,7 +27,7 @@ export LC_ALL=C
 # The locks are taken here: kernel-make.sh need not.
 export KERNEL_LOCKED=1
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+here=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
 
 say()
 {
@@ -362,7 +362,7 @@ remembered()
 # Is it there?  Mark the kernel as used first: from here on no other build removes it.
 used()
 {
-	[ ! -d "$out" ] || touch "$out/used" || die "cannot write to $out"
+	[ ! -d "$out" ] || : >"$out/used" || die "cannot write to $out"
 	usable
 }
 
@@ -383,7 +383,7 @@ debug)
 esac
 
 cache=$(cache_dir)
-mkdir -p "$cache"
+[ -d "$cache" ] || mkdir -p "$cache"
 memo=$cache/kernel-$flavour.memo
 if remembered && used; then
 	echo "$out"

@@ -7,7 +7,8 @@
 #   guest/mkinitramfs.sh --inputs
 #
 # The second form prints the files of this machine that go into it, with size and time: an
-# upgrade of a package can bring a file that is older than the last initramfs.
+# upgrade of a package can bring a file that is older than the last initramfs.  It runs before
+# every command, so it starts one program.
 #
 # It contains PID 1, busybox, the shared libraries that guest programs link with, and the
 # descriptions of terminals that programs with a screen look up.  The launcher copies
@@ -46,11 +47,7 @@ library_paths()
 }
 
 busybox=$(command -v busybox) || die "busybox-static is not installed"
-! readelf -l "$busybox" | grep INTERP >/dev/null || die "$busybox is not static: install busybox-static"
-loader=$(realpath /lib64/ld-linux-x86-64.so.2)
-
-paths=$(library_paths)
-mapfile -t paths <<<"$paths"
+loader=/lib64/ld-linux-x86-64.so.2
 
 descriptions=()
 for terminal in $terminals; do
@@ -62,10 +59,21 @@ for terminal in $terminals; do
 	descriptions+=("$file")
 done
 
-if [ "${1:-}" = --inputs ]; then
-	stat -c '%n %s %Y' "$busybox" "$loader" "${paths[@]}" "${descriptions[@]}" | sort
-	exit
-fi
+# Where a library is in another folder, the loader's cache changes with it.
+print_inputs()
+{
+	local lib inputs=("$busybox" "$loader" /etc/ld.so.cache "${descriptions[@]}")
+
+	for lib in "${libs[@]}"; do
+		[ ! -e "$libdir/$lib" ] || inputs+=("$libdir/$lib")
+	done
+	exec stat -L -c '%n %i %s %Y' "${inputs[@]}"
+}
+
+[ "${1:-}" != --inputs ] || print_inputs
+! readelf -l "$busybox" | grep INTERP >/dev/null || die "$busybox is not static: install busybox-static"
+paths=$(library_paths)
+mapfile -t paths <<<"$paths"
 init=$1
 out=$2
 

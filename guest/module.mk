@@ -23,8 +23,7 @@ $(GUEST_INIT): $(GUEST_INIT_OBJS) $(BUILD)/guest/init.list
 	$(Q)$(CC) $(CFLAGS_HOST) -static -o $@ $(GUEST_INIT_OBJS)
 
 $(BUILD)/guest/initramfs.inputs: FORCE
-	$(Q)mkdir -p $(@D)
-	$(Q)guest/mkinitramfs.sh --inputs >$@.new && $(stamp)
+	$(Q)$(make_folder) && guest/mkinitramfs.sh --inputs >$@.new && $(stamp)
 
 $(INITRAMFS): $(GUEST_INIT) guest/mkinitramfs.sh $(BUILD)/guest/initramfs.inputs
 	$(call say,CPIO,$@)
@@ -34,9 +33,8 @@ $(INITRAMFS): $(GUEST_INIT) guest/mkinitramfs.sh $(BUILD)/guest/initramfs.inputs
 # configuration and the compiler.  The id identifies the kernel for everything that is
 # built against it; the link itself has the time of a directory.
 $(KERNEL_IDS): $(BUILD)/guest/kernel-%.id: FORCE
-	$(Q)mkdir -p $(@D)
-	$(Q)dir=$$(guest/build-kernel.sh $*) && stat -c '%n %Y' "$$dir/complete" >$@.new && \
-		{ [ "$$(readlink $(@:.id=))" = "$$dir" ] || ln -sfn "$$dir" $(@:.id=); } && $(stamp)
+	$(Q)$(make_folder) && dir=$$(guest/build-kernel.sh $*) && stat -c '%n %Y' "$$dir/complete" >$@.new && \
+		{ [ $(@:.id=) -ef "$$dir" ] || ln -sfn "$$dir" $(@:.id=); } && $(stamp)
 
 $(KERNEL_FAST) $(KERNEL_DEBUG): %: %.id ;
 

@@ -62,8 +62,7 @@ DRIVER_LABS	:= $(filter-out $(LIBRARY_PARTS),$(patsubst labs/%/lab.json,%,$(wild
 LAB_INCLUDES	:= $(DRIVER_LABS:%=$(BUILD)/pch/includes/%)
 
 $(LAB_INCLUDES): $(BUILD)/pch/includes/%: FORCE
-	$(Q)mkdir -p $(@D)
-	$(Q)for file in labs/$*/*.c; do \
+	$(Q)$(make_folder) && for file in labs/$*/*.c; do \
 		[ ! -f "$$file" ] || { echo "$$file"; awk -f scripts/includes.awk "$$file"; }; \
 	done >$@.new && $(stamp)
 
