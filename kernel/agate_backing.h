@@ -231,7 +231,8 @@ struct file *agate_backing_file(struct agate_bo *bo);
  *	still in gem.bos, so removal may visit it before and after this call; therefore
  *	backing.lock stays usable, and the caller destroys it
  *
- * Context: may sleep.
+ * Context: may sleep, and takes prime.lock and a reservation for a BO that was imported: the
+ * caller does not hold gem.lock, which is inside of both.
  */
 void agate_backing_release(struct agate_bo *bo);
 

@@ -94,8 +94,8 @@ $(foreach lab,$(LAB_TEST_NAMES),$(eval $(call lab_test,$(lab))))
 $(LIBRARY_LABS:%=$(BUILD)/tests/labs/%): $(LIBRARY_OBJS) | $(LIBAGATE_LABS)
 $(LIBRARY_LABS:%=$(BUILD)/tests/labs/%): LAB_LIBS = $(LIBAGATE_LABS) $$(pkg-config --libs libdrm)
 
-# Labs 03 and 07 use dma-bufs of their own BOs, and labs 05 and 06 the memory of another driver.
-$(addprefix $(BUILD)/tests/labs/,03-cma 05-mmap 06-prime 07-purge): $(GUEST_TEST_DIR)/dmabuf.o
+# Labs 03 and 07 use dma-bufs of their own BOs, and labs 02, 05 and 06 the memory of another driver.
+$(addprefix $(BUILD)/tests/labs/,02-gem-object 03-cma 05-mmap 06-prime 07-purge): $(GUEST_TEST_DIR)/dmabuf.o
 
 # The module that makes kernel functions fail; what is delivered has no debug information.
 INJECT_MODULES	:= $(BUILD)/tests/kmod/fast/agate_inject.ko $(BUILD)/tests/kmod/debug/agate_inject.ko

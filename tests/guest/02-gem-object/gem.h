@@ -102,6 +102,10 @@ void promises_kept(FILE *file, const char *which);
 #define KINDS_END	16u
 #define KINDS		12u
 unsigned int kinds(uint32_t flags[KINDS]);
+/* Memory of another driver as a BO; 0 or the errno. */
+int import_bo(int fd, uint64_t size, struct bo *bo);
+/* BOs with consecutive pages, and with memory of another driver, come and go. */
+void other_kinds(int fd);
 /*
  * make_and_use() makes BOs of every kind, and then uses, advises or purges them, as their life
  * says; live_and_die() does that for each life, and closes them by close_kinds().

@@ -92,6 +92,7 @@ static void keep_all_promises(int fd)
 	struct bo bo;
 
 	live_and_die(fd);
+	other_kinds(fd);
 	label_every_kind(fd);
 	bo = make_bo(fd, PAGE, 0);
 	check_errno(get_offset(fd, bo.handle, &offset), 0, "GET_BO_OFFSET");

@@ -4,6 +4,7 @@
  * promises meanwhile (promises.c).
  */
 #include "clients.h"
+#include "dmabuf.h"
 #include "gem.h"
 
 #include <stdio.h>
@@ -139,6 +140,35 @@ void label_every_kind(int fd)
 	close_kinds(bo, n);
 }
 
+int import_bo(int fd, uint64_t size, struct bo *bo)
+{
+	void *memory;
+	int dmabuf = dmabuf_of_memory(size, &memory), err;
+
+	*bo = (struct bo){ .fd = fd, .size = size };
+	err = dmabuf_try_import(fd, dmabuf, &bo->handle);
+	munmap(memory, size);
+	close(dmabuf);
+	return err;
+}
+
+void other_kinds(int fd)
+{
+	struct live before = live_now();
+	struct bo bo;
+
+	rule("agate_gem_create() takes all flags of AGATE_BO_FLAGS, also those that no client may ask for");
+	check_errno(import_bo(fd, KIND_PAGES * PAGE, &bo), 0,
+		    "PRIME_FD_TO_HANDLE, with memory of another driver");
+	rule("a BO that is memory of another driver is listed as any other");
+	check_true(look_for(bo.size).found, "the BO on the list", "it is not there");
+	check_equal(live_now().bos, before.bos + 1, "BOs that AGATE_STAT_BOS counts");
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	rule("CREATE_BO makes a BO and returns 0");
+	bo = make_bo(fd, KIND_PAGES * PAGE, AGATE_BO_CONTIGUOUS);
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+}
+
 /* ---- Where they end -------------------------------------------------------- */
 
 /* A process has BOs of every kind in a file of its own, one of them mapped. */
@@ -202,6 +232,9 @@ void end_everywhere(int fd)
 	struct live before = live_now();
 
 	end_with_munmap(fd);
+	check_live(&before);
+	other_kinds(fd);
+	rule("free does the same for every BO, wherever its memory comes from");
 	check_live(&before);
 	clients_end(make_lives, NULL, false);
 	clients_end(make_lives, NULL, true);

@@ -70,14 +70,33 @@ static const char *wrong_in_base(const struct drm_gem_object *obj, struct agate_
 	return kref_read(&obj->refcount) ? NULL : "base.refcount is 0";
 }
 
+/* Kinds that have memory, or somebody else's, before they are listed. */
+#define EARLY_KINDS	(AGATE_BO_NO_CLIENTS | AGATE_BO_CONTIGUOUS)
+
+/* What other kinds of backing keep. */
+static bool rest_is_zero(const struct agate_bo *bo)
+{
+	if (bo->flags & AGATE_BO_HEAP)
+		return true;
+	return !memchr_inv(&bo->heap, 0, sizeof(bo->heap)) &&
+	       !memchr_inv(&bo->cma, 0, sizeof(bo->cma)) &&
+	       !memchr_inv(&bo->import, 0, sizeof(bo->import)) &&
+	       !memchr_inv(&bo->ttm, 0, sizeof(bo->ttm)) &&
+	       !memchr_inv(&bo->userptr, 0, sizeof(bo->userptr));
+}
+
 static const char *wrong_in_backing(const struct agate_bo *bo)
 {
 	if (!is_initialised(&bo->backing.lock))
 		return "backing.lock is not initialised";
 	if (!bo->backing.ops)
 		return "backing.ops is NULL";
-	if (bo->backing.nr_pages || memchr_inv(&bo->shmem, 0, sizeof(bo->shmem)))
-		return "there are pages already";
+	if (!(bo->flags & EARLY_KINDS)) {
+		if (bo->backing.nr_pages || memchr_inv(&bo->shmem, 0, sizeof(bo->shmem)))
+			return "there are pages already";
+		if (!rest_is_zero(bo))
+			return "fields that nobody sets are not zero: the memory was not zeroed";
+	}
 	return bo->backing.pins ? "somebody has pinned the BO" : NULL;
 }
 

@@ -7,6 +7,7 @@
 
 #include <linux/sched.h>
 
+#include "agate_device.h"
 #include "agate_gem.h"
 
 /* BOs that have a backing, and have not ended; a slot is free when @bo is NULL. */
@@ -77,6 +78,8 @@ int __kprobes gem_on_release(struct kprobe *kp, struct pt_regs *regs)
 		  "agate_backing_release() before agate_purge_forget(), of a BO with flags %#x and madv %d",
 		  bo->flags, bo->madv);
 	gem_check(FREE, gem_is_known(bo), "agate_backing_release() of a BO that has left gem.bos");
+	gem_check(OUTER, !gem_has(&gem_device->gem.lock),
+		  "gem.lock is held when agate_backing_release() is called");
 	life->released++;
 	return 0;
 }

@@ -27,6 +27,19 @@ void gem_locks_begin(void)
 	creating = NULL;
 }
 
+void __kprobes gem_check_classes(const struct agate_bo *bo)
+{
+#ifdef CONFIG_LOCKDEP
+	const struct lock_class_key *list = gem_device->gem.lock.dep_map.key;
+	const struct lock_class_key *mappings = bo->mappings_lock.dep_map.key;
+	const struct lock_class_key *label = bo->label_lock.dep_map.key;
+
+	gem_check(CLASSES, mappings != label, "one class for mappings_lock and label_lock");
+	gem_check(CLASSES, list != mappings && list != label,
+		  "one class for gem.lock and for a lock of a BO");
+#endif
+}
+
 /* A wait that a signal has ended is told to the client, and to the kernel, in one of two ways. */
 static void __kprobes check_result(const char *call, int result)
 {

@@ -10,9 +10,11 @@
  *	backing		agate_backing_init() gets a GEM object that is initialised
  *	flags		the flags that CREATE_BO asked for choose the kind of backing
  *	complete	a BO that has joined gem.bos is complete when gem.lock is given back
+ *	classes		its locks and gem.lock are of classes of their own (debug kernel)
  *	asked		it has the size and the flags that CREATE_BO asked for
  *	order		gem.bos changes only by a BO that joins at its end, or leaves
  *	free		what a BO's end consists of comes once each, and in this order
+ *	outer		agate_backing_release(), whose locks come first, is called without gem.lock
  *	undone		a BO that was given up before it was listed gives its backing back first
  *	names		open and close of a handle change no field of the BO
  *	unlocked	no lock is held where the driver may wait for the GPU
@@ -38,8 +40,8 @@
 #include "probes.h"
 
 static const char *const names[PROMISES] = {
-	"listed", "backing", "flags", "complete", "asked", "order", "free", "undone", "names",
-	"unlocked", "lookup", "label", "fetch", "signal",
+	"listed", "backing", "flags", "complete", "classes", "asked", "order", "free", "outer",
+	"undone", "names", "unlocked", "lookup", "label", "fetch", "signal",
 };
 
 static struct {
@@ -157,6 +159,7 @@ static void __kprobes see_new(struct agate_bo *bo)
 	gem_check(FLAGS, !bo->backing.ops || bo->backing.ops == choose(bo->flags),
 		  "flags %#x do not choose the BO's backing.ops", bo->flags);
 	gem_check(COMPLETE, !wrong, "%s", wrong);
+	gem_check_classes(bo);
 	if (asked.task != current)
 		return;
 	asked.joined = true;

@@ -18,8 +18,8 @@ struct drm_agate_create_bo;
 
 /* In the order of what to look at first: one mistake may break several. */
 enum promise {
-	LISTED, BACKING, FLAGS, COMPLETE, ASKED, ORDER, FREE, UNDONE, NAMES, UNLOCKED, LOOKUP,
-	LABEL, FETCH, SIGNAL, PROMISES
+	LISTED, BACKING, FLAGS, COMPLETE, CLASSES, ASKED, ORDER, FREE, OUTER, UNDONE, NAMES,
+	UNLOCKED, LOOKUP, LABEL, FETCH, SIGNAL, PROMISES
 };
 
 /* bos.c */
@@ -55,6 +55,8 @@ int gem_on_end(struct kprobe *kp, struct pt_regs *regs);
 
 /* gem_locks.c: likewise. */
 void gem_locks_begin(void);
+/* A BO has joined gem.bos. */
+void gem_check_classes(const struct agate_bo *bo);
 int gem_on_create(struct kretprobe_instance *ri, struct pt_regs *regs);
 int gem_on_created(struct kretprobe_instance *ri, struct pt_regs *regs);
 int gem_on_set_label(struct kretprobe_instance *ri, struct pt_regs *regs);

@@ -102,34 +102,49 @@ static struct file *make_file(size_t size)
 	return file;
 }
 
+/* BOs with other flags may have memory from the beginning, or no file at all. */
+#define FILE_FLAGS	(AGATE_BO_NOEXEC | AGATE_BO_HEAP | AGATE_BO_CPU_READONLY | \
+			 AGATE_BO_GPU_READONLY)
+
+static int init_object(struct agate_device *adev, struct agate_bo *bo, size_t size, u32 flags)
+{
+	struct file *file;
+
+	if (flags & ~FILE_FLAGS) {
+		if (agate_backing_object_init(adev, bo, size, flags)) {
+			drm_gem_object_release(&bo->base);
+			return -ENOMEM;
+		}
+		agate_backing_set_gfp_mask(bo, GFP_HIGHUSER | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
+		return 0;
+	}
+	file = make_file(size);
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	drm_gem_private_object_init(&adev->drm, &bo->base, size);
+	bo->base.filp = file;
+	return 0;
+}
+
 struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags)
 {
 	struct agate_bo *bo;
-	struct file *file;
+	int ret;
 
-	if (size == 0 || size > AGATE_BO_MAX_SIZE)
+	if (size == 0 || size > AGATE_BO_MAX_SIZE || flags & ~AGATE_BO_FLAGS)
 		return ERR_PTR(-EINVAL);
-	switch (flags & ~(AGATE_BO_CPU_READONLY | AGATE_BO_GPU_READONLY)) {
-	case 0:
-	case AGATE_BO_NOEXEC:
-	case AGATE_BO_NOEXEC | AGATE_BO_HEAP:
-		break;
-	default:
+	if ((flags & (AGATE_BO_NOEXEC | AGATE_BO_HEAP)) == AGATE_BO_HEAP)
 		return ERR_PTR(-EINVAL);
-	}
 
-	size = ALIGN(size, PAGE_SIZE);
-	file = make_file(size);
-	if (IS_ERR(file))
-		return ERR_CAST(file);
 	bo = kzalloc(sizeof(*bo), GFP_KERNEL);
-	if (!bo) {
-		fput(file);
+	if (!bo)
 		return ERR_PTR(-ENOMEM);
-	}
-	drm_gem_private_object_init(&adev->drm, &bo->base, size);
-	bo->base.filp = file;
 	bo->base.funcs = &agate_gem_funcs;
+	ret = init_object(adev, bo, ALIGN(size, PAGE_SIZE), flags);
+	if (ret) {
+		kfree(bo);
+		return ERR_PTR(ret);
+	}
 	bo->flags = flags;
 	bo->madv = AGATE_MADV_WILLNEED;
 	mutex_init(&bo->mappings_lock);

@@ -14,17 +14,14 @@
 #include "agate_gem.h"
 #include "agate_mmap.h"
 
-#define BO_FLAGS	(AGATE_BO_NOEXEC | AGATE_BO_HEAP | AGATE_BO_CPU_READONLY | \
-			 AGATE_BO_GPU_READONLY)
-
 static void gem_free(struct drm_gem_object *obj)
 {
 	struct agate_gem *gem = &to_agate_device(obj->dev)->gem;
 	struct agate_bo *bo = to_agate_bo(obj);
 
-	mutex_lock(&gem->lock);
 	agate_purge_forget(bo);
 	agate_backing_release(bo);
+	mutex_lock(&gem->lock);
 	list_del(&bo->link);
 	mutex_unlock(&gem->lock);
 
@@ -92,7 +89,7 @@ void agate_gem_topic_fini(struct agate_device *adev)
 
 static bool create_args_valid(u64 size, u32 flags)
 {
-	if (!size || size > AGATE_BO_MAX_SIZE || (flags & ~BO_FLAGS))
+	if (!size || size > AGATE_BO_MAX_SIZE || (flags & ~AGATE_BO_FLAGS))
 		return false;
 	/* The GPU must never run as code what it fills itself. */
 	return !(flags & AGATE_BO_HEAP) || (flags & AGATE_BO_NOEXEC);

@@ -13,9 +13,6 @@
 #include "agate_gem.h"
 #include "agate_mmap.h"
 
-#define BO_FLAGS	(AGATE_BO_NOEXEC | AGATE_BO_HEAP | AGATE_BO_CPU_READONLY | \
-			 AGATE_BO_GPU_READONLY)
-
 /* The BO's address in @vm, or 0 when the file has no handle any more. */
 static u64 own_address(struct agate_bo *bo, struct agate_vm *vm)
 {
@@ -103,6 +100,11 @@ void agate_gem_topic_fini(struct agate_device *adev)
 {
 }
 
+/* BOs with other flags may have memory from the beginning, or no file at all. */
+#define FILE_FLAGS	(AGATE_BO_NOEXEC | AGATE_BO_HEAP | AGATE_BO_CPU_READONLY | \
+			 AGATE_BO_GPU_READONLY)
+#define BO_MASK		(GFP_HIGHUSER | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
 struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags)
 {
 	struct agate_bo *bo;
@@ -110,7 +112,7 @@ struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags
 
 	if (!size || size > AGATE_BO_MAX_SIZE)
 		return ERR_PTR(-EINVAL);
-	if (flags & ~BO_FLAGS)
+	if (flags & ~AGATE_BO_FLAGS)
 		return ERR_PTR(-EINVAL);
 	if ((flags & AGATE_BO_HEAP) && !(flags & AGATE_BO_NOEXEC))
 		return ERR_PTR(-EINVAL);
@@ -119,14 +121,19 @@ struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags
 	if (!bo)
 		return ERR_PTR(-ENOMEM);
 	bo->base.funcs = &agate_gem_funcs;
-	ret = drm_gem_object_init(&adev->drm, &bo->base, PAGE_ALIGN(size));
+	if (flags & ~FILE_FLAGS)
+		ret = agate_backing_object_init(adev, bo, PAGE_ALIGN(size), flags);
+	else
+		ret = drm_gem_object_init(&adev->drm, &bo->base, PAGE_ALIGN(size));
 	if (ret) {
 		drm_gem_object_release(&bo->base);
 		kfree(bo);
 		return ERR_PTR(-ENOMEM);
 	}
-	mapping_set_gfp_mask(bo->base.filp->f_mapping,
-			     GFP_HIGHUSER | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
+	if (bo->base.filp)
+		mapping_set_gfp_mask(bo->base.filp->f_mapping, BO_MASK);
+	else
+		agate_backing_set_gfp_mask(bo, BO_MASK);
 
 	bo->flags = flags;
 	bo->madv = AGATE_MADV_WILLNEED;

@@ -13,9 +13,6 @@
 #include "agate_gem.h"
 #include "agate_mmap.h"
 
-#define BO_FLAGS	(AGATE_BO_NOEXEC | AGATE_BO_HEAP | AGATE_BO_CPU_READONLY | \
-			 AGATE_BO_GPU_READONLY)
-
 struct rcu_bo {
 	struct agate_bo bo;
 	struct rcu_head rcu;
@@ -104,7 +101,7 @@ struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags
 
 	if (!size || size > AGATE_BO_MAX_SIZE)
 		return ERR_PTR(-EINVAL);
-	if (flags & ~BO_FLAGS)
+	if (flags & ~AGATE_BO_FLAGS)
 		return ERR_PTR(-EINVAL);
 	if ((flags & AGATE_BO_HEAP) && !(flags & AGATE_BO_NOEXEC))
 		return ERR_PTR(-EINVAL);

@@ -117,12 +117,9 @@ void agate_gem_topic_fini(struct agate_device *adev)
 
 static int check_args(u64 size, u32 flags)
 {
-	const u32 known = AGATE_BO_NOEXEC | AGATE_BO_HEAP | AGATE_BO_CPU_READONLY |
-			  AGATE_BO_GPU_READONLY;
-
 	if (size - 1 >= AGATE_BO_MAX_SIZE)
 		return -EINVAL;
-	if ((flags & known) != flags)
+	if ((flags & AGATE_BO_FLAGS) != flags)
 		return -EINVAL;
 	if ((flags & (AGATE_BO_HEAP | AGATE_BO_NOEXEC)) == AGATE_BO_HEAP)
 		return -EINVAL;

@@ -13,9 +13,6 @@
 #include "agate_gem.h"
 #include "agate_mmap.h"
 
-#define BO_FLAGS	(AGATE_BO_NOEXEC | AGATE_BO_HEAP | AGATE_BO_CPU_READONLY | \
-			 AGATE_BO_GPU_READONLY)
-
 /*
  * The last reference is gone: nobody else can find the BO but by the lists.  It
  * leaves gem.bos only when its pages are unmapped: until then removal, which
@@ -97,15 +94,20 @@ void agate_gem_topic_fini(struct agate_device *adev)
 
 static bool create_args_valid(u64 size, u32 flags)
 {
-	if (!size || size > AGATE_BO_MAX_SIZE || (flags & ~BO_FLAGS))
+	if (!size || size > AGATE_BO_MAX_SIZE || (flags & ~AGATE_BO_FLAGS))
 		return false;
 	/* The GPU must never run as code what it fills itself. */
 	return !(flags & AGATE_BO_HEAP) || (flags & AGATE_BO_NOEXEC);
 }
 
+/* BOs with other flags may have memory from the beginning. */
+#define LATE_FLAGS	(AGATE_BO_NOEXEC | AGATE_BO_HEAP | AGATE_BO_CPU_READONLY | \
+			 AGATE_BO_GPU_READONLY)
+
 struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags)
 {
 	struct agate_bo *bo;
+	int ret = 0;
 
 	if (!create_args_valid(size, flags))
 		return ERR_PTR(-EINVAL);
@@ -114,8 +116,15 @@ struct agate_bo *agate_gem_create(struct agate_device *adev, u64 size, u32 flags
 	if (!bo)
 		return ERR_PTR(-ENOMEM);
 	bo->base.funcs = &agate_gem_funcs;
-	/* None of BO_FLAGS asks for memory that is there from the beginning. */
-	drm_gem_private_object_init(&adev->drm, &bo->base, PAGE_ALIGN(size));
+	if (flags & ~LATE_FLAGS)
+		ret = agate_backing_object_init(adev, bo, PAGE_ALIGN(size), flags);
+	else
+		drm_gem_private_object_init(&adev->drm, &bo->base, PAGE_ALIGN(size));
+	if (ret) {
+		drm_gem_object_release(&bo->base);
+		kfree(bo);
+		return ERR_PTR(-ENOMEM);
+	}
 	/* A client that asks for too much gets an error, not the OOM killer. */
 	agate_backing_set_gfp_mask(bo, GFP_HIGHUSER | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
 

@@ -16,9 +16,6 @@
 #include "agate_gem.h"
 #include "agate_mmap.h"
 
-#define BO_FLAGS	(AGATE_BO_NOEXEC | AGATE_BO_HEAP | AGATE_BO_CPU_READONLY | \
-			 AGATE_BO_GPU_READONLY)
-
 struct rcu_bo {
 	struct agate_bo bo;
 	struct rcu_head rcu;
@@ -141,7 +138,7 @@ void agate_gem_topic_fini(struct agate_device *adev)
 #if LAB02 >= 1
 static bool create_args_valid(u64 size, u32 flags)
 {
-	if (!size || size > AGATE_BO_MAX_SIZE || (flags & ~BO_FLAGS))
+	if (!size || size > AGATE_BO_MAX_SIZE || (flags & ~AGATE_BO_FLAGS))
 		return false;
 	/* The GPU must never run as code what it fills itself. */
 	return !(flags & AGATE_BO_HEAP) || (flags & AGATE_BO_NOEXEC);
