@@ -309,6 +309,11 @@ bool inject_await_held(const char *symbol, unsigned int timeout_ms)
 	int64_t end = guest_deadline(timeout_ms);
 
 	while (!gates_say(symbol, "held")) {
+		/* All gates are at calls that may sleep. */
+		if (gates_say(symbol, "no-sleep")) {
+			rule("what may sleep is not called with interrupts off");
+			broken("interrupts on", "interrupts off in a call of %s", symbol);
+		}
 		if (gates_say(symbol, "given-up") || guest_deadline(0) >= end)
 			return false;
 		nanosleep(&pause, NULL);

@@ -21,8 +21,11 @@ enum kind {
 	HURRY, UNCOUNTED, KINDS
 };
 
-/* A gate is shut until the test opens it, or until a call has waited there for too long. */
-enum gate_state { GATE_SHUT, GATE_OPEN, GATE_GIVEN_UP };
+/*
+ * A gate is shut until the test opens it, or until a call has waited there for too long, or until
+ * a task with interrupts off comes: that must not sleep.
+ */
+enum gate_state { GATE_SHUT, GATE_OPEN, GATE_GIVEN_UP, GATE_NO_SLEEP };
 
 /* Where calls wait; see inject_gate.c. */
 struct gate {

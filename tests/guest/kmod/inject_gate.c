@@ -52,9 +52,9 @@ static struct call *__kprobes find(enum step step, const struct point *p)
 	return NULL;
 }
 
-static bool __kprobes give_up(struct gate *gate)
+static bool __kprobes give_up(struct gate *gate, enum gate_state why)
 {
-	return atomic_cmpxchg(&gate->state, GATE_SHUT, GATE_GIVEN_UP) == GATE_SHUT;
+	return atomic_cmpxchg(&gate->state, GATE_SHUT, why) == GATE_SHUT;
 }
 
 /* A gate that is open or has given up stays so: later calls do not wait there. */
@@ -66,7 +66,7 @@ static void wait_at(struct point *p)
 	/* Killable: a killed test ends at once, and the kernel does not call the task hung. */
 	wait_event_killable_timeout(gate->queue, atomic_read(&gate->state) != GATE_SHUT,
 				    msecs_to_jiffies(p->number));
-	if (give_up(gate))
+	if (give_up(gate, GATE_GIVEN_UP))
 		wake_up_all(&gate->queue);
 	atomic_dec(&gate->held);
 }
@@ -121,14 +121,15 @@ bool __kprobes gate_passes(struct point *p)
 
 bool __kprobes gate_take(struct point *p, struct pt_regs *regs, bool in_a_task)
 {
+	const bool interruptible = regs->flags & X86_EFLAGS_IF;
 	struct call *call = NULL;
 
 	if (atomic_read(&p->gate.state) != GATE_SHUT)
 		return false;
-	if (in_a_task && (regs->flags & X86_EFLAGS_IF))
+	if (in_a_task && interruptible)
 		call = claim();
 	if (!call) {
-		give_up(&p->gate);
+		give_up(&p->gate, in_a_task && !interruptible ? GATE_NO_SLEEP : GATE_GIVEN_UP);
 		return false;
 	}
 	kref_get(&p->refs);
@@ -145,7 +146,7 @@ int gate_let_go(struct point *p)
 	int state = atomic_cmpxchg(&p->gate.state, GATE_SHUT, GATE_OPEN);
 
 	wake_up_all(&p->gate.queue);
-	if (state == GATE_GIVEN_UP)
+	if (state == GATE_GIVEN_UP || state == GATE_NO_SLEEP)
 		return -ETIME;
 	return held ? 0 : -EAGAIN;
 }
@@ -157,6 +158,8 @@ const char *gate_text(const struct point *p)
 		return atomic_read(&p->gate.held) ? " held" : " shut";
 	case GATE_OPEN:
 		return " open";
+	case GATE_NO_SLEEP:
+		return " no-sleep";
 	default:
 		return " given-up";
 	}
