@@ -36,6 +36,9 @@ struct word {
 	"changes the kernel's own checks, which no lab allows: leave it out"
 #define WHY_BESIDE \
 	"is, or lies beside, what the kernel's own checks keep of a task: leave it out"
+#define WHY_OUTSIDE \
+	"leads out of the driver, to programs, their files and their registers, which no lab " \
+	"allows: leave it out"
 #define WHY_PRAGMA \
 	"gives the compiler orders of its own, which no lab allows: leave it out"
 #define WHY_UNSEEN \
@@ -242,6 +245,24 @@ static const struct word words[] = {
 	{ "kunit_test", WHY_BESIDE },
 	{ "curr_ret_stack", WHY_BESIDE },
 	{ "curr_ret_depth", WHY_BESIDE },
+	{ "real_parent", WHY_OUTSIDE },
+	{ "exe_file", WHY_OUTSIDE },
+	{ "i_pages", WHY_OUTSIDE },
+	{ "task_pt_regs", WHY_OUTSIDE },
+	{ "pt_regs", WHY_OUTSIDE },
+	{ "fsbase", WHY_OUTSIDE },
+	{ "gsbase", WHY_OUTSIDE },
+	{ "fdt", WHY_OUTSIDE },
+	{ "fdtable", WHY_OUTSIDE },
+	{ "files_struct", WHY_OUTSIDE },
+	{ "kiocb", WHY_OUTSIDE },
+	{ "write_iter", WHY_OUTSIDE },
+	{ "bug_table", WHY_BLIND },
+	{ "num_bugs", WHY_BLIND },
+	{ "bug_entry", WHY_BLIND },
+	{ "BUGFLAG_*", WHY_BLIND },
+	{ "__seg_fs", WHY_UNSEEN },
+	{ "__seg_gs", WHY_UNSEEN },
 	{ "_Pragma", WHY_PRAGMA },
 	{ "__pragma", WHY_PRAGMA },
 	{ "TRACE_INCLUDE*", WHY_COMPUTED },
