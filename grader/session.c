@@ -279,7 +279,7 @@ static enum session_end host_failed(const struct state *st, const char *what, co
 /* Several guests ended without a verdict: because of the module, or of the machine? */
 static enum session_end in_vain(struct state *st, enum load load, struct verdict *why)
 {
-	if (load != LOAD_LATE)
+	if (load != LOAD_LATE && !state_blames_module(st, why))
 		return host_failed(st, "in three starts no guest got as far as a verdict",
 				   why->seen[0] ? why->seen : st->ops->error(st->guest));
 	fail_rest(st, why);

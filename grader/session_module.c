@@ -161,18 +161,28 @@ static const char *complaint(struct state *st, const struct guest_run *insmod,
 	return NULL;
 }
 
+/* Does the kernel's report show a processor in the module? */
+static bool seen_inside(const struct state *st, struct splat *splat)
+{
+	size_t i;
+
+	if (splat_find(st->console, st->console_len, splat))
+		for (i = 0; i < splat->frame_count; i++)
+			if (splat->frames[i].module)
+				return true;
+	return false;
+}
+
 /* insmod took too long: does the kernel, or a guest that answers, see it in the module? */
 static bool stuck_inside(struct state *st, enum guest_status end)
 {
 	enum guest_status answer = GUEST_OK;
 	struct splat splat;
 	char text[32] = "";
-	size_t i, got = 0;
+	size_t got = 0;
 
-	if (splat_find(st->console, st->console_len, &splat))
-		for (i = 0; i < splat.frame_count; i++)
-			if (splat.frames[i].module)
-				return true;
+	if (seen_inside(st, &splat))
+		return true;
 	return (end == GUEST_OK || end == GUEST_TIMEOUT) &&
 	       look(st, "/sys/module/agate/initstate", text, sizeof(text), &got, &answer) &&
 	       got >= 6 && !memcmp(text, "coming", 6);
@@ -227,6 +237,20 @@ enum guest_status state_load(struct state *st, enum load *load, struct verdict *
 	else if (*load != LOAD_DONE)
 		explain(st, end, &insmod, what ? what : "", why);
 	return GUEST_OK;
+}
+
+bool state_blames_module(struct state *st, struct verdict *why)
+{
+	struct splat splat;
+
+	if (st->busy || !seen_inside(st, &splat))
+		return false;
+	memset(why, 0, sizeof(*why));
+	why->splat = splat;
+	verdict_set(why, VERDICT_TIMEOUT, splat_rule(&splat), "a guest that answers",
+		    "none in three starts: the kernel sees a processor in the module's code, which "
+		    "goes on behind the end of insmod, or of a test");
+	return true;
 }
 
 bool state_unload(struct state *st, struct verdict *why)

@@ -210,6 +210,25 @@ static void test_late_load(void **state)
 	lab_free(lab);
 }
 
+/* A module is to blame if its work keeps the guest from answering, and the kernel says so. */
+static void test_module_works_on(void **state)
+{
+	struct lab *lab = lab_of(abc);
+	struct canned c = { .insmod_late = 3, .insmod_console = STUCK("agate_later") };
+	struct outcome o = { .seals = 0 };
+
+	(void)state;
+	play(&c, NULL, &o, "TTT");
+	assert_int_equal(c.starts, 3);
+	assert_non_null(strstr(o.verdicts[0].seen, "none in three starts"));
+	assert_string_equal(o.verdicts[2].splat.frames[0].symbol, "agate_later");
+	c = (struct canned){ .insmod_late = 2, .insmod_console = STUCK("agate_later") };
+	play(&c, NULL, &o, "PPP");
+	c = (struct canned){ .insmod_late = 3, .insmod_console = STUCK("agate_later"), .stands = 4000 };
+	assert_int_equal(run_in(&c, lab, &o), SESSION_HOST);
+	lab_free(lab);
+}
+
 /* If insmod does not return, the module is to blame when the kernel, or sysfs, says so. */
 static void test_hanging_load(void **state)
 {
@@ -471,6 +490,7 @@ int main(void)
 		cmocka_unit_test(test_guest_stops_qemu),
 		cmocka_unit_test(test_guest_stops_qemu_anywhere),
 		cmocka_unit_test(test_late_load),
+		cmocka_unit_test(test_module_works_on),
 		cmocka_unit_test(test_hanging_load),
 		cmocka_unit_test(test_watchdog),
 		cmocka_unit_test(test_same_hang),
