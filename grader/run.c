@@ -177,6 +177,16 @@ static void run_flavours(struct run *run, struct flavour_run *frs,
 			pthread_join(frs[f].thread, NULL);
 }
 
+/* A bug that fails other tests may keep this one from looking. */
+static void tell_of_others(struct run *run)
+{
+	size_t len = strlen(run->error);
+
+	if (run->unjudged && !run->failed && run->first_failed != SIZE_MAX)
+		snprintf(run->error + len, RUN_ERROR - len, "; but other tests failed, and the cause may "
+			 "be the same: mend those first, and grade again");
+}
+
 /* How the run ended; passes that wait for an end record will never get it now. */
 static enum run_end close_run(struct run *run, const struct flavour_run *frs)
 {
@@ -187,6 +197,7 @@ static enum run_end close_run(struct run *run, const struct flavour_run *frs)
 		if (frs[f].end == SESSION_INTERRUPTED)
 			end = RUN_INTERRUPTED;
 	pthread_mutex_lock(&run->result->lock);
+	tell_of_others(run);
 	for (f = 0; f < FLAVOURS; f++)
 		result_give_up(run->lab, f, end == RUN_INTERRUPTED ?
 			       "the run was interrupted before this could count" :

@@ -123,6 +123,10 @@ static void test_unjudged(void **state)
 	static const struct act blind[] = {
 		{ .test = "b", .report = "BLIND no window\nDONE {NONCE}\n" }, { .test = NULL }
 	};
+	static const struct act warns[] = {
+		{ .test = "c", .console = "[    1.0] WARNING: CPU: 0 PID: 9 at mm/slub.c:12 f+0x1/0x2\n" },
+		{ .test = NULL }
+	};
 	struct fixture f;
 
 	(void)state;
@@ -135,6 +139,12 @@ static void test_unjudged(void **state)
 	assert_int_equal(points(&f), 67);
 	has_status(&f, 1, "not-run");
 	has_status(&f, 2, "pass");
+	end(&f);
+	begin(&f, both_kernels, COMPOSES);
+	acts[FLAVOUR_FAST] = warns;
+	acts[FLAVOUR_DEBUG] = blind;
+	assert_int_equal(run(&f), RUN_UNJUDGED);
+	assert_non_null(strstr(f.error, "no window; but other tests failed, and the cause may be the"));
 	end(&f);
 }
 
