@@ -165,6 +165,7 @@ keep_put()
 {
 	local folder=$BUILD/tests/kept/$1
 	mkdir -p "$folder" && cp "$3" "$folder/$2.$$" && mv "$folder/$2.$$" "$folder/$2" || return
-	find "$folder" -type f -printf '%T@ %p\n' | sort -rn | tail -n "+${KEEP_MOST:-9}" |
-		cut -d ' ' -f 2- | xargs -r rm -f
+	# Another suite may remove the same ones at the same time.
+	{ find "$folder" -type f -printf '%T@ %p\n' 2>/dev/null || true; } | sort -rn |
+		tail -n "+${KEEP_MOST:-9}" | cut -d ' ' -f 2- | xargs -r rm -f
 }

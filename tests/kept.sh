@@ -306,4 +306,18 @@ for signal in TERM KILL; do
 	result $? "which end with it, also by $signal"
 done
 
+# Two suites that keep a verdict at the same time remove the same old ones.
+mkdir -p bin
+printf '#!/bin/sh\n%s "$@"\nexit 1\n' "$(command -v find)" >bin/find
+chmod +x bin/find
+: >verdict
+(
+	set -e -o pipefail
+	PATH=$PWD/bin:$PATH BUILD=build
+	. tests/keep.sh
+	for key in 1 2 3; do KEEP_MOST=3 keep_put both $key verdict; done
+)
+[ $? = 0 ] && [ "$(ls build/tests/kept/both | wc -l)" = 2 ]
+result $? "old verdicts go, also when another suite has just removed them"
+
 echo "1..$number"
