@@ -5,10 +5,16 @@
  */
 #include "gem_watch.h"
 
+#include <linux/cpumask.h>
 #include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
 
 #include "agate_device.h"
 #include "agate_gem.h"
+
+/* As many objects as a slab of theirs has, at least. */
+#define DIRTY	32
 
 /* BOs that have a backing, and have not ended; a slot is free when @bo is NULL. */
 static struct life {
@@ -46,6 +52,38 @@ void __kprobes gem_begin_life(struct agate_bo *bo, bool listed)
 	life->listed = listed;
 	life->forgotten = 0;
 	life->released = 0;
+}
+
+/* A BO with fields of its own may be twice as large. */
+static long dirty(void *unused)
+{
+	static const size_t sizes[] = { sizeof(struct agate_bo), 2 * sizeof(struct agate_bo) };
+	void *memory[2][DIRTY];
+	unsigned int i, k;
+
+	for (k = 0; k < ARRAY_SIZE(sizes); k++)
+		for (i = 0; i < DIRTY; i++) {
+			memory[k][i] = kmalloc(sizes[k], GFP_KERNEL);
+			if (memory[k][i])
+				memset(memory[k][i], 1, sizes[k]);
+		}
+	for (k = 0; k < ARRAY_SIZE(sizes); k++)
+		for (i = 0; i < DIRTY; i++)
+			kfree(memory[k][i]);
+	return 0;
+}
+
+/* Each processor has memory of its own to give.  Once is enough: BOs leave it dirty, too. */
+void gem_dirty_memory(void)
+{
+	static bool is_dirty;
+	unsigned int cpu;
+
+	if (is_dirty)
+		return;
+	is_dirty = true;
+	for_each_online_cpu(cpu)
+		work_on_cpu(cpu, dirty, NULL);
 }
 
 int __kprobes gem_on_forget(struct kprobe *kp, struct pt_regs *regs)

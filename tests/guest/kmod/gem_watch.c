@@ -379,6 +379,7 @@ static int promises_open(struct inode *inode, struct file *file)
 	if (!gem_device || !choose)
 		return -ENODEV;
 	begin();
+	gem_dirty_memory();
 	ret = arm();
 	if (ret)
 		return ret;

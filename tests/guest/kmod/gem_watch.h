@@ -48,6 +48,8 @@ extern struct agate_device *gem_device;
 
 /* gem_lives.c: handlers of probes; a BO has a backing, and is on gem.bos or is not yet. */
 void gem_lives_begin(void);
+/* Somebody else has used the memory from which the next BOs are made. */
+void gem_dirty_memory(void);
 void gem_begin_life(struct agate_bo *bo, bool listed);
 int gem_on_forget(struct kprobe *kp, struct pt_regs *regs);
 int gem_on_release(struct kprobe *kp, struct pt_regs *regs);
