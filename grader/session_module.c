@@ -243,7 +243,9 @@ bool state_blames_module(struct state *st, struct verdict *why)
 {
 	struct splat splat;
 
-	if (st->busy || !seen_inside(st, &splat))
+	/* A driver that waits for a GPU which has failed is seen in the module, too. */
+	if (st->busy || st->ops->gpu_failed(st->guest) || !state_gpu_answers(st) ||
+	    !seen_inside(st, &splat))
 		return false;
 	memset(why, 0, sizeof(*why));
 	why->splat = splat;

@@ -205,7 +205,8 @@ bool state_keeps_program(const struct state *st);
 enum guest_status state_load(struct state *st, enum load *load, struct verdict *why);
 /*
  * No guest with the module gets as far as a verdict, and this one does not answer any more.  True if
- * the machine is not busy and the kernel sees a processor in the module: @why has the verdict.
+ * the machine is not busy, the GPU's process answers, and the kernel sees a processor in the module:
+ * @why has the verdict.
  */
 bool state_blames_module(struct state *st, struct verdict *why);
 /*

@@ -226,6 +226,13 @@ static void test_module_works_on(void **state)
 	play(&c, NULL, &o, "PPP");
 	c = (struct canned){ .insmod_late = 3, .insmod_console = STUCK("agate_later"), .stands = 4000 };
 	assert_int_equal(run_in(&c, lab, &o), SESSION_HOST);
+	/* A driver that waits for the GPU is not to blame for a GPU's process that failed. */
+	c = (struct canned){ .insmod_late = 3, .insmod_console = STUCK("agate_wait"),
+			     .insmod_kills_gpu = true };
+	assert_int_equal(run_in(&c, lab, &o), SESSION_HOST);
+	c = (struct canned){ .insmod_late = 3, .insmod_console = STUCK("agate_wait"),
+			     .insmod_stops_gpu = true, .no_node = true };
+	assert_int_equal(run_in(&c, lab, &o), SESSION_HOST);
 	lab_free(lab);
 }
 
