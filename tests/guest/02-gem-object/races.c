@@ -19,7 +19,7 @@
 #define OTHER_PAGES	91
 #define GUESSED_PAGES	141
 #define RACE_ROUNDS	24u
-#define FREE_ROUNDS	150u
+#define FREE_ROUNDS	400u
 #define GUESSES		4u
 
 static uint64_t gpu_start(int fd)
