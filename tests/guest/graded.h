@@ -121,7 +121,8 @@ void inject_delay_return(const char *symbol, unsigned int nth, unsigned int us);
  * test lets it go.  The locks of its caller stay taken, and its CPU is free.  If the test
  * does not open a gate, the gate gives up after @bound_ms of the guest's time, at most
  * 25,000; it does not hold a call that must not sleep.  A function has one gate at a time,
- * and at most six arguments.
+ * and at most six arguments.  All gates are at calls that may sleep: a task that makes one with
+ * interrupts off fails the test, when that waits for the call.
  */
 #define INJECT_BOUND_MS		20000
 void inject_hold_entry(const char *symbol, unsigned int nth, unsigned int bound_ms);

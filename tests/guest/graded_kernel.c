@@ -288,33 +288,41 @@ unsigned int inject_hits(const char *symbol)
 	return sum;
 }
 
-/* Is one of the gates in this state? */
-static bool gates_say(const char *symbols, const char *wanted)
+/* The states of a gate; of several gates, the last state in this order counts. */
+enum gates { GATES_SHUT, GATES_GIVEN_UP, GATES_NO_SLEEP, GATES_HELD };
+
+static enum gates look_at_gates(const char *symbols)
 {
+	static const char *const states[] = {
+		[GATES_GIVEN_UP] = "given-up", [GATES_NO_SLEEP] = "no-sleep", [GATES_HELD] = "held",
+	};
+	enum gates most = GATES_SHUT;
 	unsigned int hits;
 	char state[16], one[128];
 
 	while ((symbols = next_symbol(symbols, one))) {
 		if (!read_injection(one, &hits, state))
 			broken("a gate for the symbol", "none was set for %s", one);
-		if (!strcmp(state, wanted))
-			return true;
+		for (enum gates i = GATES_HELD; i > most; i--)
+			if (!strcmp(state, states[i]))
+				most = i;
 	}
-	return false;
+	return most;
 }
 
 bool inject_await_held(const char *symbol, unsigned int timeout_ms)
 {
 	const struct timespec pause = { .tv_nsec = 500000 };
 	int64_t end = guest_deadline(timeout_ms);
+	enum gates gates;
 
-	while (!gates_say(symbol, "held")) {
+	while ((gates = look_at_gates(symbol)) != GATES_HELD) {
 		/* All gates are at calls that may sleep. */
-		if (gates_say(symbol, "no-sleep")) {
+		if (gates == GATES_NO_SLEEP) {
 			rule("what may sleep is not called with interrupts off");
 			broken("interrupts on", "interrupts off in a call of %s", symbol);
 		}
-		if (gates_say(symbol, "given-up") || guest_deadline(0) >= end)
+		if (gates == GATES_GIVEN_UP || guest_deadline(0) >= end)
 			return false;
 		nanosleep(&pause, NULL);
 	}

@@ -72,16 +72,8 @@ struct watch {
 	unsigned int all;	/* looks */
 	unsigned int looks;	/* in a row that saw it asleep */
 	unsigned int idle;	/* of those, looks that saw nobody who could wake it */
-	long begun_ms;		/* the first look */
+	int64_t late;		/* guest_deadline(): of a task that still polls then */
 };
-
-static long now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /*
  * A task that polls keeps a processor busy, and on a busy host each look may take a second.  The
@@ -90,7 +82,7 @@ static long now_ms(void)
 static bool has_polled(const struct watch *watch, unsigned int ms)
 {
 	return watch->all >= 2 * ms + POLLS_MS ||
-	       (ms == ASLEEP_MS && now_ms() - watch->begun_ms >= LOOKED_MS);
+	       (ms == ASLEEP_MS && guest_deadline(0) >= watch->late);
 }
 
 /*
@@ -106,12 +98,11 @@ static bool waits(struct watch *watch, int tid, unsigned int ms)
 	long now;
 
 	if (!watch->all)
-		watch->begun_ms = now_ms();
+		watch->late = guest_deadline(LOOKED_MS);
 	pause_ms();
 	now = sleeps_of(tid);
 	if (now < 0 || now != watch->switches)
-		*watch = (struct watch){ .switches = now, .all = watch->all,
-					 .begun_ms = watch->begun_ms };
+		*watch = (struct watch){ .switches = now, .all = watch->all, .late = watch->late };
 	else
 		watch->looks++;
 	if (watch->looks && ms == ASLEEP_MS && guest_is_idle())

@@ -102,8 +102,6 @@ void promises_kept(FILE *file, const char *which);
 #define KINDS_END	16u
 #define KINDS		12u
 unsigned int kinds(uint32_t flags[KINDS]);
-/* Memory of another driver as a BO; 0 or the errno. */
-int import_bo(int fd, uint64_t size, struct bo *bo);
 /* BOs with consecutive pages, and with memory of another driver, come and go. */
 void other_kinds(int fd);
 /*

@@ -140,7 +140,8 @@ void label_every_kind(int fd)
 	close_kinds(bo, n);
 }
 
-int import_bo(int fd, uint64_t size, struct bo *bo)
+/* Memory of another driver as a BO; 0 or the errno. */
+static int import_bo(int fd, uint64_t size, struct bo *bo)
 {
 	void *memory;
 	int dmabuf = dmabuf_of_memory(size, &memory), err;

@@ -25,8 +25,7 @@
  * not loaded waits for the module, and waits again when the module is gone.  Reading
  * gives a line for each: the command, the symbol, how often it was entered; for a gate
  * also "shut", "held" (a call waits there), "open", "given-up" or "no-sleep" (a task came there
- * with interrupts off, and was not held), and last "waiting" if
- * the symbol does not exist.
+ * with interrupts off, and was not held), and last "waiting" if the symbol does not exist.
  *
  * The function of a "hurry" sleeps for as long as its first argument says; a sleep without a
  * limit is made all the same.
