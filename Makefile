@@ -73,7 +73,7 @@ say		= $(if $(V),,@printf '  %-8s %s\n' '$(1)' '$(2)')
 # Its recipe runs every time and writes $@.new, which takes the stamp's place
 # only when it says something else.
 stamp		= { cmp -s $@.new $@ || mv $@.new $@; }
-# In a recipe that runs before every command: there is the folder already, and no program runs.
+# For recipes that run before every command: no program runs if the folder is there.
 make_folder	= { [ -d $(@D) ] || mkdir -p $(@D); }
 .PHONY: FORCE
 FORCE:

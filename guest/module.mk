@@ -33,7 +33,8 @@ $(INITRAMFS): $(GUEST_INIT) guest/mkinitramfs.sh $(BUILD)/guest/initramfs.inputs
 # configuration and the compiler.  The id identifies the kernel for everything that is
 # built against it; the link itself has the time of a directory.
 $(KERNEL_IDS): $(BUILD)/guest/kernel-%.id: FORCE
-	$(Q)$(make_folder) && dir=$$(guest/build-kernel.sh $*) && stat -c '%n %Y' "$$dir/complete" >$@.new && \
+	$(Q)$(make_folder) && dir=$$(guest/build-kernel.sh $*) && \
+		stat -c '%n %Y' "$$dir/complete" >$@.new && \
 		{ [ $(@:.id=) -ef "$$dir" ] || ln -sfn "$$dir" $(@:.id=); } && $(stamp)
 
 $(KERNEL_FAST) $(KERNEL_DEBUG): %: %.id ;

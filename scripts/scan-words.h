@@ -7,7 +7,8 @@
  * assembler gets unchanged, and words that would hide the student's code from KASAN,
  * lockdep and the probes of the tests: among them the fields of task_struct that those
  * checks keep for themselves, and the fields next to them, from which a file could compute
- * their addresses.  Words in the kernel's own headers do not count.
+ * their addresses.  It also has names on the way from a task to its program and its open files,
+ * for those are the tests.  Words in the kernel's own headers do not count.
  */
 #ifndef AGATE_SCAN_WORDS_H
 #define AGATE_SCAN_WORDS_H
