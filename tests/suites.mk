@@ -46,26 +46,43 @@ LAB_INPUTS	:= scripts kernel userspace include $(COMPOSE_TOOLS) code:$(BUILD)/pa
 guest_suite = $(call suite,guest-$(1)/$(firstword $(2)),$(3),900,$($(4)_INPUTS) code:$(BUILD)/driver/$(1)/agate.ko \
 	$(BUILD)/tests/kmod/$(1)/agate_inject.ko $(BUILD)/guest/kernel-$(1)/modules $(GUEST_PROGRAMS) $(CARD_FIRMWARE) $(BUILD)/bin/agate-info $(BUILD)/bin/agate-map $(BUILD)/bin/agate-top $(LIBAGATE) tests/guest/run.sh tests/guest/run-card.sh tests/guest/run-lib.sh tests/guest/run-checks.sh tests/guest/address.awk tests/guest/turns.awk tests/guest/supplies.awk tests/guest/victims.awk, \
 	tests/guest/run.sh $(1) $(2))
-# Of the allocations that have to fail every sixth one has its turn, another one after each
-# commit; test-long takes all.
+# What takes long takes turns, so that a run of all suites stays short.  The number of commits says
+# whose turn it is: everybody who tests one commit tries the same.  With MUTANTS=all nobody waits
+# for a turn, and so it is in test-long.
+#
+# $(call turn,N): which of 1 to N has its turn.  $(call turns,N): that one, or all of them.
 COMMITS		:= $(shell git rev-list --count HEAD 2>/dev/null || echo 0)
-FAILNTH_TURN	:= $(shell expr $(COMMITS) % 6 + 1)
-$(call guest_suite,debug,both $(FAILNTH_TURN),2d,DEBUG)
-# These look at the driver on one of the two kernels: some of them on the debug kernel and the
-# others on the fast one, and after the next commit the other way round.  With MUTANTS=all both
-# kernels run them all, and so they do in test-long.  The halves take about equally long.
-HALF		:= $(shell expr $(COMMITS) % 2 + 1)
-HALVES		:= $(if $(filter all,$(MUTANTS)),1 2,$(HALF))
-DEBUG_HALF_1	:= moves reload wired
-DEBUG_HALF_2	:= swiotlb reset power shared long card gpu-off dvfs
-FAST_HALF_1	:= $(DEBUG_HALF_2)
-FAST_HALF_2	:= $(DEBUG_HALF_1)
-$(foreach s,$(foreach h,$(HALVES),$(DEBUG_HALF_$(h))) fuzz fuzz-card,$(call guest_suite,debug,$(s),2d,DEBUG))
-# Of these, too, with turns that each half sees all of.
-FAILNTH_HALF_1	:= two
-FAILNTH_HALF_2	:= card-failnth
-HALFS_TURN	:= $(shell expr $(COMMITS) / 2 % 6 + 1)
-$(foreach s,$(foreach h,$(HALVES),$(FAILNTH_HALF_$(h))),$(call guest_suite,debug,$(s) $(HALFS_TURN),2d,DEBUG))
+turn		= $(shell expr $(COMMITS) % $(1) + 1)
+turns		= $(if $(filter all,$(MUTANTS)),$(shell seq $(1)),$(call turn,$(1)))
+# What comes of a list: $(1) of it in turns, from the one that has it on.
+shard		= $(if $(filter all,$(MUTANTS)),,$(call turn,$(1)) $(1))
+
+# The suites of guests in four groups, which take about equally long.  A group has its turn on the
+# debug kernel, and the one behind it on the fast kernel: so one commit in four runs it there, and
+# the one before that here.
+BOTH_KERNELS_1	:= moves
+BOTH_KERNELS_2	:= swiotlb reset reload wired
+BOTH_KERNELS_3	:=
+BOTH_KERNELS_4	:= dvfs long card power gpu-off shared
+ON_DEBUG_1	:= fuzz
+ON_DEBUG_2	:= card-failnth
+ON_DEBUG_3	:= calls jobs two fuzz-card
+ON_DEBUG_4	:=
+ON_FAST_1	:=
+ON_FAST_2	:= suspend-port lite
+ON_FAST_3	:= moves-port suspend
+ON_FAST_4	:= card-port bifrost
+# These run with every commit.
+ON_FAST		:= calls jobs two two-none swiotlb-two swiotlb-card cards victims
+next_1		:= 2
+next_2		:= 3
+next_3		:= 4
+next_4		:= 1
+# Of the allocations that have to fail every sixth one has its turn, whenever its suite has one.
+FAILNTH_TURN	:= $(shell expr $(COMMITS) / 4 % 6 + 1)
+FAILNTH_SUITES	:= calls two card-failnth
+$(foreach g,$(call turns,4),$(foreach s,$(BOTH_KERNELS_$(g)) $(ON_DEBUG_$(g)), \
+	$(call guest_suite,debug,$(s) $(if $(filter $(FAILNTH_SUITES),$(s)),$(FAILNTH_TURN)),2d,DEBUG)))
 
 # Tests that nobody here wrote.
 $(call suite,strangers,2,600,$(FAST_INPUTS) code:$(BUILD)/driver/fast/agate.ko $(KERNEL_FAST)/modules $(STRANGERS) \
@@ -77,14 +94,13 @@ GRADED_LABS	:= $(call plain,$(patsubst labs/%/lab.json,%, \
 		   $(filter labs/%/lab.json,$(wildcard labs/[0-9][0-9]-*/lab.json))))
 LAB_NUMBERS	= $(foreach lab,$(GRADED_LABS),$(firstword $(subst -, ,$(lab))))
 
-# Of the bugs that the tests have to find every twelfth one has its turn, another one after each
-# commit.  MUTANTS=all: all have.  test-long always takes all.
-SHARDS		:= 1 2 3 4 5 6 7 8 9 10 11 12
-TURN		:= $(shell expr $(COMMITS) % $(words $(SHARDS)) + 1)
-TURNS		:= $(if $(filter all,$(MUTANTS)),$(SHARDS),$(TURN))
+# Of the bugs that the tests have to find one in 24 has its turn, and of the other right programs one
+# in four.
+SHARDS		:= $(shell seq 24)
+TURNS		:= $(call turns,$(words $(SHARDS)))
 
 $(foreach lab,$(LAB_NUMBERS), \
-	$(call suite,scores/$(lab),2d,900,-,tests/labs/scores.sh $(lab) $(if $(word 2,$(HALVES)),,$(HALF) 2)) \
+	$(call suite,scores/$(lab),2d,900,-,tests/labs/scores.sh $(lab) $(call shard,4)) \
 	$(foreach s,$(TURNS),$(call suite,mutants/$(lab)/debug/$(s),1d,900,-, \
 		tests/labs/mutants.sh $(lab) debug $(s) $(words $(SHARDS)))) \
 	$(foreach s,$(TURNS),$(call suite,mutants/$(lab)/$(s),1,900,-, \
@@ -98,8 +114,8 @@ $(call suite,coverage,1,600,$(COVERAGE_TESTS) $(COVERAGE_BUILD)/tests/host/sim/a
 	$(COVERAGE_BUILD)/tests/host/map/agate-map sim include tests/coverage.sh tests/coverage.awk \
 	tests/README.md tests/host listed:sim $(foreach n,* */* */*/* */*/*/*,$(wildcard $(COVERAGE_BUILD)/tests/host/$(n).gcno)),tests/coverage.sh $(COVERAGE_BUILD) $(COVERAGE_TESTS))
 
-$(foreach s,calls jobs bifrost lite two two-none swiotlb-two card-port cards moves-port swiotlb-card suspend \
-	suspend-port victims $(foreach h,$(HALVES),$(FAST_HALF_$(h))),$(call guest_suite,fast,$(s),2,FAST))
+$(foreach s,$(ON_FAST) $(foreach g,$(call turns,4),$(foreach n,$(next_$(g)), \
+	$(BOTH_KERNELS_$(n)) $(ON_FAST_$(n)))),$(call guest_suite,fast,$(s),2,FAST))
 
 # Bugs in what guest tests alone look at, as long as there is no lab for it: $(1) is its number,
 # $(2) the script, $(3) its arguments.
@@ -133,7 +149,7 @@ $(call suite,labs/machine,2,600,$(FAST_INPUTS) $(LAB_INPUTS) $(AGATE_GRADE) labs
 	code:$(BUILD)/driver/fast/agate.ko $(LAB_TESTS) $(INJECT_MODULES) $(LAB_VERDICT) tests/keep.sh \
 	tests/labs/grade.sh tests/labs/machine.sh,tests/labs/machine.sh)
 $(call suite,labs/starters,1,600,$(LAB_INPUTS) committed:labs committed:solutions \
-	solutions tests/labs/starters.sh,tests/labs/starters.sh $(if $(word 2,$(HALVES)),,$(HALF)))
+	solutions tests/labs/starters.sh,tests/labs/starters.sh $(firstword $(call shard,2)))
 $(call suite,labs/check,1,600,$(ALL_SOURCES) $(LAB_INPUTS) $(AGATE_GRADE),tests/labs/check.sh)
 $(call suite,labs/compose,1,600,$(LAB_INPUTS) solutions $(DRIVER_MODULES) \
 	$(DRIVER_FLAVOURS:%=$(BUILD)/driver/%/solutions) tests/labs/compose.sh,tests/labs/compose.sh)
@@ -204,7 +220,7 @@ SUITE_$$(strip $$(1)) := $$(strip $$(1))|$$(strip $$(2))|$$(strip $$(3))|-|$$(st
 endef
 long = $(eval $(long_line))
 
-$(foreach s,$(DEBUG_HALF_1) $(DEBUG_HALF_2), \
+$(foreach s,$(foreach g,1 2 3 4,$(BOTH_KERNELS_$(g))), \
 	$(call long,all-guest-fast/$(s),2,3600,tests/guest/run.sh fast $(s)) \
 	$(call long,all-guest-debug/$(s),2d,3600,tests/guest/run.sh debug $(s)))
 $(foreach lab,$(LAB_NUMBERS), \
@@ -219,13 +235,13 @@ $(foreach n,$(HOST_MUTANTS),$(call long,all-host-mutants/$(n),1,3600, \
 	tests/host/mutants.sh $(n) 1 1 $(HOST_TESTS_OF_$(n))))
 $(foreach t,$(FUZZ_TARGETS),$(call long,long-fuzz/$(t),1,3600, \
 	tests/fuzz/run.sh $(t) 600 $(FUZZ_BUILD)/found/$(t)))
-$(foreach s,both swiotlb reset,$(call long,repeat/guest-debug-$(s),2d,7200, \
+$(foreach s,calls jobs swiotlb reset,$(call long,repeat/guest-debug-$(s),2d,7200, \
 	tests/repeat.sh 5 tests/guest/run.sh debug $(s)))
 $(foreach s,calls jobs bifrost lite swiotlb reset,$(call long,repeat/guest-fast-$(s),2,3600, \
 	tests/repeat.sh 10 tests/guest/run.sh fast $(s)))
 $(call long,strangers/all,2,900,tests/strangers/strangers.sh --long)
 $(foreach s,storm swiotlb-storm storm-two swiotlb-storm-two storm-card cards halves suspend victims,$(call long,guest-debug/$(s),2d,3600,tests/guest/run.sh debug $(s)))
-$(foreach s,two card-failnth,$(call long,all-$(s),2d,3600,tests/guest/run.sh debug $(s)))
+$(foreach s,$(FAILNTH_SUITES),$(call long,all-$(s),2d,3600,tests/guest/run.sh debug $(s)))
 $(call long,all-starters,1,3600,tests/labs/starters.sh)
 # For how long, and which calls: FUZZ_SEED is in the log.
 FUZZ_SECONDS	?= 300

@@ -52,3 +52,12 @@ until_true()
 		sleep 0.1
 	done
 }
+
+# leave_without BUGS: where none has its turn, says so and ends the script.
+leave_without()
+{
+	[ -z "$1" ] || return 0
+	echo "1..1"
+	echo "ok 1 - none of these bugs has its turn"
+	exit
+}

@@ -567,6 +567,14 @@ long guest_slab_kb(void)
 	return kb;
 }
 
+void guest_choose(const char *pattern)
+{
+	if (*pattern == '-')
+		cmocka_set_skip_filter(pattern + 1);
+	else
+		cmocka_set_test_filter(pattern);
+}
+
 int guest_teardown(void **state)
 {
 	(void)state;

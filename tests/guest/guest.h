@@ -141,6 +141,9 @@ int guest_fence_end(int sync_file);
 /* CLOCK_MONOTONIC now, plus ms. */
 int64_t guest_deadline(int64_t ms);
 
+/* Run only the tests that the pattern takes; with a "-" before it, only the others. */
+void guest_choose(const char *pattern);
+
 /* cmocka teardown for tests that close all they open. */
 int guest_teardown(void **state);
 

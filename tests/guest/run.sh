@@ -3,7 +3,7 @@
 #
 # run.sh: run one suite of guest tests in a fresh guest, as TAP.
 #
-# usage: tests/guest/run.sh fast|debug calls|jobs|both|bifrost|lite|swiotlb|reset|reload|
+# usage: tests/guest/run.sh fast|debug calls|jobs|bifrost|lite|swiotlb|reset|reload|
 #                           power|card|card-port|card-failnth|moves|moves-port|suspend|suspend-port|shared|two|two-none|swiotlb-two|dvfs|
 #                           binds|chains|tables|faults|flips|half|kmaps|limits|gpu-off|long|wired|edges|edges-lite|fuzz|fuzz-card|storm|storm-two|
 #                           swiotlb-card|swiotlb-storm|swiotlb-storm-two
@@ -12,7 +12,6 @@
 #            debug kernel every allocation of every call fails once as well
 #   jobs     jobs that run, fault, hang, and whose owner is killed; at last the
 #            GPU's process is killed while one runs
-#   both     calls, and then jobs: with kmemleak a guest's end takes longest
 #   bifrost  as jobs, with AArch64 page tables and no coherency
 #   lite     as jobs, on a GPU that snoops the CPUs and is not snooped; before that each
 #            protocol that the driver may be told, and protected mode
@@ -77,7 +76,7 @@
 #            while memory is short, what the system's sleep leaves of jobs and memory, and the
 #            probes of the tests themselves
 #
-# Where every allocation fails once (both and two on the debug kernel, card-failnth) a third argument
+# Where every allocation fails once (calls and two on the debug kernel, card-failnth) a third argument
 # has only every sixth one fail, from that number (1 .. 6) on.
 #
 # Afterwards the module must unload, the guest be alive, and the kernel's log be
@@ -155,7 +154,7 @@ guest()
 		set -- "put:$BUILD/guest/kernel-$flavour/modules/$m.ko:$GUEST/$m.ko" "$@"
 	done
 	case $suite in
-	binds | both | card* | chains | dvfs | edges-lite | faults | flips | gpu-off | kmaps | limits | lite | moves* | \
+	binds | calls | card* | chains | dvfs | edges-lite | faults | flips | gpu-off | jobs | kmaps | limits | lite | moves* | \
 	power* | reset | reload | shared | suspend* | swiotlb | tables | tt-mutants | two | victims | wired)
 		set -- "put:$BUILD/tests/kmod/$flavour/agate_inject.ko:$GUEST/agate_inject.ko" "$@" ;;
 	esac
@@ -327,7 +326,7 @@ uncombined="$part_mapped vram_uncached=1"
 
 set --
 case $suite in
-calls | both)
+calls)
 	more=$(test_step many 100000)
 	[ "$flavour" = fast ] || more=$(test_step failnth $failnth_turn)
 	set -- "$(load $patient)" "$(test_step uapi-bo)" "$(test_step uapi-submit)" \
@@ -352,13 +351,13 @@ lite)
 	set -- "$(test_step wired)" ;;
 esac
 case $suite in
-jobs | both | bifrost | lite)
+jobs | bifrost | lite)
 	set -- "$@" "$(load $brisk)" "$(test_step coherency)" "$(test_step jobs)" \
 		"$(test_step fences)" "$(load $patient)" "$(test_step compute)" \
 		"$(test_step stale)" "$(test_step listed)" "$(test_step queued)" "$(test_step readers)" ;;
 esac
 case $suite in
-jobs | both)
+jobs)
 	# A chain without end never flushes: where the GPU is not coherent, nobody sees
 	# that it runs.  Nothing that needs a GPU comes behind `gone`.
 	set -- "$@" "$(test_step closed)" "$(load $endless)" "kill-sim-on:BUSY" \

@@ -337,7 +337,6 @@ int main(int argc, char *argv[])
 
 	if (argc == 4 && !strcmp(argv[1], AFTER_EXEC))
 		return submit_after_exec(argv + 2);
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
+	guest_choose(argc > 1 ? argv[1] : "*");
 	return cmocka_run_group_tests_name("userptr", tests, NULL, NULL);
 }

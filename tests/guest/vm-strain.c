@@ -407,7 +407,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test_teardown(one_comes_back, guest_teardown),
 	};
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
+	guest_choose(argc > 1 ? argv[1] : "*");
 	return cmocka_run_group_tests_name("vm-strain", tests, NULL, NULL);
 }

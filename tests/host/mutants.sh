@@ -94,6 +94,7 @@ judge()
 
 tests=("$@")
 patches=$(git ls-files "tests/mutants/$lab/*.patch" | awk -v s="$shard" -v n="$shards" 'NR % n == s % n')
+leave_without "$patches"
 echo "1..$((1 + $(echo "$patches" | wc -l)))"
 
 mutate solution ''

@@ -84,11 +84,7 @@ flavours=fast
 # shellcheck disable=SC2046,SC2086 # lists of names
 same_for_all $(grade_inputs $flavours)
 
-[ -n "$(patches)" ] || {
-	echo "1..1"
-	echo "ok 1 - none of these bugs has its turn"
-	exit
-}
+leave_without "$(patches)"
 echo "1..$(patches | wc -l)"
 for patch in $(patches); do
 	name=${patch##*/} name=${name%.patch}
