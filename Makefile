@@ -110,8 +110,8 @@ endif
 %.c: ;
 
 JOBS		?= $(shell nproc)
-# Of suites one more runs, for some wait more than they compute.
-SUITE_JOBS	?= $(shell expr $(JOBS) + 1)
+# Of suites two more run: some wait more than they compute.
+SUITE_JOBS	?= $(shell expr $(JOBS) + 2)
 
 # Each of these is a whole make of its own, over the same files: one at a time.
 ifneq ($(filter clean demo capstone install test test-long test-load upstream coverage shell bench grade check gdb watch doctor fuzz,$(MAKECMDGOALS)),)

@@ -145,7 +145,8 @@ $(call suite,capstone,2,900,$(FAST_INPUTS) $(BUILD)/bin/agate-gem $(LIBAGATE) $(
 	code:$(BUILD)/driver/fast/agate.ko scripts/capstone tests/capstone.sh tests/tap.sh,tests/capstone.sh)
 $(call suite,labs/gdb,2d,600,$(FAST_INPUTS) $(MEASURED) $(DEBUG_INPUTS) $(LAB_INPUTS) $(AGATE_GRADE) labs solutions \
 	$(DRIVER_MODULES) $(LAB_TESTS) $(INJECT_MODULES) tests/labs/gdb.sh,tests/labs/gdb.sh)
-$(call suite,labs/machine,2,600,$(FAST_INPUTS) $(LAB_INPUTS) $(AGATE_GRADE) labs words:solutions \
+# It waits for most of its time, for limits to pass.
+$(call suite,labs/machine,1,600,$(FAST_INPUTS) $(LAB_INPUTS) $(AGATE_GRADE) labs words:solutions \
 	code:$(BUILD)/driver/fast/agate.ko $(LAB_TESTS) $(INJECT_MODULES) $(LAB_VERDICT) tests/keep.sh \
 	tests/labs/grade.sh tests/labs/machine.sh,tests/labs/machine.sh)
 $(call suite,labs/starters,1,600,$(LAB_INPUTS) committed:labs committed:solutions \
@@ -168,7 +169,7 @@ $(call suite,labs/kept,1,300,tests/labs/kept.sh tests/labs/grade.sh tests/labs/m
 	tests/keep.sh tests/tap.sh scripts/lab.sh scripts/box-lib.sh $(LAB_VERDICT) $(WITHOUT_PROSE) $(AGATE_LAB_INFO), \
 	tests/labs/kept.sh)
 $(call suite,attacks,1,900,$(FAST_INPUTS) $(LAB_INPUTS) $(AGATE_GRADE) $(LAB_TESTS) $(INJECT_MODULES) \
-	labs solutions tests/attacks,tests/attacks/run.sh)
+	labs solutions tests/attacks,tests/attacks/run.sh $(call shard,4))
 # It makes a lab in a copy of the project.
 $(call suite,labs/page,2,600,$(FAST_INPUTS) $(ALL_SOURCES) $(LAB_INPUTS) $(AGATE_GRADE) $(LAB_TESTS) $(INJECT_MODULES) \
 	$(LIBAGATE_LABS) $(LAB_VERDICT) $(MEASURED),tests/labs/page.sh)
@@ -243,6 +244,7 @@ $(call long,strangers/all,2,900,tests/strangers/strangers.sh --long)
 $(foreach s,storm swiotlb-storm storm-two swiotlb-storm-two storm-card cards halves suspend victims,$(call long,guest-debug/$(s),2d,3600,tests/guest/run.sh debug $(s)))
 $(foreach s,$(FAILNTH_SUITES),$(call long,all-$(s),2d,3600,tests/guest/run.sh debug $(s)))
 $(call long,all-starters,1,3600,tests/labs/starters.sh)
+$(call long,all-attacks,1,3600,tests/attacks/run.sh)
 # For how long, and which calls: FUZZ_SEED is in the log.
 FUZZ_SECONDS	?= 300
 FUZZ_SEED	?= $(shell date +%s)

@@ -4,20 +4,18 @@
 RASTER_TEST_BUILD := $(BUILD)/tests/host/raster
 RASTER_CFLAGS	= $(CFLAGS_HOST) $(CFLAGS_SAN) -ffp-contract=off -Isim/model -Itests/host/raster
 
+# The model's objects are those of tests/host/sim, which are compiled in the same way.
+RASTER_OBJECTS	:= $(BUILD)/tests/host/sim/obj/model
+
 # The job types alone, over a stand-in for the core ...
 RASTER_TESTS	:= coverage clip tiler fragment stalls hostile outside
 RASTER_MODEL	:= clip raster shade tiler tiler_bin tiler_context fragment
-RASTER_COMMON	:= $(RASTER_MODEL:%=$(RASTER_TEST_BUILD)/model/%.o) \
+RASTER_COMMON	:= $(RASTER_MODEL:%=$(RASTER_OBJECTS)/%.o) \
 		   $(RASTER_TEST_BUILD)/fake_exec.o $(RASTER_TEST_BUILD)/frame.o
 
 # ... and the whole model.
-RASTER_GPU	:= $(patsubst sim/model/%.c,$(RASTER_TEST_BUILD)/model/%.o,$(wildcard sim/model/*.c)) \
+RASTER_GPU	:= $(patsubst sim/model/%.c,$(RASTER_OBJECTS)/%.o,$(wildcard sim/model/*.c)) \
 		   $(RASTER_TEST_BUILD)/driver.o $(RASTER_TEST_BUILD)/reference.o
-
-$(RASTER_TEST_BUILD)/model/%.o: sim/model/%.c
-	$(call say,CC,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(RASTER_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(RASTER_TEST_BUILD)/%.o: tests/host/raster/%.c
 	$(call say,CC,$@)
@@ -35,6 +33,6 @@ $(RASTER_TEST_BUILD)/raster-gpu: $(RASTER_TEST_BUILD)/test_gpu.o $(RASTER_GPU) \
 	$(Q)$(CC) $(RASTER_CFLAGS) -o $@ $(filter %.o,$^) -lcmocka -lm
 
 .SECONDARY: $(RASTER_TESTS:%=$(RASTER_TEST_BUILD)/test_%.o)
--include $(wildcard $(RASTER_TEST_BUILD)/*.d $(RASTER_TEST_BUILD)/model/*.d)
+-include $(wildcard $(RASTER_TEST_BUILD)/*.d)
 
 HOST_TESTS	+= $(RASTER_PROGRAMS) $(RASTER_TEST_BUILD)/raster-gpu
