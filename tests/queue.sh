@@ -12,8 +12,8 @@
 #
 # CPUS is how many processors a suite keeps busy: 1, or those of its guests.  "2d" says
 # that one of them has the debug kernel, which holds locks long: while one runs, all that
-# runs has at most twice as many CPUs as this machine and two more, and of these suites as many run
-# as it has processors; else three times as many.  A virtual CPU that waits for a processor keeps the others waiting for
+# runs has at most twice as many CPUs as this machine, and one more for a suite without a guest,
+# else three times as many.  A virtual CPU that waits for a processor keeps the others waiting for
 # its locks; but two guests that wait for their clocks leave a third of this machine idle.
 #
 # While suites run, a line says how many are done, which run and for how long: on a terminal
@@ -24,7 +24,7 @@ set -u
 table=$1
 shift
 cores=$(nproc)
-most=${SUITE_JOBS:-$((cores + 2))}
+most=${SUITE_JOBS:-$((cores + 1))}
 work=$BUILD/tests/queue
 rm -rf "$work"
 mkdir -p "$work"
@@ -68,10 +68,9 @@ used=0 debug=0
 fits()
 {
 	local c=${cpus[$1]} limit=$((3 * cores))
-	[[ $c != *d || $debug -lt $cores ]] || return 1
 	[ ${#running[@]} != 0 ] || return 0
 	[ ${#running[@]} -lt "$most" ] || return 1
-	[[ $c != *d && $debug = 0 ]] || limit=$((2 * cores + 2))
+	[[ $c != *d && $debug = 0 ]] || limit=$((2 * cores + 1))
 	[ $((used + ${c%d})) -le "$limit" ]
 }
 

@@ -10,13 +10,35 @@
 # tests/inputs.sh compares them with what the suite opens.  Those that take longest come
 # first.
 
+# What takes long takes turns, so that a run of all suites stays short.  The number of commits says
+# whose turn it is: everybody who tests one commit tries the same.  With MUTANTS=all nobody waits
+# for a turn, and so it is in test-long.
+#
+# $(call turn,N): which of 1 to N has its turn.  $(call turns,N): that one, or all of them.
+SHARDS		:= 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24
+# One program for all of them, and as a turn of each kind N.TURN; that of the allocations that have
+# to fail comes whenever their suites have had one.
+TURN_OF		:= $(shell n=$$(git rev-list --count HEAD 2>/dev/null || echo 0); \
+		   echo 2.$$((n % 2 + 1)) 4.$$((n % 4 + 1)) 24.$$((n % 24 + 1)) failnth.$$((n / 4 % 6 + 1)))
+turn		= $(patsubst $(1).%,%,$(filter $(1).%,$(TURN_OF)))
+turns		= $(if $(filter all,$(MUTANTS)),$(wordlist 1,$(1),$(SHARDS)),$(call turn,$(1)))
+# What comes of a list: $(1) of it in turns, from the one that has it on.
+shard		= $(if $(filter all,$(MUTANTS)),,$(call turn,$(1)) $(1))
+
+# Suites of the project's own tools, in two halves.  In a clean clone one half has its turn; where
+# they have run before, all of them look at what has changed.
+TOOLS_1		:= labs/check labs/kept vm/hung labs/crashes labs/typed
+TOOLS_2		:= vm/launcher vm/grading kept capstone labs/page labs/machine labs/compose
+WAITING		:= $(foreach s,$(filter-out $(foreach h,$(call turns,2),$(TOOLS_$(h))),$(TOOLS_1) $(TOOLS_2)), \
+		   $(if $(wildcard $(BUILD)/tests/kept/$(subst /,-,$(s))),,$(s)))
+
 # $(call suite,NAME,CPUS,SECONDS,INPUTS,COMMAND)
 #
 # The names of files are among these words.  `$$` keeps them from being expanded until make
 # has read the line, so a name with a `$` in it stays a name.
 SUITES		:=
 define suite_line
-SUITES += $$(strip $$(1))
+SUITES += $$(filter-out $(WAITING),$$(strip $$(1)))
 SUITE_$$(strip $$(1)) := $$(strip $$(1))|$$(strip $$(2))|$$(strip $$(3))|$$(strip $$(4))|$$(strip $$(5))
 endef
 suite = $(eval $(suite_line))
@@ -46,17 +68,6 @@ LAB_INPUTS	:= scripts kernel userspace include $(COMPOSE_TOOLS) code:$(BUILD)/pa
 guest_suite = $(call suite,guest-$(1)/$(firstword $(2)),$(3),900,$($(4)_INPUTS) code:$(BUILD)/driver/$(1)/agate.ko \
 	$(BUILD)/tests/kmod/$(1)/agate_inject.ko $(BUILD)/guest/kernel-$(1)/modules $(GUEST_PROGRAMS) $(CARD_FIRMWARE) $(BUILD)/bin/agate-info $(BUILD)/bin/agate-map $(BUILD)/bin/agate-top $(LIBAGATE) tests/guest/run.sh tests/guest/run-card.sh tests/guest/run-lib.sh tests/guest/run-checks.sh tests/guest/address.awk tests/guest/turns.awk tests/guest/supplies.awk tests/guest/victims.awk, \
 	tests/guest/run.sh $(1) $(2))
-# What takes long takes turns, so that a run of all suites stays short.  The number of commits says
-# whose turn it is: everybody who tests one commit tries the same.  With MUTANTS=all nobody waits
-# for a turn, and so it is in test-long.
-#
-# $(call turn,N): which of 1 to N has its turn.  $(call turns,N): that one, or all of them.
-COMMITS		:= $(shell git rev-list --count HEAD 2>/dev/null || echo 0)
-turn		= $(shell expr $(COMMITS) % $(1) + 1)
-turns		= $(if $(filter all,$(MUTANTS)),$(shell seq $(1)),$(call turn,$(1)))
-# What comes of a list: $(1) of it in turns, from the one that has it on.
-shard		= $(if $(filter all,$(MUTANTS)),,$(call turn,$(1)) $(1))
-
 # The suites of guests in four groups, which take about equally long.  A group has its turn on the
 # debug kernel, and the one behind it on the fast kernel: so one commit in four runs it there, and
 # the one before that here.
@@ -78,11 +89,10 @@ next_1		:= 2
 next_2		:= 3
 next_3		:= 4
 next_4		:= 1
-# Of the allocations that have to fail every sixth one has its turn, whenever its suite has one.
-FAILNTH_TURN	:= $(shell expr $(COMMITS) / 4 % 6 + 1)
+# Of the allocations that have to fail every sixth one has its turn.
 FAILNTH_SUITES	:= calls two card-failnth
 $(foreach g,$(call turns,4),$(foreach s,$(BOTH_KERNELS_$(g)) $(ON_DEBUG_$(g)), \
-	$(call guest_suite,debug,$(s) $(if $(filter $(FAILNTH_SUITES),$(s)),$(FAILNTH_TURN)),2d,DEBUG)))
+	$(call guest_suite,debug,$(s) $(if $(filter $(FAILNTH_SUITES),$(s)),$(call turn,failnth)),2d,DEBUG)))
 
 # Tests that nobody here wrote.
 $(call suite,strangers,2,600,$(FAST_INPUTS) code:$(BUILD)/driver/fast/agate.ko $(KERNEL_FAST)/modules $(STRANGERS) \
@@ -96,8 +106,7 @@ LAB_NUMBERS	= $(foreach lab,$(GRADED_LABS),$(firstword $(subst -, ,$(lab))))
 
 # Of the bugs that the tests have to find one in 24 has its turn, and of the other right programs one
 # in four.
-SHARDS		:= $(shell seq 24)
-TURNS		:= $(call turns,$(words $(SHARDS)))
+TURNS		:= $(call turns,24)
 
 $(foreach lab,$(LAB_NUMBERS), \
 	$(call suite,scores/$(lab),2d,900,-,tests/labs/scores.sh $(lab) $(call shard,4)) \
@@ -178,7 +187,7 @@ $(call suite,labs/typed,1,600,Makefile tests/suites.mk scripts/lab.sh scripts/bu
 	tests/labs/typed.sh)
 
 $(foreach t,$(FUZZ_TARGETS),$(call suite,fuzz/$(t),1,600,$(FUZZ_BUILD)/fuzz-$(t) tests/fuzz/run.sh \
-	tests/fuzz/corpus/$(t),tests/fuzz/run.sh $(t) 10))
+	tests/fuzz/corpus/$(t),tests/fuzz/run.sh $(t) 5))
 
 $(call suite,layout,1,300,include/agate_drm.h tests/layout.sh tests/layout.awk tests/tap.sh,tests/layout.sh)
 $(call suite,book,1,300,$(ALL_SOURCES) book listed:.,tests/book.sh)
@@ -223,7 +232,7 @@ long = $(eval $(long_line))
 
 $(foreach s,$(foreach g,1 2 3 4,$(BOTH_KERNELS_$(g))), \
 	$(call long,all-guest-fast/$(s),2,3600,tests/guest/run.sh fast $(s)) \
-	$(call long,all-guest-debug/$(s),2d,3600,tests/guest/run.sh debug $(s)))
+	$(call long,all-guest-debug/$(s),2d,3600,tests/guest/run.sh debug $(s) leaks))
 $(foreach lab,$(LAB_NUMBERS), \
 	$(call long,all-scores/$(lab),4d,3600,tests/labs/scores.sh $(lab)) \
 	$(call long,seeds/$(lab),4d,3600,tests/labs/seeds.sh $(lab) 20) \

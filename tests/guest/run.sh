@@ -79,10 +79,13 @@
 # Where every allocation fails once (calls and two on the debug kernel, card-failnth) a third argument
 # has only every sixth one fail, from that number (1 .. 6) on.
 #
+# AGATE_KO is another driver, and AGATE_APPEND more for the kernel's command line.
+#
 # Afterwards the module must unload, the guest be alive, and the kernel's log be
 # silent.  On the debug kernel that includes kmemleak, where it sees what no other
 # suite shows it: it leaves alone what is younger than five seconds, and its two
-# looks take twenty, which is why programs share a guest.
+# looks take twenty, which is why programs share a guest.  In card, dvfs, gpu-off, long, power and
+# shared it looks if there is a third argument, leaks.
 set -u
 . tests/guest/run-lib.sh
 
@@ -107,17 +110,18 @@ checkers=
 unload="rmmod agate"
 if [ "$flavour" = debug ]; then
 	case $suite in
-	reset | reload | swiotlb* | wired | edges*)
-		checkers="lockdep dma-api"
-		append=kmemleak=off ;;
-	*)
-		checkers="kmemleak lockdep dma-api" ;;
+	reset | reload | swiotlb* | wired | edges*) leaks= ;;
+	card | dvfs | gpu-off | long | power | shared) leaks=${3-} ;;
+	*) leaks=leaks ;;
 	esac
+	checkers="${leaks:+kmemleak }lockdep dma-api"
+	[ -n "$leaks" ] || append=kmemleak=off
 fi
 
 case $suite in
 swiotlb* | wired | edges*) append="$append swiotlb=force" ;;
 esac
+append="$append ${AGATE_APPEND-}"
 
 # guest STEP...: a guest with the driver and all programs delivered.
 guest()
