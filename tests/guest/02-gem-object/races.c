@@ -18,7 +18,7 @@
 #define EARLY_PAGES	81
 #define OTHER_PAGES	91
 #define GUESSED_PAGES	141
-#define RACE_ROUNDS	24u
+#define INTERFERENCES	8u	/* which of three calls come */
 #define FREE_ROUNDS	400u
 #define GUESSES		4u
 
@@ -380,8 +380,7 @@ static void race_in_windows(struct guesser *guesser)
 	struct interference other = { .guesser = guesser };
 	struct creation creation;
 
-	for (unsigned int i = 0; i < RACE_ROUNDS; i++) {
-		other.which = i % 8;
+	for (other.which = 0; other.which < INTERFERENCES; other.which++) {
 		hold_creation(&creation, guesser->fd, PAGE, 0);
 		aside_start(&other.aside, run_interference, &other);
 		aside_ends(&other.aside, ASLEEP_MS);
