@@ -24,7 +24,7 @@ set -u
 table=$1
 shift
 cores=$(nproc)
-most=${SUITE_JOBS:-$((cores + 1))}
+most=${SUITE_JOBS:-$((cores + 2))}
 work=$BUILD/tests/queue
 rm -rf "$work"
 mkdir -p "$work"

@@ -16,13 +16,13 @@
 #
 # $(call turn,N): which of 1 to N has its turn.  $(call turns,N): that one, or all of them.
 SHARDS		:= 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24
-# One program for all of them, and as a turn of each kind N.TURN; that of the allocations that have
-# to fail comes whenever their suites have had one.
+# A word N.TURN for each N, from one program.  The suites that make allocations fail run at one commit
+# in four, so their turn changes after four.
 TURN_OF		:= $(shell n=$$(git rev-list --count HEAD 2>/dev/null || echo 0); \
 		   echo 2.$$((n % 2 + 1)) 4.$$((n % 4 + 1)) 24.$$((n % 24 + 1)) failnth.$$((n / 4 % 6 + 1)))
 turn		= $(patsubst $(1).%,%,$(filter $(1).%,$(TURN_OF)))
 turns		= $(if $(filter all,$(MUTANTS)),$(wordlist 1,$(1),$(SHARDS)),$(call turn,$(1)))
-# What comes of a list: $(1) of it in turns, from the one that has it on.
+# $(call shard,N): a script's arguments SHARD SHARDS; none with MUTANTS=all, and it takes all.
 shard		= $(if $(filter all,$(MUTANTS)),,$(call turn,$(1)) $(1))
 
 # Suites of the project's own tools, in two halves.  In a clean clone one half has its turn; where
@@ -68,9 +68,9 @@ LAB_INPUTS	:= scripts kernel userspace include $(COMPOSE_TOOLS) code:$(BUILD)/pa
 guest_suite = $(call suite,guest-$(1)/$(firstword $(2)),$(3),900,$($(4)_INPUTS) code:$(BUILD)/driver/$(1)/agate.ko \
 	$(BUILD)/tests/kmod/$(1)/agate_inject.ko $(BUILD)/guest/kernel-$(1)/modules $(GUEST_PROGRAMS) $(CARD_FIRMWARE) $(BUILD)/bin/agate-info $(BUILD)/bin/agate-map $(BUILD)/bin/agate-top $(LIBAGATE) tests/guest/run.sh tests/guest/run-card.sh tests/guest/run-lib.sh tests/guest/run-checks.sh tests/guest/address.awk tests/guest/turns.awk tests/guest/supplies.awk tests/guest/victims.awk, \
 	tests/guest/run.sh $(1) $(2))
-# The suites of guests in four groups, which take about equally long.  A group has its turn on the
-# debug kernel, and the one behind it on the fast kernel: so one commit in four runs it there, and
-# the one before that here.
+# The suites of guests in four groups, which take about equally long.  One group runs on the debug
+# kernel and the next group on the fast kernel: so a suite runs on the fast kernel at one commit, and
+# on the debug kernel at the commit after it.
 BOTH_KERNELS_1	:= moves
 BOTH_KERNELS_2	:= swiotlb reset reload wired
 BOTH_KERNELS_3	:=
@@ -85,10 +85,6 @@ ON_FAST_3	:= moves-port suspend
 ON_FAST_4	:= card-port bifrost
 # These run with every commit.
 ON_FAST		:= calls jobs two two-none swiotlb-two swiotlb-card cards victims
-next_1		:= 2
-next_2		:= 3
-next_3		:= 4
-next_4		:= 1
 # Of the allocations that have to fail every sixth one has its turn.
 FAILNTH_SUITES	:= calls two card-failnth
 $(foreach g,$(call turns,4),$(foreach s,$(BOTH_KERNELS_$(g)) $(ON_DEBUG_$(g)), \
@@ -123,7 +119,7 @@ $(call suite,coverage,1,600,$(COVERAGE_TESTS) $(COVERAGE_BUILD)/tests/host/sim/a
 	$(COVERAGE_BUILD)/tests/host/map/agate-map sim include tests/coverage.sh tests/coverage.awk \
 	tests/README.md tests/host listed:sim $(foreach n,* */* */*/* */*/*/*,$(wildcard $(COVERAGE_BUILD)/tests/host/$(n).gcno)),tests/coverage.sh $(COVERAGE_BUILD) $(COVERAGE_TESTS))
 
-$(foreach s,$(ON_FAST) $(foreach g,$(call turns,4),$(foreach n,$(next_$(g)), \
+$(foreach s,$(ON_FAST) $(foreach g,$(call turns,4),$(foreach n,$(word $(g),2 3 4 1), \
 	$(BOTH_KERNELS_$(n)) $(ON_FAST_$(n)))),$(call guest_suite,fast,$(s),2,FAST))
 
 # Bugs in what guest tests alone look at, as long as there is no lab for it: $(1) is its number,

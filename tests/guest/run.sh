@@ -121,7 +121,7 @@ fi
 case $suite in
 swiotlb* | wired | edges*) append="$append swiotlb=force" ;;
 esac
-append="$append ${AGATE_APPEND-}"
+append="$append${AGATE_APPEND:+ $AGATE_APPEND}"
 
 # guest STEP...: a guest with the driver and all programs delivered.
 guest()
