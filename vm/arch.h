@@ -10,7 +10,8 @@
 /**
  * struct vm_arch - a kind of guest, in QEMU's and Linux's terms
  * @qemu:	QEMU's program
- * @machine:	for -M; its memory is the backend "ram", and its root bus takes hot-plug
+ * @machine:	for -M; its memory is the backend "ram", and its root bus is PCI
+ * @global:	for -global, a property of a device that the machine has
  * @cpu:	for -cpu; a fixed model, so that a snapshot means the same everywhere
  * @serial:	for -device, the bus of the channel to PID 1
  * @gpu:	for -device, the shared memory, doorbell and vectors that are a GPU
@@ -23,6 +24,7 @@
 struct vm_arch {
 	const char *qemu;
 	const char *machine;
+	const char *global;
 	const char *cpu;
 	const char *serial;
 	const char *gpu;

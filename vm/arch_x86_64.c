@@ -2,13 +2,14 @@
 /*
  * Guests with x86-64 processors.
  *
- * Interrupt routing by ACPI is left out because nothing here has a wired interrupt, and
- * the debug kernel takes half a minute to interpret it.  An NMI, which only the
- * launcher sends, makes the kernel panic.  Programs are always mapped at the same
- * addresses: QEMU translates code for the address at which it runs, so it
- * translates each program only once.  Unloading a module waits for RCU, whose grace
- * periods need not be lazy.  A probe stays one byte, and the kernel does not make a jump of
- * it later: QEMU's processors would keep old bytes of that (tests/guest/kmod/probes.c).
+ * Two things of ACPI are left out, because interpreting them takes long: interrupt routing,
+ * as nothing here has a wired interrupt, and slots for hot-plug, as the GPU is found by a
+ * rescan of the bus.  An NMI, which only the launcher sends, makes the kernel panic.
+ * Programs are always mapped at the same addresses: QEMU translates code for the address at
+ * which it runs, so it translates each program only once.  Unloading a module waits for RCU,
+ * whose grace periods need not be lazy.  A probe stays one byte, and the kernel does not make
+ * a jump of it later: QEMU's processors would keep old bytes of that
+ * (tests/guest/kmod/probes.c).
  */
 #include "arch.h"
 
@@ -19,6 +20,7 @@
 const struct vm_arch vm_arch = {
 	.qemu = "qemu-system-x86_64",
 	.machine = "pc,memory-backend=ram,usb=off,vmport=off",
+	.global = "PIIX4_PM.acpi-root-pci-hotplug=off",
 	.cpu = "qemu64,+smep,+smap,+rdrand",
 	.serial = "virtio-serial-pci,id=serial,max_ports=4",
 	.gpu = "ivshmem-doorbell",

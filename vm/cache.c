@@ -140,7 +140,8 @@ enum vm_status vm_cache_snapshot_name(struct vm *vm, char *name, size_t size)
 
 	snprintf(kernel, sizeof(kernel), "%s/%s", vm->cfg.kernel_dir, vm_arch.kernel);
 	h = hash_text(h, VM_SNAPSHOT_MAGIC);
-	h = hash_text(hash_text(h, vm_arch.machine), vm_arch.cpu);
+	h = hash_text(hash_text(h, vm_arch.machine), vm_arch.global);
+	h = hash_text(h, vm_arch.cpu);
 	h = hash_text(hash_text(h, vm_arch.serial), vm_arch.cmdline);
 	h = hash_text(h, vm->kvm ? "kvm" : "tcg");
 	h = hash_text(h, vm->cfg.append ? vm->cfg.append : "");

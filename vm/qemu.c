@@ -55,6 +55,8 @@ static void add_machine(struct args *a, const struct vm *vm)
 	add_words(a, fixed);
 	add(a, "-M");
 	add(a, "%s", vm_arch.machine);
+	add(a, "-global");
+	add(a, "%s", vm_arch.global);
 	add(a, "-cpu");
 	add(a, "%s", vm_arch.cpu);
 	add(a, "-accel");

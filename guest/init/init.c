@@ -112,10 +112,7 @@ static void frame(const struct ctl_header *hdr, const uint8_t *data)
 		setup(hdr, data);
 		break;
 	case CTL_RESCAN:
-		/*
-		 * The write returns when new devices are bound, and the rescan
-		 * lock makes it wait for a hot-plug event already in progress.
-		 */
+		/* The write returns when new devices are bound. */
 		port_ack(hdr->id, files_poke("/sys/bus/pci/rescan", "1"));
 		break;
 	case CTL_PUT:
