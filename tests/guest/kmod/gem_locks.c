@@ -166,13 +166,14 @@ int __kprobes gem_on_might_sleep(struct kprobe *kp, struct pt_regs *regs)
 	void *caller = (void *)READ_ONCE_NOCHECK(*(unsigned long *)regs->sp);
 	const struct agate_bo *bo;
 	unsigned int i;
+	bool held = false;
 
 	/* Another CPU may take it off the list in between, so ask once. */
-	for (i = 0; i < GEM_KNOWN_MAX; i++) {
+	for (i = 0; i < gem_places() && !held; i++) {
 		bo = gem_listed(i);
-		gem_check(LABEL, !bo || !gem_has(&bo->label_lock),
-			  "%pS may sleep, and label_lock is held", caller);
+		held = bo && gem_has(&bo->label_lock);
 	}
+	gem_check(LABEL, !held, "%pS may sleep, and label_lock is held", caller);
 	return 0;
 }
 

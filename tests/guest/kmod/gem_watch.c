@@ -130,6 +130,11 @@ struct agate_bo __kprobes *gem_listed(unsigned int place)
 	return place < known_count && !left[place] ? READ_ONCE(known[place]) : NULL;
 }
 
+unsigned int __kprobes gem_places(void)
+{
+	return known_count;
+}
+
 void __kprobes gem_asked(const struct drm_agate_create_bo *args)
 {
 	asked.size = args->size;

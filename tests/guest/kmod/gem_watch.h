@@ -36,6 +36,8 @@ void gem_check(enum promise promise, bool ok, const char *fmt, ...);
 bool gem_has(const struct mutex *lock);
 /* The BO at that place of gem.bos, when gem.lock was given back last; or NULL. */
 struct agate_bo *gem_listed(unsigned int place);
+/* The number of these places. */
+unsigned int gem_places(void);
 /* What the CREATE_BO of this task asks for. */
 void gem_asked(const struct drm_agate_create_bo *args);
 /* It is over. */
