@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <jansson.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,10 @@
 
 #define PATH_LEN	1024
 #define SCALE_MAX	50.0
+
+/* A processor counts as free after FREE_MS without work, of which a look every LOOK_MS tells. */
+#define FREE_MS		10
+#define LOOK_MS		5
 
 double machine_scale(void)
 {
@@ -63,7 +68,8 @@ bool machine_kernel(const char *build, bool debug, char *name, size_t size, char
 	return true;
 }
 
-bool machine_has_free(void)
+/* Is there a processor for which the whole machine has nothing to do at this moment? */
+static bool has_free(void)
 {
 	FILE *file = fopen("/proc/loadavg", "re");
 	long running;
@@ -75,6 +81,21 @@ bool machine_has_free(void)
 	fclose(file);
 	/* The caller is one of those that run. */
 	return told && running - 1 < sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+bool machine_await_free(bool (*wanted)(void *arg), void *arg, int interrupt_fd)
+{
+	struct pollfd interrupt = { .fd = interrupt_fd, .events = POLLIN };
+	unsigned int looks = 0;
+
+	while (wanted(arg)) {
+		looks = has_free() ? looks + 1 : 0;
+		if (looks == FREE_MS / LOOK_MS)
+			return true;
+		if (poll(&interrupt, 1, LOOK_MS) > 0)
+			break;
+	}
+	return false;
 }
 
 int machine_interrupts(void)

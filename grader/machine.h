@@ -18,8 +18,11 @@ double machine_scale(void);
 bool machine_kernel(const char *build, bool debug, char *name, size_t size, char *error,
 		    size_t error_size);
 
-/* Is there a processor for which the whole machine has nothing to do at this moment? */
-bool machine_has_free(void);
+/*
+ * Waits until the whole machine has had nothing to do for a processor for a while.  False as soon
+ * as @wanted says no, or @interrupt_fd is readable.
+ */
+bool machine_await_free(bool (*wanted)(void *arg), void *arg, int interrupt_fd);
 
 /* A file that becomes readable when the run has to end (^C, a kill); -1 with errno. */
 int machine_interrupts(void);

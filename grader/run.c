@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "machine.h"
 #include "run_logs.h"
 
 #define ARGS_MAX	(PARTS_MAX + 4)
@@ -99,12 +100,22 @@ static bool start_composing(struct flavour_run *fr)
 	       (!library || compose_start(&fr->library, lib_argv, lib_out));
 }
 
+static bool debug_has_to_begin(void *arg)
+{
+	struct run *run = arg;
+
+	return !atomic_load(&run->debug_begun) && !run_has_failed(run);
+}
+
 static void *flavour_main(void *arg)
 {
 	struct flavour_run *fr = arg;
 	struct run *run = fr->run;
 
 	pthread_mutex_init(&fr->parts_lock, NULL);
+	/* The run takes as long as the tests on the debug kernel: its guest goes first. */
+	if (fr->flavour != FLAVOUR_DEBUG)
+		machine_await_free(debug_has_to_begin, run, run->config->interrupt_fd);
 	if (start_composing(fr))
 		run_sessions(fr);
 	else
@@ -112,6 +123,8 @@ static void *flavour_main(void *arg)
 	/* Nobody waited for this composition, because the run failed before. */
 	if (!fr->composed)
 		run_await_parts(fr);
+	if (fr->flavour == FLAVOUR_DEBUG)
+		atomic_store(&run->debug_begun, true);
 	pthread_mutex_destroy(&fr->parts_lock);
 	return NULL;
 }
@@ -161,6 +174,7 @@ static void run_flavours(struct run *run, struct flavour_run *frs,
 		due[f] = run->lab->ran[f] ? verdicts_due(run, f) : 0;
 		run->all += due[f];
 	}
+	atomic_store(&run->debug_begun, !due[FLAVOUR_DEBUG]);
 	pthread_mutex_lock(&run->result->lock);
 	if (run->config->progress)
 		run->config->progress(run->lab, 0, run->all);

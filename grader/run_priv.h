@@ -24,6 +24,7 @@ struct run {
 	char result_path[RUN_PATH];
 	pthread_mutex_t decode_lock;	/* one decoder at a time; debug_info */
 	atomic_uint guests_started[FLAVOURS];
+	atomic_bool debug_begun;	/* a guest of the debug kernel runs, or none will */
 	/* result->lock protects all fields below. */
 	size_t first_failed;		/* test, or SIZE_MAX */
 	unsigned int done, all;		/* verdicts */

@@ -4,7 +4,6 @@
  * with a thread of its own.  A verdict does not depend on the guest in which the test ran.
  */
 #include <errno.h>
-#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,10 +12,6 @@
 
 /* So many tests make up for the start of a second guest. */
 #define SECOND_GUEST_TESTS	8
-
-/* A processor counts as free after FREE_MS without work; the second guest looks every LOOK_MS. */
-#define FREE_MS			10
-#define LOOK_MS			5
 
 /* It has taken nothing if it does not run. */
 static const struct lane *other_lane(const struct lane *lane)
@@ -157,6 +152,15 @@ static void session_task(void *arg, const char *test, unsigned int limit_ms)
 		run->config->task(run->lab->lab->name, lane->fr->flavour, test, limit_ms);
 }
 
+static void session_up(void *arg)
+{
+	const struct lane *lane = arg;
+	struct flavour_run *fr = lane->fr;
+
+	if (fr->flavour == FLAVOUR_DEBUG)
+		atomic_store(&fr->run->debug_begun, true);
+}
+
 static void session_sealed(void *arg, bool counts)
 {
 	const struct lane *lane = arg;
@@ -214,6 +218,7 @@ static enum session_end run_session(struct lane *lane, const struct guest *guest
 		.take = session_take,
 		.module = session_module,
 		.building = session_building,
+		.up = session_up,
 		.task = session_task,
 		.verdict = run_verdict,
 		.sealed = session_sealed,
@@ -279,24 +284,22 @@ static void run_profiles(struct lane *lane, const struct guest *guest)
 		lane->end = run_session(lane, guest);
 }
 
+static bool still_building(void *arg)
+{
+	const struct lane *lane = arg;
+
+	/* When the run ends early, somebody has to end the compiler. */
+	return session_building(arg) && !run_has_failed(lane->fr->run);
+}
+
 /*
  * Waits until the second guest holds up neither the compiler nor the first guest: until a
  * processor has been free for a while, or the module is there.
  */
 static bool second_may_start(struct lane *lane)
 {
-	struct pollfd interrupt = { .fd = lane->fr->run->config->interrupt_fd, .events = POLLIN };
-	unsigned int looks = 0;
-
-	while (session_building(lane)) {
-		looks = machine_has_free() ? looks + 1 : 0;
-		if (looks == FREE_MS / LOOK_MS)
-			return true;
-		/* When the run ends early, somebody has to end the compiler. */
-		if (poll(&interrupt, 1, LOOK_MS) > 0 || run_has_failed(lane->fr->run))
-			break;
-	}
-	return parts_are_there(lane->fr);
+	return machine_await_free(still_building, lane, lane->fr->run->config->interrupt_fd) ||
+	       parts_are_there(lane->fr);
 }
 
 static void *lane_main(void *arg)

@@ -102,6 +102,8 @@ static enum guest_status start(struct state *st)
 	st->born = st->ops->now(st->guest);
 	if (st->s->test_log)
 		fprintf(st->s->test_log, "=== guest %u\n", st->ops->number(st->guest));
+	if (st->s->up)
+		st->s->up(st->s->arg);
 	return GUEST_OK;
 }
 

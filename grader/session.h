@@ -60,6 +60,8 @@ struct session {
 	bool (*module)(void *arg, struct verdict *why);
 	/* True while the module is being built; NULL: never. */
 	bool (*building)(void *arg);
+	/* A guest takes requests from now on.  NULL: nobody asks. */
+	void (*up)(void *arg);
 	/* A test begins, and may take so long; or (NULL) it has ended.  NULL: nobody asks. */
 	void (*task)(void *arg, const char *test, unsigned int limit_ms);
 	/*
