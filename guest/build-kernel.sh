@@ -136,6 +136,12 @@ wanted()
 	     END { for (o in want) print want[o] }' "$@" | sort
 }
 
+# unsanitized LIST: variables for make, one for each object that KASAN leaves out.
+unsanitized()
+{
+	sed -n 's/^[a-z].*/KASAN_SANITIZE_&=n/p' /dev/null "$@"
+}
+
 # Kconfig drops an option silently when something that it depends on is missing.
 check_config()
 {
@@ -229,9 +235,10 @@ trim()
 
 build()
 {
-	local src=$1 out=$2 log=$3 start=$SECONDS
+	local src=$1 out=$2 log=$3 start=$SECONDS settings
 
 	shift 3
+	mapfile -t settings < <(unsanitized "${lists[@]}")
 	rm -rf "$out"
 	mkdir -p "$out"
 	: >"$log"
@@ -239,7 +246,7 @@ build()
 	say KERNEL "$flavour: compiling, some minutes (log: $log)"
 	compile "$log" nice "$here/kernel-make.sh" "$out" ARCH=x86_64 \
 		KBUILD_BUILD_USER=agate KBUILD_BUILD_HOST=agate \
-		KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970' bzImage modules
+		KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970' "${settings[@]}" bzImage modules
 	trim "$out"
 	echo "$flavour" >"$out/flavour"
 	echo "$ram" >"$out/ram"
@@ -338,7 +345,8 @@ find_out()
 	version=$("$here/../scripts/kernel-source.sh" version)
 	[ ! -e "$here/config/$version.config" ] || fragments+=("$here/config/$version.config")
 	id=$(source_id "$source")
-	key=$({ echo "$id"; wanted "${fragments[@]}"; gcc --version; ld --version; } | hash16)
+	key=$({ echo "$id"; wanted "${fragments[@]}"; unsanitized "${lists[@]}"
+		gcc --version; ld --version; } | hash16)
 	out=$cache/kernel-$flavour-$key
 	log=$out.log
 	tree=$source
@@ -372,10 +380,12 @@ case ${1:-} in
 fast)
 	flavour=fast ram=256
 	fragments=("$here/config/base.config")
+	lists=()
 	;;
 debug)
 	flavour=debug ram=512
 	fragments=("$here/config/base.config" "$here/config/debug.config")
+	lists=("$here/config/debug.unsanitized")
 	;;
 *)
 	die "usage: $0 fast|debug"
