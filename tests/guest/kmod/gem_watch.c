@@ -300,18 +300,21 @@ static struct kretprobe returns[] = {
 	RETURN("idr_find", gem_on_idr_find, gem_on_idr_found),
 };
 
-/* Those that were registered. */
-static struct kprobe *armed[ARRAY_SIZE(probes)];
-static struct kretprobe *armed_returns[ARRAY_SIZE(returns)];
-static unsigned int armed_count, armed_return_count;
+static bool armed;
 static struct dentry *promises_file;
 
 static void disarm(void)
 {
-	return_probes_disarm(armed_returns, armed_return_count);
-	probes_disarm(armed, armed_count);
-	armed_return_count = 0;
-	armed_count = 0;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(returns); i++)
+		if (returns[i].kp.addr)
+			return_probe_pause(&returns[i]);
+	for (i = 0; i < ARRAY_SIZE(probes); i++)
+		if (probes[i].addr)
+			probe_pause(&probes[i]);
+	synchronize_rcu();
+	armed = false;
 }
 
 /* A function that this kernel does not have is left out. */
@@ -320,20 +323,11 @@ static int arm(void)
 	unsigned int i;
 	int ret = 0;
 
-	for (i = 0; i < ARRAY_SIZE(probes) && (!ret || ret == -ENOENT); i++) {
-		probes[i].addr = NULL;
-		probes[i].flags = 0;
-		ret = probe_arm(&probes[i]);
-		if (!ret)
-			armed[armed_count++] = &probes[i];
-	}
-	for (i = 0; i < ARRAY_SIZE(returns) && (!ret || ret == -ENOENT); i++) {
-		returns[i].kp.addr = NULL;
-		returns[i].kp.flags = 0;
-		ret = return_probe_arm(&returns[i]);
-		if (!ret)
-			armed_returns[armed_return_count++] = &returns[i];
-	}
+	armed = true;
+	for (i = 0; i < ARRAY_SIZE(probes) && (!ret || ret == -ENOENT); i++)
+		ret = probe_resume(&probes[i]);
+	for (i = 0; i < ARRAY_SIZE(returns) && (!ret || ret == -ENOENT); i++)
+		ret = return_probe_resume(&returns[i]);
 	if (!ret || ret == -ENOENT)
 		return 0;
 	disarm();
@@ -377,7 +371,7 @@ static int promises_open(struct inode *inode, struct file *file)
 {
 	int ret;
 
-	if (armed_count)
+	if (armed)
 		return -EBUSY;
 	gem_device = watch_device();
 	choose = (void *)watch_symbol("agate_backing_choose");
@@ -425,5 +419,13 @@ int gem_watch_init(void)
 
 void gem_watch_exit(void)
 {
+	unsigned int i;
+
 	debugfs_remove(promises_file);
+	for (i = 0; i < ARRAY_SIZE(returns); i++)
+		if (returns[i].kp.addr)
+			return_probe_disarm(&returns[i]);
+	for (i = 0; i < ARRAY_SIZE(probes); i++)
+		if (probes[i].addr)
+			probe_disarm(&probes[i]);
 }

@@ -20,6 +20,8 @@
  */
 #include "probes.h"
 
+#include <linux/cpu.h>
+#include <linux/cpumask.h>
 #include <linux/mm.h>
 #include <linux/smp.h>
 #include <linux/vmalloc.h>
@@ -49,6 +51,15 @@ static void write_again(void *address)
 	kick_all_cpus_sync();
 }
 
+/* A CPU that is alone translates nothing while it writes; the lock keeps others from starting. */
+static void tell_all_cpus(void *address)
+{
+	cpus_read_lock();
+	if (num_online_cpus() > 1)
+		write_again(address);
+	cpus_read_unlock();
+}
+
 /*
  * Since Linux 6.10 the functions that allocate have this behind their names, and some have
  * underscores before them as well.  And the compiler may put the beginning of a function into its
@@ -70,7 +81,7 @@ static int arm(struct kprobe *probe, int (*register_probe)(struct kprobe *probe)
 	}
 	probe->symbol_name = symbol;
 	if (!ret)
-		write_again(probe->addr);
+		tell_all_cpus(probe->addr);
 	return ret;
 }
 
@@ -123,7 +134,7 @@ int return_probes_arm(struct kretprobe **probes, unsigned int count)
 static void take_out(struct kprobe *probe)
 {
 	if (!kprobe_disabled(probe) && !disable_kprobe(probe))
-		write_again(probe->addr);
+		tell_all_cpus(probe->addr);
 }
 
 void probes_disarm(struct kprobe **probes, unsigned int count)
@@ -142,6 +153,57 @@ void return_probes_disarm(struct kretprobe **probes, unsigned int count)
 	for (i = 0; i < count; i++)
 		take_out(&probes[i]->kp);
 	unregister_kretprobes(probes, count);
+}
+
+static int resume(struct kprobe *probe, int (*arm_probe)(struct kprobe *probe),
+		  void (*disarm_probe)(struct kprobe *probe))
+{
+	int ret;
+
+	if (probe->addr && !kprobe_gone(probe)) {
+		ret = enable_kprobe(probe);
+		if (!ret)
+			tell_all_cpus(probe->addr);
+		return ret;
+	}
+	if (probe->addr)
+		disarm_probe(probe);
+	probe->addr = NULL;
+	probe->flags = 0;
+	ret = arm_probe(probe);
+	if (ret)
+		probe->addr = NULL;
+	return ret;
+}
+
+int probe_resume(struct kprobe *probe)
+{
+	return resume(probe, probe_arm, probe_disarm);
+}
+
+static int arm_return(struct kprobe *probe)
+{
+	return return_probe_arm(container_of(probe, struct kretprobe, kp));
+}
+
+static void disarm_return(struct kprobe *probe)
+{
+	return_probe_disarm(container_of(probe, struct kretprobe, kp));
+}
+
+int return_probe_resume(struct kretprobe *probe)
+{
+	return resume(&probe->kp, arm_return, disarm_return);
+}
+
+void probe_pause(struct kprobe *probe)
+{
+	take_out(probe);
+}
+
+void return_probe_pause(struct kretprobe *probe)
+{
+	take_out(&probe->kp);
 }
 
 void probe_disarm(struct kprobe *probe)

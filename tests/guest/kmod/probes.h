@@ -21,4 +21,15 @@ void probes_disarm(struct kprobe **probes, unsigned int count);
 void return_probe_disarm(struct kretprobe *probe);
 void return_probes_disarm(struct kretprobe **probes, unsigned int count);
 
+/*
+ * For a probe that is armed and disarmed often.  To register one takes long, so it stays
+ * registered while it is paused; probe_disarm() ends that.  Its address is NULL before the first
+ * time.  A probe of a module that has gone meanwhile is registered anew.  A handler may still run
+ * after probe_pause(): synchronize_rcu() waits for it.
+ */
+int probe_resume(struct kprobe *probe);
+int return_probe_resume(struct kretprobe *probe);
+void probe_pause(struct kprobe *probe);
+void return_probe_pause(struct kretprobe *probe);
+
 #endif /* AGATE_TESTS_PROBES_H */

@@ -65,7 +65,7 @@ struct agate_device *watch_device(void)
 
 unsigned long watch_symbol(const char *symbol)
 {
-	struct kprobe kp = { .symbol_name = symbol };
+	struct kprobe kp = { .symbol_name = symbol, .flags = KPROBE_FLAG_DISABLED };
 	unsigned long address;
 
 	if (probe_arm(&kp))
