@@ -217,14 +217,16 @@ configure()
 	check_config "$out/.config" "$@" || die "the $flavour configuration lost options"
 }
 
-# Says which objects of the lists this kernel does not have: a name may be misspelt, or the
-# kernel's own name may have changed.
+# tell_missing DIR SETTING...: says which of these objects the kernel does not have: a name may
+# be misspelt, or the kernel's own name may have changed.
 tell_missing()
 {
 	local out=$1 object
 
-	sed -n '/^[a-z]/p' /dev/null "${lists[@]}" | while IFS= read -r object; do
-		find "$out" -name ".$object.cmd" -print -quit | grep -q . ||
+	shift
+	for object in "${@#KASAN_SANITIZE_}"; do
+		object=${object%=n}
+		[ -n "$(find "$out" -name ".$object.cmd" -print -quit)" ] ||
 			say KERNEL "$flavour: there is no $object to build without KASAN"
 	done
 }
@@ -259,7 +261,7 @@ build()
 	compile "$log" nice "$here/kernel-make.sh" "$out" ARCH=x86_64 \
 		KBUILD_BUILD_USER=agate KBUILD_BUILD_HOST=agate \
 		KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970' "${settings[@]}" bzImage modules
-	tell_missing "$out"
+	tell_missing "$out" "${settings[@]}"
 	trim "$out"
 	echo "$flavour" >"$out/flavour"
 	echo "$ram" >"$out/ram"
