@@ -10,6 +10,8 @@
 #
 #   FILE.c            the headers that kbuild has a file begin with, and then the file's own
 #   FILE.c.gch        what gcc makes of that, if it compiles
+#   FILE.c.expanded   the same after the preprocessor, with all macro definitions
+#   FILE.c.d          what was read for it, as in a rule of make, without FILE.c
 #   FILE.c.includes   the file's own
 #   FILE.c.abi        what it was made for (abi_hash)
 #   done              stands for all of them
@@ -36,11 +38,34 @@ precompile()
 	[ -s "$pch.new/$1.includes" ] || return 0
 	cat "$parts/first" "$pch.new/$1.includes" >"$pch.new/$1"
 	echo "$abi" >"$pch.new/$1.abi"
+	{
+		compile "$1" expanded -E -dD && compile "$1" made -x c-header &&
+			headers "$pch.new/$1" <"$pch.new/$1.made.d" >"$pch.new/$1.d" &&
+			mv "$pch.new/$1.made" "$pch.new/$1.gch"
+	} >"$pch.new/$1.log" 2>&1
+	rm -f "$pch.new/$1.made" "$pch.new/$1.made.d" "$pch.new/$1.expanded.d"
+}
+
+# A rule of make without FILE.c and what stands for no other headers.
+headers()
+{
+	awk -v file="$1" '{
+		for (i = 1; i <= NF; i++)
+			if ($i == file || $i == "/dev/null")
+				$i = ""
+		print
+	}'
+}
+
+# compile FILE RESULT OPTION...
+compile()
+{
+	compiled=$pch.new/$1 result=$pch.new/$1.$2
+	shift 2
 	(
 		box_limits
-		AGATE_PCH=/dev/null exec "$parts/compile" "$pch.new/$1" "$pch.new/$1.made" -x c-header
-	) >"$pch.new/$1.log" 2>&1 && mv "$pch.new/$1.made" "$pch.new/$1.gch"
-	rm -f "$pch.new/$1.made" "$pch.new/$1.made.d"
+		AGATE_PCH=/dev/null exec "$parts/compile" "$compiled" "$result" "$@"
+	)
 }
 
 # A compiler that works with the old ones meanwhile keeps them, or does without.

@@ -45,18 +45,19 @@ no_end()
 		END { exit !found }' "$1"
 }
 
-# The file with its macros expanded.  The scan also makes poison.h, for pasted().  A file
-# that the preprocessor refuses does not compile either.
+# The file with its macros expanded; what is precompiled was expanded as well.  The scan also
+# makes poison.h, for pasted().  A file that the preprocessor refuses does not compile either.
 expanded()
 {
 	mkfifo "$WORK/expanded" || return 1
 	{
-		preprocess '' "$WORK/expanded" -dD >"$WORK/expanding"
+		preprocess "$pch" "$WORK/expanded" -dD ${pch:+-fpch-preprocess} >"$WORK/expanding"
 		# If it never opened the pipe, the scan still waits for somebody who does.
 		: <>"$WORK/expanded"
 	} &
 	expanding=$!
-	"$scans/agate-scan-expanded" "$file" "$WORK/poison.h" "$WORK/own" <"$WORK/expanded"
+	cat ${pch:+"$pch.expanded"} - <"$WORK/expanded" |
+		"$scans/agate-scan-expanded" "$file" "$WORK/poison.h" "$WORK/own"
 	scanned=$?
 	wait $expanding
 	if [ $scanned -gt 128 ]; then
@@ -196,6 +197,5 @@ readelf -W -S -s "$object" >&5 2>/dev/null || {
 	echo "$file: error: the object that it compiles to is damaged"
 	exit 10
 }
-# A precompiled header hides what the compiler has read.
-cat "$WORK/expanded.d" >&4 || exit 1
+cat ${pch:+"$pch.d"} "$WORK/expanded.d" >&4 || exit 1
 exec cat "$object" >&3

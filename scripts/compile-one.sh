@@ -136,7 +136,7 @@ beside()
 # Whatever else it includes, from what the compiler read, which leaves out a ./ in front.
 strangers()
 {
-	KNOWN=$(files "${dir#./}/") awk '
+	KNOWN=$(files "${dir#./}/"; echo "$COMPOSE_PCH/$lab/$file") awk '
 		BEGIN {
 			trusted = "^(" ENVIRON["COMPOSE_TRUSTED"] ")"
 			n = split(ENVIRON["KNOWN"], own, "\n")
