@@ -32,6 +32,9 @@ kernel=$(readlink -f "$BUILD/guest/kernel-$flavour")
 # Warnings are not errors here: they are advice to the author of the file.  The
 # preprocessor's output (-E) and precompiled headers (-x) are no objects that objtool could
 # look at.  AGATE_PCH may name what is to be included first instead: see precompile.sh.
+#
+# Explanations need lines and inlined functions of the debug information (-g1).  Types and variables
+# would take a quarter of the compiler's time.
 compile_command()
 {
 	record=$driver/kernel/.agate_drv.o.cmd
@@ -46,7 +49,7 @@ compile_command()
 		-e "s|$(readlink -f "$kernel/source")|\"\$source\"|g" \
 		-e 's| -I\./| -I"$kernel"/|g; s| \./| "$kernel"/|g' \
 		-e "s|KBUILD_BASENAME='\"agate_drv\"'|KBUILD_BASENAME=\\\\\"\"\$name\"\\\\\"|" \
-		-e 's| -Werror | |' -e 's| -c -o | "$@" -c -o |' \
+		-e 's| -Werror | |' -e 's| -g | -g1 |' -e 's| -c -o | "$@" -c -o |' \
 		-e 's| *; | \&\& { case " $* " in *" -E "* \| *" -x "*) exit ;; esac; } \&\& |')
 	first=$(echo "$command" | grep -o -- '-include [^ ]*' | xargs)
 	command=$(echo "$command" | sed 's|-include [^ ]* ||g')
