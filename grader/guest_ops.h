@@ -70,6 +70,11 @@ struct guest_ops {
 	enum guest_status (*get)(void *ctx, const char *guest_path, void *data, size_t size,
 				 size_t *len);
 	enum guest_status (*run)(void *ctx, struct guest_run *run);
+	/*
+	 * The lines of the test's report that name rules and were not sent: at most @size
+	 * bytes.  It also works when the guest hangs, or has crashed.
+	 */
+	size_t (*held)(void *ctx, const char *test, char *text, size_t size);
 	/* Sends a line to the standard input of the program that runs. */
 	enum guest_status (*input)(void *ctx, const char *data, size_t len);
 	/* Writes @text to the kernel's log and waits until the console has it. */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "gpu_control.h"
+#include "held.h"
 #include "timing.h"
 #include "vm.h"
 
@@ -300,6 +301,20 @@ static enum guest_status vm_ops_run(void *ctx, struct guest_run *run)
 	return status_of(g, status);
 }
 
+static void see_held(void *arg, const void *page)
+{
+	held_choose(arg, page);
+}
+
+static size_t vm_ops_held(void *ctx, const char *test, char *text, size_t size)
+{
+	struct guest_vm *g = ctx;
+	struct held_choice choice = { .test = test };
+
+	vm_search(g->vm, HELD_MAGIC, sizeof(HELD_MAGIC), see_held, &choice);
+	return held_lines(&choice, text, size);
+}
+
 static enum guest_status vm_ops_input(void *ctx, const char *data, size_t len)
 {
 	struct guest_vm *g = ctx;
@@ -407,6 +422,7 @@ static const struct guest_ops vm_ops = {
 	.put = vm_ops_put,
 	.get = vm_ops_get,
 	.run = vm_ops_run,
+	.held = vm_ops_held,
 	.input = vm_ops_input,
 	.mark = vm_ops_mark,
 	.health = vm_ops_health,

@@ -296,6 +296,17 @@ static void begin(struct state *st, const struct lab_test *test, const char *non
 	st->errors.len = 0;
 }
 
+/* What the program would have sent before DONE, if it had come to that. */
+static void append_held(struct state *st)
+{
+	static const char done[] = "\nDONE ";
+	struct stream *report = &st->report;
+
+	if (!memmem(report->text, report->len, done, sizeof(done) - 1))
+		report->len += st->ops->held(st->guest, st->evidence.test->name,
+					     report->text + report->len, STREAM_MAX - report->len);
+}
+
 /* After the test's end: collects the simulator's counters, and all of the kernel's output. */
 static void collect(struct state *st, const struct guest_run *run)
 {
@@ -316,6 +327,7 @@ static void collect(struct state *st, const struct guest_run *run)
 	if (ended)
 		e->gpu_failed = ended;
 	state_gpu_log_end(st);
+	append_held(st);
 	if (e->end == GUEST_OK) {
 		snprintf(what, sizeof(what), "end of %s", e->test->name);
 		e->end = state_mark(st, what);

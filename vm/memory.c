@@ -94,6 +94,26 @@ enum vm_status vm_memory_init(struct vm *vm)
 	return st;
 }
 
+void vm_search(const struct vm *vm, const void *begin, size_t len,
+	       void (*found)(void *arg, const void *page), void *arg)
+{
+	size_t size = (size_t)vm->ram_mib << 20;
+	off_t at = 0;
+	char *ram = mmap(NULL, size, PROT_READ, MAP_SHARED, vm->ram_fd, 0);
+
+	if (ram == MAP_FAILED)
+		return;
+	/* What the guest has never used is a hole. */
+	while ((at = lseek(vm->ram_fd, at, SEEK_DATA)) >= 0) {
+		off_t hole = lseek(vm->ram_fd, at, SEEK_HOLE);
+
+		for (; at < hole; at += VM_PAGE)
+			if (!memcmp(ram + at, begin, len))
+				found(arg, ram + at);
+	}
+	munmap(ram, size);
+}
+
 /*
  * Tells the guest whether there is a GPU behind BAR2.  When the GPU is gone it
  * signals every vector, so that a driver that waits for an interrupt reads the

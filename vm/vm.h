@@ -271,6 +271,18 @@ enum vm_status vm_mark(struct vm *vm, const char *text, unsigned int timeout_ms)
  */
 enum vm_status vm_where_hung(struct vm *vm);
 
+#define VM_PAGE	4096u
+
+/**
+ * vm_search() - look for pages of the guest's RAM that begin with some bytes
+ * @begin:	the bytes; @len of them, at most VM_PAGE
+ * @found:	called for each such page; the guest may write to it meanwhile
+ *
+ * Also after the guest's end.
+ */
+void vm_search(const struct vm *vm, const void *begin, size_t len,
+	       void (*found)(void *arg, const void *page), void *arg);
+
 /**
  * vm_shell() - run a program on a terminal of its own, connected to ours
  * @argv:	program and arguments, NULL-terminated

@@ -2,8 +2,7 @@
 /*
  * Graded tests: the test's side of the protocol in grader/README.md; see graded.h.
  *
- * Each line of the report is one write to a pipe, so it arrives however the process ends
- * after it, and threads cannot mix their lines.
+ * How its report's lines arrive: graded_report.c.
  */
 #include "graded.h"
 
@@ -16,10 +15,10 @@
 #include <unistd.h>
 
 #include "graded_kept.h"
+#include "graded_report.h"
 #include "kept_proto.h"
 
-#define REPORT_FD	3
-#define LINE_LEN	1000
+#define LINE_LEN	REPORT_LINE
 #define NAME_LEN	64
 #define PARAMS_MAX	32
 #define NONCE_LEN	32
@@ -38,28 +37,6 @@ static bool alone;
 static bool explained;		/* why the test fails is in the report */
 static pid_t test_thread;
 
-/* Make it one line, whatever the text contains, because the protocol consists of lines. */
-static void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-static void say(const char *fmt, ...)
-{
-	int fd = alone ? STDERR_FILENO : REPORT_FD;
-	char line[LINE_LEN + 1];
-	va_list ap;
-	size_t len;
-
-	va_start(ap, fmt);
-	vsnprintf(line, LINE_LEN, fmt, ap);
-	va_end(ap);
-	len = strlen(line);
-	for (size_t i = 0; i < len; i++) {
-		if (iscntrl((unsigned char)line[i]))
-			line[i] = ' ';
-	}
-	line[len++] = '\n';
-	if (write(fd, line, len) != (ssize_t)len)
-		_exit(EXIT_USAGE);	/* without a report there is no test */
-}
-
 int64_t param(const char *name)
 {
 	for (size_t i = 0; i < param_count; i++) {
@@ -72,7 +49,7 @@ int64_t param(const char *name)
 
 void see(const char *name, int64_t value)
 {
-	say("SEE %s %" PRId64, name, value);
+	report_line("SEE %s %" PRId64, name, value);
 }
 
 void note(const char *fmt, ...)
@@ -83,7 +60,7 @@ void note(const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	say("NOTE %s", text);
+	report_line("NOTE %s", text);
 }
 
 void rule(const char *fmt, ...)
@@ -96,15 +73,15 @@ void rule(const char *fmt, ...)
 	va_end(ap);
 	/* The report of a crash or a hang names the rule that the test was looking at. */
 	if (!alone && strcmp(text, rule_text))
-		say("RULE %s", text);
+		report_where("RULE %s", text);
 	strcpy(rule_text, text);
 }
 
 static void explain(const char *expected, const char *seen)
 {
-	say("RULE %s", rule_text);
-	say("EXPECTED %s", expected);
-	say("SEEN %s", seen);
+	report_line("RULE %s", rule_text);
+	report_line("EXPECTED %s", expected);
+	report_line("SEEN %s", seen);
 	explained = true;
 	/* cmocka leaves a failed test by longjmp(), which another thread or a child must not do. */
 	if (syscall(SYS_gettid) != test_thread)
@@ -132,7 +109,7 @@ void could_not_look(const char *why_fmt, ...)
 	va_start(ap, why_fmt);
 	vsnprintf(why, sizeof(why), why_fmt, ap);
 	va_end(ap);
-	say("BLIND %s", why);
+	report_line("BLIND %s", why);
 	if (syscall(SYS_gettid) != test_thread)
 		_exit(1);
 	skip();
@@ -256,13 +233,14 @@ static int run_graded(const struct graded_test *test)
 		fputs("no report on descriptor 3: is a grader there?  See --alone.\n", stderr);
 		return EXIT_USAGE;
 	}
-	say("READY");
+	report_begin(test->name, REPORT_FD, true);
+	report_line("READY");
 	if (!listen_for_go()) {
 		fputs("the grader did not say GO\n", stderr);
 		return EXIT_USAGE;
 	}
 	status = run(test);
-	say("DONE %s", nonce);
+	report_line("DONE %s", nonce);
 	return status;
 }
 
@@ -271,6 +249,7 @@ static int run_alone(const struct graded_test *test, int argc, char **argv)
 	char *equals;
 
 	alone = true;
+	report_begin(test->name, STDERR_FILENO, false);
 	for (int i = 0; i < argc; i++) {
 		equals = strchr(argv[i], '=');
 		if (equals)
@@ -308,6 +287,7 @@ int graded_main(int argc, char **argv, const struct graded_test *tests, size_t c
 	bool by_hand = argc > 2 && !strcmp(argv[1], "--alone");
 
 	if (argc == 2 && !strcmp(argv[1], KEPT_OPTION)) {
+		report_prepare();
 		kept_tests = tests;
 		kept_count = count;
 		return graded_kept(kept_main);

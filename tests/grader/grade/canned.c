@@ -220,6 +220,7 @@ static void speak(struct canned *c, const struct act *act, const char *test,
 	if (!c->go)
 		return;
 	c->gpu_held = act->gpu;
+	c->held = act->held;
 	text = expand(c, act->report ? act->report : "DONE {NONCE}\n");
 	say(run, GUEST_REPORT, text);
 	free(text);
@@ -227,6 +228,17 @@ static void speak(struct canned *c, const struct act *act, const char *test,
 	for (i = 0; i <= act->output_repeat; i++)
 		say(run, GUEST_OUTPUT, text);
 	free(text);
+}
+
+static size_t canned_held(void *ctx, const char *test, char *text, size_t size)
+{
+	struct canned *c = ctx;
+	size_t len = c->held ? strlen(c->held) : 0;
+
+	(void)test;
+	len = len < size ? len : size;
+	memcpy(text, c->held ? c->held : "", len);
+	return len;
 }
 
 static enum guest_status canned_run(void *ctx, struct guest_run *run)
@@ -425,6 +437,7 @@ const struct guest_ops canned_ops = {
 	.put = canned_put,
 	.get = canned_get,
 	.run = canned_run,
+	.held = canned_held,
 	.input = canned_input,
 	.mark = canned_mark,
 	.health = canned_health,

@@ -22,6 +22,7 @@ struct act {
 	bool silent;			/* does not say READY */
 	const char *early;		/* sent with READY, before GO */
 	const char *report;		/* NULL: "DONE {NONCE}\n" */
+	const char *held;		/* lines that the program has not sent */
 	const char *gpu;		/* text for the GPU's log */
 	const char *output;		/* NULL: one plan and "ok 1 - TEST" */
 	const char *console;
@@ -83,6 +84,7 @@ struct canned {
 	const char *next_words;
 	const char *guest_did;
 	struct guest_events events;
+	const char *held;		/* by the program that ran last, or NULL */
 	const char *gpu_held;		/* by the GPU, but not in its log yet */
 	const char *go;			/* in @input, or NULL */
 };

@@ -403,6 +403,33 @@ static void test_kill(void **state)
 	lab_free(lab);
 }
 
+/* A guest that crashes had lines that were not sent; after DONE there are none. */
+static void test_held(void **state)
+{
+	static const char report[] = "RULE first\n", held[] = "RULE second\nRULE third\n";
+	struct act acts[] = {
+		{ .test = "a", .held = held },
+		{ .test = "b", .report = report, .held = held, .end = GUEST_CRASHED },
+		{ .test = "c", .report = report, .end = GUEST_CRASHED },
+		{ .test = NULL }
+	};
+	struct canned c = { 0 };
+	struct outcome o = { .log = tmpfile() };
+	char text[2000];
+	size_t n;
+
+	(void)state;
+	play(&c, acts, &o, "PCC");
+	assert_non_null(strstr(o.verdicts[1].about, "rule: third"));
+	assert_non_null(strstr(o.verdicts[2].about, "rule: first"));
+	rewind(o.log);
+	n = fread(text, 1, sizeof(text) - 1, o.log);
+	text[n] = '\0';
+	assert_null(strstr(strstr(text, "=== a"), "second\n=== b"));
+	assert_non_null(strstr(text, "RULE first\nRULE second\nRULE third\n"));
+	fclose(o.log);
+}
+
 /* The log keeps the output of every failure, and that of the others, too. */
 static void test_log(void **state)
 {
@@ -446,6 +473,7 @@ int main(void)
 		cmocka_unit_test(test_params_and_injections),
 		cmocka_unit_test(test_gpu_log),
 		cmocka_unit_test(test_kill),
+		cmocka_unit_test(test_held),
 		cmocka_unit_test(test_log),
 	};
 
