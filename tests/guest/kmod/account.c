@@ -163,59 +163,53 @@ static bool armed;
 
 /* ---- The account ----------------------------------------------------------------- */
 
-static int arm_allocator(struct kretprobe *probe, const char *symbol)
+static int arm_allocator(unsigned int i)
 {
-	*probe = (struct kretprobe){
-		.kp.symbol_name = symbol, .entry_handler = on_ask, .handler = on_get,
-	};
-	return return_probe_arm(probe);
-}
-
-static void disarm_allocators(unsigned int count)
-{
-	struct kretprobe *asked[ARRAY_SIZE(allocators)];
-	unsigned int i;
-
-	for (i = 0; i < count; i++)
-		asked[i] = &allocating[i];
-	return_probes_disarm(asked, count);
-}
-
-static int arm_allocators(void)
-{
-	unsigned int i;
+	struct kretprobe *probe = &allocating[i];
 	int ret;
 
-	for (i = 0; i < ARRAY_SIZE(allocators); i++) {
-		ret = arm_allocator(&allocating[i], allocators[i].old);
-		if (ret && allocators[i].now)
-			ret = arm_allocator(&allocating[i], allocators[i].now);
-		if (ret) {
-			disarm_allocators(i);
-			return ret;
-		}
-	}
-	return 0;
+	probe->entry_handler = on_ask;
+	probe->handler = on_get;
+	if (!probe->kp.symbol_name)
+		probe->kp.symbol_name = allocators[i].old;
+	ret = return_probe_resume(probe);
+	if (ret != -ENOENT || !allocators[i].now)
+		return ret;
+	probe->kp.symbol_name = allocators[i].now;
+	return return_probe_resume(probe);
+}
+
+static int arm_release(unsigned int i)
+{
+	releasing[i].symbol_name = releases[i].symbol;
+	releasing[i].pre_handler = releases[i].handler;
+	return probe_resume(&releasing[i]);
+}
+
+static void disarm_all(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(allocators); i++)
+		if (allocating[i].kp.addr)
+			return_probe_pause(&allocating[i]);
+	for (i = 0; i < ARRAY_SIZE(releases); i++)
+		if (releasing[i].addr)
+			probe_pause(&releasing[i]);
+	synchronize_rcu();
 }
 
 static int arm_all(void)
 {
-	struct kprobe *given[ARRAY_SIZE(releases)];
 	unsigned int i;
-	int ret;
+	int ret = 0;
 
-	for (i = 0; i < ARRAY_SIZE(releases); i++) {
-		releasing[i] = (struct kprobe){
-			.symbol_name = releases[i].symbol, .pre_handler = releases[i].handler,
-		};
-		given[i] = &releasing[i];
-	}
-	ret = probes_arm(given, ARRAY_SIZE(given));
+	for (i = 0; i < ARRAY_SIZE(allocators) && !ret; i++)
+		ret = arm_allocator(i);
+	for (i = 0; i < ARRAY_SIZE(releases) && !ret; i++)
+		ret = arm_release(i);
 	if (ret)
-		return ret;
-	ret = arm_allocators();
-	if (ret)
-		probes_disarm(given, ARRAY_SIZE(given));
+		disarm_all();
 	return ret;
 }
 
@@ -246,15 +240,20 @@ u32 account_kept(void)
 
 void account_close(void)
 {
-	struct kprobe *given[ARRAY_SIZE(releases)];
-	unsigned int i;
-
 	if (!armed)
 		return;
-	for (i = 0; i < ARRAY_SIZE(releases); i++)
-		given[i] = &releasing[i];
-	disarm_allocators(ARRAY_SIZE(allocators));
-	probes_disarm(given, ARRAY_SIZE(given));
+	disarm_all();
 	armed = false;
 	pending_close();
+}
+
+void account_exit(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(allocators); i++)
+		return_probe_forget(&allocating[i]);
+	for (i = 0; i < ARRAY_SIZE(releases); i++)
+		probe_forget(&releasing[i]);
+	pending_exit();
 }

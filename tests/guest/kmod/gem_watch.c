@@ -211,7 +211,7 @@ static int __kprobes on_unlock(struct kprobe *kp, struct pt_regs *regs)
 	return 0;
 }
 
-static int __kprobes on_list_add(struct kprobe *kp, struct pt_regs *regs)
+static int __kprobes __maybe_unused on_list_add(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct list_head *bos = &gem_device->gem.bos;
 
@@ -223,7 +223,7 @@ static int __kprobes on_list_add(struct kprobe *kp, struct pt_regs *regs)
 	return 0;
 }
 
-static int __kprobes on_list_del(struct kprobe *kp, struct pt_regs *regs)
+static int __kprobes __maybe_unused on_list_del(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct agate_bo *bo = container_of((struct list_head *)regs->di, struct agate_bo, link);
 
@@ -266,7 +266,6 @@ static int __kprobes on_backing(struct kprobe *kp, struct pt_regs *regs)
 #define PROBE(name, handler)	{ .symbol_name = name, .pre_handler = handler }
 
 static struct kprobe probes[] = {
-	PROBE("mutex_unlock", on_unlock),
 	PROBE("agate_backing_object_init", on_object),
 	PROBE("agate_backing_init", on_backing),
 	PROBE("agate_purge_forget", gem_on_forget),
@@ -280,14 +279,20 @@ static struct kprobe probes[] = {
 	PROBE("drm_gem_object_release_handle", gem_on_handle_release),
 	PROBE("drm_vma_node_revoke", gem_on_revoke),
 	/* The fast kernel has none of these. */
+#ifdef CONFIG_DEBUG_LIST
 	PROBE("__list_add_valid", on_list_add),
 	PROBE("__list_del_entry_valid", on_list_del),
+#endif
+#ifdef CONFIG_DEBUG_ATOMIC_SLEEP
 	PROBE("__might_sleep", gem_on_might_sleep),
 	PROBE("__might_resched", gem_on_might_sleep),
 	PROBE("__might_fault", gem_on_user_memory),
+#endif
 #ifdef CONFIG_UNINLINE_SPIN_UNLOCK
 	PROBE("_raw_spin_unlock", gem_on_spin_unlock),
 #endif
+	/* The last to be armed, and the first to go: what arms the others unlocks mutexes, too. */
+	PROBE("mutex_unlock", on_unlock),
 };
 
 #define RETURN(name, begin, end)							\
@@ -307,12 +312,12 @@ static void disarm(void)
 {
 	unsigned int i;
 
+	for (i = ARRAY_SIZE(probes); i-- > 0;)
+		if (probes[i].addr)
+			probe_pause(&probes[i]);
 	for (i = 0; i < ARRAY_SIZE(returns); i++)
 		if (returns[i].kp.addr)
 			return_probe_pause(&returns[i]);
-	for (i = 0; i < ARRAY_SIZE(probes); i++)
-		if (probes[i].addr)
-			probe_pause(&probes[i]);
 	synchronize_rcu();
 	armed = false;
 }
@@ -324,10 +329,10 @@ static int arm(void)
 	int ret = 0;
 
 	armed = true;
-	for (i = 0; i < ARRAY_SIZE(probes) && (!ret || ret == -ENOENT); i++)
-		ret = probe_resume(&probes[i]);
 	for (i = 0; i < ARRAY_SIZE(returns) && (!ret || ret == -ENOENT); i++)
 		ret = return_probe_resume(&returns[i]);
+	for (i = 0; i < ARRAY_SIZE(probes) && (!ret || ret == -ENOENT); i++)
+		ret = probe_resume(&probes[i]);
 	if (!ret || ret == -ENOENT)
 		return 0;
 	disarm();
@@ -423,9 +428,7 @@ void gem_watch_exit(void)
 
 	debugfs_remove(promises_file);
 	for (i = 0; i < ARRAY_SIZE(returns); i++)
-		if (returns[i].kp.addr)
-			return_probe_disarm(&returns[i]);
+		return_probe_forget(&returns[i]);
 	for (i = 0; i < ARRAY_SIZE(probes); i++)
-		if (probes[i].addr)
-			probe_disarm(&probes[i]);
+		probe_forget(&probes[i]);
 }

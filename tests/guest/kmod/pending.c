@@ -72,24 +72,31 @@ static const struct {
 };
 
 static struct kprobe starting[ARRAY_SIZE(starters)];
-static bool armed;
+
+void pending_close(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(starters); i++)
+		if (starting[i].addr)
+			probe_pause(&starting[i]);
+	synchronize_rcu();
+}
 
 int pending_open(struct module *of)
 {
-	struct kprobe *probes[ARRAY_SIZE(starters)];
 	unsigned int i;
-	int ret;
+	int ret = 0;
 
 	driver = of;
 	memset(started, 0, sizeof(started));
-	for (i = 0; i < ARRAY_SIZE(starters); i++) {
-		starting[i] = (struct kprobe){
-			.symbol_name = starters[i].symbol, .pre_handler = starters[i].handler,
-		};
-		probes[i] = &starting[i];
+	for (i = 0; i < ARRAY_SIZE(starters) && !ret; i++) {
+		starting[i].symbol_name = starters[i].symbol;
+		starting[i].pre_handler = starters[i].handler;
+		ret = probe_resume(&starting[i]);
 	}
-	ret = probes_arm(probes, ARRAY_SIZE(probes));
-	armed = !ret;
+	if (ret)
+		pending_close();
 	return ret;
 }
 
@@ -117,15 +124,10 @@ u32 pending_left(void)
 	return left;
 }
 
-void pending_close(void)
+void pending_exit(void)
 {
-	struct kprobe *probes[ARRAY_SIZE(starters)];
 	unsigned int i;
 
-	if (!armed)
-		return;
 	for (i = 0; i < ARRAY_SIZE(starters); i++)
-		probes[i] = &starting[i];
-	probes_disarm(probes, ARRAY_SIZE(probes));
-	armed = false;
+		probe_forget(&starting[i]);
 }

@@ -206,6 +206,20 @@ void return_probe_pause(struct kretprobe *probe)
 	take_out(&probe->kp);
 }
 
+void probe_forget(struct kprobe *probe)
+{
+	if (probe->addr)
+		probe_disarm(probe);
+	probe->addr = NULL;
+}
+
+void return_probe_forget(struct kretprobe *probe)
+{
+	if (probe->kp.addr)
+		return_probe_disarm(probe);
+	probe->kp.addr = NULL;
+}
+
 void probe_disarm(struct kprobe *probe)
 {
 	probes_disarm(&probe, 1);

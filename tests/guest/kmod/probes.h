@@ -23,7 +23,7 @@ void return_probes_disarm(struct kretprobe **probes, unsigned int count);
 
 /*
  * For a probe that is armed and disarmed often.  To register one takes long, so it stays
- * registered while it is paused; probe_disarm() ends that.  Its address is NULL before the first
+ * registered while it is paused; probe_forget() ends that.  Its address is NULL before the first
  * time.  A probe of a module that has gone meanwhile is registered anew.  A handler may still run
  * after probe_pause(): synchronize_rcu() waits for it.
  */
@@ -31,5 +31,7 @@ int probe_resume(struct kprobe *probe);
 int return_probe_resume(struct kretprobe *probe);
 void probe_pause(struct kprobe *probe);
 void return_probe_pause(struct kretprobe *probe);
+void probe_forget(struct kprobe *probe);
+void return_probe_forget(struct kretprobe *probe);
 
 #endif /* AGATE_TESTS_PROBES_H */

@@ -367,5 +367,6 @@ int topic_init(void)
 void topic_exit(void)
 {
 	debugfs_remove(topic_file);
+	account_exit();
 	config_exit();
 }

@@ -10,6 +10,7 @@
 
 #include <linux/interrupt.h>
 #include <linux/irq.h>
+#include <linux/kallsyms.h>
 #include <linux/kprobes.h>
 #include <linux/pci.h>
 #include <linux/spinlock.h>
@@ -63,16 +64,19 @@ struct agate_device *watch_device(void)
 	return adev;
 }
 
+/* The kernel exports no function for this, but a probe finds the one that it has. */
 unsigned long watch_symbol(const char *symbol)
 {
-	struct kprobe kp = { .symbol_name = symbol, .flags = KPROBE_FLAG_DISABLED };
-	unsigned long address;
+	static typeof(kallsyms_lookup_name) *lookup;
+	struct kprobe kp = { .symbol_name = "kallsyms_lookup_name", .flags = KPROBE_FLAG_DISABLED };
 
-	if (probe_arm(&kp))
-		return 0;
-	address = (unsigned long)kp.addr;
-	probe_disarm(&kp);
-	return address;
+	if (!lookup) {
+		if (probe_arm(&kp))
+			return 0;
+		lookup = (void *)kp.addr;
+		probe_disarm(&kp);
+	}
+	return lookup(symbol);
 }
 
 static bool __kprobes is_gpu(const struct pci_dev *pdev)

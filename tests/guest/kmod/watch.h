@@ -100,11 +100,14 @@ struct module *watch_driver(void);
 int account_open(void);
 u32 account_kept(void);
 void account_close(void);
+/* The end of the module: takes out what stays registered when the account is closed. */
+void account_exit(void);
 
 /* pending.c: timers and work; opened and closed with the account of memory. */
 int pending_open(struct module *driver);
 u32 pending_left(void);
 void pending_close(void);
+void pending_exit(void);
 
 /* config.c: the configuration space, as this module found it. */
 int config_init(void);
