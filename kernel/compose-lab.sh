@@ -32,8 +32,8 @@ link()
 {
 	{ abi_defined; echo "$parts/agate.mod.o"; } >"$out/options"
 	# shellcheck disable=SC2086 # a list of options
-	link_boxed agate.stripped.ko "$kernel/scripts/module.lds" \
-		$LINK_MODULE -S -T "$kernel/scripts/module.lds" -o
+	link_boxed agate.stripped.ko "$parts/module.lds" \
+		$LINK_MODULE -S -T "$parts/module.lds" -o
 	case $? in
 	0) ;;
 	10) return 10 ;;

@@ -12,7 +12,6 @@ set -u
 . scripts/compose-lib.sh
 
 [ $# = 2 ] || die "usage: $0 FLAVOUR OUT"
-kernel=$(readlink -f "$BUILD/guest/kernel-$1")
 parts=$BUILD/parts/$1
 out=$(plain_path "$2")
 [ -e "$out/link.key" ] || die "there is no module in $out"
@@ -28,6 +27,6 @@ parts_changed()
 ! parts_changed || die "$parts has changed since $out was linked"
 # Under another name until it is whole: this shell may be killed meanwhile.
 # shellcheck disable=SC2086 # a list of options
-link_listed agate.ko.new $LINK_MODULE -T "$kernel/scripts/module.lds" -o ||
+link_listed agate.ko.new $LINK_MODULE -T "$parts/module.lds" -o ||
 	die "the linker failed: $(cat "$out/link.log")"
 mv "$out/agate.ko.new" "$out/agate.ko"

@@ -97,7 +97,8 @@ $(LIBRARY_LABS:%=$(BUILD)/tests/labs/%): LAB_LIBS = $(LIBAGATE_LABS) $$(pkg-conf
 # Labs 03 and 07 use dma-bufs of their own BOs, and labs 02, 05 and 06 the memory of another driver.
 $(addprefix $(BUILD)/tests/labs/,02-gem-object 03-cma 05-mmap 06-prime 07-purge): $(GUEST_TEST_DIR)/dmabuf.o
 
-# The module that makes kernel functions fail; what is delivered has no debug information.
+# The module that makes kernel functions fail; what is delivered has no debug information, and keeps
+# its lock prefixes (kernel/parts.sh).
 INJECT_MODULES	:= $(BUILD)/tests/kmod/fast/agate_inject.ko $(BUILD)/tests/kmod/debug/agate_inject.ko
 
 $(INJECT_MODULES): $(BUILD)/tests/kmod/%/agate_inject.ko: \
@@ -108,7 +109,7 @@ $(INJECT_MODULES): $(BUILD)/tests/kmod/%/agate_inject.ko: \
 	$(Q)guest/kernel-make.sh $(BUILD)/guest/kernel-$* M=$(abspath $(@D))/kbuild \
 		AGATE=$(CURDIR) PARTS=$(abspath $(BUILD))/parts/$* modules \
 		>$(@D)/build.log 2>&1 || { cat $(@D)/build.log >&2; exit 1; }
-	$(Q)objcopy --strip-debug $(@D)/kbuild/agate_inject.ko $@
+	$(Q)objcopy --strip-debug -R .smp_locks -R .rela.smp_locks $(@D)/kbuild/agate_inject.ko $@
 
 .PHONY: lab-tests
 lab-tests: $(LAB_TESTS) $(INJECT_MODULES)

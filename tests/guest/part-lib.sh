@@ -56,7 +56,7 @@ driver()
 	abi=$(nm "$parts/$part.o" | sed -n 's/.* A \(agate_abi_.*\)/\1/p')
 	# shellcheck disable=SC2046 # a list of files
 	ld -r -m elf_x86_64 -z noexecstack --no-warn-rwx-segments --build-id=sha1 \
-		--defsym="$abi=0" -T "$kernel/scripts/module.lds" -o "$work/$1/agate.ko" "$parts/agate.mod.o" \
+		--defsym="$abi=0" -T "$parts/module.lds" -o "$work/$1/agate.ko" "$parts/agate.mod.o" \
 		$(frame "$1" "$2") $(ls "$parts"/[0-9]*.o | grep -v "/$part\.o$") \
 		"$work/$1/$solution"/*.o
 }

@@ -41,10 +41,12 @@ struct gate {
 struct point {
 	struct kref refs;		/* the session's, and one of each call in a gate */
 	struct list_head link;		/* session.points */
-	struct list_head all;		/* all_points */
+	struct list_head all;		/* all_points, or resting */
 	struct pid *owner;		/* valid as long as the point is in a session */
 	bool anybody;
 	bool armed;
+	bool registered;		/* armed, or its probe is paused */
+	unsigned int life;		/* see struct life_of_call */
 	enum kind kind;
 	unsigned int nth;
 	unsigned int number;		/* errno, microseconds, milliseconds, or calls */
@@ -71,8 +73,14 @@ static __always_inline bool in_a_task(void)
 
 /* inject_point.c.  Arming sleeps; -ENOENT means that the symbol does not exist yet. */
 int point_arm(struct point *p);
+/* No handler of theirs runs any more; their probes can be armed again soon. */
+void points_pause(struct list_head *points);
 /* At most POINTS_MAX; no handler of theirs runs any more. */
 void points_disarm(struct point **points, unsigned int count);
+/* May a point for @other use the probe of @p? */
+bool point_suits(const struct point *p, const struct point *other);
+/* Begins a new life with what @other wants.  No call of an earlier life changes it. */
+void point_renew(struct point *p, const struct point *other);
 
 /* inject_gate.c */
 static inline bool is_gate(const struct point *p)

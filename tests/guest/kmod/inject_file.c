@@ -47,6 +47,7 @@
 #include "watch.h"
 
 #define COMMAND_LEN	200
+#define RESTING_MAX	64
 #define DELAY_MAX_US	200000
 /* A task that waits half a minute for a held one's lock counts as hung. */
 #define HOLD_MAX_MS	25000
@@ -81,6 +82,12 @@ struct session {
 /* Points of all files, for modules that come and go; no probe's handler takes this lock. */
 static DEFINE_MUTEX(points_lock);
 static LIST_HEAD(all_points);
+/*
+ * Points that no file has, with probes that are paused: to register one takes long, and the
+ * next test often wants the same.
+ */
+static LIST_HEAD(resting);
+static unsigned int resting_count;
 
 static void release(struct kref *refs)
 {
@@ -92,14 +99,21 @@ void point_put(struct point *p)
 	kref_put(&p->refs, release);
 }
 
-static void disarm_all(struct session *s)
+static void retire(struct point *p)
 {
-	struct point *points[POINTS_MAX], *p;
-	unsigned int count = 0;
+	points_disarm(&p, 1);
+	point_put(p);
+}
 
-	list_for_each_entry(p, &s->points, link)
-		points[count++] = p;
-	points_disarm(points, count);
+/* A call that is still in the gate has the point, so no other test may. */
+static void rest(struct point *p)
+{
+	if (!p->registered || kref_read(&p->refs) > 1 || resting_count == RESTING_MAX) {
+		retire(p);
+		return;
+	}
+	list_add(&p->all, &resting);
+	resting_count++;
 }
 
 static void clear(struct session *s)
@@ -108,18 +122,35 @@ static void clear(struct session *s)
 
 	lockdep_assert_held(&points_lock);
 	/*
-	 * Wait until all handlers have ended before freeing the first point: a handler
-	 * may look at other points.
+	 * Wait until all handlers have ended before the first point goes: a handler may look
+	 * at other points.
 	 */
-	disarm_all(s);
+	if (!list_empty(&s->points))
+		points_pause(&s->points);
 	list_for_each_entry_safe(p, next, &s->points, link) {
 		list_del(&p->link);
 		list_del(&p->all);
 		gate_let_go(p);
-		point_put(p);
+		rest(p);
 	}
 	s->within = NULL;
 	s->count = 0;
+}
+
+/* A point that rests and has the probe that @wanted needs, or NULL. */
+static struct point *wake(const struct point *wanted)
+{
+	struct point *p;
+
+	list_for_each_entry(p, &resting, all) {
+		if (!point_suits(p, wanted))
+			continue;
+		list_del(&p->all);
+		resting_count--;
+		point_renew(p, wanted);
+		return p;
+	}
+	return NULL;
 }
 
 static bool symbol_valid(const char *symbol)
@@ -158,21 +189,21 @@ static struct point *find_gate(struct session *s, const char *symbol)
 	return NULL;
 }
 
-static int begin(struct session *s, struct point *p, const char *text)
+/* A new point for what @text says; NULL with *@ret. */
+static struct point *find_or_make(struct session *s, const char *text, int *ret)
 {
-	int ret = parse(p, text);
+	struct point *made = kzalloc(sizeof(*made), GFP_KERNEL), *p;
 
-	if (ret)
-		return ret;
-	if (is_gate(p) && find_gate(s, p->symbol))
-		return -EEXIST;
-	p->owner = s->owner;
-	p->anybody = s->anybody;
-	p->within = p->kind == WITHIN ? NULL : s->within;
-	gate_init(p);
-	ret = point_arm(p);
-	/* The symbol does not exist yet: a module that has it may come. */
-	return ret == -ENOENT ? 0 : ret;
+	*ret = made ? parse(made, text) : -ENOMEM;
+	if (!*ret && is_gate(made) && find_gate(s, made->symbol))
+		*ret = -EEXIST;
+	p = *ret ? NULL : wake(made);
+	if (*ret || p) {
+		kfree(made);
+		return p;
+	}
+	kref_init(&made->refs);
+	return made;
 }
 
 static int add(struct session *s, const char *text)
@@ -182,13 +213,17 @@ static int add(struct session *s, const char *text)
 
 	if (s->count == POINTS_MAX)
 		return -ENOSPC;
-	p = kzalloc(sizeof(*p), GFP_KERNEL);
+	p = find_or_make(s, text, &ret);
 	if (!p)
-		return -ENOMEM;
-	kref_init(&p->refs);
-	ret = begin(s, p, text);
-	if (ret) {
-		point_put(p);
+		return ret;
+	p->owner = s->owner;
+	p->anybody = s->anybody;
+	p->within = p->kind == WITHIN ? NULL : s->within;
+	gate_init(p);
+	ret = point_arm(p);
+	/* The symbol may not exist yet: a module that has it may come. */
+	if (ret && ret != -ENOENT) {
+		retire(p);
 		return ret;
 	}
 	list_add_tail(&p->link, &s->points);
@@ -297,7 +332,21 @@ MODULE_PARM_DESC(kernel_text, "The address of a text in the kernel's memory");
 
 static bool probes(const struct point *p, const struct module *mod)
 {
-	return p->armed && within_module((unsigned long)p->probe.kp.addr, mod);
+	return p->registered && within_module((unsigned long)p->probe.kp.addr, mod);
+}
+
+/* NULL: of all modules, and of the kernel itself. */
+static void retire_resting(const struct module *mod)
+{
+	struct point *p, *next;
+
+	list_for_each_entry_safe(p, next, &resting, all) {
+		if (mod && !probes(p, mod))
+			continue;
+		list_del(&p->all);
+		resting_count--;
+		retire(p);
+	}
 }
 
 static int module_event(struct notifier_block *nb, unsigned long event, void *data)
@@ -306,6 +355,8 @@ static int module_event(struct notifier_block *nb, unsigned long event, void *da
 	struct point *p;
 
 	mutex_lock(&points_lock);
+	if (event == MODULE_STATE_GOING)
+		retire_resting(mod);
 	list_for_each_entry(p, &all_points, all) {
 		if (event == MODULE_STATE_COMING && !p->armed)
 			point_arm(p);
@@ -404,6 +455,7 @@ static void __exit inject_exit(void)
 	topic_exit();
 	debugfs_remove(inject_file);
 	unregister_module_notifier(&module_notifier);
+	retire_resting(NULL);
 }
 module_exit(inject_exit);
 

@@ -126,6 +126,16 @@ static void __kprobes on_step(struct kprobe *kp, struct pt_regs *regs, unsigned 
 {
 }
 
+/*
+ * What a call that waits for its return has of its own.  The number, because an interrupt may
+ * make such a call, too, and a call may make another; and the point's life when it was entered,
+ * because the point may serve another test by the time that it returns.
+ */
+struct life_of_call {
+	unsigned int life;
+	unsigned int number;
+};
+
 /* NULL while the point is being taken back. */
 static struct point __kprobes *of_instance(struct kretprobe_instance *ri)
 {
@@ -135,32 +145,26 @@ static struct point __kprobes *of_instance(struct kretprobe_instance *ri)
 }
 
 #ifdef CONFIG_FAULT_INJECTION
-/*
- * The task's number waits in the call's own data: an interrupt may make such a call, too, and a
- * call may make another.
- */
-static bool __kprobes stop_counting(const struct point *p, struct kretprobe_instance *ri)
+static bool __kprobes stop_counting(const struct point *p, struct life_of_call *call)
 {
-	unsigned int *number = (void *)ri->data;
-
 	if (!current->fail_nth || !is_ours(p) || !in_a_task())
 		return false;
-	*number = current->fail_nth;
+	call->number = current->fail_nth;
 	current->fail_nth = 0;
 	return true;
 }
 
-static void __kprobes go_on_counting(struct kretprobe_instance *ri)
+static void __kprobes go_on_counting(const struct life_of_call *call)
 {
-	current->fail_nth = *(unsigned int *)ri->data;
+	current->fail_nth = call->number;
 }
 #else
-static bool __kprobes stop_counting(const struct point *p, struct kretprobe_instance *ri)
+static bool __kprobes stop_counting(const struct point *p, struct life_of_call *call)
 {
 	return false;
 }
 
-static void __kprobes go_on_counting(struct kretprobe_instance *ri)
+static void __kprobes go_on_counting(const struct life_of_call *call)
 {
 }
 #endif
@@ -168,27 +172,32 @@ static void __kprobes go_on_counting(struct kretprobe_instance *ri)
 /* Not 0: do not probe this call's return. */
 static int __kprobes on_call(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
+	struct life_of_call *call = (void *)ri->data;
 	struct point *p = of_instance(ri);
 
-	if (p && p->kind == UNCOUNTED)
-		return !stop_counting(p, ri);
-	if (!p || !strikes(p))
+	if (!p)
+		return 1;
+	call->life = p->life;
+	if (p->kind == UNCOUNTED)
+		return !stop_counting(p, call);
+	if (!strikes(p))
 		return 1;
 	return p->kind == WITHIN && !swap_inside(p, NULL, current);
 }
 
 static int __kprobes on_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
+	struct life_of_call *call = (void *)ri->data;
 	struct point *p = of_instance(ri);
 
-	if (!p)
+	if (!p || call->life != p->life)
 		return 0;
 	switch (p->kind) {
 	case WITHIN:
 		swap_inside(p, current, NULL);
 		break;
 	case UNCOUNTED:
-		go_on_counting(ri);
+		go_on_counting(call);
 		break;
 	case FAIL_RETURN:
 		regs->ax = -(long)p->number;
@@ -205,7 +214,7 @@ static bool wants_return(const struct point *p)
 	       p->kind == FAIL_RETURN;
 }
 
-int point_arm(struct point *p)
+static int register_probe(struct point *p)
 {
 	int ret;
 
@@ -214,15 +223,64 @@ int point_arm(struct point *p)
 	if (wants_return(p)) {
 		p->probe.entry_handler = on_call;
 		p->probe.handler = on_return;
-		p->probe.data_size = sizeof(unsigned int);
+		p->probe.data_size = sizeof(struct life_of_call);
 		ret = return_probe_arm(&p->probe);
 	} else {
 		p->probe.kp.pre_handler = on_entry;
 		p->probe.kp.post_handler = on_step;
 		ret = probe_arm(&p->probe.kp);
 	}
+	p->registered = !ret;
+	return ret;
+}
+
+static int resume_probe(struct point *p)
+{
+	int ret = wants_return(p) ? return_probe_resume(&p->probe) :
+		  probe_resume(&p->probe.kp);
+
+	/* Its module may have gone, and nobody else has the function. */
+	p->registered = p->probe.kp.addr;
+	return ret;
+}
+
+int point_arm(struct point *p)
+{
+	int ret = p->registered ? resume_probe(p) : register_probe(p);
+
 	p->armed = !ret;
 	return ret;
+}
+
+void points_pause(struct list_head *points)
+{
+	struct point *p;
+
+	list_for_each_entry(p, points, link) {
+		if (!p->armed)
+			continue;
+		if (wants_return(p))
+			return_probe_pause(&p->probe);
+		else
+			probe_pause(&p->probe.kp);
+		p->armed = false;
+	}
+	synchronize_rcu();
+}
+
+bool point_suits(const struct point *p, const struct point *other)
+{
+	return wants_return(p) == wants_return(other) && !strcmp(p->symbol, other->symbol);
+}
+
+void point_renew(struct point *p, const struct point *other)
+{
+	p->life++;
+	p->kind = other->kind;
+	p->nth = other->nth;
+	p->number = other->number;
+	memset(p->inside, 0, sizeof(p->inside));
+	atomic_set(&p->hits, 0);
 }
 
 /* All at once: for each kind of probe the kernel then waits only once for running handlers. */
@@ -235,13 +293,14 @@ void points_disarm(struct point **points, unsigned int count)
 	for (i = 0; i < count; i++) {
 		struct point *p = points[i];
 
-		if (!p->armed)
+		if (!p->registered)
 			continue;
 		if (wants_return(p))
 			returns[r++] = &p->probe;
 		else
 			entries[e++] = &p->probe.kp;
 		p->armed = false;
+		p->registered = false;
 	}
 	return_probes_disarm(returns, r);
 	probes_disarm(entries, e);
