@@ -4,7 +4,6 @@
 
 BUILD=${BUILD:-build}
 parts=$BUILD/parts/fast
-kernel=$(readlink -f "$BUILD/guest/kernel-fast")
 
 # part_begin NN FOLDER: the drivers differ in solutions/NN-topic, and are made in a new FOLDER
 part_begin()
