@@ -20,6 +20,6 @@ $(AGATE_GRADE): $(GRADER_OBJS) $(GRADER_NAMES) $(LIBAGATE_VM) $(GRADER_LIST)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) -o $@ $(GRADER_OBJS) $(GRADER_NAMES) $(LIBAGATE_VM) \
-		-ljansson -lelf -pthread
+		-ljansson -lelf -lxxhash -pthread
 
 -include $(GRADER_OBJS:.o=.d)

@@ -106,6 +106,7 @@ tools()
 	tool pkg-config any pkg-config
 	command -v pkg-config >/dev/null || return
 	library jansson 2.13 libjansson-dev
+	library libxxhash 0.8 libxxhash-dev
 	library libdrm 2.4.100 libdrm-dev
 	library cmocka 1.1.5 libcmocka-dev
 	library libpng 1.6 libpng-dev

@@ -20,26 +20,18 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <xxhash.h>
+
 #include "vm_priv.h"
 
 #define UNUSED_SECONDS	(14 * 24 * 3600)
 #define LOCK_POLL_MS	50
 #define PART		"unfinished"
 
-/* FNV-1a over 64-bit words: it does not withstand an adversary, but the cache is the user's own. */
+/* It does not withstand an adversary, but the cache is the user's own. */
 static uint64_t hash(uint64_t h, const void *data, size_t len)
 {
-	const unsigned char *p = data;
-	uint64_t word;
-
-	h = (h ^ len) * 0x100000001b3u;
-	for (; len; len -= len < 8 ? len : 8, p += 8) {
-		word = 0;
-		memcpy(&word, p, len < 8 ? len : 8);
-		h = (h ^ word) * 0x100000001b3u;
-		h ^= h >> 32;
-	}
-	return h;
+	return XXH3_64bits_withSeed(data, len, h);
 }
 
 static uint64_t hash_text(uint64_t h, const char *text)
@@ -136,7 +128,7 @@ int vm_cache_open(void)
 enum vm_status vm_cache_snapshot_name(struct vm *vm, char *name, size_t size)
 {
 	char kernel[4096];
-	uint64_t h = 0xcbf29ce484222325u;
+	uint64_t h = 0;
 
 	snprintf(kernel, sizeof(kernel), "%s/%s", vm->cfg.kernel_dir, vm_arch.kernel);
 	h = hash_text(h, VM_SNAPSHOT_MAGIC);
@@ -159,7 +151,7 @@ enum vm_status vm_cache_snapshot_name(struct vm *vm, char *name, size_t size)
 void vm_cache_accel_name(char *name, size_t size)
 {
 	struct utsname u;
-	uint64_t h = 0xcbf29ce484222325u;
+	uint64_t h = 0;
 
 	if (!uname(&u))
 		h = hash_text(hash_text(h, u.release), u.version);

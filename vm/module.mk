@@ -25,6 +25,6 @@ $(LIBAGATE_VM): $(LIBAGATE_VM_OBJS) $(AGATE_VM_LIST)
 $(AGATE_VM): $(AGATE_VM_OBJS) $(LIBAGATE_VM) $(AGATE_VM_LIST)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS_HOST) -o $@ $(AGATE_VM_OBJS) $(LIBAGATE_VM) -ljansson
+	$(Q)$(CC) $(CFLAGS_HOST) -o $@ $(AGATE_VM_OBJS) $(LIBAGATE_VM) -ljansson -lxxhash
 
 -include $(LIBAGATE_VM_OBJS:.o=.d) $(AGATE_VM_OBJS:.o=.d)

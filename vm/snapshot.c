@@ -14,11 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <xxhash.h>
+
 #include "vm_priv.h"
 
 #define PAGE		4096u
 #define RUN_MAX		(1u << 20)
-#define LANES		4
 
 struct header {
 	char magic[8];
@@ -28,28 +29,10 @@ struct header {
 	uint64_t state_sum;
 };
 
-/*
- * This detects damage, not adversaries.  It computes several sums side by side, so that
- * the processor need not wait for one multiplication before it starts the next.
- */
+/* This detects damage, not adversaries. */
 static uint64_t sum(uint64_t seed, const char *data, size_t len)
 {
-	uint64_t lane[LANES] = { seed, ~seed, seed + len, ~seed - len }, word[LANES], all = seed;
-
-	for (; len; data += sizeof(word)) {
-		size_t n = len < sizeof(word) ? len : sizeof(word);
-
-		memset(word, 0, sizeof(word));
-		memcpy(word, data, n);
-		len -= n;
-		for (int i = 0; i < LANES; i++) {
-			lane[i] = (lane[i] ^ word[i]) * 0x9e3779b97f4a7c15u;
-			lane[i] ^= lane[i] >> 32;
-		}
-	}
-	for (int i = 0; i < LANES; i++)
-		all = (all ^ lane[i]) * 0x9e3779b97f4a7c15u;
-	return all ^ all >> 32;
+	return XXH3_64bits_withSeed(data, len, seed);
 }
 
 /*

@@ -13,7 +13,7 @@
 #include "ctl_proto.h"
 #include "vm.h"
 
-#define VM_SNAPSHOT_MAGIC	"agatesn2"	/* changes with the file's form */
+#define VM_SNAPSHOT_MAGIC	"agatesn3"	/* changes with the file's form */
 #define VM_VECTORS	4	/* MSI-X vectors of a GPU: GPU, JOB, MMU, DISPLAY */
 #define VM_PEER_SIM	0
 #define VM_PEER_QEMU	1

@@ -13,7 +13,7 @@ $(VM_TEST_DIR)/%.o: tests/vm/%.c
 
 $(VM_TESTS): $(VM_TEST_DIR)/%: $(VM_TEST_DIR)/%.o $(LIBAGATE_VM)
 	$(call say,LD,$@)
-	$(Q)$(CC) -o $@ $^ -lcmocka -ljansson
+	$(Q)$(CC) -o $@ $^ -lcmocka -ljansson -lxxhash
 
 $(VM_TEST_DIR)/hung: | $(HANG_MODULE)
 $(VM_TEST_DIR)/grading: | $(VM_TEST_DIR)/sample $(INJECT_MODULES)
@@ -44,7 +44,7 @@ $(VM_HOST_TESTS): $(VM_TEST_DIR)/%: tests/vm/%.c $(LIBAGATE_VM_SRCS) $(wildcard 
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) $(CFLAGS_SAN) -Ivm -Iguest/init -o $@ $(filter %.c,$^) \
-		-lcmocka -ljansson
+		-lcmocka -ljansson -lxxhash
 
 HOST_TESTS	+= $(VM_HOST_TESTS)
 .SECONDARY: $(VM_TESTS:%=%.o)
