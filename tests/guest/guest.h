@@ -43,6 +43,8 @@ extern void (*guest_explain)(const char *expected, const char *seen);
 
 /* Open the driver's render node; fails the test when there is none. */
 int guest_open(void);
+/* How often guest_open() has opened a node: what is known of a descriptor may be old after it. */
+unsigned int guest_opens(void);
 /* The same, or -1 with errno set. */
 int guest_try_open(void);
 /* Minor number of the last opened node, which names its folder in debugfs. */
@@ -117,6 +119,8 @@ FILE *guest_debugfs_open(const char *name);
 /* One of the driver's counters in debugfs, and one of the GPU's; or -1. */
 long guest_counter(const char *name);
 long guest_gpu_counter(const char *name);
+/* The next line "NAME NUMBER" of such a file; false at its end, and at any other line. */
+bool guest_next_number(FILE *file, char name[64], long *value);
 /* A number with a name in any other file of the device in debugfs; or -1. */
 long guest_number(const char *debugfs_file, const char *name);
 /* Does a file have this text?  The same for the device's file of that name in debugfs. */

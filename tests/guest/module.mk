@@ -32,7 +32,7 @@ $(GUEST_TEST_DIR)/%.o: tests/guest/%.c
 	$(Q)$(CC) $(CFLAGS_HOST) -Itests/guest -Iuserspace $$(pkg-config --cflags libdrm) -MMD -MP -c -o $@ $<
 
 $(GUEST_PROGRAMS_64): $(GUEST_TEST_DIR)/%: $(GUEST_TEST_DIR)/%.o \
-		$(addprefix $(GUEST_TEST_DIR)/,guest.o clients.o)
+		$(addprefix $(GUEST_TEST_DIR)/,guest.o guest_debugfs.o clients.o)
 	$(call say,LD,$@)
 	$(Q)$(CC) -o $@ $^ -lcmocka -pthread $(GUEST_LIBS)
 
@@ -68,14 +68,14 @@ $(GUEST_TEST_DIR)/fuzz: $(addprefix $(GUEST_TEST_DIR)/fuzz_,calls.o memory.o str
 # They include kept_proto.h.
 $(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kept.o): CFLAGS_HOST += -Iguest/init
 
-.SECONDARY: $(GUEST_TESTS:%=$(GUEST_TEST_DIR)/%.o) $(GUEST_TEST_DIR)/guest.o $(GUEST_TEST_DIR)/clients.o
+.SECONDARY: $(GUEST_TESTS:%=$(GUEST_TEST_DIR)/%.o) $(addprefix $(GUEST_TEST_DIR)/,guest.o guest_debugfs.o clients.o)
 -include $(wildcard $(GUEST_TEST_DIR)/*.d $(GUEST_TEST_DIR)/*/*.d)
 
 # Graded tests: one program a lab, from that lab's folder.
 LAB_TEST_NAMES	:= $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard tests/guest/[0-9][0-9]-*/*.c)))))
 LAB_TESTS	:= $(LAB_TEST_NAMES:%=$(BUILD)/tests/labs/%)
-GRADED_OBJS	:= $(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kept.o graded_kernel.o graded_report.o guest.o clients.o \
-		   fail_nth.o sleeps.o)
+GRADED_OBJS	:= $(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kept.o graded_kernel.o graded_report.o guest.o guest_debugfs.o \
+		   clients.o fail_nth.o sleeps.o)
 
 # The labs in libagate: their programs are linked with the library, and see all of its calls.
 LIBRARY_LABS	:= $(filter $(LIBRARY_PARTS),$(LAB_TEST_NAMES))

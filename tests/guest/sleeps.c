@@ -3,6 +3,8 @@
 #include "sleeps.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 long sleeps_of(int tid)
 {
@@ -13,8 +15,10 @@ long sleeps_of(int tid)
 	snprintf(path, sizeof(path), "/proc/%d/status", tid);
 	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f)) {
-		sscanf(line, "State: %c", &state);
-		sscanf(line, "voluntary_ctxt_switches: %ld", &sleeps);
+		if (!strncmp(line, "State:", 6))
+			sscanf(line + 6, " %c", &state);
+		else if (!strncmp(line, "voluntary_ctxt_switches:", 24))
+			sleeps = strtol(line + 24, NULL, 10);
 	}
 	if (f)
 		fclose(f);

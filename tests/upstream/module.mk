@@ -36,7 +36,7 @@ $(UPSTREAM_TEST_DIR)/%.o: tests/upstream/%.c | $(UPSTREAM_TEST_DIR)/include/panf
 		-isystem $(UPSTREAM_TEST_DIR)/include -MMD -MP -c -o $@ $<
 
 $(UPSTREAM_PROGRAMS): $(UPSTREAM_TEST_DIR)/%: $(UPSTREAM_TEST_DIR)/%.o $(UPSTREAM_TEST_DIR)/panfrost.o \
-		$(addprefix $(GUEST_TEST_DIR)/,guest.o clients.o)
+		$(addprefix $(GUEST_TEST_DIR)/,guest.o guest_debugfs.o clients.o)
 	$(call say,LD,$@)
 	$(Q)$(CC) -o $@ $^ -lcmocka -pthread
 

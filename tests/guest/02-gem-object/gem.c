@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -87,7 +88,7 @@ struct live live_now(void)
 	char key[64];
 	long value;
 
-	while (fscanf(file, "%63s %ld", key, &value) == 2)
+	while (guest_next_number(file, key, &value))
 		for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 			if (!strcmp(key, wanted[i].name))
 				*wanted[i].value = value;
@@ -123,8 +124,7 @@ void check_live(const struct live *before)
 
 /* ---- debugfs ---------------------------------------------------------- */
 
-/* drm-client-id of a file: what debugfs calls its address space. */
-static unsigned long long client_of(int fd)
+static unsigned long long read_client(int fd)
 {
 	unsigned long long id = 0;
 	char path[64], line[128];
@@ -136,6 +136,26 @@ static unsigned long long client_of(int fd)
 		;
 	fclose(file);
 	return id;
+}
+
+/*
+ * drm-client-id of a file: what debugfs calls its address space.  It is remembered until a node is
+ * opened, because the descriptor may be that one's then.
+ */
+static unsigned long long client_of(int fd)
+{
+	static struct {
+		unsigned long long id;
+		unsigned int opens;
+	} known[64];
+
+	if (fd < 0 || (size_t)fd >= sizeof(known) / sizeof(known[0]))
+		return read_client(fd);
+	if (!known[fd].id || known[fd].opens != guest_opens()) {
+		known[fd].id = read_client(fd);
+		known[fd].opens = guest_opens();
+	}
+	return known[fd].id;
 }
 
 /* The text behind KEY on a line, up to @end; "" when there is none. */
@@ -155,15 +175,38 @@ static void text_after(const char *line, const char *key, char end, char *text, 
 	}
 }
 
+/* The number behind KEY, where *@at is; false when something else is there.  Moves *@at on. */
+static bool number_at(const char **at, const char *key, int base, unsigned long long *number)
+{
+	const char *begin = *at + strlen(key);
+	char *end;
+
+	if (strncmp(*at, key, strlen(key)) != 0)
+		return false;
+	*number = strtoull(begin, &end, base);
+	*at = end;
+	return end != begin;
+}
+
+/* A line of a mapping of the BO on the line before. */
+static bool parse_mapping(const char *line, unsigned long long *client, unsigned long long *address)
+{
+	line += strspn(line, " ");
+	return number_at(&line, "client=", 10, client) && number_at(&line, " va=", 16, address);
+}
+
 static bool parse_bo(const char *line, struct listed *bo)
 {
-	unsigned long long size, resident;
+	unsigned long long size, resident, handles, refs;
+	const char *at = line;
 
-	if (sscanf(line, "size=%llu resident=%llu handles=%u refs=%u", &size, &resident,
-		   &bo->handles, &bo->refs) != 4)
+	if (!number_at(&at, "size=", 10, &size) || !number_at(&at, " resident=", 10, &resident) ||
+	    !number_at(&at, " handles=", 10, &handles) || !number_at(&at, " refs=", 10, &refs))
 		return false;
 	bo->size = size;
 	bo->resident = resident;
+	bo->handles = (unsigned int)handles;
+	bo->refs = (unsigned int)refs;
 	text_after(line, " madv=", ' ', bo->madv, sizeof(bo->madv));
 	text_after(line, " flags=", ' ', bo->flags, sizeof(bo->flags));
 	text_after(line, " label=\"", '"', bo->label, sizeof(bo->label));
@@ -178,8 +221,7 @@ bool find_listed(int fd, uint64_t va, struct listed *bo)
 	char line[1024];
 
 	while (!found && fgets(line, sizeof(line), file)) {
-		if (!parse_bo(line, bo) &&
-		    sscanf(line, " client=%llu va=%llx", &client, &address) == 2)
+		if (!parse_bo(line, bo) && parse_mapping(line, &client, &address))
 			found = client == id && address == va;
 	}
 	bo->va = va;
@@ -206,8 +248,7 @@ unsigned int list_bos(int fd, struct listed *bos, unsigned int max)
 	char line[1024];
 
 	while (fgets(line, sizeof(line), file)) {
-		if (parse_bo(line, &bo) ||
-		    sscanf(line, " client=%llu va=%llx", &client, &address) != 2 || client != id)
+		if (parse_bo(line, &bo) || !parse_mapping(line, &client, &address) || client != id)
 			continue;
 		bo.va = address;
 		if (n < max)
