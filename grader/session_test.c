@@ -296,7 +296,7 @@ static void begin(struct state *st, const struct lab_test *test, const char *non
 	st->errors.len = 0;
 }
 
-/* What the program would have sent before DONE, if it had come to that. */
+/* Without DONE the program has not sent all that it had to say. */
 static void append_held(struct state *st)
 {
 	static const char done[] = "\nDONE ";

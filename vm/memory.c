@@ -103,7 +103,7 @@ void vm_search(const struct vm *vm, const void *begin, size_t len,
 
 	if (ram == MAP_FAILED)
 		return;
-	/* What the guest has never used is a hole. */
+	/* Pages that the guest has never used are holes. */
 	while ((at = lseek(vm->ram_fd, at, SEEK_DATA)) >= 0) {
 		off_t hole = lseek(vm->ram_fd, at, SEEK_HOLE);
 

@@ -32,7 +32,7 @@ static void send_text(const char *text, size_t len)
 		_exit(EXIT_USAGE);	/* without a report there is no test */
 }
 
-/* Whoever reads the page meanwhile may find the lines twice, but not half of them. */
+/* The grader may read the page at any time: it finds lines twice then, but never half of one. */
 static void set_held(uint32_t len)
 {
 	held->changes++;

@@ -52,7 +52,7 @@ static void test_newest(void **state)
 	lines(pages, 4, "RULE one\nRULE two\n");
 	lines(pages, 1, "RULE old\n");
 	lines(pages + 3, 1, "");
-	lines(NULL, 0, "");
+	lines(pages, 0, "");
 }
 
 /* A page is the guest's: nothing in it has to make sense. */

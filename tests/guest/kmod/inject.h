@@ -73,9 +73,11 @@ static __always_inline bool in_a_task(void)
 
 /* inject_point.c.  Arming sleeps; -ENOENT means that the symbol does not exist yet. */
 int point_arm(struct point *p);
-/* No handler of theirs runs any more; their probes can be armed again soon. */
-void points_pause(struct list_head *points);
-/* At most POINTS_MAX; no handler of theirs runs any more. */
+/*
+ * No handler of theirs runs any more.  Paused probes can be armed again soon; at most POINTS_MAX
+ * are disarmed at once.
+ */
+void points_pause(struct point **points, unsigned int count);
 void points_disarm(struct point **points, unsigned int count);
 /* May a point for @other use the probe of @p? */
 bool point_suits(const struct point *p, const struct point *other);

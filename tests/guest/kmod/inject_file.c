@@ -116,6 +116,16 @@ static void rest(struct point *p)
 	resting_count++;
 }
 
+static void pause_all(struct session *s)
+{
+	struct point *points[POINTS_MAX], *p;
+	unsigned int count = 0;
+
+	list_for_each_entry(p, &s->points, link)
+		points[count++] = p;
+	points_pause(points, count);
+}
+
 static void clear(struct session *s)
 {
 	struct point *p, *next;
@@ -125,8 +135,7 @@ static void clear(struct session *s)
 	 * Wait until all handlers have ended before the first point goes: a handler may look
 	 * at other points.
 	 */
-	if (!list_empty(&s->points))
-		points_pause(&s->points);
+	pause_all(s);
 	list_for_each_entry_safe(p, next, &s->points, link) {
 		list_del(&p->link);
 		list_del(&p->all);

@@ -127,7 +127,7 @@ static void __kprobes on_step(struct kprobe *kp, struct pt_regs *regs, unsigned 
 }
 
 /*
- * What a call that waits for its return has of its own.  The number, because an interrupt may
+ * A call that waits for its return has this for itself.  The number, because an interrupt may
  * make such a call, too, and a call may make another; and the point's life when it was entered,
  * because the point may serve another test by the time that it returns.
  */
@@ -252,11 +252,13 @@ int point_arm(struct point *p)
 	return ret;
 }
 
-void points_pause(struct list_head *points)
+void points_pause(struct point **points, unsigned int count)
 {
-	struct point *p;
+	unsigned int i;
 
-	list_for_each_entry(p, points, link) {
+	for (i = 0; i < count; i++) {
+		struct point *p = points[i];
+
 		if (!p->armed)
 			continue;
 		if (wants_return(p))
@@ -265,7 +267,8 @@ void points_pause(struct list_head *points)
 			probe_pause(&p->probe.kp);
 		p->armed = false;
 	}
-	synchronize_rcu();
+	if (count)
+		synchronize_rcu();
 }
 
 bool point_suits(const struct point *p, const struct point *other)
