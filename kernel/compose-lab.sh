@@ -58,7 +58,7 @@ trap '[ $? = 0 ] || rm -f "$1/agate.ko" "$1/agate.stripped.ko"' EXIT
 compose_begin "$parts" "$parts/symvers" "$@"
 abi_of kernel/*.h include/*.h "$parts"/include/*.h "$kernel/.config"
 source=$(readlink -f "$kernel/source")
-trusted="($kernel|$source)/(include|arch/x86/include)/|(kernel|include|$parts/include)/[a-z0-9_]+\\.h\$"
+trusted_headers "$kernel" "$source"
 
 compose_compile "$trusted" "$kernel" kernel include "$parts/include" \
 	"$kernel/include" "$kernel/arch/x86/include" "$kernel/tools/objtool/objtool" \

@@ -11,7 +11,6 @@
 #   FILE.c            the headers that kbuild has a file begin with, and then the file's own
 #   FILE.c.gch        what gcc makes of that, if it compiles
 #   FILE.c.expanded   the same after the preprocessor, with all macro definitions
-#   FILE.c.d          what was read for it, as in a rule of make, without FILE.c
 #   FILE.c.includes   the file's own
 #   FILE.c.abi        what it was made for (abi_hash)
 #   done              stands for all of them
@@ -29,6 +28,7 @@ lab=$2
 parts=$BUILD/parts/$1
 kernel=$(readlink -f "$BUILD/guest/kernel-$1")
 pch=$BUILD/pch/$1/$lab
+trusted_headers "$kernel" "$(readlink -f "$kernel/source")"
 
 # The lines are a student's, so gcc has the limits that it has for the file itself.
 precompile()
@@ -40,21 +40,19 @@ precompile()
 	echo "$abi" >"$pch.new/$1.abi"
 	{
 		compile "$1" expanded -E -dD && compile "$1" made -x c-header &&
-			headers "$pch.new/$1" <"$pch.new/$1.made.d" >"$pch.new/$1.d" &&
-			mv "$pch.new/$1.made" "$pch.new/$1.gch"
+			no_strangers "$pch.new/$1" && mv "$pch.new/$1.made" "$pch.new/$1.gch"
 	} >"$pch.new/$1.log" 2>&1
 	rm -f "$pch.new/$1.made" "$pch.new/$1.made.d" "$pch.new/$1.expanded.d"
 }
 
-# A rule of make without FILE.c and what stands for no other headers.
-headers()
+# A precompiled header hides what the compiler has read.  So nobody else looks at that.
+no_strangers()
 {
-	awk -v file="$1" '{
+	! awk -v file="$1" '{
 		for (i = 1; i <= NF; i++)
-			if ($i == file || $i == "/dev/null")
-				$i = ""
-		print
-	}'
+			if ($i !~ /:$/ && $i != file && $i != "/dev/null" && $i != "\\")
+				print $i
+	}' "$1.made.d" | grep -vE "^($trusted)"
 }
 
 # compile FILE RESULT OPTION...

@@ -197,5 +197,6 @@ readelf -W -S -s "$object" >&5 2>/dev/null || {
 	echo "$file: error: the object that it compiles to is damaged"
 	exit 10
 }
-cat ${pch:+"$pch.d"} "$WORK/expanded.d" >&4 || exit 1
+# Without what is precompiled, which precompile.sh has looked at.
+cat "$WORK/expanded.d" >&4 || exit 1
 exec cat "$object" >&3

@@ -233,6 +233,13 @@ take_files()
 	return $taken
 }
 
+# trusted_headers KERNEL SOURCE: sets $trusted, an extended regular expression for what a
+# driver's file may include besides the lab's own
+trusted_headers()
+{
+	trusted="($1|$2)/(include|arch/x86/include)/|(kernel|include|$parts/include)/[a-z0-9_]+\\.h\$"
+}
+
 # compiler_key FILE...: stands for a compiler, its options, and these files
 compiler_key()
 {

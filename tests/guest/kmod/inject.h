@@ -81,7 +81,7 @@ void points_pause(struct point **points, unsigned int count);
 void points_disarm(struct point **points, unsigned int count);
 /* May a point for @other use the probe of @p? */
 bool point_suits(const struct point *p, const struct point *other);
-/* Begins a new life with what @other wants.  No call of an earlier life changes it. */
+/* Makes of a point that rests what @other wants. */
 void point_renew(struct point *p, const struct point *other);
 
 /* inject_gate.c */

@@ -112,6 +112,8 @@ static void rest(struct point *p)
 		retire(p);
 		return;
 	}
+	/* Calls that are under way are nobody's from now on. */
+	p->life++;
 	list_add(&p->all, &resting);
 	resting_count++;
 }

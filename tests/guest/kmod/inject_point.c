@@ -278,7 +278,6 @@ bool point_suits(const struct point *p, const struct point *other)
 
 void point_renew(struct point *p, const struct point *other)
 {
-	p->life++;
 	p->kind = other->kind;
 	p->nth = other->nth;
 	p->number = other->number;
