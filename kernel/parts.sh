@@ -60,6 +60,8 @@ compile_command()
 		die "$record: not a command that can be used again. If the project was built in" \
 			"another place: rm -r $BUILD/driver $BUILD/parts"
 		;;
+	*' -g1 '*) ;;
+	*) die "$record: no option -g, whose place -g1 takes" ;;
 	esac
 	cat <<-END
 	#!/bin/sh
@@ -111,7 +113,8 @@ rm "$parts/text_end.o"
 # a mapping of its own, which takes QEMU longer than all of the module's init.  The prefixes of
 # a module that lists none just stay.
 sed 's|^ /DISCARD/ : {|&\n  *(.smp_locks)|' "$kernel/scripts/module.lds" >"$parts/module.lds"
-grep -q smp_locks "$parts/module.lds" || die "$kernel/scripts/module.lds: nothing is discarded there"
+grep -q smp_locks "$parts/module.lds" ||
+	die "$kernel/scripts/module.lds: nothing is discarded there"
 
 abi=$(abi_hash kernel/*.h include/*.h "$parts"/include/*.h "$kernel/.config")
 grep -ohE '\<agate_[a-z0-9_]+\>' kernel/agate_*.h | sort -u >"$parts/declared"

@@ -45,7 +45,7 @@ precompile()
 	rm -f "$pch.new/$1.made" "$pch.new/$1.made.d" "$pch.new/$1.expanded.d"
 }
 
-# A precompiled header hides what the compiler has read.  So nobody else looks at that.
+# A precompiled header hides what the compiler has read, so that is looked at here, once.
 no_strangers()
 {
 	! awk -v file="$1" '{

@@ -50,13 +50,15 @@ no_end()
 expanded()
 {
 	mkfifo "$WORK/expanded" || return 1
+	headers_expanded=${pch:+$pch.expanded}
+	exec 6<"${headers_expanded:-/dev/null}" || return 1
 	{
 		preprocess "$pch" "$WORK/expanded" -dD ${pch:+-fpch-preprocess} >"$WORK/expanding"
 		# If it never opened the pipe, the scan still waits for somebody who does.
 		: <>"$WORK/expanded"
 	} &
 	expanding=$!
-	cat ${pch:+"$pch.expanded"} - <"$WORK/expanded" |
+	{ cat <&6 && cat; } <"$WORK/expanded" |
 		"$scans/agate-scan-expanded" "$file" "$WORK/poison.h" "$WORK/own"
 	scanned=$?
 	wait $expanding

@@ -39,7 +39,8 @@ fi
 
 # With types and variables, which the graded module does without, and so do precompiled headers.
 status=0
-COMPOSE_CFLAGS=-g2 COMPOSE_PCH='' kernel/compose-lab.sh "$flavour" "$out" "${replaced[@]}" || status=$?
+COMPOSE_CFLAGS=-g2 COMPOSE_PCH='' kernel/compose-lab.sh "$flavour" "$out" "${replaced[@]}" ||
+	status=$?
 case $status in
 0) ;;
 10) cat "$out/compile.log" >&2; exit 1 ;;

@@ -107,6 +107,8 @@ void vm_search(const struct vm *vm, const void *begin, size_t len,
 	while ((at = lseek(vm->ram_fd, at, SEEK_DATA)) >= 0) {
 		off_t hole = lseek(vm->ram_fd, at, SEEK_HOLE);
 
+		if (hole < 0)
+			break;
 		for (; at < hole; at += VM_PAGE)
 			if (!memcmp(ram + at, begin, len))
 				found(arg, ram + at);

@@ -134,14 +134,6 @@ static bool fail_one(const struct fail_nth_call *call, int fail_nth, int n, int 
 	return hit;
 }
 
-/*
- * Now and then the kernel takes a page more, because a slab is full.  Then the n-th allocation
- * is the one that was the (n - 1)-th before.  If that happens in every other call, or in two of
- * four, the calls of one number may all have it and those of the next number none, and an
- * allocation is left out.  Of three calls in a row one has it and one has not.
- */
-#define CALLS		3
-
 void fail_nth_each(const struct fail_nth_call *call)
 {
 	int fail_nth = fail_nth_open(), failures = 0, n = first - step;
@@ -150,7 +142,7 @@ void fail_nth_each(const struct fail_nth_call *call)
 	do {
 		n += step;
 		hit = false;
-		for (int i = 0; i < CALLS; i++)
+		for (int i = 0; i < FAIL_NTH_CALLS; i++)
 			hit |= fail_one(call, fail_nth, n, &failures);
 	} while (hit && n < MOST_ALLOCATIONS);
 	close(fail_nth);

@@ -30,6 +30,14 @@ struct fail_nth_call {
 };
 
 /*
+ * Now and then the kernel takes a page more, because a slab is full.  Then the n-th allocation
+ * is the one that was the (n - 1)-th before.  If that happens in every other call, or in two of
+ * four, the calls of one number may all have it and those of the next number none, and an
+ * allocation is left out.  Of three calls in a row one has it and one has not.
+ */
+#define FAIL_NTH_CALLS	3
+
+/*
  * Make the first allocation of a call fail, then the second, and so on until it succeeds.  Each
  * failure has to be an errno for lack of memory.
  */

@@ -6,7 +6,6 @@
  */
 #include "graded.h"
 
-#include <ctype.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #define REPORT_FD	3
-#define REPORT_LINE	1000	/* bytes of a line, without its end; the rest is cut off */
+#define REPORT_LINE	1000	/* bytes of a line, with its end; the rest is cut off */
 
 /*
  * Makes the page in which lines can wait.  A process for a test shares the page of the
@@ -19,7 +19,8 @@ void report_prepare(void);
 
 /*
  * Begins the report of this test, to descriptor @fd; @hold: lines may wait.  In a child of this
- * process no line waits.
+ * process no line waits, so a child's line may come before a rule that its parent looked at
+ * earlier.
  */
 void report_begin(const char *test, int fd, bool hold);
 

@@ -19,6 +19,7 @@
 #define LAST_RENDER_MINOR	191
 
 static int render_minor = -1;
+static unsigned int opens;
 
 void (*guest_explain)(const char *expected, const char *seen);
 
@@ -140,6 +141,7 @@ int guest_try_open(void)
 		}
 		if (is_agate(fd)) {
 			render_minor = minor;
+			opens++;
 			return fd;
 		}
 		close(fd);
@@ -153,8 +155,6 @@ int guest_minor(void)
 	return render_minor;
 }
 
-static unsigned int opens;
-
 unsigned int guest_opens(void)
 {
 	return opens;
@@ -164,7 +164,6 @@ int guest_open(void)
 {
 	int fd = guest_try_open();
 
-	opens++;
 	if (fd < 0)
 		guest_broken("a render node of the agate driver", "none: %s", strerror(errno));
 	return fd;

@@ -43,7 +43,7 @@ extern void (*guest_explain)(const char *expected, const char *seen);
 
 /* Open the driver's render node; fails the test when there is none. */
 int guest_open(void);
-/* How often guest_open() has opened a node: what is known of a descriptor may be old after it. */
+/* How many nodes were opened: what is known of a descriptor may be old after the next one. */
 unsigned int guest_opens(void);
 /* The same, or -1 with errno set. */
 int guest_try_open(void);

@@ -26,12 +26,12 @@ bool guest_next_number(FILE *file, char name[64], long *value)
 	if (!fgets(line, sizeof(line), file))
 		return false;
 	len = strcspn(line, " ");
-	if (!len || len >= 64)
+	if (!len || len >= 64 || line[len] != ' ')
 		return false;
 	memcpy(name, line, len);
 	name[len] = '\0';
 	*value = strtol(line + len, &end, 10);
-	return *end == '\n' || !*end;
+	return end != line + len && (*end == '\n' || !*end);
 }
 
 long guest_number(const char *debugfs_file, const char *name)

@@ -178,11 +178,12 @@ static void text_after(const char *line, const char *key, char end, char *text, 
 /* The number behind KEY, where *@at is; false when something else is there.  Moves *@at on. */
 static bool number_at(const char **at, const char *key, int base, unsigned long long *number)
 {
-	const char *begin = *at + strlen(key);
+	const char *begin;
 	char *end;
 
 	if (strncmp(*at, key, strlen(key)) != 0)
 		return false;
+	begin = *at + strlen(key);
 	*number = strtoull(begin, &end, base);
 	*at = end;
 	return end != begin;

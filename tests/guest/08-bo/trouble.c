@@ -70,7 +70,7 @@ static bool allocation_of(int (*call)(struct agate_bo **bo), const char *what, l
 
 /*
  * Each in turn, until the call succeeds.  It may succeed although an allocation failed: the kernel
- * can do without some.  Each number gets two calls, as in fail_nth_each().
+ * can do without some.  Each number gets as many calls as in fail_nth_each().
  */
 static void allocations_of(int (*call)(struct agate_bo **bo), const char *what, long handles)
 {
@@ -78,8 +78,9 @@ static void allocations_of(int (*call)(struct agate_bo **bo), const char *what, 
 	bool fired = true;
 
 	for (int n = 1; fired; n++) {
-		fired = allocation_of(call, what, handles, fail_nth, n);
-		fired |= allocation_of(call, what, handles, fail_nth, n);
+		fired = false;
+		for (int i = 0; i < FAIL_NTH_CALLS; i++)
+			fired |= allocation_of(call, what, handles, fail_nth, n);
 		if (n > MOST)
 			broken("an end of the allocations that can fail", "another one, %d times", n);
 	}

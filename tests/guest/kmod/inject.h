@@ -73,11 +73,9 @@ static __always_inline bool in_a_task(void)
 
 /* inject_point.c.  Arming sleeps; -ENOENT means that the symbol does not exist yet. */
 int point_arm(struct point *p);
-/*
- * No handler of theirs runs any more.  Paused probes can be armed again soon; at most POINTS_MAX
- * are disarmed at once.
- */
+/* No handler of theirs runs any more, and their probes can be armed again soon. */
 void points_pause(struct point **points, unsigned int count);
+/* The same, and their probes are gone; at most POINTS_MAX at once. */
 void points_disarm(struct point **points, unsigned int count);
 /* May a point for @other use the probe of @p? */
 bool point_suits(const struct point *p, const struct point *other);

@@ -33,7 +33,8 @@
  * When a call has waited for MS at a gate, the gate gives up: it lets all calls go, and
  * let-go returns ETIME.  The same happens when a call that must not sleep arrives. let-go
  * returns EAGAIN when no call has come yet; those that come later do not wait.  A
- * function has one gate at a time. x86-64 only.
+ * function has one gate at a time.  Of two commands of one file for one function the later
+ * one comes first, and what it hides from the other is not counted there.  x86-64 only.
  */
 #include <linux/ctype.h>
 #include <linux/debugfs.h>
@@ -106,15 +107,31 @@ static void retire(struct point *p)
 }
 
 /* A call that is still in the gate has the point, so no other test may. */
+static bool may_rest(const struct point *p)
+{
+	return p->registered && kprobe_disabled((struct kprobe *)&p->probe.kp) &&
+	       kref_read(&p->refs) == 1;
+}
+
 static void rest(struct point *p)
 {
-	if (!p->registered || kref_read(&p->refs) > 1 || resting_count == RESTING_MAX) {
+	struct point *oldest;
+
+	if (!may_rest(p)) {
 		retire(p);
 		return;
 	}
+	if (resting_count == RESTING_MAX) {
+		oldest = list_first_entry(&resting, struct point, all);
+		list_del(&oldest->all);
+		resting_count--;
+		retire(oldest);
+	}
 	/* Calls that are under way are nobody's from now on. */
 	p->life++;
-	list_add(&p->all, &resting);
+	p->owner = NULL;
+	p->within = NULL;
+	list_add_tail(&p->all, &resting);
 	resting_count++;
 }
 
@@ -200,6 +217,17 @@ static struct point *find_gate(struct session *s, const char *symbol)
 	return NULL;
 }
 
+/* Of two probes of one function the kernel calls the one first that was registered later. */
+static bool has_symbol(const struct session *s, const char *symbol)
+{
+	const struct point *p;
+
+	list_for_each_entry(p, &s->points, link)
+		if (!strcmp(p->symbol, symbol))
+			return true;
+	return false;
+}
+
 /* A new point for what @text says; NULL with *@ret. */
 static struct point *find_or_make(struct session *s, const char *text, int *ret)
 {
@@ -208,7 +236,7 @@ static struct point *find_or_make(struct session *s, const char *text, int *ret)
 	*ret = made ? parse(made, text) : -ENOMEM;
 	if (!*ret && is_gate(made) && find_gate(s, made->symbol))
 		*ret = -EEXIST;
-	p = *ret ? NULL : wake(made);
+	p = *ret || has_symbol(s, made->symbol) ? NULL : wake(made);
 	if (*ret || p) {
 		kfree(made);
 		return p;

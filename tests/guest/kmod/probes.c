@@ -164,7 +164,9 @@ static int resume(struct kprobe *probe, int (*arm_probe)(struct kprobe *probe),
 		ret = enable_kprobe(probe);
 		if (!ret)
 			tell_all_cpus(probe->addr);
-		return ret;
+		/* Its module may go meanwhile. */
+		if (!kprobe_gone(probe))
+			return ret;
 	}
 	if (probe->addr)
 		disarm_probe(probe);
