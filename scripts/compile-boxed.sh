@@ -45,23 +45,37 @@ no_end()
 		END { exit !found }' "$1"
 }
 
-# The file with its macros expanded; what is precompiled was expanded as well.  The scan also
-# makes poison.h, for pasted().  A file that the preprocessor refuses does not compile either.
-expanded()
+# expand PCH: scans the file with its macros expanded, behind what PCH was expanded to in
+# advance.  The scan also makes poison.h, for pasted().
+expand()
 {
+	rm -f "$WORK/expanded"
 	mkfifo "$WORK/expanded" || return 1
-	headers_expanded=${pch:+$pch.expanded}
-	exec 6<"${headers_expanded:-/dev/null}" || return 1
+	exec 6<"${1:-/dev/null}${1:+.expanded}" || return 1
 	{
-		preprocess "$pch" "$WORK/expanded" -dD ${pch:+-fpch-preprocess} >"$WORK/expanding"
+		preprocess "$1" "$WORK/expanded" -dD ${1:+-fpch-preprocess} >"$WORK/expanding"
 		# If it never opened the pipe, the scan still waits for somebody who does.
 		: <>"$WORK/expanded"
 	} &
 	expanding=$!
 	{ cat <&6 && cat; } <"$WORK/expanded" |
-		"$scans/agate-scan-expanded" "$file" "$WORK/poison.h" "$WORK/own"
+		"$scans/agate-scan-expanded" "$file" "$WORK/poison.h" "$WORK/own" >"$WORK/scanned"
 	scanned=$?
 	wait $expanding
+	return $scanned
+}
+
+# If the preprocessor says anything with the precompiled header, which may be damaged, it works
+# again without.  A file that it refuses does not compile either.
+expanded()
+{
+	expand "$pch"
+	scanned=$?
+	if [ -n "$pch" ] && [ "$(cat "$WORK/expanding")" != 'status 0' ]; then
+		expand ''
+		scanned=$?
+	fi
+	cat "$WORK/scanned"
 	if [ $scanned -gt 128 ]; then
 		echo "$file: error: a signal ended the search for what macros make"
 		scanned=10
