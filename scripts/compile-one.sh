@@ -48,7 +48,8 @@ key()
 precompiled()
 {
 	pch=$COMPOSE_PCH/$lab/$file
-	[ -e "$pch.gch" ] && [ -e "$pch.expanded" ] && read -r pch_abi <"$pch.abi" && [ "$pch_abi" = "$COMPOSE_ABI" ] || return
+	[ -e "$pch.gch" ] && [ -e "$pch.expanded" ] && read -r pch_abi <"$pch.abi" &&
+		[ "$pch_abi" = "$COMPOSE_ABI" ] || return
 	pch_includes=$(cat "$pch.includes")
 	case "$(awk -f scripts/includes.awk "$copies/$file")$newline" in
 	"$pch_includes$newline"*) ;;

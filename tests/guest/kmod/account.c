@@ -191,11 +191,9 @@ static void disarm_all(void)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(allocators); i++)
-		if (allocating[i].kp.addr)
-			return_probe_pause(&allocating[i]);
+		return_probe_pause(&allocating[i]);
 	for (i = 0; i < ARRAY_SIZE(releases); i++)
-		if (releasing[i].addr)
-			probe_pause(&releasing[i]);
+		probe_pause(&releasing[i]);
 	synchronize_rcu();
 }
 

@@ -313,11 +313,9 @@ static void disarm(void)
 	unsigned int i;
 
 	for (i = ARRAY_SIZE(probes); i-- > 0;)
-		if (probes[i].addr)
-			probe_pause(&probes[i]);
+		probe_pause(&probes[i]);
 	for (i = 0; i < ARRAY_SIZE(returns); i++)
-		if (returns[i].kp.addr)
-			return_probe_pause(&returns[i]);
+		return_probe_pause(&returns[i]);
 	synchronize_rcu();
 	armed = false;
 }

@@ -107,10 +107,15 @@ static void retire(struct point *p)
 }
 
 /* A call that is still in the gate has the point, so no other test may. */
-static bool may_rest(const struct point *p)
+static bool may_rest(struct point *p)
 {
-	return p->registered && kprobe_disabled((struct kprobe *)&p->probe.kp) &&
-	       kref_read(&p->refs) == 1;
+	return p->registered && kprobe_disabled(&p->probe.kp) && kref_read(&p->refs) == 1;
+}
+
+static void end_rest(struct point *p)
+{
+	list_del(&p->all);
+	resting_count--;
 }
 
 static void rest(struct point *p)
@@ -123,8 +128,7 @@ static void rest(struct point *p)
 	}
 	if (resting_count == RESTING_MAX) {
 		oldest = list_first_entry(&resting, struct point, all);
-		list_del(&oldest->all);
-		resting_count--;
+		end_rest(oldest);
 		retire(oldest);
 	}
 	/* Calls that are under way are nobody's from now on. */
@@ -173,8 +177,7 @@ static struct point *wake(const struct point *wanted)
 	list_for_each_entry(p, &resting, all) {
 		if (!point_suits(p, wanted))
 			continue;
-		list_del(&p->all);
-		resting_count--;
+		end_rest(p);
 		point_renew(p, wanted);
 		return p;
 	}
@@ -382,8 +385,7 @@ static void retire_resting(const struct module *mod)
 	list_for_each_entry_safe(p, next, &resting, all) {
 		if (mod && !probes(p, mod))
 			continue;
-		list_del(&p->all);
-		resting_count--;
+		end_rest(p);
 		retire(p);
 	}
 }

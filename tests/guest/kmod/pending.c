@@ -78,8 +78,7 @@ void pending_close(void)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(starters); i++)
-		if (starting[i].addr)
-			probe_pause(&starting[i]);
+		probe_pause(&starting[i]);
 	synchronize_rcu();
 }
 

@@ -200,12 +200,13 @@ int return_probe_resume(struct kretprobe *probe)
 
 void probe_pause(struct kprobe *probe)
 {
-	take_out(probe);
+	if (probe->addr)
+		take_out(probe);
 }
 
 void return_probe_pause(struct kretprobe *probe)
 {
-	take_out(&probe->kp);
+	probe_pause(&probe->kp);
 }
 
 void probe_forget(struct kprobe *probe)
