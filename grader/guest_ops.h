@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "lab.h"
+#include "vm.h"
 
 enum guest_status {
 	GUEST_OK,
@@ -55,8 +56,12 @@ struct guest_run {
 };
 
 struct guest_ops {
-	/* Starts a fresh guest with its GPU plugged in; stops the previous one first. */
+	/*
+	 * Starts a fresh guest that is prepared, with its GPU plugged in; stops the previous one
+	 * first.
+	 */
 	enum guest_status (*start)(void *ctx, enum lab_profile profile,
+				   const struct vm_prepare *prepare,
 				   const struct guest_events *events);
 	void (*stop)(void *ctx);
 	/*

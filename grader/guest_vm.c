@@ -188,6 +188,7 @@ static unsigned int vm_ops_number(void *ctx)
 }
 
 static enum guest_status vm_ops_start(void *ctx, enum lab_profile profile,
+				      const struct vm_prepare *prepare,
 				      const struct guest_events *events)
 {
 	struct guest_vm *g = ctx;
@@ -198,6 +199,7 @@ static enum guest_status vm_ops_start(void *ctx, enum lab_profile profile,
 		.sim_args = g->sim_args,
 		.append = append(g, profile),
 		.ram_mib = profile == LAB_TIGHT ? tight_mib(g->config.kernel_dir) : 0,
+		.prepare = prepare,
 		.seed = (uint32_t)g->config.seed,
 		.accel = accel(),
 		.timeout_ms = g->config.timeout_ms,

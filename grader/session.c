@@ -13,16 +13,27 @@
 #define STARTS_IN_VAIN	3
 #define LOSSES		2
 
-/* Delivers everything that is there before the student's files are built. */
-static enum guest_status deliver(struct state *st)
+/*
+ * Starts a guest that has all that does not depend on the student's files: the test program, and
+ * the module for injections, loaded.  The program that is kept begins before the module under test
+ * comes: what it takes of the guest's memory is not the driver's.
+ */
+static enum guest_status start_prepared(struct state *st, const struct guest_events *events)
 {
-	const struct session_files *files = &st->s->files;
-	enum guest_status end;
+	static const char *const insmod[] = { "/sbin/insmod", GUEST_INJECT, NULL };
+	static const char *const list[] = { GUEST_PROGRAM, "--list", NULL };
+	const struct session_files *given = &st->s->files;
+	struct vm_file files[2] = { { given->program, GUEST_PROGRAM, 0755 } };
+	struct vm_program programs[2];
+	struct vm_prepare prepare = { files, 1, programs, 0 };
 
-	end = st->ops->put(st->guest, files->program, GUEST_PROGRAM, 0755);
-	if (end == GUEST_OK && files->inject)
-		end = st->ops->put(st->guest, files->inject, GUEST_INJECT, 0644);
-	return end;
+	if (given->inject) {
+		files[prepare.file_count++] = (struct vm_file){ given->inject, GUEST_INJECT, 0644 };
+		programs[prepare.program_count++] = (struct vm_program){ insmod, false };
+	}
+	if (state_keeps_program(st))
+		programs[prepare.program_count++] = (struct vm_program){ list, true };
+	return st->ops->start(st->guest, st->s->profile, &prepare, events);
 }
 
 /* Delivers what is built of the student's files. */
@@ -93,7 +104,7 @@ static enum guest_status start(struct state *st)
 	enum guest_status end;
 
 	state_console_begin(st);
-	end = st->ops->start(st->guest, st->s->profile, &events);
+	end = start_prepared(st, &events);
 	timing_add(st->s->timing, begun, "guest started");
 	if (end != GUEST_OK)
 		return end == GUEST_HOST ? GUEST_GONE : end;
@@ -119,10 +130,6 @@ static enum guest_status bring_up(struct state *st, enum load *load, struct verd
 
 	*load = LOAD_VOID;
 	end = start(st);
-	begun = timing_now();
-	if (end == GUEST_OK)
-		end = deliver(st);
-	timing_add(st->s->timing, begun, "files delivered");
 	begun = timing_now();
 	if (end == GUEST_OK)
 		end = state_warm_up(st);

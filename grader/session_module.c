@@ -53,23 +53,14 @@ bool state_keeps_program(const struct state *st)
 	return !st->s->files.library;
 }
 
-/*
- * The program that is kept begins before the module comes: what it takes of the guest's
- * memory is not the driver's.
- */
 enum guest_status state_warm_up(struct state *st)
 {
-	static const char *const insmod[] = { "/sbin/insmod", GUEST_INJECT, NULL };
 	static const char *const list[] = { GUEST_PROGRAM, "--list", NULL };
-	enum guest_status end = GUEST_OK;
-	const struct session *s = st->s;
 	struct guest_run ignored;
 
-	if (s->building && s->files.inject && s->building(s->arg))
-		end = run(st, insmod, false, &ignored);
-	if (end == GUEST_OK && (state_keeps_program(st) || (s->building && s->building(s->arg))))
-		end = run(st, list, state_keeps_program(st), &ignored);
-	return end;
+	if (!st->s->building || !st->s->building(st->s->arg))
+		return GUEST_OK;
+	return run(st, list, state_keeps_program(st), &ignored);
 }
 
 static void explain(struct state *st, enum guest_status end, const struct guest_run *run,

@@ -187,9 +187,8 @@ void state_gpu_log_end(struct state *st);
 /* session_module.c */
 
 /*
- * While the module is being built, loads the module for injections and starts the test
- * program, which only lists its tests: QEMU then has translated much of the code that loads
- * a module and starts a program, and the tests need not wait for that.
+ * While the module is being built, starts the test program, which only lists its tests: QEMU
+ * then has translated much of the code that starts a program, and the tests need not wait for that.
  */
 enum guest_status state_warm_up(struct state *st);
 /*

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The launcher boots two guests for itself: one to make a snapshot of it, and one
- * to find out whether KVM works here.
+ * The launcher starts guests for itself: one that boots and one that is prepared, to make
+ * snapshots of them, and one to find out whether KVM works here.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -47,39 +47,91 @@ static enum vm_status boot(struct vm *guest)
 	return st;
 }
 
-static enum vm_status save(struct vm *guest, int file, int dir_fd, const char *name)
+static enum vm_status boot_and_greet(struct vm *guest)
 {
-	enum vm_status st;
+	enum vm_status st = boot(guest);
 
-	st = vm_qmp_greet(guest);
-	if (st == VM_OK)
-		st = vm_qmp_command(guest, "stop", NULL);
-	if (st == VM_OK)
-		st = vm_qmp_migrate(guest, "migrate", file);
-	return st == VM_OK ? vm_snapshot_finish(guest, file, dir_fd, name) : st;
+	return st == VM_OK ? vm_qmp_greet(guest) : st;
 }
 
-enum vm_status vm_boot_for_snapshot(struct vm *vm, int dir_fd, const char *name)
+static enum vm_status put_files(struct vm *vm, const struct vm_prepare *prepare)
 {
+	enum vm_status st = VM_OK;
+
+	for (size_t i = 0; st == VM_OK && i < prepare->file_count; i++)
+		st = vm_put(vm, prepare->files[i].host_path, prepare->files[i].guest_path,
+			    prepare->files[i].mode);
+	return st;
+}
+
+static enum vm_status run_program(struct vm *vm, const struct vm_program *program)
+{
+	struct vm_exec exec = { .argv = program->argv, .report = true, .kept = program->kept,
+				.timeout_ms = VM_ANSWER_MS };
+	enum vm_status st = vm_exec(vm, &exec);
+
+	if (st == VM_OK && (exec.signaled || exec.value || exec.timed_out))
+		return vm_fail(vm, VM_HOST, "%s: %s %d", program->argv[0],
+			       exec.signaled ? "ended by signal" : "exit status", exec.value);
+	return st;
+}
+
+enum vm_status vm_prepare_guest(struct vm *vm)
+{
+	const struct vm_prepare *prepare = vm->cfg.prepare;
+	enum vm_status st;
+
+	if (!prepare)
+		return VM_OK;
+	st = put_files(vm, prepare);
+	for (size_t i = 0; st == VM_OK && i < prepare->program_count; i++)
+		st = run_program(vm, &prepare->programs[i]);
+	return st;
+}
+
+static enum vm_status restore_and_prepare(struct vm *guest, int base)
+{
+	enum vm_status st = vm_memory_init(guest);
+
+	if (st == VM_OK)
+		st = vm_restore(guest, (struct vm_snapshots){ .boot = base, .prepared = -1 });
+	return st == VM_OK ? vm_prepare_guest(guest) : st;
+}
+
+static enum vm_status save(struct vm *guest, int file, int base, int dir_fd, const char *name)
+{
+	enum vm_status st = vm_qmp_command(guest, "stop", NULL);
+
+	if (st == VM_OK)
+		st = vm_qmp_migrate(guest, "migrate", file);
+	return st == VM_OK ? vm_snapshot_finish(guest, file, base, dir_fd, name) : st;
+}
+
+enum vm_status vm_make_snapshot(struct vm *vm, int base, int dir_fd, const char *name)
+{
+	const char *what = base < 0 ? "booting the kernel" : "preparing a guest";
+	char text[80];
 	struct vm *guest;
 	enum vm_status st;
 	int file;
 
-	vm_progress(vm, "booting the kernel once, to keep a snapshot of it");
+	snprintf(text, sizeof(text), "%s once, to keep a snapshot of it", what);
+	vm_progress(vm, text);
 	guest = like(vm, vm->kvm, 0);
 	if (!guest)
 		return vm_fail(vm, VM_HOST, "out of memory");
-	file = vm_snapshot_create(guest, dir_fd);
+	file = vm_snapshot_create(dir_fd);
 	if (file < 0)
 		st = vm_fail(guest, VM_HOST, "snapshot: %s", strerror(errno));
 	else
-		st = boot(guest);
+		st = base < 0 ? boot_and_greet(guest) : restore_and_prepare(guest, base);
 	if (st == VM_OK)
-		st = save(guest, file, dir_fd, name);
+		st = save(guest, file, base, dir_fd, name);
 	if (st != VM_OK) {
-		vm_fail(vm, st, "booting for the snapshot: %s", guest->error);
+		vm_fail(vm, st, "%s for the snapshot: %s", what, guest->error);
 		memcpy(vm->console.text, guest->console.text, sizeof(vm->console.text));
 		vm->console.len = guest->console.len;
+		vm->snapshot_bad = guest->snapshot_bad;
 	}
 	vm_close(&file);
 	vm_stop(guest);

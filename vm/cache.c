@@ -125,7 +125,12 @@ int vm_cache_open(void)
 	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-enum vm_status vm_cache_snapshot_name(struct vm *vm, char *name, size_t size)
+static void snapshot_name(char name[VM_CACHE_NAME], uint64_t h)
+{
+	snprintf(name, VM_CACHE_NAME, "snapshot-%016llx", (unsigned long long)h);
+}
+
+enum vm_status vm_cache_boot_name(struct vm *vm, char name[VM_CACHE_NAME])
 {
 	char kernel[4096];
 	uint64_t h = 0;
@@ -143,7 +148,35 @@ enum vm_status vm_cache_snapshot_name(struct vm *vm, char *name, size_t size)
 		return vm_fail(vm, VM_HOST, "%s: %s", kernel, strerror(errno));
 	if (!hash_file(&h, vm->cfg.initramfs))
 		return vm_fail(vm, VM_HOST, "%s: %s", vm->cfg.initramfs, strerror(errno));
-	snprintf(name, size, "snapshot-%016llx", (unsigned long long)h);
+	snapshot_name(name, h);
+	return VM_OK;
+}
+
+/* What the boot's snapshot is, its header says, with the sums: another boot ends otherwise. */
+enum vm_status vm_cache_prepared_name(struct vm *vm, int boot, char name[VM_CACHE_NAME])
+{
+	const struct vm_prepare *prepare = vm->cfg.prepare;
+	char header[VM_PAGE];
+	uint64_t h;
+
+	if (pread(boot, header, sizeof(header), 0) != sizeof(header))
+		return vm_fail(vm, VM_HOST, "the boot's snapshot: %s", strerror(errno));
+	h = hash(0, header, sizeof(header));
+	for (size_t i = 0; i < prepare->file_count; i++) {
+		const struct vm_file *file = &prepare->files[i];
+
+		h = hash(hash_text(h, file->guest_path), &file->mode, sizeof(file->mode));
+		if (!hash_file(&h, file->host_path))
+			return vm_fail(vm, VM_HOST, "%s: %s", file->host_path, strerror(errno));
+	}
+	for (size_t i = 0; i < prepare->program_count; i++) {
+		const struct vm_program *program = &prepare->programs[i];
+
+		h = hash(h, &program->kept, sizeof(program->kept));
+		for (const char *const *arg = program->argv; *arg; arg++)
+			h = hash_text(h, *arg);
+	}
+	snapshot_name(name, h);
 	return VM_OK;
 }
 

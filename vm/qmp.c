@@ -164,6 +164,7 @@ enum vm_status vm_qmp_migrate(struct vm *vm, const char *name, int file)
 	uint64_t until = vm_answer_until(vm, VM_ANSWER_MS);
 	enum vm_status st;
 
+	vm->qmp.migration[0] = '\0';
 	/* QEMU only takes a descriptor to write to by a name given through QMP. */
 	st = vm_qmp_getfd(vm, "state", file);
 	if (st == VM_OK)

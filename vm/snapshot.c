@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * The snapshot file: a header page, the guest's RAM with holes where it is zero,
- * and then QEMU's device state, which QEMU writes and reads itself at the
- * file's position.  The launcher names the file only when it is complete.
+ * The snapshot file: a header page, QEMU's device state, which QEMU writes and reads itself at
+ * the file's position, pages of the guest's RAM, and the number of each of them.  The launcher
+ * names the file only when it is complete.
+ *
+ * The snapshot of a boot has the pages that are not zero.  That of a guest that was prepared
+ * afterwards has the pages that are not as in the boot's, and is loaded after it.
  *
  * The header has checksums of both parts: a guest restored from damaged memory may run
  * for a while before it fails, and the program in it would get the blame.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -19,15 +23,31 @@
 #include "vm_priv.h"
 
 #define PAGE		4096u
-#define RUN_MAX		(1u << 20)
+#define RUN_MAX		256u	/* pages */
 
 struct header {
 	char magic[8];
 	uint64_t ram_size;
-	uint64_t file_size;
+	uint64_t state_end;
+	uint64_t page_count;
 	uint64_t ram_sum;
 	uint64_t state_sum;
 };
+
+static uint64_t pages_at(const struct header *hdr)
+{
+	return (hdr->state_end + PAGE - 1) / PAGE * PAGE;
+}
+
+static uint64_t numbers_at(const struct header *hdr)
+{
+	return pages_at(hdr) + hdr->page_count * PAGE;
+}
+
+static uint64_t file_size(const struct header *hdr)
+{
+	return numbers_at(hdr) + hdr->page_count * sizeof(uint32_t);
+}
 
 /* This detects damage, not adversaries. */
 static uint64_t sum(uint64_t seed, const char *data, size_t len)
@@ -39,158 +59,73 @@ static uint64_t sum(uint64_t seed, const char *data, size_t len)
  * Creates a file without a name yet, positioned where QEMU has to write the state; -1
  * with errno.
  */
-int vm_snapshot_create(struct vm *vm, int dir_fd)
+int vm_snapshot_create(int dir_fd)
 {
-	off_t state = PAGE + ((off_t)vm->ram_mib << 20);
-	int file;
+	int file = vm_cache_create(dir_fd);
 
-	file = vm_cache_create(dir_fd);
-	if (file < 0)
-		return -1;
-	if (ftruncate(file, state) || lseek(file, state, SEEK_SET) != state) {
-		close(file);
-		return -1;
-	}
+	if (file >= 0 && lseek(file, PAGE, SEEK_SET) != PAGE)
+		vm_close(&file);
 	return file;
 }
 
-static bool pwrite_all(int fd, const char *p, size_t len, off_t at)
+static bool pwrite_all(int fd, const void *data, size_t len, uint64_t at)
 {
+	const char *p = data;
+
 	while (len) {
-		ssize_t n = pwrite(fd, p, len, at);
+		ssize_t n = pwrite(fd, p, len, (off_t)at);
 
 		if (n <= 0)
 			return false;
 		p += n;
-		at += n;
+		at += (uint64_t)n;
 		len -= (size_t)n;
 	}
 	return true;
 }
 
-static bool is_zero(const char *page)
+/* Writes the pages of @ram that are not as in @old, and their numbers, and counts and sums them. */
+static bool save_ram(int file, struct header *hdr, const char *ram, const char *const *old)
 {
-	return !page[0] && !memcmp(page, page + 1, PAGE - 1);
-}
+	static const char zeros[PAGE];
+	uint32_t *numbers = malloc(hdr->ram_size / PAGE * sizeof(*numbers));
+	bool ok = numbers;
 
-/* The sum of RAM covers the pages that are not zero, because a file system may fill in holes. */
-static uint64_t sum_page(const char *page, size_t at)
-{
-	return is_zero(page) ? 0 : sum(at + 1, page, PAGE);
-}
+	for (uint32_t i = 0; ok && i < hdr->ram_size / PAGE; i++) {
+		const char *page = ram + (size_t)i * PAGE;
 
-/* Writes the pages that are not zero, a run at a time. */
-static bool save_ram(int file, const char *ram, size_t size, uint64_t *total)
-{
-	size_t run = 0;
-
-	*total = 0;
-	for (size_t at = 0; at <= size; at += PAGE) {
-		bool data = at < size && !is_zero(ram + at);
-
-		if (run && (!data || run >= RUN_MAX)) {
-			if (!pwrite_all(file, ram + at - run, run, (off_t)(PAGE + at - run)))
-				return false;
-			run = 0;
-		}
-		if (data) {
-			run += PAGE;
-			*total += sum_page(ram + at, at);
-		}
+		if (!memcmp(page, old[i] ? old[i] : zeros, PAGE))
+			continue;
+		ok = pwrite_all(file, page, PAGE, numbers_at(hdr));
+		hdr->ram_sum += sum(i + 1, page, PAGE);
+		numbers[hdr->page_count++] = i;
 	}
-	return true;
-}
-
-/* The sum of QEMU's part, from @from to the file's end. */
-static bool sum_state(int file, size_t from, size_t file_size, uint64_t *total)
-{
-	char *map;
-
-	if (file_size <= from)
-		return false;
-	map = mmap(NULL, file_size - from, PROT_READ, MAP_PRIVATE, file, (off_t)from);
-	if (map == MAP_FAILED)
-		return false;
-	*total = sum(0, map, file_size - from);
-	munmap(map, file_size - from);
-	return true;
-}
-
-/* Adds RAM and names the file, after QEMU has stopped the guest and written the state. */
-enum vm_status vm_snapshot_finish(struct vm *vm, int file, int dir_fd, const char *name)
-{
-	struct header hdr = { .magic = VM_SNAPSHOT_MAGIC,
-			      .ram_size = (uint64_t)vm->ram_mib << 20 };
-	struct stat sb;
-	char *ram;
-	bool ok;
-
-	if (fstat(file, &sb))
-		return vm_fail(vm, VM_HOST, "snapshot: %s", strerror(errno));
-	hdr.file_size = (uint64_t)sb.st_size;
-	ram = mmap(NULL, hdr.ram_size, PROT_READ, MAP_SHARED, vm->ram_fd, 0);
-	if (ram == MAP_FAILED)
-		return vm_fail(vm, VM_HOST, "snapshot: %s", strerror(errno));
-	ok = save_ram(file, ram, hdr.ram_size, &hdr.ram_sum) &&
-	     sum_state(file, PAGE + hdr.ram_size, hdr.file_size, &hdr.state_sum) &&
-	     pwrite_all(file, (char *)&hdr, sizeof(hdr), 0) &&
-	     vm_cache_publish(file, dir_fd, name);
-	munmap(ram, hdr.ram_size);
-	if (!ok)
-		return vm_fail(vm, VM_HOST, "snapshot: %s", strerror(errno));
-	return VM_OK;
-}
-
-/* Copies a part of the file that is not a hole, and adds it to the sum. */
-static bool load_run(int ram_fd, const char *from, size_t len, size_t at, uint64_t *total)
-{
-	for (size_t done = 0; done < len; done += PAGE)
-		*total += sum_page(from + done, at + done);
-	return pwrite_all(ram_fd, from, len, (off_t)at);
-}
-
-/* Copies the parts of the file that are not holes; the memfd starts out zero. */
-static bool load_ram(int file, int ram_fd, size_t size, uint64_t *total)
-{
-	off_t at = PAGE, end = (off_t)(PAGE + size), hole;
-	char *map;
-	bool ok = true;
-
-	*total = 0;
-	map = mmap(NULL, PAGE + size, PROT_READ, MAP_PRIVATE, file, 0);
-	if (map == MAP_FAILED)
-		return false;
-	while (ok && at < end) {
-		at = lseek(file, at, SEEK_DATA);
-		if (at < 0)	/* ENXIO: only a hole from here on */
-			ok = errno == ENXIO;
-		if (at < 0 || at >= end)
-			break;
-		hole = lseek(file, at, SEEK_HOLE);
-		if (hole < 0) {
-			ok = false;
-			break;
-		}
-		/* The file system's blocks may be smaller than a page. */
-		at -= at % PAGE;
-		hole += (PAGE - hole % PAGE) % PAGE;
-		if (hole > end)
-			hole = end;
-		ok = load_run(ram_fd, map + at, (size_t)(hole - at), (size_t)at - PAGE, total);
-		at = hole;
-	}
-	munmap(map, PAGE + size);
+	ok = ok && pwrite_all(file, numbers, hdr->page_count * sizeof(*numbers), numbers_at(hdr));
+	free(numbers);
 	return ok;
+}
+
+static bool sum_state(int file, const struct header *hdr, uint64_t *total)
+{
+	char *map = mmap(NULL, hdr->state_end, PROT_READ, MAP_PRIVATE, file, 0);
+
+	if (map == MAP_FAILED)
+		return false;
+	*total = sum(0, map + PAGE, hdr->state_end - PAGE);
+	munmap(map, hdr->state_end);
+	return true;
 }
 
 static bool read_header(const struct vm *vm, int file, struct header *hdr)
 {
+	const uint64_t size = (uint64_t)vm->ram_mib << 20;
 	struct stat sb;
 
 	return pread(file, hdr, sizeof(*hdr), 0) == sizeof(*hdr) && !fstat(file, &sb) &&
 	       !memcmp(hdr->magic, VM_SNAPSHOT_MAGIC, sizeof(hdr->magic)) &&
-	       hdr->ram_size == (uint64_t)vm->ram_mib << 20 &&
-	       hdr->file_size == (uint64_t)sb.st_size;
+	       hdr->ram_size == size && hdr->page_count <= size / PAGE &&
+	       hdr->state_end > PAGE && hdr->state_end <= (uint64_t)sb.st_size &&
+	       file_size(hdr) == (uint64_t)sb.st_size;
 }
 
 bool vm_snapshot_whole(const struct vm *vm, int file)
@@ -200,22 +135,118 @@ bool vm_snapshot_whole(const struct vm *vm, int file)
 	return read_header(vm, file, &hdr);
 }
 
-/* Fills RAM and leaves @file positioned where QEMU has to read the state. */
+static char *map_file(int file, const struct header *hdr)
+{
+	char *map = mmap(NULL, file_size(hdr), PROT_READ, MAP_PRIVATE, file, 0);
+
+	return map == MAP_FAILED ? NULL : map;
+}
+
+static const uint32_t *numbers_in(const struct header *hdr, const char *map)
+{
+	return (const uint32_t *)(map + numbers_at(hdr));
+}
+
+/* How many pages from the first of @numbers on follow one another. */
+static size_t run(const uint32_t *numbers, size_t count)
+{
+	size_t n = 1;
+
+	while (n < count && n < RUN_MAX && numbers[n] == numbers[0] + n)
+		n++;
+	return n;
+}
+
+/* Writes the file's pages into RAM, a run at a time, and sums them. */
+static bool load_ram(const struct header *hdr, const char *map, int ram_fd, uint64_t *total)
+{
+	const uint32_t *numbers = numbers_in(hdr, map);
+	const char *pages = map + pages_at(hdr);
+	bool ok = true;
+	size_t n;
+
+	*total = 0;
+	for (size_t i = 0; ok && i < hdr->page_count; i += n) {
+		n = run(numbers + i, hdr->page_count - i);
+		if (numbers[i] + n > hdr->ram_size / PAGE)
+			break;
+		for (size_t k = i; k < i + n; k++)
+			*total += sum(numbers[k] + 1, pages + k * PAGE, PAGE);
+		ok = pwrite_all(ram_fd, pages + i * PAGE, n * PAGE, (uint64_t)numbers[i] * PAGE);
+	}
+	return ok;
+}
+
+/* Changes RAM as the snapshot has it, and leaves @file where QEMU has to read the state. */
 enum vm_status vm_snapshot_load(struct vm *vm, int file)
 {
-	size_t size = (size_t)vm->ram_mib << 20;
-	uint64_t ram_sum, state_sum;
+	uint64_t ram_sum = 0, state_sum = 0;
 	struct header hdr;
+	char *map;
+	bool ok;
 
-	if (!load_ram(file, vm->ram_fd, size, &ram_sum))
-		return vm_fail(vm, VM_HOST, "loading the snapshot: %s", strerror(errno));
-	if (!read_header(vm, file, &hdr) || ram_sum != hdr.ram_sum ||
-	    !sum_state(file, PAGE + size, hdr.file_size, &state_sum) ||
-	    state_sum != hdr.state_sum) {
+	if (!read_header(vm, file, &hdr)) {
 		vm->snapshot_bad = true;
 		return vm_fail(vm, VM_HOST, "the snapshot in the cache is damaged");
 	}
-	if (lseek(file, (off_t)(PAGE + size), SEEK_SET) < 0)
+	map = map_file(file, &hdr);
+	ok = map && load_ram(&hdr, map, vm->ram_fd, &ram_sum) &&
+	     sum_state(file, &hdr, &state_sum) && lseek(file, PAGE, SEEK_SET) == PAGE;
+	if (map)
+		munmap(map, file_size(&hdr));
+	if (!ok)
 		return vm_fail(vm, VM_HOST, "loading the snapshot: %s", strerror(errno));
+	if (ram_sum == hdr.ram_sum && state_sum == hdr.state_sum)
+		return VM_OK;
+	vm->snapshot_bad = true;
+	return vm_fail(vm, VM_HOST, "the snapshot in the cache is damaged");
+}
+
+/* The pages of @ram that are not as in the snapshot @base, which this guest was restored from. */
+static bool save_changes(const struct vm *vm, int file, struct header *hdr, const char *ram,
+			 int base)
+{
+	const char **old = calloc(hdr->ram_size / PAGE, sizeof(*old));
+	struct header was = { .page_count = 0 };
+	char *map = NULL;
+	bool ok = old;
+
+	if (ok && base >= 0) {
+		ok = read_header(vm, base, &was);
+		map = ok ? map_file(base, &was) : NULL;
+		ok = map;
+	}
+	for (size_t i = 0; ok && i < was.page_count; i++)
+		old[numbers_in(&was, map)[i]] = map + pages_at(&was) + i * PAGE;
+	ok = ok && save_ram(file, hdr, ram, old);
+	if (map)
+		munmap(map, file_size(&was));
+	free(old);
+	return ok;
+}
+
+/*
+ * Adds RAM, as it differs from the snapshot @base (-1: none), and names the file, after QEMU has
+ * stopped the guest and written the state.
+ */
+enum vm_status vm_snapshot_finish(struct vm *vm, int file, int base, int dir_fd, const char *name)
+{
+	struct header hdr = { .magic = VM_SNAPSHOT_MAGIC,
+			      .ram_size = (uint64_t)vm->ram_mib << 20 };
+	struct stat sb;
+	char *ram;
+	bool ok;
+
+	if (fstat(file, &sb))
+		return vm_fail(vm, VM_HOST, "snapshot: %s", strerror(errno));
+	hdr.state_end = (uint64_t)sb.st_size;
+	ram = mmap(NULL, hdr.ram_size, PROT_READ, MAP_SHARED, vm->ram_fd, 0);
+	if (ram == MAP_FAILED)
+		return vm_fail(vm, VM_HOST, "snapshot: %s", strerror(errno));
+	ok = save_changes(vm, file, &hdr, ram, base) && sum_state(file, &hdr, &hdr.state_sum) &&
+	     pwrite_all(file, &hdr, sizeof(hdr), 0) && vm_cache_publish(file, dir_fd, name);
+	munmap(ram, hdr.ram_size);
+	if (!ok)
+		return vm_fail(vm, VM_HOST, "snapshot: %s", strerror(errno));
 	return VM_OK;
 }

@@ -98,17 +98,13 @@ static int open_whole(const struct vm *vm, int dir_fd, const char *name)
 }
 
 /*
- * Opens the snapshot for this configuration, and makes it first if there is none
- * yet; one run makes it while the others that want it wait.
+ * Opens a snapshot, and makes it first if there is none yet; one run makes it while the others
+ * that want it wait.  @base as in vm_make_snapshot().
  */
-static enum vm_status open_snapshot(struct vm *vm, int dir_fd, int *file)
+static enum vm_status open_snapshot(struct vm *vm, int dir_fd, const char *name, int base, int *file)
 {
-	enum vm_status st;
-	char name[64];
+	enum vm_status st = VM_OK;
 
-	st = vm_cache_snapshot_name(vm, name, sizeof(name));
-	if (st != VM_OK)
-		return st;
 	*file = open_whole(vm, dir_fd, name);
 	if (*file < 0) {
 		st = vm_cache_lock(vm, dir_fd);
@@ -116,7 +112,7 @@ static enum vm_status open_snapshot(struct vm *vm, int dir_fd, int *file)
 			return st;
 		*file = open_whole(vm, dir_fd, name);
 		if (*file < 0) {
-			st = vm_boot_for_snapshot(vm, dir_fd, name);
+			st = vm_make_snapshot(vm, base, dir_fd, name);
 			*file = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
 			vm->times.snapshot_made = vm_now() - vm->started;
 		}
@@ -129,23 +125,49 @@ static enum vm_status open_snapshot(struct vm *vm, int dir_fd, int *file)
 	return st;
 }
 
+static enum vm_status open_snapshots(struct vm *vm, int dir_fd, struct vm_snapshots *snapshots)
+{
+	char boot[VM_CACHE_NAME], prepared[VM_CACHE_NAME];
+	enum vm_status st;
+
+	st = vm_cache_boot_name(vm, boot);
+	if (st == VM_OK)
+		st = open_snapshot(vm, dir_fd, boot, -1, &snapshots->boot);
+	if (st != VM_OK || !vm->cfg.prepare)
+		return st;
+	st = vm_cache_prepared_name(vm, snapshots->boot, prepared);
+	if (st == VM_OK)
+		st = open_snapshot(vm, dir_fd, prepared, snapshots->boot, &snapshots->prepared);
+	return st;
+}
+
+static enum vm_status load(struct vm *vm, struct vm_snapshots snapshots)
+{
+	enum vm_status st = vm_snapshot_load(vm, snapshots.boot);
+
+	if (st == VM_OK && snapshots.prepared >= 0)
+		st = vm_snapshot_load(vm, snapshots.prepared);
+	return st;
+}
+
 /*
  * The snapshot has no GPU, because QEMU cannot migrate an ivshmem device.  But
  * loading the state leaves a GPU that is already plugged in as it came out of
  * reset, and the guest finds it when it rescans the bus.  So one snapshot serves guests
  * with any number of GPUs.  The launcher copies RAM while QEMU starts.
  */
-static enum vm_status restore(struct vm *vm, int file)
+enum vm_status vm_restore(struct vm *vm, struct vm_snapshots snapshots)
 {
+	int state = snapshots.prepared >= 0 ? snapshots.prepared : snapshots.boot;
 	enum vm_status st;
 
 	st = vm_qemu_start(vm, true);
 	if (st == VM_OK)
-		st = vm_snapshot_load(vm, file);
+		st = load(vm, snapshots);
 	if (st == VM_OK)
 		st = vm_qmp_greet(vm);
 	if (st == VM_OK) {
-		st = vm_qmp_migrate(vm, "migrate-incoming", file);
+		st = vm_qmp_migrate(vm, "migrate-incoming", state);
 		vm->snapshot_bad = st == VM_HOST || st == VM_LOST;
 	}
 	if (st == VM_OK)
@@ -171,6 +193,8 @@ static enum vm_status cold_boot(struct vm *vm)
 		st = vm_gdb_serve(vm);
 	if (st == VM_OK)
 		st = vm_ctl_ready(vm);
+	if (st == VM_OK)
+		st = vm_prepare_guest(vm);
 	vm->times.restored = vm_now() - vm->started;
 	return st;
 }
@@ -179,7 +203,7 @@ static enum vm_status cold_boot(struct vm *vm)
  * Finds out everything that has to be known before the guest can start; this may boot
  * other guests.
  */
-static enum vm_status prepare(struct vm *vm, int *file)
+static enum vm_status find_out(struct vm *vm, struct vm_snapshots *snapshots)
 {
 	enum vm_status st;
 	int dir_fd;
@@ -191,7 +215,7 @@ static enum vm_status prepare(struct vm *vm, int *file)
 	if (st == VM_OK)
 		st = vm_accel_choose(vm, dir_fd);
 	if (st == VM_OK && !vm->cfg.cold)
-		st = open_snapshot(vm, dir_fd, file);
+		st = open_snapshots(vm, dir_fd, snapshots);
 	close(dir_fd);
 	vm->times.kvm = vm->kvm;
 	/* The run's deadline does not include the time that making a snapshot takes. */
@@ -200,19 +224,19 @@ static enum vm_status prepare(struct vm *vm, int *file)
 	return st;
 }
 
-static enum vm_status start(struct vm *vm, int *file)
+static enum vm_status start(struct vm *vm, struct vm_snapshots *snapshots)
 {
 	enum vm_status st;
 
 	if (vm->cfg.gpus > VM_GPUS_MAX)
 		return vm_fail(vm, VM_HOST, "a guest has at most %d GPUs", VM_GPUS_MAX);
-	st = prepare(vm, file);
+	st = find_out(vm, snapshots);
 	if (st == VM_OK)
 		st = vm_memory_init(vm);
 	if (st == VM_OK)
 		st = vm_sims_start(vm);
 	if (st == VM_OK)
-		st = vm->cfg.cold ? cold_boot(vm) : restore(vm, *file);
+		st = vm->cfg.cold ? cold_boot(vm) : vm_restore(vm, *snapshots);
 	if (st == VM_OK) {
 		vm_policy_tell(vm);
 		st = vm_setup(vm);
@@ -224,38 +248,49 @@ static enum vm_status start(struct vm *vm, int *file)
 	return st;
 }
 
-/* Removes a snapshot that could not be restored, unless another run did so already. */
-static void discard(struct vm *vm, int file)
+/* Removes the file that has this name, unless another run did so already. */
+static void discard(struct vm *vm, int dir_fd, const char *name, int file)
 {
-	int dir_fd = vm_cache_open();
 	struct stat bad, named;
-	char name[64];
+
+	if (file < 0 || vm_cache_lock(vm, dir_fd) != VM_OK)
+		return;
+	if (!fstat(file, &bad) && !fstatat(dir_fd, name, &named, AT_SYMLINK_NOFOLLOW) &&
+	    bad.st_dev == named.st_dev && bad.st_ino == named.st_ino)
+		unlinkat(dir_fd, name, 0);
+	vm_cache_unlock(dir_fd);
+}
+
+/* Removes the snapshots from which a guest could not be restored: either may be the reason. */
+static void discard_all(struct vm *vm, const struct vm_snapshots *snapshots)
+{
+	char boot[VM_CACHE_NAME], prepared[VM_CACHE_NAME];
+	int dir_fd = vm_cache_open();
 
 	if (dir_fd < 0)
 		return;
-	if (vm_cache_snapshot_name(vm, name, sizeof(name)) == VM_OK &&
-	    vm_cache_lock(vm, dir_fd) == VM_OK) {
-		if (!fstat(file, &bad) && !fstatat(dir_fd, name, &named, AT_SYMLINK_NOFOLLOW) &&
-		    bad.st_dev == named.st_dev && bad.st_ino == named.st_ino)
-			unlinkat(dir_fd, name, 0);
-		vm_cache_unlock(dir_fd);
-	}
+	if (vm_cache_boot_name(vm, boot) == VM_OK)
+		discard(vm, dir_fd, boot, snapshots->boot);
+	if (snapshots->prepared >= 0 &&
+	    vm_cache_prepared_name(vm, snapshots->boot, prepared) == VM_OK)
+		discard(vm, dir_fd, prepared, snapshots->prepared);
 	close(dir_fd);
 }
 
 static enum vm_status attempt(struct vm *vm)
 {
+	struct vm_snapshots snapshots = { -1, -1 };
 	char text[sizeof(vm->error) + 64];
 	enum vm_status st;
-	int file = -1;
 
-	st = start(vm, &file);
+	st = start(vm, &snapshots);
 	if (vm->snapshot_bad) {
 		snprintf(text, sizeof(text), "%s: removing the snapshot", vm->error);
 		vm_progress(vm, text);
-		discard(vm, file);
+		discard_all(vm, &snapshots);
 	}
-	vm_close(&file);
+	vm_close(&snapshots.boot);
+	vm_close(&snapshots.prepared);
 	return st;
 }
 

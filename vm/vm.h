@@ -60,6 +60,28 @@ enum vm_accel {
 };
 
 /**
+ * struct vm_prepare - what a guest has, and has done, before its GPUs are there
+ * @files:	files of the host that it gets first, @file_count of them
+ * @programs:	what it runs then, in this order, @program_count of them; @kept as in
+ *		vm_exec.  One that fails is a failure of vm_start().
+ *
+ * The launcher keeps a snapshot of the prepared guest, so no other start pays for this.
+ */
+struct vm_prepare {
+	const struct vm_file {
+		const char *host_path;
+		const char *guest_path;
+		unsigned int mode;
+	} *files;
+	size_t file_count;
+	const struct vm_program {
+		const char *const *argv;	/* NULL-terminated */
+		bool kept;
+	} *programs;
+	size_t program_count;
+};
+
+/**
  * struct vm_config - what to start
  * @kernel_dir:		directory that guest/build-kernel.sh printed
  * @initramfs:		from guest/mkinitramfs.sh
@@ -70,6 +92,7 @@ enum vm_accel {
  * @sim_trace:		the same as a trace, named alike, or NULL
  * @append:		added to the kernel's command line, or NULL
  * @ram_mib:		0: the size that the kernel's flavour wants; up to VM_RAM_MAX_MIB
+ * @prepare:		or NULL; used only within vm_start()
  * @seed:		seeds the first GPU's process; @seed + n that of GPU n
  * @accel:		see enum vm_accel
  * @cold:		boot with the GPUs plugged in from the start, use no snapshot
@@ -98,6 +121,7 @@ struct vm_config {
 	const char *sim_trace;
 	const char *append;
 	unsigned int ram_mib;
+	const struct vm_prepare *prepare;
 	uint32_t seed;
 	enum vm_accel accel;
 	bool cold;

@@ -13,7 +13,7 @@
 #include "ctl_proto.h"
 #include "vm.h"
 
-#define VM_SNAPSHOT_MAGIC	"agatesn3"	/* changes with the file's form */
+#define VM_SNAPSHOT_MAGIC	"agatesn4"	/* changes with the file's form */
 #define VM_VECTORS	4	/* MSI-X vectors of a GPU: GPU, JOB, MMU, DISPLAY */
 #define VM_PEER_SIM	0
 #define VM_PEER_QEMU	1
@@ -136,6 +136,12 @@ struct vm_gpu {
 	struct vm_watch answer;	/* read end, until the process has said that it is ready */
 	bool ready;
 	int control;
+};
+
+/* The snapshots of a guest, -1 for one that it has not; the prepared one comes after the boot's. */
+struct vm_snapshots {
+	int boot;
+	int prepared;
 };
 
 struct vm {
@@ -276,8 +282,8 @@ enum vm_status vm_setup(struct vm *vm);
 enum vm_status vm_send_exec(struct vm *vm, const struct ctl_exec *req, const char *const *argv);
 
 /* snapshot.c */
-int vm_snapshot_create(struct vm *vm, int dir_fd);
-enum vm_status vm_snapshot_finish(struct vm *vm, int file, int dir_fd, const char *name);
+int vm_snapshot_create(int dir_fd);
+enum vm_status vm_snapshot_finish(struct vm *vm, int file, int base, int dir_fd, const char *name);
 /* Did vm_snapshot_finish() leave this file whole?  This does not check the bytes inside. */
 bool vm_snapshot_whole(const struct vm *vm, int file);
 enum vm_status vm_snapshot_load(struct vm *vm, int file);
@@ -287,16 +293,22 @@ int vm_cache_open(void);
 enum vm_status vm_cache_lock(struct vm *vm, int dir_fd);
 void vm_cache_unlock(int dir_fd);
 int vm_cache_create(int dir_fd);
-enum vm_status vm_cache_snapshot_name(struct vm *vm, char *name, size_t size);
+/* Names of snapshots: of the boot, and of the guest that is prepared after it. */
+#define VM_CACHE_NAME	64
+enum vm_status vm_cache_boot_name(struct vm *vm, char name[VM_CACHE_NAME]);
+enum vm_status vm_cache_prepared_name(struct vm *vm, int boot, char name[VM_CACHE_NAME]);
 void vm_cache_accel_name(char *name, size_t size);
 bool vm_cache_publish(int file, int dir_fd, const char *name);
 void vm_cache_prune(int dir_fd);
 
 /* boot.c */
-enum vm_status vm_boot_for_snapshot(struct vm *vm, int dir_fd, const char *name);
+/* Of a guest that boots (@base -1), or of one that is prepared after the snapshot @base. */
+enum vm_status vm_make_snapshot(struct vm *vm, int base, int dir_fd, const char *name);
+enum vm_status vm_prepare_guest(struct vm *vm);
 enum vm_status vm_accel_choose(struct vm *vm, int dir_fd);
 
 /* vm.c */
 struct vm *vm_new(const struct vm_config *config);
+enum vm_status vm_restore(struct vm *vm, struct vm_snapshots snapshots);
 
 #endif /* AGATE_VM_PRIV_H */

@@ -2,7 +2,7 @@
 # Tests of the launcher's library: with a guest, and with frames that a guest may send.
 
 VM_TEST_DIR	:= $(BUILD)/tests/vm
-VM_TESTS	:= $(addprefix $(VM_TEST_DIR)/,programs forked hung debugger grading)
+VM_TESTS	:= $(addprefix $(VM_TEST_DIR)/,programs forked prepared hung debugger grading)
 HANG_MODULE	:= $(VM_TEST_DIR)/kmod/agate_hang.ko
 VM_HOST_TESTS	:= $(addprefix $(VM_TEST_DIR)/,frames parts)
 
@@ -25,7 +25,7 @@ $(VM_TEST_DIR)/sample: $(sort $(wildcard tests/vm/graded/*.c)) $(GRADED_OBJS) \
 	$(Q)$(CC) $(CFLAGS_HOST) -Itests/guest $$(pkg-config --cflags libdrm) -MMD -MP -o $@ \
 		$(filter %.c %.o,$^) -lcmocka -pthread
 
-$(VM_TEST_DIR)/forked: | $(VM_TEST_DIR)/keeper
+$(VM_TEST_DIR)/forked $(VM_TEST_DIR)/prepared: | $(VM_TEST_DIR)/keeper
 
 $(VM_TEST_DIR)/keeper: tests/vm/forked/keeper.c tests/guest/graded_kept.c tests/guest/graded_kept.h \
 		guest/init/kept_proto.h

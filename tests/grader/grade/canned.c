@@ -61,12 +61,16 @@ static void console(struct canned *c, const char *text)
 }
 
 static enum guest_status canned_start(void *ctx, enum lab_profile profile,
+				      const struct vm_prepare *prepare,
 				      const struct guest_events *events)
 {
 	struct canned *c = ctx;
 
 	(void)profile;
 	c->starts++;
+	c->files = prepare->file_count;
+	c->programs = prepare->program_count;
+	c->keeps = prepare->program_count && prepare->programs[prepare->program_count - 1].kept;
 	note(c->ran, sizeof(c->ran), "|");
 	c->events = *events;
 	c->loaded = false;

@@ -82,6 +82,7 @@ enum session_end run_in(struct canned *c, const struct lab *lab, struct outcome 
 	const struct session session = {
 		.lab = lab, .kernel = LAB_FAST, .seed = 7, .scale = 1, .guest = &guest,
 		.files = { .program = "program", .module = "/proc/self/exe",
+			   .inject = o->inject ? "inject" : NULL,
 			   .library = o->library ? "library" : NULL },
 		.test_log = o->log, .order = o->order, .wanted = wanted, .module = module, .verdict = verdict,
 		.building = building, .sealed = sealed, .failed = failed, .remark = remark,

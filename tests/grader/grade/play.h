@@ -28,6 +28,7 @@ struct outcome {
 	bool no_module;
 	unsigned int building;		/* so often the module is being built when asked for */
 	bool library;			/* the lab is one of the library */
+	bool inject;			/* there is a module for injections */
 	const struct canned *guest;	/* run_in() sets it */
 	unsigned int puts_before;	/* files that the guest had when the session asked for the module */
 	const size_t *order;		/* of the tests, or NULL */

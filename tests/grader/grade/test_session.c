@@ -35,8 +35,9 @@ static void test_library(void **state)
 
 	(void)state;
 	play(&c, NULL, &o, "PPP");
-	assert_int_equal(o.puts_before, 1);
-	assert_int_equal(c.puts, 3);
+	assert_int_equal(o.puts_before, 0);
+	assert_int_equal(c.puts, 2);
+	assert_int_equal(c.files, 1);
 }
 
 static void test_failure_reloads(void **state)
@@ -241,9 +242,28 @@ static void test_order(void **state)
 }
 
 /*
- * The program that is kept starts before the module comes; one that is not kept runs once for
- * nothing while there is time.  No verdict comes of that.
+ * A guest is prepared with what does not depend on the student's files.  A program that is linked
+ * with them is not kept.
  */
+static void test_prepared(void **state)
+{
+	struct canned c = { .acts = NULL };
+	struct outcome o = { .inject = true };
+
+	(void)state;
+	play(&c, NULL, &o, "PPP");
+	assert_int_equal(c.files, 2);
+	assert_int_equal(c.programs, 2);
+	assert_true(c.keeps && c.kept);
+	o = (struct outcome){ .library = true };
+	c = (struct canned){ .acts = NULL };
+	play(&c, NULL, &o, "PPP");
+	assert_int_equal(c.files, 1);
+	assert_int_equal(c.programs, 0);
+	assert_false(c.kept);
+}
+
+/* While there is time, the program runs once for nothing.  No verdict comes of that. */
 static void test_warm_up(void **state)
 {
 	struct canned c = { .acts = NULL };
@@ -252,20 +272,10 @@ static void test_warm_up(void **state)
 	(void)state;
 	play(&c, NULL, &o, "PPP");
 	assert_int_equal(c.lists, 1);
-	assert_true(c.kept);
 	o.building = 0;
 	c = (struct canned){ .acts = NULL };
 	play(&c, NULL, &o, "PPP");
-	assert_int_equal(c.lists, 1);
-	o.library = true;
-	c = (struct canned){ .acts = NULL };
-	play(&c, NULL, &o, "PPP");
 	assert_int_equal(c.lists, 0);
-	assert_false(c.kept);
-	o.building = 1;
-	c = (struct canned){ .acts = NULL };
-	play(&c, NULL, &o, "PPP");
-	assert_int_equal(c.lists, 1);
 
 	/* A guest that is lost meanwhile is replaced as any other. */
 	c = (struct canned){ .list_end = GUEST_GONE };
@@ -466,6 +476,7 @@ int main(void)
 		cmocka_unit_test(test_load),
 		cmocka_unit_test(test_no_module),
 		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_prepared),
 		cmocka_unit_test(test_warm_up),
 		cmocka_unit_test(test_by_test),
 		cmocka_unit_test(test_no_guest),

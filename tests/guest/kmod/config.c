@@ -2,9 +2,9 @@
 /*
  * The GPU's PCI function, for tests.
  *
- * /sys/kernel/debug/agate_config has the configuration space as it was when this module was
- * loaded, which is before any driver had the GPU: what a test finds at its begin may be what an
- * earlier one left.
+ * /sys/kernel/debug/agate_config has the configuration space as it was before any driver had the
+ * GPU: what a test finds at its begin may be what an earlier one left.  It is read when this module
+ * is loaded, or when the first driver gets the GPU, if the GPU is plugged in later.
  *
  * /sys/kernel/debug/agate_bar2 maps BAR2 as the driver does, write-back.  The kernel allows no
  * second mapping of another kind, and that of sysfs is one.
@@ -33,22 +33,48 @@ static int bar2_mmap(struct file *file, struct vm_area_struct *vma)
 
 static const struct file_operations bar2_fops = { .owner = THIS_MODULE, .mmap = bar2_mmap };
 
+static void look_at(struct pci_dev *pdev)
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(found); i++)
+		pci_read_config_byte(pdev, i, &found[i]);
+}
+
+static int on_bus(struct notifier_block *self, unsigned long what, void *data)
+{
+	struct pci_dev *pdev = to_pci_dev(data);
+
+	if (what == BUS_NOTIFY_BIND_DRIVER && pdev->vendor == AGATE_PCI_VENDOR &&
+	    pdev->device == AGATE_PCI_DEVICE && !found[PCI_VENDOR_ID])
+		look_at(pdev);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block bus_notifier = { .notifier_call = on_bus };
+
 int config_init(void)
 {
 	struct pci_dev *pdev = pci_get_device(AGATE_PCI_VENDOR, AGATE_PCI_DEVICE, NULL);
-	unsigned int i;
+	int ret = bus_register_notifier(&pci_bus_type, &bus_notifier);
 
-	for (i = 0; i < sizeof(found) && pdev; i++)
-		pci_read_config_byte(pdev, i, &found[i]);
+	if (!ret && pdev)
+		look_at(pdev);
 	pci_dev_put(pdev);
+	if (ret)
+		return ret;
 	/* Not the full proxy of debugfs, which has no mmap. */
 	bar2_file = debugfs_create_file_unsafe("agate_bar2", 0600, NULL, NULL, &bar2_fops);
 	config_file = debugfs_create_blob("agate_config", 0400, NULL, &blob);
-	return PTR_ERR_OR_ZERO(config_file);
+	ret = PTR_ERR_OR_ZERO(config_file);
+	if (ret)
+		bus_unregister_notifier(&pci_bus_type, &bus_notifier);
+	return ret;
 }
 
 void config_exit(void)
 {
 	debugfs_remove(config_file);
 	debugfs_remove(bar2_file);
+	bus_unregister_notifier(&pci_bus_type, &bus_notifier);
 }
