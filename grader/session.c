@@ -20,7 +20,7 @@
  */
 static enum guest_status start_prepared(struct state *st, const struct guest_events *events)
 {
-	static const char *const insmod[] = { "/sbin/insmod", GUEST_INJECT, NULL };
+	static const char *const insmod[] = { "/sbin/insmod", GUEST_INJECT, "ready=1", NULL };
 	static const char *const list[] = { GUEST_PROGRAM, "--list", NULL };
 	const struct session_files *given = &st->s->files;
 	struct vm_file files[2] = { { given->program, GUEST_PROGRAM, 0755 } };

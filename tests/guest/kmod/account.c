@@ -163,7 +163,7 @@ static bool armed;
 
 /* ---- The account ----------------------------------------------------------------- */
 
-static int arm_allocator(unsigned int i)
+static int arm_allocator(unsigned int i, int (*arm)(struct kretprobe *probe))
 {
 	struct kretprobe *probe = &allocating[i];
 	int ret;
@@ -172,18 +172,18 @@ static int arm_allocator(unsigned int i)
 	probe->handler = on_get;
 	if (!probe->kp.symbol_name)
 		probe->kp.symbol_name = allocators[i].old;
-	ret = return_probe_resume(probe);
+	ret = arm(probe);
 	if (ret != -ENOENT || !allocators[i].now)
 		return ret;
 	probe->kp.symbol_name = allocators[i].now;
-	return return_probe_resume(probe);
+	return arm(probe);
 }
 
-static int arm_release(unsigned int i)
+static int arm_release(unsigned int i, int (*arm)(struct kprobe *probe))
 {
 	releasing[i].symbol_name = releases[i].symbol;
 	releasing[i].pre_handler = releases[i].handler;
-	return probe_resume(&releasing[i]);
+	return arm(&releasing[i]);
 }
 
 static void disarm_all(void)
@@ -203,9 +203,9 @@ static int arm_all(void)
 	int ret = 0;
 
 	for (i = 0; i < ARRAY_SIZE(allocators) && !ret; i++)
-		ret = arm_allocator(i);
+		ret = arm_allocator(i, return_probe_resume);
 	for (i = 0; i < ARRAY_SIZE(releases) && !ret; i++)
-		ret = arm_release(i);
+		ret = arm_release(i, probe_resume);
 	if (ret)
 		disarm_all();
 	return ret;
@@ -243,6 +243,18 @@ void account_close(void)
 	disarm_all();
 	armed = false;
 	pending_close();
+}
+
+/* One that fails is tried again when it is needed. */
+void account_get_ready(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(allocators); i++)
+		arm_allocator(i, return_probe_ready);
+	for (i = 0; i < ARRAY_SIZE(releases); i++)
+		arm_release(i, probe_ready);
+	pending_get_ready();
 }
 
 void account_exit(void)

@@ -29,6 +29,7 @@ const char *bos_wrong_field(const struct agate_bo *bo, struct agate_device *adev
 /* A place for a gate, while agate_hide keeps mappings away: it does nothing. */
 void agate_mappings_hidden(void);
 int gem_watch_init(void);
+void gem_watch_get_ready(void);
 void gem_watch_exit(void);
 /* Counts a check; the text of the first one that fails is kept. */
 __printf(3, 4)

@@ -39,11 +39,13 @@
 #include <linux/ctype.h>
 #include <linux/debugfs.h>
 #include <linux/module.h>
+#include <linux/moduleparam.h>
 #include <linux/mutex.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "gem_watch.h"
 #include "inject.h"
 #include "watch.h"
 
@@ -411,6 +413,11 @@ static int module_event(struct notifier_block *nb, unsigned long event, void *da
 static struct notifier_block module_notifier = { .notifier_call = module_event };
 static struct dentry *inject_file;
 
+/* To register a probe takes long; a guest that is prepared once does it for all runs. */
+static bool ready;
+module_param(ready, bool, 0400);
+MODULE_PARM_DESC(ready, "register at once the probes that many tests use");
+
 static int __init inject_init(void)
 {
 	int ret;
@@ -454,6 +461,10 @@ static int __init inject_init(void)
 	mapped_init();
 	kmaps_init();
 	tt_steps_init();
+	if (ready) {
+		account_get_ready();
+		gem_watch_get_ready();
+	}
 	return 0;
 
 no_shmem:

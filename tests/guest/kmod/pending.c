@@ -82,6 +82,13 @@ void pending_close(void)
 	synchronize_rcu();
 }
 
+static int arm(unsigned int i, int (*arm_probe)(struct kprobe *probe))
+{
+	starting[i].symbol_name = starters[i].symbol;
+	starting[i].pre_handler = starters[i].handler;
+	return arm_probe(&starting[i]);
+}
+
 int pending_open(struct module *of)
 {
 	unsigned int i;
@@ -89,14 +96,19 @@ int pending_open(struct module *of)
 
 	driver = of;
 	memset(started, 0, sizeof(started));
-	for (i = 0; i < ARRAY_SIZE(starters) && !ret; i++) {
-		starting[i].symbol_name = starters[i].symbol;
-		starting[i].pre_handler = starters[i].handler;
-		ret = probe_resume(&starting[i]);
-	}
+	for (i = 0; i < ARRAY_SIZE(starters) && !ret; i++)
+		ret = arm(i, probe_resume);
 	if (ret)
 		pending_close();
 	return ret;
+}
+
+void pending_get_ready(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(starters); i++)
+		arm(i, probe_ready);
 }
 
 u32 pending_left(void)

@@ -80,7 +80,7 @@ static int arm(struct kprobe *probe, int (*register_probe)(struct kprobe *probe)
 		ret = register_probe(probe);
 	}
 	probe->symbol_name = symbol;
-	if (!ret)
+	if (!ret && !kprobe_disabled(probe))
 		tell_all_cpus(probe->addr);
 	return ret;
 }
@@ -153,6 +153,29 @@ void return_probes_disarm(struct kretprobe **probes, unsigned int count)
 	for (i = 0; i < count; i++)
 		take_out(&probes[i]->kp);
 	unregister_kretprobes(probes, count);
+}
+
+static int get_ready(struct kprobe *probe, int (*register_probe)(struct kprobe *probe))
+{
+	int ret;
+
+	probe->flags = KPROBE_FLAG_DISABLED;
+	ret = arm(probe, register_probe);
+	if (ret) {
+		probe->addr = NULL;
+		probe->flags = 0;
+	}
+	return ret;
+}
+
+int probe_ready(struct kprobe *probe)
+{
+	return get_ready(probe, register_kprobe);
+}
+
+int return_probe_ready(struct kretprobe *probe)
+{
+	return get_ready(&probe->kp, register_return);
 }
 
 static int resume(struct kprobe *probe, int (*arm_probe)(struct kprobe *probe),

@@ -100,6 +100,8 @@ struct module *watch_driver(void);
 int account_open(void);
 u32 account_kept(void);
 void account_close(void);
+/* Registers its probes, which then only rest and wake. */
+void account_get_ready(void);
 /* The end of the module: takes out what stays registered when the account is closed. */
 void account_exit(void);
 
@@ -107,6 +109,7 @@ void account_exit(void);
 int pending_open(struct module *driver);
 u32 pending_left(void);
 void pending_close(void);
+void pending_get_ready(void);
 void pending_exit(void);
 
 /* config.c: the configuration space, as this module found it. */
