@@ -55,6 +55,9 @@ static void fence_free(struct rcu_head *rcu)
 	kfree(container_of(rcu, struct agate_fence, base.rcu));
 }
 
+/* To wait for every task takes a tenth of a second; without fences there is no reason. */
+static bool fences_made;
+
 /*
  * A reader under RCU may still see this fence, and this function has yet to return:
  * agate_fence_flush() makes the module's exit wait for both.  Decrement the counter
@@ -84,6 +87,7 @@ struct dma_fence *agate_fence_create(struct agate_device *adev, unsigned int slo
 		return NULL;
 	/* The caller's open file holds a reference to the module, too. */
 	__module_get(THIS_MODULE);
+	WRITE_ONCE(fences_made, true);
 	fence->scheds = agate_scheds_get_fence(adev->queues.scheds);
 	fence->slot = slot;
 	spin_lock_init(&fence->lock);
@@ -93,6 +97,7 @@ struct dma_fence *agate_fence_create(struct agate_device *adev, unsigned int slo
 
 void agate_fence_flush(void)
 {
-	synchronize_rcu_tasks();
+	if (READ_ONCE(fences_made))
+		synchronize_rcu_tasks();
 	rcu_barrier();
 }
