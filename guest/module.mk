@@ -39,4 +39,4 @@ $(KERNEL_IDS): $(BUILD)/guest/kernel-%.id: FORCE
 
 $(KERNEL_FAST) $(KERNEL_DEBUG): %: %.id ;
 
--include $(GUEST_INIT_OBJS:.o=.d)
+-include $(if $(BUILDING),$(GUEST_INIT_OBJS:.o=.d))

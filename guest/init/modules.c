@@ -18,7 +18,7 @@
 /* A child's own descriptors are its input, its two outputs, and its report. */
 #define FIRST_OF_PID_1	4
 
-/* What the kernel means by these, which is not what they are called. */
+/* For a module, the kernel gives some errors another meaning than their names have. */
 static const char *reason(int error)
 {
 	switch (error) {
