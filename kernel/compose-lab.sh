@@ -23,7 +23,7 @@ set -u
 flavour=$1
 shift
 
-kernel=$(readlink -f "$BUILD/guest/kernel-$flavour")
+kernel=$(CDPATH="" cd "$BUILD/guest/kernel-$flavour" && pwd -P)
 parts=$BUILD/parts/$flavour
 [ -e "$parts/symvers" ] || die "there is no $parts: run make $parts/symvers"
 
@@ -56,8 +56,8 @@ check_missing()
 # If this fails, remove the old module: nobody must take it for the new one.
 trap '[ $? = 0 ] || rm -f "$1/agate.ko" "$1/agate.stripped.ko"' EXIT
 compose_begin "$parts" "$parts/symvers" "$@"
-abi_of kernel/*.h include/*.h "$parts"/include/*.h "$kernel/.config"
-source=$(readlink -f "$kernel/source")
+look_at kernel/*.h include/*.h "$parts"/include/*.h "$kernel/.config"
+source=$(CDPATH="" cd "$kernel/source" && pwd -P)
 trusted_headers "$kernel" "$source"
 
 compose_compile "$trusted" "$kernel" kernel include "$parts/include" \

@@ -17,6 +17,20 @@ BOX_MEMORY_KIB=1048576
 BOX_FILE_KIB=65536
 BOX_WORDS=262144
 
+newline='
+'
+
+# split_lines LINES COMMAND...: the command, with each line as an argument more
+split_lines()
+(
+	lines=$1
+	shift
+	IFS=$newline
+	set -f
+	# shellcheck disable=SC2086 # the lines
+	exec "$@" $lines
+)
+
 # box_path PATH: its absolute path, in box_place.  A shell for each of many paths would take
 # longer than what is done with them.
 box_path()

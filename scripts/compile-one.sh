@@ -27,8 +27,6 @@ object=$name.o
 source=$dir/$file
 copies=$COMPOSE_TREE/$dir
 lab=${out##*/}
-newline='
-'
 
 # files FOLDER: the lab's files here, for one may include another, as files of FOLDER
 files()
@@ -40,7 +38,8 @@ files()
 
 key()
 {
-	{ echo "$COMPOSE_KEY $source"; files "$copies/" | xargs -r -d '\n' cat; } | sha256sum
+	key_of=$(files "$copies/")
+	{ echo "$COMPOSE_KEY $source"; split_lines "$key_of" cat </dev/null; } | sha256sum
 }
 
 # The precompiled header for this file.  There is none if the file does not begin with the same

@@ -5,8 +5,6 @@
 # folder, by kernel/compose-lab.sh, userspace/compose-lab.sh and what makes the parts.
 
 export LC_ALL=C
-newline='
-'
 BUILD=${BUILD:-build}
 export BUILD
 # Where the descriptions are; the tests of these scripts bring their own.
@@ -36,28 +34,54 @@ abi_hash()
 	} | sha256sum | cut -c 1-16
 }
 
-# remember FILE ABOUT COMMAND FILE...: in $remembered what the command says of the files, from
-# FILE if that has it and the files are the same by size and times, which are looked at first:
-# what changes meanwhile has not been seen.  ABOUT stands for all else that counts.
-remember()
+# of_parts COMMAND...: the command, about the lists of checksums of the parts that are not replaced,
+# and the sources that these are made of; who only has the parts has no checksums
+of_parts()
 {
-	memo=$1 memo_about=$2 memo_command=$3
-	shift 3
-	memo_now="$memo_about$(stat -L -c ' %n %i %s %z' "$@" 2>&1)"
-	if [ -e "$memo" ]; then
-		memo_was=$(cat "$memo")
-		remembered=${memo_was%%"$newline"*}
-		[ "$memo_was" != "$remembered$newline$memo_now" ] || return 0
-	fi
-	remembered=$($memo_command "$@") || return
-	printf '%s\n' "$remembered" "$memo_now" >"$memo"
+	of_parts_own=$#
+	for part in "$parts"/*.sum; do
+		lab=${part##*/} lab=${lab%.sum}
+		case " $labs " in
+		*" $lab "*) ;;
+		*) [ ! -e "$part" ] || set -- "$@" "$part" "solutions/$lab"/agate_*.c ;;
+		esac
+	done
+	[ $# = "$of_parts_own" ] || "$@"
 }
 
-# abi_of FILE...: the same from what was found last time, in $abi
-abi_of()
+# sums_hold FILE...: do the sources have the checksums that those of the files say that are lists?
+sums_hold()
 {
-	remember "$out/abi" "$(gcc -dumpfullversion)" abi_hash "$@"
-	abi=$remembered
+	for summed; do
+		case $summed in
+		*.sum) cat "$summed" ;;
+		esac
+	done | sha256sum --check --status
+}
+
+# of_tools COMMAND...: the command, about what compiles
+of_tools()
+{
+	"$@" "$parts/compile" scripts/compile-boxed.sh "$BUILD"/bin/agate-scan-*
+}
+
+# look_at FILE...: looks at all that a result is made of besides the labs' files: headers and what
+# else abi_hash reads (FILE...), the parts, and what compiles.  Sets $abi, and $tools, which stands for
+# what compiles.  Files that have the sizes and times of the last look are not read again; these
+# are taken first, because what changes meanwhile has not been seen.
+look_at()
+{
+	{
+		gcc -dumpfullversion
+		of_tools stat -L -c '%n %i %s %z' "$@"
+		of_parts stat -L -c '%n %i %s %z'
+	} >"$out/looked.new" 2>&1
+	if ! cmp -s "$out/looked.new" "$out/looked"; then
+		of_parts sums_hold || die "$parts is older than its sources: run make $parts_target"
+		{ abi_hash "$@" && of_tools cat | sha256sum; } >"$out/known" || exit 1
+		mv "$out/looked.new" "$out/looked"
+	fi
+	{ read -r abi && read -r tools; } <"$out/known" || exit 1
 }
 
 # abi_symbol LAB HASH: the symbol that says what a part was made for
@@ -171,40 +195,6 @@ compose_begin()
 		echo "$lab $dir" >>"$out/labs"
 		labs="$labs $lab"
 	done
-	check_parts
-}
-
-# The parts that are not replaced have to be made of the sources that are here, if
-# they are: who only has the parts has no checksums.
-check_parts()
-{
-	set --
-	for part in "$parts"/*.sum; do
-		lab=${part##*/}
-		case " $labs " in
-		*" ${lab%.sum} "*) ;;
-		*)
-			[ -e "$part" ] || continue
-			while read -r _ summed; do
-				set -- "$@" "$summed"
-			done <"$part"
-			set -- "$@" "$part"
-			;;
-		esac
-	done
-	[ $# != 0 ] || return 0
-	remember "$out/sums" "" sums_hold "$@" ||
-		die "$parts is older than its sources: run make $parts_target"
-}
-
-# sums_hold FILE...: do the files have the checksums in those of them that are lists of sums?
-sums_hold()
-{
-	for summed; do
-		case $summed in
-		"$parts"/*.sum) cat "$summed" ;;
-		esac
-	done | sha256sum --check --status && echo yes
 }
 
 # lab_files LAB: the files of a lab, one a line
@@ -222,11 +212,11 @@ take_files()
 	taken=0
 	while read -r lab dir; do
 		[ -d "$out/tree/$dir" ] || mkdir -p "$out/tree/$dir"
-		lab_files "$lab" | xargs -d '\n' \
-			"$BUILD/bin/agate-take-files" "$dir" "$out/tree/$dir"
+		names=$(lab_files "$lab")
+		split_lines "$names" "$BUILD/bin/agate-take-files" "$dir" "$out/tree/$dir"
 		case $? in
 		0) ;;
-		123) taken=10 ;;
+		10) taken=10 ;;
 		*) die "the files in $dir could not be copied" ;;
 		esac
 	done <"$out/labs"
@@ -240,15 +230,20 @@ trusted_headers()
 	trusted="($1|$2)/(include|arch/x86/include)/|(kernel|include|$parts/include)/[a-z0-9_]+\\.h\$"
 }
 
-# compiler_key FILE...: stands for a compiler, its options, and these files
-compiler_key()
+# compile_each: compile the files that OUT/work lists; one alone needs no xargs
+compile_each()
 {
-	{ echo "$memo_about"; cat "$@"; } | sha256sum
+	if [ "$sources" = 1 ]; then
+		{ read -r folder && read -r dir && read -r file; } <"$out/work"
+		scripts/compile-one.sh "$folder" "$dir" "$file" </dev/null
+	else
+		xargs -r -d '\n' -n 3 -P "$(nproc)" scripts/compile-one.sh <"$out/work"
+	fi
 }
 
 # compose_compile TRUSTED KEY READABLE...: compile what has changed.  TRUSTED is an
 # extended regular expression: what a file may include besides the lab's own files, which
-# is in the folders READABLE.  KEY and abi stand for the content of all that.
+# is in the folders READABLE.  KEY, abi and tools stand for the content of all that.
 # Diagnostics go to OUT/compile.log.  Exit status 10: something does not compile.
 compose_compile()
 {
@@ -256,9 +251,7 @@ compose_compile()
 	export COMPOSE_TREE="$out/tree" COMPOSE_BOX="$out/box"
 	compose_key=$2
 	shift 2
-	remember "$out/compiler" "$compose_key $abi $COMPOSE_CFLAGS" compiler_key \
-		"$parts/compile" scripts/compile-boxed.sh "$BUILD"/bin/agate-scan-*
-	export COMPOSE_KEY="$remembered" COMPOSE_ABI="$abi"
+	export COMPOSE_KEY="$compose_key $abi $tools $COMPOSE_CFLAGS" COMPOSE_ABI="$abi"
 	export COMPOSE_PCH="${COMPOSE_PCH-$BUILD/pch/${parts##*/}}"
 	[ ! -d "$COMPOSE_PCH" ] || set -- "$@" "$COMPOSE_PCH"
 	: >"$out/compile.log"
@@ -267,15 +260,19 @@ compose_compile()
 	take_files >"$out/compile.log" || return
 	box_options scripts/compile-boxed.sh "$BUILD/bin/agate-scan-source" \
 		"$BUILD/bin/agate-scan-expanded" "$parts/compile" "$@" >"$COMPOSE_BOX"
+	sources=0
 	while read -r lab dir; do
-		lab_files "$lab" | while read -r file; do
+		lab_files "$lab" >"$out/$lab/files"
+		while read -r file; do
 			failed=$out/$lab/${file%.c}.failed
 			[ ! -e "$failed" ] || rm "$failed"
-			[ "$file" = "${file%.c}" ] || printf '%s\n' "$out/$lab" "$dir" "$file"
-		done
+			[ "$file" != "${file%.c}" ] || continue
+			printf '%s\n' "$out/$lab" "$dir" "$file"
+			sources=$((sources + 1))
+		done <"$out/$lab/files"
 	done <"$out/labs" >"$out/work"
 	status=0
-	xargs -r -d '\n' -n 3 -P "$(nproc)" scripts/compile-one.sh <"$out/work" || status=10
+	compile_each || status=10
 	[ ! -e "$COMPOSE_BOX.none" ] || [ "${TRUST_CONTAINER:-}" = 1 ] || die "$(box_missing)"
 	while read -r folder && read -r dir && read -r file; do
 		[ ! -e "$folder/${file%.c}.failed" ] || die "$(cat "$folder/${file%.c}.failed")"

@@ -33,7 +33,7 @@ link()
 # After a failure remove the library, so that nobody takes an old one for a new one.
 trap '[ $? = 0 ] || rm -f "$1/libagate.so"' EXIT
 compose_begin "$parts" "$parts/link" "$@"
-abi_of userspace/*.h include/*.h
+look_at userspace/*.h include/*.h
 compose_compile '/usr/|(userspace|include)/[a-z0-9_]+\.h$' library userspace include || exit
 compose_symbols userspace/allow-common.txt || exit
 

@@ -124,7 +124,7 @@ $(BUILD)/bin/agate-hold: userspace/tools/agate-hold.c
 	$(Q)$(CC) $(US_CFLAGS) -MMD -MP -MF $(US_BUILD)/tools/agate-hold.d -o $@ $< \
 		$(call US_PKG_LIBS,libdrm)
 
--include $(wildcard $(US_BUILD)/*/*.d)
+-include $(if $(BUILDING),$(wildcard $(US_BUILD)/*/*.d))
 
 .PHONY: userspace
 userspace: $(LIBAGATE) $(AGATE_TOOLS)
