@@ -90,6 +90,11 @@ $(1):
 	$$(Q)echo '$(strip $(2))' >$$@
 endef
 
+# These commands build nothing themselves.  They start another make, and so need not read what gcc
+# has written down of dependencies (.d), which takes as long as all else.
+STARTING	:= grade check hint watch start which-lab which-tests deps
+BUILDING	:= $(filter-out $(STARTING),$(or $(MAKECMDGOALS),help))
+
 MODULES		:= scripts book guest sim/model sim/process sim/map vm grader userspace kernel tests/guest tests/vm \
 		   tests/bench tests/labs tests/strangers tests/upstream
 include $(wildcard $(addsuffix /module.mk,$(MODULES)))

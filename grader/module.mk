@@ -22,4 +22,4 @@ $(AGATE_GRADE): $(GRADER_OBJS) $(GRADER_NAMES) $(LIBAGATE_VM) $(GRADER_LIST)
 	$(Q)$(CC) $(CFLAGS_HOST) -o $@ $(GRADER_OBJS) $(GRADER_NAMES) $(LIBAGATE_VM) \
 		-ljansson -lelf -lxxhash -pthread
 
--include $(GRADER_OBJS:.o=.d)
+-include $(if $(BUILDING),$(GRADER_OBJS:.o=.d))

@@ -27,4 +27,4 @@ $(AGATE_VM): $(AGATE_VM_OBJS) $(LIBAGATE_VM) $(AGATE_VM_LIST)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) -o $@ $(AGATE_VM_OBJS) $(LIBAGATE_VM) -ljansson -lxxhash
 
--include $(LIBAGATE_VM_OBJS:.o=.d) $(AGATE_VM_OBJS:.o=.d)
+-include $(if $(BUILDING),$(LIBAGATE_VM_OBJS:.o=.d) $(AGATE_VM_OBJS:.o=.d))

@@ -21,4 +21,4 @@ $(AGATE_MAP): $(SIM_MAP_OBJS) $(SIM_MAP_LIST)
 # The demo draws its own run, and its test checks the picture.
 demo-build test-build: $(AGATE_MAP)
 
--include $(SIM_MAP_OBJS:.o=.d)
+-include $(if $(BUILDING),$(SIM_MAP_OBJS:.o=.d))

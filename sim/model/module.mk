@@ -22,4 +22,4 @@ $(LIBAGATE_SIM): $(SIM_MODEL_OBJS) $(SIM_MODEL_LIST)
 	$(Q)rm -f $@
 	$(Q)$(AR) rcs $@ $(SIM_MODEL_OBJS)
 
--include $(SIM_MODEL_OBJS:.o=.d)
+-include $(if $(BUILDING),$(SIM_MODEL_OBJS:.o=.d))

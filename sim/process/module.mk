@@ -18,4 +18,4 @@ $(AGATE_SIM): $(SIM_PROCESS_OBJS) $(LIBAGATE_SIM) $(SIM_PROCESS_LIST)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) -o $@ $(SIM_PROCESS_OBJS) $(LIBAGATE_SIM) -ljansson -lpng -lm
 
--include $(SIM_PROCESS_OBJS:.o=.d)
+-include $(if $(BUILDING),$(SIM_PROCESS_OBJS:.o=.d))

@@ -70,4 +70,4 @@ $(MODULE_BENCHES) &: $(MODULE_BENCH_SOURCES) $(BUILD)/guest/kernel-fast.id $(BEN
 	$(Q)for ko in $(MODULE_BENCHES); do \
 		objcopy --strip-debug $(BENCH_DIR)/kmod/$${ko##*/} $$ko || exit 1; done
 
--include $(wildcard $(BENCH_DIR)/*.d)
+-include $(if $(BUILDING),$(wildcard $(BENCH_DIR)/*.d))

@@ -32,7 +32,7 @@ $(FUZZ_RANGE) $(FUZZ_BUILD)/obj/tests/fuzz/fuzz_range.o: FUZZ_CFLAGS += -Itests/
 $(FUZZ_BUILD)/fuzz-range: $(FUZZ_RANGE)
 
 .SECONDARY: $(FUZZ_TARGETS:%=$(FUZZ_BUILD)/obj/tests/fuzz/fuzz_%.o)
--include $(wildcard $(FUZZ_BUILD)/obj/*/*/*.d $(FUZZ_BUILD)/obj/*/*/*/*.d)
+-include $(if $(BUILDING),$(wildcard $(FUZZ_BUILD)/obj/*/*/*.d $(FUZZ_BUILD)/obj/*/*/*/*.d))
 
 # The hand-made half of the corpus; run this when a target's input format changes.
 FUZZ_SEEDS	:= $(FUZZ_BUILD)/seeds

@@ -69,7 +69,7 @@ $(GUEST_TEST_DIR)/fuzz: $(addprefix $(GUEST_TEST_DIR)/fuzz_,calls.o memory.o str
 $(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kept.o): CFLAGS_HOST += -Iguest/init
 
 .SECONDARY: $(GUEST_TESTS:%=$(GUEST_TEST_DIR)/%.o) $(addprefix $(GUEST_TEST_DIR)/,guest.o guest_debugfs.o clients.o)
--include $(wildcard $(GUEST_TEST_DIR)/*.d $(GUEST_TEST_DIR)/*/*.d)
+-include $(if $(BUILDING),$(wildcard $(GUEST_TEST_DIR)/*.d $(GUEST_TEST_DIR)/*/*.d))
 
 # Graded tests: one program a lab, from that lab's folder.
 LAB_TEST_NAMES	:= $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard tests/guest/[0-9][0-9]-*/*.c)))))

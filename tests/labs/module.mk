@@ -13,4 +13,4 @@ $(LAB_VERDICT) $(WITHOUT_PROSE):
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_HOST) -MMD -MP -o $@ $< -ljansson
 
--include $(LAB_VERDICT:=.d) $(WITHOUT_PROSE:=.d)
+-include $(if $(BUILDING),$(LAB_VERDICT:=.d) $(WITHOUT_PROSE:=.d))

@@ -30,4 +30,4 @@ $(STRANGERS_DIR)/udmabuf: $(STRANGERS_DIR)/source
 	$(call say,LD,$@)
 	$(Q)$(STRANGERS_CC) -o $@ $(STRANGERS_DIR)/source/drivers/dma-buf/udmabuf.c
 
--include $(STRANGERS_DIR)/importer.d
+-include $(if $(BUILDING),$(STRANGERS_DIR)/importer.d)

@@ -41,7 +41,7 @@ $(UPSTREAM_PROGRAMS): $(UPSTREAM_TEST_DIR)/%: $(UPSTREAM_TEST_DIR)/%.o $(UPSTREA
 	$(Q)$(CC) -o $@ $^ -lcmocka -pthread
 
 .SECONDARY: $(UPSTREAM_PROGRAMS:%=%.o) $(UPSTREAM_TEST_DIR)/panfrost.o
--include $(wildcard $(UPSTREAM_TEST_DIR)/*.d)
+-include $(if $(BUILDING),$(wildcard $(UPSTREAM_TEST_DIR)/*.d))
 
 # All that a run on either kernel needs.
 UPSTREAM_FAST	:= $(AGATE_SIM) $(AGATE_VM) $(INITRAMFS) $(BUILD)/guest/kernel-fast \

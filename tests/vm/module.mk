@@ -48,4 +48,4 @@ $(VM_HOST_TESTS): $(VM_TEST_DIR)/%: tests/vm/%.c $(LIBAGATE_VM_SRCS) $(wildcard 
 
 HOST_TESTS	+= $(VM_HOST_TESTS)
 .SECONDARY: $(VM_TESTS:%=%.o)
--include $(wildcard $(VM_TEST_DIR)/*.d)
+-include $(if $(BUILDING),$(wildcard $(VM_TEST_DIR)/*.d))
