@@ -125,13 +125,21 @@ static bool has_node(struct state *st, enum guest_status *end)
 	return look(st, "/sys/class/drm/renderD128/dev", dev, sizeof(dev), &got, end);
 }
 
-/* Builds "insmod FILE" and the lab's parameters, which it splits in place in @args. */
-static void load_argv(const char *argv[ARGS_MAX], char *args)
+/*
+ * Builds "insmod FILE" and the lab's parameters, which it splits in place in @args.  A program that
+ * is kept does insmod's work.
+ */
+static void load_argv(const struct state *st, const char *argv[ARGS_MAX], char *args)
 {
 	char *save, *word;
 	size_t n = 0;
 
-	argv[n++] = "/sbin/insmod";
+	if (state_keeps_program(st)) {
+		argv[n++] = GUEST_PROGRAM;
+		argv[n++] = "--insmod";
+	} else {
+		argv[n++] = "/sbin/insmod";
+	}
 	argv[n++] = GUEST_MODULE;
 	for (word = strtok_r(args, " ", &save); word && n < ARGS_MAX - 1;
 	     word = strtok_r(NULL, " ", &save))
@@ -209,9 +217,9 @@ enum guest_status state_load(struct state *st, enum load *load, struct verdict *
 	char args[256];
 
 	snprintf(args, sizeof(args), "%s", st->s->lab->module_args);
-	load_argv(argv, args);
+	load_argv(st, argv, args);
 	*load = LOAD_VOID;
-	end = run(st, argv, false, &insmod);
+	end = run(st, argv, state_keeps_program(st), &insmod);
 	if (end == GUEST_OK && !insmod.timed_out)
 		what = complaint(st, &insmod, &end);
 	if (end == GUEST_OK && !insmod.timed_out)
@@ -248,8 +256,10 @@ bool state_blames_module(struct state *st, struct verdict *why)
 
 bool state_unload(struct state *st, struct verdict *why)
 {
-	const char *const argv[] = { "/sbin/rmmod", "agate", NULL };
-	struct guest_run rmmod = { .argv = argv };
+	static const char *const forked[] = { GUEST_PROGRAM, "--rmmod", "agate", NULL };
+	static const char *const executed[] = { "/sbin/rmmod", "agate", NULL };
+	const bool kept = state_keeps_program(st);
+	struct guest_run rmmod = { .argv = NULL };
 	enum guest_status end;
 	char text[32];
 	size_t got;
@@ -259,7 +269,7 @@ bool state_unload(struct state *st, struct verdict *why)
 	if (end == GUEST_REFUSED)
 		return true;
 	if (end == GUEST_OK)
-		end = run(st, argv, false, &rmmod);
+		end = run(st, kept ? forked : executed, kept, &rmmod);
 	if (end == GUEST_OK && !rmmod.timed_out)
 		end = state_mark(st, "module unloaded");
 	silent = !splat_find_untimed(st->console, st->console_len, &why->splat);

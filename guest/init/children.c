@@ -179,7 +179,7 @@ void children_output(const struct pollfd *fds, size_t n)
 static void run(char **argv, const int *fds, int tty, int error_fd)
 {
 	sigset_t none;
-	int error, status;
+	int error;
 
 	setsid();
 	for (int i = 0; i < 1 + OUTPUTS; i++) {
@@ -192,9 +192,6 @@ static void run(char **argv, const int *fds, int tty, int error_fd)
 	}
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	status = modules_run(argv);
-	if (status >= 0)
-		_exit(status);
 	execvp(argv[0], argv);
 	error = errno;
 	if (write(error_fd, &error, sizeof(error)) < 0)

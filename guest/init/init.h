@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The parts of PID 1: the port (framing), the files (PUT and GET), the children
- * (EXEC), the program that it keeps, modules, the lines that it makes the kernel print (MARK,
+ * (EXEC), the program that it keeps, the lines that it makes the kernel print (MARK,
  * WHERE), and the kernel's state (HEALTH). init.c has the loop and calls the rest.
  */
 #ifndef AGATE_INIT_H
@@ -60,13 +60,6 @@ pid_t kept_ended(int *status);
  * run is lost, however it ended.
  */
 int kept_lost(pid_t pid);
-
-/* modules.c */
-/*
- * In a child: does the work of a program that loads or unloads a module, and returns its exit
- * status; -1 when @argv is another program.
- */
-int modules_run(char **argv);
 
 /* children.c */
 void children_exec(const struct ctl_header *hdr, const uint8_t *data);

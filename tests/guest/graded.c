@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "graded_kept.h"
+#include "graded_module.h"
 #include "graded_report.h"
 #include "kept_proto.h"
 
@@ -296,10 +297,17 @@ int graded_main(int argc, char **argv, const struct graded_test *tests, size_t c
 			puts(tests[i].name);
 		return 0;
 	}
+	if (argc > 2 && !strcmp(argv[1], "--insmod"))
+		return graded_insmod(argv + 2);
+	if (argc == 3 && !strcmp(argv[1], "--rmmod"))
+		return graded_rmmod(argv[2]);
 	if (argc < 2 || (!by_hand && (argc != 2 || argv[1][0] == '-'))) {
 		fprintf(stderr, "usage: %s TEST                             (by a grader)\n"
 				"       %s --alone TEST [NAME=NUMBER]...\n"
-				"       %s --list\n", argv[0], argv[0], argv[0]);
+				"       %s --list\n"
+				"       %s --insmod FILE [NAME=VALUE]...         (by a grader)\n"
+				"       %s --rmmod MODULE                        (by a grader)\n",
+			argv[0], argv[0], argv[0], argv[0], argv[0]);
 		return EXIT_USAGE;
 	}
 	test = find(tests, count, argv[by_hand ? 2 : 1]);

@@ -50,7 +50,7 @@ $(addprefix $(GUEST_TEST_DIR)/,cards debugged failnth-two kmap limit one-goes st
 $(addprefix $(GUEST_TEST_DIR)/,absent asleep backing caught contiguous dvfs heaps one-goes parked \
 		power-sticks prime probed reservations runtime-pm spaces strangers trips own-vram limit placed pool tt \
 		debugged failnth failnth-card failnth-two failnth-vm fault-mode flip flip-ends gpu-off kmap long-ends mover-ends outlived regions residency sleep-ends stalled suspend victims vm-bind vm-shared vm-strain vm-tables wired): \
-		$(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kept.o graded_kernel.o graded_report.o)
+		$(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kept.o graded_kernel.o graded_module.o graded_report.o)
 
 $(addprefix $(GUEST_TEST_DIR)/,cards debugged failnth-card gpu-off kmap limit mover-ends outlived placed pool regions residency sleep-ends victims): $(GUEST_TEST_DIR)/placed_client.o
 $(addprefix $(GUEST_TEST_DIR)/,limit victims): $(GUEST_TEST_DIR)/victims_call.o
@@ -74,8 +74,8 @@ $(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kept.o): CFLAGS_HOST += -Iguest/i
 # Graded tests: one program a lab, from that lab's folder.
 LAB_TEST_NAMES	:= $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard tests/guest/[0-9][0-9]-*/*.c)))))
 LAB_TESTS	:= $(LAB_TEST_NAMES:%=$(BUILD)/tests/labs/%)
-GRADED_OBJS	:= $(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kept.o graded_kernel.o graded_report.o guest.o guest_debugfs.o \
-		   clients.o fail_nth.o sleeps.o)
+GRADED_OBJS	:= $(addprefix $(GUEST_TEST_DIR)/,graded.o graded_kept.o graded_kernel.o graded_module.o graded_report.o guest.o \
+		   guest_debugfs.o clients.o fail_nth.o sleeps.o)
 
 # The labs in libagate: their programs are linked with the library, and see all of its calls.
 LIBRARY_LABS	:= $(filter $(LIBRARY_PARTS),$(LAB_TEST_NAMES))

@@ -333,9 +333,39 @@ static void test_blind(void **state)
 	assert_int_equal(grader.exec.value, 0);
 }
 
+/* Loads or unloads agate_inject.ko, or what @what is, by the program of the tests. */
+static const char *run_module(const char *how, const char *what, const char *parameter, int value)
+{
+	const char *const argv[] = { PROGRAM, how, what, parameter, NULL };
+
+	run_args(argv);
+	assert_false(grader.exec.signaled);
+	assert_int_equal(grader.exec.value, value);
+	return grader.text[VM_STDERR];
+}
+
+static void test_modules(void **state)
+{
+	static const char file[] = "/run/agate/agate_inject.ko";
+
+	(void)state;
+	assert_string_equal(run_module("--insmod", "/nonexistent", NULL, 1),
+			    "insmod: can't insert '/nonexistent': No such file or directory\n");
+	assert_non_null(strstr(run_module("--insmod", PROGRAM, NULL, 1),
+			       "the kernel does not take its format"));
+	assert_non_null(strstr(run_module("--insmod", file, "ready=maybe", 1),
+			       "invalid parameter"));
+	assert_string_equal(run_module("--insmod", file, "ready=1", 0), "");
+	assert_non_null(strstr(run_module("--insmod", file, NULL, 1), "File exists"));
+	assert_string_equal(run_module("--rmmod", "agate_inject", NULL, 0), "");
+	assert_non_null(strstr(run_module("--rmmod", "agate_inject", NULL, 1),
+			       "can't unload module 'agate_inject'"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest fast[] = {
+		cmocka_unit_test(test_modules),
 		cmocka_unit_test(test_pass),
 		cmocka_unit_test(test_failures),
 		cmocka_unit_test(test_other_failures),

@@ -244,46 +244,6 @@ static void test_mark_after_a_flood(void **state)
 	assert_non_null(strstr(vm_console(vm), "number 2999"));
 }
 
-/* PID 1 does the work of these itself: the exit status, or -1; what is said is in talk. */
-static int run_module_program(const char *program, const char *what, const char *parameter)
-{
-	const char *const argv[] = { program, what, parameter, NULL };
-	struct vm_exec exec = { .argv = argv, .report = true, .output = output,
-				.output_arg = &talk, .timeout_ms = 60000 };
-
-	memset(&talk, 0, sizeof(talk));
-	assert_int_equal(vm_exec(vm, &exec), VM_OK);
-	return exec.signaled ? -1 : exec.value;
-}
-
-static void test_modules(void **state)
-{
-	static const char file[] = "/run/agate_inject.ko";
-	const char *build = getenv("BUILD") ? getenv("BUILD") : "build";
-	char path[4096];
-
-	(void)state;
-	assert_int_equal(run_module_program("/sbin/insmod", "/nonexistent", NULL), 1);
-	assert_string_equal(talk.text[VM_STDERR],
-			    "insmod: can't insert '/nonexistent': No such file or directory\n");
-	assert_int_equal(run_module_program("/sbin/insmod", "/bin/busybox", NULL), 1);
-	assert_non_null(strstr(talk.text[VM_STDERR], "the kernel does not take its format"));
-	assert_int_equal(run_module_program("/sbin/rmmod", "nothing", NULL), 1);
-	assert_non_null(strstr(talk.text[VM_STDERR], "can't unload module 'nothing'"));
-
-	snprintf(path, sizeof(path), "%s/tests/kmod/fast/agate_inject.ko", build);
-	assert_int_equal(vm_put(vm, path, file, 0644), VM_OK);
-	assert_int_equal(run_module_program("/sbin/insmod", file, "ready=maybe"), 1);
-	assert_non_null(strstr(talk.text[VM_STDERR], "invalid parameter"));
-	assert_int_equal(run_module_program("/sbin/insmod", file, "ready=1"), 0);
-	run("cat /sys/module/agate_inject/parameters/ready", NULL, false, 0, 0);
-	assert_string_equal(talk.text[VM_STDOUT], "Y\n");
-	assert_int_equal(run_module_program("/sbin/insmod", file, NULL), 1);
-	assert_non_null(strstr(talk.text[VM_STDERR], "File exists"));
-	assert_int_equal(run_module_program("/sbin/rmmod", "agate_inject", NULL), 0);
-	assert_int_equal(run("[ ! -e /sys/module/agate_inject ]", NULL, false, 0, 0).value, 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -298,7 +258,6 @@ int main(void)
 		cmocka_unit_test(test_input_needs_a_program),
 		cmocka_unit_test(test_mark),
 		cmocka_unit_test(test_mark_after_a_flood),
-		cmocka_unit_test(test_modules),
 	};
 
 	return cmocka_run_group_tests(tests, start, stop);

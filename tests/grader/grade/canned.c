@@ -140,7 +140,7 @@ static void say(struct guest_run *run, enum guest_stream stream, const char *tex
 
 static enum guest_status run_module(struct canned *c, struct guest_run *run)
 {
-	bool load = strstr(run->argv[0], "insmod");
+	bool load = strstr(run->argv[0], "insmod") || strstr(run->argv[1], "insmod");
 	unsigned long i;
 
 	if (!load) {
@@ -251,7 +251,7 @@ static enum guest_status canned_run(void *ctx, struct guest_run *run)
 	const struct act *act;
 	size_t i;
 
-	if (strstr(run->argv[0], "mod"))
+	if (strstr(run->argv[0], "mod") || strstr(run->argv[1], "mod"))
 		return run_module(c, run);
 	if (!strcmp(run->argv[0], "/bin/sh")) {
 		run->output(run->arg, GUEST_OUTPUT, c->driver_counters ? c->driver_counters : "",
