@@ -64,15 +64,40 @@ static enum vm_status put_files(struct vm *vm, const struct vm_prepare *prepare)
 	return st;
 }
 
+/* Keeps the beginning of what a program has against it. */
+struct complaint {
+	char text[160];
+	size_t len;
+};
+
+static void listen(void *arg, enum vm_stream stream, const char *data, size_t len)
+{
+	struct complaint *c = arg;
+	size_t n = sizeof(c->text) - 1 - c->len;
+
+	if (stream != VM_STDERR)
+		return;
+	n = len < n ? len : n;
+	memcpy(c->text + c->len, data, n);
+	c->len += n;
+}
+
 static enum vm_status run_program(struct vm *vm, const struct vm_program *program)
 {
+	struct complaint said = { .len = 0 };
 	struct vm_exec exec = { .argv = program->argv, .report = true, .kept = program->kept,
-				.timeout_ms = VM_ANSWER_MS };
+				.output = listen, .output_arg = &said, .timeout_ms = VM_ANSWER_MS };
 	enum vm_status st = vm_exec(vm, &exec);
+	const char *name = program->argv[0];
+	int line = (int)strcspn(said.text, "\n");
 
-	if (st == VM_OK && (exec.signaled || exec.value || exec.timed_out))
-		return vm_fail(vm, VM_HOST, "%s: %s %d", program->argv[0],
-			       exec.signaled ? "ended by signal" : "exit status", exec.value);
+	if (exec.timed_out)
+		return vm_fail(vm, VM_HOST, "%s does not come to its end", name);
+	if (st == VM_OK && exec.signaled)
+		return vm_fail(vm, VM_HOST, "%s: signal %d", name, exec.value);
+	if (st == VM_OK && exec.value)
+		return vm_fail(vm, VM_HOST, "%s: exit status %d%s%.*s", name, exec.value,
+			       line ? ": " : "", line, said.text);
 	return st;
 }
 
@@ -89,13 +114,27 @@ enum vm_status vm_prepare_guest(struct vm *vm)
 	return st;
 }
 
-static enum vm_status restore_and_prepare(struct vm *guest, int base)
+/* Others may change the files meanwhile: what the guest has got may not be what @name means. */
+static enum vm_status prepare_as(struct vm *guest, int base, const char *name)
+{
+	char now[VM_CACHE_NAME];
+	enum vm_status st;
+
+	st = vm_prepare_guest(guest);
+	if (st == VM_OK)
+		st = vm_cache_prepared_name(guest, base, now);
+	if (st == VM_OK && strcmp(now, name))
+		return vm_fail(guest, VM_HOST, "the files have changed meanwhile");
+	return st;
+}
+
+static enum vm_status restore_and_prepare(struct vm *guest, int base, const char *name)
 {
 	enum vm_status st = vm_memory_init(guest);
 
 	if (st == VM_OK)
-		st = vm_restore(guest, (struct vm_snapshots){ .boot = base, .prepared = -1 });
-	return st == VM_OK ? vm_prepare_guest(guest) : st;
+		st = vm_restore(guest, base, -1);
+	return st == VM_OK ? prepare_as(guest, base, name) : st;
 }
 
 static enum vm_status save(struct vm *guest, int file, int base, int dir_fd, const char *name)
@@ -124,14 +163,14 @@ enum vm_status vm_make_snapshot(struct vm *vm, int base, int dir_fd, const char 
 	if (file < 0)
 		st = vm_fail(guest, VM_HOST, "snapshot: %s", strerror(errno));
 	else
-		st = base < 0 ? boot_and_greet(guest) : restore_and_prepare(guest, base);
+		st = base < 0 ? boot_and_greet(guest) : restore_and_prepare(guest, base, name);
 	if (st == VM_OK)
 		st = save(guest, file, base, dir_fd, name);
 	if (st != VM_OK) {
 		vm_fail(vm, st, "%s for the snapshot: %s", what, guest->error);
 		memcpy(vm->console.text, guest->console.text, sizeof(vm->console.text));
 		vm->console.len = guest->console.len;
-		vm->snapshot_bad = guest->snapshot_bad;
+		vm->bad_snapshot = guest->bad_snapshot;
 	}
 	vm_close(&file);
 	vm_stop(guest);

@@ -177,6 +177,12 @@ static bool load_ram(const struct header *hdr, const char *map, int ram_fd, uint
 	return ok;
 }
 
+static enum vm_status damaged(struct vm *vm, int file)
+{
+	vm->bad_snapshot = file;
+	return vm_fail(vm, VM_HOST, "the snapshot in the cache is damaged");
+}
+
 /* Changes RAM as the snapshot has it, and leaves @file where QEMU has to read the state. */
 enum vm_status vm_snapshot_load(struct vm *vm, int file)
 {
@@ -185,10 +191,8 @@ enum vm_status vm_snapshot_load(struct vm *vm, int file)
 	char *map;
 	bool ok;
 
-	if (!read_header(vm, file, &hdr)) {
-		vm->snapshot_bad = true;
-		return vm_fail(vm, VM_HOST, "the snapshot in the cache is damaged");
-	}
+	if (!read_header(vm, file, &hdr))
+		return damaged(vm, file);
 	map = map_file(file, &hdr);
 	ok = map && load_ram(&hdr, map, vm->ram_fd, &ram_sum) &&
 	     sum_state(file, &hdr, &state_sum) && lseek(file, PAGE, SEEK_SET) == PAGE;
@@ -198,31 +202,43 @@ enum vm_status vm_snapshot_load(struct vm *vm, int file)
 		return vm_fail(vm, VM_HOST, "loading the snapshot: %s", strerror(errno));
 	if (ram_sum == hdr.ram_sum && state_sum == hdr.state_sum)
 		return VM_OK;
-	vm->snapshot_bad = true;
-	return vm_fail(vm, VM_HOST, "the snapshot in the cache is damaged");
+	return damaged(vm, file);
 }
 
-/* The pages of @ram that are not as in the snapshot @base, which this guest was restored from. */
-static bool save_changes(const struct vm *vm, int file, struct header *hdr, const char *ram,
-			 int base)
+/* Where the pages of @map are, by their numbers; false: it has numbers that do not exist. */
+static bool find_pages(const struct header *hdr, const char *map, const char **pages)
+{
+	for (size_t i = 0; i < hdr->page_count; i++) {
+		uint32_t number = numbers_in(hdr, map)[i];
+
+		if (number >= hdr->ram_size / PAGE)
+			return false;
+		pages[number] = map + pages_at(hdr) + i * PAGE;
+	}
+	return true;
+}
+
+/* Saves the pages that are not as in the snapshot @base, from which this guest was restored. */
+static enum vm_status save_changes(struct vm *vm, int file, struct header *hdr, const char *ram,
+				   int base)
 {
 	const char **old = calloc(hdr->ram_size / PAGE, sizeof(*old));
 	struct header was = { .page_count = 0 };
+	enum vm_status st = VM_OK;
 	char *map = NULL;
-	bool ok = old;
 
-	if (ok && base >= 0) {
-		ok = read_header(vm, base, &was);
-		map = ok ? map_file(base, &was) : NULL;
-		ok = map;
-	}
-	for (size_t i = 0; ok && i < was.page_count; i++)
-		old[numbers_in(&was, map)[i]] = map + pages_at(&was) + i * PAGE;
-	ok = ok && save_ram(file, hdr, ram, old);
+	if (base >= 0 && !read_header(vm, base, &was))
+		st = damaged(vm, base);
+	else if (base >= 0)
+		map = map_file(base, &was);
+	if (st == VM_OK && old && map && !find_pages(&was, map, old))
+		st = damaged(vm, base);
+	if (st == VM_OK && (!old || (base >= 0 && !map) || !save_ram(file, hdr, ram, old)))
+		st = vm_fail(vm, VM_HOST, "snapshot: %s", strerror(errno));
 	if (map)
 		munmap(map, file_size(&was));
 	free(old);
-	return ok;
+	return st;
 }
 
 /*
@@ -233,9 +249,9 @@ enum vm_status vm_snapshot_finish(struct vm *vm, int file, int base, int dir_fd,
 {
 	struct header hdr = { .magic = VM_SNAPSHOT_MAGIC,
 			      .ram_size = (uint64_t)vm->ram_mib << 20 };
+	enum vm_status st;
 	struct stat sb;
 	char *ram;
-	bool ok;
 
 	if (fstat(file, &sb))
 		return vm_fail(vm, VM_HOST, "snapshot: %s", strerror(errno));
@@ -243,10 +259,11 @@ enum vm_status vm_snapshot_finish(struct vm *vm, int file, int base, int dir_fd,
 	ram = mmap(NULL, hdr.ram_size, PROT_READ, MAP_SHARED, vm->ram_fd, 0);
 	if (ram == MAP_FAILED)
 		return vm_fail(vm, VM_HOST, "snapshot: %s", strerror(errno));
-	ok = save_changes(vm, file, &hdr, ram, base) && sum_state(file, &hdr, &hdr.state_sum) &&
-	     pwrite_all(file, &hdr, sizeof(hdr), 0) && vm_cache_publish(file, dir_fd, name);
+	st = save_changes(vm, file, &hdr, ram, base);
+	if (st == VM_OK && (!sum_state(file, &hdr, &hdr.state_sum) ||
+			    !pwrite_all(file, &hdr, sizeof(hdr), 0) ||
+			    !vm_cache_publish(file, dir_fd, name)))
+		st = vm_fail(vm, VM_HOST, "snapshot: %s", strerror(errno));
 	munmap(ram, hdr.ram_size);
-	if (!ok)
-		return vm_fail(vm, VM_HOST, "snapshot: %s", strerror(errno));
-	return VM_OK;
+	return st;
 }

@@ -29,6 +29,7 @@ struct vm *vm_new(const struct vm_config *config)
 		return NULL;
 	vm->cfg = *config;
 	vm->started = vm_now();
+	vm->bad_snapshot = -1;
 	vm->ram_fd = vm->qemu.exit.fd = vm->qemu_stderr = -1;
 	vm->qmp.watch.fd = vm->qmp.qemu_fd = -1;
 	vm->ctl.watch.fd = vm->ctl.qemu_fd = -1;
@@ -98,56 +99,45 @@ static int open_whole(const struct vm *vm, int dir_fd, const char *name)
 }
 
 /*
- * Opens a snapshot, and makes it first if there is none yet; one run makes it while the others
- * that want it wait.  @base as in vm_make_snapshot().
+ * Opens a snapshot by its name, and makes it first if there is none yet; one run makes it while
+ * the others that want it wait.  @base as in vm_make_snapshot().
  */
-static enum vm_status open_snapshot(struct vm *vm, int dir_fd, const char *name, int base, int *file)
+static enum vm_status open_snapshot(struct vm *vm, int dir_fd, int base, struct vm_snapshot *s)
 {
 	enum vm_status st = VM_OK;
 
-	*file = open_whole(vm, dir_fd, name);
-	if (*file < 0) {
+	s->file = open_whole(vm, dir_fd, s->name);
+	if (s->file < 0) {
 		st = vm_cache_lock(vm, dir_fd);
 		if (st != VM_OK)
 			return st;
-		*file = open_whole(vm, dir_fd, name);
-		if (*file < 0) {
-			st = vm_make_snapshot(vm, base, dir_fd, name);
-			*file = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
+		s->file = open_whole(vm, dir_fd, s->name);
+		if (s->file < 0) {
+			st = vm_make_snapshot(vm, base, dir_fd, s->name);
+			s->file = openat(dir_fd, s->name, O_RDONLY | O_CLOEXEC);
 			vm->times.snapshot_made = vm_now() - vm->started;
 		}
 		vm_cache_unlock(dir_fd);
 	}
-	if (st == VM_OK && *file < 0)
-		return vm_fail(vm, VM_HOST, "%s: %s", name, strerror(errno));
-	if (*file >= 0)
-		futimens(*file, NULL);
+	if (st == VM_OK && s->file < 0)
+		return vm_fail(vm, VM_HOST, "%s: %s", s->name, strerror(errno));
+	if (s->file >= 0)
+		futimens(s->file, NULL);
 	return st;
 }
 
 static enum vm_status open_snapshots(struct vm *vm, int dir_fd, struct vm_snapshots *snapshots)
 {
-	char boot[VM_CACHE_NAME], prepared[VM_CACHE_NAME];
+	struct vm_snapshot *boot = &snapshots->boot, *prepared = &snapshots->prepared;
 	enum vm_status st;
 
-	st = vm_cache_boot_name(vm, boot);
+	st = vm_cache_boot_name(vm, boot->name);
 	if (st == VM_OK)
-		st = open_snapshot(vm, dir_fd, boot, -1, &snapshots->boot);
+		st = open_snapshot(vm, dir_fd, -1, boot);
 	if (st != VM_OK || !vm->cfg.prepare)
 		return st;
-	st = vm_cache_prepared_name(vm, snapshots->boot, prepared);
-	if (st == VM_OK)
-		st = open_snapshot(vm, dir_fd, prepared, snapshots->boot, &snapshots->prepared);
-	return st;
-}
-
-static enum vm_status load(struct vm *vm, struct vm_snapshots snapshots)
-{
-	enum vm_status st = vm_snapshot_load(vm, snapshots.boot);
-
-	if (st == VM_OK && snapshots.prepared >= 0)
-		st = vm_snapshot_load(vm, snapshots.prepared);
-	return st;
+	st = vm_cache_prepared_name(vm, boot->file, prepared->name);
+	return st == VM_OK ? open_snapshot(vm, dir_fd, boot->file, prepared) : st;
 }
 
 /*
@@ -156,19 +146,22 @@ static enum vm_status load(struct vm *vm, struct vm_snapshots snapshots)
  * reset, and the guest finds it when it rescans the bus.  So one snapshot serves guests
  * with any number of GPUs.  The launcher copies RAM while QEMU starts.
  */
-enum vm_status vm_restore(struct vm *vm, struct vm_snapshots snapshots)
+enum vm_status vm_restore(struct vm *vm, int boot, int prepared)
 {
-	int state = snapshots.prepared >= 0 ? snapshots.prepared : snapshots.boot;
+	int state = prepared >= 0 ? prepared : boot;
 	enum vm_status st;
 
 	st = vm_qemu_start(vm, true);
 	if (st == VM_OK)
-		st = load(vm, snapshots);
+		st = vm_snapshot_load(vm, boot);
+	if (st == VM_OK && prepared >= 0)
+		st = vm_snapshot_load(vm, prepared);
 	if (st == VM_OK)
 		st = vm_qmp_greet(vm);
 	if (st == VM_OK) {
 		st = vm_qmp_migrate(vm, "migrate-incoming", state);
-		vm->snapshot_bad = st == VM_HOST || st == VM_LOST;
+		if (st == VM_HOST || st == VM_LOST)
+			vm->bad_snapshot = state;
 	}
 	if (st == VM_OK)
 		st = vm_sims_wait_ready(vm);
@@ -236,7 +229,8 @@ static enum vm_status start(struct vm *vm, struct vm_snapshots *snapshots)
 	if (st == VM_OK)
 		st = vm_sims_start(vm);
 	if (st == VM_OK)
-		st = vm->cfg.cold ? cold_boot(vm) : vm_restore(vm, *snapshots);
+		st = vm->cfg.cold ? cold_boot(vm) :
+			vm_restore(vm, snapshots->boot.file, snapshots->prepared.file);
 	if (st == VM_OK) {
 		vm_policy_tell(vm);
 		st = vm_setup(vm);
@@ -248,49 +242,39 @@ static enum vm_status start(struct vm *vm, struct vm_snapshots *snapshots)
 	return st;
 }
 
-/* Removes the file that has this name, unless another run did so already. */
-static void discard(struct vm *vm, int dir_fd, const char *name, int file)
+/* Removes a snapshot that could not be restored, unless another run did so already. */
+static void discard(struct vm *vm, const struct vm_snapshot *snapshot)
 {
-	struct stat bad, named;
-
-	if (file < 0 || vm_cache_lock(vm, dir_fd) != VM_OK)
-		return;
-	if (!fstat(file, &bad) && !fstatat(dir_fd, name, &named, AT_SYMLINK_NOFOLLOW) &&
-	    bad.st_dev == named.st_dev && bad.st_ino == named.st_ino)
-		unlinkat(dir_fd, name, 0);
-	vm_cache_unlock(dir_fd);
-}
-
-/* Removes the snapshots from which a guest could not be restored: either may be the reason. */
-static void discard_all(struct vm *vm, const struct vm_snapshots *snapshots)
-{
-	char boot[VM_CACHE_NAME], prepared[VM_CACHE_NAME];
 	int dir_fd = vm_cache_open();
+	struct stat bad, named;
 
 	if (dir_fd < 0)
 		return;
-	if (vm_cache_boot_name(vm, boot) == VM_OK)
-		discard(vm, dir_fd, boot, snapshots->boot);
-	if (snapshots->prepared >= 0 &&
-	    vm_cache_prepared_name(vm, snapshots->boot, prepared) == VM_OK)
-		discard(vm, dir_fd, prepared, snapshots->prepared);
+	if (vm_cache_lock(vm, dir_fd) == VM_OK) {
+		if (!fstat(snapshot->file, &bad) &&
+		    !fstatat(dir_fd, snapshot->name, &named, AT_SYMLINK_NOFOLLOW) &&
+		    bad.st_dev == named.st_dev && bad.st_ino == named.st_ino)
+			unlinkat(dir_fd, snapshot->name, 0);
+		vm_cache_unlock(dir_fd);
+	}
 	close(dir_fd);
 }
 
 static enum vm_status attempt(struct vm *vm)
 {
-	struct vm_snapshots snapshots = { -1, -1 };
+	struct vm_snapshots snapshots = { .boot.file = -1, .prepared.file = -1 };
 	char text[sizeof(vm->error) + 64];
 	enum vm_status st;
 
 	st = start(vm, &snapshots);
-	if (vm->snapshot_bad) {
+	if (vm->bad_snapshot >= 0) {
 		snprintf(text, sizeof(text), "%s: removing the snapshot", vm->error);
 		vm_progress(vm, text);
-		discard_all(vm, &snapshots);
+		discard(vm, vm->bad_snapshot == snapshots.prepared.file ? &snapshots.prepared :
+			&snapshots.boot);
 	}
-	vm_close(&snapshots.boot);
-	vm_close(&snapshots.prepared);
+	vm_close(&snapshots.boot.file);
+	vm_close(&snapshots.prepared.file);
 	return st;
 }
 
@@ -303,7 +287,7 @@ enum vm_status vm_start(const struct vm_config *config, struct vm **out)
 	if (!*out)
 		return VM_HOST;
 	st = attempt(*out);
-	if (!(*out)->snapshot_bad)
+	if ((*out)->bad_snapshot < 0)
 		return st;
 	/* Try once more with a new snapshot: if that fails as well, something else is wrong. */
 	again = vm_new(config);

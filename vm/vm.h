@@ -60,12 +60,13 @@ enum vm_accel {
 };
 
 /**
- * struct vm_prepare - what a guest has, and has done, before its GPUs are there
+ * struct vm_prepare - what a guest has, and has done, when vm_start() returns
  * @files:	files of the host that it gets first, @file_count of them
  * @programs:	what it runs then, in this order, @program_count of them; @kept as in
  *		vm_exec.  One that fails is a failure of vm_start().
  *
- * The launcher keeps a snapshot of the prepared guest, so no other start pays for this.
+ * The launcher keeps a snapshot of the prepared guest, so no other start pays for this.  The
+ * guest has no GPU yet, except in a cold boot.
  */
 struct vm_prepare {
 	const struct vm_file {
@@ -107,8 +108,8 @@ struct vm_prepare {
  * @gdb:		path of a unix socket on which QEMU serves a debugger, or NULL
  * @gdb_wait:		the guest stands still until a debugger lets it go
  * @console:		gets the output of the guest's kernel, or NULL
- * @progress:		called before something that takes long (a boot for a
- *			snapshot), or NULL
+ * @progress:		called before something that takes long (a boot, or a
+ *			preparation, for a snapshot), or NULL
  * @arg:		first argument of @console and @progress
  */
 struct vm_config {

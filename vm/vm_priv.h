@@ -138,18 +138,23 @@ struct vm_gpu {
 	int control;
 };
 
-/* The snapshots of a guest, -1 for one that it has not; the prepared one comes after the boot's. */
+#define VM_CACHE_NAME	64
+
+struct vm_snapshot {
+	int file;		/* -1: there is none */
+	char name[VM_CACHE_NAME];	/* in the cache */
+};
+
+/* A guest is restored from the boot's, and then from the prepared one if there is one. */
 struct vm_snapshots {
-	int boot;
-	int prepared;
+	struct vm_snapshot boot, prepared;
 };
 
 struct vm {
 	struct vm_config cfg;
 	unsigned int ram_mib;
 	bool kvm;
-	bool snapshot_bad;	/* QEMU or the launcher could not restore the snapshot in the
-				 * cache */
+	int bad_snapshot;	/* the file that QEMU or the launcher could not restore, or -1 */
 	uint64_t started;	/* CLOCK_MONOTONIC, ns */
 	uint64_t deadline;	/* the same, 0: none */
 	struct vm_loop loop;
@@ -294,7 +299,6 @@ enum vm_status vm_cache_lock(struct vm *vm, int dir_fd);
 void vm_cache_unlock(int dir_fd);
 int vm_cache_create(int dir_fd);
 /* Names of snapshots: of the boot, and of the guest that is prepared after it. */
-#define VM_CACHE_NAME	64
 enum vm_status vm_cache_boot_name(struct vm *vm, char name[VM_CACHE_NAME]);
 enum vm_status vm_cache_prepared_name(struct vm *vm, int boot, char name[VM_CACHE_NAME]);
 void vm_cache_accel_name(char *name, size_t size);
@@ -308,7 +312,8 @@ enum vm_status vm_prepare_guest(struct vm *vm);
 enum vm_status vm_accel_choose(struct vm *vm, int dir_fd);
 
 /* vm.c */
+/* Restores from these files of snapshots; -1: there is no prepared one. */
+enum vm_status vm_restore(struct vm *vm, int boot, int prepared);
 struct vm *vm_new(const struct vm_config *config);
-enum vm_status vm_restore(struct vm *vm, struct vm_snapshots snapshots);
 
 #endif /* AGATE_VM_PRIV_H */

@@ -25,6 +25,7 @@
 
 static char kernel[4096], initramfs[4096], keeper[4096], word[80], cache[64];
 static char output_text[4096], progress_text[4096];
+static const char *change_word;	/* to this, when the guest is about to be prepared */
 static struct vm *vm;
 
 /* The preparation: two files, a program that leaves its mark, and one that is kept. */
@@ -45,11 +46,24 @@ static void take(void *arg, enum vm_stream stream, const char *data, size_t len)
 	output_text[at + len] = '\0';
 }
 
+static void write_word(const char *text)
+{
+	FILE *f = fopen(word, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
 static void progress(void *arg, const char *what)
 {
 	(void)arg;
 	assert_true(strlen(progress_text) + strlen(what) + 2 < sizeof(progress_text));
 	strcat(strcat(progress_text, what), "\n");
+	if (change_word && strstr(what, "preparing")) {
+		write_word(change_word);
+		change_word = NULL;
+	}
 }
 
 static enum vm_status start(const struct vm_prepare *how, bool cold)
@@ -73,15 +87,6 @@ static const char *run(const char *const *argv, bool kept)
 	assert_int_equal(vm_exec(vm, &exec), VM_OK);
 	assert_int_equal(exec.value, 0);
 	return output_text;
-}
-
-static void write_word(const char *text)
-{
-	FILE *f = fopen(word, "w");
-
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
 }
 
 /* The guest is as it was prepared, and nothing was done twice. */
@@ -134,14 +139,25 @@ static bool is_of_boot(off_t size)
 	return size > 16 << 20;
 }
 
+static void damage(const char *path, const void *bytes, size_t len, off_t at)
+{
+	int fd = open(path, O_WRONLY);
+
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, bytes, len, at), len);
+	close(fd);
+}
+
 static void damage_prepared(const char *path, off_t size)
 {
-	int fd = is_of_boot(size) ? -1 : open(path, O_WRONLY);
+	if (!is_of_boot(size))
+		damage(path, "damage", 6, size / 2);
+}
 
-	if (fd < 0)
-		return;
-	assert_int_equal(pwrite(fd, "damage", 6, size / 2), 6);
-	close(fd);
+/* The number of the last page comes last. */
+static void damage_numbers(const char *path, off_t size)
+{
+	damage(path, "\377\377\377\377", 4, size - 4);
 }
 
 static void remove_boot(const char *path, off_t size)
@@ -200,8 +216,30 @@ static void test_damaged(void **state)
 	snapshots(damage_prepared);
 	assert_int_equal(start(&prepare, false), VM_OK);
 	assert_non_null(strstr(progress_text, "damaged: removing the snapshot"));
+	assert_null(strstr(progress_text, "booting"));
 	assert_non_null(strstr(progress_text, "preparing a guest once"));
 	check_prepared("one\n");
+	/* The boot's is damaged as well, and is made anew. */
+	snapshots(damage_numbers);
+	assert_int_equal(start(&prepare, false), VM_OK);
+	assert_non_null(strstr(progress_text, "damaged: removing the snapshot"));
+	assert_non_null(strstr(progress_text, "booting"));
+	check_prepared("one\n");
+}
+
+/* A file changes when the snapshot has its name, and the guest has not got the file. */
+static void test_changes_meanwhile(void **state)
+{
+	const int before = snapshots(NULL);
+
+	(void)state;
+	write_word("three\n");
+	change_word = "four\n";
+	assert_int_equal(start(&prepare, false), VM_HOST);
+	assert_non_null(strstr(vm_error(vm), "the files have changed meanwhile"));
+	assert_null(change_word);
+	assert_int_equal(snapshots(NULL), before);
+	write_word("one\n");
 }
 
 /* What changed since one boot says nothing about another one. */
@@ -223,7 +261,7 @@ static void test_cold(void **state)
 
 static void test_failures(void **state)
 {
-	static const char *const fails[] = { "/bin/false", NULL };
+	static const char *const fails[] = { "/bin/sh", "-c", "echo why >&2; exit 3", NULL };
 	static const char *const missing[] = { "/bin/nothing", NULL };
 	static const struct vm_program bad[] = { { fails, false }, { missing, false } };
 	static const struct vm_file nowhere = { "/nonexistent/file", WORD, 0644 };
@@ -232,7 +270,7 @@ static void test_failures(void **state)
 	(void)state;
 	assert_int_equal(start(&(struct vm_prepare){ .programs = bad, .program_count = 1 }, false),
 			 VM_HOST);
-	assert_non_null(strstr(vm_error(vm), "/bin/false: exit status 1"));
+	assert_non_null(strstr(vm_error(vm), "/bin/sh: exit status 3: why"));
 	assert_int_not_equal(start(&(struct vm_prepare){ .programs = bad + 1, .program_count = 1 },
 				   false), VM_OK);
 	assert_non_null(strstr(vm_error(vm), "/bin/nothing"));
@@ -285,6 +323,7 @@ int main(void)
 		cmocka_unit_test(test_changed_file),
 		cmocka_unit_test(test_other_guests_have_nothing),
 		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_changes_meanwhile),
 		cmocka_unit_test(test_other_boot),
 		cmocka_unit_test(test_cold),
 		cmocka_unit_test(test_failures),
