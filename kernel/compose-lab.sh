@@ -23,7 +23,7 @@ set -u
 flavour=$1
 shift
 
-kernel=$(CDPATH="" cd "$BUILD/guest/kernel-$flavour" && pwd -P)
+kernel=$(CDPATH="" cd "$BUILD/guest/kernel-$flavour" && pwd -P) || die "there is no kernel: run make"
 parts=$BUILD/parts/$flavour
 [ -e "$parts/symvers" ] || die "there is no $parts: run make $parts/symvers"
 
@@ -57,7 +57,7 @@ check_missing()
 trap '[ $? = 0 ] || rm -f "$1/agate.ko" "$1/agate.stripped.ko"' EXIT
 compose_begin "$parts" "$parts/symvers" "$@"
 look_at kernel/*.h include/*.h "$parts"/include/*.h "$kernel/.config"
-source=$(CDPATH="" cd "$kernel/source" && pwd -P)
+source=$(CDPATH="" cd "$kernel/source" && pwd -P) || die "$kernel has no source: run make"
 trusted_headers "$kernel" "$source"
 
 compose_compile "$trusted" "$kernel" kernel include "$parts/include" \

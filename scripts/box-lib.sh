@@ -20,7 +20,7 @@ BOX_WORDS=262144
 newline='
 '
 
-# split_lines LINES COMMAND...: the command, with each line as an argument more
+# split_lines LINES COMMAND...: run COMMAND with each line as one more argument
 split_lines()
 (
 	lines=$1
@@ -28,7 +28,7 @@ split_lines()
 	IFS=$newline
 	set -f
 	# shellcheck disable=SC2086 # the lines
-	exec "$@" $lines
+	"$@" $lines
 )
 
 # box_path PATH: its absolute path, in box_place.  A shell for each of many paths would take

@@ -34,22 +34,24 @@ abi_hash()
 	} | sha256sum | cut -c 1-16
 }
 
-# of_parts COMMAND...: the command, about the lists of checksums of the parts that are not replaced,
-# and the sources that these are made of; who only has the parts has no checksums
+# of_parts COMMAND...: run COMMAND with the lists of checksums of the parts that are not replaced,
+# and the sources that these lists name, as further arguments; not at all where there are no
+# lists, because someone has only the parts
 of_parts()
 {
-	of_parts_own=$#
+	lists=
 	for part in "$parts"/*.sum; do
-		lab=${part##*/} lab=${lab%.sum}
+		lab=${part##*/}
 		case " $labs " in
-		*" $lab "*) ;;
-		*) [ ! -e "$part" ] || set -- "$@" "$part" "solutions/$lab"/agate_*.c ;;
+		*" ${lab%.sum} "*) ;;
+		*) [ ! -e "$part" ] || lists="${lists:+$lists$newline}$part" ;;
 		esac
 	done
-	[ $# = "$of_parts_own" ] || "$@"
+	[ -n "$lists" ] || return 0
+	split_lines "$lists$newline$(split_lines "$lists" sed 's/^[^ ]* [ *]//')" "$@"
 }
 
-# sums_hold FILE...: do the sources have the checksums that those of the files say that are lists?
+# sums_hold FILE...: do the checksums in those FILEs that are lists (.sum) hold?
 sums_hold()
 {
 	for summed; do
@@ -59,7 +61,7 @@ sums_hold()
 	done | sha256sum --check --status
 }
 
-# of_tools COMMAND...: the command, about what compiles
+# of_tools COMMAND...: run COMMAND with what compiles as further arguments
 of_tools()
 {
 	"$@" "$parts/compile" scripts/compile-boxed.sh "$BUILD"/bin/agate-scan-*
@@ -78,10 +80,13 @@ look_at()
 	} >"$out/looked.new" 2>&1
 	if ! cmp -s "$out/looked.new" "$out/looked"; then
 		of_parts sums_hold || die "$parts is older than its sources: run make $parts_target"
-		{ abi_hash "$@" && of_tools cat | sha256sum; } >"$out/known" || exit 1
+		# A run that is killed here has not looked.
+		rm -f "$out/looked"
+		{ abi_hash "$@" && of_tools cat | sha256sum; } >"$out/known" ||
+			die "the headers cannot be read"
 		mv "$out/looked.new" "$out/looked"
 	fi
-	{ read -r abi && read -r tools; } <"$out/known" || exit 1
+	{ read -r abi && read -r tools; } <"$out/known" || die "$out/known is damaged: remove $out"
 }
 
 # abi_symbol LAB HASH: the symbol that says what a part was made for

@@ -91,7 +91,7 @@ no_module()
 	[ ! -e out-fast/agate.ko ] && [ ! -e out-fast/agate.stripped.ko ]
 }
 
-echo 1..59
+echo 1..61
 
 # Headers that were compiled in advance, away and back
 without_pch()
@@ -390,6 +390,13 @@ cp "$build/parts/fast/05-mmap.o" build/parts/fast
 compose
 check "the right one is taken again" 0 $? test -s out-fast/agate.stripped.ko
 
+cp -p kernel/agate_drv.c kept
+echo '/* later */' >>kernel/agate_drv.c
+compose
+check "a changed file of the frame makes the parts too old" 1 $? said 'older than its sources'
+mv kept kernel/agate_drv.c
+compose
+check "the old one is what they are made of" 0 $? test -s out-fast/agate.stripped.ko
 sed -i 's/^	u32 flags;/	u32 more;\n&/' kernel/agate_gem.h
 compose
 check "a changed header makes the parts too old" 1 $? said 'older than its sources'
