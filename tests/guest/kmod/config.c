@@ -4,7 +4,8 @@
  *
  * /sys/kernel/debug/agate_config has the configuration space as it was before any driver had the
  * GPU: what a test finds at its begin may be what an earlier one left.  It is read when this module
- * is loaded, or when the first driver gets the GPU, if the GPU is plugged in later.
+ * is loaded, or when the first driver gets the GPU, if the GPU is plugged in later: what
+ * somebody changes between that and the first driver counts as found.
  *
  * /sys/kernel/debug/agate_bar2 maps BAR2 as the driver does, write-back.  The kernel allows no
  * second mapping of another kind, and that of sysfs is one.

@@ -23,11 +23,10 @@ void return_probes_disarm(struct kretprobe **probes, unsigned int count);
 
 /*
  * For a probe that is armed and disarmed often.  To register one takes long, so it stays
- * registered while it is paused; probe_forget() ends that.  probe_ready() registers a probe that
- * is paused from the beginning.  Its address is NULL before the first
- * time.  A probe of a module that has gone meanwhile is registered anew.  A handler may still run
- * after probe_pause(): synchronize_rcu() waits for it.  A probe without an address is not
- * paused.
+ * registered while it is paused; probe_forget() ends that.  Its address is NULL before the first
+ * time.  probe_ready() registers a probe that is paused from the beginning.  A probe of a module
+ * that has gone meanwhile is registered anew.  A handler may still run after probe_pause():
+ * synchronize_rcu() waits for it.  A probe without an address is not paused.
  */
 int probe_ready(struct kprobe *probe);
 int return_probe_ready(struct kretprobe *probe);

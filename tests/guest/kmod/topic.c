@@ -361,7 +361,10 @@ int topic_init(void)
 	if (ret)
 		return ret;
 	topic_file = debugfs_create_file("agate_topic", 0600, NULL, NULL, &topic_fops);
-	return PTR_ERR_OR_ZERO(topic_file);
+	ret = PTR_ERR_OR_ZERO(topic_file);
+	if (ret)
+		config_exit();
+	return ret;
 }
 
 void topic_exit(void)
