@@ -101,8 +101,7 @@ include $(wildcard $(addsuffix /module.mk,$(MODULES)))
 
 # What a student types all day, and what that builds, needs neither the tests that run on the
 # host nor the suites.  Make would take longer to read those than all else.
-WITHOUT_SUITES	:= grade check hint watch start which-lab which-tests deps grade-build check-build \
-		   hint-build $(AGATE_LAB_INFO) $(AGATE_WATCH)
+WITHOUT_SUITES	:= $(STARTING) grade-build check-build hint-build $(AGATE_LAB_INFO) $(AGATE_WATCH)
 ifneq ($(filter-out $(WITHOUT_SUITES),$(or $(MAKECMDGOALS),help)),)
 include $(wildcard tests/host/*/module.mk tests/grader/*/module.mk tests/fuzz/module.mk)
 # The last ones, for they run what the others added to HOST_TESTS.

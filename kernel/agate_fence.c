@@ -55,7 +55,10 @@ static void fence_free(struct rcu_head *rcu)
 	kfree(container_of(rcu, struct agate_fence, base.rcu));
 }
 
-/* To wait for every task takes a tenth of a second; without fences there is no reason. */
+/*
+ * To wait for every task takes a tenth of a second; without fences there is no reason.  The
+ * fences of agate_preempt.c are waited for as well: each comes after one of a slot.
+ */
 static bool fences_made;
 
 /*
