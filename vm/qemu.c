@@ -66,6 +66,10 @@ static void add_machine(struct args *a, const struct vm *vm)
 	add(a, "-object");
 	add(a, "memory-backend-file,id=ram,size=%uM,mem-path=/proc/self/fd/%d,share=on",
 	    vm->ram_mib, vm->ram_fd);
+}
+
+static void add_kernel(struct args *a, const struct vm *vm)
+{
 	add(a, "-kernel");
 	add(a, "%s/%s", vm->cfg.kernel_dir, vm_arch.kernel);
 	add(a, "-initrd");
@@ -139,9 +143,12 @@ enum vm_status vm_qemu_start(struct vm *vm, bool incoming)
 		return st;
 	add_machine(&a, vm);
 	add_channels(&a, vm);
+	/* A guest that is restored has its kernel in memory. */
 	if (incoming) {
 		add(&a, "-incoming");
 		add(&a, "defer");
+	} else {
+		add_kernel(&a, vm);
 	}
 	if (!incoming && vm->cfg.gdb_wait)
 		add(&a, "-S");
