@@ -98,16 +98,16 @@ static struct kretprobe allocating[ARRAY_SIZE(allocators)];
 /* Not 0: somebody else asks. */
 static int __kprobes on_ask(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
+	*(unsigned long *)ri->data = regs->di;
 	return !within_module(READ_ONCE_NOCHECK(*(unsigned long *)regs->sp), driver);
 }
 
 static int __kprobes on_get(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
-	unsigned long address = regs->ax;
+	unsigned long address = regs->ax, given = *(unsigned long *)ri->data;
 
-	/* kstrdup_const() of a text of the driver's gives that text. */
-	if (address && !IS_ERR_VALUE(address) && !within_module(address, driver) &&
-	    replace(address, 0, address))
+	/* krealloc() may leave memory where it is, and kstrdup_const() a constant text. */
+	if (address && address != given && !IS_ERR_VALUE(address) && replace(address, 0, address))
 		atomic_inc(&kept);
 	return 0;
 }
@@ -173,6 +173,7 @@ static int arm_allocator(unsigned int i, int (*arm)(struct kretprobe *probe))
 
 	probe->entry_handler = on_ask;
 	probe->handler = on_get;
+	probe->data_size = sizeof(unsigned long);
 	if (!probe->kp.symbol_name)
 		probe->kp.symbol_name = allocators[i].old;
 	ret = arm(probe);

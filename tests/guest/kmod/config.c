@@ -3,9 +3,9 @@
  * The GPU's PCI function, for tests.
  *
  * /sys/kernel/debug/agate_config has the configuration space as it was before any driver had the
- * GPU: what a test finds at its begin may be what an earlier one left.  It is read when this module
- * is loaded, or when the first driver gets the GPU, if the GPU is plugged in later: what
- * somebody changes between that and the first driver counts as found.
+ * GPU: what a test finds at its begin may be what an earlier one left.  It is read when this
+ * module is loaded, or when the first driver gets the GPU, if the GPU is plugged in later: a
+ * change between plugging and the first driver counts as found.
  *
  * /sys/kernel/debug/agate_bar2 maps BAR2 as the driver does, write-back.  The kernel allows no
  * second mapping of another kind, and that of sysfs is one.
@@ -54,6 +54,13 @@ static int on_bus(struct notifier_block *self, unsigned long what, void *data)
 
 static struct notifier_block bus_notifier = { .notifier_call = on_bus };
 
+void config_exit(void)
+{
+	debugfs_remove(config_file);
+	debugfs_remove(bar2_file);
+	bus_unregister_notifier(&pci_bus_type, &bus_notifier);
+}
+
 int config_init(void)
 {
 	struct pci_dev *pdev = pci_get_device(AGATE_PCI_VENDOR, AGATE_PCI_DEVICE, NULL);
@@ -69,13 +76,6 @@ int config_init(void)
 	config_file = debugfs_create_blob("agate_config", 0400, NULL, &blob);
 	ret = PTR_ERR_OR_ZERO(config_file);
 	if (ret)
-		bus_unregister_notifier(&pci_bus_type, &bus_notifier);
+		config_exit();
 	return ret;
-}
-
-void config_exit(void)
-{
-	debugfs_remove(config_file);
-	debugfs_remove(bar2_file);
-	bus_unregister_notifier(&pci_bus_type, &bus_notifier);
 }
