@@ -91,7 +91,7 @@ static enum vm_status run_program(struct vm *vm, const struct vm_program *progra
 	const char *name = program->argv[0];
 	int line = (int)strcspn(said.text, "\n");
 
-	if (exec.timed_out)
+	if (exec.timed_out && (st == VM_OK || st == VM_TIMEOUT))
 		return vm_fail(vm, VM_HOST, "%s does not come to its end", name);
 	if (st == VM_OK && exec.signaled)
 		return vm_fail(vm, VM_HOST, "%s: signal %d", name, exec.value);
@@ -114,27 +114,25 @@ enum vm_status vm_prepare_guest(struct vm *vm)
 	return st;
 }
 
-/* Others may change the files meanwhile: what the guest has got may not be what @name means. */
-static enum vm_status prepare_as(struct vm *guest, int base, const char *name)
-{
-	char now[VM_CACHE_NAME];
-	enum vm_status st;
-
-	st = vm_prepare_guest(guest);
-	if (st == VM_OK)
-		st = vm_cache_prepared_name(guest, base, now);
-	if (st == VM_OK && strcmp(now, name))
-		return vm_fail(guest, VM_HOST, "the files have changed meanwhile");
-	return st;
-}
-
-static enum vm_status restore_and_prepare(struct vm *guest, int base, const char *name)
+static enum vm_status restore_and_prepare(struct vm *guest, int base)
 {
 	enum vm_status st = vm_memory_init(guest);
 
 	if (st == VM_OK)
 		st = vm_restore(guest, base, -1);
-	return st == VM_OK ? prepare_as(guest, base, name) : st;
+	return st == VM_OK ? vm_prepare_guest(guest) : st;
+}
+
+/* Others may change the files meanwhile: what the guest has got may not be what @name means. */
+static enum vm_status check_name(struct vm *guest, int base, const char *name)
+{
+	char now[VM_CACHE_NAME];
+	enum vm_status st;
+
+	st = base < 0 ? vm_cache_boot_name(guest, now) : vm_cache_prepared_name(guest, base, now);
+	if (st == VM_OK && strcmp(now, name))
+		return vm_fail(guest, VM_HOST, "the files have changed meanwhile");
+	return st;
 }
 
 static enum vm_status save(struct vm *guest, int file, int base, int dir_fd, const char *name)
@@ -163,7 +161,9 @@ enum vm_status vm_make_snapshot(struct vm *vm, int base, int dir_fd, const char 
 	if (file < 0)
 		st = vm_fail(guest, VM_HOST, "snapshot: %s", strerror(errno));
 	else
-		st = base < 0 ? boot_and_greet(guest) : restore_and_prepare(guest, base, name);
+		st = base < 0 ? boot_and_greet(guest) : restore_and_prepare(guest, base);
+	if (st == VM_OK)
+		st = check_name(guest, base, name);
 	if (st == VM_OK)
 		st = save(guest, file, base, dir_fd, name);
 	if (st != VM_OK) {

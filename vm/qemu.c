@@ -2,8 +2,8 @@
 /*
  * QEMU: its command line, its channels, and its start.
  *
- * The machine is the same whether it boots or is restored; only then can device
- * state be loaded.  Two CPUs with thread=multi, because with one CPU QEMU leaves
+ * The machine is the same whether it boots or is restored, because otherwise device state could
+ * not be loaded; only the kernel is not given to one that is restored.  Two CPUs with thread=multi, because with one CPU QEMU leaves
  * out the fences on which the register queue relies.
  */
 #include <errno.h>
@@ -143,7 +143,7 @@ enum vm_status vm_qemu_start(struct vm *vm, bool incoming)
 		return st;
 	add_machine(&a, vm);
 	add_channels(&a, vm);
-	/* A guest that is restored has its kernel in memory. */
+	/* A guest that is restored has its kernel in memory already. */
 	if (incoming) {
 		add(&a, "-incoming");
 		add(&a, "defer");

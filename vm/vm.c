@@ -280,23 +280,24 @@ static enum vm_status attempt(struct vm *vm)
 
 enum vm_status vm_start(const struct vm_config *config, struct vm **out)
 {
-	enum vm_status st;
-	struct vm *again;
+	const uint64_t started = vm_now();
+	enum vm_status st = VM_HOST;
 
-	*out = vm_new(config);
-	if (!*out)
-		return VM_HOST;
-	st = attempt(*out);
-	if ((*out)->bad_snapshot < 0)
-		return st;
-	/* Try once more with a new snapshot: if that fails as well, something else is wrong. */
-	again = vm_new(config);
-	if (!again)
-		return st;
-	again->started = (*out)->started;
-	vm_stop(*out);
-	*out = again;
-	return attempt(again);
+	*out = NULL;
+	/* Either snapshot may be bad: if new ones fail as well, something else is wrong. */
+	for (int i = 0; i < 3; i++) {
+		struct vm *vm = vm_new(config);
+
+		if (!vm)
+			break;
+		vm->started = started;
+		vm_stop(*out);
+		*out = vm;
+		st = attempt(vm);
+		if (vm->bad_snapshot < 0)
+			break;
+	}
+	return st;
 }
 
 const char *vm_error(const struct vm *vm)
