@@ -20,7 +20,8 @@ BOX_WORDS=262144
 newline='
 '
 
-# split_lines LINES COMMAND...: run COMMAND with each line as one more argument
+# split_lines LINES COMMAND...: run COMMAND with each line as one more argument.  If COMMAND is
+# a function it sees IFS as a newline, and no patterns expand
 split_lines()
 (
 	lines=$1

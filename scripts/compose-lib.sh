@@ -83,7 +83,7 @@ look_at()
 		# A run that is killed here has not looked.
 		rm -f "$out/looked"
 		{ abi_hash "$@" && of_tools cat | sha256sum; } >"$out/known" ||
-			die "the headers cannot be read"
+			die "$out/known cannot be written"
 		mv "$out/looked.new" "$out/looked"
 	fi
 	{ read -r abi && read -r tools; } <"$out/known" || die "$out/known is damaged: remove $out"

@@ -24,6 +24,7 @@ struct grader {
 	struct vm *vm;
 	const char *sets;	/* the lines that it gets before GO */
 	bool silent;		/* and it does not get GO at all */
+	bool kept;		/* a process that is kept becomes the program */
 	struct vm_exec exec;
 	char text[3][TEXT_MAX + 1];
 	size_t len[3];
@@ -134,8 +135,8 @@ static void run_args(const char *const *argv)
 	memset(grader.text, 0, sizeof(grader.text));
 	memset(grader.len, 0, sizeof(grader.len));
 	grader.exec = (struct vm_exec){
-		.argv = argv, .report = true, .output = output, .output_arg = &grader,
-		.timeout_ms = grader.silent ? 300 : 60000, .grace_ms = 5000,
+		.argv = argv, .report = true, .kept = grader.kept, .output = output,
+		.output_arg = &grader, .timeout_ms = grader.silent ? 300 : 60000, .grace_ms = 5000,
 	};
 	assert_int_equal(vm_exec(grader.vm, &grader.exec), VM_OK);
 }
@@ -338,7 +339,9 @@ static const char *run_module(const char *how, const char *what, const char *par
 {
 	const char *const argv[] = { PROGRAM, how, what, parameter, NULL };
 
+	grader.kept = true;
 	run_args(argv);
+	grader.kept = false;
 	assert_false(grader.exec.signaled);
 	assert_int_equal(grader.exec.value, value);
 	return grader.text[VM_STDERR];

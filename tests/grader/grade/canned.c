@@ -138,10 +138,26 @@ static void say(struct guest_run *run, enum guest_stream stream, const char *tex
 		run->output(run->arg, stream, text + half, n - half);
 }
 
+/* insmod and rmmod, or the test program in their place. */
+static bool loads(const struct guest_run *run)
+{
+	return !strcmp(run->argv[0], "/sbin/insmod") || !strcmp(run->argv[1], "--insmod");
+}
+
+static bool unloads(const struct guest_run *run)
+{
+	return !strcmp(run->argv[0], "/sbin/rmmod") || !strcmp(run->argv[1], "--rmmod");
+}
+
 static enum guest_status run_module(struct canned *c, struct guest_run *run)
 {
-	bool load = strstr(run->argv[0], "insmod") || strstr(run->argv[1], "insmod");
+	bool load = loads(run);
 	unsigned long i;
+
+	if (strncmp(run->argv[0], "/sbin/", 6))
+		c->forked += run->kept;
+	else
+		c->executed += !run->kept;
 
 	if (!load) {
 		c->rmmods++;
@@ -251,7 +267,7 @@ static enum guest_status canned_run(void *ctx, struct guest_run *run)
 	const struct act *act;
 	size_t i;
 
-	if (strstr(run->argv[0], "mod") || strstr(run->argv[1], "mod"))
+	if (loads(run) || unloads(run))
 		return run_module(c, run);
 	if (!strcmp(run->argv[0], "/bin/sh")) {
 		run->output(run->arg, GUEST_OUTPUT, c->driver_counters ? c->driver_counters : "",

@@ -75,6 +75,7 @@ struct canned {
 	bool kept;			/* the last test was run by a kept program */
 	size_t files, programs;		/* of the preparation of the last guest */
 	bool keeps;			/* the last of these programs is kept */
+	unsigned int executed, forked;	/* insmods and rmmods */
 	unsigned int starts, stops, lists, healths, insmods, rmmods, puts, kills, abandons;
 	char ran[512];			/* names, each with a space behind it; | is a start */
 	char requests[1024];		/* to the control socket, the counters' and pings left out */

@@ -255,12 +255,16 @@ static void test_prepared(void **state)
 	assert_int_equal(c.files, 2);
 	assert_int_equal(c.programs, 2);
 	assert_true(c.keeps && c.kept);
+	assert_int_equal(c.forked, 2);
+	assert_int_equal(c.executed, 0);
 	o = (struct outcome){ .library = true };
 	c = (struct canned){ .acts = NULL };
 	play(&c, NULL, &o, "PPP");
 	assert_int_equal(c.files, 1);
 	assert_int_equal(c.programs, 0);
 	assert_false(c.kept);
+	assert_int_equal(c.forked, 0);
+	assert_int_equal(c.executed, 2);
 }
 
 /* While there is time, the program runs once for nothing.  No verdict comes of that. */
