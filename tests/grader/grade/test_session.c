@@ -276,10 +276,20 @@ static void test_warm_up(void **state)
 	(void)state;
 	play(&c, NULL, &o, "PPP");
 	assert_int_equal(c.lists, 1);
+	assert_true(c.kept);
 	o.building = 0;
 	c = (struct canned){ .acts = NULL };
 	play(&c, NULL, &o, "PPP");
 	assert_int_equal(c.lists, 0);
+	o.library = true;
+	c = (struct canned){ .acts = NULL };
+	play(&c, NULL, &o, "PPP");
+	assert_int_equal(c.lists, 0);
+	assert_false(c.kept);
+	o.building = 1;
+	c = (struct canned){ .acts = NULL };
+	play(&c, NULL, &o, "PPP");
+	assert_int_equal(c.lists, 1);
 
 	/* A guest that is lost meanwhile is replaced as any other. */
 	c = (struct canned){ .list_end = GUEST_GONE };
