@@ -70,7 +70,7 @@ struct complaint {
 	size_t len;
 };
 
-static void listen(void *arg, enum vm_stream stream, const char *data, size_t len)
+static void keep_complaint(void *arg, enum vm_stream stream, const char *data, size_t len)
 {
 	struct complaint *c = arg;
 	size_t n = sizeof(c->text) - 1 - c->len;
@@ -86,7 +86,8 @@ static enum vm_status run_program(struct vm *vm, const struct vm_program *progra
 {
 	struct complaint said = { .len = 0 };
 	struct vm_exec exec = { .argv = program->argv, .report = true, .kept = program->kept,
-				.output = listen, .output_arg = &said, .timeout_ms = VM_ANSWER_MS };
+				.output = keep_complaint, .output_arg = &said,
+				.timeout_ms = VM_ANSWER_MS };
 	enum vm_status st = vm_exec(vm, &exec);
 	const char *name = program->argv[0];
 	int line = (int)strcspn(said.text, "\n");

@@ -2,9 +2,9 @@
 /*
  * QEMU: its command line, its channels, and its start.
  *
- * The machine is the same whether it boots or is restored, because otherwise device state could
- * not be loaded; only the kernel is not given to one that is restored.  Two CPUs with thread=multi, because with one CPU QEMU leaves
- * out the fences on which the register queue relies.
+ * The machine is the same whether it boots or is restored, because otherwise device state
+ * could not be loaded; only the kernel is not given to one that is restored.  Two CPUs with
+ * thread=multi, because with one CPU QEMU leaves out the fences on which the register queue relies.
  */
 #include <errno.h>
 #include <stdarg.h>

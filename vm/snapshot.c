@@ -22,7 +22,6 @@
 
 #include "vm_priv.h"
 
-#define PAGE		4096u
 #define RUN_MAX		256u	/* pages */
 
 struct header {
@@ -36,12 +35,12 @@ struct header {
 
 static uint64_t pages_at(const struct header *hdr)
 {
-	return (hdr->state_end + PAGE - 1) / PAGE * PAGE;
+	return (hdr->state_end + VM_PAGE - 1) / VM_PAGE * VM_PAGE;
 }
 
 static uint64_t numbers_at(const struct header *hdr)
 {
-	return pages_at(hdr) + hdr->page_count * PAGE;
+	return pages_at(hdr) + hdr->page_count * VM_PAGE;
 }
 
 static uint64_t file_size(const struct header *hdr)
@@ -63,7 +62,7 @@ int vm_snapshot_create(int dir_fd)
 {
 	int file = vm_cache_create(dir_fd);
 
-	if (file >= 0 && lseek(file, PAGE, SEEK_SET) != PAGE)
+	if (file >= 0 && lseek(file, VM_PAGE, SEEK_SET) != VM_PAGE)
 		vm_close(&file);
 	return file;
 }
@@ -87,17 +86,17 @@ static bool pwrite_all(int fd, const void *data, size_t len, uint64_t at)
 /* Writes the pages of @ram that are not as in @old, and their numbers, and counts and sums them. */
 static bool save_ram(int file, struct header *hdr, const char *ram, const char *const *old)
 {
-	static const char zeros[PAGE];
-	uint32_t *numbers = malloc(hdr->ram_size / PAGE * sizeof(*numbers));
+	static const char zeros[VM_PAGE];
+	uint32_t *numbers = malloc(hdr->ram_size / VM_PAGE * sizeof(*numbers));
 	bool ok = numbers;
 
-	for (uint32_t i = 0; ok && i < hdr->ram_size / PAGE; i++) {
-		const char *page = ram + (size_t)i * PAGE;
+	for (uint32_t i = 0; ok && i < hdr->ram_size / VM_PAGE; i++) {
+		const char *page = ram + (size_t)i * VM_PAGE;
 
-		if (!memcmp(page, old[i] ? old[i] : zeros, PAGE))
+		if (!memcmp(page, old[i] ? old[i] : zeros, VM_PAGE))
 			continue;
-		ok = pwrite_all(file, page, PAGE, numbers_at(hdr));
-		hdr->ram_sum += sum(i + 1, page, PAGE);
+		ok = pwrite_all(file, page, VM_PAGE, numbers_at(hdr));
+		hdr->ram_sum += sum(i + 1, page, VM_PAGE);
 		numbers[hdr->page_count++] = i;
 	}
 	ok = ok && pwrite_all(file, numbers, hdr->page_count * sizeof(*numbers), numbers_at(hdr));
@@ -111,7 +110,7 @@ static bool sum_state(int file, const struct header *hdr, uint64_t *total)
 
 	if (map == MAP_FAILED)
 		return false;
-	*total = sum(0, map + PAGE, hdr->state_end - PAGE);
+	*total = sum(0, map + VM_PAGE, hdr->state_end - VM_PAGE);
 	munmap(map, hdr->state_end);
 	return true;
 }
@@ -123,8 +122,8 @@ static bool read_header(const struct vm *vm, int file, struct header *hdr)
 
 	return pread(file, hdr, sizeof(*hdr), 0) == sizeof(*hdr) && !fstat(file, &sb) &&
 	       !memcmp(hdr->magic, VM_SNAPSHOT_MAGIC, sizeof(hdr->magic)) &&
-	       hdr->ram_size == size && hdr->page_count <= size / PAGE &&
-	       hdr->state_end > PAGE && hdr->state_end <= (uint64_t)sb.st_size &&
+	       hdr->ram_size == size && hdr->page_count <= size / VM_PAGE &&
+	       hdr->state_end > VM_PAGE && hdr->state_end <= (uint64_t)sb.st_size &&
 	       file_size(hdr) == (uint64_t)sb.st_size;
 }
 
@@ -168,11 +167,11 @@ static bool load_ram(const struct header *hdr, const char *map, int ram_fd, uint
 	*total = 0;
 	for (size_t i = 0; ok && i < hdr->page_count; i += n) {
 		n = run(numbers + i, hdr->page_count - i);
-		if (numbers[i] + n > hdr->ram_size / PAGE)
+		if (numbers[i] + n > hdr->ram_size / VM_PAGE)
 			break;
 		for (size_t k = i; k < i + n; k++)
-			*total += sum(numbers[k] + 1, pages + k * PAGE, PAGE);
-		ok = pwrite_all(ram_fd, pages + i * PAGE, n * PAGE, (uint64_t)numbers[i] * PAGE);
+			*total += sum(numbers[k] + 1, pages + k * VM_PAGE, VM_PAGE);
+		ok = pwrite_all(ram_fd, pages + i * VM_PAGE, n * VM_PAGE, (uint64_t)numbers[i] * VM_PAGE);
 	}
 	return ok;
 }
@@ -195,7 +194,7 @@ enum vm_status vm_snapshot_load(struct vm *vm, int file)
 		return damaged(vm, file);
 	map = map_file(file, &hdr);
 	ok = map && load_ram(&hdr, map, vm->ram_fd, &ram_sum) &&
-	     sum_state(file, &hdr, &state_sum) && lseek(file, PAGE, SEEK_SET) == PAGE;
+	     sum_state(file, &hdr, &state_sum) && lseek(file, VM_PAGE, SEEK_SET) == VM_PAGE;
 	if (map)
 		munmap(map, file_size(&hdr));
 	if (!ok)
@@ -211,9 +210,9 @@ static bool find_pages(const struct header *hdr, const char *map, const char **p
 	for (size_t i = 0; i < hdr->page_count; i++) {
 		uint32_t number = numbers_in(hdr, map)[i];
 
-		if (number >= hdr->ram_size / PAGE)
+		if (number >= hdr->ram_size / VM_PAGE)
 			return false;
-		pages[number] = map + pages_at(hdr) + i * PAGE;
+		pages[number] = map + pages_at(hdr) + i * VM_PAGE;
 	}
 	return true;
 }
@@ -222,7 +221,7 @@ static bool find_pages(const struct header *hdr, const char *map, const char **p
 static enum vm_status save_changes(struct vm *vm, int file, struct header *hdr, const char *ram,
 				   int base)
 {
-	const char **old = calloc(hdr->ram_size / PAGE, sizeof(*old));
+	const char **old = calloc(hdr->ram_size / VM_PAGE, sizeof(*old));
 	struct header was = { .page_count = 0 };
 	enum vm_status st = VM_OK;
 	char *map = NULL;
