@@ -23,7 +23,8 @@ set -u
 flavour=$1
 shift
 
-kernel=$(CDPATH="" cd "$BUILD/guest/kernel-$flavour" && pwd -P) || die "there is no kernel: run make"
+kernel=$(CDPATH="" cd "$BUILD/guest/kernel-$flavour" && pwd -P) ||
+	die "there is no kernel: run make"
 parts=$BUILD/parts/$flavour
 [ -e "$parts/symvers" ] || die "there is no $parts: run make $parts/symvers"
 

@@ -67,10 +67,10 @@ of_tools()
 	"$@" "$parts/compile" scripts/compile-boxed.sh "$BUILD"/bin/agate-scan-*
 }
 
-# look_at FILE...: looks at all that a result is made of besides the labs' files: headers and what
-# else abi_hash reads (FILE...), the parts, and what compiles.  Sets $abi, and $tools, which stands for
-# what compiles.  Files that have the sizes and times of the last look are not read again; these
-# are taken first, because what changes meanwhile has not been seen.
+# look_at FILE...: looks at all that a result is made of besides the labs' files: headers and
+# what else abi_hash reads (FILE...), the parts, and what compiles.  Sets $abi, and $tools, which
+# stands for what compiles.  Files that have the sizes and times of the last look are not read
+# again; these are taken first, because what changes meanwhile has not been seen.
 look_at()
 {
 	{
@@ -267,14 +267,14 @@ compose_compile()
 		"$BUILD/bin/agate-scan-expanded" "$parts/compile" "$@" >"$COMPOSE_BOX"
 	sources=0
 	while read -r lab dir; do
-		lab_files "$lab" >"$out/$lab/files"
-		while read -r file; do
+		while read -r said file; do
+			[ "$said" = files ] || continue
 			failed=$out/$lab/${file%.c}.failed
 			[ ! -e "$failed" ] || rm "$failed"
 			[ "$file" != "${file%.c}" ] || continue
 			printf '%s\n' "$out/$lab" "$dir" "$file"
 			sources=$((sources + 1))
-		done <"$out/$lab/files"
+		done <"$out/$lab/info"
 	done <"$out/labs" >"$out/work"
 	status=0
 	compile_each || status=10
