@@ -56,6 +56,12 @@ $(DRIVER_SYMVERS): $(BUILD)/parts/%/symvers: $(BUILD)/driver/%/agate.ko kernel/p
 	$(call say,PARTS,$(@D))
 	$(Q)BUILD=$(BUILD) kernel/parts.sh $*
 
+# parts.sh makes it with the others, but keeps the old file where the content is the same: what was
+# made from the headers alone stays.
+DRIVER_HEADERS	:= $(DRIVER_FLAVOURS:%=$(BUILD)/parts/%/headers)
+$(DRIVER_HEADERS): $(BUILD)/parts/%/headers: $(BUILD)/parts/%/symvers
+	$(Q)[ -e $@ ] || BUILD=$(BUILD) kernel/parts.sh $*
+
 # The headers that a lab's files begin with, compiled in advance: see precompile.sh.  They are
 # made again when these lines change, not when a file does: that would cost a second each time.
 DRIVER_LABS	:= $(filter-out $(LIBRARY_PARTS),$(patsubst labs/%/lab.json,%,$(wildcard labs/*/lab.json)))
@@ -71,7 +77,8 @@ precompiled	= $(patsubst %,$(BUILD)/pch/$(1)/%/done,$(filter $(DRIVER_LABS),$(2)
 
 define precompiled_rule
 $(call precompiled,$(1),$(DRIVER_LABS)): $(BUILD)/pch/$(1)/%/done: $(BUILD)/pch/includes/% \
-		$(BUILD)/parts/$(1)/symvers kernel/precompile.sh scripts/includes.awk
+		$(BUILD)/parts/$(1)/headers $(BUILD)/guest/kernel-$(1).id labs/%/lab.json \
+		kernel/precompile.sh scripts/compose-lib.sh scripts/includes.awk
 	$$(call say,PCH,$$(@D))
 	$$(Q)BUILD=$(BUILD) kernel/precompile.sh $(1) $$*
 endef

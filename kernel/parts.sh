@@ -15,6 +15,7 @@
 #   NN-topic.o    one part; all but its contract's symbols are local
 #   agate.mod.o   what kbuild added to the driver's objects
 #   module.lds    the linker's script for the whole
+#   headers       stands for all headers and how they are compiled; a new file only if those change
 #   symvers       what the kernel exports to modules
 #   *.sum         checksums of the sources of frame.o and of each part
 #
@@ -82,7 +83,8 @@ compile_command()
 	END
 }
 
-rm -rf "$parts"
+rm -rf "$parts.old"
+[ ! -e "$parts" ] || mv "$parts" "$parts.old"
 mkdir -p "$parts/include"
 cp "$driver/agate_compat_gen.h" "$parts/include"
 compile_command >"$parts/compile"
@@ -127,5 +129,8 @@ rm "$parts/declared"
 # shellcheck disable=SC2086 # a list of options
 ld -r $wanted -o "$parts/frame.o" "$driver"/kernel/*.o
 sha256sum kernel/agate_*.[ch] include/agate_*.h >"$parts/frame.sum"
+{ echo "$abi" && cat "$parts/compile" "$parts/first"; } >"$parts/headers"
+! cmp -s "$parts/headers" "$parts.old/headers" || mv "$parts.old/headers" "$parts/headers"
+rm -rf "$parts.old"
 awk '$3 == "vmlinux" { print $2 }' "$kernel/Module.symvers" | sort >"$parts/symvers.new"
 mv "$parts/symvers.new" "$parts/symvers"

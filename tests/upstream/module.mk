@@ -6,10 +6,11 @@ UPSTREAM_SHIM	:= $(sort $(wildcard tests/upstream/kmod/*)) kernel/agate_bus.c
 
 $(eval $(call listed,$(BUILD)/upstream/sources.list,$(UPSTREAM_SHIM)))
 
-# Our driver comes first: its build makes the header about this kernel.  Links are made
-# anew each time, because the kernel that they lead to may be another one.
+# Our driver comes first: its build makes the header about this kernel.  When the driver changes,
+# and that header does not, this module stays.  Links are made anew each time, because the kernel
+# that they lead to may be another one.
 $(UPSTREAM_MODULES): $(BUILD)/upstream/%/agate_panfrost.ko: $(UPSTREAM_SHIM) \
-		$(BUILD)/driver/%/agate.ko $(BUILD)/guest/kernel-%.id $(BUILD)/upstream/sources.list \
+		$(BUILD)/parts/%/headers $(BUILD)/guest/kernel-%.id $(BUILD)/upstream/sources.list \
 		tests/upstream/module.mk
 	$(call say,MODULE,$@)
 	$(Q)rm -rf $(@D)/kbuild && mkdir -p $(@D)/kbuild
