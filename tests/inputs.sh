@@ -5,8 +5,8 @@
 #
 # usage: tests/inputs.sh TABLE [SUITE...]
 #
-# Runs each suite, or all that can be kept, with its system calls watched, and compares the files that were opened
-# or run with those that its line in TABLE names (see keep.sh).  Files that the
+# Runs each suite, or all that can be kept, with its system calls watched, and compares the files
+# that were opened or run with those that its line in TABLE names (see keep.sh).  Files that the
 # suite made while it ran are not inputs.
 set -u
 . tests/tap.sh
@@ -25,7 +25,7 @@ named()
 	local input
 	for input in "$@"; do
 		case $input in
-		committed:* | listed:* | maybe:*) ;;
+		committed:* | listed:* | maybe:* | summed:*) ;;
 		*) find -L "${input#*:}" ! -type d -print0 | xargs -r -0 realpath ;;
 		esac
 	done
@@ -33,10 +33,14 @@ named()
 }
 
 # Files that were run or opened to be read, one a line.  strace reports the program that a
-# process runs by the name that was given, and then the loader with its folder.
+# process runs by the name that was given, and then the loader with its folder.  A file that is only
+# checked against a list of checksums (keep.sh, "summed:") is none of them.
 seen()
 {
 	awk '
+		FNR == 1 { checks = 0 }
+		/^execve\("[^"]*\/sha256sum", \["sha256sum", "--check"/ { checks = 1 }
+		checks { next }
 		/^execve\("/ { split($0, part, "\""); program = part[2]; next }
 		/^openat\(AT_FDCWD</ && program != "" {
 			folder = $0
@@ -48,12 +52,14 @@ seen()
 		/^open/ && !/O_WRONLY/ && sub(/.* = [0-9]+</, "") && sub(/>$/, "")' "$work"/trace.*
 }
 
-# What a suite leaves for its next run, which takes it only where the content agrees; what
-# make looks at to see that there is nothing to be made.
+# Without what is no input: files that a suite leaves for its next run, which takes them only where
+# the content agrees; headers that make has compiled in advance, from those that are inputs; files
+# that make looks at to see that there is nothing to be made.
 no_inputs()
 {
 	grep -vE "^$top/(\.git(/|$)|\.checkpatch-camelcase)" |
 		grep -vE "^$top/$BUILD/(tests/(starters|labs|mutants|scores)|check|style|logs)/" |
+		grep -vE "^$top/$BUILD/pch/(fast|debug)/" |
 		grep -vE "^$top/$BUILD/(driver/sparse\.log$|.*\.(d|list)$)"
 }
 

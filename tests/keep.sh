@@ -6,9 +6,13 @@
 # An input of a verdict is a word:
 #
 #   PATH          the content of a file, or of all files in a folder, with their names
-#   code:PATH     an object file without its debug information, its build id, and the lines
-#                 that its warnings name; of all files of a folder, but not the checksums
-#                 of their sources (*.sum)
+#   code:PATH     an object file or a program without its debug information, its build id, and the
+#                 lines that its warnings name; of all files in a folder, with the words of sources
+#                 there, and without the checksums of sources (*.sum)
+#   symbols:PATH  of an object file, or of all in a folder, only the symbols that it defines and
+#                 needs: for a suite that links the objects and never runs them
+#   summed:PATH   which checksums in a folder's lists (*.sum) are wrong: for a suite that checks
+#                 whether the objects there are up to date
 #   words:PATH    what the compiler makes code of, in a C file or in all files of a folder:
 #                 without comments and empty lines
 #   lab:PATH      a lab.json without the prose, on which no verdict depends
@@ -32,7 +36,8 @@ keep_world()
 {
 	local name file
 	# The rest may be absent, this not.
-	dpkg-query -W -f '${Package} ${Architecture} ${Version}\n' && uname -srm && nproc || return
+	dpkg-query -W -f '${Package} ${Architecture} ${Version}\n' && uname -srm && nproc &&
+		sha256sum tests/keep.sh || return
 	for name in "${KEEP_TOOLS[@]}"; do
 		file=$(type -P "$name") && stat -L -c '%n %s %Y' "$file"
 	done
@@ -89,22 +94,62 @@ keep_words()
 	} | sha256sum
 }
 
+# What a linker that puts the object beside others sees of it.
+keep_symbols()
+{
+	nm -P -g "$1" | awk '{ print $2, $1 }' | LC_ALL=C sort | sha256sum
+}
+
+# keep_derived FUNCTION SUM FILE: what FUNCTION says of FILE, whose checksum is SUM.  It is
+# computed once for all suites, and again after two weeks.
+keep_derived()
+{
+	local memo=$BUILD/tests/kept/derived/$1-$2-$KEEP_WORLD said=
+	if ! { read -r said <"$memo"; } 2>/dev/null; then
+		said=$("$1" "$3") || return
+		# A file that has changed meanwhile has another checksum.
+		[ "$(sha256sum <"$3")" = "$2  -" ] && mkdir -p "${memo%/*}" &&
+			echo "$said" >"$memo.$BASHPID" && mv "$memo.$BASHPID" "$memo" || return
+	fi
+	echo "$said"
+}
+
+# keep_files PATH: the file's checksum and name, or those of all files in a folder
+keep_files()
+{
+	if [ -d "$1" ]; then
+		find -L "$1" ! -type d ! -name '*.sum' -print0 | LC_ALL=C sort -z | xargs -r -0 sha256sum
+	else
+		sha256sum "$1"
+	fi
+}
+
 # keep_each FUNCTION PATH: of a file, or of all files in a folder with their names
 keep_each()
 {
-	local file files
-	if [ ! -d "$2" ]; then
-		"$1" "$2"
-		return
-	fi
-	files=$(find -L "$2" ! -type d ! -name '*.sum' | LC_ALL=C sort) || return
-	while IFS= read -r file; do
+	local file sums sum
+	sums=$(keep_files "$2") && [ -n "$sums" ] || return
+	while read -r sum file; do
+		if [ "$file" = "$2" ]; then
+			keep_derived "$1" "$sum" "$file" || return
+			continue
+		fi
 		echo "$file"
 		case $1:$file in
-		keep_code:*.o | keep_code:*.ko | keep_words:*.[ch]) "$1" "$file" ;;
-		*) sha256sum <"$file" ;;
+		keep_code:*.[ch]) keep_derived keep_words "$sum" "$file" ;;
+		keep_code:*.o | keep_code:*.ko | keep_symbols:*.o | keep_symbols:*.ko | keep_words:*.[ch])
+			keep_derived "$1" "$sum" "$file" ;;
+		*) echo "$sum" ;;
 		esac || return
-	done <<<"$files"
+	done <<<"$sums"
+}
+
+# keep_wrong_sums FOLDER: the files with another checksum than its lists say
+keep_wrong_sums()
+{
+	local lists
+	lists=$(find "$1" -name '*.sum' -exec cat {} +) && [ -n "$lists" ] || return
+	sha256sum --check --quiet <<<"$lists" || true
 }
 
 # One input that is not a plain path.
@@ -113,9 +158,11 @@ keep_special()
 	local path=${1#*:}
 	case $1 in
 	code:*) keep_each keep_code "$path" ;;
+	symbols:*) keep_each keep_symbols "$path" ;;
 	words:*) keep_each keep_words "$path" ;;
 	lab:*) "$BUILD/tests/labs/without-prose" "$path" ;;
 	committed:*) git rev-parse --verify -q "HEAD:$path" ;;
+	summed:*) keep_wrong_sums "$path" ;;
 	maybe:*) [ ! -e "$path" ] || sha256sum "$path" ;;
 	listed:*) git ls-files --error-unmatch -- "$path" ;;
 	*) return 1 ;;

@@ -117,6 +117,24 @@ echo 2 >parts/list
 again "another file there"
 warn 8 3 && cp object.o parts
 again "code there"
+mkdir linked
+link_object() { gcc -c -o linked/object.o -x c - <<<"$1"; }
+link_object 'int f(void) { return 1; }'
+echo one >source && sha256sum source >linked/source.sum
+inputs="$inputs symbols:linked summed:linked"
+again "the list of inputs"
+link_object 'int f(void) { return 2; }'
+! ran
+result $? "not when only the code of what is linked, but never runs, does"
+link_object 'int g(void); int f(void) { return g(); }'
+again "what an object needs"
+link_object 'int g(void); int f(void) { return g(); } int h;'
+again "what it defines"
+echo two >source
+again "a source that does not agree with its checksum any more"
+sha256sum source >linked/source.sum
+! ran
+result $? "not when it changed with its checksum: what was made of it is an input"
 printf '%s\n' 'int g(void)' '{' '	return 1;' '}' >words.c
 inputs="$inputs words:words.c"
 again "the list of inputs"
@@ -131,6 +149,10 @@ sed -i 's|a comment|& more|' words.c
 again "then also a comment"
 sed -i -e 's|__LINE__||' -e 's|a comment|STEP 1: it|' words.c
 again "a step"
+words() { printf '/* %s */\nint g(void);\n' "$1" >words.c; }
+words one && ran && words two && ! ran && echo 'keep_words() { sha256sum <"$1"; }' >>tests/keep.sh &&
+	ran && words one && ran
+result $? "when keep.sh sees more in a file, also in one that it has seen before"
 inputs="$inputs object.c"
 again "the list of inputs"
 echo '# more' >>tests/suite.sh

@@ -31,6 +31,7 @@ mkdir -p "$work"
 if [ -t 1 ]; then terminal=1 every=2; else terminal='' every=${QUEUE_EVERY:-30}; fi
 KEEP_WORLD=$(keep_world_key)
 export KEEP_WORLD
+find "$BUILD/tests/kept/derived" -type f -mtime +14 -delete 2>/dev/null
 
 # The suites, in the order in which they are to run; by name: what the table says.
 declare -A cpus=() seconds=() inputs=() command=()
