@@ -27,7 +27,7 @@ shard		= $(if $(filter all,$(MUTANTS)),,$(call turn,$(1)) $(1))
 
 # Suites of the project's own tools, in two halves.  In a clean clone one half has its turn; where
 # they have run before, all of them look at what has changed.
-TOOLS_1		:= labs/check labs/kept vm/hung labs/crashes labs/typed
+TOOLS_1		:= labs/check labs/check-host labs/kept vm/hung labs/crashes labs/typed
 TOOLS_2		:= vm/launcher vm/grading kept capstone labs/page labs/machine labs/compose
 WAITING		:= $(foreach s,$(filter-out $(foreach h,$(call turns,2),$(TOOLS_$(h))),$(TOOLS_1) $(TOOLS_2)), \
 		   $(if $(wildcard $(BUILD)/tests/kept/$(subst /,-,$(s))),,$(s)))
@@ -50,6 +50,9 @@ PLAIN		:= a b c d e f g h i j k l m n o p q r s t u v w x y z \
 without_plain	= $(if $(2),$(call $(0),$(subst $(firstword $(2)),,$(1)),$(wordlist 2,99,$(2))),$(1))
 plain		= $(foreach name,$(1),$(if $(call without_plain,$(name),$(PLAIN)),,$(name)))
 
+GRADED_LABS	:= $(call plain,$(patsubst labs/%/lab.json,%, \
+		   $(filter labs/%/lab.json,$(wildcard labs/[0-9][0-9]-*/lab.json))))
+
 # What several of them read.
 TOP_NAMES	:= $(wildcard *)
 TOP_PLAIN	:= $(call plain,$(TOP_NAMES))
@@ -59,8 +62,18 @@ FAST_INPUTS	:= $(VM_INPUTS) $(KERNEL_FAST).id $(KERNEL_FAST)/bzImage $(KERNEL_FA
 DEBUG_INPUTS	:= $(VM_INPUTS) $(KERNEL_DEBUG).id $(KERNEL_DEBUG)/bzImage $(KERNEL_DEBUG)/ram
 # What time limits of the grader follow.
 MEASURED	:= maybe:$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/agate/doctor.json
-LAB_INPUTS	:= scripts kernel userspace include $(COMPOSE_TOOLS) code:$(BUILD)/parts \
-		   $(KERNEL_IDS) tests/tap.sh
+LINK_FILES	:= scripts kernel userspace include $(COMPOSE_TOOLS) $(KERNEL_IDS) tests/tap.sh
+# For a suite that runs what it links, and for one that only links.
+LAB_INPUTS	:= $(LINK_FILES) code:$(BUILD)/parts
+LINK_INPUTS	:= $(LINK_FILES) symbols:$(BUILD)/parts summed:$(BUILD)/parts
+# $(call lab_tests,NN...): the test programs of these labs.
+lab_tests	= $(foreach lab,$(1),$(patsubst %,code:%,$(filter $(BUILD)/tests/labs/$(lab)-%,$(LAB_TESTS))))
+# The parts of each lab.json that verdicts depend on.
+LAB_JSONS	:= $(GRADED_LABS:%=lab:labs/%/lab.json)
+# What make itself reads, and what it builds host tests from.
+MAKEFILES_HERE	:= Makefile $(call plain,$(wildcard *.mk)) $(sort $(wildcard */module.mk */*/module.mk */*/*/module.mk)) \
+		   tests/suites.mk
+HOST_SOURCES	:= $(MAKEFILES_HERE) kernel include userspace sim grader vm scripts tests/host tests/grader tests/tap.sh
 
 # Guests with the debug kernel, each alone with its kind: of guests that share processors
 # each spends much of its time waiting for a lock whose holder is not running.  A word behind
@@ -96,8 +109,6 @@ $(call suite,strangers,2,600,$(FAST_INPUTS) code:$(BUILD)/driver/fast/agate.ko $
 
 # Every lab that can be graded: its scores, and its mutants, which those who keep single
 # verdicts keep themselves.
-GRADED_LABS	:= $(call plain,$(patsubst labs/%/lab.json,%, \
-		   $(filter labs/%/lab.json,$(wildcard labs/[0-9][0-9]-*/lab.json))))
 LAB_NUMBERS	= $(foreach lab,$(GRADED_LABS),$(firstword $(subst -, ,$(lab))))
 
 # Of the bugs that the tests have to find one in 24 has its turn, and of the other right programs one
@@ -122,17 +133,24 @@ $(call suite,coverage,1,600,$(COVERAGE_TESTS) $(COVERAGE_BUILD)/tests/host/sim/a
 $(foreach s,$(ON_FAST) $(foreach g,$(call turns,4),$(foreach n,$(word $(g),2 3 4 1), \
 	$(BOTH_KERNELS_$(n)) $(ON_FAST_$(n)))),$(call guest_suite,fast,$(s),2,FAST))
 
-# Bugs in what guest tests alone look at, as long as there is no lab for it: $(1) is its number,
-# $(2) the script, $(3) its arguments.
-guest_mutants	= $(call suite,guest-mutants/$(1)/$(lastword $(3)),2,900,$(FAST_INPUTS) $(BUILD)/parts/fast $(GUEST_PROGRAMS) \
-	$(BUILD)/driver/fast/agate.ko $(BUILD)/tests/kmod/fast/agate_inject.ko \
-	$(BUILD)/guest/kernel-fast/modules $(CARD_FIRMWARE) $(BUILD)/bin/agate-info $(BUILD)/bin/agate-map $(BUILD)/bin/agate-top $(LIBAGATE) kernel include solutions \
+# Bugs in what guest tests alone look at, as long as there is no lab for it: $(1) is the number of
+# the part, $(2) the script, $(3) its arguments.
+guest_mutants	= $(call suite,guest-mutants/$(1)/$(word 1,$(3)),2,1800,$(FAST_INPUTS) code:$(BUILD)/parts/fast $(GUEST_PROGRAMS) \
+	code:$(BUILD)/driver/fast/agate.ko $(BUILD)/tests/kmod/fast/agate_inject.ko \
+	$(BUILD)/guest/kernel-fast/modules $(CARD_FIRMWARE) $(BUILD)/bin/agate-info $(BUILD)/bin/agate-map $(BUILD)/bin/agate-top $(LIBAGATE) kernel include \
+	$(wildcard solutions/$(firstword $(subst -, ,$(1)))-*) \
 	tests/mutants/$(1) $(2) tests/guest/part-lib.sh tests/guest/run.sh tests/guest/run-card.sh tests/guest/run-lib.sh tests/guest/run-checks.sh \
 	tests/guest/address.awk tests/guest/supplies.awk tests/guest/victims.awk tests/tap.sh, \
-	$(2) $(3) $(words $(SHARDS)))
-GUEST_MUTANTS	:= 16 17 18 21 23 24 26
-$(foreach s,$(TURNS),$(foreach n,$(GUEST_MUTANTS),$(call guest_mutants,$(n),tests/guest/mutants.sh,$(n) $(s))) \
-	$(call guest_mutants,22-tt,tests/guest/tt-mutants.sh,$(s)))
+	$(2) $(if $(filter 22-tt,$(1)),,$(1)) $(3))
+# PART/SHARD/SHARDS for each of the 24 turns.  Only one part has its turn at a time, because a
+# suite first has to see that its tests pass without a bug.  Every part has odd turns and even
+# ones, for those who commit twice between two tests.
+GUEST_TURNS	:= 24/1/6 22-tt/1/4 21/1/4 24/4/6 16/1/2 26/3/3 22-tt/2/4 21/3/4 26/1/3 16/2/2 24/2/6 18/1/1 \
+		   17/1/2 17/2/2 21/2/4 24/5/6 23/1/2 22-tt/4/4 24/3/6 23/2/2 22-tt/3/4 21/4/4 26/2/3 24/6/6
+GUEST_MUTANTS	:= $(filter-out 22-tt,$(sort $(foreach t,$(GUEST_TURNS),$(firstword $(subst /, ,$(t))))))
+guest_turn	= $(call guest_mutants,$(1),tests/guest/$(if $(filter 22-tt,$(1)),tt-,)mutants.sh,$(2) $(3))
+$(foreach s,$(TURNS),$(foreach t,$(word $(s),$(GUEST_TURNS)),$(call \
+	guest_turn,$(word 1,$(subst /, ,$(t))),$(word 2,$(subst /, ,$(t))),$(word 3,$(subst /, ,$(t))))))
 
 $(foreach s,kill launcher policy,$(call suite,vm/$(s),2,600,$(FAST_INPUTS) tests/vm/$(s).sh tests/tap.sh, \
 	tests/vm/$(s).sh))
@@ -141,31 +159,38 @@ $(call suite,vm/kernels,1,300,guest scripts/kernel-source.sh tests/vm/kernels.sh
 $(call suite,vm/sources,1,300,guest/kernel-make.sh scripts/install-deps.sh scripts/kernel-source.sh \
 	scripts/packages.sh scripts/packages.txt tests/vm/sources.sh tests/tap.sh,tests/vm/sources.sh)
 $(foreach p,$(VM_TESTS),$(call suite,vm/$(notdir $(p)),2,600,$(FAST_INPUTS) $(p) code:$(HANG_MODULE) \
-	$(VM_TEST_DIR)/sample $(VM_TEST_DIR)/keeper $(INJECT_MODULES) $(DRIVER_MODULES:%=code:%),$(p)))
+	$(VM_TEST_DIR)/sample $(VM_TEST_DIR)/keeper $(INJECT_MODULES) \
+	$(if $(filter %/grading,$(p)),$(DRIVER_MODULES:%=code:%)),$(p)))
 
-$(call suite,demo,2,600,$(FAST_INPUTS) $(MEASURED) $(LAB_INPUTS) $(AGATE_GRADE) $(AGATE_TOOLS) $(LIBAGATE) \
-	code:$(BUILD)/driver/fast/agate.ko $(CARD_FIRMWARE) $(LAB_TESTS) $(INJECT_MODULES) tests/demo.sh labs \
-	solutions tests/mutants $(BUILD)/bin/agate-map $(CHECK_TRACE) docs/gem.png,tests/demo.sh)
+$(call suite,demo,2,600,$(FAST_INPUTS) scripts $(AGATE_TOOLS) $(LIBAGATE) code:$(BUILD)/driver/fast/agate.ko \
+	$(CARD_FIRMWARE) tests/demo.sh tests/tap.sh $(CHECK_TRACE) docs/gem.png,tests/demo.sh)
 $(call suite,capstone,2,900,$(FAST_INPUTS) $(BUILD)/bin/agate-gem $(LIBAGATE) $(CARD_FIRMWARE) \
 	code:$(BUILD)/driver/fast/agate.ko scripts/capstone tests/capstone.sh tests/tap.sh,tests/capstone.sh)
-$(call suite,labs/gdb,2d,600,$(FAST_INPUTS) $(MEASURED) $(DEBUG_INPUTS) $(LAB_INPUTS) $(AGATE_GRADE) labs solutions \
-	$(DRIVER_MODULES) $(LAB_TESTS) $(INJECT_MODULES) tests/labs/gdb.sh,tests/labs/gdb.sh)
+$(call suite,labs/gdb,2d,600,$(FAST_INPUTS) $(MEASURED) $(DEBUG_INPUTS) $(LAB_INPUTS) $(AGATE_GRADE) $(LAB_JSONS) \
+	labs/02-gem-object solutions/01-first-contact solutions/02-gem-object words:solutions \
+	$(DRIVER_MODULES:%=code:%) $(call lab_tests,01 02) $(INJECT_MODULES) tests/labs/gdb.sh,tests/labs/gdb.sh)
 # It waits for most of its time, for limits to pass.
-$(call suite,labs/machine,1,600,$(FAST_INPUTS) $(LAB_INPUTS) $(AGATE_GRADE) labs words:solutions \
-	code:$(BUILD)/driver/fast/agate.ko $(LAB_TESTS) $(INJECT_MODULES) $(LAB_VERDICT) tests/keep.sh \
+$(call suite,labs/machine,1,600,$(FAST_INPUTS) $(LAB_INPUTS) $(AGATE_GRADE) $(LAB_JSONS) words:solutions \
+	code:$(BUILD)/driver/fast/agate.ko $(call lab_tests,02) $(INJECT_MODULES) $(LAB_VERDICT) tests/keep.sh \
 	tests/labs/grade.sh tests/labs/machine.sh,tests/labs/machine.sh)
-$(call suite,labs/starters,1,600,$(LAB_INPUTS) committed:labs committed:solutions \
-	solutions tests/labs/starters.sh,tests/labs/starters.sh $(firstword $(call shard,2)))
-$(call suite,labs/check,1,600,$(ALL_SOURCES) $(LAB_INPUTS) $(AGATE_GRADE),tests/labs/check.sh)
-$(call suite,labs/compose,1,600,$(LAB_INPUTS) solutions $(DRIVER_MODULES) \
-	$(DRIVER_FLAVOURS:%=$(BUILD)/driver/%/solutions) tests/labs/compose.sh,tests/labs/compose.sh)
-$(call suite,labs/compose-library,1,600,$(LAB_INPUTS) solutions $(LIBAGATE) $(LIBAGATE_LABS) \
+$(foreach lab,$(GRADED_LABS),$(call suite,labs/starters/$(firstword $(subst -, ,$(lab))),1,600,$(LINK_INPUTS) \
+	committed:labs/$(lab) committed:solutions/$(lab) tests/labs/starters.sh, \
+	tests/labs/starters.sh $(lab) $(firstword $(call shard,2))))
+$(call suite,labs/check,1,600,$(MAKEFILES_HERE) guest $(LINK_INPUTS) $(AGATE_GRADE) $(LAB_JSONS) solutions/02-gem-object \
+	tests/labs/check-lib.sh tests/labs/check.sh,tests/labs/check.sh)
+$(call suite,labs/check-host,1,600,$(HOST_SOURCES) $(LINK_INPUTS) solutions/08-bo solutions/09-bo-cache solutions/10-page-tables \
+	tests/score.sh tests/labs/check-lib.sh tests/labs/check-host.sh,tests/labs/check-host.sh)
+$(call suite,labs/compose,1,600,$(LAB_INPUTS) solutions/02-gem-object words:solutions $(DRIVER_MODULES:%=code:%) \
+	$(BUILD)/pch/includes/02-gem-object \
+	$(DRIVER_FLAVOURS:%=code:$(BUILD)/driver/%/solutions) tests/labs/compose.sh,tests/labs/compose.sh)
+$(call suite,labs/compose-library,1,600,$(LAB_INPUTS) words:solutions $(LIBAGATE) $(LIBAGATE_LABS) \
 	tests/labs/compose-library.sh,tests/labs/compose-library.sh)
 $(call suite,labs/start,1,600,scripts $(AGATE_LAB_INFO) tests/labs/start.sh tests/tap.sh, \
 	tests/labs/start.sh)
 $(call suite,labs/watch,1,600,$(AGATE_WATCH) $(AGATE_LAB_INFO) scripts labs tests/labs/watch.sh \
 	tests/tap.sh,tests/labs/watch.sh)
-$(call suite,labs/shell,2,600,$(FAST_INPUTS) $(LAB_INPUTS) labs solutions $(LIBAGATE) $(AGATE_TOOLS) $(CARD_FIRMWARE) \
+$(call suite,labs/shell,2,600,$(FAST_INPUTS) $(LAB_INPUTS) $(LAB_JSONS) words:solutions $(LIBAGATE) $(AGATE_TOOLS) $(CARD_FIRMWARE) \
+	code:$(BUILD)/driver/fast/agate.ko \
 	code:$(BUILD)/upstream/fast/agate_panfrost.ko $(UPSTREAM_PROGRAMS) tests/upstream \
 	tests/labs/shell.sh,tests/labs/shell.sh)
 $(call suite,kept,1,300,tests/keep.sh tests/queue.sh tests/score.sh tests/busy.sh tests/kept.sh tests/tap.sh \
@@ -173,10 +198,12 @@ $(call suite,kept,1,300,tests/keep.sh tests/queue.sh tests/score.sh tests/busy.s
 $(call suite,labs/kept,1,300,tests/labs/kept.sh tests/labs/grade.sh tests/labs/mutants.sh tests/labs/scores.sh \
 	tests/keep.sh tests/tap.sh scripts/lab.sh scripts/box-lib.sh $(LAB_VERDICT) $(WITHOUT_PROSE) $(AGATE_LAB_INFO), \
 	tests/labs/kept.sh)
-$(call suite,attacks,1,900,$(FAST_INPUTS) $(LAB_INPUTS) $(AGATE_GRADE) $(LAB_TESTS) $(INJECT_MODULES) \
-	labs solutions tests/attacks,tests/attacks/run.sh $(call shard,4))
+$(call suite,attacks,1,900,$(FAST_INPUTS) $(call lab_tests,02) $(INJECT_MODULES) $(LINK_INPUTS) $(AGATE_GRADE) $(LAB_JSONS) words:solutions/02-gem-object \
+	tests/attacks,tests/attacks/run.sh $(call shard,4))
+$(call suite,attacks/forged,1,600,$(FAST_INPUTS) $(MEASURED) $(LAB_INPUTS) $(AGATE_GRADE) $(call lab_tests,02) $(INJECT_MODULES) \
+	$(LAB_JSONS) words:solutions tests/attacks/forged.sh,tests/attacks/forged.sh)
 # It makes a lab in a copy of the project.
-$(call suite,labs/page,2,600,$(FAST_INPUTS) $(ALL_SOURCES) $(LAB_INPUTS) $(AGATE_GRADE) $(LAB_TESTS) $(INJECT_MODULES) \
+$(call suite,labs/page,2,600,$(FAST_INPUTS) $(filter-out labs solutions,$(ALL_SOURCES)) words:labs words:solutions $(LAB_INPUTS) $(AGATE_GRADE) $(LAB_TESTS) $(INJECT_MODULES) \
 	$(LIBAGATE_LABS) $(LAB_VERDICT) $(MEASURED),tests/labs/page.sh)
 $(call suite,labs/allow,1,300,$(LAB_INPUTS) labs tests/labs/allow.sh,tests/labs/allow.sh)
 $(call suite,labs/typed,1,600,Makefile tests/suites.mk scripts/lab.sh scripts/build-lock.sh scripts/which-tests.sh scripts/compose-lib.sh scripts/box-lib.sh tests/labs/typed.sh tests/tap.sh, \
@@ -187,18 +214,27 @@ $(foreach t,$(FUZZ_TARGETS),$(call suite,fuzz/$(t),1,600,$(FUZZ_BUILD)/fuzz-$(t)
 
 $(call suite,layout,1,300,include/agate_drm.h tests/layout.sh tests/layout.awk tests/tap.sh,tests/layout.sh)
 $(call suite,book,1,300,$(ALL_SOURCES) book listed:.,tests/book.sh)
-$(call suite,install,1,600,$(ALL_SOURCES) $(FAKE_KERNEL),tests/install.sh)
+$(call suite,install,1,600,$(MAKEFILES_HERE) sim include userspace scripts words:solutions $(LIBAGATE) $(AGATE_TOOLS) \
+	$(MAN_PAGES) $(FAKE_KERNEL) tests/tap.sh tests/install.sh,tests/install.sh)
 
-# Bugs in what host tests look at: $(1) is the lab, $(2) the shard; which tests look.
-host_mutants	= $(call suite,host-mutants/$(1)/$(2),1,600,$(ALL_SOURCES), \
-	tests/host/mutants.sh $(1) $(2) $(words $(SHARDS)) $(HOST_TESTS_OF_$(1)))
+# Bugs in what host tests look at: $(1) is the lab, $(2) the shard of $(3); which tests look.  One
+# lab has its turn at a time, as with the guests' tests.
+host_mutants	= $(call suite,host-mutants/$(1)/$(2),1,600,$(HOST_SOURCES) \
+	$(wildcard solutions/$(firstword $(subst -, ,$(1)))-*) $(HOST_ALSO_$(1)) tests/mutants/$(1), \
+	tests/host/mutants.sh $(1) $(2) $(3) $(HOST_TESTS_OF_$(1)))
 HOST_TESTS_OF_19 := range_property range
 HOST_TESTS_OF_20 := ggtt_table ggtt_nodes ggtt_remove
 HOST_TESTS_OF_22 := pool tt
 HOST_TESTS_OF_24-va := va va_property
 HOST_TESTS_OF_25 := vm_pt vm_pt_property
+# The other labs' files that these are built with.
+HOST_ALSO_20	:= solutions/19-ranges
+HOST_ALSO_25	:= solutions/10-page-tables
 HOST_MUTANTS	:= 19 20 22 24-va 25
-$(foreach n,$(HOST_MUTANTS),$(foreach s,$(TURNS),$(call host_mutants,$(n),$(s))))
+HOST_TURNS	:= 20/1/9 22/4/6 22/1/6 20/6/9 20/2/9 25/2/3 19/1/3 24-va/2/3 20/3/9 20/7/9 25/1/3 22/5/6 \
+		   22/2/6 19/3/3 20/4/9 20/8/9 24-va/1/3 22/6/6 20/5/9 25/3/3 22/3/6 20/9/9 19/2/3 24-va/3/3
+$(foreach s,$(TURNS),$(foreach t,$(word $(s),$(HOST_TURNS)),$(call \
+	host_mutants,$(word 1,$(subst /, ,$(t))),$(word 2,$(subst /, ,$(t))),$(word 3,$(subst /, ,$(t))))))
 
 # What a host test opens besides itself, by its folder.
 host_files	= $(if $(filter $(SIM_TEST_BUILD)/% $(SANDBOX_BUILD)/%,$(1)),$(AGATE_SIM_SAN) $(AGATE_SIM) $(AGATE_FW)) \
@@ -248,7 +284,7 @@ $(foreach s,calls jobs bifrost lite swiotlb reset,$(call long,repeat/guest-fast-
 $(call long,strangers/all,2,900,tests/strangers/strangers.sh --long)
 $(foreach s,storm swiotlb-storm storm-two swiotlb-storm-two storm-card cards halves suspend victims,$(call long,guest-debug/$(s),2d,3600,tests/guest/run.sh debug $(s)))
 $(foreach s,$(FAILNTH_SUITES),$(call long,all-$(s),2d,3600,tests/guest/run.sh debug $(s)))
-$(call long,all-starters,1,3600,tests/labs/starters.sh)
+$(foreach lab,$(GRADED_LABS),$(call long,all-starters/$(firstword $(subst -, ,$(lab))),1,3600,tests/labs/starters.sh $(lab)))
 $(call long,all-attacks,1,3600,tests/attacks/run.sh)
 # For how long, and which calls: FUZZ_SEED is in the log.
 FUZZ_SECONDS	?= 300

@@ -10,7 +10,8 @@
 # NN/NAME.inc is put behind lab NN's solution.  The message to the student has to match the
 # regular expression after EXPECT and name a line of the file; no module comes of it, and
 # all ends within a minute on a machine that has nothing else to do.  Then the box itself,
-# the rules for objects that no text leads to, and a grader that is killed.
+# the rules for objects that no text leads to, and a grader that is killed.  A guest starts, but
+# no driver runs.
 set -u
 . tests/tap.sh
 
@@ -67,7 +68,7 @@ try()
 attacks=$(ls tests/attacks/02/*.inc)
 pasting=$(grep -lE '##|%:%:|__PASTE' $attacks |
 	awk -v s="${1:-1}" -v n="${2:-1}" 'NR % n == s % n')
-echo "1..$(($(echo "$attacks" "$pasting" | wc -w) + 40))"
+echo "1..$(($(echo "$attacks" "$pasting" | wc -w) + 38))"
 
 for file in $attacks; do
 	try "$file" ''
@@ -353,25 +354,3 @@ result $? "and its name is not passed on"
 check "a report that could not be written is a failure" 1 $? grep -q 'could not be written' "$work/said"
 "$build/bin/agate-grade" hint --lab 02 --test topic --out "$work/said/x" >"$work/words" 2>&1
 check "a folder that cannot be made is named" 1 $? grep -q "$work/said/x/hints: " "$work/words"
-
-# A report of the kernel that a file has forged names a function of another lab's solution.
-{
-	sed -e 's/^static bool create_args_valid/static void forge(void);\n\n&/' \
-		-e 's/^\tif (!create_args_valid(size, flags))$/\tforge();\n&/' solutions/$lab/agate_gem.c
-	cat <<'END'
-static void forge(void)
-{
-	pr_emerg("BUG: unable to handle page fault for address: ffff\n");
-	pr_emerg("Oops: 0000 [#1] PREEMPT SMP\n");
-	pr_emerg("CPU: 0 PID: 77 Comm: x Not tainted\n");
-	pr_emerg("RIP: 0010:agate_pgtable_map+0x30/0x80000 [agate]\n");
-	pr_emerg("Call Trace:\n <TASK>\n agate_pgtable_fini+0x10/0x40000 [agate]\n");
-	pr_emerg(" </TASK>\n---[ end trace 0000000000000000 ]---\n");
-}
-END
-} >"$student/agate_gem.c"
-"$build/bin/agate-grade" --lab 02 --test topic --from "$work/from" --out "$work/grade" >"$work/said" 2>&1
-check "a forged report of the kernel is a crash at the place that it names" 0 $? \
-	grep -q 'where .*solutions/10-page-tables/agate_pgtable\.c:[0-9]*, in ' "$work/said"
-grep -q ^CRASH "$work/said" && ! grep -qE '^ +>? +[0-9]+ \| ' "$work/said"
-result $? "and shows no line of that solution"

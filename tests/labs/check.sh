@@ -4,75 +4,12 @@
 # check.sh: what `make check` says of files that are right, and of others, as TAP.
 #
 # usage: tests/labs/check.sh
-#
-# Labs 10 and 08 stand for those with host tests, of the driver and of libagate.
-# Needs what make check needs; leaves what it builds in build/check, for next time.
 set -u
-. tests/tap.sh
-
-export BUILD="${BUILD:-build}"
-work=$BUILD/tests/labs/check
-rm -rf "$work"
-mkdir -p "$work/labs"
-export LABS="$work/labs"
-
-# describe LAB HOST_TESTS ALLOW FILE...: a lab that may use what ALLOW says
-describe()
-{
-	lab=$1 host=$2 allow=$3 kind=kernel
-	shift 3
-	[ "$lab" != 08-bo ] || kind=library
-	part=$BUILD/parts/fast/$lab.o
-	[ $kind = kernel ] || part=$BUILD/parts/library/$lab.o
-	mkdir -p "$LABS/$lab"
-	{
-		echo "{\"lab\": \"$lab\", \"kind\": \"$kind\", \"steps\": 0, \"host_tests\": [$host],"
-		echo "\"allow\": [$allow], \"files\": ["
-		printf '"%s",\n' "$@" | sed '$s/,$//'
-		echo '], "exports": ['
-		nm -P -g --defined-only "$part" | sed -n '/^agate_abi_/d; s/^\([^ :]*\) .*/"\1",/p' |
-			sed '$s/,$//'
-		echo ']}'
-	} >"$LABS/$lab/lab.json"
-}
+. tests/labs/check-lib.sh
 
 describe 02-gem-object '' '"agate_*", "drm_*"' agate_gem.c
-describe 10-page-tables '"pgtable"' '"dma_*", "free_pages", "get_zeroed_page", "agate_*"' \
-	agate_pgtable.c agate_pgtable_lpae.c agate_pgtable_aarch64.c
-describe 08-bo '"userspace-sparse_array"' '"agate_*", "mmap", "munmap", "fcntl", "lseek"' \
-	agate_bo.c agate_sparse_array.c
 
-# start LAB: a student who has the solution.
-start()
-{
-	rm -rf "${work:?}/$1"
-	cp -r "solutions/$1" "$work"
-}
-
-check_lab()
-{
-	scripts/check.sh "$1" "$work" >"$work/said" 2>&1
-}
-
-complain()
-{
-	cat "$work/said"
-}
-
-# said TEXT...: all of them
-said()
-{
-	for text; do
-		grep -qF "$text" "$work/said" || return
-	done
-}
-
-unsaid()
-{
-	! grep -qF "$1" "$work/said"
-}
-
-echo 1..34
+echo 1..26
 
 gem=$work/02-gem-object/agate_gem.c
 start 02-gem-object
@@ -194,44 +131,6 @@ awk 'BEGIN {
 check_lab 02
 said 'checkpatch: WARNING: does not come to its end'
 result $? "checkpatch has a limit of processor time"
-
-tables=$work/10-page-tables/agate_pgtable.c
-start 10-page-tables
-check_lab 10
-check "host tests run with the student's files" 0 $? said 'OK       host/pgtable '
-sed -i 's/^	return 0;/	return -ENOMEM;/' "$tables"
-check_lab 10
-check "and fail with them" 1 $? said 'FAIL     host/pgtable ' 'not ok'
-start 10-page-tables
-sed -i '/^void agate_pgtable_fini(/,/^{/s/^{/&\n\tstatic int over[4];\n\tvolatile int i = 4;\n\tint at __attribute__((unused)) = over[i];\n/' "$tables"
-check_lab 10
-check "what a sanitizer sees is shown" 1 $? said "runtime error: index 4 out of bounds" "$tables:"
-start 10-page-tables
-sed -i '0,/^#include/s//#include <linux\/xarray.h>\n&/' "$tables"
-check_lab 10
-check "host tests that cannot be built fail, too" 1 $? \
-	said 'the host tests do not build' 'linux/xarray.h'
-
-# Of such a name checkpatch, and make for the host tests, would have a shell run a part.
-odd="$work/&echo>ran&"
-mkdir "$odd"
-start 10-page-tables
-mv "$work/10-page-tables" "$odd"
-scripts/check.sh 10 "$odd" >"$work/said" 2>&1
-check "a folder with a name that a shell would run is refused" 1 $? \
-	said "$odd/10-page-tables: FROM is a path without spaces"
-[ ! -e ran ] && [ ! -e ranfiles ]
-result $? "and the name is run by nobody"
-rm -f ran ranfiles
-
-start 08-bo
-check_lab bo
-check "the library's as well: a solution" 0 $? \
-	said "OK       $work/08-bo compiles" 'OK       host/userspace-sparse_array '
-sed -i 's/(index & mask) \* arr->elem_size/(index \& mask >> 1) * arr->elem_size/' \
-	"$work/08-bo/agate_sparse_array.c"
-check_lab bo
-check "and what is wrong" 1 $? said 'FAIL     host/userspace-sparse_array '
 
 start 02-gem-object
 make check LAB=2 FROM="$work" DEPS=skip >"$work/said" 2>&1

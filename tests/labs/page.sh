@@ -25,7 +25,9 @@ copy_project()
 	done | tar -c -T - | tar -x -C "$project" || return
 	(cd "$build" && cp -a bin lib driver firmware grader guest parts sim userspace vm \
 		./*.list "$project/build") || return
-	(cd "$build/tests" && cp -a guest kmod labs "$project/build/tests") || return
+	# The suites beside this one have folders in labs.
+	(cd "$build/tests" && cp -a guest kmod "$project/build/tests" &&
+		find labs -maxdepth 1 -type f | xargs cp -a --parents -t "$project/build/tests") || return
 	rm -rf "$project/build/driver/debug/kbuild"
 }
 
