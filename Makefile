@@ -255,11 +255,12 @@ gdb: $(if $(LAB),which-lab) deps $(if $(LAB),which-tests)
 doctor:
 	$(Q)scripts/doctor.sh
 
-## make test [FRESH=1] [MUTANTS=all]
-##                  every check whose inputs have changed, FRESH=1: every check, MUTANTS=all:
-##                  with all bugs that it has to find; the last line is "N passed, N failed"
+## make test [LAB=02] [FRESH=1] [MUTANTS=all]
+##                  every check whose inputs have changed, LAB=02: of those that look at this lab
+##                  alone, FRESH=1: every check, MUTANTS=all: with all bugs that it has to find;
+##                  the last line is "N passed, N failed"
 .PHONY: test test-build test-run
-test: deps
+test: $(if $(test_lab),which-lab) deps
 	$(Q)$(MAKE) test-run
 
 # sparse.log rebuilds what it looks at, so it comes before anybody uses that.
@@ -272,8 +273,12 @@ test-run:
 	$(Q)$(locked) $(MAKE) $(parallel) test-build
 	$(Q)$(locked) $(MAKE) -s $(SUITE_TABLE)
 	$(Q)rm -f $(BUILD)/tests/score
-	$(Q)$(run_suites) $(SUITE_TABLE)
-	$(Q)tests/score.sh $(SUITES)
+	$(Q)$(run_suites) $(SUITE_TABLE) $(lab_suites)
+	$(Q)tests/score.sh $(or $(lab_suites),$(SUITES))
+
+# One that is exported is meant for other commands.
+test_lab	= $(if $(filter LAB,$(GIVEN)),$(filter-out all,$(LAB)))
+lab_suites	= $(if $(test_lab),$$(tests/lab-suites.sh $(SUITE_TABLE) "$$LAB"))
 
 ## make test-long   what takes hours: every mutant by all tests, other seeds, fuzzing, races
 .PHONY: test-long test-long-run

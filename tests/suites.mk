@@ -206,7 +206,7 @@ $(call suite,attacks/forged,1,600,$(FAST_INPUTS) $(MEASURED) $(LAB_INPUTS) $(AGA
 $(call suite,labs/page,2,600,$(FAST_INPUTS) $(filter-out labs solutions,$(ALL_SOURCES)) words:labs words:solutions $(LAB_INPUTS) $(AGATE_GRADE) $(LAB_TESTS) $(INJECT_MODULES) \
 	$(LIBAGATE_LABS) $(LAB_VERDICT) $(MEASURED),tests/labs/page.sh)
 $(call suite,labs/allow,1,300,$(LAB_INPUTS) labs tests/labs/allow.sh,tests/labs/allow.sh)
-$(call suite,labs/typed,1,600,Makefile tests/suites.mk scripts/lab.sh scripts/build-lock.sh scripts/which-tests.sh scripts/compose-lib.sh scripts/box-lib.sh tests/labs/typed.sh tests/tap.sh, \
+$(call suite,labs/typed,1,600,Makefile tests/suites.mk tests/lab-suites.sh scripts/lab.sh scripts/build-lock.sh scripts/which-tests.sh scripts/compose-lib.sh scripts/box-lib.sh tests/labs/typed.sh tests/tap.sh, \
 	tests/labs/typed.sh)
 
 $(foreach t,$(FUZZ_TARGETS),$(call suite,fuzz/$(t),1,600,$(FUZZ_BUILD)/fuzz-$(t) tests/fuzz/run.sh \
@@ -318,7 +318,7 @@ $(SUITE_TABLE) $(LONG_TABLE) $(UPSTREAM_TABLE): FORCE
 	$(Q)$(stamp)
 
 # Without the words that only say how make itself runs.
-suite_words	= $(filter-out FRESH=% JOBS=% MUTANTS=% SUITE_JOBS=% V=%,$(MAKEOVERRIDES))
+suite_words	= $(filter-out FRESH=% JOBS=% LAB=% MUTANTS=% SUITE_JOBS=% V=%,$(MAKEOVERRIDES))
 run_suites	= MAKEFLAGS=' -- $(suite_words)' SUITE_JOBS=$(SUITE_JOBS) tests/queue.sh
 suite/%: $(SUITE_TABLE)
 	$(Q)$(run_suites) $< $*

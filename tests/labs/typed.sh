@@ -18,7 +18,7 @@ trap 'exit 1' INT TERM HUP
 lab=02-gem-object
 mkdir -p "$work/scripts" "$work/labs/$lab" "$work/tests/host"
 cp Makefile "$work"
-cp tests/suites.mk "$work/tests"
+cp tests/suites.mk tests/lab-suites.sh "$work/tests"
 cp scripts/lab.sh scripts/build-lock.sh "$work/scripts"
 cp scripts/which-tests.sh "$work/asks-for-tests"
 cp scripts/compose-lib.sh scripts/box-lib.sh "$work/scripts"
@@ -171,6 +171,11 @@ how=typed
 result $? "grade without a lab asks for one"
 ! goal hint LAB=02 && grep -q '^Which test?' said
 result $? "hint without a test asks for one"
+printf '%s|1|2|-|true\n' style scores/02 scores/12 mutants/02/7 mutants/02/debug/7 mutants/01/2 \
+	labs/starters/02 guest-mutants/02/1 host-mutants/02-x/1 host-mutants/20/2 labs/check >table
+[ "$(sh tests/lab-suites.sh table gem-object | xargs)" = "style scores/02 mutants/02/7 \
+mutants/02/debug/7 labs/starters/02 guest-mutants/02/1 host-mutants/02-x/1" ]
+result $? "make test LAB= has the suites of that lab"
 goal grade LAB=all && expect '<--lab>' '<all>' '<--guests>' '<2>'
 result $? "all labs can be graded"
 
