@@ -122,17 +122,6 @@ $(foreach lab,$(LAB_NUMBERS), \
 	$(foreach s,$(TURNS),$(call suite,mutants/$(lab)/$(s),1,900,-, \
 		tests/labs/mutants.sh $(lab) fast $(s) $(words $(SHARDS)))))
 
-$(call suite,labs/crashes,2d,600,$(FAST_INPUTS) $(DEBUG_INPUTS) tests/labs/crashes.sh tests/tap.sh \
-	tests/grader/explain $(EXPLAIN_LOG) guest/kernel-make.sh,tests/labs/crashes.sh)
-$(call suite,style,1,900,$(ALL_SOURCES) book docs .ci .gitignore listed:. $(KERNEL_IDS) code:$(BUILD)/driver/fast/agate.ko \
-	$(KERNEL_FAST)/source/scripts/checkpatch.pl,tests/style.sh)
-$(call suite,coverage,1,600,$(COVERAGE_TESTS) $(COVERAGE_BUILD)/tests/host/sim/agate-sim \
-	$(COVERAGE_BUILD)/tests/host/map/agate-map sim include tests/coverage.sh tests/coverage.awk \
-	tests/README.md tests/host listed:sim $(foreach n,* */* */*/* */*/*/*,$(wildcard $(COVERAGE_BUILD)/tests/host/$(n).gcno)),tests/coverage.sh $(COVERAGE_BUILD) $(COVERAGE_TESTS))
-
-$(foreach s,$(ON_FAST) $(foreach g,$(call turns,4),$(foreach n,$(word $(g),2 3 4 1), \
-	$(BOTH_KERNELS_$(n)) $(ON_FAST_$(n)))),$(call guest_suite,fast,$(s),2,FAST))
-
 # Bugs in what guest tests alone look at, as long as there is no lab for it: $(1) is the number of
 # the part, $(2) the script, $(3) its arguments.
 guest_mutants	= $(call suite,guest-mutants/$(1)/$(word 1,$(3)),2,1800,$(FAST_INPUTS) code:$(BUILD)/parts/fast $(GUEST_PROGRAMS) \
@@ -145,12 +134,23 @@ guest_mutants	= $(call suite,guest-mutants/$(1)/$(word 1,$(3)),2,1800,$(FAST_INP
 # PART/SHARD/SHARDS for each of the 24 turns.  Only one part has its turn at a time, because a
 # suite first has to see that its tests pass without a bug.  Every part has odd turns and even
 # ones, for those who commit twice between two tests.
-GUEST_TURNS	:= 24/1/6 22-tt/1/4 21/1/4 24/4/6 16/1/2 26/3/3 22-tt/2/4 21/3/4 26/1/3 16/2/2 24/2/6 18/1/1 \
-		   17/1/2 17/2/2 21/2/4 24/5/6 23/1/2 22-tt/4/4 24/3/6 23/2/2 22-tt/3/4 21/4/4 26/2/3 24/6/6
+GUEST_TURNS	:= 24/1/6 21/3/4 23/1/3 26/2/3 21/1/4 24/4/6 17/1/2 22-tt/2/2 24/2/6 23/3/3 26/1/3 18/2/2 \
+		   16/1/2 24/5/6 21/2/4 17/2/2 23/2/3 26/3/3 24/3/6 16/2/2 22-tt/1/2 21/4/4 18/1/2 24/6/6
 GUEST_MUTANTS	:= $(filter-out 22-tt,$(sort $(foreach t,$(GUEST_TURNS),$(firstword $(subst /, ,$(t))))))
 guest_turn	= $(call guest_mutants,$(1),tests/guest/$(if $(filter 22-tt,$(1)),tt-,)mutants.sh,$(2) $(3))
 $(foreach s,$(TURNS),$(foreach t,$(word $(s),$(GUEST_TURNS)),$(call \
 	guest_turn,$(word 1,$(subst /, ,$(t))),$(word 2,$(subst /, ,$(t))),$(word 3,$(subst /, ,$(t))))))
+
+$(call suite,labs/crashes,2d,600,$(FAST_INPUTS) $(DEBUG_INPUTS) tests/labs/crashes.sh tests/tap.sh \
+	tests/grader/explain $(EXPLAIN_LOG) guest/kernel-make.sh,tests/labs/crashes.sh)
+$(call suite,style,1,900,$(ALL_SOURCES) book docs .ci .gitignore listed:. $(KERNEL_IDS) code:$(BUILD)/driver/fast/agate.ko \
+	$(KERNEL_FAST)/source/scripts/checkpatch.pl,tests/style.sh)
+$(call suite,coverage,1,600,$(COVERAGE_TESTS) $(COVERAGE_BUILD)/tests/host/sim/agate-sim \
+	$(COVERAGE_BUILD)/tests/host/map/agate-map sim include tests/coverage.sh tests/coverage.awk \
+	tests/README.md tests/host listed:sim $(foreach n,* */* */*/* */*/*/*,$(wildcard $(COVERAGE_BUILD)/tests/host/$(n).gcno)),tests/coverage.sh $(COVERAGE_BUILD) $(COVERAGE_TESTS))
+
+$(foreach s,$(ON_FAST) $(foreach g,$(call turns,4),$(foreach n,$(word $(g),2 3 4 1), \
+	$(BOTH_KERNELS_$(n)) $(ON_FAST_$(n)))),$(call guest_suite,fast,$(s),2,FAST))
 
 $(foreach s,kill launcher policy,$(call suite,vm/$(s),2,600,$(FAST_INPUTS) tests/vm/$(s).sh tests/tap.sh, \
 	tests/vm/$(s).sh))
@@ -198,10 +198,10 @@ $(call suite,kept,1,300,tests/keep.sh tests/queue.sh tests/score.sh tests/busy.s
 $(call suite,labs/kept,1,300,tests/labs/kept.sh tests/labs/grade.sh tests/labs/mutants.sh tests/labs/scores.sh \
 	tests/keep.sh tests/tap.sh scripts/lab.sh scripts/box-lib.sh $(LAB_VERDICT) $(WITHOUT_PROSE) $(AGATE_LAB_INFO), \
 	tests/labs/kept.sh)
-$(call suite,attacks,1,900,$(FAST_INPUTS) $(call lab_tests,02) $(INJECT_MODULES) $(LINK_INPUTS) $(AGATE_GRADE) $(LAB_JSONS) words:solutions/02-gem-object \
+$(call suite,attacks,1,900,$(LINK_INPUTS) $(LAB_JSONS) words:solutions/02-gem-object \
 	tests/attacks,tests/attacks/run.sh $(call shard,4))
-$(call suite,attacks/forged,1,600,$(FAST_INPUTS) $(MEASURED) $(LAB_INPUTS) $(AGATE_GRADE) $(call lab_tests,02) $(INJECT_MODULES) \
-	$(LAB_JSONS) words:solutions tests/attacks/forged.sh,tests/attacks/forged.sh)
+$(call suite,attacks/grader,1,600,$(FAST_INPUTS) $(MEASURED) $(LAB_INPUTS) $(AGATE_GRADE) $(call lab_tests,02) $(INJECT_MODULES) \
+	$(LAB_JSONS) words:solutions tests/attacks/02 tests/attacks/grader.sh,tests/attacks/grader.sh)
 # It makes a lab in a copy of the project.
 $(call suite,labs/page,2,600,$(FAST_INPUTS) $(filter-out labs solutions,$(ALL_SOURCES)) words:labs words:solutions $(LAB_INPUTS) $(AGATE_GRADE) $(LAB_TESTS) $(INJECT_MODULES) \
 	$(LIBAGATE_LABS) $(LAB_VERDICT) $(MEASURED),tests/labs/page.sh)
