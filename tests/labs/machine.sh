@@ -18,7 +18,13 @@ lab=02-gem-object
 work=$(mktemp -d)
 watcher=
 trap '[ -z "$watcher" ] || kill "$watcher" 2>/dev/null; rm -rf "$work"' EXIT
-trap 'kill $(jobs -p) 2>/dev/null; exit 1' INT TERM HUP
+stop()
+{
+	kill $(jobs -p) 2>/dev/null
+	wait
+	exit 1
+}
+trap stop INT TERM HUP
 
 complain()
 {
@@ -66,7 +72,8 @@ grade_while()
 	watcher=$!
 	NO_COLOR=1 sh -c 'echo $$ >"$1/pid"; shift; exec "$@"' sh "$dir" \
 		"$BUILD/bin/agate-grade" --lab "$lab" --from solutions --out "$dir" \
-		>"$dir/grade.log" 2>&1
+		>"$dir/grade.log" 2>&1 &
+	wait $!
 	status=$?
 	kill "$watcher" 2>/dev/null
 	wait "$watcher" 2>/dev/null
@@ -78,6 +85,7 @@ grade_while()
 grade_beside()
 {
 	(
+		trap stop TERM
 		grade_while "$@"
 		echo "$status $times" >"$dir/ended"
 	) &
@@ -87,6 +95,7 @@ grade_beside()
 ended()
 {
 	dir=$work/$1
+	status='' times=''
 	wait "${beside[$1]}"
 	read -r status times <"$dir/ended"
 }
