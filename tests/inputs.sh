@@ -33,13 +33,13 @@ named()
 }
 
 # Files that were run or opened to be read, one a line.  strace reports the program that a
-# process runs by the name that was given, and then the loader with its folder.  A file that is only
-# checked against a list of checksums (keep.sh, "summed:") is none of them.
+# process runs by the name that was given, and then the loader with its folder.  With the input
+# "summed:" a file does not count that is only compared with a list of checksums.
 seen()
 {
-	awk '
+	awk -v summed="$(printf '%s\n' "${list[@]}" | grep -c '^summed:')" '
 		FNR == 1 { checks = 0 }
-		/^execve\("[^"]*\/sha256sum", \["sha256sum", "--check"/ { checks = 1 }
+		summed && /^execve\("[^"]*\/sha256sum", \["sha256sum", "--check"/ { checks = 1 }
 		checks { next }
 		/^execve\("/ { split($0, part, "\""); program = part[2]; next }
 		/^openat\(AT_FDCWD</ && program != "" {
@@ -52,15 +52,20 @@ seen()
 		/^open/ && !/O_WRONLY/ && sub(/.* = [0-9]+</, "") && sub(/>$/, "")' "$work"/trace.*
 }
 
-# Without what is no input: files that a suite leaves for its next run, which takes them only where
-# the content agrees; headers that make has compiled in advance, from those that are inputs; files
-# that make looks at to see that there is nothing to be made.
+# Leaves out files that are no inputs: those that a suite leaves for its next run, which takes them
+# only where the content agrees, and those that make looks at to see that there is nothing to be made.
 no_inputs()
 {
 	grep -vE "^$top/(\.git(/|$)|\.checkpatch-camelcase)" |
 		grep -vE "^$top/$BUILD/(tests/(starters|labs|mutants|scores)|check|style|logs)/" |
-		grep -vE "^$top/$BUILD/pch/(fast|debug)/" |
 		grep -vE "^$top/$BUILD/(driver/sparse\.log$|.*\.(d|list)$)"
+}
+
+# Headers that make has compiled in advance stand for the lines that name them; the headers
+# themselves are inputs.
+made_from()
+{
+	sed -E "s#^($top/$BUILD/pch)/(fast|debug)/([^/]*)/.*#\1/includes/\3#"
 }
 
 # Those of them that are in the tree, and older than the run.
@@ -68,7 +73,7 @@ opened()
 {
 	seen | sort -u | while read -r file; do
 		[ ! -f "$file" ] || realpath "$file"
-	done | grep "^$top/" | no_inputs | sort -u |
+	done | grep "^$top/" | no_inputs | made_from | sort -u |
 		xargs -r -d '\n' -I FILE find FILE ! -cnewer "$work/begun"
 }
 

@@ -152,7 +152,7 @@ again "a step"
 words() { printf '/* %s */\nint g(void);\n' "$1" >words.c; }
 words one && ran && words two && ! ran && echo 'keep_words() { sha256sum <"$1"; }' >>tests/keep.sh &&
 	ran && words one && ran
-result $? "when keep.sh sees more in a file, also in one that it has seen before"
+result $? "it runs again when keep.sh sees more, also in a file that it has seen before"
 inputs="$inputs object.c"
 again "the list of inputs"
 echo '# more' >>tests/suite.sh
