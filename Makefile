@@ -32,6 +32,7 @@ TAKES_shell	:= LAB FROM DEBUG DEMO DRIVER GPU GPUS VRAM VISIBLE PUT
 TAKES_demo	:= GPU COHERENCY CACHE BOS VRAM VISIBLE FLIP VM SUSPEND OVERCOMMIT
 TAKES_capstone	:= GPU FRAMES
 TAKES_doctor	:=
+TAKES_test	:= LAB
 
 # What a person types is data: make expands none of it, and recipes have it from the
 # environment, as "$$LAB", where it is no part of what the shell reads as commands.
@@ -41,7 +42,7 @@ GIVEN		:= $(foreach name,$(TYPED),$(if $(filter line,$(origin $(name))),$(name))
 $(foreach name,$(TYPED),$(if $(filter-out undefined,$(origin $(name))), \
 	$(eval override export $(name) := $$(value $(name)))))
 
-COMMANDS	:= $(filter grade watch hint check start gdb shell demo capstone doctor,$(MAKECMDGOALS))
+COMMANDS	:= $(filter grade watch hint check start gdb shell demo capstone doctor test,$(MAKECMDGOALS))
 ignored		:= $(if $(COMMANDS),$(filter-out $(foreach c,$(COMMANDS),$(TAKES_$(c))),$(GIVEN)))
 $(if $(ignored),$(error make $(COMMANDS) does not take $(ignored), only \
 	$(or $(foreach c,$(COMMANDS),$(TAKES_$(c))),what stands in `make help`)))
@@ -256,10 +257,12 @@ doctor:
 	$(Q)scripts/doctor.sh
 
 ## make test [LAB=02] [FRESH=1] [MUTANTS=all]
-##                  every check whose inputs have changed, LAB=02: of those that look at this lab
-##                  alone, FRESH=1: every check, MUTANTS=all: with all bugs that it has to find;
-##                  the last line is "N passed, N failed"
+##                  every check whose inputs have changed, LAB=02: only those that look at this
+##                  lab, FRESH=1: every check, MUTANTS=all: with all bugs that it has to find; the
+##                  last line is "N passed, N failed"
 .PHONY: test test-build test-run
+# A LAB from the environment is meant for other commands.
+test_lab	:= $(if $(filter LAB,$(GIVEN)),$(filter-out all,$(LAB)))
 test: $(if $(test_lab),which-lab) deps
 	$(Q)$(MAKE) test-run
 
@@ -273,12 +276,9 @@ test-run:
 	$(Q)$(locked) $(MAKE) $(parallel) test-build
 	$(Q)$(locked) $(MAKE) -s $(SUITE_TABLE)
 	$(Q)rm -f $(BUILD)/tests/score
-	$(Q)$(run_suites) $(SUITE_TABLE) $(lab_suites)
-	$(Q)tests/score.sh $(or $(lab_suites),$(SUITES))
-
-# One that is exported is meant for other commands.
-test_lab	= $(if $(filter LAB,$(GIVEN)),$(filter-out all,$(LAB)))
-lab_suites	= $(if $(test_lab),$$(tests/lab-suites.sh $(SUITE_TABLE) "$$LAB"))
+	$(Q)$(if $(test_lab),suites=$$(tests/lab-suites.sh $(SUITE_TABLE) "$$LAB") || exit; )$(run_suites) \
+		$(SUITE_TABLE) $(if $(test_lab),$$suites) && \
+		tests/score.sh $(if $(test_lab),$$suites,$(SUITES))
 
 ## make test-long   what takes hours: every mutant by all tests, other seeds, fuzzing, races
 .PHONY: test-long test-long-run

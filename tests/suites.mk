@@ -71,8 +71,7 @@ lab_tests	= $(foreach lab,$(1),$(patsubst %,code:%,$(filter $(BUILD)/tests/labs/
 # The parts of each lab.json that verdicts depend on.
 LAB_JSONS	:= $(GRADED_LABS:%=lab:labs/%/lab.json)
 # What make itself reads, and what it builds host tests from.
-MAKEFILES_HERE	:= Makefile $(call plain,$(wildcard *.mk)) $(sort $(wildcard */module.mk */*/module.mk */*/*/module.mk)) \
-		   tests/suites.mk
+MAKEFILES_HERE	:= $(filter-out $(BUILD)/%,$(filter Makefile %.mk,$(MAKEFILE_LIST)))
 HOST_SOURCES	:= $(MAKEFILES_HERE) kernel include userspace sim grader vm scripts tests/host tests/grader tests/tap.sh
 
 # Guests with the debug kernel, each alone with its kind: of guests that share processors
@@ -169,14 +168,14 @@ $(call suite,capstone,2,900,$(FAST_INPUTS) $(BUILD)/bin/agate-gem $(LIBAGATE) $(
 $(call suite,labs/gdb,2d,600,$(FAST_INPUTS) $(MEASURED) $(DEBUG_INPUTS) $(LAB_INPUTS) $(AGATE_GRADE) $(LAB_JSONS) \
 	labs/02-gem-object solutions/01-first-contact solutions/02-gem-object words:solutions \
 	$(DRIVER_MODULES:%=code:%) $(call lab_tests,01 02) $(INJECT_MODULES) tests/labs/gdb.sh,tests/labs/gdb.sh)
-# It waits for most of its time, for limits to pass.
-$(call suite,labs/machine,1,600,$(FAST_INPUTS) $(LAB_INPUTS) $(AGATE_GRADE) $(LAB_JSONS) words:solutions \
-	code:$(BUILD)/driver/fast/agate.ko $(call lab_tests,02) $(INJECT_MODULES) $(LAB_VERDICT) tests/keep.sh \
-	tests/labs/grade.sh tests/labs/machine.sh,tests/labs/machine.sh)
+# Two of its runs wait for limits to pass.
+$(call suite,labs/machine,2,600,$(FAST_INPUTS) $(MEASURED) $(LAB_INPUTS) $(AGATE_GRADE) $(LAB_JSONS) words:solutions \
+	$(BUILD)/pch/includes/02-gem-object code:$(BUILD)/driver/fast/agate.ko $(call lab_tests,02) $(INJECT_MODULES) \
+	$(LAB_VERDICT) tests/keep.sh tests/labs/grade.sh tests/labs/machine.sh,tests/labs/machine.sh)
 $(foreach lab,$(GRADED_LABS),$(call suite,labs/starters/$(firstword $(subst -, ,$(lab))),1,600,$(LINK_INPUTS) \
-	committed:labs/$(lab) committed:solutions/$(lab) tests/labs/starters.sh, \
+	$(filter %/$(lab),$(LAB_INCLUDES)) committed:labs/$(lab) committed:solutions/$(lab) tests/labs/starters.sh, \
 	tests/labs/starters.sh $(lab) $(firstword $(call shard,2))))
-$(call suite,labs/check,1,600,$(MAKEFILES_HERE) guest $(LINK_INPUTS) $(AGATE_GRADE) $(LAB_JSONS) solutions/02-gem-object \
+$(call suite,labs/check,1,600,$(MAKEFILES_HERE) guest $(LINK_INPUTS) $(AGATE_GRADE) $(LAB_JSONS) $(BUILD)/pch/includes/02-gem-object solutions/02-gem-object \
 	tests/labs/check-lib.sh tests/labs/check.sh,tests/labs/check.sh)
 $(call suite,labs/check-host,1,600,$(HOST_SOURCES) $(LINK_INPUTS) solutions/08-bo solutions/09-bo-cache solutions/10-page-tables \
 	tests/score.sh tests/labs/check-lib.sh tests/labs/check-host.sh,tests/labs/check-host.sh)
@@ -190,6 +189,7 @@ $(call suite,labs/start,1,600,scripts $(AGATE_LAB_INFO) tests/labs/start.sh test
 $(call suite,labs/watch,1,600,$(AGATE_WATCH) $(AGATE_LAB_INFO) scripts labs tests/labs/watch.sh \
 	tests/tap.sh,tests/labs/watch.sh)
 $(call suite,labs/shell,2,600,$(FAST_INPUTS) $(LAB_INPUTS) $(LAB_JSONS) words:solutions $(LIBAGATE) $(AGATE_TOOLS) $(CARD_FIRMWARE) \
+	$(LAB_INCLUDES) \
 	code:$(BUILD)/driver/fast/agate.ko \
 	code:$(BUILD)/upstream/fast/agate_panfrost.ko $(UPSTREAM_PROGRAMS) tests/upstream \
 	tests/labs/shell.sh,tests/labs/shell.sh)
@@ -198,14 +198,14 @@ $(call suite,kept,1,300,tests/keep.sh tests/queue.sh tests/score.sh tests/busy.s
 $(call suite,labs/kept,1,300,tests/labs/kept.sh tests/labs/grade.sh tests/labs/mutants.sh tests/labs/scores.sh \
 	tests/keep.sh tests/tap.sh scripts/lab.sh scripts/box-lib.sh $(LAB_VERDICT) $(WITHOUT_PROSE) $(AGATE_LAB_INFO), \
 	tests/labs/kept.sh)
-$(call suite,attacks,1,900,$(LINK_INPUTS) $(LAB_JSONS) words:solutions/02-gem-object \
+$(call suite,attacks,1,900,$(LINK_INPUTS) $(LAB_JSONS) $(BUILD)/pch/includes/02-gem-object words:solutions/02-gem-object \
 	tests/attacks,tests/attacks/run.sh $(call shard,4))
 $(call suite,attacks/grader,1,600,$(FAST_INPUTS) $(MEASURED) $(LAB_INPUTS) $(AGATE_GRADE) $(call lab_tests,02) $(INJECT_MODULES) \
-	$(LAB_JSONS) words:solutions tests/attacks/02 tests/attacks/grader.sh,tests/attacks/grader.sh)
+	$(LAB_JSONS) $(BUILD)/pch/includes/02-gem-object words:solutions tests/attacks/02 tests/attacks/grader.sh,tests/attacks/grader.sh)
 # It makes a lab in a copy of the project.
 $(call suite,labs/page,2,600,$(FAST_INPUTS) $(filter-out labs solutions,$(ALL_SOURCES)) words:labs words:solutions $(LAB_INPUTS) $(AGATE_GRADE) $(LAB_TESTS) $(INJECT_MODULES) \
 	$(LIBAGATE_LABS) $(LAB_VERDICT) $(MEASURED),tests/labs/page.sh)
-$(call suite,labs/allow,1,300,$(LAB_INPUTS) labs tests/labs/allow.sh,tests/labs/allow.sh)
+$(call suite,labs/allow,1,300,$(LINK_FILES) $(LAB_JSONS) $(DRIVER_SYMVERS) tests/labs/allow.sh,tests/labs/allow.sh)
 $(call suite,labs/typed,1,600,Makefile tests/suites.mk tests/lab-suites.sh scripts/lab.sh scripts/build-lock.sh scripts/which-tests.sh scripts/compose-lib.sh scripts/box-lib.sh tests/labs/typed.sh tests/tap.sh, \
 	tests/labs/typed.sh)
 

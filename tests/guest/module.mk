@@ -103,7 +103,7 @@ INJECT_MODULES	:= $(BUILD)/tests/kmod/fast/agate_inject.ko $(BUILD)/tests/kmod/d
 
 $(INJECT_MODULES): $(BUILD)/tests/kmod/%/agate_inject.ko: \
 		$(sort $(wildcard tests/guest/kmod/*.[ch])) tests/guest/kmod/Kbuild \
-		$(BUILD)/parts/%/headers $(BUILD)/guest/kernel-%.id
+		$(BUILD)/parts/%/headers $(BUILD)/guest/kernel-%.id guest/kernel-make.sh
 	$(call say,MODULE,$@)
 	$(Q)rm -rf $(@D)/kbuild && mkdir -p $(@D)/kbuild && cp $(filter tests/%,$^) $(@D)/kbuild
 	$(Q)guest/kernel-make.sh $(BUILD)/guest/kernel-$* M=$(abspath $(@D))/kbuild \

@@ -171,17 +171,21 @@ how=typed
 result $? "grade without a lab asks for one"
 ! goal hint LAB=02 && grep -q '^Which test?' said
 result $? "hint without a test asks for one"
+printf '#!/bin/sh\necho host_tests x\n' >build/bin/agate-lab-info
+chmod +x build/bin/agate-lab-info
 printf '%s|1|2|-|true\n' style scores/02 scores/12 mutants/02/7 mutants/02/debug/7 mutants/01/2 \
-	labs/starters/02 guest-mutants/02/1 host-mutants/02-x/1 host-mutants/20/2 labs/check >table
-[ "$(sh tests/lab-suites.sh table gem-object | xargs)" = "style scores/02 mutants/02/7 \
-mutants/02/debug/7 labs/starters/02 guest-mutants/02/1 host-mutants/02-x/1" ]
+	labs/starters/02 host/x host/xy host-mutants/20/2 labs/check >table
+[ "$(sh tests/lab-suites.sh table gem-object | xargs)" = \
+	"style scores/02 mutants/02/7 mutants/02/debug/7 labs/starters/02 host/x" ]
 result $? "make test LAB= has the suites of that lab"
+! goal test LAB=03 && grep -q 'There is no lab 03' said
+result $? "make test of a lab that is not there builds nothing"
 goal grade LAB=all && expect '<--lab>' '<all>' '<--guests>' '<2>'
 result $? "all labs can be graded"
 
 # What a command would ignore it refuses; what others exported is not meant for it.
 for wrong in 'hint LAB=02 TEST=x STEP=2' 'check LAB=02 DEBUG=1' 'start LAB=02 FROM=x' \
-	'gdb LAB=02 STEP=2' 'shell LAB=02 TEST=x' 'demo LAB=02' 'grade LAB=02 FORCE=1'; do
+	'gdb LAB=02 STEP=2' 'shell LAB=02 TEST=x' 'demo LAB=02' 'grade LAB=02 FORCE=1' 'test LAB=02 TEST=x'; do
 	name=${wrong##* }
 	# shellcheck disable=SC2086 # words are meant
 	! goal $wrong && grep -q "make ${wrong%% *} does not take ${name%%=*}, only" said &&

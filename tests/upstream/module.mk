@@ -11,7 +11,7 @@ $(eval $(call listed,$(BUILD)/upstream/sources.list,$(UPSTREAM_SHIM)))
 # that they lead to may be another one.
 $(UPSTREAM_MODULES): $(BUILD)/upstream/%/agate_panfrost.ko: $(UPSTREAM_SHIM) \
 		$(BUILD)/parts/%/headers $(BUILD)/guest/kernel-%.id $(BUILD)/upstream/sources.list \
-		tests/upstream/module.mk
+		tests/upstream/module.mk guest/kernel-make.sh
 	$(call say,MODULE,$@)
 	$(Q)rm -rf $(@D)/kbuild && mkdir -p $(@D)/kbuild
 	$(Q)ln -s $(abspath $(UPSTREAM_SHIM)) \
