@@ -199,6 +199,12 @@ wait $compiling
 compiled=$?
 [ ! -s "$WORK/scanning" ] || cat "$WORK/scanning"
 [ $expanded != 10 ] && [ $pasted != 10 ] && [ $refused = 0 ] || exit 10
+# SIGXCPU and SIGXFSZ may have ended a shell that wrote down what they said.
+for status in $expanded $pasted; do
+	case $status in
+	$((128 + 24)) | $((128 + 25))) exit "$status" ;;
+	esac
+done
 [ $expanded = 0 ] && [ $pasted = 0 ] || exit 1
 [ ! -s "$WORK/compiling" ] || cat "$WORK/compiling"
 [ $compiled = 0 ] || exit 10

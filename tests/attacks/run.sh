@@ -67,7 +67,7 @@ try()
 attacks=$(ls tests/attacks/02/*.inc)
 pasting=$(grep -lE '##|%:%:|__PASTE' $attacks |
 	awk -v s="${1:-1}" -v n="${2:-1}" 'NR % n == s % n')
-echo "1..$(($(echo "$attacks" "$pasting" | wc -w) + 25))"
+echo "1..$(($(echo "$attacks" "$pasting" | wc -w) + 27))"
 
 for file in $attacks; do
 	try "$file" ''
@@ -183,10 +183,13 @@ check "thousands of warnings are still only warnings" 0 $? \
 	cat solutions/$lab/agate_gem.c
 	echo '#endif'
 } >"$student/agate_gem.c"
-rm -rf "$out"
-BOX_CPU_S=60 timeout $LIMIT_S kernel/compose-lab.sh fast "$out" "$lab=$student" >"$work/said" 2>&1
-check "more messages than a file may hold do not compile" 10 $? \
-	told 'does not compile within the limits'
+# Which of those that write them meets the limit first is chance.
+for again in 1 2 3; do
+	rm -rf "$out"
+	BOX_CPU_S=60 timeout $LIMIT_S kernel/compose-lab.sh fast "$out" "$lab=$student" >"$work/said" 2>&1
+	check "more messages than a file may hold do not compile, $again of 3" 10 $? \
+		told 'does not compile within the limits'
+done
 
 # The compiler takes @FILE for a file with options: here one that runs a program.
 (
