@@ -114,26 +114,17 @@ keep_derived()
 	echo "$said"
 }
 
-# keep_files PATH: the file's checksum and name, or those of all files in a folder
-keep_files()
-{
-	if [ -d "$1" ]; then
-		find -L "$1" ! -type d ! -name '*.sum' -print0 | LC_ALL=C sort -z | xargs -r -0 sha256sum
-	else
-		sha256sum "$1"
-	fi
-}
-
 # keep_each FUNCTION PATH: of a file, or of all files in a folder with their names
 keep_each()
 {
 	local file sums sum
-	sums=$(keep_files "$2") && [ -n "$sums" ] || return
+	if [ ! -d "$2" ]; then
+		sum=$(sha256sum <"$2") && keep_derived "$1" "${sum%% *}" "$2"
+		return
+	fi
+	sums=$(find -L "$2" ! -type d ! -name '*.sum' -print0 | LC_ALL=C sort -z |
+		xargs -r -0 sha256sum) && [ -n "$sums" ] || return
 	while read -r sum file; do
-		if [ "$file" = "$2" ]; then
-			keep_derived "$1" "$sum" "$file" || return
-			continue
-		fi
 		echo "$file"
 		case $1:$file in
 		keep_code:*.[ch]) keep_derived keep_words "$sum" "$file" ;;

@@ -50,6 +50,9 @@ PLAIN		:= a b c d e f g h i j k l m n o p q r s t u v w x y z \
 without_plain	= $(if $(2),$(call $(0),$(subst $(firstword $(2)),,$(1)),$(wordlist 2,99,$(2))),$(1))
 plain		= $(foreach name,$(1),$(if $(call without_plain,$(name),$(PLAIN)),,$(name)))
 
+# $(call number_of,NN-TOPIC...): NN of each.  $(call solution_of,NN-TOPIC): the folder of its solution.
+number_of	= $(foreach lab,$(1),$(firstword $(subst -, ,$(lab))))
+solution_of	= $(wildcard solutions/$(call number_of,$(1))-*)
 GRADED_LABS	:= $(call plain,$(patsubst labs/%/lab.json,%, \
 		   $(filter labs/%/lab.json,$(wildcard labs/[0-9][0-9]-*/lab.json))))
 
@@ -108,11 +111,15 @@ $(call suite,strangers,2,600,$(FAST_INPUTS) code:$(BUILD)/driver/fast/agate.ko $
 
 # Every lab that can be graded: its scores, and its mutants, which those who keep single
 # verdicts keep themselves.
-LAB_NUMBERS	= $(foreach lab,$(GRADED_LABS),$(firstword $(subst -, ,$(lab))))
+LAB_NUMBERS	= $(call number_of,$(GRADED_LABS))
 
 # Of the bugs that the tests have to find one in 24 has its turn, and of the other right programs one
 # in four.
 TURNS		:= $(call turns,24)
+# $(call by_turn,RULE,PART/SHARD/SHARDS...): RULE with PART, SHARD and SHARDS, for each word that has
+# its turn.
+by_turn		= $(foreach s,$(TURNS),$(call by_word,$(1),$(subst /, ,$(word $(s),$(2)))))
+by_word		= $(call $(1),$(word 1,$(2)),$(word 2,$(2)),$(word 3,$(2)))
 
 $(foreach lab,$(LAB_NUMBERS), \
 	$(call suite,scores/$(lab),2d,900,-,tests/labs/scores.sh $(lab) $(call shard,4)) \
@@ -126,7 +133,7 @@ $(foreach lab,$(LAB_NUMBERS), \
 guest_mutants	= $(call suite,guest-mutants/$(1)/$(word 1,$(3)),2,1800,$(FAST_INPUTS) code:$(BUILD)/parts/fast $(GUEST_PROGRAMS) \
 	code:$(BUILD)/driver/fast/agate.ko $(BUILD)/tests/kmod/fast/agate_inject.ko \
 	$(BUILD)/guest/kernel-fast/modules $(CARD_FIRMWARE) $(BUILD)/bin/agate-info $(BUILD)/bin/agate-map $(BUILD)/bin/agate-top $(LIBAGATE) kernel include \
-	$(wildcard solutions/$(firstword $(subst -, ,$(1)))-*) \
+	$(call solution_of,$(1)) \
 	tests/mutants/$(1) $(2) tests/guest/part-lib.sh tests/guest/run.sh tests/guest/run-card.sh tests/guest/run-lib.sh tests/guest/run-checks.sh \
 	tests/guest/address.awk tests/guest/supplies.awk tests/guest/victims.awk tests/tap.sh, \
 	$(2) $(if $(filter 22-tt,$(1)),,$(1)) $(3))
@@ -137,8 +144,7 @@ GUEST_TURNS	:= 24/1/6 21/3/4 23/1/3 26/2/3 21/1/4 24/4/6 17/1/2 22-tt/2/2 24/2/6
 		   16/1/2 24/5/6 21/2/4 17/2/2 23/2/3 26/3/3 24/3/6 16/2/2 22-tt/1/2 21/4/4 18/1/2 24/6/6
 GUEST_MUTANTS	:= $(filter-out 22-tt,$(sort $(foreach t,$(GUEST_TURNS),$(firstword $(subst /, ,$(t))))))
 guest_turn	= $(call guest_mutants,$(1),tests/guest/$(if $(filter 22-tt,$(1)),tt-,)mutants.sh,$(2) $(3))
-$(foreach s,$(TURNS),$(foreach t,$(word $(s),$(GUEST_TURNS)),$(call \
-	guest_turn,$(word 1,$(subst /, ,$(t))),$(word 2,$(subst /, ,$(t))),$(word 3,$(subst /, ,$(t))))))
+$(call by_turn,guest_turn,$(GUEST_TURNS))
 
 $(call suite,labs/crashes,2d,600,$(FAST_INPUTS) $(DEBUG_INPUTS) tests/labs/crashes.sh tests/tap.sh \
 	tests/grader/explain $(EXPLAIN_LOG) guest/kernel-make.sh,tests/labs/crashes.sh)
@@ -172,7 +178,7 @@ $(call suite,labs/gdb,2d,600,$(FAST_INPUTS) $(MEASURED) $(DEBUG_INPUTS) $(LAB_IN
 $(call suite,labs/machine,2,600,$(FAST_INPUTS) $(MEASURED) $(LAB_INPUTS) $(AGATE_GRADE) $(LAB_JSONS) words:solutions \
 	$(BUILD)/pch/includes/02-gem-object code:$(BUILD)/driver/fast/agate.ko $(call lab_tests,02) $(INJECT_MODULES) \
 	$(LAB_VERDICT) tests/keep.sh tests/labs/grade.sh tests/labs/machine.sh,tests/labs/machine.sh)
-$(foreach lab,$(GRADED_LABS),$(call suite,labs/starters/$(firstword $(subst -, ,$(lab))),1,600,$(LINK_INPUTS) \
+$(foreach lab,$(GRADED_LABS),$(call suite,labs/starters/$(call number_of,$(lab)),1,600,$(LINK_INPUTS) \
 	$(filter %/$(lab),$(LAB_INCLUDES)) committed:labs/$(lab) committed:solutions/$(lab) tests/labs/starters.sh, \
 	tests/labs/starters.sh $(lab) $(firstword $(call shard,2))))
 $(call suite,labs/check,1,600,$(MAKEFILES_HERE) guest $(LINK_INPUTS) $(AGATE_GRADE) $(LAB_JSONS) $(BUILD)/pch/includes/02-gem-object solutions/02-gem-object \
@@ -220,7 +226,7 @@ $(call suite,install,1,600,$(MAKEFILES_HERE) sim include userspace scripts words
 # Bugs in what host tests look at: $(1) is the lab, $(2) the shard of $(3); which tests look.  One
 # lab has its turn at a time, as with the guests' tests.
 host_mutants	= $(call suite,host-mutants/$(1)/$(2),1,600,$(HOST_SOURCES) \
-	$(wildcard solutions/$(firstword $(subst -, ,$(1)))-*) $(HOST_ALSO_$(1)) tests/mutants/$(1), \
+	$(call solution_of,$(1)) $(HOST_ALSO_$(1)) tests/mutants/$(1), \
 	tests/host/mutants.sh $(1) $(2) $(3) $(HOST_TESTS_OF_$(1)))
 HOST_TESTS_OF_19 := range_property range
 HOST_TESTS_OF_20 := ggtt_table ggtt_nodes ggtt_remove
@@ -233,8 +239,7 @@ HOST_ALSO_25	:= solutions/10-page-tables
 HOST_MUTANTS	:= 19 20 22 24-va 25
 HOST_TURNS	:= 20/1/9 22/4/6 22/1/6 20/6/9 20/2/9 25/2/3 19/1/3 24-va/2/3 20/3/9 20/7/9 25/1/3 22/5/6 \
 		   22/2/6 19/3/3 20/4/9 20/8/9 24-va/1/3 22/6/6 20/5/9 25/3/3 22/3/6 20/9/9 19/2/3 24-va/3/3
-$(foreach s,$(TURNS),$(foreach t,$(word $(s),$(HOST_TURNS)),$(call \
-	host_mutants,$(word 1,$(subst /, ,$(t))),$(word 2,$(subst /, ,$(t))),$(word 3,$(subst /, ,$(t))))))
+$(call by_turn,host_mutants,$(HOST_TURNS))
 
 # What a host test opens besides itself, by its folder.
 host_files	= $(if $(filter $(SIM_TEST_BUILD)/% $(SANDBOX_BUILD)/%,$(1)),$(AGATE_SIM_SAN) $(AGATE_SIM) $(AGATE_FW)) \
@@ -284,7 +289,7 @@ $(foreach s,calls jobs bifrost lite swiotlb reset,$(call long,repeat/guest-fast-
 $(call long,strangers/all,2,900,tests/strangers/strangers.sh --long)
 $(foreach s,storm swiotlb-storm storm-two swiotlb-storm-two storm-card cards halves suspend victims,$(call long,guest-debug/$(s),2d,3600,tests/guest/run.sh debug $(s)))
 $(foreach s,$(FAILNTH_SUITES),$(call long,all-$(s),2d,3600,tests/guest/run.sh debug $(s)))
-$(foreach lab,$(GRADED_LABS),$(call long,all-starters/$(firstword $(subst -, ,$(lab))),1,3600,tests/labs/starters.sh $(lab)))
+$(foreach lab,$(GRADED_LABS),$(call long,all-starters/$(call number_of,$(lab)),1,3600,tests/labs/starters.sh $(lab)))
 $(call long,all-attacks,1,3600,tests/attacks/run.sh)
 # For how long, and which calls: FUZZ_SEED is in the log.
 FUZZ_SECONDS	?= 300

@@ -270,30 +270,23 @@ static void test_prepared(void **state)
 /* While there is time, the program runs once for nothing.  No verdict comes of that. */
 static void test_warm_up(void **state)
 {
-	struct canned c = { .acts = NULL };
-	struct outcome o = { .building = 1 };
+	struct canned c;
+	struct outcome o;
 
 	(void)state;
-	play(&c, NULL, &o, "PPP");
-	assert_int_equal(c.lists, 1);
-	assert_true(c.kept);
-	o.building = 0;
-	c = (struct canned){ .acts = NULL };
-	play(&c, NULL, &o, "PPP");
-	assert_int_equal(c.lists, 0);
-	o.library = true;
-	c = (struct canned){ .acts = NULL };
-	play(&c, NULL, &o, "PPP");
-	assert_int_equal(c.lists, 0);
-	assert_false(c.kept);
-	o.building = 1;
-	c = (struct canned){ .acts = NULL };
-	play(&c, NULL, &o, "PPP");
-	assert_int_equal(c.lists, 1);
+	for (int library = 0; library <= 1; library++) {
+		for (int building = 0; building <= 1; building++) {
+			c = (struct canned){ .acts = NULL };
+			o = (struct outcome){ .building = building, .library = library };
+			play(&c, NULL, &o, "PPP");
+			assert_int_equal(c.lists, building);
+			assert_int_equal(c.kept, !library);
+		}
+	}
 
 	/* A guest that is lost meanwhile is replaced as any other. */
 	c = (struct canned){ .list_end = GUEST_GONE };
-	o.building = 1;
+	o = (struct outcome){ .building = 1, .library = true };
 	play(&c, NULL, &o, "PPP");
 	assert_int_equal(c.starts, 2);
 }
