@@ -13,6 +13,8 @@
 #                 needs: for a suite that links the objects and never runs them
 #   summed:PATH   which checksums in a folder's lists (*.sum) are wrong: for a suite that checks
 #                 whether the objects there are up to date
+#   sources:PATH  of a folder in which kbuild has built a module, what it is built from, as words:
+#                 for a debug kernel, whose code has line numbers in many places
 #   words:PATH    what the compiler makes code of, in a C file or in all files of a folder:
 #                 without comments and empty lines
 #   lab:PATH      a lab.json without the prose, on which no verdict depends
@@ -114,7 +116,11 @@ keep_derived()
 	echo "$said"
 }
 
-# keep_each FUNCTION PATH: of a file, or of all files in a folder with their names
+# Sources that the build made itself are left out: the symbols and the kernel say as much.
+KEEP_SOURCES=('(' -name '*.[chS]' -o -name Kbuild ')' ! -name '*.mod.c')
+
+# keep_each FUNCTION PATH [TEST...]: of a file, or of all files in a folder with their names, or of
+# those for which find's TESTs hold
 keep_each()
 {
 	local file sums sum
@@ -122,7 +128,7 @@ keep_each()
 		sum=$(sha256sum <"$2") && keep_derived "$1" "${sum%% *}" "$2"
 		return
 	fi
-	sums=$(find -L "$2" ! -type d ! -name '*.sum' -print0 | LC_ALL=C sort -z |
+	sums=$(find -L "$2" ! -type d ! -name '*.sum' "${@:3}" -print0 | LC_ALL=C sort -z |
 		xargs -r -0 sha256sum) && [ -n "$sums" ] || return
 	while read -r sum file; do
 		echo "$file"
@@ -150,6 +156,7 @@ keep_special()
 	case $1 in
 	code:*) keep_each keep_code "$path" ;;
 	symbols:*) keep_each keep_symbols "$path" ;;
+	sources:*) keep_each keep_words "$path" "${KEEP_SOURCES[@]}" ;;
 	words:*) keep_each keep_words "$path" ;;
 	lab:*) "$BUILD/tests/labs/without-prose" "$path" ;;
 	committed:*) git rev-parse --verify -q "HEAD:$path" ;;

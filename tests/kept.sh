@@ -117,6 +117,18 @@ echo 2 >parts/list
 again "another file there"
 warn 8 3 && cp object.o parts
 again "code there"
+mkdir -p module/kernel
+module() { printf "$1"'int f(void) { return %s; }\n' "$2" >module/kernel/a.c && cp object.o module/a.ko; }
+module '' 1
+inputs="$inputs sources:module"
+again "the list of inputs"
+module '/* one */\n' 1 && warn 9 3 && cp object.o module/a.ko && date >module/build.log
+! ran
+result $? "not when only comments of a module's sources do, and the module with them"
+module '' 2
+again "a module's source"
+echo 'ccflags-y := -O1' >module/Kbuild
+again "how it is built"
 mkdir linked
 link_object() { gcc -c -o linked/object.o -x c - <<<"$1"; }
 link_object 'int f(void) { return 1; }'

@@ -66,8 +66,12 @@ DEBUG_INPUTS	:= $(VM_INPUTS) $(KERNEL_DEBUG).id $(KERNEL_DEBUG)/bzImage $(KERNEL
 # What time limits of the grader follow.
 MEASURED	:= maybe:$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/agate/doctor.json
 LINK_FILES	:= scripts kernel userspace include $(COMPOSE_TOOLS) $(KERNEL_IDS) tests/tap.sh
+# What a module does.  Of the debug kernel's it is said by its sources and how they are compiled.
+MODULE_fast	:= code:$(BUILD)/driver/fast/agate.ko
+MODULE_debug	:= sources:$(BUILD)/driver/debug $(BUILD)/parts/debug/compile
 # For a suite that runs what it links, and for one that only links.
-LAB_INPUTS	:= $(LINK_FILES) code:$(BUILD)/parts
+LAB_INPUTS	:= $(LINK_FILES) code:$(BUILD)/parts/fast code:$(BUILD)/parts/library \
+		   symbols:$(BUILD)/parts/debug sources:$(BUILD)/driver/debug
 LINK_INPUTS	:= $(LINK_FILES) symbols:$(BUILD)/parts summed:$(BUILD)/parts
 # $(call lab_tests,NN...): the test programs of these labs.
 lab_tests	= $(foreach lab,$(1),$(patsubst %,code:%,$(filter $(BUILD)/tests/labs/$(lab)-%,$(LAB_TESTS))))
@@ -80,7 +84,7 @@ HOST_SOURCES	:= $(MAKEFILES_HERE) kernel include userspace sim grader vm scripts
 # Guests with the debug kernel, each alone with its kind: of guests that share processors
 # each spends much of its time waiting for a lock whose holder is not running.  A word behind
 # the name of a suite is its argument.
-guest_suite = $(call suite,guest-$(1)/$(firstword $(2)),$(3),900,$($(4)_INPUTS) code:$(BUILD)/driver/$(1)/agate.ko \
+guest_suite = $(call suite,guest-$(1)/$(firstword $(2)),$(3),900,$($(4)_INPUTS) $(MODULE_$(1)) \
 	$(BUILD)/tests/kmod/$(1)/agate_inject.ko $(BUILD)/guest/kernel-$(1)/modules $(GUEST_PROGRAMS) $(CARD_FIRMWARE) $(BUILD)/bin/agate-info $(BUILD)/bin/agate-map $(BUILD)/bin/agate-top $(LIBAGATE) tests/guest/run.sh tests/guest/run-card.sh tests/guest/run-lib.sh tests/guest/run-checks.sh tests/guest/address.awk tests/guest/turns.awk tests/guest/supplies.awk tests/guest/victims.awk, \
 	tests/guest/run.sh $(1) $(2))
 # The suites of guests in four groups, which take about equally long.  One group runs on the debug
@@ -106,7 +110,7 @@ $(foreach g,$(call turns,4),$(foreach s,$(BOTH_KERNELS_$(g)) $(ON_DEBUG_$(g)), \
 	$(call guest_suite,debug,$(s) $(if $(filter $(FAILNTH_SUITES),$(s)),$(call turn,failnth)),2d,DEBUG)))
 
 # Tests that nobody here wrote.
-$(call suite,strangers,2,600,$(FAST_INPUTS) code:$(BUILD)/driver/fast/agate.ko $(KERNEL_FAST)/modules $(STRANGERS) \
+$(call suite,strangers,2,600,$(FAST_INPUTS) $(MODULE_fast) $(KERNEL_FAST)/modules $(STRANGERS) \
 	maybe:/usr/bin/drmdevice tests/guest/run-lib.sh tests/strangers,tests/strangers/strangers.sh)
 
 # Every lab that can be graded: its scores, and its mutants, which those who keep single
@@ -131,7 +135,7 @@ $(foreach lab,$(LAB_NUMBERS), \
 # Bugs in what guest tests alone look at, as long as there is no lab for it: $(1) is the number of
 # the part, $(2) the script, $(3) its arguments.
 guest_mutants	= $(call suite,guest-mutants/$(1)/$(word 1,$(3)),2,1800,$(FAST_INPUTS) code:$(BUILD)/parts/fast $(GUEST_PROGRAMS) \
-	code:$(BUILD)/driver/fast/agate.ko $(BUILD)/tests/kmod/fast/agate_inject.ko \
+	$(MODULE_fast) $(BUILD)/tests/kmod/fast/agate_inject.ko \
 	$(BUILD)/guest/kernel-fast/modules $(CARD_FIRMWARE) $(BUILD)/bin/agate-info $(BUILD)/bin/agate-map $(BUILD)/bin/agate-top $(LIBAGATE) kernel include \
 	$(call solution_of,$(1)) \
 	tests/mutants/$(1) $(2) tests/guest/part-lib.sh tests/guest/run.sh tests/guest/run-card.sh tests/guest/run-lib.sh tests/guest/run-checks.sh \
@@ -148,7 +152,7 @@ $(call by_turn,guest_turn,$(GUEST_TURNS))
 
 $(call suite,labs/crashes,2d,600,$(FAST_INPUTS) $(DEBUG_INPUTS) tests/labs/crashes.sh tests/tap.sh \
 	tests/grader/explain $(EXPLAIN_LOG) guest/kernel-make.sh,tests/labs/crashes.sh)
-$(call suite,style,1,900,$(ALL_SOURCES) book docs .ci .gitignore listed:. $(KERNEL_IDS) code:$(BUILD)/driver/fast/agate.ko \
+$(call suite,style,1,900,$(ALL_SOURCES) book docs .ci .gitignore listed:. $(KERNEL_IDS) $(MODULE_fast) \
 	$(KERNEL_FAST)/source/scripts/checkpatch.pl,tests/style.sh)
 $(call suite,coverage,1,600,$(COVERAGE_TESTS) $(COVERAGE_BUILD)/tests/host/sim/agate-sim \
 	$(COVERAGE_BUILD)/tests/host/map/agate-map sim include tests/coverage.sh tests/coverage.awk \
@@ -165,18 +169,18 @@ $(call suite,vm/sources,1,300,guest/kernel-make.sh scripts/install-deps.sh scrip
 	scripts/packages.sh scripts/packages.txt tests/vm/sources.sh tests/tap.sh,tests/vm/sources.sh)
 $(foreach p,$(VM_TESTS),$(call suite,vm/$(notdir $(p)),2,600,$(FAST_INPUTS) $(p) code:$(HANG_MODULE) \
 	$(VM_TEST_DIR)/sample $(VM_TEST_DIR)/keeper $(INJECT_MODULES) \
-	$(if $(filter %/grading,$(p)),$(DRIVER_MODULES:%=code:%)),$(p)))
+	$(if $(filter %/grading,$(p)),$(MODULE_fast) $(MODULE_debug)),$(p)))
 
-$(call suite,demo,2,600,$(FAST_INPUTS) scripts $(AGATE_TOOLS) $(LIBAGATE) code:$(BUILD)/driver/fast/agate.ko \
+$(call suite,demo,2,600,$(FAST_INPUTS) scripts $(AGATE_TOOLS) $(LIBAGATE) $(MODULE_fast) \
 	$(CARD_FIRMWARE) tests/demo.sh tests/tap.sh $(CHECK_TRACE) docs/gem.png,tests/demo.sh)
 $(call suite,capstone,2,900,$(FAST_INPUTS) $(BUILD)/bin/agate-gem $(LIBAGATE) $(CARD_FIRMWARE) \
-	code:$(BUILD)/driver/fast/agate.ko scripts/capstone tests/capstone.sh tests/tap.sh,tests/capstone.sh)
+	$(MODULE_fast) scripts/capstone tests/capstone.sh tests/tap.sh,tests/capstone.sh)
 $(call suite,labs/gdb,2d,600,$(FAST_INPUTS) $(MEASURED) $(DEBUG_INPUTS) $(LAB_INPUTS) $(AGATE_GRADE) $(LAB_JSONS) \
-	labs/02-gem-object solutions/01-first-contact solutions/02-gem-object words:solutions \
-	$(DRIVER_MODULES:%=code:%) $(call lab_tests,01 02) $(INJECT_MODULES) tests/labs/gdb.sh,tests/labs/gdb.sh)
+	words:labs/02-gem-object words:solutions \
+	$(MODULE_fast) $(MODULE_debug) $(call lab_tests,01 02) $(INJECT_MODULES) tests/labs/gdb.sh,tests/labs/gdb.sh)
 # Two of its runs wait for limits to pass.
 $(call suite,labs/machine,2,600,$(FAST_INPUTS) $(MEASURED) $(LAB_INPUTS) $(AGATE_GRADE) $(LAB_JSONS) words:solutions \
-	$(BUILD)/pch/includes/02-gem-object code:$(BUILD)/driver/fast/agate.ko $(call lab_tests,02) $(INJECT_MODULES) \
+	$(BUILD)/pch/includes/02-gem-object $(MODULE_fast) $(call lab_tests,02) $(INJECT_MODULES) \
 	$(LAB_VERDICT) tests/keep.sh tests/labs/grade.sh tests/labs/machine.sh,tests/labs/machine.sh)
 $(foreach lab,$(GRADED_LABS),$(call suite,labs/starters/$(call number_of,$(lab)),1,600,$(LINK_INPUTS) \
 	$(filter %/$(lab),$(LAB_INCLUDES)) committed:labs/$(lab) committed:solutions/$(lab) tests/labs/starters.sh, \
@@ -185,9 +189,9 @@ $(call suite,labs/check,1,600,$(MAKEFILES_HERE) guest $(LINK_INPUTS) $(AGATE_GRA
 	tests/labs/check-lib.sh tests/labs/check.sh,tests/labs/check.sh)
 $(call suite,labs/check-host,1,600,$(HOST_SOURCES) $(LINK_INPUTS) solutions/08-bo solutions/09-bo-cache solutions/10-page-tables \
 	tests/score.sh tests/labs/check-lib.sh tests/labs/check-host.sh,tests/labs/check-host.sh)
-$(call suite,labs/compose,1,600,$(LAB_INPUTS) solutions/02-gem-object words:solutions $(DRIVER_MODULES:%=code:%) \
+$(call suite,labs/compose,1,600,$(LAB_INPUTS) words:solutions $(MODULE_fast) $(MODULE_debug) \
 	$(BUILD)/pch/includes/02-gem-object \
-	$(DRIVER_FLAVOURS:%=code:$(BUILD)/driver/%/solutions) tests/labs/compose.sh,tests/labs/compose.sh)
+	code:$(BUILD)/driver/fast/solutions tests/labs/compose.sh,tests/labs/compose.sh)
 $(call suite,labs/compose-library,1,600,$(LAB_INPUTS) words:solutions $(LIBAGATE) $(LIBAGATE_LABS) \
 	tests/labs/compose-library.sh,tests/labs/compose-library.sh)
 $(call suite,labs/start,1,600,scripts $(AGATE_LAB_INFO) tests/labs/start.sh tests/tap.sh, \
@@ -196,7 +200,7 @@ $(call suite,labs/watch,1,600,$(AGATE_WATCH) $(AGATE_LAB_INFO) scripts labs test
 	tests/tap.sh,tests/labs/watch.sh)
 $(call suite,labs/shell,2,600,$(FAST_INPUTS) $(LAB_INPUTS) $(LAB_JSONS) words:solutions $(LIBAGATE) $(AGATE_TOOLS) $(CARD_FIRMWARE) \
 	$(LAB_INCLUDES) \
-	code:$(BUILD)/driver/fast/agate.ko \
+	$(MODULE_fast) \
 	code:$(BUILD)/upstream/fast/agate_panfrost.ko $(UPSTREAM_PROGRAMS) tests/upstream \
 	tests/labs/shell.sh,tests/labs/shell.sh)
 $(call suite,kept,1,300,tests/keep.sh tests/queue.sh tests/score.sh tests/busy.sh tests/kept.sh tests/tap.sh \
@@ -253,7 +257,7 @@ $(foreach p,$(HOST_TESTS),$(call suite,host/$(notdir $(p)),1,600,$(p) $(call hos
 define upstream_line
 UPSTREAM_SUITES += upstream/$(1)
 SUITE_upstream/$(1) := upstream/$(1)|2|600|$(FAST_INPUTS) \
-	code:$(BUILD)/upstream/fast/agate_panfrost.ko code:$(BUILD)/driver/fast/agate.ko \
+	code:$(BUILD)/upstream/fast/agate_panfrost.ko $(MODULE_fast) \
 	$(UPSTREAM_PROGRAMS) tests/upstream tests/guest/run-lib.sh|tests/upstream/run.sh fast $(1)
 endef
 $(foreach g,midgard bifrost stuck,$(eval $(call upstream_line,$(g))))

@@ -36,9 +36,9 @@ check "style is advice, not too much at once" 0 $? \
 check "a file that is not the lab's is named" 0 0 said 'notes.c is not among lab 02'
 
 start 02-gem-object
-sed -i '10i int broken(void) { return nothing; }' "$gem"
+echo 'int broken(void) { return nothing; }' >>"$gem"
 check_lab 02
-check "what does not compile fails" 1 $? said FAIL "$gem:10:"
+check "what does not compile fails" 1 $? said FAIL "$gem:$(wc -l <"$gem"):"
 rm "$gem"
 check_lab 02
 check "so does what is not there" 1 $? said FAIL 'agate_gem.c: not there'
@@ -67,7 +67,7 @@ rm "$gem"
 # Two of one lab at the same time, with different files.
 start 02-gem-object
 mkdir -p "$work/other/02-gem-object"
-sed '10i int broken(void) { return nothing; }' "$gem" >"$work/other/02-gem-object/agate_gem.c"
+sed '$a int broken(void) { return nothing; }' "$gem" >"$work/other/02-gem-object/agate_gem.c"
 scripts/check.sh 02 "$work/other" >"$work/said-other" 2>&1 &
 other=$!
 check_lab 02

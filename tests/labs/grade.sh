@@ -47,16 +47,22 @@ lab_says()
 }
 
 # Of a folder of parts: what they are linked from, but not the lab's own part, which is
-# left out, nor the lines that debug information names.
+# left out, nor the lines that debug information names.  The debug kernel's parts have line
+# numbers in their code, too, so their sources stand for them.
 parts_inputs()
 {
 	local file
 	for file in "$BUILD/parts/$1"/*; do
-		case $file in
+		case $1:$file in
 		*/"$folder".o | *.sum) ;;
+		debug:*/[0-9][0-9]-*.o | debug:*/frame.o) echo "symbols:$file" ;;
 		*.o) echo "code:$file" ;;
 		*) echo "$file" ;;
 		esac
+	done
+	[ "$1" = debug ] || return 0
+	for file in "$BUILD/driver/debug"/{kernel,include,solutions/*}; do
+		[ "${file##*/}" = "$folder" ] || echo "sources:$file"
 	done
 }
 

@@ -19,7 +19,7 @@ lab=02-gem-object
 mkdir -p "$work"/{tests/labs,scripts,kernel,include,tests/mutants/02,home} \
 	"$work"/{labs,solutions}/$lab "$work/tests/alternatives/$lab"/{one,two} \
 	"$work"/build/{bin,guest/kernel-fast,guest/kernel-debug,parts/fast,parts/debug} \
-	"$work"/build/tests/{labs,kmod/fast,kmod/debug}
+	"$work"/build/driver/debug/include "$work"/build/tests/{labs,kmod/fast,kmod/debug}
 cp tests/keep.sh tests/tap.sh "$work/tests"
 cp tests/labs/{grade,mutants,scores}.sh "$work/tests/labs"
 cp scripts/lab.sh scripts/box-lib.sh "$work/scripts"
@@ -57,16 +57,19 @@ mutant b 8
 mutant c 14
 for file in build/bin/agate-sim build/tests/labs/$lab build/guest/initramfs.cpio.gz kernel/agate.h \
 	kernel/agate.c include/agate.h scripts/compile-one.sh build/parts/{fast,debug}/{compile,symvers} \
-	build/guest/kernel-{fast,debug}{.id,/ram,/bzImage} build/tests/kmod/{fast,debug}/agate_inject.ko; do
+	build/driver/debug/include/agate.h build/guest/kernel-{fast,debug}{.id,/ram,/bzImage} \
+	build/tests/kmod/{fast,debug}/agate_inject.ko; do
 	echo "$file" >"$file"
 done
-# part LAB CODE: objects, with lines to be named
+# part LAB CODE [BEFORE]: objects, with lines to be named; the debug kernel's also without a debugger
 part()
 {
-	echo "int f(void) { return $2; }" >part.c
-	for flavour in fast debug; do
-		gcc -g -c -o "build/parts/$flavour/$1.o" part.c
-	done
+	local source=build/driver/debug/solutions/$1/agate_part.c
+	[ "$1" != frame ] || source=build/driver/debug/kernel/agate_part.c
+	mkdir -p "${source%/*}"
+	printf '%bint f(void) { return %s; }\nint line = LINE;\n' "${3-}" "$2" >"$source"
+	gcc -g -c -DLINE=0 -o "build/parts/fast/$1.o" "$source"
+	gcc -g -c -DLINE="$(wc -l <"$source")" -o "build/parts/debug/$1.o" "$source"
 }
 part 01-first-contact 1
 part $lab 1
@@ -101,7 +104,7 @@ END
 chmod +x build/bin/agate-grade
 git init -q .
 git config user.name t && git config user.email t@t
-printf '%s\n' build home runs said wrong part.c >.gitignore
+printf '%s\n' build home runs said wrong >.gitignore
 git add -A && git commit -qm one
 
 all="a--x alternative-one alternative-two b--x c--x solution starter"
@@ -142,9 +145,10 @@ part 01-first-contact 2
 graded "another lab's part of the driver: all" "$all"
 part $lab 2
 graded "the lab's own part, which is left out: none" ""
-sed -i 's/^/\n/' part.c && gcc -g -c -o build/parts/fast/01-first-contact.o part.c &&
-	part 01-first-contact 2
+part 01-first-contact 2 '/* one */\n\n'
 graded "only lines of another part: none" ""
+part frame 2
+graded "the frame: all" "$all"
 echo 2 >build/guest/kernel-debug.id
 graded "the debug kernel: what runs on it" "alternative-one alternative-two c--x solution starter"
 # The course kernel changes, and changes back.
