@@ -113,6 +113,11 @@ static void with_pages(void)
 
 static void after(void)
 {
+	/*
+	 * The call submits a job and waits for it.  If the wait failed, the job may still have to
+	 * run, and what follows would write another job over its descriptor.
+	 */
+	guest_wait_counter("jobs", 0);
 	/* First the one that may have the small one's place: the filler stays. */
 	if (world.made)
 		guest_destroy(&world.fresh);
@@ -120,7 +125,6 @@ static void after(void)
 	placed_check(&world.client, &world.small, WORD);
 	guest_destroy(&world.small);
 	guest_wait_counter("bos", 3);
-	guest_wait_counter("jobs", 0);
 }
 
 /* ---- Calls ------------------------------------------------------------------------- */
