@@ -128,6 +128,9 @@ parallel	= $(if $(filter -j%,$(MAKEFLAGS)),,-j$(or $(1),$(JOBS)))
 
 # Commands that run at the same time build one after the other.
 locked		= scripts/build-lock.sh $(BUILD)
+# Commands that run suites do so one after the other, and build under the same lock: a second one
+# would replace files that the first one's suites use, and both write to one score.
+alone		= scripts/build-lock.sh $(BUILD)/tests/running
 
 # Programs and files that the commands below need.
 HOST_PROGRAMS	 = $(AGATE_SIM) $(AGATE_VM) $(LIBAGATE) $(AGATE_TOOLS)
@@ -264,7 +267,7 @@ doctor:
 # A LAB from the environment is meant for other commands.
 test_lab	:= $(if $(filter LAB,$(GIVEN)),$(filter-out all,$(LAB)))
 test: $(if $(test_lab),which-lab) deps
-	$(Q)$(MAKE) test-run
+	$(Q)$(alone) $(MAKE) test-run
 
 # sparse.log rebuilds what it looks at, so it comes before anybody uses that.
 test-build: $(foreach f,fast debug,$(call precompiled,$(f),$(DRIVER_LABS))) $(GUEST_FAST) $(GUEST_DEBUG) $(CARD_FIRMWARE) $(FAKE_KERNEL) $(MAN_PAGES) $(LAB_FAST) $(LAB_DEBUG) $(LAB_VERDICT) $(WITHOUT_PROSE) $(HOST_TESTS) $(GUEST_PROGRAMS) $(STRANGERS) $(VM_TESTS) $(BUILD)/driver/sparse.log \
@@ -283,7 +286,7 @@ test-run:
 ## make test-long   what takes hours: every mutant by all tests, other seeds, fuzzing, races
 .PHONY: test-long test-long-run
 test-long: deps
-	$(Q)$(MAKE) test-long-run
+	$(Q)$(alone) $(MAKE) test-long-run
 
 test-long-run:
 	$(Q)$(locked) $(MAKE) $(parallel) test-build $(UPSTREAM_DEBUG)
@@ -297,13 +300,16 @@ test-long-run:
 .PHONY: test-load test-load-build
 test-load: deps
 	$(Q)$(locked) $(MAKE) $(parallel) test-load-build
-	$(Q)tests/labs/load.sh
+	$(Q)$(alone) tests/labs/load.sh
 
 test-load-build: $(LAB_FAST) $(LAB_DEBUG) $(GUEST_DEBUG) $(LAB_VERDICT)
 
 ## make upstream    upstream's Panfrost, unmodified, on this GPU: its tests, on both identities
-.PHONY: upstream upstream-build
+.PHONY: upstream upstream-build upstream-run
 upstream: deps
+	$(Q)$(alone) $(MAKE) upstream-run
+
+upstream-run:
 	$(Q)$(locked) $(MAKE) $(parallel) upstream-build
 	$(Q)$(locked) $(MAKE) -s $(UPSTREAM_TABLE)
 	$(Q)rm -f $(BUILD)/tests/score

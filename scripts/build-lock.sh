@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# build-lock.sh: run a command that builds, while no other does in the same folder.
+# build-lock.sh: run a command that works in a folder, while no other does.
 #
-# usage: scripts/build-lock.sh BUILD COMMAND...
+# usage: scripts/build-lock.sh FOLDER COMMAND...
 #
 # Two makes that build the same files would take each other's half-made ones.  A make that
 # is part of one that has the lock goes on at once: it would wait for itself.
@@ -23,7 +23,7 @@ while :; do
 	[ -d "$folder" ] || mkdir -p "$folder"
 	exec 9>>"$lock"
 	if ! flock -n 9; then
-		[ -n "$said" ] || printf '  %-8s %s\n' WAIT "another make builds in $build" >&2
+		[ -n "$said" ] || printf '  %-8s %s\n' WAIT "another make works in $build" >&2
 		said=1
 		flock 9
 	fi

@@ -328,7 +328,7 @@ $(SUITE_TABLE) $(LONG_TABLE) $(UPSTREAM_TABLE): FORCE
 
 # Without the words that only say how make itself runs.
 suite_words	= $(filter-out FRESH=% JOBS=% LAB=% MUTANTS=% SUITE_JOBS=% V=%,$(MAKEOVERRIDES))
-run_suites	= MAKEFLAGS=' -- $(suite_words)' SUITE_JOBS=$(SUITE_JOBS) tests/queue.sh
+run_suites	= MAKEFLAGS=' -- $(suite_words)' SUITE_JOBS=$(SUITE_JOBS) $(alone) tests/queue.sh
 suite/%: $(SUITE_TABLE)
 	$(Q)$(run_suites) $< $*
 long-suite/%: $(LONG_TABLE)

@@ -243,6 +243,15 @@ scripts/build-lock.sh build sh -c 'sleep 60 & echo $! >sleeper'
 timeout 20 scripts/build-lock.sh build true
 result $? "what a build leaves running does not keep the lock"
 kill "$(cat sleeper)"
+mkdir -p build/tests/running
+exec 8>>build/tests/running/.lock
+flock 8
+(exec 8>&-; goal test) &
+second=$!
+until_true grep -q 'WAIT.*build/tests/running' said
+result $? "make test waits for another one's suites before it builds"
+exec 8>&-
+wait $second
 cp -r build kept-build
 goal clean && [ ! -e build ]
 result $? "clean removes the folder, and its lock"
