@@ -36,6 +36,7 @@ DRIVER_REASONS	:= $(filter-out solutions/$(WITHOUT)/%,$(DRIVER_SOURCES)) kernel/
 $(DRIVER_MODULES): $(BUILD)/driver/%/agate.ko: $(DRIVER_REASONS) $(BUILD)/guest/kernel-%.id
 	$(call say,MODULE,$@)
 	$(Q)kernel/compose.sh $(@D) $(BUILD)/guest/kernel-$*.id $(DRIVER_SOURCES)
+	$(Q)sha256sum $(DRIVER_SOURCES) >$(@D)/agate.sum
 	$(Q)guest/kernel-make.sh $(BUILD)/guest/kernel-$* M=$(abspath $(@D)) modules \
 		>$(@D)/build.log 2>&1 || { cat $(@D)/build.log >&2; exit 1; }
 	$(Q)touch $@

@@ -13,8 +13,8 @@
 #                 needs: for a suite that links the objects and never runs them
 #   summed:PATH   which checksums in a folder's lists (*.sum) are wrong: for a suite that checks
 #                 whether the objects there are up to date
-#   sources:PATH  of a folder in which kbuild has built a module, what it is built from, as words:
-#                 for a debug kernel, whose code has line numbers in many places
+#   sources:PATH  of a folder in which kbuild has built a module, the sources and Kbuild files, as
+#                 words: for modules of the debug kernel, which have line numbers in their code
 #   words:PATH    what the compiler makes code of, in a C file or in all files of a folder:
 #                 without comments and empty lines
 #   lab:PATH      a lab.json without the prose, on which no verdict depends
@@ -81,12 +81,12 @@ keep_code()
 }
 
 # Of a file in which a comment could matter all is printed: one that is near the limit of
-# what the grader takes, that has bytes which other programs read differently, or that asks
-# for its lines.  "STEP 3:" tells the grader what is not written yet, by the #if around it.
+# what the grader takes, that has bytes which other programs read differently, that asks for its
+# lines, or whose strings or comments go on behind a backslash at a line's end.  "STEP 3:" tells the grader what is not written yet, by the #if around it.
 keep_words()
 {
 	if [ "$(wc -c <"$1")" -gt 131072 ] || LC_ALL=C grep -q '[^[:print:][:space:]]' "$1" ||
-		LC_ALL=C grep -q $'\r\|\f\|\v\|__LINE__\|??/' "$1"; then
+		LC_ALL=C grep -q $'\r\|\f\|\v\|__LINE__\|??/\|\(//\|"\).*\\\\$' "$1"; then
 		sha256sum <"$1"
 		return
 	fi
@@ -116,7 +116,7 @@ keep_derived()
 	echo "$said"
 }
 
-# Sources that the build made itself are left out: the symbols and the kernel say as much.
+# Without agate.mod.c, which kbuild makes from the objects and the kernel.
 KEEP_SOURCES=('(' -name '*.[chS]' -o -name Kbuild ')' ! -name '*.mod.c')
 
 # keep_each FUNCTION PATH [TEST...]: of a file, or of all files in a folder with their names, or of

@@ -117,18 +117,29 @@ echo 2 >parts/list
 again "another file there"
 warn 8 3 && cp object.o parts
 again "code there"
-mkdir -p module/kernel
-module() { printf "$1"'int f(void) { return %s; }\n' "$2" >module/kernel/a.c && cp object.o module/a.ko; }
-module '' 1
-inputs="$inputs sources:module"
+mkdir -p module/kernel tree
+# module BEFORE CODE: a module, and the symbolic link to its source
+module()
+{
+	printf "$1"'int f(void) { return %s; }\n' "$2" >tree/a.c
+	gcc -DBEFORE="\"$1\"" -c -o module/a.ko -x c - <<<'char line[] = BEFORE;'
+	sha256sum tree/a.c >module/a.sum
+}
+ln -s ../../tree/a.c module/kernel/a.c
+module '' 1 && echo 'int g(void);' >module/kernel/a.h && echo 'ccflags-y := -O0' >module/Kbuild
+inputs="$inputs sources:module summed:module"
 again "the list of inputs"
-module '/* one */\n' 1 && warn 9 3 && cp object.o module/a.ko && date >module/build.log
+module '/* one */\n' 1 && date >module/build.log && date >module/a.mod.c
 ! ran
 result $? "not when only comments of a module's sources do, and the module with them"
 module '' 2
 again "a module's source"
+echo 'int h(void);' >module/kernel/a.h
+again "a header"
 echo 'ccflags-y := -O1' >module/Kbuild
 again "how it is built"
+echo '/* not built */' >>tree/a.c
+again "a source that the module is not made of"
 mkdir linked
 link_object() { gcc -c -o linked/object.o -x c - <<<"$1"; }
 link_object 'int f(void) { return 1; }'
@@ -159,7 +170,11 @@ sed -i 's|// why|& __LINE__|' words.c
 again "that a file may ask for its lines"
 sed -i 's|a comment|& more|' words.c
 again "then also a comment"
-sed -i -e 's|__LINE__||' -e 's|a comment|STEP 1: it|' words.c
+sed -i -e 's|__LINE__|\\|' words.c
+again "that a comment goes on in the next line"
+sed -i 's|a comment|& more|' words.c
+again "then also another comment"
+sed -i -e 's|// why.*||' -e 's|a comment|STEP 1: it|' words.c
 again "a step"
 words() { printf '/* %s */\nint g(void);\n' "$1" >words.c; }
 words one && ran && words two && ! ran && echo 'keep_words() { sha256sum <"$1"; }' >>tests/keep.sh &&

@@ -66,12 +66,14 @@ DEBUG_INPUTS	:= $(VM_INPUTS) $(KERNEL_DEBUG).id $(KERNEL_DEBUG)/bzImage $(KERNEL
 # What time limits of the grader follow.
 MEASURED	:= maybe:$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/agate/doctor.json
 LINK_FILES	:= scripts kernel userspace include $(COMPOSE_TOOLS) $(KERNEL_IDS) tests/tap.sh
-# What a module does.  Of the debug kernel's it is said by its sources and how they are compiled.
+# What stands for a module: on the fast kernel its code; on the debug kernel its sources, whether it
+# is made of them, and what compiles and links it.
 MODULE_fast	:= code:$(BUILD)/driver/fast/agate.ko
-MODULE_debug	:= sources:$(BUILD)/driver/debug $(BUILD)/parts/debug/compile
+DEBUG_SOURCES	:= sources:$(BUILD)/driver/debug summed:$(BUILD)/driver/debug
+MODULE_debug	:= $(DEBUG_SOURCES) $(BUILD)/parts/debug/compile guest/kernel-make.sh $(KERNEL_DEBUG).id
 # For a suite that runs what it links, and for one that only links.
 LAB_INPUTS	:= $(LINK_FILES) code:$(BUILD)/parts/fast code:$(BUILD)/parts/library \
-		   symbols:$(BUILD)/parts/debug sources:$(BUILD)/driver/debug
+		   symbols:$(BUILD)/parts/debug $(DEBUG_SOURCES)
 LINK_INPUTS	:= $(LINK_FILES) symbols:$(BUILD)/parts summed:$(BUILD)/parts
 # $(call lab_tests,NN...): the test programs of these labs.
 lab_tests	= $(foreach lab,$(1),$(patsubst %,code:%,$(filter $(BUILD)/tests/labs/$(lab)-%,$(LAB_TESTS))))
@@ -169,7 +171,7 @@ $(call suite,vm/sources,1,300,guest/kernel-make.sh scripts/install-deps.sh scrip
 	scripts/packages.sh scripts/packages.txt tests/vm/sources.sh tests/tap.sh,tests/vm/sources.sh)
 $(foreach p,$(VM_TESTS),$(call suite,vm/$(notdir $(p)),2,600,$(FAST_INPUTS) $(p) code:$(HANG_MODULE) \
 	$(VM_TEST_DIR)/sample $(VM_TEST_DIR)/keeper $(INJECT_MODULES) \
-	$(if $(filter %/grading,$(p)),$(MODULE_fast) $(MODULE_debug)),$(p)))
+	$(if $(filter %/grading,$(p)),$(DEBUG_INPUTS) $(MODULE_fast) $(MODULE_debug)),$(p)))
 
 $(call suite,demo,2,600,$(FAST_INPUTS) scripts $(AGATE_TOOLS) $(LIBAGATE) $(MODULE_fast) \
 	$(CARD_FIRMWARE) tests/demo.sh tests/tap.sh $(CHECK_TRACE) docs/gem.png,tests/demo.sh)

@@ -273,7 +273,7 @@ static struct file *(*volatile peek)(const char *, int, umode_t) __used = filp_o
 END
 compose
 check "one that is not allowed, too" 11 $? \
-	ruled "agate_gem.c:$(grep -n 'peek' $student | sed 's/:.*//'): uses filp_open, which lab 02 does not allow"
+	ruled "agate_gem.c:$(grep -n 'volatile peek' $student | sed 's/:.*//'): uses filp_open, which lab 02 does not allow"
 
 start
 cat >>$student <<'END'
