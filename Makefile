@@ -128,9 +128,9 @@ parallel	= $(if $(filter -j%,$(MAKEFLAGS)),,-j$(or $(1),$(JOBS)))
 
 # Commands that run at the same time build one after the other.
 locked		= scripts/build-lock.sh $(BUILD)
-# Commands that run suites do so one after the other, and build under the same lock: a second one
-# would replace files that the first one's suites use, and both write to one score.
-alone		= scripts/build-lock.sh $(BUILD)/tests/running
+# Commands that run suites wait for each other, from before they build: the second would replace
+# files that the first one's suites use, and both write to one score.
+alone		= scripts/build-lock.sh $(BUILD)/tests
 
 # Programs and files that the commands below need.
 HOST_PROGRAMS	 = $(AGATE_SIM) $(AGATE_VM) $(LIBAGATE) $(AGATE_TOOLS)
@@ -297,10 +297,13 @@ test-long-run:
 
 ## make test-load [LAB="01 02"]
 ##                  are the labs' verdicts the same with thirty busy processes beside them?
-.PHONY: test-load test-load-build
+.PHONY: test-load test-load-build test-load-run
 test-load: deps
+	$(Q)$(alone) $(MAKE) test-load-run
+
+test-load-run:
 	$(Q)$(locked) $(MAKE) $(parallel) test-load-build
-	$(Q)$(alone) tests/labs/load.sh
+	$(Q)tests/labs/load.sh
 
 test-load-build: $(LAB_FAST) $(LAB_DEBUG) $(GUEST_DEBUG) $(LAB_VERDICT)
 
@@ -345,4 +348,4 @@ bench-build: $(GUEST_FAST) $(GUEST_DEBUG) $(BENCH_PROGRAMS) $(MODULE_BENCHES) $(
 .PHONY: clean
 clean:
 	$(call say,CLEAN,$(BUILD))
-	$(Q)$(locked) rm -rf $(BUILD)
+	$(Q)$(alone) $(locked) rm -rf $(BUILD)

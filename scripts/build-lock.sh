@@ -7,6 +7,8 @@
 #
 # Two makes that build the same files would take each other's half-made ones.  A make that
 # is part of one that has the lock goes on at once: it would wait for itself.
+#
+# AGATE_LOCKED has the folders that are locked by what this is part of, each between newlines.
 set -eu
 
 build=$1
@@ -14,8 +16,12 @@ shift
 [ -d "$build" ] || mkdir -p "$build"
 folder=$(CDPATH='' cd -- "$build" && pwd -P)
 lock=$folder/.lock
+newline='
+'
 
-[ "${AGATE_BUILD_LOCK-}" != "$folder" ] || exec "$@"
+case $newline${AGATE_LOCKED-}$newline in
+*"$newline$folder$newline"*) exec "$@" ;;
+esac
 
 # `make clean` removes the lock with the folder: take the one that is there now.
 said=
@@ -31,5 +37,20 @@ while :; do
 	[ ! "$lock" -ef /proc/self/fd/9 ] || break
 done
 
-# Nothing that the command leaves running may keep the lock.
-AGATE_BUILD_LOCK=$folder "$@" 9>&-
+# Nothing that the command leaves running may keep the lock, so this shell keeps it until the
+# command has ended, and passes signals on.  Only a command in the background lets a shell do so;
+# env makes it listen to ^C again.
+export AGATE_LOCKED="${AGATE_LOCKED:+$AGATE_LOCKED$newline}$folder"
+env --default-signal=INT,QUIT "$@" 9>&- &
+child=$!
+trap 'kill -TERM $child' TERM
+trap 'kill -HUP $child' HUP
+trap : INT QUIT
+status=0
+wait $child || status=$?
+# A signal that comes while the command runs ends the wait.
+while kill -0 $child 2>/dev/null; do
+	status=0
+	wait $child || status=$?
+done
+exit $status

@@ -17,7 +17,10 @@ lab=$(scripts/lab.sh "${1-}") || exit
 dir=${2:-labs}/$lab
 work=$BUILD/check/$lab
 mkdir -p "$work"
-[ "${AGATE_BUILD_LOCK-}" = "$(realpath "$work")" ] || exec scripts/build-lock.sh "$work" "$0" "$@"
+case $newline${AGATE_LOCKED-}$newline in
+*"$newline$(realpath "$work")$newline"*) ;;
+*) exec scripts/build-lock.sh "$work" "$0" "$@" ;;
+esac
 host=$work/host
 failed=0
 

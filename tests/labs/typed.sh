@@ -221,6 +221,12 @@ how=exported
 goal check LAB=02 DEBUG=1 && expect '<02>'
 result $? "a variable of the environment is not refused"
 
+# waited_for LOCK: does somebody wait for this file?
+waited_for()
+{
+	grep -q -- "-> FLOCK .*:$(stat -c %i "$1") " /proc/locks
+}
+
 # Two that build in one folder: the second says that it waits, and then goes on.
 how=typed
 : >build/.lock
@@ -243,18 +249,49 @@ scripts/build-lock.sh build sh -c 'sleep 60 & echo $! >sleeper'
 timeout 20 scripts/build-lock.sh build true
 result $? "what a build leaves running does not keep the lock"
 kill "$(cat sleeper)"
-mkdir -p build/tests/running
-exec 8>>build/tests/running/.lock
-flock 8
-(exec 8>&-; goal test) &
+timeout 20 scripts/build-lock.sh one scripts/build-lock.sh two scripts/build-lock.sh one true
+result $? "nor for one further out"
+# A signal reaches what is run, and the lock is kept until that has ended.
+cat >ends-slowly <<'END'
+#!/bin/sh
+trap 'until [ -e may-end ]; do sleep 0.1; done; echo ended >given; exit 3' TERM
+: >runs
+while :; do sleep 0.1; done
+END
+chmod +x ends-slowly
+rm -f given
+scripts/build-lock.sh one ./ends-slowly &
+first=$!
+until_true test -e runs
+kill $first
+(flock 8 && cat given >after) 8>>one/.lock &
 second=$!
-until_true grep -q 'WAIT.*build/tests/running' said
-result $? "make test waits for another one's suites before it builds"
-exec 8>&-
-wait $second
+until_true waited_for one/.lock
+result $? "what is ended by a signal keeps the lock"
+: >may-end
+wait $first
+[ $? = 3 ] && wait $second && grep -q ended after
+result $? "until its command has ended, whose status it has"
+
+# suites_wait GOAL: it waits while another make runs suites
+suites_wait()
+{
+	exec 8>>build/tests/.lock
+	flock 8
+	(exec 8>&-; goal "$1") &
+	second=$!
+	until_true waited_for build/tests/.lock && grep -q 'WAIT.*build/tests$' said && [ -e build ]
+	result $? "make $1 waits for another one's suites"
+	exec 8>&-
+	wait $second
+}
+for waits in test suite/x upstream test-long test-load; do
+	suites_wait $waits
+done
 cp -r build kept-build
-goal clean && [ ! -e build ]
-result $? "clean removes the folder, and its lock"
+suites_wait clean
+[ ! -e build ]
+result $? "and removes the folder, and its locks"
 mv kept-build build
 
 # The real one now, with a lab of two tests that may be named, and three steps.
