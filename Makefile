@@ -128,8 +128,8 @@ parallel	= $(if $(filter -j%,$(MAKEFLAGS)),,-j$(or $(1),$(JOBS)))
 
 # Commands that run at the same time build one after the other.
 locked		= scripts/build-lock.sh $(BUILD)
-# Commands that run suites wait for each other, from before they build: the second would replace
-# files that the first one's suites use, and both write to one score.
+# A command that runs suites takes this lock before it builds: a second one would replace files that
+# the first one's suites use, and both would write to one score.
 alone		= scripts/build-lock.sh $(BUILD)/tests
 
 # Programs and files that the commands below need.
@@ -274,14 +274,15 @@ test-build: $(foreach f,fast debug,$(call precompiled,$(f),$(DRIVER_LABS))) $(GU
 		$(UPSTREAM_FAST) $(FUZZ_PROGRAMS) $(DRIVER_SYMVERS) $(LIBAGATE_LINK) $(AGATE_WATCH) $(EXPLAIN_LOG) \
 		coverage-build
 
+lab_suites	= tests/lab-suites.sh $(SUITE_TABLE) "$$LAB"
 # The suites call commands that build, so the lock is free again when they run.
 test-run:
 	$(Q)$(locked) $(MAKE) $(parallel) test-build
 	$(Q)$(locked) $(MAKE) -s $(SUITE_TABLE)
 	$(Q)rm -f $(BUILD)/tests/score
-	$(Q)$(if $(test_lab),suites=$$(tests/lab-suites.sh $(SUITE_TABLE) "$$LAB") || exit; )$(run_suites) \
-		$(SUITE_TABLE) $(if $(test_lab),$$suites) && \
-		tests/score.sh $(if $(test_lab),$$suites,$(SUITES))
+	$(Q)$(if $(test_lab),$(lab_suites) >/dev/null)
+	$(Q)$(run_suites) $(SUITE_TABLE) $(if $(test_lab),$$($(lab_suites)))
+	$(Q)tests/score.sh $(if $(test_lab),$$($(lab_suites)),$(SUITES))
 
 ## make test-long   what takes hours: every mutant by all tests, other seeds, fuzzing, races
 .PHONY: test-long test-long-run

@@ -8,7 +8,7 @@
 # Two makes that build the same files would take each other's half-made ones.  A make that
 # is part of one that has the lock goes on at once: it would wait for itself.
 #
-# AGATE_LOCKED has the folders that are locked by what this is part of, each between newlines.
+# AGATE_LOCKED lists the folders whose locks the callers hold, one a line.
 set -eu
 
 build=$1
@@ -38,19 +38,29 @@ while :; do
 done
 
 # Nothing that the command leaves running may keep the lock, so this shell keeps it until the
-# command has ended, and passes signals on.  Only a command in the background lets a shell do so;
-# env makes it listen to ^C again.
-export AGATE_LOCKED="${AGATE_LOCKED:+$AGATE_LOCKED$newline}$folder"
-env --default-signal=INT,QUIT "$@" 9>&- &
-child=$!
-trap 'kill -TERM $child' TERM
-trap 'kill -HUP $child' HUP
+# command has ended.  A shell passes a signal on at once only while its command runs in the
+# background.  There the command would ignore ^C and have no terminal to read from: env and
+# descriptor 8 undo this.
+child='' signal=''
+pass_on()
+{
+	signal=$1
+	[ -z "$child" ] || kill -s "$signal" "$child" 2>/dev/null || :
+}
+trap 'pass_on TERM' TERM
+trap 'pass_on HUP' HUP
+# ^C reaches the command by itself.
 trap : INT QUIT
+export AGATE_LOCKED="${AGATE_LOCKED:+$AGATE_LOCKED$newline}$folder"
+exec 8<&0
+env --default-signal=INT,QUIT "$@" <&8 8<&- 9>&- &
+child=$!
+[ -z "$signal" ] || pass_on "$signal"
 status=0
-wait $child || status=$?
-# A signal that comes while the command runs ends the wait.
-while kill -0 $child 2>/dev/null; do
+wait "$child" || status=$?
+# A signal ends the wait before the command has ended.
+while kill -0 "$child" 2>/dev/null; do
 	status=0
-	wait $child || status=$?
+	wait "$child" || status=$?
 done
 exit $status

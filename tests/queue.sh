@@ -128,7 +128,8 @@ status()
 # A suite passes the signal on, and ends when what it runs has ended.
 stop()
 {
-	trap - INT TERM HUP
+	# A second signal, as one ^C can bring, must not leave suites behind.
+	trap '' INT TERM HUP
 	[ -z "$clock" ] || kill "$clock" 2>/dev/null
 	[ ${#running[@]} = 0 ] || kill "${!running[@]}" 2>/dev/null
 	wait

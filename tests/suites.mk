@@ -66,7 +66,7 @@ DEBUG_INPUTS	:= $(VM_INPUTS) $(KERNEL_DEBUG).id $(KERNEL_DEBUG)/bzImage $(KERNEL
 # What time limits of the grader follow.
 MEASURED	:= maybe:$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/agate/doctor.json
 LINK_FILES	:= scripts kernel userspace include $(COMPOSE_TOOLS) $(KERNEL_IDS) tests/tap.sh
-# What stands for a module: on the fast kernel its code; on the debug kernel its sources, whether it
+# What stands for a module: for the fast kernel its code; for the debug kernel its sources, whether it
 # is made of them, and what compiles and links it.
 MODULE_fast	:= code:$(BUILD)/driver/fast/agate.ko
 DEBUG_SOURCES	:= sources:$(BUILD)/driver/debug summed:$(BUILD)/driver/debug
@@ -330,8 +330,11 @@ $(SUITE_TABLE) $(LONG_TABLE) $(UPSTREAM_TABLE): FORCE
 
 # Without the words that only say how make itself runs.
 suite_words	= $(filter-out FRESH=% JOBS=% LAB=% MUTANTS=% SUITE_JOBS=% V=%,$(MAKEOVERRIDES))
-run_suites	= MAKEFLAGS=' -- $(suite_words)' SUITE_JOBS=$(SUITE_JOBS) $(alone) tests/queue.sh
-suite/%: $(SUITE_TABLE)
+# No shell stands between make and what passes make's signals on.
+run_suites	= exec env MAKEFLAGS=' -- $(suite_words)' SUITE_JOBS=$(SUITE_JOBS) tests/queue.sh
+suite/% long-suite/%: FORCE
+	$(Q)$(alone) $(MAKE) run-$@
+run-suite/%: $(SUITE_TABLE)
 	$(Q)$(run_suites) $< $*
-long-suite/%: $(LONG_TABLE)
+run-long-suite/%: $(LONG_TABLE)
 	$(Q)$(run_suites) $< $*

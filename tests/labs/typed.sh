@@ -221,12 +221,6 @@ how=exported
 goal check LAB=02 DEBUG=1 && expect '<02>'
 result $? "a variable of the environment is not refused"
 
-# waited_for LOCK: does somebody wait for this file?
-waited_for()
-{
-	grep -q -- "-> FLOCK .*:$(stat -c %i "$1") " /proc/locks
-}
-
 # Two that build in one folder: the second says that it waits, and then goes on.
 how=typed
 : >build/.lock
@@ -244,48 +238,64 @@ result $? "it goes on when the first is done"
 timeout 60 scripts/build-lock.sh build scripts/build-lock.sh build/../build sh -c 'exit 7'
 [ $? = 7 ]
 result $? "a make in a make does not wait for itself"
+timeout 20 scripts/build-lock.sh one scripts/build-lock.sh two scripts/build-lock.sh one true
+result $? "nor does one in another one's make"
 # What is left running keeps no lock.
 scripts/build-lock.sh build sh -c 'sleep 60 & echo $! >sleeper'
 timeout 20 scripts/build-lock.sh build true
 result $? "what a build leaves running does not keep the lock"
 kill "$(cat sleeper)"
-timeout 20 scripts/build-lock.sh one scripts/build-lock.sh two scripts/build-lock.sh one true
-result $? "nor for one further out"
-# A signal reaches what is run, and the lock is kept until that has ended.
-cat >ends-slowly <<'END'
+# Signals reach what is run, and the lock is kept until that has ended.
+mkdir -p tests
+cat >tests/queue.sh <<'END'
 #!/bin/sh
-trap 'until [ -e may-end ]; do sleep 0.1; done; echo ended >given; exit 3' TERM
+trap 'until [ -e may-end ] || [ ! -e runs ]; do sleep 0.1; done; echo ended >given; exit 3' TERM
 : >runs
-while :; do sleep 0.1; done
+while [ -e runs ]; do sleep 0.1; done
 END
-chmod +x ends-slowly
-rm -f given
-scripts/build-lock.sh one ./ends-slowly &
-first=$!
-until_true test -e runs
-kill $first
-(flock 8 && cat given >after) 8>>one/.lock &
-second=$!
-until_true waited_for one/.lock
-result $? "what is ended by a signal keeps the lock"
-: >may-end
-wait $first
-[ $? = 3 ] && wait $second && grep -q ended after
-result $? "until its command has ended, whose status it has"
+chmod +x tests/queue.sh
+
+# ended_by_signal FOLDER COMMAND...
+ended_by_signal()
+{
+	folder=$1
+	shift
+	rm -f given runs may-end
+	"$@" >said 2>&1 &
+	first=$!
+	until_true test -e runs
+	kill $first
+	scripts/build-lock.sh "$folder" cat given >after 2>second &
+	second=$!
+	until_true grep -qs WAIT second
+	result $? "when a signal ends $2, the lock is kept"
+	: >may-end
+	wait $first
+	status=$?
+	wait $second && grep -q ended after
+	result $? "until what it runs has ended"
+	rm -f runs
+}
+ended_by_signal one scripts/build-lock.sh one tests/queue.sh
+[ $status = 3 ]
+result $? "whose status it has"
+ended_by_signal build/tests make DEPS=skip suite/x
 
 # suites_wait GOAL: it waits while another make runs suites
 suites_wait()
 {
+	rm -f said
 	exec 8>>build/tests/.lock
 	flock 8
 	(exec 8>&-; goal "$1") &
 	second=$!
-	until_true waited_for build/tests/.lock && grep -q 'WAIT.*build/tests$' said && [ -e build ]
+	until_true grep -qs 'WAIT.*build/tests$' said && [ -e build ]
 	result $? "make $1 waits for another one's suites"
 	exec 8>&-
 	wait $second
 }
-for waits in test suite/x upstream test-long test-load; do
+printf '#!/bin/sh\n' >tests/queue.sh
+for waits in test suite/x long-suite/x upstream test-long test-load; do
 	suites_wait $waits
 done
 cp -r build kept-build
