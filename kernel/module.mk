@@ -32,14 +32,16 @@ $(eval $(call listed,$(BUILD)/driver/sources.list,$(DRIVER_SOURCES)))
 DRIVER_REASONS	:= $(filter-out solutions/$(WITHOUT)/%,$(DRIVER_SOURCES)) kernel/compose.sh \
 		   kernel/module.mk guest/kernel-make.sh $(BUILD)/driver/sources.list
 
-# Touch the module: kbuild does not change its time when its contents stay the same.
+# The list of checksums says what the module is made of (tests/keep.sh), so there is none while it
+# is built.  Touch the module: kbuild does not change its time when its contents stay the same.  It
+# gets the time of the list, so that a source which changes meanwhile is newer.
 $(DRIVER_MODULES): $(BUILD)/driver/%/agate.ko: $(DRIVER_REASONS) $(BUILD)/guest/kernel-%.id
 	$(call say,MODULE,$@)
 	$(Q)kernel/compose.sh $(@D) $(BUILD)/guest/kernel-$*.id $(DRIVER_SOURCES)
-	$(Q)sha256sum $(DRIVER_SOURCES) >$(@D)/agate.sum
+	$(Q)rm -f $(@D)/agate.sum && sha256sum $(DRIVER_SOURCES) >$(@D)/agate.sum.new
 	$(Q)guest/kernel-make.sh $(BUILD)/guest/kernel-$* M=$(abspath $(@D)) modules \
 		>$(@D)/build.log 2>&1 || { cat $(@D)/build.log >&2; exit 1; }
-	$(Q)touch $@
+	$(Q)touch -r $(@D)/agate.sum.new $@ && mv $(@D)/agate.sum.new $(@D)/agate.sum
 
 # The messages of sparse about every source.  The log exists even if sparse complains.
 $(BUILD)/driver/sparse.log: $(BUILD)/driver/fast/agate.ko

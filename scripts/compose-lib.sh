@@ -147,7 +147,7 @@ make_part()
 	ld -r --defsym="$(abi_symbol "$part_name" "$abi")=0" -o "$parts/$part_name.o" "$@"
 	objcopy --keep-global-symbols="$parts/exports" "$parts/$part_name.o"
 	rm "$parts/exports"
-	sha256sum "solutions/$part_name"/agate_*.c >"$parts/$part_name.sum"
+	sha256sum "solutions/$part_name"/agate_*.[ch] >"$parts/$part_name.sum"
 }
 
 # plain_path PATH: a name that no tool takes for an option or a list of options

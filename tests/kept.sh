@@ -140,6 +140,8 @@ echo 'ccflags-y := -O1' >module/Kbuild
 again "how it is built"
 echo '/* not built */' >>tree/a.c
 again "a source that the module is not made of"
+echo three | sha256sum | sed 's|-|tree/a.c|' >module/a.sum
+again "what it is made of instead"
 mkdir linked
 link_object() { gcc -c -o linked/object.o -x c - <<<"$1"; }
 link_object 'int f(void) { return 1; }'
@@ -170,7 +172,7 @@ sed -i 's|// why|& __LINE__|' words.c
 again "that a file may ask for its lines"
 sed -i 's|a comment|& more|' words.c
 again "then also a comment"
-sed -i -e 's|__LINE__|\\|' words.c
+sed -i -e 's|__LINE__|\\ |' words.c
 again "that a comment goes on in the next line"
 sed -i 's|a comment|& more|' words.c
 again "then also another comment"

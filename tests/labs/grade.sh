@@ -61,7 +61,6 @@ parts_inputs()
 		esac
 	done
 	[ "$1" = debug ] || return 0
-	echo "summed:$BUILD/driver/debug"
 	for file in "$BUILD/driver/debug"/{kernel,include,solutions/*}; do
 		[ "${file##*/}" = "$folder" ] || echo "sources:$file"
 	done
