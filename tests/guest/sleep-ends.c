@@ -108,9 +108,15 @@ static void unbound_before_the_end(void **state)
 	client_close(&client);
 }
 
+/* By then all programs are frozen, and the driver waits longer than that. */
+#define ON_THE_WAY_MS	3000
+
 /* ---- A copy that fails ---------------------------------------------------------- */
 
-/* The system stays awake, and the BO's user is told; the next sleep has nothing to lose. */
+/*
+ * The system stays awake, and the BO's user is told; the next sleep has nothing to lose.  The mover
+ * gets the copy late, so a driver that does not wait for its end finds no failure.
+ */
 static void copy_fails(void **state)
 {
 	struct placed_client client = placed_open(MIB);
@@ -118,7 +124,12 @@ static void copy_fails(void **state)
 
 	(void)state;
 	placed_fill(&client, &bo, 7);
+	inject_load();
+	inject_anybody(true);
+	inject_hold_entry("mover_run", 1, ON_THE_WAY_MS);
 	assert_int_equal(sleep_devices(), EIO);
+	assert_true(inject_hits("mover_run"));
+	inject_clear();
 	assert_int_equal(placed_try_fill(&client, &bo, 8), EIO);
 	assert_int_equal(sleep_devices(), 0);
 	guest_destroy(&bo);
@@ -146,9 +157,6 @@ static void *come(void *arg)
 	} while (newcomer->err == EINTR);
 	return NULL;
 }
-
-/* By then all programs are frozen, and the driver waits longer than that. */
-#define ON_THE_WAY_MS	3000
 
 /*
  * A BO has left for a newcomer, which does not come before the sleep: so nothing in VRAM waits for

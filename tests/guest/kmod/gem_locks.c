@@ -168,10 +168,10 @@ int __kprobes gem_on_might_sleep(struct kprobe *kp, struct pt_regs *regs)
 	unsigned int i;
 	bool held = false;
 
-	/* Another CPU may take it off the list in between, so ask once. */
+	/* Another CPU may take it off the list in between, so ask once; or free it. */
 	for (i = 0; i < gem_places() && !held; i++) {
 		bo = gem_listed(i);
-		held = bo && gem_has(&bo->label_lock);
+		held = bo && gem_has_of_any(&bo->label_lock);
 	}
 	gem_check(LABEL, !held, "%pS may sleep, and label_lock is held", caller);
 	return 0;

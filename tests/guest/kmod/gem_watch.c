@@ -80,9 +80,20 @@ void __kprobes gem_check(enum promise promise, bool ok, const char *fmt, ...)
 }
 
 /* A mutex keeps flags in the low bits of its owner. */
+static bool __kprobes is_current(unsigned long owner)
+{
+	return (owner & ~0x7ul) == (unsigned long)current;
+}
+
 bool __kprobes gem_has(const struct mutex *lock)
 {
-	return (atomic_long_read(&lock->owner) & ~0x7ul) == (unsigned long)current;
+	return is_current(atomic_long_read(&lock->owner));
+}
+
+/* Memory that another CPU has just freed is still there, and names this task by no chance. */
+bool __kprobes gem_has_of_any(const struct mutex *lock)
+{
+	return is_current(READ_ONCE_NOCHECK(lock->owner.counter));
 }
 
 /* Its place in the table, or -1. */

@@ -35,6 +35,8 @@ void gem_watch_exit(void);
 __printf(3, 4)
 void gem_check(enum promise promise, bool ok, const char *fmt, ...);
 bool gem_has(const struct mutex *lock);
+/* The same of a lock in a BO that another CPU may free meanwhile: KASAN does not look. */
+bool gem_has_of_any(const struct mutex *lock);
 /* The BO at that place of gem.bos, when gem.lock was given back last; or NULL. */
 struct agate_bo *gem_listed(unsigned int place);
 /* The number of these places. */
