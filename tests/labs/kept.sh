@@ -39,7 +39,7 @@ cat >labs/$lab/lab.json <<END
 {"lab": "$lab", "kind": "kernel", "tests": [{"name": "a", "hints": ["h"]},
  {"name": "b"}, {"name": "c", "kernels": ["debug"]}]}
 END
-seq 20 >solutions/$lab/agate_gem.c
+seq 30 >solutions/$lab/agate_gem.c
 cp solutions/$lab/agate_gem.c labs/$lab
 for i in one two; do cp solutions/$lab/agate_gem.c tests/alternatives/$lab/$i; done
 # mutant TEST LINE: another word in that line
@@ -52,9 +52,9 @@ mutant()
 			tail -n +3
 	} >"tests/mutants/02/$1--x.patch"
 }
-mutant a 2
-mutant b 8
-mutant c 14
+mutant a 12
+mutant b 18
+mutant c 24
 for file in build/bin/agate-sim build/tests/labs/$lab build/guest/initramfs.cpio.gz kernel/agate.h \
 	kernel/agate.c include/agate.h scripts/compile-one.sh build/parts/{fast,debug}/{compile,symvers} \
 	build/driver/debug/include/agate.h build/guest/kernel-{fast,debug}{.id,/ram,/bzImage} \
@@ -174,9 +174,11 @@ sed -i '1s/$/ /' tests/mutants/02/b--x.patch
 graded "one mutant: that one" "b--x"
 echo four >>solutions/$lab/agate_gem.c
 graded "the solution: it and its mutants" "a--x b--x c--x solution"
-sed -i '20s|$| /* a comment */|' solutions/$lab/agate_gem.c
+sed -i '30s|$| /* a comment */|' solutions/$lab/agate_gem.c
 graded "a comment in it: none" ""
-sed -i '20s|a comment|STEP 2: to do|' solutions/$lab/agate_gem.c
+sed -i '5i /* one more */' solutions/$lab/agate_gem.c
+graded "one with a line of its own, which moves the mutants' places: none" ""
+sed -i '31s|a comment|STEP 2: to do|' solutions/$lab/agate_gem.c
 graded "but what the grader reads as a step that is left: all of them" "a--x b--x c--x solution"
 echo '/* a b c */' >>tests/alternatives/$lab/two/agate_gem.c
 graded "a comment in an alternative: none" ""
@@ -202,7 +204,7 @@ result $? "a mutant that survived is not kept"
 
 # The text around a change belongs to a patch.
 : >runs
-sed -i '13s|$| /* a comment */|' solutions/$lab/agate_gem.c
+sed -i '24s|$| /* a comment */|' solutions/$lab/agate_gem.c
 tests/labs/mutants.sh 02 debug >said
 grep -q '^not ok 1 - 02/c--x' said && grep -q 'does not apply' said && [ ! -s runs ]
 result $? "a mutant whose patch does not apply any more is not kept"

@@ -44,14 +44,15 @@ patches()
 }
 
 # mutate NAME PATCH: the mutant's folder of sources, as FROM= wants it; none when the patch
-# does not apply.  Compiled parts stay, and are used again where nothing has changed.
+# does not apply.  A patch that applies some lines further on leaves no copy of the file there.
+# Compiled parts stay, and are used again where nothing has changed.
 mutate()
 {
 	rm -rf "${work:?}/$1/tree"
 	mkdir -p "$work/$1/tree/solutions"
 	cp -r "solutions/$folder" "$work/$1/tree/solutions/"
-	patch -s -p1 -F0 -d "$work/$1/tree" <"$2" >"$work/$1/patch.log" 2>&1 ||
-		rm -rf "${work:?}/$1/tree"
+	patch -s -p1 -F0 --no-backup-if-mismatch -d "$work/$1/tree" <"$2" \
+		>"$work/$1/patch.log" 2>&1 || rm -rf "${work:?}/$1/tree"
 }
 
 # Says why a mutant was not caught as it should have been; nothing when it was.
