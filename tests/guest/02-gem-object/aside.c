@@ -86,8 +86,8 @@ static bool has_polled(const struct watch *watch, unsigned int ms)
 }
 
 /*
- * Looks once, a millisecond later.  True when the task waits: it has slept for @ms looks, or it
- * polls.  If nobody else wants to run, only a timer can still wake a task that sleeps: QUIET_MS
+ * Looks once; a millisecond goes by between two looks.  True when the task waits: it has slept for
+ * @ms looks, or it polls.  If nobody else wants to run, only a timer can still wake a task that sleeps: QUIET_MS
  * are enough then, for @ms that only decide how much the test sees.
  *
  * A task that polls, with mutex_trylock() for example, runs or sleeps briefly again and again.
@@ -99,7 +99,6 @@ static bool waits(struct watch *watch, int tid, unsigned int ms)
 
 	if (!watch->all)
 		watch->late = guest_deadline(LOOKED_MS);
-	pause_ms();
 	now = sleeps_of(tid);
 	if (now < 0 || now != watch->switches)
 		*watch = (struct watch){ .switches = now, .all = watch->all, .late = watch->late };
@@ -111,6 +110,11 @@ static bool waits(struct watch *watch, int tid, unsigned int ms)
 	return watch->looks >= ms || watch->idle >= QUIET_MS || has_polled(watch, ms);
 }
 
+static bool ends_or_waits(struct aside *aside, struct watch *watch, unsigned int ms)
+{
+	return atomic_load(&aside->done) || waits(watch, atomic_load(&aside->tid), ms);
+}
+
 /*
  * A thread that never comes to the gate is a hang, which the grader judges by a clock that
  * knows what the host was doing.
@@ -119,9 +123,24 @@ bool aside_ends(struct aside *aside, unsigned int ms)
 {
 	struct watch watch = { .switches = -1 };
 
-	while (!atomic_load(&aside->done) && !waits(&watch, atomic_load(&aside->tid), ms))
-		;
+	while (!ends_or_waits(aside, &watch, ms))
+		pause_ms();
 	return atomic_load(&aside->done);
+}
+
+void aside_both_end(struct aside *one, bool *one_ends, struct aside *other, bool *other_ends,
+		    unsigned int ms)
+{
+	struct watch first = { .switches = -1 }, second = { .switches = -1 };
+	bool seen = false, seen_too = false;
+
+	while (!seen || !seen_too) {
+		pause_ms();
+		seen = seen || ends_or_waits(one, &first, ms);
+		seen_too = seen_too || ends_or_waits(other, &second, ms);
+	}
+	*one_ends = atomic_load(&one->done);
+	*other_ends = atomic_load(&other->done);
 }
 
 static bool has_ended(pid_t child)
@@ -136,7 +155,7 @@ bool child_ends(pid_t child, unsigned int ms)
 	struct watch watch = { .switches = -1 };
 
 	while (!has_ended(child) && !waits(&watch, child, ms))
-		;
+		pause_ms();
 	return has_ended(child);
 }
 

@@ -179,6 +179,9 @@ bool aside_ends(struct aside *aside, unsigned int ms);
 #define STUCK_MS	2000	/* where the verdict depends on it */
 #define POLLS_MS	160	/* in addition to twice as long: for a task that never sleeps on */
 #define LOOKED_MS	3000	/* or so long by the clock, where a wrong answer makes it see less */
+/* The same of two calls, which are watched together: the gate that both may wait for has a bound. */
+void aside_both_end(struct aside *one, bool *one_ends, struct aside *other, bool *other_ends,
+		    unsigned int ms);
 /* The same for a child process, which may be a zombie then. */
 bool child_ends(pid_t child, unsigned int ms);
 /* Send the thread a signal that it handles, and give a wait that ends by it time to end. */

@@ -148,9 +148,8 @@ static void close_holds_no_lock(int fd)
 	held = aside_is_held(&closing.aside, CLOSE_BO);
 	if (held) {
 		start_look(&look, PAGE);
-		walked = aside_ends(&look.aside, STUCK_MS);
 		aside_start(&elsewhere.aside, run_elsewhere, &elsewhere);
-		created = aside_ends(&elsewhere.aside, STUCK_MS);
+		aside_both_end(&look.aside, &walked, &elsewhere.aside, &created, STUCK_MS);
 		let_go(CLOSE_BO);
 		aside_join(&elsewhere.aside);
 		aside_join(&look.aside);
