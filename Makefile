@@ -274,15 +274,16 @@ test-build: $(foreach f,fast debug,$(call precompiled,$(f),$(DRIVER_LABS))) $(GU
 		$(UPSTREAM_FAST) $(FUZZ_PROGRAMS) $(DRIVER_SYMVERS) $(LIBAGATE_LINK) $(AGATE_WATCH) $(EXPLAIN_LOG) \
 		coverage-build
 
-lab_suites	= tests/lab-suites.sh $(SUITE_TABLE) "$$LAB"
+# The suites of LAB, if there is one.
+asked		= $(if $(test_lab),$$(cat $(BUILD)/tests/asked))
 # The suites call commands that build, so the lock is free again when they run.
 test-run:
 	$(Q)$(locked) $(MAKE) $(parallel) test-build
 	$(Q)$(locked) $(MAKE) -s $(SUITE_TABLE)
 	$(Q)rm -f $(BUILD)/tests/score
-	$(Q)$(if $(test_lab),$(lab_suites) >/dev/null)
-	$(Q)$(run_suites) $(SUITE_TABLE) $(if $(test_lab),$$($(lab_suites)))
-	$(Q)tests/score.sh $(if $(test_lab),$$($(lab_suites)),$(SUITES))
+	$(if $(test_lab),$(Q)tests/lab-suites.sh $(SUITE_TABLE) "$$LAB" >$(BUILD)/tests/asked)
+	$(Q)$(run_suites) $(SUITE_TABLE) $(asked)
+	$(Q)tests/score.sh $(or $(asked),$(SUITES))
 
 ## make test-long   what takes hours: every mutant by all tests, other seeds, fuzzing, races
 .PHONY: test-long test-long-run

@@ -56,11 +56,9 @@ exec 8<&0
 env --default-signal=INT,QUIT "$@" <&8 8<&- 9>&- &
 child=$!
 [ -z "$signal" ] || pass_on "$signal"
-status=0
-wait "$child" || status=$?
 # A signal ends the wait before the command has ended.
-while kill -0 "$child" 2>/dev/null; do
+while :; do
 	status=0
 	wait "$child" || status=$?
+	kill -0 "$child" 2>/dev/null || exit $status
 done
-exit $status

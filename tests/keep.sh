@@ -11,8 +11,8 @@
 #                 there, and without the checksums of sources (*.sum)
 #   symbols:PATH  of an object file, or of all in a folder, only the symbols that it defines and
 #                 needs: for a suite that links the objects and never runs them
-#   summed:PATH   which checksums in a folder's lists (*.sum) are wrong: for a suite that checks
-#                 whether the objects there are up to date
+#   summed:PATH   whether the checksums in a folder's lists (*.sum) hold, and if not, which ones are
+#                 wrong and the lists: for a suite that uses or checks what was made of these files
 #   sources:PATH  of a folder in which kbuild has built a module, the sources and Kbuild files, as
 #                 words: for modules of the debug kernel, which have line numbers in their code
 #   words:PATH    what the compiler makes code of, in a C file or in all files of a folder:

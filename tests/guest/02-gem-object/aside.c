@@ -87,8 +87,8 @@ static bool has_polled(const struct watch *watch, unsigned int ms)
 
 /*
  * Looks once; a millisecond goes by between two looks.  True when the task waits: it has slept for
- * @ms looks, or it polls.  If nobody else wants to run, only a timer can still wake a task that sleeps: QUIET_MS
- * are enough then, for @ms that only decide how much the test sees.
+ * @ms looks, or it polls.  If nobody else wants to run, only a timer can still wake a task that
+ * sleeps: QUIET_MS are enough then, for @ms that only decide how much the test sees.
  *
  * A task that polls, with mutex_trylock() for example, runs or sleeps briefly again and again.
  * To see that takes longer than to see a sleep, because a call that does its work runs as well.
@@ -132,12 +132,12 @@ void aside_both_end(struct aside *one, bool *one_ends, struct aside *other, bool
 		    unsigned int ms)
 {
 	struct watch first = { .switches = -1 }, second = { .switches = -1 };
-	bool seen = false, seen_too = false;
+	bool first_seen = false, second_seen = false;
 
-	while (!seen || !seen_too) {
+	while (!first_seen || !second_seen) {
 		pause_ms();
-		seen = seen || ends_or_waits(one, &first, ms);
-		seen_too = seen_too || ends_or_waits(other, &second, ms);
+		first_seen = first_seen || ends_or_waits(one, &first, ms);
+		second_seen = second_seen || ends_or_waits(other, &second, ms);
 	}
 	*one_ends = atomic_load(&one->done);
 	*other_ends = atomic_load(&other->done);

@@ -168,7 +168,7 @@ int __kprobes gem_on_might_sleep(struct kprobe *kp, struct pt_regs *regs)
 	unsigned int i;
 	bool held = false;
 
-	/* Another CPU may take it off the list in between, so ask once; or free it. */
+	/* Another CPU may take a BO off the list in between, so ask once, and may free it. */
 	for (i = 0; i < gem_places() && !held; i++) {
 		bo = gem_listed(i);
 		held = bo && gem_has_of_any(&bo->label_lock);

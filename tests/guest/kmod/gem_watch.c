@@ -90,7 +90,7 @@ bool __kprobes gem_has(const struct mutex *lock)
 	return is_current(atomic_long_read(&lock->owner));
 }
 
-/* Memory that another CPU has just freed is still there, and names this task by no chance. */
+/* Freed memory can still be read.  It would hold this task's address only by an unlikely chance. */
 bool __kprobes gem_has_of_any(const struct mutex *lock)
 {
 	return is_current(READ_ONCE_NOCHECK(lock->owner.counter));
