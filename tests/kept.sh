@@ -286,6 +286,18 @@ awk '{ seen[$1] = 1; n[$1] = NF }
      /debug/ && NF > 2 && /guest.*other|other.*guest/ { bad = 1 }
      END { exit bad || length(seen) != 5 }' runs
 result $? "with a debug guest no more virtual processors than twice what there are, and one"
+# The quick ones fit beside both guests and would end in time.  The hosts would make `both` wait.
+printf '%s|20|-|./busy %s\n' 'guest|2' guest 'other|2' other 'both|4d' both >table
+for name in host1 host2 host3 host4 quick1 quick2; do
+	echo "$name|1|20|-|./busy $name" >>table
+done
+printf '%s 1\n' 'guest 1000.9' 'other 1000.9' 'both 1000.5' 'host1 1000.1' 'host2 1000.1' \
+	'host3 1000.1' 'host4 1000.1' 'quick1 1' 'quick2 1' >build/tests/times
+rm -f runs
+SUITE_JOBS=9 tests/queue.sh table >said 2>&1
+# One host fits beside it.
+awk '{ place[$1] = NR } END { exit !(NR == 9 && place["both"] <= 6) }' runs
+result $? "a large suite waits for those that end before it could start, and for no others"
 
 # A suite on a busy machine takes longer as a whole, one that hangs says nothing.
 cat >slow <<'END'

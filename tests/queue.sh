@@ -8,7 +8,10 @@
 # TABLE has a line for each suite, NAME|CPUS|SECONDS|INPUTS|COMMAND: see tests/suites.mk.
 # Without names all suites run.  The one that took longest last time (build/tests/times)
 # goes first, so that no long one is left for the end; those that never ran go before all
-# others, in the order of the table.
+# others, in the order of the table.  The first that does not fit beside what runs waits for its
+# place: others may start before it as long as they end, going by their last times, before it could.
+# So a suite with large guests does not wait for all the small ones.  Where the times are not known
+# it does.
 #
 # CPUS is how many processors a suite keeps busy: 1, or those of its guests.  "2d" says
 # that one of them has the debug kernel, which holds locks long: while one runs, all that
@@ -33,14 +36,15 @@ KEEP_WORLD=$(keep_world_key)
 export KEEP_WORLD
 find "$BUILD/tests/kept/derived" -type f -mtime +14 -delete 2>/dev/null
 
-# The suites, in the order in which they are to run; by name: what the table says.
-declare -A cpus=() seconds=() inputs=() command=()
+# The suites, in the order in which they are to run; by name: what the table says, and how many
+# seconds it took last time, if it ever ran.
+declare -A cpus=() seconds=() inputs=() command=() last=()
 order=()
 
 read_table()
 {
 	local name c s i run at=0
-	declare -A wanted=() last=()
+	declare -A wanted=()
 	for name; do
 		wanted[$name]=1
 	done
@@ -65,14 +69,31 @@ read_table()
 declare -A running=() since=()
 used=0 debug=0
 
-# fits SUITE: may it run beside what does?  Alone it may, however large it is.
+# fits SUITE BESIDE: may it run beside so many, which use $used and have $debug debug guests?
+# Alone it may, however large it is.
 fits()
 {
 	local c=${cpus[$1]} limit=$((3 * cores))
-	[ ${#running[@]} != 0 ] || return 0
-	[ ${#running[@]} -lt "$most" ] || return 1
+	[ "$2" != 0 ] || return 0
+	[ "$2" -lt "$most" ] || return 1
 	[[ $c != *d && $debug = 0 ]] || limit=$((2 * cores + 1))
 	[ $((used + ${c%d})) -le "$limit" ]
+}
+
+# When SUITE will fit, if each that runs ends as it did last time.
+fits_at()
+{
+	local used=$used debug=$debug beside=${#running[@]} at pid c took
+	while read -r at pid; do
+		c=${cpus[${running[$pid]}]}
+		used=$((used - ${c%d})) beside=$((beside - 1))
+		[[ $c != *d ]] || debug=$((debug - 1))
+		! fits "$1" "$beside" || break
+	done < <(for pid in "${!running[@]}"; do
+		took=${last[${running[$pid]}]-1000000000}
+		echo "$((since[$pid] + ${took%.*})) $pid"
+	done | sort -n)
+	echo "$at"
 }
 
 start()
@@ -85,6 +106,22 @@ start()
 	since[$!]=$SECONDS
 	used=$((used + ${cpus[$name]%d}))
 	[[ ${cpus[$name]} != *d ]] || debug=$((debug + 1))
+}
+
+# Starts what may run now.
+fill()
+{
+	local at name took until=
+	for at in "${!order[@]}"; do
+		[ ${#running[@]} -lt "$most" ] || break
+		name=${order[at]} took=${last[${order[at]}]-0}
+		if ! fits "$name" ${#running[@]}; then
+			: "${until:=$(fits_at "$name")}"
+		elif [ -z "$until" ] || [ $((SECONDS + ${took%.*})) -lt "$until" ]; then
+			start "$name"
+			unset "order[at]"
+		fi
+	done
 }
 
 ended()
@@ -142,12 +179,7 @@ trap stop INT TERM HUP
 read_table "$@"
 all=${#order[@]} finished=0 told=0
 while [ "$finished" -lt "$all" ]; do
-	for at in "${!order[@]}"; do
-		[ ${#running[@]} -lt "$most" ] || break
-		fits "${order[at]}" || continue
-		start "${order[at]}"
-		unset "order[at]"
-	done
+	fill
 	if [ -z "$clock" ]; then
 		sleep 2 &
 		clock=$!

@@ -180,8 +180,8 @@ $(call suite,capstone,2,900,$(FAST_INPUTS) $(BUILD)/bin/agate-gem $(LIBAGATE) $(
 $(call suite,labs/gdb,2d,600,$(FAST_INPUTS) $(MEASURED) $(DEBUG_INPUTS) $(LAB_INPUTS) $(AGATE_GRADE) $(LAB_JSONS) \
 	words:labs/02-gem-object words:solutions \
 	$(MODULE_fast) $(MODULE_debug) $(call lab_tests,01 02) $(INJECT_MODULES) tests/labs/gdb.sh,tests/labs/gdb.sh)
-# Two of its runs wait for limits to pass.
-$(call suite,labs/machine,2,600,$(FAST_INPUTS) $(MEASURED) $(LAB_INPUTS) $(AGATE_GRADE) $(LAB_JSONS) words:solutions \
+# Its guests wait most of the time, two of them for limits to pass.
+$(call suite,labs/machine,1,600,$(FAST_INPUTS) $(MEASURED) $(LAB_INPUTS) $(AGATE_GRADE) $(LAB_JSONS) words:solutions \
 	$(BUILD)/pch/includes/02-gem-object $(MODULE_fast) $(call lab_tests,02) $(INJECT_MODULES) \
 	$(LAB_VERDICT) tests/keep.sh tests/labs/grade.sh tests/labs/machine.sh,tests/labs/machine.sh)
 $(foreach lab,$(GRADED_LABS),$(call suite,labs/starters/$(call number_of,$(lab)),1,600,$(LINK_INPUTS) \
