@@ -33,6 +33,6 @@ echo
 say GRADE "lab 02, with a bug in it:"
 sed '/^--- /,$d' "$bug" | sed '/^$/d; s/^/           /'
 cp -r "solutions/$lab" "$out/bug/solutions/"
-patch -s -p1 -d "$out/bug" <"$bug"
+patch -s -p1 --no-backup-if-mismatch -d "$out/bug" <"$bug"
 "$BUILD/bin/agate-grade" --lab "$lab" --from "$out/bug/solutions" --out "$out/bug"
 ! all_passed "$out/bug"

@@ -44,7 +44,7 @@ driver()
 	for file in $(frame_files "$2"); do
 		cp "$file" "$work/$1/kernel/"
 	done
-	if [ -n "$2" ] && ! patch -s -p1 -F0 -d "$work/$1" <"$2"; then
+	if [ -n "$2" ] && ! patch -s -p1 -F0 --no-backup-if-mismatch -d "$work/$1" <"$2"; then
 		echo "the patch does not apply"
 		return 1
 	fi

@@ -59,7 +59,7 @@ mutate()
 	cp "$solution"/*.c "$work/$1/tree/$solution/"
 	# The others share the frame's objects, too.
 	[ -z "$2" ] || ! grep -q '^+++ b/kernel/' "$2" || cp -r kernel "$work/$1/tree/"
-	[ -z "$2" ] || patch -s -p1 -F0 -d "$work/$1/tree" <"$2" >"$work/$1/patch.log" 2>&1
+	[ -z "$2" ] || patch -s -p1 -F0 --no-backup-if-mismatch -d "$work/$1/tree" <"$2" >"$work/$1/patch.log" 2>&1
 }
 
 # caught LOG FUNCTION

@@ -80,7 +80,7 @@ mutant()
 	test=${name%%--*}
 	folder=$(scripts/lab.sh "$lab") && mkdir -p "$work/$lab-$name/solutions" &&
 		cp -r "solutions/$folder" "$work/$lab-$name/solutions" &&
-		patch -s -p1 -F0 -d "$work/$lab-$name" <"$1" >&2 || return
+		patch -s -p1 -F0 --no-backup-if-mismatch -d "$work/$lab-$name" <"$1" >&2 || return
 	"$BUILD/bin/agate-lab-info" "labs/$folder/lab.json" | grep -qx "debug-only $test" &&
 		debug=--debug
 	echo "$lab-$name $lab $work/$lab-$name/solutions --stop-on-fail $debug"
