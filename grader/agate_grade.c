@@ -20,7 +20,7 @@
 #include "report.h"
 
 #define LABS_DIR	"labs"
-/* In real time, as a last resort: each step in a guest has its own limit by the guest's clock. */
+/* A last resort: each step in a guest has a limit of its own.  Both count by the guest's clock. */
 #define GUEST_LIMIT_MS	7200000
 /* The logs of all GPUs of one kernel. */
 #define GPU_LOGS_MIB	64

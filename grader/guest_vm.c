@@ -31,7 +31,6 @@ struct guest_vm {
 	struct guest_events events;
 	struct vm *vm;
 	unsigned int number;		/* of this guest */
-	uint64_t begun;			/* when the last one started, for its own deadline */
 	char sim_log[4096], log_limit[16], append[96];
 	const char *sim_args[3];
 	uint64_t logged;		/* bytes in the logs of earlier guests */
@@ -44,12 +43,6 @@ struct guest_vm {
 	bool abandoned;
 	char error[512];	/* the last message of the guest that was stopped */
 };
-
-/* The guest's whole time is over.  Use only this clock: another one may run ahead of it. */
-static bool expired(const struct guest_vm *g)
-{
-	return timing_now() - g->begun >= g->config.timeout_ms * 1000000ull;
-}
 
 /*
  * Translates a status of a guest that runs.  If QEMU ends or is killed, the machine
@@ -64,7 +57,7 @@ static enum guest_status status_of(const struct guest_vm *g, enum vm_status stat
 	case VM_REFUSED:
 		return GUEST_REFUSED;
 	case VM_TIMEOUT:
-		return expired(g) ? GUEST_GONE : GUEST_TIMEOUT;
+		return vm_out_of_time(g->vm) ? GUEST_GONE : GUEST_TIMEOUT;
 	case VM_CRASHED:
 		return GUEST_CRASHED;
 	case VM_INTERRUPTED:
@@ -219,7 +212,6 @@ static enum guest_status vm_ops_start(void *ctx, enum lab_profile profile,
 	config.sim_log = next_log(g);
 	g->sim_args[0] = "--log-limit";
 	g->sim_args[1] = g->log_limit;
-	g->begun = timing_now();
 	snprintf(g->error, sizeof(g->error), "out of memory");
 	status = vm_start(&config, &g->vm);
 	g->control = (struct gpu_control){ .fd = g->vm ? vm_sim_control(g->vm, 0) : -1 };
@@ -335,7 +327,7 @@ static bool answer_late(void *arg)
 {
 	struct guest_vm *g = arg;
 
-	return vm_past(g->vm, g->late) || expired(g);
+	return vm_past(g->vm, g->late) || vm_out_of_time(g->vm);
 }
 
 static json_t *vm_ops_control(void *ctx, const json_t *request)

@@ -111,6 +111,11 @@ bool vm_past(struct vm *vm, uint64_t until)
 	return vm_now() - vm->clock.stood >= until && vm_time(vm) >= until;
 }
 
+bool vm_out_of_time(struct vm *vm)
+{
+	return vm->deadline && vm_past(vm, vm->deadline);
+}
+
 uint64_t vm_clock_left(const struct vm *vm, uint64_t until)
 {
 	uint64_t now = vm_now() - vm->clock.stood;

@@ -52,23 +52,23 @@ void vm_loop_drain(struct vm_watch *watch)
 	vm_close(&watch->fd);
 }
 
-/* The run's deadline, or the caller's @until (0: none). */
+/* The run's deadline, or the caller's @until (0: none); both by vm_time(). */
 static bool is_past(struct vm *vm, uint64_t until)
 {
-	return (vm->deadline && vm_now() >= vm->deadline) || (until && vm_past(vm, until));
+	return vm_out_of_time(vm) || (until && vm_past(vm, until));
 }
 
 /* The next time to wake up, in poll()'s terms; 0 when one of them is past. */
 static int timeout_ms(struct vm *vm, uint64_t until)
 {
-	uint64_t now = vm_now(), left = UINT64_MAX, ms;
+	uint64_t left = UINT64_MAX, ms;
 
 	if (is_past(vm, until))
 		return 0;
 	if (until)
 		left = vm_clock_left(vm, until);
-	if (vm->deadline && vm->deadline - now < left)
-		left = vm->deadline - now;
+	if (vm->deadline && vm_clock_left(vm, vm->deadline) < left)
+		left = vm_clock_left(vm, vm->deadline);
 	ms = left / 1000000u + 1;
 	return left == UINT64_MAX ? -1 : ms < INT_MAX ? (int)ms : INT_MAX;
 }

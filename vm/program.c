@@ -95,7 +95,7 @@ static bool over_limit(struct vm *vm)
 {
 	struct vm_exec *exec = vm->exec;
 
-	if (vm->deadline && vm_now() >= vm->deadline)
+	if (vm_out_of_time(vm))
 		return false;
 	if (!exec->flooded)
 		exec->timed_out = vm->ctl.req.until;

@@ -213,7 +213,7 @@ static enum vm_status find_out(struct vm *vm, struct vm_snapshots *snapshots)
 	vm->times.kvm = vm->kvm;
 	/* The run's deadline does not include the time that making a snapshot takes. */
 	if (vm->cfg.timeout_ms)
-		vm->deadline = vm_now() + vm->cfg.timeout_ms * 1000000ull;
+		vm->deadline = vm_time(vm) + vm->cfg.timeout_ms * 1000000ull;
 	return st;
 }
 

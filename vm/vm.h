@@ -97,9 +97,7 @@ struct vm_prepare {
  * @seed:		seeds the first GPU's process; @seed + n that of GPU n
  * @accel:		see enum vm_accel
  * @cold:		boot with the GPUs plugged in from the start, use no snapshot
- * @timeout_ms:		deadline of the whole run from vm_start(), 0: none.  It counts real
- *			time, and a busy host makes a guest slow: a caller that wants the same
- *			result on every host uses it only as a last resort.
+ * @timeout_ms:		how long the whole run may take, from vm_start(), by vm_time(); 0: no limit
  * @answer_ms:		how long PID 1, QEMU and the GPU's process may take by vm_time() for
  *			each request of the launcher itself; 0: one minute, two for a boot,
  *			and for a file one second more per MiB
@@ -186,6 +184,9 @@ uint64_t vm_time(struct vm *vm);
 
 /** vm_past() - has vm_time() reached @until?  Cheaper than a comparison until it has */
 bool vm_past(struct vm *vm, uint64_t until);
+
+/** vm_out_of_time() - has the run lasted for its @timeout_ms? */
+bool vm_out_of_time(struct vm *vm);
 
 /**
  * vm_put() - copy a file of the host into the guest, making directories as needed

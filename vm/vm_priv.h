@@ -156,7 +156,7 @@ struct vm {
 	bool kvm;
 	int bad_snapshot;	/* the file that QEMU or the launcher could not restore, or -1 */
 	uint64_t started;	/* CLOCK_MONOTONIC, ns */
-	uint64_t deadline;	/* the same, 0: none */
+	uint64_t deadline;	/* by vm_time(), 0: none */
 	struct vm_loop loop;
 	struct vm_clock clock;
 	struct vm_times times;

@@ -127,7 +127,7 @@ static enum vm_status print_registers(struct vm *vm)
 /* A run that is out of time, or whose guest is gone, has nothing more to tell. */
 static bool over(struct vm *vm, enum vm_status st)
 {
-	return st != VM_TIMEOUT || (vm->deadline && vm_now() >= vm->deadline);
+	return st != VM_TIMEOUT || vm_out_of_time(vm);
 }
 
 enum vm_status vm_where_hung(struct vm *vm)

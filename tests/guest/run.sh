@@ -92,7 +92,8 @@ set -u
 flavour=$1 suite=$2
 fuzz_seconds=${3:-10} fuzz_seed=${4:-1}
 failnth_turn=${3:-}
-# A suite that hangs is ended for its silence (tests/suite.sh); this is for the worst busy machine.
+# By the guest's clock.  A suite that hangs is ended for its silence (tests/suite.sh); this is for one
+# that goes on for ever.
 limit=600
 [ "$flavour" = fast ] || limit=2400
 BUILD=${BUILD:-build}

@@ -12,11 +12,12 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM HUP
 
-# vm STEP...: a run with those steps; its output is in $work/out and $work/err.
+# vm STEP...: a run with those steps, by the command $by; its output is in $work/out and $work/err.
+by=
 vm()
 {
 	: >"$work/out"
-	"$build/bin/agate-vm" run --kernel "$build/guest/kernel-fast" \
+	$by "$build/bin/agate-vm" run --kernel "$build/guest/kernel-fast" \
 		--initramfs "$build/guest/initramfs.cpio.gz" --sim "$build/bin/agate-sim" \
 		--timeout 60 --console "$work/console" "$@" >"${out:-$work/out}" 2>"$work/err" </dev/null
 }
@@ -36,7 +37,7 @@ complained()
 	grep -q "$1" "$work/err"
 }
 
-echo 1..59
+echo 1..60
 
 vm 'exec:echo one; echo two >&2' 'exec:echo three'
 check "steps run in order, output comes through" 0 $? said three
@@ -80,6 +81,21 @@ reader=$!
 out=$work/fifo vm --timeout 2 'exec:yes'
 check "and one whose output nobody takes" 241 $? kill -0 $reader
 kill $reader
+
+# As many turns of a loop as the guest can do in about a second.
+turns=10000 took=0
+while [ "$took" -lt 2000 ]; do
+	turns=$((turns * 2))
+	count="exec:n=0; while [ \$n -lt $turns ]; do n=\$((n + 1)); done"
+	begun=$(date +%s%3N)
+	vm "$count"
+	took=$(($(date +%s%3N) - begun))
+done
+cpu=$(taskset -cp $$ | sed 's/.*: *\([0-9]*\).*/\1/')
+by="taskset -c $cpu tests/busy.sh 8"
+vm --timeout $((took / 500)) "$count"
+check "but not one that waits for a processor" 0 $? true
+by=
 
 vm 'exec-within:200:sleep 600 & sleep 600'
 check "a step's own limit ends the step" 241 $? complained 'killed after 200 ms'

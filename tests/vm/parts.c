@@ -147,7 +147,7 @@ static void test_endless_input(void **state)
 
 	assert_true(typed >= 0 && dup2(zero, STDIN_FILENO) == STDIN_FILENO);
 	assert_true(vm_ctl_open(vm));
-	vm->deadline = vm_now() + 300000000;
+	vm->deadline = vm_time(vm) + 300000000;
 	assert_int_equal(vm_shell(vm, argv, &value), VM_TIMEOUT);
 	assert_in_range(vm->ctl.out.len, 1, VM_QUEUE_MAX + CTL_PAYLOAD_MAX);
 	dup2(typed, STDIN_FILENO);

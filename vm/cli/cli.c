@@ -42,7 +42,8 @@ static const char usage[] =
 "  --append TEXT      more for the kernel's command line\n"
 "  --accel auto|tcg|kvm   default: $ACCEL, else auto\n"
 "  --realtime         QEMU and the GPU go before all usual processes, if permitted\n"
-"  --timeout S        end the run after S seconds (making a snapshot not counted)\n"
+"  --timeout S        end the run after S seconds, not counting how long it makes a\n"
+"                     snapshot, or waits for a processor of the host\n"
 "  --output-max MIB   drop what programs write beyond (default 64)\n"
 "  --console FILE     what the guest's kernel prints; - for standard error\n"
 "  --gdb SOCKET       serve a debugger there: gdb -ex 'target remote SOCKET' vmlinux\n"
@@ -395,9 +396,6 @@ static int run(struct cli *cli)
 	enum vm_status st;
 
 	st = vm_start(&cli->cfg, &cli->vm);
-	if (cli->vm && cli->cfg.timeout_ms)
-		cli->deadline = start + vm_start_times(cli->vm)->snapshot_made +
-				cli->cfg.timeout_ms * 1000000ull;
 	for (size_t i = 0; st == VM_OK && !exit_code && i < cli->nsteps; i++) {
 		cli->done = i + 1;
 		step = cli_now();

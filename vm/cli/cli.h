@@ -43,13 +43,12 @@ struct cli {
 	size_t output_max;	/* further output is dropped */
 	size_t written;		/* bytes of the programs' output, all steps together */
 	bool dropped;		/* the output after them */
-	uint64_t deadline;	/* from --timeout, in CLOCK_MONOTONIC ns; 0: none */
 	struct vm *vm;
 };
 
 uint64_t cli_now(void);
 
-/* Writes all bytes, or as many as the reader takes before the deadline. */
+/* Writes all bytes, or as many as the reader takes before the run is out of time. */
 void cli_write(struct cli *cli, int fd, const char *data, size_t len);
 
 /* True when @text is a step that run_step() knows. */

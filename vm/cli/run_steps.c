@@ -14,6 +14,8 @@
 #include "gpu_control.h"
 
 #define GET_MAX		(1ull << 30)
+/* How often a write that waits for its reader looks at the time. */
+#define LOOK_MS		100
 
 /* Splits "a:b:c" in place into at most @max parts; returns their number. */
 static size_t split(char *text, char **part, size_t max)
@@ -47,10 +49,17 @@ static void watch(struct cli *cli, const char *data, size_t len)
 	}
 }
 
+static bool out_of_time(void *arg)
+{
+	const struct cli *cli = arg;
+
+	return cli->vm && vm_out_of_time(cli->vm);
+}
+
 /*
- * The reader of our output may have stopped: even then we must meet the deadline
- * and react to an interrupt.  A pipe that poll() calls writable takes PIPE_BUF
- * bytes; we drop the bytes that the reader does not take in time.
+ * The reader of our output may have stopped: even then we must end in time and react
+ * to an interrupt.  A pipe that poll() calls writable takes PIPE_BUF bytes; we drop
+ * the bytes that the reader does not take in time.
  */
 void cli_write(struct cli *cli, int fd, const char *data, size_t len)
 {
@@ -58,15 +67,15 @@ void cli_write(struct cli *cli, int fd, const char *data, size_t len)
 		{ .fd = fd, .events = POLLOUT },
 		{ .fd = cli->cfg.interrupt_fd, .events = POLLIN },
 	};
-	const uint64_t now = cli_now();
-	int left = -1;
+	int ready;
 	ssize_t n;
 
-	if (cli->deadline)
-		left = cli->deadline > now ? (int)((cli->deadline - now) / 1000000) : 0;
 	while (len) {
-		if (poll(p, 2, left) <= 0 || p[1].revents)
-			return;
+		ready = poll(p, 2, LOOK_MS);
+		if (ready < 0 || p[1].revents || (!ready && out_of_time(cli)))
+			return;		/* drop it */
+		if (!ready)
+			continue;
 		n = write(fd, data, len < PIPE_BUF ? len : PIPE_BUF);
 		if (n < 0 && errno != EINTR && errno != EAGAIN)
 			return;		/* the reader is gone: do not leave a guest behind */
@@ -186,13 +195,6 @@ static enum vm_status run_exec_within(struct cli *cli, char *args, int *exit_cod
 	if (*end || !ms || ms > 3600000)
 		return VM_HOST;
 	return run_exec(cli, part[1], (unsigned int)ms, exit_code);
-}
-
-static bool out_of_time(void *arg)
-{
-	const struct cli *cli = arg;
-
-	return cli->deadline && cli_now() >= cli->deadline;
 }
 
 /*
