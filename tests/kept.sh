@@ -325,6 +325,15 @@ tests/suite.sh a/suite 2 - ./hangs >said 2>&1
 grep -q 'FAIL *a/suite .* 1 of 2 failed' said && grep -q 'nothing was said for 2 s' said &&
 	grep -q 'the one after "ok 1 - before"' said
 result $? "a suite that says nothing any more is ended"
+cat >quiet <<'END'
+#!/bin/sh
+sleep 8
+echo 1..1; echo "ok 1 - at last"
+END
+chmod +x quiet
+tests/busy.sh 40 tests/suite.sh a/suite 3 - ./quiet >said 2>&1
+grep -q 'OK *a/suite' said
+result $? "on a busy machine it may say nothing for longer"
 
 # gone OPTION...: within a minute nothing is left that runs, of what pgrep finds
 gone()

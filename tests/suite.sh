@@ -12,7 +12,8 @@
 # all output in build/logs/NAME.log.  Exits 0 whatever the score.
 #
 # SECONDS is how long the program may say nothing.  Then it hangs, and is ended: on a busy
-# machine it takes longer as a whole, but it still gets from one test to the next.
+# machine it takes longer as a whole, but it still gets from one test to the next.  A second counts
+# less where more threads want to run than tests/queue.sh alone would start.
 #
 # INPUTS are all that the verdict depends on, as keep.sh wants them: when they are what
 # they were in a run without a failure, the log of that run is judged in place of a new
@@ -45,12 +46,17 @@ computed()
 # Ends process $1 once the log has not grown for so long.
 end_silence()
 {
-	local size last=-1 since=$SECONDS
+	local size last=-1 silent=0 before=$SECONDS usual threads
+	usual=$((3 * $(nproc)))
 	while sleep 1 && kill -0 $$; do
 		size=$(stat -c %s "$log")
-		[ "$size" = "$last" ] || since=$SECONDS
-		last=$size
-		if [ $((SECONDS - since)) -ge "$limit" ]; then
+		read -r _ _ _ threads _ </proc/loadavg
+		threads=${threads%/*}
+		# In thousandths of a second.
+		silent=$((silent + 1000 * (SECONDS - before) * usual / (threads > usual ? threads : usual)))
+		[ "$size" = "$last" ] || silent=0
+		last=$size before=$SECONDS
+		if [ "$silent" -ge $((1000 * limit)) ]; then
 			touch "$log.silent"
 			kill "$1"
 			return
