@@ -235,14 +235,14 @@ result $? "in one line, and it does not build meanwhile"
 exec 8>&-
 wait $second && expect '<--lab>' '<02>' '<--guests>' '<2>'
 result $? "it goes on when the first is done"
-timeout 60 scripts/build-lock.sh build scripts/build-lock.sh build/../build sh -c 'exit 7'
+timeout 300 scripts/build-lock.sh build scripts/build-lock.sh build/../build sh -c 'exit 7'
 [ $? = 7 ]
 result $? "a make in a make does not wait for itself"
-timeout 20 scripts/build-lock.sh one scripts/build-lock.sh two scripts/build-lock.sh one true
+timeout 300 scripts/build-lock.sh one scripts/build-lock.sh two scripts/build-lock.sh one true
 result $? "nor does one in another one's make"
 # What is left running keeps no lock.
-scripts/build-lock.sh build sh -c 'sleep 60 & echo $! >sleeper'
-timeout 20 scripts/build-lock.sh build true
+scripts/build-lock.sh build sh -c 'sleep 1000 & echo $! >sleeper'
+timeout 300 scripts/build-lock.sh build true
 result $? "what a build leaves running does not keep the lock"
 kill "$(cat sleeper)"
 # Signals reach what is run, and the lock is kept until that has ended.

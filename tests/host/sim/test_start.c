@@ -41,7 +41,7 @@ static int start(const char *options)
 	FILE *out;
 	int status;
 
-	snprintf(command, sizeof(command), "exec timeout 20 %s %s 2>&1 >/dev/null", AGATE_SIM_SAN,
+	snprintf(command, sizeof(command), "exec timeout 200 %s %s 2>&1 >/dev/null", AGATE_SIM_SAN,
 		 options);
 	out = popen(command, "r");
 	assert_non_null(out);
