@@ -128,7 +128,7 @@ by_turn		= $(foreach s,$(TURNS),$(call by_word,$(1),$(subst /, ,$(word $(s),$(2)
 by_word		= $(call $(1),$(word 1,$(2)),$(word 2,$(2)),$(word 3,$(2)))
 
 $(foreach lab,$(LAB_NUMBERS), \
-	$(call suite,scores/$(lab),2d,900,-,tests/labs/scores.sh $(lab) $(call shard,4)) \
+	$(call suite,scores/$(lab),2d,900,-,tests/labs/scores.sh $(lab) $(if $(call shard,4),$(call shard,4) $(call turn,24))) \
 	$(foreach s,$(TURNS),$(call suite,mutants/$(lab)/debug/$(s),1d,900,-, \
 		tests/labs/mutants.sh $(lab) debug $(s) $(words $(SHARDS)))) \
 	$(foreach s,$(TURNS),$(call suite,mutants/$(lab)/$(s),1,900,-, \

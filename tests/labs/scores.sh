@@ -5,9 +5,10 @@
 # the starter gets next to nothing and every failure is explained, and no graded test
 # is without a mutant.  As TAP.
 #
-# usage: tests/labs/scores.sh NN [SHARD SHARDS]
+# usage: tests/labs/scores.sh NN [SHARD SHARDS ORDER]
 #
-# With SHARD only each SHARDS-th of the other correct files, from that one on.
+# With SHARD only each SHARDS-th of the other correct files, from that one on.  ORDER is a number for
+# one of the orders in which the tests may run; without it there are 24.
 #
 # A verdict is kept, and not looked for again until something that it depends on changes.
 set -u
@@ -51,6 +52,23 @@ starter()
 	fi
 }
 
+# A grader with two guests begins with the tests that took longest last time: say that they took
+# other times.  No test may leave anything to the one after it in its guest.
+in_order()
+{
+	local out=$work/order-$1
+	rm -rf "$out"
+	mkdir -p "$out/$folder"
+	test_names | awk -v seed="$1" 'BEGIN { srand(seed) } { print $0, 60 + int(rand() * 5000) }' \
+		>"$out/$folder/fast-times"
+	grade "$out" solutions --guests 2 || return
+	[ "$score" = "$max" ] || {
+		echo "# $score of $max, first failed: $first; the guests ran:"
+		sed -n 's/^=== /#   /p' "$out/$folder/fast-tests.log"
+		told "$out" "$first"
+	}
+}
+
 test_names()
 {
 	"$BUILD/tests/labs/without-prose" "labs/$folder/lab.json" |
@@ -75,9 +93,13 @@ proven()
 alternatives=$(git ls-files "tests/alternatives/$folder/*" | cut -d/ -f4 | sort -u)
 # shellcheck disable=SC2046 # a list of names
 same_for_all $(grade_inputs fast debug)
+orders=${4:-$(seq 24)}
 turns=$(echo "$alternatives" | awk -v s="${2:-1}" -v n="${3:-1}" 'NR % n == s % n')
-echo "1..$((4 + $(echo "$turns" | wc -w)))"
+echo "1..$((4 + $(echo "$turns" "$orders" | wc -w)))"
 kept "$lab: solution" "full_marks solution solutions" "words:solutions/$folder"
+for o in $orders; do
+	kept "$lab: solution, tests in order $o" "in_order $o" "words:solutions/$folder"
+done
 for a in $turns; do
 	kept "$lab: alternative $a" "alternative $a" "words:tests/alternatives/$folder/$a"
 done

@@ -230,8 +230,12 @@ static void check_told_again(int log)
 /* The driver gives back what it took for the faults: memory, timers, work. */
 static void check_faults_leave(void)
 {
+	uint32_t resets = topic_seen().hard_resets;
+
 	rule("the driver lets the GPU go");
 	check_errno(driver_unbind(), 0, "unbinding");
+	rule("a hard reset is for a soft one that does not complete, also after faults");
+	check_equal(topic_seen().hard_resets - resets, 0, "hard resets on leaving");
 	rule("everything that was taken for the faults goes back when the driver leaves");
 	check_nothing_kept();
 	check_equal(topic_value(TOPIC_PENDING, 0, 0), 0,

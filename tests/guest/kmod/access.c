@@ -135,8 +135,11 @@ static bool __kprobes see_command(struct agate_device *adev, u32 value)
 		if (gpu.lose_after_hard)
 			gpu.lose_nth = topic_seen.accesses + gpu.lose_after_hard;
 	}
-	if (!gpu.dropped)
+	if (!gpu.dropped) {
 		memset(gpu.mask, 0, sizeof(gpu.mask));
+		/* Nothing is raised any more: the driver sees the GPU's own RESET_COMPLETED. */
+		memset(gpu.raising, 0, sizeof(gpu.raising));
+	}
 	return gpu.dropped;
 }
 
