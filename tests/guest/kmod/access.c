@@ -71,8 +71,10 @@ static bool __kprobes is_identity(u32 reg)
 static bool __kprobes gone_with(struct agate_device *adev, u32 reg, bool read)
 {
 	u32 nth = ++topic_seen.accesses;
+	bool goes = (gpu.losing && read && reg == gpu.lose_reg) || nth == gpu.lose_nth;
 
-	if ((gpu.losing && read && reg == gpu.lose_reg) || nth == gpu.lose_nth) {
+	/* A late access, after agate_bus_detach(), reaches no GPU: there is no ctrl. */
+	if (goes && !adev->bus.lost) {
 		WRITE_ONCE(adev->bus.ctrl->alive, 0);
 		gpu.gone = true;
 	}
