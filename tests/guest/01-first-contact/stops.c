@@ -137,6 +137,8 @@ static bool message_before_lock(const struct stop *stop, const char *within, con
 		if (!held && topic_ended(waiting))
 			break;
 	}
+	rule("%s closes the mask first, and then waits: a message that came just before it took "
+	     "irq->lock has called serve(), and it waits for that", stop->call);
 	/* The call may have closed the mask already: then no serve() begins. */
 	at_work = held && topic_read(GPU_INT_MASK);
 	if (held)
@@ -145,8 +147,6 @@ static bool message_before_lock(const struct stop *stop, const char *within, con
 		check_held();
 	if (held && !inject_let_go(lock))
 		could_not_look("%s went on before the test had looked", stop->call);
-	rule("%s closes the mask first, and then waits: a message that came just before it took "
-	     "irq->lock has called serve(), and it waits for that", stop->call);
 	if (at_work)
 		check_not_returned(topic_returned(waiting));
 	topic(TOPIC_LET_GO, 0, 0);

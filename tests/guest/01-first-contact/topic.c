@@ -97,6 +97,29 @@ void check_serves(unsigned int count)
 	check_equal(topic_seen().serves, count, "calls of serve()");
 }
 
+void check_serve_context(const char *name)
+{
+	const struct topic_seen seen = topic_seen();
+
+	rule("%s: serve() runs in the vector's thread, where it may sleep", name);
+	check_equal(seen.not_a_task, 0, "calls of serve() from an interrupt");
+	check_equal(seen.irqs_off, 0, "calls of serve() with interrupts off");
+	rule("%s: serve() runs with the mask closed, so that STAT is 0", name);
+	if (seen.open_in_serve)
+		broken("STAT, read by serve(): 0", "STAT, read by serve(): %#x", seen.open_in_serve);
+	check_equal(seen.opened_early, 0,
+		    "how often MASK was opened after the hard handler had closed it, and before serve()");
+}
+
+bool topic_end_waits(unsigned int vector)
+{
+	struct topic_call call = request(TOPIC_CONTEND_END, vector, 0);
+
+	if (call.result)
+		could_not_look("the thread did not end while another task held irq->lock");
+	return !call.value;
+}
+
 void check_held(void)
 {
 	for (unsigned int look = 0; look < PATIENCE_LOOKS; look++) {

@@ -29,6 +29,10 @@ void topic_end(void);
 
 /* serve() has been called so often, or the rule is broken: an event is not served. */
 void check_serves(unsigned int count);
+/* serve() was called by the thread of the vector with this name, and with its mask closed. */
+void check_serve_context(const char *name);
+/* serve() is let go while a task holds irq->lock: does the end of the thread wait for that? */
+bool topic_end_waits(unsigned int vector);
 /* Wait until serve() waits for TOPIC_LET_GO; the test could not look without that. */
 void check_held(void);
 /* TOPIC_EVENT comes.  serve(), which is held, goes on. */

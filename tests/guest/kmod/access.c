@@ -38,6 +38,8 @@ static struct {
 	bool raising[BLOCKS];
 	u32 raised[BLOCKS];		/* RAWSTAT of a block that is faked */
 	u32 fault;			/* the number of the fault that is faked, or 0 */
+	unsigned int serving;		/* the vector that the topic serves */
+	bool awaited;			/* its handler closed MASK; serve() comes */
 	bool after_hard;		/* the last command was a hard reset */
 	u32 closed_by_irq;
 	u32 reads;			/* of RAWSTAT since a command that got lost */
@@ -90,8 +92,11 @@ static void __kprobes see_mask(struct agate_device *adev, unsigned int vector, u
 {
 	gpu.mask[vector] = value;
 	gpu.closed_by_irq += vector == AGATE_VECTOR_GPU && !value && !in_a_task();
-	if (!value)
+	if (!value) {
+		gpu.awaited |= vector == gpu.serving && !in_a_task() && !topic_seen.at_work;
 		return;
+	}
+	topic_seen.opened_early += vector == gpu.serving && gpu.awaited;
 	topic_seen.opened++;
 	topic_seen.opened_gpu += vector == AGATE_VECTOR_GPU;
 	topic_seen.opened_leaving += vector == AGATE_VECTOR_GPU && gpu.leaving == current;
@@ -172,6 +177,21 @@ static int __kprobes on_write(struct kprobe *kp, struct pt_regs *regs)
 void __kprobes access_leaving(void)
 {
 	gpu.leaving = current;
+}
+
+void access_serves(unsigned int vector)
+{
+	gpu.serving = vector;
+	gpu.awaited = false;
+	topic_seen.opened_early = 0;
+}
+
+void access_served(u32 block)
+{
+	u32 offset;
+
+	if (block_of(block, &offset) == gpu.serving)
+		gpu.awaited = false;
 }
 
 u32 access_closed_by_irq(void)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A message that comes while a task on another CPU holds irq->lock (watch.h): as long as
- * that task has its lock, the hard handler cannot look, and must not give up.
+ * A message that comes, or a thread that ends, while a task on another CPU holds irq->lock
+ * (watch.h): as long as that task has its lock, the hard handler cannot look, and must not give
+ * up, and the thread changes nothing.
  */
 #include <linux/cpumask.h>
 #include <linux/irq.h>
@@ -29,6 +30,7 @@ struct contention {
 	unsigned int cpu;		/* that takes the messages */
 	bool meddled;
 	const struct contend_ops *ops;
+	bool (*let_go)(void);
 };
 
 /*
@@ -104,30 +106,70 @@ static long hold_lock(void *data)
 	return ret;
 }
 
+/* Where the vector's handler and its thread do not run, and a lock that is watched. */
+static int begin(struct contention *c, struct kprobe *waits, unsigned int *cpu)
+{
+	c->data = irq_get_irq_data(pci_irq_vector(c->adev->pdev, c->vector));
+	if (!c->data)
+		return -ENODEV;
+	c->cpu = cpumask_first(irq_data_get_effective_affinity_mask(c->data));
+	*cpu = cpumask_any_but(cpu_online_mask, c->cpu);
+	if (*cpu >= nr_cpu_ids)
+		return -ENXIO;
+	watched.lock = &c->adev->irq[c->vector].lock;
+	watched.waited_for = false;
+	waits->symbol_name = "queued_spin_lock_slowpath";
+	waits->pre_handler = on_wait;
+	return probe_arm(waits);
+}
+
 int contend_message(struct agate_device *adev, unsigned int vector, u32 *mask,
 		    const struct contend_ops *ops)
 {
-	struct irq_data *data = irq_get_irq_data(pci_irq_vector(adev->pdev, vector));
-	struct contention c = { .adev = adev, .vector = vector, .mask = *mask, .ops = ops,
-				.data = data };
-	struct kprobe waits = { .symbol_name = "queued_spin_lock_slowpath",
-				.pre_handler = on_wait };
+	struct contention c = { .adev = adev, .vector = vector, .mask = *mask, .ops = ops };
+	struct kprobe waits = { .addr = NULL };
 	unsigned int cpu;
-	int ret;
+	int ret = begin(&c, &waits, &cpu);
 
-	if (!data)
-		return -ENODEV;
-	c.cpu = cpumask_first(irq_data_get_effective_affinity_mask(data));
-	cpu = cpumask_any_but(cpu_online_mask, c.cpu);
-	if (cpu >= nr_cpu_ids)
-		return -ENXIO;
-	watched.lock = &adev->irq[vector].lock;
-	watched.waited_for = false;
-	ret = probe_arm(&waits);
 	if (ret)
 		return ret;
 	ret = work_on_cpu(cpu, hold_lock, &c);
 	probe_disarm(&waits);
 	*mask = c.meddled;
+	return ret;
+}
+
+/* The thread has nothing to wait for but the lock, so it comes to it, or goes on without. */
+static long hold_at_end(void *data)
+{
+	struct contention *c = data;
+	struct agate_irq *irq = &c->adev->irq[c->vector];
+	u64 begin;
+	bool late;
+
+	spin_lock_irq(&irq->lock);
+	late = !c->let_go();
+	begin = ktime_get_mono_fast_ns();
+	while (!late && READ_ONCE(irq->serving) && !READ_ONCE(watched.waited_for)) {
+		late = ktime_get_mono_fast_ns() - begin > ARRIVES_NS;
+		cpu_relax();
+	}
+	c->meddled = !READ_ONCE(irq->serving);
+	spin_unlock_irq(&irq->lock);
+	return late ? -ETIMEDOUT : 0;
+}
+
+int contend_end(struct agate_device *adev, unsigned int vector, u32 *meddled, bool (*let_go)(void))
+{
+	struct contention c = { .adev = adev, .vector = vector, .let_go = let_go };
+	struct kprobe waits = { .addr = NULL };
+	unsigned int cpu;
+	int ret = begin(&c, &waits, &cpu);
+
+	if (ret)
+		return ret;
+	ret = work_on_cpu(cpu, hold_at_end, &c);
+	probe_disarm(&waits);
+	*meddled = c.meddled;
 	return ret;
 }

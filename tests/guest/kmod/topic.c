@@ -91,7 +91,9 @@ static u32 served_block = GPU_INT_RAWSTAT, served_bits = TOPIC_EVENT;
 static void serve(struct agate_device *adev)
 {
 	topic_seen.open_in_serve |= driver.read(adev, served_block + INT_STAT);
-	topic_seen.not_a_task += !in_task() || irqs_disabled();
+	access_served(served_block);
+	topic_seen.not_a_task += !in_task();
+	topic_seen.irqs_off += in_task() && irqs_disabled();
 	WRITE_ONCE(topic_seen.serves, topic_seen.serves + 1);
 	WRITE_ONCE(topic_seen.at_work, topic_seen.at_work + 1);
 	if (hold && in_task() && !irqs_disabled())
@@ -167,6 +169,17 @@ static int take_fault(struct agate_device *adev, u32 nth)
 	return access_raised(AGATE_VECTOR_GPU) ? -ETIMEDOUT : 0;
 }
 
+/* False when serve() does not wait. */
+static bool let_serve_go(void)
+{
+	bool waits = READ_ONCE(topic_seen.held);
+
+	hold = false;
+	WRITE_ONCE(let_go, true);
+	wake_up(&letting_go);
+	return waits;
+}
+
 static int carry_out(struct agate_device *adev, struct topic_call *call)
 {
 	const struct contend_ops ops = { .raise = raise, .write = driver.write };
@@ -177,6 +190,8 @@ static int carry_out(struct agate_device *adev, struct topic_call *call)
 		topic_seen.serves = 0;
 		topic_seen.open_in_serve = 0;
 		topic_seen.not_a_task = 0;
+		topic_seen.irqs_off = 0;
+		access_serves(call->vector);
 		fallthrough;
 	case TOPIC_ENABLE_AGAIN:
 		driver.enable(adev, call->vector, call->value, serve);
@@ -204,6 +219,8 @@ static int carry_out(struct agate_device *adev, struct topic_call *call)
 		return ret;
 	case TOPIC_CONTEND:
 		return contend_message(adev, call->vector, &call->value, &ops);
+	case TOPIC_CONTEND_END:
+		return contend_end(adev, call->vector, &call->value, let_serve_go);
 	case TOPIC_READ:
 		call->value = driver.read(adev, call->value);
 		return 0;
@@ -244,10 +261,7 @@ static bool prepare(struct topic_call *call)
 		hold = true;
 		return true;
 	case TOPIC_LET_GO:
-		call->result = READ_ONCE(topic_seen.held) ? 0 : -ETIMEDOUT;
-		hold = false;
-		WRITE_ONCE(let_go, true);
-		wake_up(&letting_go);
+		call->result = let_serve_go() ? 0 : -ETIMEDOUT;
 		return true;
 	case TOPIC_AGAIN:
 		again = true;

@@ -43,6 +43,7 @@ enum topic_op {
 	TOPIC_BOUNDARY,		/* value: dma_get_seg_boundary(), its lower half */
 	TOPIC_HANDLED,		/* value: how often the vector's thread said IRQ_HANDLED */
 	TOPIC_CONTEND,		/* an event, while a task with irq->lock writes value to MASK */
+	TOPIC_CONTEND_END,	/* TOPIC_LET_GO, while a task has irq->lock; result: -ETIMEDOUT */
 	TOPIC_NUMBER,		/* value: irq->irq; result: 0 if it is the number of the vector */
 	/* Start to watch, or to fake, something until the file is closed. */
 	TOPIC_WATCH,		/* reset the counts in struct topic_seen */
@@ -64,7 +65,10 @@ enum topic_op {
 	TOPIC_LEFT,		/* value: enum topic_left, what is taken of the function */
 };
 
-/* TOPIC_CONTEND: value, out, is 1 when the hard handler did not wait for the lock. */
+/*
+ * TOPIC_CONTEND: value, out, is 1 when the hard handler did not wait for the lock.
+ * TOPIC_CONTEND_END: value, out, is 1 when the end of the thread did not.
+ */
 
 /* What a driver takes of a function. */
 enum topic_left {
@@ -109,7 +113,9 @@ struct topic_seen {
 	__u32 serves_then;	/* serves, when TOPIC_SUSPEND or TOPIC_DISABLE returned last */
 	__u32 at_work_then;	/* at_work, at that moment */
 	__u32 open_in_serve;	/* bits of STAT that it saw at its begin, all calls together */
-	__u32 not_a_task;	/* calls in a context that may not sleep */
+	__u32 not_a_task;	/* calls from an interrupt */
+	__u32 irqs_off;	/* calls by a task with interrupts off */
+	__u32 opened_early;	/* writes that opened MASK after the hard handler, before serve() */
 	/* Since TOPIC_WATCH. */
 	__u32 opened;		/* writes of a MASK that opened bits */
 	__u32 opened_gpu;	/* ... of GPU_INT_MASK */

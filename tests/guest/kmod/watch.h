@@ -57,6 +57,9 @@ void access_leaving(void);
 void access_resetting(bool begins);
 /* How often a hard handler has closed GPU_INT_MASK. */
 u32 access_closed_by_irq(void);
+/* From now on the topic's serve() is that of @vector; it is called for the block at @block. */
+void access_serves(unsigned int vector);
+void access_served(u32 block);
 /* A write has opened GPU_INT_MASK, and nothing has closed it since. */
 bool access_gpu_open(void);
 void access_end(void);
@@ -72,6 +75,11 @@ struct contend_ops {
 
 int contend_message(struct agate_device *adev, unsigned int vector, u32 *mask,
 		    const struct contend_ops *ops);
+/*
+ * serve() waits, and is let go while a task holds irq->lock.  *@meddled is then whether the end of
+ * the thread changed irq->serving without the lock; -ETIMEDOUT: the thread did not come to its end.
+ */
+int contend_end(struct agate_device *adev, unsigned int vector, u32 *meddled, bool (*let_go)(void));
 
 /* irqs.c: the vectors and their handlers.  irqs_end() leaves its kretprobes to the caller. */
 int irqs_watch(void);
