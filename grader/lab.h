@@ -17,7 +17,7 @@
 #define LAB_TESTS	128
 #define LAB_FILES	3
 #define LAB_HINTS	3
-#define LAB_CASES	16
+#define LAB_CASES	24
 #define LAB_PROVOKED	4
 #define LAB_STEPS	32
 #define LAB_PARAMS	16
