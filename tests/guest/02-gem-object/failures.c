@@ -100,6 +100,7 @@ static void create_without(int fd, const char *symbol, int err)
 	struct bo bo;
 	int seen;
 
+	rule("CREATE_BO undoes what it has done when %s() fails", symbol);
 	inject_fail(symbol, 1, err);
 	seen = gem_create(fd, PAGE, 0, &bo);
 	inject_clear();

@@ -346,8 +346,10 @@ void check_bo_is_made(int fd, uint64_t size, uint32_t flags)
 	check_equal(live_now().bos, before + 1, "BOs that are counted after a CREATE_BO");
 	look = look_for(size);
 	check_true(look.found, "the BO in debugfs' list", "no BO of its size is listed");
-	if (!err)
-		check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	if (!err) {
+		rule("CREATE_BO tells the BO's handle: args->handle");
+		check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE of the handle that it told");
+	}
 	check_list();
 }
 

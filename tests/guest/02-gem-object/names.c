@@ -165,6 +165,18 @@ static void close_holds_no_lock(int fd)
 		   "they wait for GEM_CLOSE");
 }
 
+/* One BO and no other: the next one would find what this one had left behind. */
+static void check_end(int fd)
+{
+	FILE *watched = promises_watch();
+	struct bo bo;
+
+	rule("CREATE_BO makes a BO and returns 0");
+	bo = make_bo(fd, PAGE, 0);
+	check_errno(guest_close_handle(fd, bo.handle), 0, "GEM_CLOSE");
+	promises_kept(watched, " ended ");
+}
+
 void test_close(void **state)
 {
 	int fd = gem_open();
@@ -173,6 +185,7 @@ void test_close(void **state)
 	struct bo bo;
 
 	(void)state;
+	check_end(fd);
 	for (int i = 0; i < 3; i++) {
 		rule("CREATE_BO makes a BO and returns 0");
 		bo = make_bo(fd, (1 + (uint64_t)i) * PAGE, i ? AGATE_BO_NOEXEC : 0);

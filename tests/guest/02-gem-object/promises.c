@@ -30,6 +30,8 @@ static const struct {
 	  "the flags of the call, and its size in whole pages" },
 	{ "order", "gem.bos begins with the oldest BO, and no BO changes its place",
 	  "BOs that join at the end, or leave" },
+	{ "ended", "gem_free() gives back what agate_backing_object_init() has made, the BO's mmap offset "
+	  "included", "drm_gem_object_release() of each BO that ends" },
 	{ "free", "free does the same for every BO, in whatever thread it runs",
 	  "agate_purge_forget(), agate_backing_release(), out of gem.bos, drm_gem_object_release(), each once" },
 	{ "outer", "agate_backing_release() takes locks that come before gem.lock", "gem.lock not held" },

@@ -97,6 +97,8 @@ void check_more_handles(void)
 	check_handles(&before, 2, 2);
 	close_one(fd, second);
 	check_handles(&before, 1, 1);
+	check_true(look_for(bo.size).found, "the BO is on gem.bos as long as it has a handle",
+		   "it is not listed any more");
 	check_equal(look_for(bo.size).bo.refs, 2, "references of a BO with one handle");
 	close_one(other, third);
 	check_handles(&before, 0, 0);

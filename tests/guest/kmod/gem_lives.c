@@ -6,6 +6,7 @@
 #include "gem_watch.h"
 
 #include <linux/cpumask.h>
+#include <linux/delay.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
@@ -15,6 +16,7 @@
 
 /* As many objects as a slab of theirs has, at least. */
 #define DIRTY	32
+#define END_LOOKS	50
 
 /* BOs that have a backing, and have not ended; a slot is free when @bo is NULL. */
 static struct life {
@@ -38,12 +40,17 @@ static struct life __kprobes *find_life(const struct agate_bo *bo)
 	return NULL;
 }
 
+static const char unended[] =
+	"drm_gem_object_release() was not called for a BO that gave back its backing";
+
 /* Only the thread that makes the BO has come to it yet, or gem.lock is held. */
 void __kprobes gem_begin_life(struct agate_bo *bo, bool listed)
 {
 	struct life *life = find_life(bo);
 	unsigned int i;
 
+	/* Memory that had another BO in it, which was freed and had not come to its end. */
+	gem_check(ENDED, !life || !life->released, unended);
 	for (i = 0; i < ARRAY_SIZE(lives) && !life; i++)
 		if (!cmpxchg(&lives[i].bo, NULL, bo))
 			life = &lives[i];
@@ -52,6 +59,26 @@ void __kprobes gem_begin_life(struct agate_bo *bo, bool listed)
 	life->listed = listed;
 	life->forgotten = 0;
 	life->released = 0;
+}
+
+static bool any_unended(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(lives); i++)
+		if (READ_ONCE(lives[i].bo) && READ_ONCE(lives[i].released))
+			return true;
+	return false;
+}
+
+/* The test has closed its BOs; one may still be in the middle of its end. */
+void gem_lives_end(void)
+{
+	unsigned int look;
+
+	for (look = 0; look < END_LOOKS && any_unended(); look++)
+		msleep(20);
+	gem_check(ENDED, !any_unended(), unended);
 }
 
 /* A BO with fields of its own may be twice as large. */

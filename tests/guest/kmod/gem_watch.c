@@ -13,6 +13,7 @@
  *	classes		its locks and gem.lock are of classes of their own (debug kernel)
  *	asked		it has the size and the flags that CREATE_BO asked for
  *	order		gem.bos changes only by a BO that joins at its end, or leaves
+ *	ended		a BO that gives back its backing ends: drm_gem_object_release()
  *	free		what a BO's end consists of comes once each, and in this order
  *	outer		agate_backing_release(), whose locks come first, is called without gem.lock
  *	undone		a BO that was given up before it was listed gives its backing back first
@@ -40,8 +41,8 @@
 #include "probes.h"
 
 static const char *const names[PROMISES] = {
-	"listed", "backing", "flags", "complete", "classes", "asked", "order", "free", "outer",
-	"undone", "names", "unlocked", "lookup", "label", "fetch", "signal",
+	"listed", "backing", "flags", "complete", "classes", "asked", "order", "ended", "free",
+	"outer", "undone", "names", "unlocked", "lookup", "label", "fetch", "signal",
 };
 
 static struct {
@@ -373,6 +374,7 @@ static int promises_show(struct seq_file *seq, void *unused)
 {
 	unsigned int i;
 
+	gem_lives_end();
 	for (i = 0; i < PROMISES; i++)
 		seq_printf(seq, "%s %d %d %s\n", names[i], atomic_read(&verdicts[i].checks),
 			   atomic_read(&verdicts[i].broken),

@@ -18,7 +18,7 @@ struct drm_agate_create_bo;
 
 /* In the order of what to look at first: one mistake may break several. */
 enum promise {
-	LISTED, BACKING, FLAGS, COMPLETE, CLASSES, ASKED, ORDER, FREE, OUTER, UNDONE, NAMES,
+	LISTED, BACKING, FLAGS, COMPLETE, CLASSES, ASKED, ORDER, ENDED, FREE, OUTER, UNDONE, NAMES,
 	UNLOCKED, LOOKUP, LABEL, FETCH, SIGNAL, PROMISES
 };
 
@@ -53,6 +53,7 @@ extern struct agate_device *gem_device;
 
 /* gem_lives.c: handlers of probes; a BO has a backing, and is on gem.bos or is not yet. */
 void gem_lives_begin(void);
+void gem_lives_end(void);
 /* Somebody else has used the memory from which the next BOs are made. */
 void gem_dirty_memory(void);
 void gem_begin_life(struct agate_bo *bo, bool listed);
