@@ -146,7 +146,8 @@ static const struct splat_pattern patterns[] = {
 
 	/* lockdep */
 	{ "WARNING: possible recursive locking detected", NULL, SPLAT_LOCKDEP, .rule =
-	  "the same lock was taken twice by one thread: it waits for itself" },
+	  "the same lock was taken twice by one thread, which waits for itself; or two locks, which "
+	  "lockdep takes for one because one line of code has initialised both" },
 	{ "WARNING: possible circular locking dependency detected", NULL, SPLAT_LOCKDEP, .rule =
 	  "two locks were taken in both orders: two threads that do so at the same time wait for "
 	  "each other forever" },
