@@ -109,7 +109,7 @@ int agate_gpu_soft_reset(struct agate_device *adev);
  * @mask: interrupt bits it wants, these and no others
  * @serve: see &struct agate_irq; NULL closes the mask, then waits for the thread
  *
- * A bit that is set already is served.  The vector is not suspended afterwards.
+ * A bit that is set already is served.  With a @serve the vector is not suspended afterwards.
  *
  * Context: may sleep; not from a vector's thread.  No other task enables or resumes the
  * vector meanwhile.
