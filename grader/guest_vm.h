@@ -18,7 +18,7 @@ struct guest_vm_config {
 	unsigned int logs_mib;		/* limit for the logs of all guests together */
 	atomic_uint *started;		/* counts guests: their numbers, and those of their logs */
 	uint64_t seed;
-	unsigned int timeout_ms;	/* of one guest, in real time */
+	unsigned int timeout_ms;	/* of one guest, by its clock */
 	int interrupt_fd;		/* or -1 */
 	void (*progress)(void *arg, const char *what);
 	void *arg;

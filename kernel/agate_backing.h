@@ -181,7 +181,7 @@ int agate_backing_check_flags(const struct agate_device *adev, u32 flags);
  *
  * Calls drm_gem_private_object_init(): a BO has no shmem file before it needs a page.  Then takes
  * the memory of an EARLY backing, which agate_backing_release() gives back.  So a caller for which
- * this has succeeded calls agate_backing_init() next, and gives the BO up after that if it has to.
+ * this has succeeded calls agate_backing_init() before any other step that can fail.
  *
  * Return: 0; -ENOMEM, or another error of an EARLY backing.  drm_gem_object_release() has to be
  * called in all cases.

@@ -76,7 +76,7 @@ page_findings()
 # A browser draws all of it.
 browser_findings()
 {
-	timeout 600 "$browser" --headless --no-sandbox --disable-gpu --virtual-time-budget=5000 \
+	timeout 400 "$browser" --headless --no-sandbox --disable-gpu --virtual-time-budget=5000 \
 		--window-size=1400,1500 --dump-dom "file://$(realpath "$out")/index.html" \
 		>"$work/dom" 2>"$work/browser"
 	grep -i 'uncaught\|CONSOLE.*error' "$work/browser"

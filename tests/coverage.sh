@@ -20,7 +20,7 @@ find "$folder" -name '*.gcda' -delete
 
 failed=
 for program; do
-	timeout -k 10 900 "$program" </dev/null >"$log" 2>&1 && continue
+	timeout -k 10 400 "$program" </dev/null >"$log" 2>&1 && continue
 	echo "# $program failed:"
 	tail -n 20 "$log" | sed 's/^/# | /'
 	failed="$failed ${program##*/}"

@@ -10,10 +10,9 @@
 # goes first, so that no long one is left for the end; those that never ran go before all
 # others, in the order of the table.  The first that does not fit beside what runs waits for its
 # place: others may start before it as long as they end, going by their last times, before it could.
-# So a suite with large guests does not wait for all the small ones.  Where the times are not known
-# it does.
+# So a suite with large guests does not wait for all the small ones, unless they never ran.
 #
-# CPUS is how many processors a suite keeps busy: 1, or those of its guests.  "2d" says
+# CPUS is how many processors a suite keeps busy (tests/suites.mk).  "2d" says
 # that one of them has the debug kernel, which holds locks long: while one runs, all that
 # runs has at most twice as many CPUs as this machine, and one more for a suite without a guest,
 # else three times as many.  A virtual CPU that waits for a processor keeps the others waiting for
@@ -83,7 +82,7 @@ fits()
 # When SUITE will fit, if each that runs ends as it did last time.
 fits_at()
 {
-	local used=$used debug=$debug beside=${#running[@]} at pid c took
+	local used=$used debug=$debug beside=${#running[@]} at pid c took end late
 	while read -r at pid; do
 		c=${cpus[${running[$pid]}]}
 		used=$((used - ${c%d})) beside=$((beside - 1))
@@ -91,7 +90,10 @@ fits_at()
 		! fits "$1" "$beside" || break
 	done < <(for pid in "${!running[@]}"; do
 		took=${last[${running[$pid]}]-1000000000}
-		echo "$((since[$pid] + ${took%.*})) $pid"
+		end=$((since[$pid] + ${took%.*}))
+		# One that takes longer than last time takes somewhat longer still.
+		late=$((SECONDS + (SECONDS - since[$pid]) / 4 + 1))
+		echo "$((end > late ? end : late)) $pid"
 	done | sort -n)
 	echo "$at"
 }

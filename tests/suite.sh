@@ -46,7 +46,7 @@ computed()
 # Ends process $1 once the log has not grown for so long.
 end_silence()
 {
-	local size last=-1 silent=0 before=$SECONDS usual threads
+	local size last=-1 silent=0 since=$SECONDS before=$SECONDS usual threads
 	usual=$((3 * $(nproc)))
 	while sleep 1 && kill -0 $$; do
 		size=$(stat -c %s "$log")
@@ -54,10 +54,10 @@ end_silence()
 		threads=${threads%/*}
 		# In thousandths of a second.
 		silent=$((silent + 1000 * (SECONDS - before) * usual / (threads > usual ? threads : usual)))
-		[ "$size" = "$last" ] || silent=0
+		[ "$size" = "$last" ] || silent=0 since=$SECONDS
 		last=$size before=$SECONDS
 		if [ "$silent" -ge $((1000 * limit)) ]; then
-			touch "$log.silent"
+			echo $((SECONDS - since)) >"$log.silent"
 			kill "$1"
 			return
 		fi
@@ -100,7 +100,7 @@ judge()
 	planned=$(sed -n 's/^1\.\.\([0-9][0-9]*\)$/\1/p' "$log" | awk '{ n += $1 } END { print n + 0 }')
 	why=
 	if [ -f "$log.silent" ]; then
-		why="nothing was said for $limit s"
+		why="nothing was said for $(cat "$log.silent") s"
 		# A program's tests run in the order of its table.
 		last=$(grep -E '^(not )?ok [0-9]+' "$log" | tail -n 1)
 		[ -z "$last" ] || why+=": the test that hangs is the one after \"$last\""

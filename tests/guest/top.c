@@ -237,6 +237,7 @@ static json_t *look_for(bool on)
 		json_t *root = look(), *power = power_of(root);
 		const char *status = json_string_value(json_object_get(power, "status"));
 
+		assert_non_null(status);
 		if (on ? !strcmp(status, "active") && all_on(power) :
 		    !strcmp(status, "suspended") && !any_on(power))
 			return root;

@@ -50,7 +50,7 @@ build()
 # wait for ever.
 run()
 {
-	(ulimit -t 120; CMOCKA_MESSAGE_OUTPUT=TAP exec timeout 900 "$work"/tests/host/*/"$1")
+	(ulimit -t 120; CMOCKA_MESSAGE_OUTPUT=TAP exec timeout 400 "$work"/tests/host/*/"$1")
 }
 
 mutate()

@@ -56,7 +56,7 @@ check "orders for a terminal in the text stay text" 0 $? said "$gem:" 'spare'
 result $? "and are not passed on"
 rm "$gem"
 mkfifo "$gem"
-timeout 600 scripts/check.sh 02 "$work" >"$work/said" 2>&1
+timeout 400 scripts/check.sh 02 "$work" >"$work/said" 2>&1
 check "a pipe is not waited for" 1 $? said FAIL "$gem: error: agate_gem.c: is not a regular file"
 rm "$gem"
 ln -s "$PWD/solutions/02-gem-object/agate_gem.c" "$gem"

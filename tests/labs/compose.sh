@@ -316,7 +316,7 @@ compose
 check "a link is not taken" 10 $? compiled "^$student: error: agate_gem.c: is a symbolic link"
 rm $student
 mkfifo $student
-timeout 600 kernel/compose-lab.sh fast out-fast $lab=student >said 2>&1
+timeout 400 kernel/compose-lab.sh fast out-fast $lab=student >said 2>&1
 check "nor is a pipe waited for" 10 $? compiled "^$student: error: agate_gem.c: is not a regular file"
 rm $student
 truncate -s 64G $student

@@ -32,7 +32,7 @@ session()
 		set -- "$@" -ex "$command"
 		shift
 	done
-	env $variables timeout -k 10 900 scripts/gdb.sh -nx -batch -iex "set logging file $log" \
+	env $variables timeout -k 10 400 scripts/gdb.sh -nx -batch -iex "set logging file $log" \
 		-iex 'set logging enabled on' "$@" >"$terminal" 2>&1 </dev/null
 }
 

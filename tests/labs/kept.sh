@@ -107,7 +107,7 @@ git config user.name t && git config user.email t@t
 printf '%s\n' build home runs said wrong >.gitignore
 git add -A && git commit -qm one
 
-all="a--x alternative-one alternative-two b--x c--x solution starter"
+all="a--x alternative-one alternative-two b--x c--x order-7 solution starter"
 
 # That there are too few mutants for a lab is not the question here.
 # graded NAME EXPECTED: these, and no other, are graded now; and where these are some of them,
@@ -121,10 +121,10 @@ graded()
 		{
 			tests/labs/mutants.sh 02 fast
 			tests/labs/mutants.sh 02 debug
-			tests/labs/scores.sh 02
+			tests/labs/scores.sh 02 1 1 7
 		} >said 2>&1
 		[ "$(sort runs | xargs)" = "$round" ] && ! grep '^not ok' said | grep -qv 'every test has' || status=1
-		[ -z "$round" ] && [ "$(grep -c '^ok .* # kept$' said)" != 7 ] && status=1
+		[ -z "$round" ] && [ "$(grep -c '^ok .* # kept$' said)" != 8 ] && status=1
 	done
 	result $status "$1"
 }
@@ -149,7 +149,7 @@ part 01-first-contact 2 '/* one */\n\n'
 graded "only lines of another part: none" ""
 part frame 2
 graded "the frame: all" "$all"
-on_debug="alternative-one alternative-two c--x solution starter"
+on_debug="alternative-one alternative-two c--x order-7 solution starter"
 echo 2 >build/guest/kernel-debug.id
 graded "the debug kernel: what runs on it" "$on_debug"
 for file in include/agate.h kernel/agate_part.c solutions/01-first-contact/agate_part.c; do
@@ -173,13 +173,13 @@ graded "and the first one again, whose verdicts are still there: none" ""
 sed -i '1s/$/ /' tests/mutants/02/b--x.patch
 graded "one mutant: that one" "b--x"
 echo four >>solutions/$lab/agate_gem.c
-graded "the solution: it and its mutants" "a--x b--x c--x solution"
+graded "the solution: it and its mutants" "a--x b--x c--x order-7 solution"
 sed -i '30s|$| /* a comment */|' solutions/$lab/agate_gem.c
 graded "a comment in it: none" ""
 sed -i '5i /* one more */' solutions/$lab/agate_gem.c
 graded "one with a line of its own, which moves the mutants' places: none" ""
 sed -i '31s|a comment|STEP 2: to do|' solutions/$lab/agate_gem.c
-graded "but what the grader reads as a step that is left: all of them" "a--x b--x c--x solution"
+graded "but what the grader reads as a step that is left: all of them" "a--x b--x c--x order-7 solution"
 echo '/* a b c */' >>tests/alternatives/$lab/two/agate_gem.c
 graded "a comment in an alternative: none" ""
 echo five >>tests/alternatives/$lab/one/agate_gem.c

@@ -21,7 +21,7 @@ complain()
 # in_guest COMMAND...: each typed into the shell; what it says is in $work/out
 in_guest()
 {
-	printf '%s\n' "$@" exit | COLD=0 timeout 900 scripts/shell.sh >"$work/out" 2>&1
+	printf '%s\n' "$@" exit | COLD=0 timeout 400 scripts/shell.sh >"$work/out" 2>&1
 }
 
 said() { tr -d '\r' <"$work/out" | grep -qE "$1"; }

@@ -128,7 +128,7 @@ void test_lost(void **state)
 	(void)state;
 	driver_load();
 	topic(TOPIC_WATCH, 0, 0);
-	check_losses(REHEARSE_LOSSES, "register access number %u, counted from the beginning of the probe,");
+	check_losses(REHEARSE_LOSSES, "register access %u (the first one of the probe is 1)");
 	topic(TOPIC_STICK, 0, 1);
 	check_losses(REHEARSE_HARD_LOSS, "a read after the command of a hard reset");
 	topic_end();

@@ -137,12 +137,13 @@ static bool message_before_lock(const struct stop *stop, const char *within, con
 		if (!held && topic_ended(waiting))
 			break;
 	}
-	rule("%s closes the mask first, and then waits: a message that came just before it took "
-	     "irq->lock has called serve(), and it waits for that", stop->call);
+	rule("an event comes just before %s takes irq->lock", stop->call);
 	/* The call may have closed the mask already: then no serve() begins. */
 	at_work = held && topic_read(GPU_INT_MASK);
 	if (held)
 		raise_event();
+	rule("%s closes the mask first, and then waits: a message that came just before it took "
+	     "irq->lock has called serve(), and it waits for that", stop->call);
 	if (at_work)
 		check_held();
 	if (held && !inject_let_go(lock))

@@ -115,8 +115,10 @@ bool topic_end_waits(unsigned int vector)
 {
 	struct topic_call call = request(TOPIC_CONTEND_END, vector, 0);
 
+	if (call.result == -ETIMEDOUT)
+		could_not_look("serve() went on before the test had looked");
 	if (call.result)
-		could_not_look("the thread did not end while another task held irq->lock");
+		could_not_look("no other task could hold irq->lock: %s", strerror(-call.result));
 	return !call.value;
 }
 

@@ -240,7 +240,7 @@ void test_release_order(void **state)
 	watched = promises_watch();
 	live_and_die(fd);
 	end_everywhere(fd);
-	promises_kept(watched, " flags complete free outer names ");
+	promises_kept(watched, " flags complete ended free outer names ");
 	check_live(&before);
 	close(fd);
 }

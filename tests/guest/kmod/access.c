@@ -38,7 +38,7 @@ static struct {
 	bool raising[BLOCKS];
 	u32 raised[BLOCKS];		/* RAWSTAT of a block that is faked */
 	u32 fault;			/* the number of the fault that is faked, or 0 */
-	unsigned int serving;		/* the vector that the topic serves */
+	unsigned int served_vector;	/* the one that the topic serves */
 	bool awaited;			/* its handler closed MASK; serve() comes */
 	bool after_hard;		/* the last command was a hard reset */
 	u32 closed_by_irq;
@@ -93,10 +93,13 @@ static void __kprobes see_mask(struct agate_device *adev, unsigned int vector, u
 	gpu.mask[vector] = value;
 	gpu.closed_by_irq += vector == AGATE_VECTOR_GPU && !value && !in_a_task();
 	if (!value) {
-		gpu.awaited |= vector == gpu.serving && !in_a_task() && !topic_seen.at_work;
+		gpu.awaited |= vector == gpu.served_vector && !in_a_task() && !topic_seen.at_work;
 		return;
 	}
-	topic_seen.opened_early += vector == gpu.serving && gpu.awaited;
+	if (vector == gpu.served_vector) {
+		topic_seen.opened_early += gpu.awaited;
+		gpu.awaited = false;
+	}
 	topic_seen.opened++;
 	topic_seen.opened_gpu += vector == AGATE_VECTOR_GPU;
 	topic_seen.opened_leaving += vector == AGATE_VECTOR_GPU && gpu.leaving == current;
@@ -146,6 +149,7 @@ static bool __kprobes see_command(struct agate_device *adev, u32 value)
 		memset(gpu.mask, 0, sizeof(gpu.mask));
 		/* Nothing is raised any more: the driver sees the GPU's own RESET_COMPLETED. */
 		memset(gpu.raising, 0, sizeof(gpu.raising));
+		gpu.fault = 0;
 	}
 	return gpu.dropped;
 }
@@ -181,7 +185,7 @@ void __kprobes access_leaving(void)
 
 void access_serves(unsigned int vector)
 {
-	gpu.serving = vector;
+	gpu.served_vector = vector;
 	gpu.awaited = false;
 	topic_seen.opened_early = 0;
 }
@@ -190,7 +194,7 @@ void access_served(u32 block)
 {
 	u32 offset;
 
-	if (block_of(block, &offset) == gpu.serving)
+	if (block_of(block, &offset) == gpu.served_vector)
 		gpu.awaited = false;
 }
 

@@ -139,24 +139,27 @@ int contend_message(struct agate_device *adev, unsigned int vector, u32 *mask,
 	return ret;
 }
 
-/* The thread has nothing to wait for but the lock, so it comes to it, or goes on without. */
+/*
+ * The thread has nothing to wait for but the lock.  Until it waits, or for as long as a message may
+ * take, nothing must change: a thread that tries again and again does not wait in a way that shows.
+ */
 static long hold_at_end(void *data)
 {
 	struct contention *c = data;
 	struct agate_irq *irq = &c->adev->irq[c->vector];
+	bool waited, was;
 	u64 begin;
-	bool late;
 
 	spin_lock_irq(&irq->lock);
-	late = !c->let_go();
+	was = irq->serving;
+	waited = c->let_go();
 	begin = ktime_get_mono_fast_ns();
-	while (!late && READ_ONCE(irq->serving) && !READ_ONCE(watched.waited_for)) {
-		late = ktime_get_mono_fast_ns() - begin > ARRIVES_NS;
+	while (waited && READ_ONCE(irq->serving) == was && !READ_ONCE(watched.waited_for) &&
+	       ktime_get_mono_fast_ns() - begin < ARRIVES_NS)
 		cpu_relax();
-	}
-	c->meddled = !READ_ONCE(irq->serving);
+	c->meddled = was && !READ_ONCE(irq->serving);
 	spin_unlock_irq(&irq->lock);
-	return late ? -ETIMEDOUT : 0;
+	return waited ? 0 : -ETIMEDOUT;
 }
 
 int contend_end(struct agate_device *adev, unsigned int vector, u32 *meddled, bool (*let_go)(void))

@@ -16,12 +16,12 @@
 
 /* As many objects as a slab of theirs has, at least. */
 #define DIRTY	32
-#define END_LOOKS	50
+#define END_LOOKS	100
 
 /* BOs that have a backing, and have not ended; a slot is free when @bo is NULL. */
 static struct life {
 	struct agate_bo *bo;
-	bool listed;
+	bool listed, ended;
 	unsigned int forgotten, released;
 } lives[GEM_KNOWN_MAX];
 
@@ -50,13 +50,14 @@ void __kprobes gem_begin_life(struct agate_bo *bo, bool listed)
 	unsigned int i;
 
 	/* Memory that had another BO in it, which was freed and had not come to its end. */
-	gem_check(ENDED, !life || !life->released, unended);
+	gem_check(ENDED, !life || !life->released || life->ended, unended);
 	for (i = 0; i < ARRAY_SIZE(lives) && !life; i++)
 		if (!cmpxchg(&lives[i].bo, NULL, bo))
 			life = &lives[i];
 	if (!life)
 		return;
 	life->listed = listed;
+	life->ended = false;
 	life->forgotten = 0;
 	life->released = 0;
 }
@@ -66,7 +67,8 @@ static bool any_unended(void)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(lives); i++)
-		if (READ_ONCE(lives[i].bo) && READ_ONCE(lives[i].released))
+		if (READ_ONCE(lives[i].bo) && READ_ONCE(lives[i].released) &&
+		    !READ_ONCE(lives[i].ended))
 			return true;
 	return false;
 }
@@ -164,6 +166,16 @@ static void __kprobes end_listed(struct agate_bo *bo, const struct life *life)
 	gem_check(FREE, !gem_is_known(bo),
 		  "drm_gem_object_release() of a BO that has not left gem.bos under gem.lock");
 	gem_has_ended(bo);
+}
+
+/* A program that does what drm_gem_object_release() does comes here without it. */
+int __kprobes gem_on_offset_free(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct life *life = find_life(to_agate_bo((struct drm_gem_object *)regs->di));
+
+	if (life)
+		WRITE_ONCE(life->ended, true);
+	return 0;
 }
 
 /* A BO whose initialisation failed ends here without a backing. */

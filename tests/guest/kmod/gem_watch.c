@@ -13,7 +13,7 @@
  *	classes		its locks and gem.lock are of classes of their own (debug kernel)
  *	asked		it has the size and the flags that CREATE_BO asked for
  *	order		gem.bos changes only by a BO that joins at its end, or leaves
- *	ended		a BO that gives back its backing ends: drm_gem_object_release()
+ *	ended		a BO that gives back its backing gives back its mmap offset, too
  *	free		what a BO's end consists of comes once each, and in this order
  *	outer		agate_backing_release(), whose locks come first, is called without gem.lock
  *	undone		a BO that was given up before it was listed gives its backing back first
@@ -283,6 +283,7 @@ static struct kprobe probes[] = {
 	PROBE("agate_purge_forget", gem_on_forget),
 	PROBE("agate_backing_release", gem_on_release),
 	PROBE("drm_gem_object_release", gem_on_end),
+	PROBE("drm_gem_free_mmap_offset", gem_on_offset_free),
 	PROBE("agate_vm_close_bo", gem_on_vm_close),
 	PROBE("agate_mapping_put", gem_on_mapping_put),
 	PROBE("agate_gem_lookup", gem_on_lookup),

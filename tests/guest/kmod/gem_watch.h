@@ -59,6 +59,7 @@ void gem_dirty_memory(void);
 void gem_begin_life(struct agate_bo *bo, bool listed);
 int gem_on_forget(struct kprobe *kp, struct pt_regs *regs);
 int gem_on_release(struct kprobe *kp, struct pt_regs *regs);
+int gem_on_offset_free(struct kprobe *kp, struct pt_regs *regs);
 int gem_on_end(struct kprobe *kp, struct pt_regs *regs);
 
 /* gem_locks.c: likewise. */

@@ -91,11 +91,11 @@ static u32 served_block = GPU_INT_RAWSTAT, served_bits = TOPIC_EVENT;
 static void serve(struct agate_device *adev)
 {
 	topic_seen.open_in_serve |= driver.read(adev, served_block + INT_STAT);
-	access_served(served_block);
 	topic_seen.not_a_task += !in_task();
 	topic_seen.irqs_off += in_task() && irqs_disabled();
 	WRITE_ONCE(topic_seen.serves, topic_seen.serves + 1);
 	WRITE_ONCE(topic_seen.at_work, topic_seen.at_work + 1);
+	access_served(served_block);
 	if (hold && in_task() && !irqs_disabled())
 		wait_for_test();
 	driver.write(adev, served_block + INT_CLEAR, served_bits);
@@ -191,8 +191,9 @@ static int carry_out(struct agate_device *adev, struct topic_call *call)
 		topic_seen.open_in_serve = 0;
 		topic_seen.not_a_task = 0;
 		topic_seen.irqs_off = 0;
+		driver.enable(adev, call->vector, call->value, serve);
 		access_serves(call->vector);
-		fallthrough;
+		return 0;
 	case TOPIC_ENABLE_AGAIN:
 		driver.enable(adev, call->vector, call->value, serve);
 		return 0;

@@ -114,7 +114,7 @@ struct topic_seen {
 	__u32 at_work_then;	/* at_work, at that moment */
 	__u32 open_in_serve;	/* bits of STAT that it saw at its begin, all calls together */
 	__u32 not_a_task;	/* calls from an interrupt */
-	__u32 irqs_off;	/* calls by a task with interrupts off */
+	__u32 irqs_off;		/* calls by a task with interrupts off */
 	__u32 opened_early;	/* writes that opened MASK after the hard handler, before serve() */
 	/* Since TOPIC_WATCH. */
 	__u32 opened;		/* writes of a MASK that opened bits */

@@ -77,7 +77,7 @@ int contend_message(struct agate_device *adev, unsigned int vector, u32 *mask,
 		    const struct contend_ops *ops);
 /*
  * serve() waits, and is let go while a task holds irq->lock.  *@meddled is then whether the end of
- * the thread changed irq->serving without the lock; -ETIMEDOUT: the thread did not come to its end.
+ * the thread cleared irq->serving without the lock; -ETIMEDOUT: serve() did not wait any more.
  */
 int contend_end(struct agate_device *adev, unsigned int vector, u32 *meddled, bool (*let_go)(void));
 
