@@ -106,39 +106,6 @@ static long hold_lock(void *data)
 	return ret;
 }
 
-/* Where the vector's handler and its thread do not run, and a lock that is watched. */
-static int begin(struct contention *c, struct kprobe *waits, unsigned int *cpu)
-{
-	c->data = irq_get_irq_data(pci_irq_vector(c->adev->pdev, c->vector));
-	if (!c->data)
-		return -ENODEV;
-	c->cpu = cpumask_first(irq_data_get_effective_affinity_mask(c->data));
-	*cpu = cpumask_any_but(cpu_online_mask, c->cpu);
-	if (*cpu >= nr_cpu_ids)
-		return -ENXIO;
-	watched.lock = &c->adev->irq[c->vector].lock;
-	watched.waited_for = false;
-	waits->symbol_name = "queued_spin_lock_slowpath";
-	waits->pre_handler = on_wait;
-	return probe_arm(waits);
-}
-
-int contend_message(struct agate_device *adev, unsigned int vector, u32 *mask,
-		    const struct contend_ops *ops)
-{
-	struct contention c = { .adev = adev, .vector = vector, .mask = *mask, .ops = ops };
-	struct kprobe waits = { .addr = NULL };
-	unsigned int cpu;
-	int ret = begin(&c, &waits, &cpu);
-
-	if (ret)
-		return ret;
-	ret = work_on_cpu(cpu, hold_lock, &c);
-	probe_disarm(&waits);
-	*mask = c.meddled;
-	return ret;
-}
-
 /*
  * The thread has nothing to wait for but the lock.  Until it waits, or for as long as a message may
  * take, nothing must change: a thread that tries again and again does not wait in a way that shows.
@@ -162,17 +129,46 @@ static long hold_at_end(void *data)
 	return waited ? 0 : -ETIMEDOUT;
 }
 
+/* Calls @hold where the vector's handler and thread do not run, and sees who waits for the lock. */
+static int contend(struct contention *c, long (*hold)(void *c))
+{
+	struct kprobe waits = { .symbol_name = "queued_spin_lock_slowpath",
+				.pre_handler = on_wait };
+	unsigned int cpu;
+	int ret;
+
+	c->data = irq_get_irq_data(pci_irq_vector(c->adev->pdev, c->vector));
+	if (!c->data)
+		return -ENODEV;
+	c->cpu = cpumask_first(irq_data_get_effective_affinity_mask(c->data));
+	cpu = cpumask_any_but(cpu_online_mask, c->cpu);
+	if (cpu >= nr_cpu_ids)
+		return -ENXIO;
+	watched.lock = &c->adev->irq[c->vector].lock;
+	watched.waited_for = false;
+	ret = probe_arm(&waits);
+	if (ret)
+		return ret;
+	ret = work_on_cpu(cpu, hold, c);
+	probe_disarm(&waits);
+	return ret;
+}
+
+int contend_message(struct agate_device *adev, unsigned int vector, u32 *mask,
+		    const struct contend_ops *ops)
+{
+	struct contention c = { .adev = adev, .vector = vector, .mask = *mask, .ops = ops };
+	int ret = contend(&c, hold_lock);
+
+	*mask = c.meddled;
+	return ret;
+}
+
 int contend_end(struct agate_device *adev, unsigned int vector, u32 *meddled, bool (*let_go)(void))
 {
 	struct contention c = { .adev = adev, .vector = vector, .let_go = let_go };
-	struct kprobe waits = { .addr = NULL };
-	unsigned int cpu;
-	int ret = begin(&c, &waits, &cpu);
+	int ret = contend(&c, hold_at_end);
 
-	if (ret)
-		return ret;
-	ret = work_on_cpu(cpu, hold_at_end, &c);
-	probe_disarm(&waits);
 	*meddled = c.meddled;
 	return ret;
 }
