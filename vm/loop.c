@@ -52,25 +52,23 @@ void vm_loop_drain(struct vm_watch *watch)
 	vm_close(&watch->fd);
 }
 
-/* The run's deadline, or the caller's @until (0: none); both by vm_time(). */
-static bool is_past(struct vm *vm, uint64_t until)
+/* What comes first, the run's deadline or the caller's @until; 0: neither is set. */
+static uint64_t earliest(const struct vm *vm, uint64_t until)
 {
-	return vm_out_of_time(vm) || (until && vm_past(vm, until));
+	return vm->deadline && (!until || vm->deadline < until) ? vm->deadline : until;
 }
 
-/* The next time to wake up, in poll()'s terms; 0 when one of them is past. */
+/* How long until @until, in poll()'s terms; 0 when it is past. */
 static int timeout_ms(struct vm *vm, uint64_t until)
 {
-	uint64_t left = UINT64_MAX, ms;
+	uint64_t ms;
 
-	if (is_past(vm, until))
+	if (!until)
+		return -1;
+	if (vm_past(vm, until))
 		return 0;
-	if (until)
-		left = vm_clock_left(vm, until);
-	if (vm->deadline && vm_clock_left(vm, vm->deadline) < left)
-		left = vm_clock_left(vm, vm->deadline);
-	ms = left / 1000000u + 1;
-	return left == UINT64_MAX ? -1 : ms < INT_MAX ? (int)ms : INT_MAX;
+	ms = vm_clock_left(vm, until) / 1000000u + 1;
+	return ms < INT_MAX ? (int)ms : INT_MAX;
 }
 
 /* A callback may close the descriptors of those after it. */
@@ -102,13 +100,14 @@ enum vm_status vm_pump(struct vm *vm, uint64_t until)
 	for (size_t i = 0; i < count; i++)
 		p[i] = (struct pollfd){ .fd = loop->watches[i]->fd,
 					.events = loop->watches[i]->events };
+	until = earliest(vm, until);
 	n = poll(p, count, timeout_ms(vm, until));
 	if (n < 0 && errno != EINTR)
 		return vm_fail(vm, VM_HOST, "poll: %s", strerror(errno));
 	if (n > 0)
 		st = dispatch(loop->watches, p, count);
 	/* The deadline also holds for a guest that never stops sending. */
-	if (st == VM_OK && is_past(vm, until))
+	if (st == VM_OK && until && vm_past(vm, until))
 		return vm_fail(vm, VM_TIMEOUT, "the time is up");
 	return st;
 }
