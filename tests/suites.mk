@@ -4,11 +4,11 @@
 #
 #   NAME|CPUS|SECONDS|INPUTS|COMMAND
 #
-# CPUS is how many processors the suite keeps busy: 1, or those of its guests if these compute most of
-# the time; with a d where one of them has the debug kernel.  SECONDS is how long it may say nothing.  INPUTS are all that its
-# verdict depends on (tests/keep.sh), or "-" for a suite that is never kept as a whole;
-# tests/inputs.sh compares them with what the suite opens.  Those that take longest come
-# first.
+# CPUS is how many processors the suite keeps busy: 1, or those of its guests if these compute most
+# of the time; with a d where one of them has the debug kernel.  SECONDS is how long it may say
+# nothing.  INPUTS are all that its verdict depends on (tests/keep.sh), or "-" for a suite that is
+# never kept as a whole; tests/inputs.sh compares them with what the suite opens.  Those that take
+# longest come first.
 
 # What takes long takes turns, so that a run of all suites stays short.  The number of commits says
 # whose turn it is: everybody who tests one commit tries the same.  With MUTANTS=all nobody waits
