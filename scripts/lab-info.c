@@ -3,8 +3,9 @@
  * agate-lab-info: prints a lab.json for shell scripts.
  *
  * Prints a line "KEY VALUE" for each text, number and list entry at the top level; "test
- * NAME" for each visible test, "hidden-test NAME" for the others; and "debug-only NAME"
- * for a test that the fast kernel does not run.  Scripts make file names and options of
+ * NAME" for each visible test, "hidden-test NAME" for the others; "debug-only NAME" for a
+ * test that the fast kernel does not run; and "own-guest NAME" for one that needs a guest
+ * of its own.  Scripts make file names and options of
  * them, so a value has to be harmless there: a name, or a line of text. agate-grade
  * checks whether the file describes a lab; this program refuses only values that could
  * break a script.
@@ -84,12 +85,15 @@ static int print_tests(const json_t *tests)
 		const char *seen = json_string_value(json_object_get(test, "visibility"));
 		const json_t *kernels = json_object_get(test, "kernels");
 		const char *only = json_string_value(json_array_get(kernels, 0));
+		const char *profile = json_string_value(json_object_get(test, "profile"));
 
 		if (!name || !is_name(name))
 			return refuse("tests", "a test's name is not one");
 		printf("%s %s\n", seen && !strcmp(seen, "hidden") ? "hidden-test" : "test", name);
 		if (json_array_size(kernels) == 1 && only && !strcmp(only, "debug"))
 			printf("debug-only %s\n", name);
+		if (profile && strcmp(profile, "normal"))
+			printf("own-guest %s\n", name);
 	}
 	return 0;
 }
