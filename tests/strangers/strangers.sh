@@ -64,15 +64,22 @@ kernel_steps()
 	echo "insmod $GUEST/dmabuf_selftests.ko; echo \"# dma-buf ended \$?\";"
 }
 
-# The kernel's selftests of fences keep a processor for themselves, and on a busy machine for so
-# long that the kernel takes it for stuck.
-set -- "exec:echo 1 >/sys/module/rcupdate/parameters/rcu_cpu_stall_suppress;
-	! test -e /proc/sys/kernel/watchdog || echo 0 >/proc/sys/kernel/watchdog" \
-	"exec:insmod $GUEST/agate.ko && insmod $GUEST/vgem.ko"
+# The kernel's selftests of fences keep a processor for themselves, and on a busy machine for
+# minutes.  Until then all that watches over RCU, processors, work queues and tasks stays on.
+stop_watching()
+{
+	for watch in /sys/module/rcupdate/parameters/rcu_cpu_stall_suppress:1 \
+		/proc/sys/kernel/watchdog:0 /sys/module/workqueue/parameters/watchdog_thresh:0 \
+		/proc/sys/kernel/hung_task_timeout_secs:0; do
+		echo "test ! -e ${watch%:*} || echo ${watch#*:} >${watch%:*};"
+	done
+}
+
+set -- "exec:insmod $GUEST/agate.ko && insmod $GUEST/vgem.ko"
 for p in $programs; do
 	set -- "$@" "$(step "$p")"
 done
-set -- "$@" "exec:$(kernel_steps | tr '\n' ' ')"
+set -- "$@" "exec:$({ stop_watching; kernel_steps; } | tr '\n' ' ')"
 for module in "$kernel"/modules/*.ko; do
 	set -- "put:$module:$GUEST/${module##*/}" "$@"
 done
