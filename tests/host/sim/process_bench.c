@@ -21,7 +21,6 @@
 #include "guest_bus.h"
 
 #define MAX_ARGS	32
-#define DEADLINE	60	/* seconds for a whole test, when all is lost */
 
 /* The child's numbers for the descriptors: far from those that the test opens. */
 enum { FD_BAR2 = 100, FD_RAM, FD_DOORBELL, FD_READY, FD_CONTROL, FD_VECTOR };
@@ -61,7 +60,6 @@ struct gpu *gpu_start(const char *extra)
 	char byte = 0;
 
 	assert_non_null(g);
-	alarm(DEADLINE);
 	g->bar2_fd = guest_bus_create(&g->bar2);
 	g->ram_fd = memfd_create("ram", MFD_CLOEXEC);
 	assert_int_equal(ftruncate(g->ram_fd, RAM_SIZE), 0);
@@ -116,7 +114,6 @@ void gpu_free(struct gpu *g)
 	close(g->control);
 	unlink(g->log);
 	free(g);
-	alarm(0);
 }
 
 /* ---- The guest's side, as agate_bar2.h has it ------------------------------------ */
