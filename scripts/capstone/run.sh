@@ -98,7 +98,7 @@ disturbed()
 	say GUEST "$CLIENTS clients, $VRAM MiB of VRAM; interrupts are lost, the MMU hangs, the system sleeps"
 	machine disturbed --sim-log "$out/events.jsonl" --card --vram $VRAM --vram-visible 8 \
 		--sim-arg --scanout-dir --sim-arg "$out/frames" --sim-arg --inject --sim-arg \
-		drop-irq:100:job,delay-irq:200:12000000:job,stick-as:1200,drop-irq:300:card -- \
+		drop-irq:100:job,delay-irq:200:12000000:job,stick-as:700,drop-irq:300:card -- \
 		"put:$BUILD/firmware/agate/card.fw:/lib/firmware/agate/card.fw" \
 		"exec:insmod $guest/agate.ko timeout_ms=5000" \
 		"exec:$guest/story.sh $CLIENTS $SPACES $options --vram --overcommit $OVERCOMMIT --flip" \
