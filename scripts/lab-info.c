@@ -5,10 +5,9 @@
  * Prints a line "KEY VALUE" for each text, number and list entry at the top level; "test
  * NAME" for each visible test, "hidden-test NAME" for the others; "debug-only NAME" for a
  * test that the fast kernel does not run; and "own-guest NAME" for one that needs a guest
- * of its own.  Scripts make file names and options of
- * them, so a value has to be harmless there: a name, or a line of text. agate-grade
- * checks whether the file describes a lab; this program refuses only values that could
- * break a script.
+ * of its own.  Scripts make file names and options of them, so a value has to be harmless
+ * there: a name, or a line of text.  agate-grade checks whether the file describes a lab;
+ * this program refuses only values that could break a script.
  */
 #include <jansson.h>
 #include <stdbool.h>

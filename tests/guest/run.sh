@@ -446,7 +446,7 @@ reload)
 		"$(test_step reservations)" "$(test_step parked)" "$(test_step probed)"
 	# Only this kernel has lockdep.
 	[ "$flavour" = fast ] || set -- "$@" "$(test_step lock-order)"
-	# A chain without end runs in spaces while 200 registers are read.
+	# In spaces a chain without end runs while 200 registers are read: no limit may end it.
 	set -- "$@" "$(load $endless)" "$(test_step spaces)" "$(test_step asleep)" ;;
 esac
 . tests/guest/run-card.sh

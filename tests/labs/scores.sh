@@ -58,7 +58,8 @@ starter()
 # until the others have run, and either of the two guests may take the first of those.
 in_order()
 {
-	local out=$work/order-$1 begins
+	local out=$work/order-$1 begins log
+	log=$out/$folder/fast-tests.log
 	rm -rf "$out"
 	mkdir -p "$out/$folder"
 	test_names | grep -vxF "$(lab_says debug-only; lab_says own-guest)" |
@@ -66,14 +67,14 @@ in_order()
 			>"$out/$folder/fast-times"
 	begins=$(sort -k 2 -n "$out/$folder/fast-times" | sed -n '$s/ .*//p')
 	grade "$out" solutions --guests 2 || return
-	if grep -qs '^=== guest 2$' "$out/$folder/fast-tests.log" &&
-		! grep -A 1 '^=== guest [0-9]*$' "$out/$folder/fast-tests.log" | grep -q "^=== $begins: "; then
+	if grep -qs '^=== guest 2$' "$log" &&
+		! grep -A 1 '^=== guest [0-9]*$' "$log" | grep -q "^=== $begins: "; then
 		echo "# the tests did not begin with $begins:"
-		sed -n 's/^=== /#   /p' "$out/$folder/fast-tests.log"
+		sed -n 's/^=== /#   /p' "$log"
 	fi
 	[ "$score" = "$max" ] && [ "$max" -gt 0 ] || {
 		echo "# $score of $max, first failed: $first; the guests ran:"
-		sed -n 's/^=== /#   /p' "$out/$folder/fast-tests.log"
+		sed -n 's/^=== /#   /p' "$log"
 		told "$out" "$first"
 	}
 }
