@@ -42,16 +42,12 @@ static enum vm_status boot(struct vm *guest)
 	st = vm_memory_init(guest);
 	if (st == VM_OK)
 		st = vm_qemu_start(guest, false);
+	/* Before the guest can panic: QEMU tells that only to those who have greeted it. */
+	if (st == VM_OK)
+		st = vm_qmp_greet(guest);
 	if (st == VM_OK)
 		st = vm_ctl_ready(guest);
 	return st;
-}
-
-static enum vm_status boot_and_greet(struct vm *guest)
-{
-	enum vm_status st = boot(guest);
-
-	return st == VM_OK ? vm_qmp_greet(guest) : st;
 }
 
 static enum vm_status put_files(struct vm *vm, const struct vm_prepare *prepare)
@@ -136,6 +132,11 @@ static enum vm_status check_name(struct vm *guest, int base, const char *name)
 	return st;
 }
 
+static const char *what(int base)
+{
+	return base < 0 ? "booting the kernel" : "preparing a guest";
+}
+
 static enum vm_status save(struct vm *guest, int file, int base, int dir_fd, const char *name)
 {
 	enum vm_status st = vm_qmp_command(guest, "stop", NULL);
@@ -145,36 +146,50 @@ static enum vm_status save(struct vm *guest, int file, int base, int dir_fd, con
 	return st == VM_OK ? vm_snapshot_finish(guest, file, base, dir_fd, name) : st;
 }
 
-enum vm_status vm_make_snapshot(struct vm *vm, int base, int dir_fd, const char *name)
+static enum vm_status make_snapshot(struct vm *vm, int base, int dir_fd, const char *name)
 {
-	const char *what = base < 0 ? "booting the kernel" : "preparing a guest";
-	char text[80];
-	struct vm *guest;
+	struct vm *guest = like(vm, vm->kvm, 0);
 	enum vm_status st;
 	int file;
 
-	snprintf(text, sizeof(text), "%s once, to keep a snapshot of it", what);
-	vm_progress(vm, text);
-	guest = like(vm, vm->kvm, 0);
 	if (!guest)
 		return vm_fail(vm, VM_HOST, "out of memory");
 	file = vm_snapshot_create(dir_fd);
 	if (file < 0)
 		st = vm_fail(guest, VM_HOST, "snapshot: %s", strerror(errno));
 	else
-		st = base < 0 ? boot_and_greet(guest) : restore_and_prepare(guest, base);
+		st = base < 0 ? boot(guest) : restore_and_prepare(guest, base);
 	if (st == VM_OK)
 		st = check_name(guest, base, name);
 	if (st == VM_OK)
 		st = save(guest, file, base, dir_fd, name);
 	if (st != VM_OK) {
-		vm_fail(vm, st, "%s for the snapshot: %s", what, guest->error);
+		vm_fail(vm, st, "%s for the snapshot: %s", what(base), guest->error);
 		memcpy(vm->console.text, guest->console.text, sizeof(vm->console.text));
 		vm->console.len = guest->console.len;
 		vm->bad_snapshot = guest->bad_snapshot;
 	}
 	vm_close(&file);
 	vm_stop(guest);
+	return st;
+}
+
+enum vm_status vm_make_snapshot(struct vm *vm, int base, int dir_fd, const char *name)
+{
+	char text[sizeof(vm->error) + 16];
+	enum vm_status st;
+
+	snprintf(text, sizeof(text), "%s once, to keep a snapshot of it", what(base));
+	vm_progress(vm, text);
+	st = make_snapshot(vm, base, dir_fd, name);
+	/* Nothing of the caller's runs in a guest that boots: the machine has failed it. */
+	if (base < 0 && (st == VM_LOST || st == VM_CRASHED)) {
+		snprintf(text, sizeof(text), "%s: once more", vm->error);
+		vm_progress(vm, text);
+		vm->console.len = 0;
+		vm->console.text[0] = '\0';
+		st = make_snapshot(vm, base, dir_fd, name);
+	}
 	vm_cache_prune(dir_fd);
 	return st;
 }

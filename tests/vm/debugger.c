@@ -55,6 +55,15 @@ static enum vm_status start(bool wait, struct vm **vm)
 	return vm_start(&cfg, vm);
 }
 
+static struct vm *must_start(bool wait)
+{
+	struct vm *vm;
+
+	if (start(wait, &vm) != VM_OK)
+		fail_msg("%s", vm ? vm_error(vm) : "out of memory");
+	return vm;
+}
+
 static int join(void)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
@@ -108,7 +117,7 @@ static void test_running_guest(void **state)
 	int fd;
 
 	(void)state;
-	assert_int_equal(start(false, &vm), VM_OK);
+	vm = must_start(false);
 	assert_int_equal(run_true(vm, 0, &timed_out), VM_OK);
 	fd = join();
 	assert_true(fd >= 0);
@@ -144,7 +153,7 @@ static void test_guest_that_waits(void **state)
 	pid = fork();
 	if (!pid)
 		_exit(let_go());
-	assert_int_equal(start(true, &vm), VM_OK);
+	vm = must_start(true);
 	assert_int_equal(run_true(vm, 0, &timed_out), VM_OK);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
@@ -163,7 +172,7 @@ static void test_left_socket(void **state)
 	strcpy(addr.sun_path, path);
 	assert_int_equal(bind(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
 	close(fd);
-	assert_int_equal(start(false, &vm), VM_OK);
+	vm = must_start(false);
 	/* A run leaves a socket alone that is in use. */
 	assert_int_equal(start(false, &second), VM_HOST);
 	vm_stop(second);

@@ -37,7 +37,7 @@ complained()
 	grep -q "$1" "$work/err"
 }
 
-echo 1..62
+echo 1..65
 
 vm 'exec:echo one; echo two >&2' 'exec:echo three'
 check "steps run in order, output comes through" 0 $? said three
@@ -315,6 +315,21 @@ chmod +x "$work/bin/qemu-system-x86_64"
 PATH=$work/bin:$PATH damaged 'exec:echo fine'
 check "one that QEMU does not take is made anew" 0 $? said fine
 check "and what QEMU has against it is said" 0 0 complained 'QEMU .*: removing the snapshot'
+
+# Two boots for a snapshot that fail: a kernel that panics, and a QEMU that is killed once.
+damaged --append rdinit=/none exec:true
+check "a kernel that panics at its boot is called that, the second time" 240 $? \
+	complained "^agate-vm: booting the kernel for the snapshot: the guest's kernel panicked"
+mkdir "$work/dying"
+cat >"$work/dying/qemu-system-x86_64" <<-EOF
+	#!/bin/sh
+	mkdir "$work/died" 2>/dev/null && kill -KILL \$\$
+	exec "$real" "\$@"
+EOF
+chmod +x "$work/dying/qemu-system-x86_64"
+PATH=$work/dying:$PATH damaged --append anew 'exec:echo fine'
+check "and after a QEMU that was killed meanwhile it boots once more" 0 $? said fine
+check "which it says as well" 0 0 complained 'QEMU was ended by signal 9: once more'
 
 # A wrapper that lets QEMU run for a moment at a time, as a busy host may, until the kernel has
 # begun its second processor.

@@ -79,6 +79,12 @@ static enum vm_status start(const struct vm_prepare *how, bool cold)
 	return vm_start(&cfg, &vm);
 }
 
+static void must_start(const struct vm_prepare *how, bool cold)
+{
+	if (start(how, cold) != VM_OK)
+		fail_msg("%s%s", progress_text, vm ? vm_error(vm) : "out of memory");
+}
+
 static const char *run(const char *const *argv, bool kept)
 {
 	struct vm_exec exec = { .argv = argv, .report = true, .kept = kept, .output = take };
@@ -172,14 +178,14 @@ static void test_once(void **state)
 
 	(void)state;
 	write_word("one\n");
-	assert_int_equal(start(&prepare, false), VM_OK);
+	must_start(&prepare, false);
 	assert_non_null(strstr(progress_text, "booting the kernel once"));
 	assert_non_null(strstr(progress_text, "preparing a guest once"));
 	check_prepared("one\n");
 	first = keeper_of_next_run();
 	assert_int_equal(snapshots(NULL), 2);
 
-	assert_int_equal(start(&prepare, false), VM_OK);
+	must_start(&prepare, false);
 	assert_string_equal(progress_text, "");
 	check_prepared("one\n");
 	assert_int_equal(keeper_of_next_run(), first);
@@ -189,13 +195,13 @@ static void test_changed_file(void **state)
 {
 	(void)state;
 	write_word("two\n");
-	assert_int_equal(start(&prepare, false), VM_OK);
+	must_start(&prepare, false);
 	assert_null(strstr(progress_text, "booting"));
 	assert_non_null(strstr(progress_text, "preparing a guest once"));
 	check_prepared("two\n");
 	assert_int_equal(snapshots(NULL), 3);
 	write_word("one\n");
-	assert_int_equal(start(&prepare, false), VM_OK);
+	must_start(&prepare, false);
 	assert_string_equal(progress_text, "");
 	check_prepared("one\n");
 }
@@ -205,7 +211,7 @@ static void test_other_guests_have_nothing(void **state)
 	static const char *const look[] = { "/bin/sh", "-c", "ls /tmp", NULL };
 
 	(void)state;
-	assert_int_equal(start(NULL, false), VM_OK);
+	must_start(NULL, false);
 	assert_string_equal(progress_text, "");
 	assert_string_equal(run(look, false), "");
 }
@@ -214,14 +220,14 @@ static void test_damaged(void **state)
 {
 	(void)state;
 	snapshots(damage_prepared);
-	assert_int_equal(start(&prepare, false), VM_OK);
+	must_start(&prepare, false);
 	assert_non_null(strstr(progress_text, "damaged: removing the snapshot"));
 	assert_null(strstr(progress_text, "booting"));
 	assert_non_null(strstr(progress_text, "preparing a guest once"));
 	check_prepared("one\n");
 	/* The boot's is damaged as well, and is made anew. */
 	snapshots(damage_numbers);
-	assert_int_equal(start(&prepare, false), VM_OK);
+	must_start(&prepare, false);
 	assert_non_null(strstr(progress_text, "damaged: removing the snapshot"));
 	assert_non_null(strstr(progress_text, "booting"));
 	check_prepared("one\n");
@@ -247,7 +253,7 @@ static void test_other_boot(void **state)
 {
 	(void)state;
 	snapshots(remove_boot);
-	assert_int_equal(start(&prepare, false), VM_OK);
+	must_start(&prepare, false);
 	assert_non_null(strstr(progress_text, "preparing a guest once"));
 	check_prepared("one\n");
 }
@@ -255,7 +261,7 @@ static void test_other_boot(void **state)
 static void test_cold(void **state)
 {
 	(void)state;
-	assert_int_equal(start(&prepare, true), VM_OK);
+	must_start(&prepare, true);
 	check_prepared("one\n");
 }
 
